@@ -1,0 +1,68 @@
+# make            build ./sink: with OpenMP where the compiler has it, else the one plain line
+# make run        the main job: three short trainings, about two minutes on two cores
+# make test       the tests                      make check     the propositions, in double precision
+# make test-double, make asan                    the tests again: the oracle's precision; ASan and UBSan
+# make xref       every equation leads to a function and a test       make stats    lines and comments
+CC = cc
+CFLAGS = -O3
+LDLIBS = -lm
+STRICT = -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+GRAMMAR = data/story.grammar
+
+sink: sink.c sink.h
+	@if $(CC) $(CFLAGS) -fopenmp sink.c -o sink $(LDLIBS) 2>/dev/null; \
+	then echo "$(CC) $(CFLAGS) -fopenmp sink.c -o sink $(LDLIBS)    (every core)"; \
+	else echo "$(CC) $(CFLAGS) sink.c -o sink $(LDLIBS)    (no OpenMP here: one core)"; \
+	$(CC) $(CFLAGS) sink.c -o sink $(LDLIBS); fi
+
+run: sink
+	./sink run
+
+out:
+	mkdir -p out
+
+out/test: test_sink.c sink.c sink.h | out
+	$(CC) $(STRICT) -O2 -DSINK_NO_MAIN test_sink.c sink.c -o $@ $(LDLIBS)
+
+out/test-double: test_sink.c sink.c sink.h | out
+	$(CC) $(STRICT) -O2 -DSINK_DOUBLE -DSINK_NO_MAIN test_sink.c sink.c -o $@ $(LDLIBS)
+
+out/test-asan: test_sink.c sink.c sink.h | out
+	$(CC) $(STRICT) -O1 -g -fsanitize=address,undefined -fno-sanitize-recover -DSINK_DOUBLE -DSINK_NO_MAIN \
+	    test_sink.c sink.c -o $@ $(LDLIBS)
+
+out/sink-double: sink.c sink.h | out
+	$(CC) $(CFLAGS) -DSINK_DOUBLE sink.c -o $@ $(LDLIBS)
+
+test: out/test-double out/test
+	./out/test-double
+	./out/test
+
+test-double: out/test-double
+	./out/test-double
+
+asan: out/test-asan
+	./out/test-asan
+
+check: out/sink-double
+	./out/sink-double check
+
+# The shipped vocabulary: TEXT="books.txt wiki.txt .." names English to train it on, beside 4 MB of the grammar.
+tokenizer: sink
+	./sink tokenize train $(TEXT) --grammar $(GRAMMAR) --vocab 2048 --out tokenizer.bin
+
+# Tags stand in the masthead once, at a function in sink.c, and at a test.
+xref:
+	@bad=0; for tag in $$(sed -n '/EQUATIONS/,/CONTENTS/p' sink.c | grep -o '\[[A-Z]*[0-9]*\]' | sort -u); do \
+	  n=$$(grep -cF "$$tag" sink.c); t=$$(grep -cF "$$tag" test_sink.c); \
+	  line=$$(grep -nF "$$tag" sink.c | sed -n 2p | cut -d: -f1); \
+	  printf '%-6s sink.c %2d places, first at line %-5s test_sink.c %d\n' "$$tag" $$((n-1)) "$$line" "$$t"; \
+	  [ $$n -ge 2 ] && [ $$t -ge 1 ] || { echo "$$tag: an orphan"; bad=1; }; done; exit $$bad
+
+stats:
+	@awk -f data/stats.awk sink.c test_sink.c sink.h
+
+clean:
+	rm -rf out sink hf
+
+.PHONY: run test test-double asan check tokenizer xref stats clean

@@ -1,0 +1,5402 @@
+#define _POSIX_C_SOURCE 200809L
+/* sink.c - "When Attention Sink Emerges in Language Models" (ICLR 2025), as one C file.
+ *
+ *     cc -O3 sink.c -o sink -lm             the whole build; add -fopenmp for every core
+ *     ./sink run                            three short trainings: a sink emerges, moves, and fails to appear
+ *     ./sink check                          the paper's propositions, proved or refuted on the spot
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * Language models pour attention onto their first token, though it means nothing. The paper asks why,
+ * and answers with some sixty trainings: softmax obliges every row of weights to sum to one, so a head
+ * that has nothing to say needs a place to put them. This file holds what it takes to check that
+ * answer: the decoder with every variant the paper tries, forward and hand-written backward, the
+ * optimiser, the metrics, the propositions as executable checks, and the experiments.
+ *
+ * THE FORMULA. Every attention of the paper is these lines with another row chosen on each axis:
+ *
+ *   q, k, v = n(x) W (+ b)                head h reads key head h / (H/K); the first r <= D dims rotate
+ *   z_ij = <phi(R_i q_i), phi(R_j k_j)> / sqrt(D) + b_h(i-j)              kernel, rotation, distance
+ *   z_i* = <phi(R_i q_i), k*> / sqrt(D), or 0, or a learned number        the extra column: unrotated
+ *   s_ij = sim(z_ij) where visible, else 0     visible: (j <= i and j > i-w), or j is one of the p
+ *                                              tokens of the prefix
+ *   Z_i  = sum s + e | 1 | max(|sum s|, 1) | (sum |s|^p)^(1/p)            e = 0 for exp, 1e-8 else
+ *   o_i  = scale sum_j (s_ij / Z_i) v_j + v+                              j runs over * and the keys
+ *   m_ij = |s_ij| / (sum |s| + e)                                         what the sink metric reads
+ *
+ * and its backward, from do, with a_j = s_j / Z:
+ *
+ *   da_j = scale <do, v_j>      D = sum_j a_j da_j      dz_j = s'_j / Z da_j - pi_j D
+ *   pi_j = dlog Z / dz_j = s'_j / Z | 0 | s'_j / S where |S| > 1, else 0 | (|s_j| / Z)^p s'_j / s_j
+ *
+ * One number a row (log Z, the signed sum S, or Z) is all that the backward keeps of the scores: they
+ * are made again, so memory grows with T, not T^2, for every variant.
+ *
+ * EQUATIONS. A tag in brackets leads from the paper to the function and to the test; `make xref` checks.
+ *   [E1] the objective         [E2] pre-norm block     [E3] post-norm block   [E4] attention
+ *   [E5] absolute positions    [E6] relative bias      [E7] ALiBi             [E8] rotary
+ *   [E10] states of a repeated token stay equal (10 to 17)    [P1] [P2] [P3] [P4] the propositions
+ *   [E29] the scale            [E32] scale = learning rate and start (32 to 42)
+ *   [E43] p-norm               [E44] p-norm as a temperature  [T4] the biases of Table 4
+ *   [T11] ffn activations      [T12] heads added, keys shared [T13] learned dims of k*
+ *   [T15] attention operations [M1] alpha_k            [M2] Sink_k (section 3.2)
+ *
+ * CONTENTS. Part I is all of the paper's mathematics; a reader may stop after it.
+ *   Part I    the mathematics    1 Config and variants   2 Parameters   3 Operators   4 The block and
+ *             the model   5 Loss, AdamW, schedule   6 The sink metrics   7 The propositions, executable
+ *   Part II   the data           8 Tokenizer   9 Text, grammars, packing, interventions
+ *   Part III  the experiments    10 Training and checkpoints   11 Evaluation   12 Reproduction
+ *             13 Pictures and the report
+ *   Part IV   plumbing           14 Matrix multiply and vector maths   15 Files, memory, random
+ *             numbers, errors   16 Command line
+ *
+ * WHERE THE PAPER AND ITS AUTHORS' CODE DIFFER (sail-sg/Attention-Sink, commit af49727), or both are
+ * silent, this file does the following; each is repeated at its place.
+ *   F1  learning rate: constant after the warm-up as in their code; the paper's cosine is an option
+ *   F2  start: their custom one is bypassed when they train, so `torch` is the default; theirs is `authors`
+ *   F3  relative positions: a fixed bias equal to the bucket number, as in their code; T5's is `t5`
+ *   F4  rotary pairs dims (c, c + r/2); absolute positions interleave sine and cosine as equation 5
+ *   F5  weight decay is decoupled and acts on every parameter; the paper writes it into the loss
+ *   F6  the metric reads the T real rows; --metric-rows plus1 adds the dummy row of their code
+ *   F7  the threshold is applied per sequence, then averaged, as in their code
+ *   F8  heads are added before W_O, which is then [D,C]; the sink token is an input row at position 0
+ */
+#include "sink.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <signal.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#ifdef _WIN32
+#include <direct.h>
+#include <io.h>
+static bool to_disk(FILE *f) { return !_commit(_fileno(f)); }
+static bool is_terminal(FILE *f) { return _isatty(_fileno(f)); }
+static int make_folder(const char *path) { return _mkdir(path); }
+#else
+#include <sys/stat.h>
+#include <unistd.h>
+static bool to_disk(FILE *f) { return !fsync(fileno(f)) || errno == EINVAL || errno == ENOTSUP; }
+static bool is_terminal(FILE *f) { return isatty(fileno(f)); }
+static int make_folder(const char *path) { return mkdir(path, 0777); }
+#endif
+
+/* ===================================================================================================
+ * PART I   THE MATHEMATICS
+ * ===================================================================================================
+ *
+ * 1  Config and variants                                                  paper: sections 2, 7; tables
+ *
+ * A model is one row chosen on each axis of the formula. struct Config (sink.h) holds the choice as
+ * plain integers, 0 being the paper's default. The paper's experiments are then nothing but flags:
+ */
+
+const Variant VARIANTS[] = {
+    /* name                flags                                             source            Sink_1 %   loss */
+    {"softmax",            "",                                               "Table 15, 1",    "18.18", "3.73"},
+    {"sigmoid",            "--sim sigmoid --normalizer one",                 "Table 15, 2",    "0.44",  "3.70"},
+    {"sigmoid-sum",        "--sim sigmoid",                                  "Table 15, 3",    "30.24", "3.74"},
+    {"elu",                "--sim elu --normalizer one",                     "Table 15, 4",    "0.80",  "3.69"},
+    {"elu-sum",            "--sim elu",                                      "Table 15, 5",    "-",     "-"},
+    {"elu-kernel-sum",     "--kernel elu --sim identity",                    "Table 15, 6",    "53.65", "4.19"},
+    {"elu-kernel",         "--kernel elu --sim identity --normalizer one",   "Table 15, 7",    "-",     "-"},
+    {"linear-clamp",       "--sim identity --normalizer clamp",              "Table 15, 8",    "-",     "-"},
+    {"linear",             "--sim identity --normalizer one",                "Table 15, 9",    "0.00",  "3.99"},
+    {"mlp-clamp",          "--kernel mlp --sim identity --normalizer clamp", "Table 15, 10",   "0.19",  "3.85"},
+    {"mlp",                "--kernel mlp --sim identity --normalizer one",   "Table 15, 11",   "0.74",  "3.91"},
+    {"sink-token",         "--sink-token",                                   "Table 4, 2",     "* 74.12 / 0.00", "3.72"},
+    {"kv-bias",            "--extra kv",                                     "Table 4, 3",     "* 72.76 / 0.04", "3.72"},
+    {"k-bias",             "--extra k",                                      "Table 4, 4",     "* 73.34 / 0.00", "3.72"},
+    {"v-bias",             "--vbias",                                        "Table 4, 5",     "17.53", "3.73"},
+    {"kv-bias-shared",     "--extra kv --extra-shared",                      "Table 12 right", "* 56.61 / 12.44", "3.72"},
+    {"k-bias-shared",      "--extra k --extra-shared",                       "Table 12 right", "* 68.31 / 0.23", "3.72"},
+    {"k-bias-e1",          "--extra k --extra-value e1 --extra-norm 1",      "Table 5, v'",    "0.06",  ""},
+    {"k-bias-20e1",        "--extra k --extra-value e1 --extra-norm 20",     "Table 5, 20v'",  "25.88", ""},
+    {"k-bias-ones",        "--extra k --extra-value ones --extra-norm 1",    "Table 5, v''",   "* 69.74 / 2.15", "3.72"},
+    {"k-bias-20ones",      "--extra k --extra-value ones --extra-norm 20",   "Table 5, 20v''", "* 0.00 / 11.21", "3.73"},
+    {"k-bias-1dim",        "--extra k --extra-dims 1",                       "Table 13",       "4.74",  ""},
+    {"nope",               "--pos none",                                     "Table 3",        "20.35", "3.81"},
+    {"absolute",           "--pos absolute",                                 "Table 3",        "32.73", "3.74"},
+    {"learned",            "--pos learned",                                  "Table 3",        "33.13", "3.79"},
+    {"relative",           "--pos relative",                                 "Table 3",        "35.53", "5.45"},
+    {"alibi",              "--pos alibi",                                    "Table 3",        "20.78", "3.71"},
+    {"post-norm",          "--place post",                                   "Section 7.2",    "13.54", ""},
+    {"relu",               "--act relu",                                     "Table 11",       "16.90", "3.82"},
+    {"gelu",               "--act gelu",                                     "Table 11",       "14.76", "3.79"},
+    {"swish",              "--act swish",                                    "Table 11",       "17.89", "3.80"},
+    {"reglu",              "--act reglu",                                    "Table 11",       "13.88", "3.75"},
+    {"geglu",              "--act geglu",                                    "Table 11",       "17.86", "3.73"},
+    {"addition",           "--combine add",                                  "Table 12 left",  "21.76", "3.74"},
+    {"scale-2",            "--scale 2",                                      "Table 14 left",  "29.10", "3.72"},
+    {"scale-0.2",          "--scale 0.2",                                    "Table 14 left",  "9.41",  "3.72"},
+    {"scale-0.05",         "--scale 0.05",                                   "Table 14 left",  "4.53",  "3.78"},
+    {"pnorm-half",         "--normalizer pnorm --pnorm 0.5",                 "Figure 29",      "",      ""},
+    {"sigmoid-pnorm-2",    "--sim sigmoid --normalizer pnorm --pnorm 2",     "Figure 29",      "",      ""},
+    {"prefix-5",           "--prefix 5",                                     "Figure 5",       "",      ""},
+    {"window-32",          "--window 32",                                    "Figure 6",       "",      ""},
+    {"t5",                 "--pos t5",                                       "beyond: T5's learned relative bias", "", ""},
+    {"off-by-one",         "--extra zero",                                   "beyond: softmax-off-by-one", "", ""},
+    {"sink-logit",         "--extra logit",                                  "beyond: a learned sink logit per head", "", ""},
+    {"parallel",           "--place parallel",                               "beyond: parallel residual", "", ""},
+    {NULL, NULL, NULL, NULL, NULL}
+};
+
+/* SwiGLU, GeGLU and ReGLU multiply the activated branch by a second one (Table 11). */
+bool config_gated(const Config *c) { return c->act <= ACT_REGLU; }
+
+int config_rows(const Config *c, int T) { return T + (c->sink_token ? 1 : 0); }
+
+/* Columns of every map that leaves this file: *, if there is one; x*, if there is one; tokens 1..T. */
+int config_columns(const Config *c, int T) { return config_rows(c, T) + (c->extra ? 1 : 0); }
+
+int config_column_first(const Config *c) { return (c->extra ? 1 : 0) + (c->sink_token ? 1 : 0); }
+
+/* The column whose weight Table 4 calls Sink_*: the extra column, or the sink token, or none (-1). */
+int config_column_star(const Config *c) { return c->extra || c->sink_token ? 0 : -1; }
+
+/* Published models give some layers a window and others none, always with a period. */
+int config_window(const Config *c, int l) {
+    bool has = !c->window_period || l % c->window_period == c->window_offset;
+    return has ? c->window : 0;
+}
+
+/* [T13] Table 13 learns d_a of the D dims of k* and leaves the others 0, without saying which; under
+ * rotary it matters, since q's first dims turn fastest. `first` and `last` count from either end;
+ * `lowfreq` takes the dims that turn slowest: those never rotated, then pairs by falling index, the
+ * lower dim of a pair first. The rank of dim d in that order decides. */
+bool config_learned_dim(const Config *c, int d) {
+    int D = c->head_dim, learned = c->extra_dims ? c->extra_dims : D;
+    int r = c->rotary_dims, half = r / 2, rank;
+    if (c->extra_order == ORDER_FIRST) rank = d;
+    else if (c->extra_order == ORDER_LAST) rank = D - 1 - d;
+    else if (d >= r) rank = d - r;
+    else if (d >= 2 * half) rank = D - 1;          /* an odd D without rotation leaves one dim unpaired */
+    else {
+        int pair = c->rope_pairing == PAIR_HALF ? d % half : d / 2;
+        int second = c->rope_pairing == PAIR_HALF ? d / half : d % 2;
+        rank = D - r + 2 * (half - 1 - pair) + second;
+    }
+    return rank < learned;
+}
+
+/* Widths and head counts that follow from each other. 2 for what cannot be divided. */
+static int resolve_shape(Config *c, Error *e) {
+    if (!c->head_dim) {
+        if (c->dim % c->heads)
+            return fail(e, 2, "--heads %d does not divide --dim %d. Try: another --heads, or --head-dim",
+                        c->heads, c->dim);
+        c->head_dim = c->dim / c->heads;
+    }
+    if (!c->kv_heads) c->kv_heads = c->heads;
+    if (c->heads % c->kv_heads)
+        return fail(e, 2, "--kv-heads %d does not divide --heads %d. Try: a divisor", c->kv_heads, c->heads);
+    if (!c->embed_dim) c->embed_dim = c->dim;
+    if (c->rotary_dims > c->head_dim)
+        return fail(e, 2, "--rotary-dims %d is more than a head's %d dims. Try: at most %d",
+                    c->rotary_dims, c->head_dim, c->head_dim);
+    if (!c->rotary_dims) c->rotary_dims = c->head_dim;
+    if (c->pos == POS_ROTARY && c->rotary_dims % 2)
+        return fail(e, 2, "--pos rotary turns pairs, and %d dims are odd. Try: an even --head-dim, or "
+                    "--rotary-dims %d", c->rotary_dims, c->rotary_dims - 1);
+    if (c->extra_dims > c->head_dim)
+        return fail(e, 2, "--extra-dims %d is more than a head's %d dims. Try: at most %d",
+                    c->extra_dims, c->head_dim, c->head_dim);
+    if (c->prefix > c->context)
+        return fail(e, 2, "--prefix %d is longer than --context %d. Try: at most %d",
+                    c->prefix, c->context, c->context);
+    if (c->window_period && c->window_offset >= c->window_period)
+        return fail(e, 2, "--window-offset %d never occurs with --window-period %d. Try: at most %d",
+                    c->window_offset, c->window_period, c->window_period - 1);
+    return 0;
+}
+
+/* Refuses the few rows that mean nothing together, and only those. A score can be negative when the
+ * similarity is the identity, unless the elu kernel makes both of its arguments positive; a plain sum
+ * of such scores can be 0 in the middle of a training. */
+int config_resolve(Config *c, Error *e) {
+    if (resolve_shape(c, e)) return e->status;
+    bool positive_kernel = c->kernel == KERNEL_ELU;
+    bool raw_key = c->extra == EXTRA_K || c->extra == EXTRA_KV || c->extra == EXTRA_LOGIT;
+    if (c->normalizer != NORMALIZER_PNORM) {
+        if (c->pnorm != 0)
+            return fail(e, 2, "--pnorm belongs to --normalizer pnorm. Try: --normalizer pnorm --pnorm %g", c->pnorm);
+    } else {
+        if (c->pnorm == 0) c->pnorm = 2;
+        if (!(c->pnorm > 0)) return fail(e, 2, "--pnorm %g is not above 0. Try: --pnorm 2", c->pnorm);
+        if (c->pnorm < 1 && c->sim == SIM_IDENTITY && !positive_kernel)
+            return fail(e, 2, "--pnorm %g below 1 with scores of either sign has no slope at 0. "
+                        "Try: --pnorm 1 or more, or --sim exp", c->pnorm);
+        /* The 1-norm of positive scores is their sum. Of scores of either sign it is not, but there a
+         * plain sum is refused below, and so is this. */
+        if (c->pnorm == 1) { c->normalizer = NORMALIZER_SUM; c->pnorm = 0; }
+    }
+    if (c->sim == SIM_IDENTITY && c->normalizer == NORMALIZER_SUM && !positive_kernel)
+        return fail(e, 2, "--sim identity has scores of either sign, whose plain sum can be 0. "
+                    "Try: --normalizer clamp, one or pnorm, or --kernel elu");
+    if (c->sim == SIM_IDENTITY && positive_kernel && raw_key
+        && (c->normalizer == NORMALIZER_SUM || c->normalizer == NORMALIZER_PNORM))
+        return fail(e, 2, "--kernel elu keeps scores positive, but k* and a logit enter raw and can be negative. "
+                    "Try: --normalizer one or clamp, or --extra zero");
+    if (c->extra_value != VALUE_ZERO && c->extra != EXTRA_K)
+        return fail(e, 2, "--extra-value fixes the value beside a learned key. Try: --extra k");
+    return 0;
+}
+
+/* ===================================================================================================
+ * 2  Parameters: one table of tensors                                      paper: section 2; SPEC 1.3
+ *
+ * Each row: name, the pointer it fills, shape, how it starts, whether it is a matrix, when it exists.
+ * The table is the only place that knows the list: allocation, initialisation, AdamW, checkpoints,
+ * gradient checks and dumps all walk it. Shapes are letters, read by tensor_extent below.
+ */
+
+/* How a tensor starts, under each --init (F2):
+ *
+ *                 torch                     authors                      gpt2
+ *   LAW_EMBED     N(0, 1)                   N(0, 0.4 / C)                N(0, 0.02^2)
+ *   LAW_LINEAR    U(+-1/sqrt(fan_in))       N(0, 0.4 / fan_in)           N(0, 0.02^2)
+ *   LAW_OUT       as LINEAR                 as LINEAR                    N(0, 0.02^2 / 2L)
+ *   LAW_DOWN      as LINEAR                 N(0, 1/(fan_in L^2)), SwiGLU N(0, 0.02^2 / 2L)
+ *   LAW_BIAS      U(+-1/sqrt(fan_in))       0                            0
+ *   LAW_SMALL     N(0, 0.02^2) under all three: k*, v*, v+ and the logit
+ *
+ * torch is PyTorch's default for Embedding and Linear. authors is the custom start of their code,
+ * where only the last matrix of a SwiGLU shrinks with depth (0.4 = 2/5). gpt2 shrinks both matrices
+ * that write into the residual stream. */
+enum { LAW_ZERO, LAW_ONE, LAW_EMBED, LAW_LINEAR, LAW_OUT, LAW_DOWN, LAW_BIAS, LAW_SMALL };
+
+/* When a tensor exists. */
+enum { ALWAYS, IF_LAYERNORM, IF_BIAS, IF_BIAS_GATED, IF_GATED, IF_KSTAR, IF_VSTAR, IF_LOGIT, IF_VBIAS,
+       IF_MLP, IF_PROJECTED, IF_LEARNED, IF_T5, IF_SINK_TOKEN, IF_FINAL, IF_FINAL_LAYERNORM, IF_UNTIED };
+
+typedef struct TensorRow {
+    const char *name;
+    size_t field;          /* offset of the pointer in struct Weights, or in struct Layer */
+    const char *shape;     /* one letter a dimension */
+    int law, matrix, when;
+} TensorRow;
+
+static const TensorRow MODEL_TENSORS[] = {
+    {"wte",     offsetof(Weights, wte),    "VE", LAW_EMBED,  1, ALWAYS},
+    {"win",     offsetof(Weights, win),    "EC", LAW_LINEAR, 1, IF_PROJECTED},
+    {"xstar",   offsetof(Weights, xstar),  "C",  LAW_EMBED,  0, IF_SINK_TOKEN},   /* a row of wte */
+    {"wpe",     offsetof(Weights, wpe),    "PC", LAW_EMBED,  1, IF_LEARNED},
+    {"rel",     offsetof(Weights, rel),    "bH", LAW_ZERO,   0, IF_T5},
+};
+static const TensorRow LAYER_TENSORS[] = {
+    {"norm1",   offsetof(Layer, norm1),  "C",  LAW_ONE,    0, ALWAYS},
+    {"norm1.b", offsetof(Layer, norm1b), "C",  LAW_ZERO,   0, IF_LAYERNORM},
+    {"wq",      offsetof(Layer, wq),     "CQ", LAW_LINEAR, 1, ALWAYS},
+    {"wk",      offsetof(Layer, wk),     "CK", LAW_LINEAR, 1, ALWAYS},
+    {"wv",      offsetof(Layer, wv),     "CK", LAW_LINEAR, 1, ALWAYS},
+    {"bq",      offsetof(Layer, bq),     "Q",  LAW_BIAS,   0, IF_BIAS},
+    {"bk",      offsetof(Layer, bk),     "K",  LAW_BIAS,   0, IF_BIAS},
+    {"bv",      offsetof(Layer, bv),     "K",  LAW_BIAS,   0, IF_BIAS},
+    {"phi1",    offsetof(Layer, phi1),   "DD", LAW_LINEAR, 1, IF_MLP},
+    {"phi2",    offsetof(Layer, phi2),   "DD", LAW_LINEAR, 1, IF_MLP},
+    {"kstar",   offsetof(Layer, kstar),  "XD", LAW_SMALL,  0, IF_KSTAR},
+    {"vstar",   offsetof(Layer, vstar),  "XD", LAW_SMALL,  0, IF_VSTAR},
+    {"logit",   offsetof(Layer, logit),  "H",  LAW_SMALL,  0, IF_LOGIT},
+    {"vplus",   offsetof(Layer, vplus),  "HD", LAW_SMALL,  0, IF_VBIAS},
+    {"wo",      offsetof(Layer, wo),     "OC", LAW_OUT,    1, ALWAYS},
+    {"bo",      offsetof(Layer, bo),     "C",  LAW_BIAS,   0, IF_BIAS},
+    {"norm2",   offsetof(Layer, norm2),  "C",  LAW_ONE,    0, ALWAYS},
+    {"norm2.b", offsetof(Layer, norm2b), "C",  LAW_ZERO,   0, IF_LAYERNORM},
+    {"w1",      offsetof(Layer, w1),     "CF", LAW_LINEAR, 1, ALWAYS},
+    {"w2",      offsetof(Layer, w2),     "UG", LAW_LINEAR, 1, ALWAYS},            /* or the last: see below */
+    {"w3",      offsetof(Layer, w3),     "FC", LAW_DOWN,   1, IF_GATED},
+    {"b1",      offsetof(Layer, b1),     "F",  LAW_BIAS,   0, IF_BIAS},
+    {"b2",      offsetof(Layer, b2),     "G",  LAW_BIAS,   0, IF_BIAS},
+    {"b3",      offsetof(Layer, b3),     "C",  LAW_BIAS,   0, IF_BIAS_GATED},
+};
+static const TensorRow FINAL_TENSORS[] = {
+    {"normf",   offsetof(Weights, normf),  "C",  LAW_ONE,    0, IF_FINAL},
+    {"normf.b", offsetof(Weights, normfb), "C",  LAW_ZERO,   0, IF_FINAL_LAYERNORM},
+    {"wout",    offsetof(Weights, wout),   "CE", LAW_LINEAR, 1, IF_PROJECTED},
+    {"wcls",    offsetof(Weights, wcls),   "EV", LAW_LINEAR, 1, IF_UNTIED},
+};
+
+static bool tensor_present(const Config *c, int when) {
+    bool layernorm = c->norm == NORM_LAYER, final = c->place != PLACE_POST;
+    switch (when) {
+    case IF_LAYERNORM:       return layernorm;
+    case IF_BIAS:            return c->linear_bias;
+    case IF_BIAS_GATED:      return c->linear_bias && config_gated(c);
+    case IF_GATED:           return config_gated(c);
+    case IF_KSTAR:           return c->extra == EXTRA_K || c->extra == EXTRA_KV;
+    case IF_VSTAR:           return c->extra == EXTRA_KV;
+    case IF_LOGIT:           return c->extra == EXTRA_LOGIT;
+    case IF_VBIAS:           return c->vbias;
+    case IF_MLP:             return c->kernel == KERNEL_MLP;
+    case IF_PROJECTED:       return c->embed_dim != c->dim;
+    case IF_LEARNED:         return c->pos == POS_LEARNED;
+    case IF_T5:              return c->pos == POS_T5;
+    case IF_SINK_TOKEN:      return c->sink_token;
+    case IF_FINAL:           return final;
+    case IF_FINAL_LAYERNORM: return final && layernorm;
+    case IF_UNTIED:          return !c->tied;
+    default:                 return true;
+    }
+}
+
+/* The letters of the shapes. P has one more row with a sink token, which takes position 0. The second
+ * ffn matrix is a second branch [C,F] when gated, else the way back [F,C]. */
+static int tensor_extent(const Config *c, char letter) {
+    int D = c->head_dim;
+    switch (letter) {
+    case 'V': return c->vocab;
+    case 'E': return c->embed_dim;
+    case 'P': return config_rows(c, c->context);
+    case 'Q': return c->heads * D;
+    case 'K': return c->kv_heads * D;
+    case 'O': return c->combine == COMBINE_ADD ? D : c->heads * D;
+    case 'H': return c->heads;
+    case 'X': return c->extra_shared ? 1 : c->heads;
+    case 'D': return D;
+    case 'F': return c->ffn;
+    case 'U': return config_gated(c) ? c->dim : c->ffn;
+    case 'G': return config_gated(c) ? c->ffn : c->dim;
+    case 'b': return 32;
+    default:  return c->dim;
+    }
+}
+
+/* Adds to the model's list the rows that exist; layer -1 for those outside the blocks. */
+static void add_tensors(Model *m, const TensorRow *rows, int n, int layer) {
+    for (int i = 0; i < n; i++) {
+        if (!tensor_present(&m->c, rows[i].when)) continue;
+        Tensor *t = &m->tensor[m->n_tensors++];
+        if (layer < 0) snprintf(t->name, sizeof t->name, "%s", rows[i].name);
+        else snprintf(t->name, sizeof t->name, "l%d.%s", layer, rows[i].name);
+        t->rank = (int)strlen(rows[i].shape);
+        t->count = 1;
+        for (int d = 0; d < 2; d++) {
+            t->shape[d] = d < t->rank ? tensor_extent(&m->c, rows[i].shape[d]) : 1;
+            t->count *= t->shape[d];
+        }
+        t->law = rows[i].law;
+        if (!strcmp(rows[i].name, "w2") && !config_gated(&m->c)) t->law = LAW_DOWN;
+        t->layer = layer;
+        t->matrix = rows[i].matrix;
+        t->at = m->count;
+        m->count += t->count;
+    }
+}
+
+/* Points the named pointers of w into the memory at base: the same walk as above, in the same order. */
+static void name_tensors(const Model *m, Weights *w, real *base) {
+    const TensorRow *tables[] = {MODEL_TENSORS, LAYER_TENSORS, FINAL_TENSORS};
+    size_t sizes[] = {sizeof MODEL_TENSORS, sizeof LAYER_TENSORS, sizeof FINAL_TENSORS};
+    const Tensor *t = m->tensor;
+    for (int part = 0; part < 3; part++)
+        for (int l = 0; l < (part == 1 ? m->c.layers : 1); l++)
+            for (size_t i = 0; i < sizes[part] / sizeof(TensorRow); i++) {
+                if (!tensor_present(&m->c, tables[part][i].when)) continue;
+                char *owner = part == 1 ? (char *)&w->layer[l] : (char *)w;
+                real *at = base + t++->at;
+                memcpy(owner + tables[part][i].field, &at, sizeof at);
+            }
+}
+
+#define ROWS_OF_TABLE(table) ((int)(sizeof(table) / sizeof(TensorRow)))
+
+/* All parameters 0; gradients, of the same layout, only when asked for. c must be resolved. */
+int model_create(Model *m, const Config *c, bool with_grads, Error *e) {
+    *m = (Model){.c = *c};
+    idx most = ROWS_OF_TABLE(MODEL_TENSORS) + ROWS_OF_TABLE(FINAL_TENSORS)
+             + (idx)ROWS_OF_TABLE(LAYER_TENSORS) * c->layers;
+    m->tensor = grab(most, sizeof(Tensor), e);
+    m->w.layer = grab(c->layers, sizeof(Layer), e);
+    m->d.layer = grab(c->layers, sizeof(Layer), e);
+    if (!e->status) {
+        add_tensors(m, MODEL_TENSORS, ROWS_OF_TABLE(MODEL_TENSORS), -1);
+        for (int l = 0; l < c->layers; l++) add_tensors(m, LAYER_TENSORS, ROWS_OF_TABLE(LAYER_TENSORS), l);
+        add_tensors(m, FINAL_TENSORS, ROWS_OF_TABLE(FINAL_TENSORS), -1);
+        m->params = grab(m->count, sizeof(real), e);
+        if (with_grads) m->grads = grab(m->count, sizeof(real), e);
+    }
+    if (e->status) { model_free(m); return e->status; }
+    name_tensors(m, &m->w, m->params);
+    if (with_grads) name_tensors(m, &m->d, m->grads);
+    return 0;
+}
+
+void model_free(Model *m) {
+    free(m->tensor); free(m->w.layer); free(m->d.layer); free(m->params); free(m->grads);
+    *m = (Model){0};
+}
+
+void model_zero_grads(Model *m) { zero(m->grads, m->count); }
+
+const Tensor *model_tensor(const Model *m, const char *name) {
+    for (int i = 0; i < m->n_tensors; i++) if (!strcmp(m->tensor[i].name, name)) return &m->tensor[i];
+    return NULL;
+}
+
+/* The spread of a tensor's start: a standard deviation, or minus the half-width of a uniform law. */
+static double law_spread(const Config *c, int law, int fan_in, int init) {
+    double fan = sqrt((double)fan_in), depth = sqrt(2.0 * c->layers);
+    if (law == LAW_SMALL) return 0.02;
+    if (law == LAW_BIAS && init != INIT_TORCH) return 0;
+    if (init == INIT_GPT2) return law == LAW_OUT || law == LAW_DOWN ? 0.02 / depth : 0.02;
+    if (law == LAW_EMBED) return init == INIT_TORCH ? 1 : sqrt(0.4 / c->dim);
+    if (init == INIT_TORCH) return -1 / fan;
+    return law == LAW_DOWN && c->act == ACT_SWIGLU ? 1 / (fan * c->layers) : sqrt(0.4) / fan;
+}
+
+/* Every tensor draws from a stream of its own, seeded by its name: two variants of one seed then start
+ * from the same weights wherever both have the tensor. A bias has the fan-in of its matrix. */
+void model_init(Model *m, int init, uint64_t seed) {
+    for (int i = 0; i < m->n_tensors; i++) {
+        const Tensor *t = &m->tensor[i];
+        const char *last = strrchr(t->name, '.');
+        Rng rng = {hash64(seed, t->name, strlen(t->name))};
+        int fan_in = t->rank == 2 ? t->shape[0] : m->c.dim;
+        if (last && !strcmp(last, ".bo")) fan_in = tensor_extent(&m->c, 'O');
+        if (last && (!strcmp(last, ".b3") || (!strcmp(last, ".b2") && !config_gated(&m->c)))) fan_in = m->c.ffn;
+        double spread = law_spread(&m->c, t->law, fan_in, init);
+        bool dims = last && !strcmp(last, ".kstar");       /* its frozen dims stay 0 */
+        for (idx n = 0; n < t->count; n++) {
+            double x = spread < 0 ? spread * (1 - 2 * rng_uniform(&rng)) : spread * rng_normal(&rng);
+            if (t->law == LAW_ZERO || t->law == LAW_ONE) x = t->law == LAW_ONE;
+            if (dims && !config_learned_dim(&m->c, (int)(n % m->c.head_dim))) x = 0;
+            m->params[t->at + n] = (real)x;
+        }
+    }
+}
+
+/* ===================================================================================================
+ * 3  Operators, forward and backward side by side
+ *
+ * Each pair stands under one heading: the equation, the derivation, the numerics. A forward overwrites
+ * its output; a backward adds to the gradients of its parameters, and says of its input's gradient
+ * whether it adds (dx +=) or overwrites (dx =). Loops marked PARALLEL own what they write, so the bits
+ * do not depend on the number of threads; sums over rows go down columns, in the order of the rows.
+ *
+ * ---------------------------------------------------------------------------------------------------
+ * 3.1  Embedding and positions added to the input           H^0 = X W_E + P        section 2, [E5]
+ *
+ *   h_n = wte[id] (W_in) + p_n          row n of a sequence; x* if there is one is row 0, tokens follow
+ *
+ * P is absolute [E5], a table of learned rows, or 0. The paper counts positions t from 1 and its
+ * authors' code from 0; here as there from 0, so that x*, when present, stands at position 0.
+ * Backward: dwte[id] += dh_n, dp_n += dh_n for the learned table, dx* += dh_0.
+ */
+
+enum { CHANNELS = 64,                   /* columns a task owns where gradients are summed over rows */
+       CHUNK = 256 };                   /* numbers handled at a time on the stack */
+
+/* [E5] p_n = (sin w_1 n, cos w_1 n, sin w_2 n, ...), w_i = 10000^(-2(i-1)/C); amplitude 1. */
+static double absolute_position(int C, int n, int c) {
+    double angle = n * pow(10000.0, -(double)(c - c % 2) / C);
+    return c % 2 ? cos(angle) : sin(angle);
+}
+
+static void embed_forward(const Model *m, Acts *a, const int *ids, int B, int T, real *h) {
+    const Config *c = &m->c;
+    idx C = c->dim, E = c->embed_dim, N = config_rows(c, T), first = N - T;
+    for (idx b = 0; b < B; b++) {
+        real *h_b = h + b * N * C;                       /* [N,C] */
+        real *rows = h_b + first * C;                    /* [T,C] the tokens' rows */
+        real *e_b = E == C ? rows : a->embed + b * T * E;
+        for (int t = 0; t < T; t++)
+            copy(e_b + t * E, m->w.wte + ids[b * T + t] * E, E);
+        if (E != C) matmul(rows, C, rows_of(e_b, E), rows_of(m->w.win, C), T, C, E, false);
+        if (first) copy(h_b, m->w.xstar, C);
+        if (c->pos == POS_LEARNED)
+            for (idx n = 0; n < N * C; n++) h_b[n] += m->w.wpe[n];
+        if (c->pos == POS_ABSOLUTE)
+            for (idx n = 0; n < N * C; n++) h_b[n] += a->wave[n];
+    }
+}
+
+/* dh [B,N,C] is the gradient of H^0. Columns are shared out, so that two rows with the same id never
+ * meet in two threads. With a projection, dwte[id] += dh W_in^T and dW_in += wte[id]^T dh. */
+static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, const real *dh) {
+    const Config *c = &m->c;
+    idx C = c->dim, E = c->embed_dim, N = config_rows(c, T), first = N - T;
+    if (E != C)
+        for (idx b = 0; b < B; b++) {
+            const real *drows = dh + (b * N + first) * C;
+            real *e_b = a->embed + b * T * E;
+            matmul(m->d.win, C, transpose_of(e_b, E), rows_of(drows, C), E, C, T, true);
+            matmul(e_b, E, rows_of(drows, C), transpose_of(m->w.win, C), T, E, C, false);
+        }
+    PARALLEL
+    for (idx block = 0; block < (C > E ? C : E); block += CHANNELS)
+        for (idx b = 0; b < B; b++)
+            for (idx n = 0; n < N; n++) {
+                const real *dh_n = dh + (b * N + n) * C;
+                bool token = n >= first;
+                const real *de = E == C ? dh_n : token ? a->embed + (b * T + n - first) * E : NULL;
+                real *dw = token ? m->d.wte + ids[b * T + n - first] * E : NULL;
+                for (idx ch = block; token && ch < block + CHANNELS && ch < E; ch++) dw[ch] += de[ch];
+                for (idx ch = block; !token && ch < block + CHANNELS && ch < C; ch++) m->d.xstar[ch] += dh_n[ch];
+                real *dp = c->pos == POS_LEARNED ? m->d.wpe + n * C : NULL;
+                for (idx ch = block; dp && ch < block + CHANNELS && ch < C; ch++) dp[ch] += dh_n[ch];
+            }
+}
+
+/* ---------------------------------------------------------------------------------------------------
+ * 3.2  Normalisation                  RMSNorm: y = g x r        LayerNorm: y = g (x - mu) r + b
+ *
+ *   r = 1 / sqrt(mean_c (x_c - mu)^2 + eps), with mu = mean_c x_c, and mu = 0 for RMSNorm
+ *
+ * Let n_c = (x_c - mu) r be the normalised row and dn_c = g_c dy_c. From dr/dx_c = -r^2 n_c / C (the
+ * part through mu drops out, since the n_c of a LayerNorm sum to 0):
+ *
+ *   dx_c += r (dn_c - mean_c dn - n_c mean_c (dn n))      the middle term only for LayerNorm
+ *   dg_c += sum over rows of dy_c n_c      db_c += sum over rows of dy_c
+ *
+ * stat [rows,2] keeps mu and r. A row of zeros gives y = b: r is then 1/sqrt(eps), not infinite.
+ */
+static void norm_forward(const Config *c, real *y, real *stat, const real *x, const real *g, const real *b,
+                         idx rows) {
+    idx C = c->dim;
+    bool centred = c->norm == NORM_LAYER;
+    PARALLEL
+    for (idx n = 0; n < rows; n++) {
+        const real *x_n = x + n * C;
+        real *y_n = y + n * C;
+        real mu = centred ? vec_sum(C, x_n) / (real)C : 0;
+        for (idx ch = 0; ch < C; ch++) y_n[ch] = x_n[ch] - mu;
+        real r = 1 / (real)sqrt((double)(vec_dot(C, y_n, y_n) / (real)C) + c->norm_eps);
+        for (idx ch = 0; ch < C; ch++) y_n[ch] *= r * g[ch];
+        if (b) for (idx ch = 0; ch < C; ch++) y_n[ch] += b[ch];
+        stat[2 * n] = mu;
+        stat[2 * n + 1] = r;
+    }
+}
+
+static void norm_backward(const Config *c, real *dx, real *dg, real *db, const real *dy, const real *x,
+                          const real *stat, const real *g, idx rows) {
+    idx C = c->dim;
+    bool centred = c->norm == NORM_LAYER;
+    PARALLEL
+    for (idx n = 0; n < rows; n++) {                      /* y = g n + b, n = (x - mu) r */
+        const real *x_n = x + n * C, *dy_n = dy + n * C;
+        real *dx_n = dx + n * C;
+        real mu = stat[2 * n], r = stat[2 * n + 1], mean = 0, along = 0, dn[CHUNK], hat[CHUNK];
+        for (idx from = 0; from < C; from += CHUNK) {        /* mean dn, and mean dn n */
+            idx some = C - from < CHUNK ? C - from : CHUNK;
+            for (idx j = 0; j < some; j++) dn[j] = g[from + j] * dy_n[from + j] / (real)C;
+            for (idx j = 0; j < some; j++) hat[j] = (x_n[from + j] - mu) * r;
+            if (centred) mean += vec_sum(some, dn);
+            along += vec_dot(some, dn, hat);
+        }
+        for (idx ch = 0; ch < C; ch++)
+            dx_n[ch] += r * (g[ch] * dy_n[ch] - mean - (x_n[ch] - mu) * r * along);
+    }
+    PARALLEL
+    for (idx block = 0; block < C; block += CHANNELS)        /* g and b meet every row: down the columns */
+        for (idx n = 0; n < rows; n++) {
+            real mu = stat[2 * n], r = stat[2 * n + 1];
+            for (idx ch = block; ch < block + CHANNELS && ch < C; ch++) {
+                dg[ch] += dy[n * C + ch] * (x[n * C + ch] - mu) * r;
+                if (db) db[ch] += dy[n * C + ch];
+            }
+        }
+}
+
+/* ---------------------------------------------------------------------------------------------------
+ * 3.3  Linear                                  y = x W + b        x [rows,in], W [in,out], y [rows,out]
+ *
+ *   dx = dy W^T (or +=)        dW += x^T dy        db += sum over rows of dy
+ */
+static void linear_forward(real *y, const real *x, const real *w, const real *b, idx rows, idx in, idx out) {
+    matmul(y, out, rows_of(x, in), rows_of(w, out), (int)rows, out, in, false);
+    if (!b) return;
+    PARALLEL
+    for (idx n = 0; n < rows; n++)
+        for (int o = 0; o < out; o++) y[n * out + o] += b[o];
+}
+
+static void linear_backward(real *dx, bool add, real *dw, real *db, const real *dy, const real *x, const real *w,
+                            idx rows, idx in, idx out) {
+    matmul(dx, in, rows_of(dy, out), transpose_of(w, out), (int)rows, in, out, add);
+    matmul(dw, out, transpose_of(x, in), rows_of(dy, out), in, out, (int)rows, true);
+    if (!db) return;
+    PARALLEL
+    for (idx block = 0; block < out; block += CHANNELS)
+        for (idx n = 0; n < rows; n++)
+            for (idx o = block; o < block + CHANNELS && o < out; o++) db[o] += dy[n * out + o];
+}
+
+/* ---------------------------------------------------------------------------------------------------
+ * 3.4  Positions inside the dot product                              [E6] [E7] [E8], Appendix A
+ *
+ * Rotary [E8] turns pairs of dims of q and k by an angle that grows with the position n:
+ *   (x, y) <- (x cos - y sin, x sin + y cos),  angle = n w_c,  w_c = base^(-2c/r),  c = 0 .. r/2 - 1
+ * so that <R_i q, R_j k> = <q, R_(j-i) k> sees the distance alone. Pairs are (c, c + r/2) as in every
+ * published checkpoint and in the authors' code; (2c, 2c+1), as equation 9 draws it, is an option and
+ * the same model with its dims renamed (F4). Backward: a rotation's transpose is the turn back.
+ *
+ * Relative [E6], T5 and ALiBi [E7] add b_h(i-j) to the score, after the division by sqrt(D):
+ *   relative   b(n) = bucket(n): the number itself, fixed, one for all heads, and growing with the
+ *              distance, as the authors' code has it (F3)
+ *   t5         b_h(n) = rel[bucket(n), h], learned and shared by all layers
+ *   alibi      b_h(n) = -n 2^(-8h/H), h = 1..H
+ * The bias is tabulated by j - i, so that a row of scores adds a run of consecutive numbers. A key
+ * ahead of its query (inside a prefix) counts as distance 0.
+ */
+
+/* Stretched angles of published models (Llama 3.1's rule, and the linear one); plain in the paper. */
+double rope_frequency(const Config *c, int pair) {
+    double w = pow(c->rope_base, -2.0 * pair / c->rotary_dims);
+    if (c->rope_scaling == ROPE_LINEAR) return w / c->rope_factor;
+    if (c->rope_scaling == ROPE_LLAMA3) {
+        double turns = c->rope_original * w / (2 * PI);       /* whole turns within the original context */
+        double t = (turns - c->rope_low) / (c->rope_high - c->rope_low);
+        t = t < 0 ? 0 : t > 1 ? 1 : t;                        /* slow pairs are stretched, fast ones kept */
+        return w * (t + (1 - t) / c->rope_factor);
+    }
+    return w;
+}
+
+/* [E6] as the authors' code computes it: distances up to 15 have a bucket each, then 16 buckets whose
+ * borders grow geometrically to 128 (16, 19, 21, 24, 27, 31, 35, 40, 46, 52, 59, 67, 77, 87, 99, 113).
+ * Printed, the equation rounds before it multiplies, which would send 16..127 all to bucket 16. */
+int position_bucket(idx distance) {
+    if (distance < 16) return distance < 0 ? 0 : (int)distance;
+    int bucket = 16 + (int)(16 * log((double)distance / 16) / log(8.0));
+    return bucket < 31 ? bucket : 31;
+}
+
+static double distance_bias(const Model *m, int h, idx distance) {
+    const Config *c = &m->c;
+    idx n = distance > 0 ? distance : 0;
+    if (c->pos == POS_RELATIVE) return position_bucket(n);
+    if (c->pos == POS_T5) return (double)m->w.rel[position_bucket(n) * c->heads + h];
+    return -(double)n * pow(2.0, -8.0 * (h + 1) / c->heads);
+}
+
+/* Tables that depend on the position alone: angles [N,r/2], and the waves [N,C] of [E5]. */
+static void positions_tabulate(const Config *c, Acts *a, int N) {
+    int half = c->rotary_dims / 2, C = c->dim;
+    for (int p = 0; a->cosine && p < half; p++)
+        for (int n = 0; n < N; n++) {
+            real angle = (real)n * (real)rope_frequency(c, p);
+            a->cosine[n * half + p] = (real)cos((double)angle);
+            a->sine[n * half + p] = (real)sin((double)angle);
+        }
+    for (int n = 0; a->wave && n < N; n++)
+        for (int ch = 0; ch < C; ch++) a->wave[(idx)n * C + ch] = (real)absolute_position(C, n, ch);
+}
+
+/* Biases [H,2N-1] by j - i from -(N-1) to N-1; made at each forward, since T5's are learned. */
+static void biases_tabulate(const Model *m, Acts *a, idx N) {
+    for (int h = 0; a->bias && h < m->c.heads; h++)
+        for (idx u = 0; u < 2 * N - 1; u++) a->bias[h * (2 * N - 1) + u] = (real)distance_bias(m, h, N - 1 - u);
+}
+
+/* x [B*N,heads,D] turned in place; turn = 1 forward, -1 for the gradient (and to undo). */
+static void rotate(const Config *c, const Acts *a, real *x, idx rows, idx N, idx heads, int turn) {
+    idx D = c->head_dim, half = c->rotary_dims / 2;
+    bool split = c->rope_pairing == PAIR_HALF;
+    idx step = split ? 1 : 2, partner = split ? half : 1;
+    PARALLEL
+    for (idx n = 0; n < rows; n++) {
+        const real *cosine = a->cosine + (n % N) * half;
+        const real *sine = a->sine + (n % N) * half;
+        for (int h = 0; h < heads; h++) {
+            real *x_h = x + (n * heads + h) * D;
+            for (idx p = 0; p < half; p++) {
+                real u = x_h[p * step], v = x_h[p * step + partner], s = (real)turn * sine[p];
+                x_h[p * step] = u * cosine[p] - v * s;
+                x_h[p * step + partner] = u * s + v * cosine[p];
+            }
+        }
+    }
+}
+
+/* T5: the gradient of b_h(i-j), summed by j - i in a slot of each sequence, goes to its bucket. */
+static void t5_backward(Model *m, const Acts *a, int B, idx N) {
+    idx H = m->c.heads, width = 2 * N - 1;
+    for (idx b = 0; b < B; b++)
+        for (int h = 0; h < H; h++)
+            for (idx u = 0; u < width; u++)
+                m->d.rel[position_bucket(N - 1 - u) * H + h] += a->dbias[(b * H + h) * width + u];
+}
+
+/* ---------------------------------------------------------------------------------------------------
+ * 3.5  Activations and the kernel phi                                                [T11] [T15]
+ *
+ * One row of ACTS or SIMS (3.6) holds a function and its slope side by side; df may be NULL.
+ *
+ *   swish    x g,  g = 1/(1 + e^-x)          slope g (1 + x (1 - g))
+ *   gelu     x Phi(x), Phi by erf            slope Phi(x) + x phi(x), phi the normal density
+ *   gelutanh x g/2, g = 1 + tanh(u), u = sqrt(2/pi) (x + 0.044715 x^3)
+ *                                            slope g/2 + x/2 (1 - tanh^2 u) u'
+ *   relu     max(x, 0)                       slope 1 above 0, else 0
+ *   elu + 1  e^min(x,0) + max(x,0)           slope e^min(x,0): 1 above 0, e^x below
+ */
+static void act_swish(idx n, const real *x, real *f, real *df) {
+    real g[CHUNK];
+    vec_sigmoid(n, g, x);
+    if (df) for (idx j = 0; j < n; j++) df[j] = g[j] * (1 + x[j] * (1 - g[j]));
+    for (idx j = 0; j < n; j++) f[j] = x[j] * g[j];
+}
+
+static void act_gelu(idx n, const real *x, real *f, real *df) {
+    for (idx j = 0; j < n; j++) {
+        real cumulative = real_erfc(-x[j] * (real)SQRT_HALF) / 2, density = real_exp(-x[j] * x[j] / 2);
+        if (df) df[j] = cumulative + x[j] * density * (real)INV_SQRT_2PI;
+        f[j] = x[j] * cumulative;
+    }
+}
+
+static void act_gelutanh(idx n, const real *x, real *f, real *df) {
+    const real a = (real)SQRT_2_OVER_PI, b = (real)0.044715;
+    for (idx j = 0; j < n; j++) {
+        real square = x[j] * x[j], tanh_u = real_tanh(a * x[j] * (1 + b * square));
+        real du = a * (1 + 3 * b * square);
+        if (df) df[j] = (1 + tanh_u) / 2 + x[j] / 2 * (1 - tanh_u * tanh_u) * du;
+        f[j] = x[j] / 2 * (1 + tanh_u);
+    }
+}
+
+static void act_relu(idx n, const real *x, real *f, real *df) {
+    if (df) for (idx j = 0; j < n; j++) df[j] = x[j] > 0;
+    for (idx j = 0; j < n; j++) f[j] = x[j] > 0 ? x[j] : 0;
+}
+
+static void elu_plus_one(idx n, const real *x, real *f, real *df) {
+    real low[CHUNK];
+    for (idx from = 0; from < n; from += CHUNK) {
+        idx some = n - from < CHUNK ? n - from : CHUNK;
+        for (idx j = 0; j < some; j++) low[j] = x[from + j] < 0 ? x[from + j] : 0;
+        vec_exp(some, low, low);
+        for (idx j = 0; j < some; j++) f[from + j] = low[j] + (x[from + j] > 0 ? x[from + j] : 0);
+        if (df) for (idx j = 0; j < some; j++) df[from + j] = low[j];
+    }
+}
+
+typedef void Curve(idx n, const real *x, real *f, real *df);      /* f(x) and its slope; f may be x if no df */
+
+static Curve *const ACTS[] = {act_swish, act_gelu, act_relu, act_swish, act_gelu, act_relu, act_gelutanh};
+
+double activate(int act, double x) {
+    real in = (real)x, out;
+    ACTS[act](1, &in, &out, NULL);
+    return (double)out;
+}
+
+/* phi acts on q and k alike, head by head, after the rotation. x, y [rows,D].
+ *   elu   y = elu(x) + 1
+ *   mlp   y = max(x phi1, 0) phi2: one pair of matrices in a layer, shared by heads and by q and k
+ * hidden [rows,D] keeps x phi1 for the backward of mlp. */
+static void kernel_forward(const Config *c, const Layer *w, real *y, real *hidden, const real *x, idx rows) {
+    idx D = c->head_dim;
+    idx n = rows * D;
+    if (c->kernel == KERNEL_ELU) {
+        PARALLEL
+        for (idx from = 0; from < n; from += CHUNK)
+            elu_plus_one((int)(n - from < CHUNK ? n - from : CHUNK), x + from, y + from, NULL);
+        return;
+    }
+    matmul(hidden, D, rows_of(x, D), rows_of(w->phi1, D), (int)rows, D, D, false);
+    PARALLEL
+    for (idx j = 0; j < n; j++) hidden[j] = hidden[j] > 0 ? hidden[j] : 0;
+    matmul(y, D, rows_of(hidden, D), rows_of(w->phi2, D), (int)rows, D, D, false);
+}
+
+/* dx holds dy on entry and dx on return. The hidden layer r = max(u, 0) passes gradient where r > 0. */
+static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx, const real *x,
+                            const real *hidden, real *scratch, idx rows) {
+    idx D = c->head_dim;
+    idx n = rows * D;
+    if (c->kernel == KERNEL_ELU) {                           /* y = elu(x) + 1 */
+        PARALLEL
+        for (idx from = 0; from < n; from += CHUNK) {
+            real f[CHUNK], slope[CHUNK];
+            idx some = (int)(n - from < CHUNK ? n - from : CHUNK);
+            elu_plus_one(some, x + from, f, slope);
+            for (idx j = 0; j < some; j++) dx[from + j] *= slope[j];
+        }
+        return;
+    }
+    /* y = r phi2 */
+    linear_backward(scratch, false, d->phi2, NULL, dx, hidden, w->phi2, rows, D, D);
+    /* r = max(u, 0) */
+    PARALLEL
+    for (idx j = 0; j < n; j++) scratch[j] = hidden[j] > 0 ? scratch[j] : 0;
+    /* u = x phi1 */
+    linear_backward(dx, false, d->phi1, NULL, scratch, x, w->phi1, rows, D, D);
+}
+
+/* ---------------------------------------------------------------------------------------------------
+ * 3.6  One row of scores                          [E29] [E43] [T15], sections 7.3 and 7.4
+ *
+ * A row is z[0..n): column 0 the extra column, then keys. What is not visible has z = -infinity, the
+ * paper's mask M (equation 4), and every similarity takes it to s = 0 with slope 0.
+ *
+ *   sim        s            s'
+ *   exp        e^z          s
+ *   sigmoid    1/(1+e^-z)   s (1 - s)
+ *   elu        elu(z) + 1   1 above 0, s below
+ *   identity   z            1
+ *
+ * exp alone overflows, and is written relative to the row's maximum m (from -infinity, not from a
+ * finite stand-in): a = e^(z - log Z). The m cancels exactly for a sum and a p-norm, which scale with
+ * s; for the clamp the 1 is scaled along, log Z = max(log S, 0); Z = 1 has log Z = 0 and may overflow,
+ * as it does in the formula.
+ *
+ * kept for the backward:   exp: log S (clamp) or log Z;   else: S (sum, clamp), Z (p-norm)
+ *
+ * The backward needs, besides a = s/Z, the slope g = s'/Z and the pull pi = dlog Z/dz:
+ *   sum     Z = S + e            pi = s'/Z
+ *   one     Z = 1                pi = 0
+ *   clamp   Z = max(|S|, 1)      pi = s'/S where |S| > 1, else 0
+ *   p-norm  log Z = log(sum |s|^p)/p, so pi = |s|^(p-1) sign(s) s' / Z^p = (|s|/Z)^p s'/s
+ * The last form never forms s^(p-1): sigmoid's s' holds a factor s, and (|s|/Z)^p is at most 1.
+ * A p-norm is summed relative to its largest |s|; a row of zeros has Z = 0 and, by decision, weights 0.
+ */
+static void sim_sigmoid(idx n, const real *z, real *s, real *ds) {
+    vec_sigmoid(n, s, z);
+    if (ds) for (idx j = 0; j < n; j++) ds[j] = s[j] * (1 - s[j]);
+}
+
+static void sim_identity(idx n, const real *z, real *s, real *ds) {
+    if (ds) for (idx j = 0; j < n; j++) ds[j] = z[j] > -INFINITY;
+    for (idx j = 0; j < n; j++) s[j] = z[j] > -INFINITY ? z[j] : 0;
+}
+
+static Curve *const SIMS[] = {NULL, sim_sigmoid, elu_plus_one, sim_identity};   /* exp: in the rows below */
+
+static const real NORMALIZER_EPS = (real)1e-8;
+
+/* sum |s|^p to the power 1/p, relative to the largest; 0 for a row of zeros. */
+static real p_norm(idx n, const real *s, double p) {
+    real most = 0, sum = 0;
+    for (idx j = 0; j < n; j++) if (real_abs(s[j]) > most) most = real_abs(s[j]);
+    if (most == 0) return 0;
+    for (idx j = 0; j < n; j++) sum += real_pow(real_abs(s[j]) / most, (real)p);
+    return most * real_pow(sum, (real)(1 / p));
+}
+
+/* Z_i from the one number kept; for exp its value may overflow where its logarithm does not. */
+real row_normalizer(const Config *c, real keep) {
+    if (c->sim == SIM_EXP) return real_exp(c->normalizer == NORMALIZER_CLAMP && keep < 0 ? 0 : keep);
+    switch (c->normalizer) {
+    case NORMALIZER_SUM:   return keep + NORMALIZER_EPS;
+    case NORMALIZER_CLAMP: return real_abs(keep) > 1 ? real_abs(keep) : 1;
+    case NORMALIZER_PNORM: return keep;
+    default:               return 1;
+    }
+}
+
+/* z becomes the weights a = s/Z, in place; spare has room for n numbers. Returns what is kept. */
+real row_forward(const Config *c, idx n, real *z, real *spare) {
+    if (c->sim == SIM_EXP) {
+        real m = c->normalizer == NORMALIZER_ONE ? 0 : vec_max(n, z), keep = 0, shift = 0;
+        for (idx j = 0; j < n; j++) z[j] -= m;
+        if (c->normalizer == NORMALIZER_PNORM) {             /* log Z = m + log(sum e^(p (z - m))) / p */
+            real p = (real)c->pnorm;
+            for (idx j = 0; j < n; j++) spare[j] = p * z[j];
+            vec_exp(n, spare, spare);
+            shift = real_log(vec_sum(n, spare)) / p;
+            keep = m + shift;
+            for (idx j = 0; j < n; j++) z[j] -= shift;
+        }
+        vec_exp(n, z, z);
+        if (c->normalizer == NORMALIZER_SUM || c->normalizer == NORMALIZER_CLAMP) {
+            real sum = vec_sum(n, z);
+            keep = m + real_log(sum);
+            if (c->normalizer == NORMALIZER_CLAMP && keep < 0) sum = real_exp(-m);   /* S < 1: Z = 1 */
+            for (idx j = 0; j < n; j++) z[j] /= sum;
+        }
+        return keep;
+    }
+    SIMS[c->sim](n, z, spare, NULL);
+    real keep = c->normalizer == NORMALIZER_PNORM ? p_norm(n, spare, c->pnorm) : vec_sum(n, spare);
+    real Z = row_normalizer(c, keep);
+    for (idx j = 0; j < n; j++) z[j] = Z == 0 ? 0 : spare[j] / Z;
+    return keep;
+}
+
+/* From z and the kept number: a = s/Z, g = s'/Z, pi = dlog Z/dz. All three may not overlap z. */
+void row_backward(const Config *c, idx n, const real *z, real keep, real *a, real *g, real *pi) {
+    if (c->sim == SIM_EXP) {                                 /* s' = s: the slope is the weight */
+        bool clamped = c->normalizer == NORMALIZER_CLAMP && !(keep > 0);
+        real log_Z = clamped ? 0 : keep, p = (real)c->pnorm;
+        for (idx j = 0; j < n; j++) a[j] = z[j] - log_Z;
+        if (c->normalizer == NORMALIZER_PNORM) {             /* pi = (s/Z)^p */
+            for (idx j = 0; j < n; j++) pi[j] = p * a[j];
+            vec_exp(n, pi, pi);
+        }
+        vec_exp(n, a, a);
+        copy(g, a, n);
+        if (c->normalizer == NORMALIZER_ONE || clamped) zero(pi, n);
+        else if (c->normalizer != NORMALIZER_PNORM) copy(pi, a, n);
+        return;
+    }
+    real Z = row_normalizer(c, keep), per = Z == 0 ? 0 : 1 / Z;
+    SIMS[c->sim](n, z, a, g);                                /* a = s, g = s' until divided below */
+    switch (c->normalizer) {
+    case NORMALIZER_SUM:
+        for (idx j = 0; j < n; j++) pi[j] = g[j] * per;
+        break;
+    case NORMALIZER_CLAMP:
+        for (idx j = 0; j < n; j++) pi[j] = real_abs(keep) > 1 ? g[j] / keep : 0;
+        break;
+    case NORMALIZER_PNORM:
+        for (idx j = 0; j < n; j++)
+            pi[j] = a[j] == 0 ? 0 : real_pow(real_abs(a[j]) * per, (real)c->pnorm) * (g[j] / a[j]);
+        break;
+    default:
+        zero(pi, n);
+    }
+    for (idx j = 0; j < n; j++) { a[j] *= per; g[j] *= per; }
+}
+
+/* What the sink metric reads, for every variant alike: m = |s| / (sum |s| + e), from a = s/Z. Weights
+ * that are not finite (exp with Z = 1 overflows) give NaN, which ends a run by name. */
+void row_metric(const Config *c, idx n, const real *a, real keep, real *m) {
+    for (idx j = 0; j < n; j++) m[j] = real_abs(a[j]);
+    real Z = row_normalizer(c, keep), sum = vec_sum(n, m);
+    if (c->sim != SIM_EXP && Z != 0) sum += NORMALIZER_EPS / Z;
+    for (idx j = 0; j < n; j++) m[j] = sum == 0 ? 0 : m[j] / sum;
+}
+
+/* ---------------------------------------------------------------------------------------------------
+ * 3.7  Attention                                           [E4] [E29] [T4] [T12], and THE FORMULA
+ *
+ * A task is one sequence and one key head; its query heads follow one another, and each goes down its
+ * rows in strips of STRIP rows against all keys that any of them sees:
+ *
+ *   z [R,n]  = q k^T / sqrt(D) + bias     a matrix multiply        column 0: the extra score
+ *   a        = s / Z                      row by row (3.6)
+ *   o [R,D]  = scale (a v + a_* v*) + v+  a matrix multiply
+ *
+ * Backward of a strip, from do, with the forward's line above each step in the code:
+ *   da = scale do v^T      D_i = sum_j a_ij da_ij      dz = g da - pi D       row by row
+ *   dq = dz k / sqrt(D)    dk += dz^T q / sqrt(D)      dv += scale a^T do     matrix multiplies
+ *   db(i-j) += dz_ij       dz_* goes to q and k*, or to the logit
+ * No score outlives its strip; keep [B,H,N] is all that the forward leaves. k and v are transposed
+ * once a task (kt, vt [D,N]), so that every product reads its right factor along rows.
+ */
+enum { STRIP = 32 };
+
+/* One task's sizes and its piece of scratch. */
+typedef struct Strip {
+    idx N, D, ld;                       /* rows; head width; row length of the maps below, N + 1 */
+    real *kt, *vt;                      /* [D,N] [D,N] */
+    real *z, *a, *da;                   /* [STRIP,ld] each */
+    real *g, *pi;                       /* [ld] each */
+    real *fixed;                        /* [D]: the fixed v* of Table 5 */
+} Strip;
+
+static idx strip_size(const Config *c, idx N) {
+    idx D = c->head_dim, ld = N + 1;
+    return 2 * D * N + (3 * STRIP + 2) * ld + D + 64;
+}
+
+static Strip strip_of(const Config *c, const Acts *a, idx N) {
+    real *at = a->strip + worker() * strip_size(c, a->N);
+    Strip s = {.N = N, .D = c->head_dim, .ld = N + 1};
+    idx D = s.D, ld = s.ld;
+    s.kt = at;                  s.vt = s.kt + D * N;
+    s.z = s.vt + D * N; s.a = s.z + STRIP * ld;     s.da = s.a + STRIP * ld;
+    s.g = s.da + STRIP * ld;    s.pi = s.g + ld;            s.fixed = s.pi + ld;
+    return s;
+}
+
+/* xt [D,N] from the head's rows x_n = x + n * stride. */
+static void transpose_head(real *xt, const real *x, idx stride, idx N, idx D) {
+    for (idx n = 0; n < N; n++)
+        for (idx d = 0; d < D; d++) xt[d * N + n] = x[n * stride + d];
+}
+
+/* Which keys a strip's rows i0 <= i < i1 see between them: [lo,hi). The prefix is rows first .. first+p-1. */
+typedef struct Span { idx lo, hi; } Span;
+
+static Span span_of(const Config *c, int l, idx N, idx i0, idx i1) {
+    int w = config_window(c, l), first = c->sink_token ? 1 : 0;
+    Span s = {.lo = w && i0 - w + 1 > 0 ? i0 - w + 1 : 0, .hi = i1};
+    if (c->prefix) {
+        if (s.lo > first) s.lo = first;
+        if (s.hi < first + c->prefix) s.hi = first + c->prefix < N ? first + c->prefix : N;
+    }
+    return s;
+}
+
+/* The mask: (j <= i and j > i-w) or j in the prefix, whose tokens every row sees, x*'s row included. */
+bool visible(const Config *c, int l, idx i, idx j) {
+    int w = config_window(c, l), first = c->sink_token ? 1 : 0;
+    return (j <= i && (!w || j > i - w)) || (j >= first && j < first + c->prefix);
+}
+
+/* The key and value of the extra column for head h; v* is NULL where it is zero. */
+static const real *extra_key(const Config *c, const Layer *w, idx h) {
+    return w->kstar ? w->kstar + (c->extra_shared ? 0 : h) * c->head_dim : NULL;
+}
+static const real *extra_value(const Config *c, const Layer *w, idx h, real *fixed) {
+    idx D = c->head_dim;
+    if (w->vstar) return w->vstar + (c->extra_shared ? 0 : h) * D;
+    if (c->extra_value == VALUE_ZERO) return NULL;
+    for (idx d = 0; d < D; d++)                              /* Table 5: m e_1, or m (1, .., 1)/sqrt(D) */
+        fixed[d] = c->extra_value == VALUE_ONES ? (real)(c->extra_norm / sqrt((double)D)) : d ? 0 : (real)c->extra_norm;
+    return fixed;
+}
+
+/* The scores of rows [i0,i1) of head h into s->z: [R, 1 + hi - lo], row length ld, -infinity where
+ * not visible. q_i rows have the stride H*D. bias points at the head's table, or is NULL. */
+static void strip_scores(const Config *c, const Layer *w, int l, idx h, const Strip *s, const real *q,
+                         const real *bias, Span span, idx i0, idx i1) {
+    idx D = s->D, N = s->N, n = span.hi - span.lo, stride = c->heads * D;
+    idx ld = s->ld;
+    real per_root = (real)(1 / sqrt((double)D));
+    const real *kstar = extra_key(c, w, h);
+    matmul_here(s->z + 1, ld, rows_of(q + i0 * stride, stride),
+                rows_of(s->kt + span.lo, N), i1 - i0, n, D, false);
+    for (idx i = i0; i < i1; i++) {
+        real *z = s->z + (i - i0) * ld, *keys = z + 1;
+        const real *q_i = q + i * stride;
+        for (idx j = 0; j < n; j++) keys[j] *= per_root;
+        if (bias) for (idx j = 0; j < n; j++) keys[j] += bias[N - 1 - i + span.lo + j];
+        idx from = config_window(c, l) ? i - config_window(c, l) + 1 : 0;
+        for (idx j = span.lo; j < from; j++) if (!visible(c, l, i, j)) keys[j - span.lo] = -INFINITY;
+        for (idx j = i + 1; j < span.hi; j++) if (!visible(c, l, i, j)) keys[j - span.lo] = -INFINITY;
+        z[0] = c->extra == EXTRA_NONE ? -INFINITY : c->extra == EXTRA_ZERO ? 0
+             : c->extra == EXTRA_LOGIT ? w->logit[h] : vec_dot(D, q_i, kstar) * per_root;
+    }
+}
+
+/* Copies what a row shows into the caller's maps: * if there is one, then every key, 0 where invisible. */
+static void probe_row(const Config *c, const Probe *p, idx row, idx N, Span span, const real *z,
+                      const real *a, real keep, real *m) {
+    idx extra = c->extra ? 1 : 0, S = extra + N;
+    row_metric(c, span.hi - span.lo + 1, a, keep, m);
+    const real *from[] = {z, a, m};
+    real *map[] = {p->z, p->weight, p->metric}, factor[] = {1, (real)c->scale, 1};
+    for (idx k = 0; k < 3; k++) {
+        if (!map[k]) continue;
+        real *to = map[k] + row * S, *keys = to + extra;
+        zero(to, S);
+        if (extra) to[0] = factor[k] * from[k][0];
+        for (idx j = span.lo; j < span.hi; j++)
+            if (z[1 + j - span.lo] > -INFINITY) keys[j] = factor[k] * from[k][1 + j - span.lo];
+    }
+}
+
+/* Head h of sequence b, from k and v already transposed in s. q, k are phi(R q), phi(R k). */
+static void head_forward(const Model *m, Acts *a, int l, idx b, idx h, const Strip *s) {
+    const Config *c = &m->c;
+    const Layer *w = &m->w.layer[l];
+    LayerActs *la = &a->layer[l];
+    idx D = s->D, N = s->N, H = c->heads, Kw = c->kv_heads * D, kh = h / (H / c->kv_heads);
+    idx ld = s->ld, stride = (H * D), row0 = (b * H + h) * N;
+    const real *q = la->fq + b * N * stride + (h * D);
+    const real *v = la->v + b * N * Kw + (kh * D);
+    const real *bias = a->bias ? a->bias + h * (2 * N - 1) : NULL;
+    real *o = la->o + b * N * stride + (h * D), scale = (real)c->scale;
+    const real *vstar = extra_value(c, w, h, s->fixed);
+    const real *vplus = w->vplus ? w->vplus + (h * D) : NULL;
+    for (idx i0 = 0; i0 < N; i0 += STRIP) {
+        idx i1 = i0 + STRIP < N ? i0 + STRIP : N;
+        Span span = span_of(c, l, N, i0, i1);
+        idx n = span.hi - span.lo;
+        strip_scores(c, w, l, h, s, q, bias, span, i0, i1);
+        for (idx i = i0; i < i1; i++) {                      /* a = s/Z; a probe sees z before and a after */
+            real *row = s->z + (i - i0) * ld;
+            if (a->probe) copy(s->a, row, (n + 1));
+            real keep = row_forward(c, n + 1, row, s->g);
+            la->keep[row0 + i] = keep;
+            if (a->probe) probe_row(c, &a->probe[l], row0 + i, N, span, s->a, row, keep, s->pi);
+        }
+        matmul_here(o + i0 * stride, stride, rows_of(s->z + 1, ld),
+                    rows_of(v + span.lo * Kw, Kw), i1 - i0, D, n, false);
+        for (idx i = i0; i < i1; i++) {                      /* o = scale (a v + a_* v*) + v+ */
+            real *o_i = o + i * stride, a_star = s->z[(i - i0) * ld];
+            for (idx d = 0; vstar && d < D; d++) o_i[d] += a_star * vstar[d];
+            for (idx d = 0; d < D; d++) o_i[d] *= scale;
+            for (idx d = 0; vplus && d < D; d++) o_i[d] += vplus[d];
+        }
+    }
+}
+
+static void attention_forward(const Model *m, Acts *a, int l, int B, idx N) {
+    const Config *c = &m->c;
+    idx D = c->head_dim, K = c->kv_heads, group = c->heads / K;
+    PARALLEL
+    for (idx task = 0; task < B * K; task++) {
+        idx b = task / K, kh = task % K;
+        Strip s = strip_of(c, a, N);
+        const real *k = a->layer[l].fk + (b * N * K + kh) * D;
+        transpose_head(s.kt, k, (K * D), N, D);
+        for (idx h = kh * group; h < (kh + 1) * group; h++) head_forward(m, a, l, b, h, &s);
+    }
+}
+
+/* One strip of head h backward: rows [i0,i1), do and dq of stride H*D, k, v, dk, dv of stride K*D.
+ * slot [3D+1] gathers dk*, dv*, dv+ and the logit's gradient of this head and sequence. */
+typedef struct HeadGrads { const real *q, *k, *dout; real *dq, *dk, *dv, *slot, *dbias; } HeadGrads;
+
+static void strip_backward(const Model *m, const Acts *a, int l, idx h, const Strip *s, const HeadGrads *p,
+                           const real *keep, idx i0, idx i1) {
+    const Config *c = &m->c;
+    const Layer *w = &m->w.layer[l];
+    idx D = s->D, N = s->N, R = i1 - i0;
+    idx ld = s->ld, Qw = (c->heads * D), Kw = (c->kv_heads * D);
+    Span span = span_of(c, l, N, i0, i1);
+    idx n = span.hi - span.lo;
+    real scale = (real)c->scale, per_root = (real)(1 / sqrt((double)D));
+    const real *bias = a->bias ? a->bias + h * (2 * N - 1) : NULL;
+    const real *kstar = extra_key(c, w, h), *vstar = extra_value(c, w, h, s->fixed);
+    const real *dout = p->dout + i0 * Qw, *q = p->q + i0 * Qw;
+    real *dq = p->dq + i0 * Qw;
+
+    /* o_i = scale (sum_j a_j v_j + a_* v*) + v+ */
+    matmul_here(s->da + 1, ld, rows_of(dout, Qw), rows_of(s->vt + span.lo, N), R, n, D, false);
+    for (idx i = 0; i < R; i++) {
+        const real *do_i = dout + i * Qw;
+        s->da[i * ld] = vstar ? vec_dot(D, do_i, vstar) : 0;
+        for (idx d = 0; w->vplus && d < D; d++) p->slot[2 * D + d] += do_i[d];
+    }
+    /* a = s/Z: the scores are made again, and the kept number gives Z back */
+    strip_scores(c, w, l, h, s, p->q, bias, span, i0, i1);
+    for (idx i = 0; i < R; i++) {
+        real *z = s->z + i * ld, *a_i = s->a + i * ld, *da = s->da + i * ld;
+        row_backward(c, n + 1, z, keep[i0 + i], a_i, s->g, s->pi);
+        real pulled = scale * vec_dot(n + 1, a_i, da);       /* D_i = sum_j a_j da_j */
+        for (idx j = 0; j <= n; j++) z[j] = s->g[j] * (scale * da[j]) - s->pi[j] * pulled;   /* dz over z */
+        /* z_ij = <q_i, k_j>/sqrt(D) + b(i-j) */
+        if (p->dbias) for (idx j = 0; j < n; j++) p->dbias[N - 1 - (i0 + i) + span.lo + j] += z[1 + j];
+        if (c->extra == EXTRA_LOGIT) p->slot[3 * D] += z[0];
+        for (idx j = 0; j <= n; j++) z[j] *= per_root;
+        for (idx j = 0; j <= n; j++) a_i[j] *= scale;
+    }
+    /* z_ij = <q_i, k_j>/sqrt(D);  o_i = scale sum_j a_ij v_j */
+    matmul_here(dq, Qw, rows_of(s->z + 1, ld), rows_of(p->k + span.lo * Kw, Kw), R, D, n, false);
+    matmul_here(p->dk + span.lo * Kw, Kw, transpose_of(s->z + 1, ld), rows_of(q, Qw), n, D, R, true);
+    matmul_here(p->dv + span.lo * Kw, Kw, transpose_of(s->a + 1, ld), rows_of(dout, Qw), n, D, R, true);
+    /* z_i* = <q_i, k*>/sqrt(D);  o_i = .. + scale a_i* v* */
+    for (idx i = 0; i < R; i++)
+        for (idx d = 0; d < D; d++) {
+            if (kstar) {
+                dq[i * Qw + d] += s->z[i * ld] * kstar[d];
+                p->slot[d] += s->z[i * ld] * q[i * Qw + d];
+            }
+            if (w->vstar) p->slot[D + d] += s->a[i * ld] * dout[i * Qw + d];
+        }
+}
+
+/* From a->dout [B,N,H,D] to a->dq, a->dk, a->dv (overwritten) and the gradients of k*, v*, v+, logit. */
+static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
+    const Config *c = &m->c;
+    const LayerActs *la = &a->layer[l];
+    idx D = c->head_dim, H = c->heads, K = c->kv_heads, group = H / K;
+    idx Qw = (H * D), Kw = (K * D), wide = 3 * D + 1, u = (2 * N - 1);
+    zero(a->dk, B * N * Kw);
+    zero(a->dv, B * N * Kw);
+    zero(a->slot, B * H * wide);
+    PARALLEL
+    for (idx task = 0; task < B * K; task++) {
+        idx b = task / K, kh = task % K;
+        Strip s = strip_of(c, a, N);
+        idx q0 = b * N * Qw, k0 = b * N * Kw + (kh * D);
+        transpose_head(s.kt, la->fk + k0, Kw, N, D);
+        transpose_head(s.vt, la->v + k0, Kw, N, D);
+        for (idx h = kh * group; h < (kh + 1) * group; h++) {
+            idx bh = b * H + h, at = q0 + (h * D);
+            HeadGrads p = {.q = la->fq + at, .k = la->fk + k0, .dout = a->dout + at, .dq = a->dq + at,
+                           .dk = a->dk + k0, .dv = a->dv + k0, .slot = a->slot + bh * wide,
+                           .dbias = a->dbias ? a->dbias + bh * u : NULL};
+            for (idx i0 = 0; i0 < N; i0 += STRIP)
+                strip_backward(m, a, l, h, &s, &p, la->keep + bh * N, i0, i0 + STRIP < N ? i0 + STRIP : N);
+        }
+    }
+    Layer *d = &m->d.layer[l];
+    for (idx b = 0; b < B; b++)
+        for (int h = 0; h < H; h++) {
+            const real *slot = a->slot + (b * H + h) * wide;
+            idx star = (c->extra_shared ? 0 : h) * D;
+            for (idx x = 0; x < D; x++) {
+                if (d->kstar && config_learned_dim(c, (int)x)) d->kstar[star + x] += slot[x];
+                if (d->vstar) d->vstar[star + x] += slot[D + x];
+                if (d->vplus) d->vplus[(h * D + x)] += slot[2 * D + x];
+            }
+            if (d->logit) d->logit[h] += slot[3 * D];
+        }
+}
+
+/* ---------------------------------------------------------------------------------------------------
+ * 3.8  Heads put together: concatenated, or added before W_O                               [E4] [T12]
+ *
+ *   concat   O = [o_1, .., o_H] W_O, W_O [H*D,C]       add   O = (o_1 + .. + o_H) W_O, W_O [D,C] (F8)
+ *
+ * Added after W_O per head, the sum would be concatenation itself. Backward: every head receives the
+ * sum's gradient.
+ */
+static const real *combine_forward(const Config *c, LayerActs *la, idx rows) {
+    idx D = c->head_dim, H = c->heads;
+    if (c->combine == COMBINE_CONCAT) return la->o;
+    PARALLEL
+    for (idx n = 0; n < rows; n++)
+        for (idx d = 0; d < D; d++) {
+            real sum = 0;
+            for (int h = 0; h < H; h++) sum += la->o[(n * H + h) * D + d];
+            la->osum[n * D + d] = sum;
+        }
+    return la->osum;
+}
+
+static void combine_backward(const Config *c, Acts *a, idx rows) {
+    idx D = c->head_dim, H = c->heads;
+    if (c->combine == COMBINE_CONCAT) return;                /* dosum and dout are then one array */
+    PARALLEL
+    for (idx n = 0; n < rows * H; n++) copy(a->dout + n * D, a->dosum + n / H * D, D);
+}
+
+/* ---------------------------------------------------------------------------------------------------
+ * 3.9  Feed-forward                              gated: (act(x W1) * x W2) W3      else: act(x W1) W2
+ *                                                                                              [T11]
+ *   fa = act(f1) * f2:     df1 = dfa * f2 * act'(f1)     df2 = dfa * act(f1)      f2 = 1 when not gated
+ */
+static void ffn_forward(const Config *c, const Layer *w, LayerActs *la, real *y, const real *x, idx rows) {
+    idx C = c->dim, F = c->ffn;
+    bool gated = config_gated(c);
+    idx n = rows * F;
+    linear_forward(la->f1, x, w->w1, w->b1, rows, C, F);
+    if (gated) linear_forward(la->f2, x, w->w2, w->b2, rows, C, F);
+    PARALLEL
+    for (idx from = 0; from < n; from += CHUNK) {
+        idx some = n - from < CHUNK ? n - from : CHUNK;
+        ACTS[c->act]((int)some, la->f1 + from, la->fa + from, NULL);
+        for (idx j = from; gated && j < from + some; j++) la->fa[j] *= la->f2[j];
+    }
+    linear_forward(y, la->fa, gated ? w->w3 : w->w2, gated ? w->b3 : w->b2, rows, F, C);
+}
+
+/* dx += the ffn's part of the input's gradient; dy [rows,C]. */
+static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerActs *la, Acts *a, real *dx,
+                         const real *dy, const real *x, idx rows) {
+    idx C = c->dim, F = c->ffn;
+    bool gated = config_gated(c);
+    idx n = rows * F;
+    /* y = fa W3 + b3 (W2, b2 when not gated) */
+    linear_backward(a->dfa, false, gated ? d->w3 : d->w2, gated ? d->b3 : d->b2, dy, la->fa,
+                    gated ? w->w3 : w->w2, rows, F, C);
+    /* fa = act(f1) * f2 */
+    PARALLEL
+    for (idx from = 0; from < n; from += CHUNK) {
+        real f[CHUNK], slope[CHUNK];
+        idx some = n - from < CHUNK ? n - from : CHUNK;
+        ACTS[c->act]((int)some, la->f1 + from, f, slope);
+        for (idx j = 0; j < some; j++) {
+            real dfa = a->dfa[from + j];
+            a->df1[from + j] = dfa * slope[j] * (gated ? la->f2[from + j] : 1);
+            if (gated) a->df2[from + j] = dfa * f[j];
+        }
+    }
+    /* f1 = x W1 + b1, f2 = x W2 + b2 */
+    linear_backward(dx, true, d->w1, d->b1, a->df1, x, w->w1, rows, C, F);
+    if (gated) linear_backward(dx, true, d->w2, d->b2, a->df2, x, w->w2, rows, C, F);
+}
+
+/* ===================================================================================================
+ * 4  The block and the model                                     section 2, [E2] [E3], Figure 1 left
+ *
+ *   pre       u = x + MHSA(n1 x)          y = u + FFN(n2 u)            [E2]; a final norm ends the stack
+ *   post      u = n1(x + MHSA(x))         y = n2(u + FFN(u))           [E3]; no final norm
+ *   parallel  y = x + MHSA(n1 x) + FFN(n2 x)                           GPT-NeoX's; a final norm
+ *
+ * One block serves the three. s1 = x + MHSA(..) and s2 = .. + FFN(..) are the sums; under post-norm s2
+ * is the feature "before LN" of Figure 7 left. The first token's row meets no other row under a causal
+ * mask, so h_1 is a function of x_1 alone (section 3.1).
+ */
+
+static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x, int B, idx N) {
+    const Config *c = &m->c;
+    const Layer *w = &m->w.layer[l];
+    LayerActs *la = &a->layer[l];
+    idx C = c->dim, D = c->head_dim, H = c->heads, K = c->kv_heads;
+    idx rows = B * N;
+    linear_forward(la->q, x, w->wq, w->bq, rows, C, H * D);
+    linear_forward(la->k, x, w->wk, w->bk, rows, C, K * D);
+    linear_forward(la->v, x, w->wv, w->bv, rows, C, K * D);
+    if (c->pos == POS_ROTARY) {
+        rotate(c, a, la->q, rows, N, H, 1);
+        rotate(c, a, la->k, rows, N, K, 1);
+    }
+    if (c->kernel != KERNEL_IDENTITY) {
+        kernel_forward(c, w, la->fq, la->hq, la->q, rows * H);
+        kernel_forward(c, w, la->fk, la->hk, la->k, rows * K);
+    }
+    attention_forward(m, a, l, B, N);
+    linear_forward(y, combine_forward(c, la, rows), w->wo, w->bo, rows,
+                   c->combine == COMBINE_ADD ? D : H * D, C);
+}
+
+/* dx += the attention's part; the same lines upwards, each step the backward of its forward. */
+static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, const real *x, int B, idx N) {
+    const Config *c = &m->c;
+    const Layer *w = &m->w.layer[l];
+    Layer *d = &m->d.layer[l];
+    const LayerActs *la = &a->layer[l];
+    idx C = c->dim, D = c->head_dim, H = c->heads, K = c->kv_heads;
+    idx rows = B * N;
+    bool sum = c->combine == COMBINE_ADD;
+    /* y = combine(o) W_O + b_O */
+    linear_backward(a->dosum, false, d->wo, d->bo, dy, sum ? la->osum : la->o, w->wo, rows, sum ? D : H * D, C);
+    combine_backward(c, a, rows);
+    /* o = attention(phi(q), phi(k), v) */
+    attention_backward(m, a, l, B, N);
+    if (c->kernel != KERNEL_IDENTITY) {
+        kernel_backward(c, w, d, a->dq, la->q, la->hq, a->dphi, rows * H);
+        kernel_backward(c, w, d, a->dk, la->k, la->hk, a->dphi, rows * K);
+    }
+    if (c->pos == POS_ROTARY) {
+        rotate(c, a, a->dq, rows, N, H, -1);
+        rotate(c, a, a->dk, rows, N, K, -1);
+    }
+    /* q = x W_Q + b_Q, k = x W_K + b_K, v = x W_V + b_V */
+    linear_backward(dx, true, d->wq, d->bq, a->dq, x, w->wq, rows, C, H * D);
+    linear_backward(dx, true, d->wk, d->bk, a->dk, x, w->wk, rows, C, K * D);
+    linear_backward(dx, true, d->wv, d->bv, a->dv, x, w->wv, rows, C, K * D);
+}
+
+static void add_rows(real *y, const real *x, idx n) {
+    PARALLEL
+    for (idx j = 0; j < n; j++) y[j] += x[j];
+}
+
+/* Returns the block's output [B,N,C], which lies in la->s2, or in la->n2 under post-norm. */
+static const real *block_forward(const Model *m, Acts *a, int l, int B, idx N) {
+    const Config *c = &m->c;
+    const Layer *w = &m->w.layer[l];
+    LayerActs *la = &a->layer[l];
+    bool post = c->place == PLACE_POST, parallel = c->place == PLACE_PARALLEL;
+    idx rows = B * N, n = rows * c->dim;
+
+    if (!post) norm_forward(c, la->n1, la->n1stat, la->x, w->norm1, w->norm1b, rows);
+    mhsa_forward(m, a, l, la->s1, post ? la->x : la->n1, B, N);
+    add_rows(la->s1, la->x, n);                              /* s1 = x + MHSA */
+    if (post) norm_forward(c, la->n1, la->n1stat, la->s1, w->norm1, w->norm1b, rows);
+    const real *u = post ? la->n1 : la->s1;
+
+    if (!post) norm_forward(c, la->n2, la->n2stat, parallel ? la->x : u, w->norm2, w->norm2b, rows);
+    ffn_forward(c, w, la, la->s2, post ? u : la->n2, rows);
+    add_rows(la->s2, u, n);                                  /* s2 = u + FFN */
+    if (post) norm_forward(c, la->n2, la->n2stat, la->s2, w->norm2, w->norm2b, rows);
+    return post ? la->n2 : la->s2;
+}
+
+/* a->dh holds the gradient of the block's output on entry, and of its input on return. A residual sum
+ * hands its gradient to both terms, so dh is carried along and each branch adds to it. */
+static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
+    const Config *c = &m->c;
+    const Layer *w = &m->w.layer[l];
+    Layer *d = &m->d.layer[l];
+    const LayerActs *la = &a->layer[l];
+    bool post = c->place == PLACE_POST, parallel = c->place == PLACE_PARALLEL;
+    idx rows = B * N, n = rows * c->dim;
+    real *dh = a->dh, *dx = a->dx, *dn = a->dn;
+
+    if (post) {                                              /* y = n2(s2) */
+        zero(dx, n);
+        norm_backward(c, dx, d->norm2, d->norm2b, dh, la->s2, la->n2stat, w->norm2, rows);
+        copy(dh, dx, n);
+    }
+    /* s2 = u + FFN(n2 u), or u + FFN(u) under post-norm, or u + FFN(n2 x) in parallel. dh is now the
+     * gradient of s2 and so also of u; dx collects what reaches x past s1, in parallel only. */
+    zero(dn, n);
+    ffn_backward(c, w, d, la, a, dn, dh, post ? la->n1 : la->n2, rows);
+    zero(dx, n);
+    if (post) add_rows(dh, dn, n);
+    else if (parallel) norm_backward(c, dx, d->norm2, d->norm2b, dn, la->x, la->n2stat, w->norm2, rows);
+    else norm_backward(c, dh, d->norm2, d->norm2b, dn, la->s1, la->n2stat, w->norm2, rows);
+
+    if (post) {                                              /* u = n1(s1) */
+        norm_backward(c, dx, d->norm1, d->norm1b, dh, la->s1, la->n1stat, w->norm1, rows);
+        copy(dh, dx, n);
+        zero(dx, n);
+    }
+    /* s1 = x + MHSA(n1 x), or x + MHSA(x) under post-norm: dh is the gradient of s1 */
+    zero(dn, n);
+    mhsa_backward(m, a, l, dn, dh, post ? la->x : la->n1, B, N);
+    if (post) add_rows(dx, dn, n);
+    else norm_backward(c, dx, d->norm1, d->norm1b, dn, la->x, la->n1stat, w->norm1, rows);
+    add_rows(dh, dx, n);
+}
+
+void model_forward(const Model *m, Acts *a, const int *ids, int B, int T) {
+    const Config *c = &m->c;
+    idx N = config_rows(c, T);
+    idx rows = B * N;
+    biases_tabulate(m, a, N);
+    embed_forward(m, a, ids, B, T, a->h0);
+    const real *h = a->h0;
+    for (int l = 0; l < c->layers; l++) {
+        a->layer[l].x = h;
+        h = block_forward(m, a, l, B, N);
+    }
+    a->h = h;
+    a->nf = h;
+    if (c->place == PLACE_POST) return;
+    norm_forward(c, a->fnorm, a->nfstat, h, m->w.normf, m->w.normfb, rows);
+    a->nf = a->fnorm;
+}
+
+/* From a->dh, the gradient of a->nf that model_loss left, to every other parameter. */
+void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
+    const Config *c = &m->c;
+    idx N = config_rows(c, T);
+    idx rows = B * N, n = rows * c->dim;
+    if (a->dbias) zero(a->dbias, B * c->heads * (2 * N - 1));
+    if (c->place != PLACE_POST) {                            /* nf = normf(h^L) */
+        zero(a->dx, n);
+        norm_backward(c, a->dx, m->d.normf, m->d.normfb, a->dh, a->h, a->nfstat, m->w.normf, rows);
+        copy(a->dh, a->dx, n);
+    }
+    for (int l = c->layers - 1; l >= 0; l--) block_backward(m, a, l, B, N);
+    if (a->dbias) t5_backward(m, a, B, N);
+    embed_backward(m, a, ids, B, T, a->dh);
+}
+
+/* One walk that measures the arrays (base NULL) and, a second time, places them. */
+typedef struct Arena { real *base; idx used; } Arena;
+
+static real *place(Arena *at, idx n) {
+    real *p = at->base && n ? at->base + at->used : NULL;
+    at->used += (n + 15) / 16 * 16;
+    return p;
+}
+
+static void place_layer(const Config *c, LayerActs *la, Arena *at, idx rows) {
+    idx C = c->dim, F = c->ffn, H = c->heads, D = c->head_dim;
+    idx Q = rows * H * D, K = rows * (c->kv_heads * c->head_dim);
+    bool phi = c->kernel != KERNEL_IDENTITY, mlp = c->kernel == KERNEL_MLP;
+    la->n1 = place(at, rows * C);   la->n1stat = place(at, 2 * rows);
+    la->q = place(at, Q);           la->k = place(at, K);           la->v = place(at, K);
+    la->fq = phi ? place(at, Q) : la->q;
+    la->fk = phi ? place(at, K) : la->k;
+    la->hq = place(at, mlp ? Q : 0);
+    la->hk = place(at, mlp ? K : 0);
+    la->o = place(at, Q);           la->osum = place(at, c->combine == COMBINE_ADD ? rows * D : 0);
+    la->keep = place(at, rows * H);
+    la->s1 = place(at, rows * C);
+    la->n2 = place(at, rows * C);   la->n2stat = place(at, 2 * rows);
+    la->f1 = place(at, rows * F);   la->f2 = place(at, config_gated(c) ? rows * F : 0);
+    la->fa = place(at, rows * F);   la->s2 = place(at, rows * C);
+}
+
+static void place_grads(const Config *c, Acts *a, Arena *at, idx rows) {
+    idx C = c->dim, F = c->ffn, H = c->heads, D = c->head_dim;
+    idx Q = rows * H * D, K = rows * (c->kv_heads * c->head_dim), B = a->B;
+    a->dh = place(at, rows * C);    a->dx = place(at, rows * C);    a->dn = place(at, rows * C);
+    a->dq = place(at, Q);           a->dk = place(at, K);           a->dv = place(at, K);
+    a->dout = place(at, Q);
+    a->dosum = c->combine == COMBINE_ADD ? place(at, rows * D) : a->dout;
+    a->dphi = place(at, c->kernel == KERNEL_MLP ? Q : 0);
+    a->df1 = place(at, rows * F);   a->df2 = place(at, config_gated(c) ? rows * F : 0);
+    a->dfa = place(at, rows * F);
+    a->slot = place(at, B * H * (3 * D + 1));
+    a->dbias = place(at, c->pos == POS_T5 ? B * H * (2 * a->N - 1) : 0);
+    a->dslice = place(at, SLICE * C);
+    a->doutp = place(at, c->embed_dim != c->dim ? SLICE * c->embed_dim : 0);
+}
+
+static void place_all(const Config *c, Acts *a, Arena *at, bool with_grads) {
+    idx B = a->B, T = a->T, N = a->N, rows = B * N, C = c->dim;
+    bool projected = c->embed_dim != c->dim, biased = c->pos >= POS_RELATIVE;
+    idx half = c->pos == POS_ROTARY ? (c->rotary_dims / 2) : 0;
+    a->h0 = place(at, rows * C);
+    for (int l = 0; l < c->layers; l++) place_layer(c, &a->layer[l], at, rows);
+    a->fnorm = place(at, c->place == PLACE_POST ? 0 : rows * C);
+    a->nfstat = place(at, 2 * rows);
+    a->embed = place(at, projected ? B * T * c->embed_dim : 0);
+    a->cosine = place(at, N * half);    a->sine = place(at, N * half);
+    a->wave = place(at, c->pos == POS_ABSOLUTE ? N * C : 0);
+    a->bias = place(at, biased ? c->heads * (2 * N - 1) : 0);
+    a->strip = place(at, a->threads * strip_size(c, a->N));
+    a->slice = place(at, SLICE * C);
+    a->logits = place(at, SLICE * c->vocab);
+    a->outp = place(at, projected ? SLICE * c->embed_dim : 0);
+    if (with_grads) place_grads(c, a, at, rows);
+}
+
+/* Room for B sequences of T tokens. Nothing is allocated after this. */
+int acts_create(Acts *a, const Model *m, int B, int T, bool with_grads, Error *e) {
+    Arena at = {NULL, 0};
+    *a = (Acts){.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
+    a->layer = grab(m->c.layers, sizeof(LayerActs), e);
+    a->loss_row = grab(B * T, sizeof(double), e);
+    if (!e->status) {
+        place_all(&m->c, a, &at, with_grads);
+        a->arena = at.base = grab(at.used, sizeof(real), e);
+        at.used = 0;
+    }
+    if (e->status) { acts_free(a); return e->status; }
+    place_all(&m->c, a, &at, with_grads);
+    positions_tabulate(&m->c, a, a->N);
+    return 0;
+}
+
+void acts_free(Acts *a) {
+    free(a->layer); free(a->loss_row); free(a->arena);
+    *a = (Acts){0};
+}
+
+/* ===================================================================================================
+ * 5  Loss, AdamW, schedule                                                 sections 2, 4, 6; [E1]
+ *
+ * [E1] The mean of -log p(x_{t+1} | x_1..x_t) over the scored targets. With a prefix of p tokens the
+ * targets are x_{p+1} .. : the first p-1 predictions are not scored, since those rows have seen their
+ * answer (section 6). The first token is never a target, so p = 1 is the default.
+ *
+ * With y = nf W_cls (nf W_out W_cls when the embedding is narrower; W_cls = wte^T when tied) and n
+ * targets:     L = mean(log sum_v e^{y_v} - y_target)      dy_v = (softmax(y)_v - 1[v = target]) / n
+ *              dnf = dy W_cls^T                            dW_cls += nf^T dy
+ * SLICE rows at a time, so that the logits of a whole batch never exist.
+ */
+
+static Matrix unembedding(const Model *m) {
+    idx E = m->c.embed_dim, V = m->c.vocab;
+    return m->c.tied ? transpose_of(m->w.wte, E) : rows_of(m->w.wcls, V);
+}
+
+/* rows [R,C] of nf to logits [R,V]; R at most SLICE. */
+void model_logits(const Model *m, Acts *a, const real *rows, idx R, real *logits) {
+    const Config *c = &m->c;
+    idx C = c->dim, E = c->embed_dim, V = c->vocab;
+    if (E != C) {
+        linear_forward(a->outp, rows, m->w.wout, NULL, R, C, E);
+        rows = a->outp;
+    }
+    matmul(logits, V, rows_of(rows, E), unembedding(m), R, V, E, false);
+}
+
+/* dlogits [R,V], which a->logits holds, to a->dslice [R,C] and the gradients of the matrices. */
+static void logits_backward(Model *m, Acts *a, idx R) {
+    const Config *c = &m->c;
+    idx C = c->dim, E = c->embed_dim, V = c->vocab;
+    const real *in = E != C ? a->outp : a->slice;            /* what W_cls multiplied */
+    real *din = E != C ? a->doutp : a->dslice;
+    Matrix dy = rows_of(a->logits, V), dy_t = transpose_of(a->logits, V);
+    Matrix w = unembedding(m), w_t = {w.at, w.col, w.row};
+    matmul(din, E, dy, w_t, R, E, V, false);
+    if (c->tied) matmul(m->d.wte, E, dy_t, rows_of(in, E), V, E, R, true);
+    else matmul(m->d.wcls, V, transpose_of(in, E), dy, E, V, R, true);
+    if (E != C) linear_backward(a->dslice, false, m->d.wout, NULL, a->doutp, a->slice, m->w.wout, R, C, E);
+}
+
+/* One row of logits to -log p of its target, and over the logits weight times dy, when weight is not 0.
+ * The maximum is subtracted from -infinity up; the sum of e^(y - max) is at least 1. */
+static double cross_entropy_row(idx V, real *y, int target, real weight) {
+    real most = vec_max(V, y), at_target = y[target];
+    for (int v = 0; v < V; v++) y[v] -= most;
+    vec_exp(V, y, y);
+    real sum = vec_sum(V, y), per = weight / sum;
+    if (weight != 0) {
+        for (int v = 0; v < V; v++) y[v] *= per;
+        y[target] -= weight;
+    }
+    return log((double)sum) + (double)most - (double)at_target;
+}
+
+double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bool with_grads, double share) {
+    const Config *c = &m->c;
+    idx C = c->dim, V = c->vocab, N = config_rows(c, T), from = c->prefix > 1 ? c->prefix - 1 : 0;
+    idx per = T > from ? T - from : 0, count = B * per;      /* scored targets of a sequence, of all */
+    real weight = with_grads && count ? (real)(share / (double)count) : 0;
+    for (idx i = 0; i < B * T; i++) a->loss_row[i] = -1;
+    if (with_grads) zero(a->dh, B * N * C);
+    for (idx s0 = 0; s0 < count; s0 += SLICE) {
+        idx R = count - s0 < SLICE ? count - s0 : SLICE;
+        for (idx r = 0; r < R; r++) {                        /* scored row s is token t of sequence b */
+            idx b = (s0 + r) / per, t = from + (s0 + r) % per;
+            copy(a->slice + r * C, a->nf + (b * N + (N - T + t)) * C, C);
+        }
+        model_logits(m, a, a->slice, R, a->logits);
+        PARALLEL
+        for (idx r = 0; r < R; r++) {
+            idx at = (s0 + r) / per * T + from + (s0 + r) % per;
+            a->loss_row[at] = cross_entropy_row(V, a->logits + r * V, targets[at], weight);
+        }
+        if (!with_grads) continue;
+        logits_backward(m, a, R);
+        for (idx r = 0; r < R; r++) {
+            idx b = (s0 + r) / per, t = from + (s0 + r) % per;
+            copy(a->dh + (b * N + (N - T + t)) * C, a->dslice + r * C, C);
+        }
+    }
+    double sum = 0;
+    for (idx b = 0; b < B; b++) for (idx t = from; t < T; t++) sum += a->loss_row[b * T + t];
+    return count ? sum / (double)count : 0;
+}
+
+/* ---------------------------------------------------------------------------------------------------
+ * The optimiser (F5)                        AdamW: Loshchilov and Hutter 2017; [E32] writes it out
+ *
+ *   w <- (1 - lr wd) w                                            decoupled decay, before the step
+ *   m <- b1 m + (1 - b1) g        v <- b2 v + (1 - b2) g^2
+ *   w <- w - lr m^ / (sqrt(v^) + eps),   m^ = m/(1 - b1^t), v^ = v/(1 - b2^t)
+ * SGD: the same decay, then w <- w - lr g. Arithmetic as torch.optim.AdamW orders it, in real.
+ */
+void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m, real *v) {
+    real keep = (real)(1 - s->lr * s->wd), b1 = (real)s->beta1, b2 = (real)s->beta2, eps = (real)s->eps;
+    real step = (real)(s->lr / (1 - pow(s->beta1, (double)s->t)));
+    real per_root = (real)(1 / sqrt(1 - pow(s->beta2, (double)s->t))), lr = (real)s->lr;
+    PARALLEL
+    for (idx from = 0; from < n; from += CHUNK) {
+        idx to = n - from < CHUNK ? n : from + CHUNK;
+        for (idx j = from; j < to; j++) w[j] *= keep;
+        if (s->optimizer == OPTIMIZER_SGD) {
+            for (idx j = from; j < to; j++) w[j] -= lr * g[j];
+            continue;
+        }
+        real root[CHUNK];
+        for (idx j = from; j < to; j++) m[j] = b1 * m[j] + (1 - b1) * g[j];
+        for (idx j = from; j < to; j++) v[j] = b2 * v[j] + (1 - b2) * g[j] * g[j];
+        vec_sqrt((int)(to - from), root, v + from);
+        for (idx j = from; j < to; j++) w[j] -= step * m[j] / (root[j - from] * per_root + eps);
+    }
+}
+
+/* (F1) Warm-up lr (s+1)/warmup for s = 0, 1, ..; then constant, or half a cosine down to min_lr at the
+ * last step. */
+double schedule_lr(int schedule, double lr, double min_lr, int warmup, int steps, int step) {
+    if (step < warmup) return lr * (step + 1) / warmup;
+    if (schedule == SCHEDULE_CONSTANT) return lr;
+    double left = steps > warmup ? (double)(step - warmup) / (steps - warmup) : 1;
+    return min_lr + (lr - min_lr) * (1 + cos(PI * (left < 1 ? left : 1))) / 2;
+}
+
+/* The global norm, in double, tensor by tensor in fixed pieces. A sum that is not finite names its tensor. */
+double gradient_norm(const Model *m, const Tensor **bad) {
+    enum { PIECES = 64 };
+    double total = 0;
+    *bad = NULL;
+    for (idx i = 0; i < m->n_tensors; i++) {
+        const Tensor *t = &m->tensor[i];
+        const real *g = m->grads + t->at;
+        double part[PIECES], sum = 0;
+        PARALLEL
+        for (idx p = 0; p < PIECES; p++) {
+            idx from = t->count * p / PIECES, to = t->count * (p + 1) / PIECES;
+            part[p] = 0;
+            for (idx j = from; j < to; j += CHUNK)
+                part[p] += (double)vec_dot((int)(to - j < CHUNK ? to - j : CHUNK), g + j, g + j);
+        }
+        for (idx p = 0; p < PIECES; p++) sum += part[p];
+        if (!isfinite(sum) && !*bad) *bad = t;
+        total += sum;
+    }
+    return sqrt(total);
+}
+
+/* ===================================================================================================
+ * 6  The sink metrics                                                  section 3.2, 3.1; [M1] [M2]
+ *
+ * [M1]  alpha_k = mean over rows i >= k of m_ik                 how much column k receives in one head
+ * [M2]  Sink_k^eps = mean over layers and heads of 1[alpha_k > eps], strictly; the indicator is taken
+ *       for each sequence and then averaged over sequences (F7), so that a head counts by how often it
+ *       sinks. The paper's eps is 0.3 and its T 64; uniform rows give alpha_1 = H_T / T = 0.074 there,
+ *       and stay below 0.3 from T = 10 on: shorter sequences must not be judged.
+ *
+ * Column * (or x*) is seen by every row and averages over the T rows of the real tokens. The authors'
+ * code evaluates one more row, a dummy query that gives * all its weight (F6): alpha_* = (1 + sum)/(T+1);
+ * and it sums over all rows, where the paper sums over i >= k, which differs inside a prefix.
+ *
+ * Sink moves in steps of 1/(L H). Mean alpha_1 and its multiple of the uniform value move first, and
+ * are always printed beside it.
+ */
+
+/* alpha [S] of one head from its map m [N,S]; columns *, x*, 1..T, rows x*, 1..T. */
+void sink_alpha(const Config *c, int T, int rows, const real *m, double *alpha) {
+    idx N = config_rows(c, T), S = config_columns(c, T), first = N - T, token1 = S - T;
+    bool authors = rows == ROWS_PLUS1;
+    for (idx j = 0; j < S; j++) {
+        idx k = j - token1;                                  /* token k+1, or a column before the tokens */
+        double sum = 0, count = (double)(k > 0 ? T - k : T);
+        for (idx i = k > 0 && !authors ? first + k : first; i < N; i++) sum += (double)m[i * S + j];
+        if (authors && first && k >= 0) sum += (double)m[j];               /* x*'s row is a row like any other */
+        if (authors && k < 0) {                              /* *'s dummy row, or x*'s own row */
+            sum += c->extra && j == 0 ? 1 : (double)m[j];
+            count += 1;
+        }
+        alpha[j] = sum / count;
+    }
+}
+
+/* alpha_1 if every row spread its weight evenly over what it sees, averaged over layers: H_T / T for
+ * the default, (1/T) sum 1/(i+1) with one column more. */
+double sink_uniform(const Config *c, int T) {
+    idx N = config_rows(c, T), first = N - T;
+    double sum = 0;
+    for (int l = 0; l < c->layers; l++)
+        for (idx i = first; i < N; i++) {
+            int seen = c->extra ? 1 : 0;
+            for (idx j = 0; j < N; j++) seen += visible(c, l, i, j);
+            sum += visible(c, l, i, first) ? 1.0 / seen : 0;
+        }
+    return sum / c->layers / T;
+}
+
+/* Room to measure up to `batch` sequences of T tokens at a time. */
+int sinks_create(Sinks *s, const Config *c, int T, int batch, const double eps[3], Error *e) {
+    idx L = c->layers, H = c->heads, N = config_rows(c, T);
+    idx S = config_columns(c, T), map = batch * H * N * S;
+    *s = (Sinks){.L = c->layers, .H = c->heads, .T = T, .N = (int)N, .S = (int)S, .batch = batch};
+    memcpy(s->eps, eps, sizeof s->eps);
+    double **fields[] = {&s->alpha, &s->over, &s->entropy, &s->mass, &s->hnorm, &s->prenorm,
+                         &s->qnorm, &s->knorm, &s->vnorm, &s->cosine, &s->product};
+    idx sizes[] = {L * H * S, 3 * L * H * S, L * H, L * H, (L + 1) * N, L * N, L * N, L * N, L * N,
+                      2 * L * H, 2 * L * H};
+    for (idx i = 0; i < 11; i++) *fields[i] = grab(sizes[i], sizeof(double), e);
+    s->probe = grab(L, sizeof(Probe), e);
+    s->maps = grab(L * map * 2, sizeof(real), e);
+    if (e->status) { sinks_free(s); return e->status; }
+    for (idx l = 0; l < L; l++)
+        s->probe[l] = (Probe){.weight = s->maps + 2 * l * map, .metric = s->maps + (2 * l + 1) * map};
+    return 0;
+}
+
+void sinks_free(Sinks *s) {
+    double *fields[] = {s->alpha, s->over, s->entropy, s->mass, s->hnorm, s->prenorm, s->qnorm, s->knorm,
+                        s->vnorm, s->cosine, s->product};
+    for (idx i = 0; i < 11; i++) free(fields[i]);
+    free(s->probe);
+    free(s->maps);
+    *s = (Sinks){0};
+}
+
+static double length(idx n, const real *x) { return sqrt((double)vec_dot(n, x, x)); }
+
+/* Maps of one head: alpha, how often it passes each eps, the rows' entropy and mass. */
+static void measure_head(Sinks *s, const Config *c, int rows, idx lh, const real *m, const real *weight) {
+    idx S = s->S, first = s->N - s->T, keys = c->extra ? 1 : 0;
+    double *alpha = s->alpha_now;
+    sink_alpha(c, s->T, rows, m, alpha);
+    for (idx j = 0; j < S; j++) {
+        s->alpha[lh * S + j] += alpha[j];
+        for (idx x = 0; x < 3; x++)
+            s->over[(x * (s->L * s->H) + lh) * S + j] += alpha[j] > s->eps[x];
+    }
+    for (idx i = first; i < s->N; i++) {
+        double entropy = 0, mass = 0;
+        for (idx j = 0; j < S; j++) {
+            double p = (double)m[i * S + j];
+            if (p > 0) entropy -= p * log(p);
+            if (j >= keys) mass += (double)weight[i * S + j];
+        }
+        s->entropy[lh] += entropy / s->T;
+        s->mass[lh] += mass / s->T;
+    }
+}
+
+/* Section 3.1 and Figure 2: <q_t, k_j> = |q_t| |k_j| cos(q_t, k_j), after positions. Index 0: with the
+ * key of the first row; 1: the mean over the other keys that t sees. Queries t >= 2. */
+static void measure_angles(Sinks *s, const Config *c, const LayerActs *la, idx b, int l, int h) {
+    idx D = c->head_dim, H = c->heads, K = c->kv_heads, N = s->N;
+    const real *q = la->q + (b * N * H + h) * D;
+    const real *k = la->k + (b * N * K + (h / (H / K))) * D;
+    double *cosine = s->cosine + 2 * (l * H + h), *product = s->product + (cosine - s->cosine);
+    for (idx i = 1; i < N; i++) {
+        const real *q_i = q + i * (H * D);
+        double others = 0, cos_sum = 0, product_sum = 0, norm = length(D, q_i);
+        for (idx j = 0; j <= i; j++) {
+            const real *k_j = k + j * (K * D);
+            double both = norm * length(D, k_j), cos_ij = both > 0 ? (double)vec_dot(D, q_i, k_j) / both : 0;
+            if (j == 0) { cosine[0] += cos_ij / (double)(N - 1); product[0] += both / (double)(N - 1); continue; }
+            if (!visible(c, l, i, j)) continue;
+            others++;
+            cos_sum += cos_ij;
+            product_sum += both;
+        }
+        cosine[1] += others > 0 ? cos_sum / others / (double)(N - 1) : 0;
+        product[1] += others > 0 ? product_sum / others / (double)(N - 1) : 0;
+    }
+}
+
+static int by_size(const void *a, const void *b) {
+    real x = *(const real *)a, y = *(const real *)b;
+    return (x > y) - (x < y);
+}
+
+/* The largest |h| over the blocks' outputs, and the median |h| of the output it stands in: the massive
+ * activations of Sun et al. 2024, without their absolute threshold, which small models never reach. */
+static void measure_massive(Sinks *s, const Acts *a, idx b, int C, real *scratch) {
+    idx n = s->N * C;
+    const real *where = NULL;
+    real most = -1;
+    for (int l = 1; l <= s->L; l++) {
+        const real *h = (l < s->L ? a->layer[l].x : a->h) + b * n;
+        for (idx j = 0; j < n; j++) if (real_abs(h[j]) > most) { most = real_abs(h[j]); where = h; }
+    }
+    if (!where) return;                                      /* nothing but NaN */
+    for (idx j = 0; j < n; j++) scratch[j] = real_abs(where[j]);
+    qsort(scratch, (size_t)n, sizeof(real), by_size);
+    s->massive += (double)most;
+    s->median += (double)scratch[n / 2];
+}
+
+static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l, int rows) {
+    const Config *c = &m->c;
+    const LayerActs *la = &a->layer[l];
+    idx N = s->N, C = c->dim, D = c->head_dim, H = c->heads, K = c->kv_heads;
+    idx map = N * s->S, row0 = b * N, at = l * N;
+    for (int h = 0; h < H; h++) {
+        idx head = (b * H + h) * map;
+        measure_head(s, c, rows, (l * H + h), a->probe[l].metric + head, a->probe[l].weight + head);
+        measure_angles(s, c, la, b, l, h);
+    }
+    for (idx n = 0; n < N; n++) {
+        idx row = row0 + n;
+        s->hnorm[at + n] += length(C, la->x + row * C);
+        s->prenorm[at + n] += length(C, la->s2 + row * C);
+        for (int h = 0; h < H; h++)
+            s->qnorm[at + n] += length(D, la->q + (row * H + h) * D) / (double)H;
+        for (int h = 0; h < K; h++) {
+            s->knorm[at + n] += length(D, la->k + (row * K + h) * D) / (double)K;
+            s->vnorm[at + n] += length(D, la->v + (row * K + h) * D) / (double)K;
+        }
+    }
+}
+
+/* Runs B sequences (at most the batch of sinks_create) and adds what is seen. targets may be NULL. */
+int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids, const int *targets, int B, int rows, Error *e) {
+    int C = m->c.dim;
+    s->alpha_now = grab(s->S, sizeof(double), e);
+    real *scratch = grab(s->N * C, sizeof(real), e);
+    if (!e->status) {
+        a->probe = s->probe;
+        model_forward(m, a, ids, B, s->T);
+        a->probe = NULL;
+        for (idx b = 0; b < B; b++) {
+            for (int l = 0; l < s->L; l++) measure_layer(s, m, a, b, l, rows);
+            for (idx n = 0; n < s->N; n++)
+                s->hnorm[s->L * s->N + n] +=
+                    length(C, a->h + (b * s->N + n) * C);
+            measure_massive(s, a, b, C, scratch);
+        }
+        if (targets) s->loss += model_loss(m, a, targets, B, s->T, false, 1) * B;
+        s->n += B;
+    }
+    free(s->alpha_now);
+    free(scratch);
+    s->alpha_now = NULL;
+    return e->status;
+}
+
+/* Sums to means over the sequences. */
+void sinks_finish(Sinks *s) {
+    idx LH = (s->L * s->H), LN = (s->L * s->N), S = s->S;
+    double *fields[] = {s->alpha, s->over, s->entropy, s->mass, s->hnorm, s->prenorm, s->qnorm, s->knorm,
+                        s->vnorm, s->cosine, s->product, &s->massive, &s->median, &s->loss};
+    idx sizes[] = {LH * S, 3 * LH * S, LH, LH, LN + s->N, LN, LN, LN, LN, 2 * LH, 2 * LH, 1, 1, 1};
+    for (idx i = 0; i < 14; i++) for (idx j = 0; j < sizes[i]; j++) fields[i][j] /= s->n ? s->n : 1;
+}
+
+/* [M2] of column j at threshold eps[x]; [M1] of column j averaged over layers and heads. */
+double sinks_sink(const Sinks *s, int column, int x) {
+    double sum = 0;
+    int LH = s->L * s->H;
+    for (idx i = 0; i < LH; i++) sum += s->over[(x * LH + i) * s->S + column];
+    return sum / LH;
+}
+
+double sinks_alpha(const Sinks *s, int column) {
+    double sum = 0;
+    for (idx i = 0; i < s->L * s->H; i++) sum += s->alpha[i * s->S + column];
+    return sum / (s->L * s->H);
+}
+
+/* Figures 7, 8, 29: norm of the first row (x*'s when there is one) over the mean of the others. */
+double norm_ratio(const double *norms, idx N) {
+    double sum = 0;
+    for (idx n = 1; n < N; n++) sum += norms[n];
+    return N > 1 && sum > 0 ? norms[0] / (sum / (double)(N - 1)) : 1;
+}
+
+/* The largest ratio over the outputs of the blocks, l = 1 .. L. */
+double sinks_ratio(const Sinks *s) {
+    double most = 0;
+    for (int l = 1; l <= s->L; l++) {
+        double ratio = norm_ratio(s->hnorm + l * s->N, s->N);
+        if (ratio > most) most = ratio;
+    }
+    return most;
+}
+
+int checks_run(const char *name, FILE *out, bool colour, Error *e) { (void)name; (void)out; (void)colour; return fail(e, 2, "soon"); }
+void checks_list(FILE *out) { (void)out; }
+/* ===================================================================================================
+ * PART II   THE DATA
+ * ===================================================================================================
+ */
+
+/* ============================================================================================
+ * 8  Tokenizer                                                        (the paper's section 2)
+ *
+ * Text becomes token ids by byte pair encoding (BPE): start from the 256 bytes and join, again
+ * and again, the pair of neighbours that is most frequent in a training text. Every byte is a
+ * token of its own, so any bytes whatever can be encoded, and decoding gives them back exactly.
+ *
+ *   id 0  <|endoftext|>      id 1  <|bos|>      id 2  <|fix|>
+ *   id 3 .. 258              the bytes 0 .. 255
+ *   id 259 ..                the merges, in the order in which training found them (their rank)
+ *
+ * Ids 0 to 2 never come out of ordinary text, not even out of text that spells their names:
+ * encoding sees plain bytes, and only chapter 9, which splits a file into documents, writes them.
+ *
+ * Pieces. Text is first cut into pieces, and no merge crosses a cut. A piece is the longest of
+ *     [ ] letters     one space or none, then bytes A-Z, a-z, and all from 0x80 up (so UTF-8)
+ *     [ ] digits      one space or none, then one to three bytes 0-9
+ *     [ ] others      one space or none, then bytes that are no letter, digit or white space
+ *     white           space, \t \n \v \f \r; if its last byte is a space and a piece of another
+ *                     kind follows, that space belongs to the follower
+ * and it ends after PIECE_MAX bytes in any case, which bounds the work of a piece and the length
+ * of a token. "It's 1,024  km" is cut as  It|'|s| 1|,|024| | km.
+ *
+ * Encoding a piece: of all neighbours that are a merge, join the one of lowest rank, the leftmost
+ * when it occurs more than once; repeat until none is left. A merge of rank r is made of ids below
+ * 259 + r, so whatever a join creates ranks after it: joining one at a time or all of a rank at
+ * once comes to the same.
+ *
+ * The file, tokenizer.bin. All numbers are little-endian and unsigned; M is the number of merges.
+ *     offset      bytes
+ *     0           8       the letters SINKTOK1
+ *     8           4       version, 1
+ *     12          4       vocabulary size, 259 + M, at most 262144
+ *     16          4       M
+ *     20          8 M     for each rank in order: 4 bytes left id, 4 bytes right id; both at least
+ *                         3 and below 259 + rank; no pair twice; no token longer than 128 bytes
+ *     20 + 8 M    8       hash64(0, .) of all bytes before it: also the tokenizer's hash
+ * and nothing after that.
+ * ============================================================================================ */
+
+#define TOKENIZER_MAGIC "SINKTOK1"
+enum { TOKENIZER_VERSION = 1, TOKENIZER_HEAD = 20, TOKENIZER_TAIL = 8 };
+static const char *const SPECIAL_NAME[TOKEN_BYTE] = {DOCUMENT_END, "<|bos|>", "<|fix|>"};
+
+/* ---- 8.1  Ids, little-endian numbers, numbered pairs ---------------------------------------- */
+
+/* Appends n ids to a. Returns 0, or e's status when there is no memory; a is then unchanged. */
+int ids_add(Ids *a, const int32_t *from, size_t n, Error *e) {
+    if (n > a->room - a->size) {
+        size_t room = a->room ? a->room : 256;
+        while (room - a->size < n && room <= SIZE_MAX / 8) room *= 2;
+        int32_t *at = room - a->size < n ? NULL : realloc(a->at, room * sizeof *at);
+        if (!at) return fail(e, 1, "no memory for %zu more tokens. Try: a shorter text", n);
+        a->at = at;
+        a->room = room;
+    }
+    if (n) memcpy(a->at + a->size, from, n * sizeof *from);
+    a->size += n;
+    return 0;
+}
+
+/* Frees what ids_add took and leaves an empty array. */
+void ids_free(Ids *a) {
+    free(a->at);
+    *a = (Ids){0};
+}
+
+/* The slot that holds the pair, or the empty one where it belongs. Needs room > 0; since at most
+ * half of the slots are in use, the walk ends. */
+static size_t pairs_slot(const Pairs *p, int32_t left, int32_t right) {
+    uint64_t key = (uint64_t)(uint32_t)left << 32 | (uint32_t)right;
+    key *= 0x9E3779B97F4A7C15u;    /* 2^64 over the golden ratio: spreads keys over the high bits */
+    size_t mask = 2 * p->room - 1, s = (size_t)(key >> 32) & mask;
+    while (p->slot[s]) {
+        const Pair *q = &p->at[p->slot[s] - 1];
+        if (q->left == left && q->right == right) break;
+        s = (s + 1) & mask;
+    }
+    return s;
+}
+
+/* The number of a pair, or -1 when it was never added. */
+static int64_t pairs_find(const Pairs *p, int32_t left, int32_t right) {
+    return p->room ? (int64_t)p->slot[pairs_slot(p, left, right)] - 1 : -1;
+}
+
+/* Doubles the room. Returns 0, or e's status when there is no memory; p is then unchanged. */
+static int pairs_grow(Pairs *p, Error *e) {
+    Pairs q = {.size = p->size, .room = p->room ? 2 * p->room : 256};
+    q.at = grab((idx)q.room, sizeof *q.at, e);
+    q.slot = grab((idx)(2 * q.room), sizeof *q.slot, e);
+    if (!q.at || !q.slot) {
+        free(q.at);
+        free(q.slot);
+        return e->status;
+    }
+    if (p->size) memcpy(q.at, p->at, p->size * sizeof *q.at);
+    for (size_t i = 0; i < q.size; i++)
+        q.slot[pairs_slot(&q, q.at[i].left, q.at[i].right)] = (uint32_t)(i + 1);
+    free(p->at);
+    free(p->slot);
+    *p = q;
+    return 0;
+}
+
+/* The number of a pair, which is added when it is new; -1 and an error when there is no memory. */
+static int64_t pairs_number(Pairs *p, int32_t left, int32_t right, Error *e) {
+    int64_t number = pairs_find(p, left, right);
+    if (number >= 0) return number;
+    if (p->size == p->room && pairs_grow(p, e)) return -1;
+    p->at[p->size] = (Pair){.left = left, .right = right};
+    p->slot[pairs_slot(p, left, right)] = (uint32_t)++p->size;
+    return (int64_t)p->size - 1;
+}
+
+/* Frees a table of pairs and leaves it empty. */
+static void pairs_free(Pairs *p) {
+    free(p->at);
+    free(p->slot);
+    *p = (Pairs){0};
+}
+
+/* ---- 8.2  Cutting text ---------------------------------------------------------------------- */
+
+/* Bytes before the first DOCUMENT_END of a text, n when there is none. */
+size_t document_length(const unsigned char *text, size_t n) {
+    const size_t mark = sizeof DOCUMENT_END - 1;
+    for (size_t at = 0; n - at >= mark; at++) {
+        const unsigned char *p = memchr(text + at, DOCUMENT_END[0], n - at - mark + 1);
+        if (!p) break;
+        at = (size_t)(p - text);
+        if (!memcmp(p, DOCUMENT_END, mark)) return at;
+    }
+    return n;
+}
+
+enum ByteKind { LETTER, DIGIT, WHITE, OTHER };
+
+/* The kind of a byte under the rule of pieces; not ctype.h's, which depends on the locale. */
+static enum ByteKind byte_kind(unsigned char b) {
+    if ((b >= 'a' && b <= 'z') || (b >= 'A' && b <= 'Z') || b >= 0x80) return LETTER;
+    if (b >= '0' && b <= '9') return DIGIT;
+    return b == ' ' || (b >= '\t' && b <= '\r') ? WHITE : OTHER;
+}
+
+/* Length of the first piece of a text of n >= 1 bytes: 1 to PIECE_MAX. White space that gives up
+ * its last byte keeps one at least: a single space with a follower is the follower's from the
+ * start. */
+static size_t piece_length(const unsigned char *text, size_t n) {
+    size_t end = n > 1 && text[0] == ' ' && byte_kind(text[1]) != WHITE ? 1 : 0;
+    const enum ByteKind kind = byte_kind(text[end]);
+    const size_t most = kind == DIGIT ? end + 3 : PIECE_MAX;
+    while (end < n && end < most && byte_kind(text[end]) == kind) end++;
+    const bool follower = end < n && byte_kind(text[end]) != WHITE;
+    return kind == WHITE && follower && text[end - 1] == ' ' ? end - 1 : end;
+}
+
+/* ---- 8.3  Making, reading and writing a tokenizer ------------------------------------------- */
+
+/* A tokenizer without merges and with room for vocab ids; tokenizer_merge adds merges and
+ * tokenizer_finish ends it. Returns 0, or e's status with nothing left to free. */
+static int tokenizer_begin(Tokenizer *t, int vocab, Error *e) {
+    *t = (Tokenizer){.vocab = TOKEN_MERGE};
+    t->start = grab((size_t)vocab + 1, sizeof *t->start, e);
+    if (!t->start) return e->status;
+    for (int id = 0; id < TOKEN_MERGE; id++)
+        t->start[id + 1] = t->start[id] +
+                           (id < TOKEN_BYTE ? (uint32_t)strlen(SPECIAL_NAME[id]) : 1);
+    return 0;
+}
+
+/* Adds the merge of the next rank, if it is a lawful one: made of two ids that are older and not
+ * special, seen for the first time, not too long. `name` is the file at fault when it is not. The
+ * length bound also keeps a hostile file, whose tokens could double with every merge, small. */
+static int tokenizer_merge(Tokenizer *t, uint64_t left, uint64_t right, const char *name,
+                           Error *e) {
+    const char *hint = "Try: sink help tokenize";
+    const size_t rank = t->merges.size;
+    const uint64_t id = (uint64_t)t->vocab;
+    if (left < TOKEN_BYTE || left >= id || right < TOKEN_BYTE || right >= id)
+        return fail(e, 1, "%s: expected merge %zu of ids 3 to %llu, found %llu and %llu. %s", name,
+                    rank, (unsigned long long)id - 1, (unsigned long long)left,
+                    (unsigned long long)right, hint);
+    uint32_t length = t->start[left + 1] - t->start[left] + t->start[right + 1] - t->start[right];
+    if (length > PIECE_MAX)
+        return fail(e, 1, "%s: expected merge %zu to spell at most %d bytes, found %u. %s", name,
+                    rank, PIECE_MAX, (unsigned)length, hint);
+    int64_t number = pairs_number(&t->merges, (int32_t)left, (int32_t)right, e);
+    if (number < 0) return e->status;
+    if ((size_t)number != rank)
+        return fail(e, 1, "%s: expected merge %zu to be new, found the pair of merge %zu. %s", name,
+                    rank, (size_t)number, hint);
+    t->start[id + 1] = t->start[id] + length;
+    t->vocab++;
+    return 0;
+}
+
+/* Spells every token and takes the hash. Returns 0 or e's status; the caller frees t then. */
+static int tokenizer_finish(Tokenizer *t, Error *e) {
+    t->pool = grab(t->start[t->vocab], 1, e);
+    if (!t->pool) return e->status;
+    for (int id = 0; id < t->vocab; id++) {
+        unsigned char *to = t->pool + t->start[id];
+        if (id < TOKEN_BYTE) {
+            memcpy(to, SPECIAL_NAME[id], strlen(SPECIAL_NAME[id]));
+        } else if (id < TOKEN_MERGE) {
+            *to = (unsigned char)(id - TOKEN_BYTE);
+        } else {
+            const Pair *m = &t->merges.at[id - TOKEN_MERGE];
+            size_t left, right;
+            const unsigned char *from = tokenizer_token(t, m->left, &left);
+            memcpy(to, from, left);
+            from = tokenizer_token(t, m->right, &right);
+            memcpy(to + left, from, right);
+        }
+    }
+    Bytes file = {0};
+    if (!tokenizer_bytes(t, &file, e))
+        t->hash = number_at(file.at + file.size - TOKENIZER_TAIL, TOKENIZER_TAIL);
+    bytes_free(&file);
+    return e->status;
+}
+
+/* The bytes that token id (0 .. vocab - 1) stands for, and their number, at most PIECE_MAX. */
+const unsigned char *tokenizer_token(const Tokenizer *t, int id, size_t *length) {
+    *length = t->start[id + 1] - t->start[id];
+    return t->pool + t->start[id];
+}
+
+/* Frees a tokenizer, also one that is empty or half made. */
+void tokenizer_free(Tokenizer *t) {
+    pairs_free(&t->merges);
+    free(t->start);
+    free(t->pool);
+    *t = (Tokenizer){0};
+}
+
+/* Checks all of a file's n bytes that stands outside the merges, the checksum too, so that a
+ * damaged file is told apart from a wrong one. Returns 0, or e's status with `name` at fault. */
+static int tokenizer_check(const unsigned char *bytes, size_t n, const char *name, Error *e) {
+    const char *hint = "Try: sink help tokenize";
+    if (n < TOKENIZER_HEAD + TOKENIZER_TAIL)
+        return fail(e, 1, "%s: expected a tokenizer of %d bytes or more, found %zu. %s", name,
+                    TOKENIZER_HEAD + TOKENIZER_TAIL, n, hint);
+    if (memcmp(bytes, TOKENIZER_MAGIC, 8))
+        return fail(e, 1, "%s: expected a tokenizer, which begins with " TOKENIZER_MAGIC
+                    ", found another kind of file. %s", name, hint);
+    const unsigned version = (unsigned)number_at(bytes + 8, 4);
+    const unsigned vocab = (unsigned)number_at(bytes + 12, 4);
+    const unsigned merges = (unsigned)number_at(bytes + 16, 4);
+    if (version != TOKENIZER_VERSION)
+        return fail(e, 1, "%s: expected version %d, found %u. %s", name, TOKENIZER_VERSION, version,
+                    hint);
+    if (vocab < TOKEN_MERGE || vocab > TOKENIZER_VOCAB_MAX || merges != vocab - TOKEN_MERGE)
+        return fail(e, 1, "%s: expected %d to %d tokens and %d fewer merges, found %u and %u. %s",
+                    name, TOKEN_MERGE, TOKENIZER_VOCAB_MAX, TOKEN_MERGE, vocab, merges, hint);
+    const size_t size = TOKENIZER_HEAD + 8 * (size_t)merges + TOKENIZER_TAIL;
+    if (n != size)
+        return fail(e, 1, "%s: expected %zu bytes for %u merges, found %zu. %s", name, size, merges,
+                    n, hint);
+    const uint64_t told = number_at(bytes + n - TOKENIZER_TAIL, TOKENIZER_TAIL);
+    const uint64_t found = hash64(0, bytes, n - TOKENIZER_TAIL);
+    if (told != found)
+        return fail(e, 1, "%s: expected checksum %016llx, found %016llx: the file is damaged. %s",
+                    name, (unsigned long long)told, (unsigned long long)found, hint);
+    return 0;
+}
+
+/* Makes a tokenizer of a file's n bytes; `name` names the file in errors. Nothing is believed
+ * before it is checked. Returns 0, or e's status with *out empty. */
+int tokenizer_read(const unsigned char *bytes, size_t n, const char *name, Tokenizer *out,
+                   Error *e) {
+    *out = (Tokenizer){0};
+    if (tokenizer_check(bytes, n, name, e)) return e->status;
+    const int vocab = (int)number_at(bytes + 12, 4);
+    if (tokenizer_begin(out, vocab, e)) return e->status;
+    for (const unsigned char *p = bytes + TOKENIZER_HEAD; out->vocab < vocab; p += 8)
+        if (tokenizer_merge(out, number_at(p, 4), number_at(p + 4, 4), name, e)) break;
+    if (!e->status) tokenizer_finish(out, e);
+    if (e->status) tokenizer_free(out);
+    return e->status;
+}
+
+/* tokenizer_read of a file on disk. */
+int tokenizer_load(const char *path, Tokenizer *out, Error *e) {
+    Bytes file = {0};
+    *out = (Tokenizer){0};
+    if (!file_read(path, &file, e)) tokenizer_read(file.at, file.size, path, out, e);
+    bytes_free(&file);
+    return e->status;
+}
+
+/* Appends the file of a tokenizer to out, which is empty at the start. Returns 0 or e's status. */
+int tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e) {
+    const size_t merges = t->merges.size;
+    bytes_add(out, TOKENIZER_MAGIC, 8, e);
+    bytes_number(out, TOKENIZER_VERSION, 4, e);
+    bytes_number(out, (uint64_t)t->vocab, 4, e);
+    bytes_number(out, merges, 4, e);
+    for (size_t r = 0; r < merges && !e->status; r++) {
+        bytes_number(out, (uint64_t)t->merges.at[r].left, 4, e);
+        bytes_number(out, (uint64_t)t->merges.at[r].right, 4, e);
+    }
+    return e->status ? e->status : bytes_number(out, hash64(0, out->at, out->size), 8, e);
+}
+
+/* Writes a tokenizer's file. Returns 0 or e's status. */
+int tokenizer_save(const char *path, const Tokenizer *t, Error *e) {
+    Bytes file = {0};
+    if (!tokenizer_bytes(t, &file, e)) file_write(path, file.at, file.size, e);
+    bytes_free(&file);
+    return e->status;
+}
+
+/* ---- 8.4  Encoding and decoding ------------------------------------------------------------- */
+
+/* A word and its tokens, in 64 bytes: a line of most machines' caches. */
+enum { CACHE_SLOTS = 1 << 14, CACHE_BYTES = 22, CACHE_IDS = 10 };
+struct CachedWord {
+    unsigned char length;               /* 0: an empty slot */
+    unsigned char count;                /* of ids */
+    unsigned char word[CACHE_BYTES];
+    int32_t ids[CACHE_IDS];
+};
+
+/* An encoder for t, which must outlive it: 1 MiB. Returns 0 or e's status. */
+int encoder_make(Encoder *c, const Tokenizer *t, Error *e) {
+    *c = (Encoder){.tokenizer = t, .slot = grab(CACHE_SLOTS, sizeof *c->slot, e)};
+    return c->slot ? 0 : e->status;
+}
+
+/* Frees an encoder, not its tokenizer. */
+void encoder_free(Encoder *c) {
+    free(c->slot);
+    *c = (Encoder){0};
+}
+
+/* The id that a pair of ids merges into, INT32_MAX when they do not merge. */
+static int32_t merged_id(const Tokenizer *t, int32_t left, int32_t right) {
+    int64_t rank = pairs_find(&t->merges, left, right);
+    return rank < 0 ? INT32_MAX : TOKEN_MERGE + (int32_t)rank;
+}
+
+/* BPE of one piece of n bytes, 1 to PIECE_MAX, into ids[PIECE_MAX]; returns how many. O(n^2), with
+ * one look-up for each new neighbourhood. */
+static size_t piece_encode(const Tokenizer *t, const unsigned char *piece, size_t n, int32_t *ids) {
+    int32_t join[PIECE_MAX];            /* join[i]: what ids[i] and ids[i + 1] merge into */
+    for (size_t i = 0; i < n; i++) ids[i] = TOKEN_BYTE + piece[i];
+    for (size_t i = 0; i + 1 < n; i++) join[i] = merged_id(t, ids[i], ids[i + 1]);
+    while (n > 1) {
+        size_t best = 0;
+        for (size_t i = 1; i + 1 < n; i++)
+            if (join[i] < join[best]) best = i;
+        if (join[best] == INT32_MAX) break;
+        ids[best] = join[best];
+        n--;
+        memmove(ids + best + 1, ids + best + 2, (n - best - 1) * sizeof *ids);
+        memmove(join + best, join + best + 1, (n - best - 1) * sizeof *join);
+        if (best > 0) join[best - 1] = merged_id(t, ids[best - 1], ids[best]);
+        if (best + 1 < n) join[best] = merged_id(t, ids[best], ids[best + 1]);
+    }
+    return n;
+}
+
+/* Appends the ids of n bytes of plain text to out. A word's tokens do not depend on where it
+ * stands, so the cache changes the speed and nothing else: each word has one slot, which the
+ * latest word takes. Returns 0, or e's status with out as it was. */
+int tokenizer_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e) {
+    const size_t before = out->size;
+    int32_t ids[PIECE_MAX];
+    for (size_t at = 0, length; at < n; at += length) {
+        const unsigned char *piece = text + at;
+        length = piece_length(piece, n - at);
+        CachedWord *w = &c->slot[hash64(0, piece, length) % CACHE_SLOTS];
+        const int32_t *from = w->ids;
+        size_t count = w->count;
+        if (w->length != length || memcmp(w->word, piece, length)) {
+            count = piece_encode(c->tokenizer, piece, length, ids);
+            from = ids;
+            if (length <= CACHE_BYTES && count <= CACHE_IDS) {
+                w->length = (unsigned char)length;
+                w->count = (unsigned char)count;
+                memcpy(w->word, piece, length);
+                memcpy(w->ids, ids, count * sizeof *ids);
+            }
+        }
+        if (ids_add(out, from, count, e)) {
+            out->size = before;
+            return e->status;
+        }
+    }
+    return 0;
+}
+
+/* Appends the bytes of n ids to out, a special token as its name. Returns 0, or e's status with
+ * out as it was: no memory, or an id that the vocabulary lacks. */
+int tokenizer_decode(const Tokenizer *t, const int32_t *ids, size_t n, Bytes *out, Error *e) {
+    const size_t before = out->size;
+    for (size_t i = 0; i < n && !e->status; i++) {
+        size_t length;
+        if (ids[i] < 0 || ids[i] >= t->vocab) {
+            fail(e, 1, "tokens: expected ids 0 to %d, found %ld at place %zu. Try: the tokenizer "
+                 "that made them", t->vocab - 1, (long)ids[i], i);
+            break;
+        }
+        const unsigned char *from = tokenizer_token(t, ids[i], &length);
+        bytes_add(out, from, length, e);
+    }
+    if (e->status) out->size = before;
+    return e->status;
+}
+
+/* ---- 8.5  Training -------------------------------------------------------------------------- */
+
+/* The text counts only as its distinct words, each with how often it occurs: of 33 MB of English,
+ * a fiftieth. All counts of pairs are kept up to date while words change, and each pair lists the
+ * words to visit when it is merged. */
+enum { TRAIN_BYTES_MAX = 1 << 30 };     /* so that 32 bits number nodes, words and visits */
+typedef struct Word { size_t start; int length; int64_t count; } Word;
+typedef struct Visit { uint32_t word, next; } Visit;    /* next: 1 + an older visit, 0 for none */
+typedef struct Joiner {
+    Pairs nodes;        /* a tree of prefixes: (1 + parent's number or 0, byte); count: words */
+    Pairs pairs;        /* the neighbours (left id, right id) in all words */
+    Ids symbols;        /* word w is symbols[start .. start + length - 1] */
+    Word *words;        /* [n_words] */
+    Visit *visits;      /* [3 symbols.size] */
+    size_t n_words, n_visits;
+} Joiner;
+
+/* Counts the pieces of the text in the tree of prefixes. Separators of documents are skipped, and
+ * end a piece. Returns 0 or e's status. */
+static int trainer_count(Joiner *r, const unsigned char *text, size_t n, Error *e) {
+    while (n) {
+        const size_t document = document_length(text, n);
+        for (size_t at = 0, length; at < document; at += length) {
+            length = piece_length(text + at, document - at);
+            int64_t node = -1;
+            for (size_t i = 0; i < length; i++) {
+                node = pairs_number(&r->nodes, (int32_t)(node + 1), text[at + i], e);
+                if (node < 0) return e->status;
+            }
+            r->nodes.at[node].count++;
+        }
+        const size_t skip = document < n ? document + sizeof DOCUMENT_END - 1 : n;
+        text += skip;
+        n -= skip;
+    }
+    return 0;
+}
+
+/* Lists the words of two bytes or more as ids, read from the tree's leaves to its root. Returns 0
+ * or e's status. */
+static int trainer_words(Joiner *r, Error *e) {
+    size_t n_words = 0;
+    for (size_t i = 0; i < r->nodes.size; i++)
+        n_words += r->nodes.at[i].count > 0 && r->nodes.at[i].left > 0;
+    r->words = grab((idx)n_words, sizeof *r->words, e);
+    if (!r->words) return e->status;
+    for (size_t i = 0; i < r->nodes.size; i++) {
+        const Pair *node = &r->nodes.at[i];
+        if (node->count == 0 || node->left == 0) continue;
+        int32_t word[PIECE_MAX];
+        int first = PIECE_MAX;
+        for (const Pair *p = node; ; p = &r->nodes.at[p->left - 1]) {
+            word[--first] = TOKEN_BYTE + p->right;
+            if (p->left == 0) break;
+        }
+        const int length = PIECE_MAX - first;
+        r->words[r->n_words++] =
+            (Word){.start = r->symbols.size, .length = length, .count = node->count};
+        if (ids_add(&r->symbols, word + first, (size_t)length, e)) return e->status;
+    }
+    return 0;
+}
+
+/* Adds `times` to the counts of a word's pairs of neighbours (a run such as aaa has two of them),
+ * and lists the word for a visit at each pair with id `made` in it, or at every pair when made is
+ * -1: the others list it already. Returns 0 or e's status. */
+static int word_add(Joiner *r, size_t w, int64_t times, int32_t made, Error *e) {
+    const int32_t *s = r->symbols.at + r->words[w].start;
+    for (int i = 0; i + 1 < r->words[w].length; i++) {
+        const int64_t number = pairs_number(&r->pairs, s[i], s[i + 1], e);
+        if (number < 0) return e->status;
+        Pair *p = &r->pairs.at[number];
+        p->count += times;
+        if (made >= 0 && s[i] != made && s[i + 1] != made) continue;
+        r->visits[r->n_visits] = (Visit){.word = (uint32_t)w, .next = p->last};
+        p->last = (uint32_t)++r->n_visits;
+    }
+    return 0;
+}
+
+/* Takes a word's pairs out of the counts. They are all known, so that no memory is needed. */
+static void word_subtract(Joiner *r, size_t w) {
+    const int32_t *s = r->symbols.at + r->words[w].start;
+    for (int i = 0; i + 1 < r->words[w].length; i++)
+        r->pairs.at[pairs_find(&r->pairs, s[i], s[i + 1])].count -= r->words[w].count;
+}
+
+/* True when a word has left and right beside each other: visits may be out of date. */
+static bool word_has(const Joiner *r, size_t w, int32_t left, int32_t right) {
+    const int32_t *s = r->symbols.at + r->words[w].start;
+    for (int i = 0; i + 1 < r->words[w].length; i++)
+        if (s[i] == left && s[i + 1] == right) return true;
+    return false;
+}
+
+/* Merges pair number `number` into id `made` in all words, from the left in each, and brings the
+ * counts up to date. Returns 0 or e's status. */
+static int trainer_merge(Joiner *r, size_t number, int32_t made, Error *e) {
+    const Pair pair = r->pairs.at[number];      /* a copy: the table may move when it grows */
+    for (uint32_t v = pair.last; v; v = r->visits[v - 1].next) {
+        const size_t w = r->visits[v - 1].word;
+        if (!word_has(r, w, pair.left, pair.right)) continue;
+        word_subtract(r, w);
+        int32_t *s = r->symbols.at + r->words[w].start;
+        int kept = 0;
+        for (int i = 0; i < r->words[w].length; i++) {
+            const bool here = i + 1 < r->words[w].length && s[i] == pair.left &&
+                              s[i + 1] == pair.right;
+            s[kept++] = here ? made : s[i];
+            i += here;
+        }
+        r->words[w].length = kept;
+        if (word_add(r, w, r->words[w].count, made, e)) return e->status;
+    }
+    return 0;
+}
+
+/* The most frequent pair: of equals the one of lowest left id, then lowest right id, so that the
+ * order of words plays no part. -1 when no pair occurs twice: merging it would save nothing. A
+ * plain search, of some 50,000 pairs in English: a tenth of training's time at 2,048 tokens. */
+static int64_t trainer_best(const Joiner *r) {
+    int64_t best = -1, most = 2;
+    for (size_t i = 0; i < r->pairs.size; i++) {
+        const Pair *p = &r->pairs.at[i];
+        if (p->count < most) continue;
+        if (best >= 0 && p->count == most) {
+            const Pair *q = &r->pairs.at[best];
+            if (p->left > q->left || (p->left == q->left && p->right > q->right)) continue;
+        }
+        best = (int64_t)i;
+        most = p->count;
+    }
+    return best;
+}
+
+/* Finds the merges up to a vocabulary of vocab ids. Returns 0 or e's status. */
+static int trainer_run(Joiner *r, Tokenizer *out, const unsigned char *text, size_t n, int vocab,
+                       Error *e) {
+    if (trainer_count(r, text, n, e) || trainer_words(r, e)) return e->status;
+    /* A word's first listing takes a visit per symbol at most; each join removes a symbol and
+     * makes at most two new pairs: three visits per symbol are enough for good. */
+    r->visits = grab((idx)(3 * r->symbols.size), sizeof *r->visits, e);
+    if (!r->visits) return e->status;
+    for (size_t w = 0; w < r->n_words; w++)
+        if (word_add(r, w, r->words[w].count, -1, e)) return e->status;
+    while (out->vocab < vocab) {
+        const int64_t best = trainer_best(r);
+        if (best < 0)
+            return fail(e, 1, "training text: expected pairs enough for %d tokens, found %d. "
+                        "Try: more text, or --vocab %d", vocab, out->vocab, out->vocab);
+        const Pair p = r->pairs.at[best];
+        if (tokenizer_merge(out, (uint64_t)p.left, (uint64_t)p.right, "training text", e) ||
+            trainer_merge(r, (size_t)best, out->vocab - 1, e)) return e->status;
+    }
+    return 0;
+}
+
+/* Trains a tokenizer of vocab ids, 259 or more (259 is bytes alone, and needs no text), on n bytes
+ * of text, of which a part will do: the same text gives the same tokenizer anywhere. Returns 0, or
+ * e's status with *out empty: a vocab out of range (2), too little or too much text, no memory. */
+int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int vocab, Error *e) {
+    Joiner r = {0};
+    *out = (Tokenizer){0};
+    if (vocab < TOKEN_MERGE || vocab > TOKENIZER_VOCAB_MAX)
+        return fail(e, 2, "--vocab: expected %d to %d, found %d. Try: --vocab 2048", TOKEN_MERGE,
+                    TOKENIZER_VOCAB_MAX, vocab);
+    if (n > TRAIN_BYTES_MAX)
+        return fail(e, 1, "training text: expected at most %d bytes, found %zu. Try: a part of it",
+                    TRAIN_BYTES_MAX, n);
+    if (!tokenizer_begin(out, vocab, e) && vocab > TOKEN_MERGE)
+        trainer_run(&r, out, text, n, vocab, e);
+    if (!e->status) tokenizer_finish(out, e);
+    if (e->status) tokenizer_free(out);
+    pairs_free(&r.nodes);
+    pairs_free(&r.pairs);
+    ids_free(&r.symbols);
+    free(r.words);
+    free(r.visits);
+    return e->status;
+}
+/* ===================================================================================================
+ * 9  Text, grammars, packing, interventions
+ */
+
+/* ------------------------------------------------------------------------------------------------
+ * 9.x Grammars: endless text from a page of rules
+ *
+ * A sink emerges on text that is rich, and a small repository cannot ship a library. So it ships
+ * grammars: document n of seed s is a pure function of the grammar, s and n, so the stream never ends,
+ * any document can be had at once, and nothing is stored. The format, whole:
+ *
+ *   # a comment            from a # at the start of a line or after a blank, to the end of the line
+ *   name = text | text     a rule: a name in the first column, alternatives; indented lines go on with
+ *                          it. The first rule of the file is what a document is.
+ *   3: text                an alternative with weight 3; without a number the weight is 1
+ *   name ~= text | text    the k-th alternative's weight is divided by k + 2, as Zipf saw word counts
+ *                          fall: for lists of words, the common ones first
+ *   { text | text }        a choice in passing; { text | } is an optional part
+ *   [name]                 tell that rule here          [2-5 name]  two to five times, blanks between
+ *   [^name]                with a capital               [a name]    with a or an before it; [^a name]
+ *   [x:name]               tell it and remember it as x [x=name]    remember it, write nothing
+ *   [$x]                   what x remembers             [x=$y]      x remembers what y does
+ *   name/of/by = me/my/I   a rule with forms, named in its head; [name/of] or [$x/of] picks one, and
+ *                          [name] the first. So agreement is data: person/he/his = Ann/she/her.
+ *                          An alternative without / serves every form: it hands the form asked for on
+ *                          to those of its references that have it, unless they name one themselves.
+ *   \n                     a new line; \[ \| \/ \# \\ and so on stand for the mark itself
+ *
+ * A remembered choice is drawn again, eight times at most, while another variable holds the same text,
+ * so that two people seldom share a name. All forms of a remembered choice are told from the same
+ * random numbers, in the head's order, so that what they share comes out the same. Blanks are kept
+ * tidy: one at a time, none before , . ; : ! ? or at either end of a line or an alternative.
+ */
+
+/* The reader: a cursor over Grammar.text, in which the newline that ends a rule is \n and every other
+   one is \v (grammar_copy), so that the end of a rule is one character. */
+typedef struct Scan {
+    Grammar *g;
+    size_t at;                          /* the cursor; the text ends with a \n and a \0 */
+    int line;
+    int stacked;                        /* alternatives of rules not yet closed */
+    Alternative *stack;
+    int *bucket;                        /* the symbols' hash table: first symbol of each, -1 none */
+    int buckets;                        /* a power of two */
+    Error *e;
+} Scan;
+
+static int scan_char(const Scan *s) { return s->g->text.at[s->at]; }
+
+/* An error at the cursor: what was expected, what is there instead, what to do. Returns 1. */
+static int scan_wrong(const Scan *s, const char *expected, const char *hint) {
+    int c = scan_char(s);
+    char found[24];
+    if (c == '\n' || c == '\v' || !c) snprintf(found, sizeof found, "the end of the %s", c ? "line" : "file");
+    else if (c > 32 && c < 127) snprintf(found, sizeof found, "%c", c);
+    else snprintf(found, sizeof found, c == ' ' ? "a blank" : "byte %d", c);
+    return fail(s->e, 1, "%s:%d: expected %s, found %s. Try: %s", s->g->name, s->line, expected, found, hint);
+}
+
+/* Moves past blanks and past line ends inside a rule. */
+static void scan_blanks(Scan *s) {
+    for (; scan_char(s) == ' ' || scan_char(s) == '\v'; s->at++) s->line += scan_char(s) == '\v';
+}
+
+/* Whether c may stand in a name; a digit may not begin one. */
+static bool name_char(int c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* The symbol of the name at the cursor, made on first sight; -1 and an error where there is no name. */
+static int scan_name(Scan *s, const char *expected) {
+    Grammar *g = s->g;
+    const unsigned char *p = g->text.at + s->at;
+    int size = 0;
+    while (name_char(p[size])) size++;
+    if (!size || (p[0] >= '0' && p[0] <= '9')) {
+        scan_wrong(s, expected, "letters, digits and _, a letter first");
+        return -1;
+    }
+    int *from = &s->bucket[hash64(0, p, (size_t)size) & (uint64_t)(s->buckets - 1)];
+    for (int i = *from; i >= 0; i = g->symbols[i].next) {
+        const Symbol *y = &g->symbols[i];
+        if (y->size == size && !memcmp(g->text.at + y->at, p, (size_t)size)) {
+            s->at += (size_t)size;
+            return i;
+        }
+    }
+    g->symbols[g->symbol_count] = (Symbol){(int)s->at, size, -1, -1, -1, *from};
+    s->at += (size_t)size;
+    return *from = g->symbol_count++;
+}
+
+/* A number of at most four digits at the cursor, or -1 (then the cursor stays). */
+static int scan_number(Scan *s) {
+    int n = 0, digits = 0;
+    const unsigned char *p = s->g->text.at + s->at;
+    while (digits < 5 && p[digits] >= '0' && p[digits] <= '9') n = 10 * n + (p[digits++] - '0');
+    if (!digits || digits > 4) return -1;
+    s->at += (size_t)digits;
+    return n;
+}
+
+/* Appends a piece to the chain whose last link is *last (the address of a "next"), and returns it. */
+static Piece *piece_add(Scan *s, int **last) {
+    Piece *p = &s->g->pieces[s->g->piece_count];
+    *p = (Piece){.next = -1, .line = s->line, .rule = -1, .name = -1, .variable = -1, .form = -1,
+                 .low = 1, .high = 1};
+    **last = s->g->piece_count++;
+    *last = &p->next;
+    return p;
+}
+
+/* Reads [reference], the cursor on its bracket. */
+static int scan_reference(Scan *s, int **last) {
+    Piece *p = piece_add(s, last);
+    const unsigned char *t = s->g->text.at;
+    p->size = -1;
+    s->at++;
+    if ((p->capital = scan_char(s) == '^')) s->at++;
+    if ((p->article = scan_char(s) == 'a' && t[s->at + 1] == ' ')) s->at += 2;
+    if ((p->low = scan_number(s)) < 0) p->low = 1;
+    else {
+        p->high = scan_char(s) == '-' ? (s->at++, scan_number(s)) : p->low;
+        if (p->high < p->low) return scan_wrong(s, "a range such as 2-5", "the smaller number first");
+        scan_blanks(s);
+    }
+    if ((p->recall = scan_char(s) == '$')) s->at++;
+    if ((p->name = scan_name(s, "the name of a rule or a variable")) < 0) return 1;
+    if (!p->recall && (scan_char(s) == ':' || scan_char(s) == '=')) {
+        p->silent = scan_char(s) == '=';
+        p->variable = p->name;
+        s->at++;
+        if ((p->recall = scan_char(s) == '$')) s->at++;
+        if ((p->name = scan_name(s, "the name of a rule, or $ and a variable's")) < 0) return 1;
+    }
+    if (scan_char(s) == '/' && !p->silent) {
+        s->at++;
+        if ((p->form = scan_name(s, "the name of a form")) < 0) return 1;
+    }
+    if (scan_char(s) != ']') return scan_wrong(s, "] after a reference", "[name], [$x], [x:name] or [a name]");
+    s->at++;
+    return 0;
+}
+
+/* Reads plain text into one piece: up to the next mark, its blanks made single and its \ taken away,
+   in place, since what is written is never longer than what was read. */
+static int scan_text(Scan *s, int **last) {
+    Piece *p = piece_add(s, last);
+    unsigned char *t = s->g->text.at;
+    size_t w = s->at;
+    p->at = (int)s->at;
+    while (!strchr("[]{}|/\n", scan_char(s))) {         /* strchr also stops at the final \0 */
+        int c = scan_char(s);
+        if (c == '\\') {
+            c = t[++s->at];
+            if (c < ' ') return scan_wrong(s, "a mark after \\", "\\n for a new line, \\\\ for a plain \\");
+            if (c == 'n' && w > (size_t)p->at && t[w - 1] == ' ') w--;
+            t[w++] = c == 'n' ? '\n' : (unsigned char)c;
+        } else if (c == ' ' || c == '\v') {
+            s->line += c == '\v';
+            if (w == (size_t)p->at || !strchr(" \n", t[w - 1])) t[w++] = ' ';
+        } else t[w++] = (unsigned char)c;
+        s->at++;
+    }
+    p->size = (int)w - p->at;
+    return 0;
+}
+
+static int scan_alternatives(Scan *s, int rule, bool zipf, int depth);
+
+/* Reads one form of an alternative: text, references and groups, up to | / or the end. *first is its
+   first piece. */
+static int scan_chain(Scan *s, int *first, int depth) {
+    int *last = first;
+    *first = -1;
+    for (scan_blanks(s);;) {
+        int c = scan_char(s);
+        if (c == '[') {
+            if (scan_reference(s, &last)) return 1;
+        } else if (c == '{') {
+            Grammar *g = s->g;
+            Piece *p = piece_add(s, &last);
+            if (depth >= GRAMMAR_NESTING) return scan_wrong(s, "at most 16 { inside another", "a rule of its own");
+            p->size = -1;
+            p->rule = g->rule_count;
+            g->rules[g->rule_count++] = (Rule){.line = s->line, .forms = 1, .head = {-1}};
+            s->at++;
+            if (scan_alternatives(s, p->rule, false, depth + 1)) return 1;
+            if (scan_char(s) != '}') return scan_wrong(s, "} to close a {", depth ? "\\/ for a plain /"
+                                                       : "\\[ or \\/ for a plain [ or /, or a }");
+            s->at++;
+        } else if (!c || strchr("|/\n]}", c)) break;
+        else if (scan_text(s, &last)) return 1;
+    }
+    int i = *first, end = -1;
+    for (; i >= 0; i = s->g->pieces[i].next) end = i;
+    Piece *p = end < 0 ? NULL : &s->g->pieces[end];
+    if (p && p->size > 0 && s->g->text.at[p->at + p->size - 1] == ' ') p->size--;
+    return 0;
+}
+
+/* Reads the alternatives of a rule, up to the end of the line or a }. They wait on a stack while the
+   groups inside them are read, so that each rule's lie side by side. */
+static int scan_alternatives(Scan *s, int rule, bool zipf, int depth) {
+    Grammar *g = s->g;
+    Rule *r = &g->rules[rule];
+    int base = s->stacked;
+    uint64_t upto = 0;
+    for (int k = 1;; k++) {
+        Alternative *a = &s->stack[s->stacked++];
+        scan_blanks(s);
+        size_t start = s->at;
+        int weight = scan_number(s);
+        if (weight >= 0 && scan_char(s) == ':') s->at++;
+        else weight = 1, s->at = start;
+        upto += zipf ? ((uint64_t)weight << 20) / (uint64_t)(k + 2) : (uint64_t)weight;
+        *a = (Alternative){.upto = upto};
+        do {
+            if (a->forms && (s->at++, a->forms == r->forms))
+                return scan_wrong(s, "| or the end of the alternative after its last form", "\\/ for a plain /");
+            if (scan_chain(s, &a->first[a->forms++], depth)) return 1;
+        } while (scan_char(s) == '/' && r->head[0] >= 0);
+        if (a->forms > 1 && a->forms < r->forms) return scan_wrong(s, "/ and as many forms as the head has", "one form for all, or each");
+        if (scan_char(s) != '|') break;
+        s->at++;
+    }
+    if (!upto) return scan_wrong(s, "a weight above 0", "1: before one alternative");
+    r->first = g->alternative_count;
+    r->count = s->stacked - base;
+    memcpy(g->alternatives + r->first, s->stack + base, (size_t)r->count * sizeof *s->stack);
+    g->alternative_count += r->count;
+    s->stacked = base;
+    return 0;
+}
+
+/* Reads one rule: NAME/FORM/FORM = alternatives. */
+static int scan_rule(Scan *s) {
+    Grammar *g = s->g;
+    int index = g->rule_count++;
+    Rule *r = &g->rules[index];
+    *r = (Rule){.line = s->line};
+    do {
+        if (r->forms && (s->at++, r->forms == GRAMMAR_FORMS)) return scan_wrong(s, "at most 8 forms", "a second rule");
+        if ((r->head[r->forms] = scan_name(s, "the name of a rule in the first column")) < 0) return 1;
+    } while (r->forms++, scan_char(s) == '/');
+    Symbol *y = &g->symbols[r->head[0]];
+    if (y->rule >= 0) return fail(s->e, 1, "%s:%d: expected a new rule, found %.*s again (first in line %d). Try: another name",
+                                  g->name, s->line, y->size, (const char *)g->text.at + y->at, g->rules[y->rule].line);
+    y->rule = index;
+    scan_blanks(s);
+    bool zipf = scan_char(s) == '~';
+    if (zipf) s->at++;
+    if (scan_char(s) != '=') return scan_wrong(s, "= or ~= after a rule's name", "name = text | text");
+    s->at++;
+    if (scan_alternatives(s, index, zipf, 0)) return 1;
+    if (scan_char(s) != '\n') return scan_wrong(s, "the end of the rule", "\\ before a plain ] or }");
+    s->line++, s->at++;
+    return 0;
+}
+
+/* Which form of rule r is called by this symbol, -1 none. */
+static int form_index(const Rule *r, int symbol) {
+    for (int i = 0; i < r->forms; i++) if (r->head[i] == symbol) return i;
+    return -1;
+}
+
+/* An error about a name that a piece refers to. Returns 1. */
+static int name_wrong(const Grammar *g, int line, int symbol, const char *expected, const char *hint, Error *e) {
+    const Symbol *y = &g->symbols[symbol];
+    return fail(e, 1, "%s:%d: expected %s, found %.*s. Try: %s", g->name, line, expected, y->size,
+                (const char *)g->text.at + y->at, hint);
+}
+
+/* Ties every reference to its rule, gives each variable the forms of the rule that binds it, and turns
+   the names of forms into numbers. Copies [x=$y] may come before y's own binding in the file, hence
+   the rounds: a chain of more than eight such copies is refused. */
+static int grammar_link(Grammar *g, Error *e) {
+    for (int round = 0; round < 9; round++)
+        for (int i = 0; i < g->piece_count; i++) {
+            Piece *p = &g->pieces[i];
+            if (p->name < 0) continue;
+            if (!p->recall && (p->rule = g->symbols[p->name].rule) < 0)
+                return name_wrong(g, p->line, p->name, "the name of a rule", "a line NAME = text, or check the spelling", e);
+            int shape = p->recall ? g->symbols[p->name].shape : p->rule;
+            if (p->variable < 0 || shape < 0) continue;
+            int *held = &g->symbols[p->variable].shape;
+            if (*held < 0) *held = shape;
+            const Rule *a = &g->rules[*held], *b = &g->rules[shape];
+            if (a->forms != b->forms || memcmp(a->head + 1, b->head + 1, (size_t)(a->forms - 1) * sizeof *a->head))
+                return name_wrong(g, p->line, p->variable, "rules with the same forms for one variable", "another variable", e);
+        }
+    for (int i = 0; i < g->piece_count; i++) {
+        Piece *p = &g->pieces[i];
+        if (p->name < 0) continue;
+        int shape = p->recall ? g->symbols[p->name].shape : p->rule;
+        if (shape < 0) return name_wrong(g, p->line, p->name, "a variable that something remembers", "[NAME:rule] before [$NAME]", e);
+        if (p->form >= 0 && form_index(&g->rules[shape], p->form) < 0)
+            return name_wrong(g, p->line, p->form, "a form of that rule or variable", "the names after / in the rule's head", e);
+    }
+    for (int i = 0; i < g->symbol_count; i++)
+        if (g->symbols[i].shape >= 0) g->symbols[i].slot = g->slot_count++;
+    return 0;
+}
+
+/* Copies the text into g: comments and control characters become blanks, and a line end that does not
+   end a rule becomes \v. Returns how many marks there are: no symbol, piece, alternative or rule is
+   made without one, which bounds every array before it is filled. */
+static int grammar_copy(Grammar *g, const unsigned char *text, size_t n, size_t *marks, Error *e) {
+    while (n && strchr(" \n", text[n - 1])) n--;        /* errors at the end name the last line */
+    if (bytes_add(&g->text, text, n, e) || bytes_add(&g->text, "\n", 2, e)) return 1;
+    unsigned char *t = g->text.at;
+    bool comment = false;
+    for (size_t i = 0; i < n; i++) {
+        comment = t[i] != '\n' && (comment || (t[i] == '#' && (!i || strchr(" \n", t[i - 1]))));
+        if (comment || (t[i] < ' ' && t[i] != '\n')) t[i] = ' ';
+        *marks += strchr("[{|/=:]\n\\}", t[i]) != NULL;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (t[i] == '\n' && (t[i + 1] == ' ' || t[i + 1] == '\n')) t[i] = '\v';
+    t[n] = '\n';
+    return 0;
+}
+
+/* What a variable remembers: for every form of its rule, a stretch of Telling.memory. */
+typedef struct Value { bool set; size_t at[GRAMMAR_FORMS], size[GRAMMAR_FORMS]; } Value;
+
+/* A document being told. */
+typedef struct Telling {
+    const Grammar *g;
+    Rng rng;
+    Bytes *out, memory;
+    Value *values;              /* one per variable */
+    size_t floor;               /* where the document, or the choice being remembered, begins in out */
+    int depth, steps;
+    Error *e;
+} Telling;
+
+/* Appends text, dropping a blank after a blank, a new line or the start, and one before a stop. */
+static int tell_text(Telling *t, const unsigned char *p, size_t n) {
+    Bytes *o = t->out;
+    int before = o->size > t->floor ? o->at[o->size - 1] : '\n';
+    if (n && *p == ' ' && (before == ' ' || before == '\n')) p++, n--;
+    if (n && before == ' ' && strchr(".,;:!?\n", *p)) o->size--;
+    return n ? bytes_add(o, p, n, t->e) : 0;
+}
+
+/* Whether a variable other than the one in this slot holds the same text as v. */
+static bool held_elsewhere(const Telling *t, const Value *v, int slot) {
+    const unsigned char *m = t->memory.at;
+    for (int i = 0; i < t->g->slot_count; i++) {
+        const Value *w = &t->values[i];
+        if (i != slot && w->set && w->size[0] == v->size[0] && !memcmp(m + w->at[0], m + v->at[0], v->size[0]))
+            return true;
+    }
+    return false;
+}
+
+static int tell_rule(Telling *t, int rule, int wanted);
+
+/* Remembers: [x=$y] copies; [x:name] tells every form of the rule at the end of out and moves it to
+   memory, from the same random numbers each time; the numbers go on after those of the first form. */
+static int tell_bind(Telling *t, const Piece *p) {
+    const Grammar *g = t->g;
+    int slot = g->symbols[p->variable].slot;
+    if (p->recall) {
+        const Value *from = &t->values[g->symbols[p->name].slot];
+        if (!from->set) return name_wrong(g, p->line, p->name, "a variable that has been remembered by now",
+                                          "[NAME:rule] earlier in the document", t->e);
+        t->values[slot] = *from;
+        return 0;
+    }
+    Value v = {.set = true};
+    for (int tries = 0; tries < 8; tries++) {
+        Rng start = t->rng, after = t->rng;
+        for (int f = 0; f < g->rules[p->rule].forms; f++) {
+            size_t from = t->out->size, floor = t->floor;
+            t->rng = start;
+            t->floor = from;
+            if (tell_rule(t, p->rule, g->rules[p->rule].head[f])) return 1;
+            v.at[f] = t->memory.size;
+            v.size[f] = t->out->size - from;
+            if (bytes_add(&t->memory, t->out->at + from, v.size[f], t->e)) return 1;
+            t->out->size = from;
+            t->floor = floor;
+            if (!f) after = t->rng;
+        }
+        t->rng = after;
+        if (!held_elsewhere(t, &v, slot)) break;
+    }
+    t->values[slot] = v;
+    return 0;
+}
+
+/* Whether a word takes "an": by its first letter, but for the commonest words that sound otherwise. */
+static bool takes_an(const unsigned char *word, size_t n) {
+    static const char *const an[] = {"hour", "honest", "honour", "heir"};
+    static const char *const a[] = {"uni", "use", "usu", "one", "once", "eu", "ut"};
+    for (size_t i = 0; i < sizeof an / sizeof *an; i++)
+        if (n >= strlen(an[i]) && !memcmp(word, an[i], strlen(an[i]))) return true;
+    for (size_t i = 0; i < sizeof a / sizeof *a; i++)
+        if (n >= strlen(a[i]) && !memcmp(word, a[i], strlen(a[i]))) return false;
+    return n && strchr("aeiouAEIOU", *word);
+}
+
+/* Gives what was told from byte start on its article and its capital. */
+static int tell_finish(Telling *t, const Piece *p, size_t start) {
+    Bytes *o = t->out;
+    while (start < o->size && o->at[start] == ' ') start++;
+    if (p->article && start < o->size) {
+        bool an = takes_an(o->at + start, o->size - start);
+        size_t n = an ? 3 : 2;
+        if (bytes_add(o, "an ", n, t->e)) return 1;
+        memmove(o->at + start + n, o->at + start, o->size - start - n);
+        memcpy(o->at + start, an ? "an " : "a ", n);
+    }
+    if (p->capital) {
+        while (start < o->size && (o->at[start] == '"' || o->at[start] == '\'')) start++;
+        if (start < o->size && o->at[start] >= 'a' && o->at[start] <= 'z') o->at[start] -= 32;
+    }
+    return 0;
+}
+
+/* Tells what a variable remembers, in the form wanted (a symbol, -1 or unknown to it: the first). */
+static int tell_value(Telling *t, const Piece *p, int name, int wanted) {
+    const Symbol *y = &t->g->symbols[name];
+    const Value *v = &t->values[y->slot];
+    int form = wanted < 0 ? 0 : form_index(&t->g->rules[y->shape], wanted);
+    if (!v->set) return name_wrong(t->g, p->line, name, "a variable that has been remembered by now",
+                                   "[NAME:rule] earlier in the document", t->e);
+    if (form < 0) form = 0;
+    return v->size[form] ? tell_text(t, t->memory.at + v->at[form], v->size[form]) : 0;
+}
+
+/* Tells one reference; inherited is the form that the whole alternative was asked for, or -1. */
+static int tell_reference(Telling *t, const Piece *p, int inherited) {
+    int times = p->low + (p->high > p->low ? (int)rng_below(&t->rng, (uint64_t)(p->high - p->low + 1)) : 0);
+    int wanted = p->form >= 0 ? p->form : inherited;
+    for (int i = 0; i < times; i++) {
+        if (i && tell_text(t, (const unsigned char *)" ", 1)) return 1;
+        size_t start = t->out->size;
+        if (p->variable >= 0 && tell_bind(t, p)) return 1;
+        if (p->silent) continue;
+        if (p->variable >= 0 || p->recall) {
+            if (tell_value(t, p, p->variable >= 0 ? p->variable : p->name, wanted)) return 1;
+        } else if (tell_rule(t, p->rule, wanted)) return 1;
+        if ((p->capital || p->article) && tell_finish(t, p, start)) return 1;
+    }
+    return 0;
+}
+
+/* The alternative of r that one random number falls to: the first whose upto is above it. */
+static const Alternative *choose(Telling *t, const Rule *r) {
+    const Alternative *a = t->g->alternatives + r->first;
+    if (r->count == 1) return a;
+    uint64_t x = rng_below(&t->rng, a[r->count - 1].upto);
+    int low = 0, high = r->count - 1;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (a[middle].upto > x) high = middle;
+        else low = middle + 1;
+    }
+    return a + low;
+}
+
+/* Tells a rule in the form wanted (a symbol, or -1). A { } group hands on what it was asked for. */
+static int tell_rule(Telling *t, int rule, int wanted) {
+    const Grammar *g = t->g;
+    const Rule *r = &g->rules[rule];
+    if (++t->depth > GRAMMAR_DEPTH || ++t->steps > GRAMMAR_STEPS || t->memory.size > GRAMMAR_SIZE
+        || t->out->size - t->floor > GRAMMAR_SIZE)
+        return fail(t->e, 1, "%s:%d: expected a document with an end, found more than %d rules deep, %d rules or %d bytes. "
+                    "Try: an alternative that does not come back here", g->name, r->line, GRAMMAR_DEPTH, GRAMMAR_STEPS, GRAMMAR_SIZE);
+    int form = wanted < 0 || r->head[0] < 0 ? 0 : form_index(r, wanted);
+    if (form < 0) form = 0, wanted = -1;
+    const Alternative *a = choose(t, r);
+    if (a->forms > 1) wanted = -1;
+    for (int i = a->first[a->forms > 1 ? form : 0]; i >= 0; i = g->pieces[i].next) {
+        const Piece *p = &g->pieces[i];
+        if (p->size >= 0 ? tell_text(t, g->text.at + p->at, (size_t)p->size)
+            : p->name < 0 ? tell_rule(t, p->rule, wanted) : tell_reference(t, p, wanted)) return 1;
+    }
+    t->depth--;
+    return 0;
+}
+
+/* Appends document number of the stream seed to out, without a separator. The random numbers start
+   from both, mixed, so that neighbours have nothing in common. On failure out is as it was. */
+int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, Bytes *out, Error *e) {
+    size_t start = out->size;
+    Telling t = {.g = g, .rng = {seed}, .out = out, .floor = start, .e = e};
+    t.rng.state = rng_next(&t.rng) ^ number;
+    t.rng.state = rng_next(&t.rng);
+    t.values = grab((idx)((size_t)g->slot_count), sizeof *t.values, e);
+    int bad = !t.values || tell_rule(&t, 0, -1);
+    if (bad) out->size = start;
+    else if (out->size > start && out->at[out->size - 1] == ' ') out->size--;
+    bytes_free(&t.memory);
+    free(t.values);
+    return bad;
+}
+
+/* Frees what grammar_read took. */
+void grammar_free(Grammar *g) {
+    bytes_free(&g->text);
+    free(g->symbols);
+    free(g->pieces);
+    free(g->alternatives);
+    free(g->rules);
+    *g = (Grammar){0};
+}
+
+/* Reads a grammar of n bytes; name is the file's, for errors. Document 0 is told once as the last
+   check, so that a grammar without an end is refused here. On failure everything is freed. */
+int grammar_read(Grammar *g, const unsigned char *text, size_t n, const char *name, Error *e) {
+    size_t marks = 4;
+    Scan s = {.g = g, .line = 1, .buckets = 1024, .e = e};
+    Bytes trial = {0};
+    *g = (Grammar){0};
+    snprintf(g->name, sizeof g->name, "%s", name);
+    if (n > GRAMMAR_FILE) return fail(e, 1, "%s: expected a grammar of at most 2 MiB, found %zu bytes. Try: a smaller one", name, n);
+    int bad = grammar_copy(g, text, n, &marks, e);
+    while ((size_t)s.buckets < marks) s.buckets *= 2;
+    bad = bad || !(g->symbols = grab((idx)(marks), sizeof *g->symbols, e))
+              || !(g->pieces = grab((idx)(2 * marks), sizeof *g->pieces, e))
+              || !(g->alternatives = grab((idx)(marks), sizeof *g->alternatives, e))
+              || !(s.stack = grab((idx)(marks), sizeof *s.stack, e))
+              || !(g->rules = grab((idx)(marks), sizeof *g->rules, e))
+              || !(s.bucket = grab((idx)((size_t)s.buckets), sizeof *s.bucket, e));
+    for (int i = 0; !bad && i < s.buckets; i++) s.bucket[i] = -1;
+    while (!bad && (scan_blanks(&s), scan_char(&s))) {
+        if (scan_char(&s) == '\n') s.line++, s.at++;
+        else bad = scan_rule(&s);
+    }
+    if (!bad && !g->rule_count) bad = scan_wrong(&s, "a rule", "story = Once upon a time.");
+    bad = bad || grammar_link(g, e) || grammar_document(g, 0, 0, &trial, e);
+    free(s.stack);
+    free(s.bucket);
+    bytes_free(&trial);
+    if (bad) grammar_free(g);
+    return bad;
+}
+/* ---------------------------------------------------------------------------------------------------
+ * 9.2  Packing                                                       section 2 and Figure 1 right
+ *
+ * Documents are tokenised, each followed by <|endoftext|> (and preceded by <|bos|> when asked), joined,
+ * and cut into blocks of T+1 tokens that do not overlap: T inputs, and the same tokens one later as
+ * targets. A block starts wherever the cut falls, mostly inside a document, and attention crosses
+ * documents, as in the paper. A text is read in a new random order of its blocks at each pass; a
+ * grammar never ends, and its blocks come in the order in which they are told.
+ *
+ * Documents held back for validation: of a text, those whose number hashes below --valid, whatever the
+ * seed; of a grammar, the documents of a seed that no training has. So every run of one source is
+ * judged on the same held documents.
+ */
+
+enum { HELD_DOCUMENTS = 200, HELD_SEED = 0x5EED };
+
+/* Appends one document's tokens, bos and end included. */
+static int data_encode(Data *d, const Source *s, const unsigned char *text, size_t n, Ids *out, Error *e) {
+    const int32_t bos = TOKEN_BOS, end = TOKEN_END;
+    if (s->bos) ids_add(out, &bos, 1, e);
+    tokenizer_encode(&d->encoder, text, n, out, e);
+    return ids_add(out, &end, 1, e);
+}
+
+static int data_told(Data *d, const Source *s, uint64_t seed, uint64_t number, Ids *out, Error *e) {
+    Bytes text = {0};
+    if (!grammar_document(&d->grammar, seed, number, &text, e)) data_encode(d, s, text.at, text.size, out, e);
+    bytes_free(&text);
+    return e->status;
+}
+
+/* The documents of a text, shared out between training and validation. */
+static int data_split(Data *d, const Source *s, const Bytes *text, Error *e) {
+    uint64_t number = 0;
+    for (size_t at = 0; at < text->size && !e->status; number++) {
+        size_t n = document_length(text->at + at, text->size - at);
+        Rng draw = {hash64(HELD_SEED, &number, sizeof number)};
+        bool held = rng_uniform(&draw) < s->valid;
+        size_t from = at, to = at + n;
+        while (from < to && isspace(text->at[from])) from++;
+        if (from < to) {
+            if (held) {
+                int32_t start = (int32_t)d->held.size;
+                ids_add(&d->starts, &start, 1, e);
+            }
+            if (held || s->data_tokens == 0 || (double)d->train.size < s->data_tokens)
+                data_encode(d, s, text->at + from, to - from, held ? &d->held : &d->train, e);
+        }
+        at = to + (to < text->size ? strlen(DOCUMENT_END) : 0);
+    }
+    return e->status;
+}
+
+static int data_open_grammar(Data *d, const Source *s, const char *path, Error *e) {
+    Bytes text = {0};
+    if (!file_read(path, &text, e)) grammar_read(&d->grammar, text.at, text.size, path, e);
+    bytes_free(&text);
+    d->endless = s->data_tokens == 0;
+    for (uint64_t i = 0; i < HELD_DOCUMENTS && !e->status; i++) {
+        int32_t start = (int32_t)d->held.size;
+        ids_add(&d->starts, &start, 1, e);
+        data_told(d, s, HELD_SEED, i, &d->held, e);
+    }
+    while (!d->endless && (double)d->train.size < s->data_tokens && !e->status)
+        data_told(d, s, d->seed, d->document++, &d->train, e);
+    return e->status;
+}
+
+/* Opens what s names: the tokenizer, and a text or a grammar. seed orders the data; T is the context. */
+int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
+    *d = (Data){.seed = (uint64_t)seed + 1};
+    const char *name = s->text[0] ? s->text : s->grammar[0] ? s->grammar : SHIPPED_GRAMMAR;
+    if (s->text[0] && s->grammar[0]) return fail(e, 2, "--text and --grammar exclude each other. Try: one of them");
+    if (tokenizer_load(s->tokenizer, &d->tokenizer, e) || encoder_make(&d->encoder, &d->tokenizer, e)) {
+        data_close(d);
+        return e->status;
+    }
+    if (s->text[0]) {
+        Bytes text = {0};
+        if (!file_read(s->text, &text, e)) data_split(d, s, &text, e);
+        bytes_free(&text);
+    } else data_open_grammar(d, s, name, e);
+    if (s->data_tokens > 0 && (double)d->train.size > s->data_tokens) d->train.size = (size_t)s->data_tokens;
+    d->blocks = d->endless ? 0 : (idx)d->train.size / (T + 1);
+    if (!e->status && !d->endless && d->blocks < 1)
+        fail(e, 1, "%s: expected at least %d tokens to train on, found %zu. Try: a longer text, or a smaller --context",
+             name, T + 1, d->train.size);
+    if (!e->status && d->blocks) d->order = grab(d->blocks, sizeof(int32_t), e);
+    d->pass = -1;
+    if (e->status) data_close(d);
+    return e->status;
+}
+
+void data_close(Data *d) {
+    tokenizer_free(&d->tokenizer);
+    encoder_free(&d->encoder);
+    grammar_free(&d->grammar);
+    ids_free(&d->train); ids_free(&d->held); ids_free(&d->starts); ids_free(&d->told);
+    free(d->order);
+    *d = (Data){0};
+}
+
+/* A new order of the blocks for each pass: a shuffle (Fisher and Yates) drawn from seed and pass. */
+static void data_shuffle(Data *d, idx pass) {
+    Rng rng = {hash64(d->seed, &pass, sizeof pass)};
+    for (idx i = 0; i < d->blocks; i++) d->order[i] = (int32_t)i;
+    for (idx i = d->blocks - 1; i > 0; i--) {
+        idx j = (idx)rng_below(&rng, (uint64_t)i + 1);
+        int32_t swap = d->order[i];
+        d->order[i] = d->order[j];
+        d->order[j] = swap;
+    }
+    d->pass = pass;
+}
+
+/* The next block of T+1 tokens. Its number decides its random tokens, so a block has the same ones at
+ * every pass, as in the authors' code. */
+static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t *number, Error *e) {
+    if (!d->endless) {
+        idx at = (idx)d->sample++;
+        if (at / d->blocks != d->pass) data_shuffle(d, at / d->blocks);
+        *number = (uint64_t)d->order[at % d->blocks];
+        memcpy(block, d->train.at + *number * (size_t)(T + 1), (size_t)(T + 1) * sizeof *block);
+        return 0;
+    }
+    *number = d->sample++;
+    for (int have = 0; have <= T;) {
+        if (d->offset >= d->told.size) {                     /* tell the next document */
+            if (d->told.size) d->document++;
+            d->told.size = d->offset = 0;
+            if (data_told(d, s, d->seed, d->document, &d->told, e)) return e->status;
+        }
+        size_t left = d->told.size - d->offset, want = (size_t)(T + 1 - have), some = left < want ? left : want;
+        memcpy(block + have, d->told.at + d->offset, some * sizeof *block);
+        have += (int)some;
+        d->offset += some;
+    }
+    return 0;
+}
+
+/* ---------------------------------------------------------------------------------------------------
+ * 9.3  Interventions on a block                                          section 5, Table 10 right
+ *
+ * They overwrite, they do not insert: the target before position p changes with it, and is scored.
+ *   --fix-token p        <|fix|>, an id that text never has
+ *   --random-tokens 1,2  ids drawn evenly from the whole vocabulary, once for a block
+ */
+
+/* "1,2" to positions; 2 for anything else. */
+int positions_parse(const char *text, int *positions, int room, Error *e) {
+    int n = 0;
+    for (const char *at = text; *at;) {
+        char *end;
+        long p = strtol(at, &end, 10);
+        if (end == at || p < 1 || p > 1 << 24 || (*end && *end != ',') || (*end && !end[1]) || n == room)
+            return fail(e, 2, "--random-tokens %s: expected up to %d positions from 1, like 1,2. Try: --random-tokens 1", text, room);
+        positions[n++] = (int)p;
+        at = end + (*end == ',');
+    }
+    positions[n] = 0;
+    return 0;
+}
+
+static void intervene(const Source *s, const int *random, int vocab, uint64_t number, int32_t *block, int n) {
+    if (s->fix_token && s->fix_token <= n) block[s->fix_token - 1] = TOKEN_FIX;
+    Rng rng = {hash64(1024, &number, sizeof number)};        /* 1024: the seed of the authors' script */
+    for (int i = 0; random && random[i]; i++)
+        if (random[i] <= n) block[random[i] - 1] = (int32_t)rng_below(&rng, (uint64_t)vocab);
+}
+
+/* ids, targets [B,T]: the next B blocks, with their interventions. */
+int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *targets, Error *e) {
+    int random[17] = {0};
+    int32_t *block = grab(T + 1, sizeof *block, e);
+    uint64_t number;
+    if (!e->status) positions_parse(s->random_tokens, random, 16, e);
+    for (int b = 0; b < B && !e->status; b++) {
+        if (data_block(d, s, T, block, &number, e)) break;
+        intervene(s, random, d->tokenizer.vocab, number, block, T + 1);
+        for (int t = 0; t < T; t++) {
+            ids[(idx)b * T + t] = block[t];
+            targets[(idx)b * T + t] = block[t + 1];
+        }
+    }
+    free(block);
+    return e->status;
+}
+
+/* ---------------------------------------------------------------------------------------------------
+ * 9.4  What an evaluation feeds                                        section 3.3, Table 1 left
+ *
+ *   natural   the first T tokens of held documents, as the paper takes them; when these do not suffice,
+ *             further stretches of the same documents
+ *   random    T tokens drawn evenly from the vocabulary        repeat    one such token, T times
+ * A fixed token is written here too; random tokens of the training are not. Fills ids, targets [n,T]
+ * (targets only for natural) and returns how many sequences there are; *starts of them are starts of
+ * documents.
+ */
+int data_probe(const Data *d, const Source *s, int input, int n, int T, int *ids, int *targets, int *starts) {
+    int got = 0, vocab = d->tokenizer.vocab;
+    Rng rng = {hash64(HELD_SEED, "probe", 5)};
+    *starts = 0;
+    int documents = (int)d->starts.size, size = (int)d->held.size;
+    for (int piece = 0; input == INPUT_NATURAL && got < n && piece * T < size; piece++)
+        for (int i = 0; i < documents && got < n; i++) {
+            int from = d->starts.at[i] + piece * T, end = i + 1 < documents ? d->starts.at[i + 1] : size;
+            if (from + T + 1 > end) continue;
+            for (int t = 0; t < T; t++) {
+                ids[(idx)got * T + t] = d->held.at[from + t];
+                targets[(idx)got * T + t] = d->held.at[from + t + 1];
+            }
+            *starts += piece == 0;
+            got++;
+        }
+    for (; input != INPUT_NATURAL && got < n; got++) {
+        int once = (int)rng_below(&rng, (uint64_t)vocab);
+        for (int t = 0; t < T; t++)
+            ids[(idx)got * T + t] = input == INPUT_REPEAT ? once : (int)rng_below(&rng, (uint64_t)vocab);
+    }
+    for (int b = 0; b < got; b++) {
+        if (!s->fix_token || s->fix_token > T) continue;
+        ids[(idx)b * T + s->fix_token - 1] = TOKEN_FIX;
+        if (input == INPUT_NATURAL && s->fix_token > 1) targets[(idx)b * T + s->fix_token - 2] = TOKEN_FIX;
+    }
+    return got;
+}
+
+/* Packed blocks of the held documents for the validation loss: up to n of T+1 tokens. */
+int data_held(const Data *d, const Source *s, int n, int T, int *ids, int *targets, Error *e) {
+    int random[17] = {0}, got = 0;
+    int32_t *block = grab(T + 1, sizeof *block, e);
+    if (!e->status) positions_parse(s->random_tokens, random, 16, e);
+    for (; !e->status && got < n && (size_t)(got + 1) * (size_t)(T + 1) <= d->held.size; got++) {
+        memcpy(block, d->held.at + (size_t)got * (size_t)(T + 1), (size_t)(T + 1) * sizeof *block);
+        intervene(s, random, d->tokenizer.vocab, ~(uint64_t)got, block, T + 1);
+        for (int t = 0; t < T; t++) {
+            ids[(idx)got * T + t] = block[t];
+            targets[(idx)got * T + t] = block[t + 1];
+        }
+    }
+    free(block);
+    return got;
+}
+
+/* ===================================================================================================
+ * PART III   THE EXPERIMENTS
+ * ===================================================================================================
+ *
+ * 10  Training and checkpoints                                              section 4; SPEC 1.4
+ */
+
+/* The flag of Ctrl-C, the one mutable global: a training ends after the step in hand, and saves. */
+static volatile sig_atomic_t interrupted;
+static void on_interrupt(int signal_number) { (void)signal_number; interrupted = 1; }
+
+/* ---------------------------------------------------------------------------------------------------
+ * 10.1  Checkpoints. Little-endian, in this order:
+ *
+ *   8   "SINKCKP1"          4  version, 1        4  bytes of a number, 4 or 8
+ *   8   length of the text  .. the text: lines "flag value", every flag of the model, training and data
+ *   8   the tokenizer's hash (0: none)           8  steps done
+ *   8   8   8   the data: blocks read, document, offset in it
+ *   4   with moments? 1 or 0                     8  count of parameters
+ *   .. parameters in the order of the table of tensors; then, with moments, m and v
+ *   8   hash64 of all that
+ *
+ * There is no clock, path of a machine, or thread count in it: the same run gives the same bytes.
+ */
+enum { CHECKPOINT_VERSION = 1, CHECKPOINT_HEAD = 24 };
+#define CHECKPOINT_MAGIC "SINKCKP1"
+
+static int numbers_add(Bytes *out, const real *x, idx n, Error *e) {
+    for (idx i = 0; i < n && !e->status; i++) {
+        uint64_t bits = 0;
+        memcpy(&bits, &x[i], sizeof(real));                  /* little-endian hosts; see number_at for reading */
+        bytes_number(out, bits, sizeof(real), e);
+    }
+    return e->status;
+}
+
+static void numbers_read(real *x, const unsigned char *from, idx n, int width) {
+    for (idx i = 0; i < n; i++) {
+        uint64_t bits = number_at(from + i * width, width);
+        float f;
+        double d;
+        uint32_t low = (uint32_t)bits;
+        if (width == 4) { memcpy(&f, &low, 4); x[i] = (real)f; }
+        else { memcpy(&d, &bits, 8); x[i] = (real)d; }
+    }
+}
+
+/* The settings that a checkpoint keeps, as text. */
+static int settings_lines(const Settings *s, Bytes *out, Error *e) {
+    char value[PATH_ROOM], line[PATH_ROOM + 64];
+    for (const Option *o = OPTIONS; o->flag; o++) {
+        if (!strchr("mtd", o->group) || o->kind == 's') continue;
+        option_text(o, s, value, sizeof value);
+        int n = snprintf(line, sizeof line, "%s %s\n", o->flag, value);
+        bytes_add(out, line, (size_t)n, e);
+    }
+    if (s->data.random_tokens[0]) {
+        int n = snprintf(line, sizeof line, "random-tokens %s\n", s->data.random_tokens);
+        bytes_add(out, line, (size_t)n, e);
+    }
+    return e->status;
+}
+
+int checkpoint_write(const char *path, const Trainer *t, bool with_moments, Error *e) {
+    Bytes out = {0}, text = {0};
+    settings_lines(&t->s, &text, e);
+    bytes_add(&out, CHECKPOINT_MAGIC, 8, e);
+    bytes_number(&out, CHECKPOINT_VERSION, 4, e);
+    bytes_number(&out, sizeof(real), 4, e);
+    bytes_number(&out, text.size, 8, e);
+    bytes_add(&out, text.at, text.size, e);
+    bytes_number(&out, t->data.tokenizer.hash, 8, e);
+    bytes_number(&out, (uint64_t)t->step, 8, e);
+    bytes_number(&out, t->data.sample, 8, e);
+    bytes_number(&out, t->data.document, 8, e);
+    bytes_number(&out, t->data.offset, 8, e);
+    bytes_number(&out, with_moments, 4, e);
+    bytes_number(&out, (uint64_t)t->m.count, 8, e);
+    numbers_add(&out, t->m.params, t->m.count, e);
+    if (with_moments) {
+        numbers_add(&out, t->m1, t->m.count, e);
+        numbers_add(&out, t->m2, t->m.count, e);
+    }
+    if (!e->status) bytes_number(&out, hash64(0, out.at, out.size), 8, e);
+    if (!e->status) file_write(path, out.at, out.size, e);
+    bytes_free(&out);
+    bytes_free(&text);
+    return e->status;
+}
+
+/* One line "flag value" of the text, applied to s. */
+static int checkpoint_line(Settings *s, const char *name, char *line, Error *e) {
+    char *value = strchr(line, ' ');
+    if (value) *value++ = 0;
+    const Option *o = value ? option_find(line, "mtd") : NULL;
+    if (!o) return fail(e, 1, "%s: expected a flag and its value, found %.40s. Try: the version of sink that wrote it", name, line);
+    /* 0 stands for a default that the command line does not accept as a value: bounds are not asked */
+    if (option_set(o, s, value, false, e)) e->status = 1;
+    return e->status;
+}
+
+/* Fills t->s, t->m and, when they are there and asked for, the moments and the data's place. */
+int checkpoint_read(const unsigned char *p, size_t n, const char *name, Trainer *t, bool with_moments, Error *e) {
+    *t = (Trainer){0};
+    if (n < CHECKPOINT_HEAD + 8 || memcmp(p, CHECKPOINT_MAGIC, 8))
+        return fail(e, 1, "%s: expected a checkpoint of sink, found something else. Try: sink train --out FILE makes one", name);
+    uint64_t version = number_at(p + 8, 4), width = number_at(p + 12, 4), length = number_at(p + 16, 8);
+    if (version != CHECKPOINT_VERSION)
+        return fail(e, 1, "%s: expected version %d, found %llu. Try: the version of sink that wrote it", name,
+                    CHECKPOINT_VERSION, (unsigned long long)version);
+    if (hash64(0, p, n - 8) != number_at(p + n - 8, 8) || (width != 4 && width != 8)
+        || length > n || length + CHECKPOINT_HEAD + 60 > n)
+        return fail(e, 1, "%s: expected the checksum at its end, found another: it is damaged or cut short. Try: an older copy", name);
+    settings_default(&t->s);
+    char *text = grab((idx)length + 1, 1, e);
+    if (e->status) return e->status;
+    memcpy(text, p + CHECKPOINT_HEAD, length);
+    for (char *line = strtok(text, "\n"); line && !e->status; line = strtok(NULL, "\n")) checkpoint_line(&t->s, name, line, e);
+    free(text);
+    if (e->status || config_resolve(&t->s.model, e)) return e->status = 1;
+    const unsigned char *at = p + CHECKPOINT_HEAD + length;
+    t->tokenizer_hash = number_at(at, 8);
+    t->step = (long)number_at(at + 8, 8);
+    t->data.sample = number_at(at + 16, 8);
+    t->data.document = number_at(at + 24, 8);
+    t->data.offset = (size_t)number_at(at + 32, 8);
+    bool moments = number_at(at + 40, 4) != 0;
+    uint64_t count = number_at(at + 44, 8);
+    if (model_create(&t->m, &t->s.model, with_moments, e)) return e->status;
+    uint64_t numbers = (n - 8 - CHECKPOINT_HEAD - length - 52) / width;
+    if (count != (uint64_t)t->m.count || numbers != count * (moments ? 3 : 1)) {
+        trainer_free(t);
+        return fail(e, 1, "%s: expected %llu parameters, found another number. Try: the version of sink that wrote it", name,
+                    (unsigned long long)count);
+    }
+    numbers_read(t->m.params, at + 52, t->m.count, (int)width);
+    if (!moments || !with_moments) return 0;
+    t->m1 = grab(t->m.count, sizeof(real), e);
+    t->m2 = grab(t->m.count, sizeof(real), e);
+    if (e->status) { trainer_free(t); return e->status; }
+    numbers_read(t->m1, at + 52 + count * width, t->m.count, (int)width);
+    numbers_read(t->m2, at + 52 + 2 * count * width, t->m.count, (int)width);
+    return 0;
+}
+
+int checkpoint_load(const char *path, Trainer *t, bool with_moments, Error *e) {
+    Bytes file = {0};
+    *t = (Trainer){0};
+    if (!file_read(path, &file, e)) checkpoint_read(file.at, file.size, path, t, with_moments, e);
+    bytes_free(&file);
+    return e->status;
+}
+
+/* ---------------------------------------------------------------------------------------------------
+ * 10.2  A run                                                                     section 4
+ */
+
+int trainer_create(Trainer *t, const Settings *s, Error *e) {
+    *t = (Trainer){.s = *s};
+    idx BT = (idx)s->train.batch * s->model.context;
+    if (data_open(&t->data, &s->data, s->train.seed, s->model.context, e)) return e->status;
+    t->s.model.vocab = t->data.tokenizer.vocab;
+    t->tokenizer_hash = t->data.tokenizer.hash;
+    if (!config_resolve(&t->s.model, e) && !model_create(&t->m, &t->s.model, true, e))
+        acts_create(&t->a, &t->m, s->train.batch, s->model.context, true, e);
+    if (!e->status) {
+        t->m1 = grab(t->m.count, sizeof(real), e);
+        t->m2 = grab(t->m.count, sizeof(real), e);
+        t->ids = grab(2 * BT, sizeof(int), e);
+    }
+    if (e->status) { trainer_free(t); return e->status; }
+    model_init(&t->m, s->train.init, (uint64_t)s->train.seed);
+    return 0;
+}
+
+void trainer_free(Trainer *t) {
+    model_free(&t->m);
+    acts_free(&t->a);
+    data_close(&t->data);
+    free(t->m1); free(t->m2); free(t->ids);
+    *t = (Trainer){0};
+}
+
+/* Names what is not finite, so that a diverging variant (the paper's "-") says where it broke. */
+static int diverged(const Trainer *t, const Tensor *bad, Error *e) {
+    int B = t->s.train.batch, N = t->a.N, C = t->m.c.dim, layer = -1;
+    if (bad) return fail(e, 1, "step %ld: the gradient of %s is not finite: this variant diverges here. Try: a smaller --lr", t->step, bad->name);
+    for (int l = 0; l < t->m.c.layers && layer < 0; l++)
+        if (!isfinite((double)vec_dot((idx)B * N * C, t->a.layer[l].s2, t->a.layer[l].s2))) layer = l;
+    return fail(e, 1, "step %ld: the loss is not finite, first in block %d: this variant diverges here. Try: a smaller --lr", t->step, layer);
+}
+
+/* One step: forward, backward (several times when accumulating), clip, update. */
+int trainer_step(Trainer *t, Error *e) {
+    const Train *p = &t->s.train;
+    int B = p->batch, T = t->s.model.context;
+    int *targets = t->ids + (idx)B * T;
+    const Tensor *bad;
+    model_zero_grads(&t->m);
+    t->loss = 0;
+    for (int i = 0; i < p->accumulate; i++) {
+        if (data_batch(&t->data, &t->s.data, B, T, t->ids, targets, e)) return e->status;
+        model_forward(&t->m, &t->a, t->ids, B, T);
+        t->loss += model_loss(&t->m, &t->a, targets, B, T, true, 1.0 / p->accumulate) / p->accumulate;
+        if (!isfinite(t->loss)) return diverged(t, NULL, e);
+        model_backward(&t->m, &t->a, t->ids, B, T);
+    }
+    t->norm = gradient_norm(&t->m, &bad);
+    if (bad) return diverged(t, bad, e);
+    real shrink = (real)(p->clip > 0 && t->norm > p->clip ? p->clip / (t->norm + 1e-6) : 1);
+    if (shrink < 1) {
+        PARALLEL
+        for (idx i = 0; i < t->m.count; i++) t->m.grads[i] *= shrink;
+    }
+    t->lr = schedule_lr(p->schedule, p->lr, p->min_lr, p->warmup, p->steps, (int)t->step);
+    for (int i = 0; i < t->m.n_tensors; i++) {
+        const Tensor *x = &t->m.tensor[i];
+        Step s = {.optimizer = p->optimizer, .lr = t->lr, .beta1 = p->beta1, .beta2 = p->beta2, .eps = p->adam_eps,
+                  .wd = p->decay == DECAY_ALL || x->matrix ? p->wd : 0, .t = t->step + 1};
+        optimizer_step(&s, x->count, t->m.params + x->at, t->m.grads + x->at, t->m1 + x->at, t->m2 + x->at);
+    }
+    t->step++;
+    return 0;
+}
+
+/* ===================================================================================================
+ * 11  Evaluation                                                         sections 3.1 to 3.3
+ */
+
+/* Measures n sequences of T tokens; *starts of them begin a document. Natural input brings a loss. */
+int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int T, int *starts, Error *e) {
+    enum { BATCH = 16 };
+    const double eps[3] = {s->eps, 0.2, 0.4};
+    Acts a = {0};
+    *out = (Sinks){0};
+    if (T > m->c.context && (m->c.pos == POS_LEARNED))
+        return fail(e, 2, "--T %d: the model has %d learned positions. Try: --T %d", T, m->c.context, m->c.context);
+    int *ids = grab(2 * (idx)n * T, sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
+    if (!e->status && !sinks_create(out, &m->c, T, BATCH, eps, e)) acts_create(&a, m, BATCH, T, false, e);
+    if (!e->status) {
+        int got = data_probe(d, &s->data, s->input, n, T, ids, targets, starts);
+        if (!got) fail(e, 1, "the held documents: expected one of %d tokens or more, found none. Try: a smaller --T, or a larger --valid", T + 1);
+        for (int b = 0; b < got && !e->status; b += BATCH)
+            sinks_measure(out, m, &a, ids + (idx)b * T, s->input == INPUT_NATURAL ? targets + (idx)b * T : NULL,
+                          got - b < BATCH ? got - b : BATCH, s->metric_rows, e);
+        sinks_finish(out);
+    }
+    acts_free(&a);
+    free(ids);
+    if (e->status) sinks_free(out);
+    return e->status;
+}
+
+/* Mean cross-entropy over up to n held blocks of the model's context. */
+double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e) {
+    enum { BATCH = 16 };
+    int T = m->c.context;
+    double sum = 0;
+    Acts a = {0};
+    int *ids = grab(2 * (idx)n * T, sizeof(int), e), got = 0;
+    if (!e->status && !acts_create(&a, m, BATCH, T, false, e)) {
+        got = data_held(d, &s->data, n, T, ids, ids + (idx)n * T, e);
+        for (int b = 0; b < got && !e->status; b += BATCH) {
+            int B = got - b < BATCH ? got - b : BATCH;
+            model_forward(m, &a, ids + (idx)b * T, B, T);
+            sum += model_loss(m, &a, ids + (idx)(n + b) * T, B, T, false, 1) * B;
+        }
+    }
+    acts_free(&a);
+    free(ids);
+    return got ? sum / got : 0;
+}
+
+/* ---------------------------------------------------------------------------------------------------
+ * 11.1  sink dump: every tensor of one forward and backward as .npy, for anyone to check in NumPy
+ */
+
+/* NumPy's format 1.0: magic, a header in Python's syntax padded to a multiple of 64, the numbers. */
+static int npy_write(const char *folder, const char *name, const char *type, size_t width, const void *at,
+                     int rank, const idx *shape, Error *e) {
+    char path[PATH_ROOM + 64], header[256], dims[128] = "";
+    idx count = 1;
+    for (int i = 0; i < rank; i++) {
+        snprintf(dims + strlen(dims), sizeof dims - strlen(dims), "%lld,%s", (long long)shape[i], i + 1 < rank ? " " : "");
+        count *= shape[i];
+    }
+    int n = snprintf(header, sizeof header, "{'descr': '<%s', 'fortran_order': False, 'shape': (%s), }", type, dims);
+    int padded = (10 + n + 1 + 63) / 64 * 64 - 10;
+    Bytes out = {0};
+    bytes_add(&out, "\x93NUMPY\x01\x00", 8, e);
+    bytes_number(&out, (uint64_t)padded, 2, e);
+    bytes_add(&out, header, (size_t)n, e);
+    for (int i = n; i < padded; i++) bytes_add(&out, i + 1 < padded ? " " : "\n", 1, e);
+    bytes_add(&out, at, (size_t)count * width, e);
+    snprintf(path, sizeof path, "%s/%s.npy", folder, name);
+    if (!e->status) file_write(path, out.at, out.size, e);
+    bytes_free(&out);
+    return e->status;
+}
+
+static int npy_real(const char *folder, const char *name, const real *at, int rank, const idx *shape, Error *e) {
+    return npy_write(folder, name, sizeof(real) == 4 ? "f4" : "f8", sizeof(real), at, rank, shape, e);
+}
+
+/* config.json: the resolved model under the flags' names. */
+static int dump_config(const char *folder, const Settings *s, Error *e) {
+    char path[PATH_ROOM + 64], value[PATH_ROOM], line[PATH_ROOM + 64];
+    Bytes out = {0};
+    const char *before = "{\n";
+    for (const Option *o = OPTIONS; o->flag; o++) {
+        if (o->group != 'm') continue;
+        option_text(o, s, value, sizeof value);
+        const char *shown = o->kind == 'b' ? (strcmp(value, "0") ? "true" : "false") : value;
+        const char *quote = o->kind == 'c' ? "\"" : "";
+        int n = snprintf(line, sizeof line, "%s  \"%s\": %s%s%s", before, o->flag, quote, shown, quote);
+        bytes_add(&out, line, (size_t)n, e);
+        before = ",\n";
+    }
+    bytes_add(&out, "\n}\n", 3, e);
+    snprintf(path, sizeof path, "%s/config.json", folder);
+    if (!e->status) file_write(path, out.at, out.size, e);
+    bytes_free(&out);
+    return e->status;
+}
+
+/* Lines of T+1 ids each; 1 with the line that differs, or holds an id out of range. */
+static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, Ids *out, int *B, int *T, Error *e) {
+    int line = 1, columns = -1, here = 0;
+    *B = 0;
+    for (size_t i = 0; i <= text->size && !e->status;) {
+        int c = i < text->size ? text->at[i] : '\n';
+        if (c == '\n') {
+            if (even && here && columns >= 0 && here != columns)
+                return fail(e, 1, "%s:%d: expected %d ids as on the lines before, found %d. Try: lines of one length", name, line, columns, here);
+            if (here) { columns = here; ++*B; }
+            here = 0; line++; i++;
+        } else if (isspace(c) || c == ',') i++;
+        else if (isdigit(c)) {
+            int64_t id = 0;
+            for (; i < text->size && isdigit(text->at[i]) && id < 1 << 30; i++) id = 10 * id + (text->at[i] - '0');
+            if (id >= vocab) return fail(e, 1, "%s:%d: expected ids below the vocabulary's %d, found %lld. Try: --vocab", name, line, vocab, (long long)id);
+            int32_t small = (int32_t)id;
+            ids_add(out, &small, 1, e);
+            here++;
+        } else return fail(e, 1, "%s:%d: expected token ids, found '%c'. Try: numbers separated by blanks", name, line, isprint(c) ? c : '?');
+    }
+    *T = columns - 1;
+    if (even && !e->status && *T < 1) return fail(e, 1, "%s: expected lines of at least 2 ids, found none. Try: a line like 1 2 3", name);
+    return e->status;
+}
+
+/* Maps [B,H,N,S] of all layers to one array [L,B,H,T,S] of the real rows. */
+static int dump_maps(const char *folder, const char *name, const Acts *a, int which, const Config *c, int B, int T, Error *e) {
+    idx L = c->layers, H = c->heads, N = config_rows(c, T), S = config_columns(c, T), first = N - T;
+    idx shape[] = {L, B, H, T, S};
+    real *all = grab(L * B * H * T * S, sizeof(real), e), *to = all;
+    for (idx l = 0; l < L && !e->status; l++)
+        for (idx bh = 0; bh < B * H; bh++, to += T * S) {
+            const Probe *p = &a->probe[l];
+            copy(to, (which == 0 ? p->weight : which == 1 ? p->metric : p->z) + (bh * N + first) * S, T * S);
+        }
+    if (!e->status) npy_real(folder, name, all, 5, shape, e);
+    free(all);
+    return e->status;
+}
+
+static int dump_alpha(const char *folder, const Acts *a, const Config *c, int B, int T, Error *e) {
+    idx L = c->layers, H = c->heads, N = config_rows(c, T), S = config_columns(c, T), shape[] = {L, B, H, S};
+    double *alpha = grab(S, sizeof(double), e);
+    real *all = grab(L * B * H * S, sizeof(real), e), *to = all;
+    for (idx l = 0; l < L && !e->status; l++)
+        for (idx bh = 0; bh < B * H; bh++) {
+            sink_alpha(c, T, ROWS_REAL, a->probe[l].metric + bh * N * S, alpha);
+            for (idx j = 0; j < S; j++) *to++ = (real)alpha[j];
+        }
+    if (!e->status) npy_real(folder, "alpha", all, 4, shape, e);
+    free(alpha);
+    free(all);
+    return e->status;
+}
+
+/* hidden [L+1,B,N,C]; with all, prenorm [L,B,N,C] and q, k [L,B,H,N,D], key heads repeated. */
+static int dump_states(const char *folder, const Acts *a, const Config *c, int B, int T, bool all, Error *e) {
+    idx L = c->layers, H = c->heads, N = config_rows(c, T), C = c->dim, D = c->head_dim, K = c->kv_heads;
+    idx n = B * N * C, hidden[] = {L + 1, B, N, C}, prenorm[] = {L, B, N, C}, heads[] = {L, B, H, N, D};
+    idx most = (L + 1) * n > L * B * H * N * D ? (L + 1) * n : L * B * H * N * D;
+    real *at = grab(most, sizeof(real), e);
+    if (e->status) return e->status;
+    for (idx l = 0; l <= L; l++) copy(at + l * n, l < L ? a->layer[l].x : a->h, n);
+    npy_real(folder, "hidden", at, 4, hidden, e);
+    if (all && c->place == PLACE_POST) {
+        for (idx l = 0; l < L; l++) copy(at + l * n, a->layer[l].s2, n);
+        npy_real(folder, "prenorm", at, 4, prenorm, e);
+    }
+    for (int key = 0; all && key < 2; key++) {
+        real *to = at;
+        idx heads_here = key ? K : H;
+        for (idx l = 0; l < L; l++)
+            for (idx b = 0; b < B; b++)
+                for (idx h = 0; h < H; h++)
+                    for (idx i = 0; i < N; i++, to += D)
+                        copy(to, (key ? a->layer[l].k : a->layer[l].q) + ((b * N + i) * heads_here + h / (H / heads_here)) * D, D);
+        npy_real(folder, key ? "k" : "q", at, 5, heads, e);
+    }
+    free(at);
+    return e->status;
+}
+
+static int dump_logits(const char *folder, const Model *m, Acts *a, int B, int T, Error *e) {
+    idx N = config_rows(&m->c, T), C = m->c.dim, V = m->c.vocab, shape[] = {B, T, V};
+    real *all = grab(B * T * V, sizeof(real), e);
+    for (idx b = 0; b < B && !e->status; b++)
+        for (idx t = 0; t < T; t += SLICE)
+            model_logits(m, a, a->nf + (b * N + N - T + t) * C, T - t < SLICE ? T - t : SLICE, all + (b * T + t) * V);
+    if (!e->status) npy_real(folder, "logits", all, 3, shape, e);
+    free(all);
+    return e->status;
+}
+
+static int dump_tensors(const char *folder, const Model *m, Error *e) {
+    char name[64];
+    for (int i = 0; i < m->n_tensors && !e->status; i++) {
+        const Tensor *t = &m->tensor[i];
+        idx shape[] = {t->shape[0], t->shape[1]};
+        snprintf(name, sizeof name, "param.%s", t->name);
+        npy_real(folder, name, m->params + t->at, t->rank, shape, e);
+        snprintf(name, sizeof name, "grad.%s", t->name);
+        npy_real(folder, name, m->grads + t->at, t->rank, shape, e);
+    }
+    return e->status;
+}
+
+/* One forward and backward over ids [B,T+1], and everything about it into folder. */
+static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, const Ids *file, int B, int T, Error *e) {
+    const Config *c = &m->c;
+    idx L = c->layers, map = B * (idx)c->heads * config_rows(c, T) * config_columns(c, T), shape[] = {B, T + 1};
+    int *ids = grab(2 * (idx)B * T, sizeof(int), e), *targets = ids ? ids + (idx)B * T : NULL;
+    real *maps = grab(3 * L * map, sizeof(real), e);
+    Probe *probe = grab(L, sizeof(Probe), e);
+    if (!e->status) {
+        for (idx l = 0; l < L; l++)
+            probe[l] = (Probe){maps + 3 * l * map, maps + (3 * l + 1) * map, maps + (3 * l + 2) * map};
+        for (idx i = 0; i < (idx)B * T; i++) {
+            ids[i] = file->at[i / T * (T + 1) + i % T];
+            targets[i] = file->at[i / T * (T + 1) + i % T + 1];
+        }
+        a->probe = probe;
+        model_zero_grads(m);
+        model_forward(m, a, ids, B, T);
+        real loss = (real)model_loss(m, a, targets, B, T, true, 1);
+        dump_logits(folder, m, a, B, T, e);                  /* before the backward: it shares scratch */
+        model_backward(m, a, ids, B, T);
+        dump_config(folder, s, e);
+        npy_write(folder, "ids", "i4", 4, file->at, 2, shape, e);
+        npy_real(folder, "loss", &loss, 0, NULL, e);
+        dump_tensors(folder, m, e);
+        dump_states(folder, a, c, B, T, s->all, e);
+        dump_maps(folder, "attn", a, 0, c, B, T, e);
+        dump_maps(folder, "metric", a, 1, c, B, T, e);
+        if (s->all) dump_maps(folder, "z", a, 2, c, B, T, e);
+        dump_alpha(folder, a, c, B, T, e);
+        a->probe = NULL;
+    }
+    free(ids);
+    free(maps);
+    free(probe);
+    return e->status;
+}
+
+/* ===================================================================================================
+ * 12  Reproduction: the main job                                        Tables 4, 10 and 15 in small
+ *
+ * `sink run` trains one small model three times from the same seed, on the same tokens:
+ *   softmax    the first token of every sequence fixed      Table 10: a sink on token 1
+ *   k-bias     the same with a learned key k*, value 0      Table 4:  the sink moves to *
+ *   sigmoid    the same without normalisation               Table 15: no sink
+ * and ends with a verdict by a rule that is fixed here: mean alpha of a column, divided by what even
+ * rows would give it. A sink shows where that multiple reaches SHOWS; it is absent below ABSENT.
+ */
+static const double SHOWS = 2, ABSENT = 1.5;
+
+enum { ARMS = 3, LOOK_N = 16, HELD_BLOCKS = 64, RUN_STEPS = 3000 };
+typedef struct Arm { const char *name, *flags, *source; } Arm;
+static const Arm RUN_ARMS[ARMS] = {
+    {"softmax", "",                               "Table 10"},
+    {"k-bias",  "--extra k",                      "Table 4"},
+    {"sigmoid", "--sim sigmoid --normalizer one", "Table 15"},
+};
+
+/* The recipe: --fix-token 1, heads of 32 dims, a rate that a model of this size trains well at. */
+static const char RUN_FLAGS[] = "--layers 4 --heads 2 --dim 64 --ffn 128 --context 128 --batch 8 --init gpt2 "
+                                "--lr 4e-3 --warmup 100 --wd 0.1 --clip 1 --fix-token 1";
+
+/* A training from start to end: looks at the sink every log_every steps, logs, saves. */
+int train_run(Trainer *t, Progress *p, Error *e) {
+    const Settings *s = &t->s;
+    Bytes log = {0};
+    char line[256];
+    int n = snprintf(line, sizeof line, "step,tokens,loss,norm,lr,alpha_1,sink_1,alpha_star,sink_star,norm_ratio\n");
+    bytes_add(&log, line, (size_t)n, e);
+    while (t->step < s->train.steps && !e->status && !interrupted) {
+        if (trainer_step(t, e)) break;
+        bool look = t->step % s->train.log_every == 0 || t->step == s->train.steps;
+        if (look && look_at_sink(t, p, e)) break;
+        progress_show(t, p, look);
+        if (look) {
+            n = snprintf(line, sizeof line, "%ld,%.0f,%.6f,%.6f,%.6g,%.6f,%.6f,%.6f,%.6f,%.6f\n", t->step,
+                         (double)t->step * s->train.batch * s->train.accumulate * s->model.context, t->loss, t->norm,
+                         t->lr, p->alpha1, p->sink1, p->alpha_star, p->sink_star, p->ratio);
+            bytes_add(&log, line, (size_t)n, e);
+        }
+        if (s->train.save_every && t->step % s->train.save_every == 0 && s->out[0]) checkpoint_write(s->out, t, true, e);
+    }
+    progress_end(p);
+    if (s->log[0] && log.size) {
+        Error log_error = {0};                               /* the log of a run that diverged is kept */
+        if (file_write(s->log, log.at, log.size, &log_error)) fail(e, 1, "%s", log_error.text);
+    }
+    bytes_free(&log);
+    if (!e->status && s->out[0]) checkpoint_write(s->out, t, true, e);
+    return e->status;
+}
+
+/* A quick look while training: LOOK_N sequences, as `sink eval` would see them. */
+int look_at_sink(Trainer *t, Progress *p, Error *e) {
+    Sinks seen;
+    int starts, T = t->s.eval_T < t->s.model.context ? t->s.eval_T : t->s.model.context;
+    if (evaluate(&seen, &t->m, &t->data, &t->s, LOOK_N, T, &starts, e)) return e->status;
+    int first = config_column_first(&t->m.c), star = config_column_star(&t->m.c);
+    p->alpha1 = sinks_alpha(&seen, first);
+    p->sink1 = sinks_sink(&seen, first, 0);
+    p->alpha_star = star < 0 ? 0 : sinks_alpha(&seen, star);
+    p->sink_star = star < 0 ? 0 : sinks_sink(&seen, star, 0);
+    p->ratio = sinks_ratio(&seen);
+    p->has_star = star >= 0;
+    sinks_free(&seen);
+    return 0;
+}
+
+/* What one arm of the main job leaves. */
+typedef struct Outcome { Sinks s; double loss, alpha1, times1, sink1, alpha_star, times_star, sink_star, ratio; bool star; } Outcome;
+
+static void outcome_fill(Outcome *o, const Trainer *t, int T) {
+    int first = config_column_first(&t->m.c), star = config_column_star(&t->m.c);
+    double even = sink_uniform(&t->m.c, T);
+    o->alpha1 = sinks_alpha(&o->s, first);
+    o->times1 = o->alpha1 / even;
+    o->sink1 = sinks_sink(&o->s, first, 0);
+    o->star = star >= 0;
+    o->alpha_star = o->star ? sinks_alpha(&o->s, star) : 0;
+    o->times_star = o->alpha_star / even;                    /* * is seen by every row, as token 1 is */
+    o->sink_star = o->star ? sinks_sink(&o->s, star, 0) : 0;
+    o->ratio = sinks_ratio(&o->s);
+}
+
+static const char *shows(double times) { return times >= SHOWS ? "yes" : times < ABSENT ? "no" : "unclear"; }
+
+/* Two sentences, by the rule above. */
+static void run_verdict(const Outcome *o, FILE *out) {
+    bool emerged = o[0].times1 >= SHOWS, moved = o[1].times_star >= SHOWS && o[1].times1 < ABSENT, absent = o[2].times1 < ABSENT;
+    fprintf(out, "\nVerdict: under softmax a sink %s on the first token (alpha_1 %.1f times even), and with a key bias "
+            "it %s (alpha_* %.1f times, alpha_1 %.1f).\n", emerged ? "emerged" : "did not emerge", o[0].times1,
+            moved ? "moved onto the bias" : "did not move clearly onto the bias", o[1].times_star, o[1].times1);
+    fprintf(out, "Under sigmoid attention without normalisation it %s (alpha_1 %.1f times even): %s.\n",
+            absent ? "failed to appear" : o[2].times1 >= SHOWS ? "appeared all the same" : "is not clearly absent", o[2].times1,
+            emerged && moved && absent ? "as the paper says, it is the obligation to sum to one that makes the sink"
+                                       : "this run does not show all three of the paper's effects; try more --steps");
+    fprintf(out, "Rule, fixed before the run: a sink shows at %.1f times the even value or more, and is absent below %.1f.\n", SHOWS, ABSENT);
+}
+
+static void run_table(const Outcome *o, const Settings *s, FILE *out) {
+    fprintf(out, "\n%-9s %-9s %8s %8s %8s %8s %8s %7s %7s %7s\n", "", "", "Sink_1", "Sink_*", "alpha_1", "x even", "alpha_*", "norm", "valid", "sink");
+    fprintf(out, "%-9s %-9s %7s%% %7s%% %8s %8s %8s %7s %7s %7s\n", "arm", "paper", "", "", "", "", "", "ratio", "loss", "on 1?");
+    for (int i = 0; i < ARMS; i++) {
+        char star[2][16] = {"-", "-"};
+        if (o[i].star) {
+            snprintf(star[0], sizeof star[0], "%.1f", 100 * o[i].sink_star);
+            snprintf(star[1], sizeof star[1], "%.3f", o[i].alpha_star);
+        }
+        fprintf(out, "%-9s %-9s %8.1f %8s %8.3f %8.2f %8s %7.2f %7.3f %7s\n", RUN_ARMS[i].name, RUN_ARMS[i].source,
+                100 * o[i].sink1, star[0], o[i].alpha1, o[i].times1, star[1], o[i].ratio, o[i].loss, shows(o[i].times1));
+    }
+    fprintf(out, "Sink at eps %g over %d sequences of %d tokens; alpha_1: mean weight on token 1; even: what uniform rows give;\n"
+            "norm ratio: largest ||h_1|| over the mean of the others; valid loss: nats a token on held text.\n", s->eps, o[0].s.n, o[0].s.T);
+}
+
+/* The main job. s holds what the command line changed. */
+int demo_run(const Settings *s, FILE *out, Error *e) {
+    Outcome o[ARMS];
+    memset(o, 0, sizeof o);
+    double start = seconds();
+    for (int i = 0; i < ARMS && !e->status && !interrupted; i++) {
+        Settings arm = *s;
+        Trainer t;
+        Progress p;
+        int starts;
+        if (settings_flags(&arm, RUN_ARMS[i].flags, "m", e) || trainer_create(&t, &arm, e)) break;
+        progress_start(&p, RUN_ARMS[i].name, s->quiet);
+        if (!train_run(&t, &p, e) && !interrupted
+            && !evaluate(&o[i].s, &t.m, &t.data, &arm, arm.eval_n, arm.eval_T, &starts, e)) {
+            outcome_fill(&o[i], &t, arm.eval_T);
+            o[i].loss = held_loss(&t.m, &t.data, &arm, HELD_BLOCKS, e);
+        }
+        trainer_free(&t);
+    }
+    if (!e->status && !interrupted) {
+        run_table(o, s, out);
+        for (int i = 0; i < ARMS; i++) {
+            int first = config_column_first(&(Config){.extra = o[i].star});
+            fprintf(out, "\n%s, alpha of %s by layer (down) and head (across)\n", RUN_ARMS[i].name,
+                    o[i].star ? "token 1 and of *" : "token 1");
+            heat_maps(&o[i].s, first, o[i].star ? 0 : -1, out);
+        }
+        run_verdict(o, out);
+        fprintf(out, "%.0f s on %d thread%s.\n", seconds() - start, workers(), workers() > 1 ? "s" : "");
+    }
+    for (int i = 0; i < ARMS; i++) sinks_free(&o[i].s);
+    if (interrupted) fail(e, 1, "stopped by Ctrl-C: no verdict. Try: sink run --steps 500, a shorter look");
+    return e->status;
+}
+
+/* ===================================================================================================
+ * 13  Pictures and the report
+ *
+ * Text for a terminal: progress on one line, heat maps of cells. Colour only where the stream is a
+ * terminal and NO_COLOR is unset (no-color.org); otherwise digits tell the same.
+ */
+
+static bool wants_colour(FILE *f) {
+    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+    return is_terminal(f) && !(no && *no) && !(term && !strcmp(term, "dumb"));
+}
+
+/* Cell colours of the 256-colour palette, from dark to light: luminance rises with the value, so the
+ * map also reads in grey and to the colour-blind. */
+static int heat_colour(double x) {
+    static const unsigned char ramp[] = {233, 17, 18, 54, 90, 126, 162, 168, 174, 180, 222, 229};
+    int n = (int)(sizeof ramp), i = (int)(x * n);
+    return ramp[i < 0 ? 0 : i >= n ? n - 1 : i];
+}
+
+static void heat_cell(double x, bool colour, FILE *out) {
+    if (colour) fprintf(out, "\x1b[48;5;%dm\x1b[38;5;%dm %.2f \x1b[0m", heat_colour(x), x > 0.55 ? 16 : 255, x);
+    else fprintf(out, " %.2f ", x);
+}
+
+/* alpha by layer and head of one column, and of a second beside it (-1: none). */
+void heat_maps(const Sinks *s, int column, int beside, FILE *out) {
+    bool colour = wants_colour(out);
+    for (int l = 0; l < s->L; l++) {
+        fprintf(out, "  %3d ", l + 1);
+        for (int h = 0; h < s->H; h++) heat_cell(s->alpha[((idx)l * s->H + h) * s->S + column], colour, out);
+        if (beside >= 0) fprintf(out, "   * ");
+        for (int h = 0; beside >= 0 && h < s->H; h++) heat_cell(s->alpha[((idx)l * s->H + h) * s->S + beside], colour, out);
+        fputc('\n', out);
+    }
+}
+
+void progress_start(Progress *p, const char *name, bool quiet) {
+    *p = (Progress){.name = name, .quiet = quiet, .live = is_terminal(stderr), .start = seconds()};
+}
+
+/* One line that rewrites itself on a terminal, five times a second; elsewhere a line now and then. */
+void progress_show(const Trainer *t, Progress *p, bool look) {
+    double now = seconds();
+    int steps = t->s.train.steps, tenth = steps / 10 > 0 ? steps / 10 : 1;
+    bool last = t->step == steps;
+    (void)look;
+    if (p->quiet || (!last && (p->live ? now - p->shown < 0.2 : t->step % tenth != 0))) return;
+    p->shown = now;
+    double done = (double)(t->step - p->first_step), per = (now - p->start) / (done > 0 ? done : 1);
+    double tokens = (double)t->s.train.batch * t->s.train.accumulate * t->s.model.context;
+    char bar[21] = "....................", star[64] = "";
+    for (int i = 0; i < 20 && i < (int)(20.0 * (double)t->step / steps); i++) bar[i] = '#';
+    if (p->has_star) snprintf(star, sizeof star, " alpha_* %.3f", p->alpha_star);
+    fprintf(stderr, "%s%-8s [%s] %5ld/%d  loss %.3f  %6.0f tok/s  %4.0f s left  Sink_1 %4.1f%% alpha_1 %.3f%s%s",
+            p->live ? "\r" : "", p->name, bar, t->step, steps, t->loss, tokens / per, per * (steps - (double)t->step),
+            100 * p->sink1, p->alpha1, star, p->live ? "\x1b[K" : "\n");
+    p->open = p->live;
+    fflush(stderr);
+}
+
+void progress_end(Progress *p) {
+    if (p->open) fputc('\n', stderr);
+    p->open = false;
+}
+
+/* What `sink eval` prints: the metric, the norms by layer, and the map. */
+void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
+    int first = config_column_first(c), star = config_column_star(c), S = s->S;
+    double even = sink_uniform(c, s->T);
+    fprintf(out, "%-8s %9s %9s %9s %9s %9s\n", "column", "Sink 0.2", "Sink", "Sink 0.4", "alpha", "x even");
+    for (int j = star >= 0 ? star : first; j < S && j < first + kmax; j++) {
+        char name[16];
+        if (j < first) snprintf(name, sizeof name, "%s", c->extra && j == 0 ? "*" : "x*");
+        else snprintf(name, sizeof name, "%d", j - first + 1);
+        fprintf(out, "%-8s %8.2f%% %8.2f%% %8.2f%% %9.4f %9.2f\n", name, 100 * sinks_sink(s, j, 1), 100 * sinks_sink(s, j, 0),
+                100 * sinks_sink(s, j, 2), sinks_alpha(s, j), sinks_alpha(s, j) / even);
+    }
+    fprintf(out, "Sink at eps %g in the middle; even rows give alpha_1 = %.4f.\n\n", s->eps[0], even);
+    fprintf(out, "%5s %9s %9s %9s %9s %9s %9s %9s %8s %8s\n", "block", "h ratio", "q ratio", "k ratio", "v ratio", "cos 1", "cos else",
+            "entropy", "mass", c->place == PLACE_POST ? "pre-LN" : "");
+    for (int l = 0; l < s->L; l++) {
+        double cos1 = 0, others = 0, entropy = 0, mass = 0;
+        for (int h = 0; h < s->H; h++) {
+            idx at = (idx)l * s->H + h;
+            cos1 += s->cosine[2 * at] / s->H;
+            others += s->cosine[2 * at + 1] / s->H;
+            entropy += s->entropy[at] / s->H;
+            mass += s->mass[at] / s->H;
+        }
+        idx row = (idx)l * s->N;
+        fprintf(out, "%5d %9.3f %9.3f %9.3f %9.3f %9.3f %9.3f %9.3f %8.3f", l + 1, norm_ratio(s->hnorm + row + s->N, s->N),
+                norm_ratio(s->qnorm + row, s->N), norm_ratio(s->knorm + row, s->N), norm_ratio(s->vnorm + row, s->N),
+                cos1, others, entropy, mass);
+        if (c->place == PLACE_POST) fprintf(out, " %8.3f", norm_ratio(s->prenorm + row, s->N));
+        fputc('\n', out);
+    }
+    fprintf(out, "ratio: norm of the first row over the mean of the others (h: the block's output). cos 1, cos else: of a query\n"
+            "with the first key, with another it sees. entropy: of a row, nats. mass: sum of a row's weights over keys.\n"
+            "Massive activation: largest |h| %.3g, median |h| beside it %.3g, %.0f times.\n\n", s->massive, s->median,
+            s->median > 0 ? s->massive / s->median : 0);
+    fprintf(out, "alpha of token 1%s by layer (down) and head (across)\n", star >= 0 ? " and of *" : "");
+    heat_maps(s, first, star, out);
+}
+
+/* ============================================================================================
+   14  Matrix multiply and vector maths
+
+   Nine tenths of a training step is c[i][j] += a[i][p] * b[p][j]. The three loops that say so reach
+   a few percent of what a processor can do, because they starve it. How to feed it:
+
+   Lanes. One vector instruction multiplies and adds L numbers at once: 4 floats in the 16 bytes
+   that every x86-64 and ARM machine has, 8 with AVX2, 16 with AVX-512. Neighbours in a row of B and
+   of C fill the lanes; one number of A is repeated in all of them.
+
+   Registers. A fused multiply-add takes about 4 cycles, and two can begin in every cycle, so 8 or
+   more must be under way that do not wait for each other: each needs a sum of its own. A tile of C,
+   R rows of V vectors, is R*V such sums. They stay in registers for the whole sum over p, and a
+   step of p loads V vectors of B and R numbers of A for its R*V multiply-adds: 10 loads feed 16 of
+   them in an 8 x 2 tile, where the naive loop loads two numbers for each one. The registers set the
+   limit: 32 hold 8*2 sums, 2 vectors of B and room for A; where there are 16, 6*2 + 2 + 1 fit.
+   That is why the tile is 8 x 32 floats with AVX-512, 6 x 16 with AVX2, 6 x 8 in plain x86-64, and
+   8 x 8 on ARM, which has 32 short registers.
+
+   Panels. Memory is slow, and its caches are small: 32 to 48 KiB that deliver at full speed (L1),
+   256 KiB or more that deliver at perhaps half (L2). So B is cut into blocks of DEPTH rows by SPREAD
+   columns, 128 KiB that live in L2 while all rows of A pass by. A block is copied first ("packed")
+   into panels one tile wide, so that the tile reads consecutive bytes: in place, consecutive rows
+   of B may lie some power of two apart, where they would fight for the same few places of a cache.
+   The copy costs one visit per element and saves m / R of them; for few rows, or a small B, it does
+   not pay and B is read where it lies. The tile's rows of A, DEPTH long, are 8 KiB and stay in L1
+   while the panels stream past. They are read in place if row-major; a transposed A is packed, four
+   tiles of rows at a time, since a whole cache line arrives with each of its elements.
+
+   Edges. The last columns and rows fill their panel up with zeros, whose products go into sums that
+   are never stored, so a NaN or an infinity meets them harmlessly. A tile of half the rows or half
+   the columns keeps the waste small.
+
+   Order. An element of C is a sum over DEPTH steps of p, added to C, then the next DEPTH: whatever
+   tile or task it falls in. Threads share out blocks of C and own them, so one thread and sixteen
+   give the same bits.
+
+   Everything below is written once, for a vector width that is a constant wherever it is inlined
+   (14.4), and the processor picks among the instances when it runs. GCC and Clang turn the few
+   operations of 14.1 into single instructions; other compilers run the same loops number by number.
+   GCC fuses multiplies and adds in its default mode, not under -std=c11 (fma_fuses tells).
+   ============================================================================================ */
+
+/* --- 14.1  Lanes: the only lines that know how to say "vector" to a compiler -------------------
+
+   `bytes` is 16, 32 or 64 and constant. Lanes are reached through pointers: a vector as argument or
+   result would have another calling convention in every instance. The types may alias real and
+   need no alignment beyond real's. An array that is only reached this way, at places that are
+   constant once its loops are unrolled, lives in registers; loops that count 0, 1, 2, ... do unroll
+   (with steps of `lanes` Clang leaves the sums in memory, at a third of the speed). */
+
+#if defined(__GNUC__) && !defined(__TINYC__)
+#define INLINE static inline __attribute__((always_inline))
+typedef real Lanes16 __attribute__((vector_size(16), aligned(sizeof(real)), may_alias));
+typedef real Lanes32 __attribute__((vector_size(32), aligned(sizeof(real)), may_alias));
+typedef real Lanes64 __attribute__((vector_size(64), aligned(sizeof(real)), may_alias));
+typedef real Four __attribute__((vector_size(4 * sizeof(real)), aligned(sizeof(real)), may_alias));
+
+/* {a0, b0, a1, b1} and {a2, b2, a3, b3}; GCC takes the order as integers of real's size. */
+#ifdef __clang__
+#define LOW(a, b) __builtin_shufflevector(a, b, 0, 4, 1, 5)
+#define HIGH(a, b) __builtin_shufflevector(a, b, 2, 6, 3, 7)
+#else
+typedef __typeof__(_Generic((real)0, float: (int32_t)0, default: (int64_t)0)) FourOrder
+    __attribute__((vector_size(4 * sizeof(real))));
+#define LOW(a, b) __builtin_shuffle(a, b, (FourOrder){0, 4, 1, 5})
+#define HIGH(a, b) __builtin_shuffle(a, b, (FourOrder){2, 6, 3, 7})
+#endif
+
+/* c += a b for one vector of `bytes` bytes, with the same a in every lane. */
+INLINE void lanes_axpy(const int bytes, real *c, real a, const real *b)
+{
+    if (bytes == 64)
+        *(Lanes64 *)c += a * *(const Lanes64 *)b;
+    else if (bytes == 32)
+        *(Lanes32 *)c += a * *(const Lanes32 *)b;
+    else
+        *(Lanes16 *)c += a * *(const Lanes16 *)b;
+}
+
+/* c = b for one vector. */
+INLINE void lanes_copy(const int bytes, real *c, const real *b)
+{
+    if (bytes == 64)
+        *(Lanes64 *)c = *(const Lanes64 *)b;
+    else if (bytes == 32)
+        *(Lanes32 *)c = *(const Lanes32 *)b;
+    else
+        *(Lanes16 *)c = *(const Lanes16 *)b;
+}
+
+/* to[p*width + j] = from[j*ld + p] for j, p < 4: rows 0 and 2, 1 and 3 are interleaved, then the
+   results once more. */
+INLINE void transpose4(real *to, const int width, const real *from, idx ld)
+{
+    const Four a = *(const Four *)from, b = *(const Four *)(from + ld);
+    const Four c = *(const Four *)(from + 2 * ld), d = *(const Four *)(from + 3 * ld);
+    const Four ac_low = LOW(a, c), ac_high = HIGH(a, c);
+    const Four bd_low = LOW(b, d), bd_high = HIGH(b, d);
+    *(Four *)to = LOW(ac_low, bd_low);
+    *(Four *)(to + width) = HIGH(ac_low, bd_low);
+    *(Four *)(to + 2 * width) = LOW(ac_high, bd_high);
+    *(Four *)(to + 3 * width) = HIGH(ac_high, bd_high);
+}
+#else
+#define INLINE static inline
+INLINE void lanes_axpy(const int bytes, real *c, real a, const real *b)
+{
+    for (int l = 0; l < bytes / (int)sizeof(real); l++) c[l] += a * b[l];
+}
+
+INLINE void lanes_copy(const int bytes, real *c, const real *b)
+{
+    memcpy(c, b, (size_t)bytes);
+}
+
+INLINE void transpose4(real *to, const int width, const real *from, idx ld)
+{
+    for (idx p = 0; p < 4; p++)
+        for (idx j = 0; j < 4; j++) to[p * width + (int)j] = from[j * ld + p];
+}
+#endif
+
+/* --- 14.2  The product ----------------------------------------------------------------------- */
+
+enum {
+    LANES_MAX = 64 / (int)sizeof(real),
+    ROWS_MAX = 8, COLS_MAX = 2,          /* the largest tile, in rows and in vectors */
+    TILE_MAX = ROWS_MAX * COLS_MAX * LANES_MAX,
+    DEPTH = 1024 / (int)sizeof(real),    /* steps of p between two visits of C */
+    SPREAD = 128,                         /* columns of B in a block; whole panels at every width */
+    GROUP = 4,                           /* tiles of rows of a transposed A packed at a time */
+    FEW_ROWS = 16, SOME_ROWS = 96,       /* up to so many rows B is read in place: always, or if */
+    SMALL = 1 << 16,                     /* its k rows span no more than so many elements */
+    BAND = 256, BAND_MIN = 32,           /* rows of C in a task: at most, and when tasks are few */
+    TASKS = 8,                           /* how many are enough for a few threads */
+    GRAIN = 1 << 21                      /* multiply-adds that cost as much as waking threads */
+};
+
+/* n things in pieces of at most `size` */
+INLINE int pieces(idx n, idx size)
+{
+    return n > 0 ? (n - 1) / size + 1 : 0;
+}
+
+/* The tile: c[mr,nr] = a b, or += with add, where a is [rows,k] and b [k, cols vectors] with rows
+   ldb apart, both complete; mr <= rows and nr say how much of the result has a place in C. */
+INLINE void tile(const int bytes, const int rows, const int cols, real *c, idx ldc, idx mr,
+                 idx nr, Matrix a, const real *b, idx ldb, idx k, bool add)
+{
+    static const real zero[LANES_MAX] = {0};
+    const int lanes = bytes / (int)sizeof(real), width = cols * lanes;
+    real sum[TILE_MAX], out[TILE_MAX];
+    for (int s = 0; s < rows * cols; s++) lanes_copy(bytes, sum + s * lanes, zero);
+
+    for (idx p = 0; p < k; p++)
+        for (idx i = 0; i < rows; i++)
+            for (int v = 0; v < cols; v++)
+                lanes_axpy(bytes, sum + i * width + v * lanes,
+                           a.at[i * a.row + p * a.col], b + p * ldb + v * lanes);
+
+    if (mr == rows && nr == width) {
+        for (idx i = 0; i < rows; i++)
+            for (int v = 0; v < cols; v++) {
+                real *at = c + i * ldc + v * lanes, *s = sum + i * width + v * lanes;
+                if (add) lanes_axpy(bytes, s, 1, at);
+                lanes_copy(bytes, at, s);
+            }
+        return;
+    }
+    /* A variable index would force the sums into memory, so an edge has its own copy. */
+    for (int s = 0; s < rows * cols; s++) lanes_copy(bytes, out + s * lanes, sum + s * lanes);
+    for (idx i = 0; i < mr; i++, c += ldc)
+        for (idx j = 0; j < nr; j++) c[j] = add ? out[i * width + j] + c[j] : out[i * width + j];
+}
+
+/* The tile of the four sizes that fits: all or half of the rows, all or half of the columns. */
+INLINE void tile_that_fits(const int bytes, const int rows, const int cols, real *c, idx ldc,
+                           idx mr, idx nr, Matrix a, const real *b, idx ldb, idx k, bool add)
+{
+    const int low = rows / 2, narrow = cols / 2;
+    const bool tall = mr > low, wide = nr > narrow * bytes / (int)sizeof(real);
+    if (tall && wide) tile(bytes, rows, cols, c, ldc, mr, nr, a, b, ldb, k, add);
+    else if (tall) tile(bytes, rows, narrow, c, ldc, mr, nr, a, b, ldb, k, add);
+    else if (wide) tile(bytes, low, cols, c, ldc, mr, nr, a, b, ldb, k, add);
+    else tile(bytes, low, narrow, c, ldc, mr, nr, a, b, ldb, k, add);
+}
+
+/* Packs b[k,n] into panels of `width` columns: the panel of columns j .. j+width begins at to + j*k
+   and holds its k rows one after the other, 0 where n has ended. For A, b is its transpose. */
+INLINE void pack(real *to, const int width, Matrix b, idx n, idx k)
+{
+    const size_t row_bytes = sizeof(real) * (size_t)width;
+    const idx copied = b.col == 1 ? n - n % width : 0;
+    for (idx p = 0; p < k; p++)
+        for (idx j = 0; j < copied; j += width)
+            memcpy(to + j * k + p * width, b.at + p * b.row + j, row_bytes);
+
+    for (idx j = copied; j < n; j += width) {
+        const real *from = b.at + j * b.col;
+        real *panel = to + j * k;
+        const idx nr = n - j < width ? n - j : width;
+        const idx wide4 = b.row == 1 ? nr - nr % 4 : 0, deep4 = b.row == 1 ? k - k % 4 : 0;
+        if (nr < width) memset(panel, 0, row_bytes * (size_t)k);
+        for (idx q = 0; q < wide4; q += 4)
+            for (idx p = 0; p < deep4; p += 4)
+                transpose4(panel + p * width + q, width, from + q * b.col + p, b.col);
+        for (idx p = 0; p < k; p++)
+            for (idx q = p < deep4 ? wide4 : 0; q < nr; q++)
+                panel[p * width + q] = from[p * b.row + q * b.col];
+    }
+}
+
+/* One block of B [k,n], read in place up to column `ready` and from panels after it, against all m
+   rows of A. A is packed where it is transposed, a group of tiles at a time, and where its last
+   rows fall short of a tile; otherwise the tile reads it as it is. */
+INLINE void block(const int bytes, const int rows, const int cols, real *c, idx ldc, Matrix a,
+                  Matrix b, const real *panels, idx ready, idx m, idx n, idx k, bool add)
+{
+    const int width = cols * bytes / (int)sizeof(real), group = GROUP * rows;
+    _Alignas(64) real packed[GROUP * ROWS_MAX * DEPTH];
+    for (idx i = 0; i < m; i += rows) {
+        const idx left = m - i, at = a.col == 1 ? 0 : i % group;
+        Matrix rows_i = {a.at + i * a.row, a.row, a.col};
+        if (a.col != 1 || left < rows) {
+            const Matrix columns = {rows_i.at, a.col, a.row};
+            if (at == 0) pack(packed, rows, columns, left < group ? left : group, k);
+            rows_i = transpose_of(packed + at * k, rows);
+        }
+        for (idx j = 0; j < n; j += width)
+            tile_that_fits(bytes, rows, cols, c + i * ldc + j, ldc,
+                           left < rows ? left : rows, n - j < width ? n - j : width, rows_i,
+                           j < ready ? b.at + j : panels + (j - ready) * k,
+                           j < ready ? b.row : width, k, add);
+    }
+}
+
+/* The whole product on this thread, for k > 0: block after block of B. */
+INLINE void product(const int bytes, const int rows, const int cols, real *c, idx ldc, Matrix a,
+                    Matrix b, idx m, idx n, idx k, bool add)
+{
+    const int width = cols * bytes / (int)sizeof(real);
+    const bool small = m <= SOME_ROWS && k * b.row <= SMALL;
+    const bool in_place = b.col == 1 && (m <= FEW_ROWS || small);
+    _Alignas(64) real panels[DEPTH * SPREAD];
+    for (idx j = 0; j < n; j += SPREAD) {
+        const idx nc = n - j < SPREAD ? n - j : SPREAD, rest = nc % width;
+        /* A rest of exactly half a tile is read by the half tile, which needs no zeros. */
+        const idx ready = !in_place ? 0 : rest == width / 2 ? nc : nc - rest;
+        for (idx p = 0; p < k; p += DEPTH) {
+            const idx kc = k - p < DEPTH ? k - p : DEPTH;
+            const real *at = b.at + p * b.row + j * b.col;
+            pack(panels, width, (Matrix){at + ready * b.col, b.row, b.col}, nc - ready, kc);
+            block(bytes, rows, cols, c + j, ldc, (Matrix){a.at + p * a.col, a.row, a.col},
+                  (Matrix){at, b.row, b.col}, panels, ready, m, nc, kc, add || p > 0);
+        }
+    }
+}
+
+/* --- 14.3  Vector maths ------------------------------------------------------------------------
+
+   libm's expf and sqrtf are called number by number, sqrtf because it may have to set errno. Plain
+   loops over arrays of constant length, without branches, become vector code: each loop below does
+   one thing, and a choice between two values stands alone in its loop, where compilers turn it into
+   a select. Whole spans are computed at the end of an array too, so an element's bits do not
+   depend on where it stands. */
+
+enum { SPAN = 64, PARTS = 32 };
+typedef enum VecOp { VEC_EXP, VEC_SIGMOID, VEC_SQRT, VEC_SUM, VEC_MAX, VEC_DOT } VecOp;
+
+#ifdef SINK_DOUBLE
+INLINE void exp_span(real *x)
+{
+    for (int l = 0; l < SPAN; l++) x[l] = exp(x[l]);
+}
+
+INLINE void sqrt_span(real *x)
+{
+    for (int l = 0; l < SPAN; l++) x[l] = sqrt(x[l]);
+}
+#else
+INLINE float float_of(uint32_t bits)
+{
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+INLINE uint32_t bits_of(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+/* x = e^x = 2^n e^r with n = round(x / ln 2) and |r| <= ln 2 / 2.
+   Range: e^-110 rounds to 0 and e^100 to infinity, so clamping x between them changes nothing.
+   n: adding 1.5 * 2^23 leaves no bits for a fraction; the sum's low bits are n, its value gives n.
+   r: ln 2 = 355/512 - 2.1219444e-4; n times the first part is exact (8 + 9 bits).
+   e^r = 1 + r + r^2 q(r): q minimises the largest relative error, 3.2e-9 or 0.05 ulp.
+   2^n is multiplied in as two factors, since -159 <= n <= 144 exceeds a float's exponents; only
+   the second product can round, and it does so once. A NaN passes through p. */
+INLINE void exp_span(real *x)
+{
+    const float shift = 0x1.8p23f;
+    for (int l = 0; l < SPAN; l++) x[l] = x[l] < -110.0f ? -110.0f : x[l];
+    for (int l = 0; l < SPAN; l++) x[l] = x[l] > 100.0f ? 100.0f : x[l];
+    for (int l = 0; l < SPAN; l++) {
+        const float t = x[l] * 1.44269504f + shift, n = t - shift;
+        const float r = x[l] - n * 0.693359375f + n * 2.12194440e-4f;
+        const float q = 0x1.fffffcp-2f + r * (0x1.555492p-3f + r * (0x1.5558bp-5f
+                      + r * (0x1.123988p-7f + r * 0x1.6a4ca4p-10f)));
+        const float p = 1 + (r + r * r * q);
+        const uint32_t e = bits_of(t) - bits_of(shift) + 254, half = e >> 1;   /* n + 2 * 127 */
+        x[l] = p * float_of(half << 23) * float_of((e - half) << 23);
+    }
+}
+
+/* x = sqrt(x) = x / sqrt(x). Halving the exponent in the bits of x gives r = 1/sqrt(x) to 3.5 %;
+   Newton's step r (3 - x r^2) / 2 takes an error e to 1.5 e^2, after three below rounding. The last
+   line is Newton's step for the root y itself, y + (x - y^2) r / 2. Numbers below 2^-100 are scaled
+   by 2^48 before and 2^-24 after, since they and their squares lose bits. */
+INLINE void sqrt_span(real *x)
+{
+    float s[SPAN];
+    for (int l = 0; l < SPAN; l++) x[l] = x[l] < 0 ? (float)NAN : x[l];
+    for (int l = 0; l < SPAN; l++) {
+        const uint32_t tiny = 0u - (uint32_t)(x[l] < 0x1p-100f);               /* all ones if so */
+        const float z = x[l] * float_of(bits_of(1) + (tiny & (48u << 23))), h = 0.5f * z;
+        float r = float_of(0x5F375A86u - (bits_of(z) >> 1));
+        r = r * (1.5f - h * r * r);
+        r = r * (1.5f - h * r * r);
+        r = r * (1.5f - h * r * r);
+        const float y = z * r;
+        s[l] = (y + 0.5f * r * (z - y * y)) * float_of(bits_of(1) - (tiny & (24u << 23)));
+    }
+    for (int l = 0; l < SPAN; l++) x[l] = x[l] > 0x1.fffffep127f ? x[l] : s[l];
+}
+#endif
+
+/* x = 1 / (1 + e^-x), for x < 0 as e^x / (1 + e^x): the exponential is never above 1, so nothing
+   overflows and a tiny result keeps all its digits. */
+INLINE void sigmoid_span(real *x)
+{
+    real e[SPAN];
+    for (int l = 0; l < SPAN; l++) e[l] = x[l] < 0 ? x[l] : -x[l];
+    exp_span(e);
+    for (int l = 0; l < SPAN; l++) x[l] = x[l] < 0 ? e[l] : 1;
+    for (int l = 0; l < SPAN; l++) x[l] = x[l] / (1 + e[l]);
+}
+
+/* y[0..n) = op(x[0..n)), span by span. */
+INLINE void map(VecOp op, idx n, real *y, const real *x)
+{
+    for (idx i = 0; i < n; i += SPAN) {
+        const bool whole = n - i >= SPAN;
+        const idx size = sizeof(real) * (n - i);
+        real t[SPAN];
+        if (!whole) memset(t, 0, sizeof t);
+        if (whole) memcpy(t, x + i, sizeof t);
+        else memcpy(t, x + i, size);
+        if (op == VEC_EXP) exp_span(t);
+        else if (op == VEC_SIGMOID) sigmoid_span(t);
+        else sqrt_span(t);
+        if (whole) memcpy(y + i, t, sizeof t);
+        else memcpy(y + i, t, size);
+    }
+}
+
+/* Folds s[0..PARTS) into s[0], the upper half onto the lower until one is left. */
+INLINE real fold_tree(real *s, bool largest)
+{
+    for (int half = PARTS / 2; half > 0; half /= 2)
+        for (int l = 0; l < half; l++)
+            s[l] = !largest ? s[l] + s[l + half] : s[l + half] > s[l] ? s[l + half] : s[l];
+    return s[0];
+}
+
+/* sum_i x_i, or sum_i x_i y_i where y is given. Sum l of PARTS takes elements l, l + PARTS, ...: a
+   single running sum would have to wait for each addition, and no compiler may reorder it. */
+INLINE real fold_sum(const int bytes, idx n, const real *x, const real *y)
+{
+    const int lanes = bytes / (int)sizeof(real), vectors = PARTS / lanes;
+    real s[PARTS], t[PARTS];
+    memset(t, 0, sizeof t);
+    for (int v = 0; v < vectors; v++) lanes_copy(bytes, s + v * lanes, t);
+    for (; n >= PARTS; n -= PARTS, x += PARTS) {
+        if (y) {
+            for (int l = 0; l < PARTS; l++) t[l] = x[l] * y[l];
+            y += PARTS;
+        }
+        for (int v = 0; v < vectors; v++)
+            lanes_axpy(bytes, s + v * lanes, 1, (y ? t : x) + v * lanes);
+    }
+    memset(t, 0, sizeof t);
+    for (int l = 0; l < n; l++) t[l] = y ? x[l] * y[l] : x[l];
+    for (int v = 0; v < vectors; v++) lanes_axpy(bytes, s + v * lanes, 1, t + v * lanes);
+    for (int v = 0; v < vectors; v++) lanes_copy(bytes, t + v * lanes, s + v * lanes);
+    return fold_tree(t, false);
+}
+
+/* max_i x_i, in the same PARTS. */
+INLINE real fold_max(idx n, const real *x)
+{
+    real s[PARTS];
+    idx i = 0;
+    for (int l = 0; l < PARTS; l++) s[l] = -(real)INFINITY;
+    for (; n - i >= PARTS; i += PARTS)
+        for (int l = 0; l < PARTS; l++) s[l] = x[i + l] > s[l] ? x[i + l] : s[l];
+    for (int l = 0; l < n - i; l++) s[l] = x[i + l] > s[l] ? x[i + l] : s[l];
+    return fold_tree(s, true);
+}
+
+/* --- 14.4  One instance per instruction set, and the choice among them ----------------------- */
+
+/* The peak's loop: `chains` vectors s, each s += a s again and again; every addition needs the one
+   before it in its own chain only. With |a| below half an epsilon s keeps its value for ever. */
+INLINE void spin(const int bytes, const int chains, int turns, real *x, real a)
+{
+    const int lanes = bytes / (int)sizeof(real);
+    real s[TILE_MAX];
+    for (int v = 0; v < chains; v++) lanes_copy(bytes, s + v * lanes, x);
+    for (int turn = 0; turn < turns; turn++)
+        for (int v = 0; v < chains; v++) lanes_axpy(bytes, s + v * lanes, a, s + v * lanes);
+    for (int v = 0; v < chains; v++) lanes_axpy(bytes, x, 1, s + v * lanes);
+}
+
+/* What an instance offers; flops is what one turn of spin does, rows the height of its tile. */
+typedef struct Kernels {
+    int flops, rows;
+    void (*product)(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add);
+    void (*map)(VecOp op, idx n, real *y, const real *x);
+    real (*fold)(VecOp op, idx n, const real *x, const real *y);
+    void (*spin)(int turns, real *x, real a);
+} Kernels;
+
+/* A macro, because a function can be compiled for another instruction set only under another name:
+   the four entries, into which everything above is inlined, and the row that lists them. */
+#define INSTANCE(name, target, bytes, tile_rows, tile_cols, chains)                                \
+    target static void product_##name(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n,       \
+                                      idx k, bool add)                                             \
+    {                                                                                              \
+        product(bytes, tile_rows, tile_cols, c, ldc, a, b, m, n, k, add);                          \
+    }                                                                                              \
+    target static void map_##name(VecOp op, idx n, real *y, const real *x) { map(op, n, y, x); }   \
+    target static real fold_##name(VecOp op, idx n, const real *x, const real *y)                  \
+    {                                                                                              \
+        if (op == VEC_MAX) return fold_max(n, x);                                                  \
+        return op == VEC_SUM ? fold_sum(bytes, n, x, NULL) : fold_sum(bytes, n, x, y);             \
+    }                                                                                              \
+    target static void spin_##name(int turns, real *x, real a)                                     \
+    {                                                                                              \
+        spin(bytes, chains, turns, x, a);                                                          \
+    }                                                                                              \
+    static const Kernels KERNELS_##name = {2 * (chains) * (bytes) / (int)sizeof(real), tile_rows,  \
+                                           product_##name, map_##name, fold_##name, spin_##name};
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__TINYC__)
+INSTANCE(base, , 16, 6, 2, 14)
+INSTANCE(avx2, __attribute__((target("avx2,fma"))), 32, 6, 2, 12)
+INSTANCE(avx512, __attribute__((target("avx512f,avx2,fma"))), 64, 8, 2, 16)
+
+Isa isa_best(void)
+{
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return ISA_BASE;
+    return __builtin_cpu_supports("avx512f") ? ISA_AVX512 : ISA_AVX2;
+}
+
+/* The instance for isa, or the best there is if that is lower. */
+static const Kernels *kernels(Isa isa)
+{
+    const Isa best = isa_best(), use = isa < best ? isa : best;
+    return use == ISA_AVX512 ? &KERNELS_avx512 : use == ISA_AVX2 ? &KERNELS_avx2 : &KERNELS_base;
+}
+#else
+INSTANCE(base, , 16, 8, 2, 16)
+
+Isa isa_best(void)
+{
+    return ISA_BASE;
+}
+
+static const Kernels *kernels(Isa isa)
+{
+    (void)isa;
+    return &KERNELS_base;
+}
+#endif
+
+/* The product on this thread, the empty sum included. */
+static void matmul_one(const Kernels *on, real *c, idx ldc, Matrix a, Matrix b, idx m, idx n,
+                       idx k, bool add)
+{
+    if (k > 0)
+        on->product(c, ldc, a, b, m, n, k, add);
+    else if (!add && n > 0)
+        for (idx i = 0; i < m; i++) memset(c + i * ldc, 0, sizeof(real) * n);
+}
+
+void matmul_here(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add)
+{
+    matmul_one(kernels(isa_best()), c, ldc, a, b, m, n, k, add);
+}
+
+/* C in `down` bands of rows by `across` strips of columns. A tall band packs B seldom; a product
+   with few of both, such as a weight's gradient, has lower bands, so that threads find work. */
+void matmul_at(Isa isa, real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add)
+{
+    const Kernels *on = kernels(isa);
+    const int across = pieces(n, SPREAD);
+    int down = pieces(m, BAND);
+    if ((double)m * n * k < GRAIN) {
+        matmul_one(on, c, ldc, a, b, m, n, k, add);
+        return;
+    }
+    if (down * across < TASKS) {
+        const int enough = pieces(TASKS, across), most = pieces(m, BAND_MIN);
+        down = enough < most ? enough : most;
+    }
+    const int band = pieces(pieces(m, down), on->rows) * on->rows;
+    const int tasks = pieces(m, band) * across;
+    PARALLEL
+    for (int task = 0; task < tasks; task++) {
+        const idx i = task / across * band, j = task % across * SPREAD;
+        matmul_one(on, c + i * ldc + j, ldc,
+                   (Matrix){a.at + i * a.row, a.row, a.col},
+                   (Matrix){b.at + j * b.col, b.row, b.col},
+                   m - i < band ? m - i : band, n - j < SPREAD ? n - j : SPREAD, k, add);
+    }
+}
+
+void matmul(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add)
+{
+    matmul_at(isa_best(), c, ldc, a, b, m, n, k, add);
+}
+
+/* -1 + (1 + eps)(1 - eps): rounded in between the product is 1 and the sum 0, fused it is -eps^2. */
+bool fma_fuses(Isa isa)
+{
+    const real a[2] = {1, 1 + (real)REAL_EPS}, b[2] = {-1, 1 - (real)REAL_EPS};
+    real c;
+    matmul_at(isa, &c, 1, rows_of(a, 2), rows_of(b, 1), 1, 1, 2, false);
+    return c != 0;
+}
+
+/* The best of a few tries, since other programs only ever make one slower. */
+double fma_peak(Isa isa, int threads)
+{
+    enum { TURNS = 1 << 16, TRIES = 12 };
+    const Kernels *on = kernels(isa);
+    double best = 0;
+    for (int try = 0; try < TRIES; try++) {
+        const double start = seconds();
+        PARALLEL
+        for (int t = 0; t < threads; t++) {
+            real x[LANES_MAX];
+            for (int l = 0; l < LANES_MAX; l++) x[l] = (real)(l + 1);
+            on->spin(TURNS, x, (real)REAL_EPS / 8);
+        }
+        const double rate = (double)on->flops * TURNS * threads / (seconds() - start) * 1e-9;
+        if (rate > best) best = rate;
+    }
+    return best;
+}
+
+void vec_exp(idx n, real *y, const real *x) { kernels(isa_best())->map(VEC_EXP, n, y, x); }
+
+void vec_sigmoid(idx n, real *y, const real *x) { kernels(isa_best())->map(VEC_SIGMOID, n, y, x); }
+
+void vec_sqrt(idx n, real *y, const real *x) { kernels(isa_best())->map(VEC_SQRT, n, y, x); }
+
+real vec_sum(idx n, const real *x) { return kernels(isa_best())->fold(VEC_SUM, n, x, NULL); }
+
+real vec_max(idx n, const real *x) { return kernels(isa_best())->fold(VEC_MAX, n, x, NULL); }
+
+real vec_dot(idx n, const real *x, const real *y)
+{
+    return kernels(isa_best())->fold(VEC_DOT, n, x, y);
+}
+void zero(real *x, idx n) { if (n > 0) memset(x, 0, (size_t)n * sizeof(real)); }
+void copy(real *y, const real *x, idx n) { if (n > 0) memcpy(y, x, (size_t)n * sizeof(real)); }
+
+/* Single numbers, off the hot paths: libm in double, rounded once. */
+real real_exp(real x) { return (real)exp((double)x); }
+real real_log(real x) { return (real)log((double)x); }
+real real_pow(real x, real y) { return (real)pow((double)x, (double)y); }
+real real_tanh(real x) { return (real)tanh((double)x); }
+real real_erfc(real x) { return (real)erfc((double)x); }
+real real_abs(real x) { return x < 0 ? -x : x; }
+
+/* ===================================================================================================
+ * 15  Files, memory, random numbers, errors
+ *
+ * Whatever is not C11 stands in this chapter: which thread this is, whether a stream is a terminal,
+ * folders, and a file's way to the disk.
+ */
+
+int worker(void) {
+#ifdef _OPENMP
+    return omp_get_thread_num();
+#else
+    return 0;
+#endif
+}
+
+int workers(void) {
+#ifdef _OPENMP
+    return omp_get_max_threads();
+#else
+    return 1;
+#endif
+}
+
+/* 0 asks for as many as the machine has. Without OpenMP there is one, and this says so. */
+int set_workers(int n) {
+#ifdef _OPENMP
+    if (n > 0) omp_set_num_threads(n);
+#endif
+    return n > 0 && n != workers() ? 1 : 0;
+}
+
+/* Fills e with one line unless it already holds one: the first error is the cause. */
+int fail(Error *e, int status, const char *format, ...) {
+    if (e->status) return e->status;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(e->text, sizeof e->text, format, args);
+    va_end(args);
+    return e->status = status;
+}
+
+void *grab(idx count, size_t size, Error *e) {
+    bool fits = count >= 0 && size && (size_t)count <= PTRDIFF_MAX / size;
+    void *p = fits ? calloc(count ? (size_t)count : 1, size) : NULL;
+    if (!p)
+        fail(e, 1, "memory: %.1f MB are not to be had. Try: a smaller --batch, --context, --dim or --layers",
+             (double)count * (double)size / 1e6);
+    return p;
+}
+
+uint64_t rng_next(Rng *r) {
+    uint64_t x = (r->state += 0x9E3779B97F4A7C15u);
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
+    return x ^ (x >> 31);
+}
+
+double rng_uniform(Rng *r) { return (double)(rng_next(r) >> 11) * 0x1p-53; }
+
+/* By multiplication: a number below n is off its share by less than n / 2^53. */
+uint64_t rng_below(Rng *r, uint64_t n) { return (uint64_t)(rng_uniform(r) * (double)n); }
+
+double rng_normal(Rng *r) {
+    double u = 1 - rng_uniform(r), v = rng_uniform(r);       /* u in (0,1] */
+    return sqrt(-2 * log(u)) * cos(2 * PI * v);
+}
+
+/* FNV-1a (Fowler, Noll, Vo), then one SplitMix64 step, which spreads it over all 64 bits. */
+uint64_t hash64(uint64_t seed, const void *bytes, size_t n) {
+    const unsigned char *p = bytes;
+    uint64_t h = 0xCBF29CE484222325u ^ seed;
+    for (size_t i = 0; i < n; i++) h = (h ^ p[i]) * 0x100000001B3u;
+    Rng mix = {h};
+    return rng_next(&mix);
+}
+
+int bytes_add(Bytes *b, const void *from, size_t n, Error *e) {
+    if (n > b->room - b->size) {
+        size_t room = b->room ? b->room : 256;
+        while (room - b->size < n && room <= SIZE_MAX / 2) room *= 2;
+        unsigned char *at = room - b->size < n ? NULL : realloc(b->at, room);
+        if (!at) return fail(e, 1, "memory: %.1f MB are not to be had. Try: a smaller file", (double)room / 1e6);
+        b->at = at;
+        b->room = room;
+    }
+    if (n) memcpy(b->at + b->size, from, n);
+    b->size += n;
+    return 0;
+}
+
+void bytes_free(Bytes *b) {
+    free(b->at);
+    *b = (Bytes){0};
+}
+
+/* Little-endian numbers, byte by byte: the files are the same on every machine. */
+int bytes_number(Bytes *b, uint64_t x, int bytes, Error *e) {
+    unsigned char out[8];
+    for (int i = 0; i < bytes; i++) out[i] = (unsigned char)(x >> (8 * i) & 0xFF);
+    return bytes_add(b, out, (size_t)bytes, e);
+}
+
+uint64_t number_at(const unsigned char *p, int bytes) {
+    uint64_t x = 0;
+    for (int i = bytes - 1; i >= 0; i--) x = x << 8 | p[i];
+    return x;
+}
+
+int file_read(const char *path, Bytes *out, Error *e) {
+    FILE *f = strcmp(path, "-") ? fopen(path, "rb") : stdin;
+    unsigned char buffer[1 << 15];
+    size_t n;
+    if (!f) return fail(e, 1, "%s: %s. Try: check the path", path, strerror(errno));
+    while ((n = fread(buffer, 1, sizeof buffer, f)) > 0)
+        if (bytes_add(out, buffer, n, e)) break;
+    if (ferror(f)) fail(e, 1, "%s: cannot be read, %s. Try: check that it is a file", path, strerror(errno));
+    if (f != stdin) fclose(f);
+    return e->status;
+}
+
+/* The bytes go to PATH.new, to the disk, and only then take PATH's name: whoever reads PATH finds the
+ * old file or the new one, whole. */
+int file_write(const char *path, const void *at, size_t n, Error *e) {
+    char beside[1100];
+    if (snprintf(beside, sizeof beside, "%s.new", path) >= (int)sizeof beside)
+        return fail(e, 2, "%.60s..: this path is too long. Try: a shorter one", path);
+    FILE *f = fopen(beside, "wb");
+    if (!f) return fail(e, 1, "%s: cannot be made, %s. Try: another folder", beside, strerror(errno));
+    bool good = fwrite(at, 1, n, f) == n && !fflush(f) && to_disk(f);
+    int cause = errno;
+    if (fclose(f)) good = false;
+    if (good && rename(beside, path)) { good = false; cause = errno; }
+    if (good) return 0;
+    remove(beside);
+    return fail(e, 1, "%s: cannot be written, %s. Try: free some space, or another folder", path, strerror(cause));
+}
+
+double seconds(void) {
+    struct timespec t;
+    timespec_get(&t, TIME_UTC);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ===================================================================================================
+ * 16  Command line
+ *
+ * One table of options drives parsing, checking, help, config.json, checkpoints and the echoed command.
+ * Groups: m the model, t the training, d the data, e what is measured, o output, i ids, g generation,
+ * b benches. A verb names the groups it takes.
+ */
+
+#define AT(field) offsetof(Settings, field)
+
+const Option OPTIONS[] = {
+    {"layers",        'm', 'i', AT(model.layers),        "4",      1, 1024, "L", "blocks (paper: 10)"},
+    {"heads",         'm', 'i', AT(model.heads),         "2",      1, 1024, "H", "query heads (paper: 8; Table 12)"},
+    {"kv-heads",      'm', 'i', AT(model.kv_heads),      "0",      1, 1024, "K", "key heads; default: as many as heads"},
+    {"dim",           'm', 'i', AT(model.dim),           "64",     1, 1 << 20, "C", "width of the model (paper: 768)"},
+    {"head-dim",      'm', 'i', AT(model.head_dim),      "0",      1, 1 << 20, "D", "width of a head; default: dim / heads. Below 32 sinks are rare"},
+    {"ffn",           'm', 'i', AT(model.ffn),           "128",    1, 1 << 20, "F", "hidden width of the feed-forward (paper: 1536)"},
+    {"vocab",         'm', 'i', AT(model.vocab),         "2048",   1, 1 << 24, "V", "vocabulary, where no tokenizer sets it"},
+    {"context",       'm', 'i', AT(model.context),       "128",    1, 1 << 24, "T", "longest sequence (paper: 2048)"},
+    {"embed-dim",     'm', 'i', AT(model.embed_dim),     "0",      1, 1 << 20, "E", "width of the embedding, with projections; default: dim"},
+    {"pos",           'm', 'c', AT(model.pos),           "rotary", 0, 0, "rotary|none|absolute|learned|relative|t5|alibi", "positions (Table 3, appendix A)"},
+    {"rotary-dims",   'm', 'i', AT(model.rotary_dims),   "0",      1, 1 << 20, "R", "dims of a head that are rotated; default: all"},
+    {"rope-base",     'm', 'd', AT(model.rope_base),     "10000",  1, 1e12, "X", "base of the rotary frequencies"},
+    {"rope-pairing",  'm', 'c', AT(model.rope_pairing),  "half",   0, 0, "half|interleaved", "which dims turn together"},
+    {"rope-scaling",  'm', 'c', AT(model.rope_scaling),  "none",   0, 0, "none|linear|llama3", "stretched angles of published models"},
+    {"rope-factor",   'm', 'd', AT(model.rope_factor),   "8",      1, 1e6, "X", "by how much"},
+    {"rope-low",      'm', 'd', AT(model.rope_low),      "1",      0, 1e6, "X", "llama3: turns below which a pair is stretched whole"},
+    {"rope-high",     'm', 'd', AT(model.rope_high),     "4",      0, 1e6, "X", "llama3: turns above which it is kept"},
+    {"rope-original", 'm', 'i', AT(model.rope_original), "8192",   1, 1 << 24, "T", "llama3: the context before"},
+    {"norm",          'm', 'c', AT(model.norm),          "rms",    0, 0, "rms|layer", "RMSNorm, or LayerNorm with bias"},
+    {"norm-eps",      'm', 'd', AT(model.norm_eps),      "1e-5",   0, 1, "X", "inside the norm's root"},
+    {"place",         'm', 'c', AT(model.place),         "pre",    0, 0, "pre|post|parallel", "where the norms stand (equations 2, 3; section 7.2)"},
+    {"act",           'm', 'c', AT(model.act),           "swiglu", 0, 0, "swiglu|geglu|reglu|swish|gelu|relu|gelutanh", "the feed-forward's activation (Table 11)"},
+    {"linear-bias",   'm', 'b', AT(model.linear_bias),   "0",      0, 1, "", "a bias in every linear map but the last"},
+    {"tied",          'm', 'b', AT(model.tied),          "0",      0, 1, "", "the embedding is the unembedding"},
+    {"combine",       'm', 'c', AT(model.combine),       "concat", 0, 0, "concat|add", "heads put together (Table 12)"},
+    {"kernel",        'm', 'c', AT(model.kernel),        "identity", 0, 0, "identity|elu|mlp", "phi (section 7.4, Table 15)"},
+    {"sim",           'm', 'c', AT(model.sim),           "exp",    0, 0, "exp|sigmoid|elu|identity", "similarity s(z) (Table 15)"},
+    {"normalizer",    'm', 'c', AT(model.normalizer),    "sum",    0, 0, "sum|one|clamp|pnorm", "Z (Table 15, equation 43)"},
+    {"pnorm",         'm', 'd', AT(model.pnorm),         "0",      -1e3, 1e3, "P", "p of --normalizer pnorm; 2 unless given"},
+    {"scale",         'm', 'd', AT(model.scale),         "1",      -1e6, 1e6, "A", "weights sum to this (Table 14, equation 29)"},
+    {"extra",         'm', 'c', AT(model.extra),         "none",   0, 0, "none|k|kv|zero|logit", "an extra column of scores (Table 4)"},
+    {"extra-shared",  'm', 'b', AT(model.extra_shared),  "0",      0, 1, "", "one k*, v* for all heads of a block (Table 12)"},
+    {"extra-dims",    'm', 'i', AT(model.extra_dims),    "0",      1, 1 << 20, "N", "learned dims of k*; default: all (Table 13)"},
+    {"extra-order",   'm', 'c', AT(model.extra_order),   "first",  0, 0, "first|last|lowfreq", "which dims those are"},
+    {"extra-value",   'm', 'c', AT(model.extra_value),   "zero",   0, 0, "zero|e1|ones", "fixed v* beside --extra k (Table 5)"},
+    {"extra-norm",    'm', 'd', AT(model.extra_norm),    "1",      -1e6, 1e6, "M", "its length m"},
+    {"vbias",         'm', 'b', AT(model.vbias),         "0",      0, 1, "", "a value bias v+ (Table 4)"},
+    {"sink-token",    'm', 'b', AT(model.sink_token),    "0",      0, 1, "", "a learned first row x* (Table 4)"},
+    {"window",        'm', 'i', AT(model.window),        "0",      1, 1 << 24, "W", "keys a row sees, itself included; default: all (Figure 6)"},
+    {"window-period", 'm', 'i', AT(model.window_period), "0",      1, 1024, "N", "the window holds in layers l with l mod N = offset; default: all"},
+    {"window-offset", 'm', 'i', AT(model.window_offset), "0",      0, 1024, "N", "see --window-period"},
+    {"prefix",        'm', 'i', AT(model.prefix),        "0",      0, 1 << 24, "P", "tokens that every row sees, and that are not scored (Figure 5)"},
+
+    {"init",          't', 'c', AT(train.init),          "torch",  0, 0, "torch|authors|gpt2", "how parameters start"},
+    {"batch",         't', 'i', AT(train.batch),         "8",      1, 1 << 20, "B", "sequences of a forward (paper: 512; Table 10)"},
+    {"accumulate",    't', 'i', AT(train.accumulate),    "1",      1, 1 << 20, "N", "forwards of a step"},
+    {"steps",         't', 'i', AT(train.steps),         "2000",   0, 1 << 30, "N", "steps of the optimiser (paper: 20000)"},
+    {"lr",            't', 'd', AT(train.lr),            "4e-3",   0, 1e3, "X", "learning rate (paper: 4e-4 at 60M parameters; Table 9)"},
+    {"min-lr",        't', 'd', AT(train.min_lr),        "-1",     0, 1e3, "X", "where the cosine ends; default: a tenth of --lr"},
+    {"warmup",        't', 'i', AT(train.warmup),        "100",    0, 1 << 30, "N", "steps of linear warm-up"},
+    {"schedule",      't', 'c', AT(train.schedule),      "constant", 0, 0, "constant|cosine", "after the warm-up"},
+    {"optimizer",     't', 'c', AT(train.optimizer),     "adamw",  0, 0, "adamw|sgd", "the optimiser"},
+    {"wd",            't', 'd', AT(train.wd),            "0.1",    0, 1e3, "G", "weight decay gamma, decoupled (Table 2)"},
+    {"decay",         't', 'c', AT(train.decay),         "all",    0, 0, "all|matrices", "what it acts on"},
+    {"clip",          't', 'd', AT(train.clip),          "1",      0, 1e9, "X", "largest gradient norm; 0: no clipping"},
+    {"beta1",         't', 'd', AT(train.beta1),         "0.9",    0, 0.999999, "X", "AdamW's first moment"},
+    {"beta2",         't', 'd', AT(train.beta2),         "0.95",   0, 0.999999, "X", "AdamW's second moment"},
+    {"adam-eps",      't', 'd', AT(train.adam_eps),      "1e-8",   0, 1, "X", "AdamW's epsilon"},
+    {"seed",          't', 'i', AT(train.seed),          "0",      0, 2147483647, "N", "start, order of the data, random tokens"},
+    {"save-every",    't', 'i', AT(train.save_every),    "0",      0, 1 << 30, "N", "steps between checkpoints; 0: only the last"},
+    {"log-every",     't', 'i', AT(train.log_every),     "100",    1, 1 << 30, "N", "steps between lines of --log, and looks at the sink"},
+
+    {"text",          'd', 's', AT(data.text),           "",       0, 0, "FILE", "text whose documents end in <|endoftext|>; - is standard input"},
+    {"grammar",       'd', 's', AT(data.grammar),        "",       0, 0, "FILE", "a grammar to expand without end; default: the shipped stories"},
+    {"tokenizer",     'd', 's', AT(data.tokenizer),      "tokenizer.bin", 0, 0, "FILE", "the vocabulary"},
+    {"fix-token",     'd', 'i', AT(data.fix_token),      "0",      1, 1 << 24, "POS", "write <|fix|> at this position of every sequence (Table 10)"},
+    {"random-tokens", 'd', 's', AT(data.random_tokens),  "",       0, 0, "1,2", "draw these positions from the whole vocabulary (section 5)"},
+    {"data-tokens",   'd', 'd', AT(data.data_tokens),    "0",      1, 1e15, "N", "train on at most N tokens, again and again (Figure 5)"},
+    {"bos",           'd', 'b', AT(data.bos),            "0",      0, 1, "", "<|bos|> before every document"},
+    {"valid",         'd', 'd', AT(data.valid),          "0.05",   0, 0.9, "SHARE", "share of the documents kept for validation"},
+
+    {"eps",           'e', 'd', AT(eps),                 "0.3",    0, 1, "X", "threshold of Sink (Figure 3)"},
+    {"T",             'e', 'i', AT(eval_T),              "64",     1, 1 << 24, "T", "tokens of an evaluated sequence"},
+    {"n",             'e', 'i', AT(eval_n),              "100",    1, 1 << 20, "N", "sequences"},
+    {"k",             'e', 'i', AT(eval_k),              "4",      1, 1 << 20, "K", "print Sink_1 .. Sink_K"},
+    {"metric-rows",   'e', 'c', AT(metric_rows),         "real",   0, 0, "real|plus1", "rows the metric reads; plus1: the authors' form"},
+    {"input",         'e', 'c', AT(input),               "natural", 0, 0, "natural|random|repeat", "what is fed (Table 1)"},
+
+    {"out",           'o', 's', AT(out),                 "",       0, 0, "FILE", "where the result goes"},
+    {"log",           'o', 's', AT(log),                 "",       0, 0, "FILE", "a CSV line every --log-every steps"},
+    {"csv",           'o', 's', AT(csv),                 "",       0, 0, "FILE", "the results as CSV"},
+    {"json",          'o', 's', AT(json),                "",       0, 0, "FILE", "the results as JSON"},
+    {"quiet",         'o', 'b', AT(quiet),               "0",      0, 1, "", "no progress"},
+    {"threads",       'o', 'i', AT(threads),             "0",      1, 1024, "N", "threads; default: all. The results have the same bits"},
+
+    {"ids",           'i', 's', AT(ids),                 "",       0, 0, "FILE", "lines of T+1 token ids, taken literally"},
+    {"all",           'i', 'b', AT(all),                 "0",      0, 1, "", "also q, k, z and the features before a post-norm"},
+    {"prompt",        'g', 's', AT(prompt),              "",       0, 0, "TEXT", "how the text begins"},
+    {"tokens",        'g', 'i', AT(tokens_out),          "100",    1, 1 << 24, "N", "how many to write"},
+    {"temperature",   'g', 'd', AT(temperature),         "0.8",    0, 100, "X", "0 takes the likeliest"},
+    {"m",             'b', 'i', AT(gemm_m),              "768",    1, 1 << 16, "M", "rows of the product"},
+    {"n",             'b', 'i', AT(gemm_n),              "768",    1, 1 << 16, "N", "columns"},
+    {"k",             'b', 'i', AT(gemm_k),              "768",    1, 1 << 16, "K", "the inner size"},
+    {"isa",           'b', 'c', AT(isa),                 "best",   0, 0, "best|base|avx2|avx512", "instruction set"},
+    {NULL, 0, 0, 0, NULL, 0, 0, NULL, NULL}
+};
+
+/* Which of the words separated by | is this one? -1: none. */
+static int choice_of(const char *choices, const char *word) {
+    size_t n = strlen(word);
+    for (int i = 0; *choices; i++) {
+        size_t length = strcspn(choices, "|");
+        if (length == n && !strncmp(choices, word, n)) return i;
+        choices += length + (choices[length] == '|');
+    }
+    return -1;
+}
+
+/* Writes text into the field of option o; checks nothing but the form and the bounds. */
+int option_set(const Option *o, Settings *s, const char *text, bool bounded, Error *e) {
+    char *at = (char *)s + o->field, *end;
+    errno = 0;
+    double x = strtod(text, &end);
+    bool number = *text && !*end && !isspace((unsigned char)*text);
+    if (o->kind == 's') {
+        if (strlen(text) >= (o->field == AT(data.random_tokens) ? 64u : (size_t)PATH_ROOM))
+            return fail(e, 2, "--%s %.40s..: this is too long. Try: a shorter one", o->flag, text);
+        strcpy(at, text);
+    } else if (o->kind == 'c') {
+        int which = choice_of(o->choices, text);
+        if (which < 0) return fail(e, 2, "--%s %s: expected one of %s. Try: one of these", o->flag, text, o->choices);
+        memcpy(at, &which, sizeof which);
+    } else if (!number || (o->kind == 'i' && x != floor(x))) {
+        return fail(e, 2, "--%s %s: expected a %snumber. Try: --%s %s", o->flag, text, o->kind == 'i' ? "whole " : "",
+                    o->flag, atof(o->fallback) > 0 ? o->fallback : "1");
+    } else if (bounded && !(x >= o->least && x <= o->most)) {
+        return fail(e, 2, "--%s %s: expected %g to %g. Try: a value between", o->flag, text, o->least, o->most);
+    } else if (o->kind == 'd') {
+        memcpy(at, &x, sizeof x);
+    } else {
+        int whole = (int)x;
+        memcpy(at, &whole, sizeof whole);
+    }
+    return 0;
+}
+
+/* The field of option o as text that option_set reads back to the same bits. */
+void option_text(const Option *o, const Settings *s, char *text, size_t room) {
+    const char *at = (const char *)s + o->field;
+    if (o->kind == 's') snprintf(text, room, "%s", at);
+    else if (o->kind == 'd') {
+        double x;
+        memcpy(&x, at, sizeof x);
+        snprintf(text, room, "%.15g", x);
+        if (strtod(text, NULL) != x) snprintf(text, room, "%.17g", x);
+    } else {
+        int x;
+        memcpy(&x, at, sizeof x);
+        if (o->kind != 'c') { snprintf(text, room, "%d", x); return; }
+        const char *word = o->choices;
+        for (; x > 0; x--) word += strcspn(word, "|") + 1;
+        snprintf(text, room, "%.*s", (int)strcspn(word, "|"), word);
+    }
+}
+
+void settings_default(Settings *s) {
+    Error e = {0};
+    memset(s, 0, sizeof *s);
+    for (const Option *o = OPTIONS; o->flag; o++) option_set(o, s, o->fallback, false, &e);
+}
+
+const Option *option_find(const char *flag, const char *groups) {
+    for (const Option *o = OPTIONS; o->flag; o++)
+        if (!strcmp(o->flag, flag) && strchr(groups, o->group)) return o;
+    return NULL;
+}
+
+static int parse_words(Settings *s, int argc, char **argv, const char *groups, const char **words, int *n_words, Error *e);
+
+/* --variant NAME: the flags of a row of VARIANTS, as if they stood here. */
+int settings_flags(Settings *s, const char *flags, const char *groups, Error *e) {
+    char text[1024], *argv[96];
+    int argc = 0;
+    if (snprintf(text, sizeof text, "%s", flags) >= (int)sizeof text) return fail(e, 2, "too many flags in one string");
+    for (char *word = strtok(text, " "); word && argc < 96; word = strtok(NULL, " ")) argv[argc++] = word;
+    return parse_words(s, argc, argv, groups, NULL, NULL, e);
+}
+
+static int parse_variant(Settings *s, const char *name, Error *e) {
+    for (const Variant *v = VARIANTS; v->name; v++)
+        if (!strcmp(v->name, name)) {
+            snprintf(s->variant, sizeof s->variant, "%s", name);
+            return settings_flags(s, v->flags, "m", e);
+        }
+    return fail(e, 2, "--variant %s: no such row. Try: sink list", name);
+}
+
+static int parse_words(Settings *s, int argc, char **argv, const char *groups, const char **words, int *n_words, Error *e) {
+    for (int i = 0; i < argc && !e->status; i++) {
+        const char *word = argv[i];
+        if (strncmp(word, "--", 2)) {
+            if (!words || *n_words >= 8) return fail(e, 2, "%s: a word too many. Try: sink help", word);
+            words[(*n_words)++] = word;
+            continue;
+        }
+        bool variant = !strcmp(word, "--variant") && strchr(groups, 'm');
+        const Option *o = option_find(word + 2, groups);
+        if (!o && !variant) return fail(e, 2, "%s: no such flag here. Try: sink help", word);
+        if (o && o->kind == 'b') { option_set(o, s, "1", true, e); continue; }
+        if (i + 1 == argc) return fail(e, 2, "%s: expected a value after it. Try: sink help", word);
+        if (variant) parse_variant(s, argv[++i], e);
+        else option_set(o, s, argv[++i], true, e);
+    }
+    return e->status;
+}
+
+int settings_parse(Settings *s, int argc, char **argv, const char *groups, const char **words, int *n_words, Error *e) {
+    if (parse_words(s, argc, argv, groups, words, n_words, e)) return e->status;
+    if (s->train.min_lr < 0) s->train.min_lr = s->train.lr / 10;
+    return 0;
+}
+
+int config_from_flags(Config *c, const char *flags, Error *e) {
+    Settings s;
+    settings_default(&s);
+    if (settings_flags(&s, flags, "m", e)) return e->status;
+    *c = s.model;
+    return config_resolve(c, e);
+}
+
+/* ---------------------------------------------------------------------------------------------------
+ * 16.2  Verbs
+ */
+
+typedef struct Verb { const char *name, *words, *groups, *help; int (*run)(Settings *s, const char **words, int n, Error *e); } Verb;
+static const Verb *verb_find(const char *name);
+static void verbs_print(FILE *out);
+
+/* The command that repeats the run: every flag that differs from its default. */
+static void echo_command(const Verb *v, const Settings *s, FILE *out) {
+    Settings base;
+    char value[PATH_ROOM], fallback[PATH_ROOM];
+    settings_default(&base);
+    fprintf(out, "sink %s", v->name);
+    for (const Option *o = OPTIONS; o->flag; o++) {
+        if (!strchr(v->groups, o->group)) continue;
+        option_text(o, s, value, sizeof value);
+        option_text(o, &base, fallback, sizeof fallback);
+        if (strcmp(value, fallback)) fprintf(out, " --%s%s%s", o->flag, o->kind == 'b' ? "" : " ", o->kind == 'b' ? "" : value);
+    }
+    fputc('\n', out);
+}
+
+static int verb_run(Settings *s, const char **words, int n, Error *e) {
+    (void)words; (void)n;
+    return demo_run(s, stdout, e);
+}
+
+static int verb_train(Settings *s, const char **words, int n, Error *e) {
+    Trainer t;
+    Progress p;
+    (void)words; (void)n;
+    if (trainer_create(&t, s, e)) return e->status;
+    progress_start(&p, "train", s->quiet);
+    train_run(&t, &p, e);
+    if (!e->status)
+        printf("steps=%ld loss=%.6f valid_loss=%.6f alpha_1=%.6f sink_1=%.6f parameters=%lld%s%s\n", t.step, t.loss,
+               held_loss(&t.m, &t.data, &t.s, HELD_BLOCKS, e), p.alpha1, p.sink1, (long long)t.m.count, s->out[0] ? " out=" : "", s->out);
+    trainer_free(&t);
+    return e->status;
+}
+
+/* A model file, and what it was trained on unless the command line names something else. */
+static int open_model(Settings *s, const char *path, Trainer *t, Error *e) {
+    if (checkpoint_load(path, t, false, e)) return e->status;
+    Source kept = t->s.data;
+    Settings said = *s;
+    *s = t->s;
+    s->data = said.data;
+    s->data.fix_token = said.data.fix_token ? said.data.fix_token : kept.fix_token;
+    s->data.bos = said.data.bos || kept.bos;
+    s->data.random_tokens[0] = 0;
+    s->data.data_tokens = 1;                                 /* nothing is trained on here */
+    s->data.valid = said.data.valid;
+    s->eps = said.eps; s->eval_T = said.eval_T; s->eval_n = said.eval_n; s->eval_k = said.eval_k;
+    s->metric_rows = said.metric_rows; s->input = said.input; s->quiet = said.quiet; s->all = said.all;
+    memcpy(s->csv, said.csv, sizeof s->csv); memcpy(s->json, said.json, sizeof s->json);
+    memcpy(s->out, said.out, sizeof s->out); memcpy(s->ids, said.ids, sizeof s->ids);
+    memcpy(s->prompt, said.prompt, sizeof s->prompt);
+    s->tokens_out = said.tokens_out; s->temperature = said.temperature; s->train.seed = said.train.seed;
+    return 0;
+}
+
+static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
+    uint64_t hash = t->tokenizer_hash;
+    if (data_open(&t->data, &s->data, 0, 1, e)) return e->status;
+    if (hash && hash != t->data.tokenizer.hash)
+        return fail(e, 1, "%s: expected the tokenizer it was trained with, found another in %s. Try: --tokenizer FILE", path, s->data.tokenizer);
+    return 0;
+}
+
+/* Results as one row of CSV, or an object of JSON. */
+static int eval_write(const Sinks *r, const Settings *s, Error *e) {
+    char text[2048];
+    int first = config_column_first(&s->model), star = config_column_star(&s->model), n;
+    double values[] = {sinks_sink(r, first, 0), sinks_alpha(r, first), sinks_alpha(r, first) / sink_uniform(&s->model, r->T),
+                       star < 0 ? 0 : sinks_sink(r, star, 0), star < 0 ? 0 : sinks_alpha(r, star), sinks_ratio(r), r->loss,
+                       r->massive, r->median};
+    static const char *const names[] = {"sink_1", "alpha_1", "times_even", "sink_star", "alpha_star", "norm_ratio", "loss", "massive", "median"};
+    if (s->csv[0]) {
+        n = snprintf(text, sizeof text, "eps,T,n");
+        for (int i = 0; i < 9; i++) n += snprintf(text + n, sizeof text - (size_t)n, ",%s", names[i]);
+        n += snprintf(text + n, sizeof text - (size_t)n, "\n%g,%d,%d", s->eps, r->T, r->n);
+        for (int i = 0; i < 9; i++) n += snprintf(text + n, sizeof text - (size_t)n, ",%.8g", values[i]);
+        n += snprintf(text + n, sizeof text - (size_t)n, "\n");
+        file_write(s->csv, text, (size_t)n, e);
+    }
+    if (s->json[0]) {
+        n = snprintf(text, sizeof text, "{\"eps\": %g, \"T\": %d, \"n\": %d", s->eps, r->T, r->n);
+        for (int i = 0; i < 9; i++) n += snprintf(text + n, sizeof text - (size_t)n, ", \"%s\": %.8g", names[i], values[i]);
+        n += snprintf(text + n, sizeof text - (size_t)n, "}\n");
+        file_write(s->json, text, (size_t)n, e);
+    }
+    return e->status;
+}
+
+static int verb_eval(Settings *s, const char **words, int n, Error *e) {
+    Trainer t = {0};
+    Sinks r = {0};
+    int starts = 0;
+    if (n != 1) return fail(e, 2, "eval: expected one model file. Try: sink eval out/model.ckpt");
+    if (open_model(s, words[0], &t, e) || open_data(s, &t, words[0], e)
+        || evaluate(&r, &t.m, &t.data, s, s->eval_n, s->eval_T, &starts, e)) {
+        trainer_free(&t);
+        return e->status;
+    }
+    printf("%s: %d sequences of %d tokens, %s", words[0], r.n, r.T, (const char *[]){"natural", "random", "repeat"}[s->input]);
+    if (s->input == INPUT_NATURAL) printf(" (%d at the start of a document)", starts);
+    if (s->data.fix_token) printf(", token %d fixed as in its training", s->data.fix_token);
+    printf(", rows %s\n\n", s->metric_rows == ROWS_REAL ? "real" : "plus1");
+    sinks_print(&r, &s->model, s->eval_k, stdout);
+    if (s->input == INPUT_NATURAL) printf("\nloss %.4f nats a token\n", r.loss);
+    eval_write(&r, s, e);
+    sinks_free(&r);
+    trainer_free(&t);
+    return e->status;
+}
+
+static int verb_check(Settings *s, const char **words, int n, Error *e) {
+    (void)s;
+    if (n > 1) return fail(e, 2, "check: expected at most one name. Try: sink check proposition2");
+    if (n && !strcmp(words[0], "list")) { checks_list(stdout); return 0; }
+    return checks_run(n ? words[0] : NULL, stdout, wants_colour(stdout), e);
+}
+
+static int verb_list(Settings *s, const char **words, int n, Error *e) {
+    (void)s; (void)words; (void)n; (void)e;
+    printf("%-16s %-22s %-16s %-6s %s\n", "variant", "paper", "Sink_1 % there", "loss", "flags");
+    for (const Variant *v = VARIANTS; v->name; v++)
+        printf("%-16s %-22.22s %-16s %-6s %s\n", v->name, v->source, v->sink, v->loss, v->flags);
+    printf("\n--variant NAME sets the flags of a row; * a / b: Sink_* and Sink_1; -: training failed there; blank: no number.\n");
+    return 0;
+}
+
+/* tokenize train FILE.. --out F --vocab N   |   encode < text   |   decode < ids */
+static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
+    Bytes in = {0}, out = {0};
+    Tokenizer t = {0};
+    Encoder encoder = {0};
+    Ids ids = {0};
+    const char *what = n ? words[0] : "";
+    if (!strcmp(what, "train")) {
+        if (n < 2 || !s->out[0]) return fail(e, 2, "tokenize train: expected files and --out FILE. Try: sink tokenize train text.txt --out tokenizer.bin");
+        for (int i = 1; i < n; i++)
+            if (file_read(words[i], &in, e) || bytes_add(&in, DOCUMENT_END, strlen(DOCUMENT_END), e)) break;
+        if (!e->status && !tokenizer_train(&t, in.at, in.size, s->model.vocab, e)) tokenizer_save(s->out, &t, e);
+        if (!e->status) printf("vocabulary=%d text=%zu out=%s\n", t.vocab, in.size, s->out);
+    } else if (!strcmp(what, "encode") || !strcmp(what, "decode")) {
+        const char *path = n > 1 ? words[1] : "-";
+        if (!tokenizer_load(s->data.tokenizer, &t, e) && !encoder_make(&encoder, &t, e) && !file_read(path, &in, e)) {
+            if (!strcmp(what, "encode")) {
+                tokenizer_encode(&encoder, in.at, in.size, &ids, e);
+                for (size_t i = 0; i < ids.size && !e->status; i++) printf("%d%c", ids.at[i], i + 1 < ids.size ? ' ' : '\n');
+            } else {
+                int B, T;
+                if (!ids_parse(&in, path, t.vocab, false, &ids, &B, &T, e) && !tokenizer_decode(&t, ids.at, ids.size, &out, e))
+                    fwrite(out.at, 1, out.size, stdout);
+            }
+        }
+    } else fail(e, 2, "tokenize: expected train, encode or decode, found '%s'. Try: sink help tokenize", what);
+    encoder_free(&encoder);
+    tokenizer_free(&t);
+    ids_free(&ids);
+    bytes_free(&in);
+    bytes_free(&out);
+    return e->status;
+}
+
+/* The next token after ids[0..n): the likeliest at temperature 0, else drawn from softmax(y / temperature). */
+static int sample_next(const Model *m, Acts *a, const int *ids, int n, double temperature, Rng *rng, real *y) {
+    int V = m->c.vocab, N = config_rows(&m->c, n), best = 0;
+    model_forward(m, a, ids, 1, n);
+    model_logits(m, a, a->nf + (idx)(N - 1) * m->c.dim, 1, y);
+    for (int v = 1; v < V; v++) if (y[v] > y[best]) best = v;
+    if (temperature <= 0) return best;
+    double most = (double)y[best], sum = 0, draw = rng_uniform(rng);
+    for (int v = 0; v < V; v++) sum += exp(((double)y[v] - most) / temperature);
+    for (int v = 0; v < V; v++) {
+        draw -= exp(((double)y[v] - most) / temperature) / sum;
+        if (draw < 0) return v;
+    }
+    return best;
+}
+
+static int verb_generate(Settings *s, const char **words, int n, Error *e) {
+    Trainer t = {0};
+    Ids ids = {0};
+    Bytes text = {0};
+    if (n != 1) return fail(e, 2, "generate: expected one model file. Try: sink generate out/model.ckpt --prompt \"The king\"");
+    if (open_model(s, words[0], &t, e)) return e->status;
+    uint64_t hash = t.tokenizer_hash;
+    if (tokenizer_load(s->data.tokenizer, &t.data.tokenizer, e) || encoder_make(&t.data.encoder, &t.data.tokenizer, e)) goto done;
+    if (hash != t.data.tokenizer.hash) {
+        fail(e, 1, "%s: expected the tokenizer it was trained with, found another in %s. Try: --tokenizer FILE", words[0], s->data.tokenizer);
+        goto done;
+    }
+    const int32_t start = s->data.fix_token == 1 ? TOKEN_FIX : s->data.bos ? TOKEN_BOS : TOKEN_END;
+    ids_add(&ids, &start, 1, e);
+    tokenizer_encode(&t.data.encoder, (const unsigned char *)s->prompt, strlen(s->prompt), &ids, e);
+    int C = s->model.context;
+    real *y = grab(s->model.vocab, sizeof(real), e);
+    int *row = grab(C, sizeof(int), e);
+    Rng rng = {hash64((uint64_t)s->train.seed, "generate", 8)};
+    if (!e->status && !acts_create(&t.a, &t.m, 1, C, false, e)) {
+        fputs(s->prompt, stdout);
+        for (int i = 0; i < s->tokens_out && !e->status && !interrupted; i++) {
+            int have = (int)ids.size < C ? (int)ids.size : C;      /* the first token stays, the oldest others go */
+            row[0] = ids.at[0];
+            for (int k = 1; k < have; k++) row[k] = ids.at[ids.size - (size_t)have + (size_t)k];
+            int32_t next = sample_next(&t.m, &t.a, row, have, s->temperature, &rng, y);
+            if (next == TOKEN_END) break;
+            ids_add(&ids, &next, 1, e);
+            text.size = 0;
+            if (!tokenizer_decode(&t.data.tokenizer, &next, 1, &text, e)) fwrite(text.at, 1, text.size, stdout);
+            fflush(stdout);
+        }
+        fputc('\n', stdout);
+    }
+    free(y);
+    free(row);
+done:
+    ids_free(&ids);
+    bytes_free(&text);
+    trainer_free(&t);
+    return e->status;
+}
+
+static int verb_dump(Settings *s, const char **words, int n, Error *e) {
+    Trainer t = {0};
+    Bytes text = {0};
+    Ids ids = {0};
+    int B = 0, T = 0;
+    if (n > 1) return fail(e, 2, "dump: expected at most one model file. Try: sink dump --ids FILE --out FOLDER");
+    if (!s->ids[0] || !s->out[0]) return fail(e, 2, "dump: expected --ids FILE and --out FOLDER. Try: echo 1 2 3 4 > ids; sink dump --ids ids --out out/dump");
+    if (n == 1) {
+        if (open_model(s, words[0], &t, e)) return e->status;
+        model_free(&t.m);
+        Bytes file = {0};
+        Trainer again = {0};
+        if (!file_read(words[0], &file, e)) checkpoint_read(file.at, file.size, words[0], &again, true, e);
+        bytes_free(&file);
+        t = again;
+    } else if (!config_resolve(&s->model, e) && !model_create(&t.m, &s->model, true, e))
+        model_init(&t.m, s->train.init, (uint64_t)s->train.seed);
+    if (!e->status) file_read(s->ids, &text, e);
+    if (!e->status && !ids_parse(&text, s->ids, t.m.c.vocab, true, &ids, &B, &T, e)) {
+        if (T > t.m.c.context)
+            fail(e, 1, "%s: expected at most %d ids a line (--context and one), found %d. Try: --context %d", s->ids, t.m.c.context + 1, T + 1, T);
+        else if (make_folder(s->out) && errno != EEXIST) fail(e, 1, "%s: cannot be made, %s. Try: a folder that exists", s->out, strerror(errno));
+        else if (!acts_create(&t.a, &t.m, B, T, true, e)) dump_run(s->out, s, &t.m, &t.a, &ids, B, T, e);
+    }
+    ids_free(&ids);
+    bytes_free(&text);
+    trainer_free(&t);
+    return e->status;
+}
+
+/* bench gemm: the product against the peak of fused multiply-adds, measured just before. */
+static int bench_gemm(const Settings *s, Error *e) {
+    int m = s->gemm_m, n = s->gemm_n, k = s->gemm_k;
+    Isa isa = s->isa == 0 ? isa_best() : (Isa)(s->isa - 1);
+    if (isa > isa_best()) return fail(e, 2, "--isa: this machine has not that instruction set. Try: --isa best");
+    real *a = grab((idx)m * k, sizeof(real), e), *b = grab((idx)k * n, sizeof(real), e), *c = grab((idx)m * n, sizeof(real), e);
+    if (!e->status) {
+        Rng rng = {1};
+        for (idx i = 0; i < (idx)m * k; i++) a[i] = (real)(rng_uniform(&rng) - 0.5);
+        for (idx i = 0; i < (idx)k * n; i++) b[i] = (real)(rng_uniform(&rng) - 0.5);
+        double peak = fma_peak(isa, workers()), best = 1e30, flop = 2.0 * m * n * k, start = seconds();
+        for (int i = 0; i < 5 || (seconds() - start < 0.5 && i < 100000); i++) {
+            double from = seconds();
+            matmul_at(isa, c, n, rows_of(a, k), rows_of(b, n), m, n, k, false);
+            double took = seconds() - from;
+            if (took < best) best = took;
+        }
+        printf("gflops=%.1f peak=%.1f ratio=%.3f m=%d n=%d k=%d isa=%s threads=%d fused=%d\n", flop / best / 1e9, peak,
+               flop / best / 1e9 / peak, m, n, k, (const char *[]){"base", "avx2", "avx512"}[isa], workers(), fma_fuses(isa));
+    }
+    free(a); free(b); free(c);
+    return e->status;
+}
+
+/* Useful operations of a training step: 6 for each weight of a matrix and token, and the two products
+ * of attention over what is visible, forward and twice that backward. */
+static double step_flops(const Model *m, int B, int T) {
+    double weights = 0, seen = 0;
+    for (int i = 0; i < m->n_tensors; i++)
+        if (m->tensor[i].rank == 2 && m->tensor[i].matrix && strcmp(m->tensor[i].name, "wte") && strcmp(m->tensor[i].name, "wpe"))
+            weights += (double)m->tensor[i].count;
+    if (m->c.tied) weights += (double)m->c.vocab * m->c.embed_dim;
+    int N = config_rows(&m->c, T);
+    for (int l = 0; l < m->c.layers; l++)
+        for (int i = 0; i < N; i++) {
+            int w = config_window(&m->c, l);
+            seen += w && w < i + 1 ? w : i + 1;
+        }
+    return 6 * weights * B * T + 12 * seen * B * m->c.heads * m->c.head_dim;
+}
+
+static int bench_step(Settings *s, Error *e) {
+    Trainer t;
+    enum { COUNT = 15 };
+    if (trainer_create(&t, s, e)) return e->status;
+    double took[COUNT], peak = fma_peak(isa_best(), workers()), flop = step_flops(&t.m, s->train.batch, s->model.context) * s->train.accumulate;
+    for (int i = -3; i < COUNT && !e->status; i++) {
+        double from = seconds();
+        trainer_step(&t, e);
+        if (i >= 0) took[i] = seconds() - from;
+    }
+    for (int i = 1; i < COUNT; i++)
+        for (int j = i; j > 0 && took[j] < took[j - 1]; j--) { double swap = took[j]; took[j] = took[j - 1]; took[j - 1] = swap; }
+    double median = took[COUNT / 2], tokens = (double)s->train.batch * s->train.accumulate * s->model.context;
+    if (!e->status)
+        printf("step_ms=%.2f tok_per_s=%.0f gflops=%.1f ratio=%.3f peak=%.1f threads=%d\n", 1e3 * median, tokens / median,
+               flop / median / 1e9, flop / median / 1e9 / peak, peak, workers());
+    trainer_free(&t);
+    return e->status;
+}
+
+static int verb_bench(Settings *s, const char **words, int n, Error *e) {
+    if (n == 1 && !strcmp(words[0], "gemm")) return bench_gemm(s, e);
+    if (n == 1 && !strcmp(words[0], "step")) return bench_step(s, e);
+    return fail(e, 2, "bench: expected gemm or step. Try: sink bench gemm --m 768 --n 768 --k 768");
+}
+
+static int verb_help(Settings *s, const char **words, int n, Error *e) {
+    const Verb *v = n ? verb_find(words[0]) : NULL;
+    if (n && !v) return fail(e, 2, "help: there is no verb '%s'. Try: sink help", words[0]);
+    (void)s;
+    if (!v) {
+        printf("sink: \"When Attention Sink Emerges in Language Models\" as one C file.\n\n  sink VERB [MODEL] [--flag value ...]\n\n");
+        verbs_print(stdout);
+        printf("\nBegin with: sink run. A verb's flags: sink help VERB. Results on stdout, progress on stderr.\n"
+               "Exit status: 0 done, 1 a file, the data, the numbers or a check failed, 2 wrong usage.\n");
+        return 0;
+    }
+    printf("sink %s %s\n    %s\n\n", v->name, v->words, v->help);
+    for (const Option *o = OPTIONS; o->flag; o++) {
+        char left[96];
+        if (!strchr(v->groups, o->group)) continue;
+        snprintf(left, sizeof left, "--%s %s", o->flag, o->kind == 'c' ? o->choices : o->choices ? o->choices : "");
+        printf("  %-34s %s%s", left, strlen(left) > 34 ? "\n                                     " : "", o->help);
+        if (o->kind != 'b' && *o->fallback && strcmp(o->fallback, "0") && strcmp(o->fallback, "-1")) printf(" [%s]", o->fallback);
+        fputc('\n', stdout);
+    }
+    if (strchr(v->groups, 'm')) printf("  %-34s a row of `sink list`\n", "--variant NAME");
+    return 0;
+}
+
+static const Verb VERBS[] = {
+    {"run",      "",               "mtdeo", "three short trainings: a sink emerges, moves to a key bias, fails to appear", verb_run},
+    {"train",    "",               "mtdeo", "text in, checkpoint out", verb_train},
+    {"eval",     "MODEL",          "dteo",  "the sink metrics, norms and the alpha map of a model", verb_eval},
+    {"check",    "[NAME]",         "",      "the paper's propositions, measured: holds, fails as it must, refuted", verb_check},
+    {"list",     "",               "",      "the paper's variants by name", verb_list},
+    {"tokenize", "train|encode|decode [FILE]", "mdo", "make a tokenizer; text to ids; ids to text", verb_tokenize},
+    {"generate", "MODEL",          "dtgo",  "text from a model", verb_generate},
+    {"dump",     "[MODEL]",        "mtio",  "every tensor of one forward and backward, for NumPy", verb_dump},
+    {"bench",    "gemm|step",      "bmtdo", "speed, as a ratio to the machine's measured peak", verb_bench},
+    {"help",     "[VERB]",         "",      "this page; a verb's flags", verb_help},
+    {NULL, NULL, NULL, NULL, NULL}
+};
+
+static const Verb *verb_find(const char *name) {
+    for (const Verb *v = VERBS; v->name; v++) if (!strcmp(v->name, name)) return v;
+    return NULL;
+}
+
+static void verbs_print(FILE *out) {
+    for (const Verb *v = VERBS; v->name; v++) fprintf(out, "  %-9s %-27s %s\n", v->name, v->words, v->help);
+}
+
+#ifndef SINK_NO_MAIN
+int main(int argc, char **argv) {
+    Settings s;
+    Error e = {0};
+    const char *words[8];
+    int n = 0;
+    settings_default(&s);
+    const char *name = argc > 1 ? argv[1] : "help";
+    if (!strcmp(name, "--help") || !strcmp(name, "-h")) name = "help";
+    const Verb *v = verb_find(name);
+    if (!v) fail(&e, 2, "there is no verb '%s'. Try: sink help", name);
+    else {
+        if (!strcmp(v->name, "run")) settings_flags(&s, RUN_FLAGS, "mtd", &e);
+        if (!strcmp(v->name, "run")) s.train.steps = RUN_STEPS;
+        if (!settings_parse(&s, argc > 2 ? argc - 2 : 0, argv + 2, v->groups, words, &n, &e)) {
+            if (set_workers(s.threads)) fprintf(stderr, "sink: built without OpenMP, so 1 thread and not %d; the bits are the same\n", s.threads);
+            signal(SIGINT, on_interrupt);
+            if (!s.quiet && (v->run == verb_run || v->run == verb_train)) echo_command(v, &s, stderr);
+            v->run(&s, words, n, &e);
+        }
+    }
+    if (e.status) fprintf(stderr, "sink: %s\n", e.text);
+    else if (fflush(stdout) || ferror(stdout)) { fprintf(stderr, "sink: the output cannot be written. Try: free some space\n"); e.status = 1; }
+    return e.status;
+}
+#endif
