@@ -1848,7 +1848,7 @@ static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l,
     idx map = N * s->S, row0 = b * N, at = l * N;
     for (int h = 0; h < H; h++) {
         idx head = (b * H + h) * map;
-        measure_head(s, c, rows, (l * H + h), a->probe[l].metric + head, a->probe[l].weight + head);
+        measure_head(s, c, rows, (l * H + h), s->probe[l].metric + head, s->probe[l].weight + head);
         measure_angles(s, c, la, b, l, h);
     }
     for (idx n = 0; n < N; n++) {
@@ -3101,7 +3101,7 @@ static int data_told(Data *d, const Source *s, uint64_t seed, uint64_t number, I
 }
 
 /* The documents of a text, shared out between training and validation. */
-static int data_split(Data *d, const Source *s, const Bytes *text, Error *e) {
+static int data_split(Data *d, const Source *s, const Bytes *text, int T, Error *e) {
     uint64_t number = 0;
     for (size_t at = 0; at < text->size && !e->status; number++) {
         size_t n = document_length(text->at + at, text->size - at);
@@ -3114,19 +3114,19 @@ static int data_split(Data *d, const Source *s, const Bytes *text, Error *e) {
                 int32_t start = (int32_t)d->held.size;
                 ids_add(&d->starts, &start, 1, e);
             }
-            if (held || s->data_tokens == 0 || (double)d->train.size < s->data_tokens)
-                data_encode(d, s, text->at + from, to - from, held ? &d->held : &d->train, e);
+            bool wanted = held || (T && (s->data_tokens == 0 || (double)d->train.size < s->data_tokens));
+            if (wanted) data_encode(d, s, text->at + from, to - from, held ? &d->held : &d->train, e);
         }
         at = to + (to < text->size ? strlen(DOCUMENT_END) : 0);
     }
     return e->status;
 }
 
-static int data_open_grammar(Data *d, const Source *s, const char *path, Error *e) {
+static int data_open_grammar(Data *d, const Source *s, const char *path, int T, Error *e) {
     Bytes text = {0};
     if (!file_read(path, &text, e)) grammar_read(&d->grammar, text.at, text.size, path, e);
     bytes_free(&text);
-    d->endless = s->data_tokens == 0;
+    d->endless = s->data_tokens == 0 || !T;
     for (uint64_t i = 0; i < HELD_DOCUMENTS && !e->status; i++) {
         int32_t start = (int32_t)d->held.size;
         ids_add(&d->starts, &start, 1, e);
@@ -3137,7 +3137,8 @@ static int data_open_grammar(Data *d, const Source *s, const char *path, Error *
     return e->status;
 }
 
-/* Opens what s names: the tokenizer, and a text or a grammar. seed orders the data; T is the context. */
+/* Opens what s names: the tokenizer, and a text or a grammar. seed orders the data; T is the context,
+ * or 0 when nothing will be trained and only the held documents are wanted. */
 int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
     *d = (Data){.seed = (uint64_t)seed + 1};
     const char *name = s->text[0] ? s->text : s->grammar[0] ? s->grammar : SHIPPED_GRAMMAR;
@@ -3148,12 +3149,12 @@ int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
     }
     if (s->text[0]) {
         Bytes text = {0};
-        if (!file_read(s->text, &text, e)) data_split(d, s, &text, e);
+        if (!file_read(s->text, &text, e)) data_split(d, s, &text, T, e);
         bytes_free(&text);
-    } else data_open_grammar(d, s, name, e);
+    } else data_open_grammar(d, s, name, T, e);
     if (s->data_tokens > 0 && (double)d->train.size > s->data_tokens) d->train.size = (size_t)s->data_tokens;
     d->blocks = d->endless ? 0 : (idx)d->train.size / (T + 1);
-    if (!e->status && !d->endless && d->blocks < 1)
+    if (!e->status && T && !d->endless && d->blocks < 1)
         fail(e, 1, "%s: expected at least %d tokens to train on, found %zu. Try: a longer text, or a smaller --context",
              name, T + 1, d->train.size);
     if (!e->status && d->blocks) d->order = grab(d->blocks, sizeof(int32_t), e);
@@ -4109,8 +4110,7 @@ typedef __typeof__(_Generic((real)0, float: (int32_t)0, default: (int64_t)0)) Fo
 #endif
 
 /* c += a b for one vector of `bytes` bytes, with the same a in every lane. */
-INLINE void lanes_axpy(const int bytes, real *c, real a, const real *b)
-{
+INLINE void lanes_axpy(const int bytes, real *c, real a, const real *b) {
     if (bytes == 64)
         *(Lanes64 *)c += a * *(const Lanes64 *)b;
     else if (bytes == 32)
@@ -4120,8 +4120,7 @@ INLINE void lanes_axpy(const int bytes, real *c, real a, const real *b)
 }
 
 /* c = b for one vector. */
-INLINE void lanes_copy(const int bytes, real *c, const real *b)
-{
+INLINE void lanes_copy(const int bytes, real *c, const real *b) {
     if (bytes == 64)
         *(Lanes64 *)c = *(const Lanes64 *)b;
     else if (bytes == 32)
@@ -4132,8 +4131,7 @@ INLINE void lanes_copy(const int bytes, real *c, const real *b)
 
 /* to[p*width + j] = from[j*ld + p] for j, p < 4: rows 0 and 2, 1 and 3 are interleaved, then the
    results once more. */
-INLINE void transpose4(real *to, const int width, const real *from, idx ld)
-{
+INLINE void transpose4(real *to, const int width, const real *from, idx ld) {
     const Four a = *(const Four *)from, b = *(const Four *)(from + ld);
     const Four c = *(const Four *)(from + 2 * ld), d = *(const Four *)(from + 3 * ld);
     const Four ac_low = LOW(a, c), ac_high = HIGH(a, c);
@@ -4145,18 +4143,15 @@ INLINE void transpose4(real *to, const int width, const real *from, idx ld)
 }
 #else
 #define INLINE static inline
-INLINE void lanes_axpy(const int bytes, real *c, real a, const real *b)
-{
+INLINE void lanes_axpy(const int bytes, real *c, real a, const real *b) {
     for (int l = 0; l < bytes / (int)sizeof(real); l++) c[l] += a * b[l];
 }
 
-INLINE void lanes_copy(const int bytes, real *c, const real *b)
-{
+INLINE void lanes_copy(const int bytes, real *c, const real *b) {
     memcpy(c, b, (size_t)bytes);
 }
 
-INLINE void transpose4(real *to, const int width, const real *from, idx ld)
-{
+INLINE void transpose4(real *to, const int width, const real *from, idx ld) {
     for (idx p = 0; p < 4; p++)
         for (idx j = 0; j < 4; j++) to[p * width + (int)j] = from[j * ld + p];
 }
@@ -4179,16 +4174,14 @@ enum {
 };
 
 /* n things in pieces of at most `size` */
-INLINE int pieces(idx n, idx size)
-{
+INLINE idx pieces(idx n, idx size) {
     return n > 0 ? (n - 1) / size + 1 : 0;
 }
 
 /* The tile: c[mr,nr] = a b, or += with add, where a is [rows,k] and b [k, cols vectors] with rows
    ldb apart, both complete; mr <= rows and nr say how much of the result has a place in C. */
 INLINE void tile(const int bytes, const int rows, const int cols, real *c, idx ldc, idx mr,
-                 idx nr, Matrix a, const real *b, idx ldb, idx k, bool add)
-{
+                 idx nr, Matrix a, const real *b, idx ldb, idx k, bool add) {
     static const real zero[LANES_MAX] = {0};
     const int lanes = bytes / (int)sizeof(real), width = cols * lanes;
     real sum[TILE_MAX], out[TILE_MAX];
@@ -4217,8 +4210,7 @@ INLINE void tile(const int bytes, const int rows, const int cols, real *c, idx l
 
 /* The tile of the four sizes that fits: all or half of the rows, all or half of the columns. */
 INLINE void tile_that_fits(const int bytes, const int rows, const int cols, real *c, idx ldc,
-                           idx mr, idx nr, Matrix a, const real *b, idx ldb, idx k, bool add)
-{
+                           idx mr, idx nr, Matrix a, const real *b, idx ldb, idx k, bool add) {
     const int low = rows / 2, narrow = cols / 2;
     const bool tall = mr > low, wide = nr > narrow * bytes / (int)sizeof(real);
     if (tall && wide) tile(bytes, rows, cols, c, ldc, mr, nr, a, b, ldb, k, add);
@@ -4229,8 +4221,7 @@ INLINE void tile_that_fits(const int bytes, const int rows, const int cols, real
 
 /* Packs b[k,n] into panels of `width` columns: the panel of columns j .. j+width begins at to + j*k
    and holds its k rows one after the other, 0 where n has ended. For A, b is its transpose. */
-INLINE void pack(real *to, const int width, Matrix b, idx n, idx k)
-{
+INLINE void pack(real *to, const int width, Matrix b, idx n, idx k) {
     const size_t row_bytes = sizeof(real) * (size_t)width;
     const idx copied = b.col == 1 ? n - n % width : 0;
     for (idx p = 0; p < k; p++)
@@ -4256,8 +4247,7 @@ INLINE void pack(real *to, const int width, Matrix b, idx n, idx k)
    rows of A. A is packed where it is transposed, a group of tiles at a time, and where its last
    rows fall short of a tile; otherwise the tile reads it as it is. */
 INLINE void block(const int bytes, const int rows, const int cols, real *c, idx ldc, Matrix a,
-                  Matrix b, const real *panels, idx ready, idx m, idx n, idx k, bool add)
-{
+                  Matrix b, const real *panels, idx ready, idx m, idx n, idx k, bool add) {
     const int width = cols * bytes / (int)sizeof(real), group = GROUP * rows;
     _Alignas(64) real packed[GROUP * ROWS_MAX * DEPTH];
     for (idx i = 0; i < m; i += rows) {
@@ -4278,8 +4268,7 @@ INLINE void block(const int bytes, const int rows, const int cols, real *c, idx 
 
 /* The whole product on this thread, for k > 0: block after block of B. */
 INLINE void product(const int bytes, const int rows, const int cols, real *c, idx ldc, Matrix a,
-                    Matrix b, idx m, idx n, idx k, bool add)
-{
+                    Matrix b, idx m, idx n, idx k, bool add) {
     const int width = cols * bytes / (int)sizeof(real);
     const bool small = m <= SOME_ROWS && k * b.row <= SMALL;
     const bool in_place = b.col == 1 && (m <= FEW_ROWS || small);
@@ -4310,25 +4299,21 @@ enum { SPAN = 64, PARTS = 32 };
 typedef enum VecOp { VEC_EXP, VEC_SIGMOID, VEC_SQRT, VEC_SUM, VEC_MAX, VEC_DOT } VecOp;
 
 #ifdef SINK_DOUBLE
-INLINE void exp_span(real *x)
-{
+INLINE void exp_span(real *x) {
     for (int l = 0; l < SPAN; l++) x[l] = exp(x[l]);
 }
 
-INLINE void sqrt_span(real *x)
-{
+INLINE void sqrt_span(real *x) {
     for (int l = 0; l < SPAN; l++) x[l] = sqrt(x[l]);
 }
 #else
-INLINE float float_of(uint32_t bits)
-{
+INLINE float float_of(uint32_t bits) {
     float x;
     memcpy(&x, &bits, sizeof x);
     return x;
 }
 
-INLINE uint32_t bits_of(float x)
-{
+INLINE uint32_t bits_of(float x) {
     uint32_t bits;
     memcpy(&bits, &x, sizeof bits);
     return bits;
@@ -4341,8 +4326,7 @@ INLINE uint32_t bits_of(float x)
    e^r = 1 + r + r^2 q(r): q minimises the largest relative error, 3.2e-9 or 0.05 ulp.
    2^n is multiplied in as two factors, since -159 <= n <= 144 exceeds a float's exponents; only
    the second product can round, and it does so once. A NaN passes through p. */
-INLINE void exp_span(real *x)
-{
+INLINE void exp_span(real *x) {
     const float shift = 0x1.8p23f;
     for (int l = 0; l < SPAN; l++) x[l] = x[l] < -110.0f ? -110.0f : x[l];
     for (int l = 0; l < SPAN; l++) x[l] = x[l] > 100.0f ? 100.0f : x[l];
@@ -4361,8 +4345,7 @@ INLINE void exp_span(real *x)
    Newton's step r (3 - x r^2) / 2 takes an error e to 1.5 e^2, after three below rounding. The last
    line is Newton's step for the root y itself, y + (x - y^2) r / 2. Numbers below 2^-100 are scaled
    by 2^48 before and 2^-24 after, since they and their squares lose bits. */
-INLINE void sqrt_span(real *x)
-{
+INLINE void sqrt_span(real *x) {
     float s[SPAN];
     for (int l = 0; l < SPAN; l++) x[l] = x[l] < 0 ? (float)NAN : x[l];
     for (int l = 0; l < SPAN; l++) {
@@ -4381,8 +4364,7 @@ INLINE void sqrt_span(real *x)
 
 /* x = 1 / (1 + e^-x), for x < 0 as e^x / (1 + e^x): the exponential is never above 1, so nothing
    overflows and a tiny result keeps all its digits. */
-INLINE void sigmoid_span(real *x)
-{
+INLINE void sigmoid_span(real *x) {
     real e[SPAN];
     for (int l = 0; l < SPAN; l++) e[l] = x[l] < 0 ? x[l] : -x[l];
     exp_span(e);
@@ -4391,11 +4373,10 @@ INLINE void sigmoid_span(real *x)
 }
 
 /* y[0..n) = op(x[0..n)), span by span. */
-INLINE void map(VecOp op, idx n, real *y, const real *x)
-{
+INLINE void map(VecOp op, idx n, real *y, const real *x) {
     for (idx i = 0; i < n; i += SPAN) {
         const bool whole = n - i >= SPAN;
-        const idx size = sizeof(real) * (n - i);
+        const size_t size = sizeof(real) * (size_t)(n - i);
         real t[SPAN];
         if (!whole) memset(t, 0, sizeof t);
         if (whole) memcpy(t, x + i, sizeof t);
@@ -4409,8 +4390,7 @@ INLINE void map(VecOp op, idx n, real *y, const real *x)
 }
 
 /* Folds s[0..PARTS) into s[0], the upper half onto the lower until one is left. */
-INLINE real fold_tree(real *s, bool largest)
-{
+INLINE real fold_tree(real *s, bool largest) {
     for (int half = PARTS / 2; half > 0; half /= 2)
         for (int l = 0; l < half; l++)
             s[l] = !largest ? s[l] + s[l + half] : s[l + half] > s[l] ? s[l + half] : s[l];
@@ -4419,8 +4399,7 @@ INLINE real fold_tree(real *s, bool largest)
 
 /* sum_i x_i, or sum_i x_i y_i where y is given. Sum l of PARTS takes elements l, l + PARTS, ...: a
    single running sum would have to wait for each addition, and no compiler may reorder it. */
-INLINE real fold_sum(const int bytes, idx n, const real *x, const real *y)
-{
+INLINE real fold_sum(const int bytes, idx n, const real *x, const real *y) {
     const int lanes = bytes / (int)sizeof(real), vectors = PARTS / lanes;
     real s[PARTS], t[PARTS];
     memset(t, 0, sizeof t);
@@ -4441,8 +4420,7 @@ INLINE real fold_sum(const int bytes, idx n, const real *x, const real *y)
 }
 
 /* max_i x_i, in the same PARTS. */
-INLINE real fold_max(idx n, const real *x)
-{
+INLINE real fold_max(idx n, const real *x) {
     real s[PARTS];
     idx i = 0;
     for (int l = 0; l < PARTS; l++) s[l] = -(real)INFINITY;
@@ -4456,8 +4434,7 @@ INLINE real fold_max(idx n, const real *x)
 
 /* The peak's loop: `chains` vectors s, each s += a s again and again; every addition needs the one
    before it in its own chain only. With |a| below half an epsilon s keeps its value for ever. */
-INLINE void spin(const int bytes, const int chains, int turns, real *x, real a)
-{
+INLINE void spin(const int bytes, const int chains, int turns, real *x, real a) {
     const int lanes = bytes / (int)sizeof(real);
     real s[TILE_MAX];
     for (int v = 0; v < chains; v++) lanes_copy(bytes, s + v * lanes, x);
@@ -4501,28 +4478,24 @@ INSTANCE(base, , 16, 6, 2, 14)
 INSTANCE(avx2, __attribute__((target("avx2,fma"))), 32, 6, 2, 12)
 INSTANCE(avx512, __attribute__((target("avx512f,avx2,fma"))), 64, 8, 2, 16)
 
-Isa isa_best(void)
-{
+Isa isa_best(void) {
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return ISA_BASE;
     return __builtin_cpu_supports("avx512f") ? ISA_AVX512 : ISA_AVX2;
 }
 
 /* The instance for isa, or the best there is if that is lower. */
-static const Kernels *kernels(Isa isa)
-{
+static const Kernels *kernels(Isa isa) {
     const Isa best = isa_best(), use = isa < best ? isa : best;
     return use == ISA_AVX512 ? &KERNELS_avx512 : use == ISA_AVX2 ? &KERNELS_avx2 : &KERNELS_base;
 }
 #else
 INSTANCE(base, , 16, 8, 2, 16)
 
-Isa isa_best(void)
-{
+Isa isa_best(void) {
     return ISA_BASE;
 }
 
-static const Kernels *kernels(Isa isa)
-{
+static const Kernels *kernels(Isa isa) {
     (void)isa;
     return &KERNELS_base;
 }
@@ -4530,38 +4503,35 @@ static const Kernels *kernels(Isa isa)
 
 /* The product on this thread, the empty sum included. */
 static void matmul_one(const Kernels *on, real *c, idx ldc, Matrix a, Matrix b, idx m, idx n,
-                       idx k, bool add)
-{
+                       idx k, bool add) {
     if (k > 0)
         on->product(c, ldc, a, b, m, n, k, add);
     else if (!add && n > 0)
-        for (idx i = 0; i < m; i++) memset(c + i * ldc, 0, sizeof(real) * n);
+        for (idx i = 0; i < m; i++) zero(c + i * ldc, n);
 }
 
-void matmul_here(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add)
-{
+void matmul_here(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add) {
     matmul_one(kernels(isa_best()), c, ldc, a, b, m, n, k, add);
 }
 
 /* C in `down` bands of rows by `across` strips of columns. A tall band packs B seldom; a product
    with few of both, such as a weight's gradient, has lower bands, so that threads find work. */
-void matmul_at(Isa isa, real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add)
-{
+void matmul_at(Isa isa, real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add) {
     const Kernels *on = kernels(isa);
-    const int across = pieces(n, SPREAD);
-    int down = pieces(m, BAND);
-    if ((double)m * n * k < GRAIN) {
+    const idx across = pieces(n, SPREAD);
+    idx down = pieces(m, BAND);
+    if ((double)m * (double)n * (double)k < GRAIN) {
         matmul_one(on, c, ldc, a, b, m, n, k, add);
         return;
     }
     if (down * across < TASKS) {
-        const int enough = pieces(TASKS, across), most = pieces(m, BAND_MIN);
+        const idx enough = pieces(TASKS, across), most = pieces(m, BAND_MIN);
         down = enough < most ? enough : most;
     }
-    const int band = pieces(pieces(m, down), on->rows) * on->rows;
-    const int tasks = pieces(m, band) * across;
+    const idx band = pieces(pieces(m, down), on->rows) * on->rows;
+    const idx tasks = pieces(m, band) * across;
     PARALLEL
-    for (int task = 0; task < tasks; task++) {
+    for (idx task = 0; task < tasks; task++) {
         const idx i = task / across * band, j = task % across * SPREAD;
         matmul_one(on, c + i * ldc + j, ldc,
                    (Matrix){a.at + i * a.row, a.row, a.col},
@@ -4570,14 +4540,12 @@ void matmul_at(Isa isa, real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx 
     }
 }
 
-void matmul(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add)
-{
+void matmul(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add) {
     matmul_at(isa_best(), c, ldc, a, b, m, n, k, add);
 }
 
-/* -1 + (1 + eps)(1 - eps): rounded in between the product is 1 and the sum 0, fused it is -eps^2. */
-bool fma_fuses(Isa isa)
-{
+/* -1 + (1 + eps)(1 - eps): with the product rounded first, to 1, it is 0; fused it is -eps^2. */
+bool fma_fuses(Isa isa) {
     const real a[2] = {1, 1 + (real)REAL_EPS}, b[2] = {-1, 1 - (real)REAL_EPS};
     real c;
     matmul_at(isa, &c, 1, rows_of(a, 2), rows_of(b, 1), 1, 1, 2, false);
@@ -4585,8 +4553,7 @@ bool fma_fuses(Isa isa)
 }
 
 /* The best of a few tries, since other programs only ever make one slower. */
-double fma_peak(Isa isa, int threads)
-{
+double fma_peak(Isa isa, int threads) {
     enum { TURNS = 1 << 16, TRIES = 12 };
     const Kernels *on = kernels(isa);
     double best = 0;
@@ -4614,8 +4581,7 @@ real vec_sum(idx n, const real *x) { return kernels(isa_best())->fold(VEC_SUM, n
 
 real vec_max(idx n, const real *x) { return kernels(isa_best())->fold(VEC_MAX, n, x, NULL); }
 
-real vec_dot(idx n, const real *x, const real *y)
-{
+real vec_dot(idx n, const real *x, const real *y) {
     return kernels(isa_best())->fold(VEC_DOT, n, x, y);
 }
 void zero(real *x, idx n) { if (n > 0) memset(x, 0, (size_t)n * sizeof(real)); }
@@ -5055,7 +5021,6 @@ static int open_model(Settings *s, const char *path, Trainer *t, Error *e) {
     s->data.fix_token = said.data.fix_token ? said.data.fix_token : kept.fix_token;
     s->data.bos = said.data.bos || kept.bos;
     s->data.random_tokens[0] = 0;
-    s->data.data_tokens = 1;                                 /* nothing is trained on here */
     s->data.valid = said.data.valid;
     s->eps = said.eps; s->eval_T = said.eval_T; s->eval_n = said.eval_n; s->eval_k = said.eval_k;
     s->metric_rows = said.metric_rows; s->input = said.input; s->quiet = said.quiet; s->all = said.all;
@@ -5068,7 +5033,7 @@ static int open_model(Settings *s, const char *path, Trainer *t, Error *e) {
 
 static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
     uint64_t hash = t->tokenizer_hash;
-    if (data_open(&t->data, &s->data, 0, 1, e)) return e->status;
+    if (data_open(&t->data, &s->data, 0, 0, e)) return e->status;
     if (hash && hash != t->data.tokenizer.hash)
         return fail(e, 1, "%s: expected the tokenizer it was trained with, found another in %s. Try: --tokenizer FILE", path, s->data.tokenizer);
     return 0;

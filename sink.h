@@ -510,18 +510,16 @@ void progress_end(Progress *p);
  * 14  Matrix multiply and vector maths */
 
 /* A matrix as the multiply reads it: element (i, j) lies at at[i*row + j*col]. One of the two
-   strides is 1 for everything that is worth being fast; any strides give the right answer. */
+   strides is 1 for everything that has to be fast; any strides give the right answer. */
 typedef struct Matrix { const real *at; idx row, col; } Matrix;
 
 /* The row-major matrix at `at` whose rows begin ld elements apart. */
-static inline Matrix rows_of(const real *at, idx ld)
-{
+static inline Matrix rows_of(const real *at, idx ld) {
     return (Matrix){at, ld, 1};
 }
 
 /* The transpose of that matrix: nothing moves, only the two strides change places. */
-static inline Matrix transpose_of(const real *at, idx ld)
-{
+static inline Matrix transpose_of(const real *at, idx ld) {
     return (Matrix){at, 1, ld};
 }
 
@@ -531,38 +529,40 @@ typedef enum Isa { ISA_BASE, ISA_AVX2, ISA_AVX512 } Isa;
 /* The highest set that this processor and its operating system offer. Costs a few loads. */
 Isa isa_best(void);
 
-/* c[m,n] = a[m,k] b[k,n], or c += a b when add is true; rows of c begin ldc elements apart.
-   c must not overlap a or b. Every m, n, k >= 0 is fine (k = 0: zeros, or c as it was). The sum
-   over k runs in one fixed order, so the bits do not depend on the number of threads, on how c is
-   cut, or on which of the three functions is called, but they do depend on the instruction set. */
+/* c[m,n] = a[m,k] b[k,n], or c += a b when add is true; rows of c begin ldc elements apart and c
+   overlaps neither a nor b. Every m, n, k >= 0 is fine (k = 0: zeros, or c as it was). Shared among
+   OpenMP's threads. Each element of c sums over k in one fixed order, so its bits depend on the
+   instruction set, but not on the number of threads, on m and n, or on which of these is called. */
 void matmul(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add);
 
-/* The same on the calling thread alone: for small products inside parallel loops. */
+/* The same on the calling thread alone: for small products inside parallel loops. Takes 160 KiB of
+   stack, as matmul does on every thread. */
 void matmul_here(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add);
 
-/* matmul at a lower instruction set (what is asked above isa_best() becomes isa_best()). */
+/* matmul at a chosen instruction set; one above isa_best() is lowered to it. */
 void matmul_at(Isa isa, real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add);
 
 /* Whether the multiply's own kernel fuses a*b + c into one operation with one rounding. */
 bool fma_fuses(Isa isa);
 
 /* GFLOP/s that independent fused multiply-adds (a multiply and an add where nothing fuses) reach
-   just now, in `threads` equal tasks shared among OpenMP's threads. Takes a few milliseconds. */
+   just now in `threads` equal tasks shared among OpenMP's threads. Takes some 10 ms. */
 double fma_peak(Isa isa, int threads);
 
-/* y[0..n) = e^x, 1 / (1 + e^-x), sqrt(x), element by element; y may be x. NaN stays NaN.
-   Float build, error in units in the last place over all floats, denormal results included:
-   exp EXP_ULP, sigmoid SIG_ULP, sqrt (x >= 0) SQRT_ULP. The double build calls libm. */
+/* y[i] = e^x[i], 1 / (1 + e^-x[i]), sqrt(x[i]) for i < n; y may be x. NaN stays NaN, e^-INFINITY is
+   0 and results below the normal floats are denormal, not flushed. Error of the float build, in
+   units in the last place of the exact result: exp below 1.1, sigmoid below 2.5, sqrt below 0.8
+   (0.51 where multiply-adds fuse; NaN for x < 0). The double build calls libm. */
 void vec_exp(idx n, real *y, const real *x);
 void vec_sigmoid(idx n, real *y, const real *x);
 void vec_sqrt(idx n, real *y, const real *x);
 
-/* Sum, maximum (-INFINITY for n = 0; a NaN loses every comparison) and dot product, in an order
-   that depends on n alone. */
+/* Sum, maximum (-INFINITY for n = 0; a NaN is passed over) and dot product, in an order that
+   depends on n alone; sum and maximum have the same bits at every instruction set. */
 real vec_sum(idx n, const real *x);
 real vec_max(idx n, const real *x);
 real vec_dot(idx n, const real *x, const real *y);
-/* For single numbers: libm in double, rounded once. */
+
 void zero(real *x, idx n);               /* x [n] = 0 */
 void copy(real *y, const real *x, idx n);
 real real_exp(real x);
