@@ -1,38 +1,38 @@
-#define _POSIX_C_SOURCE 200809L
 /* sink.c - "When Attention Sink Emerges in Language Models" (ICLR 2025), as one C file.
  *
  *     cc -O3 sink.c -o sink -lm             the whole build; add -fopenmp for every core
- *     ./sink run                            three short trainings: a sink emerges, moves, and fails to appear
+ *     ./sink run                  three short trainings: a sink emerges, moves, and fails to appear
  *     ./sink check                          the paper's propositions, proved or refuted on the spot
  *
  * SPDX-License-Identifier: MIT
  *
- * Language models pour attention onto their first token, though it means nothing. The paper asks why,
- * and answers with some sixty trainings: softmax obliges every row of weights to sum to one, so a head
- * that has nothing to say needs a place to put them. This file holds what it takes to check that
- * answer: the decoder with every variant the paper tries, forward and hand-written backward, the
- * optimiser, the metrics, the propositions as executable checks, and the experiments.
+ * Language models pour attention onto their first token, though it means nothing. The paper asks
+ * why, and answers with some sixty trainings: softmax obliges every row of weights to sum to one,
+ * so a head that has nothing to say needs a place to put them. This file holds what it takes to
+ * check that answer: the decoder with every variant the paper tries, forward and hand-written
+ * backward, the optimiser, the metrics, the propositions as executable checks, and the experiments.
  *
  * THE FORMULA. Every attention of the paper is these lines with another row chosen on each axis:
  *
- *   q, k, v = n(x) W (+ b)                head h reads key head h / (H/K); the first r <= D dims rotate
- *   z_ij = <phi(R_i q_i), phi(R_j k_j)> / sqrt(D) + b_h(i-j)              kernel, rotation, distance
- *   z_i* = <phi(R_i q_i), k*> / sqrt(D), or 0, or a learned number        the extra column: unrotated
+ *   q, k, v = n(x) W (+ b)            head h reads key head h / (H/K); the first r <= D dims rotate
+ *   z_ij = <phi(R_i q_i), phi(R_j k_j)> / sqrt(D) + b_h(i-j)             kernel, rotation, distance
+ *   z_i* = <phi(R_i q_i), k*> / sqrt(D), or 0, or a learned number      the extra column: unrotated
  *   s_ij = sim(z_ij) where visible, else 0     visible: (j <= i and j > i-w), or j is one of the p
  *                                              tokens of the prefix
  *   Z_i  = sum s + e | 1 | max(|sum s|, 1) | (sum |s|^p)^(1/p)            e = 0 for exp, 1e-8 else
- *   o_i  = scale sum_j (s_ij / Z_i) v_j + v+                              j runs over * and the keys
- *   m_ij = |s_ij| / (sum |s| + e)                                         what the sink metric reads
+ *   o_i  = scale sum_j (s_ij / Z_i) v_j + v+                             j runs over * and the keys
+ *   m_ij = |s_ij| / (sum |s| + e)                                        what the sink metric reads
  *
  * and its backward, from do, with a_j = s_j / Z:
  *
  *   da_j = scale <do, v_j>      D = sum_j a_j da_j      dz_j = s'_j / Z da_j - pi_j D
  *   pi_j = dlog Z / dz_j = s'_j / Z | 0 | s'_j / S where |S| > 1, else 0 | (|s_j| / Z)^p s'_j / s_j
  *
- * One number a row (log Z, the signed sum S, or Z) is all that the backward keeps of the scores: they
- * are made again, so memory grows with T, not T^2, for every variant.
+ * One number a row (log Z, the signed sum S, or Z) is all that the backward keeps of the scores:
+ * they are made again, so memory grows with T, not T^2, for every variant.
  *
- * EQUATIONS. A tag in brackets leads from the paper to the function and to the test; `make xref` checks.
+ * EQUATIONS. A tag in brackets leads from the paper to the function and to the test; `make xref`
+ * checks.
  *   [E1] the objective         [E2] pre-norm block     [E3] post-norm block   [E4] attention
  *   [E5] absolute positions    [E6] relative bias      [E7] ALiBi             [E8] rotary
  *   [E10] states of a repeated token stay equal (10 to 17)    [P1] [P2] [P3] [P4] the propositions
@@ -42,25 +42,29 @@
  *   [T15] attention operations [M1] alpha_k            [M2] Sink_k (section 3.2)
  *
  * CONTENTS. Part I is all of the paper's mathematics; a reader may stop after it.
- *   Part I    the mathematics    1 Config and variants   2 Parameters   3 Operators   4 The block and
- *             the model   5 Loss, AdamW, schedule   6 The sink metrics   7 The propositions, executable
+ *   Part I    the mathematics  1 Config and variants   2 Parameters   3 Operators   4 The block and
+ *             the model   5 Loss, AdamW, schedule   6 The sink metrics   7 The propositions,
+ *             executable
  *   Part II   the data           8 Tokenizer   9 Text, grammars, packing, interventions
  *   Part III  the experiments    10 Training and checkpoints   11 Evaluation   12 Reproduction
  *             13 Pictures and the report
  *   Part IV   plumbing           14 Matrix multiply and vector maths   15 Files, memory, random
  *             numbers, errors   16 Command line
  *
- * WHERE THE PAPER AND ITS AUTHORS' CODE DIFFER (sail-sg/Attention-Sink, commit af49727), or both are
- * silent, this file does the following; each is repeated at its place.
+ * WHERE THE PAPER AND ITS AUTHORS' CODE DIFFER (sail-sg/Attention-Sink, commit af49727), or both
+ * are silent, this file does the following; each is repeated at its place.
  *   F1  learning rate: constant after the warm-up as in their code; the paper's cosine is an option
- *   F2  start: their custom one is bypassed when they train, so `torch` is the default; theirs is `authors`
+ *   F2  start: their custom one is bypassed when they train, so `torch` is the default; theirs is
+ *   `authors`
  *   F3  relative positions: a fixed bias equal to the bucket number, as in their code; T5's is `t5`
  *   F4  rotary pairs dims (c, c + r/2); absolute positions interleave sine and cosine as equation 5
  *   F5  weight decay is decoupled and acts on every parameter; the paper writes it into the loss
  *   F6  the metric reads the T real rows; --metric-rows plus1 adds the dummy row of their code
  *   F7  the threshold is applied per sequence, then averaged, as in their code
- *   F8  heads are added before W_O, which is then [D,C]; the sink token is an input row at position 0
+ *   F8  heads are added before W_O, which is then [D,C]; the sink token is an input row at
+ *   position 0
  */
+#define _POSIX_C_SOURCE 200809L          /* fsync, fileno, isatty, mkdir: chapter 15 */
 #include "sink.h"
 
 #include <ctype.h>
@@ -90,63 +94,104 @@ static bool is_terminal(FILE *f) { return isatty(fileno(f)); }
 static int make_folder(const char *path) { return mkdir(path, 0777); }
 #endif
 
-/* ===================================================================================================
+/* =================================================================================================
  * PART I   THE MATHEMATICS
- * ===================================================================================================
+ * =================================================================================================
  *
- * 1  Config and variants                                                  paper: sections 2, 7; tables
+ * 1  Config and variants                                               paper: sections 2, 7; tables
  *
  * A model is one row chosen on each axis of the formula. struct Config (sink.h) holds the choice as
  * plain integers, 0 being the paper's default. The paper's experiments are then nothing but flags:
  */
 
 const Variant VARIANTS[] = {
-    /* name                flags                                             source            Sink_1 %   loss */
-    {"softmax",            "",                                               "Table 15, 1",    "18.18", "3.73"},
-    {"sigmoid",            "--sim sigmoid --normalizer one",                 "Table 15, 2",    "0.44",  "3.70"},
-    {"sigmoid-sum",        "--sim sigmoid",                                  "Table 15, 3",    "30.24", "3.74"},
-    {"elu",                "--sim elu --normalizer one",                     "Table 15, 4",    "0.80",  "3.69"},
-    {"elu-sum",            "--sim elu",                                      "Table 15, 5",    "-",     "-"},
-    {"elu-kernel-sum",     "--kernel elu --sim identity",                    "Table 15, 6",    "53.65", "4.19"},
-    {"elu-kernel",         "--kernel elu --sim identity --normalizer one",   "Table 15, 7",    "-",     "-"},
-    {"linear-clamp",       "--sim identity --normalizer clamp",              "Table 15, 8",    "-",     "-"},
-    {"linear",             "--sim identity --normalizer one",                "Table 15, 9",    "0.00",  "3.99"},
-    {"mlp-clamp",          "--kernel mlp --sim identity --normalizer clamp", "Table 15, 10",   "0.19",  "3.85"},
-    {"mlp",                "--kernel mlp --sim identity --normalizer one",   "Table 15, 11",   "0.74",  "3.91"},
-    {"sink-token",         "--sink-token",                                   "Table 4, 2",     "* 74.12 / 0.00", "3.72"},
-    {"kv-bias",            "--extra kv",                                     "Table 4, 3",     "* 72.76 / 0.04", "3.72"},
-    {"k-bias",             "--extra k",                                      "Table 4, 4",     "* 73.34 / 0.00", "3.72"},
-    {"v-bias",             "--vbias",                                        "Table 4, 5",     "17.53", "3.73"},
-    {"kv-bias-shared",     "--extra kv --extra-shared",                      "Table 12 right", "* 56.61 / 12.44", "3.72"},
-    {"k-bias-shared",      "--extra k --extra-shared",                       "Table 12 right", "* 68.31 / 0.23", "3.72"},
-    {"k-bias-e1",          "--extra k --extra-value e1 --extra-norm 1",      "Table 5, v'",    "0.06",  ""},
-    {"k-bias-20e1",        "--extra k --extra-value e1 --extra-norm 20",     "Table 5, 20v'",  "25.88", ""},
-    {"k-bias-ones",        "--extra k --extra-value ones --extra-norm 1",    "Table 5, v''",   "* 69.74 / 2.15", "3.72"},
-    {"k-bias-20ones",      "--extra k --extra-value ones --extra-norm 20",   "Table 5, 20v''", "* 0.00 / 11.21", "3.73"},
-    {"k-bias-1dim",        "--extra k --extra-dims 1",                       "Table 13",       "4.74",  ""},
-    {"nope",               "--pos none",                                     "Table 3",        "20.35", "3.81"},
-    {"absolute",           "--pos absolute",                                 "Table 3",        "32.73", "3.74"},
-    {"learned",            "--pos learned",                                  "Table 3",        "33.13", "3.79"},
-    {"relative",           "--pos relative",                                 "Table 3",        "35.53", "5.45"},
-    {"alibi",              "--pos alibi",                                    "Table 3",        "20.78", "3.71"},
-    {"post-norm",          "--place post",                                   "Section 7.2",    "13.54", ""},
-    {"relu",               "--act relu",                                     "Table 11",       "16.90", "3.82"},
-    {"gelu",               "--act gelu",                                     "Table 11",       "14.76", "3.79"},
-    {"swish",              "--act swish",                                    "Table 11",       "17.89", "3.80"},
-    {"reglu",              "--act reglu",                                    "Table 11",       "13.88", "3.75"},
-    {"geglu",              "--act geglu",                                    "Table 11",       "17.86", "3.73"},
-    {"addition",           "--combine add",                                  "Table 12 left",  "21.76", "3.74"},
-    {"scale-2",            "--scale 2",                                      "Table 14 left",  "29.10", "3.72"},
-    {"scale-0.2",          "--scale 0.2",                                    "Table 14 left",  "9.41",  "3.72"},
-    {"scale-0.05",         "--scale 0.05",                                   "Table 14 left",  "4.53",  "3.78"},
-    {"pnorm-half",         "--normalizer pnorm --pnorm 0.5",                 "Figure 29",      "",      ""},
-    {"sigmoid-pnorm-2",    "--sim sigmoid --normalizer pnorm --pnorm 2",     "Figure 29",      "",      ""},
-    {"prefix-5",           "--prefix 5",                                     "Figure 5",       "",      ""},
-    {"window-32",          "--window 32",                                    "Figure 6",       "",      ""},
-    {"t5",                 "--pos t5",                                       "beyond: T5's learned relative bias", "", ""},
-    {"off-by-one",         "--extra zero",                                   "beyond: softmax-off-by-one", "", ""},
-    {"sink-logit",         "--extra logit",                                  "beyond: a learned sink logit per head", "", ""},
-    {"parallel",           "--place parallel",                               "beyond: parallel residual", "", ""},
+    /* name                flags                                source            Sink_1 %   loss */
+    {"softmax",         "",
+     "Table 15, 1", "18.18", "3.73"},
+    {"sigmoid",         "--sim sigmoid --normalizer one",
+     "Table 15, 2", "0.44", "3.70"},
+    {"sigmoid-sum",     "--sim sigmoid",
+     "Table 15, 3", "30.24", "3.74"},
+    {"elu",             "--sim elu --normalizer one",
+     "Table 15, 4", "0.80", "3.69"},
+    {"elu-sum",         "--sim elu",
+     "Table 15, 5", "-", "-"},
+    {"elu-kernel-sum",  "--kernel elu --sim identity",
+     "Table 15, 6", "53.65", "4.19"},
+    {"elu-kernel",      "--kernel elu --sim identity --normalizer one",
+     "Table 15, 7", "-", "-"},
+    {"linear-clamp",    "--sim identity --normalizer clamp",
+     "Table 15, 8", "-", "-"},
+    {"linear",          "--sim identity --normalizer one",
+     "Table 15, 9", "0.00", "3.99"},
+    {"mlp-clamp",       "--kernel mlp --sim identity --normalizer clamp",
+     "Table 15, 10", "0.19", "3.85"},
+    {"mlp",             "--kernel mlp --sim identity --normalizer one",
+     "Table 15, 11", "0.74", "3.91"},
+    {"sink-token",      "--sink-token",
+     "Table 4, 2", "* 74.12 / 0.00", "3.72"},
+    {"kv-bias",         "--extra kv",
+     "Table 4, 3", "* 72.76 / 0.04", "3.72"},
+    {"k-bias",          "--extra k",
+     "Table 4, 4", "* 73.34 / 0.00", "3.72"},
+    {"v-bias",          "--vbias",
+     "Table 4, 5", "17.53", "3.73"},
+    {"kv-bias-shared",  "--extra kv --extra-shared",
+     "Table 12 right", "* 56.61 / 12.44", "3.72"},
+    {"k-bias-shared",   "--extra k --extra-shared",
+     "Table 12 right", "* 68.31 / 0.23", "3.72"},
+    {"k-bias-e1",       "--extra k --extra-value e1 --extra-norm 1",
+     "Table 5, v'", "0.06", ""},
+    {"k-bias-20e1",     "--extra k --extra-value e1 --extra-norm 20",
+     "Table 5, 20v'", "25.88", ""},
+    {"k-bias-ones",     "--extra k --extra-value ones --extra-norm 1",
+     "Table 5, v''", "* 69.74 / 2.15", "3.72"},
+    {"k-bias-20ones",   "--extra k --extra-value ones --extra-norm 20",
+     "Table 5, 20v''", "* 0.00 / 11.21", "3.73"},
+    {"k-bias-1dim",     "--extra k --extra-dims 1",
+     "Table 13", "4.74", ""},
+    {"nope",            "--pos none",
+     "Table 3", "20.35", "3.81"},
+    {"absolute",        "--pos absolute",
+     "Table 3", "32.73", "3.74"},
+    {"learned",         "--pos learned",
+     "Table 3", "33.13", "3.79"},
+    {"relative",        "--pos relative",
+     "Table 3", "35.53", "5.45"},
+    {"alibi",           "--pos alibi",
+     "Table 3", "20.78", "3.71"},
+    {"post-norm",       "--place post",
+     "Section 7.2", "13.54", ""},
+    {"relu",            "--act relu",
+     "Table 11", "16.90", "3.82"},
+    {"gelu",            "--act gelu",
+     "Table 11", "14.76", "3.79"},
+    {"swish",           "--act swish",
+     "Table 11", "17.89", "3.80"},
+    {"reglu",           "--act reglu",
+     "Table 11", "13.88", "3.75"},
+    {"geglu",           "--act geglu",
+     "Table 11", "17.86", "3.73"},
+    {"addition",        "--combine add",
+     "Table 12 left", "21.76", "3.74"},
+    {"scale-2",         "--scale 2",
+     "Table 14 left", "29.10", "3.72"},
+    {"scale-0.2",       "--scale 0.2",
+     "Table 14 left", "9.41", "3.72"},
+    {"scale-0.05",      "--scale 0.05",
+     "Table 14 left", "4.53", "3.78"},
+    {"pnorm-half",      "--normalizer pnorm --pnorm 0.5",                 "Figure 29",      "", ""},
+    {"sigmoid-pnorm-2", "--sim sigmoid --normalizer pnorm --pnorm 2",     "Figure 29",      "", ""},
+    {"prefix-5",        "--prefix 5",                                     "Figure 5",       "", ""},
+    {"window-32",       "--window 32",                                    "Figure 6",       "", ""},
+    {"t5",              "--pos t5",
+     "beyond: T5's learned relative bias", "", ""},
+    {"off-by-one",      "--extra zero",
+     "beyond: softmax-off-by-one", "", ""},
+    {"sink-logit",      "--extra logit",
+     "beyond: a learned sink logit per head", "", ""},
+    {"parallel",        "--place parallel",
+     "beyond: parallel residual", "", ""},
     {NULL, NULL, NULL, NULL, NULL}
 };
 
@@ -155,12 +200,14 @@ bool config_gated(const Config *c) { return c->act <= ACT_REGLU; }
 
 int config_rows(const Config *c, int T) { return T + (c->sink_token ? 1 : 0); }
 
-/* Columns of every map that leaves this file: *, if there is one; x*, if there is one; tokens 1..T. */
+/* Columns of every map that leaves this file: *, if there is one; x*, if there is one; tokens
+ * 1..T. */
 int config_columns(const Config *c, int T) { return config_rows(c, T) + (c->extra ? 1 : 0); }
 
 int config_column_first(const Config *c) { return (c->extra ? 1 : 0) + (c->sink_token ? 1 : 0); }
 
-/* The column whose weight Table 4 calls Sink_*: the extra column, or the sink token, or none (-1). */
+/* The column whose weight Table 4 calls Sink_*: the extra column, or the sink token, or none (-1).
+ * */
 int config_column_star(const Config *c) { return c->extra || c->sink_token ? 0 : -1; }
 
 /* Published models give some layers a window and others none, always with a period. */
@@ -169,17 +216,17 @@ int config_window(const Config *c, int l) {
     return has ? c->window : 0;
 }
 
-/* [T13] Table 13 learns d_a of the D dims of k* and leaves the others 0, without saying which; under
- * rotary it matters, since q's first dims turn fastest. `first` and `last` count from either end;
- * `lowfreq` takes the dims that turn slowest: those never rotated, then pairs by falling index, the
- * lower dim of a pair first. The rank of dim d in that order decides. */
+/* [T13] Table 13 learns d_a of the D dims of k* and leaves the others 0, without saying which;
+ * under rotary it matters, since q's first dims turn fastest. `first` and `last` count from either
+ * end; `lowfreq` takes the dims that turn slowest: those never rotated, then pairs by falling
+ * index, the lower dim of a pair first. The rank of dim d in that order decides. */
 bool config_learned_dim(const Config *c, int d) {
     int D = c->head_dim, learned = c->extra_dims ? c->extra_dims : D;
     int r = c->rotary_dims, half = r / 2, rank;
     if (c->extra_order == ORDER_FIRST) rank = d;
     else if (c->extra_order == ORDER_LAST) rank = D - 1 - d;
     else if (d >= r) rank = d - r;
-    else if (d >= 2 * half) rank = D - 1;          /* an odd D without rotation leaves one dim unpaired */
+    else if (d >= 2 * half) rank = D - 1; /* an odd D without rotation leaves one dim unpaired */
     else {
         int pair = c->rope_pairing == PAIR_HALF ? d % half : d / 2;
         int second = c->rope_pairing == PAIR_HALF ? d / half : d % 2;
@@ -192,21 +239,25 @@ bool config_learned_dim(const Config *c, int d) {
 static int resolve_shape(Config *c, Error *e) {
     if (!c->head_dim) {
         if (c->dim % c->heads)
-            return fail(e, 2, "--heads %d does not divide --dim %d. Try: another --heads, or --head-dim",
+            return fail(e, 2,
+                        "--heads %d does not divide --dim %d. Try: another --heads, or --head-dim",
                         c->heads, c->dim);
         c->head_dim = c->dim / c->heads;
     }
     if (!c->kv_heads) c->kv_heads = c->heads;
     if (c->heads % c->kv_heads)
-        return fail(e, 2, "--kv-heads %d does not divide --heads %d. Try: a divisor", c->kv_heads, c->heads);
+        return fail(e, 2, "--kv-heads %d does not divide --heads %d. Try: a divisor", c->kv_heads,
+                    c->heads);
     if (!c->embed_dim) c->embed_dim = c->dim;
     if (c->rotary_dims > c->head_dim)
         return fail(e, 2, "--rotary-dims %d is more than a head's %d dims. Try: at most %d",
                     c->rotary_dims, c->head_dim, c->head_dim);
     if (!c->rotary_dims) c->rotary_dims = c->head_dim;
     if (c->pos == POS_ROTARY && c->rotary_dims % 2)
-        return fail(e, 2, "--pos rotary turns pairs, and %d dims are odd. Try: an even --head-dim, or "
-                    "--rotary-dims %d", c->rotary_dims, c->rotary_dims - 1);
+        return fail(e, 2,
+                    "--pos rotary turns pairs, and %d dims are odd. Try: an even --head-dim, or "
+                    "--rotary-dims %d",
+                    c->rotary_dims, c->rotary_dims - 1);
     if (c->extra_dims > c->head_dim)
         return fail(e, 2, "--extra-dims %d is more than a head's %d dims. Try: at most %d",
                     c->extra_dims, c->head_dim, c->head_dim);
@@ -214,29 +265,33 @@ static int resolve_shape(Config *c, Error *e) {
         return fail(e, 2, "--prefix %d is longer than --context %d. Try: at most %d",
                     c->prefix, c->context, c->context);
     if (c->window_period && c->window_offset >= c->window_period)
-        return fail(e, 2, "--window-offset %d never occurs with --window-period %d. Try: at most %d",
+        return fail(e, 2,
+                    "--window-offset %d never occurs with --window-period %d. Try: at most %d",
                     c->window_offset, c->window_period, c->window_period - 1);
     return 0;
 }
 
 /* Refuses the few rows that mean nothing together, and only those. A score can be negative when the
- * similarity is the identity, unless the elu kernel makes both of its arguments positive; a plain sum
- * of such scores can be 0 in the middle of a training. */
+ * similarity is the identity, unless the elu kernel makes both of its arguments positive; a plain
+ * sum of such scores can be 0 in the middle of a training. */
 int config_resolve(Config *c, Error *e) {
     if (resolve_shape(c, e)) return e->status;
     bool positive_kernel = c->kernel == KERNEL_ELU;
     bool raw_key = c->extra == EXTRA_K || c->extra == EXTRA_KV || c->extra == EXTRA_LOGIT;
     if (c->normalizer != NORMALIZER_PNORM) {
         if (c->pnorm != 0)
-            return fail(e, 2, "--pnorm belongs to --normalizer pnorm. Try: --normalizer pnorm --pnorm %g", c->pnorm);
+            return fail(e, 2,
+                        "--pnorm belongs to --normalizer pnorm. Try: --normalizer pnorm --pnorm %g",
+                        c->pnorm);
     } else {
         if (c->pnorm == 0) c->pnorm = 2;
-        if (!(c->pnorm > 0)) return fail(e, 2, "--pnorm %g is not above 0. Try: --pnorm 2", c->pnorm);
+        if (!(c->pnorm > 0))
+            return fail(e, 2, "--pnorm %g is not above 0. Try: --pnorm 2", c->pnorm);
         if (c->pnorm < 1 && c->sim == SIM_IDENTITY && !positive_kernel)
             return fail(e, 2, "--pnorm %g below 1 with scores of either sign has no slope at 0. "
                         "Try: --pnorm 1 or more, or --sim exp", c->pnorm);
-        /* The 1-norm of positive scores is their sum. Of scores of either sign it is not, but there a
-         * plain sum is refused below, and so is this. */
+        /* The 1-norm of positive scores is their sum. Of scores of either sign it is not, but
+         * there a plain sum is refused below, and so is this. */
         if (c->pnorm == 1) { c->normalizer = NORMALIZER_SUM; c->pnorm = 0; }
     }
     if (c->sim == SIM_IDENTITY && c->normalizer == NORMALIZER_SUM && !positive_kernel)
@@ -244,19 +299,22 @@ int config_resolve(Config *c, Error *e) {
                     "Try: --normalizer clamp, one or pnorm, or --kernel elu");
     if (c->sim == SIM_IDENTITY && positive_kernel && raw_key
         && (c->normalizer == NORMALIZER_SUM || c->normalizer == NORMALIZER_PNORM))
-        return fail(e, 2, "--kernel elu keeps scores positive, but k* and a logit enter raw and can be negative. "
-                    "Try: --normalizer one or clamp, or --extra zero");
+        return fail(
+            e, 2,
+            "--kernel elu keeps scores positive, but k* and a logit enter raw and can be negative. "
+            "Try: --normalizer one or clamp, or --extra zero");
     if (c->extra_value != VALUE_ZERO && c->extra != EXTRA_K)
         return fail(e, 2, "--extra-value fixes the value beside a learned key. Try: --extra k");
     return 0;
 }
 
-/* ===================================================================================================
- * 2  Parameters: one table of tensors                                      paper: section 2; SPEC 1.3
+/* =================================================================================================
+ * 2  Parameters: one table of tensors                                    paper: section 2; SPEC 1.3
  *
- * Each row: name, the pointer it fills, shape, how it starts, whether it is a matrix, when it exists.
- * The table is the only place that knows the list: allocation, initialisation, AdamW, checkpoints,
- * gradient checks and dumps all walk it. Shapes are letters, read by tensor_extent below.
+ * Each row: name, the pointer it fills, shape, how it starts, whether it is a matrix, when it
+ * exists. The table is the only place that knows the list: allocation, initialisation, AdamW,
+ * checkpoints, gradient checks and dumps all walk it. Shapes are letters, read by tensor_extent
+ * below.
  */
 
 /* How a tensor starts, under each --init (F2):
@@ -275,8 +333,25 @@ int config_resolve(Config *c, Error *e) {
 enum { LAW_ZERO, LAW_ONE, LAW_EMBED, LAW_LINEAR, LAW_OUT, LAW_DOWN, LAW_BIAS, LAW_SMALL };
 
 /* When a tensor exists. */
-enum { ALWAYS, IF_LAYERNORM, IF_BIAS, IF_BIAS_GATED, IF_GATED, IF_KSTAR, IF_VSTAR, IF_LOGIT, IF_VBIAS,
-       IF_MLP, IF_PROJECTED, IF_LEARNED, IF_T5, IF_SINK_TOKEN, IF_FINAL, IF_FINAL_LAYERNORM, IF_UNTIED };
+enum {
+    ALWAYS,
+    IF_LAYERNORM,
+    IF_BIAS,
+    IF_BIAS_GATED,
+    IF_GATED,
+    IF_KSTAR,
+    IF_VSTAR,
+    IF_LOGIT,
+    IF_VBIAS,
+    IF_MLP,
+    IF_PROJECTED,
+    IF_LEARNED,
+    IF_T5,
+    IF_SINK_TOKEN,
+    IF_FINAL,
+    IF_FINAL_LAYERNORM,
+    IF_UNTIED
+};
 
 typedef struct TensorRow {
     const char *name;
@@ -312,7 +387,8 @@ static const TensorRow LAYER_TENSORS[] = {
     {"norm2",   offsetof(Layer, norm2),  "C",  LAW_ONE,    0, ALWAYS},
     {"norm2.b", offsetof(Layer, norm2b), "C",  LAW_ZERO,   0, IF_LAYERNORM},
     {"w1",      offsetof(Layer, w1),     "CF", LAW_LINEAR, 1, ALWAYS},
-    {"w2",      offsetof(Layer, w2),     "UG", LAW_LINEAR, 1, ALWAYS},            /* or the last: see below */
+    /* or the last: see below */
+    {"w2",      offsetof(Layer, w2),     "UG", LAW_LINEAR, 1, ALWAYS},
     {"w3",      offsetof(Layer, w3),     "FC", LAW_DOWN,   1, IF_GATED},
     {"b1",      offsetof(Layer, b1),     "F",  LAW_BIAS,   0, IF_BIAS},
     {"b2",      offsetof(Layer, b2),     "G",  LAW_BIAS,   0, IF_BIAS},
@@ -348,8 +424,8 @@ static bool tensor_present(const Config *c, int when) {
     }
 }
 
-/* The letters of the shapes. P has one more row with a sink token, which takes position 0. The second
- * ffn matrix is a second branch [C,F] when gated, else the way back [F,C]. */
+/* The letters of the shapes. P has one more row with a sink token, which takes position 0. The
+ * second ffn matrix is a second branch [C,F] when gated, else the way back [F,C]. */
 static int tensor_extent(const Config *c, char letter) {
     int D = c->head_dim;
     switch (letter) {
@@ -392,7 +468,8 @@ static void add_tensors(Model *m, const TensorRow *rows, int n, int layer) {
     }
 }
 
-/* Points the named pointers of w into the memory at base: the same walk as above, in the same order. */
+/* Points the named pointers of w into the memory at base: the same walk as above, in the same
+ * order. */
 static void name_tensors(const Model *m, Weights *w, real *base) {
     const TensorRow *tables[] = {MODEL_TENSORS, LAYER_TENSORS, FINAL_TENSORS};
     size_t sizes[] = {sizeof MODEL_TENSORS, sizeof LAYER_TENSORS, sizeof FINAL_TENSORS};
@@ -419,7 +496,8 @@ int model_create(Model *m, const Config *c, bool with_grads, Error *e) {
     m->d.layer = grab(c->layers, sizeof(Layer), e);
     if (!e->status) {
         add_tensors(m, MODEL_TENSORS, ROWS_OF_TABLE(MODEL_TENSORS), -1);
-        for (int l = 0; l < c->layers; l++) add_tensors(m, LAYER_TENSORS, ROWS_OF_TABLE(LAYER_TENSORS), l);
+        for (int l = 0; l < c->layers; l++)
+            add_tensors(m, LAYER_TENSORS, ROWS_OF_TABLE(LAYER_TENSORS), l);
         add_tensors(m, FINAL_TENSORS, ROWS_OF_TABLE(FINAL_TENSORS), -1);
         m->params = grab(m->count, sizeof(real), e);
         if (with_grads) m->grads = grab(m->count, sizeof(real), e);
@@ -438,11 +516,13 @@ void model_free(Model *m) {
 void model_zero_grads(Model *m) { zero(m->grads, m->count); }
 
 const Tensor *model_tensor(const Model *m, const char *name) {
-    for (int i = 0; i < m->n_tensors; i++) if (!strcmp(m->tensor[i].name, name)) return &m->tensor[i];
+    for (int i = 0; i < m->n_tensors; i++)
+        if (!strcmp(m->tensor[i].name, name)) return &m->tensor[i];
     return NULL;
 }
 
-/* The spread of a tensor's start: a standard deviation, or minus the half-width of a uniform law. */
+/* The spread of a tensor's start: a standard deviation, or minus the half-width of a uniform law.
+ * */
 static double law_spread(const Config *c, int law, int fan_in, int init) {
     double fan = sqrt((double)fan_in), depth = sqrt(2.0 * c->layers);
     if (law == LAW_SMALL) return 0.02;
@@ -453,8 +533,9 @@ static double law_spread(const Config *c, int law, int fan_in, int init) {
     return law == LAW_DOWN && c->act == ACT_SWIGLU ? 1 / (fan * c->layers) : sqrt(0.4) / fan;
 }
 
-/* Every tensor draws from a stream of its own, seeded by its name: two variants of one seed then start
- * from the same weights wherever both have the tensor. A bias has the fan-in of its matrix. */
+/* Every tensor draws from a stream of its own, seeded by its name: two variants of one seed then
+ * start from the same weights wherever both have the tensor. A bias has the fan-in of its matrix.
+ * */
 void model_init(Model *m, int init, uint64_t seed) {
     for (int i = 0; i < m->n_tensors; i++) {
         const Tensor *t = &m->tensor[i];
@@ -462,11 +543,13 @@ void model_init(Model *m, int init, uint64_t seed) {
         Rng rng = {hash64(seed, t->name, strlen(t->name))};
         int fan_in = t->rank == 2 ? t->shape[0] : m->c.dim;
         if (last && !strcmp(last, ".bo")) fan_in = tensor_extent(&m->c, 'O');
-        if (last && (!strcmp(last, ".b3") || (!strcmp(last, ".b2") && !config_gated(&m->c)))) fan_in = m->c.ffn;
+        if (last && (!strcmp(last, ".b3") || (!strcmp(last, ".b2") && !config_gated(&m->c))))
+            fan_in = m->c.ffn;
         double spread = law_spread(&m->c, t->law, fan_in, init);
         bool dims = last && !strcmp(last, ".kstar");       /* its frozen dims stay 0 */
         for (idx n = 0; n < t->count; n++) {
-            double x = spread < 0 ? spread * (1 - 2 * rng_uniform(&rng)) : spread * rng_normal(&rng);
+            double x = spread < 0 ? spread * (1 - 2 * rng_uniform(&rng))
+                                  : spread * rng_normal(&rng);
             if (t->law == LAW_ZERO || t->law == LAW_ONE) x = t->law == LAW_ONE;
             if (dims && !config_learned_dim(&m->c, (int)(n % m->c.head_dim))) x = 0;
             m->params[t->at + n] = (real)x;
@@ -474,26 +557,29 @@ void model_init(Model *m, int init, uint64_t seed) {
     }
 }
 
-/* ===================================================================================================
+/* =================================================================================================
  * 3  Operators, forward and backward side by side
  *
- * Each pair stands under one heading: the equation, the derivation, the numerics. A forward overwrites
- * its output; a backward adds to the gradients of its parameters, and says of its input's gradient
- * whether it adds (dx +=) or overwrites (dx =). Loops marked PARALLEL own what they write, so the bits
- * do not depend on the number of threads; sums over rows go down columns, in the order of the rows.
+ * Each pair stands under one heading: the equation, the derivation, the numerics. A forward
+ * overwrites its output; a backward adds to the gradients of its parameters, and says of its
+ * input's gradient whether it adds (dx +=) or overwrites (dx =). Loops marked PARALLEL own what
+ * they write, so the bits do not depend on the number of threads; sums over rows go down columns,
+ * in the order of the rows.
  *
- * ---------------------------------------------------------------------------------------------------
+ * -------------------------------------------------------------------------------------------------
  * 3.1  Embedding and positions added to the input           H^0 = X W_E + P        section 2, [E5]
  *
- *   h_n = wte[id] (W_in) + p_n          row n of a sequence; x* if there is one is row 0, tokens follow
+ *   h_n = wte[id] (W_in) + p_n      row n of a sequence; x* if there is one is row 0, tokens follow
  *
  * P is absolute [E5], a table of learned rows, or 0. The paper counts positions t from 1 and its
  * authors' code from 0; here as there from 0, so that x*, when present, stands at position 0.
  * Backward: dwte[id] += dh_n, dp_n += dh_n for the learned table, dx* += dh_0.
  */
 
-enum { CHANNELS = 64,                   /* columns a task owns where gradients are summed over rows */
-       CHUNK = 256 };                   /* numbers handled at a time on the stack */
+enum {
+    CHANNELS = 64, /* columns a task owns where gradients are summed over rows */
+    CHUNK = 256
+}; /* numbers handled at a time on the stack */
 
 /* [E5] p_n = (sin w_1 n, cos w_1 n, sin w_2 n, ...), w_i = 10000^(-2(i-1)/C); amplitude 1. */
 static double absolute_position(int C, int n, int c) {
@@ -519,8 +605,8 @@ static void embed_forward(const Model *m, Acts *a, const int *ids, int B, int T,
     }
 }
 
-/* dh [B,N,C] is the gradient of H^0. Columns are shared out, so that two rows with the same id never
- * meet in two threads. With a projection, dwte[id] += dh W_in^T and dW_in += wte[id]^T dh. */
+/* dh [B,N,C] is the gradient of H^0. Columns are shared out, so that two rows with the same id
+ * never meet in two threads. With a projection, dwte[id] += dh W_in^T and dW_in += wte[id]^T dh. */
 static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, const real *dh) {
     const Config *c = &m->c;
     idx C = c->dim, E = c->embed_dim, N = config_rows(c, T), first = N - T;
@@ -539,28 +625,31 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
                 bool token = n >= first;
                 const real *de = E == C ? dh_n : token ? a->embed + (b * T + n - first) * E : NULL;
                 real *dw = token ? m->d.wte + ids[b * T + n - first] * E : NULL;
-                for (idx ch = block; token && ch < block + CHANNELS && ch < E; ch++) dw[ch] += de[ch];
-                for (idx ch = block; !token && ch < block + CHANNELS && ch < C; ch++) m->d.xstar[ch] += dh_n[ch];
+                for (idx ch = block; token && ch < block + CHANNELS && ch < E; ch++)
+                    dw[ch] += de[ch];
+                for (idx ch = block; !token && ch < block + CHANNELS && ch < C; ch++)
+                    m->d.xstar[ch] += dh_n[ch];
                 real *dp = c->pos == POS_LEARNED ? m->d.wpe + n * C : NULL;
-                for (idx ch = block; dp && ch < block + CHANNELS && ch < C; ch++) dp[ch] += dh_n[ch];
+                for (idx ch = block; dp && ch < block + CHANNELS && ch < C; ch++)
+                    dp[ch] += dh_n[ch];
             }
 }
 
-/* ---------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * 3.2  Normalisation                  RMSNorm: y = g x r        LayerNorm: y = g (x - mu) r + b
  *
  *   r = 1 / sqrt(mean_c (x_c - mu)^2 + eps), with mu = mean_c x_c, and mu = 0 for RMSNorm
  *
- * Let n_c = (x_c - mu) r be the normalised row and dn_c = g_c dy_c. From dr/dx_c = -r^2 n_c / C (the
- * part through mu drops out, since the n_c of a LayerNorm sum to 0):
+ * Let n_c = (x_c - mu) r be the normalised row and dn_c = g_c dy_c. From dr/dx_c = -r^2 n_c / C
+ * (the part through mu drops out, since the n_c of a LayerNorm sum to 0):
  *
  *   dx_c += r (dn_c - mean_c dn - n_c mean_c (dn n))      the middle term only for LayerNorm
  *   dg_c += sum over rows of dy_c n_c      db_c += sum over rows of dy_c
  *
  * stat [rows,2] keeps mu and r. A row of zeros gives y = b: r is then 1/sqrt(eps), not infinite.
  */
-static void norm_forward(const Config *c, real *y, real *stat, const real *x, const real *g, const real *b,
-                         idx rows) {
+static void norm_forward(const Config *c, real *y, real *stat, const real *x, const real *g,
+                         const real *b, idx rows) {
     idx C = c->dim;
     bool centred = c->norm == NORM_LAYER;
     PARALLEL
@@ -577,8 +666,8 @@ static void norm_forward(const Config *c, real *y, real *stat, const real *x, co
     }
 }
 
-static void norm_backward(const Config *c, real *dx, real *dg, real *db, const real *dy, const real *x,
-                          const real *stat, const real *g, idx rows) {
+static void norm_backward(const Config *c, real *dx, real *dg, real *db, const real *dy,
+                          const real *x, const real *stat, const real *g, idx rows) {
     idx C = c->dim;
     bool centred = c->norm == NORM_LAYER;
     PARALLEL
@@ -597,7 +686,7 @@ static void norm_backward(const Config *c, real *dx, real *dg, real *db, const r
             dx_n[ch] += r * (g[ch] * dy_n[ch] - mean - (x_n[ch] - mu) * r * along);
     }
     PARALLEL
-    for (idx block = 0; block < C; block += CHANNELS)        /* g and b meet every row: down the columns */
+    for (idx block = 0; block < C; block += CHANNELS) /* g and b meet every row: down the columns */
         for (idx n = 0; n < rows; n++) {
             real mu = stat[2 * n], r = stat[2 * n + 1];
             for (idx ch = block; ch < block + CHANNELS && ch < C; ch++) {
@@ -607,12 +696,13 @@ static void norm_backward(const Config *c, real *dx, real *dg, real *db, const r
         }
 }
 
-/* ---------------------------------------------------------------------------------------------------
- * 3.3  Linear                                  y = x W + b        x [rows,in], W [in,out], y [rows,out]
+/* -------------------------------------------------------------------------------------------------
+ * 3.3  Linear                              y = x W + b        x [rows,in], W [in,out], y [rows,out]
  *
  *   dx = dy W^T (or +=)        dW += x^T dy        db += sum over rows of dy
  */
-static void linear_forward(real *y, const real *x, const real *w, const real *b, idx rows, idx in, idx out) {
+static void linear_forward(real *y, const real *x, const real *w, const real *b, idx rows, idx in,
+                           idx out) {
     matmul(y, out, rows_of(x, in), rows_of(w, out), (int)rows, out, in, false);
     if (!b) return;
     PARALLEL
@@ -620,8 +710,8 @@ static void linear_forward(real *y, const real *x, const real *w, const real *b,
         for (int o = 0; o < out; o++) y[n * out + o] += b[o];
 }
 
-static void linear_backward(real *dx, bool add, real *dw, real *db, const real *dy, const real *x, const real *w,
-                            idx rows, idx in, idx out) {
+static void linear_backward(real *dx, bool add, real *dw, real *db, const real *dy, const real *x,
+                            const real *w, idx rows, idx in, idx out) {
     matmul(dx, in, rows_of(dy, out), transpose_of(w, out), (int)rows, in, out, add);
     matmul(dw, out, transpose_of(x, in), rows_of(dy, out), in, out, (int)rows, true);
     if (!db) return;
@@ -631,14 +721,16 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
             for (idx o = block; o < block + CHANNELS && o < out; o++) db[o] += dy[n * out + o];
 }
 
-/* ---------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * 3.4  Positions inside the dot product                              [E6] [E7] [E8], Appendix A
  *
  * Rotary [E8] turns pairs of dims of q and k by an angle that grows with the position n:
- *   (x, y) <- (x cos - y sin, x sin + y cos),  angle = n w_c,  w_c = base^(-2c/r),  c = 0 .. r/2 - 1
- * so that <R_i q, R_j k> = <q, R_(j-i) k> sees the distance alone. Pairs are (c, c + r/2) as in every
- * published checkpoint and in the authors' code; (2c, 2c+1), as equation 9 draws it, is an option and
- * the same model with its dims renamed (F4). Backward: a rotation's transpose is the turn back.
+ *   (x, y) <- (x cos - y sin, x sin + y cos),  angle = n w_c,  w_c = base^(-2c/r),  c = 0 .. r/2 -
+ *   1
+ * so that <R_i q, R_j k> = <q, R_(j-i) k> sees the distance alone. Pairs are (c, c + r/2) as in
+ * every published checkpoint and in the authors' code; (2c, 2c+1), as equation 9 draws it, is an
+ * option and the same model with its dims renamed (F4). Backward: a rotation's transpose is the
+ * turn back.
  *
  * Relative [E6], T5 and ALiBi [E7] add b_h(i-j) to the score, after the division by sqrt(D):
  *   relative   b(n) = bucket(n): the number itself, fixed, one for all heads, and growing with the
@@ -649,22 +741,25 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
  * ahead of its query (inside a prefix) counts as distance 0.
  */
 
-/* Stretched angles of published models (Llama 3.1's rule, and the linear one); plain in the paper. */
+/* Stretched angles of published models (Llama 3.1's rule, and the linear one); plain in the paper.
+ * */
 double rope_frequency(const Config *c, int pair) {
     double w = pow(c->rope_base, -2.0 * pair / c->rotary_dims);
     if (c->rope_scaling == ROPE_LINEAR) return w / c->rope_factor;
     if (c->rope_scaling == ROPE_LLAMA3) {
-        double turns = c->rope_original * w / (2 * PI);       /* whole turns within the original context */
+        double turns = c->rope_original * w /
+                       (2 * PI); /* whole turns within the original context */
         double t = (turns - c->rope_low) / (c->rope_high - c->rope_low);
-        t = t < 0 ? 0 : t > 1 ? 1 : t;                        /* slow pairs are stretched, fast ones kept */
+        t = t < 0 ? 0 : t > 1 ? 1 : t; /* slow pairs are stretched, fast ones kept */
         return w * (t + (1 - t) / c->rope_factor);
     }
     return w;
 }
 
-/* [E6] as the authors' code computes it: distances up to 15 have a bucket each, then 16 buckets whose
- * borders grow geometrically to 128 (16, 19, 21, 24, 27, 31, 35, 40, 46, 52, 59, 67, 77, 87, 99, 113).
- * Printed, the equation rounds before it multiplies, which would send 16..127 all to bucket 16. */
+/* [E6] as the authors' code computes it: distances up to 15 have a bucket each, then 16 buckets
+ * whose borders grow geometrically to 128 (16, 19, 21, 24, 27, 31, 35, 40, 46, 52, 59, 67, 77, 87,
+ * 99, 113). Printed, the equation rounds before it multiplies, which would send 16..127 all to
+ * bucket 16. */
 int position_bucket(idx distance) {
     if (distance < 16) return distance < 0 ? 0 : (int)distance;
     int bucket = 16 + (int)(16 * log((double)distance / 16) / log(8.0));
@@ -695,7 +790,8 @@ static void positions_tabulate(const Config *c, Acts *a, int N) {
 /* Biases [H,2N-1] by j - i from -(N-1) to N-1; made at each forward, since T5's are learned. */
 static void biases_tabulate(const Model *m, Acts *a, idx N) {
     for (int h = 0; a->bias && h < m->c.heads; h++)
-        for (idx u = 0; u < 2 * N - 1; u++) a->bias[h * (2 * N - 1) + u] = (real)distance_bias(m, h, N - 1 - u);
+        for (idx u = 0; u < 2 * N - 1; u++)
+            a->bias[h * (2 * N - 1) + u] = (real)distance_bias(m, h, N - 1 - u);
 }
 
 /* x [B*N,heads,D] turned in place; turn = 1 forward, -1 for the gradient (and to undo). */
@@ -727,7 +823,7 @@ static void t5_backward(Model *m, const Acts *a, int B, idx N) {
                 m->d.rel[position_bucket(N - 1 - u) * H + h] += a->dbias[(b * H + h) * width + u];
 }
 
-/* ---------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * 3.5  Activations and the kernel phi                                                [T11] [T15]
  *
  * One row of ACTS or SIMS (3.6) holds a function and its slope side by side; df may be NULL.
@@ -748,7 +844,8 @@ static void act_swish(idx n, const real *x, real *f, real *df) {
 
 static void act_gelu(idx n, const real *x, real *f, real *df) {
     for (idx j = 0; j < n; j++) {
-        real cumulative = real_erfc(-x[j] * (real)SQRT_HALF) / 2, density = real_exp(-x[j] * x[j] / 2);
+        real cumulative = real_erfc(-x[j] * (real)SQRT_HALF) / 2,
+             density = real_exp(-x[j] * x[j] / 2);
         if (df) df[j] = cumulative + x[j] * density * (real)INV_SQRT_2PI;
         f[j] = x[j] * cumulative;
     }
@@ -780,9 +877,11 @@ static void elu_plus_one(idx n, const real *x, real *f, real *df) {
     }
 }
 
-typedef void Curve(idx n, const real *x, real *f, real *df);      /* f(x) and its slope; f may be x if no df */
+typedef void Curve(idx n, const real *x, real *f,
+                   real *df); /* f(x) and its slope; f may be x if no df */
 
-static Curve *const ACTS[] = {act_swish, act_gelu, act_relu, act_swish, act_gelu, act_relu, act_gelutanh};
+static Curve *const ACTS[] = {act_swish, act_gelu, act_relu,    act_swish,
+                              act_gelu,  act_relu, act_gelutanh};
 
 double activate(int act, double x) {
     real in = (real)x, out;
@@ -794,7 +893,8 @@ double activate(int act, double x) {
  *   elu   y = elu(x) + 1
  *   mlp   y = max(x phi1, 0) phi2: one pair of matrices in a layer, shared by heads and by q and k
  * hidden [rows,D] keeps x phi1 for the backward of mlp. */
-static void kernel_forward(const Config *c, const Layer *w, real *y, real *hidden, const real *x, idx rows) {
+static void kernel_forward(const Config *c, const Layer *w, real *y, real *hidden, const real *x,
+                           idx rows) {
     idx D = c->head_dim;
     idx n = rows * D;
     if (c->kernel == KERNEL_ELU) {
@@ -809,7 +909,8 @@ static void kernel_forward(const Config *c, const Layer *w, real *y, real *hidde
     matmul(y, D, rows_of(hidden, D), rows_of(w->phi2, D), (int)rows, D, D, false);
 }
 
-/* dx holds dy on entry and dx on return. The hidden layer r = max(u, 0) passes gradient where r > 0. */
+/* dx holds dy on entry and dx on return. The hidden layer r = max(u, 0) passes gradient where r >
+ * 0. */
 static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx, const real *x,
                             const real *hidden, real *scratch, idx rows) {
     idx D = c->head_dim;
@@ -833,11 +934,11 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
     linear_backward(dx, false, d->phi1, NULL, scratch, x, w->phi1, rows, D, D);
 }
 
-/* ---------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * 3.6  One row of scores                          [E29] [E43] [T15], sections 7.3 and 7.4
  *
- * A row is z[0..n): column 0 the extra column, then keys. What is not visible has z = -infinity, the
- * paper's mask M (equation 4), and every similarity takes it to s = 0 with slope 0.
+ * A row is z[0..n): column 0 the extra column, then keys. What is not visible has z = -infinity,
+ * the paper's mask M (equation 4), and every similarity takes it to s = 0 with slope 0.
  *
  *   sim        s            s'
  *   exp        e^z          s
@@ -846,9 +947,9 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
  *   identity   z            1
  *
  * exp alone overflows, and is written relative to the row's maximum m (from -infinity, not from a
- * finite stand-in): a = e^(z - log Z). The m cancels exactly for a sum and a p-norm, which scale with
- * s; for the clamp the 1 is scaled along, log Z = max(log S, 0); Z = 1 has log Z = 0 and may overflow,
- * as it does in the formula.
+ * finite stand-in): a = e^(z - log Z). The m cancels exactly for a sum and a p-norm, which scale
+ * with s; for the clamp the 1 is scaled along, log Z = max(log S, 0); Z = 1 has log Z = 0 and may
+ * overflow, as it does in the formula.
  *
  * kept for the backward:   exp: log S (clamp) or log Z;   else: S (sum, clamp), Z (p-norm)
  *
@@ -858,7 +959,8 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
  *   clamp   Z = max(|S|, 1)      pi = s'/S where |S| > 1, else 0
  *   p-norm  log Z = log(sum |s|^p)/p, so pi = |s|^(p-1) sign(s) s' / Z^p = (|s|/Z)^p s'/s
  * The last form never forms s^(p-1): sigmoid's s' holds a factor s, and (|s|/Z)^p is at most 1.
- * A p-norm is summed relative to its largest |s|; a row of zeros has Z = 0 and, by decision, weights 0.
+ * A p-norm is summed relative to its largest |s|; a row of zeros has Z = 0 and, by decision,
+ * weights 0.
  */
 static void sim_sigmoid(idx n, const real *z, real *s, real *ds) {
     vec_sigmoid(n, s, z);
@@ -870,7 +972,8 @@ static void sim_identity(idx n, const real *z, real *s, real *ds) {
     for (idx j = 0; j < n; j++) s[j] = z[j] > -INFINITY ? z[j] : 0;
 }
 
-static Curve *const SIMS[] = {NULL, sim_sigmoid, elu_plus_one, sim_identity};   /* exp: in the rows below */
+static Curve *const SIMS[] = {NULL, sim_sigmoid, elu_plus_one,
+                              sim_identity}; /* exp: in the rows below */
 
 static const real NORMALIZER_EPS = (real)1e-8;
 
@@ -885,7 +988,8 @@ static real p_norm(idx n, const real *s, double p) {
 
 /* Z_i from the one number kept; for exp its value may overflow where its logarithm does not. */
 real row_normalizer(const Config *c, real keep) {
-    if (c->sim == SIM_EXP) return real_exp(c->normalizer == NORMALIZER_CLAMP && keep < 0 ? 0 : keep);
+    if (c->sim == SIM_EXP)
+        return real_exp(c->normalizer == NORMALIZER_CLAMP && keep < 0 ? 0 : keep);
     switch (c->normalizer) {
     case NORMALIZER_SUM:   return keep + NORMALIZER_EPS;
     case NORMALIZER_CLAMP: return real_abs(keep) > 1 ? real_abs(keep) : 1;
@@ -899,7 +1003,7 @@ real row_forward(const Config *c, idx n, real *z, real *spare) {
     if (c->sim == SIM_EXP) {
         real m = c->normalizer == NORMALIZER_ONE ? 0 : vec_max(n, z), keep = 0, shift = 0;
         for (idx j = 0; j < n; j++) z[j] -= m;
-        if (c->normalizer == NORMALIZER_PNORM) {             /* log Z = m + log(sum e^(p (z - m))) / p */
+        if (c->normalizer == NORMALIZER_PNORM) { /* log Z = m + log(sum e^(p (z - m))) / p */
             real p = (real)c->pnorm;
             for (idx j = 0; j < n; j++) spare[j] = p * z[j];
             vec_exp(n, spare, spare);
@@ -911,7 +1015,8 @@ real row_forward(const Config *c, idx n, real *z, real *spare) {
         if (c->normalizer == NORMALIZER_SUM || c->normalizer == NORMALIZER_CLAMP) {
             real sum = vec_sum(n, z);
             keep = m + real_log(sum);
-            if (c->normalizer == NORMALIZER_CLAMP && keep < 0) sum = real_exp(-m);   /* S < 1: Z = 1 */
+            if (c->normalizer == NORMALIZER_CLAMP && keep < 0)
+                sum = real_exp(-m); /* S < 1: Z = 1 */
             for (idx j = 0; j < n; j++) z[j] /= sum;
         }
         return keep;
@@ -958,8 +1063,8 @@ void row_backward(const Config *c, idx n, const real *z, real keep, real *a, rea
     for (idx j = 0; j < n; j++) { a[j] *= per; g[j] *= per; }
 }
 
-/* What the sink metric reads, for every variant alike: m = |s| / (sum |s| + e), from a = s/Z. Weights
- * that are not finite (exp with Z = 1 overflows) give NaN, which ends a run by name. */
+/* What the sink metric reads, for every variant alike: m = |s| / (sum |s| + e), from a = s/Z.
+ * Weights that are not finite (exp with Z = 1 overflows) give NaN, which ends a run by name. */
 void row_metric(const Config *c, idx n, const real *a, real keep, real *m) {
     for (idx j = 0; j < n; j++) m[j] = real_abs(a[j]);
     real Z = row_normalizer(c, keep), sum = vec_sum(n, m);
@@ -967,11 +1072,11 @@ void row_metric(const Config *c, idx n, const real *a, real keep, real *m) {
     for (idx j = 0; j < n; j++) m[j] = sum == 0 ? 0 : m[j] / sum;
 }
 
-/* ---------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * 3.7  Attention                                           [E4] [E29] [T4] [T12], and THE FORMULA
  *
- * A task is one sequence and one key head; its query heads follow one another, and each goes down its
- * rows in strips of STRIP rows against all keys that any of them sees:
+ * A task is one sequence and one key head; its query heads follow one another, and each goes down
+ * its rows in strips of STRIP rows against all keys that any of them sees:
  *
  *   z [R,n]  = q k^T / sqrt(D) + bias     a matrix multiply        column 0: the extra score
  *   a        = s / Z                      row by row (3.6)
@@ -1016,7 +1121,8 @@ static void transpose_head(real *xt, const real *x, idx stride, idx N, idx D) {
         for (idx d = 0; d < D; d++) xt[d * N + n] = x[n * stride + d];
 }
 
-/* Which keys a strip's rows i0 <= i < i1 see between them: [lo,hi). The prefix is rows first .. first+p-1. */
+/* Which keys a strip's rows i0 <= i < i1 see between them: [lo,hi). The prefix is rows first ..
+ * first+p-1. */
 typedef struct Span { idx lo, hi; } Span;
 
 static Span span_of(const Config *c, int l, idx N, idx i0, idx i1) {
@@ -1029,7 +1135,8 @@ static Span span_of(const Config *c, int l, idx N, idx i0, idx i1) {
     return s;
 }
 
-/* The mask: (j <= i and j > i-w) or j in the prefix, whose tokens every row sees, x*'s row included. */
+/* The mask: (j <= i and j > i-w) or j in the prefix, whose tokens every row sees, x*'s row
+ * included. */
 bool visible(const Config *c, int l, idx i, idx j) {
     int w = config_window(c, l), first = c->sink_token ? 1 : 0;
     return (j <= i && (!w || j > i - w)) || (j >= first && j < first + c->prefix);
@@ -1043,15 +1150,17 @@ static const real *extra_value(const Config *c, const Layer *w, idx h, real *fix
     idx D = c->head_dim;
     if (w->vstar) return w->vstar + (c->extra_shared ? 0 : h) * D;
     if (c->extra_value == VALUE_ZERO) return NULL;
-    for (idx d = 0; d < D; d++)                              /* Table 5: m e_1, or m (1, .., 1)/sqrt(D) */
-        fixed[d] = c->extra_value == VALUE_ONES ? (real)(c->extra_norm / sqrt((double)D)) : d ? 0 : (real)c->extra_norm;
+    for (idx d = 0; d < D; d++) /* Table 5: m e_1, or m (1, .., 1)/sqrt(D) */
+        fixed[d] = c->extra_value == VALUE_ONES ? (real)(c->extra_norm / sqrt((double)D))
+                   : d                          ? 0
+                                                : (real)c->extra_norm;
     return fixed;
 }
 
 /* The scores of rows [i0,i1) of head h into s->z: [R, 1 + hi - lo], row length ld, -infinity where
  * not visible. q_i rows have the stride H*D. bias points at the head's table, or is NULL. */
-static void strip_scores(const Config *c, const Layer *w, int l, idx h, const Strip *s, const real *q,
-                         const real *bias, Span span, idx i0, idx i1) {
+static void strip_scores(const Config *c, const Layer *w, int l, idx h, const Strip *s,
+                         const real *q, const real *bias, Span span, idx i0, idx i1) {
     idx D = s->D, N = s->N, n = span.hi - span.lo, stride = c->heads * D;
     idx ld = s->ld;
     real per_root = (real)(1 / sqrt((double)D));
@@ -1064,14 +1173,17 @@ static void strip_scores(const Config *c, const Layer *w, int l, idx h, const St
         for (idx j = 0; j < n; j++) keys[j] *= per_root;
         if (bias) for (idx j = 0; j < n; j++) keys[j] += bias[N - 1 - i + span.lo + j];
         idx from = config_window(c, l) ? i - config_window(c, l) + 1 : 0;
-        for (idx j = span.lo; j < from; j++) if (!visible(c, l, i, j)) keys[j - span.lo] = -INFINITY;
-        for (idx j = i + 1; j < span.hi; j++) if (!visible(c, l, i, j)) keys[j - span.lo] = -INFINITY;
+        for (idx j = span.lo; j < from; j++)
+            if (!visible(c, l, i, j)) keys[j - span.lo] = -INFINITY;
+        for (idx j = i + 1; j < span.hi; j++)
+            if (!visible(c, l, i, j)) keys[j - span.lo] = -INFINITY;
         z[0] = c->extra == EXTRA_NONE ? -INFINITY : c->extra == EXTRA_ZERO ? 0
              : c->extra == EXTRA_LOGIT ? w->logit[h] : vec_dot(D, q_i, kstar) * per_root;
     }
 }
 
-/* Copies what a row shows into the caller's maps: * if there is one, then every key, 0 where invisible. */
+/* Copies what a row shows into the caller's maps: * if there is one, then every key, 0 where
+ * invisible. */
 static void probe_row(const Config *c, const Probe *p, idx row, idx N, Span span, const real *z,
                       const real *a, real keep, real *m) {
     idx extra = c->extra ? 1 : 0, S = extra + N;
@@ -1106,7 +1218,7 @@ static void head_forward(const Model *m, Acts *a, int l, idx b, idx h, const Str
         Span span = span_of(c, l, N, i0, i1);
         idx n = span.hi - span.lo;
         strip_scores(c, w, l, h, s, q, bias, span, i0, i1);
-        for (idx i = i0; i < i1; i++) {                      /* a = s/Z; a probe sees z before and a after */
+        for (idx i = i0; i < i1; i++) { /* a = s/Z; a probe sees z before and a after */
             real *row = s->z + (i - i0) * ld;
             if (a->probe) copy(s->a, row, (n + 1));
             real keep = row_forward(c, n + 1, row, s->g);
@@ -1141,8 +1253,8 @@ static void attention_forward(const Model *m, Acts *a, int l, int B, idx N) {
  * slot [3D+1] gathers dk*, dv*, dv+ and the logit's gradient of this head and sequence. */
 typedef struct HeadGrads { const real *q, *k, *dout; real *dq, *dk, *dv, *slot, *dbias; } HeadGrads;
 
-static void strip_backward(const Model *m, const Acts *a, int l, idx h, const Strip *s, const HeadGrads *p,
-                           const real *keep, idx i0, idx i1) {
+static void strip_backward(const Model *m, const Acts *a, int l, idx h, const Strip *s,
+                           const HeadGrads *p, const real *keep, idx i0, idx i1) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
     idx D = s->D, N = s->N, R = i1 - i0;
@@ -1168,17 +1280,21 @@ static void strip_backward(const Model *m, const Acts *a, int l, idx h, const St
         real *z = s->z + i * ld, *a_i = s->a + i * ld, *da = s->da + i * ld;
         row_backward(c, n + 1, z, keep[i0 + i], a_i, s->g, s->pi);
         real pulled = scale * vec_dot(n + 1, a_i, da);       /* D_i = sum_j a_j da_j */
-        for (idx j = 0; j <= n; j++) z[j] = s->g[j] * (scale * da[j]) - s->pi[j] * pulled;   /* dz over z */
+        for (idx j = 0; j <= n; j++)
+            z[j] = s->g[j] * (scale * da[j]) - s->pi[j] * pulled; /* dz over z */
         /* z_ij = <q_i, k_j>/sqrt(D) + b(i-j) */
-        if (p->dbias) for (idx j = 0; j < n; j++) p->dbias[N - 1 - (i0 + i) + span.lo + j] += z[1 + j];
+        if (p->dbias)
+            for (idx j = 0; j < n; j++) p->dbias[N - 1 - (i0 + i) + span.lo + j] += z[1 + j];
         if (c->extra == EXTRA_LOGIT) p->slot[3 * D] += z[0];
         for (idx j = 0; j <= n; j++) z[j] *= per_root;
         for (idx j = 0; j <= n; j++) a_i[j] *= scale;
     }
     /* z_ij = <q_i, k_j>/sqrt(D);  o_i = scale sum_j a_ij v_j */
     matmul_here(dq, Qw, rows_of(s->z + 1, ld), rows_of(p->k + span.lo * Kw, Kw), R, D, n, false);
-    matmul_here(p->dk + span.lo * Kw, Kw, transpose_of(s->z + 1, ld), rows_of(q, Qw), n, D, R, true);
-    matmul_here(p->dv + span.lo * Kw, Kw, transpose_of(s->a + 1, ld), rows_of(dout, Qw), n, D, R, true);
+    matmul_here(p->dk + span.lo * Kw, Kw, transpose_of(s->z + 1, ld), rows_of(q, Qw), n, D, R,
+                true);
+    matmul_here(p->dv + span.lo * Kw, Kw, transpose_of(s->a + 1, ld), rows_of(dout, Qw), n, D, R,
+                true);
     /* z_i* = <q_i, k*>/sqrt(D);  o_i = .. + scale a_i* v* */
     for (idx i = 0; i < R; i++)
         for (idx d = 0; d < D; d++) {
@@ -1190,7 +1306,8 @@ static void strip_backward(const Model *m, const Acts *a, int l, idx h, const St
         }
 }
 
-/* From a->dout [B,N,H,D] to a->dq, a->dk, a->dv (overwritten) and the gradients of k*, v*, v+, logit. */
+/* From a->dout [B,N,H,D] to a->dq, a->dk, a->dv (overwritten) and the gradients of k*, v*, v+,
+ * logit. */
 static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
     const Config *c = &m->c;
     const LayerActs *la = &a->layer[l];
@@ -1208,11 +1325,17 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
         transpose_head(s.vt, la->v + k0, Kw, N, D);
         for (idx h = kh * group; h < (kh + 1) * group; h++) {
             idx bh = b * H + h, at = q0 + (h * D);
-            HeadGrads p = {.q = la->fq + at, .k = la->fk + k0, .dout = a->dout + at, .dq = a->dq + at,
-                           .dk = a->dk + k0, .dv = a->dv + k0, .slot = a->slot + bh * wide,
+            HeadGrads p = {.q = la->fq + at,
+                           .k = la->fk + k0,
+                           .dout = a->dout + at,
+                           .dq = a->dq + at,
+                           .dk = a->dk + k0,
+                           .dv = a->dv + k0,
+                           .slot = a->slot + bh * wide,
                            .dbias = a->dbias ? a->dbias + bh * u : NULL};
             for (idx i0 = 0; i0 < N; i0 += STRIP)
-                strip_backward(m, a, l, h, &s, &p, la->keep + bh * N, i0, i0 + STRIP < N ? i0 + STRIP : N);
+                strip_backward(m, a, l, h, &s, &p, la->keep + bh * N, i0,
+                               i0 + STRIP < N ? i0 + STRIP : N);
         }
     }
     Layer *d = &m->d.layer[l];
@@ -1229,13 +1352,13 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
         }
 }
 
-/* ---------------------------------------------------------------------------------------------------
- * 3.8  Heads put together: concatenated, or added before W_O                               [E4] [T12]
+/* -------------------------------------------------------------------------------------------------
+ * 3.8  Heads put together: concatenated, or added before W_O                             [E4] [T12]
  *
- *   concat   O = [o_1, .., o_H] W_O, W_O [H*D,C]       add   O = (o_1 + .. + o_H) W_O, W_O [D,C] (F8)
+ *   concat   O = [o_1, .., o_H] W_O, W_O [H*D,C]     add   O = (o_1 + .. + o_H) W_O, W_O [D,C] (F8)
  *
- * Added after W_O per head, the sum would be concatenation itself. Backward: every head receives the
- * sum's gradient.
+ * Added after W_O per head, the sum would be concatenation itself. Backward: every head receives
+ * the sum's gradient.
  */
 static const real *combine_forward(const Config *c, LayerActs *la, idx rows) {
     idx D = c->head_dim, H = c->heads;
@@ -1257,12 +1380,13 @@ static void combine_backward(const Config *c, Acts *a, idx rows) {
     for (idx n = 0; n < rows * H; n++) copy(a->dout + n * D, a->dosum + n / H * D, D);
 }
 
-/* ---------------------------------------------------------------------------------------------------
- * 3.9  Feed-forward                              gated: (act(x W1) * x W2) W3      else: act(x W1) W2
- *                                                                                              [T11]
- *   fa = act(f1) * f2:     df1 = dfa * f2 * act'(f1)     df2 = dfa * act(f1)      f2 = 1 when not gated
+/* -------------------------------------------------------------------------------------------------
+ * 3.9  Feed-forward [T11]                   gated: (act(x W1) * x W2) W3      else: act(x W1) W2
+ *
+ *   fa = act(f1) * f2:     df1 = dfa * f2 * act'(f1)     df2 = dfa * act(f1)     f2 = 1 when not gated
  */
-static void ffn_forward(const Config *c, const Layer *w, LayerActs *la, real *y, const real *x, idx rows) {
+static void ffn_forward(const Config *c, const Layer *w, LayerActs *la, real *y, const real *x,
+                        idx rows) {
     idx C = c->dim, F = c->ffn;
     bool gated = config_gated(c);
     idx n = rows * F;
@@ -1278,8 +1402,8 @@ static void ffn_forward(const Config *c, const Layer *w, LayerActs *la, real *y,
 }
 
 /* dx += the ffn's part of the input's gradient; dy [rows,C]. */
-static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerActs *la, Acts *a, real *dx,
-                         const real *dy, const real *x, idx rows) {
+static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerActs *la, Acts *a,
+                         real *dx, const real *dy, const real *x, idx rows) {
     idx C = c->dim, F = c->ffn;
     bool gated = config_gated(c);
     idx n = rows * F;
@@ -1303,16 +1427,16 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
     if (gated) linear_backward(dx, true, d->w2, d->b2, a->df2, x, w->w2, rows, C, F);
 }
 
-/* ===================================================================================================
- * 4  The block and the model                                     section 2, [E2] [E3], Figure 1 left
+/* =================================================================================================
+ * 4  The block and the model                                    section 2, [E2] [E3], Figure 1 left
  *
- *   pre       u = x + MHSA(n1 x)          y = u + FFN(n2 u)            [E2]; a final norm ends the stack
+ *   pre       u = x + MHSA(n1 x)          y = u + FFN(n2 u)       [E2]; a final norm ends the stack
  *   post      u = n1(x + MHSA(x))         y = n2(u + FFN(u))           [E3]; no final norm
  *   parallel  y = x + MHSA(n1 x) + FFN(n2 x)                           GPT-NeoX's; a final norm
  *
- * One block serves the three. s1 = x + MHSA(..) and s2 = .. + FFN(..) are the sums; under post-norm s2
- * is the feature "before LN" of Figure 7 left. The first token's row meets no other row under a causal
- * mask, so h_1 is a function of x_1 alone (section 3.1).
+ * One block serves the three. s1 = x + MHSA(..) and s2 = .. + FFN(..) are the sums; under
+ * post-norm s2 is the feature "before LN" of Figure 7 left. The first token's row meets no other
+ * row under a causal mask, so h_1 is a function of x_1 alone (section 3.1).
  */
 
 static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x, int B, idx N) {
@@ -1338,7 +1462,8 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
 }
 
 /* dx += the attention's part; the same lines upwards, each step the backward of its forward. */
-static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, const real *x, int B, idx N) {
+static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, const real *x, int B,
+                          idx N) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
     Layer *d = &m->d.layer[l];
@@ -1347,7 +1472,8 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, co
     idx rows = B * N;
     bool sum = c->combine == COMBINE_ADD;
     /* y = combine(o) W_O + b_O */
-    linear_backward(a->dosum, false, d->wo, d->bo, dy, sum ? la->osum : la->o, w->wo, rows, sum ? D : H * D, C);
+    linear_backward(a->dosum, false, d->wo, d->bo, dy, sum ? la->osum : la->o, w->wo, rows,
+                    sum ? D : H * D, C);
     combine_backward(c, a, rows);
     /* o = attention(phi(q), phi(k), v) */
     attention_backward(m, a, l, B, N);
@@ -1391,8 +1517,8 @@ static const real *block_forward(const Model *m, Acts *a, int l, int B, idx N) {
     return post ? la->n2 : la->s2;
 }
 
-/* a->dh holds the gradient of the block's output on entry, and of its input on return. A residual sum
- * hands its gradient to both terms, so dh is carried along and each branch adds to it. */
+/* a->dh holds the gradient of the block's output on entry, and of its input on return. A residual
+ * sum hands its gradient to both terms, so dh is carried along and each branch adds to it. */
 static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
@@ -1407,13 +1533,14 @@ static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
         norm_backward(c, dx, d->norm2, d->norm2b, dh, la->s2, la->n2stat, w->norm2, rows);
         copy(dh, dx, n);
     }
-    /* s2 = u + FFN(n2 u), or u + FFN(u) under post-norm, or u + FFN(n2 x) in parallel. dh is now the
-     * gradient of s2 and so also of u; dx collects what reaches x past s1, in parallel only. */
+    /* s2 = u + FFN(n2 u), or u + FFN(u) under post-norm, or u + FFN(n2 x) in parallel. dh is now
+     * the gradient of s2 and so also of u; dx collects what reaches x past s1, in parallel only. */
     zero(dn, n);
     ffn_backward(c, w, d, la, a, dn, dh, post ? la->n1 : la->n2, rows);
     zero(dx, n);
     if (post) add_rows(dh, dn, n);
-    else if (parallel) norm_backward(c, dx, d->norm2, d->norm2b, dn, la->x, la->n2stat, w->norm2, rows);
+    else if (parallel)
+        norm_backward(c, dx, d->norm2, d->norm2b, dn, la->x, la->n2stat, w->norm2, rows);
     else norm_backward(c, dh, d->norm2, d->norm2b, dn, la->s1, la->n2stat, w->norm2, rows);
 
     if (post) {                                              /* u = n1(s1) */
@@ -1547,15 +1674,15 @@ void acts_free(Acts *a) {
     *a = (Acts){0};
 }
 
-/* ===================================================================================================
+/* =================================================================================================
  * 5  Loss, AdamW, schedule                                                 sections 2, 4, 6; [E1]
  *
- * [E1] The mean of -log p(x_{t+1} | x_1..x_t) over the scored targets. With a prefix of p tokens the
- * targets are x_{p+1} .. : the first p-1 predictions are not scored, since those rows have seen their
- * answer (section 6). The first token is never a target, so p = 1 is the default.
+ * [E1] The mean of -log p(x_{t+1} | x_1..x_t) over the scored targets. With a prefix of p tokens
+ * the targets are x_{p+1} .. : the first p-1 predictions are not scored, since those rows have
+ * seen their answer (section 6). The first token is never a target, so p = 1 is the default.
  *
  * With y = nf W_cls (nf W_out W_cls when the embedding is narrower; W_cls = wte^T when tied) and n
- * targets:     L = mean(log sum_v e^{y_v} - y_target)      dy_v = (softmax(y)_v - 1[v = target]) / n
+ * targets:     L = mean(log sum_v e^{y_v} - y_target)     dy_v = (softmax(y)_v - 1[v = target]) / n
  *              dnf = dy W_cls^T                            dW_cls += nf^T dy
  * SLICE rows at a time, so that the logits of a whole batch never exist.
  */
@@ -1587,11 +1714,12 @@ static void logits_backward(Model *m, Acts *a, idx R) {
     matmul(din, E, dy, w_t, R, E, V, false);
     if (c->tied) matmul(m->d.wte, E, dy_t, rows_of(in, E), V, E, R, true);
     else matmul(m->d.wcls, V, transpose_of(in, E), dy, E, V, R, true);
-    if (E != C) linear_backward(a->dslice, false, m->d.wout, NULL, a->doutp, a->slice, m->w.wout, R, C, E);
+    if (E != C)
+        linear_backward(a->dslice, false, m->d.wout, NULL, a->doutp, a->slice, m->w.wout, R, C, E);
 }
 
-/* One row of logits to -log p of its target, and over the logits weight times dy, when weight is not 0.
- * The maximum is subtracted from -infinity up; the sum of e^(y - max) is at least 1. */
+/* One row of logits to -log p of its target, and over the logits weight times dy, when weight is
+ * not 0. The maximum is subtracted from -infinity up; the sum of e^(y - max) is at least 1. */
 static double cross_entropy_row(idx V, real *y, int target, real weight) {
     real most = vec_max(V, y), at_target = y[target];
     for (int v = 0; v < V; v++) y[v] -= most;
@@ -1604,16 +1732,17 @@ static double cross_entropy_row(idx V, real *y, int target, real weight) {
     return log((double)sum) + (double)most - (double)at_target;
 }
 
-double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bool with_grads, double share) {
+double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bool with_grads,
+                  double share) {
     const Config *c = &m->c;
     idx C = c->dim, V = c->vocab, N = config_rows(c, T), from = c->prefix > 1 ? c->prefix - 1 : 0;
-    idx per = T > from ? T - from : 0, count = B * per;      /* scored targets of a sequence, of all */
+    idx per = T > from ? T - from : 0, count = B * per; /* scored targets of a sequence, of all */
     real weight = with_grads && count ? (real)(share / (double)count) : 0;
     for (idx i = 0; i < B * T; i++) a->loss_row[i] = -1;
     if (with_grads) zero(a->dh, B * N * C);
     for (idx s0 = 0; s0 < count; s0 += SLICE) {
         idx R = count - s0 < SLICE ? count - s0 : SLICE;
-        for (idx r = 0; r < R; r++) {                        /* scored row s is token t of sequence b */
+        for (idx r = 0; r < R; r++) { /* scored row s is token t of sequence b */
             idx b = (s0 + r) / per, t = from + (s0 + r) % per;
             copy(a->slice + r * C, a->nf + (b * N + (N - T + t)) * C, C);
         }
@@ -1635,7 +1764,7 @@ double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bool with
     return count ? sum / (double)count : 0;
 }
 
-/* ---------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * The optimiser (F5)                        AdamW: Loshchilov and Hutter 2017; [E32] writes it out
  *
  *   w <- (1 - lr wd) w                                            decoupled decay, before the step
@@ -1644,7 +1773,8 @@ double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bool with
  * SGD: the same decay, then w <- w - lr g. Arithmetic as torch.optim.AdamW orders it, in real.
  */
 void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m, real *v) {
-    real keep = (real)(1 - s->lr * s->wd), b1 = (real)s->beta1, b2 = (real)s->beta2, eps = (real)s->eps;
+    real keep = (real)(1 - s->lr * s->wd), b1 = (real)s->beta1, b2 = (real)s->beta2,
+         eps = (real)s->eps;
     real step = (real)(s->lr / (1 - pow(s->beta1, (double)s->t)));
     real per_root = (real)(1 / sqrt(1 - pow(s->beta2, (double)s->t))), lr = (real)s->lr;
     PARALLEL
@@ -1663,8 +1793,8 @@ void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m, real 
     }
 }
 
-/* (F1) Warm-up lr (s+1)/warmup for s = 0, 1, ..; then constant, or half a cosine down to min_lr at the
- * last step. */
+/* (F1) Warm-up lr (s+1)/warmup for s = 0, 1, ..; then constant, or half a cosine down to min_lr at
+ * the last step. */
 double schedule_lr(int schedule, double lr, double min_lr, int warmup, int steps, int step) {
     if (step < warmup) return lr * (step + 1) / warmup;
     if (schedule == SCHEDULE_CONSTANT) return lr;
@@ -1672,7 +1802,8 @@ double schedule_lr(int schedule, double lr, double min_lr, int warmup, int steps
     return min_lr + (lr - min_lr) * (1 + cos(PI * (left < 1 ? left : 1))) / 2;
 }
 
-/* The global norm, in double, tensor by tensor in fixed pieces. A sum that is not finite names its tensor. */
+/* The global norm, in double, tensor by tensor in fixed pieces. A sum that is not finite names its
+ * tensor. */
 double gradient_norm(const Model *m, const Tensor **bad) {
     enum { PIECES = 64 };
     double total = 0;
@@ -1695,21 +1826,25 @@ double gradient_norm(const Model *m, const Tensor **bad) {
     return sqrt(total);
 }
 
-/* ===================================================================================================
+/* =================================================================================================
  * 6  The sink metrics                                                  section 3.2, 3.1; [M1] [M2]
  *
- * [M1]  alpha_k = mean over rows i >= k of m_ik                 how much column k receives in one head
- * [M2]  Sink_k^eps = mean over layers and heads of 1[alpha_k > eps], strictly; the indicator is taken
- *       for each sequence and then averaged over sequences (F7), so that a head counts by how often it
- *       sinks. The paper's eps is 0.3 and its T 64; uniform rows give alpha_1 = H_T / T = 0.074 there,
+ * [M1]  alpha_k = mean over rows i >= k of m_ik              how much column k receives in one head
+ * [M2]  Sink_k^eps = mean over layers and heads of 1[alpha_k > eps], strictly; the indicator is
+ * taken
+ *       for each sequence and then averaged over sequences (F7), so that a head counts by how
+ *       often it
+ *       sinks. The paper's eps is 0.3 and its T 64; uniform rows give alpha_1 = H_T / T = 0.074
+ *       there,
  *       and stay below 0.3 from T = 10 on: shorter sequences must not be judged.
  *
- * Column * (or x*) is seen by every row and averages over the T rows of the real tokens. The authors'
- * code evaluates one more row, a dummy query that gives * all its weight (F6): alpha_* = (1 + sum)/(T+1);
- * and it sums over all rows, where the paper sums over i >= k, which differs inside a prefix.
+ * Column * (or x*) is seen by every row and averages over the T rows of the real tokens. The
+ * authors' code evaluates one more row, a dummy query that gives * all its weight (F6): alpha_* =
+ * (1 + sum)/(T+1); and it sums over all rows, where the paper sums over i >= k, which differs
+ * inside a prefix.
  *
- * Sink moves in steps of 1/(L H). Mean alpha_1 and its multiple of the uniform value move first, and
- * are always printed beside it.
+ * Sink moves in steps of 1/(L H). Mean alpha_1 and its multiple of the uniform value move first,
+ * and are always printed beside it.
  */
 
 /* alpha [S] of one head from its map m [N,S]; columns *, x*, 1..T, rows x*, 1..T. */
@@ -1717,10 +1852,10 @@ void sink_alpha(const Config *c, int T, int rows, const real *m, double *alpha) 
     idx N = config_rows(c, T), S = config_columns(c, T), first = N - T, token1 = S - T;
     bool authors = rows == ROWS_PLUS1;
     for (idx j = 0; j < S; j++) {
-        idx k = j - token1;                                  /* token k+1, or a column before the tokens */
+        idx k = j - token1; /* token k+1, or a column before the tokens */
         double sum = 0, count = (double)(k > 0 ? T - k : T);
         for (idx i = k > 0 && !authors ? first + k : first; i < N; i++) sum += (double)m[i * S + j];
-        if (authors && first && k >= 0) sum += (double)m[j];               /* x*'s row is a row like any other */
+        if (authors && first && k >= 0) sum += (double)m[j]; /* x*'s row is a row like any other */
         if (authors && k < 0) {                              /* *'s dummy row, or x*'s own row */
             sum += c->extra && j == 0 ? 1 : (double)m[j];
             count += 1;
@@ -1729,8 +1864,8 @@ void sink_alpha(const Config *c, int T, int rows, const real *m, double *alpha) 
     }
 }
 
-/* alpha_1 if every row spread its weight evenly over what it sees, averaged over layers: H_T / T for
- * the default, (1/T) sum 1/(i+1) with one column more. */
+/* alpha_1 if every row spread its weight evenly over what it sees, averaged over layers: H_T / T
+ * for the default, (1/T) sum 1/(i+1) with one column more. */
 double sink_uniform(const Config *c, int T) {
     idx N = config_rows(c, T), first = N - T;
     double sum = 0;
@@ -1758,13 +1893,14 @@ int sinks_create(Sinks *s, const Config *c, int T, int batch, const double eps[3
     s->maps = grab(L * map * 2, sizeof(real), e);
     if (e->status) { sinks_free(s); return e->status; }
     for (idx l = 0; l < L; l++)
-        s->probe[l] = (Probe){.weight = s->maps + 2 * l * map, .metric = s->maps + (2 * l + 1) * map};
+        s->probe[l] = (Probe){.weight = s->maps + 2 * l * map,
+                              .metric = s->maps + (2 * l + 1) * map};
     return 0;
 }
 
 void sinks_free(Sinks *s) {
-    double *fields[] = {s->alpha, s->over, s->entropy, s->mass, s->hnorm, s->prenorm, s->qnorm, s->knorm,
-                        s->vnorm, s->cosine, s->product};
+    double *fields[] = {s->alpha, s->over,  s->entropy, s->mass,   s->hnorm,  s->prenorm,
+                        s->qnorm, s->knorm, s->vnorm,   s->cosine, s->product};
     for (idx i = 0; i < 11; i++) free(fields[i]);
     free(s->probe);
     free(s->maps);
@@ -1774,7 +1910,8 @@ void sinks_free(Sinks *s) {
 static double length(idx n, const real *x) { return sqrt((double)vec_dot(n, x, x)); }
 
 /* Maps of one head: alpha, how often it passes each eps, the rows' entropy and mass. */
-static void measure_head(Sinks *s, const Config *c, int rows, idx lh, const real *m, const real *weight) {
+static void measure_head(Sinks *s, const Config *c, int rows, idx lh, const real *m,
+                         const real *weight) {
     idx S = s->S, first = s->N - s->T, keys = c->extra ? 1 : 0;
     double *alpha = s->alpha_now;
     sink_alpha(c, s->T, rows, m, alpha);
@@ -1795,8 +1932,8 @@ static void measure_head(Sinks *s, const Config *c, int rows, idx lh, const real
     }
 }
 
-/* Section 3.1 and Figure 2: <q_t, k_j> = |q_t| |k_j| cos(q_t, k_j), after positions. Index 0: with the
- * key of the first row; 1: the mean over the other keys that t sees. Queries t >= 2. */
+/* Section 3.1 and Figure 2: <q_t, k_j> = |q_t| |k_j| cos(q_t, k_j), after positions. Index 0: with
+ * the key of the first row; 1: the mean over the other keys that t sees. Queries t >= 2. */
 static void measure_angles(Sinks *s, const Config *c, const LayerActs *la, idx b, int l, int h) {
     idx D = c->head_dim, H = c->heads, K = c->kv_heads, N = s->N;
     const real *q = la->q + (b * N * H + h) * D;
@@ -1807,8 +1944,13 @@ static void measure_angles(Sinks *s, const Config *c, const LayerActs *la, idx b
         double others = 0, cos_sum = 0, product_sum = 0, norm = length(D, q_i);
         for (idx j = 0; j <= i; j++) {
             const real *k_j = k + j * (K * D);
-            double both = norm * length(D, k_j), cos_ij = both > 0 ? (double)vec_dot(D, q_i, k_j) / both : 0;
-            if (j == 0) { cosine[0] += cos_ij / (double)(N - 1); product[0] += both / (double)(N - 1); continue; }
+            double both = norm * length(D, k_j),
+                   cos_ij = both > 0 ? (double)vec_dot(D, q_i, k_j) / both : 0;
+            if (j == 0) {
+                cosine[0] += cos_ij / (double)(N - 1);
+                product[0] += both / (double)(N - 1);
+                continue;
+            }
             if (!visible(c, l, i, j)) continue;
             others++;
             cos_sum += cos_ij;
@@ -1824,8 +1966,9 @@ static int by_size(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The largest |h| over the blocks' outputs, and the median |h| of the output it stands in: the massive
- * activations of Sun et al. 2024, without their absolute threshold, which small models never reach. */
+/* The largest |h| over the blocks' outputs, and the median |h| of the output it stands in: the
+ * massive activations of Sun et al. 2024, without their absolute threshold, which small models
+ * never reach. */
 static void measure_massive(Sinks *s, const Acts *a, idx b, int C, real *scratch) {
     idx n = s->N * C;
     const real *where = NULL;
@@ -1864,8 +2007,10 @@ static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l,
     }
 }
 
-/* Runs B sequences (at most the batch of sinks_create) and adds what is seen. targets may be NULL. */
-int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids, const int *targets, int B, int rows, Error *e) {
+/* Runs B sequences (at most the batch of sinks_create) and adds what is seen. targets may be NULL.
+ * */
+int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids, const int *targets, int B, int rows,
+                  Error *e) {
     int C = m->c.dim;
     s->alpha_now = grab(s->S, sizeof(double), e);
     real *scratch = grab(s->N * C, sizeof(real), e);
@@ -1892,8 +2037,9 @@ int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids, const int *target
 /* Sums to means over the sequences. */
 void sinks_finish(Sinks *s) {
     idx LH = (s->L * s->H), LN = (s->L * s->N), S = s->S;
-    double *fields[] = {s->alpha, s->over, s->entropy, s->mass, s->hnorm, s->prenorm, s->qnorm, s->knorm,
-                        s->vnorm, s->cosine, s->product, &s->massive, &s->median, &s->loss};
+    double *fields[] = {s->alpha,   s->over,     s->entropy, s->mass,  s->hnorm,
+                        s->prenorm, s->qnorm,    s->knorm,   s->vnorm, s->cosine,
+                        s->product, &s->massive, &s->median, &s->loss};
     idx sizes[] = {LH * S, 3 * LH * S, LH, LH, LN + s->N, LN, LN, LN, LN, 2 * LH, 2 * LH, 1, 1, 1};
     for (idx i = 0; i < 14; i++) for (idx j = 0; j < sizes[i]; j++) fields[i][j] /= s->n ? s->n : 1;
 }
@@ -1929,14 +2075,19 @@ double sinks_ratio(const Sinks *s) {
     return most;
 }
 
-int checks_run(const char *name, FILE *out, bool colour, Error *e) { (void)name; (void)out; (void)colour; return fail(e, 2, "soon"); }
+int checks_run(const char *name, FILE *out, bool colour, Error *e) {
+    (void)name;
+    (void)out;
+    (void)colour;
+    return fail(e, 2, "soon");
+}
 void checks_list(FILE *out) { (void)out; }
-/* ===================================================================================================
+/* =================================================================================================
  * PART II   THE DATA
- * ===================================================================================================
+ * =================================================================================================
  */
 
-/* ============================================================================================
+/* =================================================================================================
  * 8  Tokenizer                                                        (the paper's section 2)
  *
  * Text becomes token ids by byte pair encoding (BPE): start from the 256 bytes and join, again
@@ -1974,7 +2125,7 @@ void checks_list(FILE *out) { (void)out; }
  *                         3 and below 259 + rank; no pair twice; no token longer than 128 bytes
  *     20 + 8 M    8       hash64(0, .) of all bytes before it: also the tokenizer's hash
  * and nothing after that.
- * ============================================================================================ */
+ */
 
 #define TOKENIZER_MAGIC "SINKTOK1"
 enum { TOKENIZER_VERSION = 1, TOKENIZER_HEAD = 20, TOKENIZER_TAIL = 8 };
@@ -2528,41 +2679,44 @@ int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int voc
     free(r.visits);
     return e->status;
 }
-/* ===================================================================================================
+/* =================================================================================================
  * 9  Text, grammars, packing, interventions
  */
 
-/* ------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * 9.x Grammars: endless text from a page of rules
  *
  * A sink emerges on text that is rich, and a small repository cannot ship a library. So it ships
- * grammars: document n of seed s is a pure function of the grammar, s and n, so the stream never ends,
- * any document can be had at once, and nothing is stored. The format, whole:
+ * grammars: document n of seed s is a pure function of the grammar, s and n, so the stream never
+ * ends, any document can be had at once, and nothing is stored. The format, whole:
  *
  *   # a comment            from a # at the start of a line or after a blank, to the end of the line
- *   name = text | text     a rule: a name in the first column, alternatives; indented lines go on with
+ *   name = text | text  a rule: a name in the first column, alternatives; indented lines go on with
  *                          it. The first rule of the file is what a document is.
  *   3: text                an alternative with weight 3; without a number the weight is 1
- *   name ~= text | text    the k-th alternative's weight is divided by k + 2, as Zipf saw word counts
+ *   name ~= text | text  the k-th alternative's weight is divided by k + 2, as Zipf saw word counts
  *                          fall: for lists of words, the common ones first
  *   { text | text }        a choice in passing; { text | } is an optional part
- *   [name]                 tell that rule here          [2-5 name]  two to five times, blanks between
- *   [^name]                with a capital               [a name]    with a or an before it; [^a name]
+ *   [name]               tell that rule here          [2-5 name]  two to five times, blanks between
+ *   [^name]              with a capital               [a name]    with a or an before it; [^a name]
  *   [x:name]               tell it and remember it as x [x=name]    remember it, write nothing
  *   [$x]                   what x remembers             [x=$y]      x remembers what y does
- *   name/of/by = me/my/I   a rule with forms, named in its head; [name/of] or [$x/of] picks one, and
+ *   name/of/by = me/my/I  a rule with forms, named in its head; [name/of] or [$x/of] picks one, and
  *                          [name] the first. So agreement is data: person/he/his = Ann/she/her.
- *                          An alternative without / serves every form: it hands the form asked for on
- *                          to those of its references that have it, unless they name one themselves.
+ *                          An alternative without / serves every form: it hands the form asked for
+ *                          on
+ *                          to those of its references that have it, unless they name one
+ *                          themselves.
  *   \n                     a new line; \[ \| \/ \# \\ and so on stand for the mark itself
  *
- * A remembered choice is drawn again, eight times at most, while another variable holds the same text,
- * so that two people seldom share a name. All forms of a remembered choice are told from the same
- * random numbers, in the head's order, so that what they share comes out the same. Blanks are kept
- * tidy: one at a time, none before , . ; : ! ? or at either end of a line or an alternative.
+ * A remembered choice is drawn again, eight times at most, while another variable holds the same
+ * text, so that two people seldom share a name. All forms of a remembered choice are told from the
+ * same random numbers, in the head's order, so that what they share comes out the same. Blanks are
+ * kept tidy: one at a time, none before , . ; : ! ? or at either end of a line or an alternative.
  */
 
-/* The reader: a cursor over Grammar.text, in which the newline that ends a rule is \n and every other
+/* The reader: a cursor over Grammar.text, in which the newline that ends a rule is \n and every
+ * other
    one is \v (grammar_copy), so that the end of a rule is one character. */
 typedef struct Scan {
     Grammar *g;
@@ -2581,10 +2735,12 @@ static int scan_char(const Scan *s) { return s->g->text.at[s->at]; }
 static int scan_wrong(const Scan *s, const char *expected, const char *hint) {
     int c = scan_char(s);
     char found[24];
-    if (c == '\n' || c == '\v' || !c) snprintf(found, sizeof found, "the end of the %s", c ? "line" : "file");
+    if (c == '\n' || c == '\v' || !c)
+        snprintf(found, sizeof found, "the end of the %s", c ? "line" : "file");
     else if (c > 32 && c < 127) snprintf(found, sizeof found, "%c", c);
     else snprintf(found, sizeof found, c == ' ' ? "a blank" : "byte %d", c);
-    return fail(s->e, 1, "%s:%d: expected %s, found %s. Try: %s", s->g->name, s->line, expected, found, hint);
+    return fail(s->e, 1, "%s:%d: expected %s, found %s. Try: %s", s->g->name, s->line, expected,
+                found, hint);
 }
 
 /* Moves past blanks and past line ends inside a rule. */
@@ -2597,7 +2753,8 @@ static bool name_char(int c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* The symbol of the name at the cursor, made on first sight; -1 and an error where there is no name. */
+/* The symbol of the name at the cursor, made on first sight; -1 and an error where there is no
+ * name. */
 static int scan_name(Scan *s, const char *expected) {
     Grammar *g = s->g;
     const unsigned char *p = g->text.at + s->at;
@@ -2630,7 +2787,8 @@ static int scan_number(Scan *s) {
     return n;
 }
 
-/* Appends a piece to the chain whose last link is *last (the address of a "next"), and returns it. */
+/* Appends a piece to the chain whose last link is *last (the address of a "next"), and returns it.
+ * */
 static Piece *piece_add(Scan *s, int **last) {
     Piece *p = &s->g->pieces[s->g->piece_count];
     *p = (Piece){.next = -1, .line = s->line, .rule = -1, .name = -1, .variable = -1, .form = -1,
@@ -2651,7 +2809,8 @@ static int scan_reference(Scan *s, int **last) {
     if ((p->low = scan_number(s)) < 0) p->low = 1;
     else {
         p->high = scan_char(s) == '-' ? (s->at++, scan_number(s)) : p->low;
-        if (p->high < p->low) return scan_wrong(s, "a range such as 2-5", "the smaller number first");
+        if (p->high < p->low)
+            return scan_wrong(s, "a range such as 2-5", "the smaller number first");
         scan_blanks(s);
     }
     if ((p->recall = scan_char(s) == '$')) s->at++;
@@ -2667,12 +2826,14 @@ static int scan_reference(Scan *s, int **last) {
         s->at++;
         if ((p->form = scan_name(s, "the name of a form")) < 0) return 1;
     }
-    if (scan_char(s) != ']') return scan_wrong(s, "] after a reference", "[name], [$x], [x:name] or [a name]");
+    if (scan_char(s) != ']')
+        return scan_wrong(s, "] after a reference", "[name], [$x], [x:name] or [a name]");
     s->at++;
     return 0;
 }
 
-/* Reads plain text into one piece: up to the next mark, its blanks made single and its \ taken away,
+/* Reads plain text into one piece: up to the next mark, its blanks made single and its \ taken
+ * away,
    in place, since what is written is never longer than what was read. */
 static int scan_text(Scan *s, int **last) {
     Piece *p = piece_add(s, last);
@@ -2683,7 +2844,8 @@ static int scan_text(Scan *s, int **last) {
         int c = scan_char(s);
         if (c == '\\') {
             c = t[++s->at];
-            if (c < ' ') return scan_wrong(s, "a mark after \\", "\\n for a new line, \\\\ for a plain \\");
+            if (c < ' ')
+                return scan_wrong(s, "a mark after \\", "\\n for a new line, \\\\ for a plain \\");
             if (c == 'n' && w > (size_t)p->at && t[w - 1] == ' ') w--;
             t[w++] = c == 'n' ? '\n' : (unsigned char)c;
         } else if (c == ' ' || c == '\v') {
@@ -2698,7 +2860,8 @@ static int scan_text(Scan *s, int **last) {
 
 static int scan_alternatives(Scan *s, int rule, bool zipf, int depth);
 
-/* Reads one form of an alternative: text, references and groups, up to | / or the end. *first is its
+/* Reads one form of an alternative: text, references and groups, up to | / or the end. *first is
+ * its
    first piece. */
 static int scan_chain(Scan *s, int *first, int depth) {
     int *last = first;
@@ -2710,14 +2873,17 @@ static int scan_chain(Scan *s, int *first, int depth) {
         } else if (c == '{') {
             Grammar *g = s->g;
             Piece *p = piece_add(s, &last);
-            if (depth >= GRAMMAR_NESTING) return scan_wrong(s, "at most 16 { inside another", "a rule of its own");
+            if (depth >= GRAMMAR_NESTING)
+                return scan_wrong(s, "at most 16 { inside another", "a rule of its own");
             p->size = -1;
             p->rule = g->rule_count;
             g->rules[g->rule_count++] = (Rule){.line = s->line, .forms = 1, .head = {-1}};
             s->at++;
             if (scan_alternatives(s, p->rule, false, depth + 1)) return 1;
-            if (scan_char(s) != '}') return scan_wrong(s, "} to close a {", depth ? "\\/ for a plain /"
-                                                       : "\\[ or \\/ for a plain [ or /, or a }");
+            if (scan_char(s) != '}')
+                return scan_wrong(s, "} to close a {",
+                                  depth ? "\\/ for a plain /"
+                                        : "\\[ or \\/ for a plain [ or /, or a }");
             s->at++;
         } else if (!c || strchr("|/\n]}", c)) break;
         else if (scan_text(s, &last)) return 1;
@@ -2729,7 +2895,8 @@ static int scan_chain(Scan *s, int *first, int depth) {
     return 0;
 }
 
-/* Reads the alternatives of a rule, up to the end of the line or a }. They wait on a stack while the
+/* Reads the alternatives of a rule, up to the end of the line or a }. They wait on a stack while
+ * the
    groups inside them are read, so that each rule's lie side by side. */
 static int scan_alternatives(Scan *s, int rule, bool zipf, int depth) {
     Grammar *g = s->g;
@@ -2747,10 +2914,13 @@ static int scan_alternatives(Scan *s, int rule, bool zipf, int depth) {
         *a = (Alternative){.upto = upto};
         do {
             if (a->forms && (s->at++, a->forms == r->forms))
-                return scan_wrong(s, "| or the end of the alternative after its last form", "\\/ for a plain /");
+                return scan_wrong(s, "| or the end of the alternative after its last form",
+                                  "\\/ for a plain /");
             if (scan_chain(s, &a->first[a->forms++], depth)) return 1;
         } while (scan_char(s) == '/' && r->head[0] >= 0);
-        if (a->forms > 1 && a->forms < r->forms) return scan_wrong(s, "/ and as many forms as the head has", "one form for all, or each");
+        if (a->forms > 1 && a->forms < r->forms)
+            return scan_wrong(s, "/ and as many forms as the head has",
+                              "one form for all, or each");
         if (scan_char(s) != '|') break;
         s->at++;
     }
@@ -2770,20 +2940,27 @@ static int scan_rule(Scan *s) {
     Rule *r = &g->rules[index];
     *r = (Rule){.line = s->line};
     do {
-        if (r->forms && (s->at++, r->forms == GRAMMAR_FORMS)) return scan_wrong(s, "at most 8 forms", "a second rule");
-        if ((r->head[r->forms] = scan_name(s, "the name of a rule in the first column")) < 0) return 1;
+        if (r->forms && (s->at++, r->forms == GRAMMAR_FORMS))
+            return scan_wrong(s, "at most 8 forms", "a second rule");
+        if ((r->head[r->forms] = scan_name(s, "the name of a rule in the first column")) < 0)
+            return 1;
     } while (r->forms++, scan_char(s) == '/');
     Symbol *y = &g->symbols[r->head[0]];
-    if (y->rule >= 0) return fail(s->e, 1, "%s:%d: expected a new rule, found %.*s again (first in line %d). Try: another name",
-                                  g->name, s->line, y->size, (const char *)g->text.at + y->at, g->rules[y->rule].line);
+    if (y->rule >= 0)
+        return fail(
+            s->e, 1,
+            "%s:%d: expected a new rule, found %.*s again (first in line %d). Try: another name",
+            g->name, s->line, y->size, (const char *)g->text.at + y->at, g->rules[y->rule].line);
     y->rule = index;
     scan_blanks(s);
     bool zipf = scan_char(s) == '~';
     if (zipf) s->at++;
-    if (scan_char(s) != '=') return scan_wrong(s, "= or ~= after a rule's name", "name = text | text");
+    if (scan_char(s) != '=')
+        return scan_wrong(s, "= or ~= after a rule's name", "name = text | text");
     s->at++;
     if (scan_alternatives(s, index, zipf, 0)) return 1;
-    if (scan_char(s) != '\n') return scan_wrong(s, "the end of the rule", "\\ before a plain ] or }");
+    if (scan_char(s) != '\n')
+        return scan_wrong(s, "the end of the rule", "\\ before a plain ] or }");
     s->line++, s->at++;
     return 0;
 }
@@ -2795,13 +2972,15 @@ static int form_index(const Rule *r, int symbol) {
 }
 
 /* An error about a name that a piece refers to. Returns 1. */
-static int name_wrong(const Grammar *g, int line, int symbol, const char *expected, const char *hint, Error *e) {
+static int name_wrong(const Grammar *g, int line, int symbol, const char *expected,
+                      const char *hint, Error *e) {
     const Symbol *y = &g->symbols[symbol];
     return fail(e, 1, "%s:%d: expected %s, found %.*s. Try: %s", g->name, line, expected, y->size,
                 (const char *)g->text.at + y->at, hint);
 }
 
-/* Ties every reference to its rule, gives each variable the forms of the rule that binds it, and turns
+/* Ties every reference to its rule, gives each variable the forms of the rule that binds it, and
+ * turns
    the names of forms into numbers. Copies [x=$y] may come before y's own binding in the file, hence
    the rounds: a chain of more than eight such copies is refused. */
 static int grammar_link(Grammar *g, Error *e) {
@@ -2810,29 +2989,37 @@ static int grammar_link(Grammar *g, Error *e) {
             Piece *p = &g->pieces[i];
             if (p->name < 0) continue;
             if (!p->recall && (p->rule = g->symbols[p->name].rule) < 0)
-                return name_wrong(g, p->line, p->name, "the name of a rule", "a line NAME = text, or check the spelling", e);
+                return name_wrong(g, p->line, p->name, "the name of a rule",
+                                  "a line NAME = text, or check the spelling", e);
             int shape = p->recall ? g->symbols[p->name].shape : p->rule;
             if (p->variable < 0 || shape < 0) continue;
             int *held = &g->symbols[p->variable].shape;
             if (*held < 0) *held = shape;
             const Rule *a = &g->rules[*held], *b = &g->rules[shape];
-            if (a->forms != b->forms || memcmp(a->head + 1, b->head + 1, (size_t)(a->forms - 1) * sizeof *a->head))
-                return name_wrong(g, p->line, p->variable, "rules with the same forms for one variable", "another variable", e);
+            if (a->forms != b->forms ||
+                memcmp(a->head + 1, b->head + 1, (size_t)(a->forms - 1) * sizeof *a->head))
+                return name_wrong(g, p->line, p->variable,
+                                  "rules with the same forms for one variable", "another variable",
+                                  e);
         }
     for (int i = 0; i < g->piece_count; i++) {
         Piece *p = &g->pieces[i];
         if (p->name < 0) continue;
         int shape = p->recall ? g->symbols[p->name].shape : p->rule;
-        if (shape < 0) return name_wrong(g, p->line, p->name, "a variable that something remembers", "[NAME:rule] before [$NAME]", e);
+        if (shape < 0)
+            return name_wrong(g, p->line, p->name, "a variable that something remembers",
+                              "[NAME:rule] before [$NAME]", e);
         if (p->form >= 0 && form_index(&g->rules[shape], p->form) < 0)
-            return name_wrong(g, p->line, p->form, "a form of that rule or variable", "the names after / in the rule's head", e);
+            return name_wrong(g, p->line, p->form, "a form of that rule or variable",
+                              "the names after / in the rule's head", e);
     }
     for (int i = 0; i < g->symbol_count; i++)
         if (g->symbols[i].shape >= 0) g->symbols[i].slot = g->slot_count++;
     return 0;
 }
 
-/* Copies the text into g: comments and control characters become blanks, and a line end that does not
+/* Copies the text into g: comments and control characters become blanks, and a line end that does
+ * not
    end a rule becomes \v. Returns how many marks there are: no symbol, piece, alternative or rule is
    made without one, which bounds every array before it is filled. */
 static int grammar_copy(Grammar *g, const unsigned char *text, size_t n, size_t *marks, Error *e) {
@@ -2860,7 +3047,7 @@ typedef struct Telling {
     Rng rng;
     Bytes *out, memory;
     Value *values;              /* one per variable */
-    size_t floor;               /* where the document, or the choice being remembered, begins in out */
+    size_t floor; /* where the document, or the choice being remembered, begins in out */
     int depth, steps;
     Error *e;
 } Telling;
@@ -2879,7 +3066,8 @@ static bool held_elsewhere(const Telling *t, const Value *v, int slot) {
     const unsigned char *m = t->memory.at;
     for (int i = 0; i < t->g->slot_count; i++) {
         const Value *w = &t->values[i];
-        if (i != slot && w->set && w->size[0] == v->size[0] && !memcmp(m + w->at[0], m + v->at[0], v->size[0]))
+        if (i != slot && w->set && w->size[0] == v->size[0] &&
+            !memcmp(m + w->at[0], m + v->at[0], v->size[0]))
             return true;
     }
     return false;
@@ -2888,14 +3076,15 @@ static bool held_elsewhere(const Telling *t, const Value *v, int slot) {
 static int tell_rule(Telling *t, int rule, int wanted);
 
 /* Remembers: [x=$y] copies; [x:name] tells every form of the rule at the end of out and moves it to
-   memory, from the same random numbers each time; the numbers go on after those of the first form. */
+   memory, from the same random numbers each time; they go on after those of the first form. */
 static int tell_bind(Telling *t, const Piece *p) {
     const Grammar *g = t->g;
     int slot = g->symbols[p->variable].slot;
     if (p->recall) {
         const Value *from = &t->values[g->symbols[p->name].slot];
-        if (!from->set) return name_wrong(g, p->line, p->name, "a variable that has been remembered by now",
-                                          "[NAME:rule] earlier in the document", t->e);
+        if (!from->set)
+            return name_wrong(g, p->line, p->name, "a variable that has been remembered by now",
+                              "[NAME:rule] earlier in the document", t->e);
         t->values[slot] = *from;
         return 0;
     }
@@ -2921,7 +3110,8 @@ static int tell_bind(Telling *t, const Piece *p) {
     return 0;
 }
 
-/* Whether a word takes "an": by its first letter, but for the commonest words that sound otherwise. */
+/* Whether a word takes "an": by its first letter, but for the commonest words that sound
+ * otherwise. */
 static bool takes_an(const unsigned char *word, size_t n) {
     static const char *const an[] = {"hour", "honest", "honour", "heir"};
     static const char *const a[] = {"uni", "use", "usu", "one", "once", "eu", "ut"};
@@ -2950,20 +3140,23 @@ static int tell_finish(Telling *t, const Piece *p, size_t start) {
     return 0;
 }
 
-/* Tells what a variable remembers, in the form wanted (a symbol, -1 or unknown to it: the first). */
+/* Tells what a variable remembers, in the form wanted (a symbol, -1 or unknown to it: the first).
+ * */
 static int tell_value(Telling *t, const Piece *p, int name, int wanted) {
     const Symbol *y = &t->g->symbols[name];
     const Value *v = &t->values[y->slot];
     int form = wanted < 0 ? 0 : form_index(&t->g->rules[y->shape], wanted);
-    if (!v->set) return name_wrong(t->g, p->line, name, "a variable that has been remembered by now",
-                                   "[NAME:rule] earlier in the document", t->e);
+    if (!v->set)
+        return name_wrong(t->g, p->line, name, "a variable that has been remembered by now",
+                          "[NAME:rule] earlier in the document", t->e);
     if (form < 0) form = 0;
     return v->size[form] ? tell_text(t, t->memory.at + v->at[form], v->size[form]) : 0;
 }
 
 /* Tells one reference; inherited is the form that the whole alternative was asked for, or -1. */
 static int tell_reference(Telling *t, const Piece *p, int inherited) {
-    int times = p->low + (p->high > p->low ? (int)rng_below(&t->rng, (uint64_t)(p->high - p->low + 1)) : 0);
+    int times = p->low +
+                (p->high > p->low ? (int)rng_below(&t->rng, (uint64_t)(p->high - p->low + 1)) : 0);
     int wanted = p->form >= 0 ? p->form : inherited;
     for (int i = 0; i < times; i++) {
         if (i && tell_text(t, (const unsigned char *)" ", 1)) return 1;
@@ -2998,8 +3191,11 @@ static int tell_rule(Telling *t, int rule, int wanted) {
     const Rule *r = &g->rules[rule];
     if (++t->depth > GRAMMAR_DEPTH || ++t->steps > GRAMMAR_STEPS || t->memory.size > GRAMMAR_SIZE
         || t->out->size - t->floor > GRAMMAR_SIZE)
-        return fail(t->e, 1, "%s:%d: expected a document with an end, found more than %d rules deep, %d rules or %d bytes. "
-                    "Try: an alternative that does not come back here", g->name, r->line, GRAMMAR_DEPTH, GRAMMAR_STEPS, GRAMMAR_SIZE);
+        return fail(t->e, 1,
+                    "%s:%d: expected a document with an end, found more than %d rules deep, %d "
+                    "rules or %d bytes. "
+                    "Try: an alternative that does not come back here",
+                    g->name, r->line, GRAMMAR_DEPTH, GRAMMAR_STEPS, GRAMMAR_SIZE);
     int form = wanted < 0 || r->head[0] < 0 ? 0 : form_index(r, wanted);
     if (form < 0) form = 0, wanted = -1;
     const Alternative *a = choose(t, r);
@@ -3047,7 +3243,10 @@ int grammar_read(Grammar *g, const unsigned char *text, size_t n, const char *na
     Bytes trial = {0};
     *g = (Grammar){0};
     snprintf(g->name, sizeof g->name, "%s", name);
-    if (n > GRAMMAR_FILE) return fail(e, 1, "%s: expected a grammar of at most 2 MiB, found %zu bytes. Try: a smaller one", name, n);
+    if (n > GRAMMAR_FILE)
+        return fail(e, 1,
+                    "%s: expected a grammar of at most 2 MiB, found %zu bytes. Try: a smaller one",
+                    name, n);
     int bad = grammar_copy(g, text, n, &marks, e);
     while ((size_t)s.buckets < marks) s.buckets *= 2;
     bad = bad || !(g->symbols = grab((idx)(marks), sizeof *g->symbols, e))
@@ -3069,24 +3268,25 @@ int grammar_read(Grammar *g, const unsigned char *text, size_t n, const char *na
     if (bad) grammar_free(g);
     return bad;
 }
-/* ---------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * 9.2  Packing                                                       section 2 and Figure 1 right
  *
- * Documents are tokenised, each followed by <|endoftext|> (and preceded by <|bos|> when asked), joined,
- * and cut into blocks of T+1 tokens that do not overlap: T inputs, and the same tokens one later as
- * targets. A block starts wherever the cut falls, mostly inside a document, and attention crosses
- * documents, as in the paper. A text is read in a new random order of its blocks at each pass; a
- * grammar never ends, and its blocks come in the order in which they are told.
+ * Documents are tokenised, each followed by <|endoftext|> (and preceded by <|bos|> when asked),
+ * joined, and cut into blocks of T+1 tokens that do not overlap: T inputs, and the same tokens one
+ * later as targets. A block starts wherever the cut falls, mostly inside a document, and attention
+ * crosses documents, as in the paper. A text is read in a new random order of its blocks at each
+ * pass; a grammar never ends, and its blocks come in the order in which they are told.
  *
- * Documents held back for validation: of a text, those whose number hashes below --valid, whatever the
- * seed; of a grammar, the documents of a seed that no training has. So every run of one source is
- * judged on the same held documents.
+ * Documents held back for validation: of a text, those whose number hashes below --valid, whatever
+ * the seed; of a grammar, the documents of a seed that no training has. So every run of one source
+ * is judged on the same held documents.
  */
 
 enum { HELD_DOCUMENTS = 200, HELD_SEED = 0x5EED };
 
 /* Appends one document's tokens, bos and end included. */
-static int data_encode(Data *d, const Source *s, const unsigned char *text, size_t n, Ids *out, Error *e) {
+static int data_encode(Data *d, const Source *s, const unsigned char *text, size_t n, Ids *out,
+                       Error *e) {
     const int32_t bos = TOKEN_BOS, end = TOKEN_END;
     if (s->bos) ids_add(out, &bos, 1, e);
     tokenizer_encode(&d->encoder, text, n, out, e);
@@ -3095,7 +3295,8 @@ static int data_encode(Data *d, const Source *s, const unsigned char *text, size
 
 static int data_told(Data *d, const Source *s, uint64_t seed, uint64_t number, Ids *out, Error *e) {
     Bytes text = {0};
-    if (!grammar_document(&d->grammar, seed, number, &text, e)) data_encode(d, s, text.at, text.size, out, e);
+    if (!grammar_document(&d->grammar, seed, number, &text, e))
+        data_encode(d, s, text.at, text.size, out, e);
     bytes_free(&text);
     return e->status;
 }
@@ -3114,8 +3315,10 @@ static int data_split(Data *d, const Source *s, const Bytes *text, int T, Error 
                 int32_t start = (int32_t)d->held.size;
                 ids_add(&d->starts, &start, 1, e);
             }
-            bool wanted = held || (T && (s->data_tokens == 0 || (double)d->train.size < s->data_tokens));
-            if (wanted) data_encode(d, s, text->at + from, to - from, held ? &d->held : &d->train, e);
+            bool wanted = held ||
+                          (T && (s->data_tokens == 0 || (double)d->train.size < s->data_tokens));
+            if (wanted)
+                data_encode(d, s, text->at + from, to - from, held ? &d->held : &d->train, e);
         }
         at = to + (to < text->size ? strlen(DOCUMENT_END) : 0);
     }
@@ -3137,13 +3340,15 @@ static int data_open_grammar(Data *d, const Source *s, const char *path, int T, 
     return e->status;
 }
 
-/* Opens what s names: the tokenizer, and a text or a grammar. seed orders the data; T is the context,
- * or 0 when nothing will be trained and only the held documents are wanted. */
+/* Opens what s names: the tokenizer, and a text or a grammar. seed orders the data; T is the
+ * context, or 0 when nothing will be trained and only the held documents are wanted. */
 int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
     *d = (Data){.seed = (uint64_t)seed + 1};
     const char *name = s->text[0] ? s->text : s->grammar[0] ? s->grammar : SHIPPED_GRAMMAR;
-    if (s->text[0] && s->grammar[0]) return fail(e, 2, "--text and --grammar exclude each other. Try: one of them");
-    if (tokenizer_load(s->tokenizer, &d->tokenizer, e) || encoder_make(&d->encoder, &d->tokenizer, e)) {
+    if (s->text[0] && s->grammar[0])
+        return fail(e, 2, "--text and --grammar exclude each other. Try: one of them");
+    if (tokenizer_load(s->tokenizer, &d->tokenizer, e) ||
+        encoder_make(&d->encoder, &d->tokenizer, e)) {
         data_close(d);
         return e->status;
     }
@@ -3152,10 +3357,13 @@ int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
         if (!file_read(s->text, &text, e)) data_split(d, s, &text, T, e);
         bytes_free(&text);
     } else data_open_grammar(d, s, name, T, e);
-    if (s->data_tokens > 0 && (double)d->train.size > s->data_tokens) d->train.size = (size_t)s->data_tokens;
+    if (s->data_tokens > 0 && (double)d->train.size > s->data_tokens)
+        d->train.size = (size_t)s->data_tokens;
     d->blocks = d->endless ? 0 : (idx)d->train.size / (T + 1);
     if (!e->status && T && !d->endless && d->blocks < 1)
-        fail(e, 1, "%s: expected at least %d tokens to train on, found %zu. Try: a longer text, or a smaller --context",
+        fail(e, 1,
+             "%s: expected at least %d tokens to train on, found %zu. Try: a longer text, or a "
+             "smaller --context",
              name, T + 1, d->train.size);
     if (!e->status && d->blocks) d->order = grab(d->blocks, sizeof(int32_t), e);
     d->pass = -1;
@@ -3172,7 +3380,8 @@ void data_close(Data *d) {
     *d = (Data){0};
 }
 
-/* A new order of the blocks for each pass: a shuffle (Fisher and Yates) drawn from seed and pass. */
+/* A new order of the blocks for each pass: a shuffle (Fisher and Yates) drawn from seed and pass.
+ * */
 static void data_shuffle(Data *d, idx pass) {
     Rng rng = {hash64(d->seed, &pass, sizeof pass)};
     for (idx i = 0; i < d->blocks; i++) d->order[i] = (int32_t)i;
@@ -3185,8 +3394,8 @@ static void data_shuffle(Data *d, idx pass) {
     d->pass = pass;
 }
 
-/* The next block of T+1 tokens. Its number decides its random tokens, so a block has the same ones at
- * every pass, as in the authors' code. */
+/* The next block of T+1 tokens. Its number decides its random tokens, so a block has the same ones
+ * at every pass, as in the authors' code. */
 static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t *number, Error *e) {
     if (!d->endless) {
         idx at = (idx)d->sample++;
@@ -3202,7 +3411,8 @@ static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t 
             d->told.size = d->offset = 0;
             if (data_told(d, s, d->seed, d->document, &d->told, e)) return e->status;
         }
-        size_t left = d->told.size - d->offset, want = (size_t)(T + 1 - have), some = left < want ? left : want;
+        size_t left = d->told.size - d->offset, want = (size_t)(T + 1 - have),
+               some = left < want ? left : want;
         memcpy(block + have, d->told.at + d->offset, some * sizeof *block);
         have += (int)some;
         d->offset += some;
@@ -3210,7 +3420,7 @@ static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t 
     return 0;
 }
 
-/* ---------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * 9.3  Interventions on a block                                          section 5, Table 10 right
  *
  * They overwrite, they do not insert: the target before position p changes with it, and is scored.
@@ -3224,8 +3434,12 @@ int positions_parse(const char *text, int *positions, int room, Error *e) {
     for (const char *at = text; *at;) {
         char *end;
         long p = strtol(at, &end, 10);
-        if (end == at || p < 1 || p > 1 << 24 || (*end && *end != ',') || (*end && !end[1]) || n == room)
-            return fail(e, 2, "--random-tokens %s: expected up to %d positions from 1, like 1,2. Try: --random-tokens 1", text, room);
+        if (end == at || p < 1 || p > 1 << 24 || (*end && *end != ',') || (*end && !end[1]) ||
+            n == room)
+            return fail(e, 2,
+                        "--random-tokens %s: expected up to %d positions from 1, like 1,2. Try: "
+                        "--random-tokens 1",
+                        text, room);
         positions[n++] = (int)p;
         at = end + (*end == ',');
     }
@@ -3233,9 +3447,10 @@ int positions_parse(const char *text, int *positions, int room, Error *e) {
     return 0;
 }
 
-static void intervene(const Source *s, const int *random, int vocab, uint64_t number, int32_t *block, int n) {
+static void intervene(const Source *s, const int *random, int vocab, uint64_t number,
+                      int32_t *block, int n) {
     if (s->fix_token && s->fix_token <= n) block[s->fix_token - 1] = TOKEN_FIX;
-    Rng rng = {hash64(1024, &number, sizeof number)};        /* 1024: the seed of the authors' script */
+    Rng rng = {hash64(1024, &number, sizeof number)}; /* 1024: the seed of the authors' script */
     for (int i = 0; random && random[i]; i++)
         if (random[i] <= n) block[random[i] - 1] = (int32_t)rng_below(&rng, (uint64_t)vocab);
 }
@@ -3258,24 +3473,27 @@ int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *targets, E
     return e->status;
 }
 
-/* ---------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * 9.4  What an evaluation feeds                                        section 3.3, Table 1 left
  *
- *   natural   the first T tokens of held documents, as the paper takes them; when these do not suffice,
+ *   natural   the first T tokens of held documents, as the paper takes them; when these do not
+ *   suffice,
  *             further stretches of the same documents
  *   random    T tokens drawn evenly from the vocabulary        repeat    one such token, T times
- * A fixed token is written here too; random tokens of the training are not. Fills ids, targets [n,T]
- * (targets only for natural) and returns how many sequences there are; *starts of them are starts of
- * documents.
+ * A fixed token is written here too; random tokens of the training are not. Fills ids, targets
+ * [n,T] (targets only for natural) and returns how many sequences there are; *starts of them are
+ * starts of documents.
  */
-int data_probe(const Data *d, const Source *s, int input, int n, int T, int *ids, int *targets, int *starts) {
+int data_probe(const Data *d, const Source *s, int input, int n, int T, int *ids, int *targets,
+               int *starts) {
     int got = 0, vocab = d->tokenizer.vocab;
     Rng rng = {hash64(HELD_SEED, "probe", 5)};
     *starts = 0;
     int documents = (int)d->starts.size, size = (int)d->held.size;
     for (int piece = 0; input == INPUT_NATURAL && got < n && piece * T < size; piece++)
         for (int i = 0; i < documents && got < n; i++) {
-            int from = d->starts.at[i] + piece * T, end = i + 1 < documents ? d->starts.at[i + 1] : size;
+            int from = d->starts.at[i] + piece * T,
+                end = i + 1 < documents ? d->starts.at[i + 1] : size;
             if (from + T + 1 > end) continue;
             for (int t = 0; t < T; t++) {
                 ids[(idx)got * T + t] = d->held.at[from + t];
@@ -3287,12 +3505,14 @@ int data_probe(const Data *d, const Source *s, int input, int n, int T, int *ids
     for (; input != INPUT_NATURAL && got < n; got++) {
         int once = (int)rng_below(&rng, (uint64_t)vocab);
         for (int t = 0; t < T; t++)
-            ids[(idx)got * T + t] = input == INPUT_REPEAT ? once : (int)rng_below(&rng, (uint64_t)vocab);
+            ids[(idx)got * T + t] = input == INPUT_REPEAT ? once
+                                                          : (int)rng_below(&rng, (uint64_t)vocab);
     }
     for (int b = 0; b < got; b++) {
         if (!s->fix_token || s->fix_token > T) continue;
         ids[(idx)b * T + s->fix_token - 1] = TOKEN_FIX;
-        if (input == INPUT_NATURAL && s->fix_token > 1) targets[(idx)b * T + s->fix_token - 2] = TOKEN_FIX;
+        if (input == INPUT_NATURAL && s->fix_token > 1)
+            targets[(idx)b * T + s->fix_token - 2] = TOKEN_FIX;
     }
     return got;
 }
@@ -3314,9 +3534,9 @@ int data_held(const Data *d, const Source *s, int n, int T, int *ids, int *targe
     return got;
 }
 
-/* ===================================================================================================
+/* =================================================================================================
  * PART III   THE EXPERIMENTS
- * ===================================================================================================
+ * =================================================================================================
  *
  * 10  Training and checkpoints                                              section 4; SPEC 1.4
  */
@@ -3325,11 +3545,12 @@ int data_held(const Data *d, const Source *s, int n, int T, int *ids, int *targe
 static volatile sig_atomic_t interrupted;
 static void on_interrupt(int signal_number) { (void)signal_number; interrupted = 1; }
 
-/* ---------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * 10.1  Checkpoints. Little-endian, in this order:
  *
  *   8   "SINKCKP1"          4  version, 1        4  bytes of a number, 4 or 8
- *   8   length of the text  .. the text: lines "flag value", every flag of the model, training and data
+ *   8   length of the text  .. the text: lines "flag value", every flag of the model, training and
+ *   data
  *   8   the tokenizer's hash (0: none)           8  steps done
  *   8   8   8   the data: blocks read, document, offset in it
  *   4   with moments? 1 or 0                     8  count of parameters
@@ -3344,7 +3565,7 @@ enum { CHECKPOINT_VERSION = 1, CHECKPOINT_HEAD = 24 };
 static int numbers_add(Bytes *out, const real *x, idx n, Error *e) {
     for (idx i = 0; i < n && !e->status; i++) {
         uint64_t bits = 0;
-        memcpy(&bits, &x[i], sizeof(real));                  /* little-endian hosts; see number_at for reading */
+        memcpy(&bits, &x[i], sizeof(real)); /* little-endian hosts; see number_at for reading */
         bytes_number(out, bits, sizeof(real), e);
     }
     return e->status;
@@ -3409,29 +3630,44 @@ static int checkpoint_line(Settings *s, const char *name, char *line, Error *e) 
     char *value = strchr(line, ' ');
     if (value) *value++ = 0;
     const Option *o = value ? option_find(line, "mtd") : NULL;
-    if (!o) return fail(e, 1, "%s: expected a flag and its value, found %.40s. Try: the version of sink that wrote it", name, line);
-    /* 0 stands for a default that the command line does not accept as a value: bounds are not asked */
+    if (!o)
+        return fail(e, 1,
+                    "%s: expected a flag and its value, found %.40s. Try: the version of sink that "
+                    "wrote it",
+                    name, line);
+    /* 0 stands for a default that the command line does not accept as a value: bounds are not
+     * asked */
     if (option_set(o, s, value, false, e)) e->status = 1;
     return e->status;
 }
 
 /* Fills t->s, t->m and, when they are there and asked for, the moments and the data's place. */
-int checkpoint_read(const unsigned char *p, size_t n, const char *name, Trainer *t, bool with_moments, Error *e) {
+int checkpoint_read(const unsigned char *p, size_t n, const char *name, Trainer *t,
+                    bool with_moments, Error *e) {
     *t = (Trainer){0};
     if (n < CHECKPOINT_HEAD + 8 || memcmp(p, CHECKPOINT_MAGIC, 8))
-        return fail(e, 1, "%s: expected a checkpoint of sink, found something else. Try: sink train --out FILE makes one", name);
-    uint64_t version = number_at(p + 8, 4), width = number_at(p + 12, 4), length = number_at(p + 16, 8);
+        return fail(e, 1,
+                    "%s: expected a checkpoint of sink, found something else. Try: sink train "
+                    "--out FILE makes one",
+                    name);
+    uint64_t version = number_at(p + 8, 4), width = number_at(p + 12, 4),
+             length = number_at(p + 16, 8);
     if (version != CHECKPOINT_VERSION)
-        return fail(e, 1, "%s: expected version %d, found %llu. Try: the version of sink that wrote it", name,
-                    CHECKPOINT_VERSION, (unsigned long long)version);
+        return fail(e, 1,
+                    "%s: expected version %d, found %llu. Try: the version of sink that wrote it",
+                    name, CHECKPOINT_VERSION, (unsigned long long)version);
     if (hash64(0, p, n - 8) != number_at(p + n - 8, 8) || (width != 4 && width != 8)
         || length > n || length + CHECKPOINT_HEAD + 60 > n)
-        return fail(e, 1, "%s: expected the checksum at its end, found another: it is damaged or cut short. Try: an older copy", name);
+        return fail(e, 1,
+                    "%s: expected the checksum at its end, found another: it is damaged or cut "
+                    "short. Try: an older copy",
+                    name);
     settings_default(&t->s);
     char *text = grab((idx)length + 1, 1, e);
     if (e->status) return e->status;
     memcpy(text, p + CHECKPOINT_HEAD, length);
-    for (char *line = strtok(text, "\n"); line && !e->status; line = strtok(NULL, "\n")) checkpoint_line(&t->s, name, line, e);
+    for (char *line = strtok(text, "\n"); line && !e->status; line = strtok(NULL, "\n"))
+        checkpoint_line(&t->s, name, line, e);
     free(text);
     if (e->status || config_resolve(&t->s.model, e)) return e->status = 1;
     const unsigned char *at = p + CHECKPOINT_HEAD + length;
@@ -3446,8 +3682,10 @@ int checkpoint_read(const unsigned char *p, size_t n, const char *name, Trainer 
     uint64_t numbers = (n - 8 - CHECKPOINT_HEAD - length - 52) / width;
     if (count != (uint64_t)t->m.count || numbers != count * (moments ? 3 : 1)) {
         trainer_free(t);
-        return fail(e, 1, "%s: expected %llu parameters, found another number. Try: the version of sink that wrote it", name,
-                    (unsigned long long)count);
+        return fail(e, 1,
+                    "%s: expected %llu parameters, found another number. Try: the version of sink "
+                    "that wrote it",
+                    name, (unsigned long long)count);
     }
     numbers_read(t->m.params, at + 52, t->m.count, (int)width);
     if (!moments || !with_moments) return 0;
@@ -3467,7 +3705,7 @@ int checkpoint_load(const char *path, Trainer *t, bool with_moments, Error *e) {
     return e->status;
 }
 
-/* ---------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * 10.2  A run                                                                     section 4
  */
 
@@ -3500,10 +3738,18 @@ void trainer_free(Trainer *t) {
 /* Names what is not finite, so that a diverging variant (the paper's "-") says where it broke. */
 static int diverged(const Trainer *t, const Tensor *bad, Error *e) {
     int B = t->s.train.batch, N = t->a.N, C = t->m.c.dim, layer = -1;
-    if (bad) return fail(e, 1, "step %ld: the gradient of %s is not finite: this variant diverges here. Try: a smaller --lr", t->step, bad->name);
+    if (bad)
+        return fail(e, 1,
+                    "step %ld: the gradient of %s is not finite: this variant diverges here. Try: "
+                    "a smaller --lr",
+                    t->step, bad->name);
     for (int l = 0; l < t->m.c.layers && layer < 0; l++)
-        if (!isfinite((double)vec_dot((idx)B * N * C, t->a.layer[l].s2, t->a.layer[l].s2))) layer = l;
-    return fail(e, 1, "step %ld: the loss is not finite, first in block %d: this variant diverges here. Try: a smaller --lr", t->step, layer);
+        if (!isfinite((double)vec_dot((idx)B * N * C, t->a.layer[l].s2, t->a.layer[l].s2)))
+            layer = l;
+    return fail(e, 1,
+                "step %ld: the loss is not finite, first in block %d: this variant diverges here. "
+                "Try: a smaller --lr",
+                t->step, layer);
 }
 
 /* One step: forward, backward (several times when accumulating), clip, update. */
@@ -3517,7 +3763,8 @@ int trainer_step(Trainer *t, Error *e) {
     for (int i = 0; i < p->accumulate; i++) {
         if (data_batch(&t->data, &t->s.data, B, T, t->ids, targets, e)) return e->status;
         model_forward(&t->m, &t->a, t->ids, B, T);
-        t->loss += model_loss(&t->m, &t->a, targets, B, T, true, 1.0 / p->accumulate) / p->accumulate;
+        t->loss += model_loss(&t->m, &t->a, targets, B, T, true, 1.0 / p->accumulate) /
+                   p->accumulate;
         if (!isfinite(t->loss)) return diverged(t, NULL, e);
         model_backward(&t->m, &t->a, t->ids, B, T);
     }
@@ -3531,33 +3778,48 @@ int trainer_step(Trainer *t, Error *e) {
     t->lr = schedule_lr(p->schedule, p->lr, p->min_lr, p->warmup, p->steps, (int)t->step);
     for (int i = 0; i < t->m.n_tensors; i++) {
         const Tensor *x = &t->m.tensor[i];
-        Step s = {.optimizer = p->optimizer, .lr = t->lr, .beta1 = p->beta1, .beta2 = p->beta2, .eps = p->adam_eps,
-                  .wd = p->decay == DECAY_ALL || x->matrix ? p->wd : 0, .t = t->step + 1};
-        optimizer_step(&s, x->count, t->m.params + x->at, t->m.grads + x->at, t->m1 + x->at, t->m2 + x->at);
+        Step s = {.optimizer = p->optimizer,
+                  .lr = t->lr,
+                  .beta1 = p->beta1,
+                  .beta2 = p->beta2,
+                  .eps = p->adam_eps,
+                  .wd = p->decay == DECAY_ALL || x->matrix ? p->wd : 0,
+                  .t = t->step + 1};
+        optimizer_step(&s, x->count, t->m.params + x->at, t->m.grads + x->at, t->m1 + x->at,
+                       t->m2 + x->at);
     }
     t->step++;
     return 0;
 }
 
-/* ===================================================================================================
+/* =================================================================================================
  * 11  Evaluation                                                         sections 3.1 to 3.3
  */
 
-/* Measures n sequences of T tokens; *starts of them begin a document. Natural input brings a loss. */
-int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int T, int *starts, Error *e) {
+/* Measures n sequences of T tokens; *starts of them begin a document. Natural input brings a loss.
+ * */
+int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int T, int *starts,
+             Error *e) {
     enum { BATCH = 16 };
     const double eps[3] = {s->eps, 0.2, 0.4};
     Acts a = {0};
     *out = (Sinks){0};
     if (T > m->c.context && (m->c.pos == POS_LEARNED))
-        return fail(e, 2, "--T %d: the model has %d learned positions. Try: --T %d", T, m->c.context, m->c.context);
+        return fail(e, 2, "--T %d: the model has %d learned positions. Try: --T %d", T,
+                    m->c.context, m->c.context);
     int *ids = grab(2 * (idx)n * T, sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
-    if (!e->status && !sinks_create(out, &m->c, T, BATCH, eps, e)) acts_create(&a, m, BATCH, T, false, e);
+    if (!e->status && !sinks_create(out, &m->c, T, BATCH, eps, e))
+        acts_create(&a, m, BATCH, T, false, e);
     if (!e->status) {
         int got = data_probe(d, &s->data, s->input, n, T, ids, targets, starts);
-        if (!got) fail(e, 1, "the held documents: expected one of %d tokens or more, found none. Try: a smaller --T, or a larger --valid", T + 1);
+        if (!got)
+            fail(e, 1,
+                 "the held documents: expected one of %d tokens or more, found none. Try: a "
+                 "smaller --T, or a larger --valid",
+                 T + 1);
         for (int b = 0; b < got && !e->status; b += BATCH)
-            sinks_measure(out, m, &a, ids + (idx)b * T, s->input == INPUT_NATURAL ? targets + (idx)b * T : NULL,
+            sinks_measure(out, m, &a, ids + (idx)b * T,
+                          s->input == INPUT_NATURAL ? targets + (idx)b * T : NULL,
                           got - b < BATCH ? got - b : BATCH, s->metric_rows, e);
         sinks_finish(out);
     }
@@ -3587,20 +3849,23 @@ double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e) {
     return got ? sum / got : 0;
 }
 
-/* ---------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * 11.1  sink dump: every tensor of one forward and backward as .npy, for anyone to check in NumPy
  */
 
-/* NumPy's format 1.0: magic, a header in Python's syntax padded to a multiple of 64, the numbers. */
-static int npy_write(const char *folder, const char *name, const char *type, size_t width, const void *at,
-                     int rank, const idx *shape, Error *e) {
+/* NumPy's format 1.0: magic, a header in Python's syntax padded to a multiple of 64, the numbers.
+ * */
+static int npy_write(const char *folder, const char *name, const char *type, size_t width,
+                     const void *at, int rank, const idx *shape, Error *e) {
     char path[PATH_ROOM + 64], header[256], dims[128] = "";
     idx count = 1;
     for (int i = 0; i < rank; i++) {
-        snprintf(dims + strlen(dims), sizeof dims - strlen(dims), "%lld,%s", (long long)shape[i], i + 1 < rank ? " " : "");
+        snprintf(dims + strlen(dims), sizeof dims - strlen(dims), "%lld,%s", (long long)shape[i],
+                 i + 1 < rank ? " " : "");
         count *= shape[i];
     }
-    int n = snprintf(header, sizeof header, "{'descr': '<%s', 'fortran_order': False, 'shape': (%s), }", type, dims);
+    int n = snprintf(header, sizeof header,
+                     "{'descr': '<%s', 'fortran_order': False, 'shape': (%s), }", type, dims);
     int padded = (10 + n + 1 + 63) / 64 * 64 - 10;
     Bytes out = {0};
     bytes_add(&out, "\x93NUMPY\x01\x00", 8, e);
@@ -3614,8 +3879,10 @@ static int npy_write(const char *folder, const char *name, const char *type, siz
     return e->status;
 }
 
-static int npy_real(const char *folder, const char *name, const real *at, int rank, const idx *shape, Error *e) {
-    return npy_write(folder, name, sizeof(real) == 4 ? "f4" : "f8", sizeof(real), at, rank, shape, e);
+static int npy_real(const char *folder, const char *name, const real *at, int rank,
+                    const idx *shape, Error *e) {
+    return npy_write(folder, name, sizeof(real) == 4 ? "f4" : "f8", sizeof(real), at, rank, shape,
+                     e);
 }
 
 /* config.json: the resolved model under the flags' names. */
@@ -3628,7 +3895,8 @@ static int dump_config(const char *folder, const Settings *s, Error *e) {
         option_text(o, s, value, sizeof value);
         const char *shown = o->kind == 'b' ? (strcmp(value, "0") ? "true" : "false") : value;
         const char *quote = o->kind == 'c' ? "\"" : "";
-        int n = snprintf(line, sizeof line, "%s  \"%s\": %s%s%s", before, o->flag, quote, shown, quote);
+        int n = snprintf(line, sizeof line, "%s  \"%s\": %s%s%s", before, o->flag, quote, shown,
+                         quote);
         bytes_add(&out, line, (size_t)n, e);
         before = ",\n";
     }
@@ -3640,40 +3908,60 @@ static int dump_config(const char *folder, const Settings *s, Error *e) {
 }
 
 /* Lines of T+1 ids each; 1 with the line that differs, or holds an id out of range. */
-static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, Ids *out, int *B, int *T, Error *e) {
+static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, Ids *out, int *B,
+                     int *T, Error *e) {
     int line = 1, columns = -1, here = 0;
     *B = 0;
     for (size_t i = 0; i <= text->size && !e->status;) {
         int c = i < text->size ? text->at[i] : '\n';
         if (c == '\n') {
             if (even && here && columns >= 0 && here != columns)
-                return fail(e, 1, "%s:%d: expected %d ids as on the lines before, found %d. Try: lines of one length", name, line, columns, here);
+                return fail(e, 1,
+                            "%s:%d: expected %d ids as on the lines before, found %d. Try: lines "
+                            "of one length",
+                            name, line, columns, here);
             if (here) { columns = here; ++*B; }
             here = 0; line++; i++;
         } else if (isspace(c) || c == ',') i++;
         else if (isdigit(c)) {
             int64_t id = 0;
-            for (; i < text->size && isdigit(text->at[i]) && id < 1 << 30; i++) id = 10 * id + (text->at[i] - '0');
-            if (id >= vocab) return fail(e, 1, "%s:%d: expected ids below the vocabulary's %d, found %lld. Try: --vocab", name, line, vocab, (long long)id);
+            for (; i < text->size && isdigit(text->at[i]) && id < 1 << 30; i++)
+                id = 10 * id + (text->at[i] - '0');
+            if (id >= vocab)
+                return fail(
+                    e, 1, "%s:%d: expected ids below the vocabulary's %d, found %lld. Try: --vocab",
+                    name, line, vocab, (long long)id);
             int32_t small = (int32_t)id;
             ids_add(out, &small, 1, e);
             here++;
-        } else return fail(e, 1, "%s:%d: expected token ids, found '%c'. Try: numbers separated by blanks", name, line, isprint(c) ? c : '?');
+        } else
+            return fail(e, 1,
+                        "%s:%d: expected token ids, found '%c'. Try: numbers separated by blanks",
+                        name, line, isprint(c) ? c : '?');
     }
     *T = columns - 1;
-    if (even && !e->status && *T < 1) return fail(e, 1, "%s: expected lines of at least 2 ids, found none. Try: a line like 1 2 3", name);
+    if (even && !e->status && *T < 1)
+        return fail(e, 1,
+                    "%s: expected lines of at least 2 ids, found none. Try: a line like 1 2 3",
+                    name);
     return e->status;
 }
 
 /* Maps [B,H,N,S] of all layers to one array [L,B,H,T,S] of the real rows. */
-static int dump_maps(const char *folder, const char *name, const Acts *a, int which, const Config *c, int B, int T, Error *e) {
+static int dump_maps(const char *folder, const char *name, const Acts *a, int which,
+                     const Config *c, int B, int T, Error *e) {
     idx L = c->layers, H = c->heads, N = config_rows(c, T), S = config_columns(c, T), first = N - T;
     idx shape[] = {L, B, H, T, S};
     real *all = grab(L * B * H * T * S, sizeof(real), e), *to = all;
     for (idx l = 0; l < L && !e->status; l++)
         for (idx bh = 0; bh < B * H; bh++, to += T * S) {
             const Probe *p = &a->probe[l];
-            copy(to, (which == 0 ? p->weight : which == 1 ? p->metric : p->z) + (bh * N + first) * S, T * S);
+            copy(to,
+                 (which == 0   ? p->weight
+                  : which == 1 ? p->metric
+                               : p->z) +
+                     (bh * N + first) * S,
+                 T * S);
         }
     if (!e->status) npy_real(folder, name, all, 5, shape, e);
     free(all);
@@ -3681,7 +3969,8 @@ static int dump_maps(const char *folder, const char *name, const Acts *a, int wh
 }
 
 static int dump_alpha(const char *folder, const Acts *a, const Config *c, int B, int T, Error *e) {
-    idx L = c->layers, H = c->heads, N = config_rows(c, T), S = config_columns(c, T), shape[] = {L, B, H, S};
+    idx L = c->layers, H = c->heads, N = config_rows(c, T), S = config_columns(c, T),
+        shape[] = {L, B, H, S};
     double *alpha = grab(S, sizeof(double), e);
     real *all = grab(L * B * H * S, sizeof(real), e), *to = all;
     for (idx l = 0; l < L && !e->status; l++)
@@ -3696,9 +3985,12 @@ static int dump_alpha(const char *folder, const Acts *a, const Config *c, int B,
 }
 
 /* hidden [L+1,B,N,C]; with all, prenorm [L,B,N,C] and q, k [L,B,H,N,D], key heads repeated. */
-static int dump_states(const char *folder, const Acts *a, const Config *c, int B, int T, bool all, Error *e) {
-    idx L = c->layers, H = c->heads, N = config_rows(c, T), C = c->dim, D = c->head_dim, K = c->kv_heads;
-    idx n = B * N * C, hidden[] = {L + 1, B, N, C}, prenorm[] = {L, B, N, C}, heads[] = {L, B, H, N, D};
+static int dump_states(const char *folder, const Acts *a, const Config *c, int B, int T, bool all,
+                       Error *e) {
+    idx L = c->layers, H = c->heads, N = config_rows(c, T), C = c->dim, D = c->head_dim,
+        K = c->kv_heads;
+    idx n = B * N * C, hidden[] = {L + 1, B, N, C}, prenorm[] = {L, B, N, C},
+        heads[] = {L, B, H, N, D};
     idx most = (L + 1) * n > L * B * H * N * D ? (L + 1) * n : L * B * H * N * D;
     real *at = grab(most, sizeof(real), e);
     if (e->status) return e->status;
@@ -3715,7 +4007,10 @@ static int dump_states(const char *folder, const Acts *a, const Config *c, int B
             for (idx b = 0; b < B; b++)
                 for (idx h = 0; h < H; h++)
                     for (idx i = 0; i < N; i++, to += D)
-                        copy(to, (key ? a->layer[l].k : a->layer[l].q) + ((b * N + i) * heads_here + h / (H / heads_here)) * D, D);
+                        copy(to,
+                             (key ? a->layer[l].k : a->layer[l].q) +
+                                 ((b * N + i) * heads_here + h / (H / heads_here)) * D,
+                             D);
         npy_real(folder, key ? "k" : "q", at, 5, heads, e);
     }
     free(at);
@@ -3727,7 +4022,8 @@ static int dump_logits(const char *folder, const Model *m, Acts *a, int B, int T
     real *all = grab(B * T * V, sizeof(real), e);
     for (idx b = 0; b < B && !e->status; b++)
         for (idx t = 0; t < T; t += SLICE)
-            model_logits(m, a, a->nf + (b * N + N - T + t) * C, T - t < SLICE ? T - t : SLICE, all + (b * T + t) * V);
+            model_logits(m, a, a->nf + (b * N + N - T + t) * C, T - t < SLICE ? T - t : SLICE,
+                         all + (b * T + t) * V);
     if (!e->status) npy_real(folder, "logits", all, 3, shape, e);
     free(all);
     return e->status;
@@ -3747,15 +4043,18 @@ static int dump_tensors(const char *folder, const Model *m, Error *e) {
 }
 
 /* One forward and backward over ids [B,T+1], and everything about it into folder. */
-static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, const Ids *file, int B, int T, Error *e) {
+static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, const Ids *file,
+                    int B, int T, Error *e) {
     const Config *c = &m->c;
-    idx L = c->layers, map = B * (idx)c->heads * config_rows(c, T) * config_columns(c, T), shape[] = {B, T + 1};
+    idx L = c->layers, map = B * (idx)c->heads * config_rows(c, T) * config_columns(c, T),
+        shape[] = {B, T + 1};
     int *ids = grab(2 * (idx)B * T, sizeof(int), e), *targets = ids ? ids + (idx)B * T : NULL;
     real *maps = grab(3 * L * map, sizeof(real), e);
     Probe *probe = grab(L, sizeof(Probe), e);
     if (!e->status) {
         for (idx l = 0; l < L; l++)
-            probe[l] = (Probe){maps + 3 * l * map, maps + (3 * l + 1) * map, maps + (3 * l + 2) * map};
+            probe[l] = (Probe){maps + 3 * l * map, maps + (3 * l + 1) * map,
+                               maps + (3 * l + 2) * map};
         for (idx i = 0; i < (idx)B * T; i++) {
             ids[i] = file->at[i / T * (T + 1) + i % T];
             targets[i] = file->at[i / T * (T + 1) + i % T + 1];
@@ -3764,7 +4063,7 @@ static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, co
         model_zero_grads(m);
         model_forward(m, a, ids, B, T);
         real loss = (real)model_loss(m, a, targets, B, T, true, 1);
-        dump_logits(folder, m, a, B, T, e);                  /* before the backward: it shares scratch */
+        dump_logits(folder, m, a, B, T, e); /* before the backward: it shares scratch */
         model_backward(m, a, ids, B, T);
         dump_config(folder, s, e);
         npy_write(folder, "ids", "i4", 4, file->at, 2, shape, e);
@@ -3783,15 +4082,16 @@ static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, co
     return e->status;
 }
 
-/* ===================================================================================================
- * 12  Reproduction: the main job                                        Tables 4, 10 and 15 in small
+/* =================================================================================================
+ * 12  Reproduction: the main job                                       Tables 4, 10 and 15 in small
  *
  * `sink run` trains one small model three times from the same seed, on the same tokens:
  *   softmax    the first token of every sequence fixed      Table 10: a sink on token 1
  *   k-bias     the same with a learned key k*, value 0      Table 4:  the sink moves to *
  *   sigmoid    the same without normalisation               Table 15: no sink
- * and ends with a verdict by a rule that is fixed here: mean alpha of a column, divided by what even
- * rows would give it. A sink shows where that multiple reaches SHOWS; it is absent below ABSENT.
+ * and ends with a verdict by a rule that is fixed here: mean alpha of a column, divided by what
+ * even rows would give it. A sink shows where that multiple reaches SHOWS; it is absent below
+ * ABSENT.
  */
 static const double SHOWS = 2, ABSENT = 1.5;
 
@@ -3804,15 +4104,17 @@ static const Arm RUN_ARMS[ARMS] = {
 };
 
 /* The recipe: --fix-token 1, heads of 32 dims, a rate that a model of this size trains well at. */
-static const char RUN_FLAGS[] = "--layers 4 --heads 2 --dim 64 --ffn 128 --context 128 --batch 8 --init gpt2 "
-                                "--lr 4e-3 --warmup 100 --wd 0.1 --clip 1 --fix-token 1";
+static const char RUN_FLAGS[] =
+    "--layers 4 --heads 2 --dim 64 --ffn 128 --context 128 --batch 8 --init gpt2 "
+    "--lr 4e-3 --warmup 100 --wd 0.1 --clip 1 --fix-token 1";
 
 /* A training from start to end: looks at the sink every log_every steps, logs, saves. */
 int train_run(Trainer *t, Progress *p, Error *e) {
     const Settings *s = &t->s;
     Bytes log = {0};
     char line[256];
-    int n = snprintf(line, sizeof line, "step,tokens,loss,norm,lr,alpha_1,sink_1,alpha_star,sink_star,norm_ratio\n");
+    int n = snprintf(line, sizeof line,
+                     "step,tokens,loss,norm,lr,alpha_1,sink_1,alpha_star,sink_star,norm_ratio\n");
     bytes_add(&log, line, (size_t)n, e);
     while (t->step < s->train.steps && !e->status && !interrupted) {
         if (trainer_step(t, e)) break;
@@ -3820,16 +4122,19 @@ int train_run(Trainer *t, Progress *p, Error *e) {
         if (look && look_at_sink(t, p, e)) break;
         progress_show(t, p, look);
         if (look) {
-            n = snprintf(line, sizeof line, "%ld,%.0f,%.6f,%.6f,%.6g,%.6f,%.6f,%.6f,%.6f,%.6f\n", t->step,
-                         (double)t->step * s->train.batch * s->train.accumulate * s->model.context, t->loss, t->norm,
-                         t->lr, p->alpha1, p->sink1, p->alpha_star, p->sink_star, p->ratio);
+            n = snprintf(line, sizeof line, "%ld,%.0f,%.6f,%.6f,%.6g,%.6f,%.6f,%.6f,%.6f,%.6f\n",
+                         t->step,
+                         (double)t->step * s->train.batch * s->train.accumulate * s->model.context,
+                         t->loss, t->norm, t->lr, p->alpha1, p->sink1, p->alpha_star, p->sink_star,
+                         p->ratio);
             bytes_add(&log, line, (size_t)n, e);
         }
-        if (s->train.save_every && t->step % s->train.save_every == 0 && s->out[0]) checkpoint_write(s->out, t, true, e);
+        if (s->train.save_every && t->step % s->train.save_every == 0 && s->out[0])
+            checkpoint_write(s->out, t, true, e);
     }
     progress_end(p);
     if (s->log[0] && log.size) {
-        Error log_error = {0};                               /* the log of a run that diverged is kept */
+        Error log_error = {0}; /* the log of a run that diverged is kept */
         if (file_write(s->log, log.at, log.size, &log_error)) fail(e, 1, "%s", log_error.text);
     }
     bytes_free(&log);
@@ -3854,7 +4159,11 @@ int look_at_sink(Trainer *t, Progress *p, Error *e) {
 }
 
 /* What one arm of the main job leaves. */
-typedef struct Outcome { Sinks s; double loss, alpha1, times1, sink1, alpha_star, times_star, sink_star, ratio; bool star; } Outcome;
+typedef struct Outcome {
+    Sinks s;
+    double loss, alpha1, times1, sink1, alpha_star, times_star, sink_star, ratio;
+    bool star;
+} Outcome;
 
 static void outcome_fill(Outcome *o, const Trainer *t, int T) {
     int first = config_column_first(&t->m.c), star = config_column_star(&t->m.c);
@@ -3864,40 +4173,62 @@ static void outcome_fill(Outcome *o, const Trainer *t, int T) {
     o->sink1 = sinks_sink(&o->s, first, 0);
     o->star = star >= 0;
     o->alpha_star = o->star ? sinks_alpha(&o->s, star) : 0;
-    o->times_star = o->alpha_star / even;                    /* * is seen by every row, as token 1 is */
+    o->times_star = o->alpha_star / even; /* * is seen by every row, as token 1 is */
     o->sink_star = o->star ? sinks_sink(&o->s, star, 0) : 0;
     o->ratio = sinks_ratio(&o->s);
 }
 
-static const char *shows(double times) { return times >= SHOWS ? "yes" : times < ABSENT ? "no" : "unclear"; }
+static const char *shows(double times) {
+    return times >= SHOWS ? "yes" : times < ABSENT ? "no" : "unclear";
+}
 
 /* Two sentences, by the rule above. */
 static void run_verdict(const Outcome *o, FILE *out) {
-    bool emerged = o[0].times1 >= SHOWS, moved = o[1].times_star >= SHOWS && o[1].times1 < ABSENT, absent = o[2].times1 < ABSENT;
-    fprintf(out, "\nVerdict: under softmax a sink %s on the first token (alpha_1 %.1f times even), and with a key bias "
-            "it %s (alpha_* %.1f times, alpha_1 %.1f).\n", emerged ? "emerged" : "did not emerge", o[0].times1,
-            moved ? "moved onto the bias" : "did not move clearly onto the bias", o[1].times_star, o[1].times1);
-    fprintf(out, "Under sigmoid attention without normalisation it %s (alpha_1 %.1f times even): %s.\n",
-            absent ? "failed to appear" : o[2].times1 >= SHOWS ? "appeared all the same" : "is not clearly absent", o[2].times1,
-            emerged && moved && absent ? "as the paper says, it is the obligation to sum to one that makes the sink"
-                                       : "this run does not show all three of the paper's effects; try more --steps");
-    fprintf(out, "Rule, fixed before the run: a sink shows at %.1f times the even value or more, and is absent below %.1f.\n", SHOWS, ABSENT);
+    bool emerged = o[0].times1 >= SHOWS, moved = o[1].times_star >= SHOWS && o[1].times1 < ABSENT,
+         absent = o[2].times1 < ABSENT;
+    fprintf(out,
+            "\nVerdict: under softmax a sink %s on the first token (alpha_1 %.1f times even), and "
+            "with a key bias "
+            "it %s (alpha_* %.1f times, alpha_1 %.1f).\n",
+            emerged ? "emerged" : "did not emerge", o[0].times1,
+            moved ? "moved onto the bias" : "did not move clearly onto the bias", o[1].times_star,
+            o[1].times1);
+    fprintf(out,
+            "Under sigmoid attention without normalisation it %s (alpha_1 %.1f times even): %s.\n",
+            absent                 ? "failed to appear"
+            : o[2].times1 >= SHOWS ? "appeared all the same"
+                                   : "is not clearly absent",
+            o[2].times1,
+            emerged && moved && absent
+                ? "as the paper says, it is the obligation to sum to one that makes the sink"
+                : "this run does not show all three of the paper's effects; try more --steps");
+    fprintf(out,
+            "Rule, fixed before the run: a sink shows at %.1f times the even value or more, and is "
+            "absent below %.1f.\n",
+            SHOWS, ABSENT);
 }
 
 static void run_table(const Outcome *o, const Settings *s, FILE *out) {
-    fprintf(out, "\n%-9s %-9s %8s %8s %8s %8s %8s %7s %7s %7s\n", "", "", "Sink_1", "Sink_*", "alpha_1", "x even", "alpha_*", "norm", "valid", "sink");
-    fprintf(out, "%-9s %-9s %7s%% %7s%% %8s %8s %8s %7s %7s %7s\n", "arm", "paper", "", "", "", "", "", "ratio", "loss", "on 1?");
+    fprintf(out, "\n%-9s %-9s %8s %8s %8s %8s %8s %7s %7s %7s\n", "", "", "Sink_1", "Sink_*",
+            "alpha_1", "x even", "alpha_*", "norm", "valid", "sink");
+    fprintf(out, "%-9s %-9s %7s%% %7s%% %8s %8s %8s %7s %7s %7s\n", "arm", "paper", "", "", "", "",
+            "", "ratio", "loss", "on 1?");
     for (int i = 0; i < ARMS; i++) {
         char star[2][16] = {"-", "-"};
         if (o[i].star) {
             snprintf(star[0], sizeof star[0], "%.1f", 100 * o[i].sink_star);
             snprintf(star[1], sizeof star[1], "%.3f", o[i].alpha_star);
         }
-        fprintf(out, "%-9s %-9s %8.1f %8s %8.3f %8.2f %8s %7.2f %7.3f %7s\n", RUN_ARMS[i].name, RUN_ARMS[i].source,
-                100 * o[i].sink1, star[0], o[i].alpha1, o[i].times1, star[1], o[i].ratio, o[i].loss, shows(o[i].times1));
+        fprintf(out, "%-9s %-9s %8.1f %8s %8.3f %8.2f %8s %7.2f %7.3f %7s\n", RUN_ARMS[i].name,
+                RUN_ARMS[i].source, 100 * o[i].sink1, star[0], o[i].alpha1, o[i].times1, star[1],
+                o[i].ratio, o[i].loss, shows(o[i].times1));
     }
-    fprintf(out, "Sink at eps %g over %d sequences of %d tokens; alpha_1: mean weight on token 1; even: what uniform rows give;\n"
-            "norm ratio: largest ||h_1|| over the mean of the others; valid loss: nats a token on held text.\n", s->eps, o[0].s.n, o[0].s.T);
+    fprintf(out,
+            "Sink at eps %g over %d sequences of %d tokens; alpha_1: mean weight on token 1; even: "
+            "what uniform rows give;\n"
+            "norm ratio: largest ||h_1|| over the mean of the others; valid loss: nats a token on "
+            "held text.\n",
+            s->eps, o[0].s.n, o[0].s.T);
 }
 
 /* The main job. s holds what the command line changed. */
@@ -3928,14 +4259,16 @@ int demo_run(const Settings *s, FILE *out, Error *e) {
             heat_maps(&o[i].s, first, o[i].star ? 0 : -1, out);
         }
         run_verdict(o, out);
-        fprintf(out, "%.0f s on %d thread%s.\n", seconds() - start, workers(), workers() > 1 ? "s" : "");
+        fprintf(out, "%.0f s on %d thread%s.\n", seconds() - start, workers(),
+                workers() > 1 ? "s" : "");
     }
     for (int i = 0; i < ARMS; i++) sinks_free(&o[i].s);
-    if (interrupted) fail(e, 1, "stopped by Ctrl-C: no verdict. Try: sink run --steps 500, a shorter look");
+    if (interrupted)
+        fail(e, 1, "stopped by Ctrl-C: no verdict. Try: sink run --steps 500, a shorter look");
     return e->status;
 }
 
-/* ===================================================================================================
+/* =================================================================================================
  * 13  Pictures and the report
  *
  * Text for a terminal: progress on one line, heat maps of cells. Colour only where the stream is a
@@ -3947,8 +4280,8 @@ static bool wants_colour(FILE *f) {
     return is_terminal(f) && !(no && *no) && !(term && !strcmp(term, "dumb"));
 }
 
-/* Cell colours of the 256-colour palette, from dark to light: luminance rises with the value, so the
- * map also reads in grey and to the colour-blind. */
+/* Cell colours of the 256-colour palette, from dark to light: luminance rises with the value, so
+ * the map also reads in grey and to the colour-blind. */
 static int heat_colour(double x) {
     static const unsigned char ramp[] = {233, 17, 18, 54, 90, 126, 162, 168, 174, 180, 222, 229};
     int n = (int)(sizeof ramp), i = (int)(x * n);
@@ -3956,7 +4289,9 @@ static int heat_colour(double x) {
 }
 
 static void heat_cell(double x, bool colour, FILE *out) {
-    if (colour) fprintf(out, "\x1b[48;5;%dm\x1b[38;5;%dm %.2f \x1b[0m", heat_colour(x), x > 0.55 ? 16 : 255, x);
+    if (colour)
+        fprintf(out, "\x1b[48;5;%dm\x1b[38;5;%dm %.2f \x1b[0m", heat_colour(x), x > 0.55 ? 16 : 255,
+                x);
     else fprintf(out, " %.2f ", x);
 }
 
@@ -3965,9 +4300,11 @@ void heat_maps(const Sinks *s, int column, int beside, FILE *out) {
     bool colour = wants_colour(out);
     for (int l = 0; l < s->L; l++) {
         fprintf(out, "  %3d ", l + 1);
-        for (int h = 0; h < s->H; h++) heat_cell(s->alpha[((idx)l * s->H + h) * s->S + column], colour, out);
+        for (int h = 0; h < s->H; h++)
+            heat_cell(s->alpha[((idx)l * s->H + h) * s->S + column], colour, out);
         if (beside >= 0) fprintf(out, "   * ");
-        for (int h = 0; beside >= 0 && h < s->H; h++) heat_cell(s->alpha[((idx)l * s->H + h) * s->S + beside], colour, out);
+        for (int h = 0; beside >= 0 && h < s->H; h++)
+            heat_cell(s->alpha[((idx)l * s->H + h) * s->S + beside], colour, out);
         fputc('\n', out);
     }
 }
@@ -3976,7 +4313,8 @@ void progress_start(Progress *p, const char *name, bool quiet) {
     *p = (Progress){.name = name, .quiet = quiet, .live = is_terminal(stderr), .start = seconds()};
 }
 
-/* One line that rewrites itself on a terminal, five times a second; elsewhere a line now and then. */
+/* One line that rewrites itself on a terminal, five times a second; elsewhere a line now and then.
+ * */
 void progress_show(const Trainer *t, Progress *p, bool look) {
     double now = seconds();
     int steps = t->s.train.steps, tenth = steps / 10 > 0 ? steps / 10 : 1;
@@ -3989,9 +4327,12 @@ void progress_show(const Trainer *t, Progress *p, bool look) {
     char bar[21] = "....................", star[64] = "";
     for (int i = 0; i < 20 && i < (int)(20.0 * (double)t->step / steps); i++) bar[i] = '#';
     if (p->has_star) snprintf(star, sizeof star, " alpha_* %.3f", p->alpha_star);
-    fprintf(stderr, "%s%-8s [%s] %5ld/%d  loss %.3f  %6.0f tok/s  %4.0f s left  Sink_1 %4.1f%% alpha_1 %.3f%s%s",
-            p->live ? "\r" : "", p->name, bar, t->step, steps, t->loss, tokens / per, per * (steps - (double)t->step),
-            100 * p->sink1, p->alpha1, star, p->live ? "\x1b[K" : "\n");
+    fprintf(stderr,
+            "%s%-8s [%s] %5ld/%d  loss %.3f  %6.0f tok/s  %4.0f s left  Sink_1 %4.1f%% alpha_1 "
+            "%.3f%s%s",
+            p->live ? "\r" : "", p->name, bar, t->step, steps, t->loss, tokens / per,
+            per * (steps - (double)t->step), 100 * p->sink1, p->alpha1, star,
+            p->live ? "\x1b[K" : "\n");
     p->open = p->live;
     fflush(stderr);
 }
@@ -4005,17 +4346,21 @@ void progress_end(Progress *p) {
 void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
     int first = config_column_first(c), star = config_column_star(c), S = s->S;
     double even = sink_uniform(c, s->T);
-    fprintf(out, "%-8s %9s %9s %9s %9s %9s\n", "column", "Sink 0.2", "Sink", "Sink 0.4", "alpha", "x even");
+    fprintf(out, "%-8s %9s %9s %9s %9s %9s\n", "column", "Sink 0.2", "Sink", "Sink 0.4", "alpha",
+            "x even");
     for (int j = star >= 0 ? star : first; j < S && j < first + kmax; j++) {
         char name[16];
         if (j < first) snprintf(name, sizeof name, "%s", c->extra && j == 0 ? "*" : "x*");
         else snprintf(name, sizeof name, "%d", j - first + 1);
-        fprintf(out, "%-8s %8.2f%% %8.2f%% %8.2f%% %9.4f %9.2f\n", name, 100 * sinks_sink(s, j, 1), 100 * sinks_sink(s, j, 0),
-                100 * sinks_sink(s, j, 2), sinks_alpha(s, j), sinks_alpha(s, j) / even);
+        fprintf(out, "%-8s %8.2f%% %8.2f%% %8.2f%% %9.4f %9.2f\n", name, 100 * sinks_sink(s, j, 1),
+                100 * sinks_sink(s, j, 0), 100 * sinks_sink(s, j, 2), sinks_alpha(s, j),
+                sinks_alpha(s, j) / even);
     }
-    fprintf(out, "Sink at eps %g in the middle; even rows give alpha_1 = %.4f.\n\n", s->eps[0], even);
-    fprintf(out, "%5s %9s %9s %9s %9s %9s %9s %9s %8s %8s\n", "block", "h ratio", "q ratio", "k ratio", "v ratio", "cos 1", "cos else",
-            "entropy", "mass", c->place == PLACE_POST ? "pre-LN" : "");
+    fprintf(out, "Sink at eps %g in the middle; even rows give alpha_1 = %.4f.\n\n", s->eps[0],
+            even);
+    fprintf(out, "%5s %9s %9s %9s %9s %9s %9s %9s %8s %8s\n", "block", "h ratio", "q ratio",
+            "k ratio", "v ratio", "cos 1", "cos else", "entropy", "mass",
+            c->place == PLACE_POST ? "pre-LN" : "");
     for (int l = 0; l < s->L; l++) {
         double cos1 = 0, others = 0, entropy = 0, mass = 0;
         for (int h = 0; h < s->H; h++) {
@@ -4026,21 +4371,26 @@ void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
             mass += s->mass[at] / s->H;
         }
         idx row = (idx)l * s->N;
-        fprintf(out, "%5d %9.3f %9.3f %9.3f %9.3f %9.3f %9.3f %9.3f %8.3f", l + 1, norm_ratio(s->hnorm + row + s->N, s->N),
-                norm_ratio(s->qnorm + row, s->N), norm_ratio(s->knorm + row, s->N), norm_ratio(s->vnorm + row, s->N),
-                cos1, others, entropy, mass);
+        fprintf(out, "%5d %9.3f %9.3f %9.3f %9.3f %9.3f %9.3f %9.3f %8.3f", l + 1,
+                norm_ratio(s->hnorm + row + s->N, s->N), norm_ratio(s->qnorm + row, s->N),
+                norm_ratio(s->knorm + row, s->N), norm_ratio(s->vnorm + row, s->N), cos1, others,
+                entropy, mass);
         if (c->place == PLACE_POST) fprintf(out, " %8.3f", norm_ratio(s->prenorm + row, s->N));
         fputc('\n', out);
     }
-    fprintf(out, "ratio: norm of the first row over the mean of the others (h: the block's output). cos 1, cos else: of a query\n"
-            "with the first key, with another it sees. entropy: of a row, nats. mass: sum of a row's weights over keys.\n"
-            "Massive activation: largest |h| %.3g, median |h| beside it %.3g, %.0f times.\n\n", s->massive, s->median,
-            s->median > 0 ? s->massive / s->median : 0);
-    fprintf(out, "alpha of token 1%s by layer (down) and head (across)\n", star >= 0 ? " and of *" : "");
+    fprintf(out,
+            "ratio: norm of the first row over the mean of the others (h: the block's output). cos "
+            "1, cos else: of a query\n"
+            "with the first key, with another it sees. entropy: of a row, nats. mass: sum of a "
+            "row's weights over keys.\n"
+            "Massive activation: largest |h| %.3g, median |h| beside it %.3g, %.0f times.\n\n",
+            s->massive, s->median, s->median > 0 ? s->massive / s->median : 0);
+    fprintf(out, "alpha of token 1%s by layer (down) and head (across)\n",
+            star >= 0 ? " and of *" : "");
     heat_maps(s, first, star, out);
 }
 
-/* ============================================================================================
+/* =================================================================================================
    14  Matrix multiply and vector maths
 
    Nine tenths of a training step is c[i][j] += a[i][p] * b[p][j]. The three loops that say so reach
@@ -4060,8 +4410,8 @@ void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
    8 x 8 on ARM, which has 32 short registers.
 
    Panels. Memory is slow, and its caches are small: 32 to 48 KiB that deliver at full speed (L1),
-   256 KiB or more that deliver at perhaps half (L2). So B is cut into blocks of DEPTH rows by SPREAD
-   columns, 128 KiB that live in L2 while all rows of A pass by. A block is copied first ("packed")
+   256 KiB or more that deliver at perhaps half (L2). So B is cut into blocks of DEPTH rows by
+   SPREAD columns, 128 KiB that live in L2 while all rows of A pass by. A block is copied first ("packed")
    into panels one tile wide, so that the tile reads consecutive bytes: in place, consecutive rows
    of B may lie some power of two apart, where they would fight for the same few places of a cache.
    The copy costs one visit per element and saves m / R of them; for few rows, or a small B, it does
@@ -4595,7 +4945,7 @@ real real_tanh(real x) { return (real)tanh((double)x); }
 real real_erfc(real x) { return (real)erfc((double)x); }
 real real_abs(real x) { return x < 0 ? -x : x; }
 
-/* ===================================================================================================
+/* =================================================================================================
  * 15  Files, memory, random numbers, errors
  *
  * Whatever is not C11 stands in this chapter: which thread this is, whether a stream is a terminal,
@@ -4640,7 +4990,9 @@ void *grab(idx count, size_t size, Error *e) {
     bool fits = count >= 0 && size && (size_t)count <= PTRDIFF_MAX / size;
     void *p = fits ? calloc(count ? (size_t)count : 1, size) : NULL;
     if (!p)
-        fail(e, 1, "memory: %.1f MB are not to be had. Try: a smaller --batch, --context, --dim or --layers",
+        fail(e, 1,
+             "memory: %.1f MB are not to be had. Try: a smaller --batch, --context, --dim or "
+             "--layers",
              (double)count * (double)size / 1e6);
     return p;
 }
@@ -4676,7 +5028,9 @@ int bytes_add(Bytes *b, const void *from, size_t n, Error *e) {
         size_t room = b->room ? b->room : 256;
         while (room - b->size < n && room <= SIZE_MAX / 2) room *= 2;
         unsigned char *at = room - b->size < n ? NULL : realloc(b->at, room);
-        if (!at) return fail(e, 1, "memory: %.1f MB are not to be had. Try: a smaller file", (double)room / 1e6);
+        if (!at)
+            return fail(e, 1, "memory: %.1f MB are not to be had. Try: a smaller file",
+                        (double)room / 1e6);
         b->at = at;
         b->room = room;
     }
@@ -4710,26 +5064,29 @@ int file_read(const char *path, Bytes *out, Error *e) {
     if (!f) return fail(e, 1, "%s: %s. Try: check the path", path, strerror(errno));
     while ((n = fread(buffer, 1, sizeof buffer, f)) > 0)
         if (bytes_add(out, buffer, n, e)) break;
-    if (ferror(f)) fail(e, 1, "%s: cannot be read, %s. Try: check that it is a file", path, strerror(errno));
+    if (ferror(f))
+        fail(e, 1, "%s: cannot be read, %s. Try: check that it is a file", path, strerror(errno));
     if (f != stdin) fclose(f);
     return e->status;
 }
 
-/* The bytes go to PATH.new, to the disk, and only then take PATH's name: whoever reads PATH finds the
- * old file or the new one, whole. */
+/* The bytes go to PATH.new, to the disk, and only then take PATH's name: whoever reads PATH finds
+ * the old file or the new one, whole. */
 int file_write(const char *path, const void *at, size_t n, Error *e) {
     char beside[1100];
     if (snprintf(beside, sizeof beside, "%s.new", path) >= (int)sizeof beside)
         return fail(e, 2, "%.60s..: this path is too long. Try: a shorter one", path);
     FILE *f = fopen(beside, "wb");
-    if (!f) return fail(e, 1, "%s: cannot be made, %s. Try: another folder", beside, strerror(errno));
+    if (!f)
+        return fail(e, 1, "%s: cannot be made, %s. Try: another folder", beside, strerror(errno));
     bool good = fwrite(at, 1, n, f) == n && !fflush(f) && to_disk(f);
     int cause = errno;
     if (fclose(f)) good = false;
     if (good && rename(beside, path)) { good = false; cause = errno; }
     if (good) return 0;
     remove(beside);
-    return fail(e, 1, "%s: cannot be written, %s. Try: free some space, or another folder", path, strerror(cause));
+    return fail(e, 1, "%s: cannot be written, %s. Try: free some space, or another folder", path,
+                strerror(cause));
 }
 
 double seconds(void) {
@@ -4738,111 +5095,196 @@ double seconds(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* ===================================================================================================
+/* =================================================================================================
  * 16  Command line
  *
- * One table of options drives parsing, checking, help, config.json, checkpoints and the echoed command.
- * Groups: m the model, t the training, d the data, e what is measured, o output, i ids, g generation,
- * b benches. A verb names the groups it takes.
+ * One table of options drives parsing, checking, help, config.json, checkpoints and the echoed
+ * command. Groups: m the model, t the training, d the data, e what is measured, o output, i ids, g
+ * generation, b benches. A verb names the groups it takes.
  */
 
 #define AT(field) offsetof(Settings, field)
 
 const Option OPTIONS[] = {
-    {"layers",        'm', 'i', AT(model.layers),        "4",      1, 1024, "L", "blocks (paper: 10)"},
-    {"heads",         'm', 'i', AT(model.heads),         "2",      1, 1024, "H", "query heads (paper: 8; Table 12)"},
-    {"kv-heads",      'm', 'i', AT(model.kv_heads),      "0",      1, 1024, "K", "key heads; default: as many as heads"},
-    {"dim",           'm', 'i', AT(model.dim),           "64",     1, 1 << 20, "C", "width of the model (paper: 768)"},
-    {"head-dim",      'm', 'i', AT(model.head_dim),      "0",      1, 1 << 20, "D", "width of a head; default: dim / heads. Below 32 sinks are rare"},
-    {"ffn",           'm', 'i', AT(model.ffn),           "128",    1, 1 << 20, "F", "hidden width of the feed-forward (paper: 1536)"},
-    {"vocab",         'm', 'i', AT(model.vocab),         "2048",   1, 1 << 24, "V", "vocabulary, where no tokenizer sets it"},
-    {"context",       'm', 'i', AT(model.context),       "128",    1, 1 << 24, "T", "longest sequence (paper: 2048)"},
-    {"embed-dim",     'm', 'i', AT(model.embed_dim),     "0",      1, 1 << 20, "E", "width of the embedding, with projections; default: dim"},
-    {"pos",           'm', 'c', AT(model.pos),           "rotary", 0, 0, "rotary|none|absolute|learned|relative|t5|alibi", "positions (Table 3, appendix A)"},
-    {"rotary-dims",   'm', 'i', AT(model.rotary_dims),   "0",      1, 1 << 20, "R", "dims of a head that are rotated; default: all"},
-    {"rope-base",     'm', 'd', AT(model.rope_base),     "10000",  1, 1e12, "X", "base of the rotary frequencies"},
-    {"rope-pairing",  'm', 'c', AT(model.rope_pairing),  "half",   0, 0, "half|interleaved", "which dims turn together"},
-    {"rope-scaling",  'm', 'c', AT(model.rope_scaling),  "none",   0, 0, "none|linear|llama3", "stretched angles of published models"},
+    {"layers",        'm', 'i', AT(model.layers),        "4",      1, 1024, "L",
+     "blocks (paper: 10)"},
+    {"heads",         'm', 'i', AT(model.heads),         "2",      1, 1024, "H",
+     "query heads (paper: 8; Table 12)"},
+    {"kv-heads",      'm', 'i', AT(model.kv_heads),      "0",      1, 1024, "K",
+     "key heads; default: as many as heads"},
+    {"dim",           'm', 'i', AT(model.dim),           "64",     1, 1 << 20, "C",
+     "width of the model (paper: 768)"},
+    {"head-dim",      'm', 'i', AT(model.head_dim),      "0",      1, 1 << 20, "D",
+     "width of a head; default: dim / heads. Below 32 sinks are rare"},
+    {"ffn",           'm', 'i', AT(model.ffn),           "128",    1, 1 << 20, "F",
+     "hidden width of the feed-forward (paper: 1536)"},
+    {"vocab",         'm', 'i', AT(model.vocab),         "2048",   1, 1 << 24, "V",
+     "vocabulary, where no tokenizer sets it"},
+    {"context",       'm', 'i', AT(model.context),       "128",    1, 1 << 24, "T",
+     "longest sequence (paper: 2048)"},
+    {"embed-dim",     'm', 'i', AT(model.embed_dim),     "0",      1, 1 << 20, "E",
+     "width of the embedding, with projections; default: dim"},
+    {"pos",           'm', 'c', AT(model.pos),           "rotary", 0, 0,
+     "rotary|none|absolute|learned|relative|t5|alibi",
+     "positions (Table 3, appendix A)"},
+    {"rotary-dims",   'm', 'i', AT(model.rotary_dims),   "0",      1, 1 << 20, "R",
+     "dims of a head that are rotated; default: all"},
+    {"rope-base",     'm', 'd', AT(model.rope_base),     "10000",  1, 1e12, "X",
+     "base of the rotary frequencies"},
+    {"rope-pairing",  'm', 'c', AT(model.rope_pairing),  "half",   0, 0, "half|interleaved",
+     "which dims turn together"},
+    {"rope-scaling",  'm', 'c', AT(model.rope_scaling),  "none",   0, 0, "none|linear|llama3",
+     "stretched angles of published models"},
     {"rope-factor",   'm', 'd', AT(model.rope_factor),   "8",      1, 1e6, "X", "by how much"},
-    {"rope-low",      'm', 'd', AT(model.rope_low),      "1",      0, 1e6, "X", "llama3: turns below which a pair is stretched whole"},
-    {"rope-high",     'm', 'd', AT(model.rope_high),     "4",      0, 1e6, "X", "llama3: turns above which it is kept"},
-    {"rope-original", 'm', 'i', AT(model.rope_original), "8192",   1, 1 << 24, "T", "llama3: the context before"},
-    {"norm",          'm', 'c', AT(model.norm),          "rms",    0, 0, "rms|layer", "RMSNorm, or LayerNorm with bias"},
-    {"norm-eps",      'm', 'd', AT(model.norm_eps),      "1e-5",   0, 1, "X", "inside the norm's root"},
-    {"place",         'm', 'c', AT(model.place),         "pre",    0, 0, "pre|post|parallel", "where the norms stand (equations 2, 3; section 7.2)"},
-    {"act",           'm', 'c', AT(model.act),           "swiglu", 0, 0, "swiglu|geglu|reglu|swish|gelu|relu|gelutanh", "the feed-forward's activation (Table 11)"},
-    {"linear-bias",   'm', 'b', AT(model.linear_bias),   "0",      0, 1, "", "a bias in every linear map but the last"},
-    {"tied",          'm', 'b', AT(model.tied),          "0",      0, 1, "", "the embedding is the unembedding"},
-    {"combine",       'm', 'c', AT(model.combine),       "concat", 0, 0, "concat|add", "heads put together (Table 12)"},
-    {"kernel",        'm', 'c', AT(model.kernel),        "identity", 0, 0, "identity|elu|mlp", "phi (section 7.4, Table 15)"},
-    {"sim",           'm', 'c', AT(model.sim),           "exp",    0, 0, "exp|sigmoid|elu|identity", "similarity s(z) (Table 15)"},
-    {"normalizer",    'm', 'c', AT(model.normalizer),    "sum",    0, 0, "sum|one|clamp|pnorm", "Z (Table 15, equation 43)"},
-    {"pnorm",         'm', 'd', AT(model.pnorm),         "0",      -1e3, 1e3, "P", "p of --normalizer pnorm; 2 unless given"},
-    {"scale",         'm', 'd', AT(model.scale),         "1",      -1e6, 1e6, "A", "weights sum to this (Table 14, equation 29)"},
-    {"extra",         'm', 'c', AT(model.extra),         "none",   0, 0, "none|k|kv|zero|logit", "an extra column of scores (Table 4)"},
-    {"extra-shared",  'm', 'b', AT(model.extra_shared),  "0",      0, 1, "", "one k*, v* for all heads of a block (Table 12)"},
-    {"extra-dims",    'm', 'i', AT(model.extra_dims),    "0",      1, 1 << 20, "N", "learned dims of k*; default: all (Table 13)"},
-    {"extra-order",   'm', 'c', AT(model.extra_order),   "first",  0, 0, "first|last|lowfreq", "which dims those are"},
-    {"extra-value",   'm', 'c', AT(model.extra_value),   "zero",   0, 0, "zero|e1|ones", "fixed v* beside --extra k (Table 5)"},
+    {"rope-low",      'm', 'd', AT(model.rope_low),      "1",      0, 1e6, "X",
+     "llama3: turns below which a pair is stretched whole"},
+    {"rope-high",     'm', 'd', AT(model.rope_high),     "4",      0, 1e6, "X",
+     "llama3: turns above which it is kept"},
+    {"rope-original", 'm', 'i', AT(model.rope_original), "8192",   1, 1 << 24, "T",
+     "llama3: the context before"},
+    {"norm",          'm', 'c', AT(model.norm),          "rms",    0, 0, "rms|layer",
+     "RMSNorm, or LayerNorm with bias"},
+    {"norm-eps",      'm', 'd', AT(model.norm_eps),      "1e-5",   0, 1, "X",
+     "inside the norm's root"},
+    {"place",         'm', 'c', AT(model.place),         "pre",    0, 0, "pre|post|parallel",
+     "where the norms stand (equations 2, 3; section 7.2)"},
+    {"act",           'm', 'c', AT(model.act),           "swiglu", 0, 0,
+     "swiglu|geglu|reglu|swish|gelu|relu|gelutanh",
+     "the feed-forward's activation (Table 11)"},
+    {"linear-bias",   'm', 'b', AT(model.linear_bias),   "0",      0, 1, "",
+     "a bias in every linear map but the last"},
+    {"tied",          'm', 'b', AT(model.tied),          "0",      0, 1, "",
+     "the embedding is the unembedding"},
+    {"combine",       'm', 'c', AT(model.combine),       "concat", 0, 0, "concat|add",
+     "heads put together (Table 12)"},
+    {"kernel",        'm', 'c', AT(model.kernel),        "identity", 0, 0, "identity|elu|mlp",
+     "phi (section 7.4, Table 15)"},
+    {"sim",           'm', 'c', AT(model.sim),           "exp",    0, 0, "exp|sigmoid|elu|identity",
+     "similarity s(z) (Table 15)"},
+    {"normalizer",    'm', 'c', AT(model.normalizer),    "sum",    0, 0, "sum|one|clamp|pnorm",
+     "Z (Table 15, equation 43)"},
+    {"pnorm",         'm', 'd', AT(model.pnorm),         "0",      -1e3, 1e3, "P",
+     "p of --normalizer pnorm; 2 unless given"},
+    {"scale",         'm', 'd', AT(model.scale),         "1",      -1e6, 1e6, "A",
+     "weights sum to this (Table 14, equation 29)"},
+    {"extra",         'm', 'c', AT(model.extra),         "none",   0, 0, "none|k|kv|zero|logit",
+     "an extra column of scores (Table 4)"},
+    {"extra-shared",  'm', 'b', AT(model.extra_shared),  "0",      0, 1, "",
+     "one k*, v* for all heads of a block (Table 12)"},
+    {"extra-dims",    'm', 'i', AT(model.extra_dims),    "0",      1, 1 << 20, "N",
+     "learned dims of k*; default: all (Table 13)"},
+    {"extra-order",   'm', 'c', AT(model.extra_order),   "first",  0, 0, "first|last|lowfreq",
+     "which dims those are"},
+    {"extra-value",   'm', 'c', AT(model.extra_value),   "zero",   0, 0, "zero|e1|ones",
+     "fixed v* beside --extra k (Table 5)"},
     {"extra-norm",    'm', 'd', AT(model.extra_norm),    "1",      -1e6, 1e6, "M", "its length m"},
-    {"vbias",         'm', 'b', AT(model.vbias),         "0",      0, 1, "", "a value bias v+ (Table 4)"},
-    {"sink-token",    'm', 'b', AT(model.sink_token),    "0",      0, 1, "", "a learned first row x* (Table 4)"},
-    {"window",        'm', 'i', AT(model.window),        "0",      1, 1 << 24, "W", "keys a row sees, itself included; default: all (Figure 6)"},
-    {"window-period", 'm', 'i', AT(model.window_period), "0",      1, 1024, "N", "the window holds in layers l with l mod N = offset; default: all"},
-    {"window-offset", 'm', 'i', AT(model.window_offset), "0",      0, 1024, "N", "see --window-period"},
-    {"prefix",        'm', 'i', AT(model.prefix),        "0",      0, 1 << 24, "P", "tokens that every row sees, and that are not scored (Figure 5)"},
+    {"vbias",         'm', 'b', AT(model.vbias),         "0",      0, 1, "",
+     "a value bias v+ (Table 4)"},
+    {"sink-token",    'm', 'b', AT(model.sink_token),    "0",      0, 1, "",
+     "a learned first row x* (Table 4)"},
+    {"window",        'm', 'i', AT(model.window),        "0",      1, 1 << 24, "W",
+     "keys a row sees, itself included; default: all (Figure 6)"},
+    {"window-period", 'm', 'i', AT(model.window_period), "0",      1, 1024, "N",
+     "the window holds in layers l with l mod N = offset; default: all"},
+    {"window-offset", 'm', 'i', AT(model.window_offset), "0",      0, 1024, "N",
+     "see --window-period"},
+    {"prefix",        'm', 'i', AT(model.prefix),        "0",      0, 1 << 24, "P",
+     "tokens that every row sees, and that are not scored (Figure 5)"},
 
-    {"init",          't', 'c', AT(train.init),          "torch",  0, 0, "torch|authors|gpt2", "how parameters start"},
-    {"batch",         't', 'i', AT(train.batch),         "8",      1, 1 << 20, "B", "sequences of a forward (paper: 512; Table 10)"},
-    {"accumulate",    't', 'i', AT(train.accumulate),    "1",      1, 1 << 20, "N", "forwards of a step"},
-    {"steps",         't', 'i', AT(train.steps),         "2000",   0, 1 << 30, "N", "steps of the optimiser (paper: 20000)"},
-    {"lr",            't', 'd', AT(train.lr),            "4e-3",   0, 1e3, "X", "learning rate (paper: 4e-4 at 60M parameters; Table 9)"},
-    {"min-lr",        't', 'd', AT(train.min_lr),        "-1",     0, 1e3, "X", "where the cosine ends; default: a tenth of --lr"},
-    {"warmup",        't', 'i', AT(train.warmup),        "100",    0, 1 << 30, "N", "steps of linear warm-up"},
-    {"schedule",      't', 'c', AT(train.schedule),      "constant", 0, 0, "constant|cosine", "after the warm-up"},
-    {"optimizer",     't', 'c', AT(train.optimizer),     "adamw",  0, 0, "adamw|sgd", "the optimiser"},
-    {"wd",            't', 'd', AT(train.wd),            "0.1",    0, 1e3, "G", "weight decay gamma, decoupled (Table 2)"},
-    {"decay",         't', 'c', AT(train.decay),         "all",    0, 0, "all|matrices", "what it acts on"},
-    {"clip",          't', 'd', AT(train.clip),          "1",      0, 1e9, "X", "largest gradient norm; 0: no clipping"},
-    {"beta1",         't', 'd', AT(train.beta1),         "0.9",    0, 0.999999, "X", "AdamW's first moment"},
-    {"beta2",         't', 'd', AT(train.beta2),         "0.95",   0, 0.999999, "X", "AdamW's second moment"},
+    {"init",          't', 'c', AT(train.init),          "torch",  0, 0, "torch|authors|gpt2",
+     "how parameters start"},
+    {"batch",         't', 'i', AT(train.batch),         "8",      1, 1 << 20, "B",
+     "sequences of a forward (paper: 512; Table 10)"},
+    {"accumulate",    't', 'i', AT(train.accumulate),    "1",      1, 1 << 20, "N",
+     "forwards of a step"},
+    {"steps",         't', 'i', AT(train.steps),         "2000",   0, 1 << 30, "N",
+     "steps of the optimiser (paper: 20000)"},
+    {"lr",            't', 'd', AT(train.lr),            "4e-3",   0, 1e3, "X",
+     "learning rate (paper: 4e-4 at 60M parameters; Table 9)"},
+    {"min-lr",        't', 'd', AT(train.min_lr),        "-1",     0, 1e3, "X",
+     "where the cosine ends; default: a tenth of --lr"},
+    {"warmup",        't', 'i', AT(train.warmup),        "100",    0, 1 << 30, "N",
+     "steps of linear warm-up"},
+    {"schedule",      't', 'c', AT(train.schedule),      "constant", 0, 0, "constant|cosine",
+     "after the warm-up"},
+    {"optimizer",     't', 'c', AT(train.optimizer),     "adamw",  0, 0, "adamw|sgd",
+     "the optimiser"},
+    {"wd",            't', 'd', AT(train.wd),            "0.1",    0, 1e3, "G",
+     "weight decay gamma, decoupled (Table 2)"},
+    {"decay",         't', 'c', AT(train.decay),         "all",    0, 0, "all|matrices",
+     "what it acts on"},
+    {"clip",          't', 'd', AT(train.clip),          "1",      0, 1e9, "X",
+     "largest gradient norm; 0: no clipping"},
+    {"beta1",         't', 'd', AT(train.beta1),         "0.9",    0, 0.999999, "X",
+     "AdamW's first moment"},
+    {"beta2",         't', 'd', AT(train.beta2),         "0.95",   0, 0.999999, "X",
+     "AdamW's second moment"},
     {"adam-eps",      't', 'd', AT(train.adam_eps),      "1e-8",   0, 1, "X", "AdamW's epsilon"},
-    {"seed",          't', 'i', AT(train.seed),          "0",      0, 2147483647, "N", "start, order of the data, random tokens"},
-    {"save-every",    't', 'i', AT(train.save_every),    "0",      0, 1 << 30, "N", "steps between checkpoints; 0: only the last"},
-    {"log-every",     't', 'i', AT(train.log_every),     "100",    1, 1 << 30, "N", "steps between lines of --log, and looks at the sink"},
+    {"seed",          't', 'i', AT(train.seed),          "0",      0, 2147483647, "N",
+     "start, order of the data, random tokens"},
+    {"save-every",    't', 'i', AT(train.save_every),    "0",      0, 1 << 30, "N",
+     "steps between checkpoints; 0: only the last"},
+    {"log-every",     't', 'i', AT(train.log_every),     "100",    1, 1 << 30, "N",
+     "steps between lines of --log, and looks at the sink"},
 
-    {"text",          'd', 's', AT(data.text),           "",       0, 0, "FILE", "text whose documents end in <|endoftext|>; - is standard input"},
-    {"grammar",       'd', 's', AT(data.grammar),        "",       0, 0, "FILE", "a grammar to expand without end; default: the shipped stories"},
-    {"tokenizer",     'd', 's', AT(data.tokenizer),      "tokenizer.bin", 0, 0, "FILE", "the vocabulary"},
-    {"fix-token",     'd', 'i', AT(data.fix_token),      "0",      1, 1 << 24, "POS", "write <|fix|> at this position of every sequence (Table 10)"},
-    {"random-tokens", 'd', 's', AT(data.random_tokens),  "",       0, 0, "1,2", "draw these positions from the whole vocabulary (section 5)"},
-    {"data-tokens",   'd', 'd', AT(data.data_tokens),    "0",      1, 1e15, "N", "train on at most N tokens, again and again (Figure 5)"},
-    {"bos",           'd', 'b', AT(data.bos),            "0",      0, 1, "", "<|bos|> before every document"},
-    {"valid",         'd', 'd', AT(data.valid),          "0.05",   0, 0.9, "SHARE", "share of the documents kept for validation"},
+    {"text",          'd', 's', AT(data.text),           "",       0, 0, "FILE",
+     "text whose documents end in <|endoftext|>; - is standard input"},
+    {"grammar",       'd', 's', AT(data.grammar),        "",       0, 0, "FILE",
+     "a grammar to expand without end; default: the shipped stories"},
+    {"tokenizer",     'd', 's', AT(data.tokenizer),      "tokenizer.bin", 0, 0, "FILE",
+     "the vocabulary"},
+    {"fix-token",     'd', 'i', AT(data.fix_token),      "0",      1, 1 << 24, "POS",
+     "write <|fix|> at this position of every sequence (Table 10)"},
+    {"random-tokens", 'd', 's', AT(data.random_tokens),  "",       0, 0, "1,2",
+     "draw these positions from the whole vocabulary (section 5)"},
+    {"data-tokens",   'd', 'd', AT(data.data_tokens),    "0",      1, 1e15, "N",
+     "train on at most N tokens, again and again (Figure 5)"},
+    {"bos",           'd', 'b', AT(data.bos),            "0",      0, 1, "",
+     "<|bos|> before every document"},
+    {"valid",         'd', 'd', AT(data.valid),          "0.05",   0, 0.9, "SHARE",
+     "share of the documents kept for validation"},
 
-    {"eps",           'e', 'd', AT(eps),                 "0.3",    0, 1, "X", "threshold of Sink (Figure 3)"},
-    {"T",             'e', 'i', AT(eval_T),              "64",     1, 1 << 24, "T", "tokens of an evaluated sequence"},
+    {"eps",           'e', 'd', AT(eps),                 "0.3",    0, 1, "X",
+     "threshold of Sink (Figure 3)"},
+    {"T",             'e', 'i', AT(eval_T),              "64",     1, 1 << 24, "T",
+     "tokens of an evaluated sequence"},
     {"n",             'e', 'i', AT(eval_n),              "100",    1, 1 << 20, "N", "sequences"},
-    {"k",             'e', 'i', AT(eval_k),              "4",      1, 1 << 20, "K", "print Sink_1 .. Sink_K"},
-    {"metric-rows",   'e', 'c', AT(metric_rows),         "real",   0, 0, "real|plus1", "rows the metric reads; plus1: the authors' form"},
-    {"input",         'e', 'c', AT(input),               "natural", 0, 0, "natural|random|repeat", "what is fed (Table 1)"},
+    {"k",             'e', 'i', AT(eval_k),              "4",      1, 1 << 20, "K",
+     "print Sink_1 .. Sink_K"},
+    {"metric-rows",   'e', 'c', AT(metric_rows),         "real",   0, 0, "real|plus1",
+     "rows the metric reads; plus1: the authors' form"},
+    {"input",         'e', 'c', AT(input),               "natural", 0, 0, "natural|random|repeat",
+     "what is fed (Table 1)"},
 
-    {"out",           'o', 's', AT(out),                 "",       0, 0, "FILE", "where the result goes"},
-    {"log",           'o', 's', AT(log),                 "",       0, 0, "FILE", "a CSV line every --log-every steps"},
-    {"csv",           'o', 's', AT(csv),                 "",       0, 0, "FILE", "the results as CSV"},
-    {"json",          'o', 's', AT(json),                "",       0, 0, "FILE", "the results as JSON"},
+    {"out",           'o', 's', AT(out),                 "",       0, 0, "FILE",
+     "where the result goes"},
+    {"log",           'o', 's', AT(log),                 "",       0, 0, "FILE",
+     "a CSV line every --log-every steps"},
+    {"csv",           'o', 's', AT(csv),                 "",       0, 0, "FILE",
+     "the results as CSV"},
+    {"json",          'o', 's', AT(json),                "",       0, 0, "FILE",
+     "the results as JSON"},
     {"quiet",         'o', 'b', AT(quiet),               "0",      0, 1, "", "no progress"},
-    {"threads",       'o', 'i', AT(threads),             "0",      1, 1024, "N", "threads; default: all. The results have the same bits"},
+    {"threads",       'o', 'i', AT(threads),             "0",      1, 1024, "N",
+     "threads; default: all. The results have the same bits"},
 
-    {"ids",           'i', 's', AT(ids),                 "",       0, 0, "FILE", "lines of T+1 token ids, taken literally"},
-    {"all",           'i', 'b', AT(all),                 "0",      0, 1, "", "also q, k, z and the features before a post-norm"},
-    {"prompt",        'g', 's', AT(prompt),              "",       0, 0, "TEXT", "how the text begins"},
-    {"tokens",        'g', 'i', AT(tokens_out),          "100",    1, 1 << 24, "N", "how many to write"},
-    {"temperature",   'g', 'd', AT(temperature),         "0.8",    0, 100, "X", "0 takes the likeliest"},
-    {"m",             'b', 'i', AT(gemm_m),              "768",    1, 1 << 16, "M", "rows of the product"},
+    {"ids",           'i', 's', AT(ids),                 "",       0, 0, "FILE",
+     "lines of T+1 token ids, taken literally"},
+    {"all",           'i', 'b', AT(all),                 "0",      0, 1, "",
+     "also q, k, z and the features before a post-norm"},
+    {"prompt",        'g', 's', AT(prompt),              "",       0, 0, "TEXT",
+     "how the text begins"},
+    {"tokens",        'g', 'i', AT(tokens_out),          "100",    1, 1 << 24, "N",
+     "how many to write"},
+    {"temperature",   'g', 'd', AT(temperature),         "0.8",    0, 100, "X",
+     "0 takes the likeliest"},
+    {"m",             'b', 'i', AT(gemm_m),              "768",    1, 1 << 16, "M",
+     "rows of the product"},
     {"n",             'b', 'i', AT(gemm_n),              "768",    1, 1 << 16, "N", "columns"},
-    {"k",             'b', 'i', AT(gemm_k),              "768",    1, 1 << 16, "K", "the inner size"},
-    {"isa",           'b', 'c', AT(isa),                 "best",   0, 0, "best|base|avx2|avx512", "instruction set"},
+    {"k",             'b', 'i', AT(gemm_k),              "768",    1, 1 << 16, "K",
+     "the inner size"},
+    {"isa",           'b', 'c', AT(isa),                 "best",   0, 0, "best|base|avx2|avx512",
+     "instruction set"},
     {NULL, 0, 0, 0, NULL, 0, 0, NULL, NULL}
 };
 
@@ -4869,13 +5311,17 @@ int option_set(const Option *o, Settings *s, const char *text, bool bounded, Err
         strcpy(at, text);
     } else if (o->kind == 'c') {
         int which = choice_of(o->choices, text);
-        if (which < 0) return fail(e, 2, "--%s %s: expected one of %s. Try: one of these", o->flag, text, o->choices);
+        if (which < 0)
+            return fail(e, 2, "--%s %s: expected one of %s. Try: one of these", o->flag, text,
+                        o->choices);
         memcpy(at, &which, sizeof which);
     } else if (!number || (o->kind == 'i' && x != floor(x))) {
-        return fail(e, 2, "--%s %s: expected a %snumber. Try: --%s %s", o->flag, text, o->kind == 'i' ? "whole " : "",
-                    o->flag, atof(o->fallback) > 0 ? o->fallback : "1");
+        return fail(e, 2, "--%s %s: expected a %snumber. Try: --%s %s", o->flag, text,
+                    o->kind == 'i' ? "whole " : "", o->flag,
+                    atof(o->fallback) > 0 ? o->fallback : "1");
     } else if (bounded && !(x >= o->least && x <= o->most)) {
-        return fail(e, 2, "--%s %s: expected %g to %g. Try: a value between", o->flag, text, o->least, o->most);
+        return fail(e, 2, "--%s %s: expected %g to %g. Try: a value between", o->flag, text,
+                    o->least, o->most);
     } else if (o->kind == 'd') {
         memcpy(at, &x, sizeof x);
     } else {
@@ -4916,14 +5362,17 @@ const Option *option_find(const char *flag, const char *groups) {
     return NULL;
 }
 
-static int parse_words(Settings *s, int argc, char **argv, const char *groups, const char **words, int *n_words, Error *e);
+static int parse_words(Settings *s, int argc, char **argv, const char *groups, const char **words,
+                       int *n_words, Error *e);
 
 /* --variant NAME: the flags of a row of VARIANTS, as if they stood here. */
 int settings_flags(Settings *s, const char *flags, const char *groups, Error *e) {
     char text[1024], *argv[96];
     int argc = 0;
-    if (snprintf(text, sizeof text, "%s", flags) >= (int)sizeof text) return fail(e, 2, "too many flags in one string");
-    for (char *word = strtok(text, " "); word && argc < 96; word = strtok(NULL, " ")) argv[argc++] = word;
+    if (snprintf(text, sizeof text, "%s", flags) >= (int)sizeof text)
+        return fail(e, 2, "too many flags in one string");
+    for (char *word = strtok(text, " "); word && argc < 96; word = strtok(NULL, " "))
+        argv[argc++] = word;
     return parse_words(s, argc, argv, groups, NULL, NULL, e);
 }
 
@@ -4936,11 +5385,13 @@ static int parse_variant(Settings *s, const char *name, Error *e) {
     return fail(e, 2, "--variant %s: no such row. Try: sink list", name);
 }
 
-static int parse_words(Settings *s, int argc, char **argv, const char *groups, const char **words, int *n_words, Error *e) {
+static int parse_words(Settings *s, int argc, char **argv, const char *groups, const char **words,
+                       int *n_words, Error *e) {
     for (int i = 0; i < argc && !e->status; i++) {
         const char *word = argv[i];
         if (strncmp(word, "--", 2)) {
-            if (!words || *n_words >= 8) return fail(e, 2, "%s: a word too many. Try: sink help", word);
+            if (!words || *n_words >= 8)
+                return fail(e, 2, "%s: a word too many. Try: sink help", word);
             words[(*n_words)++] = word;
             continue;
         }
@@ -4955,7 +5406,8 @@ static int parse_words(Settings *s, int argc, char **argv, const char *groups, c
     return e->status;
 }
 
-int settings_parse(Settings *s, int argc, char **argv, const char *groups, const char **words, int *n_words, Error *e) {
+int settings_parse(Settings *s, int argc, char **argv, const char *groups, const char **words,
+                   int *n_words, Error *e) {
     if (parse_words(s, argc, argv, groups, words, n_words, e)) return e->status;
     if (s->train.min_lr < 0) s->train.min_lr = s->train.lr / 10;
     return 0;
@@ -4969,11 +5421,14 @@ int config_from_flags(Config *c, const char *flags, Error *e) {
     return config_resolve(c, e);
 }
 
-/* ---------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * 16.2  Verbs
  */
 
-typedef struct Verb { const char *name, *words, *groups, *help; int (*run)(Settings *s, const char **words, int n, Error *e); } Verb;
+typedef struct Verb {
+    const char *name, *words, *groups, *help;
+    int (*run)(Settings *s, const char **words, int n, Error *e);
+} Verb;
 static const Verb *verb_find(const char *name);
 static void verbs_print(FILE *out);
 
@@ -4987,7 +5442,9 @@ static void echo_command(const Verb *v, const Settings *s, FILE *out) {
         if (!strchr(v->groups, o->group)) continue;
         option_text(o, s, value, sizeof value);
         option_text(o, &base, fallback, sizeof fallback);
-        if (strcmp(value, fallback)) fprintf(out, " --%s%s%s", o->flag, o->kind == 'b' ? "" : " ", o->kind == 'b' ? "" : value);
+        if (strcmp(value, fallback))
+            fprintf(out, " --%s%s%s", o->flag, o->kind == 'b' ? "" : " ",
+                    o->kind == 'b' ? "" : value);
     }
     fputc('\n', out);
 }
@@ -5005,8 +5462,9 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
     progress_start(&p, "train", s->quiet);
     train_run(&t, &p, e);
     if (!e->status)
-        printf("steps=%ld loss=%.6f valid_loss=%.6f alpha_1=%.6f sink_1=%.6f parameters=%lld%s%s\n", t.step, t.loss,
-               held_loss(&t.m, &t.data, &t.s, HELD_BLOCKS, e), p.alpha1, p.sink1, (long long)t.m.count, s->out[0] ? " out=" : "", s->out);
+        printf("steps=%ld loss=%.6f valid_loss=%.6f alpha_1=%.6f sink_1=%.6f parameters=%lld%s%s\n",
+               t.step, t.loss, held_loss(&t.m, &t.data, &t.s, HELD_BLOCKS, e), p.alpha1, p.sink1,
+               (long long)t.m.count, s->out[0] ? " out=" : "", s->out);
     trainer_free(&t);
     return e->status;
 }
@@ -5023,11 +5481,16 @@ static int open_model(Settings *s, const char *path, Trainer *t, Error *e) {
     s->data.random_tokens[0] = 0;
     s->data.valid = said.data.valid;
     s->eps = said.eps; s->eval_T = said.eval_T; s->eval_n = said.eval_n; s->eval_k = said.eval_k;
-    s->metric_rows = said.metric_rows; s->input = said.input; s->quiet = said.quiet; s->all = said.all;
+    s->metric_rows = said.metric_rows;
+    s->input = said.input;
+    s->quiet = said.quiet;
+    s->all = said.all;
     memcpy(s->csv, said.csv, sizeof s->csv); memcpy(s->json, said.json, sizeof s->json);
     memcpy(s->out, said.out, sizeof s->out); memcpy(s->ids, said.ids, sizeof s->ids);
     memcpy(s->prompt, said.prompt, sizeof s->prompt);
-    s->tokens_out = said.tokens_out; s->temperature = said.temperature; s->train.seed = said.train.seed;
+    s->tokens_out = said.tokens_out;
+    s->temperature = said.temperature;
+    s->train.seed = said.train.seed;
     return 0;
 }
 
@@ -5035,7 +5498,10 @@ static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
     uint64_t hash = t->tokenizer_hash;
     if (data_open(&t->data, &s->data, 0, 0, e)) return e->status;
     if (hash && hash != t->data.tokenizer.hash)
-        return fail(e, 1, "%s: expected the tokenizer it was trained with, found another in %s. Try: --tokenizer FILE", path, s->data.tokenizer);
+        return fail(e, 1,
+                    "%s: expected the tokenizer it was trained with, found another in %s. Try: "
+                    "--tokenizer FILE",
+                    path, s->data.tokenizer);
     return 0;
 }
 
@@ -5043,21 +5509,32 @@ static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
 static int eval_write(const Sinks *r, const Settings *s, Error *e) {
     char text[2048];
     int first = config_column_first(&s->model), star = config_column_star(&s->model), n;
-    double values[] = {sinks_sink(r, first, 0), sinks_alpha(r, first), sinks_alpha(r, first) / sink_uniform(&s->model, r->T),
-                       star < 0 ? 0 : sinks_sink(r, star, 0), star < 0 ? 0 : sinks_alpha(r, star), sinks_ratio(r), r->loss,
-                       r->massive, r->median};
-    static const char *const names[] = {"sink_1", "alpha_1", "times_even", "sink_star", "alpha_star", "norm_ratio", "loss", "massive", "median"};
+    double values[] = {sinks_sink(r, first, 0),
+                       sinks_alpha(r, first),
+                       sinks_alpha(r, first) / sink_uniform(&s->model, r->T),
+                       star < 0 ? 0 : sinks_sink(r, star, 0),
+                       star < 0 ? 0 : sinks_alpha(r, star),
+                       sinks_ratio(r),
+                       r->loss,
+                       r->massive,
+                       r->median};
+    static const char *const names[] = {"sink_1",    "alpha_1",    "times_even",
+                                        "sink_star", "alpha_star", "norm_ratio",
+                                        "loss",      "massive",    "median"};
     if (s->csv[0]) {
         n = snprintf(text, sizeof text, "eps,T,n");
-        for (int i = 0; i < 9; i++) n += snprintf(text + n, sizeof text - (size_t)n, ",%s", names[i]);
+        for (int i = 0; i < 9; i++)
+            n += snprintf(text + n, sizeof text - (size_t)n, ",%s", names[i]);
         n += snprintf(text + n, sizeof text - (size_t)n, "\n%g,%d,%d", s->eps, r->T, r->n);
-        for (int i = 0; i < 9; i++) n += snprintf(text + n, sizeof text - (size_t)n, ",%.8g", values[i]);
+        for (int i = 0; i < 9; i++)
+            n += snprintf(text + n, sizeof text - (size_t)n, ",%.8g", values[i]);
         n += snprintf(text + n, sizeof text - (size_t)n, "\n");
         file_write(s->csv, text, (size_t)n, e);
     }
     if (s->json[0]) {
         n = snprintf(text, sizeof text, "{\"eps\": %g, \"T\": %d, \"n\": %d", s->eps, r->T, r->n);
-        for (int i = 0; i < 9; i++) n += snprintf(text + n, sizeof text - (size_t)n, ", \"%s\": %.8g", names[i], values[i]);
+        for (int i = 0; i < 9; i++)
+            n += snprintf(text + n, sizeof text - (size_t)n, ", \"%s\": %.8g", names[i], values[i]);
         n += snprintf(text + n, sizeof text - (size_t)n, "}\n");
         file_write(s->json, text, (size_t)n, e);
     }
@@ -5074,7 +5551,8 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
         trainer_free(&t);
         return e->status;
     }
-    printf("%s: %d sequences of %d tokens, %s", words[0], r.n, r.T, (const char *[]){"natural", "random", "repeat"}[s->input]);
+    printf("%s: %d sequences of %d tokens, %s", words[0], r.n, r.T,
+           (const char *[]){"natural", "random", "repeat"}[s->input]);
     if (s->input == INPUT_NATURAL) printf(" (%d at the start of a document)", starts);
     if (s->data.fix_token) printf(", token %d fixed as in its training", s->data.fix_token);
     printf(", rows %s\n\n", s->metric_rows == ROWS_REAL ? "real" : "plus1");
@@ -5098,7 +5576,8 @@ static int verb_list(Settings *s, const char **words, int n, Error *e) {
     printf("%-16s %-22s %-16s %-6s %s\n", "variant", "paper", "Sink_1 % there", "loss", "flags");
     for (const Variant *v = VARIANTS; v->name; v++)
         printf("%-16s %-22.22s %-16s %-6s %s\n", v->name, v->source, v->sink, v->loss, v->flags);
-    printf("\n--variant NAME sets the flags of a row; * a / b: Sink_* and Sink_1; -: training failed there; blank: no number.\n");
+    printf("\n--variant NAME sets the flags of a row; * a / b: Sink_* and Sink_1; -: training "
+           "failed there; blank: no number.\n");
     return 0;
 }
 
@@ -5110,24 +5589,36 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
     Ids ids = {0};
     const char *what = n ? words[0] : "";
     if (!strcmp(what, "train")) {
-        if (n < 2 || !s->out[0]) return fail(e, 2, "tokenize train: expected files and --out FILE. Try: sink tokenize train text.txt --out tokenizer.bin");
+        if (n < 2 || !s->out[0])
+            return fail(e, 2,
+                        "tokenize train: expected files and --out FILE. Try: sink tokenize train "
+                        "text.txt --out tokenizer.bin");
         for (int i = 1; i < n; i++)
-            if (file_read(words[i], &in, e) || bytes_add(&in, DOCUMENT_END, strlen(DOCUMENT_END), e)) break;
-        if (!e->status && !tokenizer_train(&t, in.at, in.size, s->model.vocab, e)) tokenizer_save(s->out, &t, e);
+            if (file_read(words[i], &in, e) ||
+                bytes_add(&in, DOCUMENT_END, strlen(DOCUMENT_END), e))
+                break;
+        if (!e->status && !tokenizer_train(&t, in.at, in.size, s->model.vocab, e))
+            tokenizer_save(s->out, &t, e);
         if (!e->status) printf("vocabulary=%d text=%zu out=%s\n", t.vocab, in.size, s->out);
     } else if (!strcmp(what, "encode") || !strcmp(what, "decode")) {
         const char *path = n > 1 ? words[1] : "-";
-        if (!tokenizer_load(s->data.tokenizer, &t, e) && !encoder_make(&encoder, &t, e) && !file_read(path, &in, e)) {
+        if (!tokenizer_load(s->data.tokenizer, &t, e) && !encoder_make(&encoder, &t, e) &&
+            !file_read(path, &in, e)) {
             if (!strcmp(what, "encode")) {
                 tokenizer_encode(&encoder, in.at, in.size, &ids, e);
-                for (size_t i = 0; i < ids.size && !e->status; i++) printf("%d%c", ids.at[i], i + 1 < ids.size ? ' ' : '\n');
+                for (size_t i = 0; i < ids.size && !e->status; i++)
+                    printf("%d%c", ids.at[i], i + 1 < ids.size ? ' ' : '\n');
             } else {
                 int B, T;
-                if (!ids_parse(&in, path, t.vocab, false, &ids, &B, &T, e) && !tokenizer_decode(&t, ids.at, ids.size, &out, e))
+                if (!ids_parse(&in, path, t.vocab, false, &ids, &B, &T, e) &&
+                    !tokenizer_decode(&t, ids.at, ids.size, &out, e))
                     fwrite(out.at, 1, out.size, stdout);
             }
         }
-    } else fail(e, 2, "tokenize: expected train, encode or decode, found '%s'. Try: sink help tokenize", what);
+    } else
+        fail(e, 2,
+             "tokenize: expected train, encode or decode, found '%s'. Try: sink help tokenize",
+             what);
     encoder_free(&encoder);
     tokenizer_free(&t);
     ids_free(&ids);
@@ -5136,8 +5627,10 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
     return e->status;
 }
 
-/* The next token after ids[0..n): the likeliest at temperature 0, else drawn from softmax(y / temperature). */
-static int sample_next(const Model *m, Acts *a, const int *ids, int n, double temperature, Rng *rng, real *y) {
+/* The next token after ids[0..n): the likeliest at temperature 0, else drawn from softmax(y /
+ * temperature). */
+static int sample_next(const Model *m, Acts *a, const int *ids, int n, double temperature, Rng *rng,
+                       real *y) {
     int V = m->c.vocab, N = config_rows(&m->c, n), best = 0;
     model_forward(m, a, ids, 1, n);
     model_logits(m, a, a->nf + (idx)(N - 1) * m->c.dim, 1, y);
@@ -5156,12 +5649,20 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
     Trainer t = {0};
     Ids ids = {0};
     Bytes text = {0};
-    if (n != 1) return fail(e, 2, "generate: expected one model file. Try: sink generate out/model.ckpt --prompt \"The king\"");
+    if (n != 1)
+        return fail(e, 2,
+                    "generate: expected one model file. Try: sink generate out/model.ckpt --prompt "
+                    "\"The king\"");
     if (open_model(s, words[0], &t, e)) return e->status;
     uint64_t hash = t.tokenizer_hash;
-    if (tokenizer_load(s->data.tokenizer, &t.data.tokenizer, e) || encoder_make(&t.data.encoder, &t.data.tokenizer, e)) goto done;
+    if (tokenizer_load(s->data.tokenizer, &t.data.tokenizer, e) ||
+        encoder_make(&t.data.encoder, &t.data.tokenizer, e))
+        goto done;
     if (hash != t.data.tokenizer.hash) {
-        fail(e, 1, "%s: expected the tokenizer it was trained with, found another in %s. Try: --tokenizer FILE", words[0], s->data.tokenizer);
+        fail(e, 1,
+             "%s: expected the tokenizer it was trained with, found another in %s. Try: "
+             "--tokenizer FILE",
+             words[0], s->data.tokenizer);
         goto done;
     }
     const int32_t start = s->data.fix_token == 1 ? TOKEN_FIX : s->data.bos ? TOKEN_BOS : TOKEN_END;
@@ -5174,14 +5675,16 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
     if (!e->status && !acts_create(&t.a, &t.m, 1, C, false, e)) {
         fputs(s->prompt, stdout);
         for (int i = 0; i < s->tokens_out && !e->status && !interrupted; i++) {
-            int have = (int)ids.size < C ? (int)ids.size : C;      /* the first token stays, the oldest others go */
+            /* the first token stays, the oldest others go */
+            int have = (int)ids.size < C ? (int)ids.size : C;
             row[0] = ids.at[0];
             for (int k = 1; k < have; k++) row[k] = ids.at[ids.size - (size_t)have + (size_t)k];
             int32_t next = sample_next(&t.m, &t.a, row, have, s->temperature, &rng, y);
             if (next == TOKEN_END) break;
             ids_add(&ids, &next, 1, e);
             text.size = 0;
-            if (!tokenizer_decode(&t.data.tokenizer, &next, 1, &text, e)) fwrite(text.at, 1, text.size, stdout);
+            if (!tokenizer_decode(&t.data.tokenizer, &next, 1, &text, e))
+                fwrite(text.at, 1, text.size, stdout);
             fflush(stdout);
         }
         fputc('\n', stdout);
@@ -5200,14 +5703,20 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
     Bytes text = {0};
     Ids ids = {0};
     int B = 0, T = 0;
-    if (n > 1) return fail(e, 2, "dump: expected at most one model file. Try: sink dump --ids FILE --out FOLDER");
-    if (!s->ids[0] || !s->out[0]) return fail(e, 2, "dump: expected --ids FILE and --out FOLDER. Try: echo 1 2 3 4 > ids; sink dump --ids ids --out out/dump");
+    if (n > 1)
+        return fail(
+            e, 2, "dump: expected at most one model file. Try: sink dump --ids FILE --out FOLDER");
+    if (!s->ids[0] || !s->out[0])
+        return fail(e, 2,
+                    "dump: expected --ids FILE and --out FOLDER. Try: echo 1 2 3 4 > ids; sink "
+                    "dump --ids ids --out out/dump");
     if (n == 1) {
         if (open_model(s, words[0], &t, e)) return e->status;
         model_free(&t.m);
         Bytes file = {0};
         Trainer again = {0};
-        if (!file_read(words[0], &file, e)) checkpoint_read(file.at, file.size, words[0], &again, true, e);
+        if (!file_read(words[0], &file, e))
+            checkpoint_read(file.at, file.size, words[0], &again, true, e);
         bytes_free(&file);
         t = again;
     } else if (!config_resolve(&s->model, e) && !model_create(&t.m, &s->model, true, e))
@@ -5215,9 +5724,15 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
     if (!e->status) file_read(s->ids, &text, e);
     if (!e->status && !ids_parse(&text, s->ids, t.m.c.vocab, true, &ids, &B, &T, e)) {
         if (T > t.m.c.context)
-            fail(e, 1, "%s: expected at most %d ids a line (--context and one), found %d. Try: --context %d", s->ids, t.m.c.context + 1, T + 1, T);
-        else if (make_folder(s->out) && errno != EEXIST) fail(e, 1, "%s: cannot be made, %s. Try: a folder that exists", s->out, strerror(errno));
-        else if (!acts_create(&t.a, &t.m, B, T, true, e)) dump_run(s->out, s, &t.m, &t.a, &ids, B, T, e);
+            fail(e, 1,
+                 "%s: expected at most %d ids a line (--context and one), found %d. Try: --context "
+                 "%d",
+                 s->ids, t.m.c.context + 1, T + 1, T);
+        else if (make_folder(s->out) && errno != EEXIST)
+            fail(e, 1, "%s: cannot be made, %s. Try: a folder that exists", s->out,
+                 strerror(errno));
+        else if (!acts_create(&t.a, &t.m, B, T, true, e))
+            dump_run(s->out, s, &t.m, &t.a, &ids, B, T, e);
     }
     ids_free(&ids);
     bytes_free(&text);
@@ -5229,32 +5744,37 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
 static int bench_gemm(const Settings *s, Error *e) {
     int m = s->gemm_m, n = s->gemm_n, k = s->gemm_k;
     Isa isa = s->isa == 0 ? isa_best() : (Isa)(s->isa - 1);
-    if (isa > isa_best()) return fail(e, 2, "--isa: this machine has not that instruction set. Try: --isa best");
-    real *a = grab((idx)m * k, sizeof(real), e), *b = grab((idx)k * n, sizeof(real), e), *c = grab((idx)m * n, sizeof(real), e);
+    if (isa > isa_best())
+        return fail(e, 2, "--isa: this machine has not that instruction set. Try: --isa best");
+    real *a = grab((idx)m * k, sizeof(real), e), *b = grab((idx)k * n, sizeof(real), e),
+         *c = grab((idx)m * n, sizeof(real), e);
     if (!e->status) {
         Rng rng = {1};
         for (idx i = 0; i < (idx)m * k; i++) a[i] = (real)(rng_uniform(&rng) - 0.5);
         for (idx i = 0; i < (idx)k * n; i++) b[i] = (real)(rng_uniform(&rng) - 0.5);
-        double peak = fma_peak(isa, workers()), best = 1e30, flop = 2.0 * m * n * k, start = seconds();
+        double peak = fma_peak(isa, workers()), best = 1e30, flop = 2.0 * m * n * k,
+               start = seconds();
         for (int i = 0; i < 5 || (seconds() - start < 0.5 && i < 100000); i++) {
             double from = seconds();
             matmul_at(isa, c, n, rows_of(a, k), rows_of(b, n), m, n, k, false);
             double took = seconds() - from;
             if (took < best) best = took;
         }
-        printf("gflops=%.1f peak=%.1f ratio=%.3f m=%d n=%d k=%d isa=%s threads=%d fused=%d\n", flop / best / 1e9, peak,
-               flop / best / 1e9 / peak, m, n, k, (const char *[]){"base", "avx2", "avx512"}[isa], workers(), fma_fuses(isa));
+        printf("gflops=%.1f peak=%.1f ratio=%.3f m=%d n=%d k=%d isa=%s threads=%d fused=%d\n",
+               flop / best / 1e9, peak, flop / best / 1e9 / peak, m, n, k,
+               (const char *[]){"base", "avx2", "avx512"}[isa], workers(), fma_fuses(isa));
     }
     free(a); free(b); free(c);
     return e->status;
 }
 
-/* Useful operations of a training step: 6 for each weight of a matrix and token, and the two products
- * of attention over what is visible, forward and twice that backward. */
+/* Useful operations of a training step: 6 for each weight of a matrix and token, and the two
+ * products of attention over what is visible, forward and twice that backward. */
 static double step_flops(const Model *m, int B, int T) {
     double weights = 0, seen = 0;
     for (int i = 0; i < m->n_tensors; i++)
-        if (m->tensor[i].rank == 2 && m->tensor[i].matrix && strcmp(m->tensor[i].name, "wte") && strcmp(m->tensor[i].name, "wpe"))
+        if (m->tensor[i].rank == 2 && m->tensor[i].matrix && strcmp(m->tensor[i].name, "wte") &&
+            strcmp(m->tensor[i].name, "wpe"))
             weights += (double)m->tensor[i].count;
     if (m->c.tied) weights += (double)m->c.vocab * m->c.embed_dim;
     int N = config_rows(&m->c, T);
@@ -5270,18 +5790,26 @@ static int bench_step(Settings *s, Error *e) {
     Trainer t;
     enum { COUNT = 15 };
     if (trainer_create(&t, s, e)) return e->status;
-    double took[COUNT], peak = fma_peak(isa_best(), workers()), flop = step_flops(&t.m, s->train.batch, s->model.context) * s->train.accumulate;
+    double took[COUNT],
+        peak = fma_peak(isa_best(), workers()),
+        flop = step_flops(&t.m, s->train.batch, s->model.context) * s->train.accumulate;
     for (int i = -3; i < COUNT && !e->status; i++) {
         double from = seconds();
         trainer_step(&t, e);
         if (i >= 0) took[i] = seconds() - from;
     }
     for (int i = 1; i < COUNT; i++)
-        for (int j = i; j > 0 && took[j] < took[j - 1]; j--) { double swap = took[j]; took[j] = took[j - 1]; took[j - 1] = swap; }
-    double median = took[COUNT / 2], tokens = (double)s->train.batch * s->train.accumulate * s->model.context;
+        for (int j = i; j > 0 && took[j] < took[j - 1]; j--) {
+            double swap = took[j];
+            took[j] = took[j - 1];
+            took[j - 1] = swap;
+        }
+    double median = took[COUNT / 2],
+           tokens = (double)s->train.batch * s->train.accumulate * s->model.context;
     if (!e->status)
-        printf("step_ms=%.2f tok_per_s=%.0f gflops=%.1f ratio=%.3f peak=%.1f threads=%d\n", 1e3 * median, tokens / median,
-               flop / median / 1e9, flop / median / 1e9 / peak, peak, workers());
+        printf("step_ms=%.2f tok_per_s=%.0f gflops=%.1f ratio=%.3f peak=%.1f threads=%d\n",
+               1e3 * median, tokens / median, flop / median / 1e9, flop / median / 1e9 / peak, peak,
+               workers());
     trainer_free(&t);
     return e->status;
 }
@@ -5297,19 +5825,27 @@ static int verb_help(Settings *s, const char **words, int n, Error *e) {
     if (n && !v) return fail(e, 2, "help: there is no verb '%s'. Try: sink help", words[0]);
     (void)s;
     if (!v) {
-        printf("sink: \"When Attention Sink Emerges in Language Models\" as one C file.\n\n  sink VERB [MODEL] [--flag value ...]\n\n");
+        printf("sink: \"When Attention Sink Emerges in Language Models\" as one C file.\n\n  sink "
+               "VERB [MODEL] [--flag value ...]\n\n");
         verbs_print(stdout);
-        printf("\nBegin with: sink run. A verb's flags: sink help VERB. Results on stdout, progress on stderr.\n"
-               "Exit status: 0 done, 1 a file, the data, the numbers or a check failed, 2 wrong usage.\n");
+        printf("\nBegin with: sink run. A verb's flags: sink help VERB. Results on stdout, "
+               "progress on stderr.\n"
+               "Exit status: 0 done, 1 a file, the data, the numbers or a check failed, 2 wrong "
+               "usage.\n");
         return 0;
     }
     printf("sink %s %s\n    %s\n\n", v->name, v->words, v->help);
     for (const Option *o = OPTIONS; o->flag; o++) {
         char left[96];
         if (!strchr(v->groups, o->group)) continue;
-        snprintf(left, sizeof left, "--%s %s", o->flag, o->kind == 'c' ? o->choices : o->choices ? o->choices : "");
-        printf("  %-34s %s%s", left, strlen(left) > 34 ? "\n                                     " : "", o->help);
-        if (o->kind != 'b' && *o->fallback && strcmp(o->fallback, "0") && strcmp(o->fallback, "-1")) printf(" [%s]", o->fallback);
+        snprintf(left, sizeof left, "--%s %s", o->flag,
+                 o->kind == 'c' ? o->choices
+                 : o->choices   ? o->choices
+                                : "");
+        printf("  %-34s %s%s", left,
+               strlen(left) > 34 ? "\n                                     " : "", o->help);
+        if (o->kind != 'b' && *o->fallback && strcmp(o->fallback, "0") && strcmp(o->fallback, "-1"))
+            printf(" [%s]", o->fallback);
         fputc('\n', stdout);
     }
     if (strchr(v->groups, 'm')) printf("  %-34s a row of `sink list`\n", "--variant NAME");
@@ -5317,16 +5853,26 @@ static int verb_help(Settings *s, const char **words, int n, Error *e) {
 }
 
 static const Verb VERBS[] = {
-    {"run",      "",               "mtdeo", "three short trainings: a sink emerges, moves to a key bias, fails to appear", verb_run},
-    {"train",    "",               "mtdeo", "text in, checkpoint out", verb_train},
-    {"eval",     "MODEL",          "dteo",  "the sink metrics, norms and the alpha map of a model", verb_eval},
-    {"check",    "[NAME]",         "",      "the paper's propositions, measured: holds, fails as it must, refuted", verb_check},
-    {"list",     "",               "",      "the paper's variants by name", verb_list},
-    {"tokenize", "train|encode|decode [FILE]", "mdo", "make a tokenizer; text to ids; ids to text", verb_tokenize},
-    {"generate", "MODEL",          "dtgo",  "text from a model", verb_generate},
-    {"dump",     "[MODEL]",        "mtio",  "every tensor of one forward and backward, for NumPy", verb_dump},
-    {"bench",    "gemm|step",      "bmtdo", "speed, as a ratio to the machine's measured peak", verb_bench},
-    {"help",     "[VERB]",         "",      "this page; a verb's flags", verb_help},
+    {"run",      "",               "mtdeo",
+     "three short trainings: a sink emerges, moves to a key bias, fails to appear", verb_run},
+    {"train",    "",               "mtdeo",
+     "text in, checkpoint out", verb_train},
+    {"eval",     "MODEL",          "dteo",
+     "the sink metrics, norms and the alpha map of a model", verb_eval},
+    {"check",    "[NAME]",         "",
+     "the paper's propositions, measured: holds, fails as it must, refuted", verb_check},
+    {"list",     "",               "",
+     "the paper's variants by name", verb_list},
+    {"tokenize", "train|encode|decode [FILE]", "mdo",
+     "make a tokenizer; text to ids; ids to text", verb_tokenize},
+    {"generate", "MODEL",          "dtgo",
+     "text from a model", verb_generate},
+    {"dump",     "[MODEL]",        "mtio",
+     "every tensor of one forward and backward, for NumPy", verb_dump},
+    {"bench",    "gemm|step",      "bmtdo",
+     "speed, as a ratio to the machine's measured peak", verb_bench},
+    {"help",     "[VERB]",         "",
+     "this page; a verb's flags", verb_help},
     {NULL, NULL, NULL, NULL, NULL}
 };
 
@@ -5336,7 +5882,8 @@ static const Verb *verb_find(const char *name) {
 }
 
 static void verbs_print(FILE *out) {
-    for (const Verb *v = VERBS; v->name; v++) fprintf(out, "  %-9s %-27s %s\n", v->name, v->words, v->help);
+    for (const Verb *v = VERBS; v->name; v++)
+        fprintf(out, "  %-9s %-27s %s\n", v->name, v->words, v->help);
 }
 
 #ifndef SINK_NO_MAIN
@@ -5354,14 +5901,22 @@ int main(int argc, char **argv) {
         if (!strcmp(v->name, "run")) settings_flags(&s, RUN_FLAGS, "mtd", &e);
         if (!strcmp(v->name, "run")) s.train.steps = RUN_STEPS;
         if (!settings_parse(&s, argc > 2 ? argc - 2 : 0, argv + 2, v->groups, words, &n, &e)) {
-            if (set_workers(s.threads)) fprintf(stderr, "sink: built without OpenMP, so 1 thread and not %d; the bits are the same\n", s.threads);
+            if (set_workers(s.threads))
+                fprintf(
+                    stderr,
+                    "sink: built without OpenMP, so 1 thread and not %d; the bits are the same\n",
+                    s.threads);
             signal(SIGINT, on_interrupt);
-            if (!s.quiet && (v->run == verb_run || v->run == verb_train)) echo_command(v, &s, stderr);
+            if (!s.quiet && (v->run == verb_run || v->run == verb_train))
+                echo_command(v, &s, stderr);
             v->run(&s, words, n, &e);
         }
     }
     if (e.status) fprintf(stderr, "sink: %s\n", e.text);
-    else if (fflush(stdout) || ferror(stdout)) { fprintf(stderr, "sink: the output cannot be written. Try: free some space\n"); e.status = 1; }
+    else if (fflush(stdout) || ferror(stdout)) {
+        fprintf(stderr, "sink: the output cannot be written. Try: free some space\n");
+        e.status = 1;
+    }
     return e.status;
 }
 #endif

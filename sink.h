@@ -1,16 +1,19 @@
-/* sink.h - "When Attention Sink Emerges in Language Models" (ICLR 2025) as one C file: the declarations.
+/* sink.h - "When Attention Sink Emerges in Language Models" (ICLR 2025) as one C file: the
+ * declarations.
  *
  * SPDX-License-Identifier: MIT
  *
- * Everything that sink.c defines for use elsewhere is declared here, in sink.c's order and under its
- * chapter numbers. Read the masthead of sink.c first: it has the formula, the notation and the contents.
+ * Everything that sink.c defines for use elsewhere is declared here, in sink.c's order and under
+ * its chapter numbers. Read the masthead of sink.c first: it has the formula, the notation and the
+ * contents.
  *
  * Letters, once:   B sequences   T real tokens   N rows of a sequence: T, or T+1 with a sink token
  *                  L layers   H heads   D = d_h, a head's width   C = d, the model's width
- *                  K key heads (H of them, or fewer: H/K query heads share one)   F, V: ffn, vocabulary
+ *                  K key heads (H of them, or fewer: H/K query heads share one)   F, V: ffn,
+ *                  vocabulary
  * Indices:         i query   j key   h head   l layer   b sequence   c channel   t token, from 1
- * Row vectors: y = x W with W stored [in, out], as the paper writes it. The gradient of w is dw, of the
- * same shape, always accumulated with += and zeroed in one place (model_zero_grads).
+ * Row vectors: y = x W with W stored [in, out], as the paper writes it. The gradient of w is dw,
+ * of the same shape, always accumulated with += and zeroed in one place (model_zero_grads).
  *
  * Errors: a function that can fail returns 0 or a status and fills one line of text (struct Error).
  * Only main prints and exits. Status 1: a file, the data, the numbers or a check; 2: wrong usage.
@@ -23,7 +26,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* The one line that sets the precision. The double build (-DSINK_DOUBLE) is the oracle of the float build. */
+/* The one line that sets the precision. The double build (-DSINK_DOUBLE) is the oracle of the
+ * float build. */
 #ifdef SINK_DOUBLE
 typedef double real;
 #define REAL_EPS 2.220446049250313e-16
@@ -38,7 +42,8 @@ typedef ptrdiff_t idx;
 /* One line that a user can act on: "FILE: expected X, found Y. Try: COMMAND". */
 typedef struct Error { int status; char text[640]; } Error;
 
-/* SplitMix64 (Steele, Lea and Flood 2014): the state is one word, so a run's random state is one number. */
+/* SplitMix64 (Steele, Lea and Flood 2014): the state is one word, so a run's random state is one
+ * number. */
 typedef struct Rng { uint64_t state; } Rng;
 
 /* A growing array of bytes. */
@@ -49,13 +54,14 @@ typedef struct Bytes { unsigned char *at; size_t size, room; } Bytes;
 #define INV_SQRT_2PI    0.39894228040143267794
 #define SQRT_2_OVER_PI  0.79788456080286535588
 
-/* ---------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * 1  Config and variants
  * The first row of every axis is the paper's default, so a zeroed enum is the baseline. */
 
 enum { POS_ROTARY, POS_NONE, POS_ABSOLUTE, POS_LEARNED, POS_RELATIVE, POS_T5, POS_ALIBI };
 enum { PAIR_HALF, PAIR_INTERLEAVED };                     /* which two dims a rotation turns */
-enum { ROPE_PLAIN, ROPE_LINEAR, ROPE_LLAMA3 };            /* how published models stretch the angles */
+/* how published models stretch the angles */
+enum { ROPE_PLAIN, ROPE_LINEAR, ROPE_LLAMA3 };
 enum { NORM_RMS, NORM_LAYER };
 enum { PLACE_PRE, PLACE_POST, PLACE_PARALLEL };
 enum { ACT_SWIGLU, ACT_GEGLU, ACT_REGLU, ACT_SWISH, ACT_GELU, ACT_RELU, ACT_GELUTANH };
@@ -79,7 +85,8 @@ typedef struct Config {
     int layers, heads, kv_heads;      /* L, H, K; kv_heads 0 means H */
     int dim, head_dim, ffn;           /* C, D (0 means C / H), F */
     int vocab, context;               /* V; the longest T */
-    int pos;                          /* POS_*; 2.: P added to the input, R in <q R, k R>, or b(i-j) */
+    /* POS_*; 2.: P added to the input, R in <q R, k R>, or b(i-j) */
+    int pos;
     int rotary_dims;                  /* r: the first r dims are rotated; 0 means D */
     int rope_pairing, rope_scaling;   /* PAIR_*, ROPE_* */
     double rope_base;                 /* 10000 in the paper */
@@ -91,36 +98,46 @@ typedef struct Config {
     int linear_bias, tied, embed_dim; /* switches; width E of the embedding, 0 means C */
     int combine;                      /* COMBINE_*: Table 12 left */
     int kernel, sim, normalizer;      /* KERNEL_*, SIM_*, NORMALIZER_*: Table 15 */
-    double pnorm, scale;              /* p of NORMALIZER_PNORM (equation 43), 0 when unused; alpha (equation 29) */
+    /* p of NORMALIZER_PNORM (equation 43), 0 when unused; alpha (equation 29) */
+    double pnorm, scale;
     int extra, extra_shared;          /* EXTRA_*: Table 4; one k* for all heads: Table 12 right */
-    int extra_dims, extra_order;      /* d_a learned dims, 0 means D: Table 13; ORDER_* says which */
+    /* d_a learned dims, 0 means D: Table 13; ORDER_* says which */
+    int extra_dims, extra_order;
     int extra_value;                  /* VALUE_*: the fixed v* of Table 5 */
     double extra_norm;                /* m of Table 5 */
     int vbias, sink_token;            /* switches: V biases and sink token of Table 4 */
     int window;                       /* w keys, self included; 0 means all (Figure 6) */
-    int window_period, window_offset; /* period 0: every layer has the window; else l % period == offset */
+    /* period 0: every layer has the window; else l % period == offset */
+    int window_period, window_offset;
     int prefix;                       /* p: tokens 1..p are visible to every row (Figure 5) */
 } Config;
 
-/* A named row of the paper: flags that differ from the default, and what the paper measured there. */
+/* A named row of the paper: flags that differ from the default, and what the paper measured there.
+ * */
 typedef struct Variant {
-    const char *name, *flags, *source;   /* "sigmoid", "--sim sigmoid --normalizer one", "Table 15, 2" */
-    const char *sink, *loss;             /* the paper's Sink_1 in percent (or "* / 1") and validation loss */
+    /* "sigmoid", "--sim sigmoid --normalizer one", "Table 15, 2" */
+    const char *name, *flags, *source;
+    /* the paper's Sink_1 in percent (or "* / 1") and validation loss */
+    const char *sink, *loss;
 } Variant;
 extern const Variant VARIANTS[];         /* ends with a NULL name */
 
-/* Fills the fields that follow from others and refuses what section 3 of the formula cannot mean. */
+/* Fills the fields that follow from others and refuses what section 3 of the formula cannot mean.
+ * */
 int config_resolve(Config *c, Error *e);
 int config_rows(const Config *c, int T);           /* N: T, or T+1 with a sink token */
 int config_columns(const Config *c, int T);        /* S: the extra column, x* and the T tokens */
 int config_window(const Config *c, int l);         /* w of layer l, 0 when it sees all */
-bool config_gated(const Config *c);                /* SwiGLU, GeGLU, ReGLU: a second branch multiplies */
-bool config_learned_dim(const Config *c, int d);   /* is dim d of k* learned (Table 13), or fixed at 0 */
+/* SwiGLU, GeGLU, ReGLU: a second branch multiplies */
+bool config_gated(const Config *c);
+/* is dim d of k* learned (Table 13), or fixed at 0 */
+bool config_learned_dim(const Config *c, int d);
 
-/* ---------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * 2  Parameters: one table of tensors */
 
-/* The parameters of block l; the same struct points at their gradients. NULL where a variant has none. */
+/* The parameters of block l; the same struct points at their gradients. NULL where a variant has
+ * none. */
 typedef struct Layer {
     real *norm1, *norm1b;        /* [C] gain, [C] bias (LayerNorm only) */
     real *wq, *wk, *wv, *wo;     /* [C,H*D] [C,K*D] [C,K*D] [H*D,C] ([D,C] when heads are added) */
@@ -136,17 +153,20 @@ typedef struct Layer {
 
 typedef struct Weights {
     real *wte, *win;             /* [V,E]; [E,C] when E differs from C */
-    real *xstar, *wpe, *rel;     /* [C] sink token; [rows,C] learned positions; [32,H] T5's learned bias */
+    /* [C] sink token; [rows,C] learned positions; [32,H] T5's learned bias */
+    real *xstar, *wpe, *rel;
     real *normf, *normfb;        /* [C] [C]: the final norm, absent under post-norm */
     real *wout, *wcls;           /* [C,E] when E differs from C; [E,V], absent when tied */
     Layer *layer;                /* [L] */
 } Weights;
 
-/* One tensor of a model. The list of them drives allocation, initialisation, AdamW, checkpoints and dumps. */
+/* One tensor of a model. The list of them drives allocation, initialisation, AdamW, checkpoints
+ * and dumps. */
 typedef struct Tensor {
     char name[32];               /* "l0.wq" */
     int rank; int shape[2];      /* one or two dimensions, row-major */
-    idx at, count;               /* where it starts in Model.params, and how many numbers it holds */
+    /* where it starts in Model.params, and how many numbers it holds */
+    idx at, count;
     int law, layer;              /* how it starts (chapter 2); its block, or -1 */
     bool matrix;                 /* decayed under --decay matrices */
 } Tensor;
@@ -158,33 +178,42 @@ typedef struct Model {
     Weights w, d;                         /* the same memory by name: parameters, gradients */
 } Model;
 
-int  model_create(Model *m, const Config *c, bool with_grads, Error *e);   /* c resolved; all parameters 0 */
+/* c resolved; all parameters 0 */
+int  model_create(Model *m, const Config *c, bool with_grads, Error *e);
 void model_free(Model *m);
-void model_init(Model *m, int init, uint64_t seed);   /* INIT_*; each tensor draws from its own stream */
+/* INIT_*; each tensor draws from its own stream */
+void model_init(Model *m, int init, uint64_t seed);
 void model_zero_grads(Model *m);
 const Tensor *model_tensor(const Model *m, const char *name);   /* NULL when the variant has none */
 
-/* ---------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * 3  Operators, forward and backward side by side (internal to sink.c but for these)
  * 4  The block and the model */
 
 /* What is kept of one block from forward to backward, for B sequences of N rows. */
 typedef struct LayerActs {
-    const real *x;               /* [B,N,C] the block's input h^{l-1}: the array of the layer below */
+    /* [B,N,C] the block's input h^{l-1}: the array of the layer below */
+    const real *x;
     real *n1, *n1stat;           /* [B,N,C] norm 1's output; [B,N,2] its mean and 1/deviation */
     real *q, *k, *v;             /* [B,N,H,D] [B,N,K,D] [B,N,K,D], rotated */
-    real *fq, *fk, *hq, *hk;     /* phi(q), phi(k), and the mlp kernel's hidden layers; fq = q when phi is identity */
-    real *o, *osum;              /* [B,N,H,D] head outputs; [B,N,D] their sum, when heads are added */
-    real *keep;                  /* [B,H,N] the one number a row of scores leaves for its backward */
+    /* phi(q), phi(k), and the mlp kernel's hidden layers; fq = q when phi is identity */
+    real *fq, *fk, *hq, *hk;
+    /* [B,N,H,D] head outputs; [B,N,D] their sum, when heads are added */
+    real *o, *osum;
+    /* [B,H,N] the one number a row of scores leaves for its backward */
+    real *keep;
     real *s1;                    /* [B,N,C] x + MHSA(..) */
     real *n2, *n2stat;           /* [B,N,C] [B,N,2] */
-    real *f1, *f2, *fa;          /* [B,N,F] the two branches before, and their product after, the activation */
-    real *s2;                    /* [B,N,C] u + FFN(..): before a post-norm the feature of Figure 7 left */
+    /* [B,N,F] the two branches before, and their product after, the activation */
+    real *f1, *f2, *fa;
+    /* [B,N,C] u + FFN(..): before a post-norm the feature of Figure 7 left */
+    real *s2;
 } LayerActs;
 
 /* What attention reports of itself when asked; S as config_columns, in the order *, x*, 1..T. */
 typedef struct Probe {
-    real *z, *weight, *metric;   /* each [B,H,N,S], or NULL: z_ij, scale * s_ij / Z_i, and m_ij; 0 where invisible */
+    /* each [B,H,N,S], or NULL: z_ij, scale * s_ij / Z_i, and m_ij; 0 where invisible */
+    real *z, *weight, *metric;
 } Probe;
 
 enum { SLICE = 256 };            /* rows of logits that exist at a time */
@@ -193,19 +222,23 @@ typedef struct Acts {
     int B, T, N;                 /* as given to acts_create; a forward may use fewer */
     LayerActs *layer;            /* [L] */
     real *h0;                    /* [B,N,C] H^0 */
-    const real *h, *nf;          /* [B,N,C] h^L before the final norm, and after it (h^L itself under post-norm) */
+    /* [B,N,C] h^L before the final norm, and after it (h^L itself under post-norm) */
+    const real *h, *nf;
     real *fnorm, *nfstat;        /* [B,N,C] [B,N,2] */
     real *embed;                 /* [B,T,E] rows of wte, when E differs from C */
     Probe *probe;                /* [L], or NULL: set by the caller before a forward */
     real *cosine, *sine, *wave;  /* [N,r/2] of the rotations; [N,C] absolute positions */
-    real *bias, *dbias;          /* [H,2N-1] b_h by j-i from -(N-1); [B,H,2N-1] its gradient by sequence */
+    /* [H,2N-1] b_h by j-i from -(N-1); [B,H,2N-1] its gradient by sequence */
+    real *bias, *dbias;
     real *dh, *dx, *dn;          /* [B,N,C] gradients that travel down the stack */
-    real *dq, *dk, *dv, *dout, *dosum;   /* like q, k, v, o, osum (dosum is dout when heads are concatenated) */
+    /* like q, k, v, o, osum (dosum is dout when heads are concatenated) */
+    real *dq, *dk, *dv, *dout, *dosum;
     real *dphi;                  /* like q: scratch of the mlp kernel */
     real *df1, *df2, *dfa;       /* like f1, f2, fa */
     real *slot;                  /* [B,H,3D+1] gradients of k*, v*, v+ and the logit by sequence */
     real *strip;                 /* scratch of attention, one piece for each thread */
-    real *slice, *dslice, *logits;   /* [SLICE,C] [SLICE,C] [SLICE,V]: rows on their way to the loss */
+    /* [SLICE,C] [SLICE,C] [SLICE,V]: rows on their way to the loss */
+    real *slice, *dslice, *logits;
     real *outp, *doutp;          /* [SLICE,E] when E differs from C */
     double *loss_row;            /* [B,T] -log p of each target; -1 where no target is scored */
     int threads;                 /* how many pieces strip has */
@@ -217,26 +250,35 @@ void acts_free(Acts *a);
 
 /* ids [B,T] in 0..V-1. Fills a.layer[..], a.h and a.nf. */
 void model_forward(const Model *m, Acts *a, const int *ids, int B, int T);
-/* Mean cross-entropy over the scored targets [B,T] (prefix p: the first p-1 positions are not scored).
- * With grads, also adds share times the gradient of that mean to wcls (or wte) and leaves it in a.dh. */
-double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bool with_grads, double share);
+/* Mean cross-entropy over the scored targets [B,T] (prefix p: the first p-1 positions are not
+ * scored). With grads, also adds share times the gradient of that mean to wcls (or wte) and leaves
+ * it in a.dh. */
+double model_loss(Model *m, Acts *a, const int *targets, int B, int T,
+                    bool with_grads, double share);
 /* The rest of the gradient, from a.dh: every block, the positions and the embedding. */
 void model_backward(Model *m, Acts *a, const int *ids, int B, int T);
 /* Central pieces of the formula, for checks and tests. */
-void model_logits(const Model *m, Acts *a, const real *rows, idx R, real *logits);   /* [R,C] -> [R,V] */
+/* [R,C] -> [R,V] */
+void model_logits(const Model *m, Acts *a, const real *rows, idx R, real *logits);
 
-/* One row of scores z[0..n), column 0 the extra one, to weights s/Z; returns what backward keeps. */
+/* One row of scores z[0..n), column 0 the extra one, to weights s/Z; returns what backward keeps.
+ * */
 real row_forward(const Config *c, idx n, real *z, real *spare);
 /* From z and the kept number: weights a, slopes g = s'/Z and pulls pi = dlogZ/dz. */
 void row_backward(const Config *c, idx n, const real *z, real keep, real *a, real *g, real *pi);
 real row_normalizer(const Config *c, real keep);                   /* Z_i from what was kept */
-void row_metric(const Config *c, idx n, const real *a, real keep, real *m);   /* m_ij from the weights */
-int  position_bucket(idx distance);                                /* equation 6 as the authors' code has it: 0..31 */
-double rope_frequency(const Config *c, int pair);                  /* radians a position, pair from 0 */
-bool visible(const Config *c, int l, idx i, idx j);                /* the mask, rows and keys counted from 0 */
-double activate(int act, double x);                                /* for tests: the ffn's activation */
+/* m_ij from the weights */
+void row_metric(const Config *c, idx n, const real *a, real keep, real *m);
+/* equation 6 as the authors' code has it: 0..31 */
+int  position_bucket(idx distance);
+/* radians a position, pair from 0 */
+double rope_frequency(const Config *c, int pair);
+/* the mask, rows and keys counted from 0 */
+bool visible(const Config *c, int l, idx i, idx j);
+/* for tests: the ffn's activation */
+double activate(int act, double x);
 
-/* ---------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * 5  Loss, AdamW, schedule */
 
 typedef struct Step {            /* one step of the optimiser */
@@ -245,52 +287,65 @@ typedef struct Step {            /* one step of the optimiser */
     long t;                      /* counts from 1: the moments' bias correction */
 } Step;
 void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m, real *v);
-double schedule_lr(int schedule, double lr, double min_lr, int warmup, int steps, int step);   /* step from 0 */
-/* The global norm of all gradients; names the first tensor that is not finite in *bad (else NULL). */
+/* step from 0 */
+double schedule_lr(int schedule, double lr, double min_lr, int warmup, int steps, int step);
+/* The global norm of all gradients; names the first tensor that is not finite in *bad (else NULL).
+ * */
 double gradient_norm(const Model *m, const Tensor **bad);
 
-/* ---------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * 6  The sink metrics */
 
 /* alpha [S] of one head from m [N,S] (section 3.2): column k's mean over the rows that count.
  * rows: ROWS_REAL, or ROWS_PLUS1, the authors' form. */
 void sink_alpha(const Config *c, int T, int rows, const real *m, double *alpha);
-double sink_uniform(const Config *c, int T);       /* alpha_1 if every row spread its weight evenly */
+/* alpha_1 if every row spread its weight evenly */
+double sink_uniform(const Config *c, int T);
 
 /* Means over sequences of everything that is measured, by layer, then head. */
 typedef struct Sinks {
     int L, H, T, N, S, batch, n;     /* N rows and S columns as in the maps; n sequences so far */
     double eps[3];                   /* thresholds of Sink; the first is the one that is quoted */
-    double *alpha, *over;            /* [L,H,S] alpha_k; [3,L,H,S] share of sequences with alpha_k > eps */
-    double *entropy, *mass;          /* [L,H] row entropy of m in nats; row sum of the weights over keys */
-    double *hnorm, *prenorm;         /* [L+1,N] ||h_n^l||; [L,N] of the feature before a post-norm */
+    /* [L,H,S] alpha_k; [3,L,H,S] share of sequences with alpha_k > eps */
+    double *alpha, *over;
+    /* [L,H] row entropy of m in nats; row sum of the weights over keys */
+    double *entropy, *mass;
+    /* [L+1,N] ||h_n^l||; [L,N] of the feature before a post-norm */
+    double *hnorm, *prenorm;
     double *qnorm, *knorm, *vnorm;   /* [L,N] means over heads */
-    double *cosine, *product;        /* [L,H,2] cos(q_t, k_j) and ||q_t|| ||k_j||: j the first row, j another */
-    double massive, median;          /* largest |h| over the blocks' outputs; median |h| of that output */
+    /* [L,H,2] cos(q_t, k_j) and ||q_t|| ||k_j||: j the first row, j another */
+    double *cosine, *product;
+    /* largest |h| over the blocks' outputs; median |h| of that output */
+    double massive, median;
     double loss;                     /* mean cross-entropy, when targets were given */
     Probe *probe; real *maps; double *alpha_now;    /* scratch */
 } Sinks;
 int  sinks_create(Sinks *s, const Config *c, int T, int batch, const double eps[3], Error *e);
 void sinks_free(Sinks *s);
-int  sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids, const int *targets, int B, int rows, Error *e);
+int  sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids, const int *targets, int B,
+                    int rows, Error *e);
 void sinks_finish(Sinks *s);
 double sinks_sink(const Sinks *s, int column, int which_eps);    /* Sink_k^eps in 0..1 */
-double sinks_alpha(const Sinks *s, int column);                  /* mean alpha_k over layers and heads */
-double norm_ratio(const double *norms, idx N);                   /* ||h_1|| / mean ||h_t||, t >= 2 */
+/* mean alpha_k over layers and heads */
+double sinks_alpha(const Sinks *s, int column);
+/* ||h_1|| / mean ||h_t||, t >= 2 */
+double norm_ratio(const double *norms, idx N);
 double sinks_ratio(const Sinks *s);                              /* the largest over the blocks */
-int  config_column_star(const Config *c);                        /* column of *, else of x*, else -1 */
+/* column of *, else of x*, else -1 */
+int  config_column_star(const Config *c);
 int  config_column_first(const Config *c);                       /* column of token 1 */
 
-/* ---------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * 7  The propositions, executable */
 
-/* Runs the checks whose name begins with `name` (all of them when NULL) and prints a page: reference,
- * what was measured, the bound, and holds / fails as it must / refuted as printed. The last line counts.
- * 1 when anything came out otherwise than it must; 2 when no check has that name. */
+/* Runs the checks whose name begins with `name` (all of them when NULL) and prints a page:
+ * reference, what was measured, the bound, and holds / fails as it must / refuted as printed. The
+ * last line counts. 1 when anything came out otherwise than it must; 2 when no check has that
+ * name. */
 int checks_run(const char *name, FILE *out, bool colour, Error *e);
 void checks_list(FILE *out);
 
-/* ---------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * 8  Tokenizer */
 
 /* Ids of a vocabulary, in this order; every tokenizer has the first 259 of them. */
@@ -352,7 +407,7 @@ const unsigned char *tokenizer_token(const Tokenizer *t, int id, size_t *length)
 #define DOCUMENT_END "<|endoftext|>"
 size_t document_length(const unsigned char *text, size_t n);
 
-/* ---------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * 9  Text, grammars, packing, interventions */
 
 enum {
@@ -368,7 +423,8 @@ enum {
 typedef struct Symbol {
     int at, size;               /* its letters in Grammar.text */
     int rule;                   /* the rule of this name, -1 none */
-    int shape, slot;            /* a variable's: the rule whose forms it has (-1 no variable), its number */
+    /* a variable's: the rule whose forms it has (-1 no variable), its number */
+    int shape, slot;
     int next;                   /* the next symbol in the same hash bucket, -1 none */
 } Symbol;
 
@@ -377,12 +433,14 @@ typedef struct Piece {
     int next, line;             /* the next piece of the chain, -1 none */
     int at, size;               /* text: where in Grammar.text; size -1 marks a reference */
     int rule;                   /* reference: the rule to tell, -1 a variable */
-    int name, variable, form;   /* symbols: what is referred to, what remembers it (-1), form (-1) */
+    /* symbols: what is referred to, what remembers it (-1), form (-1) */
+    int name, variable, form;
     int low, high;              /* reference: how many times */
     bool recall, silent, capital, article;      /* [$x]   [x=...]   [^...]   [a ...] */
 } Piece;
 
-/* One alternative: forms chains of pieces, one for every form of its rule or one for all of them. */
+/* One alternative: forms chains of pieces, one for every form of its rule or one for all of them.
+ * */
 typedef struct Alternative { uint64_t upto; int forms, first[GRAMMAR_FORMS]; } Alternative;
 
 /* A rule; head[0] is its own name (-1 for a { } group), head[1..forms-1] name its other forms. */
@@ -410,9 +468,11 @@ typedef struct Data {
     Tokenizer tokenizer;
     Encoder encoder;
     Grammar grammar;
-    bool endless;                /* a grammar without --data-tokens: documents are told as they are needed */
+    /* a grammar without --data-tokens: documents are told as they are needed */
+    bool endless;
     uint64_t seed;
-    Ids train, held, starts;     /* tokens; tokens held back; where the held documents start in held */
+    /* tokens; tokens held back; where the held documents start in held */
+    Ids train, held, starts;
     idx blocks, pass;            /* of a text: how many blocks, which pass order belongs to */
     int32_t *order;              /* [blocks] */
     uint64_t sample;             /* blocks read so far */
@@ -421,23 +481,28 @@ typedef struct Data {
     Ids told;                    /* and its tokens */
 } Data;
 
-/* ---------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * 10 to 13  Settings of a run: everything that a command line can say */
 
 enum { PATH_ROOM = 512 };
 
 typedef struct Train {
-    int init, batch, accumulate, steps, warmup;   /* INIT_*; B of a forward; forwards a step; steps */
+    /* INIT_*; B of a forward; forwards a step; steps */
+    int init, batch, accumulate, steps, warmup;
     int schedule, optimizer, decay;               /* SCHEDULE_*, OPTIMIZER_*, DECAY_* */
-    double lr, min_lr, wd, clip, beta1, beta2, adam_eps;   /* min_lr < 0: a tenth of lr; clip 0: none */
+    /* min_lr < 0: a tenth of lr; clip 0: none */
+    double lr, min_lr, wd, clip, beta1, beta2, adam_eps;
     int seed, save_every, log_every;
 } Train;
 
-typedef struct Source {                           /* where tokens come from, and what is done to them */
+/* where tokens come from, and what is done to them */
+typedef struct Source {
     char text[PATH_ROOM], grammar[PATH_ROOM], tokens[PATH_ROOM], tokenizer[PATH_ROOM];
-    int fix_token;                                /* position overwritten by <|fix|>, 0 none (Table 10) */
+    /* position overwritten by <|fix|>, 0 none (Table 10) */
+    int fix_token;
     char random_tokens[64];                       /* "1,2": positions drawn anew (section 5) */
-    double data_tokens;                           /* at most so many training tokens, 0 all (Figure 5) */
+    /* at most so many training tokens, 0 all (Figure 5) */
+    double data_tokens;
     int bos;                                      /* <|bos|> before every document */
     double valid;                                 /* share of the documents kept for validation */
 } Source;
@@ -449,25 +514,30 @@ typedef struct Settings {
     double eps;                                   /* threshold of Sink */
     int eval_T, eval_n, eval_k, metric_rows, input;
     int threads, quiet, all, resume;
-    char out[PATH_ROOM], log[PATH_ROOM], csv[PATH_ROOM], json[PATH_ROOM], ids[PATH_ROOM], prompt[PATH_ROOM];
+    char out[PATH_ROOM], log[PATH_ROOM], csv[PATH_ROOM], json[PATH_ROOM];
+    char ids[PATH_ROOM], prompt[PATH_ROOM];
     int tokens_out; double temperature;           /* generate */
     int gemm_m, gemm_n, gemm_k, isa;              /* bench */
     char variant[64];
 } Settings;
 
 void settings_default(Settings *s);
-/* Reads argv[0..argc) into s; groups says which flags the verb takes (chapter 16). Leaves the words that
- * are not flags in words[0..*n_words). Resolves the model. 2 on the first word that is wrong. */
-int  settings_parse(Settings *s, int argc, char **argv, const char *groups, const char **words, int *n_words, Error *e);
+/* Reads argv[0..argc) into s; groups says which flags the verb takes (chapter 16). Leaves the
+ * words that are not flags in words[0..*n_words). Resolves the model. 2 on the first word that is
+ * wrong. */
+int  settings_parse(Settings *s, int argc, char **argv, const char *groups,
+                    const char **words, int *n_words, Error *e);
 /* A resolved Config from a string of flags: "--layers 2 --sim sigmoid --normalizer one". */
 int  config_from_flags(Config *c, const char *flags, Error *e);
 
 int  data_open(Data *d, const Source *s, int seed, int T, Error *e);
 void data_close(Data *d);
 int  data_batch(Data *d, const Source *s, int B, int T, int *ids, int *targets, Error *e);
-int  data_probe(const Data *d, const Source *s, int input, int n, int T, int *ids, int *targets, int *starts);
+int  data_probe(const Data *d, const Source *s, int input, int n, int T, int *ids,
+                    int *targets, int *starts);
 int  data_held(const Data *d, const Source *s, int n, int T, int *ids, int *targets, Error *e);
-int  positions_parse(const char *text, int *positions, int room, Error *e);   /* room + 1 ints, 0 ends */
+/* room + 1 ints, 0 ends */
+int  positions_parse(const char *text, int *positions, int room, Error *e);
 
 typedef struct Trainer {
     Settings s;
@@ -483,9 +553,12 @@ typedef struct Trainer {
 int  trainer_create(Trainer *t, const Settings *s, Error *e);
 void trainer_free(Trainer *t);
 int  trainer_step(Trainer *t, Error *e);
-int  checkpoint_write(const char *path, const Trainer *t, bool with_moments, Error *e);
-int  checkpoint_read(const unsigned char *p, size_t n, const char *name, Trainer *t, bool with_moments, Error *e);
-int  checkpoint_load(const char *path, Trainer *t, bool with_moments, Error *e);
+int  checkpoint_write(const char *path, const Trainer *t,
+                    bool with_moments, Error *e);
+int  checkpoint_read(const unsigned char *p, size_t n, const char *name, Trainer *t,
+                    bool with_moments, Error *e);
+int  checkpoint_load(const char *path, Trainer *t,
+                    bool with_moments, Error *e);
 
 /* The line that a training shows, and the sink as it was last seen. */
 typedef struct Progress {
@@ -497,7 +570,8 @@ typedef struct Progress {
 } Progress;
 int  train_run(Trainer *t, Progress *p, Error *e);
 int  look_at_sink(Trainer *t, Progress *p, Error *e);
-int  evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int T, int *starts, Error *e);
+int  evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int T,
+                    int *starts, Error *e);
 double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e);
 int  demo_run(const Settings *s, FILE *out, Error *e);
 void heat_maps(const Sinks *s, int column, int beside, FILE *out);
@@ -506,7 +580,7 @@ void progress_start(Progress *p, const char *name, bool quiet);
 void progress_show(const Trainer *t, Progress *p, bool look);
 void progress_end(Progress *p);
 
-/* ---------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * 14  Matrix multiply and vector maths */
 
 /* A matrix as the multiply reads it: element (i, j) lies at at[i*row + j*col]. One of the two
@@ -572,7 +646,7 @@ real real_tanh(real x);
 real real_erfc(real x);
 real real_abs(real x);
 
-/* ---------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * 15  Files, memory, random numbers, errors */
 
 #ifdef _OPENMP
@@ -584,8 +658,10 @@ int  worker(void);                       /* this thread's number, from 0 */
 int  workers(void);                      /* how many threads a parallel loop uses */
 int  set_workers(int n);                 /* 0: all there are; 1 when n are not to be had */
 
-int  fail(Error *e, int status, const char *format, ...);   /* keeps the first error; returns its status */
-void *grab(idx count, size_t size, Error *e);                /* zeroed; NULL and an error when not to be had */
+/* keeps the first error; returns its status */
+int  fail(Error *e, int status, const char *format, ...);
+/* zeroed; NULL and an error when not to be had */
+void *grab(idx count, size_t size, Error *e);
 uint64_t rng_next(Rng *r);                                   /* 64 uniform bits */
 double   rng_uniform(Rng *r);                                /* [0,1), 53 bits */
 uint64_t rng_below(Rng *r, uint64_t n);                      /* 0 .. n-1 */
@@ -597,14 +673,16 @@ int  bytes_number(Bytes *b, uint64_t x, int bytes, Error *e);   /* little-endian
 uint64_t number_at(const unsigned char *p, int bytes);
 int  file_read(const char *path, Bytes *out, Error *e);      /* "-" is standard input */
 int  file_write(const char *path, const void *at, size_t n, Error *e);   /* beside, then renamed */
-double seconds(void);                                        /* wall clock: for progress and bench only */
+/* wall clock: for progress and bench only */
+double seconds(void);
 
-/* ---------------------------------------------------------------------------------------------------
+/* -------------------------------------------------------------------------------------------------
  * 16  Command line */
 
 typedef struct Option {
     const char *flag;
-    char group, kind;            /* group: see chapter 16; kind: i int, d double, b switch, c choice, s string */
+    /* group: see chapter 16; kind: i int, d double, b switch, c choice, s string */
+    char group, kind;
     size_t field;                /* offset in struct Settings */
     const char *fallback;        /* the default, as text */
     double least, most;          /* bounds of a number that is given */
@@ -614,7 +692,9 @@ typedef struct Option {
 extern const Option OPTIONS[];   /* ends with a NULL flag */
 const Option *option_find(const char *flag, const char *groups);
 int  option_set(const Option *o, Settings *s, const char *text, bool bounded, Error *e);
-void option_text(const Option *o, const Settings *s, char *text, size_t room);   /* reads back to the same bits */
-int  settings_flags(Settings *s, const char *flags, const char *groups, Error *e);   /* flags in one string */
+/* reads back to the same bits */
+void option_text(const Option *o, const Settings *s, char *text, size_t room);
+/* flags in one string */
+int  settings_flags(Settings *s, const char *flags, const char *groups, Error *e);
 
 #endif
