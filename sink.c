@@ -1383,7 +1383,7 @@ static void combine_backward(const Config *c, Acts *a, idx rows) {
 /* -------------------------------------------------------------------------------------------------
  * 3.9  Feed-forward [T11]                   gated: (act(x W1) * x W2) W3      else: act(x W1) W2
  *
- *   fa = act(f1) * f2:     df1 = dfa * f2 * act'(f1)     df2 = dfa * act(f1)     f2 = 1 when not gated
+ *   fa = act(f1) * f2:   df1 = dfa * f2 * act'(f1)   df2 = dfa * act(f1)   f2 = 1 when not gated
  */
 static void ffn_forward(const Config *c, const Layer *w, LayerActs *la, real *y, const real *x,
                         idx rows) {
@@ -4112,29 +4112,22 @@ static const char RUN_FLAGS[] =
 int train_run(Trainer *t, Progress *p, Error *e) {
     const Settings *s = &t->s;
     Bytes log = {0};
-    char line[256];
-    int n = snprintf(line, sizeof line,
-                     "step,tokens,loss,norm,lr,alpha_1,sink_1,alpha_star,sink_star,norm_ratio\n");
-    bytes_add(&log, line, (size_t)n, e);
+    static const char head[] =
+        "step,tokens,loss,norm,lr,alpha_1,sink_1,alpha_star,sink_star,norm_ratio\n";
+    bytes_add(&log, head, sizeof head - 1, e);
     while (t->step < s->train.steps && !e->status && !interrupted) {
         if (trainer_step(t, e)) break;
+        p->loss_sum += t->loss;
+        p->loss_steps++;
         bool look = t->step % s->train.log_every == 0 || t->step == s->train.steps;
-        if (look && look_at_sink(t, p, e)) break;
-        progress_show(t, p, look);
-        if (look) {
-            n = snprintf(line, sizeof line, "%ld,%.0f,%.6f,%.6f,%.6g,%.6f,%.6f,%.6f,%.6f,%.6f\n",
-                         t->step,
-                         (double)t->step * s->train.batch * s->train.accumulate * s->model.context,
-                         t->loss, t->norm, t->lr, p->alpha1, p->sink1, p->alpha_star, p->sink_star,
-                         p->ratio);
-            bytes_add(&log, line, (size_t)n, e);
-        }
+        if (look && look_at_sink(t, p, &log, e)) break;
+        progress_show(t, p);
         if (s->train.save_every && t->step % s->train.save_every == 0 && s->out[0])
             checkpoint_write(s->out, t, true, e);
     }
     progress_end(p);
-    if (s->log[0] && log.size) {
-        Error log_error = {0}; /* the log of a run that diverged is kept */
+    if (s->log[0]) {
+        Error log_error = {0};                     /* the log of a run that diverged is kept */
         if (file_write(s->log, log.at, log.size, &log_error)) fail(e, 1, "%s", log_error.text);
     }
     bytes_free(&log);
@@ -4142,127 +4135,166 @@ int train_run(Trainer *t, Progress *p, Error *e) {
     return e->status;
 }
 
-/* A quick look while training: LOOK_N sequences, as `sink eval` would see them. */
-int look_at_sink(Trainer *t, Progress *p, Error *e) {
+/* A quick look while training: LOOK_N sequences, as `sink eval` would see them. Keeps what it sees,
+ * with the mean training loss since the last look, and adds a line to the log. */
+int look_at_sink(Trainer *t, Progress *p, Bytes *log, Error *e) {
+    const Settings *s = &t->s;
     Sinks seen;
-    int starts, T = t->s.eval_T < t->s.model.context ? t->s.eval_T : t->s.model.context;
-    if (evaluate(&seen, &t->m, &t->data, &t->s, LOOK_N, T, &starts, e)) return e->status;
+    char line[256];
+    int starts, T = s->eval_T < s->model.context ? s->eval_T : s->model.context;
+    if (evaluate(&seen, &t->m, &t->data, s, LOOK_N, T, &starts, e)) return e->status;
     int first = config_column_first(&t->m.c), star = config_column_star(&t->m.c);
+    double sink_star = star < 0 ? 0 : sinks_sink(&seen, star, 0);
+    p->has_star = star >= 0;
     p->alpha1 = sinks_alpha(&seen, first);
     p->sink1 = sinks_sink(&seen, first, 0);
     p->alpha_star = star < 0 ? 0 : sinks_alpha(&seen, star);
-    p->sink_star = star < 0 ? 0 : sinks_sink(&seen, star, 0);
     p->ratio = sinks_ratio(&seen);
-    p->has_star = star >= 0;
     sinks_free(&seen);
-    return 0;
+    Look now = {t->step, p->loss_sum / (double)p->loss_steps, p->alpha1, p->alpha_star};
+    if (p->looks < LOOKS) p->look[p->looks++] = now;
+    p->loss_sum = 0;
+    p->loss_steps = 0;
+    double tokens = (double)t->step * s->train.batch * s->train.accumulate * s->model.context;
+    int n = snprintf(line, sizeof line, "%ld,%.0f,%.6f,%.6f,%.6g,%.6f,%.6f,%.6f,%.6f,%.6f\n",
+                     t->step, tokens, now.loss, t->norm, t->lr, p->alpha1, p->sink1, p->alpha_star,
+                     sink_star, p->ratio);
+    return bytes_add(log, line, (size_t)n, e);
 }
 
 /* What one arm of the main job leaves. */
 typedef struct Outcome {
     Sinks s;
-    double loss, alpha1, times1, sink1, alpha_star, times_star, sink_star, ratio;
-    bool star;
+    Progress p;                  /* its looks */
+    double even, loss;           /* alpha of even rows; validation loss */
+    bool star;                   /* has it an extra column? */
 } Outcome;
 
-static void outcome_fill(Outcome *o, const Trainer *t, int T) {
-    int first = config_column_first(&t->m.c), star = config_column_star(&t->m.c);
-    double even = sink_uniform(&t->m.c, T);
-    o->alpha1 = sinks_alpha(&o->s, first);
-    o->times1 = o->alpha1 / even;
-    o->sink1 = sinks_sink(&o->s, first, 0);
-    o->star = star >= 0;
-    o->alpha_star = o->star ? sinks_alpha(&o->s, star) : 0;
-    o->times_star = o->alpha_star / even; /* * is seen by every row, as token 1 is */
-    o->sink_star = o->star ? sinks_sink(&o->s, star, 0) : 0;
-    o->ratio = sinks_ratio(&o->s);
+static double times_even(const Outcome *o, double alpha) { return alpha / o->even; }
+static double times_first(const Outcome *o) {
+    return times_even(o, sinks_alpha(&o->s, o->star ? 1 : 0));
 }
-
-static const char *shows(double times) {
-    return times >= SHOWS ? "yes" : times < ABSENT ? "no" : "unclear";
-}
-
-/* Two sentences, by the rule above. */
-static void run_verdict(const Outcome *o, FILE *out) {
-    bool emerged = o[0].times1 >= SHOWS, moved = o[1].times_star >= SHOWS && o[1].times1 < ABSENT,
-         absent = o[2].times1 < ABSENT;
-    fprintf(out,
-            "\nVerdict: under softmax a sink %s on the first token (alpha_1 %.1f times even), and "
-            "with a key bias "
-            "it %s (alpha_* %.1f times, alpha_1 %.1f).\n",
-            emerged ? "emerged" : "did not emerge", o[0].times1,
-            moved ? "moved onto the bias" : "did not move clearly onto the bias", o[1].times_star,
-            o[1].times1);
-    fprintf(out,
-            "Under sigmoid attention without normalisation it %s (alpha_1 %.1f times even): %s.\n",
-            absent                 ? "failed to appear"
-            : o[2].times1 >= SHOWS ? "appeared all the same"
-                                   : "is not clearly absent",
-            o[2].times1,
-            emerged && moved && absent
-                ? "as the paper says, it is the obligation to sum to one that makes the sink"
-                : "this run does not show all three of the paper's effects; try more --steps");
-    fprintf(out,
-            "Rule, fixed before the run: a sink shows at %.1f times the even value or more, and is "
-            "absent below %.1f.\n",
-            SHOWS, ABSENT);
-}
+/* The even value of token 1 serves for * as well: both columns are seen by every row. */
+static double times_star(const Outcome *o) { return times_even(o, sinks_alpha(&o->s, 0)); }
 
 static void run_table(const Outcome *o, const Settings *s, FILE *out) {
-    fprintf(out, "\n%-9s %-9s %8s %8s %8s %8s %8s %7s %7s %7s\n", "", "", "Sink_1", "Sink_*",
-            "alpha_1", "x even", "alpha_*", "norm", "valid", "sink");
-    fprintf(out, "%-9s %-9s %7s%% %7s%% %8s %8s %8s %7s %7s %7s\n", "arm", "paper", "", "", "", "",
-            "", "ratio", "loss", "on 1?");
+    fprintf(out, "\n%-8s %-9s %8s %8s %8s %7s %8s %7s %7s %8s\n", "arm", "paper", "Sink_1",
+            "Sink_*", "alpha_1", "x even", "alpha_*", "norm", "valid", "sink");
+    fprintf(out, "%-8s %-9s %8s %8s %8s %7s %8s %7s %7s %8s\n", "", "", "%", "%", "", "", "",
+            "ratio", "loss", "on 1?");
     for (int i = 0; i < ARMS; i++) {
-        char star[2][16] = {"-", "-"};
-        if (o[i].star) {
-            snprintf(star[0], sizeof star[0], "%.1f", 100 * o[i].sink_star);
-            snprintf(star[1], sizeof star[1], "%.3f", o[i].alpha_star);
-        }
-        fprintf(out, "%-9s %-9s %8.1f %8s %8.3f %8.2f %8s %7.2f %7.3f %7s\n", RUN_ARMS[i].name,
-                RUN_ARMS[i].source, 100 * o[i].sink1, star[0], o[i].alpha1, o[i].times1, star[1],
-                o[i].ratio, o[i].loss, shows(o[i].times1));
+        char sink[16] = "-", alpha[16] = "-";
+        double times = times_first(&o[i]);
+        if (o[i].star) snprintf(sink, sizeof sink, "%.1f", 100 * sinks_sink(&o[i].s, 0, 0));
+        if (o[i].star) snprintf(alpha, sizeof alpha, "%.3f", sinks_alpha(&o[i].s, 0));
+        fprintf(out, "%-8s %-9s %8.1f %8s %8.3f %7.2f %8s %7.2f %7.3f %8s\n", RUN_ARMS[i].name,
+                RUN_ARMS[i].source, 100 * sinks_sink(&o[i].s, o[i].star, 0), sink,
+                sinks_alpha(&o[i].s, o[i].star), times, alpha, sinks_ratio(&o[i].s), o[i].loss,
+                times >= SHOWS ? "yes" : times < ABSENT ? "no" : "unclear");
     }
+    fprintf(
+        out,
+        "Sink: share of heads with alpha > %g, over %d sequences of %d tokens. alpha_1: mean "
+        "weight\n"
+        "on token 1; x even: its multiple of what even rows give. norm ratio: the largest ||h_1||\n"
+        "over the mean of the others. valid loss: nats a token on held documents.\n",
+        s->eps, o[0].s.n, o[0].s.T);
+}
+
+/* How it came: alpha_1 (alpha_* where there is a *) as a multiple of even rows, ten looks apart. */
+static void run_history(const Outcome *o, FILE *out) {
+    int n = o[0].p.looks, shown = n < 10 ? n : 10;
+    fprintf(out, "\n%-17s", "x even at step");
+    for (int k = 1; k <= shown; k++) fprintf(out, " %6ld", o[0].p.look[n * k / shown - 1].step);
+    for (int i = 0; i < ARMS; i++) {
+        fprintf(out, "\n%-8s %-8s", RUN_ARMS[i].name, o[i].star ? "alpha_*" : "alpha_1");
+        for (int k = 1; k <= shown; k++) {
+            const Look *look = &o[i].p.look[n * k / shown - 1];
+            fprintf(out, " %6.2f", times_even(&o[i], o[i].star ? look->alpha_star : look->alpha1));
+        }
+    }
+    fprintf(out, "\n");
+}
+
+/* Two sentences, by the rule above, and the rule. */
+static void run_verdict(const Outcome *o, FILE *out) {
+    double sink = times_first(&o[0]), moved_to = times_star(&o[1]), left = times_first(&o[1]);
+    double sigmoid = times_first(&o[2]);
+    bool emerged = sink >= SHOWS, moved = moved_to >= SHOWS && left < ABSENT;
     fprintf(out,
-            "Sink at eps %g over %d sequences of %d tokens; alpha_1: mean weight on token 1; even: "
-            "what uniform rows give;\n"
-            "norm ratio: largest ||h_1|| over the mean of the others; valid loss: nats a token on "
-            "held text.\n",
-            s->eps, o[0].s.n, o[0].s.T);
+            "\nVerdict: under softmax a sink %s on the first token (alpha_1 %.1f times even), and "
+            "with\n"
+            "a key bias it %s (alpha_* %.1f times, alpha_1 %.1f). Under sigmoid\n"
+            "attention without normalisation it %s (alpha_1 %.1f times even).\n",
+            emerged ? "emerged" : "did not emerge", sink,
+            moved ? "moved onto the bias" : "did not move clearly", moved_to, left,
+            sigmoid < ABSENT   ? "failed to appear"
+            : sigmoid >= SHOWS ? "appeared"
+                               : "is unclear",
+            sigmoid);
+    fprintf(
+        out,
+        "Rule, fixed before the run: a sink shows from %g times even, and is absent below %g.\n",
+        SHOWS, ABSENT);
+}
+
+/* A model that has learnt less may have less of a sink for that reason alone. So: where did softmax
+ * stand when its training loss was what sigmoid's is at the end? */
+static void run_caveat(const Outcome *o, FILE *out) {
+    const Progress *softmax = &o[0].p, *sigmoid = &o[2].p;
+    if (o[2].loss < o[0].loss + 0.1 || !sigmoid->looks) return;
+    double loss = sigmoid->look[sigmoid->looks - 1].loss;
+    int k = 0;
+    while (k + 1 < softmax->looks && softmax->look[k].loss > loss) k++;
+    double times = times_even(&o[0], softmax->look[k].alpha1);
+    fprintf(out,
+            "Caveat: the sigmoid arm has learnt less (%.2f against %.2f nats). Softmax had its "
+            "training\n"
+            "loss by step %ld, with alpha_1 at %.1f times even: %s.\n",
+            o[2].loss, o[0].loss, softmax->look[k].step, times,
+            times >= SHOWS ? "its sink was there by then"
+                           : "this budget does not tell less sink from less learning");
+}
+
+static void run_report(const Outcome *o, const Settings *s, FILE *out) {
+    HeatMap maps[ARMS + 1];
+    int n = 0;
+    for (int i = 0; i < ARMS; i++) {
+        maps[n++] = (HeatMap){RUN_ARMS[i].name, "token 1", &o[i].s, o[i].star};
+        if (o[i].star) maps[n++] = (HeatMap){"", "*", &o[i].s, 0};
+    }
+    run_table(o, s, out);
+    run_history(o, out);
+    fprintf(out, "\nalpha by layer (down) and head (across)\n");
+    heat_maps(maps, n, out);
+    run_verdict(o, out);
+    run_caveat(o, out);
 }
 
 /* The main job. s holds what the command line changed. */
 int demo_run(const Settings *s, FILE *out, Error *e) {
-    Outcome o[ARMS];
-    memset(o, 0, sizeof o);
+    Outcome *o = grab(ARMS, sizeof *o, e);
     double start = seconds();
     for (int i = 0; i < ARMS && !e->status && !interrupted; i++) {
         Settings arm = *s;
         Trainer t;
-        Progress p;
         int starts;
         if (settings_flags(&arm, RUN_ARMS[i].flags, "m", e) || trainer_create(&t, &arm, e)) break;
-        progress_start(&p, RUN_ARMS[i].name, s->quiet);
-        if (!train_run(&t, &p, e) && !interrupted
-            && !evaluate(&o[i].s, &t.m, &t.data, &arm, arm.eval_n, arm.eval_T, &starts, e)) {
-            outcome_fill(&o[i], &t, arm.eval_T);
+        o[i].star = config_column_star(&t.m.c) >= 0;
+        o[i].even = sink_uniform(&t.m.c, arm.eval_T);
+        progress_start(&o[i].p, RUN_ARMS[i].name, s->quiet);
+        if (!train_run(&t, &o[i].p, e) && !interrupted
+            && !evaluate(&o[i].s, &t.m, &t.data, &arm, arm.eval_n, arm.eval_T, &starts, e))
             o[i].loss = held_loss(&t.m, &t.data, &arm, HELD_BLOCKS, e);
-        }
         trainer_free(&t);
     }
     if (!e->status && !interrupted) {
-        run_table(o, s, out);
-        for (int i = 0; i < ARMS; i++) {
-            int first = config_column_first(&(Config){.extra = o[i].star});
-            fprintf(out, "\n%s, alpha of %s by layer (down) and head (across)\n", RUN_ARMS[i].name,
-                    o[i].star ? "token 1 and of *" : "token 1");
-            heat_maps(&o[i].s, first, o[i].star ? 0 : -1, out);
-        }
-        run_verdict(o, out);
+        run_report(o, s, out);
         fprintf(out, "%.0f s on %d thread%s.\n", seconds() - start, workers(),
                 workers() > 1 ? "s" : "");
     }
-    for (int i = 0; i < ARMS; i++) sinks_free(&o[i].s);
+    for (int i = 0; o && i < ARMS; i++) sinks_free(&o[i].s);
+    free(o);
     if (interrupted)
         fail(e, 1, "stopped by Ctrl-C: no verdict. Try: sink run --steps 500, a shorter look");
     return e->status;
@@ -4295,16 +4327,27 @@ static void heat_cell(double x, bool colour, FILE *out) {
     else fprintf(out, " %.2f ", x);
 }
 
-/* alpha by layer and head of one column, and of a second beside it (-1: none). */
-void heat_maps(const Sinks *s, int column, int beside, FILE *out) {
+/* Maps side by side: alpha of a column by layer and head, a title and what the column is above
+ * each. */
+void heat_maps(const HeatMap *maps, int n, FILE *out) {
     bool colour = wants_colour(out);
-    for (int l = 0; l < s->L; l++) {
-        fprintf(out, "  %3d ", l + 1);
-        for (int h = 0; h < s->H; h++)
-            heat_cell(s->alpha[((idx)l * s->H + h) * s->S + column], colour, out);
-        if (beside >= 0) fprintf(out, "   * ");
-        for (int h = 0; beside >= 0 && h < s->H; h++)
-            heat_cell(s->alpha[((idx)l * s->H + h) * s->S + beside], colour, out);
+    for (int line = 0; line < 2; line++) {
+        fprintf(out, "%6s", "");
+        for (int i = 0; i < n; i++) {
+            int width = 6 * maps[i].s->H > 10 ? 6 * maps[i].s->H : 10;
+            fprintf(out, " %-*s ", width, line ? maps[i].column_name : maps[i].title);
+        }
+        fputc('\n', out);
+    }
+    for (int l = 0; l < maps[0].s->L; l++) {
+        fprintf(out, "%5d ", l + 1);
+        for (int i = 0; i < n; i++) {
+            const Sinks *s = maps[i].s;
+            fputc(' ', out);
+            for (int h = 0; h < s->H; h++)
+                heat_cell(s->alpha[((idx)l * s->H + h) * s->S + maps[i].column], colour, out);
+            fprintf(out, "%*s", 6 * s->H < 10 ? 11 - 6 * s->H : 1, "");
+        }
         fputc('\n', out);
     }
 }
@@ -4315,11 +4358,10 @@ void progress_start(Progress *p, const char *name, bool quiet) {
 
 /* One line that rewrites itself on a terminal, five times a second; elsewhere a line now and then.
  * */
-void progress_show(const Trainer *t, Progress *p, bool look) {
+void progress_show(const Trainer *t, Progress *p) {
     double now = seconds();
     int steps = t->s.train.steps, tenth = steps / 10 > 0 ? steps / 10 : 1;
     bool last = t->step == steps;
-    (void)look;
     if (p->quiet || (!last && (p->live ? now - p->shown < 0.2 : t->step % tenth != 0))) return;
     p->shown = now;
     double done = (double)(t->step - p->first_step), per = (now - p->start) / (done > 0 ? done : 1);
@@ -4385,9 +4427,9 @@ void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
             "row's weights over keys.\n"
             "Massive activation: largest |h| %.3g, median |h| beside it %.3g, %.0f times.\n\n",
             s->massive, s->median, s->median > 0 ? s->massive / s->median : 0);
-    fprintf(out, "alpha of token 1%s by layer (down) and head (across)\n",
-            star >= 0 ? " and of *" : "");
-    heat_maps(s, first, star, out);
+    HeatMap maps[] = {{"alpha", "token 1", s, first}, {"", c->extra ? "*" : "x*", s, star}};
+    fprintf(out, "alpha by layer (down) and head (across)\n");
+    heat_maps(maps, star >= 0 ? 2 : 1, out);
 }
 
 /* =================================================================================================
@@ -4411,7 +4453,8 @@ void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
 
    Panels. Memory is slow, and its caches are small: 32 to 48 KiB that deliver at full speed (L1),
    256 KiB or more that deliver at perhaps half (L2). So B is cut into blocks of DEPTH rows by
-   SPREAD columns, 128 KiB that live in L2 while all rows of A pass by. A block is copied first ("packed")
+   SPREAD columns, 128 KiB that live in L2 while all rows of A pass by. A block is copied
+    first ("packed")
    into panels one tile wide, so that the tile reads consecutive bytes: in place, consecutive rows
    of B may lie some power of two apart, where they would fight for the same few places of a cache.
    The copy costs one visit per element and saves m / R of them; for few rows, or a small B, it does

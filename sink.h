@@ -560,24 +560,34 @@ int  checkpoint_read(const unsigned char *p, size_t n, const char *name, Trainer
 int  checkpoint_load(const char *path, Trainer *t,
                     bool with_moments, Error *e);
 
-/* The line that a training shows, and the sink as it was last seen. */
+/* The sink as a training saw it at one step: loss is the mean since the look before. */
+typedef struct Look { long step; double loss, alpha1, alpha_star; } Look;
+enum { LOOKS = 1024 };
+
+/* The line that a training shows, and its looks. */
 typedef struct Progress {
     const char *name;
-    bool quiet, live, open, has_star;
+    bool quiet, live, open, has_star;    /* live: on a terminal; open: its line has no end yet */
     double start, shown;
-    long first_step;
-    double alpha1, sink1, alpha_star, sink_star, ratio;
+    long first_step, loss_steps;
+    double loss_sum, alpha1, sink1, alpha_star, ratio;
+    int looks;
+    Look look[LOOKS];
 } Progress;
+
+/* One heat map of alpha by layer and head: column of s's maps. */
+typedef struct HeatMap { const char *title, *column_name; const Sinks *s; int column; } HeatMap;
+
 int  train_run(Trainer *t, Progress *p, Error *e);
-int  look_at_sink(Trainer *t, Progress *p, Error *e);
+int  look_at_sink(Trainer *t, Progress *p, Bytes *log, Error *e);
 int  evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int T,
                     int *starts, Error *e);
 double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e);
 int  demo_run(const Settings *s, FILE *out, Error *e);
-void heat_maps(const Sinks *s, int column, int beside, FILE *out);
+void heat_maps(const HeatMap *maps, int n, FILE *out);
 void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out);
 void progress_start(Progress *p, const char *name, bool quiet);
-void progress_show(const Trainer *t, Progress *p, bool look);
+void progress_show(const Trainer *t, Progress *p);
 void progress_end(Progress *p);
 
 /* -------------------------------------------------------------------------------------------------
