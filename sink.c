@@ -3564,9 +3564,11 @@ enum { CHECKPOINT_VERSION = 1, CHECKPOINT_HEAD = 24 };
 
 static int numbers_add(Bytes *out, const real *x, idx n, Error *e) {
     for (idx i = 0; i < n && !e->status; i++) {
-        uint64_t bits = 0;
-        memcpy(&bits, &x[i], sizeof(real)); /* little-endian hosts; see number_at for reading */
-        bytes_number(out, bits, sizeof(real), e);
+        uint64_t wide;
+        uint32_t narrow;
+        if (sizeof(real) == 8) memcpy(&wide, &x[i], sizeof(real));
+        else { memcpy(&narrow, &x[i], sizeof narrow); wide = narrow; }
+        bytes_number(out, wide, sizeof(real), e);
     }
     return e->status;
 }
@@ -3582,7 +3584,7 @@ static void numbers_read(real *x, const unsigned char *from, idx n, int width) {
     }
 }
 
-/* The settings that a checkpoint keeps, as text. */
+/* The settings that a checkpoint keeps, as text: none that names a file. */
 static int settings_lines(const Settings *s, Bytes *out, Error *e) {
     char value[PATH_ROOM], line[PATH_ROOM + 64];
     for (const Option *o = OPTIONS; o->flag; o++) {
@@ -4324,7 +4326,7 @@ static void heat_cell(double x, bool colour, FILE *out) {
     if (colour)
         fprintf(out, "\x1b[48;5;%dm\x1b[38;5;%dm %.2f \x1b[0m", heat_colour(x), x > 0.55 ? 16 : 255,
                 x);
-    else fprintf(out, " %.2f ", x);
+    else fprintf(out, "  %.2f", x);
 }
 
 /* Maps side by side: alpha of a column by layer and head, a title and what the column is above
@@ -4335,7 +4337,8 @@ void heat_maps(const HeatMap *maps, int n, FILE *out) {
         fprintf(out, "%6s", "");
         for (int i = 0; i < n; i++) {
             int width = 6 * maps[i].s->H > 10 ? 6 * maps[i].s->H : 10;
-            fprintf(out, " %-*s ", width, line ? maps[i].column_name : maps[i].title);
+            const char *text = line ? maps[i].column_name : maps[i].title;
+            fprintf(out, " %-*s", i + 1 < n ? width + 1 : 0, text);
         }
         fputc('\n', out);
     }
@@ -4346,7 +4349,7 @@ void heat_maps(const HeatMap *maps, int n, FILE *out) {
             fputc(' ', out);
             for (int h = 0; h < s->H; h++)
                 heat_cell(s->alpha[((idx)l * s->H + h) * s->S + maps[i].column], colour, out);
-            fprintf(out, "%*s", 6 * s->H < 10 ? 11 - 6 * s->H : 1, "");
+            if (i + 1 < n) fprintf(out, "%*s", 6 * s->H < 10 ? 11 - 6 * s->H : 1, "");
         }
         fputc('\n', out);
     }
@@ -4364,7 +4367,7 @@ void progress_show(const Trainer *t, Progress *p) {
     bool last = t->step == steps;
     if (p->quiet || (!last && (p->live ? now - p->shown < 0.2 : t->step % tenth != 0))) return;
     p->shown = now;
-    double done = (double)(t->step - p->first_step), per = (now - p->start) / (done > 0 ? done : 1);
+    double per = (now - p->start) / (t->step > 0 ? (double)t->step : 1);
     double tokens = (double)t->s.train.batch * t->s.train.accumulate * t->s.model.context;
     char bar[21] = "....................", star[64] = "";
     for (int i = 0; i < 20 && i < (int)(20.0 * (double)t->step / steps); i++) bar[i] = '#';
@@ -4400,32 +4403,29 @@ void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
     }
     fprintf(out, "Sink at eps %g in the middle; even rows give alpha_1 = %.4f.\n\n", s->eps[0],
             even);
-    fprintf(out, "%5s %9s %9s %9s %9s %9s %9s %9s %8s %8s\n", "block", "h ratio", "q ratio",
-            "k ratio", "v ratio", "cos 1", "cos else", "entropy", "mass",
+    fprintf(out, "%5s %8s %8s %8s %8s %8s %8s %8s %8s %8s %8s\n", "block", "|h1|/|h|", "|k1|/|k|",
+            "|v1|/|v|", "cos q,k1", "cos q,k", "|q||k1|", "|q||k|", "entropy", "mass",
             c->place == PLACE_POST ? "pre-LN" : "");
     for (int l = 0; l < s->L; l++) {
-        double cos1 = 0, others = 0, entropy = 0, mass = 0;
+        double mean[6] = {0};                              /* over heads: angles, products, rows */
         for (int h = 0; h < s->H; h++) {
             idx at = (idx)l * s->H + h;
-            cos1 += s->cosine[2 * at] / s->H;
-            others += s->cosine[2 * at + 1] / s->H;
-            entropy += s->entropy[at] / s->H;
-            mass += s->mass[at] / s->H;
+            const double of_head[6] = {s->cosine[2 * at], s->cosine[2 * at + 1], s->product[2 * at],
+                                       s->product[2 * at + 1], s->entropy[at], s->mass[at]};
+            for (int i = 0; i < 6; i++) mean[i] += of_head[i] / s->H;
         }
         idx row = (idx)l * s->N;
-        fprintf(out, "%5d %9.3f %9.3f %9.3f %9.3f %9.3f %9.3f %9.3f %8.3f", l + 1,
-                norm_ratio(s->hnorm + row + s->N, s->N), norm_ratio(s->qnorm + row, s->N),
-                norm_ratio(s->knorm + row, s->N), norm_ratio(s->vnorm + row, s->N), cos1, others,
-                entropy, mass);
+        fprintf(out, "%5d %8.3f %8.3f %8.3f", l + 1, norm_ratio(s->hnorm + row + s->N, s->N),
+                norm_ratio(s->knorm + row, s->N), norm_ratio(s->vnorm + row, s->N));
+        for (int i = 0; i < 6; i++) fprintf(out, " %8.3f", mean[i]);
         if (c->place == PLACE_POST) fprintf(out, " %8.3f", norm_ratio(s->prenorm + row, s->N));
         fputc('\n', out);
     }
     fprintf(out,
-            "ratio: norm of the first row over the mean of the others (h: the block's output). cos "
-            "1, cos else: of a query\n"
-            "with the first key, with another it sees. entropy: of a row, nats. mass: sum of a "
-            "row's weights over keys.\n"
-            "Massive activation: largest |h| %.3g, median |h| beside it %.3g, %.0f times.\n\n",
+            "|h1|/|h|: norm of the first row over the mean of the others; h is the block's output, pre-LN\n"
+            "the feature before a post-norm. cos, |q||k|: of a query after positions with the first key,\n"
+            "and with another that it sees. entropy: of a row, nats. mass: what a row's weights over keys\n"
+            "sum to. Massive activation: largest |h| %.3g, median |h| beside it %.3g: %.1f times.\n\n",
             s->massive, s->median, s->median > 0 ? s->massive / s->median : 0);
     HeatMap maps[] = {{"alpha", "token 1", s, first}, {"", c->extra ? "*" : "x*", s, star}};
     fprintf(out, "alpha by layer (down) and head (across)\n");
@@ -5132,6 +5132,23 @@ int file_write(const char *path, const void *at, size_t n, Error *e) {
                 strerror(cause));
 }
 
+/* Asked before hours of work: makes the folders of path that are missing, and tries to write there. */
+int file_ready(const char *path, Error *e) {
+    char beside[1100];
+    if (snprintf(beside, sizeof beside, "%s.new", path) >= (int)sizeof beside)
+        return fail(e, 2, "%.60s..: this path is too long. Try: a shorter one", path);
+    for (char *at = strchr(beside + 1, '/'); at; at = strchr(at + 1, '/')) {
+        *at = 0;
+        make_folder(beside);                                 /* there already, or the next line tells */
+        *at = '/';
+    }
+    FILE *f = fopen(beside, "wb");
+    if (!f) return fail(e, 1, "%s: cannot be made, %s. Try: another folder", beside, strerror(errno));
+    fclose(f);
+    remove(beside);
+    return 0;
+}
+
 double seconds(void) {
     struct timespec t;
     timespec_get(&t, TIME_UTC);
@@ -5501,6 +5518,7 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
     Trainer t;
     Progress p;
     (void)words; (void)n;
+    if ((s->out[0] && file_ready(s->out, e)) || (s->log[0] && file_ready(s->log, e))) return e->status;
     if (trainer_create(&t, s, e)) return e->status;
     progress_start(&p, "train", s->quiet);
     train_run(&t, &p, e);
@@ -5512,28 +5530,14 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
     return e->status;
 }
 
-/* A model file, and what it was trained on unless the command line names something else. */
+/* A model file. Its own settings hold, and what the command line says on top of them. */
 static int open_model(Settings *s, const char *path, Trainer *t, Error *e) {
+    const char *words[8];
+    int n = 0;
     if (checkpoint_load(path, t, false, e)) return e->status;
-    Source kept = t->s.data;
-    Settings said = *s;
+    t->s.data.random_tokens[0] = 0;                 /* they were the training's; see data_probe */
+    if (settings_parse(&t->s, s->argc, s->argv, s->groups, words, &n, e)) return e->status;
     *s = t->s;
-    s->data = said.data;
-    s->data.fix_token = said.data.fix_token ? said.data.fix_token : kept.fix_token;
-    s->data.bos = said.data.bos || kept.bos;
-    s->data.random_tokens[0] = 0;
-    s->data.valid = said.data.valid;
-    s->eps = said.eps; s->eval_T = said.eval_T; s->eval_n = said.eval_n; s->eval_k = said.eval_k;
-    s->metric_rows = said.metric_rows;
-    s->input = said.input;
-    s->quiet = said.quiet;
-    s->all = said.all;
-    memcpy(s->csv, said.csv, sizeof s->csv); memcpy(s->json, said.json, sizeof s->json);
-    memcpy(s->out, said.out, sizeof s->out); memcpy(s->ids, said.ids, sizeof s->ids);
-    memcpy(s->prompt, said.prompt, sizeof s->prompt);
-    s->tokens_out = said.tokens_out;
-    s->temperature = said.temperature;
-    s->train.seed = said.train.seed;
     return 0;
 }
 
@@ -5624,6 +5628,23 @@ static int verb_list(Settings *s, const char **words, int n, Error *e) {
     return 0;
 }
 
+/* Appends documents of --grammar to out, each with its separator, until they hold `bytes` or more. */
+static int tell(const Settings *s, size_t bytes, Bytes *out, Error *e) {
+    Bytes text = {0};
+    Grammar g = {0};
+    size_t start = out->size;
+    if (!file_read(s->data.grammar, &text, e))
+        grammar_read(&g, text.at, text.size, s->data.grammar, e);
+    for (uint64_t i = 0; !e->status && (!i || out->size - start < bytes); i++)
+        if (!grammar_document(&g, (uint64_t)s->train.seed + 1, i, out, e))
+            bytes_add(out, "\n" DOCUMENT_END "\n", strlen(DOCUMENT_END) + 2, e);
+    grammar_free(&g);
+    bytes_free(&text);
+    return e->status;
+}
+
+enum { GRAMMAR_SHARE = 8000000 };      /* bytes of a grammar that a tokenizer is trained on */
+
 /* tokenize train FILE.. --out F --vocab N   |   encode < text   |   decode < ids */
 static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
     Bytes in = {0}, out = {0};
@@ -5632,7 +5653,7 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
     Ids ids = {0};
     const char *what = n ? words[0] : "";
     if (!strcmp(what, "train")) {
-        if (n < 2 || !s->out[0])
+        if ((n < 2 && !s->data.grammar[0]) || !s->out[0])
             return fail(e, 2,
                         "tokenize train: expected files and --out FILE. Try: sink tokenize train "
                         "text.txt --out tokenizer.bin");
@@ -5640,6 +5661,7 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
             if (file_read(words[i], &in, e) ||
                 bytes_add(&in, DOCUMENT_END, strlen(DOCUMENT_END), e))
                 break;
+        if (s->data.grammar[0]) tell(s, GRAMMAR_SHARE, &in, e);
         if (!e->status && !tokenizer_train(&t, in.at, in.size, s->model.vocab, e))
             tokenizer_save(s->out, &t, e);
         if (!e->status) printf("vocabulary=%d text=%zu out=%s\n", t.vocab, in.size, s->out);
@@ -5692,10 +5714,14 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
     Trainer t = {0};
     Ids ids = {0};
     Bytes text = {0};
+    if (n == 0 && s->data.grammar[0]) {                  /* no model: what the grammar tells */
+        if (!tell(s, 0, &text, e)) fwrite(text.at, 1, text.size, stdout);
+        bytes_free(&text);
+        return e->status;
+    }
     if (n != 1)
-        return fail(e, 2,
-                    "generate: expected one model file. Try: sink generate out/model.ckpt --prompt "
-                    "\"The king\"");
+        return fail(e, 2, "generate: expected one model file, or --grammar FILE. "
+                          "Try: sink generate out/model.ckpt --prompt \"The king\"");
     if (open_model(s, words[0], &t, e)) return e->status;
     uint64_t hash = t.tokenizer_hash;
     if (tokenizer_load(s->data.tokenizer, &t.data.tokenizer, e) ||
@@ -5908,7 +5934,7 @@ static const Verb VERBS[] = {
      "the paper's variants by name", verb_list},
     {"tokenize", "train|encode|decode [FILE]", "mdo",
      "make a tokenizer; text to ids; ids to text", verb_tokenize},
-    {"generate", "MODEL",          "dtgo",
+    {"generate", "[MODEL]",        "dtgo",
      "text from a model", verb_generate},
     {"dump",     "[MODEL]",        "mtio",
      "every tensor of one forward and backward, for NumPy", verb_dump},
@@ -5943,7 +5969,10 @@ int main(int argc, char **argv) {
     else {
         if (!strcmp(v->name, "run")) settings_flags(&s, RUN_FLAGS, "mtd", &e);
         if (!strcmp(v->name, "run")) s.train.steps = RUN_STEPS;
-        if (!settings_parse(&s, argc > 2 ? argc - 2 : 0, argv + 2, v->groups, words, &n, &e)) {
+        s.argc = argc > 2 ? argc - 2 : 0;
+        s.argv = argv + 2;
+        s.groups = v->groups;
+        if (!settings_parse(&s, s.argc, s.argv, v->groups, words, &n, &e)) {
             if (set_workers(s.threads))
                 fprintf(
                     stderr,

@@ -497,7 +497,7 @@ typedef struct Train {
 
 /* where tokens come from, and what is done to them */
 typedef struct Source {
-    char text[PATH_ROOM], grammar[PATH_ROOM], tokens[PATH_ROOM], tokenizer[PATH_ROOM];
+    char text[PATH_ROOM], grammar[PATH_ROOM], tokenizer[PATH_ROOM];
     /* position overwritten by <|fix|>, 0 none (Table 10) */
     int fix_token;
     char random_tokens[64];                       /* "1,2": positions drawn anew (section 5) */
@@ -513,12 +513,15 @@ typedef struct Settings {
     Source data;
     double eps;                                   /* threshold of Sink */
     int eval_T, eval_n, eval_k, metric_rows, input;
-    int threads, quiet, all, resume;
+    int threads, quiet, all;
     char out[PATH_ROOM], log[PATH_ROOM], csv[PATH_ROOM], json[PATH_ROOM];
     char ids[PATH_ROOM], prompt[PATH_ROOM];
     int tokens_out; double temperature;           /* generate */
     int gemm_m, gemm_n, gemm_k, isa;              /* bench */
     char variant[64];
+    int argc;                                     /* the flags as they were given, */
+    char **argv;
+    const char *groups;                           /* and those that the verb takes */
 } Settings;
 
 void settings_default(Settings *s);
@@ -569,7 +572,7 @@ typedef struct Progress {
     const char *name;
     bool quiet, live, open, has_star;    /* live: on a terminal; open: its line has no end yet */
     double start, shown;
-    long first_step, loss_steps;
+    long loss_steps;
     double loss_sum, alpha1, sink1, alpha_star, ratio;
     int looks;
     Look look[LOOKS];
@@ -684,6 +687,7 @@ uint64_t number_at(const unsigned char *p, int bytes);
 int  file_read(const char *path, Bytes *out, Error *e);      /* "-" is standard input */
 int  file_write(const char *path, const void *at, size_t n, Error *e);   /* beside, then renamed */
 /* wall clock: for progress and bench only */
+int  file_ready(const char *path, Error *e);                 /* can it be written? makes its folders */
 double seconds(void);
 
 /* -------------------------------------------------------------------------------------------------
