@@ -64,13 +64,13 @@
  *   F8  heads are added before W_O, which is then [D,C]; the sink token is an input row at
  *   position 0
  */
-#define _POSIX_C_SOURCE 200809L          /* fsync, fileno, isatty, mkdir: chapter 15 */
+#define _POSIX_C_SOURCE 200809L    /* fsync, fileno, isatty, mkdir, clock_gettime: chapter 15 */
 #include "sink.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <signal.h>
 #include <math.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,20 +78,6 @@
 #include <time.h>
 #ifdef _OPENMP
 #include <omp.h>
-#endif
-
-#ifdef _WIN32
-#include <direct.h>
-#include <io.h>
-static bool to_disk(FILE *f) { return !_commit(_fileno(f)); }
-static bool is_terminal(FILE *f) { return _isatty(_fileno(f)); }
-static int make_folder(const char *path) { return _mkdir(path); }
-#else
-#include <sys/stat.h>
-#include <unistd.h>
-static bool to_disk(FILE *f) { return !fsync(fileno(f)) || errno == EINVAL || errno == ENOTSUP; }
-static bool is_terminal(FILE *f) { return isatty(fileno(f)); }
-static int make_folder(const char *path) { return mkdir(path, 0777); }
 #endif
 
 /* =================================================================================================
@@ -2250,7 +2236,7 @@ static size_t piece_length(const unsigned char *text, size_t n) {
  * tokenizer_finish ends it. Returns 0, or e's status with nothing left to free. */
 static int tokenizer_begin(Tokenizer *t, int vocab, Error *e) {
     *t = (Tokenizer){.vocab = TOKEN_MERGE};
-    t->start = grab((size_t)vocab + 1, sizeof *t->start, e);
+    t->start = grab((idx)vocab + 1, sizeof *t->start, e);
     if (!t->start) return e->status;
     for (int id = 0; id < TOKEN_MERGE; id++)
         t->start[id + 1] = t->start[id] +
@@ -4995,6 +4981,22 @@ real real_abs(real x) { return x < 0 ? -x : x; }
  * folders, and a file's way to the disk.
  */
 
+#ifdef _WIN32
+#include <direct.h>
+#include <io.h>
+static bool to_disk(FILE *f) { return !_commit(_fileno(f)); }
+bool is_terminal(FILE *f) { return _isatty(_fileno(f)); }
+int make_folder(const char *path) { return _mkdir(path); }
+static void clock_now(struct timespec *t) { timespec_get(t, TIME_UTC); }
+#else
+#include <sys/stat.h>
+#include <unistd.h>
+static bool to_disk(FILE *f) { return !fsync(fileno(f)) || errno == EINVAL || errno == ENOTSUP; }
+bool is_terminal(FILE *f) { return isatty(fileno(f)); }
+int make_folder(const char *path) { return mkdir(path, 0777); }
+static void clock_now(struct timespec *t) { clock_gettime(CLOCK_MONOTONIC, t); }
+#endif
+
 int worker(void) {
 #ifdef _OPENMP
     return omp_get_thread_num();
@@ -5151,7 +5153,7 @@ int file_ready(const char *path, Error *e) {
 
 double seconds(void) {
     struct timespec t;
-    timespec_get(&t, TIME_UTC);
+    clock_now(&t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 

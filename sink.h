@@ -667,6 +667,8 @@ real real_abs(real x);
 #else
 #define PARALLEL
 #endif
+bool is_terminal(FILE *f);
+int  make_folder(const char *path);      /* 0, or errno says why not */
 int  worker(void);                       /* this thread's number, from 0 */
 int  workers(void);                      /* how many threads a parallel loop uses */
 int  set_workers(int n);                 /* 0: all there are; 1 when n are not to be had */
