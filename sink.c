@@ -1416,38 +1416,106 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
 /* =================================================================================================
  * 4  The block and the model                                    section 2, [E2] [E3], Figure 1 left
  *
- *   pre       u = x + MHSA(n1 x)          y = u + FFN(n2 u)       [E2]; a final norm ends the stack
- *   post      u = n1(x + MHSA(x))         y = n2(u + FFN(u))           [E3]; no final norm
- *   parallel  y = x + MHSA(n1 x) + FFN(n2 x)                           GPT-NeoX's; a final norm
+ * A block reads the residual stream x = h^{l-1} [B,N,C] and writes y = h^l. Rows meet in MHSA and
+ * nowhere else: norms, linear maps, the ffn and the sums act on each row alone.
  *
- * One block serves the three. s1 = x + MHSA(..) and s2 = .. + FFN(..) are the sums; under
- * post-norm s2 is the feature "before LN" of Figure 7 left. The first token's row meets no other
- * row under a causal mask, so h_1 is a function of x_1 alone (section 3.1).
+ *   pre [E2]                post [E3]               parallel (GPT-NeoX's; not in the paper)
+ *
+ *   x -----+                x -----+                x -----+-----------+
+ *   |      n1               |      |                |      n1          n2
+ *   |     MHSA              |     MHSA              |     MHSA        FFN
+ *   + <----+                + <----+                + <----+           |
+ *   s1 = u +                s1                      s1 = u             |
+ *   |      n2               n1 = u +                |                  |
+ *   |     FFN               |     FFN               + <----------------+
+ *   + <----+                + <----+                s2 = y
+ *   s2 = y                  s2
+ *                           n2 = y
+ *
+ *   pre       u = x + MHSA(n1 x)          y = u + FFN(n2 u)        a final norm ends the stack
+ *   post      u = n1(x + MHSA(x))         y = n2(u + FFN(u))       no final norm
+ *   parallel  u = x + MHSA(n1 x)          y = u + FFN(n2 x)        a final norm
+ *
+ * One block serves the three: s1 and s2 are the two sums, u is what the ffn's branch leaves from.
+ * The paper closes every stack by Y = LN(H^L) W_cls; under post-norm the last n2 is that LN, as in
+ * the authors' code. So there are 2L + 1 norms, and 2L under post-norm.
+ *
+ * Why it matters (section 7.2). Under pre-norm the stream is a plain sum, h^L = h^0 + every block's
+ * two branches: a massive activation, once written, stays until a block takes it back. A post-norm
+ * rescales the sum in each block. The sink survives this (Sink_1 is 13.54 % against 18.18), but the
+ * massive activations are then in s2, the "features before LN" of Figure 7 left, not in h^l.
+ *
+ * The first row. Under a causal mask row 1 sees itself alone, so h_1 is a function of x_1 alone
+ * (section 3.1). With softmax A_11 = 1, whatever W_Q, W_K and the positions in the score; pre-norm:
+ *
+ *   h_1^l = FFN(LN(o_1 + h_1)) + o_1 + h_1,   o_1 = LN(h_1) [W^1 .. W^H] W_O,   h_1 of block l-1
+ *
+ * where the paper's W^{l,h} has lost its subscript V. A token that always stands first thus reaches
+ * every block as the same vector: a bias that the model can shape. An extra column takes a share of
+ * A_11, a prefix of 2 or more shows row 1 other tokens, and with a sink token the first row is x*.
+ *
+ * Backward. The Jacobian of y = u + F(u) is 1 + F', so du = dy + F'^T dy: the gradient of a sum
+ * goes to both terms, and the branch's part is added to what went past it. Each backward below is
+ * its forward read from the last line to the first.
+ *
+ * Cost of a row in a block, in multiplications: C D (2H + 2K) for the four matrices of MHSA, 2 D H
+ * for each key, 3 C F for a gated ffn (2 C F else). The paper's model (C = H D = 768, F = 1536):
+ * 5.9 million for the matrices, and 1536 a key, so 1.6 million at the mean of 1024 keys of its
+ * context. Backward: every matrix twice (dx and dW); attention 5 products to the forward's 2, one
+ * of them to make the scores again.
+ * Kept of a row in a block: 8 C + 3 F + H + 4 numbers for a gated ffn, K = H, H D = C and no
+ * kernel: 10764, or 43 KB in float. No map of scores is among them.
+ *
+ * `sink check first` measures what moves row 1, `causal` that no row sees ahead, in every variant;
+ * test_sink.c has the block again line by line, and its gradients by finite differences.
  */
 
+/* O = MHSA(x): equation 4 with a row chosen on each axis. y [B,N,C] is overwritten; x [B,N,C] is
+ * n1's output, or the stream itself under post-norm.
+ *
+ *   q = x W_Q + b_Q   [B,N,H,D]        k, v = x W_K + b_K, x W_V + b_V   [B,N,K,D]
+ *
+ * The paper's W_Q^{l,h} [C,D] lie side by side in one W_Q [C,H*D], so that one multiply serves all
+ * heads and a row of q is head after head. K < H key heads (published models; the paper has K = H)
+ * make W_K and W_V narrower: query head h reads key head h / (H/K). The paper has no biases b. */
 static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x, int B, idx N) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
     LayerActs *la = &a->layer[l];
     idx C = c->dim, D = c->head_dim, H = c->heads, K = c->kv_heads;
     idx rows = B * N;
+    /* q, k, v = x W + b */
     linear_forward(la->q, x, w->wq, w->bq, rows, C, H * D);
     linear_forward(la->k, x, w->wk, w->bk, rows, C, K * D);
     linear_forward(la->v, x, w->wv, w->bv, rows, C, K * D);
+    /* q = R_i q, k = R_j k [E8], in place: the turn back needs no copy. v is never turned. */
     if (c->pos == POS_ROTARY) {
         rotate(c, a, la->q, rows, N, H, 1);
         rotate(c, a, la->k, rows, N, K, 1);
     }
+    /* phi after the rotation, as in the authors' code; the paper leaves the order open. For the
+     * identity fq and fk are the arrays q and k (place_layer). */
     if (c->kernel != KERNEL_IDENTITY) {
         kernel_forward(c, w, la->fq, la->hq, la->q, rows * H);
         kernel_forward(c, w, la->fk, la->hk, la->k, rows * K);
     }
+    /* o_h = scale A_h v + v+ in every head, 3.7 */
     attention_forward(m, a, l, B, N);
+    /* O = combine(o) W_O + b_O: [H*D,C], or [D,C] where heads are added (F8) */
     linear_forward(y, combine_forward(c, la, rows), w->wo, w->bo, rows,
                    c->combine == COMBINE_ADD ? D : H * D, C);
 }
 
-/* dx += the attention's part; the same lines upwards, each step the backward of its forward. */
+/* dx += MHSA'^T dy, for dx, dy, x [B,N,C]; and the gradients of W_Q .. W_O and their biases, of
+ * phi, k*, v*, v+, the logit and the distance bias. The forward's lines upwards:
+ *
+ *   O = o W_O + b_O            do = dO W_O^T      dW_O += o^T dO      db_O += sum over rows of dO
+ *   o = scale A v + v+         dphi(q), dphi(k), dv from do            3.7, scores made again
+ *   phi(R q), phi(R k)         dq = R^T phi'^T dphi(q), and so dk      R^T = R^-1: the turn back
+ *   q = x W_Q + b_Q ..         dx += dq W_Q^T + dk W_K^T + dv W_V^T    x is used three times
+ *                              dW_Q += x^T dq   dW_K += x^T dk   dW_V += x^T dv
+ *
+ * dq holds the gradient of phi(q), then of R q, then of q: one array, turned in place. */
 static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, const real *x, int B,
                           idx N) {
     const Config *c = &m->c;
@@ -1457,16 +1525,20 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, co
     idx C = c->dim, D = c->head_dim, H = c->heads, K = c->kv_heads;
     idx rows = B * N;
     bool sum = c->combine == COMBINE_ADD;
-    /* y = combine(o) W_O + b_O */
+    /* y = combine(o) W_O + b_O; dosum is overwritten, and is dout itself when concatenated */
     linear_backward(a->dosum, false, d->wo, d->bo, dy, sum ? la->osum : la->o, w->wo, rows,
                     sum ? D : H * D, C);
+    /* osum = sum_h o_h: every head receives the gradient of the sum */
     combine_backward(c, a, rows);
-    /* o = attention(phi(q), phi(k), v) */
+    /* o = attention(phi(q), phi(k), v): dq, dk, dv become the gradients of phi(q), phi(k), v */
     attention_backward(m, a, l, B, N);
+    /* fq = phi(q), fk = phi(k): q and k as they stood after the rotation. The mlp's two matrices
+     * served both, so both calls add to their gradients; dphi is scratch, as long as q. */
     if (c->kernel != KERNEL_IDENTITY) {
         kernel_backward(c, w, d, a->dq, la->q, la->hq, a->dphi, rows * H);
         kernel_backward(c, w, d, a->dk, la->k, la->hk, a->dphi, rows * K);
     }
+    /* q = R_i q, k = R_j k: the transpose turns the other way */
     if (c->pos == POS_ROTARY) {
         rotate(c, a, a->dq, rows, N, H, -1);
         rotate(c, a, a->dk, rows, N, K, -1);
@@ -1477,12 +1549,15 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, co
     linear_backward(dx, true, d->wv, d->bv, a->dv, x, w->wv, rows, C, K * D);
 }
 
+/* y [n] += x [n]: a residual sum forward, a gradient that meets another one backward. */
 static void add_rows(real *y, const real *x, idx n) {
     PARALLEL
     for (idx j = 0; j < n; j++) y[j] += x[j];
 }
 
-/* Returns the block's output [B,N,C], which lies in la->s2, or in la->n2 under post-norm. */
+/* One block on la->x [B,N,C]. Returns its output [B,N,C], which lies in la->s2, or in la->n2 under
+ * post-norm. The names of the picture are the names of the arrays; all of them stay for the
+ * backward. What a norm keeps is its mean and 1/deviation, two numbers a row (3.2). */
 static const real *block_forward(const Model *m, Acts *a, int l, int B, idx N) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
@@ -1490,12 +1565,15 @@ static const real *block_forward(const Model *m, Acts *a, int l, int B, idx N) {
     bool post = c->place == PLACE_POST, parallel = c->place == PLACE_PARALLEL;
     idx rows = B * N, n = rows * c->dim;
 
+    /* s1 = x + MHSA(n1 x); post-norm: u = n1(x + MHSA(x)) */
     if (!post) norm_forward(c, la->n1, la->n1stat, la->x, w->norm1, w->norm1b, rows);
     mhsa_forward(m, a, l, la->s1, post ? la->x : la->n1, B, N);
     add_rows(la->s1, la->x, n);                              /* s1 = x + MHSA */
     if (post) norm_forward(c, la->n1, la->n1stat, la->s1, w->norm1, w->norm1b, rows);
-    const real *u = post ? la->n1 : la->s1;
+    const real *u = post ? la->n1 : la->s1;                  /* [B,N,C] */
 
+    /* s2 = u + FFN(n2 u); post-norm: y = n2(u + FFN(u)). Parallel norms x, not u: its ffn does not
+     * see what this block's attention found. */
     if (!post) norm_forward(c, la->n2, la->n2stat, parallel ? la->x : u, w->norm2, w->norm2b, rows);
     ffn_forward(c, w, la, la->s2, post ? u : la->n2, rows);
     add_rows(la->s2, u, n);                                  /* s2 = u + FFN */
@@ -1503,8 +1581,24 @@ static const real *block_forward(const Model *m, Acts *a, int l, int B, idx N) {
     return post ? la->n2 : la->s2;
 }
 
-/* a->dh holds the gradient of the block's output on entry, and of its input on return. A residual
- * sum hands its gradient to both terms, so dh is carried along and each branch adds to it. */
+/* a->dh [B,N,C] holds the gradient of the block's output on entry, and of its input on return. A
+ * residual sum hands its gradient to both terms, so dh is carried along and each branch adds to it.
+ * With MHSA'^T for the transposed Jacobian of MHSA at its input, and so on, and ds1, ds2 for the
+ * gradients of the sums, the code below is, from top to bottom:
+ *
+ *                 post                        pre                     parallel
+ *   ds2           n2'^T dy                    dy                      dy
+ *   dn            FFN'^T ds2                  FFN'^T ds2              FFN'^T ds2
+ *   du            ds2 + dn                    ds2 + n2'^T dn          ds2
+ *   ds1           n1'^T du                    du                      du
+ *   dn            MHSA'^T ds1                 MHSA'^T ds1             MHSA'^T ds1
+ *   dx            ds1 + dn                    ds1 + n1'^T dn          ds1 + n1'^T dn + n2'^T dn1
+ *
+ * (dn1: the first dn.) Under pre-norm and in parallel dy itself is a term of dx, whatever the
+ * branches do; under post-norm it passes two norms on its way.
+ *
+ * Three arrays do: dh travels, dn is what a branch sends to its input, and dx is a sum beside dh:
+ * what comes out of a norm, and what must not be in dh while MHSA's backward reads it as ds1. */
 static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
@@ -1514,39 +1608,52 @@ static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
     idx rows = B * N, n = rows * c->dim;
     real *dh = a->dh, *dx = a->dx, *dn = a->dn;
 
-    if (post) {                                              /* y = n2(s2) */
+    /* y = s2; post-norm: y = n2(s2), and dh becomes the gradient of s2 */
+    if (post) {
         zero(dx, n);
         norm_backward(c, dx, d->norm2, d->norm2b, dh, la->s2, la->n2stat, w->norm2, rows);
         copy(dh, dx, n);
     }
     /* s2 = u + FFN(n2 u), or u + FFN(u) under post-norm, or u + FFN(n2 x) in parallel. dh is now
-     * the gradient of s2 and so also of u; dx collects what reaches x past s1, in parallel only. */
+     * the gradient of s2 and so also of u, short of what the ffn's branch sends there. */
     zero(dn, n);
     ffn_backward(c, w, d, la, a, dn, dh, post ? la->n1 : la->n2, rows);
+    /* n2 of u (pre) or of x (parallel); no norm here under post-norm. In parallel the branch leaves
+     * from x and passes s1 by: it waits in dx. */
     zero(dx, n);
     if (post) add_rows(dh, dn, n);
     else if (parallel)
         norm_backward(c, dx, d->norm2, d->norm2b, dn, la->x, la->n2stat, w->norm2, rows);
     else norm_backward(c, dh, d->norm2, d->norm2b, dn, la->s1, la->n2stat, w->norm2, rows);
 
-    if (post) {                                              /* u = n1(s1) */
+    /* u = s1; post-norm: u = n1(s1), and dh becomes the gradient of s1 */
+    if (post) {
         norm_backward(c, dx, d->norm1, d->norm1b, dh, la->s1, la->n1stat, w->norm1, rows);
         copy(dh, dx, n);
         zero(dx, n);
     }
-    /* s1 = x + MHSA(n1 x), or x + MHSA(x) under post-norm: dh is the gradient of s1 */
+    /* s1 = x + MHSA(n1 x), or x + MHSA(x) under post-norm: dh is the gradient of s1 and so also of
+     * x, short of what MHSA's branch sends there */
     zero(dn, n);
     mhsa_backward(m, a, l, dn, dh, post ? la->x : la->n1, B, N);
+    /* through n1 (no norm here under post-norm) */
     if (post) add_rows(dx, dn, n);
     else norm_backward(c, dx, d->norm1, d->norm1b, dn, la->x, la->n1stat, w->norm1, rows);
+    /* dx = ds1 + the branches */
     add_rows(dh, dx, n);
 }
 
+/* ids [B,T] to a->nf [B,N,C], the rows that W_cls will multiply: embed, L blocks, final norm. The
+ * logits are chapter 5's, a slice of rows at a time. B and T may be less than acts_create made room
+ * for; arrays then fill from their start with rows of N = T, or T + 1 with a sink token.
+ *
+ * a->layer[l].x is h^l, l = 0 .. L-1, and a->h is h^L before the final norm, where Figures 11 to 14
+ * take it (Appendix B.3). A block's input is the output array of the block below, never a copy. */
 void model_forward(const Model *m, Acts *a, const int *ids, int B, int T) {
     const Config *c = &m->c;
     idx N = config_rows(c, T);
     idx rows = B * N;
-    biases_tabulate(m, a, N);
+    biases_tabulate(m, a, N);              /* b_h(i-j) by distance: T5's has moved since the last */
     embed_forward(m, a, ids, B, T, a->h0);
     const real *h = a->h0;
     for (int l = 0; l < c->layers; l++) {
@@ -1554,55 +1661,82 @@ void model_forward(const Model *m, Acts *a, const int *ids, int B, int T) {
         h = block_forward(m, a, l, B, N);
     }
     a->h = h;
+    /* Y = LN(H^L) W_cls (section 2): the last n2 was that LN under post-norm */
     a->nf = h;
     if (c->place == PLACE_POST) return;
     norm_forward(c, a->fnorm, a->nfstat, h, m->w.normf, m->w.normfb, rows);
     a->nf = a->fnorm;
 }
 
-/* From a->dh, the gradient of a->nf that model_loss left, to every other parameter. */
+/* From a->dh [B,N,C], the gradient of a->nf that model_loss left, to every parameter but those of
+ * the unembedding, which model_loss has served; a tied wte receives its second part here. ids, B
+ * and T as in the forward. Gradients are added to what is there: forward, loss and backward of two
+ * half batches, each with the share 1/2, are one step of the whole. Leaves the gradient of H^0 in
+ * a->dh. */
 void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
     const Config *c = &m->c;
     idx N = config_rows(c, T);
     idx rows = B * N, n = rows * c->dim;
+    /* T5's b_h(i-j) is one table for all blocks, whose gradients gather in dbias on the way down */
     if (a->dbias) zero(a->dbias, B * c->heads * (2 * N - 1));
-    if (c->place != PLACE_POST) {                            /* nf = normf(h^L) */
+    /* nf = normf(h^L) */
+    if (c->place != PLACE_POST) {
         zero(a->dx, n);
         norm_backward(c, a->dx, m->d.normf, m->d.normfb, a->dh, a->h, a->nfstat, m->w.normf, rows);
         copy(a->dh, a->dx, n);
     }
+    /* h^l = block_l(h^{l-1}), from the last to the first */
     for (int l = c->layers - 1; l >= 0; l--) block_backward(m, a, l, B, N);
+    /* bias = rel[bucket(i-j)], and H^0 = X W_E + P */
     if (a->dbias) t5_backward(m, a, B, N);
     embed_backward(m, a, ids, B, T, a->dh);
 }
 
-/* One walk that measures the arrays (base NULL) and, a second time, places them. */
-typedef struct Arena { real *base; idx used; } Arena;
+/* -------------------------------------------------------------------------------------------------
+ * Room for a pass: every array of struct Acts lies in one arena, and one walk over the list of them
+ * serves twice, first with base NULL to add up their sizes, then to place them. So the two cannot
+ * disagree, and the forward and backward allocate nothing.
+ */
+typedef struct Arena { real *base; idx used; } Arena;        /* used: numbers, not bytes */
 
+/* The next n numbers of the arena; NULL while it is measured, and for n = 0: an array that the
+ * variant lacks is a NULL pointer, and the operators ask for that (a->bias, a->dbias). Sizes are
+ * rounded up to 16 numbers, 64 bytes of floats, so that every array is aligned as well as the arena
+ * itself. */
 static real *place(Arena *at, idx n) {
     real *p = at->base && n ? at->base + at->used : NULL;
     at->used += (n + 15) / 16 * 16;
     return p;
 }
 
+/* What block l keeps from its forward to its backward; shapes in struct LayerActs. Scores are not
+ * kept: [B,H,N,N] for the paper's 8 heads of 2048 rows would be 134 MB a sequence and block in
+ * float, against 88 MB for everything below; keep [B,H,N], one number a row of scores, replaces
+ * them (3.7). */
 static void place_layer(const Config *c, LayerActs *la, Arena *at, idx rows) {
     idx C = c->dim, F = c->ffn, H = c->heads, D = c->head_dim;
     idx Q = rows * H * D, K = rows * (c->kv_heads * c->head_dim);
     bool phi = c->kernel != KERNEL_IDENTITY, mlp = c->kernel == KERNEL_MLP;
+    /* n1; q, k, v after the rotation; phi of q and k, and its hidden layer, if there is a kernel */
     la->n1 = place(at, rows * C);   la->n1stat = place(at, 2 * rows);
     la->q = place(at, Q);           la->k = place(at, K);           la->v = place(at, K);
     la->fq = phi ? place(at, Q) : la->q;
     la->fk = phi ? place(at, K) : la->k;
     la->hq = place(at, mlp ? Q : 0);
     la->hk = place(at, mlp ? K : 0);
+    /* heads, what their rows of scores left, and the first sum */
     la->o = place(at, Q);           la->osum = place(at, c->combine == COMBINE_ADD ? rows * D : 0);
     la->keep = place(at, rows * H);
     la->s1 = place(at, rows * C);
+    /* n2, the ffn's two branches and their product, and the second sum */
     la->n2 = place(at, rows * C);   la->n2stat = place(at, 2 * rows);
     la->f1 = place(at, rows * F);   la->f2 = place(at, config_gated(c) ? rows * F : 0);
     la->fa = place(at, rows * F);   la->s2 = place(at, rows * C);
 }
 
+/* What the backward needs beside: one set for all blocks, since a block's gradients are spent
+ * before the next block down begins. slot and dbias are apart for each sequence and head, so that
+ * no two threads add to one number; they are summed in a fixed order afterwards. */
 static void place_grads(const Config *c, Acts *a, Arena *at, idx rows) {
     idx C = c->dim, F = c->ffn, H = c->heads, D = c->head_dim;
     idx Q = rows * H * D, K = rows * (c->kv_heads * c->head_dim), B = a->B;
@@ -1619,42 +1753,51 @@ static void place_grads(const Config *c, Acts *a, Arena *at, idx rows) {
     a->doutp = place(at, c->embed_dim != c->dim ? SLICE * c->embed_dim : 0);
 }
 
+/* The whole list. Tables that a position scheme does not need get no room; the enum POS_* ends with
+ * the three schemes that add a bias to the score. */
 static void place_all(const Config *c, Acts *a, Arena *at, bool with_grads) {
     idx B = a->B, T = a->T, N = a->N, rows = B * N, C = c->dim;
     bool projected = c->embed_dim != c->dim, biased = c->pos >= POS_RELATIVE;
     idx half = c->pos == POS_ROTARY ? (c->rotary_dims / 2) : 0;
+    /* the stream: H^0, what each block keeps, the final norm */
     a->h0 = place(at, rows * C);
     for (int l = 0; l < c->layers; l++) place_layer(c, &a->layer[l], at, rows);
     a->fnorm = place(at, c->place == PLACE_POST ? 0 : rows * C);
-    a->nfstat = place(at, 2 * rows);
+    a->nfstat = place(at, c->place == PLACE_POST ? 0 : 2 * rows);
     a->embed = place(at, projected ? B * T * c->embed_dim : 0);
+    /* tables by position, and attention's scratch, a piece for each thread */
     a->cosine = place(at, N * half);    a->sine = place(at, N * half);
     a->wave = place(at, c->pos == POS_ABSOLUTE ? N * C : 0);
     a->bias = place(at, biased ? c->heads * (2 * N - 1) : 0);
     a->strip = place(at, a->threads * strip_size(c, a->N));
+    /* SLICE rows on their way to the loss (chapter 5) */
     a->slice = place(at, SLICE * C);
     a->logits = place(at, SLICE * c->vocab);
     a->outp = place(at, projected ? SLICE * c->embed_dim : 0);
     if (with_grads) place_grads(c, a, at, rows);
 }
 
-/* Room for B sequences of T tokens. Nothing is allocated after this. */
+/* Room for B sequences of T tokens under the model's Config and the present number of threads, with
+ * or without what a backward needs; everything 0, and the tables of positions filled. 1 with an
+ * Error when memory is not to be had, and then nothing is held. No forward, loss or backward
+ * allocates after this. strip has a piece for each thread of now: a pass must not run on more. */
 int acts_create(Acts *a, const Model *m, int B, int T, bool with_grads, Error *e) {
     Arena at = {NULL, 0};
     *a = (Acts){.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
     a->layer = grab(m->c.layers, sizeof(LayerActs), e);
-    a->loss_row = grab(B * T, sizeof(double), e);
-    if (!e->status) {
+    a->loss_row = grab((idx)B * T, sizeof(double), e);
+    if (!e->status) {                                        /* first walk: how much */
         place_all(&m->c, a, &at, with_grads);
         a->arena = at.base = grab(at.used, sizeof(real), e);
         at.used = 0;
     }
     if (e->status) { acts_free(a); return e->status; }
-    place_all(&m->c, a, &at, with_grads);
+    place_all(&m->c, a, &at, with_grads);                    /* second walk: where */
     positions_tabulate(&m->c, a, a->N);
     return 0;
 }
 
+/* Whatever part of it exists; harmless on a zeroed struct. */
 void acts_free(Acts *a) {
     free(a->layer); free(a->loss_row); free(a->arena);
     *a = (Acts){0};
@@ -1663,22 +1806,54 @@ void acts_free(Acts *a) {
 /* =================================================================================================
  * 5  Loss, AdamW, schedule                                                 sections 2, 4, 6; [E1]
  *
- * [E1] The mean of -log p(x_{t+1} | x_1..x_t) over the scored targets. With a prefix of p tokens
- * the targets are x_{p+1} .. : the first p-1 predictions are not scored, since those rows have
- * seen their answer (section 6). The first token is never a target, so p = 1 is the default.
+ * [E1] The objective is the expectation of the loss over sequences; here, the mean of
+ * -log p(x_{t+1} | x_1 .. x_t) over the scored targets of a batch. The paper prints the sum of
+ * log p (sections 2 and 6) without the minus that a minimum needs. A sequence brings T + 1 tokens,
+ * T inputs and T targets, as the authors' samples of 2049 tokens do for a context of 2048.
  *
- * With y = nf W_cls (nf W_out W_cls when the embedding is narrower; W_cls = wte^T when tied) and n
- * targets:     L = mean(log sum_v e^{y_v} - y_target)     dy_v = (softmax(y)_v - 1[v = target]) / n
- *              dnf = dy W_cls^T                            dW_cls += nf^T dy
- * SLICE rows at a time, so that the logits of a whole batch never exist.
+ * With a prefix of p tokens (section 6, Figure 5) the targets are x_{p+1} .. : the first p-1
+ * predictions are not scored, since those rows have seen their answer. x_{p+1} is predicted at row
+ * p. The first token is never a target, so p = 1 is the default, and p = 0 scores the same.
+ *
+ *   rows          1     2     3     4     5          T = 5, p = 3
+ *   predicts     x_2   x_3   x_4   x_5   x_6
+ *   scored        -     -    yes   yes   yes         n = 3 targets a sequence
+ *
+ * Forward, with y = nf W_cls (nf W_out W_cls when the embedding is narrower; W_cls = wte^T when
+ * tied) and n scored targets in the batch:
+ *
+ *   L = (1/n) sum over rows of (log S - y_target),    S = sum_v e^{y_v}
+ *
+ * Backward. d log S / dy_v = e^{y_v} / S, which is softmax(y)_v; so, with the share that a step of
+ * several forwards gives to each,
+ *
+ *   dy_v   = share (softmax(y)_v - 1[v = target]) / n      a row of dy sums to 0
+ *   dnf    = dy W_cls^T          dW_cls += nf^T dy
+ *   narrower: out = nf W_out, y = out W_cls:   dout = dy W_cls^T   dW_cls += out^T dy
+ *                                              dnf = dout W_out^T  dW_out += nf^T dout
+ *   tied: W_cls [E,V] is wte [V,E] read with its strides exchanged, and dwte += dy^T out
+ *
+ * Numerics: the maximum is subtracted before exp, so no term overflows and S e^-max >= 1; the loss
+ * of a row is put together in double. Where the model is sure of the target, S e^-max is a float
+ * near 1, and a loss below 6e-8 reads 0. A logit of NaN or +infinity makes the loss NaN, and a
+ * training then ends.
+ * A model that knows nothing, all logits equal, has the loss ln V: 10.83 for the paper's V = 50432,
+ * 7.62 for 2048. The paper's 60M model ends at 3.73.
+ *
+ * Cost and memory: C V multiplications a row forward and twice that backward; at the paper's sizes
+ * 38.7 million, against 59 million for the matrices of its ten blocks. SLICE = 256 rows at a time
+ * are 52 MB of logits in float; the 16 sequences of 2048 of one of the authors' forwards at once
+ * would be 6.6 GB. test_sink.c: model_loss__*.
  */
 
+/* W_cls as the multiply reads it, [E,V]: its own memory, or wte [V,E] transposed where tied. */
 static Matrix unembedding(const Model *m) {
     idx E = m->c.embed_dim, V = m->c.vocab;
     return m->c.tied ? transpose_of(m->w.wte, E) : rows_of(m->w.wcls, V);
 }
 
-/* rows [R,C] of nf to logits [R,V]; R at most SLICE. */
+/* rows [R,C] of nf to logits [R,V]; R at most SLICE. y = nf W_cls, by way of out = nf W_out [R,E],
+ * kept in a->outp, when the embedding is narrower. There is no bias, as in the paper. */
 void model_logits(const Model *m, Acts *a, const real *rows, idx R, real *logits) {
     const Config *c = &m->c;
     idx C = c->dim, E = c->embed_dim, V = c->vocab;
@@ -1689,62 +1864,89 @@ void model_logits(const Model *m, Acts *a, const real *rows, idx R, real *logits
     matmul(logits, V, rows_of(rows, E), unembedding(m), R, V, E, false);
 }
 
-/* dlogits [R,V], which a->logits holds, to a->dslice [R,C] and the gradients of the matrices. */
+/* dy [R,V], which a->logits holds, to a->dslice [R,C], overwritten, and to the gradients of W_cls
+ * (or wte) and W_out, added. Reads a->slice and a->outp as model_logits of this slice left them. */
 static void logits_backward(Model *m, Acts *a, idx R) {
     const Config *c = &m->c;
     idx C = c->dim, E = c->embed_dim, V = c->vocab;
-    const real *in = E != C ? a->outp : a->slice;            /* what W_cls multiplied */
+    const real *in = E != C ? a->outp : a->slice;            /* [R,E]: what W_cls multiplied */
     real *din = E != C ? a->doutp : a->dslice;
     Matrix dy = rows_of(a->logits, V), dy_t = transpose_of(a->logits, V);
-    Matrix w = unembedding(m), w_t = {w.at, w.col, w.row};
-    matmul(din, E, dy, w_t, R, E, V, false);
+    Matrix w = unembedding(m), w_t = {w.at, w.col, w.row};   /* W_cls, W_cls^T: strides exchanged */
+    /* y = in W_cls */
+    matmul(din, E, dy, w_t, R, E, V, false);                 /* din = dy W_cls^T */
+    /* dwte [V,E] += dy^T in, or dW_cls [E,V] += in^T dy: the same numbers, transposed */
     if (c->tied) matmul(m->d.wte, E, dy_t, rows_of(in, E), V, E, R, true);
     else matmul(m->d.wcls, V, transpose_of(in, E), dy, E, V, R, true);
+    /* in = nf W_out */
     if (E != C)
         linear_backward(a->dslice, false, m->d.wout, NULL, a->doutp, a->slice, m->w.wout, R, C, E);
 }
 
-/* One row of logits to -log p of its target, and over the logits weight times dy, when weight is
- * not 0. The maximum is subtracted from -infinity up; the sum of e^(y - max) is at least 1. */
-static double cross_entropy_row(idx V, real *y, int target, real weight) {
-    real most = vec_max(V, y), at_target = y[target];
+/* One row of logits y [V] to -log p of its target. y is scratch: e^(y - max) remains in it, or,
+ * where weight is not 0, the row of dy: weight (softmax(y) - 1[v = target]), weight = share / n.
+ *
+ *   -log p = log sum_v e^(y_v - max) + max - y_target
+ *
+ * vec_max starts from -infinity, so logits that are all far below 0 lose nothing; the term of the
+ * maximum is e^0 = 1, so the sum is between 1 and V and its log never that of 0. */
+static double cross_entropy_row(idx V, real *y, int target, bool with_grads, real weight) {
+    real most = vec_max(V, y), at_target = y[target];        /* y is overwritten below */
     for (int v = 0; v < V; v++) y[v] -= most;
     vec_exp(V, y, y);
     real sum = vec_sum(V, y), per = weight / sum;
-    if (weight != 0) {
+    /* L = log S - y_target: dy = weight (e^(y - max) / sum - 1[target]) */
+    if (with_grads) {
         for (int v = 0; v < V; v++) y[v] *= per;
         y[target] -= weight;
     }
     return log((double)sum) + (double)most - (double)at_target;
 }
 
+/* The mean of -log p over the scored targets of the sequences that model_forward has just run;
+ * targets [B,T], target t being the token after input t. 0 when the prefix leaves none. Each row's
+ * -log p goes to a->loss_row [B,T], -1 where not scored.
+ *
+ * with_grads also adds share dL to the gradients of W_cls (or wte) and W_out, and overwrites a->dh
+ * [B,N,C] with share dL/dnf. share is 1, or 1/k when a step adds up k forwards of equal size. Rows
+ * that are not scored, x*'s among them, keep dh = 0: they learn only through rows that see them.
+ *
+ * Scored rows are numbered s = 0 .. n-1 through the sequences, per of them in each, and go SLICE at
+ * a time to a place of their own, whole slices across the borders of sequences. */
 double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bool with_grads,
                   double share) {
     const Config *c = &m->c;
     idx C = c->dim, V = c->vocab, N = config_rows(c, T), from = c->prefix > 1 ? c->prefix - 1 : 0;
-    idx per = T > from ? T - from : 0, count = B * per; /* scored targets of a sequence, of all */
+    /* from = p-1: the first scored position, counted from 0; per and count: scored targets of a
+     * sequence, and of all */
+    idx per = T > from ? T - from : 0, count = B * per;
     real weight = with_grads && count ? (real)(share / (double)count) : 0;
     for (idx i = 0; i < B * T; i++) a->loss_row[i] = -1;
     if (with_grads) zero(a->dh, B * N * C);
     for (idx s0 = 0; s0 < count; s0 += SLICE) {
         idx R = count - s0 < SLICE ? count - s0 : SLICE;
-        for (idx r = 0; r < R; r++) { /* scored row s is token t of sequence b */
+        /* slice = the rows of nf: scored row s0 + r is token t (from 0) of sequence b, which is row
+         * N - T + t, one further where x* stands first */
+        for (idx r = 0; r < R; r++) {
             idx b = (s0 + r) / per, t = from + (s0 + r) % per;
             copy(a->slice + r * C, a->nf + (b * N + (N - T + t)) * C, C);
         }
+        /* y = nf W_cls [R,V], then a loss from each row, and dy over it */
         model_logits(m, a, a->slice, R, a->logits);
         PARALLEL
         for (idx r = 0; r < R; r++) {
             idx at = (s0 + r) / per * T + from + (s0 + r) % per;
-            a->loss_row[at] = cross_entropy_row(V, a->logits + r * V, targets[at], weight);
+            a->loss_row[at] = cross_entropy_row(V, a->logits + r * V, targets[at], with_grads, weight);
         }
         if (!with_grads) continue;
+        /* y = nf W_cls backward, and each row of dnf to where its row of nf came from */
         logits_backward(m, a, R);
         for (idx r = 0; r < R; r++) {
             idx b = (s0 + r) / per, t = from + (s0 + r) % per;
             copy(a->dh + (b * N + (N - T + t)) * C, a->dslice + r * C, C);
         }
     }
+    /* in the order of the tokens, so that neither threads nor slices can change the sum */
     double sum = 0;
     for (idx b = 0; b < B; b++) for (idx t = from; t < T; t++) sum += a->loss_row[b * T + t];
     return count ? sum / (double)count : 0;
@@ -1754,11 +1956,36 @@ double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bool with
  * The optimiser (F5)                        AdamW: Loshchilov and Hutter 2017; [E32] writes it out
  *
  *   w <- (1 - lr wd) w                                            decoupled decay, before the step
- *   m <- b1 m + (1 - b1) g        v <- b2 v + (1 - b2) g^2
- *   w <- w - lr m^ / (sqrt(v^) + eps),   m^ = m/(1 - b1^t), v^ = v/(1 - b2^t)
- * SGD: the same decay, then w <- w - lr g. Arithmetic as torch.optim.AdamW orders it, in real.
+ *   m <- b1 m + (1 - b1) g        v <- b2 v + (1 - b2) g^2              equations 37, 38
+ *   w <- w - lr m^ / (sqrt(v^) + eps),   m^ = m/(1 - b1^t), v^ = v/(1 - b2^t)     equation 39
+ * SGD: the same decay, then w <- w - lr g (equation 32). t counts steps from 1.
+ *
+ * m and v are running means that start at 0: after t steps of a constant g they are (1 - b1^t) g
+ * and (1 - b2^t) g^2, which is why they are divided so. The first step has m^ = g and v^ = g^2
+ * whatever b1 and b2 (0.9 and 0.95 with the authors): it is lr g / (|g| + eps), lr times the sign
+ * of g. A gradient's size cancels, and so a factor a in front of W is no more than a start and a
+ * learning rate times a, with eps/a and wd/a (equations 36 to 42); SGD, where it does not cancel,
+ * has a^2 lr (32 to 35). The scale of Table 14 left is such a factor of W_O; `sink check scale`
+ * trains both sides for 200 steps.
+ *
+ * Weight decay (Table 2, 18.18 % at the default wd = 0.1). Section 6 adds gamma |theta|^2 to the
+ * loss; the authors' code uses AdamW, whose decay is not divided by sqrt(v), and gives it every
+ * parameter: embeddings, gains, k* and v* as well (F5). A number without gradient, as the row of
+ * wte of a token that never comes, shrinks by 1 - lr wd a step: at lr = 4e-4 and wd = 0.1 to 1/e in
+ * 25000 steps, to 0.45 in the paper's 20000; at wd = 5, the end of Table 2, to 1/e in 500.
+ *
+ * Numerics: in real, in the order of torch.optim.AdamW; the three factors of a step are computed in
+ * double. In float 1 - lr wd has a spacing of 6e-8: lr wd = 4e-5 survives to 0.02 %, 4e-7 (wd =
+ * 0.001) becomes 4.2e-7, and below 3e-8 no decay is left. eps keeps g = 0 at 0/eps = 0.
+ * Memory: m and v, 2 numbers a parameter. Every number is its own, so threads share nothing.
+ * test_sink.c: optimizer_step__*.
  */
+
+/* One step of w [n] by its gradient g [n]; the moments m, v [n] are updated too, and not touched by
+ * SGD. CHUNK at a time, so that the square roots (vec_sqrt) need no array of length n. */
 void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m, real *v) {
+    /* what is the same for all n: the decay, lr / (1 - b1^t) and 1 / sqrt(1 - b2^t), since
+     * sqrt(v^) = sqrt(v) / sqrt(1 - b2^t) */
     real keep = (real)(1 - s->lr * s->wd), b1 = (real)s->beta1, b2 = (real)s->beta2,
          eps = (real)s->eps;
     real step = (real)(s->lr / (1 - pow(s->beta1, (double)s->t)));
@@ -1766,12 +1993,12 @@ void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m, real 
     PARALLEL
     for (idx from = 0; from < n; from += CHUNK) {
         idx to = n - from < CHUNK ? n : from + CHUNK;
-        for (idx j = from; j < to; j++) w[j] *= keep;
+        for (idx j = from; j < to; j++) w[j] *= keep;        /* both optimisers */
         if (s->optimizer == OPTIMIZER_SGD) {
             for (idx j = from; j < to; j++) w[j] -= lr * g[j];
             continue;
         }
-        real root[CHUNK];
+        real root[CHUNK];                                    /* sqrt(v) */
         for (idx j = from; j < to; j++) m[j] = b1 * m[j] + (1 - b1) * g[j];
         for (idx j = from; j < to; j++) v[j] = b2 * v[j] + (1 - b2) * g[j] * g[j];
         vec_sqrt((int)(to - from), root, v + from);
@@ -1779,27 +2006,39 @@ void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m, real 
     }
 }
 
-/* (F1) Warm-up lr (s+1)/warmup for s = 0, 1, ..; then constant, or half a cosine down to min_lr at
- * the last step. */
+/* (F1) The learning rate of step s, counted from 0: lr (s+1)/warmup while s < warmup, so that step
+ * warmup - 1 has all of lr; then
+ *
+ *   constant   lr, as every configuration of the authors' code has it (their min_lr is lr)
+ *   cosine     min_lr + (lr - min_lr) (1 + cos(pi u)) / 2,  u = (s - warmup) / (steps - warmup)
+ *
+ * the latter as section 4 says. u is 0 at the first step after the warm-up and would be 1 at s =
+ * steps, one past the last. lr = 4e-4, 100 of 20000 steps, min_lr = 4e-5: 4e-6 at s = 0, 4e-4 at
+ * 99, 2.2e-4 at 10050. What lr does to the sink is Table 9: at one product of lr and steps, Sink_1
+ * is 23.44 % for 8e-4, 18.18 for 4e-4, 16.81 for 2e-4, 6.29 for 1e-4. */
 double schedule_lr(int schedule, double lr, double min_lr, int warmup, int steps, int step) {
     if (step < warmup) return lr * (step + 1) / warmup;
     if (schedule == SCHEDULE_CONSTANT) return lr;
-    double left = steps > warmup ? (double)(step - warmup) / (steps - warmup) : 1;
-    return min_lr + (lr - min_lr) * (1 + cos(PI * (left < 1 ? left : 1))) / 2;
+    double done = steps > warmup ? (double)(step - warmup) / (steps - warmup) : 1;
+    return min_lr + (lr - min_lr) * (1 + cos(PI * (done < 1 ? done : 1))) / 2;
 }
 
-/* The global norm, in double, tensor by tensor in fixed pieces. A sum that is not finite names its
- * tensor. */
+/* The global norm sqrt(sum g^2) over all tensors, for clipping (chapter 10; the authors clip at 1).
+ * Each tensor is cut into PIECES of fixed borders, a piece into dot products of CHUNK; these are
+ * summed in double, the pieces in their order, so that the norm has the same bits on any number of
+ * threads. The first tensor whose sum is not finite is named in *bad, else NULL: a NaN or infinity,
+ * or, in float, gradients near 1e18 whose squares overflow within a chunk. */
 double gradient_norm(const Model *m, const Tensor **bad) {
     enum { PIECES = 64 };
     double total = 0;
     *bad = NULL;
     for (idx i = 0; i < m->n_tensors; i++) {
         const Tensor *t = &m->tensor[i];
-        const real *g = m->grads + t->at;
+        const real *g = m->grads + t->at;                    /* [t->count] */
         double part[PIECES], sum = 0;
         PARALLEL
         for (idx p = 0; p < PIECES; p++) {
+            /* a tensor of fewer numbers than PIECES has empty pieces: from = to */
             idx from = t->count * p / PIECES, to = t->count * (p + 1) / PIECES;
             part[p] = 0;
             for (idx j = from; j < to; j += CHUNK)
@@ -1815,33 +2054,61 @@ double gradient_norm(const Model *m, const Tensor **bad) {
 /* =================================================================================================
  * 6  The sink metrics                                                  section 3.2, 3.1; [M1] [M2]
  *
- * [M1]  alpha_k = mean over rows i >= k of m_ik              how much column k receives in one head
- * [M2]  Sink_k^eps = mean over layers and heads of 1[alpha_k > eps], strictly; the indicator is
- * taken
- *       for each sequence and then averaged over sequences (F7), so that a head counts by how
- *       often it
- *       sinks. The paper's eps is 0.3 and its T 64; uniform rows give alpha_1 = H_T / T = 0.074
- *       there,
- *       and stay below 0.3 from T = 10 on: shorter sequences must not be judged.
+ * [M1]  alpha_k = 1/(T-k+1) sum over rows i = k..T of m_ik     what column k receives in one head
+ * [M2]  Sink_k^eps = mean over layers and heads of 1[alpha_k > eps], strictly
+ *
+ * m = |s| / (sum |s| + e) is the paper's A where weights sum to 1, and its proxy score elsewhere
+ * (section 7.4; 3.6 above): neither the scale nor a sign is in it. With T = 3:
+ *
+ *        row 1   1.0                 alpha_1 = (1.0 + 0.8 + 0.6) / 3 = 0.8
+ *        row 2   0.8  0.2            alpha_2 = (0.2 + 0.2) / 2       = 0.2
+ *        row 3   0.6  0.2  0.2       alpha_3 = 0.2
+ *
+ * so that this head is a sink on token 1 at eps = 0.3. The indicator is taken for each sequence and
+ * then averaged over the sequences, 100 in the paper (F7): a head counts by how often it sinks, not
+ * by its mean alpha. The paper's eps is 0.3 and its T 64; the default model has Sink_1 = 18.18 %.
+ *
+ * 1/T <= alpha_1 <= 1, since A_11 = 1 (section 3.2, where i != 0 should read i != 1). The lower end
+ * needs A_11 = 1: with an extra column it is less, and a row of an mlp kernel can be 0 altogether.
+ * Rows that spread evenly over what they see give alpha_1 = H_T / T, H_T = 1 + 1/2 + .. + 1/T:
+ * H_64/64 = 0.0741, so eps = 0.3 is four times even. H_T/T is below 0.3 from T = 10 on (0.314 at 9,
+ * 0.293 at 10): shorter sequences must not be judged, since there even rows pass for sinks.
+ *
+ * Sink of one sequence moves in steps of 1/(L H), 1.25 % for the paper's 10 x 8 heads. Mean alpha_1
+ * and its multiple of the even value (sink_uniform) move first, and are always printed beside it.
+ *
+ * Columns and rows of a map m [N,S], as they stand with an extra column and a sink token both:
+ *
+ *                 *    x*    1    2    3
+ *        x*       m    m     .    .    .       no token's row: read by plus1 only
+ *        1        m    m     m    .    .
+ *        2        m    m     m    m    .
+ *        3        m    m     m    m    m
  *
  * Column * (or x*) is seen by every row and averages over the T rows of the real tokens. The
  * authors' code evaluates one more row, a dummy query that gives * all its weight (F6): alpha_* =
- * (1 + sum)/(T+1); and it sums over all rows, where the paper sums over i >= k, which differs
- * inside a prefix.
+ * (1 + sum)/(T+1), which passes 0.3 from a mean of 0.289 over 64 rows on. It also sums over all
+ * rows, where the paper sums over i >= k. That differs inside a prefix, whose rows see ahead: even
+ * rows with p = 5, T = 64 have alpha_5 = 0.0443 in the paper's form and 0.0577 in theirs.
  *
- * Sink moves in steps of 1/(L H). Mean alpha_1 and its multiple of the uniform value move first,
- * and are always printed beside it.
+ * Cost: one pass over the maps, H N S numbers a block and sequence; angles (below) take H N^2 D.
+ * `sink check prop1` and `metric` hold alpha and Sink against closed forms; test_sink.c has
+ * sink_alpha__* and sinks__*.
  */
 
-/* alpha [S] of one head from its map m [N,S]; columns *, x*, 1..T, rows x*, 1..T. */
+/* alpha [S] of one head from its map m [N,S]; columns *, x*, 1..T, rows x*, 1..T. rows: ROWS_REAL,
+ * or ROWS_PLUS1, the authors' form. What is invisible is 0 in m and adds nothing. */
 void sink_alpha(const Config *c, int T, int rows, const real *m, double *alpha) {
+    /* the row and the column of token 1: 1 with x*, one column more with * */
     idx N = config_rows(c, T), S = config_columns(c, T), first = N - T, token1 = S - T;
     bool authors = rows == ROWS_PLUS1;
     for (idx j = 0; j < S; j++) {
         idx k = j - token1; /* token k+1, or a column before the tokens */
+        /* the paper's T-k+1 rows, k from 1; the authors divide by as many, but sum over all T */
         double sum = 0, count = (double)(k > 0 ? T - k : T);
         for (idx i = k > 0 && !authors ? first + k : first; i < N; i++) sum += (double)m[i * S + j];
-        if (authors && first && k >= 0) sum += (double)m[j]; /* x*'s row is a row like any other */
+        /* x*'s row is a row like any other there; it is 0 but for a prefix, and is not counted */
+        if (authors && first && k >= 0) sum += (double)m[j];
         if (authors && k < 0) {                              /* *'s dummy row, or x*'s own row */
             sum += c->extra && j == 0 ? 1 : (double)m[j];
             count += 1;
@@ -1850,56 +2117,80 @@ void sink_alpha(const Config *c, int T, int rows, const real *m, double *alpha) 
     }
 }
 
-/* alpha_1 if every row spread its weight evenly over what it sees, averaged over layers: H_T / T
- * for the default, (1/T) sum 1/(i+1) with one column more. */
+/* alpha_1 if every row spread its weight evenly over what it sees, averaged over layers:
+ *
+ *   causal        H_T / T                           0.0741 at T = 64
+ *   * or x*       (1/T) sum over i of 1/(i+1)       0.0587: one column more to share with
+ *   window w      H_w / T                           0.0634 at w = 32; rows beyond w give token 1 0
+ *   prefix p      (1 + H_T - H_p) / T               0.0541 at p = 5; rows 1..p see p tokens
+ *
+ * It is counted from the mask itself, so that every combination and per-layer windows are right. */
 double sink_uniform(const Config *c, int T) {
     idx N = config_rows(c, T), first = N - T;
     double sum = 0;
     for (int l = 0; l < c->layers; l++)
         for (idx i = first; i < N; i++) {
-            int seen = c->extra ? 1 : 0;
+            int seen = c->extra ? 1 : 0;                     /* * is visible to every row */
             for (idx j = 0; j < N; j++) seen += visible(c, l, i, j);
             sum += visible(c, l, i, first) ? 1.0 / seen : 0;
         }
     return sum / c->layers / T;
 }
 
-/* Room to measure up to `batch` sequences of T tokens at a time. */
+/* Room to measure up to `batch` sequences of T tokens at a time, sums at 0. maps holds two maps a
+ * block, [batch,H,N,S] of the weights and of m: for the paper's model, T = 64 and 16 sequences, 42
+ * MB in float. Nothing but a probe ever holds a whole map. eps[0] is the threshold that is quoted.
+ * On failure nothing is held. */
 int sinks_create(Sinks *s, const Config *c, int T, int batch, const double eps[3], Error *e) {
     idx L = c->layers, H = c->heads, N = config_rows(c, T);
     idx S = config_columns(c, T), map = batch * H * N * S;
     *s = (Sinks){.L = c->layers, .H = c->heads, .T = T, .N = (int)N, .S = (int)S, .batch = batch};
     memcpy(s->eps, eps, sizeof s->eps);
-    double **fields[] = {&s->alpha, &s->over, &s->entropy, &s->mass, &s->hnorm, &s->prenorm,
-                         &s->qnorm, &s->knorm, &s->vnorm, &s->cosine, &s->product};
-    idx sizes[] = {L * H * S, 3 * L * H * S, L * H, L * H, (L + 1) * N, L * N, L * N, L * N, L * N,
-                      2 * L * H, 2 * L * H};
-    for (idx i = 0; i < 11; i++) *fields[i] = grab(sizes[i], sizeof(double), e);
+    /* all the means in one array, sums; shapes in struct Sinks */
+    double **fields[] = {&s->alpha, &s->over,  &s->entropy, &s->mass,   &s->hnorm,  &s->prenorm,
+                         &s->qnorm, &s->knorm, &s->vnorm,   &s->cosine, &s->product};
+    idx sizes[] = {L * H * S, 3 * L * H * S, L * H, L * H, (L + 1) * N, L * N,
+                   L * N,     L * N,         L * N, 2 * L * H, 2 * L * H};
+    for (int i = 0; i < 11; i++) s->n_sums += sizes[i];
+    s->sums = grab(s->n_sums, sizeof(double), e);
     s->probe = grab(L, sizeof(Probe), e);
     s->maps = grab(L * map * 2, sizeof(real), e);
+    s->alpha_now = grab(S, sizeof(double), e);
+    s->scratch = grab(N * c->dim, sizeof(real), e);
     if (e->status) { sinks_free(s); return e->status; }
+    double *at = s->sums;
+    for (int i = 0; i < 11; at += sizes[i++]) *fields[i] = at;
     for (idx l = 0; l < L; l++)
         s->probe[l] = (Probe){.weight = s->maps + 2 * l * map,
                               .metric = s->maps + (2 * l + 1) * map};
     return 0;
 }
 
+/* Whatever part of it exists; harmless on a zeroed struct. */
 void sinks_free(Sinks *s) {
-    double *fields[] = {s->alpha, s->over,  s->entropy, s->mass,   s->hnorm,  s->prenorm,
-                        s->qnorm, s->knorm, s->vnorm,   s->cosine, s->product};
-    for (idx i = 0; i < 11; i++) free(fields[i]);
+    free(s->sums);
     free(s->probe);
     free(s->maps);
+    free(s->alpha_now);
+    free(s->scratch);
     *s = (Sinks){0};
 }
 
+/* |x|, for x [n]: the l2 norm of sections 3.1 and 7. */
 static double length(idx n, const real *x) { return sqrt((double)vec_dot(n, x, x)); }
 
-/* Maps of one head: alpha, how often it passes each eps, the rows' entropy and mass. */
+/* The maps of one head in one sequence, m and weight [N,S]; lh = l H + h. Adds:
+ *
+ *   alpha     of every column, and to over 1[alpha > eps] for each of the three eps: here the
+ *             threshold meets one sequence (F7). NaN is not above any eps.
+ *   entropy   -sum_j m_ij log m_ij in nats, mean over the T rows, * and x* included; 0 for a row on
+ *             one key; even causal rows give log(T!)/T = 3.206 at T = 64
+ *   mass      sum over the keys of scale s/Z, mean over the T rows: how much of v comes through;
+ *             1 for a plain softmax, 1 - A_* with an extra column, anything for Z = 1 */
 static void measure_head(Sinks *s, const Config *c, int rows, idx lh, const real *m,
                          const real *weight) {
     idx S = s->S, first = s->N - s->T, keys = c->extra ? 1 : 0;
-    double *alpha = s->alpha_now;
+    double *alpha = s->alpha_now;                            /* [S] */
     sink_alpha(c, s->T, rows, m, alpha);
     for (idx j = 0; j < S; j++) {
         s->alpha[lh * S + j] += alpha[j];
@@ -1910,7 +2201,7 @@ static void measure_head(Sinks *s, const Config *c, int rows, idx lh, const real
         double entropy = 0, mass = 0;
         for (idx j = 0; j < S; j++) {
             double p = (double)m[i * S + j];
-            if (p > 0) entropy -= p * log(p);
+            if (p > 0) entropy -= p * log(p);                /* 0 log 0 = 0 */
             if (j >= keys) mass += (double)weight[i * S + j];
         }
         s->entropy[lh] += entropy / s->T;
@@ -1918,12 +2209,19 @@ static void measure_head(Sinks *s, const Config *c, int rows, idx lh, const real
     }
 }
 
-/* Section 3.1 and Figure 2: <q_t, k_j> = |q_t| |k_j| cos(q_t, k_j), after positions. Index 0: with
- * the key of the first row; 1: the mean over the other keys that t sees. Queries t >= 2. */
+/* Section 3.1 and Figure 2: <q_t, k_j> = |q_t| |k_j| cos(q_t, k_j), after positions, before phi;
+ * without kernel and bias the score is this over sqrt(D). The paper's finding is that the angle
+ * makes the sink: |q_t| |k_1| is comparatively small, but cos(q_t, k_1) is large. (Its "keys and
+ * values" there are keys and queries.)
+ *
+ * Adds the mean over the rows but the first of cos and of |q| |k|; index 0: with the key of the
+ * first row (x*'s when there is one), seen or not; index 1: the mean over the other keys up to the
+ * row's own that its mask shows. Keys ahead of a row, inside a prefix, are left out. A vector of
+ * length 0 has no angle and counts as cos = 0. */
 static void measure_angles(Sinks *s, const Config *c, const LayerActs *la, idx b, int l, int h) {
     idx D = c->head_dim, H = c->heads, K = c->kv_heads, N = s->N;
-    const real *q = la->q + (b * N * H + h) * D;
-    const real *k = la->k + (b * N * K + (h / (H / K))) * D;
+    const real *q = la->q + (b * N * H + h) * D;             /* [N,D], rows H D apart */
+    const real *k = la->k + (b * N * K + (h / (H / K))) * D; /* [N,D], rows K D apart */
     double *cosine = s->cosine + 2 * (l * H + h), *product = s->product + (cosine - s->cosine);
     for (idx i = 1; i < N; i++) {
         const real *q_i = q + i * (H * D);
@@ -1947,29 +2245,40 @@ static void measure_angles(Sinks *s, const Config *c, const LayerActs *la, idx b
     }
 }
 
+/* For qsort, rising. */
 static int by_size(const void *a, const void *b) {
     real x = *(const real *)a, y = *(const real *)b;
     return (x > y) - (x < y);
 }
 
-/* The largest |h| over the blocks' outputs, and the median |h| of the output it stands in: the
- * massive activations of Sun et al. 2024, without their absolute threshold, which small models
- * never reach. */
-static void measure_massive(Sinks *s, const Acts *a, idx b, int C, real *scratch) {
+/* The largest |h| over the blocks' outputs of sequence b, [N,C] each, and the median |h| of the
+ * output it stands in: the massive activations of Sun et al. 2024, without their threshold (above
+ * 100, and about 1000 times the median), which small models never reach. The paper shows norm
+ * ratios instead (sinks_ratio). scratch [N,C]; of an even count the upper of the two middle numbers
+ * is the median. */
+static void measure_massive(Sinks *s, const Acts *a, idx b, int C) {
     idx n = s->N * C;
     const real *where = NULL;
     real most = -1;
     for (int l = 1; l <= s->L; l++) {
+        /* h^l: the input of the block above, or h^L before the final norm */
         const real *h = (l < s->L ? a->layer[l].x : a->h) + b * n;
         for (idx j = 0; j < n; j++) if (real_abs(h[j]) > most) { most = real_abs(h[j]); where = h; }
     }
-    if (!where) return;                                      /* nothing but NaN */
-    for (idx j = 0; j < n; j++) scratch[j] = real_abs(where[j]);
-    qsort(scratch, (size_t)n, sizeof(real), by_size);
+    if (!where || !isfinite((double)vec_sum(n, where))) {    /* a model that has diverged */
+        s->massive = s->median = NAN;
+        return;
+    }
+    for (idx j = 0; j < n; j++) s->scratch[j] = real_abs(where[j]);
+    qsort(s->scratch, (size_t)n, sizeof(real), by_size);
     s->massive += (double)most;
-    s->median += (double)scratch[n / 2];
+    s->median += (double)s->scratch[n / 2];
 }
 
+/* All that is read of block l, counted from 0, in sequence b. Adds, row by row, the norms of
+ * Figures 2, 7, 8 and 11 to 14: |h^l|, the block's input; |s2|, which is Figure 7 left's "before
+ * LN" under post-norm and the block's output elsewhere; |q|, |k|, |v|, means over heads. A rotation
+ * leaves |q| and |k| as they are. */
 static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l, int rows) {
     const Config *c = &m->c;
     const LayerActs *la = &a->layer[l];
@@ -1993,44 +2302,44 @@ static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l,
     }
 }
 
-/* Runs B sequences (at most the batch of sinks_create) and adds what is seen. targets may be NULL.
- * */
+/* Runs B sequences (at most the batch of sinks_create, and what a has room for) and adds what is
+ * seen. ids, targets [B,T]; targets may be NULL, and then no loss is added. rows as in sink_alpha.
+ * Any number of calls, then sinks_finish once. */
 int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids, const int *targets, int B, int rows,
                   Error *e) {
     int C = m->c.dim;
-    s->alpha_now = grab(s->S, sizeof(double), e);
-    real *scratch = grab(s->N * C, sizeof(real), e);
-    if (!e->status) {
-        a->probe = s->probe;
-        model_forward(m, a, ids, B, s->T);
-        a->probe = NULL;
-        for (idx b = 0; b < B; b++) {
-            for (int l = 0; l < s->L; l++) measure_layer(s, m, a, b, l, rows);
-            for (idx n = 0; n < s->N; n++)
-                s->hnorm[s->L * s->N + n] +=
-                    length(C, a->h + (b * s->N + n) * C);
-            measure_massive(s, a, b, C, scratch);
-        }
-        if (targets) s->loss += model_loss(m, a, targets, B, s->T, false, 1) * B;
-        s->n += B;
+    if (B > s->batch)
+        return fail(e, 1, "measure: expected at most %d sequences at a time, found %d", s->batch, B);
+    /* attention fills the maps of a forward that finds probes */
+    a->probe = s->probe;
+    model_forward(m, a, ids, B, s->T);
+    a->probe = NULL;
+    for (idx b = 0; b < B; b++) {
+        for (int l = 0; l < s->L; l++) measure_layer(s, m, a, b, l, rows);
+        /* h^L, the output that is no block's input */
+        for (idx n = 0; n < s->N; n++)
+            s->hnorm[s->L * s->N + n] += length(C, a->h + (b * s->N + n) * C);
+        measure_massive(s, a, b, C);
     }
-    free(s->alpha_now);
-    free(scratch);
-    s->alpha_now = NULL;
-    return e->status;
+    /* the mean over B sequences, weighted by B: sequences of one length weigh alike */
+    if (targets) s->loss += model_loss(m, a, targets, B, s->T, false, 1) * B;
+    s->n += B;
+    return 0;
 }
 
-/* Sums to means over the sequences. */
+/* Sums to means over the n sequences measured, every field alike; once, since it divides again at
+ * each call. over becomes the share of sequences in which a head is a sink. */
 void sinks_finish(Sinks *s) {
-    idx LH = (s->L * s->H), LN = (s->L * s->N), S = s->S;
-    double *fields[] = {s->alpha,   s->over,     s->entropy, s->mass,  s->hnorm,
-                        s->prenorm, s->qnorm,    s->knorm,   s->vnorm, s->cosine,
-                        s->product, &s->massive, &s->median, &s->loss};
-    idx sizes[] = {LH * S, 3 * LH * S, LH, LH, LN + s->N, LN, LN, LN, LN, 2 * LH, 2 * LH, 1, 1, 1};
-    for (idx i = 0; i < 14; i++) for (idx j = 0; j < sizes[i]; j++) fields[i][j] /= s->n ? s->n : 1;
+    double n = s->n ? s->n : 1;
+    for (idx i = 0; i < s->n_sums; i++) s->sums[i] /= n;
+    s->massive /= n;
+    s->median /= n;
+    s->loss /= n;
 }
 
-/* [M2] of column j at threshold eps[x]; [M1] of column j averaged over layers and heads. */
+/* [M2] Sink_k^eps of a column, 0 .. S-1, at threshold eps[x], in 0..1: the mean over heads of the
+ * share of sequences. The paper's Sink_1 is the column of token 1 (config_column_first), its Sink_*
+ * that of * or x* (config_column_star). */
 double sinks_sink(const Sinks *s, int column, int x) {
     double sum = 0;
     int LH = s->L * s->H;
@@ -2038,20 +2347,26 @@ double sinks_sink(const Sinks *s, int column, int x) {
     return sum / LH;
 }
 
+/* [M1] of a column, averaged over layers, heads and sequences: no threshold, no steps. */
 double sinks_alpha(const Sinks *s, int column) {
     double sum = 0;
     for (idx i = 0; i < s->L * s->H; i++) sum += s->alpha[i * s->S + column];
     return sum / (s->L * s->H);
 }
 
-/* Figures 7, 8, 29: norm of the first row (x*'s when there is one) over the mean of the others. */
+/* Figures 7, 8, 29: norm of the first row (x*'s when there is one) over the mean of the others, for
+ * norms [N]. Their captions say t != 0 for the others and mean t != 1. The norms are averaged over
+ * sequences before the ratio is taken; 1 when there are no others, or all are 0. */
 double norm_ratio(const double *norms, idx N) {
     double sum = 0;
     for (idx n = 1; n < N; n++) sum += norms[n];
     return N > 1 && sum > 0 ? norms[0] / (sum / (double)(N - 1)) : 1;
 }
 
-/* The largest ratio over the outputs of the blocks, l = 1 .. L. */
+/* The largest ratio over the outputs of the blocks, l = 1 .. L; h^0 is left out, which no block has
+ * written. The paper finds massive activations where weights are non-negative and sum to 1 (Figure
+ * 8 left), none for sigmoid without normalisation (Figure 8 middle), nor with K or KV biases
+ * (Figure 7 middle). */
 double sinks_ratio(const Sinks *s) {
     double most = 0;
     for (int l = 1; l <= s->L; l++) {

@@ -318,7 +318,8 @@ typedef struct Sinks {
     /* largest |h| over the blocks' outputs; median |h| of that output */
     double massive, median;
     double loss;                     /* mean cross-entropy, when targets were given */
-    Probe *probe; real *maps; double *alpha_now;    /* scratch */
+    double *sums; idx n_sums;        /* all of the arrays above in one */
+    Probe *probe; real *maps, *scratch; double *alpha_now;
 } Sinks;
 int  sinks_create(Sinks *s, const Config *c, int T, int batch, const double eps[3], Error *e);
 void sinks_free(Sinks *s);
