@@ -26,7 +26,8 @@
  * and its backward, from do, with a_j = s_j / Z:
  *
  *   da_j = scale <do, v_j>      D = sum_j a_j da_j      dz_j = s'_j / Z da_j - pi_j D
- *   pi_j = dlog Z / dz_j = s'_j / Z | 0 | s'_j / S where |S| > 1, else 0 | (|s_j| / Z)^p s'_j / s_j
+ *   pi_j = dlog Z / dz_j = s'_j / Z | 0 | s'_j / S where |S| > 1, else 0
+ *          | (|s_j| / Z)^(p-1) sign(s_j) s'_j / Z
  *
  * One number a row (log Z, the signed sum S, or Z) is all that the backward keeps of the scores:
  * they are made again, so memory grows with T, not T^2, for every variant.
@@ -87,11 +88,46 @@
  * 1  Config and variants                                               paper: sections 2, 7; tables
  *
  * A model is one row chosen on each axis of the formula. struct Config (sink.h) holds the choice as
- * plain integers, 0 being the paper's default. The paper's experiments are then nothing but flags:
+ * plain numbers, and row 0 of every axis is the paper's default, so a zeroed enum is the baseline:
+ *
+ *   axis          rows, the default first                                varied by the paper in
+ *   positions     rotary; none, absolute, learned, relative, t5, alibi   Table 3, appendix A
+ *   block         pre; post, parallel          norm: rms; layer          section 7.2
+ *   ffn           swiglu; geglu, reglu, swish, gelu, relu, gelutanh      Table 11
+ *   heads         concatenated; added          key heads: H; fewer       Table 12 left
+ *   kernel phi    identity; elu + 1, mlp                                 Tables 6, 15
+ *   similarity    exp; sigmoid, elu + 1, identity                        Tables 6, 15
+ *   normaliser    sum; one, clamp, p-norm      scale: 1; any             Tables 14, 15, equation 43
+ *   extra column  none; k, kv, zero, logit     shared; d_a dims; v*      Tables 4, 5, 12, 13
+ *   others        value bias v+; sink token x*                           Table 4
+ *   mask          causal; window w; prefix p                             Figures 5, 6
+ *
+ * t5, parallel, layer, gelutanh, fewer key heads, zero and logit lie outside the paper's
+ * experiments: published models need them, or they are close relatives of its rows. Every pair of
+ * rows of two axes that is not refused below has its gradients compared with differences of the
+ * loss (test gradients__every_pair).
+ *
+ * The paper's experiments are then nothing but flags. Its rows are variants of one model of some 60
+ * million parameters without the embeddings (section 4: L = 10, d = 768, H = 8, so d_h = 96, and
+ * F = 1536). The columns Sink_1 and loss repeat what it reports, to be read beside one's own
+ * numbers, which a smaller model will not match:
+ *
+ *   "18.18"             Sink_1 at threshold 0.3 and T = 64, in percent
+ *   "* 74.12 / 0.00"    Sink_*, then Sink_1: a sink that moved to the extra column or to x*
+ *   "-"                 the training failed            ""   the paper shows a figure, or nothing
+ *
+ * The asterisk of Tables 6 and 15 is another one: it marks a Sink_1 of proxy scores, s / sum s or
+ * |s| / sum |s|, where the model itself divides by something else (rows 2, 4, 9, 10 and 11). It
+ * also stands at row 6, whose weights are positive and sum to 1. Here m_ij serves all of them.
+ *
+ * What to see in the table: wherever the weights of a row are positive and sum to a constant there
+ * is a sink, whatever else is changed; without that tie (Z = 1) there is next to none; and it moves
+ * where a key offers itself for it.
  */
 
 const Variant VARIANTS[] = {
     /* name                flags                                source            Sink_1 %   loss */
+    /* Section 7.4: the eleven operations, by phi, sim and Z. Compare 2 with 3 */
     {"softmax",         "",
      "Table 15, 1", "18.18", "3.73"},
     {"sigmoid",         "--sim sigmoid --normalizer one",
@@ -114,6 +150,7 @@ const Variant VARIANTS[] = {
      "Table 15, 10", "0.19", "3.85"},
     {"mlp",             "--kernel mlp --sim identity --normalizer one",
      "Table 15, 11", "0.74", "3.91"},
+    /* Section 7.3: who takes the sink over. A token or a key does, a value alone (v-bias) not */
     {"sink-token",      "--sink-token",
      "Table 4, 2", "* 74.12 / 0.00", "3.72"},
     {"kv-bias",         "--extra kv",
@@ -122,10 +159,12 @@ const Variant VARIANTS[] = {
      "Table 4, 4", "* 73.34 / 0.00", "3.72"},
     {"v-bias",          "--vbias",
      "Table 4, 5", "17.53", "3.73"},
+    /* One k* (and v*) for all heads of a block: with a v* the first token gets part of it back */
     {"kv-bias-shared",  "--extra kv --extra-shared",
      "Table 12 right", "* 56.61 / 12.44", "3.72"},
     {"k-bias-shared",   "--extra k --extra-shared",
      "Table 12 right", "* 68.31 / 0.23", "3.72"},
+    /* k* with a fixed v* of length m: the longer, the more of the sink returns to x_1 */
     {"k-bias-e1",       "--extra k --extra-value e1 --extra-norm 1",
      "Table 5, v'", "0.06", ""},
     {"k-bias-20e1",     "--extra k --extra-value e1 --extra-norm 20",
@@ -134,8 +173,10 @@ const Variant VARIANTS[] = {
      "Table 5, v''", "* 69.74 / 2.15", "3.72"},
     {"k-bias-20ones",   "--extra k --extra-value ones --extra-norm 20",
      "Table 5, 20v''", "* 0.00 / 11.21", "3.73"},
+    /* d_a = 1 of 96 dims; the paper's d_a = 64 has Sink_* 69.19 and Sink_1 0.04 */
     {"k-bias-1dim",     "--extra k --extra-dims 1",
      "Table 13", "4.74", ""},
+    /* Section 7.1: a sink under every scheme, and without any. relative: see F3 and 3.4 */
     {"nope",            "--pos none",
      "Table 3", "20.35", "3.81"},
     {"absolute",        "--pos absolute",
@@ -148,6 +189,8 @@ const Variant VARIANTS[] = {
      "Table 3", "20.78", "3.71"},
     {"post-norm",       "--place post",
      "Section 7.2", "13.54", ""},
+    /* Appendix C.3. The three without a gate keep F = 1536 and so have a fifth fewer parameters:
+     * 47,202,048 instead of 58,998,528 without the embeddings */
     {"relu",            "--act relu",
      "Table 11", "16.90", "3.82"},
     {"gelu",            "--act gelu",
@@ -160,16 +203,19 @@ const Variant VARIANTS[] = {
      "Table 11", "17.86", "3.73"},
     {"addition",        "--combine add",
      "Table 12 left", "21.76", "3.74"},
+    /* Weights that sum to alpha instead of 1; m_ij divides by their sum, so the metric compares */
     {"scale-2",         "--scale 2",
      "Table 14 left", "29.10", "3.72"},
     {"scale-0.2",       "--scale 0.2",
      "Table 14 left", "9.41", "3.72"},
     {"scale-0.05",      "--scale 0.05",
      "Table 14 left", "4.53", "3.78"},
+    /* Shown as figures only, without numbers */
     {"pnorm-half",      "--normalizer pnorm --pnorm 0.5",                 "Figure 29",      "", ""},
     {"sigmoid-pnorm-2", "--sim sigmoid --normalizer pnorm --pnorm 2",     "Figure 29",      "", ""},
     {"prefix-5",        "--prefix 5",                                     "Figure 5",       "", ""},
     {"window-32",       "--window 32",                                    "Figure 6",       "", ""},
+    /* Relatives of the paper's rows that it does not train */
     {"t5",              "--pos t5",
      "beyond: T5's learned relative bias", "", ""},
     {"off-by-one",      "--extra zero",
@@ -181,39 +227,71 @@ const Variant VARIANTS[] = {
     {NULL, NULL, NULL, NULL, NULL}
 };
 
-/* SwiGLU, GeGLU and ReGLU multiply the activated branch by a second one (Table 11). */
+/* SwiGLU, GeGLU and ReGLU multiply the activated branch by a second one (Table 11). They are the
+ * first three of the enum. */
 bool config_gated(const Config *c) { return c->act <= ACT_REGLU; }
 
+/* What a sequence of T tokens is made of, and where things stand in its maps of attention:
+ *
+ *   rows      x*  1  2 ... T      hidden states, and the queries i of a map   N = T, + 1 with x*
+ *   columns * x*  1  2 ... T      the keys j of a map                         S = N, + 1 with *
+ *
+ *   model               N      S      column of token 1    column "star"
+ *   default             T      T      0                    -1
+ *   --extra k           T      T+1    1                    0, which is *
+ *   --sink-token        T+1    T+1    1                    0, which is x*
+ *   both                T+1    T+2    2                    0, which is *
+ *
+ * x* is an input: it has a row, passes through every block and can be looked at by its own query.
+ * The extra column * has a key and a value in each head, but no query and no hidden state. v+ is
+ * neither: it is added to a head's output and has no column. */
 int config_rows(const Config *c, int T) { return T + (c->sink_token ? 1 : 0); }
 
-/* Columns of every map that leaves this file: *, if there is one; x*, if there is one; tokens
- * 1..T. */
+/* S, the width of every map that leaves this file: *, if there is one; x*, if there is one; then
+ * the tokens 1..T. */
 int config_columns(const Config *c, int T) { return config_rows(c, T) + (c->extra ? 1 : 0); }
 
+/* The column of token 1, the k = 1 of Sink_1. */
 int config_column_first(const Config *c) { return (c->extra ? 1 : 0) + (c->sink_token ? 1 : 0); }
 
-/* The column whose weight Table 4 calls Sink_*: the extra column, or the sink token, or none (-1).
- * */
+/* The column whose weight Table 4 calls Sink_*: the extra column, else the sink token, else none
+ * (-1). */
 int config_column_star(const Config *c) { return c->extra || c->sink_token ? 0 : -1; }
 
-/* Published models give some layers a window and others none, always with a period. */
+/* w of layer l (from 0), or 0 when the layer sees all. In the paper every layer has the window
+ * (Figure 6), and through n of them a token still reaches back n (w-1) places; published models
+ * give it to some layers and not to others, always with a period. */
 int config_window(const Config *c, int l) {
     bool has = !c->window_period || l % c->window_period == c->window_offset;
     return has ? c->window : 0;
 }
 
-/* [T13] Table 13 learns d_a of the D dims of k* and leaves the others 0, without saying which;
- * under rotary it matters, since q's first dims turn fastest. `first` and `last` count from either
- * end; `lowfreq` takes the dims that turn slowest: those never rotated, then pairs by falling
- * index, the lower dim of a pair first. The rank of dim d in that order decides. */
+/* [T13] Table 13 learns d_a of the D dims of k* and leaves the others 0, without saying which. It
+ * matters under rotary: k* is not rotated and q is, so with the half-split pair (0, D/2) learned
+ *
+ *   z_i* sqrt(D) = (q_0 cos i - q_(D/2) sin i) k*_0 + (q_0 sin i + q_(D/2) cos i) k*_(D/2)
+ *
+ * swings with a period of 2 pi = 6.3 tokens, while the slowest pair of the paper's D = 96 turns by
+ * 0.000121 a token, 0.25 radians in all of its 2048: only there does k* look alike from everywhere.
+ *
+ * `first` and `last` count from either end; `lowfreq` takes the dims that turn slowest: those never
+ * rotated, then pairs by falling index, the lower dim of a pair first. The rank of dim d in that
+ * order decides. At D = 8, with all dims rotated:
+ *
+ *   first             0 1 2 3 4 5 6 7          last   7 6 5 4 3 2 1 0
+ *   lowfreq, half     3 7 2 6 1 5 0 4          lowfreq, interleaved   6 7 4 5 2 3 0 1
+ *
+ * A dim that is not learned starts at 0 and gets gradient 0 (3.7); AdamW and its decay leave a 0
+ * alone. `first` is the default. Tests: config_learned_dim__orders, gradients__frozen_dims. */
 bool config_learned_dim(const Config *c, int d) {
     int D = c->head_dim, learned = c->extra_dims ? c->extra_dims : D;
-    int r = c->rotary_dims, half = r / 2, rank;
+    int r = c->rotary_dims, half = r / 2, rank;              /* rank 0 is learned first */
     if (c->extra_order == ORDER_FIRST) rank = d;
     else if (c->extra_order == ORDER_LAST) rank = D - 1 - d;
-    else if (d >= r) rank = d - r;
+    else if (d >= r) rank = d - r; /* lowfreq: what stands still comes first */
     else if (d >= 2 * half) rank = D - 1; /* an odd D without rotation leaves one dim unpaired */
     else {
+        /* dim d is number `second` (0 or 1) of pair `pair`; the last pair is the slowest */
         int pair = c->rope_pairing == PAIR_HALF ? d % half : d / 2;
         int second = c->rope_pairing == PAIR_HALF ? d / half : d % 2;
         rank = D - r + 2 * (half - 1 - pair) + second;
@@ -221,7 +299,10 @@ bool config_learned_dim(const Config *c, int d) {
     return rank < learned;
 }
 
-/* Widths and head counts that follow from each other. 2 for what cannot be divided. */
+/* Widths and counts that follow from each other: D = C/H, K = H, E = C and r = D unless given.
+ * None of them is 0 afterwards, so resolving twice changes nothing. Returns 0, or 2 with one line
+ * for what cannot be divided or does not fit. The paper keeps all four; published models also have
+ * heads wider than C/H, fewer key heads, a part of the dims rotated, or a narrower embedding. */
 static int resolve_shape(Config *c, Error *e) {
     if (!c->head_dim) {
         if (c->dim % c->heads)
@@ -230,6 +311,7 @@ static int resolve_shape(Config *c, Error *e) {
                         c->heads, c->dim);
         c->head_dim = c->dim / c->heads;
     }
+    /* H/K query heads share a key head; all groups are alike */
     if (!c->kv_heads) c->kv_heads = c->heads;
     if (c->heads % c->kv_heads)
         return fail(e, 2, "--kv-heads %d does not divide --heads %d. Try: a divisor", c->kv_heads,
@@ -239,14 +321,20 @@ static int resolve_shape(Config *c, Error *e) {
         return fail(e, 2, "--rotary-dims %d is more than a head's %d dims. Try: at most %d",
                     c->rotary_dims, c->head_dim, c->head_dim);
     if (!c->rotary_dims) c->rotary_dims = c->head_dim;
+    /* r is filled in without rotary as well (lowfreq reads it), and may then be odd */
     if (c->pos == POS_ROTARY && c->rotary_dims % 2)
         return fail(e, 2,
                     "--pos rotary turns pairs, and %d dims are odd. Try: an even --head-dim, or "
                     "--rotary-dims %d",
                     c->rotary_dims, c->rotary_dims - 1);
+    if (c->rope_scaling == ROPE_LLAMA3 && !(c->rope_high > c->rope_low))
+        return fail(e, 2,
+                    "--rope-high %g is not above --rope-low %g. Try: --rope-low 1 --rope-high 4",
+                    c->rope_high, c->rope_low);
     if (c->extra_dims > c->head_dim)
         return fail(e, 2, "--extra-dims %d is more than a head's %d dims. Try: at most %d",
                     c->extra_dims, c->head_dim, c->head_dim);
+    /* the prefix must exist; a window longer than the context is no error: it hides nothing */
     if (c->prefix > c->context)
         return fail(e, 2, "--prefix %d is longer than --context %d. Try: at most %d",
                     c->prefix, c->context, c->context);
@@ -257,12 +345,25 @@ static int resolve_shape(Config *c, Error *e) {
     return 0;
 }
 
-/* Refuses the few rows that mean nothing together, and only those. A score can be negative when the
- * similarity is the identity, unless the elu kernel makes both of its arguments positive; a plain
- * sum of such scores can be 0 in the middle of a training. */
+/* Fills what follows, and refuses the few rows that mean nothing together, and only those. Returns
+ * 0, or 2 with one line that names a flag and what to try.
+ *
+ * The signs of the scores decide. exp, sigmoid and elu + 1 are positive. The identity is not,
+ * unless the elu kernel makes both sides of the product positive; k* and the logit enter raw, past
+ * phi, and can be negative even then. With scores of either sign
+ *
+ *   Z = sum s           can pass through 0 in the middle of a training: refused
+ *   Z = max(|S|, 1)     is what the paper takes instead (section 7.4); with it row 8 of Table 15
+ *                       fails to train and row 10 does not
+ *   Z = 1               needs no sum: rows 7, 9 and 11
+ *   Z = p-norm          is defined, but d|s|^p/ds = p |s|^(p-1) sign s is infinite at s = 0 below
+ *                       p = 1: refused there, and with the elu kernel beside a raw key or logit
+ *
+ * Tests: config_resolve__refuses, and config_resolve__near_misses for all that must pass. */
 int config_resolve(Config *c, Error *e) {
     if (resolve_shape(c, e)) return e->status;
     bool positive_kernel = c->kernel == KERNEL_ELU;
+    /* an extra column whose score can have either sign; EXTRA_ZERO's is z = 0 */
     bool raw_key = c->extra == EXTRA_K || c->extra == EXTRA_KV || c->extra == EXTRA_LOGIT;
     if (c->normalizer != NORMALIZER_PNORM) {
         if (c->pnorm != 0)
@@ -270,8 +371,8 @@ int config_resolve(Config *c, Error *e) {
                         "--pnorm belongs to --normalizer pnorm. Try: --normalizer pnorm --pnorm %g",
                         c->pnorm);
     } else {
-        if (c->pnorm == 0) c->pnorm = 2;
-        if (!(c->pnorm > 0))
+        if (c->pnorm == 0) c->pnorm = 2;                     /* 0 is "not given" */
+        if (!(c->pnorm > 0))                                 /* NaN is not above 0 either */
             return fail(e, 2, "--pnorm %g is not above 0. Try: --pnorm 2", c->pnorm);
         if (c->pnorm < 1 && c->sim == SIM_IDENTITY && !positive_kernel)
             return fail(e, 2, "--pnorm %g below 1 with scores of either sign has no slope at 0. "
@@ -295,15 +396,29 @@ int config_resolve(Config *c, Error *e) {
 }
 
 /* =================================================================================================
- * 2  Parameters: one table of tensors                                    paper: section 2; SPEC 1.3
+ * 2  Parameters: one table of tensors                            paper: sections 2 and 4, Table 4
  *
  * Each row: name, the pointer it fills, shape, how it starts, whether it is a matrix, when it
  * exists. The table is the only place that knows the list: allocation, initialisation, AdamW,
  * checkpoints, gradient checks and dumps all walk it. Shapes are letters, read by tensor_extent
- * below.
+ * below; a matrix is stored [in, out], row-major, as the paper's y = x W writes it.
+ *
+ * What the paper's model of section 4 weighs (C = 768, H = 8, D = 96, F = 1536, L = 10), and what a
+ * variant adds; test model_create__counts has these numbers:
+ *
+ *   a block        4 C C + 3 C F + 2 C                 2,359,296 + 3,538,944 + 1,536 =  5,899,776
+ *   all blocks     10 of them, and the final gain C                                    58,998,528
+ *   embeddings     2 V C, with the authors' V = 50,432 (GPT-NeoX's, padded)            77,463,552
+ *   KV biases      2 L H D        15,360  (K biases half, shared an eighth of it)
+ *   V biases       L H D           7,680          sink token  C        768
+ *   added heads    W_O is [D,C]: 73,728 a block instead of 589,824
+ *   mlp kernel     2 D D a block  18,432          learned positions  [2048,C]  1,572,864
+ *
+ * So what moves the sink away from the first token costs next to nothing.
  */
 
-/* How a tensor starts, under each --init (F2):
+/* How a tensor starts, under each --init (F2). N(0, v) has variance v; U(+-a) has a / sqrt(3) for
+ * its deviation:
  *
  *                 torch                     authors                      gpt2
  *   LAW_EMBED     N(0, 1)                   N(0, 0.4 / C)                N(0, 0.02^2)
@@ -315,37 +430,56 @@ int config_resolve(Config *c, Error *e) {
  *
  * torch is PyTorch's default for Embedding and Linear. authors is the custom start of their code,
  * where only the last matrix of a SwiGLU shrinks with depth (0.4 = 2/5). gpt2 shrinks both matrices
- * that write into the residual stream. */
+ * that write into the residual stream, whose 2L terms then have the variance of one.
+ *
+ * The paper does not say which. As far as its authors' code shows, the model is built without
+ * memory for training on several GPUs, and the framework that fills it in calls PyTorch's defaults,
+ * not their function; so torch is the default here. Deviations in the paper's model:
+ *
+ *                          torch      authors     gpt2
+ *   wte                    1          0.0228      0.02       a token's row: length 27.7, 0.63, 0.55
+ *   matrices from 768      0.0208     0.0228      0.02
+ *   w3, from 1536          0.0147     0.00255     0.0045
+ *
+ * The length of h^0 is what the residual stream starts from, and so enters the norm ratios of
+ * Figure 7. Absolute positions have length 19.6 (3.1): 0.7 of a token's under torch, 31 times it
+ * under authors. With --tied the unembedding is wte^T, so under torch logits start with a deviation
+ * of about sqrt(C), not of order 1. */
 enum { LAW_ZERO, LAW_ONE, LAW_EMBED, LAW_LINEAR, LAW_OUT, LAW_DOWN, LAW_BIAS, LAW_SMALL };
 
 /* When a tensor exists. */
 enum {
     ALWAYS,
-    IF_LAYERNORM,
-    IF_BIAS,
+    IF_LAYERNORM,                /* a norm's bias; RMSNorm has none */
+    IF_BIAS,                     /* of linear maps: the paper's model has none anywhere */
     IF_BIAS_GATED,
-    IF_GATED,
-    IF_KSTAR,
-    IF_VSTAR,
+    IF_BIAS_UNGATED,
+    IF_GATED,                    /* a second branch, and so a third ffn matrix */
+    IF_UNGATED,
+    IF_KSTAR,                    /* K and KV biases */
+    IF_VSTAR,                    /* KV biases only: elsewhere v* is 0, or fixed (Table 5) */
     IF_LOGIT,
     IF_VBIAS,
-    IF_MLP,
-    IF_PROJECTED,
+    IF_MLP,                      /* the kernel of Table 15, rows 10 and 11 */
+    IF_PROJECTED,                /* E differs from C */
     IF_LEARNED,
     IF_T5,
     IF_SINK_TOKEN,
-    IF_FINAL,
+    IF_FINAL,                    /* the norm after the last block: not under post-norm */
     IF_FINAL_LAYERNORM,
-    IF_UNTIED
+    IF_UNTIED                    /* W_cls is a matrix of its own */
 };
 
 typedef struct TensorRow {
     const char *name;
     size_t field;          /* offset of the pointer in struct Weights, or in struct Layer */
     const char *shape;     /* one letter a dimension */
-    int law, matrix, when;
+    int law, matrix, when; /* LAW_*; decayed under --decay matrices; ALWAYS or IF_* */
 } TensorRow;
 
+/* The authors' code decays everything, gains and biases included, and so does --decay all, the
+ * default (F5); `matrix` marks what is left under --decay matrices, which spares gains, biases, k*,
+ * v*, v+, the logit, x* and T5's table. These rows precede the blocks: W_E, x*, the positions. */
 static const TensorRow MODEL_TENSORS[] = {
     {"wte",     offsetof(Weights, wte),    "VE", LAW_EMBED,  1, ALWAYS},
     {"win",     offsetof(Weights, win),    "EC", LAW_LINEAR, 1, IF_PROJECTED},
@@ -353,6 +487,8 @@ static const TensorRow MODEL_TENSORS[] = {
     {"wpe",     offsetof(Weights, wpe),    "PC", LAW_EMBED,  1, IF_LEARNED},
     {"rel",     offsetof(Weights, rel),    "bH", LAW_ZERO,   0, IF_T5},
 };
+/* Once for each block, "l0.norm1" and so on. W_Q, W_K, W_V hold their heads side by side: head h
+ * (for keys and values, key head h) has the columns h D .. h D + D - 1. */
 static const TensorRow LAYER_TENSORS[] = {
     {"norm1",   offsetof(Layer, norm1),  "C",  LAW_ONE,    0, ALWAYS},
     {"norm1.b", offsetof(Layer, norm1b), "C",  LAW_ZERO,   0, IF_LAYERNORM},
@@ -362,8 +498,10 @@ static const TensorRow LAYER_TENSORS[] = {
     {"bq",      offsetof(Layer, bq),     "Q",  LAW_BIAS,   0, IF_BIAS},
     {"bk",      offsetof(Layer, bk),     "K",  LAW_BIAS,   0, IF_BIAS},
     {"bv",      offsetof(Layer, bv),     "K",  LAW_BIAS,   0, IF_BIAS},
+    /* one pair for all heads, for q and for k, as in the authors' code */
     {"phi1",    offsetof(Layer, phi1),   "DD", LAW_LINEAR, 1, IF_MLP},
     {"phi2",    offsetof(Layer, phi2),   "DD", LAW_LINEAR, 1, IF_MLP},
+    /* Tables 4, 5, 12 and 13: learned, in every block anew */
     {"kstar",   offsetof(Layer, kstar),  "XD", LAW_SMALL,  0, IF_KSTAR},
     {"vstar",   offsetof(Layer, vstar),  "XD", LAW_SMALL,  0, IF_VSTAR},
     {"logit",   offsetof(Layer, logit),  "H",  LAW_SMALL,  0, IF_LOGIT},
@@ -373,13 +511,16 @@ static const TensorRow LAYER_TENSORS[] = {
     {"norm2",   offsetof(Layer, norm2),  "C",  LAW_ONE,    0, ALWAYS},
     {"norm2.b", offsetof(Layer, norm2b), "C",  LAW_ZERO,   0, IF_LAYERNORM},
     {"w1",      offsetof(Layer, w1),     "CF", LAW_LINEAR, 1, ALWAYS},
-    /* or the last: see below */
-    {"w2",      offsetof(Layer, w2),     "UG", LAW_LINEAR, 1, ALWAYS},
+    /* the second branch */
+    {"w2",      offsetof(Layer, w2),     "CF", LAW_LINEAR, 1, IF_GATED},
+    {"w2",      offsetof(Layer, w2),     "FC", LAW_DOWN,   1, IF_UNGATED},     /* or the way back */
     {"w3",      offsetof(Layer, w3),     "FC", LAW_DOWN,   1, IF_GATED},
     {"b1",      offsetof(Layer, b1),     "F",  LAW_BIAS,   0, IF_BIAS},
-    {"b2",      offsetof(Layer, b2),     "G",  LAW_BIAS,   0, IF_BIAS},
+    {"b2",      offsetof(Layer, b2),     "F",  LAW_BIAS,   0, IF_BIAS_GATED},
+    {"b2",      offsetof(Layer, b2),     "C",  LAW_BIAS,   0, IF_BIAS_UNGATED},
     {"b3",      offsetof(Layer, b3),     "C",  LAW_BIAS,   0, IF_BIAS_GATED},
 };
+/* After the blocks: LN(H^L) W_cls. */
 static const TensorRow FINAL_TENSORS[] = {
     {"normf",   offsetof(Weights, normf),  "C",  LAW_ONE,    0, IF_FINAL},
     {"normf.b", offsetof(Weights, normfb), "C",  LAW_ZERO,   0, IF_FINAL_LAYERNORM},
@@ -387,13 +528,16 @@ static const TensorRow FINAL_TENSORS[] = {
     {"wcls",    offsetof(Weights, wcls),   "EV", LAW_LINEAR, 1, IF_UNTIED},
 };
 
+/* Does a model of this Config have the tensors of this condition? */
 static bool tensor_present(const Config *c, int when) {
     bool layernorm = c->norm == NORM_LAYER, final = c->place != PLACE_POST;
     switch (when) {
     case IF_LAYERNORM:       return layernorm;
     case IF_BIAS:            return c->linear_bias;
     case IF_BIAS_GATED:      return c->linear_bias && config_gated(c);
+    case IF_BIAS_UNGATED:    return c->linear_bias && !config_gated(c);
     case IF_GATED:           return config_gated(c);
+    case IF_UNGATED:         return !config_gated(c);
     case IF_KSTAR:           return c->extra == EXTRA_K || c->extra == EXTRA_KV;
     case IF_VSTAR:           return c->extra == EXTRA_KV;
     case IF_LOGIT:           return c->extra == EXTRA_LOGIT;
@@ -410,8 +554,11 @@ static bool tensor_present(const Config *c, int when) {
     }
 }
 
-/* The letters of the shapes. P has one more row with a sink token, which takes position 0. The
- * second ffn matrix is a second branch [C,F] when gated, else the way back [F,C]. */
+/* The letters of the shapes: those of the masthead, and
+ *
+ *   P  positions: the context, and one more with a sink token, which takes position 0
+ *   Q, K  all query heads, all key heads side by side       O  what W_O reads: H D, D when added
+ *   X  copies of k* and v*: one a head, or one               b  T5's 32 buckets */
 static int tensor_extent(const Config *c, char letter) {
     int D = c->head_dim;
     switch (letter) {
@@ -425,14 +572,13 @@ static int tensor_extent(const Config *c, char letter) {
     case 'X': return c->extra_shared ? 1 : c->heads;
     case 'D': return D;
     case 'F': return c->ffn;
-    case 'U': return config_gated(c) ? c->dim : c->ffn;
-    case 'G': return config_gated(c) ? c->ffn : c->dim;
     case 'b': return 32;
     default:  return c->dim;
     }
 }
 
-/* Adds to the model's list the rows that exist; layer -1 for those outside the blocks. */
+/* Adds to the model's list the rows that exist; layer -1 for those outside the blocks. Tensors lie
+ * end to end in one array of m->count numbers, in the order of the list. */
 static void add_tensors(Model *m, const TensorRow *rows, int n, int layer) {
     for (int i = 0; i < n; i++) {
         if (!tensor_present(&m->c, rows[i].when)) continue;
@@ -442,11 +588,11 @@ static void add_tensors(Model *m, const TensorRow *rows, int n, int layer) {
         t->rank = (int)strlen(rows[i].shape);
         t->count = 1;
         for (int d = 0; d < 2; d++) {
+            /* a vector [n] is kept as [n,1], so that count is always the product */
             t->shape[d] = d < t->rank ? tensor_extent(&m->c, rows[i].shape[d]) : 1;
             t->count *= t->shape[d];
         }
         t->law = rows[i].law;
-        if (!strcmp(rows[i].name, "w2") && !config_gated(&m->c)) t->law = LAW_DOWN;
         t->layer = layer;
         t->matrix = rows[i].matrix;
         t->at = m->count;
@@ -455,7 +601,8 @@ static void add_tensors(Model *m, const TensorRow *rows, int n, int layer) {
 }
 
 /* Points the named pointers of w into the memory at base: the same walk as above, in the same
- * order. */
+ * order. Called for the parameters and for the gradients, so that w.layer[l].wq and d.layer[l].wq
+ * are the same place in two arrays. What a variant lacks stays NULL, and is tested for as such. */
 static void name_tensors(const Model *m, Weights *w, real *base) {
     const TensorRow *tables[] = {MODEL_TENSORS, LAYER_TENSORS, FINAL_TENSORS};
     size_t sizes[] = {sizeof MODEL_TENSORS, sizeof LAYER_TENSORS, sizeof FINAL_TENSORS};
@@ -466,15 +613,20 @@ static void name_tensors(const Model *m, Weights *w, real *base) {
                 if (!tensor_present(&m->c, tables[part][i].when)) continue;
                 char *owner = part == 1 ? (char *)&w->layer[l] : (char *)w;
                 real *at = base + t++->at;
+                /* by its bytes, since the field is known by its offset alone */
                 memcpy(owner + tables[part][i].field, &at, sizeof at);
             }
 }
 
 #define ROWS_OF_TABLE(table) ((int)(sizeof(table) / sizeof(TensorRow)))
 
-/* All parameters 0; gradients, of the same layout, only when asked for. c must be resolved. */
+/* All parameters 0; gradients, of the same layout, only when asked for. c must be resolved. Returns
+ * 0, or 1 when there is not the memory, with nothing left to free. Params and gradients take
+ * sizeof(real) bytes a number each: in float 546 MB each for the paper's model, and AdamW's two
+ * moments (chapter 10) as much again. */
 int model_create(Model *m, const Config *c, bool with_grads, Error *e) {
     *m = (Model){.c = *c};
+    /* room for the list as if every row existed */
     idx most = ROWS_OF_TABLE(MODEL_TENSORS) + ROWS_OF_TABLE(FINAL_TENSORS)
              + (idx)ROWS_OF_TABLE(LAYER_TENSORS) * c->layers;
     m->tensor = grab(most, sizeof(Tensor), e);
@@ -494,13 +646,16 @@ int model_create(Model *m, const Config *c, bool with_grads, Error *e) {
     return 0;
 }
 
+/* Also right for a model that model_create gave up on; m is empty afterwards. */
 void model_free(Model *m) {
     free(m->tensor); free(m->w.layer); free(m->d.layer); free(m->params); free(m->grads);
     *m = (Model){0};
 }
 
+/* The one place that zeroes them: every backward below adds to the gradients of its parameters. */
 void model_zero_grads(Model *m) { zero(m->grads, m->count); }
 
+/* By its full name ("l3.wq", "wte"); NULL when the variant has none. */
 const Tensor *model_tensor(const Model *m, const char *name) {
     for (int i = 0; i < m->n_tensors; i++)
         if (!strcmp(m->tensor[i].name, name)) return &m->tensor[i];
@@ -508,7 +663,7 @@ const Tensor *model_tensor(const Model *m, const char *name) {
 }
 
 /* The spread of a tensor's start: a standard deviation, or minus the half-width of a uniform law.
- * */
+ * Reads the table of laws above; what it returns for LAW_ZERO and LAW_ONE is not used. */
 static double law_spread(const Config *c, int law, int fan_in, int init) {
     double fan = sqrt((double)fan_in), depth = sqrt(2.0 * c->layers);
     if (law == LAW_SMALL) return 0.02;
@@ -520,20 +675,24 @@ static double law_spread(const Config *c, int law, int fan_in, int init) {
 }
 
 /* Every tensor draws from a stream of its own, seeded by its name: two variants of one seed then
- * start from the same weights wherever both have the tensor. A bias has the fan-in of its matrix.
- * */
+ * start from the same weights wherever both have the tensor, so that a difference between their
+ * trainings is not one between their starts (test model_init__streams). A bias has the fan-in of
+ * its matrix, as in PyTorch. */
 void model_init(Model *m, int init, uint64_t seed) {
     for (int i = 0; i < m->n_tensors; i++) {
         const Tensor *t = &m->tensor[i];
         const char *last = strrchr(t->name, '.');
         Rng rng = {hash64(seed, t->name, strlen(t->name))};
+        /* [in, out]: a matrix adds up shape[0] products; a vector is a bias of a map from C, .. */
         int fan_in = t->rank == 2 ? t->shape[0] : m->c.dim;
+        /* .. but for those of W_O and of the ffn's last matrix */
         if (last && !strcmp(last, ".bo")) fan_in = tensor_extent(&m->c, 'O');
         if (last && (!strcmp(last, ".b3") || (!strcmp(last, ".b2") && !config_gated(&m->c))))
             fan_in = m->c.ffn;
         double spread = law_spread(&m->c, t->law, fan_in, init);
         bool dims = last && !strcmp(last, ".kstar");       /* its frozen dims stay 0 */
         for (idx n = 0; n < t->count; n++) {
+            /* U(-a, a) with a = -spread, or N(0, spread^2) */
             double x = spread < 0 ? spread * (1 - 2 * rng_uniform(&rng))
                                   : spread * rng_normal(&rng);
             if (t->law == LAW_ZERO || t->law == LAW_ONE) x = t->law == LAW_ONE;
@@ -546,44 +705,79 @@ void model_init(Model *m, int init, uint64_t seed) {
 /* =================================================================================================
  * 3  Operators, forward and backward side by side
  *
- * Each pair stands under one heading: the equation, the derivation, the numerics. A forward
- * overwrites its output; a backward adds to the gradients of its parameters, and says of its
- * input's gradient whether it adds (dx +=) or overwrites (dx =). Loops marked PARALLEL own what
- * they write, so the bits do not depend on the number of threads; sums over rows go down columns,
- * in the order of the rows.
+ * Each pair stands under one heading: the equation, the derivation, the numerics. dw stands for the
+ * gradient of the loss by w, of w's shape. A forward overwrites its output; a backward adds to the
+ * gradients of its parameters, and says of its input's gradient whether it adds (dx +=) or
+ * overwrites (dx =). Above a step of a backward stands the forward's line that it differentiates.
+ *
+ * Loops marked PARALLEL own what they write, so the bits do not depend on the number of threads. A
+ * sum over rows (a gain, a bias, an embedding) is therefore not shared out by rows, whose parts
+ * would have to be added in some order, but by columns: a task owns CHANNELS of them, and walks
+ * down from the first row to the last.
+ *
+ * In what order a token's row passes through the operators (pre-norm; 4 puts them together):
+ *
+ *   ids -> 3.1 embedding -> x -> 3.2 norm -> 3.3 W_Q, W_K, W_V -> 3.4 rotation -> 3.5 phi
+ *       -> 3.6, 3.7 attention -> 3.8 heads, W_O -> + x -> 3.2 norm -> 3.9 ffn -> + -> next block
  *
  * -------------------------------------------------------------------------------------------------
  * 3.1  Embedding and positions added to the input           H^0 = X W_E + P        section 2, [E5]
  *
  *   h_n = wte[id] (W_in) + p_n      row n of a sequence; x* if there is one is row 0, tokens follow
  *
- * P is absolute [E5], a table of learned rows, or 0. The paper counts positions t from 1 and its
- * authors' code from 0; here as there from 0, so that x*, when present, stands at position 0.
- * Backward: dwte[id] += dh_n, dp_n += dh_n for the learned table, dx* += dh_0.
+ * The paper's X has one-hot rows, so X W_E picks rows of W_E: a copy, not a product. W_in [E,C] is
+ * there when the embedding is narrower than the model. P is absolute [E5], a table of learned rows,
+ * or 0: then the position enters the scores only (3.4), or nowhere (NoPE). That is the line that
+ * appendix B.1 draws: without P a repeated token starts from equal states and, under softmax, keeps
+ * them in all blocks, whatever 3.4 does; with P it does not. Table 1 shows the difference on
+ * repeated tokens: Sink_1 is 62.28 in GPT2-XL, whose P is learned, and 0.00 in LLaMA3-8B (rotary).
+ *
+ * The paper counts positions t from 1 and its authors' code from 0; here as there from 0, so that
+ * x*, when present, stands at position 0 and the tokens move up by one. x* gets a p_0 like a token.
+ * The authors put all sines before all cosines; equation 5 interleaves them, and so does this (F4):
+ * one model is the other with its channels renamed.
+ *
+ * Sizes: each pair of absolute waves has sin^2 + cos^2 = 1, so |p_n| = sqrt(C/2) at every n: 19.6
+ * at C = 768. There the fastest wave repeats after 6.3 tokens, the slowest after 61,343.
+ *
+ * Backward. h is linear in everything, so with dh_n given:
+ *   dp_n       += dh_n, over the sequences          each row of the learned table is used by all
+ *   dx*        += dh_0, over the sequences          only where there is an x*
+ *   dwte[id]   += dh_n, over all n that hold id     without W_in; other ids get 0 (unless tied)
+ *   with W_in:  e = wte[id], h = e W_in + p:    dW_in += e^T dh    de = dh W_in^T    dwte[id] += de
+ *
+ * Cost: copies and sums of B N C numbers; with W_in one product forward and two backward.
+ * Tests: embed_forward__rows, embed_forward__absolute; Table 4's x* in sink_token__is_a_row.
  */
 
 enum {
     CHANNELS = 64, /* columns a task owns where gradients are summed over rows */
-    CHUNK = 256
-}; /* numbers handled at a time on the stack */
+    CHUNK = 256    /* numbers handled at a time on the stack */
+};
 
-/* [E5] p_n = (sin w_1 n, cos w_1 n, sin w_2 n, ...), w_i = 10000^(-2(i-1)/C); amplitude 1. */
+/* [E5] p_n = (sin w_1 n, cos w_1 n, sin w_2 n, ...), w_i = 10000^(-2(i-1)/C); amplitude 1. Channel
+ * c from 0 is the sine (c even) or cosine (c odd) of frequency i = c/2 + 1, rounded down. At C = 4
+ * the rows are (sin n, cos n, sin 0.01 n, cos 0.01 n). In double, then rounded once. */
 static double absolute_position(int C, int n, int c) {
     double angle = n * pow(10000.0, -(double)(c - c % 2) / C);
     return c % 2 ? cos(angle) : sin(angle);
 }
 
+/* ids [B,T] to h = H^0 [B,N,C]. */
 static void embed_forward(const Model *m, Acts *a, const int *ids, int B, int T, real *h) {
     const Config *c = &m->c;
     idx C = c->dim, E = c->embed_dim, N = config_rows(c, T), first = N - T;
     for (idx b = 0; b < B; b++) {
         real *h_b = h + b * N * C;                       /* [N,C] */
         real *rows = h_b + first * C;                    /* [T,C] the tokens' rows */
-        real *e_b = E == C ? rows : a->embed + b * T * E;
+        real *e_b = E == C ? rows : a->embed + b * T * E;    /* [T,E] rows of wte */
+        /* e_t = wte[id_t];  h_t = e_t W_in */
         for (int t = 0; t < T; t++)
             copy(e_b + t * E, m->w.wte + ids[b * T + t] * E, E);
         if (E != C) matmul(rows, C, rows_of(e_b, E), rows_of(m->w.win, C), T, C, E, false);
+        /* h_0 = x*, an input row like any other from here on */
         if (first) copy(h_b, m->w.xstar, C);
+        /* h_n += p_n, the first N rows of either table */
         if (c->pos == POS_LEARNED)
             for (idx n = 0; n < N * C; n++) h_b[n] += m->w.wpe[n];
         if (c->pos == POS_ABSOLUTE)
@@ -592,14 +786,17 @@ static void embed_forward(const Model *m, Acts *a, const int *ids, int B, int T,
 }
 
 /* dh [B,N,C] is the gradient of H^0. Columns are shared out, so that two rows with the same id
- * never meet in two threads. With a projection, dwte[id] += dh W_in^T and dW_in += wte[id]^T dh. */
+ * never meet in two threads, and every sum runs in the order of the batch. With a projection,
+ * a->embed [B,T,E] holds the rows that the forward picked until dW_in has read them, and from then
+ * on their gradient. */
 static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, const real *dh) {
     const Config *c = &m->c;
     idx C = c->dim, E = c->embed_dim, N = config_rows(c, T), first = N - T;
     if (E != C)
         for (idx b = 0; b < B; b++) {
-            const real *drows = dh + (b * N + first) * C;
-            real *e_b = a->embed + b * T * E;
+            const real *drows = dh + (b * N + first) * C;    /* [T,C] the tokens' rows */
+            real *e_b = a->embed + b * T * E;                /* [T,E] */
+            /* h = e W_in:  dW_in += e^T dh, then de = dh W_in^T over e */
             matmul(m->d.win, C, transpose_of(e_b, E), rows_of(drows, C), E, C, T, true);
             matmul(e_b, E, rows_of(drows, C), transpose_of(m->w.win, C), T, E, C, false);
         }
@@ -609,12 +806,16 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
             for (idx n = 0; n < N; n++) {
                 const real *dh_n = dh + (b * N + n) * C;
                 bool token = n >= first;
+                /* row n of h came from wte[id], or from x* */
                 const real *de = E == C ? dh_n : token ? a->embed + (b * T + n - first) * E : NULL;
                 real *dw = token ? m->d.wte + ids[b * T + n - first] * E : NULL;
+                /* e_n = wte[id] */
                 for (idx ch = block; token && ch < block + CHANNELS && ch < E; ch++)
                     dw[ch] += de[ch];
+                /* h_0 = x* + p_0 */
                 for (idx ch = block; !token && ch < block + CHANNELS && ch < C; ch++)
                     m->d.xstar[ch] += dh_n[ch];
+                /* h_n = .. + p_n */
                 real *dp = c->pos == POS_LEARNED ? m->d.wpe + n * C : NULL;
                 for (idx ch = block; dp && ch < block + CHANNELS && ch < C; ch++)
                     dp[ch] += dh_n[ch];
@@ -626,25 +827,47 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
  *
  *   r = 1 / sqrt(mean_c (x_c - mu)^2 + eps), with mu = mean_c x_c, and mu = 0 for RMSNorm
  *
- * Let n_c = (x_c - mu) r be the normalised row and dn_c = g_c dy_c. From dr/dx_c = -r^2 n_c / C
- * (the part through mu drops out, since the n_c of a LayerNorm sum to 0):
+ * The paper's LN; its models have RMSNorm, with a gain that starts at 1, no bias, and eps = 1e-5
+ * inside the root. A norm forgets its row's length (RMSNorm) and mean (LayerNorm as well). So the
+ * massive h_1 of section 3.1 is as long as the other rows once divided by its RMS: its few huge
+ * channels stay, the rest shrink, and its key lies elsewhere than theirs. Under post-norm every
+ * block ends in a norm, and Figure 7 (left) finds the massive row before it.
  *
- *   dx_c += r (dn_c - mean_c dn - n_c mean_c (dn n))      the middle term only for LayerNorm
+ * Backward, by the chain rule through n_c = (x_c - mu) r, the normalised row: y_c = g_c n_c + b_c,
+ * so dn_c = g_c dy_c. With v = mean_k (x_k - mu)^2 and r = (v + eps)^(-1/2):
+ *
+ *   dv/dx_c    =  2 (x_c - mu) / C            what goes through mu adds -2/C mean_k (x_k - mu) = 0
+ *   dr/dx_c    = -r^3/2 dv/dx_c  =  -r^2 n_c / C
+ *   dn_k/dx_c  =  r ([k = c] - 1/C) + (x_k - mu) dr/dx_c  =  r ([k = c] - 1/C - n_k n_c / C)
+ *
+ * where RMSNorm has no 1/C in the bracket. Summed over k, dx_c = sum_k dn_k (dn_k/dx_c) is
+ *
+ *   dx_c += r (dn_c - mean dn - n_c mean(dn n))           the middle term only for LayerNorm
  *   dg_c += sum over rows of dy_c n_c      db_c += sum over rows of dy_c
  *
- * stat [rows,2] keeps mu and r. A row of zeros gives y = b: r is then 1/sqrt(eps), not infinite.
+ * To verify by eye: this dx is orthogonal to x - mu but for eps, since a longer row gives the same
+ * y; a LayerNorm's sums to 0, since a shifted row does too; and it shrinks as 1/|x|.
+ *
+ * Numerics. The variance is taken from x - mu in a second pass: no difference of large squares. A
+ * row of zeros gives y = b: r is then 1/sqrt(eps), not infinite (eps = 0 makes y NaN). In float the
+ * squares overflow at a row length of 1.8e19; r is then 0, and y = b.
+ * Kept: stat [rows,2], mu and r, and the rows x. Cost: some 3 C multiplications a row forward, 10 C
+ * backward. Tests: norm_forward__by_hand, norm_forward__invariances.
  */
+/* x, y [rows,C]; stat [rows,2]; g [C]; b [C], or NULL for RMSNorm. */
 static void norm_forward(const Config *c, real *y, real *stat, const real *x, const real *g,
                          const real *b, idx rows) {
     idx C = c->dim;
     bool centred = c->norm == NORM_LAYER;
     PARALLEL
     for (idx n = 0; n < rows; n++) {
-        const real *x_n = x + n * C;
+        const real *x_n = x + n * C;                         /* [C] */
         real *y_n = y + n * C;
+        /* r = 1 / sqrt(mean (x - mu)^2 + eps); y holds x - mu until it is known */
         real mu = centred ? vec_sum(C, x_n) / (real)C : 0;
         for (idx ch = 0; ch < C; ch++) y_n[ch] = x_n[ch] - mu;
         real r = 1 / (real)sqrt((double)(vec_dot(C, y_n, y_n) / (real)C) + c->norm_eps);
+        /* y = g (x - mu) r + b */
         for (idx ch = 0; ch < C; ch++) y_n[ch] *= r * g[ch];
         if (b) for (idx ch = 0; ch < C; ch++) y_n[ch] += b[ch];
         stat[2 * n] = mu;
@@ -652,27 +875,32 @@ static void norm_forward(const Config *c, real *y, real *stat, const real *x, co
     }
 }
 
+/* dx [rows,C], dg [C] and db [C] (NULL for RMSNorm) are added to, from dy [rows,C] and the
+ * forward's x, stat and g. */
 static void norm_backward(const Config *c, real *dx, real *dg, real *db, const real *dy,
                           const real *x, const real *stat, const real *g, idx rows) {
     idx C = c->dim;
     bool centred = c->norm == NORM_LAYER;
     PARALLEL
-    for (idx n = 0; n < rows; n++) {                      /* y = g n + b, n = (x - mu) r */
+    for (idx n = 0; n < rows; n++) {                         /* y = g n + b, n = (x - mu) r */
         const real *x_n = x + n * C, *dy_n = dy + n * C;
         real *dx_n = dx + n * C;
         real mu = stat[2 * n], r = stat[2 * n + 1], mean = 0, along = 0, dn[CHUNK], hat[CHUNK];
-        for (idx from = 0; from < C; from += CHUNK) {        /* mean dn, and mean dn n */
+        /* mean = mean dn (0 for RMSNorm), along = mean(dn n): dn below is divided by C already */
+        for (idx from = 0; from < C; from += CHUNK) {
             idx some = C - from < CHUNK ? C - from : CHUNK;
             for (idx j = 0; j < some; j++) dn[j] = g[from + j] * dy_n[from + j] / (real)C;
             for (idx j = 0; j < some; j++) hat[j] = (x_n[from + j] - mu) * r;
             if (centred) mean += vec_sum(some, dn);
             along += vec_dot(some, dn, hat);
         }
+        /* n = (x - mu) r:  dx += r (dn - mean dn - n mean(dn n)) */
         for (idx ch = 0; ch < C; ch++)
             dx_n[ch] += r * (g[ch] * dy_n[ch] - mean - (x_n[ch] - mu) * r * along);
     }
+    /* y = g n + b:  dg += dy n, db += dy. g and b meet every row: down the columns */
     PARALLEL
-    for (idx block = 0; block < C; block += CHANNELS) /* g and b meet every row: down the columns */
+    for (idx block = 0; block < C; block += CHANNELS)
         for (idx n = 0; n < rows; n++) {
             real mu = stat[2 * n], r = stat[2 * n + 1];
             for (idx ch = block; ch < block + CHANNELS && ch < C; ch++) {
@@ -686,21 +914,42 @@ static void norm_backward(const Config *c, real *dx, real *dg, real *db, const r
  * 3.3  Linear                              y = x W + b        x [rows,in], W [in,out], y [rows,out]
  *
  *   dx = dy W^T (or +=)        dW += x^T dy        db += sum over rows of dy
+ *
+ * From y_no = sum_i x_ni W_io + b_o. x_ni reaches the loss through all outputs of its own row:
+ * dx_ni = sum_o dy_no W_io. W_io reaches it through every row: dW_io = sum_n x_ni dy_no. In
+ * matrices these are the two products above, and their shapes leave no other way to write them:
+ *   [rows,in] = [rows,out] [out,in]        [in,out] = [in,rows] [rows,out]
+ *
+ * All of the paper's projections have this form: W_Q, W_K, W_V, W_O, W_1, W_2, W_3, phi's two. No
+ * linear map of its models has a bias; --linear-bias is for published ones. W stands as the paper
+ * writes it, [in, out], so the forward reads both factors along rows; transpose_of moves nothing
+ * and swaps two strides (14).
+ *
+ * Cost: rows in out multiplications forward, twice that backward: the 1 : 2 of every training. With
+ * the paper's sizes a token meets 58,982,400 of them in the blocks, one for each weight. The sum
+ * over `in` runs in one fixed order, so a row's result does not depend on the rows beside it.
+ * Test: linear__with_biases.
  */
+/* b [out], or NULL. y may not overlap x. */
 static void linear_forward(real *y, const real *x, const real *w, const real *b, idx rows, idx in,
                            idx out) {
-    matmul(y, out, rows_of(x, in), rows_of(w, out), (int)rows, out, in, false);
+    matmul(y, out, rows_of(x, in), rows_of(w, out), rows, out, in, false);
     if (!b) return;
     PARALLEL
     for (idx n = 0; n < rows; n++)
         for (int o = 0; o < out; o++) y[n * out + o] += b[o];
 }
 
+/* dx [rows,in] is overwritten, or added to when `add`; dw [in,out] and db [out] (or NULL) are added
+ * to. dx may overlap neither dy, which both products read, nor x. */
 static void linear_backward(real *dx, bool add, real *dw, real *db, const real *dy, const real *x,
                             const real *w, idx rows, idx in, idx out) {
-    matmul(dx, in, rows_of(dy, out), transpose_of(w, out), (int)rows, in, out, add);
-    matmul(dw, out, transpose_of(x, in), rows_of(dy, out), in, out, (int)rows, true);
+    /* y = x W + b:  dx = dy W^T */
+    matmul(dx, in, rows_of(dy, out), transpose_of(w, out), rows, in, out, add);
+    /* dW += x^T dy: the sum over rows lies inside the product */
+    matmul(dw, out, transpose_of(x, in), rows_of(dy, out), in, out, rows, true);
     if (!db) return;
+    /* db += sum_n dy_n, down the columns */
     PARALLEL
     for (idx block = 0; block < out; block += CHANNELS)
         for (idx n = 0; n < rows; n++)
@@ -711,30 +960,61 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
  * 3.4  Positions inside the dot product                              [E6] [E7] [E8], Appendix A
  *
  * Rotary [E8] turns pairs of dims of q and k by an angle that grows with the position n:
- *   (x, y) <- (x cos - y sin, x sin + y cos),  angle = n w_c,  w_c = base^(-2c/r),  c = 0 .. r/2 -
- *   1
- * so that <R_i q, R_j k> = <q, R_(j-i) k> sees the distance alone. Pairs are (c, c + r/2) as in
- * every published checkpoint and in the authors' code; (2c, 2c+1), as equation 9 draws it, is an
- * option and the same model with its dims renamed (F4). Backward: a rotation's transpose is the
- * turn back.
+ *   (x, y) <- (x cos - y sin, x sin + y cos),  angle = n w_c,  w_c = base^(-2c/r),  c = 0 .. r/2-1
+ *
+ * R_i^T R_j = R_(j-i) (appendix A), so <R_i q, R_j k> = <q, R_(j-i) k> sees the distance alone. For
+ * one pair, with q at angle a and k at angle b, that is |q| |k| cos(b - a + (j-i) w_c): each pair
+ * adds a wave in the distance, and lengths do not change. Hence |z_ij| <= |q||k|/sqrt(D), the xi of
+ * Proposition 4 (whose proof omits the root). Of the paper's 48 pairs (r = D = 96) the first turns
+ * once in 6.3 tokens, number 15 (w = 0.0562) in 112, the last (w = 0.000121) in 51,862.
+ *
+ *   dims of a head, r = 8    0   1   2   3   4   5   6   7
+ *   half-split    pair       0   1   2   3   0   1   2   3     (c, c + r/2): the authors' code
+ *   interleaved   pair       0   0   1   1   2   2   3   3     (2c, 2c + 1): equation 9
+ *
+ * The two are one model with its dims renamed (F4; test rotate__pairings). With r < D the dims from
+ * r on stand still. k* is not turned: it has no position, and joins after the rotation.
+ * Backward: x' = R_n x, so dx = R_n^T dx' = R_(-n) dx', the turn back: the same loop, sine negated.
  *
  * Relative [E6], T5 and ALiBi [E7] add b_h(i-j) to the score, after the division by sqrt(D):
  *   relative   b(n) = bucket(n): the number itself, fixed, one for all heads, and growing with the
  *              distance, as the authors' code has it (F3)
  *   t5         b_h(n) = rel[bucket(n), h], learned and shared by all layers
- *   alibi      b_h(n) = -n 2^(-8h/H), h = 1..H
- * The bias is tabulated by j - i, so that a row of scores adds a run of consecutive numbers. A key
- * ahead of its query (inside a prefix) counts as distance 0.
+ *   alibi      b_h(n) = -n 2^(-8h/H), h = 1..H: for H = 8 slopes 1/2, 1/4, .., 1/256. Equation 7 is
+ *              taken at its word for an H that is no power of two: H = 6 gives 0.397 .. 0.0039
+ *
+ * The signs decide. With all <q,k> equal, as for a repeated token, T = 64 and softmax give alpha_1
+ * = 0.0741 (H_64/64) without a bias, 0.0283 to 0.0724 under ALiBi's eight slopes, but 0.334 in
+ * every head under `relative`, which favours the farthest key: above the threshold 0.3 with nothing
+ * learned. So Proposition 2 fails there (7), and some of Table 3's row "Relative" (35.53, loss
+ * 5.45) may be the bias itself.
+ *
+ * Tabulated by j - i, a row of scores adds a run of consecutive numbers; here N = 4, row i = 2:
+ *
+ *   u            0     1     2     3     4     5     6           b[u] = b_h(N-1-u)
+ *   j - i       -3    -2    -1     0     1     2     3
+ *   distance     3     2     1     0     0     0     0           a key ahead of its query (inside a
+ *   i = 2             j=0   j=1   j=2   j=3                      prefix) counts as distance 0
+ *
+ * Backward: the table is added to z, so db_h(i-j) += dz_ij over all rows, layers and sequences;
+ * only T5 learns from it, drel[bucket(n),h] += db_h(n).
+ *
+ * Cost: rotary 2 r multiplications for each head and row; a bias one addition a score, and a table
+ * of H (2N-1) numbers instead of H N N. Tests: rotate__*, position_bucket__list,
+ * distance_bias__tables; checks prop2, prop3, prop4.
  */
 
-/* Stretched angles of published models (Llama 3.1's rule, and the linear one); plain in the paper.
- * */
+/* w of a pair, in radians a position; plain in the paper. Published models stretch it to serve a
+ * longer context than they were trained on: ROPE_LINEAR divides all by a factor f; Llama 3.1's rule
+ * does so to the slow pairs only, those with fewer than `low` turns in the original context, keeps
+ * those with more than `high`, and blends linearly in between. With base 500000, D = 128, f = 8,
+ * low 1, high 4 and 8192 positions, pairs 0..28 are kept, 29..34 blended, 35..63 divided. */
 double rope_frequency(const Config *c, int pair) {
     double w = pow(c->rope_base, -2.0 * pair / c->rotary_dims);
     if (c->rope_scaling == ROPE_LINEAR) return w / c->rope_factor;
     if (c->rope_scaling == ROPE_LLAMA3) {
         double turns = c->rope_original * w /
-                       (2 * PI); /* whole turns within the original context */
+                       (2 * PI); /* within the original context */
         double t = (turns - c->rope_low) / (c->rope_high - c->rope_low);
         t = t < 0 ? 0 : t > 1 ? 1 : t; /* slow pairs are stretched, fast ones kept */
         return w * (t + (1 - t) / c->rope_factor);
@@ -745,13 +1025,15 @@ double rope_frequency(const Config *c, int pair) {
 /* [E6] as the authors' code computes it: distances up to 15 have a bucket each, then 16 buckets
  * whose borders grow geometrically to 128 (16, 19, 21, 24, 27, 31, 35, 40, 46, 52, 59, 67, 77, 87,
  * 99, 113). Printed, the equation rounds before it multiplies, which would send 16..127 all to
- * bucket 16. */
+ * bucket 16. The borders are 16 * 2^(3k/16) rounded up, whole for k = 0 and 16 alone, so truncation
+ * never hangs on the last bit of the logarithm. */
 int position_bucket(idx distance) {
     if (distance < 16) return distance < 0 ? 0 : (int)distance;
     int bucket = 16 + (int)(16 * log((double)distance / 16) / log(8.0));
     return bucket < 31 ? bucket : 31;
 }
 
+/* b_h(distance), head h from 0 (so the slope's exponent has h + 1), for the three that have one. */
 static double distance_bias(const Model *m, int h, idx distance) {
     const Config *c = &m->c;
     idx n = distance > 0 ? distance : 0;
@@ -760,7 +1042,10 @@ static double distance_bias(const Model *m, int h, idx distance) {
     return -(double)n * pow(2.0, -8.0 * (h + 1) / c->heads);
 }
 
-/* Tables that depend on the position alone: angles [N,r/2], and the waves [N,C] of [E5]. */
+/* Tables that depend on the position alone: cosine and sine [N,r/2], and the waves [N,C] of [E5].
+ * Made once for the longest sequence; a NULL table is one that the model does not have. The angle
+ * is a product of two reals: at n = 2047 its error in float is below 2.5e-4 radians. (The authors'
+ * cosines and sines are in bfloat16, with 8 bits.) */
 static void positions_tabulate(const Config *c, Acts *a, int N) {
     int half = c->rotary_dims / 2, C = c->dim;
     for (int p = 0; a->cosine && p < half; p++)
@@ -773,24 +1058,27 @@ static void positions_tabulate(const Config *c, Acts *a, int N) {
         for (int ch = 0; ch < C; ch++) a->wave[(idx)n * C + ch] = (real)absolute_position(C, n, ch);
 }
 
-/* Biases [H,2N-1] by j - i from -(N-1) to N-1; made at each forward, since T5's are learned. */
+/* Biases [H,2N-1] by j - i from -(N-1) to N-1; made at each forward, since T5's are learned and N
+ * may be less than there is room for. */
 static void biases_tabulate(const Model *m, Acts *a, idx N) {
     for (int h = 0; a->bias && h < m->c.heads; h++)
         for (idx u = 0; u < 2 * N - 1; u++)
             a->bias[h * (2 * N - 1) + u] = (real)distance_bias(m, h, N - 1 - u);
 }
 
-/* x [B*N,heads,D] turned in place; turn = 1 forward, -1 for the gradient (and to undo). */
+/* x [B*N,heads,D] turned in place; turn = 1 forward, -1 for the gradient (and to undo). Pair p is
+ * dims (p, p + r/2) when split, else (2p, 2p + 1): first dim p * step, second `partner` on. */
 static void rotate(const Config *c, const Acts *a, real *x, idx rows, idx N, idx heads, int turn) {
     idx D = c->head_dim, half = c->rotary_dims / 2;
     bool split = c->rope_pairing == PAIR_HALF;
     idx step = split ? 1 : 2, partner = split ? half : 1;
     PARALLEL
     for (idx n = 0; n < rows; n++) {
-        const real *cosine = a->cosine + (n % N) * half;
+        const real *cosine = a->cosine + (n % N) * half;     /* [r/2] of position n % N */
         const real *sine = a->sine + (n % N) * half;
         for (int h = 0; h < heads; h++) {
             real *x_h = x + (n * heads + h) * D;
+            /* (u, v) <- (u cos - v sin, u sin + v cos), or (u cos + v sin, v cos - u sin) back */
             for (idx p = 0; p < half; p++) {
                 real u = x_h[p * step], v = x_h[p * step + partner], s = (real)turn * sine[p];
                 x_h[p * step] = u * cosine[p] - v * s;
@@ -800,19 +1088,24 @@ static void rotate(const Config *c, const Acts *a, real *x, idx rows, idx N, idx
     }
 }
 
-/* T5: the gradient of b_h(i-j), summed by j - i in a slot of each sequence, goes to its bucket. */
+/* T5: the gradient of b_h(i-j), summed over rows and layers by j - i in a slot of each sequence
+ * (dbias [B,H,2N-1]), goes to its bucket. Serial and in one order: so small a sum needs no threads,
+ * and all keys ahead of their query meet in bucket 0. */
 static void t5_backward(Model *m, const Acts *a, int B, idx N) {
     idx H = m->c.heads, width = 2 * N - 1;
     for (idx b = 0; b < B; b++)
         for (int h = 0; h < H; h++)
             for (idx u = 0; u < width; u++)
+                /* z_ij += rel[bucket(i-j), h], i - j = N-1-u */
                 m->d.rel[position_bucket(N - 1 - u) * H + h] += a->dbias[(b * H + h) * width + u];
 }
 
 /* -------------------------------------------------------------------------------------------------
  * 3.5  Activations and the kernel phi                                                [T11] [T15]
  *
- * One row of ACTS or SIMS (3.6) holds a function and its slope side by side; df may be NULL.
+ * One row of ACTS or SIMS (3.6) holds a function and its slope side by side; df may be NULL. Both
+ * come from the same intermediate values, and a backward makes them again from x, so that no slope
+ * is kept. The ffn takes act(x W_1) (3.9); elu + 1 is a kernel and a similarity.
  *
  *   swish    x g,  g = 1/(1 + e^-x)          slope g (1 + x (1 - g))
  *   gelu     x Phi(x), Phi by erf            slope Phi(x) + x phi(x), phi the normal density
@@ -820,7 +1113,21 @@ static void t5_backward(Model *m, const Acts *a, int B, idx N) {
  *                                            slope g/2 + x/2 (1 - tanh^2 u) u'
  *   relu     max(x, 0)                       slope 1 above 0, else 0
  *   elu + 1  e^min(x,0) + max(x,0)           slope e^min(x,0): 1 above 0, e^x below
+ *
+ * Derivations. swish: g' = g (1 - g), so (x g)' = g + x g (1 - g). gelu: Phi' = phi by definition.
+ * gelutanh: (tanh u)' = (1 - tanh^2 u) u', u' = sqrt(2/pi) (1 + 3 * 0.044715 x^2). elu + 1 is x + 1
+ * above 0 and e^x below: both pieces have value 1 and slope 1 at 0, so only its second derivative
+ * jumps. relu has no slope at 0; 0 is taken, as PyTorch does.
+ *
+ * At 1 (test activate__formulas): swish 0.7311, gelu 0.8413, gelutanh 0.8412. swish falls to -0.278
+ * at -1.28, gelu to -0.170 at -0.75; gelutanh keeps within 0.0005 of gelu. The authors' GELU is the
+ * one with erf. In Table 11 all six have a sink, from 13.88 (reglu) to 18.18 (swiglu).
+ *
+ * Numerics. Phi(x) is erfc(-x/sqrt 2)/2 and not (1 + erf)/2, which in float has no digits left
+ * below -6. elu + 1 takes e^ of min(x, 0) only, so nothing overflows, and x = -infinity (a masked
+ * score) gives 0 with slope 0.
  */
+/* x, f, df [n], n at most CHUNK. */
 static void act_swish(idx n, const real *x, real *f, real *df) {
     real g[CHUNK];
     vec_sigmoid(n, g, x);
@@ -828,6 +1135,7 @@ static void act_swish(idx n, const real *x, real *f, real *df) {
     for (idx j = 0; j < n; j++) f[j] = x[j] * g[j];
 }
 
+/* Of any n, like the three below. */
 static void act_gelu(idx n, const real *x, real *f, real *df) {
     for (idx j = 0; j < n; j++) {
         real cumulative = real_erfc(-x[j] * (real)SQRT_HALF) / 2,
@@ -838,7 +1146,7 @@ static void act_gelu(idx n, const real *x, real *f, real *df) {
 }
 
 static void act_gelutanh(idx n, const real *x, real *f, real *df) {
-    const real a = (real)SQRT_2_OVER_PI, b = (real)0.044715;
+    const real a = (real)SQRT_2_OVER_PI, b = (real)0.044715; /* u = a (x + b x^3) */
     for (idx j = 0; j < n; j++) {
         real square = x[j] * x[j], tanh_u = real_tanh(a * x[j] * (1 + b * square));
         real du = a * (1 + 3 * b * square);
@@ -849,36 +1157,48 @@ static void act_gelutanh(idx n, const real *x, real *f, real *df) {
 
 static void act_relu(idx n, const real *x, real *f, real *df) {
     if (df) for (idx j = 0; j < n; j++) df[j] = x[j] > 0;
-    for (idx j = 0; j < n; j++) f[j] = x[j] > 0 ? x[j] : 0;
+    for (idx j = 0; j < n; j++) f[j] = x[j] < 0 ? 0 : x[j];
 }
 
+/* Called for whole rows of scores (3.6), hence in pieces of its own. */
 static void elu_plus_one(idx n, const real *x, real *f, real *df) {
     real low[CHUNK];
     for (idx from = 0; from < n; from += CHUNK) {
         idx some = n - from < CHUNK ? n - from : CHUNK;
-        for (idx j = 0; j < some; j++) low[j] = x[from + j] < 0 ? x[from + j] : 0;
+        for (idx j = 0; j < some; j++) low[j] = x[from + j] > 0 ? 0 : x[from + j];
         vec_exp(some, low, low);
         for (idx j = 0; j < some; j++) f[from + j] = low[j] + (x[from + j] > 0 ? x[from + j] : 0);
         if (df) for (idx j = 0; j < some; j++) df[from + j] = low[j];
     }
 }
 
-typedef void Curve(idx n, const real *x, real *f,
-                   real *df); /* f(x) and its slope; f may be x if no df */
+/* f(x) and its slope df, which may be NULL, of n numbers: at most CHUNK of them for an activation.
+ * */
+typedef void Curve(idx n, const real *x, real *f, real *df);
 
+/* By ACT_*: swiglu, geglu, reglu, swish; gelu, relu, gelutanh. A gate does not change the curve. */
 static Curve *const ACTS[] = {act_swish, act_gelu, act_relu,    act_swish,
                               act_gelu,  act_relu, act_gelutanh};
 
+/* One number through the ffn's activation, for tests. */
 double activate(int act, double x) {
     real in = (real)x, out;
     ACTS[act](1, &in, &out, NULL);
     return (double)out;
 }
 
-/* phi acts on q and k alike, head by head, after the rotation. x, y [rows,D].
+/* phi acts on q and k alike, head by head, after the rotation, as in the authors' code; k* joins
+ * later and does not pass through it. x, y [rows,D], a row for each head of each token.
  *   elu   y = elu(x) + 1
- *   mlp   y = max(x phi1, 0) phi2: one pair of matrices in a layer, shared by heads and by q and k
- * hidden [rows,D] keeps x phi1 for the backward of mlp. */
+ *   mlp   y = r phi2, r = max(u, 0), u = x phi1: one pair of matrices in a layer, shared by heads
+ *         and by q and k. The paper writes mlp(.) without a formula; this is the authors'
+ * hidden [rows,D] keeps r for the backward of mlp.
+ *
+ * Rows 6, 7, 10 and 11 of Table 15. elu makes every score positive, so that it can be summed: row
+ * 6 has the table's strongest sink, 53.65. mlp gives either sign, as the identity does: 0.19, 0.74.
+ * Where all of a query's u is below 0 its phi is 0, and so (with the identity and no distance bias)
+ * are its scores and its row of the metric: alpha_1 >= 1/T of section 3.2 may then fail.
+ * Cost: mlp 2 D D multiplications a row, twice that backward. Test: kernel_forward__formulas. */
 static void kernel_forward(const Config *c, const Layer *w, real *y, real *hidden, const real *x,
                            idx rows) {
     idx D = c->head_dim;
@@ -886,17 +1206,22 @@ static void kernel_forward(const Config *c, const Layer *w, real *y, real *hidde
     if (c->kernel == KERNEL_ELU) {
         PARALLEL
         for (idx from = 0; from < n; from += CHUNK)
-            elu_plus_one((int)(n - from < CHUNK ? n - from : CHUNK), x + from, y + from, NULL);
+            elu_plus_one(n - from < CHUNK ? n - from : CHUNK, x + from, y + from, NULL);
         return;
     }
-    matmul(hidden, D, rows_of(x, D), rows_of(w->phi1, D), (int)rows, D, D, false);
+    /* u = x phi1;  r = max(u, 0) over it;  y = r phi2 */
+    matmul(hidden, D, rows_of(x, D), rows_of(w->phi1, D), rows, D, D, false);
     PARALLEL
     for (idx j = 0; j < n; j++) hidden[j] = hidden[j] > 0 ? hidden[j] : 0;
-    matmul(y, D, rows_of(hidden, D), rows_of(w->phi2, D), (int)rows, D, D, false);
+    matmul(y, D, rows_of(hidden, D), rows_of(w->phi2, D), rows, D, D, false);
 }
 
-/* dx holds dy on entry and dx on return. The hidden layer r = max(u, 0) passes gradient where r >
- * 0. */
+/* dx [rows,D] holds dy on entry and dx on return; x is the kernel's input, the rotated q or k.
+ *   elu   dx = dy (elu + 1)'(x), with the slope made again from x
+ *   mlp   dr = dy phi2^T,  dphi2 += r^T dy     du = dr where r > 0 (there u > 0), else 0
+ *         dx = du phi1^T,  dphi1 += x^T du
+ * Called for q and for k in turn: both add to the one pair dphi1, dphi2. scratch [rows,D] holds dr,
+ * then du; dx is not overwritten before dy has been read twice. */
 static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx, const real *x,
                             const real *hidden, real *scratch, idx rows) {
     idx D = c->head_dim;
@@ -905,68 +1230,120 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
         PARALLEL
         for (idx from = 0; from < n; from += CHUNK) {
             real f[CHUNK], slope[CHUNK];
-            idx some = (int)(n - from < CHUNK ? n - from : CHUNK);
+            idx some = n - from < CHUNK ? n - from : CHUNK;
             elu_plus_one(some, x + from, f, slope);
             for (idx j = 0; j < some; j++) dx[from + j] *= slope[j];
         }
         return;
     }
-    /* y = r phi2 */
+    /* y = r phi2:  dr = dy phi2^T, dphi2 += r^T dy */
     linear_backward(scratch, false, d->phi2, NULL, dx, hidden, w->phi2, rows, D, D);
-    /* r = max(u, 0) */
+    /* r = max(u, 0):  du = dr [r > 0] */
     PARALLEL
     for (idx j = 0; j < n; j++) scratch[j] = hidden[j] > 0 ? scratch[j] : 0;
-    /* u = x phi1 */
+    /* u = x phi1:  dx = du phi1^T over dy, dphi1 += x^T du */
     linear_backward(dx, false, d->phi1, NULL, scratch, x, w->phi1, rows, D, D);
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 3.6  One row of scores                          [E29] [E43] [T15], sections 7.3 and 7.4
+ * 3.6  One row of scores           [E29] [E43] [E44] [T15], sections 7.3 and 7.4, Appendix C.4
  *
- * A row is z[0..n): column 0 the extra column, then keys. What is not visible has z = -infinity,
- * the paper's mask M (equation 4), and every similarity takes it to s = 0 with slope 0.
+ * The scores z [n] of one query become its weights a [n]: column 0 is the extra column, then keys.
  *
- *   sim        s            s'
- *   exp        e^z          s
- *   sigmoid    1/(1+e^-z)   s (1 - s)
- *   elu        elu(z) + 1   1 above 0, s below
- *   identity   z            1
+ *   s_j = sim(z_j)    each similarity from its own score          a_j = s_j / Z
+ *   Z = Z(s)          the one number in which the keys of a row meet, one for the whole row
  *
- * exp alone overflows, and is written relative to the row's maximum m (from -infinity, not from a
- * finite stand-in): a = e^(z - log Z). The m cancels exactly for a sum and a p-norm, which scale
- * with s; for the clamp the 1 is scaled along, log Z = max(log S, 0); Z = 1 has log Z = 0 and may
- * overflow, as it does in the formula.
+ *   sim        s            s'                 normaliser   Z                      S = sum_j s_j
+ *   exp        e^z          s                  sum          S + e                  e = 0 for exp,
+ *   sigmoid    1/(1+e^-z)   s (1 - s)          one          1                      1e-8 else
+ *   elu        elu(z) + 1   1 above 0, else s  clamp        max(|S|, 1)
+ *   identity   z            1                  p-norm       (sum_j |s_j|^p)^(1/p)
  *
- * kept for the backward:   exp: log S (clamp) or log Z;   else: S (sum, clamp), Z (p-norm)
+ * Section 7.4 asks what Z does, and Table 15 answers: sigmoid over its sum sinks (30.24 %), sigmoid
+ * with Z = 1 does not (0.44 %). The table has eleven of the combinations; here all are lines of one
+ * formula. What a row does not see has z = -infinity, the mask M of equation 4. There exp, sigmoid
+ * and elu + 1 have the limits s = 0 and s' = 0; the identity is given them by hand. The authors'
+ * code multiplies s by a mask of 0 and 1 instead: the same numbers.
  *
- * The backward needs, besides a = s/Z, the slope g = s'/Z and the pull pi = dlog Z/dz:
- *   sum     Z = S + e            pi = s'/Z
- *   one     Z = 1                pi = 0
- *   clamp   Z = max(|S|, 1)      pi = s'/S where |S| > 1, else 0
- *   p-norm  log Z = log(sum |s|^p)/p, so pi = |s|^(p-1) sign(s) s' / Z^p = (|s|/Z)^p s'/s
- * The last form never forms s^(p-1): sigmoid's s' holds a factor s, and (|s|/Z)^p is at most 1.
- * A p-norm is summed relative to its largest |s|; a row of zeros has Z = 0 and, by decision,
- * weights 0.
+ * FORWARD for exp. e^z overflows in float above z = 88.7, so all is taken relative to the row's
+ * maximum m: a_j = e^(z_j - m) / (Z e^-m), where the largest term is e^0 = 1. The m cancels:
+ *   sum     Z e^-m = sum_j e^(z_j - m), between 1 and n             log Z = m + log of it
+ *   p-norm  Z e^-m = (sum_j e^(p (z_j - m)))^(1/p)                  log Z = m + log(sum) / p
+ *   clamp   Z e^-m = max(S e^-m, e^-m): the 1 is scaled along       log Z = max(log S, 0)
+ *   one     has no m to cancel with: e^z may overflow, as it does in the formula ("tends to
+ *           explode", section 7.4, which is why the paper takes sigmoid and elu + 1 there)
+ * m is the maximum from -infinity up: a finite stand-in such as -1e4 would win over a row of lower
+ * scores, and leave it 0/0. Every row sees its own key, so m is finite.
+ *
+ * BACKWARD. Write X|k for the partial derivative of X by z_k, and da_j = dL/da_j.
+ *   s_j|k = s'_k if j = k, else 0                                   s_j has its own score only
+ *   a_j|k = s_j|k / Z - s_j Z|k / Z^2                               quotient rule on a_j = s_j / Z
+ *         = g_k 1[j = k] - a_j pi_k     g_k = s'_k / Z,    pi_k = Z|k / Z = (log Z)|k
+ *   dz_k  = sum_j da_j a_j|k                                        chain rule
+ *         = g_k da_k - pi_k D           D = sum_j a_j da_j
+ *
+ * The slope g moves the weight itself, the pull pi moves all weights through Z. Each normaliser:
+ *   sum     Z = S + e                Z|k = s'_k                     pi_k = s'_k / Z
+ *   one     Z = 1                    Z|k = 0                        pi_k = 0
+ *   clamp   Z = |S| where |S| > 1    Z|k = sign(S) s'_k             pi_k = sign(S) s'_k / |S|
+ *                                                                        = s'_k / S
+ *           Z = 1 else               Z|k = 0                        pi_k = 0, at |S| = 1 as well
+ *   p-norm  Z^p = sum_j |s_j|^p      p Z^(p-1) Z|k = p |s_k|^(p-1) sign(s_k) s'_k
+ *                                    pi_k = |s_k|^(p-1) sign(s_k) s'_k / Z^p
+ *                                         = (|s_k| / Z)^p s'_k / s_k       by |s| sign(s) = s
+ * The last form makes neither s^(p-1) nor Z^p, which underflow together where all sigmoids are
+ * small: |s|/Z is at most 1, and s'/s is 1 - s for sigmoid, at most 1 for elu, 1/z for the
+ * identity. exp has s' = s, so g = a, and pi = a for the sum, a^p for the p-norm. Hence
+ *   softmax   dz_k = a_k (da_k - D)             exp with a p-norm   dz_k = a_k da_k - a_k^p D
+ * Neither notices when all z of the row grow alike, so that sum_k dz_k = D - D = 0 in both.
+ *
+ * By hand, with da = (1, -1), and dz last:
+ *   softmax          z = (0, log 3)   a = (1/4, 3/4)  g = pi = a            D = -0.5  (3/8, -3/8)
+ *   sigmoid / sum    z = (0, log 3)   a = (0.4, 0.6)  g = pi = (0.2, 0.15)  D = -0.2  (0.24, -0.12)
+ *   identity, clamp  z = (2, -4)      a = (1, -2)     g = 1/2, pi = -1/2    D = 3     (2, 1)
+ *
+ * KEPT for the backward, one number a row: log Z for exp, log S under its clamp (the sign tells
+ * which branch), since Z itself may overflow; else S (sum, clamp) or Z (p-norm). Z = 1 needs none.
+ *
+ * EDGES. One visible key under softmax: z - m = 0, so a = 1 and dz = 0 exactly: A_11 = 1 of
+ * section 3.2. With e, a lone key has s/(s + 1e-8): 1/2 at a sigmoid's z = -18.42, and in float 1
+ * from s = 1/4 up, where e rounds away. A row of zeros has p-norm 0; the formula has 0/0, and by
+ * decision a = g = pi = 0. [E44] t equal scores of exp have a = t^(-1/p) each and sum to t^(1-1/p):
+ * 8 at t = 64 and p = 2, 1/64 at p = 1/2; with p = 2, 3, 4 training diverged (Appendix C.4).
+ *
+ * Cost: exp, sigmoid and elu + 1 take an exponential a score, and another in the backward; a p-norm
+ * takes one more each time, or a power.
+ * Tests: 3.6 of test_sink.c, every sim with every Z in long double, both branches of the clamp met;
+ * chapter 7 for [E43] [E44] and for Table 15 [T15] in closed form.
  */
+
+/* SIMS: s and, unless ds is NULL, s' of a row z [n]; both are 0 where z = -infinity. */
 static void sim_sigmoid(idx n, const real *z, real *s, real *ds) {
     vec_sigmoid(n, s, z);
+    /* s = 1/(1 + e^-z):  s' = e^-z / (1 + e^-z)^2 = s (1 - s) */
     if (ds) for (idx j = 0; j < n; j++) ds[j] = s[j] * (1 - s[j]);
 }
 
+/* z itself would carry -infinity into the sum, so what is masked is told by comparison. */
 static void sim_identity(idx n, const real *z, real *s, real *ds) {
-    if (ds) for (idx j = 0; j < n; j++) ds[j] = z[j] > -INFINITY;
-    for (idx j = 0; j < n; j++) s[j] = z[j] > -INFINITY ? z[j] : 0;
+    if (ds) for (idx j = 0; j < n; j++) ds[j] = z[j] == -INFINITY ? 0 : 1;
+    for (idx j = 0; j < n; j++) s[j] = z[j] == -INFINITY ? 0 : z[j];      /* a NaN stays one */
 }
 
 static Curve *const SIMS[] = {NULL, sim_sigmoid, elu_plus_one,
                               sim_identity}; /* exp: in the rows below */
 
+/* The e of the sums, from the authors' code (operations 3, 5 and 6 of Table 15); the paper's Z has
+ * none. exp does without: its S e^-m is at least 1. */
 static const real NORMALIZER_EPS = (real)1e-8;
 
-/* sum |s|^p to the power 1/p, relative to the largest; 0 for a row of zeros. */
+/* [E43] (sum_j |s_j|^p)^(1/p) of s [n] as M (sum_j (|s_j|/M)^p)^(1/p), M = max |s_j|: the largest
+ * term is 1, so no power overflows and the sum cannot underflow to 0. 0 for a row of zeros. The
+ * paper writes s^p, which for negative s has no real value unless p is whole: hence |s|. */
 static real p_norm(idx n, const real *s, double p) {
-    real most = 0, sum = 0;
-    for (idx j = 0; j < n; j++) if (real_abs(s[j]) > most) most = real_abs(s[j]);
+    real most = 0, sum = 0;                                  /* M; between 1 and n */
+    /* or NaN */
+    for (idx j = 0; j < n; j++) if (!(real_abs(s[j]) <= most)) most = real_abs(s[j]);
     if (most == 0) return 0;
     for (idx j = 0; j < n; j++) sum += real_pow(real_abs(s[j]) / most, (real)p);
     return most * real_pow(sum, (real)(1 / p));
@@ -975,38 +1352,43 @@ static real p_norm(idx n, const real *s, double p) {
 /* Z_i from the one number kept; for exp its value may overflow where its logarithm does not. */
 real row_normalizer(const Config *c, real keep) {
     if (c->sim == SIM_EXP)
-        return real_exp(c->normalizer == NORMALIZER_CLAMP && keep < 0 ? 0 : keep);
+        return real_exp(c->normalizer == NORMALIZER_CLAMP && keep < 0
+                            ? 0                              /* log S < 0: the clamp's 1 */
+                            : keep);                         /* log Z; 0 under Z = 1 */
     switch (c->normalizer) {
-    case NORMALIZER_SUM:   return keep + NORMALIZER_EPS;
-    case NORMALIZER_CLAMP: return real_abs(keep) > 1 ? real_abs(keep) : 1;
-    case NORMALIZER_PNORM: return keep;
+    case NORMALIZER_SUM:   return keep + NORMALIZER_EPS;                   /* keep = S > 0 */
+    case NORMALIZER_CLAMP: return real_abs(keep) > 1 ? real_abs(keep) : 1; /* keep = S, signed */
+    case NORMALIZER_PNORM: return keep;                                    /* keep = Z; may be 0 */
     default:               return 1;
     }
 }
 
-/* z becomes the weights a = s/Z, in place; spare has room for n numbers. Returns what is kept. */
+/* z [n] becomes the weights a = s/Z, in place; spare [n] is scratch. Returns the number kept. The
+ * scale is not in a: it is applied once to the output, and the metric must not see it. */
 real row_forward(const Config *c, idx n, real *z, real *spare) {
     if (c->sim == SIM_EXP) {
+        /* z - m: at most 0, and 0 for the largest; under Z = 1 z itself */
         real m = c->normalizer == NORMALIZER_ONE ? 0 : vec_max(n, z), keep = 0, shift = 0;
         for (idx j = 0; j < n; j++) z[j] -= m;
         if (c->normalizer == NORMALIZER_PNORM) { /* log Z = m + log(sum e^(p (z - m))) / p */
-            real p = (real)c->pnorm;
+            real p = (real)c->pnorm;                         /* [E44] a temperature 1/p */
             for (idx j = 0; j < n; j++) spare[j] = p * z[j];
             vec_exp(n, spare, spare);
             shift = real_log(vec_sum(n, spare)) / p;
             keep = m + shift;
-            for (idx j = 0; j < n; j++) z[j] -= shift;
+            for (idx j = 0; j < n; j++) z[j] -= shift;       /* z - log Z */
         }
-        vec_exp(n, z, z);
+        vec_exp(n, z, z);                                    /* s e^-m; under a p-norm already a */
         if (c->normalizer == NORMALIZER_SUM || c->normalizer == NORMALIZER_CLAMP) {
-            real sum = vec_sum(n, z);
+            real sum = vec_sum(n, z);                        /* S e^-m, between 1 and n */
             keep = m + real_log(sum);
             if (c->normalizer == NORMALIZER_CLAMP && keep < 0)
-                sum = real_exp(-m); /* S < 1: Z = 1 */
-            for (idx j = 0; j < n; j++) z[j] /= sum;
+                sum = real_exp(-m);                          /* S < 1: Z = 1, so Z e^-m = e^-m */
+            for (idx j = 0; j < n; j++) z[j] /= sum;         /* s e^-m / (Z e^-m) */
         }
         return keep;
     }
+    /* the others do not overflow by themselves: s, then Z, then the quotient */
     SIMS[c->sim](n, z, spare, NULL);
     real keep = c->normalizer == NORMALIZER_PNORM ? p_norm(n, spare, c->pnorm) : vec_sum(n, spare);
     real Z = row_normalizer(c, keep);
@@ -1014,43 +1396,59 @@ real row_forward(const Config *c, idx n, real *z, real *spare) {
     return keep;
 }
 
-/* From z and the kept number: a = s/Z, g = s'/Z, pi = dlog Z/dz. All three may not overlap z. */
+/* From z [n] and the kept number: a = s/Z, g = s'/Z, pi = dlog Z/dz, each [n] and none of them
+ * overlapping z. For exp a is e^(z - log Z), so it differs from the forward's quotient by the
+ * rounding of log Z: by some |log Z| eps, relatively; in float 1e-5 at log Z = 100. */
 void row_backward(const Config *c, idx n, const real *z, real keep, real *a, real *g, real *pi) {
     if (c->sim == SIM_EXP) {                                 /* s' = s: the slope is the weight */
+        /* log S <= 0 is S <= 1, where Z = 1 does not move */
         bool clamped = c->normalizer == NORMALIZER_CLAMP && !(keep > 0);
         real log_Z = clamped ? 0 : keep, p = (real)c->pnorm;
         for (idx j = 0; j < n; j++) a[j] = z[j] - log_Z;
-        if (c->normalizer == NORMALIZER_PNORM) {             /* pi = (s/Z)^p */
+        if (c->normalizer == NORMALIZER_PNORM) {             /* pi = (s/Z)^p s'/s = (s/Z)^p */
             for (idx j = 0; j < n; j++) pi[j] = p * a[j];
             vec_exp(n, pi, pi);
         }
         vec_exp(n, a, a);
         copy(g, a, n);
+        /* Z = 1: pi = 0.   Z = S: pi = s'/S = s/S = a */
         if (c->normalizer == NORMALIZER_ONE || clamped) zero(pi, n);
         else if (c->normalizer != NORMALIZER_PNORM) copy(pi, a, n);
         return;
     }
-    real Z = row_normalizer(c, keep), per = Z == 0 ? 0 : 1 / Z;
-    SIMS[c->sim](n, z, a, g);                                /* a = s, g = s' until divided below */
+    real Z = row_normalizer(c, keep);
+    SIMS[c->sim](n, z, a, g);                                /* a = s, g = s'; then both over Z, */
+    /* 0 in a row of zeros, as the */
+    for (idx j = 0; j < n; j++) a[j] = Z == 0 ? 0 : a[j] / Z;
+    for (idx j = 0; j < n; j++) g[j] = Z == 0 ? 0 : g[j] / Z;        /* forward decided */
     switch (c->normalizer) {
-    case NORMALIZER_SUM:
-        for (idx j = 0; j < n; j++) pi[j] = g[j] * per;
+    case NORMALIZER_SUM:                                     /* Z = S + e: pi = s'/Z */
+        copy(pi, g, n);
         break;
-    case NORMALIZER_CLAMP:
-        for (idx j = 0; j < n; j++) pi[j] = real_abs(keep) > 1 ? g[j] / keep : 0;
+    case NORMALIZER_CLAMP:                                   /* Z = |S|: pi = s'/S = sign(S) s'/Z */
+        for (idx j = 0; j < n; j++) pi[j] = real_abs(keep) <= 1 ? 0 : keep > 0 ? g[j] : -g[j];
         break;
+    /* pi = |s|^(p-1) sign(s) s' / Z^p = (|s|/Z)^(p-1) sign(s) s'/Z: in double, where the power of a
+     * small a cannot overflow before the slope, as small, multiplies it. 0 at s = 0: right for p >
+     * 1; for p < 1, s = 0 is masked, or underflowed with s', or the zero logit, which learns
+     * nothing */
     case NORMALIZER_PNORM:
-        for (idx j = 0; j < n; j++)
-            pi[j] = a[j] == 0 ? 0 : real_pow(real_abs(a[j]) * per, (real)c->pnorm) * (g[j] / a[j]);
+        for (idx j = 0; j < n; j++) {
+            double power = a[j] == 0 ? 0 : pow((double)real_abs(a[j]), c->pnorm - 1);
+            pi[j] = (real)((a[j] < 0 ? -power : power) * (double)g[j]);
+        }
         break;
-    default:
+    default:                                                 /* Z = 1 */
         zero(pi, n);
     }
-    for (idx j = 0; j < n; j++) { a[j] *= per; g[j] *= per; }
 }
 
-/* What the sink metric reads, for every variant alike: m = |s| / (sum |s| + e), from a = s/Z.
- * Weights that are not finite (exp with Z = 1 overflows) give NaN, which ends a run by name. */
+/* What the sink metric reads, for every variant alike: m [n] = |s| / (sum |s| + e), from a = s/Z:
+ * |s| = |a| Z, so m = |a| / (sum |a| + e/Z). These are the paper's proxy scores (section 7.4): the
+ * weights themselves where Z = S + e; s over its sum where Z = 1; absolute values where scores have
+ * a sign. For exp, m is softmax(z) whatever Z is. The scale is left out, else no head could pass
+ * 0.3 at scale 0.2, where Table 14 has Sink_1 = 9.41 %. A row of zeros has m = 0, so its proxies do
+ * not sum to 1. An infinite weight (exp with Z = 1) gives m = NaN. */
 void row_metric(const Config *c, idx n, const real *a, real keep, real *m) {
     for (idx j = 0; j < n; j++) m[j] = real_abs(a[j]);
     real Z = row_normalizer(c, keep), sum = vec_sum(n, m);
@@ -1061,36 +1459,73 @@ void row_metric(const Config *c, idx n, const real *a, real keep, real *m) {
 /* -------------------------------------------------------------------------------------------------
  * 3.7  Attention                                           [E4] [E29] [T4] [T12], and THE FORMULA
  *
+ * [E4] A = Softmax(Q K^T / sqrt(d_h) + M), O = A V in each head, with 3.6 for Softmax, a distance
+ * bias b_h, and a column * beside the keys. Section 7.3 in these terms (Table 4: Sink_*, Sink_1):
+ *
+ *   default      no column *                                                   -        18.18 %
+ *   sink token   x* is a row of the input, a key like any other here           74.12     0.00
+ *   KV biases    z_i* = <q_i, k*> / sqrt(D), v* learned                        72.76     0.04
+ *   K biases     the same with v* = 0: * takes weight and gives nothing        73.34     0.00
+ *   V biases     no column; v+ joins every output, outside the weights         -        17.53
+ *
+ * Table 5 fixes v* = m v': with m the sink goes back to token 1 (m = 20: Sink_1 25.88 %). Beyond
+ * the paper, z_i* may be 0 (softmax-off-by-one) or a learned number, with v* = 0. k* joins after
+ * the rotation, unturned, so that <R_i q, k*> depends on i. Every row sees it, at no distance.
+ * Under softmax a column with v* = 0 is a gate: with S_i = sum_j e^z_ij over the keys, their sum is
+ * S_i / (S_i + e^z_i*) of what it would be without. Under Z = 1 such a column changes nothing.
+ *
  * A task is one sequence and one key head; its query heads follow one another, and each goes down
- * its rows in strips of STRIP rows against all keys that any of them sees:
+ * its rows in strips of R <= STRIP rows against all n = hi - lo keys that any of them sees:
  *
- *   z [R,n]  = q k^T / sqrt(D) + bias     a matrix multiply        column 0: the extra score
- *   a        = s / Z                      row by row (3.6)
- *   o [R,D]  = scale (a v + a_* v*) + v+  a matrix multiply
+ *     column    0     1 .. n
+ *   z [R,1+n]  z_i* | q k^T / sqrt(D) + bias       a matrix multiply     -infinity where not seen
+ *   a [R,1+n]       s / Z                          row by row (3.6)
+ *   o [R,D]         scale (a v + a_* v*) + v+      a matrix multiply
  *
- * Backward of a strip, from do, with the forward's line above each step in the code:
- *   da = scale do v^T      D_i = sum_j a_ij da_ij      dz = g da - pi D       row by row
- *   dq = dz k / sqrt(D)    dk += dz^T q / sqrt(D)      dv += scale a^T do     matrix multiplies
- *   db(i-j) += dz_ij       dz_* goes to q and k*, or to the logit
- * No score outlives its strip; keep [B,H,N] is all that the forward leaves. k and v are transposed
- * once a task (kt, vt [D,N]), so that every product reads its right factor along rows.
+ * BACKWARD of a strip, from do = dL/do. Component d of the output is
+ *     o_id = scale (sum_j a_ij v_jd + a_i* v*_d) + v+_d,        so that
+ *       da_ij = scale sum_d do_id v_jd = scale <do_i, v_j>       da_i* = scale <do_i, v*>
+ *       dv_jd = scale sum_i a_ij do_id                           dv*_d = scale sum_i a_i* do_id
+ *       dv+_d = sum_i do_id                                      v+ is outside the scale
+ *     a = s / Z in row i (3.6), with * among the columns of the sum:
+ *       D_i = sum_j a_ij da_ij                                   dz_ij = g_ij da_ij - pi_ij D_i
+ *     z_ij = sum_d q_id k_jd / sqrt(D) + b(i-j),  z_i* = sum_d q_id k*_d / sqrt(D), or the logit
+ *       dq_id = (sum_j dz_ij k_jd + dz_i* k*_d) / sqrt(D)
+ *       dk_jd = sum_i dz_ij q_id / sqrt(D)                       dk*_d = sum_i dz_i* q_id / sqrt(D)
+ *       db(n) = sum of dz_ij over i - j = n                      dlogit = sum_i dz_i*
+ * D_i equals <do_i, o_i - v+>, since scale sum_j a_ij v_j = o_i - v+; the sum over the row needs no
+ * second array. A K bias has da_i* = 0 and learns from D_i alone: dz_i* = -pi_i* D_i. With Z = 1
+ * even that is 0, and so is all of dk*.
+ *
+ * No score outlives its strip: keep [B,H,N] is all that the forward leaves, and the backward makes
+ * the scores again, with the same bits. k and v are transposed once a task (kt, vt [D,N]), so
+ * that every product reads its right factor along rows.
+ *
+ * Cost for a head and a sequence of N rows, causal: some N (N + STRIP) / 2 pairs, since a strip
+ * meets the keys up to its last row; D multiply-adds each in 2 products forward, 5 backward (scores
+ * again, da, dq, dk, dv). At D = 96, N = 2048 in float a head and layer keeps 8 KB of a sequence,
+ * a thread has 2.4 MB of scratch, and a map of all pairs would take 16.8 MB.
+ * Tests: 3.7 of test_sink.c, against plain loops over 70 rows, so that strips, windows and prefixes
+ * cut across each other; gradients against differences; chapter 7 has [E4] [T4] in closed form.
  */
 enum { STRIP = 32 };
 
-/* One task's sizes and its piece of scratch. */
+/* One task's sizes and its piece of scratch, in which nothing outlives the task. */
 typedef struct Strip {
     idx N, D, ld;                       /* rows; head width; row length of the maps below, N + 1 */
     real *kt, *vt;                      /* [D,N] [D,N] */
-    real *z, *a, *da;                   /* [STRIP,ld] each */
-    real *g, *pi;                       /* [ld] each */
+    real *z, *a, *da;                   /* [STRIP,ld] each; z becomes a or, backward, dz in place */
+    real *g, *pi;                       /* [ld] each: slope and pull of one row */
     real *fixed;                        /* [D]: the fixed v* of Table 5 */
 } Strip;
 
+/* The last 64 lie unused between two threads' pieces: no cache line is written by both. */
 static idx strip_size(const Config *c, idx N) {
     idx D = c->head_dim, ld = N + 1;
     return 2 * D * N + (3 * STRIP + 2) * ld + D + 64;
 }
 
+/* This thread's piece of a->strip, cut for N rows, at most the a->N that it was made for. */
 static Strip strip_of(const Config *c, const Acts *a, idx N) {
     real *at = a->strip + worker() * strip_size(c, a->N);
     Strip s = {.N = N, .D = c->head_dim, .ld = N + 1};
@@ -1101,18 +1536,19 @@ static Strip strip_of(const Config *c, const Acts *a, idx N) {
     return s;
 }
 
-/* xt [D,N] from the head's rows x_n = x + n * stride. */
+/* xt [D,N] from the head's rows x_n = x + n * stride: in k and v all key heads lie side by side. */
 static void transpose_head(real *xt, const real *x, idx stride, idx N, idx D) {
     for (idx n = 0; n < N; n++)
         for (idx d = 0; d < D; d++) xt[d * N + n] = x[n * stride + d];
 }
 
-/* Which keys a strip's rows i0 <= i < i1 see between them: [lo,hi). The prefix is rows first ..
- * first+p-1. */
+/* Which keys a strip's rows i0 <= i < i1 see between them: [lo,hi). Row i0 sees farthest back, to
+ * i0-w+1, row i1-1 farthest ahead, to itself; the prefix is rows first .. first+p-1. Keys between a
+ * prefix and a window far behind it are in the span too, and masked. */
 typedef struct Span { idx lo, hi; } Span;
 
 static Span span_of(const Config *c, int l, idx N, idx i0, idx i1) {
-    int w = config_window(c, l), first = c->sink_token ? 1 : 0;
+    int w = config_window(c, l), first = c->sink_token ? 1 : 0;    /* x* is row 0: not of the p */
     Span s = {.lo = w && i0 - w + 1 > 0 ? i0 - w + 1 : 0, .hi = i1};
     if (c->prefix) {
         if (s.lo > first) s.lo = first;
@@ -1121,14 +1557,29 @@ static Span span_of(const Config *c, int l, idx N, idx i0, idx i1) {
     return s;
 }
 
-/* The mask: (j <= i and j > i-w) or j in the prefix, whose tokens every row sees, x*'s row
- * included. */
+/* The mask: (j <= i and j > i-w) or j in the prefix. Rows i, columns j; o is seen:
+ *
+ *     causal         window 3       prefix 3       window 2,      window 2, prefix 2,
+ *                    (Figure 6)     (Figure 5)     prefix 2       and the sink token x*
+ *     * 1 2 3 4 5    * 1 2 3 4 5    * 1 2 3 4 5    * 1 2 3 4 5      x* 1 2 3 4 5
+ *                                                             x*    o  o o . . .
+ *  1  o o . . . .    o o . . . .    o o o o . .    o o o . . .  1   o  o o . . .
+ *  2  o o o . . .    o o o . . .    o o o o . .    o o o . . .  2   .  o o . . .
+ *  3  o o o o . .    o o o o . .    o o o o . .    o o o o . .  3   .  o o o . .
+ *  4  o o o o o .    o . o o o .    o o o o o .    o o o o o .  4   .  o o o o .
+ *  5  o o o o o o    o . . o o o    o o o o o o    o o o . o o  5   .  o o . o o
+ *
+ * w counts the query itself, as in the authors' code. Only rows 1 .. w see token 1 then, and
+ * alpha_1 is at most w/T: 0.5 for w = 32 and T = 64. Every row sees * and the prefix, x*'s row too;
+ * the prefix counts tokens, so that a window forgets x* like any key. */
 bool visible(const Config *c, int l, idx i, idx j) {
     int w = config_window(c, l), first = c->sink_token ? 1 : 0;
     return (j <= i && (!w || j > i - w)) || (j >= first && j < first + c->prefix);
 }
 
-/* The key and value of the extra column for head h; v* is NULL where it is zero. */
+/* The key [D] and value [D] of the extra column for head h; k* is NULL where none is learned, v*
+ * where it is zero. Shared ones are one row for all heads (Table 12 right: Sink_* falls from 72.76
+ * to 56.61 % for KV biases, from 73.34 to 68.31 % for K biases). */
 static const real *extra_key(const Config *c, const Layer *w, idx h) {
     return w->kstar ? w->kstar + (c->extra_shared ? 0 : h) * c->head_dim : NULL;
 }
@@ -1136,7 +1587,8 @@ static const real *extra_value(const Config *c, const Layer *w, idx h, real *fix
     idx D = c->head_dim;
     if (w->vstar) return w->vstar + (c->extra_shared ? 0 : h) * D;
     if (c->extra_value == VALUE_ZERO) return NULL;
-    for (idx d = 0; d < D; d++) /* Table 5: m e_1, or m (1, .., 1)/sqrt(D) */
+    /* Table 5: m v' = m e_1, or m v'' = m (1, .., 1)/sqrt(D), both of length m; not learned */
+    for (idx d = 0; d < D; d++)
         fixed[d] = c->extra_value == VALUE_ONES ? (real)(c->extra_norm / sqrt((double)D))
                    : d                          ? 0
                                                 : (real)c->extra_norm;
@@ -1144,32 +1596,38 @@ static const real *extra_value(const Config *c, const Layer *w, idx h, real *fix
 }
 
 /* The scores of rows [i0,i1) of head h into s->z: [R, 1 + hi - lo], row length ld, -infinity where
- * not visible. q_i rows have the stride H*D. bias points at the head's table, or is NULL. */
+ * not visible. q rows have the stride H*D; bias [2N-1] is the head's table by j - i, or NULL.
+ * Forward and backward call this on the same numbers, so both have the same bits. */
 static void strip_scores(const Config *c, const Layer *w, int l, idx h, const Strip *s,
                          const real *q, const real *bias, Span span, idx i0, idx i1) {
     idx D = s->D, N = s->N, n = span.hi - span.lo, stride = c->heads * D;
     idx ld = s->ld;
     real per_root = (real)(1 / sqrt((double)D));
     const real *kstar = extra_key(c, w, h);
+    /* q k^T [R,n]: rows of q times the columns lo .. hi-1 of kt */
     matmul_here(s->z + 1, ld, rows_of(q + i0 * stride, stride),
                 rows_of(s->kt + span.lo, N), i1 - i0, n, D, false);
     for (idx i = i0; i < i1; i++) {
-        real *z = s->z + (i - i0) * ld, *keys = z + 1;
-        const real *q_i = q + i * stride;
+        real *z = s->z + (i - i0) * ld, *keys = z + 1;       /* [1+n]; keys[j] is key lo + j */
+        const real *q_i = q + i * stride;                    /* [D] */
         for (idx j = 0; j < n; j++) keys[j] *= per_root;
+        /* [E6] [E7] b(i-j), after the division: a run of the table, from j = lo on */
         if (bias) for (idx j = 0; j < n; j++) keys[j] += bias[N - 1 - i + span.lo + j];
+        /* M of equation 4. From i-w+1 to i all is visible; only what lies outside is asked */
         idx from = config_window(c, l) ? i - config_window(c, l) + 1 : 0;
         for (idx j = span.lo; j < from; j++)
             if (!visible(c, l, i, j)) keys[j - span.lo] = -INFINITY;
         for (idx j = i + 1; j < span.hi; j++)
             if (!visible(c, l, i, j)) keys[j - span.lo] = -INFINITY;
+        /* the extra column: none, 0, a logit, or k*, which meets q raw: no rotation, phi or bias */
         z[0] = c->extra == EXTRA_NONE ? -INFINITY : c->extra == EXTRA_ZERO ? 0
              : c->extra == EXTRA_LOGIT ? w->logit[h] : vec_dot(D, q_i, kstar) * per_root;
     }
 }
 
-/* Copies what a row shows into the caller's maps: * if there is one, then every key, 0 where
- * invisible. */
+/* Copies what a row shows into the caller's maps [B,H,N,S]: * if there is one, then every key (x*
+ * first), 0 where invisible. z, a [1+n] as in a strip; m [1+n] is scratch. Weights leave as
+ * scale * a, so a softmax row sums to alpha of equation 29; m is free of it. */
 static void probe_row(const Config *c, const Probe *p, idx row, idx N, Span span, const real *z,
                       const real *a, real keep, real *m) {
     idx extra = c->extra ? 1 : 0, S = extra + N;
@@ -1186,20 +1644,22 @@ static void probe_row(const Config *c, const Probe *p, idx row, idx N, Span span
     }
 }
 
-/* Head h of sequence b, from k and v already transposed in s. q, k are phi(R q), phi(R k). */
+/* Head h of sequence b, from the keys already transposed in s->kt; a v reads v as it lies. q, k are
+ * phi(R q), phi(R k). Writes o [N,D] at stride H*D, and keep [N]. */
 static void head_forward(const Model *m, Acts *a, int l, idx b, idx h, const Strip *s) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
     LayerActs *la = &a->layer[l];
     idx D = s->D, N = s->N, H = c->heads, Kw = c->kv_heads * D, kh = h / (H / c->kv_heads);
     idx ld = s->ld, stride = (H * D), row0 = (b * H + h) * N;
-    const real *q = la->fq + b * N * stride + (h * D);
-    const real *v = la->v + b * N * Kw + (kh * D);
-    const real *bias = a->bias ? a->bias + h * (2 * N - 1) : NULL;
+    const real *q = la->fq + b * N * stride + (h * D);               /* [N,D] at stride H*D */
+    const real *v = la->v + b * N * Kw + (kh * D);                   /* [N,D] at stride K*D */
+    const real *bias = a->bias ? a->bias + h * (2 * N - 1) : NULL;   /* [2N-1] */
     real *o = la->o + b * N * stride + (h * D), scale = (real)c->scale;
-    const real *vstar = extra_value(c, w, h, s->fixed);
-    const real *vplus = w->vplus ? w->vplus + (h * D) : NULL;
+    const real *vstar = extra_value(c, w, h, s->fixed);              /* [D] */
+    const real *vplus = w->vplus ? w->vplus + (h * D) : NULL;        /* [D] */
     for (idx i0 = 0; i0 < N; i0 += STRIP) {
+        /* z = q k^T / sqrt(D) + bias */
         idx i1 = i0 + STRIP < N ? i0 + STRIP : N;
         Span span = span_of(c, l, N, i0, i1);
         idx n = span.hi - span.lo;
@@ -1211,6 +1671,7 @@ static void head_forward(const Model *m, Acts *a, int l, idx b, idx h, const Str
             la->keep[row0 + i] = keep;
             if (a->probe) probe_row(c, &a->probe[l], row0 + i, N, span, s->a, row, keep, s->pi);
         }
+        /* a v [R,D]: weights [R,n], now in s->z, times rows lo .. hi-1 of v */
         matmul_here(o + i0 * stride, stride, rows_of(s->z + 1, ld),
                     rows_of(v + span.lo * Kw, Kw), i1 - i0, D, n, false);
         for (idx i = i0; i < i1; i++) {                      /* o = scale (a v + a_* v*) + v+ */
@@ -1222,6 +1683,7 @@ static void head_forward(const Model *m, Acts *a, int l, idx b, idx h, const Str
     }
 }
 
+/* From la->fq [B,N,H,D], la->fk and la->v [B,N,K,D] to la->o [B,N,H,D] and la->keep [B,H,N]. */
 static void attention_forward(const Model *m, Acts *a, int l, int B, idx N) {
     const Config *c = &m->c;
     idx D = c->head_dim, K = c->kv_heads, group = c->heads / K;
@@ -1229,16 +1691,24 @@ static void attention_forward(const Model *m, Acts *a, int l, int B, idx N) {
     for (idx task = 0; task < B * K; task++) {
         idx b = task / K, kh = task % K;
         Strip s = strip_of(c, a, N);
-        const real *k = a->layer[l].fk + (b * N * K + kh) * D;
+        const real *k = a->layer[l].fk + (b * N * K + kh) * D;   /* [N,D] at stride K*D */
         transpose_head(s.kt, k, (K * D), N, D);
         for (idx h = kh * group; h < (kh + 1) * group; h++) head_forward(m, a, l, b, h, &s);
     }
 }
 
-/* One strip of head h backward: rows [i0,i1), do and dq of stride H*D, k, v, dk, dv of stride K*D.
- * slot [3D+1] gathers dk*, dv*, dv+ and the logit's gradient of this head and sequence. */
-typedef struct HeadGrads { const real *q, *k, *dout; real *dq, *dk, *dv, *slot, *dbias; } HeadGrads;
+/* What the backward of one head and sequence reads and writes. dq is overwritten, the others are
+ * added to: dk, dv by all heads of the group, slot and dbias strip by strip. */
+typedef struct HeadGrads {
+    const real *q, *k, *dout;           /* [N,D] at the strides H*D, K*D, H*D; dout is dL/do */
+    real *dq, *dk, *dv,                 /* [N,D] at the strides H*D, K*D, K*D */
+        *slot,                          /* [3D+1]: dk* [D], dv* [D], dv+ [D] and the logit's */
+        *dbias;                         /* [2N-1] by j - i, for T5; or NULL */
+} HeadGrads;
 
+/* One strip of head h backward: rows [i0,i1), following the derivation at the top of 3.7. Each
+ * fragment names the forward line that it differentiates, last line first. The scale sits in
+ * da = scale <do, v>: it is multiplied in row by row, into D_i and dz, and into a before dv. */
 static void strip_backward(const Model *m, const Acts *a, int l, idx h, const Strip *s,
                            const HeadGrads *p, const real *keep, idx i0, idx i1) {
     const Config *c = &m->c;
@@ -1250,38 +1720,44 @@ static void strip_backward(const Model *m, const Acts *a, int l, idx h, const St
     real scale = (real)c->scale, per_root = (real)(1 / sqrt((double)D));
     const real *bias = a->bias ? a->bias + h * (2 * N - 1) : NULL;
     const real *kstar = extra_key(c, w, h), *vstar = extra_value(c, w, h, s->fixed);
-    const real *dout = p->dout + i0 * Qw, *q = p->q + i0 * Qw;
-    real *dq = p->dq + i0 * Qw;
+    const real *dout = p->dout + i0 * Qw, *q = p->q + i0 * Qw;       /* [R,D]: the strip's rows */
+    real *dq = p->dq + i0 * Qw;                                      /* [R,D] */
 
-    /* o_i = scale (sum_j a_j v_j + a_* v*) + v+ */
+    /* o_i = scale (sum_j a_ij v_j + a_i* v*) + v+ :  s->da = <do_i, v_j>, without the scale yet;
+     * da_i* = <do_i, v*>, 0 for a K bias and for no column;  dv+ += do_i */
     matmul_here(s->da + 1, ld, rows_of(dout, Qw), rows_of(s->vt + span.lo, N), R, n, D, false);
     for (idx i = 0; i < R; i++) {
         const real *do_i = dout + i * Qw;
         s->da[i * ld] = vstar ? vec_dot(D, do_i, vstar) : 0;
         for (idx d = 0; w->vplus && d < D; d++) p->slot[2 * D + d] += do_i[d];
     }
-    /* a = s/Z: the scores are made again, and the kept number gives Z back */
+    /* a = s/Z :  dz = g da - pi D_i. The scores are made again, and the kept number gives Z back */
     strip_scores(c, w, l, h, s, p->q, bias, span, i0, i1);
     for (idx i = 0; i < R; i++) {
         real *z = s->z + i * ld, *a_i = s->a + i * ld, *da = s->da + i * ld;
         row_backward(c, n + 1, z, keep[i0 + i], a_i, s->g, s->pi);
-        real pulled = scale * vec_dot(n + 1, a_i, da);       /* D_i = sum_j a_j da_j */
+        /* D_i = sum_j a_j da_j; masked columns have a = g = pi = 0, so they take no part in it and
+         * get dz = 0, column 0 among them where there is no extra column */
+        real pulled = scale * vec_dot(n + 1, a_i, da);
         for (idx j = 0; j <= n; j++)
-            z[j] = s->g[j] * (scale * da[j]) - s->pi[j] * pulled; /* dz over z */
-        /* z_ij = <q_i, k_j>/sqrt(D) + b(i-j) */
+            z[j] = s->g[j] * (scale * da[j]) - s->pi[j] * pulled;    /* dz over z */
+        /* z_ij = .. + b(i-j), z_i* = logit :  both take dz before it is divided by sqrt(D) */
         if (p->dbias)
             for (idx j = 0; j < n; j++) p->dbias[N - 1 - (i0 + i) + span.lo + j] += z[1 + j];
         if (c->extra == EXTRA_LOGIT) p->slot[3 * D] += z[0];
-        for (idx j = 0; j <= n; j++) z[j] *= per_root;
-        for (idx j = 0; j <= n; j++) a_i[j] *= scale;
+        for (idx j = 0; j <= n; j++) z[j] *= per_root;               /* dz / sqrt(D) */
+        for (idx j = 0; j <= n; j++) a_i[j] *= scale;                /* scale a */
     }
-    /* z_ij = <q_i, k_j>/sqrt(D);  o_i = scale sum_j a_ij v_j */
+    /* z_ij = <q_i, k_j>/sqrt(D) + .. :  dq [R,D] = dz k / sqrt(D), in full, since the strip holds
+     * every key of its rows;  dk [n,D] += dz^T q / sqrt(D), a part, since other rows see k_j too
+     * o_i = scale sum_j a_ij v_j + .. :  dv [n,D] += scale a^T do */
     matmul_here(dq, Qw, rows_of(s->z + 1, ld), rows_of(p->k + span.lo * Kw, Kw), R, D, n, false);
     matmul_here(p->dk + span.lo * Kw, Kw, transpose_of(s->z + 1, ld), rows_of(q, Qw), n, D, R,
                 true);
     matmul_here(p->dv + span.lo * Kw, Kw, transpose_of(s->a + 1, ld), rows_of(dout, Qw), n, D, R,
                 true);
-    /* z_i* = <q_i, k*>/sqrt(D);  o_i = .. + scale a_i* v* */
+    /* z_i* = <q_i, k*>/sqrt(D) :  dq_i += dz_i* k* / sqrt(D);  dk* += dz_i* q_i / sqrt(D)
+     * o_i = .. + scale a_i* v* :  dv* += scale a_i* do_i, where v* is learned */
     for (idx i = 0; i < R; i++)
         for (idx d = 0; d < D; d++) {
             if (kstar) {
@@ -1292,13 +1768,15 @@ static void strip_backward(const Model *m, const Acts *a, int l, idx h, const St
         }
 }
 
-/* From a->dout [B,N,H,D] to a->dq, a->dk, a->dv (overwritten) and the gradients of k*, v*, v+,
- * logit. */
+/* From a->dout [B,N,H,D] to a->dq [B,N,H,D], a->dk and a->dv [B,N,K,D] (overwritten), a->dbias and
+ * the gradients of k*, v*, v+, logit (added to). A task owns its sequence's and key head's dk and
+ * dv, to which its H/K query heads add in turn. What belongs to all sequences has a slot a head and
+ * sequence; the slots are summed in one order, so the bits do not depend on the threads. */
 static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
     const Config *c = &m->c;
     const LayerActs *la = &a->layer[l];
     idx D = c->head_dim, H = c->heads, K = c->kv_heads, group = H / K;
-    idx Qw = (H * D), Kw = (K * D), wide = 3 * D + 1, u = (2 * N - 1);
+    idx Qw = (H * D), Kw = (K * D), wide = 3 * D + 1, u = (2 * N - 1);   /* slot, row of dbias */
     zero(a->dk, B * N * Kw);
     zero(a->dv, B * N * Kw);
     zero(a->slot, B * H * wide);
@@ -1307,8 +1785,8 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
         idx b = task / K, kh = task % K;
         Strip s = strip_of(c, a, N);
         idx q0 = b * N * Qw, k0 = b * N * Kw + (kh * D);
-        transpose_head(s.kt, la->fk + k0, Kw, N, D);
-        transpose_head(s.vt, la->v + k0, Kw, N, D);
+        transpose_head(s.kt, la->fk + k0, Kw, N, D);         /* for q k^T, the scores */
+        transpose_head(s.vt, la->v + k0, Kw, N, D);          /* for do v^T, which is da */
         for (idx h = kh * group; h < (kh + 1) * group; h++) {
             idx bh = b * H + h, at = q0 + (h * D);
             HeadGrads p = {.q = la->fq + at,
@@ -1324,6 +1802,7 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
                                i0 + STRIP < N ? i0 + STRIP : N);
         }
     }
+    /* [T12] shared: every head adds to row 0. [T13] dims of k* fixed at 0 get no gradient */
     Layer *d = &m->d.layer[l];
     for (idx b = 0; b < B; b++)
         for (int h = 0; h < H; h++) {
@@ -1339,13 +1818,23 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 3.8  Heads put together: concatenated, or added before W_O                             [E4] [T12]
+ * 3.8  Heads put together: concatenated, or added before W_O                      [E4] [T12] (F8)
  *
- *   concat   O = [o_1, .., o_H] W_O, W_O [H*D,C]     add   O = (o_1 + .. + o_H) W_O, W_O [D,C] (F8)
+ *   concat   O = [o_1, .., o_H] W_O         W_O [H*D,C]       equation 4
+ *   add      O = (o_1 + .. + o_H) W_O       W_O [D,C]         Appendix C.4
  *
- * Added after W_O per head, the sum would be concatenation itself. Backward: every head receives
- * the sum's gradient.
+ * The paper gives no shape for its "addition". Concatenation is a sum already: with W_O^h the rows
+ * of W_O that meet head h, [o_1, .., o_H] W_O = sum_h o_h W_O^h. So adding after a W_O of each
+ * head's own would change nothing; what can be meant is one W_O of D rows for all heads (d = 768,
+ * H = 8: 73,728 numbers instead of 589,824). With one head both have the same bits. Table 12 left,
+ * Sink_1: 18.18 % with 8 heads, 10.68 with 4, 12.95 with 2, 19.50 with 1; added 21.76.
+ *
+ * Backward: osum_nd = sum_h o_nhd gives do_nhd = dosum_nd for every h: a sum hands its gradient on
+ * whole. The product with W_O is in chapter 4; o [rows,H,D] as it lies is the concatenation.
+ * Tests: 3.7 of test_sink.c, against the sum written out.
  */
+
+/* What W_O multiplies: o itself [rows,H*D], or the sum of its heads [rows,D]. */
 static const real *combine_forward(const Config *c, LayerActs *la, idx rows) {
     idx D = c->head_dim, H = c->heads;
     if (c->combine == COMBINE_CONCAT) return la->o;
@@ -1359,18 +1848,39 @@ static const real *combine_forward(const Config *c, LayerActs *la, idx rows) {
     return la->osum;
 }
 
+/* From a->dosum, which linear_backward left, to a->dout [rows,H,D]. */
 static void combine_backward(const Config *c, Acts *a, idx rows) {
     idx D = c->head_dim, H = c->heads;
     if (c->combine == COMBINE_CONCAT) return;                /* dosum and dout are then one array */
+    /* osum = sum_h o_h :  row n = (row, head) of dout is row n / H of dosum */
     PARALLEL
     for (idx n = 0; n < rows * H; n++) copy(a->dout + n * D, a->dosum + n / H * D, D);
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 3.9  Feed-forward [T11]                   gated: (act(x W1) * x W2) W3      else: act(x W1) W2
+ * 3.9  Feed-forward                                                     [T11], Appendix C.3
  *
- *   fa = act(f1) * f2:   df1 = dfa * f2 * act'(f1)   df2 = dfa * act(f1)   f2 = 1 when not gated
+ *   gated   y = (act(x W1) * x W2) W3     W1, W2 [C,F]  W3 [F,C]     swiglu, geglu, reglu
+ *   else    y = act(x W1) W2              W1 [C,F]      W2 [F,C]     swish, gelu, relu, gelutanh
+ *
+ * * is element by element. Table 11 has Sink_1 of 18.18, 17.86, 13.88 % for the gated, and 17.89,
+ * 14.76, 16.90 % for swish, gelu, relu. It does not compare equal sizes: in the authors' code F is
+ * 1536 for all six, so that a block has 3 C F or 2 C F weights, and the model 59.0 or 47.2 million
+ * beside its embeddings. gelutanh and the biases b1, b2, b3 are for published models.
+ *
+ * With f1 = x W1, f2 = x W2 (1 when not gated) and fa = act(f1) * f2, element by element:
+ *   y = fa W3            dfa = dy W3^T               dW3 += fa^T dy
+ *   fa = act(f1) f2      df1 = dfa f2 act'(f1)       df2 = dfa act(f1)           product rule
+ *   f1 = x W1            dx += df1 W1^T              dW1 += x^T df1
+ *   f2 = x W2            dx += df2 W2^T              dW2 += x^T df2
+ * x feeds both branches, so both add to dx. f1, f2 and fa [rows,F] are kept; act(f1) is not, and is
+ * made again with its slope.
+ *
+ * Cost: 3 C F multiply-adds a row forward (2 when not gated), twice that backward.
+ * Tests: 3.5 of test_sink.c, the seven activations against libm and all of Table 11 row by row.
  */
+
+/* y [rows,C] from x [rows,C]; fills la->f1, la->f2 (when gated) and la->fa [rows,F]. */
 static void ffn_forward(const Config *c, const Layer *w, LayerActs *la, real *y, const real *x,
                         idx rows) {
     idx C = c->dim, F = c->ffn;
@@ -1378,37 +1888,38 @@ static void ffn_forward(const Config *c, const Layer *w, LayerActs *la, real *y,
     idx n = rows * F;
     linear_forward(la->f1, x, w->w1, w->b1, rows, C, F);
     if (gated) linear_forward(la->f2, x, w->w2, w->b2, rows, C, F);
-    PARALLEL
+    PARALLEL                                                 /* fa = act(f1) * f2 */
     for (idx from = 0; from < n; from += CHUNK) {
         idx some = n - from < CHUNK ? n - from : CHUNK;
-        ACTS[c->act]((int)some, la->f1 + from, la->fa + from, NULL);
+        ACTS[c->act](some, la->f1 + from, la->fa + from, NULL);
         for (idx j = from; gated && j < from + some; j++) la->fa[j] *= la->f2[j];
     }
     linear_forward(y, la->fa, gated ? w->w3 : w->w2, gated ? w->b3 : w->b2, rows, F, C);
 }
 
-/* dx += the ffn's part of the input's gradient; dy [rows,C]. */
+/* dx [rows,C] += the ffn's part of the input's gradient, from dy [rows,C] and the input x [rows,C];
+ * a->dfa, a->df1 and a->df2 [rows,F] are overwritten. */
 static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerActs *la, Acts *a,
                          real *dx, const real *dy, const real *x, idx rows) {
     idx C = c->dim, F = c->ffn;
     bool gated = config_gated(c);
     idx n = rows * F;
-    /* y = fa W3 + b3 (W2, b2 when not gated) */
+    /* y = fa W3 + b3 (W2, b2 when not gated) :  dfa = dy W3^T, dW3 += fa^T dy, db3 += sum of dy */
     linear_backward(a->dfa, false, gated ? d->w3 : d->w2, gated ? d->b3 : d->b2, dy, la->fa,
                     gated ? w->w3 : w->w2, rows, F, C);
-    /* fa = act(f1) * f2 */
+    /* fa = act(f1) * f2 :  df1 = dfa f2 act'(f1), df2 = dfa act(f1) */
     PARALLEL
     for (idx from = 0; from < n; from += CHUNK) {
-        real f[CHUNK], slope[CHUNK];
+        real f[CHUNK], slope[CHUNK];                         /* act(f1), act'(f1) */
         idx some = n - from < CHUNK ? n - from : CHUNK;
-        ACTS[c->act]((int)some, la->f1 + from, f, slope);
+        ACTS[c->act](some, la->f1 + from, f, slope);
         for (idx j = 0; j < some; j++) {
             real dfa = a->dfa[from + j];
             a->df1[from + j] = dfa * slope[j] * (gated ? la->f2[from + j] : 1);
             if (gated) a->df2[from + j] = dfa * f[j];
         }
     }
-    /* f1 = x W1 + b1, f2 = x W2 + b2 */
+    /* f1 = x W1 + b1, f2 = x W2 + b2 :  dx += df1 W1^T + df2 W2^T */
     linear_backward(dx, true, d->w1, d->b1, a->df1, x, w->w1, rows, C, F);
     if (gated) linear_backward(dx, true, d->w2, d->b2, a->df2, x, w->w2, rows, C, F);
 }
@@ -1936,7 +2447,8 @@ double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bool with
         PARALLEL
         for (idx r = 0; r < R; r++) {
             idx at = (s0 + r) / per * T + from + (s0 + r) % per;
-            a->loss_row[at] = cross_entropy_row(V, a->logits + r * V, targets[at], with_grads, weight);
+            a->loss_row[at] = cross_entropy_row(V, a->logits + r * V, targets[at], with_grads,
+                                                weight);
         }
         if (!with_grads) continue;
         /* y = nf W_cls backward, and each row of dnf to where its row of nf came from */
@@ -2001,7 +2513,7 @@ void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m, real 
         real root[CHUNK];                                    /* sqrt(v) */
         for (idx j = from; j < to; j++) m[j] = b1 * m[j] + (1 - b1) * g[j];
         for (idx j = from; j < to; j++) v[j] = b2 * v[j] + (1 - b2) * g[j] * g[j];
-        vec_sqrt((int)(to - from), root, v + from);
+        vec_sqrt(to - from, root, v + from);
         for (idx j = from; j < to; j++) w[j] -= step * m[j] / (root[j - from] * per_root + eps);
     }
 }
@@ -2042,7 +2554,7 @@ double gradient_norm(const Model *m, const Tensor **bad) {
             idx from = t->count * p / PIECES, to = t->count * (p + 1) / PIECES;
             part[p] = 0;
             for (idx j = from; j < to; j += CHUNK)
-                part[p] += (double)vec_dot((int)(to - j < CHUNK ? to - j : CHUNK), g + j, g + j);
+                part[p] += (double)vec_dot(to - j < CHUNK ? to - j : CHUNK, g + j, g + j);
         }
         for (idx p = 0; p < PIECES; p++) sum += part[p];
         if (!isfinite(sum) && !*bad) *bad = t;
@@ -2309,7 +2821,8 @@ int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids, const int *target
                   Error *e) {
     int C = m->c.dim;
     if (B > s->batch)
-        return fail(e, 1, "measure: expected at most %d sequences at a time, found %d", s->batch, B);
+        return fail(e, 1, "measure: expected at most %d sequences at a time, found %d", s->batch,
+                    B);
     /* attention fills the maps of a forward that finds probes */
     a->probe = s->probe;
     model_forward(m, a, ids, B, s->T);
@@ -4722,12 +5235,16 @@ void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
         if (c->place == PLACE_POST) fprintf(out, " %8.3f", norm_ratio(s->prenorm + row, s->N));
         fputc('\n', out);
     }
-    fprintf(out,
-            "|h1|/|h|: norm of the first row over the mean of the others; h is the block's output, pre-LN\n"
-            "the feature before a post-norm. cos, |q||k|: of a query after positions with the first key,\n"
-            "and with another that it sees. entropy: of a row, nats. mass: what a row's weights over keys\n"
-            "sum to. Massive activation: largest |h| %.3g, median |h| beside it %.3g: %.1f times.\n\n",
-            s->massive, s->median, s->median > 0 ? s->massive / s->median : 0);
+    fprintf(
+        out,
+        "|h1|/|h|: norm of the first row over the mean of the others; h is the block's output, "
+        "pre-LN\n"
+        "the feature before a post-norm. cos, |q||k|: of a query after positions with the first "
+        "key,\n"
+        "and with another that it sees. entropy: of a row, nats. mass: what a row's weights over "
+        "keys\n"
+        "sum to. Massive activation: largest |h| %.3g, median |h| beside it %.3g: %.1f times.\n\n",
+        s->massive, s->median, s->median > 0 ? s->massive / s->median : 0);
     HeatMap maps[] = {{"alpha", "token 1", s, first}, {"", c->extra ? "*" : "x*", s, star}};
     fprintf(out, "alpha by layer (down) and head (across)\n");
     heat_maps(maps, star >= 0 ? 2 : 1, out);
@@ -5449,18 +5966,21 @@ int file_write(const char *path, const void *at, size_t n, Error *e) {
                 strerror(cause));
 }
 
-/* Asked before hours of work: makes the folders of path that are missing, and tries to write there. */
+/* Asked before hours of work: makes the folders of path that are missing, and tries to write
+ * there. */
 int file_ready(const char *path, Error *e) {
     char beside[1100];
     if (snprintf(beside, sizeof beside, "%s.new", path) >= (int)sizeof beside)
         return fail(e, 2, "%.60s..: this path is too long. Try: a shorter one", path);
     for (char *at = strchr(beside + 1, '/'); at; at = strchr(at + 1, '/')) {
         *at = 0;
-        make_folder(beside);                                 /* there already, or the next line tells */
+        /* there already, or the next line tells */
+        make_folder(beside);
         *at = '/';
     }
     FILE *f = fopen(beside, "wb");
-    if (!f) return fail(e, 1, "%s: cannot be made, %s. Try: another folder", beside, strerror(errno));
+    if (!f)
+        return fail(e, 1, "%s: cannot be made, %s. Try: another folder", beside, strerror(errno));
     fclose(f);
     remove(beside);
     return 0;
@@ -5835,7 +6355,8 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
     Trainer t;
     Progress p;
     (void)words; (void)n;
-    if ((s->out[0] && file_ready(s->out, e)) || (s->log[0] && file_ready(s->log, e))) return e->status;
+    if ((s->out[0] && file_ready(s->out, e)) || (s->log[0] && file_ready(s->log, e)))
+        return e->status;
     if (trainer_create(&t, s, e)) return e->status;
     progress_start(&p, "train", s->quiet);
     train_run(&t, &p, e);
@@ -5945,7 +6466,8 @@ static int verb_list(Settings *s, const char **words, int n, Error *e) {
     return 0;
 }
 
-/* Appends documents of --grammar to out, each with its separator, until they hold `bytes` or more. */
+/* Appends documents of --grammar to out, each with its separator, until they hold `bytes` or more.
+ * */
 static int tell(const Settings *s, size_t bytes, Bytes *out, Error *e) {
     Bytes text = {0};
     Grammar g = {0};

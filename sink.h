@@ -690,7 +690,8 @@ uint64_t number_at(const unsigned char *p, int bytes);
 int  file_read(const char *path, Bytes *out, Error *e);      /* "-" is standard input */
 int  file_write(const char *path, const void *at, size_t n, Error *e);   /* beside, then renamed */
 /* wall clock: for progress and bench only */
-int  file_ready(const char *path, Error *e);                 /* can it be written? makes its folders */
+/* can it be written? makes its folders */
+int  file_ready(const char *path, Error *e);
 double seconds(void);
 
 /* -------------------------------------------------------------------------------------------------
