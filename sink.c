@@ -6060,7 +6060,7 @@ const Option OPTIONS[] = {
      "similarity s(z) (Table 15)"},
     {"normalizer",    'm', 'c', AT(model.normalizer),    "sum",    0, 0, "sum|one|clamp|pnorm",
      "Z (Table 15, equation 43)"},
-    {"pnorm",         'm', 'd', AT(model.pnorm),         "0",      -1e3, 1e3, "P",
+    {"pnorm",         'm', 'd', AT(model.pnorm),         "0",      1e-3, 1e3, "P",
      "p of --normalizer pnorm; 2 unless given"},
     {"scale",         'm', 'd', AT(model.scale),         "1",      -1e6, 1e6, "A",
      "weights sum to this (Table 14, equation 29)"},
