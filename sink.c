@@ -2889,13 +2889,1559 @@ double sinks_ratio(const Sinks *s) {
     return most;
 }
 
-int checks_run(const char *name, FILE *out, bool colour, Error *e) {
-    (void)name;
-    (void)out;
-    (void)colour;
-    return fail(e, 2, "soon");
+/* =================================================================================================
+ * 7  The propositions, executable                        Appendix B.1 and C.4; sections 3.1, 3.2, 7
+ *
+ * Every statement of the paper that can be decided without training is decided here, on toys: three
+ * blocks, two heads, a dozen tokens, weights of order 1, so that nothing hides in rounding. A line
+ * of the page is a row of a table below: where the statement stands, what it says, the toy it is
+ * measured on, the measure, and the bound. The verdict is one of
+ *
+ *   holds               the deviation is within its bound, or the number is the one stated
+ *   fails as it must    a control: the statement where its premise is missing, and it does fail
+ *   refuted as printed  the paper's sentence or equation is wrong; a counterexample was measured
+ *   WRONG               anything else: `sink check` then ends with status 1
+ *
+ * One lemma runs through Appendix B.1. Let the input repeat a token, and let h_1 = .. = h_T enter a
+ * block. Then all values are one v, and a head gives o_t = r_t v, r_t being the sum of row t of the
+ * weights. Everything else in a block acts on each token alone. So the states stay equal if and
+ * only if r_t is the same for all t, whatever the norm, the ffn and the positions inside the score.
+ * Softmax has r_t = 1; where r_t grows with t, or an extra column takes a share that depends on t,
+ * the states part.
+ *
+ * Bounds are multiples of eps, so that one page serves the float and the double build:
+ *
+ *   STATES     a number at the end of three blocks has passed some 60 additions of terms of order 1
+ *              in each, and a block enlarges an error by at most about 5: 3 x 60 x 5, rounded up
+ *   SCORES     a weight's relative error is its score's absolute one: the largest score, about 40,
+ *              times the angle of its rotation, at most 64 radians, times eps; rounded up
+ *   EPS_IN_Z   the 1e-8 in Z = sum + 1e-8 makes r_t = 1 - 1e-8/S_t: within 1e-6 where S_t > 0.01
+ *   APART      what must differ differs by this or more: far above the others in either build
+ */
+#define STATES (1000 * REAL_EPS)
+#define SCORES (4000 * REAL_EPS)
+#define EPS_IN_Z 1e-6
+#define APART 1e-3
+
+/* -------------------------------------------------------------------------------------------------
+ * 7.1  The page */
+
+enum { VERDICT_HOLDS, VERDICT_FAILS, VERDICT_REFUTED, VERDICT_WRONG, VERDICTS };
+static const struct { const char *text, *colour; } VERDICT[VERDICTS] = {
+    {"holds", "\033[32m"}, {"fails as it must", "\033[36m"},
+    {"refuted as printed", "\033[33m"}, {"WRONG", "\033[1;31m"}};
+
+/* How a measured number must stand to its bound, and what it means when it does. EQUALS: to the
+ * digits given, that is by half a unit of the last one, and SCORES. */
+enum { AT_MOST, AT_LEAST, EQUALS, FAILS_BY, FAILS_BELOW, REFUTES };
+static const struct { const char *sign; int verdict; } RELATION[] = {
+    {"<=", VERDICT_HOLDS}, {">=", VERDICT_HOLDS}, {"=", VERDICT_HOLDS},
+    {">=", VERDICT_FAILS}, {"<", VERDICT_FAILS}, {">", VERDICT_REFUTED}};
+
+enum { TOKENS = 512,                    /* the longest sequence of a toy */
+       WIDE = 32,                       /* the widest toy, its heads included */
+       TOY_VOCAB = 13 };
+
+/* A tiny model and the sequence it was last run on, with every map recorded. */
+typedef struct Toy {
+    struct Page *page;
+    const struct Line *line;            /* the line that is measured on it */
+    double x;                           /* that line's x */
+    Model m;
+    Acts a;
+    int T, ids[TOKENS + 1];
+    Probe *probe;                       /* [L], into maps */
+    real *maps;                         /* [L,3,H,N,S]: z, weight, metric */
+} Toy;
+
+typedef struct Page {
+    FILE *out; bool colour; Error *e;
+    int count[VERDICTS];
+    int input;                          /* INPUT_REPEAT: a toy's tokens are all 7; INPUT_RANDOM */
+    Toy toy[4]; int toys;               /* the last four toys; an older one is freed */
+} Page;
+
+/* A line of the page. The toy has the flags before a |, and T tokens; the flags after it are those
+ * of a second toy to compare with. A * stands for each position scheme inside the score in turn, of
+ * which the least favourable counts. */
+typedef struct Line {
+    const char *reference, *text, *flags;
+    int T;
+    double (*measure)(Toy *y);
+    double x;                           /* for the measure */
+    int relation;
+    double bound;
+} Line;
+
+static const char *const SCHEMES[] =
+    {"none", "relative", "alibi", "t5", "rotary", "absolute", "learned"};
+enum { INSIDE = 5, ALL_SCHEMES = 7 };       /* the first five act inside the score */
+
+static void page_mark(Page *p, int verdict, const char *text) {
+    const char *on = p->colour ? VERDICT[verdict].colour : "", *off = p->colour ? "\033[0m" : "";
+    p->count[verdict]++;
+    fprintf(p->out, "%s%s%s", on, text, off);
 }
-void checks_list(FILE *out) { (void)out; }
+
+/* Five or six digits for a number of ordinary size, two and the exponent for a small one. */
+static const char *number(char text[32], double x) {
+    const char *form = x != 0 && fabs(x) < 0.01 ? "%.1e" : fabs(x) < 0.1 ? "%.5g" : "%.6g";
+    snprintf(text, 32, form, x);
+    return text;
+}
+
+/* The unit of the last decimal digit of x: 0.01 for 0.25. */
+static double last_digit(double x) {
+    double unit = 1;
+    while (unit > 1e-11 && fabs(x / unit - round(x / unit)) > 1e-3) unit /= 10;
+    return unit;
+}
+
+/* NaN is WRONG under every relation. */
+static void page_line(Page *p, const char *reference, const char *text, double x, int relation,
+                      double bound) {
+    char measured[32], limit[32];
+    bool good = relation == AT_MOST ? x <= bound
+              : relation == EQUALS ? fabs(x - bound) <= last_digit(bound) / 2 + SCORES
+              : relation == FAILS_BELOW ? x < bound : relation == REFUTES ? x > bound : x >= bound;
+    int verdict = good ? RELATION[relation].verdict : VERDICT_WRONG;
+    fprintf(p->out, " %-11s %-47s %8s %2s %-8s ", reference, text, number(measured, x),
+            RELATION[relation].sign, number(limit, bound));
+    page_mark(p, verdict, VERDICT[verdict].text);
+    fprintf(p->out, "\n");
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 7.2  Toys */
+
+static void toy_free(Toy *y) {
+    acts_free(&y->a);
+    model_free(&y->m);
+    free(y->probe);
+    free(y->maps);
+    *y = (Toy){0};
+}
+
+/* Is this the tensor `name` of some block? */
+static bool named(const Tensor *t, const char *name) {
+    const char *dot = strchr(t->name, '.');
+    return dot && !strcmp(dot + 1, name);
+}
+
+/* Normal numbers: matrices that about keep a vector's length, gains near 1, the rest of spread 1.
+ * Each tensor has its own stream, so that toys share what they have in common. */
+static void toy_fill(Model *m, uint64_t seed) {
+    for (int i = 0; i < m->n_tensors; i++) {
+        const Tensor *t = &m->tensor[i];
+        Rng rng = {hash64(seed, t->name, strlen(t->name))};
+        bool gain = strstr(t->name, "norm") && !strstr(t->name, ".b");
+        bool rows = !t->matrix || !strcmp(t->name, "wte") || !strcmp(t->name, "wpe");
+        double spread = gain ? 0.25 : rows ? 1 : 1 / sqrt((double)t->shape[0]);
+        for (idx n = 0; n < t->count; n++) {
+            int d = (int)(n % m->c.head_dim);
+            bool frozen = named(t, "kstar") && !config_learned_dim(&m->c, d);
+            m->params[t->at + n] = frozen ? 0 : (real)(spread * rng_normal(&rng) + gain);
+        }
+    }
+}
+
+/* A toy for up to T tokens; these flags win over its own. NULL, and the page's error, if none. */
+static Toy *toy(Page *p, int T, uint64_t seed, const char *format, ...) {
+    char all[512], flags[256];
+    Toy *y = &p->toy[p->toys++ % 4];
+    Config c;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(flags, sizeof flags, format, args);
+    va_end(args);
+    snprintf(all, sizeof all, "--layers 3 --heads 2 --dim 12 --head-dim 4 --ffn 10 --vocab %d "
+             "--context %d %s", TOY_VOCAB, T, flags);
+    toy_free(y);
+    if (p->e->status || config_from_flags(&c, all, p->e)) return NULL;
+    if (model_create(&y->m, &c, true, p->e)) return NULL;
+    idx map = (idx)c.heads * config_rows(&c, T) * config_columns(&c, T);
+    acts_create(&y->a, &y->m, 1, T, true, p->e);
+    y->probe = grab(c.layers, sizeof(Probe), p->e);
+    y->maps = grab(3 * c.layers * map, sizeof(real), p->e);
+    if (p->e->status) { toy_free(y); return NULL; }
+    for (int l = 0; l < c.layers; l++) {
+        real *at = y->maps + 3 * l * map;
+        y->probe[l] = (Probe){.z = at, .weight = at + map, .metric = at + 2 * map};
+    }
+    y->page = p;
+    toy_fill(&y->m, seed);
+    return y;
+}
+
+static void toy_run(Toy *y) {
+    y->a.probe = y->probe;
+    model_forward(&y->m, &y->a, y->ids, 1, y->T);
+}
+
+/* T tokens, and the target of the last: all the same for seed 0, else drawn at random. */
+static void toy_feed(Toy *y, int T, uint64_t seed) {
+    Rng rng = {seed};
+    y->T = T;
+    for (int t = 0; t <= T; t++) y->ids[t] = seed ? (int)rng_below(&rng, TOY_VOCAB) : 7;
+    toy_run(y);
+}
+
+/* The loss of the last run, and its gradients. */
+static double toy_gradients(Toy *y) {
+    model_zero_grads(&y->m);
+    double loss = model_loss(&y->m, &y->a, y->ids + 1, 1, y->T, true, 1);
+    model_backward(&y->m, &y->a, y->ids, 1, y->T);
+    return loss;
+}
+
+/* The logits [T,TOY_VOCAB] of the last run, for at most 16 tokens. */
+enum { LOGITS = 16 * TOY_VOCAB };
+static void toy_logits(Toy *y, real logits[LOGITS]) {
+    idx extra = config_rows(&y->m.c, y->T) - y->T;
+    model_logits(&y->m, &y->a, y->a.nf + extra * y->m.c.dim, y->T, logits);
+}
+
+/* h_t^l [C], tokens from 1, l = 0 .. L. */
+static const real *toy_state(const Toy *y, int l, int t) {
+    const Config *c = &y->m.c;
+    const real *h = l == c->layers ? y->a.h : y->a.layer[l].x;
+    return h + (idx)(config_rows(c, y->T) - y->T + t - 1) * c->dim;
+}
+
+/* Row t of a map of head h: [i-1] is token i's, [-1] the extra column's or the sink token's. */
+enum { MAP_Z, MAP_WEIGHT, MAP_METRIC };
+static const real *toy_row(const Toy *y, int map, int l, int h, int t) {
+    const Config *c = &y->m.c;
+    idx N = config_rows(c, y->T), S = config_columns(c, y->T);
+    const Probe *p = &y->probe[l];
+    const real *at = map == MAP_Z ? p->z : map == MAP_WEIGHT ? p->weight : p->metric;
+    return at + (h * N + N - y->T + t - 1) * S + config_column_first(c);
+}
+
+/* |a - b| / |b|, and how many of n numbers are not the same. */
+static double apart(idx n, const real *a, const real *b) {
+    double gap = 0, size = 0;
+    for (idx j = 0; j < n; j++) {
+        gap += ((double)a[j] - (double)b[j]) * ((double)a[j] - (double)b[j]);
+        size += (double)b[j] * (double)b[j];
+    }
+    return gap == 0 ? 0 : sqrt(gap / size);
+}
+
+static int differing(idx n, const real *a, const real *b) {
+    int count = 0;
+    for (idx j = 0; j < n; j++) count += !(a[j] == b[j]);
+    return count;
+}
+
+/* The larger, the smaller; a NaN wins either. */
+static double larger(double a, double b) { return b > a || b != b ? b : a; }
+static double smaller(double a, double b) { return b < a || b != b ? b : a; }
+
+/* The largest of what `f` says of row t of head h, over the rows of the first blocks. */
+static double worst_row(const Toy *y, int blocks, double (*f)(const Toy *y, int l, int h, int t)) {
+    double worst = -INFINITY;
+    for (int l = 0; l < blocks; l++)
+        for (int h = 0; h < y->m.c.heads; h++)
+            for (int t = 1; t <= y->T; t++) worst = larger(worst, f(y, l, h, t));
+    return worst;
+}
+
+/* The farthest that a state h_t^l with from < t <= to lies from h_from^l; and of all l. */
+static double toy_spread(const Toy *y, int l, int from, int to) {
+    double worst = 0;
+    for (int t = from + 1; t <= to; t++)
+        worst = larger(worst, apart(y->m.c.dim, toy_state(y, l, t), toy_state(y, l, from)));
+    return worst;
+}
+
+static double toy_spreads(const Toy *y, int from, int to) {
+    double worst = 0;
+    for (int l = 0; l <= y->m.c.layers; l++) worst = larger(worst, toy_spread(y, l, from, to));
+    return worst;
+}
+
+/* A toy of line l, run on the page's input. Where the line asks for t5 and x is not 0, T5's table
+ * is x times the bucket; for x = 1 it stops growing at 16, as equation 6 does as printed. */
+static Toy *line_toy(Page *p, const Line *l, const char *flags) {
+    Toy *y = toy(p, l->T, 1, "%s", flags);
+    if (!y) return NULL;
+    y->line = l;
+    y->x = l->x;
+    for (int b = 0; b < 32 && strstr(l->flags, "t5") && y->m.w.rel && y->x != 0; b++)
+        for (int h = 0; h < y->m.c.heads; h++)
+            y->m.w.rel[b * y->m.c.heads + h] = (real)(y->x * (y->x == 1 && b > 16 ? 16 : b));
+    toy_feed(y, l->T, p->input == INPUT_RANDOM);
+    return y;
+}
+
+/* The second toy of a line, after the |. */
+static Toy *toy_other(Toy *y) {
+    const char *bar = strchr(y->line->flags, '|');
+    return line_toy(y->page, y->line, bar ? bar + 1 : "");
+}
+
+static void page_measure(Page *p, const Line *l) {
+    bool most = l->relation == AT_MOST || l->relation == FAILS_BELOW;
+    double worst = NAN;
+    int length = (int)strcspn(l->flags, "|"), star = (int)strcspn(l->flags, "*|");
+    for (int x = 0; x < (star < length ? INSIDE : 1); x++) {
+        char flags[200];
+        snprintf(flags, sizeof flags, "%.*s%s%.*s", star, l->flags, star < length ? SCHEMES[x] : "",
+                 star < length ? length - star - 1 : 0, l->flags + star + (star < length));
+        Toy *y = line_toy(p, l, flags);
+        if (!y) return;
+        double now = l->measure(y);
+        worst = !x ? now : most ? larger(worst, now) : smaller(worst, now);
+    }
+    page_line(p, l->reference, l->text, worst, l->relation, l->bound);
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 7.3  [E10] Equations 10 to 17: the states of a repeated token stay equal
+ *
+ * One cell for each row below and position scheme. '=': all h_t^l agree, and equal those of the
+ * token standing alone (T = 1), both being a function of r v with one r. 'x': they part. Positions
+ * added to the input part them at once, as h_t^0 = x W_E + p_t; the rest is r_t:
+ *
+ *   softmax, and any positive similarity over its sum   r_t = 1, times the scale, under any mask
+ *   V biases                                            o_t = v + v+
+ *   clamp                                               r_t = S_t/max(|S_t|,1), S_t = sum s(n)
+ *   Z = 1                                               r_t = S_t, and t s(0) without positions
+ *   p-norm of softmax                                   r_t = t^(1-1/p) without positions
+ *   an extra column of weight A_t* and value v*         o_t = (1 - A_t*) v + A_t* v*
+ *   another first token                                 every row gives it another share
+ */
+typedef struct StateRow {
+    const char *name, *flags;
+    bool agree;                         /* where the positions act inside the score */
+    double gain;                        /* not 0: W_K = gain W_Q, so that s(0) > 0 is large */
+} StateRow;
+
+static const StateRow STATE_ROWS[] = {
+    {"softmax",                      "",                                               true, 0},
+    {"post-norm",                    "--place post",                                   true, 0},
+    {"parallel residual",            "--place parallel",                               true, 0},
+    {"LayerNorm, GELU, biases",      "--norm layer --act gelu --linear-bias",          true, 0},
+    {"heads added, one key head",    "--combine add --kv-heads 1",                     true, 0},
+    {"scale 0.2",                    "--scale 0.2",                                    true, 0},
+    {"V biases",                     "--vbias",                                        true, 0},
+    {"window of 4",                  "--window 4",                                     true, 0},
+    {"prefix of 5",                  "--prefix 5",                                     true, 0},
+    {"window of 4, prefix of 5",     "--window 4 --prefix 5",                          true, 0},
+    {"sigmoid / sum",                "--sim sigmoid",                                  true, 0},
+    {"elu + 1 / sum",                "--sim elu",                                      true, 0},
+    {"elu kernel / sum",             "--kernel elu --sim identity",                    true, 0},
+    {"linear / clamp, all S_t >= 1", "--sim identity --normalizer clamp",              true, 16},
+    {"linear / clamp",               "--sim identity --normalizer clamp",              false, 0},
+    {"mlp / clamp",                  "--kernel mlp --sim identity --normalizer clamp", false, 0},
+    {"sigmoid, Z = 1",               "--sim sigmoid --normalizer one",                 false, 0},
+    {"elu + 1, Z = 1",               "--sim elu --normalizer one",                     false, 0},
+    {"elu kernel, Z = 1",            "--kernel elu --sim identity --normalizer one",   false, 0},
+    {"linear, Z = 1",                "--sim identity --normalizer one",                false, 0},
+    {"mlp, Z = 1",                   "--kernel mlp --sim identity --normalizer one",   false, 0},
+    {"softmax, p-norm 1/2",          "--normalizer pnorm --pnorm 0.5",                 false, 0},
+    {"softmax, p-norm 2",            "--normalizer pnorm --pnorm 2",                   false, 0},
+    {"sigmoid, p-norm 2",            "--sim sigmoid --normalizer pnorm --pnorm 2",     false, 0},
+    {"K biases",                     "--extra k",                                      false, 0},
+    {"K biases, v* fixed",           "--extra k --extra-value e1",                     false, 0},
+    {"KV biases",                    "--extra kv",                                     false, 0},
+    {"K biases, sigmoid, Z = 1",     "--extra k --sim sigmoid --normalizer one",       false, 0},
+    {"zero logit",                   "--extra zero",                                   false, 0},
+    {"learned logit",                "--extra logit",                                  false, 0},
+    {"sink token",                   "--sink-token",                                   false, 0},
+    {"another first token",          NULL,                                             false, 0},
+};
+
+/* W_K = gain W_Q in every block: s(0) = gain |q|^2 / sqrt(D) is then positive. */
+static void keys_from_queries(Model *m, double gain) {
+    for (int l = 0; l < m->c.layers && gain != 0; l++)
+        for (idx n = 0; n < (idx)m->c.dim * m->c.heads * m->c.head_dim; n++)
+            m->w.layer[l].wk[n] = (real)(gain * (double)m->w.layer[l].wq[n]);
+}
+
+/* One cell: how far the states are apart, and from those of the token alone. 1 when they agree, 0
+ * when they part, -1 when neither is clear. */
+static int state_cell(Page *p, const StateRow *r, const char *scheme, double *spread,
+                      double *alone) {
+    enum { T = 12 };
+    const char *flags = r->flags ? r->flags : "";
+    Toy *many = toy(p, T, 1, "--pos %s %s", scheme, flags);
+    Toy *one = toy(p, T, 1, "--pos %s %s", scheme, flags);
+    if (!many || !one) return -1;
+    const Config *c = &many->m.c;
+    keys_from_queries(&many->m, r->gain);
+    keys_from_queries(&one->m, r->gain);
+    toy_feed(many, T, 0);
+    toy_feed(one, 1, 0);
+    if (!r->flags) { many->ids[0] = 3; toy_run(many); }
+    *spread = toy_spreads(many, r->flags ? 1 : 2, T);
+    *alone = 0;
+    for (int l = 0; l <= c->layers; l++)
+        for (int t = 1; t <= T; t++)
+            *alone = larger(*alone, apart(c->dim, toy_state(many, l, t), toy_state(one, l, 1)));
+    double bound = STATES + (c->sim != SIM_EXP && c->normalizer == NORMALIZER_SUM ? EPS_IN_Z : 0);
+    return *spread <= bound && *alone <= bound ? 1 : *spread >= APART ? 0 : -1;
+}
+
+static void check_states(Page *p) {
+    fprintf(p->out, " %29s none  rel. alibi    t5  rot.  abs. learn.  = worst    alone  x least\n",
+            "");
+    for (size_t n = 0; n < sizeof STATE_ROWS / sizeof *STATE_ROWS; n++) {
+        const StateRow *r = &STATE_ROWS[n];
+        double worst = 0, alone = 0, least = INFINITY;
+        fprintf(p->out, " %-28s", r->name);
+        for (int x = 0; x < ALL_SCHEMES; x++) {
+            double spread = NAN, single = NAN;
+            bool agrees = r->agree && x < INSIDE;
+            bool good = state_cell(p, r, SCHEMES[x], &spread, &single) == agrees;
+            if (agrees) { worst = larger(worst, spread); alone = larger(alone, single); }
+            else least = smaller(least, spread);
+            fprintf(p->out, "     ");
+            page_mark(p, !good ? VERDICT_WRONG : agrees ? VERDICT_HOLDS : VERDICT_FAILS,
+                      !good ? "!" : agrees ? "=" : "x");
+        }
+        if (r->agree) fprintf(p->out, "   %8.1e %8.1e %8.1e\n", worst, alone, least);
+        else fprintf(p->out, "   %8s %8s %8.1e\n", "", "", least);
+    }
+    fprintf(p->out, " = they agree with each other and with the token alone, to %.1e (%.0e where Z "
+            "holds 1e-8)\n x they part by %.0e or more              ! neither, or the wrong one\n",
+            STATES, STATES + EPS_IN_Z, APART);
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 7.4  [E10] Equation 16 itself, and the rules behind the cells */
+
+/* y [out] = x [in] W: plain loops in double, so that equation 16 shares no code with the model. */
+static void times(double *y, const double *x, const real *w, int in, int out) {
+    for (int o = 0; o < out; o++) {
+        y[o] = 0;
+        for (int i = 0; i < in; i++) y[o] += x[i] * (double)w[i * out + o];
+    }
+}
+
+static void rms_norm(const Config *c, double *y, const double *x, const real *gain) {
+    double sum = 0;
+    for (int i = 0; i < c->dim; i++) sum += x[i] * x[i];
+    for (int i = 0; i < c->dim; i++)
+        y[i] = x[i] / sqrt(sum / c->dim + c->norm_eps) * (double)gain[i];
+}
+
+/* Equation 16 (and section 3.1's h_1): what a block makes of a token that sees but its own value.
+ *   u = x + Concat_h(LN(x) W_V^h) W_O      x <- u + FFN(LN(u))         W_Q and W_K do not occur */
+static void block_alone(const Model *m, int l, double x[WIDE]) {
+    const Config *c = &m->c;
+    const Layer *w = &m->w.layer[l];
+    int C = c->dim, Q = c->heads * c->head_dim, F = c->ffn;
+    double n[WIDE], v[WIDE], o[WIDE], f1[WIDE], f2[WIDE];
+    rms_norm(c, n, x, w->norm1);
+    times(v, n, w->wv, C, Q);
+    times(o, v, w->wo, Q, C);
+    for (int i = 0; i < C; i++) x[i] += o[i];
+    rms_norm(c, n, x, w->norm2);
+    times(f1, n, w->w1, C, F);
+    times(f2, n, w->w2, C, F);
+    for (int i = 0; i < F; i++) f1[i] = f1[i] / (1 + exp(-f1[i])) * f2[i];
+    times(o, f1, w->w3, F, C);
+    for (int i = 0; i < C; i++) x[i] += o[i];
+}
+
+/* How far h_1^l, .., h_x^l lie from equation 16, chained from the embedding of the first token. */
+static double equation16(Toy *y) {
+    const Config *c = &y->m.c;
+    double x[WIDE], worst = 0;
+    real closed[WIDE];
+    for (int i = 0; i < c->dim; i++) x[i] = (double)y->m.w.wte[y->ids[0] * c->dim + i];
+    for (int l = 0; l < c->layers; l++) {
+        block_alone(&y->m, l, x);
+        for (int i = 0; i < c->dim; i++) closed[i] = (real)x[i];
+        for (int t = 1; t <= (int)y->x; t++)
+            worst = larger(worst, apart(c->dim, toy_state(y, l + 1, t), closed));
+    }
+    return worst;
+}
+
+/* With Z = 1 states agree where r_t does, as far as equal states reach. A window of w: in block 1
+ * the rows t >= w all see w equal keys; in block l all w states that t sees must agree, so t >= 1 +
+ * l(w-1), under every position that depends on the distance alone. x = 0: the spread of those
+ * tokens; 1: how far the one before them is off. */
+static double window_rule(Toy *y) {
+    double worst = 0, least = INFINITY;
+    for (int l = 0; l <= y->m.c.layers; l++) {
+        int t = 1 + l * (y->m.c.window - 1);
+        worst = larger(worst, toy_spread(y, l, t, y->T));
+        double off = l ? apart(y->m.c.dim, toy_state(y, l, t - 1), toy_state(y, l, t)) : INFINITY;
+        least = smaller(least, off);
+    }
+    return y->x == 0 ? worst : least;
+}
+
+/* A prefix of p without positions: rows t <= p all see the same keys, in every block. x = 0: the
+ * spread of those tokens; 1: how far those after them are off. */
+static double prefix_rule(Toy *y) {
+    double least = INFINITY;
+    int L = y->m.c.layers, prefix = y->m.c.prefix;
+    for (int t = prefix + 1; t <= y->T; t++)
+        least = smaller(least, apart(y->m.c.dim, toy_state(y, L, t), toy_state(y, L, 1)));
+    return y->x == 0 ? toy_spreads(y, 1, prefix) : least;
+}
+
+/* The clamp: r_t = S_t / max(|S_t|, 1) is constant if |S_t| >= 1 with one sign for all t, and
+ * otherwise only by accident. This says whether row t meets that, by the sign of row 1: 0 or 1. */
+static double clamp_miss(const Toy *y, int l, int h, int t) {
+    double S = (double)vec_sum(t, toy_row(y, MAP_Z, l, h, t));
+    return (toy_row(y, MAP_Z, l, h, 1)[0] > 0 ? S : -S) < 1;
+}
+
+/* 60 models, half of them with W_K = 8 W_Q, and so large S_t. The condition, read off the recorded
+ * scores, must tell whether the states agree. x = 1: the worst of those that meet it; 0: the least
+ * of the others. */
+static double clamp_rule(Toy *y) {
+    Page *p = y->page;
+    int T = y->T;
+    bool wanted = y->x > 0;
+    double worst = NAN;
+    for (int n = 0; n < 60; n++) {
+        const char *scheme = SCHEMES[n % INSIDE];
+        y = toy(p, T, (uint64_t)n, "--sim identity --normalizer clamp --pos %s", scheme);
+        if (!y) return NAN;
+        keys_from_queries(&y->m, n & 1 ? 8 : 0);
+        toy_feed(y, T, 0);
+        if ((worst_row(y, 3, clamp_miss) < 1) != wanted) continue;
+        double now = toy_spreads(y, 1, T);
+        worst = isnan(worst) ? now : wanted ? larger(worst, now) : smaller(worst, now);
+    }
+    return worst;
+}
+
+/* KV biases: o_t = v + A_t* (v* - v), so the one way out is v* = v (x = 1). While the states are
+ * equal v is one vector, and v* can be set to it, block by block. */
+static double kv_rule(Toy *y) {
+    for (int l = 0; l < y->m.c.layers && y->x > 0; l++) {
+        copy(y->m.w.layer[l].vstar, y->a.layer[l].v, (idx)y->m.c.heads * y->m.c.head_dim);
+        toy_run(y);
+    }
+    return toy_spreads(y, 1, y->T);
+}
+
+#define SIGMOID_1 "--sim sigmoid --normalizer one "
+static const Line RULES[] = {
+    {"eq. 16", "h_t^l by the equation itself, 5 schemes",
+     "--pos *", 12, equation16, 12, AT_MOST, STATES},
+    {"eq. 17", "window w, Z = 1: block l, tokens t > l(w-1)",
+     SIGMOID_1 "--window 4 --pos *", 14, window_rule, 0, AT_MOST, STATES},
+    {"eq. 17", "  and the token before them",
+     SIGMOID_1 "--window 4 --pos *", 14, window_rule, 1, FAILS_BY, APART},
+    {"eq. 17", "prefix p, Z = 1, no positions: tokens t <= p",
+     SIGMOID_1 "--prefix 5 --pos none", 14, prefix_rule, 0, AT_MOST, STATES},
+    {"eq. 17", "  and the tokens after them",
+     SIGMOID_1 "--prefix 5 --pos none", 14, prefix_rule, 1, FAILS_BY, APART},
+    {"Table 15, 8", "clamp: of 60 models, |S_t| >= 1 of one sign",
+     "", 12, clamp_rule, 1, AT_MOST, STATES},
+    {"Table 15, 8", "  the others", "", 12, clamp_rule, 0, FAILS_BY, APART},
+    {"Table 4", "KV biases: o_t = v + A_t*(v* - v)", "--extra kv", 12, kv_rule, 0, FAILS_BY, APART},
+    {"Table 4", "  with v* = v in every block", "--extra kv", 12, kv_rule, 1, AT_MOST, STATES},
+    {0}
+};
+
+/* -------------------------------------------------------------------------------------------------
+ * 7.5  Section 3.1: the first token's states are a function of x_1 alone
+ *
+ * Row 1 of a causal softmax has one entry, A_11 = e^z / e^z = 1: neither later tokens nor W_Q and
+ * W_K nor positions inside the score can move h_1^l, not by a bit, since z - max = 0 and e^0 = 1.
+ * With another similarity it is s/(s + 1e-8), almost 1. */
+enum { BY_TOKENS, BY_SCORES, STAR_BY_TOKENS };
+
+/* How many numbers of h_1^1 .. h_1^L move when the later tokens change, or W_Q and W_K; or how many
+ * of x*'s, which are row 0, when all tokens do. */
+static double first_moved(Toy *y) {
+    enum { L = 3 };
+    real before[L * WIDE];
+    int moved = 0, token = y->x == STAR_BY_TOKENS ? 0 : 1;
+    for (int l = 0; l < L; l++) copy(before + l * WIDE, toy_state(y, l + 1, token), y->m.c.dim);
+    for (int t = token; t < y->T && y->x != BY_SCORES; t++) y->ids[t] = (y->ids[t] + 1) % TOY_VOCAB;
+    for (int l = 0; l < L && y->x == BY_SCORES; l++) {
+        y->m.w.layer[l].wq[0] += 1;
+        y->m.w.layer[l].wk[0] += 1;
+    }
+    toy_run(y);
+    for (int l = 0; l < L; l++)
+        moved += differing(y->m.c.dim, before + l * WIDE, toy_state(y, l + 1, token));
+    return moved;
+}
+
+/* 100 (1 - A_11) at the score x. */
+static double share_of_eps(Toy *y) {
+    real z[2] = {-INFINITY, (real)y->x}, spare[2];
+    row_forward(&y->m.c, 2, z, spare);
+    return 100 * (1 - (double)z[1]);
+}
+
+static const Line FIRST[] = {
+    {"sec. 3.1", "numbers of h_1 moved by later tokens: softmax",
+     "--pos *", 9, first_moved, BY_TOKENS, AT_MOST, 0},
+    {"sec. 3.1", "  post-norm", "--place post", 9, first_moved, BY_TOKENS, AT_MOST, 0},
+    {"sec. 3.1", "  sigmoid, Z = 1", SIGMOID_1, 9, first_moved, BY_TOKENS, AT_MOST, 0},
+    {"sec. 3.1", "  K biases", "--extra k", 9, first_moved, BY_TOKENS, AT_MOST, 0},
+    {"sec. 3.1", "  a prefix of 3", "--prefix 3", 9, first_moved, BY_TOKENS, FAILS_BY, 1},
+    {"sec. 3.1", "numbers of h_1 moved by W_Q, W_K: softmax",
+     "--pos *", 9, first_moved, BY_SCORES, AT_MOST, 0},
+    {"sec. 3.1", "  post-norm", "--place post", 9, first_moved, BY_SCORES, AT_MOST, 0},
+    {"sec. 3.1", "  sigmoid, Z = 1", SIGMOID_1, 9, first_moved, BY_SCORES, FAILS_BY, 1},
+    {"sec. 3.1", "  K biases", "--extra k", 9, first_moved, BY_SCORES, FAILS_BY, 1},
+    {"sec. 3.1", "h_1 = FFN(LN(o+h)) + o + h, o = LN(h) W_V W_O",
+     "--pos *", 9, equation16, 1, AT_MOST, STATES},
+    {"Table 4", "sink token: numbers of x* moved by the tokens",
+     "--sink-token", 9, first_moved, STAR_BY_TOKENS, AT_MOST, 0},
+    {"Table 15, 3", "sigmoid / sum at z = -11.6: 1 - A_11 in percent",
+     "--sim sigmoid", 1, share_of_eps, -11.6, EQUALS, 0.1089799},
+    {0}
+};
+
+/* -------------------------------------------------------------------------------------------------
+ * 7.6  [P1] Proposition 1, no positions: A_ti = 1/t
+ *
+ * Equal states give equal scores, and a softmax of t equal scores is 1/t (equation 18). With
+ * H_n = 1 + 1/2 + .. + 1/n it follows that
+ *
+ *   alpha_k = (H_T - H_(k-1))/(T - k + 1)
+ *   window w: A_ti = 1/min(t,w), alpha_1 = H_w/T
+ *   prefix p: A_ti = 1/max(t,p), alpha_1 = (1 + H_T - H_p)/T
+ *
+ * "No attention sink" follows where H_T/T <= eps: at eps = 0.3 from T = 10 on. */
+
+static double harmonic(int n) { return n < 1 ? 0 : 1.0 / n + harmonic(n - 1); }
+
+/* The largest relative deviation of row t from a closed form [T] of it. */
+static double row_off(const Toy *y, int l, int h, int t, const double *closed) {
+    const real *A = toy_row(y, MAP_METRIC, l, h, t);
+    double worst = 0;
+    for (int i = 0; i < y->T; i++)
+        if (visible(&y->m.c, l, t - 1, i))
+            worst = larger(worst, fabs((double)A[i] / closed[i] - 1));
+    return worst;
+}
+
+static double row_uniform(const Toy *y, int l, int h, int t) {
+    double closed[TOKENS];
+    int w = y->m.c.window, p = y->m.c.prefix;
+    for (int i = 0; i < y->T; i++) closed[i] = 1.0 / (w && t > w ? w : t < p ? p : t);
+    return row_off(y, l, h, t, closed);
+}
+
+/* The first x blocks against the uniform rows. */
+static double uniform(Toy *y) { return worst_row(y, (int)y->x, row_uniform); }
+
+/* [M1] alpha_k of one head; rows as sink_alpha. */
+static double toy_alpha(const Toy *y, int l, int h, int k, int rows) {
+    double values[TOKENS + 2];
+    idx map = (idx)config_rows(&y->m.c, y->T) * config_columns(&y->m.c, y->T);
+    sink_alpha(&y->m.c, y->T, rows, y->probe[l].metric + h * map, values);
+    return values[config_column_first(&y->m.c) + k - 1];
+}
+
+/* The farthest of all heads' alpha_k from `from`: the one number that speaks for every head. */
+static double far_alpha(const Toy *y, int k, int rows, double from) {
+    double far = from;
+    for (int l = 0; l < y->m.c.layers; l++)
+        for (int h = 0; h < y->m.c.heads; h++) {
+            double now = toy_alpha(y, l, h, k, rows);
+            if (!(fabs(now - from) <= fabs(far - from))) far = now;
+        }
+    return far;
+}
+
+/* alpha_1 of the head that is farthest from the bound; alpha_x; alpha_x over all rows, as the
+ * authors' code takes it. */
+static double alpha_1(Toy *y) { return far_alpha(y, 1, ROWS_REAL, y->line->bound); }
+static double alpha_x(Toy *y) { return far_alpha(y, (int)y->x, ROWS_REAL, y->line->bound); }
+static double alpha_all(Toy *y) { return far_alpha(y, (int)y->x, ROWS_PLUS1, y->line->bound); }
+
+static double alpha_harmonic(Toy *y) {
+    double worst = 0;
+    for (int k = 1; k <= y->T; k++) {
+        double closed = (harmonic(y->T) - harmonic(k - 1)) / (y->T - k + 1);
+        worst = larger(worst, fabs(far_alpha(y, k, ROWS_REAL, closed) / closed - 1));
+    }
+    return worst;
+}
+
+/* [M2] Sink_1 at eps, as an evaluation measures it. */
+static double sink_at(Toy *y, double eps) {
+    Sinks s;
+    double all[3] = {eps, eps, eps}, sink = NAN;
+    Error *e = y->page->e;
+    if (sinks_create(&s, &y->m.c, y->T, 1, all, e)) return NAN;
+    if (!sinks_measure(&s, &y->m, &y->a, y->ids, NULL, 1, ROWS_REAL, e)) {
+        sinks_finish(&s);
+        sink = sinks_sink(&s, config_column_first(&y->m.c), 0);
+    }
+    sinks_free(&s);
+    return sink;
+}
+
+static double sink_1(Toy *y) { return sink_at(y, y->x); }
+
+static const Line PROP1[] = {
+    {"eq. 18", "A_ti = 1/t: every block, head, row and key",
+     "--pos none", 64, uniform, 3, AT_MOST, SCORES},
+    {"prop. 1", "alpha_k = (H_T - H_(k-1))/(T-k+1), k = 1 .. 64",
+     "--pos none", 64, alpha_harmonic, 0, AT_MOST, SCORES},
+    {"prop. 1", "alpha_1 = H_64/64", "--pos none", 64, alpha_1, 0, EQUALS, 0.07412329537},
+    {"prop. 1", "no sink: Sink_1 at eps = 0.3, T = 10", "--pos none", 10, sink_1, 0.3, AT_MOST, 0},
+    {"prop. 1", "  T = 9: uniform rows pass for sinks", "--pos none", 9, sink_1, 0.3, FAILS_BY, 1},
+    {"Figure 6", "window of 8: A_ti = 1/min(t,w)",
+     "--pos none --window 8", 64, uniform, 3, AT_MOST, SCORES},
+    {"Figure 6", "  alpha_1 = H_8/64",
+     "--pos none --window 8", 64, alpha_1, 0, EQUALS, 0.042466518},
+    {"Figure 6", "  window of 16", "--pos none --window 16", 64, alpha_1, 0, EQUALS, 0.052823891},
+    {"Figure 6", "  window of 32", "--pos none --window 32", 64, alpha_1, 0, EQUALS, 0.063413987},
+    {"Figure 5", "prefix of 5: A_ti = 1/max(t,p)",
+     "--pos none --prefix 5", 64, uniform, 3, AT_MOST, SCORES},
+    {"Figure 5", "  alpha_1 = (1 + H_64 - H_5)/64",
+     "--pos none --prefix 5", 64, alpha_1, 0, EQUALS, 0.054071212},
+    {"Figure 5", "  prefix of 2", "--pos none --prefix 2", 64, alpha_1, 0, EQUALS, 0.066310795},
+    {"Figure 5", "  prefix of 3", "--pos none --prefix 3", 64, alpha_1, 0, EQUALS, 0.061102462},
+    {"Figure 5", "  prefix of 4", "--pos none --prefix 4", 64, alpha_1, 0, EQUALS, 0.057196212},
+    {"Figure 5", "  prefix of 10", "--pos none --prefix 10", 64, alpha_1, 0, EQUALS, 0.043983166},
+    {"Figure 5", "  prefix of 5, alpha_5 over the rows i >= 5",
+     "--pos none --prefix 5", 64, alpha_x, 5, EQUALS, 0.044342626},
+    {"Figure 5", "  alpha_5 over all rows, as the authors' code",
+     "--pos none --prefix 5", 64, alpha_all, 5, EQUALS, 0.057675960},
+    {"Table 6", "sigmoid, Z = 1: proxy 1/t in block 1",
+     SIGMOID_1 "--pos none", 64, uniform, 1, AT_MOST, SCORES + EPS_IN_Z},
+    {"Table 6", "  and in the blocks after it",
+     SIGMOID_1 "--pos none", 64, uniform, 3, FAILS_BY, APART},
+    {0}
+};
+
+/* -------------------------------------------------------------------------------------------------
+ * 7.7  [P2] [E6] Proposition 2, relative positions: A_ti = e^g(t-i) / sum_(n<t) e^g(n), equation 20
+ *
+ * q k^T cancels: the weights of repeated tokens do not depend on the model at all. The proof then
+ * calls g "a monotonic non-increasing function". Equation 6 and the authors' code both let it grow
+ * with the distance, so that the first token has the largest score of every row. That t - D tokens
+ * beyond the distance D tie with it says nothing while T <= D = 128, and T = 64: alpha_1 = 0.333958
+ * in every head of every such model, and Sink_1 = 100 %. What does hold:
+ *
+ *   g non-increasing               A_t1 is the least of its row: A_t1 <= 1/t, so alpha_1 <= H_T/T
+ *   g constant from D on, T > D    A_t1 <= 1/(t-D) for t > D, so alpha_1 <= (D + H_(T-D))/T
+ *
+ * T5 itself learns b_h(bucket), and no order comes with that. Its last bucket starts at D = 113. */
+
+/* g(n): the authors' bucket, or T5's table. */
+static double distance_law(const Toy *y, int h, int n) {
+    int bucket = position_bucket(n);
+    return y->m.c.pos == POS_T5 ? (double)y->m.w.rel[bucket * y->m.c.heads + h] : bucket;
+}
+
+static double row_relative(const Toy *y, int l, int h, int t) {
+    double closed[TOKENS] = {0}, sum = 0;
+    for (int n = 0; n < t; n++) sum += exp(distance_law(y, h, n));
+    for (int n = 0; n < t; n++) closed[t - 1 - n] = exp(distance_law(y, h, n)) / sum;
+    return row_off(y, l, h, t, closed);
+}
+
+static double row_first_share(const Toy *y, int l, int h, int t) {
+    return t > 1 ? t * (double)toy_row(y, MAP_WEIGHT, l, h, t)[0] : 0;
+}
+
+static double equation20(Toy *y) { return worst_row(y, 3, row_relative); }
+
+/* The largest t A_t1, t > 1; alpha_1 over the bound (D + H_(T-D))/T, D = 113. */
+static double first_share(Toy *y) { return worst_row(y, 3, row_first_share); }
+
+static double alpha_over_bound(Toy *y) {
+    return far_alpha(y, 1, ROWS_REAL, 0) / ((113 + harmonic(y->T - 113)) / y->T);
+}
+
+/* How many distances have another bucket than the borders say; bucket(x) - bucket(0). */
+static double bucket_errors(Toy *y) {
+    static const int borders[] = {16, 19, 21, 24, 27, 31, 35, 40, 46, 52, 59, 67, 77, 87, 99, 113};
+    int wrong = 0;
+    for (int n = 0; n < (int)y->x; n++) {
+        int bucket = n < 16 ? n : 15;
+        for (int b = 0; n >= 16 && b < 16; b++) bucket += n >= borders[b];
+        wrong += position_bucket(n) != bucket;
+    }
+    return wrong;
+}
+
+static double bucket_growth(Toy *y) { return position_bucket((idx)y->x) - position_bucket(0); }
+
+static const Line PROP2[] = {
+    {"eq. 6", "wrong buckets; 16 .. begin at 16, 19 .. 113", "", 1, bucket_errors, 400, AT_MOST, 0},
+    {"eq. 20", "A_ti = e^g(t-i) / sum e^g(n), every block",
+     "--pos relative", 64, equation20, 0, AT_MOST, SCORES},
+    {"prop. 2", "printed: g is non-increasing; g(63) - g(0)", "", 1, bucket_growth, 63, REFUTES, 0},
+    {"prop. 2", "printed: no sink; alpha_1 of every head, T = 64",
+     "--pos relative", 64, alpha_1, 0, REFUTES, 0.3},
+    {"prop. 2", "printed: no sink; Sink_1 at eps = 0.3, T = 64",
+     "--pos relative", 64, sink_1, 0.3, REFUTES, 0},
+    {"eq. 20", "alpha_1 of the authors' bucket: T = 16",
+     "--pos relative", 16, alpha_1, 0, EQUALS, 0.664526988},
+    {"eq. 20", "  T = 32", "--pos relative", 32, alpha_1, 0, EQUALS, 0.497329505},
+    {"eq. 20", "  T = 64", "--pos relative", 64, alpha_1, 0, EQUALS, 0.33395803945},
+    {"eq. 20", "  T = 128", "--pos relative", 128, alpha_1, 0, EQUALS, 0.211015881},
+    {"eq. 20", "  T = 256", "--pos relative --layers 1", 256, alpha_1, 0, EQUALS, 0.112853332},
+    {"eq. 20", "  T = 512", "--pos relative --layers 1", 512, alpha_1, 0, EQUALS, 0.058362967},
+    {"eq. 6", "alpha_1 of equation 6 as printed: T = 32",
+     "--pos t5", 32, alpha_1, 1, EQUALS, 0.417504318},
+    {"eq. 6", "  T = 64", "--pos t5", 64, alpha_1, 1, EQUALS, 0.22524188643},
+    {"prop. 2", "g = -bucket: A_t1 <= 1/t; largest t A_t1, t > 1",
+     "--pos t5", 64, first_share, -1, AT_MOST, 1},
+    {"prop. 2", "  no sink: alpha_1", "--pos t5", 64, alpha_1, -1, EQUALS, 0.022022456},
+    {"beyond", "T5's table rising by 40: alpha_1, T = 64 < D",
+     "--pos t5", 64, alpha_1, 40, FAILS_BY, 0.3},
+    {"beyond", "  T = 512: over (D + H_(T-D))/T, D = 113",
+     "--pos t5 --layers 1", 512, alpha_over_bound, 40, AT_MOST, 1},
+    {"beyond", "T5's table at random: over (D + H_(T-D))/T",
+     "--pos t5 --layers 1", 512, alpha_over_bound, 0, AT_MOST, 1},
+    {"eq. 20", "  A_ti = e^g(t-i) / sum e^g(n)", "--pos t5", 64, equation20, 0, AT_MOST, SCORES},
+    {0}
+};
+
+/* -------------------------------------------------------------------------------------------------
+ * 7.8  [P3] [E7] Proposition 3, ALiBi: A_ti = e^(-m(t-i)) (1 - e^-m)/(1 - e^-mt), equation 22
+ *
+ * A geometric series, strictly increasing in i: the first token has the least weight, so alpha_1 <
+ * H_T/T. It speaks of the first token only: the last columns of a steep head pass 0.3. */
+static double alibi_slope(const Toy *y, int h) { return pow(2, -8.0 * (h + 1) / y->m.c.heads); }
+
+static double row_alibi(const Toy *y, int l, int h, int t) {
+    double closed[TOKENS] = {0}, m = alibi_slope(y, h);
+    for (int i = 1; i <= t; i++)
+        closed[i - 1] = exp(-m * (t - i)) * (1 - exp(-m)) / (1 - exp(-m * t));
+    return row_off(y, l, h, t, closed);
+}
+
+/* Minus the least A_t,i+1 / A_ti over its closed form e^m, which is above 1. */
+static double row_growth(const Toy *y, int l, int h, int t) {
+    const real *A = toy_row(y, MAP_WEIGHT, l, h, t);
+    double worst = -INFINITY;
+    for (int i = 1; i < t; i++)
+        worst = larger(worst, -(double)A[i] / (double)A[i - 1] / exp(alibi_slope(y, h)));
+    return worst;
+}
+
+static double equation22(Toy *y) { return worst_row(y, 3, row_alibi); }
+static double alibi_growth(Toy *y) { return -worst_row(y, 3, row_growth); }
+
+/* alpha_1 of head x, in the block where it is farthest from the bound; alpha_-x of head 1. */
+static double alpha_of_head(Toy *y) {
+    double far = y->line->bound;
+    if (y->x < 0) return toy_alpha(y, 0, 0, -(int)y->x, ROWS_REAL);
+    for (int l = 0; l < y->m.c.layers; l++) {
+        double now = toy_alpha(y, l, (int)y->x - 1, 1, ROWS_REAL);
+        if (!(fabs(now - y->line->bound) <= fabs(far - y->line->bound))) far = now;
+    }
+    return far;
+}
+
+#define ALIBI8 "--pos alibi --heads 8 --head-dim 2"
+static const Line PROP3[] = {
+    {"eq. 22", "A_ti in closed form: all blocks, heads, rows",
+     ALIBI8, 64, equation22, 0, AT_MOST, SCORES},
+    {"prop. 3", "A_ti grows with i: least A_t,i+1 / A_ti / e^m",
+     ALIBI8, 64, alibi_growth, 0, AT_LEAST, 1 - SCORES},
+    {"prop. 3", "A_t1 < 1/t: largest t A_t1, t > 1", ALIBI8, 64, first_share, 0, AT_MOST, 1},
+    {"prop. 3", "no sink: alpha_1 of head 1, m = 1/2, T = 64",
+     ALIBI8, 64, alpha_of_head, 1, EQUALS, 0.028252339},
+    {"prop. 3", "  head 2, m = 1/4", ALIBI8, 64, alpha_of_head, 2, EQUALS, 0.035957189},
+    {"prop. 3", "  head 3, m = 1/8", ALIBI8, 64, alpha_of_head, 3, EQUALS, 0.044729287},
+    {"prop. 3", "  head 4, m = 1/16", ALIBI8, 64, alpha_of_head, 4, EQUALS, 0.053973698},
+    {"prop. 3", "  head 5, m = 1/32", ALIBI8, 64, alpha_of_head, 5, EQUALS, 0.062023042},
+    {"prop. 3", "  head 6, m = 1/64", ALIBI8, 64, alpha_of_head, 6, EQUALS, 0.067492413},
+    {"prop. 3", "  head 7, m = 1/128", ALIBI8, 64, alpha_of_head, 7, EQUALS, 0.070657648},
+    {"prop. 3", "  head 8, m = 1/256", ALIBI8, 64, alpha_of_head, 8, EQUALS, 0.072352696},
+    {"eq. 22", "alpha_64 of head 1: (1 - e^-m)/(1 - e^-64m)",
+     ALIBI8, 64, alpha_of_head, -64, EQUALS, 0.393469340},
+    {"prop. 3", "  \"no sink\" does not cover the last token",
+     ALIBI8, 64, alpha_of_head, -64, FAILS_BY, 0.3},
+    {"prop. 3", "  nor the one before it: alpha_63", ALIBI8, 64, alpha_of_head, -63, FAILS_BY, 0.3},
+    {0}
+};
+
+/* -------------------------------------------------------------------------------------------------
+ * 7.9  [P4] [E8] Proposition 4, rotary: A_ti <= e^(2 xi) / (e^(2 xi) + t - 1), equation 28
+ *
+ * All scores of repeated tokens lie within xi = |q||k| / sqrt(d_h) of 0. The appendix drops the
+ * root from equation 18 on, and that is not the model of equation 4. With the root the bound holds,
+ * and goes to 0 as t grows. At T = 64 it says alpha_1 <= 0.3 only up to xi = 1.0946; beyond, it is
+ * empty, and a sink on repeated tokens is possible. Let one pair of frequency w carry q = (a, 0)
+ * and k = (-a, 0):
+ *
+ *   s(n) = -xi cos(w n)      largest at the far end as long as w n < pi
+ *
+ * With w = 0.05, or pair 15 of the paper's own d_h = 96 (w = 0.0562), alpha_1 passes 0.3 at xi near
+ * 10. Softmax states do not depend on W_Q and W_K, so one forward gives the LN(h) of every block,
+ * and the weights are aimed at it: W_Q = a LN(h)^T/|LN(h)|^2 in the pair's column, 0 elsewhere. */
+#define SLOW_PAIR "--heads 1 --head-dim 2 --rope-scaling linear --rope-factor 20"
+#define OWN_PAIR "--heads 1 --head-dim 96"
+
+static void aim_rotary(Toy *y) {
+    idx C = y->m.c.dim, D = y->m.c.head_dim, pair = D == 96 ? 15 : 0;
+    double a = sqrt(y->x * sqrt((double)D));
+    for (int l = 0; l < y->m.c.layers; l++) {
+        const real *n = y->a.layer[l].n1;                    /* row 1; all rows are equal */
+        double square = (double)vec_dot(C, n, n);
+        zero(y->m.w.layer[l].wq, C * D);
+        zero(y->m.w.layer[l].wk, C * D);
+        for (idx ch = 0; ch < C; ch++) {
+            y->m.w.layer[l].wq[ch * D + pair] = (real)(a * (double)n[ch] / square);
+            y->m.w.layer[l].wk[ch * D + pair] = (real)(-a * (double)n[ch] / square);
+        }
+    }
+    toy_run(y);
+}
+
+/* alpha_1 of s(n) = -xi cos(w n); for w = 0 the mean over t of equation 28's bound. */
+static double alpha_rotary(double xi, double w, int T) {
+    double sum = 0, closed = 0;
+    for (int t = 1; t <= T; t++) {
+        double e = exp(-xi * cos(w * (t - 1)));
+        sum += e;
+        closed += (w == 0 ? exp(2 * xi) / (exp(2 * xi) + t - 1) : e / sum) / T;
+    }
+    return closed;
+}
+
+/* The xi at which that passes 0.3; it grows with xi. */
+static double xi_at_threshold(double w, int T) {
+    double low = 0, high = 40;
+    for (int n = 0; n < 60; n++) {
+        double xi = (low + high) / 2;
+        if (alpha_rotary(xi, w, T) > 0.3) high = xi;
+        else low = xi;
+    }
+    return low;
+}
+
+/* Equations 25 to 28 on weights of order 1; q and k as the model left them, rotated. x picks the
+ * score off <q,k>/sqrt(D); A_ti over the bound; A_t1 off equation 27; equation 25's error. */
+enum { SCORE_OFF, OVER_BOUND, EQUATION27_OFF, EQUATION25_OFF };
+static double row_rotary(const Toy *y, int l, int h, int t) {
+    idx D = y->m.c.head_dim, H = y->m.c.heads;
+    const real *q = y->a.layer[l].q + ((t - 1) * H + h) * D, *k = y->a.layer[l].k + h * D;
+    const real *A = toy_row(y, MAP_WEIGHT, l, h, t), *z = toy_row(y, MAP_Z, l, h, t);
+    double size = sqrt((double)vec_dot(D, q, q) * (double)vec_dot(D, k, k)), sum = 0;
+    double root = sqrt((double)D), e = exp(2 * size / root), worst[4] = {0};
+    for (int i = 0; i < t; i++) {
+        double dot = (double)vec_dot(D, q, k + i * H * D);
+        worst[SCORE_OFF] = larger(worst[SCORE_OFF], fabs((double)z[i] - dot / root));
+        if (t > 1) worst[OVER_BOUND] = larger(worst[OVER_BOUND], (double)A[i] * (e + t - 1) / e);
+        worst[EQUATION25_OFF] = larger(worst[EQUATION25_OFF], fabs(size * cos(dot / size) - dot));
+        sum += exp(dot);
+    }
+    worst[EQUATION27_OFF] = fabs(exp((double)vec_dot(D, q, k)) / sum - (double)A[0]);
+    return worst[(int)y->x];
+}
+
+static double rotary(Toy *y) { return worst_row(y, 3, row_rotary); }
+
+/* The xi up to which equation 28 says alpha_1 <= 0.3 for T = x; that at which pair 15 passes it. */
+static double xi_of_bound(Toy *y) { return xi_at_threshold(0, (int)y->x); }
+static double xi_of_pair(Toy *y) { return xi_at_threshold(rope_frequency(&y->m.c, 15), y->T); }
+
+/* alpha_1 of a model aimed at xi = x; and over the mean bound. */
+static double aimed(Toy *y) {
+    aim_rotary(y);
+    return far_alpha(y, 1, ROWS_REAL, y->line->bound);
+}
+
+static double aimed_over_bound(Toy *y) { return aimed(y) / alpha_rotary(y->x, 0, y->T); }
+
+static const Line PROP4[] = {
+    {"eq. 4", "the model's score is <q, k>/sqrt(d_h)", "", 64, rotary, SCORE_OFF, AT_MOST, SCORES},
+    {"eq. 28", "xi = |q||k|/sqrt(d_h): largest A_ti / bound, t > 1",
+     "", 64, rotary, OVER_BOUND, AT_MOST, 1 + SCORES},
+    {"eq. 27", "printed: without the root; error of A_t1",
+     "", 64, rotary, EQUATION27_OFF, REFUTES, APART},
+    {"eq. 25", "printed: <q,k> = |q||k|cos(<q,k>/|q||k|); error",
+     "", 64, rotary, EQUATION25_OFF, REFUTES, APART},
+    {"eq. 28", "says alpha_1 <= 0.3 up to xi, T = 64", "", 1, xi_of_bound, 64, EQUALS, 1.0946297},
+    {"eq. 28", "  T = 256", "", 1, xi_of_bound, 256, EQUALS, 1.8031765},
+    {"eq. 28", "  T = 1024", "", 1, xi_of_bound, 1024, EQUALS, 2.5000552},
+    {"eq. 28", "  T = 2048", "", 1, xi_of_bound, 2048, EQUALS, 2.8472463},
+    {"prop. 4", "large t: alpha_1 / bound, xi = 2, T = 512",
+     SLOW_PAIR, 512, aimed_over_bound, 2, AT_MOST, 1},
+    {"prop. 4", "s(n) = -10 cos(0.05 n), T = 64: alpha_1, a sink",
+     SLOW_PAIR, 64, aimed, 10, FAILS_BY, 0.3},
+    {"beyond", "  its closed form: xi = 10", SLOW_PAIR, 64, aimed, 10, EQUALS, 0.302390121},
+    {"beyond", "  xi = 20", SLOW_PAIR, 64, aimed, 20, EQUALS, 0.475012217},
+    {"beyond", "  xi = 40", SLOW_PAIR, 64, aimed, 40, EQUALS, 0.680592587},
+    {"beyond", "d_h = 96, pair 15, T = 64: alpha_1 = 0.3 at xi",
+     OWN_PAIR, 64, xi_of_pair, 0, EQUALS, 9.8636229},
+    {"prop. 4", "  alpha_1 of the model at xi = 9.8", OWN_PAIR, 64, aimed, 9.8, AT_MOST, 0.3},
+    {"prop. 4", "  at xi = 9.9: a sink", OWN_PAIR, 64, aimed, 9.9, FAILS_BY, 0.3},
+    {"beyond", "  its closed form", OWN_PAIR, 64, aimed, 9.9, EQUALS, 0.300720490},
+    {0}
+};
+
+/* -------------------------------------------------------------------------------------------------
+ * 7.10  [E4] [T4] [T15] The scores in closed form, where the states part as well
+ *
+ * In block 1 the states of a repeated token are equal whatever the attention, so s(n) and, with an
+ * extra column, s*_t give every weight of every row; where states stay equal, in the later blocks
+ * too. s(n) = <q, R_n k> / sqrt(D) + b(n) turns once, by the distance, where the model turns q and
+ * k; s*_t = <R_t q, k*> / sqrt(D) depends on t under rotary, since k* is not turned. Kernels are
+ * left out: under rotary phi(R_i q) phi(R_j k) is no function of the distance. */
+
+/* <q, R_n k> for two vectors [D] of head h, n < 0 for a key ahead of its query. */
+static double turned(const Config *c, const double *q, const double *k, int n) {
+    int half = c->head_dim / 2;
+    double dot = 0;
+    for (int a = 0, b = half; a < half; a++, b++) {
+        double turn = c->pos == POS_ROTARY ? n * pow(10000, -(double)a / half) : 0;
+        dot += (q[a] * k[a] + q[b] * k[b]) * cos(turn) + (q[a] * k[b] - q[b] * k[a]) * sin(turn);
+    }
+    return dot;
+}
+
+static double similarity(int sim, double z) {
+    return sim == SIM_EXP ? exp(z) : sim == SIM_SIGMOID ? 1 / (1 + exp(-z))
+         : sim == SIM_ELU ? (z > 0 ? z + 1 : exp(z)) : z;
+}
+
+/* The closed forms of row t's scores, weights and metric, each [1+T], the extra column first. */
+typedef struct Closed { double map[3][TOKENS + 1]; } Closed;
+
+static void closed_row(const Toy *y, int l, int h, int t, Closed *out) {
+    const Config *c = &y->m.c;
+    const Layer *w = &y->m.w.layer[l];
+    const real *n1 = y->a.layer[l].n1;         /* LN(h) of token 1: no toy here has a sink token */
+    int D = c->head_dim, Q = c->heads * D;
+    double q[WIDE] = {0}, k[WIDE] = {0}, star[WIDE] = {0}, sum = 0, size = 0, power = 0;
+    double e = c->sim == SIM_EXP ? 0 : 1e-8, *s = out->map[MAP_WEIGHT];
+    for (int d = 0; d < D; d++) {
+        for (int ch = 0, at = h * D + d; ch < c->dim; ch++, at += Q) {
+            q[d] += (double)n1[ch] * (double)w->wq[at];
+            k[d] += (double)n1[ch] * (double)w->wk[at];
+        }
+        if (w->kstar) star[d] = (double)w->kstar[h * D + d];
+    }
+    for (int i = 0; i <= y->T; i++) {          /* i = 0 is the extra column */
+        int n = t - i, far = n > 0 ? n : 0;
+        bool seen = i ? (i <= t && (!c->window || n < c->window)) || i <= c->prefix
+                      : c->extra != EXTRA_NONE;
+        double z = !i && w->logit ? (double)w->logit[h]
+                 : turned(c, q, i ? k : star, i ? n : t - 1) / sqrt((double)D);
+        if (i && c->pos == POS_ALIBI) z -= far * alibi_slope(y, h);
+        if (i && (c->pos == POS_RELATIVE || c->pos == POS_T5)) z += distance_law(y, h, far);
+        out->map[MAP_Z][i] = seen ? z : 0;
+        s[i] = seen ? similarity(c->sim, z) : 0;
+        sum += s[i];
+        size += fabs(s[i]);
+        power += seen ? pow(fabs(s[i]), c->pnorm) : 0;
+    }
+    double Z = c->normalizer == NORMALIZER_SUM ? sum + e : c->normalizer == NORMALIZER_ONE ? 1
+             : c->normalizer == NORMALIZER_CLAMP ? fmax(fabs(sum), 1) : pow(power, 1 / c->pnorm);
+    for (int i = 0; i <= y->T; i++) {
+        out->map[MAP_METRIC][i] = fabs(s[i]) / (size + e);
+        s[i] *= c->scale / Z;
+    }
+}
+
+static double row_closed(const Toy *y, int l, int h, int t) {
+    Closed closed;
+    double worst = 0;
+    closed_row(y, l, h, t, &closed);
+    for (int map = 0; map < 3; map++)
+        for (int i = y->m.c.extra ? 0 : 1; i <= y->T; i++) {
+            double is = (double)toy_row(y, map, l, h, t)[i - 1], must = closed.map[map][i];
+            worst = larger(worst, fabs(is - must) / (1 + fabs(must)));
+        }
+    return worst;
+}
+
+/* The first x blocks. */
+static double closed_form(Toy *y) { return worst_row(y, (int)y->x, row_closed); }
+
+static const Line CLOSED[] = {
+    {"Table 15, 1", "softmax, all blocks", "--pos *", 24, closed_form, 3, AT_MOST, SCORES},
+    {"eq. 29", "  scale 0.2", "--pos * --scale 0.2", 24, closed_form, 3, AT_MOST, SCORES},
+    {"Figure 6", "  window of 4", "--pos * --window 4", 24, closed_form, 3, AT_MOST, SCORES},
+    {"Figure 5", "  prefix of 5", "--pos * --prefix 5", 24, closed_form, 3, AT_MOST, SCORES},
+    {"Table 15, 2", "sigmoid, Z = 1, block 1",
+     SIGMOID_1 "--pos *", 24, closed_form, 1, AT_MOST, SCORES},
+    {"Table 15, 3", "sigmoid / sum", "--pos * --sim sigmoid", 24, closed_form, 1, AT_MOST, SCORES},
+    {"Table 15, 4", "elu + 1, Z = 1",
+     "--pos * --sim elu --normalizer one", 24, closed_form, 1, AT_MOST, SCORES},
+    {"Table 15, 5", "elu + 1 / sum", "--pos * --sim elu", 24, closed_form, 1, AT_MOST, SCORES},
+    {"Table 15, 8", "linear / clamp",
+     "--pos * --sim identity --normalizer clamp", 24, closed_form, 1, AT_MOST, SCORES},
+    {"Table 15, 9", "linear, Z = 1",
+     "--pos * --sim identity --normalizer one", 24, closed_form, 1, AT_MOST, SCORES},
+    {"eq. 43", "softmax, p-norm 1/2",
+     "--pos * --normalizer pnorm --pnorm 0.5", 24, closed_form, 1, AT_MOST, SCORES},
+    {"eq. 43", "sigmoid, p-norm 2",
+     "--pos * --sim sigmoid --normalizer pnorm --pnorm 2", 24, closed_form, 1, AT_MOST, SCORES},
+    {"Table 4", "K biases", "--pos * --extra k", 24, closed_form, 1, AT_MOST, SCORES},
+    {"Table 4", "K biases, sigmoid / sum",
+     "--pos * --extra k --sim sigmoid", 24, closed_form, 1, AT_MOST, SCORES},
+    {"Table 13", "K biases of 2 dims",
+     "--pos * --extra k --extra-dims 2", 24, closed_form, 1, AT_MOST, SCORES},
+    {"Table 4", "KV biases", "--pos * --extra kv", 24, closed_form, 1, AT_MOST, SCORES},
+    {"beyond", "zero logit", "--pos * --extra zero", 24, closed_form, 1, AT_MOST, SCORES},
+    {"beyond", "learned logit", "--pos * --extra logit", 24, closed_form, 1, AT_MOST, SCORES},
+    {0}
+};
+
+/* -------------------------------------------------------------------------------------------------
+ * 7.11  [E29] The scale, and [E32] what it is to the optimiser
+ *
+ * o = scale A V: the scale can be folded into W_V or into W_O (equations 30, 31), except that W_O
+ * also carries v+, and that W_V leaves v* behind. So training W under the scale a is training W^ =
+ * a W without it, if each step keeps W^ = a W. The gradient of W^ is g/a (equation 40), its moments
+ * are m/a and v/a^2, and for that matrix, the others keeping their settings,
+ *
+ *   AdamW   W <- (1 - lr wd) W - lr m^ / (sqrt(v^) + eps)    lr' = a lr, eps' = eps/a, wd' = wd/a
+ *   SGD     W <- (1 - lr wd) W - lr g                        lr' = a^2 lr, and so wd' = wd/a^2
+ *
+ * (equations 42, 35). This is decoupled decay. Were wd |W|^2 part of the loss, as section 6 writes
+ * it (with the sign of log p the wrong way round), its gradient would join g, and AdamW would need
+ * wd' = wd/a^2. Clipping by the global norm breaks the equality, since g/a weighs more in the norm
+ * than g; counted as g, it is restored. At a = 1/4 all factors are powers of two, which pass
+ * through rounding unharmed: the two trainings agree to the bit, in either build. At a = 0.2 each
+ * of 200 steps rounds a number of order 1 twice, which may grow tenfold: within SCORES. */
+typedef struct Twin {
+    const char *reference, *text, *flags, *tensor;
+    double alpha;
+    int optimizer, lr, eps, wd, start;  /* the powers of alpha on the settings and on W^0 */
+    double clip;                        /* 0: none */
+    bool corrected, breaks;             /* the norm counts g for g/a; must the two part? */
+} Twin;
+
+static const Twin TWINS[] = {
+    {"eq. 42", "W_O, AdamW: lr'= a lr, eps'= eps/a, wd'= wd/a",
+                                               "",         "wo", 0.2,  0, 1, -1, -1, 1, 0, 0, 0},
+    {"eq. 42", "  a = 1/4, to the bit",        "",         "wo", 0.25, 0, 1, -1, -1, 1, 0, 0, 0},
+    {"eq. 42", "  of W_V",                     "",         "wv", 0.2,  0, 1, -1, -1, 1, 0, 0, 0},
+    {"eq. 42", "  of W_V beside V biases",     "--vbias",  "wv", 0.2,  0, 1, -1, -1, 1, 0, 0, 0},
+    {"eq. 42", "  of W_O beside V biases",     "--vbias",  "wo", 0.2,  0, 1, -1, -1, 1, 0, 0, 1},
+    {"eq. 42", "  of W_O beside KV biases", "--extra kv",  "wo", 0.2,  0, 1, -1, -1, 1, 0, 0, 0},
+    {"eq. 42", "  of W_V beside KV biases", "--extra kv",  "wv", 0.2,  0, 1, -1, -1, 1, 0, 0, 1},
+    {"eq. 42", "  with eps' = eps",            "",         "wo", 0.2,  0, 1,  0, -1, 1, 0, 0, 1},
+    {"eq. 42", "  with eps' = a eps",          "",         "wo", 0.2,  0, 1,  1, -1, 1, 0, 0, 1},
+    {"eq. 42", "  with wd' = wd",              "",         "wo", 0.2,  0, 1, -1,  0, 1, 0, 0, 1},
+    {"eq. 42", "  with wd' = wd/a^2",          "",         "wo", 0.2,  0, 1, -1, -2, 1, 0, 0, 1},
+    {"eq. 42", "  with lr' = a^2 lr",          "",         "wo", 0.2,  0, 2, -1, -1, 1, 0, 0, 1},
+    {"eq. 42", "  from W^ = W",                "",         "wo", 0.2,  0, 1, -1, -1, 0, 0, 0, 1},
+    {"beyond", "  clipped by the global norm", "",         "wo", 0.2,  0, 1, -1, -1, 1, 0.5, 0, 1},
+    {"beyond", "  clipped, g in the norm for g/a", "",     "wo", 0.2,  0, 1, -1, -1, 1, 0.5, 1, 0},
+    {"eq. 35", "W_O, SGD: lr' = a^2 lr, wd' = wd/a^2", "", "wo", 0.2,  1, 2,  0, -2, 1, 0, 0, 0},
+    {"eq. 35", "  a = 1/4, to the bit",        "",         "wo", 0.25, 1, 2,  0, -2, 1, 0, 0, 0},
+    {"eq. 35", "  with lr' = a lr",            "",         "wo", 0.2,  1, 1,  0, -2, 1, 0, 0, 1},
+};
+
+/* One step of one of the two; scaled: the one whose tensor carries the powers of alpha. */
+static double twin_step(const Twin *w, Toy *y, real *moments, long t, bool scaled) {
+    Model *m = &y->m;
+    const Tensor *bad;
+    toy_feed(y, y->T, (uint64_t)t);
+    double loss = toy_gradients(y), norm = gradient_norm(m, &bad), square = norm * norm;
+    for (int i = 0; i < m->n_tensors && scaled && w->corrected; i++) {
+        const Tensor *x = &m->tensor[i];
+        double own = (double)vec_dot(x->count, m->grads + x->at, m->grads + x->at);
+        if (named(x, w->tensor)) square += (w->alpha * w->alpha - 1) * own;
+    }
+    if (w->clip > 0 && sqrt(square) > w->clip)
+        for (idx n = 0; n < m->count; n++) m->grads[n] *= (real)(w->clip / sqrt(square));
+    for (int i = 0; i < m->n_tensors; i++) {
+        const Tensor *x = &m->tensor[i];
+        double a = scaled && named(x, w->tensor) ? w->alpha : 1;
+        Step s = {.optimizer = w->optimizer, .beta1 = 0.9, .beta2 = 0.95, .t = t,
+                  .lr = 0.02 * pow(a, w->lr), .eps = 0.01 * pow(a, w->eps),
+                  .wd = 0.1 * pow(a, w->wd)};
+        real *first = moments + x->at, *second = first + m->count;
+        optimizer_step(&s, x->count, m->params + x->at, m->grads + x->at, first, second);
+    }
+    return loss;
+}
+
+/* Multiplies one tensor of every block. */
+static void fold(Model *m, const char *tensor, double factor) {
+    for (int i = 0; i < m->n_tensors; i++)
+        for (idx n = 0; n < m->tensor[i].count && named(&m->tensor[i], tensor); n++)
+            m->params[m->tensor[i].at + n] *= (real)factor;
+}
+
+/* Trains both for 200 steps: the largest difference of losses on the way, or of the weights at the
+ * end, with alpha W for W. */
+static double twin_gap(Page *p, const Twin *w) {
+    enum { T = 12, STEPS = 200 };
+    double gap = 0;
+    Toy *a = toy(p, T, 1, "--layers 2 %s --scale %g", w->flags, w->alpha);
+    Toy *b = toy(p, T, 1, "--layers 2 %s", w->flags);
+    real *moments = a && b ? grab(4 * a->m.count, sizeof(real), p->e) : NULL;
+    if (!moments) return NAN;
+    a->T = b->T = T;
+    fold(&b->m, w->tensor, pow(w->alpha, w->start));
+    for (long t = 1; t <= STEPS; t++) {
+        double loss = twin_step(w, a, moments, t, false);
+        gap = larger(gap, fabs(loss - twin_step(w, b, moments + 2 * a->m.count, t, true)));
+    }
+    fold(&a->m, w->tensor, w->alpha);
+    for (idx n = 0; n < a->m.count; n++)
+        gap = larger(gap, fabs((double)a->m.params[n] - (double)b->m.params[n]));
+    free(moments);
+    return gap;
+}
+
+static void check_twins(Page *p) {
+    for (size_t n = 0; n < sizeof TWINS / sizeof *TWINS; n++) {
+        const Twin *w = &TWINS[n];
+        page_line(p, w->reference, w->text, twin_gap(p, w), w->breaks ? FAILS_BY : AT_MOST,
+                  w->breaks ? APART : w->alpha == 0.25 ? 0 : SCORES);
+    }
+}
+
+/* How far the scaled toy's logits lie from those of the other with x W_V, or |x| W_O for x < 0. */
+static double folded(Toy *y) {
+    real scaled[LOGITS], other[LOGITS];
+    Toy *z = toy_other(y);
+    if (!z) return NAN;
+    fold(&z->m, y->x > 0 ? "wv" : "wo", fabs(y->x));
+    toy_run(z);
+    toy_logits(y, scaled);
+    toy_logits(z, other);
+    return apart(y->T * TOY_VOCAB, scaled, other);
+}
+
+static const Line SCALE[] = {
+    {"eq. 30", "scale 0.2 is 0.2 W_V", "--scale 0.2 |", 12, folded, 0.2, AT_MOST, STATES},
+    {"eq. 31", "scale 0.2 is 0.2 W_O", "--scale 0.2 |", 12, folded, -0.2, AT_MOST, STATES},
+    {"eq. 30", "  beside V biases: 0.2 W_V",
+     "--scale 0.2 --vbias | --vbias", 12, folded, 0.2, AT_MOST, STATES},
+    {"eq. 31", "  beside V biases: 0.2 W_O",
+     "--scale 0.2 --vbias | --vbias", 12, folded, -0.2, FAILS_BY, APART},
+    {"eq. 30", "  beside KV biases: 0.2 W_V",
+     "--scale 0.2 --extra kv | --extra kv", 12, folded, 0.2, FAILS_BY, APART},
+    {"eq. 31", "  beside KV biases: 0.2 W_O",
+     "--scale 0.2 --extra kv | --extra kv", 12, folded, -0.2, AT_MOST, STATES},
+    {0}
+};
+
+/* -------------------------------------------------------------------------------------------------
+ * 7.12  [E43] [E44] The p-norm
+ *
+ * exp(z_j) / (sum exp(z)^p)^(1/p) = softmax(p z)_j^(1/p): a temperature 1/p, then a root. A row of
+ * t equal scores sums to t^(1-1/p), any row to between 1 and that. So p < 1 flattens, and then
+ * shrinks the row; p > 1 lets it grow, to 8 at t = 64 and p = 2. */
+
+/* 8 random scores: how far the weights are off equation 44. */
+static double pnorm_row(Toy *y) {
+    enum { N = 9 };
+    Config soft;
+    Rng rng = {5};
+    real z[N] = {-INFINITY}, pz[N] = {-INFINITY}, spare[N];
+    double p = y->m.c.pnorm, off = 0;
+    if (config_from_flags(&soft, "", y->page->e)) return NAN;
+    for (int j = 1; j < N; j++) z[j] = (real)(2 * rng_normal(&rng));
+    for (int j = 1; j < N; j++) pz[j] = (real)p * z[j];
+    row_forward(&y->m.c, N, z, spare);
+    row_forward(&soft, N, pz, spare);
+    for (int j = 1; j < N; j++)
+        off = larger(off, fabs((double)z[j] / pow((double)pz[j], 1 / p) - 1));
+    return off;
+}
+
+/* The last row's sum in block 1, off t^(1-1/p) by a share. */
+static double pnorm_sum(Toy *y) {
+    double sum = (double)vec_sum(y->T, toy_row(y, MAP_WEIGHT, 0, 0, y->T));
+    return fabs(sum / pow(y->T, 1 - 1 / y->m.c.pnorm) - 1);
+}
+
+#define P_NORM "--pos none --normalizer pnorm --pnorm "
+static const Line PNORMS[] = {
+    {"eq. 44", "weights softmax(p z)^(1/p): p = 1/4",
+     P_NORM "0.25", 1, pnorm_row, 0, AT_MOST, SCORES},
+    {"eq. 44", "  p = 1/2", P_NORM "0.5", 1, pnorm_row, 0, AT_MOST, SCORES},
+    {"eq. 44", "  p = 2", P_NORM "2", 1, pnorm_row, 0, AT_MOST, SCORES},
+    {"eq. 44", "  p = 4", P_NORM "4", 1, pnorm_row, 0, AT_MOST, SCORES},
+    {"beyond", "64 equal scores: 1/64 at p = 1/2", P_NORM "0.5", 64, pnorm_sum, 0, AT_MOST, SCORES},
+    {"beyond", "  8 at p = 2", P_NORM "2", 64, pnorm_sum, 0, AT_MOST, SCORES},
+    {"beyond", "  22.6 at p = 4", P_NORM "4", 64, pnorm_sum, 0, AT_MOST, SCORES},
+    {0}
+};
+
+/* -------------------------------------------------------------------------------------------------
+ * 7.13  [T4] A key bias is a gate, and without a normaliser it is nothing
+ *
+ * With an extra column of logit b_i and value v*, and S_i = sum_j e^z_ij over the keys,
+ *
+ *   o_i = g_i softmax(z_i) V + (1 - g_i) v*      g_i = S_i / (e^b_i + S_i) = sigmoid(log S_i - b_i)
+ *
+ * K biases, a zero logit and a learned one have v* = 0: they close the head by 1 - g_i. A logit
+ * near 0 among many keys looks like no column at all, so it is tried at 20 as well. With Z = 1 no
+ * row is divided by anything: a column of value 0 changes no bit and gets no gradient; the clamp
+ * sums it. */
+
+/* Block 1's head outputs with the column against the gate on those without; where the line is a
+ * control, against those without. Learned logits are x. */
+static double gate(Toy *y) {
+    Toy *z = toy_other(y);
+    if (!z) return NAN;
+    const Layer *w = &y->m.w.layer[0];
+    idx D = y->m.c.head_dim, H = y->m.c.heads;
+    for (int h = 0; h < H && w->logit; h++) w->logit[h] = (real)y->x;
+    toy_run(y);
+    const real *o = y->a.layer[0].o, *plain = z->a.layer[0].o;
+    real gated[WIDE];
+    double worst = 0;
+    for (int t = 1; t <= y->T; t++)
+        for (int h = 0; h < H; h++) {
+            idx at = ((t - 1) * H + h) * D;
+            double S = 0, b = (double)toy_row(y, MAP_Z, 0, h, t)[-1];
+            for (int i = 0; i < t; i++) S += exp((double)toy_row(z, MAP_Z, 0, h, t)[i]);
+            double g = 1 / (1 + exp(b - log(S)));
+            for (idx d = 0; d < D; d++) {
+                double vstar = w->vstar ? (double)w->vstar[h * D + d] : 0;
+                gated[d] = (real)(g * (double)plain[at + d] + (1 - g) * vstar);
+            }
+            worst = larger(worst, apart(D, o + at, gated));
+        }
+    return y->line->relation == AT_MOST ? worst : apart(y->T * H * D, o, plain);
+}
+
+/* Numbers that differ between the two toys: logits, and gradients of the tensors that both have;
+ * and numbers not 0 in the gradient of k*. T5's table is 0 here, a learned logit -infinity. */
+static double moved(Toy *y) {
+    real logits[2][LOGITS];
+    Toy *z = toy_other(y);
+    if (!z) return NAN;
+    if (y->m.w.rel) zero(y->m.w.rel, 32 * y->m.c.heads);
+    for (int l = 0; l < y->m.c.layers && y->m.w.layer[l].logit; l++)
+        for (int h = 0; h < y->m.c.heads; h++) y->m.w.layer[l].logit[h] = -INFINITY;
+    toy_run(y);
+    toy_gradients(y);
+    toy_gradients(z);
+    toy_logits(y, logits[0]);
+    toy_logits(z, logits[1]);
+    int count = differing(y->T * TOY_VOCAB, logits[0], logits[1]);
+    for (int i = 0; i < z->m.n_tensors; i++) {
+        const Tensor *t = &z->m.tensor[i], *same = model_tensor(&y->m, t->name);
+        if (same && same->count == t->count)
+            count += differing(t->count, y->m.grads + same->at, z->m.grads + t->at);
+    }
+    for (int l = 0; l < y->m.c.layers && y->m.w.layer[l].kstar; l++)
+        for (int d = 0; d < y->m.c.heads * y->m.c.head_dim; d++)
+            count += y->m.d.layer[l].kstar[d] != 0;
+    return count;
+}
+
+#define ELU_1 "--sim elu --normalizer one "
+#define LINEAR_1 "--sim identity --normalizer one "
+#define LINEAR_CLAMP "--sim identity --normalizer clamp "
+static const Line GATE[] = {
+    {"Table 4", "K biases: o = g softmax(z) V", "--extra k |", 12, gate, 0, AT_MOST, SCORES},
+    {"Table 4", "  with g = 1", "--extra k |", 12, gate, 0, FAILS_BY, APART},
+    {"Table 4", "KV biases: o = g softmax(z) V + (1 - g) v*",
+     "--extra kv |", 12, gate, 0, AT_MOST, SCORES},
+    {"beyond", "zero logit: o = g softmax(z) V", "--extra zero |", 12, gate, 0, AT_MOST, SCORES},
+    {"beyond", "learned logit of 0.01", "--extra logit |", 12, gate, 0.01, AT_MOST, SCORES},
+    {"beyond", "  with g = 1", "--extra logit |", 12, gate, 0.01, FAILS_BY, APART},
+    {"beyond", "learned logit of 20", "--extra logit |", 12, gate, 20, AT_MOST, SCORES},
+    {"beyond", "  with g = 1", "--extra logit |", 12, gate, 20, FAILS_BY, APART},
+    {"Table 4", "K biases, Z = 1, sigmoid: moved, or in dk* not 0",
+     SIGMOID_1 "--extra k |" SIGMOID_1, 12, moved, 0, AT_MOST, 0},
+    {"Table 4", "  elu + 1", ELU_1 "--extra k |" ELU_1, 12, moved, 0, AT_MOST, 0},
+    {"Table 4", "  linear", LINEAR_1 "--extra k |" LINEAR_1, 12, moved, 0, AT_MOST, 0},
+    {"Table 4", "  linear / clamp",
+     LINEAR_CLAMP "--extra k |" LINEAR_CLAMP, 12, moved, 0, FAILS_BY, 1},
+    {"Table 4", "  KV biases, sigmoid",
+     SIGMOID_1 "--extra kv |" SIGMOID_1, 12, moved, 0, FAILS_BY, 1},
+    {0}
+};
+
+/* -------------------------------------------------------------------------------------------------
+ * 7.14  Neutral elements, causality, and [M1] [M2] the metric
+ *
+ * A neutral row of an axis changes no bit of the logits, nor of the gradients. Token t reaches no
+ * logit before t, not by a bit, in any named variant; inside a prefix it does, and must.
+ *
+ * Section 3.2 has 1/T <= alpha_1 <= 1, since A_11 = 1. That takes a softmax without an extra
+ * column: with one, A_11 < 1; and a row of an mlp kernel can be 0 altogether. The metric's m_ij are
+ * free of the scale (equation 29), else no head could pass 0.3 under a scale below 0.3. */
+static const Line NEUTRAL[] = {
+    {"Figure 6", "numbers moved by a window of T", "--window 12 |", 12, moved, 0, AT_MOST, 0},
+    {"Figure 5", "  a prefix of 1", "--prefix 1 |", 12, moved, 0, AT_MOST, 0},
+    {"Figure 5", "  a prefix of 1 beside a window",
+     "--prefix 1 --window 4 | --window 4", 12, moved, 0, FAILS_BY, 1},
+    {"Figure 5", "  a prefix of 1 beside a sink token",
+     "--prefix 1 --sink-token | --sink-token", 12, moved, 0, FAILS_BY, 1},
+    {"eq. 7", "  a distance bias of 0", "--pos t5 | --pos none", 12, moved, 0, AT_MOST, 0},
+    {"eq. 29", "  a scale of 1", "--scale 1 |", 12, moved, 0, AT_MOST, 0},
+    {"eq. 43", "  a p-norm with p = 1", "--normalizer pnorm --pnorm 1 |", 12, moved, 0, AT_MOST, 0},
+    {"beyond", "  a learned logit of -infinity", "--extra logit |", 12, moved, 0, AT_MOST, 0},
+    {"beyond", "  a zero logit", "--extra zero |", 12, moved, 0, FAILS_BY, 1},
+    {"Table 12", "  adding the heads where there is one",
+     "--heads 1 --combine add | --heads 1", 12, moved, 0, AT_MOST, 0},
+    {"Table 12", "  adding the heads where there are two",
+     "--combine add |", 12, moved, 0, FAILS_BY, 1},
+    {0}
+};
+
+/* Changes tokens 1 .. T in turn, in every named variant, and counts what x says. */
+enum { MOVES_EARLIER, MOVES_NOT_ITSELF, MOVES_BACK_IN_PREFIX };
+static double causality(Toy *y) {
+    Page *p = y->page;
+    int T = y->T, what = (int)y->x, count[3] = {0};
+    for (const Variant *v = VARIANTS; v->name; v++) {
+        real was[LOGITS], now[LOGITS];
+        if (!(y = toy(p, T, 1, "%s", v->flags))) return NAN;
+        toy_feed(y, T, 1);
+        toy_logits(y, was);
+        for (int t = 1; t <= T; t++) {
+            idx own = (t - 1) * TOY_VOCAB;
+            y->ids[t - 1] = (y->ids[t - 1] + 1) % TOY_VOCAB;
+            toy_run(y);
+            toy_logits(y, now);
+            int early = differing(own, was, now);
+            count[MOVES_EARLIER] += t > y->m.c.prefix ? early : 0;
+            count[MOVES_BACK_IN_PREFIX] += t <= y->m.c.prefix && early;
+            count[MOVES_NOT_ITSELF] += !differing(TOY_VOCAB, was + own, now + own);
+            copy(was, now, T * TOY_VOCAB);
+        }
+    }
+    return count[what];
+}
+
+static const Line CAUSAL[] = {
+    {"eq. 1", "all variants: logits before t moved by token t",
+     "", 12, causality, MOVES_EARLIER, AT_MOST, 0},
+    {"eq. 1", "  tokens that do not move their own",
+     "", 12, causality, MOVES_NOT_ITSELF, AT_MOST, 0},
+    {"Figure 5", "  tokens inside a prefix of 5 that reach back",
+     "", 12, causality, MOVES_BACK_IN_PREFIX, FAILS_BY, 4},
+    {0}
+};
+
+/* The least (x = 0) or largest T alpha_1. Learned logits are 20 here, and an mlp kernel is 0. */
+static double alpha_range(Toy *y) {
+    double least = INFINITY, most = 0;
+    const Layer *w = &y->m.w.layer[0];
+    for (int h = 0; h < y->m.c.heads && w->logit; h++) w->logit[h] = 20;
+    if (w->phi1) zero(w->phi1, (idx)y->m.c.head_dim * y->m.c.head_dim);
+    toy_run(y);
+    for (int l = 0; l < y->m.c.layers; l++)
+        for (int h = 0; h < y->m.c.heads; h++) {
+            least = smaller(least, y->T * toy_alpha(y, l, h, 1, ROWS_REAL));
+            most = larger(most, y->T * toy_alpha(y, l, h, 1, ROWS_REAL));
+        }
+    return y->x == 0 ? least : most;
+}
+
+static double row_mass(const Toy *y, int l, int h, int t) {
+    return fabs((double)vec_sum(y->T, toy_row(y, MAP_WEIGHT, l, h, t)) - y->m.c.scale);
+}
+
+static double mass_off(Toy *y) { return worst_row(y, 3, row_mass); }
+
+/* Block 1's map m against the other toy's. */
+static double metric_moved(Toy *y) {
+    Toy *z = toy_other(y);
+    idx n = (idx)y->m.c.heads * y->T * y->T;
+    return z ? apart(n, y->probe[0].metric, z->probe[0].metric) : NAN;
+}
+
+/* x = 0: the largest rise of Sink_1 from one eps to the next; 1: its fall from eps = 0 to 1. */
+static double sink_by_eps(Toy *y) {
+    double rise = 0, first = sink_at(y, 0), last = first;
+    for (int n = 1; n <= 20; n++) {
+        double sink = sink_at(y, n / 20.0);
+        rise = larger(rise, sink - last);
+        last = sink;
+    }
+    return y->x == 0 ? rise : first - last;
+}
+
+static const Line METRIC[] = {
+    {"sec. 3.2", "alpha_1 >= 1/T, softmax: least T alpha_1",
+     "--pos *", 16, alpha_range, 0, AT_LEAST, 1},
+    {"sec. 3.2", "  with a learned logit of 20",
+     "--extra logit", 16, alpha_range, 0, FAILS_BELOW, 1},
+    {"sec. 3.2", "  with an mlp kernel of zeros",
+     LINEAR_1 "--kernel mlp", 16, alpha_range, 0, FAILS_BELOW, 1},
+    {"sec. 3.2", "alpha_1 <= 1: largest T alpha_1, T = 16",
+     "--pos *", 16, alpha_range, 1, AT_MOST, 16 + STATES},
+    {"sec. 3.2", "Sink_1 rises with eps by", "--pos relative", 16, sink_by_eps, 0, AT_MOST, 0},
+    {"sec. 3.2", "  from eps = 0 to 1 it falls by",
+     "--pos relative", 16, sink_by_eps, 1, AT_LEAST, 1},
+    {"eq. 29", "softmax: row sums off 1", "--pos *", 16, mass_off, 0, AT_MOST, STATES},
+    {"eq. 29", "scale 0.2: row sums off 0.2",
+     "--pos * --scale 0.2", 16, mass_off, 0, AT_MOST, STATES},
+    {"eq. 29", "  the metric of block 1 off that of scale 1",
+     "--scale 0.2 |", 16, metric_moved, 0, AT_MOST, STATES},
+    {0}
+};
+
+/* -------------------------------------------------------------------------------------------------
+ * 7.15  The table of checks */
+
+static const struct Check {
+    const char *name, *heading;
+    int input;
+    const Line *lines;                  /* up to one without a measure; or NULL */
+    void (*more)(Page *p);              /* what is no line; or NULL */
+} CHECKS[] = {
+    {"states",  "Equations 10 to 17: states of repeated tokens", INPUT_REPEAT, NULL, check_states},
+    {"rules",   "Equations 10 to 17: the rules behind the cells", INPUT_REPEAT, RULES, NULL},
+    {"first",   "Section 3.1: the first token sees only itself", INPUT_RANDOM, FIRST, NULL},
+    {"prop1",   "Proposition 1: no positions", INPUT_REPEAT, PROP1, NULL},
+    {"prop2",   "Proposition 2: relative positions", INPUT_REPEAT, PROP2, NULL},
+    {"prop3",   "Proposition 3: ALiBi", INPUT_REPEAT, PROP3, NULL},
+    {"prop4",   "Proposition 4: rotary", INPUT_REPEAT, PROP4, NULL},
+    {"scores",  "z, A and m in closed form, 5 schemes each", INPUT_REPEAT, CLOSED, NULL},
+    {"scale",   "Equations 29 to 42: scale and optimiser", INPUT_RANDOM, SCALE, check_twins},
+    {"pnorm",   "Equations 43 and 44: the p-norm", INPUT_REPEAT, PNORMS, NULL},
+    {"gate",    "Table 4: a key bias is a gate, or nothing", INPUT_RANDOM, GATE, NULL},
+    {"neutral", "Neutral elements", INPUT_RANDOM, NEUTRAL, NULL},
+    {"causal",  "Equation 1: causality", INPUT_RANDOM, CAUSAL, NULL},
+    {"metric",  "Section 3.2: the metric", INPUT_RANDOM, METRIC, NULL},
+};
+enum { N_CHECKS = (int)(sizeof CHECKS / sizeof *CHECKS) };
+
+void checks_list(FILE *out) {
+    for (int n = 0; n < N_CHECKS; n++)
+        fprintf(out, "  %-9s %s\n", CHECKS[n].name, CHECKS[n].heading);
+}
+
+static void check_run(Page *p, const struct Check *c) {
+    const char *on = p->colour ? "\033[1m" : "", *off = p->colour ? "\033[0m" : "";
+    p->input = c->input;
+    fprintf(p->out, "\n%s%-9s%-*s%s%s\n", on, c->name, c->lines ? 51 : 0, c->heading, off,
+            c->lines ? " measured    bound" : "");
+    for (const Line *l = c->lines; l && l->measure && !p->e->status; l++) page_measure(p, l);
+    if (c->more && !p->e->status) c->more(p);
+}
+
+int checks_run(const char *name, FILE *out, bool colour, Error *e) {
+    Page p = {.out = out, .colour = colour, .e = e};
+    const int *n = p.count;
+    int ran = 0, threads = workers();
+    set_workers(1);                                          /* toys are too small to share */
+    for (int i = 0; i < N_CHECKS && !e->status; i++) {
+        if (name && strncmp(CHECKS[i].name, name, strlen(name))) continue;
+        if (!ran++)
+            fprintf(out, "What the paper states, measured on toy models; %s build, eps = %.1e\n"
+                    " holds: within the bound, or the number stated   fails as it must: a control\n"
+                    " refuted as printed: here is a counterexample    WRONG: anything else\n",
+                    sizeof(real) == sizeof(double) ? "double" : "float", REAL_EPS);
+        check_run(&p, &CHECKS[i]);
+    }
+    for (int i = 0; i < 4; i++) toy_free(&p.toy[i]);
+    set_workers(threads);
+    if (e->status) return e->status;
+    if (!ran) return fail(e, 2, "check %s: no check has this name. Try: sink check, for all", name);
+    fprintf(out, "\n%d hold, %d fail as they must, %d refuted as printed, %d WRONG\n",
+            n[VERDICT_HOLDS], n[VERDICT_FAILS], n[VERDICT_REFUTED], n[VERDICT_WRONG]);
+    if (n[VERDICT_WRONG])
+        return fail(e, 1, "check: expected all to be as it must, found %d WRONG. "
+                    "Try: sink check > page.txt, and look for WRONG and ! there", n[VERDICT_WRONG]);
+    return 0;
+}
+
 /* =================================================================================================
  * PART II   THE DATA
  * =================================================================================================
