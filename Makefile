@@ -34,14 +34,14 @@ out/test-asan: test_sink.c sink.c sink.h | out
 out/sink-double: sink.c sink.h | out
 	$(CC) $(CFLAGS) -DSINK_DOUBLE sink.c -o $@ $(LDLIBS)
 
-test: out/test-double out/test
+test: sink out/test-double out/test
 	./out/test-double
 	./out/test
 
-test-double: out/test-double
+test-double: sink out/test-double
 	./out/test-double
 
-asan: out/test-asan
+asan: sink out/test-asan
 	./out/test-asan
 
 check: out/sink-double

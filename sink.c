@@ -359,6 +359,9 @@ static int resolve_shape(Config *c, Error *e) {
  *   Z = p-norm          is defined, but d|s|^p/ds = p |s|^(p-1) sign s is infinite at s = 0 below
  *                       p = 1: refused there, and with the elu kernel beside a raw key or logit
  *
+ * ALiBi and a learned T5 bias can make the scores of the elu kernel negative too (Z = sum s then
+ * comes as near to 0 as it likes); the paper tries neither, and they are not refused.
+ *
  * Tests: config_resolve__refuses, and config_resolve__near_misses for all that must pass. */
 int config_resolve(Config *c, Error *e) {
     if (resolve_shape(c, e)) return e->status;
@@ -3551,11 +3554,15 @@ static double far_alpha(const Toy *y, int k, int rows, double from) {
     return far;
 }
 
-/* alpha_1 of the head that is farthest from the bound; alpha_x; alpha_x over all rows, as the
- * authors' code takes it. */
-static double alpha_1(Toy *y) { return far_alpha(y, 1, ROWS_REAL, y->line->bound); }
-static double alpha_x(Toy *y) { return far_alpha(y, (int)y->x, ROWS_REAL, y->line->bound); }
-static double alpha_all(Toy *y) { return far_alpha(y, (int)y->x, ROWS_PLUS1, y->line->bound); }
+/* From where to look, so that the least favourable head speaks: 2 finds the smallest alpha. */
+static double against(const Line *l) {
+    return l->relation == EQUALS ? l->bound : l->relation == AT_MOST ? 0 : 2;
+}
+
+/* alpha_1; alpha_x; alpha_x over all rows, as the authors' code takes it. */
+static double alpha_1(Toy *y) { return far_alpha(y, 1, ROWS_REAL, against(y->line)); }
+static double alpha_x(Toy *y) { return far_alpha(y, (int)y->x, ROWS_REAL, against(y->line)); }
+static double alpha_all(Toy *y) { return far_alpha(y, (int)y->x, ROWS_PLUS1, against(y->line)); }
 
 static double alpha_harmonic(Toy *y) {
     double worst = 0;
@@ -3846,14 +3853,14 @@ static double xi_of_pair(Toy *y) { return xi_at_threshold(rope_frequency(&y->m.c
 /* alpha_1 of a model aimed at xi = x; and over the mean bound. */
 static double aimed(Toy *y) {
     aim_rotary(y);
-    return far_alpha(y, 1, ROWS_REAL, y->line->bound);
+    return alpha_1(y);
 }
 
 static double aimed_over_bound(Toy *y) { return aimed(y) / alpha_rotary(y->x, 0, y->T); }
 
 static const Line PROP4[] = {
     {"eq. 4", "the model's score is <q, k>/sqrt(d_h)", "", 64, rotary, SCORE_OFF, AT_MOST, SCORES},
-    {"eq. 28", "xi = |q||k|/sqrt(d_h): largest A_ti / bound, t > 1",
+    {"eq. 28", "xi = |q||k|/sqrt(d_h): A_ti / bound, t > 1",
      "", 64, rotary, OVER_BOUND, AT_MOST, 1 + SCORES},
     {"eq. 27", "printed: without the root; error of A_t1",
      "", 64, rotary, EQUATION27_OFF, REFUTES, APART},
@@ -4243,7 +4250,7 @@ static const Line GATE[] = {
     {"beyond", "  with g = 1", "--extra logit |", 12, gate, 0.01, FAILS_BY, APART},
     {"beyond", "learned logit of 20", "--extra logit |", 12, gate, 20, AT_MOST, SCORES},
     {"beyond", "  with g = 1", "--extra logit |", 12, gate, 20, FAILS_BY, APART},
-    {"Table 4", "K biases, Z = 1, sigmoid: moved, or in dk* not 0",
+    {"Table 4", "K biases, Z = 1, sigmoid: moved, or dk* not 0",
      SIGMOID_1 "--extra k |" SIGMOID_1, 12, moved, 0, AT_MOST, 0},
     {"Table 4", "  elu + 1", ELU_1 "--extra k |" ELU_1, 12, moved, 0, AT_MOST, 0},
     {"Table 4", "  linear", LINEAR_1 "--extra k |" LINEAR_1, 12, moved, 0, AT_MOST, 0},
@@ -5473,7 +5480,8 @@ static int tell_bind(Telling *t, const Piece *p) {
 /* Whether a word takes "an": by its first letter, but for the commonest words that sound
  * otherwise. */
 static bool takes_an(const unsigned char *word, size_t n) {
-    static const char *const an[] = {"hour", "honest", "honour", "heir"};
+    static const char *const an[] = {"hour", "honest", "honour", "heir",
+                                     "unin", "unim",   "utm",    "utt"};
     static const char *const a[] = {"uni", "use", "usu", "one", "once", "eu", "ut"};
     for (size_t i = 0; i < sizeof an / sizeof *an; i++)
         if (n >= strlen(an[i]) && !memcmp(word, an[i], strlen(an[i]))) return true;
@@ -5766,11 +5774,13 @@ static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t 
     }
     *number = d->sample++;
     for (int have = 0; have <= T;) {
-        if (d->offset >= d->told.size) {                     /* tell the next document */
-            if (d->told.size) d->document++;
+        if (d->told.size && d->offset >= d->told.size) {     /* this document is at its end */
+            d->document++;
             d->told.size = d->offset = 0;
-            if (data_told(d, s, d->seed, d->document, &d->told, e)) return e->status;
         }
+        /* none is told yet: at the start, or after a checkpoint has said which and where in it */
+        if (!d->told.size && data_told(d, s, d->seed, d->document, &d->told, e)) return e->status;
+        if (d->offset >= d->told.size) continue;
         size_t left = d->told.size - d->offset, want = (size_t)(T + 1 - have),
                some = left < want ? left : want;
         memcpy(block + have, d->told.at + d->offset, some * sizeof *block);
@@ -5898,7 +5908,7 @@ int data_held(const Data *d, const Source *s, int n, int T, int *ids, int *targe
  * PART III   THE EXPERIMENTS
  * =================================================================================================
  *
- * 10  Training and checkpoints                                              section 4; SPEC 1.4
+ * 10  Training and checkpoints                                                       section 4
  */
 
 /* The flag of Ctrl-C, the one mutable global: a training ends after the step in hand, and saves. */
@@ -5997,10 +6007,11 @@ static int checkpoint_line(Settings *s, const char *name, char *line, Error *e) 
                     "%s: expected a flag and its value, found %.40s. Try: the version of sink that "
                     "wrote it",
                     name, line);
-    /* 0 stands for a default that the command line does not accept as a value: bounds are not
-     * asked */
-    if (option_set(o, s, value, false, e)) e->status = 1;
-    return e->status;
+    /* A default may lie outside the bounds: 0 often stands for another field's value. */
+    Error wrong = {0};
+    if (option_set(o, s, value, strcmp(value, o->fallback) != 0, &wrong))
+        return fail(e, 1, "%s: expected settings that this sink knows, found %s", name, wrong.text);
+    return 0;
 }
 
 /* Fills t->s, t->m and, when they are there and asked for, the moments and the data's place. */
@@ -6031,7 +6042,10 @@ int checkpoint_read(const unsigned char *p, size_t n, const char *name, Trainer 
     for (char *line = strtok(text, "\n"); line && !e->status; line = strtok(NULL, "\n"))
         checkpoint_line(&t->s, name, line, e);
     free(text);
-    if (e->status || config_resolve(&t->s.model, e)) return e->status = 1;
+    Error wrong = {0};
+    if (!e->status && config_resolve(&t->s.model, &wrong))
+        fail(e, 1, "%s: expected a model that can be, found %s", name, wrong.text);
+    if (e->status) return e->status;
     const unsigned char *at = p + CHECKPOINT_HEAD + length;
     t->tokenizer_hash = number_at(at, 8);
     t->step = (long)number_at(at + 8, 8);
@@ -6108,6 +6122,11 @@ static int diverged(const Trainer *t, const Tensor *bad, Error *e) {
     for (int l = 0; l < t->m.c.layers && layer < 0; l++)
         if (!isfinite((double)vec_dot((idx)B * N * C, t->a.layer[l].s2, t->a.layer[l].s2)))
             layer = l;
+    if (layer < 0)
+        return fail(e, 1,
+                    "step %ld: the loss is not finite, though every block is: the last map "
+                    "diverges here. Try: a smaller --lr",
+                    t->step);
     return fail(e, 1,
                 "step %ld: the loss is not finite, first in block %d: this variant diverges here. "
                 "Try: a smaller --lr",
@@ -6170,21 +6189,18 @@ int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int 
         return fail(e, 2, "--T %d: the model has %d learned positions. Try: --T %d", T,
                     m->c.context, m->c.context);
     int *ids = grab(2 * (idx)n * T, sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
-    if (!e->status && !sinks_create(out, &m->c, T, BATCH, eps, e))
-        acts_create(&a, m, BATCH, T, false, e);
-    if (!e->status) {
-        int got = data_probe(d, &s->data, s->input, n, T, ids, targets, starts);
-        if (!got)
-            fail(e, 1,
-                 "the held documents: expected one of %d tokens or more, found none. Try: a "
-                 "smaller --T, or a larger --valid",
-                 T + 1);
-        for (int b = 0; b < got && !e->status; b += BATCH)
-            sinks_measure(out, m, &a, ids + (idx)b * T,
-                          s->input == INPUT_NATURAL ? targets + (idx)b * T : NULL,
-                          got - b < BATCH ? got - b : BATCH, s->metric_rows, e);
-        sinks_finish(out);
-    }
+    int got = ids ? data_probe(d, &s->data, s->input, n, T, ids, targets, starts) : 0;
+    int batch = got < BATCH ? got : BATCH;
+    if (!e->status && !got)
+        fail(e, 1, "the held documents: expected one of %d tokens or more, found none. "
+                   "Try: a smaller --T, or a larger --valid", T + 1);
+    if (!e->status && !sinks_create(out, &m->c, T, batch, eps, e))
+        acts_create(&a, m, batch, T, false, e);
+    for (int b = 0; b < got && !e->status; b += batch)
+        sinks_measure(out, m, &a, ids + (idx)b * T,
+                      s->input == INPUT_NATURAL ? targets + (idx)b * T : NULL,
+                      got - b < batch ? got - b : batch, s->metric_rows, e);
+    sinks_finish(out);
     acts_free(&a);
     free(ids);
     if (e->status) sinks_free(out);
@@ -6795,6 +6811,11 @@ void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
     fprintf(out, "alpha by layer (down) and head (across)\n");
     heat_maps(maps, star >= 0 ? 2 : 1, out);
 }
+
+/* =================================================================================================
+ * PART IV   PLUMBING
+ * =================================================================================================
+ */
 
 /* =================================================================================================
    14  Matrix multiply and vector maths
@@ -7810,12 +7831,16 @@ static int parse_words(Settings *s, int argc, char **argv, const char *groups, c
 
 /* --variant NAME: the flags of a row of VARIANTS, as if they stood here. */
 int settings_flags(Settings *s, const char *flags, const char *groups, Error *e) {
-    char text[1024], *argv[96];
+    enum { FLAGS_MOST = 256 };
+    char text[4096], *argv[FLAGS_MOST];
     int argc = 0;
     if (snprintf(text, sizeof text, "%s", flags) >= (int)sizeof text)
         return fail(e, 2, "too many flags in one string");
-    for (char *word = strtok(text, " "); word && argc < 96; word = strtok(NULL, " "))
+    for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) {
+        if (argc == FLAGS_MOST)
+            return fail(e, 2, "%.40s..: expected at most %d words of flags", flags, FLAGS_MOST);
         argv[argc++] = word;
+    }
     return parse_words(s, argc, argv, groups, NULL, NULL, e);
 }
 
@@ -8340,8 +8365,8 @@ static void verbs_print(FILE *out) {
         fprintf(out, "  %-9s %-27s %s\n", v->name, v->words, v->help);
 }
 
-#ifndef SINK_NO_MAIN
-int main(int argc, char **argv) {
+/* The program: argv[1] is a verb. Returns the exit status. */
+int sink_main(int argc, char **argv) {
     Settings s;
     Error e = {0};
     const char *words[8];
@@ -8366,7 +8391,9 @@ int main(int argc, char **argv) {
             signal(SIGINT, on_interrupt);
             if (!s.quiet && (v->run == verb_run || v->run == verb_train))
                 echo_command(v, &s, stderr);
-            v->run(&s, words, n, &e);
+            if (n && !*v->words)
+                fail(&e, 2, "%s: a word too many. Try: sink help %s", words[0], v->name);
+            else v->run(&s, words, n, &e);
         }
     }
     if (e.status) fprintf(stderr, "sink: %s\n", e.text);
@@ -8376,4 +8403,7 @@ int main(int argc, char **argv) {
     }
     return e.status;
 }
+
+#ifndef SINK_NO_MAIN
+int main(int argc, char **argv) { return sink_main(argc, argv); }
 #endif

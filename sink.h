@@ -715,4 +715,6 @@ void option_text(const Option *o, const Settings *s, char *text, size_t room);
 /* flags in one string */
 int  settings_flags(Settings *s, const char *flags, const char *groups, Error *e);
 
+int  sink_main(int argc, char **argv);
+
 #endif

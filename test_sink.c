@@ -1,0 +1,7371 @@
+/* test_sink.c - the tests of sink.c, under sink.c's chapter numbers and in its order.
+ *
+ *     cc -O2 -DSINK_NO_MAIN -DSINK_DOUBLE test_sink.c sink.c -o test_sink -lm && ./test_sink
+ *     ./test_sink gradients                 those whose name begins so
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * One line a test: its name, what was measured beside its bound, and ok or FAIL; under a FAIL the
+ * first statement that did not hold. A test is a list of statements (`fact`, `within`); the line
+ * shows the measured number that came nearest to its bound. Exit status 1 when any test failed.
+ *
+ * The double build is the oracle: there the gradients are held against differences of fourth
+ * order, and every bound that comes from rounding is a multiple of the build's epsilon. Three
+ * things here know nothing of sink.c but its parameters: the slow model of section 0.3, which
+ * spells out the formula with plain loops in double; the difference quotients of 3.9; and numbers
+ * worked by hand.
+ *
+ * Tags in brackets are those of sink.c's masthead; `make xref` follows them. */
+#include "sink.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* =================================================================================================
+ * 0  The frame
+ *
+ * 0.1  A test and its statements */
+
+typedef struct Cover Cover;
+
+typedef struct Test {
+    int facts, wrong;            /* statements made, and those that did not hold */
+    double error, bound;         /* the measured number that came nearest to its bound */
+    char what[160];              /* what that number is */
+    char note[500];              /* counts that belong on the line */
+    char first[640];             /* the first statement that did not hold */
+    const char *skip;            /* why this build cannot run it, or NULL */
+    Cover *cover;                /* the covering array, made by the first test that asks (0.4) */
+} Test;
+
+/* A statement that holds or does not; the text says what was found. */
+static void fact(Test *t, bool holds, const char *format, ...) {
+    t->facts++;
+    if (holds || t->wrong++) return;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(t->first, sizeof t->first, format, args);
+    va_end(args);
+}
+
+/* |got - want| <= bound; NaN never is. bound 0 asks for equality. */
+static void within(Test *t, double got, double want, double bound, const char *format, ...) {
+    char what[160];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    double error = got == want ? 0 : fabs(got - want);
+    fact(t, error <= bound, "%s: %.17g, expected %.17g within %.3g", what, got, want, bound);
+    bool first = !t->what[0];
+    bool nearer = bound > 0 && !(error / bound <= t->error / (t->bound > 0 ? t->bound : 1e300));
+    if (!first && !nearer) return;
+    t->error = error;
+    t->bound = bound;
+    snprintf(t->what, sizeof t->what, "%s", what);
+}
+
+/* Adds a remark to the test's line. */
+static void note(Test *t, const char *format, ...) {
+    size_t used = strlen(t->note);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(t->note + used, sizeof t->note - used, format, args);
+    va_end(args);
+}
+
+/* Zeroed room for n numbers; a test program may give up. */
+static double *room(idx n) {
+    double *p = calloc((size_t)(n > 0 ? n : 1), sizeof(double));
+    if (!p) { fprintf(stderr, "test_sink: out of memory\n"); exit(1); }
+    return p;
+}
+
+static double biggest(idx n, const real *x) {
+    double most = 0;
+    for (idx i = 0; i < n; i++) if (!(fabs((double)x[i]) <= most)) most = fabs((double)x[i]);
+    return most;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 0.2  A model on the bench: small odd sizes, random tokens, parameters of order 1 */
+
+typedef struct Lab {
+    Model m;
+    Acts a;
+    int B, T;
+    int *ids, *targets;          /* [B,T]; the last id of the vocabulary is never fed */
+} Lab;
+
+static const char BASE[] = "--layers 2 --heads 2 --dim 12 --ffn 7 --vocab 11 --context 80 ";
+
+/* k* under --extra-dims: a dim that is fixed at 0. */
+static bool frozen(const Model *m, const Tensor *x, idx i) {
+    return strstr(x->name, ".kstar") && !config_learned_dim(&m->c, (int)(i % m->c.head_dim));
+}
+
+/* The torch start and a normal on top, so that no gain is 1, no bias 0 and no two tensors alike. */
+static void lab_stir(Lab *b, uint64_t seed, double sigma) {
+    Rng r = {seed};
+    model_init(&b->m, INIT_TORCH, seed);
+    for (int k = 0; k < b->m.n_tensors; k++) {
+        const Tensor *x = &b->m.tensor[k];
+        for (idx i = 0; i < x->count; i++) {
+            double by = sigma * rng_normal(&r);
+            if (!frozen(&b->m, x, i)) b->m.params[x->at + i] += (real)by;
+        }
+    }
+}
+
+static void lab_close(Lab *b) {
+    acts_free(&b->a);
+    model_free(&b->m);
+    free(b->ids);
+    free(b->targets);
+    *b = (Lab){0};
+}
+
+static void lab_draw(Lab *b, uint64_t seed) {
+    Rng r = {seed};
+    for (int i = 0; i < b->B * b->T; i++) {
+        b->ids[i] = (int)rng_below(&r, (uint64_t)b->m.c.vocab - 1);
+        b->targets[i] = (int)rng_below(&r, (uint64_t)b->m.c.vocab);
+    }
+}
+
+/* A stirred model of these flags (after BASE; a later flag wins) with gradients and B sequences of
+ * T tokens. false and a failed statement when sink.c refuses it. */
+static bool lab_open(Lab *b, Test *t, int B, int T, const char *flags) {
+    Config c;
+    Error e = {0};
+    char all[1024];
+    snprintf(all, sizeof all, "%s%s", BASE, flags);
+    *b = (Lab){.B = B, .T = T};
+    b->ids = calloc((size_t)(B * T), sizeof(int));
+    b->targets = calloc((size_t)(B * T), sizeof(int));
+    bool made = b->ids && b->targets && !config_from_flags(&c, all, &e) &&
+                !model_create(&b->m, &c, true, &e) && !acts_create(&b->a, &b->m, B, T, true, &e);
+    if (!made) {
+        fact(t, false, "%s: %s", flags, e.text);
+        lab_close(b);
+        return false;
+    }
+    lab_stir(b, 7, 0.3);
+    lab_draw(b, 99);
+    return true;
+}
+
+static void lab_forward(Lab *b) { model_forward(&b->m, &b->a, b->ids, b->B, b->T); }
+
+static double lab_loss(Lab *b) {
+    lab_forward(b);
+    return model_loss(&b->m, &b->a, b->targets, b->B, b->T, false, 1);
+}
+
+/* Forward, loss and backward; the gradients are added to what is there. */
+static double lab_backward(Lab *b, double share) {
+    lab_forward(b);
+    double loss = model_loss(&b->m, &b->a, b->targets, b->B, b->T, true, share);
+    model_backward(&b->m, &b->a, b->ids, b->B, b->T);
+    return loss;
+}
+
+/* The numbers of a tensor by name; NULL when the variant has none. */
+static real *lab_at(Lab *b, const char *name) {
+    const Tensor *x = model_tensor(&b->m, name);
+    return x ? b->m.params + x->at : NULL;
+}
+
+static void lab_fill(Lab *b, const char *name, double value) {
+    const Tensor *x = model_tensor(&b->m, name);
+    for (idx i = 0; x && i < x->count; i++) b->m.params[x->at + i] = (real)value;
+}
+
+/* Where both have a tensor of one shape, b's numbers become a's. */
+static void lab_share(Lab *b, const Lab *from) {
+    for (int k = 0; k < b->m.n_tensors; k++) {
+        const Tensor *x = &b->m.tensor[k], *y = model_tensor(&from->m, x->name);
+        if (y && x->count == y->count) copy(b->m.params + x->at, from->m.params + y->at, x->count);
+    }
+}
+
+/* Largest difference of two arrays, relative to the largest number of the first. */
+static double apart(idx n, const real *x, const real *y) {
+    double most = 0, size = biggest(n, x);
+    for (idx i = 0; i < n; i++) {
+        double d = fabs((double)x[i] - (double)y[i]);
+        if (!(d <= most)) most = d;
+    }
+    return size > 0 ? most / size : most;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 0.3  The slow model: the formula of sink.c's masthead once more, for one sequence, in double,
+ *      with one loop for each index and nothing kept, shared or merged. It reads the parameters and
+ *      Config, and nothing else. */
+
+enum { WIDE = 400 };             /* no row of the models here is wider */
+
+typedef struct Slow {
+    const Model *m;
+    int T, N, S;
+    double *h;                   /* [L+1,N,C] H^0 .. H^L */
+    double *sum;                 /* [L,N,C] the second residual sum of each block */
+    double *q, *k, *v;           /* [L,N,H*D] [L,N,K*D] [L,N,K*D], rotated, before phi */
+    double *z, *weight, *metric; /* [L,H,N,S] */
+    double *nf, *logits;         /* [N,C] [T,V] */
+} Slow;
+
+static void slow_close(Slow *s) {
+    free(s->h); free(s->sum); free(s->q); free(s->k); free(s->v);
+    free(s->z); free(s->weight); free(s->metric); free(s->nf); free(s->logits);
+}
+
+static Slow slow_open(const Model *m, int T) {
+    const Config *c = &m->c;
+    int N = T + c->sink_token, S = N + (c->extra != EXTRA_NONE), L = c->layers;
+    idx map = (idx)L * c->heads * N * S, rows = (idx)L * N;
+    Slow s = {.m = m, .T = T, .N = N, .S = S};
+    s.h = room((rows + N) * c->dim);
+    s.sum = room(rows * c->dim);
+    s.q = room(rows * c->heads * c->head_dim);
+    s.k = room(rows * c->kv_heads * c->head_dim);
+    s.v = room(rows * c->kv_heads * c->head_dim);
+    s.z = room(map);
+    s.weight = room(map);
+    s.metric = room(map);
+    s.nf = room((idx)N * c->dim);
+    s.logits = room((idx)T * c->vocab);
+    return s;
+}
+
+static void slow_linear(double *y, const double *x, const real *w, const real *b, int in, int out) {
+    for (int o = 0; o < out; o++) {
+        y[o] = b ? (double)b[o] : 0;
+        for (int i = 0; i < in; i++) y[o] += x[i] * (double)w[i * out + o];
+    }
+}
+
+static void slow_norm(const Config *c, double *y, const double *x, const real *g, const real *b) {
+    double mean = 0, square = 0;
+    for (int i = 0; i < c->dim && c->norm == NORM_LAYER; i++) mean += x[i] / c->dim;
+    for (int i = 0; i < c->dim; i++) square += (x[i] - mean) * (x[i] - mean) / c->dim;
+    for (int i = 0; i < c->dim; i++)
+        y[i] = (x[i] - mean) / sqrt(square + c->norm_eps) * (double)g[i] + (b ? (double)b[i] : 0);
+}
+
+static double slow_act(int act, double x) {
+    switch (act) {
+    case ACT_SWIGLU: case ACT_SWISH: return x / (1 + exp(-x));
+    case ACT_GEGLU:  case ACT_GELU:  return x * (1 + erf(x / sqrt(2))) / 2;
+    case ACT_REGLU:  case ACT_RELU:  return fmax(x, 0);
+    default: return x * (1 + tanh(sqrt(2 / acos(-1)) * (x + 0.044715 * x * x * x))) / 2;
+    }
+}
+
+/* Llama 3.1's rule as its authors state it, in wavelengths; a third of it is a ramp. */
+static double slow_frequency(const Config *c, int p) {
+    double w = pow(c->rope_base, -2.0 * p / c->rotary_dims), wavelength = 2 * acos(-1) / w;
+    if (c->rope_scaling == ROPE_PLAIN) return w;
+    if (c->rope_scaling == ROPE_LINEAR) return w / c->rope_factor;
+    if (wavelength < c->rope_original / c->rope_high) return w;
+    if (wavelength > c->rope_original / c->rope_low) return w / c->rope_factor;
+    double smooth = (c->rope_original / wavelength - c->rope_low) / (c->rope_high - c->rope_low);
+    return (1 - smooth) * w / c->rope_factor + smooth * w;
+}
+
+static void slow_rotate(const Config *c, double *x, int n) {
+    for (int p = 0; p < c->rotary_dims / 2 && c->pos == POS_ROTARY; p++) {
+        int u = c->rope_pairing == PAIR_HALF ? p : 2 * p;
+        int v = c->rope_pairing == PAIR_HALF ? p + c->rotary_dims / 2 : 2 * p + 1;
+        double angle = n * slow_frequency(c, p), a = x[u], b = x[v];
+        x[u] = a * cos(angle) - b * sin(angle);
+        x[v] = a * sin(angle) + b * cos(angle);
+    }
+}
+
+static double elu1(double x) { return x > 0 ? x + 1 : exp(x); }
+
+static void slow_phi(const Config *c, const Layer *w, double *y, const double *x) {
+    double hidden[WIDE];
+    if (c->kernel == KERNEL_MLP) {
+        slow_linear(hidden, x, w->phi1, NULL, c->head_dim, c->head_dim);
+        for (int d = 0; d < c->head_dim; d++) hidden[d] = fmax(hidden[d], 0);
+        slow_linear(y, hidden, w->phi2, NULL, c->head_dim, c->head_dim);
+    }
+    else for (int d = 0; d < c->head_dim; d++) y[d] = c->kernel == KERNEL_ELU ? elu1(x[d]) : x[d];
+}
+
+/* Bucket borders written out (as the authors' code has them), instead of a logarithm. */
+static int slow_bucket(int n) {
+    static const int BORDERS[] = {16, 19, 21, 24, 27, 31, 35, 40, 46, 52, 59, 67, 77, 87, 99, 113};
+    int bucket = n < 16 ? n : 15;
+    for (int b = 0; b < 16; b++) bucket += n >= BORDERS[b];
+    return bucket;
+}
+
+static double slow_bias(const Model *m, int h, int i, int j) {
+    int n = i > j ? i - j : 0, H = m->c.heads;
+    switch (m->c.pos) {
+    case POS_RELATIVE: return slow_bucket(n);
+    case POS_T5:       return (double)m->w.rel[slow_bucket(n) * H + h];
+    case POS_ALIBI:    return -n / pow(2, 8.0 * (h + 1) / H);
+    default:           return 0;
+    }
+}
+
+/* Tokens are numbered from 1, x* is 0; the window counts rows. */
+static bool slow_visible(const Config *c, int l, int i, int j) {
+    int token = c->sink_token ? j : j + 1, w = c->window;
+    if (c->window_period && l % c->window_period != c->window_offset) w = 0;
+    return (j <= i && (!w || i - j < w)) || (1 <= token && token <= c->prefix);
+}
+
+static double slow_sim(const Config *c, double z) {
+    switch (c->sim) {
+    case SIM_EXP:     return exp(z);
+    case SIM_SIGMOID: return 1 / (1 + exp(-z));
+    case SIM_ELU:     return elu1(z);
+    default:          return z;
+    }
+}
+
+/* n visible scores to weights s/Z and metric m. */
+static void slow_row(const Config *c, int n, const double *z, double *a, double *m) {
+    double sum = 0, size = 0, power = 0, e = c->sim == SIM_EXP ? 0 : 1e-8, Z;
+    for (int j = 0; j < n; j++) {
+        double s = slow_sim(c, z[j]);
+        sum += s;
+        size += fabs(s);
+        power += pow(fabs(s), c->pnorm);
+    }
+    switch (c->normalizer) {
+    case NORMALIZER_SUM:   Z = sum + e; break;
+    case NORMALIZER_ONE:   Z = 1; break;
+    case NORMALIZER_CLAMP: Z = fmax(fabs(sum), 1); break;
+    default:               Z = pow(power, 1 / c->pnorm);
+    }
+    for (int j = 0; j < n; j++) {
+        double s = slow_sim(c, z[j]);
+        a[j] = Z > 0 ? s / Z : 0;                            /* a p-norm of zeros, by decision */
+        m[j] = size > 0 ? fabs(s) / (size + e) : 0;
+    }
+}
+
+/* The output of row i of head h, and its places in the maps. */
+static void slow_head_row(Slow *s, int l, int h, int i, double *o) {
+    const Config *c = &s->m->c;
+    const Layer *w = &s->m->w.layer[l];
+    int D = c->head_dim, H = c->heads, K = c->kv_heads, N = s->N, extra = c->extra != EXTRA_NONE,
+        n = 0;
+    int column[160], kh = h / (H / K), star = (c->extra_shared ? 0 : h) * D;
+    double z[160], a[160], m[160], fq[WIDE], fk[WIDE];
+    const double *q = s->q + ((idx)l * N + i) * H * D + h * D;
+    slow_phi(c, w, fq, q);
+    if (extra) {
+        double dot = 0;
+        for (int d = 0; d < D && w->kstar; d++) dot += fq[d] * (double)w->kstar[star + d];
+        z[n] = c->extra == EXTRA_ZERO    ? 0
+               : c->extra == EXTRA_LOGIT ? (double)w->logit[h]
+                                         : dot / sqrt(D);
+        column[n++] = 0;
+    }
+    for (int j = 0; j < N; j++) {
+        if (!slow_visible(c, l, i, j)) continue;
+        double dot = 0;
+        slow_phi(c, w, fk, s->k + ((idx)l * N + j) * K * D + kh * D);
+        for (int d = 0; d < D; d++) dot += fq[d] * fk[d];
+        z[n] = dot / sqrt(D) + slow_bias(s->m, h, i, j);
+        column[n++] = j + extra;
+    }
+    slow_row(c, n, z, a, m);
+    for (int d = 0; d < D; d++) o[d] = w->vplus ? (double)w->vplus[h * D + d] : 0;
+    for (int x = 0; x < n; x++) {
+        idx at = (((idx)l * H + h) * N + i) * s->S + column[x];
+        s->z[at] = z[x];
+        s->weight[at] = c->scale * a[x];
+        s->metric[at] = m[x];
+        for (int d = 0; d < D; d++) {
+            double fixed = c->extra_value == VALUE_ONES ? c->extra_norm / sqrt(D)
+                         : c->extra_value == VALUE_E1 && d == 0 ? c->extra_norm : 0;
+            double v = !extra || column[x] > 0
+                     ? s->v[((idx)l * N + column[x] - extra) * K * D + kh * D + d]
+                     : w->vstar ? (double)w->vstar[star + d] : fixed;
+            o[d] += c->scale * a[x] * v;
+        }
+    }
+}
+
+/* y [N,C] = MHSA(x). */
+static void slow_mhsa(Slow *s, int l, double *y, const double *x) {
+    const Config *c = &s->m->c;
+    const Layer *w = &s->m->w.layer[l];
+    int D = c->head_dim, H = c->heads, K = c->kv_heads, N = s->N, C = c->dim;
+    bool add = c->combine == COMBINE_ADD;
+    for (int n = 0; n < N; n++) {
+        idx row = (idx)l * N + n;
+        slow_linear(s->q + row * H * D, x + n * C, w->wq, w->bq, C, H * D);
+        slow_linear(s->k + row * K * D, x + n * C, w->wk, w->bk, C, K * D);
+        slow_linear(s->v + row * K * D, x + n * C, w->wv, w->bv, C, K * D);
+        for (int h = 0; h < H; h++) slow_rotate(c, s->q + (row * H + h) * D, n);
+        for (int h = 0; h < K; h++) slow_rotate(c, s->k + (row * K + h) * D, n);
+    }
+    for (int i = 0; i < N; i++) {
+        double o[WIDE], all[WIDE] = {0};
+        for (int h = 0; h < H; h++) {
+            slow_head_row(s, l, h, i, o);
+            for (int d = 0; d < D; d++) all[(add ? 0 : h * D) + d] += o[d];
+        }
+        slow_linear(y + i * C, all, w->wo, w->bo, add ? D : H * D, C);
+    }
+}
+
+static void slow_ffn(const Config *c, const Layer *w, double *y, const double *x) {
+    double f1[WIDE], f2[WIDE];
+    bool gated = c->act == ACT_SWIGLU || c->act == ACT_GEGLU || c->act == ACT_REGLU;
+    slow_linear(f1, x, w->w1, w->b1, c->dim, c->ffn);
+    if (gated) slow_linear(f2, x, w->w2, w->b2, c->dim, c->ffn);
+    for (int f = 0; f < c->ffn; f++) f1[f] = slow_act(c->act, f1[f]) * (gated ? f2[f] : 1);
+    slow_linear(y, f1, gated ? w->w3 : w->w2, gated ? w->b3 : w->b2, c->ffn, c->dim);
+}
+
+/* [E2] [E3] One block, x to y, each [N,C]. */
+static void slow_block(Slow *s, int l, double *y, const double *x) {
+    const Config *c = &s->m->c;
+    const Layer *w = &s->m->w.layer[l];
+    int C = c->dim, N = s->N;
+    double *in = room((idx)N * C), *o = room((idx)N * C), *sum = s->sum + (idx)l * N * C;
+    double u[WIDE], f[WIDE];
+    for (int n = 0; n < N; n++) {
+        if (c->place == PLACE_POST) memcpy(in + n * C, x + n * C, (size_t)C * sizeof *in);
+        else slow_norm(c, in + n * C, x + n * C, w->norm1, w->norm1b);
+    }
+    slow_mhsa(s, l, o, in);
+    for (int n = 0; n < N; n++) {
+        double *o_n = o + n * C, *y_n = y + n * C;
+        for (int i = 0; i < C; i++) o_n[i] += x[n * C + i];
+        if (c->place == PLACE_POST) {
+            slow_norm(c, u, o_n, w->norm1, w->norm1b);
+            slow_ffn(c, w, f, u);
+            for (int i = 0; i < C; i++) sum[n * C + i] = u[i] + f[i];
+            slow_norm(c, y_n, sum + n * C, w->norm2, w->norm2b);
+            continue;
+        }
+        slow_norm(c, u, c->place == PLACE_PARALLEL ? x + n * C : o_n, w->norm2, w->norm2b);
+        slow_ffn(c, w, f, u);
+        for (int i = 0; i < C; i++) y_n[i] = sum[n * C + i] = o_n[i] + f[i];
+    }
+    free(in);
+    free(o);
+}
+
+/* H^0 of row n: the embedding (projected), or x*, and what the position adds. */
+static void slow_embed(const Slow *s, const int *ids, int n, double *h) {
+    const Config *c = &s->m->c;
+    const Weights *w = &s->m->w;
+    int C = c->dim, E = c->embed_dim;
+    double e[WIDE];
+    for (int i = 0; i < E && n >= s->N - s->T; i++)
+        e[i] = (double)w->wte[ids[n - (s->N - s->T)] * E + i];
+    if (n < s->N - s->T) for (int i = 0; i < C; i++) h[i] = (double)w->xstar[i];
+    else if (E != C) slow_linear(h, e, w->win, NULL, E, C);
+    else memcpy(h, e, (size_t)C * sizeof *h);
+    for (int i = 0; i < C; i++) {
+        double angle = n / pow(10000, 2.0 * (i / 2) / C);
+        if (c->pos == POS_LEARNED) h[i] += (double)w->wpe[n * C + i];
+        if (c->pos == POS_ABSOLUTE) h[i] += i % 2 ? cos(angle) : sin(angle);
+    }
+}
+
+/* The whole model on ids [T]. */
+static void slow_forward(Slow *s, const int *ids) {
+    const Config *c = &s->m->c;
+    const Weights *w = &s->m->w;
+    int C = c->dim, E = c->embed_dim, V = c->vocab, N = s->N;
+    for (int n = 0; n < N; n++) slow_embed(s, ids, n, s->h + n * C);
+    for (int l = 0; l < c->layers; l++)
+        slow_block(s, l, s->h + (idx)(l + 1) * N * C, s->h + (idx)l * N * C);
+    for (int n = 0; n < N; n++) {
+        const double *h = s->h + ((idx)c->layers * N + n) * C;
+        double *nf = s->nf + n * C, out[WIDE];
+        if (c->place == PLACE_POST) memcpy(nf, h, (size_t)C * sizeof *nf);
+        else slow_norm(c, nf, h, w->normf, w->normfb);
+        if (n < N - s->T) continue;
+        if (E != C) slow_linear(out, nf, w->wout, NULL, C, E);
+        for (int v = 0; v < V; v++)
+            for (int i = 0; i < E; i++)
+                s->logits[(n - (N - s->T)) * V + v] += (E != C ? out[i] : nf[i])
+                    * (double)(c->tied ? w->wte[v * E + i] : w->wcls[i * V + v]);
+    }
+}
+
+/* Largest difference between x and the slow model's y, relative to the largest of y. */
+static double slow_apart(idx n, const real *x, const double *y) {
+    double most = 0, size = 0;
+    for (idx i = 0; i < n; i++) {
+        double d = fabs((double)x[i] - y[i]);
+        if (!(d <= most)) most = d;
+        size = fmax(size, fabs(y[i]));
+    }
+    return size > 0 ? most / size : most;
+}
+
+/* Runs sequence b of the lab both ways and compares every state, map and logit. */
+static void compare_with_slow(Test *t, Lab *b, double bound, const char *label) {
+    const Config *c = &b->m.c;
+    Acts *a = &b->a;
+    int T = b->T, N = config_rows(c, T), S = config_columns(c, T), C = c->dim, H = c->heads,
+        V = c->vocab;
+    idx map = (idx)b->B * H * N * S, one = (idx)H * N * S, rows = (idx)N * C;
+    Probe *probe = calloc((size_t)c->layers, sizeof *probe);
+    real *maps = calloc((size_t)(3 * c->layers * map), sizeof(real)),
+         *logits = calloc((size_t)(SLICE * V), sizeof(real));
+    if (!probe || !maps || !logits) { fact(t, false, "out of memory"); exit(1); }
+    for (int l = 0; l < c->layers; l++) {
+        real *at = maps + 3 * l * map;
+        probe[l] = (Probe){.z = at, .weight = at + map, .metric = at + 2 * map};
+    }
+    a->probe = probe;
+    lab_forward(b);
+    a->probe = NULL;
+    for (int seq = 0; seq < b->B; seq++) {
+        Slow s = slow_open(&b->m, T);
+        slow_forward(&s, b->ids + seq * T);
+        for (int l = 0; l <= c->layers; l++) {
+            const real *h = (l < c->layers ? a->layer[l].x : a->h) + seq * rows;
+            within(t, slow_apart(rows, h, s.h + l * rows), 0, bound, "H^%d, %s", l, label);
+        }
+        for (int l = 0; l < c->layers; l++) {
+            const real *from[] = {probe[l].z, probe[l].weight, probe[l].metric};
+            const double *to[] = {s.z, s.weight, s.metric};
+            const char *names[] = {"scores", "weights", "metric"};
+            for (int x = 0; x < 3; x++)
+                within(t, slow_apart(one, from[x] + seq * one, to[x] + l * one), 0, bound,
+                       "%s of layer %d, %s", names[x], l, label);
+            within(t, slow_apart(rows, a->layer[l].s2 + seq * rows, s.sum + l * rows), 0, bound,
+                   "sum of block %d, %s", l, label);
+        }
+        model_logits(&b->m, a, a->nf + seq * rows + (N - T) * C, T, logits);
+        within(t, slow_apart((idx)T * V, logits, s.logits), 0, bound, "logits, %s", label);
+        slow_close(&s);
+    }
+    free(probe);
+    free(maps);
+    free(logits);
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 0.4  A covering array: configurations among which every pair of rows of any two axes occurs,
+ *      unless config_resolve refuses every way to complete the pair. A row is the flags that choose
+ *      it; the rules of config_resolve name the axes of two groups, and none names both. */
+
+enum { FREE, SCORES, WIDTHS };
+
+typedef struct Axis { const char *name; int group; const char *rows[8]; } Axis;
+
+static const Axis AXES[] = {
+    {"pos", WIDTHS, {"", "--pos none", "--pos absolute", "--pos learned", "--pos relative",
+                     "--pos t5", "--pos alibi"}},
+    {"rotary-dims", WIDTHS, {"", "--rotary-dims 2"}},
+    {"rope-pairing", FREE, {"", "--rope-pairing interleaved"}},
+    {"rope-scaling", FREE, {"", "--rope-scaling linear --rope-factor 3",
+        "--rope-scaling llama3 --rope-base 100 --rope-original 64 --rope-factor 4"}},
+    {"norm", FREE, {"", "--norm layer"}},
+    {"place", FREE, {"", "--place post", "--place parallel"}},
+    {"act", FREE, {"", "--act geglu", "--act reglu", "--act swish", "--act gelu", "--act relu",
+                   "--act gelutanh"}},
+    {"linear-bias", FREE, {"", "--linear-bias"}},
+    {"tied", FREE, {"", "--tied"}},
+    {"embed-dim", FREE, {"", "--embed-dim 5"}},
+    {"combine", FREE, {"", "--combine add"}},
+    {"kernel", SCORES, {"", "--kernel elu", "--kernel mlp"}},
+    {"sim", SCORES, {"", "--sim sigmoid", "--sim elu", "--sim identity"}},
+    {"normalizer", SCORES, {"", "--normalizer one", "--normalizer clamp",
+        "--normalizer pnorm --pnorm 0.5", "--normalizer pnorm --pnorm 2",
+        "--normalizer pnorm --pnorm 3"}},
+    {"scale", FREE, {"", "--scale 0.7"}},
+    {"extra", SCORES, {"", "--extra k", "--extra kv", "--extra zero", "--extra logit"}},
+    {"extra-shared", FREE, {"", "--extra-shared"}},
+    {"extra-dims", FREE, {"", "--extra-dims 2"}},
+    {"extra-order", FREE, {"", "--extra-order last", "--extra-order lowfreq"}},
+    {"extra-value", SCORES, {"", "--extra-value e1 --extra-norm 2",
+                             "--extra-value ones --extra-norm 3"}},
+    {"vbias", FREE, {"", "--vbias"}},
+    {"sink-token", FREE, {"", "--sink-token"}},
+    {"window", FREE, {"", "--window 3"}},
+    {"window-period", FREE, {"", "--window-period 2 --window-offset 1"}},
+    {"prefix", FREE, {"", "--prefix 1", "--prefix 3"}},
+    {"kv-heads", FREE, {"", "--kv-heads 1", "--kv-heads 2"}},
+    {"heads", WIDTHS, {"", "--heads 4"}},
+    {"head-dim", WIDTHS, {"", "--head-dim 4"}},
+};
+enum { N_AXES = (int)(sizeof AXES / sizeof AXES[0]), MOST_ROWS = 8, MOST_CONFIGS = 400 };
+
+typedef struct Pick { int row[N_AXES]; } Pick;
+
+struct Cover {
+    Pick pick[MOST_CONFIGS];
+    int n, pairs, refused, covered;
+    char seen[N_AXES][MOST_ROWS][N_AXES][MOST_ROWS];     /* a < b; 1 covered, 2 refused */
+};
+
+static int axis_rows(int a) {
+    int n = 0;
+    while (n < MOST_ROWS && AXES[a].rows[n]) n++;
+    return n;
+}
+
+static void pick_flags(const Pick *p, char *text, size_t size) {
+    size_t used = 0;
+    text[0] = 0;
+    for (int a = 0; a < N_AXES; a++) {
+        const char *row = AXES[a].rows[p->row[a]];
+        if (*row) used += (size_t)snprintf(text + used, size - used, "%s%s", used ? " " : "", row);
+    }
+}
+
+static bool pick_resolves(const Pick *p) {
+    char flags[1024], all[1024 + sizeof BASE];
+    Config c;
+    Error e = {0};
+    pick_flags(p, flags, sizeof flags);
+    snprintf(all, sizeof all, "%s%s", BASE, flags);
+    return !config_from_flags(&c, all, &e);
+}
+
+/* Is there a way to complete the pair? Walks the rows of one group of axes, then of the other. */
+static bool pair_possible(int a, int i, int b, int j) {
+    for (int group = SCORES; group <= WIDTHS; group++) {
+        Pick p = {{0}};
+        for (;;) {
+            p.row[a] = i;
+            p.row[b] = j;
+            if (pick_resolves(&p)) return true;
+            int x = 0;                                       /* count up in mixed radix */
+            for (; x < N_AXES; x++) {
+                if (x == a || x == b || AXES[x].group != group) continue;
+                if (++p.row[x] < axis_rows(x)) break;
+                p.row[x] = 0;
+            }
+            if (x == N_AXES) break;
+        }
+    }
+    return false;
+}
+
+/* How many pairs p would cover that nothing covers yet, looking only at axes marked in set. */
+static int pick_gain(const Cover *v, const Pick *p, const bool *set) {
+    int gain = 0;
+    for (int b = 1; b < N_AXES; b++)
+        for (int a = 0; a < b; a++)
+            gain += set[a] && set[b] && !v->seen[a][p->row[a]][b][p->row[b]];
+    return gain;
+}
+
+/* A candidate that holds the pair: axes with rules by chance until they resolve, the others
+ * greedily. */
+static bool candidate(const Cover *v, Pick *p, Rng *r, int a, int i, int b, int j) {
+    bool set[N_AXES];
+    for (int tries = 0; tries < 2000; tries++) {
+        for (int x = 0; x < N_AXES; x++) {
+            set[x] = AXES[x].group != FREE || x == a || x == b;
+            p->row[x] = AXES[x].group != FREE ? (int)rng_below(r, (uint64_t)axis_rows(x)) : 0;
+        }
+        p->row[a] = i;
+        p->row[b] = j;
+        if (!pick_resolves(p)) continue;
+        for (int from = (int)rng_below(r, N_AXES), k = 0; k < N_AXES; k++) {
+            int x = (from + k) % N_AXES, best = 0, most = -1;
+            if (set[x]) continue;
+            set[x] = true;
+            int first = (int)rng_below(r, (uint64_t)axis_rows(x));
+            for (int n = 0; n < axis_rows(x); n++) {
+                p->row[x] = (first + n) % axis_rows(x);
+                int gain = pick_gain(v, p, set);
+                if (gain > most) { most = gain; best = p->row[x]; }
+            }
+            p->row[x] = best;
+        }
+        if (pick_resolves(p)) return true;
+    }
+    return false;
+}
+
+/* The array, made once. A pair without a completion is marked refused. */
+static const Cover *covering(Test *t) {
+    if (t->cover) return t->cover;
+    Cover *v = t->cover = calloc(1, sizeof *v);
+    if (!v) exit(1);
+    Rng r = {5};
+    bool all[N_AXES];
+    for (int a = 0; a < N_AXES; a++) all[a] = true;
+    for (int b = 1; b < N_AXES; b++)
+        for (int a = 0; a < b; a++)
+            for (int i = 0; i < axis_rows(a); i++)
+                for (int j = 0; j < axis_rows(b); j++) {
+                    v->pairs++;
+                    if (v->seen[a][i][b][j]) continue;
+                    if (!pair_possible(a, i, b, j)) { v->seen[a][i][b][j] = 2; continue; }
+                    Pick best = {{0}}, p;
+                    int most = -1;
+                    for (int n = 0; n < 12; n++) {
+                        if (!candidate(v, &p, &r, a, i, b, j)) break;
+                        int gain = pick_gain(v, &p, all);
+                        if (gain > most) { most = gain; best = p; }
+                    }
+                    if (most < 0 || v->n == MOST_CONFIGS)
+                        continue; /* stays uncovered: the counts tell */
+                    v->pick[v->n++] = best;
+                    for (int y = 1; y < N_AXES; y++)
+                        for (int x = 0; x < y; x++) v->seen[x][best.row[x]][y][best.row[y]] = 1;
+                }
+    for (int b = 1; b < N_AXES; b++)
+        for (int a = 0; a < b; a++)
+            for (int i = 0; i < axis_rows(a); i++)
+                for (int j = 0; j < axis_rows(b); j++) {
+                    v->covered += v->seen[a][i][b][j] == 1;
+                    v->refused += v->seen[a][i][b][j] == 2;
+                }
+    return v;
+}
+
+/* =================================================================================================
+ * 1  Config and variants */
+
+/* Without flags: the paper's default on every axis, at the sizes of a minute's run. */
+static void config__defaults(Test *t) {
+    Config c;
+    Error e = {0};
+    fact(t, !config_from_flags(&c, "", &e), "no flags: %s", e.text);
+    const int axes[] = {c.pos,           c.rope_pairing,  c.rope_scaling, c.norm,
+                        c.place,         c.act,           c.linear_bias,  c.tied,
+                        c.combine,       c.kernel,        c.sim,          c.normalizer,
+                        c.extra,         c.extra_shared,  c.extra_dims,   c.extra_order,
+                        c.extra_value,   c.vbias,         c.sink_token,   c.window,
+                        c.window_period, c.window_offset, c.prefix};
+    for (int i = 0; i < (int)(sizeof axes / sizeof axes[0]); i++)
+        fact(t, axes[i] == 0, "axis %d starts at row %d", i, axes[i]);
+    const int sizes[][2] = {{c.layers, 4}, {c.heads, 2}, {c.dim, 64}, {c.ffn, 128}, {c.vocab, 2048},
+                            {c.context, 128}};
+    for (int i = 0; i < 6; i++)
+        fact(t, sizes[i][0] == sizes[i][1], "size %d is %d", i, sizes[i][0]);
+    within(t, c.rope_base, 10000, 0, "rope base");
+    within(t, c.norm_eps, 1e-5, 0, "eps of the norm");
+    within(t, c.scale, 1, 0, "scale");
+    within(t, c.extra_norm, 1, 0, "norm of v*");
+}
+
+/* What follows from other fields; p = 1 is the plain sum [E43]. */
+static void config_resolve__fills(Test *t) {
+    Config c;
+    Error e = {0};
+    config_from_flags(&c, "--heads 4 --dim 64 --normalizer pnorm", &e);
+    fact(t, c.head_dim == 16 && c.kv_heads == 4 && c.embed_dim == 64 && c.rotary_dims == 16,
+         "D %d K %d E %d r %d", c.head_dim, c.kv_heads, c.embed_dim, c.rotary_dims);
+    fact(t, c.normalizer == NORMALIZER_PNORM && c.pnorm == 2, "p is %g unless given", c.pnorm);
+    config_from_flags(&c, "--heads 4 --head-dim 6 --kv-heads 2 --embed-dim 9 --rotary-dims 4", &e);
+    fact(t, c.head_dim == 6 && c.kv_heads == 2 && c.embed_dim == 9 && c.rotary_dims == 4,
+         "given ones stay");
+    config_from_flags(&c, "--sim sigmoid --normalizer pnorm --pnorm 1", &e);
+    fact(t, c.normalizer == NORMALIZER_SUM && c.pnorm == 0, "p = 1 gives normalizer %d, p %g",
+         c.normalizer, c.pnorm);
+    Config again = c;
+    fact(t, !config_resolve(&again, &e), "resolving twice: %s", e.text);
+    fact(t,
+         again.normalizer == c.normalizer && again.pnorm == c.pnorm && again.head_dim == c.head_dim,
+         "resolving twice changes the model");
+    fact(t, !e.status, "%s", e.text);
+}
+
+/* Every refusal of the design, with status 2 and one line that names the flag and what to try. */
+static void config_resolve__refuses(Test *t) {
+    static const struct { const char *flags, *named; } WRONG[] = {
+        {"--heads 3", "--heads"},
+        {"--heads 4 --kv-heads 3", "--kv-heads"},
+        {"--kv-heads 4", "--kv-heads"},
+        {"--rotary-dims 34", "--rotary-dims"},
+        {"--head-dim 5", "rotary"},
+        {"--rotary-dims 3", "rotary"},
+        {"--extra k --extra-dims 33", "--extra-dims"},
+        {"--prefix 129", "--prefix"},
+        {"--window 3 --window-period 2 --window-offset 2", "--window-offset"},
+        {"--window 0", "--window"},
+        {"--pnorm 2", "--pnorm"},
+        {"--normalizer one --pnorm 0.5", "--pnorm"},
+        {"--normalizer pnorm --pnorm -1", "--pnorm"},
+        {"--normalizer pnorm --pnorm 0", "--pnorm"},
+        {"--sim identity --normalizer pnorm --pnorm 0.5", "--pnorm"},
+        {"--kernel mlp --sim identity --normalizer pnorm --pnorm 0.5", "--pnorm"},
+        {"--sim identity", "--sim"},
+        {"--kernel mlp --sim identity", "--sim"},
+        {"--sim identity --normalizer pnorm --pnorm 1", "--sim"},
+        {"--kernel elu --sim identity --extra k", "--kernel"},
+        {"--kernel elu --sim identity --extra kv", "--kernel"},
+        {"--kernel elu --sim identity --extra logit", "--kernel"},
+        {"--kernel elu --sim identity --extra k --normalizer pnorm", "--kernel"},
+        {"--kernel elu --sim identity --extra kv --normalizer pnorm --pnorm 0.5", "--kernel"},
+        {"--kernel elu --sim identity --extra logit --normalizer pnorm --pnorm 3", "--kernel"},
+        {"--extra-value e1", "--extra-value"},
+        {"--extra kv --extra-value ones", "--extra-value"},
+        {"--extra zero --extra-value e1", "--extra-value"},
+        {"--extra logit --extra-value ones", "--extra-value"},
+    };
+    for (int i = 0; i < (int)(sizeof WRONG / sizeof WRONG[0]); i++) {
+        Config c;
+        Error e = {0};
+        int status = config_from_flags(&c, WRONG[i].flags, &e);
+        fact(t, status == 2 && e.status == 2, "%s: status %d", WRONG[i].flags, status);
+        fact(t, status == 0 || strstr(e.text, WRONG[i].named), "%s: \"%s\" does not name %s",
+             WRONG[i].flags, e.text, WRONG[i].named);
+        fact(t, status == 0 || (strstr(e.text, "Try: ") && !strchr(e.text, '\n')),
+             "%s: \"%s\" has no Try", WRONG[i].flags, e.text);
+    }
+}
+
+/* The nearest neighbours of the refusals are accepted: nothing else is refused. */
+static void config_resolve__near_misses(Test *t) {
+    static const char *const RIGHT[] = {
+        "--heads 3 --head-dim 20",
+        "--heads 3 --dim 63 --pos none",
+        "--heads 4 --kv-heads 2",
+        "--kv-heads 1",
+        "--rotary-dims 32",
+        "--head-dim 5 --pos none",
+        "--head-dim 5 --rotary-dims 4",
+        "--rotary-dims 3 --pos alibi",
+        "--extra k --extra-dims 32",
+        "--prefix 128",
+        "--prefix 0",
+        "--window 1",
+        "--window 999",
+        "--window 3 --window-period 2 --window-offset 1",
+        "--normalizer pnorm",
+        "--normalizer pnorm --pnorm 0.01",
+        "--sim sigmoid --normalizer pnorm --pnorm 0.5",
+        "--sim identity --normalizer pnorm --pnorm 1.5",
+        "--sim identity --normalizer one",
+        "--sim identity --normalizer clamp",
+        "--kernel mlp --sim identity --normalizer clamp --extra k",
+        "--kernel elu --sim identity",
+        "--kernel elu --sim identity --normalizer pnorm --pnorm 0.5",
+        "--kernel elu --sim identity --extra zero",
+        "--kernel elu --sim identity --normalizer pnorm --extra zero",
+        "--kernel elu --sim identity --normalizer one --extra k",
+        "--kernel elu --sim identity --normalizer clamp --extra logit",
+        "--kernel elu --sim identity --normalizer pnorm --pnorm 1",
+        "--kernel elu --extra k",
+        "--kernel elu --sim sigmoid --extra kv --normalizer pnorm",
+        "--kernel mlp",
+        "--sim elu --extra logit",
+        "--sim identity --normalizer pnorm --extra k",
+        "--extra k --extra-value e1",
+        "--extra k --extra-value ones --extra-norm 20",
+        "--extra-shared",
+        "--extra-dims 3",
+        "--scale -1",
+        "--extra zero --vbias --sink-token --prefix 3 --window 4 --place post --combine add --tied",
+    };
+    for (int i = 0; i < (int)(sizeof RIGHT / sizeof RIGHT[0]); i++) {
+        Config c;
+        Error e = {0};
+        fact(t, !config_from_flags(&c, RIGHT[i], &e), "%s: %s", RIGHT[i], e.text);
+    }
+}
+
+/* Every row of the table of variants resolves, is named once, has a source, and is what --variant
+ * sets. */
+static void variants__resolve(Test *t) {
+    int n = 0, operations = 0;
+    for (const Variant *v = VARIANTS; v->name; v++, n++) {
+        Config c, named;
+        Error e = {0};
+        char flags[100];
+        fact(t, !config_from_flags(&c, v->flags, &e), "%s: %s", v->name, e.text);
+        snprintf(flags, sizeof flags, "--variant %s", v->name);
+        fact(t, !config_from_flags(&named, flags, &e), "%s: %s", flags, e.text);
+        fact(t,
+             c.sim == named.sim && c.normalizer == named.normalizer && c.extra == named.extra &&
+                 c.pos == named.pos && c.act == named.act && c.scale == named.scale &&
+                 c.kernel == named.kernel && c.extra_norm == named.extra_norm &&
+                 c.prefix == named.prefix && c.window == named.window,
+             "%s differs from its flags", flags);
+        fact(t, v->source && *v->source && v->sink && v->loss, "%s has no source", v->name);
+        for (const Variant *u = VARIANTS; u != v; u++)
+            fact(t, strcmp(u->name, v->name), "%s twice", v->name);
+        operations += !strncmp(v->source, "Table 15", 8);
+    }
+    fact(t, operations == 11, "%d of Table 15's 11 operations [T15]", operations);
+    note(t, "%d variants", n);
+}
+
+/* Table 15 [T15], row by row: which similarity, kernel and normaliser each operation is. */
+static void variants__table_15(Test *t) {
+    static const struct { const char *name; int kernel, sim, normalizer; } ROWS[] = {
+        {"softmax", KERNEL_IDENTITY, SIM_EXP, NORMALIZER_SUM},
+        {"sigmoid", KERNEL_IDENTITY, SIM_SIGMOID, NORMALIZER_ONE},
+        {"sigmoid-sum", KERNEL_IDENTITY, SIM_SIGMOID, NORMALIZER_SUM},
+        {"elu", KERNEL_IDENTITY, SIM_ELU, NORMALIZER_ONE},
+        {"elu-sum", KERNEL_IDENTITY, SIM_ELU, NORMALIZER_SUM},
+        {"elu-kernel-sum", KERNEL_ELU, SIM_IDENTITY, NORMALIZER_SUM},
+        {"elu-kernel", KERNEL_ELU, SIM_IDENTITY, NORMALIZER_ONE},
+        {"linear-clamp", KERNEL_IDENTITY, SIM_IDENTITY, NORMALIZER_CLAMP},
+        {"linear", KERNEL_IDENTITY, SIM_IDENTITY, NORMALIZER_ONE},
+        {"mlp-clamp", KERNEL_MLP, SIM_IDENTITY, NORMALIZER_CLAMP},
+        {"mlp", KERNEL_MLP, SIM_IDENTITY, NORMALIZER_ONE},
+    };
+    for (int i = 0; i < 11; i++) {
+        Config c;
+        Error e = {0};
+        char flags[100];
+        snprintf(flags, sizeof flags, "--variant %s", ROWS[i].name);
+        fact(t, !config_from_flags(&c, flags, &e), "%s: %s", flags, e.text);
+        fact(t,
+             c.kernel == ROWS[i].kernel && c.sim == ROWS[i].sim &&
+                 c.normalizer == ROWS[i].normalizer,
+             "%s is kernel %d, sim %d, normalizer %d", ROWS[i].name, c.kernel, c.sim, c.normalizer);
+    }
+}
+
+/* [T13] Which dims of k* are learned, in order of preference, written out by hand. */
+static void config_learned_dim__orders(Test *t) {
+    static const struct { const char *flags; int D; int order[8];
+    } ROWS[] = {
+        {"--head-dim 8 --extra-order first", 8, {0, 1, 2, 3, 4, 5, 6, 7}},
+        {"--head-dim 8 --extra-order last", 8, {7, 6, 5, 4, 3, 2, 1, 0}},
+        {"--head-dim 8 --extra-order lowfreq", 8, {3, 7, 2, 6, 1, 5, 0, 4}},
+        {"--head-dim 8 --extra-order lowfreq --rope-pairing interleaved",
+         8,
+         {6, 7, 4, 5, 2, 3, 0, 1}},
+        {"--head-dim 8 --extra-order lowfreq --rotary-dims 4", 8, {4, 5, 6, 7, 1, 3, 0, 2}},
+        {"--head-dim 8 --extra-order lowfreq --rotary-dims 6 --rope-pairing interleaved",
+         8,
+         {6, 7, 4, 5, 2, 3, 0, 1}},
+        {"--head-dim 7 --extra-order lowfreq --rotary-dims 2", 7, {2, 3, 4, 5, 6, 0, 1}},
+        {"--head-dim 5 --extra-order last --pos none", 5, {4, 3, 2, 1, 0}},
+        {"--head-dim 8 --extra-order lowfreq --rotary-dims 3 --pos none", 8,
+         {3, 4, 5, 6, 7, 0, 1, 2}},
+    };
+    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++)
+        for (int n = 1; n <= ROWS[i].D; n++) {
+            Config c;
+            Error e = {0};
+            char flags[200];
+            snprintf(flags, sizeof flags, "%s --extra k --extra-dims %d", ROWS[i].flags, n);
+            fact(t, !config_from_flags(&c, flags, &e), "%s: %s", flags, e.text);
+            for (int rank = 0; rank < ROWS[i].D; rank++)
+                fact(t, config_learned_dim(&c, ROWS[i].order[rank]) == (rank < n), "%s: dim %d",
+                     flags, ROWS[i].order[rank]);
+        }
+    for (int D = 1; D <= 9; D++) /* whatever the order, d_a dims are learned */
+        for (int n = 1; n <= D; n++) {
+            Config c;
+            Error e = {0};
+            char flags[200];
+            int learned = 0;
+            snprintf(flags, sizeof flags,
+                     "--pos none --extra k --head-dim %d --extra-order lowfreq "
+                     "--extra-dims %d",
+                     D, n);
+            config_from_flags(&c, flags, &e);
+            for (int d = 0; d < D; d++) learned += config_learned_dim(&c, d);
+            fact(t, learned == n, "%s: %d dims learned", flags, learned);
+        }
+}
+
+/* Rows, columns and who stands where, with and without * and x*; the layers that have a window. */
+static void config_columns__by_variant(Test *t) {
+    static const struct { const char *flags; int rows, columns, star, first;
+    } ROWS[] = {
+        {"", 9, 9, -1, 0},
+        {"--extra k", 9, 10, 0, 1},
+        {"--extra zero", 9, 10, 0, 1},
+        {"--vbias", 9, 9, -1, 0},
+        {"--sink-token", 10, 10, 0, 1},
+        {"--sink-token --extra logit", 10, 11, 0, 2},
+    };
+    for (int i = 0; i < 6; i++) {
+        Config c;
+        Error e = {0};
+        config_from_flags(&c, ROWS[i].flags, &e);
+        fact(t, config_rows(&c, 9) == ROWS[i].rows && config_columns(&c, 9) == ROWS[i].columns
+             && config_column_star(&c) == ROWS[i].star && config_column_first(&c) == ROWS[i].first,
+             "%s: %d rows, %d columns, * at %d, token 1 at %d", ROWS[i].flags, config_rows(&c, 9),
+             config_columns(&c, 9), config_column_star(&c), config_column_first(&c));
+    }
+    Config c;
+    Error e = {0};
+    config_from_flags(&c, "--window 5 --window-period 3 --window-offset 1", &e);
+    for (int l = 0; l < 9; l++)
+        fact(t, config_window(&c, l) == (l % 3 == 1 ? 5 : 0), "window of layer %d", l);
+    config_from_flags(&c, "--window 5", &e);
+    fact(t, config_window(&c, 0) == 5 && config_window(&c, 3) == 5, "a window without a period");
+}
+
+/* =================================================================================================
+ * 2  Parameters: one table of tensors */
+
+static idx counted(const Model *m, int layer) {
+    idx sum = 0;
+    for (int i = 0; i < m->n_tensors; i++)
+        if (m->tensor[i].layer == layer) sum += m->tensor[i].count;
+    return sum;
+}
+
+/* The parameter counts of the authors' configurations. The 60M model is made as it is (untouched
+ * pages cost nothing); the 1B model from one of its blocks. */
+static void model_create__counts(Test *t) {
+    static const char SIZES[] =
+        "--layers 10 --heads 8 --dim 768 --ffn 1536 --vocab 50432 --context 2048 ";
+    static const struct { const char *flags; double non_embedding;
+    } ROWS[] = {
+        {"", 58998528},
+        {"--act geglu", 58998528},
+        {"--act reglu", 58998528},
+        {"--act relu", 47202048},
+        {"--act gelu", 47202048},
+        {"--act swish", 47202048},
+        {"--pos learned", 58998528 + 2048 * 768},
+        {"--sink-token --pos learned", 58998528 + 2050 * 768},
+        {"--extra kv", 58998528 + 2 * 10 * 768},
+        {"--extra kv --extra-shared", 58998528 + 2 * 10 * 96},
+        {"--extra logit", 58998528 + 10 * 8},
+        {"--vbias", 58998528 + 10 * 768},
+        {"--place post", 58998528 - 768},
+        {"--kernel mlp", 58998528 + 10 * 18432},
+        {"--combine add", 58998528 - 10 * 516096},
+        {"--pos t5", 58998528 + 32 * 8},
+    };
+    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+        char flags[300];
+        Config c;
+        Model m;
+        Error e = {0};
+        snprintf(flags, sizeof flags, "%s%s", SIZES, ROWS[i].flags);
+        if (config_from_flags(&c, flags, &e) || model_create(&m, &c, false, &e)) {
+            fact(t, false, "%s: %s", flags, e.text);
+            continue;
+        }
+        idx ends = model_tensor(&m, "wte")->count + model_tensor(&m, "wcls")->count;
+        within(t, (double)ends, 77463552, 0, "embedding and unembedding, %s", ROWS[i].flags);
+        within(t, (double)(m.count - ends), ROWS[i].non_embedding, 0, "other parameters, %s",
+               ROWS[i].flags);
+        fact(t, !m.grads, "a model that only evaluates has gradients");
+        model_free(&m);
+    }
+    Config c;
+    Model m;
+    Error e = {0};
+    config_from_flags(&c, "--layers 1 --heads 16 --dim 2048 --ffn 5632 --vocab 1", &e);
+    if (model_create(&m, &c, false, &e)) { fact(t, false, "%s", e.text); return; }
+    double blocks = 22 * (double)counted(&m, 0) + (double)model_tensor(&m, "normf")->count;
+    within(t, blocks, 1130457088, 0, "the 1B model without embeddings");
+    within(t, blocks + 2.0 * 2048 * 50432, 1337026560, 0, "the 1B model");
+    model_free(&m);
+}
+
+/* Names, shapes and the mark of --decay matrices. C 12, H 4, D 3, K 2, F 7, V 11, E 5. */
+static void model_create__table(Test *t) {
+    static const struct {
+        const char *flags, *name;
+        int rank, rows, columns;
+        bool matrix;
+    } ROWS[] = {
+        {"", "wte", 2, 11, 5, true},
+        {"", "win", 2, 5, 12, true},
+        {"", "l0.norm1", 1, 12, 1, false},
+        {"", "l1.wq", 2, 12, 12, true},
+        {"", "l0.wk", 2, 12, 6, true},
+        {"", "l0.wv", 2, 12, 6, true},
+        {"", "l0.wo", 2, 12, 12, true},
+        {"", "l1.norm2", 1, 12, 1, false},
+        {"", "l0.w1", 2, 12, 7, true},
+        {"", "l0.w2", 2, 12, 7, true},
+        {"", "l0.w3", 2, 7, 12, true},
+        {"", "normf", 1, 12, 1, false},
+        {"", "wout", 2, 12, 5, true},
+        {"", "wcls", 2, 5, 11, true},
+        {"--act relu", "l0.w2", 2, 7, 12, true},
+        {"--combine add", "l0.wo", 2, 3, 12, true},
+        {"--linear-bias", "l0.bq", 1, 12, 1, false},
+        {"--linear-bias", "l0.bk", 1, 6, 1, false},
+        {"--linear-bias", "l0.bv", 1, 6, 1, false},
+        {"--linear-bias", "l0.bo", 1, 12, 1, false},
+        {"--linear-bias", "l0.b1", 1, 7, 1, false},
+        {"--linear-bias", "l0.b2", 1, 7, 1, false},
+        {"--linear-bias", "l0.b3", 1, 12, 1, false},
+        {"--linear-bias --act gelu", "l0.b2", 1, 12, 1, false},
+        {"--norm layer", "l0.norm1.b", 1, 12, 1, false},
+        {"--norm layer", "normf.b", 1, 12, 1, false},
+        {"--extra k", "l0.kstar", 2, 4, 3, false},
+        {"--extra kv --extra-shared", "l1.kstar", 2, 1, 3, false},
+        {"--extra kv", "l0.vstar", 2, 4, 3, false},
+        {"--extra kv --extra-shared", "l0.vstar", 2, 1, 3, false},
+        {"--extra logit", "l0.logit", 1, 4, 1, false},
+        {"--vbias", "l0.vplus", 2, 4, 3, false},
+        {"--kernel mlp", "l0.phi1", 2, 3, 3, true},
+        {"--kernel mlp", "l1.phi2", 2, 3, 3, true},
+        {"--pos learned", "wpe", 2, 20, 12, true},
+        {"--pos learned --sink-token", "wpe", 2, 21, 12, true},
+        {"--sink-token", "xstar", 1, 12, 1, false},
+        {"--pos t5", "rel", 2, 32, 4, false},
+    };
+    static const char SIZES[] =
+        "--layers 2 --heads 4 --dim 12 --kv-heads 2 --ffn 7 --vocab 11 --context 20 "
+        "--embed-dim 5 --pos none ";
+    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+        char flags[300];
+        Config c;
+        Model m;
+        Error e = {0};
+        snprintf(flags, sizeof flags, "%s%s", SIZES, ROWS[i].flags);
+        if (config_from_flags(&c, flags, &e) || model_create(&m, &c, true, &e)) {
+            fact(t, false, "%s: %s", flags, e.text);
+            continue;
+        }
+        const Tensor *x = model_tensor(&m, ROWS[i].name);
+        fact(t, x != NULL, "%s: no %s", ROWS[i].flags, ROWS[i].name);
+        if (x)
+            fact(t,
+                 x->rank == ROWS[i].rank && x->shape[0] == ROWS[i].rows &&
+                     x->shape[1] == ROWS[i].columns &&
+                     x->count == (idx)ROWS[i].rows * ROWS[i].columns && x->matrix == ROWS[i].matrix,
+                 "%s: rank %d [%d,%d], matrix %d", x->name, x->rank, x->shape[0], x->shape[1],
+                 x->matrix);
+        model_free(&m);
+    }
+}
+
+/* The default has 2 + 9 L + 1 tensors and none of the others; they lie end to end, and the named
+ * pointers and those of the gradients point at them. */
+static void model_create__layout(Test *t) {
+    static const char *const ABSENT[] = {
+        "win",     "xstar",    "wpe",      "rel",      "l0.norm1.b", "l0.bq",   "l0.b3",
+        "l0.phi1", "l0.kstar", "l0.vstar", "l0.logit", "l0.vplus",   "normf.b", "wout",
+        "l2.wq",   "L0.wq",    ""};
+    Lab b;
+    if (!lab_open(&b, t, 1, 4, "")) return;
+    const Model *m = &b.m;
+    fact(t, m->n_tensors == 21, "%d tensors", m->n_tensors);
+    for (int i = 0; i < (int)(sizeof ABSENT / sizeof ABSENT[0]); i++)
+        fact(t, !model_tensor(m, ABSENT[i]), "the default has %s", ABSENT[i]);
+    idx at = 0;
+    for (int i = 0; i < m->n_tensors; at += m->tensor[i++].count)
+        fact(t, m->tensor[i].at == at, "%s starts at %td, not %td", m->tensor[i].name,
+             m->tensor[i].at, at);
+    fact(t, at == m->count, "%td numbers, not %td", m->count, at);
+    fact(t, !m->w.layer[0].bq && !m->w.rel && !m->d.layer[1].kstar,
+         "a pointer to a tensor that is absent");
+    lab_close(&b);
+    if (!lab_open(&b, t, 1, 4,
+                  "--linear-bias --norm layer --extra kv --vbias --kernel mlp --sink-token "
+                  "--pos t5 --embed-dim 5"))
+        return;
+    m = &b.m;
+    const Layer *w = &m->w.layer[1], *d = &m->d.layer[1];
+    const struct { const char *name; const real *w, *d;
+    } POINTERS[] = {
+        {"wte", m->w.wte, m->d.wte},       {"win", m->w.win, m->d.win},
+        {"xstar", m->w.xstar, m->d.xstar}, {"rel", m->w.rel, m->d.rel},
+        {"normf", m->w.normf, m->d.normf}, {"normf.b", m->w.normfb, m->d.normfb},
+        {"wout", m->w.wout, m->d.wout},    {"wcls", m->w.wcls, m->d.wcls},
+        {"l1.norm1", w->norm1, d->norm1},  {"l1.norm1.b", w->norm1b, d->norm1b},
+        {"l1.wq", w->wq, d->wq},           {"l1.wk", w->wk, d->wk},
+        {"l1.wv", w->wv, d->wv},           {"l1.wo", w->wo, d->wo},
+        {"l1.bq", w->bq, d->bq},           {"l1.bk", w->bk, d->bk},
+        {"l1.bv", w->bv, d->bv},           {"l1.bo", w->bo, d->bo},
+        {"l1.norm2", w->norm2, d->norm2},  {"l1.norm2.b", w->norm2b, d->norm2b},
+        {"l1.w1", w->w1, d->w1},           {"l1.w2", w->w2, d->w2},
+        {"l1.w3", w->w3, d->w3},           {"l1.b1", w->b1, d->b1},
+        {"l1.b2", w->b2, d->b2},           {"l1.b3", w->b3, d->b3},
+        {"l1.kstar", w->kstar, d->kstar},  {"l1.vstar", w->vstar, d->vstar},
+        {"l1.vplus", w->vplus, d->vplus},  {"l1.phi1", w->phi1, d->phi1},
+        {"l1.phi2", w->phi2, d->phi2},
+    };
+    for (int i = 0; i < (int)(sizeof POINTERS / sizeof POINTERS[0]); i++) {
+        const Tensor *x = model_tensor(m, POINTERS[i].name);
+        fact(t, x && POINTERS[i].w == m->params + x->at && POINTERS[i].d == m->grads + x->at,
+             "%s is elsewhere", POINTERS[i].name);
+    }
+    lab_close(&b);
+}
+
+/* The laws of a start: a standard deviation, minus the half-width of a uniform law, or a constant.
+ * C 64, H 4, D 16, F 96, V 400, L 3. */
+static void model_init__laws(Test *t) {
+    const double narrow = 0.02 / sqrt(6), swiglu = 1 / (sqrt(96) * 3), a = sqrt(0.4);
+    enum { NORMAL, UNIFORM, EXACTLY };
+    const struct { const char *flags, *name; struct { int law; double size; } start[3];
+    } ROWS[] = {
+        {"", "wte", {{NORMAL, 1}, {NORMAL, a / 8}, {NORMAL, 0.02}}},
+        {"", "l0.wq", {{UNIFORM, 1.0 / 8}, {NORMAL, a / 8}, {NORMAL, 0.02}}},
+        {"", "l1.wk", {{UNIFORM, 1.0 / 8}, {NORMAL, a / 8}, {NORMAL, 0.02}}},
+        {"", "l0.wo", {{UNIFORM, 1.0 / 8}, {NORMAL, a / 8}, {NORMAL, narrow}}},
+        {"--combine add", "l0.wo", {{UNIFORM, 1.0 / 4}, {NORMAL, a / 4}, {NORMAL, narrow}}},
+        {"", "l2.w2", {{UNIFORM, 1.0 / 8}, {NORMAL, a / 8}, {NORMAL, 0.02}}},
+        {"", "l2.w3", {{UNIFORM, 1 / sqrt(96)}, {NORMAL, swiglu}, {NORMAL, narrow}}},
+        {"--act geglu",
+         "l0.w3",
+         {{UNIFORM, 1 / sqrt(96)}, {NORMAL, a / sqrt(96)}, {NORMAL, narrow}}},
+        {"--act relu",
+         "l0.w2",
+         {{UNIFORM, 1 / sqrt(96)}, {NORMAL, a / sqrt(96)}, {NORMAL, narrow}}},
+        {"", "wcls", {{UNIFORM, 1.0 / 8}, {NORMAL, a / 8}, {NORMAL, 0.02}}},
+        {"", "normf", {{EXACTLY, 1}, {EXACTLY, 1}, {EXACTLY, 1}}},
+        {"--norm layer", "l0.norm1.b", {{EXACTLY, 0}, {EXACTLY, 0}, {EXACTLY, 0}}},
+        {"--pos learned", "wpe", {{NORMAL, 1}, {NORMAL, a / 8}, {NORMAL, 0.02}}},
+        {"--pos t5", "rel", {{EXACTLY, 0}, {EXACTLY, 0}, {EXACTLY, 0}}},
+        {"--sink-token", "xstar", {{NORMAL, 1}, {NORMAL, a / 8}, {NORMAL, 0.02}}},
+        {"--kernel mlp", "l0.phi1", {{UNIFORM, 1.0 / 4}, {NORMAL, a / 4}, {NORMAL, 0.02}}},
+        {"--extra kv", "l0.kstar", {{NORMAL, 0.02}, {NORMAL, 0.02}, {NORMAL, 0.02}}},
+        {"--extra kv", "l0.vstar", {{NORMAL, 0.02}, {NORMAL, 0.02}, {NORMAL, 0.02}}},
+        {"--vbias", "l0.vplus", {{NORMAL, 0.02}, {NORMAL, 0.02}, {NORMAL, 0.02}}},
+        {"--linear-bias", "l0.bq", {{UNIFORM, 1.0 / 8}, {EXACTLY, 0}, {EXACTLY, 0}}},
+        {"--linear-bias --act relu",
+         "l0.b2",
+         {{UNIFORM, 1 / sqrt(96)}, {EXACTLY, 0}, {EXACTLY, 0}}},
+        {"--linear-bias", "l0.b2", {{UNIFORM, 1.0 / 8}, {EXACTLY, 0}, {EXACTLY, 0}}},
+        {"--linear-bias", "l0.b3", {{UNIFORM, 1 / sqrt(96)}, {EXACTLY, 0}, {EXACTLY, 0}}},
+        {"--linear-bias --combine add", "l0.bo", {{UNIFORM, 1.0 / 4}, {EXACTLY, 0}, {EXACTLY, 0}}},
+        {"--embed-dim 25", "win", {{UNIFORM, 1.0 / 5}, {NORMAL, a / 5}, {NORMAL, 0.02}}},
+        {"--embed-dim 25", "wcls", {{UNIFORM, 1.0 / 5}, {NORMAL, a / 5}, {NORMAL, 0.02}}},
+    };
+    static const char SIZES[] = "--layers 3 --heads 4 --dim 64 --ffn 96 --vocab 400 --context 128 ";
+    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++)
+        for (int init = 0; init < 3; init++) {
+            char flags[300];
+            Lab b;
+            snprintf(flags, sizeof flags, "%s%s", SIZES, ROWS[i].flags);
+            if (!lab_open(&b, t, 1, 4, flags)) return;
+            model_init(&b.m, init, 3);
+            const Tensor *x = model_tensor(&b.m, ROWS[i].name);
+            const real *w = b.m.params + x->at;
+            double n = (double)x->count, mean = 0, square = 0, most = biggest(x->count, w);
+            for (idx j = 0; j < x->count; j++) {
+                mean += (double)w[j] / n;
+                square += (double)w[j] * (double)w[j] / n;
+            }
+            double size = ROWS[i].start[init].size;
+            int law = ROWS[i].start[init].law;
+            double sigma = law == UNIFORM ? size / sqrt(3) : size,
+                   fourth = law == UNIFORM ? 0.8 : 2;
+            if (law == EXACTLY)
+                within(t, fabs(mean - size) + fabs(sqrt(square) - size), 0, 0, "%s %s",
+                       ROWS[i].flags, ROWS[i].name);
+            else {                                           /* five standard errors */
+                within(t, mean / sigma, 0, 5 / sqrt(n), "mean of %s, init %d", ROWS[i].name, init);
+                within(t, square / (sigma * sigma), 1, 5 * sqrt(fourth / n),
+                       "variance of %s %s, init %d", ROWS[i].flags, ROWS[i].name, init);
+            }
+            if (law == UNIFORM)
+                fact(t, most <= size && most > size * (1 - 12 / n), "%s reaches %g of %g",
+                     ROWS[i].name, most, size);
+            if (law == NORMAL && n > 999)
+                fact(t, most > 2.5 * sigma, "%s is not normal: at most %g sigma", ROWS[i].name,
+                     most / sigma);
+            lab_close(&b);
+        }
+}
+
+/* One seed gives one tensor its numbers in every variant; another seed, name or layer gives
+ * others. */
+static void model_init__streams(Test *t) {
+    Lab a, b;
+    if (!lab_open(&a, t, 1, 4, "") || !lab_open(&b, t, 1, 4,
+                                                "--extra kv --sim sigmoid --pos learned --vbias "
+                                                "--place post --norm layer --sink-token"))
+        return;
+    for (int init = 0; init < 3; init++) {
+        model_init(&a.m, init, 11);
+        model_init(&b.m, init, 11);
+        for (int k = 0; k < a.m.n_tensors; k++) {
+            const Tensor *x = &a.m.tensor[k], *y = model_tensor(&b.m, x->name);
+            if (!y) { fact(t, !strcmp(x->name, "normf"), "post-norm lacks %s", x->name); continue; }
+            fact(t,
+                 !memcmp(a.m.params + x->at, b.m.params + y->at, (size_t)x->count * sizeof(real)),
+                 "%s differs between variants of one seed", x->name);
+        }
+    }
+    model_init(&a.m, INIT_TORCH, 11);
+    model_init(&b.m, INIT_TORCH, 12);
+    fact(t, lab_at(&a, "l0.wq")[0] != lab_at(&b, "l0.wq")[0], "seeds 11 and 12 start alike");
+    fact(t, lab_at(&a, "l0.wq")[0] != lab_at(&a, "l1.wq")[0], "layers start alike");
+    fact(t, lab_at(&a, "l0.wq")[0] != lab_at(&a, "l0.wk")[0], "q and k start alike");
+    lab_close(&a);
+    lab_close(&b);
+}
+
+/* =================================================================================================
+ * 3  Operators
+ *
+ * 3.1 to 3.3  Embedding, normalisation, linear */
+
+/* H^0: rows of the embedding, its projection, x* before them, a learned table, nothing else. */
+static void embed_forward__rows(Test *t) {
+    static const char *const FLAGS[] = {"--pos none", "--pos learned", "--pos learned --sink-token",
+        "--pos none --embed-dim 5", "--pos learned --sink-token --embed-dim 5", "--pos rotary"};
+    for (int i = 0; i < 6; i++) {
+        Lab b;
+        if (!lab_open(&b, t, 2, 5, FLAGS[i])) return;
+        const Weights *w = &b.m.w;
+        int C = b.m.c.dim, E = b.m.c.embed_dim, first = b.m.c.sink_token, N = 5 + first;
+        lab_forward(&b);
+        for (int s = 0; s < 2; s++)
+            for (int n = 0; n < N; n++)
+                for (int ch = 0; ch < C; ch++) {
+                    double want = n < first ? (double)w->xstar[ch] : 0;
+                    int id = n < first ? 0 : b.ids[s * 5 + n - first];
+                    for (int e = 0; n >= first && e < E; e++)
+                        want += E == C ? (e == ch) * (double)w->wte[id * E + e]
+                                       : (double)w->wte[id * E + e] * (double)w->win[e * C + ch];
+                    if (w->wpe) want += (double)w->wpe[n * C + ch];
+                    within(t, (double)b.a.h0[(s * N + n) * C + ch], want, 32 * REAL_EPS, "H^0, %s",
+                           FLAGS[i]);
+                }
+        lab_close(&b);
+    }
+}
+
+/* [E5] p_n = (sin n, cos n, sin 0.01 n, cos 0.01 n) at C = 4, from n = 0, which x* takes if
+ * present. */
+static void embed_forward__absolute(Test *t) {
+    for (int sink = 0; sink < 2; sink++) {
+        Lab b;
+        if (!lab_open(&b, t, 1, 5,
+                      sink ? "--dim 4 --pos absolute --sink-token" : "--dim 4 --pos absolute"))
+            return;
+        lab_fill(&b, "wte", 0);
+        lab_fill(&b, "xstar", 0);
+        lab_forward(&b);
+        static const double ROWS[][4] = {
+            {0, 1, 0, 1},
+            {0.84147098480789651, 0.54030230586813972, 0.0099998333341666647, 0.99995000041666528},
+            {0.90929742682568170, -0.41614683654714239, 0.019998666693333079, 0.99980000666657778},
+        };
+        for (int n = 0; n < 3; n++)
+            for (int ch = 0; ch < 4; ch++)
+                within(t, (double)b.a.h0[n * 4 + ch], ROWS[n][ch], 2 * REAL_EPS, "p_%d[%d]", n, ch);
+        lab_close(&b);
+    }
+}
+
+/* One row worked by hand: x = (3, 4), gains (2, -1), biases (10, 20); and a row of zeros. */
+static void norm_forward__by_hand(Test *t) {
+    const double rms = 1 / sqrt(12.5 + 1e-5), deviation = 1 / sqrt(0.25 + 1e-5);
+    const double want[2][4] = {{6 * rms, -4 * rms, 0, 0},
+                               {10 - deviation, 20 - 0.5 * deviation, 10, 20}};
+    for (int norm = 0; norm < 2; norm++) {
+        Lab b;
+        if (!lab_open(&b, t, 1, 2, norm ? "--dim 2 --pos none --heads 1 --norm layer"
+                                        : "--dim 2 --pos none --heads 1")) return;
+        real *e = lab_at(&b, "wte"), *g = lab_at(&b, "l0.norm1"), *bias = lab_at(&b, "l0.norm1.b");
+        b.ids[0] = 0;
+        b.ids[1] = 1;
+        e[0] = 3; e[1] = 4; e[2] = 0; e[3] = 0;
+        g[0] = 2; g[1] = -1;
+        if (norm) { bias[0] = 10; bias[1] = 20; }
+        lab_forward(&b);
+        for (int i = 0; i < 4; i++)
+            within(t, (double)b.a.layer[0].n1[i], want[norm][i], 32 * REAL_EPS, "%s of row %d",
+                   norm ? "LayerNorm" : "RMSNorm", i / 2);
+        lab_close(&b);
+    }
+}
+
+/* What norms must forget: RMSNorm a factor, LayerNorm a constant as well (both but for eps). */
+static void norm_forward__invariances(Test *t) {
+    for (int norm = 0; norm < 2; norm++) {
+        Lab b;
+        if (!lab_open(&b, t, 1, 2, norm ? "--pos none --norm layer --norm-eps 0"
+                                        : "--pos none --norm-eps 0")) return;
+        real *e = lab_at(&b, "wte");
+        int C = b.m.c.dim;
+        b.ids[0] = 0;
+        b.ids[1] = 1;
+        for (int ch = 0; ch < C; ch++) e[C + ch] = 8 * e[ch] + (norm ? 3 : 0);
+        lab_forward(&b);
+        within(t, apart(C, b.a.layer[0].n1, b.a.layer[0].n1 + C), 0, 16 * REAL_EPS, "norm %d",
+               norm);
+        fact(t, biggest(C, b.a.layer[0].n1) > 0.5, "the norm is nearly 0");
+        lab_close(&b);
+    }
+}
+
+/* q, k, v = n(x) W + b, with key heads of their own width; o W_O + b_O and the residual. */
+static void linear__with_biases(Test *t) {
+    Lab b;
+    if (!lab_open(&b, t, 2, 5, "--pos none --linear-bias --heads 4 --kv-heads 2")) return;
+    lab_forward(&b);
+    const LayerActs *a = &b.a.layer[0];
+    const Layer *w = &b.m.w.layer[0];
+    const struct { const char *name; const real *y, *x, *w, *b, *plus; int in, out;
+    } ROWS[] = {
+        {"q", a->q, a->n1, w->wq, w->bq, NULL, 12, 12},
+        {"k", a->k, a->n1, w->wk, w->bk, NULL, 12, 6},
+        {"v", a->v, a->n1, w->wv, w->bv, NULL, 12, 6},
+        {"s1", a->s1, a->o, w->wo, w->bo, a->x, 12, 12},
+        {"f1", a->f1, a->n2, w->w1, w->b1, NULL, 12, 7},
+        {"f2", a->f2, a->n2, w->w2, w->b2, NULL, 12, 7},
+        {"s2", a->s2, a->fa, w->w3, w->b3, a->s1, 7, 12},
+    };
+    for (int r = 0; r < 7; r++)
+        for (int n = 0; n < 10; n++)
+            for (int o = 0; o < ROWS[r].out; o++) {
+                double want = (double)ROWS[r].b[o];
+                if (ROWS[r].plus) want += (double)ROWS[r].plus[n * ROWS[r].out + o];
+                for (int i = 0; i < ROWS[r].in; i++)
+                    want += (double)ROWS[r].x[n * ROWS[r].in + i] *
+                            (double)ROWS[r].w[i * ROWS[r].out + o];
+                within(t, (double)ROWS[r].y[n * ROWS[r].out + o], want, 256 * REAL_EPS, "%s",
+                       ROWS[r].name);
+            }
+    lab_close(&b);
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 3.4  Positions inside the dot product */
+
+/* Runs the lab with probes and leaves the scores z of layer 0 in z [B,H,N,S]; the caller frees. */
+static real *scores(Lab *b) {
+    int L = b->m.c.layers, N = config_rows(&b->m.c, b->T), S = config_columns(&b->m.c, b->T);
+    Probe *probe = calloc((size_t)L, sizeof *probe);
+    real *z = calloc((size_t)(b->B * b->m.c.heads * N * S), sizeof(real));
+    if (!probe || !z) exit(1);
+    probe[0].z = z;
+    b->a.probe = probe;
+    lab_forward(b);
+    b->a.probe = NULL;
+    free(probe);
+    return z;
+}
+
+/* [E8] Rotary turns pair p of row n by the angle n base^(-2p/r), and keeps every other dim and
+ * length. */
+static void rotate__angles(Test *t) {
+    static const char *const FLAGS[] = {"", "--rope-pairing interleaved", "--rotary-dims 4",
+        "--rotary-dims 2 --rope-pairing interleaved --sink-token", "--rope-base 100 --kv-heads 1"};
+    for (int f = 0; f < 5; f++) {
+        Lab b, flat;
+        char flags[200];
+        snprintf(flags, sizeof flags, "%s --pos none", FLAGS[f]);
+        if (!lab_open(&b, t, 2, 9, FLAGS[f]) || !lab_open(&flat, t, 2, 9, flags)) return;
+        const Config *c = &b.m.c;
+        lab_forward(&b);
+        lab_forward(&flat);
+        int D = c->head_dim, half = c->rotary_dims / 2, N = config_rows(c, 9);
+        bool split = c->rope_pairing == PAIR_HALF;
+        for (int key = 0; key < 2; key++) {
+            int heads = key ? c->kv_heads : c->heads;
+            const real *x = key ? b.a.layer[0].k : b.a.layer[0].q;
+            const real *y = key ? flat.a.layer[0].k : flat.a.layer[0].q;
+            for (int row = 0; row < 2 * N * heads; row++, x += D, y += D)
+                for (int d = 0; d < D; d++) {
+                    int pair = split ? d % half : d / 2, second = split ? d / half : d % 2;
+                    int partner = split ? (d + half) % (2 * half) : d ^ 1;
+                    double angle = row / heads % N *
+                                   pow(c->rope_base, -2.0 * pair / c->rotary_dims);
+                    double turned = (double)y[d] * cos(angle) +
+                                    (double)y[d < 2 * half ? partner : d] * sin(angle) *
+                                        (second ? 1 : -1);
+                    within(t, (double)x[d], d < 2 * half ? turned : (double)y[d], 64 * REAL_EPS,
+                           "dim %d of row %d, %s", d, row / heads % N, FLAGS[f]);
+                }
+        }
+        lab_close(&b);
+        lab_close(&flat);
+    }
+}
+
+/* [E8] With one token repeated, a score depends on i - j alone, and lengths do not depend on i. */
+static void rotate__relative(Test *t) {
+    Lab b;
+    if (!lab_open(&b, t, 1, 40, "")) return;
+    for (int i = 0; i < 40; i++) b.ids[i] = 4;
+    real *z = scores(&b);
+    double spread = 0;
+    for (int h = 0; h < 2; h++)
+        for (int i = 1; i < 40; i++) {
+            for (int j = 1; j <= i; j++)
+                within(t, (double)z[(h * 40 + i) * 40 + j],
+                       (double)z[(h * 40 + i - 1) * 40 + j - 1], 64 * REAL_EPS,
+                       "z(%d,%d) against its neighbour up the diagonal", i, j);
+            spread = fmax(spread, fabs((double)z[(h * 40 + i) * 40] - (double)z[h * 1600]));
+        }
+    fact(t, spread > 0.1, "the distance does not matter");
+    free(z);
+    lab_close(&b);
+}
+
+/* (F4) The two pairings are one model with the dims of q and k renamed. */
+static void rotate__pairings(Test *t) {
+    Lab a, b;
+    if (!lab_open(&a, t, 1, 12, "--linear-bias")
+        || !lab_open(&b, t, 1, 12, "--linear-bias --rope-pairing interleaved")) return;
+    int D = a.m.c.head_dim, HD = 2 * D;
+    for (int l = 0; l < 2; l++)
+        for (int key = 0; key < 2; key++)
+            for (int h = 0; h < 2; h++)
+                for (int d = 0; d < D; d++) {
+                    int to = h * D + (d < D / 2 ? 2 * d : 2 * (d - D / 2) + 1);
+                    real *x = key ? a.m.w.layer[l].wk : a.m.w.layer[l].wq;
+                    real *y = key ? b.m.w.layer[l].wk : b.m.w.layer[l].wq;
+                    for (int i = 0; i < 12; i++) y[i * HD + to] = x[i * HD + h * D + d];
+                    (key ? b.m.w.layer[l].bk : b.m.w.layer[l].bq)[to] =
+                        (key ? a.m.w.layer[l].bk : a.m.w.layer[l].bq)[h * D + d];
+                }
+    lab_forward(&a);
+    lab_forward(&b);
+    within(t, apart(12 * 12, a.a.nf, b.a.nf), 0, 256 * REAL_EPS, "states of the renamed model");
+    lab_close(&a);
+    lab_close(&b);
+}
+
+/* Frequencies: the paper's, the linear stretch, and Llama 3.1's (base 500000, D 128: 8, 1, 4,
+ * 8192), whose numbers were worked in wavelengths: pair 28 is kept, 29 to 34 lie on the ramp, 35
+ * is stretched whole. */
+static void rope_frequency__stretched(Test *t) {
+    Config c = {.rotary_dims = 96, .rope_base = 10000};
+    within(t, rope_frequency(&c, 0), 1, 0, "pair 0");
+    within(t, rope_frequency(&c, 15), 0.056234132519034908, 1e-16, "pair 15 of 48");
+    within(t, rope_frequency(&c, 24), 0.01, 1e-17, "pair 24 of 48");
+    c.rope_scaling = ROPE_LINEAR;
+    c.rope_factor = 4;
+    within(t, rope_frequency(&c, 24), 0.0025, 1e-17, "linear");
+    c = (Config){.rotary_dims = 128,
+                 .rope_base = 500000,
+                 .rope_scaling = ROPE_LLAMA3,
+                 .rope_factor = 8,
+                 .rope_low = 1,
+                 .rope_high = 4,
+                 .rope_original = 8192};
+    int ramp = 0;
+    for (int p = 0; p < 64; p++) {
+        double plain = pow(500000, -p / 64.0), w = rope_frequency(&c, p);
+        within(t, w / plain, slow_frequency(&c, p) / plain, 8 * DBL_EPSILON, "llama3, pair %d", p);
+        fact(t, p > 28 || w == plain, "pair %d is stretched", p);
+        fact(t, p < 35 || fabs(w * 8 / plain - 1) < 1e-14, "pair %d is not stretched whole", p);
+        ramp += w < plain && w > plain / 7.99;
+    }
+    fact(t, ramp == 6, "%d pairs on the ramp", ramp);
+}
+
+/* [E6] The bucket of every distance up to 200, against the list of borders; and far out. */
+static void position_bucket__list(Test *t) {
+    for (int n = 0; n <= 200; n++)
+        fact(t, position_bucket(n) == slow_bucket(n), "bucket(%d) = %d", n, position_bucket(n));
+    fact(t, position_bucket(63) == 26 && position_bucket(112) == 30 && position_bucket(113) == 31,
+         "borders");
+    fact(t, position_bucket(-5) == 0 && position_bucket(1 << 20) == 31, "the ends");
+}
+
+/* [E6] [E7] With q = 0 a score is its bias: relative's bucket number for every head, T5's learned
+ * table, ALiBi's slopes at 8, 16 and 6 heads; a key ahead of its query, inside a prefix, counts as
+ * distance 0. */
+static void distance_bias__tables(Test *t) {
+    static const double EIGHT[] = {0.5,     0.25,     0.125,     0.0625,
+                                   0.03125, 0.015625, 0.0078125, 0.00390625};
+    static const double SIX[] = {0.39685026299204984,  0.15749013123685915,   0.0625,
+                                 0.024803141437003115, 0.0098431332023036968, 0.00390625};
+    static const double FIRST16[] = {0.70710678118654752, 0.5, 0.35355339059327376, 0.25};
+    static const struct { const char *flags; int heads; const double *slope; int known;
+    } ROWS[] = {
+        {"--pos alibi --dim 16 --heads 8", 8, EIGHT, 8},
+        {"--pos alibi --dim 12 --heads 6", 6, SIX, 6},
+        {"--pos alibi --dim 16 --heads 16", 16, FIRST16, 4},
+        {"--pos relative", 2, NULL, 2},
+        {"--pos t5", 2, NULL, 2},
+        {"--pos t5 --prefix 3 --sink-token", 2, NULL, 2},
+        {"--pos relative --prefix 3", 2, NULL, 2},
+        {"--pos alibi --prefix 3 --dim 16 --heads 8", 8, EIGHT, 8},
+    };
+    for (int r = 0; r < 8; r++) {
+        Lab b;
+        if (!lab_open(&b, t, 1, 40, ROWS[r].flags)) return;
+        const Config *c = &b.m.c;
+        for (int l = 0; l < 2; l++) lab_fill(&b, l ? "l1.wq" : "l0.wq", 0);
+        real *z = scores(&b);
+        int N = config_rows(c, 40);
+        for (int h = 0; h < ROWS[r].known; h++)
+            for (int i = 0; i < N; i++)
+                for (int j = 0; j < N; j++) {
+                    if (!slow_visible(c, 0, i, j)) continue;
+                    int n = i > j ? i - j : 0;
+                    double want = ROWS[r].slope      ? -n * ROWS[r].slope[h]
+                                  : c->pos == POS_T5 ? (double)b.m.w.rel[slow_bucket(n) * 2 + h]
+                                                     : slow_bucket(n);
+                    within(t, (double)z[(h * N + i) * N + j], want, 32 * REAL_EPS,
+                           "%s, head %d, distance %d", ROWS[r].flags, h, i - j);
+                }
+        free(z);
+        lab_close(&b);
+    }
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 3.5  Activations and the kernel phi */
+
+/* [T11] Against libm's formulas on a grid, and at 1 against numbers from tables of the error
+ * function. */
+static void activate__formulas(Test *t) {
+    static const struct { int act; double at_1, at_minus_2;
+    } KNOWN[] = {
+        {ACT_SWIGLU, 0.73105857863000487, -0.23840584404423511},
+        {ACT_SWISH, 0.73105857863000487, -0.23840584404423511},
+        {ACT_GEGLU, 0.84134474606854293, -0.045500263896358414},
+        {ACT_GELU, 0.84134474606854293, -0.045500263896358414},
+        {ACT_REGLU, 1, 0},
+        {ACT_RELU, 1, 0},
+        {ACT_GELUTANH, 0.84119199060827670, -0.045402305912224865},
+    };
+    for (int i = 0; i < 7; i++) {
+        int act = KNOWN[i].act;
+        within(t, activate(act, 1), KNOWN[i].at_1, 4 * REAL_EPS, "act %d at 1", act);
+        within(t, activate(act, -2), KNOWN[i].at_minus_2, 4 * REAL_EPS, "act %d at -2", act);
+        for (double x = -12; x <= 12; x += 0.125)
+            within(t, activate(act, x), slow_act(act, x), 8 * REAL_EPS * fmax(1, fabs(x)),
+                   "act %d at %g", act, x);
+        fact(t, activate(act, -100) > -1e-30 && activate(act, 1e4) == 1e4, "act %d far out", act);
+        fact(t, activate(act, 0) == 0, "act %d at 0", act);
+    }
+}
+
+/* Table 11 [T11]: (act(h W1) * h W2) W3 when gated, else act(h W1) W2, for all seven. */
+static void ffn_forward__table_11(Test *t) {
+    static const char *const ACTS[] = {"swiglu", "geglu", "reglu",   "swish",
+                                       "gelu",   "relu",  "gelutanh"};
+    for (int act = 0; act < 7; act++) {
+        Lab b;
+        char flags[60];
+        snprintf(flags, sizeof flags, "--act %s", ACTS[act]);
+        if (!lab_open(&b, t, 1, 6, flags)) return;
+        lab_forward(&b);
+        const LayerActs *a = &b.a.layer[1];
+        const Layer *w = &b.m.w.layer[1];
+        fact(t, b.m.c.act == act && config_gated(&b.m.c) == (act < 3) && !w->w3 == (act >= 3), "%s",
+             ACTS[act]);
+        double in[12], y[12];
+        for (int n = 0; n < 6; n++) {
+            for (int i = 0; i < 12; i++) in[i] = (double)a->n2[n * 12 + i];
+            slow_ffn(&b.m.c, w, y, in);
+            for (int i = 0; i < 12; i++)
+                within(t, (double)a->s2[n * 12 + i], (double)a->s1[n * 12 + i] + y[i],
+                       256 * REAL_EPS, "%s", flags);
+        }
+        lab_close(&b);
+    }
+}
+
+/* phi(x) is elu(x) + 1, or max(x phi1, 0) phi2, the same for every head, for q and for k [T15]. */
+static void kernel_forward__formulas(Test *t) {
+    static const char *const FLAGS[] = {
+        "--kernel elu", "--kernel mlp", "--kernel mlp --heads 4 --kv-heads 2 --head-dim 8",
+        "--kernel identity"};
+    for (int f = 0; f < 4; f++) {
+        Lab b;
+        if (!lab_open(&b, t, 2, 6, FLAGS[f])) return;
+        lab_forward(&b);
+        int D = b.m.c.head_dim;
+        const LayerActs *a = &b.a.layer[1];
+        for (int key = 0; key < 2; key++) {
+            const real *x = key ? a->k : a->q, *y = key ? a->fk : a->fq;
+            for (int row = 0; row < 12 * (key ? b.m.c.kv_heads : b.m.c.heads); row++) {
+                double in[8], want[8];
+                for (int d = 0; d < D; d++) in[d] = (double)x[row * D + d];
+                slow_phi(&b.m.c, &b.m.w.layer[1], want, in);
+                for (int d = 0; d < D; d++)
+                    within(t, (double)y[row * D + d], want[d], 128 * REAL_EPS, "phi(%s), %s",
+                           key ? "k" : "q", FLAGS[f]);
+            }
+        }
+        lab_close(&b);
+    }
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 3.6  One row of scores */
+
+/* The whole row by its formulas, in long double; what is masked has s = 0 and slope 0. */
+typedef struct Row { long double a[400], g[400], pi[400], m[400], Z; } Row;
+
+static void row_by_formula(const Config *c, int n, const real *z, Row *r) {
+    long double s[400], ds[400], sum = 0, size = 0, power = 0,
+                                 e = c->sim == SIM_EXP ? 0 : (long double)(real)1e-8;
+    long double p = c->pnorm;
+    for (int j = 0; j < n; j++) {
+        long double x = z[j];
+        bool masked = !(z[j] > -INFINITY);
+        s[j] = c->sim == SIM_EXP ? expl(x) : c->sim == SIM_SIGMOID ? 1 / (1 + expl(-x))
+             : c->sim == SIM_ELU ? (x > 0 ? x + 1 : expl(x)) : x;
+        ds[j] = c->sim == SIM_EXP ? s[j] : c->sim == SIM_SIGMOID ? s[j] / (1 + expl(x))
+              : c->sim == SIM_ELU ? (x > 0 ? 1 : s[j]) : 1;
+        if (masked) s[j] = ds[j] = 0;
+        sum += s[j];
+        size += fabsl(s[j]);
+        if (!masked) power += powl(fabsl(s[j]), p);
+    }
+    r->Z = c->normalizer == NORMALIZER_SUM ? sum + e : c->normalizer == NORMALIZER_ONE ? 1
+         : c->normalizer == NORMALIZER_CLAMP ? fmaxl(fabsl(sum), 1) : powl(power, 1 / p);
+    for (int j = 0; j < n; j++) {
+        r->a[j] = s[j] / r->Z;
+        r->g[j] = ds[j] / r->Z;
+        r->m[j] = fabsl(s[j]) / (size + e);
+        r->pi[j] = 0;
+        if (c->normalizer == NORMALIZER_SUM) r->pi[j] = ds[j] / r->Z;
+        if (c->normalizer == NORMALIZER_CLAMP && fabsl(sum) > 1) r->pi[j] = ds[j] / sum;
+        if (c->normalizer == NORMALIZER_PNORM && s[j] != 0)
+            r->pi[j] = powl(fabsl(s[j]), p - 1) * (s[j] < 0 ? -1 : 1) * ds[j] / powl(r->Z, p);
+    }
+}
+
+/* [T15] [E43] Weights, kept number, slopes, pulls, Z and metric of random rows of every length,
+ * for every similarity and normaliser; a fifth of each row is masked. */
+static void row__every_operation(Test *t) {
+    static const struct {
+        int normalizer;
+        double p;
+    } NORMALIZERS[] = {{NORMALIZER_SUM, 0},     {NORMALIZER_ONE, 0},     {NORMALIZER_CLAMP, 0},
+                       {NORMALIZER_PNORM, 0.5}, {NORMALIZER_PNORM, 1.5}, {NORMALIZER_PNORM, 2},
+                       {NORMALIZER_PNORM, 3},   {NORMALIZER_PNORM, 7}};
+    static const int LENGTHS[] = {1, 2, 3, 7, 33, 257, 400};
+    Row want;
+    Rng r = {17};
+    int over = 0, under = 0;
+    for (int sim = 0; sim < 4; sim++)
+        for (int k = 0; k < 8; k++)
+            for (int x = 0; x < 70; x++) {
+                Config c = {.sim = sim,
+                            .normalizer = NORMALIZERS[k].normalizer,
+                            .pnorm = NORMALIZERS[k].p};
+                bool cancels = sim == SIM_IDENTITY &&
+                               (c.normalizer == NORMALIZER_SUM || c.pnorm == 0.5);
+                if (cancels) continue;                       /* refused at configuration */
+                int n = LENGTHS[x % 7];
+                real z[400], a[400], spare[400], b[400], g[400], pi[400], m[400];
+                double shift = x % 3 - 1.0,
+                       spread = c.normalizer == NORMALIZER_CLAMP && x % 2 ? 0.02 : 2;
+                for (int j = 0; j < n; j++) z[j] = (real)(spread * (shift + rng_normal(&r)));
+                for (int j = 1; j < n; j++) if (rng_below(&r, 5) == 0) z[j] = (real)-INFINITY;
+                row_by_formula(&c, n, z, &want);
+                copy(a, z, n);
+                real keep = row_forward(&c, n, a, spare);
+                row_backward(&c, n, z, keep, b, g, pi);
+                row_metric(&c, n, a, keep, m);
+                over += c.normalizer == NORMALIZER_CLAMP && want.Z > 1;
+                under += c.normalizer == NORMALIZER_CLAMP && want.Z == 1;
+                double eps = REAL_EPS * (8 + 2 * sqrt(n)) * fmax(1, c.pnorm);
+                within(t, (double)(row_normalizer(&c, keep) / want.Z), 1, 4 * eps,
+                       "Z of sim %d, normalizer %d, p %g", sim, c.normalizer, c.pnorm);
+                for (int j = 0; j < n; j++) {
+                    const double got[] = {(double)a[j], (double)b[j], (double)g[j], (double)pi[j],
+                                          (double)m[j]};
+                    const long double to[] = {want.a[j], want.a[j], want.g[j], want.pi[j],
+                                              want.m[j]};
+                    static const char *const NAMES[] = {"weight", "weight made again", "slope",
+                                                        "pull", "metric"};
+                    for (int y = 0; y < 5; y++)
+                        within(t, got[y], (double)to[y], 4 * eps * fmax(0.1, fabs((double)to[y])),
+                               "%s of sim %d, normalizer %d, p %g, n %d", NAMES[y], sim,
+                               c.normalizer, c.pnorm, n);
+                }
+            }
+    fact(t, over > 20 && under > 20, "the clamp bound %d rows and left %d alone", over, under);
+    note(t, "clamp %d rows over 1, %d not", over, under);
+}
+
+/* Every z of n the same; the row's results in a, g, pi, m. */
+typedef struct Flat { real a[8], g[8], pi[8], m[8], keep; } Flat;
+
+static Flat flat_row(int sim, int normalizer, double p, int n, double z) {
+    Config c = {.sim = sim, .normalizer = normalizer, .pnorm = p};
+    Flat f;
+    real row[8], spare[8];
+    for (int j = 0; j < n; j++) row[j] = f.a[j] = (real)z;
+    f.keep = row_forward(&c, n, f.a, spare);
+    row_metric(&c, n, f.a, f.keep, f.m);
+    real again[8];
+    row_backward(&c, n, row, f.keep, again, f.g, f.pi);
+    double error = fabs((double)again[0] - (double)f.a[0]),
+           least = REAL_EPS > 1e-10 ? 1e-37 : 1e-307;
+    if (!(error <= 1e-2 * fabs((double)f.a[0]) + least))
+        f.a[0] = (real)NAN; /* made again, but wrongly */
+    return f;
+}
+
+/* Scores of any size: a softmax row starts from -infinity and not from a finite stand-in, so that
+ * a row of hugely negative scores is uniform as it must be, not zero. */
+static void row_forward__extremes(Test *t) {
+    static const double SIZES[] = {-1e5, -1e4, -745, -104, 0, 89, 710, 1e4, 1e5};
+    for (int i = 0; i < 9; i++)
+        for (int n = 1; n <= 8; n += 7) {
+            Flat f = flat_row(SIM_EXP, NORMALIZER_SUM, 0, n, SIZES[i]);
+            double tight = fmax(4 * REAL_EPS, fabs(SIZES[i]) * REAL_EPS);
+            within(t, (double)f.a[0], 1.0 / n, 4 * REAL_EPS, "softmax of %d scores of %g", n,
+                   SIZES[i]);
+            within(t, (double)f.g[0], 1.0 / n, tight, "its slope at %g", SIZES[i]);
+            within(t, (double)f.m[0], 1.0 / n, 4 * REAL_EPS, "its metric at %g", SIZES[i]);
+            for (double p = 0.5; p < 5; p *= 2) {
+                if (p == 1) continue;
+                f = flat_row(SIM_EXP, NORMALIZER_PNORM, p, n, SIZES[i]);
+                within(t, (double)f.a[0], pow(n, -1 / p), 16 * REAL_EPS,
+                       "p-norm %g of %d scores of %g", p, n, SIZES[i]);
+                within(t, (double)f.pi[0], 1.0 / n, 4 * tight, "its pull at %g", SIZES[i]);
+            }
+            f = flat_row(SIM_EXP, NORMALIZER_CLAMP, 0, n, SIZES[i]);
+            within(t, (double)f.a[0], fmin(exp(SIZES[i]), 1.0 / n), tight, "clamped exp at %g",
+                   SIZES[i]);
+            within(t, (double)f.pi[0], SIZES[i] > 0 || (n > 1 && SIZES[i] == 0) ? 1.0 / n : 0,
+                   tight, "its pull at %g", SIZES[i]);
+        }
+    fact(t, isinf((double)flat_row(SIM_EXP, NORMALIZER_ONE, 0, 2, 1e4).a[1]),
+         "exp with Z = 1 hides its overflow");
+}
+
+/* sigmoid / (sigmoid + 1e-8): at z = -18.42 the two are equal, and further down nothing is left. */
+static void row_forward__tiny_sigmoids(Test *t) {
+    static const double Z[] = {-17, -18, -18.420680743952367, -20, -25, -40, -80};
+    for (int i = 0; i < 7; i++) {
+        double s = 1 / (1 + exp(-(double)(real)Z[i])), e = (double)(real)1e-8;
+        Flat f = flat_row(SIM_SIGMOID, NORMALIZER_SUM, 0, 1, Z[i]);
+        within(t, (double)f.a[0] / (s / (s + e)), 1, 32 * REAL_EPS,
+               "sigmoid/(sigmoid + 1e-8) at %g", Z[i]);
+        within(t, (double)f.m[0] / (s / (s + e)), 1, 32 * REAL_EPS, "its metric at %g", Z[i]);
+        f = flat_row(SIM_SIGMOID, NORMALIZER_ONE, 0, 1, Z[i]);
+        within(t, (double)f.a[0] / s, 1, 32 * REAL_EPS, "sigmoid at %g", Z[i]);
+        within(t, (double)f.m[0] / (s / (s + e)), 1, 32 * REAL_EPS, "metric of Z = 1 at %g", Z[i]);
+        fact(t, f.pi[0] == 0, "Z = 1 pulls");
+    }
+    within(t, (double)flat_row(SIM_SIGMOID, NORMALIZER_SUM, 0, 1, -18.420680743952367).a[0], 0.5,
+           1e-6, "half");
+}
+
+/* [E43] The p-norm's traps: a row of zeros has weights, metric, slopes and pulls 0; a sigmoid so
+ * far down that s^p underflows has (1/n)^(1/p) all the same, and so it has where s itself is
+ * denormal. */
+static void row_forward__pnorm_traps(Test *t) {
+    const double deep = REAL_EPS > 1e-10 ? -80 : -700, denormal = REAL_EPS > 1e-10 ? -95 : -730;
+    for (double p = 1.5; p < 5; p *= 1.5) {
+        Flat f = flat_row(SIM_IDENTITY, NORMALIZER_PNORM, p, 5, 0);
+        for (int j = 0; j < 5; j++)
+            fact(t, f.a[j] == 0 && f.m[j] == 0 && f.g[j] == 0 && f.pi[j] == 0,
+                 "a row of zeros at p %g: a %g m %g "
+                 "g %g pi %g",
+                 p, (double)f.a[j], (double)f.m[j], (double)f.g[j], (double)f.pi[j]);
+        f = flat_row(SIM_SIGMOID, NORMALIZER_PNORM, p, 5, deep);
+        within(t, (double)f.a[0], pow(5, -1 / p), 64 * REAL_EPS, "weight at %g, p %g", deep, p);
+        within(t, (double)f.g[0], pow(5, -1 / p), 64 * REAL_EPS, "slope at %g, p %g", deep, p);
+        within(t, (double)f.pi[0], 0.2, 64 * REAL_EPS, "pull at %g, p %g", deep, p);
+        f = flat_row(SIM_SIGMOID, NORMALIZER_PNORM, p, 5, denormal);
+        within(t, (double)f.a[0], pow(5, -1 / p), 1e-2, "weight at %g, p %g", denormal, p);
+        within(t, (double)f.g[0], pow(5, -1 / p), 1e-2, "slope at %g, p %g", denormal, p);
+        within(t, (double)f.pi[0], 0.2, 1e-2, "pull at %g, p %g", denormal, p);
+        f = flat_row(SIM_IDENTITY, NORMALIZER_PNORM, p, 5, -3);
+        within(t, (double)f.a[0], -pow(5, -1 / p), 16 * REAL_EPS, "weight of negative scores, p %g",
+               p);
+        within(t, (double)f.pi[0], -1.0 / 15, 16 * REAL_EPS, "their pull, p %g", p);
+    }
+}
+
+/* max(|S|, 1): the sum's sign is dropped in Z and kept in the pull; at |S| = 1 exactly nothing
+ * binds. */
+static void row_forward__clamp_branches(Test *t) {
+    static const struct {
+        double z, a, g, pi, m;
+    } ROWS[] = {
+        /* four equal scores of the identity */
+        {2, 0.25, 0.125, 0.125, 0.25}, {-2, -0.25, 0.125, -0.125, 0.25}, {0.25, 0.25, 1, 0, 0.25},
+        {-0.25, -0.25, 1, 0, 0.25},    {0.0625, 0.0625, 1, 0, 0.25},     {0, 0, 1, 0, 0},
+    };
+    for (int i = 0; i < 6; i++) {
+        Flat f = flat_row(SIM_IDENTITY, NORMALIZER_CLAMP, 0, 4, ROWS[i].z);
+        within(t, (double)f.a[1], ROWS[i].a, 2 * REAL_EPS, "weight at %g", ROWS[i].z);
+        within(t, (double)f.g[1], ROWS[i].g, 2 * REAL_EPS, "slope at %g", ROWS[i].z);
+        within(t, (double)f.pi[1], ROWS[i].pi, 2 * REAL_EPS, "pull at %g", ROWS[i].z);
+        within(t, (double)f.m[1], ROWS[i].m, 4e-8 / fmax(0.0625, fabs(ROWS[i].z)), "metric at %g",
+               ROWS[i].z);
+    }
+}
+
+/* What is masked, z = -infinity, has weight, slope, pull and metric exactly 0, and changes no
+ * other key. */
+static void row_forward__masked(Test *t) {
+    for (int sim = 0; sim < 4; sim++)
+        for (int normalizer = 0; normalizer < 4; normalizer++) {
+            Config c = {.sim = sim,
+                        .normalizer = normalizer,
+                        .pnorm = normalizer == NORMALIZER_PNORM ? 2 : 0};
+            if (sim == SIM_IDENTITY && normalizer == NORMALIZER_SUM) continue;
+            real inf = (real)INFINITY, z[] = {-inf, 1, -inf, -2, (real)0.5, -inf},
+                 few[] = {1, -2, (real)0.5};
+            real a[6], b[6], g[6], pi[6], m[6], spare[6], a3[3];
+            copy(a, z, 6);
+            copy(a3, few, 3);
+            real keep = row_forward(&c, 6, a, spare), keep3 = row_forward(&c, 3, a3, spare);
+            row_backward(&c, 6, z, keep, b, g, pi);
+            row_metric(&c, 6, a, keep, m);
+            for (int j = 0; j < 6; j++) {
+                bool masked = j == 0 || j == 2 || j == 5;
+                fact(t, !masked || (a[j] == 0 && b[j] == 0 && g[j] == 0 && pi[j] == 0 && m[j] == 0),
+                     "sim %d, normalizer %d: column %d leaks", sim, normalizer, j);
+            }
+            within(t, (double)keep, (double)keep3, 8 * REAL_EPS, "kept, sim %d, normalizer %d", sim,
+                   normalizer);
+            within(t, (double)a[1], (double)a3[0], 8 * REAL_EPS, "weight, sim %d, normalizer %d",
+                   sim, normalizer);
+        }
+}
+
+/* A score that is not a number makes weights that are not, whatever the similarity and normaliser.
+ * */
+static void row_forward__nan(Test *t) {
+    for (int sim = 0; sim < 4; sim++)
+        for (int normalizer = 0; normalizer < 4; normalizer++)
+            for (int at = 0; at < 3; at++) {
+                Config c = {.sim = sim, .normalizer = normalizer, .pnorm = 2};
+                real z[] = {1, -2, (real)0.5}, spare[3], m[3];
+                z[at] = (real)NAN;
+                real keep = row_forward(&c, 3, z, spare);
+                row_metric(&c, 3, z, keep, m);
+                fact(t, isnan((double)z[at]) && isnan((double)m[at]),
+                     "sim %d, normalizer %d: weight %g, metric %g", sim, normalizer, (double)z[at],
+                     (double)m[at]);
+            }
+}
+
+/* [E44] exp(z) / (sum exp(p z))^(1/p) = softmax(p z)^(1/p): p is a temperature and an exponent. */
+static void row_forward__pnorm_temperature(Test *t) {
+    Rng r = {3};
+    for (int k = 0; k < 5; k++) {
+        double p = (double[]){0.25, 0.5, 1.5, 2, 4}[k], sum = 0;
+        Config c = {.normalizer = NORMALIZER_PNORM, .pnorm = p};
+        real z[20], a[20], spare[20];
+        for (int j = 0; j < 20; j++) z[j] = a[j] = (real)(2 * rng_normal(&r));
+        row_forward(&c, 20, a, spare);
+        for (int j = 0; j < 20; j++) sum += exp(p * (double)z[j]);
+        for (int j = 0; j < 20; j++)
+            within(t, (double)a[j], pow(exp(p * (double)z[j]) / sum, 1 / p), 64 * REAL_EPS, "p %g",
+                   p);
+    }
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 3.7  Attention */
+
+/* The mask as pictures: rows are queries, columns keys; a sink token is the first of each. */
+static void visible__pictures(Test *t) {
+    static const struct { const char *flags; int N; const char *rows[6];
+    } PICTURES[] = {
+        {"", 5, {"1....", "11...", "111..", "1111.", "11111"}},
+        {"--window 2", 5, {"1....", "11...", ".11..", "..11.", "...11"}},
+        {"--window 1", 4, {"1...", ".1..", "..1.", "...1"}},
+        {"--window 5", 5, {"1....", "11...", "111..", "1111.", "11111"}},
+        {"--prefix 3", 5, {"111..", "111..", "111..", "1111.", "11111"}},
+        {"--prefix 1", 4, {"1...", "11..", "111.", "1111"}},
+        {"--prefix 2 --window 2", 6, {"11....", "11....", "111...", "1111..", "11.11.", "11..11"}},
+        {"--sink-token", 4, {"1...", "11..", "111.", "1111"}},
+        {"--sink-token --window 2", 5, {"1....", "11...", ".11..", "..11.", "...11"}},
+        {"--sink-token --prefix 2", 5, {"111..", "111..", "111..", "1111.", "11111"}},
+        {"--sink-token --prefix 2 --window 2",
+         6,
+         {"111...", "111...", ".11...", ".111..", ".1111.", ".11.11"}},
+    };
+    for (int p = 0; p < (int)(sizeof PICTURES / sizeof PICTURES[0]); p++) {
+        Config c;
+        Error e = {0};
+        fact(t, !config_from_flags(&c, PICTURES[p].flags, &e), "%s", e.text);
+        for (int i = 0; i < PICTURES[p].N; i++)
+            for (int j = 0; j < PICTURES[p].N; j++)
+                fact(t, visible(&c, 0, i, j) == (PICTURES[p].rows[i][j] == '1'),
+                     "%s: row %d, key %d", PICTURES[p].flags, i, j);
+    }
+    Config c;
+    Error e = {0};
+    config_from_flags(&c, "--window 2 --window-period 2 --window-offset 1", &e);
+    for (int l = 0; l < 4; l++)
+        fact(t, visible(&c, l, 3, 0) == (l % 2 == 0), "layer %d's window", l);
+}
+
+/* [E4] THE FORMULA for every similarity, normaliser, kernel and extra column, over 70 rows, so
+ * that strips of 32 rows, windows, prefixes and x* cut across each other: every score, weight and
+ * metric. */
+static void attention__against_slow(Test *t) {
+    static const char *const MASKS[] = {
+        "",
+        "--window 5 --pos none",
+        "--prefix 40 --pos t5",
+        "--window 33 --prefix 3 --heads 4 --kv-heads 2 --rotary-dims 2",
+        "--sink-token --window 20 --pos alibi",
+        "--sink-token --prefix 35 --kv-heads 1 --scale 0.7 --vbias --extra-shared",
+        "--window 32 --combine add"};
+    int n = 0, refused = 0;
+    for (int kernel = 0; kernel < 3; kernel++)
+        for (int sim = 0; sim < 4; sim++)
+            for (int normalizer = 0; normalizer < 6; normalizer++)
+                for (int extra = 0; extra < 5; extra++) {
+                    const int row[] = {kernel, sim, normalizer, extra};
+                    static const char *const NAMES[] = {"kernel", "sim", "normalizer", "extra"};
+                    Pick p = {{0}};
+                    for (int a = 0; a < N_AXES; a++)
+                        for (int x = 0; x < 4; x++)
+                            if (!strcmp(AXES[a].name, NAMES[x])) p.row[a] = row[x];
+                    char flags[400], all[700];
+                    pick_flags(&p, flags, sizeof flags);
+                    snprintf(all, sizeof all, "%s --layers 1 %s", MASKS[n % 7], flags);
+                    if (!pick_resolves(&p)) { refused++; continue; }
+                    Lab b;
+                    if (!lab_open(&b, t, 1, 70, all)) return;
+                    compare_with_slow(t, &b, 1000 * REAL_EPS, all);
+                    lab_close(&b);
+                    n++;
+                }
+    fact(t, n + refused == 360 && n > 250, "%d operations", n);
+    note(t, "%d operations, %d refused", n, refused);
+}
+
+/* A logit near 0 hides in a row of many keys: at +20 the extra column takes all, at -20 nothing
+ * [T4]. */
+static void attention__logit(Test *t) {
+    Lab b, none;
+    if (!lab_open(&b, t, 1, 40, "--extra logit --layers 1") ||
+        !lab_open(&none, t, 1, 40, "--layers 1"))
+        return;
+    lab_fill(&b, "l0.logit", 20);
+    compare_with_slow(t, &b, 1000 * REAL_EPS, "a logit of 20");
+    fact(t, biggest(40 * 12, b.a.layer[0].o) < 1e-5, "o is %g", biggest(40 * 12, b.a.layer[0].o));
+    lab_fill(&b, "l0.logit", 0);
+    compare_with_slow(t, &b, 1000 * REAL_EPS, "a logit of 0");
+    lab_fill(&b, "l0.logit", -60);
+    lab_forward(&b);
+    lab_forward(&none);
+    within(t, apart(40 * 12, none.a.layer[0].o, b.a.layer[0].o), 0, 16 * REAL_EPS,
+           "a logit of -60");
+    lab_close(&b);
+    lab_close(&none);
+}
+
+/* Layer 0's outputs of two labs that agree in their parameters, relative to the first's. */
+static double outputs_apart(Lab *a, Lab *b) {
+    lab_forward(a);
+    lab_forward(b);
+    idx n = (idx)a->B * config_rows(&a->m.c, a->T) * a->m.c.dim;
+    return apart(n, a->a.nf, b->a.nf);
+}
+
+/* Two sets of flags that must give the same model from the same parameters; `set` prepares the
+ * second. */
+static void same_model(Test *t, const char *one, const char *other, double bound,
+                       void (*set)(Lab *, Lab *)) {
+    Lab a, b;
+    if (!lab_open(&a, t, 2, 40, one)) return;
+    if (lab_open(&b, t, 2, 40, other)) {
+        lab_share(&b, &a);
+        if (set) set(&a, &b);
+        within(t, outputs_apart(&a, &b), 0, bound, "%s as %s", other, one);
+        fact(t, biggest(40 * 12, a.a.nf) > 0.1, "%s is nearly 0", one);
+        lab_close(&b);
+    }
+    lab_close(&a);
+}
+
+/* The model of `other` must differ from that of `one`, by more than rounding. */
+static void other_model(Test *t, const char *one, const char *other) {
+    Lab a, b;
+    if (!lab_open(&a, t, 2, 40, one)) return;
+    if (lab_open(&b, t, 2, 40, other)) {
+        lab_share(&b, &a);
+        double d = outputs_apart(&a, &b);
+        fact(t, d > 1e-3, "%s differs from %s by %g only", other, one, d);
+        lab_close(&b);
+    }
+    lab_close(&a);
+}
+
+static void key_of_zero(Lab *a, Lab *b) {
+    (void)a;
+    for (int l = 0; l < 2; l++) {
+        lab_fill(b, l ? "l1.kstar" : "l0.kstar", 0);
+        lab_fill(b, l ? "l1.vstar" : "l0.vstar", 0);
+        lab_fill(b, l ? "l1.logit" : "l0.logit", 0);
+    }
+}
+
+/* The per-head k* and v* of b become copies of a's shared ones. */
+static void spread_shared(Lab *a, Lab *b) {
+    for (int l = 0; l < 2; l++)
+        for (int h = 0; h < 2; h++) {
+            copy(b->m.w.layer[l].kstar + h * 6, a->m.w.layer[l].kstar, 6);
+            copy(b->m.w.layer[l].vstar + h * 6, a->m.w.layer[l].vstar, 6);
+        }
+}
+
+/* Two key heads of b become copies of a's single one. */
+static void spread_keys(Lab *a, Lab *b) {
+    for (int l = 0; l < 2; l++)
+        for (int i = 0; i < 12; i++)
+            for (int h = 0; h < 2; h++) {
+                copy(b->m.w.layer[l].wk + i * 12 + h * 6, a->m.w.layer[l].wk + i * 6, 6);
+                copy(b->m.w.layer[l].wv + i * 12 + h * 6, a->m.w.layer[l].wv + i * 6, 6);
+            }
+}
+
+/* [E29] The scale of a's weights goes into b's W_O. */
+static void scale_into_wo(Lab *a, Lab *b) {
+    for (int l = 0; l < 2; l++)
+        for (int i = 0; i < 144; i++) b->m.w.layer[l].wo[i] *= (real)a->m.c.scale;
+}
+
+/* Rows of the axes that must come to the same: neutral elements and equivalences. Exactly (bound
+ * 0) where the same operations run. */
+static void attention__equivalences(Test *t) {
+    const double tight = 2000 * REAL_EPS;
+    same_model(t, "", "--window 40", 0, NULL);
+    same_model(t, "--sim sigmoid", "--sim sigmoid --window 40", 0, NULL);
+    same_model(t, "", "--prefix 1", 0, NULL);
+    same_model(t, "", "--window-period 2", 0, NULL);
+    same_model(t, "--window 5", "--window 5 --window-period 1", 0, NULL);
+    same_model(t, "--pos none", "--rope-scaling linear --rope-factor 1e6", 1e-4, NULL);
+    same_model(t, "--extra zero", "--extra kv", tight, key_of_zero);
+    same_model(t, "--extra zero", "--extra k", tight, key_of_zero);
+    same_model(t, "--extra zero", "--extra logit", tight, key_of_zero);
+    same_model(t, "--extra k", "--extra k --extra-value ones --extra-norm 0", tight, NULL);
+    same_model(t, "--extra kv --extra-shared", "--extra kv", 0, spread_shared);
+    same_model(t, "--kv-heads 1", "--kv-heads 2", 0, spread_keys);
+    same_model(t, "--heads 1", "--heads 1 --combine add", 0, NULL);
+    same_model(t, "--heads 1 --kernel mlp --sim sigmoid",
+               "--heads 1 --combine add --kernel mlp --sim sigmoid", 0, NULL);
+    same_model(t, "--scale 0.3", "", tight, scale_into_wo);
+    same_model(t, "--scale -2 --sim elu --normalizer one", "--sim elu --normalizer one", tight,
+               scale_into_wo);
+    same_model(t, "--sim sigmoid --normalizer pnorm --pnorm 1", "--sim sigmoid", 0, NULL);
+    same_model(t, "--normalizer pnorm --pnorm 1.0000001", "", 1e-4, NULL);
+    other_model(t, "", "--window 5");
+    other_model(t, "", "--prefix 3");
+    other_model(t, "", "--extra zero");
+    other_model(t, "", "--extra k");
+    other_model(t, "--extra k", "--extra k --extra-value e1");
+    other_model(t, "", "--vbias");
+    other_model(t, "", "--pos none");
+}
+
+/* Table 4 [T4]: a K bias is inert where nothing normalises, to the bit, though the metric sees it;
+ * under a clamp it is not, since it moves the sum. */
+static void attention__k_bias_inert(Test *t) {
+    same_model(t, "--sim sigmoid --normalizer one", "--sim sigmoid --normalizer one --extra k", 0,
+               NULL);
+    same_model(t, "--sim elu --normalizer one", "--sim elu --normalizer one --extra logit", 0,
+               NULL);
+    same_model(t, "--sim identity --normalizer one", "--sim identity --normalizer one --extra k", 0,
+               NULL);
+    other_model(t, "--sim identity --normalizer clamp",
+                "--sim identity --normalizer clamp --extra k");
+    other_model(t, "--sim sigmoid", "--sim sigmoid --extra k");
+    other_model(t, "--sim sigmoid --normalizer one", "--sim sigmoid --normalizer one --extra kv");
+}
+
+/* Table 4's sink token [T4] is an input row: x* gives what a token with the embedding x* gives
+ * when it is put before the text. */
+static void sink_token__is_a_row(Test *t) {
+    static const char *const FLAGS[] = {"",
+                                        "--pos learned",
+                                        "--pos absolute --window 4",
+                                        "--pos alibi --norm layer",
+                                        "--pos t5 --extra kv --place post",
+                                        "--kernel elu --sim identity --pos none"};
+    for (int f = 0; f < 6; f++) {
+        Lab a, b;
+        char flags[200];
+        snprintf(flags, sizeof flags, "%s --sink-token --context 79", FLAGS[f]);
+        if (!lab_open(&a, t, 1, 9, flags) || !lab_open(&b, t, 1, 10, FLAGS[f])) return;
+        lab_share(&b, &a);
+        copy(lab_at(&b, "wte") + 10 * 12, lab_at(&a, "xstar"), 12);
+        b.ids[0] = 10;
+        memcpy(b.ids + 1, a.ids, 9 * sizeof(int));
+        lab_forward(&a);
+        lab_forward(&b);
+        within(t, apart(10 * 12, b.a.nf, a.a.nf), 0, 0, "states, %s", flags);
+        lab_close(&a);
+        lab_close(&b);
+    }
+}
+
+/* [T12] Added heads: the sum of the heads' outputs goes through one W_O [D,C]. */
+static void combine__added(Test *t) {
+    Lab b;
+    if (!lab_open(&b, t, 2, 6, "--combine add --heads 4 --pos none")) return;
+    lab_forward(&b);
+    const LayerActs *a = &b.a.layer[0];
+    fact(t, model_tensor(&b.m, "l0.wo")->shape[0] == 3, "W_O has %d rows",
+         model_tensor(&b.m, "l0.wo")->shape[0]);
+    for (int n = 0; n < 12; n++)
+        for (int ch = 0; ch < 12; ch++) {
+            double want = (double)a->x[n * 12 + ch];
+            for (int x = 0; x < 12; x++)
+                want += (double)a->o[n * 12 + x] * (double)b.m.w.layer[0].wo[x % 3 * 12 + ch];
+            within(t, (double)a->s1[n * 12 + ch], want, 128 * REAL_EPS, "x + (sum of heads) W_O");
+        }
+    lab_close(&b);
+}
+
+/* Table 12 right [T12]: with shared keys every head scores the same k*, [1,D]. */
+static void extra__shared(Test *t) {
+    Lab b;
+    if (!lab_open(&b, t, 1, 6, "--extra k --extra-shared --pos none")) return;
+    real *z = scores(&b);
+    const real *q = b.a.layer[0].q, *k = b.m.w.layer[0].kstar;
+    for (int h = 0; h < 2; h++)
+        for (int i = 0; i < 6; i++) {
+            double dot = 0;
+            for (int d = 0; d < 6; d++) dot += (double)q[(i * 2 + h) * 6 + d] * (double)k[d];
+            within(t, (double)z[(h * 6 + i) * 7], dot / sqrt(6), 64 * REAL_EPS, "z_* of head %d",
+                   h);
+        }
+    free(z);
+    lab_close(&b);
+}
+
+/* Table 5 [T4]: v* = m e_1 or m (1, .., 1)/sqrt(D), so that o_i gains a_i* times that; both of
+ * length m. */
+static void extra__fixed_values(Test *t) {
+    for (int value = 1; value < 3; value++) {
+        Lab b, zero;
+        if (!lab_open(&zero, t, 1, 6, "--extra k --layers 1")) return;
+        if (!lab_open(&b, t, 1, 6,
+                      value == VALUE_E1 ? "--extra k --layers 1 --extra-value e1 --extra-norm 5"
+                                        : "--extra k --layers 1 --extra-value ones --extra-norm 5"))
+            return;
+        Probe probe = {.weight = calloc(2 * 6 * 7, sizeof(real))};
+        b.a.probe = &probe;
+        lab_forward(&b);
+        b.a.probe = NULL;
+        lab_forward(&zero);
+        for (int i = 0; i < 6; i++)
+            for (int h = 0; h < 2; h++)
+                for (int d = 0; d < 6; d++) {
+                    double gain = (double)b.a.layer[0].o[(i * 2 + h) * 6 + d]
+                                - (double)zero.a.layer[0].o[(i * 2 + h) * 6 + d];
+                    double v = value == VALUE_E1 ? (d == 0) * 5 : 5 / sqrt(6);
+                    within(t, gain, (double)probe.weight[(h * 6 + i) * 7] * v, 64 * REAL_EPS,
+                           "value %d", value);
+                }
+        free(probe.weight);
+        lab_close(&b);
+        lab_close(&zero);
+    }
+}
+
+/* =================================================================================================
+ * 4  The block and the model */
+
+/* [E2] [E3] The three placements, sum by sum: what the norms read, and where the stack ends. */
+static void block_forward__placements(Test *t) {
+    static const char *const FLAGS[] = {"", "--place post", "--place parallel",
+                                        "--place post --norm layer"};
+    for (int f = 0; f < 4; f++) {
+        Lab b;
+        if (!lab_open(&b, t, 1, 6, FLAGS[f])) return;
+        lab_forward(&b);
+        const Config *c = &b.m.c;
+        for (int l = 0; l < 2; l++) {
+            const LayerActs *a = &b.a.layer[l];
+            const Layer *w = &b.m.w.layer[l];
+            bool post = c->place == PLACE_POST;
+            const real *read2 = post ? a->s2 : c->place == PLACE_PARALLEL ? a->x : a->s1;
+            const real *out = l == 1 ? b.a.h : b.a.layer[1].x;
+            for (int n = 0; n < 6; n++) {
+                double x[12], want[12];
+                for (int i = 0; i < 12; i++) x[i] = (double)(post ? a->s1 : a->x)[n * 12 + i];
+                slow_norm(c, want, x, w->norm1, w->norm1b);
+                within(t, slow_apart(12, a->n1 + n * 12, want), 0, 64 * REAL_EPS, "norm 1, %s",
+                       FLAGS[f]);
+                for (int i = 0; i < 12; i++) x[i] = (double)read2[n * 12 + i];
+                slow_norm(c, want, x, w->norm2, w->norm2b);
+                within(t, slow_apart(12, a->n2 + n * 12, want), 0, 64 * REAL_EPS, "norm 2, %s",
+                       FLAGS[f]);
+                for (int i = 0; i < 12; i++) x[i] = (double)(post ? a->n1 : a->n2)[n * 12 + i];
+                slow_ffn(c, w, want, x);
+                for (int i = 0; i < 12; i++) want[i] += (double)(post ? a->n1 : a->s1)[n * 12 + i];
+                within(t, slow_apart(12, a->s2 + n * 12, want), 0, 256 * REAL_EPS, "sum 2, %s",
+                       FLAGS[f]);
+            }
+            within(t, apart(72, post ? a->n2 : a->s2, out), 0, 0, "output of block %d, %s", l,
+                   FLAGS[f]);
+        }
+        fact(t, !model_tensor(&b.m, "normf") == (c->place == PLACE_POST), "a final norm, %s",
+             FLAGS[f]);
+        fact(t, (b.a.nf == b.a.h) == (c->place == PLACE_POST), "nf under %s", FLAGS[f]);
+        lab_close(&b);
+    }
+}
+
+/* Every axis at once: the whole model against the slow one, for each configuration of the covering
+ * array, in two sequences of 7 tokens. */
+static void model_forward__against_slow(Test *t) {
+    const Cover *v = covering(t);
+    for (int i = 0; i < v->n; i++) {
+        char flags[1024];
+        Lab b;
+        pick_flags(&v->pick[i], flags, sizeof flags);
+        if (!lab_open(&b, t, 2, 7, flags)) return;
+        compare_with_slow(t, &b, 1000 * REAL_EPS, flags);
+        lab_close(&b);
+    }
+    note(t, "%d configurations", v->n);
+}
+
+/* The same over 70 tokens, in strips, for every row of every axis beside the defaults. */
+static void model_forward__long(Test *t) {
+    for (int a = 0; a < N_AXES; a++)
+        for (int i = a > 0; i < axis_rows(a); i++) {
+            Pick p = {{0}};
+            char flags[300];
+            Lab b;
+            p.row[a] = i;
+            if (!pick_resolves(&p)) continue;
+            pick_flags(&p, flags, sizeof flags);
+            if (!lab_open(&b, t, 1, 70, flags)) return;
+            compare_with_slow(t, &b, 1000 * REAL_EPS, flags);
+            lab_close(&b);
+        }
+}
+
+/* Changing token t changes nothing before t, to the bit, and something at t; a prefix sees to its
+ * end. */
+static void model_forward__causal(Test *t) {
+    const Cover *v = covering(t);
+    for (int k = 0; k < v->n; k++) {
+        char flags[1024];
+        Lab b;
+        pick_flags(&v->pick[k], flags, sizeof flags);
+        if (!lab_open(&b, t, 1, 7, flags)) return;
+        const Config *c = &b.m.c;
+        int N = config_rows(c, 7), C = c->dim;
+        real *before = calloc((size_t)(N * C), sizeof(real));
+        if (!before) exit(1);
+        for (int changed = 0; changed < 7; changed++) {
+            lab_draw(&b, 5);
+            lab_forward(&b);
+            copy(before, b.a.nf, N * C);
+            b.ids[changed] = (b.ids[changed] + 1) % 10;
+            lab_forward(&b);
+            int first = changed < c->prefix ? 0 : changed + N - 7;       /* rows that may change */
+            fact(t, !memcmp(before, b.a.nf, (size_t)(first * C) * sizeof(real)),
+                 "token %d changes an earlier row, %s", changed + 1, flags);
+            int own = changed + N - 7;
+            fact(t, memcmp(before + own * C, b.a.nf + own * C, (size_t)C * sizeof(real)) != 0,
+                 "token %d does not change its own row, %s", changed + 1, flags);
+        }
+        free(before);
+        lab_close(&b);
+    }
+}
+
+/* A sequence's states do not depend on its neighbours in the batch, on the room of the Acts, or on
+ * what the Acts held before. */
+static void model_forward__batches(Test *t) {
+    static const char *const FLAGS[] = {"", "--pos t5 --sink-token --extra kv",
+                                        "--pos alibi --window 3 --prefix 2",
+                                        "--pos absolute --combine add --kernel mlp",
+                                        "--embed-dim 5 --pos learned"};
+    for (int f = 0; f < 5; f++) {
+        Lab all;
+        if (!lab_open(&all, t, 3, 9, FLAGS[f])) return;
+        int N = config_rows(&all.m.c, 9), rows = N * 12;
+        real *whole = calloc((size_t)(3 * rows), sizeof(real));
+        if (!whole) exit(1);
+        lab_forward(&all);
+        copy(whole, all.a.nf, 3 * rows);
+        double mean = lab_loss(&all), sum = 0;
+        for (int s = 0; s < 3; s++) {
+            model_forward(&all.m, &all.a, all.ids + s * 9, 1, 9);
+            fact(t, !memcmp(whole + s * rows, all.a.nf, (size_t)rows * sizeof(real)),
+                 "sequence %d alone, %s", s, FLAGS[f]);
+            sum += model_loss(&all.m, &all.a, all.targets + s * 9, 1, 9, false, 1) / 3;
+        }
+        within(t, sum, mean, 16 * REAL_EPS * mean, "mean of the losses, %s", FLAGS[f]);
+        model_forward(&all.m, &all.a, all.ids, 1, 4); /* fewer tokens than room */
+        if (!all.m.c.prefix)
+            fact(t, !memcmp(whole, all.a.nf, (size_t)((N - 5) * 12) * sizeof(real)),
+                 "4 of 9 tokens, %s", FLAGS[f]);
+        free(whole);
+        lab_close(&all);
+    }
+}
+
+/* [E10] A repeated token keeps equal states where every row of weights has one sum, and loses them
+ * where it has not: equations 10 to 17, with the cases that must fail. The 1e-8 of a normalised
+ * sigmoid breaks the equality by no more than 1e-8 / s. */
+static void model_forward__equal_states(Test *t) {
+    static const struct { const char *flags; bool equal; double bound;
+    } ROWS[] = {
+        {"", true, 0},
+        {"--pos none", true, 0},
+        {"--pos relative", true, 0},
+        {"--pos alibi", true, 0},
+        {"--pos t5", true, 0},
+        {"--place post", true, 0},
+        {"--window 3", true, 0},
+        {"--prefix 4", true, 0},
+        {"--vbias", true, 0},
+        {"--scale 0.3", true, 0},
+        {"--combine add --act relu", true, 0},
+        {"--sim sigmoid", true, 1e-6},
+        {"--sim elu", true, 1e-6},
+        {"--kernel elu --sim identity", true, 1e-6},
+        {"--pos learned", false, 0},
+        {"--pos absolute", false, 0},
+        {"--extra k", false, 0},
+        {"--extra kv", false, 0},
+        {"--extra zero", false, 0},
+        {"--sink-token", false, 0},
+        {"--sim sigmoid --normalizer one", false, 0},
+        {"--sim elu --normalizer one --pos none", false, 0},
+        {"--normalizer pnorm", false, 0},
+        {"--sim identity --normalizer one --pos none", false, 0},
+        {"--kernel elu --sim identity --normalizer one", false, 0},
+    };
+    for (int f = 0; f < (int)(sizeof ROWS / sizeof ROWS[0]); f++) {
+        Lab b;
+        if (!lab_open(&b, t, 1, 40, ROWS[f].flags)) return;
+        for (int i = 0; i < 40; i++) b.ids[i] = 6;
+        lab_forward(&b);
+        double most = 0, bound = ROWS[f].bound + 4000 * REAL_EPS;
+        const real *token1 = b.a.h + b.m.c.sink_token * 12;
+        for (int n = 0; n < 40; n++) most = fmax(most, apart(12, token1, token1 + n * 12));
+        if (ROWS[f].equal) within(t, most, 0, bound, "equal states, %s", ROWS[f].flags);
+        else fact(t, most > 1e-3, "%s keeps states equal to %g", ROWS[f].flags, most);
+        lab_close(&b);
+    }
+}
+
+/* Section 3.1: the first token's states are a function of that token alone, and under softmax,
+ * whose first row is (1), not even of W_Q and W_K. */
+static void model_forward__first_token(Test *t) {
+    Lab a, b;
+    if (!lab_open(&a, t, 1, 9, "") || !lab_open(&b, t, 1, 9, "--pos none")) return;
+    lab_share(&b, &a);
+    memcpy(b.ids, a.ids, 9 * sizeof(int));
+    for (int i = 1; i < 9; i++) b.ids[i] = 9 - i;
+    for (int i = 0; i < 144; i++) b.m.w.layer[0].wq[i] = b.m.w.layer[1].wk[i] = (real)0.5;
+    lab_forward(&a);
+    lab_forward(&b);
+    within(t, apart(12, a.a.nf, b.a.nf), 0, 64 * REAL_EPS,
+           "h_1 after other tokens, W_Q and positions");
+    fact(t, apart(12, a.a.nf + 12, b.a.nf + 12) > 1e-3, "h_2 does not depend on them either");
+    lab_close(&a);
+    lab_close(&b);
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 3, 4  Gradients against differences of fourth order
+ *
+ * (8 (f(+h) - f(-h)) - (f(+2h) - f(-2h))) / 12h, for single numbers of each tensor and for all of
+ * them at once along a random direction. One bound for every tensor of every variant, relative to
+ * the tensor's largest gradient. Where differences at two steps do not agree with each other there
+ * is a kink (ReLU, elu + 1's second derivative, the clamp) between the points, or rounding: that
+ * number says nothing and is counted as skipped. A wrong gradient is no such case: there the
+ * differences agree, but not with it. */
+
+enum { SAMPLES = 16 };
+static const double GRADIENT_BOUND = 1e-6;
+
+typedef struct Tally {
+    long checked, skipped;       /* difference quotients */
+    int zeros, over,
+        under; /* tensors that must have gradient 0; rows that the clamp binds, or not */
+    double worst;
+    char where[300];
+} Tally;
+
+static double difference(Lab *b, const Tensor *x, const double *along, const real *kept, double h) {
+    static const int STEPS[] = {1, -1, 2, -2};
+    double f[4];
+    for (int s = 0; s < 4; s++) {
+        for (idx i = 0; i < x->count; i++)
+            if (along[i] != 0)
+                b->m.params[x->at + i] = (real)((double)kept[i] + STEPS[s] * h * along[i]);
+        f[s] = lab_loss(b);
+    }
+    copy(b->m.params + x->at, kept, x->count);
+    return (8 * (f[0] - f[1]) - (f[2] - f[3])) / (12 * h);
+}
+
+/* One quotient along `along` against the gradient's share of it; size is what the bound is
+ * relative to. */
+static void judge(Test *t, Tally *y, Lab *b, const Tensor *x, const double *along, double size,
+                  const char *flags) {
+    static const double STEPS[] = {3e-4, 6e-5, 1e-5, 2e-6, 2e-3};
+    real *kept = calloc((size_t)x->count, sizeof(real));
+    if (!kept) exit(1);
+    copy(kept, b->m.params + x->at, x->count);
+    double want = 0, found[5], error = INFINITY;
+    for (idx i = 0; i < x->count; i++) want += along[i] * (double)b->m.grads[x->at + i];
+    bool agree = false;
+    for (int s = 0; s < 5 && error > GRADIENT_BOUND / 20; s++) {
+        found[s] = difference(b, x, along, kept, STEPS[s]);
+        error = fmin(error, fabs(found[s] - want) / size);
+        for (int r = 0; r < s; r++) agree |= fabs(found[s] - found[r]) <= GRADIENT_BOUND / 2 * size;
+    }
+    bool right = error <= GRADIENT_BOUND;
+    free(kept);
+    if (!right && !agree) { y->skipped++; return; }
+    y->checked++;
+    if (error > y->worst) {
+        y->worst = error;
+        snprintf(y->where, sizeof y->where, "%s, %.200s", x->name, flags);
+    }
+    fact(t, right, "%s: gradient %.9g, difference %.9g, off by %.2g of the largest; %s", x->name,
+         want, found[0], error, flags);
+}
+
+/* How many rows of layer l the clamp binds, of all of them in *rows; [B,H,N] numbers kept by the
+ * forward. */
+static int rows_bound(const Lab *b, int l, int *rows) {
+    const Config *c = &b->m.c;
+    int n = b->B * c->heads * config_rows(c, b->T), over = 0;
+    for (int i = 0; i < n; i++) {
+        double keep = (double)b->a.layer[l].keep[i];
+        over += c->sim == SIM_EXP ? keep > 0 : fabs(keep) > 1;
+    }
+    *rows = n;
+    return over;
+}
+
+/* The table of expected zeros. A tensor's gradient is 0 for one of two reasons:
+ *   k*, the logit    with v* = 0 they act through Z alone, and Z is 1 in this whole layer
+ *   b_K              it adds one number to all scores of a row, which exp with a Z that scales
+ *                    forgets: only without rotation, kernel, extra column; and only to rounding */
+static bool must_be_zero(const Lab *b, const Tensor *x, bool *exactly) {
+    const Config *c = &b->m.c;
+    const char *last = strrchr(x->name, '.');
+    if (x->layer < 0 || !last) return false;
+    int rows, over = rows_bound(b, x->layer, &rows);
+    bool clamp = c->normalizer == NORMALIZER_CLAMP;
+    *exactly = true;
+    if (!strcmp(last, ".logit") ||
+        (!strcmp(last, ".kstar") && c->extra == EXTRA_K && !c->extra_value))
+        return c->normalizer == NORMALIZER_ONE || (clamp && !over);
+    *exactly = false;
+    bool scales = c->normalizer == NORMALIZER_SUM || c->normalizer == NORMALIZER_PNORM ||
+                  (clamp && over == rows);
+    return !strcmp(last, ".bk") && c->sim == SIM_EXP && scales && c->kernel == KERNEL_IDENTITY
+        && c->pos != POS_ROTARY && !c->extra;
+}
+
+/* Is number i of tensor x one that nothing in this batch reaches? An id that is not fed (unless
+ * the embedding is also the unembedding), a learned position past the end, a bucket no row sees, a
+ * frozen dim. */
+static bool unreached(const Lab *b, const Tensor *x, idx i) {
+    const Config *c = &b->m.c;
+    int N = config_rows(c, b->T), row = (int)(i / x->shape[1]);
+    bool seen = false;
+    if (!strcmp(x->name, "wte")) {
+        for (int n = 0; n < b->B * b->T; n++) seen |= b->ids[n] == row;
+        return !seen && !c->tied;
+    }
+    if (!strcmp(x->name, "wpe")) return row >= N;
+    if (!strcmp(x->name, "rel")) {
+        for (int l = 0; l < c->layers; l++)
+            for (int p = 0; p < N; p++)
+                for (int j = 0; j < N; j++)
+                    seen |= slow_visible(c, l, p, j) && slow_bucket(p > j ? p - j : 0) == row;
+        return !seen;
+    }
+    return frozen(&b->m, x, i);
+}
+
+/* Every tensor of the lab: its zeros, one quotient along a random direction, and `samples` single
+ * ones. */
+static void check_gradients(Test *t, Tally *y, Lab *b, int samples, const char *flags) {
+    Rng r = {31};
+    model_zero_grads(&b->m);
+    lab_backward(b, 1);
+    double largest = biggest(b->m.count, b->m.grads);
+    for (int l = 0; l < b->m.c.layers && b->m.c.normalizer == NORMALIZER_CLAMP; l++) {
+        int rows, over = rows_bound(b, l, &rows);
+        y->over += over;
+        y->under += rows - over;
+    }
+    for (int k = 0; k < b->m.n_tensors; k++) {
+        const Tensor *x = &b->m.tensor[k];
+        const real *g = b->m.grads + x->at;
+        double size = biggest(x->count, g), *along = room(x->count);
+        bool exactly = false, zero = must_be_zero(b, x, &exactly);
+        y->zeros += zero;
+        if (zero)
+            fact(t, size <= (exactly ? 0 : 1e-12 * largest), "%s must be 0 and is %g; %s", x->name,
+                 size, flags);
+        else
+            fact(t, size > 1e-9 * largest, "%s is %g, the largest of all %g; %s", x->name, size,
+                 largest, flags);
+        for (idx i = 0; i < x->count; i++) {
+            bool out = unreached(b, x, i);
+            along[i] = out ? 0 : rng_below(&r, 2) ? 1 : -1;
+            fact(t, !out || g[i] == 0, "%s[%td] is not reached and has gradient %g; %s", x->name, i,
+                 (double)g[i], flags);
+        }
+        double unit = size > 1e-9 * largest ? size : largest;
+        judge(t, y, b, x, along, unit * sqrt((double)x->count), flags);
+        memset(along, 0, (size_t)x->count * sizeof *along);
+        for (int s = 0; s < samples; s++) {
+            idx i = (idx)rng_below(&r, (uint64_t)x->count);
+            if (frozen(&b->m, x, i)) continue;
+            along[i] = 1;
+            judge(t, y, b, x, along, unit, flags);
+            along[i] = 0;
+        }
+        free(along);
+    }
+}
+
+/* In float a difference of losses has few digits, and only one quotient is worth having: along the
+ * whole gradient, where it must be the gradient's length, at the best of three steps. */
+static void check_length(Test *t, Lab *b, const char *flags) {
+    static const double STEPS[] = {0.02, 0.004, 0.001};
+    model_zero_grads(&b->m);
+    lab_backward(b, 1);
+    double square = 0, error = INFINITY;
+    for (idx i = 0; i < b->m.count; i++) square += (double)b->m.grads[i] * (double)b->m.grads[i];
+    real *kept = calloc((size_t)b->m.count, sizeof(real));
+    if (!kept) exit(1);
+    copy(kept, b->m.params, b->m.count);
+    for (int s = 0; s < 3; s++) {
+        double f[2], h = STEPS[s] / fmax(1, sqrt(square));
+        for (int side = 0; side < 2; side++) {
+            for (idx i = 0; i < b->m.count; i++)
+                b->m.params[i] = (real)((double)kept[i]
+                                        + (side ? -h : h) * (double)b->m.grads[i] / sqrt(square));
+            f[side] = lab_loss(b);
+        }
+        error = fmin(error, fabs((f[0] - f[1]) / (2 * h * sqrt(square)) - 1));
+    }
+    free(kept);
+    within(t, error, 0, 0.02, "%s", flags);
+}
+
+static void tell(Test *t, const Tally *y) {
+    note(t, "%ld quotients, %ld skipped, %d zeros as expected", y->checked, y->skipped, y->zeros);
+    fact(t, y->skipped * 200 <= y->checked, "%ld quotients skipped, %ld checked", y->skipped,
+         y->checked);
+    t->error = y->worst;
+    t->bound = GRADIENT_BOUND;
+    snprintf(t->what, sizeof t->what, "%.100s", y->where);
+}
+
+/* Every pair of rows of any two axes: [E1] to [E8], [E29], [E43], [T4], [T11], [T12], [T13],
+ * [T15]. */
+static void gradients__every_pair(Test *t) {
+    const Cover *v = covering(t);
+    Tally y = {0};
+    for (int k = 0; k < v->n; k++) {
+        char flags[1024];
+        Lab b;
+        pick_flags(&v->pick[k], flags, sizeof flags);
+        if (!lab_open(&b, t, 2, 7, flags)) return;
+        if (REAL_EPS < 1e-10) check_gradients(t, &y, &b, SAMPLES, flags);
+        else check_length(t, &b, flags);
+        lab_close(&b);
+    }
+    fact(t, v->pairs == v->refused + v->covered, "%d pairs: %d refused, %d checked", v->pairs,
+         v->refused, v->covered);
+    fact(t, v->refused == 8,
+         "%d pairs refused: v* fixed beside another extra column than k makes 8", v->refused);
+    note(t, "%d pairs = %d refused + %d checked, %d configurations; ", v->pairs, v->refused,
+         v->covered, v->n);
+    if (REAL_EPS > 1e-10) return;
+    tell(t, &y);
+    fact(t, y.over > 50 && y.under > 50, "the clamp bound %d rows and left %d", y.over, y.under);
+    note(t, "; clamp %d over 1, %d not", y.over, y.under);
+}
+
+/* Every similarity with every normaliser, kernel and extra column: the quadruples that pairs leave
+ * out. */
+static void gradients__every_operation(Test *t) {
+    static const char *const REST[] = {
+        "--pos none --linear-bias",
+        "",
+        "--sink-token --vbias --heads 4 --kv-heads 2 --rotary-dims 2",
+        "--pos t5 --prefix 3 --extra-shared",
+        "--window 3 --linear-bias --extra-dims 2 --extra-order lowfreq",
+        "--scale 0.7 --pos alibi --linear-bias",
+        "--extra-dims 3 --extra-order last"};
+    static const char *const KERNELS[] = {"identity", "elu", "mlp"},
+                             *const SIMS[] = {"exp", "sigmoid", "elu", "identity"},
+                             *const NORMALIZERS[] = {"sum", "one", "clamp", "pnorm --pnorm 0.5",
+                                                     "pnorm --pnorm 2"},
+                             *const EXTRAS[] = {"none", "k",     "kv",
+                                                "zero", "logit", "k --extra-value e1"};
+    Tally y = {0};
+    int n = 0;
+    for (int i = 0; i < 3 * 4 * 5 * 6; i++) {
+        char flags[400], all[600];
+        Config c;
+        Error e = {0};
+        Lab b;
+        snprintf(flags, sizeof flags, "%s --kernel %s --sim %s --normalizer %s --extra %s",
+                 REST[i % 7], KERNELS[i % 3], SIMS[i / 3 % 4], NORMALIZERS[i / 12 % 5],
+                 EXTRAS[i / 60]);
+        snprintf(all, sizeof all, "%s%s", BASE, flags);
+        if (config_from_flags(&c, all, &e)) continue;
+        if (!lab_open(&b, t, 1, 6, flags)) return;
+        if (REAL_EPS < 1e-10) check_gradients(t, &y, &b, 1, flags);
+        else check_length(t, &b, flags);
+        lab_close(&b);
+        n++;
+    }
+    fact(t, n > 250, "%d operations", n);
+    note(t, "%d operations; ", n);
+    if (REAL_EPS < 1e-10) tell(t, &y);
+}
+
+/* Over 70 rows, where strips, windows, prefixes, x* and key heads cut across each other. */
+static void gradients__strips(Test *t) {
+    static const char *const FLAGS[] = {
+        "",
+        "--window 5 --pos t5",
+        "--prefix 40 --extra kv --linear-bias",
+        "--window 33 --prefix 3 --heads 4 --kv-heads 2 --rotary-dims 2",
+        "--sink-token --window 20 --sim sigmoid --extra logit",
+        "--sink-token --prefix 35 --kv-heads 1 --sim identity --normalizer clamp --extra k",
+        "--window 32 --vbias --kernel mlp --normalizer pnorm --pnorm 0.5",
+        "--pos relative --kernel elu --sim identity --window 40"};
+    Tally y = {0};
+    if (REAL_EPS > 1e-10) { t->skip = "the double build is the oracle"; return; }
+    for (int f = 0; f < 8; f++) {
+        Lab b;
+        if (!lab_open(&b, t, 1, 70, FLAGS[f])) return;
+        check_gradients(t, &y, &b, 0, FLAGS[f]);
+        lab_close(&b);
+    }
+    tell(t, &y);
+}
+
+/* Rows wider than the pieces of 64 and 256 numbers that sums over them go in, with odd ends; an
+ * embedding wider than the model; and the same models forward. */
+static void gradients__wide(Test *t) {
+    static const char *const FLAGS[] = {
+        "--dim 300 --ffn 270 --heads 3 --head-dim 70 --embed-dim 20 --norm layer --linear-bias",
+        "--dim 20 --ffn 390 --embed-dim 333 --tied --act relu --linear-bias --vocab 70",
+        "--dim 266 --heads 2 --head-dim 130 --kernel mlp --sim elu --extra kv --vbias --sink-token "
+        "--pos learned --act gelu --place post"};
+    Tally y = {0};
+    for (int f = 0; f < 3; f++) {
+        Lab b;
+        char flags[300];
+        snprintf(flags, sizeof flags, "--layers 1 %s", FLAGS[f]);
+        if (!lab_open(&b, t, 2, 9, flags)) return;
+        for (idx i = 0; i < b.m.count; i++) b.m.params[i] /= 4;              /* z of order 1 */
+        compare_with_slow(t, &b, 1000 * REAL_EPS, flags);
+        if (REAL_EPS < 1e-10) check_gradients(t, &y, &b, 1, flags);
+        else check_length(t, &b, flags);
+        lab_close(&b);
+    }
+    if (REAL_EPS < 1e-10) tell(t, &y);
+}
+
+/* Gradients are added to what is there: twice is double, and a share is a share. The input's own
+ * gradient a.dh is not kept from one backward to the next. */
+static void gradients__accumulate(Test *t) {
+    const Cover *v = covering(t);
+    for (int k = 0; k < v->n; k += 3) {
+        char flags[1024];
+        Lab b;
+        pick_flags(&v->pick[k], flags, sizeof flags);
+        if (!lab_open(&b, t, 2, 7, flags)) return;
+        real *once = calloc((size_t)b.m.count, sizeof(real)),
+             *half = calloc((size_t)b.m.count, sizeof(real));
+        if (!once || !half) exit(1);
+        model_zero_grads(&b.m);
+        lab_backward(&b, 1);
+        copy(once, b.m.grads, b.m.count);
+        lab_backward(&b, 1);
+        for (idx i = 0; i < b.m.count; i++) half[i] = b.m.grads[i] / 2;
+        for (int n = 0; n < b.m.n_tensors; n++) {
+            const Tensor *x = &b.m.tensor[n];
+            double size = biggest(x->count, once + x->at), all = biggest(b.m.count, once);
+            if (size > 1e-9 * all)
+                within(t, apart(x->count, once + x->at, half + x->at), 0, 64 * REAL_EPS,
+                       "%s twice, %s", x->name, flags);
+        }
+        model_zero_grads(&b.m);
+        lab_backward(&b, 0.5);
+        for (idx i = 0; i < b.m.count; i++) half[i] = b.m.grads[i] * 2;
+        fact(t,
+             !memcmp(once, half, (size_t)b.m.count * sizeof(real)) ||
+                 apart(b.m.count, once, half) < 64 * REAL_EPS,
+             "half a share is off by %g, %s", apart(b.m.count, once, half), flags);
+        free(once);
+        free(half);
+        lab_close(&b);
+    }
+}
+
+/* A batch's gradient is the mean of its sequences' (each with its share), whatever the
+ * accumulation. */
+static void gradients__of_a_batch(Test *t) {
+    Lab b;
+    if (!lab_open(&b, t, 3, 7, "--extra kv --vbias --pos t5 --sink-token --linear-bias")) return;
+    real *whole = calloc((size_t)b.m.count, sizeof(real));
+    if (!whole) exit(1);
+    model_zero_grads(&b.m);
+    lab_backward(&b, 1);
+    copy(whole, b.m.grads, b.m.count);
+    model_zero_grads(&b.m);
+    for (int s = 0; s < 3; s++) {
+        model_forward(&b.m, &b.a, b.ids + s * 7, 1, 7);
+        model_loss(&b.m, &b.a, b.targets + s * 7, 1, 7, true, 1.0 / 3);
+        model_backward(&b.m, &b.a, b.ids + s * 7, 1, 7);
+    }
+    for (int k = 0; k < b.m.n_tensors; k++) {
+        const Tensor *x = &b.m.tensor[k];
+        within(t, apart(x->count, whole + x->at, b.m.grads + x->at), 0, 512 * REAL_EPS, "%s",
+               x->name);
+    }
+    free(whole);
+    lab_close(&b);
+}
+
+/* [T13] Frozen dims of k* are 0 at the start, have gradient 0 and stay 0 under AdamW and decay;
+ * the learned ones move. */
+static void gradients__frozen_dims(Test *t) {
+    static const char *const FLAGS[] = {
+        "--extra k --extra-dims 1", "--extra kv --extra-dims 2 --extra-order last",
+        "--extra k --extra-dims 3 --extra-order lowfreq --extra-shared",
+        "--extra k --extra-dims 4 --rotary-dims 2 --extra-order lowfreq --rope-pairing "
+        "interleaved"};
+    for (int f = 0; f < 4; f++) {
+        Lab b;
+        if (!lab_open(&b, t, 1, 8, FLAGS[f])) return;
+        model_init(&b.m, INIT_TORCH, 5);
+        const Tensor *x = model_tensor(&b.m, "l1.kstar");
+        real *w = b.m.params + x->at, *g = b.m.grads + x->at, moment[64] = {0}, second[64] = {0};
+        for (int step = 1; step <= 3; step++) {
+            Step s = {OPTIMIZER_ADAMW, 0.01, 0.9, 0.95, 1e-8, 0.1, step};
+            model_zero_grads(&b.m);
+            lab_backward(&b, 1);
+            for (idx i = 0; i < x->count; i++)
+                fact(t, frozen(&b.m, x, i) ? w[i] == 0 && g[i] == 0 : w[i] != 0 && g[i] != 0,
+                     "k*[%td] is %g, its "
+                     "gradient %g, %s",
+                     i, (double)w[i], (double)g[i], FLAGS[f]);
+            optimizer_step(&s, x->count, w, g, moment, second);
+        }
+        lab_close(&b);
+    }
+}
+
+/* One whole training of n steps with this many threads: loss and final parameters. */
+static double train(Lab *b, int threads, int n) {
+    double loss = 0;
+    int before = workers();
+    const Tensor *bad;
+    real *moment = calloc((size_t)b->m.count, sizeof(real)),
+         *second = calloc((size_t)b->m.count, sizeof(real));
+    if (!moment || !second) exit(1);
+    set_workers(threads);
+    model_init(&b->m, INIT_TORCH, 21);
+    for (int step = 1; step <= n; step++) {
+        Step s = {OPTIMIZER_ADAMW, 0.01, 0.9, 0.95, 1e-8, 0.1, step};
+        model_zero_grads(&b->m);
+        loss = lab_backward(b, 1);
+        real clip = (real)fmin(1, 1 / gradient_norm(&b->m, &bad));
+        for (idx i = 0; i < b->m.count; i++) b->m.grads[i] *= clip;
+        optimizer_step(&s, b->m.count, b->m.params, b->m.grads, moment, second);
+    }
+    set_workers(before);
+    free(moment);
+    free(second);
+    return loss;
+}
+
+/* The same bits on 1 thread and on 4, step by step, through every operator that reduces over rows,
+ * heads or sequences. */
+static void threads__same_bits(Test *t) {
+    static const char *const FLAGS[] = {
+        "", "--kv-heads 1 --extra kv --vbias --pos t5 --sink-token --linear-bias",
+        "--kernel mlp --combine add --norm layer --embed-dim 5",
+        "--dim 72 --heads 4 --ffn 300 --place post --pos learned --linear-bias --window 20",
+        "--tied --sim elu --extra logit --normalizer pnorm --place parallel"};
+    int most = workers();
+    if (set_workers(4)) { t->skip = "one thread in this build"; return; }
+    for (int f = 0; f < 5; f++) {
+        Lab one, four;
+        if (!lab_open(&one, t, 3, 50, FLAGS[f]) || !lab_open(&four, t, 3, 50, FLAGS[f])) return;
+        double a = train(&one, 1, 3), b = train(&four, 4, 3);
+        within(t, a, b, 0, "loss on 1 and on 4 threads, %s", FLAGS[f]);
+        fact(t, !memcmp(one.m.params, four.m.params, (size_t)one.m.count * sizeof(real)),
+             "parameters differ, %s", FLAGS[f]);
+        lab_close(&one);
+        lab_close(&four);
+    }
+    set_workers(most);
+}
+
+/* All of it together: a fixed batch is learned by heart. */
+static void train__learns_by_heart(Test *t) {
+    static const char *const FLAGS[] = {"", "--sim sigmoid --normalizer one",
+                                        "--place post --extra kv",
+                                        "--pos learned --sink-token --act relu --tied"};
+    for (int f = 0; f < 4; f++) {
+        Lab b;
+        char flags[200];
+        snprintf(flags, sizeof flags, "--dim 24 --ffn 32 %s", FLAGS[f]);
+        if (!lab_open(&b, t, 2, 8, flags)) return;
+        for (int i = 0; i < 8; i++) {
+            b.ids[i] = i;
+            b.ids[8 + i] = 9 - i;
+        }
+        double start = train(&b, 1, 1);
+        fact(t, start > 1 && start < 20, "loss at the start %g, %s", start, FLAGS[f]);
+        within(t, train(&b, 1, 150), 0, 0.05, "loss after 150 steps, %s", FLAGS[f]);
+        lab_close(&b);
+    }
+}
+
+/* [E32] A scale alpha is a learning rate and a start: W under alpha W with AdamW(lr, eps, wd) goes
+ * the same way as W^ = alpha W with (alpha lr, eps / alpha, wd / alpha), equations 32 to 42, on
+ * W_O of a whole model. With eps or the decay left alone, or lr squared, it must not. */
+static void scale__is_a_learning_rate(Test *t) {
+    static const struct { double lr, eps, wd; bool same;
+    } ROWS[] = {{0.2, 5, 5, true},
+                {0.2, 1, 5, false},
+                {0.2, 0.2, 5, false},
+                {0.2, 5, 1, false},
+                {0.04, 5, 5, false}};
+    for (int r = 0; r < 5; r++) {
+        Lab a, b;
+        if (!lab_open(&a, t, 2, 8, "--scale 0.2") || !lab_open(&b, t, 2, 8, "")) return;
+        lab_share(&b, &a);
+        scale_into_wo(&a, &b);
+        real *moments = calloc((size_t)(4 * a.m.count), sizeof(real));
+        if (!moments) exit(1);
+        double apart_by = 0;
+        for (int step = 1; step <= 40; step++) {
+            Lab *both[] = {&a, &b};
+            double loss[2];
+            for (int x = 0; x < 2; x++) {
+                model_zero_grads(&both[x]->m);
+                loss[x] = lab_backward(both[x], 1);
+                for (int k = 0; k < a.m.n_tensors; k++) {
+                    const Tensor *w = &both[x]->m.tensor[k];
+                    bool own = x == 1 && strstr(w->name, ".wo");
+                    Step s = {OPTIMIZER_ADAMW,
+                              0.01 * (own ? ROWS[r].lr : 1),
+                              0.9,
+                              0.95,
+                              0.01 * (own ? ROWS[r].eps : 1),
+                              0.1 * (own ? ROWS[r].wd : 1),
+                              step};
+                    real *first = moments + 2 * x * a.m.count + w->at;
+                    optimizer_step(&s, w->count, both[x]->m.params + w->at,
+                                   both[x]->m.grads + w->at, first, first + a.m.count);
+                }
+            }
+            apart_by = fmax(apart_by, fabs(loss[0] - loss[1]));
+        }
+        if (ROWS[r].same) within(t, apart_by, 0, 200 * REAL_EPS, "losses of the two trainings");
+        else fact(t, apart_by > 1e-4, "row %d departs by %g only", r, apart_by);
+        free(moments);
+        lab_close(&a);
+        lab_close(&b);
+    }
+}
+
+/* =================================================================================================
+ * 5  Loss, AdamW, schedule */
+
+/* Mean of -log softmax(logits)[target] over targets from..T-1 of each sequence, from the slow
+ * model. */
+static double slow_loss(const Lab *b, int from) {
+    int T = b->T, V = b->m.c.vocab;
+    double sum = 0;
+    for (int s = 0; s < b->B; s++) {
+        Slow slow = slow_open(&b->m, T);
+        slow_forward(&slow, b->ids + s * T);
+        for (int i = from; i < T; i++) {
+            double total = 0;
+            for (int v = 0; v < V; v++) total += exp(slow.logits[i * V + v]);
+            sum += log(total) - slow.logits[i * V + b->targets[s * T + i]];
+        }
+        slow_close(&slow);
+    }
+    return sum / (b->B * (T - from));
+}
+
+/* [E1] The mean cross-entropy of every target; tied, projected, with a sink token, under post-
+ * norm. */
+static void model_loss__direct(Test *t) {
+    static const char *const FLAGS[] = {"",
+                                        "--tied",
+                                        "--embed-dim 5",
+                                        "--embed-dim 5 --tied",
+                                        "--sink-token",
+                                        "--place post",
+                                        "--norm layer --extra kv",
+                                        "--vocab 300"};
+    for (int f = 0; f < 8; f++) {
+        Lab b;
+        if (!lab_open(&b, t, 3, 9, FLAGS[f])) return;
+        double loss = lab_loss(&b), sum = 0;
+        within(t, loss, slow_loss(&b, 0), 2000 * REAL_EPS, "loss, %s", FLAGS[f]);
+        for (int i = 0; i < 27; i++) sum += b.a.loss_row[i] / 27;
+        within(t, sum, loss, 1e-14 * loss, "mean of loss_row, %s", FLAGS[f]);
+        within(t, model_loss(&b.m, &b.a, b.targets, 3, 9, true, 1), loss, 0, "with gradients, %s",
+               FLAGS[f]);
+        lab_close(&b);
+    }
+}
+
+/* Section 6: with a prefix of p the first p-1 predictions, whose rows have seen their answer, are
+ * not scored: loss_row is -1 there, their targets do not matter, and p = 1 scores everything. */
+static void model_loss__prefix(Test *t) {
+    for (int p = 0; p <= 9; p++) {
+        Lab b;
+        char flags[60];
+        snprintf(flags, sizeof flags, "--prefix %d", p);
+        if (!lab_open(&b, t, 2, 9, flags)) return;
+        int from = p > 1 ? p - 1 : 0;
+        double loss = lab_loss(&b);
+        within(t, loss, slow_loss(&b, from), 2000 * REAL_EPS, "loss with a prefix of %d", p);
+        for (int i = 0; i < 18; i++)
+            fact(t, (b.a.loss_row[i] == -1) == (i % 9 < from), "loss_row[%d] is %g, prefix %d", i,
+                 b.a.loss_row[i], p);
+        for (int i = 0; i < 18; i++) if (i % 9 < from) b.targets[i] = 0;
+        within(t, lab_loss(&b), loss, 0, "with other targets inside the prefix of %d", p);
+        lab_close(&b);
+    }
+    Lab b;                                                   /* nothing is left to score */
+    if (!lab_open(&b, t, 1, 3, "--prefix 9")) return;
+    within(t, lab_backward(&b, 1), 0, 0, "loss when the prefix is all");
+    within(t, biggest(b.m.count, b.m.grads), 0, 0, "gradient when the prefix is all");
+    lab_close(&b);
+}
+
+/* SLICE rows of logits exist at a time: batches just below, at and above its multiples, with the
+ * closed forms dy = (softmax - 1[target]) / n, dW_cls = nf^T dy and dnf = dy W_cls^T in double. */
+static void model_loss__slices(Test *t) {
+    static const int SIZES[][2] = {{1, 255}, {1, 256}, {1, 257}, {2, 128},
+                                   {3, 171}, {7, 80},  {1, 1}};
+    for (int k = 0; k < 7; k++) {
+        int B = SIZES[k][0], T = SIZES[k][1], V = 11, C = 12;
+        Lab b;
+        if (!lab_open(&b, t, B, T, "--layers 1 --context 300")) return;
+        lab_forward(&b);
+        double *dw = room(C * V), *dnf = room((idx)B * T * C), loss = 0;
+        for (int n = 0; n < B * T; n++) {
+            double y[11] = {0}, total = 0;
+            const real *nf = b.a.nf + n * C;
+            for (int v = 0; v < V; v++) {
+                for (int i = 0; i < C; i++) y[v] += (double)nf[i] * (double)b.m.w.wcls[i * V + v];
+                total += exp(y[v]);
+            }
+            loss += (log(total) - y[b.targets[n]]) / (B * T);
+            for (int v = 0; v < V; v++) {
+                double dy = (exp(y[v]) / total - (v == b.targets[n])) / (B * T);
+                for (int i = 0; i < C; i++) {
+                    dw[i * V + v] += (double)nf[i] * dy;
+                    dnf[n * C + i] += (double)b.m.w.wcls[i * V + v] * dy;
+                }
+            }
+        }
+        model_zero_grads(&b.m);
+        within(t, model_loss(&b.m, &b.a, b.targets, B, T, true, 1), loss, 500 * REAL_EPS,
+               "loss of %d x %d", B, T);
+        within(t, slow_apart(C * V, b.m.d.wcls, dw), 0, 500 * REAL_EPS, "dW_cls of %d x %d", B, T);
+        within(t, slow_apart((idx)B * T * C, b.a.dh, dnf), 0, 500 * REAL_EPS, "dnf of %d x %d", B,
+               T);
+        free(dw);
+        free(dnf);
+        lab_close(&b);
+    }
+}
+
+/* log V when nothing is known; no overflow at logits of +-1e4; gradients of one row of logits sum
+ * to 0. */
+static void model_loss__extremes(Test *t) {
+    Lab b;
+    if (!lab_open(&b, t, 1, 5, "")) return;
+    lab_fill(&b, "wcls", 0);
+    within(t, lab_loss(&b), log(11), 4 * REAL_EPS, "loss of equal logits");
+    lab_forward(&b);
+    for (int i = 0; i < 12 * 11; i++) b.m.w.wcls[i] = (real)(i % 11 == 4 ? 1e4 : -1e4);
+    for (int i = 0; i < 5; i++) b.targets[i] = 4;
+    for (int i = 0; i < 12; i++) lab_at(&b, "normf")[i] = 0;
+    lab_at(&b, "normf")[0] = 1;
+    for (int i = 0; i < 10; i++) lab_at(&b, "wte")[i * 12] = 50;
+    double low = lab_backward(&b, 1);
+    fact(t, b.a.nf[0] > 0.1, "the state is %g", (double)b.a.nf[0]);
+    within(t, low, 0, 0, "loss of a target at +1e4");
+    for (int i = 0; i < 5; i++) b.targets[i] = 3;
+    double high = lab_backward(&b, 1);
+    fact(t, high > 1e3 && high < 1e6, "loss of a target at -1e4 is %g", high);
+    fact(t, isfinite(biggest(b.m.count, b.m.grads)), "gradients at +-1e4");
+    lab_close(&b);
+}
+
+/* AdamW by hand: from m = v = 0 the first step goes lr g / (|g| + eps) whatever the betas; the
+ * decay acts before it; SGD is the same decay and lr g. */
+static void optimizer_step__by_hand(Test *t) {
+    Step s = {OPTIMIZER_ADAMW, 0.1, 0.9, 0.99, 1e-8, 0.5, 1};
+    real w[] = {2, -4, 1}, g[] = {3, -0.25, 0}, m[3] = {0}, v[3] = {0};
+    optimizer_step(&s, 3, w, g, m, v);
+    within(t, (double)w[0], 2 * 0.95 - 0.3 / (3 + 1e-8), 8 * REAL_EPS, "w under g = 3");
+    within(t, (double)w[1], -4 * 0.95 + 0.025 / (0.25 + 1e-8), 8 * REAL_EPS, "w under g = -0.25");
+    within(t, (double)w[2], 0.95, 2 * REAL_EPS, "w under g = 0: the decay alone");
+    within(t, (double)m[0], 0.3, 2 * REAL_EPS, "m");
+    within(t, (double)v[0], 0.09, 4 * REAL_EPS, "v");
+    s.t = 2;
+    optimizer_step(&s, 3, w, g, m, v); /* g unchanged: m^ = g and v^ = g^2 again */
+    within(t, (double)w[0], (1.9 - 0.3 / (3 + 1e-8)) * 0.95 - 0.3 / (3 + 1e-8), 8 * REAL_EPS,
+           "w after two steps");
+    s = (Step){.optimizer = OPTIMIZER_SGD, .lr = 0.1, .wd = 0.5, .t = 1};
+    real x[] = {2, -4}, before[2];
+    copy(before, m, 2);
+    optimizer_step(&s, 2, x, g, m, v);
+    within(t, (double)x[0], 1.9 - 0.3, 4 * REAL_EPS, "SGD under g = 3");
+    within(t, (double)x[1], -3.8 + 0.025, 4 * REAL_EPS, "SGD under g = -0.25");
+    fact(t, !memcmp(before, m, sizeof before), "SGD changed the moments");
+}
+
+/* 50 steps of random gradients on 600 numbers (more than two chunks) against AdamW as published:
+ * the moments' bias corrections written as they are defined, in double. Large eps and decay, so
+ * that both are seen. */
+static void optimizer_step__against_scalar(Test *t) {
+    enum { COUNT = 600 };
+    static const double SETTINGS[][5] = {{0.01, 0.9, 0.95, 1e-8, 0.1},
+                                         {0.02, 0.8, 0.999, 1e-2, 3},
+                                         {0.01, 0, 0.9, 1e-3, 0}};
+    for (int k = 0; k < 3; k++) {
+        const double *x = SETTINGS[k], lr = x[0], b1 = x[1], b2 = x[2], eps = x[3], wd = x[4];
+        real w[COUNT], g[COUNT], m[COUNT] = {0}, v[COUNT] = {0};
+        double *W = room(COUNT), *M = room(COUNT), *U = room(COUNT);
+        Rng r = {8};
+        for (int i = 0; i < COUNT; i++) W[i] = (double)(w[i] = (real)rng_normal(&r));
+        for (int step = 1; step <= 50; step++) {
+            Step s = {OPTIMIZER_ADAMW, lr, b1, b2, eps, wd, step};
+            for (int i = 0; i < COUNT; i++) {
+                double y = (double)(g[i] = (real)(rng_normal(&r) * (1 + i % 3)));
+                W[i] -= lr * wd * W[i];
+                M[i] = b1 * M[i] + (1 - b1) * y;
+                U[i] = b2 * U[i] + (1 - b2) * y * y;
+                W[i] -= lr * (M[i] / (1 - pow(b1, step))) /
+                        (sqrt(U[i] / (1 - pow(b2, step))) + eps);
+            }
+            optimizer_step(&s, COUNT, w, g, m, v);
+        }
+        within(t, slow_apart(COUNT, w, W), 0, 100 * REAL_EPS, "w, settings %d", k);
+        within(t, slow_apart(COUNT, m, M), 0, 100 * REAL_EPS, "m, settings %d", k);
+        within(t, slow_apart(COUNT, v, U), 0, 400 * REAL_EPS, "v, settings %d", k);
+        free(W);
+        free(M);
+        free(U);
+    }
+}
+
+/* (F1) Warm-up lr (s+1)/warmup, then constant, or half a cosine to min_lr. */
+static void schedule_lr__values(Test *t) {
+    static const struct { int schedule, warmup, steps, step; double want;
+    } ROWS[] = {
+        {SCHEDULE_CONSTANT, 4, 20, 0, 0.25},
+        {SCHEDULE_CONSTANT, 4, 20, 2, 0.75},
+        {SCHEDULE_CONSTANT, 4, 20, 3, 1},
+        {SCHEDULE_CONSTANT, 4, 20, 4, 1},
+        {SCHEDULE_CONSTANT, 4, 20, 19, 1},
+        {SCHEDULE_CONSTANT, 0, 20, 0, 1},
+        {SCHEDULE_COSINE, 4, 20, 0, 0.25},
+        {SCHEDULE_COSINE, 4, 20, 3, 1},
+        {SCHEDULE_COSINE, 4, 20, 4, 1},
+        {SCHEDULE_COSINE, 4, 20, 12, 0.55},
+        {SCHEDULE_COSINE, 4, 20, 20, 0.1},
+        {SCHEDULE_COSINE, 4, 20, 99, 0.1},
+        {SCHEDULE_COSINE, 4, 20, 8, 0.1 + 0.45 * (1 + 0.70710678118654752)},
+        {SCHEDULE_COSINE, 0, 4, 1, 0.1 + 0.45 * (1 + 0.70710678118654752)},
+        {SCHEDULE_COSINE, 5, 5, 5, 0.1},
+        {SCHEDULE_COSINE, 9, 5, 4, 5.0 / 9},
+    };
+    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++)
+        within(t,
+               schedule_lr(ROWS[i].schedule, 2, 0.2, ROWS[i].warmup, ROWS[i].steps, ROWS[i].step),
+               2 * ROWS[i].want, 8 * DBL_EPSILON, "schedule %d, warm-up %d, step %d",
+               ROWS[i].schedule, ROWS[i].warmup, ROWS[i].step);
+}
+
+/* The global norm, in double; the first tensor with a NaN or an infinity is named. */
+static void gradient_norm__names_the_bad(Test *t) {
+    Lab b;
+    if (!lab_open(&b, t, 1, 5, "--dim 72 --heads 4 --ffn 300 --extra kv")) return;
+    const Tensor *bad;
+    Rng r = {6};
+    double square = 0;
+    for (idx i = 0; i < b.m.count; i++) {
+        b.m.grads[i] = (real)rng_normal(&r);
+        square += (double)b.m.grads[i] * (double)b.m.grads[i];
+    }
+    within(t, gradient_norm(&b.m, &bad) / sqrt(square), 1, 64 * REAL_EPS, "norm of %td numbers",
+           b.m.count);
+    fact(t, !bad, "a tensor is called bad");
+    for (int k = 0; k < b.m.n_tensors; k++)
+        for (int last = 0; last < 2; last++) {
+            const Tensor *x = &b.m.tensor[k];
+            real *at = b.m.grads + x->at + (last ? x->count - 1 : 0), was = *at;
+            b.m.grads[b.m.count - 1] = (real)INFINITY;
+            *at = (real)NAN;
+            double norm = gradient_norm(&b.m, &bad);
+            fact(t, bad == x && !isfinite(norm), "NaN in %s: named %s, norm %g", x->name,
+                 bad ? bad->name : "none", norm);
+            *at = was;
+            b.m.grads[b.m.count - 1] = 1;
+        }
+    model_zero_grads(&b.m);
+    within(t, gradient_norm(&b.m, &bad), 0, 0, "norm of no gradient");
+    lab_close(&b);
+}
+
+/* A parameter that is not a number ends in a NaN loss or in a gradient that names a tensor,
+ * whichever parameter it is and in every variant: nothing swallows it on the way. */
+static void model_backward__nan_is_seen(Test *t) {
+    int planted = 0;
+    for (const Variant *v = VARIANTS; v->name; v++) {
+        Lab b;
+        if (!lab_open(&b, t, 1, 7, v->flags)) return;
+        for (int k = 0; k < b.m.n_tensors; k++) {
+            const Tensor *x = &b.m.tensor[k], *bad;
+            idx i = 0;
+            while (i < x->count && unreached(&b, x, i)) i++;
+            real *at = b.m.params + x->at + i, was = *at;
+            *at = (real)NAN;
+            model_zero_grads(&b.m);
+            double loss = lab_backward(&b, 1);
+            gradient_norm(&b.m, &bad);
+            fact(t, isnan(loss) || bad, "%s: NaN in %s gives the loss %g", v->name, x->name, loss);
+            *at = was;
+            planted++;
+        }
+        lab_close(&b);
+    }
+    note(t, "%d tensors", planted);
+}
+
+/* =================================================================================================
+ * 6  The sink metrics */
+
+/* A config for maps that no model made: these flags at T up to 128. */
+static Config map_config(Test *t, const char *flags) {
+    Config c = {0};
+    Error e = {0};
+    fact(t, !config_from_flags(&c, flags, &e), "%s: %s", flags, e.text);
+    return c;
+}
+
+/* [M1] alpha of maps made by hand: all on column 1, all on the diagonal, uniform rows (H_T / T). */
+static void sink_alpha__by_hand(Test *t) {
+    enum { T = 64 };
+    Config c = map_config(t, "");
+    real *first = calloc(T * T, sizeof(real)), *diagonal = calloc(T * T, sizeof(real)),
+         *even = calloc(T * T, sizeof(real));
+    double alpha[T], harmonic = 0;
+    if (!first || !diagonal || !even) exit(1);
+    for (int i = 0; i < T; i++) {
+        first[i * T] = diagonal[i * T + i] = 1;
+        for (int j = 0; j <= i; j++) even[i * T + j] = (real)(1.0 / (i + 1));
+        harmonic += 1.0 / (i + 1);
+    }
+    for (int rows = ROWS_REAL; rows <= ROWS_PLUS1; rows++) { /* the same without * and prefix */
+        sink_alpha(&c, T, rows, first, alpha);
+        for (int k = 0; k < T; k++)
+            within(t, alpha[k], k == 0, 0, "alpha_%d, all on column 1", k + 1);
+        sink_alpha(&c, T, rows, diagonal, alpha);
+        for (int k = 0; k < T; k++)
+            within(t, alpha[k], 1.0 / (T - k), 1e-15, "alpha_%d of the diagonal", k + 1);
+        sink_alpha(&c, T, rows, even, alpha);
+        double left = harmonic;
+        for (int k = 0; k < T; left -= 1.0 / ++k)
+            within(t, alpha[k], left / (T - k), 64 * REAL_EPS, "alpha_%d of even rows", k + 1);
+        within(t, alpha[0], 0.07412329537, fmax(4 * REAL_EPS, 5e-12),
+               "alpha_1 of even rows: H_64/64");
+    }
+    free(first);
+    free(diagonal);
+    free(even);
+}
+
+/* (F6) * is seen by every row: alpha_* is the mean over the T real rows, or, in the authors' form,
+ * over T+1 with a dummy row of 1: at T = 64 their 0.3 is a mean of 0.28906. x*'s own row counts in
+ * that form. */
+static void sink_alpha__star_columns(Test *t) {
+    enum { T = 64 };
+    static const struct { const char *flags; bool extra, sink;
+    } ROWS[] = {{"--extra k", true, false},
+                {"--sink-token", false, true},
+                {"--extra kv --sink-token", true, true}};
+    for (int r = 0; r < 3; r++) {
+        Config c = map_config(t, ROWS[r].flags);
+        int N = config_rows(&c, T), S = config_columns(&c, T), sink = ROWS[r].sink, token1 = S - T;
+        real *m = calloc((size_t)(N * S), sizeof(real));
+        double alpha[T + 2];
+        if (!m) exit(1);
+        const double edge = (0.3 * 65 - 1) / 64;             /* 0.2890625 */
+        within(t, edge, 0.28906, 5e-6, "the authors' threshold on T rows");
+        for (int above = 0; above < 2; above++) {
+            double share = edge + (above ? 1e-5 : -1e-5);
+            for (int i = 0; i < N; i++) {
+                m[i * S] = (real)share;
+                m[i * S + token1] = (real)(i >= sink ? 0.5 : 0);
+                if (sink && i == 0) m[0] = 1;
+            }
+            sink_alpha(&c, T, ROWS_REAL, m, alpha);
+            within(t, alpha[0], share, 4 * REAL_EPS, "alpha_*, %s", ROWS[r].flags);
+            within(t, alpha[token1], 0.5, 4 * REAL_EPS, "alpha_1, %s", ROWS[r].flags);
+            fact(t, alpha[0] < 0.3, "%s passes 0.3", ROWS[r].flags);
+            sink_alpha(&c, T, ROWS_PLUS1, m, alpha);
+            within(t, alpha[0], (1 + 64 * share) / 65, 4 * REAL_EPS, "the authors' alpha_*, %s",
+                   ROWS[r].flags);
+            within(t, alpha[token1], 0.5, 4 * REAL_EPS, "the authors' alpha_1, %s", ROWS[r].flags);
+            fact(t, (alpha[0] > 0.3) == above, "0.28906 of %s", ROWS[r].flags);
+        }
+        free(m);
+    }
+}
+
+/* Section 3.2 sums rows i >= k, the authors' code all rows: inside a prefix of 5 even rows give
+ * alpha_5 = 0.0443 or 0.0577, and alpha_1 = (1 + H_64 - H_p)/64 either way. */
+static void sink_alpha__prefix(Test *t) {
+    enum { T = 64 };
+    static const struct {
+        int p;
+        double alpha_1;
+    } ROWS[] = {{2, 0.0663}, {3, 0.0611}, {4, 0.0572}, {5, 0.0541}, {10, 0.0440}};
+    real *m = calloc(T * T, sizeof(real));
+    if (!m) exit(1);
+    for (int r = 0; r < 5; r++) {
+        char flags[40];
+        double alpha[2][T];
+        snprintf(flags, sizeof flags, "--prefix %d", ROWS[r].p);
+        Config c = map_config(t, flags);
+        zero(m, T * T);
+        for (int i = 0; i < T; i++) {
+            int seen = i + 1 > ROWS[r].p ? i + 1 : ROWS[r].p;
+            for (int j = 0; j < seen; j++) m[i * T + j] = (real)(1.0 / seen);
+        }
+        for (int rows = 0; rows < 2; rows++) {
+            sink_alpha(&c, T, rows, m, alpha[rows]);
+            within(t, alpha[rows][0], ROWS[r].alpha_1, 5e-5, "alpha_1, prefix %d", ROWS[r].p);
+        }
+        within(t, sink_uniform(&c, T), alpha[0][0], 1e-6, "uniform value, prefix %d", ROWS[r].p);
+        if (ROWS[r].p == 5) within(t, alpha[ROWS_REAL][4], 0.0443, 5e-5, "the paper's alpha_5");
+        if (ROWS[r].p == 5) within(t, alpha[ROWS_PLUS1][4], 0.0577, 5e-5, "the authors' alpha_5");
+    }
+    free(m);
+}
+
+/* The even share for every mask: H_T/T, H_w/T, and one key more with an extra column or x*. */
+static void sink_uniform__values(Test *t) {
+    static const struct { const char *flags; double want;
+    } ROWS[] = {
+        {"", 0.07412329537},
+        {"--window 8", 0.0424665},
+        {"--window 16", 0.0528239},
+        {"--window 32", 0.0634140},
+        {"--prefix 5", 0.05407},
+        {"--extra zero", 0.05873868},
+        {"--sink-token", 0.05873868},
+        {"--sink-token --extra k", 0.05116292},
+        {"--layers 2 --window 8 --window-period 2", (0.07412329537 + 0.0424665) / 2},
+    };
+    double harmonic = 0;
+    for (int i = 1; i <= 64; i++) harmonic += 1.0 / (i + 1) / 64;
+    within(t, harmonic, 0.05873868, 5e-9, "(H_65 - 1)/64");
+    for (int i = 0; i < 9; i++) {
+        Config c = map_config(t, ROWS[i].flags);
+        within(t, sink_uniform(&c, 64), ROWS[i].want, i < 1 ? 5e-12 : 5e-6, "%s", ROWS[i].flags);
+    }
+}
+
+/* A lab measured over its B sequences with these thresholds; the caller frees. */
+static bool measure(Test *t, Lab *b, Sinks *s, double eps0, double eps1, double eps2, int rows) {
+    Error e = {0};
+    const double eps[3] = {eps0, eps1, eps2};
+    bool fine = !sinks_create(s, &b->m.c, b->T, b->B, eps, &e)
+             && !sinks_measure(s, &b->m, &b->a, b->ids, b->targets, b->B, rows, &e);
+    fact(t, fine, "%s", e.text);
+    if (fine) sinks_finish(s);
+    return fine;
+}
+
+static void forget_queries(Lab *b) {
+    for (int l = 0; l < b->m.c.layers; l++) {
+        const Tensor *x;
+        char name[32];
+        snprintf(name, sizeof name, "l%d.wq", l);
+        x = model_tensor(&b->m, name);
+        zero(b->m.params + x->at, x->count);
+    }
+}
+
+/* Models with q = 0, whose attention is the mask and the bias alone: [P1] NoPE's 1/t; [P2] the
+ * authors' bucket, whose alpha_1 is 0.334 in every head at T = 64, so that proposition 2 fails for
+ * it; [P3] ALiBi's closed form; windows. */
+static void sinks__closed_forms(Test *t) {
+    static const double ALIBI[] = {.028252, .035957, .044729, .053974,
+                                   .062023, .067492, .070658, .072353};
+    static const struct { const char *flags; double alpha_1;
+    } ROWS[] = {
+        {"--pos none", 0.07412329537},
+        {"", 0.07412329537},
+        {"--pos relative", 0.33395803945},
+        {"--pos none --window 8", 0.0424665},
+        {"--pos none --window 16", 0.0528239},
+        {"--pos none --window 32", 0.0634140},
+        {"--pos alibi --dim 16 --heads 8", -1},
+        {"--pos none --sim sigmoid --normalizer one", 0.07412329537},
+        {"--pos none --scale 0.2", 0.07412329537},
+        {"--pos none --normalizer pnorm", 0.07412329537},
+    };
+    for (int r = 0; r < (int)(sizeof ROWS / sizeof ROWS[0]); r++) {
+        Lab b;
+        Sinks s;
+        if (!lab_open(&b, t, 2, 64, ROWS[r].flags)) return;
+        forget_queries(&b);
+        if (!measure(t, &b, &s, 0.3, 0.2, 0.4, ROWS_REAL)) return;
+        for (int h = 0; h < 2 * b.m.c.heads; h++)
+            within(t, s.alpha[(idx)h * s.S], ROWS[r].alpha_1 < 0 ? ALIBI[h % 8] : ROWS[r].alpha_1,
+                   5e-7, "alpha_1 of head %d, %s", h, ROWS[r].flags);
+        double sink = b.m.c.pos == POS_RELATIVE;
+        within(t, sinks_sink(&s, 0, 0), sink, 0, "Sink_1 at 0.3, %s", ROWS[r].flags);
+        within(t, sinks_sink(&s, 0, 1), sink, 0, "Sink_1 at 0.2, %s", ROWS[r].flags);
+        within(t, sinks_sink(&s, 0, 2), 0, 0, "Sink_1 at 0.4, %s", ROWS[r].flags);
+        sinks_free(&s);
+        lab_close(&b);
+    }
+}
+
+/* [P4] Rotary over one repeated token: A_ti <= e^(2 xi) / (e^(2 xi) + t - 1) with xi the largest
+ * |score|. */
+static void sinks__rotary_bound(Test *t) {
+    Lab b;
+    if (!lab_open(&b, t, 1, 64, "--layers 1")) return;
+    for (int i = 0; i < 64; i++) b.ids[i] = 3;
+    Probe probe = {.z = calloc(2 * 64 * 64, sizeof(real)),
+                   .weight = calloc(2 * 64 * 64, sizeof(real))};
+    b.a.probe = &probe;
+    lab_forward(&b);
+    b.a.probe = NULL;
+    for (int h = 0; h < 2; h++) {
+        double xi = biggest(64 * 64, probe.z + h * 64 * 64);
+        for (int i = 0; i < 64; i++)
+            for (int j = 0; j <= i; j++) {
+                double a = (double)probe.weight[(h * 64 + i) * 64 + j],
+                       bound = exp(2 * xi) / (exp(2 * xi) + i);
+                fact(t, a <= bound * (1 + 16 * REAL_EPS), "A(%d,%d) = %g over its bound %g", i + 1,
+                     j + 1, a, bound);
+            }
+        fact(t, xi > 0.1, "xi is %g", xi);
+    }
+    free(probe.z);
+    free(probe.weight);
+    lab_close(&b);
+}
+
+/* [M2] Strictly above eps: two even rows give alpha_1 = 0.75 exactly, which is not over 0.75. */
+static void sinks__threshold_is_strict(Test *t) {
+    Lab b;
+    Sinks s;
+    if (!lab_open(&b, t, 1, 2, "--pos none")) return;
+    forget_queries(&b);
+    if (!measure(t, &b, &s, 0.75, 0.7499999, 0.7500001, ROWS_REAL)) return;
+    within(t, sinks_alpha(&s, 0), 0.75, 0, "alpha_1");
+    within(t, sinks_sink(&s, 0, 0), 0, 0, "over 0.75");
+    within(t, sinks_sink(&s, 0, 1), 1, 0, "over 0.7499999");
+    within(t, sinks_sink(&s, 0, 2), 0, 0, "over 0.7500001");
+    sinks_free(&s);
+    lab_close(&b);
+}
+
+/* A one-layer model without positions whose score is strong for the key of one token: ids 0
+ * attract all weight, ids 1 none. */
+static bool attractor(Lab *b, Test *t, int B, int T, const char *flags) {
+    char all[200];
+    snprintf(all, sizeof all, "--layers 1 --heads 1 --dim 2 --pos none %s", flags);
+    if (!lab_open(b, t, B, T, all)) return false;
+    lab_fill(b, "l0.wq", 0);
+    lab_fill(b, "l0.wk", 0);
+    lab_fill(b, "l0.norm1", 1);
+    real *e = lab_at(b, "wte");
+    e[0] = 0; e[1] = 1;                                      /* id 0 = (0, 1), id 1 = (1, 0) */
+    e[2] = 1; e[3] = 0;
+    for (int i = 0; i < 4; i++) b->m.w.layer[0].wq[i] = 9;   /* q = 9 sqrt 2 (1, 1) for either */
+    b->m.w.layer[0].wk[2] = b->m.w.layer[0].wk[3] = 9; /* k = 9 sqrt 2 (1, 1) for id 0, else 0 */
+    return true;
+}
+
+/* (F7) The threshold is applied to each sequence and then averaged. Two sequences of two tokens
+ * with alpha_1 = 1 and 0.5: half of them are over 0.7, though their mean 0.75 is. */
+static void sinks__threshold_per_sequence(Test *t) {
+    Lab b;
+    Sinks s;
+    if (!attractor(&b, t, 2, 2, "")) return;
+    const int ids[] = {0, 1, 1, 0};
+    memcpy(b.ids, ids, sizeof ids);
+    if (!measure(t, &b, &s, 0.7, 0.4, 0.99, ROWS_REAL)) return;
+    within(t, sinks_alpha(&s, 0), 0.75, 1e-6, "mean alpha_1");
+    within(t, sinks_sink(&s, 0, 0), 0.5, 0, "Sink_1 at 0.7");
+    within(t, sinks_sink(&s, 0, 1), 1, 0, "Sink_1 at 0.4");
+    within(t, sinks_sink(&s, 0, 2), 0.5, 0, "Sink_1 at 0.99");
+    sinks_free(&s);
+    lab_close(&b);
+}
+
+/* Entropy of even rows is the mean of log t, of attracted ones 0; the mass is the weights' sum: 1
+ * for softmax, the scale, (t)^(1 - 1/p), t sigmoid(0) without a normaliser, and what * leaves. */
+static void sinks__entropy_and_mass(Test *t) {
+    static const struct { const char *flags; double power, factor;
+    } ROWS[] = {
+        {"", 0, 1},
+        {"--scale 0.2", 0, 0.2},
+        {"--normalizer pnorm", 0.5, 1},
+        {"--normalizer pnorm --pnorm 0.5", -1, 1},
+        {"--sim sigmoid --normalizer one", 1, 0.5},
+        {"--sim elu --normalizer one", 1, 1},
+        {"--extra zero", 2, 1},
+    };
+    for (int r = 0; r < 7; r++) {
+        Lab b;
+        Sinks s;
+        char flags[100];
+        snprintf(flags, sizeof flags, "%s --pos none", ROWS[r].flags);
+        if (!lab_open(&b, t, 2, 16, flags)) return;
+        forget_queries(&b);
+        if (!measure(t, &b, &s, 0.3, 0.2, 0.4, ROWS_REAL)) return;
+        double mass = 0, entropy = 0;
+        for (int i = 1; i <= 16; i++) {
+            double seen = ROWS[r].power > 1 ? i + 1 : i;
+            mass += ROWS[r].factor * (ROWS[r].power > 1 ? i / seen : pow(i, ROWS[r].power)) / 16;
+            entropy += log(seen) / 16;
+        }
+        for (int h = 0; h < 4; h++) {
+            within(t, s.mass[h] / mass, 1, 64 * REAL_EPS + 1e-7, "mass, %s", ROWS[r].flags);
+            within(t, s.entropy[h], entropy, 64 * REAL_EPS + 1e-6, "entropy, %s", ROWS[r].flags);
+        }
+        sinks_free(&s);
+        lab_close(&b);
+    }
+    Lab b;
+    Sinks s;
+    if (!attractor(&b, t, 1, 4, "")) return;
+    for (int i = 0; i < 4; i++) b.ids[i] = i > 0;
+    if (!measure(t, &b, &s, 0.3, 0.2, 0.4, ROWS_REAL)) return;
+    within(t, s.entropy[0], 0, 1e-6, "entropy when all is on token 1");
+    within(t, sinks_alpha(&s, 0), 1, 1e-6, "alpha_1 when all is on token 1");
+    sinks_free(&s);
+    lab_close(&b);
+}
+
+/* Figures 7, 8, 29: the first row's norm over the mean of the others'. */
+static void norm_ratio__by_hand(Test *t) {
+    const double norms[] = {10, 1, 2, 3}, zeros[] = {1, 0, 0};
+    within(t, norm_ratio(norms, 4), 5, 0, "10 over the mean of 1, 2, 3");
+    within(t, norm_ratio(norms + 1, 3), 0.4, 0, "1 over the mean of 2, 3");
+    within(t, norm_ratio(norms, 1), 1, 0, "a row alone");
+    within(t, norm_ratio(zeros, 3), 1, 0, "rows of zeros");
+    Lab b;
+    Sinks s;
+    if (!lab_open(&b, t, 1, 6, "")) return;
+    if (!measure(t, &b, &s, 0.3, 0.2, 0.4, ROWS_REAL)) return;
+    for (int n = 0; n < 6; n++) { /* H^0 does not count; of the rest, the largest */
+        s.hnorm[n] = n ? 1 : 100;
+        s.hnorm[6 + n] = n ? 1 : 7;
+        s.hnorm[12 + n] = n ? 2 : 8;
+    }
+    within(t, sinks_ratio(&s), 7, 0, "largest ratio over the blocks");
+    sinks_free(&s);
+    lab_close(&b);
+}
+
+static int by_value(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double span(int n, const double *x) {
+    double sum = 0;
+    for (int i = 0; i < n; i++) sum += x[i] * x[i];
+    return sqrt(sum);
+}
+
+/* What sinks_measure must find for sequence ids of the lab, added to the arrays of w (as in struct
+ * Sinks). */
+static void slow_measure(const Lab *b, const int *ids, int rows, Sinks *w) {
+    const Config *c = &b->m.c;
+    int L = c->layers, H = c->heads, K = c->kv_heads, D = c->head_dim, C = c->dim, T = b->T;
+    Slow s = slow_open(&b->m, T);
+    slow_forward(&s, ids);
+    int N = s.N, S = s.S, first = N - T, token1 = S - T;
+    for (int l = 0; l < L; l++)
+        for (int h = 0; h < H; h++) {
+            const double *m = s.metric + (idx)(l * H + h) * N * S,
+                         *weight = s.weight + (idx)(l * H + h) * N * S;
+            for (int j = 0; j < S; j++) {
+                int k = j - token1;                          /* counted from 0 */
+                double sum = 0, n = T;
+                for (int i = first; i < N; i++)
+                    sum += k <= 0 || i - first >= k || rows == ROWS_PLUS1 ? m[i * S + j] : 0;
+                if (k > 0) n = T - k;
+                if (rows == ROWS_PLUS1 && k < 0) { sum += c->extra && !j ? 1 : m[j]; n++; }
+                if (rows == ROWS_PLUS1 && k >= 0 && first) sum += m[j];
+                w->alpha[(l * H + h) * S + j] += sum / n;
+                for (int x = 0; x < 3; x++)
+                    w->over[((idx)x * L * H + l * H + h) * S + j] += sum / n > w->eps[x];
+            }
+            for (int i = first; i < N; i++)
+                for (int j = 0; j < S; j++) {
+                    if (m[i * S + j] > 0)
+                        w->entropy[l * H + h] -= m[i * S + j] * log(m[i * S + j]) / T;
+                    if (j >= (c->extra != 0)) w->mass[l * H + h] += weight[i * S + j] / T;
+                }
+            for (int i = 1; i < N; i++) {
+                double others = 0, sums[2] = {0};
+                const double *q = s.q + (((idx)l * N + i) * H + h) * D;
+                for (int j = 0; j <= i; j++) {
+                    const double *k = s.k + (((idx)l * N + j) * K + h / (H / K)) * D;
+                    double dot = 0, both = span(D, q) * span(D, k);
+                    for (int d = 0; d < D; d++) dot += q[d] * k[d];
+                    if (j == 0) {
+                        w->cosine[2 * (l * H + h)] += dot / both / (N - 1);
+                        w->product[2 * (l * H + h)] += both / (N - 1);
+                    } else if (slow_visible(c, l, i, j)) {
+                        others++;
+                        sums[0] += dot / both;
+                        sums[1] += both;
+                    }
+                }
+                if (others > 0) w->cosine[2 * (l * H + h) + 1] += sums[0] / others / (N - 1);
+                if (others > 0) w->product[2 * (l * H + h) + 1] += sums[1] / others / (N - 1);
+            }
+        }
+    for (int l = 0; l <= L; l++)
+        for (int n = 0; n < N; n++) {
+            w->hnorm[l * N + n] += span(C, s.h + ((idx)l * N + n) * C);
+            if (l == L) continue;
+            w->prenorm[l * N + n] += span(C, s.sum + ((idx)l * N + n) * C);
+            for (int h = 0; h < H; h++)
+                w->qnorm[l * N + n] += span(D, s.q + (((idx)l * N + n) * H + h) * D) / H;
+            for (int h = 0; h < K; h++)
+                w->knorm[l * N + n] += span(D, s.k + (((idx)l * N + n) * K + h) * D) / K;
+            for (int h = 0; h < K; h++)
+                w->vnorm[l * N + n] += span(D, s.v + (((idx)l * N + n) * K + h) * D) / K;
+        }
+    double most = 0, *at = NULL;
+    for (int l = 1; l <= L; l++)
+        for (int i = 0; i < N * C; i++)
+            if (fabs(s.h[(idx)l * N * C + i]) > most) {
+                most = fabs(s.h[(idx)l * N * C + i]);
+                at = s.h + (idx)l * N * C;
+            }
+    for (int i = 0; i < N * C; i++) at[i] = fabs(at[i]);
+    qsort(at, (size_t)(N * C), sizeof *at, by_value);
+    w->massive += most;
+    w->median += at[N * C / 2];
+    slow_close(&s);
+}
+
+/* Every field of Sinks on real models, by layer and head, against the slow recomputation; means
+ * over three sequences. */
+static void sinks__against_slow(Test *t) {
+    static const char *const FLAGS[] = {
+        "",
+        "--extra kv --place post --pos none",
+        "--sink-token --kv-heads 1",
+        "--extra k --sink-token --window 4 --prefix 3",
+        "--sim identity --normalizer clamp --norm layer --prefix 4",
+        "--heads 4 --kv-heads 2 --rotary-dims 2 --sim sigmoid --normalizer one --layers 3"};
+    for (int f = 0; f < 12; f++) {
+        Lab b;
+        Sinks s, w;
+        Error e = {0};
+        int rows = f / 6;
+        if (!lab_open(&b, t, 3, 12, FLAGS[f % 6])) return;
+        /* H^0 far above what follows the first norm: no output of a block, so not massive */
+        if (b.m.c.place == PLACE_POST) {
+            for (int i = 0; i < 11 * 12; i++) b.m.w.wte[i] *= 50;
+            for (int i = 0; i < 12 * 12; i++) b.m.w.layer[0].wq[i] /= 2500;
+        }
+        if (!measure(t, &b, &s, 0.3, 0.2, 0.1, rows)) return;
+        if (sinks_create(&w, &b.m.c, 12, 3, s.eps, &e)) { fact(t, false, "%s", e.text); return; }
+        for (int q = 0; q < 3; q++) slow_measure(&b, b.ids + q * 12, rows, &w);
+        w.n = 3;
+        w.loss = 3 * slow_loss(&b, b.m.c.prefix > 1 ? b.m.c.prefix - 1 : 0);
+        sinks_finish(&w);
+        int LH = s.L * s.H, LN = s.L * s.N;
+        const struct { const char *name; const double *got, *want; int n;
+        } FIELDS[] = {
+            {"alpha", s.alpha, w.alpha, LH * s.S},
+            {"entropy", s.entropy, w.entropy, LH},
+            {"mass", s.mass, w.mass, LH},
+            {"over", s.over, w.over, 3 * LH * s.S},
+            {"hnorm", s.hnorm, w.hnorm, LN + s.N},
+            {"prenorm", s.prenorm, w.prenorm, LN},
+            {"qnorm", s.qnorm, w.qnorm, LN},
+            {"knorm", s.knorm, w.knorm, LN},
+            {"vnorm", s.vnorm, w.vnorm, LN},
+            {"cosine", s.cosine, w.cosine, 2 * LH},
+            {"product", s.product, w.product, 2 * LH},
+            {"massive", &s.massive, &w.massive, 1},
+            {"median", &s.median, &w.median, 1},
+            {"loss", &s.loss, &w.loss, 1},
+        };
+        for (int x = 0; x < 14; x++)
+            for (int i = 0; i < FIELDS[x].n; i++)
+                within(t, FIELDS[x].got[i], FIELDS[x].want[i],
+                       2000 * REAL_EPS * fmax(0.1, fabs(FIELDS[x].want[i])), "%s[%d], %s",
+                       FIELDS[x].name, i, FLAGS[f % 6]);
+        for (int j = 0; j < s.S; j++) {
+            double alpha = 0, over = 0;
+            for (int i = 0; i < LH; i++) {
+                alpha += w.alpha[i * s.S + j] / LH;
+                over += w.over[(2 * LH + i) * s.S + j] / LH;
+            }
+            within(t, sinks_alpha(&s, j), alpha, 2000 * REAL_EPS, "sinks_alpha, column %d", j);
+            within(t, sinks_sink(&s, j, 2), over, 1e-12, "sinks_sink, column %d", j);
+        }
+        sinks_free(&s);
+        sinks_free(&w);
+        lab_close(&b);
+    }
+}
+
+/* Three sequences measured one by one, in an Acts and a Sinks with room for more, give the same
+ * means. */
+static void sinks__in_parts(Test *t) {
+    Lab b;
+    Sinks whole, parts;
+    Error e = {0};
+    if (!lab_open(&b, t, 3, 12, "--extra k --window 5")) return;
+    if (!measure(t, &b, &whole, 0.3, 0.2, 0.1, ROWS_REAL)) return;
+    if (sinks_create(&parts, &b.m.c, 12, 2, whole.eps, &e)) {
+        fact(t, false, "%s", e.text);
+        return;
+    }
+    sinks_measure(&parts, &b.m, &b.a, b.ids, b.targets, 2, ROWS_REAL, &e);
+    sinks_measure(&parts, &b.m, &b.a, b.ids + 24, b.targets + 24, 1, ROWS_REAL, &e);
+    fact(t, sinks_measure(&parts, &b.m, &b.a, b.ids, b.targets, 3, ROWS_REAL, &e) == 1,
+         "three sequences at once, with room for two");
+    sinks_finish(&parts);
+    fact(t, parts.n == 3 && !b.a.probe, "%d sequences", parts.n);
+    for (int i = 0; i < 4 * whole.S; i++)
+        within(t, parts.alpha[i], whole.alpha[i], 1e-15, "alpha[%d]", i);
+    for (int i = 0; i < 24; i++)
+        within(t, parts.vnorm[i], whole.vnorm[i], 1e-14 * whole.vnorm[i], "vnorm[%d]", i);
+    within(t, parts.loss, whole.loss, 1e-14 * whole.loss, "loss");
+    sinks_free(&whole);
+    sinks_free(&parts);
+    lab_close(&b);
+}
+
+/* =================================================================================================
+ * 7  The propositions, executable */
+
+/* [E10] [P1] [P2] [P3] [P4] [E32] [E44]  What `sink check` prints: nothing comes out WRONG, and the
+ * last line counts some of each verdict. A name that no check has is a usage error. */
+static void checks__hold(Test *t) {
+    Error e = {0};
+    char line[512], last[512] = "";
+    FILE *page = tmpfile();
+    fact(t, page != NULL, "no temporary file");
+    if (!page) return;
+    fact(t, !checks_run(NULL, page, false, &e), "%s", e.text);
+    rewind(page);
+    int lines = 0, wrong = 0;
+    while (fgets(line, sizeof line, page)) {
+        lines++;
+        size_t n = strcspn(line, "\n");
+        wrong += n >= 5 && !strncmp(line + n - 5, "WRONG", 5) && !strstr(line, "0 WRONG");
+        fact(t, n <= 100, "%d columns: %.60s", (int)n, line);
+        if (line[0] != '\n') snprintf(last, sizeof last, "%.*s", (int)n, line);
+    }
+    fclose(page);
+    int hold = 0, fails = 0, refuted = 0, count = 1;
+    fact(t, sscanf(last, "%d hold, %d fail as they must, %d refuted as printed, %d WRONG", &hold,
+                   &fails, &refuted, &count) == 4, "the last line: %s", last);
+    fact(t, hold > 150 && fails > 100 && refuted >= 4 && !count && !wrong, "%s", last);
+    note(t, "%s, %d lines", last, lines);
+    Error none = {0};
+    fact(t, checks_run("no such check", stdout, false, &none) == 2, "status %d", none.status);
+}
+
+/* =================================================================================================
+ * 8  Tokenizer
+ *
+ * Three things here know nothing of sink.c's ways: a cutter that tries each kind of piece on its
+ * own, an encoder that goes through the merges rank by rank, and a trainer that counts every pair
+ * anew. */
+
+/* Kinds 0 to 3: letter, digit, neither, white space. */
+static bool oracle_is(int kind, unsigned char b) {
+    bool white = memchr(" \t\n\v\f\r", b, 6) != NULL;
+    bool digit = memchr("0123456789", b, 10) != NULL;
+    bool letter = b > 127 || memchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", b, 52);
+    return kind == 0 ? letter : kind == 1 ? digit : kind == 2 ? !white && !digit && !letter : white;
+}
+
+/* Length of the first piece: each of the four kinds tried on its own, the longest taken. */
+static size_t oracle_piece(const unsigned char *s, size_t n) {
+    size_t longest = 0;
+    for (int kind = 0; kind < 4; kind++) {
+        size_t space = kind < 3 && n && s[0] == ' ', run = 0;
+        while (space + run < n && oracle_is(kind, s[space + run])) run++;
+        if (kind == 1 && run > 3) run = 3;
+        if (run == 0) continue;
+        if (space + run > PIECE_MAX) run = PIECE_MAX - space;
+        if (kind == 3 && run > 1 && s[run - 1] == ' ' && run < n && !oracle_is(3, s[run])) run--;
+        if (space + run > longest) longest = space + run;
+    }
+    return longest;
+}
+
+/* Replaces each left, right in ids[0..n) by made, from the left; returns how many ids remain. */
+static size_t oracle_join(int32_t *ids, size_t n, int32_t left, int32_t right, int32_t made) {
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        bool here = i + 1 < n && ids[i] == left && ids[i + 1] == right;
+        ids[kept++] = here ? made : ids[i];
+        i += here;
+    }
+    return kept;
+}
+
+/* BPE by the book: for each rank in turn, join all its occurrences in the piece. */
+static void oracle_encode(const Tokenizer *k, const unsigned char *text, size_t n, Ids *out) {
+    Error e = {0};
+    for (size_t length; n; text += length, n -= length) {
+        size_t m = length = oracle_piece(text, n);
+        int32_t ids[PIECE_MAX];
+        for (size_t i = 0; i < length; i++) ids[i] = TOKEN_BYTE + text[i];
+        for (size_t r = 0; r < k->merges.size && m > 1; r++)
+            m = oracle_join(ids, m, k->merges.at[r].left, k->merges.at[r].right, 259 + (int32_t)r);
+        ids_add(out, ids, m, &e);
+    }
+}
+
+/* The first merge that training by the book would not have chosen, or how many there are. */
+static size_t oracle_train(const Tokenizer *k, const unsigned char *text, size_t n) {
+    enum { SIDE = 360 }; /* above every vocabulary trained here */
+    Ids s = {0};         /* ids of all pieces, -1 after each */
+    Error e = {0};
+    size_t r = 0, mark = strlen(DOCUMENT_END);
+    double *count = room(SIDE * SIDE);
+    while (n) {
+        size_t document = 0;
+        while (document < n && (n - document < mark || memcmp(text + document, DOCUMENT_END, mark)))
+            document++;
+        size_t length = document ? oracle_piece(text, document) : mark;
+        for (size_t i = 0; i < length && document; i++)
+            ids_add(&s, (int32_t[]){TOKEN_BYTE + text[i]}, 1, &e);
+        ids_add(&s, (int32_t[]){-1}, 1, &e);
+        text += length;
+        n -= length;
+    }
+    for (; r < k->merges.size; r++) {
+        int best = 0;
+        memset(count, 0, SIDE * SIDE * sizeof *count);
+        for (size_t i = 0; i + 1 < s.size; i++)
+            if (s.at[i] >= 0 && s.at[i + 1] >= 0) count[s.at[i] * SIDE + s.at[i + 1]]++;
+        for (int i = 0; i < SIDE * SIDE; i++)
+            if (count[i] > count[best]) best = i;
+        int left = best / SIDE, right = best % SIDE;
+        if (left != k->merges.at[r].left || right != k->merges.at[r].right) break;
+        s.size = oracle_join(s.at, s.size, left, right, 259 + (int32_t)r);
+    }
+    free(count);
+    ids_free(&s);
+    return r;
+}
+
+static const char SAMPLE[] =
+    "The quick brown fox jumps over the lazy dog; the dog, being lazy, jumps over nothing.\n"
+    "It's 1,024  km from here to there -- isn't it?   Yes, 12345678 metres!!!\n\n\tthe end\n"
+    "na\xc3\xafve caf\xc3\xa9 \xe4\xb8\xad\xe6\x96\x87 \xf0\x9f\x99\x82 the the the there then"
+    "<|endoftext|>aaaa aaaaaaa aaaaaaaaa aa ==== ====== the fox there over nothing 2024 2025 ";
+
+/* n bytes: mode 0 any, 1 few letters and signs, 2 long runs, 3 scraps of SAMPLE. */
+static void random_text(Rng *r, int mode, unsigned char *to, size_t n) {
+    size_t from = 0, size = strlen(SAMPLE);
+    for (size_t i = 0; i < n; i++) {
+        if (mode == 0) to[i] = (unsigned char)rng_below(r, 256);
+        if (mode == 1) to[i] = (unsigned char)"abe th  1.2\n\xc3\xa9"[rng_below(r, 14)];
+        if (mode == 2)
+            to[i] = i && rng_below(r, 40) ? to[i - 1]
+                                          : (unsigned char)"a 1=\n\xff\0"[rng_below(r, 7)];
+        if (mode == 3) {
+            if (!i || !rng_below(r, 9)) from = (size_t)rng_below(r, size);
+            to[i] = (unsigned char)SAMPLE[from++ % size];
+        }
+    }
+}
+
+/* A tokenizer trained on a mixture of all of that. */
+static Tokenizer sample_tokenizer(Test *t, int vocab) {
+    enum { SIZE = 20000 };
+    Error e = {0};
+    Rng r = {9};
+    Tokenizer k = {0};
+    unsigned char *s = (unsigned char *)room(SIZE / 8);
+    random_text(&r, 3, s, 10000);
+    random_text(&r, 1, s + 10000, 8000);
+    random_text(&r, 2, s + 18000, 2000);
+    fact(t, !tokenizer_train(&k, s, SIZE, vocab, &e) && k.vocab == vocab, "training: %s", e.text);
+    free(s);
+    return k;
+}
+
+/* A tokenizer from merges in order of rank, through the file's format. */
+static bool tokenizer_of(Tokenizer *k, int32_t (*merges)[2], int n, Error *e) {
+    Bytes b = {0};
+    bytes_add(&b, "SINKTOK1", 8, e);
+    bytes_number(&b, 1, 4, e);
+    bytes_number(&b, (uint64_t)(259 + n), 4, e);
+    bytes_number(&b, (uint64_t)n, 4, e);
+    for (int i = 0; i < 2 * n; i++) bytes_number(&b, (uint64_t)merges[i / 2][i % 2], 4, e);
+    bytes_number(&b, hash64(0, b.at, b.size), 8, e);
+    bool bad = tokenizer_read(b.at, b.size, "x", k, e);
+    bytes_free(&b);
+    return !bad;
+}
+
+/* Encoding as the oracle does, and decoding back to the same bytes. */
+static void encode_and_back(Test *t, Encoder *c, const unsigned char *text, size_t n,
+                            const char *what) {
+    Error e = {0};
+    Ids ids = {0}, slow = {0};
+    Bytes back = {0};
+    tokenizer_encode(c, text, n, &ids, &e);
+    tokenizer_decode(c->tokenizer, ids.at, ids.size, &back, &e);
+    fact(t, !e.status && back.size == n && (!n || !memcmp(back.at, text, n)),
+         "%s: %zu bytes come back "
+         "as %zu %s",
+         what, n, back.size, e.text);
+    for (size_t i = 0; i < ids.size; i++)
+        if (ids.at[i] < TOKEN_BYTE) fact(t, false, "%s: a special id", what);
+    oracle_encode(c->tokenizer, text, n, &slow);
+    fact(t,
+         slow.size == ids.size &&
+             (!ids.size || !memcmp(slow.at, ids.at, ids.size * sizeof *ids.at)),
+         "%s: %zu ids of %zu bytes, by the book %zu", what, ids.size, n, slow.size);
+    ids_free(&ids);
+    ids_free(&slow);
+    bytes_free(&back);
+}
+
+/* The oracle cuts as chapter 8 says in words; and a tokenizer that merges any two of eight bytes of
+ * every kind shows where sink.c cuts. */
+static void pieces__as_the_oracle_cuts(Test *t) {
+    static const char TEXT[] = "It's 1,024  km\n  x \n\t\n y9999  ",
+                      CUT[] = "It|'|s| 1|,|024| | km|\n | x| \n\t\n| y|999|9|  |";
+    static const unsigned char KINDS[8] = {'a', 'Z', '1', '2', ' ', '\n', '=', 0xC3};
+    char cut[100] = "";
+    for (size_t at = 0, n = strlen(TEXT), length; at < n; at += length) {
+        length = oracle_piece((const unsigned char *)TEXT + at, n - at);
+        strncat(cut, TEXT + at, length);
+        strcat(cut, "|");
+    }
+    fact(t, !strcmp(cut, CUT), "the oracle cuts %s", cut);
+    int32_t merges[64][2];
+    Rng r = {1};
+    Error e = {0};
+    Tokenizer k = {0};
+    Encoder c = {0};
+    for (int i = 0; i < 64; i++) { /* all pairs, in an order drawn at random */
+        int j = (int)rng_below(&r, (uint64_t)i + 1);
+        memcpy(merges[i], merges[j], sizeof merges[i]);
+        merges[j][0] = TOKEN_BYTE + KINDS[i / 8];
+        merges[j][1] = TOKEN_BYTE + KINDS[i % 8];
+    }
+    if (!tokenizer_of(&k, merges, 64, &e) || encoder_make(&c, &k, &e)) {
+        fact(t, false, "%s", e.text);
+        return;
+    }
+    unsigned char s[400];
+    for (int trial = 0; trial < 4000; trial++) {
+        size_t n = 1 + (size_t)rng_below(&r, trial % 8 ? 12 : sizeof s);
+        for (size_t i = 0; i < n; i++) /* every other text has long runs */
+            s[i] = i && trial % 2 && rng_below(&r, 60) ? s[i - 1] : KINDS[rng_below(&r, 8)];
+        encode_and_back(t, &c, s, n, "kinds");
+    }
+    encoder_free(&c);
+    tokenizer_free(&k);
+}
+
+/* Tokens that double in length show the end of a piece after PIECE_MAX bytes, the blank before a
+ * word included. */
+static void pieces__end_after_their_most(Test *t) {
+    int32_t merges[7][2];
+    for (int i = 0; i < 7; i++) merges[i][0] = merges[i][1] = i ? 258 + i : TOKEN_BYTE + 'x';
+    Error e = {0};
+    Tokenizer k = {0};
+    Encoder c = {0};
+    Ids ids = {0};
+    unsigned char s[400];
+    memset(s, 'x', sizeof s);
+    if (!tokenizer_of(&k, merges, 7, &e) || encoder_make(&c, &k, &e)) {
+        fact(t, false, "%s", e.text);
+        return;
+    }
+    tokenizer_encode(&c, s, 400, &ids, &e); /* 128 128 128 16 */
+    fact(t, ids.size == 4 && ids.at[0] == 265 && ids.at[2] == 265 && ids.at[3] == 262,
+         "400 x: %zu ids", ids.size);
+    ids.size = 0;
+    s[0] = ' ';
+    tokenizer_encode(&c, s, 144, &ids, &e); /* blank 64 32 16 8 4 2 1 | 16 */
+    fact(t, ids.size == 9 && ids.at[1] == 264 && ids.at[7] == TOKEN_BYTE + 'x' && ids.at[8] == 262,
+         "a blank "
+         "and 143 x: %zu ids",
+         ids.size);
+    ids_free(&ids);
+    encoder_free(&c);
+    tokenizer_free(&k);
+}
+
+static void tokenizer_encode__by_the_book(Test *t) {
+    enum { SIZE = 1500 };
+    Rng r = {2};
+    Error e = {0};
+    unsigned char s[SIZE] = {0};
+    for (int vocab = 259; vocab <= 399; vocab += 70) {
+        Tokenizer k = sample_tokenizer(t, vocab);
+        Encoder c;
+        if (encoder_make(&c, &k, &e)) {
+            fact(t, false, "%s", e.text);
+            return;
+        }
+        encode_and_back(t, &c, s, 0, "nothing");
+        for (int b = 0; b < 256; b++) {
+            memset(s, b, 300);
+            encode_and_back(t, &c, s, 1, "one byte");
+            encode_and_back(t, &c, s, 300, "300 equal bytes");
+        }
+        for (int trial = 0; trial < 120; trial++) {
+            size_t n = (size_t)rng_below(&r, SIZE);
+            random_text(&r, trial % 4, s, n);
+            encode_and_back(t, &c, s, n, "random");
+        }
+        encode_and_back(t, &c, (const unsigned char *)SAMPLE, strlen(SAMPLE), "SAMPLE");
+        encode_and_back(t, &c, (const unsigned char *)"<|endoftext|><|bos|><|fix|>", 27,
+                        "special names");
+        encoder_free(&c);
+        tokenizer_free(&k);
+    }
+}
+
+/* More distinct words than the cache has room for: all at once, again, and each word anew. */
+static void tokenizer_encode__cached(Test *t) {
+    enum { SIZE = 120000 };
+    Rng r = {3};
+    Error e = {0};
+    Tokenizer k = sample_tokenizer(t, 380);
+    Encoder c;
+    Ids once = {0}, again = {0}, slow = {0};
+    unsigned char *s = (unsigned char *)room(SIZE / 8);
+    for (size_t i = 0; i < SIZE; i++) s[i] = (unsigned char)"abcdethe "[rng_below(&r, 9)];
+    if (encoder_make(&c, &k, &e)) exit(1);
+    tokenizer_encode(&c, s, SIZE, &once, &e);
+    tokenizer_encode(&c, s, SIZE, &again, &e);
+    oracle_encode(&k, s, SIZE, &slow);
+    fact(t, !e.status && once.size == slow.size && again.size == slow.size, "%zu, %zu, %zu ids",
+         once.size, again.size, slow.size);
+    fact(t, !memcmp(once.at, slow.at, slow.size * sizeof *slow.at), "the first time, ids differ");
+    fact(t, !memcmp(again.at, slow.at, slow.size * sizeof *slow.at), "the second time, ids differ");
+    note(t, "%zu words' ids", slow.size);
+    ids_free(&once);
+    ids_free(&again);
+    ids_free(&slow);
+    encoder_free(&c);
+    tokenizer_free(&k);
+    free(s);
+}
+
+static void tokenizer_train__by_the_book(Test *t) {
+    enum { SIZE = 6000 };
+    Error e = {0};
+    Rng r = {4};
+    unsigned char s[SIZE];
+    for (int trial = 0; trial < 8; trial++) {
+        Tokenizer k, again;
+        size_t n = SIZE / 2 + (size_t)rng_below(&r, SIZE / 2);
+        random_text(&r, trial % 4, s, n);
+        if (trial % 4 == 3) memcpy(s + n / 2, DOCUMENT_END DOCUMENT_END, 26);
+        int vocab = trial % 4 ? 320 : 280;
+        while (tokenizer_train(&k, s, n, vocab,
+                               &e)) { /* runs have few pairs: the error says how many */
+            const char *hint = strstr(e.text, "Try: more text, or --vocab ");
+            fact(t, hint && e.status == 1 && !k.start, "%s", e.text);
+            if (!hint || vocab <= atoi(hint + 27)) return;
+            vocab = atoi(hint + 27);
+            e.status = 0;
+        }
+        size_t same = oracle_train(&k, s, n);
+        fact(t, vocab > 265 && (int)same == vocab - 259, "text %d: %zu of %d merges", trial, same,
+             vocab - 259);
+        fact(t, !tokenizer_train(&again, s, n, vocab, &e) && again.hash == k.hash,
+             "text %d: another one", trial);
+        tokenizer_free(&k);
+        tokenizer_free(&again);
+    }
+}
+
+/* Ties by hand, the order of documents, and vocabularies that cannot be had. */
+static void tokenizer_train__by_hand(Test *t) {
+    static const char
+        ONE[] = "low lower<|endoftext|>newest widest<|endoftext|>low low",
+        TWO[] = "<|endoftext|>newest widest<|endoftext|><|endoftext|>low low<|endoftext|>low lower";
+    /* lo and ow occur 4 times, and l < o. Then lo+w; then the pair of lowest left id, a blank and
+     * low. */
+    const int32_t expect[3][2] = {{3 + 'l', 3 + 'o'}, {259, 3 + 'w'}, {3 + ' ', 260}};
+    const struct {
+        const char *text;
+        int vocab, status;
+        const char *hint;
+    } WRONG[] = {{"abab cd", 261, 1, "--vocab 260"},
+                 {"", 260, 1, "--vocab 259"},
+                 {"", 258, 2, "259 to 262144"},
+                 {"", TOKENIZER_VOCAB_MAX + 1, 2, "259 to 262144"}};
+    Error e = {0};
+    Tokenizer a, b;
+    tokenizer_train(&a, (const unsigned char *)ONE, strlen(ONE), 262, &e);
+    tokenizer_train(&b, (const unsigned char *)TWO, strlen(TWO), 262, &e);
+    fact(t, !e.status && a.hash == b.hash, "the order of documents plays a part %s", e.text);
+    for (int i = 0; i < 3 && !e.status; i++)
+        fact(t, a.merges.at[i].left == expect[i][0] && a.merges.at[i].right == expect[i][1],
+             "merge %d is %d %d", i, a.merges.at[i].left, a.merges.at[i].right);
+    tokenizer_free(&a);
+    tokenizer_free(&b);
+    for (int i = 0; i < 4; i++) {
+        Error bad = {0};
+        const unsigned char *text = (const unsigned char *)WRONG[i].text;
+        int status = tokenizer_train(&a, text, strlen(WRONG[i].text), WRONG[i].vocab, &bad);
+        fact(t, status == WRONG[i].status && !a.start && strstr(bad.text, WRONG[i].hint), "%d: %s",
+             WRONG[i].vocab, bad.text);
+    }
+    fact(t, !tokenizer_train(&a, NULL, 0, 259, &e) && a.vocab == 259, "bytes alone: %s", e.text);
+    tokenizer_free(&a);
+}
+
+/* Makes the checksum in a file's last 8 bytes right. */
+static void seal(Bytes *b) {
+    uint64_t h = hash64(0, b->at, b->size - 8);
+    for (size_t i = 0; i < 8; i++) b->at[b->size - 8 + i] = (unsigned char)(h >> (8 * i));
+}
+
+/* Whether n bytes, on the heap so that overreading shows, are refused as a tokenizer in one line.
+ */
+static bool refused(const unsigned char *at, size_t n) {
+    Error e = {0};
+    Tokenizer k = {0};
+    unsigned char *copied = malloc(n ? n : 1);
+    if (!copied) exit(1);
+    if (n) memcpy(copied, at, n);
+    bool no = tokenizer_read(copied, n, "x.bin", &k, &e) == 1 && !k.start && !k.pool &&
+              !k.merges.at && strstr(e.text, "x.bin: expected ") == e.text &&
+              strstr(e.text, ". Try: ") && !strchr(e.text, '\n') &&
+              strlen(e.text) < sizeof e.text - 1;
+    tokenizer_free(&k);
+    free(copied);
+    return no;
+}
+
+static void tokenizer_read__damage(Test *t) {
+    Error e = {0};
+    Tokenizer k = sample_tokenizer(t, 290), back;
+    Bytes b = {0}, again = {0};
+    fact(t, !tokenizer_bytes(&k, &b, &e) && b.size == 28 + 8 * 31, "%zu bytes %s", b.size, e.text);
+    fact(t, !memcmp(b.at, "SINKTOK1\1\0\0\0\x22\1\0\0\x1f\0\0\0", 20), "another head");
+    fact(t, !tokenizer_read(b.at, b.size, "x", &back, &e) && back.hash == k.hash, "%s", e.text);
+    fact(t,
+         !tokenizer_bytes(&back, &again, &e) && again.size == b.size &&
+             !memcmp(again.at, b.at, b.size) && !memcmp(back.pool, k.pool, k.start[290]),
+         "it comes back as another");
+    tokenizer_free(&back);
+    for (size_t n = 0; n < b.size; n++)
+        fact(t, refused(b.at, n), "cut to %zu bytes, it is read", n);
+    for (size_t i = 0; i < b.size; i++)
+        for (int bit = 1; bit < 256; bit += bit < 128 ? bit : 127) {
+            b.at[i] ^= (unsigned char)bit;
+            fact(t, refused(b.at, b.size), "with byte %zu changed, it is read", i);
+            b.at[i] ^= (unsigned char)bit;
+        }
+    bytes_add(&b, "", 1, &e);
+    fact(t, refused(b.at, b.size), "with a byte more, it is read");
+    bytes_free(&b);
+    bytes_free(&again);
+    tokenizer_free(&k);
+}
+
+/* Wrong contents under a right checksum: one of each kind, then thousands at random. */
+static void tokenizer_read__hostile(Test *t) {
+    static const struct {
+        size_t at;
+        unsigned char value;
+        const char *found;
+    } WRONG[] = {{0, 'X', "another kind"}, {8, 2, "version"},   {15, 255, "fewer"},
+                 {16, 40, "fewer"},        {12, 2, "fewer"},    {12, 0x2d, "fewer"},
+                 {20, 2, "merge 0"},       {24, 0, "merge 0"},  {21, 1, "merge 0"},
+                 {30, 255, "merge 1"},     {35, 255, "merge 1"}};
+    Error e = {0};
+    Rng r = {5};
+    Tokenizer k = sample_tokenizer(t, 300), back;
+    Bytes b = {0}, w = {0};
+    tokenizer_bytes(&k, &b, &e);
+    bytes_add(&w, b.at, b.size, &e);
+    for (int i = 0; i < 11; i++) {
+        Error bad = {0};
+        memcpy(w.at, b.at, b.size);
+        w.at[WRONG[i].at] = WRONG[i].value;
+        seal(&w);
+        fact(t,
+             refused(w.at, w.size) && tokenizer_read(w.at, w.size, "x", &back, &bad) &&
+                 strstr(bad.text, WRONG[i].found),
+             "byte %zu: %s", WRONG[i].at, bad.text);
+    }
+    memcpy(w.at, b.at, b.size);
+    memcpy(w.at + 20 + 8 * 7, w.at + 20 + 8 * 3, 8);
+    seal(&w);
+    fact(t, refused(w.at, w.size), "a pair merged twice is read");
+    for (size_t side = 0; side < 2; side++) { /* a merge made of itself */
+        Error bad = {0};
+        memcpy(w.at, b.at, b.size);
+        w.at[20 + 4 * side] = 3; /* 259 */
+        w.at[21 + 4 * side] = 1;
+        seal(&w);
+        fact(t,
+             refused(w.at, w.size) && tokenizer_read(w.at, w.size, "x", &back, &bad) &&
+                 strstr(bad.text, "merge 0 of ids 3 to 258, found "),
+             "%s", bad.text);
+    }
+    int32_t merges[8][2]; /* each token twice the one before; the eighth has 129 bytes */
+    for (int i = 0; i < 8; i++) merges[i][0] = merges[i][1] = i ? 258 + i : 100;
+    merges[7][1] = 100;
+    fact(t,
+         !tokenizer_of(&back, merges, 8, &e) &&
+             strstr(e.text, "merge 7 to spell at most 128 bytes, found 129"),
+         "%s", e.text);
+    e = (Error){0};
+    int accepted = 0, trials = 6000;
+    for (int trial = 0; trial < trials; trial++) {
+        Error bad = {0};
+        w.size = b.size;
+        memcpy(w.at, b.at, b.size);
+        for (uint64_t changes = 1 + rng_below(&r, 3); changes--;) {
+            size_t at = trial % 2 ? 20 + 4 * (size_t)rng_below(&r, 82)
+                                  : (size_t)rng_below(&r, b.size - 8);
+            w.at[at] = (unsigned char)rng_below(&r, 256);
+        }
+        if (trial % 8 == 7) w.size = (size_t)rng_below(&r, b.size);
+        if (w.size >= 8) seal(&w);
+        if (!tokenizer_read(w.at, w.size, "x", &back, &bad)) {
+            Encoder c = {0};
+            if (++accepted % 50 == 0 && !encoder_make(&c, &back, &e))
+                encode_and_back(t, &c, (const unsigned char *)SAMPLE, strlen(SAMPLE),
+                                "a tampered file");
+            encoder_free(&c);
+        }
+        tokenizer_free(&back);
+    }
+    fact(t, accepted > 100 && accepted < trials - 100, "%d of %d tampered files are read", accepted,
+         trials);
+    bytes_free(&b);
+    bytes_free(&w);
+    tokenizer_free(&k);
+}
+
+static void tokenizer__special_ids(Test *t) {
+    static const char *const TEXTS[] = {"",
+                                        "<|endoftext|>",
+                                        "a<|endoftext|>b",
+                                        "<|endoftext|",
+                                        "<<|endoftext|><|endoftext|>",
+                                        "<|endoftex<|endoftext|>",
+                                        "abc<"};
+    static const size_t LENGTHS[] = {0, 0, 1, 12, 1, 10, 4};
+    static const int32_t SPECIAL[] = {1, 0, 2, 3 + 'x'},
+                         WRONG[][2] = {{70, -1}, {70, 300}, {70, INT32_MAX}, {70, INT32_MIN}};
+    for (int i = 0; i < 7; i++) {
+        size_t n = document_length((const unsigned char *)TEXTS[i], strlen(TEXTS[i]));
+        fact(t, n == LENGTHS[i], "%s: a document of %zu bytes", TEXTS[i], n);
+    }
+    Tokenizer k = sample_tokenizer(t, 300);
+    Error e = {0};
+    Bytes b = {0};
+    fact(t,
+         !tokenizer_decode(&k, SPECIAL, 4, &b, &e) && b.size == 28 &&
+             !memcmp(b.at, "<|bos|><|endoftext|><|fix|>x", 28),
+         "special ids: %.*s", (int)b.size, (const char *)b.at);
+    for (int i = 0; i < 4; i++) {
+        Error bad = {0};
+        fact(t,
+             tokenizer_decode(&k, WRONG[i], 2, &b, &bad) == 1 && b.size == 28 &&
+                 strstr(bad.text, "at place 1") && strstr(bad.text, "0 to 299"),
+             "id %d: %s", WRONG[i][1], bad.text);
+    }
+    bytes_free(&b);
+    tokenizer_free(&k);
+}
+
+/* The shipped vocabulary on what the shipped grammar tells. */
+static void tokenizer__shipped(Test *t) {
+    Error e = {0};
+    Tokenizer k = {0};
+    Encoder c = {0};
+    Grammar g = {0};
+    Bytes file = {0}, text = {0};
+    Ids ids = {0};
+    fact(t, !tokenizer_load("tokenizer.bin", &k, &e) && k.vocab == 2048, "%d tokens %s", k.vocab,
+         e.text);
+    file_read(SHIPPED_GRAMMAR, &file, &e);
+    if (!e.status) grammar_read(&g, file.at, file.size, SHIPPED_GRAMMAR, &e);
+    for (uint64_t n = 0; n < 30 && !e.status; n++) grammar_document(&g, 5, n, &text, &e);
+    if (!e.status && !encoder_make(&c, &k, &e)) {
+        tokenizer_encode(&c, text.at, text.size, &ids, &e);
+        double ratio = (double)text.size / (double)ids.size;
+        fact(t, ratio > 2.5, "%.3f bytes a token", ratio);
+        note(t, "%.2f bytes a token", ratio);
+        encode_and_back(t, &c, text.at, 20000, "stories");
+        encode_and_back(t, &c, (const unsigned char *)SAMPLE, strlen(SAMPLE), "SAMPLE");
+    }
+    fact(t, !e.status, "%s", e.text);
+    bytes_free(&file);
+    bytes_free(&text);
+    ids_free(&ids);
+    encoder_free(&c);
+    grammar_free(&g);
+    tokenizer_free(&k);
+}
+
+/* =================================================================================================
+ * 9  Text, grammars, packing, interventions
+ *
+ * 9.1  Grammars */
+
+/* Document number of a grammar given as text, or the error; the caller frees. */
+static char *told(const char *text, uint64_t number) {
+    Grammar g;
+    Error e = {0};
+    Bytes b = {0};
+    if (!grammar_read(&g, (const unsigned char *)text, strlen(text), "g", &e)) {
+        grammar_document(&g, 1, number, &b, &e);
+        grammar_free(&g);
+    }
+    if (e.status) bytes_add(&b, e.text, strlen(e.text), &(Error){0});
+    bytes_add(&b, "", 1, &(Error){0});
+    if (!b.at) exit(1);
+    return (char *)b.at;
+}
+
+static void grammar__tells(Test *t) {
+    static const char *const ROWS[][2] = {
+        {"s = plain   text\n  goes on # not this\n# nor this\n\n", "plain text goes on"},
+        {"s = [^a w], [a v].\nw = owl\nv = house\n", "An owl, a house."},
+        {"s = [^a w] [a v]\nw = hour\nv = unicorn\n", "An hour a unicorn"},
+        {"s = [x:w] [$x] [y=$x][$y] {} {|} .\nw = a\n", "a a a."},
+        {"s = [p:p/he] {[$p/his]|[$p/his]} [p=p] [$p] [$p/his].\np/he/his = Ann/she/her",
+         "she her Ann her."},
+        {"s = [3 w]\nw = {|}", ""},
+        {"s = [3 w].\nw = , {|}", ",,,."},
+        {"s = [3 w] [^2-2 w]\nw=x", "x x x X X"},
+        {"s = [n/s] [n] [n/n]\nn/s = [c] [b] {[b]|[b]}\nb/s = box/boxes\nc = red",
+         "red boxes boxes red box box red box box"},
+        {"s = a \\[b\\] \\/ \\| \\{\\} \\# \\\\ \\n c", "a [b] / | {} # \\\nc"},
+        {"s = {0: no|2: yes} \"[^w]\"\nw = 'quick'", "yes \"'Quick'\""},
+        {"s = [x=w][$x]\r\nw/q = a/b\r\n", "a"},
+        {"s = { {a} } {,} { b }!", "a, b!"},
+        {"s = [w/v]\nw/v = [x]\nx/v = one/two", "two"},
+    };
+    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+        char *s = told(ROWS[i][0], 0);
+        fact(t, !strcmp(s, ROWS[i][1]), "%.60s: tells %.200s", ROWS[i][0], s);
+        free(s);
+    }
+}
+
+static void grammar__says_where(Test *t) {
+    static const char *const ROWS[][2] = {
+        {"", "g:2: expected a rule, found the end of the file"},
+        {"s = [t]", "g:1: expected the name of a rule, found t"},
+        {"s = a\ns = b", "g:2: expected a new rule, found s again (first in line 1)"},
+        {"s = [$t]", "g:1: expected a variable that something remembers, found t"},
+        {"s = [$t] [t=s2]\ns2=a",
+         "g:1: expected a variable that has been remembered by now, found t"},
+        {"s = a\nt = {b|[s]\n", "g:2: expected } to close a {, found the end of the line"},
+        {"s = a\nt = b}\n", "g:2: expected the end of the rule, found }"},
+        {"s = [s/u]", "g:1: expected a form of that rule or variable, found u"},
+        {"s/t/u = a/b",
+         "g:1: expected / and as many forms as the head has, found the end of the line"},
+        {"s/t = a/b/c", "g:1: expected | or the end of the alternative after its last form"},
+        {"s = a b [s", "g:1: expected ] after a reference, found the end of the line"},
+        {"s = a [5-2 t]", "g:1: expected a range such as 2-5"},
+        {"s = 0: a", "g:1: expected a weight above 0"},
+        {"s a", "g:1: expected = or ~= after a rule's name, found a"},
+        {"s = [x=t] [x=u]\nt/a = b\nu = b",
+         "g:1: expected rules with the same forms for one variable, found x"},
+        {"s = {{{{{{{{{{{{{{{{{{{{", "g:1: expected at most 16 { inside another"},
+        {"s = {a/b}", "g:1: expected } to close a {, found /"},
+        {"s = a\\\n", "g:1: expected a mark after \\"},
+        {"s = a\n\n  b\n  [x=w/w]\nw=a", "g:4: expected ] after a reference, found /"},
+        {"\xc3\xa9 = 1", "g:1: expected the name of a rule in the first column, found byte 195"},
+        {"a/b/c/d/e/f/g/h/i = x", "g:1: expected at most 8 forms"},
+        {"s = \n  a [s]\n", "g:1: expected a document with an end"},
+        {"s = [9999 t]\nt = [9999 u]\nu=\n", "g:3: expected a document with an end"},
+        {"s = a [x=t] [s]\nt = {|}", "g:2: expected a document with an end"},
+    };
+    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+        char *s = told(ROWS[i][0], 0);
+        bool good = !strncmp(s, ROWS[i][1], strlen(ROWS[i][1])) && strstr(s, " Try: ") &&
+                    !strchr(s, '\n');
+        fact(t, good, "%.60s: %.300s", ROWS[i][0], s);
+        free(s);
+    }
+}
+
+/* A small world of people and things, for this chapter and the next. */
+static const char TALE[] =
+    "tale = [x=who] [y=who] [4-9 line] {2: \\n [3-5 line]|}\n"
+    "line = {[^$x]|[^$x/he]} [verb] [a thing] {by [$y/his] [place]|}. | [^$y] {then|} [verb] the "
+    "[thing],\n"
+    "  [$y/he] said. | \"[^a thing],\" said [$x].\n"
+    "who/he/his ~= Ann/she/her | Bob/he/his | Cid/he/his | Dot/she/her | Eve/she/her | "
+    "Finn/he/his\n"
+    "verb ~= saw | took | ate | lost | found | liked | hid\n"
+    "thing ~= apple | owl | hour | house | unicorn | box | egg | red {coat|hat} | umbrella\n"
+    "place = garden | school | inn | tower\n";
+
+/* A document is a function of the grammar, the seed and its number: a fixed one, whatever was told
+ * before. And the draws have the shares that they should. */
+static void grammar_document__pure(Test *t) {
+    Grammar g;
+    Error e = {0};
+    Bytes b = {0}, c = {0};
+    if (grammar_read(&g, (const unsigned char *)TALE, strlen(TALE), "tale", &e)) {
+        fact(t, false, "%s", e.text);
+        return;
+    }
+    grammar_document(&g, 1, 0, &b, &e);
+    fact(t, hash64(0, b.at, b.size) == UINT64_C(0xb0e6fde4e58cc599),
+         "document 0 has the hash %llx: %.300s", (unsigned long long)hash64(0, b.at, b.size),
+         (const char *)b.at);
+    grammar_document(&g, 1, 99, &c, &e);
+    fact(t, hash64(0, c.at, c.size) == UINT64_C(0x162ef021c556bcad),
+         "document 99 has the hash %llx", (unsigned long long)hash64(0, c.at, c.size));
+    size_t first = c.size;
+    grammar_document(&g, 1, 0, &c, &e);
+    fact(t, c.size == first + b.size && !memcmp(c.at + first, b.at, b.size),
+         "another document 0 after 99");
+    fact(t, first != b.size || memcmp(c.at, b.at, first), "documents 0 and 99 are the same");
+    c.size = 0;
+    grammar_document(&g, 2, 0, &c, &e);
+    fact(t, c.size != b.size || memcmp(c.at, b.at, b.size), "seeds 1 and 2 tell the same");
+    fact(t, !e.status, "%s", e.text);
+    bytes_free(&b);
+    bytes_free(&c);
+    grammar_free(&g);
+    int distinct = 0, a = 0;
+    for (uint64_t n = 0; n < 200; n++) {
+        char *s = told("s = [x=w] [y=w] [$x] [$y]\nw = a|b", n);
+        distinct += s[0] != s[2];
+        free(s);
+    }
+    fact(t, distinct >= 195, "two variables hold the same in %d of 200", 200 - distinct);
+    for (uint64_t n = 0; n < 2000; n++) {
+        char *s = told("s ~= a|b|c", n);
+        a += *s == 'a';
+        free(s);
+    }
+    within(t, a / 2000.0, 20.0 / 47, 0.05, "share of the first of 1/3, 1/4, 1/5");
+}
+
+/* Damaged grammars give an error or documents. */
+static void grammar_read__damage(Test *t) {
+    static const char SMALL[] =
+        "s/q ~= [^a 2-3 x:t/q] {2: [$x/q]|b\\n} / 3: [y=$x]\n  c | [u]\nt/q = f/g | [u]\n# c\n"
+        "u = {h|}\n";
+    enum { TRIALS = 12000, SIZE = sizeof SMALL - 1 };
+    Rng r = {5};
+    int read = 0;
+    Bytes out = {0};
+    for (int i = 0; i < TRIALS; i++) {
+        Grammar g;
+        Error e = {0};
+        size_t size = SIZE - (size_t)(rng_below(&r, 2) * rng_below(&r, SIZE));
+        unsigned char *at = malloc(size ? size : 1);
+        if (!at) exit(1);
+        memcpy(at, SMALL, size);
+        for (uint64_t k = rng_below(&r, 6); size && k--;)
+            at[rng_below(&r, size)] = (unsigned char)(rng_below(&r, 3)
+                                                          ? (uint64_t)SMALL[rng_below(&r, SIZE)]
+                                                          : rng_below(&r, 256));
+        if (!grammar_read(&g, at, size, "g", &e)) {
+            read++;
+            out.size = 0;
+            for (uint64_t n = 0; n < 3; n++) grammar_document(&g, 0, n, &out, &e);
+            grammar_free(&g);
+        }
+        fact(t, !e.status || (!strncmp(e.text, "g:", 2) && strstr(e.text, " Try: ")), "%s", e.text);
+        free(at);
+    }
+    fact(t, read > TRIALS / 20 && read < TRIALS * 19 / 20, "%d of %d damaged grammars are read",
+         read, TRIALS);
+    bytes_free(&out);
+}
+
+static int by_text(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* How many of n strings differ; sorts them. */
+static int distinct_of(char **s, int n) {
+    int found = n > 0;
+    qsort(s, (size_t)n, sizeof *s, by_text);
+    for (int i = 1; i < n; i++) found += strcmp(s[i - 1], s[i]) != 0;
+    return found;
+}
+
+static void grammar__shipped(Test *t) {
+    enum { DOCUMENTS = 500, WORDS = 400000 };
+    Error e = {0};
+    Grammar g;
+    Bytes file = {0}, b = {0};
+    static const char *const WRONG[] = {"  ",   " ,",    " .",    "[",         "]",
+                                        "{",    "}",     "$",     "\\",        "..",
+                                        ",,",   " \n",   "\n ",   " a a",      " a e",
+                                        " a i", " an b", " an t", " the the ", "\t"};
+    char **documents = calloc(DOCUMENTS, sizeof *documents), **words = calloc(WORDS, sizeof *words);
+    int n_words = 0;
+    size_t least = SIZE_MAX, most = 0, total = 0;
+    if (!documents || !words) exit(1);
+    file_read(SHIPPED_GRAMMAR, &file, &e);
+    if (e.status || grammar_read(&g, file.at, file.size, SHIPPED_GRAMMAR, &e)) {
+        fact(t, false, "%s", e.text);
+        return;
+    }
+    for (int n = 0; n < DOCUMENTS; n++) {
+        b.size = 0;
+        fact(t, !grammar_document(&g, 1, (uint64_t)n, &b, &e), "document %d: %s", n, e.text);
+        bytes_add(&b, "", 1, &e);
+        char *s = documents[n] = malloc(b.size);
+        if (!s) exit(1);
+        memcpy(s, b.at, b.size);
+        fact(t, strlen(s) == b.size - 1, "document %d has a byte 0", n);
+        for (int k = 0; k < (int)(sizeof WRONG / sizeof *WRONG); k++) {
+            char *at = strstr(s, WRONG[k]);
+            fact(t, !at, "document %d has \"%s\": %.60s", n, WRONG[k], at ? at : "");
+        }
+        fact(t, s[0] >= 'A' && s[0] <= 'Z' && s[b.size - 2] > ' ', "document %d: %.20s .. %s", n, s,
+             s + b.size - 1 - (b.size > 20 ? 20 : b.size - 1));
+        least = b.size < least ? b.size : least;
+        most = b.size > most ? b.size : most;
+        total += b.size;
+    }
+    fact(t, distinct_of(documents, DOCUMENTS) == DOCUMENTS, "some documents are the same");
+    for (int n = 0; n < DOCUMENTS; n++) /* cuts the documents into their words */
+        for (char *w = strtok(documents[n], " \n.,;:!?\"()-"); w && n_words < WORDS;
+             w = strtok(NULL, " \n.,;:!?\"()-"))
+            words[n_words++] = w;
+    int kinds = distinct_of(words, n_words);
+    fact(t, kinds > 2500, "%d distinct words", kinds);
+    fact(t, least > 150 && most < 12000, "documents have %zu to %zu bytes", least, most);
+    note(t, "%d words, %d distinct; documents of %zu to %zu bytes, mean %zu", n_words, kinds, least,
+         most, total / DOCUMENTS);
+    for (int n = 0; n < DOCUMENTS; n++) free(documents[n]);
+    free(documents);
+    free(words);
+    bytes_free(&file);
+    bytes_free(&b);
+    grammar_free(&g);
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 9.2  Packing and interventions
+ *
+ * A source on disk, made for each test below out/ and removed with it. */
+
+#ifdef SINK_DOUBLE
+#define SCRATCH "out/files_double"
+#else
+#define SCRATCH "out/files_float"
+#endif
+#define FROM_TEXT " --text " SCRATCH "/tale.txt "
+
+static void scratch_close(void) {
+    if (system("rm -rf " SCRATCH)) fprintf(stderr, "test_sink: " SCRATCH " is left\n");
+}
+
+static void scratch_open(void) {
+    scratch_close();
+    if (system("mkdir -p " SCRATCH)) {
+        fprintf(stderr, "test_sink: " SCRATCH " cannot be made\n");
+        exit(1);
+    }
+}
+
+/* Default settings and a tiny model that reads tale.tok, with these flags; false when they are
+ * refused. */
+static bool tiny_settings(Settings *s, const char *flags, Error *e) {
+    settings_default(s);
+    settings_flags(s,
+                   "--layers 1 --heads 2 --dim 16 --ffn 20 --context 16 --batch 4 --warmup 5 "
+                   "--steps 30 --seed 3 "
+                   "--lr 1e-2 --quiet --tokenizer " SCRATCH "/tale.tok --T 8 --n 10",
+                   "mtdeo", e);
+    settings_flags(s, flags, "mtdeo", e);
+    if (!s->data.text[0] && !s->data.grammar[0])
+        settings_flags(s, "--grammar " SCRATCH "/tale.grammar", "d", e);
+    if (s->train.min_lr < 0) s->train.min_lr = s->train.lr / 10;
+    return !e->status;
+}
+
+/* Writes TALE, 150 of its documents as a text, and a tokenizer of 320 tokens trained on them. The
+ * text has what texts have: white space around documents, UTF-8, ends of lines of another system,
+ * an empty document. */
+static bool tale_open(Test *t, Settings *s, const char *flags) {
+    static const char OTHER[] =
+        "caf\xc3\xa9 \xe4\xb8\xad\xe6\x96\x87, na\xc3\xafve.\r\nA second line\r\n";
+    Error e = {0};
+    Grammar g = {0};
+    Bytes text = {0};
+    Tokenizer k = {0};
+    scratch_open();
+    file_write(SCRATCH "/tale.grammar", TALE, strlen(TALE), &e);
+    if (!e.status) grammar_read(&g, (const unsigned char *)TALE, strlen(TALE), "tale", &e);
+    for (uint64_t n = 0; n < 150 && !e.status; n++) {
+        grammar_document(&g, 7, n, &text, &e);
+        bytes_add(&text, "\n" DOCUMENT_END "\n\n", 16, &e);
+        if (n == 70) bytes_add(&text, DOCUMENT_END " \n" DOCUMENT_END, 28, &e);
+        if (n == 90) bytes_add(&text, OTHER, strlen(OTHER), &e);
+    }
+    if (!e.status) file_write(SCRATCH "/tale.txt", text.at, text.size, &e);
+    if (!e.status && !tokenizer_train(&k, text.at, text.size, 320, &e))
+        tokenizer_save(SCRATCH "/tale.tok", &k, &e);
+    grammar_free(&g);
+    tokenizer_free(&k);
+    bytes_free(&text);
+    if (!e.status) tiny_settings(s, flags, &e);
+    fact(t, !e.status, "%s: %s", flags, e.text);
+    return !e.status;
+}
+
+static bool data_made(Test *t, Data *d, Settings *s, int seed, int T, const char *flags) {
+    Error e = {0};
+    if (tiny_settings(s, flags, &e) && !data_open(d, &s->data, seed, T, &e)) return true;
+    fact(t, false, "%s: %s", flags, e.text);
+    return false;
+}
+
+/* Adds a document as a training must see it: its tokens and the separator. */
+static void oracle_document(const Data *d, const unsigned char *text, size_t n, bool bos,
+                            Ids *out) {
+    Error e = {0};
+    if (bos) ids_add(out, (int32_t[]){TOKEN_BOS}, 1, &e);
+    oracle_encode(&d->tokenizer, text, n, out);
+    ids_add(out, (int32_t[]){TOKEN_END}, 1, &e);
+}
+
+/* Whether from's tokens are at place `at` of all. */
+static bool stands_at(const Ids *all, size_t at, const Ids *from) {
+    return at + from->size <= all->size &&
+           (!from->size || !memcmp(all->at + at, from->at, from->size * sizeof *from->at));
+}
+
+/* Every document of a text is in the training or among the held ones, in order, never in both; none
+ * is lost or cut; and the held ones are the same whatever the seed. */
+static void data_open__shares_out(Test *t) {
+    Settings s;
+    Error e = {0};
+    Bytes text = {0};
+    if (!tale_open(t, &s, FROM_TEXT)) return;
+    file_read(SCRATCH "/tale.txt", &text, &e);
+    static const char *const FLAGS[] = {FROM_TEXT "--valid 0.3", FROM_TEXT "--valid 0.3 --bos",
+                                        FROM_TEXT "--valid 0"};
+    for (int f = 0; f < 3; f++) {
+        Data d, other;
+        Ids one = {0};
+        size_t train = 0, held = 0, n_held = 0, documents = 0;
+        if (!data_made(t, &d, &s, 0, 16, FLAGS[f]) || !data_made(t, &other, &s, 5, 16, FLAGS[f]))
+            return;
+        for (size_t at = 0; at < text.size;) {
+            size_t end = at + document_length(text.at + at, text.size - at), from = at;
+            while (from < end && strchr(" \n\r", text.at[from])) from++;
+            at = end + strlen(DOCUMENT_END);
+            if (from == end) continue;
+            documents++;
+            one.size = 0;
+            oracle_document(&d, text.at + from, end - from, f == 1, &one);
+            if (n_held < d.starts.size && d.starts.at[n_held] == (int32_t)held &&
+                stands_at(&d.held, held, &one)) {
+                held += one.size;
+                n_held++;
+            } else {
+                fact(t, stands_at(&d.train, train, &one), "%s: document %zu is nowhere", FLAGS[f],
+                     documents);
+                train += one.size;
+            }
+        }
+        fact(t,
+             documents == 150 && train == d.train.size && held == d.held.size &&
+                 n_held == d.starts.size,
+             "%s: %zu documents, %zu of %zu and %zu of %zu tokens", FLAGS[f], documents, train,
+             d.train.size, held, d.held.size);
+        fact(t, f < 2 ? n_held > 25 && n_held < 65 : !n_held, "%s: %zu held", FLAGS[f], n_held);
+        fact(t,
+             other.held.size == d.held.size && stands_at(&other.held, 0, &d.held) &&
+                 stands_at(&other.train, 0, &d.train),
+             "%s: seed 5 holds others", FLAGS[f]);
+        if (f == 0) note(t, "%zu of %zu documents held", n_held, documents);
+        ids_free(&one);
+        data_close(&d);
+        data_close(&other);
+    }
+    bytes_free(&text);
+    scratch_close();
+}
+
+/* A grammar's held documents: the same for every seed, and none of them among the first that any
+ * training is told. */
+static void data_open__grammar_held(Test *t) {
+    Settings s;
+    if (!tale_open(t, &s, "")) return;
+    Data d[3];
+    static const int SEEDS[3] = {0, 1, 77};
+    for (int i = 0; i < 3; i++)
+        if (!data_made(t, &d[i], &s, SEEDS[i], 16, "--data-tokens 20000")) return;
+    fact(t, d[0].starts.size >= 100 && d[0].starts.at[0] == 0, "%zu held documents",
+         d[0].starts.size);
+    for (size_t k = 0; k < d[0].starts.size; k++) {
+        size_t from = (size_t)d[0].starts.at[k];
+        size_t to = k + 1 < d[0].starts.size ? (size_t)d[0].starts.at[k + 1] : d[0].held.size;
+        Ids one = {.at = d[0].held.at + from, .size = to - from};
+        fact(t, one.size > 1 && one.at[one.size - 1] == TOKEN_END, "held document %zu has no end",
+             k);
+        for (int i = 0; i < 3; i++) {
+            size_t at = 0;
+            while (at + one.size <= d[i].train.size && !stands_at(&d[i].train, at, &one)) at++;
+            fact(t, at + one.size > d[i].train.size, "held document %zu is told to seed %d", k,
+                 SEEDS[i]);
+        }
+    }
+    for (int i = 1; i < 3; i++) {
+        fact(t, d[i].held.size == d[0].held.size && stands_at(&d[i].held, 0, &d[0].held),
+             "seed %d holds others", SEEDS[i]);
+        Ids start = {.at = d[i].train.at, .size = 200};
+        fact(t, !stands_at(&d[0].train, 0, &start), "seeds 0 and %d are told the same", SEEDS[i]);
+    }
+    for (int i = 0; i < 3; i++) data_close(&d[i]);
+    scratch_close();
+}
+
+/* The number of the training block that a sequence is, by its tokens, the first that was not seen
+ * where several are the same; -1 when it is none. */
+static idx block_number(const Data *d, int T, const int *ids, const int *targets,
+                        const double *seen) {
+    idx found = -1;
+    for (idx k = 0; k < d->blocks && (found < 0 || seen[found] > 0); k++) {
+        const int32_t *block = d->train.at + k * (T + 1);
+        int same = 0;
+        while (same < T && ids[same] == block[same] && targets[same] == block[same + 1]) same++;
+        if (same == T) found = k;
+    }
+    return found;
+}
+
+/* Blocks of T+1 tokens that do not overlap, targets one later; each once in a pass, in an order
+ * that differs by pass and by seed and is the same for the same. */
+static void data_batch__orders(Test *t) {
+    enum { T = 16 };
+    Settings s;
+    if (!tale_open(t, &s, FROM_TEXT)) return;
+    Data d, same, other;
+    int ids[3 * T], targets[3 * T], moved[3] = {0};
+    Error e = {0};
+    if (!data_made(t, &d, &s, 0, T, FROM_TEXT) || !data_made(t, &same, &s, 0, T, FROM_TEXT) ||
+        !data_made(t, &other, &s, 1, T, FROM_TEXT))
+        return;
+    idx blocks = d.blocks, still = 0, *first = calloc((size_t)blocks, sizeof *first);
+    if (!first) exit(1);
+    fact(t, blocks == (idx)d.train.size / (T + 1) && blocks > 100, "%td blocks", blocks);
+    for (int pass = 0; pass < 3; pass++) { /* the third is seed 1's first */
+        double *seen = room(blocks);
+        for (idx b = 0; b < blocks; b++) {
+            data_batch(pass < 2 ? &d : &other, &s.data, 1, T, ids, targets, &e);
+            idx k = block_number(&d, T, ids, targets, seen);
+            fact(t, k >= 0 && seen[k]++ == 0, "pass %d: sequence %td is block %td", pass, b, k);
+            if (pass == 0) first[b] = k;
+            if (pass == 0) still += k == b;
+            moved[pass] += first[b] != k;
+            if (pass == 2) continue;
+            data_batch(&same, &s.data, 1, T, ids + T, targets + T, &e);
+            fact(t,
+                 !memcmp(ids, ids + T, sizeof(int) * T) &&
+                     !memcmp(targets, targets + T, sizeof(int) * T),
+                 "the same seed, another block %td", b);
+        }
+        free(seen);
+    }
+    fact(t, still < blocks / 4, "%td of %td blocks are at their place", still, blocks);
+    fact(t, moved[1] > blocks * 3 / 4 && moved[2] > blocks * 3 / 4, "%d and %d of %td blocks moved",
+         moved[1], moved[2], blocks);
+    note(t, "%td blocks", blocks);
+    data_close(&same);
+    if (!data_made(t, &same, &s, 0, T, FROM_TEXT)) return;
+    data_batch(&same, &s.data, 3, T, ids, targets, &e); /* a batch of 3 is three batches of 1 */
+    for (int i = 0; i < 3 * T; i++)
+        fact(t, ids[i] == d.train.at[first[i / T] * (T + 1) + i % T], "token %d of a batch of 3",
+             i);
+    fact(t, !e.status, "%s", e.text);
+    free(first);
+    data_close(&d);
+    data_close(&same);
+    data_close(&other);
+    scratch_close();
+}
+
+/* The six orders of three blocks, over many passes: each a sixth of them. */
+static void data_batch__evenly(Test *t) {
+    enum { T = 16, PASSES = 3000 };
+    Settings s;
+    if (!tale_open(t, &s, FROM_TEXT)) return;
+    Data d;
+    Error e = {0};
+    int ids[3 * T], targets[3 * T], count[9] = {0};
+    if (!data_made(t, &d, &s, 0, T, FROM_TEXT "--data-tokens 51")) return;
+    fact(t, d.blocks == 3, "%td blocks", d.blocks);
+    for (int pass = 0; pass < PASSES && d.blocks == 3; pass++) {
+        data_batch(&d, &s.data, 3, T, ids, targets, &e);
+        count[3 * d.order[0] + d.order[1]]++;
+    }
+    for (int i = 0; i < 9; i++)
+        within(t, count[i], i % 4 ? PASSES / 6 : 0, i % 4 ? 5 * sqrt(PASSES * 5 / 36.0) : 0,
+               "passes that begin with %d %d", i / 3, i % 3);
+    fact(t, !e.status, "%s", e.text);
+    data_close(&d);
+    scratch_close();
+}
+
+/* The endless stream is the documents one after another, whatever the batch, and with <|bos|>. */
+static void data_batch__endless(Test *t) {
+    enum { T = 13, B = 3, ROUNDS = 60 };
+    Settings s;
+    if (!tale_open(t, &s, "")) return;
+    for (int bos = 0; bos < 2; bos++) {
+        Data d;
+        Ids all = {0};
+        Bytes text = {0};
+        Error e = {0};
+        int ids[B * T], targets[B * T];
+        if (!data_made(t, &d, &s, 4, T, bos ? "--bos" : "")) return;
+        for (uint64_t n = 0; all.size < B * (T + 1) * ROUNDS; n++) {
+            text.size = 0;
+            grammar_document(&d.grammar, d.seed, n, &text, &e);
+            oracle_document(&d, text.at, text.size, bos, &all);
+        }
+        for (int i = 0; i < B * ROUNDS; i++) {
+            if (i % B == 0) data_batch(&d, &s.data, B, T, ids, targets, &e);
+            for (int k = 0; k < T; k++) {
+                const int32_t *at = all.at + i * (T + 1) + k;
+                fact(t, ids[i % B * T + k] == at[0] && targets[i % B * T + k] == at[1],
+                     "block %d, token %d", i, k);
+            }
+        }
+        fact(t, !e.status && d.sample == B * ROUNDS && d.document > 2, "%s, document %d", e.text,
+             (int)d.document);
+        ids_free(&all);
+        bytes_free(&text);
+        data_close(&d);
+    }
+    scratch_close();
+}
+
+/* --data-tokens: exactly so many, the first ones of the source; what is too little says how much it
+ * is. */
+static void data_open__limits(Test *t) {
+    Settings s;
+    if (!tale_open(t, &s, "")) return;
+    static const char *const SOURCES[2] = {FROM_TEXT, "--grammar " SCRATCH "/tale.grammar "};
+    for (int k = 0; k < 2; k++) {
+        Data d, more;
+        char flags[300];
+        snprintf(flags, sizeof flags, "%s --data-tokens 1000", SOURCES[k]);
+        if (!data_made(t, &d, &s, 0, 16, flags)) return;
+        snprintf(flags, sizeof flags, "%s --data-tokens 3000", SOURCES[k]);
+        if (!data_made(t, &more, &s, 0, 16, flags)) return;
+        fact(t,
+             d.train.size == 1000 && more.train.size == 3000 && stands_at(&more.train, 0, &d.train),
+             "%s: %zu and %zu "
+             "tokens",
+             SOURCES[k], d.train.size, more.train.size);
+        fact(t, d.blocks == 1000 / 17 && d.held.size == more.held.size && d.held.size > 0,
+             "%td blocks", d.blocks);
+        data_close(&d);
+        data_close(&more);
+    }
+    static const struct {
+        const char *flags;
+        int T, status;
+        const char *said;
+    } WRONG[] = {
+        {FROM_TEXT "--data-tokens 16", 16, 1, "at least 17 tokens to train on, found 16"},
+        {FROM_TEXT, 100000, 1, "at least 100001 tokens to train on, found "},
+        {FROM_TEXT "--grammar " SCRATCH "/tale.grammar", 16, 2,
+         "--text and --grammar exclude each other"},
+        {"--text " SCRATCH "/none.txt", 16, 1, SCRATCH "/none.txt: "},
+        {"--grammar " SCRATCH "/none", 16, 1, "/none: "},
+        {FROM_TEXT "--tokenizer " SCRATCH "/none", 16, 1, SCRATCH "/none: "},
+        {FROM_TEXT "--tokenizer " SCRATCH "/tale.txt", 16, 1, "expected a tokenizer"},
+        {"--grammar " SCRATCH "/tale.txt", 16, 1, "tale.txt:1: expected "},
+    };
+    for (int i = 0; i < (int)(sizeof WRONG / sizeof WRONG[0]); i++) {
+        Data d;
+        Error e = {0};
+        tiny_settings(&s, WRONG[i].flags, &e);
+        int status = data_open(&d, &s.data, 0, WRONG[i].T, &e);
+        fact(t,
+             status == WRONG[i].status && strstr(e.text, WRONG[i].said) && strstr(e.text, "Try: "),
+             "%s: %d %s", WRONG[i].flags, status, e.text);
+    }
+    for (int k = 0; k < 2; k++) { /* T 0: an evaluation wants no training */
+        Data d;
+        char flags[300];
+        snprintf(flags, sizeof flags, "%s --data-tokens 1000", SOURCES[k]);
+        if (!data_made(t, &d, &s, 0, 0, flags)) return;
+        fact(t, !d.train.size && d.held.size, "%zu tokens to train on for an evaluation",
+             d.train.size);
+        data_close(&d);
+    }
+    scratch_close();
+}
+
+/* --fix-token p against the same blocks without it: input p and the target before it, and nothing
+ * else. */
+static void fix_token__two_places(Test *t) {
+    enum { T = 8, B = 4 };
+    Settings s, plain;
+    if (!tale_open(t, &plain, FROM_TEXT)) return;
+    for (int p = 1; p <= T + 2; p++) {
+        Data d, free_of_it;
+        int ids[B * T], targets[B * T], ids0[B * T], targets0[B * T], changed = 0;
+        Error e = {0};
+        char flags[100];
+        snprintf(flags, sizeof flags, FROM_TEXT "--fix-token %d", p);
+        if (!data_made(t, &free_of_it, &plain, 0, T, FROM_TEXT) ||
+            !data_made(t, &d, &s, 0, T, flags))
+            return;
+        data_batch(&free_of_it, &plain.data, B, T, ids0, targets0, &e);
+        data_batch(&d, &s.data, B, T, ids, targets, &e);
+        for (int i = 0; i < B * T; i++) {
+            int want = i % T + 1 == p ? TOKEN_FIX : ids0[i],
+                aim = i % T + 2 == p ? TOKEN_FIX : targets0[i];
+            fact(t, ids[i] == want && targets[i] == aim, "p %d, place %d: %d and %d", p, i % T + 1,
+                 ids[i], targets[i]);
+            changed += ids[i] != ids0[i];
+            changed += targets[i] != targets0[i];
+        }
+        fact(t,
+             changed == (p == 1 || p == T + 1 ? B
+                         : p <= T             ? 2 * B
+                                              : 0),
+             "p %d: %d tokens changed", p, changed);
+        data_close(&d);
+        data_close(&free_of_it);
+    }
+    scratch_close();
+}
+
+/* --random-tokens: the same for a block at every pass, others for another block, from all of the
+ * vocabulary. Everything else is as it was. */
+static void random_tokens__by_block(Test *t) {
+    enum { T = 8 };
+    Settings s, plain;
+    if (!tale_open(t, &plain, FROM_TEXT)) return;
+    Data d, free_of_it;
+    Error e = {0};
+    int ids[T], targets[T], ids0[T], targets0[T];
+    if (!data_made(t, &free_of_it, &plain, 0, T, FROM_TEXT) ||
+        !data_made(t, &d, &s, 0, T, FROM_TEXT "--random-tokens 1,3"))
+        return;
+    idx blocks = d.blocks;
+    int(*drawn)[2] = calloc((size_t)blocks, sizeof *drawn);
+    double *seen = room(d.tokenizer.vocab), sum = 0;
+    for (idx i = 0; drawn && i < 2 * blocks; i++) {
+        data_batch(&free_of_it, &plain.data, 1, T, ids0, targets0, &e);
+        data_batch(&d, &s.data, 1, T, ids, targets, &e);
+        idx k = d.order[i % blocks];
+        fact(t, ids[2] == targets[1], "an input and the target before it differ");
+        if (i < blocks) {
+            drawn[k][0] = ids[0];
+            drawn[k][1] = ids[2];
+        }
+        fact(t, ids[0] == drawn[k][0] && ids[2] == drawn[k][1],
+             "block %td: others at the second pass", k);
+        ids[0] = ids0[0];
+        ids[2] = targets[1] = ids0[2];
+        fact(t, !memcmp(ids, ids0, sizeof ids) && !memcmp(targets, targets0, sizeof targets),
+             "block %td: more is changed", k);
+        for (int j = 0; j < 2 && i < blocks; j++) {
+            if (drawn[k][j] < 0 || drawn[k][j] >= d.tokenizer.vocab) {
+                fact(t, false, "id %d", drawn[k][j]);
+                continue;
+            }
+            seen[drawn[k][j]]++;
+            sum += drawn[k][j];
+        }
+    }
+    /* 2 n draws of V: V (1 - e^(-2n/V)) different ones are expected, and a mean of V/2 */
+    double n = 2 * (double)blocks, V = d.tokenizer.vocab, distinct = 0;
+    for (int v = 0; v < d.tokenizer.vocab; v++) distinct += seen[v] > 0;
+    within(t, distinct, V * (1 - exp(-n / V)), 4 * sqrt(V), "distinct ids of %g drawn", n);
+    within(t, sum / n, (V - 1) / 2, 5 * V / sqrt(12 * n), "mean id of %g drawn", n);
+    free(drawn);
+    free(seen);
+    data_close(&d);
+    data_close(&free_of_it);
+    scratch_close();
+}
+
+/* What an evaluation feeds: starts of held documents and their sequels, random ids, one id
+ * repeated. */
+static void data_probe__inputs(Test *t) {
+    enum { N = 300 };
+    Settings s;
+    if (!tale_open(t, &s, "")) return;
+    Data d;
+    if (!data_made(t, &d, &s, 0, 0, "")) return;
+    int documents = (int)d.starts.size, T = 1000, whole = 0, starts, again;
+    for (int k = 0; k < documents; k++) { /* T is what the shortest has: one too few */
+        int to = k + 1 < documents ? d.starts.at[k + 1] : (int)d.held.size;
+        T = to - d.starts.at[k] < T ? to - d.starts.at[k] : T;
+    }
+    int *ids = calloc(4 * N, (size_t)T * sizeof *ids), *targets = ids + N * T;
+    if (!ids) exit(1);
+    for (int k = 0; k < documents; k++) {
+        int from = d.starts.at[k], to = k + 1 < documents ? d.starts.at[k + 1] : (int)d.held.size;
+        if (to - from <= T) continue;
+        whole++;
+    }
+    int got = data_probe(&d, &s.data, INPUT_NATURAL, N, T, ids, targets, &starts);
+    fact(t, got == N && starts == whole && whole < documents, "%d sequences, %d of %d starts", got,
+         starts, whole);
+    for (int b = 0, k = 0; b < starts; b++, k++) {
+        while (k + 1 < documents && d.starts.at[k + 1] - d.starts.at[k] <= T) k++;
+        for (int i = 0; i < T; i++)
+            fact(t,
+                 ids[b * T + i] == d.held.at[d.starts.at[k] + i] &&
+                     targets[b * T + i] == d.held.at[d.starts.at[k] + i + 1],
+                 "sequence %d is not the start of document %d", b, k);
+    }
+    for (int b = 0; b < got; b++) /* none crosses the end of a document */
+        for (int i = 0; i < T; i++)
+            fact(t, ids[b * T + i] != TOKEN_END, "sequence %d crosses an end", b);
+    for (int p = 1; p <= T + 1; p++) {
+        Source fixed = s.data;
+        int *ids1 = ids + 2 * N * T, *targets1 = ids + 3 * N * T, changed = 0;
+        fixed.fix_token = p;
+        data_probe(&d, &fixed, INPUT_NATURAL, N, T, ids1, targets1, &again);
+        for (int i = 0; i < N * T; i++) {
+            bool at = i % T + 1 == p, before = i % T + 2 == p && p <= T;
+            changed += ids1[i] != (at ? TOKEN_FIX : ids[i]) ||
+                       targets1[i] != (before ? TOKEN_FIX : targets[i]);
+        }
+        fact(t, changed == 0 && again == starts, "p %d: %d tokens are wrong", p, changed);
+    }
+    for (int input = INPUT_RANDOM; input <= INPUT_REPEAT; input++) {
+        int *ids1 = ids + N * T, low = 1 << 30, high = 0, turns = 0;
+        got = data_probe(&d, &s.data, input, N, T, ids, NULL, &starts);
+        data_probe(&d, &s.data, input, N, T, ids1, NULL, &again);
+        fact(t, got == N && !starts && !memcmp(ids, ids1, (size_t)(N * T) * sizeof *ids),
+             "input %d: %d sequences, or others", input, got);
+        for (int i = 0; i < N * T; i++) {
+            low = ids[i] < low ? ids[i] : low;
+            high = ids[i] > high ? ids[i] : high;
+            turns += i % T && ids[i] != ids[i - 1];
+        }
+        fact(t, low >= 0 && low < 20 && high < 320 && high > 300, "input %d: ids %d to %d", input,
+             low, high);
+        fact(t, input == INPUT_REPEAT ? !turns : turns > N * (T - 1) * 9 / 10,
+             "input %d: %d changes", input, turns);
+        Source fixed = s.data;
+        fixed.fix_token = 2;
+        data_probe(&d, &fixed, input, N, T, ids1, NULL, &again);
+        for (int i = 0; i < N * T; i++)
+            fact(t, ids1[i] == (i % T == 1 ? TOKEN_FIX : ids[i]), "input %d with a fixed token: %d",
+                 input, i);
+    }
+    free(ids);
+    data_close(&d);
+    scratch_close();
+}
+
+/* The validation's blocks: the held tokens in their order, with the same interventions. */
+static void data_held__blocks(Test *t) {
+    enum { T = 9, N = 5000 };
+    Settings s;
+    if (!tale_open(t, &s, FROM_TEXT "--valid 0.3")) return;
+    Data d;
+    Error e = {0};
+    if (!data_made(t, &d, &s, 0, 0, FROM_TEXT "--valid 0.3 --fix-token 3")) return;
+    int *ids = calloc(2 * N * T, sizeof *ids), *targets = ids + N * T, wrong = 0;
+    if (!ids) exit(1);
+    int got = data_held(&d, &s.data, N, T, ids, targets, &e);
+    fact(t, got == (int)d.held.size / (T + 1) && got > 100, "%d blocks of %zu tokens %s", got,
+         d.held.size, e.text);
+    for (int i = 0; i < got * T; i++) {
+        const int32_t *at = d.held.at + i / T * (T + 1) + i % T;
+        wrong += ids[i] != (i % T == 2 ? TOKEN_FIX : at[0]) ||
+                 targets[i] != (i % T == 1 ? TOKEN_FIX : at[1]);
+    }
+    fact(t, wrong == 0, "%d tokens are wrong", wrong);
+    fact(t, data_held(&d, &s.data, 7, T, ids, targets, &e) == 7, "not the 7 that were asked for");
+    free(ids);
+    data_close(&d);
+    scratch_close();
+}
+
+static void positions_parse__refuses(Test *t) {
+    static const struct {
+        const char *text;
+        int status, n, last;
+    } ROWS[] = {{"", 0, 0, 0},
+                {"1", 0, 1, 1},
+                {"1,2", 0, 2, 2},
+                {"7,3,16777216", 0, 3, 16777216},
+                {"1,2,3,4", 0, 4, 4},
+                {"1,2,3,4,5", 2, 0, 0},
+                {"0", 2, 0, 0},
+                {"-1", 2, 0, 0},
+                {"1,", 2, 0, 0},
+                {",1", 2, 0, 0},
+                {"1;2", 2, 0, 0},
+                {"x", 2, 0, 0},
+                {"1 2", 2, 0, 0},
+                {"16777217", 2, 0, 0},
+                {"99999999999999999999999", 2, 0, 0},
+                {"1,,2", 2, 0, 0},
+                {"2.5", 2, 0, 0},
+                {"1,2x", 2, 0, 0}};
+    for (int r = 0; r < (int)(sizeof ROWS / sizeof ROWS[0]); r++) {
+        int at[5] = {-1, -1, -1, -1, -1}, n = 0;
+        Error e = {0};
+        int status = positions_parse(ROWS[r].text, at, 4, &e);
+        fact(t, status == ROWS[r].status && (!status || strstr(e.text, "Try: ")), "%s: %d %s",
+             ROWS[r].text, status, e.text);
+        if (status) continue;
+        while (at[n]) n++;
+        fact(t, n == ROWS[r].n && (!n || at[n - 1] == ROWS[r].last), "%s: %d positions",
+             ROWS[r].text, n);
+    }
+}
+
+/* =================================================================================================
+ * 10  Training and checkpoints */
+
+/* A trainer of tiny_settings with these flags; the files of tale_open must be there. */
+static bool trainer_made(Test *t, Trainer *r, const char *flags) {
+    Settings s;
+    Error e = {0};
+    if (tiny_settings(&s, flags, &e) && !trainer_create(r, &s, &e)) return true;
+    fact(t, false, "%s: %s", flags, e.text);
+    return false;
+}
+
+/* Steps until `steps` are done; the last loss, NaN and a failed statement when a step fails. */
+static double steps_of(Test *t, Trainer *r, int steps) {
+    Error e = {0};
+    while (r->step < steps && !trainer_step(r, &e)) continue;
+    fact(t, !e.status, "%s", e.text);
+    return e.status ? NAN : r->loss;
+}
+
+/* Largest |x_i - y_i|. */
+static double gap(idx n, const real *x, const real *y) {
+    double most = 0;
+    for (idx i = 0; i < n; i++)
+        if (!(fabs((double)(x[i] - y[i])) <= most)) most = fabs((double)(x[i] - y[i]));
+    return most;
+}
+
+static void trainer_step__learns(Test *t) {
+    Settings s;
+    if (!tale_open(t, &s, "")) return;
+    static const char *const FLAGS[] = {"",
+                                        FROM_TEXT
+                                        "--sim sigmoid --normalizer one --schedule cosine",
+                                        "--extra k --fix-token 1 --place post --pos learned",
+                                        "--optimizer sgd --lr 1 --norm layer --tied"};
+    for (int f = 0; f < 4; f++) {
+        Trainer r;
+        if (!trainer_made(t, &r, FLAGS[f])) return;
+        double first = steps_of(t, &r, 1), last = steps_of(t, &r, 30);
+        fact(t, last < first - 0.4 && last > 0 && r.step == 30, "%s: %g after %g", FLAGS[f], last,
+             first);
+        note(t, "%.2f to %.2f  ", first, last);
+        trainer_free(&r);
+    }
+    scratch_close();
+}
+
+/* Two forwards of 4 sequences are one of 8, and a step's loss is the mean over its forwards. */
+static void trainer_step__accumulates(Test *t) {
+    Settings s;
+    if (!tale_open(t, &s, "")) return;
+    Trainer one, two;
+    if (!trainer_made(t, &one, "--optimizer sgd --clip 0 --batch 8") ||
+        !trainer_made(t, &two, "--optimizer sgd --clip 0 --batch 4 --accumulate 2"))
+        return;
+    for (int step = 1; step <= 3; step++) {
+        within(t, steps_of(t, &two, step), steps_of(t, &one, step), 100 * REAL_EPS,
+               "loss of step %d", step);
+        within(t, two.norm / one.norm, 1, 100 * REAL_EPS, "norm of step %d", step);
+    }
+    within(t, gap(one.m.count, one.m.params, two.m.params), 0, 30 * REAL_EPS,
+           "parameters after 3 steps");
+    trainer_free(&one);
+    trainer_free(&two);
+    scratch_close();
+}
+
+static void trainer_step__same_bits(Test *t) {
+    Settings s;
+    int most = workers();
+    if (set_workers(3)) {
+        t->skip = "one thread in this build";
+        return;
+    }
+    if (!tale_open(t, &s, "")) return;
+    Trainer one, three;
+    if (!trainer_made(t, &one, FROM_TEXT) || !trainer_made(t, &three, FROM_TEXT)) return;
+    set_workers(1);
+    steps_of(t, &one, 4);
+    set_workers(3);
+    steps_of(t, &three, 4);
+    fact(t, one.loss == three.loss && one.norm == three.norm, "loss %.17g and %.17g", one.loss,
+         three.loss);
+    fact(t, !memcmp(one.m.params, three.m.params, (size_t)one.m.count * sizeof(real)),
+         "parameters differ");
+    fact(t, !memcmp(one.m2, three.m2, (size_t)one.m.count * sizeof(real)), "moments differ");
+    set_workers(most);
+    trainer_free(&one);
+    trainer_free(&three);
+    scratch_close();
+}
+
+/* SGD leaves what it did in plain sight: w (1 - lr wd) - lr g, g shrunk to the clip's norm, decay
+ * on all tensors or on matrices, and the rate that t.lr says. */
+static void trainer_step__one_step(Test *t) {
+    Settings s;
+    if (!tale_open(t, &s, "")) return;
+    static const struct {
+        const char *flags;
+        double clip, wd;
+        bool all;
+    } ROWS[] = {{"--clip 0 --wd 0", 0, 0, true},
+                {"--clip 1e-2 --wd 0", 1e-2, 0, true},
+                {"--clip 1e6 --wd 0", 0, 0, true},
+                {"--clip 0 --wd 0.3", 0, 0.3, true},
+                {"--clip 0 --wd 0.3 --decay matrices", 0, 0.3, false}};
+    for (int row = 0; row < 5; row++) {
+        char flags[200];
+        Trainer r;
+        snprintf(flags, sizeof flags, "--optimizer sgd --lr 0.5 --warmup 0 --linear-bias %s",
+                 ROWS[row].flags);
+        if (!trainer_made(t, &r, flags)) return;
+        real *before = calloc((size_t)r.m.count, sizeof *before);
+        if (!before) exit(1);
+        copy(before, r.m.params, r.m.count);
+        steps_of(t, &r, 1);
+        double square = 0, worst = 0;
+        int decayed = 0;
+        for (int k = 0; k < r.m.n_tensors; k++) {
+            const Tensor *x = &r.m.tensor[k];
+            double keep = ROWS[row].all || x->matrix ? 1 - 0.5 * ROWS[row].wd : 1;
+            decayed += keep < 1;
+            for (idx i = x->at; i < x->at + x->count; i++) {
+                double want = keep * (double)before[i] - 0.5 * (double)r.m.grads[i];
+                worst = fmax(worst, fabs((double)r.m.params[i] - want));
+                square += (double)r.m.grads[i] * (double)r.m.grads[i];
+            }
+        }
+        within(t, worst, 0, 4 * REAL_EPS, "%s: parameters", ROWS[row].flags);
+        within(t, sqrt(square) / (ROWS[row].clip > 0 ? ROWS[row].clip : r.norm), 1, 2e-5,
+               "%s: norm", ROWS[row].flags);
+        fact(t, r.norm > 0.02, "%s: norm %g", ROWS[row].flags, r.norm);
+        fact(t,
+             decayed == (ROWS[row].wd > 0 ? ROWS[row].all ? r.m.n_tensors : decayed : 0) &&
+                 decayed <= r.m.n_tensors && (ROWS[row].all || decayed < r.m.n_tensors),
+             "%s: %d decayed", ROWS[row].flags, decayed);
+        within(t, r.lr, 0.5, 0, "%s: rate", ROWS[row].flags);
+        free(before);
+        trainer_free(&r);
+    }
+    Trainer r; /* AdamW's first step is lr, whatever the gradient's size */
+    double *change;
+    int near = 0;
+    if (!trainer_made(t, &r, "--lr 0.5 --warmup 0 --wd 0")) return;
+    change = room(r.m.count);
+    for (idx i = 0; i < r.m.count; i++) change[i] = (double)r.m.params[i];
+    steps_of(t, &r, 1);
+    for (idx i = 0; i < r.m.count; i++)
+        near += fabs(fabs((double)r.m.params[i] - change[i]) - 0.5) < 1e-3;
+    fact(t, near > r.m.count / 3, "%d of %td parameters moved by lr", near, r.m.count);
+    free(change);
+    trainer_free(&r);
+    scratch_close();
+}
+
+/* The rate of each step reaches the optimiser: with SGD, the change of a parameter is t.lr times
+ * its gradient. */
+static void trainer_step__schedules(Test *t) {
+    Settings s;
+    if (!tale_open(t, &s, "")) return;
+    for (int cosine = 0; cosine < 2; cosine++) {
+        Trainer r;
+        if (!trainer_made(t, &r,
+                          cosine ? "--optimizer sgd --lr 0.1 --min-lr 0.02 --warmup 4 --steps 10 "
+                                   "--schedule cosine "
+                                   "--wd 0"
+                                 : "--optimizer sgd --lr 0.1 --warmup 4 --steps 10 --wd 0"))
+            return;
+        for (int step = 0; step < 10; step++) {
+            idx i = model_tensor(&r.m, "wcls")->at + 5;
+            double before = (double)r.m.params[i], left = (step - 4) / 6.0;
+            double want = step < 4 ? 0.1 * (step + 1) / 4
+                          : cosine ? 0.02 + 0.08 * (1 + cos(acos(-1) * left)) / 2
+                                   : 0.1;
+            steps_of(t, &r, step + 1);
+            within(t, r.lr, want, 1e-15, "rate of step %d", step);
+            within(t, before - (double)r.m.params[i], want * (double)r.m.grads[i], 4 * REAL_EPS,
+                   "step %d", step);
+        }
+        trainer_free(&r);
+    }
+    scratch_close();
+}
+
+/* A run that breaks says at which step and in which tensor or block. */
+static void trainer_step__diverges(Test *t) {
+    Settings s;
+    if (!tale_open(t, &s, "")) return;
+    static const struct {
+        const char *flags, *tensor, *said;
+        double value;
+    } ROWS[] = {{"--layers 3", "l1.w1", "first in block 1", NAN},
+                {"--layers 3", "l0.wo", "first in block 0", INFINITY},
+                {"--layers 3 --place post", "l2.w3", "first in block 2", NAN}};
+    for (int row = 0; row < 3; row++) {
+        Trainer r;
+        Error e = {0};
+        if (!trainer_made(t, &r, ROWS[row].flags)) return;
+        r.m.params[model_tensor(&r.m, ROWS[row].tensor)->at] = (real)ROWS[row].value;
+        trainer_step(&r, &e);
+        fact(t,
+             e.status == 1 && strstr(e.text, ROWS[row].said) &&
+                 strstr(e.text, "Try: a smaller --lr") && r.step == 0 &&
+                 !strncmp(e.text, "step 0: ", 8),
+             "%s: %s", ROWS[row].tensor, e.text);
+        trainer_free(&r);
+    }
+    Trainer r;
+    Error e = {0};
+    if (!trainer_made(t, &r, "")) return; /* every block is sound, the unembedding is not */
+    r.m.params[model_tensor(&r.m, "wcls")->at] = (real)INFINITY;
+    trainer_step(&r, &e);
+    fact(t, e.status == 1 && !strstr(e.text, "-1"), "%s", e.text);
+    trainer_free(&r);
+    static const char *const WILD[] = {
+        "--optimizer sgd --clip 0 --lr 1000 --sim identity --normalizer one",
+        "--clip 0 --lr 1000 --optimizer sgd --act relu --place parallel"};
+    for (int f = 0; f < 2; f++) {
+        Error wild = {0};
+        if (!trainer_made(t, &r, WILD[f])) return;
+        while (r.step < 300 && !trainer_step(&r, &wild)) continue;
+        char step[40];
+        snprintf(step, sizeof step, "step %ld: the ", r.step);
+        fact(t,
+             wild.status == 1 && !strncmp(wild.text, step, strlen(step)) &&
+                 strstr(wild.text, "not finite"),
+             "%s: step %ld %s", WILD[f], r.step, wild.text);
+        note(t, "%.60s  ", wild.text);
+        trainer_free(&r);
+    }
+    scratch_close();
+}
+
+/* The bytes of a checkpoint, written and read back through the disk. */
+static Bytes checkpoint_of(Test *t, const Trainer *r, bool with_moments) {
+    Bytes b = {0};
+    Error e = {0};
+    if (!checkpoint_write(SCRATCH "/model.ckpt", r, with_moments, &e))
+        file_read(SCRATCH "/model.ckpt", &b, &e);
+    fact(t, !e.status, "%s", e.text);
+    return b;
+}
+
+/* A trainer without data and with a handful of parameters, so that a checkpoint is small; every
+ * field that a checkpoint keeps has a value of its own. */
+static bool smallest_trainer(Test *t, Trainer *r, const char *flags) {
+    Error e = {0};
+    *r = (Trainer){.step = 123456789,
+                   .data = {.sample = UINT64_C(1) << 40, .document = 77, .offset = 5}};
+    r->data.tokenizer.hash = UINT64_C(0x123456789ABCDEF0);
+    settings_default(&r->s);
+    settings_flags(
+        &r->s,
+        "--layers 1 --heads 1 --dim 2 --ffn 1 --vocab 4 --context 4 --lr 3e-3 --seed 5 --fix-token "
+        "2 "
+        "--random-tokens 1,2 --valid 0.123456789012345678 --bos --text a --out b --log c",
+        "mtdo", &e);
+    settings_flags(&r->s, flags, "mtd", &e);
+    if (!e.status && !config_resolve(&r->s.model, &e) &&
+        !model_create(&r->m, &r->s.model, true, &e)) {
+        r->m1 = calloc((size_t)r->m.count, sizeof(real));
+        r->m2 = calloc((size_t)r->m.count, sizeof(real));
+        model_init(&r->m, INIT_TORCH, 5);
+        for (idx i = 0; r->m1 && r->m2 && i < r->m.count; i++) {
+            r->m1[i] = (real)(i + 1) / 7;
+            r->m2[i] = (real)(i + 1) / 1024;
+        }
+    }
+    fact(t, !e.status && r->m1 && r->m2, "%s", e.text);
+    return !e.status && r->m1 && r->m2;
+}
+
+static bool same_numbers(idx n, const real *x, const real *y) {
+    return !memcmp(x, y, (size_t)n * sizeof *x);
+}
+
+/* Everything that a checkpoint keeps comes back: every flag but paths, parameters, moments, places.
+ */
+static void checkpoint__round_trip(Test *t) {
+    static const char *const FLAGS[] = {
+        "", "--sim elu --normalizer pnorm --pnorm 2.5 --extra kv --vbias --pos t5",
+        "--norm layer --place post --act gelu --linear-bias --tied --rope-scaling llama3 --window "
+        "3 --prefix 2",
+        "--optimizer sgd --schedule cosine --init authors --beta2 0.987654321 --sink-token "
+        "--data-tokens 12345"};
+    scratch_open();
+    for (int f = 0; f < 8; f++) {
+        Trainer r, back;
+        Error e = {0};
+        bool moments = f < 4;
+        if (!smallest_trainer(t, &r, FLAGS[f % 4])) return;
+        Bytes b = checkpoint_of(t, &r, moments), again = {0};
+        fact(t, !checkpoint_load(SCRATCH "/model.ckpt", &back, true, &e), "%s", e.text);
+        if (e.status) return;
+        for (const Option *o = OPTIONS; o->flag; o++) {
+            char x[PATH_ROOM], y[PATH_ROOM];
+            option_text(o, &r.s, x, sizeof x);
+            option_text(o, &back.s, y, sizeof y);
+            if (strchr("mtd", o->group) && (o->kind != 's' || !strcmp(o->flag, "random-tokens")))
+                fact(t, !strcmp(x, y), "--%s %s comes back as %s", o->flag, x, y);
+        }
+        fact(t, !back.s.data.text[0] && !back.s.out[0], "a path of the machine is kept");
+        fact(t, same_numbers(r.m.count, r.m.params, back.m.params), "parameters");
+        fact(t,
+             moments ? back.m1 && back.m2 && same_numbers(r.m.count, r.m1, back.m1) &&
+                           same_numbers(r.m.count, r.m2, back.m2)
+                     : !back.m1 && !back.m2,
+             "moments");
+        fact(t,
+             back.step == r.step && back.tokenizer_hash == r.data.tokenizer.hash &&
+                 back.data.sample == r.data.sample && back.data.document == 77 &&
+                 back.data.offset == 5,
+             "places: step %ld", back.step);
+        back.data.tokenizer.hash = back.tokenizer_hash;
+        again = checkpoint_of(t, &back, moments);
+        fact(t, again.size == b.size && !memcmp(again.at, b.at, b.size),
+             "%s: written again, other bytes", FLAGS[f % 4]);
+        trainer_free(&back);
+        fact(t, !checkpoint_read(b.at, b.size, "x", &back, false, &e) && !back.m1 && !back.m.grads,
+             "to evaluate: %s", e.text);
+        trainer_free(&back);
+        trainer_free(&r);
+        bytes_free(&b);
+        bytes_free(&again);
+    }
+    scratch_close();
+}
+
+/* Whether these bytes are refused as a checkpoint in one line, with nothing left to free. */
+static bool checkpoint_refused(const unsigned char *at, size_t n, const char *said) {
+    Error e = {0};
+    Trainer r;
+    unsigned char *copied = malloc(n ? n : 1);
+    if (!copied) exit(1);
+    if (n) memcpy(copied, at, n);
+    bool no = checkpoint_read(copied, n, "x.ckpt", &r, true, &e) == 1 &&
+              !strncmp(e.text, "x.ckpt: expected ", 17) && strstr(e.text, ". Try: ") &&
+              !strchr(e.text, '\n') && strstr(e.text, said);
+    if (!e.status) trainer_free(&r);
+    free(copied);
+    return no;
+}
+
+static void checkpoint_read__damage(Test *t) {
+    Trainer r;
+    scratch_open();
+    if (!smallest_trainer(t, &r, "")) return;
+    Bytes b = checkpoint_of(t, &r, true);
+    Error e = {0};
+    for (size_t n = 0; n < b.size; n++)
+        fact(t, checkpoint_refused(b.at, n, "expected"), "cut to %zu bytes", n);
+    for (size_t i = 0; i < b.size; i++) {
+        b.at[i] ^= (unsigned char)(1 << i % 8);
+        fact(t, checkpoint_refused(b.at, b.size, "expected"), "byte %zu changed", i);
+        b.at[i] ^= (unsigned char)(1 << i % 8);
+    }
+    bytes_add(&b, "", 1, &e);
+    fact(t, checkpoint_refused(b.at, b.size, "damaged"), "a byte more");
+    note(t, "%zu bytes", b.size);
+    bytes_free(&b);
+    trainer_free(&r);
+    scratch_close();
+}
+
+/* Replaces the first `was` in b by `by`, of any length, and puts the length of the text right. */
+static bool replaced(Bytes *b, const char *was, const char *by) {
+    size_t n = strlen(was), m = strlen(by), at = 0, text = (size_t)number_at(b->at + 16, 8);
+    Error e = {0};
+    Bytes out = {0};
+    while (at + n <= b->size && memcmp(b->at + at, was, n)) at++;
+    if (at + n > b->size) return false;
+    bytes_add(&out, b->at, at, &e);
+    bytes_add(&out, by, m, &e);
+    bytes_add(&out, b->at + at + n, b->size - at - n, &e);
+    for (size_t i = 0; i < 8; i++)
+        out.at[16 + i] = (unsigned char)((uint64_t)(text + m - n) >> 8 * i);
+    bytes_free(b);
+    *b = out;
+    return true;
+}
+
+/* Wrong contents under a right checksum. A flag may have any value there, also one that the command
+ * line would refuse and that a model cannot have. */
+static void checkpoint_read__hostile(Test *t) {
+    static const struct {
+        int at, bytes;
+        uint64_t value;
+        const char *said;
+    } NUMBERS[] = {{0, 1, 'X', "expected a checkpoint"},
+                   {8, 4, 2, "version"},
+                   {8, 4, UINT32_MAX, "version"},
+                   {12, 4, 2, ""},
+                   {12, 4, 12, ""},
+                   {16, 8, 0, ""},
+                   {16, 8, 1, ""},
+                   {16, 8, UINT64_MAX, ""},
+                   {16, 8, UINT64_MAX - 60, ""},
+                   {16, 8, INT64_MAX, ""},
+                   {16, 8, 100000, ""},
+                   {-12, 4, 0, ""},
+                   {-1, 8, 0, ""}};
+    static const char *const TEXTS[][2] = {{"layers 1\n", "layers 0\n"},
+                                           {"layers 1\n", "layers -1\n"},
+                                           {"heads 1\n", "heads 0\n"},
+                                           {"heads 1\n", "heads -1\n"},
+                                           {"dim 2\n", "dim 0\n"},
+                                           {"dim 2\n", "dim -2\n"},
+                                           {"ffn 1\n", "ffn -1\n"},
+                                           {"ffn 1\n", "ffn 0\n"},
+                                           {"vocab 4\n", "vocab 0\n"},
+                                           {"vocab 4\n", "vocab -4\n"},
+                                           {"context 4\n", "context -4\n"},
+                                           {"vocab 4\n", "vocab 5\n"},
+                                           {"layers 1\n", "layers 1e300\n"},
+                                           {"layers 1\n", "layers inf\n"},
+                                           {"layers 1\n", "layers nan\n"},
+                                           {"layers 1\n", "layers 2000000000\n"},
+                                           {"dim 2\n", "dim 1048576\n"},
+                                           {"layers 1\n", "layers 1.5\n"},
+                                           {"layers 1\n", "nobody 1\n"},
+                                           {"layers 1\n", "layers\n"},
+                                           {"layers 1\n", "layers 1 2\n"},
+                                           {"kv-heads 1\n", "kv-heads -1\n"},
+                                           {"pos rotary\n", "pos nowhere\n"},
+                                           {"sim exp\n", "sim identity\n"},
+                                           {"window 0\n", "window -5\n"},
+                                           {"prefix 0\n", "prefix -1\n"},
+                                           {"tied 0\n", "tied 7\n"},
+                                           {"norm-eps", "norm-EPS"},
+                                           {"scale 1\n", "scale nan\n"},
+                                           {"batch 8\n", "batch -8\n"},
+                                           {"accumulate 1\n", "accumulate 0\n"},
+                                           {"fix-token 2\n", "fix-token -2\n"},
+                                           {"random-tokens 1,2\n",
+                                            "random-tokens 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,"
+                                            "17,18,19,20,21,22,23,24,25,26,27\n"}};
+    Trainer r;
+    scratch_open();
+    if (!smallest_trainer(t, &r, "")) return;
+    Bytes b = checkpoint_of(t, &r, false);
+    int text = (int)number_at(b.at + 16, 8), n_numbers = (int)(sizeof NUMBERS / sizeof NUMBERS[0]);
+    for (int i = 0; i < n_numbers + 8; i++) { /* then the 8 bytes that count the parameters */
+        Bytes w = {0};
+        Error e = {0};
+        bytes_add(&w, b.at, b.size, &e);
+        if (i >= n_numbers) w.at[24 + text + 44 + i - n_numbers] ^= 1;
+        else
+            for (int k = 0; k < NUMBERS[i].bytes && NUMBERS[i].at >= 0; k++)
+                w.at[NUMBERS[i].at + k] = (unsigned char)(NUMBERS[i].value >> 8 * k);
+        if (i < n_numbers && NUMBERS[i].at == -12) w.size -= 12;
+        if (i < n_numbers && NUMBERS[i].at == -1) bytes_number(&w, 0, 8, &e);
+
+        seal(&w);
+        fact(t, checkpoint_refused(w.at, w.size, i < n_numbers ? NUMBERS[i].said : ""),
+             "number %d is read", i);
+        bytes_free(&w);
+    }
+    for (int i = 0; i < (int)(sizeof TEXTS / sizeof TEXTS[0]); i++) {
+        Bytes w = {0};
+        Error e = {0};
+        bytes_add(&w, b.at, b.size, &e);
+        fact(t, replaced(&w, TEXTS[i][0], TEXTS[i][1]), "no line %s", TEXTS[i][0]);
+        seal(&w);
+        fact(t, checkpoint_refused(w.at, w.size, ""), "%.60s is read", TEXTS[i][1]);
+        bytes_free(&w);
+    }
+    bytes_free(&b);
+    trainer_free(&r);
+    scratch_close();
+}
+
+/* A file of the other precision: the same numbers, rounded. */
+static void checkpoint_read__other_precision(Test *t) {
+    enum { OTHER = sizeof(real) == 4 ? 8 : 4 };
+    Trainer r, back;
+    Error e = {0};
+    scratch_open();
+    if (!smallest_trainer(t, &r, "")) return;
+    Bytes b = checkpoint_of(t, &r, true), w = {0};
+    size_t head = 24 + (size_t)number_at(b.at + 16, 8) + 52;
+    bytes_add(&w, b.at, head, &e);
+    w.at[12] = OTHER;
+    const real *parts[3] = {r.m.params, r.m1, r.m2};
+    for (idx i = 0; i < 3 * r.m.count; i++) {
+        double d = (double)parts[i / r.m.count][i % r.m.count];
+        float f = (float)d;
+        bytes_add(&w, OTHER == 4 ? (const void *)&f : (const void *)&d, OTHER, &e);
+    }
+    bytes_number(&w, 0, 8, &e);
+    seal(&w);
+    fact(t, !checkpoint_read(w.at, w.size, "x", &back, true, &e), "%s", e.text);
+    real *const found[3] = {back.m.params, back.m1, back.m2};
+    for (idx i = 0; !e.status && i < 3 * r.m.count; i++) {
+        real want = (real)(float)parts[i / r.m.count][i % r.m.count];
+        fact(t, found[i / r.m.count][i % r.m.count] == want, "number %td", i);
+    }
+    bytes_free(&b);
+    bytes_free(&w);
+    trainer_free(&r);
+    if (!e.status) trainer_free(&back);
+    scratch_close();
+}
+
+/* The same run gives the same file; and from a checkpoint in the middle, with its parameters,
+ * moments, step and place in the text, the run goes on to the same bits. */
+static void checkpoint__continues(Test *t) {
+    Settings s;
+    if (!tale_open(t, &s, FROM_TEXT)) return;
+    Trainer whole, half, on, back;
+    Error e = {0};
+    if (!trainer_made(t, &whole, FROM_TEXT) || !trainer_made(t, &half, FROM_TEXT) ||
+        !trainer_made(t, &on, FROM_TEXT))
+        return;
+    steps_of(t, &whole, 12);
+    steps_of(t, &half, 6);
+    Bytes middle = checkpoint_of(t, &half, true), end = checkpoint_of(t, &whole, true), again;
+    if (checkpoint_read(middle.at, middle.size, "x", &back, true, &e)) {
+        fact(t, false, "%s", e.text);
+        return;
+    }
+    copy(on.m.params, back.m.params, on.m.count);
+    copy(on.m1, back.m1, on.m.count);
+    copy(on.m2, back.m2, on.m.count);
+    on.step = back.step;
+    on.data.sample = back.data.sample;
+    steps_of(t, &on, 12);
+    within(t, on.loss, whole.loss, 0, "loss of step 12");
+    again = checkpoint_of(t, &on, true);
+    fact(t, again.size == end.size && !memcmp(again.at, end.at, end.size),
+         "the file of the run that went on differs");
+    bytes_free(&again);
+    steps_of(t, &half, 12);
+    again = checkpoint_of(t, &half, true);
+    fact(t, again.size == end.size && !memcmp(again.at, end.at, end.size),
+         "the same run gives another file");
+    fact(t, middle.size == end.size && memcmp(middle.at, end.at, end.size),
+         "6 and 12 steps give the same file");
+    bytes_free(&again);
+    bytes_free(&middle);
+    bytes_free(&end);
+    trainer_free(&whole);
+    trainer_free(&half);
+    trainer_free(&on);
+    trainer_free(&back);
+    scratch_close();
+}
+
+/* A whole run: a line of the log every --log-every steps and at the end, the checkpoint of the last
+ * step. */
+static void train_run__leaves(Test *t) {
+    Settings s;
+    if (!tale_open(t, &s, "")) return;
+    Trainer r, back;
+    Progress p;
+    Error e = {0};
+    Bytes log = {0};
+    if (!trainer_made(t, &r, "--extra k --steps 10 --log-every 4 --save-every 3 --accumulate 2"))
+        return;
+    snprintf(r.s.log, sizeof r.s.log, SCRATCH "/log.csv");
+    snprintf(r.s.out, sizeof r.s.out, SCRATCH "/run.ckpt");
+    progress_start(&p, "test", true);
+    fact(t, !train_run(&r, &p, &e) && r.step == 10, "%s", e.text);
+    file_read(SCRATCH "/log.csv", &log, &e);
+    bytes_add(&log, "", 1, &e);
+    int lines = 0;
+    long step = -1;
+    double tokens = 0, loss = 0, alpha1 = 0, star = 0;
+    for (char *line = strtok((char *)log.at, "\n"); line; line = strtok(NULL, "\n"), lines++) {
+        if (lines == 0) {
+            fact(t, !strncmp(line, "step,tokens,loss,norm,lr,alpha_1,", 33), "%s", line);
+            continue;
+        }
+        int n = sscanf(line, "%ld,%lf,%lf,%*f,%*f,%lf,%*f,%lf", &step, &tokens, &loss, &alpha1,
+                       &star);
+        fact(t, n == 5 && step == (lines < 3 ? 4 * lines : 10) && tokens == (double)step * 128,
+             "line %d: %s", lines, line);
+    }
+    fact(t, lines == 4, "%d lines", lines);
+    Trainer by_hand; /* the mean of the steps since the line before */
+    if (!trainer_made(t, &by_hand, "--extra k --steps 10 --accumulate 2")) return;
+    steps_of(t, &by_hand, 8);
+    double mean = steps_of(t, &by_hand, 9) / 2;
+    mean += steps_of(t, &by_hand, 10) / 2;
+    trainer_free(&by_hand);
+    within(t, loss, mean, 1e-6, "the last line's loss");
+    within(t, alpha1, p.alpha1, 1e-6, "the last line's alpha_1");
+    within(t, star, p.alpha_star, 1e-6, "the last line's alpha_*");
+    fact(t, star > 0 && alpha1 > 0 && star + alpha1 < 2, "alpha_* %g, alpha_1 %g", star, alpha1);
+    if (!checkpoint_load(SCRATCH "/run.ckpt", &back, true, &e)) {
+        fact(t, back.step == 10 && same_numbers(r.m.count, r.m.params, back.m.params),
+             "the checkpoint is another's");
+        trainer_free(&back);
+    }
+    fact(t, !e.status, "%s", e.text);
+    bytes_free(&log);
+    trainer_free(&r);
+    scratch_close();
+}
+
+/* =================================================================================================
+ * 11  Evaluation */
+
+/* evaluate() against the maps of one forward by hand: alpha_k as the mean of column k's weights
+ * over the rows i >= k, Sink as the share of heads and sequences above eps, and the loss of the
+ * same tokens. */
+static void evaluate__against_maps(Test *t) {
+    enum { T = 10, N = 21, H = 2, L = 2 };
+    Settings s;
+    if (!tale_open(t, &s, "")) return;
+    static const char *const FLAGS[] = {
+        "--layers 2 --eps 0.29", "--layers 2 --eps 0.2 --extra kv --fix-token 1 --lr 0.03",
+        "--layers 2 --sim elu --normalizer one --eps 0.3 --fix-token 3 --lr 0.03"};
+    for (int f = 0; f < 3; f++) {
+        Trainer r;
+        Sinks found, again;
+        Acts a;
+        Error e = {0};
+        int ids[N * T], targets[N * T], starts = 0, star = f == 1, S = T + star;
+        if (!trainer_made(t, &r, FLAGS[f])) return;
+        steps_of(t, &r, 20);
+        if (evaluate(&found, &r.m, &r.data, &r.s, N, T, &starts, &e) ||
+            evaluate(&again, &r.m, &r.data, &r.s, N, T, &starts, &e) ||
+            acts_create(&a, &r.m, N, T, true, &e)) {
+            fact(t, false, "%s", e.text);
+            return;
+        }
+        fact(t, data_probe(&r.data, &r.s.data, INPUT_NATURAL, N, T, ids, targets, &starts) == N,
+             "not %d sequences", N);
+        real *maps = calloc((size_t)(L * N * H * T * S), sizeof *maps);
+        Probe probe[L];
+        for (int l = 0; l < L; l++) probe[l] = (Probe){.metric = maps + l * N * H * T * S};
+        a.probe = probe;
+        model_forward(&r.m, &a, ids, N, T);
+        a.probe = NULL;
+        double loss = model_loss(&r.m, &a, targets, N, T, false, 1);
+        within(t, found.loss, loss, 40 * REAL_EPS, "loss");
+        for (int column = 0; column < S; column++) {
+            double mean = 0, over = 0;
+            for (int map = 0; map < L * N * H; map++) {
+                double alpha = 0;
+                int k = column - star < 0 ? 0 : column - star;
+                for (int i = k; i < T; i++)
+                    alpha += (double)maps[(map * T + i) * S + column] / (T - k);
+                mean += alpha / (L * N * H);
+                over += (alpha > r.s.eps) / (double)(L * N * H);
+            }
+            within(t, sinks_alpha(&found, column), mean, 40 * REAL_EPS, "alpha of column %d",
+                   column);
+            within(t, sinks_sink(&found, column, 0), over, 1e-12, "Sink of column %d", column);
+            within(t, sinks_alpha(&again, column), sinks_alpha(&found, column), 0, "alpha again");
+        }
+        fact(t, found.n == N && again.loss == found.loss, "%d sequences", found.n);
+        double sink = sinks_sink(&found, star,
+                                 0); /* it tells something only between the two ends */
+        fact(t, sink > 0.01 && sink < 0.99, "%s: Sink_1 %g", FLAGS[f], sink);
+        note(t, "Sink_1 %.3f  ", sink);
+        free(maps);
+        sinks_free(&found);
+        sinks_free(&again);
+        acts_free(&a);
+        trainer_free(&r);
+    }
+    scratch_close();
+}
+
+static void evaluate__refuses(Test *t) {
+    Settings s;
+    if (!tale_open(t, &s, "")) return;
+    static const struct {
+        const char *flags;
+        int T, status;
+        const char *said;
+    } ROWS[] = {{"--pos learned", 17, 2, "16 learned positions"},
+                {"--pos learned", 16, 0, ""},
+                {"--pos absolute", 17, 0, ""},
+                {"", 20, 0, ""},
+                {FROM_TEXT "--valid 0", 8, 1, "expected one of 9 tokens or more"},
+                {"", 400, 1, "expected one of 401 tokens or more"},
+                {"--input random", 40, 0, ""},
+                {"--input repeat", 8, 0, ""}};
+    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+        Trainer r;
+        Sinks found;
+        Error e = {0};
+        int starts;
+        if (!trainer_made(t, &r, ROWS[i].flags)) return;
+        int status = evaluate(&found, &r.m, &r.data, &r.s, 3, ROWS[i].T, &starts, &e);
+        fact(t,
+             status == ROWS[i].status && strstr(e.text, ROWS[i].said) &&
+                 (!status || strstr(e.text, "Try: ")),
+             "%s T %d: %s", ROWS[i].flags, ROWS[i].T, e.text);
+        if (!status) {
+            double alpha = sinks_alpha(&found, 0);
+            fact(t, found.n == 3 && found.T == ROWS[i].T && alpha > 0 && alpha < 1,
+                 "%s: alpha_1 %g", ROWS[i].flags, alpha);
+            sinks_free(&found);
+        }
+        trainer_free(&r);
+    }
+    scratch_close();
+}
+
+/* The validation loss: log V before training, and the mean over blocks of any number of forwards.
+ */
+static void held_loss__blocks(Test *t) {
+    Settings s;
+    if (!tale_open(t, &s, "")) return;
+    Trainer r;
+    Error e = {0};
+    if (!trainer_made(t, &r, "--init gpt2 --fix-token 1")) return;
+    within(t, held_loss(&r.m, &r.data, &r.s, 50, &e), log(320), 0.05,
+           "an untrained model's loss, log 320");
+    double before = held_loss(&r.m, &r.data, &r.s, 50, &e), sum = 0;
+    steps_of(t, &r, 30);
+    double after = held_loss(&r.m, &r.data, &r.s, 37, &e);
+    fact(t, after > 0 && after < before - 0.4, "%g after %g", after, before);
+    int ids[37 * 16], targets[37 * 16];
+    fact(t, data_held(&r.data, &r.s.data, 37, 16, ids, targets, &e) == 37 && !e.status, "%s",
+         e.text);
+    for (int b = 0; b < 37; b++) { /* one by one through the trainer's own activations */
+        model_forward(&r.m, &r.a, ids + b * 16, 1, 16);
+        sum += model_loss(&r.m, &r.a, targets + b * 16, 1, 16, false, 1) / 37;
+    }
+    within(t, after, sum, 40 * REAL_EPS, "37 blocks one by one");
+    trainer_free(&r);
+    scratch_close();
+}
+
+/* =================================================================================================
+ * 12, 13  The main job and its pictures */
+
+/* Everything that is in a file so far, as a string; the caller frees. */
+static char *text_of(FILE *f) {
+    Bytes b = {0};
+    Error e = {0};
+    rewind(f);
+    for (int c = fgetc(f); c != EOF; c = fgetc(f))
+        bytes_add(&b, &(unsigned char){(unsigned char)c}, 1, &e);
+    bytes_add(&b, "", 1, &e);
+    if (e.status) exit(1);
+    return (char *)b.at;
+}
+
+/* The k-th number (from 0) after a phrase; NaN when there is none. */
+static double number_after(const char *text, const char *phrase, int k) {
+    const char *at = strstr(text, phrase);
+    for (at = at ? at + strlen(phrase) : NULL; at && *at; at++) {
+        if (!strchr("0123456789", *at)) continue;
+        char *end;
+        double x = strtod(at, &end);
+        if (k-- == 0) return x;
+        at = end - 1;
+    }
+    return NAN;
+}
+
+/* Three tiny trainings: the page holds three arms, a verdict whose words follow from its own
+ * numbers by the rule printed under it, and the same again for the same seed. */
+static void demo_run__verdict(Test *t) {
+    Settings s;
+    if (!tale_open(t, &s, "--fix-token 1 --steps 12 --log-every 6")) return;
+    char *page[2] = {NULL, NULL};
+    for (int k = 0; k < 2; k++) {
+        Error e = {0};
+        FILE *out = fopen(SCRATCH "/page.txt", "w+b");
+        if (!out) exit(1);
+        fact(t, !demo_run(&s, out, &e), "%s", e.text);
+        page[k] = text_of(out);
+        char *last = strstr(page[k], "Rule, fixed");
+        if (last && strchr(last, '\n'))
+            strchr(last, '\n')[1] = 0; /* below it stands the time it took */
+        fclose(out);
+    }
+    const char *at = strstr(page[0], "Verdict: "),
+               *arms[] = {"softmax", "k-bias", "sigmoid", "Table 10", "Table 15"};
+    fact(t, !strcmp(page[0], page[1]), "two runs of one seed differ");
+    fact(t, at != NULL, "no verdict in %.300s", page[0]);
+    for (int i = 0; i < 5; i++) fact(t, strstr(page[0], arms[i]) != NULL, "no %s", arms[i]);
+    if (at) {
+        double one = number_after(at, "alpha_1", 0), star = number_after(at, "alpha_*", 0),
+               left = number_after(at, "alpha_*", 2);
+        double shows = number_after(at, "a sink shows", 0),
+               absent = number_after(at, "absent below", 0);
+        const char *sigmoid = strstr(at, "sigmoid");
+        double three = sigmoid ? number_after(sigmoid, "alpha_1", 0) : NAN;
+        fact(t, shows == 2 && absent == 1.5 && one > 0 && star > 0 && left > 0 && three > 0, "%s",
+             at);
+        fact(t, (strstr(at, "did not emerge") == NULL) == (one >= shows), "%g times even: %s", one,
+             at);
+        fact(t, (strstr(at, "did not move") == NULL) == (star >= shows && left < absent), "%s", at);
+        fact(t, (strstr(at, "failed to appear") != NULL) == (three < absent), "%g times even: %s",
+             three, at);
+    }
+    free(page[0]);
+    free(page[1]);
+    scratch_close();
+}
+
+/* Maps and the page of `sink eval`, read back as numbers. */
+static void heat_maps__print_alpha(Test *t) {
+    Config c;
+    Error e = {0};
+    Sinks s;
+    const double eps[3] = {0.3, 0.2, 0.4};
+    config_from_flags(&c, "--layers 3 --heads 2 --dim 8 --extra k --context 5", &e);
+    if (e.status || sinks_create(&s, &c, 5, 1, eps, &e)) {
+        fact(t, false, "%s", e.text);
+        return;
+    }
+    s.n = 1;
+    s.loss = 1.5;
+    for (int i = 0; i < 3 * 2 * 6; i++) s.alpha[i] = (double)(i % 6) / 10 + (double)(i / 6) / 100;
+    for (int i = 0; i < 3 * 3 * 2 * 6; i++)
+        s.over[i] = i / 36 == 0 && i % 6 == 1 ? 0.25 : i / 36 == 1 ? 1 : 0;
+    scratch_open();
+    FILE *out = fopen(SCRATCH "/map.txt", "w+b");
+    if (!out) exit(1);
+    heat_maps(&(HeatMap){"alpha", "token 3", &s, 3}, 1, out);
+    char *text = text_of(out), *line = strstr(text, "    1 ");
+    double found[3][3];
+    fact(t,
+         line && sscanf(line, "%lf %lf %lf %lf %lf %lf %lf %lf %lf", &found[0][0], &found[0][1],
+                        &found[0][2], &found[1][0], &found[1][1], &found[1][2], &found[2][0],
+                        &found[2][1], &found[2][2]) == 9,
+         "%s", text);
+    for (int l = 0; l < 3 && line; l++) {
+        fact(t, found[l][0] == l + 1, "row %d begins with %g", l, found[l][0]);
+        for (int h = 0; h < 2; h++)
+            within(t, found[l][1 + h], s.alpha[(l * 2 + h) * 6 + 3], 0.0051, "block %d, head %d", l,
+                   h);
+    }
+    fact(t, strstr(text, "token 3") && !strchr(text, '\x1b'), "no title, or colour in a file");
+    free(text);
+    fclose(out);
+    if (!(out = fopen(SCRATCH "/page.txt", "w+b"))) exit(1);
+    sinks_print(&s, &c, 2, out);
+    text = text_of(out);
+    fact(t,
+         strstr(text, "\n* ") && strstr(text, "\n1 ") && strstr(text, "\n2 ") &&
+             !strstr(text, "\n3 "),
+         "%s", text);
+    within(t, number_after(text, "\n1 ", 0), 100, 0, "Sink_1 at 0.2");
+    within(t, number_after(text, "\n1 ", 1), 25, 0, "Sink_1 at 0.3");
+    within(t, number_after(text, "\n1 ", 2), 0, 0, "Sink_1 at 0.4");
+    within(t, number_after(text, "\n1 ", 3), sinks_alpha(&s, 1), 5.1e-5, "alpha_1");
+    within(t, number_after(text, "\n* ", 3), sinks_alpha(&s, 0), 5.1e-5, "alpha_*");
+    free(text);
+    fclose(out);
+    sinks_free(&s);
+    scratch_close();
+}
+
+/* =================================================================================================
+ * 14  Matrix multiply and vector maths */
+
+/* c = a b and c += a b at odd sizes, both orientations of either factor and every instruction set,
+ * against sums in double: within (k + 2) eps of the sum of absolute products, and nothing written
+ * between the rows of c. matmul and matmul_here give the bits of the best set. */
+static void matmul__sizes(Test *t) {
+    static const int SIZES[] = {0, 1, 2, 3, 5, 8, 13, 17, 33, 64, 97};
+    Rng r = {7};
+    for (int k = 0; k < 1200; k++) {
+        idx m = SIZES[rng_below(&r, 11)], n = SIZES[rng_below(&r, 11)],
+            inner = SIZES[rng_below(&r, 11)];
+        bool ta = k & 1, tb = k & 2, add = k & 4;
+        idx lda = (ta ? m : inner) + (idx)rng_below(&r, 3),
+            ldb = (tb ? inner : n) + (idx)rng_below(&r, 3), ldc = n + 3;
+        idx na = (ta ? inner : m) * lda, nb = (tb ? n : inner) * ldb, nc = m * ldc;
+        real *a = calloc((size_t)na + 1, sizeof(real)), *b = calloc((size_t)nb + 1, sizeof(real));
+        real *c = calloc((size_t)nc + 1, sizeof(real)), *d = calloc((size_t)nc + 1, sizeof(real));
+        real *e = calloc((size_t)nc + 1, sizeof(real)), *f = calloc((size_t)nc + 1, sizeof(real));
+        Isa isa = (Isa)(k / 8 % ((int)isa_best() + 1));
+        if (!a || !b || !c || !d || !e || !f) exit(1);
+        for (idx i = 0; i < na; i++) a[i] = (real)rng_normal(&r);
+        for (idx i = 0; i < nb; i++) b[i] = (real)rng_normal(&r);
+        for (idx i = 0; i < nc; i++) c[i] = d[i] = e[i] = f[i] = (real)rng_normal(&r);
+        Matrix A = ta ? transpose_of(a, lda) : rows_of(a, lda),
+               B = tb ? transpose_of(b, ldb) : rows_of(b, ldb);
+        matmul_at(isa, c, ldc, A, B, m, n, inner, add);
+        matmul_here(e, ldc, A, B, m, n, inner, add);
+        matmul(f, ldc, A, B, m, n, inner, add);
+        fact(t,
+             !memcmp(f, e, (size_t)nc * sizeof(real)) &&
+                 (isa != isa_best() || !memcmp(c, e, (size_t)nc * sizeof(real))),
+             "the three differ at %td %td %td", m, n, inner);
+        double worst = 0;
+        for (idx i = 0; i < m; i++)
+            for (idx j = 0; j < ldc; j++) {
+                double want = (double)d[i * ldc + j], size = fabs(want);
+                if (j < n && !add) want = size = 0;
+                for (idx x = 0; x < inner && j < n; x++) {
+                    double y = (double)a[ta ? x * lda + i : i * lda + x] *
+                               (double)b[tb ? j * ldb + x : x * ldb + j];
+                    want += y;
+                    size += fabs(y);
+                }
+                double error = fabs((double)c[i * ldc + j] - want);
+                if (j >= n) fact(t, error == 0, "a number between the rows changed");
+                else worst = fmax(worst, error / ((double)(inner + 2) * REAL_EPS * size + 1e-300));
+            }
+        within(t, worst, 0, 1, "%td x %td x %td, in units of (k+2) eps sum|ab|", m, n, inner);
+        free(a); free(b); free(c); free(d); free(e); free(f);
+    }
+    note(t, "%d instruction sets", (int)isa_best() + 1);
+}
+
+/* Large enough to be split and shared: 301 x 203 x 517, and the bits on 1 and 4 threads. */
+static void matmul__large(Test *t) {
+    enum { M = 301, N = 203, K = 517 };
+    real *a = calloc(M * K, sizeof(real)), *b = calloc(K * N, sizeof(real)),
+         *c = calloc(M * N, sizeof(real)), *d = calloc(M * N, sizeof(real));
+    if (!a || !b || !c || !d) exit(1);
+    Rng r = {9};
+    int before = workers();
+    for (int i = 0; i < M * K; i++) a[i] = (real)rng_normal(&r);
+    for (int i = 0; i < K * N; i++) b[i] = (real)rng_normal(&r);
+    for (int kind = 0; kind < 4; kind++) {
+        Matrix A = kind & 1 ? transpose_of(a, M) : rows_of(a, K),
+               B = kind & 2 ? transpose_of(b, K) : rows_of(b, N);
+        set_workers(1);
+        matmul(c, N, A, B, M, N, K, false);
+        set_workers(4);
+        matmul(d, N, A, B, M, N, K, false);
+        fact(t, !memcmp(c, d, M * N * sizeof(real)), "threads change the bits, orientation %d",
+             kind);
+        for (int i = 0; i < M; i += 7)
+            for (int j = 0; j < N; j += 3) {
+                double want = 0;
+                for (int x = 0; x < K; x++)
+                    want += (double)A.at[i * A.row + x * A.col] *
+                            (double)B.at[x * B.row + j * B.col];
+                within(t, (double)c[i * N + j], want, 100 * REAL_EPS * sqrt(K), "orientation %d",
+                       kind);
+            }
+    }
+    set_workers(before);
+    free(a); free(b); free(c); free(d);
+}
+
+/* A NaN stays in its row or column, and infinities multiply as arithmetic has them. */
+static void matmul__nan(Test *t) {
+    enum { M = 53, N = 37, K = 41 };
+    for (int kind = 0; kind < 4; kind++) {
+        real a[M * K], b[K * N], c[M * N];
+        for (int i = 0; i < M * K; i++) a[i] = 1;
+        for (int i = 0; i < K * N; i++) b[i] = 1;
+        Matrix A = kind & 1 ? transpose_of(a, M) : rows_of(a, K),
+               B = kind & 2 ? transpose_of(b, K) : rows_of(b, N);
+        a[52 * A.row + 40 * A.col] = (real)NAN;
+        b[40 * B.row + 36 * B.col] = (real)INFINITY;
+        a[3 * A.row + 40 * A.col] = 0;                       /* 0 times infinity */
+        matmul(c, N, A, B, M, N, K, false);
+        for (int i = 0; i < M; i++)
+            for (int j = 0; j < N; j++) {
+                double x = (double)c[i * N + j];
+                bool right = i == 52 || (i == 3 && j == 36) ? isnan(x)
+                             : j == 36                      ? isinf(x)
+                                                            : x == (i == 3 ? K - 1 : K);
+                fact(t, right, "c(%d,%d) = %g, orientation %d", i, j, x, kind);
+            }
+    }
+}
+
+/* -1 + (1 + e)(1 - e) is -e^2 when the multiply-add rounds once, and 0 when the product is rounded
+ * first: fma_fuses must tell the truth at every instruction set, and the peak is a speed. */
+static void fma_fuses__is_true(Test *t) {
+    const real e = (real)REAL_EPS, a[] = {-1, 1 + e}, b[] = {1, 1 - e};
+    for (Isa isa = ISA_BASE; isa <= isa_best(); isa++) {
+        real c[1];
+        matmul_at(isa, c, 1, rows_of(a, 2), rows_of(b, 1), 1, 1, 2, false);
+        fact(t, c[0] == (fma_fuses(isa) ? -e * e : 0), "set %d: %g, and it says %d", (int)isa,
+             (double)c[0], fma_fuses(isa));
+        double peak = fma_peak(isa, 1);
+        fact(t, peak > 0.01 && peak < 1e5, "set %d: %g GFLOP/s", (int)isa, peak);
+        note(t, "%s%.0f GFLOP/s%s", isa ? ", " : "", peak, fma_fuses(isa) ? " fused" : "");
+    }
+}
+
+/* Units in the last place of `want` between got and want, denormal results included. */
+static double ulps(real got, long double want) {
+    int e, digits = REAL_EPS > 1e-10 ? FLT_MANT_DIG : DBL_MANT_DIG,
+           least = REAL_EPS > 1e-10 ? -149 : -1074;
+    long double most = REAL_EPS > 1e-10 ? (long double)FLT_MAX : (long double)DBL_MAX;
+    if (isinf((double)got) || want > most)
+        return isinf((double)got) && want > most * (1 - REAL_EPS) ? 0 : 1e9;
+    frexpl(want, &e);
+    long double unit = ldexpl(1, e - digits < least ? least : e - digits);
+    return (double)(fabsl((long double)got - want) / unit);
+}
+
+typedef void VecOp(idx n, real *y, const real *x);
+
+/* The largest error of op over numbers spread evenly over all exponents of either sign: at most 4
+ * ulp. */
+static void scan(Test *t, const char *name, VecOp *op, long double (*want)(long double),
+                 bool negative, double widest) {
+    enum { SPAN = 509 };                                     /* no multiple of a vector's width */
+    real x[SPAN], y[SPAN];
+    Rng r = {12};
+    for (int round = 0; round < 600; round++) {
+        for (int i = 0; i < SPAN; i++) {
+            double size = widest * exp2(-30 * rng_uniform(&r) * (double)rng_below(&r, 2));
+            x[i] = (real)(size * rng_uniform(&r) * (negative && rng_below(&r, 2) ? -1 : 1));
+        }
+        op(SPAN, y, x);
+        for (int i = 0; i < SPAN; i++)
+            within(t, ulps(y[i], want((long double)x[i])), 0, 4, "ulp of %s(%.9g)", name,
+                   (double)x[i]);
+    }
+}
+
+static long double long_exp(long double x) { return expl(x); }
+static long double long_sigmoid(long double x) {
+    return x < 0 ? expl(x) / (1 + expl(x)) : 1 / (1 + expl(-x));
+}
+static long double long_sqrt(long double x) { return sqrtl(x); }
+
+static void vec_exp__accuracy(Test *t) {
+    const real inf = (real)INFINITY, in[] = {-inf, inf, (real)NAN, 0, (real)-0.0, 1000, -1000};
+    real out[7];
+    scan(t, "exp", vec_exp, long_exp, true, REAL_EPS > 1e-10 ? 110 : 760);
+    vec_exp(7, out, in);
+    fact(t,
+         out[0] == 0 && isinf((double)out[1]) && isnan((double)out[2]) && out[3] == 1 &&
+             out[4] == 1 && isinf((double)out[5]) && out[6] == 0,
+         "exp of infinities, NaN, zeros and +-1000");
+}
+
+static void vec_sigmoid__accuracy(Test *t) {
+    const real inf = (real)INFINITY, in[] = {-inf, inf, (real)NAN, 0, 1000, -1000};
+    real out[6];
+    scan(t, "sigmoid", vec_sigmoid, long_sigmoid, true, REAL_EPS > 1e-10 ? 110 : 760);
+    vec_sigmoid(6, out, in);
+    fact(t,
+         out[0] == 0 && out[1] == 1 && isnan((double)out[2]) && out[3] == (real)0.5 &&
+             out[4] == 1 && out[5] == 0,
+         "sigmoid of infinities, NaN, 0 and +-1000");
+}
+
+static void vec_sqrt__accuracy(Test *t) {
+    const real in[] = {(real)INFINITY, (real)NAN, 0, -1, 4, (real)FLT_MIN / 4};
+    real out[6];
+    scan(t, "sqrt", vec_sqrt, long_sqrt, false, 1e30);
+    scan(t, "sqrt", vec_sqrt, long_sqrt, false, 1e-30);
+    vec_sqrt(6, out, in);
+    fact(t,
+         isinf((double)out[0]) && isnan((double)out[1]) && out[2] == 0 && isnan((double)out[3]) &&
+             out[4] == 2,
+         "sqrt of infinity, NaN, 0, -1 and 4");
+    within(t, (double)out[5] / sqrt((double)in[5]), 1, 4 * REAL_EPS, "sqrt of a denormal");
+}
+
+/* Every length from 0, so that every tail of a vector loop is met: in place, and with guards
+ * behind. */
+static void vec__lengths(Test *t) {
+    real x[300], y[301], z[300];
+    Rng r = {4};
+    for (int i = 0; i < 300; i++) x[i] = (real)rng_normal(&r);
+    for (int n = 0; n < 300; n++) {
+        double sum = 0, dot = 0, size = 0, both = 0, most = -INFINITY;
+        for (int i = 0; i < n; i++) {
+            z[i] = x[299 - i];
+            sum += (double)x[i];
+            size += fabs((double)x[i]);
+            dot += (double)x[i] * (double)z[i];
+            both += fabs((double)x[i] * (double)z[i]);
+            most = fmax(most, (double)x[i]);
+        }
+        within(t, (double)vec_sum(n, x), sum, (8 + n / 8.0) * REAL_EPS * size, "sum of %d", n);
+        within(t, (double)vec_dot(n, x, z), dot, (8 + n / 8.0) * REAL_EPS * both, "dot of %d", n);
+        copy(y + 1, x, n); /* where the numbers lie does not matter */
+        fact(t, vec_sum(n, y + 1) == vec_sum(n, x) && vec_dot(n, y + 1, z) == vec_dot(n, x, z),
+             "sums of %d moved", n);
+        fact(t, (double)vec_max(n, x) == most, "max of %d is %g", n, (double)vec_max(n, x));
+        y[n] = 77;
+        vec_exp(n, y, x);
+        copy(z, x, n);
+        vec_exp(n, z, z);
+        fact(t, y[n] == 77, "exp of %d writes past its end", n);
+        fact(t, !memcmp(y, z, (size_t)n * sizeof(real)), "exp in place differs, %d", n);
+        for (int i = 0; i < n; i++)
+            fact(t, ulps(y[i], expl((long double)x[i])) <= 4, "exp, %d of %d", i, n);
+    }
+    const real odd[] = {1, (real)NAN, 3, -5};
+    fact(t, vec_max(4, odd) == 3 && vec_max(0, odd) == (real)-INFINITY,
+         "max with a NaN, and of nothing");
+    fact(t, isnan((double)vec_sum(4, odd)) && isnan((double)vec_dot(4, odd, odd)), "NaN in a sum");
+    fact(t, vec_sum(0, odd) == 0 && vec_dot(0, odd, odd) == 0, "sums of nothing");
+}
+
+/* =================================================================================================
+ * 15  Files, memory, random numbers, errors */
+
+/* SplitMix64's published outputs, and the moments of what is made of them. */
+static void rng__outputs(Test *t) {
+    static const uint64_t ZERO[] = {0xE220A8397B1DCDAFu, 0x6E789E6AA1B965F4u, 0x06C45D188009454Fu};
+    static const uint64_t SEED[] = {6457827717110365317u, 3203168211198807973u,
+                                    9817491932198370423u, 4593380528125082431u,
+                                    16408922859458223821u};
+    Rng a = {0}, b = {1234567}, r = {1};
+    for (int i = 0; i < 3; i++) fact(t, rng_next(&a) == ZERO[i], "output %d of seed 0", i);
+    for (int i = 0; i < 5; i++) fact(t, rng_next(&b) == SEED[i], "output %d of seed 1234567", i);
+    enum { COUNT = 200000 };
+    double u = 0, uu = 0, n = 0, nn = 0, n4 = 0, low = 1, high = 0, seen[7] = {0};
+    for (int i = 0; i < COUNT; i++) {
+        double x = rng_uniform(&r), y = rng_normal(&r);
+        low = fmin(low, x);
+        high = fmax(high, x);
+        u += x / COUNT;
+        uu += x * x / COUNT;
+        n += y / COUNT;
+        nn += y * y / COUNT;
+        n4 += y * y * y * y / COUNT;
+        seen[rng_below(&r, 7)] += 7.0 / COUNT;
+    }
+    fact(t, low >= 0 && low < 1e-4 && high < 1 && high > 1 - 1e-4, "uniforms from %g to %g", low,
+         high);
+    within(t, u, 0.5, 0.0033, "mean of uniforms");
+    within(t, uu, 1.0 / 3, 0.0034, "second moment of uniforms");
+    within(t, n, 0, 0.0112, "mean of normals");
+    within(t, nn, 1, 0.0158, "second moment of normals");
+    within(t, n4, 3, 0.11, "fourth moment of normals");
+    for (int i = 0; i < 7; i++) within(t, seen[i], 1, 0.028, "share of %d below 7", i);
+    for (int i = 0; i < 100; i++) fact(t, rng_below(&r, 1) == 0, "a number below 1");
+    const uint64_t wide = (uint64_t)1 << 40;
+    for (int i = 0; i < 100; i++) fact(t, rng_below(&r, wide) < wide, "a number below 2^40");
+}
+
+/* FNV-1a's published values for "", "a" and "foobar", each mixed by one SplitMix64 step. */
+static void hash64__outputs(Test *t) {
+    static const struct { const char *text; uint64_t fnv; } KNOWN[] = {
+        {"", 0xCBF29CE484222325u}, {"a", 0xAF63DC4C8601EC8Cu}, {"foobar", 0x85944171F73967E8u}};
+    for (int i = 0; i < 3; i++) {
+        Rng mix = {KNOWN[i].fnv};
+        fact(t, hash64(0, KNOWN[i].text, strlen(KNOWN[i].text)) == rng_next(&mix), "hash of \"%s\"",
+             KNOWN[i].text);
+    }
+    fact(t, hash64(0, "ab", 2) != hash64(1, "ab", 2) && hash64(0, "ab", 2) != hash64(0, "ba", 2)
+         && hash64(0, "ab", 2) != hash64(0, "ab", 1), "seed, order or length do not matter");
+}
+
+/* A growing array, and little-endian numbers in it. */
+static void bytes__round_trip(Test *t) {
+    Bytes b = {0};
+    Error e = {0};
+    unsigned char block[1000];
+    for (int i = 0; i < 1000; i++) block[i] = (unsigned char)(i * 7);
+    for (size_t n = 0; n < 1000; n++) bytes_add(&b, block, n, &e);
+    fact(t, !e.status && b.size == 499500 && b.room >= b.size, "%zu bytes", b.size);
+    size_t at = 0;
+    for (size_t n = 0; n < 1000; at += n++) fact(t, !memcmp(b.at + at, block, n), "block %zu", n);
+    bytes_free(&b);
+    fact(t, !b.at && !b.size && !b.room, "freed");
+    const uint64_t numbers[] = {0, 1, 255, 256, 0x0123456789ABCDEFu, UINT64_MAX};
+    for (int i = 0; i < 6; i++)
+        for (int width = 1; width <= 8; width++) {
+            b.size = 0;
+            bytes_number(&b, numbers[i], width, &e);
+            uint64_t mask = width == 8 ? UINT64_MAX : ((uint64_t)1 << 8 * width) - 1;
+            fact(t, b.size == (size_t)width && number_at(b.at, width) == (numbers[i] & mask),
+                 "number %d in %d bytes", i, width);
+        }
+    b.size = 0;
+    bytes_number(&b, 0x0123456789ABCDEFu, 8, &e);
+    fact(t, b.at[0] == 0xEF && b.at[7] == 0x01, "the first byte is not the lowest");
+    fact(t, bytes_add(&b, block, SIZE_MAX - 4, &e) == 1 && strstr(e.text, "Try: "),
+         "room for everything: %s", e.text);
+    bytes_free(&b);
+}
+
+/* What is written comes back, byte for byte, whatever stood there; a file that cannot be read or
+ * written is status 1 and a line with its name; nothing is left beside. */
+static void file__round_trip(Test *t) {
+    static const char PATH[] = "test_sink.tmp", BESIDE[] = "test_sink.tmp.new";
+    static const size_t SIZES[] = {0, 1, 32767, 32768, 32769, 200000};
+    unsigned char *data = calloc(200000, 1);
+    if (!data) exit(1);
+    for (int i = 0; i < 200000; i++) data[i] = (unsigned char)(i % 251);
+    for (int k = 5; k >= 0; k--) {
+        Bytes b = {0};
+        Error e = {0};
+        fact(t, !file_write(PATH, data, SIZES[k], &e), "writing: %s", e.text);
+        fact(t, !file_read(PATH, &b, &e), "reading: %s", e.text);
+        fact(t, b.size == SIZES[k] && (!b.size || !memcmp(b.at, data, b.size)), "%zu bytes of %zu",
+             b.size, SIZES[k]);
+        FILE *left = fopen(BESIDE, "rb");
+        fact(t, !left, "%s is left", BESIDE);
+        if (left) fclose(left);
+        bytes_free(&b);
+    }
+    remove(PATH);
+    char longest[1300];
+    memset(longest, 'x', sizeof longest);
+    longest[sizeof longest - 1] = 0;
+    const struct { const char *path; int write, status;
+    } WRONG[] = {{"no/such/folder/file", 1, 1},
+                 {"no/such/folder/file", 0, 1},
+                 {PATH, 0, 1},
+                 {".", 0, 1},
+                 {".", 1, 1},
+                 {longest, 1, 2}};
+    for (int i = 0; i < 6; i++) {
+        Bytes b = {0};
+        Error e = {0};
+        int status = WRONG[i].write ? file_write(WRONG[i].path, data, 9, &e)
+                                    : file_read(WRONG[i].path, &b, &e);
+        fact(t, status == WRONG[i].status && e.status == status, "%.20s: status %d", WRONG[i].path,
+             status);
+        fact(t, status == 0 || (strstr(e.text, "Try: ") && !strncmp(e.text, WRONG[i].path, 1)),
+             "%.20s: %s", WRONG[i].path, e.text);
+        bytes_free(&b);
+    }
+    FILE *left = fopen("..new", "rb");                       /* where "." was to be written */
+    fact(t, !left, "a file that could not be renamed is left");
+    if (left) fclose(left);
+    free(data);
+}
+
+/* The first error stays; a text too long is cut; memory that is not to be had is an error, not a
+ * crash. */
+static void fail__keeps_the_first(Test *t) {
+    Error e = {0};
+    char big[2000];
+    fact(t, fail(&e, 2, "%s: %d", "first", 7) == 2 && fail(&e, 1, "second") == 2, "status %d",
+         e.status);
+    fact(t, !strcmp(e.text, "first: 7"), "%s", e.text);
+    memset(big, 'y', sizeof big);
+    big[sizeof big - 1] = 0;
+    e = (Error){0};
+    fail(&e, 1, "%s", big);
+    fact(t, strlen(e.text) == sizeof e.text - 1, "%zu characters", strlen(e.text));
+    const idx counts[] = {-1, PTRDIFF_MAX, PTRDIFF_MAX / 8};
+    for (int i = 0; i < 3; i++) {
+        e = (Error){0};
+        void *p = grab(counts[i], 16, &e);
+        fact(t, !p && e.status == 1 && strstr(e.text, "Try: "), "grabbing %td: %s", counts[i],
+             e.text);
+        free(p);
+    }
+    e = (Error){0};
+    unsigned char *p = grab(1000, 3, &e);
+    for (int i = 0; p && i < 3000; i++) fact(t, p[i] == 0, "memory is not zeroed");
+    fact(t, p && !e.status, "%s", e.text);
+    free(p);
+}
+
+/* Threads: 1 is always to be had; more only where OpenMP is. */
+static void set_workers__says_so(Test *t) {
+    int before = workers();
+    fact(t, set_workers(1) == 0 && workers() == 1 && worker() == 0, "one thread");
+    int refused = set_workers(3);
+    fact(t, refused == 0 ? workers() == 3 : refused == 1 && workers() == 1, "three: %d, %d",
+         refused, workers());
+    fact(t, set_workers(0) == 0 && workers() == before, "0 gives %d threads of %d", workers(),
+         before);
+    set_workers(before);
+    double now = seconds();
+    for (int i = 0; i < 1000; i++) {
+        double next = seconds();
+        fact(t, next >= now && next - now < 60, "the clock went from %.9g to %.9g", now, next);
+        now = next;
+    }
+}
+
+/* =================================================================================================
+ * 16  Command line */
+
+/* Every choice by its words, in the order of sink.h's enums, and a word that is none of them. */
+static void option__choices(Test *t) {
+    static const struct {
+        const char *flag;
+        size_t field;
+        const char *rest, *words[8];
+    } CHOICES[] = {
+        {"pos",
+         offsetof(Config, pos),
+         "",
+         {"rotary", "none", "absolute", "learned", "relative", "t5", "alibi"}},
+        {"rope-pairing", offsetof(Config, rope_pairing), "", {"half", "interleaved"}},
+        {"rope-scaling", offsetof(Config, rope_scaling), "", {"none", "linear", "llama3"}},
+        {"norm", offsetof(Config, norm), "", {"rms", "layer"}},
+        {"place", offsetof(Config, place), "", {"pre", "post", "parallel"}},
+        {"act",
+         offsetof(Config, act),
+         "",
+         {"swiglu", "geglu", "reglu", "swish", "gelu", "relu", "gelutanh"}},
+        {"combine", offsetof(Config, combine), "", {"concat", "add"}},
+        {"kernel", offsetof(Config, kernel), "", {"identity", "elu", "mlp"}},
+        {"sim", offsetof(Config, sim), "--normalizer one", {"exp", "sigmoid", "elu", "identity"}},
+        {"normalizer", offsetof(Config, normalizer), "", {"sum", "one", "clamp", "pnorm"}},
+        {"extra", offsetof(Config, extra), "", {"none", "k", "kv", "zero", "logit"}},
+        {"extra-order", offsetof(Config, extra_order), "", {"first", "last", "lowfreq"}},
+        {"extra-value", offsetof(Config, extra_value), "--extra k", {"zero", "e1", "ones"}},
+    };
+    for (int i = 0; i < (int)(sizeof CHOICES / sizeof CHOICES[0]); i++) {
+        char flags[120];
+        Config c;
+        for (int w = 0; w < 8 && CHOICES[i].words[w]; w++) {
+            Error e = {0};
+            int row;
+            snprintf(flags, sizeof flags, "%s --%s %s", CHOICES[i].rest, CHOICES[i].flag,
+                     CHOICES[i].words[w]);
+            fact(t, !config_from_flags(&c, flags, &e), "%s: %s", flags, e.text);
+            memcpy(&row, (char *)&c + CHOICES[i].field, sizeof row);
+            fact(t, row == w, "%s gives row %d", flags, row);
+        }
+        static const char *const WRONG[] = {"nothing", "", "0", "ROTARY", "pre|post", "sum "};
+        for (int w = 0; w < 5; w++) {
+            Error e = {0};
+            char flag[40], word[40], *argv[] = {flag, word};
+            const char *words[8];
+            int n = 0;
+            Settings s;
+            settings_default(&s);
+            snprintf(flag, sizeof flag, "--%s", CHOICES[i].flag);
+            snprintf(word, sizeof word, "%s", WRONG[w]);
+            fact(t, settings_parse(&s, 2, argv, "m", words, &n, &e) == 2 && strstr(e.text, flag)
+                 && strstr(e.text, CHOICES[i].words[1]), "%s \"%s\": %s", flag, word, e.text);
+        }
+    }
+}
+
+/* Numbers: whole or not, bounded, and read to the bit. */
+static void option__numbers(Test *t) {
+    static const char *const WRONG[][2] = {
+        {"--layers", "0"},    {"--layers", "-1"},  {"--layers", "1.5"},     {"--layers", "2x"},
+        {"--layers", ""},     {"--layers", "two"}, {"--layers", "1025"},    {"--layers", " 2"},
+        {"--layers", "1e9"},  {"--layers", "nan"}, {"--scale", "nan"},      {"--scale", "inf"},
+        {"--scale", "1e7"},   {"--scale", "1,5"},  {"--norm-eps", "-1e-9"}, {"--norm-eps", "1.1"},
+        {"--vocab", "1e300"}, {"--prefix", "-1"},  {"--rope-base", "0.5"},  {"--lr", "-1"},
+        {"--beta1", "1"},     {"--beta2", "1"},    {"--valid", "0.95"},     {"--eps", "1.5"},
+        {"--seed", "-1"},     {"--T", "0"},        {"--steps", "-1"},       {"--clip", "-1"},
+        {"--threads", "0"},   {"--window", "0"},   {"--batch", "0"},
+    };
+    static const char *const RIGHT[][2] = {
+        {"--layers", "1"},     {"--layers", "1024"}, {"--layers", "1e2"},      {"--scale", "-2.5"},
+        {"--scale", "1e-300"}, {"--norm-eps", "0"},  {"--norm-eps", "1"},      {"--lr", "0"},
+        {"--steps", "0"},      {"--clip", "0"},      {"--seed", "2147483647"}, {"--prefix", "0"},
+        {"--valid", "0"},      {"--eps", "0"},       {"--window", "1"},
+    };
+    for (int i = 0; i < 46; i++) {
+        const char *const *pair = i < 31 ? WRONG[i] : RIGHT[i - 31];
+        char flag[40], value[40], *argv[] = {flag, value};
+        const char *words[8];
+        int n = 0;
+        Error e = {0};
+        Settings s;
+        settings_default(&s);
+        snprintf(flag, sizeof flag, "%s", pair[0]);
+        snprintf(value, sizeof value, "%s", pair[1]);
+        int status = settings_parse(&s, 2, argv, "mtde" "o", words, &n, &e);
+        fact(t, status == (i < 31 ? 2 : 0), "%s \"%s\": status %d, %s", flag, value, status,
+             e.text);
+        fact(t, !status || (strstr(e.text, flag) && strstr(e.text, "Try: ")), "%s \"%s\": %s", flag,
+             value, e.text);
+    }
+    static const char *const DOUBLES[] = {"0.1", "3.3333333333333335", "1e-300",
+                                          "-0.30000000000000004", "123456.789"};
+    for (int i = 0; i < 5; i++) {
+        Config c;
+        Error e = {0};
+        char flags[60];
+        snprintf(flags, sizeof flags, "--scale %s", DOUBLES[i]);
+        config_from_flags(&c, flags, &e);
+        within(t, c.scale, strtod(DOUBLES[i], NULL), 0, "--scale %s", DOUBLES[i]);
+    }
+}
+
+/* What option_text prints, option_set reads back to the same bits, for every option: its default,
+ * bounds and choices, and doubles that need 17 digits. */
+static void option_text__round_trip(Test *t) {
+    static const char *const DOUBLES[] = {
+        "0.1",           "0.30000000000000004",  "5e-324", "1.7976931348623157e308", "-2.5",
+        "123456789.123", "3.3333333333333335e-9"};
+    for (const Option *o = OPTIONS; o->flag; o++) {
+        int values = o->kind == 'd' ? 7 : o->kind == 'c' ? 1 : 2;
+        for (const char *p = o->choices; o->kind == 'c' && *p; p++) values += *p == '|';
+        for (int i = -1; i < values; i++) {
+            Settings a, b;
+            Error e = {0};
+            char value[PATH_ROOM], text[PATH_ROOM], again[PATH_ROOM];
+            settings_default(&a);
+            settings_default(&b);
+            const char *word = o->choices;
+            for (int k = 0; o->kind == 'c' && k < i; k++) word += strcspn(word, "|") + 1;
+            if (i < 0) snprintf(value, sizeof value, "%s", o->fallback);
+            else if (o->kind == 'd') snprintf(value, sizeof value, "%s", DOUBLES[i]);
+            else if (o->kind == 'c')
+                snprintf(value, sizeof value, "%.*s", (int)strcspn(word, "|"), word);
+            else if (o->kind == 's') snprintf(value, sizeof value, "%s", i ? "a b" : "x/y.z");
+            else snprintf(value, sizeof value, "%.0f", i ? o->least : o->most);
+            fact(t, !option_set(o, &a, value, false, &e), "--%s %s: %s", o->flag, value, e.text);
+            option_text(o, &a, text, sizeof text);
+            fact(t, !option_set(o, &b, text, false, &e), "--%s %s: %s", o->flag, text, e.text);
+            option_text(o, &b, again, sizeof again);
+            fact(t, !strcmp(text, again) && !memcmp(&a, &b, sizeof a), "--%s %s became %s", o->flag,
+                 value, text);
+            fact(t,
+                 o->kind == 'd' ? strtod(text, NULL) == strtod(value, NULL) : !strcmp(text, value),
+                 "--%s %s printed as %s", o->flag, value, text);
+        }
+        fact(t, option_find(o->flag, (char[]){o->group, 0}) == o, "--%s is not found in its group",
+             o->flag);
+        fact(t, o->help && *o->help && o->choices, "--%s has no help", o->flag);
+    }
+}
+
+/* Words, flags and the groups that say which flags a verb takes; a value that is missing; too long
+ * a path. */
+static void settings_parse__words(Test *t) {
+    static const struct { const char *groups, *words[8]; int status, n_words;
+    } ROWS[] = {
+        {"m", {"model.bin", "--layers", "3", "other"}, 0, 2},
+        {"m", {"--steps", "3"}, 2, 0},
+        {"t", {"--layers", "3"}, 2, 0},
+        {"mt", {"--steps", "3", "--layers", "3"}, 0, 0},
+        {"m", {"--layers"}, 2, 0},
+        {"m", {"--nonsense"}, 2, 0},
+        {"m", {"--"}, 2, 0},
+        {"m", {"--layer", "3"}, 2, 0},
+        {"t", {"--variant", "sigmoid"}, 2, 0},
+        {"m", {"--variant", "sigmoid"}, 0, 0},
+        {"m", {"--variant", "nobody"}, 2, 0},
+        {"m", {"--variant"}, 2, 0},
+        {"m", {"--tied", "--vbias", "x"}, 0, 1},
+        {"o", {"--out", "file"}, 0, 0},
+        {"m", {""}, 0, 1},
+        {"", {"--layers", "3"}, 2, 0},
+    };
+    for (int r = 0; r < (int)(sizeof ROWS / sizeof ROWS[0]); r++) {
+        char text[8][20], *argv[8];
+        const char *words[8];
+        int argc = 0, n = 0;
+        for (; argc < 8 && ROWS[r].words[argc]; argc++) {
+            snprintf(text[argc], sizeof text[argc], "%s", ROWS[r].words[argc]);
+            argv[argc] = text[argc];
+        }
+        Error e = {0};
+        Settings s;
+        settings_default(&s);
+        int status = settings_parse(&s, argc, argv, ROWS[r].groups, words, &n, &e);
+        fact(t, status == ROWS[r].status && (status || n == ROWS[r].n_words),
+             "row %d: status %d, %d words, %s", r, status, n, e.text);
+        fact(t, !status || strstr(e.text, "Try: "), "row %d: %s", r, e.text);
+    }
+    char path[PATH_ROOM + 1], flag[] = "--out", *argv[] = {flag, path};
+    const char *words[8];
+    for (int room_left = 1; room_left >= 0; room_left--) {
+        int n = 0;
+        Error e = {0};
+        Settings s;
+        settings_default(&s);
+        memset(path, 'p', sizeof path);
+        path[PATH_ROOM - room_left] = 0;
+        fact(t, settings_parse(&s, 2, argv, "o", words, &n, &e) == (room_left ? 0 : 2),
+             "a path of %zu: %s", strlen(path), e.text);
+        if (room_left) fact(t, !strcmp(s.out, path), "the path is changed");
+    }
+}
+
+/* Later flags win, a variant stands for its flags where it stands, min-lr is a tenth of lr unless
+ * given. */
+static void settings_parse__order(Test *t) {
+    static const struct { const char *flags; int sim; double scale;
+    } ROWS[] = {
+        {"--sim elu --sim sigmoid", SIM_SIGMOID, 1},
+        {"--variant sigmoid --sim elu", SIM_ELU, 1},
+        {"--sim elu --variant sigmoid --scale 3", SIM_SIGMOID, 3},
+        {"--scale 3 --variant scale-0.2", SIM_EXP, 0.2},
+    };
+    char many[1023] = "";
+    for (int i = 0; i < 60; i++) strcat(many, "--scale 0.5 ");
+    strcat(many, "--sim sigmoid");
+    Config last;
+    Error too_many = {0};
+    config_from_flags(&last, many, &too_many);
+    fact(t, too_many.status == 2 || last.sim == SIM_SIGMOID,
+         "the last of 61 flags is dropped in silence");
+    for (int r = 0; r < 4; r++) {
+        Config c;
+        Error e = {0};
+        config_from_flags(&c, ROWS[r].flags, &e);
+        fact(t, !e.status && c.sim == ROWS[r].sim && c.scale == ROWS[r].scale,
+             "%s: sim %d, scale %g %s", ROWS[r].flags, c.sim, c.scale, e.text);
+    }
+    Settings s;
+    Error e = {0};
+    const char *words[8];
+    int n = 0;
+    char lr[] = "--lr", value[] = "0.5", least[] = "--min-lr", zero_lr[] = "0",
+         *argv[] = {lr, value, least, zero_lr};
+    settings_default(&s);
+    within(t, s.train.lr, 4e-3, 0, "default lr");
+    fact(t, !settings_parse(&s, 2, argv, "t", words, &n, &e), "%s", e.text);
+    within(t, s.train.min_lr, 0.05, 1e-17, "min-lr of lr 0.5");
+    settings_default(&s);
+    fact(t, !settings_parse(&s, 4, argv, "t", words, &n, &e), "%s", e.text);
+    within(t, s.train.min_lr, 0, 0, "min-lr when it is 0");
+    const double defaults[][2] = {{s.train.beta1, 0.9}, {s.train.beta2, 0.95},    {s.train.wd, 0.1},
+                                  {s.train.clip, 1},    {s.train.adam_eps, 1e-8}, {s.eps, 0.3},
+                                  {s.eval_T, 64},       {s.eval_n, 100}};
+    for (int i = 0; i < 8; i++)
+        within(t, defaults[i][0], defaults[i][1], 0, "default %d of the paper", i);
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 16.2  The program itself: ./sink, run as a user runs it */
+
+/* What ./sink said, each with a 0 behind it, and its exit status. */
+typedef struct Ran {
+    int status;
+    Bytes out, err;
+} Ran;
+
+static void ran_free(Ran *r) {
+    bytes_free(&r->out);
+    bytes_free(&r->err);
+}
+
+static bool no_binary(Test *t) {
+    FILE *f = fopen("./sink", "rb");
+    if (!f) t->skip = "no ./sink here: make builds it";
+    else fclose(f);
+    return !f;
+}
+
+/* Runs ./sink with these words for the shell; what it wrote comes by way of files in SCRATCH. */
+static Ran sink(const char *words) {
+    Ran r = {0};
+    Error e = {0};
+    char command[1500];
+    Bytes status = {0};
+    snprintf(command, sizeof command,
+             "./sink %s >" SCRATCH "/out 2>" SCRATCH "/err; echo $? >" SCRATCH "/status", words);
+    bool ran = !system(command);
+    file_read(SCRATCH "/out", &r.out, &e);
+    file_read(SCRATCH "/err", &r.err, &e);
+    file_read(SCRATCH "/status", &status, &e);
+    bytes_add(&r.out, "", 1, &e);
+    bytes_add(&r.err, "", 1, &e);
+    bytes_add(&status, "", 1, &e);
+    r.status = ran && !e.status ? atoi((const char *)status.at) : -1;
+    bytes_free(&status);
+    return r;
+}
+
+/* It fails with this status and one line of help on stderr, and says nothing on stdout. */
+static void sink_fails(Test *t, const char *words, int status, const char *said) {
+    Ran r = sink(words);
+    const char *err = (const char *)r.err.at;
+    fact(t, r.status == status, "sink %s: exit status %d, expected %d: %s", words, r.status, status,
+         err);
+    fact(t,
+         !strncmp(err, "sink: ", 6) && strstr(err, said) &&
+             strchr(err, '\n') == err + r.err.size - 2,
+         "sink %s: %s", words, err);
+    fact(t, strstr(err, "Try: ") != NULL, "sink %s gives no advice: %s", words, err);
+    fact(t, r.out.size == 1, "sink %s: %s", words, (const char *)r.out.at);
+    ran_free(&r);
+}
+
+/* It ends well and leaves stderr empty; *out is what it wrote, for the caller to free. */
+static bool sink_does(Test *t, const char *words, Ran *r) {
+    *r = sink(words);
+    fact(t, r->status == 0 && r->err.size == 1, "sink %s: exit status %d, %s", words, r->status,
+         (const char *)r->err.at);
+    if (r->status == 0) return true;
+    ran_free(r);
+    return false;
+}
+
+static void sink__wrong_usage(Test *t) {
+    static const char *const ROWS[][2] = {
+        {"nobody", "no verb 'nobody'"},
+        {"train --nobody 3", "--nobody"},
+        {"train --layers", "--layers: expected a value"},
+        {"train --sim nothing", "exp|sigmoid|elu|identity"},
+        {"train --layers 0", "1 to 1024"},
+        {"train --layers 2.5", "whole"},
+        {"train --lr fast", "number"},
+        {"train --lr -1", "0 to 1000"},
+        {"train --variant nobody", "sink list"},
+        {"train --quiet --heads 3 --steps 0", "does not divide"},
+        {"train --quiet --sim identity --steps 0", "--sim identity"},
+        {"train --quiet --text a --grammar b --steps 0", "exclude"},
+        {"train --quiet --pnorm 3 --steps 0", "--pnorm"},
+        {"train --quiet --extra-value e1 --steps 0", "--extra k"},
+        {"train --quiet --random-tokens 0 --steps 1", "--random-tokens 0"},
+        {"train --quiet --prefix 9 --context 8 --steps 0", "--prefix"},
+        {"train --prompt x", "--prompt"},
+        {"list --layers 3", "--layers"},
+        {"eval --layers 3 x", "--layers"},
+        {"eval", "one model"},
+        {"eval a b", "one model"},
+        {"generate", "one model"},
+        {"dump", "--ids"},
+        {"dump --ids x", "--out"},
+        {"tokenize", "train, encode or decode"},
+        {"tokenize nobody", "nobody"},
+        {"tokenize train", "--out"},
+        {"bench", "gemm or step"},
+        {"help nobody", "nobody"},
+        {"check nobody", "nobody"},
+        {"train --quiet stray --steps 0 --context 8 --batch 1", "stray"},
+        {"list stray", "stray"},
+    };
+    if (no_binary(t)) return;
+    scratch_open();
+    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++)
+        sink_fails(t, ROWS[i][0], 2, ROWS[i][1]);
+    scratch_close();
+}
+
+#define SMALL_RUN                                                                                  \
+    " --grammar " SCRATCH "/tale.grammar --tokenizer " SCRATCH                                     \
+    "/tale.tok --layers 1 --dim 16 --ffn 20 --context 16 --batch 2 "
+
+static void sink__wrong_files(Test *t) {
+    static const char *const ROWS[][2] = {
+        {"eval " SCRATCH "/none", "none: "},
+        {"eval " SCRATCH "/short.ckpt", "damaged or cut short"},
+        {"eval data/story.grammar", "expected a checkpoint"},
+        {"generate " SCRATCH "/empty", "expected a checkpoint"},
+        {"eval " SCRATCH "/m.ckpt", "expected the tokenizer it was trained with"},
+        {"generate " SCRATCH "/m.ckpt", "expected the tokenizer"},
+        {"train --quiet --steps 0 --text " SCRATCH "/none", "none: "},
+        {"train --quiet --steps 0 --text " SCRATCH "/empty", "at least 129 tokens"},
+        {"train --quiet --steps 0 --tokenizer " SCRATCH "/m.ckpt", "expected a tokenizer"},
+        {"tokenize encode " SCRATCH "/none", "none: "},
+        {"train --quiet --steps 0 --grammar " SCRATCH "/bad.grammar", "bad.grammar:2: expected"},
+        {"train --quiet --steps 0 --out " SCRATCH "/empty/x" SMALL_RUN, "empty/x"},
+        {"dump --out " SCRATCH "/d --ids " SCRATCH "/none", "none: "},
+        {"tokenize decode " SCRATCH "/bad.grammar", "bad.grammar:1: expected token ids"},
+        {"dump --vocab 9 --out " SCRATCH "/d --ids " SCRATCH "/ids",
+         "ids:2: expected ids below the vocabulary's 9, found 9"},
+        {"dump --out " SCRATCH "/d --ids " SCRATCH "/ids",
+         "ids:3: expected 3 ids as on the lines before, found 2"},
+        {"dump --out " SCRATCH "/d --ids " SCRATCH "/empty", "at least 2 ids"},
+        {"dump --context 2 --out " SCRATCH "/d --ids " SCRATCH "/long", "at most 3 ids"},
+    };
+    Settings s;
+    Error e = {0};
+    Ran r;
+    Bytes b = {0};
+    if (no_binary(t) || !tale_open(t, &s, "")) return;
+    file_write(SCRATCH "/empty", "", 0, &e);
+    file_write(SCRATCH "/bad.grammar", "s = a\nt = }\n", 12, &e);
+    file_write(SCRATCH "/ids", "1 2 3\n7 8 9\n4 5\n", 16, &e);
+    file_write(SCRATCH "/long", "1 2 3 4\n", 8, &e);
+    if (!sink_does(t, "train --quiet --steps 1 --out " SCRATCH "/m.ckpt" SMALL_RUN, &r)) return;
+    ran_free(&r);
+    file_read(SCRATCH "/m.ckpt", &b, &e);
+    file_write(SCRATCH "/short.ckpt", b.at, b.size - b.size / 3, &e);
+    fact(t, !e.status, "%s", e.text);
+    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++)
+        sink_fails(t, ROWS[i][0], 1, ROWS[i][1]);
+    bytes_free(&b);
+    scratch_close();
+}
+
+/* Every variant is listed with its flags, every verb and every flag of a verb has its help. */
+static void sink__pages(Test *t) {
+    static const char *const VERB_NAMES[] = {"run",      "train",    "eval", "check", "list",
+                                             "tokenize", "generate", "dump", "bench", "help"};
+    Ran r, again;
+    if (no_binary(t)) return;
+    scratch_open();
+    if (!sink_does(t, "list", &r)) return;
+    for (const Variant *v = VARIANTS; v->name; v++) {
+        char line[400];
+        snprintf(line, sizeof line, "\n%s ", v->name);
+        const char *at = strstr((const char *)r.out.at, line),
+                   *end = at ? strchr(at + 1, '\n') : NULL,
+                   *flags = at ? strstr(at, v->flags) : NULL;
+        fact(t, end && flags && flags < end, "sink list has no %s with %s", v->name, v->flags);
+    }
+    ran_free(&r);
+    if (!sink_does(t, "help", &r) || !sink_does(t, "", &again)) return;
+    for (int i = 0; i < 10; i++) {
+        char line[40];
+        snprintf(line, sizeof line, "\n  %s ", VERB_NAMES[i]);
+        fact(t, strstr((const char *)r.out.at, line) != NULL, "sink help has no %s", VERB_NAMES[i]);
+    }
+    fact(t, again.out.size == r.out.size && !memcmp(again.out.at, r.out.at, r.out.size),
+         "sink alone says something else");
+    ran_free(&r);
+    ran_free(&again);
+    if (!sink_does(t, "help train", &r)) return;
+    for (const Option *o = OPTIONS; o->flag; o++) {
+        char line[60];
+        snprintf(line, sizeof line, "\n  --%s ", o->flag);
+        bool here = strstr((const char *)r.out.at, line) != NULL,
+             mine = option_find(o->flag, "mtdeo") != NULL;
+        fact(t, here == mine, "sink help train: --%s is %s", o->flag, here ? "there" : "missing");
+    }
+    ran_free(&r);
+    scratch_close();
+}
+
+/* Text to ids and back, by file and by standard input; and a vocabulary trained as in memory. */
+static void sink__tokenize(Test *t) {
+    Settings s;
+    Error e = {0};
+    Ran r;
+    Tokenizer k, mine;
+    Bytes text = {0};
+    if (no_binary(t) || !tale_open(t, &s, "")) return;
+    bytes_add(&text, SAMPLE, strlen(SAMPLE), &e);
+    for (int i = 0; i < 256; i++) bytes_number(&text, (uint64_t)i, 1, &e);
+    file_write(SCRATCH "/text", text.at, text.size, &e);
+    for (int k2 = 0; k2 < 2; k2++) {
+        if (!sink_does(t,
+                       k2 ? "tokenize encode <" SCRATCH "/text"
+                          : "tokenize encode " SCRATCH "/text",
+                       &r))
+            return;
+        file_write(SCRATCH "/ids", r.out.at, r.out.size - 1, &e);
+        fact(t, r.out.size > 400 && r.out.at[r.out.size - 2] == '\n', "%zu bytes of ids",
+             r.out.size);
+        ran_free(&r);
+        if (!sink_does(t,
+                       k2 ? "tokenize decode <" SCRATCH "/ids" : "tokenize decode " SCRATCH "/ids",
+                       &r))
+            return;
+        fact(t, r.out.size == text.size + 1 && !memcmp(r.out.at, text.at, text.size),
+             "another text comes back");
+        ran_free(&r);
+    }
+    if (!sink_does(t,
+                   "tokenize train " SCRATCH "/tale.txt " SCRATCH
+                   "/tale.grammar --vocab 300 --out " SCRATCH "/new.tok",
+                   &r))
+        return;
+    ran_free(&r);
+    text.size = 0;
+    file_read(SCRATCH "/tale.txt", &text, &e);
+    bytes_add(&text, DOCUMENT_END, 13, &e);
+    file_read(SCRATCH "/tale.grammar", &text, &e);
+    if (!tokenizer_load(SCRATCH "/new.tok", &k, &e) &&
+        !tokenizer_train(&mine, text.at, text.size, 300, &e)) {
+        fact(t, k.hash == mine.hash && k.vocab == 300, "another vocabulary");
+        tokenizer_free(&k);
+        tokenizer_free(&mine);
+    }
+    fact(t, !e.status, "%s", e.text);
+    bytes_free(&text);
+    scratch_close();
+}
+
+/* One array of a dump: its type, its shape, its numbers as double. */
+typedef struct Npy {
+    char type[3];
+    int rank;
+    idx shape[6], count;
+    double *at;
+} Npy;
+
+/* Reads NAME.npy as NumPy does: magic, version 1.0, a padded header in one line, nothing after the
+ * data. */
+static bool npy_read(Test *t, const char *name, Npy *a) {
+    char path[200], header[200] = "", shape[100] = "";
+    Bytes b = {0};
+    Error e = {0};
+    snprintf(path, sizeof path, SCRATCH "/dump/%s.npy", name);
+    *a = (Npy){.count = 1};
+    bool good = !file_read(path, &b, &e) && b.size > 10 && !memcmp(b.at, "\x93NUMPY\x01\x00", 8);
+    size_t length = good ? (size_t)number_at(b.at + 8, 2) : 0;
+    good = good && (10 + length) % 64 == 0 && 10 + length <= b.size && length < sizeof header &&
+           b.at[9 + length] == '\n';
+    if (good) memcpy(header, b.at + 10, length - 1);
+    good = good &&
+           sscanf(header, "{'descr': '<%2[a-z0-9]', 'fortran_order': False, 'shape': (%90[0-9, ]",
+                  a->type, shape) >= 1;
+    for (char *at = strtok(shape, ", "); good && at && a->rank < 6; at = strtok(NULL, ", "))
+        a->count *= a->shape[a->rank++] = atoi(at);
+    if (a->rank == 1) good = good && strstr(header, ",)"); /* (5,) and not (5) */
+    size_t width = good ? (size_t)(a->type[1] - '0') : 1;
+    good = good && strchr(header, '}') &&
+           strspn(strchr(header, '}') + 1, " ") == strlen(strchr(header, '}') + 1) &&
+           b.size == 10 + length + (size_t)a->count * width;
+    a->at = room(good ? a->count : 1);
+    for (idx i = 0; good && i < a->count; i++) {
+        uint64_t bits = number_at(b.at + 10 + length + (size_t)i * width, (int)width);
+        uint32_t low = (uint32_t)bits;
+        float f;
+        memcpy(&f, &low, 4);
+        if (a->type[0] == 'i') a->at[i] = (int32_t)low;
+        else if (width == 4) a->at[i] = (double)f;
+        else memcpy(&a->at[i], &bits, 8);
+    }
+    fact(t, good, "%s.npy: %s %s", name, header, e.text);
+    bytes_free(&b);
+    return good;
+}
+
+/* An array of the dump against numbers made here, relative to their largest. */
+static void npy_is(Test *t, const char *name, const real *want, idx count, double bound, int rank,
+                   const idx *shape) {
+    Npy a;
+    double most = biggest(count, want), worst = 0;
+    if (npy_read(t, name, &a)) {
+        bool same = a.rank == rank && a.count == count;
+        for (int i = 0; i < rank; i++) same = same && a.shape[i] == shape[i];
+        fact(t, same, "%s: %d dimensions, %td numbers", name, a.rank, a.count);
+        for (idx i = 0; same && i < count; i++)
+            worst = fmax(worst, fabs(a.at[i] - (double)want[i]));
+        within(t, worst / (most > 0 ? most : 1), 0, bound, "%s", name);
+    }
+    free(a.at);
+}
+
+/* `sink dump` against the same model, forward and backward made here. */
+static void sink__dump(Test *t) {
+    static const char FLAGS[] = "--layers 2 --heads 4 --kv-heads 2 --dim 16 --ffn 20 --vocab 40 "
+                                "--context 8 --extra kv --place post "
+                                "--vbias --norm layer --linear-bias";
+    enum { B = 2, T = 7, L = 2, H = 4, C = 16, V = 40, S = T + 1, D = C / H };
+    Config c;
+    Model m;
+    Acts a;
+    Error e = {0};
+    Ran r;
+    Rng rng = {8};
+    int ids[2 * B * T];
+    char text[300] = "", command[600];
+    if (no_binary(t)) return;
+    scratch_open();
+    if (config_from_flags(&c, FLAGS, &e) || model_create(&m, &c, true, &e) ||
+        acts_create(&a, &m, B, T, true, &e))
+        exit(1);
+    for (int i = 0; i < B * (T + 1); i++) {
+        int id = (int)rng_below(&rng, V), b = i / (T + 1), k = i % (T + 1);
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%d%c", id,
+                 k == T  ? '\n'
+                 : i % 3 ? ' '
+                         : ',');
+        if (k < T) ids[b * T + k] = id;
+        if (k > 0) ids[B * T + b * T + k - 1] = id;
+    }
+    file_write(SCRATCH "/ids", text, strlen(text), &e);
+    snprintf(command, sizeof command,
+             "dump --all --seed 3 --init gpt2 --ids " SCRATCH "/ids --out " SCRATCH "/dump %s",
+             FLAGS);
+    if (!sink_does(t, command, &r)) return;
+    ran_free(&r);
+    real *maps = calloc(2 * L * B * H * T * S, sizeof *maps),
+         *logits = calloc(B * T * V, sizeof *logits);
+    Probe probe[L];
+    for (int l = 0; l < L; l++)
+        probe[l] = (Probe){.weight = maps + l * B * H * T * S,
+                           .metric = maps + (L + l) * B * H * T * S};
+    a.probe = probe;
+    model_init(&m, INIT_GPT2, 3);
+    model_forward(&m, &a, ids, B, T);
+    a.probe = NULL;
+    real loss = (real)model_loss(&m, &a, ids + B * T, B, T, true, 1);
+    model_logits(&m, &a, a.nf, B * T, logits);
+    model_backward(&m, &a, ids, B, T);
+    npy_is(t, "loss", &loss, 1, 1e-5, 0, NULL);
+    npy_is(t, "logits", logits, B * T * V, 1e-5, 3, (idx[]){B, T, V});
+    npy_is(t, "attn", maps, L * B * H * T * S, 1e-5, 5, (idx[]){L, B, H, T, S});
+    npy_is(t, "metric", maps + L * B * H * T * S, L * B * H * T * S, 1e-5, 5,
+           (idx[]){L, B, H, T, S});
+    for (int i = 0; i < m.n_tensors; i++) {
+        const Tensor *x = &m.tensor[i];
+        char name[64];
+        snprintf(name, sizeof name, "param.%s", x->name);
+        npy_is(t, name, m.params + x->at, x->count, 1e-7, x->rank,
+               (idx[]){x->shape[0], x->shape[1]});
+        snprintf(name, sizeof name, "grad.%s", x->name);
+        npy_is(t, name, m.grads + x->at, x->count, 1e-3, x->rank,
+               (idx[]){x->shape[0], x->shape[1]});
+    }
+    static const struct {
+        const char *name;
+        int rank;
+        idx shape[5];
+    } REST[] = {{"ids", 2, {B, T + 1}},       {"hidden", 4, {L + 1, B, T, C}},
+                {"prenorm", 4, {L, B, T, C}}, {"z", 5, {L, B, H, T, S}},
+                {"alpha", 4, {L, B, H, S}},   {"q", 5, {L, B, H, T, D}},
+                {"k", 5, {L, B, H, T, D}}};
+    for (int i = 0; i < 7; i++) {
+        Npy x;
+        bool same = npy_read(t, REST[i].name, &x) && x.rank == REST[i].rank;
+        for (int k = 0; same && k < x.rank; k++) same = x.shape[k] == REST[i].shape[k];
+        fact(t, same, "%s has another shape", REST[i].name);
+        for (int k = 0; same && i == 0 && k < B * T; k++)
+            fact(t, (int)x.at[k / T * (T + 1) + k % T] == ids[k], "id %d", k);
+        for (int k = 0; same && i == 1 && k < B * T * C; k++)
+            fact(t, fabs(x.at[L * B * T * C + k] - (double)a.h[k]) < 1e-4,
+                 "hidden state %d of the last block", k);
+        for (int k = 0; same && i > 4 && k < L * B * H * T * D; k++) {
+            int l = k / D / T / H / B, b = k / D / T / H % B, h = k / D / T % H, row = k / D % T;
+            const real *want = i == 5 ? a.layer[l].q + ((b * T + row) * H + h) * D + k % D
+                                      : a.layer[l].k + ((b * T + row) * H / 2 + h / 2) * D + k % D;
+            fact(t, fabs(x.at[k] - (double)*want) < 1e-4, "%s: number %d", REST[i].name, k);
+        }
+        for (int bh = 0; same && i == 4 && bh < L * B * H; bh++) {
+            double alpha = 0;
+            for (int j = 0; j < T; j++)
+                alpha += (double)maps[L * B * H * T * S + (bh * T + j) * S + 1] / T;
+            within(t, x.at[bh * S + 1], alpha, 1e-5, "alpha_1 of map %d", bh);
+        }
+        free(x.at);
+    }
+    free(maps);
+    free(logits);
+    acts_free(&a);
+    model_free(&m);
+    scratch_close();
+}
+
+/* Train, eval and generate: the same bits on any number of threads and from the echoed command, the
+ * numbers of evaluate() in the JSON, and the same text from the same seed. */
+static void sink__train_and_eval(Test *t) {
+    Settings s;
+    Error e = {0};
+    Ran r, again;
+    Bytes one = {0}, other = {0}, json = {0};
+    if (no_binary(t) || !tale_open(t, &s, "")) return;
+    r = sink("train --steps 4 --fix-token 1 --extra k --threads 1 --out " SCRATCH
+             "/m.ckpt" SMALL_RUN);
+    fact(t, r.status == 0 && !strncmp((const char *)r.out.at, "steps=4 loss=", 13), "%s",
+         (const char *)r.err.at);
+    fact(t, !strncmp((const char *)r.err.at, "sink train ", 11), "no command is echoed: %s",
+         (const char *)r.err.at);
+    file_read(SCRATCH "/m.ckpt", &one, &e);
+    strtok((char *)r.err.at, "\n"); /* its first line, on three threads */
+    char command[800];
+    snprintf(command, sizeof command, "%s --threads 3", (const char *)r.err.at + 5);
+    again = sink(command);
+    file_read(SCRATCH "/m.ckpt", &other, &e);
+    fact(t, again.status == 0 && one.size == other.size && !memcmp(one.at, other.at, one.size),
+         "sink %s: another model", command);
+    fact(t, !strcmp((const char *)r.out.at, (const char *)again.out.at), "another line: %s",
+         (const char *)again.out.at);
+    ran_free(&r);
+    ran_free(&again);
+    static const char SOURCE[] = "--grammar " SCRATCH "/tale.grammar --tokenizer " SCRATCH
+                                 "/tale.tok";
+    snprintf(command, sizeof command,
+             "eval " SCRATCH "/m.ckpt --T 12 --n 9 --json " SCRATCH "/r.json --csv " SCRATCH
+             "/r.csv %s",
+             SOURCE);
+    if (!sink_does(t, command, &r)) return;
+    fact(t,
+         strstr((const char *)r.out.at, "9 sequences of 12 tokens, natural") &&
+             strstr((const char *)r.out.at, "token 1 fixed"),
+         "%s", (const char *)r.out.at);
+    ran_free(&r);
+    Trainer back;
+    Sinks found;
+    int starts;
+    file_read(SCRATCH "/r.json", &json, &e);
+    bytes_add(&json, "\n", 1, &e);
+    file_read(SCRATCH "/r.csv", &json, &e);
+    bytes_add(&json, "", 1, &e);
+    if (checkpoint_load(SCRATCH "/m.ckpt", &back, false, &e)) {
+        fact(t, false, "%s", e.text);
+        return;
+    }
+    s.data.fix_token = back.s.data.fix_token;
+    if (data_open(&back.data, &s.data, 0, 0, &e) ||
+        evaluate(&found, &back.m, &back.data, &s, 9, 12, &starts, &e)) {
+        fact(t, false, "%s", e.text);
+        return;
+    }
+    const char *at = (const char *)json.at;
+    within(t, number_after(at, "\"alpha_1\": ", 0), sinks_alpha(&found, 1), 1e-5,
+           "alpha_1 in JSON");
+    within(t, number_after(at, "\"alpha_star\": ", 0), sinks_alpha(&found, 0), 1e-5,
+           "alpha_* in JSON");
+    within(t, number_after(at, "\"loss\": ", 0), found.loss, 1e-4, "loss in JSON");
+    within(t, number_after(at, "median\n", 9), found.loss, 1e-4, "loss in CSV");
+    sinks_free(&found);
+    trainer_free(&back);
+    for (int cold = 0; cold < 2; cold++) {
+        snprintf(command, sizeof command,
+                 "generate " SCRATCH
+                 "/m.ckpt --prompt Ann --tokens 30 --seed 4 --temperature %d --tokenizer " SCRATCH
+                 "/tale.tok",
+                 !cold);
+        if (!sink_does(t, command, &r) || !sink_does(t, command, &again)) return;
+        fact(t,
+             !strncmp((const char *)r.out.at, "Ann", 3) && r.out.size > 5 &&
+                 r.out.size == again.out.size && !memcmp(r.out.at, again.out.at, r.out.size),
+             "%s and %s", (const char *)r.out.at, (const char *)again.out.at);
+        ran_free(&r);
+        ran_free(&again);
+    }
+    fact(t, !e.status, "%s", e.text);
+    bytes_free(&one);
+    bytes_free(&other);
+    bytes_free(&json);
+    scratch_close();
+}
+
+/* =================================================================================================
+ * The list */
+
+typedef struct Entry { const char *name; void (*run)(Test *); } Entry;
+
+static const Entry TESTS[] = {
+    {"config__defaults", config__defaults},
+    {"config_resolve__fills", config_resolve__fills},
+    {"config_resolve__refuses", config_resolve__refuses},
+    {"config_resolve__near_misses", config_resolve__near_misses},
+    {"variants__resolve", variants__resolve},
+    {"variants__table_15", variants__table_15},
+    {"config_learned_dim__orders", config_learned_dim__orders},
+    {"config_columns__by_variant", config_columns__by_variant},
+
+    {"model_create__counts", model_create__counts},
+    {"model_create__table", model_create__table},
+    {"model_create__layout", model_create__layout},
+    {"model_init__laws", model_init__laws},
+    {"model_init__streams", model_init__streams},
+
+    {"embed_forward__rows", embed_forward__rows},
+    {"embed_forward__absolute", embed_forward__absolute},
+    {"norm_forward__by_hand", norm_forward__by_hand},
+    {"norm_forward__invariances", norm_forward__invariances},
+    {"linear__with_biases", linear__with_biases},
+    {"rotate__angles", rotate__angles},
+    {"rotate__relative", rotate__relative},
+    {"rotate__pairings", rotate__pairings},
+    {"rope_frequency__stretched", rope_frequency__stretched},
+    {"position_bucket__list", position_bucket__list},
+    {"distance_bias__tables", distance_bias__tables},
+    {"activate__formulas", activate__formulas},
+    {"ffn_forward__table_11", ffn_forward__table_11},
+    {"kernel_forward__formulas", kernel_forward__formulas},
+    {"row__every_operation", row__every_operation},
+    {"row_forward__extremes", row_forward__extremes},
+    {"row_forward__tiny_sigmoids", row_forward__tiny_sigmoids},
+    {"row_forward__pnorm_traps", row_forward__pnorm_traps},
+    {"row_forward__clamp_branches", row_forward__clamp_branches},
+    {"row_forward__masked", row_forward__masked},
+    {"row_forward__nan", row_forward__nan},
+    {"row_forward__pnorm_temperature", row_forward__pnorm_temperature},
+    {"visible__pictures", visible__pictures},
+    {"attention__against_slow", attention__against_slow},
+    {"attention__logit", attention__logit},
+    {"attention__equivalences", attention__equivalences},
+    {"attention__k_bias_inert", attention__k_bias_inert},
+    {"sink_token__is_a_row", sink_token__is_a_row},
+    {"combine__added", combine__added},
+    {"extra__shared", extra__shared},
+    {"extra__fixed_values", extra__fixed_values},
+
+    {"block_forward__placements", block_forward__placements},
+    {"model_forward__against_slow", model_forward__against_slow},
+    {"model_forward__long", model_forward__long},
+    {"model_forward__causal", model_forward__causal},
+    {"model_forward__batches", model_forward__batches},
+    {"model_forward__equal_states", model_forward__equal_states},
+    {"model_forward__first_token", model_forward__first_token},
+    {"gradients__every_pair", gradients__every_pair},
+    {"gradients__every_operation", gradients__every_operation},
+    {"gradients__strips", gradients__strips},
+    {"gradients__wide", gradients__wide},
+    {"gradients__accumulate", gradients__accumulate},
+    {"gradients__of_a_batch", gradients__of_a_batch},
+    {"gradients__frozen_dims", gradients__frozen_dims},
+    {"threads__same_bits", threads__same_bits},
+    {"train__learns_by_heart", train__learns_by_heart},
+    {"scale__is_a_learning_rate", scale__is_a_learning_rate},
+
+    {"model_loss__direct", model_loss__direct},
+    {"model_loss__prefix", model_loss__prefix},
+    {"model_loss__slices", model_loss__slices},
+    {"model_loss__extremes", model_loss__extremes},
+    {"optimizer_step__by_hand", optimizer_step__by_hand},
+    {"optimizer_step__against_scalar", optimizer_step__against_scalar},
+    {"schedule_lr__values", schedule_lr__values},
+    {"gradient_norm__names_the_bad", gradient_norm__names_the_bad},
+    {"model_backward__nan_is_seen", model_backward__nan_is_seen},
+
+    {"sink_alpha__by_hand", sink_alpha__by_hand},
+    {"sink_alpha__star_columns", sink_alpha__star_columns},
+    {"sink_alpha__prefix", sink_alpha__prefix},
+    {"sink_uniform__values", sink_uniform__values},
+    {"sinks__closed_forms", sinks__closed_forms},
+    {"sinks__rotary_bound", sinks__rotary_bound},
+    {"sinks__threshold_is_strict", sinks__threshold_is_strict},
+    {"sinks__threshold_per_sequence", sinks__threshold_per_sequence},
+    {"sinks__entropy_and_mass", sinks__entropy_and_mass},
+    {"norm_ratio__by_hand", norm_ratio__by_hand},
+    {"sinks__against_slow", sinks__against_slow},
+    {"sinks__in_parts", sinks__in_parts},
+
+    {"checks__hold", checks__hold},
+
+    {"pieces__as_the_oracle_cuts", pieces__as_the_oracle_cuts},
+    {"pieces__end_after_their_most", pieces__end_after_their_most},
+    {"tokenizer_encode__by_the_book", tokenizer_encode__by_the_book},
+    {"tokenizer_encode__cached", tokenizer_encode__cached},
+    {"tokenizer_train__by_the_book", tokenizer_train__by_the_book},
+    {"tokenizer_train__by_hand", tokenizer_train__by_hand},
+    {"tokenizer_read__damage", tokenizer_read__damage},
+    {"tokenizer_read__hostile", tokenizer_read__hostile},
+    {"tokenizer__special_ids", tokenizer__special_ids},
+    {"tokenizer__shipped", tokenizer__shipped},
+    {"grammar__tells", grammar__tells},
+    {"grammar__says_where", grammar__says_where},
+    {"grammar_document__pure", grammar_document__pure},
+    {"grammar_read__damage", grammar_read__damage},
+    {"grammar__shipped", grammar__shipped},
+    {"data_open__shares_out", data_open__shares_out},
+    {"data_open__grammar_held", data_open__grammar_held},
+    {"data_open__limits", data_open__limits},
+    {"data_batch__orders", data_batch__orders},
+    {"data_batch__evenly", data_batch__evenly},
+    {"data_batch__endless", data_batch__endless},
+    {"fix_token__two_places", fix_token__two_places},
+    {"random_tokens__by_block", random_tokens__by_block},
+    {"data_probe__inputs", data_probe__inputs},
+    {"data_held__blocks", data_held__blocks},
+    {"positions_parse__refuses", positions_parse__refuses},
+    {"trainer_step__learns", trainer_step__learns},
+    {"trainer_step__accumulates", trainer_step__accumulates},
+    {"trainer_step__same_bits", trainer_step__same_bits},
+    {"trainer_step__one_step", trainer_step__one_step},
+    {"trainer_step__schedules", trainer_step__schedules},
+    {"trainer_step__diverges", trainer_step__diverges},
+    {"checkpoint__round_trip", checkpoint__round_trip},
+    {"checkpoint__continues", checkpoint__continues},
+    {"checkpoint_read__damage", checkpoint_read__damage},
+    {"checkpoint_read__hostile", checkpoint_read__hostile},
+    {"checkpoint_read__other_precision", checkpoint_read__other_precision},
+    {"train_run__leaves", train_run__leaves},
+    {"evaluate__against_maps", evaluate__against_maps},
+    {"evaluate__refuses", evaluate__refuses},
+    {"held_loss__blocks", held_loss__blocks},
+    {"demo_run__verdict", demo_run__verdict},
+    {"heat_maps__print_alpha", heat_maps__print_alpha},
+
+    {"matmul__sizes", matmul__sizes},
+    {"matmul__large", matmul__large},
+    {"matmul__nan", matmul__nan},
+    {"fma_fuses__is_true", fma_fuses__is_true},
+    {"vec_exp__accuracy", vec_exp__accuracy},
+    {"vec_sigmoid__accuracy", vec_sigmoid__accuracy},
+    {"vec_sqrt__accuracy", vec_sqrt__accuracy},
+    {"vec__lengths", vec__lengths},
+
+    {"rng__outputs", rng__outputs},
+    {"hash64__outputs", hash64__outputs},
+    {"bytes__round_trip", bytes__round_trip},
+    {"file__round_trip", file__round_trip},
+    {"fail__keeps_the_first", fail__keeps_the_first},
+    {"set_workers__says_so", set_workers__says_so},
+
+    {"option__choices", option__choices},
+    {"option__numbers", option__numbers},
+    {"option_text__round_trip", option_text__round_trip},
+    {"settings_parse__words", settings_parse__words},
+    {"settings_parse__order", settings_parse__order},
+    {"sink__wrong_usage", sink__wrong_usage},
+    {"sink__wrong_files", sink__wrong_files},
+    {"sink__pages", sink__pages},
+    {"sink__tokenize", sink__tokenize},
+    {"sink__dump", sink__dump},
+    {"sink__train_and_eval", sink__train_and_eval},
+};
+
+/* The line of a test, and under a FAIL what did not hold. */
+static void report(const char *name, const Test *t, double took) {
+    char measured[400];
+    if (t->skip) snprintf(measured, sizeof measured, "%s", t->skip);
+    else if (t->what[0])
+        snprintf(measured, sizeof measured, "%.2g (bound %.2g) %.60s", t->error, t->bound, t->what);
+    else
+        snprintf(measured, sizeof measured, "%d of %d statements hold", t->facts - t->wrong,
+                 t->facts);
+    const char *verdict = t->skip ? "skip" : t->wrong || !t->facts ? "FAIL" : "ok";
+    printf("%-32s %-76s %5.2f s  %s\n", name, measured, took, verdict);
+    if (t->note[0]) printf("    %s\n", t->note);
+    if (t->wrong)
+        printf("    %d of %d statements do not hold; the first: %s\n", t->wrong, t->facts,
+               t->first);
+    fflush(stdout);
+}
+
+int main(int argc, char **argv) {
+    const char *begins = argc > 1 ? argv[1] : "";
+    int passed = 0, failed = 0, skipped = 0;
+    Cover *cover = NULL;
+    for (int i = 0; i < (int)(sizeof TESTS / sizeof TESTS[0]); i++) {
+        if (strncmp(TESTS[i].name, begins, strlen(begins))) continue;
+        Test t = {.cover = cover};
+        double start = seconds();
+        TESTS[i].run(&t);
+        cover = t.cover;
+        report(TESTS[i].name, &t, seconds() - start);
+        if (t.skip) skipped++;
+        else if (t.wrong || !t.facts) failed++;
+        else passed++;
+    }
+    free(cover);
+    if (passed + failed + skipped == 0) {
+        fprintf(stderr, "test_sink: no test begins with %s\n", begins);
+        return 1;
+    }
+    printf("%d passed, %d failed", passed, failed);
+    if (skipped) printf(", %d skipped", skipped);
+    printf("\n");
+    return failed > 0;
+}
