@@ -6473,7 +6473,7 @@ static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, co
  */
 static const double SHOWS = 2, ABSENT = 1.5;
 
-enum { ARMS = 3, LOOK_N = 16, HELD_BLOCKS = 64, RUN_STEPS = 3000 };
+enum { ARMS = 3, LOOK_N = 16, HELD_BLOCKS = 64, RUN_STEPS = 2500 };
 typedef struct Arm { const char *name, *flags, *source; } Arm;
 static const Arm RUN_ARMS[ARMS] = {
     {"softmax", "",                               "Table 10"},
@@ -7415,7 +7415,7 @@ int workers(void) {
 /* 0 asks for as many as the machine has. Without OpenMP there is one, and this says so. */
 int set_workers(int n) {
 #ifdef _OPENMP
-    if (n > 0) omp_set_num_threads(n);
+    omp_set_num_threads(n > 0 ? n : omp_get_num_procs());
 #endif
     return n > 0 && n != workers() ? 1 : 0;
 }
@@ -8383,7 +8383,7 @@ int sink_main(int argc, char **argv) {
         s.argv = argv + 2;
         s.groups = v->groups;
         if (!settings_parse(&s, s.argc, s.argv, v->groups, words, &n, &e)) {
-            if (set_workers(s.threads))
+            if (s.threads && set_workers(s.threads))     /* else OMP_NUM_THREADS may say */
                 fprintf(
                     stderr,
                     "sink: built without OpenMP, so 1 thread and not %d; the bits are the same\n",

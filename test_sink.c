@@ -2747,8 +2747,8 @@ static void gradients__wide(Test *t) {
     static const char *const FLAGS[] = {
         "--dim 300 --ffn 270 --heads 3 --head-dim 70 --embed-dim 20 --norm layer --linear-bias",
         "--dim 20 --ffn 390 --embed-dim 333 --tied --act relu --linear-bias --vocab 70",
-        "--dim 266 --heads 2 --head-dim 130 --kernel mlp --sim elu --extra kv --vbias --sink-token "
-        "--pos learned --act gelu --place post"};
+        ("--dim 266 --heads 2 --head-dim 130 --kernel mlp --sim elu --extra kv --vbias --sink-token "
+         "--pos learned --act gelu --place post")};
     Tally y = {0};
     for (int f = 0; f < 3; f++) {
         Lab b;
@@ -2832,8 +2832,8 @@ static void gradients__frozen_dims(Test *t) {
     static const char *const FLAGS[] = {
         "--extra k --extra-dims 1", "--extra kv --extra-dims 2 --extra-order last",
         "--extra k --extra-dims 3 --extra-order lowfreq --extra-shared",
-        "--extra k --extra-dims 4 --rotary-dims 2 --extra-order lowfreq --rope-pairing "
-        "interleaved"};
+        ("--extra k --extra-dims 4 --rotary-dims 2 --extra-order lowfreq --rope-pairing "
+         "interleaved")};
     for (int f = 0; f < 4; f++) {
         Lab b;
         if (!lab_open(&b, t, 1, 8, FLAGS[f])) return;
