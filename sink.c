@@ -1643,7 +1643,7 @@ static void probe_row(const Config *c, const Probe *p, idx row, idx N, Span span
         zero(to, S);
         if (extra) to[0] = factor[k] * from[k][0];
         for (idx j = span.lo; j < span.hi; j++)
-            if (z[1 + j - span.lo] > -INFINITY) keys[j] = factor[k] * from[k][1 + j - span.lo];
+            if (z[1 + j - span.lo] != -INFINITY) keys[j] = factor[k] * from[k][1 + j - span.lo];
     }
 }
 

@@ -526,9 +526,9 @@ typedef struct Settings {
 } Settings;
 
 void settings_default(Settings *s);
-/* Reads argv[0..argc) into s; groups says which flags the verb takes (chapter 16). Leaves the
- * words that are not flags in words[0..*n_words). Resolves the model. 2 on the first word that is
- * wrong. */
+/* Reads argv[0..argc) into s; groups says which flags the verb takes (chapter 16). Leaves the words
+ * that are not flags in words[0..*n_words). 2 on the first word that is wrong. The model is
+ * resolved later, when the vocabulary is known. */
 int  settings_parse(Settings *s, int argc, char **argv, const char *groups,
                     const char **words, int *n_words, Error *e);
 /* A resolved Config from a string of flags: "--layers 2 --sim sigmoid --normalizer one". */
