@@ -8022,7 +8022,7 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
 
 static int verb_check(Settings *s, const char **words, int n, Error *e) {
     (void)s;
-    if (n > 1) return fail(e, 2, "check: expected at most one name. Try: sink check proposition2");
+    if (n > 1) return fail(e, 2, "check: expected at most one name. Try: sink check prop2");
     if (n && !strcmp(words[0], "list")) { checks_list(stdout); return 0; }
     return checks_run(n ? words[0] : NULL, stdout, wants_colour(stdout), e);
 }
@@ -8178,6 +8178,7 @@ done:
 }
 
 static int verb_dump(Settings *s, const char **words, int n, Error *e) {
+    char config[PATH_ROOM + 16];                     /* written there first, with its folders */
     Trainer t = {0};
     Bytes text = {0};
     Ids ids = {0};
@@ -8200,6 +8201,7 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
         t = again;
     } else if (!config_resolve(&s->model, e) && !model_create(&t.m, &s->model, true, e))
         model_init(&t.m, s->train.init, (uint64_t)s->train.seed);
+    snprintf(config, sizeof config, "%s/config.json", s->out);
     if (!e->status) file_read(s->ids, &text, e);
     if (!e->status && !ids_parse(&text, s->ids, t.m.c.vocab, true, &ids, &B, &T, e)) {
         if (T > t.m.c.context)
@@ -8207,10 +8209,7 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
                  "%s: expected at most %d ids a line (--context and one), found %d. Try: --context "
                  "%d",
                  s->ids, t.m.c.context + 1, T + 1, T);
-        else if (make_folder(s->out) && errno != EEXIST)
-            fail(e, 1, "%s: cannot be made, %s. Try: a folder that exists", s->out,
-                 strerror(errno));
-        else if (!acts_create(&t.a, &t.m, B, T, true, e))
+        else if (!file_ready(config, e) && !acts_create(&t.a, &t.m, B, T, true, e))
             dump_run(s->out, s, &t.m, &t.a, &ids, B, T, e);
     }
     ids_free(&ids);
