@@ -47,7 +47,7 @@ asan: sink out/test-asan
 check: out/sink-double
 	./out/sink-double check
 
-# The shipped vocabulary: TEXT="books.txt wiki.txt .." names English to train it on, beside 4 MB of the grammar.
+# The shipped vocabulary: TEXT="books.txt wiki.txt .." names English to train it on, beside 8 MB of the grammar.
 tokenizer: sink
 	./sink tokenize train $(TEXT) --grammar $(GRAMMAR) --vocab 2048 --out tokenizer.bin
 

@@ -32,8 +32,7 @@
  * One number a row (log Z, the signed sum S, or Z) is all that the backward keeps of the scores:
  * they are made again, so memory grows with T, not T^2, for every variant.
  *
- * EQUATIONS. A tag in brackets leads from the paper to the function and to the test; `make xref`
- * checks.
+ * EQUATIONS. A tag leads from the paper to the function and to the test; `make xref` follows them.
  *   [E1] the objective         [E2] pre-norm block     [E3] post-norm block   [E4] attention
  *   [E5] absolute positions    [E6] relative bias      [E7] ALiBi             [E8] rotary
  *   [E10] states of a repeated token stay equal (10 to 17)    [P1] [P2] [P3] [P4] the propositions
@@ -43,27 +42,26 @@
  *   [T15] attention operations [M1] alpha_k            [M2] Sink_k (section 3.2)
  *
  * CONTENTS. Part I is all of the paper's mathematics; a reader may stop after it.
- *   Part I    the mathematics  1 Config and variants   2 Parameters   3 Operators   4 The block and
- *             the model   5 Loss, AdamW, schedule   6 The sink metrics   7 The propositions,
- *             executable
- *   Part II   the data           8 Tokenizer   9 Text, grammars, packing, interventions
- *   Part III  the experiments    10 Training and checkpoints   11 Evaluation   12 Reproduction
- *             13 Pictures and the report
- *   Part IV   plumbing           14 Matrix multiply and vector maths   15 Files, memory, random
- *             numbers, errors   16 Command line
+ *   Part I    the mathematics   1 Config and variants   2 Parameters   3 Operators
+ *                               4 The block and the model   5 Loss, AdamW, schedule
+ *                               6 The sink metrics   7 The propositions, executable
+ *   Part II   the data          8 Tokenizer   9 Text, grammars, packing, interventions
+ *   Part III  the experiments   10 Training and checkpoints   11 Evaluation
+ *                               12 Reproduction: the main job   13 Pictures and the report
+ *   Part IV   plumbing          14 Matrix multiply and vector maths
+ *                               15 Files, memory, random numbers, errors   16 Command line
  *
  * WHERE THE PAPER AND ITS AUTHORS' CODE DIFFER (sail-sg/Attention-Sink, commit af49727), or both
  * are silent, this file does the following; each is repeated at its place.
  *   F1  learning rate: constant after the warm-up as in their code; the paper's cosine is an option
- *   F2  start: their custom one is bypassed when they train, so `torch` is the default; theirs is
- *   `authors`
+ *   F2  start: as far as their code shows, their own (`authors`) is bypassed on several GPUs, which
+ *       leaves PyTorch's (`torch`): the default here
  *   F3  relative positions: a fixed bias equal to the bucket number, as in their code; T5's is `t5`
  *   F4  rotary pairs dims (c, c + r/2); absolute positions interleave sine and cosine as equation 5
  *   F5  weight decay is decoupled and acts on every parameter; the paper writes it into the loss
  *   F6  the metric reads the T real rows; --metric-rows plus1 adds the dummy row of their code
  *   F7  the threshold is applied per sequence, then averaged, as in their code
- *   F8  heads are added before W_O, which is then [D,C]; the sink token is an input row at
- *   position 0
+ *   F8  heads are added before W_O, which is then [D,C]; the sink token is an input row, position 0
  */
 #define _POSIX_C_SOURCE 200809L    /* fsync, fileno, isatty, mkdir, clock_gettime: chapter 15 */
 #include "sink.h"
@@ -7847,7 +7845,6 @@ int settings_flags(Settings *s, const char *flags, const char *groups, Error *e)
 static int parse_variant(Settings *s, const char *name, Error *e) {
     for (const Variant *v = VARIANTS; v->name; v++)
         if (!strcmp(v->name, name)) {
-            snprintf(s->variant, sizeof s->variant, "%s", name);
             return settings_flags(s, v->flags, "m", e);
         }
     return fail(e, 2, "--variant %s: no such row. Try: sink list", name);

@@ -519,7 +519,6 @@ typedef struct Settings {
     char ids[PATH_ROOM], prompt[PATH_ROOM];
     int tokens_out; double temperature;           /* generate */
     int gemm_m, gemm_n, gemm_k, isa;              /* bench */
-    char variant[64];
     int argc;                                     /* the flags as they were given, */
     char **argv;
     const char *groups;                           /* and those that the verb takes */
