@@ -6963,11 +6963,13 @@ INLINE void tile(const int bytes, const int rows, const int cols, real *c, idx l
     real sum[TILE_MAX], out[TILE_MAX];
     for (int s = 0; s < rows * cols; s++) lanes_copy(bytes, sum + s * lanes, zero);
 
-    for (idx p = 0; p < k; p++)
+    /* One pointer walks down a, and rows are told apart by multiples of a.row, which all stay in
+       registers. Two steps at once, p and i, would run GCC out of them. */
+    const real *at = a.at;
+    for (idx p = 0; p < k; p++, at += a.col, b += ldb)
         for (idx i = 0; i < rows; i++)
             for (int v = 0; v < cols; v++)
-                lanes_axpy(bytes, sum + i * width + v * lanes,
-                           a.at[i * a.row + p * a.col], b + p * ldb + v * lanes);
+                lanes_axpy(bytes, sum + i * width + v * lanes, at[i * a.row], b + v * lanes);
 
     if (mr == rows && nr == width) {
         for (idx i = 0; i < rows; i++)
@@ -7020,16 +7022,18 @@ INLINE void pack(real *to, const int width, Matrix b, idx n, idx k) {
 }
 
 /* One block of B [k,n], read in place up to column `ready` and from panels after it, against all m
-   rows of A. A is packed where it is transposed, a group of tiles at a time, and where its last
-   rows fall short of a tile; otherwise the tile reads it as it is. */
+   rows of A. The tile reads A as it is, rows or columns, so long as its lines have places of their
+   own in L1: 64 sets of 64 bytes, so that columns a multiple of 4096 bytes apart would all share
+   one set. Those are packed, a group of tiles at a time, and so is a last tile that is not full. */
 INLINE void block(const int bytes, const int rows, const int cols, real *c, idx ldc, Matrix a,
                   Matrix b, const real *panels, idx ready, idx m, idx n, idx k, bool add) {
     const int width = cols * bytes / (int)sizeof(real), group = GROUP * rows;
+    const bool crowded = a.col != 1 && (a.row != 1 || a.col * (idx)sizeof(real) % 4096 == 0);
     _Alignas(64) real packed[GROUP * ROWS_MAX * DEPTH];
     for (idx i = 0; i < m; i += rows) {
-        const idx left = m - i, at = a.col == 1 ? 0 : i % group;
+        const idx left = m - i, at = crowded ? i % group : 0;
         Matrix rows_i = {a.at + i * a.row, a.row, a.col};
-        if (a.col != 1 || left < rows) {
+        if (crowded || left < rows) {
             const Matrix columns = {rows_i.at, a.col, a.row};
             if (at == 0) pack(packed, rows, columns, left < group ? left : group, k);
             rows_i = transpose_of(packed + at * k, rows);
