@@ -1059,12 +1059,18 @@ static void positions_tabulate(const Config *c, Acts *a, int N) {
         for (int ch = 0; ch < C; ch++) a->wave[(idx)n * C + ch] = (real)absolute_position(C, n, ch);
 }
 
-/* Biases [H,2N-1] by j - i from -(N-1) to N-1; made at each forward, since T5's are learned and N
- * may be less than there is room for. */
-static void biases_tabulate(const Model *m, Acts *a, idx N) {
+/* Biases [H,2N-1] by j - i from -(N-1) to N-1, N being the rows there is room for; made at each
+ * forward, since T5's are learned. */
+static void biases_tabulate(const Model *m, Acts *a) {
+    idx N = a->N;
     for (int h = 0; a->bias && h < m->c.heads; h++)
         for (idx u = 0; u < 2 * N - 1; u++)
             a->bias[h * (2 * N - 1) + u] = (real)distance_bias(m, h, N - 1 - u);
+}
+
+/* Head h's row of that table by j - i itself: where j = i stands. NULL when there is no bias. */
+static const real *head_bias(const Acts *a, idx h) {
+    return a->bias ? a->bias + h * (2 * a->N - 1) + a->N - 1 : NULL;
 }
 
 /* x [B*N,heads,D] turned in place; turn = 1 forward, -1 for the gradient (and to undo). Pair p is
@@ -1597,7 +1603,7 @@ static const real *extra_value(const Config *c, const Layer *w, idx h, real *fix
 }
 
 /* The scores of rows [i0,i1) of head h into s->z: [R, 1 + hi - lo], row length ld, -infinity where
- * not visible. q rows have the stride H*D; bias [2N-1] is the head's table by j - i, or NULL.
+ * not visible. q rows have the stride H*D; bias is the head's table by j - i, or NULL.
  * Forward and backward call this on the same numbers, so both have the same bits. */
 static void strip_scores(const Config *c, const Layer *w, int l, idx h, const Strip *s,
                          const real *q, const real *bias, Span span, idx i0, idx i1) {
@@ -1613,7 +1619,7 @@ static void strip_scores(const Config *c, const Layer *w, int l, idx h, const St
         const real *q_i = q + i * stride;                    /* [D] */
         for (idx j = 0; j < n; j++) keys[j] *= per_root;
         /* [E6] [E7] b(i-j), after the division: a run of the table, from j = lo on */
-        if (bias) for (idx j = 0; j < n; j++) keys[j] += bias[N - 1 - i + span.lo + j];
+        if (bias) for (idx j = 0; j < n; j++) keys[j] += bias[span.lo + j - i];
         /* M of equation 4. From i-w+1 to i all is visible; only what lies outside is asked */
         idx from = config_window(c, l) ? i - config_window(c, l) + 1 : 0;
         for (idx j = span.lo; j < from; j++)
@@ -1655,7 +1661,7 @@ static void head_forward(const Model *m, Acts *a, int l, idx b, idx h, const Str
     idx ld = s->ld, stride = (H * D), row0 = (b * H + h) * N;
     const real *q = la->fq + b * N * stride + (h * D);               /* [N,D] at stride H*D */
     const real *v = la->v + b * N * Kw + (kh * D);                   /* [N,D] at stride K*D */
-    const real *bias = a->bias ? a->bias + h * (2 * N - 1) : NULL;   /* [2N-1] */
+    const real *bias = head_bias(a, h);
     real *o = la->o + b * N * stride + (h * D), scale = (real)c->scale;
     const real *vstar = extra_value(c, w, h, s->fixed);              /* [D] */
     const real *vplus = w->vplus ? w->vplus + (h * D) : NULL;        /* [D] */
@@ -1719,7 +1725,7 @@ static void strip_backward(const Model *m, const Acts *a, int l, idx h, const St
     Span span = span_of(c, l, N, i0, i1);
     idx n = span.hi - span.lo;
     real scale = (real)c->scale, per_root = (real)(1 / sqrt((double)D));
-    const real *bias = a->bias ? a->bias + h * (2 * N - 1) : NULL;
+    const real *bias = head_bias(a, h);
     const real *kstar = extra_key(c, w, h), *vstar = extra_value(c, w, h, s->fixed);
     const real *dout = p->dout + i0 * Qw, *q = p->q + i0 * Qw;       /* [R,D]: the strip's rows */
     real *dq = p->dq + i0 * Qw;                                      /* [R,D] */
@@ -2067,15 +2073,21 @@ static void add_rows(real *y, const real *x, idx n) {
     for (idx j = 0; j < n; j++) y[j] += x[j];
 }
 
-/* One block on la->x [B,N,C]. Returns its output [B,N,C], which lies in la->s2, or in la->n2 under
- * post-norm. The names of the picture are the names of the arrays; all of them stay for the
- * backward. What a norm keeps is its mean and 1/deviation, two numbers a row (3.2). */
-static const real *block_forward(const Model *m, Acts *a, int l, int B, idx N) {
+/* One block: the stream a->h [B,N,C] goes from h^{l-1}, wherever that lies, to the block's output,
+ * which is la->s2, or la->n2 under post-norm. The names of the picture are the names of the arrays;
+ * all of them stay for the backward. What a norm keeps is its mean and 1/deviation, two numbers a
+ * row (3.2).
+ *
+ * The input has been read for the last time when the output's array is begun: s2 after n2, n2 last
+ * of all under post-norm. So blocks that share their arrays, one after the other, carry the stream
+ * along in place (acts_create). */
+static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
     LayerActs *la = &a->layer[l];
     bool post = c->place == PLACE_POST, parallel = c->place == PLACE_PARALLEL;
     idx rows = B * N, n = rows * c->dim;
+    la->x = a->h;
 
     /* s1 = x + MHSA(n1 x); post-norm: u = n1(x + MHSA(x)) */
     if (!post) norm_forward(c, la->n1, la->n1stat, la->x, w->norm1, w->norm1b, rows);
@@ -2090,7 +2102,7 @@ static const real *block_forward(const Model *m, Acts *a, int l, int B, idx N) {
     ffn_forward(c, w, la, la->s2, post ? u : la->n2, rows);
     add_rows(la->s2, u, n);                                  /* s2 = u + FFN */
     if (post) norm_forward(c, la->n2, la->n2stat, la->s2, w->norm2, w->norm2b, rows);
-    return post ? la->n2 : la->s2;
+    a->h = post ? la->n2 : la->s2;
 }
 
 /* a->dh [B,N,C] holds the gradient of the block's output on entry, and of its input on return. A
@@ -2155,29 +2167,36 @@ static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
     add_rows(dh, dx, n);
 }
 
-/* ids [B,T] to a->nf [B,N,C], the rows that W_cls will multiply: embed, L blocks, final norm. The
- * logits are chapter 5's, a slice of rows at a time. B and T may be less than acts_create made room
- * for; arrays then fill from their start with rows of N = T, or T + 1 with a sink token.
- *
- * a->layer[l].x is h^l, l = 0 .. L-1, and a->h is h^L before the final norm, where Figures 11 to 14
- * take it (Appendix B.3). A block's input is the output array of the block below, never a copy. */
-void model_forward(const Model *m, Acts *a, const int *ids, int B, int T) {
-    const Config *c = &m->c;
-    idx N = config_rows(c, T);
-    idx rows = B * N;
-    biases_tabulate(m, a, N);              /* b_h(i-j) by distance: T5's has moved since the last */
+/* The three parts of a forward: the embedding, the blocks, the final norm. This one leaves the
+ * stream a->h = H^0 [B,N,C] and returns N, the rows of a sequence. */
+static idx forward_begin(const Model *m, Acts *a, const int *ids, int B, int T) {
+    biases_tabulate(m, a);               /* b_h(i-j): T5's has moved since the last forward */
     embed_forward(m, a, ids, B, T, a->h0);
-    const real *h = a->h0;
-    for (int l = 0; l < c->layers; l++) {
-        a->layer[l].x = h;
-        h = block_forward(m, a, l, B, N);
-    }
-    a->h = h;
-    /* Y = LN(H^L) W_cls (section 2): the last n2 was that LN under post-norm */
-    a->nf = h;
-    if (c->place == PLACE_POST) return;
-    norm_forward(c, a->fnorm, a->nfstat, h, m->w.normf, m->w.normfb, rows);
+    a->h = a->h0;
+    return config_rows(&m->c, T);
+}
+
+/* Y = LN(H^L) W_cls (section 2), as far as the LN: from a->h = h^L to a->nf [B,N,C], the rows that
+ * W_cls will multiply. Under post-norm the last n2 was that LN. */
+static void forward_end(const Model *m, Acts *a, int B, idx N) {
+    a->nf = a->h;
+    if (m->c.place == PLACE_POST) return;
+    norm_forward(&m->c, a->fnorm, a->nfstat, a->h, m->w.normf, m->w.normfb, B * N);
     a->nf = a->fnorm;
+}
+
+/* ids [B,T] to a->nf [B,N,C]. The logits are chapter 5's, a slice of rows at a time. B and T may be
+ * less than acts_create made room for; arrays then fill from their start with rows of N = T, or
+ * T + 1 with a sink token.
+ *
+ * a->h is then h^L before the final norm, where Figures 11 to 14 take it (Appendix B.3), and of
+ * ACTS_ALL a->layer[l].x is h^l, l = 0 .. L-1: a block's input is the output array of the block
+ * below, never a copy. Who wants to see each block's activations without keeping all of them looks
+ * between the blocks (sinks_measure). */
+void model_forward(const Model *m, Acts *a, const int *ids, int B, int T) {
+    idx N = forward_begin(m, a, ids, B, T);
+    for (int l = 0; l < m->c.layers; l++) block_forward(m, a, l, B, N);
+    forward_end(m, a, B, N);
 }
 
 /* From a->dh [B,N,C], the gradient of a->nf that model_loss left, to every parameter but those of
@@ -2267,13 +2286,17 @@ static void place_grads(const Config *c, Acts *a, Arena *at, idx rows) {
 
 /* The whole list. Tables that a position scheme does not need get no room; the enum POS_* ends with
  * the three schemes that add a bias to the score. */
-static void place_all(const Config *c, Acts *a, Arena *at, bool with_grads) {
+static void place_all(const Config *c, Acts *a, Arena *at, int what) {
     idx B = a->B, T = a->T, N = a->N, rows = B * N, C = c->dim;
     bool projected = c->embed_dim != c->dim, biased = c->pos >= POS_RELATIVE;
     idx half = c->pos == POS_ROTARY ? (c->rotary_dims / 2) : 0;
     /* the stream: H^0, what each block keeps, the final norm */
     a->h0 = place(at, rows * C);
-    for (int l = 0; l < c->layers; l++) place_layer(c, &a->layer[l], at, rows);
+    place_layer(c, &a->layer[0], at, rows);
+    for (int l = 1; l < c->layers; l++) {
+        a->layer[l] = a->layer[0];
+        if (what == ACTS_ALL) place_layer(c, &a->layer[l], at, rows);
+    }
     a->fnorm = place(at, c->place == PLACE_POST ? 0 : rows * C);
     a->nfstat = place(at, c->place == PLACE_POST ? 0 : 2 * rows);
     a->embed = place(at, projected ? B * T * c->embed_dim : 0);
@@ -2286,25 +2309,30 @@ static void place_all(const Config *c, Acts *a, Arena *at, bool with_grads) {
     a->slice = place(at, SLICE * C);
     a->logits = place(at, SLICE * c->vocab);
     a->outp = place(at, projected ? SLICE * c->embed_dim : 0);
-    if (with_grads) place_grads(c, a, at, rows);
+    if (what == ACTS_ALL) place_grads(c, a, at, rows);
 }
 
-/* Room for B sequences of T tokens under the model's Config and the present number of threads, with
- * or without what a backward needs; everything 0, and the tables of positions filled. 1 with an
- * Error when memory is not to be had, and then nothing is held. No forward, loss or backward
- * allocates after this. strip has a piece for each thread of now: a pass must not run on more. */
-int acts_create(Acts *a, const Model *m, int B, int T, bool with_grads, Error *e) {
+/* Room for B sequences of T tokens under the model's Config and the present number of threads;
+ * everything 0, and the tables of positions filled. `what` says how much of a block outlives it:
+ *
+ *   ACTS_ONE     nothing: every block uses the arrays of one, and the stream stays in place
+ *   ACTS_ALL     everything, for a backward, and what the backward needs beside
+ *
+ * 1 with an Error when memory is not to be had, and then nothing is held. No forward, loss or
+ * backward allocates after this. strip has a piece for each thread of now: a pass must not run on
+ * more. */
+int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
     Arena at = {NULL, 0};
     *a = (Acts){.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
     a->layer = grab(m->c.layers, sizeof(LayerActs), e);
     a->loss_row = grab((idx)B * T, sizeof(double), e);
     if (!e->status) {                                        /* first walk: how much */
-        place_all(&m->c, a, &at, with_grads);
+        place_all(&m->c, a, &at, what);
         a->arena = at.base = grab(at.used, sizeof(real), e);
         at.used = 0;
     }
     if (e->status) { acts_free(a); return e->status; }
-    place_all(&m->c, a, &at, with_grads);                    /* second walk: where */
+    place_all(&m->c, a, &at, what);                          /* second walk: where */
     positions_tabulate(&m->c, a, a->N);
     return 0;
 }
@@ -2650,10 +2678,10 @@ double sink_uniform(const Config *c, int T) {
     return sum / c->layers / T;
 }
 
-/* Room to measure up to `batch` sequences of T tokens at a time, sums at 0. maps holds two maps a
- * block, [batch,H,N,S] of the weights and of m: for the paper's model, T = 64 and 16 sequences, 42
- * MB in float. Nothing but a probe ever holds a whole map. eps[0] is the threshold that is quoted.
- * On failure nothing is held. */
+/* Room to measure up to `batch` sequences of T tokens at a time, sums at 0. maps holds two maps
+ * [batch,H,N,S], of the weights and of m, one block's at a time: for the paper's model, T = 64 and
+ * 16 sequences, 4.2 MB in float. Nothing but a probe ever holds a whole map. eps[0] is the
+ * threshold that is quoted. On failure nothing is held. */
 int sinks_create(Sinks *s, const Config *c, int T, int batch, const double eps[3], Error *e) {
     idx L = c->layers, H = c->heads, N = config_rows(c, T);
     idx S = config_columns(c, T), map = batch * H * N * S;
@@ -2667,15 +2695,14 @@ int sinks_create(Sinks *s, const Config *c, int T, int batch, const double eps[3
     for (int i = 0; i < 11; i++) s->n_sums += sizes[i];
     s->sums = grab(s->n_sums, sizeof(double), e);
     s->probe = grab(L, sizeof(Probe), e);
-    s->maps = grab(L * map * 2, sizeof(real), e);
+    s->maps = grab(2 * map, sizeof(real), e);
     s->alpha_now = grab(S, sizeof(double), e);
-    s->scratch = grab(N * c->dim, sizeof(real), e);
+    s->extreme = grab(batch * N * c->dim, sizeof(real), e);
     if (e->status) { sinks_free(s); return e->status; }
     double *at = s->sums;
     for (int i = 0; i < 11; at += sizes[i++]) *fields[i] = at;
     for (idx l = 0; l < L; l++)
-        s->probe[l] = (Probe){.weight = s->maps + 2 * l * map,
-                              .metric = s->maps + (2 * l + 1) * map};
+        s->probe[l] = (Probe){.weight = s->maps, .metric = s->maps + map};
     return 0;
 }
 
@@ -2685,7 +2712,7 @@ void sinks_free(Sinks *s) {
     free(s->probe);
     free(s->maps);
     free(s->alpha_now);
-    free(s->scratch);
+    free(s->extreme);
     *s = (Sinks){0};
 }
 
@@ -2764,34 +2791,46 @@ static int by_size(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The largest |h| over the blocks' outputs of sequence b, [N,C] each, and the median |h| of the
- * output it stands in: the massive activations of Sun et al. 2024, without their threshold (above
- * 100, and about 1000 times the median), which small models never reach. The paper shows norm
- * ratios instead (sinks_ratio). scratch [N,C]; of an even count the upper of the two middle numbers
- * is the median. */
-static void measure_massive(Sinks *s, const Acts *a, idx b, int C) {
-    idx n = s->N * C;
-    const real *where = NULL;
+/* The largest |x|, for x [n]; -1 when all of them are NaN. */
+static real largest(idx n, const real *x) {
     real most = -1;
-    for (int l = 1; l <= s->L; l++) {
-        /* h^l: the input of the block above, or h^L before the final norm */
-        const real *h = (l < s->L ? a->layer[l].x : a->h) + b * n;
-        for (idx j = 0; j < n; j++) if (real_abs(h[j]) > most) { most = real_abs(h[j]); where = h; }
+    for (idx j = 0; j < n; j++) if (real_abs(x[j]) > most) most = real_abs(x[j]);
+    return most;
+}
+
+/* The stream h^l [B,N,C] as it stands: adds |h^l| of each row (Figures 2, 7, 8 and 11 to 14), and
+ * keeps, for each sequence, the block's output that has the largest |h| so far. H^0, which no block
+ * has written, is not among those. */
+static void measure_stream(Sinks *s, const real *h, int l, int B, int C) {
+    idx N = s->N, n = N * C;
+    for (idx b = 0; b < B; b++, h += n) {
+        real *extreme = s->extreme + b * n;
+        for (idx i = 0; i < N; i++) s->hnorm[l * N + i] += length(C, h + i * C);
+        if (l == 1 || (l > 1 && largest(n, h) > largest(n, extreme))) copy(extreme, h, n);
     }
-    if (!where || !isfinite((double)vec_sum(n, where))) {    /* a model that has diverged */
+}
+
+/* The largest |h| over the blocks' outputs of sequence b, and the median |h| of the output it
+ * stands in: the massive activations of Sun et al. 2024, without their threshold (above 100, and
+ * about 1000 times the median), which small models never reach. The paper shows norm ratios instead
+ * (sinks_ratio). Of an even count the upper of the two middle numbers is the median. */
+static void measure_massive(Sinks *s, idx b, int C) {
+    idx n = s->N * C;
+    real *h = s->extreme + b * n;                            /* [N,C]; in the end |h|, rising */
+    if (!isfinite((double)vec_sum(n, h))) {                  /* a model that has diverged */
         s->massive = s->median = NAN;
         return;
     }
-    for (idx j = 0; j < n; j++) s->scratch[j] = real_abs(where[j]);
-    qsort(s->scratch, (size_t)n, sizeof(real), by_size);
-    s->massive += (double)most;
-    s->median += (double)s->scratch[n / 2];
+    for (idx j = 0; j < n; j++) h[j] = real_abs(h[j]);
+    qsort(h, (size_t)n, sizeof(real), by_size);
+    s->massive += (double)h[n - 1];
+    s->median += (double)h[n / 2];
 }
 
-/* All that is read of block l, counted from 0, in sequence b. Adds, row by row, the norms of
- * Figures 2, 7, 8 and 11 to 14: |h^l|, the block's input; |s2|, which is Figure 7 left's "before
- * LN" under post-norm and the block's output elsewhere; |q|, |k|, |v|, means over heads. A rotation
- * leaves |q| and |k| as they are. */
+/* All that is read inside block l, counted from 0, in sequence b, while its activations are there.
+ * Adds what measure_head and measure_angles do, and row by row the norms of Figures 2, 7 and 8:
+ * |s2|, which is Figure 7 left's "before LN" under post-norm and the block's output elsewhere; |q|,
+ * |k|, |v|, means over heads. A rotation leaves |q| and |k| as they are. */
 static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l, int rows) {
     const Config *c = &m->c;
     const LayerActs *la = &a->layer[l];
@@ -2804,7 +2843,6 @@ static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l,
     }
     for (idx n = 0; n < N; n++) {
         idx row = row0 + n;
-        s->hnorm[at + n] += length(C, la->x + row * C);
         s->prenorm[at + n] += length(C, la->s2 + row * C);
         for (int h = 0; h < H; h++)
             s->qnorm[at + n] += length(D, la->q + (row * H + h) * D) / (double)H;
@@ -2817,7 +2855,8 @@ static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l,
 
 /* Runs B sequences (at most the batch of sinks_create, and what a has room for) and adds what is
  * seen. ids, targets [B,T]; targets may be NULL, and then no loss is added. rows as in sink_alpha.
- * Any number of calls, then sinks_finish once. */
+ * Any number of calls, then sinks_finish once. It is model_forward with a look after each block, so
+ * that neither a nor s has to hold more than one block's activations and maps. */
 int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids, const int *targets, int B, int rows,
                   Error *e) {
     int C = m->c.dim;
@@ -2826,15 +2865,16 @@ int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids, const int *target
                     B);
     /* attention fills the maps of a forward that finds probes */
     a->probe = s->probe;
-    model_forward(m, a, ids, B, s->T);
-    a->probe = NULL;
-    for (idx b = 0; b < B; b++) {
-        for (int l = 0; l < s->L; l++) measure_layer(s, m, a, b, l, rows);
-        /* h^L, the output that is no block's input */
-        for (idx n = 0; n < s->N; n++)
-            s->hnorm[s->L * s->N + n] += length(C, a->h + (b * s->N + n) * C);
-        measure_massive(s, a, b, C);
+    idx N = forward_begin(m, a, ids, B, s->T);
+    measure_stream(s, a->h, 0, B, C);
+    for (int l = 0; l < s->L; l++) {
+        block_forward(m, a, l, B, N);
+        for (idx b = 0; b < B; b++) measure_layer(s, m, a, b, l, rows);
+        measure_stream(s, a->h, l + 1, B, C);
     }
+    forward_end(m, a, B, N);
+    a->probe = NULL;
+    for (idx b = 0; b < B; b++) measure_massive(s, b, C);
     /* the mean over B sequences, weighted by B: sequences of one length weigh alike */
     if (targets) s->loss += model_loss(m, a, targets, B, s->T, false, 1) * B;
     s->n += B;
@@ -3061,7 +3101,7 @@ static Toy *toy(Page *p, int T, uint64_t seed, const char *format, ...) {
     if (p->e->status || config_from_flags(&c, all, p->e)) return NULL;
     if (model_create(&y->m, &c, true, p->e)) return NULL;
     idx map = (idx)c.heads * config_rows(&c, T) * config_columns(&c, T);
-    acts_create(&y->a, &y->m, 1, T, true, p->e);
+    acts_create(&y->a, &y->m, 1, T, ACTS_ALL, p->e);
     y->probe = grab(c.layers, sizeof(Probe), p->e);
     y->maps = grab(3 * c.layers * map, sizeof(real), p->e);
     if (p->e->status) { toy_free(y); return NULL; }
@@ -6090,7 +6130,7 @@ int trainer_create(Trainer *t, const Settings *s, Error *e) {
     t->s.model.vocab = t->data.tokenizer.vocab;
     t->tokenizer_hash = t->data.tokenizer.hash;
     if (!config_resolve(&t->s.model, e) && !model_create(&t->m, &t->s.model, true, e))
-        acts_create(&t->a, &t->m, s->train.batch, s->model.context, true, e);
+        acts_create(&t->a, &t->m, s->train.batch, s->model.context, ACTS_ALL, e);
     if (!e->status) {
         t->m1 = grab(t->m.count, sizeof(real), e);
         t->m2 = grab(t->m.count, sizeof(real), e);
@@ -6193,7 +6233,7 @@ int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int 
         fail(e, 1, "the held documents: expected one of %d tokens or more, found none. "
                    "Try: a smaller --T, or a larger --valid", T + 1);
     if (!e->status && !sinks_create(out, &m->c, T, batch, eps, e))
-        acts_create(&a, m, batch, T, false, e);
+        acts_create(&a, m, batch, T, ACTS_ONE, e);
     for (int b = 0; b < got && !e->status; b += batch)
         sinks_measure(out, m, &a, ids + (idx)b * T,
                       s->input == INPUT_NATURAL ? targets + (idx)b * T : NULL,
@@ -6212,7 +6252,7 @@ double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e) {
     double sum = 0;
     Acts a = {0};
     int *ids = grab(2 * (idx)n * T, sizeof(int), e), got = 0;
-    if (!e->status && !acts_create(&a, m, BATCH, T, false, e)) {
+    if (!e->status && !acts_create(&a, m, BATCH, T, ACTS_ONE, e)) {
         got = data_held(d, &s->data, n, T, ids, ids + (idx)n * T, e);
         for (int b = 0; b < got && !e->status; b += BATCH) {
             int B = got - b < BATCH ? got - b : BATCH;
@@ -8148,7 +8188,7 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
     real *y = grab(s->model.vocab, sizeof(real), e);
     int *row = grab(C, sizeof(int), e);
     Rng rng = {hash64((uint64_t)s->train.seed, "generate", 8)};
-    if (!e->status && !acts_create(&t.a, &t.m, 1, C, false, e)) {
+    if (!e->status && !acts_create(&t.a, &t.m, 1, C, ACTS_ONE, e)) {
         fputs(s->prompt, stdout);
         for (int i = 0; i < s->tokens_out && !e->status && !interrupted; i++) {
             /* the first token stays, the oldest others go */
@@ -8206,7 +8246,7 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
                  "%s: expected at most %d ids a line (--context and one), found %d. Try: --context "
                  "%d",
                  s->ids, t.m.c.context + 1, T + 1, T);
-        else if (!file_ready(config, e) && !acts_create(&t.a, &t.m, B, T, true, e))
+        else if (!file_ready(config, e) && !acts_create(&t.a, &t.m, B, T, ACTS_ALL, e))
             dump_run(s->out, s, &t.m, &t.a, &ids, B, T, e);
     }
     ids_free(&ids);

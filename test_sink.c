@@ -149,7 +149,8 @@ static bool lab_open(Lab *b, Test *t, int B, int T, const char *flags) {
     b->ids = calloc((size_t)(B * T), sizeof(int));
     b->targets = calloc((size_t)(B * T), sizeof(int));
     bool made = b->ids && b->targets && !config_from_flags(&c, all, &e) &&
-                !model_create(&b->m, &c, true, &e) && !acts_create(&b->a, &b->m, B, T, true, &e);
+                !model_create(&b->m, &c, true, &e) &&
+                !acts_create(&b->a, &b->m, B, T, ACTS_ALL, &e);
     if (!made) {
         fact(t, false, "%s: %s", flags, e.text);
         lab_close(b);
@@ -2394,6 +2395,35 @@ static void model_forward__batches(Test *t) {
     }
 }
 
+/* With the memory of one block for all of them a forward has the same bits, again and again. */
+static void model_forward__one_layer(Test *t) {
+    const Cover *v = covering(t);
+    for (int i = 0; i < v->n; i++) {
+        char flags[1024];
+        Lab b;
+        Acts one;
+        Error e = {0};
+        pick_flags(&v->pick[i], flags, sizeof flags);
+        if (!lab_open(&b, t, 2, 7, flags)) return;
+        if (acts_create(&one, &b.m, 2, 7, ACTS_ONE, &e)) { fact(t, false, "%s", e.text); return; }
+        idx n = 2 * (idx)config_rows(&b.m.c, 7) * 12;
+        double loss = lab_loss(&b);
+        for (int again = 0; again < 2; again++) {
+            model_forward(&b.m, &one, b.ids, 2, 7);
+            within(t, apart(n, b.a.h, one.h), 0, 0, "h^L, %s", flags);
+            within(t, apart(n, b.a.nf, one.nf), 0, 0, "nf, %s", flags);
+            within(t, model_loss(&b.m, &one, b.targets, 2, 7, false, 1), loss, 0, "loss, %s",
+                   flags);
+        }
+        fact(t, one.layer[1].s2 == one.layer[0].s2 && one.layer[1].fa == one.layer[0].fa &&
+                 b.a.layer[1].s2 != b.a.layer[0].s2,
+             "layers have memory of their own, %s", flags);
+        acts_free(&one);
+        lab_close(&b);
+    }
+    note(t, "%d configurations", v->n);
+}
+
 /* [E10] A repeated token keeps equal states where every row of weights has one sum, and loses them
  * where it has not: equations 10 to 17, with the cases that must fail. The 1e-8 of a normalised
  * sigmoid breaks the equality by no more than 1e-8 / s. */
@@ -3750,6 +3780,32 @@ static void sinks__against_slow(Test *t) {
         }
         sinks_free(&s);
         sinks_free(&w);
+        lab_close(&b);
+    }
+}
+
+/* Block by block in the memory of one, every number measured has the bits that it has when all
+ * blocks are kept. */
+static void sinks__one_layer(Test *t) {
+    const Cover *v = covering(t);
+    for (int i = 0; i < v->n; i++) {
+        char flags[1024];
+        Lab b;
+        Sinks all, one;
+        Error e = {0};
+        pick_flags(&v->pick[i], flags, sizeof flags);
+        if (!lab_open(&b, t, 3, 12, flags)) return;
+        if (!measure(t, &b, &all, 0.3, 0.2, 0.1, i % 2)) return;
+        acts_free(&b.a);
+        if (acts_create(&b.a, &b.m, 3, 12, ACTS_ONE, &e)) { fact(t, false, "%s", e.text); return; }
+        if (!measure(t, &b, &one, 0.3, 0.2, 0.1, i % 2)) return;
+        for (idx k = 0; k < all.n_sums; k++)
+            within(t, one.sums[k], all.sums[k], 0, "number %td, %s", k, flags);
+        fact(t, one.massive == all.massive && one.median == all.median && one.loss == all.loss,
+             "largest %g and %g, loss %g and %g, %s", one.massive, all.massive, one.loss, all.loss,
+             flags);
+        sinks_free(&all);
+        sinks_free(&one);
         lab_close(&b);
     }
 }
@@ -5817,7 +5873,7 @@ static void evaluate__against_maps(Test *t) {
         steps_of(t, &r, 20);
         if (evaluate(&found, &r.m, &r.data, &r.s, N, T, &starts, &e) ||
             evaluate(&again, &r.m, &r.data, &r.s, N, T, &starts, &e) ||
-            acts_create(&a, &r.m, N, T, true, &e)) {
+            acts_create(&a, &r.m, N, T, ACTS_ALL, &e)) {
             fact(t, false, "%s", e.text);
             return;
         }
@@ -7025,7 +7081,7 @@ static void sink__dump(Test *t) {
     if (no_binary(t)) return;
     scratch_open();
     if (config_from_flags(&c, FLAGS, &e) || model_create(&m, &c, true, &e) ||
-        acts_create(&a, &m, B, T, true, &e))
+        acts_create(&a, &m, B, T, ACTS_ALL, &e))
         exit(1);
     for (int i = 0; i < B * (T + 1); i++) {
         int id = (int)rng_below(&rng, V), b = i / (T + 1), k = i % (T + 1);
@@ -7252,6 +7308,7 @@ static const Entry TESTS[] = {
     {"model_forward__long", model_forward__long},
     {"model_forward__causal", model_forward__causal},
     {"model_forward__batches", model_forward__batches},
+    {"model_forward__one_layer", model_forward__one_layer},
     {"model_forward__equal_states", model_forward__equal_states},
     {"model_forward__first_token", model_forward__first_token},
     {"gradients__every_pair", gradients__every_pair},
@@ -7287,6 +7344,7 @@ static const Entry TESTS[] = {
     {"sinks__entropy_and_mass", sinks__entropy_and_mass},
     {"norm_ratio__by_hand", norm_ratio__by_hand},
     {"sinks__against_slow", sinks__against_slow},
+    {"sinks__one_layer", sinks__one_layer},
     {"sinks__diverged", sinks__diverged},
     {"sinks__in_parts", sinks__in_parts},
 
