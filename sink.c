@@ -764,10 +764,15 @@ static double absolute_position(int C, int n, int c) {
     return c % 2 ? cos(angle) : sin(angle);
 }
 
-/* ids [B,T] to h = H^0 [B,N,C]. */
+/* N of a forward over T tokens, the first ones or later ones: x* stands before the first alone. */
+static idx forward_rows(const Config *c, const Acts *a, int T) {
+    return a->past ? T : config_rows(c, T);
+}
+
+/* ids [B,T] to h = H^0 [B,N,C], at positions from a->past on. */
 static void embed_forward(const Model *m, Acts *a, const int *ids, int B, int T, real *h) {
     const Config *c = &m->c;
-    idx C = c->dim, E = c->embed_dim, N = config_rows(c, T), first = N - T;
+    idx C = c->dim, E = c->embed_dim, N = forward_rows(c, a, T), first = N - T;
     for (idx b = 0; b < B; b++) {
         real *h_b = h + b * N * C;                       /* [N,C] */
         real *rows = h_b + first * C;                    /* [T,C] the tokens' rows */
@@ -778,11 +783,11 @@ static void embed_forward(const Model *m, Acts *a, const int *ids, int B, int T,
         if (E != C) matmul(rows, C, rows_of(e_b, E), rows_of(m->w.win, C), T, C, E, false);
         /* h_0 = x*, an input row like any other from here on */
         if (first) copy(h_b, m->w.xstar, C);
-        /* h_n += p_n, the first N rows of either table */
+        /* h_n += p_n, N rows of either table */
         if (c->pos == POS_LEARNED)
-            for (idx n = 0; n < N * C; n++) h_b[n] += m->w.wpe[n];
+            for (idx n = 0; n < N * C; n++) h_b[n] += m->w.wpe[a->past * C + n];
         if (c->pos == POS_ABSOLUTE)
-            for (idx n = 0; n < N * C; n++) h_b[n] += a->wave[n];
+            for (idx n = 0; n < N * C; n++) h_b[n] += a->wave[a->past * C + n];
     }
 }
 
@@ -1081,8 +1086,9 @@ static void rotate(const Config *c, const Acts *a, real *x, idx rows, idx N, idx
     idx step = split ? 1 : 2, partner = split ? half : 1;
     PARALLEL
     for (idx n = 0; n < rows; n++) {
-        const real *cosine = a->cosine + (n % N) * half;     /* [r/2] of position n % N */
-        const real *sine = a->sine + (n % N) * half;
+        idx position = a->past + n % N;
+        const real *cosine = a->cosine + position * half;    /* [r/2] */
+        const real *sine = a->sine + position * half;
         for (int h = 0; h < heads; h++) {
             real *x_h = x + (n * heads + h) * D;
             /* (u, v) <- (u cos - v sin, u sin + v cos), or (u cos + v sin, v cos - u sin) back */
@@ -1603,8 +1609,8 @@ static const real *extra_value(const Config *c, const Layer *w, idx h, real *fix
 }
 
 /* The scores of rows [i0,i1) of head h into s->z: [R, 1 + hi - lo], row length ld, -infinity where
- * not visible. q rows have the stride H*D; bias is the head's table by j - i, or NULL.
- * Forward and backward call this on the same numbers, so both have the same bits. */
+ * not visible. q [R,D] are those rows, at the stride H*D; bias is the head's table by j - i, or
+ * NULL. Forward and backward call this on the same numbers, so both have the same bits. */
 static void strip_scores(const Config *c, const Layer *w, int l, idx h, const Strip *s,
                          const real *q, const real *bias, Span span, idx i0, idx i1) {
     idx D = s->D, N = s->N, n = span.hi - span.lo, stride = c->heads * D;
@@ -1612,11 +1618,11 @@ static void strip_scores(const Config *c, const Layer *w, int l, idx h, const St
     real per_root = (real)(1 / sqrt((double)D));
     const real *kstar = extra_key(c, w, h);
     /* q k^T [R,n]: rows of q times the columns lo .. hi-1 of kt */
-    matmul_here(s->z + 1, ld, rows_of(q + i0 * stride, stride),
-                rows_of(s->kt + span.lo, N), i1 - i0, n, D, false);
+    matmul_here(s->z + 1, ld, rows_of(q, stride), rows_of(s->kt + span.lo, N), i1 - i0, n, D,
+                false);
     for (idx i = i0; i < i1; i++) {
         real *z = s->z + (i - i0) * ld, *keys = z + 1;       /* [1+n]; keys[j] is key lo + j */
-        const real *q_i = q + i * stride;                    /* [D] */
+        const real *q_i = q + (i - i0) * stride;             /* [D] */
         for (idx j = 0; j < n; j++) keys[j] *= per_root;
         /* [E6] [E7] b(i-j), after the division: a run of the table, from j = lo on */
         if (bias) for (idx j = 0; j < n; j++) keys[j] += bias[span.lo + j - i];
@@ -1652,25 +1658,33 @@ static void probe_row(const Config *c, const Probe *p, idx row, idx N, Span span
 }
 
 /* Head h of sequence b, from the keys already transposed in s->kt; a v reads v as it lies. q, k are
- * phi(R q), phi(R k). Writes o [N,D] at stride H*D, and keep [N]. */
+ * phi(R q), phi(R k). Writes o [R,D] at stride H*D, and keep [R], of the rows from a->past on, R of
+ * them: row i of the sequence is row above + i of q and o, and row0 + i of keep and the maps.
+ *
+ * Strips begin at multiples of STRIP, wherever the rows begin: so a row meets its keys from the
+ * same column on in every forward, whatever rows go with it. What its strip shows beyond its own
+ * keys is masked, and adds zeros at the end of its sums. That is why a row made from a cache has
+ * the bits of the whole forward. */
 static void head_forward(const Model *m, Acts *a, int l, idx b, idx h, const Strip *s) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
     LayerActs *la = &a->layer[l];
     idx D = s->D, N = s->N, H = c->heads, Kw = c->kv_heads * D, kh = h / (H / c->kv_heads);
-    idx ld = s->ld, stride = (H * D), row0 = (b * H + h) * N;
-    const real *q = la->fq + b * N * stride + (h * D);               /* [N,D] at stride H*D */
+    idx R = N - a->past, above = b * R - a->past, row0 = (b * H + h) * R - a->past;
+    idx ld = s->ld, stride = (H * D);
+    const real *q = la->fq + (h * D);                                /* rows at stride H*D */
     const real *v = la->v + b * N * Kw + (kh * D);                   /* [N,D] at stride K*D */
     const real *bias = head_bias(a, h);
-    real *o = la->o + b * N * stride + (h * D), scale = (real)c->scale;
+    real *o = la->o + (h * D), scale = (real)c->scale;
     const real *vstar = extra_value(c, w, h, s->fixed);              /* [D] */
     const real *vplus = w->vplus ? w->vplus + (h * D) : NULL;        /* [D] */
-    for (idx i0 = 0; i0 < N; i0 += STRIP) {
+    for (idx i0 = a->past, i1; i0 < N; i0 = i1) {
         /* z = q k^T / sqrt(D) + bias */
-        idx i1 = i0 + STRIP < N ? i0 + STRIP : N;
-        Span span = span_of(c, l, N, i0, i1);
+        idx start = i0 - i0 % STRIP;
+        i1 = start + STRIP < N ? start + STRIP : N;
+        Span span = span_of(c, l, N, start, i1);
         idx n = span.hi - span.lo;
-        strip_scores(c, w, l, h, s, q, bias, span, i0, i1);
+        strip_scores(c, w, l, h, s, q + (above + i0) * stride, bias, span, i0, i1);
         for (idx i = i0; i < i1; i++) { /* a = s/Z; a probe sees z before and a after */
             real *row = s->z + (i - i0) * ld;
             if (a->probe) copy(s->a, row, (n + 1));
@@ -1679,10 +1693,10 @@ static void head_forward(const Model *m, Acts *a, int l, idx b, idx h, const Str
             if (a->probe) probe_row(c, &a->probe[l], row0 + i, N, span, s->a, row, keep, s->pi);
         }
         /* a v [R,D]: weights [R,n], now in s->z, times rows lo .. hi-1 of v */
-        matmul_here(o + i0 * stride, stride, rows_of(s->z + 1, ld),
+        matmul_here(o + (above + i0) * stride, stride, rows_of(s->z + 1, ld),
                     rows_of(v + span.lo * Kw, Kw), i1 - i0, D, n, false);
         for (idx i = i0; i < i1; i++) {                      /* o = scale (a v + a_* v*) + v+ */
-            real *o_i = o + i * stride, a_star = s->z[(i - i0) * ld];
+            real *o_i = o + (above + i) * stride, a_star = s->z[(i - i0) * ld];
             for (idx d = 0; vstar && d < D; d++) o_i[d] += a_star * vstar[d];
             for (idx d = 0; d < D; d++) o_i[d] *= scale;
             for (idx d = 0; vplus && d < D; d++) o_i[d] += vplus[d];
@@ -1690,10 +1704,11 @@ static void head_forward(const Model *m, Acts *a, int l, idx b, idx h, const Str
     }
 }
 
-/* From la->fq [B,N,H,D], la->fk and la->v [B,N,K,D] to la->o [B,N,H,D] and la->keep [B,H,N]. */
-static void attention_forward(const Model *m, Acts *a, int l, int B, idx N) {
+/* From la->fq [B,R,H,D], la->fk and la->v [B,N,K,D] to la->o [B,R,H,D] and la->keep [B,H,R]: R rows
+ * against all N = past + R keys. */
+static void attention_forward(const Model *m, Acts *a, int l, int B, idx R) {
     const Config *c = &m->c;
-    idx D = c->head_dim, K = c->kv_heads, group = c->heads / K;
+    idx D = c->head_dim, K = c->kv_heads, group = c->heads / K, N = a->past + R;
     PARALLEL
     for (idx task = 0; task < B * K; task++) {
         idx b = task / K, kh = task % K;
@@ -1739,7 +1754,7 @@ static void strip_backward(const Model *m, const Acts *a, int l, idx h, const St
         for (idx d = 0; w->vplus && d < D; d++) p->slot[2 * D + d] += do_i[d];
     }
     /* a = s/Z :  dz = g da - pi D_i. The scores are made again, and the kept number gives Z back */
-    strip_scores(c, w, l, h, s, p->q, bias, span, i0, i1);
+    strip_scores(c, w, l, h, s, q, bias, span, i0, i1);
     for (idx i = 0; i < R; i++) {
         real *z = s->z + i * ld, *a_i = s->a + i * ld, *da = s->da + i * ld;
         row_backward(c, n + 1, z, keep[i0 + i], a_i, s->g, s->pi);
@@ -1982,7 +1997,9 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
  * context. Backward: every matrix twice (dx and dW); attention 5 products to the forward's 2, one
  * of them to make the scores again.
  * Kept of a row in a block: 8 C + 3 F + H + 4 numbers for a gated ffn, K = H, H D = C and no
- * kernel: 10764, or 43 KB in float. No map of scores is among them.
+ * kernel: 10764, or 43 KB in float. No map of scores is among them. Only a backward needs them of
+ * every block: without one the blocks take turns in the memory of one, and 2 K D numbers a row and
+ * block, keys and values, are all that a row made later asks for.
  *
  * `sink check first` measures what moves row 1, `causal` that no row sees ahead, in every variant;
  * test_sink.c has the block again line by line, and its gradients by finite differences.
@@ -2001,21 +2018,22 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
     const Layer *w = &m->w.layer[l];
     LayerActs *la = &a->layer[l];
     idx C = c->dim, D = c->head_dim, H = c->heads, K = c->kv_heads;
-    idx rows = B * N;
+    idx rows = B * N, cached = a->past * K * D;
+    real *k = la->k + cached, *v = la->v + cached;           /* past those of earlier rows */
     /* q, k, v = x W + b */
     linear_forward(la->q, x, w->wq, w->bq, rows, C, H * D);
-    linear_forward(la->k, x, w->wk, w->bk, rows, C, K * D);
-    linear_forward(la->v, x, w->wv, w->bv, rows, C, K * D);
+    linear_forward(k, x, w->wk, w->bk, rows, C, K * D);
+    linear_forward(v, x, w->wv, w->bv, rows, C, K * D);
     /* q = R_i q, k = R_j k [E8], in place: the turn back needs no copy. v is never turned. */
     if (c->pos == POS_ROTARY) {
         rotate(c, a, la->q, rows, N, H, 1);
-        rotate(c, a, la->k, rows, N, K, 1);
+        rotate(c, a, k, rows, N, K, 1);
     }
     /* phi after the rotation, as in the authors' code; the paper leaves the order open. For the
      * identity fq and fk are the arrays q and k (place_layer). */
     if (c->kernel != KERNEL_IDENTITY) {
         kernel_forward(c, w, la->fq, la->hq, la->q, rows * H);
-        kernel_forward(c, w, la->fk, la->hk, la->k, rows * K);
+        kernel_forward(c, w, la->fk + cached, la->hk, k, rows * K);
     }
     /* o_h = scale A_h v + v+ in every head, 3.7 */
     attention_forward(m, a, l, B, N);
@@ -2170,10 +2188,12 @@ static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
 /* The three parts of a forward: the embedding, the blocks, the final norm. This one leaves the
  * stream a->h = H^0 [B,N,C] and returns N, the rows of a sequence. */
 static idx forward_begin(const Model *m, Acts *a, const int *ids, int B, int T) {
-    biases_tabulate(m, a);               /* b_h(i-j): T5's has moved since the last forward */
+    /* b_h(i-j): T5's may have moved since the last forward, though not since the rows it goes on
+     * from */
+    if (!a->past) biases_tabulate(m, a);
     embed_forward(m, a, ids, B, T, a->h0);
     a->h = a->h0;
-    return config_rows(&m->c, T);
+    return forward_rows(&m->c, a, T);
 }
 
 /* Y = LN(H^L) W_cls (section 2), as far as the LN: from a->h = h^L to a->nf [B,N,C], the rows that
@@ -2197,6 +2217,27 @@ void model_forward(const Model *m, Acts *a, const int *ids, int B, int T) {
     idx N = forward_begin(m, a, ids, B, T);
     for (int l = 0; l < m->c.layers; l++) block_forward(m, a, l, B, N);
     forward_end(m, a, B, N);
+}
+
+/* The same for one sequence ids [T] whose first `from` tokens went through a before: their keys and
+ * values, after rotation and phi, still lie in every block's fk and v, so that only the rows from
+ * there on are made, in the same functions and to the same bits. Returns R, how many they are: the
+ * row of token T is a->nf + (R-1) C.
+ *
+ *      token         x*  1  2  3 | 4  5          T = 5, from = 3: past = 4 rows, R = 2
+ *      fk, v         k   k  k  k | k  k          in the cache | made now
+ *      q, h, nf                  | o  o          arrays of R rows
+ *
+ * A row sees nothing ahead of it, so what came before it stays as it was; but for a prefix, whose p
+ * tokens see each other and must be computed together: while fewer than p are in the cache, all
+ * rows are made anew. a comes from acts_create with ACTS_KEYS or ACTS_ALL. */
+int model_extend(const Model *m, Acts *a, const int *ids, int T, int from) {
+    if (from < m->c.prefix) from = 0;
+    a->past = from ? config_rows(&m->c, from) : 0;
+    idx R = forward_rows(&m->c, a, T - from);
+    model_forward(m, a, ids + from, 1, T - from);
+    a->past = 0;
+    return (int)R;
 }
 
 /* From a->dh [B,N,C], the gradient of a->nf that model_loss left, to every parameter but those of
@@ -2240,19 +2281,25 @@ static real *place(Arena *at, idx n) {
     return p;
 }
 
-/* What block l keeps from its forward to its backward; shapes in struct LayerActs. Scores are not
- * kept: [B,H,N,N] for the paper's 8 heads of 2048 rows would be 134 MB a sequence and block in
- * float, against 88 MB for everything below; keep [B,H,N], one number a row of scores, replaces
- * them (3.7). */
+/* The keys and values of one block, k after the rotation; these are what later rows ask for. */
+static void place_keys(const Config *c, LayerActs *la, Arena *at, idx rows) {
+    idx K = rows * (c->kv_heads * c->head_dim);
+    la->k = place(at, K);           la->v = place(at, K);
+    la->fk = c->kernel != KERNEL_IDENTITY ? place(at, K) : la->k;
+}
+
+/* What else block l keeps from its forward to its backward; shapes in struct LayerActs. Scores are
+ * not kept: [B,H,N,N] for the paper's 8 heads of 2048 rows would be 134 MB a sequence and block in
+ * float, against 88 MB for everything here and above; keep [B,H,N], one number a row of scores,
+ * replaces them (3.7). */
 static void place_layer(const Config *c, LayerActs *la, Arena *at, idx rows) {
     idx C = c->dim, F = c->ffn, H = c->heads, D = c->head_dim;
     idx Q = rows * H * D, K = rows * (c->kv_heads * c->head_dim);
     bool phi = c->kernel != KERNEL_IDENTITY, mlp = c->kernel == KERNEL_MLP;
-    /* n1; q, k, v after the rotation; phi of q and k, and its hidden layer, if there is a kernel */
+    /* n1; q after the rotation; phi of q, and its hidden layers, if there is a kernel */
     la->n1 = place(at, rows * C);   la->n1stat = place(at, 2 * rows);
-    la->q = place(at, Q);           la->k = place(at, K);           la->v = place(at, K);
+    la->q = place(at, Q);
     la->fq = phi ? place(at, Q) : la->q;
-    la->fk = phi ? place(at, K) : la->k;
     la->hq = place(at, mlp ? Q : 0);
     la->hk = place(at, mlp ? K : 0);
     /* heads, what their rows of scores left, and the first sum */
@@ -2292,10 +2339,10 @@ static void place_all(const Config *c, Acts *a, Arena *at, int what) {
     idx half = c->pos == POS_ROTARY ? (c->rotary_dims / 2) : 0;
     /* the stream: H^0, what each block keeps, the final norm */
     a->h0 = place(at, rows * C);
-    place_layer(c, &a->layer[0], at, rows);
-    for (int l = 1; l < c->layers; l++) {
+    for (int l = 0; l < c->layers; l++) {
         a->layer[l] = a->layer[0];
-        if (what == ACTS_ALL) place_layer(c, &a->layer[l], at, rows);
+        if (l == 0 || what == ACTS_ALL) place_layer(c, &a->layer[l], at, rows);
+        if (l == 0 || what != ACTS_ONE) place_keys(c, &a->layer[l], at, rows);
     }
     a->fnorm = place(at, c->place == PLACE_POST ? 0 : rows * C);
     a->nfstat = place(at, c->place == PLACE_POST ? 0 : 2 * rows);
@@ -2317,6 +2364,7 @@ static void place_all(const Config *c, Acts *a, Arena *at, int what) {
  *
  *   ACTS_ONE     nothing: every block uses the arrays of one, and the stream stays in place
  *   ACTS_ALL     everything, for a backward, and what the backward needs beside
+ *   ACTS_KEYS    its keys and values, a cache for rows to come (model_extend)
  *
  * 1 with an Error when memory is not to be had, and then nothing is held. No forward, loss or
  * backward allocates after this. strip has a piece for each thread of now: a pass must not run on
@@ -8139,13 +8187,12 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
     return e->status;
 }
 
-/* The next token after ids[0..n): the likeliest at temperature 0, else drawn from softmax(y /
- * temperature). */
-static int sample_next(const Model *m, Acts *a, const int *ids, int n, double temperature, Rng *rng,
-                       real *y) {
-    int V = m->c.vocab, N = config_rows(&m->c, n), best = 0;
-    model_forward(m, a, ids, 1, n);
-    model_logits(m, a, a->nf + (idx)(N - 1) * m->c.dim, 1, y);
+/* The next token after ids[0..n), of which a's cache holds the first `from`: the likeliest at
+ * temperature 0, else drawn from softmax(y / temperature). */
+static int sample_next(const Model *m, Acts *a, const int *ids, int n, int from, double temperature,
+                       Rng *rng, real *y) {
+    int V = m->c.vocab, R = model_extend(m, a, ids, n, from), best = 0;
+    model_logits(m, a, a->nf + (idx)(R - 1) * m->c.dim, 1, y);
     for (int v = 1; v < V; v++) if (y[v] > y[best]) best = v;
     if (temperature <= 0) return best;
     double most = (double)y[best], sum = 0, draw = rng_uniform(rng);
@@ -8188,14 +8235,19 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
     real *y = grab(s->model.vocab, sizeof(real), e);
     int *row = grab(C, sizeof(int), e);
     Rng rng = {hash64((uint64_t)s->train.seed, "generate", 8)};
-    if (!e->status && !acts_create(&t.a, &t.m, 1, C, ACTS_ONE, e)) {
+    if (!e->status && !acts_create(&t.a, &t.m, 1, C, ACTS_KEYS, e)) {
         fputs(s->prompt, stdout);
-        for (int i = 0; i < s->tokens_out && !e->status && !interrupted; i++) {
-            /* the first token stays, the oldest others go */
+        /* The prompt is one forward, which leaves its keys and values in the cache, and a token
+         * after it one row. When the context is full the first token stays and the oldest others
+         * go. That moves every token but the first one place, and with it its key: the cache serves
+         * no more, and from there on a token is a forward of the whole context. */
+        for (int i = 0, from = 0; i < s->tokens_out && !e->status && !interrupted; i++) {
             int have = (int)ids.size < C ? (int)ids.size : C;
+            if ((int)ids.size > C) from = 0;                 /* the context was full before */
             row[0] = ids.at[0];
             for (int k = 1; k < have; k++) row[k] = ids.at[ids.size - (size_t)have + (size_t)k];
-            int32_t next = sample_next(&t.m, &t.a, row, have, s->temperature, &rng, y);
+            int32_t next = sample_next(&t.m, &t.a, row, have, from, s->temperature, &rng, y);
+            from = have;
             if (next == TOKEN_END) break;
             ids_add(&ids, &next, 1, e);
             text.size = 0;
