@@ -764,10 +764,15 @@ static double absolute_position(int C, int n, int c) {
     return c % 2 ? cos(angle) : sin(angle);
 }
 
-/* ids [B,T] to h = H^0 [B,N,C]. */
+/* N of a forward over T tokens, the first ones or later ones: x* stands before the first alone. */
+static idx forward_rows(const Config *c, const Acts *a, int T) {
+    return a->past ? T : config_rows(c, T);
+}
+
+/* ids [B,T] to h = H^0 [B,N,C], at positions from a->past on. */
 static void embed_forward(const Model *m, Acts *a, const int *ids, int B, int T, real *h) {
     const Config *c = &m->c;
-    idx C = c->dim, E = c->embed_dim, N = config_rows(c, T), first = N - T;
+    idx C = c->dim, E = c->embed_dim, N = forward_rows(c, a, T), first = N - T;
     for (idx b = 0; b < B; b++) {
         real *h_b = h + b * N * C;                       /* [N,C] */
         real *rows = h_b + first * C;                    /* [T,C] the tokens' rows */
@@ -778,11 +783,11 @@ static void embed_forward(const Model *m, Acts *a, const int *ids, int B, int T,
         if (E != C) matmul(rows, C, rows_of(e_b, E), rows_of(m->w.win, C), T, C, E, false);
         /* h_0 = x*, an input row like any other from here on */
         if (first) copy(h_b, m->w.xstar, C);
-        /* h_n += p_n, the first N rows of either table */
+        /* h_n += p_n, N rows of either table */
         if (c->pos == POS_LEARNED)
-            for (idx n = 0; n < N * C; n++) h_b[n] += m->w.wpe[n];
+            for (idx n = 0; n < N * C; n++) h_b[n] += m->w.wpe[a->past * C + n];
         if (c->pos == POS_ABSOLUTE)
-            for (idx n = 0; n < N * C; n++) h_b[n] += a->wave[n];
+            for (idx n = 0; n < N * C; n++) h_b[n] += a->wave[a->past * C + n];
     }
 }
 
@@ -1059,12 +1064,18 @@ static void positions_tabulate(const Config *c, Acts *a, int N) {
         for (int ch = 0; ch < C; ch++) a->wave[(idx)n * C + ch] = (real)absolute_position(C, n, ch);
 }
 
-/* Biases [H,2N-1] by j - i from -(N-1) to N-1; made at each forward, since T5's are learned and N
- * may be less than there is room for. */
-static void biases_tabulate(const Model *m, Acts *a, idx N) {
+/* Biases [H,2N-1] by j - i from -(N-1) to N-1, N being the rows there is room for; made at each
+ * forward, since T5's are learned. */
+static void biases_tabulate(const Model *m, Acts *a) {
+    idx N = a->N;
     for (int h = 0; a->bias && h < m->c.heads; h++)
         for (idx u = 0; u < 2 * N - 1; u++)
             a->bias[h * (2 * N - 1) + u] = (real)distance_bias(m, h, N - 1 - u);
+}
+
+/* Head h's row of that table by j - i itself: where j = i stands. NULL when there is no bias. */
+static const real *head_bias(const Acts *a, idx h) {
+    return a->bias ? a->bias + h * (2 * a->N - 1) + a->N - 1 : NULL;
 }
 
 /* x [B*N,heads,D] turned in place; turn = 1 forward, -1 for the gradient (and to undo). Pair p is
@@ -1075,8 +1086,9 @@ static void rotate(const Config *c, const Acts *a, real *x, idx rows, idx N, idx
     idx step = split ? 1 : 2, partner = split ? half : 1;
     PARALLEL
     for (idx n = 0; n < rows; n++) {
-        const real *cosine = a->cosine + (n % N) * half;     /* [r/2] of position n % N */
-        const real *sine = a->sine + (n % N) * half;
+        idx position = a->past + n % N;
+        const real *cosine = a->cosine + position * half;    /* [r/2] */
+        const real *sine = a->sine + position * half;
         for (int h = 0; h < heads; h++) {
             real *x_h = x + (n * heads + h) * D;
             /* (u, v) <- (u cos - v sin, u sin + v cos), or (u cos + v sin, v cos - u sin) back */
@@ -1597,8 +1609,8 @@ static const real *extra_value(const Config *c, const Layer *w, idx h, real *fix
 }
 
 /* The scores of rows [i0,i1) of head h into s->z: [R, 1 + hi - lo], row length ld, -infinity where
- * not visible. q rows have the stride H*D; bias [2N-1] is the head's table by j - i, or NULL.
- * Forward and backward call this on the same numbers, so both have the same bits. */
+ * not visible. q [R,D] are those rows, at the stride H*D; bias is the head's table by j - i, or
+ * NULL. Forward and backward call this on the same numbers, so both have the same bits. */
 static void strip_scores(const Config *c, const Layer *w, int l, idx h, const Strip *s,
                          const real *q, const real *bias, Span span, idx i0, idx i1) {
     idx D = s->D, N = s->N, n = span.hi - span.lo, stride = c->heads * D;
@@ -1606,14 +1618,14 @@ static void strip_scores(const Config *c, const Layer *w, int l, idx h, const St
     real per_root = (real)(1 / sqrt((double)D));
     const real *kstar = extra_key(c, w, h);
     /* q k^T [R,n]: rows of q times the columns lo .. hi-1 of kt */
-    matmul_here(s->z + 1, ld, rows_of(q + i0 * stride, stride),
-                rows_of(s->kt + span.lo, N), i1 - i0, n, D, false);
+    matmul_here(s->z + 1, ld, rows_of(q, stride), rows_of(s->kt + span.lo, N), i1 - i0, n, D,
+                false);
     for (idx i = i0; i < i1; i++) {
         real *z = s->z + (i - i0) * ld, *keys = z + 1;       /* [1+n]; keys[j] is key lo + j */
-        const real *q_i = q + i * stride;                    /* [D] */
+        const real *q_i = q + (i - i0) * stride;             /* [D] */
         for (idx j = 0; j < n; j++) keys[j] *= per_root;
         /* [E6] [E7] b(i-j), after the division: a run of the table, from j = lo on */
-        if (bias) for (idx j = 0; j < n; j++) keys[j] += bias[N - 1 - i + span.lo + j];
+        if (bias) for (idx j = 0; j < n; j++) keys[j] += bias[span.lo + j - i];
         /* M of equation 4. From i-w+1 to i all is visible; only what lies outside is asked */
         idx from = config_window(c, l) ? i - config_window(c, l) + 1 : 0;
         for (idx j = span.lo; j < from; j++)
@@ -1646,25 +1658,33 @@ static void probe_row(const Config *c, const Probe *p, idx row, idx N, Span span
 }
 
 /* Head h of sequence b, from the keys already transposed in s->kt; a v reads v as it lies. q, k are
- * phi(R q), phi(R k). Writes o [N,D] at stride H*D, and keep [N]. */
+ * phi(R q), phi(R k). Writes o [R,D] at stride H*D, and keep [R], of the rows from a->past on, R of
+ * them: row i of the sequence is row above + i of q and o, and row0 + i of keep and the maps.
+ *
+ * Strips begin at multiples of STRIP, wherever the rows begin: so a row meets its keys from the
+ * same column on in every forward, whatever rows go with it. What its strip shows beyond its own
+ * keys is masked, and adds zeros at the end of its sums. That is why a row made from a cache has
+ * the bits of the whole forward. */
 static void head_forward(const Model *m, Acts *a, int l, idx b, idx h, const Strip *s) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
     LayerActs *la = &a->layer[l];
     idx D = s->D, N = s->N, H = c->heads, Kw = c->kv_heads * D, kh = h / (H / c->kv_heads);
-    idx ld = s->ld, stride = (H * D), row0 = (b * H + h) * N;
-    const real *q = la->fq + b * N * stride + (h * D);               /* [N,D] at stride H*D */
+    idx R = N - a->past, above = b * R - a->past, row0 = (b * H + h) * R - a->past;
+    idx ld = s->ld, stride = (H * D);
+    const real *q = la->fq + (h * D);                                /* rows at stride H*D */
     const real *v = la->v + b * N * Kw + (kh * D);                   /* [N,D] at stride K*D */
-    const real *bias = a->bias ? a->bias + h * (2 * N - 1) : NULL;   /* [2N-1] */
-    real *o = la->o + b * N * stride + (h * D), scale = (real)c->scale;
+    const real *bias = head_bias(a, h);
+    real *o = la->o + (h * D), scale = (real)c->scale;
     const real *vstar = extra_value(c, w, h, s->fixed);              /* [D] */
     const real *vplus = w->vplus ? w->vplus + (h * D) : NULL;        /* [D] */
-    for (idx i0 = 0; i0 < N; i0 += STRIP) {
+    for (idx i0 = a->past, i1; i0 < N; i0 = i1) {
         /* z = q k^T / sqrt(D) + bias */
-        idx i1 = i0 + STRIP < N ? i0 + STRIP : N;
-        Span span = span_of(c, l, N, i0, i1);
+        idx start = i0 - i0 % STRIP;
+        i1 = start + STRIP < N ? start + STRIP : N;
+        Span span = span_of(c, l, N, start, i1);
         idx n = span.hi - span.lo;
-        strip_scores(c, w, l, h, s, q, bias, span, i0, i1);
+        strip_scores(c, w, l, h, s, q + (above + i0) * stride, bias, span, i0, i1);
         for (idx i = i0; i < i1; i++) { /* a = s/Z; a probe sees z before and a after */
             real *row = s->z + (i - i0) * ld;
             if (a->probe) copy(s->a, row, (n + 1));
@@ -1673,10 +1693,10 @@ static void head_forward(const Model *m, Acts *a, int l, idx b, idx h, const Str
             if (a->probe) probe_row(c, &a->probe[l], row0 + i, N, span, s->a, row, keep, s->pi);
         }
         /* a v [R,D]: weights [R,n], now in s->z, times rows lo .. hi-1 of v */
-        matmul_here(o + i0 * stride, stride, rows_of(s->z + 1, ld),
+        matmul_here(o + (above + i0) * stride, stride, rows_of(s->z + 1, ld),
                     rows_of(v + span.lo * Kw, Kw), i1 - i0, D, n, false);
         for (idx i = i0; i < i1; i++) {                      /* o = scale (a v + a_* v*) + v+ */
-            real *o_i = o + i * stride, a_star = s->z[(i - i0) * ld];
+            real *o_i = o + (above + i) * stride, a_star = s->z[(i - i0) * ld];
             for (idx d = 0; vstar && d < D; d++) o_i[d] += a_star * vstar[d];
             for (idx d = 0; d < D; d++) o_i[d] *= scale;
             for (idx d = 0; vplus && d < D; d++) o_i[d] += vplus[d];
@@ -1684,10 +1704,11 @@ static void head_forward(const Model *m, Acts *a, int l, idx b, idx h, const Str
     }
 }
 
-/* From la->fq [B,N,H,D], la->fk and la->v [B,N,K,D] to la->o [B,N,H,D] and la->keep [B,H,N]. */
-static void attention_forward(const Model *m, Acts *a, int l, int B, idx N) {
+/* From la->fq [B,R,H,D], la->fk and la->v [B,N,K,D] to la->o [B,R,H,D] and la->keep [B,H,R]: R rows
+ * against all N = past + R keys. */
+static void attention_forward(const Model *m, Acts *a, int l, int B, idx R) {
     const Config *c = &m->c;
-    idx D = c->head_dim, K = c->kv_heads, group = c->heads / K;
+    idx D = c->head_dim, K = c->kv_heads, group = c->heads / K, N = a->past + R;
     PARALLEL
     for (idx task = 0; task < B * K; task++) {
         idx b = task / K, kh = task % K;
@@ -1719,7 +1740,7 @@ static void strip_backward(const Model *m, const Acts *a, int l, idx h, const St
     Span span = span_of(c, l, N, i0, i1);
     idx n = span.hi - span.lo;
     real scale = (real)c->scale, per_root = (real)(1 / sqrt((double)D));
-    const real *bias = a->bias ? a->bias + h * (2 * N - 1) : NULL;
+    const real *bias = head_bias(a, h);
     const real *kstar = extra_key(c, w, h), *vstar = extra_value(c, w, h, s->fixed);
     const real *dout = p->dout + i0 * Qw, *q = p->q + i0 * Qw;       /* [R,D]: the strip's rows */
     real *dq = p->dq + i0 * Qw;                                      /* [R,D] */
@@ -1733,7 +1754,7 @@ static void strip_backward(const Model *m, const Acts *a, int l, idx h, const St
         for (idx d = 0; w->vplus && d < D; d++) p->slot[2 * D + d] += do_i[d];
     }
     /* a = s/Z :  dz = g da - pi D_i. The scores are made again, and the kept number gives Z back */
-    strip_scores(c, w, l, h, s, p->q, bias, span, i0, i1);
+    strip_scores(c, w, l, h, s, q, bias, span, i0, i1);
     for (idx i = 0; i < R; i++) {
         real *z = s->z + i * ld, *a_i = s->a + i * ld, *da = s->da + i * ld;
         row_backward(c, n + 1, z, keep[i0 + i], a_i, s->g, s->pi);
@@ -1976,7 +1997,9 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
  * context. Backward: every matrix twice (dx and dW); attention 5 products to the forward's 2, one
  * of them to make the scores again.
  * Kept of a row in a block: 8 C + 3 F + H + 4 numbers for a gated ffn, K = H, H D = C and no
- * kernel: 10764, or 43 KB in float. No map of scores is among them.
+ * kernel: 10764, or 43 KB in float. No map of scores is among them. Only a backward needs them of
+ * every block: without one the blocks take turns in the memory of one, and 2 K D numbers a row and
+ * block, keys and values, are all that a row made later asks for.
  *
  * `sink check first` measures what moves row 1, `causal` that no row sees ahead, in every variant;
  * test_sink.c has the block again line by line, and its gradients by finite differences.
@@ -1995,21 +2018,22 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
     const Layer *w = &m->w.layer[l];
     LayerActs *la = &a->layer[l];
     idx C = c->dim, D = c->head_dim, H = c->heads, K = c->kv_heads;
-    idx rows = B * N;
+    idx rows = B * N, cached = a->past * K * D;
+    real *k = la->k + cached, *v = la->v + cached;           /* past those of earlier rows */
     /* q, k, v = x W + b */
     linear_forward(la->q, x, w->wq, w->bq, rows, C, H * D);
-    linear_forward(la->k, x, w->wk, w->bk, rows, C, K * D);
-    linear_forward(la->v, x, w->wv, w->bv, rows, C, K * D);
+    linear_forward(k, x, w->wk, w->bk, rows, C, K * D);
+    linear_forward(v, x, w->wv, w->bv, rows, C, K * D);
     /* q = R_i q, k = R_j k [E8], in place: the turn back needs no copy. v is never turned. */
     if (c->pos == POS_ROTARY) {
         rotate(c, a, la->q, rows, N, H, 1);
-        rotate(c, a, la->k, rows, N, K, 1);
+        rotate(c, a, k, rows, N, K, 1);
     }
     /* phi after the rotation, as in the authors' code; the paper leaves the order open. For the
      * identity fq and fk are the arrays q and k (place_layer). */
     if (c->kernel != KERNEL_IDENTITY) {
         kernel_forward(c, w, la->fq, la->hq, la->q, rows * H);
-        kernel_forward(c, w, la->fk, la->hk, la->k, rows * K);
+        kernel_forward(c, w, la->fk + cached, la->hk, k, rows * K);
     }
     /* o_h = scale A_h v + v+ in every head, 3.7 */
     attention_forward(m, a, l, B, N);
@@ -2067,15 +2091,21 @@ static void add_rows(real *y, const real *x, idx n) {
     for (idx j = 0; j < n; j++) y[j] += x[j];
 }
 
-/* One block on la->x [B,N,C]. Returns its output [B,N,C], which lies in la->s2, or in la->n2 under
- * post-norm. The names of the picture are the names of the arrays; all of them stay for the
- * backward. What a norm keeps is its mean and 1/deviation, two numbers a row (3.2). */
-static const real *block_forward(const Model *m, Acts *a, int l, int B, idx N) {
+/* One block: the stream a->h [B,N,C] goes from h^{l-1}, wherever that lies, to the block's output,
+ * which is la->s2, or la->n2 under post-norm. The names of the picture are the names of the arrays;
+ * all of them stay for the backward. What a norm keeps is its mean and 1/deviation, two numbers a
+ * row (3.2).
+ *
+ * The input has been read for the last time when the output's array is begun: s2 after n2, n2 last
+ * of all under post-norm. So blocks that share their arrays, one after the other, carry the stream
+ * along in place (acts_create). */
+static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
     LayerActs *la = &a->layer[l];
     bool post = c->place == PLACE_POST, parallel = c->place == PLACE_PARALLEL;
     idx rows = B * N, n = rows * c->dim;
+    la->x = a->h;
 
     /* s1 = x + MHSA(n1 x); post-norm: u = n1(x + MHSA(x)) */
     if (!post) norm_forward(c, la->n1, la->n1stat, la->x, w->norm1, w->norm1b, rows);
@@ -2090,7 +2120,7 @@ static const real *block_forward(const Model *m, Acts *a, int l, int B, idx N) {
     ffn_forward(c, w, la, la->s2, post ? u : la->n2, rows);
     add_rows(la->s2, u, n);                                  /* s2 = u + FFN */
     if (post) norm_forward(c, la->n2, la->n2stat, la->s2, w->norm2, w->norm2b, rows);
-    return post ? la->n2 : la->s2;
+    a->h = post ? la->n2 : la->s2;
 }
 
 /* a->dh [B,N,C] holds the gradient of the block's output on entry, and of its input on return. A
@@ -2155,29 +2185,59 @@ static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
     add_rows(dh, dx, n);
 }
 
-/* ids [B,T] to a->nf [B,N,C], the rows that W_cls will multiply: embed, L blocks, final norm. The
- * logits are chapter 5's, a slice of rows at a time. B and T may be less than acts_create made room
- * for; arrays then fill from their start with rows of N = T, or T + 1 with a sink token.
- *
- * a->layer[l].x is h^l, l = 0 .. L-1, and a->h is h^L before the final norm, where Figures 11 to 14
- * take it (Appendix B.3). A block's input is the output array of the block below, never a copy. */
-void model_forward(const Model *m, Acts *a, const int *ids, int B, int T) {
-    const Config *c = &m->c;
-    idx N = config_rows(c, T);
-    idx rows = B * N;
-    biases_tabulate(m, a, N);              /* b_h(i-j) by distance: T5's has moved since the last */
+/* The three parts of a forward: the embedding, the blocks, the final norm. This one leaves the
+ * stream a->h = H^0 [B,N,C] and returns N, the rows of a sequence. */
+static idx forward_begin(const Model *m, Acts *a, const int *ids, int B, int T) {
+    /* b_h(i-j): T5's may have moved since the last forward, though not since the rows it goes on
+     * from */
+    if (!a->past) biases_tabulate(m, a);
     embed_forward(m, a, ids, B, T, a->h0);
-    const real *h = a->h0;
-    for (int l = 0; l < c->layers; l++) {
-        a->layer[l].x = h;
-        h = block_forward(m, a, l, B, N);
-    }
-    a->h = h;
-    /* Y = LN(H^L) W_cls (section 2): the last n2 was that LN under post-norm */
-    a->nf = h;
-    if (c->place == PLACE_POST) return;
-    norm_forward(c, a->fnorm, a->nfstat, h, m->w.normf, m->w.normfb, rows);
+    a->h = a->h0;
+    return forward_rows(&m->c, a, T);
+}
+
+/* Y = LN(H^L) W_cls (section 2), as far as the LN: from a->h = h^L to a->nf [B,N,C], the rows that
+ * W_cls will multiply. Under post-norm the last n2 was that LN. */
+static void forward_end(const Model *m, Acts *a, int B, idx N) {
+    a->nf = a->h;
+    if (m->c.place == PLACE_POST) return;
+    norm_forward(&m->c, a->fnorm, a->nfstat, a->h, m->w.normf, m->w.normfb, B * N);
     a->nf = a->fnorm;
+}
+
+/* ids [B,T] to a->nf [B,N,C]. The logits are chapter 5's, a slice of rows at a time. B and T may be
+ * less than acts_create made room for; arrays then fill from their start with rows of N = T, or
+ * T + 1 with a sink token.
+ *
+ * a->h is then h^L before the final norm, where Figures 11 to 14 take it (Appendix B.3), and of
+ * ACTS_ALL a->layer[l].x is h^l, l = 0 .. L-1: a block's input is the output array of the block
+ * below, never a copy. Who wants to see each block's activations without keeping all of them looks
+ * between the blocks (sinks_measure). */
+void model_forward(const Model *m, Acts *a, const int *ids, int B, int T) {
+    idx N = forward_begin(m, a, ids, B, T);
+    for (int l = 0; l < m->c.layers; l++) block_forward(m, a, l, B, N);
+    forward_end(m, a, B, N);
+}
+
+/* The same for one sequence ids [T] whose first `from` tokens went through a before: their keys and
+ * values, after rotation and phi, still lie in every block's fk and v, so that only the rows from
+ * there on are made, in the same functions and to the same bits. Returns R, how many they are: the
+ * row of token T is a->nf + (R-1) C.
+ *
+ *      token         x*  1  2  3 | 4  5          T = 5, from = 3: past = 4 rows, R = 2
+ *      fk, v         k   k  k  k | k  k          in the cache | made now
+ *      q, h, nf                  | o  o          arrays of R rows
+ *
+ * A row sees nothing ahead of it, so what came before it stays as it was; but for a prefix, whose p
+ * tokens see each other and must be computed together: while fewer than p are in the cache, all
+ * rows are made anew. a comes from acts_create with ACTS_KEYS or ACTS_ALL. */
+int model_extend(const Model *m, Acts *a, const int *ids, int T, int from) {
+    if (from < m->c.prefix) from = 0;
+    a->past = from ? config_rows(&m->c, from) : 0;
+    idx R = forward_rows(&m->c, a, T - from);
+    model_forward(m, a, ids + from, 1, T - from);
+    a->past = 0;
+    return (int)R;
 }
 
 /* From a->dh [B,N,C], the gradient of a->nf that model_loss left, to every parameter but those of
@@ -2221,19 +2281,25 @@ static real *place(Arena *at, idx n) {
     return p;
 }
 
-/* What block l keeps from its forward to its backward; shapes in struct LayerActs. Scores are not
- * kept: [B,H,N,N] for the paper's 8 heads of 2048 rows would be 134 MB a sequence and block in
- * float, against 88 MB for everything below; keep [B,H,N], one number a row of scores, replaces
- * them (3.7). */
+/* The keys and values of one block, k after the rotation; these are what later rows ask for. */
+static void place_keys(const Config *c, LayerActs *la, Arena *at, idx rows) {
+    idx K = rows * (c->kv_heads * c->head_dim);
+    la->k = place(at, K);           la->v = place(at, K);
+    la->fk = c->kernel != KERNEL_IDENTITY ? place(at, K) : la->k;
+}
+
+/* What else block l keeps from its forward to its backward; shapes in struct LayerActs. Scores are
+ * not kept: [B,H,N,N] for the paper's 8 heads of 2048 rows would be 134 MB a sequence and block in
+ * float, against 88 MB for everything here and above; keep [B,H,N], one number a row of scores,
+ * replaces them (3.7). */
 static void place_layer(const Config *c, LayerActs *la, Arena *at, idx rows) {
     idx C = c->dim, F = c->ffn, H = c->heads, D = c->head_dim;
     idx Q = rows * H * D, K = rows * (c->kv_heads * c->head_dim);
     bool phi = c->kernel != KERNEL_IDENTITY, mlp = c->kernel == KERNEL_MLP;
-    /* n1; q, k, v after the rotation; phi of q and k, and its hidden layer, if there is a kernel */
+    /* n1; q after the rotation; phi of q, and its hidden layers, if there is a kernel */
     la->n1 = place(at, rows * C);   la->n1stat = place(at, 2 * rows);
-    la->q = place(at, Q);           la->k = place(at, K);           la->v = place(at, K);
+    la->q = place(at, Q);
     la->fq = phi ? place(at, Q) : la->q;
-    la->fk = phi ? place(at, K) : la->k;
     la->hq = place(at, mlp ? Q : 0);
     la->hk = place(at, mlp ? K : 0);
     /* heads, what their rows of scores left, and the first sum */
@@ -2267,13 +2333,17 @@ static void place_grads(const Config *c, Acts *a, Arena *at, idx rows) {
 
 /* The whole list. Tables that a position scheme does not need get no room; the enum POS_* ends with
  * the three schemes that add a bias to the score. */
-static void place_all(const Config *c, Acts *a, Arena *at, bool with_grads) {
+static void place_all(const Config *c, Acts *a, Arena *at, int what) {
     idx B = a->B, T = a->T, N = a->N, rows = B * N, C = c->dim;
     bool projected = c->embed_dim != c->dim, biased = c->pos >= POS_RELATIVE;
     idx half = c->pos == POS_ROTARY ? (c->rotary_dims / 2) : 0;
     /* the stream: H^0, what each block keeps, the final norm */
     a->h0 = place(at, rows * C);
-    for (int l = 0; l < c->layers; l++) place_layer(c, &a->layer[l], at, rows);
+    for (int l = 0; l < c->layers; l++) {
+        a->layer[l] = a->layer[0];
+        if (l == 0 || what == ACTS_ALL) place_layer(c, &a->layer[l], at, rows);
+        if (l == 0 || what != ACTS_ONE) place_keys(c, &a->layer[l], at, rows);
+    }
     a->fnorm = place(at, c->place == PLACE_POST ? 0 : rows * C);
     a->nfstat = place(at, c->place == PLACE_POST ? 0 : 2 * rows);
     a->embed = place(at, projected ? B * T * c->embed_dim : 0);
@@ -2286,25 +2356,31 @@ static void place_all(const Config *c, Acts *a, Arena *at, bool with_grads) {
     a->slice = place(at, SLICE * C);
     a->logits = place(at, SLICE * c->vocab);
     a->outp = place(at, projected ? SLICE * c->embed_dim : 0);
-    if (with_grads) place_grads(c, a, at, rows);
+    if (what == ACTS_ALL) place_grads(c, a, at, rows);
 }
 
-/* Room for B sequences of T tokens under the model's Config and the present number of threads, with
- * or without what a backward needs; everything 0, and the tables of positions filled. 1 with an
- * Error when memory is not to be had, and then nothing is held. No forward, loss or backward
- * allocates after this. strip has a piece for each thread of now: a pass must not run on more. */
-int acts_create(Acts *a, const Model *m, int B, int T, bool with_grads, Error *e) {
+/* Room for B sequences of T tokens under the model's Config and the present number of threads;
+ * everything 0, and the tables of positions filled. `what` says how much of a block outlives it:
+ *
+ *   ACTS_ONE     nothing: every block uses the arrays of one, and the stream stays in place
+ *   ACTS_ALL     everything, for a backward, and what the backward needs beside
+ *   ACTS_KEYS    its keys and values, a cache for rows to come (model_extend)
+ *
+ * 1 with an Error when memory is not to be had, and then nothing is held. No forward, loss or
+ * backward allocates after this. strip has a piece for each thread of now: a pass must not run on
+ * more. */
+int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
     Arena at = {NULL, 0};
     *a = (Acts){.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
     a->layer = grab(m->c.layers, sizeof(LayerActs), e);
     a->loss_row = grab((idx)B * T, sizeof(double), e);
     if (!e->status) {                                        /* first walk: how much */
-        place_all(&m->c, a, &at, with_grads);
+        place_all(&m->c, a, &at, what);
         a->arena = at.base = grab(at.used, sizeof(real), e);
         at.used = 0;
     }
     if (e->status) { acts_free(a); return e->status; }
-    place_all(&m->c, a, &at, with_grads);                    /* second walk: where */
+    place_all(&m->c, a, &at, what);                          /* second walk: where */
     positions_tabulate(&m->c, a, a->N);
     return 0;
 }
@@ -2650,10 +2726,10 @@ double sink_uniform(const Config *c, int T) {
     return sum / c->layers / T;
 }
 
-/* Room to measure up to `batch` sequences of T tokens at a time, sums at 0. maps holds two maps a
- * block, [batch,H,N,S] of the weights and of m: for the paper's model, T = 64 and 16 sequences, 42
- * MB in float. Nothing but a probe ever holds a whole map. eps[0] is the threshold that is quoted.
- * On failure nothing is held. */
+/* Room to measure up to `batch` sequences of T tokens at a time, sums at 0. maps holds two maps
+ * [batch,H,N,S], of the weights and of m, one block's at a time: for the paper's model, T = 64 and
+ * 16 sequences, 4.2 MB in float. Nothing but a probe ever holds a whole map. eps[0] is the
+ * threshold that is quoted. On failure nothing is held. */
 int sinks_create(Sinks *s, const Config *c, int T, int batch, const double eps[3], Error *e) {
     idx L = c->layers, H = c->heads, N = config_rows(c, T);
     idx S = config_columns(c, T), map = batch * H * N * S;
@@ -2667,15 +2743,14 @@ int sinks_create(Sinks *s, const Config *c, int T, int batch, const double eps[3
     for (int i = 0; i < 11; i++) s->n_sums += sizes[i];
     s->sums = grab(s->n_sums, sizeof(double), e);
     s->probe = grab(L, sizeof(Probe), e);
-    s->maps = grab(L * map * 2, sizeof(real), e);
+    s->maps = grab(2 * map, sizeof(real), e);
     s->alpha_now = grab(S, sizeof(double), e);
-    s->scratch = grab(N * c->dim, sizeof(real), e);
+    s->extreme = grab(batch * N * c->dim, sizeof(real), e);
     if (e->status) { sinks_free(s); return e->status; }
     double *at = s->sums;
     for (int i = 0; i < 11; at += sizes[i++]) *fields[i] = at;
     for (idx l = 0; l < L; l++)
-        s->probe[l] = (Probe){.weight = s->maps + 2 * l * map,
-                              .metric = s->maps + (2 * l + 1) * map};
+        s->probe[l] = (Probe){.weight = s->maps, .metric = s->maps + map};
     return 0;
 }
 
@@ -2685,7 +2760,7 @@ void sinks_free(Sinks *s) {
     free(s->probe);
     free(s->maps);
     free(s->alpha_now);
-    free(s->scratch);
+    free(s->extreme);
     *s = (Sinks){0};
 }
 
@@ -2764,34 +2839,46 @@ static int by_size(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The largest |h| over the blocks' outputs of sequence b, [N,C] each, and the median |h| of the
- * output it stands in: the massive activations of Sun et al. 2024, without their threshold (above
- * 100, and about 1000 times the median), which small models never reach. The paper shows norm
- * ratios instead (sinks_ratio). scratch [N,C]; of an even count the upper of the two middle numbers
- * is the median. */
-static void measure_massive(Sinks *s, const Acts *a, idx b, int C) {
-    idx n = s->N * C;
-    const real *where = NULL;
+/* The largest |x|, for x [n]; -1 when all of them are NaN. */
+static real largest(idx n, const real *x) {
     real most = -1;
-    for (int l = 1; l <= s->L; l++) {
-        /* h^l: the input of the block above, or h^L before the final norm */
-        const real *h = (l < s->L ? a->layer[l].x : a->h) + b * n;
-        for (idx j = 0; j < n; j++) if (real_abs(h[j]) > most) { most = real_abs(h[j]); where = h; }
+    for (idx j = 0; j < n; j++) if (real_abs(x[j]) > most) most = real_abs(x[j]);
+    return most;
+}
+
+/* The stream h^l [B,N,C] as it stands: adds |h^l| of each row (Figures 2, 7, 8 and 11 to 14), and
+ * keeps, for each sequence, the block's output that has the largest |h| so far. H^0, which no block
+ * has written, is not among those. */
+static void measure_stream(Sinks *s, const real *h, int l, int B, int C) {
+    idx N = s->N, n = N * C;
+    for (idx b = 0; b < B; b++, h += n) {
+        real *extreme = s->extreme + b * n;
+        for (idx i = 0; i < N; i++) s->hnorm[l * N + i] += length(C, h + i * C);
+        if (l == 1 || (l > 1 && largest(n, h) > largest(n, extreme))) copy(extreme, h, n);
     }
-    if (!where || !isfinite((double)vec_sum(n, where))) {    /* a model that has diverged */
+}
+
+/* The largest |h| over the blocks' outputs of sequence b, and the median |h| of the output it
+ * stands in: the massive activations of Sun et al. 2024, without their threshold (above 100, and
+ * about 1000 times the median), which small models never reach. The paper shows norm ratios instead
+ * (sinks_ratio). Of an even count the upper of the two middle numbers is the median. */
+static void measure_massive(Sinks *s, idx b, int C) {
+    idx n = s->N * C;
+    real *h = s->extreme + b * n;                            /* [N,C]; in the end |h|, rising */
+    if (!isfinite((double)vec_sum(n, h))) {                  /* a model that has diverged */
         s->massive = s->median = NAN;
         return;
     }
-    for (idx j = 0; j < n; j++) s->scratch[j] = real_abs(where[j]);
-    qsort(s->scratch, (size_t)n, sizeof(real), by_size);
-    s->massive += (double)most;
-    s->median += (double)s->scratch[n / 2];
+    for (idx j = 0; j < n; j++) h[j] = real_abs(h[j]);
+    qsort(h, (size_t)n, sizeof(real), by_size);
+    s->massive += (double)h[n - 1];
+    s->median += (double)h[n / 2];
 }
 
-/* All that is read of block l, counted from 0, in sequence b. Adds, row by row, the norms of
- * Figures 2, 7, 8 and 11 to 14: |h^l|, the block's input; |s2|, which is Figure 7 left's "before
- * LN" under post-norm and the block's output elsewhere; |q|, |k|, |v|, means over heads. A rotation
- * leaves |q| and |k| as they are. */
+/* All that is read inside block l, counted from 0, in sequence b, while its activations are there.
+ * Adds what measure_head and measure_angles do, and row by row the norms of Figures 2, 7 and 8:
+ * |s2|, which is Figure 7 left's "before LN" under post-norm and the block's output elsewhere; |q|,
+ * |k|, |v|, means over heads. A rotation leaves |q| and |k| as they are. */
 static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l, int rows) {
     const Config *c = &m->c;
     const LayerActs *la = &a->layer[l];
@@ -2804,7 +2891,6 @@ static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l,
     }
     for (idx n = 0; n < N; n++) {
         idx row = row0 + n;
-        s->hnorm[at + n] += length(C, la->x + row * C);
         s->prenorm[at + n] += length(C, la->s2 + row * C);
         for (int h = 0; h < H; h++)
             s->qnorm[at + n] += length(D, la->q + (row * H + h) * D) / (double)H;
@@ -2817,7 +2903,8 @@ static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l,
 
 /* Runs B sequences (at most the batch of sinks_create, and what a has room for) and adds what is
  * seen. ids, targets [B,T]; targets may be NULL, and then no loss is added. rows as in sink_alpha.
- * Any number of calls, then sinks_finish once. */
+ * Any number of calls, then sinks_finish once. It is model_forward with a look after each block, so
+ * that neither a nor s has to hold more than one block's activations and maps. */
 int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids, const int *targets, int B, int rows,
                   Error *e) {
     int C = m->c.dim;
@@ -2826,15 +2913,16 @@ int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids, const int *target
                     B);
     /* attention fills the maps of a forward that finds probes */
     a->probe = s->probe;
-    model_forward(m, a, ids, B, s->T);
-    a->probe = NULL;
-    for (idx b = 0; b < B; b++) {
-        for (int l = 0; l < s->L; l++) measure_layer(s, m, a, b, l, rows);
-        /* h^L, the output that is no block's input */
-        for (idx n = 0; n < s->N; n++)
-            s->hnorm[s->L * s->N + n] += length(C, a->h + (b * s->N + n) * C);
-        measure_massive(s, a, b, C);
+    idx N = forward_begin(m, a, ids, B, s->T);
+    measure_stream(s, a->h, 0, B, C);
+    for (int l = 0; l < s->L; l++) {
+        block_forward(m, a, l, B, N);
+        for (idx b = 0; b < B; b++) measure_layer(s, m, a, b, l, rows);
+        measure_stream(s, a->h, l + 1, B, C);
     }
+    forward_end(m, a, B, N);
+    a->probe = NULL;
+    for (idx b = 0; b < B; b++) measure_massive(s, b, C);
     /* the mean over B sequences, weighted by B: sequences of one length weigh alike */
     if (targets) s->loss += model_loss(m, a, targets, B, s->T, false, 1) * B;
     s->n += B;
@@ -3061,7 +3149,7 @@ static Toy *toy(Page *p, int T, uint64_t seed, const char *format, ...) {
     if (p->e->status || config_from_flags(&c, all, p->e)) return NULL;
     if (model_create(&y->m, &c, true, p->e)) return NULL;
     idx map = (idx)c.heads * config_rows(&c, T) * config_columns(&c, T);
-    acts_create(&y->a, &y->m, 1, T, true, p->e);
+    acts_create(&y->a, &y->m, 1, T, ACTS_ALL, p->e);
     y->probe = grab(c.layers, sizeof(Probe), p->e);
     y->maps = grab(3 * c.layers * map, sizeof(real), p->e);
     if (p->e->status) { toy_free(y); return NULL; }
@@ -6090,7 +6178,7 @@ int trainer_create(Trainer *t, const Settings *s, Error *e) {
     t->s.model.vocab = t->data.tokenizer.vocab;
     t->tokenizer_hash = t->data.tokenizer.hash;
     if (!config_resolve(&t->s.model, e) && !model_create(&t->m, &t->s.model, true, e))
-        acts_create(&t->a, &t->m, s->train.batch, s->model.context, true, e);
+        acts_create(&t->a, &t->m, s->train.batch, s->model.context, ACTS_ALL, e);
     if (!e->status) {
         t->m1 = grab(t->m.count, sizeof(real), e);
         t->m2 = grab(t->m.count, sizeof(real), e);
@@ -6193,7 +6281,7 @@ int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int 
         fail(e, 1, "the held documents: expected one of %d tokens or more, found none. "
                    "Try: a smaller --T, or a larger --valid", T + 1);
     if (!e->status && !sinks_create(out, &m->c, T, batch, eps, e))
-        acts_create(&a, m, batch, T, false, e);
+        acts_create(&a, m, batch, T, ACTS_ONE, e);
     for (int b = 0; b < got && !e->status; b += batch)
         sinks_measure(out, m, &a, ids + (idx)b * T,
                       s->input == INPUT_NATURAL ? targets + (idx)b * T : NULL,
@@ -6212,7 +6300,7 @@ double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e) {
     double sum = 0;
     Acts a = {0};
     int *ids = grab(2 * (idx)n * T, sizeof(int), e), got = 0;
-    if (!e->status && !acts_create(&a, m, BATCH, T, false, e)) {
+    if (!e->status && !acts_create(&a, m, BATCH, T, ACTS_ONE, e)) {
         got = data_held(d, &s->data, n, T, ids, ids + (idx)n * T, e);
         for (int b = 0; b < got && !e->status; b += BATCH) {
             int B = got - b < BATCH ? got - b : BATCH;
@@ -8103,13 +8191,12 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
     return e->status;
 }
 
-/* The next token after ids[0..n): the likeliest at temperature 0, else drawn from softmax(y /
- * temperature). */
-static int sample_next(const Model *m, Acts *a, const int *ids, int n, double temperature, Rng *rng,
-                       real *y) {
-    int V = m->c.vocab, N = config_rows(&m->c, n), best = 0;
-    model_forward(m, a, ids, 1, n);
-    model_logits(m, a, a->nf + (idx)(N - 1) * m->c.dim, 1, y);
+/* The next token after ids[0..n), of which a's cache holds the first `from`: the likeliest at
+ * temperature 0, else drawn from softmax(y / temperature). */
+static int sample_next(const Model *m, Acts *a, const int *ids, int n, int from, double temperature,
+                       Rng *rng, real *y) {
+    int V = m->c.vocab, R = model_extend(m, a, ids, n, from), best = 0;
+    model_logits(m, a, a->nf + (idx)(R - 1) * m->c.dim, 1, y);
     for (int v = 1; v < V; v++) if (y[v] > y[best]) best = v;
     if (temperature <= 0) return best;
     double most = (double)y[best], sum = 0, draw = rng_uniform(rng);
@@ -8152,14 +8239,19 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
     real *y = grab(s->model.vocab, sizeof(real), e);
     int *row = grab(C, sizeof(int), e);
     Rng rng = {hash64((uint64_t)s->train.seed, "generate", 8)};
-    if (!e->status && !acts_create(&t.a, &t.m, 1, C, false, e)) {
+    if (!e->status && !acts_create(&t.a, &t.m, 1, C, ACTS_KEYS, e)) {
         fputs(s->prompt, stdout);
-        for (int i = 0; i < s->tokens_out && !e->status && !interrupted; i++) {
-            /* the first token stays, the oldest others go */
+        /* The prompt is one forward, which leaves its keys and values in the cache, and a token
+         * after it one row. When the context is full the first token stays and the oldest others
+         * go. That moves every token but the first one place, and with it its key: the cache serves
+         * no more, and from there on a token is a forward of the whole context. */
+        for (int i = 0, from = 0; i < s->tokens_out && !e->status && !interrupted; i++) {
             int have = (int)ids.size < C ? (int)ids.size : C;
+            if ((int)ids.size > C) from = 0;                 /* the context was full before */
             row[0] = ids.at[0];
             for (int k = 1; k < have; k++) row[k] = ids.at[ids.size - (size_t)have + (size_t)k];
-            int32_t next = sample_next(&t.m, &t.a, row, have, s->temperature, &rng, y);
+            int32_t next = sample_next(&t.m, &t.a, row, have, from, s->temperature, &rng, y);
+            from = have;
             if (next == TOKEN_END) break;
             ids_add(&ids, &next, 1, e);
             text.size = 0;
@@ -8210,7 +8302,7 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
                  "%s: expected at most %d ids a line (--context and one), found %d. Try: --context "
                  "%d",
                  s->ids, t.m.c.context + 1, T + 1, T);
-        else if (!file_ready(config, e) && !acts_create(&t.a, &t.m, B, T, true, e))
+        else if (!file_ready(config, e) && !acts_create(&t.a, &t.m, B, T, ACTS_ALL, e))
             dump_run(s->out, s, &t.m, &t.a, &ids, B, T, e);
     }
     ids_free(&ids);

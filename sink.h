@@ -220,9 +220,10 @@ enum { SLICE = 256 };            /* rows of logits that exist at a time */
 
 typedef struct Acts {
     int B, T, N;                 /* as given to acts_create; a forward may use fewer */
+    idx past;                    /* rows before those of a forward: 0 but inside model_extend */
     LayerActs *layer;            /* [L] */
     real *h0;                    /* [B,N,C] H^0 */
-    /* [B,N,C] h^L before the final norm, and after it (h^L itself under post-norm) */
+    /* [B,N,C] the stream, h^L after a forward; and after the final norm (post-norm: h^L itself) */
     const real *h, *nf;
     real *fnorm, *nfstat;        /* [B,N,C] [B,N,2] */
     real *embed;                 /* [B,T,E] rows of wte, when E differs from C */
@@ -245,11 +246,18 @@ typedef struct Acts {
     void *arena;
 } Acts;
 
-int  acts_create(Acts *a, const Model *m, int B, int T, bool with_grads, Error *e);
+/* How much of a block's activations outlives the block: nothing, so that all blocks use the memory
+ * of one; everything, for a backward; its keys and values, for rows to come. */
+enum { ACTS_ONE, ACTS_ALL, ACTS_KEYS };
+int  acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e);
 void acts_free(Acts *a);
 
-/* ids [B,T] in 0..V-1. Fills a.layer[..], a.h and a.nf. */
+/* ids [B,T] in 0..V-1. Fills a.layer[..] (of ACTS_ONE the last block's remain), a.h and a.nf. */
 void model_forward(const Model *m, Acts *a, const int *ids, int B, int T);
+/* The tokens after the first `from` (0 <= from < T) of one sequence ids [T], when those have gone
+ * through a, of ACTS_KEYS or ACTS_ALL, by either function. Fills a.h and a.nf [R,C]; returns R, the
+ * rows made: T - from, or all of them where from is 0 or less than the prefix. */
+int  model_extend(const Model *m, Acts *a, const int *ids, int T, int from);
 /* Mean cross-entropy over the scored targets [B,T] (prefix p: the first p-1 positions are not
  * scored). With grads, also adds share times the gradient of that mean to wcls (or wte) and leaves
  * it in a.dh. */
@@ -319,7 +327,9 @@ typedef struct Sinks {
     double massive, median;
     double loss;                     /* mean cross-entropy, when targets were given */
     double *sums; idx n_sums;        /* all of the arrays above in one */
-    Probe *probe; real *maps, *scratch; double *alpha_now;
+    /* [L], all of them at maps [2,batch,H,N,S]; [batch,N,C] the output with the largest |h| */
+    Probe *probe; real *maps, *extreme;
+    double *alpha_now;               /* [S] */
 } Sinks;
 int  sinks_create(Sinks *s, const Config *c, int T, int batch, const double eps[3], Error *e);
 void sinks_free(Sinks *s);

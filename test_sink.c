@@ -149,7 +149,8 @@ static bool lab_open(Lab *b, Test *t, int B, int T, const char *flags) {
     b->ids = calloc((size_t)(B * T), sizeof(int));
     b->targets = calloc((size_t)(B * T), sizeof(int));
     bool made = b->ids && b->targets && !config_from_flags(&c, all, &e) &&
-                !model_create(&b->m, &c, true, &e) && !acts_create(&b->a, &b->m, B, T, true, &e);
+                !model_create(&b->m, &c, true, &e) &&
+                !acts_create(&b->a, &b->m, B, T, ACTS_ALL, &e);
     if (!made) {
         fact(t, false, "%s: %s", flags, e.text);
         lab_close(b);
@@ -2394,6 +2395,124 @@ static void model_forward__batches(Test *t) {
     }
 }
 
+/* With the memory of one block for all of them a forward has the same bits, again and again. */
+static void model_forward__one_layer(Test *t) {
+    const Cover *v = covering(t);
+    for (int i = 0; i < v->n; i++) {
+        char flags[1024];
+        Lab b;
+        Acts one;
+        Error e = {0};
+        pick_flags(&v->pick[i], flags, sizeof flags);
+        if (!lab_open(&b, t, 2, 7, flags)) return;
+        if (acts_create(&one, &b.m, 2, 7, ACTS_ONE, &e)) { fact(t, false, "%s", e.text); return; }
+        idx n = 2 * (idx)config_rows(&b.m.c, 7) * 12;
+        double loss = lab_loss(&b);
+        for (int again = 0; again < 2; again++) {
+            model_forward(&b.m, &one, b.ids, 2, 7);
+            within(t, apart(n, b.a.h, one.h), 0, 0, "h^L, %s", flags);
+            within(t, apart(n, b.a.nf, one.nf), 0, 0, "nf, %s", flags);
+            within(t, model_loss(&b.m, &one, b.targets, 2, 7, false, 1), loss, 0, "loss, %s",
+                   flags);
+        }
+        fact(t, one.layer[1].s2 == one.layer[0].s2 && one.layer[1].fa == one.layer[0].fa &&
+                 b.a.layer[1].s2 != b.a.layer[0].s2,
+             "layers have memory of their own, %s", flags);
+        acts_free(&one);
+        lab_close(&b);
+    }
+    note(t, "%d configurations", v->n);
+}
+
+/* One configuration through a key-value cache and as a whole. The last row's logits, and every row
+ * made, must be equal to the bit: the sums of a row do not depend on which rows go with it. */
+typedef struct Cached { Lab b; Acts cache, whole; const char *flags; } Cached;
+
+static void extend_as_whole(Test *t, Cached *x, int T, int from) {
+    real got[2048], want[2048];
+    const Model *m = &x->b.m;
+    int N = config_rows(&m->c, T), C = m->c.dim, V = m->c.vocab,
+        R = model_extend(m, &x->cache, x->b.ids, T, from);
+    fact(t, R == (from && from >= m->c.prefix ? T - from : N), "%d rows, %d tokens after %d, %s", R,
+         T, from, x->flags);
+    model_forward(m, &x->whole, x->b.ids, 1, T);
+    within(t, apart((idx)R * C, x->whole.nf + (idx)(N - R) * C, x->cache.nf), 0, 0,
+           "%d rows of %d, %s", R, N, x->flags);
+    model_logits(m, &x->cache, x->cache.nf + (idx)(R - 1) * C, 1, got);
+    model_logits(m, &x->whole, x->whole.nf + (idx)(N - 1) * C, 1, want);
+    within(t, apart(V, want, got), 0, 0, "logits of token %d after %d, %s", T, from, x->flags);
+    fact(t, biggest(V, want) > 0, "no logits, %s", x->flags);
+}
+
+/* Prompts of these lengths, the last 0: after each a dozen tokens one by one, seven at once, and
+ * other tokens in their place. Then a cache that is read one place off must show. false when the
+ * models cannot be made. */
+static bool extend_one(Test *t, const char *flags, const int *prompts, int T) {
+    Cached x = {.flags = flags};
+    Error e = {0};
+    if (!lab_open(&x.b, t, 1, T, flags)) return false;
+    const Model *m = &x.b.m;
+    int C = m->c.dim, ten = m->c.vocab - 1, *ids = x.b.ids;
+    if (acts_create(&x.cache, m, 1, T, ACTS_KEYS, &e) ||
+        acts_create(&x.whole, m, 1, T, ACTS_ONE, &e)) {
+        fact(t, false, "%s", e.text);
+        return false;
+    }
+    for (; *prompts; prompts++) {
+        int at = *prompts;
+        lab_draw(&x.b, 31 + (uint64_t)at);
+        extend_as_whole(t, &x, at, 0);
+        for (int n = at; n < at + 12; n++) extend_as_whole(t, &x, n + 1, n);
+        extend_as_whole(t, &x, at + 19, at + 12);
+        ids[at] = (ids[at] + 1) % ten;
+        extend_as_whole(t, &x, at + 2, at);
+    }
+    model_extend(m, &x.cache, ids, 30, 0);
+    model_extend(m, &x.cache, ids + 1, 30, 29);              /* token 31 where token 30 belongs */
+    model_forward(m, &x.whole, ids, 1, 31);
+    double off = apart(C, x.whole.nf + (config_rows(&m->c, 31) - 1) * C, x.cache.nf);
+    fact(t, off > 1e-5, "one place off shows by %g only, %s", off, flags);
+    acts_free(&x.cache);
+    acts_free(&x.whole);
+    lab_close(&x.b);
+    return true;
+}
+
+/* Every row of every axis beside the defaults, and the covering array; windows and prefixes that
+ * end inside and outside of a strip and of a prompt; and sizes at which a matrix multiply cuts its
+ * sums, and a whole forward its bands of rows. */
+static void model_extend__as_whole(Test *t) {
+    static const int SHORT[] = {1, 2, 26, 55, 0}, LONG[] = {250, 300, 0};
+    static const char *const MORE[] = {
+        "--window 33 --sink-token --prefix 5 --extra kv --pos t5 --layers 3",
+        "--window 40 --pos alibi --normalizer pnorm --pnorm 2", "--prefix 30 --pos learned",
+        "--window 20 --prefix 28 --sim identity --normalizer clamp --sink-token --pos absolute"};
+    static const char *const LARGE[] = {
+        "--context 320 --dim 96 --ffn 300 --vocab 1500",
+        "--context 320 --dim 64 --ffn 520 --vocab 400 --window 270 --place post --sim sigmoid "
+        "--embed-dim 48 --kernel mlp --normalizer one --pos relative"};
+    const Cover *v = covering(t);
+    int count = 0;
+    for (int a = 0; a < N_AXES; a++)
+        for (int i = a > 0; i < axis_rows(a); i++) {
+            Pick p = {{0}};
+            char flags[300];
+            p.row[a] = i;
+            if (!pick_resolves(&p)) continue;
+            pick_flags(&p, flags, sizeof flags);
+            if (!extend_one(t, flags, SHORT, 75)) return;
+            count++;
+        }
+    for (int i = 0; i < v->n; i++, count++) {
+        char flags[1024];
+        pick_flags(&v->pick[i], flags, sizeof flags);
+        if (!extend_one(t, flags, SHORT, 75)) return;
+    }
+    for (int i = 0; i < 4; i++, count++) if (!extend_one(t, MORE[i], SHORT, 75)) return;
+    for (int i = 0; i < 2; i++, count++) if (!extend_one(t, LARGE[i], LONG, 320)) return;
+    note(t, "%d configurations", count);
+}
+
 /* [E10] A repeated token keeps equal states where every row of weights has one sum, and loses them
  * where it has not: equations 10 to 17, with the cases that must fail. The 1e-8 of a normalised
  * sigmoid breaks the equality by no more than 1e-8 / s. */
@@ -3750,6 +3869,32 @@ static void sinks__against_slow(Test *t) {
         }
         sinks_free(&s);
         sinks_free(&w);
+        lab_close(&b);
+    }
+}
+
+/* Block by block in the memory of one, every number measured has the bits that it has when all
+ * blocks are kept. */
+static void sinks__one_layer(Test *t) {
+    const Cover *v = covering(t);
+    for (int i = 0; i < v->n; i++) {
+        char flags[1024];
+        Lab b;
+        Sinks all, one;
+        Error e = {0};
+        pick_flags(&v->pick[i], flags, sizeof flags);
+        if (!lab_open(&b, t, 3, 12, flags)) return;
+        if (!measure(t, &b, &all, 0.3, 0.2, 0.1, i % 2)) return;
+        acts_free(&b.a);
+        if (acts_create(&b.a, &b.m, 3, 12, ACTS_ONE, &e)) { fact(t, false, "%s", e.text); return; }
+        if (!measure(t, &b, &one, 0.3, 0.2, 0.1, i % 2)) return;
+        for (idx k = 0; k < all.n_sums; k++)
+            within(t, one.sums[k], all.sums[k], 0, "number %td, %s", k, flags);
+        fact(t, one.massive == all.massive && one.median == all.median && one.loss == all.loss,
+             "largest %g and %g, loss %g and %g, %s", one.massive, all.massive, one.loss, all.loss,
+             flags);
+        sinks_free(&all);
+        sinks_free(&one);
         lab_close(&b);
     }
 }
@@ -5817,7 +5962,7 @@ static void evaluate__against_maps(Test *t) {
         steps_of(t, &r, 20);
         if (evaluate(&found, &r.m, &r.data, &r.s, N, T, &starts, &e) ||
             evaluate(&again, &r.m, &r.data, &r.s, N, T, &starts, &e) ||
-            acts_create(&a, &r.m, N, T, true, &e)) {
+            acts_create(&a, &r.m, N, T, ACTS_ALL, &e)) {
             fact(t, false, "%s", e.text);
             return;
         }
@@ -7025,7 +7170,7 @@ static void sink__dump(Test *t) {
     if (no_binary(t)) return;
     scratch_open();
     if (config_from_flags(&c, FLAGS, &e) || model_create(&m, &c, true, &e) ||
-        acts_create(&a, &m, B, T, true, &e))
+        acts_create(&a, &m, B, T, ACTS_ALL, &e))
         exit(1);
     for (int i = 0; i < B * (T + 1); i++) {
         int id = (int)rng_below(&rng, V), b = i / (T + 1), k = i % (T + 1);
@@ -7194,6 +7339,64 @@ static void sink__train_and_eval(Test *t) {
     scratch_close();
 }
 
+/* `sink generate` at temperature 0 against whole forwards made here, over the end of the context:
+ * the likeliest token each time, and when the context is full the first token stays while the
+ * oldest others go. */
+static void sink__generate(Test *t) {
+    enum { CONTEXT = 16, TOKENS = 30 };                      /* the first of SMALL_RUN */
+    Settings s;
+    Error e = {0};
+    Ran r;
+    Trainer back;
+    Bytes text = {0};
+    if (no_binary(t) || !tale_open(t, &s, "")) return;
+    if (!sink_does(t, "train --quiet --steps 4 --window 11 --sink-token --out " SCRATCH
+                      "/m.ckpt" SMALL_RUN, &r))
+        return;
+    ran_free(&r);
+    if (!sink_does(t, "generate " SCRATCH "/m.ckpt --temperature 0 --tokens 30 --prompt "
+                      "\"Ann told Bob a story\" --tokenizer " SCRATCH "/tale.tok", &r))
+        return;
+    if (checkpoint_load(SCRATCH "/m.ckpt", &back, false, &e) ||
+        tokenizer_load(SCRATCH "/tale.tok", &back.data.tokenizer, &e) ||
+        encoder_make(&back.data.encoder, &back.data.tokenizer, &e) ||
+        acts_create(&back.a, &back.m, 1, CONTEXT, ACTS_ONE, &e)) {
+        fact(t, false, "%s", e.text);
+        return;
+    }
+    Ids ids = {0};
+    const char *prompt = "Ann told Bob a story";
+    const int32_t start = TOKEN_END;
+    ids_add(&ids, &start, 1, &e);
+    tokenizer_encode(&back.data.encoder, (const unsigned char *)prompt, strlen(prompt), &ids, &e);
+    bytes_add(&text, prompt, strlen(prompt), &e);
+    int V = back.m.c.vocab, prompted = (int)ids.size;
+    real *y = calloc((size_t)V, sizeof(real));
+    if (!y) exit(1);
+    for (int i = 0; i < TOKENS; i++) {
+        int row[CONTEXT], n = (int)ids.size < CONTEXT ? (int)ids.size : CONTEXT;
+        for (int k = 0; k < n; k++) row[k] = ids.at[k ? (int)ids.size - n + k : 0];
+        model_forward(&back.m, &back.a, row, 1, n);
+        model_logits(&back.m, &back.a, back.a.nf + n * back.m.c.dim, 1, y);   /* x* is row 0 */
+        int32_t best = 0;
+        for (int v = 1; v < V; v++) if (y[v] > y[best]) best = v;
+        if (best == TOKEN_END) break;
+        ids_add(&ids, &best, 1, &e);
+        tokenizer_decode(&back.data.tokenizer, &best, 1, &text, &e);
+    }
+    bytes_add(&text, "\n", 2, &e);
+    fact(t, !e.status && r.out.size == text.size && !memcmp(r.out.at, text.at, text.size),
+         "%s and not %s", (const char *)r.out.at, (const char *)text.at);
+    fact(t, prompted < CONTEXT && ids.size > CONTEXT + 5, "%d tokens, %zu in the end", prompted,
+         ids.size);
+    free(y);
+    ids_free(&ids);
+    bytes_free(&text);
+    ran_free(&r);
+    trainer_free(&back);
+    scratch_close();
+}
+
 /* =================================================================================================
  * The list */
 
@@ -7252,6 +7455,8 @@ static const Entry TESTS[] = {
     {"model_forward__long", model_forward__long},
     {"model_forward__causal", model_forward__causal},
     {"model_forward__batches", model_forward__batches},
+    {"model_forward__one_layer", model_forward__one_layer},
+    {"model_extend__as_whole", model_extend__as_whole},
     {"model_forward__equal_states", model_forward__equal_states},
     {"model_forward__first_token", model_forward__first_token},
     {"gradients__every_pair", gradients__every_pair},
@@ -7287,6 +7492,7 @@ static const Entry TESTS[] = {
     {"sinks__entropy_and_mass", sinks__entropy_and_mass},
     {"norm_ratio__by_hand", norm_ratio__by_hand},
     {"sinks__against_slow", sinks__against_slow},
+    {"sinks__one_layer", sinks__one_layer},
     {"sinks__diverged", sinks__diverged},
     {"sinks__in_parts", sinks__in_parts},
 
@@ -7363,6 +7569,7 @@ static const Entry TESTS[] = {
     {"sink__tokenize", sink__tokenize},
     {"sink__dump", sink__dump},
     {"sink__train_and_eval", sink__train_and_eval},
+    {"sink__generate", sink__generate},
 };
 
 /* The line of a test, and under a FAIL what did not hold. */
