@@ -7053,11 +7053,10 @@ INLINE void tile(const int bytes, const int rows, const int cols, real *c, idx l
 
     /* One pointer walks down a, and rows are told apart by multiples of a.row, which all stay in
        registers. Two steps at once, p and i, would run GCC out of them. */
-    const real *at = a.at;
-    for (idx p = 0; p < k; p++, at += a.col, b += ldb)
+    for (idx p = 0; p < k; p++, a.at += a.col, b += ldb)
         for (idx i = 0; i < rows; i++)
             for (int v = 0; v < cols; v++)
-                lanes_axpy(bytes, sum + i * width + v * lanes, at[i * a.row], b + v * lanes);
+                lanes_axpy(bytes, sum + i * width + v * lanes, a.at[i * a.row], b + v * lanes);
 
     if (mr == rows && nr == width) {
         for (idx i = 0; i < rows; i++)
