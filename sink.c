@@ -1549,12 +1549,6 @@ static Strip strip_of(const Config *c, const Acts *a, idx N) {
     return s;
 }
 
-/* xt [D,N] from the head's rows x_n = x + n * stride: in k and v all key heads lie side by side. */
-static void transpose_head(real *xt, const real *x, idx stride, idx N, idx D) {
-    for (idx n = 0; n < N; n++)
-        for (idx d = 0; d < D; d++) xt[d * N + n] = x[n * stride + d];
-}
-
 /* Which keys a strip's rows i0 <= i < i1 see between them: [lo,hi). Row i0 sees farthest back, to
  * i0-w+1, row i1-1 farthest ahead, to itself; the prefix is rows first .. first+p-1. Keys between a
  * prefix and a window far behind it are in the span too, and masked. */
@@ -1714,7 +1708,7 @@ static void attention_forward(const Model *m, Acts *a, int l, int B, idx R) {
         idx b = task / K, kh = task % K;
         Strip s = strip_of(c, a, N);
         const real *k = a->layer[l].fk + (b * N * K + kh) * D;   /* [N,D] at stride K*D */
-        transpose_head(s.kt, k, (K * D), N, D);
+        transpose(s.kt, N, k, K * D, N, D);                      /* [D,N]: heads lie side by side */
         for (idx h = kh * group; h < (kh + 1) * group; h++) head_forward(m, a, l, b, h, &s);
     }
 }
@@ -1807,8 +1801,8 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
         idx b = task / K, kh = task % K;
         Strip s = strip_of(c, a, N);
         idx q0 = b * N * Qw, k0 = b * N * Kw + (kh * D);
-        transpose_head(s.kt, la->fk + k0, Kw, N, D);         /* for q k^T, the scores */
-        transpose_head(s.vt, la->v + k0, Kw, N, D);          /* for do v^T, which is da */
+        transpose(s.kt, N, la->fk + k0, Kw, N, D);           /* for q k^T, the scores */
+        transpose(s.vt, N, la->v + k0, Kw, N, D);            /* for do v^T, which is da */
         for (idx h = kh * group; h < (kh + 1) * group; h++) {
             idx bh = b * H + h, at = q0 + (h * D);
             HeadGrads p = {.q = la->fq + at,
@@ -6993,17 +6987,17 @@ INLINE void lanes_copy(const int bytes, real *c, const real *b) {
         *(Lanes16 *)c = *(const Lanes16 *)b;
 }
 
-/* to[p*width + j] = from[j*ld + p] for j, p < 4: rows 0 and 2, 1 and 3 are interleaved, then the
+/* to[p*ldt + j] = from[j*ld + p] for j, p < 4: rows 0 and 2, 1 and 3 are interleaved, then the
    results once more. */
-INLINE void transpose4(real *to, const int width, const real *from, idx ld) {
+INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
     const Four a = *(const Four *)from, b = *(const Four *)(from + ld);
     const Four c = *(const Four *)(from + 2 * ld), d = *(const Four *)(from + 3 * ld);
     const Four ac_low = LOW(a, c), ac_high = HIGH(a, c);
     const Four bd_low = LOW(b, d), bd_high = HIGH(b, d);
     *(Four *)to = LOW(ac_low, bd_low);
-    *(Four *)(to + width) = HIGH(ac_low, bd_low);
-    *(Four *)(to + 2 * width) = LOW(ac_high, bd_high);
-    *(Four *)(to + 3 * width) = HIGH(ac_high, bd_high);
+    *(Four *)(to + ldt) = HIGH(ac_low, bd_low);
+    *(Four *)(to + 2 * ldt) = LOW(ac_high, bd_high);
+    *(Four *)(to + 3 * ldt) = HIGH(ac_high, bd_high);
 }
 #else
 #define INLINE static inline
@@ -7015,11 +7009,32 @@ INLINE void lanes_copy(const int bytes, real *c, const real *b) {
     memcpy(c, b, (size_t)bytes);
 }
 
-INLINE void transpose4(real *to, const int width, const real *from, idx ld) {
+INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
     for (idx p = 0; p < 4; p++)
-        for (idx j = 0; j < 4; j++) to[p * width + (int)j] = from[j * ld + p];
+        for (idx j = 0; j < 4; j++) to[p * ldt + j] = from[j * ld + p];
 }
 #endif
+
+/* to [n,m] = from [m,n] transposed, rows ldt and ld apart: 16 by 4 at a time, so that a line of `to`
+   is written as a whole. */
+INLINE void transpose_inline(real *to, idx ldt, const real *from, idx ld, idx m, idx n) {
+    enum { BLOCK = 16 };
+    const idx n4 = n - n % 4;
+    for (idx i = 0; i < m; i += BLOCK) {
+        const idx last = m - i < BLOCK ? m : i + BLOCK, last4 = last - (last - i) % 4;
+        for (idx j = 0; j < n4; j += 4) {
+            for (idx q = i; q < last4; q += 4) transpose4(to + j * ldt + q, ldt, from + q * ld + j, ld);
+            for (idx q = last4; q < last; q++)
+                for (idx p = j; p < j + 4; p++) to[p * ldt + q] = from[q * ld + p];
+        }
+        for (idx q = i; q < last; q++)
+            for (idx p = n4; p < n; p++) to[p * ldt + q] = from[q * ld + p];
+    }
+}
+
+void transpose(real *to, idx ldt, const real *from, idx ld, idx m, idx n) {
+    transpose_inline(to, ldt, from, ld, m, n);
+}
 
 /* --- 14.2  The product ----------------------------------------------------------------------- */
 
@@ -7094,17 +7109,13 @@ INLINE void pack(real *to, const int width, Matrix b, idx n, idx k) {
             memcpy(to + j * k + p * width, b.at + p * b.row + j, row_bytes);
 
     for (idx j = copied; j < n; j += width) {
-        const real *from = b.at + j * b.col;
-        real *panel = to + j * k;
         const idx nr = n - j < width ? n - j : width;
-        const idx wide4 = b.row == 1 ? nr - nr % 4 : 0, deep4 = b.row == 1 ? k - k % 4 : 0;
-        if (nr < width) memset(panel, 0, row_bytes * (size_t)k);
-        for (idx q = 0; q < wide4; q += 4)
-            for (idx p = 0; p < deep4; p += 4)
-                transpose4(panel + p * width + q, width, from + q * b.col + p, b.col);
-        for (idx p = 0; p < k; p++)
-            for (idx q = p < deep4 ? wide4 : 0; q < nr; q++)
-                panel[p * width + q] = from[p * b.row + q * b.col];
+        if (nr < width) memset(to + j * k, 0, row_bytes * (size_t)k);
+        if (b.row == 1) transpose_inline(to + j * k, width, b.at + j * b.col, b.col, nr, k);
+        else
+            for (idx p = 0; p < k; p++)
+                for (idx q = 0; q < nr; q++)
+                    to[j * k + p * width + q] = b.at[p * b.row + (j + q) * b.col];
     }
 }
 
@@ -7498,6 +7509,19 @@ int workers(void) {
     return omp_get_max_threads();
 #else
     return 1;
+#endif
+}
+
+/* Where threads wait for each other, GCC's OpenMP spins 300,000 turns before it sleeps. If another
+ * program keeps a core busy, two threads may share the other one, and each wait then lasts as long
+ * as it spins: a step of 10 ms took a second. With 1000 turns it took 33 ms, and nothing more on a
+ * free machine. The setting is read before main begins, so the program starts itself once again. */
+void calm_threads(char **argv) {
+#if defined(_OPENMP) && defined(__linux__)
+    if (!getenv("GOMP_SPINCOUNT") && !getenv("OMP_WAIT_POLICY") && !setenv("GOMP_SPINCOUNT", "1000", 0))
+        execv("/proc/self/exe", argv);       /* returns only where that cannot be; then as it was */
+#else
+    (void)argv;
 #endif
 }
 
@@ -8496,5 +8520,8 @@ int sink_main(int argc, char **argv) {
 }
 
 #ifndef SINK_NO_MAIN
-int main(int argc, char **argv) { return sink_main(argc, argv); }
+int main(int argc, char **argv) {
+    calm_threads(argv);
+    return sink_main(argc, argv);
+}
 #endif

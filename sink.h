@@ -636,6 +636,9 @@ void matmul(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add)
    stack, as matmul does on every thread. */
 void matmul_here(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add);
 
+/* to [n,m] = from [m,n] transposed; rows begin ldt and ld elements apart. */
+void transpose(real *to, idx ldt, const real *from, idx ld, idx m, idx n);
+
 /* matmul at a chosen instruction set; one above isa_best() is lowered to it. */
 void matmul_at(Isa isa, real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add);
 
@@ -681,6 +684,7 @@ bool is_terminal(FILE *f);
 int  make_folder(const char *path);      /* 0, or errno says why not */
 int  worker(void);                       /* this thread's number, from 0 */
 int  workers(void);                      /* how many threads a parallel loop uses */
+void calm_threads(char **argv);          /* first thing in main: OpenMP's threads wait shortly */
 int  set_workers(int n);                 /* 0: all there are; 1 when n are not to be had */
 
 /* keeps the first error; returns its status */
