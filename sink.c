@@ -2370,6 +2370,7 @@ int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
     a->loss_row = grab((idx)B * T, sizeof(double), e);
     if (!e->status) {                                        /* first walk: how much */
         place_all(&m->c, a, &at, what);
+        a->size = at.used;
         a->arena = at.base = grab(at.used, sizeof(real), e);
         at.used = 0;
     }
@@ -2564,26 +2565,28 @@ double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bool with
  * test_sink.c: optimizer_step__*.
  */
 
-/* One step of w [n] by its gradient g [n]; the moments m, v [n] are updated too, and not touched by
+/* One step of w [n] by shrink times its gradient g [n]; the moments m, v [n] are updated too, and not touched by
  * SGD. CHUNK at a time, so that the square roots (vec_sqrt) need no array of length n. */
 void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m, real *v) {
     /* what is the same for all n: the decay, lr / (1 - b1^t) and 1 / sqrt(1 - b2^t), since
      * sqrt(v^) = sqrt(v) / sqrt(1 - b2^t) */
     real keep = (real)(1 - s->lr * s->wd), b1 = (real)s->beta1, b2 = (real)s->beta2,
-         eps = (real)s->eps;
+         eps = (real)s->eps, shrink = (real)s->shrink;
     real step = (real)(s->lr / (1 - pow(s->beta1, (double)s->t)));
     real per_root = (real)(1 / sqrt(1 - pow(s->beta2, (double)s->t))), lr = (real)s->lr;
     PARALLEL
     for (idx from = 0; from < n; from += CHUNK) {
         idx to = n - from < CHUNK ? n : from + CHUNK;
+        real grad[CHUNK], root[CHUNK];                       /* the clipped g; sqrt(v) */
+        for (idx j = from; j < to; j++) grad[j - from] = shrink * g[j];
         for (idx j = from; j < to; j++) w[j] *= keep;        /* both optimisers */
         if (s->optimizer == OPTIMIZER_SGD) {
-            for (idx j = from; j < to; j++) w[j] -= lr * g[j];
+            for (idx j = from; j < to; j++) w[j] -= lr * grad[j - from];
             continue;
         }
-        real root[CHUNK];                                    /* sqrt(v) */
-        for (idx j = from; j < to; j++) m[j] = b1 * m[j] + (1 - b1) * g[j];
-        for (idx j = from; j < to; j++) v[j] = b2 * v[j] + (1 - b2) * g[j] * g[j];
+        for (idx j = from; j < to; j++) m[j] = b1 * m[j] + (1 - b1) * grad[j - from];
+        for (idx j = from; j < to; j++)
+            v[j] = b2 * v[j] + (1 - b2) * grad[j - from] * grad[j - from];
         vec_sqrt(to - from, root, v + from);
         for (idx j = from; j < to; j++) w[j] -= step * m[j] / (root[j - from] * per_root + eps);
     }
@@ -4137,7 +4140,7 @@ static double twin_step(const Twin *w, Toy *y, real *moments, long t, bool scale
     for (int i = 0; i < m->n_tensors; i++) {
         const Tensor *x = &m->tensor[i];
         double a = scaled && named(x, w->tensor) ? w->alpha : 1;
-        Step s = {.optimizer = w->optimizer, .beta1 = 0.9, .beta2 = 0.95, .t = t,
+        Step s = {.optimizer = w->optimizer, .beta1 = 0.9, .beta2 = 0.95, .t = t, .shrink = 1,
                   .lr = 0.02 * pow(a, w->lr), .eps = 0.01 * pow(a, w->eps),
                   .wd = 0.1 * pow(a, w->wd)};
         real *first = moments + x->at, *second = first + m->count;
@@ -6213,6 +6216,25 @@ static int diverged(const Trainer *t, const Tensor *bad, Error *e) {
                 t->step, layer);
 }
 
+/* The optimiser on every tensor, from gradients times `shrink`. */
+static void trainer_update(Trainer *t, double shrink) {
+    const Train *p = &t->s.train;
+    t->lr = schedule_lr(p->schedule, p->lr, p->min_lr, p->warmup, p->steps, (int)t->step);
+    for (int i = 0; i < t->m.n_tensors; i++) {
+        const Tensor *x = &t->m.tensor[i];
+        Step s = {.optimizer = p->optimizer,
+                  .lr = t->lr,
+                  .beta1 = p->beta1,
+                  .beta2 = p->beta2,
+                  .eps = p->adam_eps,
+                  .wd = p->decay == DECAY_ALL || x->matrix ? p->wd : 0,
+                  .t = t->step + 1,
+                  .shrink = shrink};
+        optimizer_step(&s, x->count, t->m.params + x->at, t->m.grads + x->at, t->m1 + x->at,
+                       t->m2 + x->at);
+    }
+}
+
 /* One step: forward, backward (several times when accumulating), clip, update. */
 int trainer_step(Trainer *t, Error *e) {
     const Train *p = &t->s.train;
@@ -6231,24 +6253,7 @@ int trainer_step(Trainer *t, Error *e) {
     }
     t->norm = gradient_norm(&t->m, &bad);
     if (bad) return diverged(t, bad, e);
-    real shrink = (real)(p->clip > 0 && t->norm > p->clip ? p->clip / (t->norm + 1e-6) : 1);
-    if (shrink < 1) {
-        PARALLEL
-        for (idx i = 0; i < t->m.count; i++) t->m.grads[i] *= shrink;
-    }
-    t->lr = schedule_lr(p->schedule, p->lr, p->min_lr, p->warmup, p->steps, (int)t->step);
-    for (int i = 0; i < t->m.n_tensors; i++) {
-        const Tensor *x = &t->m.tensor[i];
-        Step s = {.optimizer = p->optimizer,
-                  .lr = t->lr,
-                  .beta1 = p->beta1,
-                  .beta2 = p->beta2,
-                  .eps = p->adam_eps,
-                  .wd = p->decay == DECAY_ALL || x->matrix ? p->wd : 0,
-                  .t = t->step + 1};
-        optimizer_step(&s, x->count, t->m.params + x->at, t->m.grads + x->at, t->m1 + x->at,
-                       t->m2 + x->at);
-    }
+    trainer_update(t, p->clip > 0 && t->norm > p->clip ? p->clip / (t->norm + 1e-6) : 1);
     t->step++;
     return 0;
 }
@@ -8334,8 +8339,59 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
     return e->status;
 }
 
-/* bench gemm: the product against the peak of fused multiply-adds, measured just before. */
+/* -------------------------------------------------------------------------------------------------
+ * Benches. Every figure is a ratio to a rate that the same run measures, since machines differ and
+ * other programs share them: the peak of fused multiply-adds where arithmetic counts, a copy where
+ * memory does. The peak is the larger of one taken before and one after, a time the median of many.
+ */
+static const char *const ISA_NAMES[] = {"base", "avx2", "avx512"};
+
+/* Sorts t [n], n odd, and returns the one in the middle. */
+static double median(double *t, int n) {
+    for (int i = 1; i < n; i++)
+        for (int j = i; j > 0 && t[j] < t[j - 1]; j--) {
+            double swap = t[j];
+            t[j] = t[j - 1];
+            t[j - 1] = swap;
+        }
+    return t[n / 2];
+}
+
+/* The clock in GHz, from a chain of shifts and exclusive ors, each of which takes one cycle and
+ * waits for the one before it. */
+static double clock_rate(void) {
+    enum { TURNS = 1 << 20, TRIES = 15 };
+    double best = 0;
+    for (int try = 0; try < TRIES; try++) {
+        double from = seconds();
+        uint64_t x = (uint64_t)(from * 1e9) | 1;
+        for (int i = 0; i < TURNS; i++) x ^= x >> 7;
+        double rate = x ? 2 * TURNS / (seconds() - from) * 1e-9 : 0;
+        if (rate > best) best = rate;
+    }
+    return best;
+}
+
+/* GB/s of a copy of 256 MiB, its reading and its writing both counted; 0 without the memory. */
+static double copy_rate(void) {
+    enum { SIZE = 1 << 25, TRIES = 5 };
+    Error e = {0};
+    real *x = grab(2 * SIZE, sizeof(real), &e), best = 0;
+    for (int try = 0; x && try < TRIES; try++) {
+        double from = seconds();
+        PARALLEL
+        for (idx i = 0; i < SIZE; i += CHUNK) copy(x + SIZE + i, x + i, CHUNK);
+        real rate = (real)(2 * sizeof(real) * SIZE / (seconds() - from) * 1e-9);
+        if (rate > best) best = rate;
+    }
+    free(x);
+    return (double)best;
+}
+
+/* bench gemm: c [m,n] = a [m,k] b [k,n] in the three ways that training multiplies: both factors by
+ * rows; b by columns; a by columns, added to c. Operations a cycle are those of one thread. */
 static int bench_gemm(const Settings *s, Error *e) {
+    enum { ROUNDS = 15 };
     int m = s->gemm_m, n = s->gemm_n, k = s->gemm_k;
     Isa isa = s->isa == 0 ? isa_best() : (Isa)(s->isa - 1);
     if (isa > isa_best())
@@ -8343,75 +8399,247 @@ static int bench_gemm(const Settings *s, Error *e) {
     real *a = grab((idx)m * k, sizeof(real), e), *b = grab((idx)k * n, sizeof(real), e),
          *c = grab((idx)m * n, sizeof(real), e);
     if (!e->status) {
+        const struct { const char *name; Matrix a, b; bool add; } ways[] = {
+            {"xW", rows_of(a, k), rows_of(b, n), false},
+            {"dyW^T", rows_of(a, k), transpose_of(b, k), false},
+            {"x^Tdy", transpose_of(a, m), rows_of(b, n), true}};
+        enum { WAYS = sizeof ways / sizeof *ways };
+        double flop = 2.0 * m * n * k, took[WAYS][ROUNDS], peak = fma_peak(isa, workers());
+        int repeats = 1 + (int)(2e7 / flop);
         Rng rng = {1};
         for (idx i = 0; i < (idx)m * k; i++) a[i] = (real)(rng_uniform(&rng) - 0.5);
         for (idx i = 0; i < (idx)k * n; i++) b[i] = (real)(rng_uniform(&rng) - 0.5);
-        double peak = fma_peak(isa, workers()), best = 1e30, flop = 2.0 * m * n * k,
-               start = seconds();
-        for (int i = 0; i < 5 || (seconds() - start < 0.5 && i < 100000); i++) {
-            double from = seconds();
-            matmul_at(isa, c, n, rows_of(a, k), rows_of(b, n), m, n, k, false);
-            double took = seconds() - from;
-            if (took < best) best = took;
+        for (int r = -1; r < ROUNDS; r++)
+            for (int w = 0; w < WAYS; w++) {
+                double from = seconds();
+                for (int i = 0; i < repeats; i++)
+                    matmul_at(isa, c, n, ways[w].a, ways[w].b, m, n, k, ways[w].add);
+                if (r >= 0) took[w][r] = (seconds() - from) / repeats;
+            }
+        double after = fma_peak(isa, workers()), clock = clock_rate() * workers();
+        if (after > peak) peak = after;
+        for (int w = 0; w < WAYS; w++) {
+            double rate = flop / median(took[w], ROUNDS) * 1e-9;
+            printf("gflops=%.1f peak=%.1f ratio=%.3f m=%d n=%d k=%d way=%s isa=%s threads=%d "
+                   "fused=%d a_cycle=%.1f peak_a_cycle=%.1f\n",
+                   rate, peak, rate / peak, m, n, k, ways[w].name, ISA_NAMES[isa], workers(),
+                   fma_fuses(isa), rate / clock, peak / clock);
         }
-        printf("gflops=%.1f peak=%.1f ratio=%.3f m=%d n=%d k=%d isa=%s threads=%d fused=%d\n",
-               flop / best / 1e9, peak, flop / best / 1e9 / peak, m, n, k,
-               (const char *[]){"base", "avx2", "avx512"}[isa], workers(), fma_fuses(isa));
     }
     free(a); free(b); free(c);
     return e->status;
 }
 
-/* Useful operations of a training step: 6 for each weight of a matrix and token, and the two
- * products of attention over what is visible, forward and twice that backward. */
-static double step_flops(const Model *m, int B, int T) {
-    double weights = 0, seen = 0;
+/* Multiply-adds count as two. Useful ones: what a mask hides, and scores made again, do not count.
+ * Of attention, forward: 2 products of D for each visible pair. */
+static double attention_flops(const Config *c, int B, int T) {
+    double seen = 0;
+    idx N = config_rows(c, T);
+    for (int l = 0; l < c->layers; l++)
+        for (idx i = 0; i < N; i++) {
+            idx w = config_window(c, l);
+            seen += (double)(w && w < i + 1 ? w : i + 1);
+        }
+    return 4 * seen * B * c->heads * c->head_dim;
+}
+
+/* Of all matrices forward, a token: 2 for each weight. */
+static double matrix_flops(const Model *m) {
+    double weights = m->c.tied ? (double)m->c.vocab * m->c.embed_dim : 0;
     for (int i = 0; i < m->n_tensors; i++)
         if (m->tensor[i].rank == 2 && m->tensor[i].matrix && strcmp(m->tensor[i].name, "wte") &&
             strcmp(m->tensor[i].name, "wpe"))
             weights += (double)m->tensor[i].count;
-    if (m->c.tied) weights += (double)m->c.vocab * m->c.embed_dim;
-    int N = config_rows(&m->c, T);
-    for (int l = 0; l < m->c.layers; l++)
-        for (int i = 0; i < N; i++) {
-            int w = config_window(&m->c, l);
-            seen += w && w < i + 1 ? w : i + 1;
-        }
-    return 6 * weights * B * T + 12 * seen * B * m->c.heads * m->c.head_dim;
+    return 2 * weights;
 }
 
+/* Of a step: a matrix costs its backward twice its forward, and so do attention's two products. */
+static double step_flops(const Model *m, int B, int T) {
+    return 3 * (matrix_flops(m) * B * config_rows(&m->c, T) + attention_flops(&m->c, B, T));
+}
+
+/* bench step: whole training steps. */
 static int bench_step(Settings *s, Error *e) {
-    Trainer t;
     enum { COUNT = 15 };
+    Trainer t;
     if (trainer_create(&t, s, e)) return e->status;
-    double took[COUNT],
-        peak = fma_peak(isa_best(), workers()),
-        flop = step_flops(&t.m, s->train.batch, s->model.context) * s->train.accumulate;
+    double took[COUNT], peak = fma_peak(isa_best(), workers());
+    double flop = step_flops(&t.m, s->train.batch, s->model.context) * s->train.accumulate,
+           tokens = (double)s->train.batch * s->train.accumulate * s->model.context;
     for (int i = -3; i < COUNT && !e->status; i++) {
         double from = seconds();
         trainer_step(&t, e);
         if (i >= 0) took[i] = seconds() - from;
     }
-    for (int i = 1; i < COUNT; i++)
-        for (int j = i; j > 0 && took[j] < took[j - 1]; j--) {
-            double swap = took[j];
-            took[j] = took[j - 1];
-            took[j - 1] = swap;
-        }
-    double median = took[COUNT / 2],
-           tokens = (double)s->train.batch * s->train.accumulate * s->model.context;
+    double after = fma_peak(isa_best(), workers()), each = e->status ? 1 : median(took, COUNT);
+    if (after > peak) peak = after;
     if (!e->status)
         printf("step_ms=%.2f tok_per_s=%.0f gflops=%.1f ratio=%.3f peak=%.1f threads=%d\n",
-               1e3 * median, tokens / median, flop / median / 1e9, flop / median / 1e9 / peak, peak,
+               1e3 * each, tokens / each, flop / each / 1e9, flop / each / 1e9 / peak, peak,
                workers());
     trainer_free(&t);
+    return e->status;
+}
+
+/* The parts of a step, in its order. A part is run alone, on the arrays that a step has left. */
+typedef enum Part {
+    PART_BATCH, PART_ZERO, PART_EMBED, PART_NORM, PART_LINEAR, PART_ROTATE, PART_ATTENTION,
+    PART_FFN, PART_LOSS, PART_FFN_BACK, PART_ATTENTION_BACK, PART_LINEAR_BACK, PART_NORM_BACK,
+    PART_EMBED_BACK, PART_CLIP, PART_STEP, PARTS_OF_STEP
+} Part;
+
+static const char *const PART_NAMES[] = {
+    "batch", "zero gradients", "embed", "norms", "q, k, v, o", "rotary", "attention", "ffn",
+    "logits and loss, both ways", "ffn, backward", "attention, backward", "q, k, v, o, backward",
+    "norms, backward", "embed, backward", "gradient norm", "AdamW"};
+
+static void run_part(Trainer *t, Part part, Error *e) {
+    const Config *c = &t->m.c;
+    Acts *a = &t->a;
+    Model *m = &t->m;
+    int B = t->s.train.batch, T = t->s.model.context, *targets = t->ids + (idx)B * T;
+    idx N = config_rows(c, T), rows = B * N, C = c->dim, Q = c->heads * c->head_dim;
+    idx K = c->kv_heads * c->head_dim, O = c->combine == COMBINE_ADD ? c->head_dim : Q;
+    const Tensor *bad;
+    for (int l = 0; l < c->layers; l++) {
+        LayerActs *la = &a->layer[l];
+        const Layer *w = &m->w.layer[l];
+        Layer *d = &m->d.layer[l];
+        if (part == PART_NORM) {
+            norm_forward(c, la->n1, la->n1stat, la->x, w->norm1, w->norm1b, rows);
+            norm_forward(c, la->n2, la->n2stat, la->s1, w->norm2, w->norm2b, rows);
+        } else if (part == PART_NORM_BACK) {
+            norm_backward(c, a->dx, d->norm1, d->norm1b, a->dn, la->x, la->n1stat, w->norm1, rows);
+            norm_backward(c, a->dx, d->norm2, d->norm2b, a->dn, la->s1, la->n2stat, w->norm2, rows);
+        } else if (part == PART_LINEAR) {
+            linear_forward(la->q, la->n1, w->wq, w->bq, rows, C, Q);
+            linear_forward(la->k, la->n1, w->wk, w->bk, rows, C, K);
+            linear_forward(la->v, la->n1, w->wv, w->bv, rows, C, K);
+            linear_forward(la->s1, la->o, w->wo, w->bo, rows, O, C);
+        } else if (part == PART_LINEAR_BACK) {
+            linear_backward(a->dosum, false, d->wo, d->bo, a->dh, la->o, w->wo, rows, O, C);
+            linear_backward(a->dn, true, d->wq, d->bq, a->dq, la->n1, w->wq, rows, C, Q);
+            linear_backward(a->dn, true, d->wk, d->bk, a->dk, la->n1, w->wk, rows, C, K);
+            linear_backward(a->dn, true, d->wv, d->bv, a->dv, la->n1, w->wv, rows, C, K);
+        } else if (part == PART_ROTATE && c->pos == POS_ROTARY) {
+            rotate(c, a, la->q, rows, N, c->heads, 1);
+            rotate(c, a, la->k, rows, N, c->kv_heads, 1);
+            rotate(c, a, la->q, rows, N, c->heads, -1);      /* as the backward does */
+            rotate(c, a, la->k, rows, N, c->kv_heads, -1);
+        } else if (part == PART_ATTENTION) attention_forward(m, a, l, B, N);
+        else if (part == PART_ATTENTION_BACK) attention_backward(m, a, l, B, N);
+        else if (part == PART_FFN) ffn_forward(c, w, la, la->s2, la->n2, rows);
+        else if (part == PART_FFN_BACK) ffn_backward(c, w, d, la, a, a->dn, a->dh, la->n2, rows);
+    }
+    if (part == PART_BATCH) data_batch(&t->data, &t->s.data, B, T, t->ids, targets, e);
+    if (part == PART_ZERO) model_zero_grads(m);
+    if (part == PART_EMBED) embed_forward(m, a, t->ids, B, T, a->h0);
+    if (part == PART_LOSS) model_loss(m, a, targets, B, T, true, 1);
+    if (part == PART_EMBED_BACK) embed_backward(m, a, t->ids, B, T, a->dh);
+    if (part == PART_CLIP) gradient_norm(m, &bad);
+    if (part == PART_STEP) trainer_update(t, 1);
+}
+
+/* bench ops: where a step's time goes. For a part that multiplies, its rate as a ratio to the peak;
+ * for one that moves numbers from array to array, GB/s, counting every array once for reading and
+ * once for writing, as a ratio to a copy (above 1 where they fit a cache). What the parts do not
+ * cover is sums of the residual stream, kernels phi and the like. */
+static int bench_ops(Settings *s, Error *e) {
+    enum { COUNT = 7 };
+    Trainer t;
+    if (trainer_create(&t, s, e)) return e->status;
+    const Config *c = &t.m.c;
+    int B = s->train.batch, T = s->model.context;
+    double rows = (double)B * config_rows(c, T), C = c->dim, L = c->layers, V = c->vocab;
+    double Q = c->heads * c->head_dim, K = c->kv_heads * c->head_dim, P = (double)t.m.count;
+    double linear = 2 * rows * L * C * (Q + 2 * K + (c->combine == COMBINE_ADD ? c->head_dim : Q)),
+           ffn = 2 * rows * L * C * c->ffn * (config_gated(c) ? 3 : 2),
+           attention = attention_flops(c, B, T), logits = 2 * rows * V * c->embed_dim;
+    double flop[PARTS_OF_STEP] = {
+        [PART_LINEAR] = linear,       [PART_LINEAR_BACK] = 2 * linear,
+        [PART_FFN] = ffn,             [PART_FFN_BACK] = 2 * ffn,
+        [PART_ATTENTION] = attention, [PART_ATTENTION_BACK] = 2 * attention,
+        [PART_LOSS] = 3 * logits};
+    double numbers[PARTS_OF_STEP] = {
+        [PART_ZERO] = P,               [PART_EMBED] = 2 * rows * C,
+        [PART_NORM] = 4 * L * rows * C, [PART_NORM_BACK] = 8 * L * rows * C,
+        [PART_ROTATE] = 4 * L * rows * (Q + K),
+        [PART_EMBED_BACK] = 3 * rows * C, [PART_CLIP] = P, [PART_STEP] = 7 * P};
+    double took[PARTS_OF_STEP + 1][COUNT], peak = fma_peak(isa_best(), workers()), sum = 0;
+    double memory = copy_rate();
+    for (int i = -1; i < COUNT && !e->status; i++)           /* part by part, round by round */
+        for (int part = -1; part < PARTS_OF_STEP && !e->status; part++) {
+            double from = seconds();
+            if (part < 0) trainer_step(&t, e);
+            else run_part(&t, (Part)part, e);
+            if (i >= 0) took[part + 1][i] = seconds() - from;
+        }
+    double after = fma_peak(isa_best(), workers());
+    if (after > peak) peak = after;
+    if (!e->status) {
+        double step = median(took[0], COUNT);
+        printf("%d thread%s; peak %.1f GFLOP/s, copy %.1f GB/s; a step is %.0f tokens\n\n", workers(),
+               workers() > 1 ? "s" : "", peak, memory, (double)B * T);
+        printf("%-28s %9s %7s   %s\n", "part of a step", "ms", "share", "rate, and its ratio");
+        for (int part = 0; part < PARTS_OF_STEP; part++) {
+            double each = median(took[part + 1], COUNT), gflop = flop[part] / each * 1e-9,
+                   gb = numbers[part] * sizeof(real) / each * 1e-9;
+            sum += each;
+            printf("%-28s %9.3f %6.1f%%", PART_NAMES[part], 1e3 * each, 100 * each / step);
+            if (flop[part] > 0) printf(" %8.1f GFLOP/s %6.3f of the peak", gflop, gflop / peak);
+            else if (numbers[part] > 0) printf(" %8.1f GB/s    %6.3f of a copy", gb, gb / memory);
+            putchar('\n');
+        }
+        printf("%-28s %9.3f %6.1f%%\n", "the rest", 1e3 * (step - sum), 100 * (1 - sum / step));
+        double all = step_flops(&t.m, B, T) / step * 1e-9;
+        printf("%-28s %9.3f %6.1f%% %8.1f GFLOP/s %6.3f of the peak\n", "whole step", 1e3 * step,
+               100.0, all, all / peak);
+    }
+    trainer_free(&t);
+    return e->status;
+}
+
+/* bench length: time and memory of a step by its length, T = 128, 256, .. up to --context, with one
+ * sequence a step. A token's time outside attention should not depend on T, its time in attention
+ * be proportional to T, and so should all memory but the parameters'. */
+static int bench_length(Settings *s, Error *e) {
+    enum { COUNT = 3 };
+    int longest = s->model.context;
+    s->train.batch = s->train.accumulate = 1;
+    printf("%7s %10s %21s %21s %11s %9s\n", "T", "ms a step", "us a token in attn", "us a token elsewhere",
+           "activations", "in all");
+    for (int T = 128; T <= longest && !e->status; T *= 2) {
+        Trainer t;
+        double step[COUNT], attn[COUNT];
+        s->model.context = T;
+        if (trainer_create(&t, s, e)) break;
+        for (int i = -1; i < COUNT && !e->status; i++) {
+            double from = seconds(), half;
+            trainer_step(&t, e);
+            half = seconds();
+            run_part(&t, PART_ATTENTION, e);
+            run_part(&t, PART_ATTENTION_BACK, e);
+            if (i >= 0) {
+                step[i] = half - from;
+                attn[i] = seconds() - half;
+            }
+        }
+        double whole = median(step, COUNT), in = median(attn, COUNT), mb = sizeof(real) * 1e-6;
+        printf("%7d %10.1f %21.2f %21.2f %8.1f MB %6.0f MB\n", T, 1e3 * whole, 1e6 * in / T,
+               1e6 * (whole - in) / T, mb * (double)t.a.size,
+               mb * ((double)t.a.size + 4 * (double)t.m.count));
+        fflush(stdout);
+        trainer_free(&t);
+    }
     return e->status;
 }
 
 static int verb_bench(Settings *s, const char **words, int n, Error *e) {
     if (n == 1 && !strcmp(words[0], "gemm")) return bench_gemm(s, e);
     if (n == 1 && !strcmp(words[0], "step")) return bench_step(s, e);
-    return fail(e, 2, "bench: expected gemm or step. Try: sink bench gemm --m 768 --n 768 --k 768");
+    if (n == 1 && !strcmp(words[0], "ops")) return bench_ops(s, e);
+    if (n == 1 && !strcmp(words[0], "length")) return bench_length(s, e);
+    return fail(e, 2, "bench: expected gemm, step, ops or length. Try: sink bench ops");
 }
 
 static int verb_help(Settings *s, const char **words, int n, Error *e) {
@@ -8463,7 +8691,7 @@ static const Verb VERBS[] = {
      "text from a model", verb_generate},
     {"dump",     "[MODEL]",        "mtio",
      "every tensor of one forward and backward, for NumPy", verb_dump},
-    {"bench",    "gemm|step",      "bmtdo",
+    {"bench",    "gemm|step|ops|length", "bmtdo",
      "speed, as a ratio to the machine's measured peak", verb_bench},
     {"help",     "[VERB]",         "",
      "this page; a verb's flags", verb_help},

@@ -243,6 +243,7 @@ typedef struct Acts {
     real *outp, *doutp;          /* [SLICE,E] when E differs from C */
     double *loss_row;            /* [B,T] -log p of each target; -1 where no target is scored */
     int threads;                 /* how many pieces strip has */
+    idx size;                    /* numbers in the arena */
     void *arena;
 } Acts;
 
@@ -293,6 +294,7 @@ typedef struct Step {            /* one step of the optimiser */
     int optimizer;               /* OPTIMIZER_* */
     double lr, beta1, beta2, eps, wd;
     long t;                      /* counts from 1: the moments' bias correction */
+    double shrink;               /* what clipping leaves of the gradient: 1, or less */
 } Step;
 void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m, real *v);
 /* step from 0 */

@@ -2980,7 +2980,7 @@ static void gradients__frozen_dims(Test *t) {
         const Tensor *x = model_tensor(&b.m, "l1.kstar");
         real *w = b.m.params + x->at, *g = b.m.grads + x->at, moment[64] = {0}, second[64] = {0};
         for (int step = 1; step <= 3; step++) {
-            Step s = {OPTIMIZER_ADAMW, 0.01, 0.9, 0.95, 1e-8, 0.1, step};
+            Step s = {OPTIMIZER_ADAMW, 0.01, 0.9, 0.95, 1e-8, 0.1, step, 1};
             model_zero_grads(&b.m);
             lab_backward(&b, 1);
             for (idx i = 0; i < x->count; i++)
@@ -3005,7 +3005,7 @@ static double train(Lab *b, int threads, int n) {
     set_workers(threads);
     model_init(&b->m, INIT_TORCH, 21);
     for (int step = 1; step <= n; step++) {
-        Step s = {OPTIMIZER_ADAMW, 0.01, 0.9, 0.95, 1e-8, 0.1, step};
+        Step s = {OPTIMIZER_ADAMW, 0.01, 0.9, 0.95, 1e-8, 0.1, step, 1};
         model_zero_grads(&b->m);
         loss = lab_backward(b, 1);
         real clip = (real)fmin(1, 1 / gradient_norm(&b->m, &bad));
@@ -3095,7 +3095,8 @@ static void scale__is_a_learning_rate(Test *t) {
                               0.95,
                               0.01 * (own ? ROWS[r].eps : 1),
                               0.1 * (own ? ROWS[r].wd : 1),
-                              step};
+                              step,
+                              1};
                     real *first = moments + 2 * x * a.m.count + w->at;
                     optimizer_step(&s, w->count, both[x]->m.params + w->at,
                                    both[x]->m.grads + w->at, first, first + a.m.count);
@@ -3246,7 +3247,7 @@ static void model_loss__extremes(Test *t) {
 /* AdamW by hand: from m = v = 0 the first step goes lr g / (|g| + eps) whatever the betas; the
  * decay acts before it; SGD is the same decay and lr g. */
 static void optimizer_step__by_hand(Test *t) {
-    Step s = {OPTIMIZER_ADAMW, 0.1, 0.9, 0.99, 1e-8, 0.5, 1};
+    Step s = {OPTIMIZER_ADAMW, 0.1, 0.9, 0.99, 1e-8, 0.5, 1, 1};
     real w[] = {2, -4, 1}, g[] = {3, -0.25, 0}, m[3] = {0}, v[3] = {0};
     optimizer_step(&s, 3, w, g, m, v);
     within(t, (double)w[0], 2 * 0.95 - 0.3 / (3 + 1e-8), 8 * REAL_EPS, "w under g = 3");
@@ -3258,7 +3259,7 @@ static void optimizer_step__by_hand(Test *t) {
     optimizer_step(&s, 3, w, g, m, v); /* g unchanged: m^ = g and v^ = g^2 again */
     within(t, (double)w[0], (1.9 - 0.3 / (3 + 1e-8)) * 0.95 - 0.3 / (3 + 1e-8), 8 * REAL_EPS,
            "w after two steps");
-    s = (Step){.optimizer = OPTIMIZER_SGD, .lr = 0.1, .wd = 0.5, .t = 1};
+    s = (Step){.optimizer = OPTIMIZER_SGD, .lr = 0.1, .wd = 0.5, .t = 1, .shrink = 1};
     real x[] = {2, -4}, before[2];
     copy(before, m, 2);
     optimizer_step(&s, 2, x, g, m, v);
@@ -3282,7 +3283,7 @@ static void optimizer_step__against_scalar(Test *t) {
         Rng r = {8};
         for (int i = 0; i < COUNT; i++) W[i] = (double)(w[i] = (real)rng_normal(&r));
         for (int step = 1; step <= 50; step++) {
-            Step s = {OPTIMIZER_ADAMW, lr, b1, b2, eps, wd, step};
+            Step s = {OPTIMIZER_ADAMW, lr, b1, b2, eps, wd, step, 1};
             for (int i = 0; i < COUNT; i++) {
                 double y = (double)(g[i] = (real)(rng_normal(&r) * (1 + i % 3)));
                 W[i] -= lr * wd * W[i];
