@@ -1602,8 +1602,13 @@ static const real *extra_value(const Config *c, const Layer *w, idx h, real *fix
     return fixed;
 }
 
-/* The scores of rows [i0,i1) of head h into s->z: [R, 1 + hi - lo], row length ld, -infinity where
- * not visible. q [R,D] are those rows, at the stride H*D; bias is the head's table by j - i, or
+/* How many of the strip's columns row i reads: up to its own key, or the last of the prefix. */
+static idx row_columns(const Config *c, int l, idx N, Span strip, idx i) {
+    return span_of(c, l, N, i, i + 1).hi - strip.lo;
+}
+
+/* The scores of rows [i0,i1) of head h into s->z, row length ld: of row i the column * and then
+ * row_columns, -infinity where not visible; what follows is undefined. q [R,D] are those rows, at the stride H*D; bias is the head's table by j - i, or
  * NULL. Forward and backward call this on the same numbers, so both have the same bits. */
 static void strip_scores(const Config *c, const Layer *w, int l, idx h, const Strip *s,
                          const real *q, const real *bias, Span span, idx i0, idx i1) {
@@ -1617,14 +1622,13 @@ static void strip_scores(const Config *c, const Layer *w, int l, idx h, const St
     for (idx i = i0; i < i1; i++) {
         real *z = s->z + (i - i0) * ld, *keys = z + 1;       /* [1+n]; keys[j] is key lo + j */
         const real *q_i = q + (i - i0) * stride;             /* [D] */
-        for (idx j = 0; j < n; j++) keys[j] *= per_root;
+        idx seen = row_columns(c, l, N, span, i);
+        for (idx j = 0; j < seen; j++) keys[j] *= per_root;
         /* [E6] [E7] b(i-j), after the division: a run of the table, from j = lo on */
-        if (bias) for (idx j = 0; j < n; j++) keys[j] += bias[span.lo + j - i];
-        /* M of equation 4. From i-w+1 to i all is visible; only what lies outside is asked */
+        if (bias) for (idx j = 0; j < seen; j++) keys[j] += bias[span.lo + j - i];
+        /* M of equation 4. From i-w+1 on all is visible; only what lies before is asked */
         idx from = config_window(c, l) ? i - config_window(c, l) + 1 : 0;
         for (idx j = span.lo; j < from; j++)
-            if (!visible(c, l, i, j)) keys[j - span.lo] = -INFINITY;
-        for (idx j = i + 1; j < span.hi; j++)
             if (!visible(c, l, i, j)) keys[j - span.lo] = -INFINITY;
         /* the extra column: none, 0, a logit, or k*, which meets q raw: no rotation, phi or bias */
         z[0] = c->extra == EXTRA_NONE ? -INFINITY : c->extra == EXTRA_ZERO ? 0
@@ -1656,9 +1660,9 @@ static void probe_row(const Config *c, const Probe *p, idx row, idx N, Span span
  * them: row i of the sequence is row above + i of q and o, and row0 + i of keep and the maps.
  *
  * Strips begin at multiples of STRIP, wherever the rows begin: so a row meets its keys from the
- * same column on in every forward, whatever rows go with it. What its strip shows beyond its own
- * keys is masked, and adds zeros at the end of its sums. That is why a row made from a cache has
- * the bits of the whole forward. */
+ * same column on in every forward, whatever rows go with it. What its strip has beyond its own keys
+ * adds zeros at the end of the sums of a v. That is why a row made from a cache has the bits of the
+ * whole forward. */
 static void head_forward(const Model *m, Acts *a, int l, idx b, idx h, const Strip *s) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
@@ -1681,10 +1685,13 @@ static void head_forward(const Model *m, Acts *a, int l, idx b, idx h, const Str
         strip_scores(c, w, l, h, s, q + (above + i0) * stride, bias, span, i0, i1);
         for (idx i = i0; i < i1; i++) { /* a = s/Z; a probe sees z before and a after */
             real *row = s->z + (i - i0) * ld;
-            if (a->probe) copy(s->a, row, (n + 1));
-            real keep = row_forward(c, n + 1, row, s->g);
+            idx seen = row_columns(c, l, N, span, i);
+            if (a->probe) copy(s->a, row, seen + 1);
+            real keep = row_forward(c, seen + 1, row, s->g);
             la->keep[row0 + i] = keep;
-            if (a->probe) probe_row(c, &a->probe[l], row0 + i, N, span, s->a, row, keep, s->pi);
+            zero(row + 1 + seen, n - seen);                  /* the product takes all n columns */
+            Span own = {span.lo, span.lo + seen};
+            if (a->probe) probe_row(c, &a->probe[l], row0 + i, N, own, s->a, row, keep, s->pi);
         }
         /* a v [R,D]: weights [R,n], now in s->z, times rows lo .. hi-1 of v */
         matmul_here(o + (above + i0) * stride, stride, rows_of(s->z + 1, ld),
@@ -1751,18 +1758,21 @@ static void strip_backward(const Model *m, const Acts *a, int l, idx h, const St
     strip_scores(c, w, l, h, s, q, bias, span, i0, i1);
     for (idx i = 0; i < R; i++) {
         real *z = s->z + i * ld, *a_i = s->a + i * ld, *da = s->da + i * ld;
-        row_backward(c, n + 1, z, keep[i0 + i], a_i, s->g, s->pi);
+        idx seen = row_columns(c, l, N, span, i0 + i);
+        row_backward(c, seen + 1, z, keep[i0 + i], a_i, s->g, s->pi);
         /* D_i = sum_j a_j da_j; masked columns have a = g = pi = 0, so they take no part in it and
          * get dz = 0, column 0 among them where there is no extra column */
-        real pulled = scale * vec_dot(n + 1, a_i, da);
-        for (idx j = 0; j <= n; j++)
+        real pulled = scale * vec_dot(seen + 1, a_i, da);
+        for (idx j = 0; j <= seen; j++)
             z[j] = s->g[j] * (scale * da[j]) - s->pi[j] * pulled;    /* dz over z */
         /* z_ij = .. + b(i-j), z_i* = logit :  both take dz before it is divided by sqrt(D) */
         if (p->dbias)
-            for (idx j = 0; j < n; j++) p->dbias[N - 1 - (i0 + i) + span.lo + j] += z[1 + j];
+            for (idx j = 0; j < seen; j++) p->dbias[N - 1 - (i0 + i) + span.lo + j] += z[1 + j];
         if (c->extra == EXTRA_LOGIT) p->slot[3 * D] += z[0];
-        for (idx j = 0; j <= n; j++) z[j] *= per_root;               /* dz / sqrt(D) */
-        for (idx j = 0; j <= n; j++) a_i[j] *= scale;                /* scale a */
+        for (idx j = 0; j <= seen; j++) z[j] *= per_root;            /* dz / sqrt(D) */
+        for (idx j = 0; j <= seen; j++) a_i[j] *= scale;             /* scale a */
+        zero(z + 1 + seen, n - seen);
+        zero(a_i + 1 + seen, n - seen);
     }
     /* z_ij = <q_i, k_j>/sqrt(D) + .. :  dq [R,D] = dz k / sqrt(D), in full, since the strip holds
      * every key of its rows;  dk [n,D] += dz^T q / sqrt(D), a part, since other rows see k_j too

@@ -5457,21 +5457,25 @@ static void trainer_step__one_step(Test *t) {
         if (!before) exit(1);
         copy(before, r.m.params, r.m.count);
         steps_of(t, &r, 1);
-        double square = 0, worst = 0;
+        double square = 0, moved = 0, worst = 0;
+        double shrink = ROWS[row].clip > 0 ? ROWS[row].clip / (r.norm + 1e-6) : 1;
         int decayed = 0;
         for (int k = 0; k < r.m.n_tensors; k++) {
             const Tensor *x = &r.m.tensor[k];
             double keep = ROWS[row].all || x->matrix ? 1 - 0.5 * ROWS[row].wd : 1;
             decayed += keep < 1;
             for (idx i = x->at; i < x->at + x->count; i++) {
-                double want = keep * (double)before[i] - 0.5 * (double)r.m.grads[i];
+                double want = keep * (double)before[i] - 0.5 * shrink * (double)r.m.grads[i];
                 worst = fmax(worst, fabs((double)r.m.params[i] - want));
                 square += (double)r.m.grads[i] * (double)r.m.grads[i];
+                want = (double)r.m.params[i] - keep * (double)before[i];
+                moved += want * want;
             }
         }
         within(t, worst, 0, 4 * REAL_EPS, "%s: parameters", ROWS[row].flags);
-        within(t, sqrt(square) / (ROWS[row].clip > 0 ? ROWS[row].clip : r.norm), 1, 2e-5,
-               "%s: norm", ROWS[row].flags);
+        within(t, sqrt(square) / r.norm, 1, 2e-5, "%s: norm", ROWS[row].flags);
+        within(t, sqrt(moved) / 0.5 / (ROWS[row].clip > 0 ? ROWS[row].clip : r.norm), 1, 2e-4,
+               "%s: norm of the step", ROWS[row].flags);
         fact(t, r.norm > 0.02, "%s: norm %g", ROWS[row].flags, r.norm);
         fact(t,
              decayed == (ROWS[row].wd > 0 ? ROWS[row].all ? r.m.n_tensors : decayed : 0) &&
@@ -6943,7 +6947,7 @@ static void sink__wrong_usage(Test *t) {
         {"tokenize", "train, encode or decode"},
         {"tokenize nobody", "nobody"},
         {"tokenize train", "--out"},
-        {"bench", "gemm or step"},
+        {"bench", "gemm, step, ops or length"},
         {"help nobody", "nobody"},
         {"check nobody", "nobody"},
         {"train --quiet stray --steps 0 --context 8 --batch 1", "stray"},
