@@ -302,6 +302,7 @@ bool config_learned_dim(const Config *c, int d) {
  * for what cannot be divided or does not fit. The paper keeps all four; published models also have
  * heads wider than C/H, fewer key heads, a part of the dims rotated, or a narrower embedding. */
 static int resolve_shape(Config *c, Error *e) {
+    if (c->vocab == 0) c->vocab = VOCAB_DEFAULT;
     if (!c->head_dim) {
         if (c->dim % c->heads)
             return fail(e, 2,
@@ -6182,9 +6183,14 @@ int trainer_create(Trainer *t, const Settings *s, Error *e) {
     *t = (Trainer){.s = *s};
     idx BT = (idx)s->train.batch * s->model.context;
     if (data_open(&t->data, &s->data, s->train.seed, s->model.context, e)) return e->status;
-    t->s.model.vocab = t->data.tokenizer.vocab;
+    int known = t->data.tokenizer.vocab;
+    if (t->s.model.vocab == 0) t->s.model.vocab = known;
+    else if (t->s.model.vocab < known)
+        fail(e, 2, "--vocab %d is less than the tokenizer's %d. Try: --vocab %d, or --tokenizer FILE",
+             t->s.model.vocab, known, known);
     t->tokenizer_hash = t->data.tokenizer.hash;
-    if (!config_resolve(&t->s.model, e) && !model_create(&t->m, &t->s.model, true, e))
+    if (!e->status && !config_resolve(&t->s.model, e) &&
+        !model_create(&t->m, &t->s.model, true, e))
         acts_create(&t->a, &t->m, s->train.batch, s->model.context, ACTS_ALL, e);
     if (!e->status) {
         t->m1 = grab(t->m.count, sizeof(real), e);
@@ -7710,8 +7716,8 @@ const Option OPTIONS[] = {
      "width of a head; default: dim / heads. Below 32 sinks are rare"},
     {"ffn",           'm', 'i', AT(model.ffn),           "128",    1, 1 << 20, "F",
      "hidden width of the feed-forward (paper: 1536)"},
-    {"vocab",         'm', 'i', AT(model.vocab),         "2048",   1, 1 << 24, "V",
-     "vocabulary, where no tokenizer sets it"},
+    {"vocab",         'm', 'i', AT(model.vocab),         "0",      1, 1 << 24, "V",
+     "vocabulary; default: the tokenizer's, which it may exceed"},
     {"context",       'm', 'i', AT(model.context),       "128",    1, 1 << 24, "T",
      "longest sequence (paper: 2048)"},
     {"embed-dim",     'm', 'i', AT(model.embed_dim),     "0",      1, 1 << 20, "E",
@@ -8199,7 +8205,8 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
                 bytes_add(&in, DOCUMENT_END, strlen(DOCUMENT_END), e))
                 break;
         if (s->data.grammar[0]) tell(s, GRAMMAR_SHARE, &in, e);
-        if (!e->status && !tokenizer_train(&t, in.at, in.size, s->model.vocab, e))
+        int vocab = s->model.vocab ? s->model.vocab : VOCAB_DEFAULT;
+        if (!e->status && !tokenizer_train(&t, in.at, in.size, vocab, e))
             tokenizer_save(s->out, &t, e);
         if (!e->status) printf("vocabulary=%d text=%zu out=%s\n", t.vocab, in.size, s->out);
     } else if (!strcmp(what, "encode") || !strcmp(what, "decode")) {

@@ -78,13 +78,14 @@ enum { OPTIMIZER_ADAMW, OPTIMIZER_SGD };
 enum { DECAY_ALL, DECAY_MATRICES };
 enum { INPUT_NATURAL, INPUT_RANDOM, INPUT_REPEAT };
 enum { ROWS_REAL, ROWS_PLUS1 };
+enum { VOCAB_DEFAULT = 2048 };          /* tokenizer.bin's, and where no tokenizer says */
 
 /* The model: one row chosen on each axis. Integers and doubles only, so that the table of options
  * (chapter 16) reads, checks, prints and stores every field alike. */
 typedef struct Config {
     int layers, heads, kv_heads;      /* L, H, K; kv_heads 0 means H */
     int dim, head_dim, ffn;           /* C, D (0 means C / H), F */
-    int vocab, context;               /* V; the longest T */
+    int vocab, context;               /* V (0 means VOCAB_DEFAULT); the longest T */
     /* POS_*; 2.: P added to the input, R in <q R, k R>, or b(i-j) */
     int pos;
     int rotary_dims;                  /* r: the first r dims are rotated; 0 means D */
