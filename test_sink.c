@@ -3018,26 +3018,38 @@ static double train(Lab *b, int threads, int n) {
     return loss;
 }
 
-/* The same bits on 1 thread and on 4, step by step, through every operator that reduces over rows,
- * heads or sequences. */
+/* The same bits on 1, 2 and 16 threads: three steps of models large enough for threads to share
+ * their products, then one step of every configuration of the covering array, so that each
+ * operator that reduces over rows, heads or sequences is there in each of its forms. */
 static void threads__same_bits(Test *t) {
     static const char *const FLAGS[] = {
         "", "--kv-heads 1 --extra kv --vbias --pos t5 --sink-token --linear-bias",
         "--kernel mlp --combine add --norm layer --embed-dim 5",
         "--dim 72 --heads 4 --ffn 300 --place post --pos learned --linear-bias --window 20",
-        "--tied --sim elu --extra logit --normalizer pnorm --place parallel"};
+        "--dim 64 --ffn 520 --vocab 400 --tied --sim elu --extra logit --normalizer pnorm "
+        "--place parallel"};
+    enum { FEW = sizeof FLAGS / sizeof *FLAGS };
     int most = workers();
-    if (set_workers(4)) { t->skip = "one thread in this build"; return; }
-    for (int f = 0; f < 5; f++) {
-        Lab one, four;
-        if (!lab_open(&one, t, 3, 50, FLAGS[f]) || !lab_open(&four, t, 3, 50, FLAGS[f])) return;
-        double a = train(&one, 1, 3), b = train(&four, 4, 3);
-        within(t, a, b, 0, "loss on 1 and on 4 threads, %s", FLAGS[f]);
-        fact(t, !memcmp(one.m.params, four.m.params, (size_t)one.m.count * sizeof(real)),
-             "parameters differ, %s", FLAGS[f]);
-        lab_close(&one);
-        lab_close(&four);
+    if (set_workers(16)) { t->skip = "one thread in this build"; return; }
+    const Cover *v = covering(t);
+    for (int f = 0; f < FEW + v->n; f++) {
+        static const int THREADS[] = {1, 2, 16};
+        char flags[1024];
+        Lab b[3];
+        double loss[3];
+        if (f < FEW) snprintf(flags, sizeof flags, "%s", FLAGS[f]);
+        else pick_flags(&v->pick[f - FEW], flags, sizeof flags);
+        for (int k = 0; k < 3; k++) {
+            if (!lab_open(&b[k], t, 3, 50, flags)) return;
+            loss[k] = train(&b[k], THREADS[k], f < FEW ? 3 : 1);
+            if (k) within(t, loss[k], loss[0], 0, "loss on 1 and %d threads, %s", THREADS[k], flags);
+            fact(t, !memcmp(b[k].m.params, b[0].m.params, (size_t)b->m.count * sizeof(real)) &&
+                        !memcmp(b[k].m.grads, b[0].m.grads, (size_t)b->m.count * sizeof(real)),
+                 "parameters or gradients on 1 and %d threads, %s", THREADS[k], flags);
+        }
+        for (int k = 0; k < 3; k++) lab_close(&b[k]);
     }
+    note(t, "%d configurations", FEW + v->n);
     set_workers(most);
 }
 
