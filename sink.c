@@ -753,7 +753,7 @@ void model_init(Model *m, int init, uint64_t seed) {
  */
 
 enum {
-    CHANNELS = 64, /* columns a task owns where gradients are summed over rows */
+    CHANNELS = 32, /* columns a task owns where gradients are summed over rows */
     CHUNK = 256    /* numbers handled at a time on the stack */
 };
 
@@ -892,18 +892,19 @@ static void norm_backward(const Config *c, real *dx, real *dg, real *db, const r
     for (idx n = 0; n < rows; n++) {                         /* y = g n + b, n = (x - mu) r */
         const real *x_n = x + n * C, *dy_n = dy + n * C;
         real *dx_n = dx + n * C;
-        real mu = stat[2 * n], r = stat[2 * n + 1], mean = 0, along = 0, dn[CHUNK], hat[CHUNK];
-        /* mean = mean dn (0 for RMSNorm), along = mean(dn n): dn below is divided by C already */
+        real mu = stat[2 * n], r = stat[2 * n + 1], mean = 0, along = 0, dn[CHUNK], off[CHUNK];
         for (idx from = 0; from < C; from += CHUNK) {
             idx some = C - from < CHUNK ? C - from : CHUNK;
-            for (idx j = 0; j < some; j++) dn[j] = g[from + j] * dy_n[from + j] / (real)C;
-            for (idx j = 0; j < some; j++) hat[j] = (x_n[from + j] - mu) * r;
+            for (idx j = 0; j < some; j++) dn[j] = g[from + j] * dy_n[from + j];
+            for (idx j = 0; j < some; j++) off[j] = x_n[from + j] - mu;
             if (centred) mean += vec_sum(some, dn);
-            along += vec_dot(some, dn, hat);
+            along += vec_dot(some, dn, off);
         }
+        mean *= r / (real)C;                                 /* r mean dn, 0 for RMSNorm */
+        along = along * r / (real)C * r * r;                 /* r^2 mean(dn n), as n = off r */
         /* n = (x - mu) r:  dx += r (dn - mean dn - n mean(dn n)) */
         for (idx ch = 0; ch < C; ch++)
-            dx_n[ch] += r * (g[ch] * dy_n[ch] - mean - (x_n[ch] - mu) * r * along);
+            dx_n[ch] += r * g[ch] * dy_n[ch] - mean - (x_n[ch] - mu) * along;
     }
     /* y = g n + b:  dg += dy n, db += dy. g and b meet every row: down the columns */
     PARALLEL
