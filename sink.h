@@ -653,6 +653,9 @@ double fma_peak(Isa isa, int threads);
 void vec_exp(idx n, real *y, const real *x);
 void vec_sigmoid(idx n, real *y, const real *x);
 void vec_sqrt(idx n, real *y, const real *x);
+void vec_cumulative(idx n, real *y, const real *x);
+void vec_log(idx n, real *y, const real *x);
+void vec_pow(idx n, real *y, const real *x, real p);
 
 /* Sum, maximum (-INFINITY for n = 0; a NaN is passed over) and dot product, in an order that
    depends on n alone; sum and maximum have the same bits at every instruction set. */
