@@ -1122,22 +1122,22 @@ static void t5_backward(Model *m, const Acts *a, int B, idx N) {
  *
  *   swish    x g,  g = 1/(1 + e^-x)          slope g (1 + x (1 - g))
  *   gelu     x Phi(x), Phi by erf            slope Phi(x) + x phi(x), phi the normal density
- *   gelutanh x g/2, g = 1 + tanh(u), u = sqrt(2/pi) (x + 0.044715 x^3)
- *                                            slope g/2 + x/2 (1 - tanh^2 u) u'
+ *   gelutanh x (1 + tanh(u))/2 = x g,  u = sqrt(2/pi) (x + 0.044715 x^3),  g = 1/(1 + e^-2u)
+ *                                            slope g + x g (1 - g) 2u'
  *   relu     max(x, 0)                       slope 1 above 0, else 0
  *   elu + 1  e^min(x,0) + max(x,0)           slope e^min(x,0): 1 above 0, e^x below
  *
  * Derivations. swish: g' = g (1 - g), so (x g)' = g + x g (1 - g). gelu: Phi' = phi by definition.
- * gelutanh: (tanh u)' = (1 - tanh^2 u) u', u' = sqrt(2/pi) (1 + 3 * 0.044715 x^2). elu + 1 is x + 1
- * above 0 and e^x below: both pieces have value 1 and slope 1 at 0, so only its second derivative
+ * gelutanh: 1 + tanh u = 2 e^u / (e^u + e^-u) = 2 / (1 + e^-2u), so it is swish's g at 2u, with u' =
+ * sqrt(2/pi) (1 + 3 * 0.044715 x^2). elu + 1 is x + 1 above 0 and e^x below: both pieces have value 1 and slope 1 at 0, so only its second derivative
  * jumps. relu has no slope at 0; 0 is taken, as PyTorch does.
  *
  * At 1 (test activate__formulas): swish 0.7311, gelu 0.8413, gelutanh 0.8412. swish falls to -0.278
  * at -1.28, gelu to -0.170 at -0.75; gelutanh keeps within 0.0005 of gelu. The authors' GELU is the
  * one with erf. In Table 11 all six have a sink, from 13.88 (reglu) to 18.18 (swiglu).
  *
- * Numerics. Phi(x) is erfc(-x/sqrt 2)/2 and not (1 + erf)/2, which in float has no digits left
- * below -6. elu + 1 takes e^ of min(x, 0) only, so nothing overflows, and x = -infinity (a masked
+ * Numerics. Phi(x) is not (1 + erf)/2, nor g (1 + tanh)/2: in float these have no digits left below
+ * -6. elu + 1 takes e^ of min(x, 0) only, so nothing overflows, and x = -infinity (a masked
  * score) gives 0 with slope 0.
  */
 /* x, f, df [n], n at most CHUNK. */
@@ -1148,26 +1148,30 @@ static void act_swish(idx n, const real *x, real *f, real *df) {
     for (idx j = 0; j < n; j++) f[j] = x[j] * g[j];
 }
 
-/* Of any n, like the three below. */
 static void act_gelu(idx n, const real *x, real *f, real *df) {
-    for (idx j = 0; j < n; j++) {
-        real cumulative = real_erfc(-x[j] * (real)SQRT_HALF) / 2,
-             density = real_exp(-x[j] * x[j] / 2);
-        if (df) df[j] = cumulative + x[j] * density * (real)INV_SQRT_2PI;
-        f[j] = x[j] * cumulative;
+    real cumulative[CHUNK], density[CHUNK];                  /* Phi(x), e^(-x^2 / 2) */
+    vec_cumulative(n, cumulative, x);
+    if (df) {
+        for (idx j = 0; j < n; j++) density[j] = -x[j] * x[j] / 2;
+        vec_exp(n, density, density);
+        for (idx j = 0; j < n; j++)
+            df[j] = cumulative[j] + x[j] * density[j] * (real)INV_SQRT_2PI;
     }
+    for (idx j = 0; j < n; j++) f[j] = x[j] * cumulative[j];
 }
 
 static void act_gelutanh(idx n, const real *x, real *f, real *df) {
-    const real a = (real)SQRT_2_OVER_PI, b = (real)0.044715; /* u = a (x + b x^3) */
-    for (idx j = 0; j < n; j++) {
-        real square = x[j] * x[j], tanh_u = real_tanh(a * x[j] * (1 + b * square));
-        real du = a * (1 + 3 * b * square);
-        if (df) df[j] = (1 + tanh_u) / 2 + x[j] / 2 * (1 - tanh_u * tanh_u) * du;
-        f[j] = x[j] / 2 * (1 + tanh_u);
-    }
+    const real a = 2 * (real)SQRT_2_OVER_PI, b = (real)0.044715; /* 2u = a (x + b x^3) */
+    real g[CHUNK];
+    for (idx j = 0; j < n; j++) f[j] = a * x[j] * (1 + b * x[j] * x[j]);
+    vec_sigmoid(n, g, f);
+    if (df)
+        for (idx j = 0; j < n; j++)
+            df[j] = g[j] + x[j] * g[j] * (1 - g[j]) * (a * (1 + 3 * b * x[j] * x[j]));
+    for (idx j = 0; j < n; j++) f[j] = x[j] * g[j];
 }
 
+/* Of any n, like the next. */
 static void act_relu(idx n, const real *x, real *f, real *df) {
     if (df) for (idx j = 0; j < n; j++) df[j] = x[j] > 0;
     for (idx j = 0; j < n; j++) f[j] = x[j] < 0 ? 0 : x[j];
@@ -1306,7 +1310,7 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
  *                                         = (|s_k| / Z)^p s'_k / s_k       by |s| sign(s) = s
  * The last form makes neither s^(p-1) nor Z^p, which underflow together where all sigmoids are
  * small: |s|/Z is at most 1, and s'/s is 1 - s for sigmoid, at most 1 for elu, 1/z for the
- * identity. exp has s' = s, so g = a, and pi = a for the sum, a^p for the p-norm. Hence
+ * identity. With h = (|s_k| / Z)^((p-1)/2) it is sign(s_k) h (h g_k), as computed. exp has s' = s, so g = a, and pi = a for the sum, a^p for the p-norm. Hence
  *   softmax   dz_k = a_k (da_k - D)             exp with a p-norm   dz_k = a_k da_k - a_k^p D
  * Neither notices when all z of the row grow alike, so that sum_k dz_k = D - D = 0 in both.
  *
@@ -1325,7 +1329,7 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
  * 8 at t = 64 and p = 2, 1/64 at p = 1/2; with p = 2, 3, 4 training diverged (Appendix C.4).
  *
  * Cost: exp, sigmoid and elu + 1 take an exponential a score, and another in the backward; a p-norm
- * takes one more each time, or a power.
+ * takes one more each time, or a power, which costs four of them.
  * Tests: 3.6 of test_sink.c, every sim with every Z in long double, both branches of the clamp met;
  * chapter 7 for [E43] [E44] and for Table 15 [T15] in closed form.
  */
@@ -1351,15 +1355,15 @@ static Curve *const SIMS[] = {NULL, sim_sigmoid, elu_plus_one,
 static const real NORMALIZER_EPS = (real)1e-8;
 
 /* [E43] (sum_j |s_j|^p)^(1/p) of s [n] as M (sum_j (|s_j|/M)^p)^(1/p), M = max |s_j|: the largest
- * term is 1, so no power overflows and the sum cannot underflow to 0. 0 for a row of zeros. The
- * paper writes s^p, which for negative s has no real value unless p is whole: hence |s|. */
-static real p_norm(idx n, const real *s, double p) {
-    real most = 0, sum = 0;                                  /* M; between 1 and n */
-    /* or NaN */
-    for (idx j = 0; j < n; j++) if (!(real_abs(s[j]) <= most)) most = real_abs(s[j]);
-    if (most == 0) return 0;
-    for (idx j = 0; j < n; j++) sum += real_pow(real_abs(s[j]) / most, (real)p);
-    return most * real_pow(sum, (real)(1 / p));
+ * term is 1, so no power overflows and the sum cannot underflow to 0. 0 for a row of zeros, NaN
+ * for a row with a NaN. The paper writes s^p, which for negative s has no real value unless p is
+ * whole: hence |s|. spare [n] is scratch. */
+static real p_norm(idx n, const real *s, double p, real *spare) {
+    for (idx j = 0; j < n; j++) spare[j] = real_abs(s[j]);
+    real most = vec_max(n, spare), M = most > 0 ? most : 1;
+    for (idx j = 0; j < n; j++) spare[j] /= M;
+    vec_pow(n, spare, spare, (real)p);
+    return M * real_pow(vec_sum(n, spare), (real)(1 / p));   /* the sum is between 1 and n, or 0 */
 }
 
 /* Z_i from the one number kept; for exp its value may overflow where its logarithm does not. */
@@ -1403,7 +1407,8 @@ real row_forward(const Config *c, idx n, real *z, real *spare) {
     }
     /* the others do not overflow by themselves: s, then Z, then the quotient */
     SIMS[c->sim](n, z, spare, NULL);
-    real keep = c->normalizer == NORMALIZER_PNORM ? p_norm(n, spare, c->pnorm) : vec_sum(n, spare);
+    real keep = c->normalizer == NORMALIZER_PNORM ? p_norm(n, spare, c->pnorm, z)
+                                                  : vec_sum(n, spare);
     real Z = row_normalizer(c, keep);
     for (idx j = 0; j < n; j++) z[j] = Z == 0 ? 0 : spare[j] / Z;
     return keep;
@@ -1441,14 +1446,14 @@ void row_backward(const Config *c, idx n, const real *z, real keep, real *a, rea
     case NORMALIZER_CLAMP:                                   /* Z = |S|: pi = s'/S = sign(S) s'/Z */
         for (idx j = 0; j < n; j++) pi[j] = real_abs(keep) <= 1 ? 0 : keep > 0 ? g[j] : -g[j];
         break;
-    /* pi = |s|^(p-1) sign(s) s' / Z^p = (|s|/Z)^(p-1) sign(s) s'/Z: in double, where the power of a
-     * small a cannot overflow before the slope, as small, multiplies it. 0 at s = 0: right for p >
-     * 1; for p < 1, s = 0 is masked, or underflowed with s', or the zero logit, which learns
-     * nothing */
+    /* pi = (|s|/Z)^(p-1) sign(s) s'/Z = sign(a) h (h g), h = |a|^((p-1)/2): the whole power of a
+     * small a might overflow before g, as small, multiplies it. 0 at s = 0: right for p > 1; for p <
+     * 1, s = 0 is masked, or underflowed with s', or the zero logit, which learns nothing */
     case NORMALIZER_PNORM:
+        vec_pow(n, pi, a, (real)((c->pnorm - 1) / 2));
         for (idx j = 0; j < n; j++) {
-            double power = a[j] == 0 ? 0 : pow((double)real_abs(a[j]), c->pnorm - 1);
-            pi[j] = (real)((a[j] < 0 ? -power : power) * (double)g[j]);
+            real pull = pi[j] * (pi[j] * g[j]);
+            pi[j] = a[j] == 0 ? 0 : a[j] < 0 ? -pull : pull;
         }
         break;
     default:                                                 /* Z = 1 */
@@ -2786,12 +2791,16 @@ static void measure_head(Sinks *s, const Config *c, int rows, idx lh, const real
             s->over[(x * (s->L * s->H) + lh) * S + j] += alpha[j] > s->eps[x];
     }
     for (idx i = first; i < s->N; i++) {
+        const real *p = m + i * S;
         double entropy = 0, mass = 0;
-        for (idx j = 0; j < S; j++) {
-            double p = (double)m[i * S + j];
-            if (p > 0) entropy -= p * log(p);                /* 0 log 0 = 0 */
-            if (j >= keys) mass += (double)weight[i * S + j];
+        for (idx from = 0; from < S; from += CHUNK) {
+            idx some = S - from < CHUNK ? S - from : CHUNK;
+            real log_p[CHUNK];
+            vec_log(some, log_p, p + from);
+            for (idx j = 0; j < some; j++)                   /* 0 log 0 = 0 */
+                if (p[from + j] > 0) entropy -= (double)p[from + j] * (double)log_p[j];
         }
+        for (idx j = keys; j < S; j++) mass += (double)weight[i * S + j];
         s->entropy[lh] += entropy / s->T;
         s->mass[lh] += mass / s->T;
     }
@@ -6983,6 +6992,16 @@ INLINE void lanes_axpy(const int bytes, real *c, real a, const real *b) {
         *(Lanes16 *)c += a * *(const Lanes16 *)b;
 }
 
+/* c += a b for one vector, lane by lane. */
+INLINE void lanes_fma(const int bytes, real *c, const real *a, const real *b) {
+    if (bytes == 64)
+        *(Lanes64 *)c += *(const Lanes64 *)a * *(const Lanes64 *)b;
+    else if (bytes == 32)
+        *(Lanes32 *)c += *(const Lanes32 *)a * *(const Lanes32 *)b;
+    else
+        *(Lanes16 *)c += *(const Lanes16 *)a * *(const Lanes16 *)b;
+}
+
 /* c = b for one vector. */
 INLINE void lanes_copy(const int bytes, real *c, const real *b) {
     if (bytes == 64)
@@ -7009,6 +7028,10 @@ INLINE void transpose4(real *to, const int width, const real *from, idx ld) {
 #define INLINE static inline
 INLINE void lanes_axpy(const int bytes, real *c, real a, const real *b) {
     for (int l = 0; l < bytes / (int)sizeof(real); l++) c[l] += a * b[l];
+}
+
+INLINE void lanes_fma(const int bytes, real *c, const real *a, const real *b) {
+    for (int l = 0; l < bytes / (int)sizeof(real); l++) c[l] += a[l] * b[l];
 }
 
 INLINE void lanes_copy(const int bytes, real *c, const real *b) {
@@ -7177,6 +7200,7 @@ INLINE double sqrt_of(double x) { return sqrt(x); }
 INLINE double cumulative_of(double x) { return erfc(-x * SQRT_HALF) / 2; }
 INLINE double log_of(double x) { return log(x); }
 INLINE double pow_of(double x, double p) { return pow(fabs(x), p); }
+INLINE double either(bool first, double a, double b) { return first ? a : b; }
 #else
 INLINE float float_of(uint32_t bits) {
     float x;
@@ -7346,40 +7370,38 @@ INLINE real fold_tree(real *s, bool largest) {
     return s[0];
 }
 
-/* sum_i x_i, or sum_i x_i y_i where y is given. Sum l of PARTS takes elements l, l + PARTS, ...: a
-   single running sum would have to wait for each addition, and no compiler may reorder it. What is
-   left at the end is read as the last PARTS elements, with 0 for those already taken. */
-INLINE real fold_sum(const int bytes, idx n, const real *x, const real *y) {
-    const int lanes = bytes / (int)sizeof(real), vectors = PARTS / lanes;
-    real s[PARTS], t[PARTS] = {0};
-    if (n < PARTS) {
-        for (idx l = 0; l < n; l++) t[l] = y ? x[l] * y[l] : x[l];
-        return fold_tree(t, false);
-    }
-    for (int v = 0; v < vectors; v++) lanes_copy(bytes, s + v * lanes, t);
-    for (; n >= PARTS; n -= PARTS, x += PARTS) {
-        if (y) {
-            for (int l = 0; l < PARTS; l++) t[l] = x[l] * y[l];
-            y += PARTS;
-        }
-        for (int v = 0; v < vectors; v++)
-            lanes_axpy(bytes, s + v * lanes, 1, (y ? t : x) + v * lanes);
-    }
-    for (int l = 0; l < PARTS; l++) t[l] = y ? x[n - PARTS + l] * y[n - PARTS + l] : x[n - PARTS + l];
-    for (int l = 0; l < PARTS; l++) t[l] = l < PARTS - (int)n ? 0 : t[l];
-    for (int v = 0; v < vectors; v++) lanes_axpy(bytes, s + v * lanes, 1, t + v * lanes);
-    for (int v = 0; v < vectors; v++) lanes_copy(bytes, t + v * lanes, s + v * lanes);
-    return fold_tree(t, false);
+/* rest [PARTS] = x[0..n), and zeros behind them. */
+INLINE const real *rest_of(real *rest, const real *x, int n) {
+    for (int l = 0; l < PARTS; l++) rest[l] = l < n ? x[l] : 0;
+    return rest;
 }
 
-/* max_i x_i, in the same PARTS; an element met twice changes nothing. */
+/* sum_i x_i, or sum_i x_i y_i where y is given, for n >= PARTS. Sum l of PARTS takes elements l,
+   l + PARTS, ...: a single running sum would have to wait for each addition, and no compiler may
+   reorder it. Zeros at the end of x change nothing: chapter 3.7 relies on it. */
+INLINE real fold_sum(const int bytes, idx n, const real *x, const real *y) {
+    static const real zero[LANES_MAX] = {0};
+    const int lanes = bytes / (int)sizeof(real), vectors = PARTS / lanes;
+    real s[PARTS], x_room[PARTS], y_room[PARTS];
+    for (int v = 0; v < vectors; v++) lanes_copy(bytes, s + v * lanes, zero);
+    for (idx left = n; left > 0; left -= PARTS) {
+        if (left < PARTS) {
+            x = rest_of(x_room, x, (int)left);
+            if (y) y = rest_of(y_room, y, (int)left);
+        }
+        for (int v = 0; v < vectors; v++)
+            if (y) lanes_fma(bytes, s + v * lanes, x + v * lanes, y + v * lanes);
+            else lanes_axpy(bytes, s + v * lanes, 1, x + v * lanes);
+        x += PARTS;
+        if (y) y += PARTS;
+    }
+    return fold_tree(s, false);
+}
+
+/* max_i x_i for n >= PARTS, in the same PARTS; an element met twice changes nothing. */
 INLINE real fold_max(idx n, const real *x) {
     real s[PARTS];
     for (int l = 0; l < PARTS; l++) s[l] = -(real)INFINITY;
-    if (n < PARTS) {
-        for (idx l = 0; l < n; l++) s[l] = x[l] > s[l] ? x[l] : s[l];
-        return fold_tree(s, true);
-    }
     for (; n >= PARTS; n -= PARTS, x += PARTS)
         for (int l = 0; l < PARTS; l++) s[l] = x[l] > s[l] ? x[l] : s[l];
     for (int l = 0; l < PARTS; l++) s[l] = x[n - PARTS + l] > s[l] ? x[n - PARTS + l] : s[l];
@@ -7550,13 +7572,21 @@ void vec_cumulative(idx n, real *y, const real *x) { map_any(VEC_CUMULATIVE, n, 
 void vec_log(idx n, real *y, const real *x) { map_any(VEC_LOG, n, y, x, 0); }
 void vec_pow(idx n, real *y, const real *x, real p) { map_any(VEC_POW, n, y, x, p); }
 
-real vec_sum(idx n, const real *x) { return kernels(isa_best())->fold(VEC_SUM, n, x, NULL); }
-
-real vec_max(idx n, const real *x) { return kernels(isa_best())->fold(VEC_MAX, n, x, NULL); }
-
-real vec_dot(idx n, const real *x, const real *y) {
-    return kernels(isa_best())->fold(VEC_DOT, n, x, y);
+/* Fewer than PARTS are filled up with what changes nothing. */
+static real fold_any(VecOp op, idx n, const real *x, const real *y) {
+    const Kernels *on = kernels(isa_best());
+    if (n >= PARTS) return on->fold(op, n, x, y);
+    real few[PARTS], factors[PARTS] = {0};
+    for (idx l = 0; l < PARTS; l++) few[l] = op == VEC_MAX ? -(real)INFINITY : 0;
+    for (idx l = 0; l < n; l++) few[l] = x[l];
+    for (idx l = 0; y && l < n; l++) factors[l] = y[l];
+    return on->fold(op, PARTS, few, factors);
 }
+
+real vec_sum(idx n, const real *x) { return fold_any(VEC_SUM, n, x, NULL); }
+real vec_max(idx n, const real *x) { return fold_any(VEC_MAX, n, x, NULL); }
+real vec_dot(idx n, const real *x, const real *y) { return fold_any(VEC_DOT, n, x, y); }
+
 void zero(real *x, idx n) { if (n > 0) memset(x, 0, (size_t)n * sizeof(real)); }
 void copy(real *y, const real *x, idx n) { if (n > 0) memcpy(y, x, (size_t)n * sizeof(real)); }
 
@@ -7564,8 +7594,6 @@ void copy(real *y, const real *x, idx n) { if (n > 0) memcpy(y, x, (size_t)n * s
 real real_exp(real x) { return (real)exp((double)x); }
 real real_log(real x) { return (real)log((double)x); }
 real real_pow(real x, real y) { return (real)pow((double)x, (double)y); }
-real real_tanh(real x) { return (real)tanh((double)x); }
-real real_erfc(real x) { return (real)erfc((double)x); }
 real real_abs(real x) { return x < 0 ? -x : x; }
 
 /* =================================================================================================

@@ -668,8 +668,6 @@ void copy(real *y, const real *x, idx n);
 real real_exp(real x);
 real real_log(real x);
 real real_pow(real x, real y);
-real real_tanh(real x);
-real real_erfc(real x);
 real real_abs(real x);
 
 /* -------------------------------------------------------------------------------------------------
