@@ -7189,9 +7189,7 @@ INLINE void product(const int bytes, const int rows, const int cols, real *c, id
    in units in the last place (ulp) are the largest over all floats, by `make exhaustive`. */
 
 enum { SPAN = 16, PARTS = 32 };
-typedef enum VecOp {
-    VEC_EXP, VEC_SIGMOID, VEC_SQRT, VEC_CUMULATIVE, VEC_LOG, VEC_POW, VEC_SUM, VEC_MAX, VEC_DOT
-} VecOp;
+typedef enum FoldOp { FOLD_SUM, FOLD_MAX, FOLD_DOT } FoldOp;
 
 #ifdef SINK_DOUBLE
 INLINE double exp_of(double x) { return exp(x); }
@@ -7291,7 +7289,7 @@ INLINE float cumulative_of(float x) {
     const float size = magnitude(x), y = either(size > 15.0f, 15.0f, size);
     const float h = float_of(bits_of(y) & 0xFFFFF000u), d = y - h, square = y * y;
     const float low = 2 * h * d + d * d - (square - h * h), e = exp_of(-0.5f * square);
-    const float t = 1 / (y + 3.5f), u = (y - 3.5f) * t;
+    const float t = 1 / (y + 3.5f), u = 2 * y * t - 1;
     const float R = t * (0x1.7d241ap-1f + u * (-0x1.21914ep-1f + u * (0x1.42feccp-2f
                   + u * (-0x1.db5a92p-4f + u * (0x1.1d2d4ep-6f + u * (0x1.a992aap-8f
                   + u * (-0x1.9fde6ap-9f + u * (-0x1.038b12p-11f + u * (0x1.b6a45ap-12f
@@ -7426,7 +7424,7 @@ typedef struct Kernels {
     int flops, rows;
     void (*product)(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add);
     void (*map)(VecOp op, idx n, real *y, const real *x, real p);
-    real (*fold)(VecOp op, idx n, const real *x, const real *y);
+    real (*fold)(FoldOp op, idx n, const real *x, const real *y);
     void (*spin)(int turns, real *x, real a);
 } Kernels;
 
@@ -7442,10 +7440,10 @@ typedef struct Kernels {
     {                                                                                              \
         map(op, n, y, x, p);                                                                         \
     }                                                                                              \
-    target static real fold_##name(VecOp op, idx n, const real *x, const real *y)                  \
+    target static real fold_##name(FoldOp op, idx n, const real *x, const real *y)                 \
     {                                                                                              \
-        if (op == VEC_MAX) return fold_max(n, x);                                                  \
-        return op == VEC_SUM ? fold_sum(bytes, n, x, NULL) : fold_sum(bytes, n, x, y);             \
+        if (op == FOLD_MAX) return fold_max(n, x);                                                  \
+        return op == FOLD_SUM ? fold_sum(bytes, n, x, NULL) : fold_sum(bytes, n, x, y);             \
     }                                                                                              \
     target static void spin_##name(int turns, real *x, real a)                                     \
     {                                                                                              \
@@ -7553,8 +7551,8 @@ double fma_peak(Isa isa, int threads) {
 }
 
 /* Fewer numbers than a span are filled up to one. */
-static void map_any(VecOp op, idx n, real *y, const real *x, real p) {
-    const Kernels *on = kernels(isa_best());
+void vec_map_at(Isa isa, VecOp op, idx n, real *y, const real *x, real p) {
+    const Kernels *on = kernels(isa);
     if (n >= SPAN) {
         on->map(op, n, y, x, p);
         return;
@@ -7565,27 +7563,27 @@ static void map_any(VecOp op, idx n, real *y, const real *x, real p) {
     for (idx l = 0; l < n; l++) y[l] = few[l];
 }
 
-void vec_exp(idx n, real *y, const real *x) { map_any(VEC_EXP, n, y, x, 0); }
-void vec_sigmoid(idx n, real *y, const real *x) { map_any(VEC_SIGMOID, n, y, x, 0); }
-void vec_sqrt(idx n, real *y, const real *x) { map_any(VEC_SQRT, n, y, x, 0); }
-void vec_cumulative(idx n, real *y, const real *x) { map_any(VEC_CUMULATIVE, n, y, x, 0); }
-void vec_log(idx n, real *y, const real *x) { map_any(VEC_LOG, n, y, x, 0); }
-void vec_pow(idx n, real *y, const real *x, real p) { map_any(VEC_POW, n, y, x, p); }
+void vec_exp(idx n, real *y, const real *x) { vec_map_at(isa_best(), VEC_EXP, n, y, x, 0); }
+void vec_sigmoid(idx n, real *y, const real *x) { vec_map_at(isa_best(), VEC_SIGMOID, n, y, x, 0); }
+void vec_sqrt(idx n, real *y, const real *x) { vec_map_at(isa_best(), VEC_SQRT, n, y, x, 0); }
+void vec_cumulative(idx n, real *y, const real *x) { vec_map_at(isa_best(), VEC_CUMULATIVE, n, y, x, 0); }
+void vec_log(idx n, real *y, const real *x) { vec_map_at(isa_best(), VEC_LOG, n, y, x, 0); }
+void vec_pow(idx n, real *y, const real *x, real p) { vec_map_at(isa_best(), VEC_POW, n, y, x, p); }
 
 /* Fewer than PARTS are filled up with what changes nothing. */
-static real fold_any(VecOp op, idx n, const real *x, const real *y) {
+static real fold_any(FoldOp op, idx n, const real *x, const real *y) {
     const Kernels *on = kernels(isa_best());
     if (n >= PARTS) return on->fold(op, n, x, y);
     real few[PARTS], factors[PARTS] = {0};
-    for (idx l = 0; l < PARTS; l++) few[l] = op == VEC_MAX ? -(real)INFINITY : 0;
+    for (idx l = 0; l < PARTS; l++) few[l] = op == FOLD_MAX ? -(real)INFINITY : 0;
     for (idx l = 0; l < n; l++) few[l] = x[l];
     for (idx l = 0; y && l < n; l++) factors[l] = y[l];
     return on->fold(op, PARTS, few, factors);
 }
 
-real vec_sum(idx n, const real *x) { return fold_any(VEC_SUM, n, x, NULL); }
-real vec_max(idx n, const real *x) { return fold_any(VEC_MAX, n, x, NULL); }
-real vec_dot(idx n, const real *x, const real *y) { return fold_any(VEC_DOT, n, x, y); }
+real vec_sum(idx n, const real *x) { return fold_any(FOLD_SUM, n, x, NULL); }
+real vec_max(idx n, const real *x) { return fold_any(FOLD_MAX, n, x, NULL); }
+real vec_dot(idx n, const real *x, const real *y) { return fold_any(FOLD_DOT, n, x, y); }
 
 void zero(real *x, idx n) { if (n > 0) memset(x, 0, (size_t)n * sizeof(real)); }
 void copy(real *y, const real *x, idx n) { if (n > 0) memcpy(y, x, (size_t)n * sizeof(real)); }
