@@ -2,6 +2,7 @@
 # make run        the main job: three short trainings, about two minutes on two cores
 # make test       the tests                      make check     the propositions, in double precision
 # make test-double, make asan                    the tests again: the oracle's precision; ASan and UBSan
+# make exhaustive the vector maths on every float, some minutes on every core
 # make xref       every equation leads to a function and a test       make stats    lines and comments
 CC = cc
 CFLAGS = -O3
@@ -44,6 +45,11 @@ test-double: sink out/test-double
 asan: sink out/test-asan
 	./out/test-asan
 
+exhaustive: test_sink.c sink.c sink.h | out
+	$(CC) $(CFLAGS) -fopenmp -DSINK_NO_MAIN test_sink.c sink.c -o out/exhaustive $(LDLIBS) || \
+	    $(CC) $(CFLAGS) -DSINK_NO_MAIN test_sink.c sink.c -o out/exhaustive $(LDLIBS)
+	./out/exhaustive exhaustive
+
 check: out/sink-double
 	./out/sink-double check
 
@@ -65,4 +71,4 @@ stats:
 clean:
 	rm -rf out sink hf
 
-.PHONY: run test test-double asan check tokenizer xref stats clean
+.PHONY: run test test-double asan exhaustive check tokenizer xref stats clean

@@ -1124,22 +1124,22 @@ static void t5_backward(Model *m, const Acts *a, int B, idx N) {
  *
  *   swish    x g,  g = 1/(1 + e^-x)          slope g (1 + x (1 - g))
  *   gelu     x Phi(x), Phi by erf            slope Phi(x) + x phi(x), phi the normal density
- *   gelutanh x g/2, g = 1 + tanh(u), u = sqrt(2/pi) (x + 0.044715 x^3)
- *                                            slope g/2 + x/2 (1 - tanh^2 u) u'
+ *   gelutanh x (1 + tanh(u))/2 = x g,  u = sqrt(2/pi) (x + 0.044715 x^3),  g = 1/(1 + e^-2u)
+ *                                            slope g + x g (1 - g) 2u'
  *   relu     max(x, 0)                       slope 1 above 0, else 0
  *   elu + 1  e^min(x,0) + max(x,0)           slope e^min(x,0): 1 above 0, e^x below
  *
  * Derivations. swish: g' = g (1 - g), so (x g)' = g + x g (1 - g). gelu: Phi' = phi by definition.
- * gelutanh: (tanh u)' = (1 - tanh^2 u) u', u' = sqrt(2/pi) (1 + 3 * 0.044715 x^2). elu + 1 is x + 1
- * above 0 and e^x below: both pieces have value 1 and slope 1 at 0, so only its second derivative
+ * gelutanh: 1 + tanh u = 2 e^u / (e^u + e^-u) = 2 / (1 + e^-2u), so it is swish's g at 2u, with u' =
+ * sqrt(2/pi) (1 + 3 * 0.044715 x^2). elu + 1 is x + 1 above 0 and e^x below: both pieces have value 1 and slope 1 at 0, so only its second derivative
  * jumps. relu has no slope at 0; 0 is taken, as PyTorch does.
  *
  * At 1 (test activate__formulas): swish 0.7311, gelu 0.8413, gelutanh 0.8412. swish falls to -0.278
  * at -1.28, gelu to -0.170 at -0.75; gelutanh keeps within 0.0005 of gelu. The authors' GELU is the
  * one with erf. In Table 11 all six have a sink, from 13.88 (reglu) to 18.18 (swiglu).
  *
- * Numerics. Phi(x) is erfc(-x/sqrt 2)/2 and not (1 + erf)/2, which in float has no digits left
- * below -6. elu + 1 takes e^ of min(x, 0) only, so nothing overflows, and x = -infinity (a masked
+ * Numerics. Phi(x) is not (1 + erf)/2, nor g (1 + tanh)/2: in float these have no digits left below
+ * -6. elu + 1 takes e^ of min(x, 0) only, so nothing overflows, and x = -infinity (a masked
  * score) gives 0 with slope 0.
  */
 /* x, f, df [n], n at most CHUNK. */
@@ -1150,26 +1150,30 @@ static void act_swish(idx n, const real *x, real *f, real *df) {
     for (idx j = 0; j < n; j++) f[j] = x[j] * g[j];
 }
 
-/* Of any n, like the three below. */
 static void act_gelu(idx n, const real *x, real *f, real *df) {
-    for (idx j = 0; j < n; j++) {
-        real cumulative = real_erfc(-x[j] * (real)SQRT_HALF) / 2,
-             density = real_exp(-x[j] * x[j] / 2);
-        if (df) df[j] = cumulative + x[j] * density * (real)INV_SQRT_2PI;
-        f[j] = x[j] * cumulative;
+    real cumulative[CHUNK], density[CHUNK];                  /* Phi(x), e^(-x^2 / 2) */
+    vec_cumulative(n, cumulative, x);
+    if (df) {
+        for (idx j = 0; j < n; j++) density[j] = -x[j] * x[j] / 2;
+        vec_exp(n, density, density);
+        for (idx j = 0; j < n; j++)
+            df[j] = cumulative[j] + x[j] * density[j] * (real)INV_SQRT_2PI;
     }
+    for (idx j = 0; j < n; j++) f[j] = x[j] * cumulative[j];
 }
 
 static void act_gelutanh(idx n, const real *x, real *f, real *df) {
-    const real a = (real)SQRT_2_OVER_PI, b = (real)0.044715; /* u = a (x + b x^3) */
-    for (idx j = 0; j < n; j++) {
-        real square = x[j] * x[j], tanh_u = real_tanh(a * x[j] * (1 + b * square));
-        real du = a * (1 + 3 * b * square);
-        if (df) df[j] = (1 + tanh_u) / 2 + x[j] / 2 * (1 - tanh_u * tanh_u) * du;
-        f[j] = x[j] / 2 * (1 + tanh_u);
-    }
+    const real a = 2 * (real)SQRT_2_OVER_PI, b = (real)0.044715; /* 2u = a (x + b x^3) */
+    real g[CHUNK];
+    for (idx j = 0; j < n; j++) f[j] = a * x[j] * (1 + b * x[j] * x[j]);
+    vec_sigmoid(n, g, f);
+    if (df)
+        for (idx j = 0; j < n; j++)
+            df[j] = g[j] + x[j] * g[j] * (1 - g[j]) * (a * (1 + 3 * b * x[j] * x[j]));
+    for (idx j = 0; j < n; j++) f[j] = x[j] * g[j];
 }
 
+/* Of any n, like the next. */
 static void act_relu(idx n, const real *x, real *f, real *df) {
     if (df) for (idx j = 0; j < n; j++) df[j] = x[j] > 0;
     for (idx j = 0; j < n; j++) f[j] = x[j] < 0 ? 0 : x[j];
@@ -1308,7 +1312,7 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
  *                                         = (|s_k| / Z)^p s'_k / s_k       by |s| sign(s) = s
  * The last form makes neither s^(p-1) nor Z^p, which underflow together where all sigmoids are
  * small: |s|/Z is at most 1, and s'/s is 1 - s for sigmoid, at most 1 for elu, 1/z for the
- * identity. exp has s' = s, so g = a, and pi = a for the sum, a^p for the p-norm. Hence
+ * identity. With h = (|s_k| / Z)^((p-1)/2) it is sign(s_k) h (h g_k), as computed. exp has s' = s, so g = a, and pi = a for the sum, a^p for the p-norm. Hence
  *   softmax   dz_k = a_k (da_k - D)             exp with a p-norm   dz_k = a_k da_k - a_k^p D
  * Neither notices when all z of the row grow alike, so that sum_k dz_k = D - D = 0 in both.
  *
@@ -1327,7 +1331,7 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
  * 8 at t = 64 and p = 2, 1/64 at p = 1/2; with p = 2, 3, 4 training diverged (Appendix C.4).
  *
  * Cost: exp, sigmoid and elu + 1 take an exponential a score, and another in the backward; a p-norm
- * takes one more each time, or a power.
+ * takes one more each time, or a power, which costs four of them.
  * Tests: 3.6 of test_sink.c, every sim with every Z in long double, both branches of the clamp met;
  * chapter 7 for [E43] [E44] and for Table 15 [T15] in closed form.
  */
@@ -1353,15 +1357,15 @@ static Curve *const SIMS[] = {NULL, sim_sigmoid, elu_plus_one,
 static const real NORMALIZER_EPS = (real)1e-8;
 
 /* [E43] (sum_j |s_j|^p)^(1/p) of s [n] as M (sum_j (|s_j|/M)^p)^(1/p), M = max |s_j|: the largest
- * term is 1, so no power overflows and the sum cannot underflow to 0. 0 for a row of zeros. The
- * paper writes s^p, which for negative s has no real value unless p is whole: hence |s|. */
-static real p_norm(idx n, const real *s, double p) {
-    real most = 0, sum = 0;                                  /* M; between 1 and n */
-    /* or NaN */
-    for (idx j = 0; j < n; j++) if (!(real_abs(s[j]) <= most)) most = real_abs(s[j]);
-    if (most == 0) return 0;
-    for (idx j = 0; j < n; j++) sum += real_pow(real_abs(s[j]) / most, (real)p);
-    return most * real_pow(sum, (real)(1 / p));
+ * term is 1, so no power overflows and the sum cannot underflow to 0. 0 for a row of zeros, NaN
+ * for a row with a NaN. The paper writes s^p, which for negative s has no real value unless p is
+ * whole: hence |s|. spare [n] is scratch. */
+static real p_norm(idx n, const real *s, double p, real *spare) {
+    for (idx j = 0; j < n; j++) spare[j] = real_abs(s[j]);
+    real most = vec_max(n, spare), M = most > 0 ? most : 1;
+    for (idx j = 0; j < n; j++) spare[j] /= M;
+    vec_pow(n, spare, spare, (real)p);
+    return M * real_pow(vec_sum(n, spare), (real)(1 / p));   /* the sum is between 1 and n, or 0 */
 }
 
 /* Z_i from the one number kept; for exp its value may overflow where its logarithm does not. */
@@ -1405,7 +1409,8 @@ real row_forward(const Config *c, idx n, real *z, real *spare) {
     }
     /* the others do not overflow by themselves: s, then Z, then the quotient */
     SIMS[c->sim](n, z, spare, NULL);
-    real keep = c->normalizer == NORMALIZER_PNORM ? p_norm(n, spare, c->pnorm) : vec_sum(n, spare);
+    real keep = c->normalizer == NORMALIZER_PNORM ? p_norm(n, spare, c->pnorm, z)
+                                                  : vec_sum(n, spare);
     real Z = row_normalizer(c, keep);
     for (idx j = 0; j < n; j++) z[j] = Z == 0 ? 0 : spare[j] / Z;
     return keep;
@@ -1443,14 +1448,14 @@ void row_backward(const Config *c, idx n, const real *z, real keep, real *a, rea
     case NORMALIZER_CLAMP:                                   /* Z = |S|: pi = s'/S = sign(S) s'/Z */
         for (idx j = 0; j < n; j++) pi[j] = real_abs(keep) <= 1 ? 0 : keep > 0 ? g[j] : -g[j];
         break;
-    /* pi = |s|^(p-1) sign(s) s' / Z^p = (|s|/Z)^(p-1) sign(s) s'/Z: in double, where the power of a
-     * small a cannot overflow before the slope, as small, multiplies it. 0 at s = 0: right for p >
-     * 1; for p < 1, s = 0 is masked, or underflowed with s', or the zero logit, which learns
-     * nothing */
+    /* pi = (|s|/Z)^(p-1) sign(s) s'/Z = sign(a) h (h g), h = |a|^((p-1)/2): the whole power of a
+     * small a might overflow before g, as small, multiplies it. 0 at s = 0: right for p > 1; for p <
+     * 1, s = 0 is masked, or underflowed with s', or the zero logit, which learns nothing */
     case NORMALIZER_PNORM:
+        vec_pow(n, pi, a, (real)((c->pnorm - 1) / 2));
         for (idx j = 0; j < n; j++) {
-            double power = a[j] == 0 ? 0 : pow((double)real_abs(a[j]), c->pnorm - 1);
-            pi[j] = (real)((a[j] < 0 ? -power : power) * (double)g[j]);
+            real pull = pi[j] * (pi[j] * g[j]);
+            pi[j] = a[j] == 0 ? 0 : a[j] < 0 ? -pull : pull;
         }
         break;
     default:                                                 /* Z = 1 */
@@ -2795,12 +2800,16 @@ static void measure_head(Sinks *s, const Config *c, int rows, idx lh, const real
             s->over[(x * (s->L * s->H) + lh) * S + j] += alpha[j] > s->eps[x];
     }
     for (idx i = first; i < s->N; i++) {
+        const real *p = m + i * S;
         double entropy = 0, mass = 0;
-        for (idx j = 0; j < S; j++) {
-            double p = (double)m[i * S + j];
-            if (p > 0) entropy -= p * log(p);                /* 0 log 0 = 0 */
-            if (j >= keys) mass += (double)weight[i * S + j];
+        for (idx from = 0; from < S; from += CHUNK) {
+            idx some = S - from < CHUNK ? S - from : CHUNK;
+            real log_p[CHUNK];
+            vec_log(some, log_p, p + from);
+            for (idx j = 0; j < some; j++)                   /* 0 log 0 = 0 */
+                if (p[from + j] > 0) entropy -= (double)p[from + j] * (double)log_p[j];
         }
+        for (idx j = keys; j < S; j++) mass += (double)weight[i * S + j];
         s->entropy[lh] += entropy / s->T;
         s->mass[lh] += mass / s->T;
     }
@@ -6999,6 +7008,16 @@ INLINE void lanes_axpy(const int bytes, real *c, real a, const real *b) {
         *(Lanes16 *)c += a * *(const Lanes16 *)b;
 }
 
+/* c += a b for one vector, lane by lane. */
+INLINE void lanes_fma(const int bytes, real *c, const real *a, const real *b) {
+    if (bytes == 64)
+        *(Lanes64 *)c += *(const Lanes64 *)a * *(const Lanes64 *)b;
+    else if (bytes == 32)
+        *(Lanes32 *)c += *(const Lanes32 *)a * *(const Lanes32 *)b;
+    else
+        *(Lanes16 *)c += *(const Lanes16 *)a * *(const Lanes16 *)b;
+}
+
 /* c = b for one vector. */
 INLINE void lanes_copy(const int bytes, real *c, const real *b) {
     if (bytes == 64)
@@ -7025,6 +7044,10 @@ INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
 #define INLINE static inline
 INLINE void lanes_axpy(const int bytes, real *c, real a, const real *b) {
     for (int l = 0; l < bytes / (int)sizeof(real); l++) c[l] += a * b[l];
+}
+
+INLINE void lanes_fma(const int bytes, real *c, const real *a, const real *b) {
+    for (int l = 0; l < bytes / (int)sizeof(real); l++) c[l] += a[l] * b[l];
 }
 
 INLINE void lanes_copy(const int bytes, real *c, const real *b) {
@@ -7189,23 +7212,26 @@ INLINE void product(const int bytes, const int rows, const int cols, real *c, id
 
 /* --- 14.3  Vector maths ------------------------------------------------------------------------
 
-   libm's expf and sqrtf are called number by number, sqrtf because it may have to set errno. Plain
-   loops over arrays of constant length, without branches, become vector code: each loop below does
-   one thing, and a choice between two values stands alone in its loop, where compilers turn it into
-   a select. Whole spans are computed at the end of an array too, so an element's bits do not
-   depend on where it stands. */
+   libm's expf, erfcf and powf are called number by number, and sqrtf too, because it may have to
+   set errno. The functions below take one number and have no branches (`either`), so a loop over
+   them becomes vector code; it is a loop of constant length, over arrays of its own (map). A span
+   is one vector of the widest instance, and short, since a row of scores is. Whole spans are
+   computed at the end of an array too, so an element's bits do not depend on where it stands.
 
-enum { SPAN = 64, PARTS = 32 };
-typedef enum VecOp { VEC_EXP, VEC_SIGMOID, VEC_SQRT, VEC_SUM, VEC_MAX, VEC_DOT } VecOp;
+   Coefficients: those of smallest maximal relative error, by Remez's exchange in 40 digits. Errors
+   in units in the last place (ulp) are the largest over all floats, by `make exhaustive`. */
+
+enum { SPAN = 16, PARTS = 32 };
+typedef enum FoldOp { FOLD_SUM, FOLD_MAX, FOLD_DOT } FoldOp;
 
 #ifdef SINK_DOUBLE
-INLINE void exp_span(real *x) {
-    for (int l = 0; l < SPAN; l++) x[l] = exp(x[l]);
-}
-
-INLINE void sqrt_span(real *x) {
-    for (int l = 0; l < SPAN; l++) x[l] = sqrt(x[l]);
-}
+INLINE double exp_of(double x) { return exp(x); }
+INLINE double sigmoid_of(double x) { return x < 0 ? exp(x) / (1 + exp(x)) : 1 / (1 + exp(-x)); }
+INLINE double sqrt_of(double x) { return sqrt(x); }
+INLINE double cumulative_of(double x) { return erfc(-x * SQRT_HALF) / 2; }
+INLINE double log_of(double x) { return log(x); }
+INLINE double pow_of(double x, double p) { return pow(fabs(x), p); }
+INLINE double either(bool first, double a, double b) { return first ? a : b; }
 #else
 INLINE float float_of(uint32_t bits) {
     float x;
@@ -7219,114 +7245,197 @@ INLINE uint32_t bits_of(float x) {
     return bits;
 }
 
-/* x = e^x = 2^n e^r with n = round(x / ln 2) and |r| <= ln 2 / 2.
+INLINE double double_of(uint64_t bits) {
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+INLINE uint64_t bits_of_double(double x) {
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+/* first ? a : b. As written there, the compiler might compute a and b behind a branch. */
+INLINE float either(bool first, float a, float b) {
+    const uint32_t mask = 0u - (uint32_t)first;
+    return float_of((bits_of(a) & mask) | (bits_of(b) & ~mask));
+}
+
+INLINE double either_double(bool first, double a, double b) {
+    const uint64_t mask = (uint64_t)0 - (uint64_t)first;
+    return double_of((bits_of_double(a) & mask) | (bits_of_double(b) & ~mask));
+}
+
+INLINE float magnitude(float x) { return float_of(bits_of(x) & 0x7FFFFFFFu); }
+
+/* e^x = 2^n e^r with n = round(x / ln 2) and |r| <= ln 2 / 2.
    Range: e^-110 rounds to 0 and e^100 to infinity, so clamping x between them changes nothing.
    n: adding 1.5 * 2^23 leaves no bits for a fraction; the sum's low bits are n, its value gives n.
    r: ln 2 = 355/512 - 2.1219444e-4; n times the first part is exact (8 + 9 bits).
    e^r = 1 + r + r^2 q(r): q minimises the largest relative error, 3.2e-9 or 0.05 ulp.
    2^n is multiplied in as two factors, since -159 <= n <= 144 exceeds a float's exponents; only
    the second product can round, and it does so once. A NaN passes through p. */
-INLINE void exp_span(real *x) {
+INLINE float exp_of(float x) {
     const float shift = 0x1.8p23f;
-    for (int l = 0; l < SPAN; l++) x[l] = x[l] < -110.0f ? -110.0f : x[l];
-    for (int l = 0; l < SPAN; l++) x[l] = x[l] > 100.0f ? 100.0f : x[l];
-    for (int l = 0; l < SPAN; l++) {
-        const float t = x[l] * 1.44269504f + shift, n = t - shift;
-        const float r = x[l] - n * 0.693359375f + n * 2.12194440e-4f;
-        const float q = 0x1.fffffcp-2f + r * (0x1.555492p-3f + r * (0x1.5558bp-5f
-                      + r * (0x1.123988p-7f + r * 0x1.6a4ca4p-10f)));
-        const float p = 1 + (r + r * r * q);
-        const uint32_t e = bits_of(t) - bits_of(shift) + 254, half = e >> 1;   /* n + 2 * 127 */
-        x[l] = p * float_of(half << 23) * float_of((e - half) << 23);
-    }
+    const float low = either(x < -110.0f, -110.0f, x), z = either(low > 100.0f, 100.0f, low);
+    const float t = z * 1.44269504f + shift, n = t - shift;
+    const float r = z - n * 0.693359375f + n * 2.12194440e-4f;
+    const float q = 0x1.fffffcp-2f + r * (0x1.555492p-3f + r * (0x1.5558bp-5f
+                  + r * (0x1.123988p-7f + r * 0x1.6a4ca4p-10f)));
+    const float p = 1 + (r + r * r * q);
+    const uint32_t e = bits_of(t) - bits_of(shift) + 254, half = e >> 1;       /* n + 2 * 127 */
+    return p * float_of(half << 23) * float_of((e - half) << 23);
 }
 
-/* x = sqrt(x) = x / sqrt(x). Halving the exponent in the bits of x gives r = 1/sqrt(x) to 3.5 %;
+/* 1 / (1 + e^-x), for x < 0 as e^x / (1 + e^x): the exponential is never above 1, so nothing
+   overflows and a tiny result keeps all its digits. */
+INLINE float sigmoid_of(float x) {
+    const float e = exp_of(-magnitude(x));
+    return either(x < 0, e, 1) / (1 + e);
+}
+
+/* sqrt(x) = x / sqrt(x). Halving the exponent in the bits of x gives r = 1/sqrt(x) to 3.5 %;
    Newton's step r (3 - x r^2) / 2 takes an error e to 1.5 e^2, after three below rounding. The last
    line is Newton's step for the root y itself, y + (x - y^2) r / 2. Numbers below 2^-100 are scaled
    by 2^48 before and 2^-24 after, since they and their squares lose bits. */
-INLINE void sqrt_span(real *x) {
-    float s[SPAN];
-    for (int l = 0; l < SPAN; l++) x[l] = x[l] < 0 ? (float)NAN : x[l];
-    for (int l = 0; l < SPAN; l++) {
-        const uint32_t tiny = 0u - (uint32_t)(x[l] < 0x1p-100f);               /* all ones if so */
-        const float z = x[l] * float_of(bits_of(1) + (tiny & (48u << 23))), h = 0.5f * z;
-        float r = float_of(0x5F375A86u - (bits_of(z) >> 1));
-        r = r * (1.5f - h * r * r);
-        r = r * (1.5f - h * r * r);
-        r = r * (1.5f - h * r * r);
-        const float y = z * r;
-        s[l] = (y + 0.5f * r * (z - y * y)) * float_of(bits_of(1) - (tiny & (24u << 23)));
-    }
-    for (int l = 0; l < SPAN; l++) x[l] = x[l] > 0x1.fffffep127f ? x[l] : s[l];
+INLINE float sqrt_of(float x) {
+    const uint32_t tiny = 0u - (uint32_t)(x < 0x1p-100f);                      /* all ones if so */
+    const float z = x * float_of(bits_of(1) + (tiny & (48u << 23))), h = 0.5f * z;
+    float r = float_of(0x5F375A86u - (bits_of(z) >> 1));
+    r = r * (1.5f - h * r * r);
+    r = r * (1.5f - h * r * r);
+    r = r * (1.5f - h * r * r);
+    const float y = z * r;
+    const float s = (y + 0.5f * r * (z - y * y)) * float_of(bits_of(1) - (tiny & (24u << 23)));
+    return either(x < 0, (float)NAN, either(x <= 0x1.fffffep127f, s, x));
+}
+
+/* Phi(x), with y = |x|: Phi(-y) = e^(-y^2 / 2) R(y), and Phi(y) = 1 - Phi(-y). Phi(-15) rounds to 0.
+   e^: y^2 has twice the digits of a float, and rounding it would be an error of up to y^2 / 4 ulp
+   of e^. h is the upper half of y's digits and d the lower, so that h h, h d and d d are exact and
+   low is what y^2 had lost; a factor 1 - low / 2 puts it back.
+   R: (y + 3.5) R(y) is a polynomial in u = (y - 3.5) / (y + 3.5), which takes [0, 15] to
+   [-1, 0.62]; it minimises the largest relative error, 8.0e-9 or 0.13 ulp. */
+INLINE float cumulative_of(float x) {
+    const float size = magnitude(x), y = either(size > 15.0f, 15.0f, size);
+    const float h = float_of(bits_of(y) & 0xFFFFF000u), d = y - h, square = y * y;
+    const float low = 2 * h * d + d * d - (square - h * h), e = exp_of(-0.5f * square);
+    const float t = 1 / (y + 3.5f), u = 2 * y * t - 1;
+    const float R = t * (0x1.7d241ap-1f + u * (-0x1.21914ep-1f + u * (0x1.42feccp-2f
+                  + u * (-0x1.db5a92p-4f + u * (0x1.1d2d4ep-6f + u * (0x1.a992aap-8f
+                  + u * (-0x1.9fde6ap-9f + u * (-0x1.038b12p-11f + u * (0x1.b6a45ap-12f
+                  + u * 0x1.c7e3dap-14f)))))))));
+    const float below = (e - e * (0.5f * low)) * R;
+    return either(x < 0, below, 1 - below);
+}
+
+/* log2 x for x >= 0, in double, where every float is a normal number. x = 2^n m with m from
+   sqrt(1/2) to sqrt(2): n is what stands in the exponent of x / sqrt(1/2); 1024 keeps it positive.
+   log2 m = s P(s^2), s = (m - 1) / (m + 1), with a relative error of 4.2e-12: nothing to a float.
+   log2 0 is a number too large for any use, and finite, so that times 0 it gives 0. */
+INLINE double log2_of(double x) {
+    const uint64_t root = 0x3FE6A09E667F3BCDu, bias = (uint64_t)1024 << 52;    /* sqrt(1/2) */
+    const uint64_t b = bits_of_double(x) + bias, e = (b - root) >> 52;         /* n + 1024 */
+    const double n = double_of(e | bits_of_double(0x1p52)) - (0x1p52 + 1024);
+    const double m = double_of(b - (e << 52)), s = (m - 1) / (m + 1), z = s * s;
+    const double log2 = n + s * (2.8853900817900862 + z * (0.96179667334179749
+                      + z * (0.57708358496515137 + z * (0.41167271899777669
+                      + z * 0.34073010658534338))));
+    return either_double(x == 0, -0x1p1000, either_double(x < 0x1p128, log2, x));
+}
+
+INLINE float log_of(float x) {
+    return either(x < 0, (float)NAN, (float)(log2_of((double)x) * 0.69314718055994531));
+}
+
+/* |x|^p = 2^(n + f) with n + f = p log2 |x|, |f| <= 1/2, in double: a power needs its logarithm to
+   more digits than a float has. 2^f by a polynomial with a relative error of 1.9e-9, or 0.03 ulp;
+   beyond +-160 a float is 0 or infinite. 0^p is 0 or, for p < 0, infinite. */
+INLINE float pow_of(float x, float p) {
+    const double shift = 0x1.8p52, L = (double)p * log2_of((double)magnitude(x));
+    const double low = either_double(L < -160, -160, L), z = either_double(low > 160, 160, low);
+    const double t = z + shift, f = z - (t - shift);                           /* n in t's bits */
+    const double q = 1.0000000005543519 + f * (0.69314720573795455 + f * (0.24022646890500643
+                   + f * (0.055503287760615288 + f * (0.0096184889379913822
+                   + f * (0.0013399931513208265 + f * 0.00015345820883833847)))));
+    return (float)(q * double_of((bits_of_double(t) + 1023) << 52));
 }
 #endif
 
-/* x = 1 / (1 + e^-x), for x < 0 as e^x / (1 + e^x): the exponential is never above 1, so nothing
-   overflows and a tiny result keeps all its digits. */
-INLINE void sigmoid_span(real *x) {
-    real e[SPAN];
-    for (int l = 0; l < SPAN; l++) e[l] = x[l] < 0 ? x[l] : -x[l];
-    exp_span(e);
-    for (int l = 0; l < SPAN; l++) x[l] = x[l] < 0 ? e[l] : 1;
-    for (int l = 0; l < SPAN; l++) x[l] = x[l] / (1 + e[l]);
+INLINE void span(VecOp op, real *y, const real *x, real p) {
+    if (op == VEC_EXP) for (int l = 0; l < SPAN; l++) y[l] = exp_of(x[l]);
+    else if (op == VEC_SIGMOID) for (int l = 0; l < SPAN; l++) y[l] = sigmoid_of(x[l]);
+    else if (op == VEC_SQRT) for (int l = 0; l < SPAN; l++) y[l] = sqrt_of(x[l]);
+    else if (op == VEC_CUMULATIVE) for (int l = 0; l < SPAN; l++) y[l] = cumulative_of(x[l]);
+    else if (op == VEC_LOG) for (int l = 0; l < SPAN; l++) y[l] = log_of(x[l]);
+    else for (int l = 0; l < SPAN; l++) y[l] = pow_of(x[l], p);
 }
 
-/* y[0..n) = op(x[0..n)), span by span. */
-INLINE void map(VecOp op, idx n, real *y, const real *x) {
-    for (idx i = 0; i < n; i += SPAN) {
-        const bool whole = n - i >= SPAN;
-        const size_t size = sizeof(real) * (size_t)(n - i);
-        real t[SPAN];
-        if (!whole) memset(t, 0, sizeof t);
-        if (whole) memcpy(t, x + i, sizeof t);
-        else memcpy(t, x + i, size);
-        if (op == VEC_EXP) exp_span(t);
-        else if (op == VEC_SIGMOID) sigmoid_span(t);
-        else sqrt_span(t);
-        if (whole) memcpy(y + i, t, sizeof t);
-        else memcpy(y + i, t, size);
+/* y[0..n) = op(x[0..n)) for n >= SPAN, span by span. The last one overlaps the one before it, so
+   that it needs no filling up; it is computed first, since y may be x. */
+INLINE void map(VecOp op, idx n, real *y, const real *x, real p) {
+    real some[SPAN], last[SPAN];
+    span(op, last, x + n - SPAN, p);
+    for (idx i = 0; i < n - SPAN; i += SPAN) {
+        span(op, some, x + i, p);
+        memcpy(y + i, some, sizeof some);
     }
+    memcpy(y + n - SPAN, last, sizeof last);
+}
+
+/* s[0..half) takes in s[half..2 half): its sums, or the larger of each two. */
+INLINE void fold_half(real *s, const int half, bool largest) {
+    if (largest) for (int l = 0; l < half; l++) s[l] = s[l + half] > s[l] ? s[l + half] : s[l];
+    else for (int l = 0; l < half; l++) s[l] += s[l + half];
 }
 
 /* Folds s[0..PARTS) into s[0], the upper half onto the lower until one is left. */
 INLINE real fold_tree(real *s, bool largest) {
-    for (int half = PARTS / 2; half > 0; half /= 2)
-        for (int l = 0; l < half; l++)
-            s[l] = !largest ? s[l] + s[l + half] : s[l + half] > s[l] ? s[l + half] : s[l];
+    fold_half(s, 16, largest);
+    fold_half(s, 8, largest);
+    fold_half(s, 4, largest);
+    fold_half(s, 2, largest);
+    fold_half(s, 1, largest);
     return s[0];
 }
 
-/* sum_i x_i, or sum_i x_i y_i where y is given. Sum l of PARTS takes elements l, l + PARTS, ...: a
-   single running sum would have to wait for each addition, and no compiler may reorder it. */
-INLINE real fold_sum(const int bytes, idx n, const real *x, const real *y) {
-    const int lanes = bytes / (int)sizeof(real), vectors = PARTS / lanes;
-    real s[PARTS], t[PARTS];
-    memset(t, 0, sizeof t);
-    for (int v = 0; v < vectors; v++) lanes_copy(bytes, s + v * lanes, t);
-    for (; n >= PARTS; n -= PARTS, x += PARTS) {
-        if (y) {
-            for (int l = 0; l < PARTS; l++) t[l] = x[l] * y[l];
-            y += PARTS;
-        }
-        for (int v = 0; v < vectors; v++)
-            lanes_axpy(bytes, s + v * lanes, 1, (y ? t : x) + v * lanes);
-    }
-    memset(t, 0, sizeof t);
-    for (int l = 0; l < n; l++) t[l] = y ? x[l] * y[l] : x[l];
-    for (int v = 0; v < vectors; v++) lanes_axpy(bytes, s + v * lanes, 1, t + v * lanes);
-    for (int v = 0; v < vectors; v++) lanes_copy(bytes, t + v * lanes, s + v * lanes);
-    return fold_tree(t, false);
+/* rest [PARTS] = x[0..n), and zeros behind them. */
+INLINE const real *rest_of(real *rest, const real *x, int n) {
+    for (int l = 0; l < PARTS; l++) rest[l] = l < n ? x[l] : 0;
+    return rest;
 }
 
-/* max_i x_i, in the same PARTS. */
+/* sum_i x_i, or sum_i x_i y_i where y is given, for n >= PARTS. Sum l of PARTS takes elements l,
+   l + PARTS, ...: a single running sum would have to wait for each addition, and no compiler may
+   reorder it. Zeros at the end of x change nothing: chapter 3.7 relies on it. */
+INLINE real fold_sum(const int bytes, idx n, const real *x, const real *y) {
+    static const real zero[LANES_MAX] = {0};
+    const int lanes = bytes / (int)sizeof(real), vectors = PARTS / lanes;
+    real s[PARTS], x_room[PARTS], y_room[PARTS];
+    for (int v = 0; v < vectors; v++) lanes_copy(bytes, s + v * lanes, zero);
+    for (idx left = n; left > 0; left -= PARTS) {
+        if (left < PARTS) {
+            x = rest_of(x_room, x, (int)left);
+            if (y) y = rest_of(y_room, y, (int)left);
+        }
+        for (int v = 0; v < vectors; v++)
+            if (y) lanes_fma(bytes, s + v * lanes, x + v * lanes, y + v * lanes);
+            else lanes_axpy(bytes, s + v * lanes, 1, x + v * lanes);
+        x += PARTS;
+        if (y) y += PARTS;
+    }
+    return fold_tree(s, false);
+}
+
+/* max_i x_i for n >= PARTS, in the same PARTS; an element met twice changes nothing. */
 INLINE real fold_max(idx n, const real *x) {
     real s[PARTS];
-    idx i = 0;
     for (int l = 0; l < PARTS; l++) s[l] = -(real)INFINITY;
-    for (; n - i >= PARTS; i += PARTS)
-        for (int l = 0; l < PARTS; l++) s[l] = x[i + l] > s[l] ? x[i + l] : s[l];
-    for (int l = 0; l < n - i; l++) s[l] = x[i + l] > s[l] ? x[i + l] : s[l];
+    for (; n >= PARTS; n -= PARTS, x += PARTS)
+        for (int l = 0; l < PARTS; l++) s[l] = x[l] > s[l] ? x[l] : s[l];
+    for (int l = 0; l < PARTS; l++) s[l] = x[n - PARTS + l] > s[l] ? x[n - PARTS + l] : s[l];
     return fold_tree(s, true);
 }
 
@@ -7347,8 +7456,8 @@ INLINE void spin(const int bytes, const int chains, int turns, real *x, real a) 
 typedef struct Kernels {
     int flops, rows;
     void (*product)(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add);
-    void (*map)(VecOp op, idx n, real *y, const real *x);
-    real (*fold)(VecOp op, idx n, const real *x, const real *y);
+    void (*map)(VecOp op, idx n, real *y, const real *x, real p);
+    real (*fold)(FoldOp op, idx n, const real *x, const real *y);
     void (*spin)(int turns, real *x, real a);
 } Kernels;
 
@@ -7360,11 +7469,14 @@ typedef struct Kernels {
     {                                                                                              \
         product(bytes, tile_rows, tile_cols, c, ldc, a, b, m, n, k, add);                          \
     }                                                                                              \
-    target static void map_##name(VecOp op, idx n, real *y, const real *x) { map(op, n, y, x); }   \
-    target static real fold_##name(VecOp op, idx n, const real *x, const real *y)                  \
+    target static void map_##name(VecOp op, idx n, real *y, const real *x, real p)                 \
     {                                                                                              \
-        if (op == VEC_MAX) return fold_max(n, x);                                                  \
-        return op == VEC_SUM ? fold_sum(bytes, n, x, NULL) : fold_sum(bytes, n, x, y);             \
+        map(op, n, y, x, p);                                                                         \
+    }                                                                                              \
+    target static real fold_##name(FoldOp op, idx n, const real *x, const real *y)                 \
+    {                                                                                              \
+        if (op == FOLD_MAX) return fold_max(n, x);                                                  \
+        return op == FOLD_SUM ? fold_sum(bytes, n, x, NULL) : fold_sum(bytes, n, x, y);             \
     }                                                                                              \
     target static void spin_##name(int turns, real *x, real a)                                     \
     {                                                                                              \
@@ -7471,19 +7583,41 @@ double fma_peak(Isa isa, int threads) {
     return best;
 }
 
-void vec_exp(idx n, real *y, const real *x) { kernels(isa_best())->map(VEC_EXP, n, y, x); }
-
-void vec_sigmoid(idx n, real *y, const real *x) { kernels(isa_best())->map(VEC_SIGMOID, n, y, x); }
-
-void vec_sqrt(idx n, real *y, const real *x) { kernels(isa_best())->map(VEC_SQRT, n, y, x); }
-
-real vec_sum(idx n, const real *x) { return kernels(isa_best())->fold(VEC_SUM, n, x, NULL); }
-
-real vec_max(idx n, const real *x) { return kernels(isa_best())->fold(VEC_MAX, n, x, NULL); }
-
-real vec_dot(idx n, const real *x, const real *y) {
-    return kernels(isa_best())->fold(VEC_DOT, n, x, y);
+/* Fewer numbers than a span are filled up to one. */
+void vec_map_at(Isa isa, VecOp op, idx n, real *y, const real *x, real p) {
+    const Kernels *on = kernels(isa);
+    if (n >= SPAN) {
+        on->map(op, n, y, x, p);
+        return;
+    }
+    real few[SPAN] = {0};
+    for (idx l = 0; l < n; l++) few[l] = x[l];
+    on->map(op, SPAN, few, few, p);
+    for (idx l = 0; l < n; l++) y[l] = few[l];
 }
+
+void vec_exp(idx n, real *y, const real *x) { vec_map_at(isa_best(), VEC_EXP, n, y, x, 0); }
+void vec_sigmoid(idx n, real *y, const real *x) { vec_map_at(isa_best(), VEC_SIGMOID, n, y, x, 0); }
+void vec_sqrt(idx n, real *y, const real *x) { vec_map_at(isa_best(), VEC_SQRT, n, y, x, 0); }
+void vec_cumulative(idx n, real *y, const real *x) { vec_map_at(isa_best(), VEC_CUMULATIVE, n, y, x, 0); }
+void vec_log(idx n, real *y, const real *x) { vec_map_at(isa_best(), VEC_LOG, n, y, x, 0); }
+void vec_pow(idx n, real *y, const real *x, real p) { vec_map_at(isa_best(), VEC_POW, n, y, x, p); }
+
+/* Fewer than PARTS are filled up with what changes nothing. */
+static real fold_any(FoldOp op, idx n, const real *x, const real *y) {
+    const Kernels *on = kernels(isa_best());
+    if (n >= PARTS) return on->fold(op, n, x, y);
+    real few[PARTS], factors[PARTS] = {0};
+    for (idx l = 0; l < PARTS; l++) few[l] = op == FOLD_MAX ? -(real)INFINITY : 0;
+    for (idx l = 0; l < n; l++) few[l] = x[l];
+    for (idx l = 0; y && l < n; l++) factors[l] = y[l];
+    return on->fold(op, PARTS, few, factors);
+}
+
+real vec_sum(idx n, const real *x) { return fold_any(FOLD_SUM, n, x, NULL); }
+real vec_max(idx n, const real *x) { return fold_any(FOLD_MAX, n, x, NULL); }
+real vec_dot(idx n, const real *x, const real *y) { return fold_any(FOLD_DOT, n, x, y); }
+
 void zero(real *x, idx n) { if (n > 0) memset(x, 0, (size_t)n * sizeof(real)); }
 void copy(real *y, const real *x, idx n) { if (n > 0) memcpy(y, x, (size_t)n * sizeof(real)); }
 
@@ -7491,8 +7625,6 @@ void copy(real *y, const real *x, idx n) { if (n > 0) memcpy(y, x, (size_t)n * s
 real real_exp(real x) { return (real)exp((double)x); }
 real real_log(real x) { return (real)log((double)x); }
 real real_pow(real x, real y) { return (real)pow((double)x, (double)y); }
-real real_tanh(real x) { return (real)tanh((double)x); }
-real real_erfc(real x) { return (real)erfc((double)x); }
 real real_abs(real x) { return x < 0 ? -x : x; }
 
 /* =================================================================================================

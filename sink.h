@@ -652,13 +652,21 @@ bool fma_fuses(Isa isa);
    just now in `threads` equal tasks shared among OpenMP's threads. Takes some 10 ms. */
 double fma_peak(Isa isa, int threads);
 
-/* y[i] = e^x[i], 1 / (1 + e^-x[i]), sqrt(x[i]) for i < n; y may be x. NaN stays NaN, e^-INFINITY is
-   0 and results below the normal floats are denormal, not flushed. Error of the float build, in
-   units in the last place of the exact result: exp below 1.1, sigmoid below 2.5, sqrt below 0.8
-   (0.51 where multiply-adds fuse; NaN for x < 0). The double build calls libm. */
+/* y[i] = e^x[i], 1 / (1 + e^-x[i]), sqrt(x[i]), Phi(x[i]), log(x[i]), |x[i]|^p for i < n; y may be
+   x. NaN stays NaN, sqrt and log of a negative number are NaN, and results below the normal floats
+   are denormal, not flushed. Error of the float build, in units in the last place of the exact
+   result, over all floats and instruction sets: exp @1, sigmoid @2, sqrt @3, cumulative @4, log
+   @5, pow @6. The double build calls libm. Phi is the normal distribution function. */
 void vec_exp(idx n, real *y, const real *x);
 void vec_sigmoid(idx n, real *y, const real *x);
 void vec_sqrt(idx n, real *y, const real *x);
+void vec_cumulative(idx n, real *y, const real *x);
+void vec_log(idx n, real *y, const real *x);
+void vec_pow(idx n, real *y, const real *x, real p);
+
+/* The same at a chosen instruction set; p counts for VEC_POW alone. */
+typedef enum VecOp { VEC_EXP, VEC_SIGMOID, VEC_SQRT, VEC_CUMULATIVE, VEC_LOG, VEC_POW } VecOp;
+void vec_map_at(Isa isa, VecOp op, idx n, real *y, const real *x, real p);
 
 /* Sum, maximum (-INFINITY for n = 0; a NaN is passed over) and dot product, in an order that
    depends on n alone; sum and maximum have the same bits at every instruction set. */
@@ -671,8 +679,6 @@ void copy(real *y, const real *x, idx n);
 real real_exp(real x);
 real real_log(real x);
 real real_pow(real x, real y);
-real real_tanh(real x);
-real real_erfc(real x);
 real real_abs(real x);
 
 /* -------------------------------------------------------------------------------------------------
