@@ -79,6 +79,35 @@
 #include <omp.h>
 #endif
 
+/* How loops are told to the compiler. PARALLEL (sink.h) shares the turns of a loop among threads.
+ * WIDE opens a function whose plain loops are compiled once for every instruction set of the
+ * processor family; which of them runs is found out when the program runs (14.4). Its three parts
+ * are the name, the parameters, and the same as arguments; the body follows. It returns nothing. */
+#if defined(__GNUC__) && !defined(__TINYC__)
+#define INLINE static inline __attribute__((always_inline))
+#else
+#define INLINE static inline
+#endif
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__TINYC__)
+#define TARGET_AVX2 __attribute__((target("avx2,fma")))
+#define TARGET_AVX512 __attribute__((target("avx512f,avx2,fma")))
+#define WIDE(name, parameters, arguments)                                                          \
+    INLINE void name##_body parameters;                                                            \
+    static void name##_base parameters { name##_body arguments; }                                  \
+    TARGET_AVX2 static void name##_avx2 parameters { name##_body arguments; }                      \
+    TARGET_AVX512 static void name##_avx512 parameters { name##_body arguments; }                  \
+    static void name parameters                                                                    \
+    {                                                                                              \
+        Isa isa = isa_best();                                                                      \
+        if (isa == ISA_AVX512) name##_avx512 arguments;                                            \
+        else if (isa == ISA_AVX2) name##_avx2 arguments;                                           \
+        else name##_base arguments;                                                                \
+    }                                                                                              \
+    INLINE void name##_body parameters
+#else
+#define WIDE(name, parameters, arguments) static void name parameters
+#endif
+
 /* =================================================================================================
  * PART I   THE MATHEMATICS
  * =================================================================================================
@@ -861,25 +890,58 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
  * Kept: stat [rows,2], mu and r, and the rows x. Cost: some 3 C multiplications a row forward, 10 C
  * backward. Tests: norm_forward__by_hand, norm_forward__invariances.
  */
+/* One row: y = g (x - mu) r + b, for x, y, g, b [C], b NULL for RMSNorm. stat [2] becomes mu, r. */
+WIDE(norm_row,
+     (const Config *c, idx C, real *restrict y, real *stat, const real *restrict x,
+      const real *restrict g, const real *restrict b),
+     (c, C, y, stat, x, g, b))
+{
+    real mu = c->norm == NORM_LAYER ? vec_sum(C, x) / (real)C : 0;
+    for (idx ch = 0; ch < C; ch++) y[ch] = x[ch] - mu;       /* until r is known */
+    real r = 1 / (real)sqrt((double)(vec_dot(C, y, y) / (real)C) + c->norm_eps);
+    for (idx ch = 0; ch < C; ch++) y[ch] *= r * g[ch];
+    if (b) for (idx ch = 0; ch < C; ch++) y[ch] += b[ch];
+    stat[0] = mu;
+    stat[1] = r;
+}
+
 /* x, y [rows,C]; stat [rows,2]; g [C]; b [C], or NULL for RMSNorm. */
 static void norm_forward(const Config *c, real *y, real *stat, const real *x, const real *g,
                          const real *b, idx rows) {
     idx C = c->dim;
-    bool centred = c->norm == NORM_LAYER;
     PARALLEL
-    for (idx n = 0; n < rows; n++) {
-        const real *x_n = x + n * C;                         /* [C] */
-        real *y_n = y + n * C;
-        /* r = 1 / sqrt(mean (x - mu)^2 + eps); y holds x - mu until it is known */
-        real mu = centred ? vec_sum(C, x_n) / (real)C : 0;
-        for (idx ch = 0; ch < C; ch++) y_n[ch] = x_n[ch] - mu;
-        real r = 1 / (real)sqrt((double)(vec_dot(C, y_n, y_n) / (real)C) + c->norm_eps);
-        /* y = g (x - mu) r + b */
-        for (idx ch = 0; ch < C; ch++) y_n[ch] *= r * g[ch];
-        if (b) for (idx ch = 0; ch < C; ch++) y_n[ch] += b[ch];
-        stat[2 * n] = mu;
-        stat[2 * n + 1] = r;
+    for (idx n = 0; n < rows; n++) norm_row(c, C, y + n * C, stat + 2 * n, x + n * C, g, b);
+}
+
+/* One row of dx: y = g n + b with n = (x - mu) r, so dn = g dy and
+ * dx += r (dn - mean dn - n mean(dn n)), where RMSNorm has no mean dn. */
+WIDE(norm_row_backward,
+     (const Config *c, idx C, real *restrict dx, const real *restrict dy, const real *restrict x,
+      const real *stat, const real *restrict g),
+     (c, C, dx, dy, x, stat, g))
+{
+    real mu = stat[0], r = stat[1], mean = 0, along = 0, dn[CHUNK], off[CHUNK];
+    for (idx from = 0; from < C; from += CHUNK) {
+        idx some = C - from < CHUNK ? C - from : CHUNK;
+        for (idx j = 0; j < some; j++) dn[j] = g[from + j] * dy[from + j];
+        for (idx j = 0; j < some; j++) off[j] = x[from + j] - mu;
+        if (c->norm == NORM_LAYER) mean += vec_sum(some, dn);
+        along += vec_dot(some, dn, off);
     }
+    mean *= r / (real)C;                                     /* r mean dn */
+    along = along * r / (real)C * r * r;                     /* r^2 mean(dn n), as n = off r */
+    for (idx ch = 0; ch < C; ch++) dx[ch] += r * g[ch] * dy[ch] - mean - (x[ch] - mu) * along;
+}
+
+/* n <= CHANNELS columns of one row's part of dg and db: dg += dy n, db += dy. */
+WIDE(norm_gains,
+     (idx n, real *restrict dg, real *restrict db, const real *restrict dy, const real *restrict x,
+      const real *stat),
+     (n, dg, db, dy, x, stat))
+{
+    real mu = stat[0], r = stat[1];
+    for (idx ch = 0; ch < n; ch++) dg[ch] += dy[ch] * (x[ch] - mu) * r;
+    if (db) for (idx ch = 0; ch < n; ch++) db[ch] += dy[ch];
 }
 
 /* dx [rows,C], dg [C] and db [C] (NULL for RMSNorm) are added to, from dy [rows,C] and the
@@ -887,35 +949,15 @@ static void norm_forward(const Config *c, real *y, real *stat, const real *x, co
 static void norm_backward(const Config *c, real *dx, real *dg, real *db, const real *dy,
                           const real *x, const real *stat, const real *g, idx rows) {
     idx C = c->dim;
-    bool centred = c->norm == NORM_LAYER;
     PARALLEL
-    for (idx n = 0; n < rows; n++) {                         /* y = g n + b, n = (x - mu) r */
-        const real *x_n = x + n * C, *dy_n = dy + n * C;
-        real *dx_n = dx + n * C;
-        real mu = stat[2 * n], r = stat[2 * n + 1], mean = 0, along = 0, dn[CHUNK], off[CHUNK];
-        for (idx from = 0; from < C; from += CHUNK) {
-            idx some = C - from < CHUNK ? C - from : CHUNK;
-            for (idx j = 0; j < some; j++) dn[j] = g[from + j] * dy_n[from + j];
-            for (idx j = 0; j < some; j++) off[j] = x_n[from + j] - mu;
-            if (centred) mean += vec_sum(some, dn);
-            along += vec_dot(some, dn, off);
-        }
-        mean *= r / (real)C;                                 /* r mean dn, 0 for RMSNorm */
-        along = along * r / (real)C * r * r;                 /* r^2 mean(dn n), as n = off r */
-        /* n = (x - mu) r:  dx += r (dn - mean dn - n mean(dn n)) */
-        for (idx ch = 0; ch < C; ch++)
-            dx_n[ch] += r * g[ch] * dy_n[ch] - mean - (x_n[ch] - mu) * along;
-    }
-    /* y = g n + b:  dg += dy n, db += dy. g and b meet every row: down the columns */
+    for (idx n = 0; n < rows; n++)
+        norm_row_backward(c, C, dx + n * C, dy + n * C, x + n * C, stat + 2 * n, g);
+    /* g and b meet every row: down the columns */
     PARALLEL
     for (idx block = 0; block < C; block += CHANNELS)
-        for (idx n = 0; n < rows; n++) {
-            real mu = stat[2 * n], r = stat[2 * n + 1];
-            for (idx ch = block; ch < block + CHANNELS && ch < C; ch++) {
-                dg[ch] += dy[n * C + ch] * (x[n * C + ch] - mu) * r;
-                if (db) db[ch] += dy[n * C + ch];
-            }
-        }
+        for (idx n = 0; n < rows; n++)
+            norm_gains(C - block < CHANNELS ? C - block : CHANNELS, dg + block,
+                       db ? db + block : NULL, dy + n * C + block, x + n * C + block, stat + 2 * n);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -1080,12 +1122,25 @@ static const real *head_bias(const Acts *a, idx h) {
     return a->bias ? a->bias + h * (2 * a->N - 1) + a->N - 1 : NULL;
 }
 
+/* Pairs (u, v) of one head, a step apart from the next, turned in place: (u cos - v sin, u sin + v
+ * cos) for turn = 1, and (u cos + v sin, v cos - u sin) for turn = -1. */
+WIDE(turn_pairs,
+     (idx n, real *restrict u, real *restrict v, const idx step, const real *restrict cosine,
+      const real *restrict sine, real turn),
+     (n, u, v, step, cosine, sine, turn))
+{
+    for (idx p = 0; p < n; p++) {
+        real u_p = u[p * step], v_p = v[p * step], s = turn * sine[p];
+        u[p * step] = u_p * cosine[p] - v_p * s;
+        v[p * step] = u_p * s + v_p * cosine[p];
+    }
+}
+
 /* x [B*N,heads,D] turned in place; turn = 1 forward, -1 for the gradient (and to undo). Pair p is
- * dims (p, p + r/2) when split, else (2p, 2p + 1): first dim p * step, second `partner` on. */
+ * dims (p, p + r/2) when split, else (2p, 2p + 1). */
 static void rotate(const Config *c, const Acts *a, real *x, idx rows, idx N, idx heads, int turn) {
     idx D = c->head_dim, half = c->rotary_dims / 2;
     bool split = c->rope_pairing == PAIR_HALF;
-    idx step = split ? 1 : 2, partner = split ? half : 1;
     PARALLEL
     for (idx n = 0; n < rows; n++) {
         idx position = a->past + n % N;
@@ -1093,12 +1148,8 @@ static void rotate(const Config *c, const Acts *a, real *x, idx rows, idx N, idx
         const real *sine = a->sine + position * half;
         for (int h = 0; h < heads; h++) {
             real *x_h = x + (n * heads + h) * D;
-            /* (u, v) <- (u cos - v sin, u sin + v cos), or (u cos + v sin, v cos - u sin) back */
-            for (idx p = 0; p < half; p++) {
-                real u = x_h[p * step], v = x_h[p * step + partner], s = (real)turn * sine[p];
-                x_h[p * step] = u * cosine[p] - v * s;
-                x_h[p * step + partner] = u * s + v * cosine[p];
-            }
+            if (split) turn_pairs(half, x_h, x_h + half, 1, cosine, sine, (real)turn);
+            else turn_pairs(half, x_h, x_h + 1, 2, cosine, sine, (real)turn);
         }
     }
 }
@@ -1143,7 +1194,8 @@ static void t5_backward(Model *m, const Acts *a, int B, idx N) {
  * score) gives 0 with slope 0.
  */
 /* x, f, df [n], n at most CHUNK. */
-static void act_swish(idx n, const real *x, real *f, real *df) {
+WIDE(act_swish, (idx n, const real *x, real *f, real *df), (n, x, f, df))
+{
     real g[CHUNK];
     vec_sigmoid(n, g, x);
     if (df) for (idx j = 0; j < n; j++) df[j] = g[j] * (1 + x[j] * (1 - g[j]));
@@ -1388,14 +1440,14 @@ real row_forward(const Config *c, idx n, real *z, real *spare) {
     if (c->sim == SIM_EXP) {
         /* z - m: at most 0, and 0 for the largest; under Z = 1 z itself */
         real m = c->normalizer == NORMALIZER_ONE ? 0 : vec_max(n, z), keep = 0, shift = 0;
-        for (idx j = 0; j < n; j++) z[j] -= m;
+        vec_shift(n, z, -m);
         if (c->normalizer == NORMALIZER_PNORM) { /* log Z = m + log(sum e^(p (z - m))) / p */
             real p = (real)c->pnorm;                         /* [E44] a temperature 1/p */
             for (idx j = 0; j < n; j++) spare[j] = p * z[j];
             vec_exp(n, spare, spare);
             shift = real_log(vec_sum(n, spare)) / p;
             keep = m + shift;
-            for (idx j = 0; j < n; j++) z[j] -= shift;       /* z - log Z */
+            vec_shift(n, z, -shift);                         /* z - log Z */
         }
         vec_exp(n, z, z);                                    /* s e^-m; under a p-norm already a */
         if (c->normalizer == NORMALIZER_SUM || c->normalizer == NORMALIZER_CLAMP) {
@@ -1403,7 +1455,7 @@ real row_forward(const Config *c, idx n, real *z, real *spare) {
             keep = m + real_log(sum);
             if (c->normalizer == NORMALIZER_CLAMP && keep < 0)
                 sum = real_exp(-m);                          /* S < 1: Z = 1, so Z e^-m = e^-m */
-            for (idx j = 0; j < n; j++) z[j] /= sum;         /* s e^-m / (Z e^-m) */
+            vec_scale(n, z, 1 / sum);                        /* s e^-m / (Z e^-m) */
         }
         return keep;
     }
@@ -1424,7 +1476,8 @@ void row_backward(const Config *c, idx n, const real *z, real keep, real *a, rea
         /* log S <= 0 is S <= 1, where Z = 1 does not move */
         bool clamped = c->normalizer == NORMALIZER_CLAMP && !(keep > 0);
         real log_Z = clamped ? 0 : keep, p = (real)c->pnorm;
-        for (idx j = 0; j < n; j++) a[j] = z[j] - log_Z;
+        copy(a, z, n);
+        vec_shift(n, a, -log_Z);
         if (c->normalizer == NORMALIZER_PNORM) {             /* pi = (s/Z)^p s'/s = (s/Z)^p */
             for (idx j = 0; j < n; j++) pi[j] = p * a[j];
             vec_exp(n, pi, pi);
@@ -1630,9 +1683,9 @@ static void strip_scores(const Config *c, const Layer *w, int l, idx h, const St
         real *z = s->z + (i - i0) * ld, *keys = z + 1;       /* [1+n]; keys[j] is key lo + j */
         const real *q_i = q + (i - i0) * stride;             /* [D] */
         idx seen = row_columns(c, l, N, span, i);
-        for (idx j = 0; j < seen; j++) keys[j] *= per_root;
+        vec_scale(seen, keys, per_root);
         /* [E6] [E7] b(i-j), after the division: a run of the table, from j = lo on */
-        if (bias) for (idx j = 0; j < seen; j++) keys[j] += bias[span.lo + j - i];
+        if (bias) vec_add(seen, keys, bias + span.lo - i);
         /* M of equation 4. From i-w+1 on all is visible; only what lies before is asked */
         idx from = config_window(c, l) ? i - config_window(c, l) + 1 : 0;
         for (idx j = span.lo; j < from; j++)
@@ -1736,6 +1789,15 @@ typedef struct HeadGrads {
         *dbias;                         /* [2N-1] by j - i, for T5; or NULL */
 } HeadGrads;
 
+/* dz = g da - pi D_i for a row, with the scale in da and in D_i. */
+WIDE(row_gradient,
+     (idx n, real *restrict dz, const real *restrict g, const real *restrict pi,
+      const real *restrict da, real scale, real pulled),
+     (n, dz, g, pi, da, scale, pulled))
+{
+    for (idx j = 0; j < n; j++) dz[j] = g[j] * (scale * da[j]) - pi[j] * pulled;
+}
+
 /* One strip of head h backward: rows [i0,i1), following the derivation at the top of 3.7. Each
  * fragment names the forward line that it differentiates, last line first. The scale sits in
  * da = scale <do, v>: it is multiplied in row by row, into D_i and dz, and into a before dv. */
@@ -1770,14 +1832,13 @@ static void strip_backward(const Model *m, const Acts *a, int l, idx h, const St
         /* D_i = sum_j a_j da_j; masked columns have a = g = pi = 0, so they take no part in it and
          * get dz = 0, column 0 among them where there is no extra column */
         real pulled = scale * vec_dot(seen + 1, a_i, da);
-        for (idx j = 0; j <= seen; j++)
-            z[j] = s->g[j] * (scale * da[j]) - s->pi[j] * pulled;    /* dz over z */
+        row_gradient(seen + 1, z, s->g, s->pi, da, scale, pulled);   /* dz over z */
         /* z_ij = .. + b(i-j), z_i* = logit :  both take dz before it is divided by sqrt(D) */
         if (p->dbias)
             for (idx j = 0; j < seen; j++) p->dbias[N - 1 - (i0 + i) + span.lo + j] += z[1 + j];
         if (c->extra == EXTRA_LOGIT) p->slot[3 * D] += z[0];
-        for (idx j = 0; j <= seen; j++) z[j] *= per_root;            /* dz / sqrt(D) */
-        for (idx j = 0; j <= seen; j++) a_i[j] *= scale;             /* scale a */
+        vec_scale(seen + 1, z, per_root);                            /* dz / sqrt(D) */
+        if (scale != 1) vec_scale(seen + 1, a_i, scale);             /* scale a */
         zero(z + 1 + seen, n - seen);
         zero(a_i + 1 + seen, n - seen);
     }
@@ -1925,7 +1986,7 @@ static void ffn_forward(const Config *c, const Layer *w, LayerActs *la, real *y,
     for (idx from = 0; from < n; from += CHUNK) {
         idx some = n - from < CHUNK ? n - from : CHUNK;
         ACTS[c->act](some, la->f1 + from, la->fa + from, NULL);
-        for (idx j = from; gated && j < from + some; j++) la->fa[j] *= la->f2[j];
+        if (gated) vec_multiply(some, la->fa + from, la->f2 + from);
     }
     linear_forward(y, la->fa, gated ? w->w3 : w->w2, gated ? w->b3 : w->b2, rows, F, C);
 }
@@ -1946,11 +2007,12 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
         real f[CHUNK], slope[CHUNK];                         /* act(f1), act'(f1) */
         idx some = n - from < CHUNK ? n - from : CHUNK;
         ACTS[c->act](some, la->f1 + from, f, slope);
-        for (idx j = 0; j < some; j++) {
-            real dfa = a->dfa[from + j];
-            a->df1[from + j] = dfa * slope[j] * (gated ? la->f2[from + j] : 1);
-            if (gated) a->df2[from + j] = dfa * f[j];
-        }
+        vec_multiply(some, slope, a->dfa + from);
+        copy(a->df1 + from, slope, some);
+        if (!gated) continue;
+        vec_multiply(some, a->df1 + from, la->f2 + from);
+        vec_multiply(some, f, a->dfa + from);
+        copy(a->df2 + from, f, some);
     }
     /* f1 = x W1 + b1, f2 = x W2 + b2 :  dx += df1 W1^T + df2 W2^T */
     linear_backward(dx, true, d->w1, d->b1, a->df1, x, w->w1, rows, C, F);
@@ -2099,7 +2161,7 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, co
 /* y [n] += x [n]: a residual sum forward, a gradient that meets another one backward. */
 static void add_rows(real *y, const real *x, idx n) {
     PARALLEL
-    for (idx j = 0; j < n; j++) y[j] += x[j];
+    for (idx j = 0; j < n; j += CHUNK) vec_add(n - j < CHUNK ? n - j : CHUNK, y + j, x + j);
 }
 
 /* One block: the stream a->h [B,N,C] goes from h^{l-1}, wherever that lies, to the block's output,
@@ -2492,12 +2554,12 @@ static void logits_backward(Model *m, Acts *a, idx R) {
  * maximum is e^0 = 1, so the sum is between 1 and V and its log never that of 0. */
 static double cross_entropy_row(idx V, real *y, int target, bool with_grads, real weight) {
     real most = vec_max(V, y), at_target = y[target];        /* y is overwritten below */
-    for (int v = 0; v < V; v++) y[v] -= most;
+    vec_shift(V, y, -most);
     vec_exp(V, y, y);
-    real sum = vec_sum(V, y), per = weight / sum;
+    real sum = vec_sum(V, y);
     /* L = log S - y_target: dy = weight (e^(y - max) / sum - 1[target]) */
     if (with_grads) {
-        for (int v = 0; v < V; v++) y[v] *= per;
+        vec_scale(V, y, weight / sum);
         y[target] -= weight;
     }
     return log((double)sum) + (double)most - (double)at_target;
@@ -2582,30 +2644,42 @@ double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bool with
  * test_sink.c: optimizer_step__*.
  */
 
-/* One step of w [n] by shrink times its gradient g [n]; the moments m, v [n] are updated too, and not touched by
- * SGD. CHUNK at a time, so that the square roots (vec_sqrt) need no array of length n. */
+/* What is the same for all n: 1 - lr wd, lr / (1 - b1^t), and 1 / sqrt(1 - b2^t), since sqrt(v^) =
+ * sqrt(v) / sqrt(1 - b2^t). */
+typedef struct Factors { real keep, b1, b2, eps, shrink, lr, step, per_root; } Factors;
+
+/* AdamW on n <= CHUNK numbers. */
+WIDE(adamw,
+     (const Factors *f, idx n, real *restrict w, const real *restrict g, real *restrict m,
+      real *restrict v),
+     (f, n, w, g, m, v))
+{
+    real root[CHUNK];                                        /* sqrt(v) */
+    const Factors c = *f;
+    for (idx j = 0; j < n; j++) {
+        real grad = c.shrink * g[j];
+        m[j] = c.b1 * m[j] + (1 - c.b1) * grad;
+        v[j] = c.b2 * v[j] + (1 - c.b2) * grad * grad;
+    }
+    vec_sqrt(n, root, v);
+    for (idx j = 0; j < n; j++)
+        w[j] = c.keep * w[j] - c.step * m[j] / (root[j] * c.per_root + c.eps);
+}
+
+/* One step of w [n] by shrink times its gradient g [n]; the moments m, v [n] are updated too, and
+ * not touched by SGD. CHUNK at a time, so that the square roots need no array of length n. */
 void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m, real *v) {
-    /* what is the same for all n: the decay, lr / (1 - b1^t) and 1 / sqrt(1 - b2^t), since
-     * sqrt(v^) = sqrt(v) / sqrt(1 - b2^t) */
-    real keep = (real)(1 - s->lr * s->wd), b1 = (real)s->beta1, b2 = (real)s->beta2,
-         eps = (real)s->eps, shrink = (real)s->shrink;
-    real step = (real)(s->lr / (1 - pow(s->beta1, (double)s->t)));
-    real per_root = (real)(1 / sqrt(1 - pow(s->beta2, (double)s->t))), lr = (real)s->lr;
+    Factors f = {.keep = (real)(1 - s->lr * s->wd), .b1 = (real)s->beta1, .b2 = (real)s->beta2,
+                 .eps = (real)s->eps, .shrink = (real)s->shrink, .lr = (real)s->lr,
+                 .step = (real)(s->lr / (1 - pow(s->beta1, (double)s->t))),
+                 .per_root = (real)(1 / sqrt(1 - pow(s->beta2, (double)s->t)))};
     PARALLEL
     for (idx from = 0; from < n; from += CHUNK) {
-        idx to = n - from < CHUNK ? n : from + CHUNK;
-        real grad[CHUNK], root[CHUNK];                       /* the clipped g; sqrt(v) */
-        for (idx j = from; j < to; j++) grad[j - from] = shrink * g[j];
-        for (idx j = from; j < to; j++) w[j] *= keep;        /* both optimisers */
-        if (s->optimizer == OPTIMIZER_SGD) {
-            for (idx j = from; j < to; j++) w[j] -= lr * grad[j - from];
-            continue;
-        }
-        for (idx j = from; j < to; j++) m[j] = b1 * m[j] + (1 - b1) * grad[j - from];
-        for (idx j = from; j < to; j++)
-            v[j] = b2 * v[j] + (1 - b2) * grad[j - from] * grad[j - from];
-        vec_sqrt(to - from, root, v + from);
-        for (idx j = from; j < to; j++) w[j] -= step * m[j] / (root[j - from] * per_root + eps);
+        idx some = n - from < CHUNK ? n - from : CHUNK;
+        if (s->optimizer != OPTIMIZER_SGD) adamw(&f, some, w + from, g + from, m + from, v + from);
+        else
+            for (idx j = from; j < from + some; j++)
+                w[j] = f.keep * w[j] - f.lr * (f.shrink * g[j]);
     }
 }
 
@@ -6981,7 +7055,6 @@ void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
    (with steps of `lanes` Clang leaves the sums in memory, at a third of the speed). */
 
 #if defined(__GNUC__) && !defined(__TINYC__)
-#define INLINE static inline __attribute__((always_inline))
 typedef real Lanes16 __attribute__((vector_size(16), aligned(sizeof(real)), may_alias));
 typedef real Lanes32 __attribute__((vector_size(32), aligned(sizeof(real)), may_alias));
 typedef real Lanes64 __attribute__((vector_size(64), aligned(sizeof(real)), may_alias));
@@ -7041,7 +7114,6 @@ INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
     *(Four *)(to + 3 * ldt) = HIGH(ac_high, bd_high);
 }
 #else
-#define INLINE static inline
 INLINE void lanes_axpy(const int bytes, real *c, real a, const real *b) {
     for (int l = 0; l < bytes / (int)sizeof(real); l++) c[l] += a * b[l];
 }
@@ -7487,8 +7559,8 @@ typedef struct Kernels {
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__TINYC__)
 INSTANCE(base, , 16, 6, 2, 14)
-INSTANCE(avx2, __attribute__((target("avx2,fma"))), 32, 6, 2, 12)
-INSTANCE(avx512, __attribute__((target("avx512f,avx2,fma"))), 64, 8, 2, 16)
+INSTANCE(avx2, TARGET_AVX2, 32, 6, 2, 12)
+INSTANCE(avx512, TARGET_AVX512, 64, 8, 2, 16)
 
 Isa isa_best(void) {
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return ISA_BASE;
@@ -7617,6 +7689,27 @@ static real fold_any(FoldOp op, idx n, const real *x, const real *y) {
 real vec_sum(idx n, const real *x) { return fold_any(FOLD_SUM, n, x, NULL); }
 real vec_max(idx n, const real *x) { return fold_any(FOLD_MAX, n, x, NULL); }
 real vec_dot(idx n, const real *x, const real *y) { return fold_any(FOLD_DOT, n, x, y); }
+
+WIDE(add, (idx n, real *restrict y, const real *restrict x), (n, y, x))
+{
+    for (idx j = 0; j < n; j++) y[j] += x[j];
+}
+WIDE(multiply, (idx n, real *restrict y, const real *restrict x), (n, y, x))
+{
+    for (idx j = 0; j < n; j++) y[j] *= x[j];
+}
+WIDE(shift, (idx n, real *y, real a), (n, y, a))
+{
+    for (idx j = 0; j < n; j++) y[j] += a;
+}
+WIDE(scale, (idx n, real *y, real a), (n, y, a))
+{
+    for (idx j = 0; j < n; j++) y[j] *= a;
+}
+void vec_add(idx n, real *y, const real *x) { add(n, y, x); }
+void vec_multiply(idx n, real *y, const real *x) { multiply(n, y, x); }
+void vec_shift(idx n, real *y, real a) { shift(n, y, a); }
+void vec_scale(idx n, real *y, real a) { scale(n, y, a); }
 
 void zero(real *x, idx n) { if (n > 0) memset(x, 0, (size_t)n * sizeof(real)); }
 void copy(real *y, const real *x, idx n) { if (n > 0) memcpy(y, x, (size_t)n * sizeof(real)); }

@@ -674,6 +674,12 @@ real vec_sum(idx n, const real *x);
 real vec_max(idx n, const real *x);
 real vec_dot(idx n, const real *x, const real *y);
 
+/* y += x and y *= x, for x, y [n] apart; y += a and y *= a. */
+void vec_add(idx n, real *y, const real *x);
+void vec_multiply(idx n, real *y, const real *x);
+void vec_shift(idx n, real *y, real a);
+void vec_scale(idx n, real *y, real a);
+
 void zero(real *x, idx n);               /* x [n] = 0 */
 void copy(real *y, const real *x, idx n);
 real real_exp(real x);
