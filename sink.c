@@ -7303,7 +7303,6 @@ INLINE double sqrt_of(double x) { return sqrt(x); }
 INLINE double cumulative_of(double x) { return erfc(-x * SQRT_HALF) / 2; }
 INLINE double log_of(double x) { return log(x); }
 INLINE double pow_of(double x, double p) { return pow(fabs(x), p); }
-INLINE double either(bool first, double a, double b) { return first ? a : b; }
 #else
 INLINE float float_of(uint32_t bits) {
     float x;

@@ -655,8 +655,9 @@ double fma_peak(Isa isa, int threads);
 /* y[i] = e^x[i], 1 / (1 + e^-x[i]), sqrt(x[i]), Phi(x[i]), log(x[i]), |x[i]|^p for i < n; y may be
    x. NaN stays NaN, sqrt and log of a negative number are NaN, and results below the normal floats
    are denormal, not flushed. Error of the float build, in units in the last place of the exact
-   result, over all floats and instruction sets: exp @1, sigmoid @2, sqrt @3, cumulative @4, log
-   @5, pow @6. The double build calls libm. Phi is the normal distribution function. */
+   result, over all floats and instruction sets: below 1.1 for exp, 2.4 for sigmoid, 0.8 for sqrt,
+   4.5 for Phi (the normal distribution function), 0.51 for log, 0.6 for a power. The double build
+   calls libm. */
 void vec_exp(idx n, real *y, const real *x);
 void vec_sigmoid(idx n, real *y, const real *x);
 void vec_sqrt(idx n, real *y, const real *x);
