@@ -1181,9 +1181,9 @@ static void t5_backward(Model *m, const Acts *a, int B, idx N) {
  *   elu + 1  e^min(x,0) + max(x,0)           slope e^min(x,0): 1 above 0, e^x below
  *
  * Derivations. swish: g' = g (1 - g), so (x g)' = g + x g (1 - g). gelu: Phi' = phi by definition.
- * gelutanh: 1 + tanh u = 2 e^u / (e^u + e^-u) = 2 / (1 + e^-2u), so it is swish's g at 2u, with u' =
- * sqrt(2/pi) (1 + 3 * 0.044715 x^2). elu + 1 is x + 1 above 0 and e^x below: both pieces have value 1 and slope 1 at 0, so only its second derivative
- * jumps. relu has no slope at 0; 0 is taken, as PyTorch does.
+ * gelutanh: 1 + tanh u = 2 e^u / (e^u + e^-u) = 2 / (1 + e^-2u), so g is swish's at 2u, with u' =
+ * sqrt(2/pi) (1 + 3 * 0.044715 x^2). elu + 1 is x + 1 above 0 and e^x below: both pieces have value
+ * 1 and slope 1 at 0, so only its second derivative jumps. relu has no slope at 0; 0 is taken, as PyTorch does.
  *
  * At 1 (test activate__formulas): swish 0.7311, gelu 0.8413, gelutanh 0.8412. swish falls to -0.278
  * at -1.28, gelu to -0.170 at -0.75; gelutanh keeps within 0.0005 of gelu. The authors' GELU is the
@@ -1364,7 +1364,8 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
  *                                         = (|s_k| / Z)^p s'_k / s_k       by |s| sign(s) = s
  * The last form makes neither s^(p-1) nor Z^p, which underflow together where all sigmoids are
  * small: |s|/Z is at most 1, and s'/s is 1 - s for sigmoid, at most 1 for elu, 1/z for the
- * identity. With h = (|s_k| / Z)^((p-1)/2) it is sign(s_k) h (h g_k), as computed. exp has s' = s, so g = a, and pi = a for the sum, a^p for the p-norm. Hence
+ * identity. It is computed as sign(s_k) h (h g_k), h = (|s_k| / Z)^((p-1)/2). exp has s' = s, so
+ * g = a, and pi = a for the sum, a^p for the p-norm. Hence
  *   softmax   dz_k = a_k (da_k - D)             exp with a p-norm   dz_k = a_k da_k - a_k^p D
  * Neither notices when all z of the row grow alike, so that sum_k dz_k = D - D = 0 in both.
  *
@@ -1502,8 +1503,8 @@ void row_backward(const Config *c, idx n, const real *z, real keep, real *a, rea
         for (idx j = 0; j < n; j++) pi[j] = real_abs(keep) <= 1 ? 0 : keep > 0 ? g[j] : -g[j];
         break;
     /* pi = (|s|/Z)^(p-1) sign(s) s'/Z = sign(a) h (h g), h = |a|^((p-1)/2): the whole power of a
-     * small a might overflow before g, as small, multiplies it. 0 at s = 0: right for p > 1; for p <
-     * 1, s = 0 is masked, or underflowed with s', or the zero logit, which learns nothing */
+     * small a might overflow before g, as small, multiplies it. 0 at s = 0: right for p > 1; for
+     * p < 1, s = 0 is masked, or underflowed with s', or the zero logit, which learns nothing */
     case NORMALIZER_PNORM:
         vec_pow(n, pi, a, (real)((c->pnorm - 1) / 2));
         for (idx j = 0; j < n; j++) {
@@ -7303,6 +7304,7 @@ INLINE double sqrt_of(double x) { return sqrt(x); }
 INLINE double cumulative_of(double x) { return erfc(-x * SQRT_HALF) / 2; }
 INLINE double log_of(double x) { return log(x); }
 INLINE double pow_of(double x, double p) { return pow(fabs(x), p); }
+INLINE double either(bool first, double a, double b) { return first ? a : b; }
 #else
 INLINE float float_of(uint32_t bits) {
     float x;
@@ -7383,7 +7385,7 @@ INLINE float sqrt_of(float x) {
     return either(x < 0, (float)NAN, either(x <= 0x1.fffffep127f, s, x));
 }
 
-/* Phi(x), with y = |x|: Phi(-y) = e^(-y^2 / 2) R(y), and Phi(y) = 1 - Phi(-y). Phi(-15) rounds to 0.
+/* Phi(x), with y = |x|: Phi(-y) = e^(-y^2 / 2) R(y), and Phi(y) = 1 - Phi(-y). Phi(-15) is 0.
    e^: y^2 has twice the digits of a float, and rounding it would be an error of up to y^2 / 4 ulp
    of e^. h is the upper half of y's digits and d the lower, so that h h, h d and d d are exact and
    low is what y^2 had lost; a factor 1 - low / 2 puts it back.
@@ -7393,7 +7395,7 @@ INLINE float cumulative_of(float x) {
     const float size = magnitude(x), y = either(size > 15.0f, 15.0f, size);
     const float h = float_of(bits_of(y) & 0xFFFFF000u), d = y - h, square = y * y;
     const float low = 2 * h * d + d * d - (square - h * h), e = exp_of(-0.5f * square);
-    const float t = 1 / (y + 3.5f), u = 2 * y * t - 1;
+    const float t = 1 / (y + 3.5f), u = 2 * y * t - 1; /* has its digits near y = 0 */
     const float R = t * (0x1.7d241ap-1f + u * (-0x1.21914ep-1f + u * (0x1.42feccp-2f
                   + u * (-0x1.db5a92p-4f + u * (0x1.1d2d4ep-6f + u * (0x1.a992aap-8f
                   + u * (-0x1.9fde6ap-9f + u * (-0x1.038b12p-11f + u * (0x1.b6a45ap-12f
@@ -7472,31 +7474,28 @@ INLINE real fold_tree(real *s, bool largest) {
     return s[0];
 }
 
-/* rest [PARTS] = x[0..n), and zeros behind them. */
-INLINE const real *rest_of(real *rest, const real *x, int n) {
-    for (int l = 0; l < PARTS; l++) rest[l] = l < n ? x[l] : 0;
-    return rest;
+/* The n elements before `end`, n < PARTS, as the last of rest [PARTS], and 0 before them. */
+INLINE void rest_of(real *rest, const real *end, int n) {
+    for (int l = 0; l < PARTS; l++) rest[l] = either(l < PARTS - n, 0, end[l - PARTS]);
 }
 
 /* sum_i x_i, or sum_i x_i y_i where y is given, for n >= PARTS. Sum l of PARTS takes elements l,
    l + PARTS, ...: a single running sum would have to wait for each addition, and no compiler may
-   reorder it. Zeros at the end of x change nothing: chapter 3.7 relies on it. */
+   reorder it. Then comes what is left at the end, read where it takes no branch. */
 INLINE real fold_sum(const int bytes, idx n, const real *x, const real *y) {
     static const real zero[LANES_MAX] = {0};
     const int lanes = bytes / (int)sizeof(real), vectors = PARTS / lanes;
-    real s[PARTS], x_room[PARTS], y_room[PARTS];
+    real s[PARTS], x_rest[PARTS], y_rest[PARTS];
     for (int v = 0; v < vectors; v++) lanes_copy(bytes, s + v * lanes, zero);
-    for (idx left = n; left > 0; left -= PARTS) {
-        if (left < PARTS) {
-            x = rest_of(x_room, x, (int)left);
-            if (y) y = rest_of(y_room, y, (int)left);
-        }
+    for (idx i = 0; i + PARTS <= n; i += PARTS)
         for (int v = 0; v < vectors; v++)
-            if (y) lanes_fma(bytes, s + v * lanes, x + v * lanes, y + v * lanes);
-            else lanes_axpy(bytes, s + v * lanes, 1, x + v * lanes);
-        x += PARTS;
-        if (y) y += PARTS;
-    }
+            if (y) lanes_fma(bytes, s + v * lanes, x + i + v * lanes, y + i + v * lanes);
+            else lanes_axpy(bytes, s + v * lanes, 1, x + i + v * lanes);
+    rest_of(x_rest, x + n, (int)(n % PARTS));
+    if (y) rest_of(y_rest, y + n, (int)(n % PARTS));
+    for (int v = 0; v < vectors; v++)
+        if (y) lanes_fma(bytes, s + v * lanes, x_rest + v * lanes, y_rest + v * lanes);
+        else lanes_axpy(bytes, s + v * lanes, 1, x_rest + v * lanes);
     return fold_tree(s, false);
 }
 
@@ -7542,12 +7541,12 @@ typedef struct Kernels {
     }                                                                                              \
     target static void map_##name(VecOp op, idx n, real *y, const real *x, real p)                 \
     {                                                                                              \
-        map(op, n, y, x, p);                                                                         \
+        map(op, n, y, x, p);                                                                       \
     }                                                                                              \
     target static real fold_##name(FoldOp op, idx n, const real *x, const real *y)                 \
     {                                                                                              \
-        if (op == FOLD_MAX) return fold_max(n, x);                                                  \
-        return op == FOLD_SUM ? fold_sum(bytes, n, x, NULL) : fold_sum(bytes, n, x, y);             \
+        if (op == FOLD_MAX) return fold_max(n, x);                                                 \
+        return op == FOLD_SUM ? fold_sum(bytes, n, x, NULL) : fold_sum(bytes, n, x, y);            \
     }                                                                                              \
     target static void spin_##name(int turns, real *x, real a)                                     \
     {                                                                                              \
@@ -7670,7 +7669,9 @@ void vec_map_at(Isa isa, VecOp op, idx n, real *y, const real *x, real p) {
 void vec_exp(idx n, real *y, const real *x) { vec_map_at(isa_best(), VEC_EXP, n, y, x, 0); }
 void vec_sigmoid(idx n, real *y, const real *x) { vec_map_at(isa_best(), VEC_SIGMOID, n, y, x, 0); }
 void vec_sqrt(idx n, real *y, const real *x) { vec_map_at(isa_best(), VEC_SQRT, n, y, x, 0); }
-void vec_cumulative(idx n, real *y, const real *x) { vec_map_at(isa_best(), VEC_CUMULATIVE, n, y, x, 0); }
+void vec_cumulative(idx n, real *y, const real *x) {
+    vec_map_at(isa_best(), VEC_CUMULATIVE, n, y, x, 0);
+}
 void vec_log(idx n, real *y, const real *x) { vec_map_at(isa_best(), VEC_LOG, n, y, x, 0); }
 void vec_pow(idx n, real *y, const real *x, real p) { vec_map_at(isa_best(), VEC_POW, n, y, x, p); }
 
