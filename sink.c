@@ -1993,14 +1993,14 @@ static void ffn_forward(const Config *c, const Layer *w, LayerActs *la, real *y,
 }
 
 /* dx [rows,C] += the ffn's part of the input's gradient, from dy [rows,C] and the input x [rows,C];
- * a->dfa, a->df1 and a->df2 [rows,F] are overwritten. */
+ * a->df1 and a->df2 [rows,F] are overwritten; df1 holds dfa first. */
 static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerActs *la, Acts *a,
                          real *dx, const real *dy, const real *x, idx rows) {
     idx C = c->dim, F = c->ffn;
     bool gated = config_gated(c);
     idx n = rows * F;
     /* y = fa W3 + b3 (W2, b2 when not gated) :  dfa = dy W3^T, dW3 += fa^T dy, db3 += sum of dy */
-    linear_backward(a->dfa, false, gated ? d->w3 : d->w2, gated ? d->b3 : d->b2, dy, la->fa,
+    linear_backward(a->df1, false, gated ? d->w3 : d->w2, gated ? d->b3 : d->b2, dy, la->fa,
                     gated ? w->w3 : w->w2, rows, F, C);
     /* fa = act(f1) * f2 :  df1 = dfa f2 act'(f1), df2 = dfa act(f1) */
     PARALLEL
@@ -2008,12 +2008,12 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
         real f[CHUNK], slope[CHUNK];                         /* act(f1), act'(f1) */
         idx some = n - from < CHUNK ? n - from : CHUNK;
         ACTS[c->act](some, la->f1 + from, f, slope);
-        vec_multiply(some, slope, a->dfa + from);
-        copy(a->df1 + from, slope, some);
-        if (!gated) continue;
-        vec_multiply(some, a->df1 + from, la->f2 + from);
-        vec_multiply(some, f, a->dfa + from);
-        copy(a->df2 + from, f, some);
+        if (gated) {
+            vec_multiply(some, f, a->df1 + from);
+            copy(a->df2 + from, f, some);
+            vec_multiply(some, slope, la->f2 + from);
+        }
+        vec_multiply(some, a->df1 + from, slope);
     }
     /* f1 = x W1 + b1, f2 = x W2 + b2 :  dx += df1 W1^T + df2 W2^T */
     linear_backward(dx, true, d->w1, d->b1, a->df1, x, w->w1, rows, C, F);
@@ -2398,7 +2398,6 @@ static void place_grads(const Config *c, Acts *a, Arena *at, idx rows) {
     a->dosum = c->combine == COMBINE_ADD ? place(at, rows * D) : a->dout;
     a->dphi = place(at, c->kernel == KERNEL_MLP ? Q : 0);
     a->df1 = place(at, rows * F);   a->df2 = place(at, config_gated(c) ? rows * F : 0);
-    a->dfa = place(at, rows * F);
     a->slot = place(at, B * H * (3 * D + 1));
     a->dbias = place(at, c->pos == POS_T5 ? B * H * (2 * a->N - 1) : 0);
     a->dslice = place(at, SLICE * C);
@@ -2504,8 +2503,8 @@ void acts_free(Acts *a) {
  * 7.62 for 2048. The paper's 60M model ends at 3.73.
  *
  * Cost and memory: C V multiplications a row forward and twice that backward; at the paper's sizes
- * 38.7 million, against 59 million for the matrices of its ten blocks. SLICE = 256 rows at a time
- * are 52 MB of logits in float; the 16 sequences of 2048 of one of the authors' forwards at once
+ * 38.7 million, against 59 million for the matrices of its ten blocks. SLICE = 160 rows at a time
+ * are 32 MB of logits in float; the 16 sequences of 2048 of one of the authors' forwards at once
  * would be 6.6 GB. test_sink.c: model_loss__*.
  */
 

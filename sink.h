@@ -217,7 +217,7 @@ typedef struct Probe {
     real *z, *weight, *metric;
 } Probe;
 
-enum { SLICE = 256 };            /* rows of logits that exist at a time */
+enum { SLICE = 160 };            /* rows of logits that exist at a time */
 
 typedef struct Acts {
     int B, T, N;                 /* as given to acts_create; a forward may use fewer */
@@ -236,7 +236,7 @@ typedef struct Acts {
     /* like q, k, v, o, osum (dosum is dout when heads are concatenated) */
     real *dq, *dk, *dv, *dout, *dosum;
     real *dphi;                  /* like q: scratch of the mlp kernel */
-    real *df1, *df2, *dfa;       /* like f1, f2, fa */
+    real *df1, *df2;             /* like f1, f2; df1 holds dfa first */
     real *slot;                  /* [B,H,3D+1] gradients of k*, v*, v+ and the logit by sequence */
     real *strip;                 /* scratch of attention, one piece for each thread */
     /* [SLICE,C] [SLICE,C] [SLICE,V]: rows on their way to the loss */
