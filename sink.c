@@ -6658,7 +6658,7 @@ static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, co
  */
 static const double SHOWS = 2, ABSENT = 1.5;
 
-enum { ARMS = 3, LOOK_N = 16, HELD_BLOCKS = 64, RUN_STEPS = 2500 };
+enum { ARMS = 3, LOOK_N = 16, HELD_BLOCKS = 64, RUN_STEPS = 3000 };
 typedef struct Arm { const char *name, *flags, *source; } Arm;
 static const Arm RUN_ARMS[ARMS] = {
     {"softmax", "",                               "Table 10"},
