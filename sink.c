@@ -7290,8 +7290,11 @@ INLINE void product(const int bytes, const int rows, const int cols, real *c, id
    is one vector of the widest instance, and short, since a row of scores is. Whole spans are
    computed at the end of an array too, so an element's bits do not depend on where it stands.
 
-   Coefficients: those of smallest maximal relative error, by Remez's exchange in 40 digits. Errors
-   in units in the last place (ulp) are the largest over all floats, by `make exhaustive`. */
+   Coefficients: those of smallest maximal relative error, by Remez's exchange in 40 digits. The
+   largest errors over all floats and instruction sets (`make exhaustive`), in units in the last
+   place (ulp), in float; rounding alone is 0.5:
+     exp 1.012 at -5.86   sigmoid 2.402 at -4.16   sqrt 0.760   Phi 4.757 at -0.79   log 0.5001
+   and of powers 0.529, so far over every 61st float. */
 
 enum { SPAN = 16, PARTS = 32 };
 typedef enum FoldOp { FOLD_SUM, FOLD_MAX, FOLD_DOT } FoldOp;
