@@ -1183,7 +1183,8 @@ static void t5_backward(Model *m, const Acts *a, int B, idx N) {
  * Derivations. swish: g' = g (1 - g), so (x g)' = g + x g (1 - g). gelu: Phi' = phi by definition.
  * gelutanh: 1 + tanh u = 2 e^u / (e^u + e^-u) = 2 / (1 + e^-2u), so g is swish's at 2u, with u' =
  * sqrt(2/pi) (1 + 3 * 0.044715 x^2). elu + 1 is x + 1 above 0 and e^x below: both pieces have value
- * 1 and slope 1 at 0, so only its second derivative jumps. relu has no slope at 0; 0 is taken, as PyTorch does.
+ * 1 and slope 1 at 0, so only its second derivative jumps. relu has no slope at 0; 0 is taken, as
+ * PyTorch does.
  *
  * At 1 (test activate__formulas): swish 0.7311, gelu 0.8413, gelutanh 0.8412. swish falls to -0.278
  * at -1.28, gelu to -0.170 at -0.75; gelutanh keeps within 0.0005 of gelu. The authors' GELU is the
