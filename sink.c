@@ -1670,8 +1670,9 @@ static idx row_columns(const Config *c, int l, idx N, Span strip, idx i) {
 }
 
 /* The scores of rows [i0,i1) of head h into s->z, row length ld: of row i the column * and then
- * row_columns, -infinity where not visible; what follows is undefined. q [R,D] are those rows, at the stride H*D; bias is the head's table by j - i, or
- * NULL. Forward and backward call this on the same numbers, so both have the same bits. */
+ * row_columns, -infinity where not visible; what follows is undefined. q [R,D] are those rows, at
+ * the stride H*D; bias is the head's table by j - i, or NULL. Forward and backward call this on the
+ * same numbers, so both have the same bits. */
 static void strip_scores(const Config *c, const Layer *w, int l, idx h, const Strip *s,
                          const real *q, const real *bias, Span span, idx i0, idx i1) {
     idx D = s->D, N = s->N, n = span.hi - span.lo, stride = c->heads * D;
@@ -6271,7 +6272,8 @@ int trainer_create(Trainer *t, const Settings *s, Error *e) {
     int known = t->data.tokenizer.vocab;
     if (t->s.model.vocab == 0) t->s.model.vocab = known;
     else if (t->s.model.vocab < known)
-        fail(e, 2, "--vocab %d is less than the tokenizer's %d. Try: --vocab %d, or --tokenizer FILE",
+        fail(e, 2,
+             "--vocab %d is less than the tokenizer's %d. Try: --vocab %d, or --tokenizer FILE",
              t->s.model.vocab, known, known);
     t->tokenizer_hash = t->data.tokenizer.hash;
     if (!e->status && !config_resolve(&t->s.model, e) &&
@@ -7133,15 +7135,16 @@ INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
 }
 #endif
 
-/* to [n,m] = from [m,n] transposed, rows ldt and ld apart: 16 by 4 at a time, so that a line of `to`
-   is written as a whole. */
+/* to [n,m] = from [m,n] transposed, rows ldt and ld apart: 16 by 4 at a time, so that a cache line
+   of `to` is written as a whole. */
 INLINE void transpose_inline(real *to, idx ldt, const real *from, idx ld, idx m, idx n) {
     enum { BLOCK = 16 };
     const idx n4 = n - n % 4;
     for (idx i = 0; i < m; i += BLOCK) {
         const idx last = m - i < BLOCK ? m : i + BLOCK, last4 = last - (last - i) % 4;
         for (idx j = 0; j < n4; j += 4) {
-            for (idx q = i; q < last4; q += 4) transpose4(to + j * ldt + q, ldt, from + q * ld + j, ld);
+            for (idx q = i; q < last4; q += 4)
+                transpose4(to + j * ldt + q, ldt, from + q * ld + j, ld);
             for (idx q = last4; q < last; q++)
                 for (idx p = j; p < j + 4; p++) to[p * ldt + q] = from[q * ld + p];
         }
@@ -7768,7 +7771,8 @@ int workers(void) {
  * free machine. The setting is read before main begins, so the program starts itself once again. */
 void calm_threads(char **argv) {
 #if defined(_OPENMP) && defined(__linux__)
-    if (!getenv("GOMP_SPINCOUNT") && !getenv("OMP_WAIT_POLICY") && !setenv("GOMP_SPINCOUNT", "1000", 0))
+    if (!getenv("GOMP_SPINCOUNT") && !getenv("OMP_WAIT_POLICY") &&
+        !setenv("GOMP_SPINCOUNT", "1000", 0))
         execv("/proc/self/exe", argv);       /* returns only where that cannot be; then as it was */
 #else
     (void)argv;
@@ -8824,8 +8828,8 @@ static int bench_ops(Settings *s, Error *e) {
     if (after > peak) peak = after;
     if (!e->status) {
         double step = median(took[0], COUNT);
-        printf("%d thread%s; peak %.1f GFLOP/s, copy %.1f GB/s; a step is %.0f tokens\n\n", workers(),
-               workers() > 1 ? "s" : "", peak, memory, (double)B * T);
+        printf("%d thread%s; peak %.1f GFLOP/s, copy %.1f GB/s; a step is %.0f tokens\n\n",
+               workers(), workers() > 1 ? "s" : "", peak, memory, (double)B * T);
         printf("%-28s %9s %7s   %s\n", "part of a step", "ms", "share", "rate, and its ratio");
         for (int part = 0; part < PARTS_OF_STEP; part++) {
             double each = median(took[part + 1], COUNT), gflop = flop[part] / each * 1e-9,
@@ -8852,8 +8856,8 @@ static int bench_length(Settings *s, Error *e) {
     enum { COUNT = 3 };
     int longest = s->model.context;
     s->train.batch = s->train.accumulate = 1;
-    printf("%7s %10s %21s %21s %11s %9s\n", "T", "ms a step", "us a token in attn", "us a token elsewhere",
-           "activations", "in all");
+    printf("%7s %10s %21s %21s %11s %9s\n", "T", "ms a step", "us a token in attn",
+           "us a token elsewhere", "activations", "in all");
     for (int T = 128; T <= longest && !e->status; T *= 2) {
         Trainer t;
         double step[COUNT], attn[COUNT];

@@ -3042,7 +3042,8 @@ static void threads__same_bits(Test *t) {
         for (int k = 0; k < 3; k++) {
             if (!lab_open(&b[k], t, 3, 50, flags)) return;
             loss[k] = train(&b[k], THREADS[k], f < FEW ? 3 : 1);
-            if (k) within(t, loss[k], loss[0], 0, "loss on 1 and %d threads, %s", THREADS[k], flags);
+            if (k)
+                within(t, loss[k], loss[0], 0, "loss on 1 and %d threads, %s", THREADS[k], flags);
             fact(t, !memcmp(b[k].m.params, b[0].m.params, (size_t)b->m.count * sizeof(real)) &&
                         !memcmp(b[k].m.grads, b[0].m.grads, (size_t)b->m.count * sizeof(real)),
                  "parameters or gradients on 1 and %d threads, %s", THREADS[k], flags);
