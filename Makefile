@@ -16,6 +16,10 @@ sink: sink.c sink.h
 	else echo "$(CC) $(CFLAGS) sink.c -o sink $(LDLIBS)    (no OpenMP here: one core)"; \
 	$(CC) $(CFLAGS) sink.c -o sink $(LDLIBS); fi
 
+# Models as folders that Hugging Face's transformers loads:  ./hf export MODEL FOLDER
+hf: data/hf.c sink.c sink.h
+	$(CC) $(CFLAGS) -DSINK_NO_MAIN data/hf.c sink.c -o hf $(LDLIBS)
+
 run: sink
 	./sink run
 
@@ -35,14 +39,14 @@ out/test-asan: test_sink.c sink.c sink.h | out
 out/sink-double: sink.c sink.h | out
 	$(CC) $(CFLAGS) -DSINK_DOUBLE sink.c -o $@ $(LDLIBS)
 
-test: sink out/test-double out/test
+test: sink hf out/test-double out/test
 	./out/test-double
 	./out/test
 
-test-double: sink out/test-double
+test-double: sink hf out/test-double
 	./out/test-double
 
-asan: sink out/test-asan
+asan: sink hf out/test-asan
 	./out/test-asan
 
 exhaustive: test_sink.c sink.c sink.h | out

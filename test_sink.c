@@ -6953,7 +6953,7 @@ static void settings_parse__order(Test *t) {
 /* -------------------------------------------------------------------------------------------------
  * 16.2  The program itself: ./sink, run as a user runs it */
 
-/* What ./sink said, each with a 0 behind it, and its exit status. */
+/* What a program said, each with a 0 behind it, and its exit status. */
 typedef struct Ran {
     int status;
     Bytes out, err;
@@ -6971,25 +6971,28 @@ static bool no_binary(Test *t) {
     return !f;
 }
 
-/* Runs ./sink with these words for the shell; what it wrote comes by way of files in SCRATCH. */
-static Ran sink(const char *words) {
+/* Runs a program with these words for the shell; what it wrote comes by way of files in SCRATCH. */
+static Ran ran(const char *program, const char *words) {
     Ran r = {0};
     Error e = {0};
     char command[1500];
     Bytes status = {0};
     snprintf(command, sizeof command,
-             "./sink %s >" SCRATCH "/out 2>" SCRATCH "/err; echo $? >" SCRATCH "/status", words);
-    bool ran = !system(command);
+             "%s %s >" SCRATCH "/out 2>" SCRATCH "/err; echo $? >" SCRATCH "/status", program,
+             words);
+    bool done = !system(command);
     file_read(SCRATCH "/out", &r.out, &e);
     file_read(SCRATCH "/err", &r.err, &e);
     file_read(SCRATCH "/status", &status, &e);
     bytes_add(&r.out, "", 1, &e);
     bytes_add(&r.err, "", 1, &e);
     bytes_add(&status, "", 1, &e);
-    r.status = ran && !e.status ? atoi((const char *)status.at) : -1;
+    r.status = done && !e.status ? atoi((const char *)status.at) : -1;
     bytes_free(&status);
     return r;
 }
+
+static Ran sink(const char *words) { return ran("./sink", words); }
 
 /* It fails with this status and one line of help on stderr, and says nothing on stdout. */
 static void sink_fails(Test *t, const char *words, int status, const char *said) {
@@ -7500,6 +7503,411 @@ static void sink__generate(Test *t) {
     scratch_close();
 }
 
+/* -------------------------------------------------------------------------------------------------
+ * 16.3  ./hf (data/hf.c), run as a user runs it, and its files read back. What transformers makes
+ * of them, data/golden/hf_check.py shows. */
+
+/* The tensors of a llama by our names, within a block and outside, in their layout. */
+static const struct { const char *ours, *theirs; bool turned; } LLAMA[] = {
+    {"wte", "model.embed_tokens.weight", false},
+    {"norm1", "input_layernorm.weight", false},
+    {"wq", "self_attn.q_proj.weight", true},
+    {"wk", "self_attn.k_proj.weight", true},
+    {"wv", "self_attn.v_proj.weight", true},
+    {"wo", "self_attn.o_proj.weight", true},
+    {"bq", "self_attn.q_proj.bias", false},
+    {"bk", "self_attn.k_proj.bias", false},
+    {"bv", "self_attn.v_proj.bias", false},
+    {"bo", "self_attn.o_proj.bias", false},
+    {"norm2", "post_attention_layernorm.weight", false},
+    {"w1", "mlp.gate_proj.weight", true},
+    {"w2", "mlp.up_proj.weight", true},
+    {"w3", "mlp.down_proj.weight", true},
+    {"b1", "mlp.gate_proj.bias", false},
+    {"b2", "mlp.up_proj.bias", false},
+    {"b3", "mlp.down_proj.bias", false},
+    {"normf", "model.norm.weight", false},
+    {"wcls", "lm_head.weight", true},
+};
+
+static bool no_hf(Test *t) {
+    FILE *f = fopen("./hf", "rb");
+    if (!f) t->skip = "no ./hf here: make hf builds it";
+    else fclose(f);
+    return !f;
+}
+
+static bool hf_does(Test *t, const char *words) {
+    Ran r = ran("./hf", words);
+    bool good = r.status == 0 && r.err.size == 1 && strstr((const char *)r.out.at, "out=");
+    fact(t, good, "hf %s: exit status %d, %s", words, r.status, (const char *)r.err.at);
+    ran_free(&r);
+    return good;
+}
+
+static void hf_fails(Test *t, const char *words, int status, const char *said) {
+    Ran r = ran("./hf", words);
+    const char *err = (const char *)r.err.at;
+    fact(t, r.status == status && r.out.size == 1, "hf %s: exit status %d, expected %d: %s", words,
+         r.status, status, err);
+    fact(t, !strncmp(err, "hf: ", 4) && strstr(err, said) && strstr(err, "Try: ") &&
+                strchr(err, '\n') == err + r.err.size - 2, "hf %s: %s", words, err);
+    ran_free(&r);
+}
+
+/* A file as a string; NULL at when there is none. */
+static Bytes slurp(const char *path) {
+    Bytes b = {0};
+    Error e = {0};
+    if (!file_read(path, &b, &e)) bytes_add(&b, "", 1, &e);
+    return b;
+}
+
+/* The checkpoint SCRATCH/m.ckpt of a model that learnt nothing, with these flags after BASE. */
+static bool model_file(Test *t, const char *flags, uint64_t tokenizer_hash) {
+    Trainer r = {0};
+    Error e = {0};
+    char all[1024];
+    snprintf(all, sizeof all, "%s%s", BASE, flags);
+    settings_default(&r.s);
+    settings_flags(&r.s, all, "mtd", &e);
+    r.data.tokenizer.hash = tokenizer_hash;
+    if (!e.status && !config_resolve(&r.s.model, &e) &&
+        !model_create(&r.m, &r.s.model, false, &e)) {
+        model_init(&r.m, INIT_TORCH, 3);
+        checkpoint_write(SCRATCH "/m.ckpt", &r, false, &e);
+    }
+    r.data.tokenizer.hash = 0;
+    trainer_free(&r);
+    fact(t, !e.status, "%s: %s", flags, e.text);
+    return !e.status;
+}
+
+/* Fills m, which pairs (p, p + D/2) as transformers does, from a safetensors file of its tensors
+ * and no other: offsets without hole or overlap, matrices turned back. */
+static void llama_fill(Test *t, const Bytes *file, Model *m) {
+    uint64_t N = file->size > 8 ? number_at(file->at, 8) : 0;
+    fact(t, N && N % 8 == 0 && N + 9 < file->size && file->at[8] == '{', "a header of %llu bytes",
+         (unsigned long long)N);
+    if (t->wrong) return;
+    char *header = calloc(N + 1, 1);
+    if (!header) exit(1);
+    memcpy(header, file->at + 8, N);
+    const unsigned char *data = file->at + 8 + N;
+    size_t size = file->size - 9 - N;                        /* slurp added a 0 */
+    idx held = 0;
+    int found = 0;
+    for (const char *at = header; (at = strstr(at, "\"dtype\": \"F32\"")); at++) found++;
+    fact(t, found == m->n_tensors, "%d tensors, expected %d", found, m->n_tensors);
+    for (int k = 0; k < m->n_tensors && !t->wrong; k++) {
+        const Tensor *x = &m->tensor[k];
+        const char *name = x->layer < 0 ? x->name : strchr(x->name, '.') + 1;
+        char entry[256], block[64] = "";
+        size_t i = 0;
+        while (i + 1 < sizeof LLAMA / sizeof LLAMA[0] && strcmp(LLAMA[i].ours, name)) i++;
+        if (x->layer >= 0) snprintf(block, sizeof block, "model.layers.%d.", x->layer);
+        int in = x->shape[0], out = x->rank == 2 ? x->shape[1] : 1;
+        bool turned = LLAMA[i].turned;
+        int n = snprintf(entry, sizeof entry, "\"%s%s\": {\"dtype\": \"F32\", \"shape\": [%d",
+                         block, LLAMA[i].theirs, turned ? out : in);
+        if (x->rank == 2)
+            snprintf(entry + n, sizeof entry - (size_t)n, ", %d", turned ? in : out);
+        strcat(entry, "], \"data_offsets\": [");
+        const char *at = strstr(header, entry);
+        long long begin = -1, end = -1;
+        if (at) sscanf(at + strlen(entry), "%lld, %lld]}", &begin, &end);
+        fact(t, at && begin == held && end == begin + 4 * x->count && (size_t)end <= size,
+             "%s: %s, %lld to %lld of %zu", x->name, at ? "found" : entry, begin, end, size);
+        held = end;
+        for (int o = 0; o < (turned ? out : 1) && !t->wrong; o++)
+            for (int j = 0; j < (turned ? in : (int)x->count); j++) {
+                uint32_t bits = (uint32_t)number_at(data + begin, 4);
+                float f;
+                memcpy(&f, &bits, 4);
+                m->params[x->at + (turned ? (idx)j * out + o : j)] = (real)f;
+                begin += 4;
+            }
+    }
+    fact(t, (size_t)held == size, "the last ends at %lld of %zu", (long long)held, size);
+    free(header);
+}
+
+/* The numbers of a folder, read as transformers pairs dims, make the model that was exported: bit
+ * for bit where the pairing is the same, and in its logits where q and k changed their order. */
+static void hf__reads_back(Test *t) {
+    static const char *const FLAGS[] = {
+        "",
+        "--heads 4 --kv-heads 2 --head-dim 6 --tied",
+        "--rope-pairing interleaved --heads 4 --kv-heads 1 --head-dim 8 --linear-bias --act geglu",
+        "--rope-pairing interleaved --kv-heads 1 --act reglu --rope-scaling llama3 --rope-base 100 "
+        "--rope-original 64 --rope-factor 4",
+    };
+    enum { B = 2, T = 9, ROOM = B * T * 11 };
+    if (no_hf(t)) return;
+    scratch_open();
+    for (int i = 0; i < (int)(sizeof FLAGS / sizeof FLAGS[0]) && !t->wrong; i++) {
+        Lab lab, twin;
+        Error e = {0};
+        char half[512];
+        real ours[ROOM], theirs[ROOM];
+        snprintf(half, sizeof half, "%s --rope-pairing half", FLAGS[i]);
+        if (!lab_open(&lab, t, B, T, FLAGS[i]) || !lab_open(&twin, t, B, T, half)) return;
+        for (idx k = 0; k < lab.m.count; k++) {
+            lab.m.params[k] = (real)(float)lab.m.params[k];
+            twin.m.params[k] = NAN;                          /* what the file leaves out shows */
+        }
+        Trainer r = {.m = lab.m};
+        settings_default(&r.s);
+        r.s.model = lab.m.c;
+        checkpoint_write(SCRATCH "/m.ckpt", &r, false, &e);
+        fact(t, !e.status, "%s", e.text);
+        if (hf_does(t, "export " SCRATCH "/m.ckpt " SCRATCH "/llama")) {
+            Bytes file = slurp(SCRATCH "/llama/model.safetensors");
+            llama_fill(t, &file, &twin.m);
+            bytes_free(&file);
+            lab_forward(&lab);
+            model_logits(&lab.m, &lab.a, lab.a.nf, B * T, ours);
+            lab_forward(&twin);
+            model_logits(&twin.m, &twin.a, twin.a.nf, B * T, theirs);
+            within(t, apart(ROOM, ours, theirs), 0, 100 * REAL_EPS, "logits of %.80s", FLAGS[i]);
+            bool same = same_numbers(lab.m.count, lab.m.params, twin.m.params);
+            fact(t, same == (lab.m.c.rope_pairing == PAIR_HALF), "%s: the parameters %s", FLAGS[i],
+                 same ? "kept their order" : "differ");
+        }
+        lab_close(&lab);
+        lab_close(&twin);
+    }
+    scratch_close();
+}
+
+/* Every flag that llama has reaches the key of that meaning. */
+static void hf__config(Test *t) {
+    static const char *const ROWS[][2] = {
+        {"", "\"hidden_size\": 12,"}, {"", "\"intermediate_size\": 7,"},
+        {"", "\"num_hidden_layers\": 2,"}, {"", "\"num_attention_heads\": 2,"},
+        {"", "\"num_key_value_heads\": 2,"}, {"--kv-heads 1", "\"num_key_value_heads\": 1,"},
+        {"", "\"head_dim\": 6,"}, {"--head-dim 10", "\"head_dim\": 10,"},
+        {"", "\"vocab_size\": 11,"}, {"", "\"max_position_embeddings\": 80,"},
+        {"", "\"hidden_act\": \"silu\""}, {"--act geglu", "\"hidden_act\": \"gelu\""},
+        {"--act reglu", "\"hidden_act\": \"relu\""}, {"", "\"rms_norm_eps\": 1e-05,"},
+        {"--norm-eps 1", "\"rms_norm_eps\": 1.0,"}, {"", "\"rope_theta\": 10000.0,"},
+        {"--rope-base 512.5", "\"rope_theta\": 512.5,"}, {"", "\"rope_scaling\": null"},
+        {"--rope-scaling linear --rope-factor 3",
+         "\"rope_scaling\": {\"rope_type\": \"linear\", \"factor\": 3.0}"},
+        {"--rope-scaling llama3 --rope-factor 4 --rope-low 1.5 --rope-high 5 --rope-original 64",
+         "{\"rope_type\": \"llama3\", \"factor\": 4.0, \"low_freq_factor\": 1.5, "
+         "\"high_freq_factor\": 5.0, \"original_max_position_embeddings\": 64}"},
+        {"", "\"attention_bias\": false"}, {"", "\"mlp_bias\": false"},
+        {"--linear-bias", "\"attention_bias\": true"}, {"--linear-bias", "\"mlp_bias\": true"},
+        {"", "\"tie_word_embeddings\": false"}, {"--tied", "\"tie_word_embeddings\": true"},
+        {"", "\"bos_token_id\": null"}, {"", "\"eos_token_id\": null"},
+        {"", "\"model_type\": \"llama\""}, {"", "\"architectures\": [\"LlamaForCausalLM\"]"},
+    };
+    if (no_hf(t)) return;
+    scratch_open();
+    const char *last = NULL;
+    Bytes text = {0};
+    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+        if (!last || strcmp(last, ROWS[i][0])) {
+            bytes_free(&text);
+            if (!model_file(t, ROWS[i][0], 0) ||
+                !hf_does(t, "export " SCRATCH "/m.ckpt " SCRATCH "/llama"))
+                return;
+            text = slurp(SCRATCH "/llama/config.json");
+            last = ROWS[i][0];
+        }
+        fact(t, text.at && strstr((const char *)text.at, ROWS[i][1]), "%s: no %s in %s", ROWS[i][0],
+             ROWS[i][1], text.at ? (const char *)text.at : "");
+    }
+    bytes_free(&text);
+    scratch_close();
+}
+
+/* A token as tokenizer.json spells it, the letters counted out: a byte that Latin-1 prints is
+ * itself, every other the next from U+0100 on. */
+static void oracle_spell(const Tokenizer *t, int id, char *out) {
+    size_t n;
+    const unsigned char *bytes = tokenizer_token(t, id, &n);
+    for (size_t i = 0; i < n; i++) {
+        int letter = bytes[i], next = 0x100;
+        for (int b = 0; b <= bytes[i]; b++) {
+            bool prints = (b >= '!' && b <= '~') || (b >= 0xA1 && b != 0xAD);
+            if (b == bytes[i] && !prints) letter = next;
+            next += !prints;
+        }
+        if (letter == '"' || letter == '\\') *out++ = '\\';
+        if (letter < 0x80) *out++ = (char)letter;
+        else {
+            *out++ = (char)(0xC0 + letter / 64);
+            *out++ = (char)(0x80 + letter % 64);
+        }
+    }
+    *out = 0;
+}
+
+/* tokenizer.json holds every token under its id and every merge in order of rank; what begins a
+ * text is what `sink generate` begins with. */
+static void hf__tokenizer(Test *t) {
+    static const struct { const char *flags, *bos; } STARTS[] = {
+        {"", "\"bos_token\": \"<|endoftext|>\""}, {"--bos", "\"bos_token\": \"<|bos|>\""},
+        {"--bos --fix-token 1", "\"bos_token\": \"<|fix|>\""}};
+    static const int BOS[] = {TOKEN_END, TOKEN_BOS, TOKEN_FIX};
+    static const char WORDS[] = "export " SCRATCH "/m.ckpt " SCRATCH "/llama --tokenizer " SCRATCH
+                                "/tale.tok";
+    Settings s;
+    Error e = {0};
+    Tokenizer k = {0};
+    char flags[128], spelt[4 * PIECE_MAX], line[9 * PIECE_MAX];
+    if (no_hf(t) || !tale_open(t, &s, "")) return;
+    fact(t, !tokenizer_load(SCRATCH "/tale.tok", &k, &e), "%s", e.text);
+    for (int i = 0; i < 3; i++) {
+        snprintf(flags, sizeof flags, "--vocab 330 %s", STARTS[i].flags);
+        if (!model_file(t, flags, k.hash) || !hf_does(t, WORDS)) return;
+        Bytes config = slurp(SCRATCH "/llama/config.json"),
+              more = slurp(SCRATCH "/llama/tokenizer_config.json"),
+              said = slurp(SCRATCH "/llama/generation_config.json");
+        within(t, number_after((char *)config.at, "\"bos_token_id\": ", 0), BOS[i], 0, "bos");
+        within(t, number_after((char *)config.at, "\"eos_token_id\": ", 0), 0, 0, "eos");
+        within(t, number_after((char *)said.at, "\"bos_token_id\": ", 0), BOS[i], 0, "bos");
+        fact(t, strstr((char *)more.at, STARTS[i].bos) != NULL, "%s", (char *)more.at);
+        bytes_free(&config);
+        bytes_free(&more);
+        bytes_free(&said);
+    }
+    Bytes text = slurp(SCRATCH "/llama/tokenizer.json");
+    const char *at = strstr((const char *)text.at, "\"vocab\": {");
+    for (int id = 0; id < k.vocab && at; id++) {
+        oracle_spell(&k, id, spelt);
+        snprintf(line, sizeof line, "\n\"%s\": %d%s", spelt, id, id + 1 < k.vocab ? "," : "},");
+        const char *next = strstr(at, line);
+        fact(t, next && (!id || next == at), "token %d: %s", id, line + 1);
+        at = next ? next + strlen(line) : NULL;
+    }
+    at = at ? strstr(at, "\"merges\": [") : NULL;
+    at = at ? at + 11 : NULL;
+    for (size_t rank = 0; rank < k.merges.size && at; rank++) {
+        oracle_spell(&k, k.merges.at[rank].left, spelt);
+        int n = snprintf(line, sizeof line, "\n\"%s ", spelt);
+        oracle_spell(&k, k.merges.at[rank].right, spelt);
+        snprintf(line + n, sizeof line - (size_t)n, "%s\"%s", spelt,
+                 rank + 1 < k.merges.size ? "," : "]");
+        bool there = !strncmp(at, line, strlen(line));
+        fact(t, there, "merge %zu: %.60s, expected %s", rank, at + 1, line + 1);
+        at = there ? at + strlen(line) : NULL;
+    }
+    fact(t, at && k.merges.size > 50, "%zu merges", k.merges.size);
+    bytes_free(&text);
+    tokenizer_free(&k);
+    scratch_close();
+}
+
+static void hf__refuses(Test *t) {
+    static const char *const FLAGS[][2] = {
+        {"--pos none", "--pos none"}, {"--pos learned", "--pos learned"},
+        {"--rotary-dims 4", "--rotary-dims 4"}, {"--norm layer", "--norm layer"},
+        {"--place post", "--place post"}, {"--place parallel", "--place parallel"},
+        {"--act gelu", "--act gelu"}, {"--act swish", "--act swish"},
+        {"--combine add", "--combine add"}, {"--kernel elu", "--kernel elu"},
+        {"--kernel mlp --sim identity --normalizer one", "--kernel mlp"},
+        {"--sim sigmoid --normalizer one", "--sim sigmoid"},
+        {"--normalizer pnorm --pnorm 2", "--normalizer pnorm"}, {"--scale 0.5", "--scale 0.5"},
+        {"--extra k", "--extra k"}, {"--extra zero", "--extra zero"}, {"--vbias", "--vbias."},
+        {"--sink-token", "--sink-token."}, {"--window 5", "--window 5"},
+        {"--prefix 3", "--prefix 3"}, {"--embed-dim 8", "--embed-dim 8"},
+        {"--heads 5 --head-dim 4", "--heads that divide --dim"},
+        {"--rope-scaling llama3 --rope-low 0", "--rope-low above 0"},
+    };
+    static const char *const WORDS[][3] = {
+        {"", "2", "expected export"}, {"export", "2", "expected export"},
+        {"export a", "2", "expected export"}, {"import a b", "2", "expected export"},
+        {"export a b c", "2", "c: a word too many"},
+        {"export a b --nobody", "2", "--nobody: a word too many"},
+        {"export a b --tokenizer", "2", "expected a file"},
+        {"export " SCRATCH "/none " SCRATCH "/llama", "1", "none: "},
+        {"export " SCRATCH "/tale.tok " SCRATCH "/llama", "1", "expected a checkpoint"},
+        {"export " SCRATCH "/m.ckpt " SCRATCH "/llama --tokenizer " SCRATCH "/none", "1", "none: "},
+        {"export " SCRATCH "/m.ckpt " SCRATCH "/llama", "1", "found another in tokenizer.bin"},
+        {"export " SCRATCH "/m.ckpt " SCRATCH "/tale.tok --tokenizer " SCRATCH "/tale.tok", "1",
+         "tale.tok/"},
+        {"export " SCRATCH "/m.ckpt " SCRATCH "/llama --tokenizer " SCRATCH "/twice.tok", "1",
+         "found 261 and 262 alike"},
+    };
+    /* a b, b c, (ab) c, a (bc): two tokens spell abc; a byte b has id 3 + b */
+    static const int MERGES[][2] = {{100, 101}, {101, 102}, {259, 102}, {100, 260}};
+    Settings s;
+    Error e = {0};
+    Tokenizer k = {0};
+    Bytes b = {0};
+    if (no_hf(t) || !tale_open(t, &s, "")) return;
+    for (int i = 0; i < (int)(sizeof FLAGS / sizeof FLAGS[0]); i++)
+        if (model_file(t, FLAGS[i][0], 0))
+            hf_fails(t, "export " SCRATCH "/m.ckpt " SCRATCH "/llama", 1, FLAGS[i][1]);
+    bytes_add(&b, "SINKTOK1", 8, &e);
+    bytes_number(&b, 1, 4, &e);
+    bytes_number(&b, 263, 4, &e);
+    bytes_number(&b, 4, 4, &e);
+    for (int i = 0; i < 8; i++) bytes_number(&b, (uint64_t)MERGES[i / 2][i % 2], 4, &e);
+    uint64_t twice = hash64(0, b.at, b.size);
+    bytes_number(&b, twice, 8, &e);
+    file_write(SCRATCH "/twice.tok", b.at, b.size, &e);
+    tokenizer_load(SCRATCH "/tale.tok", &k, &e);
+    fact(t, !e.status, "%s", e.text);
+    for (int i = 0; i < (int)(sizeof WORDS / sizeof WORDS[0]); i++) {
+        bool last = strstr(WORDS[i][0], "twice") != NULL;
+        if (model_file(t, "--vocab 320", last ? twice : k.hash))
+            hf_fails(t, WORDS[i][0], atoi(WORDS[i][1]), WORDS[i][2]);
+    }
+    FILE *f = fopen(SCRATCH "/llama/config.json", "rb");
+    fact(t, !f, "something was written");
+    if (f) fclose(f);
+    tokenizer_free(&k);
+    bytes_free(&b);
+    scratch_close();
+}
+
+/* A second export takes the first one's place; one that cannot end leaves it, and whatever else is
+ * in the folder, as it was, and nothing beside. */
+static void hf__keeps(Test *t) {
+    static const char WORDS[] = "export " SCRATCH "/m.ckpt " SCRATCH "/a/llama --tokenizer " SCRATCH
+                                "/tale.tok";
+    static const char *const NAMES[] = {"model.safetensors", "config.json", "tokenizer.json",
+                                        "mine"};
+    Settings s;
+    Error e = {0};
+    Tokenizer k = {0};
+    Bytes was[4];
+    char path[256];
+    if (no_hf(t) || !tale_open(t, &s, "")) return;
+    tokenizer_load(SCRATCH "/tale.tok", &k, &e);
+    if (!model_file(t, "--vocab 320", k.hash) || !hf_does(t, WORDS)) return;
+    file_write(SCRATCH "/a/llama/mine", "note", 4, &e);
+    /* the last of the five cannot be written: its place is taken by a folder */
+    fact(t, !make_folder(SCRATCH "/a/llama/tokenizer_config.json.part.new"), "no folder");
+    for (int round = 0; round < 3; round++) {                /* as it was, fails, and is replaced */
+        if (round == 2) remove(SCRATCH "/a/llama/tokenizer_config.json.part.new");
+        if (round == 1) hf_fails(t, WORDS, 1, "tokenizer_config.json.part.new");
+        if (round == 2) hf_does(t, WORDS);
+        for (int i = 0; i < 4; i++) {
+            snprintf(path, sizeof path, SCRATCH "/a/llama/%s", NAMES[i]);
+            Bytes now = slurp(path);
+            if (!round) was[i] = now;
+            bool same = now.at && now.size == was[i].size && !memcmp(now.at, was[i].at, now.size);
+            fact(t, same == (round < 2 || i > 1), "round %d: %s %s", round, path,
+                 same ? "is as before" : "has changed");
+            if (round) bytes_free(&now);
+            snprintf(path, sizeof path, SCRATCH "/a/llama/%s.part", NAMES[i]);
+            FILE *f = fopen(path, "rb");
+            fact(t, !f, "%s is left", path);
+            if (f) fclose(f);
+        }
+        if (!round) model_file(t, "--vocab 320 --kv-heads 1", k.hash);   /* another model */
+    }
+    if (model_file(t, "", 0)) hf_fails(t, WORDS, 1, "expected no tokenizer");
+    for (int i = 0; i < 4; i++) bytes_free(&was[i]);
+    tokenizer_free(&k);
+    scratch_close();
+}
+
 /* =================================================================================================
  * The list */
 
@@ -7673,6 +8081,12 @@ static const Entry TESTS[] = {
     {"sink__dump", sink__dump},
     {"sink__train_and_eval", sink__train_and_eval},
     {"sink__generate", sink__generate},
+
+    {"hf__reads_back", hf__reads_back},
+    {"hf__config", hf__config},
+    {"hf__tokenizer", hf__tokenizer},
+    {"hf__refuses", hf__refuses},
+    {"hf__keeps", hf__keeps},
 };
 
 /* The line of a test, and under a FAIL what did not hold. */
