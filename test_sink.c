@@ -7427,7 +7427,7 @@ static void sink__train_and_eval(Test *t) {
     for (int cold = 0; cold < 2; cold++) {
         snprintf(command, sizeof command,
                  "generate " SCRATCH
-                 "/m.ckpt --prompt Ann --tokens 30 --seed 4 --temperature %d --tokenizer " SCRATCH
+                 "/m.ckpt --prompt Ann --n 30 --seed 4 --temperature %d --tokenizer " SCRATCH
                  "/tale.tok",
                  !cold);
         if (!sink_does(t, command, &r) || !sink_does(t, command, &again)) return;
@@ -7460,7 +7460,7 @@ static void sink__generate(Test *t) {
                       "/m.ckpt" SMALL_RUN, &r))
         return;
     ran_free(&r);
-    if (!sink_does(t, "generate " SCRATCH "/m.ckpt --temperature 0 --tokens 30 --prompt "
+    if (!sink_does(t, "generate " SCRATCH "/m.ckpt --temperature 0 --n 30 --prompt "
                       "\"Ann told Bob a story\" --tokenizer " SCRATCH "/tale.tok", &r))
         return;
     if (checkpoint_load(SCRATCH "/m.ckpt", &back, false, &e) ||
