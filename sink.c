@@ -5357,7 +5357,8 @@ static int scan_operation(Scan *s, Piece *p) {
     s->at++;
     if (scan_char(s) == '$') return s->at++, (p->right = scan_name(s, "a variable after $")) < 0;
     if ((p->number = scan_number(s)) >= 0) return 0;
-    return scan_wrong(s, "$ and a variable's name, or a number, after + - * / %", "[$x+$y] or [$x%60]");
+    return scan_wrong(s, "$ and a variable's name, or a number, after + - * / %",
+                      "[$x+$y] or [$x%60]");
 }
 
 /* Reads [reference], the cursor on its bracket. */
@@ -5672,15 +5673,17 @@ static int tell_operation(const Telling *t, const Piece *p, char text[24]) {
     if (tell_number(t, p, p->name, &x) || (p->right >= 0 && tell_number(t, p, p->right, &y)))
         return 0;
     if (!y && strchr("/%", p->operator))
-        return fail(t->e, 1, "%s:%d: expected a divisor, found 0. Try: a rule without 0", t->g->name,
-                    p->line), 0;
+        fail(t->e, 1, "%s:%d: expected a divisor, found 0. Try: a rule without 0", t->g->name,
+             p->line);
+    if (t->e->status) return 0;
     const int64_t z = p->operator == '+' ? x + y : p->operator == '-' ? x - y
                     : p->operator == '*' ? x * y : p->operator == '/' ? x / y : x % y;
     return snprintf(text, 24, "%lld", (long long)z);
 }
 
-/* Remembers: [x=$y] copies; [x=$y+1] counts; [x:name] tells every form of the rule at the end of out and moves it to
-   memory, from the same random numbers each time; they go on after those of the first form. */
+/* Remembers: [x=$y] copies; [x=$y+1] counts; [x:name] tells every form of the rule at the end of
+   out and moves it to memory, from the same random numbers each time; they go on after those of the
+   first form. */
 static int tell_bind(Telling *t, const Piece *p) {
     const Grammar *g = t->g;
     int slot = g->symbols[p->variable].slot;
@@ -5916,8 +5919,8 @@ enum {
     SHARD_MAGIC = 20240520, SHARD_VERSION = 1, SHARD_HEAD = 1024
 };
 
-/* Bytes before the first that is not UTF-8, n when all are. UTF-8 as RFC 3629 has it: no form longer
- * than it need be, no surrogates, nothing above U+10FFFF. */
+/* Bytes before the first that is not UTF-8, n when all are. UTF-8 as RFC 3629 has it: no form
+ * longer than it need be, no surrogates, nothing above U+10FFFF. */
 size_t utf8_length(const unsigned char *text, size_t n) {
     for (size_t at = 0; at < n;) {
         const unsigned char b = text[at];
@@ -5934,16 +5937,18 @@ size_t utf8_length(const unsigned char *text, size_t n) {
     return n;
 }
 
-/* Checks a file's text from byte `from` on, and turns a byte order mark into blanks, which the start
- * of a document drops. Returns 0 or e's status. */
+/* Checks a file's text from byte `from` on, and turns a byte order mark into blanks, which the
+ * start of a document drops. Returns 0 or e's status. */
 static int text_check(Bytes *text, size_t from, const char *name, Error *e) {
     unsigned char *t = text->at + from;
     const size_t n = text->size - from, good = n ? utf8_length(t, n) : 0;
     size_t line = 1;
     if (good < n) {
         for (size_t i = 0; i < good; i++) line += t[i] == '\n';
-        return fail(e, 1, "%s: expected text in UTF-8, found byte 0x%02X in line %zu. Try: iconv -f "
-                    "latin1 -t utf-8, or another file", name, t[good], line);
+        return fail(e, 1,
+                    "%s: expected text in UTF-8, found byte 0x%02X in line %zu. Try: iconv -f "
+                    "latin1 -t utf-8, or another file",
+                    name, t[good], line);
     }
     if (n >= 3 && !memcmp(t, "\xEF\xBB\xBF", 3)) memset(t, ' ', 3);
     return 0;
@@ -5959,24 +5964,30 @@ int shard_read(const unsigned char *bytes, size_t n, const char *name, int vocab
         return fail(e, 1, "%s: expected a header of %d bytes, found %zu. Try: a whole copy of it",
                     name, SHARD_HEAD, n);
     if (head && number_at(bytes + 4, 4) != SHARD_VERSION)
-        return fail(e, 1, "%s: expected ids of 16 bits, version %d, found version %llu. Try: a shard "
-                    "of GPT-2's vocabulary", name, SHARD_VERSION,
-                    (unsigned long long)number_at(bytes + 4, 4));
+        return fail(e, 1,
+                    "%s: expected ids of 16 bits, version %d, found version %llu. Try: a shard "
+                    "of GPT-2's vocabulary",
+                    name, SHARD_VERSION, (unsigned long long)number_at(bytes + 4, 4));
     const unsigned char *at = bytes + (head ? SHARD_HEAD : 0);
     const size_t left = head ? n - SHARD_HEAD : n, count = left / 2;
     if (head && (number_at(bytes + 8, 4) != count || left % 2))
-        return fail(e, 1, "%s: expected the %llu ids that its header tells, found %zu bytes of them. "
-                    "Try: a whole copy of it", name, (unsigned long long)number_at(bytes + 8, 4),
-                    left);
+        return fail(e, 1,
+                    "%s: expected the %llu ids that its header tells, found %zu bytes of them. "
+                    "Try: a whole copy of it",
+                    name, (unsigned long long)number_at(bytes + 8, 4), left);
     if (left % 2 || !count)
-        return fail(e, 1, "%s: expected ids of 2 bytes each, found %zu bytes. Try: a shard as llm.c "
-                    "or nanoGPT writes it, or --text", name, left);
+        return fail(e, 1,
+                    "%s: expected ids of 2 bytes each, found %zu bytes. Try: a shard as llm.c "
+                    "or nanoGPT writes it, or --text",
+                    name, left);
     for (size_t i = 0; i < count; i++) {
         const int32_t id = (int32_t)number_at(at + 2 * i, 2);
         if (id >= vocab) {
             out->size = before;
-            return fail(e, 1, "%s: expected ids below %d, found %d at place %zu. Try: --vocab %d or "
-                        "more, or --text", name, vocab, (int)id, i, (int)id + 1);
+            return fail(e, 1,
+                        "%s: expected ids below %d, found %d at place %zu. Try: --vocab %d or "
+                        "more, or --text",
+                        name, vocab, (int)id, i, (int)id + 1);
         }
         if (ids_add(out, &id, 1, e)) { out->size = before; return e->status; }
     }
@@ -6094,7 +6105,8 @@ static int data_split(Data *d, const Source *s, const Bytes *text, const Ids *id
 static int data_check_ids(const Data *d, const Source *s, const Ids *ids, Error *e) {
     for (size_t i = 0; i < ids->size && (s->bos || s->fix_token) && !e->status; i++)
         if ((s->bos && ids->at[i] == d->bos) || (s->fix_token && ids->at[i] == d->fix))
-            fail(e, 1, "%s: expected id %d to be free for %s, found it at place %zu. Try: --vocab %d",
+            fail(e, 1,
+                 "%s: expected id %d to be free for %s, found it at place %zu. Try: --vocab %d",
                  s->tokens, (int)ids->at[i], ids->at[i] == d->fix ? "--fix-token" : "--bos", i,
                  d->vocab + 2);
     return e->status;
@@ -6142,7 +6154,8 @@ int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
         d->end = s->end_token;
         d->bos = d->vocab - 2;
         d->fix = d->vocab - 1;
-        if (d->end >= d->vocab || (s->bos && d->end >= d->bos) || (s->fix_token && d->end == d->fix))
+        if (d->end >= d->vocab || (s->bos && d->end >= d->bos) ||
+            (s->fix_token && d->end == d->fix))
             return fail(e, 2, "--end-token %d: expected an id below %d%s. Try: another one, or "
                         "--vocab %d", d->end, d->vocab,
                         s->bos || s->fix_token ? ", and free of --bos and --fix-token" : "",
@@ -8628,9 +8641,10 @@ static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
     if (data_open(&t->data, &s->data, 0, 0, e)) return e->status;
     if (s->data.tokens[0]) return 0;            /* ids alone: they are below the model's --vocab */
     if (!hash && t->data.vocab != t->m.c.vocab)
-        return fail(e, 1, "%s: expected a vocabulary of %d, as it was trained with, found %d in %s. "
-                    "Try: --tokens FILE, or --tokenizer FILE", path, t->m.c.vocab, t->data.vocab,
-                    s->data.tokenizer);
+        return fail(e, 1,
+                    "%s: expected a vocabulary of %d, as it was trained with, found %d in %s. "
+                    "Try: --tokens FILE, or --tokenizer FILE",
+                    path, t->m.c.vocab, t->data.vocab, s->data.tokenizer);
     if (hash && hash != t->data.tokenizer.hash)
         return fail(e, 1,
                     "%s: expected the tokenizer it was trained with, found another in %s. Try: "
@@ -8718,9 +8732,12 @@ static int list_grammars(Error *e) {
         if (n < sizeof ENDING || strcmp(name + n + 1 - sizeof ENDING, ENDING)) continue;
         text.size = 0;
         if (file_read(name, &text, e) || bytes_add(&text, "", 1, e)) break;
-        if (!found++) printf("\n--grammar FILE, to train on; sink generate --grammar FILE prints it:\n");
-        const char *line = (const char *)text.at;
-        printf("  %.*s\n", (int)strcspn(line, "\n"), line + (*line == '#'));
+        if (!found++)
+            printf("\n--grammar FILE, to train on; sink generate --grammar FILE prints it:\n");
+        const char *line = (const char *)text.at;       /* # NAME: what it tells */
+        line += strcspn(line, ":\n");
+        line += strspn(line, ": ");
+        printf("  %-24s %.*s\n", name, (int)strcspn(line, "\n"), line);
     }
     bytes_free(&names);
     bytes_free(&text);
@@ -8825,7 +8842,8 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
     Ids ids = {0};
     Bytes text = {0};
     if (n == 0 && s->data.grammar[0]) {                  /* no model: what the grammar tells */
-        if (!tell(s, s->how_many ? (uint64_t)s->how_many : 1, 0, &text, e)) fwrite(text.at, 1, text.size, stdout);
+        if (!tell(s, s->how_many ? (uint64_t)s->how_many : 1, 0, &text, e))
+            fwrite(text.at, 1, text.size, stdout);
         bytes_free(&text);
         return e->status;
     }
@@ -8857,7 +8875,8 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
          * after it one row. When the context is full the first token stays and the oldest others
          * go. That moves every token but the first one place, and with it its key: the cache serves
          * no more, and from there on a token is a forward of the whole context. */
-        for (int i = 0, from = 0; i < (s->how_many ? s->how_many : 100) && !e->status && !interrupted; i++) {
+        for (int i = 0, from = 0;
+             i < (s->how_many ? s->how_many : 100) && !e->status && !interrupted; i++) {
             int have = (int)ids.size < C ? (int)ids.size : C;
             if ((int)ids.size > C) from = 0;                 /* the context was full before */
             row[0] = ids.at[0];
