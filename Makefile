@@ -61,6 +61,10 @@ check: out/sink-double
 tokenizer: sink
 	./sink tokenize train $(TEXT) --grammar $(GRAMMAR) --vocab 2048 --out tokenizer.bin
 
+# Six documents of every grammar, beside it, for a reader to look at.
+samples: sink
+	for g in data/*.grammar; do ./sink generate --grammar $$g --n 6 > $${g%.grammar}.txt; done
+
 # Tags stand in the masthead once, at a function in sink.c, and at a test.
 xref:
 	@bad=0; for tag in $$(sed -n '/EQUATIONS/,/CONTENTS/p' sink.c | grep -o '\[[A-Z]*[0-9]*\]' | sort -u); do \
@@ -75,4 +79,4 @@ stats:
 clean:
 	rm -rf out sink hf
 
-.PHONY: run test test-double asan exhaustive check tokenizer xref stats clean
+.PHONY: run test test-double asan exhaustive check tokenizer samples xref stats clean

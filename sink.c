@@ -5248,13 +5248,16 @@ int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int voc
  *   [^name]              with a capital               [a name]    with a or an before it; [^a name]
  *   [x:name]               tell it and remember it as x [x=name]    remember it, write nothing
  *   [$x]                   what x remembers             [x=$y]      x remembers what y does
+ *   [$x+$y]  [z=$x*7]      a sum told, a product remembered: + - * / % on remembered whole numbers
+ *                          of up to nine digits, or on one and a number of up to four; / drops the
+ *                          remainder and % is it, so 754 seconds are [$s/60] minutes [$s%60]
  *   name/of/by = me/my/I  a rule with forms, named in its head; [name/of] or [$x/of] picks one, and
  *                          [name] the first. So agreement is data: person/he/his = Ann/she/her.
  *                          An alternative without / serves every form: it hands the form asked for
  *                          on
  *                          to those of its references that have it, unless they name one
  *                          themselves.
- *   \n                     a new line; \[ \| \/ \# \\ and so on stand for the mark itself
+ *   \n  \t                a new line, a tab; \[ \| \/ \# \\ and so on stand for the mark itself
  *
  * A remembered choice is drawn again, eight times at most, while another variable holds the same
  * text, so that two people seldom share a name. All forms of a remembered choice are told from the
@@ -5339,10 +5342,23 @@ static int scan_number(Scan *s) {
 static Piece *piece_add(Scan *s, int **last) {
     Piece *p = &s->g->pieces[s->g->piece_count];
     *p = (Piece){.next = -1, .line = s->line, .rule = -1, .name = -1, .variable = -1, .form = -1,
-                 .low = 1, .high = 1};
+                 .right = -1, .low = 1, .high = 1};
     **last = s->g->piece_count++;
     *last = &p->next;
     return p;
+}
+
+/* Reads what may follow [$x: an operator, then $y or a number. */
+static int scan_operation(Scan *s, Piece *p) {
+    const unsigned char *t = s->g->text.at + s->at;
+    if (!p->recall || !*t || !strchr("+-*/%", *t) || (*t == '/' && name_char(t[1])
+                                                      && !(t[1] >= '0' && t[1] <= '9'))) return 0;
+    p->operator = (char)*t;
+    s->at++;
+    if (scan_char(s) == '$') return s->at++, (p->right = scan_name(s, "a variable after $")) < 0;
+    if ((p->number = scan_number(s)) >= 0) return 0;
+    return scan_wrong(s, "$ and a variable's name, or a number, after + - * / %",
+                      "[$x+$y] or [$x%60]");
 }
 
 /* Reads [reference], the cursor on its bracket. */
@@ -5369,7 +5385,8 @@ static int scan_reference(Scan *s, int **last) {
         if ((p->recall = scan_char(s) == '$')) s->at++;
         if ((p->name = scan_name(s, "the name of a rule, or $ and a variable's")) < 0) return 1;
     }
-    if (scan_char(s) == '/' && !p->silent) {
+    if (scan_operation(s, p)) return 1;
+    if (scan_char(s) == '/' && !p->silent && !p->operator) {
         s->at++;
         if ((p->form = scan_name(s, "the name of a form")) < 0) return 1;
     }
@@ -5394,7 +5411,7 @@ static int scan_text(Scan *s, int **last) {
             if (c < ' ')
                 return scan_wrong(s, "a mark after \\", "\\n for a new line, \\\\ for a plain \\");
             if (c == 'n' && w > (size_t)p->at && t[w - 1] == ' ') w--;
-            t[w++] = c == 'n' ? '\n' : (unsigned char)c;
+            t[w++] = c == 'n' ? '\n' : c == 't' ? '\t' : (unsigned char)c;
         } else if (c == ' ' || c == '\v') {
             s->line += c == '\v';
             if (w == (size_t)p->at || !strchr(" \n", t[w - 1])) t[w++] = ' ';
@@ -5538,6 +5555,9 @@ static int grammar_link(Grammar *g, Error *e) {
             if (!p->recall && (p->rule = g->symbols[p->name].rule) < 0)
                 return name_wrong(g, p->line, p->name, "the name of a rule",
                                   "a line NAME = text, or check the spelling", e);
+            if (p->right >= 0 && round == 8 && g->symbols[p->right].shape < 0)
+                return name_wrong(g, p->line, p->right, "a variable that something remembers",
+                                  "[NAME:rule] before it", e);
             int shape = p->recall ? g->symbols[p->name].shape : p->rule;
             if (p->variable < 0 || shape < 0) continue;
             int *held = &g->symbols[p->variable].shape;
@@ -5622,18 +5642,63 @@ static bool held_elsewhere(const Telling *t, const Value *v, int slot) {
 
 static int tell_rule(Telling *t, int rule, int wanted);
 
-/* Remembers: [x=$y] copies; [x:name] tells every form of the rule at the end of out and moves it to
-   memory, from the same random numbers each time; they go on after those of the first form. */
+/* What a variable remembers; NULL and an error while that is nothing. */
+static const Value *value_of(const Telling *t, const Piece *p, int name) {
+    const Value *v = &t->values[t->g->symbols[name].slot];
+    if (v->set) return v;
+    name_wrong(t->g, p->line, name, "a variable that has been remembered by now",
+               "[NAME:rule] earlier in the document", t->e);
+    return NULL;
+}
+
+/* The whole number that a variable remembers. Nine digits, so that every result fits 64 bits. */
+static int tell_number(const Telling *t, const Piece *p, int name, int64_t *number) {
+    const Value *v = value_of(t, p, name);
+    if (!v) return 1;
+    const unsigned char *digits = t->memory.at + v->at[0];
+    size_t n = v->size[0], minus = n && *digits == '-';
+    *number = 0;
+    for (size_t i = minus; i < n; i++) {
+        if (digits[i] < '0' || digits[i] > '9' || n - minus > 9) n = minus;
+        else *number = 10 * *number + (digits[i] - '0');
+    }
+    if (minus) *number = -*number;
+    return n > minus ? 0 : name_wrong(t->g, p->line, name, "a whole number of at most nine digits "
+                                      "to count with", "[NAME:rule] of a rule of numbers", t->e);
+}
+
+/* The result of an operation as text, and its length; 0 and an error when there is none. */
+static int tell_operation(const Telling *t, const Piece *p, char text[24]) {
+    int64_t x, y = p->number;
+    if (tell_number(t, p, p->name, &x) || (p->right >= 0 && tell_number(t, p, p->right, &y)))
+        return 0;
+    if (!y && strchr("/%", p->operator))
+        fail(t->e, 1, "%s:%d: expected a divisor, found 0. Try: a rule without 0", t->g->name,
+             p->line);
+    if (t->e->status) return 0;
+    const int64_t z = p->operator == '+' ? x + y : p->operator == '-' ? x - y
+                    : p->operator == '*' ? x * y : p->operator == '/' ? x / y : x % y;
+    return snprintf(text, 24, "%lld", (long long)z);
+}
+
+/* Remembers: [x=$y] copies; [x=$y+1] counts; [x:name] tells every form of the rule at the end of
+   out and moves it to memory, from the same random numbers each time; they go on after those of the
+   first form. */
 static int tell_bind(Telling *t, const Piece *p) {
     const Grammar *g = t->g;
     int slot = g->symbols[p->variable].slot;
     if (p->recall) {
-        const Value *from = &t->values[g->symbols[p->name].slot];
-        if (!from->set)
-            return name_wrong(g, p->line, p->name, "a variable that has been remembered by now",
-                              "[NAME:rule] earlier in the document", t->e);
-        t->values[slot] = *from;
-        return 0;
+        const Value *from = value_of(t, p, p->name);
+        char text[24];
+        int n = from && p->operator ? tell_operation(t, p, text) : 0;
+        if (!from || (p->operator && !n)) return 1;
+        Value made = *from;
+        for (int f = 0; n && f < GRAMMAR_FORMS; f++) {
+            made.at[f] = t->memory.size;
+            made.size[f] = (size_t)n;
+        }
+        t->values[slot] = made;
+        return bytes_add(&t->memory, text, (size_t)n, t->e);
     }
     Value v = {.set = true};
     for (int tries = 0; tries < 8; tries++) {
@@ -5692,11 +5757,9 @@ static int tell_finish(Telling *t, const Piece *p, size_t start) {
  * */
 static int tell_value(Telling *t, const Piece *p, int name, int wanted) {
     const Symbol *y = &t->g->symbols[name];
-    const Value *v = &t->values[y->slot];
+    const Value *v = value_of(t, p, name);
+    if (!v) return 1;
     int form = wanted < 0 ? 0 : form_index(&t->g->rules[y->shape], wanted);
-    if (!v->set)
-        return name_wrong(t->g, p->line, name, "a variable that has been remembered by now",
-                          "[NAME:rule] earlier in the document", t->e);
     if (form < 0) form = 0;
     return v->size[form] ? tell_text(t, t->memory.at + v->at[form], v->size[form]) : 0;
 }
@@ -5711,7 +5774,12 @@ static int tell_reference(Telling *t, const Piece *p, int inherited) {
         size_t start = t->out->size;
         if (p->variable >= 0 && tell_bind(t, p)) return 1;
         if (p->silent) continue;
-        if (p->variable >= 0 || p->recall) {
+        char text[24];
+        int n = p->operator && p->variable < 0 ? tell_operation(t, p, text) : 0;
+        if (n) {
+            if (tell_text(t, (const unsigned char *)text, (size_t)n)) return 1;
+        } else if (p->operator && p->variable < 0) return 1;
+        else if (p->variable >= 0 || p->recall) {
             if (tell_value(t, p, p->variable >= 0 ? p->variable : p->name, wanted)) return 1;
         } else if (tell_rule(t, p->rule, wanted)) return 1;
         if ((p->capital || p->article) && tell_finish(t, p, start)) return 1;
@@ -5825,51 +5893,233 @@ int grammar_read(Grammar *g, const unsigned char *text, size_t n, const char *na
  * crosses documents, as in the paper. A text is read in a new random order of its blocks at each
  * pass; a grammar never ends, and its blocks come in the order in which they are told.
  *
- * Documents held back for validation: of a text, those whose number hashes below --valid, whatever
- * the seed; of a grammar, the documents of a seed that no training has. So every run of one source
- * is judged on the same held documents.
+ * Documents held back for validation: of a text or shards, those whose number hashes below --valid,
+ * whatever the seed; where that leaves one side empty, as with a text of one document, the end of
+ * the last document, its share by length. Of a grammar, the documents of a seed that no training
+ * has. So every run of one source is judged on the same held documents.
+ *
+ * --text names a file, standard input, or a folder, whose files (its own, not those of folders in
+ * it, and none whose name begins with a dot) follow each other in the order of their names; a
+ * file's end ends a document. A byte-level vocabulary could encode any bytes, yet bytes that are
+ * not UTF-8 are nearly always a mistake, an archive, a picture or another encoding, and would train
+ * a model of noise without a word: they are refused. `sink tokenize encode` takes any bytes.
+ *
+ * --tokens names shards of token ids, each of 16 bits, little-endian, in either of two forms:
+ *     llm.c      1024 bytes of header, 32-bit numbers: 20240520, 1, the count of ids; then the ids
+ *     nanoGPT    the ids and nothing else
+ * Read as ids, the first header's number would begin with 55432, which no vocabulary of GPT-2 has.
+ * A document ends at each id --end-token (50256 in GPT-2's vocabulary), and may go on from one file
+ * of a folder to the next. The vocabulary is --vocab, by default 50304, the multiple of 64 to which
+ * both projects pad GPT-2's 50257 ids. Of its spare ids the last is --fix-token's and the one
+ * before it --bos's; a shard that has them is refused.
  */
 
-enum { HELD_DOCUMENTS = 200, HELD_SEED = 0x5EED };
+enum {
+    HELD_DOCUMENTS = 200, HELD_SEED = 0x5EED, SHARD_VOCAB = 50304,
+    SHARD_MAGIC = 20240520, SHARD_VERSION = 1, SHARD_HEAD = 1024
+};
 
-/* Appends one document's tokens, bos and end included. */
-static int data_encode(Data *d, const Source *s, const unsigned char *text, size_t n, Ids *out,
-                       Error *e) {
-    const int32_t bos = TOKEN_BOS, end = TOKEN_END;
+/* Bytes before the first that is not UTF-8, n when all are. UTF-8 as RFC 3629 has it: no form
+ * longer than it need be, no surrogates, nothing above U+10FFFF. */
+size_t utf8_length(const unsigned char *text, size_t n) {
+    for (size_t at = 0; at < n;) {
+        const unsigned char b = text[at];
+        if (b < 0x80) { at++; continue; }
+        const size_t more = b >= 0xC2 && b < 0xE0 ? 1 : (b & 0xF0) == 0xE0 ? 2
+                          : b >= 0xF0 && b < 0xF5 ? 3 : 0;
+        if (!more || n - at <= more) return at;
+        for (size_t i = 1; i <= more; i++) if ((text[at + i] & 0xC0) != 0x80) return at;
+        const unsigned char next = text[at + 1];        /* its bounds are narrower in four cases */
+        if ((b == 0xE0 && next < 0xA0) || (b == 0xED && next > 0x9F) ||
+            (b == 0xF0 && next < 0x90) || (b == 0xF4 && next > 0x8F)) return at;
+        at += more + 1;
+    }
+    return n;
+}
+
+/* Checks a file's text from byte `from` on, and turns a byte order mark into blanks, which the
+ * start of a document drops. Returns 0 or e's status. */
+static int text_check(Bytes *text, size_t from, const char *name, Error *e) {
+    unsigned char *t = text->at + from;
+    const size_t n = text->size - from, good = n ? utf8_length(t, n) : 0;
+    size_t line = 1;
+    if (good < n) {
+        for (size_t i = 0; i < good; i++) line += t[i] == '\n';
+        return fail(e, 1,
+                    "%s: expected text in UTF-8, found byte 0x%02X in line %zu. Try: iconv -f "
+                    "latin1 -t utf-8, or another file",
+                    name, t[good], line);
+    }
+    if (n >= 3 && !memcmp(t, "\xEF\xBB\xBF", 3)) memset(t, ' ', 3);
+    return 0;
+}
+
+/* Appends the ids of a shard of n bytes to out; vocab is how many ids there are, and `name` names
+ * the file in errors. Returns 0, or e's status with out as it was. */
+int shard_read(const unsigned char *bytes, size_t n, const char *name, int vocab, Ids *out,
+               Error *e) {
+    const size_t before = out->size;
+    const bool head = n >= 4 && number_at(bytes, 4) == SHARD_MAGIC;
+    if (head && n < SHARD_HEAD)
+        return fail(e, 1, "%s: expected a header of %d bytes, found %zu. Try: a whole copy of it",
+                    name, SHARD_HEAD, n);
+    if (head && number_at(bytes + 4, 4) != SHARD_VERSION)
+        return fail(e, 1,
+                    "%s: expected ids of 16 bits, version %d, found version %llu. Try: a shard "
+                    "of GPT-2's vocabulary",
+                    name, SHARD_VERSION, (unsigned long long)number_at(bytes + 4, 4));
+    const unsigned char *at = bytes + (head ? SHARD_HEAD : 0);
+    const size_t left = head ? n - SHARD_HEAD : n, count = left / 2;
+    if (head && (number_at(bytes + 8, 4) != count || left % 2))
+        return fail(e, 1,
+                    "%s: expected the %llu ids that its header tells, found %zu bytes of them. "
+                    "Try: a whole copy of it",
+                    name, (unsigned long long)number_at(bytes + 8, 4), left);
+    if (left % 2 || !count)
+        return fail(e, 1,
+                    "%s: expected ids of 2 bytes each, found %zu bytes. Try: a shard as llm.c "
+                    "or nanoGPT writes it, or --text",
+                    name, left);
+    for (size_t i = 0; i < count; i++) {
+        const int32_t id = (int32_t)number_at(at + 2 * i, 2);
+        if (id >= vocab) {
+            out->size = before;
+            return fail(e, 1,
+                        "%s: expected ids below %d, found %d at place %zu. Try: --vocab %d or "
+                        "more, or --text",
+                        name, vocab, (int)id, i, (int)id + 1);
+        }
+        if (ids_add(out, &id, 1, e)) { out->size = before; return e->status; }
+    }
+    return 0;
+}
+
+/* Everything that --text or --tokens names, put together: bytes with a separator after each file,
+ * or ids. Returns 0 or e's status. */
+static int source_read(const Data *d, const Source *s, Bytes *text, Ids *ids, Error *e) {
+    Bytes names = {0}, file = {0};
+    files_list(s->tokens[0] ? s->tokens : s->text, &names, e);
+    for (size_t at = 0; at < names.size && !e->status;) {
+        const char *name = (const char *)names.at + at;
+        const size_t from = text->size;
+        at += strlen(name) + 1;
+        if (!s->tokens[0]) {
+            if (!file_read(name, text, e) && !text_check(text, from, name, e))
+                bytes_add(text, DOCUMENT_END, strlen(DOCUMENT_END), e);
+        } else if (!file_read(name, &file, e)) {
+            shard_read(file.at, file.size, name, d->vocab, ids, e);
+            file.size = 0;
+        }
+    }
+    bytes_free(&names);
+    bytes_free(&file);
+    return e->status;
+}
+
+/* Appends one document's tokens, bos and end included. The document is n bytes of text, or n ids
+ * when text is NULL. */
+static int data_encode(Data *d, const Source *s, const unsigned char *text, const int32_t *ids,
+                       size_t n, Ids *out, Error *e) {
+    const int32_t bos = d->bos, end = d->end;
     if (s->bos) ids_add(out, &bos, 1, e);
-    tokenizer_encode(&d->encoder, text, n, out, e);
+    if (text) tokenizer_encode(&d->encoder, text, n, out, e);
+    else ids_add(out, ids, n, e);
     return ids_add(out, &end, 1, e);
 }
 
 static int data_told(Data *d, const Source *s, uint64_t seed, uint64_t number, Ids *out, Error *e) {
     Bytes text = {0};
     if (!grammar_document(&d->grammar, seed, number, &text, e))
-        data_encode(d, s, text.at, text.size, out, e);
+        data_encode(d, s, text.at, NULL, text.size, out, e);
     bytes_free(&text);
     return e->status;
 }
 
-/* The documents of a text, shared out between training and validation. */
-static int data_split(Data *d, const Source *s, const Bytes *text, int T, Error *e) {
-    uint64_t number = 0;
-    for (size_t at = 0; at < text->size && !e->status; number++) {
-        size_t n = document_length(text->at + at, text->size - at);
-        Rng draw = {hash64(HELD_SEED, &number, sizeof number)};
-        bool held = rng_uniform(&draw) < s->valid;
-        size_t from = at, to = at + n;
-        while (from < to && isspace(text->at[from])) from++;
-        if (from < to) {
-            if (held) {
-                int32_t start = (int32_t)d->held.size;
-                ids_add(&d->starts, &start, 1, e);
-            }
-            bool wanted = held ||
-                          (T && (s->data_tokens == 0 || (double)d->train.size < s->data_tokens));
-            if (wanted)
-                data_encode(d, s, text->at + from, to - from, held ? &d->held : &d->train, e);
+/* Where a document lies, in bytes or in ids, and whether it is held back. */
+typedef struct Document { size_t from, to; bool held; } Document;
+
+/* Finds the next document of text or ids from *at on, past its end and its separator; false when
+ * there is none. White space at the start of a text's document is not part of it. */
+static bool document_next(const Data *d, const Bytes *text, const Ids *ids, size_t *at,
+                          Document *out) {
+    while (*at < (text->size ? text->size : ids->size)) {
+        size_t from = *at, to = from;
+        if (text->size) {
+            to += document_length(text->at + from, text->size - from);
+            *at = to + (to < text->size ? strlen(DOCUMENT_END) : 0);
+            while (from < to && isspace(text->at[from])) from++;
+        } else {
+            while (to < ids->size && ids->at[to] != d->end) to++;
+            *at = to + (to < ids->size);
         }
-        at = to + (to < text->size ? strlen(DOCUMENT_END) : 0);
+        *out = (Document){.from = from, .to = to};
+        if (from < to) return true;
     }
+    return false;
+}
+
+/* The held part of a document that must serve both sides: its end, from the first white space in a
+ * text (so no word and no character is cut) at a share of 1 - valid or later. */
+static size_t document_cut(const Document *last, const Bytes *text, double valid) {
+    size_t cut = last->to - (size_t)((double)(last->to - last->from) * valid);
+    while (text->size && cut < last->to && !isspace(text->at[cut])) cut++;
+    return cut;
+}
+
+/* Shares the documents out between training and validation. */
+static int data_split(Data *d, const Source *s, const Bytes *text, const Ids *ids, int T,
+                      Error *e) {
+    Document one;
+    uint64_t number = 0, held = 0;
+    bool judged = false;                /* the first turn counts, the second encodes */
+    for (int turn = 0; turn < 2; turn++) {
+        uint64_t of = number;
+        number = 0;
+        for (size_t at = 0; !e->status && document_next(d, text, ids, &at, &one); number++) {
+            Rng draw = {hash64(HELD_SEED, &number, sizeof number)};
+            one.held = rng_uniform(&draw) < s->valid && !judged;
+            held += one.held && !turn;
+            Document parts[2] = {one, {.from = one.to, .to = one.to, .held = true}};
+            if (judged && number + 1 == of) parts[0].to = parts[1].from =
+                document_cut(&one, text, s->valid);
+            for (int i = 0; i < 2 && turn; i++) {
+                const Document *p = &parts[i];
+                const bool room = s->data_tokens == 0 || (double)d->train.size < s->data_tokens;
+                if (p->from == p->to || (!p->held && (!T || !room))) continue;
+                const int32_t start = (int32_t)d->held.size;
+                if (p->held) ids_add(&d->starts, &start, 1, e);
+                data_encode(d, s, text->size ? text->at + p->from : NULL,
+                            text->size ? NULL : ids->at + p->from, p->to - p->from,
+                            p->held ? &d->held : &d->train, e);
+            }
+        }
+        if (!number)
+            return fail(e, 1, "%s: expected documents, found none: it is empty. Try: another file",
+                        s->tokens[0] ? s->tokens : s->text);
+        judged = s->valid > 0 && (held == 0 || held == number);
+    }
+    return e->status;
+}
+
+/* The ids of --tokens, checked: those that --end-token, --bos and --fix-token name. */
+static int data_check_ids(const Data *d, const Source *s, const Ids *ids, Error *e) {
+    for (size_t i = 0; i < ids->size && (s->bos || s->fix_token) && !e->status; i++)
+        if ((s->bos && ids->at[i] == d->bos) || (s->fix_token && ids->at[i] == d->fix))
+            fail(e, 1,
+                 "%s: expected id %d to be free for %s, found it at place %zu. Try: --vocab %d",
+                 s->tokens, (int)ids->at[i], ids->at[i] == d->fix ? "--fix-token" : "--bos", i,
+                 d->vocab + 2);
+    return e->status;
+}
+
+/* A text or shards, from the file to the tokens of both sides. */
+static int data_open_files(Data *d, const Source *s, int T, Error *e) {
+    Bytes text = {0};
+    Ids ids = {0};
+    if (!source_read(d, s, &text, &ids, e) && !data_check_ids(d, s, &ids, e))
+        data_split(d, s, &text, &ids, T, e);
+    bytes_free(&text);
+    ids_free(&ids);
     return e->status;
 }
 
@@ -5888,23 +6138,35 @@ static int data_open_grammar(Data *d, const Source *s, const char *path, int T, 
     return e->status;
 }
 
-/* Opens what s names: the tokenizer, and a text or a grammar. seed orders the data; T is the
- * context, or 0 when nothing will be trained and only the held documents are wanted. */
+/* Opens what s names: the tokenizer and a text or a grammar, or shards. seed orders the data; T is
+ * the context, or 0 when nothing will be trained and only the held documents are wanted. */
 int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
-    *d = (Data){.seed = (uint64_t)seed + 1};
-    const char *name = s->text[0] ? s->text : s->grammar[0] ? s->grammar : SHIPPED_GRAMMAR;
+    *d = (Data){.seed = (uint64_t)seed + 1, .end = TOKEN_END, .bos = TOKEN_BOS, .fix = TOKEN_FIX};
+    const char *name = s->tokens[0] ? s->tokens : s->text[0] ? s->text
+                     : s->grammar[0] ? s->grammar : SHIPPED_GRAMMAR;
     if (s->text[0] && s->grammar[0])
         return fail(e, 2, "--text and --grammar exclude each other. Try: one of them");
-    if (tokenizer_load(s->tokenizer, &d->tokenizer, e) ||
-        encoder_make(&d->encoder, &d->tokenizer, e)) {
+    if (s->tokens[0] && (s->text[0] || s->grammar[0]))
+        return fail(e, 2, "--tokens and --%s exclude each other. Try: one of them",
+                    s->text[0] ? "text" : "grammar");
+    if (s->tokens[0]) {
+        d->vocab = s->vocab ? s->vocab : SHARD_VOCAB;
+        d->end = s->end_token;
+        d->bos = d->vocab - 2;
+        d->fix = d->vocab - 1;
+        if (d->end >= d->vocab || (s->bos && d->end >= d->bos) ||
+            (s->fix_token && d->end == d->fix))
+            return fail(e, 2, "--end-token %d: expected an id below %d%s. Try: another one, or "
+                        "--vocab %d", d->end, d->vocab,
+                        s->bos || s->fix_token ? ", and free of --bos and --fix-token" : "",
+                        d->end + 3);
+    } else if (tokenizer_load(s->tokenizer, &d->tokenizer, e) ||
+               encoder_make(&d->encoder, &d->tokenizer, e)) {
         data_close(d);
         return e->status;
-    }
-    if (s->text[0]) {
-        Bytes text = {0};
-        if (!file_read(s->text, &text, e)) data_split(d, s, &text, T, e);
-        bytes_free(&text);
-    } else data_open_grammar(d, s, name, T, e);
+    } else d->vocab = d->tokenizer.vocab;
+    if (s->tokens[0] || s->text[0]) data_open_files(d, s, T, e);
+    else data_open_grammar(d, s, name, T, e);
     if (s->data_tokens > 0 && (double)d->train.size > s->data_tokens)
         d->train.size = (size_t)s->data_tokens;
     d->blocks = d->endless ? 0 : (idx)d->train.size / (T + 1);
@@ -5997,12 +6259,12 @@ int positions_parse(const char *text, int *positions, int room, Error *e) {
     return 0;
 }
 
-static void intervene(const Source *s, const int *random, int vocab, uint64_t number,
+static void intervene(const Data *d, const Source *s, const int *random, uint64_t number,
                       int32_t *block, int n) {
-    if (s->fix_token && s->fix_token <= n) block[s->fix_token - 1] = TOKEN_FIX;
+    if (s->fix_token && s->fix_token <= n) block[s->fix_token - 1] = d->fix;
     Rng rng = {hash64(1024, &number, sizeof number)}; /* 1024: the seed of the authors' script */
     for (int i = 0; random && random[i]; i++)
-        if (random[i] <= n) block[random[i] - 1] = (int32_t)rng_below(&rng, (uint64_t)vocab);
+        if (random[i] <= n) block[random[i] - 1] = (int32_t)rng_below(&rng, (uint64_t)d->vocab);
 }
 
 /* ids, targets [B,T]: the next B blocks, with their interventions. */
@@ -6013,7 +6275,7 @@ int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *targets, E
     if (!e->status) positions_parse(s->random_tokens, random, 16, e);
     for (int b = 0; b < B && !e->status; b++) {
         if (data_block(d, s, T, block, &number, e)) break;
-        intervene(s, random, d->tokenizer.vocab, number, block, T + 1);
+        intervene(d, s, random, number, block, T + 1);
         for (int t = 0; t < T; t++) {
             ids[(idx)b * T + t] = block[t];
             targets[(idx)b * T + t] = block[t + 1];
@@ -6036,7 +6298,7 @@ int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *targets, E
  */
 int data_probe(const Data *d, const Source *s, int input, int n, int T, int *ids, int *targets,
                int *starts) {
-    int got = 0, vocab = d->tokenizer.vocab;
+    int got = 0, vocab = d->vocab;
     Rng rng = {hash64(HELD_SEED, "probe", 5)};
     *starts = 0;
     int documents = (int)d->starts.size, size = (int)d->held.size;
@@ -6060,9 +6322,9 @@ int data_probe(const Data *d, const Source *s, int input, int n, int T, int *ids
     }
     for (int b = 0; b < got; b++) {
         if (!s->fix_token || s->fix_token > T) continue;
-        ids[(idx)b * T + s->fix_token - 1] = TOKEN_FIX;
+        ids[(idx)b * T + s->fix_token - 1] = d->fix;
         if (input == INPUT_NATURAL && s->fix_token > 1)
-            targets[(idx)b * T + s->fix_token - 2] = TOKEN_FIX;
+            targets[(idx)b * T + s->fix_token - 2] = d->fix;
     }
     return got;
 }
@@ -6074,7 +6336,7 @@ int data_held(const Data *d, const Source *s, int n, int T, int *ids, int *targe
     if (!e->status) positions_parse(s->random_tokens, random, 16, e);
     for (; !e->status && got < n && (size_t)(got + 1) * (size_t)(T + 1) <= d->held.size; got++) {
         memcpy(block, d->held.at + (size_t)got * (size_t)(T + 1), (size_t)(T + 1) * sizeof *block);
-        intervene(s, random, d->tokenizer.vocab, ~(uint64_t)got, block, T + 1);
+        intervene(d, s, random, ~(uint64_t)got, block, T + 1);
         for (int t = 0; t < T; t++) {
             ids[(idx)got * T + t] = block[t];
             targets[(idx)got * T + t] = block[t + 1];
@@ -6268,8 +6530,9 @@ int checkpoint_load(const char *path, Trainer *t, bool with_moments, Error *e) {
 int trainer_create(Trainer *t, const Settings *s, Error *e) {
     *t = (Trainer){.s = *s};
     idx BT = (idx)s->train.batch * s->model.context;
-    if (data_open(&t->data, &s->data, s->train.seed, s->model.context, e)) return e->status;
-    int known = t->data.tokenizer.vocab;
+    t->s.data.vocab = s->model.vocab;
+    if (data_open(&t->data, &t->s.data, s->train.seed, s->model.context, e)) return e->status;
+    int known = t->data.vocab;
     if (t->s.model.vocab == 0) t->s.model.vocab = known;
     else if (t->s.model.vocab < known)
         fail(e, 2,
@@ -7737,16 +8000,46 @@ real real_abs(real x) { return x < 0 ? -x : x; }
 #include <direct.h>
 #include <io.h>
 static bool to_disk(FILE *f) { return !_commit(_fileno(f)); }
+/* Appends the plain files of a folder, each with its 0; false when path is no folder. */
+static bool folder_files(const char *path, Bytes *names, Error *e) {
+    char pattern[1100];
+    struct _finddata_t found;
+    snprintf(pattern, sizeof pattern, "%s/*", path);
+    intptr_t walk = _findfirst(pattern, &found);
+    if (walk == -1) return false;
+    do {
+        if (found.name[0] == '.' || found.attrib & _A_SUBDIR) continue;
+        int n = snprintf(pattern, sizeof pattern, "%s/%s", path, found.name);
+        if (n < (int)sizeof pattern) bytes_add(names, pattern, (size_t)n + 1, e);
+    } while (!_findnext(walk, &found));
+    _findclose(walk);
+    return true;
+}
 bool is_terminal(FILE *f) { return _isatty(_fileno(f)); }
 int make_folder(const char *path) { return _mkdir(path); }
 static void clock_now(struct timespec *t) { timespec_get(t, TIME_UTC); }
 #else
+#include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
 static bool to_disk(FILE *f) { return !fsync(fileno(f)) || errno == EINVAL || errno == ENOTSUP; }
 bool is_terminal(FILE *f) { return isatty(fileno(f)); }
 int make_folder(const char *path) { return mkdir(path, 0777); }
 static void clock_now(struct timespec *t) { clock_gettime(CLOCK_MONOTONIC, t); }
+/* Appends the plain files of a folder, each with its 0; false when path is no folder. */
+static bool folder_files(const char *path, Bytes *names, Error *e) {
+    char name[1100];
+    struct stat is;
+    DIR *folder = opendir(path);
+    if (!folder) return false;
+    for (struct dirent *entry; (entry = readdir(folder)) && !e->status;) {
+        int n = snprintf(name, sizeof name, "%s/%s", path, entry->d_name);
+        if (entry->d_name[0] == '.' || n >= (int)sizeof name) continue;
+        if (!stat(name, &is) && S_ISREG(is.st_mode)) bytes_add(names, name, (size_t)n + 1, e);
+    }
+    closedir(folder);
+    return true;
+}
 #endif
 
 int worker(void) {
@@ -7879,6 +8172,27 @@ int file_read(const char *path, Bytes *out, Error *e) {
         fail(e, 1, "%s: cannot be read, %s. Try: check that it is a file", path, strerror(errno));
     if (f != stdin) fclose(f);
     return e->status;
+}
+
+static int by_name(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+int files_list(const char *path, Bytes *names, Error *e) {
+    Bytes found = {0};
+    size_t count = 0;
+    if (!folder_files(path, &found, e)) return bytes_add(names, path, strlen(path) + 1, e);
+    for (size_t i = 0; i < found.size; i++) count += !found.at[i];
+    char **name = grab((idx)count, sizeof *name, e);
+    for (size_t i = 0, at = 0; i < count && name; i++, at += strlen(name[i - 1]) + 1)
+        name[i] = (char *)found.at + at;
+    if (name) qsort(name, count, sizeof *name, by_name);
+    for (size_t i = 0; i < count && !e->status; i++)
+        bytes_add(names, name[i], strlen(name[i]) + 1, e);
+    free(name);
+    bytes_free(&found);
+    return count ? e->status
+                 : fail(e, 1, "%s: expected files in this folder, found none. Try: a file", path);
 }
 
 /* The bytes go to PATH.new, to the disk, and only then take PATH's name: whoever reads PATH finds
@@ -8059,9 +8373,13 @@ const Option OPTIONS[] = {
      "steps between lines of --log, and looks at the sink"},
 
     {"text",          'd', 's', AT(data.text),           "",       0, 0, "FILE",
-     "text whose documents end in <|endoftext|>; - is standard input"},
+     "text whose documents end in <|endoftext|>; a folder of it; - is standard input"},
     {"grammar",       'd', 's', AT(data.grammar),        "",       0, 0, "FILE",
      "a grammar to expand without end; default: the shipped stories"},
+    {"tokens",        'd', 's', AT(data.tokens),         "",       0, 0, "FILE",
+     "a shard of 16-bit ids as llm.c or nanoGPT writes it; a folder of them; -"},
+    {"end-token",     'd', 'i', AT(data.end_token),      "50256",  0, 65535, "ID",
+     "the id at which a shard's documents end"},
     {"tokenizer",     'd', 's', AT(data.tokenizer),      "tokenizer.bin", 0, 0, "FILE",
      "the vocabulary"},
     {"fix-token",     'd', 'i', AT(data.fix_token),      "0",      1, 1 << 24, "POS",
@@ -8105,8 +8423,8 @@ const Option OPTIONS[] = {
      "also q, k, z and the features before a post-norm"},
     {"prompt",        'g', 's', AT(prompt),              "",       0, 0, "TEXT",
      "how the text begins"},
-    {"tokens",        'g', 'i', AT(tokens_out),          "100",    1, 1 << 24, "N",
-     "how many to write"},
+    {"n",             'g', 'i', AT(how_many),            "0",      1, 1 << 24, "N",
+     "how many tokens [100], or documents of --grammar [1]"},
     {"temperature",   'g', 'd', AT(temperature),         "0.8",    0, 100, "X",
      "0 takes the likeliest"},
     {"m",             'b', 'i', AT(gemm_m),              "768",    1, 1 << 16, "M",
@@ -8310,7 +8628,8 @@ static int open_model(Settings *s, const char *path, Trainer *t, Error *e) {
     const char *words[8];
     int n = 0;
     if (checkpoint_load(path, t, false, e)) return e->status;
-    t->s.data.random_tokens[0] = 0;                 /* they were the training's; see data_probe */
+    t->random_tokens = t->s.data.random_tokens[0] != 0;     /* they were the training's, whose */
+    t->s.data.random_tokens[0] = 0;                         /* metric is of natural text; see 9.4 */
     if (settings_parse(&t->s, s->argc, s->argv, s->groups, words, &n, e)) return e->status;
     *s = t->s;
     return 0;
@@ -8318,7 +8637,14 @@ static int open_model(Settings *s, const char *path, Trainer *t, Error *e) {
 
 static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
     uint64_t hash = t->tokenizer_hash;
+    s->data.vocab = t->m.c.vocab;
     if (data_open(&t->data, &s->data, 0, 0, e)) return e->status;
+    if (s->data.tokens[0]) return 0;            /* ids alone: they are below the model's --vocab */
+    if (!hash && t->data.vocab != t->m.c.vocab)
+        return fail(e, 1,
+                    "%s: expected a vocabulary of %d, as it was trained with, found %d in %s. "
+                    "Try: --tokens FILE, or --tokenizer FILE",
+                    path, t->m.c.vocab, t->data.vocab, s->data.tokenizer);
     if (hash && hash != t->data.tokenizer.hash)
         return fail(e, 1,
                     "%s: expected the tokenizer it was trained with, found another in %s. Try: "
@@ -8377,6 +8703,7 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
            (const char *[]){"natural", "random", "repeat"}[s->input]);
     if (s->input == INPUT_NATURAL) printf(" (%d at the start of a document)", starts);
     if (s->data.fix_token) printf(", token %d fixed as in its training", s->data.fix_token);
+    if (t.random_tokens) printf(", its training's random tokens not drawn");
     printf(", rows %s\n\n", s->metric_rows == ROWS_REAL ? "real" : "plus1");
     sinks_print(&r, &s->model, s->eval_k, stdout);
     if (s->input == INPUT_NATURAL) printf("\nloss %.4f nats a token\n", r.loss);
@@ -8393,25 +8720,49 @@ static int verb_check(Settings *s, const char **words, int n, Error *e) {
     return checks_run(n ? words[0] : NULL, stdout, wants_colour(stdout), e);
 }
 
+/* The grammars of this folder's data/, each with the first line that it says of itself. */
+static int list_grammars(Error *e) {
+    static const char ENDING[] = ".grammar";
+    Bytes names = {0}, text = {0};
+    Error none = {0};                       /* no such folder here: nothing to list */
+    files_list("data", &names, &none);
+    for (size_t at = 0, found = 0, n; at < names.size && !e->status; at += n + 1) {
+        const char *name = (const char *)names.at + at;
+        n = strlen(name);
+        if (n < sizeof ENDING || strcmp(name + n + 1 - sizeof ENDING, ENDING)) continue;
+        text.size = 0;
+        if (file_read(name, &text, e) || bytes_add(&text, "", 1, e)) break;
+        if (!found++)
+            printf("\n--grammar FILE, to train on; sink generate --grammar FILE prints it:\n");
+        const char *line = (const char *)text.at;       /* # NAME: what it tells */
+        line += strcspn(line, ":\n");
+        line += strspn(line, ": ");
+        printf("  %-24s %.*s\n", name, (int)strcspn(line, "\n"), line);
+    }
+    bytes_free(&names);
+    bytes_free(&text);
+    return e->status;
+}
+
 static int verb_list(Settings *s, const char **words, int n, Error *e) {
-    (void)s; (void)words; (void)n; (void)e;
+    (void)s; (void)words; (void)n;
     printf("%-16s %-22s %-16s %-6s %s\n", "variant", "paper", "Sink_1 % there", "loss", "flags");
     for (const Variant *v = VARIANTS; v->name; v++)
         printf("%-16s %-22.22s %-16s %-6s %s\n", v->name, v->source, v->sink, v->loss, v->flags);
     printf("\n--variant NAME sets the flags of a row; * a / b: Sink_* and Sink_1; -: training "
            "failed there; blank: no number.\n");
-    return 0;
+    return list_grammars(e);
 }
 
-/* Appends documents of --grammar to out, each with its separator, until they hold `bytes` or more.
- * */
-static int tell(const Settings *s, size_t bytes, Bytes *out, Error *e) {
+/* Appends documents of --grammar to out, each with its separator: `least` of them, and until they
+ * hold `bytes` or more. */
+static int tell(const Settings *s, uint64_t least, size_t bytes, Bytes *out, Error *e) {
     Bytes text = {0};
     Grammar g = {0};
     size_t start = out->size;
     if (!file_read(s->data.grammar, &text, e))
         grammar_read(&g, text.at, text.size, s->data.grammar, e);
-    for (uint64_t i = 0; !e->status && (!i || out->size - start < bytes); i++)
+    for (uint64_t i = 0; !e->status && (i < least || out->size - start < bytes); i++)
         if (!grammar_document(&g, (uint64_t)s->train.seed + 1, i, out, e))
             bytes_add(out, "\n" DOCUMENT_END "\n", strlen(DOCUMENT_END) + 2, e);
     grammar_free(&g);
@@ -8437,7 +8788,7 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
             if (file_read(words[i], &in, e) ||
                 bytes_add(&in, DOCUMENT_END, strlen(DOCUMENT_END), e))
                 break;
-        if (s->data.grammar[0]) tell(s, GRAMMAR_SHARE, &in, e);
+        if (s->data.grammar[0]) tell(s, 1, GRAMMAR_SHARE, &in, e);
         int vocab = s->model.vocab ? s->model.vocab : VOCAB_DEFAULT;
         if (!e->status && !tokenizer_train(&t, in.at, in.size, vocab, e))
             tokenizer_save(s->out, &t, e);
@@ -8491,7 +8842,8 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
     Ids ids = {0};
     Bytes text = {0};
     if (n == 0 && s->data.grammar[0]) {                  /* no model: what the grammar tells */
-        if (!tell(s, 0, &text, e)) fwrite(text.at, 1, text.size, stdout);
+        if (!tell(s, s->how_many ? (uint64_t)s->how_many : 1, 0, &text, e))
+            fwrite(text.at, 1, text.size, stdout);
         bytes_free(&text);
         return e->status;
     }
@@ -8523,7 +8875,8 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
          * after it one row. When the context is full the first token stays and the oldest others
          * go. That moves every token but the first one place, and with it its key: the cache serves
          * no more, and from there on a token is a forward of the whole context. */
-        for (int i = 0, from = 0; i < s->tokens_out && !e->status && !interrupted; i++) {
+        for (int i = 0, from = 0;
+             i < (s->how_many ? s->how_many : 100) && !e->status && !interrupted; i++) {
             int have = (int)ids.size < C ? (int)ids.size : C;
             if ((int)ids.size > C) from = 0;                 /* the context was full before */
             row[0] = ids.at[0];

@@ -450,6 +450,8 @@ typedef struct Piece {
     /* symbols: what is referred to, what remembers it (-1), form (-1) */
     int name, variable, form;
     int low, high;              /* reference: how many times */
+    int right, number;          /* [$x+$y]: y's symbol, -1 for a number, and that number */
+    char operator;              /* + - * / % or 0 */
     bool recall, silent, capital, article;      /* [$x]   [x=...]   [^...]   [a ...] */
 } Piece;
 
@@ -482,6 +484,7 @@ typedef struct Data {
     Tokenizer tokenizer;
     Encoder encoder;
     Grammar grammar;
+    int vocab, end, bos, fix;    /* how many ids there are, and the ids that are not text's */
     /* a grammar without --data-tokens: documents are told as they are needed */
     bool endless;
     uint64_t seed;
@@ -511,7 +514,8 @@ typedef struct Train {
 
 /* where tokens come from, and what is done to them */
 typedef struct Source {
-    char text[PATH_ROOM], grammar[PATH_ROOM], tokenizer[PATH_ROOM];
+    char text[PATH_ROOM], grammar[PATH_ROOM], tokens[PATH_ROOM], tokenizer[PATH_ROOM];
+    int end_token, vocab;                         /* of --tokens; vocab is --vocab, 0: not said */
     /* position overwritten by <|fix|>, 0 none (Table 10) */
     int fix_token;
     char random_tokens[64];                       /* "1,2": positions drawn anew (section 5) */
@@ -530,7 +534,7 @@ typedef struct Settings {
     int threads, quiet, all;
     char out[PATH_ROOM], log[PATH_ROOM], csv[PATH_ROOM], json[PATH_ROOM];
     char ids[PATH_ROOM], prompt[PATH_ROOM];
-    int tokens_out; double temperature;           /* generate */
+    int how_many; double temperature;             /* generate */
     int gemm_m, gemm_n, gemm_k, isa;              /* bench */
     int argc;                                     /* the flags as they were given, */
     char **argv;
@@ -546,6 +550,9 @@ int  settings_parse(Settings *s, int argc, char **argv, const char *groups,
 /* A resolved Config from a string of flags: "--layers 2 --sim sigmoid --normalizer one". */
 int  config_from_flags(Config *c, const char *flags, Error *e);
 
+size_t utf8_length(const unsigned char *text, size_t n);
+int  shard_read(const unsigned char *bytes, size_t n, const char *name, int vocab, Ids *out,
+                Error *e);
 int  data_open(Data *d, const Source *s, int seed, int T, Error *e);
 void data_close(Data *d);
 int  data_batch(Data *d, const Source *s, int B, int T, int *ids, int *targets, Error *e);
@@ -563,6 +570,7 @@ typedef struct Trainer {
     real *m1, *m2;               /* AdamW's moments, like m.params */
     int *ids;                    /* [2,B,T] */
     uint64_t tokenizer_hash;
+    bool random_tokens;          /* of a model that was read: its training had some */
     long step;                   /* steps done */
     double loss, norm, lr;       /* of the last step */
 } Trainer;
@@ -717,6 +725,9 @@ void bytes_free(Bytes *b);
 int  bytes_number(Bytes *b, uint64_t x, int bytes, Error *e);   /* little-endian */
 uint64_t number_at(const unsigned char *p, int bytes);
 int  file_read(const char *path, Bytes *out, Error *e);      /* "-" is standard input */
+/* Appends path and a 0; of a folder instead its plain files' paths, each with a 0, sorted by their
+ * bytes. An empty folder is an error. */
+int  files_list(const char *path, Bytes *names, Error *e);
 int  file_write(const char *path, const void *at, size_t n, Error *e);   /* beside, then renamed */
 /* wall clock: for progress and bench only */
 /* can it be written? makes its folders */

@@ -4571,6 +4571,13 @@ static void grammar__tells(Test *t) {
         {"s = [x=w][$x]\r\nw/q = a/b\r\n", "a"},
         {"s = { {a} } {,} { b }!", "a, b!"},
         {"s = [w/v]\nw/v = [x]\nx/v = one/two", "two"},
+        {"s = [x=n] [$x+$x] [$x-9] [$x*$x] [$x/2] [$x%2]\nn = 7", "14 -2 49 3 1"},
+        {"s = [x=n] [y=$x-9][$y/2] [$y%2]. [z:$x+1], [$z*$y] [z=$z*10][$z]\nn = 7",
+         "-1 0. 8, -16 80"},
+        {"s = [x=n] [$x*$x] [$x+9999] [0-0 $x+1] [2 $x+1]\nn = 999999999",
+         "999999998000000001 1000009998 1000000000 1000000000"},
+        {"s = [x=n] [$x/60]:[$x%60] [$x/of] [x=$x+1] [$x/of]\nn/of = 125/b", "2:5 b 126"},
+        {"s = a\\tb \\n\\t[w]\\n\nw = c \\t", "a\tb\n\tc \t\n"},
     };
     for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
         char *s = told(ROWS[i][0], 0);
@@ -4608,6 +4615,21 @@ static void grammar__says_where(Test *t) {
         {"s = \n  a [s]\n", "g:1: expected a document with an end"},
         {"s = [9999 t]\nt = [9999 u]\nu=\n", "g:3: expected a document with an end"},
         {"s = a [x=t] [s]\nt = {|}", "g:2: expected a document with an end"},
+        {"s = b\n  [x=t] [$x/0]\nt = 1", "g:2: expected a divisor, found 0"},
+        {"s = [x=t] [$x%$x]\nt = 0", "g:1: expected a divisor, found 0"},
+        {"s = [x=t] [$x+1]\nt = ten", "g:1: expected a whole number of at most nine digits"},
+        {"s = [x=t] [$x+1]\nt = 1234567890", "g:1: expected a whole number of at most nine"},
+        {"s = [x=t] [$x+1]\nt = -", "g:1: expected a whole number of at most nine digits"},
+        {"s = [x=t] [$x+1]\nt = 1-2", "g:1: expected a whole number of at most nine digits"},
+        {"s = [x=t] [$x+1]\nt = {|}", "g:1: expected a whole number of at most nine digits"},
+        {"s = [x=t] [y=$x*$x] [$y+1]\nt = 99999", "g:1: expected a whole number of at most"},
+        {"s = [x=t] [$x+$y]\nt = 1", "g:1: expected a variable that something remembers, found y"},
+        {"s = [x=t] [$x+$y] [y=t]\nt = 1",
+         "g:1: expected a variable that has been remembered by now, found y"},
+        {"s = [x=t] [$x+]\nt = 1", "g:1: expected $ and a variable's name, or a number, after"},
+        {"s = [x=t] [$x+12345]\nt = 1", "g:1: expected $ and a variable's name, or a number"},
+        {"s = [x=t] [$x+1/of]\nt/of = 1/2", "g:1: expected ] after a reference, found /"},
+        {"s = [t+1]\nt = 1", "g:1: expected ] after a reference, found +"},
     };
     for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
         char *s = told(ROWS[i][0], 0);
@@ -4678,7 +4700,7 @@ static void grammar_document__pure(Test *t) {
 static void grammar_read__damage(Test *t) {
     static const char SMALL[] =
         "s/q ~= [^a 2-3 x:t/q] {2: [$x/q]|b\\n} / 3: [y=$x]\n  c | [u]\nt/q = f/g | [u]\n# c\n"
-        "u = {h|}\n";
+        "u = {h|} [m=w] [$m%7] [m=$m*$m]\nw = 12\n";
     enum { TRIALS = 12000, SIZE = sizeof SMALL - 1 };
     Rng r = {5};
     int read = 0;
@@ -4774,6 +4796,95 @@ static void grammar__shipped(Test *t) {
     grammar_free(&g);
 }
 
+/* Whether an equation of plain numbers at the start of a line is right: "12 + 7 = 19" and "p / q =
+ * r remainder s". -1 where there is none. */
+static int sum_right(const char *line) {
+    long a, b, c, r;
+    char op, after;
+    int n = sscanf(line, "%ld %c %ld = %ld%c", &a, &op, &b, &c, &after);
+    if (n == 5 && op == '/' && sscanf(line, "%*d / %*d = %*d remainder %ld", &r) == 1)
+        return b > 0 && a == b * c + r && r >= 0 && r < b;
+    if (n != 5 || (after != '\n' && after != '.') || !strchr("+-x/", op)) return -1;
+    return c == (op == '+' ? a + b : op == '-' ? a - b : op == 'x' ? a * b : b ? a / b : c + 1);
+}
+
+/* One function of one line and its check, "return X + K" and "assert F(A) == B": whether B is
+ * right, -1 where there is none. */
+static int assert_right(const char *body) {
+    char x[40], y[40], op;
+    long k, a, b;
+    const char *check = strstr(body, "assert ");
+    if (sscanf(body, "return %39s %c %ld", x, &op, &k) != 3 || !strchr("+*%", op) || !check ||
+        check > strchr(strchr(body, '\n') + 1, '\n') + 1 ||
+        sscanf(check, "assert %39[a-z_](%ld) == %ld", y, &a, &b) != 3) return -1;
+    return b == (op == '+' ? a + k : op == '*' ? a * k : a % k);
+}
+
+/* Every grammar of data/: its sample is what it tells, its documents differ and stay short, and
+ * what it counts is right: sums, the checks of functions, the times of a log, which never fall. */
+static void grammar__domains(Test *t) {
+    enum { DOCUMENTS = 300 };
+    Bytes names = {0}, file = {0}, sample = {0}, b = {0};
+    Error e = {0};
+    int domains = 0, sums = 0, checks = 0, times = 0;
+    files_list("data", &names, &e);
+    for (size_t at = 0; at < names.size && !e.status; at += strlen((char *)names.at + at) + 1) {
+        char path[300], *dot;
+        Grammar g;
+        snprintf(path, sizeof path, "%s", (const char *)names.at + at);
+        if (!(dot = strstr(path, ".grammar")) || dot[8]) continue;
+        file.size = sample.size = b.size = 0;
+        if (file_read(path, &file, &e) || grammar_read(&g, file.at, file.size, path, &e)) break;
+        snprintf(dot, 5, ".txt");
+        file_read(path, &sample, &e);
+        for (uint64_t n = 0; n < 6 && !grammar_document(&g, 1, n, &b, &e); n++)
+            bytes_add(&b, "\n" DOCUMENT_END "\n", strlen(DOCUMENT_END) + 2, &e);
+        fact(t, b.size == sample.size && !memcmp(b.at, sample.at, b.size),
+             "%s is not what its grammar tells. Try: make samples", path);
+        char *documents[DOCUMENTS];
+        for (int n = 0; n < DOCUMENTS; n++) {
+            b.size = 0;
+            grammar_document(&g, 1, (uint64_t)n, &b, &e);
+            bytes_add(&b, "", 1, &e);
+            fact(t, b.size > 60 && b.size < 12000 && utf8_length(b.at, b.size) == b.size,
+                 "%s: document %d has %zu bytes", path, n, b.size);
+            char *s = documents[n] = malloc(b.size);
+            if (!s || e.status) exit(1);
+            memcpy(s, b.at, b.size);
+            int before = -1, h, m, sec;
+            for (char *line = s; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
+                int right = strstr(path, "arithmetic") ? sum_right(line) : -1;
+                fact(t, right, "document %d: %.60s", n, line);
+                sums += right > 0;
+                if (!strncmp(line, "\treturn ", 8) && (right = assert_right(line + 1)) >= 0) {
+                    fact(t, right, "document %d: %.80s", n, line);
+                    checks++;
+                }
+                if (!strstr(path, "log.") || !*line) continue;
+                bool time = strlen(line) > 15 && sscanf(line + 7, "%2d:%2d:%2d", &h, &m, &sec) == 3;
+                int now = time ? (h * 60 + m) * 60 + sec : -1;
+                fact(t, time && h < 24 && m < 60 && sec < 60 && now >= before, "document %d: %.60s",
+                     n, line);
+                before = now;
+                times++;
+            }
+        }
+        fact(t, distinct_of(documents, DOCUMENTS) == DOCUMENTS, "%s: some are the same", path);
+        for (int n = 0; n < DOCUMENTS; n++) free(documents[n]);
+        grammar_free(&g);
+        domains++;
+    }
+    fact(t, !e.status, "%s", e.text);
+    fact(t, domains >= 6 && sums > 500 && checks > 100 && times > 5000,
+         "%d domains, %d sums, %d checks, %d times", domains, sums, checks, times);
+    note(t, "%d domains; %d sums, %d checks of code, %d times of logs", domains, sums, checks,
+         times);
+    bytes_free(&names);
+    bytes_free(&file);
+    bytes_free(&sample);
+    bytes_free(&b);
+}
+
 /* -------------------------------------------------------------------------------------------------
  * 9.2  Packing and interventions
  *
@@ -4808,7 +4919,7 @@ static bool tiny_settings(Settings *s, const char *flags, Error *e) {
                    "--lr 1e-2 --quiet --tokenizer " SCRATCH "/tale.tok --T 8 --n 10",
                    "mtdeo", e);
     settings_flags(s, flags, "mtdeo", e);
-    if (!s->data.text[0] && !s->data.grammar[0])
+    if (!s->data.text[0] && !s->data.grammar[0] && !s->data.tokens[0])
         settings_flags(s, "--grammar " SCRATCH "/tale.grammar", "d", e);
     if (s->train.min_lr < 0) s->train.min_lr = s->train.lr / 10;
     return !e->status;
@@ -5111,6 +5222,9 @@ static void data_open__limits(Test *t) {
         {FROM_TEXT "--tokenizer " SCRATCH "/none", 16, 1, SCRATCH "/none: "},
         {FROM_TEXT "--tokenizer " SCRATCH "/tale.txt", 16, 1, "expected a tokenizer"},
         {"--grammar " SCRATCH "/tale.txt", 16, 1, "tale.txt:1: expected "},
+        {"--tokens " SCRATCH "/none", 16, 1, SCRATCH "/none: "},
+        {FROM_TEXT "--tokens x", 16, 2, "--tokens and --text exclude each other"},
+        {"--tokens x --grammar y", 16, 2, "--tokens and --grammar exclude each other"},
     };
     for (int i = 0; i < (int)(sizeof WRONG / sizeof WRONG[0]); i++) {
         Data d;
@@ -5130,6 +5244,248 @@ static void data_open__limits(Test *t) {
              d.train.size);
         data_close(&d);
     }
+    scratch_close();
+}
+
+/* Folders, byte order marks, encodings, texts of one document and of none. */
+static void data_open__texts(Test *t) {
+    static const struct { const char *at; size_t n, good; } UTF8[] = {
+        {"plain", 5, 5}, {"", 0, 0}, {"\xc3\xa9\xe4\xb8\xad\xf0\x9f\x90\x88", 9, 9},
+        {"a\xc3", 2, 1}, {"a\xe4\xb8", 3, 1}, {"\xf0\x9f\x90", 3, 0}, {"ab\x80", 3, 2},
+        {"\xc0\x80", 2, 0}, {"\xc1\xbf", 2, 0}, {"\xe0\x9f\xbf", 3, 0}, {"\xe0\xa0\x80", 3, 3},
+        {"\xed\x9f\xbf", 3, 3}, {"\xed\xa0\x80", 3, 0}, {"\xf0\x8f\xbf\xbf", 4, 0},
+        {"\xf0\x90\x80\x80", 4, 4}, {"\xf4\x8f\xbf\xbf", 4, 4}, {"\xf4\x90\x80\x80", 4, 0},
+        {"\xf5\x80\x80\x80", 4, 0}, {"\xff\xfe", 2, 0}, {"\xc3\x28", 2, 0}, {"\0a", 2, 2},
+        {"\xe4\xb8\xc0", 3, 0}, {"\xf0\x90\x80\xff", 4, 0}};
+    for (int i = 0; i < (int)(sizeof UTF8 / sizeof *UTF8); i++) {
+        size_t good = utf8_length((const unsigned char *)UTF8[i].at, UTF8[i].n);
+        fact(t, good == UTF8[i].good, "row %d: %zu bytes are UTF-8, expected %zu", i, good,
+             UTF8[i].good);
+    }
+    Settings s;
+    Error e = {0};
+    Data d, other;
+    Bytes names = {0};
+    if (!tale_open(t, &s, "")) return;
+    if (system("mkdir -p " SCRATCH "/f/deeper " SCRATCH "/none_in")) exit(1);
+    static const char *const FILES[][2] = {
+        {"/f/b.txt", "second file, a document<|endoftext|>third"},
+        {"/f/a.txt", "\xef\xbb\xbf first of all"}, {"/f/a", ""}, {"/f/.hidden", "hidden \xff"},
+        {"/f/deeper/c.txt", "deeper \xff"}, {"/f/c", "the fourth, without a separator\n"},
+        {"/all", "first of all<|endoftext|>second file, a document<|endoftext|>third<|endoftext|>"
+                 "the fourth, without a separator\n"}};
+    for (int i = 0; i < 7; i++) {
+        char path[100];
+        snprintf(path, sizeof path, SCRATCH "%s", FILES[i][0]);
+        file_write(path, FILES[i][1], strlen(FILES[i][1]), &e);
+    }
+    files_list(SCRATCH "/f", &names, &e);
+    static const char LIST[] = SCRATCH "/f/a\0" SCRATCH "/f/a.txt\0" SCRATCH "/f/b.txt\0" SCRATCH
+                                       "/f/c";
+    fact(t, names.size == sizeof LIST && !memcmp(names.at, LIST, sizeof LIST),
+         "%d bytes of names: %s", (int)names.size, (const char *)names.at);
+    for (int valid = 0; valid < 2; valid++) {
+        if (!data_made(t, &d, &s, 0, 16, valid ? "--valid 0.5 --text " SCRATCH "/f"
+                                              : "--valid 0 --text " SCRATCH "/f") ||
+            !data_made(t, &other, &s, 0, 16, valid ? "--valid 0.5 --text " SCRATCH "/all"
+                                                  : "--valid 0 --text " SCRATCH "/all")) return;
+        fact(t,
+             d.train.size == other.train.size && stands_at(&d.train, 0, &other.train) &&
+                 d.held.size == other.held.size && stands_at(&d.held, 0, &other.held) &&
+                 (d.held.size > 0) == (valid > 0),
+             "a folder: %zu and %zu tokens, its files as one: %zu "
+             "and %zu",
+             d.train.size, d.held.size, other.train.size, other.held.size);
+        data_close(&d);
+        data_close(&other);
+    }
+    /* one document: its end is held, cut at white space, and nothing is lost */
+    Bytes text = {0}, back = {0};
+    for (int i = 0; i < 400; i++)
+        bytes_add(&text, i % 7 ? "w\xc3\xb6rter " : "line\n", i % 7 ? 8 : 5, &e);
+    file_write(SCRATCH "/one", text.at, text.size, &e);
+    for (int k = 0; k < 6; k++) {
+        char flags[100];
+        const int T = k % 2 ? 16 : 0;
+        const double valid = 0.25 - 0.031 * (k / 2);
+        snprintf(flags, sizeof flags, "--valid %g --text " SCRATCH "/one", valid);
+        if (!data_made(t, &d, &s, 0, T, flags)) return;
+        fact(t,
+             d.starts.size == 1 && d.held.at[d.held.size - 1] == TOKEN_END && (T || !d.train.size),
+             "%zu documents held", d.starts.size);
+        back.size = 0;
+        if (T) tokenizer_decode(&d.tokenizer, d.train.at, d.train.size - 1, &back, &e);
+        size_t cut = back.size;
+        tokenizer_decode(&d.tokenizer, d.held.at, d.held.size - 1, &back, &e);
+        const unsigned char *tail = text.at + text.size - (back.size - cut);
+        fact(t, (T ? back.size == text.size : !cut) && (*tail == ' ' || *tail == '\n') &&
+                !memcmp(tail - cut, back.at, back.size), "%zu and %zu of %zu bytes", cut,
+             back.size - cut, text.size);
+        within(t, (double)(back.size - cut) / (double)text.size, valid, 0.01, "the share held");
+        data_close(&d);
+    }
+    file_write(SCRATCH "/latin1", "one\ntwo\ncaf\xe9 x\n", 15, &e);
+    file_write(SCRATCH "/blank", " \n\n<|endoftext|> \n", 18, &e);
+    file_write(SCRATCH "/bom", "\xef\xbb\xbf", 3, &e);
+    file_write(SCRATCH "/nothing", "", 0, &e);
+    static const char *const WRONG[][2] = {
+        {SCRATCH "/latin1", "/latin1: expected text in UTF-8, found byte 0xE9 in line 3"},
+        {SCRATCH "/f/deeper", "/f/deeper/c.txt: expected text in UTF-8, found byte 0xFF in line 1"},
+        {SCRATCH "/blank", "/blank: expected documents, found none"},
+        {SCRATCH "/bom", "/bom: expected documents, found none"},
+        {SCRATCH "/nothing", "/nothing: expected documents, found none: it is empty"},
+        {SCRATCH "/none_in", "/none_in: expected files in this folder, found none"}};
+    for (int i = 0; i < 6; i++) {
+        Error wrong = {0};
+        snprintf(s.data.text, sizeof s.data.text, "%s", WRONG[i][0]);
+        s.data.grammar[0] = 0;
+        fact(t, data_open(&d, &s.data, 0, 16, &wrong) == 1 && strstr(wrong.text, WRONG[i][1]) &&
+                strstr(wrong.text, " Try: "), "%s: %s", WRONG[i][0], wrong.text);
+    }
+    fact(t, !e.status, "%s", e.text);
+    bytes_free(&names);
+    bytes_free(&text);
+    bytes_free(&back);
+    scratch_close();
+}
+
+/* A shard of n ids in llm.c's form, or in nanoGPT's without a header. */
+static void shard_bytes(Bytes *out, const int32_t *ids, size_t n, bool head) {
+    Error e = {0};
+    out->size = 0;
+    for (int i = 0; head && i < 256; i++)
+        bytes_number(out, i == 0 ? 20240520 : i == 1 ? 1 : i == 2 ? n : 0, 4, &e);
+    for (size_t i = 0; i < n; i++) bytes_number(out, (uint64_t)ids[i], 2, &e);
+    if (e.status) exit(1);
+}
+
+/* Shards in both forms give their ids; damaged ones one line, and what was read before stays. */
+static void shard_read__forms(Test *t) {
+    int32_t ids[300];
+    Bytes b = {0};
+    Ids out = {0};
+    Rng r = {3};
+    for (int i = 0; i < 300; i++) ids[i] = (int32_t)rng_below(&r, 50257);
+    ids[0] = 0x1234;
+    for (int head = 0; head < 2; head++) {
+        Error e = {0};
+        shard_bytes(&b, ids, 300, head);
+        fact(t,
+             !shard_read(b.at, b.size, "s", 50257, &out, &e) && out.size == (head ? 600 : 300) &&
+                 !memcmp(out.at + 300 * head, ids, sizeof ids),
+             "form %d: %zu ids, %s", head, out.size, e.text);
+    }
+    static const struct {
+        int head, at, bytes;
+        uint64_t value;
+        long size;
+        const char *said;
+    } WRONG[] = {{1, 8, 4, 301, 0, "the 301 ids that its header tells, found 600 bytes"},
+                 {1, 8, 4, 0, 0, "the 0 ids that its header tells, found 600 bytes"},
+                 {1, 8, 4, 0xffffffff, 0, "the 4294967295 ids that its header tells"},
+                 {1, 4, 4, 7, 0, "ids of 16 bits, version 1, found version 7"},
+                 {1, 0, 0, 0, 1623, "the 300 ids that its header tells, found 599 bytes"},
+                 {1, 0, 0, 0, 1023, "a header of 1024 bytes, found 1023"},
+                 {1, 0, 0, 0, 4, "a header of 1024 bytes, found 4"},
+                 {1, 8, 4, 0, 1024, "ids of 2 bytes each, found 0 bytes"},
+                 {0, 0, 0, 0, 599, "ids of 2 bytes each, found 599 bytes"},
+                 {0, 0, 0, 0, -1, "ids of 2 bytes each, found 0 bytes"},
+                 {0, 20, 2, 50257, 0, "ids below 50257, found 50257 at place 10"},
+                 {1, 1024 + 598, 2, 65535, 0, "ids below 50257, found 65535 at place 299"},
+                 {1, 0, 4, 20240801, 0, "ids below 50257, found 55713 at place 0"}};
+    for (int i = 0; i < (int)(sizeof WRONG / sizeof *WRONG); i++) {
+        Error e = {0};
+        shard_bytes(&b, ids, 300, WRONG[i].head);
+        for (int k = 0; k < WRONG[i].bytes; k++)
+            b.at[WRONG[i].at + k] = (unsigned char)(WRONG[i].value >> 8 * k);
+        size_t size = WRONG[i].size < 0 ? 0 : WRONG[i].size ? (size_t)WRONG[i].size : b.size;
+        unsigned char *exact = malloc(size ? size : 1);     /* so that reading past it is seen */
+        if (!exact) exit(1);
+        memcpy(exact, b.at, size);
+        fact(t,
+             shard_read(exact, size, "s", 50257, &out, &e) == 1 && strstr(e.text, WRONG[i].said) &&
+                 !strncmp(e.text, "s: ", 3) && strstr(e.text, " Try: ") && out.size == 600,
+             "row %d: %s, %zu ids", i, e.text, out.size);
+        free(exact);
+    }
+    ids_free(&out);
+    bytes_free(&b);
+}
+
+/* A folder of shards: documents end at the id told, may go on in the next file, are shared out as a
+ * text's, and --bos and --fix-token have the vocabulary's last ids. */
+static void data_open__shards(Test *t) {
+    enum { T = 16, N = 9000, CUT = 4321 };
+    Settings s;
+    Error e = {0};
+    Bytes b = {0};
+    Rng r = {9};
+    int32_t *ids = calloc(N, sizeof *ids);
+    int batch[T], targets[T];
+    if (!ids || !tale_open(t, &s, "") || system("mkdir -p " SCRATCH "/shards")) exit(1);
+    for (int i = 0; i < N; i++)     /* 0 ends a document, two in a row none */
+        ids[i] = i && rng_below(&r, 30) ? 1 + (int32_t)rng_below(&r, 497) : 0;
+    shard_bytes(&b, ids, CUT, true);
+    file_write(SCRATCH "/shards/a.bin", b.at, b.size, &e);
+    shard_bytes(&b, ids + CUT, N - CUT, false);
+    file_write(SCRATCH "/shards/b.bin", b.at, b.size, &e);
+    for (int bos = 0; bos < 2; bos++) {
+        Data d;
+        tiny_settings(&s, bos ? "--valid 0.3 --bos --fix-token 2" : "--valid 0.3", &e);
+        settings_flags(&s, "--tokens " SCRATCH "/shards --end-token 0", "d", &e);
+        s.data.grammar[0] = 0;
+        s.data.vocab = 500;
+        if (data_open(&d, &s.data, 0, T, &e)) break;
+        Ids one = {0};
+        size_t train = 0, held = 0, n_held = 0, documents = 0;
+        for (int at = 0, end; at < N; at = end + 1) {
+            for (end = at; end < N && ids[end]; end++) {}
+            if (at == end) continue;
+            documents++;
+            one.size = 0;
+            if (bos) ids_add(&one, (int32_t[]){498}, 1, &e);
+            ids_add(&one, ids + at, (size_t)(end - at), &e);
+            ids_add(&one, (int32_t[]){0}, 1, &e);
+            bool here = n_held < d.starts.size && d.starts.at[n_held] == (int32_t)held &&
+                        stands_at(&d.held, held, &one);
+            if (here) held += one.size, n_held++;
+            else {
+                fact(t, stands_at(&d.train, train, &one), "document %zu is nowhere", documents);
+                train += one.size;
+            }
+        }
+        fact(t, train == d.train.size && held == d.held.size && n_held == d.starts.size &&
+                n_held > documents / 6 && n_held < documents / 2 && d.vocab == 500,
+             "%zu documents, %zu held: %zu and %zu tokens", documents, n_held, train, held);
+        data_batch(&d, &s.data, 1, T, batch, targets, &e);
+        fact(t, bos == (batch[1] == 499 && targets[0] == 499), "position 2 holds %d", batch[1]);
+        if (!bos) note(t, "%zu of %zu documents held", n_held, documents);
+        ids_free(&one);
+        data_close(&d);
+    }
+    fact(t, !e.status, "%s", e.text);
+    static const struct { const char *flags; int vocab, status; const char *said;
+    } WRONG[] = {
+        {"--end-token 0", 400, 1, "shards/a.bin: expected ids below 400, found "},
+        {"", 500, 2, "--end-token 50256: expected an id below 500"},
+        {"--end-token 499 --fix-token 1", 500, 2, "and free of --bos and --fix-token"},
+        {"--end-token 0 --fix-token 1", 498, 1,
+         "expected id 497 to be free for --fix-token, found it"},
+        {"--end-token 0 --bos", 499, 1, "expected id 497 to be free for --bos, found it"},
+    };
+    for (int i = 0; i < (int)(sizeof WRONG / sizeof *WRONG); i++) {
+        Error wrong = {0};
+        Data d;
+        tiny_settings(&s, WRONG[i].flags, &wrong);
+        settings_flags(&s, "--tokens " SCRATCH "/shards", "d", &wrong);
+        s.data.grammar[0] = 0;
+        s.data.vocab = WRONG[i].vocab;
+        fact(t, data_open(&d, &s.data, 0, T, &wrong) == WRONG[i].status &&
+                strstr(wrong.text, WRONG[i].said) && strstr(wrong.text, " Try: "), "%s: %d %s",
+             WRONG[i].flags, wrong.status, wrong.text);
+    }
+    free(ids);
+    bytes_free(&b);
     scratch_close();
 }
 
@@ -7074,7 +7430,11 @@ static void sink__wrong_files(Test *t) {
         {"eval " SCRATCH "/m.ckpt", "expected the tokenizer it was trained with"},
         {"generate " SCRATCH "/m.ckpt", "expected the tokenizer"},
         {"train --quiet --steps 0 --text " SCRATCH "/none", "none: "},
-        {"train --quiet --steps 0 --text " SCRATCH "/empty", "at least 129 tokens"},
+        {"train --quiet --steps 0 --text " SCRATCH "/empty", "found none: it is empty"},
+        {"train --quiet --steps 0 --text - < " SCRATCH "/empty", "found none: it is empty"},
+        {"train --quiet --steps 0 --tokens - < " SCRATCH "/empty", "expected ids of 2 bytes each"},
+        {"train --quiet --steps 0 --text " SCRATCH "/ids", "at least 129 tokens"},
+        {"train --quiet --steps 0 --tokens tokenizer.bin", "expected ids below 50304"},
         {"train --quiet --steps 0 --tokenizer " SCRATCH "/m.ckpt", "expected a tokenizer"},
         {"tokenize encode " SCRATCH "/none", "none: "},
         {"train --quiet --steps 0 --grammar " SCRATCH "/bad.grammar", "bad.grammar:2: expected"},
@@ -7108,6 +7468,81 @@ static void sink__wrong_files(Test *t) {
     scratch_close();
 }
 
+/* The same text from a file and from standard input gives the same model, shards too; eval finds
+ * the interventions in the checkpoint, repeats the fixed token and says what it leaves out. */
+static void sink__sources(Test *t) {
+    static const char MODEL[] =
+        " --layers 1 --dim 16 --ffn 20 --context 16 --batch 2 --steps 2 "
+        "--random-tokens 3 --fix-token 1 --data-tokens 900 --bos --quiet --out ";
+    static const char *const FROM[] = {"--text " SCRATCH "/tale.txt --tokenizer " SCRATCH
+                                       "/tale.tok",
+                                       "--tokens " SCRATCH "/tale.bin --vocab 400 --end-token 3"};
+    Settings s;
+    Error e = {0};
+    Ran r;
+    Bytes text = {0}, shard = {0}, one = {0}, other = {0};
+    char command[900];
+    if (no_binary(t) || !tale_open(t, &s, "")) return;
+    file_read(SCRATCH "/tale.txt", &text, &e);
+    for (size_t i = 0; i < text.size; i++)
+        bytes_number(&shard, text.at[i] == '<' ? 3 : text.at[i], 2, &e);
+    file_write(SCRATCH "/tale.bin", shard.at, shard.size, &e);
+    for (int k = 0; k < 2; k++) {
+        snprintf(command, sizeof command, "train %s%s" SCRATCH "/m.ckpt", FROM[k], MODEL);
+        if (!sink_does(t, command, &r)) return;
+        ran_free(&r);
+        snprintf(command, sizeof command,
+                 "train --%s - %s%s" SCRATCH "/again.ckpt < " SCRATCH "/tale.%s",
+                 k ? "tokens" : "text", strstr(FROM[k], k ? "--vocab" : "--tokenizer"), MODEL,
+                 k ? "bin" : "txt");
+        if (!sink_does(t, command, &r)) return;
+        ran_free(&r);
+        one.size = other.size = 0;
+        file_read(SCRATCH "/m.ckpt", &one, &e);
+        file_read(SCRATCH "/again.ckpt", &other, &e);
+        fact(t, one.size == other.size && !memcmp(one.at, other.at, one.size),
+             "standard input gives another model than the file (%d)", k);
+        Trainer back;
+        if (checkpoint_load(SCRATCH "/m.ckpt", &back, false, &e)) break;
+        const Source *d = &back.s.data;
+        fact(t,
+             d->fix_token == 1 && d->bos && d->data_tokens == 900 &&
+                 !strcmp(d->random_tokens, "3") && d->end_token == (k ? 3 : 50256) &&
+                 back.m.c.vocab == (k ? 400 : 320) && (back.tokenizer_hash == 0) == (k == 1),
+             "%d: the checkpoint keeps %d %d %g %s %d, %d ids", k, d->fix_token, d->bos,
+             d->data_tokens, d->random_tokens, d->end_token, back.m.c.vocab);
+        trainer_free(&back);
+        snprintf(command, sizeof command, "eval " SCRATCH "/m.ckpt --T 8 --n 5 %.*s",
+                 (int)strcspn(FROM[k], k ? "=" : "="),
+                 k ? "--tokens " SCRATCH "/tale.bin" : FROM[k]);
+        if (!sink_does(t, command, &r)) return;
+        fact(t, strstr((const char *)r.out.at, "token 1 fixed as in its training") &&
+                strstr((const char *)r.out.at, "random tokens not drawn"), "%.200s",
+             (const char *)r.out.at);
+        ran_free(&r);
+    }
+    fact(t, !e.status, "%s", e.text);
+    sink_fails(t,
+               "eval " SCRATCH "/m.ckpt --T 8 --n 5 " FROM_TEXT "--tokenizer " SCRATCH "/tale.tok",
+               1, "expected a vocabulary of 400");
+    sink_fails(t, "eval " SCRATCH "/m.ckpt --T 8 --n 5 --tokens tokenizer.bin", 1,
+               "expected ids below 400");
+    for (int n = 1; n < 4; n += 2) { /* documents of a grammar, as many as are asked for */
+        snprintf(command, sizeof command, "generate --grammar " SCRATCH "/tale.grammar --n %d", n);
+        if (!sink_does(t, command, &r)) return;
+        int found = 0;
+        for (const char *at = (const char *)r.out.at; (at = strstr(at, DOCUMENT_END)); at++)
+            found++;
+        fact(t, found == n, "%d documents, expected %d", found, n);
+        ran_free(&r);
+    }
+    bytes_free(&text);
+    bytes_free(&shard);
+    bytes_free(&one);
+    bytes_free(&other);
+    scratch_close();
+}
+
 /* Every variant is listed with its flags, every verb and every flag of a verb has its help. */
 static void sink__pages(Test *t) {
     static const char *const VERB_NAMES[] = {"run",      "train",    "eval", "check", "list",
@@ -7124,6 +7559,8 @@ static void sink__pages(Test *t) {
                    *flags = at ? strstr(at, v->flags) : NULL;
         fact(t, end && flags && flags < end, "sink list has no %s with %s", v->name, v->flags);
     }
+    fact(t, strstr((const char *)r.out.at, "\n  data/story.grammar ") &&
+            strstr((const char *)r.out.at, "\n  data/log.grammar "), "sink list has no grammars");
     ran_free(&r);
     if (!sink_does(t, "help", &r) || !sink_does(t, "", &again)) return;
     for (int i = 0; i < 10; i++) {
@@ -7427,7 +7864,7 @@ static void sink__train_and_eval(Test *t) {
     for (int cold = 0; cold < 2; cold++) {
         snprintf(command, sizeof command,
                  "generate " SCRATCH
-                 "/m.ckpt --prompt Ann --tokens 30 --seed 4 --temperature %d --tokenizer " SCRATCH
+                 "/m.ckpt --prompt Ann --n 30 --seed 4 --temperature %d --tokenizer " SCRATCH
                  "/tale.tok",
                  !cold);
         if (!sink_does(t, command, &r) || !sink_does(t, command, &again)) return;
@@ -7460,7 +7897,7 @@ static void sink__generate(Test *t) {
                       "/m.ckpt" SMALL_RUN, &r))
         return;
     ran_free(&r);
-    if (!sink_does(t, "generate " SCRATCH "/m.ckpt --temperature 0 --tokens 30 --prompt "
+    if (!sink_does(t, "generate " SCRATCH "/m.ckpt --temperature 0 --n 30 --prompt "
                       "\"Ann told Bob a story\" --tokenizer " SCRATCH "/tale.tok", &r))
         return;
     if (checkpoint_load(SCRATCH "/m.ckpt", &back, false, &e) ||
@@ -8024,9 +8461,13 @@ static const Entry TESTS[] = {
     {"grammar_document__pure", grammar_document__pure},
     {"grammar_read__damage", grammar_read__damage},
     {"grammar__shipped", grammar__shipped},
+    {"grammar__domains", grammar__domains},
     {"data_open__shares_out", data_open__shares_out},
     {"data_open__grammar_held", data_open__grammar_held},
     {"data_open__limits", data_open__limits},
+    {"data_open__texts", data_open__texts},
+    {"shard_read__forms", shard_read__forms},
+    {"data_open__shards", data_open__shards},
     {"data_batch__orders", data_batch__orders},
     {"data_batch__evenly", data_batch__evenly},
     {"data_batch__endless", data_batch__endless},
@@ -8076,6 +8517,7 @@ static const Entry TESTS[] = {
     {"settings_parse__order", settings_parse__order},
     {"sink__wrong_usage", sink__wrong_usage},
     {"sink__wrong_files", sink__wrong_files},
+    {"sink__sources", sink__sources},
     {"sink__pages", sink__pages},
     {"sink__tokenize", sink__tokenize},
     {"sink__dump", sink__dump},
