@@ -6261,7 +6261,7 @@ static int damaged(const char *name, Error *e) {
                 "short. Try: an older copy", name);
 }
 
-/* Reads all of it once, before a byte is believed: magic, version, checksum. *size is its length. */
+/* Reads all of it, before a byte is believed: magic, version, checksum; *size is its length. */
 static int checkpoint_whole(Input *in, const char *name, uint64_t *size, Error *e) {
     unsigned char piece[8 + 8 * PIECE];
     size_t got = input_take(in, piece, sizeof piece), have = got;
@@ -6355,7 +6355,8 @@ int checkpoint_read(const unsigned char *p, size_t n, const char *name, Trainer 
     Input in = {.at = p, .left = n}, again = in;
     uint64_t size;
     *t = (Trainer){0};
-    if (!checkpoint_whole(&in, name, &size, e)) checkpoint_from(&again, size, name, t, with_moments, e);
+    if (!checkpoint_whole(&in, name, &size, e))
+        checkpoint_from(&again, size, name, t, with_moments, e);
     if (e->status) trainer_free(t);
     return e->status;
 }
@@ -6417,8 +6418,8 @@ static bool option_free(const Option *o) {
            !strcmp(o->flag, "log-every");
 }
 
-/* The settings to go on with: the paths, threads and the like of s, all that a checkpoint keeps as
- * t has it, and on top of that the flags of the command line, which may repeat but not contradict. */
+/* The settings to go on with: paths, threads and the like from s, what a checkpoint keeps from t,
+ * and on top of that the flags of the command line, which may repeat it but not contradict. */
 static int resume_settings(Trainer *t, const Settings *s, const char *flags, Error *e) {
     const char *words[8];
     int n = 0;
@@ -6882,8 +6883,8 @@ static const char RUN_FLAGS[] =
     "--layers 4 --heads 2 --dim 64 --ffn 128 --context 128 --batch 8 --init gpt2 "
     "--lr 4e-3 --warmup 100 --wd 0.1 --clip 1 --fix-token 1";
 
-/* The log's columns; sink_1 is at --eps. A line has its numbers to the last digit, and the looks are
- * read from it, so that a run that goes on shows what one without a break shows. */
+/* The log's columns; sink_1 is at --eps. The looks are read from its lines, so that a run that goes
+ * on shows what one without a break shows. */
 static const char LOG_HEAD[] =
     "step,tokens,loss,norm,lr,alpha_1,sink_1,alpha_star,sink_star,norm_ratio,sink_1_at_0.2\n";
 
@@ -6902,8 +6903,8 @@ static int log_begin(const Trainer *t, Progress *p, Bytes *log, Error *e) {
     size_t head = sizeof LOG_HEAD - 1;
     Bytes old = {0};
     if (!t->step || !path[0] || file_missing(path)) return bytes_add(log, LOG_HEAD, head, e);
-    if (file_read(path, &old, e) || bytes_add(&old, "", 1, e)) { bytes_free(&old); return e->status; }
     long last = 0;
+    if (file_read(path, &old, e) || bytes_add(&old, "", 1, e)) goto done;
     if (strncmp((const char *)old.at, LOG_HEAD, head))
         fail(e, 1, "%s: expected the log of this run, found something else. Try: another --log",
              path);
@@ -6916,6 +6917,7 @@ static int log_begin(const Trainer *t, Progress *p, Bytes *log, Error *e) {
             fail(e, 1, "%s: expected its lines up to step %ld, found them up to %ld. Try: another "
                  "--log", path, t->step - t->loss_steps, last);
     }
+done:
     bytes_free(&old);
     return e->status;
 }

@@ -5614,7 +5614,8 @@ static bool smallest_trainer(Test *t, Trainer *r, const char *flags) {
         &r->s,
         "--layers 1 --heads 1 --dim 2 --ffn 1 --vocab 4 --context 4 --lr 3e-3 --seed 5 --fix-token "
         "2 "
-        "--eps 0.25 --T 3 --metric-rows plus1 --input repeat --n 7 --random-tokens 1,2 --valid 0.123456789012345678 --bos --text a --out b --log c",
+        "--eps 0.25 --T 3 --metric-rows plus1 --input repeat --n 7 "
+        "--random-tokens 1,2 --valid 0.123456789012345678 --bos --text a --out b --log c",
         "mtdeo", &e);
     settings_flags(&r->s, flags, "mtd", &e);
     if (!e.status && !config_resolve(&r->s.model, &e) &&
@@ -5967,7 +5968,8 @@ static void trainer_resume__refuses(Test *t) {
     bytes_add(&text, TALE, strlen(TALE), &e);
     bytes_add(&text, "\n", 1, &e);
     file_write(SCRATCH "/other.grammar", text.at, text.size, &e);
-    if (!tokenizer_train(&k, text.at, text.size, 300, &e)) tokenizer_save(SCRATCH "/other.tok", &k, &e);
+    if (!tokenizer_train(&k, text.at, text.size, 300, &e))
+        tokenizer_save(SCRATCH "/other.tok", &k, &e);
     checkpoint_write(SCRATCH "/on.ckpt", &r, true, &e);
     checkpoint_write(SCRATCH "/bare.ckpt", &r, false, &e);
     fact(t, !e.status, "%s", e.text);
@@ -5975,12 +5977,10 @@ static void trainer_resume__refuses(Test *t) {
         char *argv[2] = {(char *)(uintptr_t)ROWS[i].flag, (char *)(uintptr_t)ROWS[i].value};
         Error wrong = {0};
         if (!resume_settings_of(t, &s, "", argv, 2)) return;
-        if (ROWS[i].said[0] || !strcmp(ROWS[i].flag, "--out")) { /* as the command line has set it */
-            if (!strcmp(ROWS[i].flag, "--text")) s.data.grammar[0] = 0;
-            const Option *o = option_find(ROWS[i].flag + 2, "do");
-            if (o && o->kind == 's' && strcmp(o->flag, "random-tokens"))
-                option_set(o, &s, ROWS[i].value, true, &wrong);
-        }
+        const Option *path = option_find(ROWS[i].flag + 2, "do"); /* main has read it before */
+        if (!strcmp(ROWS[i].flag, "--text")) s.data.grammar[0] = 0;
+        if (path && path->kind == 's' && strcmp(path->flag, "random-tokens"))
+            option_set(path, &s, ROWS[i].value, true, &wrong);
         int status = trainer_begin(&on, &s, "", &wrong);
         fact(t, status == ROWS[i].status && strstr(wrong.text, ROWS[i].said),
              "%s %s: status %d, %s", ROWS[i].flag, ROWS[i].value, status, wrong.text);
@@ -6027,11 +6027,12 @@ static void train_run__continues_the_log(Test *t) {
             if (!resume_settings_of(t, &s, FLAGS, NULL, 0)) return;
             snprintf(s.log, sizeof s.log, SCRATCH "/on.csv");
             if (i == 0) {
-                Trainer part;                                /* stopped as by Ctrl-C: no last look */
+                Trainer part;                            /* stopped as by Ctrl-C: no last look */
                 if (trainer_create(&part, &s, &e)) { fact(t, false, "%s", e.text); return; }
                 while (part.step < stop) {
                     trainer_step(&part, &e);
-                    if (part.step % 3 == 0 || part.step == 20) part.loss_sum = 0, part.loss_steps = 0;
+                    if (part.step % 3 == 0 || part.step == 20)
+                        part.loss_sum = 0, part.loss_steps = 0;
                 }
                 checkpoint_write(s.out, &part, true, &e);
                 file_read(s.out, &again, &e);
@@ -6043,8 +6044,8 @@ static void train_run__continues_the_log(Test *t) {
             if (trainer_resume(&on, &s, "", &e)) { fact(t, false, "%s", e.text); return; }
             progress_start(&p, "test", true);
             int status = train_run(&on, &p, &wrong);
-            fact(t, status == !ROWS[i].good, "stopped at %d, log %d: status %d, %s", stop, i, status,
-                 wrong.text);
+            fact(t, status == !ROWS[i].good, "stopped at %d, log %d: status %d, %s", stop, i,
+                 status, wrong.text);
             Bytes now = {0}, *want = status || stop == 20 ? &left : &log;
             file_read(s.log, &now, &e);
             fact(t, now.size == want->size && !memcmp(now.at, want->at, want->size),
