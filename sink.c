@@ -6489,7 +6489,12 @@ int trainer_resume(Trainer *t, const Settings *s, const char *flags, Error *e) {
 int trainer_begin(Trainer *t, const Settings *s, const char *flags, Error *e) {
     if (s->resume && !s->out[0])
         return fail(e, 2, "--resume: expected --out, where the run is. Try: --resume --out FILE");
-    if (s->resume && !file_missing(s->out)) return trainer_resume(t, s, flags, e);
+    if (s->resume && !file_missing(s->out)) {
+        if (!trainer_resume(t, s, flags, e) && !s->quiet)
+            fprintf(stderr, "sink: %s goes on from step %ld of %d\n", s->out, t->step,
+                    t->s.train.steps);
+        return e->status;
+    }
     if (s->resume && !s->quiet)
         fprintf(stderr, "sink: %s is not there yet: the run begins at step 0\n", s->out);
     Settings now = *s;
@@ -9311,7 +9316,7 @@ int sink_main(int argc, char **argv) {
                 signal(SIGINT, on_interrupt);
                 signal(SIGTERM, on_interrupt);
             }
-            if (!s.quiet && trains) echo_command(v, &s, stderr);
+            if (!s.quiet && trains && !s.resume) echo_command(v, &s, stderr);
             if (n && !*v->words)
                 fail(&e, 2, "%s: a word too many. Try: sink help %s", words[0], v->name);
             else v->run(&s, words, n, &e);
