@@ -8201,7 +8201,7 @@ int writing_begin(Writing *w, const char *path, Error *e) {
 
 void writing_add(Writing *w, const void *at, size_t n) {
     errno = 0;
-    if (!w->cause && fwrite(at, 1, n, w->f) != n) w->cause = errno ? errno : EIO;
+    if (!w->cause && n && fwrite(at, 1, n, w->f) != n) w->cause = errno ? errno : EIO;
 }
 
 int writing_end(Writing *w, Error *e) {
