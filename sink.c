@@ -6118,6 +6118,8 @@ static int data_open_files(Data *d, const Source *s, int T, Error *e) {
     Ids ids = {0};
     if (!source_read(d, s, &text, &ids, e) && !data_check_ids(d, s, &ids, e))
         data_split(d, s, &text, &ids, T, e);
+    d->source = s->tokens[0] ? hash64(0, ids.at, ids.size * sizeof *ids.at)
+                             : hash64(0, text.at, text.size);
     bytes_free(&text);
     ids_free(&ids);
     return e->status;
@@ -6126,6 +6128,7 @@ static int data_open_files(Data *d, const Source *s, int T, Error *e) {
 static int data_open_grammar(Data *d, const Source *s, const char *path, int T, Error *e) {
     Bytes text = {0};
     if (!file_read(path, &text, e)) grammar_read(&d->grammar, text.at, text.size, path, e);
+    d->source = hash64(0, text.at, text.size);
     bytes_free(&text);
     d->endless = s->data_tokens == 0 || !T;
     for (uint64_t i = 0; i < HELD_DOCUMENTS && !e->status; i++) {
@@ -6353,98 +6356,158 @@ int data_held(const Data *d, const Source *s, int n, int T, int *ids, int *targe
  * 10  Training and checkpoints                                                       section 4
  */
 
-/* The flag of Ctrl-C, the one mutable global: a training ends after the step in hand, and saves. */
+/* The flag of Ctrl-C, the one mutable global: a training ends after the step in hand, and saves. A
+ * second Ctrl-C ends the program at once: files are whole at any moment (chapter 15). */
 static volatile sig_atomic_t interrupted;
-static void on_interrupt(int signal_number) { (void)signal_number; interrupted = 1; }
+static void on_interrupt(int signal_number) {
+    interrupted = 1;
+    signal(signal_number, SIG_DFL);
+}
 
 /* -------------------------------------------------------------------------------------------------
  * 10.1  Checkpoints. Little-endian, in this order:
  *
  *   8   "SINKCKP1"          4  version, 1        4  bytes of a number, 4 or 8
  *   8   length of the text  .. the text: lines "flag value", every flag of the model, training and
- *   data
+ *                              data that names no file, and those of the looks at the sink
  *   8   the tokenizer's hash (0: none)           8  steps done
  *   8   8   8   the data: blocks read, document, offset in it
- *   4   with moments? 1 or 0                     8  count of parameters
+ *   4   what follows the parameters: 0 nothing, 1 moments, 3 moments and the run
+ *   8   count of parameters
  *   .. parameters in the order of the table of tensors; then, with moments, m and v
+ *   8   8   8   8   the run: loss of the last step (a double); sum of the losses since the last
+ *               look at the sink; how many those are; hash64 of the text or grammar
  *   8   hash64 of all that
  *
- * There is no clock, path of a machine, or thread count in it: the same run gives the same bytes.
+ * There is no clock, path of a machine, thread count or number of resumes in it: the same run gives
+ * the same bytes. Nor is there a state of a generator: every draw comes from --seed and from where
+ * it is made (a tensor's name, a pass, the number of a block or document), so that the places above
+ * are the whole of it. Files are written and read a piece at a time, and take no memory of their
+ * own.
  */
-enum { CHECKPOINT_VERSION = 1, CHECKPOINT_HEAD = 24 };
+enum { CHECKPOINT_VERSION = 1, CHECKPOINT_HEAD = 24, CHECKPOINT_PLACES = 52, CHECKPOINT_RUN = 32 };
+enum { PARTS_MOMENTS = 1, PARTS_RUN = 2, PIECE = 4096 };
 #define CHECKPOINT_MAGIC "SINKCKP1"
 
-static int numbers_add(Bytes *out, const real *x, idx n, Error *e) {
+/* A checkpoint on its way out: `piece` goes to the file, and its hash along. */
+typedef struct Saving { Writing w; uint64_t hash; Bytes piece; } Saving;
+
+static void save_piece(Saving *out) {
+    out->hash = hash_add(out->hash, out->piece.at, out->piece.size);
+    writing_add(&out->w, out->piece.at, out->piece.size);
+    out->piece.size = 0;
+}
+
+static void save_numbers(Saving *out, const real *x, idx n, Error *e) {
     for (idx i = 0; i < n && !e->status; i++) {
         uint64_t wide;
         uint32_t narrow;
         if (sizeof(real) == 8) memcpy(&wide, &x[i], sizeof(real));
         else { memcpy(&narrow, &x[i], sizeof narrow); wide = narrow; }
-        bytes_number(out, wide, sizeof(real), e);
+        bytes_number(&out->piece, wide, sizeof(real), e);
+        if (i % PIECE == PIECE - 1 || i + 1 == n) save_piece(out);
     }
-    return e->status;
 }
 
-static void numbers_read(real *x, const unsigned char *from, idx n, int width) {
+static int bytes_double(Bytes *b, double x, Error *e) {
+    uint64_t bits;
+    memcpy(&bits, &x, 8);
+    return bytes_number(b, bits, 8, e);
+}
+
+static double double_at(const unsigned char *p) {
+    uint64_t bits = number_at(p, 8);
+    double x;
+    memcpy(&x, &bits, 8);
+    return x;
+}
+
+/* Bytes in memory, or a file; both are read forwards, a piece at a time. */
+typedef struct Input { const unsigned char *at; size_t left; FILE *f; } Input;
+
+static size_t input_take(Input *in, void *to, size_t n) {
+    if (in->f) return fread(to, 1, n, in->f);
+    if (n > in->left) n = in->left;
+    if (n) memcpy(to, in->at, n);
+    in->at += n;
+    in->left -= n;
+    return n;
+}
+
+static bool take_numbers(Input *in, real *x, idx n, size_t width) {
+    unsigned char piece[8 * PIECE];
     for (idx i = 0; i < n; i++) {
-        uint64_t bits = number_at(from + i * width, width);
+        idx k = i % PIECE;
+        size_t some = (size_t)(n - i < PIECE ? n - i : PIECE) * width;
+        if (!k && input_take(in, piece, some) != some) return false;
+        if (width == 8) { x[i] = (real)double_at(piece + 8 * k); continue; }
+        uint32_t low = (uint32_t)number_at(piece + 4 * k, 4);
         float f;
-        double d;
-        uint32_t low = (uint32_t)bits;
-        if (width == 4) { memcpy(&f, &low, 4); x[i] = (real)f; }
-        else { memcpy(&d, &bits, 8); x[i] = (real)d; }
+        memcpy(&f, &low, 4);
+        x[i] = (real)f;
     }
+    return true;
 }
 
-/* The settings that a checkpoint keeps, as text: none that names a file. */
+/* Does a checkpoint keep this flag? None that names a file; of what is measured, all that a look at
+ * the sink depends on. */
+static bool option_kept(const Option *o) {
+    if (o->group == 'e') return strcmp(o->flag, "n") && strcmp(o->flag, "k");
+    return strchr("mtd", o->group) && (o->kind != 's' || !strcmp(o->flag, "random-tokens"));
+}
+
 static int settings_lines(const Settings *s, Bytes *out, Error *e) {
     char value[PATH_ROOM], line[PATH_ROOM + 64];
     for (const Option *o = OPTIONS; o->flag; o++) {
-        if (!strchr("mtd", o->group) || o->kind == 's') continue;
         option_text(o, s, value, sizeof value);
+        if (!option_kept(o) || (o->kind == 's' && !value[0])) continue;
         int n = snprintf(line, sizeof line, "%s %s\n", o->flag, value);
-        bytes_add(out, line, (size_t)n, e);
-    }
-    if (s->data.random_tokens[0]) {
-        int n = snprintf(line, sizeof line, "random-tokens %s\n", s->data.random_tokens);
         bytes_add(out, line, (size_t)n, e);
     }
     return e->status;
 }
 
 int checkpoint_write(const char *path, const Trainer *t, bool with_moments, Error *e) {
-    Bytes out = {0}, text = {0};
+    Saving out = {.hash = hash_start(0)};
+    Bytes text = {0}, *p = &out.piece;
+    if (writing_begin(&out.w, path, e)) return e->status;
     settings_lines(&t->s, &text, e);
-    bytes_add(&out, CHECKPOINT_MAGIC, 8, e);
-    bytes_number(&out, CHECKPOINT_VERSION, 4, e);
-    bytes_number(&out, sizeof(real), 4, e);
-    bytes_number(&out, text.size, 8, e);
-    bytes_add(&out, text.at, text.size, e);
-    bytes_number(&out, t->data.tokenizer.hash, 8, e);
-    bytes_number(&out, (uint64_t)t->step, 8, e);
-    bytes_number(&out, t->data.sample, 8, e);
-    bytes_number(&out, t->data.document, 8, e);
-    bytes_number(&out, t->data.offset, 8, e);
-    bytes_number(&out, with_moments, 4, e);
-    bytes_number(&out, (uint64_t)t->m.count, 8, e);
-    numbers_add(&out, t->m.params, t->m.count, e);
+    bytes_add(p, CHECKPOINT_MAGIC, 8, e);
+    bytes_number(p, CHECKPOINT_VERSION, 4, e);
+    bytes_number(p, sizeof(real), 4, e);
+    bytes_number(p, text.size, 8, e);
+    bytes_add(p, text.at, text.size, e);
+    bytes_number(p, t->data.tokenizer.hash, 8, e);
+    bytes_number(p, (uint64_t)t->step, 8, e);
+    bytes_number(p, t->data.sample, 8, e);
+    bytes_number(p, t->data.document, 8, e);
+    bytes_number(p, t->data.offset, 8, e);
+    bytes_number(p, with_moments ? PARTS_MOMENTS | PARTS_RUN : 0, 4, e);
+    bytes_number(p, (uint64_t)t->m.count, 8, e);
+    save_piece(&out);
+    save_numbers(&out, t->m.params, t->m.count, e);
     if (with_moments) {
-        numbers_add(&out, t->m1, t->m.count, e);
-        numbers_add(&out, t->m2, t->m.count, e);
+        save_numbers(&out, t->m1, t->m.count, e);
+        save_numbers(&out, t->m2, t->m.count, e);
+        bytes_double(p, t->loss, e);
+        bytes_double(p, t->loss_sum, e);
+        bytes_number(p, (uint64_t)t->loss_steps, 8, e);
+        bytes_number(p, t->data.source, 8, e);
+        save_piece(&out);
     }
-    if (!e->status) bytes_number(&out, hash64(0, out.at, out.size), 8, e);
-    if (!e->status) file_write(path, out.at, out.size, e);
-    bytes_free(&out);
+    bytes_number(p, hash_end(out.hash), 8, e);
+    save_piece(&out);
     bytes_free(&text);
-    return e->status;
+    bytes_free(&out.piece);
+    return writing_end(&out.w, e);
 }
 
 /* One line "flag value" of the text, applied to s. */
 static int checkpoint_line(Settings *s, const char *name, char *line, Error *e) {
     char *value = strchr(line, ' ');
     if (value) *value++ = 0;
-    const Option *o = value ? option_find(line, "mtd") : NULL;
-    if (!o)
+    const Option *o = value ? option_find(line, "mtde") : NULL;
+    if (!o || !option_kept(o))
         return fail(e, 1,
                     "%s: expected a flag and its value, found %.40s. Try: the version of sink that "
                     "wrote it",
@@ -6456,70 +6519,128 @@ static int checkpoint_line(Settings *s, const char *name, char *line, Error *e) 
     return 0;
 }
 
-/* Fills t->s, t->m and, when they are there and asked for, the moments and the data's place. */
-int checkpoint_read(const unsigned char *p, size_t n, const char *name, Trainer *t,
-                    bool with_moments, Error *e) {
-    *t = (Trainer){0};
-    if (n < CHECKPOINT_HEAD + 8 || memcmp(p, CHECKPOINT_MAGIC, 8))
+static int damaged(const char *name, Error *e) {
+    return fail(e, 1, "%s: expected the checksum at its end, found another: it is damaged or cut "
+                "short. Try: an older copy", name);
+}
+
+/* Reads all of it, before a byte is believed: magic, version, checksum; *size is its length. */
+static int checkpoint_whole(Input *in, const char *name, uint64_t *size, Error *e) {
+    unsigned char piece[8 + 8 * PIECE];
+    size_t got = input_take(in, piece, sizeof piece), have = got;
+    *size = got;
+    if (in->f && ferror(in->f))
+        return fail(e, 1, "%s: cannot be read, %s. Try: check that it is a file", name,
+                    strerror(errno));
+    if (got < CHECKPOINT_HEAD + 8 || memcmp(piece, CHECKPOINT_MAGIC, 8))
         return fail(e, 1,
                     "%s: expected a checkpoint of sink, found something else. Try: sink train "
                     "--out FILE makes one",
                     name);
-    uint64_t version = number_at(p + 8, 4), width = number_at(p + 12, 4),
-             length = number_at(p + 16, 8);
+    uint64_t version = number_at(piece + 8, 4), hash = hash_start(0);
     if (version != CHECKPOINT_VERSION)
         return fail(e, 1,
                     "%s: expected version %d, found %llu. Try: the version of sink that wrote it",
                     name, CHECKPOINT_VERSION, (unsigned long long)version);
-    if (hash64(0, p, n - 8) != number_at(p + n - 8, 8) || (width != 4 && width != 8)
-        || length > n || length + CHECKPOINT_HEAD + 60 > n)
-        return fail(e, 1,
-                    "%s: expected the checksum at its end, found another: it is damaged or cut "
-                    "short. Try: an older copy",
-                    name);
-    settings_default(&t->s);
+    do {                                             /* the last 8 bytes wait for what follows */
+        hash = hash_add(hash, piece, have - 8);
+        memmove(piece, piece + have - 8, 8);
+        got = input_take(in, piece + 8, sizeof piece - 8);
+        *size += got;
+        have = 8 + got;
+    } while (got);
+    return hash_end(hash) == number_at(piece, 8) ? 0 : damaged(name, e);
+}
+
+/* From the head and the text: t->s. */
+static int checkpoint_settings(Input *in, const char *name, Trainer *t, uint64_t length, Error *e) {
     char *text = grab((idx)length + 1, 1, e);
     if (e->status) return e->status;
-    memcpy(text, p + CHECKPOINT_HEAD, length);
+    settings_default(&t->s);
+    if (input_take(in, text, (size_t)length) != length) damaged(name, e);
     for (char *line = strtok(text, "\n"); line && !e->status; line = strtok(NULL, "\n"))
         checkpoint_line(&t->s, name, line, e);
     free(text);
     Error wrong = {0};
     if (!e->status && config_resolve(&t->s.model, &wrong))
         fail(e, 1, "%s: expected a model that can be, found %s", name, wrong.text);
+    return e->status;
+}
+
+/* What follows the parameters. */
+static int checkpoint_run(Input *in, const char *name, Trainer *t, size_t width, bool run,
+                          Error *e) {
+    unsigned char at[CHECKPOINT_RUN] = {0};
+    t->m1 = grab(t->m.count, sizeof(real), e);
+    t->m2 = grab(t->m.count, sizeof(real), e);
     if (e->status) return e->status;
-    const unsigned char *at = p + CHECKPOINT_HEAD + length;
+    if (!take_numbers(in, t->m1, t->m.count, width) || !take_numbers(in, t->m2, t->m.count, width)
+        || (run && input_take(in, at, sizeof at) != sizeof at)) return damaged(name, e);
+    t->loss = double_at(at);
+    t->loss_sum = double_at(at + 8);
+    t->loss_steps = (long)number_at(at + 16, 8);
+    t->data.source = number_at(at + 24, 8);
+    return 0;
+}
+
+/* Fills t->s, t->m and, when they are there and asked for, the moments and the data's place. */
+static int checkpoint_from(Input *in, uint64_t size, const char *name, Trainer *t,
+                           bool with_moments, Error *e) {
+    unsigned char at[CHECKPOINT_PLACES];
+    if (input_take(in, at, CHECKPOINT_HEAD) != CHECKPOINT_HEAD) return damaged(name, e);
+    uint64_t width = number_at(at + 12, 4), length = number_at(at + 16, 8);
+    if ((width != 4 && width != 8) || length > size
+        || length + CHECKPOINT_HEAD + CHECKPOINT_PLACES + 8 > size) return damaged(name, e);
+    if (checkpoint_settings(in, name, t, length, e)) return e->status;
+    if (input_take(in, at, sizeof at) != sizeof at) return damaged(name, e);
     t->tokenizer_hash = number_at(at, 8);
     t->step = (long)number_at(at + 8, 8);
     t->data.sample = number_at(at + 16, 8);
     t->data.document = number_at(at + 24, 8);
     t->data.offset = (size_t)number_at(at + 32, 8);
-    bool moments = number_at(at + 40, 4) != 0;
-    uint64_t count = number_at(at + 44, 8);
+    uint64_t parts = number_at(at + 40, 4), count = number_at(at + 44, 8);
+    bool moments = parts & PARTS_MOMENTS, run = parts & PARTS_RUN;
+    uint64_t body = size - CHECKPOINT_HEAD - length - CHECKPOINT_PLACES - 8;
     if (model_create(&t->m, &t->s.model, with_moments, e)) return e->status;
-    uint64_t numbers = (n - 8 - CHECKPOINT_HEAD - length - 52) / width;
-    if (count != (uint64_t)t->m.count || numbers != count * (moments ? 3 : 1)) {
-        trainer_free(t);
+    if (count != (uint64_t)t->m.count || parts > 3 || parts == PARTS_RUN
+        || body != count * width * (moments ? 3 : 1) + (run ? CHECKPOINT_RUN : 0))
         return fail(e, 1,
                     "%s: expected %llu parameters, found another number. Try: the version of sink "
                     "that wrote it",
                     name, (unsigned long long)count);
-    }
-    numbers_read(t->m.params, at + 52, t->m.count, (int)width);
-    if (!moments || !with_moments) return 0;
-    t->m1 = grab(t->m.count, sizeof(real), e);
-    t->m2 = grab(t->m.count, sizeof(real), e);
-    if (e->status) { trainer_free(t); return e->status; }
-    numbers_read(t->m1, at + 52 + count * width, t->m.count, (int)width);
-    numbers_read(t->m2, at + 52 + 2 * count * width, t->m.count, (int)width);
-    return 0;
+    if (!take_numbers(in, t->m.params, t->m.count, (size_t)width)) return damaged(name, e);
+    return moments && with_moments ? checkpoint_run(in, name, t, (size_t)width, run, e) : 0;
 }
 
-int checkpoint_load(const char *path, Trainer *t, bool with_moments, Error *e) {
-    Bytes file = {0};
+/* The same from bytes in memory. */
+int checkpoint_read(const unsigned char *p, size_t n, const char *name, Trainer *t,
+                    bool with_moments, Error *e) {
+    Input in = {.at = p, .left = n}, again = in;
+    uint64_t size;
     *t = (Trainer){0};
-    if (!file_read(path, &file, e)) checkpoint_read(file.at, file.size, path, t, with_moments, e);
-    bytes_free(&file);
+    if (!checkpoint_whole(&in, name, &size, e))
+        checkpoint_from(&again, size, name, t, with_moments, e);
+    if (e->status) trainer_free(t);
+    return e->status;
+}
+
+/* From a file, twice and a piece at a time; what cannot be read twice (-, a pipe) is held whole. */
+int checkpoint_load(const char *path, Trainer *t, bool with_moments, Error *e) {
+    Bytes held = {0};
+    uint64_t size;
+    *t = (Trainer){0};
+    FILE *f = strcmp(path, "-") ? fopen(path, "rb") : NULL;
+    Input in = {.f = f};
+    if (f && !fseek(f, 0, SEEK_SET)) {
+        if (!checkpoint_whole(&in, path, &size, e)) {
+            rewind(f);
+            checkpoint_from(&in, size, path, t, with_moments, e);
+        }
+        if (e->status) trainer_free(t);
+    } else if (!file_read(path, &held, e))
+        checkpoint_read(held.at, held.size, path, t, with_moments, e);
+    if (f) fclose(f);
+    bytes_free(&held);
     return e->status;
 }
 
@@ -6527,9 +6648,15 @@ int checkpoint_load(const char *path, Trainer *t, bool with_moments, Error *e) {
  * 10.2  A run                                                                     section 4
  */
 
+/* Room for a step. */
+static int trainer_room(Trainer *t, Error *e) {
+    int B = t->s.train.batch, T = t->s.model.context;
+    t->ids = grab(2 * (idx)B * T, sizeof(int), e);
+    return e->status ? e->status : acts_create(&t->a, &t->m, B, T, ACTS_ALL, e);
+}
+
 int trainer_create(Trainer *t, const Settings *s, Error *e) {
     *t = (Trainer){.s = *s};
-    idx BT = (idx)s->train.batch * s->model.context;
     t->s.data.vocab = s->model.vocab;
     if (data_open(&t->data, &t->s.data, s->train.seed, s->model.context, e)) return e->status;
     int known = t->data.vocab;
@@ -6540,16 +6667,102 @@ int trainer_create(Trainer *t, const Settings *s, Error *e) {
              t->s.model.vocab, known, known);
     t->tokenizer_hash = t->data.tokenizer.hash;
     if (!e->status && !config_resolve(&t->s.model, e) &&
-        !model_create(&t->m, &t->s.model, true, e))
-        acts_create(&t->a, &t->m, s->train.batch, s->model.context, ACTS_ALL, e);
-    if (!e->status) {
+        !model_create(&t->m, &t->s.model, true, e) && !trainer_room(t, e)) {
         t->m1 = grab(t->m.count, sizeof(real), e);
         t->m2 = grab(t->m.count, sizeof(real), e);
-        t->ids = grab(2 * BT, sizeof(int), e);
     }
     if (e->status) { trainer_free(t); return e->status; }
     model_init(&t->m, s->train.init, (uint64_t)s->train.seed);
     return 0;
+}
+
+/* What --resume may change: it moves no bit of a step that is done. */
+static bool option_free(const Option *o) {
+    return !strcmp(o->flag, "steps") || !strcmp(o->flag, "save-every") ||
+           !strcmp(o->flag, "log-every");
+}
+
+/* The settings to go on with: paths, threads and the like from s, what a checkpoint keeps from t,
+ * and on top of that the flags of the command line, which may repeat it but not contradict. */
+static int resume_settings(Trainer *t, const Settings *s, const char *flags, Error *e) {
+    const char *words[8];
+    int n = 0;
+    Settings now = *s;
+    now.model = t->s.model;
+    now.train = t->s.train;
+    now.eps = t->s.eps;
+    now.eval_T = t->s.eval_T;
+    now.metric_rows = t->s.metric_rows;
+    now.input = t->s.input;
+    now.data = t->s.data;
+    memcpy(now.data.text, s->data.text, PATH_ROOM);
+    memcpy(now.data.grammar, s->data.grammar, PATH_ROOM);
+    memcpy(now.data.tokenizer, s->data.tokenizer, PATH_ROOM);
+    if (settings_parse(&now, s->argc, s->argv, s->groups, words, &n, e) ||
+        settings_flags(&now, flags, "m", e)) return e->status;
+    memcpy(now.out, s->out, PATH_ROOM);           /* sink run's arms have files of their own */
+    memcpy(now.log, s->log, PATH_ROOM);
+    Config c = now.model;
+    Error not_now = {0};                          /* a flag that contradicts is named below */
+    if (!config_resolve(&c, &not_now)) now.model = c;
+    for (const Option *o = OPTIONS; o->flag; o++) {
+        char was[PATH_ROOM], is[PATH_ROOM];
+        if (!option_kept(o) || option_free(o)) continue;
+        option_text(o, &t->s, was, sizeof was);
+        option_text(o, &now, is, sizeof is);
+        if (strcmp(was, is))
+            return fail(e, 2, "--%s %s: %s was begun with %s, and --resume changes only --steps, "
+                        "--save-every and --log-every. Try: without it", o->flag, is, s->out,
+                        *was ? was : "none");
+    }
+    if (now.train.steps < t->step)
+        return fail(e, 2, "--steps %d: %s has done %ld. Try: --steps %ld or more", now.train.steps,
+                    s->out, t->step, t->step);
+    t->s = now;
+    return 0;
+}
+
+/* Opens the data again and goes to where the run was in it. */
+static int resume_data(Trainer *t, Error *e) {
+    Data was = t->data;
+    Source *d = &t->s.data;
+    if (data_open(&t->data, d, t->s.train.seed, t->s.model.context, e)) return e->status;
+    if (t->tokenizer_hash != t->data.tokenizer.hash)
+        return fail(e, 1, "%s: expected the tokenizer it was trained with, found another in %s. "
+                    "Try: --tokenizer FILE", t->s.out, d->tokenizer);
+    if (was.source && was.source != t->data.source)
+        return fail(e, 1, "%s: expected the text it was trained on, found another in %s. "
+                    "Try: --text FILE or --grammar FILE, as before", t->s.out,
+                    d->text[0] ? d->text : d->grammar[0] ? d->grammar : SHIPPED_GRAMMAR);
+    t->data.sample = was.sample;
+    t->data.document = was.document;
+    t->data.offset = was.offset;
+    return 0;
+}
+
+int trainer_resume(Trainer *t, const Settings *s, const char *flags, Error *e) {
+    if (checkpoint_load(s->out, t, true, e)) return e->status;
+    if (!t->m1)
+        fail(e, 1, "%s: expected a training's checkpoint, found parameters alone. Try: without "
+             "--resume", s->out);
+    if (!e->status && !resume_settings(t, s, flags, e) && !resume_data(t, e)) trainer_room(t, e);
+    if (e->status) trainer_free(t);
+    return e->status;
+}
+
+int trainer_begin(Trainer *t, const Settings *s, const char *flags, Error *e) {
+    if (s->resume && !s->out[0])
+        return fail(e, 2, "--resume: expected --out, where the run is. Try: --resume --out FILE");
+    if (s->resume && !file_missing(s->out)) {
+        if (!trainer_resume(t, s, flags, e) && !s->quiet)
+            fprintf(stderr, "sink: %s goes on from step %ld of %d\n", s->out, t->step,
+                    t->s.train.steps);
+        return e->status;
+    }
+    if (s->resume && !s->quiet)
+        fprintf(stderr, "sink: %s is not there yet: the run begins at step 0\n", s->out);
+    Settings now = *s;
+    return settings_flags(&now, flags, "m", e) ? e->status : trainer_create(t, &now, e);
 }
 
 void trainer_free(Trainer *t) {
@@ -6621,6 +6834,8 @@ int trainer_step(Trainer *t, Error *e) {
     if (bad) return diverged(t, bad, e);
     trainer_update(t, p->clip > 0 && t->norm > p->clip ? p->clip / (t->norm + 1e-6) : 1);
     t->step++;
+    t->loss_sum += t->loss;
+    t->loss_steps++;
     return 0;
 }
 
@@ -6937,58 +7152,121 @@ static const char RUN_FLAGS[] =
     "--layers 4 --heads 2 --dim 64 --ffn 128 --context 128 --batch 8 --init gpt2 "
     "--lr 4e-3 --warmup 100 --wd 0.1 --clip 1 --fix-token 1";
 
-/* A training from start to end: looks at the sink every log_every steps, logs, saves. */
-int train_run(Trainer *t, Progress *p, Error *e) {
-    const Settings *s = &t->s;
-    Bytes log = {0};
-    static const char head[] =
-        "step,tokens,loss,norm,lr,alpha_1,sink_1,alpha_star,sink_star,norm_ratio\n";
-    bytes_add(&log, head, sizeof head - 1, e);
-    while (t->step < s->train.steps && !e->status && !interrupted) {
-        if (trainer_step(t, e)) break;
-        p->loss_sum += t->loss;
-        p->loss_steps++;
-        bool look = t->step % s->train.log_every == 0 || t->step == s->train.steps;
-        if (look && look_at_sink(t, p, &log, e)) break;
-        progress_show(t, p);
-        if (s->train.save_every && t->step % s->train.save_every == 0 && s->out[0])
-            checkpoint_write(s->out, t, true, e);
+/* The log's columns; sink_1 is at --eps. The looks are read from its lines, so that a run that goes
+ * on shows what one without a break shows. */
+static const char LOG_HEAD[] =
+    "step,tokens,loss,norm,lr,alpha_1,sink_1,alpha_star,sink_star,norm_ratio,sink_1_at_0.2\n";
+
+static long look_keep(Progress *p, const char *line) {
+    Look now = {0};
+    if (sscanf(line, "%ld,%*f,%lf,%*f,%*f,%lf,%*f,%lf", &now.step, &now.loss, &now.alpha1,
+               &now.alpha_star) == 4 && p->looks < LOOKS)
+        p->look[p->looks++] = now;
+    return now.step;
+}
+
+/* The log so far: its head, or where a run goes on, the lines of the file up to its step. They must
+ * end with the last look; what came after it is written again. */
+static int log_begin(const Trainer *t, Progress *p, Bytes *log, Error *e) {
+    const char *path = t->s.log;
+    size_t head = sizeof LOG_HEAD - 1;
+    Bytes old = {0};
+    if (!t->step || !path[0] || file_missing(path)) return bytes_add(log, LOG_HEAD, head, e);
+    long last = 0;
+    if (file_read(path, &old, e) || bytes_add(&old, "", 1, e)) goto done;
+    if (strncmp((const char *)old.at, LOG_HEAD, head))
+        fail(e, 1, "%s: expected the log of this run, found something else. Try: another --log",
+             path);
+    else {
+        const char *line = (const char *)old.at + head, *end;
+        for (; (end = strchr(line, '\n')) && strtol(line, NULL, 10) <= t->step; line = end + 1)
+            last = look_keep(p, line);
+        bytes_add(log, old.at, (size_t)(line - (const char *)old.at), e);
+        if (last != t->step - t->loss_steps)
+            fail(e, 1, "%s: expected its lines up to step %ld, found them up to %ld. Try: another "
+                 "--log", path, t->step - t->loss_steps, last);
     }
-    progress_end(p);
-    if (s->log[0]) {
-        Error log_error = {0};                     /* the log of a run that diverged is kept */
-        if (file_write(s->log, log.at, log.size, &log_error)) fail(e, 1, "%s", log_error.text);
-    }
-    bytes_free(&log);
-    if (!e->status && s->out[0]) checkpoint_write(s->out, t, true, e);
+done:
+    bytes_free(&old);
     return e->status;
 }
 
-/* A quick look while training: LOOK_N sequences, as `sink eval` would see them. Keeps what it sees,
- * with the mean training loss since the last look, and adds a line to the log. */
-int look_at_sink(Trainer *t, Progress *p, Bytes *log, Error *e) {
+static int log_line(Trainer *t, Progress *p, Bytes *log, Error *e) {
+    char line[320];
+    const Train *r = &t->s.train;
+    double tokens = (double)t->step * r->batch * r->accumulate * t->s.model.context;
+    int n = snprintf(line, sizeof line,
+                     "%ld,%.0f,%.6f,%.6f,%.6g,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f\n", t->step, tokens,
+                     t->loss_sum / (double)t->loss_steps, t->norm, t->lr, p->alpha1, p->sink1,
+                     p->alpha_star, p->sink_star, p->ratio, p->sink1_low);
+    t->loss_sum = 0;
+    t->loss_steps = 0;
+    look_keep(p, line);
+    return bytes_add(log, line, (size_t)n, e);
+}
+
+/* What a run leaves, the log first: then it has every line that a checkpoint's run had. */
+static int run_save(const Trainer *t, const Bytes *log, bool checkpoint, Error *e) {
+    if (t->s.log[0] && file_write(t->s.log, log->at, log->size, e)) return e->status;
+    return checkpoint && t->s.out[0] ? checkpoint_write(t->s.out, t, true, e) : 0;
+}
+
+/* A training to its end: looks at the sink every log_every steps, logs, saves. */
+int train_run(Trainer *t, Progress *p, Error *e) {
+    static const double FOLLOW = 2;              /* seconds: how old a log may be that is watched */
+    const Train *r = &t->s.train;
+    Bytes log = {0};
+    long saved = t->step ? t->step : -1;
+    if (log_begin(t, p, &log, e) || (r->steps && look_at_sink(t, p, e))) {
+        bytes_free(&log);
+        return e->status;
+    }
+    p->start = seconds();
+    p->from = t->step;
+    double logged = p->start;
+    while (t->step < r->steps && !e->status && !interrupted) {
+        if (trainer_step(t, e)) break;
+        bool save = r->save_every && t->step % r->save_every == 0;
+        if (t->step % r->log_every == 0 || t->step == r->steps)
+            if (look_at_sink(t, p, e) || log_line(t, p, &log, e)) break;
+        progress_show(t, p);
+        if (save || seconds() - logged > FOLLOW) {
+            run_save(t, &log, save, e);
+            logged = seconds();
+            if (save) saved = t->step;
+        }
+    }
+    progress_end(p);
+    if (e->status) {                             /* the log of a run that diverged is kept */
+        Error second = {0};
+        run_save(t, &log, false, &second);
+    } else if (t->step != saved) run_save(t, &log, true, e);
+    bytes_free(&log);
+    if (!e->status && t->step < r->steps && t->s.out[0])
+        fail(e, 1, "stopped at step %ld of %d, and %s has it. Try: the same command with --resume",
+             t->step, r->steps, t->s.out);
+    else if (!e->status && t->step < r->steps)
+        fail(e, 1, "stopped at step %ld of %d, and nothing is kept. Try: --out FILE, which "
+             "--resume goes on with", t->step, r->steps);
+    return e->status;
+}
+
+/* A quick look while training: LOOK_N sequences, as `sink eval` would see them. */
+int look_at_sink(Trainer *t, Progress *p, Error *e) {
     const Settings *s = &t->s;
     Sinks seen;
-    char line[256];
     int starts, T = s->eval_T < s->model.context ? s->eval_T : s->model.context;
     if (evaluate(&seen, &t->m, &t->data, s, LOOK_N, T, &starts, e)) return e->status;
     int first = config_column_first(&t->m.c), star = config_column_star(&t->m.c);
-    double sink_star = star < 0 ? 0 : sinks_sink(&seen, star, 0);
     p->has_star = star >= 0;
     p->alpha1 = sinks_alpha(&seen, first);
     p->sink1 = sinks_sink(&seen, first, 0);
+    p->sink1_low = sinks_sink(&seen, first, 1);
     p->alpha_star = star < 0 ? 0 : sinks_alpha(&seen, star);
+    p->sink_star = star < 0 ? 0 : sinks_sink(&seen, star, 0);
     p->ratio = sinks_ratio(&seen);
     sinks_free(&seen);
-    Look now = {t->step, p->loss_sum / (double)p->loss_steps, p->alpha1, p->alpha_star};
-    if (p->looks < LOOKS) p->look[p->looks++] = now;
-    p->loss_sum = 0;
-    p->loss_steps = 0;
-    double tokens = (double)t->step * s->train.batch * s->train.accumulate * s->model.context;
-    int n = snprintf(line, sizeof line, "%ld,%.0f,%.6f,%.6f,%.6g,%.6f,%.6f,%.6f,%.6f,%.6f\n",
-                     t->step, tokens, now.loss, t->norm, t->lr, p->alpha1, p->sink1, p->alpha_star,
-                     sink_star, p->ratio);
-    return bytes_add(log, line, (size_t)n, e);
+    return 0;
 }
 
 /* What one arm of the main job leaves. */
@@ -7100,32 +7378,50 @@ static void run_report(const Outcome *o, const Settings *s, FILE *out) {
     run_caveat(o, out);
 }
 
-/* The main job. s holds what the command line changed. */
+/* Where an arm's checkpoint and log go under --out FOLDER, and whether they can. */
+static int arm_files(Settings *arm, const char *folder, const char *name, Error *e) {
+    if (!folder[0]) return 0;
+    if (snprintf(arm->out, PATH_ROOM, "%s/%s.ckpt", folder, name) >= PATH_ROOM ||
+        snprintf(arm->log, PATH_ROOM, "%s/%s.csv", folder, name) >= PATH_ROOM)
+        return fail(e, 2, "--out %.40s..: this path is too long. Try: a shorter one", folder);
+    return file_ready(arm->out, e);
+}
+
+/* The main job. s holds what the command line changed. With --out each arm's training is kept, and
+ * --resume goes on with them: an arm that is done is measured again, and one that is not there yet
+ * has the first one's settings. */
 int demo_run(const Settings *s, FILE *out, Error *e) {
+    if (s->log[0])
+        return fail(e, 2, "--log: each arm has one. Try: --out FOLDER, where they lie");
     Outcome *o = grab(ARMS, sizeof *o, e);
+    Settings base = *s;
     double start = seconds();
     for (int i = 0; i < ARMS && !e->status && !interrupted; i++) {
-        Settings arm = *s;
+        Settings arm = base;
         Trainer t;
         int starts;
-        if (settings_flags(&arm, RUN_ARMS[i].flags, "m", e) || trainer_create(&t, &arm, e)) break;
+        if (arm_files(&arm, s->out, RUN_ARMS[i].name, e) ||
+            trainer_begin(&t, &arm, RUN_ARMS[i].flags, e)) break;
+        if (i == 0) base = t.s;
         o[i].star = config_column_star(&t.m.c) >= 0;
-        o[i].even = sink_uniform(&t.m.c, arm.eval_T);
+        o[i].even = sink_uniform(&t.m.c, t.s.eval_T);
         progress_start(&o[i].p, RUN_ARMS[i].name, s->quiet);
-        if (!train_run(&t, &o[i].p, e) && !interrupted
-            && !evaluate(&o[i].s, &t.m, &t.data, &arm, arm.eval_n, arm.eval_T, &starts, e))
-            o[i].loss = held_loss(&t.m, &t.data, &arm, HELD_BLOCKS, e);
+        if (!train_run(&t, &o[i].p, e)
+            && !evaluate(&o[i].s, &t.m, &t.data, &t.s, t.s.eval_n, t.s.eval_T, &starts, e))
+            o[i].loss = held_loss(&t.m, &t.data, &t.s, HELD_BLOCKS, e);
         trainer_free(&t);
     }
     if (!e->status && !interrupted) {
-        run_report(o, s, out);
+        run_report(o, &base, out);
         fprintf(out, "%.0f s on %d thread%s.\n", seconds() - start, workers(),
                 workers() > 1 ? "s" : "");
     }
     for (int i = 0; o && i < ARMS; i++) sinks_free(&o[i].s);
     free(o);
-    if (interrupted)
-        fail(e, 1, "stopped by Ctrl-C: no verdict. Try: sink run --steps 500, a shorter look");
+    if (interrupted)                             /* between two arms, or while one was measured */
+        fail(e, 1, "stopped by Ctrl-C: no verdict. Try: %s",
+             s->out[0] ? "the same command with --resume" : "--out FOLDER, which --resume goes on "
+                                                            "with");
     return e->status;
 }
 
@@ -7186,24 +7482,24 @@ void progress_start(Progress *p, const char *name, bool quiet) {
     *p = (Progress){.name = name, .quiet = quiet, .live = is_terminal(stderr), .start = seconds()};
 }
 
-/* One line that rewrites itself on a terminal, five times a second; elsewhere a line now and then.
- * */
+/* On a terminal two lines of 80 columns that rewrite themselves, five times a second; elsewhere one
+ * long line now and then. */
 void progress_show(const Trainer *t, Progress *p) {
     double now = seconds();
     int steps = t->s.train.steps, tenth = steps / 10 > 0 ? steps / 10 : 1;
     bool last = t->step == steps;
     if (p->quiet || (!last && (p->live ? now - p->shown < 0.2 : t->step % tenth != 0))) return;
     p->shown = now;
-    double per = (now - p->start) / (t->step > 0 ? (double)t->step : 1);
+    double per = (now - p->start) / (t->step > p->from ? (double)(t->step - p->from) : 1);
     double tokens = (double)t->s.train.batch * t->s.train.accumulate * t->s.model.context;
-    char bar[21] = "....................", star[64] = "";
-    for (int i = 0; i < 20 && i < (int)(20.0 * (double)t->step / steps); i++) bar[i] = '#';
-    if (p->has_star) snprintf(star, sizeof star, " alpha_* %.3f", p->alpha_star);
-    fprintf(stderr,
-            "%s%-8s [%s] %5ld/%d  loss %.3f  %6.0f tok/s  %4.0f s left  Sink_1 %4.1f%% alpha_1 "
-            "%.3f%s%s",
-            p->live ? "\r" : "", p->name, bar, t->step, steps, t->loss, tokens / per,
-            per * (steps - (double)t->step), 100 * p->sink1, p->alpha1, star,
+    char bar[13] = "............", star[32] = "";
+    for (int i = 0; i < 12 && i < (int)(12.0 * (double)t->step / steps); i++) bar[i] = '#';
+    if (p->has_star) snprintf(star, sizeof star, " Sink_* %.1f%%", 100 * p->sink_star);
+    fprintf(stderr, "%s%-8s [%s] %5ld/%d  loss %.3f  %6.0f tok/s  %4.0f s left%s  ",
+            p->open ? "\x1b[A\r" : "", p->name, bar, t->step, steps, t->loss, tokens / per,
+            per * (steps - (double)t->step), p->live ? "\x1b[K\n" : "");
+    fprintf(stderr, "Sink_1 %.1f%%@0.2 %.1f%%@%g alpha_1 %.3f%s norm ratio %.2f%s",
+            100 * p->sink1_low, 100 * p->sink1, t->s.eps, p->alpha1, star, p->ratio,
             p->live ? "\x1b[K" : "\n");
     p->open = p->live;
     fflush(stderr);
@@ -8118,13 +8414,23 @@ double rng_normal(Rng *r) {
     return sqrt(-2 * log(u)) * cos(2 * PI * v);
 }
 
-/* FNV-1a (Fowler, Noll, Vo), then one SplitMix64 step, which spreads it over all 64 bits. */
-uint64_t hash64(uint64_t seed, const void *bytes, size_t n) {
+/* FNV-1a (Fowler, Noll, Vo), then one SplitMix64 step, which spreads it over all 64 bits. What
+ * comes in pieces has the same hash: hash_start, hash_add for each piece, hash_end. */
+uint64_t hash_start(uint64_t seed) { return 0xCBF29CE484222325u ^ seed; }
+
+uint64_t hash_add(uint64_t h, const void *bytes, size_t n) {
     const unsigned char *p = bytes;
-    uint64_t h = 0xCBF29CE484222325u ^ seed;
     for (size_t i = 0; i < n; i++) h = (h ^ p[i]) * 0x100000001B3u;
+    return h;
+}
+
+uint64_t hash_end(uint64_t h) {
     Rng mix = {h};
     return rng_next(&mix);
+}
+
+uint64_t hash64(uint64_t seed, const void *bytes, size_t n) {
+    return hash_end(hash_add(hash_start(seed), bytes, n));
 }
 
 int bytes_add(Bytes *b, const void *from, size_t n, Error *e) {
@@ -8196,22 +8502,48 @@ int files_list(const char *path, Bytes *names, Error *e) {
 }
 
 /* The bytes go to PATH.new, to the disk, and only then take PATH's name: whoever reads PATH finds
- * the old file or the new one, whole. */
-int file_write(const char *path, const void *at, size_t n, Error *e) {
-    char beside[1100];
-    if (snprintf(beside, sizeof beside, "%s.new", path) >= (int)sizeof beside)
+ * the old file or the new one, whole, whenever the program or the disk gives up. */
+int writing_begin(Writing *w, const char *path, Error *e) {
+    *w = (Writing){.path = path};
+    if (snprintf(w->beside, sizeof w->beside, "%s.new", path) >= (int)sizeof w->beside)
         return fail(e, 2, "%.60s..: this path is too long. Try: a shorter one", path);
-    FILE *f = fopen(beside, "wb");
-    if (!f)
-        return fail(e, 1, "%s: cannot be made, %s. Try: another folder", beside, strerror(errno));
-    bool good = fwrite(at, 1, n, f) == n && !fflush(f) && to_disk(f);
-    int cause = errno;
-    if (fclose(f)) good = false;
-    if (good && rename(beside, path)) { good = false; cause = errno; }
-    if (good) return 0;
-    remove(beside);
-    return fail(e, 1, "%s: cannot be written, %s. Try: free some space, or another folder", path,
-                strerror(cause));
+    w->f = fopen(w->beside, "wb");
+    if (!w->f)
+        return fail(e, 1, "%s: cannot be made, %s. Try: another folder", w->beside,
+                    strerror(errno));
+    return 0;
+}
+
+void writing_add(Writing *w, const void *at, size_t n) {
+    errno = 0;
+    if (!w->cause && n && fwrite(at, 1, n, w->f) != n) w->cause = errno ? errno : EIO;
+}
+
+int writing_end(Writing *w, Error *e) {
+    errno = 0;
+    if (!w->cause && (fflush(w->f) || !to_disk(w->f))) w->cause = errno ? errno : EIO;
+    if (fclose(w->f) && !w->cause) w->cause = errno ? errno : EIO;
+    if (!w->cause && !e->status) {
+        if (!rename(w->beside, w->path)) return 0;
+        w->cause = errno;
+    }
+    remove(w->beside);
+    return fail(e, 1, "%s: cannot be written, %s. Try: free some space, or another folder",
+                w->path, strerror(w->cause));
+}
+
+int file_write(const char *path, const void *at, size_t n, Error *e) {
+    Writing w;
+    if (writing_begin(&w, path, e)) return e->status;
+    writing_add(&w, at, n);
+    return writing_end(&w, e);
+}
+
+bool file_missing(const char *path) {
+    FILE *f = fopen(path, "rb");
+    bool missing = !f && errno == ENOENT;
+    if (f) fclose(f);
+    return missing;
 }
 
 /* Asked before hours of work: makes the folders of path that are missing, and tries to write
@@ -8244,8 +8576,8 @@ double seconds(void) {
  * 16  Command line
  *
  * One table of options drives parsing, checking, help, config.json, checkpoints and the echoed
- * command. Groups: m the model, t the training, d the data, e what is measured, o output, i ids, g
- * generation, b benches. A verb names the groups it takes.
+ * command. Groups: m the model, t the training, d the data, e what is measured, o output, r going
+ * on, i ids, g generation, b benches. A verb names the groups it takes.
  */
 
 #define AT(field) offsetof(Settings, field)
@@ -8414,6 +8746,8 @@ const Option OPTIONS[] = {
     {"json",          'o', 's', AT(json),                "",       0, 0, "FILE",
      "the results as JSON"},
     {"quiet",         'o', 'b', AT(quiet),               "0",      0, 1, "", "no progress"},
+    {"resume",        'r', 'b', AT(resume),              "0",      0, 1, "",
+     "go on with the run in --out FILE, to the same bits; where there is none, begin it"},
     {"threads",       'o', 'i', AT(threads),             "0",      1, 1024, "N",
      "threads; default: all. The results have the same bits"},
 
@@ -8612,7 +8946,7 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
     (void)words; (void)n;
     if ((s->out[0] && file_ready(s->out, e)) || (s->log[0] && file_ready(s->log, e)))
         return e->status;
-    if (trainer_create(&t, s, e)) return e->status;
+    if (trainer_begin(&t, s, "", e)) return e->status;
     progress_start(&p, "train", s->quiet);
     train_run(&t, &p, e);
     if (!e->status)
@@ -8630,6 +8964,8 @@ static int open_model(Settings *s, const char *path, Trainer *t, Error *e) {
     if (checkpoint_load(path, t, false, e)) return e->status;
     t->random_tokens = t->s.data.random_tokens[0] != 0;     /* they were the training's, whose */
     t->s.data.random_tokens[0] = 0;                         /* metric is of natural text; see 9.4 */
+    for (const Option *o = OPTIONS; o->flag; o++)           /* and so was what its looks measured */
+        if (o->group == 'e') option_set(o, &t->s, o->fallback, false, e);
     if (settings_parse(&t->s, s->argc, s->argv, s->groups, words, &n, e)) return e->status;
     *s = t->s;
     return 0;
@@ -8916,13 +9252,8 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
                     "dump --ids ids --out out/dump");
     if (n == 1) {
         if (open_model(s, words[0], &t, e)) return e->status;
-        model_free(&t.m);
-        Bytes file = {0};
-        Trainer again = {0};
-        if (!file_read(words[0], &file, e))
-            checkpoint_read(file.at, file.size, words[0], &again, true, e);
-        bytes_free(&file);
-        t = again;
+        trainer_free(&t);                            /* again, with gradients */
+        if (checkpoint_load(words[0], &t, true, e)) return e->status;
     } else if (!config_resolve(&s->model, e) && !model_create(&t.m, &s->model, true, e))
         model_init(&t.m, s->train.init, (uint64_t)s->train.seed);
     snprintf(config, sizeof config, "%s/config.json", s->out);
@@ -9278,9 +9609,9 @@ static int verb_help(Settings *s, const char **words, int n, Error *e) {
 }
 
 static const Verb VERBS[] = {
-    {"run",      "",               "mtdeo",
+    {"run",      "",               "mtdeor",
      "three short trainings: a sink emerges, moves to a key bias, fails to appear", verb_run},
-    {"train",    "",               "mtdeo",
+    {"train",    "",               "mtdeor",
      "text in, checkpoint out", verb_train},
     {"eval",     "MODEL",          "dteo",
      "the sink metrics, norms and the alpha map of a model", verb_eval},
@@ -9334,9 +9665,12 @@ int sink_main(int argc, char **argv) {
                     stderr,
                     "sink: built without OpenMP, so 1 thread and not %d; the bits are the same\n",
                     s.threads);
-            signal(SIGINT, on_interrupt);
-            if (!s.quiet && (v->run == verb_run || v->run == verb_train))
-                echo_command(v, &s, stderr);
+            bool trains = v->run == verb_run || v->run == verb_train;
+            if (trains || v->run == verb_generate) {         /* those that stop at the next step */
+                signal(SIGINT, on_interrupt);
+                signal(SIGTERM, on_interrupt);
+            }
+            if (!s.quiet && trains && !s.resume) echo_command(v, &s, stderr);
             if (n && !*v->words)
                 fail(&e, 2, "%s: a word too many. Try: sink help %s", words[0], v->name);
             else v->run(&s, words, n, &e);

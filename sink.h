@@ -496,6 +496,7 @@ typedef struct Data {
     uint64_t document;           /* of a grammar: the document that the next block starts in, */
     size_t offset;               /* its token, */
     Ids told;                    /* and its tokens */
+    uint64_t source;             /* hash64 of the text, the ids or the grammar */
 } Data;
 
 /* -------------------------------------------------------------------------------------------------
@@ -531,7 +532,7 @@ typedef struct Settings {
     Source data;
     double eps;                                   /* threshold of Sink */
     int eval_T, eval_n, eval_k, metric_rows, input;
-    int threads, quiet, all;
+    int threads, quiet, all, resume;
     char out[PATH_ROOM], log[PATH_ROOM], csv[PATH_ROOM], json[PATH_ROOM];
     char ids[PATH_ROOM], prompt[PATH_ROOM];
     int how_many; double temperature;             /* generate */
@@ -573,8 +574,15 @@ typedef struct Trainer {
     bool random_tokens;          /* of a model that was read: its training had some */
     long step;                   /* steps done */
     double loss, norm, lr;       /* of the last step */
+    double loss_sum;             /* over the loss_steps steps since the last look at the sink */
+    long loss_steps;
 } Trainer;
 int  trainer_create(Trainer *t, const Settings *s, Error *e);
+/* The run that s->out holds, ready to go on. 1 for a file that is damaged, another's or without
+ * moments, or data that are not its own; 2 where the flags in s->argv or `flags` contradict it. */
+int  trainer_resume(Trainer *t, const Settings *s, const char *flags, Error *e);
+/* Either of them: --resume goes on where the file is there. */
+int  trainer_begin(Trainer *t, const Settings *s, const char *flags, Error *e);
 void trainer_free(Trainer *t);
 int  trainer_step(Trainer *t, Error *e);
 int  checkpoint_write(const char *path, const Trainer *t,
@@ -593,8 +601,8 @@ typedef struct Progress {
     const char *name;
     bool quiet, live, open, has_star;    /* live: on a terminal; open: its line has no end yet */
     double start, shown;
-    long loss_steps;
-    double loss_sum, alpha1, sink1, alpha_star, ratio;
+    long from;                           /* the step at `start` */
+    double alpha1, sink1, sink1_low, alpha_star, sink_star, ratio;   /* low: at eps 0.2 */
     int looks;
     Look look[LOOKS];
 } Progress;
@@ -603,7 +611,7 @@ typedef struct Progress {
 typedef struct HeatMap { const char *title, *column_name; const Sinks *s; int column; } HeatMap;
 
 int  train_run(Trainer *t, Progress *p, Error *e);
-int  look_at_sink(Trainer *t, Progress *p, Bytes *log, Error *e);
+int  look_at_sink(Trainer *t, Progress *p, Error *e);
 int  evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int T,
                     int *starts, Error *e);
 double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e);
@@ -720,6 +728,9 @@ double   rng_uniform(Rng *r);                                /* [0,1), 53 bits *
 uint64_t rng_below(Rng *r, uint64_t n);                      /* 0 .. n-1 */
 double   rng_normal(Rng *r);                                 /* N(0,1), Box and Muller */
 uint64_t hash64(uint64_t seed, const void *bytes, size_t n); /* FNV-1a, mixed */
+uint64_t hash_start(uint64_t seed);                          /* the same in pieces */
+uint64_t hash_add(uint64_t h, const void *bytes, size_t n);
+uint64_t hash_end(uint64_t h);
 int  bytes_add(Bytes *b, const void *from, size_t n, Error *e);
 void bytes_free(Bytes *b);
 int  bytes_number(Bytes *b, uint64_t x, int bytes, Error *e);   /* little-endian */
@@ -729,9 +740,21 @@ int  file_read(const char *path, Bytes *out, Error *e);      /* "-" is standard 
  * bytes. An empty folder is an error. */
 int  files_list(const char *path, Bytes *names, Error *e);
 int  file_write(const char *path, const void *at, size_t n, Error *e);   /* beside, then renamed */
-/* wall clock: for progress and bench only */
+/* A file in the making. After writing_begin returned 0, writing_end must follow: it gives the file
+ * its name, or on any failure, and when e already holds an error, leaves what stood there. */
+typedef struct Writing {
+    FILE *f;
+    const char *path;            /* the caller's */
+    char beside[1100];           /* PATH.new */
+    int cause;                   /* errno of what failed first, 0 none */
+} Writing;
+int  writing_begin(Writing *w, const char *path, Error *e);
+void writing_add(Writing *w, const void *at, size_t n);
+int  writing_end(Writing *w, Error *e);
+bool file_missing(const char *path);
 /* can it be written? makes its folders */
 int  file_ready(const char *path, Error *e);
+/* wall clock: for progress and bench only */
 double seconds(void);
 
 /* -------------------------------------------------------------------------------------------------

@@ -5961,16 +5961,18 @@ static Bytes checkpoint_of(Test *t, const Trainer *r, bool with_moments) {
  * field that a checkpoint keeps has a value of its own. */
 static bool smallest_trainer(Test *t, Trainer *r, const char *flags) {
     Error e = {0};
-    *r = (Trainer){.step = 123456789,
+    *r = (Trainer){.step = 123456789, .loss = 1.5, .loss_sum = 1.0 / 3, .loss_steps = 9,
                    .data = {.sample = UINT64_C(1) << 40, .document = 77, .offset = 5}};
     r->data.tokenizer.hash = UINT64_C(0x123456789ABCDEF0);
+    r->data.source = UINT64_C(0xFEDCBA9876543210);
     settings_default(&r->s);
     settings_flags(
         &r->s,
         "--layers 1 --heads 1 --dim 2 --ffn 1 --vocab 4 --context 4 --lr 3e-3 --seed 5 --fix-token "
         "2 "
+        "--eps 0.25 --T 3 --metric-rows plus1 --input repeat --n 7 "
         "--random-tokens 1,2 --valid 0.123456789012345678 --bos --text a --out b --log c",
-        "mtdo", &e);
+        "mtdeo", &e);
     settings_flags(&r->s, flags, "mtd", &e);
     if (!e.status && !config_resolve(&r->s.model, &e) &&
         !model_create(&r->m, &r->s.model, true, &e)) {
@@ -6012,7 +6014,9 @@ static void checkpoint__round_trip(Test *t) {
             char x[PATH_ROOM], y[PATH_ROOM];
             option_text(o, &r.s, x, sizeof x);
             option_text(o, &back.s, y, sizeof y);
-            if (strchr("mtd", o->group) && (o->kind != 's' || !strcmp(o->flag, "random-tokens")))
+            bool seen = o->group == 'e' && strcmp(o->flag, "n") && strcmp(o->flag, "k");
+            if (seen || (strchr("mtd", o->group) &&
+                         (o->kind != 's' || !strcmp(o->flag, "random-tokens"))))
                 fact(t, !strcmp(x, y), "--%s %s comes back as %s", o->flag, x, y);
         }
         fact(t, !back.s.data.text[0] && !back.s.out[0], "a path of the machine is kept");
@@ -6027,6 +6031,9 @@ static void checkpoint__round_trip(Test *t) {
                  back.data.sample == r.data.sample && back.data.document == 77 &&
                  back.data.offset == 5,
              "places: step %ld", back.step);
+        if (moments)
+            fact(t, back.loss == r.loss && back.loss_sum == r.loss_sum && back.loss_steps == 9 &&
+                 back.data.source == r.data.source, "the run: loss %g", back.loss);
         back.data.tokenizer.hash = back.tokenizer_hash;
         again = checkpoint_of(t, &back, moments);
         fact(t, again.size == b.size && !memcmp(again.at, b.at, b.size),
@@ -6193,7 +6200,7 @@ static void checkpoint_read__other_precision(Test *t) {
     scratch_open();
     if (!smallest_trainer(t, &r, "")) return;
     Bytes b = checkpoint_of(t, &r, true), w = {0};
-    size_t head = 24 + (size_t)number_at(b.at + 16, 8) + 52;
+    size_t run = b.size - 40, head = 24 + (size_t)number_at(b.at + 16, 8) + 52;
     bytes_add(&w, b.at, head, &e);
     w.at[12] = OTHER;
     const real *parts[3] = {r.m.params, r.m1, r.m2};
@@ -6202,9 +6209,23 @@ static void checkpoint_read__other_precision(Test *t) {
         float f = (float)d;
         bytes_add(&w, OTHER == 4 ? (const void *)&f : (const void *)&d, OTHER, &e);
     }
-    bytes_number(&w, 0, 8, &e);
+    size_t numbers = w.size;
+    bytes_add(&w, b.at + run, 40, &e);
     seal(&w);
-    fact(t, !checkpoint_read(w.at, w.size, "x", &back, true, &e), "%s", e.text);
+    fact(t, !checkpoint_read(w.at, w.size, "x", &back, true, &e) && back.loss_sum == r.loss_sum,
+         "%s", e.text);
+    Trainer older;                               /* moments, and nothing of the run behind them */
+    w.at[head - 12] = 1;
+    w.size = numbers + 8;
+    seal(&w);
+    fact(t, !checkpoint_read(w.at, w.size, "x", &older, true, &e) && older.m1[1] == back.m1[1],
+         "%s", e.text);
+    trainer_free(&older);
+    for (unsigned char part = 0; part < 8; part++) {         /* what follows is not what is said */
+        w.at[head - 12] = part;
+        seal(&w);
+        fact(t, part == 1 || checkpoint_refused(w.at, w.size, "another number"), "parts %d", part);
+    }
     real *const found[3] = {back.m.params, back.m1, back.m2};
     for (idx i = 0; !e.status && i < 3 * r.m.count; i++) {
         real want = (real)(float)parts[i / r.m.count][i % r.m.count];
@@ -6217,47 +6238,214 @@ static void checkpoint_read__other_precision(Test *t) {
     scratch_close();
 }
 
-/* The same run gives the same file; and from a checkpoint in the middle, with its parameters,
- * moments, step and place in the text, the run goes on to the same bits. */
-static void checkpoint__continues(Test *t) {
-    Settings s;
-    if (!tale_open(t, &s, FROM_TEXT)) return;
-    Trainer whole, half, on, back;
+/* Settings of a command line whose words these are, over tiny_settings. */
+static bool resume_settings_of(Test *t, Settings *s, const char *flags, char **argv, int argc) {
     Error e = {0};
-    if (!trainer_made(t, &whole, FROM_TEXT) || !trainer_made(t, &half, FROM_TEXT) ||
-        !trainer_made(t, &on, FROM_TEXT))
-        return;
-    steps_of(t, &whole, 12);
-    steps_of(t, &half, 6);
-    Bytes middle = checkpoint_of(t, &half, true), end = checkpoint_of(t, &whole, true), again;
-    if (checkpoint_read(middle.at, middle.size, "x", &back, true, &e)) {
-        fact(t, false, "%s", e.text);
-        return;
+    if (!tiny_settings(s, flags, &e)) { fact(t, false, "%s", e.text); return false; }
+    snprintf(s->out, sizeof s->out, SCRATCH "/on.ckpt");
+    s->resume = 1;
+    s->argv = argv;
+    s->argc = argc;
+    s->groups = "mtdeor";
+    return true;
+}
+
+/* A run that stops anywhere and goes on has the bits of one that does not, from a text in its
+ * second pass and from a grammar in the middle of a document; the same run gives the same file. */
+static void checkpoint__continues(Test *t) {
+    static const char *const FLAGS[] = {FROM_TEXT, FROM_TEXT "--data-tokens 700 --accumulate 3",
+                                        "", "--data-tokens 900 --random-tokens 2 --bos",
+                                        "--optimizer sgd --schedule cosine --extra k"};
+    Settings s;
+    Error e = {0};
+    if (!tale_open(t, &s, "")) return;
+    for (int k = 0; k < 10; k++) {
+        Trainer whole, half, on;
+        const char *flags = FLAGS[k % 5];
+        if (!trainer_made(t, &whole, flags) || !trainer_made(t, &half, flags) ||
+            !resume_settings_of(t, &s, flags, NULL, 0)) return;
+        steps_of(t, &whole, 12);
+        steps_of(t, &half, k < 5 ? 6 : 1 + k);
+        fact(t, !checkpoint_write(s.out, &half, true, &e), "%s", e.text);
+        if (trainer_resume(&on, &s, "", &e)) { fact(t, false, "%s", e.text); return; }
+        fact(t, on.loss == half.loss && on.loss_sum == half.loss_sum && on.step == half.step,
+             "the last step's loss is %g, not %g", on.loss, half.loss);
+        steps_of(t, &on, 12);
+        within(t, on.loss, whole.loss, 0, "loss of step 12");
+        Bytes end = checkpoint_of(t, &whole, true), again = checkpoint_of(t, &on, true);
+        fact(t, again.size == end.size && !memcmp(again.at, end.at, end.size),
+             "%s: the file of the run that went on differs", flags);
+        bytes_free(&again);
+        Bytes middle = checkpoint_of(t, &half, true);
+        fact(t, middle.size == end.size && memcmp(middle.at, end.at, end.size),
+             "half of the steps and all give the same file");
+        steps_of(t, &half, 12);
+        again = checkpoint_of(t, &half, true);
+        fact(t, again.size == end.size && !memcmp(again.at, end.at, end.size),
+             "the same run gives another file");
+        bytes_free(&again);
+        bytes_free(&middle);
+        bytes_free(&end);
+        trainer_free(&whole);
+        trainer_free(&half);
+        trainer_free(&on);
     }
-    copy(on.m.params, back.m.params, on.m.count);
-    copy(on.m1, back.m1, on.m.count);
-    copy(on.m2, back.m2, on.m.count);
-    on.step = back.step;
-    on.data.sample = back.data.sample;
-    steps_of(t, &on, 12);
-    within(t, on.loss, whole.loss, 0, "loss of step 12");
-    again = checkpoint_of(t, &on, true);
-    fact(t, again.size == end.size && !memcmp(again.at, end.at, end.size),
-         "the file of the run that went on differs");
-    bytes_free(&again);
-    steps_of(t, &half, 12);
-    again = checkpoint_of(t, &half, true);
-    fact(t, again.size == end.size && !memcmp(again.at, end.at, end.size),
-         "the same run gives another file");
-    fact(t, middle.size == end.size && memcmp(middle.at, end.at, end.size),
-         "6 and 12 steps give the same file");
-    bytes_free(&again);
-    bytes_free(&middle);
-    bytes_free(&end);
-    trainer_free(&whole);
-    trainer_free(&half);
-    trainer_free(&on);
-    trainer_free(&back);
+    scratch_close();
+}
+
+/* Every flag may be repeated, and but for three none be changed; other data and other files are
+ * told apart. */
+static void trainer_resume__refuses(Test *t) {
+    static const struct { const char *flag, *value; int status; const char *said; } ROWS[] = {
+        {"--lr", "0.01", 0, ""},          {"--lr", "0.02", 2, "--lr 0.02: "},
+        {"--heads", "2", 0, ""},          {"--heads", "3", 2, "--heads 3: "},
+        {"--kv-heads", "2", 0, ""},       {"--kv-heads", "1", 2, "--kv-heads 1: "},
+        {"--seed", "4", 2, "was begun with 3"}, {"--batch", "8", 2, "--batch 8: "},
+        {"--sim", "sigmoid", 2, "was begun with exp"}, {"--variant", "alibi", 2, "--pos alibi: "},
+        {"--random-tokens", "3", 2, "was begun with none"}, {"--eps", "0.2", 2, "--eps 0.2: "},
+        {"--steps", "40", 0, ""},         {"--steps", "4", 0, ""},
+        {"--steps", "3", 2, "has done 4"}, {"--save-every", "2", 0, ""},
+        {"--log-every", "2", 0, ""},      {"--threads", "3", 0, ""},
+        {"--n", "50", 0, ""},             {"--nobody", "1", 2, "--nobody"},
+        {"--grammar", SCRATCH "/other.grammar", 1, "expected the text it was trained on"},
+        {"--text", SCRATCH "/tale.txt", 1, "expected the text it was trained on"},
+        {"--tokenizer", SCRATCH "/other.tok", 1, "expected the tokenizer"},
+        {"--out", SCRATCH "/bare.ckpt", 1, "parameters alone"},
+        {"--out", SCRATCH "/tale.tok", 1, "expected a checkpoint"},
+        {"--out", SCRATCH "/none", 0, ""},
+    };
+    Settings s;
+    Trainer r, on;
+    Error e = {0};
+    Tokenizer k;
+    Bytes text = {0};
+    if (!tale_open(t, &s, "") || !trainer_made(t, &r, "")) return;
+    steps_of(t, &r, 4);
+    bytes_add(&text, TALE, strlen(TALE), &e);
+    bytes_add(&text, "\n", 1, &e);
+    file_write(SCRATCH "/other.grammar", text.at, text.size, &e);
+    if (!tokenizer_train(&k, text.at, text.size, 300, &e))
+        tokenizer_save(SCRATCH "/other.tok", &k, &e);
+    checkpoint_write(SCRATCH "/on.ckpt", &r, true, &e);
+    checkpoint_write(SCRATCH "/bare.ckpt", &r, false, &e);
+    fact(t, !e.status, "%s", e.text);
+    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+        char *argv[2] = {(char *)(uintptr_t)ROWS[i].flag, (char *)(uintptr_t)ROWS[i].value};
+        Error wrong = {0};
+        if (!resume_settings_of(t, &s, "", argv, 2)) return;
+        const Option *path = option_find(ROWS[i].flag + 2, "do"); /* main has read it before */
+        if (!strcmp(ROWS[i].flag, "--text")) s.data.grammar[0] = 0;
+        if (path && path->kind == 's' && strcmp(path->flag, "random-tokens"))
+            option_set(path, &s, ROWS[i].value, true, &wrong);
+        int status = trainer_begin(&on, &s, "", &wrong);
+        fact(t, status == ROWS[i].status && strstr(wrong.text, ROWS[i].said),
+             "%s %s: status %d, %s", ROWS[i].flag, ROWS[i].value, status, wrong.text);
+        fact(t, !status || (strstr(wrong.text, "Try: ") && !strchr(wrong.text, '\n')), "%s",
+             wrong.text);
+        if (status) continue;
+        fact(t, on.step == (strcmp(ROWS[i].value, SCRATCH "/none") ? 4 : 0), "step %ld", on.step);
+        if (!strcmp(ROWS[i].flag, "--steps"))
+            fact(t, on.s.train.steps == atoi(ROWS[i].value), "%d steps", on.s.train.steps);
+        trainer_free(&on);
+    }
+    tokenizer_free(&k);
+    bytes_free(&text);
+    trainer_free(&r);
+    scratch_close();
+}
+
+/* The log of a run that goes on: what came after the checkpoint is cut off and written again, and a
+ * file with a gap, or of something else, is refused and stays as it was. */
+static void train_run__continues_the_log(Test *t) {
+    static const char FLAGS[] = "--extra k --steps 20 --log-every 3";
+    Settings s;
+    Trainer r, on;
+    Progress p;
+    Error e = {0};
+    Bytes log = {0}, again = {0};
+    if (!tale_open(t, &s, "") || !trainer_made(t, &r, FLAGS)) return;
+    snprintf(r.s.log, sizeof r.s.log, SCRATCH "/whole.csv");
+    snprintf(r.s.out, sizeof r.s.out, SCRATCH "/whole.ckpt");
+    progress_start(&p, "test", true);
+    fact(t, !train_run(&r, &p, &e), "%s", e.text);
+    trainer_free(&r);
+    file_read(SCRATCH "/whole.csv", &log, &e);
+    size_t head = (size_t)((char *)memchr(log.at, '\n', log.size) - (char *)log.at) + 1;
+    static const int STOPS[] = {1, 6, 20};                   /* in between, behind a line, done */
+    for (int k = 0; k < 3; k++) {
+        const int stop = STOPS[k];
+        const struct { size_t cut; const char *tail; bool good; } ROWS[] = {
+            {log.size, "", true}, {log.size - 20, "", stop < 20}, {log.size, "99,1,2", true},
+            {0, "", false}, {head, "", stop < 3}, {head - 2, "", false}, {head, "7", stop < 3}};
+        for (int i = 0; i < 7; i++) {
+            Bytes left = {0};
+            Error wrong = {0};
+            if (!resume_settings_of(t, &s, FLAGS, NULL, 0)) return;
+            snprintf(s.log, sizeof s.log, SCRATCH "/on.csv");
+            if (i == 0) {
+                Trainer part;                            /* stopped as by Ctrl-C: no last look */
+                if (trainer_create(&part, &s, &e)) { fact(t, false, "%s", e.text); return; }
+                while (part.step < stop) {
+                    trainer_step(&part, &e);
+                    if (part.step % 3 == 0 || part.step == 20)
+                        part.loss_sum = 0, part.loss_steps = 0;
+                }
+                checkpoint_write(s.out, &part, true, &e);
+                file_read(s.out, &again, &e);
+                trainer_free(&part);
+            } else file_write(s.out, again.at, again.size, &e);
+            bytes_add(&left, log.at, ROWS[i].cut, &e);
+            bytes_add(&left, ROWS[i].tail, strlen(ROWS[i].tail), &e);
+            file_write(s.log, left.at, left.size, &e);
+            if (trainer_resume(&on, &s, "", &e)) { fact(t, false, "%s", e.text); return; }
+            progress_start(&p, "test", true);
+            int status = train_run(&on, &p, &wrong);
+            fact(t, status == !ROWS[i].good, "stopped at %d, log %d: status %d, %s", stop, i,
+                 status, wrong.text);
+            Bytes now = {0}, *want = status || stop == 20 ? &left : &log;
+            file_read(s.log, &now, &e);
+            fact(t, now.size == want->size && (!now.size || !memcmp(now.at, want->at, now.size)),
+                 "stopped at %d, log %d: another file", stop, i);
+            if (!status) fact(t, p.looks == 7 && p.look[6].step == 20, "%d looks", p.looks);
+            bytes_free(&now);
+            bytes_free(&left);
+            trainer_free(&on);
+        }
+        bytes_free(&again);
+    }
+    fact(t, !e.status, "%s", e.text);
+    bytes_free(&log);
+    scratch_close();
+}
+
+/* A disk that is full and a name that cannot be taken: one line, and the old file is whole. */
+static void checkpoint_write__no_room(Test *t) {
+    Trainer r;
+    scratch_open();
+    if (!smallest_trainer(t, &r, "")) return;
+    Bytes b = checkpoint_of(t, &r, true), now = {0};
+    Error e = {0}, full = {0}, taken = {0};
+    FILE *f = fopen("/dev/full", "wb");
+    if (f) fclose(f);
+    if (!f || system("ln -s /dev/full " SCRATCH "/model.ckpt.new")) t->skip = "no /dev/full here";
+    else {
+        r.step++;
+        fact(t, checkpoint_write(SCRATCH "/model.ckpt", &r, true, &full) == 1 &&
+             strstr(full.text, "model.ckpt: cannot be written") && strstr(full.text, "Try: "),
+             "a full disk: %s", full.text);
+        file_read(SCRATCH "/model.ckpt", &now, &e);
+        fact(t, now.size == b.size && !memcmp(now.at, b.at, b.size), "the old file is gone");
+        fact(t, file_missing(SCRATCH "/model.ckpt.new"), "something is left beside it");
+    }
+    if (!make_folder(SCRATCH "/folder")) {
+        fact(t, checkpoint_write(SCRATCH "/folder", &r, true, &taken) == 1 &&
+             strstr(taken.text, "Try: "), "a folder's name: %s", taken.text);
+        fact(t, file_missing(SCRATCH "/folder.new"), "something is left beside the folder");
+    }
+    fact(t, !e.status, "%s", e.text);
+    bytes_free(&b);
+    bytes_free(&now);
+    trainer_free(&r);
     scratch_close();
 }
 
@@ -7577,7 +7765,7 @@ static void sink__pages(Test *t) {
         char line[60];
         snprintf(line, sizeof line, "\n  --%s ", o->flag);
         bool here = strstr((const char *)r.out.at, line) != NULL,
-             mine = option_find(o->flag, "mtdeo") != NULL;
+             mine = option_find(o->flag, "mtdeor") != NULL;
         fact(t, here == mine, "sink help train: --%s is %s", o->flag, here ? "there" : "missing");
     }
     ran_free(&r);
@@ -8484,10 +8672,13 @@ static const Entry TESTS[] = {
     {"trainer_step__diverges", trainer_step__diverges},
     {"checkpoint__round_trip", checkpoint__round_trip},
     {"checkpoint__continues", checkpoint__continues},
+    {"checkpoint_write__no_room", checkpoint_write__no_room},
+    {"trainer_resume__refuses", trainer_resume__refuses},
     {"checkpoint_read__damage", checkpoint_read__damage},
     {"checkpoint_read__hostile", checkpoint_read__hostile},
     {"checkpoint_read__other_precision", checkpoint_read__other_precision},
     {"train_run__leaves", train_run__leaves},
+    {"train_run__continues_the_log", train_run__continues_the_log},
     {"evaluate__against_maps", evaluate__against_maps},
     {"evaluate__refuses", evaluate__refuses},
     {"held_loss__blocks", held_loss__blocks},
