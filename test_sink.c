@@ -2,6 +2,7 @@
  *
  *     cc -O2 -DSINK_NO_MAIN -DSINK_DOUBLE test_sink.c sink.c -o test_sink -lm && ./test_sink
  *     ./test_sink gradients                 those whose name begins so
+ *     ./test_sink --first [NAME]            as far as the first that fails
  *
  * SPDX-License-Identifier: MIT
  *
@@ -8897,7 +8898,8 @@ static void report(const char *name, const Test *t, double took) {
 }
 
 int main(int argc, char **argv) {
-    const char *begins = argc > 1 ? argv[1] : "";
+    bool first = argc > 1 && !strcmp(argv[1], "--first");    /* stop at the first that fails */
+    const char *begins = argc > 1 + first ? argv[1 + first] : "";
     int passed = 0, failed = 0, skipped = 0, cores = workers();
     Cover *cover = NULL;
     if (!strcmp(begins, "exhaustive")) {                     /* minutes, on all cores */
@@ -8918,6 +8920,7 @@ int main(int argc, char **argv) {
         if (t.skip) skipped++;
         else if (t.wrong || !t.facts) failed++;
         else passed++;
+        if (first && failed) break;
     }
     free(cover);
     if (passed + failed + skipped == 0) {
