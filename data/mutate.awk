@@ -37,6 +37,8 @@ BEGIN {
     SKIP["\"[^\"]*\", *\"[^\"]*\""]          # the table of variants: text
     # Mutations that change no result, by a part of their line as it is printed, and why.
     EQUAL["-> if (distance <= 16) return"] = "16 is where the logarithm begins"
+    EQUAL["-> if (l == 1 || (l >= 1 && largest"] = "l is 1 on the left already"
+    EQUAL[".lo = w && i0 - w + 2 > 0 ?"] = "at the new border it is 0 either way"
 }
 {
     text[NR] = $0
