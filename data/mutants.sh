@@ -10,7 +10,7 @@
 # the list. What is left goes once more through all of them under ASan and UBSan, as in `make asan`.
 # Exit status 1 when a mutant survives. POSIX sh and awk; needs the memory of one test run a job.
 seed=1 count=50 jobs=2 pick=
-LIMIT=100 FASTEST="golden__a sink norm_ratio evaluate model_loss model_init model_extend" CC=${CC:-cc}
+LIMIT=100 FASTEST="golden__a sink norm_ratio evaluate model_loss schedule optimizer model_init" CC=${CC:-cc}
 while [ $# -gt 1 ]; do
     case $1 in
     --seed) seed=$2 ;; --count) count=$2 ;; --jobs) jobs=$2 ;; --pick) pick=$2 ;;
@@ -76,8 +76,8 @@ try() {
     caught=$(awk '$NF == "FAIL" { print $1; exit }' "$1/said")
     last=$(awk '$NF == "ok" || $NF == "skip" { x = $1 } END { print x }' "$1/said")
     if [ -n "$caught" ]; then echo "$caught"
-    elif [ $status -gt 128 ]; then echo "a crash or the time limit, after ${last:-the start}"
-    else echo "status $status, after ${last:-the start}"
+    elif [ $status -gt 128 ]; then echo "a crash or the time limit in ${3:-the list}, after ${last:-nothing}"
+    else echo "status $status in ${3:-the list}, after ${last:-nothing}"
     fi
 }
 
