@@ -6,11 +6,12 @@
 # and what a check allows (its bounds, its sizes) has no test but that it holds.
 # A draw that does not compile, or whose object file is the same as without it, is not counted.
 # A mutant is caught by the first test that fails, crashes or takes more than LIMIT seconds.
-# The golden numbers run first, then other quick tests that tell much, then every test in the order of
-# the list. What is left goes once more through all of them under ASan and UBSan, as in `make asan`.
+# The golden numbers run first, then other quick tests that tell much, then every test in the order
+# of the list. What is left goes once more through all of them under ASan and UBSan, as `make asan`.
 # Exit status 1 when a mutant survives. POSIX sh and awk; needs the memory of one test run a job.
 seed=1 count=50 jobs=2 pick=
-LIMIT=100 FASTEST="golden__a sink norm_ratio evaluate model_loss schedule optimizer model_init" CC=${CC:-cc}
+LIMIT=100 CC=${CC:-cc}
+FASTEST="golden__a sink norm_ratio evaluate model_loss schedule optimizer model_init"
 while [ $# -gt 1 ]; do
     case $1 in
     --seed) seed=$2 ;; --count) count=$2 ;; --jobs) jobs=$2 ;; --pick) pick=$2 ;;
@@ -64,7 +65,8 @@ if ! build; then
     echo "mutants: expected Part I of sink.c, and the rest beside it, to compile alone" >&2
     exit 1
 fi
-draw() { awk -v seed="$seed" -v draws=$((3 * count + 60 + ${pick:-0})) -v to=6 "$@" -f data/mutate.awk $dir/one.c; }
+most=$((3 * count + 60 + ${pick:-0}))
+draw() { awk -v seed="$seed" -v draws=$most -v to=6 "$@" -f data/mutate.awk $dir/one.c; }
 draw > $dir/draws
 
 # try FOLDER PROGRAM [TEST]: prints what caught it, or nothing. The tests run in FOLDER, with files
@@ -75,9 +77,10 @@ try() {
     [ $status = 0 ] && return
     caught=$(awk '$NF == "FAIL" { print $1; exit }' "$1/said")
     last=$(awk '$NF == "ok" || $NF == "skip" { x = $1 } END { print x }' "$1/said")
+    where="in ${3:-the list}, after ${last:-nothing}"
     if [ -n "$caught" ]; then echo "$caught"
-    elif [ $status -gt 128 ]; then echo "a crash or the time limit in ${3:-the list}, after ${last:-nothing}"
-    else echo "status $status in ${3:-the list}, after ${last:-nothing}"
+    elif [ $status -gt 128 ]; then echo "a crash or the time limit $where"
+    else echo "status $status $where"
     fi
 }
 
@@ -100,8 +103,10 @@ worker() {
         says=$(sed -n "${k}p" $dir/draws)
         [ -n "$says" ] || break
         draw -v pick=$k > $at/one.c
-        if ! $CC $FLAGS -c $at/one.c -o $at/one.o 2> $at/err; then echo "draw $says: does not compile" >> $at/skipped
-        elif cmp -s $at/one.o $dir/one.o; then echo "draw $says: the same object file" >> $at/skipped
+        if ! $CC $FLAGS -c $at/one.c -o $at/one.o 2> $at/err; then
+            echo "draw $says: does not compile" >> $at/skipped
+        elif cmp -s $at/one.o $dir/one.o; then
+            echo "draw $says: the same object file" >> $at/skipped
         elif [ "${says#*    (equal: }" != "$says" ]; then echo "draw $says" >> $at/skipped
         else
             $CC $at/one.o $dir/rest.o $dir/test.o -o $at/test -lm || break
@@ -132,6 +137,9 @@ cat $dir/*/results > $dir/results 2>/dev/null
 passed=$(grep -c ': caught by ' $dir/results)
 failed=$(grep -c ': SURVIVED$' $dir/results)
 echo "seed $seed: $(grep -c . $dir/skipped) draws passed over ($dir/skipped says why)"
-[ $((passed + failed)) -ge "$count" ] || { echo "mutants: expected $count, found $((passed + failed))" >&2; failed=$((failed + 1)); }
+if [ $((passed + failed)) -lt "$count" ]; then
+    echo "mutants: expected $count, found $((passed + failed))" >&2
+    failed=$((failed + 1))
+fi
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -1,9 +1,9 @@
-# One-line mutations of a C file: lists those that a seed draws, or prints the file with one of them.
-#   awk -v seed=1 -v draws=90 -v to=6 -f data/mutate.awk FILE              a line each: K line kind old -> new
-#   awk -v seed=1 -v draws=90 -v to=6 -v pick=K -f data/mutate.awk FILE    FILE with the K-th of them
-# A draw takes one of the kinds of mutation, then one of its places, no place twice. The generator is
-# Park and Miller's, whole in a double, so every awk draws alike. Only code of chapters 1 to `to` is
-# touched: comments, strings, preprocessor lines and the lines of SKIP are not.
+# One-line mutations of a C file: lists those that a seed draws, or prints the file with one.
+#   awk -v seed=1 -v draws=90 -v to=6 -f data/mutate.awk FILE     a line each: K line: old -> new
+#   awk -v seed=1 -v draws=90 -v to=6 -v pick=K -f .. FILE        FILE with the K-th of them
+# A draw takes one of the kinds of mutation, then one of its places, no place twice. The generator
+# is Park and Miller's, whole in a double, so every awk draws alike. Only code of chapters 1 to `to`
+# is touched: comments, strings, preprocessor lines and the lines of SKIP are not.
 
 function add(kind, col, len, new) {                  # replace len characters of line NR at col
     n_of[kind]++
@@ -24,12 +24,13 @@ function random(n) { state = (state * 16807) % 2147483647; return 1 + state % n 
 
 BEGIN {
     BORDER[1] = "<"; BORDER[2] = ">"; BORDER[3] = ">="; BORDER[4] = "<="
-    n_names = split("i j|j i|N T|T N|C E|E C|H K|K H|lo hi|hi lo|b h|h b|a z|cosine sine", names, "|")
+    n_names = split("i j|j i|N T|T N|C E|E C|H K|K H|lo hi|hi lo|b h|h b|a z|cosine sine",
+                    names, "|")
     n_fields = split("->q ->k|->k ->q|->k ->v|->v ->k|->wq ->wk|->wv ->wk|.lo .hi|.hi .lo|"\
                      "->cosine ->sine|->sine ->cosine", fields, "|")
     # Lines that no mutation touches, by what they match, and why.
-    SKIP["(^|[^a-z_])(fail|grab|snprintf|memcpy|memset|free|qsort)\\("]    # errors and memory: Part IV
-    SKIP["e->status|sizeof"]                                              # the same
+    SKIP["(^|[^a-z_])(fail|grab|snprintf|memcpy|memset|free|qsort)\\("]  # errors and memory: Part IV
+    SKIP["e->status|sizeof"]                                            # the same
     SKIP["^ *(typedef|enum|PARALLEL|#)|^WIDE|^}"]                         # no statement
     SKIP["= *place\\(|used|strip_size"]      # sizes of scratch: too much of it changes no result
     SKIP["->threads|worker"]                 # any share of the work has the same bits
@@ -112,9 +113,13 @@ BEGIN {
         each("name", ab[1] "[^A-Za-z_0-9]", ab[1], ab[2])
     }
     # a whole statement on one line, no declaration
-    if (whole && code ~ /^ +[a-z][A-Za-z_0-9]*(->|\.|\[|\()[^;]*; *$/ && code !~ /^ +(return|for|if|else|case|break)/)
+    if (whole && code ~ /^ +[a-z][A-Za-z_0-9]*(->|\.|\[|\()[^;]*; *$/ &&
+        code !~ /^ +(return|for|if|else|case|break)/)
         add("forgotten", 1, length(code), "    ;")
-    if (whole && code ~ /^ +if \(.*[^ ;]; *$/) { match(code, /if/); add("forgotten", RSTART, 2, "if (0) if") }
+    if (whole && code ~ /^ +if \(.*[^ ;]; *$/) {
+        match(code, /if/)
+        add("forgotten", RSTART, 2, "if (0) if")
+    }
 }
 END {
     state = seed * 7919 % 2147483646 + 1
