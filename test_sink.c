@@ -2904,6 +2904,26 @@ static void gradients__at_zero(Test *t) {
     }
 }
 
+/* T5's table with a sink token, more heads and sequences than rows: nothing of one backward's sums
+ * by distance, of the T+1 rows of every head and sequence, is there in the next. */
+static void gradients__t5_again(Test *t) {
+    Lab b;
+    if (!lab_open(&b, t, 5, 2, "--pos t5 --sink-token --heads 4")) return;
+    const Tensor *x = model_tensor(&b.m, "rel");
+    real *once = calloc((size_t)x->count, sizeof(real));
+    if (!once) exit(1);
+    for (int n = 0; n < 3; n++) {
+        model_zero_grads(&b.m);
+        lab_backward(&b, 1);
+        if (!n) copy(once, b.m.grads + x->at, x->count);
+        fact(t, biggest(x->count, once) > 0
+                && !memcmp(once, b.m.grads + x->at, (size_t)x->count * sizeof(real)),
+             "backward %d: rel off by %g", n, apart(x->count, once, b.m.grads + x->at));
+    }
+    free(once);
+    lab_close(&b);
+}
+
 /* Gradients are added to what is there: twice is double, and a share is a share. The input's own
  * gradient a.dh is not kept from one backward to the next. */
 static void gradients__accumulate(Test *t) {
@@ -8757,6 +8777,7 @@ static const Entry TESTS[] = {
     {"gradients__strips", gradients__strips},
     {"gradients__wide", gradients__wide},
     {"gradients__at_zero", gradients__at_zero},
+    {"gradients__t5_again", gradients__t5_again},
     {"gradients__accumulate", gradients__accumulate},
     {"gradients__of_a_batch", gradients__of_a_batch},
     {"gradients__frozen_dims", gradients__frozen_dims},
