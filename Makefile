@@ -2,6 +2,7 @@
 # make run        the main job: three short trainings, about two minutes on two cores
 # make test       the tests                      make check     the propositions, in double precision
 # make test-double, make asan                    the tests again: the oracle's precision; ASan and UBSan
+# make mutants    fifty faults put into Part I, one at a time: a test must catch each
 # make exhaustive the vector maths on every float, some minutes on every core
 # make xref       every equation leads to a function and a test       make stats    lines and comments
 CC = cc
@@ -54,6 +55,10 @@ exhaustive: test_sink.c sink.c sink.h | out
 	    $(CC) $(CFLAGS) -DSINK_NO_MAIN test_sink.c sink.c -o out/exhaustive $(LDLIBS)
 	./out/exhaustive exhaustive
 
+# Fifty one-line faults in Part I, each of which a test must catch; --seed N draws others.
+mutants: | out
+	sh data/mutants.sh
+
 check: out/sink-double
 	./out/sink-double check
 
@@ -79,4 +84,4 @@ stats:
 clean:
 	rm -rf out sink hf
 
-.PHONY: run test test-double asan exhaustive check tokenizer samples xref stats clean
+.PHONY: run test test-double asan exhaustive mutants check tokenizer samples xref stats clean

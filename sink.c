@@ -312,11 +312,10 @@ int config_window(const Config *c, int l) {
  * alone. `first` is the default. Tests: config_learned_dim__orders, gradients__frozen_dims. */
 bool config_learned_dim(const Config *c, int d) {
     int D = c->head_dim, learned = c->extra_dims ? c->extra_dims : D;
-    int r = c->rotary_dims, half = r / 2, rank;              /* rank 0 is learned first */
+    int half = c->rotary_dims / 2, r = 2 * half, rank;       /* rank 0 is learned first */
     if (c->extra_order == ORDER_FIRST) rank = d;
     else if (c->extra_order == ORDER_LAST) rank = D - 1 - d;
-    else if (d >= r) rank = d - r; /* lowfreq: what stands still comes first */
-    else if (d >= 2 * half) rank = D - 1; /* an odd D without rotation leaves one dim unpaired */
+    else if (d >= r) rank = d - r; /* lowfreq: what stands still, or has no pair, comes first */
     else {
         /* dim d is number `second` (0 or 1) of pair `pair`; the last pair is the slowest */
         int pair = c->rope_pairing == PAIR_HALF ? d % half : d / 2;
