@@ -3047,8 +3047,8 @@ static void threads__same_bits(Test *t) {
         "", "--kv-heads 1 --extra kv --vbias --pos t5 --sink-token --linear-bias",
         "--kernel mlp --combine add --norm layer --embed-dim 5",
         "--dim 72 --heads 4 --ffn 300 --place post --pos learned --linear-bias --window 20",
-        "--dim 64 --ffn 520 --vocab 400 --tied --sim elu --extra logit --normalizer pnorm "
-        "--place parallel"};
+        ("--dim 64 --ffn 520 --vocab 400 --tied --sim elu --extra logit --normalizer pnorm "
+         "--place parallel")};
     enum { FEW = sizeof FLAGS / sizeof *FLAGS };
     int most = workers();
     if (set_workers(16)) { t->skip = "one thread in this build"; return; }
@@ -8629,8 +8629,8 @@ static void hf__reads_back(Test *t) {
         "",
         "--heads 4 --kv-heads 2 --head-dim 6 --tied",
         "--rope-pairing interleaved --heads 4 --kv-heads 1 --head-dim 8 --linear-bias --act geglu",
-        "--rope-pairing interleaved --kv-heads 1 --act reglu --rope-scaling llama3 --rope-base 100 "
-        "--rope-original 64 --rope-factor 4",
+        ("--rope-pairing interleaved --kv-heads 1 --act reglu --rope-scaling llama3 --rope-base 100 "
+         "--rope-original 64 --rope-factor 4"),
     };
     enum { B = 2, T = 9, ROOM = B * T * 11 };
     if (no_hf(t)) return;
