@@ -1576,6 +1576,17 @@ void row_metric(const Config *c, idx n, const real *a, real keep, real *m) {
  * the scores again, with the same bits. k and v are transposed once a task (kt, vt [D,N]), so
  * that every product reads its right factor along rows.
  *
+ * ABLATIONS. Weights tell where attention goes, not what for. An evaluation may take one column j
+ * from all rows but j's own, in every block and head (struct Ablation, `sink eval --ablate`):
+ *
+ *   key      z_ij = -infinity      i spreads its weight over what else it sees
+ *   value    o_i loses a_ij v_j    the weight is still spent, and buys nothing
+ *   mean     a_ij v_j becomes a_ij times the mean of the sequence's v. This is the one that lets a
+ *            row know something of what comes after it, in 1/N of a value
+ *
+ * Row j keeps its own key and value, so the states of token j, and its keys in the blocks above,
+ * are as they were (causal mask); what changes is what others take from it. No backward.
+ *
  * Cost for a head and a sequence of N rows, causal: some N (N + STRIP) / 2 pairs, since a strip
  * meets the keys up to its last row; D multiply-adds each in 2 products forward, 5 backward (scores
  * again, da, dq, dk, dv). At D = 96, N = 2048 in float a head and layer keeps 8 KB of a sequence,
@@ -1712,10 +1723,25 @@ static void probe_row(const Config *c, const Probe *p, idx row, idx N, Span span
         if (!map[k]) continue;
         real *to = map[k] + row * S, *keys = to + extra;
         zero(to, S);
-        if (extra) to[0] = factor[k] * from[k][0];
+        if (extra && z[0] != -INFINITY) to[0] = factor[k] * from[k][0];
         for (idx j = span.lo; j < span.hi; j++)
             if (z[1 + j - span.lo] != -INFINITY) keys[j] = factor[k] * from[k][1 + j - span.lo];
     }
+}
+
+/* Which column of a strip's row i is ablated, 0 for *; -1: none. own: the keys that the row reads. */
+static idx ablated_column(const Acts *a, idx b, idx i, Span own) {
+    if (!a->ablation) return -1;
+    idx j = a->ablation->column[b];
+    if (j < 0) return 0;
+    return j != i && j >= own.lo && j < own.hi ? 1 + j - own.lo : -1;
+}
+
+/* mean [D] of the rows of v [N,D] at stride ld. */
+static void value_mean(real *mean, const real *v, idx ld, idx N, idx D) {
+    zero(mean, D);
+    for (idx j = 0; j < N; j++) vec_add(D, mean, v + j * ld);
+    vec_scale(D, mean, (real)(1 / (double)N));
 }
 
 /* Head h of sequence b, from the keys already transposed in s->kt; a v reads v as it lies. q, k are
@@ -1739,6 +1765,11 @@ static void head_forward(const Model *m, Acts *a, int l, idx b, idx h, const Str
     real *o = la->o + (h * D), scale = (real)c->scale;
     const real *vstar = extra_value(c, w, h, s->fixed);              /* [D] */
     const real *vplus = w->vplus ? w->vplus + (h * D) : NULL;        /* [D] */
+    /* the weights that an ablation took from this strip's rows, and where they go: to nothing, or
+     * to the mean v, which stands in vt, the backward's */
+    real taken[STRIP], *mean = NULL;
+    if (a->ablation && a->ablation->what == ABLATE_MEAN)
+        value_mean(mean = s->vt, v, Kw, N, D);
     for (idx i0 = a->past, i1; i0 < N; i0 = i1) {
         /* z = q k^T / sqrt(D) + bias */
         idx start = i0 - i0 % STRIP;
@@ -1749,12 +1780,16 @@ static void head_forward(const Model *m, Acts *a, int l, idx b, idx h, const Str
         for (idx i = i0; i < i1; i++) { /* a = s/Z; a probe sees z before and a after */
             real *row = s->z + (i - i0) * ld;
             idx seen = row_columns(c, l, N, span, i);
+            Span own = {span.lo, span.lo + seen};
+            idx cut = ablated_column(a, b, i, own);
+            if (cut >= 0 && a->ablation->what == ABLATE_KEY) row[cut] = -INFINITY;
             if (a->probe) copy(s->a, row, seen + 1);
             real keep = row_forward(c, seen + 1, row, s->g);
             la->keep[row0 + i] = keep;
             zero(row + 1 + seen, n - seen);                  /* the product takes all n columns */
-            Span own = {span.lo, span.lo + seen};
             if (a->probe) probe_row(c, &a->probe[l], row0 + i, N, own, s->a, row, keep, s->pi);
+            taken[i - i0] = cut < 0 ? 0 : row[cut];
+            if (cut >= 0) row[cut] = 0;
         }
         /* a v [R,D]: weights [R,n], now in s->z, times rows lo .. hi-1 of v */
         matmul_here(o + (above + i0) * stride, stride, rows_of(s->z + 1, ld),
@@ -1762,6 +1797,7 @@ static void head_forward(const Model *m, Acts *a, int l, idx b, idx h, const Str
         for (idx i = i0; i < i1; i++) {                      /* o = scale (a v + a_* v*) + v+ */
             real *o_i = o + (above + i) * stride, a_star = s->z[(i - i0) * ld];
             for (idx d = 0; vstar && d < D; d++) o_i[d] += a_star * vstar[d];
+            for (idx d = 0; mean && d < D; d++) o_i[d] += taken[i - i0] * mean[d];
             for (idx d = 0; d < D; d++) o_i[d] *= scale;
             for (idx d = 0; vplus && d < D; d++) o_i[d] += vplus[d];
         }
@@ -6395,6 +6431,79 @@ int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int 
     return e->status;
 }
 
+/* Mean and standard deviation of x [n]. */
+static void mean_and_spread(const double *x, int n, double *mean, double *spread) {
+    double sum = 0, square = 0;
+    for (int i = 0; i < n; i++) sum += x[i] / n;
+    for (int i = 0; i < n; i++) square += (x[i] - sum) * (x[i] - sum);
+    *mean = sum;
+    *spread = n > 1 ? sqrt(square / (n - 1)) : 0;
+}
+
+/* Cause, beside correlation: what the loss does when a column is ablated (3.7), the sink's or, as a
+ * control, that of a token drawn for each sequence from 2 .. T/2. Three forwards of each of n held
+ * sequences; the loss of all three is read where the control leaves it to be read, at the positions
+ * after the control's token. */
+int ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int n, int T, Error *e) {
+    enum { BATCH = 16 };
+    int star = config_column_star(&m->c), first = config_rows(&m->c, T) - T, starts;
+    int sink[BATCH], drawn[BATCH];
+    Rng rng = {hash64((uint64_t)s->train.seed, "ablate", 6)};
+    Acts a = {0};
+    *out = (Ablated){.what = s->ablate, .last = T / 2, .column = "token 1"};
+    if (s->input != INPUT_NATURAL)
+        return fail(e, 2, "--ablate: it reads the loss, and only natural input has one. "
+                          "Try: --input natural");
+    if (T < 4) return fail(e, 2, "--ablate: expected --T 4 or more, found %d. Try: --T 64", T);
+    if (s->ablate == ABLATE_STAR && star < 0)
+        return fail(e, 2, "--ablate kstar: this model has no extra column and no sink token. "
+                          "Try: --ablate key1");
+    bool to_star = s->ablate == ABLATE_STAR;
+    if (to_star) out->column = m->c.extra ? "*" : "x*";
+    int *ids = grab(2 * (idx)n * T, sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
+    double *loss = grab(2 * ABLATED * (idx)n, sizeof(double), e), *more = loss + ABLATED * (idx)n;
+    if (!e->status) acts_create(&a, m, BATCH, T, ACTS_ONE, e);
+    int got = e->status ? 0 : data_probe(d, &s->data, INPUT_NATURAL, n, T, ids, targets, &starts);
+    Ablation cut = {to_star ? ABLATE_KEY : s->ablate, sink}, control = {cut.what, drawn};
+    const Ablation *const of[ABLATED] = {NULL, &cut, &control};
+    for (int b0 = 0; b0 < got; b0 += BATCH) {
+        int B = got - b0 < BATCH ? got - b0 : BATCH;
+        for (int b = 0; b < B; b++) {                        /* rows, counted from 0 */
+            sink[b] = !to_star ? first : m->c.extra ? -1 : 0;
+            drawn[b] = first + 1 + (int)rng_below(&rng, (uint64_t)T / 2 - 1);
+        }
+        for (int k = 0; k < ABLATED; k++) {
+            a.ablation = of[k];
+            model_forward(m, &a, ids + (idx)b0 * T, B, T);
+            model_loss(m, &a, targets + (idx)b0 * T, B, T, false, 1);
+            for (int b = 0; b < B; b++) {
+                double sum = 0;
+                int scored = 0;
+                for (int t = drawn[b] - first + 1; t < T; t++) {
+                    double here = a.loss_row[(idx)b * T + t];
+                    if (here < 0) continue;                  /* a prefix leaves it unscored */
+                    sum += here;
+                    scored++;
+                }
+                loss[(idx)k * n + b0 + b] = scored ? sum / scored : 0;
+                more[(idx)k * n + b0 + b] = loss[(idx)k * n + b0 + b] - loss[b0 + b];
+            }
+        }
+    }
+    out->n = got;
+    for (int k = 0; k < ABLATED && got; k++) {
+        mean_and_spread(loss + (idx)k * n, got, &out->loss[k], &out->spread[k]);
+        mean_and_spread(more + (idx)k * n, got, &out->more[k], &out->more_spread[k]);
+    }
+    acts_free(&a);
+    free(ids);
+    free(loss);
+    if (!e->status && !got)
+        fail(e, 1, "the held documents: expected one of %d tokens or more, found none. "
+                   "Try: a smaller --T, or a larger --valid", T + 1);
+    return e->status;
+}
+
 /* Mean cross-entropy over up to n held blocks of the model's context. */
 double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e) {
     enum { BATCH = 16 };
@@ -6998,6 +7107,31 @@ void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
     HeatMap maps[] = {{"alpha", "token 1", s, first}, {"", c->extra ? "*" : "x*", s, star}};
     fprintf(out, "alpha by layer (down) and head (across)\n");
     heat_maps(maps, star >= 0 ? 2 : 1, out);
+}
+
+/* What an ablation takes, in words. */
+static const char *ablation_words(int what) {
+    return what == ABLATE_VALUE  ? "its value counts as zero to every other row"
+           : what == ABLATE_MEAN ? "its value counts as the mean value to every other row"
+                                 : "its key is masked from every other row";
+}
+
+void ablated_print(const Ablated *a, const Settings *s, FILE *out) {
+    const char *const names[ABLATED] = {"untouched", a->column, "control"};
+    fprintf(out, "\nAblation of %s: %s, in every block and head\n%-10s %9s %9s %9s %9s\n",
+            a->column, ablation_words(a->what), "", "loss", "spread", "more", "spread");
+    for (int k = 0; k < ABLATED; k++) {
+        fprintf(out, "%-10s %9.4f %9.4f", names[k], a->loss[k], a->spread[k]);
+        if (k) fprintf(out, " %+9.4f %9.4f", a->more[k], a->more_spread[k]);
+        fputc('\n', out);
+    }
+    fprintf(out,
+            "control: the same done to a token drawn for each sequence from 2 .. %d (seed %d). All "
+            "three\n"
+            "losses are over the positions after that token, in nats a token: mean over %d "
+            "sequences and\n"
+            "standard deviation; more: than untouched, sequence by sequence.\n",
+            a->last, s->train.seed, a->n);
 }
 
 /* =================================================================================================
@@ -7930,8 +8064,8 @@ double seconds(void) {
  * 16  Command line
  *
  * One table of options drives parsing, checking, help, config.json, checkpoints and the echoed
- * command. Groups: m the model, t the training, d the data, e what is measured, o output, i ids, g
- * generation, b benches. A verb names the groups it takes.
+ * command. Groups: m the model, t the training, d the data, e what is measured, a ablations,
+ * o output, i ids, g generation, b benches. A verb names the groups it takes.
  */
 
 #define AT(field) offsetof(Settings, field)
@@ -8086,6 +8220,10 @@ const Option OPTIONS[] = {
      "rows the metric reads; plus1: the authors' form"},
     {"input",         'e', 'c', AT(input),               "natural", 0, 0, "natural|random|repeat",
      "what is fed (Table 1)"},
+
+    {"ablate",        'a', 'c', AT(ablate),              "none",   0, 0,
+     "none|key1|value1|value1-mean|kstar",
+     "the loss without token 1's key or value, or without k* (or x*), against a control"},
 
     {"out",           'o', 's', AT(out),                 "",       0, 0, "FILE",
      "where the result goes"},
@@ -8327,49 +8465,58 @@ static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
     return 0;
 }
 
-/* Results as one row of CSV, or an object of JSON. */
-static int eval_write(const Sinks *r, const Settings *s, Error *e) {
-    char text[2048];
-    int first = config_column_first(&s->model), star = config_column_star(&s->model), n;
-    double values[] = {sinks_sink(r, first, 0),
-                       sinks_alpha(r, first),
-                       sinks_alpha(r, first) / sink_uniform(&s->model, r->T),
-                       star < 0 ? 0 : sinks_sink(r, star, 0),
-                       star < 0 ? 0 : sinks_alpha(r, star),
-                       sinks_ratio(r),
-                       r->loss,
-                       r->massive,
-                       r->median};
-    static const char *const names[] = {"sink_1",    "alpha_1",    "times_even",
-                                        "sink_star", "alpha_star", "norm_ratio",
-                                        "loss",      "massive",    "median"};
-    if (s->csv[0]) {
-        n = snprintf(text, sizeof text, "eps,T,n");
-        for (int i = 0; i < 9; i++)
-            n += snprintf(text + n, sizeof text - (size_t)n, ",%s", names[i]);
-        n += snprintf(text + n, sizeof text - (size_t)n, "\n%g,%d,%d", s->eps, r->T, r->n);
-        for (int i = 0; i < 9; i++)
-            n += snprintf(text + n, sizeof text - (size_t)n, ",%.8g", values[i]);
-        n += snprintf(text + n, sizeof text - (size_t)n, "\n");
-        file_write(s->csv, text, (size_t)n, e);
+/* Results as one row of CSV, or an object of JSON; those of an ablation (or NULL) at their end. */
+static int eval_write(const Sinks *r, const Ablated *x, const Settings *s, Error *e) {
+    enum { ALL = 19, PLAIN = 9 };
+    static const char *const names[ALL] = {
+        "sink_1",    "alpha_1",     "times_even",    "sink_star",   "alpha_star",
+        "norm_ratio", "loss",       "massive",       "median",
+        "ablate_untouched", "ablate_untouched_spread", "ablate_sink", "ablate_sink_spread",
+        "ablate_control", "ablate_control_spread", "ablate_sink_more", "ablate_sink_more_spread",
+        "ablate_control_more", "ablate_control_more_spread"};
+    int first = config_column_first(&s->model), star = config_column_star(&s->model);
+    double values[ALL] = {sinks_sink(r, first, 0),
+                          sinks_alpha(r, first),
+                          sinks_alpha(r, first) / sink_uniform(&s->model, r->T),
+                          star < 0 ? 0 : sinks_sink(r, star, 0),
+                          star < 0 ? 0 : sinks_alpha(r, star),
+                          sinks_ratio(r),
+                          r->loss,
+                          r->massive,
+                          r->median};
+    for (int k = 0; x && k < ABLATED; k++) {
+        values[PLAIN + 2 * k] = x->loss[k];
+        values[PLAIN + 2 * k + 1] = x->spread[k];
+        if (k == UNTOUCHED) continue;
+        values[PLAIN + 4 + 2 * k] = x->more[k];
+        values[PLAIN + 5 + 2 * k] = x->more_spread[k];
     }
-    if (s->json[0]) {
-        n = snprintf(text, sizeof text, "{\"eps\": %g, \"T\": %d, \"n\": %d", s->eps, r->T, r->n);
-        for (int i = 0; i < 9; i++)
-            n += snprintf(text + n, sizeof text - (size_t)n, ", \"%s\": %.8g", names[i], values[i]);
-        n += snprintf(text + n, sizeof text - (size_t)n, "}\n");
-        file_write(s->json, text, (size_t)n, e);
+    char head[1024] = "eps,T,n", row[1024], object[2048];
+    int n = 7, all = x ? ALL : PLAIN;
+    int m = snprintf(row, sizeof row, "%g,%d,%d", s->eps, r->T, r->n);
+    int k = snprintf(object, sizeof object, "{\"eps\": %g, \"T\": %d, \"n\": %d", s->eps, r->T, r->n);
+    for (int i = 0; i < all; i++) {
+        n += snprintf(head + n, sizeof head - (size_t)n, ",%s", names[i]);
+        m += snprintf(row + m, sizeof row - (size_t)m, ",%.8g", values[i]);
+        k += snprintf(object + k, sizeof object - (size_t)k, ", \"%s\": %.8g", names[i], values[i]);
     }
+    k += snprintf(object + k, sizeof object - (size_t)k, "}\n");
+    if (s->json[0]) file_write(s->json, object, (size_t)k, e);
+    k = snprintf(object, sizeof object, "%s\n%s\n", head, row);
+    if (s->csv[0]) file_write(s->csv, object, (size_t)k, e);
     return e->status;
 }
 
 static int verb_eval(Settings *s, const char **words, int n, Error *e) {
     Trainer t = {0};
     Sinks r = {0};
+    Ablated cut;
     int starts = 0;
     if (n != 1) return fail(e, 2, "eval: expected one model file. Try: sink eval out/model.ckpt");
     if (open_model(s, words[0], &t, e) || open_data(s, &t, words[0], e)
-        || evaluate(&r, &t.m, &t.data, s, s->eval_n, s->eval_T, &starts, e)) {
+        || evaluate(&r, &t.m, &t.data, s, s->eval_n, s->eval_T, &starts, e)
+        || (s->ablate && ablate(&cut, &t.m, &t.data, s, s->eval_n, s->eval_T, e))) {
+        sinks_free(&r);
         trainer_free(&t);
         return e->status;
     }
@@ -8380,7 +8527,8 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
     printf(", rows %s\n\n", s->metric_rows == ROWS_REAL ? "real" : "plus1");
     sinks_print(&r, &s->model, s->eval_k, stdout);
     if (s->input == INPUT_NATURAL) printf("\nloss %.4f nats a token\n", r.loss);
-    eval_write(&r, s, e);
+    if (s->ablate) ablated_print(&cut, s, stdout);
+    eval_write(&r, s->ablate ? &cut : NULL, s, e);
     sinks_free(&r);
     trainer_free(&t);
     return e->status;
@@ -8929,7 +9077,7 @@ static const Verb VERBS[] = {
      "three short trainings: a sink emerges, moves to a key bias, fails to appear", verb_run},
     {"train",    "",               "mtdeo",
      "text in, checkpoint out", verb_train},
-    {"eval",     "MODEL",          "dteo",
+    {"eval",     "MODEL",          "dteoa",
      "the sink metrics, norms and the alpha map of a model", verb_eval},
     {"check",    "[NAME]",         "",
      "the paper's propositions, measured: holds, fails as it must, refuted", verb_check},

@@ -78,6 +78,7 @@ enum { OPTIMIZER_ADAMW, OPTIMIZER_SGD };
 enum { DECAY_ALL, DECAY_MATRICES };
 enum { INPUT_NATURAL, INPUT_RANDOM, INPUT_REPEAT };
 enum { ROWS_REAL, ROWS_PLUS1 };
+enum { ABLATE_NONE, ABLATE_KEY, ABLATE_VALUE, ABLATE_MEAN, ABLATE_STAR };
 enum { VOCAB_DEFAULT = 2048 };          /* tokenizer.bin's, and where no tokenizer says */
 
 /* The model: one row chosen on each axis. Integers and doubles only, so that the table of options
@@ -217,6 +218,13 @@ typedef struct Probe {
     real *z, *weight, *metric;
 } Probe;
 
+/* What an evaluation takes from attention, in every block and head: one column for each sequence.
+ * Its own row keeps it. */
+typedef struct Ablation {
+    int what;                    /* ABLATE_KEY, ABLATE_VALUE or ABLATE_MEAN (3.7) */
+    const int *column;           /* [B] rows 0 .. N-1 whose key or value it is; -1: the column * */
+} Ablation;
+
 enum { SLICE = 160 };            /* rows of logits that exist at a time */
 
 typedef struct Acts {
@@ -229,6 +237,7 @@ typedef struct Acts {
     real *fnorm, *nfstat;        /* [B,N,C] [B,N,2] */
     real *embed;                 /* [B,T,E] rows of wte, when E differs from C */
     Probe *probe;                /* [L], or NULL: set by the caller before a forward */
+    const Ablation *ablation;    /* or NULL, as it must be where a backward follows */
     real *cosine, *sine, *wave;  /* [N,r/2] of the rotations; [N,C] absolute positions */
     /* [H,2N-1] b_h by j-i from -(N-1); [B,H,2N-1] its gradient by sequence */
     real *bias, *dbias;
@@ -526,7 +535,7 @@ typedef struct Settings {
     Train train;
     Source data;
     double eps;                                   /* threshold of Sink */
-    int eval_T, eval_n, eval_k, metric_rows, input;
+    int eval_T, eval_n, eval_k, metric_rows, input, ablate;
     int threads, quiet, all;
     char out[PATH_ROOM], log[PATH_ROOM], csv[PATH_ROOM], json[PATH_ROOM];
     char ids[PATH_ROOM], prompt[PATH_ROOM];
@@ -598,6 +607,18 @@ int  train_run(Trainer *t, Progress *p, Error *e);
 int  look_at_sink(Trainer *t, Progress *p, Bytes *log, Error *e);
 int  evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int T,
                     int *starts, Error *e);
+/* The loss with a column ablated, at the same positions of the same n sequences: untouched, the
+ * sink's column, and the control's, a token drawn for each sequence. */
+enum { UNTOUCHED, SINK_ABLATED, CONTROL_ABLATED, ABLATED };
+typedef struct Ablated {
+    int what, n, last;           /* ABLATE_*; sequences; the control's token is one of 2 .. last */
+    const char *column;          /* "token 1", "*" or "x*" */
+    /* nats a token: mean over sequences and standard deviation; and of what it is more than the
+     * untouched, sequence by sequence */
+    double loss[ABLATED], spread[ABLATED], more[ABLATED], more_spread[ABLATED];
+} Ablated;
+int  ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int n, int T, Error *e);
+void ablated_print(const Ablated *a, const Settings *s, FILE *out);
 double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e);
 int  demo_run(const Settings *s, FILE *out, Error *e);
 void heat_maps(const HeatMap *maps, int n, FILE *out);

@@ -220,6 +220,7 @@ typedef struct Slow {
     double *q, *k, *v;           /* [L,N,H*D] [L,N,K*D] [L,N,K*D], rotated, before phi */
     double *z, *weight, *metric; /* [L,H,N,S] */
     double *nf, *logits;         /* [N,C] [T,V] */
+    int what, cut;               /* ABLATE_*, and the row (-1: *) whose column others do without */
 } Slow;
 
 static void slow_close(Slow *s) {
@@ -368,7 +369,8 @@ static void slow_head_row(Slow *s, int l, int h, int i, double *o) {
     double z[160], a[160], m[160], fq[WIDE], fk[WIDE];
     const double *q = s->q + ((idx)l * N + i) * H * D + h * D;
     slow_phi(c, w, fq, q);
-    if (extra) {
+    bool no_key = s->what == ABLATE_KEY && s->cut != i;
+    if (extra && !(no_key && s->cut == -1)) {
         double dot = 0;
         for (int d = 0; d < D && w->kstar; d++) dot += fq[d] * (double)w->kstar[star + d];
         z[n] = c->extra == EXTRA_ZERO    ? 0
@@ -377,7 +379,7 @@ static void slow_head_row(Slow *s, int l, int h, int i, double *o) {
         column[n++] = 0;
     }
     for (int j = 0; j < N; j++) {
-        if (!slow_visible(c, l, i, j)) continue;
+        if (!slow_visible(c, l, i, j) || (no_key && s->cut == j)) continue;
         double dot = 0;
         slow_phi(c, w, fk, s->k + ((idx)l * N + j) * K * D + kh * D);
         for (int d = 0; d < D; d++) dot += fq[d] * fk[d];
@@ -397,6 +399,11 @@ static void slow_head_row(Slow *s, int l, int h, int i, double *o) {
             double v = !extra || column[x] > 0
                      ? s->v[((idx)l * N + column[x] - extra) * K * D + kh * D + d]
                      : w->vstar ? (double)w->vstar[star + d] : fixed;
+            if (s->what > ABLATE_KEY && s->cut != i && column[x] == s->cut + extra) {
+                v = 0;
+                for (int j = 0; j < N && s->what == ABLATE_MEAN; j++)
+                    v += s->v[((idx)l * N + j) * K * D + kh * D + d] / N;
+            }
             o[d] += c->scale * a[x] * v;
         }
     }
@@ -536,6 +543,10 @@ static void compare_with_slow(Test *t, Lab *b, double bound, const char *label) 
     a->probe = NULL;
     for (int seq = 0; seq < b->B; seq++) {
         Slow s = slow_open(&b->m, T);
+        if (a->ablation) {
+            s.what = a->ablation->what;
+            s.cut = a->ablation->column[seq];
+        }
         slow_forward(&s, b->ids + seq * T);
         for (int l = 0; l <= c->layers; l++) {
             const real *h = (l < c->layers ? a->layer[l].x : a->h) + seq * rows;
@@ -2149,6 +2160,102 @@ static void attention__equivalences(Test *t) {
     other_model(t, "--extra k", "--extra k --extra-value e1");
     other_model(t, "", "--vbias");
     other_model(t, "", "--pos none");
+}
+
+/* Ablations in every mask, scoring and extra column against the slow model, another column in each
+ * of two sequences. */
+static void attention__ablations(Test *t) {
+    static const char *const FLAGS[] = {
+        "", "--window 5 --pos none --extra kv", "--prefix 40 --pos t5",
+        "--window 33 --prefix 3 --heads 4 --kv-heads 2 --rotary-dims 2 --vbias",
+        "--sink-token --window 20 --pos alibi --scale 0.7 --extra logit",
+        "--sink-token --prefix 35 --kv-heads 1 --sim sigmoid --normalizer one",
+        "--extra k --extra-value ones --extra-norm 2", "--extra kv --extra-shared --combine add",
+        "--kernel elu --sim identity --normalizer sum", "--sim sigmoid --normalizer pnorm --pnorm 2",
+        "--kernel mlp --sim identity --normalizer clamp", "--extra zero --place post"};
+    int n = 0;
+    for (int f = 0; f < (int)(sizeof FLAGS / sizeof FLAGS[0]); f++)
+        for (int what = ABLATE_KEY; what <= ABLATE_MEAN; what++) {
+            Lab b, plain;
+            if (!lab_open(&b, t, 2, 70, FLAGS[f]) || !lab_open(&plain, t, 2, 70, FLAGS[f])) return;
+            int first = b.m.c.sink_token, has_star = b.m.c.extra != EXTRA_NONE || first;
+            const int columns[][2] = {{first, 34},
+                                      {has_star ? first - 1 : 30, first},
+                                      {50, b.m.c.extra ? -1 : 69}};
+            for (int k = 0; k < 3; k++, n++) {
+                const Ablation cut = {what, columns[k]};
+                b.a.ablation = &cut;
+                compare_with_slow(t, &b, 1000 * REAL_EPS, FLAGS[f]);
+                lab_forward(&plain);
+                idx N = b.a.N, C = b.m.c.dim;
+                for (int seq = 0; seq < 2; seq++) {          /* rows up to the column's own stay */
+                    int j = columns[k][seq];
+                    const real *with = b.a.nf + seq * N * C, *without = plain.a.nf + seq * N * C;
+                    bool ahead = b.m.c.prefix || j < 0;
+                    fact(t, ahead || !memcmp(with, without, (size_t)((j + 1) * C) * sizeof(real)),
+                         "%s: row %d or before has changed", FLAGS[f], j);
+                    /* v* = 0 counts for nothing; only under the mean is there something to lose */
+                    bool inert = what == ABLATE_VALUE && j == -1 && !b.m.w.layer[0].vstar &&
+                                 b.m.c.extra_value == VALUE_ZERO;
+                    fact(t, j == 69 || (apart(N * C, with, without) > 1e-6) != inert,
+                         "%s: ablation %d of %d changes %g", FLAGS[f], what, j,
+                         apart(N * C, with, without));
+                }
+            }
+            b.a.ablation = NULL;
+            within(t, outputs_apart(&b, &plain), 0, 0, "%s: after the ablation", FLAGS[f]);
+            lab_close(&b);
+            lab_close(&plain);
+        }
+    note(t, "%d ablations", n);
+}
+
+/* Ablations that must not show, and beside each the one that must: of a column that has no weight
+ * or a value of zero; and rows made from a cache have the bits of the whole. */
+static void attention__ablations_inert(Test *t) {
+    const int star[] = {-1}, first[] = {0};
+    const Ablation no_star = {ABLATE_KEY, star}, no_key = {ABLATE_KEY, first},
+                   no_value = {ABLATE_VALUE, first};
+    Lab b, cut;
+    if (!lab_open(&b, t, 1, 40, "--extra logit --layers 1") ||
+        !lab_open(&cut, t, 1, 40, "--extra logit --layers 1"))
+        return;
+    cut.a.ablation = &no_star;
+    fact(t, outputs_apart(&b, &cut) > 1e-3, "a logit of order 1 is missed by nobody");
+    lab_fill(&b, "l0.logit", -60);
+    lab_fill(&cut, "l0.logit", -60);
+    within(t, outputs_apart(&b, &cut), 0, 16 * REAL_EPS, "a column of weight e^-60");
+    lab_close(&b);
+    lab_close(&cut);
+    if (!lab_open(&b, t, 1, 40, "--layers 1") || !lab_open(&cut, t, 1, 40, "--layers 1")) return;
+    cut.a.ablation = &no_value;
+    fact(t, outputs_apart(&b, &cut) > 1e-3, "a value is missed by nobody");
+    for (int id = 0; id < 2; id++) {                         /* a row of 0 has key and value 0 */
+        Lab *x = id ? &cut : &b;
+        x->ids[0] = 10;                                      /* fed nowhere else */
+        zero(lab_at(x, "wte") + 10 * 12, 12);
+    }
+    within(t, outputs_apart(&b, &cut), 0, 0, "v_1 = 0 set to 0");
+    cut.a.ablation = &no_key;
+    fact(t, outputs_apart(&b, &cut) > 1e-3, "its key is missed by nobody");
+    lab_close(&b);
+    lab_close(&cut);
+    Acts cache = {0};
+    Error e = {0};
+    if (!lab_open(&b, t, 1, 70, "--kv-heads 1") ||
+        acts_create(&cache, &b.m, 1, 70, ACTS_KEYS, &e))
+        return;
+    for (int what = ABLATE_KEY; what <= ABLATE_VALUE; what++) {
+        const Ablation x = {what, first};
+        b.a.ablation = cache.ablation = &x;
+        lab_forward(&b);
+        model_extend(&b.m, &cache, b.ids, 37, 0);
+        int R = model_extend(&b.m, &cache, b.ids, 70, 37);
+        fact(t, R == 33 && !memcmp(cache.nf, b.a.nf + 37 * 12, 33 * 12 * sizeof(real)),
+             "ablation %d from a cache", what);
+    }
+    acts_free(&cache);
+    lab_close(&b);
 }
 
 /* Table 4 [T4]: a K bias is inert where nothing normalises, to the bit, though the metric sees it;
@@ -6023,6 +6130,92 @@ static void evaluate__against_maps(Test *t) {
     scratch_close();
 }
 
+/* ablate() against the slow model: for every sequence the loss at the positions after the drawn
+ * token, untouched and with each column gone, and means and spreads of these by hand. */
+static void ablate__against_slow(Test *t) {
+    enum { T = 10, N = 21 };
+    static const struct { const char *flags; int what; } ROWS[] = {
+        {"--fix-token 1", ABLATE_KEY},        {"", ABLATE_VALUE},
+        {"--heads 1 --seed 4", ABLATE_MEAN},  {"--extra k", ABLATE_STAR},
+        {"--sink-token", ABLATE_STAR},        {"--sink-token --prefix 7", ABLATE_KEY}};
+    Settings s;
+    if (!tale_open(t, &s, "")) return;
+    for (int f = 0; f < 6; f++) {
+        Trainer r;
+        Error e = {0};
+        Ablated got;
+        int ids[N * T], targets[N * T], starts, drawn = 0;
+        if (!trainer_made(t, &r, ROWS[f].flags)) return;
+        steps_of(t, &r, 25);
+        r.s.ablate = ROWS[f].what;
+        fact(t, !ablate(&got, &r.m, &r.data, &r.s, N, T, &e), "%s", e.text);
+        data_probe(&r.data, &r.s.data, INPUT_NATURAL, N, T, ids, targets, &starts);
+        Rng rng = {hash64((uint64_t)r.s.train.seed, "ablate", 6)};
+        int first = r.m.c.sink_token, V = r.m.c.vocab;
+        int sink = ROWS[f].what != ABLATE_STAR ? first : r.m.c.extra ? -1 : 0;
+        double loss[ABLATED][N] = {{0}};
+        for (int b = 0; b < N; b++) {
+            int p = 2 + (int)rng_below(&rng, T / 2 - 1);     /* from 1 */
+            drawn |= 1 << p;
+            for (int k = 0; k < ABLATED; k++) {
+                Slow slow = slow_open(&r.m, T);
+                slow.what = k == 0 ? ABLATE_NONE
+                          : ROWS[f].what == ABLATE_STAR ? ABLATE_KEY : ROWS[f].what;
+                slow.cut = k == 1 ? sink : first + p - 1;
+                slow_forward(&slow, ids + b * T);
+                int from = p + 1 > r.m.c.prefix ? p + 1 : r.m.c.prefix;
+                for (int i = from; i <= T; i++) {
+                    const double *y = slow.logits + (i - 1) * V;
+                    double sum = 0;
+                    for (int v = 0; v < V; v++) sum += exp(y[v]);
+                    loss[k][b] += (log(sum) - y[targets[b * T + i - 1]]) / (T - from + 1);
+                }
+                slow_close(&slow);
+            }
+        }
+        for (int k = 0; k < ABLATED; k++) {
+            double mean = 0, more = 0, square = 0, both = 0;
+            for (int b = 0; b < N; b++) {
+                mean += loss[k][b] / N;
+                more += (loss[k][b] - loss[0][b]) / N;
+            }
+            for (int b = 0; b < N; b++) {
+                square += pow(loss[k][b] - mean, 2) / (N - 1);
+                both += pow(loss[k][b] - loss[0][b] - more, 2) / (N - 1);
+            }
+            double bound = 2000 * REAL_EPS;
+            within(t, got.loss[k], mean, bound, "%s: loss %d", ROWS[f].flags, k);
+            within(t, got.spread[k], sqrt(square), bound, "%s: spread %d", ROWS[f].flags, k);
+            within(t, got.more[k], more, bound, "%s: more %d", ROWS[f].flags, k);
+            within(t, got.more_spread[k], sqrt(both), bound, "%s: its spread %d", ROWS[f].flags, k);
+            fact(t, !k || got.more_spread[k] > 1e-5, "%s: ablation %d changes nothing",
+                 ROWS[f].flags, k);
+        }
+        fact(t, got.n == N && got.last == T / 2 && drawn == 0x3c, "%d sequences, drawn %x", got.n,
+             drawn);
+        trainer_free(&r);
+    }
+    static const struct { int what, input, T, status; const char *flags, *said; } REFUSED[] = {
+        {ABLATE_STAR, INPUT_NATURAL, T, 2, "", "no extra column and no sink token"},
+        {ABLATE_KEY, INPUT_RANDOM, T, 2, "", "--input natural"},
+        {ABLATE_KEY, INPUT_NATURAL, 3, 2, "", "--T 4 or more"},
+        {ABLATE_KEY, INPUT_NATURAL, 400, 1, "", "expected one of 401 tokens"},
+        {ABLATE_KEY, INPUT_NATURAL, 4, 0, "", ""}};
+    for (int i = 0; i < 5; i++) {
+        Trainer r;
+        Error e = {0};
+        Ablated got;
+        if (!trainer_made(t, &r, REFUSED[i].flags)) return;
+        r.s.ablate = REFUSED[i].what;
+        r.s.input = REFUSED[i].input;
+        int status = ablate(&got, &r.m, &r.data, &r.s, 5, REFUSED[i].T, &e);
+        fact(t, status == REFUSED[i].status && strstr(e.text, REFUSED[i].said) &&
+                    (!status || strstr(e.text, "Try: ")), "%d: %s", status, e.text);
+        trainer_free(&r);
+    }
+    scratch_close();
+}
+
 static void evaluate__refuses(Test *t) {
     Settings s;
     if (!tale_open(t, &s, "")) return;
@@ -7955,6 +8148,8 @@ static const Entry TESTS[] = {
     {"attention__against_slow", attention__against_slow},
     {"attention__logit", attention__logit},
     {"attention__equivalences", attention__equivalences},
+    {"attention__ablations", attention__ablations},
+    {"attention__ablations_inert", attention__ablations_inert},
     {"attention__k_bias_inert", attention__k_bias_inert},
     {"sink_token__is_a_row", sink_token__is_a_row},
     {"combine__added", combine__added},
@@ -8048,6 +8243,7 @@ static const Entry TESTS[] = {
     {"checkpoint_read__other_precision", checkpoint_read__other_precision},
     {"train_run__leaves", train_run__leaves},
     {"evaluate__against_maps", evaluate__against_maps},
+    {"ablate__against_slow", ablate__against_slow},
     {"evaluate__refuses", evaluate__refuses},
     {"held_loss__blocks", held_loss__blocks},
     {"demo_run__verdict", demo_run__verdict},
