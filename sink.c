@@ -6355,6 +6355,9 @@ static int diverged(const Trainer *t, const Tensor *bad, Error *e) {
                 t->step, layer);
 }
 
+/* Did the last step fail for its numbers, and not for a file? */
+bool trainer_diverged(const Trainer *t) { return !isfinite(t->loss) || !isfinite(t->norm); }
+
 /* The optimiser on every tensor, from gradients times `shrink`. */
 static void trainer_update(Trainer *t, double shrink) {
     const Train *p = &t->s.train;
@@ -6428,6 +6431,59 @@ int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int 
     acts_free(&a);
     free(ids);
     if (e->status) sinks_free(out);
+    return e->status;
+}
+
+/* m of one head (out->layer, out->head), the mean over a batch of natural sequences, over its first
+ * T <= HEAD_MAP tokens: T rows, the real tokens, by S columns *, x*, 1 .. T. */
+int head_map(HeadMap *out, Model *m, const Data *d, const Settings *s, int T, Error *e) {
+    enum { BATCH = 16 };
+    const Config *c = &m->c;
+    Acts a = {0};
+    int starts, ids[BATCH * HEAD_MAP], targets[BATCH * HEAD_MAP];
+    if (T > HEAD_MAP) T = HEAD_MAP;
+    int B = data_probe(d, &s->data, s->input, BATCH, T, ids, targets, &starts);
+    idx N = config_rows(c, T), S = config_columns(c, T);
+    real *maps = grab(B * c->heads * N * S, sizeof *maps, e);
+    Probe *probe = grab(c->layers, sizeof *probe, e);
+    if (!e->status && B && !acts_create(&a, m, B, T, ACTS_ONE, e)) {
+        probe[out->layer].metric = maps;
+        a.probe = probe;
+        model_forward(m, &a, ids, B, T);
+        out->T = T;
+        out->S = (int)S;
+        for (idx i = 0; i < T * S; i++) {
+            out->m[i] = 0;
+            for (idx b = 0; b < B; b++)
+                out->m[i] += (double)maps[((b * c->heads + out->head) * N + N - T) * S + i] / B;
+        }
+    }
+    acts_free(&a);
+    free(probe);
+    free(maps);
+    return e->status;
+}
+
+/* Sinks of eval_n sequences of eval_T tokens, and the maps of the two heads whose sink, on * where
+ * there is one and else on token 1, is the strongest and the weakest. */
+int outcome_measure(Outcome *o, Trainer *t, const Settings *s, int *starts, Error *e) {
+    int star = config_column_star(&t->m.c), column = star < 0 ? config_column_first(&t->m.c) : star;
+    if (evaluate(&o->s, &t->m, &t->data, s, s->eval_n, s->eval_T, starts, e)) return e->status;
+    o->c = t->m.c;
+    o->star = star >= 0;
+    o->even = sink_uniform(&o->c, o->s.T);
+    int H = o->s.H, most = 0, least = 0;
+    for (int i = 1; i < o->s.L * H; i++) {
+        double alpha = o->s.alpha[(idx)i * o->s.S + column];
+        if (alpha > o->s.alpha[(idx)most * o->s.S + column]) most = i;
+        if (alpha < o->s.alpha[(idx)least * o->s.S + column]) least = i;
+    }
+    for (int k = 0; k < 2 && !e->status; k++) {
+        int head = k ? least : most;
+        o->map[k].layer = head / H;
+        o->map[k].head = head % H;
+        head_map(&o->map[k], &t->m, &t->data, s, s->eval_T, e);
+    }
     return e->status;
 }
 
@@ -6781,7 +6837,7 @@ static const Arm RUN_ARMS[ARMS] = {
 /* The recipe: --fix-token 1, heads of 32 dims, a rate that a model of this size trains well at. */
 static const char RUN_FLAGS[] =
     "--layers 4 --heads 2 --dim 64 --ffn 128 --context 128 --batch 8 --init gpt2 "
-    "--lr 4e-3 --warmup 100 --wd 0.1 --clip 1 --fix-token 1";
+    "--lr 4e-3 --warmup 100 --wd 0.1 --clip 1 --fix-token 1 --report out/report.html";
 
 /* A training from start to end: looks at the sink every log_every steps, logs, saves. */
 int train_run(Trainer *t, Progress *p, Error *e) {
@@ -6819,38 +6875,56 @@ int look_at_sink(Trainer *t, Progress *p, Bytes *log, Error *e) {
     int starts, T = s->eval_T < s->model.context ? s->eval_T : s->model.context;
     if (evaluate(&seen, &t->m, &t->data, s, LOOK_N, T, &starts, e)) return e->status;
     int first = config_column_first(&t->m.c), star = config_column_star(&t->m.c);
-    double sink_star = star < 0 ? 0 : sinks_sink(&seen, star, 0);
     p->has_star = star >= 0;
     p->alpha1 = sinks_alpha(&seen, first);
     p->sink1 = sinks_sink(&seen, first, 0);
     p->alpha_star = star < 0 ? 0 : sinks_alpha(&seen, star);
+    p->sink_star = star < 0 ? 0 : sinks_sink(&seen, star, 0);
     p->ratio = sinks_ratio(&seen);
     sinks_free(&seen);
-    Look now = {t->step, p->loss_sum / (double)p->loss_steps, p->alpha1, p->alpha_star};
-    if (p->looks < LOOKS) p->look[p->looks++] = now;
+    Look now = {t->step,       p->loss_sum / (double)p->loss_steps, p->alpha1, p->alpha_star,
+                p->sink1, p->sink_star};
+    if (p->looks == LOOKS)                               /* full: every other one goes */
+        for (p->looks = 0; p->looks < LOOKS / 2; p->looks++)
+            p->look[p->looks] = p->look[2 * p->looks + 1];
+    p->look[p->looks++] = now;
     p->loss_sum = 0;
     p->loss_steps = 0;
     double tokens = (double)t->step * s->train.batch * s->train.accumulate * s->model.context;
     int n = snprintf(line, sizeof line, "%ld,%.0f,%.6f,%.6f,%.6g,%.6f,%.6f,%.6f,%.6f,%.6f\n",
                      t->step, tokens, now.loss, t->norm, t->lr, p->alpha1, p->sink1, p->alpha_star,
-                     sink_star, p->ratio);
+                     p->sink_star, p->ratio);
     return bytes_add(log, line, (size_t)n, e);
 }
 
-/* What one arm of the main job leaves. */
-typedef struct Outcome {
-    Sinks s;
-    Progress p;                  /* its looks */
-    double even, loss;           /* alpha of even rows; validation loss */
-    bool star;                   /* has it an extra column? */
-} Outcome;
-
 static double times_even(const Outcome *o, double alpha) { return alpha / o->even; }
+static int first_column(const Outcome *o) { return config_column_first(&o->c); }
+static int star_column(const Outcome *o) { return config_column_star(&o->c); }
 static double times_first(const Outcome *o) {
-    return times_even(o, sinks_alpha(&o->s, o->star ? 1 : 0));
+    return times_even(o, sinks_alpha(&o->s, first_column(o)));
 }
 /* The even value of token 1 serves for * as well: both columns are seen by every row. */
-static double times_star(const Outcome *o) { return times_even(o, sinks_alpha(&o->s, 0)); }
+static double times_star(const Outcome *o) {
+    return times_even(o, sinks_alpha(&o->s, star_column(o)));
+}
+
+/* The numbers of an arm's row, in the tables, the files and the page alike; NAN where there is
+ * none. */
+enum { SINK_1, SINK_STAR, ALPHA_1, TIMES_EVEN, ALPHA_STAR, NORM_RATIO, HELD_LOSS, ROW };
+static const char *const ROW_NAMES[ROW] = {"sink_1",     "sink_star",  "alpha_1", "times_even",
+                                           "alpha_star", "norm_ratio", "loss"};
+static void outcome_row(const Outcome *o, double row[ROW]) {
+    for (int i = 0; i < ROW; i++) row[i] = NAN;
+    if (!o->s.n) return;
+    row[SINK_1] = sinks_sink(&o->s, first_column(o), 0);
+    row[ALPHA_1] = sinks_alpha(&o->s, first_column(o));
+    row[TIMES_EVEN] = times_first(o);
+    row[NORM_RATIO] = sinks_ratio(&o->s);
+    if (o->loss > 0) row[HELD_LOSS] = o->loss;
+    if (!o->star) return;
+    row[SINK_STAR] = sinks_sink(&o->s, star_column(o), 0);
+    row[ALPHA_STAR] = sinks_alpha(&o->s, star_column(o));
+}
 
 static void run_table(const Outcome *o, const Settings *s, FILE *out) {
     fprintf(out, "\n%-8s %-9s %8s %8s %8s %7s %8s %7s %7s %8s\n", "arm", "paper", "Sink_1",
@@ -6858,14 +6932,21 @@ static void run_table(const Outcome *o, const Settings *s, FILE *out) {
     fprintf(out, "%-8s %-9s %8s %8s %8s %7s %8s %7s %7s %8s\n", "", "", "%", "%", "", "", "",
             "ratio", "loss", "on 1?");
     for (int i = 0; i < ARMS; i++) {
-        char sink[16] = "-", alpha[16] = "-";
-        double times = times_first(&o[i]);
-        if (o[i].star) snprintf(sink, sizeof sink, "%.1f", 100 * sinks_sink(&o[i].s, 0, 0));
-        if (o[i].star) snprintf(alpha, sizeof alpha, "%.3f", sinks_alpha(&o[i].s, 0));
-        fprintf(out, "%-8s %-9s %8.1f %8s %8.3f %7.2f %8s %7.2f %7.3f %8s\n", RUN_ARMS[i].name,
-                RUN_ARMS[i].source, 100 * sinks_sink(&o[i].s, o[i].star, 0), sink,
-                sinks_alpha(&o[i].s, o[i].star), times, alpha, sinks_ratio(&o[i].s), o[i].loss,
-                times >= SHOWS ? "yes" : times < ABSENT ? "no" : "unclear");
+        static const char *const forms[ROW] = {"%.1f", "%.1f", "%.3f", "%.2f",
+                                               "%.3f", "%.2f", "%.3f"};
+        static const int widths[ROW] = {8, 8, 8, 7, 8, 7, 7};
+        double row[ROW];
+        outcome_row(&o[i], row);
+        fprintf(out, "%-8s %-9s", o[i].name, o[i].source);
+        for (int k = 0; k < ROW; k++) {
+            char text[32] = "-";
+            double x = k == SINK_1 || k == SINK_STAR ? 100 * row[k] : row[k];
+            if (isfinite(x)) snprintf(text, sizeof text, forms[k], x);
+            fprintf(out, " %*s", widths[k], text);
+        }
+        double times = row[TIMES_EVEN];
+        fprintf(out, " %8s\n", !isfinite(times) ? "-" : times >= SHOWS ? "yes"
+                               : times < ABSENT ? "no" : "unclear");
     }
     fprintf(
         out,
@@ -6873,7 +6954,35 @@ static void run_table(const Outcome *o, const Settings *s, FILE *out) {
         "weight\n"
         "on token 1; x even: its multiple of what even rows give. norm ratio: the largest ||h_1||\n"
         "over the mean of the others. valid loss: nats a token on held documents.\n",
-        s->eps, o[0].s.n, o[0].s.T);
+        s->eps, s->eval_n, s->eval_T);
+}
+
+/* --csv and --json: the same rows with all their digits; a number that is not there is left empty,
+ * or null. */
+static int run_write(const Outcome *o, const Settings *s, Error *e) {
+    Bytes csv = {0}, json = {0};
+    bytes_print(&csv, e, "arm");
+    for (int k = 0; k < ROW; k++) bytes_print(&csv, e, ",%s", ROW_NAMES[k]);
+    for (int i = 0; i < ARMS; i++) {
+        double row[ROW];
+        outcome_row(&o[i], row);
+        bytes_print(&csv, e, "\n%s", o[i].name);
+        bytes_print(&json, e, "%s{\"arm\": \"%s\"", i ? ",\n " : "[", o[i].name);
+        for (int k = 0; k < ROW; k++) {
+            char text[32] = "";
+            if (isfinite(row[k])) snprintf(text, sizeof text, "%.8g", row[k]);
+            bytes_print(&csv, e, ",%s", text);
+            bytes_print(&json, e, ", \"%s\": %s", ROW_NAMES[k], text[0] ? text : "null");
+        }
+        bytes_print(&json, e, "}");
+    }
+    bytes_print(&csv, e, "\n");
+    bytes_print(&json, e, "]\n");
+    if (s->csv[0]) file_write(s->csv, csv.at, csv.size, e);
+    if (s->json[0]) file_write(s->json, json.at, json.size, e);
+    bytes_free(&csv);
+    bytes_free(&json);
+    return e->status;
 }
 
 /* How it came: alpha_1 (alpha_* where there is a *) as a multiple of even rows, ten looks apart. */
@@ -6882,7 +6991,7 @@ static void run_history(const Outcome *o, FILE *out) {
     fprintf(out, "\n%-17s", "x even at step");
     for (int k = 1; k <= shown; k++) fprintf(out, " %6ld", o[0].p.look[n * k / shown - 1].step);
     for (int i = 0; i < ARMS; i++) {
-        fprintf(out, "\n%-8s %-8s", RUN_ARMS[i].name, o[i].star ? "alpha_*" : "alpha_1");
+        fprintf(out, "\n%-8s %-8s", o[i].name, o[i].star ? "alpha_*" : "alpha_1");
         for (int k = 1; k <= shown; k++) {
             const Look *look = &o[i].p.look[n * k / shown - 1];
             fprintf(out, " %6.2f", times_even(&o[i], o[i].star ? look->alpha_star : look->alpha1));
@@ -6892,83 +7001,109 @@ static void run_history(const Outcome *o, FILE *out) {
 }
 
 /* Two sentences, by the rule above, and the rule. */
-static void run_verdict(const Outcome *o, FILE *out) {
+static void run_verdict(const Outcome *o, Bytes *out, Error *e) {
     double sink = times_first(&o[0]), moved_to = times_star(&o[1]), left = times_first(&o[1]);
     double sigmoid = times_first(&o[2]);
     bool emerged = sink >= SHOWS, moved = moved_to >= SHOWS && left < ABSENT;
-    fprintf(out,
-            "\nVerdict: under softmax a sink %s on the first token (alpha_1 %.1f times even), and "
-            "with\n"
-            "a key bias it %s (alpha_* %.1f times, alpha_1 %.1f). Under sigmoid\n"
-            "attention without normalisation it %s (alpha_1 %.1f times even).\n",
-            emerged ? "emerged" : "did not emerge", sink,
-            moved ? "moved onto the bias" : "did not move clearly", moved_to, left,
-            sigmoid < ABSENT   ? "failed to appear"
-            : sigmoid >= SHOWS ? "appeared"
-                               : "is unclear",
-            sigmoid);
-    fprintf(
-        out,
+    bytes_print(out, e,
+                "Verdict: under softmax a sink %s on the first token (alpha_1 %.1f times even), "
+                "and with\n"
+                "a key bias it %s (alpha_* %.1f times, alpha_1 %.1f). Under sigmoid\n"
+                "attention without normalisation it %s (alpha_1 %.1f times even).\n",
+                emerged ? "emerged" : "did not emerge", sink,
+                moved ? "moved onto the bias" : "did not move clearly", moved_to, left,
+                sigmoid < ABSENT   ? "failed to appear"
+                : sigmoid >= SHOWS ? "appeared"
+                                   : "is unclear",
+                sigmoid);
+    bytes_print(
+        out, e,
         "Rule, fixed before the run: a sink shows from %g times even, and is absent below %g.\n",
         SHOWS, ABSENT);
 }
 
 /* A model that has learnt less may have less of a sink for that reason alone. So: where did softmax
  * stand when its training loss was what sigmoid's is at the end? */
-static void run_caveat(const Outcome *o, FILE *out) {
+static void run_caveat(const Outcome *o, Bytes *out, Error *e) {
     const Progress *softmax = &o[0].p, *sigmoid = &o[2].p;
     if (o[2].loss < o[0].loss + 0.1 || !sigmoid->looks) return;
     double loss = sigmoid->look[sigmoid->looks - 1].loss;
     int k = 0;
     while (k + 1 < softmax->looks && softmax->look[k].loss > loss) k++;
     double times = times_even(&o[0], softmax->look[k].alpha1);
-    fprintf(out,
-            "Caveat: the sigmoid arm has learnt less (%.2f against %.2f nats). Softmax had its "
-            "training\n"
-            "loss by step %ld, with alpha_1 at %.1f times even: %s.\n",
-            o[2].loss, o[0].loss, softmax->look[k].step, times,
-            times >= SHOWS ? "its sink was there by then"
-                           : "this budget does not tell less sink from less learning");
+    bytes_print(out, e,
+                "Caveat: the sigmoid arm has learnt less (%.2f against %.2f nats). Softmax had its "
+                "training\n"
+                "loss by step %ld, with alpha_1 at %.1f times even: %s.\n",
+                o[2].loss, o[0].loss, softmax->look[k].step, times,
+                times >= SHOWS ? "its sink was there by then"
+                               : "this budget does not tell less sink from less learning");
 }
 
-static void run_report(const Outcome *o, const Settings *s, FILE *out) {
+/* The table, and what needs all three arms; where one diverged, its reason stands instead. */
+static void run_report(const Outcome *o, const Settings *s, FILE *out, Bytes *verdict, Error *e) {
     HeatMap maps[ARMS + 1];
     int n = 0;
+    run_table(o, s, out);
     for (int i = 0; i < ARMS; i++) {
-        maps[n++] = (HeatMap){RUN_ARMS[i].name, "token 1", &o[i].s, o[i].star};
+        if (o[i].ended[0])
+            bytes_print(verdict, e, "No verdict, since %s diverged: %s\n", o[i].name, o[i].ended);
+        maps[n++] = (HeatMap){o[i].name, "token 1", &o[i].s, o[i].star};
         if (o[i].star) maps[n++] = (HeatMap){"", "*", &o[i].s, 0};
     }
-    run_table(o, s, out);
-    run_history(o, out);
-    fprintf(out, "\nalpha by layer (down) and head (across)\n");
-    heat_maps(maps, n, out);
-    run_verdict(o, out);
-    run_caveat(o, out);
+    if (!verdict->size) {
+        run_history(o, out);
+        fprintf(out, "\nalpha by layer (down) and head (across)\n");
+        heat_maps(maps, n, out);
+        run_verdict(o, verdict, e);
+        run_caveat(o, verdict, e);
+    }
+    bytes_add(verdict, "", 1, e);
+    if (!e->status) fprintf(out, "\n%s", (const char *)verdict->at);
+}
+
+/* One arm, from the seed to its numbers. One that diverges is a result: o->ended says where, and
+ * the next arm's turn comes. */
+static int run_arm(Outcome *o, const Arm *which, const Settings *s, Error *e) {
+    Settings arm = *s;
+    Trainer t;
+    int starts;
+    o->name = which->name;
+    o->source = which->source;
+    if (settings_flags(&arm, which->flags, "m", e) || trainer_create(&t, &arm, e)) return e->status;
+    o->c = t.m.c;
+    o->even = sink_uniform(&o->c, arm.eval_T);
+    o->star = config_column_star(&o->c) >= 0;
+    progress_start(&o->p, which->name, s->quiet);
+    if (train_run(&t, &o->p, e) && trainer_diverged(&t)) {
+        snprintf(o->ended, sizeof o->ended, "%s", e->text);
+        *e = (Error){0};
+    } else if (!e->status && !interrupted && !outcome_measure(o, &t, &arm, &starts, e))
+        o->loss = held_loss(&t.m, &t.data, &arm, HELD_BLOCKS, e);
+    trainer_free(&t);
+    return e->status;
 }
 
 /* The main job. s holds what the command line changed. */
 int demo_run(const Settings *s, FILE *out, Error *e) {
     Outcome *o = grab(ARMS, sizeof *o, e);
+    Bytes verdict = {0};
     double start = seconds();
-    for (int i = 0; i < ARMS && !e->status && !interrupted; i++) {
-        Settings arm = *s;
-        Trainer t;
-        int starts;
-        if (settings_flags(&arm, RUN_ARMS[i].flags, "m", e) || trainer_create(&t, &arm, e)) break;
-        o[i].star = config_column_star(&t.m.c) >= 0;
-        o[i].even = sink_uniform(&t.m.c, arm.eval_T);
-        progress_start(&o[i].p, RUN_ARMS[i].name, s->quiet);
-        if (!train_run(&t, &o[i].p, e) && !interrupted
-            && !evaluate(&o[i].s, &t.m, &t.data, &arm, arm.eval_n, arm.eval_T, &starts, e))
-            o[i].loss = held_loss(&t.m, &t.data, &arm, HELD_BLOCKS, e);
-        trainer_free(&t);
-    }
+    if (!e->status && s->report[0]) file_ready(s->report, e);
+    for (int i = 0; i < ARMS && !e->status && !interrupted; i++) run_arm(&o[i], &RUN_ARMS[i], s, e);
     if (!e->status && !interrupted) {
-        run_report(o, s, out);
+        run_report(o, s, out, &verdict, e);
+        run_write(o, s, e);
         fprintf(out, "%.0f s on %d thread%s.\n", seconds() - start, workers(),
                 workers() > 1 ? "s" : "");
+        if (s->report[0] && !e->status
+            && !report_write(s->report, "run", s, o, ARMS, NULL, (const char *)verdict.at, e))
+            fprintf(out, "The page: %s\n", s->report);
+        for (int i = 0; i < ARMS; i++)
+            if (o[i].ended[0]) fail(e, 1, "%s", o[i].ended);
     }
     for (int i = 0; o && i < ARMS; i++) sinks_free(&o[i].s);
+    bytes_free(&verdict);
     free(o);
     if (interrupted)
         fail(e, 1, "stopped by Ctrl-C: no verdict. Try: sink run --steps 500, a shorter look");
@@ -6978,7 +7113,7 @@ int demo_run(const Settings *s, FILE *out, Error *e) {
 /* =================================================================================================
  * 13  Pictures and the report
  *
- * Text for a terminal: progress on one line, heat maps of cells. Colour only where the stream is a
+ * 13.1  Text for a terminal: progress on one line, heat maps of cells. Colour only where the stream is a
  * terminal and NO_COLOR is unset (no-color.org); otherwise digits tell the same.
  */
 
@@ -7132,6 +7267,437 @@ void ablated_print(const Ablated *a, const Settings *s, FILE *out) {
             "sequences and\n"
             "standard deviation; more: than untouched, sequence by sequence.\n",
             a->last, s->train.seed, a->n);
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 13.2  The page: the same numbers and pictures as one HTML file for a browser, a phone or paper.
+ *       No script, nothing fetched, inline SVG. Lines differ in dashes and lightness, and the
+ *       ramps of the maps fall in lightness from white, so that all of it reads in grey. Colours of
+ *       text and ground are the browser's defaults for print. Every element is closed, as in XML.
+ */
+typedef struct Html { Bytes text; Error *e; } Html;
+
+/* Text with what HTML reads as its own replaced. */
+static void html_text(Html *h, const char *s) {
+    for (; *s; s++) {
+        const char *as = *s == '&' ? "&amp;" : *s == '<' ? "&lt;" : *s == '>' ? "&gt;"
+                       : *s == '"' ? "&quot;" : NULL;
+        bytes_add(&h->text, as ? as : s, as ? strlen(as) : 1, h->e);
+    }
+}
+
+/* A cell of a table: a number, or - where it is not finite. */
+static void html_number(Html *h, const char *form, double x) {
+    char text[64] = "-";
+    if (isfinite(x)) snprintf(text, sizeof text, form, x);
+    bytes_print(&h->text, h->e, "<td>%s</td>", text);
+}
+
+typedef struct Series { char name[32]; int style, n; double x[LOOKS], y[LOOKS]; } Series;
+enum { LINE_EVEN = 6, LINE_STYLES = 7, LINES = 8 };
+/* three models, the same for their column *, and even rows */
+static const struct { const char *colour, *dash; double width; } STYLES[LINE_STYLES] = {
+    {"#10305c", "none", 2}, {"#c2521c", "8 3", 2}, {"#3f97ad", "2 3", 2.4},
+    {"#10305c", "9 3 2 3", 2}, {"#c2521c", "9 3 2 3", 2}, {"#3f97ad", "9 3 2 3", 2},
+    {"#777777", "none", 1}};
+
+/* The distance of an axis's ticks, 1, 2 or 5 times a power of ten, some five of them. */
+static double tick_step(double range, double least) {
+    double step = pow(10, floor(log10(range / 4)));
+    step *= range / step > 20 ? 5 : range / step > 8 ? 2 : 1;
+    return step > least ? step : least;
+}
+
+/* A figure begins: its caption comes last. alt is what a reader hears who does not see it. */
+static void figure_begin(Html *h, const char *title) {
+    bytes_print(&h->text, h->e, "<figure><h3>");
+    html_text(h, title);
+    bytes_print(&h->text, h->e, "</h3>");
+}
+
+/* Lines over steps or blocks; y from 0 when from_zero, x in whole numbers. What is not finite
+ * breaks a line. */
+static void chart(Html *h, const char *title, const char *x_name, const char *y_name,
+                  bool from_zero, const Series *lines, int n, const char *caption) {
+    enum { LEFT = 42, RIGHT = 350, TOP = 22, BOTTOM = 172 };
+    Bytes *b = &h->text;
+    Error *e = h->e;
+    double x0 = INFINITY, x1 = -INFINITY, y0 = from_zero ? 0 : INFINITY, y1 = -INFINITY;
+    for (int k = 0; k < n; k++)
+        for (int i = 0; i < lines[k].n; i++) {
+            if (!isfinite(lines[k].y[i])) continue;
+            x0 = fmin(x0, lines[k].x[i]);
+            x1 = fmax(x1, lines[k].x[i]);
+            y0 = fmin(y0, lines[k].y[i]);
+            y1 = fmax(y1, lines[k].y[i]);
+        }
+    figure_begin(h, title);
+    if (x0 > x1) {
+        bytes_print(b, e, "<figcaption>Nothing was measured.</figcaption></figure>\n");
+        return;
+    }
+    if (x1 <= x0) x1 = x0 + 1;
+    double step = tick_step(y1 > y0 ? y1 - y0 : 1, 0), x_step = tick_step(x1 - x0, 1);
+    y0 = step * floor(y0 / step + 1e-9);
+    y1 = step * ceil((y1 > y0 ? y1 : y0 + step) / step - 1e-9);
+    double per_x = (RIGHT - LEFT) / (x1 - x0), per_y = (BOTTOM - TOP) / (y1 - y0);
+    int below = BOTTOM + 46;
+    bytes_print(b, e, "<svg viewBox=\"0 0 360 %d\" role=\"img\" aria-label=\"", below + (n + 2) / 3 * 16);
+    html_text(h, title);
+    bytes_print(b, e, ", in %s, by %s. ", y_name, x_name);
+    for (int k = 0; k < n; k++) {
+        if (!lines[k].n) continue;
+        html_text(h, lines[k].name);
+        bytes_print(b, e, ": from %.3g to %.3g. ", isfinite(lines[k].y[0]) ? lines[k].y[0] : 0,
+                    isfinite(lines[k].y[lines[k].n - 1]) ? lines[k].y[lines[k].n - 1] : 0);
+    }
+    bytes_print(b, e, "\">\n<text x=\"2\" y=\"12\">%s</text>"
+                      "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n",
+                y_name, RIGHT, BOTTOM + 30, x_name);
+    for (int i = 0; y0 + i * step <= y1 + step / 2; i++) {
+        double y = BOTTOM - i * step * per_y;
+        bytes_print(b, e, "<path class=\"rule\" d=\"M%d %.1fH%d\"/>"
+                          "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%g</text>\n",
+                    LEFT, y, RIGHT, LEFT - 4, y + 4, fabs(y0 + i * step) < step / 1e6 ? 0 : y0 + i * step);
+    }
+    for (double x = x_step * ceil(x0 / x_step - 1e-9); x <= x1 + 1e-9; x += x_step)
+        bytes_print(b, e, "<path class=\"axis\" d=\"M%.1f %dv4\"/><text x=\"%.1f\" y=\"%d\" "
+                          "text-anchor=\"middle\">%g</text>\n",
+                    LEFT + (x - x0) * per_x, BOTTOM, LEFT + (x - x0) * per_x, BOTTOM + 16, x);
+    bytes_print(b, e, "<path class=\"axis\" d=\"M%d %dV%dH%d\"/>\n", LEFT, TOP, BOTTOM, RIGHT);
+    for (int k = 0; k < n; k++) {
+        int style = lines[k].style;
+        char look[96];
+        snprintf(look, sizeof look, "stroke=\"%s\" stroke-dasharray=\"%s\" stroke-width=\"%g\"",
+                 STYLES[style].colour, STYLES[style].dash, STYLES[style].width);
+        bytes_print(b, e, "<path class=\"line\" %s d=\"", look);
+        bool open = false;
+        for (int i = 0; i < lines[k].n; i++) {
+            bool there = isfinite(lines[k].y[i]);
+            if (there) bytes_print(b, e, "%c%.1f %.1f", open ? 'L' : 'M',
+                                   LEFT + (lines[k].x[i] - x0) * per_x,
+                                   BOTTOM - (lines[k].y[i] - y0) * per_y);
+            open = there;
+        }
+        int x = 4 + k % 3 * 120, y = below + k / 3 * 16;
+        bytes_print(b, e, "\"/><path class=\"line\" %s d=\"M%d %dh28\"/><text x=\"%d\" y=\"%d\">", look,
+                    x, y, x + 33, y + 4);
+        html_text(h, lines[k].name);
+        bytes_print(b, e, "</text>\n");
+    }
+    bytes_print(b, e, "</svg><figcaption>%s</figcaption></figure>\n", caption);
+}
+
+/* The ramp of the maps: weights up to 1, borders about a factor 2 apart, since a sink stands out
+ * by factors. */
+enum { RAMP = 7 };
+static const double RAMP_FROM[RAMP] = {0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5};
+static const char *const RAMP_COLOURS[RAMP] = {"#ffffff", "#e8edf4", "#c9d6e6", "#9cb8d6",
+                                               "#6892c0", "#33629c", "#0f2c58"};
+
+static int ramp_level(double x) {
+    int level = 0;
+    while (level + 1 < RAMP && x >= RAMP_FROM[level + 1]) level++;
+    return level;
+}
+
+static void ramp_legend(Html *h) {
+    bytes_print(&h->text, h->e, "<p class=\"ramp\">weight of a key: ");
+    for (int k = 0; k < RAMP; k++)
+        bytes_print(&h->text, h->e,
+                    "<span><svg viewBox=\"0 0 16 12\" width=\"16\" height=\"12\"><rect "
+                    "class=\"axis\" width=\"16\" height=\"12\" style=\"fill:%s\"/></svg> from %g</span> ",
+                    RAMP_COLOURS[k], RAMP_FROM[k]);
+    bytes_print(&h->text, h->e, "</p>\n");
+}
+
+/* Where a map's cells begin: room for the numbers of its rows. */
+enum { CELLS = 30 };
+
+/* The cells of a map [rows,columns] at stride ld, wide by high each: a path for each level of the
+ * ramp, made of runs of equal cells, so that a map of 64 x 64 takes some kilobytes. */
+static void cells(Html *h, const double *m, idx ld, int rows, int columns, int wide, int high) {
+    for (int level = 1; level < RAMP; level++) {
+        bytes_print(&h->text, h->e, "<path fill=\"%s\" d=\"", RAMP_COLOURS[level]);
+        for (int i = 0; i < rows; i++)
+            for (int j = 0, from; j < columns; j++) {
+                for (from = j; j < columns && ramp_level(m[i * ld + j]) == level; j++) continue;
+                if (j > from)
+                    bytes_print(&h->text, h->e, "M%d %dh%dv%dh-%dz", CELLS + from * wide, 16 + i * high,
+                                (j - from) * wide, high, (j - from) * wide);
+            }
+        bytes_print(&h->text, h->e, "\"/>\n");
+    }
+    bytes_print(&h->text, h->e, "<rect class=\"axis\" x=\"%d\" y=\"16\" width=\"%d\" height=\"%d\"/>\n",
+                CELLS, columns * wide, rows * high);
+}
+
+/* alpha of a column by block (down) and head (across), with its numbers where there is room. */
+static void alpha_svg(Html *h, const Outcome *o, int column, const char *name) {
+    const Sinks *s = &o->s;
+    int L = s->L, H = s->H;
+    bool numbers = H <= 8 && L <= 24;
+    int wide = numbers ? 38 : 10, high = numbers ? 20 : 10, every = numbers ? 1 : 4;
+    double *alpha = grab((idx)L * H, sizeof *alpha, h->e), most = 0;
+    for (int i = 0; alpha && i < L * H; i++) {
+        alpha[i] = s->alpha[(idx)i * s->S + column];
+        most = fmax(most, alpha[i]);
+    }
+    int width = CELLS + (H * wide > 120 ? H * wide : 120) + 2;
+    bytes_print(&h->text, h->e, "<p>%s</p><svg viewBox=\"0 0 %d %d\" style=\"max-width:%dpx\" role=\"img\" "
+                "aria-label=\"Heat map of alpha of %s: %d blocks by %d heads, largest %.3f\">\n"
+                "<text x=\"%d\" y=\"11\">head 1 to %d</text>",
+                name, width, 18 + L * high, width * 5 / 4, name, L, H, most, CELLS, H);
+    if (alpha) cells(h, alpha, H, L, H, wide, high);
+    for (int l = 0; l < L; l += every)
+        bytes_print(&h->text, h->e, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%d</text>", CELLS - 4,
+                    16 + l * high + high / 2 + 4, l + 1);
+    for (int i = 0; alpha && numbers && i < L * H; i++)
+        if (isfinite(alpha[i]))
+            bytes_print(&h->text, h->e, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\"%s>%.2f</text>",
+                        CELLS + i % H * wide + wide / 2, 16 + i / H * high + 14,
+                        ramp_level(alpha[i]) >= 5 ? " class=\"on\"" : "", alpha[i]);
+    bytes_print(&h->text, h->e, "</svg>\n");
+    free(alpha);
+}
+
+/* m of one head, queries down and keys across; * and x* stand before key 1. */
+static void head_svg(Html *h, const Outcome *o, const HeadMap *map, const char *which) {
+    int T = map->T, S = map->S, cell = 4, before = S - T;
+    if (!T) return;
+    bytes_print(&h->text, h->e, "<p>block %d, head %d: %s sink</p><svg viewBox=\"0 0 %d %d\" "
+                "style=\"max-width:%dpx\" role=\"img\" aria-label=\"Attention map of block %d, head %d, "
+                "%d queries by %d keys\">\n<text x=\"%d\" y=\"11\">%s%skey 1 to %d</text>",
+                map->layer + 1, map->head + 1, which, CELLS + S * cell + 2, 20 + T * cell,
+                (CELLS + S * cell) * 5 / 4, map->layer + 1, map->head + 1, T, S, CELLS,
+                o->c.extra ? "*, " : "", o->c.sink_token ? "x*, " : "", T);
+    cells(h, map->m, S, T, S, cell, cell);
+    for (int i = 0; i < T; i += 16)
+        bytes_print(&h->text, h->e, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%d</text>", CELLS - 4,
+                    16 + i * cell + 8, i + 1);
+    if (before)
+        bytes_print(&h->text, h->e, "<path class=\"axis\" d=\"M%d 16v%d\"/>", CELLS + before * cell, T * cell);
+    bytes_print(&h->text, h->e, "</svg>\n");
+}
+
+/* A curve of every model that has looks, and of its column *: what is 0 the loss, 1 Sink, 2 alpha. */
+static int look_lines(Series *lines, const Outcome *o, int n, int what) {
+    int count = 0;
+    for (int i = 0; i < n && i < 3; i++)
+        for (int star = 0; star <= (what && o[i].star); star++) {
+            Series *line = &lines[count++];
+            snprintf(line->name, sizeof line->name, "%.20s%s", o[i].name,
+                     star ? o[i].c.extra ? " *" : " x*" : what ? " 1" : "");
+            line->style = i + 3 * star;
+            line->n = o[i].p.looks;
+            for (int k = 0; k < line->n; k++) {
+                const Look *p = &o[i].p.look[k];
+                line->x[k] = (double)p->step;
+                line->y[k] = what == 0 ? p->loss
+                           : what == 1 ? 100 * (star ? p->sink_star : p->sink1)
+                                       : star ? p->alpha_star : p->alpha1;
+            }
+        }
+    return count;
+}
+
+static void page_curves(Html *h, const Outcome *o, int n, const Settings *s) {
+    Series *lines = grab(LINES, sizeof *lines, h->e);
+    char caption[400];
+    if (!lines) return;
+    int count = look_lines(lines, o, n, 0);
+    bytes_print(&h->text, h->e, "<h2>While it trained</h2><div class=\"grid\">\n");
+    chart(h, "Training loss", "step", "nats a token", false, lines, count,
+          "Mean since the look before. Look where the curves cross a height: models are compared at "
+          "equal loss, not at equal steps. The paper's Figure 4, middle and right.");
+    count = look_lines(lines, o, n, 1);
+    snprintf(caption, sizeof caption,
+             "Share of heads and sequences whose alpha is above %g, on %d held sequences. Look when "
+             "it leaves 0 %%: in the paper's Figure 4, middle, after 1,000 to 2,000 steps.", s->eps, LOOK_N);
+    chart(h, "Sink of token 1 (and of *)", "step", "%", true, lines, count, caption);
+    count = look_lines(lines, o, n, 2);
+    Series *even = &lines[count];
+    *even = (Series){.name = "even rows", .style = LINE_EVEN, .n = 2};
+    even->x[0] = INFINITY;
+    for (int i = 0; i < n; i++)
+        if (o[i].p.looks) {
+            even->x[0] = fmin(even->x[0], (double)o[i].p.look[0].step);
+            even->x[1] = fmax(even->x[1], (double)o[i].p.look[o[i].p.looks - 1].step);
+        }
+    even->y[0] = even->y[1] = o[0].even;
+    chart(h, "alpha of token 1 (and of *)", "step", "mean weight", true, lines, count + 1,
+          "Mean over heads of what the column receives (section 3.2), without a threshold; it moves "
+          "before Sink does. Look for a rise above even rows.");
+    bytes_print(&h->text, h->e, "</div>\n");
+    free(lines);
+}
+
+static void page_maps(Html *h, const Outcome *o, int n) {
+    bytes_print(&h->text, h->e, "<h2>Where attention goes</h2>\n");
+    ramp_legend(h);
+    bytes_print(&h->text, h->e, "<div class=\"grid\">\n");
+    for (int i = 0; i < n; i++) {
+        if (!o[i].s.n) continue;
+        figure_begin(h, o[i].name);
+        alpha_svg(h, &o[i], config_column_first(&o[i].c), "token 1");
+        if (o[i].star) alpha_svg(h, &o[i], config_column_star(&o[i].c), o[i].c.extra ? "*" : "x*");
+        bytes_print(&h->text, h->e, "<figcaption>alpha by block (down) and head (across), mean over %d "
+                    "sequences of %d tokens; even rows give %.3f. Look for dark cells: heads that "
+                    "sink. The paper's Figures 19 to 24.</figcaption></figure>\n",
+                    o[i].s.n, o[i].s.T, o[i].even);
+    }
+    bytes_print(&h->text, h->e, "</div>\n<div class=\"grid\">\n");
+    for (int i = 0; i < n; i++) {
+        if (!o[i].s.n) continue;
+        figure_begin(h, o[i].name);
+        head_svg(h, &o[i], &o[i].map[0], "the strongest");
+        head_svg(h, &o[i], &o[i].map[1], "the weakest");
+        bytes_print(&h->text, h->e, "<figcaption>Weight of each query (down) on each key (across), as the "
+                    "metric reads it, mean over 16 sequences. A sink is a dark column%s; the mean of a "
+                    "column over its rows is its alpha (section 3.2).</figcaption></figure>\n",
+                    o[i].star ? ", the first of them the learned one" : "");
+    }
+    bytes_print(&h->text, h->e, "</div>\n");
+}
+
+/* The first row's norm over the mean of the others: 0 the blocks' outputs, 1 keys, 2 values. */
+static void page_norms(Html *h, const Outcome *o, int n) {
+    static const char *const TITLES[] = {"Hidden states", "Keys", "Values"}, *const CAPTIONS[] = {
+        "Output of each block; 0 is the embedding. Massive activations stand far above 1: with softmax "
+        "they come, without a normaliser or with a key bias they do not. The paper's Figures 7 and 8; "
+        "Figure 2, top left.",
+        "Mean over key heads. In large models the first key is much shorter than the others. The "
+        "paper's Figure 2, top, and Figures 11 to 14.",
+        "Mean over key heads. A sink's value is short: it takes weight and gives little. The paper's "
+        "Figure 2, top, and Figures 11 to 14."};
+    Series *lines = grab(LINES, sizeof *lines, h->e);
+    if (!lines) return;
+    bytes_print(&h->text, h->e, "<h2>Norms by layer</h2><div class=\"grid\">\n");
+    for (int what = 0; what < 3; what++) {
+        int count = 0;
+        for (int i = 0; i < n && i < 3; i++) {
+            const Sinks *s = &o[i].s;
+            if (!s->n) continue;
+            Series *line = &lines[count++];
+            snprintf(line->name, sizeof line->name, "%.24s", o[i].name);
+            line->style = i;
+            line->n = 0;
+            for (int l = what > 0; l <= s->L && line->n < LOOKS; l++) {
+                const double *norms = what == 0 ? s->hnorm + (idx)l * s->N
+                                    : (what == 1 ? s->knorm : s->vnorm) + (idx)(l - 1) * s->N;
+                line->x[line->n] = l;
+                line->y[line->n++] = norm_ratio(norms, s->N);
+            }
+        }
+        chart(h, TITLES[what], "block", "norm of the first row / mean of the others", true, lines, count,
+              CAPTIONS[what]);
+    }
+    bytes_print(&h->text, h->e, "</div>\n");
+    free(lines);
+}
+
+static void page_table(Html *h, const Outcome *o, int n, const Settings *s) {
+    static const char *const HEADS[ROW] = {"Sink<sub>1</sub>, %", "Sink<sub>*</sub>, %",
+        "alpha<sub>1</sub>", "times even", "alpha<sub>*</sub>", "norm ratio", "held loss, nats a token"};
+    static const char *const FORMS[ROW] = {"%.1f", "%.1f", "%.3f", "%.2f", "%.3f", "%.2f", "%.3f"};
+    bytes_print(&h->text, h->e, "<div class=\"wide\"><table><tr><th>model</th><th>paper</th>");
+    for (int k = 0; k < ROW; k++) bytes_print(&h->text, h->e, "<th>%s</th>", HEADS[k]);
+    bytes_print(&h->text, h->e, "</tr>\n");
+    for (int i = 0; i < n; i++) {
+        double row[ROW];
+        outcome_row(&o[i], row);
+        bytes_print(&h->text, h->e, "<tr><td>");
+        html_text(h, o[i].name);
+        bytes_print(&h->text, h->e, "</td><td>%s</td>", o[i].source[0] ? o[i].source : "-");
+        for (int k = 0; k < ROW; k++)
+            html_number(h, FORMS[k], k == SINK_1 || k == SINK_STAR ? 100 * row[k] : row[k]);
+        bytes_print(&h->text, h->e, "</tr>\n");
+    }
+    bytes_print(&h->text, h->e, "</table></div>\n<p>Sink: share of heads with alpha above %g, over %d "
+                "sequences of %d tokens. alpha: mean weight on token 1 or *; times even: its multiple of "
+                "what even rows give. Norm ratio: the largest over the blocks of the first row's norm, "
+                "over the mean of the others.</p>\n",
+                s->eps, s->eval_n, o[0].s.n ? o[0].s.T : s->eval_T);
+}
+
+static void page_ablation(Html *h, const Ablated *a, const Settings *s) {
+    const char *const names[ABLATED] = {"untouched", a->column, "control"};
+    bytes_print(&h->text, h->e, "<h2>Ablation of %s</h2><p>%s, in every block and head. Control: the same "
+                "done to a token drawn for each sequence from 2 to %d (seed %d). All losses are over the "
+                "positions after that token: mean over %d sequences, and standard deviation.</p>\n"
+                "<div class=\"wide\"><table><tr><th></th><th>loss, nats a token</th><th>spread</th>"
+                "<th>more than untouched</th><th>spread</th></tr>\n",
+                a->column, ablation_words(a->what), a->last, s->train.seed, a->n);
+    for (int k = 0; k < ABLATED; k++) {
+        bytes_print(&h->text, h->e, "<tr><td>%s</td>", names[k]);
+        html_number(h, "%.4f", a->loss[k]);
+        html_number(h, "%.4f", a->spread[k]);
+        html_number(h, "%+.4f", k ? a->more[k] : NAN);
+        html_number(h, "%.4f", k ? a->more_spread[k] : NAN);
+        bytes_print(&h->text, h->e, "</tr>\n");
+    }
+    bytes_print(&h->text, h->e, "</table></div>\n");
+}
+
+static const char PAGE_STYLE[] =
+    "body{font:16px/1.45 sans-serif;max-width:72rem;margin:auto;padding:1rem;color:#111;"
+    "background:#fff}h1{font-size:1.5rem}h2{font-size:1.2rem;margin:1.6rem 0 .5rem}"
+    "h3{font-size:1rem;margin:0 0 .2rem}figure{margin:0;break-inside:avoid}"
+    "h2{break-after:avoid}p{margin:.4rem 0}figure p{font-size:.85rem;margin:.3rem 0 0}"
+    ".grid{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,20rem),1fr));"
+    "gap:1.2rem 1.8rem;align-items:start;margin-top:.6rem}"
+    "svg{width:100%;height:auto;display:block}svg text{font:11px sans-serif;fill:#111}"
+    "svg text.on{fill:#fff}.line{fill:none}.axis{fill:none;stroke:#333;stroke-width:1}"
+    ".rule{stroke:#ddd;stroke-width:1}.ramp span{white-space:nowrap}.ramp svg{display:inline;width:16px;vertical-align:-1px}"
+    ".wide{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums;"
+    "font-size:.9rem}th,td{padding:.2em .6em;text-align:right;border-bottom:1px solid #bbb}"
+    "th{font-weight:600}td:first-child,th:first-child{text-align:left}figcaption{font-size:.85rem;"
+    "color:#333;margin-top:.3rem}code{font-size:.85rem;overflow-wrap:anywhere}"
+    "@media print{body{font-size:10pt;max-width:none;padding:0}.grid{grid-template-columns:"
+    "repeat(3,1fr)}}";
+
+/* The page of n models (three have lines of their own style), which `verb` has made; cut and
+ * verdict may be NULL or "". Written beside path and renamed. */
+int report_write(const char *path, const char *verb, const Settings *s, const Outcome *o, int n,
+                 const Ablated *cut, const char *verdict, Error *e) {
+    Html h = {{0}, e};
+    Bytes *b = &h.text;
+    bool looks = false, measured = false;
+    for (int i = 0; i < n; i++) {
+        looks = looks || o[i].p.looks;
+        measured = measured || o[i].s.n;
+    }
+    bytes_print(b, e, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>"
+                      "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"/>"
+                      "<title>sink %s</title><style>", verb);
+    bytes_add(b, PAGE_STYLE, sizeof PAGE_STYLE - 1, e);
+    bytes_print(b, e, "</style></head><body>\n<h1>Attention sinks: sink %s</h1>\n<p><code>sink %s", verb,
+                verb);
+    if (!strcmp(verb, "eval")) {
+        bytes_add(b, " ", 1, e);
+        html_text(&h, o->name);
+    }
+    for (int i = 0; i < s->argc; i++) {
+        if (!strcmp(s->argv[i], o->name)) continue;          /* eval's model stands there */
+        bytes_add(b, " ", 1, e);
+        html_text(&h, s->argv[i]);
+    }
+    bytes_print(b, e, "</code></p>\n<p>%d blocks, %d heads of %d dims, width %d, context %d; %d steps of %d "
+                      "sequences at rate %g; seed %d.</p>\n",
+                o->c.layers, o->c.heads, o->c.head_dim, o->c.dim, o->c.context, s->train.steps,
+                s->train.batch * s->train.accumulate, s->train.lr, s->train.seed);
+    if (measured) page_table(&h, o, n, s);
+    bytes_add(b, "<p>", 3, e);
+    html_text(&h, verdict ? verdict : "");
+    bytes_add(b, "</p>\n", 5, e);
+    if (cut) page_ablation(&h, cut, s);
+    if (looks) page_curves(&h, o, n, s);
+    if (measured) page_maps(&h, o, n);
+    if (measured) page_norms(&h, o, n);
+    bytes_print(b, e, "</body></html>\n");
+    if (!e->status) file_write(path, b->at, b->size, e);
+    bytes_free(b);
+    return e->status;
 }
 
 /* =================================================================================================
@@ -7984,6 +8550,17 @@ int bytes_add(Bytes *b, const void *from, size_t n, Error *e) {
     return 0;
 }
 
+/* Appends what printf would print; the string's 0 is not added. */
+int bytes_print(Bytes *b, Error *e, const char *format, ...) {
+    char text[2048];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (n < 0 || n >= (int)sizeof text) return fail(e, 1, "a text of %d bytes is too long", n);
+    return bytes_add(b, text, (size_t)n, e);
+}
+
 void bytes_free(Bytes *b) {
     free(b->at);
     *b = (Bytes){0};
@@ -8065,7 +8642,7 @@ double seconds(void) {
  *
  * One table of options drives parsing, checking, help, config.json, checkpoints and the echoed
  * command. Groups: m the model, t the training, d the data, e what is measured, a ablations,
- * o output, i ids, g generation, b benches. A verb names the groups it takes.
+ * o output, r the page, i ids, g generation, b benches. A verb names the groups it takes.
  */
 
 #define AT(field) offsetof(Settings, field)
@@ -8233,6 +8810,8 @@ const Option OPTIONS[] = {
      "the results as CSV"},
     {"json",          'o', 's', AT(json),                "",       0, 0, "FILE",
      "the results as JSON"},
+    {"report",        'r', 's', AT(report),              "",       0, 0, "FILE",
+     "a page of curves, maps and norms; of train by default --out's name and .html"},
     {"quiet",         'o', 'b', AT(quiet),               "0",      0, 1, "", "no progress"},
     {"threads",       'o', 'i', AT(threads),             "0",      1, 1024, "N",
      "threads; default: all. The results have the same bits"},
@@ -8426,19 +9005,44 @@ static int verb_run(Settings *s, const char **words, int n, Error *e) {
     return demo_run(s, stdout, e);
 }
 
+/* Where the page of a training goes: --report, else beside --out; "" where neither is given. */
+static void train_page(const Settings *s, char path[PATH_ROOM + 8]) {
+    snprintf(path, PATH_ROOM + 8, "%s%s", s->report[0] ? s->report : s->out,
+             s->out[0] && !s->report[0] ? ".html" : "");
+}
+
 static int verb_train(Settings *s, const char **words, int n, Error *e) {
     Trainer t;
-    Progress p;
+    int starts;
+    char page[PATH_ROOM + 8];
     (void)words; (void)n;
-    if ((s->out[0] && file_ready(s->out, e)) || (s->log[0] && file_ready(s->log, e)))
+    train_page(s, page);
+    if ((s->out[0] && file_ready(s->out, e)) || (s->log[0] && file_ready(s->log, e))
+        || (page[0] && file_ready(page, e)))
         return e->status;
-    if (trainer_create(&t, s, e)) return e->status;
-    progress_start(&p, "train", s->quiet);
-    train_run(&t, &p, e);
+    Outcome *o = grab(1, sizeof *o, e);
+    if (!o || trainer_create(&t, s, e)) { free(o); return e->status; }
+    o->name = "train";
+    o->source = "";
+    o->c = t.m.c;
+    if (t.s.eval_T > t.s.model.context) t.s.eval_T = t.s.model.context;
+    o->even = sink_uniform(&o->c, t.s.eval_T);
+    progress_start(&o->p, "train", s->quiet);
+    train_run(&t, &o->p, e);
+    if (!e->status) o->loss = held_loss(&t.m, &t.data, &t.s, HELD_BLOCKS, e);
     if (!e->status)
         printf("steps=%ld loss=%.6f valid_loss=%.6f alpha_1=%.6f sink_1=%.6f parameters=%lld%s%s\n",
-               t.step, t.loss, held_loss(&t.m, &t.data, &t.s, HELD_BLOCKS, e), p.alpha1, p.sink1,
-               (long long)t.m.count, s->out[0] ? " out=" : "", s->out);
+               t.step, t.loss, o->loss, o->p.alpha1, o->p.sink1, (long long)t.m.count,
+               s->out[0] ? " out=" : "", s->out);
+    if (page[0] && o->p.looks && (!e->status || trainer_diverged(&t))) {
+        Error of_page = {0};
+        if (e->status) snprintf(o->ended, sizeof o->ended, "%s", e->text);
+        else outcome_measure(o, &t, &t.s, &starts, &of_page);
+        if (!of_page.status) report_write(page, "train", s, o, 1, NULL, o->ended, &of_page);
+        if (of_page.status) fail(e, of_page.status, "%s", of_page.text);
+    }
+    sinks_free(&o->s);
+    free(o);
     trainer_free(&t);
     return e->status;
 }
@@ -8507,29 +9111,39 @@ static int eval_write(const Sinks *r, const Ablated *x, const Settings *s, Error
     return e->status;
 }
 
-static int verb_eval(Settings *s, const char **words, int n, Error *e) {
-    Trainer t = {0};
-    Sinks r = {0};
-    Ablated cut;
-    int starts = 0;
-    if (n != 1) return fail(e, 2, "eval: expected one model file. Try: sink eval out/model.ckpt");
-    if (open_model(s, words[0], &t, e) || open_data(s, &t, words[0], e)
-        || evaluate(&r, &t.m, &t.data, s, s->eval_n, s->eval_T, &starts, e)
-        || (s->ablate && ablate(&cut, &t.m, &t.data, s, s->eval_n, s->eval_T, e))) {
-        sinks_free(&r);
-        trainer_free(&t);
-        return e->status;
-    }
-    printf("%s: %d sequences of %d tokens, %s", words[0], r.n, r.T,
+static void eval_print(const char *path, const Outcome *o, const Settings *s, int starts,
+                       const Ablated *cut) {
+    printf("%s: %d sequences of %d tokens, %s", path, o->s.n, o->s.T,
            (const char *[]){"natural", "random", "repeat"}[s->input]);
     if (s->input == INPUT_NATURAL) printf(" (%d at the start of a document)", starts);
     if (s->data.fix_token) printf(", token %d fixed as in its training", s->data.fix_token);
     printf(", rows %s\n\n", s->metric_rows == ROWS_REAL ? "real" : "plus1");
-    sinks_print(&r, &s->model, s->eval_k, stdout);
-    if (s->input == INPUT_NATURAL) printf("\nloss %.4f nats a token\n", r.loss);
-    if (s->ablate) ablated_print(&cut, s, stdout);
-    eval_write(&r, s->ablate ? &cut : NULL, s, e);
-    sinks_free(&r);
+    sinks_print(&o->s, &s->model, s->eval_k, stdout);
+    if (s->input == INPUT_NATURAL) printf("\nloss %.4f nats a token\n", o->s.loss);
+    if (cut) ablated_print(cut, s, stdout);
+}
+
+static int verb_eval(Settings *s, const char **words, int n, Error *e) {
+    Trainer t = {0};
+    Ablated ablated, *cut = NULL;
+    int starts = 0;
+    if (n != 1) return fail(e, 2, "eval: expected one model file. Try: sink eval out/model.ckpt");
+    if (s->report[0] && file_ready(s->report, e)) return e->status;
+    Outcome *o = grab(1, sizeof *o, e);
+    if (!e->status && !open_model(s, words[0], &t, e) && !open_data(s, &t, words[0], e)
+        && !outcome_measure(o, &t, s, &starts, e) && s->ablate
+        && !ablate(&ablated, &t.m, &t.data, s, s->eval_n, s->eval_T, e))
+        cut = &ablated;
+    if (!e->status) {
+        o->name = words[0];
+        o->source = "";
+        o->loss = o->s.loss;
+        eval_print(words[0], o, s, starts, cut);
+        eval_write(&o->s, cut, s, e);
+        if (s->report[0]) report_write(s->report, "eval", s, o, 1, cut, "", e);
+    }
+    if (o) sinks_free(&o->s);
+    free(o);
     trainer_free(&t);
     return e->status;
 }
@@ -9073,11 +9687,11 @@ static int verb_help(Settings *s, const char **words, int n, Error *e) {
 }
 
 static const Verb VERBS[] = {
-    {"run",      "",               "mtdeo",
+    {"run",      "",               "mtdeor",
      "three short trainings: a sink emerges, moves to a key bias, fails to appear", verb_run},
-    {"train",    "",               "mtdeo",
+    {"train",    "",               "mtdeor",
      "text in, checkpoint out", verb_train},
-    {"eval",     "MODEL",          "dteoa",
+    {"eval",     "MODEL",          "dteoar",
      "the sink metrics, norms and the alpha map of a model", verb_eval},
     {"check",    "[NAME]",         "",
      "the paper's propositions, measured: holds, fails as it must, refuted", verb_check},
@@ -9118,7 +9732,7 @@ int sink_main(int argc, char **argv) {
     const Verb *v = verb_find(name);
     if (!v) fail(&e, 2, "there is no verb '%s'. Try: sink help", name);
     else {
-        if (!strcmp(v->name, "run")) settings_flags(&s, RUN_FLAGS, "mtd", &e);
+        if (!strcmp(v->name, "run")) settings_flags(&s, RUN_FLAGS, "mtdr", &e);
         if (!strcmp(v->name, "run")) s.train.steps = RUN_STEPS;
         s.argc = argc > 2 ? argc - 2 : 0;
         s.argv = argv + 2;

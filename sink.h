@@ -537,7 +537,7 @@ typedef struct Settings {
     double eps;                                   /* threshold of Sink */
     int eval_T, eval_n, eval_k, metric_rows, input, ablate;
     int threads, quiet, all;
-    char out[PATH_ROOM], log[PATH_ROOM], csv[PATH_ROOM], json[PATH_ROOM];
+    char out[PATH_ROOM], log[PATH_ROOM], csv[PATH_ROOM], json[PATH_ROOM], report[PATH_ROOM];
     char ids[PATH_ROOM], prompt[PATH_ROOM];
     int tokens_out; double temperature;           /* generate */
     int gemm_m, gemm_n, gemm_k, isa;              /* bench */
@@ -585,8 +585,12 @@ int  checkpoint_read(const unsigned char *p, size_t n, const char *name, Trainer
 int  checkpoint_load(const char *path, Trainer *t,
                     bool with_moments, Error *e);
 
-/* The sink as a training saw it at one step: loss is the mean since the look before. */
-typedef struct Look { long step; double loss, alpha1, alpha_star; } Look;
+/* The sink as a training saw it at one step: loss is the mean since the look before; of token 1 and
+ * of the column * (or x*) the mean weight alpha and Sink, both in 0..1. */
+typedef struct Look {
+    long step;
+    double loss, alpha1, alpha_star, sink1, sink_star;
+} Look;
 enum { LOOKS = 1024 };
 
 /* The line that a training shows, and its looks. */
@@ -595,7 +599,7 @@ typedef struct Progress {
     bool quiet, live, open, has_star;    /* live: on a terminal; open: its line has no end yet */
     double start, shown;
     long loss_steps;
-    double loss_sum, alpha1, sink1, alpha_star, ratio;
+    double loss_sum, alpha1, sink1, alpha_star, sink_star, ratio;
     int looks;
     Look look[LOOKS];
 } Progress;
@@ -603,7 +607,29 @@ typedef struct Progress {
 /* One heat map of alpha by layer and head: column of s's maps. */
 typedef struct HeatMap { const char *title, *column_name; const Sinks *s; int column; } HeatMap;
 
+/* m of one head, T rows (the real tokens) by S columns, mean over sequences. */
+enum { HEAD_MAP = 64 };          /* no more rows than this are kept */
+typedef struct HeadMap {
+    int layer, head, T, S;       /* T 0: there is none */
+    double m[HEAD_MAP * (HEAD_MAP + 2)];
+} HeadMap;
+
+/* What a training and an evaluation leave of a model: a column of the tables and of the page. */
+typedef struct Outcome {
+    const char *name, *source;   /* "softmax", "Table 10" */
+    Config c;
+    Sinks s;                     /* n = 0: nothing was measured */
+    Progress p;                  /* its looks */
+    double even, loss;           /* alpha of even rows; nats a token on held documents */
+    bool star;                   /* has it a column * or x*? */
+    char ended[640];             /* why its training ended early, or "" */
+    HeadMap map[2];              /* of the heads with the most and the least sink */
+} Outcome;
+
 int  train_run(Trainer *t, Progress *p, Error *e);
+bool trainer_diverged(const Trainer *t);
+int  outcome_measure(Outcome *o, Trainer *t, const Settings *s, int *starts, Error *e);
+int  head_map(HeadMap *out, Model *m, const Data *d, const Settings *s, int T, Error *e);
 int  look_at_sink(Trainer *t, Progress *p, Bytes *log, Error *e);
 int  evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int T,
                     int *starts, Error *e);
@@ -621,6 +647,8 @@ int  ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int n, int
 void ablated_print(const Ablated *a, const Settings *s, FILE *out);
 double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e);
 int  demo_run(const Settings *s, FILE *out, Error *e);
+int  report_write(const char *path, const char *verb, const Settings *s, const Outcome *o, int n,
+                  const Ablated *cut, const char *verdict, Error *e);
 void heat_maps(const HeatMap *maps, int n, FILE *out);
 void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out);
 void progress_start(Progress *p, const char *name, bool quiet);
@@ -734,6 +762,7 @@ uint64_t rng_below(Rng *r, uint64_t n);                      /* 0 .. n-1 */
 double   rng_normal(Rng *r);                                 /* N(0,1), Box and Muller */
 uint64_t hash64(uint64_t seed, const void *bytes, size_t n); /* FNV-1a, mixed */
 int  bytes_add(Bytes *b, const void *from, size_t n, Error *e);
+int  bytes_print(Bytes *b, Error *e, const char *format, ...);   /* text of up to 2047 bytes */
 void bytes_free(Bytes *b);
 int  bytes_number(Bytes *b, uint64_t x, int bytes, Error *e);   /* little-endian */
 uint64_t number_at(const unsigned char *p, int bytes);
