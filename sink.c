@@ -7301,10 +7301,10 @@ static const struct { const char *colour, *dash; double width; } STYLES[LINE_STY
     {"#10305c", "9 3 2 3", 2}, {"#c2521c", "9 3 2 3", 2}, {"#3f97ad", "9 3 2 3", 2},
     {"#777777", "none", 1}};
 
-/* The distance of an axis's ticks, 1, 2 or 5 times a power of ten, some five of them. */
+/* The distance of an axis's ticks, 1, 2 or 5 times a power of ten: three to eight of them. */
 static double tick_step(double range, double least) {
-    double step = pow(10, floor(log10(range / 4)));
-    step *= range / step > 20 ? 5 : range / step > 8 ? 2 : 1;
+    double step = pow(10, floor(log10(range / 3)));
+    step *= range / step > 15 ? 5 : range / step > 6 ? 2 : 1;
     return step > least ? step : least;
 }
 
@@ -7337,9 +7337,10 @@ static void chart(Html *h, const char *title, const char *x_name, const char *y_
         return;
     }
     if (x1 <= x0) x1 = x0 + 1;
-    double step = tick_step(y1 > y0 ? y1 - y0 : 1, 0), x_step = tick_step(x1 - x0, 1);
+    if (y1 <= y0) y1 = y0 + 1;
+    double step = tick_step(y1 - y0, 0), x_step = tick_step(x1 - x0, 1);
     y0 = step * floor(y0 / step + 1e-9);
-    y1 = step * ceil((y1 > y0 ? y1 : y0 + step) / step - 1e-9);
+    y1 = step * ceil(y1 / step - 1e-9);
     double per_x = (RIGHT - LEFT) / (x1 - x0), per_y = (BOTTOM - TOP) / (y1 - y0);
     int below = BOTTOM + 46;
     bytes_print(b, e, "<svg viewBox=\"0 0 360 %d\" role=\"img\" aria-label=\"", below + (n + 2) / 3 * 16);
@@ -7540,7 +7541,7 @@ static void page_maps(Html *h, const Outcome *o, int n) {
         if (!o[i].s.n) continue;
         figure_begin(h, o[i].name);
         alpha_svg(h, &o[i], config_column_first(&o[i].c), "token 1");
-        if (o[i].star) alpha_svg(h, &o[i], config_column_star(&o[i].c), o[i].c.extra ? "*" : "x*");
+        if (o[i].star) alpha_svg(h, &o[i], config_column_star(&o[i].c), o[i].c.extra ? "column *" : "row x*");
         bytes_print(&h->text, h->e, "<figcaption>alpha by block (down) and head (across), mean over %d "
                     "sequences of %d tokens; even rows give %.3f. Look for dark cells: heads that "
                     "sink. The paper's Figures 19 to 24.</figcaption></figure>\n",
@@ -7648,9 +7649,10 @@ static const char PAGE_STYLE[] =
     "gap:1.2rem 1.8rem;align-items:start;margin-top:.6rem}"
     "svg{width:100%;height:auto;display:block}svg text{font:11px sans-serif;fill:#111}"
     "svg text.on{fill:#fff}.line{fill:none}.axis{fill:none;stroke:#333;stroke-width:1}"
-    ".rule{stroke:#ddd;stroke-width:1}.ramp span{white-space:nowrap}.ramp svg{display:inline;width:16px;vertical-align:-1px}"
+    ".rule{stroke:#ddd;stroke-width:1}.ramp span{white-space:nowrap;margin-right:.7em}.ramp svg{display:inline;width:16px;vertical-align:-1px}"
     ".wide{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums;"
-    "font-size:.9rem}th,td{padding:.2em .6em;text-align:right;border-bottom:1px solid #bbb}"
+    "font-size:.9rem}th,td{padding:.2em .6em;text-align:right;border-bottom:1px solid #bbb;"
+    "white-space:nowrap}"
     "th{font-weight:600}td:first-child,th:first-child{text-align:left}figcaption{font-size:.85rem;"
     "color:#333;margin-top:.3rem}code{font-size:.85rem;overflow-wrap:anywhere}"
     "@media print{body{font-size:10pt;max-width:none;padding:0}.grid{grid-template-columns:"

@@ -4913,8 +4913,8 @@ static bool tiny_settings(Settings *s, const char *flags, Error *e) {
                    "--layers 1 --heads 2 --dim 16 --ffn 20 --context 16 --batch 4 --warmup 5 "
                    "--steps 30 --seed 3 "
                    "--lr 1e-2 --quiet --tokenizer " SCRATCH "/tale.tok --T 8 --n 10",
-                   "mtdeo", e);
-    settings_flags(s, flags, "mtdeo", e);
+                   "mtdeoar", e);
+    settings_flags(s, flags, "mtdeoar", e);
     if (!s->data.text[0] && !s->data.grammar[0])
         settings_flags(s, "--grammar " SCRATCH "/tale.grammar", "d", e);
     if (s->train.min_lr < 0) s->train.min_lr = s->train.lr / 10;
@@ -8101,6 +8101,302 @@ static void hf__keeps(Test *t) {
     scratch_close();
 }
 
+/* The k-th number (from 0) of the cells of the table row that begins with `name`; NaN for a cell
+ * of "-" or none. */
+static double page_cell(const char *page, const char *name, int k) {
+    char begins[64];
+    snprintf(begins, sizeof begins, "<tr><td>%s</td>", name);
+    const char *at = strstr(page, begins), *end = at ? strstr(at, "</tr>") : NULL;
+    at = at ? at + strlen(begins) : NULL;
+    for (; at && at < end; at += 4) {
+        at = strstr(at, "<td>");
+        if (!at || at >= end) break;
+        if (k-- == 0) return at[4] == '-' && at[5] == '<' ? NAN : atof(at + 4);
+    }
+    return NAN;
+}
+
+static int count_of(const char *text, const char *what) {
+    int n = 0;
+    for (const char *at = strstr(text, what); at; at = strstr(at + 1, what)) n++;
+    return n;
+}
+
+/* Every element is closed in order, nothing is fetched or run, every figure has a caption and every
+ * picture of one a text beside it, no number is nan or inf, and it is small. */
+static char *page_sound(Test *t, const char *path, int figures) {
+    Bytes b = {0};
+    Error e = {0};
+    char open[40][16];
+    int depth = 0;
+    if (file_read(path, &b, &e)) { fact(t, false, "%s", e.text); exit(1); }
+    bytes_add(&b, "", 1, &e);
+    char *page = (char *)b.at;
+    fact(t, !strncmp(page, "<!DOCTYPE html>", 15), "%.60s", page);
+    for (const char *at = page + 15; (at = strchr(at, '<')) != NULL; at++) {
+        const char *end = strchr(at, '>');
+        bool closes = at[1] == '/';
+        char name[16];
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(at + 1 + closes, " />"), at + 1 + closes);
+        if (!end || (closes && (!depth || strcmp(open[depth - 1], name))) || depth > 38) {
+            fact(t, false, "%.60s does not match", at);
+            break;
+        }
+        if (closes) depth--;
+        else if (end[-1] != '/') strcpy(open[depth++], name);
+    }
+    fact(t, depth == 0, "%d elements are not closed", depth);
+    fact(t, count_of(page, "<figure>") == figures && count_of(page, "</figcaption>") == figures,
+         "%d figures, expected %d", count_of(page, "<figure>"), figures);
+    fact(t, count_of(page, "role=\"img\" aria-label=\"") + 7 == count_of(page, "<svg") ||
+            !strstr(page, "class=\"ramp\""), "%d texts beside %d pictures", count_of(page, "aria-label"),
+         count_of(page, "<svg"));
+    static const char *const NEVER[] = {"nan", "NaN", "-inf", ">inf", " inf", "script", "http",
+                                        "src=", "url("};
+    for (int i = 0; i < 9; i++) {
+        const char *at = strstr(page, NEVER[i]);
+        fact(t, !at, "%s: %.40s", NEVER[i], at ? at : "");
+    }
+    fact(t, b.size < 300000, "%zu bytes", b.size);
+    return page;
+}
+
+/* The levels of the cells of the picture behind `label`, as its paths draw them; rows by columns
+ * at most 64 by 66, cells of 4 x 4 from (30, 16). Returns how many cells are drawn twice or
+ * outside. */
+static int page_levels(const char *page, const char *label, int *levels) {
+    const char *at = strstr(page, label), *end = at ? strstr(at, "</svg>") : NULL;
+    int wrong = 0;
+    for (int level = 1; level < 7; level++) {
+        at = at ? strstr(at, "<path fill") : NULL;
+        if (!at || at > end) return -1;
+        const char *close = strstr(at, "/>");
+        for (at = strstr(at, " d=\"") + 4; at < close && *at == 'M'; at = strchr(at, 'z') + 1) {
+            int x, y, wide, high;
+            if (sscanf(at, "M%d %dh%dv%d", &x, &y, &wide, &high) != 4) return -1;
+            for (int j = 0; j < wide / 4; j++) {
+                int i = (y - 16) / 4 * 66 + (x - 30) / 4 + j;
+                if (i < 0 || i >= 64 * 66 || levels[i]) wrong++;
+                else levels[i] = level;
+            }
+        }
+    }
+    return wrong;
+}
+
+/* head_map() against a probe of the same sequences, and the page's cells against it; the numbers of
+ * the table against those of evaluate(). */
+static void report_write__maps(Test *t) {
+    enum { T = 12, B = 16 };
+    static const double FROM[] = {0.01, 0.02, 0.05, 0.1, 0.2, 0.5};
+    static const char *const FLAGS[] = {"--layers 2", "--layers 2 --extra k --sink-token --T 12",
+                                        "--sim elu --normalizer one --layers 3 --T 12"};
+    Settings s;
+    if (!tale_open(t, &s, "")) return;
+    for (int f = 0; f < 3; f++) {
+        Trainer r;
+        Error e = {0};
+        Acts a;
+        int ids[B * T], targets[B * T], starts;
+        Outcome *o = calloc(1, sizeof *o);
+        if (!o || !trainer_made(t, &r, FLAGS[f])) return;
+        steps_of(t, &r, 30);
+        r.s.eval_T = T;
+        r.s.eval_n = 20;
+        o->name = "a<b";
+        o->source = "";
+        if (outcome_measure(o, &r, &r.s, &starts, &e)
+            || report_write(SCRATCH "/p.html", "train", &r.s, o, 1, NULL, "x < y & z", &e)
+            || acts_create(&a, &r.m, B, T, ACTS_ALL, &e)) {
+            fact(t, false, "%s", e.text);
+            return;
+        }
+        char *page = page_sound(t, SCRATCH "/p.html", 5);
+        fact(t, strstr(page, "x &lt; y &amp; z") && strstr(page, "a&lt;b"), "not escaped");
+        int column = o->star ? 0 : config_column_first(&r.m.c), H = 2, S = o->s.S, N = o->s.N;
+        within(t, page_cell(page, "a&lt;b", 3), sinks_alpha(&o->s, config_column_first(&r.m.c)),
+               5.1e-4, "alpha_1");
+        double best[2] = {-1, 2};
+        for (int i = 0; i < o->s.L * H; i++) {
+            best[0] = fmax(best[0], o->s.alpha[i * S + column]);
+            best[1] = fmin(best[1], o->s.alpha[i * S + column]);
+        }
+        data_probe(&r.data, &r.s.data, INPUT_NATURAL, B, T, ids, targets, &starts);
+        real *maps = calloc((size_t)(o->s.L * B * H * N * S), sizeof *maps);
+        Probe probe[4] = {{0}};
+        for (int l = 0; l < o->s.L; l++) probe[l].metric = maps + l * B * H * N * S;
+        a.probe = probe;
+        model_forward(&r.m, &a, ids, B, T);
+        for (int k = 0; k < 2; k++) {
+            const HeadMap *map = &o->map[k];
+            char label[64];
+            int levels[64 * 66] = {0}, wrong = 0, drawn = 0;
+            within(t, o->s.alpha[(map->layer * H + map->head) * S + column], best[k], 0,
+                   "alpha of head %d", k);
+            fact(t, map->T == T && map->S == S, "%d x %d", map->T, map->S);
+            snprintf(label, sizeof label, "Attention map of block %d, head %d,", map->layer + 1,
+                     map->head + 1);
+            wrong = page_levels(page, label, levels);
+            for (int i = 0; i < T; i++)
+                for (int j = 0; j < S; j++) {
+                    double mean = 0;
+                    int level = 0;
+                    for (int b = 0; b < B; b++)
+                        mean += (double)probe[map->layer].metric[((b * H + map->head) * N + N - T +
+                                                                  i) * S + j] / B;
+                    within(t, map->m[i * S + j], mean, 1e-12, "map at %d, %d", i, j);
+                    while (level < 6 && map->m[i * S + j] >= FROM[level]) level++;
+                    wrong += levels[i * 66 + j] != level;
+                    drawn += levels[i * 66 + j] > 0;
+                }
+            fact(t, wrong == 0 && drawn > 20, "%d cells of %d are wrong", wrong, drawn);
+        }
+        free(maps);
+        free(page);
+        /* beside one that diverged, whose curve has a hole */
+        Outcome *all = calloc(3, sizeof *all);
+        if (!all) exit(1);
+        all[0] = all[2] = *o;
+        all[1].name = "gone";
+        all[1].source = "";
+        all[1].c = o->c;
+        all[1].p.looks = 4;
+        for (int k = 0; k < 4; k++) all[1].p.look[k] = (Look){k, k == 1 ? (double)NAN : 9.0 - k, .1, 0, .2, 0};
+        fact(t, !report_write(SCRATCH "/p.html", "run", &r.s, all, 3, NULL, NULL, &e), "%s", e.text);
+        page = page_sound(t, SCRATCH "/p.html", 10);
+        fact(t, isnan(page_cell(page, "gone", 1)) && page_cell(page, "a&lt;b", 3) > 0, "its cells");
+        fact(t, strstr(page, "gone: from 9 to 6") != NULL, "its curve");
+        free(all);
+        free(page);
+        sinks_free(&o->s);
+        free(o);
+        acts_free(&a);
+        trainer_free(&r);
+    }
+    scratch_close();
+}
+
+/* A whole run: its page has three arms side by side with the numbers of its CSV and JSON; arms that
+ * diverge leave a page, a table without their numbers and no verdict. */
+static void report_write__run(Test *t) {
+    Settings s;
+    if (!tale_open(t, &s, "--fix-token 1 --steps 12 --log-every 3 --report " SCRATCH
+                          "/deep/page.html --csv " SCRATCH "/run.csv --json " SCRATCH "/run.json"))
+        return;
+    static const char *const ARMS[] = {"softmax", "k-bias", "sigmoid"};
+    for (int wild = 0; wild < 2; wild++) {
+        Error e = {0};
+        Bytes csv = {0}, json = {0};
+        if (wild) settings_flags(&s, "--lr 1000 --wd 1000 --warmup 0 --steps 90", "t", &e);
+        FILE *out = fopen(SCRATCH "/said.txt", "w+b");
+        if (!out) exit(1);
+        int status = demo_run(&s, out, &e), gone = 0;
+        char *said = text_of(out);
+        fclose(out);
+        file_read(SCRATCH "/run.csv", &csv, &(Error){0});
+        file_read(SCRATCH "/run.json", &json, &(Error){0});
+        bytes_add(&csv, "", 1, &e);
+        bytes_add(&json, "", 1, &e);
+        char *line = (char *)csv.at;
+        for (int i = 0; i < 3; i++) {
+            line = strchr(line, '\n') + 1;
+            gone += strstr(line, ",,,") != NULL && strstr(line, ",,,") < line + 12;
+        }
+        char *page = page_sound(t, SCRATCH "/deep/page.html", wild ? 3 : 12);
+        fact(t, status == wild && (gone > 0) == (wild > 0), "status %d, %d arms gone: %s", status,
+             gone, e.text);
+        fact(t, !wild || (gone == 3 && strstr(e.text, "diverges here")), "%d gone: %s", gone,
+             e.text);
+        fact(t, (strstr(page, "No verdict") != NULL) == wild && strstr(page, "erdict"), "%.200s",
+             strstr(page, "<h1>"));
+        fact(t, strstr(said, "The page: ") != NULL, "%s", said);
+        line = (char *)csv.at;
+        char *object = (char *)json.at;
+        for (int i = 0; i < 3; i++) {
+            static const double UNITS[] = {100, 100, 1, 1, 1, 1, 1},
+                                HALF[] = {.05, .05, 5e-4, 5e-3, 5e-4, 5e-3, 5e-4};
+            line = strchr(line, '\n') + 1;
+            fact(t, !strncmp(line, ARMS[i], strlen(ARMS[i])), "%s", line);
+            object = strstr(object, ARMS[i]);
+            char *at = line;
+            for (int k = 0; k < 7; k++) {
+                at = strchr(at, ',') + 1;
+                bool none = *at == ',' || *at == '\n';
+                double cell = page_cell(page, ARMS[i], 1 + k);
+                object = strchr(object, ':') + 2;
+                fact(t, none == (isnan(cell) != 0) && none == !strncmp(object, "null", 4),
+                     "%s: cell %d", ARMS[i], k);
+                if (none) continue;
+                within(t, cell, UNITS[k] * atof(at), HALF[k] * 1.01, "%s: cell %d", ARMS[i], k);
+                within(t, atof(object), atof(at), 0, "%s: JSON %d", ARMS[i], k);
+            }
+        }
+        note(t, "%d of 3 arms diverged  ", gone);
+        free(page);
+        free(said);
+        bytes_free(&csv);
+        bytes_free(&json);
+    }
+    scratch_close();
+}
+
+/* The pages of train and eval: beside --out, or where --report says; the curve's ends are the log's,
+ * and the ablation's numbers the JSON's. */
+static void sink__report(Test *t) {
+    Settings s;
+    Error e = {0};
+    Ran r;
+    Bytes log = {0}, json = {0};
+    if (no_binary(t) || !tale_open(t, &s, "")) return;
+    if (!sink_does(t, "train --quiet --steps 9 --log-every 2 --T 12 --log " SCRATCH
+                      "/log.csv --out " SCRATCH "/m.ckpt" SMALL_RUN, &r))
+        return;
+    ran_free(&r);
+    char *page = page_sound(t, SCRATCH "/m.ckpt.html", 8);
+    file_read(SCRATCH "/log.csv", &log, &e);
+    bytes_add(&log, "", 1, &e);
+    const char *at = strstr(page, "aria-label=\"Training loss");
+    double first = number_after((const char *)log.at, "ratio\n", 2), last = NAN;
+    char *line = strrchr((char *)log.at, ',');
+    for (; line && line > (char *)log.at && line[-1] != '\n'; line--) continue;
+    if (line) last = number_after(line, ",", 1);
+    within(t, number_after(at ? at : "", "train: from ", 0), first, 0.0051, "the curve's start");
+    within(t, number_after(at ? at : "", "train: from ", 1), last, 0.0051, "the curve's end");
+    free(page);
+    if (!sink_does(t, "eval " SCRATCH "/m.ckpt --T 12 --n 9 --ablate value1 --json " SCRATCH
+                      "/r.json --report " SCRATCH "/e.html --grammar " SCRATCH
+                      "/tale.grammar --tokenizer " SCRATCH "/tale.tok", &r))
+        return;
+    page = page_sound(t, SCRATCH "/e.html", 5);
+    file_read(SCRATCH "/r.json", &json, &e);
+    bytes_add(&json, "", 1, &e);
+    static const char *const NAMES[] = {"untouched", "sink", "control"}, *const ROWS[] = {
+        "untouched", "token 1", "control"};
+    fact(t, strstr((const char *)r.out.at, "Ablation of token 1: its value") != NULL, "%s",
+         (const char *)r.out.at);
+    for (int k = 0; k < 3; k++) {
+        char name[64];
+        snprintf(name, sizeof name, "\"ablate_%s\":", NAMES[k]);
+        double loss = number_after((const char *)json.at, name, 0);
+        within(t, page_cell(page, ROWS[k], 0), loss, 5.1e-5, "loss %s", NAMES[k]);
+        snprintf(name, sizeof name, "\n%-10s", ROWS[k]);
+        within(t, number_after(strstr((const char *)r.out.at, "Ablation"), name, 0), loss, 5.1e-5,
+               "printed loss %s", NAMES[k]);
+        snprintf(name, sizeof name, "\"ablate_%s_more_spread\":", NAMES[k]);
+        if (k)
+            within(t, page_cell(page, ROWS[k], 3), number_after((const char *)json.at, name, 0),
+                   5.1e-5, "spread %s", NAMES[k]);
+    }
+    fact(t, !e.status, "%s", e.text);
+    ran_free(&r);
+    free(page);
+    sink_fails(t, "eval " SCRATCH "/m.ckpt --ablate kstar --T 12 --grammar " SCRATCH
+                  "/tale.grammar --tokenizer " SCRATCH "/tale.tok", 2, "no extra column");
+    bytes_free(&log);
+    bytes_free(&json);
+    scratch_close();
+}
+
 /* =================================================================================================
  * The list */
 
@@ -8248,6 +8544,8 @@ static const Entry TESTS[] = {
     {"held_loss__blocks", held_loss__blocks},
     {"demo_run__verdict", demo_run__verdict},
     {"heat_maps__print_alpha", heat_maps__print_alpha},
+    {"report_write__maps", report_write__maps},
+    {"report_write__run", report_write__run},
 
     {"matmul__sizes", matmul__sizes},
     {"matmul__large", matmul__large},
@@ -8277,6 +8575,7 @@ static const Entry TESTS[] = {
     {"sink__dump", sink__dump},
     {"sink__train_and_eval", sink__train_and_eval},
     {"sink__generate", sink__generate},
+    {"sink__report", sink__report},
 
     {"hf__reads_back", hf__reads_back},
     {"hf__config", hf__config},
