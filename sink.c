@@ -1729,7 +1729,8 @@ static void probe_row(const Config *c, const Probe *p, idx row, idx N, Span span
     }
 }
 
-/* Which column of a strip's row i is ablated, 0 for *; -1: none. own: the keys that the row reads. */
+/* Which column of a strip's row i is ablated, 0 for *; -1: none. own: the keys that the row reads.
+ */
 static idx ablated_column(const Acts *a, idx b, idx i, Span own) {
     if (!a->ablation) return -1;
     idx j = a->ablation->column[b];
@@ -7113,8 +7114,8 @@ int demo_run(const Settings *s, FILE *out, Error *e) {
 /* =================================================================================================
  * 13  Pictures and the report
  *
- * 13.1  Text for a terminal: progress on one line, heat maps of cells. Colour only where the stream is a
- * terminal and NO_COLOR is unset (no-color.org); otherwise digits tell the same.
+ * 13.1  Text for a terminal: progress on one line, heat maps of cells. Colour only where the stream
+ * is a terminal and NO_COLOR is unset (no-color.org); otherwise digits tell the same.
  */
 
 static bool wants_colour(FILE *f) {
@@ -7280,8 +7281,11 @@ typedef struct Html { Bytes text; Error *e; } Html;
 /* Text with what HTML reads as its own replaced. */
 static void html_text(Html *h, const char *s) {
     for (; *s; s++) {
-        const char *as = *s == '&' ? "&amp;" : *s == '<' ? "&lt;" : *s == '>' ? "&gt;"
-                       : *s == '"' ? "&quot;" : NULL;
+        const char *as = *s == '&'   ? "&amp;"
+                         : *s == '<' ? "&lt;"
+                         : *s == '>' ? "&gt;"
+                         : *s == '"' ? "&quot;"
+                                     : NULL;
         bytes_add(&h->text, as ? as : s, as ? strlen(as) : 1, h->e);
     }
 }
@@ -7293,13 +7297,20 @@ static void html_number(Html *h, const char *form, double x) {
     bytes_print(&h->text, h->e, "<td>%s</td>", text);
 }
 
-typedef struct Series { char name[32]; int style, n; double x[LOOKS], y[LOOKS]; } Series;
+typedef struct Series {
+    char name[32];
+    int style, n;
+    double x[LOOKS], y[LOOKS];
+} Series;
 enum { LINE_EVEN = 6, LINE_STYLES = 7, LINES = 8 };
 /* three models, the same for their column *, and even rows */
-static const struct { const char *colour, *dash; double width; } STYLES[LINE_STYLES] = {
-    {"#10305c", "none", 2}, {"#c2521c", "8 3", 2}, {"#3f97ad", "2 3", 2.4},
-    {"#10305c", "9 3 2 3", 2}, {"#c2521c", "9 3 2 3", 2}, {"#3f97ad", "9 3 2 3", 2},
-    {"#777777", "none", 1}};
+static const struct {
+    const char *colour, *dash;
+    double width;
+} STYLES[LINE_STYLES] = {{"#10305c", "none", 2},    {"#c2521c", "8 3", 2},
+                         {"#3f97ad", "2 3", 2.4},   {"#10305c", "9 3 2 3", 2},
+                         {"#c2521c", "9 3 2 3", 2}, {"#3f97ad", "9 3 2 3", 2},
+                         {"#777777", "none", 1}};
 
 /* The distance of an axis's ticks, 1, 2 or 5 times a power of ten: three to eight of them. */
 static double tick_step(double range, double least) {
@@ -7343,7 +7354,8 @@ static void chart(Html *h, const char *title, const char *x_name, const char *y_
     y1 = step * ceil(y1 / step - 1e-9);
     double per_x = (RIGHT - LEFT) / (x1 - x0), per_y = (BOTTOM - TOP) / (y1 - y0);
     int below = BOTTOM + 46;
-    bytes_print(b, e, "<svg viewBox=\"0 0 360 %d\" role=\"img\" aria-label=\"", below + (n + 2) / 3 * 16);
+    bytes_print(b, e, "<svg viewBox=\"0 0 360 %d\" role=\"img\" aria-label=\"",
+                below + (n + 2) / 3 * 16);
     html_text(h, title);
     bytes_print(b, e, ", in %s, by %s. ", y_name, x_name);
     for (int k = 0; k < n; k++) {
@@ -7352,18 +7364,22 @@ static void chart(Html *h, const char *title, const char *x_name, const char *y_
         bytes_print(b, e, ": from %.3g to %.3g. ", isfinite(lines[k].y[0]) ? lines[k].y[0] : 0,
                     isfinite(lines[k].y[lines[k].n - 1]) ? lines[k].y[lines[k].n - 1] : 0);
     }
-    bytes_print(b, e, "\">\n<text x=\"2\" y=\"12\">%s</text>"
-                      "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n",
+    bytes_print(b, e,
+                "\">\n<text x=\"2\" y=\"12\">%s</text>"
+                "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n",
                 y_name, RIGHT, BOTTOM + 30, x_name);
     for (int i = 0; y0 + i * step <= y1 + step / 2; i++) {
         double y = BOTTOM - i * step * per_y;
-        bytes_print(b, e, "<path class=\"rule\" d=\"M%d %.1fH%d\"/>"
-                          "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%g</text>\n",
-                    LEFT, y, RIGHT, LEFT - 4, y + 4, fabs(y0 + i * step) < step / 1e6 ? 0 : y0 + i * step);
+        bytes_print(b, e,
+                    "<path class=\"rule\" d=\"M%d %.1fH%d\"/>"
+                    "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%g</text>\n",
+                    LEFT, y, RIGHT, LEFT - 4, y + 4,
+                    fabs(y0 + i * step) < step / 1e6 ? 0 : y0 + i * step);
     }
     for (double x = x_step * ceil(x0 / x_step - 1e-9); x <= x1 + 1e-9; x += x_step)
-        bytes_print(b, e, "<path class=\"axis\" d=\"M%.1f %dv4\"/><text x=\"%.1f\" y=\"%d\" "
-                          "text-anchor=\"middle\">%g</text>\n",
+        bytes_print(b, e,
+                    "<path class=\"axis\" d=\"M%.1f %dv4\"/><text x=\"%.1f\" y=\"%d\" "
+                    "text-anchor=\"middle\">%g</text>\n",
                     LEFT + (x - x0) * per_x, BOTTOM, LEFT + (x - x0) * per_x, BOTTOM + 16, x);
     bytes_print(b, e, "<path class=\"axis\" d=\"M%d %dV%dH%d\"/>\n", LEFT, TOP, BOTTOM, RIGHT);
     for (int k = 0; k < n; k++) {
@@ -7375,14 +7391,15 @@ static void chart(Html *h, const char *title, const char *x_name, const char *y_
         bool open = false;
         for (int i = 0; i < lines[k].n; i++) {
             bool there = isfinite(lines[k].y[i]);
-            if (there) bytes_print(b, e, "%c%.1f %.1f", open ? 'L' : 'M',
-                                   LEFT + (lines[k].x[i] - x0) * per_x,
-                                   BOTTOM - (lines[k].y[i] - y0) * per_y);
+            if (there)
+                bytes_print(b, e, "%c%.1f %.1f", open ? 'L' : 'M',
+                            LEFT + (lines[k].x[i] - x0) * per_x,
+                            BOTTOM - (lines[k].y[i] - y0) * per_y);
             open = there;
         }
         int x = 4 + k % 3 * 120, y = below + k / 3 * 16;
-        bytes_print(b, e, "\"/><path class=\"line\" %s d=\"M%d %dh28\"/><text x=\"%d\" y=\"%d\">", look,
-                    x, y, x + 33, y + 4);
+        bytes_print(b, e, "\"/><path class=\"line\" %s d=\"M%d %dh28\"/><text x=\"%d\" y=\"%d\">",
+                    look, x, y, x + 33, y + 4);
         html_text(h, lines[k].name);
         bytes_print(b, e, "</text>\n");
     }
@@ -7405,10 +7422,11 @@ static int ramp_level(double x) {
 static void ramp_legend(Html *h) {
     bytes_print(&h->text, h->e, "<p class=\"ramp\">weight of a key: ");
     for (int k = 0; k < RAMP; k++)
-        bytes_print(&h->text, h->e,
-                    "<span><svg viewBox=\"0 0 16 12\" width=\"16\" height=\"12\"><rect "
-                    "class=\"axis\" width=\"16\" height=\"12\" style=\"fill:%s\"/></svg> from %g</span> ",
-                    RAMP_COLOURS[k], RAMP_FROM[k]);
+        bytes_print(
+            &h->text, h->e,
+            "<span><svg viewBox=\"0 0 16 12\" width=\"16\" height=\"12\"><rect "
+            "class=\"axis\" width=\"16\" height=\"12\" style=\"fill:%s\"/></svg> from %g</span> ",
+            RAMP_COLOURS[k], RAMP_FROM[k]);
     bytes_print(&h->text, h->e, "</p>\n");
 }
 
@@ -7424,13 +7442,14 @@ static void cells(Html *h, const double *m, idx ld, int rows, int columns, int w
             for (int j = 0, from; j < columns; j++) {
                 for (from = j; j < columns && ramp_level(m[i * ld + j]) == level; j++) continue;
                 if (j > from)
-                    bytes_print(&h->text, h->e, "M%d %dh%dv%dh-%dz", CELLS + from * wide, 16 + i * high,
-                                (j - from) * wide, high, (j - from) * wide);
+                    bytes_print(&h->text, h->e, "M%d %dh%dv%dh-%dz", CELLS + from * wide,
+                                16 + i * high, (j - from) * wide, high, (j - from) * wide);
             }
         bytes_print(&h->text, h->e, "\"/>\n");
     }
-    bytes_print(&h->text, h->e, "<rect class=\"axis\" x=\"%d\" y=\"16\" width=\"%d\" height=\"%d\"/>\n",
-                CELLS, columns * wide, rows * high);
+    bytes_print(&h->text, h->e,
+                "<rect class=\"axis\" x=\"%d\" y=\"16\" width=\"%d\" height=\"%d\"/>\n", CELLS,
+                columns * wide, rows * high);
 }
 
 /* alpha of a column by block (down) and head (across), with its numbers where there is room. */
@@ -7445,17 +7464,19 @@ static void alpha_svg(Html *h, const Outcome *o, int column, const char *name) {
         most = fmax(most, alpha[i]);
     }
     int width = CELLS + (H * wide > 120 ? H * wide : 120) + 2;
-    bytes_print(&h->text, h->e, "<p>%s</p><svg viewBox=\"0 0 %d %d\" style=\"max-width:%dpx\" role=\"img\" "
+    bytes_print(&h->text, h->e,
+                "<p>%s</p><svg viewBox=\"0 0 %d %d\" style=\"max-width:%dpx\" role=\"img\" "
                 "aria-label=\"Heat map of alpha of %s: %d blocks by %d heads, largest %.3f\">\n"
                 "<text x=\"%d\" y=\"11\">head 1 to %d</text>",
                 name, width, 18 + L * high, width * 5 / 4, name, L, H, most, CELLS, H);
     if (alpha) cells(h, alpha, H, L, H, wide, high);
     for (int l = 0; l < L; l += every)
-        bytes_print(&h->text, h->e, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%d</text>", CELLS - 4,
-                    16 + l * high + high / 2 + 4, l + 1);
+        bytes_print(&h->text, h->e, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%d</text>",
+                    CELLS - 4, 16 + l * high + high / 2 + 4, l + 1);
     for (int i = 0; alpha && numbers && i < L * H; i++)
         if (isfinite(alpha[i]))
-            bytes_print(&h->text, h->e, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\"%s>%.2f</text>",
+            bytes_print(&h->text, h->e,
+                        "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\"%s>%.2f</text>",
                         CELLS + i % H * wide + wide / 2, 16 + i / H * high + 14,
                         ramp_level(alpha[i]) >= 5 ? " class=\"on\"" : "", alpha[i]);
     bytes_print(&h->text, h->e, "</svg>\n");
@@ -7466,37 +7487,43 @@ static void alpha_svg(Html *h, const Outcome *o, int column, const char *name) {
 static void head_svg(Html *h, const Outcome *o, const HeadMap *map, const char *which) {
     int T = map->T, S = map->S, cell = 4, before = S - T;
     if (!T) return;
-    bytes_print(&h->text, h->e, "<p>block %d, head %d: %s sink</p><svg viewBox=\"0 0 %d %d\" "
-                "style=\"max-width:%dpx\" role=\"img\" aria-label=\"Attention map of block %d, head %d, "
-                "%d queries by %d keys\">\n<text x=\"%d\" y=\"11\">%s%skey 1 to %d</text>",
-                map->layer + 1, map->head + 1, which, CELLS + S * cell + 2, 20 + T * cell,
-                (CELLS + S * cell) * 5 / 4, map->layer + 1, map->head + 1, T, S, CELLS,
-                o->c.extra ? "*, " : "", o->c.sink_token ? "x*, " : "", T);
+    bytes_print(
+        &h->text, h->e,
+        "<p>block %d, head %d: %s sink</p><svg viewBox=\"0 0 %d %d\" "
+        "style=\"max-width:%dpx\" role=\"img\" aria-label=\"Attention map of block %d, head %d, "
+        "%d queries by %d keys\">\n<text x=\"%d\" y=\"11\">%s%skey 1 to %d</text>",
+        map->layer + 1, map->head + 1, which, CELLS + S * cell + 2, 20 + T * cell,
+        (CELLS + S * cell) * 5 / 4, map->layer + 1, map->head + 1, T, S, CELLS,
+        o->c.extra ? "*, " : "", o->c.sink_token ? "x*, " : "", T);
     cells(h, map->m, S, T, S, cell, cell);
     for (int i = 0; i < T; i += 16)
-        bytes_print(&h->text, h->e, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%d</text>", CELLS - 4,
-                    16 + i * cell + 8, i + 1);
+        bytes_print(&h->text, h->e, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%d</text>",
+                    CELLS - 4, 16 + i * cell + 8, i + 1);
     if (before)
-        bytes_print(&h->text, h->e, "<path class=\"axis\" d=\"M%d 16v%d\"/>", CELLS + before * cell, T * cell);
+        bytes_print(&h->text, h->e, "<path class=\"axis\" d=\"M%d 16v%d\"/>", CELLS + before * cell,
+                    T * cell);
     bytes_print(&h->text, h->e, "</svg>\n");
 }
 
-/* A curve of every model that has looks, and of its column *: what is 0 the loss, 1 Sink, 2 alpha. */
+/* A curve of every model that has looks, and of its column *; what: 0 the loss, 1 Sink, 2 alpha. */
 static int look_lines(Series *lines, const Outcome *o, int n, int what) {
     int count = 0;
     for (int i = 0; i < n && i < 3; i++)
         for (int star = 0; star <= (what && o[i].star); star++) {
             Series *line = &lines[count++];
             snprintf(line->name, sizeof line->name, "%.20s%s", o[i].name,
-                     star ? o[i].c.extra ? " *" : " x*" : what ? " 1" : "");
+                     star   ? o[i].c.extra ? " *" : " x*"
+                     : what ? " 1"
+                            : "");
             line->style = i + 3 * star;
             line->n = o[i].p.looks;
             for (int k = 0; k < line->n; k++) {
                 const Look *p = &o[i].p.look[k];
                 line->x[k] = (double)p->step;
-                line->y[k] = what == 0 ? p->loss
-                           : what == 1 ? 100 * (star ? p->sink_star : p->sink1)
-                                       : star ? p->alpha_star : p->alpha1;
+                line->y[k] = what == 0   ? p->loss
+                             : what == 1 ? 100 * (star ? p->sink_star : p->sink1)
+                             : star      ? p->alpha_star
+                                         : p->alpha1;
             }
         }
     return count;
@@ -7508,13 +7535,16 @@ static void page_curves(Html *h, const Outcome *o, int n, const Settings *s) {
     if (!lines) return;
     int count = look_lines(lines, o, n, 0);
     bytes_print(&h->text, h->e, "<h2>While it trained</h2><div class=\"grid\">\n");
-    chart(h, "Training loss", "step", "nats a token", false, lines, count,
-          "Mean since the look before. Look where the curves cross a height: models are compared at "
-          "equal loss, not at equal steps. The paper's Figure 4, middle and right.");
+    chart(
+        h, "Training loss", "step", "nats a token", false, lines, count,
+        "Mean since the look before. Look where the curves cross a height: models are compared at "
+        "equal loss, not at equal steps. The paper's Figure 4, middle and right.");
     count = look_lines(lines, o, n, 1);
-    snprintf(caption, sizeof caption,
-             "Share of heads and sequences whose alpha is above %g, on %d held sequences. Look when "
-             "it leaves 0 %%: in the paper's Figure 4, middle, after 1,000 to 2,000 steps.", s->eps, LOOK_N);
+    snprintf(
+        caption, sizeof caption,
+        "Share of heads and sequences whose alpha is above %g, on %d held sequences. Look when "
+        "it leaves 0 %%: in the paper's Figure 4, middle, after 1,000 to 2,000 steps.",
+        s->eps, LOOK_N);
     chart(h, "Sink of token 1 (and of *)", "step", "%", true, lines, count, caption);
     count = look_lines(lines, o, n, 2);
     Series *even = &lines[count];
@@ -7526,9 +7556,10 @@ static void page_curves(Html *h, const Outcome *o, int n, const Settings *s) {
             even->x[1] = fmax(even->x[1], (double)o[i].p.look[o[i].p.looks - 1].step);
         }
     even->y[0] = even->y[1] = o[0].even;
-    chart(h, "alpha of token 1 (and of *)", "step", "mean weight", true, lines, count + 1,
-          "Mean over heads of what the column receives (section 3.2), without a threshold; it moves "
-          "before Sink does. Look for a rise above even rows.");
+    chart(
+        h, "alpha of token 1 (and of *)", "step", "mean weight", true, lines, count + 1,
+        "Mean over heads of what the column receives (section 3.2), without a threshold; it moves "
+        "before Sink does. Look for a rise above even rows.");
     bytes_print(&h->text, h->e, "</div>\n");
     free(lines);
 }
@@ -7541,8 +7572,10 @@ static void page_maps(Html *h, const Outcome *o, int n) {
         if (!o[i].s.n) continue;
         figure_begin(h, o[i].name);
         alpha_svg(h, &o[i], config_column_first(&o[i].c), "token 1");
-        if (o[i].star) alpha_svg(h, &o[i], config_column_star(&o[i].c), o[i].c.extra ? "column *" : "row x*");
-        bytes_print(&h->text, h->e, "<figcaption>alpha by block (down) and head (across), mean over %d "
+        if (o[i].star)
+            alpha_svg(h, &o[i], config_column_star(&o[i].c), o[i].c.extra ? "column *" : "row x*");
+        bytes_print(&h->text, h->e,
+                    "<figcaption>alpha by block (down) and head (across), mean over %d "
                     "sequences of %d tokens; even rows give %.3f. Look for dark cells: heads that "
                     "sink. The paper's Figures 19 to 24.</figcaption></figure>\n",
                     o[i].s.n, o[i].s.T, o[i].even);
@@ -7553,24 +7586,30 @@ static void page_maps(Html *h, const Outcome *o, int n) {
         figure_begin(h, o[i].name);
         head_svg(h, &o[i], &o[i].map[0], "the strongest");
         head_svg(h, &o[i], &o[i].map[1], "the weakest");
-        bytes_print(&h->text, h->e, "<figcaption>Weight of each query (down) on each key (across), as the "
-                    "metric reads it, mean over 16 sequences. A sink is a dark column%s; the mean of a "
-                    "column over its rows is its alpha (section 3.2).</figcaption></figure>\n",
-                    o[i].star ? ", the first of them the learned one" : "");
+        bytes_print(
+            &h->text, h->e,
+            "<figcaption>Weight of each query (down) on each key (across), as the "
+            "metric reads it, mean over 16 sequences. A sink is a dark column%s; the mean of a "
+            "column over its rows is its alpha (section 3.2).</figcaption></figure>\n",
+            o[i].star ? ", the first of them the learned one" : "");
     }
     bytes_print(&h->text, h->e, "</div>\n");
 }
 
 /* The first row's norm over the mean of the others: 0 the blocks' outputs, 1 keys, 2 values. */
 static void page_norms(Html *h, const Outcome *o, int n) {
-    static const char *const TITLES[] = {"Hidden states", "Keys", "Values"}, *const CAPTIONS[] = {
-        "Output of each block; 0 is the embedding. Massive activations stand far above 1: with softmax "
-        "they come, without a normaliser or with a key bias they do not. The paper's Figures 7 and 8; "
-        "Figure 2, top left.",
-        "Mean over key heads. In large models the first key is much shorter than the others. The "
-        "paper's Figure 2, top, and Figures 11 to 14.",
-        "Mean over key heads. A sink's value is short: it takes weight and gives little. The paper's "
-        "Figure 2, top, and Figures 11 to 14."};
+    static const char *const TITLES
+        [] = {"Hidden states", "Keys", "Values"},
+  *const CAPTIONS[] = {
+      "Output of each block; 0 is the embedding. Massive activations stand far above 1: with "
+      "softmax "
+      "they come, without a normaliser or with a key bias they do not. The paper's Figures 7 and "
+      "8; "
+      "Figure 2, top left.",
+      "Mean over key heads. In large models the first key is much shorter than the others. The "
+      "paper's Figure 2, top, and Figures 11 to 14.",
+      "Mean over key heads. A sink's value is short: it takes weight and gives little. The paper's "
+      "Figure 2, top, and Figures 11 to 14."};
     Series *lines = grab(LINES, sizeof *lines, h->e);
     if (!lines) return;
     bytes_print(&h->text, h->e, "<h2>Norms by layer</h2><div class=\"grid\">\n");
@@ -7584,22 +7623,25 @@ static void page_norms(Html *h, const Outcome *o, int n) {
             line->style = i;
             line->n = 0;
             for (int l = what > 0; l <= s->L && line->n < LOOKS; l++) {
-                const double *norms = what == 0 ? s->hnorm + (idx)l * s->N
-                                    : (what == 1 ? s->knorm : s->vnorm) + (idx)(l - 1) * s->N;
+                const double *norms = what == 0
+                                          ? s->hnorm + (idx)l * s->N
+                                          : (what == 1 ? s->knorm : s->vnorm) + (idx)(l - 1) * s->N;
                 line->x[line->n] = l;
                 line->y[line->n++] = norm_ratio(norms, s->N);
             }
         }
-        chart(h, TITLES[what], "block", "norm of the first row / mean of the others", true, lines, count,
-              CAPTIONS[what]);
+        chart(h, TITLES[what], "block", "norm of the first row / mean of the others", true, lines,
+              count, CAPTIONS[what]);
     }
     bytes_print(&h->text, h->e, "</div>\n");
     free(lines);
 }
 
 static void page_table(Html *h, const Outcome *o, int n, const Settings *s) {
-    static const char *const HEADS[ROW] = {"Sink<sub>1</sub>, %", "Sink<sub>*</sub>, %",
-        "alpha<sub>1</sub>", "times even", "alpha<sub>*</sub>", "norm ratio", "held loss, nats a token"};
+    static const char *const HEADS[ROW] = {"Sink<sub>1</sub>, %",    "Sink<sub>*</sub>, %",
+                                           "alpha<sub>1</sub>",      "times even",
+                                           "alpha<sub>*</sub>",      "norm ratio",
+                                           "held loss, nats a token"};
     static const char *const FORMS[ROW] = {"%.1f", "%.1f", "%.3f", "%.2f", "%.3f", "%.2f", "%.3f"};
     bytes_print(&h->text, h->e, "<div class=\"wide\"><table><tr><th>model</th><th>paper</th>");
     for (int k = 0; k < ROW; k++) bytes_print(&h->text, h->e, "<th>%s</th>", HEADS[k]);
@@ -7614,21 +7656,25 @@ static void page_table(Html *h, const Outcome *o, int n, const Settings *s) {
             html_number(h, FORMS[k], k == SINK_1 || k == SINK_STAR ? 100 * row[k] : row[k]);
         bytes_print(&h->text, h->e, "</tr>\n");
     }
-    bytes_print(&h->text, h->e, "</table></div>\n<p>Sink: share of heads with alpha above %g, over %d "
-                "sequences of %d tokens. alpha: mean weight on token 1 or *; times even: its multiple of "
-                "what even rows give. Norm ratio: the largest over the blocks of the first row's norm, "
-                "over the mean of the others.</p>\n",
-                s->eps, s->eval_n, o[0].s.n ? o[0].s.T : s->eval_T);
+    bytes_print(
+        &h->text, h->e,
+        "</table></div>\n<p>Sink: share of heads with alpha above %g, over %d "
+        "sequences of %d tokens. alpha: mean weight on token 1 or *; times even: its multiple of "
+        "what even rows give. Norm ratio: the largest over the blocks of the first row's norm, "
+        "over the mean of the others.</p>\n",
+        s->eps, s->eval_n, o[0].s.n ? o[0].s.T : s->eval_T);
 }
 
 static void page_ablation(Html *h, const Ablated *a, const Settings *s) {
     const char *const names[ABLATED] = {"untouched", a->column, "control"};
-    bytes_print(&h->text, h->e, "<h2>Ablation of %s</h2><p>%s, in every block and head. Control: the same "
-                "done to a token drawn for each sequence from 2 to %d (seed %d). All losses are over the "
-                "positions after that token: mean over %d sequences, and standard deviation.</p>\n"
-                "<div class=\"wide\"><table><tr><th></th><th>loss, nats a token</th><th>spread</th>"
-                "<th>more than untouched</th><th>spread</th></tr>\n",
-                a->column, ablation_words(a->what), a->last, s->train.seed, a->n);
+    bytes_print(
+        &h->text, h->e,
+        "<h2>Ablation of %s</h2><p>%s, in every block and head. Control: the same "
+        "done to a token drawn for each sequence from 2 to %d (seed %d). All losses are over the "
+        "positions after that token: mean over %d sequences, and standard deviation.</p>\n"
+        "<div class=\"wide\"><table><tr><th></th><th>loss, nats a token</th><th>spread</th>"
+        "<th>more than untouched</th><th>spread</th></tr>\n",
+        a->column, ablation_words(a->what), a->last, s->train.seed, a->n);
     for (int k = 0; k < ABLATED; k++) {
         bytes_print(&h->text, h->e, "<tr><td>%s</td>", names[k]);
         html_number(h, "%.4f", a->loss[k]);
@@ -7649,7 +7695,8 @@ static const char PAGE_STYLE[] =
     "gap:1.2rem 1.8rem;align-items:start;margin-top:.6rem}"
     "svg{width:100%;height:auto;display:block}svg text{font:11px sans-serif;fill:#111}"
     "svg text.on{fill:#fff}.line{fill:none}.axis{fill:none;stroke:#333;stroke-width:1}"
-    ".rule{stroke:#ddd;stroke-width:1}.ramp span{white-space:nowrap;margin-right:.7em}.ramp svg{display:inline;width:16px;vertical-align:-1px}"
+    ".rule{stroke:#ddd;stroke-width:1}.ramp span{white-space:nowrap;margin-right:.7em}.ramp "
+    "svg{display:inline;width:16px;vertical-align:-1px}"
     ".wide{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums;"
     "font-size:.9rem}th,td{padding:.2em .6em;text-align:right;border-bottom:1px solid #bbb;"
     "white-space:nowrap}"
@@ -7669,25 +7716,29 @@ int report_write(const char *path, const char *verb, const Settings *s, const Ou
         looks = looks || o[i].p.looks;
         measured = measured || o[i].s.n;
     }
-    bytes_print(b, e, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>"
-                      "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"/>"
-                      "<title>sink %s</title><style>", verb);
-    bytes_add(b, PAGE_STYLE, sizeof PAGE_STYLE - 1, e);
-    bytes_print(b, e, "</style></head><body>\n<h1>Attention sinks: sink %s</h1>\n<p><code>sink %s", verb,
+    bytes_print(b, e,
+                "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>"
+                "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"/>"
+                "<title>sink %s</title><style>",
                 verb);
+    bytes_add(b, PAGE_STYLE, sizeof PAGE_STYLE - 1, e);
+    bytes_print(b, e, "</style></head><body>\n<h1>Attention sinks: sink %s</h1>\n<p><code>sink %s",
+                verb, verb);
     if (!strcmp(verb, "eval")) {
         bytes_add(b, " ", 1, e);
         html_text(&h, o->name);
     }
     for (int i = 0; i < s->argc; i++) {
-        if (!strcmp(s->argv[i], o->name)) continue;          /* eval's model stands there */
+        if (!strcmp(s->argv[i], o->name)) continue; /* eval's model stands there */
         bytes_add(b, " ", 1, e);
         html_text(&h, s->argv[i]);
     }
-    bytes_print(b, e, "</code></p>\n<p>%d blocks, %d heads of %d dims, width %d, context %d; %d steps of %d "
-                      "sequences at rate %g; seed %d.</p>\n",
-                o->c.layers, o->c.heads, o->c.head_dim, o->c.dim, o->c.context, s->train.steps,
-                s->train.batch * s->train.accumulate, s->train.lr, s->train.seed);
+    bytes_print(
+        b, e,
+        "</code></p>\n<p>%d blocks, %d heads of %d dims, width %d, context %d; %d steps of %d "
+        "sequences at rate %g; seed %d.</p>\n",
+        o->c.layers, o->c.heads, o->c.head_dim, o->c.dim, o->c.context, s->train.steps,
+        s->train.batch * s->train.accumulate, s->train.lr, s->train.seed);
     if (measured) page_table(&h, o, n, s);
     bytes_add(b, "<p>", 3, e);
     html_text(&h, verdict ? verdict : "");
@@ -9100,7 +9151,8 @@ static int eval_write(const Sinks *r, const Ablated *x, const Settings *s, Error
     char head[1024] = "eps,T,n", row[1024], object[2048];
     int n = 7, all = x ? ALL : PLAIN;
     int m = snprintf(row, sizeof row, "%g,%d,%d", s->eps, r->T, r->n);
-    int k = snprintf(object, sizeof object, "{\"eps\": %g, \"T\": %d, \"n\": %d", s->eps, r->T, r->n);
+    int k = snprintf(object, sizeof object, "{\"eps\": %g, \"T\": %d, \"n\": %d", s->eps, r->T,
+                     r->n);
     for (int i = 0; i < all; i++) {
         n += snprintf(head + n, sizeof head - (size_t)n, ",%s", names[i]);
         m += snprintf(row + m, sizeof row - (size_t)m, ",%.8g", values[i]);

@@ -2171,7 +2171,8 @@ static void attention__ablations(Test *t) {
         "--sink-token --window 20 --pos alibi --scale 0.7 --extra logit",
         "--sink-token --prefix 35 --kv-heads 1 --sim sigmoid --normalizer one",
         "--extra k --extra-value ones --extra-norm 2", "--extra kv --extra-shared --combine add",
-        "--kernel elu --sim identity --normalizer sum", "--sim sigmoid --normalizer pnorm --pnorm 2",
+        "--kernel elu --sim identity --normalizer sum",
+        "--sim sigmoid --normalizer pnorm --pnorm 2",
         "--kernel mlp --sim identity --normalizer clamp", "--extra zero --place post"};
     int n = 0;
     for (int f = 0; f < (int)(sizeof FLAGS / sizeof FLAGS[0]); f++)
@@ -8149,8 +8150,8 @@ static char *page_sound(Test *t, const char *path, int figures) {
     fact(t, count_of(page, "<figure>") == figures && count_of(page, "</figcaption>") == figures,
          "%d figures, expected %d", count_of(page, "<figure>"), figures);
     fact(t, count_of(page, "role=\"img\" aria-label=\"") + 7 == count_of(page, "<svg") ||
-            !strstr(page, "class=\"ramp\""), "%d texts beside %d pictures", count_of(page, "aria-label"),
-         count_of(page, "<svg"));
+            !strstr(page, "class=\"ramp\""), "%d texts beside %d pictures",
+         count_of(page, "aria-label"), count_of(page, "<svg"));
     static const char *const NEVER[] = {"nan", "NaN", "-inf", ">inf", " inf", "script", "http",
                                         "src=", "url("};
     for (int i = 0; i < 9; i++) {
@@ -8261,8 +8262,10 @@ static void report_write__maps(Test *t) {
         all[1].source = "";
         all[1].c = o->c;
         all[1].p.looks = 4;
-        for (int k = 0; k < 4; k++) all[1].p.look[k] = (Look){k, k == 1 ? (double)NAN : 9.0 - k, .1, 0, .2, 0};
-        fact(t, !report_write(SCRATCH "/p.html", "run", &r.s, all, 3, NULL, NULL, &e), "%s", e.text);
+        for (int k = 0; k < 4; k++)
+            all[1].p.look[k] = (Look){k, k == 1 ? (double)NAN : 9.0 - k, .1, 0, .2, 0};
+        fact(t, !report_write(SCRATCH "/p.html", "run", &r.s, all, 3, NULL, NULL, &e), "%s",
+             e.text);
         page = page_sound(t, SCRATCH "/p.html", 10);
         fact(t, isnan(page_cell(page, "gone", 1)) && page_cell(page, "a&lt;b", 3) > 0, "its cells");
         fact(t, strstr(page, "gone: from 9 to 6") != NULL, "its curve");
@@ -8340,8 +8343,8 @@ static void report_write__run(Test *t) {
     scratch_close();
 }
 
-/* The pages of train and eval: beside --out, or where --report says; the curve's ends are the log's,
- * and the ablation's numbers the JSON's. */
+/* The pages of train and eval: beside --out, or where --report says; the curve's ends are the
+ * log's, and the ablation's numbers the JSON's. */
 static void sink__report(Test *t) {
     Settings s;
     Error e = {0};
