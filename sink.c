@@ -7273,8 +7273,8 @@ void ablated_print(const Ablated *a, const Settings *s, FILE *out) {
 /* -------------------------------------------------------------------------------------------------
  * 13.2  The page: the same numbers and pictures as one HTML file for a browser, a phone or paper.
  *       No script, nothing fetched, inline SVG. Lines differ in dashes and lightness, and the
- *       ramps of the maps fall in lightness from white, so that all of it reads in grey. Colours of
- *       text and ground are the browser's defaults for print. Every element is closed, as in XML.
+ *       ramp of the maps falls in lightness from white, so that all of it reads in grey. Every
+ *       element is closed, as in XML.
  */
 typedef struct Html { Bytes text; Error *e; } Html;
 
@@ -7319,7 +7319,7 @@ static double tick_step(double range, double least) {
     return step > least ? step : least;
 }
 
-/* A figure begins: its caption comes last. alt is what a reader hears who does not see it. */
+/* A figure begins; its caption comes last. */
 static void figure_begin(Html *h, const char *title) {
     bytes_print(&h->text, h->e, "<figure><h3>");
     html_text(h, title);
@@ -7327,7 +7327,7 @@ static void figure_begin(Html *h, const char *title) {
 }
 
 /* Lines over steps or blocks; y from 0 when from_zero, x in whole numbers. What is not finite
- * breaks a line. */
+ * breaks a line. aria-label is what a reader hears who does not see it. */
 static void chart(Html *h, const char *title, const char *x_name, const char *y_name,
                   bool from_zero, const Series *lines, int n, const char *caption) {
     enum { LEFT = 42, RIGHT = 350, TOP = 22, BOTTOM = 172 };
@@ -7548,7 +7548,7 @@ static void page_curves(Html *h, const Outcome *o, int n, const Settings *s) {
     chart(h, "Sink of token 1 (and of *)", "step", "%", true, lines, count, caption);
     count = look_lines(lines, o, n, 2);
     Series *even = &lines[count];
-    *even = (Series){.name = "even rows", .style = LINE_EVEN, .n = 2};
+    *even = (Series){.name = "even, first model", .style = LINE_EVEN, .n = 2};
     even->x[0] = INFINITY;
     for (int i = 0; i < n; i++)
         if (o[i].p.looks) {
