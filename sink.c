@@ -7380,7 +7380,7 @@ static void chart(Html *h, const char *title, const char *x_name, const char *y_
         bytes_print(b, e,
                     "<path class=\"axis\" d=\"M%.1f %dv4\"/><text x=\"%.1f\" y=\"%d\" "
                     "text-anchor=\"middle\">%g</text>\n",
-                    LEFT + (x - x0) * per_x, BOTTOM, LEFT + (x - x0) * per_x, BOTTOM + 16, x);
+                    LEFT + (x - x0) * per_x, BOTTOM, LEFT + (x - x0) * per_x, BOTTOM + 16, x + 0.0);
     bytes_print(b, e, "<path class=\"axis\" d=\"M%d %dV%dH%d\"/>\n", LEFT, TOP, BOTTOM, RIGHT);
     for (int k = 0; k < n; k++) {
         int style = lines[k].style;
@@ -7580,7 +7580,7 @@ static void page_maps(Html *h, const Outcome *o, int n) {
                     "sink. The paper's Figures 19 to 24.</figcaption></figure>\n",
                     o[i].s.n, o[i].s.T, o[i].even);
     }
-    bytes_print(&h->text, h->e, "</div>\n<div class=\"grid\">\n");
+    if (n > 1) bytes_print(&h->text, h->e, "</div>\n<div class=\"grid\">\n");
     for (int i = 0; i < n; i++) {
         if (!o[i].s.n) continue;
         figure_begin(h, o[i].name);

@@ -7334,7 +7334,7 @@ static void sink__pages(Test *t) {
         char line[60];
         snprintf(line, sizeof line, "\n  --%s ", o->flag);
         bool here = strstr((const char *)r.out.at, line) != NULL,
-             mine = option_find(o->flag, "mtdeo") != NULL;
+             mine = option_find(o->flag, "mtdeor") != NULL;
         fact(t, here == mine, "sink help train: --%s is %s", o->flag, here ? "there" : "missing");
     }
     ran_free(&r);
@@ -8290,7 +8290,7 @@ static void report_write__run(Test *t) {
     for (int wild = 0; wild < 2; wild++) {
         Error e = {0};
         Bytes csv = {0}, json = {0};
-        if (wild) settings_flags(&s, "--lr 1000 --wd 1000 --warmup 0 --steps 90", "t", &e);
+        if (wild) settings_flags(&s, "--lr 1000 --wd 1000 --warmup 0 --steps 90 --log-every 1", "t", &e);
         FILE *out = fopen(SCRATCH "/said.txt", "w+b");
         if (!out) exit(1);
         int status = demo_run(&s, out, &e), gone = 0;
