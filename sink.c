@@ -7702,7 +7702,8 @@ static const char PAGE_STYLE[] =
     "white-space:nowrap}"
     "th{font-weight:600}td:first-child,th:first-child{text-align:left}figcaption{font-size:.85rem;"
     "color:#333;margin-top:.3rem}code{font-size:.85rem;overflow-wrap:anywhere}"
-    "@media print{body{font-size:10pt;max-width:none;padding:0}.grid{grid-template-columns:"
+    "@media print{figure{break-inside:auto}svg,figcaption{break-inside:avoid}"
+    "body{font-size:10pt;max-width:none;padding:0}.grid{grid-template-columns:"
     "repeat(3,1fr)}}";
 
 /* The page of n models (three have lines of their own style), which `verb` has made; cut and

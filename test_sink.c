@@ -8290,7 +8290,8 @@ static void report_write__run(Test *t) {
     for (int wild = 0; wild < 2; wild++) {
         Error e = {0};
         Bytes csv = {0}, json = {0};
-        if (wild) settings_flags(&s, "--lr 1000 --wd 1000 --warmup 0 --steps 90 --log-every 1", "t", &e);
+        if (wild)
+            settings_flags(&s, "--lr 1000 --wd 1000 --warmup 0 --steps 90 --log-every 1", "t", &e);
         FILE *out = fopen(SCRATCH "/said.txt", "w+b");
         if (!out) exit(1);
         int status = demo_run(&s, out, &e), gone = 0;
