@@ -2,6 +2,7 @@
 # make run        the main job: three short trainings, about two minutes on two cores
 # make test       the tests                      make check     the propositions, in double precision
 # make test-double, make asan                    the tests again: the oracle's precision; ASan and UBSan
+# make mutants    fifty faults put into Part I, one at a time: a test must catch each
 # make exhaustive the vector maths on every float, some minutes on every core
 # make xref       every equation leads to a function and a test       make stats    lines and comments
 CC = cc
@@ -54,12 +55,20 @@ exhaustive: test_sink.c sink.c sink.h | out
 	    $(CC) $(CFLAGS) -DSINK_NO_MAIN test_sink.c sink.c -o out/exhaustive $(LDLIBS)
 	./out/exhaustive exhaustive
 
+# Fifty one-line faults in Part I, each of which a test must catch; --seed N draws others.
+mutants: | out
+	sh data/mutants.sh
+
 check: out/sink-double
 	./out/sink-double check
 
 # The shipped vocabulary: TEXT="books.txt wiki.txt .." names English to train it on, beside 8 MB of the grammar.
 tokenizer: sink
 	./sink tokenize train $(TEXT) --grammar $(GRAMMAR) --vocab 2048 --out tokenizer.bin
+
+# Six documents of every grammar, beside it, for a reader to look at.
+samples: sink
+	for g in data/*.grammar; do ./sink generate --grammar $$g --n 6 > $${g%.grammar}.txt; done
 
 # Tags stand in the masthead once, at a function in sink.c, and at a test.
 xref:
@@ -75,4 +84,4 @@ stats:
 clean:
 	rm -rf out sink hf
 
-.PHONY: run test test-double asan exhaustive check tokenizer xref stats clean
+.PHONY: run test test-double asan exhaustive mutants check tokenizer samples xref stats clean

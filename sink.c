@@ -312,11 +312,10 @@ int config_window(const Config *c, int l) {
  * alone. `first` is the default. Tests: config_learned_dim__orders, gradients__frozen_dims. */
 bool config_learned_dim(const Config *c, int d) {
     int D = c->head_dim, learned = c->extra_dims ? c->extra_dims : D;
-    int r = c->rotary_dims, half = r / 2, rank;              /* rank 0 is learned first */
+    int half = c->rotary_dims / 2, r = 2 * half, rank;       /* rank 0 is learned first */
     if (c->extra_order == ORDER_FIRST) rank = d;
     else if (c->extra_order == ORDER_LAST) rank = D - 1 - d;
-    else if (d >= r) rank = d - r; /* lowfreq: what stands still comes first */
-    else if (d >= 2 * half) rank = D - 1; /* an odd D without rotation leaves one dim unpaired */
+    else if (d >= r) rank = d - r; /* lowfreq: what stands still, or has no pair, comes first */
     else {
         /* dim d is number `second` (0 or 1) of pair `pair`; the last pair is the slowest */
         int pair = c->rope_pairing == PAIR_HALF ? d % half : d / 2;
@@ -5285,13 +5284,16 @@ int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int voc
  *   [^name]              with a capital               [a name]    with a or an before it; [^a name]
  *   [x:name]               tell it and remember it as x [x=name]    remember it, write nothing
  *   [$x]                   what x remembers             [x=$y]      x remembers what y does
+ *   [$x+$y]  [z=$x*7]      a sum told, a product remembered: + - * / % on remembered whole numbers
+ *                          of up to nine digits, or on one and a number of up to four; / drops the
+ *                          remainder and % is it, so 754 seconds are [$s/60] minutes [$s%60]
  *   name/of/by = me/my/I  a rule with forms, named in its head; [name/of] or [$x/of] picks one, and
  *                          [name] the first. So agreement is data: person/he/his = Ann/she/her.
  *                          An alternative without / serves every form: it hands the form asked for
  *                          on
  *                          to those of its references that have it, unless they name one
  *                          themselves.
- *   \n                     a new line; \[ \| \/ \# \\ and so on stand for the mark itself
+ *   \n  \t                a new line, a tab; \[ \| \/ \# \\ and so on stand for the mark itself
  *
  * A remembered choice is drawn again, eight times at most, while another variable holds the same
  * text, so that two people seldom share a name. All forms of a remembered choice are told from the
@@ -5376,10 +5378,23 @@ static int scan_number(Scan *s) {
 static Piece *piece_add(Scan *s, int **last) {
     Piece *p = &s->g->pieces[s->g->piece_count];
     *p = (Piece){.next = -1, .line = s->line, .rule = -1, .name = -1, .variable = -1, .form = -1,
-                 .low = 1, .high = 1};
+                 .right = -1, .low = 1, .high = 1};
     **last = s->g->piece_count++;
     *last = &p->next;
     return p;
+}
+
+/* Reads what may follow [$x: an operator, then $y or a number. */
+static int scan_operation(Scan *s, Piece *p) {
+    const unsigned char *t = s->g->text.at + s->at;
+    if (!p->recall || !*t || !strchr("+-*/%", *t) || (*t == '/' && name_char(t[1])
+                                                      && !(t[1] >= '0' && t[1] <= '9'))) return 0;
+    p->operator = (char)*t;
+    s->at++;
+    if (scan_char(s) == '$') return s->at++, (p->right = scan_name(s, "a variable after $")) < 0;
+    if ((p->number = scan_number(s)) >= 0) return 0;
+    return scan_wrong(s, "$ and a variable's name, or a number, after + - * / %",
+                      "[$x+$y] or [$x%60]");
 }
 
 /* Reads [reference], the cursor on its bracket. */
@@ -5406,7 +5421,8 @@ static int scan_reference(Scan *s, int **last) {
         if ((p->recall = scan_char(s) == '$')) s->at++;
         if ((p->name = scan_name(s, "the name of a rule, or $ and a variable's")) < 0) return 1;
     }
-    if (scan_char(s) == '/' && !p->silent) {
+    if (scan_operation(s, p)) return 1;
+    if (scan_char(s) == '/' && !p->silent && !p->operator) {
         s->at++;
         if ((p->form = scan_name(s, "the name of a form")) < 0) return 1;
     }
@@ -5431,7 +5447,7 @@ static int scan_text(Scan *s, int **last) {
             if (c < ' ')
                 return scan_wrong(s, "a mark after \\", "\\n for a new line, \\\\ for a plain \\");
             if (c == 'n' && w > (size_t)p->at && t[w - 1] == ' ') w--;
-            t[w++] = c == 'n' ? '\n' : (unsigned char)c;
+            t[w++] = c == 'n' ? '\n' : c == 't' ? '\t' : (unsigned char)c;
         } else if (c == ' ' || c == '\v') {
             s->line += c == '\v';
             if (w == (size_t)p->at || !strchr(" \n", t[w - 1])) t[w++] = ' ';
@@ -5575,6 +5591,9 @@ static int grammar_link(Grammar *g, Error *e) {
             if (!p->recall && (p->rule = g->symbols[p->name].rule) < 0)
                 return name_wrong(g, p->line, p->name, "the name of a rule",
                                   "a line NAME = text, or check the spelling", e);
+            if (p->right >= 0 && round == 8 && g->symbols[p->right].shape < 0)
+                return name_wrong(g, p->line, p->right, "a variable that something remembers",
+                                  "[NAME:rule] before it", e);
             int shape = p->recall ? g->symbols[p->name].shape : p->rule;
             if (p->variable < 0 || shape < 0) continue;
             int *held = &g->symbols[p->variable].shape;
@@ -5659,18 +5678,63 @@ static bool held_elsewhere(const Telling *t, const Value *v, int slot) {
 
 static int tell_rule(Telling *t, int rule, int wanted);
 
-/* Remembers: [x=$y] copies; [x:name] tells every form of the rule at the end of out and moves it to
-   memory, from the same random numbers each time; they go on after those of the first form. */
+/* What a variable remembers; NULL and an error while that is nothing. */
+static const Value *value_of(const Telling *t, const Piece *p, int name) {
+    const Value *v = &t->values[t->g->symbols[name].slot];
+    if (v->set) return v;
+    name_wrong(t->g, p->line, name, "a variable that has been remembered by now",
+               "[NAME:rule] earlier in the document", t->e);
+    return NULL;
+}
+
+/* The whole number that a variable remembers. Nine digits, so that every result fits 64 bits. */
+static int tell_number(const Telling *t, const Piece *p, int name, int64_t *number) {
+    const Value *v = value_of(t, p, name);
+    if (!v) return 1;
+    const unsigned char *digits = t->memory.at + v->at[0];
+    size_t n = v->size[0], minus = n && *digits == '-';
+    *number = 0;
+    for (size_t i = minus; i < n; i++) {
+        if (digits[i] < '0' || digits[i] > '9' || n - minus > 9) n = minus;
+        else *number = 10 * *number + (digits[i] - '0');
+    }
+    if (minus) *number = -*number;
+    return n > minus ? 0 : name_wrong(t->g, p->line, name, "a whole number of at most nine digits "
+                                      "to count with", "[NAME:rule] of a rule of numbers", t->e);
+}
+
+/* The result of an operation as text, and its length; 0 and an error when there is none. */
+static int tell_operation(const Telling *t, const Piece *p, char text[24]) {
+    int64_t x, y = p->number;
+    if (tell_number(t, p, p->name, &x) || (p->right >= 0 && tell_number(t, p, p->right, &y)))
+        return 0;
+    if (!y && strchr("/%", p->operator))
+        fail(t->e, 1, "%s:%d: expected a divisor, found 0. Try: a rule without 0", t->g->name,
+             p->line);
+    if (t->e->status) return 0;
+    const int64_t z = p->operator == '+' ? x + y : p->operator == '-' ? x - y
+                    : p->operator == '*' ? x * y : p->operator == '/' ? x / y : x % y;
+    return snprintf(text, 24, "%lld", (long long)z);
+}
+
+/* Remembers: [x=$y] copies; [x=$y+1] counts; [x:name] tells every form of the rule at the end of
+   out and moves it to memory, from the same random numbers each time; they go on after those of the
+   first form. */
 static int tell_bind(Telling *t, const Piece *p) {
     const Grammar *g = t->g;
     int slot = g->symbols[p->variable].slot;
     if (p->recall) {
-        const Value *from = &t->values[g->symbols[p->name].slot];
-        if (!from->set)
-            return name_wrong(g, p->line, p->name, "a variable that has been remembered by now",
-                              "[NAME:rule] earlier in the document", t->e);
-        t->values[slot] = *from;
-        return 0;
+        const Value *from = value_of(t, p, p->name);
+        char text[24];
+        int n = from && p->operator ? tell_operation(t, p, text) : 0;
+        if (!from || (p->operator && !n)) return 1;
+        Value made = *from;
+        for (int f = 0; n && f < GRAMMAR_FORMS; f++) {
+            made.at[f] = t->memory.size;
+            made.size[f] = (size_t)n;
+        }
+        t->values[slot] = made;
+        return bytes_add(&t->memory, text, (size_t)n, t->e);
     }
     Value v = {.set = true};
     for (int tries = 0; tries < 8; tries++) {
@@ -5729,11 +5793,9 @@ static int tell_finish(Telling *t, const Piece *p, size_t start) {
  * */
 static int tell_value(Telling *t, const Piece *p, int name, int wanted) {
     const Symbol *y = &t->g->symbols[name];
-    const Value *v = &t->values[y->slot];
+    const Value *v = value_of(t, p, name);
+    if (!v) return 1;
     int form = wanted < 0 ? 0 : form_index(&t->g->rules[y->shape], wanted);
-    if (!v->set)
-        return name_wrong(t->g, p->line, name, "a variable that has been remembered by now",
-                          "[NAME:rule] earlier in the document", t->e);
     if (form < 0) form = 0;
     return v->size[form] ? tell_text(t, t->memory.at + v->at[form], v->size[form]) : 0;
 }
@@ -5748,7 +5810,12 @@ static int tell_reference(Telling *t, const Piece *p, int inherited) {
         size_t start = t->out->size;
         if (p->variable >= 0 && tell_bind(t, p)) return 1;
         if (p->silent) continue;
-        if (p->variable >= 0 || p->recall) {
+        char text[24];
+        int n = p->operator && p->variable < 0 ? tell_operation(t, p, text) : 0;
+        if (n) {
+            if (tell_text(t, (const unsigned char *)text, (size_t)n)) return 1;
+        } else if (p->operator && p->variable < 0) return 1;
+        else if (p->variable >= 0 || p->recall) {
             if (tell_value(t, p, p->variable >= 0 ? p->variable : p->name, wanted)) return 1;
         } else if (tell_rule(t, p->rule, wanted)) return 1;
         if ((p->capital || p->article) && tell_finish(t, p, start)) return 1;
@@ -5862,57 +5929,242 @@ int grammar_read(Grammar *g, const unsigned char *text, size_t n, const char *na
  * crosses documents, as in the paper. A text is read in a new random order of its blocks at each
  * pass; a grammar never ends, and its blocks come in the order in which they are told.
  *
- * Documents held back for validation: of a text, those whose number hashes below --valid, whatever
- * the seed; of a grammar, the documents of a seed that no training has. So every run of one source
- * is judged on the same held documents.
+ * Documents held back for validation: of a text or shards, those whose number hashes below --valid,
+ * whatever the seed; where that leaves one side empty, as with a text of one document, the end of
+ * the last document, its share by length. Of a grammar, the documents of a seed that no training
+ * has. So every run of one source is judged on the same held documents.
+ *
+ * --text names a file, standard input, or a folder, whose files (its own, not those of folders in
+ * it, and none whose name begins with a dot) follow each other in the order of their names; a
+ * file's end ends a document. A byte-level vocabulary could encode any bytes, yet bytes that are
+ * not UTF-8 are nearly always a mistake, an archive, a picture or another encoding, and would train
+ * a model of noise without a word: they are refused. `sink tokenize encode` takes any bytes.
+ *
+ * --tokens names shards of token ids, each of 16 bits, little-endian, in either of two forms:
+ *     llm.c      1024 bytes of header, 32-bit numbers: 20240520, 1, the count of ids; then the ids
+ *     nanoGPT    the ids and nothing else
+ * Read as ids, the first header's number would begin with 55432, which no vocabulary of GPT-2 has.
+ * A document ends at each id --end-token (50256 in GPT-2's vocabulary), and may go on from one file
+ * of a folder to the next. The vocabulary is --vocab, by default 50304, the multiple of 64 to which
+ * both projects pad GPT-2's 50257 ids. Of its spare ids the last is --fix-token's and the one
+ * before it --bos's; a shard that has them is refused.
  */
 
-enum { HELD_DOCUMENTS = 200, HELD_SEED = 0x5EED };
+enum {
+    HELD_DOCUMENTS = 200, HELD_SEED = 0x5EED, SHARD_VOCAB = 50304,
+    SHARD_MAGIC = 20240520, SHARD_VERSION = 1, SHARD_HEAD = 1024
+};
 
-/* Appends one document's tokens, bos and end included. */
-static int data_encode(Data *d, const Source *s, const unsigned char *text, size_t n, Ids *out,
-                       Error *e) {
-    const int32_t bos = TOKEN_BOS, end = TOKEN_END;
+/* Bytes before the first that is not UTF-8, n when all are. UTF-8 as RFC 3629 has it: no form
+ * longer than it need be, no surrogates, nothing above U+10FFFF. */
+size_t utf8_length(const unsigned char *text, size_t n) {
+    for (size_t at = 0; at < n;) {
+        const unsigned char b = text[at];
+        if (b < 0x80) { at++; continue; }
+        const size_t more = b >= 0xC2 && b < 0xE0 ? 1 : (b & 0xF0) == 0xE0 ? 2
+                          : b >= 0xF0 && b < 0xF5 ? 3 : 0;
+        if (!more || n - at <= more) return at;
+        for (size_t i = 1; i <= more; i++) if ((text[at + i] & 0xC0) != 0x80) return at;
+        const unsigned char next = text[at + 1];        /* its bounds are narrower in four cases */
+        if ((b == 0xE0 && next < 0xA0) || (b == 0xED && next > 0x9F) ||
+            (b == 0xF0 && next < 0x90) || (b == 0xF4 && next > 0x8F)) return at;
+        at += more + 1;
+    }
+    return n;
+}
+
+/* Checks a file's text from byte `from` on, and turns a byte order mark into blanks, which the
+ * start of a document drops. Returns 0 or e's status. */
+static int text_check(Bytes *text, size_t from, const char *name, Error *e) {
+    unsigned char *t = text->at + from;
+    const size_t n = text->size - from, good = n ? utf8_length(t, n) : 0;
+    size_t line = 1;
+    if (good < n) {
+        for (size_t i = 0; i < good; i++) line += t[i] == '\n';
+        return fail(e, 1,
+                    "%s: expected text in UTF-8, found byte 0x%02X in line %zu. Try: iconv -f "
+                    "latin1 -t utf-8, or another file",
+                    name, t[good], line);
+    }
+    if (n >= 3 && !memcmp(t, "\xEF\xBB\xBF", 3)) memset(t, ' ', 3);
+    return 0;
+}
+
+/* Appends the ids of a shard of n bytes to out; vocab is how many ids there are, and `name` names
+ * the file in errors. Returns 0, or e's status with out as it was. */
+int shard_read(const unsigned char *bytes, size_t n, const char *name, int vocab, Ids *out,
+               Error *e) {
+    const size_t before = out->size;
+    const bool head = n >= 4 && number_at(bytes, 4) == SHARD_MAGIC;
+    if (head && n < SHARD_HEAD)
+        return fail(e, 1, "%s: expected a header of %d bytes, found %zu. Try: a whole copy of it",
+                    name, SHARD_HEAD, n);
+    if (head && number_at(bytes + 4, 4) != SHARD_VERSION)
+        return fail(e, 1,
+                    "%s: expected ids of 16 bits, version %d, found version %llu. Try: a shard "
+                    "of GPT-2's vocabulary",
+                    name, SHARD_VERSION, (unsigned long long)number_at(bytes + 4, 4));
+    const unsigned char *at = bytes + (head ? SHARD_HEAD : 0);
+    const size_t left = head ? n - SHARD_HEAD : n, count = left / 2;
+    if (head && (number_at(bytes + 8, 4) != count || left % 2))
+        return fail(e, 1,
+                    "%s: expected the %llu ids that its header tells, found %zu bytes of them. "
+                    "Try: a whole copy of it",
+                    name, (unsigned long long)number_at(bytes + 8, 4), left);
+    if (left % 2 || !count)
+        return fail(e, 1,
+                    "%s: expected ids of 2 bytes each, found %zu bytes. Try: a shard as llm.c "
+                    "or nanoGPT writes it, or --text",
+                    name, left);
+    for (size_t i = 0; i < count; i++) {
+        const int32_t id = (int32_t)number_at(at + 2 * i, 2);
+        if (id >= vocab) {
+            out->size = before;
+            return fail(e, 1,
+                        "%s: expected ids below %d, found %d at place %zu. Try: --vocab %d or "
+                        "more, or --text",
+                        name, vocab, (int)id, i, (int)id + 1);
+        }
+        if (ids_add(out, &id, 1, e)) { out->size = before; return e->status; }
+    }
+    return 0;
+}
+
+/* Everything that --text or --tokens names, put together: bytes with a separator after each file,
+ * or ids. Returns 0 or e's status. */
+static int source_read(const Data *d, const Source *s, Bytes *text, Ids *ids, Error *e) {
+    Bytes names = {0}, file = {0};
+    files_list(s->tokens[0] ? s->tokens : s->text, &names, e);
+    for (size_t at = 0; at < names.size && !e->status;) {
+        const char *name = (const char *)names.at + at;
+        const size_t from = text->size;
+        at += strlen(name) + 1;
+        if (!s->tokens[0]) {
+            if (!file_read(name, text, e) && !text_check(text, from, name, e))
+                bytes_add(text, DOCUMENT_END, strlen(DOCUMENT_END), e);
+        } else if (!file_read(name, &file, e)) {
+            shard_read(file.at, file.size, name, d->vocab, ids, e);
+            file.size = 0;
+        }
+    }
+    bytes_free(&names);
+    bytes_free(&file);
+    return e->status;
+}
+
+/* Appends one document's tokens, bos and end included. The document is n bytes of text, or n ids
+ * when text is NULL. */
+static int data_encode(Data *d, const Source *s, const unsigned char *text, const int32_t *ids,
+                       size_t n, Ids *out, Error *e) {
+    const int32_t bos = d->bos, end = d->end;
     if (s->bos) ids_add(out, &bos, 1, e);
-    tokenizer_encode(&d->encoder, text, n, out, e);
+    if (text) tokenizer_encode(&d->encoder, text, n, out, e);
+    else ids_add(out, ids, n, e);
     return ids_add(out, &end, 1, e);
 }
 
 static int data_told(Data *d, const Source *s, uint64_t seed, uint64_t number, Ids *out, Error *e) {
     Bytes text = {0};
     if (!grammar_document(&d->grammar, seed, number, &text, e))
-        data_encode(d, s, text.at, text.size, out, e);
+        data_encode(d, s, text.at, NULL, text.size, out, e);
     bytes_free(&text);
     return e->status;
 }
 
-/* The documents of a text, shared out between training and validation. */
-static int data_split(Data *d, const Source *s, const Bytes *text, int T, Error *e) {
-    uint64_t number = 0;
-    for (size_t at = 0; at < text->size && !e->status; number++) {
-        size_t n = document_length(text->at + at, text->size - at);
-        Rng draw = {hash64(HELD_SEED, &number, sizeof number)};
-        bool held = rng_uniform(&draw) < s->valid;
-        size_t from = at, to = at + n;
-        while (from < to && isspace(text->at[from])) from++;
-        if (from < to) {
-            if (held) {
-                int32_t start = (int32_t)d->held.size;
-                ids_add(&d->starts, &start, 1, e);
-            }
-            bool wanted = held ||
-                          (T && (s->data_tokens == 0 || (double)d->train.size < s->data_tokens));
-            if (wanted)
-                data_encode(d, s, text->at + from, to - from, held ? &d->held : &d->train, e);
+/* Where a document lies, in bytes or in ids, and whether it is held back. */
+typedef struct Document { size_t from, to; bool held; } Document;
+
+/* Finds the next document of text or ids from *at on, past its end and its separator; false when
+ * there is none. White space at the start of a text's document is not part of it. */
+static bool document_next(const Data *d, const Bytes *text, const Ids *ids, size_t *at,
+                          Document *out) {
+    while (*at < (text->size ? text->size : ids->size)) {
+        size_t from = *at, to = from;
+        if (text->size) {
+            to += document_length(text->at + from, text->size - from);
+            *at = to + (to < text->size ? strlen(DOCUMENT_END) : 0);
+            while (from < to && isspace(text->at[from])) from++;
+        } else {
+            while (to < ids->size && ids->at[to] != d->end) to++;
+            *at = to + (to < ids->size);
         }
-        at = to + (to < text->size ? strlen(DOCUMENT_END) : 0);
+        *out = (Document){.from = from, .to = to};
+        if (from < to) return true;
     }
+    return false;
+}
+
+/* The held part of a document that must serve both sides: its end, from the first white space in a
+ * text (so no word and no character is cut) at a share of 1 - valid or later. */
+static size_t document_cut(const Document *last, const Bytes *text, double valid) {
+    size_t cut = last->to - (size_t)((double)(last->to - last->from) * valid);
+    while (text->size && cut < last->to && !isspace(text->at[cut])) cut++;
+    return cut;
+}
+
+/* Shares the documents out between training and validation. */
+static int data_split(Data *d, const Source *s, const Bytes *text, const Ids *ids, int T,
+                      Error *e) {
+    Document one;
+    uint64_t number = 0, held = 0;
+    bool judged = false;                /* the first turn counts, the second encodes */
+    for (int turn = 0; turn < 2; turn++) {
+        uint64_t of = number;
+        number = 0;
+        for (size_t at = 0; !e->status && document_next(d, text, ids, &at, &one); number++) {
+            Rng draw = {hash64(HELD_SEED, &number, sizeof number)};
+            one.held = rng_uniform(&draw) < s->valid && !judged;
+            held += one.held && !turn;
+            Document parts[2] = {one, {.from = one.to, .to = one.to, .held = true}};
+            if (judged && number + 1 == of) parts[0].to = parts[1].from =
+                document_cut(&one, text, s->valid);
+            for (int i = 0; i < 2 && turn; i++) {
+                const Document *p = &parts[i];
+                const bool room = s->data_tokens == 0 || (double)d->train.size < s->data_tokens;
+                if (p->from == p->to || (!p->held && (!T || !room))) continue;
+                const int32_t start = (int32_t)d->held.size;
+                if (p->held) ids_add(&d->starts, &start, 1, e);
+                data_encode(d, s, text->size ? text->at + p->from : NULL,
+                            text->size ? NULL : ids->at + p->from, p->to - p->from,
+                            p->held ? &d->held : &d->train, e);
+            }
+        }
+        if (!number)
+            return fail(e, 1, "%s: expected documents, found none: it is empty. Try: another file",
+                        s->tokens[0] ? s->tokens : s->text);
+        judged = s->valid > 0 && (held == 0 || held == number);
+    }
+    return e->status;
+}
+
+/* The ids of --tokens, checked: those that --end-token, --bos and --fix-token name. */
+static int data_check_ids(const Data *d, const Source *s, const Ids *ids, Error *e) {
+    for (size_t i = 0; i < ids->size && (s->bos || s->fix_token) && !e->status; i++)
+        if ((s->bos && ids->at[i] == d->bos) || (s->fix_token && ids->at[i] == d->fix))
+            fail(e, 1,
+                 "%s: expected id %d to be free for %s, found it at place %zu. Try: --vocab %d",
+                 s->tokens, (int)ids->at[i], ids->at[i] == d->fix ? "--fix-token" : "--bos", i,
+                 d->vocab + 2);
+    return e->status;
+}
+
+/* A text or shards, from the file to the tokens of both sides. */
+static int data_open_files(Data *d, const Source *s, int T, Error *e) {
+    Bytes text = {0};
+    Ids ids = {0};
+    if (!source_read(d, s, &text, &ids, e) && !data_check_ids(d, s, &ids, e))
+        data_split(d, s, &text, &ids, T, e);
+    d->source = s->tokens[0] ? hash64(0, ids.at, ids.size * sizeof *ids.at)
+                             : hash64(0, text.at, text.size);
+    bytes_free(&text);
+    ids_free(&ids);
     return e->status;
 }
 
 static int data_open_grammar(Data *d, const Source *s, const char *path, int T, Error *e) {
     Bytes text = {0};
     if (!file_read(path, &text, e)) grammar_read(&d->grammar, text.at, text.size, path, e);
+    d->source = hash64(0, text.at, text.size);
     bytes_free(&text);
     d->endless = s->data_tokens == 0 || !T;
     for (uint64_t i = 0; i < HELD_DOCUMENTS && !e->status; i++) {
@@ -5925,23 +6177,35 @@ static int data_open_grammar(Data *d, const Source *s, const char *path, int T, 
     return e->status;
 }
 
-/* Opens what s names: the tokenizer, and a text or a grammar. seed orders the data; T is the
- * context, or 0 when nothing will be trained and only the held documents are wanted. */
+/* Opens what s names: the tokenizer and a text or a grammar, or shards. seed orders the data; T is
+ * the context, or 0 when nothing will be trained and only the held documents are wanted. */
 int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
-    *d = (Data){.seed = (uint64_t)seed + 1};
-    const char *name = s->text[0] ? s->text : s->grammar[0] ? s->grammar : SHIPPED_GRAMMAR;
+    *d = (Data){.seed = (uint64_t)seed + 1, .end = TOKEN_END, .bos = TOKEN_BOS, .fix = TOKEN_FIX};
+    const char *name = s->tokens[0] ? s->tokens : s->text[0] ? s->text
+                     : s->grammar[0] ? s->grammar : SHIPPED_GRAMMAR;
     if (s->text[0] && s->grammar[0])
         return fail(e, 2, "--text and --grammar exclude each other. Try: one of them");
-    if (tokenizer_load(s->tokenizer, &d->tokenizer, e) ||
-        encoder_make(&d->encoder, &d->tokenizer, e)) {
+    if (s->tokens[0] && (s->text[0] || s->grammar[0]))
+        return fail(e, 2, "--tokens and --%s exclude each other. Try: one of them",
+                    s->text[0] ? "text" : "grammar");
+    if (s->tokens[0]) {
+        d->vocab = s->vocab ? s->vocab : SHARD_VOCAB;
+        d->end = s->end_token;
+        d->bos = d->vocab - 2;
+        d->fix = d->vocab - 1;
+        if (d->end >= d->vocab || (s->bos && d->end >= d->bos) ||
+            (s->fix_token && d->end == d->fix))
+            return fail(e, 2, "--end-token %d: expected an id below %d%s. Try: another one, or "
+                        "--vocab %d", d->end, d->vocab,
+                        s->bos || s->fix_token ? ", and free of --bos and --fix-token" : "",
+                        d->end + 3);
+    } else if (tokenizer_load(s->tokenizer, &d->tokenizer, e) ||
+               encoder_make(&d->encoder, &d->tokenizer, e)) {
         data_close(d);
         return e->status;
-    }
-    if (s->text[0]) {
-        Bytes text = {0};
-        if (!file_read(s->text, &text, e)) data_split(d, s, &text, T, e);
-        bytes_free(&text);
-    } else data_open_grammar(d, s, name, T, e);
+    } else d->vocab = d->tokenizer.vocab;
+    if (s->tokens[0] || s->text[0]) data_open_files(d, s, T, e);
+    else data_open_grammar(d, s, name, T, e);
     if (s->data_tokens > 0 && (double)d->train.size > s->data_tokens)
         d->train.size = (size_t)s->data_tokens;
     d->blocks = d->endless ? 0 : (idx)d->train.size / (T + 1);
@@ -6034,12 +6298,12 @@ int positions_parse(const char *text, int *positions, int room, Error *e) {
     return 0;
 }
 
-static void intervene(const Source *s, const int *random, int vocab, uint64_t number,
+static void intervene(const Data *d, const Source *s, const int *random, uint64_t number,
                       int32_t *block, int n) {
-    if (s->fix_token && s->fix_token <= n) block[s->fix_token - 1] = TOKEN_FIX;
+    if (s->fix_token && s->fix_token <= n) block[s->fix_token - 1] = d->fix;
     Rng rng = {hash64(1024, &number, sizeof number)}; /* 1024: the seed of the authors' script */
     for (int i = 0; random && random[i]; i++)
-        if (random[i] <= n) block[random[i] - 1] = (int32_t)rng_below(&rng, (uint64_t)vocab);
+        if (random[i] <= n) block[random[i] - 1] = (int32_t)rng_below(&rng, (uint64_t)d->vocab);
 }
 
 /* ids, targets [B,T]: the next B blocks, with their interventions. */
@@ -6050,7 +6314,7 @@ int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *targets, E
     if (!e->status) positions_parse(s->random_tokens, random, 16, e);
     for (int b = 0; b < B && !e->status; b++) {
         if (data_block(d, s, T, block, &number, e)) break;
-        intervene(s, random, d->tokenizer.vocab, number, block, T + 1);
+        intervene(d, s, random, number, block, T + 1);
         for (int t = 0; t < T; t++) {
             ids[(idx)b * T + t] = block[t];
             targets[(idx)b * T + t] = block[t + 1];
@@ -6073,7 +6337,7 @@ int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *targets, E
  */
 int data_probe(const Data *d, const Source *s, int input, int n, int T, int *ids, int *targets,
                int *starts) {
-    int got = 0, vocab = d->tokenizer.vocab;
+    int got = 0, vocab = d->vocab;
     Rng rng = {hash64(HELD_SEED, "probe", 5)};
     *starts = 0;
     int documents = (int)d->starts.size, size = (int)d->held.size;
@@ -6097,9 +6361,9 @@ int data_probe(const Data *d, const Source *s, int input, int n, int T, int *ids
     }
     for (int b = 0; b < got; b++) {
         if (!s->fix_token || s->fix_token > T) continue;
-        ids[(idx)b * T + s->fix_token - 1] = TOKEN_FIX;
+        ids[(idx)b * T + s->fix_token - 1] = d->fix;
         if (input == INPUT_NATURAL && s->fix_token > 1)
-            targets[(idx)b * T + s->fix_token - 2] = TOKEN_FIX;
+            targets[(idx)b * T + s->fix_token - 2] = d->fix;
     }
     return got;
 }
@@ -6111,7 +6375,7 @@ int data_held(const Data *d, const Source *s, int n, int T, int *ids, int *targe
     if (!e->status) positions_parse(s->random_tokens, random, 16, e);
     for (; !e->status && got < n && (size_t)(got + 1) * (size_t)(T + 1) <= d->held.size; got++) {
         memcpy(block, d->held.at + (size_t)got * (size_t)(T + 1), (size_t)(T + 1) * sizeof *block);
-        intervene(s, random, d->tokenizer.vocab, ~(uint64_t)got, block, T + 1);
+        intervene(d, s, random, ~(uint64_t)got, block, T + 1);
         for (int t = 0; t < T; t++) {
             ids[(idx)got * T + t] = block[t];
             targets[(idx)got * T + t] = block[t + 1];
@@ -6128,98 +6392,158 @@ int data_held(const Data *d, const Source *s, int n, int T, int *ids, int *targe
  * 10  Training and checkpoints                                                       section 4
  */
 
-/* The flag of Ctrl-C, the one mutable global: a training ends after the step in hand, and saves. */
+/* The flag of Ctrl-C, the one mutable global: a training ends after the step in hand, and saves. A
+ * second Ctrl-C ends the program at once: files are whole at any moment (chapter 15). */
 static volatile sig_atomic_t interrupted;
-static void on_interrupt(int signal_number) { (void)signal_number; interrupted = 1; }
+static void on_interrupt(int signal_number) {
+    interrupted = 1;
+    signal(signal_number, SIG_DFL);
+}
 
 /* -------------------------------------------------------------------------------------------------
  * 10.1  Checkpoints. Little-endian, in this order:
  *
  *   8   "SINKCKP1"          4  version, 1        4  bytes of a number, 4 or 8
  *   8   length of the text  .. the text: lines "flag value", every flag of the model, training and
- *   data
+ *                              data that names no file, and those of the looks at the sink
  *   8   the tokenizer's hash (0: none)           8  steps done
  *   8   8   8   the data: blocks read, document, offset in it
- *   4   with moments? 1 or 0                     8  count of parameters
+ *   4   what follows the parameters: 0 nothing, 1 moments, 3 moments and the run
+ *   8   count of parameters
  *   .. parameters in the order of the table of tensors; then, with moments, m and v
+ *   8   8   8   8   the run: loss of the last step (a double); sum of the losses since the last
+ *               look at the sink; how many those are; hash64 of the text or grammar
  *   8   hash64 of all that
  *
- * There is no clock, path of a machine, or thread count in it: the same run gives the same bytes.
+ * There is no clock, path of a machine, thread count or number of resumes in it: the same run gives
+ * the same bytes. Nor is there a state of a generator: every draw comes from --seed and from where
+ * it is made (a tensor's name, a pass, the number of a block or document), so that the places above
+ * are the whole of it. Files are written and read a piece at a time, and take no memory of their
+ * own.
  */
-enum { CHECKPOINT_VERSION = 1, CHECKPOINT_HEAD = 24 };
+enum { CHECKPOINT_VERSION = 1, CHECKPOINT_HEAD = 24, CHECKPOINT_PLACES = 52, CHECKPOINT_RUN = 32 };
+enum { PARTS_MOMENTS = 1, PARTS_RUN = 2, PIECE = 4096 };
 #define CHECKPOINT_MAGIC "SINKCKP1"
 
-static int numbers_add(Bytes *out, const real *x, idx n, Error *e) {
+/* A checkpoint on its way out: `piece` goes to the file, and its hash along. */
+typedef struct Saving { Writing w; uint64_t hash; Bytes piece; } Saving;
+
+static void save_piece(Saving *out) {
+    out->hash = hash_add(out->hash, out->piece.at, out->piece.size);
+    writing_add(&out->w, out->piece.at, out->piece.size);
+    out->piece.size = 0;
+}
+
+static void save_numbers(Saving *out, const real *x, idx n, Error *e) {
     for (idx i = 0; i < n && !e->status; i++) {
         uint64_t wide;
         uint32_t narrow;
         if (sizeof(real) == 8) memcpy(&wide, &x[i], sizeof(real));
         else { memcpy(&narrow, &x[i], sizeof narrow); wide = narrow; }
-        bytes_number(out, wide, sizeof(real), e);
+        bytes_number(&out->piece, wide, sizeof(real), e);
+        if (i % PIECE == PIECE - 1 || i + 1 == n) save_piece(out);
     }
-    return e->status;
 }
 
-static void numbers_read(real *x, const unsigned char *from, idx n, int width) {
+static int bytes_double(Bytes *b, double x, Error *e) {
+    uint64_t bits;
+    memcpy(&bits, &x, 8);
+    return bytes_number(b, bits, 8, e);
+}
+
+static double double_at(const unsigned char *p) {
+    uint64_t bits = number_at(p, 8);
+    double x;
+    memcpy(&x, &bits, 8);
+    return x;
+}
+
+/* Bytes in memory, or a file; both are read forwards, a piece at a time. */
+typedef struct Input { const unsigned char *at; size_t left; FILE *f; } Input;
+
+static size_t input_take(Input *in, void *to, size_t n) {
+    if (in->f) return fread(to, 1, n, in->f);
+    if (n > in->left) n = in->left;
+    if (n) memcpy(to, in->at, n);
+    in->at += n;
+    in->left -= n;
+    return n;
+}
+
+static bool take_numbers(Input *in, real *x, idx n, size_t width) {
+    unsigned char piece[8 * PIECE];
     for (idx i = 0; i < n; i++) {
-        uint64_t bits = number_at(from + i * width, width);
+        idx k = i % PIECE;
+        size_t some = (size_t)(n - i < PIECE ? n - i : PIECE) * width;
+        if (!k && input_take(in, piece, some) != some) return false;
+        if (width == 8) { x[i] = (real)double_at(piece + 8 * k); continue; }
+        uint32_t low = (uint32_t)number_at(piece + 4 * k, 4);
         float f;
-        double d;
-        uint32_t low = (uint32_t)bits;
-        if (width == 4) { memcpy(&f, &low, 4); x[i] = (real)f; }
-        else { memcpy(&d, &bits, 8); x[i] = (real)d; }
+        memcpy(&f, &low, 4);
+        x[i] = (real)f;
     }
+    return true;
 }
 
-/* The settings that a checkpoint keeps, as text: none that names a file. */
+/* Does a checkpoint keep this flag? None that names a file; of what is measured, all that a look at
+ * the sink depends on. */
+static bool option_kept(const Option *o) {
+    if (o->group == 'e') return strcmp(o->flag, "n") && strcmp(o->flag, "k");
+    return strchr("mtd", o->group) && (o->kind != 's' || !strcmp(o->flag, "random-tokens"));
+}
+
 static int settings_lines(const Settings *s, Bytes *out, Error *e) {
     char value[PATH_ROOM], line[PATH_ROOM + 64];
     for (const Option *o = OPTIONS; o->flag; o++) {
-        if (!strchr("mtd", o->group) || o->kind == 's') continue;
         option_text(o, s, value, sizeof value);
+        if (!option_kept(o) || (o->kind == 's' && !value[0])) continue;
         int n = snprintf(line, sizeof line, "%s %s\n", o->flag, value);
-        bytes_add(out, line, (size_t)n, e);
-    }
-    if (s->data.random_tokens[0]) {
-        int n = snprintf(line, sizeof line, "random-tokens %s\n", s->data.random_tokens);
         bytes_add(out, line, (size_t)n, e);
     }
     return e->status;
 }
 
 int checkpoint_write(const char *path, const Trainer *t, bool with_moments, Error *e) {
-    Bytes out = {0}, text = {0};
+    Saving out = {.hash = hash_start(0)};
+    Bytes text = {0}, *p = &out.piece;
+    if (writing_begin(&out.w, path, e)) return e->status;
     settings_lines(&t->s, &text, e);
-    bytes_add(&out, CHECKPOINT_MAGIC, 8, e);
-    bytes_number(&out, CHECKPOINT_VERSION, 4, e);
-    bytes_number(&out, sizeof(real), 4, e);
-    bytes_number(&out, text.size, 8, e);
-    bytes_add(&out, text.at, text.size, e);
-    bytes_number(&out, t->data.tokenizer.hash, 8, e);
-    bytes_number(&out, (uint64_t)t->step, 8, e);
-    bytes_number(&out, t->data.sample, 8, e);
-    bytes_number(&out, t->data.document, 8, e);
-    bytes_number(&out, t->data.offset, 8, e);
-    bytes_number(&out, with_moments, 4, e);
-    bytes_number(&out, (uint64_t)t->m.count, 8, e);
-    numbers_add(&out, t->m.params, t->m.count, e);
+    bytes_add(p, CHECKPOINT_MAGIC, 8, e);
+    bytes_number(p, CHECKPOINT_VERSION, 4, e);
+    bytes_number(p, sizeof(real), 4, e);
+    bytes_number(p, text.size, 8, e);
+    bytes_add(p, text.at, text.size, e);
+    bytes_number(p, t->data.tokenizer.hash, 8, e);
+    bytes_number(p, (uint64_t)t->step, 8, e);
+    bytes_number(p, t->data.sample, 8, e);
+    bytes_number(p, t->data.document, 8, e);
+    bytes_number(p, t->data.offset, 8, e);
+    bytes_number(p, with_moments ? PARTS_MOMENTS | PARTS_RUN : 0, 4, e);
+    bytes_number(p, (uint64_t)t->m.count, 8, e);
+    save_piece(&out);
+    save_numbers(&out, t->m.params, t->m.count, e);
     if (with_moments) {
-        numbers_add(&out, t->m1, t->m.count, e);
-        numbers_add(&out, t->m2, t->m.count, e);
+        save_numbers(&out, t->m1, t->m.count, e);
+        save_numbers(&out, t->m2, t->m.count, e);
+        bytes_double(p, t->loss, e);
+        bytes_double(p, t->loss_sum, e);
+        bytes_number(p, (uint64_t)t->loss_steps, 8, e);
+        bytes_number(p, t->data.source, 8, e);
+        save_piece(&out);
     }
-    if (!e->status) bytes_number(&out, hash64(0, out.at, out.size), 8, e);
-    if (!e->status) file_write(path, out.at, out.size, e);
-    bytes_free(&out);
+    bytes_number(p, hash_end(out.hash), 8, e);
+    save_piece(&out);
     bytes_free(&text);
-    return e->status;
+    bytes_free(&out.piece);
+    return writing_end(&out.w, e);
 }
 
 /* One line "flag value" of the text, applied to s. */
 static int checkpoint_line(Settings *s, const char *name, char *line, Error *e) {
     char *value = strchr(line, ' ');
     if (value) *value++ = 0;
-    const Option *o = value ? option_find(line, "mtd") : NULL;
-    if (!o)
+    const Option *o = value ? option_find(line, "mtde") : NULL;
+    if (!o || !option_kept(o))
         return fail(e, 1,
                     "%s: expected a flag and its value, found %.40s. Try: the version of sink that "
                     "wrote it",
@@ -6231,70 +6555,128 @@ static int checkpoint_line(Settings *s, const char *name, char *line, Error *e) 
     return 0;
 }
 
-/* Fills t->s, t->m and, when they are there and asked for, the moments and the data's place. */
-int checkpoint_read(const unsigned char *p, size_t n, const char *name, Trainer *t,
-                    bool with_moments, Error *e) {
-    *t = (Trainer){0};
-    if (n < CHECKPOINT_HEAD + 8 || memcmp(p, CHECKPOINT_MAGIC, 8))
+static int damaged(const char *name, Error *e) {
+    return fail(e, 1, "%s: expected the checksum at its end, found another: it is damaged or cut "
+                "short. Try: an older copy", name);
+}
+
+/* Reads all of it, before a byte is believed: magic, version, checksum; *size is its length. */
+static int checkpoint_whole(Input *in, const char *name, uint64_t *size, Error *e) {
+    unsigned char piece[8 + 8 * PIECE];
+    size_t got = input_take(in, piece, sizeof piece), have = got;
+    *size = got;
+    if (in->f && ferror(in->f))
+        return fail(e, 1, "%s: cannot be read, %s. Try: check that it is a file", name,
+                    strerror(errno));
+    if (got < CHECKPOINT_HEAD + 8 || memcmp(piece, CHECKPOINT_MAGIC, 8))
         return fail(e, 1,
                     "%s: expected a checkpoint of sink, found something else. Try: sink train "
                     "--out FILE makes one",
                     name);
-    uint64_t version = number_at(p + 8, 4), width = number_at(p + 12, 4),
-             length = number_at(p + 16, 8);
+    uint64_t version = number_at(piece + 8, 4), hash = hash_start(0);
     if (version != CHECKPOINT_VERSION)
         return fail(e, 1,
                     "%s: expected version %d, found %llu. Try: the version of sink that wrote it",
                     name, CHECKPOINT_VERSION, (unsigned long long)version);
-    if (hash64(0, p, n - 8) != number_at(p + n - 8, 8) || (width != 4 && width != 8)
-        || length > n || length + CHECKPOINT_HEAD + 60 > n)
-        return fail(e, 1,
-                    "%s: expected the checksum at its end, found another: it is damaged or cut "
-                    "short. Try: an older copy",
-                    name);
-    settings_default(&t->s);
+    do {                                             /* the last 8 bytes wait for what follows */
+        hash = hash_add(hash, piece, have - 8);
+        memmove(piece, piece + have - 8, 8);
+        got = input_take(in, piece + 8, sizeof piece - 8);
+        *size += got;
+        have = 8 + got;
+    } while (got);
+    return hash_end(hash) == number_at(piece, 8) ? 0 : damaged(name, e);
+}
+
+/* From the head and the text: t->s. */
+static int checkpoint_settings(Input *in, const char *name, Trainer *t, uint64_t length, Error *e) {
     char *text = grab((idx)length + 1, 1, e);
     if (e->status) return e->status;
-    memcpy(text, p + CHECKPOINT_HEAD, length);
+    settings_default(&t->s);
+    if (input_take(in, text, (size_t)length) != length) damaged(name, e);
     for (char *line = strtok(text, "\n"); line && !e->status; line = strtok(NULL, "\n"))
         checkpoint_line(&t->s, name, line, e);
     free(text);
     Error wrong = {0};
     if (!e->status && config_resolve(&t->s.model, &wrong))
         fail(e, 1, "%s: expected a model that can be, found %s", name, wrong.text);
+    return e->status;
+}
+
+/* What follows the parameters. */
+static int checkpoint_run(Input *in, const char *name, Trainer *t, size_t width, bool run,
+                          Error *e) {
+    unsigned char at[CHECKPOINT_RUN] = {0};
+    t->m1 = grab(t->m.count, sizeof(real), e);
+    t->m2 = grab(t->m.count, sizeof(real), e);
     if (e->status) return e->status;
-    const unsigned char *at = p + CHECKPOINT_HEAD + length;
+    if (!take_numbers(in, t->m1, t->m.count, width) || !take_numbers(in, t->m2, t->m.count, width)
+        || (run && input_take(in, at, sizeof at) != sizeof at)) return damaged(name, e);
+    t->loss = double_at(at);
+    t->loss_sum = double_at(at + 8);
+    t->loss_steps = (long)number_at(at + 16, 8);
+    t->data.source = number_at(at + 24, 8);
+    return 0;
+}
+
+/* Fills t->s, t->m and, when they are there and asked for, the moments and the data's place. */
+static int checkpoint_from(Input *in, uint64_t size, const char *name, Trainer *t,
+                           bool with_moments, Error *e) {
+    unsigned char at[CHECKPOINT_PLACES];
+    if (input_take(in, at, CHECKPOINT_HEAD) != CHECKPOINT_HEAD) return damaged(name, e);
+    uint64_t width = number_at(at + 12, 4), length = number_at(at + 16, 8);
+    if ((width != 4 && width != 8) || length > size
+        || length + CHECKPOINT_HEAD + CHECKPOINT_PLACES + 8 > size) return damaged(name, e);
+    if (checkpoint_settings(in, name, t, length, e)) return e->status;
+    if (input_take(in, at, sizeof at) != sizeof at) return damaged(name, e);
     t->tokenizer_hash = number_at(at, 8);
     t->step = (long)number_at(at + 8, 8);
     t->data.sample = number_at(at + 16, 8);
     t->data.document = number_at(at + 24, 8);
     t->data.offset = (size_t)number_at(at + 32, 8);
-    bool moments = number_at(at + 40, 4) != 0;
-    uint64_t count = number_at(at + 44, 8);
+    uint64_t parts = number_at(at + 40, 4), count = number_at(at + 44, 8);
+    bool moments = parts & PARTS_MOMENTS, run = parts & PARTS_RUN;
+    uint64_t body = size - CHECKPOINT_HEAD - length - CHECKPOINT_PLACES - 8;
     if (model_create(&t->m, &t->s.model, with_moments, e)) return e->status;
-    uint64_t numbers = (n - 8 - CHECKPOINT_HEAD - length - 52) / width;
-    if (count != (uint64_t)t->m.count || numbers != count * (moments ? 3 : 1)) {
-        trainer_free(t);
+    if (count != (uint64_t)t->m.count || parts > 3 || parts == PARTS_RUN
+        || body != count * width * (moments ? 3 : 1) + (run ? CHECKPOINT_RUN : 0))
         return fail(e, 1,
                     "%s: expected %llu parameters, found another number. Try: the version of sink "
                     "that wrote it",
                     name, (unsigned long long)count);
-    }
-    numbers_read(t->m.params, at + 52, t->m.count, (int)width);
-    if (!moments || !with_moments) return 0;
-    t->m1 = grab(t->m.count, sizeof(real), e);
-    t->m2 = grab(t->m.count, sizeof(real), e);
-    if (e->status) { trainer_free(t); return e->status; }
-    numbers_read(t->m1, at + 52 + count * width, t->m.count, (int)width);
-    numbers_read(t->m2, at + 52 + 2 * count * width, t->m.count, (int)width);
-    return 0;
+    if (!take_numbers(in, t->m.params, t->m.count, (size_t)width)) return damaged(name, e);
+    return moments && with_moments ? checkpoint_run(in, name, t, (size_t)width, run, e) : 0;
 }
 
-int checkpoint_load(const char *path, Trainer *t, bool with_moments, Error *e) {
-    Bytes file = {0};
+/* The same from bytes in memory. */
+int checkpoint_read(const unsigned char *p, size_t n, const char *name, Trainer *t,
+                    bool with_moments, Error *e) {
+    Input in = {.at = p, .left = n}, again = in;
+    uint64_t size;
     *t = (Trainer){0};
-    if (!file_read(path, &file, e)) checkpoint_read(file.at, file.size, path, t, with_moments, e);
-    bytes_free(&file);
+    if (!checkpoint_whole(&in, name, &size, e))
+        checkpoint_from(&again, size, name, t, with_moments, e);
+    if (e->status) trainer_free(t);
+    return e->status;
+}
+
+/* From a file, twice and a piece at a time; what cannot be read twice (-, a pipe) is held whole. */
+int checkpoint_load(const char *path, Trainer *t, bool with_moments, Error *e) {
+    Bytes held = {0};
+    uint64_t size;
+    *t = (Trainer){0};
+    FILE *f = strcmp(path, "-") ? fopen(path, "rb") : NULL;
+    Input in = {.f = f};
+    if (f && !fseek(f, 0, SEEK_SET)) {
+        if (!checkpoint_whole(&in, path, &size, e)) {
+            rewind(f);
+            checkpoint_from(&in, size, path, t, with_moments, e);
+        }
+        if (e->status) trainer_free(t);
+    } else if (!file_read(path, &held, e))
+        checkpoint_read(held.at, held.size, path, t, with_moments, e);
+    if (f) fclose(f);
+    bytes_free(&held);
     return e->status;
 }
 
@@ -6302,11 +6684,18 @@ int checkpoint_load(const char *path, Trainer *t, bool with_moments, Error *e) {
  * 10.2  A run                                                                     section 4
  */
 
+/* Room for a step. */
+static int trainer_room(Trainer *t, Error *e) {
+    int B = t->s.train.batch, T = t->s.model.context;
+    t->ids = grab(2 * (idx)B * T, sizeof(int), e);
+    return e->status ? e->status : acts_create(&t->a, &t->m, B, T, ACTS_ALL, e);
+}
+
 int trainer_create(Trainer *t, const Settings *s, Error *e) {
     *t = (Trainer){.s = *s};
-    idx BT = (idx)s->train.batch * s->model.context;
-    if (data_open(&t->data, &s->data, s->train.seed, s->model.context, e)) return e->status;
-    int known = t->data.tokenizer.vocab;
+    t->s.data.vocab = s->model.vocab;
+    if (data_open(&t->data, &t->s.data, s->train.seed, s->model.context, e)) return e->status;
+    int known = t->data.vocab;
     if (t->s.model.vocab == 0) t->s.model.vocab = known;
     else if (t->s.model.vocab < known)
         fail(e, 2,
@@ -6314,16 +6703,102 @@ int trainer_create(Trainer *t, const Settings *s, Error *e) {
              t->s.model.vocab, known, known);
     t->tokenizer_hash = t->data.tokenizer.hash;
     if (!e->status && !config_resolve(&t->s.model, e) &&
-        !model_create(&t->m, &t->s.model, true, e))
-        acts_create(&t->a, &t->m, s->train.batch, s->model.context, ACTS_ALL, e);
-    if (!e->status) {
+        !model_create(&t->m, &t->s.model, true, e) && !trainer_room(t, e)) {
         t->m1 = grab(t->m.count, sizeof(real), e);
         t->m2 = grab(t->m.count, sizeof(real), e);
-        t->ids = grab(2 * BT, sizeof(int), e);
     }
     if (e->status) { trainer_free(t); return e->status; }
     model_init(&t->m, s->train.init, (uint64_t)s->train.seed);
     return 0;
+}
+
+/* What --resume may change: it moves no bit of a step that is done. */
+static bool option_free(const Option *o) {
+    return !strcmp(o->flag, "steps") || !strcmp(o->flag, "save-every") ||
+           !strcmp(o->flag, "log-every");
+}
+
+/* The settings to go on with: paths, threads and the like from s, what a checkpoint keeps from t,
+ * and on top of that the flags of the command line, which may repeat it but not contradict. */
+static int resume_settings(Trainer *t, const Settings *s, const char *flags, Error *e) {
+    const char *words[8];
+    int n = 0;
+    Settings now = *s;
+    now.model = t->s.model;
+    now.train = t->s.train;
+    now.eps = t->s.eps;
+    now.eval_T = t->s.eval_T;
+    now.metric_rows = t->s.metric_rows;
+    now.input = t->s.input;
+    now.data = t->s.data;
+    memcpy(now.data.text, s->data.text, PATH_ROOM);
+    memcpy(now.data.grammar, s->data.grammar, PATH_ROOM);
+    memcpy(now.data.tokenizer, s->data.tokenizer, PATH_ROOM);
+    if (settings_parse(&now, s->argc, s->argv, s->groups, words, &n, e) ||
+        settings_flags(&now, flags, "m", e)) return e->status;
+    memcpy(now.out, s->out, PATH_ROOM);           /* sink run's arms have files of their own */
+    memcpy(now.log, s->log, PATH_ROOM);
+    Config c = now.model;
+    Error not_now = {0};                          /* a flag that contradicts is named below */
+    if (!config_resolve(&c, &not_now)) now.model = c;
+    for (const Option *o = OPTIONS; o->flag; o++) {
+        char was[PATH_ROOM], is[PATH_ROOM];
+        if (!option_kept(o) || option_free(o)) continue;
+        option_text(o, &t->s, was, sizeof was);
+        option_text(o, &now, is, sizeof is);
+        if (strcmp(was, is))
+            return fail(e, 2, "--%s %s: %s was begun with %s, and --resume changes only --steps, "
+                        "--save-every and --log-every. Try: without it", o->flag, is, s->out,
+                        *was ? was : "none");
+    }
+    if (now.train.steps < t->step)
+        return fail(e, 2, "--steps %d: %s has done %ld. Try: --steps %ld or more", now.train.steps,
+                    s->out, t->step, t->step);
+    t->s = now;
+    return 0;
+}
+
+/* Opens the data again and goes to where the run was in it. */
+static int resume_data(Trainer *t, Error *e) {
+    Data was = t->data;
+    Source *d = &t->s.data;
+    if (data_open(&t->data, d, t->s.train.seed, t->s.model.context, e)) return e->status;
+    if (t->tokenizer_hash != t->data.tokenizer.hash)
+        return fail(e, 1, "%s: expected the tokenizer it was trained with, found another in %s. "
+                    "Try: --tokenizer FILE", t->s.out, d->tokenizer);
+    if (was.source && was.source != t->data.source)
+        return fail(e, 1, "%s: expected the text it was trained on, found another in %s. "
+                    "Try: --text FILE or --grammar FILE, as before", t->s.out,
+                    d->text[0] ? d->text : d->grammar[0] ? d->grammar : SHIPPED_GRAMMAR);
+    t->data.sample = was.sample;
+    t->data.document = was.document;
+    t->data.offset = was.offset;
+    return 0;
+}
+
+int trainer_resume(Trainer *t, const Settings *s, const char *flags, Error *e) {
+    if (checkpoint_load(s->out, t, true, e)) return e->status;
+    if (!t->m1)
+        fail(e, 1, "%s: expected a training's checkpoint, found parameters alone. Try: without "
+             "--resume", s->out);
+    if (!e->status && !resume_settings(t, s, flags, e) && !resume_data(t, e)) trainer_room(t, e);
+    if (e->status) trainer_free(t);
+    return e->status;
+}
+
+int trainer_begin(Trainer *t, const Settings *s, const char *flags, Error *e) {
+    if (s->resume && !s->out[0])
+        return fail(e, 2, "--resume: expected --out, where the run is. Try: --resume --out FILE");
+    if (s->resume && !file_missing(s->out)) {
+        if (!trainer_resume(t, s, flags, e) && !s->quiet)
+            fprintf(stderr, "sink: %s goes on from step %ld of %d\n", s->out, t->step,
+                    t->s.train.steps);
+        return e->status;
+    }
+    if (s->resume && !s->quiet)
+        fprintf(stderr, "sink: %s is not there yet: the run begins at step 0\n", s->out);
+    Settings now = *s;
+    return settings_flags(&now, flags, "m", e) ? e->status : trainer_create(t, &now, e);
 }
 
 void trainer_free(Trainer *t) {
@@ -6398,6 +6873,8 @@ int trainer_step(Trainer *t, Error *e) {
     if (bad) return diverged(t, bad, e);
     trainer_update(t, p->clip > 0 && t->norm > p->clip ? p->clip / (t->norm + 1e-6) : 1);
     t->step++;
+    t->loss_sum += t->loss;
+    t->loss_steps++;
     return 0;
 }
 
@@ -6840,62 +7317,124 @@ static const char RUN_FLAGS[] =
     "--layers 4 --heads 2 --dim 64 --ffn 128 --context 128 --batch 8 --init gpt2 "
     "--lr 4e-3 --warmup 100 --wd 0.1 --clip 1 --fix-token 1 --report out/report.html";
 
-/* A training from start to end: looks at the sink every log_every steps, logs, saves. */
-int train_run(Trainer *t, Progress *p, Error *e) {
-    const Settings *s = &t->s;
-    Bytes log = {0};
-    static const char head[] =
-        "step,tokens,loss,norm,lr,alpha_1,sink_1,alpha_star,sink_star,norm_ratio\n";
-    bytes_add(&log, head, sizeof head - 1, e);
-    while (t->step < s->train.steps && !e->status && !interrupted) {
-        if (trainer_step(t, e)) break;
-        p->loss_sum += t->loss;
-        p->loss_steps++;
-        bool look = t->step % s->train.log_every == 0 || t->step == s->train.steps;
-        if (look && look_at_sink(t, p, &log, e)) break;
-        progress_show(t, p);
-        if (s->train.save_every && t->step % s->train.save_every == 0 && s->out[0])
-            checkpoint_write(s->out, t, true, e);
+/* The log's columns; sink_1 is at --eps. The looks are read from its lines, so that a run that goes
+ * on shows what one without a break shows. */
+static const char LOG_HEAD[] =
+    "step,tokens,loss,norm,lr,alpha_1,sink_1,alpha_star,sink_star,norm_ratio,sink_1_at_0.2\n";
+
+static long look_keep(Progress *p, const char *line) {
+    Look now = {0};
+    if (sscanf(line, "%ld,%*f,%lf,%*f,%*f,%lf,%lf,%lf,%lf", &now.step, &now.loss, &now.alpha1,
+               &now.sink1, &now.alpha_star, &now.sink_star) != 6) return now.step;
+    if (p->looks == LOOKS)                               /* full: every other one goes */
+        for (p->looks = 0; p->looks < LOOKS / 2; p->looks++)
+            p->look[p->looks] = p->look[2 * p->looks + 1];
+    p->look[p->looks++] = now;
+    return now.step;
+}
+
+/* The log so far: its head, or where a run goes on, the lines of the file up to its step. They must
+ * end with the last look; what came after it is written again. */
+static int log_begin(const Trainer *t, Progress *p, Bytes *log, Error *e) {
+    const char *path = t->s.log;
+    size_t head = sizeof LOG_HEAD - 1;
+    Bytes old = {0};
+    if (!t->step || !path[0] || file_missing(path)) return bytes_add(log, LOG_HEAD, head, e);
+    long last = 0;
+    if (file_read(path, &old, e) || bytes_add(&old, "", 1, e)) goto done;
+    if (strncmp((const char *)old.at, LOG_HEAD, head))
+        fail(e, 1, "%s: expected the log of this run, found something else. Try: another --log",
+             path);
+    else {
+        const char *line = (const char *)old.at + head, *end;
+        for (; (end = strchr(line, '\n')) && strtol(line, NULL, 10) <= t->step; line = end + 1)
+            last = look_keep(p, line);
+        bytes_add(log, old.at, (size_t)(line - (const char *)old.at), e);
+        if (last != t->step - t->loss_steps)
+            fail(e, 1, "%s: expected its lines up to step %ld, found them up to %ld. Try: another "
+                 "--log", path, t->step - t->loss_steps, last);
     }
-    progress_end(p);
-    if (s->log[0]) {
-        Error log_error = {0};                     /* the log of a run that diverged is kept */
-        if (file_write(s->log, log.at, log.size, &log_error)) fail(e, 1, "%s", log_error.text);
-    }
-    bytes_free(&log);
-    if (!e->status && s->out[0]) checkpoint_write(s->out, t, true, e);
+done:
+    bytes_free(&old);
     return e->status;
 }
 
-/* A quick look while training: LOOK_N sequences, as `sink eval` would see them. Keeps what it sees,
- * with the mean training loss since the last look, and adds a line to the log. */
-int look_at_sink(Trainer *t, Progress *p, Bytes *log, Error *e) {
+static int log_line(Trainer *t, Progress *p, Bytes *log, Error *e) {
+    char line[320];
+    const Train *r = &t->s.train;
+    double tokens = (double)t->step * r->batch * r->accumulate * t->s.model.context;
+    int n = snprintf(line, sizeof line,
+                     "%ld,%.0f,%.6f,%.6f,%.6g,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f\n", t->step, tokens,
+                     t->loss_sum / (double)t->loss_steps, t->norm, t->lr, p->alpha1, p->sink1,
+                     p->alpha_star, p->sink_star, p->ratio, p->sink1_low);
+    t->loss_sum = 0;
+    t->loss_steps = 0;
+    look_keep(p, line);
+    return bytes_add(log, line, (size_t)n, e);
+}
+
+/* What a run leaves, the log first: then it has every line that a checkpoint's run had. */
+static int run_save(const Trainer *t, const Bytes *log, bool checkpoint, Error *e) {
+    if (t->s.log[0] && file_write(t->s.log, log->at, log->size, e)) return e->status;
+    return checkpoint && t->s.out[0] ? checkpoint_write(t->s.out, t, true, e) : 0;
+}
+
+/* A training to its end: looks at the sink every log_every steps, logs, saves. */
+int train_run(Trainer *t, Progress *p, Error *e) {
+    static const double FOLLOW = 2;              /* seconds: how old a log may be that is watched */
+    const Train *r = &t->s.train;
+    Bytes log = {0};
+    long saved = t->step ? t->step : -1;
+    if (log_begin(t, p, &log, e) || (r->steps && look_at_sink(t, p, e))) {
+        bytes_free(&log);
+        return e->status;
+    }
+    p->start = seconds();
+    p->from = t->step;
+    double logged = p->start;
+    while (t->step < r->steps && !e->status && !interrupted) {
+        if (trainer_step(t, e)) break;
+        bool save = r->save_every && t->step % r->save_every == 0;
+        if (t->step % r->log_every == 0 || t->step == r->steps)
+            if (look_at_sink(t, p, e) || log_line(t, p, &log, e)) break;
+        progress_show(t, p);
+        if (save || seconds() - logged > FOLLOW) {
+            run_save(t, &log, save, e);
+            logged = seconds();
+            if (save) saved = t->step;
+        }
+    }
+    progress_end(p);
+    if (e->status) {                             /* the log of a run that diverged is kept */
+        Error second = {0};
+        run_save(t, &log, false, &second);
+    } else if (t->step != saved) run_save(t, &log, true, e);
+    bytes_free(&log);
+    if (!e->status && t->step < r->steps && t->s.out[0])
+        fail(e, 1, "stopped at step %ld of %d, and %s has it. Try: the same command with --resume",
+             t->step, r->steps, t->s.out);
+    else if (!e->status && t->step < r->steps)
+        fail(e, 1, "stopped at step %ld of %d, and nothing is kept. Try: --out FILE, which "
+             "--resume goes on with", t->step, r->steps);
+    return e->status;
+}
+
+/* A quick look while training: LOOK_N sequences, as `sink eval` would see them. */
+int look_at_sink(Trainer *t, Progress *p, Error *e) {
     const Settings *s = &t->s;
     Sinks seen;
-    char line[256];
     int starts, T = s->eval_T < s->model.context ? s->eval_T : s->model.context;
     if (evaluate(&seen, &t->m, &t->data, s, LOOK_N, T, &starts, e)) return e->status;
     int first = config_column_first(&t->m.c), star = config_column_star(&t->m.c);
     p->has_star = star >= 0;
     p->alpha1 = sinks_alpha(&seen, first);
     p->sink1 = sinks_sink(&seen, first, 0);
+    p->sink1_low = sinks_sink(&seen, first, 1);
     p->alpha_star = star < 0 ? 0 : sinks_alpha(&seen, star);
     p->sink_star = star < 0 ? 0 : sinks_sink(&seen, star, 0);
     p->ratio = sinks_ratio(&seen);
     sinks_free(&seen);
-    Look now = {t->step,       p->loss_sum / (double)p->loss_steps, p->alpha1, p->alpha_star,
-                p->sink1, p->sink_star};
-    if (p->looks == LOOKS)                               /* full: every other one goes */
-        for (p->looks = 0; p->looks < LOOKS / 2; p->looks++)
-            p->look[p->looks] = p->look[2 * p->looks + 1];
-    p->look[p->looks++] = now;
-    p->loss_sum = 0;
-    p->loss_steps = 0;
-    double tokens = (double)t->step * s->train.batch * s->train.accumulate * s->model.context;
-    int n = snprintf(line, sizeof line, "%ld,%.0f,%.6f,%.6f,%.6g,%.6f,%.6f,%.6f,%.6f,%.6f\n",
-                     t->step, tokens, now.loss, t->norm, t->lr, p->alpha1, p->sink1, p->alpha_star,
-                     p->sink_star, p->ratio);
-    return bytes_add(log, line, (size_t)n, e);
+    return 0;
 }
 
 static double times_even(const Outcome *o, double alpha) { return alpha / o->even; }
@@ -7063,42 +7602,60 @@ static void run_report(const Outcome *o, const Settings *s, FILE *out, Bytes *ve
     if (!e->status) fprintf(out, "\n%s", (const char *)verdict->at);
 }
 
-/* One arm, from the seed to its numbers. One that diverges is a result: o->ended says where, and
- * the next arm's turn comes. */
-static int run_arm(Outcome *o, const Arm *which, const Settings *s, Error *e) {
-    Settings arm = *s;
+/* Where an arm's checkpoint and log go under --out FOLDER, and whether they can. */
+static int arm_files(Settings *arm, const char *folder, const char *name, Error *e) {
+    if (!folder[0]) return 0;
+    if (snprintf(arm->out, PATH_ROOM, "%s/%s.ckpt", folder, name) >= PATH_ROOM ||
+        snprintf(arm->log, PATH_ROOM, "%s/%s.csv", folder, name) >= PATH_ROOM)
+        return fail(e, 2, "--out %.40s..: this path is too long. Try: a shorter one", folder);
+    return file_ready(arm->out, e);
+}
+
+/* One arm, from the seed or its checkpoint in `folder` to its numbers. One that diverges is a
+ * result: o->ended says where, and the next arm's turn comes. The first arm's settings become
+ * *base. */
+static int run_arm(Outcome *o, const Arm *which, Settings *base, const char *folder, Error *e) {
+    Settings arm = *base;
     Trainer t;
     int starts;
     o->name = which->name;
     o->source = which->source;
-    if (settings_flags(&arm, which->flags, "m", e) || trainer_create(&t, &arm, e)) return e->status;
+    if (arm_files(&arm, folder, which->name, e) || trainer_begin(&t, &arm, which->flags, e))
+        return e->status;
+    if (which == RUN_ARMS) *base = t.s;
     o->c = t.m.c;
-    o->even = sink_uniform(&o->c, arm.eval_T);
+    o->even = sink_uniform(&o->c, t.s.eval_T);
     o->star = config_column_star(&o->c) >= 0;
-    progress_start(&o->p, which->name, s->quiet);
+    progress_start(&o->p, which->name, base->quiet);
     if (train_run(&t, &o->p, e) && trainer_diverged(&t)) {
         snprintf(o->ended, sizeof o->ended, "%s", e->text);
         *e = (Error){0};
-    } else if (!e->status && !interrupted && !outcome_measure(o, &t, &arm, &starts, e))
-        o->loss = held_loss(&t.m, &t.data, &arm, HELD_BLOCKS, e);
+    } else if (!e->status && !interrupted && !outcome_measure(o, &t, &t.s, &starts, e))
+        o->loss = held_loss(&t.m, &t.data, &t.s, HELD_BLOCKS, e);
     trainer_free(&t);
     return e->status;
 }
 
-/* The main job. s holds what the command line changed. */
+/* The main job. s holds what the command line changed. With --out each arm's training is kept, and
+ * --resume goes on with them: an arm that is done is measured again, and one that is not there yet
+ * has the first one's settings. */
 int demo_run(const Settings *s, FILE *out, Error *e) {
+    if (s->log[0])
+        return fail(e, 2, "--log: each arm has one. Try: --out FOLDER, where they lie");
     Outcome *o = grab(ARMS, sizeof *o, e);
+    Settings base = *s;
     Bytes verdict = {0};
     double start = seconds();
     if (!e->status && s->report[0]) file_ready(s->report, e);
-    for (int i = 0; i < ARMS && !e->status && !interrupted; i++) run_arm(&o[i], &RUN_ARMS[i], s, e);
+    for (int i = 0; i < ARMS && !e->status && !interrupted; i++)
+        run_arm(&o[i], &RUN_ARMS[i], &base, s->out, e);
     if (!e->status && !interrupted) {
-        run_report(o, s, out, &verdict, e);
+        run_report(o, &base, out, &verdict, e);
         run_write(o, s, e);
         fprintf(out, "%.0f s on %d thread%s.\n", seconds() - start, workers(),
                 workers() > 1 ? "s" : "");
         if (s->report[0] && !e->status
-            && !report_write(s->report, "run", s, o, ARMS, NULL, (const char *)verdict.at, e))
+            && !report_write(s->report, "run", &base, o, ARMS, NULL, (const char *)verdict.at, e))
             fprintf(out, "The page: %s\n", s->report);
         for (int i = 0; i < ARMS; i++)
             if (o[i].ended[0]) fail(e, 1, "%s", o[i].ended);
@@ -7106,8 +7663,10 @@ int demo_run(const Settings *s, FILE *out, Error *e) {
     for (int i = 0; o && i < ARMS; i++) sinks_free(&o[i].s);
     bytes_free(&verdict);
     free(o);
-    if (interrupted)
-        fail(e, 1, "stopped by Ctrl-C: no verdict. Try: sink run --steps 500, a shorter look");
+    if (interrupted)                             /* between two arms, or while one was measured */
+        fail(e, 1, "stopped by Ctrl-C: no verdict. Try: %s",
+             s->out[0] ? "the same command with --resume" : "--out FOLDER, which --resume goes on "
+                                                            "with");
     return e->status;
 }
 
@@ -7168,24 +7727,24 @@ void progress_start(Progress *p, const char *name, bool quiet) {
     *p = (Progress){.name = name, .quiet = quiet, .live = is_terminal(stderr), .start = seconds()};
 }
 
-/* One line that rewrites itself on a terminal, five times a second; elsewhere a line now and then.
- * */
+/* On a terminal two lines of 80 columns that rewrite themselves, five times a second; elsewhere one
+ * long line now and then. */
 void progress_show(const Trainer *t, Progress *p) {
     double now = seconds();
     int steps = t->s.train.steps, tenth = steps / 10 > 0 ? steps / 10 : 1;
     bool last = t->step == steps;
     if (p->quiet || (!last && (p->live ? now - p->shown < 0.2 : t->step % tenth != 0))) return;
     p->shown = now;
-    double per = (now - p->start) / (t->step > 0 ? (double)t->step : 1);
+    double per = (now - p->start) / (t->step > p->from ? (double)(t->step - p->from) : 1);
     double tokens = (double)t->s.train.batch * t->s.train.accumulate * t->s.model.context;
-    char bar[21] = "....................", star[64] = "";
-    for (int i = 0; i < 20 && i < (int)(20.0 * (double)t->step / steps); i++) bar[i] = '#';
-    if (p->has_star) snprintf(star, sizeof star, " alpha_* %.3f", p->alpha_star);
-    fprintf(stderr,
-            "%s%-8s [%s] %5ld/%d  loss %.3f  %6.0f tok/s  %4.0f s left  Sink_1 %4.1f%% alpha_1 "
-            "%.3f%s%s",
-            p->live ? "\r" : "", p->name, bar, t->step, steps, t->loss, tokens / per,
-            per * (steps - (double)t->step), 100 * p->sink1, p->alpha1, star,
+    char bar[13] = "............", star[32] = "";
+    for (int i = 0; i < 12 && i < (int)(12.0 * (double)t->step / steps); i++) bar[i] = '#';
+    if (p->has_star) snprintf(star, sizeof star, " Sink_* %.1f%%", 100 * p->sink_star);
+    fprintf(stderr, "%s%-8s [%s] %5ld/%d  loss %.3f  %6.0f tok/s  %4.0f s left%s  ",
+            p->open ? "\x1b[A\r" : "", p->name, bar, t->step, steps, t->loss, tokens / per,
+            per * (steps - (double)t->step), p->live ? "\x1b[K\n" : "");
+    fprintf(stderr, "Sink_1 %.1f%%@0.2 %.1f%%@%g alpha_1 %.3f%s norm ratio %.2f%s",
+            100 * p->sink1_low, 100 * p->sink1, t->s.eps, p->alpha1, star, p->ratio,
             p->live ? "\x1b[K" : "\n");
     p->open = p->live;
     fflush(stderr);
@@ -8491,16 +9050,46 @@ real real_abs(real x) { return x < 0 ? -x : x; }
 #include <direct.h>
 #include <io.h>
 static bool to_disk(FILE *f) { return !_commit(_fileno(f)); }
+/* Appends the plain files of a folder, each with its 0; false when path is no folder. */
+static bool folder_files(const char *path, Bytes *names, Error *e) {
+    char pattern[1100];
+    struct _finddata_t found;
+    snprintf(pattern, sizeof pattern, "%s/*", path);
+    intptr_t walk = _findfirst(pattern, &found);
+    if (walk == -1) return false;
+    do {
+        if (found.name[0] == '.' || found.attrib & _A_SUBDIR) continue;
+        int n = snprintf(pattern, sizeof pattern, "%s/%s", path, found.name);
+        if (n < (int)sizeof pattern) bytes_add(names, pattern, (size_t)n + 1, e);
+    } while (!_findnext(walk, &found));
+    _findclose(walk);
+    return true;
+}
 bool is_terminal(FILE *f) { return _isatty(_fileno(f)); }
 int make_folder(const char *path) { return _mkdir(path); }
 static void clock_now(struct timespec *t) { timespec_get(t, TIME_UTC); }
 #else
+#include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
 static bool to_disk(FILE *f) { return !fsync(fileno(f)) || errno == EINVAL || errno == ENOTSUP; }
 bool is_terminal(FILE *f) { return isatty(fileno(f)); }
 int make_folder(const char *path) { return mkdir(path, 0777); }
 static void clock_now(struct timespec *t) { clock_gettime(CLOCK_MONOTONIC, t); }
+/* Appends the plain files of a folder, each with its 0; false when path is no folder. */
+static bool folder_files(const char *path, Bytes *names, Error *e) {
+    char name[1100];
+    struct stat is;
+    DIR *folder = opendir(path);
+    if (!folder) return false;
+    for (struct dirent *entry; (entry = readdir(folder)) && !e->status;) {
+        int n = snprintf(name, sizeof name, "%s/%s", path, entry->d_name);
+        if (entry->d_name[0] == '.' || n >= (int)sizeof name) continue;
+        if (!stat(name, &is) && S_ISREG(is.st_mode)) bytes_add(names, name, (size_t)n + 1, e);
+    }
+    closedir(folder);
+    return true;
+}
 #endif
 
 int worker(void) {
@@ -8579,13 +9168,23 @@ double rng_normal(Rng *r) {
     return sqrt(-2 * log(u)) * cos(2 * PI * v);
 }
 
-/* FNV-1a (Fowler, Noll, Vo), then one SplitMix64 step, which spreads it over all 64 bits. */
-uint64_t hash64(uint64_t seed, const void *bytes, size_t n) {
+/* FNV-1a (Fowler, Noll, Vo), then one SplitMix64 step, which spreads it over all 64 bits. What
+ * comes in pieces has the same hash: hash_start, hash_add for each piece, hash_end. */
+uint64_t hash_start(uint64_t seed) { return 0xCBF29CE484222325u ^ seed; }
+
+uint64_t hash_add(uint64_t h, const void *bytes, size_t n) {
     const unsigned char *p = bytes;
-    uint64_t h = 0xCBF29CE484222325u ^ seed;
     for (size_t i = 0; i < n; i++) h = (h ^ p[i]) * 0x100000001B3u;
+    return h;
+}
+
+uint64_t hash_end(uint64_t h) {
     Rng mix = {h};
     return rng_next(&mix);
+}
+
+uint64_t hash64(uint64_t seed, const void *bytes, size_t n) {
+    return hash_end(hash_add(hash_start(seed), bytes, n));
 }
 
 int bytes_add(Bytes *b, const void *from, size_t n, Error *e) {
@@ -8646,23 +9245,70 @@ int file_read(const char *path, Bytes *out, Error *e) {
     return e->status;
 }
 
+static int by_name(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+int files_list(const char *path, Bytes *names, Error *e) {
+    Bytes found = {0};
+    size_t count = 0;
+    if (!folder_files(path, &found, e)) return bytes_add(names, path, strlen(path) + 1, e);
+    for (size_t i = 0; i < found.size; i++) count += !found.at[i];
+    char **name = grab((idx)count, sizeof *name, e);
+    for (size_t i = 0, at = 0; i < count && name; i++, at += strlen(name[i - 1]) + 1)
+        name[i] = (char *)found.at + at;
+    if (name) qsort(name, count, sizeof *name, by_name);
+    for (size_t i = 0; i < count && !e->status; i++)
+        bytes_add(names, name[i], strlen(name[i]) + 1, e);
+    free(name);
+    bytes_free(&found);
+    return count ? e->status
+                 : fail(e, 1, "%s: expected files in this folder, found none. Try: a file", path);
+}
+
 /* The bytes go to PATH.new, to the disk, and only then take PATH's name: whoever reads PATH finds
- * the old file or the new one, whole. */
-int file_write(const char *path, const void *at, size_t n, Error *e) {
-    char beside[1100];
-    if (snprintf(beside, sizeof beside, "%s.new", path) >= (int)sizeof beside)
+ * the old file or the new one, whole, whenever the program or the disk gives up. */
+int writing_begin(Writing *w, const char *path, Error *e) {
+    *w = (Writing){.path = path};
+    if (snprintf(w->beside, sizeof w->beside, "%s.new", path) >= (int)sizeof w->beside)
         return fail(e, 2, "%.60s..: this path is too long. Try: a shorter one", path);
-    FILE *f = fopen(beside, "wb");
-    if (!f)
-        return fail(e, 1, "%s: cannot be made, %s. Try: another folder", beside, strerror(errno));
-    bool good = fwrite(at, 1, n, f) == n && !fflush(f) && to_disk(f);
-    int cause = errno;
-    if (fclose(f)) good = false;
-    if (good && rename(beside, path)) { good = false; cause = errno; }
-    if (good) return 0;
-    remove(beside);
-    return fail(e, 1, "%s: cannot be written, %s. Try: free some space, or another folder", path,
-                strerror(cause));
+    w->f = fopen(w->beside, "wb");
+    if (!w->f)
+        return fail(e, 1, "%s: cannot be made, %s. Try: another folder", w->beside,
+                    strerror(errno));
+    return 0;
+}
+
+void writing_add(Writing *w, const void *at, size_t n) {
+    errno = 0;
+    if (!w->cause && n && fwrite(at, 1, n, w->f) != n) w->cause = errno ? errno : EIO;
+}
+
+int writing_end(Writing *w, Error *e) {
+    errno = 0;
+    if (!w->cause && (fflush(w->f) || !to_disk(w->f))) w->cause = errno ? errno : EIO;
+    if (fclose(w->f) && !w->cause) w->cause = errno ? errno : EIO;
+    if (!w->cause && !e->status) {
+        if (!rename(w->beside, w->path)) return 0;
+        w->cause = errno;
+    }
+    remove(w->beside);
+    return fail(e, 1, "%s: cannot be written, %s. Try: free some space, or another folder",
+                w->path, strerror(w->cause));
+}
+
+int file_write(const char *path, const void *at, size_t n, Error *e) {
+    Writing w;
+    if (writing_begin(&w, path, e)) return e->status;
+    writing_add(&w, at, n);
+    return writing_end(&w, e);
+}
+
+bool file_missing(const char *path) {
+    FILE *f = fopen(path, "rb");
+    bool missing = !f && errno == ENOENT;
+    if (f) fclose(f);
+    return missing;
 }
 
 /* Asked before hours of work: makes the folders of path that are missing, and tries to write
@@ -8696,7 +9342,8 @@ double seconds(void) {
  *
  * One table of options drives parsing, checking, help, config.json, checkpoints and the echoed
  * command. Groups: m the model, t the training, d the data, e what is measured, a ablations,
- * o output, r the page, i ids, g generation, b benches. A verb names the groups it takes.
+ * o output, p the page, r going on, i ids, g generation, b benches. A verb names the groups it
+ * takes.
  */
 
 #define AT(field) offsetof(Settings, field)
@@ -8824,9 +9471,13 @@ const Option OPTIONS[] = {
      "steps between lines of --log, and looks at the sink"},
 
     {"text",          'd', 's', AT(data.text),           "",       0, 0, "FILE",
-     "text whose documents end in <|endoftext|>; - is standard input"},
+     "text whose documents end in <|endoftext|>; a folder of it; - is standard input"},
     {"grammar",       'd', 's', AT(data.grammar),        "",       0, 0, "FILE",
      "a grammar to expand without end; default: the shipped stories"},
+    {"tokens",        'd', 's', AT(data.tokens),         "",       0, 0, "FILE",
+     "a shard of 16-bit ids as llm.c or nanoGPT writes it; a folder of them; -"},
+    {"end-token",     'd', 'i', AT(data.end_token),      "50256",  0, 65535, "ID",
+     "the id at which a shard's documents end"},
     {"tokenizer",     'd', 's', AT(data.tokenizer),      "tokenizer.bin", 0, 0, "FILE",
      "the vocabulary"},
     {"fix-token",     'd', 'i', AT(data.fix_token),      "0",      1, 1 << 24, "POS",
@@ -8864,9 +9515,11 @@ const Option OPTIONS[] = {
      "the results as CSV"},
     {"json",          'o', 's', AT(json),                "",       0, 0, "FILE",
      "the results as JSON"},
-    {"report",        'r', 's', AT(report),              "",       0, 0, "FILE",
+    {"report",        'p', 's', AT(report),              "",       0, 0, "FILE",
      "a page of curves, maps and norms; of train by default --out's name and .html"},
     {"quiet",         'o', 'b', AT(quiet),               "0",      0, 1, "", "no progress"},
+    {"resume",        'r', 'b', AT(resume),              "0",      0, 1, "",
+     "go on with the run in --out FILE, to the same bits; where there is none, begin it"},
     {"threads",       'o', 'i', AT(threads),             "0",      1, 1024, "N",
      "threads; default: all. The results have the same bits"},
 
@@ -8876,8 +9529,8 @@ const Option OPTIONS[] = {
      "also q, k, z and the features before a post-norm"},
     {"prompt",        'g', 's', AT(prompt),              "",       0, 0, "TEXT",
      "how the text begins"},
-    {"tokens",        'g', 'i', AT(tokens_out),          "100",    1, 1 << 24, "N",
-     "how many to write"},
+    {"n",             'g', 'i', AT(how_many),            "0",      1, 1 << 24, "N",
+     "how many tokens [100], or documents of --grammar [1]"},
     {"temperature",   'g', 'd', AT(temperature),         "0.8",    0, 100, "X",
      "0 takes the likeliest"},
     {"m",             'b', 'i', AT(gemm_m),              "768",    1, 1 << 16, "M",
@@ -9075,12 +9728,13 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
         || (page[0] && file_ready(page, e)))
         return e->status;
     Outcome *o = grab(1, sizeof *o, e);
-    if (!o || trainer_create(&t, s, e)) { free(o); return e->status; }
+    if (!o || trainer_begin(&t, s, "", e)) { free(o); return e->status; }
+    Settings seen = t.s;
+    if (seen.eval_T > seen.model.context) seen.eval_T = seen.model.context;
     o->name = "train";
     o->source = "";
     o->c = t.m.c;
-    if (t.s.eval_T > t.s.model.context) t.s.eval_T = t.s.model.context;
-    o->even = sink_uniform(&o->c, t.s.eval_T);
+    o->even = sink_uniform(&o->c, seen.eval_T);
     progress_start(&o->p, "train", s->quiet);
     train_run(&t, &o->p, e);
     if (!e->status) o->loss = held_loss(&t.m, &t.data, &t.s, HELD_BLOCKS, e);
@@ -9091,8 +9745,9 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
     if (page[0] && o->p.looks && (!e->status || trainer_diverged(&t))) {
         Error of_page = {0};
         if (e->status) snprintf(o->ended, sizeof o->ended, "%s", e->text);
-        else outcome_measure(o, &t, &t.s, &starts, &of_page);
-        if (!of_page.status) report_write(page, "train", s, o, 1, NULL, o->ended, &of_page);
+        else outcome_measure(o, &t, &seen, &starts, &of_page);
+        if (!of_page.status) report_write(page, "train", &seen, o, 1, NULL, o->ended,
+                                             &of_page);
         if (of_page.status) fail(e, of_page.status, "%s", of_page.text);
     }
     sinks_free(&o->s);
@@ -9106,7 +9761,10 @@ static int open_model(Settings *s, const char *path, Trainer *t, Error *e) {
     const char *words[8];
     int n = 0;
     if (checkpoint_load(path, t, false, e)) return e->status;
-    t->s.data.random_tokens[0] = 0;                 /* they were the training's; see data_probe */
+    t->random_tokens = t->s.data.random_tokens[0] != 0;     /* they were the training's, whose */
+    t->s.data.random_tokens[0] = 0;                         /* metric is of natural text; see 9.4 */
+    for (const Option *o = OPTIONS; o->flag; o++)           /* and so was what its looks measured */
+        if (o->group == 'e') option_set(o, &t->s, o->fallback, false, e);
     if (settings_parse(&t->s, s->argc, s->argv, s->groups, words, &n, e)) return e->status;
     *s = t->s;
     return 0;
@@ -9114,7 +9772,14 @@ static int open_model(Settings *s, const char *path, Trainer *t, Error *e) {
 
 static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
     uint64_t hash = t->tokenizer_hash;
+    s->data.vocab = t->m.c.vocab;
     if (data_open(&t->data, &s->data, 0, 0, e)) return e->status;
+    if (s->data.tokens[0]) return 0;            /* ids alone: they are below the model's --vocab */
+    if (!hash && t->data.vocab != t->m.c.vocab)
+        return fail(e, 1,
+                    "%s: expected a vocabulary of %d, as it was trained with, found %d in %s. "
+                    "Try: --tokens FILE, or --tokenizer FILE",
+                    path, t->m.c.vocab, t->data.vocab, s->data.tokenizer);
     if (hash && hash != t->data.tokenizer.hash)
         return fail(e, 1,
                     "%s: expected the tokenizer it was trained with, found another in %s. Try: "
@@ -9166,12 +9831,13 @@ static int eval_write(const Sinks *r, const Ablated *x, const Settings *s, Error
     return e->status;
 }
 
-static void eval_print(const char *path, const Outcome *o, const Settings *s, int starts,
-                       const Ablated *cut) {
+static void eval_print(const char *path, const Trainer *t, const Outcome *o, const Settings *s,
+                       int starts, const Ablated *cut) {
     printf("%s: %d sequences of %d tokens, %s", path, o->s.n, o->s.T,
            (const char *[]){"natural", "random", "repeat"}[s->input]);
     if (s->input == INPUT_NATURAL) printf(" (%d at the start of a document)", starts);
     if (s->data.fix_token) printf(", token %d fixed as in its training", s->data.fix_token);
+    if (t->random_tokens) printf(", its training's random tokens not drawn");
     printf(", rows %s\n\n", s->metric_rows == ROWS_REAL ? "real" : "plus1");
     sinks_print(&o->s, &s->model, s->eval_k, stdout);
     if (s->input == INPUT_NATURAL) printf("\nloss %.4f nats a token\n", o->s.loss);
@@ -9193,7 +9859,7 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
         o->name = words[0];
         o->source = "";
         o->loss = o->s.loss;
-        eval_print(words[0], o, s, starts, cut);
+        eval_print(words[0], &t, o, s, starts, cut);
         eval_write(&o->s, cut, s, e);
         if (s->report[0]) report_write(s->report, "eval", s, o, 1, cut, "", e);
     }
@@ -9210,25 +9876,49 @@ static int verb_check(Settings *s, const char **words, int n, Error *e) {
     return checks_run(n ? words[0] : NULL, stdout, wants_colour(stdout), e);
 }
 
+/* The grammars of this folder's data/, each with the first line that it says of itself. */
+static int list_grammars(Error *e) {
+    static const char ENDING[] = ".grammar";
+    Bytes names = {0}, text = {0};
+    Error none = {0};                       /* no such folder here: nothing to list */
+    files_list("data", &names, &none);
+    for (size_t at = 0, found = 0, n; at < names.size && !e->status; at += n + 1) {
+        const char *name = (const char *)names.at + at;
+        n = strlen(name);
+        if (n < sizeof ENDING || strcmp(name + n + 1 - sizeof ENDING, ENDING)) continue;
+        text.size = 0;
+        if (file_read(name, &text, e) || bytes_add(&text, "", 1, e)) break;
+        if (!found++)
+            printf("\n--grammar FILE, to train on; sink generate --grammar FILE prints it:\n");
+        const char *line = (const char *)text.at;       /* # NAME: what it tells */
+        line += strcspn(line, ":\n");
+        line += strspn(line, ": ");
+        printf("  %-24s %.*s\n", name, (int)strcspn(line, "\n"), line);
+    }
+    bytes_free(&names);
+    bytes_free(&text);
+    return e->status;
+}
+
 static int verb_list(Settings *s, const char **words, int n, Error *e) {
-    (void)s; (void)words; (void)n; (void)e;
+    (void)s; (void)words; (void)n;
     printf("%-16s %-22s %-16s %-6s %s\n", "variant", "paper", "Sink_1 % there", "loss", "flags");
     for (const Variant *v = VARIANTS; v->name; v++)
         printf("%-16s %-22.22s %-16s %-6s %s\n", v->name, v->source, v->sink, v->loss, v->flags);
     printf("\n--variant NAME sets the flags of a row; * a / b: Sink_* and Sink_1; -: training "
            "failed there; blank: no number.\n");
-    return 0;
+    return list_grammars(e);
 }
 
-/* Appends documents of --grammar to out, each with its separator, until they hold `bytes` or more.
- * */
-static int tell(const Settings *s, size_t bytes, Bytes *out, Error *e) {
+/* Appends documents of --grammar to out, each with its separator: `least` of them, and until they
+ * hold `bytes` or more. */
+static int tell(const Settings *s, uint64_t least, size_t bytes, Bytes *out, Error *e) {
     Bytes text = {0};
     Grammar g = {0};
     size_t start = out->size;
     if (!file_read(s->data.grammar, &text, e))
         grammar_read(&g, text.at, text.size, s->data.grammar, e);
-    for (uint64_t i = 0; !e->status && (!i || out->size - start < bytes); i++)
+    for (uint64_t i = 0; !e->status && (i < least || out->size - start < bytes); i++)
         if (!grammar_document(&g, (uint64_t)s->train.seed + 1, i, out, e))
             bytes_add(out, "\n" DOCUMENT_END "\n", strlen(DOCUMENT_END) + 2, e);
     grammar_free(&g);
@@ -9254,7 +9944,7 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
             if (file_read(words[i], &in, e) ||
                 bytes_add(&in, DOCUMENT_END, strlen(DOCUMENT_END), e))
                 break;
-        if (s->data.grammar[0]) tell(s, GRAMMAR_SHARE, &in, e);
+        if (s->data.grammar[0]) tell(s, 1, GRAMMAR_SHARE, &in, e);
         int vocab = s->model.vocab ? s->model.vocab : VOCAB_DEFAULT;
         if (!e->status && !tokenizer_train(&t, in.at, in.size, vocab, e))
             tokenizer_save(s->out, &t, e);
@@ -9308,7 +9998,8 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
     Ids ids = {0};
     Bytes text = {0};
     if (n == 0 && s->data.grammar[0]) {                  /* no model: what the grammar tells */
-        if (!tell(s, 0, &text, e)) fwrite(text.at, 1, text.size, stdout);
+        if (!tell(s, s->how_many ? (uint64_t)s->how_many : 1, 0, &text, e))
+            fwrite(text.at, 1, text.size, stdout);
         bytes_free(&text);
         return e->status;
     }
@@ -9340,7 +10031,8 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
          * after it one row. When the context is full the first token stays and the oldest others
          * go. That moves every token but the first one place, and with it its key: the cache serves
          * no more, and from there on a token is a forward of the whole context. */
-        for (int i = 0, from = 0; i < s->tokens_out && !e->status && !interrupted; i++) {
+        for (int i = 0, from = 0;
+             i < (s->how_many ? s->how_many : 100) && !e->status && !interrupted; i++) {
             int have = (int)ids.size < C ? (int)ids.size : C;
             if ((int)ids.size > C) from = 0;                 /* the context was full before */
             row[0] = ids.at[0];
@@ -9380,13 +10072,8 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
                     "dump --ids ids --out out/dump");
     if (n == 1) {
         if (open_model(s, words[0], &t, e)) return e->status;
-        model_free(&t.m);
-        Bytes file = {0};
-        Trainer again = {0};
-        if (!file_read(words[0], &file, e))
-            checkpoint_read(file.at, file.size, words[0], &again, true, e);
-        bytes_free(&file);
-        t = again;
+        trainer_free(&t);                            /* again, with gradients */
+        if (checkpoint_load(words[0], &t, true, e)) return e->status;
     } else if (!config_resolve(&s->model, e) && !model_create(&t.m, &s->model, true, e))
         model_init(&t.m, s->train.init, (uint64_t)s->train.seed);
     snprintf(config, sizeof config, "%s/config.json", s->out);
@@ -9742,11 +10429,11 @@ static int verb_help(Settings *s, const char **words, int n, Error *e) {
 }
 
 static const Verb VERBS[] = {
-    {"run",      "",               "mtdeor",
+    {"run",      "",               "mtdeopr",
      "three short trainings: a sink emerges, moves to a key bias, fails to appear", verb_run},
-    {"train",    "",               "mtdeor",
+    {"train",    "",               "mtdeopr",
      "text in, checkpoint out", verb_train},
-    {"eval",     "MODEL",          "dteoar",
+    {"eval",     "MODEL",          "dteoap",
      "the sink metrics, norms and the alpha map of a model", verb_eval},
     {"check",    "[NAME]",         "",
      "the paper's propositions, measured: holds, fails as it must, refuted", verb_check},
@@ -9787,7 +10474,7 @@ int sink_main(int argc, char **argv) {
     const Verb *v = verb_find(name);
     if (!v) fail(&e, 2, "there is no verb '%s'. Try: sink help", name);
     else {
-        if (!strcmp(v->name, "run")) settings_flags(&s, RUN_FLAGS, "mtdr", &e);
+        if (!strcmp(v->name, "run")) settings_flags(&s, RUN_FLAGS, "mtdp", &e);
         if (!strcmp(v->name, "run")) s.train.steps = RUN_STEPS;
         s.argc = argc > 2 ? argc - 2 : 0;
         s.argv = argv + 2;
@@ -9798,9 +10485,12 @@ int sink_main(int argc, char **argv) {
                     stderr,
                     "sink: built without OpenMP, so 1 thread and not %d; the bits are the same\n",
                     s.threads);
-            signal(SIGINT, on_interrupt);
-            if (!s.quiet && (v->run == verb_run || v->run == verb_train))
-                echo_command(v, &s, stderr);
+            bool trains = v->run == verb_run || v->run == verb_train;
+            if (trains || v->run == verb_generate) {         /* those that stop at the next step */
+                signal(SIGINT, on_interrupt);
+                signal(SIGTERM, on_interrupt);
+            }
+            if (!s.quiet && trains && !s.resume) echo_command(v, &s, stderr);
             if (n && !*v->words)
                 fail(&e, 2, "%s: a word too many. Try: sink help %s", words[0], v->name);
             else v->run(&s, words, n, &e);

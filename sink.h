@@ -459,6 +459,8 @@ typedef struct Piece {
     /* symbols: what is referred to, what remembers it (-1), form (-1) */
     int name, variable, form;
     int low, high;              /* reference: how many times */
+    int right, number;          /* [$x+$y]: y's symbol, -1 for a number, and that number */
+    char operator;              /* + - * / % or 0 */
     bool recall, silent, capital, article;      /* [$x]   [x=...]   [^...]   [a ...] */
 } Piece;
 
@@ -491,6 +493,7 @@ typedef struct Data {
     Tokenizer tokenizer;
     Encoder encoder;
     Grammar grammar;
+    int vocab, end, bos, fix;    /* how many ids there are, and the ids that are not text's */
     /* a grammar without --data-tokens: documents are told as they are needed */
     bool endless;
     uint64_t seed;
@@ -502,6 +505,7 @@ typedef struct Data {
     uint64_t document;           /* of a grammar: the document that the next block starts in, */
     size_t offset;               /* its token, */
     Ids told;                    /* and its tokens */
+    uint64_t source;             /* hash64 of the text, the ids or the grammar */
 } Data;
 
 /* -------------------------------------------------------------------------------------------------
@@ -520,7 +524,8 @@ typedef struct Train {
 
 /* where tokens come from, and what is done to them */
 typedef struct Source {
-    char text[PATH_ROOM], grammar[PATH_ROOM], tokenizer[PATH_ROOM];
+    char text[PATH_ROOM], grammar[PATH_ROOM], tokens[PATH_ROOM], tokenizer[PATH_ROOM];
+    int end_token, vocab;                         /* of --tokens; vocab is --vocab, 0: not said */
     /* position overwritten by <|fix|>, 0 none (Table 10) */
     int fix_token;
     char random_tokens[64];                       /* "1,2": positions drawn anew (section 5) */
@@ -536,10 +541,10 @@ typedef struct Settings {
     Source data;
     double eps;                                   /* threshold of Sink */
     int eval_T, eval_n, eval_k, metric_rows, input, ablate;
-    int threads, quiet, all;
+    int threads, quiet, all, resume;
     char out[PATH_ROOM], log[PATH_ROOM], csv[PATH_ROOM], json[PATH_ROOM], report[PATH_ROOM];
     char ids[PATH_ROOM], prompt[PATH_ROOM];
-    int tokens_out; double temperature;           /* generate */
+    int how_many; double temperature;             /* generate */
     int gemm_m, gemm_n, gemm_k, isa;              /* bench */
     int argc;                                     /* the flags as they were given, */
     char **argv;
@@ -555,6 +560,9 @@ int  settings_parse(Settings *s, int argc, char **argv, const char *groups,
 /* A resolved Config from a string of flags: "--layers 2 --sim sigmoid --normalizer one". */
 int  config_from_flags(Config *c, const char *flags, Error *e);
 
+size_t utf8_length(const unsigned char *text, size_t n);
+int  shard_read(const unsigned char *bytes, size_t n, const char *name, int vocab, Ids *out,
+                Error *e);
 int  data_open(Data *d, const Source *s, int seed, int T, Error *e);
 void data_close(Data *d);
 int  data_batch(Data *d, const Source *s, int B, int T, int *ids, int *targets, Error *e);
@@ -572,10 +580,18 @@ typedef struct Trainer {
     real *m1, *m2;               /* AdamW's moments, like m.params */
     int *ids;                    /* [2,B,T] */
     uint64_t tokenizer_hash;
+    bool random_tokens;          /* of a model that was read: its training had some */
     long step;                   /* steps done */
     double loss, norm, lr;       /* of the last step */
+    double loss_sum;             /* over the loss_steps steps since the last look at the sink */
+    long loss_steps;
 } Trainer;
 int  trainer_create(Trainer *t, const Settings *s, Error *e);
+/* The run that s->out holds, ready to go on. 1 for a file that is damaged, another's or without
+ * moments, or data that are not its own; 2 where the flags in s->argv or `flags` contradict it. */
+int  trainer_resume(Trainer *t, const Settings *s, const char *flags, Error *e);
+/* Either of them: --resume goes on where the file is there. */
+int  trainer_begin(Trainer *t, const Settings *s, const char *flags, Error *e);
 void trainer_free(Trainer *t);
 int  trainer_step(Trainer *t, Error *e);
 int  checkpoint_write(const char *path, const Trainer *t,
@@ -598,8 +614,8 @@ typedef struct Progress {
     const char *name;
     bool quiet, live, open, has_star;    /* live: on a terminal; open: its line has no end yet */
     double start, shown;
-    long loss_steps;
-    double loss_sum, alpha1, sink1, alpha_star, sink_star, ratio;
+    long from;                           /* the step at `start` */
+    double alpha1, sink1, sink1_low, alpha_star, sink_star, ratio;   /* low: at eps 0.2 */
     int looks;
     Look look[LOOKS];
 } Progress;
@@ -630,7 +646,7 @@ int  train_run(Trainer *t, Progress *p, Error *e);
 bool trainer_diverged(const Trainer *t);
 int  outcome_measure(Outcome *o, Trainer *t, const Settings *s, int *starts, Error *e);
 int  head_map(HeadMap *out, Model *m, const Data *d, const Settings *s, int T, Error *e);
-int  look_at_sink(Trainer *t, Progress *p, Bytes *log, Error *e);
+int  look_at_sink(Trainer *t, Progress *p, Error *e);
 int  evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int T,
                     int *starts, Error *e);
 /* The loss with a column ablated, at the same positions of the same n sequences: untouched, the
@@ -761,16 +777,34 @@ double   rng_uniform(Rng *r);                                /* [0,1), 53 bits *
 uint64_t rng_below(Rng *r, uint64_t n);                      /* 0 .. n-1 */
 double   rng_normal(Rng *r);                                 /* N(0,1), Box and Muller */
 uint64_t hash64(uint64_t seed, const void *bytes, size_t n); /* FNV-1a, mixed */
+uint64_t hash_start(uint64_t seed);                          /* the same in pieces */
+uint64_t hash_add(uint64_t h, const void *bytes, size_t n);
+uint64_t hash_end(uint64_t h);
 int  bytes_add(Bytes *b, const void *from, size_t n, Error *e);
 int  bytes_print(Bytes *b, Error *e, const char *format, ...);   /* text of up to 2047 bytes */
 void bytes_free(Bytes *b);
 int  bytes_number(Bytes *b, uint64_t x, int bytes, Error *e);   /* little-endian */
 uint64_t number_at(const unsigned char *p, int bytes);
 int  file_read(const char *path, Bytes *out, Error *e);      /* "-" is standard input */
+/* Appends path and a 0; of a folder instead its plain files' paths, each with a 0, sorted by their
+ * bytes. An empty folder is an error. */
+int  files_list(const char *path, Bytes *names, Error *e);
 int  file_write(const char *path, const void *at, size_t n, Error *e);   /* beside, then renamed */
-/* wall clock: for progress and bench only */
+/* A file in the making. After writing_begin returned 0, writing_end must follow: it gives the file
+ * its name, or on any failure, and when e already holds an error, leaves what stood there. */
+typedef struct Writing {
+    FILE *f;
+    const char *path;            /* the caller's */
+    char beside[1100];           /* PATH.new */
+    int cause;                   /* errno of what failed first, 0 none */
+} Writing;
+int  writing_begin(Writing *w, const char *path, Error *e);
+void writing_add(Writing *w, const void *at, size_t n);
+int  writing_end(Writing *w, Error *e);
+bool file_missing(const char *path);
 /* can it be written? makes its folders */
 int  file_ready(const char *path, Error *e);
+/* wall clock: for progress and bench only */
 double seconds(void);
 
 /* -------------------------------------------------------------------------------------------------

@@ -43,7 +43,9 @@ DEFAULTS = {
     "layers": 2, "heads": 4, "kv-heads": 0, "dim": 32, "head-dim": 0, "ffn": 48, "vocab": 29,
     "context": 16, "embed-dim": 0, "tied": False, "linear-bias": False,
     "pos": "rotary", "rotary-dims": 0, "rope-base": 10000.0, "rope-pairing": "half",
-    "norm": "rms", "norm-eps": 1e-5, "place": "pre", "act": "swiglu", "combine": "concat",
+    "rope-scaling": "none", "rope-factor": 8.0, "rope-low": 1.0, "rope-high": 4.0,
+    "rope-original": 8192, "norm": "rms", "norm-eps": 1e-5,
+    "place": "pre", "act": "swiglu", "combine": "concat",
     "kernel": "identity", "sim": "exp", "normalizer": "sum", "pnorm": 1.0, "scale": 1.0,
     "extra": "none", "extra-shared": False, "extra-dims": 0, "extra-order": "first",
     "extra-value": "zero", "extra-norm": 1.0, "vbias": False, "sink-token": False,
@@ -56,7 +58,7 @@ CHOICES = {
     "combine": "concat add", "kernel": "identity elu mlp", "sim": "exp sigmoid elu identity",
     "normalizer": "sum one clamp pnorm", "extra": "none k kv zero logit",
     "extra-order": "first last lowfreq", "extra-value": "zero e1 ones",
-    "rope-pairing": "half interleaved",
+    "rope-pairing": "half interleaved", "rope-scaling": "none linear llama3",
 }
 
 
@@ -184,11 +186,22 @@ def feed_forward(c, p, l, x):
     return linear(c, p, l, "2", hidden)
 
 
+def frequencies(c, dtype):
+    """Radians a position of each pair: base^(-2 i / r), stretched for a longer context."""
+    freq = c.rope_base ** (-torch.arange(0, c.rotary_dims, 2, dtype=dtype) / c.rotary_dims)
+    if c.rope_scaling == "linear":
+        return freq / c.rope_factor
+    if c.rope_scaling == "llama3":            # by turns in the original context: few are divided
+        turns = c.rope_original * freq / (2 * math.pi)
+        kept = ((turns - c.rope_low) / (c.rope_high - c.rope_low)).clamp(0, 1)
+        return kept * freq + (1 - kept) * freq / c.rope_factor
+    return freq
+
+
 def rotate(c, x):
-    """Turns pairs among the first r dims of x [B,H,N,D] by position * base^(-2 i / r)."""
+    """Turns pairs among the first r dims of x [B,H,N,D] by position times frequency."""
     r, n = c.rotary_dims, x.shape[-2]
-    freq = c.rope_base ** (-torch.arange(0, r, 2, dtype=x.dtype) / r)
-    angle = torch.arange(n, dtype=x.dtype)[:, None] * freq                       # [N, r/2]
+    angle = torch.arange(n, dtype=x.dtype)[:, None] * frequencies(c, x.dtype)     # [N, r/2]
     cos, sin = angle.cos(), angle.sin()
     if c.rope_pairing == "half":
         a, b = x[..., :r // 2], x[..., r // 2:r]
@@ -535,6 +548,8 @@ TRIALS = """
 --sim sigmoid --normalizer one --extra kv
 --sim sigmoid --sink-token --prefix 3
 --sim elu --normalizer sum --rope-base 100
+--rope-scaling linear --rope-factor 3 --rotary-dims 4 --head-dim 6
+--rope-scaling llama3 --rope-base 100 --rope-original 64 --rope-factor 4 --head-dim 8
 --sim elu --normalizer one --place post
 --sim sigmoid --normalizer pnorm --pnorm 0.5 --extra zero
 --sim identity --normalizer pnorm --pnorm 3 --window 4

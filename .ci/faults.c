@@ -1,0 +1,70 @@
+/* Preloaded before sink by .ci/kill: FAULT=CALL:K makes the K-th such call on a file that is being
+ * written fail, CALL being open, write, flush, sync, close or rename. A write that fails puts half
+ * of its bytes into the file first. Build: cc -shared -fPIC .ci/faults.c -o out/faults.so -ldl */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPEN_MOST = 64 };
+static FILE *being_written[OPEN_MOST];
+
+static int *place(FILE *f, int *none) {
+    for (int i = 0; i < OPEN_MOST; i++)
+        if (f && being_written[i] == f) return (*none = i, none);
+    return NULL;
+}
+
+/* Is this the call that FAULT names? */
+static int strikes(const char *call) {
+    static int seen;
+    const char *fault = getenv("FAULT");
+    size_t n = strlen(call);
+    return fault && !strncmp(fault, call, n) && fault[n] == ':' && ++seen == atoi(fault + n + 1);
+}
+
+FILE *fopen(const char *path, const char *mode) {
+    FILE *(*real)(const char *, const char *) =
+        (FILE * (*)(const char *, const char *)) dlsym(RTLD_NEXT, "fopen");
+    if (mode[0] == 'w' && strikes("open")) return (errno = EACCES, NULL);
+    FILE *f = real(path, mode);
+    for (int i = 0; f && mode[0] == 'w' && i < OPEN_MOST; i++)
+        if (!being_written[i]) { being_written[i] = f; break; }
+    return f;
+}
+
+size_t fwrite(const void *at, size_t size, size_t n, FILE *f) {
+    size_t (*real)(const void *, size_t, size_t, FILE *) =
+        (size_t(*)(const void *, size_t, size_t, FILE *))dlsym(RTLD_NEXT, "fwrite");
+    int i;
+    if (!place(f, &i) || !strikes("write")) return real(at, size, n, f);
+    n = real(at, size, n / 2, f);
+    errno = ENOSPC;
+    return n;
+}
+
+int fflush(FILE *f) {
+    int (*real)(FILE *) = (int (*)(FILE *))dlsym(RTLD_NEXT, "fflush"), i;
+    return place(f, &i) && strikes("flush") ? (errno = ENOSPC, EOF) : real(f);
+}
+
+int fsync(int file) {
+    int (*real)(int) = (int (*)(int))dlsym(RTLD_NEXT, "fsync");
+    return strikes("sync") ? (errno = EIO, -1) : real(file);
+}
+
+int fclose(FILE *f) {
+    int (*real)(FILE *) = (int (*)(FILE *))dlsym(RTLD_NEXT, "fclose"), i;
+    int *at = place(f, &i);
+    if (at) being_written[i] = NULL;
+    int done = real(f);
+    return at && strikes("close") ? (errno = EDQUOT, EOF) : done;
+}
+
+int rename(const char *from, const char *to) {
+    int (*real)(const char *, const char *) =
+        (int (*)(const char *, const char *))dlsym(RTLD_NEXT, "rename");
+    return strikes("rename") ? (errno = EACCES, -1) : real(from, to);
+}

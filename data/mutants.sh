@@ -1,0 +1,145 @@
+#!/bin/sh
+# Mutation testing: one-line faults in Part I of sink.c, one at a time; the tests must catch each.
+#   sh data/mutants.sh [--seed N] [--count N] [--jobs N] [--pick K]
+# data/mutate.awk says which faults there are and draws them by the seed; --pick K tries the K-th of
+# the draws alone. Chapters 1 to 6 are mutated; chapter 7 is not: its checks are tests themselves,
+# and what a check allows (its bounds, its sizes) has no test but that it holds.
+# A draw that does not compile, or whose object file is the same as without it, is not counted.
+# A mutant is caught by the first test that fails, crashes or takes more than LIMIT seconds.
+# The golden numbers run first, then other quick tests that tell much, then every test in the order
+# of the list. What is left goes once more through all of them under ASan and UBSan, as `make asan`.
+# Exit status 1 when a mutant survives. POSIX sh and awk; needs the memory of one test run a job.
+seed=1 count=50 jobs=2 pick=
+LIMIT=100 CC=${CC:-cc}
+FASTEST="golden__a sink norm_ratio evaluate model_loss schedule optimizer model_init"
+while [ $# -gt 1 ]; do
+    case $1 in
+    --seed) seed=$2 ;; --count) count=$2 ;; --jobs) jobs=$2 ;; --pick) pick=$2 ;;
+    *) break ;;
+    esac
+    shift 2
+done
+case $seed$count$jobs$pick in *[!0-9]*) set -- bad ;; esac
+if [ $# -gt 0 ] || [ "$jobs" -lt 1 ] || [ "$count" -lt 1 ]; then
+    echo "usage: sh data/mutants.sh [--seed N] [--count N] [--jobs N] [--pick K]" >&2
+    exit 2
+fi
+[ -n "$pick" ] && jobs=1 count=1
+
+dir=out/mutants top=$PWD
+FLAGS="-std=c11 -O1 -w -I. -DSINK_DOUBLE -DSINK_NO_MAIN"
+SANE="-std=c11 -O1 -w -I. -DSINK_DOUBLE -DSINK_NO_MAIN -fsanitize=address,undefined"
+rm -rf $dir
+mkdir -p $dir || exit 1
+
+# Part I is compiled alone, about a second each time; Parts II to IV once. What those name of Part I
+# without a prototype in sink.h (its operators, by chapter 16's bench) gets one here.
+awk -v dir=$dir '
+{ line[NR] = $0 }
+/^ \* PART I  / { one = NR - 1 }
+/^ \* PART II  / { two = NR - 1 }
+END {
+    for (i = two; i <= NR; i++) rest = rest "\n" line[i]
+    for (i = one; i < two; i++) {
+        if (line[i] ~ /^ *CHUNK += [0-9]+/) { made = "enum {" line[i] "};\n" made }
+        if (line[i] !~ /^static [^=;]*[a-z_0-9]\(/) continue
+        match(line[i], /[a-z_0-9]+\(/)
+        if (rest !~ ("[^a-z_0-9>.]" substr(line[i], RSTART, RLENGTH - 1) "\\(")) continue
+        sub(/^static /, "", line[i])
+        head = line[i]
+        for (j = i; line[j] !~ /\{/; j++) head = head " " line[j + 1]
+        sub(/ *\{.*/, ";", head)
+        made = made head "\n"
+    }
+    for (i = 1; i < two; i++) print line[i] > (dir "/one.c")
+    for (i = 1; i < one; i++) print line[i] > (dir "/rest.c")
+    print made > (dir "/rest.c")
+    for (i = two; i <= NR; i++) print line[i] > (dir "/rest.c")
+}' sink.c
+
+build() {                                                    # the parts that never change
+    $CC $FLAGS -c $dir/one.c -o $dir/one.o && $CC $FLAGS -c $dir/rest.c -o $dir/rest.o &&
+        $CC $FLAGS -c test_sink.c -o $dir/test.o
+}
+if ! build; then
+    echo "mutants: expected Part I of sink.c, and the rest beside it, to compile alone" >&2
+    exit 1
+fi
+most=$((3 * count + 60 + ${pick:-0}))
+draw() { awk -v seed="$seed" -v draws=$most -v to=6 "$@" -f data/mutate.awk $dir/one.c; }
+draw > $dir/draws
+
+# try FOLDER PROGRAM [TEST]: prints what caught it, or nothing. The tests run in FOLDER, with files
+# of their own.
+try() {
+    { (cd "$1" && ulimit -t $LIMIT && exec "./$2" --first $3 > said 2> err); } 2> /dev/null
+    status=$?
+    [ $status = 0 ] && return
+    caught=$(awk '$NF == "FAIL" { print $1; exit }' "$1/said")
+    last=$(awk '$NF == "ok" || $NF == "skip" { x = $1 } END { print x }' "$1/said")
+    where="in ${3:-the list}, after ${last:-nothing}"
+    if [ -n "$caught" ]; then echo "$caught"
+    elif [ $status -gt 128 ]; then echo "a crash or the time limit $where"
+    else echo "status $status $where"
+    fi
+}
+
+# The program of this worker once more with the sanitizers, if the compiler has them.
+sane() {
+    if [ ! -f $at/sane-rest.o ]; then
+        $CC $SANE -c $dir/rest.c -o $at/sane-rest.o && $CC $SANE -c test_sink.c -o $at/sane-test.o
+    fi 2> $at/err && $CC $SANE $at/one.c $at/sane-rest.o $at/sane-test.o -o $at/sane -lm 2> $at/err
+}
+
+# worker W: the draws W, W + jobs, .. until its share of count mutants is done.
+worker() {
+    w=$1 at=$dir/$1 done=0
+    share=$(((count + jobs - w) / jobs))
+    mkdir -p $at/out
+    ln -s "$top/data" $at/data
+    ln -s "$top/tokenizer.bin" $at/tokenizer.bin
+    k=${pick:-$w}
+    while [ $done -lt $share ]; do
+        says=$(sed -n "${k}p" $dir/draws)
+        [ -n "$says" ] || break
+        draw -v pick=$k > $at/one.c
+        if ! $CC $FLAGS -c $at/one.c -o $at/one.o 2> $at/err; then
+            echo "draw $says: does not compile" >> $at/skipped
+        elif cmp -s $at/one.o $dir/one.o; then
+            echo "draw $says: the same object file" >> $at/skipped
+        elif [ "${says#*    (equal: }" != "$says" ]; then echo "draw $says" >> $at/skipped
+        else
+            $CC $at/one.o $dir/rest.o $dir/test.o -o $at/test -lm || break
+            by=
+            for some in $FASTEST ""; do
+                [ -n "$by" ] || by=$(try $at test $some 2> /dev/null)
+            done
+            if [ -z "$by" ] && sane; then
+                by=$(try $at sane 2> /dev/null)
+                [ -z "$by" ] || by="$by, under ASan and UBSan"
+            fi
+            if [ -n "$by" ]; then echo "mutant $says: caught by $by"
+            else echo "mutant $says: SURVIVED"
+            fi | tee -a $at/results
+            done=$((done + 1))
+        fi
+        k=$((k + jobs))
+    done
+}
+
+w=1
+pids=
+trap 'kill $pids 2>/dev/null; exit 130' INT TERM
+while [ $w -le "$jobs" ]; do worker $w & pids="$pids $!"; w=$((w + 1)); done
+wait
+cat $dir/*/skipped > $dir/skipped 2>/dev/null
+cat $dir/*/results > $dir/results 2>/dev/null
+passed=$(grep -c ': caught by ' $dir/results)
+failed=$(grep -c ': SURVIVED$' $dir/results)
+echo "seed $seed: $(grep -c . $dir/skipped) draws passed over ($dir/skipped says why)"
+if [ $((passed + failed)) -lt "$count" ]; then
+    echo "mutants: expected $count, found $((passed + failed))" >&2
+    failed=$((failed + 1))
+fi
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
