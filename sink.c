@@ -1575,6 +1575,17 @@ void row_metric(const Config *c, idx n, const real *a, real keep, real *m) {
  * the scores again, with the same bits. k and v are transposed once a task (kt, vt [D,N]), so
  * that every product reads its right factor along rows.
  *
+ * ABLATIONS. Weights tell where attention goes, not what for. An evaluation may take one column j
+ * from all rows but j's own, in every block and head (struct Ablation, `sink eval --ablate`):
+ *
+ *   key      z_ij = -infinity      i spreads its weight over what else it sees
+ *   value    o_i loses a_ij v_j    the weight is still spent, and buys nothing
+ *   mean     a_ij v_j becomes a_ij times the mean of the sequence's v. This is the one that lets a
+ *            row know something of what comes after it, in 1/N of a value
+ *
+ * Row j keeps its own key and value, so the states of token j, and its keys in the blocks above,
+ * are as they were (causal mask); what changes is what others take from it. No backward.
+ *
  * Cost for a head and a sequence of N rows, causal: some N (N + STRIP) / 2 pairs, since a strip
  * meets the keys up to its last row; D multiply-adds each in 2 products forward, 5 backward (scores
  * again, da, dq, dk, dv). At D = 96, N = 2048 in float a head and layer keeps 8 KB of a sequence,
@@ -1711,10 +1722,26 @@ static void probe_row(const Config *c, const Probe *p, idx row, idx N, Span span
         if (!map[k]) continue;
         real *to = map[k] + row * S, *keys = to + extra;
         zero(to, S);
-        if (extra) to[0] = factor[k] * from[k][0];
+        if (extra && z[0] != -INFINITY) to[0] = factor[k] * from[k][0];
         for (idx j = span.lo; j < span.hi; j++)
             if (z[1 + j - span.lo] != -INFINITY) keys[j] = factor[k] * from[k][1 + j - span.lo];
     }
+}
+
+/* Which column of a strip's row i is ablated, 0 for *; -1: none. own: the keys that the row reads.
+ */
+static idx ablated_column(const Acts *a, idx b, idx i, Span own) {
+    if (!a->ablation) return -1;
+    idx j = a->ablation->column[b];
+    if (j < 0) return 0;
+    return j != i && j >= own.lo && j < own.hi ? 1 + j - own.lo : -1;
+}
+
+/* mean [D] of the rows of v [N,D] at stride ld. */
+static void value_mean(real *mean, const real *v, idx ld, idx N, idx D) {
+    zero(mean, D);
+    for (idx j = 0; j < N; j++) vec_add(D, mean, v + j * ld);
+    vec_scale(D, mean, (real)(1 / (double)N));
 }
 
 /* Head h of sequence b, from the keys already transposed in s->kt; a v reads v as it lies. q, k are
@@ -1738,6 +1765,11 @@ static void head_forward(const Model *m, Acts *a, int l, idx b, idx h, const Str
     real *o = la->o + (h * D), scale = (real)c->scale;
     const real *vstar = extra_value(c, w, h, s->fixed);              /* [D] */
     const real *vplus = w->vplus ? w->vplus + (h * D) : NULL;        /* [D] */
+    /* the weights that an ablation took from this strip's rows, and where they go: to nothing, or
+     * to the mean v, which stands in vt, the backward's */
+    real taken[STRIP], *mean = NULL;
+    if (a->ablation && a->ablation->what == ABLATE_MEAN)
+        value_mean(mean = s->vt, v, Kw, N, D);
     for (idx i0 = a->past, i1; i0 < N; i0 = i1) {
         /* z = q k^T / sqrt(D) + bias */
         idx start = i0 - i0 % STRIP;
@@ -1748,12 +1780,16 @@ static void head_forward(const Model *m, Acts *a, int l, idx b, idx h, const Str
         for (idx i = i0; i < i1; i++) { /* a = s/Z; a probe sees z before and a after */
             real *row = s->z + (i - i0) * ld;
             idx seen = row_columns(c, l, N, span, i);
+            Span own = {span.lo, span.lo + seen};
+            idx cut = ablated_column(a, b, i, own);
+            if (cut >= 0 && a->ablation->what == ABLATE_KEY) row[cut] = -INFINITY;
             if (a->probe) copy(s->a, row, seen + 1);
             real keep = row_forward(c, seen + 1, row, s->g);
             la->keep[row0 + i] = keep;
             zero(row + 1 + seen, n - seen);                  /* the product takes all n columns */
-            Span own = {span.lo, span.lo + seen};
             if (a->probe) probe_row(c, &a->probe[l], row0 + i, N, own, s->a, row, keep, s->pi);
+            taken[i - i0] = cut < 0 ? 0 : row[cut];
+            if (cut >= 0) row[cut] = 0;
         }
         /* a v [R,D]: weights [R,n], now in s->z, times rows lo .. hi-1 of v */
         matmul_here(o + (above + i0) * stride, stride, rows_of(s->z + 1, ld),
@@ -1761,6 +1797,7 @@ static void head_forward(const Model *m, Acts *a, int l, idx b, idx h, const Str
         for (idx i = i0; i < i1; i++) {                      /* o = scale (a v + a_* v*) + v+ */
             real *o_i = o + (above + i) * stride, a_star = s->z[(i - i0) * ld];
             for (idx d = 0; vstar && d < D; d++) o_i[d] += a_star * vstar[d];
+            for (idx d = 0; mean && d < D; d++) o_i[d] += taken[i - i0] * mean[d];
             for (idx d = 0; d < D; d++) o_i[d] *= scale;
             for (idx d = 0; vplus && d < D; d++) o_i[d] += vplus[d];
         }
@@ -6794,6 +6831,9 @@ static int diverged(const Trainer *t, const Tensor *bad, Error *e) {
                 t->step, layer);
 }
 
+/* Did the last step fail for its numbers, and not for a file? */
+bool trainer_diverged(const Trainer *t) { return !isfinite(t->loss) || !isfinite(t->norm); }
+
 /* The optimiser on every tensor, from gradients times `shrink`. */
 static void trainer_update(Trainer *t, double shrink) {
     const Train *p = &t->s.train;
@@ -6869,6 +6909,132 @@ int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int 
     acts_free(&a);
     free(ids);
     if (e->status) sinks_free(out);
+    return e->status;
+}
+
+/* m of one head (out->layer, out->head), the mean over a batch of natural sequences, over its first
+ * T <= HEAD_MAP tokens: T rows, the real tokens, by S columns *, x*, 1 .. T. */
+int head_map(HeadMap *out, Model *m, const Data *d, const Settings *s, int T, Error *e) {
+    enum { BATCH = 16 };
+    const Config *c = &m->c;
+    Acts a = {0};
+    int starts, ids[BATCH * HEAD_MAP], targets[BATCH * HEAD_MAP];
+    if (T > HEAD_MAP) T = HEAD_MAP;
+    int B = data_probe(d, &s->data, s->input, BATCH, T, ids, targets, &starts);
+    idx N = config_rows(c, T), S = config_columns(c, T);
+    real *maps = grab(B * c->heads * N * S, sizeof *maps, e);
+    Probe *probe = grab(c->layers, sizeof *probe, e);
+    if (!e->status && B && !acts_create(&a, m, B, T, ACTS_ONE, e)) {
+        probe[out->layer].metric = maps;
+        a.probe = probe;
+        model_forward(m, &a, ids, B, T);
+        out->T = T;
+        out->S = (int)S;
+        for (idx i = 0; i < T * S; i++) {
+            out->m[i] = 0;
+            for (idx b = 0; b < B; b++)
+                out->m[i] += (double)maps[((b * c->heads + out->head) * N + N - T) * S + i] / B;
+        }
+    }
+    acts_free(&a);
+    free(probe);
+    free(maps);
+    return e->status;
+}
+
+/* Sinks of eval_n sequences of eval_T tokens, and the maps of the two heads whose sink, on * where
+ * there is one and else on token 1, is the strongest and the weakest. */
+int outcome_measure(Outcome *o, Trainer *t, const Settings *s, int *starts, Error *e) {
+    int star = config_column_star(&t->m.c), column = star < 0 ? config_column_first(&t->m.c) : star;
+    if (evaluate(&o->s, &t->m, &t->data, s, s->eval_n, s->eval_T, starts, e)) return e->status;
+    o->c = t->m.c;
+    o->star = star >= 0;
+    o->even = sink_uniform(&o->c, o->s.T);
+    int H = o->s.H, most = 0, least = 0;
+    for (int i = 1; i < o->s.L * H; i++) {
+        double alpha = o->s.alpha[(idx)i * o->s.S + column];
+        if (alpha > o->s.alpha[(idx)most * o->s.S + column]) most = i;
+        if (alpha < o->s.alpha[(idx)least * o->s.S + column]) least = i;
+    }
+    for (int k = 0; k < 2 && !e->status; k++) {
+        int head = k ? least : most;
+        o->map[k].layer = head / H;
+        o->map[k].head = head % H;
+        head_map(&o->map[k], &t->m, &t->data, s, s->eval_T, e);
+    }
+    return e->status;
+}
+
+/* Mean and standard deviation of x [n]. */
+static void mean_and_spread(const double *x, int n, double *mean, double *spread) {
+    double sum = 0, square = 0;
+    for (int i = 0; i < n; i++) sum += x[i] / n;
+    for (int i = 0; i < n; i++) square += (x[i] - sum) * (x[i] - sum);
+    *mean = sum;
+    *spread = n > 1 ? sqrt(square / (n - 1)) : 0;
+}
+
+/* Cause, beside correlation: what the loss does when a column is ablated (3.7), the sink's or, as a
+ * control, that of a token drawn for each sequence from 2 .. T/2. Three forwards of each of n held
+ * sequences; the loss of all three is read where the control leaves it to be read, at the positions
+ * after the control's token. */
+int ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int n, int T, Error *e) {
+    enum { BATCH = 16 };
+    int star = config_column_star(&m->c), first = config_rows(&m->c, T) - T, starts;
+    int sink[BATCH], drawn[BATCH];
+    Rng rng = {hash64((uint64_t)s->train.seed, "ablate", 6)};
+    Acts a = {0};
+    *out = (Ablated){.what = s->ablate, .last = T / 2, .column = "token 1"};
+    if (s->input != INPUT_NATURAL)
+        return fail(e, 2, "--ablate: it reads the loss, and only natural input has one. "
+                          "Try: --input natural");
+    if (T < 4) return fail(e, 2, "--ablate: expected --T 4 or more, found %d. Try: --T 64", T);
+    if (s->ablate == ABLATE_STAR && star < 0)
+        return fail(e, 2, "--ablate kstar: this model has no extra column and no sink token. "
+                          "Try: --ablate key1");
+    bool to_star = s->ablate == ABLATE_STAR;
+    if (to_star) out->column = m->c.extra ? "*" : "x*";
+    int *ids = grab(2 * (idx)n * T, sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
+    double *loss = grab(2 * ABLATED * (idx)n, sizeof(double), e), *more = loss + ABLATED * (idx)n;
+    if (!e->status) acts_create(&a, m, BATCH, T, ACTS_ONE, e);
+    int got = e->status ? 0 : data_probe(d, &s->data, INPUT_NATURAL, n, T, ids, targets, &starts);
+    Ablation cut = {to_star ? ABLATE_KEY : s->ablate, sink}, control = {cut.what, drawn};
+    const Ablation *const of[ABLATED] = {NULL, &cut, &control};
+    for (int b0 = 0; b0 < got; b0 += BATCH) {
+        int B = got - b0 < BATCH ? got - b0 : BATCH;
+        for (int b = 0; b < B; b++) {                        /* rows, counted from 0 */
+            sink[b] = !to_star ? first : m->c.extra ? -1 : 0;
+            drawn[b] = first + 1 + (int)rng_below(&rng, (uint64_t)T / 2 - 1);
+        }
+        for (int k = 0; k < ABLATED; k++) {
+            a.ablation = of[k];
+            model_forward(m, &a, ids + (idx)b0 * T, B, T);
+            model_loss(m, &a, targets + (idx)b0 * T, B, T, false, 1);
+            for (int b = 0; b < B; b++) {
+                double sum = 0;
+                int scored = 0;
+                for (int t = drawn[b] - first + 1; t < T; t++) {
+                    double here = a.loss_row[(idx)b * T + t];
+                    if (here < 0) continue;                  /* a prefix leaves it unscored */
+                    sum += here;
+                    scored++;
+                }
+                loss[(idx)k * n + b0 + b] = scored ? sum / scored : 0;
+                more[(idx)k * n + b0 + b] = loss[(idx)k * n + b0 + b] - loss[b0 + b];
+            }
+        }
+    }
+    out->n = got;
+    for (int k = 0; k < ABLATED && got; k++) {
+        mean_and_spread(loss + (idx)k * n, got, &out->loss[k], &out->spread[k]);
+        mean_and_spread(more + (idx)k * n, got, &out->more[k], &out->more_spread[k]);
+    }
+    acts_free(&a);
+    free(ids);
+    free(loss);
+    if (!e->status && !got)
+        fail(e, 1, "the held documents: expected one of %d tokens or more, found none. "
+                   "Try: a smaller --T, or a larger --valid", T + 1);
     return e->status;
 }
 
@@ -7149,7 +7315,7 @@ static const Arm RUN_ARMS[ARMS] = {
 /* The recipe: --fix-token 1, heads of 32 dims, a rate that a model of this size trains well at. */
 static const char RUN_FLAGS[] =
     "--layers 4 --heads 2 --dim 64 --ffn 128 --context 128 --batch 8 --init gpt2 "
-    "--lr 4e-3 --warmup 100 --wd 0.1 --clip 1 --fix-token 1";
+    "--lr 4e-3 --warmup 100 --wd 0.1 --clip 1 --fix-token 1 --report out/report.html";
 
 /* The log's columns; sink_1 is at --eps. The looks are read from its lines, so that a run that goes
  * on shows what one without a break shows. */
@@ -7158,9 +7324,12 @@ static const char LOG_HEAD[] =
 
 static long look_keep(Progress *p, const char *line) {
     Look now = {0};
-    if (sscanf(line, "%ld,%*f,%lf,%*f,%*f,%lf,%*f,%lf", &now.step, &now.loss, &now.alpha1,
-               &now.alpha_star) == 4 && p->looks < LOOKS)
-        p->look[p->looks++] = now;
+    if (sscanf(line, "%ld,%*f,%lf,%*f,%*f,%lf,%lf,%lf,%lf", &now.step, &now.loss, &now.alpha1,
+               &now.sink1, &now.alpha_star, &now.sink_star) != 6) return now.step;
+    if (p->looks == LOOKS)                               /* full: every other one goes */
+        for (p->looks = 0; p->looks < LOOKS / 2; p->looks++)
+            p->look[p->looks] = p->look[2 * p->looks + 1];
+    p->look[p->looks++] = now;
     return now.step;
 }
 
@@ -7268,20 +7437,34 @@ int look_at_sink(Trainer *t, Progress *p, Error *e) {
     return 0;
 }
 
-/* What one arm of the main job leaves. */
-typedef struct Outcome {
-    Sinks s;
-    Progress p;                  /* its looks */
-    double even, loss;           /* alpha of even rows; validation loss */
-    bool star;                   /* has it an extra column? */
-} Outcome;
-
 static double times_even(const Outcome *o, double alpha) { return alpha / o->even; }
+static int first_column(const Outcome *o) { return config_column_first(&o->c); }
+static int star_column(const Outcome *o) { return config_column_star(&o->c); }
 static double times_first(const Outcome *o) {
-    return times_even(o, sinks_alpha(&o->s, o->star ? 1 : 0));
+    return times_even(o, sinks_alpha(&o->s, first_column(o)));
 }
 /* The even value of token 1 serves for * as well: both columns are seen by every row. */
-static double times_star(const Outcome *o) { return times_even(o, sinks_alpha(&o->s, 0)); }
+static double times_star(const Outcome *o) {
+    return times_even(o, sinks_alpha(&o->s, star_column(o)));
+}
+
+/* The numbers of an arm's row, in the tables, the files and the page alike; NAN where there is
+ * none. */
+enum { SINK_1, SINK_STAR, ALPHA_1, TIMES_EVEN, ALPHA_STAR, NORM_RATIO, HELD_LOSS, ROW };
+static const char *const ROW_NAMES[ROW] = {"sink_1",     "sink_star",  "alpha_1", "times_even",
+                                           "alpha_star", "norm_ratio", "loss"};
+static void outcome_row(const Outcome *o, double row[ROW]) {
+    for (int i = 0; i < ROW; i++) row[i] = NAN;
+    if (!o->s.n) return;
+    row[SINK_1] = sinks_sink(&o->s, first_column(o), 0);
+    row[ALPHA_1] = sinks_alpha(&o->s, first_column(o));
+    row[TIMES_EVEN] = times_first(o);
+    row[NORM_RATIO] = sinks_ratio(&o->s);
+    if (o->loss > 0) row[HELD_LOSS] = o->loss;
+    if (!o->star) return;
+    row[SINK_STAR] = sinks_sink(&o->s, star_column(o), 0);
+    row[ALPHA_STAR] = sinks_alpha(&o->s, star_column(o));
+}
 
 static void run_table(const Outcome *o, const Settings *s, FILE *out) {
     fprintf(out, "\n%-8s %-9s %8s %8s %8s %7s %8s %7s %7s %8s\n", "arm", "paper", "Sink_1",
@@ -7289,14 +7472,21 @@ static void run_table(const Outcome *o, const Settings *s, FILE *out) {
     fprintf(out, "%-8s %-9s %8s %8s %8s %7s %8s %7s %7s %8s\n", "", "", "%", "%", "", "", "",
             "ratio", "loss", "on 1?");
     for (int i = 0; i < ARMS; i++) {
-        char sink[16] = "-", alpha[16] = "-";
-        double times = times_first(&o[i]);
-        if (o[i].star) snprintf(sink, sizeof sink, "%.1f", 100 * sinks_sink(&o[i].s, 0, 0));
-        if (o[i].star) snprintf(alpha, sizeof alpha, "%.3f", sinks_alpha(&o[i].s, 0));
-        fprintf(out, "%-8s %-9s %8.1f %8s %8.3f %7.2f %8s %7.2f %7.3f %8s\n", RUN_ARMS[i].name,
-                RUN_ARMS[i].source, 100 * sinks_sink(&o[i].s, o[i].star, 0), sink,
-                sinks_alpha(&o[i].s, o[i].star), times, alpha, sinks_ratio(&o[i].s), o[i].loss,
-                times >= SHOWS ? "yes" : times < ABSENT ? "no" : "unclear");
+        static const char *const forms[ROW] = {"%.1f", "%.1f", "%.3f", "%.2f",
+                                               "%.3f", "%.2f", "%.3f"};
+        static const int widths[ROW] = {8, 8, 8, 7, 8, 7, 7};
+        double row[ROW];
+        outcome_row(&o[i], row);
+        fprintf(out, "%-8s %-9s", o[i].name, o[i].source);
+        for (int k = 0; k < ROW; k++) {
+            char text[32] = "-";
+            double x = k == SINK_1 || k == SINK_STAR ? 100 * row[k] : row[k];
+            if (isfinite(x)) snprintf(text, sizeof text, forms[k], x);
+            fprintf(out, " %*s", widths[k], text);
+        }
+        double times = row[TIMES_EVEN];
+        fprintf(out, " %8s\n", !isfinite(times) ? "-" : times >= SHOWS ? "yes"
+                               : times < ABSENT ? "no" : "unclear");
     }
     fprintf(
         out,
@@ -7304,7 +7494,35 @@ static void run_table(const Outcome *o, const Settings *s, FILE *out) {
         "weight\n"
         "on token 1; x even: its multiple of what even rows give. norm ratio: the largest ||h_1||\n"
         "over the mean of the others. valid loss: nats a token on held documents.\n",
-        s->eps, o[0].s.n, o[0].s.T);
+        s->eps, s->eval_n, s->eval_T);
+}
+
+/* --csv and --json: the same rows with all their digits; a number that is not there is left empty,
+ * or null. */
+static int run_write(const Outcome *o, const Settings *s, Error *e) {
+    Bytes csv = {0}, json = {0};
+    bytes_print(&csv, e, "arm");
+    for (int k = 0; k < ROW; k++) bytes_print(&csv, e, ",%s", ROW_NAMES[k]);
+    for (int i = 0; i < ARMS; i++) {
+        double row[ROW];
+        outcome_row(&o[i], row);
+        bytes_print(&csv, e, "\n%s", o[i].name);
+        bytes_print(&json, e, "%s{\"arm\": \"%s\"", i ? ",\n " : "[", o[i].name);
+        for (int k = 0; k < ROW; k++) {
+            char text[32] = "";
+            if (isfinite(row[k])) snprintf(text, sizeof text, "%.8g", row[k]);
+            bytes_print(&csv, e, ",%s", text);
+            bytes_print(&json, e, ", \"%s\": %s", ROW_NAMES[k], text[0] ? text : "null");
+        }
+        bytes_print(&json, e, "}");
+    }
+    bytes_print(&csv, e, "\n");
+    bytes_print(&json, e, "]\n");
+    if (s->csv[0]) file_write(s->csv, csv.at, csv.size, e);
+    if (s->json[0]) file_write(s->json, json.at, json.size, e);
+    bytes_free(&csv);
+    bytes_free(&json);
+    return e->status;
 }
 
 /* How it came: alpha_1 (alpha_* where there is a *) as a multiple of even rows, ten looks apart. */
@@ -7313,7 +7531,7 @@ static void run_history(const Outcome *o, FILE *out) {
     fprintf(out, "\n%-17s", "x even at step");
     for (int k = 1; k <= shown; k++) fprintf(out, " %6ld", o[0].p.look[n * k / shown - 1].step);
     for (int i = 0; i < ARMS; i++) {
-        fprintf(out, "\n%-8s %-8s", RUN_ARMS[i].name, o[i].star ? "alpha_*" : "alpha_1");
+        fprintf(out, "\n%-8s %-8s", o[i].name, o[i].star ? "alpha_*" : "alpha_1");
         for (int k = 1; k <= shown; k++) {
             const Look *look = &o[i].p.look[n * k / shown - 1];
             fprintf(out, " %6.2f", times_even(&o[i], o[i].star ? look->alpha_star : look->alpha1));
@@ -7323,58 +7541,65 @@ static void run_history(const Outcome *o, FILE *out) {
 }
 
 /* Two sentences, by the rule above, and the rule. */
-static void run_verdict(const Outcome *o, FILE *out) {
+static void run_verdict(const Outcome *o, Bytes *out, Error *e) {
     double sink = times_first(&o[0]), moved_to = times_star(&o[1]), left = times_first(&o[1]);
     double sigmoid = times_first(&o[2]);
     bool emerged = sink >= SHOWS, moved = moved_to >= SHOWS && left < ABSENT;
-    fprintf(out,
-            "\nVerdict: under softmax a sink %s on the first token (alpha_1 %.1f times even), and "
-            "with\n"
-            "a key bias it %s (alpha_* %.1f times, alpha_1 %.1f). Under sigmoid\n"
-            "attention without normalisation it %s (alpha_1 %.1f times even).\n",
-            emerged ? "emerged" : "did not emerge", sink,
-            moved ? "moved onto the bias" : "did not move clearly", moved_to, left,
-            sigmoid < ABSENT   ? "failed to appear"
-            : sigmoid >= SHOWS ? "appeared"
-                               : "is unclear",
-            sigmoid);
-    fprintf(
-        out,
+    bytes_print(out, e,
+                "Verdict: under softmax a sink %s on the first token (alpha_1 %.1f times even), "
+                "and with\n"
+                "a key bias it %s (alpha_* %.1f times, alpha_1 %.1f). Under sigmoid\n"
+                "attention without normalisation it %s (alpha_1 %.1f times even).\n",
+                emerged ? "emerged" : "did not emerge", sink,
+                moved ? "moved onto the bias" : "did not move clearly", moved_to, left,
+                sigmoid < ABSENT   ? "failed to appear"
+                : sigmoid >= SHOWS ? "appeared"
+                                   : "is unclear",
+                sigmoid);
+    bytes_print(
+        out, e,
         "Rule, fixed before the run: a sink shows from %g times even, and is absent below %g.\n",
         SHOWS, ABSENT);
 }
 
 /* A model that has learnt less may have less of a sink for that reason alone. So: where did softmax
  * stand when its training loss was what sigmoid's is at the end? */
-static void run_caveat(const Outcome *o, FILE *out) {
+static void run_caveat(const Outcome *o, Bytes *out, Error *e) {
     const Progress *softmax = &o[0].p, *sigmoid = &o[2].p;
     if (o[2].loss < o[0].loss + 0.1 || !sigmoid->looks) return;
     double loss = sigmoid->look[sigmoid->looks - 1].loss;
     int k = 0;
     while (k + 1 < softmax->looks && softmax->look[k].loss > loss) k++;
     double times = times_even(&o[0], softmax->look[k].alpha1);
-    fprintf(out,
-            "Caveat: the sigmoid arm has learnt less (%.2f against %.2f nats). Softmax had its "
-            "training\n"
-            "loss by step %ld, with alpha_1 at %.1f times even: %s.\n",
-            o[2].loss, o[0].loss, softmax->look[k].step, times,
-            times >= SHOWS ? "its sink was there by then"
-                           : "this budget does not tell less sink from less learning");
+    bytes_print(out, e,
+                "Caveat: the sigmoid arm has learnt less (%.2f against %.2f nats). Softmax had its "
+                "training\n"
+                "loss by step %ld, with alpha_1 at %.1f times even: %s.\n",
+                o[2].loss, o[0].loss, softmax->look[k].step, times,
+                times >= SHOWS ? "its sink was there by then"
+                               : "this budget does not tell less sink from less learning");
 }
 
-static void run_report(const Outcome *o, const Settings *s, FILE *out) {
+/* The table, and what needs all three arms; where one diverged, its reason stands instead. */
+static void run_report(const Outcome *o, const Settings *s, FILE *out, Bytes *verdict, Error *e) {
     HeatMap maps[ARMS + 1];
     int n = 0;
+    run_table(o, s, out);
     for (int i = 0; i < ARMS; i++) {
-        maps[n++] = (HeatMap){RUN_ARMS[i].name, "token 1", &o[i].s, o[i].star};
+        if (o[i].ended[0])
+            bytes_print(verdict, e, "No verdict, since %s diverged: %s\n", o[i].name, o[i].ended);
+        maps[n++] = (HeatMap){o[i].name, "token 1", &o[i].s, o[i].star};
         if (o[i].star) maps[n++] = (HeatMap){"", "*", &o[i].s, 0};
     }
-    run_table(o, s, out);
-    run_history(o, out);
-    fprintf(out, "\nalpha by layer (down) and head (across)\n");
-    heat_maps(maps, n, out);
-    run_verdict(o, out);
-    run_caveat(o, out);
+    if (!verdict->size) {
+        run_history(o, out);
+        fprintf(out, "\nalpha by layer (down) and head (across)\n");
+        heat_maps(maps, n, out);
+        run_verdict(o, verdict, e);
+        run_caveat(o, verdict, e);
+    }
+    bytes_add(verdict, "", 1, e);
+    if (!e->status) fprintf(out, "\n%s", (const char *)verdict->at);
 }
 
 /* Where an arm's checkpoint and log go under --out FOLDER, and whether they can. */
@@ -7386,6 +7611,31 @@ static int arm_files(Settings *arm, const char *folder, const char *name, Error 
     return file_ready(arm->out, e);
 }
 
+/* One arm, from the seed or its checkpoint in `folder` to its numbers. One that diverges is a
+ * result: o->ended says where, and the next arm's turn comes. The first arm's settings become
+ * *base. */
+static int run_arm(Outcome *o, const Arm *which, Settings *base, const char *folder, Error *e) {
+    Settings arm = *base;
+    Trainer t;
+    int starts;
+    o->name = which->name;
+    o->source = which->source;
+    if (arm_files(&arm, folder, which->name, e) || trainer_begin(&t, &arm, which->flags, e))
+        return e->status;
+    if (which == RUN_ARMS) *base = t.s;
+    o->c = t.m.c;
+    o->even = sink_uniform(&o->c, t.s.eval_T);
+    o->star = config_column_star(&o->c) >= 0;
+    progress_start(&o->p, which->name, base->quiet);
+    if (train_run(&t, &o->p, e) && trainer_diverged(&t)) {
+        snprintf(o->ended, sizeof o->ended, "%s", e->text);
+        *e = (Error){0};
+    } else if (!e->status && !interrupted && !outcome_measure(o, &t, &t.s, &starts, e))
+        o->loss = held_loss(&t.m, &t.data, &t.s, HELD_BLOCKS, e);
+    trainer_free(&t);
+    return e->status;
+}
+
 /* The main job. s holds what the command line changed. With --out each arm's training is kept, and
  * --resume goes on with them: an arm that is done is measured again, and one that is not there yet
  * has the first one's settings. */
@@ -7394,28 +7644,24 @@ int demo_run(const Settings *s, FILE *out, Error *e) {
         return fail(e, 2, "--log: each arm has one. Try: --out FOLDER, where they lie");
     Outcome *o = grab(ARMS, sizeof *o, e);
     Settings base = *s;
+    Bytes verdict = {0};
     double start = seconds();
-    for (int i = 0; i < ARMS && !e->status && !interrupted; i++) {
-        Settings arm = base;
-        Trainer t;
-        int starts;
-        if (arm_files(&arm, s->out, RUN_ARMS[i].name, e) ||
-            trainer_begin(&t, &arm, RUN_ARMS[i].flags, e)) break;
-        if (i == 0) base = t.s;
-        o[i].star = config_column_star(&t.m.c) >= 0;
-        o[i].even = sink_uniform(&t.m.c, t.s.eval_T);
-        progress_start(&o[i].p, RUN_ARMS[i].name, s->quiet);
-        if (!train_run(&t, &o[i].p, e)
-            && !evaluate(&o[i].s, &t.m, &t.data, &t.s, t.s.eval_n, t.s.eval_T, &starts, e))
-            o[i].loss = held_loss(&t.m, &t.data, &t.s, HELD_BLOCKS, e);
-        trainer_free(&t);
-    }
+    if (!e->status && s->report[0]) file_ready(s->report, e);
+    for (int i = 0; i < ARMS && !e->status && !interrupted; i++)
+        run_arm(&o[i], &RUN_ARMS[i], &base, s->out, e);
     if (!e->status && !interrupted) {
-        run_report(o, &base, out);
+        run_report(o, &base, out, &verdict, e);
+        run_write(o, s, e);
         fprintf(out, "%.0f s on %d thread%s.\n", seconds() - start, workers(),
                 workers() > 1 ? "s" : "");
+        if (s->report[0] && !e->status
+            && !report_write(s->report, "run", &base, o, ARMS, NULL, (const char *)verdict.at, e))
+            fprintf(out, "The page: %s\n", s->report);
+        for (int i = 0; i < ARMS; i++)
+            if (o[i].ended[0]) fail(e, 1, "%s", o[i].ended);
     }
     for (int i = 0; o && i < ARMS; i++) sinks_free(&o[i].s);
+    bytes_free(&verdict);
     free(o);
     if (interrupted)                             /* between two arms, or while one was measured */
         fail(e, 1, "stopped by Ctrl-C: no verdict. Try: %s",
@@ -7427,8 +7673,8 @@ int demo_run(const Settings *s, FILE *out, Error *e) {
 /* =================================================================================================
  * 13  Pictures and the report
  *
- * Text for a terminal: progress on one line, heat maps of cells. Colour only where the stream is a
- * terminal and NO_COLOR is unset (no-color.org); otherwise digits tell the same.
+ * 13.1  Text for a terminal: progress on one line, heat maps of cells. Colour only where the stream
+ * is a terminal and NO_COLOR is unset (no-color.org); otherwise digits tell the same.
  */
 
 static bool wants_colour(FILE *f) {
@@ -7556,6 +7802,515 @@ void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
     HeatMap maps[] = {{"alpha", "token 1", s, first}, {"", c->extra ? "*" : "x*", s, star}};
     fprintf(out, "alpha by layer (down) and head (across)\n");
     heat_maps(maps, star >= 0 ? 2 : 1, out);
+}
+
+/* What an ablation takes, in words. */
+static const char *ablation_words(int what) {
+    return what == ABLATE_VALUE  ? "its value counts as zero to every other row"
+           : what == ABLATE_MEAN ? "its value counts as the mean value to every other row"
+                                 : "its key is masked from every other row";
+}
+
+void ablated_print(const Ablated *a, const Settings *s, FILE *out) {
+    const char *const names[ABLATED] = {"untouched", a->column, "control"};
+    fprintf(out, "\nAblation of %s: %s, in every block and head\n%-10s %9s %9s %9s %9s\n",
+            a->column, ablation_words(a->what), "", "loss", "spread", "more", "spread");
+    for (int k = 0; k < ABLATED; k++) {
+        fprintf(out, "%-10s %9.4f %9.4f", names[k], a->loss[k], a->spread[k]);
+        if (k) fprintf(out, " %+9.4f %9.4f", a->more[k], a->more_spread[k]);
+        fputc('\n', out);
+    }
+    fprintf(out,
+            "control: the same done to a token drawn for each sequence from 2 .. %d (seed %d). All "
+            "three\n"
+            "losses are over the positions after that token, in nats a token: mean over %d "
+            "sequences and\n"
+            "standard deviation; more: than untouched, sequence by sequence.\n",
+            a->last, s->train.seed, a->n);
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 13.2  The page: the same numbers and pictures as one HTML file for a browser, a phone or paper.
+ *       No script, nothing fetched, inline SVG. Lines differ in dashes and lightness, and the
+ *       ramp of the maps falls in lightness from white, so that all of it reads in grey. Every
+ *       element is closed, as in XML.
+ */
+typedef struct Html { Bytes text; Error *e; } Html;
+
+/* Text with what HTML reads as its own replaced. */
+static void html_text(Html *h, const char *s) {
+    for (; *s; s++) {
+        const char *as = *s == '&'   ? "&amp;"
+                         : *s == '<' ? "&lt;"
+                         : *s == '>' ? "&gt;"
+                         : *s == '"' ? "&quot;"
+                                     : NULL;
+        bytes_add(&h->text, as ? as : s, as ? strlen(as) : 1, h->e);
+    }
+}
+
+/* A cell of a table: a number, or - where it is not finite. */
+static void html_number(Html *h, const char *form, double x) {
+    char text[64] = "-";
+    if (isfinite(x)) snprintf(text, sizeof text, form, x);
+    bytes_print(&h->text, h->e, "<td>%s</td>", text);
+}
+
+typedef struct Series {
+    char name[32];
+    int style, n;
+    double x[LOOKS], y[LOOKS];
+} Series;
+enum { LINE_EVEN = 6, LINE_STYLES = 7, LINES = 8 };
+/* three models, the same for their column *, and even rows */
+static const struct {
+    const char *colour, *dash;
+    double width;
+} STYLES[LINE_STYLES] = {{"#10305c", "none", 2},    {"#c2521c", "8 3", 2},
+                         {"#3f97ad", "2 3", 2.4},   {"#10305c", "9 3 2 3", 2},
+                         {"#c2521c", "9 3 2 3", 2}, {"#3f97ad", "9 3 2 3", 2},
+                         {"#777777", "none", 1}};
+
+/* The distance of an axis's ticks, 1, 2 or 5 times a power of ten: three to eight of them. */
+static double tick_step(double range, double least) {
+    double step = pow(10, floor(log10(range / 3)));
+    step *= range / step > 15 ? 5 : range / step > 6 ? 2 : 1;
+    return step > least ? step : least;
+}
+
+/* A figure begins; its caption comes last. */
+static void figure_begin(Html *h, const char *title) {
+    bytes_print(&h->text, h->e, "<figure><h3>");
+    html_text(h, title);
+    bytes_print(&h->text, h->e, "</h3>");
+}
+
+/* Lines over steps or blocks; y from 0 when from_zero, x in whole numbers. What is not finite
+ * breaks a line. aria-label is what a reader hears who does not see it. */
+static void chart(Html *h, const char *title, const char *x_name, const char *y_name,
+                  bool from_zero, const Series *lines, int n, const char *caption) {
+    enum { LEFT = 42, RIGHT = 350, TOP = 22, BOTTOM = 172 };
+    Bytes *b = &h->text;
+    Error *e = h->e;
+    double x0 = INFINITY, x1 = -INFINITY, y0 = from_zero ? 0 : INFINITY, y1 = -INFINITY;
+    for (int k = 0; k < n; k++)
+        for (int i = 0; i < lines[k].n; i++) {
+            if (!isfinite(lines[k].y[i])) continue;
+            x0 = fmin(x0, lines[k].x[i]);
+            x1 = fmax(x1, lines[k].x[i]);
+            y0 = fmin(y0, lines[k].y[i]);
+            y1 = fmax(y1, lines[k].y[i]);
+        }
+    figure_begin(h, title);
+    if (x0 > x1) {
+        bytes_print(b, e, "<figcaption>Nothing was measured.</figcaption></figure>\n");
+        return;
+    }
+    if (x1 <= x0) x1 = x0 + 1;
+    if (y1 <= y0) y1 = y0 + 1;
+    double step = tick_step(y1 - y0, 0), x_step = tick_step(x1 - x0, 1);
+    y0 = step * floor(y0 / step + 1e-9);
+    y1 = step * ceil(y1 / step - 1e-9);
+    double per_x = (RIGHT - LEFT) / (x1 - x0), per_y = (BOTTOM - TOP) / (y1 - y0);
+    int below = BOTTOM + 46;
+    bytes_print(b, e, "<svg viewBox=\"0 0 360 %d\" role=\"img\" aria-label=\"",
+                below + (n + 2) / 3 * 16);
+    html_text(h, title);
+    bytes_print(b, e, ", in %s, by %s. ", y_name, x_name);
+    for (int k = 0; k < n; k++) {
+        if (!lines[k].n) continue;
+        html_text(h, lines[k].name);
+        bytes_print(b, e, ": from %.3g to %.3g. ", isfinite(lines[k].y[0]) ? lines[k].y[0] : 0,
+                    isfinite(lines[k].y[lines[k].n - 1]) ? lines[k].y[lines[k].n - 1] : 0);
+    }
+    bytes_print(b, e,
+                "\">\n<text x=\"2\" y=\"12\">%s</text>"
+                "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n",
+                y_name, RIGHT, BOTTOM + 30, x_name);
+    for (int i = 0; y0 + i * step <= y1 + step / 2; i++) {
+        double y = BOTTOM - i * step * per_y;
+        bytes_print(b, e,
+                    "<path class=\"rule\" d=\"M%d %.1fH%d\"/>"
+                    "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%g</text>\n",
+                    LEFT, y, RIGHT, LEFT - 4, y + 4,
+                    fabs(y0 + i * step) < step / 1e6 ? 0 : y0 + i * step);
+    }
+    for (double x = x_step * ceil(x0 / x_step - 1e-9); x <= x1 + 1e-9; x += x_step)
+        bytes_print(b, e,
+                    "<path class=\"axis\" d=\"M%.1f %dv4\"/><text x=\"%.1f\" y=\"%d\" "
+                    "text-anchor=\"middle\">%g</text>\n",
+                    LEFT + (x - x0) * per_x, BOTTOM, LEFT + (x - x0) * per_x, BOTTOM + 16, x + 0.0);
+    bytes_print(b, e, "<path class=\"axis\" d=\"M%d %dV%dH%d\"/>\n", LEFT, TOP, BOTTOM, RIGHT);
+    for (int k = 0; k < n; k++) {
+        int style = lines[k].style;
+        char look[96];
+        snprintf(look, sizeof look, "stroke=\"%s\" stroke-dasharray=\"%s\" stroke-width=\"%g\"",
+                 STYLES[style].colour, STYLES[style].dash, STYLES[style].width);
+        bytes_print(b, e, "<path class=\"line\" %s d=\"", look);
+        bool open = false;
+        for (int i = 0; i < lines[k].n; i++) {
+            bool there = isfinite(lines[k].y[i]);
+            if (there)
+                bytes_print(b, e, "%c%.1f %.1f", open ? 'L' : 'M',
+                            LEFT + (lines[k].x[i] - x0) * per_x,
+                            BOTTOM - (lines[k].y[i] - y0) * per_y);
+            open = there;
+        }
+        int x = 4 + k % 3 * 120, y = below + k / 3 * 16;
+        bytes_print(b, e, "\"/><path class=\"line\" %s d=\"M%d %dh28\"/><text x=\"%d\" y=\"%d\">",
+                    look, x, y, x + 33, y + 4);
+        html_text(h, lines[k].name);
+        bytes_print(b, e, "</text>\n");
+    }
+    bytes_print(b, e, "</svg><figcaption>%s</figcaption></figure>\n", caption);
+}
+
+/* The ramp of the maps: weights up to 1, borders about a factor 2 apart, since a sink stands out
+ * by factors. */
+enum { RAMP = 7 };
+static const double RAMP_FROM[RAMP] = {0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5};
+static const char *const RAMP_COLOURS[RAMP] = {"#ffffff", "#e8edf4", "#c9d6e6", "#9cb8d6",
+                                               "#6892c0", "#33629c", "#0f2c58"};
+
+static int ramp_level(double x) {
+    int level = 0;
+    while (level + 1 < RAMP && x >= RAMP_FROM[level + 1]) level++;
+    return level;
+}
+
+static void ramp_legend(Html *h) {
+    bytes_print(&h->text, h->e, "<p class=\"ramp\">weight of a key: ");
+    for (int k = 0; k < RAMP; k++)
+        bytes_print(
+            &h->text, h->e,
+            "<span><svg viewBox=\"0 0 16 12\" width=\"16\" height=\"12\"><rect "
+            "class=\"axis\" width=\"16\" height=\"12\" style=\"fill:%s\"/></svg> from %g</span> ",
+            RAMP_COLOURS[k], RAMP_FROM[k]);
+    bytes_print(&h->text, h->e, "</p>\n");
+}
+
+/* Where a map's cells begin: room for the numbers of its rows. */
+enum { CELLS = 30 };
+
+/* The cells of a map [rows,columns] at stride ld, wide by high each: a path for each level of the
+ * ramp, made of runs of equal cells, so that a map of 64 x 64 takes some kilobytes. */
+static void cells(Html *h, const double *m, idx ld, int rows, int columns, int wide, int high) {
+    for (int level = 1; level < RAMP; level++) {
+        bytes_print(&h->text, h->e, "<path fill=\"%s\" d=\"", RAMP_COLOURS[level]);
+        for (int i = 0; i < rows; i++)
+            for (int j = 0, from; j < columns; j++) {
+                for (from = j; j < columns && ramp_level(m[i * ld + j]) == level; j++) continue;
+                if (j > from)
+                    bytes_print(&h->text, h->e, "M%d %dh%dv%dh-%dz", CELLS + from * wide,
+                                16 + i * high, (j - from) * wide, high, (j - from) * wide);
+            }
+        bytes_print(&h->text, h->e, "\"/>\n");
+    }
+    bytes_print(&h->text, h->e,
+                "<rect class=\"axis\" x=\"%d\" y=\"16\" width=\"%d\" height=\"%d\"/>\n", CELLS,
+                columns * wide, rows * high);
+}
+
+/* alpha of a column by block (down) and head (across), with its numbers where there is room. */
+static void alpha_svg(Html *h, const Outcome *o, int column, const char *name) {
+    const Sinks *s = &o->s;
+    int L = s->L, H = s->H;
+    bool numbers = H <= 8 && L <= 24;
+    int wide = numbers ? 38 : 10, high = numbers ? 20 : 10, every = numbers ? 1 : 4;
+    double *alpha = grab((idx)L * H, sizeof *alpha, h->e), most = 0;
+    for (int i = 0; alpha && i < L * H; i++) {
+        alpha[i] = s->alpha[(idx)i * s->S + column];
+        most = fmax(most, alpha[i]);
+    }
+    int width = CELLS + (H * wide > 120 ? H * wide : 120) + 2;
+    bytes_print(&h->text, h->e,
+                "<p>%s</p><svg viewBox=\"0 0 %d %d\" style=\"max-width:%dpx\" role=\"img\" "
+                "aria-label=\"Heat map of alpha of %s: %d blocks by %d heads, largest %.3f\">\n"
+                "<text x=\"%d\" y=\"11\">head 1 to %d</text>",
+                name, width, 18 + L * high, width * 5 / 4, name, L, H, most, CELLS, H);
+    if (alpha) cells(h, alpha, H, L, H, wide, high);
+    for (int l = 0; l < L; l += every)
+        bytes_print(&h->text, h->e, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%d</text>",
+                    CELLS - 4, 16 + l * high + high / 2 + 4, l + 1);
+    for (int i = 0; alpha && numbers && i < L * H; i++)
+        if (isfinite(alpha[i]))
+            bytes_print(&h->text, h->e,
+                        "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\"%s>%.2f</text>",
+                        CELLS + i % H * wide + wide / 2, 16 + i / H * high + 14,
+                        ramp_level(alpha[i]) >= 5 ? " class=\"on\"" : "", alpha[i]);
+    bytes_print(&h->text, h->e, "</svg>\n");
+    free(alpha);
+}
+
+/* m of one head, queries down and keys across; * and x* stand before key 1. */
+static void head_svg(Html *h, const Outcome *o, const HeadMap *map, const char *which) {
+    int T = map->T, S = map->S, cell = 4, before = S - T;
+    if (!T) return;
+    bytes_print(
+        &h->text, h->e,
+        "<p>block %d, head %d: %s sink</p><svg viewBox=\"0 0 %d %d\" "
+        "style=\"max-width:%dpx\" role=\"img\" aria-label=\"Attention map of block %d, head %d, "
+        "%d queries by %d keys\">\n<text x=\"%d\" y=\"11\">%s%skey 1 to %d</text>",
+        map->layer + 1, map->head + 1, which, CELLS + S * cell + 2, 20 + T * cell,
+        (CELLS + S * cell) * 5 / 4, map->layer + 1, map->head + 1, T, S, CELLS,
+        o->c.extra ? "*, " : "", o->c.sink_token ? "x*, " : "", T);
+    cells(h, map->m, S, T, S, cell, cell);
+    for (int i = 0; i < T; i += 16)
+        bytes_print(&h->text, h->e, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%d</text>",
+                    CELLS - 4, 16 + i * cell + 8, i + 1);
+    if (before)
+        bytes_print(&h->text, h->e, "<path class=\"axis\" d=\"M%d 16v%d\"/>", CELLS + before * cell,
+                    T * cell);
+    bytes_print(&h->text, h->e, "</svg>\n");
+}
+
+/* A curve of every model that has looks, and of its column *; what: 0 the loss, 1 Sink, 2 alpha. */
+static int look_lines(Series *lines, const Outcome *o, int n, int what) {
+    int count = 0;
+    for (int i = 0; i < n && i < 3; i++)
+        for (int star = 0; star <= (what && o[i].star); star++) {
+            Series *line = &lines[count++];
+            snprintf(line->name, sizeof line->name, "%.20s%s", o[i].name,
+                     star   ? o[i].c.extra ? " *" : " x*"
+                     : what ? " 1"
+                            : "");
+            line->style = i + 3 * star;
+            line->n = o[i].p.looks;
+            for (int k = 0; k < line->n; k++) {
+                const Look *p = &o[i].p.look[k];
+                line->x[k] = (double)p->step;
+                line->y[k] = what == 0   ? p->loss
+                             : what == 1 ? 100 * (star ? p->sink_star : p->sink1)
+                             : star      ? p->alpha_star
+                                         : p->alpha1;
+            }
+        }
+    return count;
+}
+
+static void page_curves(Html *h, const Outcome *o, int n, const Settings *s) {
+    Series *lines = grab(LINES, sizeof *lines, h->e);
+    char caption[400];
+    if (!lines) return;
+    int count = look_lines(lines, o, n, 0);
+    bytes_print(&h->text, h->e, "<h2>While it trained</h2><div class=\"grid\">\n");
+    chart(
+        h, "Training loss", "step", "nats a token", false, lines, count,
+        "Mean since the look before. Look where the curves cross a height: models are compared at "
+        "equal loss, not at equal steps. The paper's Figure 4, middle and right.");
+    count = look_lines(lines, o, n, 1);
+    snprintf(
+        caption, sizeof caption,
+        "Share of heads and sequences whose alpha is above %g, on %d held sequences. Look when "
+        "it leaves 0 %%: in the paper's Figure 4, middle, after 1,000 to 2,000 steps.",
+        s->eps, LOOK_N);
+    chart(h, "Sink of token 1 (and of *)", "step", "%", true, lines, count, caption);
+    count = look_lines(lines, o, n, 2);
+    Series *even = &lines[count];
+    *even = (Series){.name = "even, first model", .style = LINE_EVEN, .n = 2};
+    even->x[0] = INFINITY;
+    for (int i = 0; i < n; i++)
+        if (o[i].p.looks) {
+            even->x[0] = fmin(even->x[0], (double)o[i].p.look[0].step);
+            even->x[1] = fmax(even->x[1], (double)o[i].p.look[o[i].p.looks - 1].step);
+        }
+    even->y[0] = even->y[1] = o[0].even;
+    chart(
+        h, "alpha of token 1 (and of *)", "step", "mean weight", true, lines, count + 1,
+        "Mean over heads of what the column receives (section 3.2), without a threshold; it moves "
+        "before Sink does. Look for a rise above even rows.");
+    bytes_print(&h->text, h->e, "</div>\n");
+    free(lines);
+}
+
+static void page_maps(Html *h, const Outcome *o, int n) {
+    bytes_print(&h->text, h->e, "<h2>Where attention goes</h2>\n");
+    ramp_legend(h);
+    bytes_print(&h->text, h->e, "<div class=\"grid\">\n");
+    for (int i = 0; i < n; i++) {
+        if (!o[i].s.n) continue;
+        figure_begin(h, o[i].name);
+        alpha_svg(h, &o[i], config_column_first(&o[i].c), "token 1");
+        if (o[i].star)
+            alpha_svg(h, &o[i], config_column_star(&o[i].c), o[i].c.extra ? "column *" : "row x*");
+        bytes_print(&h->text, h->e,
+                    "<figcaption>alpha by block (down) and head (across), mean over %d "
+                    "sequences of %d tokens; even rows give %.3f. Look for dark cells: heads that "
+                    "sink. The paper's Figures 19 to 24.</figcaption></figure>\n",
+                    o[i].s.n, o[i].s.T, o[i].even);
+    }
+    if (n > 1) bytes_print(&h->text, h->e, "</div>\n<div class=\"grid\">\n");
+    for (int i = 0; i < n; i++) {
+        if (!o[i].s.n) continue;
+        figure_begin(h, o[i].name);
+        head_svg(h, &o[i], &o[i].map[0], "the strongest");
+        head_svg(h, &o[i], &o[i].map[1], "the weakest");
+        bytes_print(
+            &h->text, h->e,
+            "<figcaption>Weight of each query (down) on each key (across), as the "
+            "metric reads it, mean over 16 sequences. A sink is a dark column%s; the mean of a "
+            "column over its rows is its alpha (section 3.2).</figcaption></figure>\n",
+            o[i].star ? ", the first of them the learned one" : "");
+    }
+    bytes_print(&h->text, h->e, "</div>\n");
+}
+
+/* The first row's norm over the mean of the others: 0 the blocks' outputs, 1 keys, 2 values. */
+static void page_norms(Html *h, const Outcome *o, int n) {
+    static const char *const TITLES
+        [] = {"Hidden states", "Keys", "Values"},
+  *const CAPTIONS[] = {
+      "Output of each block; 0 is the embedding. Massive activations stand far above 1: with "
+      "softmax "
+      "they come, without a normaliser or with a key bias they do not. The paper's Figures 7 and "
+      "8; "
+      "Figure 2, top left.",
+      "Mean over key heads. In large models the first key is much shorter than the others. The "
+      "paper's Figure 2, top, and Figures 11 to 14.",
+      "Mean over key heads. A sink's value is short: it takes weight and gives little. The paper's "
+      "Figure 2, top, and Figures 11 to 14."};
+    Series *lines = grab(LINES, sizeof *lines, h->e);
+    if (!lines) return;
+    bytes_print(&h->text, h->e, "<h2>Norms by layer</h2><div class=\"grid\">\n");
+    for (int what = 0; what < 3; what++) {
+        int count = 0;
+        for (int i = 0; i < n && i < 3; i++) {
+            const Sinks *s = &o[i].s;
+            if (!s->n) continue;
+            Series *line = &lines[count++];
+            snprintf(line->name, sizeof line->name, "%.24s", o[i].name);
+            line->style = i;
+            line->n = 0;
+            for (int l = what > 0; l <= s->L && line->n < LOOKS; l++) {
+                const double *norms = what == 0
+                                          ? s->hnorm + (idx)l * s->N
+                                          : (what == 1 ? s->knorm : s->vnorm) + (idx)(l - 1) * s->N;
+                line->x[line->n] = l;
+                line->y[line->n++] = norm_ratio(norms, s->N);
+            }
+        }
+        chart(h, TITLES[what], "block", "norm of the first row / mean of the others", true, lines,
+              count, CAPTIONS[what]);
+    }
+    bytes_print(&h->text, h->e, "</div>\n");
+    free(lines);
+}
+
+static void page_table(Html *h, const Outcome *o, int n, const Settings *s) {
+    static const char *const HEADS[ROW] = {"Sink<sub>1</sub>, %",    "Sink<sub>*</sub>, %",
+                                           "alpha<sub>1</sub>",      "times even",
+                                           "alpha<sub>*</sub>",      "norm ratio",
+                                           "held loss, nats a token"};
+    static const char *const FORMS[ROW] = {"%.1f", "%.1f", "%.3f", "%.2f", "%.3f", "%.2f", "%.3f"};
+    bytes_print(&h->text, h->e, "<div class=\"wide\"><table><tr><th>model</th><th>paper</th>");
+    for (int k = 0; k < ROW; k++) bytes_print(&h->text, h->e, "<th>%s</th>", HEADS[k]);
+    bytes_print(&h->text, h->e, "</tr>\n");
+    for (int i = 0; i < n; i++) {
+        double row[ROW];
+        outcome_row(&o[i], row);
+        bytes_print(&h->text, h->e, "<tr><td>");
+        html_text(h, o[i].name);
+        bytes_print(&h->text, h->e, "</td><td>%s</td>", o[i].source[0] ? o[i].source : "-");
+        for (int k = 0; k < ROW; k++)
+            html_number(h, FORMS[k], k == SINK_1 || k == SINK_STAR ? 100 * row[k] : row[k]);
+        bytes_print(&h->text, h->e, "</tr>\n");
+    }
+    bytes_print(
+        &h->text, h->e,
+        "</table></div>\n<p>Sink: share of heads with alpha above %g, over %d "
+        "sequences of %d tokens. alpha: mean weight on token 1 or *; times even: its multiple of "
+        "what even rows give. Norm ratio: the largest over the blocks of the first row's norm, "
+        "over the mean of the others.</p>\n",
+        s->eps, s->eval_n, o[0].s.n ? o[0].s.T : s->eval_T);
+}
+
+static void page_ablation(Html *h, const Ablated *a, const Settings *s) {
+    const char *const names[ABLATED] = {"untouched", a->column, "control"};
+    bytes_print(
+        &h->text, h->e,
+        "<h2>Ablation of %s</h2><p>%s, in every block and head. Control: the same "
+        "done to a token drawn for each sequence from 2 to %d (seed %d). All losses are over the "
+        "positions after that token: mean over %d sequences, and standard deviation.</p>\n"
+        "<div class=\"wide\"><table><tr><th></th><th>loss, nats a token</th><th>spread</th>"
+        "<th>more than untouched</th><th>spread</th></tr>\n",
+        a->column, ablation_words(a->what), a->last, s->train.seed, a->n);
+    for (int k = 0; k < ABLATED; k++) {
+        bytes_print(&h->text, h->e, "<tr><td>%s</td>", names[k]);
+        html_number(h, "%.4f", a->loss[k]);
+        html_number(h, "%.4f", a->spread[k]);
+        html_number(h, "%+.4f", k ? a->more[k] : NAN);
+        html_number(h, "%.4f", k ? a->more_spread[k] : NAN);
+        bytes_print(&h->text, h->e, "</tr>\n");
+    }
+    bytes_print(&h->text, h->e, "</table></div>\n");
+}
+
+static const char PAGE_STYLE[] =
+    "body{font:16px/1.45 sans-serif;max-width:72rem;margin:auto;padding:1rem;color:#111;"
+    "background:#fff}h1{font-size:1.5rem}h2{font-size:1.2rem;margin:1.6rem 0 .5rem}"
+    "h3{font-size:1rem;margin:0 0 .2rem}figure{margin:0;break-inside:avoid}"
+    "h2{break-after:avoid}p{margin:.4rem 0}figure p{font-size:.85rem;margin:.3rem 0 0}"
+    ".grid{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,20rem),1fr));"
+    "gap:1.2rem 1.8rem;align-items:start;margin-top:.6rem}"
+    "svg{width:100%;height:auto;display:block}svg text{font:11px sans-serif;fill:#111}"
+    "svg text.on{fill:#fff}.line{fill:none}.axis{fill:none;stroke:#333;stroke-width:1}"
+    ".rule{stroke:#ddd;stroke-width:1}.ramp span{white-space:nowrap;margin-right:.7em}.ramp "
+    "svg{display:inline;width:16px;vertical-align:-1px}"
+    ".wide{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums;"
+    "font-size:.9rem}th,td{padding:.2em .6em;text-align:right;border-bottom:1px solid #bbb;"
+    "white-space:nowrap}"
+    "th{font-weight:600}td:first-child,th:first-child{text-align:left}figcaption{font-size:.85rem;"
+    "color:#333;margin-top:.3rem}code{font-size:.85rem;overflow-wrap:anywhere}"
+    "@media print{figure{break-inside:auto}svg,figcaption{break-inside:avoid}"
+    "body{font-size:10pt;max-width:none;padding:0}.grid{grid-template-columns:"
+    "repeat(3,1fr)}}";
+
+/* The page of n models (three have lines of their own style), which `verb` has made; cut and
+ * verdict may be NULL or "". Written beside path and renamed. */
+int report_write(const char *path, const char *verb, const Settings *s, const Outcome *o, int n,
+                 const Ablated *cut, const char *verdict, Error *e) {
+    Html h = {{0}, e};
+    Bytes *b = &h.text;
+    bool looks = false, measured = false;
+    for (int i = 0; i < n; i++) {
+        looks = looks || o[i].p.looks;
+        measured = measured || o[i].s.n;
+    }
+    bytes_print(b, e,
+                "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>"
+                "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"/>"
+                "<title>sink %s</title><style>",
+                verb);
+    bytes_add(b, PAGE_STYLE, sizeof PAGE_STYLE - 1, e);
+    bytes_print(b, e, "</style></head><body>\n<h1>Attention sinks: sink %s</h1>\n<p><code>sink %s",
+                verb, verb);
+    if (!strcmp(verb, "eval")) {
+        bytes_add(b, " ", 1, e);
+        html_text(&h, o->name);
+    }
+    for (int i = 0; i < s->argc; i++) {
+        if (!strcmp(s->argv[i], o->name)) continue; /* eval's model stands there */
+        bytes_add(b, " ", 1, e);
+        html_text(&h, s->argv[i]);
+    }
+    bytes_print(
+        b, e,
+        "</code></p>\n<p>%d blocks, %d heads of %d dims, width %d, context %d; %d steps of %d "
+        "sequences at rate %g; seed %d.</p>\n",
+        o->c.layers, o->c.heads, o->c.head_dim, o->c.dim, o->c.context, s->train.steps,
+        s->train.batch * s->train.accumulate, s->train.lr, s->train.seed);
+    if (measured) page_table(&h, o, n, s);
+    bytes_add(b, "<p>", 3, e);
+    html_text(&h, verdict ? verdict : "");
+    bytes_add(b, "</p>\n", 5, e);
+    if (cut) page_ablation(&h, cut, s);
+    if (looks) page_curves(&h, o, n, s);
+    if (measured) page_maps(&h, o, n);
+    if (measured) page_norms(&h, o, n);
+    bytes_print(b, e, "</body></html>\n");
+    if (!e->status) file_write(path, b->at, b->size, e);
+    bytes_free(b);
+    return e->status;
 }
 
 /* =================================================================================================
@@ -8448,6 +9203,17 @@ int bytes_add(Bytes *b, const void *from, size_t n, Error *e) {
     return 0;
 }
 
+/* Appends what printf would print; the string's 0 is not added. */
+int bytes_print(Bytes *b, Error *e, const char *format, ...) {
+    char text[2048];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (n < 0 || n >= (int)sizeof text) return fail(e, 1, "a text of %d bytes is too long", n);
+    return bytes_add(b, text, (size_t)n, e);
+}
+
 void bytes_free(Bytes *b) {
     free(b->at);
     *b = (Bytes){0};
@@ -8575,8 +9341,9 @@ double seconds(void) {
  * 16  Command line
  *
  * One table of options drives parsing, checking, help, config.json, checkpoints and the echoed
- * command. Groups: m the model, t the training, d the data, e what is measured, o output, r going
- * on, i ids, g generation, b benches. A verb names the groups it takes.
+ * command. Groups: m the model, t the training, d the data, e what is measured, a ablations,
+ * o output, p the page, r going on, i ids, g generation, b benches. A verb names the groups it
+ * takes.
  */
 
 #define AT(field) offsetof(Settings, field)
@@ -8736,6 +9503,10 @@ const Option OPTIONS[] = {
     {"input",         'e', 'c', AT(input),               "natural", 0, 0, "natural|random|repeat",
      "what is fed (Table 1)"},
 
+    {"ablate",        'a', 'c', AT(ablate),              "none",   0, 0,
+     "none|key1|value1|value1-mean|kstar",
+     "the loss without token 1's key or value, or without k* (or x*), against a control"},
+
     {"out",           'o', 's', AT(out),                 "",       0, 0, "FILE",
      "where the result goes"},
     {"log",           'o', 's', AT(log),                 "",       0, 0, "FILE",
@@ -8744,6 +9515,8 @@ const Option OPTIONS[] = {
      "the results as CSV"},
     {"json",          'o', 's', AT(json),                "",       0, 0, "FILE",
      "the results as JSON"},
+    {"report",        'p', 's', AT(report),              "",       0, 0, "FILE",
+     "a page of curves, maps and norms; of train by default --out's name and .html"},
     {"quiet",         'o', 'b', AT(quiet),               "0",      0, 1, "", "no progress"},
     {"resume",        'r', 'b', AT(resume),              "0",      0, 1, "",
      "go on with the run in --out FILE, to the same bits; where there is none, begin it"},
@@ -8939,19 +9712,46 @@ static int verb_run(Settings *s, const char **words, int n, Error *e) {
     return demo_run(s, stdout, e);
 }
 
+/* Where the page of a training goes: --report, else beside --out; "" where neither is given. */
+static void train_page(const Settings *s, char path[PATH_ROOM + 8]) {
+    snprintf(path, PATH_ROOM + 8, "%s%s", s->report[0] ? s->report : s->out,
+             s->out[0] && !s->report[0] ? ".html" : "");
+}
+
 static int verb_train(Settings *s, const char **words, int n, Error *e) {
     Trainer t;
-    Progress p;
+    int starts;
+    char page[PATH_ROOM + 8];
     (void)words; (void)n;
-    if ((s->out[0] && file_ready(s->out, e)) || (s->log[0] && file_ready(s->log, e)))
+    train_page(s, page);
+    if ((s->out[0] && file_ready(s->out, e)) || (s->log[0] && file_ready(s->log, e))
+        || (page[0] && file_ready(page, e)))
         return e->status;
-    if (trainer_begin(&t, s, "", e)) return e->status;
-    progress_start(&p, "train", s->quiet);
-    train_run(&t, &p, e);
+    Outcome *o = grab(1, sizeof *o, e);
+    if (!o || trainer_begin(&t, s, "", e)) { free(o); return e->status; }
+    Settings seen = t.s;
+    if (seen.eval_T > seen.model.context) seen.eval_T = seen.model.context;
+    o->name = "train";
+    o->source = "";
+    o->c = t.m.c;
+    o->even = sink_uniform(&o->c, seen.eval_T);
+    progress_start(&o->p, "train", s->quiet);
+    train_run(&t, &o->p, e);
+    if (!e->status) o->loss = held_loss(&t.m, &t.data, &t.s, HELD_BLOCKS, e);
     if (!e->status)
         printf("steps=%ld loss=%.6f valid_loss=%.6f alpha_1=%.6f sink_1=%.6f parameters=%lld%s%s\n",
-               t.step, t.loss, held_loss(&t.m, &t.data, &t.s, HELD_BLOCKS, e), p.alpha1, p.sink1,
-               (long long)t.m.count, s->out[0] ? " out=" : "", s->out);
+               t.step, t.loss, o->loss, o->p.alpha1, o->p.sink1, (long long)t.m.count,
+               s->out[0] ? " out=" : "", s->out);
+    if (page[0] && o->p.looks && (!e->status || trainer_diverged(&t))) {
+        Error of_page = {0};
+        if (e->status) snprintf(o->ended, sizeof o->ended, "%s", e->text);
+        else outcome_measure(o, &t, &seen, &starts, &of_page);
+        if (!of_page.status) report_write(page, "train", &seen, o, 1, NULL, o->ended,
+                                             &of_page);
+        if (of_page.status) fail(e, of_page.status, "%s", of_page.text);
+    }
+    sinks_free(&o->s);
+    free(o);
     trainer_free(&t);
     return e->status;
 }
@@ -8988,62 +9788,83 @@ static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
     return 0;
 }
 
-/* Results as one row of CSV, or an object of JSON. */
-static int eval_write(const Sinks *r, const Settings *s, Error *e) {
-    char text[2048];
-    int first = config_column_first(&s->model), star = config_column_star(&s->model), n;
-    double values[] = {sinks_sink(r, first, 0),
-                       sinks_alpha(r, first),
-                       sinks_alpha(r, first) / sink_uniform(&s->model, r->T),
-                       star < 0 ? 0 : sinks_sink(r, star, 0),
-                       star < 0 ? 0 : sinks_alpha(r, star),
-                       sinks_ratio(r),
-                       r->loss,
-                       r->massive,
-                       r->median};
-    static const char *const names[] = {"sink_1",    "alpha_1",    "times_even",
-                                        "sink_star", "alpha_star", "norm_ratio",
-                                        "loss",      "massive",    "median"};
-    if (s->csv[0]) {
-        n = snprintf(text, sizeof text, "eps,T,n");
-        for (int i = 0; i < 9; i++)
-            n += snprintf(text + n, sizeof text - (size_t)n, ",%s", names[i]);
-        n += snprintf(text + n, sizeof text - (size_t)n, "\n%g,%d,%d", s->eps, r->T, r->n);
-        for (int i = 0; i < 9; i++)
-            n += snprintf(text + n, sizeof text - (size_t)n, ",%.8g", values[i]);
-        n += snprintf(text + n, sizeof text - (size_t)n, "\n");
-        file_write(s->csv, text, (size_t)n, e);
+/* Results as one row of CSV, or an object of JSON; those of an ablation (or NULL) at their end. */
+static int eval_write(const Sinks *r, const Ablated *x, const Settings *s, Error *e) {
+    enum { ALL = 19, PLAIN = 9 };
+    static const char *const names[ALL] = {
+        "sink_1",    "alpha_1",     "times_even",    "sink_star",   "alpha_star",
+        "norm_ratio", "loss",       "massive",       "median",
+        "ablate_untouched", "ablate_untouched_spread", "ablate_sink", "ablate_sink_spread",
+        "ablate_control", "ablate_control_spread", "ablate_sink_more", "ablate_sink_more_spread",
+        "ablate_control_more", "ablate_control_more_spread"};
+    int first = config_column_first(&s->model), star = config_column_star(&s->model);
+    double values[ALL] = {sinks_sink(r, first, 0),
+                          sinks_alpha(r, first),
+                          sinks_alpha(r, first) / sink_uniform(&s->model, r->T),
+                          star < 0 ? 0 : sinks_sink(r, star, 0),
+                          star < 0 ? 0 : sinks_alpha(r, star),
+                          sinks_ratio(r),
+                          r->loss,
+                          r->massive,
+                          r->median};
+    for (int k = 0; x && k < ABLATED; k++) {
+        values[PLAIN + 2 * k] = x->loss[k];
+        values[PLAIN + 2 * k + 1] = x->spread[k];
+        if (k == UNTOUCHED) continue;
+        values[PLAIN + 4 + 2 * k] = x->more[k];
+        values[PLAIN + 5 + 2 * k] = x->more_spread[k];
     }
-    if (s->json[0]) {
-        n = snprintf(text, sizeof text, "{\"eps\": %g, \"T\": %d, \"n\": %d", s->eps, r->T, r->n);
-        for (int i = 0; i < 9; i++)
-            n += snprintf(text + n, sizeof text - (size_t)n, ", \"%s\": %.8g", names[i], values[i]);
-        n += snprintf(text + n, sizeof text - (size_t)n, "}\n");
-        file_write(s->json, text, (size_t)n, e);
+    char head[1024] = "eps,T,n", row[1024], object[2048];
+    int n = 7, all = x ? ALL : PLAIN;
+    int m = snprintf(row, sizeof row, "%g,%d,%d", s->eps, r->T, r->n);
+    int k = snprintf(object, sizeof object, "{\"eps\": %g, \"T\": %d, \"n\": %d", s->eps, r->T,
+                     r->n);
+    for (int i = 0; i < all; i++) {
+        n += snprintf(head + n, sizeof head - (size_t)n, ",%s", names[i]);
+        m += snprintf(row + m, sizeof row - (size_t)m, ",%.8g", values[i]);
+        k += snprintf(object + k, sizeof object - (size_t)k, ", \"%s\": %.8g", names[i], values[i]);
     }
+    k += snprintf(object + k, sizeof object - (size_t)k, "}\n");
+    if (s->json[0]) file_write(s->json, object, (size_t)k, e);
+    k = snprintf(object, sizeof object, "%s\n%s\n", head, row);
+    if (s->csv[0]) file_write(s->csv, object, (size_t)k, e);
     return e->status;
+}
+
+static void eval_print(const char *path, const Trainer *t, const Outcome *o, const Settings *s,
+                       int starts, const Ablated *cut) {
+    printf("%s: %d sequences of %d tokens, %s", path, o->s.n, o->s.T,
+           (const char *[]){"natural", "random", "repeat"}[s->input]);
+    if (s->input == INPUT_NATURAL) printf(" (%d at the start of a document)", starts);
+    if (s->data.fix_token) printf(", token %d fixed as in its training", s->data.fix_token);
+    if (t->random_tokens) printf(", its training's random tokens not drawn");
+    printf(", rows %s\n\n", s->metric_rows == ROWS_REAL ? "real" : "plus1");
+    sinks_print(&o->s, &s->model, s->eval_k, stdout);
+    if (s->input == INPUT_NATURAL) printf("\nloss %.4f nats a token\n", o->s.loss);
+    if (cut) ablated_print(cut, s, stdout);
 }
 
 static int verb_eval(Settings *s, const char **words, int n, Error *e) {
     Trainer t = {0};
-    Sinks r = {0};
+    Ablated ablated, *cut = NULL;
     int starts = 0;
     if (n != 1) return fail(e, 2, "eval: expected one model file. Try: sink eval out/model.ckpt");
-    if (open_model(s, words[0], &t, e) || open_data(s, &t, words[0], e)
-        || evaluate(&r, &t.m, &t.data, s, s->eval_n, s->eval_T, &starts, e)) {
-        trainer_free(&t);
-        return e->status;
+    if (s->report[0] && file_ready(s->report, e)) return e->status;
+    Outcome *o = grab(1, sizeof *o, e);
+    if (!e->status && !open_model(s, words[0], &t, e) && !open_data(s, &t, words[0], e)
+        && !outcome_measure(o, &t, s, &starts, e) && s->ablate
+        && !ablate(&ablated, &t.m, &t.data, s, s->eval_n, s->eval_T, e))
+        cut = &ablated;
+    if (!e->status) {
+        o->name = words[0];
+        o->source = "";
+        o->loss = o->s.loss;
+        eval_print(words[0], &t, o, s, starts, cut);
+        eval_write(&o->s, cut, s, e);
+        if (s->report[0]) report_write(s->report, "eval", s, o, 1, cut, "", e);
     }
-    printf("%s: %d sequences of %d tokens, %s", words[0], r.n, r.T,
-           (const char *[]){"natural", "random", "repeat"}[s->input]);
-    if (s->input == INPUT_NATURAL) printf(" (%d at the start of a document)", starts);
-    if (s->data.fix_token) printf(", token %d fixed as in its training", s->data.fix_token);
-    if (t.random_tokens) printf(", its training's random tokens not drawn");
-    printf(", rows %s\n\n", s->metric_rows == ROWS_REAL ? "real" : "plus1");
-    sinks_print(&r, &s->model, s->eval_k, stdout);
-    if (s->input == INPUT_NATURAL) printf("\nloss %.4f nats a token\n", r.loss);
-    eval_write(&r, s, e);
-    sinks_free(&r);
+    if (o) sinks_free(&o->s);
+    free(o);
     trainer_free(&t);
     return e->status;
 }
@@ -9608,11 +10429,11 @@ static int verb_help(Settings *s, const char **words, int n, Error *e) {
 }
 
 static const Verb VERBS[] = {
-    {"run",      "",               "mtdeor",
+    {"run",      "",               "mtdeopr",
      "three short trainings: a sink emerges, moves to a key bias, fails to appear", verb_run},
-    {"train",    "",               "mtdeor",
+    {"train",    "",               "mtdeopr",
      "text in, checkpoint out", verb_train},
-    {"eval",     "MODEL",          "dteo",
+    {"eval",     "MODEL",          "dteoap",
      "the sink metrics, norms and the alpha map of a model", verb_eval},
     {"check",    "[NAME]",         "",
      "the paper's propositions, measured: holds, fails as it must, refuted", verb_check},
@@ -9653,7 +10474,7 @@ int sink_main(int argc, char **argv) {
     const Verb *v = verb_find(name);
     if (!v) fail(&e, 2, "there is no verb '%s'. Try: sink help", name);
     else {
-        if (!strcmp(v->name, "run")) settings_flags(&s, RUN_FLAGS, "mtd", &e);
+        if (!strcmp(v->name, "run")) settings_flags(&s, RUN_FLAGS, "mtdp", &e);
         if (!strcmp(v->name, "run")) s.train.steps = RUN_STEPS;
         s.argc = argc > 2 ? argc - 2 : 0;
         s.argv = argv + 2;

@@ -78,6 +78,7 @@ enum { OPTIMIZER_ADAMW, OPTIMIZER_SGD };
 enum { DECAY_ALL, DECAY_MATRICES };
 enum { INPUT_NATURAL, INPUT_RANDOM, INPUT_REPEAT };
 enum { ROWS_REAL, ROWS_PLUS1 };
+enum { ABLATE_NONE, ABLATE_KEY, ABLATE_VALUE, ABLATE_MEAN, ABLATE_STAR };
 enum { VOCAB_DEFAULT = 2048 };          /* tokenizer.bin's, and where no tokenizer says */
 
 /* The model: one row chosen on each axis. Integers and doubles only, so that the table of options
@@ -217,6 +218,13 @@ typedef struct Probe {
     real *z, *weight, *metric;
 } Probe;
 
+/* What an evaluation takes from attention, in every block and head: one column for each sequence.
+ * Its own row keeps it. */
+typedef struct Ablation {
+    int what;                    /* ABLATE_KEY, ABLATE_VALUE or ABLATE_MEAN (3.7) */
+    const int *column;           /* [B] rows 0 .. N-1 whose key or value it is; -1: the column * */
+} Ablation;
+
 enum { SLICE = 160 };            /* rows of logits that exist at a time */
 
 typedef struct Acts {
@@ -229,6 +237,7 @@ typedef struct Acts {
     real *fnorm, *nfstat;        /* [B,N,C] [B,N,2] */
     real *embed;                 /* [B,T,E] rows of wte, when E differs from C */
     Probe *probe;                /* [L], or NULL: set by the caller before a forward */
+    const Ablation *ablation;    /* or NULL, as it must be where a backward follows */
     real *cosine, *sine, *wave;  /* [N,r/2] of the rotations; [N,C] absolute positions */
     /* [H,2N-1] b_h by j-i from -(N-1); [B,H,2N-1] its gradient by sequence */
     real *bias, *dbias;
@@ -531,9 +540,9 @@ typedef struct Settings {
     Train train;
     Source data;
     double eps;                                   /* threshold of Sink */
-    int eval_T, eval_n, eval_k, metric_rows, input;
+    int eval_T, eval_n, eval_k, metric_rows, input, ablate;
     int threads, quiet, all, resume;
-    char out[PATH_ROOM], log[PATH_ROOM], csv[PATH_ROOM], json[PATH_ROOM];
+    char out[PATH_ROOM], log[PATH_ROOM], csv[PATH_ROOM], json[PATH_ROOM], report[PATH_ROOM];
     char ids[PATH_ROOM], prompt[PATH_ROOM];
     int how_many; double temperature;             /* generate */
     int gemm_m, gemm_n, gemm_k, isa;              /* bench */
@@ -592,8 +601,12 @@ int  checkpoint_read(const unsigned char *p, size_t n, const char *name, Trainer
 int  checkpoint_load(const char *path, Trainer *t,
                     bool with_moments, Error *e);
 
-/* The sink as a training saw it at one step: loss is the mean since the look before. */
-typedef struct Look { long step; double loss, alpha1, alpha_star; } Look;
+/* The sink as a training saw it at one step: loss is the mean since the look before; of token 1 and
+ * of the column * (or x*) the mean weight alpha and Sink, both in 0..1. */
+typedef struct Look {
+    long step;
+    double loss, alpha1, alpha_star, sink1, sink_star;
+} Look;
 enum { LOOKS = 1024 };
 
 /* The line that a training shows, and its looks. */
@@ -610,12 +623,48 @@ typedef struct Progress {
 /* One heat map of alpha by layer and head: column of s's maps. */
 typedef struct HeatMap { const char *title, *column_name; const Sinks *s; int column; } HeatMap;
 
+/* m of one head, T rows (the real tokens) by S columns, mean over sequences. */
+enum { HEAD_MAP = 64 };          /* no more rows than this are kept */
+typedef struct HeadMap {
+    int layer, head, T, S;       /* T 0: there is none */
+    double m[HEAD_MAP * (HEAD_MAP + 2)];
+} HeadMap;
+
+/* What a training and an evaluation leave of a model: a column of the tables and of the page. */
+typedef struct Outcome {
+    const char *name, *source;   /* "softmax", "Table 10" */
+    Config c;
+    Sinks s;                     /* n = 0: nothing was measured */
+    Progress p;                  /* its looks */
+    double even, loss;           /* alpha of even rows; nats a token on held documents */
+    bool star;                   /* has it a column * or x*? */
+    char ended[640];             /* why its training ended early, or "" */
+    HeadMap map[2];              /* of the heads with the most and the least sink */
+} Outcome;
+
 int  train_run(Trainer *t, Progress *p, Error *e);
+bool trainer_diverged(const Trainer *t);
+int  outcome_measure(Outcome *o, Trainer *t, const Settings *s, int *starts, Error *e);
+int  head_map(HeadMap *out, Model *m, const Data *d, const Settings *s, int T, Error *e);
 int  look_at_sink(Trainer *t, Progress *p, Error *e);
 int  evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int T,
                     int *starts, Error *e);
+/* The loss with a column ablated, at the same positions of the same n sequences: untouched, the
+ * sink's column, and the control's, a token drawn for each sequence. */
+enum { UNTOUCHED, SINK_ABLATED, CONTROL_ABLATED, ABLATED };
+typedef struct Ablated {
+    int what, n, last;           /* ABLATE_*; sequences; the control's token is one of 2 .. last */
+    const char *column;          /* "token 1", "*" or "x*" */
+    /* nats a token: mean over sequences and standard deviation; and of what it is more than the
+     * untouched, sequence by sequence */
+    double loss[ABLATED], spread[ABLATED], more[ABLATED], more_spread[ABLATED];
+} Ablated;
+int  ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int n, int T, Error *e);
+void ablated_print(const Ablated *a, const Settings *s, FILE *out);
 double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e);
 int  demo_run(const Settings *s, FILE *out, Error *e);
+int  report_write(const char *path, const char *verb, const Settings *s, const Outcome *o, int n,
+                  const Ablated *cut, const char *verdict, Error *e);
 void heat_maps(const HeatMap *maps, int n, FILE *out);
 void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out);
 void progress_start(Progress *p, const char *name, bool quiet);
@@ -732,6 +781,7 @@ uint64_t hash_start(uint64_t seed);                          /* the same in piec
 uint64_t hash_add(uint64_t h, const void *bytes, size_t n);
 uint64_t hash_end(uint64_t h);
 int  bytes_add(Bytes *b, const void *from, size_t n, Error *e);
+int  bytes_print(Bytes *b, Error *e, const char *format, ...);   /* text of up to 2047 bytes */
 void bytes_free(Bytes *b);
 int  bytes_number(Bytes *b, uint64_t x, int bytes, Error *e);   /* little-endian */
 uint64_t number_at(const unsigned char *p, int bytes);

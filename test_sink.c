@@ -221,6 +221,7 @@ typedef struct Slow {
     double *q, *k, *v;           /* [L,N,H*D] [L,N,K*D] [L,N,K*D], rotated, before phi */
     double *z, *weight, *metric; /* [L,H,N,S] */
     double *nf, *logits;         /* [N,C] [T,V] */
+    int what, cut;               /* ABLATE_*, and the row (-1: *) whose column others do without */
 } Slow;
 
 static void slow_close(Slow *s) {
@@ -369,7 +370,8 @@ static void slow_head_row(Slow *s, int l, int h, int i, double *o) {
     double z[160], a[160], m[160], fq[WIDE], fk[WIDE];
     const double *q = s->q + ((idx)l * N + i) * H * D + h * D;
     slow_phi(c, w, fq, q);
-    if (extra) {
+    bool no_key = s->what == ABLATE_KEY && s->cut != i;
+    if (extra && !(no_key && s->cut == -1)) {
         double dot = 0;
         for (int d = 0; d < D && w->kstar; d++) dot += fq[d] * (double)w->kstar[star + d];
         z[n] = c->extra == EXTRA_ZERO    ? 0
@@ -378,7 +380,7 @@ static void slow_head_row(Slow *s, int l, int h, int i, double *o) {
         column[n++] = 0;
     }
     for (int j = 0; j < N; j++) {
-        if (!slow_visible(c, l, i, j)) continue;
+        if (!slow_visible(c, l, i, j) || (no_key && s->cut == j)) continue;
         double dot = 0;
         slow_phi(c, w, fk, s->k + ((idx)l * N + j) * K * D + kh * D);
         for (int d = 0; d < D; d++) dot += fq[d] * fk[d];
@@ -398,6 +400,11 @@ static void slow_head_row(Slow *s, int l, int h, int i, double *o) {
             double v = !extra || column[x] > 0
                      ? s->v[((idx)l * N + column[x] - extra) * K * D + kh * D + d]
                      : w->vstar ? (double)w->vstar[star + d] : fixed;
+            if (s->what > ABLATE_KEY && s->cut != i && column[x] == s->cut + extra) {
+                v = 0;
+                for (int j = 0; j < N && s->what == ABLATE_MEAN; j++)
+                    v += s->v[((idx)l * N + j) * K * D + kh * D + d] / N;
+            }
             o[d] += c->scale * a[x] * v;
         }
     }
@@ -537,6 +544,10 @@ static void compare_with_slow(Test *t, Lab *b, double bound, const char *label) 
     a->probe = NULL;
     for (int seq = 0; seq < b->B; seq++) {
         Slow s = slow_open(&b->m, T);
+        if (a->ablation) {
+            s.what = a->ablation->what;
+            s.cut = a->ablation->column[seq];
+        }
         slow_forward(&s, b->ids + seq * T);
         for (int l = 0; l <= c->layers; l++) {
             const real *h = (l < c->layers ? a->layer[l].x : a->h) + seq * rows;
@@ -2150,6 +2161,103 @@ static void attention__equivalences(Test *t) {
     other_model(t, "--extra k", "--extra k --extra-value e1");
     other_model(t, "", "--vbias");
     other_model(t, "", "--pos none");
+}
+
+/* Ablations in every mask, scoring and extra column against the slow model, another column in each
+ * of two sequences. */
+static void attention__ablations(Test *t) {
+    static const char *const FLAGS[] = {
+        "", "--window 5 --pos none --extra kv", "--prefix 40 --pos t5",
+        "--window 33 --prefix 3 --heads 4 --kv-heads 2 --rotary-dims 2 --vbias",
+        "--sink-token --window 20 --pos alibi --scale 0.7 --extra logit",
+        "--sink-token --prefix 35 --kv-heads 1 --sim sigmoid --normalizer one",
+        "--extra k --extra-value ones --extra-norm 2", "--extra kv --extra-shared --combine add",
+        "--kernel elu --sim identity --normalizer sum",
+        "--sim sigmoid --normalizer pnorm --pnorm 2",
+        "--kernel mlp --sim identity --normalizer clamp", "--extra zero --place post"};
+    int n = 0;
+    for (int f = 0; f < (int)(sizeof FLAGS / sizeof FLAGS[0]); f++)
+        for (int what = ABLATE_KEY; what <= ABLATE_MEAN; what++) {
+            Lab b, plain;
+            if (!lab_open(&b, t, 2, 70, FLAGS[f]) || !lab_open(&plain, t, 2, 70, FLAGS[f])) return;
+            int first = b.m.c.sink_token, has_star = b.m.c.extra != EXTRA_NONE || first;
+            const int columns[][2] = {{first, 34},
+                                      {has_star ? first - 1 : 30, first},
+                                      {50, b.m.c.extra ? -1 : 69}};
+            for (int k = 0; k < 3; k++, n++) {
+                const Ablation cut = {what, columns[k]};
+                b.a.ablation = &cut;
+                compare_with_slow(t, &b, 1000 * REAL_EPS, FLAGS[f]);
+                lab_forward(&plain);
+                idx N = b.a.N, C = b.m.c.dim;
+                for (int seq = 0; seq < 2; seq++) {          /* rows up to the column's own stay */
+                    int j = columns[k][seq];
+                    const real *with = b.a.nf + seq * N * C, *without = plain.a.nf + seq * N * C;
+                    bool ahead = b.m.c.prefix || j < 0;
+                    fact(t, ahead || !memcmp(with, without, (size_t)((j + 1) * C) * sizeof(real)),
+                         "%s: row %d or before has changed", FLAGS[f], j);
+                    /* v* = 0 counts for nothing; only under the mean is there something to lose */
+                    bool inert = what == ABLATE_VALUE && j == -1 && !b.m.w.layer[0].vstar &&
+                                 b.m.c.extra_value == VALUE_ZERO;
+                    fact(t, j == 69 || (apart(N * C, with, without) > 1e-6) != inert,
+                         "%s: ablation %d of %d changes %g", FLAGS[f], what, j,
+                         apart(N * C, with, without));
+                }
+            }
+            b.a.ablation = NULL;
+            within(t, outputs_apart(&b, &plain), 0, 0, "%s: after the ablation", FLAGS[f]);
+            lab_close(&b);
+            lab_close(&plain);
+        }
+    note(t, "%d ablations", n);
+}
+
+/* Ablations that must not show, and beside each the one that must: of a column that has no weight
+ * or a value of zero; and rows made from a cache have the bits of the whole. */
+static void attention__ablations_inert(Test *t) {
+    const int star[] = {-1}, first[] = {0};
+    const Ablation no_star = {ABLATE_KEY, star}, no_key = {ABLATE_KEY, first},
+                   no_value = {ABLATE_VALUE, first};
+    Lab b, cut;
+    if (!lab_open(&b, t, 1, 40, "--extra logit --layers 1") ||
+        !lab_open(&cut, t, 1, 40, "--extra logit --layers 1"))
+        return;
+    cut.a.ablation = &no_star;
+    fact(t, outputs_apart(&b, &cut) > 1e-3, "a logit of order 1 is missed by nobody");
+    lab_fill(&b, "l0.logit", -60);
+    lab_fill(&cut, "l0.logit", -60);
+    within(t, outputs_apart(&b, &cut), 0, 16 * REAL_EPS, "a column of weight e^-60");
+    lab_close(&b);
+    lab_close(&cut);
+    if (!lab_open(&b, t, 1, 40, "--layers 1") || !lab_open(&cut, t, 1, 40, "--layers 1")) return;
+    cut.a.ablation = &no_value;
+    fact(t, outputs_apart(&b, &cut) > 1e-3, "a value is missed by nobody");
+    for (int id = 0; id < 2; id++) {                         /* a row of 0 has key and value 0 */
+        Lab *x = id ? &cut : &b;
+        x->ids[0] = 10;                                      /* fed nowhere else */
+        zero(lab_at(x, "wte") + 10 * 12, 12);
+    }
+    within(t, outputs_apart(&b, &cut), 0, 0, "v_1 = 0 set to 0");
+    cut.a.ablation = &no_key;
+    fact(t, outputs_apart(&b, &cut) > 1e-3, "its key is missed by nobody");
+    lab_close(&b);
+    lab_close(&cut);
+    Acts cache = {0};
+    Error e = {0};
+    if (!lab_open(&b, t, 1, 70, "--kv-heads 1") ||
+        acts_create(&cache, &b.m, 1, 70, ACTS_KEYS, &e))
+        return;
+    for (int what = ABLATE_KEY; what <= ABLATE_VALUE; what++) {
+        const Ablation x = {what, first};
+        b.a.ablation = cache.ablation = &x;
+        lab_forward(&b);
+        model_extend(&b.m, &cache, b.ids, 37, 0);
+        int R = model_extend(&b.m, &cache, b.ids, 70, 37);
+        fact(t, R == 33 && !memcmp(cache.nf, b.a.nf + 37 * 12, 33 * 12 * sizeof(real)),
+             "ablation %d from a cache", what);
+    }
+    acts_free(&cache);
+    lab_close(&b);
 }
 
 /* Table 4 [T4]: a K bias is inert where nothing normalises, to the bit, though the metric sees it;
@@ -5282,8 +5390,8 @@ static bool tiny_settings(Settings *s, const char *flags, Error *e) {
                    "--layers 1 --heads 2 --dim 16 --ffn 20 --context 16 --batch 4 --warmup 5 "
                    "--steps 30 --seed 3 "
                    "--lr 1e-2 --quiet --tokenizer " SCRATCH "/tale.tok --T 8 --n 10",
-                   "mtdeo", e);
-    settings_flags(s, flags, "mtdeo", e);
+                   "mtdeoap", e);
+    settings_flags(s, flags, "mtdeoap", e);
     if (!s->data.text[0] && !s->data.grammar[0] && !s->data.tokens[0])
         settings_flags(s, "--grammar " SCRATCH "/tale.grammar", "d", e);
     if (s->train.min_lr < 0) s->train.min_lr = s->train.lr / 10;
@@ -6611,7 +6719,7 @@ static bool resume_settings_of(Test *t, Settings *s, const char *flags, char **a
     s->resume = 1;
     s->argv = argv;
     s->argc = argc;
-    s->groups = "mtdeor";
+    s->groups = "mtdeopr";
     return true;
 }
 
@@ -6927,6 +7035,92 @@ static void evaluate__against_maps(Test *t) {
         sinks_free(&found);
         sinks_free(&again);
         acts_free(&a);
+        trainer_free(&r);
+    }
+    scratch_close();
+}
+
+/* ablate() against the slow model: for every sequence the loss at the positions after the drawn
+ * token, untouched and with each column gone, and means and spreads of these by hand. */
+static void ablate__against_slow(Test *t) {
+    enum { T = 10, N = 21 };
+    static const struct { const char *flags; int what; } ROWS[] = {
+        {"--fix-token 1", ABLATE_KEY},        {"", ABLATE_VALUE},
+        {"--heads 1 --seed 4", ABLATE_MEAN},  {"--extra k", ABLATE_STAR},
+        {"--sink-token", ABLATE_STAR},        {"--sink-token --prefix 7", ABLATE_KEY}};
+    Settings s;
+    if (!tale_open(t, &s, "")) return;
+    for (int f = 0; f < 6; f++) {
+        Trainer r;
+        Error e = {0};
+        Ablated got;
+        int ids[N * T], targets[N * T], starts, drawn = 0;
+        if (!trainer_made(t, &r, ROWS[f].flags)) return;
+        steps_of(t, &r, 25);
+        r.s.ablate = ROWS[f].what;
+        fact(t, !ablate(&got, &r.m, &r.data, &r.s, N, T, &e), "%s", e.text);
+        data_probe(&r.data, &r.s.data, INPUT_NATURAL, N, T, ids, targets, &starts);
+        Rng rng = {hash64((uint64_t)r.s.train.seed, "ablate", 6)};
+        int first = r.m.c.sink_token, V = r.m.c.vocab;
+        int sink = ROWS[f].what != ABLATE_STAR ? first : r.m.c.extra ? -1 : 0;
+        double loss[ABLATED][N] = {{0}};
+        for (int b = 0; b < N; b++) {
+            int p = 2 + (int)rng_below(&rng, T / 2 - 1);     /* from 1 */
+            drawn |= 1 << p;
+            for (int k = 0; k < ABLATED; k++) {
+                Slow slow = slow_open(&r.m, T);
+                slow.what = k == 0 ? ABLATE_NONE
+                          : ROWS[f].what == ABLATE_STAR ? ABLATE_KEY : ROWS[f].what;
+                slow.cut = k == 1 ? sink : first + p - 1;
+                slow_forward(&slow, ids + b * T);
+                int from = p + 1 > r.m.c.prefix ? p + 1 : r.m.c.prefix;
+                for (int i = from; i <= T; i++) {
+                    const double *y = slow.logits + (i - 1) * V;
+                    double sum = 0;
+                    for (int v = 0; v < V; v++) sum += exp(y[v]);
+                    loss[k][b] += (log(sum) - y[targets[b * T + i - 1]]) / (T - from + 1);
+                }
+                slow_close(&slow);
+            }
+        }
+        for (int k = 0; k < ABLATED; k++) {
+            double mean = 0, more = 0, square = 0, both = 0;
+            for (int b = 0; b < N; b++) {
+                mean += loss[k][b] / N;
+                more += (loss[k][b] - loss[0][b]) / N;
+            }
+            for (int b = 0; b < N; b++) {
+                square += pow(loss[k][b] - mean, 2) / (N - 1);
+                both += pow(loss[k][b] - loss[0][b] - more, 2) / (N - 1);
+            }
+            double bound = 2000 * REAL_EPS;
+            within(t, got.loss[k], mean, bound, "%s: loss %d", ROWS[f].flags, k);
+            within(t, got.spread[k], sqrt(square), bound, "%s: spread %d", ROWS[f].flags, k);
+            within(t, got.more[k], more, bound, "%s: more %d", ROWS[f].flags, k);
+            within(t, got.more_spread[k], sqrt(both), bound, "%s: its spread %d", ROWS[f].flags, k);
+            fact(t, !k || got.more_spread[k] > 1e-5, "%s: ablation %d changes nothing",
+                 ROWS[f].flags, k);
+        }
+        fact(t, got.n == N && got.last == T / 2 && drawn == 0x3c, "%d sequences, drawn %x", got.n,
+             drawn);
+        trainer_free(&r);
+    }
+    static const struct { int what, input, T, status; const char *flags, *said; } REFUSED[] = {
+        {ABLATE_STAR, INPUT_NATURAL, T, 2, "", "no extra column and no sink token"},
+        {ABLATE_KEY, INPUT_RANDOM, T, 2, "", "--input natural"},
+        {ABLATE_KEY, INPUT_NATURAL, 3, 2, "", "--T 4 or more"},
+        {ABLATE_KEY, INPUT_NATURAL, 400, 1, "", "expected one of 401 tokens"},
+        {ABLATE_KEY, INPUT_NATURAL, 4, 0, "", ""}};
+    for (int i = 0; i < 5; i++) {
+        Trainer r;
+        Error e = {0};
+        Ablated got;
+        if (!trainer_made(t, &r, REFUSED[i].flags)) return;
+        r.s.ablate = REFUSED[i].what;
+        r.s.input = REFUSED[i].input;
+        int status = ablate(&got, &r.m, &r.data, &r.s, 5, REFUSED[i].T, &e);
+        fact(t, status == REFUSED[i].status && strstr(e.text, REFUSED[i].said) &&
+                    (!status || strstr(e.text, "Try: ")), "%d: %s", status, e.text);
         trainer_free(&r);
     }
     scratch_close();
@@ -8130,7 +8324,7 @@ static void sink__pages(Test *t) {
         char line[60];
         snprintf(line, sizeof line, "\n  --%s ", o->flag);
         bool here = strstr((const char *)r.out.at, line) != NULL,
-             mine = option_find(o->flag, "mtdeor") != NULL;
+             mine = option_find(o->flag, "mtdeopr") != NULL;
         fact(t, here == mine, "sink help train: --%s is %s", o->flag, here ? "there" : "missing");
     }
     ran_free(&r);
@@ -8629,7 +8823,8 @@ static void hf__reads_back(Test *t) {
         "",
         "--heads 4 --kv-heads 2 --head-dim 6 --tied",
         "--rope-pairing interleaved --heads 4 --kv-heads 1 --head-dim 8 --linear-bias --act geglu",
-        ("--rope-pairing interleaved --kv-heads 1 --act reglu --rope-scaling llama3 --rope-base 100 "
+        ("--rope-pairing interleaved --kv-heads 1 --act reglu --rope-scaling llama3 --rope-base "
+         "100 "
          "--rope-original 64 --rope-factor 4"),
     };
     enum { B = 2, T = 9, ROOM = B * T * 11 };
@@ -8898,6 +9093,305 @@ static void hf__keeps(Test *t) {
     scratch_close();
 }
 
+/* The k-th number (from 0) of the cells of the table row that begins with `name`; NaN for a cell
+ * of "-" or none. */
+static double page_cell(const char *page, const char *name, int k) {
+    char begins[64];
+    snprintf(begins, sizeof begins, "<tr><td>%s</td>", name);
+    const char *at = strstr(page, begins), *end = at ? strstr(at, "</tr>") : NULL;
+    at = at ? at + strlen(begins) : NULL;
+    for (; at && at < end; at += 4) {
+        at = strstr(at, "<td>");
+        if (!at || at >= end) break;
+        if (k-- == 0) return at[4] == '-' && at[5] == '<' ? NAN : atof(at + 4);
+    }
+    return NAN;
+}
+
+static int count_of(const char *text, const char *what) {
+    int n = 0;
+    for (const char *at = strstr(text, what); at; at = strstr(at + 1, what)) n++;
+    return n;
+}
+
+/* Every element is closed in order, nothing is fetched or run, every figure has a caption and every
+ * picture of one a text beside it, no number is nan or inf, and it is small. */
+static char *page_sound(Test *t, const char *path, int figures) {
+    Bytes b = {0};
+    Error e = {0};
+    char open[40][16];
+    int depth = 0;
+    if (file_read(path, &b, &e)) { fact(t, false, "%s", e.text); exit(1); }
+    bytes_add(&b, "", 1, &e);
+    char *page = (char *)b.at;
+    fact(t, !strncmp(page, "<!DOCTYPE html>", 15), "%.60s", page);
+    for (const char *at = page + 15; (at = strchr(at, '<')) != NULL; at++) {
+        const char *end = strchr(at, '>');
+        bool closes = at[1] == '/';
+        char name[16];
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(at + 1 + closes, " />"), at + 1 + closes);
+        if (!end || (closes && (!depth || strcmp(open[depth - 1], name))) || depth > 38) {
+            fact(t, false, "%.60s does not match", at);
+            break;
+        }
+        if (closes) depth--;
+        else if (end[-1] != '/') strcpy(open[depth++], name);
+    }
+    fact(t, depth == 0, "%d elements are not closed", depth);
+    fact(t, count_of(page, "<figure>") == figures && count_of(page, "</figcaption>") == figures,
+         "%d figures, expected %d", count_of(page, "<figure>"), figures);
+    fact(t, count_of(page, "role=\"img\" aria-label=\"") + 7 == count_of(page, "<svg") ||
+            !strstr(page, "class=\"ramp\""), "%d texts beside %d pictures",
+         count_of(page, "aria-label"), count_of(page, "<svg"));
+    static const char *const NEVER[] = {"nan", "NaN", "-inf", ">inf", " inf", "script", "http",
+                                        "src=", "url("};
+    for (int i = 0; i < 9; i++) {
+        const char *at = strstr(page, NEVER[i]);
+        fact(t, !at, "%s: %.40s", NEVER[i], at ? at : "");
+    }
+    fact(t, b.size < 300000, "%zu bytes", b.size);
+    return page;
+}
+
+/* The levels of the cells of the picture behind `label`, as its paths draw them; rows by columns
+ * at most 64 by 66, cells of 4 x 4 from (30, 16). Returns how many cells are drawn twice or
+ * outside. */
+static int page_levels(const char *page, const char *label, int *levels) {
+    const char *at = strstr(page, label), *end = at ? strstr(at, "</svg>") : NULL;
+    int wrong = 0;
+    for (int level = 1; level < 7; level++) {
+        at = at ? strstr(at, "<path fill") : NULL;
+        if (!at || at > end) return -1;
+        const char *close = strstr(at, "/>");
+        for (at = strstr(at, " d=\"") + 4; at < close && *at == 'M'; at = strchr(at, 'z') + 1) {
+            int x, y, wide, high;
+            if (sscanf(at, "M%d %dh%dv%d", &x, &y, &wide, &high) != 4) return -1;
+            for (int j = 0; j < wide / 4; j++) {
+                int i = (y - 16) / 4 * 66 + (x - 30) / 4 + j;
+                if (i < 0 || i >= 64 * 66 || levels[i]) wrong++;
+                else levels[i] = level;
+            }
+        }
+    }
+    return wrong;
+}
+
+/* head_map() against a probe of the same sequences, and the page's cells against it; the numbers of
+ * the table against those of evaluate(). */
+static void report_write__maps(Test *t) {
+    enum { T = 12, B = 16 };
+    static const double FROM[] = {0.01, 0.02, 0.05, 0.1, 0.2, 0.5};
+    static const char *const FLAGS[] = {"--layers 2", "--layers 2 --extra k --sink-token --T 12",
+                                        "--sim elu --normalizer one --layers 3 --T 12"};
+    Settings s;
+    if (!tale_open(t, &s, "")) return;
+    for (int f = 0; f < 3; f++) {
+        Trainer r;
+        Error e = {0};
+        Acts a;
+        int ids[B * T], targets[B * T], starts;
+        Outcome *o = calloc(1, sizeof *o);
+        if (!o || !trainer_made(t, &r, FLAGS[f])) return;
+        steps_of(t, &r, 30);
+        r.s.eval_T = T;
+        r.s.eval_n = 20;
+        o->name = "a<b";
+        o->source = "";
+        if (outcome_measure(o, &r, &r.s, &starts, &e)
+            || report_write(SCRATCH "/p.html", "train", &r.s, o, 1, NULL, "x < y & z", &e)
+            || acts_create(&a, &r.m, B, T, ACTS_ALL, &e)) {
+            fact(t, false, "%s", e.text);
+            return;
+        }
+        char *page = page_sound(t, SCRATCH "/p.html", 5);
+        fact(t, strstr(page, "x &lt; y &amp; z") && strstr(page, "a&lt;b"), "not escaped");
+        int column = o->star ? 0 : config_column_first(&r.m.c), H = 2, S = o->s.S, N = o->s.N;
+        within(t, page_cell(page, "a&lt;b", 3), sinks_alpha(&o->s, config_column_first(&r.m.c)),
+               5.1e-4, "alpha_1");
+        double best[2] = {-1, 2};
+        for (int i = 0; i < o->s.L * H; i++) {
+            best[0] = fmax(best[0], o->s.alpha[i * S + column]);
+            best[1] = fmin(best[1], o->s.alpha[i * S + column]);
+        }
+        data_probe(&r.data, &r.s.data, INPUT_NATURAL, B, T, ids, targets, &starts);
+        real *maps = calloc((size_t)(o->s.L * B * H * N * S), sizeof *maps);
+        Probe probe[4] = {{0}};
+        for (int l = 0; l < o->s.L; l++) probe[l].metric = maps + l * B * H * N * S;
+        a.probe = probe;
+        model_forward(&r.m, &a, ids, B, T);
+        for (int k = 0; k < 2; k++) {
+            const HeadMap *map = &o->map[k];
+            char label[64];
+            int levels[64 * 66] = {0}, wrong = 0, drawn = 0;
+            within(t, o->s.alpha[(map->layer * H + map->head) * S + column], best[k], 0,
+                   "alpha of head %d", k);
+            fact(t, map->T == T && map->S == S, "%d x %d", map->T, map->S);
+            snprintf(label, sizeof label, "Attention map of block %d, head %d,", map->layer + 1,
+                     map->head + 1);
+            wrong = page_levels(page, label, levels);
+            for (int i = 0; i < T; i++)
+                for (int j = 0; j < S; j++) {
+                    double mean = 0;
+                    int level = 0;
+                    for (int b = 0; b < B; b++)
+                        mean += (double)probe[map->layer].metric[((b * H + map->head) * N + N - T +
+                                                                  i) * S + j] / B;
+                    within(t, map->m[i * S + j], mean, 1e-12, "map at %d, %d", i, j);
+                    while (level < 6 && map->m[i * S + j] >= FROM[level]) level++;
+                    wrong += levels[i * 66 + j] != level;
+                    drawn += levels[i * 66 + j] > 0;
+                }
+            fact(t, wrong == 0 && drawn > 20, "%d cells of %d are wrong", wrong, drawn);
+        }
+        free(maps);
+        free(page);
+        /* beside one that diverged, whose curve has a hole */
+        Outcome *all = calloc(3, sizeof *all);
+        if (!all) exit(1);
+        all[0] = all[2] = *o;
+        all[1].name = "gone";
+        all[1].source = "";
+        all[1].c = o->c;
+        all[1].p.looks = 4;
+        for (int k = 0; k < 4; k++)
+            all[1].p.look[k] = (Look){k, k == 1 ? (double)NAN : 9.0 - k, .1, 0, .2, 0};
+        fact(t, !report_write(SCRATCH "/p.html", "run", &r.s, all, 3, NULL, NULL, &e), "%s",
+             e.text);
+        page = page_sound(t, SCRATCH "/p.html", 10);
+        fact(t, isnan(page_cell(page, "gone", 1)) && page_cell(page, "a&lt;b", 3) > 0, "its cells");
+        fact(t, strstr(page, "gone: from 9 to 6") != NULL, "its curve");
+        free(all);
+        free(page);
+        sinks_free(&o->s);
+        free(o);
+        acts_free(&a);
+        trainer_free(&r);
+    }
+    scratch_close();
+}
+
+/* A whole run: its page has three arms side by side with the numbers of its CSV and JSON; arms that
+ * diverge leave a page, a table without their numbers and no verdict. */
+static void report_write__run(Test *t) {
+    Settings s;
+    if (!tale_open(t, &s, "--fix-token 1 --steps 12 --log-every 3 --report " SCRATCH
+                          "/deep/page.html --csv " SCRATCH "/run.csv --json " SCRATCH "/run.json"))
+        return;
+    static const char *const ARMS[] = {"softmax", "k-bias", "sigmoid"};
+    for (int wild = 0; wild < 2; wild++) {
+        Error e = {0};
+        Bytes csv = {0}, json = {0};
+        if (wild)
+            settings_flags(&s, "--lr 1000 --wd 1000 --warmup 0 --steps 90 --log-every 1", "t", &e);
+        FILE *out = fopen(SCRATCH "/said.txt", "w+b");
+        if (!out) exit(1);
+        int status = demo_run(&s, out, &e), gone = 0;
+        char *said = text_of(out);
+        fclose(out);
+        file_read(SCRATCH "/run.csv", &csv, &(Error){0});
+        file_read(SCRATCH "/run.json", &json, &(Error){0});
+        bytes_add(&csv, "", 1, &e);
+        bytes_add(&json, "", 1, &e);
+        char *line = (char *)csv.at;
+        for (int i = 0; i < 3; i++) {
+            line = strchr(line, '\n') + 1;
+            gone += strstr(line, ",,,") != NULL && strstr(line, ",,,") < line + 12;
+        }
+        char *page = page_sound(t, SCRATCH "/deep/page.html", wild ? 3 : 12);
+        fact(t, status == wild && (gone > 0) == (wild > 0), "status %d, %d arms gone: %s", status,
+             gone, e.text);
+        fact(t, !wild || (gone == 3 && strstr(e.text, "diverges here")), "%d gone: %s", gone,
+             e.text);
+        fact(t, (strstr(page, "No verdict") != NULL) == wild && strstr(page, "erdict"), "%.200s",
+             strstr(page, "<h1>"));
+        fact(t, strstr(said, "The page: ") != NULL, "%s", said);
+        line = (char *)csv.at;
+        char *object = (char *)json.at;
+        for (int i = 0; i < 3; i++) {
+            static const double UNITS[] = {100, 100, 1, 1, 1, 1, 1},
+                                HALF[] = {.05, .05, 5e-4, 5e-3, 5e-4, 5e-3, 5e-4};
+            line = strchr(line, '\n') + 1;
+            fact(t, !strncmp(line, ARMS[i], strlen(ARMS[i])), "%s", line);
+            object = strstr(object, ARMS[i]);
+            char *at = line;
+            for (int k = 0; k < 7; k++) {
+                at = strchr(at, ',') + 1;
+                bool none = *at == ',' || *at == '\n';
+                double cell = page_cell(page, ARMS[i], 1 + k);
+                object = strchr(object, ':') + 2;
+                fact(t, none == (isnan(cell) != 0) && none == !strncmp(object, "null", 4),
+                     "%s: cell %d", ARMS[i], k);
+                if (none) continue;
+                within(t, cell, UNITS[k] * atof(at), HALF[k] * 1.01, "%s: cell %d", ARMS[i], k);
+                within(t, atof(object), atof(at), 0, "%s: JSON %d", ARMS[i], k);
+            }
+        }
+        note(t, "%d of 3 arms diverged  ", gone);
+        free(page);
+        free(said);
+        bytes_free(&csv);
+        bytes_free(&json);
+    }
+    scratch_close();
+}
+
+/* The pages of train and eval: beside --out, or where --report says; the curve's ends are the
+ * log's, and the ablation's numbers the JSON's. */
+static void sink__report(Test *t) {
+    Settings s;
+    Error e = {0};
+    Ran r;
+    Bytes log = {0}, json = {0};
+    if (no_binary(t) || !tale_open(t, &s, "")) return;
+    if (!sink_does(t, "train --quiet --steps 9 --log-every 2 --T 12 --log " SCRATCH
+                      "/log.csv --out " SCRATCH "/m.ckpt" SMALL_RUN, &r))
+        return;
+    ran_free(&r);
+    char *page = page_sound(t, SCRATCH "/m.ckpt.html", 8);
+    file_read(SCRATCH "/log.csv", &log, &e);
+    bytes_add(&log, "", 1, &e);
+    const char *at = strstr(page, "aria-label=\"Training loss");
+    double first = number_after((const char *)log.at, "at_0.2\n", 2), last = NAN;
+    char *line = strrchr((char *)log.at, ',');
+    for (; line && line > (char *)log.at && line[-1] != '\n'; line--) continue;
+    if (line) last = number_after(line, ",", 1);
+    within(t, number_after(at ? at : "", "train: from ", 0), first, 0.0051, "the curve's start");
+    within(t, number_after(at ? at : "", "train: from ", 1), last, 0.0051, "the curve's end");
+    free(page);
+    if (!sink_does(t, "eval " SCRATCH "/m.ckpt --T 12 --n 9 --ablate value1 --json " SCRATCH
+                      "/r.json --report " SCRATCH "/e.html --grammar " SCRATCH
+                      "/tale.grammar --tokenizer " SCRATCH "/tale.tok", &r))
+        return;
+    page = page_sound(t, SCRATCH "/e.html", 5);
+    file_read(SCRATCH "/r.json", &json, &e);
+    bytes_add(&json, "", 1, &e);
+    static const char *const NAMES[] = {"untouched", "sink", "control"}, *const ROWS[] = {
+        "untouched", "token 1", "control"};
+    fact(t, strstr((const char *)r.out.at, "Ablation of token 1: its value") != NULL, "%s",
+         (const char *)r.out.at);
+    for (int k = 0; k < 3; k++) {
+        char name[64];
+        snprintf(name, sizeof name, "\"ablate_%s\":", NAMES[k]);
+        double loss = number_after((const char *)json.at, name, 0);
+        within(t, page_cell(page, ROWS[k], 0), loss, 5.1e-5, "loss %s", NAMES[k]);
+        snprintf(name, sizeof name, "\n%-10s", ROWS[k]);
+        within(t, number_after(strstr((const char *)r.out.at, "Ablation"), name, 0), loss, 5.1e-5,
+               "printed loss %s", NAMES[k]);
+        snprintf(name, sizeof name, "\"ablate_%s_more_spread\":", NAMES[k]);
+        if (k)
+            within(t, page_cell(page, ROWS[k], 3), number_after((const char *)json.at, name, 0),
+                   5.1e-5, "spread %s", NAMES[k]);
+    }
+    fact(t, !e.status, "%s", e.text);
+    ran_free(&r);
+    free(page);
+    sink_fails(t, "eval " SCRATCH "/m.ckpt --ablate kstar --T 12 --grammar " SCRATCH
+                  "/tale.grammar --tokenizer " SCRATCH "/tale.tok", 2, "no extra column");
+    bytes_free(&log);
+    bytes_free(&json);
+    scratch_close();
+}
+
 /* =================================================================================================
  * The list */
 
@@ -8945,6 +9439,8 @@ static const Entry TESTS[] = {
     {"attention__against_slow", attention__against_slow},
     {"attention__logit", attention__logit},
     {"attention__equivalences", attention__equivalences},
+    {"attention__ablations", attention__ablations},
+    {"attention__ablations_inert", attention__ablations_inert},
     {"attention__k_bias_inert", attention__k_bias_inert},
     {"sink_token__is_a_row", sink_token__is_a_row},
     {"combine__added", combine__added},
@@ -9049,10 +9545,13 @@ static const Entry TESTS[] = {
     {"train_run__leaves", train_run__leaves},
     {"train_run__continues_the_log", train_run__continues_the_log},
     {"evaluate__against_maps", evaluate__against_maps},
+    {"ablate__against_slow", ablate__against_slow},
     {"evaluate__refuses", evaluate__refuses},
     {"held_loss__blocks", held_loss__blocks},
     {"demo_run__verdict", demo_run__verdict},
     {"heat_maps__print_alpha", heat_maps__print_alpha},
+    {"report_write__maps", report_write__maps},
+    {"report_write__run", report_write__run},
 
     {"matmul__sizes", matmul__sizes},
     {"matmul__large", matmul__large},
@@ -9083,6 +9582,7 @@ static const Entry TESTS[] = {
     {"sink__dump", sink__dump},
     {"sink__train_and_eval", sink__train_and_eval},
     {"sink__generate", sink__generate},
+    {"sink__report", sink__report},
 
     {"hf__reads_back", hf__reads_back},
     {"hf__config", hf__config},
