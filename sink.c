@@ -47,7 +47,7 @@
  *                               6 The sink metrics   7 The propositions, executable
  *   Part II   the data          8 Tokenizer   9 Text, grammars, packing, interventions
  *   Part III  the experiments   10 Training and checkpoints   11 Evaluation
- *                               12 Reproduction: the main job   13 Pictures and the report
+ *                               12 Reproduction   13 Pictures and the report
  *   Part IV   plumbing          14 Matrix multiply and vector maths
  *                               15 Files, memory, random numbers, errors   16 Command line
  *
@@ -7292,7 +7292,564 @@ static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, co
 }
 
 /* =================================================================================================
- * 12  Reproduction: the main job                                       Tables 4, 10 and 15 in small
+ * 12  Reproduction: data/experiments.txt run and judged              sections 3 to 7, every table
+ *
+ * One file says which models are trained, what the paper printed of each, and what is claimed; this
+ * chapter reads it (12.1), trains and measures a row for a seed (12.3), keeps what it found (12.2),
+ * judges every claim by the rule that stands beside it (12.5), and shows tables and the ledger
+ * (12.6). Two toys (12.4) show the mechanism in seconds. Last comes `sink run` (12.7), one model
+ * trained three times.
+ */
+
+/* -------------------------------------------------------------------------------------------------
+ * 12.1  The table of experiments
+ *
+ * data/experiments.txt says what is trained, what the paper found, and what is claimed, one
+ * statement a line. A line that begins with a blank goes on with the one before; one that begins
+ * with # is a comment.
+ *
+ *   seeds N M                      rows are judged by seeds 1 .. N, those of headline claims by M
+ *   corpus NAME FILE HASH          a text of the folder --texts, known by the hash64 of its bytes
+ *   corpus NAME FILE.grammar       a grammar of data/
+ *   domain NAME FILE [HASH]        a text or grammar to measure on, not to train on
+ *   recipe NAME [RECIPE] FLAGS     flags to start from
+ *   item NAME REFERENCE: TITLE     a table or figure; what follows belongs to it
+ *   columns MEASURE ..             which numbers the paper prints for the item's rows
+ *   row NAME RECIPE FLAGS | NUMBER ..     a row, trained once for every seed
+ *   row NAME | NUMBER ..           a row that stands in another item, shown in this one too
+ *   claim NAME KIND [headline] REFERENCE: STATEMENT
+ *   rule SIDE < SIDE [by M]        of a claim of kind differs; = .. within M of kind equal;
+ *                                  SIDE < SIDE < SIDE .. of kind ordered; <= >= = of kind exact
+ *   needs SIDE < SIDE              without which the claim is not judged; < or >, up to NEEDS times
+ *
+ * A SIDE is ROW.MEASURE or a number. Among a row's flags, +WORD asks for one more measurement, and
+ * after=ROW goes on from that row's trained model, with these flags on top of its own. A paper's
+ * number is -, where training failed there, or . where none is printed, or a number, which a * may
+ * follow (measured on proxy scores) and a ~ precede (second-hand: our copy has lost it).
+ */
+enum { EXPERIMENTS_MOST = 1 << 20 };           /* bytes of the file */
+
+/* Counts the ways of measuring: another one voids every result. */
+static const uint64_t MEASUREMENTS = 1;
+
+typedef struct Reading {
+    Experiments *x;
+    const char *file;
+    char *at;                    /* what is left of the statement */
+    int line;
+    Error *e;
+} Reading;
+
+static int wrong(const Reading *r, const char *expected, const char *found, const char *try) {
+    return fail(r->e, 1, "%s:%d: expected %s, found '%.40s'. Try: %s", r->file, r->line, expected,
+                found, try);
+}
+
+/* The next word of the statement, cut out in place; "" at its end. */
+static char *next_word(Reading *r) {
+    char *word = r->at + strspn(r->at, " ");
+    r->at = word + strcspn(word, " ");
+    if (*r->at) *r->at++ = 0;
+    return word;
+}
+
+/* The rest of it, without blanks around. */
+static char *next_rest(Reading *r) {
+    char *rest = r->at + strspn(r->at, " ");
+    size_t n = strlen(rest);
+    r->at = rest + n;
+    while (n && rest[n - 1] == ' ') rest[--n] = 0;
+    return rest;
+}
+
+static bool is_name(const char *word) {
+    size_t n = strspn(word, "abcdefghijklmnopqrstuvwxyz0123456789-");
+    return n && n < 40 && !word[n] && *word != '-';
+}
+
+static bool is_number(const char *word, double *x) {
+    char *end;
+    *x = strtod(word, &end);
+    return *word && !*end && isfinite(*x);
+}
+
+int experiments_row(const Experiments *x, const char *name) {
+    for (int i = 0; i < x->rows; i++)
+        if (!strcmp(x->row[i].name, name)) return i;
+    return -1;
+}
+
+/* Appends a word, after a blank, to the text in to [room]. */
+static int append(const Reading *r, char *to, size_t room, const char *word) {
+    size_t n = strlen(to);
+    if (snprintf(to + n, room - n, "%s%s", n ? " " : "", word) >= (int)(room - n))
+        return wrong(r, "fewer flags", word, "a recipe that has them");
+    return 0;
+}
+
+static int read_corpus(Reading *r, bool domain) {
+    Corpus *c = &r->x->corpus[r->x->corpora++];
+    char *end;
+    c->name = next_word(r);
+    c->file = next_word(r);
+    c->domain = domain;
+    size_t n = strlen(c->file);
+    c->grammar = n > 8 && !strcmp(c->file + n - 8, ".grammar");
+    const char *hash = next_word(r);
+    c->hash = strtoull(hash, &end, 16);
+    if (!is_name(c->name) || !n || *end || (!*hash && !c->grammar))
+        return wrong(r, "NAME FILE HASH", c->name, "corpus books books.txt 0123456789abcdef");
+    return 0;
+}
+
+/* [RECIPE] FLAGS into flags, words with a + into also, after=ROW into *after. */
+static int read_flags(Reading *r, char *flags, char *also, int *after) {
+    const Experiments *x = r->x;
+    for (char *word = next_word(r); *word && *word != '|'; word = next_word(r)) {
+        const char *text = word;
+        if (*word == '+' && also) {
+            if (append(r, also, sizeof x->row->also, word + 1)) return 1;
+            continue;
+        }
+        if (!strncmp(word, "after=", 6) && after) {
+            *after = experiments_row(x, word + 6);
+            if (*after < 0) return wrong(r, "a row above", word + 6, "after=default");
+            continue;
+        }
+        if (!*flags && strncmp(word, "--", 2)) {
+            text = NULL;
+            for (int i = 0; i < x->recipes; i++)
+                if (!strcmp(x->recipe[i].name, word)) text = x->recipe[i].flags;
+            if (!text) return wrong(r, "flags, or a recipe above", word, "--fix-token 1");
+        }
+        if (append(r, flags, FLAGS_ROOM, text)) return 1;
+    }
+    return 0;
+}
+
+static int read_recipe(Reading *r) {
+    Recipe made = {next_word(r), ""};
+    if (!is_name(made.name)) return wrong(r, "a recipe's name", made.name, "recipe bos ..");
+    if (read_flags(r, made.flags, NULL, NULL)) return 1;
+    r->x->recipe[r->x->recipes++] = made;
+    return 0;
+}
+
+/* NAME REFERENCE: TITLE, the reference up to its colon. */
+static int read_title(Reading *r, const char **reference, const char **title) {
+    char *rest = next_rest(r), *colon = strstr(rest, ": ");
+    if (!colon) return wrong(r, "REFERENCE: TITLE", rest, "section 7.3: biases");
+    *colon = 0;
+    *reference = rest;
+    *title = colon + 2 + strspn(colon + 2, " ");
+    return 0;
+}
+
+static int read_item(Reading *r) {
+    Item *i = &r->x->item[r->x->items++];
+    *i = (Item){.name = next_word(r), .from = r->x->showns, .line = r->line};
+    if (!is_name(i->name)) return wrong(r, "an item's name", i->name, "item table4 ..");
+    return read_title(r, &i->reference, &i->title);
+}
+
+/* The paper's numbers, one for each of the item's columns. */
+static int read_printed(Reading *r, const Item *item, Printed *p) {
+    for (int i = 0; i < item->columns; i++) {
+        char *word = next_word(r), *number = word + (*word == '~');
+        size_t n = strlen(number);
+        bool proxy = n > 1 && number[n - 1] == '*';
+        p[i] = (Printed){word, NAN, *word == '~'};
+        if (proxy) number[n - 1] = 0;
+        if (strcmp(word, "-") && strcmp(word, ".") && !is_number(number, &p[i].value))
+            return wrong(r, "a number for each column, - or .", word, "| 18.18 3.73");
+        if (proxy) number[n - 1] = '*';
+    }
+    return *r->at ? wrong(r, "as many numbers as columns", r->at, "fewer") : 0;
+}
+
+static int read_row(Reading *r) {
+    Experiments *x = r->x;
+    Item *item = x->items ? &x->item[x->items - 1] : NULL;
+    char *name = next_word(r), *bar = strchr(r->at, '|');
+    if (!is_name(name) || !item) return wrong(r, "a row's name below an item", name, "row k ..");
+    char *numbers = bar ? bar + 1 : r->at + strlen(r->at);
+    if (bar) *bar = 0;
+    int known = experiments_row(x, name);
+    if (r->at[strspn(r->at, " ")]) {
+        Row *row = &x->row[x->rows];
+        *row = (Row){.name = name, .after = -1, .line = r->line};
+        if (known >= 0) return wrong(r, "a row's flags once", name, "another name");
+        if (read_flags(r, row->flags, row->also, &row->after)) return 1;
+        uint64_t base = row->after < 0 ? MEASUREMENTS : x->row[row->after].checksum;
+        row->checksum = hash64(hash64(base, row->also, strlen(row->also)), row->flags,
+                               strlen(row->flags));
+        known = x->rows++;
+    }
+    Shown *shown = &x->shown[x->showns++];
+    shown->row = known >= 0 ? known : -2 - (int)(name - x->text);    /* below: see link_rows */
+    r->at = numbers;
+    item->count++;
+    if (!bar) {
+        for (int i = 0; i < COLUMNS; i++) shown->paper[i] = (Printed){".", NAN, false};
+        return 0;
+    }
+    return read_printed(r, item, shown->paper);
+}
+
+static int read_columns(Reading *r) {
+    Item *item = r->x->items ? &r->x->item[r->x->items - 1] : NULL;
+    if (!item || item->count) return wrong(r, "columns below an item", "columns", "item table4 ..");
+    for (char *word = next_word(r); *word; word = next_word(r)) {
+        if (item->columns == COLUMNS) return wrong(r, "fewer columns", word, "at most 8");
+        item->column[item->columns++] = word;
+    }
+    return 0;
+}
+
+static int read_claim(Reading *r) {
+    static const char *const kinds[] = {"differs", "equal", "ordered", "exact"};
+    Experiments *x = r->x;
+    Claim *c = &x->claim[x->claims++];
+    *c = (Claim){.name = next_word(r), .item = x->items - 1, .line = r->line};
+    const char *kind = next_word(r);
+    int k = 0;
+    while (k < 4 && strcmp(kind, kinds[k])) k++;
+    if (!x->items || k == 4)
+        return wrong(r, "differs, equal, ordered or exact", kind, "claim NAME differs ..");
+    c->kind = (ClaimKind)k;
+    r->at += strspn(r->at, " ");
+    if (!strncmp(r->at, "headline ", 9)) {
+        c->headline = true;
+        next_word(r);
+    }
+    return read_title(r, &c->reference, &c->statement);
+}
+
+/* ROW.MEASURE or a number. Rows are looked up when all are known. */
+static int read_side(Reading *r, Side *side) {
+    char *word = next_word(r), *dot = strchr(word, '.');
+    *side = (Side){.row = -1};
+    if (is_number(word, &side->number)) return 0;
+    if (!dot || dot == word || !dot[1])
+        return wrong(r, "ROW.MEASURE or a number", word, "default.alpha_1");
+    *dot = 0;
+    *side = (Side){-2 - (int)(word - r->x->text), dot + 1, NAN};
+    return 0;
+}
+
+static int read_relation(Reading *r, Relation *relation) {
+    static const char *const signs[] = {"<", ">", "=", "<=", ">="};
+    const char *word = next_word(r);
+    for (int i = 0; i < 5; i++)
+        if (!strcmp(word, signs[i])) { *relation = (Relation)i; return 0; }
+    return wrong(r, "< > = <= or >=", word, "rule k-bias.alpha_1 < default.alpha_1");
+}
+
+static int read_rule(Reading *r) {
+    static const char *const fitting[] = {"<>", "=", "<>", "<>="};
+    Claim *c = r->x->claims ? &r->x->claim[r->x->claims - 1] : NULL;
+    Relation relation;
+    if (!c || c->sides) return wrong(r, "one rule below a claim", "rule", "claim NAME differs ..");
+    if (read_side(r, &c->side[c->sides++])) return 1;
+    while (r->at[strspn(r->at, " ")] && strncmp(r->at += strspn(r->at, " "), "by ", 3) &&
+           strncmp(r->at, "within ", 7)) {
+        if (c->sides == SIDES) return wrong(r, "at most 16 sides", r->at, "fewer");
+        if (read_relation(r, &relation) || read_side(r, &c->side[c->sides++])) return 1;
+        if (c->sides > 2 && relation != c->relation)
+            return wrong(r, "one relation all along", "another", "two claims");
+        c->relation = relation;
+    }
+    if (c->sides < (c->kind == CLAIM_ORDERED ? 3 : 2) || (c->kind != CLAIM_ORDERED && c->sides > 2))
+        return wrong(r, "two sides, three or more of what is ordered", c->name, "another kind");
+    if (!strchr(fitting[c->kind], "<>=<>"[c->relation]) ||
+        (c->kind != CLAIM_EXACT && c->relation > SAME))
+        return wrong(r, "a relation of the claim's kind", c->name, "< or >, = for equal");
+    if (r->at[0]) {
+        next_word(r);
+        const char *margin = next_word(r);
+        if (!is_number(margin, &c->margin) || c->margin < 0)
+            return wrong(r, "a margin of 0 or more", margin, "by 0.01");
+    }
+    if (c->kind == CLAIM_EQUAL && !(c->margin > 0))
+        return wrong(r, "within what they are equal", "nothing", "within 0.01");
+    return *r->at ? wrong(r, "the end of the rule", r->at, "nothing after it") : 0;
+}
+
+static int read_needs(Reading *r) {
+    Claim *c = r->x->claims ? &r->x->claim[r->x->claims - 1] : NULL;
+    if (!c || c->needs == NEEDS) return wrong(r, "at most 4 needs below a claim", "needs", "fewer");
+    Need *need = &c->need[c->needs++];
+    if (read_side(r, &need->left) || read_relation(r, &need->relation) ||
+        read_side(r, &need->right)) return 1;
+    return *r->at ? wrong(r, "the end of the line", r->at, "another needs") : 0;
+}
+
+static int read_seeds(Reading *r) {
+    double few, many;
+    const char *first = next_word(r), *second = next_word(r);
+    if (!is_number(first, &few) || !is_number(second, &many) || few < 2 || many < few || many > 99)
+        return wrong(r, "two counts of seeds, 2 to 99", first, "seeds 3 5");
+    r->x->seeds = (int)few;
+    r->x->headline_seeds = (int)many;
+    return 0;
+}
+
+static int read_statement(Reading *r) {
+    const char *word = next_word(r);
+    if (!strcmp(word, "row")) return read_row(r);
+    if (!strcmp(word, "claim")) return read_claim(r);
+    if (!strcmp(word, "rule")) return read_rule(r);
+    if (!strcmp(word, "needs")) return read_needs(r);
+    if (!strcmp(word, "item")) return read_item(r);
+    if (!strcmp(word, "columns")) return read_columns(r);
+    if (!strcmp(word, "recipe")) return read_recipe(r);
+    if (!strcmp(word, "corpus") || !strcmp(word, "domain")) return read_corpus(r, *word == 'd');
+    if (!strcmp(word, "seeds")) return read_seeds(r);
+    return wrong(r, "row, claim, rule, needs, item, columns, recipe, corpus, domain or seeds", word,
+                 "a # before a comment");
+}
+
+/* A row that was named before it was known: its name's place in the text, as -2 - place. */
+static int link_row(Reading *r, int *row, int line) {
+    if (*row > -2) return 0;
+    const char *name = r->x->text - 2 - *row;
+    r->line = line;
+    *row = experiments_row(r->x, name);
+    return *row < 0 ? wrong(r, "a row that stands somewhere", name, "its name, or row NAME FLAGS")
+                    : 0;
+}
+
+static int link_rows(Reading *r) {
+    Experiments *x = r->x;
+    for (int i = 0; i < x->items; i++)
+        for (int k = 0; k < x->item[i].count; k++)
+            if (link_row(r, &x->shown[x->item[i].from + k].row, x->item[i].line)) return 1;
+    for (int i = 0; i < x->claims; i++) {
+        Claim *c = &x->claim[i];
+        r->line = c->line;
+        if (!c->sides) return wrong(r, "a rule below the claim", c->name, "rule A.m < B.m");
+        for (int k = 0; k < c->sides; k++)
+            if (link_row(r, &c->side[k].row, c->line)) return 1;
+        for (int k = 0; k < c->needs; k++)
+            if (link_row(r, &c->need[k].left.row, c->line) ||
+                link_row(r, &c->need[k].right.row, c->line)) return 1;
+    }
+    return 0;
+}
+
+/* Every array has as many places as there are lines. */
+static void experiments_room(Experiments *x, idx lines, Error *e) {
+    x->corpus = grab(lines, sizeof *x->corpus, e);
+    x->recipe = grab(lines, sizeof *x->recipe, e);
+    x->item = grab(lines, sizeof *x->item, e);
+    x->row = grab(lines, sizeof *x->row, e);
+    x->shown = grab(lines, sizeof *x->shown, e);
+    x->claim = grab(lines, sizeof *x->claim, e);
+}
+
+int experiments_read(Experiments *x, const unsigned char *text, size_t n, const char *name,
+                     Error *e) {
+    idx lines = 1;
+    *x = (Experiments){.seeds = 3, .headline_seeds = 5};
+    Reading r = {.x = x, .file = name, .e = e};
+    for (size_t i = 0; i < n; i++) lines += text[i] == '\n';
+    if (n > EXPERIMENTS_MOST)
+        return fail(e, 1, "%s: expected at most %d bytes, found %zu. Try: the file that came with "
+                    "sink", name, EXPERIMENTS_MOST, n);
+    x->text = grab((idx)n + 2, 1, e);
+    experiments_room(x, lines, e);
+    if (!e->status) memcpy(x->text, text, n);
+    for (char *at = x->text; !e->status && at < x->text + n;) {
+        char *end = at;                          /* of the statement: a line, and those that */
+        int began = ++r.line;                    /* begin with a blank after it */
+        for (;; end++) {
+            if (*end == '\t' || *end == '\r') *end = ' ';
+            if (end - x->text < (ptrdiff_t)n && *end != '\n' && *end) continue;
+            if (end + 1 >= x->text + n || end[1] != ' ') break;
+            *end = ' ';
+            r.line++;
+        }
+        *end = 0;
+        r.at = at;
+        int last = r.line;
+        r.line = began;
+        if (*at != '#' && at[strspn(at, " ")]) read_statement(&r);
+        r.line = last;
+        at = end + 1;
+    }
+    if (!e->status) link_rows(&r);
+    if (e->status) experiments_free(x);
+    return e->status;
+}
+
+void experiments_free(Experiments *x) {
+    free(x->text); free(x->corpus); free(x->recipe); free(x->item);
+    free(x->row); free(x->shown); free(x->claim);
+    *x = (Experiments){0};
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 12.2  What a run leaves: data/results/CORPUS/ROW-SEED.csv
+ *
+ * Lines of #KEY TEXT, then lines of NAME,NUMBER,NUMBER ..: six digits, nan where there is none. It
+ * holds no clock, path, machine or number of threads: the same build repeats the same bytes.
+ */
+static const char RESULT_HEAD[] = "# sink result 1\n";
+
+int result_add(Result *r, const char *name, const double *x, int n, Error *e) {
+    if (r->lists == r->room || r->values + n > r->value_room) {
+        int lists = 2 * r->room + 16, values = 2 * r->value_room + n + 64;
+        Numbers *list = realloc(r->list, (size_t)lists * sizeof *list);
+        if (list) r->list = list, r->room = lists;
+        double *value = realloc(r->value, (size_t)values * sizeof *value);
+        if (value) r->value = value, r->value_room = values;
+        if (!list || !value)
+            return fail(e, 1, "memory: room for %d numbers is not to be had. Try: again", values);
+    }
+    Numbers *to = &r->list[r->lists++];
+    snprintf(to->name, sizeof to->name, "%s", name);
+    to->at = r->values;
+    to->n = n;
+    memcpy(r->value + r->values, x, (size_t)n * sizeof *x);
+    r->values += n;
+    return 0;
+}
+
+int result_add1(Result *r, const char *name, double x, Error *e) {
+    return result_add(r, name, &x, 1, e);
+}
+
+const double *result_find(const Result *r, const char *name, int *n) {
+    for (int i = 0; i < r->lists; i++)
+        if (!strcmp(r->list[i].name, name)) {
+            *n = r->list[i].n;
+            return r->value + r->list[i].at;
+        }
+    *n = 0;
+    return NULL;
+}
+
+double result_number(const Result *r, const char *name) {
+    int n;
+    const double *x = result_find(r, name, &n);
+    if (x) return n ? x[0] : NAN;
+    char stem[40];
+    const char *mark = strpbrk(name, "[.");
+    if (!mark || mark - name >= (int)sizeof stem) return NAN;
+    snprintf(stem, sizeof stem, "%.*s", (int)(mark - name), name);
+    if (*mark == '[') {
+        long i = strtol(mark + 1, NULL, 10);
+        x = result_find(r, stem, &n);
+        return x && i >= 0 && i < n ? x[i] : NAN;
+    }
+    char *digits = strrchr(stem, '_');                       /* NAME_1..k: their sum */
+    if (strncmp(mark, "..", 2) || !digits) return NAN;
+    double sum = 0;
+    long from = strtol(digits + 1, NULL, 10), to = strtol(mark + 2, NULL, 10);
+    for (long i = from; i <= to && i - from < 100; i++) {
+        char each[48];
+        snprintf(each, sizeof each, "%.*s_%ld", (int)(digits - stem), stem, i);
+        x = result_find(r, each, &n);
+        sum += x && n ? x[0] : NAN;
+    }
+    return sum;
+}
+
+/* The lines at the head: where each is kept, and how much goes there. */
+typedef struct HeadLine { const char *key; size_t at, room; } HeadLine;
+#define HEAD_LINE(key) {#key, offsetof(Result, key), sizeof ((Result *)0)->key}
+static const HeadLine HEAD_LINES[] = {
+    HEAD_LINE(row), HEAD_LINE(corpus), HEAD_LINE(command), HEAD_LINE(flags), HEAD_LINE(data),
+    HEAD_LINE(build), HEAD_LINE(ended)};
+enum { HEAD_COUNT = sizeof HEAD_LINES / sizeof *HEAD_LINES };
+
+int result_text(const Result *r, Bytes *out, Error *e) {
+    bytes_print(out, e, "%s", RESULT_HEAD);
+    for (int i = 0; i < HEAD_COUNT; i++) {
+        const char *text = (const char *)r + HEAD_LINES[i].at;
+        bytes_print(out, e, "#%s ", HEAD_LINES[i].key);
+        bytes_add(out, text, strlen(text), e);
+        bytes_add(out, "\n", 1, e);
+    }
+    bytes_print(out, e, "#seed %d\n#checksum %016llx\n", r->seed, (unsigned long long)r->checksum);
+    for (int i = 0; i < r->lists && !e->status; i++) {
+        bytes_print(out, e, "%s", r->list[i].name);
+        for (int k = 0; k < r->list[i].n; k++)
+            bytes_print(out, e, ",%.6g", r->value[r->list[i].at + k]);
+        bytes_print(out, e, "\n");
+    }
+    return e->status;
+}
+
+/* A line of the head: #KEY TEXT. */
+static bool read_head(Result *r, const char *line) {
+    if (!strncmp(line, "#seed ", 6)) { r->seed = atoi(line + 6); return true; }
+    if (!strncmp(line, "#checksum ", 10)) {
+        r->checksum = strtoull(line + 10, NULL, 16);
+        return true;
+    }
+    for (int i = 0; i < HEAD_COUNT; i++) {
+        size_t n = strlen(HEAD_LINES[i].key);
+        if (strncmp(line + 1, HEAD_LINES[i].key, n) || line[n + 1] != ' ') continue;
+        snprintf((char *)r + HEAD_LINES[i].at, HEAD_LINES[i].room, "%s", line + n + 2);
+        return true;
+    }
+    return false;
+}
+
+/* A line of numbers, into room for as many as the file has bytes. */
+static int read_numbers(Result *r, char *line, double *room, Error *e) {
+    int n = 0;
+    char *at = strchr(line, ',');
+    if (!at) return 1;
+    for (*at++ = 0; *at; n++) {
+        char *end;
+        room[n] = strtod(at, &end);
+        if (end == at || (*end && *end != ',')) return 1;
+        at = end + (*end == ',');
+    }
+    return result_add(r, line, room, n, e);
+}
+
+int result_read(Result *r, const unsigned char *text, size_t n, const char *name, Error *e) {
+    size_t head = sizeof RESULT_HEAD - 1;
+    *r = (Result){0};
+    if (n < head || memcmp(text, RESULT_HEAD, head) || text[n - 1] != '\n' || memchr(text, 0, n))
+        return fail(e, 1, "%s: expected a result of `sink repro`, found something else or less. "
+                    "Try: delete it, and run it again", name);
+    char *copy = grab((idx)n + 1, 1, e);
+    double *room = grab((idx)n / 2 + 1, sizeof *room, e);
+    int line = 1;
+    if (!e->status) memcpy(copy, text, n);
+    for (char *at = copy + head, *end; !e->status && at < copy + n; at = end + 1) {
+        end = strchr(at, '\n');
+        *end = 0;
+        line++;
+        if (*at == '#' ? !read_head(r, at) : read_numbers(r, at, room, e))
+            fail(e, 1, "%s:%d: expected #KEY TEXT or NAME,NUMBER .., found '%.40s'. Try: delete "
+                 "the file, and run it again", name, line, at);
+    }
+    free(copy);
+    free(room);
+    if (e->status) result_free(r);
+    return e->status;
+}
+
+void result_free(Result *r) {
+    free(r->list);
+    free(r->value);
+    *r = (Result){0};
+}
+
+int result_path(char path[PATH_ROOM], const char *folder, const char *corpus, const char *row,
+                int seed, Error *e) {
+    if (snprintf(path, PATH_ROOM, "%s/%s/%s-%d.csv", folder, corpus, row, seed) >= PATH_ROOM)
+        return fail(e, 2, "--results %.40s..: this path is too long. Try: a shorter one", folder);
+    return 0;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 12.7  The main job                                                   Tables 4, 10 and 15 in small
  *
  * `sink run` trains one small model three times from the same seed, on the same tokens:
  *   softmax    the first token of every sequence fixed      Table 10: a sink on token 1

@@ -672,6 +672,98 @@ void progress_show(const Trainer *t, Progress *p);
 void progress_end(Progress *p);
 
 /* -------------------------------------------------------------------------------------------------
+ * 12  Reproduction: data/experiments.txt run and judged */
+
+#define EXPERIMENTS_FILE "data/experiments.txt"
+#define RESULTS_FOLDER   "data/results"
+
+enum { FLAGS_ROOM = 1024 };
+
+/* A row: one configuration, trained once for every seed. */
+typedef struct Row {
+    const char *name;
+    char flags[FLAGS_ROOM];      /* the recipe's, then its own */
+    char also[64];               /* what is measured besides the usual: "domains map swap" */
+    int after;                   /* the row whose trained model this one goes on from, -1: none */
+    uint64_t checksum;           /* of all that its numbers depend on, `after` included */
+    int line;
+} Row;
+
+/* One number of the paper: its text, and what it says; NAN where there is none. */
+typedef struct Printed { const char *text; double value; bool second_hand; } Printed;
+enum { COLUMNS = 8 };
+
+/* A row as an item shows it, with the paper's numbers for the item's columns. */
+typedef struct Shown { int row; Printed paper[COLUMNS]; } Shown;
+
+/* ROW.MEASURE, or where row is -1 a number. */
+typedef struct Side { int row; const char *measure; double number; } Side;
+enum { SIDES = 16, NEEDS = 4 };
+typedef enum ClaimKind { CLAIM_DIFFERS, CLAIM_EQUAL, CLAIM_ORDERED, CLAIM_EXACT } ClaimKind;
+typedef enum Relation { LESS, GREATER, SAME, NOT_ABOVE, NOT_BELOW } Relation;
+typedef struct Need { Side left, right; Relation relation; } Need;
+
+/* side[0] RELATION side[1] (RELATION side[2] ..), by or within the margin; judged only where every
+ * need holds of the means. */
+typedef struct Claim {
+    const char *name, *reference, *statement;
+    int item, line, sides, needs;
+    ClaimKind kind;
+    bool headline;
+    Relation relation;
+    Side side[SIDES];
+    double margin;
+    Need need[NEEDS];
+} Claim;
+
+/* A table or figure of the paper: its rows are shown[from .. from + count). */
+typedef struct Item {
+    const char *name, *reference, *title, *column[COLUMNS];
+    int columns, from, count, line;
+} Item;
+
+/* A text that is trained on: FILE of the folder that --texts names, or a grammar of data/. */
+typedef struct Corpus { const char *name, *file; uint64_t hash; bool grammar, domain; } Corpus;
+
+typedef struct Recipe { const char *name; char flags[FLAGS_ROOM]; } Recipe;
+
+typedef struct Experiments {
+    char *text;                  /* the file, cut into words in place; all names point into it */
+    Corpus *corpus; Recipe *recipe; Item *item; Row *row; Shown *shown; Claim *claim;
+    int corpora, recipes, items, rows, showns, claims;
+    int seeds, headline_seeds;   /* judged are seeds 1 .. seeds; 0 is for tuning */
+} Experiments;
+int  experiments_read(Experiments *x, const unsigned char *text, size_t n, const char *name,
+                      Error *e);
+void experiments_free(Experiments *x);
+int  experiments_row(const Experiments *x, const char *name);     /* -1: there is none */
+
+/* What one run left: named lists of numbers, and the lines that say how it came about. */
+typedef struct Numbers { char name[40]; int at, n; } Numbers;     /* value[at .. at + n) */
+typedef struct Result {
+    char row[48], corpus[32];
+    int seed;
+    uint64_t checksum;           /* its row's */
+    /* the command that repeats it; every flag of its training; text, tokenizer; compiler, set */
+    char command[512], flags[2048], data[512], build[256];
+    char ended[640];             /* why it diverged, or "" */
+    Numbers *list; int lists, room;
+    double *value; int values, value_room;
+} Result;
+int  result_add(Result *r, const char *name, const double *x, int n, Error *e);
+int  result_add1(Result *r, const char *name, double x, Error *e);
+/* The list of that name, or NULL. */
+const double *result_find(const Result *r, const char *name, int *n);
+/* NAME, NAME[i] (from 0) or NAME..k: sink_1..5 is sink_1 + .. + sink_5. NAN where there is none. */
+double result_number(const Result *r, const char *name);
+int  result_text(const Result *r, Bytes *out, Error *e);
+int  result_read(Result *r, const unsigned char *text, size_t n, const char *name, Error *e);
+void result_free(Result *r);
+/* FOLDER/CORPUS/ROW-SEED.csv */
+int  result_path(char path[PATH_ROOM], const char *folder, const char *corpus, const char *row,
+                 int seed, Error *e);
+
+/* -------------------------------------------------------------------------------------------------
  * 14  Matrix multiply and vector maths */
 
 /* A matrix as the multiply reads it: element (i, j) lies at at[i*row + j*col]. One of the two
