@@ -6878,6 +6878,136 @@ int trainer_step(Trainer *t, Error *e) {
     return 0;
 }
 
+/* -------------------------------------------------------------------------------------------------
+ * 10.3  A training to its end: looks at the sink, the log, checkpoints          section 4, Figure 4
+ */
+
+enum { LOOK_N = 16 };                            /* sequences of a look */
+
+/* The log's columns; sink_1 is at --eps. The looks are read from its lines, so that a run that goes
+ * on shows what one without a break shows. */
+static const char LOG_HEAD[] =
+    "step,tokens,loss,norm,lr,alpha_1,sink_1,alpha_star,sink_star,norm_ratio,sink_1_at_0.2\n";
+
+static long look_keep(Progress *p, const char *line) {
+    Look now = {0};
+    if (sscanf(line, "%ld,%*f,%lf,%lf,%*f,%lf,%lf,%lf,%lf,%lf", &now.step, &now.loss, &now.norm,
+               &now.alpha1, &now.sink1, &now.alpha_star, &now.sink_star, &now.ratio) != 8)
+        return now.step;
+    if (p->looks == LOOKS)                               /* full: every other one goes */
+        for (p->looks = 0; p->looks < LOOKS / 2; p->looks++)
+            p->look[p->looks] = p->look[2 * p->looks + 1];
+    p->look[p->looks++] = now;
+    return now.step;
+}
+
+/* The log so far: its head, or where a run goes on, the lines of the file up to its step. They must
+ * end with the last look; what came after it is written again. */
+static int log_begin(const Trainer *t, Progress *p, Bytes *log, Error *e) {
+    const char *path = t->s.log;
+    size_t head = sizeof LOG_HEAD - 1;
+    Bytes old = {0};
+    if (!t->step || !path[0] || file_missing(path)) return bytes_add(log, LOG_HEAD, head, e);
+    long last = 0;
+    if (file_read(path, &old, e) || bytes_add(&old, "", 1, e)) goto done;
+    if (strncmp((const char *)old.at, LOG_HEAD, head))
+        fail(e, 1, "%s: expected the log of this run, found something else. Try: another --log",
+             path);
+    else {
+        const char *line = (const char *)old.at + head, *end;
+        for (; (end = strchr(line, '\n')) && strtol(line, NULL, 10) <= t->step; line = end + 1)
+            last = look_keep(p, line);
+        bytes_add(log, old.at, (size_t)(line - (const char *)old.at), e);
+        if (last != t->step - t->loss_steps)
+            fail(e, 1, "%s: expected its lines up to step %ld, found them up to %ld. Try: another "
+                 "--log", path, t->step - t->loss_steps, last);
+    }
+done:
+    bytes_free(&old);
+    return e->status;
+}
+
+static int log_line(Trainer *t, Progress *p, Bytes *log, Error *e) {
+    char line[320];
+    const Train *r = &t->s.train;
+    double tokens = (double)t->step * r->batch * r->accumulate * t->s.model.context;
+    int n = snprintf(line, sizeof line,
+                     "%ld,%.0f,%.6f,%.6f,%.6g,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f\n", t->step, tokens,
+                     t->loss_sum / (double)t->loss_steps, t->norm, t->lr, p->alpha1, p->sink1,
+                     p->alpha_star, p->sink_star, p->ratio, p->sink1_low);
+    t->loss_sum = 0;
+    t->loss_steps = 0;
+    look_keep(p, line);
+    return bytes_add(log, line, (size_t)n, e);
+}
+
+/* What a run leaves, the log first: then it has every line that a checkpoint's run had. */
+static int run_save(const Trainer *t, const Bytes *log, bool checkpoint, Error *e) {
+    if (t->s.log[0] && file_write(t->s.log, log->at, log->size, e)) return e->status;
+    return checkpoint && t->s.out[0] ? checkpoint_write(t->s.out, t, true, e) : 0;
+}
+
+/* A training to its end: looks at the sink every log_every steps, logs, saves. */
+int train_run(Trainer *t, Progress *p, Error *e) {
+    static const double FOLLOW = 2;              /* seconds: how old a log may be that is watched */
+    const Train *r = &t->s.train;
+    Bytes log = {0};
+    long saved = t->step ? t->step : -1;
+    if (log_begin(t, p, &log, e) || (r->steps && look_at_sink(t, p, e))) {
+        bytes_free(&log);
+        return e->status;
+    }
+    p->start = seconds();
+    p->from = t->step;
+    double logged = p->start;
+    while (t->step < r->steps && !e->status && !interrupted) {
+        if (trainer_step(t, e)) break;
+        bool save = r->save_every && t->step % r->save_every == 0;
+        if (t->step % r->log_every == 0 || t->step == r->steps) {
+            if (look_at_sink(t, p, e) || log_line(t, p, &log, e)) break;
+            if (p->holds)
+                p->look[p->looks - 1].held = held_loss(&t->m, &t->data, &t->s, LOOK_N, e);
+        }
+        progress_show(t, p);
+        if (save || seconds() - logged > FOLLOW) {
+            run_save(t, &log, save, e);
+            logged = seconds();
+            if (save) saved = t->step;
+        }
+    }
+    progress_end(p);
+    if (e->status) {                             /* the log of a run that diverged is kept */
+        Error second = {0};
+        run_save(t, &log, false, &second);
+    } else if (t->step != saved) run_save(t, &log, true, e);
+    bytes_free(&log);
+    if (!e->status && t->step < r->steps && t->s.out[0])
+        fail(e, 1, "stopped at step %ld of %d, and %s has it. Try: the same command with --resume",
+             t->step, r->steps, t->s.out);
+    else if (!e->status && t->step < r->steps)
+        fail(e, 1, "stopped at step %ld of %d, and nothing is kept. Try: --out FILE, which "
+             "--resume goes on with", t->step, r->steps);
+    return e->status;
+}
+
+/* A quick look while training: LOOK_N sequences, as `sink eval` would see them. */
+int look_at_sink(Trainer *t, Progress *p, Error *e) {
+    const Settings *s = &t->s;
+    Sinks seen;
+    int starts, T = s->eval_T < s->model.context ? s->eval_T : s->model.context;
+    if (evaluate(&seen, &t->m, &t->data, s, LOOK_N, T, &starts, e)) return e->status;
+    int first = config_column_first(&t->m.c), star = config_column_star(&t->m.c);
+    p->has_star = star >= 0;
+    p->alpha1 = sinks_alpha(&seen, first);
+    p->sink1 = sinks_sink(&seen, first, 0);
+    p->sink1_low = sinks_sink(&seen, first, 1);
+    p->alpha_star = star < 0 ? 0 : sinks_alpha(&seen, star);
+    p->sink_star = star < 0 ? 0 : sinks_sink(&seen, star, 0);
+    p->ratio = sinks_ratio(&seen);
+    sinks_free(&seen);
+    return 0;
+}
+
 /* =================================================================================================
  * 11  Evaluation                                                         sections 3.1 to 3.3
  */
@@ -7328,6 +7458,10 @@ static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, co
  * follow (measured on proxy scores) and a ~ precede (second-hand: our copy has lost it).
  */
 enum { EXPERIMENTS_MOST = 1 << 20 };           /* bytes of the file */
+
+/* alpha of a column, divided by what even rows would give it: a sink shows from SHOWS on, and is
+ * absent below ABSENT. */
+static const double SHOWS = 2, ABSENT = 1.5;
 
 /* Counts the ways of measuring: another one voids every result. */
 static const uint64_t MEASUREMENTS = 1;
@@ -7849,19 +7983,556 @@ int result_path(char path[PATH_ROOM], const char *folder, const char *corpus, co
 }
 
 /* -------------------------------------------------------------------------------------------------
+ * 12.3  One run: a row trained for a seed, measured, kept
+ */
+
+/* The numbers of the looks, from step 0 on. */
+static int measure_curves(Result *r, const Trainer *t, const Progress *p, const Look *start,
+                          const char *prefix, Error *e) {
+    enum { CURVES = 9 };
+    static const char *const names[CURVES] = {"tokens", "loss", "norm", "alpha_1", "sink_1",
+                                              "alpha_*", "sink_*", "norm_ratio", "valid"};
+    double each = (double)t->s.train.batch * t->s.train.accumulate * t->s.model.context;
+    int n = p->looks + 1;
+    double *x = grab((idx)CURVES * n, sizeof *x, e);
+    for (int i = 0; x && i < n; i++) {
+        const Look *at = i ? &p->look[i - 1] : start;
+        const double now[CURVES] = {each * (double)at->step, i ? at->loss : NAN, i ? at->norm : NAN,
+                                    at->alpha1, at->sink1, at->alpha_star, at->sink_star,
+                                    at->ratio, i ? at->held : NAN};
+        for (int k = 0; k < CURVES; k++) x[k * n + i] = now[k];
+    }
+    for (int k = 0; x && k < CURVES; k++) {
+        char name[40];
+        bool star = k == 5 || k == 6;
+        snprintf(name, sizeof name, "%s%s", prefix, names[k]);
+        if ((!star || p->has_star) && (k < 8 || p->holds)) result_add(r, name, x + k * n, n, e);
+    }
+    free(x);
+    return e->status;
+}
+
+/* When the sink came, by the looks: the tokens at which alpha_1 first was twice the even value, or
+ * all of them if it never was; and its multiple where the loss had made 80 % of its way. */
+static int measure_onset(Result *r, const Trainer *t, const Progress *p, double even, Error *e) {
+    double each = (double)t->s.train.batch * t->s.train.accumulate * t->s.model.context;
+    double onset = each * t->s.train.steps, from = log(t->s.model.vocab), to = NAN;
+    double least = p->looks ? p->look[0].loss : NAN, emerged = 0;
+    for (int i = 1; i < p->looks; i++) least = fmin(least, p->look[i].loss);
+    for (int i = p->looks - 1; i >= 0; i--) {
+        if (p->look[i].alpha1 >= SHOWS * even) {
+            onset = each * (double)p->look[i].step;
+            emerged = 1;
+        }
+        if (from - p->look[i].loss >= 0.8 * (from - least)) to = p->look[i].alpha1 / even;
+    }
+    result_add1(r, "onset", onset, e);
+    result_add1(r, "emerged", emerged, e);
+    return result_add1(r, "times_1_at_80", to, e);
+}
+
+/* First row and mean of the others, layer by layer, of norms [layers,N]. */
+static int measure_norms(Result *r, const char *name, const double *norms, int layers, int N,
+                         Error *e) {
+    double *first = grab(2 * (idx)layers, sizeof *first, e), *rest = first + layers;
+    char words[40];
+    for (int l = 0; first && l < layers; l++) {
+        const double *of = norms + (idx)l * N;
+        first[l] = of[0];
+        rest[l] = of[0] / norm_ratio(of, N);
+    }
+    if (!first) return e->status;
+    snprintf(words, sizeof words, "%s_1", name);
+    result_add(r, words, first, layers, e);
+    snprintf(words, sizeof words, "%s_rest", name);
+    result_add(r, words, rest, layers, e);
+    free(first);
+    return e->status;
+}
+
+static double mean_ratio(const double *norms, int layers, int N) {
+    double sum = 0;
+    for (int l = 0; l < layers; l++) sum += norm_ratio(norms + (idx)l * N, N) / layers;
+    return sum;
+}
+
+/* Mean of every other number of x [2 n], from `from` on. */
+static double mean_of_two(const double *x, int n, int from) {
+    double sum = 0;
+    for (int i = 0; i < n; i++) sum += x[2 * i + from] / n;
+    return sum;
+}
+
+/* alpha and Sink of the columns of an evaluation. */
+static int measure_columns(Result *r, const Sinks *q, const Config *c, Error *e) {
+    int first = config_column_first(c), star = config_column_star(c);
+    double even = sink_uniform(c, q->T);
+    for (int k = 1; k <= 10 && k <= q->T; k++) {
+        char name[40];
+        snprintf(name, sizeof name, "alpha_%d", k);
+        result_add1(r, name, sinks_alpha(q, first + k - 1), e);
+        snprintf(name, sizeof name, "sink_%d", k);
+        result_add1(r, name, sinks_sink(q, first + k - 1, 0), e);
+    }
+    result_add1(r, "sink_1:0.2", sinks_sink(q, first, 1), e);
+    result_add1(r, "sink_1:0.4", sinks_sink(q, first, 2), e);
+    result_add1(r, "even", even, e);
+    result_add1(r, "times_1", sinks_alpha(q, first) / even, e);
+    if (star < 0) return e->status;
+    result_add1(r, "alpha_*", sinks_alpha(q, star), e);
+    result_add1(r, "sink_*", sinks_sink(q, star, 0), e);
+    return result_add1(r, "times_*", sinks_alpha(q, star) / even, e);
+}
+
+/* By layer and head, and by layer. */
+static int measure_layers(Result *r, const Sinks *q, const Config *c, Error *e) {
+    int L = q->L, H = q->H, LH = L * H, first = config_column_first(c);
+    int star = config_column_star(c);
+    const double shape[4] = {L, H, q->T, q->S};
+    double *map = grab(2 * (idx)LH, sizeof *map, e), best = 0, entropy = 0, mass = 0;
+    for (int i = 0; map && i < LH; i++) {
+        map[i] = q->alpha[(idx)i * q->S + first];
+        if (star >= 0) map[LH + i] = q->alpha[(idx)i * q->S + star];
+        best = fmax(best, map[i]);
+        entropy += q->entropy[i] / LH;
+        mass += q->mass[i] / LH;
+    }
+    result_add1(r, "best_1", best, e);
+    result_add1(r, "entropy", entropy, e);
+    result_add1(r, "mass", mass, e);
+    result_add1(r, "norm_ratio", sinks_ratio(q), e);
+    result_add1(r, "massive", q->massive, e);
+    result_add1(r, "median", q->median, e);
+    result_add1(r, "key_ratio", mean_ratio(q->knorm, L, q->N), e);
+    result_add1(r, "value_ratio", mean_ratio(q->vnorm, L, q->N), e);
+    result_add1(r, "cos_1", mean_of_two(q->cosine, LH, 0), e);
+    result_add1(r, "cos_rest", mean_of_two(q->cosine, LH, 1), e);
+    result_add1(r, "product_1", mean_of_two(q->product, LH, 0), e);
+    result_add1(r, "product_rest", mean_of_two(q->product, LH, 1), e);
+    result_add(r, "shape", shape, 4, e);
+    if (map) result_add(r, "map_alpha_1", map, LH, e);
+    if (map && star >= 0) result_add(r, "map_alpha_*", map + LH, LH, e);
+    free(map);
+    measure_norms(r, "hnorm", q->hnorm, L + 1, q->N, e);
+    measure_norms(r, "knorm", q->knorm, L, q->N, e);
+    measure_norms(r, "vnorm", q->vnorm, L, q->N, e);
+    if (c->place == PLACE_POST) {
+        double before = 0;
+        for (int l = 0; l < L; l++)
+            before = fmax(before, norm_ratio(q->prenorm + (idx)l * q->N, q->N));
+        result_add1(r, "norm_ratio_before", before, e);
+        measure_norms(r, "prenorm", q->prenorm, L, q->N, e);
+    }
+    result_add(r, "cosine", q->cosine, 2 * LH, e);
+    return result_add(r, "product", q->product, 2 * LH, e);
+}
+
+/* The same few numbers on random and on repeated tokens (Table 1). */
+static int measure_inputs(Result *r, Trainer *t, const Settings *s, Error *e) {
+    static const char *const names[] = {"natural", "random", "repeat"};
+    for (int input = INPUT_RANDOM; input <= INPUT_REPEAT && !e->status; input++) {
+        Settings other = *s;
+        Sinks q;
+        int starts, first = config_column_first(&t->m.c);
+        char name[40];
+        other.input = input;
+        if (evaluate(&q, &t->m, &t->data, &other, s->eval_n, s->eval_T, &starts, e)) break;
+        double alpha = sinks_alpha(&q, first), sink = sinks_sink(&q, first, 0);
+        snprintf(name, sizeof name, "alpha_1@%s", names[input]);
+        result_add1(r, name, alpha, e);
+        snprintf(name, sizeof name, "sink_1@%s", names[input]);
+        result_add1(r, name, sink, e);
+        snprintf(name, sizeof name, "times_1@%s", names[input]);
+        result_add1(r, name, alpha / sink_uniform(&t->m.c, s->eval_T), e);
+        sinks_free(&q);
+    }
+    return e->status;
+}
+
+/* m of the head with the most sink, and which head that is. */
+static int measure_map(Result *r, const HeadMap *map, Error *e) {
+    const double shape[4] = {map->layer, map->head, map->T, map->S};
+    result_add(r, "map_shape", shape, 4, e);
+    return result_add(r, "map", map->m, map->T * map->S, e);
+}
+
+static bool asks(const Row *row, const char *what) {
+    const char *at = strstr(row->also, what);
+    return at && (at[strlen(what)] == ' ' || !at[strlen(what)]);
+}
+
+/* All that is asked of a trained model. */
+static int measure(Result *r, Trainer *t, const Progress *p, const Row *row, Error *e) {
+    Outcome *o = grab(1, sizeof *o, e);
+    Settings s = t->s;
+    int starts;
+    if (s.eval_T > s.model.context) s.eval_T = s.model.context;
+    double loss = o ? held_loss(&t->m, &t->data, &s, HELD_BLOCKS, e) : 0, trained = 0;
+    int last = p->looks / 10 + 1;                            /* a tenth of the looks */
+    for (int i = p->looks - last; i < p->looks; i++) trained += p->look[i].loss / last;
+    if (!e->status && !outcome_measure(o, t, &s, &starts, e)) {
+        result_add1(r, "loss", loss, e);
+        result_add1(r, "train_loss", trained, e);
+        result_add1(r, "gap", loss - trained, e);
+        measure_columns(r, &o->s, &o->c, e);
+        measure_onset(r, t, p, o->even, e);
+        measure_layers(r, &o->s, &o->c, e);
+        measure_inputs(r, t, &s, e);
+        if (asks(row, "map")) measure_map(r, &o->map[0], e);
+    }
+    if (o) sinks_free(&o->s);
+    free(o);
+    return e->status;
+}
+
+/* The settings of a row for a seed: its flags, and where the text is. */
+static int row_settings(Settings *out, const Row *row, const Corpus *corpus, int seed,
+                        const Settings *s, Error *e) {
+    settings_default(out);
+    if (settings_flags(out, row->flags, "mtd", e)) return e->status;
+    out->train.seed = seed;
+    out->train.log_every = out->train.steps / 30 ? out->train.steps / 30 : 1;
+    out->quiet = s->quiet;
+    memcpy(out->data.tokenizer, s->data.tokenizer, PATH_ROOM);
+    char *path = corpus->grammar ? out->data.grammar : out->data.text;
+    const char *folder = corpus->grammar ? "data" : s->texts;
+    if (!*folder)
+        return fail(e, 2, "%s: expected the folder with %s, its text. Try: --texts FOLDER, or "
+                    "--corpus of a grammar (sink repro list)", corpus->name, corpus->file);
+    if (snprintf(path, PATH_ROOM, "%s/%s", folder, corpus->file) >= PATH_ROOM)
+        return fail(e, 2, "--texts %.40s..: this path is too long. Try: a shorter one", folder);
+    return 0;
+}
+
+/* The lines that say how the run came about. */
+static void result_describe(Result *r, const Experiments *x, const Row *row, const Corpus *corpus,
+                            const Trainer *t) {
+    static const char *const sets[] = {"baseline", "avx2", "avx512"};
+    const char *item = "all";
+    int which = (int)(row - x->row);
+    for (int i = x->items - 1; i >= 0; i--)
+        for (int k = 0; k < x->item[i].count; k++)
+            if (x->shown[x->item[i].from + k].row == which) item = x->item[i].name;
+    snprintf(r->command, sizeof r->command, "sink repro %s --row %s --seed %d --corpus %s", item,
+             row->name, r->seed, corpus->name);
+    snprintf(r->flags, sizeof r->flags, "%s%s%s --seed %d",
+             row->after < 0 ? "" : x->row[row->after].flags, row->after < 0 ? "" : " then ",
+             row->flags, r->seed);
+    snprintf(r->data, sizeof r->data, "%s %016llx, tokenizer %016llx", corpus->file,
+             (unsigned long long)t->data.source, (unsigned long long)t->tokenizer_hash);
+#ifdef __VERSION__
+    snprintf(r->build, sizeof r->build, "%s %s, %s, %zu-byte numbers",
+#ifdef __clang__
+             "clang",
+#else
+             "gcc",
+#endif
+             __VERSION__, sets[isa_best()], sizeof(real));
+#else
+    snprintf(r->build, sizeof r->build, "C, %s, %zu-byte numbers", sets[isa_best()], sizeof(real));
+#endif
+}
+
+/* A training to its end, in t: its looks in *p, the one before the first step in *start. */
+static int row_train(Trainer *t, Progress *p, Look *start, const char *name, const Row *row,
+                     Error *e) {
+    progress_start(p, name, t->s.quiet);
+    p->holds = asks(row, "valid");
+    if (look_at_sink(t, p, e)) return e->status;
+    *start = (Look){.alpha1 = p->alpha1, .sink1 = p->sink1, .alpha_star = p->alpha_star,
+                    .sink_star = p->sink_star, .ratio = p->ratio};
+    if (!train_run(t, p, e) && interrupted)
+        fail(e, 1, "stopped by Ctrl-C: %s is not finished and begins anew. Try: the same command",
+             name);
+    return e->status;
+}
+
+int row_run(Result *r, const Experiments *x, int row, const Corpus *corpus, int seed,
+            const Settings *s, Error *e) {
+    const Row *w = &x->row[row];
+    Progress *p = grab(1, sizeof *p, e);
+    Settings now;
+    Trainer t;
+    Look start = {0};
+    *r = (Result){.seed = seed, .checksum = w->checksum};
+    snprintf(r->row, sizeof r->row, "%s", w->name);
+    snprintf(r->corpus, sizeof r->corpus, "%s", corpus->name);
+    if (e->status || row_settings(&now, w, corpus, seed, s, e) || trainer_create(&t, &now, e)) {
+        free(p);
+        return e->status;
+    }
+    if (corpus->hash && corpus->hash != t.data.source)
+        fail(e, 1, "%s/%s: expected the text with hash %016llx, found %016llx. Try: the text that "
+             "README.md describes, or --corpus of a grammar", s->texts, corpus->file,
+             (unsigned long long)corpus->hash, (unsigned long long)t.data.source);
+    if (!e->status) {
+        char name[96];
+        snprintf(name, sizeof name, "%s %d", w->name, seed);
+        result_describe(r, x, w, corpus, &t);
+        row_train(&t, p, &start, name, w, e);
+        bool diverged = e->status && trainer_diverged(&t);
+        if (diverged) {
+            snprintf(r->ended, sizeof r->ended, "%s", e->text);
+            *e = (Error){0};
+        }
+        result_add1(r, "diverged", diverged, e);
+        result_add1(r, "steps", (double)t.step, e);
+        result_add1(r, "tokens",
+                    (double)t.step * now.train.batch * now.train.accumulate * now.model.context, e);
+        result_add1(r, "parameters", (double)t.m.count, e);
+        measure_curves(r, &t, p, &start, "curve_", e);
+        if (!diverged && !e->status) measure(r, &t, p, w, e);
+    }
+    trainer_free(&t);
+    free(p);
+    if (e->status) result_free(r);
+    return e->status;
+}
+
+static bool claim_uses(const Claim *c, int row) {
+    for (int k = 0; k < c->sides; k++) if (c->side[k].row == row) return true;
+    for (int k = 0; k < c->needs; k++)
+        if (c->need[k].left.row == row || c->need[k].right.row == row) return true;
+    return false;
+}
+
+int row_seeds(const Experiments *x, int row, bool headline_only) {
+    for (int i = 0; i < x->claims; i++)
+        if (x->claim[i].headline && claim_uses(&x->claim[i], row))
+            return headline_only ? x->seeds : x->headline_seeds;
+    return headline_only ? 0 : x->seeds;
+}
+
+int result_there(const Experiments *x, int row, const char *folder, const char *corpus, int seed) {
+    char path[PATH_ROOM];
+    Error none = {0};
+    Bytes text = {0};
+    Result r = {0};
+    int there = 0;
+    if (!result_path(path, folder, corpus, x->row[row].name, seed, &none)
+        && !file_missing(path) && !file_read(path, &text, &none)
+        && !result_read(&r, text.at, text.size, path, &none))
+        there = r.checksum == x->row[row].checksum ? 1 : -1;
+    bytes_free(&text);
+    result_free(&r);
+    return there;
+}
+
+/* Is the row shown in the item, or judged there? item -1: all of them. */
+static bool item_has(const Experiments *x, int item, int row) {
+    if (item < 0) return true;
+    for (int k = 0; k < x->item[item].count; k++)
+        if (x->shown[x->item[item].from + k].row == row) return true;
+    for (int i = 0; i < x->claims; i++)
+        if (x->claim[i].item == item && claim_uses(&x->claim[i], row)) return true;
+    return false;
+}
+
+/* What a command works on, and the runs it names. */
+typedef struct Repro {
+    const Settings *s;
+    Experiments x;
+    const Corpus *corpus;
+    int item, only;              /* -1: all */
+} Repro;
+
+/* The next run that the command asks for after (*row, *seed), row by row; false at the end. Start
+ * with row 0, seed below 0. */
+static bool run_next(const Repro *q, int *row, int *seed) {
+    bool first_corpus = q->corpus == q->x.corpus;
+    for (; *row < q->x.rows; ++*row, *seed = -1) {
+        if ((q->only >= 0 && *row != q->only) || !item_has(&q->x, q->item, *row)) continue;
+        int most = row_seeds(&q->x, *row, !first_corpus && q->item < 0);
+        if (q->s->seeds) most = q->s->seeds;
+        if (q->s->only_seed >= 0) {
+            if (*seed >= 0) continue;
+            *seed = q->s->only_seed;
+            return true;
+        }
+        *seed = *seed < 1 ? 1 : *seed + 1;
+        if (*seed <= most) return true;
+    }
+    return false;
+}
+
+static int run_keep(const Repro *q, int row, int seed, Error *e) {
+    char path[PATH_ROOM];
+    Result r;
+    Bytes text = {0};
+    if (result_path(path, q->s->results, q->corpus->name, q->x.row[row].name, seed, e) ||
+        file_ready(path, e) || row_run(&r, &q->x, row, q->corpus, seed, q->s, e)) return e->status;
+    if (!result_text(&r, &text, e)) file_write(path, text.at, text.size, e);
+    bytes_free(&text);
+    result_free(&r);
+    return e->status;
+}
+
+/* --verify: a finished run once more; its file must have the same bytes. */
+static int run_verify(const Repro *q, int row, int seed, Error *e) {
+    char path[PATH_ROOM];
+    Result r, old = {0};
+    Bytes text = {0}, was = {0};
+    if (result_path(path, q->s->results, q->corpus->name, q->x.row[row].name, seed, e) ||
+        file_read(path, &was, e) || result_read(&old, was.at, was.size, path, e) ||
+        row_run(&r, &q->x, row, q->corpus, seed, q->s, e)) goto done;
+    if (!result_text(&r, &text, e)) {
+        if (text.size == was.size && !memcmp(text.at, was.at, was.size))
+            printf("%s: the same %zu bytes\n", path, was.size);
+        else if (strcmp(r.build, old.build))
+            fail(e, 1, "%s: expected the bytes of a run by %s, found others, but this is %s. Try: "
+                 "that compiler and processor", path, old.build, r.build);
+        else
+            fail(e, 1, "%s: expected the same bytes, found others. Try: delete it, and run it "
+                 "again", path);
+    }
+    result_free(&r);
+done:
+    result_free(&old);
+    bytes_free(&text);
+    bytes_free(&was);
+    return e->status;
+}
+
+/* Seconds that a step of a row takes on this machine now, from a few steps of it. */
+static double step_seconds(const Repro *q, int row, Error *e) {
+    enum { WARM = 3, COUNT = 10 };
+    Settings now;
+    Trainer t;
+    double start = 0;
+    if (row_settings(&now, &q->x.row[row], q->corpus, 0, q->s, e) || trainer_create(&t, &now, e))
+        return 0;
+    for (int i = 0; i < WARM + COUNT && !e->status; i++) {
+        if (i == WARM) start = seconds();
+        trainer_step(&t, e);
+    }
+    double took = (seconds() - start) / COUNT;
+    trainer_free(&t);
+    return took;
+}
+
+/* What a token costs, up to a factor: the weights that meet it, and half of the keys it sees. */
+static double token_work(const Config *c) {
+    double Q = (double)c->heads * c->head_dim, K = (double)c->kv_heads * c->head_dim;
+    double layer = c->dim * (2 * Q + 2 * K) + (config_gated(c) ? 3.0 : 2.0) * c->dim * c->ffn;
+    return c->layers * (layer + c->context * Q) + (double)c->embed_dim * c->vocab;
+}
+
+/* How much there is to do: runs that are missing, and the time they take in all, by the operations
+ * of a step and the time of the first one's. */
+static int repro_plan(const Repro *q, int *missing, double *time, Error *e) {
+    double unit = 0;
+    *missing = 0;
+    *time = 0;
+    for (int row = 0, seed = -1; run_next(q, &row, &seed) && !e->status;) {
+        if (result_there(&q->x, row, q->s->results, q->corpus->name, seed) == 1) continue;
+        const Row *w = &q->x.row[row];
+        ++*missing;
+        for (; w && !e->status; w = w->after < 0 ? NULL : &q->x.row[w->after]) {
+            Settings now;
+            if (row_settings(&now, w, q->corpus, seed, q->s, e)) break;
+            if (!now.model.vocab) now.model.vocab = VOCAB_DEFAULT;
+            double tokens = (double)now.train.batch * now.train.accumulate * now.model.context;
+            if (config_resolve(&now.model, e)) break;
+            double work = tokens * token_work(&now.model);
+            if (unit <= 0) unit = step_seconds(q, row, e) / work;
+            *time += unit * work * now.train.steps;
+        }
+    }
+    return e->status;
+}
+
+/* --commands: what is missing, a run a line. */
+static int repro_commands(const Repro *q, Error *e) {
+    for (int row = 0, seed = -1; run_next(q, &row, &seed) && !e->status;) {
+        if (result_there(&q->x, row, q->s->results, q->corpus->name, seed) == 1) continue;
+        printf("./sink repro %s --row %s --seed %d --corpus %s",
+               q->item < 0 ? "all" : q->x.item[q->item].name, q->x.row[row].name, seed,
+               q->corpus->name);
+        if (q->s->texts[0]) printf(" --texts %s", q->s->texts);
+        if (strcmp(q->s->results, RESULTS_FOLDER)) printf(" --results %s", q->s->results);
+        printf(" --threads %d\n", q->s->threads ? q->s->threads : 1);
+    }
+    return e->status;
+}
+
+
+static int repro_words(Repro *q, const char **words, int n, Error *e) {
+    const Settings *s = q->s;
+    q->item = q->only = -1;
+    q->corpus = q->x.corpus;
+    for (int i = 0; i < q->x.corpora && s->corpus[0]; i++) {
+        q->corpus = &q->x.corpus[i];
+        if (!strcmp(q->corpus->name, s->corpus) && !q->corpus->domain) break;
+        if (i + 1 == q->x.corpora)
+            return fail(e, 2, "--corpus %s: there is none in " EXPERIMENTS_FILE ". Try: --corpus "
+                        "%s", s->corpus, q->x.corpus[0].name);
+    }
+    if (n > 1) return fail(e, 2, "repro: %s is a word too many. Try: sink help repro", words[1]);
+    if (n && strcmp(words[0], "all")) {
+        while (++q->item < q->x.items && strcmp(q->x.item[q->item].name, words[0])) {}
+        if (q->item == q->x.items)
+            return fail(e, 2, "repro: there is no item '%s'. Try: sink repro list", words[0]);
+    }
+    if (!s->row[0]) return 0;
+    q->only = experiments_row(&q->x, s->row);
+    if (q->only < 0 || !item_has(&q->x, q->item, q->only))
+        return fail(e, 2, "--row %s: %s has no such row. Try: sink repro %s --show", s->row,
+                    n ? words[0] : "the table", n ? words[0] : "list");
+    return 0;
+}
+
+/* What is missing is trained, run by run; what is finished stays. */
+static int repro_runs(const Repro *q, Error *e) {
+    int missing, done = 0;
+    double time;
+    if (repro_plan(q, &missing, &time, e) || !missing) return e->status;
+    fprintf(stderr, "sink: %d run%s to do, about %.0f min here on %d thread%s. Ctrl-C stops; what "
+            "is finished stays\n", missing, missing > 1 ? "s" : "", ceil(time / 60), workers(),
+            workers() > 1 ? "s" : "");
+    for (int row = 0, seed = -1; run_next(q, &row, &seed) && !e->status;) {
+        int there = result_there(&q->x, row, q->s->results, q->corpus->name, seed);
+        if (there == 1) continue;
+        if (there < 0)
+            fprintf(stderr, "sink: %s seed %d: its row has changed, so it is run again\n",
+                    q->x.row[row].name, seed);
+        run_keep(q, row, seed, e);
+        done++;
+    }
+    return e->status;
+}
+
+static int repro_verify(const Repro *q, Error *e) {
+    for (int row = 0, seed = -1; run_next(q, &row, &seed);)
+        if (result_there(&q->x, row, q->s->results, q->corpus->name, seed) == 1)
+            return run_verify(q, row, seed, e);
+    return fail(e, 1, "--verify: expected a finished run, found none. Try: without --verify");
+}
+
+int repro(const Settings *s, const char **words, int n, Error *e) {
+    Repro q = {.s = s};
+    Bytes text = {0};
+    if (!file_read(EXPERIMENTS_FILE, &text, e) &&
+        !experiments_read(&q.x, text.at, text.size, EXPERIMENTS_FILE, e) &&
+        !repro_words(&q, words, n, e)) {
+        if (s->commands) repro_commands(&q, e);
+        else if (s->verify) repro_verify(&q, e);
+        else if (!s->show) repro_runs(&q, e);
+    }
+    experiments_free(&q.x);
+    bytes_free(&text);
+    return e->status;
+}
+
+/* -------------------------------------------------------------------------------------------------
  * 12.7  The main job                                                   Tables 4, 10 and 15 in small
  *
  * `sink run` trains one small model three times from the same seed, on the same tokens:
  *   softmax    the first token of every sequence fixed      Table 10: a sink on token 1
  *   k-bias     the same with a learned key k*, value 0      Table 4:  the sink moves to *
  *   sigmoid    the same without normalisation               Table 15: no sink
- * and ends with a verdict by a rule that is fixed here: mean alpha of a column, divided by what
- * even rows would give it. A sink shows where that multiple reaches SHOWS; it is absent below
- * ABSENT.
+ * and ends with a verdict by the rule that SHOWS and ABSENT fix at the head of this chapter.
  */
-static const double SHOWS = 2, ABSENT = 1.5;
-
-enum { ARMS = 3, LOOK_N = 16, HELD_BLOCKS = 64, RUN_STEPS = 3000 };
+enum { ARMS = 3, RUN_STEPS = 3000 };
 typedef struct Arm { const char *name, *flags, *source; } Arm;
 static const Arm RUN_ARMS[ARMS] = {
     {"softmax", "",                               "Table 10"},
@@ -7873,126 +8544,6 @@ static const Arm RUN_ARMS[ARMS] = {
 static const char RUN_FLAGS[] =
     "--layers 4 --heads 2 --dim 64 --ffn 128 --context 128 --batch 8 --init gpt2 "
     "--lr 4e-3 --warmup 100 --wd 0.1 --clip 1 --fix-token 1 --report out/report.html";
-
-/* The log's columns; sink_1 is at --eps. The looks are read from its lines, so that a run that goes
- * on shows what one without a break shows. */
-static const char LOG_HEAD[] =
-    "step,tokens,loss,norm,lr,alpha_1,sink_1,alpha_star,sink_star,norm_ratio,sink_1_at_0.2\n";
-
-static long look_keep(Progress *p, const char *line) {
-    Look now = {0};
-    if (sscanf(line, "%ld,%*f,%lf,%*f,%*f,%lf,%lf,%lf,%lf", &now.step, &now.loss, &now.alpha1,
-               &now.sink1, &now.alpha_star, &now.sink_star) != 6) return now.step;
-    if (p->looks == LOOKS)                               /* full: every other one goes */
-        for (p->looks = 0; p->looks < LOOKS / 2; p->looks++)
-            p->look[p->looks] = p->look[2 * p->looks + 1];
-    p->look[p->looks++] = now;
-    return now.step;
-}
-
-/* The log so far: its head, or where a run goes on, the lines of the file up to its step. They must
- * end with the last look; what came after it is written again. */
-static int log_begin(const Trainer *t, Progress *p, Bytes *log, Error *e) {
-    const char *path = t->s.log;
-    size_t head = sizeof LOG_HEAD - 1;
-    Bytes old = {0};
-    if (!t->step || !path[0] || file_missing(path)) return bytes_add(log, LOG_HEAD, head, e);
-    long last = 0;
-    if (file_read(path, &old, e) || bytes_add(&old, "", 1, e)) goto done;
-    if (strncmp((const char *)old.at, LOG_HEAD, head))
-        fail(e, 1, "%s: expected the log of this run, found something else. Try: another --log",
-             path);
-    else {
-        const char *line = (const char *)old.at + head, *end;
-        for (; (end = strchr(line, '\n')) && strtol(line, NULL, 10) <= t->step; line = end + 1)
-            last = look_keep(p, line);
-        bytes_add(log, old.at, (size_t)(line - (const char *)old.at), e);
-        if (last != t->step - t->loss_steps)
-            fail(e, 1, "%s: expected its lines up to step %ld, found them up to %ld. Try: another "
-                 "--log", path, t->step - t->loss_steps, last);
-    }
-done:
-    bytes_free(&old);
-    return e->status;
-}
-
-static int log_line(Trainer *t, Progress *p, Bytes *log, Error *e) {
-    char line[320];
-    const Train *r = &t->s.train;
-    double tokens = (double)t->step * r->batch * r->accumulate * t->s.model.context;
-    int n = snprintf(line, sizeof line,
-                     "%ld,%.0f,%.6f,%.6f,%.6g,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f\n", t->step, tokens,
-                     t->loss_sum / (double)t->loss_steps, t->norm, t->lr, p->alpha1, p->sink1,
-                     p->alpha_star, p->sink_star, p->ratio, p->sink1_low);
-    t->loss_sum = 0;
-    t->loss_steps = 0;
-    look_keep(p, line);
-    return bytes_add(log, line, (size_t)n, e);
-}
-
-/* What a run leaves, the log first: then it has every line that a checkpoint's run had. */
-static int run_save(const Trainer *t, const Bytes *log, bool checkpoint, Error *e) {
-    if (t->s.log[0] && file_write(t->s.log, log->at, log->size, e)) return e->status;
-    return checkpoint && t->s.out[0] ? checkpoint_write(t->s.out, t, true, e) : 0;
-}
-
-/* A training to its end: looks at the sink every log_every steps, logs, saves. */
-int train_run(Trainer *t, Progress *p, Error *e) {
-    static const double FOLLOW = 2;              /* seconds: how old a log may be that is watched */
-    const Train *r = &t->s.train;
-    Bytes log = {0};
-    long saved = t->step ? t->step : -1;
-    if (log_begin(t, p, &log, e) || (r->steps && look_at_sink(t, p, e))) {
-        bytes_free(&log);
-        return e->status;
-    }
-    p->start = seconds();
-    p->from = t->step;
-    double logged = p->start;
-    while (t->step < r->steps && !e->status && !interrupted) {
-        if (trainer_step(t, e)) break;
-        bool save = r->save_every && t->step % r->save_every == 0;
-        if (t->step % r->log_every == 0 || t->step == r->steps)
-            if (look_at_sink(t, p, e) || log_line(t, p, &log, e)) break;
-        progress_show(t, p);
-        if (save || seconds() - logged > FOLLOW) {
-            run_save(t, &log, save, e);
-            logged = seconds();
-            if (save) saved = t->step;
-        }
-    }
-    progress_end(p);
-    if (e->status) {                             /* the log of a run that diverged is kept */
-        Error second = {0};
-        run_save(t, &log, false, &second);
-    } else if (t->step != saved) run_save(t, &log, true, e);
-    bytes_free(&log);
-    if (!e->status && t->step < r->steps && t->s.out[0])
-        fail(e, 1, "stopped at step %ld of %d, and %s has it. Try: the same command with --resume",
-             t->step, r->steps, t->s.out);
-    else if (!e->status && t->step < r->steps)
-        fail(e, 1, "stopped at step %ld of %d, and nothing is kept. Try: --out FILE, which "
-             "--resume goes on with", t->step, r->steps);
-    return e->status;
-}
-
-/* A quick look while training: LOOK_N sequences, as `sink eval` would see them. */
-int look_at_sink(Trainer *t, Progress *p, Error *e) {
-    const Settings *s = &t->s;
-    Sinks seen;
-    int starts, T = s->eval_T < s->model.context ? s->eval_T : s->model.context;
-    if (evaluate(&seen, &t->m, &t->data, s, LOOK_N, T, &starts, e)) return e->status;
-    int first = config_column_first(&t->m.c), star = config_column_star(&t->m.c);
-    p->has_star = star >= 0;
-    p->alpha1 = sinks_alpha(&seen, first);
-    p->sink1 = sinks_sink(&seen, first, 0);
-    p->sink1_low = sinks_sink(&seen, first, 1);
-    p->alpha_star = star < 0 ? 0 : sinks_alpha(&seen, star);
-    p->sink_star = star < 0 ? 0 : sinks_sink(&seen, star, 0);
-    p->ratio = sinks_ratio(&seen);
-    sinks_free(&seen);
-    return 0;
-}
 
 static double times_even(const Outcome *o, double alpha) { return alpha / o->even; }
 static int first_column(const Outcome *o) { return config_column_first(&o->c); }
@@ -9899,8 +10450,8 @@ double seconds(void) {
  *
  * One table of options drives parsing, checking, help, config.json, checkpoints and the echoed
  * command. Groups: m the model, t the training, d the data, e what is measured, a ablations,
- * o output, p the page, r going on, i ids, g generation, b benches. A verb names the groups it
- * takes.
+ * o output, p the page, r going on, i ids, g generation, x reproduction, b benches. A verb names
+ * the groups it takes.
  */
 
 #define AT(field) offsetof(Settings, field)
@@ -10090,6 +10641,24 @@ const Option OPTIONS[] = {
      "how many tokens [100], or documents of --grammar [1]"},
     {"temperature",   'g', 'd', AT(temperature),         "0.8",    0, 100, "X",
      "0 takes the likeliest"},
+    {"row",           'x', 's', AT(row),                 "",       0, 0, "NAME",
+     "one row of the item; with --seed one run"},
+    {"seed",          'x', 'i', AT(only_seed),           "-1",     0, 2147483647, "N",
+     "one seed; default: those that the table names. 0 is for tuning"},
+    {"seeds",         'x', 'i', AT(seeds),               "0",      1, 99, "N",
+     "seeds 1 .. N of every row"},
+    {"corpus",        'x', 's', AT(corpus),              "",       0, 0, "NAME",
+     "the text of the runs, by its name in data/experiments.txt; default: the first"},
+    {"texts",         'x', 's', AT(texts),               "",       0, 0, "FOLDER",
+     "where the texts are that data/ does not have"},
+    {"results",       'x', 's', AT(results),             RESULTS_FOLDER, 0, 0, "FOLDER",
+     "where finished runs are kept"},
+    {"commands",      'x', 'b', AT(commands),            "0",      0, 1, "",
+     "print the commands of the runs that are missing, one a line"},
+    {"verify",        'x', 'b', AT(verify),              "0",      0, 1, "",
+     "run one finished run again: its file must have the same bytes"},
+    {"show",          'x', 'b', AT(show),                "0",      0, 1, "",
+     "run nothing; show what there is"},
     {"m",             'b', 'i', AT(gemm_m),              "768",    1, 1 << 16, "M",
      "rows of the product"},
     {"n",             'b', 'i', AT(gemm_n),              "768",    1, 1 << 16, "N", "columns"},
@@ -10118,7 +10687,9 @@ int option_set(const Option *o, Settings *s, const char *text, bool bounded, Err
     double x = strtod(text, &end);
     bool number = *text && !*end && !isspace((unsigned char)*text);
     if (o->kind == 's') {
-        if (strlen(text) >= (o->field == AT(data.random_tokens) ? 64u : (size_t)PATH_ROOM))
+        bool name = o->field == AT(data.random_tokens) || o->field == AT(row) ||
+                    o->field == AT(corpus);
+        if (strlen(text) >= (name ? 64u : (size_t)PATH_ROOM))
             return fail(e, 2, "--%s %.40s..: this is too long. Try: a shorter one", o->flag, text);
         strcpy(at, text);
     } else if (o->kind == 'c') {
@@ -10424,6 +10995,10 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
     free(o);
     trainer_free(&t);
     return e->status;
+}
+
+static int verb_repro(Settings *s, const char **words, int n, Error *e) {
+    return repro(s, words, n, e);
 }
 
 static int verb_check(Settings *s, const char **words, int n, Error *e) {
@@ -10994,6 +11569,8 @@ static const Verb VERBS[] = {
      "the sink metrics, norms and the alpha map of a model", verb_eval},
     {"check",    "[NAME]",         "",
      "the paper's propositions, measured: holds, fails as it must, refuted", verb_check},
+    {"repro",    "[ITEM]",         "xo",
+     "a table or figure of the paper, run and judged; list: which there are", verb_repro},
     {"list",     "",               "",
      "the paper's variants by name", verb_list},
     {"tokenize", "train|encode|decode [FILE]", "mdo",
@@ -11043,7 +11620,7 @@ int sink_main(int argc, char **argv) {
                     "sink: built without OpenMP, so 1 thread and not %d; the bits are the same\n",
                     s.threads);
             bool trains = v->run == verb_run || v->run == verb_train;
-            if (trains || v->run == verb_generate) {         /* those that stop at the next step */
+            if (trains || v->run == verb_generate || v->run == verb_repro) {   /* stop at a step */
                 signal(SIGINT, on_interrupt);
                 signal(SIGTERM, on_interrupt);
             }

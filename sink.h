@@ -546,6 +546,9 @@ typedef struct Settings {
     char ids[PATH_ROOM], prompt[PATH_ROOM];
     int how_many; double temperature;             /* generate */
     int gemm_m, gemm_n, gemm_k, isa;              /* bench */
+    char row[64], corpus[64];                     /* repro: one row; the corpus, "" the first */
+    char texts[PATH_ROOM], results[PATH_ROOM];    /* folders: of texts, of results */
+    int only_seed, seeds, commands, verify, show; /* only_seed -1, seeds 0: those of the table */
     int argc;                                     /* the flags as they were given, */
     char **argv;
     const char *groups;                           /* and those that the verb takes */
@@ -601,18 +604,20 @@ int  checkpoint_read(const unsigned char *p, size_t n, const char *name, Trainer
 int  checkpoint_load(const char *path, Trainer *t,
                     bool with_moments, Error *e);
 
-/* The sink as a training saw it at one step: loss is the mean since the look before; of token 1 and
- * of the column * (or x*) the mean weight alpha and Sink, both in 0..1. */
+/* The sink as a training saw it at one step: loss is the mean since the look before, norm the
+ * gradient's; of token 1 and of the column * (or x*) the mean weight alpha and Sink, both in 0..1;
+ * the norm ratio; and the loss on held documents, 0 unless it was asked for. */
 typedef struct Look {
     long step;
-    double loss, alpha1, alpha_star, sink1, sink_star;
+    double loss, norm, alpha1, alpha_star, sink1, sink_star, ratio, held;
 } Look;
 enum { LOOKS = 1024 };
 
 /* The line that a training shows, and its looks. */
 typedef struct Progress {
     const char *name;
-    bool quiet, live, open, has_star;    /* live: on a terminal; open: its line has no end yet */
+    /* live: on a terminal; open: its line has no end yet; holds: looks at the held loss too */
+    bool quiet, live, open, has_star, holds;
     double start, shown;
     long from;                           /* the step at `start` */
     double alpha1, sink1, sink1_low, alpha_star, sink_star, ratio;   /* low: at eps 0.2 */
@@ -661,6 +666,7 @@ typedef struct Ablated {
 } Ablated;
 int  ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int n, int T, Error *e);
 void ablated_print(const Ablated *a, const Settings *s, FILE *out);
+enum { HELD_BLOCKS = 64 };       /* of context tokens each, for the held loss of a result */
 double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e);
 int  demo_run(const Settings *s, FILE *out, Error *e);
 int  report_write(const char *path, const char *verb, const Settings *s, const Outcome *o, int n,
@@ -745,7 +751,7 @@ typedef struct Result {
     int seed;
     uint64_t checksum;           /* its row's */
     /* the command that repeats it; every flag of its training; text, tokenizer; compiler, set */
-    char command[512], flags[2048], data[512], build[256];
+    char command[512], flags[2 * FLAGS_ROOM + 64], data[PATH_ROOM], build[256];
     char ended[640];             /* why it diverged, or "" */
     Numbers *list; int lists, room;
     double *value; int values, value_room;
@@ -762,6 +768,17 @@ void result_free(Result *r);
 /* FOLDER/CORPUS/ROW-SEED.csv */
 int  result_path(char path[PATH_ROOM], const char *folder, const char *corpus, const char *row,
                  int seed, Error *e);
+
+/* Trains and measures a row for a seed, on a corpus of the table; a training that diverges is a
+ * result too. Nothing is written. */
+int  row_run(Result *r, const Experiments *x, int row, const Corpus *corpus, int seed,
+             const Settings *s, Error *e);
+/* How many seeds a row is judged by: more when a headline claim rests on it. 0: none at all, when
+ * only headline rows are wanted and it is not one. */
+int  row_seeds(const Experiments *x, int row, bool headline_only);
+/* Is the result of row and seed there, undamaged and of this row? 1 yes, 0 no, -1 void. */
+int  result_there(const Experiments *x, int row, const char *folder, const char *corpus, int seed);
+int  repro(const Settings *s, const char **words, int n, Error *e);
 
 /* -------------------------------------------------------------------------------------------------
  * 14  Matrix multiply and vector maths */
