@@ -1702,9 +1702,9 @@ static void kernel_forward__formulas(Test *t) {
  * 3.6  One row of scores */
 
 /* The whole row by its formulas, in long double; what is masked has s = 0 and slope 0. */
-typedef struct Row { long double a[400], g[400], pi[400], m[400], Z; } Row;
+typedef struct Scores { long double a[400], g[400], pi[400], m[400], Z; } Scores;
 
-static void row_by_formula(const Config *c, int n, const real *z, Row *r) {
+static void row_by_formula(const Config *c, int n, const real *z, Scores *r) {
     long double s[400], ds[400], sum = 0, size = 0, power = 0,
                                  e = c->sim == SIM_EXP ? 0 : (long double)(real)1e-8;
     long double p = c->pnorm;
@@ -1744,7 +1744,7 @@ static void row__every_operation(Test *t) {
                        {NORMALIZER_PNORM, 0.5}, {NORMALIZER_PNORM, 1.5}, {NORMALIZER_PNORM, 2},
                        {NORMALIZER_PNORM, 3},   {NORMALIZER_PNORM, 7}};
     static const int LENGTHS[] = {1, 2, 3, 7, 33, 257, 400};
-    Row want;
+    Scores want;
     Rng r = {17};
     int over = 0, under = 0;
     for (int sim = 0; sim < 4; sim++)
@@ -7196,7 +7196,7 @@ static void held_loss__blocks(Test *t) {
 }
 
 /* =================================================================================================
- * 12, 13  The main job and its pictures */
+ * 12, 13  Reproduction, the main job and its pictures */
 
 /* Everything that is in a file so far, as a string; the caller frees. */
 static char *text_of(FILE *f) {
@@ -7221,6 +7221,326 @@ static double number_after(const char *text, const char *phrase, int k) {
         at = end - 1;
     }
     return NAN;
+}
+
+/* 12.1: a table by hand, every field of it. */
+static void experiments_read__by_hand(Test *t) {
+    static const char TEXT[] =
+        "# a comment\n"
+        "seeds 4 6\n"
+        "corpus books books.txt 00000000000000ff\n"
+        "corpus told story.grammar\n"
+        "domain wiki wiki.txt 10\n"
+        "recipe small --layers 2\n"
+        "recipe bos small\n"
+        " --fix-token 1\n"
+        "item table4 section 7.3, Table 4: Biases\n"
+        "columns sink_* loss\n"
+        "row default bos | . 3.73\n"
+        "row k bos --extra k +map +domains | ~73.34 -\n"
+        "row tuned bos after=k --lr 1 | 0.44* 1\n"
+        "row late | 1 2\n"
+        "claim one differs headline Table 4: it moves\n"
+        "rule k.alpha_1 < default.alpha_1 by 0.5\n"
+        "needs default.times_1 > 2\n"
+        "item other somewhere: Other\n"
+        "row late small\n"
+        "claim two ordered here: in order\n"
+        "rule late.loss > k.loss > default.loss\n"
+        "claim three equal here: the same\n"
+        "rule late.loss = 3 within 0.25\n"
+        "claim four exact here: always\n"
+        "rule late.sink_1..5 <= 0.5";
+    Experiments x;
+    Error e = {0};
+    fact(t, !experiments_read(&x, (const unsigned char *)TEXT, sizeof TEXT - 1, "t", &e), "%s",
+         e.text);
+    if (e.status) return;
+    fact(t, x.seeds == 4 && x.headline_seeds == 6, "seeds %d %d", x.seeds, x.headline_seeds);
+    fact(t, x.corpora == 3 && x.corpus[0].hash == 255 && !x.corpus[0].grammar &&
+         x.corpus[1].grammar && !x.corpus[1].domain && x.corpus[2].domain, "corpora");
+    fact(t, x.rows == 4 && !strcmp(x.row[0].flags, "--layers 2 --fix-token 1"), "%s",
+         x.row[0].flags);
+    fact(t, !strcmp(x.row[1].flags, "--layers 2 --fix-token 1 --extra k") &&
+         !strcmp(x.row[1].also, "map domains"), "%s, %s", x.row[1].flags, x.row[1].also);
+    fact(t, x.row[2].after == 1 && x.row[1].after == -1, "after %d", x.row[2].after);
+    fact(t, x.row[0].checksum != x.row[1].checksum && x.row[1].checksum != x.row[2].checksum,
+         "checksums");
+    fact(t, x.items == 2 && x.item[0].columns == 2 && x.item[0].count == 4 && x.item[1].from == 4 &&
+         x.item[1].count == 1 && !strcmp(x.item[0].reference, "section 7.3, Table 4") &&
+         !strcmp(x.item[0].title, "Biases"), "items");
+    const Shown *s = x.shown;
+    fact(t, s[3].row == 3 && s[4].row == 3, "late is rows %d, %d", s[3].row, s[4].row);
+    fact(t, isnan(s[0].paper[0].value) && s[0].paper[1].value == 3.73 && s[1].paper[0].second_hand
+         && s[1].paper[0].value == 73.34 && isnan(s[1].paper[1].value) &&
+         s[2].paper[0].value == 0.44 && !strcmp(s[2].paper[0].text, "0.44*") &&
+         s[3].paper[1].value == 2, "the paper's numbers");
+    const Claim *c = x.claim;
+    fact(t, x.claims == 4 && c[0].headline && !c[1].headline && c[0].kind == CLAIM_DIFFERS &&
+         c[0].item == 0 && c[1].item == 1, "claims");
+    fact(t, c[0].sides == 2 && c[0].side[0].row == 1 && !strcmp(c[0].side[0].measure, "alpha_1") &&
+         c[0].relation == LESS && c[0].margin == 0.5 && c[0].needs == 1 &&
+         c[0].need[0].relation == GREATER && c[0].need[0].right.row == -1 &&
+         c[0].need[0].right.number == 2 && c[0].need[0].left.row == 0, "the first claim");
+    fact(t, c[1].kind == CLAIM_ORDERED && c[1].sides == 3 && c[1].relation == GREATER &&
+         c[1].side[2].row == 0, "the second");
+    fact(t, c[2].kind == CLAIM_EQUAL && c[2].side[1].number == 3 && c[2].margin == 0.25, "third");
+    fact(t, c[3].kind == CLAIM_EXACT && c[3].relation == NOT_ABOVE &&
+         !strcmp(c[3].side[0].measure, "sink_1..5"), "the fourth");
+    fact(t, !strcmp(c[0].statement, "it moves"), "%s", c[0].statement);
+    experiments_free(&x);
+}
+
+/* What is wrong is named by its line. */
+static void experiments_read__refuses(Test *t) {
+    static const char HEAD[] = "corpus b b.txt 1\nrecipe r --layers 1\nitem i s: t\ncolumns loss\n"
+                               "row a r\nrow b r --dim 8\nclaim c differs s: t\n";
+    static const struct { const char *text, *said; } CASES[] = {
+        {"rule a.loss < b.loss\nfoo\n", "t:9: expected row, claim"},
+        {"rule a.loss < c.loss\n", "t:7: expected a row that stands somewhere, found 'c'"},
+        {"rule a.loss\n", "two sides"},
+        {"rule a.loss = b.loss\n", "relation of the claim's kind"},
+        {"rule a.loss <= b.loss\n", "relation of the claim's kind"},
+        {"rule a.loss < b.loss by x\n", "a margin"},
+        {"rule a.loss < b.loss by 1 2\n", "the end of the rule"},
+        {"rule a < b.loss\n", "ROW.MEASURE or a number, found 'a'"},
+        {"", "t:7: expected a rule below the claim"},
+        {"rule a.loss < b.loss\nrow a r\n", "flags once"},
+        {"rule a.loss < b.loss\nrow A r\n", "a row's name"},
+        {"rule a.loss < b.loss\nrow d nothing\n", "flags, or a recipe above, found 'nothing'"},
+        {"rule a.loss < b.loss\nrow d r after=z\n", "a row above, found 'z'"},
+        {"rule a.loss < b.loss\nrow d r | 1 2\n", "as many numbers as columns"},
+        {"rule a.loss < b.loss\nrow d r |\n", "a number for each column"},
+        {"rule a.loss < b.loss\nrow d | 3\n", "a row that stands somewhere, found 'd'"},
+        {"rule a.loss < b.loss\ncolumns x\n", "columns below an item"},
+        {"rule a.loss < b.loss\nseeds 3 2\n", "two counts of seeds"},
+        {"rule a.loss < b.loss\ncorpus x x.txt\n", "NAME FILE HASH"},
+        {"rule a.loss < b.loss\nitem j no title\n", "REFERENCE: TITLE"},
+        {"rule a.loss < b.loss\nclaim d odd s: t\n", "differs, equal, ordered or exact"},
+        {"rule a.loss < b.loss\nrule a.loss < b.loss\n", "one rule below a claim"},
+        {"rule a.loss < b.loss\nclaim d equal s: t\nrule a.loss = 1\n", "within what"},
+        {"rule a.loss < b.loss\nclaim d ordered s: t\nrule a.x < b.x > a.x\n", "one relation"},
+        {"rule a.loss < b.loss\nneeds a.x > 1\nneeds a.x > 1\nneeds a.x > 1\nneeds a.x > 1\n"
+         "needs a.x > 1\n", "at most 4 needs"},
+    };
+    for (int i = 0; i < (int)(sizeof CASES / sizeof *CASES); i++) {
+        char text[1024];
+        Experiments x;
+        Error e = {0};
+        int n = snprintf(text, sizeof text, "%s%s", HEAD, CASES[i].text);
+        int status = experiments_read(&x, (const unsigned char *)text, (size_t)n, "t", &e);
+        fact(t, status == 1 && strstr(e.text, CASES[i].said) && strstr(e.text, "Try: "),
+             "%.60s: %d, %s", CASES[i].text, status, e.text);
+        if (!status) experiments_free(&x);
+    }
+}
+
+/* The table that comes with sink: its rows are models that can be made, its claims read numbers
+ * that a run leaves; and damaged in one place it is read or refused, under ASan too. */
+static void experiments_read__shipped(Test *t) {
+    enum { TRIALS = 400 };
+    Bytes b = {0};
+    Error e = {0};
+    Experiments x;
+    if (file_read(EXPERIMENTS_FILE, &b, &e) ||
+        experiments_read(&x, b.at, b.size, EXPERIMENTS_FILE, &e)) {
+        fact(t, false, "%s", e.text);
+        return;
+    }
+    for (int i = 0; i < x.rows; i++) {
+        Settings s;
+        settings_default(&s);
+        settings_flags(&s, x.row[i].flags, "mtd", &e);
+        s.model.vocab = VOCAB_DEFAULT;
+        fact(t, !e.status && !config_resolve(&s.model, &e), "%s: %s", x.row[i].name, e.text);
+        e = (Error){0};
+        for (int k = 0; k < i; k++)
+            fact(t, x.row[i].checksum != x.row[k].checksum, "%s and %s are the same run",
+                 x.row[i].name, x.row[k].name);
+    }
+    note(t, "%d items, %d rows, %d claims; ", x.items, x.rows, x.claims);
+    experiments_free(&x);
+    Rng r = {21};
+    int read = 0;
+    for (int i = 0; i < TRIALS; i++) {
+        Error now = {0};
+        size_t at = rng_below(&r, b.size);
+        unsigned char was = b.at[at];
+        b.at[at] = i & 1 ? (unsigned char)rng_below(&r, 256)
+                         : (unsigned char)" \n|.<#"[rng_below(&r, 6)];
+        size_t n = i % 5 ? b.size : at;
+        if (!experiments_read(&x, b.at, n, "damaged", &now)) { read++; experiments_free(&x); }
+        else fact(t, strstr(now.text, "Try: ") != NULL, "%s", now.text);
+        b.at[at] = was;
+    }
+    fact(t, read > 0, "no damaged table is read");
+    note(t, "%d of %d damaged ones are read", read, TRIALS);
+    bytes_free(&b);
+}
+
+/* 12.2: what is written is read; names with [i] and ..k. */
+static void result__round_trip(Test *t) {
+    Result r = {.seed = 7, .checksum = 0x0123456789ABCDEFu}, back;
+    Error e = {0};
+    Bytes text = {0}, again = {0};
+    double many[500], odd[3] = {NAN, 0.1, -1e-7};
+    for (int i = 0; i < 500; i++) many[i] = i;
+    snprintf(r.row, sizeof r.row, "k-bias");
+    snprintf(r.flags, sizeof r.flags, "--dim 64 then --lr 1");
+    result_add(&r, "many", many, 500, &e);
+    result_add(&r, "odd", odd, 3, &e);
+    for (int k = 1; k <= 5; k++) {
+        char name[24];
+        snprintf(name, sizeof name, "sink_%d", k);
+        result_add1(&r, name, k, &e);
+    }
+    fact(t, !result_text(&r, &text, &e) && !result_read(&back, text.at, text.size, "r", &e), "%s",
+         e.text);
+    fact(t, !strcmp(back.row, "k-bias") && !strcmp(back.flags, r.flags) && !back.ended[0] &&
+         back.seed == 7 && back.checksum == r.checksum, "the head");
+    fact(t, result_number(&back, "many[499]") == 499 && isnan(result_number(&back, "many[500]")) &&
+         isnan(result_number(&back, "odd")) && result_number(&back, "odd[2]") == -1e-7 &&
+         result_number(&back, "sink_1..5") == 15 && result_number(&back, "sink_2..3") == 5 &&
+         isnan(result_number(&back, "sink_1..6")) && isnan(result_number(&back, "absent")),
+         "numbers");
+    fact(t, !result_text(&back, &again, &e) && again.size == text.size &&
+         !memcmp(again.at, text.at, text.size), "written twice, it differs");
+    result_free(&back);
+    Rng rng = {3};
+    int read = 0;
+    for (int i = 0; i < 300; i++) {
+        Error now = {0};
+        size_t at = rng_below(&rng, text.size);
+        unsigned char was = text.at[at];
+        text.at[at] = (unsigned char)rng_below(&rng, 256);
+        if (!result_read(&back, text.at, i % 3 ? text.size : at, "r", &now)) {
+            read++;
+            result_free(&back);
+        } else fact(t, strstr(now.text, "Try: ") != NULL, "%s", now.text);
+        text.at[at] = was;
+    }
+    fact(t, read > 20, "%d of 300 damaged results are read", read);
+    result_free(&r);
+    bytes_free(&text);
+    bytes_free(&again);
+}
+
+/* 12.3: a row trained twice leaves the same bytes, whose numbers agree among themselves; another
+ * seed leaves others; a row that diverges says where. */
+static void row_run__repeats(Test *t) {
+    static const char TEXT[] =
+        "corpus story story.grammar\n"
+        "recipe tiny --layers 2 --dim 16 --ffn 16 --context 32 --batch 2 --steps 40 --warmup 5\n"
+        "item i s: t\n"
+        "row plain tiny --fix-token 1 +map +valid\n"
+        "row star tiny --extra k --place post\n"
+        "row wild tiny --lr 900 --clip 0 --init torch --sim identity --normalizer one\n";
+    Experiments x;
+    Settings s;
+    Error e = {0};
+    Bytes text[2] = {{0}};
+    Result r;
+    settings_default(&s);
+    s.quiet = 1;
+    if (experiments_read(&x, (const unsigned char *)TEXT, sizeof TEXT - 1, "t", &e)) {
+        fact(t, false, "%s", e.text);
+        return;
+    }
+    for (int i = 0; i < 2 && !e.status; i++) {
+        if (row_run(&r, &x, 0, x.corpus, 3, &s, &e) || result_text(&r, &text[i], &e)) break;
+        if (!i) {
+            int n, m;
+            const double *map = result_find(&r, "map_alpha_1", &n);
+            double mean = 0;
+            for (int k = 0; k < n; k++) mean += map[k] / n;
+            within(t, mean, result_number(&r, "alpha_1"), 64 * DBL_EPSILON, "mean of the map");
+            within(t, result_number(&r, "times_1") * result_number(&r, "even"), mean,
+                   64 * DBL_EPSILON, "times even");
+            within(t, result_number(&r, "loss") - result_number(&r, "train_loss"),
+                   result_number(&r, "gap"), 64 * DBL_EPSILON, "gap");
+            fact(t, result_find(&r, "curve_tokens", &n)[40] == 40 * 2 * 32 && n == 41,
+                 "%d looks", n);
+            fact(t, result_find(&r, "curve_valid", &m) && m == n, "held losses");
+            fact(t, result_number(&r, "diverged") == 0 && result_number(&r, "steps") == 40 &&
+                 result_number(&r, "parameters") > 0, "facts of the run");
+            const double *maps = result_find(&r, "map", &n), *shape =
+                result_find(&r, "map_shape", &m);
+            fact(t, maps && n == (int)(shape[2] * shape[3]) && fabs(maps[0] - 1) < 1e-5 &&
+                 maps[1] == 0, "the map's first row");
+            fact(t, isnan(result_number(&r, "alpha_*")), "alpha_* of a model without *");
+            fact(t, result_number(&r, "alpha_1@random") > 0 &&
+                 result_number(&r, "alpha_1@repeat") > 0, "other inputs");
+        }
+        result_free(&r);
+    }
+    fact(t, !e.status && text[0].size == text[1].size &&
+         !memcmp(text[0].at, text[1].at, text[0].size), "two runs differ: %s", e.text);
+    if (!e.status && !row_run(&r, &x, 0, x.corpus, 4, &s, &e)) {
+        text[1].size = 0;
+        result_text(&r, &text[1], &e);
+        result_free(&r);
+        fact(t, memcmp(text[0].at + 300, text[1].at + 300, 300), "two seeds are the same");
+    }
+    if (!e.status && !row_run(&r, &x, 1, x.corpus, 1, &s, &e)) {
+        fact(t, result_number(&r, "alpha_*") > 0 && result_number(&r, "times_*") > 0 &&
+             result_number(&r, "norm_ratio_before") > 0, "a column * and a post-norm");
+        result_free(&r);
+    }
+    if (!e.status && !row_run(&r, &x, 2, x.corpus, 1, &s, &e)) {
+        fact(t, result_number(&r, "diverged") == 1 && strstr(r.ended, "diverges") &&
+             result_number(&r, "steps") < 40 && isnan(result_number(&r, "alpha_1")),
+             "wild: %g, '%s'", result_number(&r, "steps"), r.ended);
+        result_free(&r);
+    }
+    fact(t, !e.status, "%s", e.text);
+    bytes_free(&text[0]);
+    bytes_free(&text[1]);
+    experiments_free(&x);
+}
+
+/* The verb: commands name what is missing, runs are kept and not done twice, a changed row voids
+ * them, and --verify finds a byte that was touched. */
+static void repro__keeps(Test *t) {
+    static const char TEXT[] =
+        "corpus story story.grammar\n"
+        "recipe tiny --layers 1 --dim 16 --ffn 16 --context 32 --batch 2 --steps %d --warmup 5\n"
+        "item i s: t\nrow a tiny\nrow b tiny --extra k\n"
+        "claim c differs headline s: t\nrule a.loss < b.loss\n";
+    char now[512];
+    Experiments x;
+    Error e = {0};
+    int n = snprintf(now, sizeof now, TEXT, 6);
+    if (experiments_read(&x, (const unsigned char *)now, (size_t)n, "t", &e)) {
+        fact(t, false, "%s", e.text);
+        return;
+    }
+    fact(t, row_seeds(&x, 0, false) == 5 && row_seeds(&x, 0, true) == 3, "headline seeds");
+    scratch_open();
+    Settings s;
+    Result r;
+    Bytes text = {0};
+    char path[PATH_ROOM];
+    settings_default(&s);
+    s.quiet = 1;
+    result_path(path, SCRATCH, "story", "a", 2, &e);
+    fact(t, result_there(&x, 0, SCRATCH, "story", 2) == 0, "there before it ran");
+    if (!file_ready(path, &e) && !row_run(&r, &x, 0, x.corpus, 2, &s, &e)) {
+        result_text(&r, &text, &e);
+        file_write(path, text.at, text.size, &e);
+        result_free(&r);
+    }
+    fact(t, result_there(&x, 0, SCRATCH, "story", 2) == 1, "not there after: %s", e.text);
+    if (text.size) file_write(path, text.at, text.size - 1, &e);
+    fact(t, result_there(&x, 0, SCRATCH, "story", 2) == 0, "there without its last byte");
+    if (text.size) file_write(path, text.at, text.size, &e);
+    experiments_free(&x);
+    n = snprintf(now, sizeof now, TEXT, 7);
+    if (!experiments_read(&x, (const unsigned char *)now, (size_t)n, "t", &e)) {
+        fact(t, result_there(&x, 0, SCRATCH, "story", 2) == -1, "there though its row changed");
+        experiments_free(&x);
+    }
+    bytes_free(&text);
+    scratch_close();
 }
 
 /* Three tiny trainings: the page holds three arms, a verdict whose words follow from its own
@@ -9260,7 +9580,8 @@ static void report_write__maps(Test *t) {
         all[1].c = o->c;
         all[1].p.looks = 4;
         for (int k = 0; k < 4; k++)
-            all[1].p.look[k] = (Look){k, k == 1 ? (double)NAN : 9.0 - k, .1, 0, .2, 0};
+            all[1].p.look[k] = (Look){.step = k, .loss = k == 1 ? (double)NAN : 9.0 - k,
+                                      .alpha1 = .1, .sink1 = .2};
         fact(t, !report_write(SCRATCH "/p.html", "run", &r.s, all, 3, NULL, NULL, &e), "%s",
              e.text);
         page = page_sound(t, SCRATCH "/p.html", 10);
@@ -9554,6 +9875,12 @@ static const Entry TESTS[] = {
     {"ablate__against_slow", ablate__against_slow},
     {"evaluate__refuses", evaluate__refuses},
     {"held_loss__blocks", held_loss__blocks},
+    {"experiments_read__by_hand", experiments_read__by_hand},
+    {"experiments_read__refuses", experiments_read__refuses},
+    {"experiments_read__shipped", experiments_read__shipped},
+    {"result__round_trip", result__round_trip},
+    {"row_run__repeats", row_run__repeats},
+    {"repro__keeps", repro__keeps},
     {"demo_run__verdict", demo_run__verdict},
     {"heat_maps__print_alpha", heat_maps__print_alpha},
     {"report_write__maps", report_write__maps},
