@@ -8520,6 +8520,494 @@ int repro(const Settings *s, const char **words, int n, Error *e) {
     }
     experiments_free(&q.x);
     bytes_free(&text);
+
+ * 12.5  Rules and verdicts
+ *
+ * What is judged is one number a seed and row, so n is the number of seeds, 3 to 5: tokens and
+ * sequences within a run are no independent trials of the claim. Every interval is Student's, at
+ * 95 %. A claim is one of
+ *
+ *   differs   A < B by M.  d = B - A (A - B for >): difference of the seeds' means, Welch's
+ *             interval, which lets the sides spread unequally.
+ *       reproduced      p <= 0.05, the interval above 0, and d >= M: not chance, and large enough
+ *       opposite        p <= 0.05, the interval below 0, and d <= -M
+ *       not reproduced  M > 0, and the whole interval below M: smaller than what counts
+ *   equal     A = B within M.  The same d and interval.
+ *       reproduced      p <= 0.05, and the whole interval inside (-M, M)
+ *       not reproduced  the whole interval outside
+ *   ordered   A < B < C ..  For each seed Kendall's tau: over all pairs of rows, the share in the
+ *             stated order less the share against it; a tie is neither. Student's interval of the
+ *             seeds' mean.
+ *       reproduced      p <= 0.05, the interval above 0, and the mean tau >= TAU_COUNTS
+ *       opposite        p <= 0.05, and the interval below 0
+ *       not reproduced  the whole interval below TAU_COUNTS
+ *   exact     the relation holds in every seed, give or take M: reproduced; one counterexample:
+ *             not reproduced.
+ *
+ * and undecided otherwise. p is two-sided: the level whose interval would just reach the number
+ * that decides, 0, or for equal the nearer of -M and M. (Two one-sided tests of equality at 5 %
+ * each would ask for an interval of 90 % only; the wider one is kept, so that one interval serves
+ * every claim and the harder claim to earn is earned harder.) The more claims, the more chance
+ * finds: for headline claims p is Holm's, over those of them that could be tested. It guards the
+ * finding of an effect; that an effect is too small to count, the plain interval says.
+ *
+ * No spread: where every seed gives one value the interval is a point, p is 0 or 1, the values
+ * alone decide, and `why` says so. Equal values of both sides are no difference: not reproduced.
+ * Not tested, hence undecided: one seed, a run that is missing, diverged (but its measure
+ * `diverged` is 1) or void, a number that is not there, or a need that the means over seeds do not
+ * meet. A counterexample to an exact claim stands even where other runs are missing.
+ */
+static const double LEVEL = 0.05, TAU_COUNTS = 0.6;
+
+/* I_x(a,b), the regularised incomplete beta function; y is 1 - x, given because the difference
+ * would lose its digits. Its continued fraction (DLMF 8.17.22),
+ *   I = x^a y^b / (a B(a,b)) / (1 + d_1 / (1 + d_2 / (1 + ..)))
+ *   d_2m = m (b-m) x / ((a+2m-1) (a+2m))      d_2m+1 = -(a+m) (a+b+m) x / ((a+2m) (a+2m+1))
+ * is evaluated from the inside out. It converges fast for x < (a+1) / (a+b+2); beyond that
+ * I_x(a,b) = 1 - I_y(b,a) is taken. */
+static double beta_share(double x, double y, double a, double b) {
+    enum { TERMS = 100 };                        /* of either kind; 30 do for a <= 100, b = 1/2 */
+    if (x <= 0 || y <= 0) return y <= 0;
+    bool turned = x > (a + 1) / (a + b + 2);
+    if (turned) {
+        double was = x;
+        x = y, y = was;
+        was = a;
+        a = b, b = was;
+    }
+    double f = 1;
+    for (int m = TERMS; m >= 1; m--) {
+        f = 1 - (a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)) / f;
+        f = 1 + m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)) / f;
+    }
+    f = 1 - (a + b) * x / (a + 1) / f;
+    double log_beta = lgamma(a) + lgamma(b) - lgamma(a + b);
+    double share = exp(a * log(x) + b * log(y) - log_beta) / (a * f);
+    return turned ? 1 - share : share;
+}
+
+/* P(T <= t) of Student's distribution with nu degrees of freedom, from
+ * P(|T| > t) = I_x(nu/2, 1/2), x = nu / (nu + t^2)   (DLMF 8.17; Abramowitz and Stegun 26.7.1). */
+double student(double t, double nu) {
+    double sum = nu + t * t, tail = beta_share(nu / sum, t * t / sum, nu / 2, 0.5) / 2;
+    return t < 0 ? tail : 1 - tail;
+}
+
+/* By bisection of the lower tail. */
+double student_quantile(double p, double nu) {
+    double tail = p < 0.5 ? p : 1 - p, from = -1, to = 0;
+    if (!(tail > 0)) return p < 0.5 ? -INFINITY : INFINITY;
+    while (student(from, nu) > tail) from *= 2;
+    for (int i = 0; i < 200; i++) {
+        double middle = (from + to) / 2;
+        *(student(middle, nu) > tail ? &to : &from) = middle;
+    }
+    return p < 0.5 ? from : -from;
+}
+
+/* Mean and the square of its standard error; of one number the error is 0. Differences to the
+ * first, so that equal numbers have a variance of exactly 0. */
+static double mean_of(const double *x, int n, double *square) {
+    double sum = 0, squares = 0;
+    for (int i = 0; i < n; i++) sum += x[i] - x[0];
+    double mean = x[0] + sum / n;
+    for (int i = 0; i < n; i++) squares += (x[i] - mean) * (x[i] - mean);
+    *square = n > 1 ? squares / (n - 1) / n : 0;
+    return mean;
+}
+
+/* Welch (1947): the squared error e^2 = e_a^2 + e_b^2 is as well known as that of a sample with
+ *   nu = e^4 / (e_a^4 / (n_a - 1) + e_b^4 / (n_b - 1))
+ * degrees of freedom (Satterthwaite 1946). With a number for a, e_a = 0 and nu = n_b - 1: Student's
+ * test of one sample. */
+Estimate welch(const double *a, int na, const double *b, int nb) {
+    double ea, eb, mean = mean_of(a, na, &ea), other = mean_of(b, nb, &eb);
+    Estimate d = {.value = other - mean, .error = sqrt(ea + eb)};
+    double parts = (na > 1 ? ea * ea / (na - 1) : 0) + (nb > 1 ? eb * eb / (nb - 1) : 0);
+    d.nu = parts > 0 ? (ea + eb) * (ea + eb) / parts : 1;
+    double half = d.error > 0 ? d.error * student_quantile(1 - LEVEL / 2, d.nu) : 0;
+    d.low = d.value - half;
+    d.high = d.value + half;
+    return d;
+}
+
+double estimate_p(const Estimate *d, double at) {
+    if (!(d->error > 0)) return d->value == at;
+    return 2 * student(-fabs(d->value - at) / d->error, d->nu);
+}
+
+/* Holm (1979): the smallest p times their number m, the next one times m - 1, .., none less than
+ * the one before it and none above 1. NAN is no member of the family. */
+void holm(double *adjusted, const double *p, int n) {
+    int m = 0;
+    for (int i = 0; i < n; i++) m += !isnan(p[i]);
+    for (int i = 0; i < n; i++) {
+        adjusted[i] = isnan(p[i]) ? NAN : 0;
+        for (int j = 0; j < n; j++) {
+            int below = 0;
+            if (!(p[j] <= p[i])) continue;
+            for (int k = 0; k < n; k++) below += p[k] < p[j] || (p[k] == p[j] && k < j);
+            adjusted[i] = fmax(adjusted[i], fmin(1, (m - below) * p[j]));
+        }
+    }
+}
+
+static const char *const SIGNS[] = {"<", ">", "=", "<=", ">="};    /* by Relation */
+static const char *const VERDICT_NAMES[VERDICTS] = {"undecided", "reproduced", "not reproduced",
+                                                    "opposite"};
+const char *verdict_name(Verdict v) { return VERDICT_NAMES[v]; }
+
+static bool related(double a, Relation relation, double b, double give) {
+    switch (relation) {
+    case LESS:      return a < b + give;
+    case GREATER:   return a > b - give;
+    case SAME:      return fabs(a - b) <= give;
+    case NOT_ABOVE: return a <= b + give;
+    default:        return a >= b - give;
+    }
+}
+
+/* The rule's sides, and after them each need's left and right. */
+static int side_count(const Claim *c) { return c->sides + 2 * c->needs; }
+static const Side *side_at(const Claim *c, int k) {
+    if (k < c->sides) return &c->side[k];
+    const Need *need = &c->need[(k - c->sides) / 2];
+    return (k - c->sides) % 2 ? &need->right : &need->left;
+}
+
+/* value [side_count][seeds] */
+static double value_at(const Claim *c, const double *value, int seeds, int k, int seed) {
+    const Side *side = side_at(c, k);
+    return side->row < 0 ? side->number : value[k * seeds + seed];
+}
+
+static void side_print(Bytes *out, const Experiments *x, const Side *side, Error *e) {
+    if (side->row < 0) bytes_print(out, e, "%g", side->number);
+    else bytes_print(out, e, "%s.%s", x->row[side->row].name, side->measure);
+}
+
+/* Appended to what the claim has to say, as far as there is room. */
+static void why(Judged *j, const char *format, ...) {
+    size_t n = strlen(j->why);
+    va_list args;
+    if (n) n += (size_t)snprintf(j->why + n, sizeof j->why - n, "; ");
+    if (n >= sizeof j->why) return;
+    va_start(args, format);
+    vsnprintf(j->why + n, sizeof j->why - n, format, args);
+    va_end(args);
+}
+
+/* The same with ROW.MEASURE before it. */
+static void why_of(Judged *j, const Experiments *x, const Side *side, const char *text) {
+    if (side->row < 0) why(j, "%g %s", side->number, text);
+    else why(j, "%s.%s %s", x->row[side->row].name, side->measure, text);
+}
+
+/* The numbers that side k has, into to [seeds]; how many. A number is one. */
+static int side_values(const Claim *c, const double *value, int seeds, int k, double *to) {
+    int n = 0;
+    if (side_at(c, k)->row < 0) {
+        *to = side_at(c, k)->number;
+        return 1;
+    }
+    for (int s = 0; s < seeds; s++)
+        if (!isnan(value[k * seeds + s])) to[n++] = value[k * seeds + s];
+    return n;
+}
+
+static void estimate_differs(Judged *j, const Claim *c, const double *value, int seeds) {
+    double from[SEEDS_MOST], to[SEEDS_MOST];
+    int turned = c->relation == GREATER;         /* A > B is B < A */
+    int na = side_values(c, value, seeds, turned, from);
+    int nb = side_values(c, value, seeds, !turned, to);
+    j->n[turned] = c->side[turned].row < 0 ? 0 : na;
+    j->n[!turned] = c->side[!turned].row < 0 ? 0 : nb;
+    if (!na || !nb) return;
+    Estimate d = welch(from, na, to, nb);
+    j->estimate = d.value;
+    j->tested = true;
+    for (int k = 0; k < 2; k++) j->tested &= j->n[k] != 1 && j->n[0] + j->n[1] > 0;
+    if (!j->tested) {
+        why(j, "1 seed");
+        return;
+    }
+    j->low = d.low;
+    j->high = d.high;
+    double nearer = d.value < 0 ? -c->margin : c->margin;
+    j->p = estimate_p(&d, c->kind == CLAIM_EQUAL ? nearer : 0);
+    if (!(d.error > 0)) why(j, "no spread: every seed has the same value");
+}
+
+/* Kendall's tau of one seed with the stated order, -1 .. 1; NAN where a row has no number. */
+static double kendall(const Claim *c, const double *value, int seeds, int seed) {
+    int sum = 0, pairs = c->sides * (c->sides - 1) / 2;
+    for (int i = 0; i < c->sides; i++)
+        for (int k = i + 1; k < c->sides; k++) {
+            double a = value_at(c, value, seeds, i, seed), b = value_at(c, value, seeds, k, seed);
+            if (isnan(a) || isnan(b)) return NAN;
+            sum += (a < b) - (a > b);
+        }
+    return (c->relation == GREATER ? -1.0 : 1.0) * sum / pairs;
+}
+
+static void estimate_ordered(Judged *j, const Claim *c, const double *value, int seeds) {
+    const double zero = 0;
+    double tau[SEEDS_MOST];
+    int n = 0;
+    for (int s = 0; s < seeds; s++) {
+        double one = kendall(c, value, seeds, s);
+        if (!isnan(one)) tau[n++] = one;
+    }
+    j->n[0] = n;
+    if (!n) return;
+    Estimate d = welch(&zero, 1, tau, n);
+    j->estimate = d.value;
+    why(j, "mean tau %.2f of %d rows", d.value, c->sides);
+    if (n < 2) {
+        why(j, "1 seed");
+        return;
+    }
+    j->tested = true;
+    j->low = fmax(-1, d.low);
+    j->high = fmin(1, d.high);
+    j->p = estimate_p(&d, 0);
+    if (!(d.error > 0)) why(j, "no spread: every seed has the same tau");
+}
+
+/* Here the interval is the range over seeds, and there is no p: the verdict is final. */
+static void judge_exact(Judged *j, const Experiments *x, const Claim *c, const double *value,
+                        int seeds) {
+    double sum = 0;
+    int held = 0, n = 0, broken = 0;
+    for (int s = 0; s < seeds; s++) {
+        double a = value_at(c, value, seeds, 0, s), b = value_at(c, value, seeds, 1, s);
+        if (isnan(a) || isnan(b)) continue;
+        bool turned = c->relation == GREATER || c->relation == NOT_BELOW;
+        double d = turned ? a - b : b - a;
+        j->low = n ? fmin(j->low, d) : d;
+        j->high = n ? fmax(j->high, d) : d;
+        sum += d;
+        n++;
+        if (related(a, c->relation, b, c->margin)) held++;
+        else if (!broken) {
+            broken = s + 1;
+            why_of(j, x, &c->side[c->side[0].row < 0], "");
+            size_t end = strlen(j->why);
+            snprintf(j->why + end, sizeof j->why - end, "of seed %d: %.6g against %.6g", s + 1,
+                     c->side[0].row < 0 ? b : a, c->side[0].row < 0 ? a : b);
+        }
+    }
+    j->n[0] = n;
+    if (!n) return;
+    j->estimate = sum / n;
+    j->tested = broken || n > 1;
+    j->verdict = broken ? NOT_REPRODUCED : n > 1 ? REPRODUCED : UNDECIDED;
+    if (broken) return;
+    if (n == 1) why(j, "1 seed");
+    else why(j, "holds in %d of %d seeds", held, n);
+}
+
+/* Is a number missing that the claim needs? One is named. */
+static bool lacks(Judged *j, const Experiments *x, const Claim *c, const double *value,
+                  int seeds) {
+    for (int k = 0; k < side_count(c); k++)
+        for (int s = 0; s < seeds; s++)
+            if (isnan(value_at(c, value, seeds, k, s))) {
+                char text[64];
+                snprintf(text, sizeof text, "of seed %d is not there", s + 1);
+                why_of(j, x, side_at(c, k), text);
+                return true;
+            }
+    return false;
+}
+
+/* Does a need fail? Means over the seeds that there are. */
+static bool unmet(Judged *j, const Experiments *x, const Claim *c, const double *value,
+                  int seeds) {
+    for (int i = 0; i < c->needs; i++) {
+        const Need *need = &c->need[i];
+        double left[SEEDS_MOST], right[SEEDS_MOST], square;
+        int nl = side_values(c, value, seeds, c->sides + 2 * i, left);
+        int nr = side_values(c, value, seeds, c->sides + 2 * i + 1, right);
+        if (!nl || !nr) continue;                /* lacks() says so */
+        double a = mean_of(left, nl, &square), b = mean_of(right, nr, &square);
+        if (related(a, need->relation, b, 0)) continue;
+        Bytes text = {0};
+        Error e = {0};
+        side_print(&text, x, &need->left, &e);
+        bytes_print(&text, &e, " %s ", SIGNS[need->relation]);
+        side_print(&text, x, &need->right, &e);
+        bytes_print(&text, &e, ", found %.3g", a);
+        if (need->right.row >= 0) bytes_print(&text, &e, " and %.3g", b);
+        const char *m = need->left.measure;
+        if (m && !strncmp(m, "times_", 6)) bytes_print(&text, &e, " (no sink to judge)");
+        why(j, "needs %.*s", (int)text.size, text.at ? (char *)text.at : "");
+        bytes_free(&text);
+        return true;
+    }
+    return false;
+}
+
+/* Estimate, interval and p; a verdict where there is no more to it. */
+static void claim_estimate(Judged *j, const Experiments *x, const Claim *c, const double *value,
+                           int seeds) {
+    *j = (Judged){.estimate = NAN, .low = NAN, .high = NAN, .p = NAN, .holm = NAN};
+    if (c->kind == CLAIM_EXACT) judge_exact(j, x, c, value, seeds);
+    else if (c->kind == CLAIM_ORDERED) estimate_ordered(j, c, value, seeds);
+    else estimate_differs(j, c, value, seeds);
+    Judged alone = {0};                          /* what stands instead, if the claim is not judged */
+    bool refuted = j->verdict == NOT_REPRODUCED;
+    if (!unmet(&alone, x, c, value, seeds) &&
+        (refuted || !lacks(&alone, x, c, value, seeds))) return;
+    j->tested = false;
+    j->verdict = UNDECIDED;
+    snprintf(j->why, sizeof j->why, "%s", alone.why);
+}
+
+/* The rules at the head of this section. p is Holm's for a headline claim. */
+static void claim_decide(Judged *j, const Claim *c) {
+    double M = c->margin, d = j->estimate, p = c->headline ? j->holm : j->p;
+    bool sure = p <= LEVEL, same = j->low == j->high && d == 0;
+    if (!j->tested || c->kind == CLAIM_EXACT) return;
+    if (c->kind == CLAIM_EQUAL) {
+        bool inside = j->low > -M && j->high < M;
+        j->verdict = inside && sure ? REPRODUCED
+                     : j->low >= M || j->high <= -M ? NOT_REPRODUCED : UNDECIDED;
+        if (j->verdict == UNDECIDED && !inside) why(j, "the interval reaches over the margin");
+    } else {
+        bool tau = c->kind == CLAIM_ORDERED;
+        double counts = tau ? TAU_COUNTS : M;
+        j->verdict = j->low > 0 && sure && d >= counts ? REPRODUCED
+                     : j->high < 0 && sure && (tau || d <= -M) ? OPPOSITE
+                     : counts > 0 ? (j->high < counts ? NOT_REPRODUCED : UNDECIDED)
+                     : same ? NOT_REPRODUCED : UNDECIDED;
+        if (j->verdict == UNDECIDED && j->low <= 0 && j->high >= 0) why(j, "the interval holds 0");
+        else if (j->verdict == UNDECIDED && sure)
+            why(j, "below %g, but the interval does not say so", counts);
+    }
+    if (j->verdict == UNDECIDED && c->headline && j->p <= LEVEL && !sure)
+        why(j, "Holm's p is above %g", LEVEL);
+}
+
+void claim_judge(Judged *j, const Experiments *x, const Claim *c, const double *value, int seeds) {
+    claim_estimate(j, x, c, value, seeds);
+    j->holm = j->p;
+    claim_decide(j, c);
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * The results of a corpus, and all claims */
+
+static const Run *run_at(const Results *r, int row, int seed) {
+    return &r->run[row * r->seeds + seed - 1];
+}
+
+static void run_load(Results *r, int row, int seed, const char *path) {
+    const Row *is = &r->x->row[row];
+    Run *run = &r->run[row * r->seeds + seed - 1];
+    Bytes text = {0};
+    Error e = {0}, second = {0};
+    if (file_missing(path)) return;
+    if (!file_read(path, &text, &e) && !result_read(&run->result, text.at, text.size, path, &e)) {
+        if (strcmp(run->result.row, is->name) || strcmp(run->result.corpus, r->corpus) ||
+            run->result.seed != seed)
+            fail(&e, 1, "%s: expected row %s, seed %d of %s, found row %s, seed %d of %s. Try: "
+                 "delete it, and run it again", path, is->name, seed, r->corpus, run->result.row,
+                 run->result.seed, run->result.corpus);
+    }
+    run->state = e.status ? RUN_DAMAGED : run->result.checksum != is->checksum ? RUN_VOID
+                 : run->result.ended[0] ? RUN_DIVERGED : RUN_HELD;
+    if (e.status) bytes_print(&r->notes, &second, "%s\n", e.text);
+    else if (run->state == RUN_VOID)
+        bytes_print(&r->notes, &second, "%s is void: the row changed\n", path);
+    bytes_free(&text);
+}
+
+int results_load(Results *r, const Experiments *x, const char *folder, const char *corpus,
+                 Error *e) {
+    char path[PATH_ROOM];
+    *r = (Results){.x = x, .seeds = x->headline_seeds};
+    snprintf(r->corpus, sizeof r->corpus, "%s", corpus);
+    r->run = grab((idx)x->rows * r->seeds, sizeof *r->run, e);
+    for (int i = 0; i < x->rows && !e->status; i++)
+        for (int seed = 1; seed <= r->seeds; seed++) {
+            if (result_path(path, folder, corpus, x->row[i].name, seed, e)) break;
+            run_load(r, i, seed, path);
+        }
+    if (e->status) results_free(r);
+    return e->status;
+}
+
+void results_free(Results *r) {
+    for (int i = 0; r->run && i < r->x->rows * r->seeds; i++) result_free(&r->run[i].result);
+    free(r->run);
+    bytes_free(&r->notes);
+    *r = (Results){0};
+}
+
+double results_number(const Results *r, int row, int seed, const char *measure) {
+    const Run *run = run_at(r, row, seed);
+    if (run->state != RUN_HELD && run->state != RUN_DIVERGED) return NAN;
+    if (!strcmp(measure, "diverged")) return run->state == RUN_DIVERGED;
+    return run->state == RUN_HELD ? result_number(&run->result, measure) : NAN;
+}
+
+static bool claim_names(const Claim *c, int row) {
+    for (int k = 0; k < side_count(c); k++)
+        if (side_at(c, k)->row == row) return true;
+    return false;
+}
+
+int row_seeds(const Experiments *x, int row) {
+    for (int i = 0; i < x->claims; i++)
+        if (x->claim[i].headline && claim_names(&x->claim[i], row)) return x->headline_seeds;
+    return x->seeds;
+}
+
+/* Why the claim lacks numbers, when it is runs that are not there or that diverged. */
+static void why_runs(Judged *j, const Results *r, const Claim *c, int seeds) {
+    int wanted = 0, state[RUN_STATES] = {0}, diverged = -1, of = 0;
+    for (int row = 0; row < r->x->rows; row++) {
+        if (!claim_names(c, row)) continue;
+        for (int seed = 1; seed <= seeds; seed++) {
+            RunState is = run_at(r, row, seed)->state;
+            wanted++;
+            state[is]++;
+            if (is == RUN_DIVERGED && diverged < 0) diverged = row, of = seed;
+        }
+    }
+    int there = state[RUN_HELD] + state[RUN_DIVERGED];
+    if (there == wanted && diverged < 0) return;
+    j->why[0] = 0;
+    if (there < wanted) why(j, "%d of %d runs", there, wanted);
+    if (state[RUN_VOID]) why(j, "%d void: the row changed", state[RUN_VOID]);
+    if (state[RUN_DAMAGED]) why(j, "%d damaged", state[RUN_DAMAGED]);
+    if (diverged >= 0) why(j, "%s diverged (seed %d)", r->x->row[diverged].name, of);
+}
+
+int claims_judge(Judged *j, const Results *r, Error *e) {
+    const Experiments *x = r->x;
+    double *value = grab((SIDES + 2 * NEEDS) * (idx)r->seeds, sizeof *value, e);
+    double *p = grab(x->claims, sizeof *p, e), *adjusted = grab(x->claims, sizeof *p, e);
+    for (int i = 0; i < x->claims && !e->status; i++) {
+        const Claim *c = &x->claim[i];
+        int seeds = c->headline ? x->headline_seeds : x->seeds;
+        for (int k = 0; k < side_count(c); k++)
+            for (int s = 0; s < seeds && side_at(c, k)->row >= 0; s++)
+                value[k * seeds + s] =
+                    results_number(r, side_at(c, k)->row, s + 1, side_at(c, k)->measure);
+        claim_estimate(&j[i], x, c, value, seeds);
+        if (!j[i].tested && strncmp(j[i].why, "needs ", 6)) why_runs(&j[i], r, c, seeds);
+        p[i] = c->headline && j[i].tested ? j[i].p : NAN;
+    }
+    if (!e->status) holm(adjusted, p, x->claims);
+    for (int i = 0; i < x->claims && !e->status; i++) {
+        j[i].holm = adjusted[i];
+        claim_decide(&j[i], &x->claim[i]);
+    }
+    free(value);
+    free(p);
+    free(adjusted);
     return e->status;
 }
 

@@ -779,6 +779,58 @@ int  row_seeds(const Experiments *x, int row, bool headline_only);
 /* Is the result of row and seed there, undamaged and of this row? 1 yes, 0 no, -1 void. */
 int  result_there(const Experiments *x, int row, const char *folder, const char *corpus, int seed);
 int  repro(const Settings *s, const char **words, int n, Error *e);
+/* 12.5: what became of a claim. */
+enum { SEEDS_MOST = 99 };
+typedef enum Verdict { UNDECIDED, REPRODUCED, NOT_REPRODUCED, OPPOSITE, VERDICTS } Verdict;
+const char *verdict_name(Verdict v);
+typedef struct Judged {
+    Verdict verdict;
+    bool tested;                 /* false: it could not be judged, and why says what is amiss */
+    /* difference of means, or mean tau; its 95 % interval (exact: the range over seeds); two-sided
+     * p, and Holm's among the headline claims; NAN where there is none */
+    double estimate, low, high, p, holm;
+    int n[2];                    /* seeds of either side, 0 of a number; ordered, exact: n[0] */
+    char why[300];
+} Judged;
+
+/* A difference of means, its standard error, degrees of freedom and 95 % interval. */
+typedef struct Estimate { double value, error, nu, low, high; } Estimate;
+
+/* P(T <= t) with nu > 0 degrees of freedom, and the t of a P. Error below 1e-13 for nu <= 1000. */
+double student(double t, double nu);
+double student_quantile(double p, double nu);
+/* mean of b [nb] - mean of a [na]; a side of one value is a number without error */
+Estimate welch(const double *a, int na, const double *b, int nb);
+/* Two-sided p that the true value is `at`; without spread 1 or 0. */
+double estimate_p(const Estimate *d, double at);
+/* Holm's p of p [n], of which NAN is no member */
+void holm(double *adjusted, const double *p, int n);
+/* One claim by itself. value [sides + 2 needs][seeds]: the rule's sides, then each need's left and
+ * right; NAN where a run has no number; what stands for a number is not read. seeds <= SEEDS_MOST;
+ * n seeds are numbered 1 .. n. */
+void claim_judge(Judged *j, const Experiments *x, const Claim *c, const double *value, int seeds);
+
+/* The results of one corpus, all rows for seeds 1 .. headline_seeds. x must outlive it. A file that
+ * is damaged, or void since its row has changed, counts as missing and has a line in notes. */
+typedef enum RunState { RUN_MISSING, RUN_HELD, RUN_DIVERGED, RUN_VOID, RUN_DAMAGED, RUN_STATES }
+    RunState;
+typedef struct Run { RunState state; Result result; } Run;
+typedef struct Results {
+    const Experiments *x;
+    char corpus[32];
+    int seeds;
+    Run *run;                    /* [rows][seeds] */
+    Bytes notes;                 /* lines, without a 0 */
+} Results;
+int  results_load(Results *r, const Experiments *x, const char *folder, const char *corpus,
+                  Error *e);
+void results_free(Results *r);
+/* NAN where there is none; `diverged` is 0 or 1, and a run that diverged has no other measure */
+double results_number(const Results *r, int row, int seed, const char *measure);
+/* How many seeds a row needs: headline_seeds where a headline claim names it, else seeds. */
+int  row_seeds(const Experiments *x, int row);
+/* j [claims] */
+int  claims_judge(Judged *j, const Results *r, Error *e);
 
 /* -------------------------------------------------------------------------------------------------
  * 14  Matrix multiply and vector maths */
