@@ -8653,8 +8653,8 @@ void holm(double *adjusted, const double *p, int n) {
 }
 
 static const char *const SIGNS[] = {"<", ">", "=", "<=", ">="};    /* by Relation */
-static const char *const VERDICT_NAMES[VERDICTS] = {"undecided", "reproduced", "not reproduced",
-                                                    "opposite"};
+static const char *const VERDICT_NAMES[VERDICT_KINDS] = {"undecided", "reproduced",
+                                                         "not reproduced", "opposite"};
 const char *verdict_name(Verdict v) { return VERDICT_NAMES[v]; }
 
 static bool related(double a, Relation relation, double b, double give) {
@@ -9009,6 +9009,424 @@ int claims_judge(Judged *j, const Results *r, Error *e) {
     free(p);
     free(adjusted);
     return e->status;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 12.6  What is shown: the list of items, an item's table, the ledger
+ *
+ * Text of at most 100 columns for a terminal, or Markdown for the README; both from the same cells,
+ * so that the two cannot differ. Measures whose name begins with sink_ are shown in per cent, as
+ * the paper prints them; ours is the mean over seeds +- their standard deviation.
+ */
+enum { WIDTH = 100, CELL = 48, CELLS = 2 * COLUMNS + 4 };
+typedef char Cell[CELL];
+
+/* Row 0 holds the heads; cell (r, c) is cell[r * CELLS + c]. A column that is a pair's first has a
+ * head for both. */
+typedef struct Grid { int rows, columns; bool pair[CELLS]; Cell *cell; } Grid;
+
+static bool in_percent(const char *measure) { return !strncmp(measure, "sink_", 5); }
+
+/* How many digits a number of this measure is worth. */
+static int digits_of(const char *measure, double x) {
+    double size = fabs(x);
+    return in_percent(measure) ? 2 : size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : 3;
+}
+
+/* Words, broken before WIDTH; further lines begin at column indent, where the first one is. */
+static void wrapped(Bytes *out, int indent, const char *text, Error *e) {
+    int at = indent;
+    while (*(text += strspn(text, " "))) {
+        int n = (int)strcspn(text, " ");
+        if (at > indent && at + 1 + n > WIDTH) {
+            bytes_print(out, e, "\n%*s", indent, "");
+            at = indent;
+        }
+        if (at > indent) bytes_print(out, e, " ");
+        at += n + (at > indent);
+        bytes_add(out, text, (size_t)n, e);
+        text += n;
+    }
+    bytes_print(out, e, "\n");
+}
+
+/* A cell of a Markdown table; a | would end it. */
+static void markdown_cell(Bytes *out, const char *text, Error *e) {
+    for (; *text; text++)
+        bytes_print(out, e, *text == '|' ? "\\%c" : "%c", *text);
+    bytes_print(out, e, " | ");
+}
+
+static void grid_markdown(const Grid *g, Bytes *out, Error *e) {
+    for (int r = 0; r < g->rows; r++) {
+        bytes_print(out, e, "| ");
+        for (int c = 0; c < g->columns; c++) {
+            const char *text = g->cell[r * CELLS + c];
+            Cell head;
+            snprintf(head, sizeof head, "%.36s%s", text, g->pair[c] ? ", paper" : "");
+            markdown_cell(out, r ? text : c && g->pair[c - 1] ? "ours" : head, e);
+        }
+        bytes_print(out, e, "\n");
+        for (int c = 0; r == 0 && c < g->columns; c++)
+            bytes_print(out, e, c == 0 ? "|---|" : c + 1 < g->columns ? "--:|" : "--:|\n");
+    }
+}
+
+/* In as many blocks below each other as WIDTH asks for; each begins with the first column. */
+static void grid_text(const Grid *g, Bytes *out, Error *e) {
+    int width[CELLS] = {0};
+    for (int c = 0; c < g->columns; c++) {
+        bool second = c && g->pair[c - 1];
+        for (int r = g->pair[c] || second; r < g->rows; r++)
+            width[c] = (int)fmax(width[c], (double)strlen(g->cell[r * CELLS + c]));
+        if (g->pair[c] || second) width[c] = (int)fmax(width[c], 5);
+        if (second)
+            width[c] = (int)fmax(width[c], (double)strlen(g->cell[c - 1]) - 2 - width[c - 1]);
+    }
+    for (int from = 1, to; from < g->columns; from = to) {
+        int used = width[0];
+        for (to = from; to < g->columns;) {
+            int more = 2 + width[to] + (g->pair[to] ? 2 + width[to + 1] : 0);
+            if (to > from && used + more > WIDTH) break;
+            used += more;
+            to += 1 + g->pair[to];
+        }
+        if (from > 1) bytes_print(out, e, "\n");
+        for (int r = -1; r < g->rows; r++) {     /* -1: the heads of pairs */
+            const char *name = g->cell[r < 0 ? 0 : r * CELLS];
+            size_t line = out->size;
+            bytes_print(out, e, "%-*s", width[0], r < 0 ? "" : name);
+            for (int c = from; c < to; c++) {
+                const char *text = g->cell[(r < 0 ? 0 : r) * CELLS + c];
+                bool second = g->pair[c - 1];
+                if (r < 0 && g->pair[c])
+                    bytes_print(out, e, "  %*s", width[c] + 2 + width[c + 1], text);
+                else if (r < 0 && !second) bytes_print(out, e, "  %*s", width[c], "");
+                else if (r >= 0)
+                    bytes_print(out, e, "  %*s", width[c],
+                                r ? text : g->pair[c] ? "paper" : second ? "ours" : text);
+            }
+            while (out->size > line && out->at[out->size - 1] == ' ') out->size--;
+            if (out->size > line) bytes_print(out, e, "\n");
+        }
+    }
+}
+
+/* Mean and spread of a measure over the row's seeds, as text. */
+static void ours(Cell to, const Results *r, int row, const char *measure, bool markdown) {
+    double x[SEEDS_MOST], square, scale = in_percent(measure) ? 100 : 1;
+    int n = 0, diverged = 0, seeds = row_seeds(r->x, row);
+    for (int seed = 1; seed <= seeds; seed++) {
+        double one = scale * results_number(r, row, seed, measure);
+        diverged += run_at(r, row, seed)->state == RUN_DIVERGED;
+        if (!isnan(one)) x[n++] = one;
+    }
+    snprintf(to, CELL, "%s", diverged ? "diverged" : "");
+    if (!n) return;
+    double mean = mean_of(x, n, &square);
+    int digits = digits_of(measure, mean);
+    if (n == 1) snprintf(to, CELL, "%.*f", digits, mean);
+    else
+        snprintf(to, CELL, "%.*f %s %.*f", digits, mean, markdown ? "\302\261" : "+-", digits,
+                 sqrt(square * n));
+}
+
+/* "5", "2 of 5", and what is amiss with the others. */
+static void seeds_cell(Cell to, const Results *r, int row) {
+    static const char *const names[RUN_STATES] = {"", "", "diverged", "void", "damaged"};
+    int state[RUN_STATES] = {0}, seeds = row_seeds(r->x, row);
+    for (int seed = 1; seed <= seeds; seed++) state[run_at(r, row, seed)->state]++;
+    int n = state[RUN_HELD] + state[RUN_DIVERGED];
+    int at = snprintf(to, CELL, n < seeds ? "%d of %d" : "%d", n, seeds);
+    for (int i = RUN_DIVERGED; i < RUN_STATES; i++)
+        if (state[i]) at += snprintf(to + at, (size_t)(CELL - at), ", %d %s", state[i], names[i]);
+}
+
+/* An item's rows: each of its columns, as paper | ours where the paper prints any, then what is
+ * always told: alpha_1, its multiple of even rows, and the seeds. */
+static int rows_grid(Bytes *out, const Results *r, const Item *item, bool markdown, Error *e) {
+    const char *measure[CELLS] = {NULL};         /* of the column; NULL: the row's name, the paper */
+    int column[CELLS] = {0};
+    Grid g = {.rows = item->count + 1, .columns = 1};
+    g.cell = grab((idx)g.rows * CELLS, sizeof *g.cell, e);
+    if (e->status) return e->status;
+    snprintf(g.cell[0], CELL, "row");
+    for (int i = 0; i < item->columns + 2; i++) {
+        static const char *const always[] = {"alpha_1", "times_1"};
+        const char *name = i < item->columns ? item->column[i] : always[i - item->columns];
+        bool paper = false, twice = false;
+        for (int k = 0; k < item->columns && i >= item->columns; k++)
+            twice |= !strcmp(name, item->column[k]);
+        if (twice) continue;
+        for (int k = 0; k < item->count && i < item->columns; k++)
+            paper |= strcmp(r->x->shown[item->from + k].paper[i].text, ".") != 0;
+        column[g.columns] = i;
+        g.pair[g.columns] = paper;
+        snprintf(g.cell[g.columns], CELL, "%.36s%s",
+                 strcmp(name, "times_1") ? name : "x even", in_percent(name) ? " %" : "");
+        g.columns += paper;
+        measure[g.columns++] = name;
+    }
+    snprintf(g.cell[g.columns], CELL, "seeds");
+    for (int k = 0; k < item->count; k++) {
+        const Shown *shown = &r->x->shown[item->from + k];
+        Cell *cell = g.cell + (k + 1) * CELLS;
+        snprintf(cell[0], CELL, "%s", r->x->row[shown->row].name);
+        for (int c = 1; c < g.columns; c++) {
+            const char *text = shown->paper[column[c]].text;
+            if (measure[c]) ours(cell[c], r, shown->row, measure[c], markdown);
+            else snprintf(cell[c], CELL, "%s", strcmp(text, ".") ? text : "");
+        }
+        seeds_cell(cell[g.columns], r, shown->row);
+    }
+    g.columns++;
+    (markdown ? grid_markdown : grid_text)(&g, out, e);
+    free(g.cell);
+    return e->status;
+}
+
+int claim_rule(Bytes *out, const Experiments *x, const Claim *c, Error *e) {
+    for (int k = 0; k < c->sides; k++) {
+        if (k) bytes_print(out, e, " %s ", SIGNS[c->relation]);
+        side_print(out, x, &c->side[k], e);
+    }
+    if (c->margin > 0)
+        bytes_print(out, e, " %s %g", c->kind == CLAIM_DIFFERS ? "by" : "within", c->margin);
+    for (int i = 0; i < c->needs; i++) {
+        bytes_print(out, e, i ? ", " : "; needs ");
+        side_print(out, x, &c->need[i].left, e);
+        bytes_print(out, e, " %s ", SIGNS[c->need[i].relation]);
+        side_print(out, x, &c->need[i].right, e);
+    }
+    return e->status;
+}
+
+/* "0.213 [0.19, 0.236]", or as much of it as there is. */
+static void estimate_text(Cell to, const Judged *j) {
+    int n = isnan(j->estimate) ? 0 : snprintf(to, CELL, "%.3g", j->estimate);
+    to[n] = 0;
+    if (!isnan(j->low)) snprintf(to + n, (size_t)(CELL - n), " [%.3g, %.3g]", j->low, j->high);
+}
+
+static void p_text(Cell to, double p) {
+    if (isnan(p)) *to = 0;
+    else snprintf(to, CELL, p > 0 && p < 1e-4 ? "< 0.0001" : "%.4f", p);
+}
+
+/* A claim with all that led to its verdict. */
+static void claim_text(Bytes *out, const Results *r, const Claim *c, const Judged *j, Error *e) {
+    enum { INDENT = 16 };
+    Bytes line = {0};
+    Cell estimate, p, adjusted;
+    estimate_text(estimate, j);
+    p_text(p, j->p);
+    p_text(adjusted, j->holm);
+    bytes_print(&line, e, "%s (%s%s)", c->statement, c->reference, c->headline ? "; headline" : "");
+    bytes_add(&line, "", 1, e);
+    bytes_print(out, e, "\n%-*s", INDENT, verdict_name(j->verdict));
+    if (!e->status) wrapped(out, INDENT, (char *)line.at, e);
+    line.size = 0;
+    bytes_print(&line, e, "rule %s: ", c->name);
+    claim_rule(&line, r->x, c, e);
+    bytes_add(&line, "", 1, e);
+    bytes_print(out, e, "%*s", INDENT, "");
+    if (!e->status) wrapped(out, INDENT, (char *)line.at, e);
+    line.size = 0;
+    if (*estimate) bytes_print(&line, e, "%s", estimate);
+    if (*p) bytes_print(&line, e, ", p %s", p);
+    if (*adjusted) bytes_print(&line, e, " (Holm %s)", adjusted);
+    if (*estimate) bytes_print(&line, e, c->kind >= CLAIM_ORDERED ? ", n %d" : ", n %d and %d",
+                               j->n[0], j->n[1]);
+    if (j->why[0]) bytes_print(&line, e, "%s%s", *estimate ? ": " : "", j->why);
+    bytes_add(&line, "", 1, e);
+    bytes_print(out, e, "%*s", INDENT, "");
+    if (!e->status) wrapped(out, INDENT, (char *)line.at, e);
+    bytes_free(&line);
+}
+
+int repro_table(Bytes *out, const Results *r, const Judged *j, int item, Error *e) {
+    const Item *is = &r->x->item[item];
+    Bytes head = {0};
+    bytes_print(&head, e, "%s, %s: %s (%s)", is->name, is->reference, is->title, r->corpus);
+    bytes_add(&head, "", 1, e);
+    if (!e->status) wrapped(out, 0, (char *)head.at, e);
+    bytes_free(&head);
+    bytes_print(out, e, "\n");
+    if (is->count) {
+        rows_grid(out, r, is, false, e);
+        bytes_print(out, e, "Ours: mean +- standard deviation over seeds. Paper: - failed to train, "
+                    "~ second-hand,\n* measured on proxy scores. x even: alpha_1 as a multiple of "
+                    "what even rows give.\n");
+    } else bytes_print(out, e, "Nothing here is trained.\n");
+    for (int i = 0; i < r->x->claims; i++)
+        if (r->x->claim[i].item == item) claim_text(out, r, &r->x->claim[i], &j[i], e);
+    return e->status;
+}
+
+/* An item without rows and claims: what this program cannot do, as its title says. */
+static bool is_elsewhere(const Experiments *x, int item) {
+    for (int i = 0; i < x->claims; i++) if (x->claim[i].item == item) return false;
+    return !x->item[item].count;
+}
+
+int repro_list(Bytes *out, const Results *r, const Judged *j, Error *e) {
+    const Experiments *x = r->x;
+    int elsewhere = 0;
+    bytes_print(out, e, "%-13s %9s %8s  what (%s)\n", "item", "runs", "claims", r->corpus);
+    for (int i = 0; i < x->items; i++) {
+        const Item *item = &x->item[i];
+        int done = 0, needed = 0, judged = 0, claims = 0;
+        if (is_elsewhere(x, i)) { elsewhere++; continue; }
+        for (int k = 0; k < item->count; k++) {
+            int row = x->shown[item->from + k].row, seeds = row_seeds(x, row);
+            needed += seeds;
+            for (int seed = 1; seed <= seeds; seed++) {
+                RunState is = run_at(r, row, seed)->state;
+                done += is == RUN_HELD || is == RUN_DIVERGED;
+            }
+        }
+        for (int k = 0; k < x->claims; k++)
+            if (x->claim[k].item == i) claims++, judged += j[k].tested;
+        bytes_print(out, e, "%-13s %4d/%-4d %4d/%-3d  ", item->name, done, needed, judged, claims);
+        Bytes title = {0};
+        bytes_print(&title, e, "%s: %s", item->reference, item->title);
+        bytes_add(&title, "", 1, e);
+        if (!e->status) wrapped(out, 34, (char *)title.at, e);
+        bytes_free(&title);
+    }
+    if (elsewhere) bytes_print(out, e, "\nWhat needs more than sink can train:\n");
+    for (int i = 0; i < x->items && elsewhere; i++) {
+        if (!is_elsewhere(x, i)) continue;
+        bytes_print(out, e, "%-13s ", x->item[i].name);
+        Bytes title = {0};
+        bytes_print(&title, e, "%s: %s", x->item[i].reference, x->item[i].title);
+        bytes_add(&title, "", 1, e);
+        if (!e->status) wrapped(out, 14, (char *)title.at, e);
+        bytes_free(&title);
+    }
+    if (r->notes.size) bytes_print(out, e, "\n");
+    return bytes_add(out, r->notes.at, r->notes.size, e);
+}
+
+static void counts(Bytes *out, const Results *r, const Judged *j, Error *e) {
+    int n[VERDICT_KINDS] = {0};
+    for (int i = 0; i < r->x->claims; i++) n[j[i].verdict]++;
+    bytes_print(out, e, "%d claims on %s: %d reproduced, %d not reproduced, %d opposite, "
+                "%d undecided at this scale.\n", r->x->claims, r->corpus, n[REPRODUCED],
+                n[NOT_REPRODUCED], n[OPPOSITE], n[UNDECIDED]);
+}
+
+/* A line of Markdown's table of claims. */
+static void claim_markdown(Bytes *out, const Claim *c, const Judged *j, bool headline, Error *e) {
+    Cell estimate, p;
+    Bytes cell = {0};
+    bytes_print(&cell, e, "**%s**", verdict_name(j->verdict));
+    if (j->verdict == UNDECIDED && j->why[0]) bytes_print(&cell, e, ": %s", j->why);
+    bytes_add(&cell, "", 1, e);
+    bytes_print(out, e, "| ");
+    if (!e->status) markdown_cell(out, (char *)cell.at, e);
+    bytes_free(&cell);
+    estimate_text(estimate, j);
+    p_text(p, j->p);
+    bytes_print(out, e, "%s (%s) | %s | %s | ", c->statement, c->reference, estimate, p);
+    p_text(p, j->holm);
+    bytes_print(out, e, headline ? "%s |\n" : "\n", p);
+}
+
+int repro_headline(Bytes *out, const Results *r, const Judged *j, bool markdown, Error *e) {
+    const Experiments *x = r->x;
+    int n = 0, tested = 0;
+    for (int i = 0; i < x->claims; i++) {
+        n += x->claim[i].headline;
+        tested += !isnan(j[i].holm);
+    }
+    if (!n) return e->status;
+    bytes_print(out, e, "%d headline claims on %s; Holm's p is over the %d that could be tested.\n%s",
+                n, r->corpus, tested, markdown ? "\n| verdict | claim | estimate and 95 % interval "
+                "| p | Holm |\n|---|---|---|---|---|\n" : "");
+    for (int i = 0; i < x->claims; i++) {
+        const Claim *c = &x->claim[i];
+        if (c->headline && markdown) claim_markdown(out, c, &j[i], true, e);
+        else if (c->headline) claim_text(out, r, c, &j[i], e);
+    }
+    return e->status;
+}
+
+/* Every claim on a line: verdict, where, name, estimate, p. */
+static void ledger_text(Bytes *out, const Results *r, const Judged *j, Error *e) {
+    const Experiments *x = r->x;
+    int item = 5, name = 5;
+    for (int i = 0; i < x->claims; i++) {
+        item = (int)fmax(item, (double)strlen(x->item[x->claim[i].item].name));
+        name = (int)fmax(name, (double)strlen(x->claim[i].name));
+    }
+    bytes_print(out, e, "\n%-14s  %-*s  %-*s  %-30s  p\n", "verdict", item, "item", name, "claim",
+                "estimate, 95 % interval");
+    for (int i = 0; i < x->claims; i++) {
+        Cell estimate, p;
+        estimate_text(estimate, &j[i]);
+        p_text(p, j[i].p);
+        if (!*estimate) snprintf(estimate, CELL, "%.30s", j[i].why);
+        bytes_print(out, e, "%-14s  %-*s  %-*s  %-*s%s%s\n", verdict_name(j[i].verdict), item,
+                    x->item[x->claim[i].item].name, name, x->claim[i].name, *p ? 30 : 0, estimate,
+                    *p ? "  " : "", p);
+    }
+}
+
+/* Every item's rows and claims, folded away where Markdown is shown by a browser. */
+static void ledger_markdown(Bytes *out, const Results *r, const Judged *j, Error *e) {
+    const Experiments *x = r->x;
+    for (int i = 0; i < x->items && !e->status; i++) {
+        bool claims = false;
+        if (is_elsewhere(x, i)) continue;
+        bytes_print(out, e, "\n<details><summary><b>%s</b>: %s</summary>\n\n", x->item[i].reference,
+                    x->item[i].title);
+        if (x->item[i].count) rows_grid(out, r, &x->item[i], true, e);
+        for (int k = 0; k < x->claims; k++) {
+            if (x->claim[k].item != i) continue;
+            if (!claims)
+                bytes_print(out, e, "\n| verdict | claim | estimate and 95 %% interval | p |\n"
+                            "|---|---|---|---|\n");
+            claims = true;
+            claim_markdown(out, &x->claim[k], &j[k], false, e);
+        }
+        bytes_print(out, e, "\n</details>\n");
+    }
+}
+
+int repro_ledger(Bytes *out, const Results *r, const Judged *j, bool markdown, Error *e) {
+    counts(out, r, j, e);
+    bytes_print(out, e, "\n");
+    repro_headline(out, r, j, markdown, e);
+    (markdown ? ledger_markdown : ledger_text)(out, r, j, e);
+    return e->status;
+}
+
+/* Where the one line that is `mark` begins; -1 when there is none, or more than one. */
+static ptrdiff_t mark_at(const char *text, size_t n, const char *mark) {
+    size_t length = strlen(mark);
+    ptrdiff_t found = -1;
+    for (size_t i = 0; i + length <= n; i++) {
+        if ((i && text[i - 1] != '\n') || memcmp(text + i, mark, length)) continue;
+        if (i + length < n && text[i + length] != '\n' && text[i + length] != '\r') continue;
+        if (found >= 0) return -1;
+        found = (ptrdiff_t)i;
+    }
+    return found;
+}
+
+int readme_with(Bytes *out, const char *text, size_t n, const char *section, size_t size,
+                Error *e) {
+    static const char begin[] = "<!-- results -->", end[] = "<!-- /results -->";
+    ptrdiff_t from = mark_at(text, n, begin), to = mark_at(text, n, end);
+    if (from < 0 || to < from)
+        return fail(e, 1, "README.md: expected one line %s and below it one line %s, found %s. "
+                    "Try: put them where the results go", begin, end,
+                    from < 0 || to < 0 ? "none or several" : "them the other way round");
+    bytes_add(out, text, (size_t)from, e);
+    bytes_print(out, e, "%s\n", begin);
+    bytes_add(out, section, size, e);
+    return bytes_add(out, text + to, n - (size_t)to, e);
 }
 
 /* -------------------------------------------------------------------------------------------------

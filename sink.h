@@ -781,7 +781,7 @@ int  result_there(const Experiments *x, int row, const char *folder, const char 
 int  repro(const Settings *s, const char **words, int n, Error *e);
 /* 12.5: what became of a claim. */
 enum { SEEDS_MOST = 99 };
-typedef enum Verdict { UNDECIDED, REPRODUCED, NOT_REPRODUCED, OPPOSITE, VERDICTS } Verdict;
+typedef enum Verdict { UNDECIDED, REPRODUCED, NOT_REPRODUCED, OPPOSITE, VERDICT_KINDS } Verdict;
 const char *verdict_name(Verdict v);
 typedef struct Judged {
     Verdict verdict;
@@ -831,6 +831,20 @@ double results_number(const Results *r, int row, int seed, const char *measure);
 int  row_seeds(const Experiments *x, int row);
 /* j [claims] */
 int  claims_judge(Judged *j, const Results *r, Error *e);
+
+/* 12.6: text appended to out, without a 0; j [claims]. */
+int  claim_rule(Bytes *out, const Experiments *x, const Claim *c, Error *e);
+/* An item: its rows, the paper's numbers beside ours, and its claims with all that led there. */
+int  repro_table(Bytes *out, const Results *r, const Judged *j, int item, Error *e);
+/* Items, runs done of those needed, claims tested; items without rows and claims apart; notes. */
+int  repro_list(Bytes *out, const Results *r, const Judged *j, Error *e);
+int  repro_headline(Bytes *out, const Results *r, const Judged *j, bool markdown, Error *e);
+/* Verdicts counted, the headline claims, and every claim; in Markdown every item's rows too. */
+int  repro_ledger(Bytes *out, const Results *r, const Judged *j, bool markdown, Error *e);
+/* The README's text [n] with the section [size], which ends with a line's end, in place of what
+ * stands between the lines <!-- results --> and <!-- /results -->. */
+int  readme_with(Bytes *out, const char *text, size_t n, const char *section, size_t size,
+                 Error *e);
 
 /* -------------------------------------------------------------------------------------------------
  * 14  Matrix multiply and vector maths */
