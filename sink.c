@@ -8855,7 +8855,7 @@ static void claim_estimate(Judged *j, const Experiments *x, const Claim *c, cons
     if (c->kind == CLAIM_EXACT) judge_exact(j, x, c, value, seeds);
     else if (c->kind == CLAIM_ORDERED) estimate_ordered(j, c, value, seeds);
     else estimate_differs(j, c, value, seeds);
-    Judged alone = {0};                          /* what stands instead, if the claim is not judged */
+    Judged alone = {0};                          /* what stands instead if it is not judged */
     bool refuted = j->verdict == NOT_REPRODUCED;
     if (!unmet(&alone, x, c, value, seeds) &&
         (refuted || !lacks(&alone, x, c, value, seeds))) return;
@@ -9018,12 +9018,12 @@ int claims_judge(Judged *j, const Results *r, Error *e) {
  * so that the two cannot differ. Measures whose name begins with sink_ are shown in per cent, as
  * the paper prints them; ours is the mean over seeds +- their standard deviation.
  */
-enum { WIDTH = 100, CELL = 48, CELLS = 2 * COLUMNS + 4 };
+enum { WIDTH = 100, CELL = 48, ACROSS = 2 * COLUMNS + 4 };
 typedef char Cell[CELL];
 
-/* Row 0 holds the heads; cell (r, c) is cell[r * CELLS + c]. A column that is a pair's first has a
+/* Row 0 holds the heads; cell (r, c) is cell[r * ACROSS + c]. A column that is a pair's first has a
  * head for both. */
-typedef struct Grid { int rows, columns; bool pair[CELLS]; Cell *cell; } Grid;
+typedef struct Grid { int rows, columns; bool pair[ACROSS]; Cell *cell; } Grid;
 
 static bool in_percent(const char *measure) { return !strncmp(measure, "sink_", 5); }
 
@@ -9061,7 +9061,7 @@ static void grid_markdown(const Grid *g, Bytes *out, Error *e) {
     for (int r = 0; r < g->rows; r++) {
         bytes_print(out, e, "| ");
         for (int c = 0; c < g->columns; c++) {
-            const char *text = g->cell[r * CELLS + c];
+            const char *text = g->cell[r * ACROSS + c];
             Cell head;
             snprintf(head, sizeof head, "%.36s%s", text, g->pair[c] ? ", paper" : "");
             markdown_cell(out, r ? text : c && g->pair[c - 1] ? "ours" : head, e);
@@ -9074,11 +9074,11 @@ static void grid_markdown(const Grid *g, Bytes *out, Error *e) {
 
 /* In as many blocks below each other as WIDTH asks for; each begins with the first column. */
 static void grid_text(const Grid *g, Bytes *out, Error *e) {
-    int width[CELLS] = {0};
+    int width[ACROSS] = {0};
     for (int c = 0; c < g->columns; c++) {
         bool second = c && g->pair[c - 1];
         for (int r = g->pair[c] || second; r < g->rows; r++)
-            width[c] = (int)fmax(width[c], (double)strlen(g->cell[r * CELLS + c]));
+            width[c] = (int)fmax(width[c], (double)strlen(g->cell[r * ACROSS + c]));
         if (g->pair[c] || second) width[c] = (int)fmax(width[c], 5);
         if (second)
             width[c] = (int)fmax(width[c], (double)strlen(g->cell[c - 1]) - 2 - width[c - 1]);
@@ -9093,11 +9093,11 @@ static void grid_text(const Grid *g, Bytes *out, Error *e) {
         }
         if (from > 1) bytes_print(out, e, "\n");
         for (int r = -1; r < g->rows; r++) {     /* -1: the heads of pairs */
-            const char *name = g->cell[r < 0 ? 0 : r * CELLS];
+            const char *name = g->cell[r < 0 ? 0 : r * ACROSS];
             size_t line = out->size;
             bytes_print(out, e, "%-*s", width[0], r < 0 ? "" : name);
             for (int c = from; c < to; c++) {
-                const char *text = g->cell[(r < 0 ? 0 : r) * CELLS + c];
+                const char *text = g->cell[(r < 0 ? 0 : r) * ACROSS + c];
                 bool second = g->pair[c - 1];
                 if (r < 0 && g->pair[c])
                     bytes_print(out, e, "  %*s", width[c] + 2 + width[c + 1], text);
@@ -9145,10 +9145,10 @@ static void seeds_cell(Cell to, const Results *r, int row) {
 /* An item's rows: each of its columns, as paper | ours where the paper prints any, then what is
  * always told: alpha_1, its multiple of even rows, and the seeds. */
 static int rows_grid(Bytes *out, const Results *r, const Item *item, bool markdown, Error *e) {
-    const char *measure[CELLS] = {NULL};         /* of the column; NULL: the row's name, the paper */
-    int column[CELLS] = {0};
+    const char *measure[ACROSS] = {NULL};        /* NULL: the row's name, or the paper's number */
+    int column[ACROSS] = {0};
     Grid g = {.rows = item->count + 1, .columns = 1};
-    g.cell = grab((idx)g.rows * CELLS, sizeof *g.cell, e);
+    g.cell = grab((idx)g.rows * ACROSS, sizeof *g.cell, e);
     if (e->status) return e->status;
     snprintf(g.cell[0], CELL, "row");
     for (int i = 0; i < item->columns + 2; i++) {
@@ -9170,7 +9170,7 @@ static int rows_grid(Bytes *out, const Results *r, const Item *item, bool markdo
     snprintf(g.cell[g.columns], CELL, "seeds");
     for (int k = 0; k < item->count; k++) {
         const Shown *shown = &r->x->shown[item->from + k];
-        Cell *cell = g.cell + (k + 1) * CELLS;
+        Cell *cell = g.cell + (k + 1) * ACROSS;
         snprintf(cell[0], CELL, "%s", r->x->row[shown->row].name);
         for (int c = 1; c < g.columns; c++) {
             const char *text = shown->paper[column[c]].text;
@@ -9328,9 +9328,12 @@ static void claim_markdown(Bytes *out, const Claim *c, const Judged *j, bool hea
     bytes_free(&cell);
     estimate_text(estimate, j);
     p_text(p, j->p);
-    bytes_print(out, e, "%s (%s) | %s | %s | ", c->statement, c->reference, estimate, p);
+    markdown_cell(out, c->statement, e);
+    markdown_cell(out, c->reference, e);
+    bytes_print(out, e, "%s | %s |", estimate, p);
     p_text(p, j->holm);
-    bytes_print(out, e, headline ? "%s |\n" : "\n", p);
+    if (headline) bytes_print(out, e, " %s |", p);
+    bytes_print(out, e, "\n");
 }
 
 int repro_headline(Bytes *out, const Results *r, const Judged *j, bool markdown, Error *e) {
@@ -9341,9 +9344,11 @@ int repro_headline(Bytes *out, const Results *r, const Judged *j, bool markdown,
         tested += !isnan(j[i].holm);
     }
     if (!n) return e->status;
-    bytes_print(out, e, "%d headline claims on %s; Holm's p is over the %d that could be tested.\n%s",
-                n, r->corpus, tested, markdown ? "\n| verdict | claim | estimate and 95 % interval "
-                "| p | Holm |\n|---|---|---|---|---|\n" : "");
+    bytes_print(out, e, "%d headline claims on %s; Holm's p is over the %d that could be tested.\n",
+                n, r->corpus, tested);
+    if (markdown)
+        bytes_print(out, e, "\n| verdict | claim | reference | estimate and 95 %% interval | p | "
+                    "Holm |\n|---|---|---|---|---|---|\n");
     for (int i = 0; i < x->claims; i++) {
         const Claim *c = &x->claim[i];
         if (c->headline && markdown) claim_markdown(out, c, &j[i], true, e);
@@ -9379,14 +9384,14 @@ static void ledger_markdown(Bytes *out, const Results *r, const Judged *j, Error
     for (int i = 0; i < x->items && !e->status; i++) {
         bool claims = false;
         if (is_elsewhere(x, i)) continue;
-        bytes_print(out, e, "\n<details><summary><b>%s</b>: %s</summary>\n\n", x->item[i].reference,
-                    x->item[i].title);
+        bytes_print(out, e, "\n<details><summary><b>%s</b>: %s</summary>\n\n",
+                    x->item[i].reference, x->item[i].title);
         if (x->item[i].count) rows_grid(out, r, &x->item[i], true, e);
         for (int k = 0; k < x->claims; k++) {
             if (x->claim[k].item != i) continue;
             if (!claims)
-                bytes_print(out, e, "\n| verdict | claim | estimate and 95 %% interval | p |\n"
-                            "|---|---|---|---|\n");
+                bytes_print(out, e, "\n| verdict | claim | reference | estimate and 95 %% interval "
+                            "| p |\n|---|---|---|---|---|\n");
             claims = true;
             claim_markdown(out, &x->claim[k], &j[k], false, e);
         }
