@@ -9254,9 +9254,9 @@ int repro_table(Bytes *out, const Results *r, const Judged *j, int item, Error *
     bytes_print(out, e, "\n");
     if (is->count) {
         rows_grid(out, r, is, false, e);
-        bytes_print(out, e, "Ours: mean +- standard deviation over seeds. Paper: - failed to train, "
-                    "~ second-hand,\n* measured on proxy scores. x even: alpha_1 as a multiple of "
-                    "what even rows give.\n");
+        bytes_print(out, e, "Ours: mean +- standard deviation over seeds. Paper: - failed to "
+                    "train, ~ second-hand,\n* measured on proxy scores. x even: alpha_1 as a "
+                    "multiple of what even rows give.\n");
     } else bytes_print(out, e, "Nothing here is trained.\n");
     for (int i = 0; i < r->x->claims; i++)
         if (r->x->claim[i].item == item) claim_text(out, r, &r->x->claim[i], &j[i], e);

@@ -7639,6 +7639,402 @@ static void heat_maps__print_alpha(Test *t) {
     scratch_close();
 }
 
+/* -------------------------------------------------------------------------------------------------
+ * 12.5  Rules and verdicts: numbers with answers known beforehand */
+
+/* Against the closed forms of 1, 2 and 4 degrees of freedom, printed tables, and for others the
+ * density summed by Simpson's rule. */
+static void student__known(Test *t) {
+    static const double quantiles[][3] = {                   /* p, nu, t to six decimals */
+        {0.975, 1, 12.706205}, {0.975, 2, 4.302653}, {0.975, 10, 2.228139}, {0.995, 4, 4.604095},
+        {0.95, 5, 2.015048}, {0.975, 30, 2.042272}, {0.9995, 3, 12.923979}, {0.5, 7, 0},
+        {0.025, 10, -2.228139}};
+    for (int i = 0; i < (int)(sizeof quantiles / sizeof *quantiles); i++) {
+        const double *q = quantiles[i];
+        within(t, student_quantile(q[0], q[1]), q[2], 5.1e-7, "t of %g, nu %g", q[0], q[1]);
+    }
+    for (double x = -40; x < 41; x += 0.37) {
+        double u = x / sqrt(1 + x * x / 4);
+        within(t, student(x, 1), 0.5 + atan(x) / PI, 1e-13, "P(T <= %g), nu 1", x);
+        within(t, student(x, 2), 0.5 + x / (2 * sqrt(2 + x * x)), 1e-13, "P(T <= %g), nu 2", x);
+        within(t, student(x, 4), 0.5 + 0.375 * u * (1 - u * u / 12), 1e-13, "P(T <= %g), nu 4", x);
+    }
+    static const double nus[] = {2.5, 7.3, 60, 197, 1000};
+    for (int k = 0; k < 5; k++) {
+        double nu = nus[k], top = 3.1, sum = 0;
+        const int n = 4000;
+        for (int i = 0; i <= n; i++) {
+            double x = top * i / n, weight = i == 0 || i == n ? 1 : i % 2 ? 4 : 2;
+            sum += weight * pow(1 + x * x / nu, -(nu + 1) / 2);
+        }
+        double scale = exp(lgamma((nu + 1) / 2) - lgamma(nu / 2)) / sqrt(nu * PI);
+        within(t, student(top, nu), 0.5 + scale * sum * top / n / 3, 1e-12, "nu %g", nu);
+        within(t, student(student_quantile(0.9, nu), nu), 0.9, 1e-13, "there and back, nu %g", nu);
+    }
+    /* a small tail keeps its digits: of nu 2, 1 / (2 t^2) (1 - 3 / (2 t^2) ..) */
+    within(t, student(-1e6, 2) * 2e12, 1, 1e-11, "the tail of nu 2 at -1e6");
+}
+
+/* Means 2 and 7, squared errors 1/3 and 5/3: nu = 4 / (1/18 + 25/27), t = 5 / sqrt(2). */
+static void welch__by_hand(Test *t) {
+    static const double a[] = {1, 2, 3}, b[] = {4, 6, 8, 10}, five = 5, same[] = {0.1, 0.1, 0.1};
+    Estimate d = welch(a, 3, b, 4);
+    within(t, d.value, 5, 1e-15, "difference");
+    within(t, d.error * d.error, 2, 1e-14, "squared error");
+    within(t, d.nu, 4 / (1 / 18.0 + 25 / 27.0), 1e-13, "degrees of freedom");
+    within(t, d.low, 5 - 2.7562848743595714 * sqrt(2), 1e-12, "low end");
+    within(t, d.high, 5 + 2.7562848743595714 * sqrt(2), 1e-12, "high end");
+    within(t, estimate_p(&d, 0), 0.02337676760030371, 1e-13, "p at 0");
+    within(t, estimate_p(&d, d.low), 0.05, 1e-13, "p at the interval's end");
+    d = welch(&five, 1, b, 4);                               /* one sample: mean 7, error^2 5/3 */
+    within(t, d.nu, 3, 1e-14, "nu of one sample");
+    within(t, d.low, 2 - 3.182446305284263 * sqrt(5 / 3.0), 1e-12, "low end of one sample");
+    d = welch(same, 3, same, 2);
+    fact(t, d.value == 0 && d.low == 0 && d.high == 0 && estimate_p(&d, 0) == 1 &&
+         estimate_p(&d, 1) == 0, "no spread: %g [%g, %g]", d.value, d.low, d.high);
+}
+
+/* 0.005 x 4, 0.01 x 3, 0.03 x 2, and 0.04 x 1, which must not be below the one before. */
+static void holm__by_hand(Test *t) {
+    static const double p[] = {0.01, NAN, 0.04, 0.03, 0.005}, want[] = {0.03, 0, 0.06, 0.06, 0.02};
+    static const double ties[] = {0.02, 0.02, 0.9, 0.8}, large[] = {0.08, 0.08, 1, 1};
+    double got[5];
+    holm(got, p, 5);
+    for (int i = 0; i < 5; i++)
+        if (i == 1) fact(t, isnan(got[i]), "a claim without p got %g", got[i]);
+        else within(t, got[i], want[i], 1e-16, "Holm's p of %g", p[i]);
+    holm(got, ties, 4);
+    for (int i = 0; i < 4; i++) within(t, got[i], large[i], 1e-16, "Holm's p of %g", ties[i]);
+}
+
+static const char FOUR_ROWS[] = "seeds 3 5\nitem one Table 1: Rows\ncolumns sink_1 loss\n"
+                                "row a --steps 1 | 18.18 3.73\nrow b --steps 2 | - ~3.70\n"
+                                "row c --steps 3 | 1.00* .\nrow d --steps 4\n";
+
+/* Each kind of rule with numbers for which the verdict can be seen by eye. */
+static void claim_judge__verdicts(Test *t) {
+    typedef struct Case {
+        const char *rule;                        /* KIND|RULE */
+        int seeds;
+        double value[15];                        /* [sides and needs][seeds] */
+        Verdict verdict;
+        const char *why;                         /* a part of it */
+    } Case;
+    static const Case cases[] = {
+        {"differs|a.m < b.m", 3, {1, 2, 3, 11, 12, 13}, REPRODUCED, ""},
+        {"differs|a.m > b.m", 3, {1, 2, 3, 11, 12, 13}, OPPOSITE, ""},
+        {"differs|a.m > b.m", 3, {11, 12, 13, 1, 2, 3}, REPRODUCED, ""},
+        {"differs|a.m < b.m", 3, {1, 2, 3, 2, 3, 4}, UNDECIDED, "holds 0"},
+        {"differs|a.m < b.m by 9.9", 3, {1, 2, 3, 11, 12, 13}, REPRODUCED, ""},
+        {"differs|a.m < b.m by 10.1", 3, {1, 2, 3, 11, 12, 13}, UNDECIDED, "below 10.1"},
+        {"differs|a.m < b.m by 15", 3, {1, 2, 3, 11, 12, 13}, NOT_REPRODUCED, ""},
+        {"differs|a.m > b.m by 1", 3, {1, 2, 3, 11, 12, 13}, OPPOSITE, ""},
+        {"differs|a.m > b.m by 11", 3, {1, 2, 3, 11, 12, 13}, NOT_REPRODUCED, ""},
+        {"differs|a.m < 5", 3, {1, 2, 3, 0, 0, 0}, UNDECIDED, "holds 0"},
+        {"differs|a.m < 9", 3, {1, 2, 3, 0, 0, 0}, REPRODUCED, ""},
+        {"differs|a.m < b.m", 3, {0, 0, 0, 0.5, 0.5, 0.5}, REPRODUCED, "no spread"},
+        {"differs|a.m < b.m", 3, {0.1, 0.1, 0.1, 0.1, 0.1, 0.1}, NOT_REPRODUCED, "no spread"},
+        {"differs|a.m < b.m by 1", 3, {0, 0, 0, 0.5, 0.5, 0.5}, NOT_REPRODUCED, "no spread"},
+        {"differs|a.m < b.m", 3, {1, 1, 1, 0.5, 0.5, 0.5}, OPPOSITE, "no spread"},
+        {"differs|a.m < b.m", 1, {1, 9}, UNDECIDED, "1 seed"},
+        {"differs|a.m < 3", 1, {1, 0}, UNDECIDED, "1 seed"},
+        {"differs|a.m < b.m", 3, {1, 2, 3, 11, NAN, 13}, UNDECIDED, "b.m of seed 2 is not there"},
+        {"differs|a.m < b.m", 3, {NAN, NAN, NAN, 11, 12, 13}, UNDECIDED, "a.m of seed 1"},
+        {"equal|a.m = b.m within 5", 3, {1, 2, 3, 1.5, 2, 3}, REPRODUCED, ""},
+        {"equal|a.m = b.m within 2", 3, {1, 2, 3, 1.5, 2, 3}, UNDECIDED, "over the margin"},
+        {"equal|a.m = b.m within 2", 3, {1, 2, 3, 11, 12, 13}, NOT_REPRODUCED, ""},
+        {"equal|b.m = a.m within 2", 3, {1, 2, 3, 11, 12, 13}, NOT_REPRODUCED, ""},
+        {"equal|a.m = b.m within 2", 3, {1, 1, 1, 2, 2, 2}, REPRODUCED, "no spread"},
+        {"equal|a.m = b.m within 1", 3, {1, 1, 1, 2, 2, 2}, NOT_REPRODUCED, "no spread"},
+        {"ordered|a.m < b.m < c.m", 3, {1, 1, 1, 2, 2, 2, 3, 3, 3}, REPRODUCED, "no spread"},
+        {"ordered|a.m > b.m > c.m", 3, {1, 1, 1, 2, 2, 2, 3, 3, 3}, OPPOSITE, "tau -1.00"},
+        {"ordered|a.m < b.m < c.m", 3, {1, 1, 1, 1, 1, 1, 1, 1, 1}, NOT_REPRODUCED, "tau 0.00"},
+        {"ordered|a.m < b.m < c.m", 3, {1, 1, 1, 3, 3, 3, 2, 2, 2}, NOT_REPRODUCED, "tau 0.33"},
+        {"ordered|a.m < b.m < c.m", 3, {1, 1, 3, 2, 3, 2, 3, 2, 1}, UNDECIDED, "holds 0"},
+        {"ordered|a.m < 2 < c.m", 3, {1, 1, 1, 0, 0, 0, 3, 3, 3}, REPRODUCED, "tau 1.00"},
+        {"ordered|a.m < b.m < c.m", 1, {1, 2, 3}, UNDECIDED, "1 seed"},
+        {"exact|a.m <= b.m", 3, {1, 2, 3, 1, 2, 3}, REPRODUCED, "3 of 3 seeds"},
+        {"exact|a.m < b.m", 3, {1, 2, 3, 2, 2, 4}, NOT_REPRODUCED, "a.m of seed 2: 2 against 2"},
+        {"exact|a.m > b.m", 3, {1, 2, 3, 0, 1, 2}, REPRODUCED, ""},
+        {"exact|a.m = 0", 3, {0, 0, 1e-9, 0, 0, 0}, NOT_REPRODUCED, "seed 3"},
+        {"exact|a.m = 0 within 1e-6", 3, {0, 0, 1e-9, 0, 0, 0}, REPRODUCED, ""},
+        {"exact|a.m >= b.m within 1", 2, {1, 2, 2, 2.5}, REPRODUCED, ""},
+        {"exact|a.m >= b.m within 1", 2, {1, 2, 2, 3.5}, NOT_REPRODUCED, "seed 2"},
+        {"exact|a.m = 0", 1, {0, 0}, UNDECIDED, "1 seed"},
+        {"exact|a.m = 0", 1, {1, 0}, NOT_REPRODUCED, "seed 1"},
+        {"exact|a.m = 0", 3, {NAN, 0, 0, 0}, UNDECIDED, "seed 1 is not there"},
+        {"exact|a.m = 0", 3, {NAN, 0, 1, 0}, NOT_REPRODUCED, "seed 3: 1 against 0"},
+        {"differs|a.m < b.m\nneeds a.times_1 > 2", 2, {1, 2, 11, 12, 1, 1.6}, UNDECIDED,
+         "needs a.times_1 > 2, found 1.3 (no sink to judge)"},
+        {"differs|a.m < b.m\nneeds a.times_1 > 2", 2, {1, 2, 11, 12, 1, 3.6}, REPRODUCED, ""},
+        {"differs|a.m < b.m\nneeds a.x < b.x", 2, {1, 2, 11, 12, 7, 7, 5, 5}, UNDECIDED,
+         "needs a.x < b.x, found 7 and 5"},
+        {"differs|a.m < b.m\nneeds a.x > 2", 2, {1, 2, 11, 12, 3, NAN}, UNDECIDED, "a.x of seed 2"},
+        {"exact|a.m = 0\nneeds a.x > 2", 2, {1, 1, 0, 0, 1, 1}, UNDECIDED, "needs a.x > 2"},
+    };
+    int seen[VERDICT_KINDS] = {0};
+    for (int i = 0; i < (int)(sizeof cases / sizeof *cases); i++) {
+        const Case *c = &cases[i];
+        char text[1000];
+        Experiments x;
+        Error e = {0};
+        Judged j;
+        const char *rule = strchr(c->rule, '|') + 1;
+        snprintf(text, sizeof text, "%sclaim k %.*s T1: It is so\nrule %s\n", FOUR_ROWS,
+                 (int)(rule - 1 - c->rule), c->rule, rule);
+        if (experiments_read(&x, (unsigned char *)text, strlen(text), "cases", &e)) {
+            fact(t, false, "%s", e.text);
+            continue;
+        }
+        claim_judge(&j, &x, &x.claim[0], c->value, c->seeds);
+        seen[j.verdict]++;
+        fact(t, j.verdict == c->verdict && strstr(j.why, c->why),
+             "%s: %s, expected %s; %g [%g, %g] p %g: %s, expected %s", c->rule,
+             verdict_name(j.verdict), verdict_name(c->verdict), j.estimate, j.low, j.high, j.p,
+             j.why, c->why);
+        experiments_free(&x);
+    }
+    for (int v = 0; v < VERDICT_KINDS; v++)
+        fact(t, seen[v] > 3, "only %d are %s", seen[v], verdict_name((Verdict)v));
+}
+
+/* A result of row for seed with m, loss and times_1. */
+static void leave_result(const Experiments *x, const char *row, int seed, double m,
+                         const char *ended, uint64_t twist, Error *e) {
+    Result r = {.seed = seed};
+    Bytes text = {0};
+    char path[PATH_ROOM];
+    snprintf(r.row, sizeof r.row, "%s", row);
+    snprintf(r.corpus, sizeof r.corpus, "tale");
+    snprintf(r.ended, sizeof r.ended, "%s", ended);
+    r.checksum = x->row[experiments_row(x, row)].checksum ^ twist;
+    result_add1(&r, "sink_1", m, e);
+    result_add1(&r, "loss", 3 + m, e);
+    result_add1(&r, "alpha_1", m / 2, e);
+    result_add1(&r, "times_1", 4, e);
+    result_text(&r, &text, e);
+    result_path(path, SCRATCH, "tale", row, seed, e);
+    if (!e->status) file_ready(path, e);
+    if (!e->status) file_write(path, text.at, text.size, e);
+    bytes_free(&text);
+    result_free(&r);
+}
+
+/* Rows a (5 seeds), b, c and d with claims on them, in SCRATCH; false when that fails. */
+static bool results_open(Test *t, Experiments *x, Results *r, Judged j[], Error *e) {
+    static const char CLAIMS[] =
+        "claim far differs headline T1: It is | far\nrule a.sink_1 < b.sink_1 by 0.1\n"
+        "needs a.times_1 > 2\nclaim near differs headline T2: It is near\n"
+        "rule a.sink_1 > 0.118\nclaim gone equal T3: It is gone\n"
+        "rule a.loss = c.loss within 1\nclaim ends exact T4: It ends\nrule c.diverged = 0\n"
+        "claim old differs T5: It is old\nrule a.loss < d.loss\n"
+        "claim lost differs T6: It is lost\nrule a.nothing < 3\n"
+        "item away Figure 9: Published checkpoints\n";
+    char text[2000];
+    snprintf(text, sizeof text, "%s%s", FOUR_ROWS, CLAIMS);
+    scratch_open();
+    *r = (Results){0};
+    if (experiments_read(x, (unsigned char *)text, strlen(text), "cases", e)) {
+        fact(t, false, "%s", e->text);
+        return false;
+    }
+    for (int seed = 1; seed <= 5; seed++) {
+        leave_result(x, "a", seed, 0.10 + 0.01 * seed, "", 0, e);
+        leave_result(x, "b", seed, 0.80 + 0.02 * seed, "", 0, e);
+        if (seed <= 3) leave_result(x, "c", seed, 0.1, seed == 2 ? "step 7" : "", 0, e);
+        if (seed <= 3) leave_result(x, "d", seed, 0.1, "", seed == 3, e);
+    }
+    if (!e->status) file_write(SCRATCH "/tale/d-1.csv", "# sink result 1\nhalf", 20, e);
+    if (!e->status) results_load(r, x, SCRATCH, "tale", e);
+    if (!e->status) claims_judge(j, r, e);
+    fact(t, !e->status, "%s", e->text);
+    return true;
+}
+
+static void results_shut(Experiments *x, Results *r) {
+    results_free(r);
+    experiments_free(x);
+    scratch_close();
+}
+
+/* From files to verdicts. Near: a's mean 0.13, error sqrt(0.00025 / 5), t = 0.012 / 0.00707 on 4. */
+static void claims_judge__files(Test *t) {
+    Experiments x;
+    Results r;
+    Judged j[6] = {{.n = {0}}};
+    Error e = {0};
+    if (!results_open(t, &x, &r, j, &e)) return;
+    static const Verdict want[] = {REPRODUCED, UNDECIDED, UNDECIDED, NOT_REPRODUCED, UNDECIDED,
+                                   UNDECIDED};
+    static const char *const why[] = {"", "holds 0", "c diverged (seed 2)", "c.diverged of seed 2",
+                                      "4 of 6 runs; 1 void: the row changed; 1 damaged",
+                                      "a.nothing of seed 1 is not there"};
+    for (int i = 0; i < 6; i++)
+        fact(t, j[i].verdict == want[i] && strstr(j[i].why, why[i]), "%s: %s, %s",
+             x.claim[i].name, verdict_name(j[i].verdict), j[i].why);
+    within(t, j[0].estimate, 0.73, 1e-12, "b - a");
+    fact(t, j[0].n[0] == 5 && j[0].n[1] == 5 && j[1].n[1] == 0 && j[4].n[0] == 3,
+         "seeds %d %d %d %d", j[0].n[0], j[0].n[1], j[1].n[1], j[4].n[0]);
+    within(t, j[1].p, 2 * student(-0.012 / sqrt(0.00025 / 5), 4), 1e-9, "p of near");
+    within(t, j[0].holm, 2 * j[0].p, 1e-18, "Holm's p of the smaller of two");
+    within(t, j[1].holm, j[1].p, 1e-12, "Holm's p of the larger");
+    fact(t, isnan(j[2].holm) && isnan(j[5].holm), "Holm's p of claims that are no headline");
+    int row = experiments_row(&x, "c");
+    fact(t, results_number(&r, row, 2, "diverged") == 1 &&
+         results_number(&r, row, 1, "diverged") == 0 && isnan(results_number(&r, row, 2, "loss")) &&
+         isnan(results_number(&r, row, 4, "diverged")), "what a run that diverged has");
+    fact(t, row_seeds(&x, 0) == 5 && row_seeds(&x, 1) == 5 && row_seeds(&x, 2) == 3, "seeds");
+    bytes_add(&r.notes, "", 1, &e);
+    const char *notes = (const char *)r.notes.at;
+    fact(t, strstr(notes, "d-3.csv is void") && strstr(notes, "d-1.csv: expected a result"), "%s",
+         notes);
+    results_shut(&x, &r);
+}
+
+/* p 0.03 alone is enough; among headline claims of which another has 0.9, Holm's 0.06 is not. */
+static void claims_judge__holm(Test *t) {
+    static const char CLAIMS[] =
+        "item i T: t\nrow a --steps 1\nrow b --steps 1\n"
+        "claim one differs%s T: t\nrule a.sink_1 > %.4f\n"
+        "claim two differs%s T: t\nrule b.sink_1 > 0.84\n";
+    for (int headline = 0; headline < 2; headline++) {
+        Experiments x;
+        Results r = {0};
+        Judged j[2] = {{.n = {0}}};
+        Error e = {0};
+        char text[600];
+        const char *word = headline ? " headline" : "";
+        snprintf(text, sizeof text, CLAIMS, word, 0.12 - 0.012 * headline, word);
+        scratch_open();
+        experiments_read(&x, (unsigned char *)text, strlen(text), "cases", &e);
+        for (int seed = 1; seed <= 5 && !e.status; seed++) {
+            leave_result(&x, "a", seed, 0.10 + 0.01 * seed, "", 0, &e);
+            leave_result(&x, "b", seed, 0.80 + 0.02 * seed, "", 0, &e);
+        }
+        if (!e.status) results_load(&r, &x, SCRATCH, "tale", &e);
+        if (!e.status) claims_judge(j, &r, &e);
+        fact(t, !e.status, "%s", e.text);
+        if (headline)
+            within(t, j[0].holm, 2 * j[0].p, 1e-15, "Holm's p");
+        note(t, "p %.3f, Holm %.3f: %s; ", j[0].p, j[0].holm, verdict_name(j[0].verdict));
+        if (headline) {
+            fact(t, j[0].p > 0.025 && j[0].p < 0.05 && j[0].verdict == UNDECIDED &&
+                 strstr(j[0].why, "Holm's p is above 0.05"), "%g: %s", j[0].p, j[0].why);
+            x.claim[0].headline = x.claim[1].headline = false;
+            x.seeds = 5;
+            claims_judge(j, &r, &e);
+            fact(t, j[0].verdict == REPRODUCED, "%g alone: %s", j[0].p, j[0].why);
+        }
+        results_shut(&x, &r);
+    }
+}
+
+static void has(Test *t, const Bytes *text, const char *part) {
+    fact(t, text->at && strstr((const char *)text->at, part), "no '%s' in\n%.480s", part,
+         text->at ? (const char *)text->at : "");
+}
+
+/* Lines of at most 100 columns. */
+static void is_narrow(Test *t, const Bytes *text) {
+    const char *at = (const char *)text->at;
+    for (const char *end; at && (end = strchr(at, '\n')); at = end + 1)
+        fact(t, end - at <= 100, "%d columns: %.*s", (int)(end - at), (int)(end - at), at);
+}
+
+/* What is shown of the same files; sink_ in per cent, a mean 13 %, spread sqrt(2.5). */
+static void repro__shows(Test *t) {
+    static const char *const in_table[] = {
+        "paper           ours", "18.18  13.00 +- 1.58", "86.00 +- 3.16", "~3.70", "1 of 3, 1 void, 1 damaged",
+        "3, 1 diverged", "reproduced      It is | far (T1; headline)",
+        "rule far: a.sink_1 < b.sink_1 by 0.1; needs a.times_1 > 2", "(Holm < 0.0001), n 5 and 5",
+        "0.73 [0.693, 0.767]", "rule gone: a.loss = c.loss within 1", "c diverged (seed 2)"};
+    static const char *const in_list[] = {"one             14/16      3/6    Table 1: Rows",
+                                          "\naway          Figure 9: Published checkpoints\n",
+                                          "d-3.csv is void: the row changed\n"};
+    static const char *const in_ledger[] = {
+        "6 claims on tale: 1 reproduced, 1 not reproduced, 0 opposite, 4 undecided",
+        "2 headline claims on tale; Holm's p is over the 2", "\nnot reproduced  one    ends "};
+    static const char *const in_markdown[] = {
+        "| **reproduced** | It is \\| far | T1 | 0.73 [0.693, 0.767] | < 0.0001 | < 0.0001 |\n",
+        "| row | sink_1 %, paper | ours | loss, paper | ours | alpha_1 | x even | seeds | \n|---|--:|",
+        "| a | 18.18 | 13.00 \302\261 1.58 | 3.73 | 3.130 \302\261 0.016 | 0.065 \302\261 0.008 | ",
+        "| **undecided**: c diverged (seed 2) | It is gone |", "<b>Table 1</b>: Rows</summary>"};
+    Experiments x;
+    Results r;
+    Judged j[6] = {{.n = {0}}};
+    Error e = {0};
+    Bytes out[4] = {{0}};
+    if (!results_open(t, &x, &r, j, &e)) return;
+    repro_table(&out[0], &r, j, 0, &e);
+    repro_list(&out[1], &r, j, &e);
+    repro_ledger(&out[2], &r, j, false, &e);
+    repro_ledger(&out[3], &r, j, true, &e);
+    for (int i = 0; i < 4; i++) bytes_add(&out[i], "", 1, &e);
+    fact(t, !e.status, "%s", e.text);
+    for (int i = 0; i < (int)(sizeof in_table / sizeof *in_table); i++) has(t, &out[0], in_table[i]);
+    for (int i = 0; i < 3; i++) has(t, &out[1], in_list[i]);
+    for (int i = 0; i < 3; i++) has(t, &out[2], in_ledger[i]);
+    for (int i = 0; i < 5; i++) has(t, &out[3], in_markdown[i]);
+    is_narrow(t, &out[0]);
+    is_narrow(t, &out[2]);
+    fact(t, !strstr((char *)out[3].at, "Figure 9"), "the README lists what is not here");
+    if (getenv("SHOW_REPRO")) for (int i = 0; i < 4; i++) puts((char *)out[i].at);
+    for (int i = 0; i < 4; i++) bytes_free(&out[i]);
+    results_shut(&x, &r);
+}
+
+/* Eight columns do not fit beside each other: they stand in blocks. */
+static void repro_table__wide(Test *t) {
+    static const char WIDE_ITEM[] =
+        "item w Table 2: A title that is so long that it cannot stand on one line with its name and"
+        " reference\ncolumns sink_1 sink_1:0.2 loss sink_1..5 train_loss gap entropy norm_ratio\n"
+        "row a --steps 1 | 1 2 3 4 5 6 7 8\nrow long-name-of-a-row --steps 2 | . - . . . . ~1 1*\n";
+    Experiments x;
+    Results r = {0};
+    Error e = {0};
+    Bytes out = {0};
+    scratch_open();
+    experiments_read(&x, (const unsigned char *)WIDE_ITEM, strlen(WIDE_ITEM), "wide", &e);
+    leave_result(&x, "a", 1, 0.12, "", 0, &e);
+    results_load(&r, &x, SCRATCH, "tale", &e);
+    repro_table(&out, &r, NULL, 0, &e);
+    bytes_add(&out, "", 1, &e);
+    fact(t, !e.status, "%s", e.text);
+    is_narrow(t, &out);
+    int blocks = 0;
+    for (const char *at = (char *)out.at; (at = strstr(at, "\nlong-name-of-a-row ")); at++) blocks++;
+    fact(t, blocks == 2, "%d blocks in\n%s", blocks, (char *)out.at);
+    has(t, &out, "1 of 3");
+    has(t, &out, "12.00");
+    bytes_free(&out);
+    results_shut(&x, &r);
+}
+
+static void readme_with__marks(Test *t) {
+    static const char README[] = "# x\n<!-- results -->\nold\n<!-- /results -->\nrest\n";
+    static const char *const bad[] = {"# x\n", "<!-- /results -->\n<!-- results -->\n",
+        "<!-- results -->\n<!-- results -->\n<!-- /results -->\n", "<!-- results -->\n",
+        "in `<!-- results -->`\n<!-- /results -->\n"};
+    Error e = {0};
+    Bytes once = {0}, twice = {0};
+    readme_with(&once, README, sizeof README - 1, "new\n", 4, &e);
+    bytes_add(&once, "", 1, &e);
+    fact(t, !e.status && !strcmp((char *)once.at,
+         "# x\n<!-- results -->\nnew\n<!-- /results -->\nrest\n"), "%s", (char *)once.at);
+    readme_with(&twice, (char *)once.at, once.size - 1, "new\n", 4, &e);
+    fact(t, !e.status && twice.size == once.size - 1 && !memcmp(twice.at, once.at, twice.size),
+         "a second time it is not the same");
+    for (int i = 0; i < 5; i++) {
+        Bytes none = {0};
+        e = (Error){0};
+        fact(t, readme_with(&none, bad[i], strlen(bad[i]), "new\n", 4, &e) &&
+             strstr(e.text, "README.md: expected one line"), "%s was taken", bad[i]);
+        bytes_free(&none);
+    }
+    bytes_free(&once);
+    bytes_free(&twice);
+}
+
 /* =================================================================================================
  * 14  Matrix multiply and vector maths */
 
@@ -9885,6 +10281,15 @@ static const Entry TESTS[] = {
     {"heat_maps__print_alpha", heat_maps__print_alpha},
     {"report_write__maps", report_write__maps},
     {"report_write__run", report_write__run},
+    {"student__known", student__known},
+    {"welch__by_hand", welch__by_hand},
+    {"holm__by_hand", holm__by_hand},
+    {"claim_judge__verdicts", claim_judge__verdicts},
+    {"claims_judge__files", claims_judge__files},
+    {"claims_judge__holm", claims_judge__holm},
+    {"repro__shows", repro__shows},
+    {"repro_table__wide", repro_table__wide},
+    {"readme_with__marks", readme_with__marks},
 
     {"matmul__sizes", matmul__sizes},
     {"matmul__large", matmul__large},
