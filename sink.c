@@ -8520,7 +8520,10 @@ int repro(const Settings *s, const char **words, int n, Error *e) {
     }
     experiments_free(&q.x);
     bytes_free(&text);
+    return e->status;
+}
 
+/* -------------------------------------------------------------------------------------------------
  * 12.5  Rules and verdicts
  *
  * What is judged is one number a seed and row, so n is the number of seeds, 3 to 5: tokens and
@@ -8928,6 +8931,8 @@ int results_load(Results *r, const Experiments *x, const char *folder, const cha
     char path[PATH_ROOM];
     *r = (Results){.x = x, .seeds = x->headline_seeds};
     snprintf(r->corpus, sizeof r->corpus, "%s", corpus);
+    for (int i = x->corpora - 1; i >= 0; i--)    /* the first one that is trained on decides */
+        if (!x->corpus[i].domain) r->headline_only = strcmp(x->corpus[i].name, corpus) != 0;
     r->run = grab((idx)x->rows * r->seeds, sizeof *r->run, e);
     for (int i = 0; i < x->rows && !e->status; i++)
         for (int seed = 1; seed <= r->seeds; seed++) {
@@ -8952,23 +8957,11 @@ double results_number(const Results *r, int row, int seed, const char *measure) 
     return run->state == RUN_HELD ? result_number(&run->result, measure) : NAN;
 }
 
-static bool claim_names(const Claim *c, int row) {
-    for (int k = 0; k < side_count(c); k++)
-        if (side_at(c, k)->row == row) return true;
-    return false;
-}
-
-int row_seeds(const Experiments *x, int row) {
-    for (int i = 0; i < x->claims; i++)
-        if (x->claim[i].headline && claim_names(&x->claim[i], row)) return x->headline_seeds;
-    return x->seeds;
-}
-
 /* Why the claim lacks numbers, when it is runs that are not there or that diverged. */
 static void why_runs(Judged *j, const Results *r, const Claim *c, int seeds) {
     int wanted = 0, state[RUN_STATES] = {0}, diverged = -1, of = 0;
     for (int row = 0; row < r->x->rows; row++) {
-        if (!claim_names(c, row)) continue;
+        if (!claim_uses(c, row)) continue;
         for (int seed = 1; seed <= seeds; seed++) {
             RunState is = run_at(r, row, seed)->state;
             wanted++;
@@ -8991,7 +8984,7 @@ int claims_judge(Judged *j, const Results *r, Error *e) {
     double *p = grab(x->claims, sizeof *p, e), *adjusted = grab(x->claims, sizeof *p, e);
     for (int i = 0; i < x->claims && !e->status; i++) {
         const Claim *c = &x->claim[i];
-        int seeds = c->headline ? x->headline_seeds : x->seeds;
+        int seeds = c->headline && !r->headline_only ? x->headline_seeds : x->seeds;
         for (int k = 0; k < side_count(c); k++)
             for (int s = 0; s < seeds && side_at(c, k)->row >= 0; s++)
                 value[k * seeds + s] =
@@ -9115,7 +9108,7 @@ static void grid_text(const Grid *g, Bytes *out, Error *e) {
 /* Mean and spread of a measure over the row's seeds, as text. */
 static void ours(Cell to, const Results *r, int row, const char *measure, bool markdown) {
     double x[SEEDS_MOST], square, scale = in_percent(measure) ? 100 : 1;
-    int n = 0, diverged = 0, seeds = row_seeds(r->x, row);
+    int n = 0, diverged = 0, seeds = row_seeds(r->x, row, r->headline_only);
     for (int seed = 1; seed <= seeds; seed++) {
         double one = scale * results_number(r, row, seed, measure);
         diverged += run_at(r, row, seed)->state == RUN_DIVERGED;
@@ -9134,7 +9127,7 @@ static void ours(Cell to, const Results *r, int row, const char *measure, bool m
 /* "5", "2 of 5", and what is amiss with the others. */
 static void seeds_cell(Cell to, const Results *r, int row) {
     static const char *const names[RUN_STATES] = {"", "", "diverged", "void", "damaged"};
-    int state[RUN_STATES] = {0}, seeds = row_seeds(r->x, row);
+    int state[RUN_STATES] = {0}, seeds = row_seeds(r->x, row, r->headline_only);
     for (int seed = 1; seed <= seeds; seed++) state[run_at(r, row, seed)->state]++;
     int n = state[RUN_HELD] + state[RUN_DIVERGED];
     int at = snprintf(to, CELL, n < seeds ? "%d of %d" : "%d", n, seeds);
@@ -9278,7 +9271,7 @@ int repro_list(Bytes *out, const Results *r, const Judged *j, Error *e) {
         int done = 0, needed = 0, judged = 0, claims = 0;
         if (is_elsewhere(x, i)) { elsewhere++; continue; }
         for (int k = 0; k < item->count; k++) {
-            int row = x->shown[item->from + k].row, seeds = row_seeds(x, row);
+            int row = x->shown[item->from + k].row, seeds = row_seeds(x, row, r->headline_only);
             needed += seeds;
             for (int seed = 1; seed <= seeds; seed++) {
                 RunState is = run_at(r, row, seed)->state;

@@ -779,6 +779,7 @@ int  row_seeds(const Experiments *x, int row, bool headline_only);
 /* Is the result of row and seed there, undamaged and of this row? 1 yes, 0 no, -1 void. */
 int  result_there(const Experiments *x, int row, const char *folder, const char *corpus, int seed);
 int  repro(const Settings *s, const char **words, int n, Error *e);
+
 /* 12.5: what became of a claim. */
 enum { SEEDS_MOST = 99 };
 typedef enum Verdict { UNDECIDED, REPRODUCED, NOT_REPRODUCED, OPPOSITE, VERDICT_KINDS } Verdict;
@@ -818,6 +819,7 @@ typedef struct Run { RunState state; Result result; } Run;
 typedef struct Results {
     const Experiments *x;
     char corpus[32];
+    bool headline_only;          /* not the table's first corpus: there by seeds 1 .. seeds alone */
     int seeds;
     Run *run;                    /* [rows][seeds] */
     Bytes notes;                 /* lines, without a 0 */
@@ -827,8 +829,6 @@ int  results_load(Results *r, const Experiments *x, const char *folder, const ch
 void results_free(Results *r);
 /* NAN where there is none; `diverged` is 0 or 1, and a run that diverged has no other measure */
 double results_number(const Results *r, int row, int seed, const char *measure);
-/* How many seeds a row needs: headline_seeds where a headline claim names it, else seeds. */
-int  row_seeds(const Experiments *x, int row);
 /* j [claims] */
 int  claims_judge(Judged *j, const Results *r, Error *e);
 
