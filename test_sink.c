@@ -9405,8 +9405,9 @@ static void sink__edits_and_starts(Test *t) {
     ran_free(&r);
     for (int swap = 0; swap < 2; swap++) {
         snprintf(command, sizeof command,
-                 "eval " SCRATCH "/m.ckpt --T 12 --n 9 --input repeat --%s 5 --json " SCRATCH "/r.json --csv " SCRATCH "/r.csv --grammar " SCRATCH
-                 "/tale.grammar --tokenizer " SCRATCH "/tale.tok",
+                 "eval " SCRATCH "/m.ckpt --T 12 --n 9 --input repeat --%s 5 --json " SCRATCH
+                 "/r.json --csv " SCRATCH "/r.csv --grammar " SCRATCH "/tale.grammar --tokenizer "
+                 SCRATCH "/tale.tok",
                  swap ? "swap-position" : "replace-position");
         if (!sink_does(t, command, &r)) return;
         files.size = 0;
