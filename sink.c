@@ -38,8 +38,9 @@
  *   [E10] states of a repeated token stay equal (10 to 17)    [P1] [P2] [P3] [P4] the propositions
  *   [E29] the scale            [E32] scale = learning rate and start (32 to 42)
  *   [E43] p-norm               [E44] p-norm as a temperature  [T4] the biases of Table 4
- *   [T11] ffn activations      [T12] heads added, keys shared [T13] learned dims of k*
- *   [T15] attention operations [M1] alpha_k            [M2] Sink_k (section 3.2)
+ *   [T7] p_1 edited            [T11] ffn activations   [T12] heads added, keys shared
+ *   [T13] learned dims of k*   [T15] attention operations
+ *   [M1] alpha_k               [M2] Sink_k (section 3.2)
  *
  * CONTENTS. Part I is all of the paper's mathematics; a reader may stop after it.
  *   Part I    the mathematics   1 Config and variants   2 Parameters   3 Operators
@@ -776,8 +777,13 @@ void model_init(Model *m, int init, uint64_t seed) {
  *   dwte[id]   += dh_n, over all n that hold id     without W_in; other ids get 0 (unless tied)
  *   with W_in:  e = wte[id], h = e W_in + p:    dW_in += e^T dh    de = dh W_in^T    dwte[id] += de
  *
+ * Table 7 asks whether GPT2-XL's sink hangs on p_1: an evaluation reads p_t in place of p_1, or
+ * lets the two change places. a->edit says so to a forward, and the table stays as it is. On
+ * repeated tokens p is all that tells one row from another, and the paper's sink follows p_1.
+ *
  * Cost: copies and sums of B N C numbers; with W_in one product forward and two backward.
- * Tests: embed_forward__rows, embed_forward__absolute; Table 4's x* in sink_token__is_a_row.
+ * Tests: embed_forward__rows, embed_forward__absolute, embed_forward__edited; Table 4's x* in
+ * sink_token__is_a_row.
  */
 
 enum {
@@ -798,6 +804,13 @@ static idx forward_rows(const Config *c, const Acts *a, int T) {
     return a->past ? T : config_rows(c, T);
 }
 
+/* [T7] Which p row n of a sequence reads: its own, but where an edit says otherwise. Tokens are
+ * counted from row `first`, behind an x*. */
+static idx position_row(const PositionEdit *edit, idx n, idx first) {
+    if (edit && n == first) return first + edit->t - 1;
+    return edit && edit->swap && n == first + edit->t - 1 ? first : n;
+}
+
 /* ids [B,T] to h = H^0 [B,N,C], at positions from a->past on. */
 static void embed_forward(const Model *m, Acts *a, const int *ids, int B, int T, real *h) {
     const Config *c = &m->c;
@@ -813,10 +826,10 @@ static void embed_forward(const Model *m, Acts *a, const int *ids, int B, int T,
         /* h_0 = x*, an input row like any other from here on */
         if (first) copy(h_b, m->w.xstar, C);
         /* h_n += p_n, N rows of either table */
-        if (c->pos == POS_LEARNED)
-            for (idx n = 0; n < N * C; n++) h_b[n] += m->w.wpe[a->past * C + n];
-        if (c->pos == POS_ABSOLUTE)
-            for (idx n = 0; n < N * C; n++) h_b[n] += a->wave[a->past * C + n];
+        const real *table = c->pos == POS_LEARNED ? m->w.wpe : c->pos == POS_ABSOLUTE ? a->wave
+                                                                                    : NULL;
+        for (idx n = 0; table && n < N; n++)
+            vec_add(C, h_b + n * C, table + position_row(a->edit, a->past + n, first) * C);
     }
 }
 
@@ -2852,19 +2865,21 @@ double sink_uniform(const Config *c, int T) {
     return sum / c->layers / T;
 }
 
-/* Room to measure up to `batch` sequences of T tokens at a time, sums at 0. maps holds two maps
- * [batch,H,N,S], of the weights and of m, one block's at a time: for the paper's model, T = 64 and
- * 16 sequences, 4.2 MB in float. Nothing but a probe ever holds a whole map. eps[0] is the
- * threshold that is quoted. On failure nothing is held. */
-int sinks_create(Sinks *s, const Config *c, int T, int batch, const double eps[3], Error *e) {
+/* Room to measure up to `batch` sequences of T tokens at a time, sums at 0, at n_eps <= EPS_MOST
+ * thresholds, of which eps[0] is the one that is quoted. maps holds two maps [batch,H,N,S], of
+ * the weights and of m, one block's at a time: for the paper's model, T = 64 and 16 sequences,
+ * 4.2 MB in float. Nothing but a probe ever holds a whole map. On failure nothing is held. */
+int sinks_create(Sinks *s, const Config *c, int T, int batch, const double *eps, int n_eps,
+                 Error *e) {
     idx L = c->layers, H = c->heads, N = config_rows(c, T);
     idx S = config_columns(c, T), map = batch * H * N * S;
-    *s = (Sinks){.L = c->layers, .H = c->heads, .T = T, .N = (int)N, .S = (int)S, .batch = batch};
-    memcpy(s->eps, eps, sizeof s->eps);
+    *s = (Sinks){.L = c->layers, .H = c->heads, .T = T, .N = (int)N, .S = (int)S, .batch = batch,
+                 .n_eps = n_eps};
+    memcpy(s->eps, eps, (size_t)n_eps * sizeof *eps);
     /* all the means in one array, sums; shapes in struct Sinks */
     double **fields[] = {&s->alpha, &s->over,  &s->entropy, &s->mass,   &s->hnorm,  &s->prenorm,
                          &s->qnorm, &s->knorm, &s->vnorm,   &s->cosine, &s->product};
-    idx sizes[] = {L * H * S, 3 * L * H * S, L * H, L * H, (L + 1) * N, L * N,
+    idx sizes[] = {L * H * S, n_eps * L * H * S, L * H, L * H, (L + 1) * N, L * N,
                    L * N,     L * N,         L * N, 2 * L * H, 2 * L * H};
     for (int i = 0; i < 11; i++) s->n_sums += sizes[i];
     s->sums = grab(s->n_sums, sizeof(double), e);
@@ -2895,7 +2910,7 @@ static double length(idx n, const real *x) { return sqrt((double)vec_dot(n, x, x
 
 /* The maps of one head in one sequence, m and weight [N,S]; lh = l H + h. Adds:
  *
- *   alpha     of every column, and to over 1[alpha > eps] for each of the three eps: here the
+ *   alpha     of every column, and to over 1[alpha > eps] for each eps: here the
  *             threshold meets one sequence (F7). NaN is not above any eps.
  *   entropy   -sum_j m_ij log m_ij in nats, mean over the T rows, * and x* included; 0 for a row on
  *             one key; even causal rows give log(T!)/T = 3.206 at T = 64
@@ -2908,7 +2923,7 @@ static void measure_head(Sinks *s, const Config *c, int rows, idx lh, const real
     sink_alpha(c, s->T, rows, m, alpha);
     for (idx j = 0; j < S; j++) {
         s->alpha[lh * S + j] += alpha[j];
-        for (idx x = 0; x < 3; x++)
+        for (idx x = 0; x < s->n_eps; x++)
             s->over[(x * (s->L * s->H) + lh) * S + j] += alpha[j] > s->eps[x];
     }
     for (idx i = first; i < s->N; i++) {
@@ -3792,9 +3807,9 @@ static double alpha_harmonic(Toy *y) {
 /* [M2] Sink_1 at eps, as an evaluation measures it. */
 static double sink_at(Toy *y, double eps) {
     Sinks s;
-    double all[3] = {eps, eps, eps}, sink = NAN;
+    double sink = NAN;
     Error *e = y->page->e;
-    if (sinks_create(&s, &y->m.c, y->T, 1, all, e)) return NAN;
+    if (sinks_create(&s, &y->m.c, y->T, 1, &eps, 1, e)) return NAN;
     if (!sinks_measure(&s, &y->m, &y->a, y->ids, NULL, 1, ROWS_REAL, e)) {
         sinks_finish(&s);
         sink = sinks_sink(&s, config_column_first(&y->m.c), 0);
@@ -6408,11 +6423,13 @@ static void on_interrupt(int signal_number) {
  *                              data that names no file, and those of the looks at the sink
  *   8   the tokenizer's hash (0: none)           8  steps done
  *   8   8   8   the data: blocks read, document, offset in it
- *   4   what follows the parameters: 0 nothing, 1 moments, 3 moments and the run
+ *   4   what follows the parameters: 0 nothing, 1 moments, 3 moments and the run, 7 these and the
+ *       start
  *   8   count of parameters
  *   .. parameters in the order of the table of tensors; then, with moments, m and v
  *   8   8   8   8   the run: loss of the last step (a double); sum of the losses since the last
  *               look at the sink; how many those are; hash64 of the text or grammar
+ *   8   the start, of a run that began from a trained model (--start): hash64 of its parameters
  *   8   hash64 of all that
  *
  * There is no clock, path of a machine, thread count or number of resumes in it: the same run gives
@@ -6421,8 +6438,9 @@ static void on_interrupt(int signal_number) {
  * are the whole of it. Files are written and read a piece at a time, and take no memory of their
  * own.
  */
-enum { CHECKPOINT_VERSION = 1, CHECKPOINT_HEAD = 24, CHECKPOINT_PLACES = 52, CHECKPOINT_RUN = 32 };
-enum { PARTS_MOMENTS = 1, PARTS_RUN = 2, PIECE = 4096 };
+enum { CHECKPOINT_VERSION = 1, CHECKPOINT_HEAD = 24, CHECKPOINT_PLACES = 52, CHECKPOINT_RUN = 32,
+       CHECKPOINT_START = 8 };
+enum { PARTS_MOMENTS = 1, PARTS_RUN = 2, PARTS_START = 4, PIECE = 4096 };
 #define CHECKPOINT_MAGIC "SINKCKP1"
 
 /* A checkpoint on its way out: `piece` goes to the file, and its hash along. */
@@ -6518,7 +6536,8 @@ int checkpoint_write(const char *path, const Trainer *t, bool with_moments, Erro
     bytes_number(p, t->data.sample, 8, e);
     bytes_number(p, t->data.document, 8, e);
     bytes_number(p, t->data.offset, 8, e);
-    bytes_number(p, with_moments ? PARTS_MOMENTS | PARTS_RUN : 0, 4, e);
+    int parts = PARTS_MOMENTS | PARTS_RUN | (t->start ? PARTS_START : 0);
+    bytes_number(p, (uint64_t)(with_moments ? parts : 0), 4, e);
     bytes_number(p, (uint64_t)t->m.count, 8, e);
     save_piece(&out);
     save_numbers(&out, t->m.params, t->m.count, e);
@@ -6529,6 +6548,7 @@ int checkpoint_write(const char *path, const Trainer *t, bool with_moments, Erro
         bytes_double(p, t->loss_sum, e);
         bytes_number(p, (uint64_t)t->loss_steps, 8, e);
         bytes_number(p, t->data.source, 8, e);
+        if (t->start) bytes_number(p, t->start, 8, e);
         save_piece(&out);
     }
     bytes_number(p, hash_end(out.hash), 8, e);
@@ -6603,19 +6623,20 @@ static int checkpoint_settings(Input *in, const char *name, Trainer *t, uint64_t
     return e->status;
 }
 
-/* What follows the parameters. */
-static int checkpoint_run(Input *in, const char *name, Trainer *t, size_t width, bool run,
+/* What follows the parameters: moments, and `more` bytes. */
+static int checkpoint_run(Input *in, const char *name, Trainer *t, size_t width, size_t more,
                           Error *e) {
-    unsigned char at[CHECKPOINT_RUN] = {0};
+    unsigned char at[CHECKPOINT_RUN + CHECKPOINT_START] = {0};
     t->m1 = grab(t->m.count, sizeof(real), e);
     t->m2 = grab(t->m.count, sizeof(real), e);
     if (e->status) return e->status;
     if (!take_numbers(in, t->m1, t->m.count, width) || !take_numbers(in, t->m2, t->m.count, width)
-        || (run && input_take(in, at, sizeof at) != sizeof at)) return damaged(name, e);
+        || input_take(in, at, more) != more) return damaged(name, e);
     t->loss = double_at(at);
     t->loss_sum = double_at(at + 8);
     t->loss_steps = (long)number_at(at + 16, 8);
     t->data.source = number_at(at + 24, 8);
+    t->start = number_at(at + 32, 8);
     return 0;
 }
 
@@ -6635,17 +6656,20 @@ static int checkpoint_from(Input *in, uint64_t size, const char *name, Trainer *
     t->data.document = number_at(at + 24, 8);
     t->data.offset = (size_t)number_at(at + 32, 8);
     uint64_t parts = number_at(at + 40, 4), count = number_at(at + 44, 8);
-    bool moments = parts & PARTS_MOMENTS, run = parts & PARTS_RUN;
+    bool moments = parts & PARTS_MOMENTS;
+    size_t more = (parts & PARTS_RUN ? CHECKPOINT_RUN : 0u)
+                + (parts & PARTS_START ? CHECKPOINT_START : 0u);
     uint64_t body = size - CHECKPOINT_HEAD - length - CHECKPOINT_PLACES - 8;
     if (model_create(&t->m, &t->s.model, with_moments, e)) return e->status;
-    if (count != (uint64_t)t->m.count || parts > 3 || parts == PARTS_RUN
-        || body != count * width * (moments ? 3 : 1) + (run ? CHECKPOINT_RUN : 0))
+    /* of the parts each stands with those before it alone: 0, 1, 3 or 7 */
+    if (count != (uint64_t)t->m.count || parts > 7 || (parts & (parts + 1))
+        || body != count * width * (moments ? 3 : 1) + more)
         return fail(e, 1,
                     "%s: expected %llu parameters, found another number. Try: the version of sink "
                     "that wrote it",
                     name, (unsigned long long)count);
     if (!take_numbers(in, t->m.params, t->m.count, (size_t)width)) return damaged(name, e);
-    return moments && with_moments ? checkpoint_run(in, name, t, (size_t)width, run, e) : 0;
+    return moments && with_moments ? checkpoint_run(in, name, t, (size_t)width, more, e) : 0;
 }
 
 /* The same from bytes in memory. */
@@ -6718,6 +6742,19 @@ static bool option_free(const Option *o) {
            !strcmp(o->flag, "log-every");
 }
 
+/* The first flag of those groups that a checkpoint keeps and --resume may not change, and that
+ * differs in the two, with its values there; NULL when none does. */
+static const Option *flags_differ(const Settings *was, const Settings *is, const char *groups,
+                                  char old[PATH_ROOM], char new[PATH_ROOM]) {
+    for (const Option *o = OPTIONS; o->flag; o++) {
+        if (!strchr(groups, o->group) || !option_kept(o) || option_free(o)) continue;
+        option_text(o, was, old, PATH_ROOM);
+        option_text(o, is, new, PATH_ROOM);
+        if (strcmp(old, new)) return o;
+    }
+    return NULL;
+}
+
 /* The settings to go on with: paths, threads and the like from s, what a checkpoint keeps from t,
  * and on top of that the flags of the command line, which may repeat it but not contradict. */
 static int resume_settings(Trainer *t, const Settings *s, const char *flags, Error *e) {
@@ -6741,16 +6778,12 @@ static int resume_settings(Trainer *t, const Settings *s, const char *flags, Err
     Config c = now.model;
     Error not_now = {0};                          /* a flag that contradicts is named below */
     if (!config_resolve(&c, &not_now)) now.model = c;
-    for (const Option *o = OPTIONS; o->flag; o++) {
-        char was[PATH_ROOM], is[PATH_ROOM];
-        if (!option_kept(o) || option_free(o)) continue;
-        option_text(o, &t->s, was, sizeof was);
-        option_text(o, &now, is, sizeof is);
-        if (strcmp(was, is))
-            return fail(e, 2, "--%s %s: %s was begun with %s, and --resume changes only --steps, "
-                        "--save-every and --log-every. Try: without it", o->flag, is, s->out,
-                        *was ? was : "none");
-    }
+    char was[PATH_ROOM], is[PATH_ROOM];
+    const Option *o = flags_differ(&t->s, &now, "mtde", was, is);
+    if (o)
+        return fail(e, 2, "--%s %s: %s was begun with %s, and --resume changes only --steps, "
+                    "--save-every and --log-every. Try: without it", o->flag, is, s->out,
+                    *was ? was : "none");
     if (now.train.steps < t->step)
         return fail(e, 2, "--steps %d: %s has done %ld. Try: --steps %ld or more", now.train.steps,
                     s->out, t->step, t->step);
@@ -6776,14 +6809,84 @@ static int resume_data(Trainer *t, Error *e) {
     return 0;
 }
 
+/* What a run that began from a model's parameters knows them by; never 0. */
+static uint64_t parameters_hash(const Model *m) {
+    uint64_t hash = hash64(0, m->params, (size_t)m->count * sizeof(real));
+    return hash ? hash : 1;
+}
+
+/* --start beside --resume: it must name what the run began from. */
+static int resume_start(const Trainer *t, const Settings *s, Error *e) {
+    Trainer from;
+    if (!s->start[0]) return 0;
+    if (checkpoint_load(s->start, &from, false, e)) return e->status;
+    if (t->start != parameters_hash(&from.m))
+        fail(e, 2, "--start %s: %s was begun from %s. Try: without it", s->start, s->out,
+             t->start ? "other parameters" : "none");
+    trainer_free(&from);
+    return e->status;
+}
+
 int trainer_resume(Trainer *t, const Settings *s, const char *flags, Error *e) {
     if (checkpoint_load(s->out, t, true, e)) return e->status;
     if (!t->m1)
         fail(e, 1, "%s: expected a training's checkpoint, found parameters alone. Try: without "
              "--resume", s->out);
-    if (!e->status && !resume_settings(t, s, flags, e) && !resume_data(t, e)) trainer_room(t, e);
+    if (!e->status && !resume_settings(t, s, flags, e) && !resume_start(t, s, e)
+        && !resume_data(t, e)) trainer_room(t, e);
     if (e->status) trainer_free(t);
     return e->status;
+}
+
+/* Fine-tuning (Figure 30, appendix D): the model of t, its parameters as they are, and everything
+ * else from s as trainer_create has it: step 0, moments of 0, its own data and schedule. The
+ * tokenizer, unless ids come alone, must be the one that t was trained with, or for a model that
+ * had none, one of as many ids. As after trainer_create, nothing is held on failure. */
+int trainer_restart(Trainer *t, const Settings *s, Error *e) {
+    Trainer was = *t;                            /* put aside: t is made anew in its place */
+    Settings now = *s;
+    now.model = was.m.c;
+    acts_free(&was.a);                           /* their memory is wanted again */
+    data_close(&was.data);
+    if (!trainer_create(t, &now, e)) {
+        int vocab = t->data.vocab;
+        if (!now.data.tokens[0] && (was.tokenizer_hash ? was.tokenizer_hash != t->tokenizer_hash
+                                                       : vocab != was.m.c.vocab))
+            fail(e, 1, "%s: expected the tokenizer that the model was trained with, found another. "
+                 "Try: --tokenizer FILE", now.data.tokenizer);
+        copy(t->m.params, was.m.params, was.m.count);
+        t->start = parameters_hash(&was.m);
+        if (e->status) trainer_free(t);
+    }
+    trainer_free(&was);
+    return e->status;
+}
+
+/* --start: the model that is there, whose flags the command line may repeat but not contradict. */
+static int trainer_start(Trainer *t, const Settings *s, const char *flags, Error *e) {
+    const char *words[8];
+    char was[PATH_ROOM], is[PATH_ROOM];
+    int n = 0;
+    Settings now = *s;
+    if (!strcmp(s->start, s->out))
+        return fail(e, 2, "--out %s: it is --start's own file. Try: another one", s->out);
+    if (checkpoint_load(s->start, t, false, e)) return e->status;
+    now.model = t->s.model;
+    if (!settings_parse(&now, s->argc, s->argv, s->groups, words, &n, e)
+        && !settings_flags(&now, flags, "m", e)) {
+        Config c = now.model;
+        Error not_now = {0};                     /* a flag that contradicts is named below */
+        if (!config_resolve(&c, &not_now)) now.model = c;
+        const Option *o = flags_differ(&t->s, &now, "m", was, is);
+        if (o)
+            fail(e, 2, "--%s %s: %s has %s, and --start keeps a model as it is. Try: without it",
+                 o->flag, is, s->start, was);
+    }
+    if (e->status) { trainer_free(t); return e->status; }
+    if (!s->quiet)
+        fprintf(stderr, "sink: the run begins from %s, which has done %ld steps\n", s->start,
+                t->step);
+    return trainer_restart(t, &now, e);
 }
 
 int trainer_begin(Trainer *t, const Settings *s, const char *flags, Error *e) {
@@ -6797,6 +6900,7 @@ int trainer_begin(Trainer *t, const Settings *s, const char *flags, Error *e) {
     }
     if (s->resume && !s->quiet)
         fprintf(stderr, "sink: %s is not there yet: the run begins at step 0\n", s->out);
+    if (s->start[0]) return trainer_start(t, s, flags, e);
     Settings now = *s;
     return settings_flags(&now, flags, "m", e) ? e->status : trainer_create(t, &now, e);
 }
@@ -7012,14 +7116,42 @@ int look_at_sink(Trainer *t, Progress *p, Error *e) {
  * 11  Evaluation                                                         sections 3.1 to 3.3
  */
 
-/* Measures n sequences of T tokens; *starts of them begin a document. Natural input brings a loss.
- * */
-int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int T, int *starts,
-             Error *e) {
+/* --replace-position and --swap-position (3.1): what an evaluation reads in place of p_1, kept in
+ * `room`; NULL for nothing. */
+static const PositionEdit *position_edit(const Settings *s, PositionEdit *room) {
+    if (!s->replace_position && !s->swap_position) return NULL;
+    *room = s->swap_position ? (PositionEdit){s->swap_position, true}
+                             : (PositionEdit){s->replace_position, false};
+    return room;
+}
+
+static int position_check(const Settings *s, const Config *c, int T, Error *e) {
+    PositionEdit room;
+    const PositionEdit *edit = position_edit(s, &room);
+    if (!edit) return 0;
+    const char *flag = edit->swap ? "swap-position" : "replace-position";
+    if (s->replace_position && s->swap_position)
+        return fail(e, 2, "--replace-position and --swap-position exclude each other. Try: one of "
+                          "them");
+    if (c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE)
+        return fail(e, 2, "--%s %d: expected a model whose positions are added to its input, found "
+                          "another. Try: one trained with --pos learned or absolute",
+                    flag, edit->t);
+    if (edit->t > T)
+        return fail(e, 2, "--%s %d: expected a token of the %d that are fed. Try: a larger --T",
+                    flag, edit->t, T);
+    return 0;
+}
+
+/* Measures n sequences of T tokens, with Sink at n_eps thresholds; *starts of them begin a
+ * document. Natural input brings a loss. */
+static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, const double *eps,
+                       int n_eps, int n, int T, int *starts, Error *e) {
     enum { BATCH = 16 };
-    const double eps[3] = {s->eps, 0.2, 0.4};
     Acts a = {0};
+    PositionEdit room;
     *out = (Sinks){0};
+    if (position_check(s, &m->c, T, e)) return e->status;
     if (T > m->c.context && (m->c.pos == POS_LEARNED))
         return fail(e, 2, "--T %d: the model has %d learned positions. Try: --T %d", T,
                     m->c.context, m->c.context);
@@ -7029,8 +7161,9 @@ int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int 
     if (!e->status && !got)
         fail(e, 1, "the held documents: expected one of %d tokens or more, found none. "
                    "Try: a smaller --T, or a larger --valid", T + 1);
-    if (!e->status && !sinks_create(out, &m->c, T, batch, eps, e))
+    if (!e->status && !sinks_create(out, &m->c, T, batch, eps, n_eps, e))
         acts_create(&a, m, batch, T, ACTS_ONE, e);
+    a.edit = position_edit(s, &room);
     for (int b = 0; b < got && !e->status; b += batch)
         sinks_measure(out, m, &a, ids + (idx)b * T,
                       s->input == INPUT_NATURAL ? targets + (idx)b * T : NULL,
@@ -7042,12 +7175,20 @@ int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int 
     return e->status;
 }
 
+/* The same with the thresholds that are printed: --eps, and 0.2 and 0.4 as in Figure 9. */
+int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int T, int *starts,
+             Error *e) {
+    const double eps[3] = {s->eps, 0.2, 0.4};
+    return evaluate_at(out, m, d, s, eps, 3, n, T, starts, e);
+}
+
 /* m of one head (out->layer, out->head), the mean over a batch of natural sequences, over its first
  * T <= HEAD_MAP tokens: T rows, the real tokens, by S columns *, x*, 1 .. T. */
 int head_map(HeadMap *out, Model *m, const Data *d, const Settings *s, int T, Error *e) {
     enum { BATCH = 16 };
     const Config *c = &m->c;
     Acts a = {0};
+    PositionEdit room;
     int starts, ids[BATCH * HEAD_MAP], targets[BATCH * HEAD_MAP];
     if (T > HEAD_MAP) T = HEAD_MAP;
     int B = data_probe(d, &s->data, s->input, BATCH, T, ids, targets, &starts);
@@ -7057,6 +7198,7 @@ int head_map(HeadMap *out, Model *m, const Data *d, const Settings *s, int T, Er
     if (!e->status && B && !acts_create(&a, m, B, T, ACTS_ONE, e)) {
         probe[out->layer].metric = maps;
         a.probe = probe;
+        a.edit = position_edit(s, &room);
         model_forward(m, &a, ids, B, T);
         out->T = T;
         out->S = (int)S;
@@ -7114,10 +7256,12 @@ int ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int n, int 
     int sink[BATCH], drawn[BATCH];
     Rng rng = {hash64((uint64_t)s->train.seed, "ablate", 6)};
     Acts a = {0};
+    PositionEdit room;
     *out = (Ablated){.what = s->ablate, .last = T / 2, .column = "token 1"};
     if (s->input != INPUT_NATURAL)
         return fail(e, 2, "--ablate: it reads the loss, and only natural input has one. "
                           "Try: --input natural");
+    if (position_check(s, &m->c, T, e)) return e->status;
     if (T < 4) return fail(e, 2, "--ablate: expected --T 4 or more, found %d. Try: --T 64", T);
     if (s->ablate == ABLATE_STAR && star < 0)
         return fail(e, 2, "--ablate kstar: this model has no extra column and no sink token. "
@@ -7127,6 +7271,7 @@ int ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int n, int 
     int *ids = grab(2 * (idx)n * T, sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
     double *loss = grab(2 * ABLATED * (idx)n, sizeof(double), e), *more = loss + ABLATED * (idx)n;
     if (!e->status) acts_create(&a, m, BATCH, T, ACTS_ONE, e);
+    a.edit = position_edit(s, &room);
     int got = e->status ? 0 : data_probe(d, &s->data, INPUT_NATURAL, n, T, ids, targets, &starts);
     Ablation cut = {to_star ? ABLATE_KEY : s->ablate, sink}, control = {cut.what, drawn};
     const Ablation *const of[ABLATED] = {NULL, &cut, &control};
@@ -8154,6 +8299,96 @@ static int measure_map(Result *r, const HeadMap *map, Error *e) {
     const double shape[4] = {map->layer, map->head, map->T, map->S};
     result_add(r, "map_shape", shape, 4, e);
     return result_add(r, "map", map->m, map->T * map->S, e);
+}
+
+/* A number of evaluated sequences, under NAME or NAME and what tells it from others. */
+static int add_named(Result *r, const char *stem, const char *rest, double x, Error *e) {
+    char name[sizeof r->list->name];
+    if (snprintf(name, sizeof name, "%s%s", stem, rest) >= (int)sizeof name)
+        return fail(e, 1, "%s%s: expected a name of at most %d letters. Try: a shorter one", stem,
+                    rest, (int)sizeof name - 1);
+    return result_add1(r, name, x, e);
+}
+
+/* +grid, Figure 3: Sink_1 of natural sequences by their length and the threshold. */
+int measure_grid(Result *r, Model *m, const Data *d, const Settings *s, Error *e) {
+    enum { LENGTHS = 4, STEPS = 9 };
+    static const double eps[STEPS] = {0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5};
+    double length[LENGTHS], sink[LENGTHS * STEPS];
+    Settings natural = *s;
+    int n = 0, starts;
+    natural.input = INPUT_NATURAL;
+    for (int T = 16; T <= 128 && T <= m->c.context && !e->status; T *= 2, n++) {
+        Sinks seen;
+        if (evaluate_at(&seen, m, d, &natural, eps, STEPS, s->eval_n, T, &starts, e)) break;
+        length[n] = T;
+        for (int x = 0; x < STEPS; x++)
+            sink[n * STEPS + x] = sinks_sink(&seen, config_column_first(&m->c), x);
+        sinks_free(&seen);
+    }
+    if (e->status) return e->status;
+    result_add(r, "grid_T", length, n, e);
+    result_add(r, "grid_eps", eps, STEPS, e);
+    return result_add(r, "grid_sink_1", sink, n * STEPS, e);
+}
+
+/* +swap, Table 7: sequences of one repeated token, p_1 replaced by p_t or swapped with it, for the
+ * paper's t as far as the sequences go. 2 for a model without positions to edit. */
+int measure_swaps(Result *r, Model *m, const Data *d, const Settings *s, Error *e) {
+    Settings edited = *s;
+    edited.input = INPUT_REPEAT;
+    for (int t = 5; t <= 30 && t <= s->eval_T; t += 5)
+        for (int swap = 0; swap < 2; swap++) {
+            Sinks seen;
+            char name[32];
+            int starts, first = config_column_first(&m->c), there = first + t - 1;
+            edited.replace_position = swap ? 0 : t;
+            edited.swap_position = swap ? t : 0;
+            if (evaluate(&seen, m, d, &edited, s->eval_n, s->eval_T, &starts, e)) return e->status;
+            snprintf(name, sizeof name, "%s%d", swap ? "@swap" : "@replace", t);
+            add_named(r, "sink_1", name, sinks_sink(&seen, first, 0), e);
+            add_named(r, "sink_t", name, sinks_sink(&seen, there, 0), e);
+            add_named(r, "alpha_1", name, sinks_alpha(&seen, first), e);
+            add_named(r, "alpha_t", name, sinks_alpha(&seen, there), e);
+            sinks_free(&seen);
+        }
+    return e->status;
+}
+
+/* +domains, Figure 9: the held documents of every corpus and domain that is at hand, a grammar or
+ * a text of the folder `texts`: what `sink eval MODEL --text FILE` prints of each. Where t was
+ * trained on one of them, the documents that are measured are none that it has seen. */
+int measure_domains(Result *r, Trainer *t, const Experiments *x, const char *texts, Error *e) {
+    int first = config_column_first(&t->m.c), starts;
+    for (int i = 0; i < x->corpora && !e->status; i++) {
+        const Corpus *c = &x->corpus[i];
+        Settings s = t->s;
+        Data data = {0};
+        Sinks seen;
+        char rest[48], *path = c->grammar ? s.data.grammar : s.data.text;
+        s.data.text[0] = s.data.grammar[0] = s.data.tokens[0] = 0;
+        s.input = INPUT_NATURAL;
+        if (snprintf(path, PATH_ROOM, "%s/%s", c->grammar ? "data" : texts, c->file) >= PATH_ROOM)
+            return fail(e, 2, "--texts %.40s..: this path is too long. Try: a shorter one", texts);
+        if (!c->grammar && (!*texts || file_missing(path))) continue;
+        if (data_open(&data, &s.data, 0, 0, e)) break;
+        if (c->hash && c->hash != data.source)
+            fail(e, 1, "%s: expected the text with hash %016llx, found %016llx. Try: the text that "
+                 "README.md describes", path, (unsigned long long)c->hash,
+                 (unsigned long long)data.source);
+        if (!e->status
+            && !evaluate(&seen, &t->m, &data, &s, s.eval_n, s.eval_T, &starts, e)) {
+            snprintf(rest, sizeof rest, "/%s", c->name);
+            add_named(r, "alpha_1", rest, sinks_alpha(&seen, first), e);
+            add_named(r, "sink_1", rest, sinks_sink(&seen, first, 0), e);
+            add_named(r, "sink_1:0.2", rest, sinks_sink(&seen, first, 1), e);
+            add_named(r, "sink_1:0.4", rest, sinks_sink(&seen, first, 2), e);
+            add_named(r, "loss", rest, seen.loss, e);
+            sinks_free(&seen);
+        }
+        data_close(&data);
+    }
+    return e->status;
 }
 
 static bool asks(const Row *row, const char *what) {
@@ -11353,9 +11588,9 @@ double seconds(void) {
  * 16  Command line
  *
  * One table of options drives parsing, checking, help, config.json, checkpoints and the echoed
- * command. Groups: m the model, t the training, d the data, e what is measured, a ablations,
- * o output, p the page, r going on, i ids, g generation, x reproduction, b benches. A verb names
- * the groups it takes.
+ * command. Groups: m the model, t the training, d the data, e what is measured, a ablations and
+ * edits, o output, p the page, r going on, f starting from, i ids, g generation, x reproduction,
+ * b benches. A verb names the groups it takes.
  */
 
 #define AT(field) offsetof(Settings, field)
@@ -11519,6 +11754,11 @@ const Option OPTIONS[] = {
      "none|key1|value1|value1-mean|kstar",
      "the loss without token 1's key or value, or without k* (or x*), against a control"},
 
+    {"replace-position", 'a', 'i', AT(replace_position), "0",      2, 1 << 24, "T",
+     "token 1 reads position T's vector in place of its own (Table 7)"},
+    {"swap-position", 'a', 'i', AT(swap_position),       "0",      2, 1 << 24, "T",
+     "tokens 1 and T read each other's position vector (Table 7)"},
+
     {"out",           'o', 's', AT(out),                 "",       0, 0, "FILE",
      "where the result goes"},
     {"log",           'o', 's', AT(log),                 "",       0, 0, "FILE",
@@ -11532,6 +11772,8 @@ const Option OPTIONS[] = {
     {"quiet",         'o', 'b', AT(quiet),               "0",      0, 1, "", "no progress"},
     {"resume",        'r', 'b', AT(resume),              "0",      0, 1, "",
      "go on with the run in --out FILE, to the same bits; where there is none, begin it"},
+    {"start",         'f', 's', AT(start),               "",       0, 0, "MODEL",
+     "train this model's parameters further, from step 0 on other data (Figure 30)"},
     {"threads",       'o', 'i', AT(threads),             "0",      1, 1024, "N",
      "threads; default: all. The results have the same bits"},
 
@@ -11820,46 +12062,53 @@ static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
     return 0;
 }
 
-/* Results as one row of CSV, or an object of JSON; those of an ablation (or NULL) at their end. */
+/* Results as one row of CSV, or an object of JSON; Table 7's second column and an ablation (or
+ * NULL) at their end, where there are any. */
 static int eval_write(const Sinks *r, const Ablated *x, const Settings *s, Error *e) {
-    enum { ALL = 19, PLAIN = 9 };
-    static const char *const names[ALL] = {
-        "sink_1",    "alpha_1",     "times_even",    "sink_star",   "alpha_star",
-        "norm_ratio", "loss",       "massive",       "median",
-        "ablate_untouched", "ablate_untouched_spread", "ablate_sink", "ablate_sink_spread",
-        "ablate_control", "ablate_control_spread", "ablate_sink_more", "ablate_sink_more_spread",
-        "ablate_control_more", "ablate_control_more_spread"};
+    static const char *const of_loss[ABLATED] = {"untouched", "sink", "control"};
     int first = config_column_first(&s->model), star = config_column_star(&s->model);
-    double values[ALL] = {sinks_sink(r, first, 0),
-                          sinks_alpha(r, first),
-                          sinks_alpha(r, first) / sink_uniform(&s->model, r->T),
-                          star < 0 ? 0 : sinks_sink(r, star, 0),
-                          star < 0 ? 0 : sinks_alpha(r, star),
-                          sinks_ratio(r),
-                          r->loss,
-                          r->massive,
-                          r->median};
-    for (int k = 0; x && k < ABLATED; k++) {
-        values[PLAIN + 2 * k] = x->loss[k];
-        values[PLAIN + 2 * k + 1] = x->spread[k];
-        if (k == UNTOUCHED) continue;
-        values[PLAIN + 4 + 2 * k] = x->more[k];
-        values[PLAIN + 5 + 2 * k] = x->more_spread[k];
+    int edited = s->replace_position + s->swap_position, there = first + edited - 1;
+    Result all = {0};
+    result_add1(&all, "eps", s->eps, e);
+    result_add1(&all, "T", r->T, e);
+    result_add1(&all, "n", r->n, e);
+    result_add1(&all, "sink_1", sinks_sink(r, first, 0), e);
+    result_add1(&all, "alpha_1", sinks_alpha(r, first), e);
+    result_add1(&all, "times_even", sinks_alpha(r, first) / sink_uniform(&s->model, r->T), e);
+    result_add1(&all, "sink_star", star < 0 ? 0 : sinks_sink(r, star, 0), e);
+    result_add1(&all, "alpha_star", star < 0 ? 0 : sinks_alpha(r, star), e);
+    result_add1(&all, "norm_ratio", sinks_ratio(r), e);
+    result_add1(&all, "loss", r->loss, e);
+    result_add1(&all, "massive", r->massive, e);
+    result_add1(&all, "median", r->median, e);
+    if (edited) {
+        result_add1(&all, "sink_t", sinks_sink(r, there, 0), e);
+        result_add1(&all, "alpha_t", sinks_alpha(r, there), e);
     }
-    char head[1024] = "eps,T,n", row[1024], object[2048];
-    int n = 7, all = x ? ALL : PLAIN;
-    int m = snprintf(row, sizeof row, "%g,%d,%d", s->eps, r->T, r->n);
-    int k = snprintf(object, sizeof object, "{\"eps\": %g, \"T\": %d, \"n\": %d", s->eps, r->T,
-                     r->n);
-    for (int i = 0; i < all; i++) {
-        n += snprintf(head + n, sizeof head - (size_t)n, ",%s", names[i]);
-        m += snprintf(row + m, sizeof row - (size_t)m, ",%.8g", values[i]);
-        k += snprintf(object + k, sizeof object - (size_t)k, ", \"%s\": %.8g", names[i], values[i]);
+    for (int more = 0; x && more < 2; more++)
+        for (int k = more; k < ABLATED; k++) {
+            char name[40];
+            snprintf(name, sizeof name, "ablate_%s%s", of_loss[k], more ? "_more" : "");
+            result_add1(&all, name, more ? x->more[k] : x->loss[k], e);
+            strcat(name, "_spread");
+            result_add1(&all, name, more ? x->more_spread[k] : x->spread[k], e);
+        }
+    Bytes head = {0}, row = {0}, object = {0};
+    for (int i = 0; i < all.lists && !e->status; i++) {
+        const char *name = all.list[i].name;
+        double value = all.value[all.list[i].at];
+        bytes_print(&head, e, "%s%s", i ? "," : "", name);
+        bytes_print(&row, e, "%s%.8g", i ? "," : "", value);
+        bytes_print(&object, e, "%s\"%s\": %.8g", i ? ", " : "{", name, value);
     }
-    k += snprintf(object + k, sizeof object - (size_t)k, "}\n");
-    if (s->json[0]) file_write(s->json, object, (size_t)k, e);
-    k = snprintf(object, sizeof object, "%s\n%s\n", head, row);
-    if (s->csv[0]) file_write(s->csv, object, (size_t)k, e);
+    bytes_print(&head, e, "\n");
+    bytes_add(&head, row.at, row.size, e);
+    bytes_print(&head, e, "\n");
+    bytes_print(&object, e, "}\n");
+    if (s->json[0] && !e->status) file_write(s->json, object.at, object.size, e);
+    if (s->csv[0] && !e->status) file_write(s->csv, head.at, head.size, e);
+    result_free(&all);
+    bytes_free(&head); bytes_free(&row); bytes_free(&object);
     return e->status;
 }
 
@@ -11870,8 +12119,16 @@ static void eval_print(const char *path, const Trainer *t, const Outcome *o, con
     if (s->input == INPUT_NATURAL) printf(" (%d at the start of a document)", starts);
     if (s->data.fix_token) printf(", token %d fixed as in its training", s->data.fix_token);
     if (t->random_tokens) printf(", its training's random tokens not drawn");
+    int swap = s->swap_position, edited = swap + s->replace_position;
+    if (edited) printf(", p_1 %s p_%d", swap ? "swapped with" : "replaced by", edited);
     printf(", rows %s\n\n", s->metric_rows == ROWS_REAL ? "real" : "plus1");
     sinks_print(&o->s, &s->model, s->eval_k, stdout);
+    int first = config_column_first(&s->model), there = first + edited - 1;
+    if (edited)                                              /* Table 7's two numbers */
+        printf("\np_1 %s p_%d: Sink_1 %.2f%%, Sink_%d %.2f%%; alpha_1 %.4f, alpha_%d %.4f\n",
+               swap ? "swapped with" : "replaced by", edited, 100 * sinks_sink(&o->s, first, 0),
+               edited, 100 * sinks_sink(&o->s, there, 0), sinks_alpha(&o->s, first), edited,
+               sinks_alpha(&o->s, there));
     if (s->input == INPUT_NATURAL) printf("\nloss %.4f nats a token\n", o->s.loss);
     if (cut) ablated_print(cut, s, stdout);
 }
@@ -12467,7 +12724,7 @@ static int verb_help(Settings *s, const char **words, int n, Error *e) {
 static const Verb VERBS[] = {
     {"run",      "",               "mtdeopr",
      "three short trainings: a sink emerges, moves to a key bias, fails to appear", verb_run},
-    {"train",    "",               "mtdeopr",
+    {"train",    "",               "mtdeoprf",
      "text in, checkpoint out", verb_train},
     {"eval",     "MODEL",          "dteoap",
      "the sink metrics, norms and the alpha map of a model", verb_eval},

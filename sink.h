@@ -225,6 +225,9 @@ typedef struct Ablation {
     const int *column;           /* [B] rows 0 .. N-1 whose key or value it is; -1: the column * */
 } Ablation;
 
+/* Table 7: token 1 reads p_t in place of p_1; and where they swap, token t reads p_1. */
+typedef struct PositionEdit { int t; bool swap; } PositionEdit;   /* t from 2 on */
+
 enum { SLICE = 160 };            /* rows of logits that exist at a time */
 
 typedef struct Acts {
@@ -238,6 +241,7 @@ typedef struct Acts {
     real *embed;                 /* [B,T,E] rows of wte, when E differs from C */
     Probe *probe;                /* [L], or NULL: set by the caller before a forward */
     const Ablation *ablation;    /* or NULL, as it must be where a backward follows */
+    const PositionEdit *edit;    /* likewise; t at most T, and no cache before the forward */
     real *cosine, *sine, *wave;  /* [N,r/2] of the rotations; [N,C] absolute positions */
     /* [H,2N-1] b_h by j-i from -(N-1); [B,H,2N-1] its gradient by sequence */
     real *bias, *dbias;
@@ -322,11 +326,14 @@ void sink_alpha(const Config *c, int T, int rows, const real *m, double *alpha);
 /* alpha_1 if every row spread its weight evenly */
 double sink_uniform(const Config *c, int T);
 
+enum { EPS_MOST = 12 };          /* thresholds at a time */
+
 /* Means over sequences of everything that is measured, by layer, then head. */
 typedef struct Sinks {
     int L, H, T, N, S, batch, n;     /* N rows and S columns as in the maps; n sequences so far */
-    double eps[3];                   /* thresholds of Sink; the first is the one that is quoted */
-    /* [L,H,S] alpha_k; [3,L,H,S] share of sequences with alpha_k > eps */
+    int n_eps;
+    double eps[EPS_MOST];            /* thresholds of Sink; the first is the one that is quoted */
+    /* [L,H,S] alpha_k; [n_eps,L,H,S] share of sequences with alpha_k > eps */
     double *alpha, *over;
     /* [L,H] row entropy of m in nats; row sum of the weights over keys */
     double *entropy, *mass;
@@ -343,7 +350,8 @@ typedef struct Sinks {
     Probe *probe; real *maps, *extreme;
     double *alpha_now;               /* [S] */
 } Sinks;
-int  sinks_create(Sinks *s, const Config *c, int T, int batch, const double eps[3], Error *e);
+int  sinks_create(Sinks *s, const Config *c, int T, int batch, const double *eps, int n_eps,
+                    Error *e);
 void sinks_free(Sinks *s);
 int  sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids, const int *targets, int B,
                     int rows, Error *e);
@@ -541,9 +549,10 @@ typedef struct Settings {
     Source data;
     double eps;                                   /* threshold of Sink */
     int eval_T, eval_n, eval_k, metric_rows, input, ablate;
+    int replace_position, swap_position;          /* t of Table 7, 0: p_1 stays */
     int threads, quiet, all, resume;
     char out[PATH_ROOM], log[PATH_ROOM], csv[PATH_ROOM], json[PATH_ROOM], report[PATH_ROOM];
-    char ids[PATH_ROOM], prompt[PATH_ROOM];
+    char start[PATH_ROOM], ids[PATH_ROOM], prompt[PATH_ROOM];
     int how_many; double temperature;             /* generate */
     int gemm_m, gemm_n, gemm_k, isa;              /* bench */
     char row[64], corpus[64];                     /* repro: one row; the corpus, "" the first */
@@ -583,6 +592,7 @@ typedef struct Trainer {
     real *m1, *m2;               /* AdamW's moments, like m.params */
     int *ids;                    /* [2,B,T] */
     uint64_t tokenizer_hash;
+    uint64_t start;              /* of the parameters that it was begun from, 0: drawn */
     bool random_tokens;          /* of a model that was read: its training had some */
     long step;                   /* steps done */
     double loss, norm, lr;       /* of the last step */
@@ -593,7 +603,11 @@ int  trainer_create(Trainer *t, const Settings *s, Error *e);
 /* The run that s->out holds, ready to go on. 1 for a file that is damaged, another's or without
  * moments, or data that are not its own; 2 where the flags in s->argv or `flags` contradict it. */
 int  trainer_resume(Trainer *t, const Settings *s, const char *flags, Error *e);
-/* Either of them: --resume goes on where the file is there. */
+/* A trained one begins anew: its parameters, and all else from s but s->model. On failure nothing
+ * is held. 1 for another tokenizer, else as trainer_create. */
+int  trainer_restart(Trainer *t, const Settings *s, Error *e);
+/* What the command line asks for: --resume where the file is there, else --start, else a run of its
+ * own. 2 also where flags contradict the model of --start. */
 int  trainer_begin(Trainer *t, const Settings *s, const char *flags, Error *e);
 void trainer_free(Trainer *t);
 int  trainer_step(Trainer *t, Error *e);
@@ -765,6 +779,12 @@ double result_number(const Result *r, const char *name);
 int  result_text(const Result *r, Bytes *out, Error *e);
 int  result_read(Result *r, const unsigned char *text, size_t n, const char *name, Error *e);
 void result_free(Result *r);
+/* What a row's +WORD measures besides: each adds its numbers (12.3) to r. Sequences, tokens and eps
+ * are those of s, or of t->s. 1 for data without sequences of that length, or a text with another
+ * hash; 2 (swaps) for a model whose positions are not added to its input. */
+int  measure_grid(Result *r, Model *m, const Data *d, const Settings *s, Error *e);
+int  measure_swaps(Result *r, Model *m, const Data *d, const Settings *s, Error *e);
+int  measure_domains(Result *r, Trainer *t, const Experiments *x, const char *texts, Error *e);
 /* FOLDER/CORPUS/ROW-SEED.csv */
 int  result_path(char path[PATH_ROOM], const char *folder, const char *corpus, const char *row,
                  int seed, Error *e);

@@ -1343,6 +1343,57 @@ static void embed_forward__rows(Test *t) {
     }
 }
 
+/* [T7] Token 1 reads p_t, and where they swap token t reads p_1: H^0 by hand, a forward of a model
+ * whose table was written so, and the states of repeated tokens, which without attention differ by
+ * their positions alone, change places. */
+static void embed_forward__edited(Test *t) {
+    enum { T = 7, AT = 5, LAST = 4 };
+    static const char *const FLAGS[] = {"--pos learned", "--pos learned --sink-token",
+                                        "--pos absolute", "--pos absolute --sink-token --extra k"};
+    for (int f = 0; f < 8; f++) {
+        Lab b;
+        const PositionEdit edit = {AT, f >= 4};
+        if (!lab_open(&b, t, 2, T, FLAGS[f % 4])) return;
+        int C = b.m.c.dim, first = b.m.c.sink_token, N = T + first;
+        idx n = (idx)2 * N * C;
+        double *plain = room(n), *edited = room(n);
+        real kept[64];
+        real *table = b.m.w.wpe ? b.m.w.wpe : b.a.wave;
+        real *p_1 = table + first * C, *p_t = table + (first + AT - 1) * C;
+        copy(kept, p_1, C);
+        for (int k = 0; k < 3; k++) {            /* as it is, edited, and by a table so written */
+            b.a.edit = k == 1 ? &edit : NULL;
+            if (k == 2) copy(p_1, p_t, C);
+            if (k == 2 && edit.swap) copy(p_t, kept, C);
+            lab_forward(&b);
+            for (idx i = 0; i < n; i++)
+                if (k < 2) (k ? edited : plain)[i] = (double)b.a.nf[i];
+                else within(t, edited[i], (double)b.a.nf[i], 0, "%s: a table so written",
+                            FLAGS[f % 4]);
+        }
+        fact(t, fabs(edited[first * C] - plain[first * C]) > 1e-3, "the edit changes nothing");
+        if (edit.swap) copy(p_t, p_1, C);        /* back again: no attention, one token */
+        copy(p_1, kept, C);
+        for (int i = 0; i < 2 * T; i++) b.ids[i] = 3;
+        lab_fill(&b, "l0.wo", 0);
+        lab_fill(&b, "l1.wo", 0);
+        b.a.edit = NULL;
+        lab_forward(&b);
+        for (idx i = 0; i < n; i++) plain[i] = (double)b.a.nf[i];
+        b.a.edit = &edit;
+        lab_forward(&b);
+        for (int i = 0; i < N; i++) {
+            int from = i == first ? first + LAST : edit.swap && i == first + LAST ? first : i;
+            for (int ch = 0; ch < C; ch++)
+                within(t, (double)b.a.nf[i * C + ch], plain[from * C + ch], 0,
+                       "%s: state of row %d", FLAGS[f % 4], i);
+        }
+        free(plain);
+        free(edited);
+        lab_close(&b);
+    }
+}
+
 /* [E5] p_n = (sin n, cos n, sin 0.01 n, cos 0.01 n) at C = 4, from n = 0, which x* takes if
  * present. */
 static void embed_forward__absolute(Test *t) {
@@ -3668,7 +3719,7 @@ static void sink_uniform__values(Test *t) {
 static bool measure(Test *t, Lab *b, Sinks *s, double eps0, double eps1, double eps2, int rows) {
     Error e = {0};
     const double eps[3] = {eps0, eps1, eps2};
-    bool fine = !sinks_create(s, &b->m.c, b->T, b->B, eps, &e)
+    bool fine = !sinks_create(s, &b->m.c, b->T, b->B, eps, 3, &e)
              && !sinks_measure(s, &b->m, &b->a, b->ids, b->targets, b->B, rows, &e);
     fact(t, fine, "%s", e.text);
     if (fine) sinks_finish(s);
@@ -3973,7 +4024,7 @@ static void sinks__against_slow(Test *t) {
             for (int i = 0; i < 12 * 12; i++) b.m.w.layer[0].wq[i] /= 2500;
         }
         if (!measure(t, &b, &s, 0.3, 0.2, 0.1, rows)) return;
-        if (sinks_create(&w, &b.m.c, 12, 3, s.eps, &e)) { fact(t, false, "%s", e.text); return; }
+        if (sinks_create(&w, &b.m.c, 12, 3, s.eps, 3, &e)) { fact(t, false, "%s", e.text); return; }
         for (int q = 0; q < 3; q++) slow_measure(&b, b.ids + q * 12, rows, &w);
         w.n = 3;
         w.loss = 3 * slow_loss(&b, b.m.c.prefix > 1 ? b.m.c.prefix - 1 : 0);
@@ -4071,7 +4122,7 @@ static void sinks__in_parts(Test *t) {
     Error e = {0};
     if (!lab_open(&b, t, 3, 12, "--extra k --window 5")) return;
     if (!measure(t, &b, &whole, 0.3, 0.2, 0.1, ROWS_REAL)) return;
-    if (sinks_create(&parts, &b.m.c, 12, 2, whole.eps, &e)) {
+    if (sinks_create(&parts, &b.m.c, 12, 2, whole.eps, 3, &e)) {
         fact(t, false, "%s", e.text);
         return;
     }
@@ -6725,7 +6776,7 @@ static bool resume_settings_of(Test *t, Settings *s, const char *flags, char **a
     s->resume = 1;
     s->argv = argv;
     s->argc = argc;
-    s->groups = "mtdeopr";
+    s->groups = "mtdeoprf";
     return true;
 }
 
@@ -6830,6 +6881,137 @@ static void trainer_resume__refuses(Test *t) {
     tokenizer_free(&k);
     bytes_free(&text);
     trainer_free(&r);
+    scratch_close();
+}
+
+/* Fine-tuning: twice the same bytes; those of a training whose start was written over by hand; and,
+ * of a run that stops and goes on, of one that does not. Nothing of the first training but the
+ * parameters is left in it. */
+static void trainer_restart__from_parameters(Test *t) {
+    static const char BASE_RUN[] = "--extra k --lr 0.02";
+    static const char *const FLAGS[] = {
+        FROM_TEXT "--lr 3e-3 --schedule cosine --batch 2 --seed 9 --clip 0.5 --steps 12 --warmup 0",
+        "--optimizer sgd --seed 5 --bos --accumulate 2 --steps 12"};
+    Settings s;
+    Error e = {0};
+    if (!tale_open(t, &s, "")) return;
+    for (int k = 0; k < 2; k++) {
+        Trainer base, by_hand, tuned, read, on;
+        char start[] = SCRATCH "/base.ckpt";
+        if (!trainer_made(t, &base, BASE_RUN) || !trainer_made(t, &tuned, BASE_RUN)) return;
+        steps_of(t, &base, 15);
+        steps_of(t, &tuned, 15);
+        char flags[400];
+        snprintf(flags, sizeof flags, "--extra k %s", FLAGS[k]);
+        if (!trainer_made(t, &by_hand, flags)) return;
+        copy(by_hand.m.params, base.m.params, base.m.count);
+        by_hand.start = hash64(0, base.m.params, (size_t)base.m.count * sizeof(real));
+        checkpoint_write(start, &base, k == 0, &e);
+        /* the same, from the file: the flags of the model are its own */
+        if (!resume_settings_of(t, &s, FLAGS[k], NULL, 0)) return;
+        s.resume = 0;
+        snprintf(s.start, sizeof s.start, "%s", start);
+        Settings again = s;
+        again.model.heads = 1;                           /* not the flags', so not heeded */
+        if (trainer_begin(&read, &again, "", &e) || trainer_restart(&tuned, &s, &e)) {
+            fact(t, false, "%s", e.text);
+            return;
+        }
+        fact(t, tuned.step == 0 && tuned.loss_steps == 0 && biggest(tuned.m.count, tuned.m1) == 0
+             && biggest(tuned.m.count, tuned.m2) == 0 && tuned.data.sample == 0, "not anew");
+        fact(t, same_numbers(base.m.count, base.m.params, tuned.m.params), "other parameters");
+        steps_of(t, &tuned, 5);
+        checkpoint_write(s.out, &tuned, true, &e);
+        s.resume = 1;
+        if (trainer_begin(&on, &s, "", &e)) { fact(t, false, "%s", e.text); return; }
+        fact(t, on.step == 5 && on.start == tuned.start, "step %ld", on.step);
+        Trainer *const all[] = {&by_hand, &tuned, &read, &on};
+        Bytes want = {0};
+        for (int i = 0; i < 4; i++) {
+            steps_of(t, all[i], 12);
+            Bytes got = checkpoint_of(t, all[i], true);
+            fact(t, !i || (got.size == want.size && !memcmp(got.at, want.at, want.size)),
+                 "%s: another file %d", FLAGS[k], i);
+            if (!i) want = got;
+            else bytes_free(&got);
+        }
+        within(t, tuned.loss, by_hand.loss, 0, "loss of step 12");
+        fact(t, tuned.norm > 0 && tuned.norm == by_hand.norm, "gradient norm %g", tuned.norm);
+        bytes_free(&want);
+        trainer_free(&base);
+        for (int i = 0; i < 4; i++) trainer_free(all[i]);
+    }
+    fact(t, !e.status, "%s", e.text);
+    scratch_close();
+}
+
+/* The command line of --start: flags of the model may be repeated, no other model, tokenizer or
+ * file is taken for it, and --resume knows what the run began from. */
+static void trainer_begin__start_refuses(Test *t) {
+    static const struct {
+        const char *flag, *value, *start, *out;
+        int resume, status;
+        const char *said;
+    } ROWS[] = {
+        {"--heads", "2", "/base.ckpt", "/new", 0, 0, ""},
+        {"--lr", "0.5", "/base.ckpt", "/new", 0, 0, ""},
+        {"--seed", "8", "/base.ckpt", "/new", 1, 0, ""},
+        {"--heads", "4", "/base.ckpt", "/new", 0, 2, "--heads 4: "},
+        {"--kv-heads", "2", "/base.ckpt", "/new", 0, 0, ""},
+        {"--kv-heads", "1", "/base.ckpt", "/new", 0, 2, "has 2, and --start keeps"},
+        {"--pos", "learned", "/base.ckpt", "/new", 0, 2, "--pos learned: "},
+        {"--variant", "alibi", "/base.ckpt", "/new", 0, 2, "--pos alibi: "},
+        {"--context", "32", "/base.ckpt", "/new", 0, 2, "--context 32: "},
+        {"--nobody", "1", "/base.ckpt", "/new", 0, 2, "--nobody"},
+        {"--seed", "8", "/none.ckpt", "/new", 0, 1, "none.ckpt"},
+        {"--seed", "8", "/tale.tok", "/new", 0, 1, "expected a checkpoint"},
+        {"--seed", "8", "/base.ckpt", "/base.ckpt", 0, 2, "--start's own file"},
+        {"--tokenizer", SCRATCH "/other.tok", "/base.ckpt", "/new", 0, 1, "expected the tokenizer"},
+        {"--seed", "3", "/base.ckpt", "/tuned.ckpt", 1, 0, ""},
+        {"--seed", "3", "/tuned.ckpt", "/tuned.ckpt", 1, 2, "begun from other parameters"},
+        {"--seed", "3", "/other.ckpt", "/tuned.ckpt", 1, 2, "begun from other parameters"},
+        {"--seed", "3", "/base.ckpt", "/other.ckpt", 1, 2, "begun from none"},
+        {"--seed", "4", "/base.ckpt", "/tuned.ckpt", 1, 2, "was begun with 3"},
+    };
+    Settings s;
+    Trainer base, other, run;
+    Error e = {0};
+    Tokenizer k;
+    if (!tale_open(t, &s, "") || !trainer_made(t, &base, "") || !trainer_made(t, &other, ""))
+        return;
+    steps_of(t, &base, 3);
+    steps_of(t, &other, 4);
+    checkpoint_write(SCRATCH "/base.ckpt", &base, true, &e);
+    checkpoint_write(SCRATCH "/other.ckpt", &other, true, &e);
+    tiny_settings(&s, "", &e);
+    if (!trainer_restart(&base, &s, &e)) steps_of(t, &base, 2);
+    checkpoint_write(SCRATCH "/tuned.ckpt", &base, true, &e);
+    if (!tokenizer_train(&k, (const unsigned char *)TALE, strlen(TALE), 300, &e))
+        tokenizer_save(SCRATCH "/other.tok", &k, &e);
+    fact(t, !e.status, "%s", e.text);
+    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+        char *argv[2] = {(char *)(uintptr_t)ROWS[i].flag, (char *)(uintptr_t)ROWS[i].value};
+        Error wrong = {0};
+        if (!resume_settings_of(t, &s, "", argv, 2)) return;
+        snprintf(s.start, sizeof s.start, SCRATCH "%s", ROWS[i].start);
+        snprintf(s.out, sizeof s.out, SCRATCH "%s", ROWS[i].out);
+        s.resume = ROWS[i].resume;
+        settings_flags(&s, "", "m", &wrong);
+        const Option *o = option_find(ROWS[i].flag + 2, "mtd");  /* main has read it before */
+        if (o) option_set(o, &s, ROWS[i].value, true, &wrong);
+        int status = trainer_begin(&run, &s, "", &wrong);
+        fact(t, status == ROWS[i].status && strstr(wrong.text, ROWS[i].said), "%d: status %d, %s",
+             i, status, wrong.text);
+        fact(t, !status || (strstr(wrong.text, "Try: ") && !strchr(wrong.text, '\n')), "%s",
+             wrong.text);
+        if (status) continue;
+        fact(t, run.step == (strcmp(ROWS[i].out, "/new") ? 2 : 0) && run.start == base.start
+             && run.m.c.heads == 2, "%d: step %ld", i, run.step);
+        trainer_free(&run);
+    }
+    tokenizer_free(&k);
+    trainer_free(&base);
+    trainer_free(&other);
     scratch_close();
 }
 
@@ -7127,6 +7309,91 @@ static void ablate__against_slow(Test *t) {
         int status = ablate(&got, &r.m, &r.data, &r.s, 5, REFUSED[i].T, &e);
         fact(t, status == REFUSED[i].status && strstr(e.text, REFUSED[i].said) &&
                     (!status || strstr(e.text, "Try: ")), "%d: %s", status, e.text);
+        trainer_free(&r);
+    }
+    scratch_close();
+}
+
+/* p_1 of a model overwritten by p_t, or swapped with it: what an edit only says. */
+static void write_positions(Model *m, int at, bool swap) {
+    int C = m->c.dim, first = m->c.sink_token;
+    for (int ch = 0; ch < C; ch++) {
+        real *p_1 = &m->w.wpe[first * C + ch], *p_t = &m->w.wpe[(first + at - 1) * C + ch];
+        real was = *p_1;
+        *p_1 = *p_t;
+        if (swap) *p_t = was;
+    }
+}
+
+/* Table 7's flags: everything that an evaluation measures is that of a model so written, whose own
+ * parameters do not change; what cannot be is one line. */
+static void evaluate__edits_positions(Test *t) {
+    enum { T = 12, AT = 5 };
+    Settings s;
+    if (!tale_open(t, &s, "")) return;
+    for (int f = 0; f < 4; f++) {
+        static const char *const FLAGS[] = {"--pos learned",
+                                            "--pos learned --sink-token --fix-token 1"};
+        Trainer r;
+        Error e = {0};
+        Sinks plain, edited, by_hand;
+        HeadMap of_edit = {0}, of_hand = {0};
+        Ablated cut[2];
+        int starts;
+        bool swap = f >= 2;
+        if (!trainer_made(t, &r, FLAGS[f % 2])) return;
+        steps_of(t, &r, 10);
+        r.s.ablate = ABLATE_KEY;
+        Settings asks = r.s;
+        *(swap ? &asks.swap_position : &asks.replace_position) = AT;
+        double before = biggest(r.m.count, r.m.params);
+        uint64_t hash = hash64(0, r.m.params, (size_t)r.m.count * sizeof(real));
+        evaluate(&plain, &r.m, &r.data, &r.s, 9, T, &starts, &e);
+        evaluate(&edited, &r.m, &r.data, &asks, 9, T, &starts, &e);
+        head_map(&of_edit, &r.m, &r.data, &asks, T, &e);
+        ablate(&cut[0], &r.m, &r.data, &asks, 9, T, &e);
+        fact(t, before > 0 && hash == hash64(0, r.m.params, (size_t)r.m.count * sizeof(real)),
+             "an edit leaves something behind");
+        write_positions(&r.m, AT, swap);
+        evaluate(&by_hand, &r.m, &r.data, &r.s, 9, T, &starts, &e);
+        head_map(&of_hand, &r.m, &r.data, &r.s, T, &e);
+        ablate(&cut[1], &r.m, &r.data, &r.s, 9, T, &e);
+        if (e.status) { fact(t, false, "%s", e.text); return; }
+        fact(t, !memcmp(edited.sums, by_hand.sums, (size_t)edited.n_sums * sizeof(double))
+             && edited.loss == by_hand.loss && edited.loss != plain.loss, "%s: loss %g, not %g",
+             FLAGS[f % 2], edited.loss, by_hand.loss);
+        fact(t, !memcmp(of_edit.m, of_hand.m, sizeof of_edit.m), "another map");
+        fact(t, !memcmp(cut[0].loss, cut[1].loss, sizeof cut[0].loss), "another ablation");
+        sinks_free(&plain);
+        sinks_free(&edited);
+        sinks_free(&by_hand);
+        trainer_free(&r);
+    }
+    static const struct {
+        const char *flags;
+        int replace, swap, T, status;
+        const char *said;
+    } ROWS[] = {
+        {"--pos learned", 16, 0, 16, 0, ""},
+        {"--pos learned", 0, 2, 16, 0, ""},
+        {"--pos absolute", 5, 0, 8, 0, ""},
+        {"--pos learned", 9, 0, 8, 2, "expected a token of the 8"},
+        {"--pos learned", 0, 9, 8, 2, "--swap-position 9: "},
+        {"--pos learned", 5, 5, 8, 2, "exclude each other"},
+        {"", 5, 0, 8, 2, "--replace-position 5: expected a model whose positions are added"},
+        {"--pos alibi", 0, 5, 8, 2, "--swap-position 5: expected a model whose"}};
+    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+        Trainer r;
+        Sinks found;
+        Error e = {0};
+        int starts;
+        if (!trainer_made(t, &r, ROWS[i].flags)) return;
+        r.s.replace_position = ROWS[i].replace;
+        r.s.swap_position = ROWS[i].swap;
+        int status = evaluate(&found, &r.m, &r.data, &r.s, 3, ROWS[i].T, &starts, &e);
+        fact(t, status == ROWS[i].status && strstr(e.text, ROWS[i].said)
+             && (!status || strstr(e.text, "Try: ")), "%d: status %d, %s", i, status, e.text);
+        if (!status) sinks_free(&found);
         trainer_free(&r);
     }
     scratch_close();
@@ -7543,6 +7810,172 @@ static void repro__keeps(Test *t) {
     scratch_close();
 }
 
+/* The only number of that name. */
+static double measured(Test *t, const Result *r, const char *name) {
+    int n, times = 0;
+    const double *x = result_find(r, name, &n);
+    for (int i = 0; i < r->lists; i++) times += !strcmp(r->list[i].name, name);
+    fact(t, x && n == 1 && times == 1, "%s: %d times, %d numbers", name, times, n);
+    return x && n ? *x : NAN;
+}
+
+/* Table 7's numbers, from models whose table is written so, for t as far as the sequences go. */
+static void measure_swaps__by_hand(Test *t) {
+    enum { T = 16 };
+    Settings s;
+    Trainer r;
+    Error e = {0};
+    Result found = {0};
+    double between = 0;
+    if (!tale_open(t, &s, "") ||
+        !trainer_made(t, &r, "--pos learned --T 16 --n 23 --eps 0.21 --lr 0.03")) return;
+    steps_of(t, &r, 25);
+    fact(t, !measure_swaps(&found, &r.m, &r.data, &r.s, &e), "%s", e.text);
+    fact(t, found.lists == 3 * 2 * 4, "%d numbers", found.lists);
+    real *was = malloc((size_t)r.m.count * sizeof *was);
+    if (!was) exit(1);
+    memcpy(was, r.m.params, (size_t)r.m.count * sizeof *was);
+    r.s.input = INPUT_REPEAT;
+    for (int k = 0; k < 6; k++) {
+        static const char *const STEMS[] = {"sink_1", "sink_t", "alpha_1", "alpha_t"};
+        Sinks by_hand;
+        int at = 5 * (k / 2 + 1), starts;
+        write_positions(&r.m, at, k % 2);
+        if (evaluate(&by_hand, &r.m, &r.data, &r.s, 23, T, &starts, &e)) break;
+        const double want[] = {sinks_sink(&by_hand, 0, 0), sinks_sink(&by_hand, at - 1, 0),
+                               sinks_alpha(&by_hand, 0), sinks_alpha(&by_hand, at - 1)};
+        for (int i = 0; i < 4; i++) {
+            char name[40];
+            snprintf(name, sizeof name, "%s@%s%d", STEMS[i], k % 2 ? "swap" : "replace", at);
+            within(t, measured(t, &found, name), want[i], 0, "%s", name);
+        }
+        between += want[0] * (1 - want[0]) + want[1] * (1 - want[1]);
+        sinks_free(&by_hand);
+        memcpy(r.m.params, was, (size_t)r.m.count * sizeof *was);
+    }
+    fact(t, between > 0.01, "every Sink is 0 or 1, and tells nothing");
+    fact(t, !e.status, "%s", e.text);
+    free(was);
+    result_free(&found);
+    trainer_free(&r);
+    if (!trainer_made(t, &r, "")) return;
+    fact(t, measure_swaps(&found, &r.m, &r.data, &r.s, &e) == 2 && !found.lists,
+         "swaps of a model without positions to swap: %s", e.text);
+    result_free(&found);
+    trainer_free(&r);
+    scratch_close();
+}
+
+/* Figure 3: alpha_1 of every sequence by hand, and the share of heads and sequences above eps. */
+static void measure_grid__by_hand(Test *t) {
+    enum { N = 13, H = 8, MOST = 32 };
+    Settings s;
+    Trainer r;
+    Error e = {0};
+    Result found = {0};
+    double between = 0;
+    int n;
+    if (!tale_open(t, &s, "") ||
+        !trainer_made(t, &r, "--context 40 --extra kv --heads 8 --n 13 --input random")) return;
+    Rng stir = {5};                              /* so that heads differ, and some are sinks */
+    for (idx i = 0; i < r.m.count; i++) r.m.params[i] += (real)(0.7 * rng_normal(&stir));
+    fact(t, !measure_grid(&found, &r.m, &r.data, &r.s, &e), "%s", e.text);
+    const double *length = result_find(&found, "grid_T", &n);
+    fact(t, n == 2 && length[0] == 16 && length[1] == 32, "%d lengths", n);
+    const double *eps = result_find(&found, "grid_eps", &n);
+    for (int x = 0; x < n; x++) within(t, eps[x], 0.1 + 0.05 * x, 1e-15, "eps %d", x);
+    fact(t, n == 9, "%d thresholds", n);
+    const double *sink = result_find(&found, "grid_sink_1", &n);
+    fact(t, n == 18, "%d numbers", n);
+    for (int k = 0; k < 2 && n == 18; k++) {
+        int T = 16 << k, S = T + 1, ids[N * MOST], targets[N * MOST], starts;
+        Acts a;
+        Probe probe;
+        int got = data_probe(&r.data, &r.s.data, INPUT_NATURAL, N, T, ids, targets, &starts);
+        real *maps = calloc((size_t)(N * H * T * S), sizeof *maps);
+        if (!maps || acts_create(&a, &r.m, N, T, ACTS_ALL, &e)) exit(1);
+        probe = (Probe){.metric = maps};
+        a.probe = &probe;
+        model_forward(&r.m, &a, ids, got, T);
+        for (int x = 0; x < 9; x++) {
+            double over = 0;
+            for (int map = 0; map < got * H; map++) {
+                double alpha = 0;
+                for (int i = 0; i < T; i++) alpha += (double)maps[(map * T + i) * S + 1] / T;
+                over += alpha > eps[x];
+            }
+            within(t, sink[k * 9 + x], over / (got * H), 1e-12, "T %d, eps %g", T, eps[x]);
+            if (x > 3) between += over * (got * H - over);
+            if (x == 4) note(t, "Sink_1 %.3f  ", over / (got * H));
+            if (x) fact(t, sink[k * 9 + x] <= sink[k * 9 + x - 1], "rises with eps");
+        }
+        acts_free(&a);
+        free(maps);
+    }
+    fact(t, between > 0, "every Sink above 0.25 is 0 or 1, and tells nothing");
+    result_free(&found);
+    trainer_free(&r);
+    scratch_close();
+}
+
+/* Figure 9: of each corpus and domain that is at hand what an evaluation on it says; what is not at
+ * hand has no numbers, and another text than the table's is one line. */
+static void measure_domains__by_hand(Test *t) {
+    static const char *const TEXT = "corpus tale tale.txt 0\n"
+                                    "domain story story.grammar\n"
+                                    "domain told tale.txt %016llx\n"
+                                    "domain away nowhere.txt 0\n";
+    Settings s;
+    Trainer r;
+    Error e = {0};
+    Experiments x = {0};
+    if (!tale_open(t, &s, "") ||
+        !trainer_made(t, &r, FROM_TEXT "--fix-token 2 --eps 0.17 --lr 0.03")) return;
+    steps_of(t, &r, 20);
+    uint64_t hash = r.data.source;
+    for (int k = 0; k < 3; k++) {                /* with the texts, without, with another text */
+        static const char *const NAMES[] = {"story", "tale", "told", "away"};
+        Result found = {0};
+        Error wrong = {0};
+        char text[300];
+        snprintf(text, sizeof text, TEXT, (unsigned long long)(hash + (k == 2)));
+        if (experiments_read(&x, (const unsigned char *)text, strlen(text), "x", &e)) break;
+        int status = measure_domains(&found, &r, &x, k == 1 ? "" : SCRATCH, &wrong);
+        fact(t, status == (k == 2), "%s", wrong.text);
+        if (k == 2) fact(t, strstr(wrong.text, "tale.txt: expected the text with hash") &&
+                         strstr(wrong.text, "Try: "), "%s", wrong.text);
+        if (!status) fact(t, found.lists == (k ? 5 : 15), "%d numbers", found.lists);
+        for (int i = 0; i < (status ? 0 : k ? 1 : 3); i++) {
+            Data d;
+            Sinks seen;
+            Settings one = r.s;
+            char name[40];
+            int starts;
+            one.data.text[0] = 0;
+            settings_flags(&one, i ? FROM_TEXT : "--grammar data/story.grammar", "d", &e);
+            if (data_open(&d, &one.data, 0, 0, &e) ||
+                evaluate(&seen, &r.m, &d, &one, one.eval_n, one.eval_T, &starts, &e)) break;
+            const struct { const char *stem; double want; } ALL[] = {
+                {"alpha_1", sinks_alpha(&seen, 0)}, {"sink_1", sinks_sink(&seen, 0, 0)},
+                {"sink_1:0.2", sinks_sink(&seen, 0, 1)}, {"sink_1:0.4", sinks_sink(&seen, 0, 2)},
+                {"loss", seen.loss}};
+            for (int j = 0; j < 5; j++) {
+                snprintf(name, sizeof name, "%s/%s", ALL[j].stem, NAMES[i]);
+                within(t, measured(t, &found, name), ALL[j].want, 0, "%s", name);
+            }
+            sinks_free(&seen);
+            data_close(&d);
+        }
+        if (!k) fact(t, result_number(&found, "loss/story") != result_number(&found, "loss/tale"),
+                     "two texts of one loss");
+        result_free(&found);
+        experiments_free(&x);
+    }
+    fact(t, !e.status, "%s", e.text);
+    trainer_free(&r);
+    scratch_close();
+}
+
 /* Three tiny trainings: the page holds three arms, a verdict whose words follow from its own
  * numbers by the rule printed under it, and the same again for the same seed. */
 static void demo_run__verdict(Test *t) {
@@ -7592,7 +8025,7 @@ static void heat_maps__print_alpha(Test *t) {
     Sinks s;
     const double eps[3] = {0.3, 0.2, 0.4};
     config_from_flags(&c, "--layers 3 --heads 2 --dim 8 --extra k --context 5", &e);
-    if (e.status || sinks_create(&s, &c, 5, 1, eps, &e)) {
+    if (e.status || sinks_create(&s, &c, 5, 1, eps, 3, &e)) {
         fact(t, false, "%s", e.text);
         return;
     }
@@ -9045,7 +9478,7 @@ static void sink__pages(Test *t) {
         char line[60];
         snprintf(line, sizeof line, "\n  --%s ", o->flag);
         bool here = strstr((const char *)r.out.at, line) != NULL,
-             mine = option_find(o->flag, "mtdeopr") != NULL;
+             mine = option_find(o->flag, "mtdeoprf") != NULL;
         fact(t, here == mine, "sink help train: --%s is %s", o->flag, here ? "there" : "missing");
     }
     ran_free(&r);
@@ -9347,6 +9780,81 @@ static void sink__train_and_eval(Test *t) {
     bytes_free(&one);
     bytes_free(&other);
     bytes_free(&json);
+    scratch_close();
+}
+
+/* A model of learned positions: Table 7 by eval's flags, in words and in both files; and the same
+ * model trained further by --start, in one go and in two. */
+static void sink__edits_and_starts(Test *t) {
+    Settings s;
+    Error e = {0};
+    Ran r;
+    Trainer back;
+    Sinks found;
+    Bytes files = {0}, whole = {0}, parts = {0};
+    char command[900];
+    int starts;
+    if (no_binary(t) || !tale_open(t, &s, "")) return;
+    if (!sink_does(t, "train --pos learned --steps 9 --quiet --out " SCRATCH "/m.ckpt" SMALL_RUN,
+                   &r)) return;
+    ran_free(&r);
+    for (int swap = 0; swap < 2; swap++) {
+        snprintf(command, sizeof command,
+                 "eval " SCRATCH "/m.ckpt --T 12 --n 9 --input repeat --%s 5 --json " SCRATCH
+                 "/r.json --csv " SCRATCH "/r.csv --grammar " SCRATCH "/tale.grammar --tokenizer "
+                 SCRATCH "/tale.tok",
+                 swap ? "swap-position" : "replace-position");
+        if (!sink_does(t, command, &r)) return;
+        files.size = 0;
+        file_read(SCRATCH "/r.json", &files, &e);
+        bytes_add(&files, "\n", 1, &e);
+        file_read(SCRATCH "/r.csv", &files, &e);
+        bytes_add(&files, "", 1, &e);
+        if (checkpoint_load(SCRATCH "/m.ckpt", &back, false, &e)) break;
+        s.input = INPUT_REPEAT;
+        s.replace_position = 5 * !swap;
+        s.swap_position = 5 * swap;
+        if (data_open(&back.data, &s.data, 0, 0, &e) ||
+            evaluate(&found, &back.m, &back.data, &s, 9, 12, &starts, &e)) break;
+        const char *at = (const char *)files.at, *words = swap ? "swapped with p_5: Sink_1"
+                                                               : "replaced by p_5: Sink_1";
+        const char *line = strstr((const char *)r.out.at, words);
+        fact(t, line, "no line with %s", words);
+        if (line)
+            within(t, number_after(line, "alpha_5 ", 0), sinks_alpha(&found, 4), 6e-5, "alpha_5");
+        within(t, number_after(at, "\"alpha_1\": ", 0), sinks_alpha(&found, 0), 1e-6, "in JSON");
+        within(t, number_after(at, "\"alpha_t\": ", 0), sinks_alpha(&found, 4), 1e-6, "in JSON");
+        within(t, number_after(at, "alpha_t\n", 13), sinks_alpha(&found, 4), 1e-6, "in CSV");
+        sinks_free(&found);
+        trainer_free(&back);
+        ran_free(&r);
+    }
+    static const struct { const char *out; int steps; const char *more; } RUNS[] = {
+        {"/whole.ckpt", 6, ""}, {"/parts.ckpt", 2, ""}, {"/parts.ckpt", 6, "--resume"}};
+    for (int i = 0; i < 3; i++) {
+        snprintf(command, sizeof command, "train --start " SCRATCH "/m.ckpt --text " SCRATCH
+                 "/tale.txt --tokenizer " SCRATCH "/tale.tok --batch 2 --lr 1e-3 --warmup 0 "
+                 "--T 8 --steps %d --out " SCRATCH "%s %s",
+                 RUNS[i].steps, RUNS[i].out, RUNS[i].more);
+        r = sink(command);
+        const char *said = (const char *)r.err.at;
+        fact(t, strstr(said, i < 2 ? "begins from " SCRATCH "/m.ckpt, which has done 9 steps"
+                                   : "goes on from step 2 of 6"), "%s", said);
+        ran_free(&r);
+    }
+    file_read(SCRATCH "/whole.ckpt", &whole, &e);
+    file_read(SCRATCH "/parts.ckpt", &parts, &e);
+    fact(t, whole.size && whole.size == parts.size && !memcmp(whole.at, parts.at, whole.size),
+         "a fine-tuning that went on has other bytes");
+    r = sink("eval " SCRATCH "/m.ckpt --swap-position 99 --T 12 --grammar " SCRATCH
+             "/tale.grammar --tokenizer " SCRATCH "/tale.tok");
+    fact(t, r.status == 2 && strstr((const char *)r.err.at, "--swap-position 99: expected a token"),
+         "%s", (const char *)r.err.at);
+    ran_free(&r);
+    fact(t, !e.status, "%s", e.text);
+    bytes_free(&files);
+    bytes_free(&whole);
+    bytes_free(&parts);
     scratch_close();
 }
 
@@ -10136,6 +10644,7 @@ static const Entry TESTS[] = {
     {"model_init__streams", model_init__streams},
 
     {"embed_forward__rows", embed_forward__rows},
+    {"embed_forward__edited", embed_forward__edited},
     {"embed_forward__absolute", embed_forward__absolute},
     {"norm_forward__by_hand", norm_forward__by_hand},
     {"norm_forward__invariances", norm_forward__invariances},
@@ -10261,6 +10770,8 @@ static const Entry TESTS[] = {
     {"checkpoint__continues", checkpoint__continues},
     {"checkpoint_write__no_room", checkpoint_write__no_room},
     {"trainer_resume__refuses", trainer_resume__refuses},
+    {"trainer_restart__from_parameters", trainer_restart__from_parameters},
+    {"trainer_begin__start_refuses", trainer_begin__start_refuses},
     {"checkpoint_read__damage", checkpoint_read__damage},
     {"checkpoint_read__hostile", checkpoint_read__hostile},
     {"checkpoint_read__other_precision", checkpoint_read__other_precision},
@@ -10268,6 +10779,7 @@ static const Entry TESTS[] = {
     {"train_run__continues_the_log", train_run__continues_the_log},
     {"evaluate__against_maps", evaluate__against_maps},
     {"ablate__against_slow", ablate__against_slow},
+    {"evaluate__edits_positions", evaluate__edits_positions},
     {"evaluate__refuses", evaluate__refuses},
     {"held_loss__blocks", held_loss__blocks},
     {"experiments_read__by_hand", experiments_read__by_hand},
@@ -10276,6 +10788,9 @@ static const Entry TESTS[] = {
     {"result__round_trip", result__round_trip},
     {"row_run__repeats", row_run__repeats},
     {"repro__keeps", repro__keeps},
+    {"measure_grid__by_hand", measure_grid__by_hand},
+    {"measure_swaps__by_hand", measure_swaps__by_hand},
+    {"measure_domains__by_hand", measure_domains__by_hand},
     {"demo_run__verdict", demo_run__verdict},
     {"heat_maps__print_alpha", heat_maps__print_alpha},
     {"report_write__maps", report_write__maps},
@@ -10318,6 +10833,7 @@ static const Entry TESTS[] = {
     {"sink__tokenize", sink__tokenize},
     {"sink__dump", sink__dump},
     {"sink__train_and_eval", sink__train_and_eval},
+    {"sink__edits_and_starts", sink__edits_and_starts},
     {"sink__generate", sink__generate},
     {"sink__report", sink__report},
 
