@@ -7572,8 +7572,8 @@ static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, co
  * One file says which models are trained, what the paper printed of each, and what is claimed; this
  * chapter reads it (12.1), trains and measures a row for a seed (12.3), keeps what it found (12.2),
  * judges every claim by the rule that stands beside it (12.5), and shows tables and the ledger
- * (12.6). Two toys (12.4) show the mechanism in seconds. Last comes `sink run` (12.7), one model
- * trained three times.
+ * (12.6); `sink repro` does what is missing of it all (12.7). Two toys (12.4) show the mechanism in
+ * seconds. Last comes `sink run` (12.8), one model trained three times.
  */
 
 /* -------------------------------------------------------------------------------------------------
@@ -8397,11 +8397,12 @@ static bool asks(const Row *row, const char *what) {
 }
 
 /* All that is asked of a trained model. */
-static int measure(Result *r, Trainer *t, const Progress *p, const Row *row, Error *e) {
+static int measure(Result *r, Trainer *t, const Progress *p, const Experiments *x, const Row *row,
+                   const char *texts, Error *e) {
     Outcome *o = grab(1, sizeof *o, e);
-    Settings s = t->s;
     int starts;
-    if (s.eval_T > s.model.context) s.eval_T = s.model.context;
+    if (t->s.eval_T > t->s.model.context) t->s.eval_T = t->s.model.context;
+    Settings s = t->s;
     double loss = o ? held_loss(&t->m, &t->data, &s, HELD_BLOCKS, e) : 0, trained = 0;
     int last = p->looks / 10 + 1;                            /* a tenth of the looks */
     for (int i = p->looks - last; i < p->looks; i++) trained += p->look[i].loss / last;
@@ -8414,6 +8415,9 @@ static int measure(Result *r, Trainer *t, const Progress *p, const Row *row, Err
         measure_layers(r, &o->s, &o->c, e);
         measure_inputs(r, t, &s, e);
         if (asks(row, "map")) measure_map(r, &o->map[0], e);
+        if (asks(row, "grid")) measure_grid(r, &t->m, &t->data, &s, e);
+        if (asks(row, "swap")) measure_swaps(r, &t->m, &t->data, &s, e);
+        if (asks(row, "domains")) measure_domains(r, t, x, texts, e);
     }
     if (o) sinks_free(&o->s);
     free(o);
@@ -8429,6 +8433,7 @@ static int row_settings(Settings *out, const Row *row, const Corpus *corpus, int
     out->train.log_every = out->train.steps / 30 ? out->train.steps / 30 : 1;
     out->quiet = s->quiet;
     memcpy(out->data.tokenizer, s->data.tokenizer, PATH_ROOM);
+    if (out->data.grammar[0]) return 0;                      /* the row's own, to be tuned on */
     char *path = corpus->grammar ? out->data.grammar : out->data.text;
     const char *folder = corpus->grammar ? "data" : s->texts;
     if (!*folder)
@@ -8469,8 +8474,10 @@ static void result_describe(Result *r, const Experiments *x, const Row *row, con
 }
 
 /* A training to its end, in t: its looks in *p, the one before the first step in *start. */
-static int row_train(Trainer *t, Progress *p, Look *start, const char *name, const Row *row,
-                     Error *e) {
+static int row_train(Trainer *t, Progress *p, Look *start, const Row *row, int seed, Error *e) {
+    char name[96];
+    snprintf(name, sizeof name, "%s %d", row->name, seed);
+    *p = (Progress){0};
     progress_start(p, name, t->s.quiet);
     p->holds = asks(row, "valid");
     if (look_at_sink(t, p, e)) return e->status;
@@ -8479,44 +8486,54 @@ static int row_train(Trainer *t, Progress *p, Look *start, const char *name, con
     if (!train_run(t, p, e) && interrupted)
         fail(e, 1, "stopped by Ctrl-C: %s is not finished and begins anew. Try: the same command",
              name);
+    p->name = row->name;                                     /* `name` is this call's */
     return e->status;
+}
+
+/* A trainer at the row's first step: new, or with the parameters that the row it goes on from has
+ * been trained to. */
+static int row_begin(Trainer *t, Result *r, const Experiments *x, const Row *row,
+                     const Corpus *corpus, const Settings *s, Progress *p, Error *e) {
+    const Row *base = row->after < 0 ? row : &x->row[row->after];
+    Settings now;
+    Look start;
+    if (row_settings(&now, base, corpus, r->seed, s, e) || trainer_create(t, &now, e))
+        return e->status;
+    if (corpus->hash && corpus->hash != t->data.source)
+        fail(e, 1, "%s/%s: expected the text with hash %016llx, found %016llx. Try: the text that "
+             "README.md describes, or --corpus of a grammar", s->texts, corpus->file,
+             (unsigned long long)corpus->hash, (unsigned long long)t->data.source);
+    result_describe(r, x, row, corpus, t);
+    if (base == row || e->status || row_train(t, p, &start, base, r->seed, e) ||
+        measure_curves(r, t, p, &start, "curve_", e) ||
+        row_settings(&now, row, corpus, r->seed, s, e)) return e->status;
+    return trainer_restart(t, &now, e);
 }
 
 int row_run(Result *r, const Experiments *x, int row, const Corpus *corpus, int seed,
             const Settings *s, Error *e) {
     const Row *w = &x->row[row];
     Progress *p = grab(1, sizeof *p, e);
-    Settings now;
-    Trainer t;
+    Trainer t = {0};
     Look start = {0};
     *r = (Result){.seed = seed, .checksum = w->checksum};
     snprintf(r->row, sizeof r->row, "%s", w->name);
     snprintf(r->corpus, sizeof r->corpus, "%s", corpus->name);
-    if (e->status || row_settings(&now, w, corpus, seed, s, e) || trainer_create(&t, &now, e)) {
-        free(p);
-        return e->status;
+    if (p && !row_begin(&t, r, x, w, corpus, s, p, e)) row_train(&t, p, &start, w, seed, e);
+    bool diverged = e->status && trainer_diverged(&t);
+    if (diverged) {
+        snprintf(r->ended, sizeof r->ended, "%s", e->text);
+        *e = (Error){0};
     }
-    if (corpus->hash && corpus->hash != t.data.source)
-        fail(e, 1, "%s/%s: expected the text with hash %016llx, found %016llx. Try: the text that "
-             "README.md describes, or --corpus of a grammar", s->texts, corpus->file,
-             (unsigned long long)corpus->hash, (unsigned long long)t.data.source);
     if (!e->status) {
-        char name[96];
-        snprintf(name, sizeof name, "%s %d", w->name, seed);
-        result_describe(r, x, w, corpus, &t);
-        row_train(&t, p, &start, name, w, e);
-        bool diverged = e->status && trainer_diverged(&t);
-        if (diverged) {
-            snprintf(r->ended, sizeof r->ended, "%s", e->text);
-            *e = (Error){0};
-        }
+        const Train *how = &t.s.train;
+        double tokens = (double)how->batch * how->accumulate * t.s.model.context;
         result_add1(r, "diverged", diverged, e);
         result_add1(r, "steps", (double)t.step, e);
-        result_add1(r, "tokens",
-                    (double)t.step * now.train.batch * now.train.accumulate * now.model.context, e);
+        result_add1(r, "tokens", (double)t.step * tokens, e);
         result_add1(r, "parameters", (double)t.m.count, e);
-        measure_curves(r, &t, p, &start, "curve_", e);
-        if (!diverged && !e->status) measure(r, &t, p, w, e);
+        measure_curves(r, &t, p, &start, w->after < 0 ? "curve_" : "tune_", e);
+        if (!diverged && !e->status) measure(r, &t, p, x, w, s->texts, e);
     }
     trainer_free(&t);
     free(p);
@@ -8561,201 +8578,6 @@ static bool item_has(const Experiments *x, int item, int row) {
     for (int i = 0; i < x->claims; i++)
         if (x->claim[i].item == item && claim_uses(&x->claim[i], row)) return true;
     return false;
-}
-
-/* What a command works on, and the runs it names. */
-typedef struct Repro {
-    const Settings *s;
-    Experiments x;
-    const Corpus *corpus;
-    int item, only;              /* -1: all */
-} Repro;
-
-/* The next run that the command asks for after (*row, *seed), row by row; false at the end. Start
- * with row 0, seed below 0. */
-static bool run_next(const Repro *q, int *row, int *seed) {
-    bool first_corpus = q->corpus == q->x.corpus;
-    for (; *row < q->x.rows; ++*row, *seed = -1) {
-        if ((q->only >= 0 && *row != q->only) || !item_has(&q->x, q->item, *row)) continue;
-        int most = row_seeds(&q->x, *row, !first_corpus && q->item < 0);
-        if (q->s->seeds) most = q->s->seeds;
-        if (q->s->only_seed >= 0) {
-            if (*seed >= 0) continue;
-            *seed = q->s->only_seed;
-            return true;
-        }
-        *seed = *seed < 1 ? 1 : *seed + 1;
-        if (*seed <= most) return true;
-    }
-    return false;
-}
-
-static int run_keep(const Repro *q, int row, int seed, Error *e) {
-    char path[PATH_ROOM];
-    Result r;
-    Bytes text = {0};
-    if (result_path(path, q->s->results, q->corpus->name, q->x.row[row].name, seed, e) ||
-        file_ready(path, e) || row_run(&r, &q->x, row, q->corpus, seed, q->s, e)) return e->status;
-    if (!result_text(&r, &text, e)) file_write(path, text.at, text.size, e);
-    bytes_free(&text);
-    result_free(&r);
-    return e->status;
-}
-
-/* --verify: a finished run once more; its file must have the same bytes. */
-static int run_verify(const Repro *q, int row, int seed, Error *e) {
-    char path[PATH_ROOM];
-    Result r, old = {0};
-    Bytes text = {0}, was = {0};
-    if (result_path(path, q->s->results, q->corpus->name, q->x.row[row].name, seed, e) ||
-        file_read(path, &was, e) || result_read(&old, was.at, was.size, path, e) ||
-        row_run(&r, &q->x, row, q->corpus, seed, q->s, e)) goto done;
-    if (!result_text(&r, &text, e)) {
-        if (text.size == was.size && !memcmp(text.at, was.at, was.size))
-            printf("%s: the same %zu bytes\n", path, was.size);
-        else if (strcmp(r.build, old.build))
-            fail(e, 1, "%s: expected the bytes of a run by %s, found others, but this is %s. Try: "
-                 "that compiler and processor", path, old.build, r.build);
-        else
-            fail(e, 1, "%s: expected the same bytes, found others. Try: delete it, and run it "
-                 "again", path);
-    }
-    result_free(&r);
-done:
-    result_free(&old);
-    bytes_free(&text);
-    bytes_free(&was);
-    return e->status;
-}
-
-/* Seconds that a step of a row takes on this machine now, from a few steps of it. */
-static double step_seconds(const Repro *q, int row, Error *e) {
-    enum { WARM = 3, COUNT = 10 };
-    Settings now;
-    Trainer t;
-    double start = 0;
-    if (row_settings(&now, &q->x.row[row], q->corpus, 0, q->s, e) || trainer_create(&t, &now, e))
-        return 0;
-    for (int i = 0; i < WARM + COUNT && !e->status; i++) {
-        if (i == WARM) start = seconds();
-        trainer_step(&t, e);
-    }
-    double took = (seconds() - start) / COUNT;
-    trainer_free(&t);
-    return took;
-}
-
-/* What a token costs, up to a factor: the weights that meet it, and half of the keys it sees. */
-static double token_work(const Config *c) {
-    double Q = (double)c->heads * c->head_dim, K = (double)c->kv_heads * c->head_dim;
-    double layer = c->dim * (2 * Q + 2 * K) + (config_gated(c) ? 3.0 : 2.0) * c->dim * c->ffn;
-    return c->layers * (layer + c->context * Q) + (double)c->embed_dim * c->vocab;
-}
-
-/* How much there is to do: runs that are missing, and the time they take in all, by the operations
- * of a step and the time of the first one's. */
-static int repro_plan(const Repro *q, int *missing, double *time, Error *e) {
-    double unit = 0;
-    *missing = 0;
-    *time = 0;
-    for (int row = 0, seed = -1; run_next(q, &row, &seed) && !e->status;) {
-        if (result_there(&q->x, row, q->s->results, q->corpus->name, seed) == 1) continue;
-        const Row *w = &q->x.row[row];
-        ++*missing;
-        for (; w && !e->status; w = w->after < 0 ? NULL : &q->x.row[w->after]) {
-            Settings now;
-            if (row_settings(&now, w, q->corpus, seed, q->s, e)) break;
-            if (!now.model.vocab) now.model.vocab = VOCAB_DEFAULT;
-            double tokens = (double)now.train.batch * now.train.accumulate * now.model.context;
-            if (config_resolve(&now.model, e)) break;
-            double work = tokens * token_work(&now.model);
-            if (unit <= 0) unit = step_seconds(q, row, e) / work;
-            *time += unit * work * now.train.steps;
-        }
-    }
-    return e->status;
-}
-
-/* --commands: what is missing, a run a line. */
-static int repro_commands(const Repro *q, Error *e) {
-    for (int row = 0, seed = -1; run_next(q, &row, &seed) && !e->status;) {
-        if (result_there(&q->x, row, q->s->results, q->corpus->name, seed) == 1) continue;
-        printf("./sink repro %s --row %s --seed %d --corpus %s",
-               q->item < 0 ? "all" : q->x.item[q->item].name, q->x.row[row].name, seed,
-               q->corpus->name);
-        if (q->s->texts[0]) printf(" --texts %s", q->s->texts);
-        if (strcmp(q->s->results, RESULTS_FOLDER)) printf(" --results %s", q->s->results);
-        printf(" --threads %d\n", q->s->threads ? q->s->threads : 1);
-    }
-    return e->status;
-}
-
-
-static int repro_words(Repro *q, const char **words, int n, Error *e) {
-    const Settings *s = q->s;
-    q->item = q->only = -1;
-    q->corpus = q->x.corpus;
-    for (int i = 0; i < q->x.corpora && s->corpus[0]; i++) {
-        q->corpus = &q->x.corpus[i];
-        if (!strcmp(q->corpus->name, s->corpus) && !q->corpus->domain) break;
-        if (i + 1 == q->x.corpora)
-            return fail(e, 2, "--corpus %s: there is none in " EXPERIMENTS_FILE ". Try: --corpus "
-                        "%s", s->corpus, q->x.corpus[0].name);
-    }
-    if (n > 1) return fail(e, 2, "repro: %s is a word too many. Try: sink help repro", words[1]);
-    if (n && strcmp(words[0], "all")) {
-        while (++q->item < q->x.items && strcmp(q->x.item[q->item].name, words[0])) {}
-        if (q->item == q->x.items)
-            return fail(e, 2, "repro: there is no item '%s'. Try: sink repro list", words[0]);
-    }
-    if (!s->row[0]) return 0;
-    q->only = experiments_row(&q->x, s->row);
-    if (q->only < 0 || !item_has(&q->x, q->item, q->only))
-        return fail(e, 2, "--row %s: %s has no such row. Try: sink repro %s --show", s->row,
-                    n ? words[0] : "the table", n ? words[0] : "list");
-    return 0;
-}
-
-/* What is missing is trained, run by run; what is finished stays. */
-static int repro_runs(const Repro *q, Error *e) {
-    int missing, done = 0;
-    double time;
-    if (repro_plan(q, &missing, &time, e) || !missing) return e->status;
-    fprintf(stderr, "sink: %d run%s to do, about %.0f min here on %d thread%s. Ctrl-C stops; what "
-            "is finished stays\n", missing, missing > 1 ? "s" : "", ceil(time / 60), workers(),
-            workers() > 1 ? "s" : "");
-    for (int row = 0, seed = -1; run_next(q, &row, &seed) && !e->status;) {
-        int there = result_there(&q->x, row, q->s->results, q->corpus->name, seed);
-        if (there == 1) continue;
-        if (there < 0)
-            fprintf(stderr, "sink: %s seed %d: its row has changed, so it is run again\n",
-                    q->x.row[row].name, seed);
-        run_keep(q, row, seed, e);
-        done++;
-    }
-    return e->status;
-}
-
-static int repro_verify(const Repro *q, Error *e) {
-    for (int row = 0, seed = -1; run_next(q, &row, &seed);)
-        if (result_there(&q->x, row, q->s->results, q->corpus->name, seed) == 1)
-            return run_verify(q, row, seed, e);
-    return fail(e, 1, "--verify: expected a finished run, found none. Try: without --verify");
-}
-
-int repro(const Settings *s, const char **words, int n, Error *e) {
-    Repro q = {.s = s};
-    Bytes text = {0};
-    if (!file_read(EXPERIMENTS_FILE, &text, e) &&
-        !experiments_read(&q.x, text.at, text.size, EXPERIMENTS_FILE, e) &&
-        !repro_words(&q, words, n, e)) {
-        if (s->commands) repro_commands(&q, e);
-        else if (s->verify) repro_verify(&q, e);
-        else if (!s->show) repro_runs(&q, e);
-    }
-    experiments_free(&q.x);
-    bytes_free(&text);
-    return e->status;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -9663,7 +9485,256 @@ int readme_with(Bytes *out, const char *text, size_t n, const char *section, siz
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 12.7  The main job                                                   Tables 4, 10 and 15 in small
+ * 12.7  The command: sink repro ITEM
+ */
+
+/* What a command works on, and the runs it names. */
+typedef struct Repro {
+    const Settings *s;
+    Experiments x;
+    const Corpus *corpus;
+    int item, only;              /* -1: all */
+} Repro;
+
+/* The next run that the command asks for after (*row, *seed), row by row; false at the end. Start
+ * with row 0, seed below 0. */
+static bool run_next(const Repro *q, int *row, int *seed) {
+    bool first_corpus = q->corpus == q->x.corpus;
+    for (; *row < q->x.rows; ++*row, *seed = -1) {
+        if ((q->only >= 0 && *row != q->only) || !item_has(&q->x, q->item, *row)) continue;
+        int most = row_seeds(&q->x, *row, !first_corpus && q->item < 0);
+        if (q->s->seeds) most = q->s->seeds;
+        if (q->s->only_seed >= 0) {
+            if (*seed >= 0) continue;
+            *seed = q->s->only_seed;
+            return true;
+        }
+        *seed = *seed < 1 ? 1 : *seed + 1;
+        if (*seed <= most) return true;
+    }
+    return false;
+}
+
+static int run_keep(const Repro *q, int row, int seed, Error *e) {
+    char path[PATH_ROOM];
+    Result r;
+    Bytes text = {0};
+    if (result_path(path, q->s->results, q->corpus->name, q->x.row[row].name, seed, e) ||
+        file_ready(path, e) || row_run(&r, &q->x, row, q->corpus, seed, q->s, e)) return e->status;
+    if (!result_text(&r, &text, e)) file_write(path, text.at, text.size, e);
+    bytes_free(&text);
+    result_free(&r);
+    return e->status;
+}
+
+/* --verify: a finished run once more; its file must have the same bytes. */
+static int run_verify(const Repro *q, int row, int seed, Error *e) {
+    char path[PATH_ROOM];
+    Result r, old = {0};
+    Bytes text = {0}, was = {0};
+    if (result_path(path, q->s->results, q->corpus->name, q->x.row[row].name, seed, e) ||
+        file_read(path, &was, e) || result_read(&old, was.at, was.size, path, e) ||
+        row_run(&r, &q->x, row, q->corpus, seed, q->s, e)) goto done;
+    if (!result_text(&r, &text, e)) {
+        if (text.size == was.size && !memcmp(text.at, was.at, was.size))
+            printf("%s: the same %zu bytes\n", path, was.size);
+        else if (strcmp(r.build, old.build))
+            fail(e, 1, "%s: expected the bytes of a run by %s, found others, but this is %s. Try: "
+                 "that compiler and processor", path, old.build, r.build);
+        else
+            fail(e, 1, "%s: expected the same bytes, found others. Try: delete it, and run it "
+                 "again", path);
+    }
+    result_free(&r);
+done:
+    result_free(&old);
+    bytes_free(&text);
+    bytes_free(&was);
+    return e->status;
+}
+
+/* Seconds that a step of a row takes on this machine now, from a few steps of it. */
+static double step_seconds(const Repro *q, int row, Error *e) {
+    enum { WARM = 3, COUNT = 10 };
+    Settings now;
+    Trainer t;
+    double start = 0;
+    if (row_settings(&now, &q->x.row[row], q->corpus, 0, q->s, e) || trainer_create(&t, &now, e))
+        return 0;
+    for (int i = 0; i < WARM + COUNT && !e->status; i++) {
+        if (i == WARM) start = seconds();
+        trainer_step(&t, e);
+    }
+    double took = (seconds() - start) / COUNT;
+    trainer_free(&t);
+    return took;
+}
+
+/* What a token costs, up to a factor: the weights that meet it, and half of the keys it sees. */
+static double token_work(const Config *c) {
+    double Q = (double)c->heads * c->head_dim, K = (double)c->kv_heads * c->head_dim;
+    double layer = c->dim * (2 * Q + 2 * K) + (config_gated(c) ? 3.0 : 2.0) * c->dim * c->ffn;
+    return c->layers * (layer + c->context * Q) + (double)c->embed_dim * c->vocab;
+}
+
+/* How much there is to do: runs that are missing, and the time they take in all, by the operations
+ * of a step and the time of the first one's. */
+static int repro_plan(const Repro *q, int *missing, double *time, Error *e) {
+    double unit = 0;
+    *missing = 0;
+    *time = 0;
+    for (int row = 0, seed = -1; run_next(q, &row, &seed) && !e->status;) {
+        if (result_there(&q->x, row, q->s->results, q->corpus->name, seed) == 1) continue;
+        const Row *w = &q->x.row[row];
+        ++*missing;
+        for (; w && !e->status; w = w->after < 0 ? NULL : &q->x.row[w->after]) {
+            Settings now;
+            if (row_settings(&now, w, q->corpus, seed, q->s, e)) break;
+            if (!now.model.vocab) now.model.vocab = VOCAB_DEFAULT;
+            double tokens = (double)now.train.batch * now.train.accumulate * now.model.context;
+            if (config_resolve(&now.model, e)) break;
+            double work = tokens * token_work(&now.model);
+            if (unit <= 0) unit = step_seconds(q, row, e) / work;
+            *time += unit * work * now.train.steps;
+        }
+    }
+    return e->status;
+}
+
+/* --commands: what is missing, a run a line. */
+static int repro_commands(const Repro *q, Error *e) {
+    for (int row = 0, seed = -1; run_next(q, &row, &seed) && !e->status;) {
+        if (result_there(&q->x, row, q->s->results, q->corpus->name, seed) == 1) continue;
+        printf("./sink repro %s --row %s --seed %d --corpus %s",
+               q->item < 0 ? "all" : q->x.item[q->item].name, q->x.row[row].name, seed,
+               q->corpus->name);
+        if (q->s->texts[0]) printf(" --texts %s", q->s->texts);
+        if (strcmp(q->s->results, RESULTS_FOLDER)) printf(" --results %s", q->s->results);
+        printf(" --threads %d\n", q->s->threads ? q->s->threads : 1);
+    }
+    return e->status;
+}
+
+
+static int repro_words(Repro *q, const char **words, int n, Error *e) {
+    const Settings *s = q->s;
+    q->item = q->only = -1;
+    q->corpus = q->x.corpus;
+    for (int i = 0; i < q->x.corpora && s->corpus[0]; i++) {
+        q->corpus = &q->x.corpus[i];
+        if (!strcmp(q->corpus->name, s->corpus) && !q->corpus->domain) break;
+        if (i + 1 == q->x.corpora)
+            return fail(e, 2, "--corpus %s: there is none in " EXPERIMENTS_FILE ". Try: --corpus "
+                        "%s", s->corpus, q->x.corpus[0].name);
+    }
+    if (n > 1) return fail(e, 2, "repro: %s is a word too many. Try: sink help repro", words[1]);
+    if (n && strcmp(words[0], "all")) {
+        while (++q->item < q->x.items && strcmp(q->x.item[q->item].name, words[0])) {}
+        if (q->item == q->x.items)
+            return fail(e, 2, "repro: there is no item '%s'. Try: sink repro list", words[0]);
+    }
+    if (!s->row[0]) return 0;
+    q->only = experiments_row(&q->x, s->row);
+    if (q->only < 0 || !item_has(&q->x, q->item, q->only))
+        return fail(e, 2, "--row %s: %s has no such row. Try: sink repro %s --show", s->row,
+                    n ? words[0] : "the table", n ? words[0] : "list");
+    return 0;
+}
+
+/* What is missing is trained, run by run; what is finished stays. */
+static int repro_runs(const Repro *q, Error *e) {
+    int missing, done = 0;
+    double time;
+    if (repro_plan(q, &missing, &time, e) || !missing) return e->status;
+    fprintf(stderr, "sink: %d run%s to do, about %.0f min here on %d thread%s. Ctrl-C stops; what "
+            "is finished stays\n", missing, missing > 1 ? "s" : "", ceil(time / 60), workers(),
+            workers() > 1 ? "s" : "");
+    for (int row = 0, seed = -1; run_next(q, &row, &seed) && !e->status;) {
+        int there = result_there(&q->x, row, q->s->results, q->corpus->name, seed);
+        if (there == 1) continue;
+        if (there < 0)
+            fprintf(stderr, "sink: %s seed %d: its row has changed, so it is run again\n",
+                    q->x.row[row].name, seed);
+        run_keep(q, row, seed, e);
+        done++;
+    }
+    return e->status;
+}
+
+static int repro_verify(const Repro *q, Error *e) {
+    for (int row = 0, seed = -1; run_next(q, &row, &seed);)
+        if (result_there(&q->x, row, q->s->results, q->corpus->name, seed) == 1)
+            return run_verify(q, row, seed, e);
+    return fail(e, 1, "--verify: expected a finished run, found none. Try: without --verify");
+}
+
+/* What there is of it: an item, or where none is named the headline claims and all verdicts. */
+static int repro_show(const Repro *q, bool list, Error *e) {
+    const Settings *s = q->s;
+    Results r;
+    Bytes out = {0};
+    Judged *j = grab(q->x.claims, sizeof *j, e);
+    if (!e->status && !results_load(&r, &q->x, s->results, q->corpus->name, e)) {
+        if (!claims_judge(j, &r, e)) {
+            if (list) repro_list(&out, &r, j, e);
+            else if (q->item < 0) repro_ledger(&out, &r, j, false, e);
+            else repro_table(&out, &r, j, q->item, e);
+        }
+        if (!e->status) fwrite(out.at, 1, out.size, stdout);
+        results_free(&r);
+    }
+    bytes_free(&out);
+    free(j);
+    return e->status;
+}
+
+/* The README's section of results, made anew from the files. */
+static int repro_readme(const Repro *q, const char *path, Error *e) {
+    Results r;
+    Bytes text = {0}, section = {0}, out = {0};
+    Judged *j = grab(q->x.claims, sizeof *j, e);
+    if (!e->status && !results_load(&r, &q->x, q->s->results, q->corpus->name, e)) {
+        if (!claims_judge(j, &r, e) && !repro_ledger(&section, &r, j, true, e) &&
+            !file_read(path, &text, e) &&
+            !readme_with(&out, (const char *)text.at, text.size, (const char *)section.at,
+                         section.size, e))
+            file_write(path, out.at, out.size, e);
+        results_free(&r);
+    }
+    bytes_free(&text);
+    bytes_free(&section);
+    bytes_free(&out);
+    free(j);
+    return e->status;
+}
+
+int repro(const Settings *s, const char **words, int n, Error *e) {
+    Repro q = {.s = s};
+    Bytes text = {0};
+    bool list = !n || !strcmp(words[0], "list"), readme = n && !strcmp(words[0], "readme");
+    if (!file_read(EXPERIMENTS_FILE, &text, e) &&
+        !experiments_read(&q.x, text.at, text.size, EXPERIMENTS_FILE, e) &&
+        !repro_words(&q, words, list || readme ? 0 : n, e)) {
+        if (list) repro_show(&q, true, e);
+        else if (readme) repro_readme(&q, "README.md", e);
+        else if (s->commands) repro_commands(&q, e);
+        else if (s->verify) repro_verify(&q, e);
+        else {
+            if (!s->show) repro_runs(&q, e);
+            if (q.only < 0) {
+                Error shown = {0};                           /* what is there is shown anyway */
+                repro_show(&q, false, &shown);
+                if (shown.status) fail(e, shown.status, "%s", shown.text);
+            }
+        }
+    }
+    experiments_free(&q.x);
+    bytes_free(&text);
+    return e->status;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 12.8  The main job                                                   Tables 4, 10 and 15 in small
  *
  * `sink run` trains one small model three times from the same seed, on the same tokens:
  *   softmax    the first token of every sequence fixed      Table 10: a sink on token 1
