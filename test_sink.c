@@ -1702,9 +1702,9 @@ static void kernel_forward__formulas(Test *t) {
  * 3.6  One row of scores */
 
 /* The whole row by its formulas, in long double; what is masked has s = 0 and slope 0. */
-typedef struct Row { long double a[400], g[400], pi[400], m[400], Z; } Row;
+typedef struct Formula { long double a[400], g[400], pi[400], m[400], Z; } Formula;
 
-static void row_by_formula(const Config *c, int n, const real *z, Row *r) {
+static void row_by_formula(const Config *c, int n, const real *z, Formula *r) {
     long double s[400], ds[400], sum = 0, size = 0, power = 0,
                                  e = c->sim == SIM_EXP ? 0 : (long double)(real)1e-8;
     long double p = c->pnorm;
@@ -1744,7 +1744,7 @@ static void row__every_operation(Test *t) {
                        {NORMALIZER_PNORM, 0.5}, {NORMALIZER_PNORM, 1.5}, {NORMALIZER_PNORM, 2},
                        {NORMALIZER_PNORM, 3},   {NORMALIZER_PNORM, 7}};
     static const int LENGTHS[] = {1, 2, 3, 7, 33, 257, 400};
-    Row want;
+    Formula want;
     Rng r = {17};
     int over = 0, under = 0;
     for (int sim = 0; sim < 4; sim++)
