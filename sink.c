@@ -2004,9 +2004,9 @@ static void combine_backward(const Config *c, Acts *a, idx rows) {
  * With f1 = x W1, f2 = x W2 (1 when not gated) and fa = act(f1) * f2, element by element:
  *   y = fa W3            dfa = dy W3^T               dW3 += fa^T dy
  *   fa = act(f1) f2      df1 = dfa f2 act'(f1)       df2 = dfa act(f1)           product rule
- *   f1 = x W1            dx += df1 W1^T              dW1 += x^T df1
+ *   f1 = x W1            dx = df1 W1^T               dW1 += x^T df1
  *   f2 = x W2            dx += df2 W2^T              dW2 += x^T df2
- * x feeds both branches, so both add to dx. f1, f2 and fa [rows,F] are kept; act(f1) is not, and is
+ * x feeds both branches, so dx is the sum of both. f1, f2 and fa [rows,F] are kept; act(f1) is not, and is
  * made again with its slope.
  *
  * Cost: 3 C F multiply-adds a row forward (2 when not gated), twice that backward.
@@ -2030,8 +2030,8 @@ static void ffn_forward(const Config *c, const Layer *w, LayerActs *la, real *y,
     linear_forward(y, la->fa, gated ? w->w3 : w->w2, gated ? w->b3 : w->b2, rows, F, C);
 }
 
-/* dx [rows,C] += the ffn's part of the input's gradient, from dy [rows,C] and the input x [rows,C];
- * a->df1 and a->df2 [rows,F] are overwritten; df1 holds dfa first. */
+/* dx [rows,C] = the gradient of the input, from that of the output, dy [rows,C], and the input x
+ * [rows,C]; a->df1 and a->df2 [rows,F] are overwritten; df1 holds dfa first. */
 static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerActs *la, Acts *a,
                          real *dx, const real *dy, const real *x, idx rows) {
     idx C = c->dim, F = c->ffn;
@@ -2053,8 +2053,8 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
         }
         vec_multiply(some, a->df1 + from, slope);
     }
-    /* f1 = x W1 + b1, f2 = x W2 + b2 :  dx += df1 W1^T + df2 W2^T */
-    linear_backward(dx, true, d->w1, d->b1, a->df1, x, w->w1, rows, C, F);
+    /* f1 = x W1 + b1, f2 = x W2 + b2 :  dx = df1 W1^T + df2 W2^T */
+    linear_backward(dx, false, d->w1, d->b1, a->df1, x, w->w1, rows, C, F);
     if (gated) linear_backward(dx, true, d->w2, d->b2, a->df2, x, w->w2, rows, C, F);
 }
 
@@ -2154,13 +2154,13 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
                    c->combine == COMBINE_ADD ? D : H * D, C);
 }
 
-/* dx += MHSA'^T dy, for dx, dy, x [B,N,C]; and the gradients of W_Q .. W_O and their biases, of
+/* dx = MHSA'^T dy, for dx, dy, x [B,N,C]; and the gradients of W_Q .. W_O and their biases, of
  * phi, k*, v*, v+, the logit and the distance bias. The forward's lines upwards:
  *
  *   O = o W_O + b_O            do = dO W_O^T      dW_O += o^T dO      db_O += sum over rows of dO
  *   o = scale A v + v+         dphi(q), dphi(k), dv from do            3.7, scores made again
  *   phi(R q), phi(R k)         dq = R^T phi'^T dphi(q), and so dk      R^T = R^-1: the turn back
- *   q = x W_Q + b_Q ..         dx += dq W_Q^T + dk W_K^T + dv W_V^T    x is used three times
+ *   q = x W_Q + b_Q ..         dx = dq W_Q^T + dk W_K^T + dv W_V^T    x is used three times
  *                              dW_Q += x^T dq   dW_K += x^T dk   dW_V += x^T dv
  *
  * dq holds the gradient of phi(q), then of R q, then of q: one array, turned in place. */
@@ -2191,8 +2191,8 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, co
         rotate(c, a, a->dq, rows, N, H, -1);
         rotate(c, a, a->dk, rows, N, K, -1);
     }
-    /* q = x W_Q + b_Q, k = x W_K + b_K, v = x W_V + b_V */
-    linear_backward(dx, true, d->wq, d->bq, a->dq, x, w->wq, rows, C, H * D);
+    /* q = x W_Q + b_Q, k = x W_K + b_K, v = x W_V + b_V :  dx = dq W_Q^T + dk W_K^T + dv W_V^T */
+    linear_backward(dx, false, d->wq, d->bq, a->dq, x, w->wq, rows, C, H * D);
     linear_backward(dx, true, d->wk, d->bk, a->dk, x, w->wk, rows, C, K * D);
     linear_backward(dx, true, d->wv, d->bv, a->dv, x, w->wv, rows, C, K * D);
 }
@@ -2270,7 +2270,6 @@ static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
     }
     /* s2 = u + FFN(n2 u), or u + FFN(u) under post-norm, or u + FFN(n2 x) in parallel. dh is now
      * the gradient of s2 and so also of u, short of what the ffn's branch sends there. */
-    zero(dn, n);
     ffn_backward(c, w, d, la, a, dn, dh, post ? la->n1 : la->n2, rows);
     /* n2 of u (pre) or of x (parallel); no norm here under post-norm. In parallel the branch leaves
      * from x and passes s1 by: it waits in dx. */
@@ -2288,7 +2287,6 @@ static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
     }
     /* s1 = x + MHSA(n1 x), or x + MHSA(x) under post-norm: dh is the gradient of s1 and so also of
      * x, short of what MHSA's branch sends there */
-    zero(dn, n);
     mhsa_backward(m, a, l, dn, dh, post ? la->x : la->n1, B, N);
     /* through n1 (no norm here under post-norm) */
     if (post) add_rows(dx, dn, n);
@@ -10829,7 +10827,7 @@ static void run_part(Trainer *t, Part part, Error *e) {
             linear_forward(la->s1, la->o, w->wo, w->bo, rows, O, C);
         } else if (part == PART_LINEAR_BACK) {
             linear_backward(a->dosum, false, d->wo, d->bo, a->dh, la->o, w->wo, rows, O, C);
-            linear_backward(a->dn, true, d->wq, d->bq, a->dq, la->n1, w->wq, rows, C, Q);
+            linear_backward(a->dn, false, d->wq, d->bq, a->dq, la->n1, w->wq, rows, C, Q);
             linear_backward(a->dn, true, d->wk, d->bk, a->dk, la->n1, w->wk, rows, C, K);
             linear_backward(a->dn, true, d->wv, d->bv, a->dv, la->n1, w->wv, rows, C, K);
         } else if (part == PART_ROTATE && c->pos == POS_ROTARY) {
