@@ -7974,6 +7974,16 @@ int train_run(Trainer *t, Progress *p, Error *e) {
     return e->status;
 }
 
+/* The loss of what a training leaves, on held documents. The last update may be the one too many,
+ * and no step comes after it that would tell. */
+static int trained_loss(Outcome *o, Trainer *t, Error *e) {
+    o->loss = held_loss(&t->m, &t->data, &t->s, HELD_BLOCKS, e);
+    if (e->status || isfinite(o->loss)) return e->status;
+    t->loss = o->loss;
+    return fail(e, 1, "step %ld: the loss on held documents is not finite: this variant diverges "
+                      "here. Try: a smaller --lr", t->step);
+}
+
 /* A quick look while training: LOOK_N sequences, as `sink eval` would see them. */
 int look_at_sink(Trainer *t, Progress *p, Error *e) {
     const Settings *s = &t->s;
@@ -8182,11 +8192,12 @@ static int run_arm(Outcome *o, const Arm *which, Settings *base, const char *fol
     o->even = sink_uniform(&o->c, t.s.eval_T);
     o->star = config_column_star(&o->c) >= 0;
     progress_start(&o->p, which->name, base->quiet);
-    if (train_run(&t, &o->p, e) && trainer_diverged(&t)) {
+    if (!train_run(&t, &o->p, e) && !interrupted && !trained_loss(o, &t, e))
+        outcome_measure(o, &t, &t.s, &starts, e);
+    if (e->status && trainer_diverged(&t)) {
         snprintf(o->ended, sizeof o->ended, "%s", e->text);
         *e = (Error){0};
-    } else if (!e->status && !interrupted && !outcome_measure(o, &t, &t.s, &starts, e))
-        o->loss = held_loss(&t.m, &t.data, &t.s, HELD_BLOCKS, e);
+    }
     trainer_free(&t);
     return e->status;
 }
@@ -10291,9 +10302,7 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
     o->c = t.m.c;
     o->even = sink_uniform(&o->c, seen.eval_T);
     progress_start(&o->p, "train", s->quiet);
-    train_run(&t, &o->p, e);
-    if (!e->status) o->loss = held_loss(&t.m, &t.data, &t.s, HELD_BLOCKS, e);
-    if (!e->status)
+    if (!train_run(&t, &o->p, e) && !trained_loss(o, &t, e))
         printf("steps=%ld loss=%.6f valid_loss=%.6f alpha_1=%.6f sink_1=%.6f parameters=%lld%s%s\n",
                t.step, t.loss, o->loss, o->p.alpha1, o->p.sink1, (long long)t.m.count,
                s->out[0] ? " out=" : "", s->out);

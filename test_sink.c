@@ -7330,6 +7330,72 @@ static void demo_run__verdict(Test *t) {
     scratch_close();
 }
 
+/* Arms that diverge, with a checkpoint, without one, and by their last update, so that no step
+ * tells: no verdict, and --resume ends in the same page and files, from all of them and from some.
+ * The third is for float: in double a gradient overflows some steps before the loss does. */
+static void demo_run__diverged(Test *t) {
+    static const char *const HOW[] = {"--lr 100 --wd 10 --steps 90 --save-every 1",
+                                      "--lr 1000 --wd 1000 --steps 90 --save-every 0",
+                                      "--lr 1000 --wd 1000 --steps 1"};
+    static const char *const ARMS[] = {"softmax", "k-bias", "sigmoid"};
+    Settings s;
+    if (!tale_open(t, &s, "--warmup 0 --log-every 2")) return;
+    for (int k = 0; k < (sizeof(real) == sizeof(float) ? 3 : 2); k++) {
+        Bytes was[6] = {{0}};
+        char *first = NULL, path[100];
+        int kept = 0, end = 0;
+        for (int again = 0; again < 3; again++) {
+            Error e = {0};
+            if (again == 2) {                    /* as if killed while the second arm ran */
+                remove(SCRATCH "/arms/sigmoid.ckpt");
+                remove(SCRATCH "/arms/sigmoid.csv");
+            }
+            settings_flags(&s, HOW[k], "t", &e);
+            snprintf(s.out, sizeof s.out, SCRATCH "/arms");
+            s.resume = again > 0;
+            FILE *out = fopen(SCRATCH "/page.txt", "w+b");
+            if (!out) exit(1);
+            int status = demo_run(&s, out, &e);
+            char *page = text_of(out), *last = strstr(page, " s on ");
+            fclose(out);
+            while (last && last > page && last[-1] != '\n') last--;
+            if (last) *last = 0;                 /* the time it took */
+            fact(t, status == 1 && strstr(e.text, "diverges here"), "%s: status %d: %s", HOW[k],
+                 status, e.text);
+            for (int i = 0; i < 3; i++) {
+                char says[60];
+                snprintf(says, sizeof says, "No verdict, since %s diverged: step ", ARMS[i]);
+                const char *at = strstr(page, says);
+                fact(t, at != NULL, "%s: %s in %s", HOW[k], says, page);
+                if (at && !i) end = atoi(at + strlen(says));
+            }
+            fact(t, !strstr(page, "Verdict:") && !strstr(page, "nan"), "%s: %s", HOW[k], page);
+            fact(t, !first || !strcmp(first, page), "%s, again %d: %s", HOW[k], again, page);
+            for (int i = 0; i < 6; i++) {
+                Bytes now = {0};
+                Error none = {0};
+                snprintf(path, sizeof path, SCRATCH "/arms/%s.%s", ARMS[i / 2],
+                         i % 2 ? "csv" : "ckpt");
+                file_read(path, &now, &none);
+                fact(t, !again || (now.size == was[i].size &&
+                                   (!now.size || !memcmp(now.at, was[i].at, now.size))),
+                     "%s, again %d: %s changed", HOW[k], again, path);
+                kept += !again && !(i % 2) && now.size;
+                bytes_free(&was[i]);
+                was[i] = now;
+            }
+            if (first) free(page);
+            else first = page;
+        }
+        fact(t, kept == (k == 1 ? 0 : 3) && (k != 2 || end == 1), "%s: %d checkpoints", HOW[k], kept);
+        note(t, "%d steps, %d checkpoints  ", end, kept);
+        for (int i = 0; i < 6; i++) bytes_free(&was[i]);
+        free(first);
+        if (system("rm -rf " SCRATCH "/arms")) exit(1);
+    }
+    scratch_close();
+}
+
 /* Maps and the page of `sink eval`, read back as numbers. */
 static void heat_maps__print_alpha(Test *t) {
     Config c;
@@ -9621,6 +9687,7 @@ static const Entry TESTS[] = {
     {"evaluate__refuses", evaluate__refuses},
     {"held_loss__blocks", held_loss__blocks},
     {"demo_run__verdict", demo_run__verdict},
+    {"demo_run__diverged", demo_run__diverged},
     {"heat_maps__print_alpha", heat_maps__print_alpha},
     {"report_write__maps", report_write__maps},
     {"report_write__run", report_write__run},
