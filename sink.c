@@ -2006,8 +2006,8 @@ static void combine_backward(const Config *c, Acts *a, idx rows) {
  *   fa = act(f1) f2      df1 = dfa f2 act'(f1)       df2 = dfa act(f1)           product rule
  *   f1 = x W1            dx = df1 W1^T               dW1 += x^T df1
  *   f2 = x W2            dx += df2 W2^T              dW2 += x^T df2
- * x feeds both branches, so dx is the sum of both. f1, f2 and fa [rows,F] are kept; act(f1) is not, and is
- * made again with its slope.
+ * x feeds both branches, so dx is the sum of both. f1, f2 and fa [rows,F] are kept; act(f1) is
+ * not, and is made again with its slope.
  *
  * Cost: 3 C F multiply-adds a row forward (2 when not gated), twice that backward.
  * Tests: 3.5 of test_sink.c, the seven activations against libm and all of Table 11 row by row.
@@ -6880,8 +6880,7 @@ int trainer_step(Trainer *t, Error *e) {
  * 11  Evaluation                                                         sections 3.1 to 3.3
  */
 
-/* Measures n sequences of T tokens; *starts of them begin a document. Natural input brings a loss.
- * */
+/* Measures n sequences of T tokens; *starts of them begin a document. Natural input has a loss. */
 int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int T, int *starts,
              Error *e) {
     enum { BATCH = 16 };
