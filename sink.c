@@ -6175,12 +6175,16 @@ static int data_open_grammar(Data *d, const Source *s, const char *path, int T, 
     return e->status;
 }
 
+/* What the data come from, for messages. */
+static const char *source_name(const Source *s) {
+    return s->tokens[0] ? s->tokens : s->text[0] ? s->text
+         : s->grammar[0] ? s->grammar : SHIPPED_GRAMMAR;
+}
+
 /* Opens what s names: the tokenizer and a text or a grammar, or shards. seed orders the data; T is
  * the context, or 0 when nothing will be trained and only the held documents are wanted. */
 int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
     *d = (Data){.seed = (uint64_t)seed + 1, .end = TOKEN_END, .bos = TOKEN_BOS, .fix = TOKEN_FIX};
-    const char *name = s->tokens[0] ? s->tokens : s->text[0] ? s->text
-                     : s->grammar[0] ? s->grammar : SHIPPED_GRAMMAR;
     if (s->text[0] && s->grammar[0])
         return fail(e, 2, "--text and --grammar exclude each other. Try: one of them");
     if (s->tokens[0] && (s->text[0] || s->grammar[0]))
@@ -6203,7 +6207,7 @@ int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
         return e->status;
     } else d->vocab = d->tokenizer.vocab;
     if (s->tokens[0] || s->text[0]) data_open_files(d, s, T, e);
-    else data_open_grammar(d, s, name, T, e);
+    else data_open_grammar(d, s, source_name(s), T, e);
     if (s->data_tokens > 0 && (double)d->train.size > s->data_tokens)
         d->train.size = (size_t)s->data_tokens;
     d->blocks = d->endless ? 0 : (idx)d->train.size / (T + 1);
@@ -6211,7 +6215,7 @@ int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
         fail(e, 1,
              "%s: expected at least %d tokens to train on, found %zu. Try: a longer text, or a "
              "smaller --context",
-             name, T + 1, d->train.size);
+             source_name(s), T + 1, d->train.size);
     if (!e->status && d->blocks) d->order = grab(d->blocks, sizeof(int32_t), e);
     d->pass = -1;
     if (e->status) data_close(d);
@@ -6731,6 +6735,7 @@ static int resume_settings(Trainer *t, const Settings *s, const char *flags, Err
     now.data = t->s.data;
     memcpy(now.data.text, s->data.text, PATH_ROOM);
     memcpy(now.data.grammar, s->data.grammar, PATH_ROOM);
+    memcpy(now.data.tokens, s->data.tokens, PATH_ROOM);
     memcpy(now.data.tokenizer, s->data.tokenizer, PATH_ROOM);
     if (settings_parse(&now, s->argc, s->argv, s->groups, words, &n, e) ||
         settings_flags(&now, flags, "m", e)) return e->status;
@@ -6760,14 +6765,15 @@ static int resume_settings(Trainer *t, const Settings *s, const char *flags, Err
 static int resume_data(Trainer *t, Error *e) {
     Data was = t->data;
     Source *d = &t->s.data;
+    d->vocab = t->m.c.vocab;
     if (data_open(&t->data, d, t->s.train.seed, t->s.model.context, e)) return e->status;
     if (t->tokenizer_hash != t->data.tokenizer.hash)
         return fail(e, 1, "%s: expected the tokenizer it was trained with, found another in %s. "
                     "Try: --tokenizer FILE", t->s.out, d->tokenizer);
     if (was.source && was.source != t->data.source)
         return fail(e, 1, "%s: expected the text it was trained on, found another in %s. "
-                    "Try: --text FILE or --grammar FILE, as before", t->s.out,
-                    d->text[0] ? d->text : d->grammar[0] ? d->grammar : SHIPPED_GRAMMAR);
+                    "Try: the same --text, --grammar or --tokens as before", t->s.out,
+                    source_name(d));
     t->data.sample = was.sample;
     t->data.document = was.document;
     t->data.offset = was.offset;

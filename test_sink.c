@@ -6795,21 +6795,34 @@ static bool resume_settings_of(Test *t, Settings *s, const char *flags, char **a
 }
 
 /* A run that stops anywhere and goes on has the bits of one that does not, from a text in its
- * second pass and from a grammar in the middle of a document; the same run gives the same file. */
+ * second pass, from a grammar in the middle of a document and from a shard; the same run gives the
+ * same file. Another shard is refused by its name. */
 static void checkpoint__continues(Test *t) {
     static const char *const FLAGS[] = {FROM_TEXT, FROM_TEXT "--data-tokens 700 --accumulate 3",
                                         "", "--data-tokens 900 --random-tokens 2 --bos",
-                                        "--optimizer sgd --schedule cosine --extra k"};
+                                        "--optimizer sgd --schedule cosine --extra k",
+                                        "--tokens " SCRATCH "/1.bin --end-token 0 --vocab 500 "
+                                        "--bos --fix-token 2"};
     Settings s;
     Error e = {0};
+    Bytes shard = {0};
+    Rng r = {4};
+    int32_t ids[3000];
     if (!tale_open(t, &s, "")) return;
-    for (int k = 0; k < 10; k++) {
-        Trainer whole, half, on;
-        const char *flags = FLAGS[k % 5];
+    for (int i = 0; i < 3000; i++) ids[i] = (int32_t)rng_below(&r, 60);
+    shard_bytes(&shard, ids, 3000, true);
+    file_write(SCRATCH "/1.bin", shard.at, shard.size, &e);
+    shard_bytes(&shard, ids + 1, 2999, true);
+    file_write(SCRATCH "/2.bin", shard.at, shard.size, &e);
+    bytes_free(&shard);
+    Trainer on;
+    for (int k = 0; k < 12; k++) {
+        Trainer whole, half;
+        const char *flags = FLAGS[k % 6];
         if (!trainer_made(t, &whole, flags) || !trainer_made(t, &half, flags) ||
             !resume_settings_of(t, &s, flags, NULL, 0)) return;
         steps_of(t, &whole, 12);
-        steps_of(t, &half, k < 5 ? 6 : 1 + k);
+        steps_of(t, &half, k < 6 ? 6 : k);
         fact(t, !checkpoint_write(s.out, &half, true, &e), "%s", e.text);
         if (trainer_resume(&on, &s, "", &e)) { fact(t, false, "%s", e.text); return; }
         fact(t, on.loss == half.loss && on.loss_sum == half.loss_sum && on.step == half.step,
@@ -6834,6 +6847,9 @@ static void checkpoint__continues(Test *t) {
         trainer_free(&half);
         trainer_free(&on);
     }
+    snprintf(s.data.tokens, sizeof s.data.tokens, SCRATCH "/2.bin");
+    fact(t, trainer_resume(&on, &s, "", &e) == 1 && strstr(e.text, "found another in " SCRATCH
+         "/2.bin. Try"), "another shard: %s", e.text);
     scratch_close();
 }
 
