@@ -5265,7 +5265,7 @@ int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int voc
  */
 
 /* -------------------------------------------------------------------------------------------------
- * 9.x Grammars: endless text from a page of rules
+ * 9.1  Grammars: endless text from a page of rules
  *
  * A sink emerges on text that is rich, and a small repository cannot ship a library. So it ships
  * grammars: document n of seed s is a pure function of the grammar, s and n, so the stream never
@@ -5288,9 +5288,7 @@ int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int voc
  *   name/of/by = me/my/I  a rule with forms, named in its head; [name/of] or [$x/of] picks one, and
  *                          [name] the first. So agreement is data: person/he/his = Ann/she/her.
  *                          An alternative without / serves every form: it hands the form asked for
- *                          on
- *                          to those of its references that have it, unless they name one
- *                          themselves.
+ *                          on to those of its references that have it, unless they name one.
  *   \n  \t                a new line, a tab; \[ \| \/ \# \\ and so on stand for the mark itself
  *
  * A remembered choice is drawn again, eight times at most, while another variable holds the same
