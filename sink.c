@@ -2017,10 +2017,10 @@ static void combine_backward(const Config *c, Acts *a, idx rows) {
  * With f1 = x W1, f2 = x W2 (1 when not gated) and fa = act(f1) * f2, element by element:
  *   y = fa W3            dfa = dy W3^T               dW3 += fa^T dy
  *   fa = act(f1) f2      df1 = dfa f2 act'(f1)       df2 = dfa act(f1)           product rule
- *   f1 = x W1            dx += df1 W1^T              dW1 += x^T df1
+ *   f1 = x W1            dx = df1 W1^T               dW1 += x^T df1
  *   f2 = x W2            dx += df2 W2^T              dW2 += x^T df2
- * x feeds both branches, so both add to dx. f1, f2 and fa [rows,F] are kept; act(f1) is not, and is
- * made again with its slope.
+ * x feeds both branches, so dx is the sum of both. f1, f2 and fa [rows,F] are kept; act(f1) is
+ * not, and is made again with its slope.
  *
  * Cost: 3 C F multiply-adds a row forward (2 when not gated), twice that backward.
  * Tests: 3.5 of test_sink.c, the seven activations against libm and all of Table 11 row by row.
@@ -2043,8 +2043,8 @@ static void ffn_forward(const Config *c, const Layer *w, LayerActs *la, real *y,
     linear_forward(y, la->fa, gated ? w->w3 : w->w2, gated ? w->b3 : w->b2, rows, F, C);
 }
 
-/* dx [rows,C] += the ffn's part of the input's gradient, from dy [rows,C] and the input x [rows,C];
- * a->df1 and a->df2 [rows,F] are overwritten; df1 holds dfa first. */
+/* dx [rows,C] = the gradient of the input, from that of the output, dy [rows,C], and the input x
+ * [rows,C]; a->df1 and a->df2 [rows,F] are overwritten; df1 holds dfa first. */
 static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerActs *la, Acts *a,
                          real *dx, const real *dy, const real *x, idx rows) {
     idx C = c->dim, F = c->ffn;
@@ -2066,8 +2066,8 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
         }
         vec_multiply(some, a->df1 + from, slope);
     }
-    /* f1 = x W1 + b1, f2 = x W2 + b2 :  dx += df1 W1^T + df2 W2^T */
-    linear_backward(dx, true, d->w1, d->b1, a->df1, x, w->w1, rows, C, F);
+    /* f1 = x W1 + b1, f2 = x W2 + b2 :  dx = df1 W1^T + df2 W2^T */
+    linear_backward(dx, false, d->w1, d->b1, a->df1, x, w->w1, rows, C, F);
     if (gated) linear_backward(dx, true, d->w2, d->b2, a->df2, x, w->w2, rows, C, F);
 }
 
@@ -2167,13 +2167,13 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
                    c->combine == COMBINE_ADD ? D : H * D, C);
 }
 
-/* dx += MHSA'^T dy, for dx, dy, x [B,N,C]; and the gradients of W_Q .. W_O and their biases, of
+/* dx = MHSA'^T dy, for dx, dy, x [B,N,C]; and the gradients of W_Q .. W_O and their biases, of
  * phi, k*, v*, v+, the logit and the distance bias. The forward's lines upwards:
  *
  *   O = o W_O + b_O            do = dO W_O^T      dW_O += o^T dO      db_O += sum over rows of dO
  *   o = scale A v + v+         dphi(q), dphi(k), dv from do            3.7, scores made again
  *   phi(R q), phi(R k)         dq = R^T phi'^T dphi(q), and so dk      R^T = R^-1: the turn back
- *   q = x W_Q + b_Q ..         dx += dq W_Q^T + dk W_K^T + dv W_V^T    x is used three times
+ *   q = x W_Q + b_Q ..         dx = dq W_Q^T + dk W_K^T + dv W_V^T    x is used three times
  *                              dW_Q += x^T dq   dW_K += x^T dk   dW_V += x^T dv
  *
  * dq holds the gradient of phi(q), then of R q, then of q: one array, turned in place. */
@@ -2204,8 +2204,8 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, co
         rotate(c, a, a->dq, rows, N, H, -1);
         rotate(c, a, a->dk, rows, N, K, -1);
     }
-    /* q = x W_Q + b_Q, k = x W_K + b_K, v = x W_V + b_V */
-    linear_backward(dx, true, d->wq, d->bq, a->dq, x, w->wq, rows, C, H * D);
+    /* q = x W_Q + b_Q, k = x W_K + b_K, v = x W_V + b_V :  dx = dq W_Q^T + dk W_K^T + dv W_V^T */
+    linear_backward(dx, false, d->wq, d->bq, a->dq, x, w->wq, rows, C, H * D);
     linear_backward(dx, true, d->wk, d->bk, a->dk, x, w->wk, rows, C, K * D);
     linear_backward(dx, true, d->wv, d->bv, a->dv, x, w->wv, rows, C, K * D);
 }
@@ -2283,7 +2283,6 @@ static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
     }
     /* s2 = u + FFN(n2 u), or u + FFN(u) under post-norm, or u + FFN(n2 x) in parallel. dh is now
      * the gradient of s2 and so also of u, short of what the ffn's branch sends there. */
-    zero(dn, n);
     ffn_backward(c, w, d, la, a, dn, dh, post ? la->n1 : la->n2, rows);
     /* n2 of u (pre) or of x (parallel); no norm here under post-norm. In parallel the branch leaves
      * from x and passes s1 by: it waits in dx. */
@@ -2301,7 +2300,6 @@ static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
     }
     /* s1 = x + MHSA(n1 x), or x + MHSA(x) under post-norm: dh is the gradient of s1 and so also of
      * x, short of what MHSA's branch sends there */
-    zero(dn, n);
     mhsa_backward(m, a, l, dn, dh, post ? la->x : la->n1, B, N);
     /* through n1 (no norm here under post-norm) */
     if (post) add_rows(dx, dn, n);
@@ -5282,7 +5280,7 @@ int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int voc
  */
 
 /* -------------------------------------------------------------------------------------------------
- * 9.x Grammars: endless text from a page of rules
+ * 9.1  Grammars: endless text from a page of rules
  *
  * A sink emerges on text that is rich, and a small repository cannot ship a library. So it ships
  * grammars: document n of seed s is a pure function of the grammar, s and n, so the stream never
@@ -5305,9 +5303,7 @@ int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int voc
  *   name/of/by = me/my/I  a rule with forms, named in its head; [name/of] or [$x/of] picks one, and
  *                          [name] the first. So agreement is data: person/he/his = Ann/she/her.
  *                          An alternative without / serves every form: it hands the form asked for
- *                          on
- *                          to those of its references that have it, unless they name one
- *                          themselves.
+ *                          on to those of its references that have it, unless they name one.
  *   \n  \t                a new line, a tab; \[ \| \/ \# \\ and so on stand for the mark itself
  *
  * A remembered choice is drawn again, eight times at most, while another variable holds the same
@@ -6192,12 +6188,16 @@ static int data_open_grammar(Data *d, const Source *s, const char *path, int T, 
     return e->status;
 }
 
+/* What the data come from, for messages. */
+static const char *source_name(const Source *s) {
+    return s->tokens[0] ? s->tokens : s->text[0] ? s->text
+         : s->grammar[0] ? s->grammar : SHIPPED_GRAMMAR;
+}
+
 /* Opens what s names: the tokenizer and a text or a grammar, or shards. seed orders the data; T is
  * the context, or 0 when nothing will be trained and only the held documents are wanted. */
 int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
     *d = (Data){.seed = (uint64_t)seed + 1, .end = TOKEN_END, .bos = TOKEN_BOS, .fix = TOKEN_FIX};
-    const char *name = s->tokens[0] ? s->tokens : s->text[0] ? s->text
-                     : s->grammar[0] ? s->grammar : SHIPPED_GRAMMAR;
     if (s->text[0] && s->grammar[0])
         return fail(e, 2, "--text and --grammar exclude each other. Try: one of them");
     if (s->tokens[0] && (s->text[0] || s->grammar[0]))
@@ -6220,7 +6220,7 @@ int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
         return e->status;
     } else d->vocab = d->tokenizer.vocab;
     if (s->tokens[0] || s->text[0]) data_open_files(d, s, T, e);
-    else data_open_grammar(d, s, name, T, e);
+    else data_open_grammar(d, s, source_name(s), T, e);
     if (s->data_tokens > 0 && (double)d->train.size > s->data_tokens)
         d->train.size = (size_t)s->data_tokens;
     d->blocks = d->endless ? 0 : (idx)d->train.size / (T + 1);
@@ -6228,7 +6228,7 @@ int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
         fail(e, 1,
              "%s: expected at least %d tokens to train on, found %zu. Try: a longer text, or a "
              "smaller --context",
-             name, T + 1, d->train.size);
+             source_name(s), T + 1, d->train.size);
     if (!e->status && d->blocks) d->order = grab(d->blocks, sizeof(int32_t), e);
     d->pass = -1;
     if (e->status) data_close(d);
@@ -6770,6 +6770,7 @@ static int resume_settings(Trainer *t, const Settings *s, const char *flags, Err
     now.data = t->s.data;
     memcpy(now.data.text, s->data.text, PATH_ROOM);
     memcpy(now.data.grammar, s->data.grammar, PATH_ROOM);
+    memcpy(now.data.tokens, s->data.tokens, PATH_ROOM);
     memcpy(now.data.tokenizer, s->data.tokenizer, PATH_ROOM);
     if (settings_parse(&now, s->argc, s->argv, s->groups, words, &n, e) ||
         settings_flags(&now, flags, "m", e)) return e->status;
@@ -6795,14 +6796,15 @@ static int resume_settings(Trainer *t, const Settings *s, const char *flags, Err
 static int resume_data(Trainer *t, Error *e) {
     Data was = t->data;
     Source *d = &t->s.data;
+    d->vocab = t->m.c.vocab;
     if (data_open(&t->data, d, t->s.train.seed, t->s.model.context, e)) return e->status;
     if (t->tokenizer_hash != t->data.tokenizer.hash)
         return fail(e, 1, "%s: expected the tokenizer it was trained with, found another in %s. "
                     "Try: --tokenizer FILE", t->s.out, d->tokenizer);
     if (was.source && was.source != t->data.source)
         return fail(e, 1, "%s: expected the text it was trained on, found another in %s. "
-                    "Try: --text FILE or --grammar FILE, as before", t->s.out,
-                    d->text[0] ? d->text : d->grammar[0] ? d->grammar : SHIPPED_GRAMMAR);
+                    "Try: the same --text, --grammar or --tokens as before", t->s.out,
+                    source_name(d));
     t->data.sample = was.sample;
     t->data.document = was.document;
     t->data.offset = was.offset;
@@ -7094,6 +7096,16 @@ int train_run(Trainer *t, Progress *p, Error *e) {
     return e->status;
 }
 
+/* The loss of what a training leaves, on held documents. The last update may be the one too many,
+ * and no step comes after it that would tell. */
+static int trained_loss(Outcome *o, Trainer *t, Error *e) {
+    o->loss = held_loss(&t->m, &t->data, &t->s, HELD_BLOCKS, e);
+    if (e->status || isfinite(o->loss)) return e->status;
+    t->loss = o->loss;
+    return fail(e, 1, "step %ld: the loss on held documents is not finite: this variant diverges "
+                      "here. Try: a smaller --lr", t->step);
+}
+
 /* A quick look while training: LOOK_N sequences, as `sink eval` would see them. */
 int look_at_sink(Trainer *t, Progress *p, Error *e) {
     const Settings *s = &t->s;
@@ -7144,7 +7156,7 @@ static int position_check(const Settings *s, const Config *c, int T, Error *e) {
 }
 
 /* Measures n sequences of T tokens, with Sink at n_eps thresholds; *starts of them begin a
- * document. Natural input brings a loss. */
+ * document. Natural input has a loss. */
 static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, const double *eps,
                        int n_eps, int n, int T, int *starts, Error *e) {
     enum { BATCH = 16 };
@@ -9945,11 +9957,12 @@ static int run_arm(Outcome *o, const Arm *which, Settings *base, const char *fol
     o->even = sink_uniform(&o->c, t.s.eval_T);
     o->star = config_column_star(&o->c) >= 0;
     progress_start(&o->p, which->name, base->quiet);
-    if (train_run(&t, &o->p, e) && trainer_diverged(&t)) {
+    if (!train_run(&t, &o->p, e) && !interrupted && !trained_loss(o, &t, e))
+        outcome_measure(o, &t, &t.s, &starts, e);
+    if (e->status && trainer_diverged(&t)) {
         snprintf(o->ended, sizeof o->ended, "%s", e->text);
         *e = (Error){0};
-    } else if (!e->status && !interrupted && !outcome_measure(o, &t, &t.s, &starts, e))
-        o->loss = held_loss(&t.m, &t.data, &t.s, HELD_BLOCKS, e);
+    }
     trainer_free(&t);
     return e->status;
 }
@@ -12081,9 +12094,7 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
     o->c = t.m.c;
     o->even = sink_uniform(&o->c, seen.eval_T);
     progress_start(&o->p, "train", s->quiet);
-    train_run(&t, &o->p, e);
-    if (!e->status) o->loss = held_loss(&t.m, &t.data, &t.s, HELD_BLOCKS, e);
-    if (!e->status)
+    if (!train_run(&t, &o->p, e) && !trained_loss(o, &t, e))
         printf("steps=%ld loss=%.6f valid_loss=%.6f alpha_1=%.6f sink_1=%.6f parameters=%lld%s%s\n",
                t.step, t.loss, o->loss, o->p.alpha1, o->p.sink1, (long long)t.m.count,
                s->out[0] ? " out=" : "", s->out);
@@ -12636,7 +12647,7 @@ static void run_part(Trainer *t, Part part, Error *e) {
             linear_forward(la->s1, la->o, w->wo, w->bo, rows, O, C);
         } else if (part == PART_LINEAR_BACK) {
             linear_backward(a->dosum, false, d->wo, d->bo, a->dh, la->o, w->wo, rows, O, C);
-            linear_backward(a->dn, true, d->wq, d->bq, a->dq, la->n1, w->wq, rows, C, Q);
+            linear_backward(a->dn, false, d->wq, d->bq, a->dq, la->n1, w->wq, rows, C, Q);
             linear_backward(a->dn, true, d->wk, d->bk, a->dk, la->n1, w->wk, rows, C, K);
             linear_backward(a->dn, true, d->wv, d->bv, a->dv, la->n1, w->wv, rows, C, K);
         } else if (part == PART_ROTATE && c->pos == POS_ROTARY) {
