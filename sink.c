@@ -8626,7 +8626,7 @@ static const double LEVEL = 0.05, TAU_COUNTS = 0.6;
  * is evaluated from the inside out. It converges fast for x < (a+1) / (a+b+2); beyond that
  * I_x(a,b) = 1 - I_y(b,a) is taken. */
 static double beta_share(double x, double y, double a, double b) {
-    enum { TERMS = 100 };                        /* of either kind; 30 do for a <= 100, b = 1/2 */
+    enum { TERMS = 100 };                        /* of either kind; the error is in sink.h */
     if (x <= 0 || y <= 0) return y <= 0;
     bool turned = x > (a + 1) / (a + b + 2);
     if (turned) {
@@ -9117,6 +9117,7 @@ static void grid_markdown(const Grid *g, Bytes *out, Error *e) {
             snprintf(head, sizeof head, "%.36s%s", text, g->pair[c] ? ", paper" : "");
             markdown_cell(out, r ? text : c && g->pair[c - 1] ? "ours" : head, e);
         }
+        if (!e->status) out->size--;             /* the blank after the last | */
         bytes_print(out, e, "\n");
         for (int c = 0; r == 0 && c < g->columns; c++)
             bytes_print(out, e, c == 0 ? "|---|" : c + 1 < g->columns ? "--:|" : "--:|\n");

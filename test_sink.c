@@ -8389,7 +8389,7 @@ static void repro__shows(Test *t) {
         "2 headline claims on tale; Holm's p is over the 2", "\nnot reproduced  one    ends "};
     static const char *const in_markdown[] = {
         "| **reproduced** | It is \\| far | T1 | 0.73 [0.691, 0.769] | < 0.0001 | < 0.0001 |\n",
-        "| row | sink_1 %, paper | ours | loss, paper | ours | alpha_1 | x even | seeds | \n|---|",
+        "| row | sink_1 %, paper | ours | loss, paper | ours | alpha_1 | x even | seeds |\n|---|",
         "| a | 18.18 | 13.00 \302\261 1.58 | 3.73 | 3.130 \302\261 0.016 | 0.065 \302\261 0.008 | ",
         "| **undecided**: c diverged (seed 2) | It is gone |", "<b>Table 1</b>: Rows</summary>"};
     Experiments x;
