@@ -8638,7 +8638,7 @@ static const double LEVEL = 0.05, TAU_COUNTS = 0.6;
  * is evaluated from the inside out. It converges fast for x < (a+1) / (a+b+2); beyond that
  * I_x(a,b) = 1 - I_y(b,a) is taken. */
 static double beta_share(double x, double y, double a, double b) {
-    enum { TERMS = 100 };                        /* of either kind; 30 do for a <= 100, b = 1/2 */
+    enum { TERMS = 100 };                        /* of either kind; the error is in sink.h */
     if (x <= 0 || y <= 0) return y <= 0;
     bool turned = x > (a + 1) / (a + b + 2);
     if (turned) {
@@ -8933,6 +8933,7 @@ static void claim_estimate(Judged *j, const Experiments *x, const Claim *c, cons
         (refuted || !lacks(&alone, x, c, value, seeds))) return;
     j->tested = false;
     j->verdict = UNDECIDED;
+    j->p = NAN;                                  /* what there is of estimate and interval stays */
     snprintf(j->why, sizeof j->why, "%s", alone.why);
 }
 
@@ -9128,6 +9129,7 @@ static void grid_markdown(const Grid *g, Bytes *out, Error *e) {
             snprintf(head, sizeof head, "%.36s%s", text, g->pair[c] ? ", paper" : "");
             markdown_cell(out, r ? text : c && g->pair[c - 1] ? "ours" : head, e);
         }
+        if (!e->status) out->size--;             /* the blank after the last | */
         bytes_print(out, e, "\n");
         for (int c = 0; r == 0 && c < g->columns; c++)
             bytes_print(out, e, c == 0 ? "|---|" : c + 1 < g->columns ? "--:|" : "--:|\n");
@@ -9297,8 +9299,9 @@ static void claim_text(Bytes *out, const Results *r, const Claim *c, const Judge
     if (*estimate) bytes_print(&line, e, "%s", estimate);
     if (*p) bytes_print(&line, e, ", p %s", p);
     if (*adjusted) bytes_print(&line, e, " (Holm %s)", adjusted);
-    if (*estimate) bytes_print(&line, e, c->kind >= CLAIM_ORDERED ? ", n %d" : ", n %d and %d",
-                               j->n[0], j->n[1]);
+    if (*estimate && c->kind == CLAIM_EXACT) bytes_print(&line, e, ", range of %d", j->n[0]);
+    else if (*estimate && c->kind == CLAIM_ORDERED) bytes_print(&line, e, ", n %d", j->n[0]);
+    else if (*estimate) bytes_print(&line, e, ", n %d and %d", j->n[0], j->n[1]);
     if (j->why[0]) bytes_print(&line, e, "%s%s", *estimate ? ": " : "", j->why);
     bytes_add(&line, "", 1, e);
     bytes_print(out, e, "%*s", INDENT, "");
@@ -9433,7 +9436,8 @@ static void ledger_text(Bytes *out, const Results *r, const Judged *j, Error *e)
         Cell estimate, p;
         estimate_text(estimate, &j[i]);
         p_text(p, j[i].p);
-        if (!*estimate) snprintf(estimate, CELL, "%.30s", j[i].why);
+        int left = WIDTH - 14 - item - name - 6; /* columns for what a claim lacks */
+        if (!*estimate) snprintf(estimate, CELL, "%.*s", left < 0 ? 0 : left, j[i].why);
         bytes_print(out, e, "%-14s  %-*s  %-*s  %-*s%s%s\n", verdict_name(j[i].verdict), item,
                     x->item[x->claim[i].item].name, name, x->claim[i].name, *p ? 30 : 0, estimate,
                     *p ? "  " : "", p);

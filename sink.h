@@ -817,7 +817,8 @@ typedef struct Judged {
 /* A difference of means, its standard error, degrees of freedom and 95 % interval. */
 typedef struct Estimate { double value, error, nu, low, high; } Estimate;
 
-/* P(T <= t) with nu > 0 degrees of freedom, and the t of a P. Error below 1e-13 for nu <= 1000. */
+/* P(T <= t) with nu >= 1 degrees of freedom, and the t of a P. Error of P below 1e-12, of a lower
+ * tail below 1e-11 of itself, for nu <= 1000. */
 double student(double t, double nu);
 double student_quantile(double p, double nu);
 /* mean of b [nb] - mean of a [na]; a side of one value is a number without error */
