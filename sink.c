@@ -8938,7 +8938,7 @@ int backcopy_open(Data *d, const Source *s, int T, Error *e) {
         for (uint64_t i = 0; i < BACKCOPY_TOLD && !e->status; i++)
             grammar_document(&d->grammar, HELD_SEED, i, &text, e);
     if (!e->status) backcopy_count(d, &text, s->text[0] ? s->text : path, e);
-    d->source = hash64(0, text.at, text.size);
+    d->source = s->text[0] ? hash64(0, text.at, text.size) : hash64(0, file.at, file.size);
     d->endless = true;
     int32_t *block = grab(n, sizeof *block, e);
     for (uint64_t i = 0; i < BACKCOPY_HELD && !e->status; i++) {
