@@ -3305,7 +3305,7 @@ static Toy *toy(Page *p, int T, uint64_t seed, const char *format, ...) {
     return y;
 }
 
-static void toy_run(Toy *y) {
+static void toy_forward(Toy *y) {
     y->a.probe = y->probe;
     model_forward(&y->m, &y->a, y->ids, 1, y->T);
 }
@@ -3315,7 +3315,7 @@ static void toy_feed(Toy *y, int T, uint64_t seed) {
     Rng rng = {seed};
     y->T = T;
     for (int t = 0; t <= T; t++) y->ids[t] = seed ? (int)rng_below(&rng, TOY_VOCAB) : 7;
-    toy_run(y);
+    toy_forward(y);
 }
 
 /* The loss of the last run, and its gradients. */
@@ -3506,7 +3506,7 @@ static int state_cell(Page *p, const StateRow *r, const char *scheme, double *sp
     keys_from_queries(&one->m, r->gain);
     toy_feed(many, T, 0);
     toy_feed(one, 1, 0);
-    if (!r->flags) { many->ids[0] = 3; toy_run(many); }
+    if (!r->flags) { many->ids[0] = 3; toy_forward(many); }
     *spread = toy_spreads(many, r->flags ? 1 : 2, T);
     *alone = 0;
     for (int l = 0; l <= c->layers; l++)
@@ -3651,7 +3651,7 @@ static double clamp_rule(Toy *y) {
 static double kv_rule(Toy *y) {
     for (int l = 0; l < y->m.c.layers && y->x > 0; l++) {
         copy(y->m.w.layer[l].vstar, y->a.layer[l].v, (idx)y->m.c.heads * y->m.c.head_dim);
-        toy_run(y);
+        toy_forward(y);
     }
     return toy_spreads(y, 1, y->T);
 }
@@ -3696,7 +3696,7 @@ static double first_moved(Toy *y) {
         y->m.w.layer[l].wq[0] += 1;
         y->m.w.layer[l].wk[0] += 1;
     }
-    toy_run(y);
+    toy_forward(y);
     for (int l = 0; l < L; l++)
         moved += differing(y->m.c.dim, before + l * WIDE, toy_state(y, l + 1, token));
     return moved;
@@ -4028,7 +4028,7 @@ static void aim_rotary(Toy *y) {
             y->m.w.layer[l].wk[ch * D + pair] = (real)(-a * (double)n[ch] / square);
         }
     }
-    toy_run(y);
+    toy_forward(y);
 }
 
 /* alpha_1 of s(n) = -xi cos(w n); for w = 0 the mean over t of equation 28's bound. */
@@ -4338,7 +4338,7 @@ static double folded(Toy *y) {
     Toy *z = toy_other(y);
     if (!z) return NAN;
     fold(&z->m, y->x > 0 ? "wv" : "wo", fabs(y->x));
-    toy_run(z);
+    toy_forward(z);
     toy_logits(y, scaled);
     toy_logits(z, other);
     return apart(y->T * TOY_VOCAB, scaled, other);
@@ -4421,7 +4421,7 @@ static double gate(Toy *y) {
     const Layer *w = &y->m.w.layer[0];
     idx D = y->m.c.head_dim, H = y->m.c.heads;
     for (int h = 0; h < H && w->logit; h++) w->logit[h] = (real)y->x;
-    toy_run(y);
+    toy_forward(y);
     const real *o = y->a.layer[0].o, *plain = z->a.layer[0].o;
     real gated[WIDE];
     double worst = 0;
@@ -4449,7 +4449,7 @@ static double moved(Toy *y) {
     if (y->m.w.rel) zero(y->m.w.rel, 32 * y->m.c.heads);
     for (int l = 0; l < y->m.c.layers && y->m.w.layer[l].logit; l++)
         for (int h = 0; h < y->m.c.heads; h++) y->m.w.layer[l].logit[h] = -INFINITY;
-    toy_run(y);
+    toy_forward(y);
     toy_gradients(y);
     toy_gradients(z);
     toy_logits(y, logits[0]);
@@ -4531,7 +4531,7 @@ static double causality(Toy *y) {
         for (int t = 1; t <= T; t++) {
             idx own = (t - 1) * TOY_VOCAB;
             y->ids[t - 1] = (y->ids[t - 1] + 1) % TOY_VOCAB;
-            toy_run(y);
+            toy_forward(y);
             toy_logits(y, now);
             int early = differing(own, was, now);
             count[MOVES_EARLIER] += t > y->m.c.prefix ? early : 0;
@@ -4559,7 +4559,7 @@ static double alpha_range(Toy *y) {
     const Layer *w = &y->m.w.layer[0];
     for (int h = 0; h < y->m.c.heads && w->logit; h++) w->logit[h] = 20;
     if (w->phi1) zero(w->phi1, (idx)y->m.c.head_dim * y->m.c.head_dim);
-    toy_run(y);
+    toy_forward(y);
     for (int l = 0; l < y->m.c.layers; l++)
         for (int h = 0; h < y->m.c.heads; h++) {
             least = smaller(least, y->T * toy_alpha(y, l, h, 1, ROWS_REAL));
@@ -6198,11 +6198,15 @@ static const char *source_name(const Source *s) {
  * the context, or 0 when nothing will be trained and only the held documents are wanted. */
 int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
     *d = (Data){.seed = (uint64_t)seed + 1, .end = TOKEN_END, .bos = TOKEN_BOS, .fix = TOKEN_FIX};
+    if (s->toy == TOY_TRIGGER)
+        return fail(e, 2, "--toy trigger: it has vectors, and no tokens for a language model. Try: "
+                          "sink repro toy-trigger, or --toy backcopy");
     if (s->text[0] && s->grammar[0])
         return fail(e, 2, "--text and --grammar exclude each other. Try: one of them");
     if (s->tokens[0] && (s->text[0] || s->grammar[0]))
         return fail(e, 2, "--tokens and --%s exclude each other. Try: one of them",
                     s->text[0] ? "text" : "grammar");
+    if (s->toy) return backcopy_open(d, s, T, e);
     if (s->tokens[0]) {
         d->vocab = s->vocab ? s->vocab : SHARD_VOCAB;
         d->end = s->end_token;
@@ -6241,6 +6245,7 @@ void data_close(Data *d) {
     grammar_free(&d->grammar);
     ids_free(&d->train); ids_free(&d->held); ids_free(&d->starts); ids_free(&d->told);
     free(d->order);
+    free(d->chain);
     *d = (Data){0};
 }
 
@@ -6261,6 +6266,11 @@ static void data_shuffle(Data *d, idx pass) {
 /* The next block of T+1 tokens. Its number decides its random tokens, so a block has the same ones
  * at every pass, as in the authors' code. */
 static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t *number, Error *e) {
+    if (d->chain) {                                          /* --toy backcopy */
+        *number = d->sample++;
+        backcopy_draw(d, d->seed, *number, block, T + 1);
+        return 0;
+    }
     if (!d->endless) {
         idx at = (idx)d->sample++;
         if (at / d->blocks != d->pass) data_shuffle(d, at / d->blocks);
@@ -8445,7 +8455,7 @@ static int row_settings(Settings *out, const Row *row, const Corpus *corpus, int
     out->train.log_every = out->train.steps / 30 ? out->train.steps / 30 : 1;
     out->quiet = s->quiet;
     memcpy(out->data.tokenizer, s->data.tokenizer, PATH_ROOM);
-    if (out->data.grammar[0]) return 0;                      /* the row's own, to be tuned on */
+    if (out->data.grammar[0] || out->data.toy) return 0;     /* the row brings its own text */
     char *path = corpus->grammar ? out->data.grammar : out->data.text;
     const char *folder = corpus->grammar ? "data" : s->texts;
     if (!*folder)
@@ -8458,7 +8468,7 @@ static int row_settings(Settings *out, const Row *row, const Corpus *corpus, int
 
 /* The lines that say how the run came about. */
 static void result_describe(Result *r, const Experiments *x, const Row *row, const Corpus *corpus,
-                            const Trainer *t) {
+                            const Data *d) {
     static const char *const sets[] = {"baseline", "avx2", "avx512"};
     const char *item = "all";
     int which = (int)(row - x->row);
@@ -8470,8 +8480,9 @@ static void result_describe(Result *r, const Experiments *x, const Row *row, con
     snprintf(r->flags, sizeof r->flags, "%s%s%s --seed %d",
              row->after < 0 ? "" : x->row[row->after].flags, row->after < 0 ? "" : " then ",
              row->flags, r->seed);
-    snprintf(r->data, sizeof r->data, "%s %016llx, tokenizer %016llx", corpus->file,
-             (unsigned long long)t->data.source, (unsigned long long)t->tokenizer_hash);
+    if (d) snprintf(r->data, sizeof r->data, "%s %016llx, tokenizer %016llx", corpus->file,
+                    (unsigned long long)d->source, (unsigned long long)d->tokenizer.hash);
+    else snprintf(r->data, sizeof r->data, "made by the toy");
 #ifdef __VERSION__
     snprintf(r->build, sizeof r->build, "%s %s, %s, %zu-byte numbers",
 #ifdef __clang__
@@ -8515,7 +8526,7 @@ static int row_begin(Trainer *t, Result *r, const Experiments *x, const Row *row
         fail(e, 1, "%s/%s: expected the text with hash %016llx, found %016llx. Try: the text that "
              "README.md describes, or --corpus of a grammar", s->texts, corpus->file,
              (unsigned long long)corpus->hash, (unsigned long long)t->data.source);
-    result_describe(r, x, row, corpus, t);
+    result_describe(r, x, row, corpus, &t->data);
     if (base == row || e->status || row_train(t, p, &start, base, r->seed, e) ||
         measure_curves(r, t, p, &start, "curve_", e) ||
         row_settings(&now, row, corpus, r->seed, s, e)) return e->status;
@@ -8531,6 +8542,14 @@ int row_run(Result *r, const Experiments *x, int row, const Corpus *corpus, int 
     *r = (Result){.seed = seed, .checksum = w->checksum};
     snprintf(r->row, sizeof r->row, "%s", w->name);
     snprintf(r->corpus, sizeof r->corpus, "%s", corpus->name);
+    Settings toy;
+    if (p && !row_settings(&toy, w, corpus, seed, s, e) && toy.data.toy) {
+        result_describe(r, x, w, corpus, NULL);
+        progress_start(p, w->name, s->quiet);
+        if (toy_run(&toy, p, r, e)) result_free(r);
+        free(p);
+        return e->status;
+    }
     if (p && !row_begin(&t, r, x, w, corpus, s, p, e)) row_train(&t, p, &start, w, seed, e);
     bool diverged = e->status && trainer_diverged(&t);
     if (diverged) {
@@ -8590,6 +8609,502 @@ static bool item_has(const Experiments *x, int item, int row) {
     for (int i = 0; i < x->claims; i++)
         if (x->claim[i].item == item && claim_uses(&x->claim[i], row)) return true;
     return false;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 12.4  Two toys that show the mechanism in seconds                        beyond the paper
+ *
+ * Two tasks in which a head has nothing to say at most positions, so that it needs a place to put
+ * its weights, and one can tell beforehand where it will. One layer, one head.
+ *
+ * Trigger-conditional averaging (Ran-Milo, arXiv 2603.11487). Input are T vectors of C numbers:
+ *
+ *            0     1         2 .. C-2     C-1
+ *   x_1      1     0         0            0        the first token
+ *   x_j      0     1         U(-1,1)      0        the trigger, j drawn from 3 .. T
+ *   others   0     0         U(-1,1)      1
+ *
+ * and the target is 0 but for y_j = (x_1 + .. + x_j) / j. The model is attention alone, W_Q, W_K,
+ * W_V, W_O, no positions. At the trigger a row must be uniform and W_V W_O nearly the identity; at
+ * every other place the output must be 0 all the same. A row that sums to 1 can do that only on a
+ * token whose value is 0, and only the first is there always: with softmax a small error forces a
+ * sink, alpha_1 -> 1. A column * with v* = 0 makes the row's sum a gate (3.7), which need be 1 at
+ * the trigger and 0 elsewhere; then nothing asks for a sink, and nothing forbids one, for the first
+ * token's value can be 0 as well. Without normaliser rows can be 0 too, but not 1/j at the trigger,
+ * since j is not in the input: that arm keeps an error. x_1 has no content: it would pass
+ * through W_V W_O like all content, and softmax would have no place without a value.
+ *
+ * Bigram-Backcopy (Guo et al., arXiv 2410.13835). Characters of a text with their bigram
+ * probabilities P and frequencies; the three most frequent are triggers.
+ *
+ *   x_1 = <s>   x_2 by frequency, no trigger   x_{t+1} = x_{t-1} where x_t is a trigger,
+ *                                              else drawn from P( . | x_t)
+ *
+ * The ordinary model learns it through the ordinary trainer. P( . | x_t) is a table that the
+ * embedding and the ffn hold without attention; only at a trigger must the head look back one. No
+ * trigger follows a trigger, since what is copied stood before one.
+ *
+ * Sequence n of a seed is drawn from the two numbers alone. Held ones have a seed that no training
+ * has. Looks at steps n k^2 / LAST^2: dense where things begin.
+ */
+
+static void toy_add(ToySums *x, int which, double value) {
+    x->sum[which] += value;
+    x->count[which]++;
+}
+
+static double toy_mean(const ToySums *x, int which) {
+    return x->count[which] > 0 ? x->sum[which] / x->count[which] : NAN;
+}
+
+void toy_measure(ToySums *x, const Config *c, double eps, int T, const bool *trigger, const real *z,
+                 const real *weight, const real *metric) {
+    int star = c->extra ? 1 : 0, S = T + star, quiet = 0;
+    double alpha = 0;
+    for (int i = 1; i < T; i++) {
+        const real *z_i = z + i * S + star, *w_i = weight + i * S + star, *m_i = metric + i * S;
+        double mass = 0, others = 0, entropy = 0;                /* 0 log 0 = 0 */
+        for (int j = 0; j <= i; j++) mass += (double)w_i[j];
+        for (int j = 1; j <= i; j++) others += (double)z_i[j] / i;
+        for (int j = 0; j <= i; j++) {
+            double p = (double)w_i[j] / mass;
+            entropy -= p > 0 ? p * log(p) : 0;
+        }
+        bool at = trigger[i];
+        toy_add(x, at ? TOY_ALPHA_1_TRIGGER : TOY_ALPHA_1, (double)m_i[star]);
+        toy_add(x, at ? TOY_WEIGHT_1_TRIGGER : TOY_WEIGHT_1, (double)w_i[0]);
+        toy_add(x, at ? TOY_GATE_TRIGGER : TOY_GATE, mass);
+        toy_add(x, at ? TOY_LOGIT_GAP_TRIGGER : TOY_LOGIT_GAP, (double)z_i[0] - others);
+        if (star) toy_add(x, at ? TOY_ALPHA_STAR_TRIGGER : TOY_ALPHA_STAR, (double)m_i[0]);
+        if (at) {
+            toy_add(x, TOY_ALPHA_PREVIOUS_TRIGGER, (double)m_i[star + i - 1]);
+            toy_add(x, TOY_EVENNESS_TRIGGER, mass > 0 ? exp(entropy) / (i + 1) : 0);
+        } else {
+            toy_add(x, TOY_EVEN, 1.0 / (i + 1 + star));
+            alpha += (double)m_i[star];
+            quiet++;
+        }
+    }
+    if (quiet) toy_add(x, TOY_SINK_1, alpha / quiet > eps);
+}
+
+int trigger_draw(real *x, real *y, int C, int T, uint64_t seed, uint64_t number) {
+    Rng r = {hash64(seed, &number, sizeof number)};
+    int at = 2 + (int)rng_below(&r, (uint64_t)T - 2);
+    zero(y, (idx)T * C);
+    for (int i = 0; i < T; i++) {
+        real *row = x + (idx)i * C;
+        for (int k = 0; k < C; k++) row[k] = 0;
+        for (int k = 2; i && k < C - 1; k++) row[k] = (real)(2 * rng_uniform(&r) - 1);
+        row[i == 0 ? 0 : i == at ? 1 : C - 1] = 1;
+        for (int k = 0; i <= at && k < C; k++) y[(idx)at * C + k] += row[k] / (real)(at + 1);
+    }
+    return at;
+}
+
+double trigger_loss(Model *m, Acts *a, const real *x, const real *y, int B, int T,
+                    bool with_grads) {
+    idx n = (idx)B * T * m->c.dim;
+    real *out = a->layer[0].s1;                              /* [B,T,C] */
+    double sum = 0;
+    mhsa_forward(m, a, 0, out, x, B, T);
+    for (idx i = 0; i < n; i++) {
+        double error = (double)out[i] - (double)y[i];
+        sum += error * error / (double)n;
+        if (with_grads) a->dh[i] = (real)(2 * error / (double)n);
+    }
+    if (with_grads) {
+        zero(a->dn, n);                                      /* the inputs' gradient: not used */
+        mhsa_backward(m, a, 0, a->dn, a->dh, x, B, T);
+    }
+    return sum;
+}
+
+/* The characters, as ids from 1; 0 is <s>. Letters are taken in lower case, white space as one
+ * blank, and what is not here is left out: behind a comma there is nearly always the blank, a
+ * trigger, which would bring back the comma, and so for ever. */
+static const char LETTERS[] = " etaoinshrdlcumwfgypbvkjxqz";
+enum { BACKCOPY_VOCAB = sizeof LETTERS, BACKCOPY_TOLD = 200, BACKCOPY_HELD = 200,
+       BACKCOPY_LENGTH = 256 };
+
+bool backcopy_trigger(const Data *d, int id) {
+    return id == d->trigger[0] || id == d->trigger[1] || id == d->trigger[2];
+}
+
+/* Counts pairs of characters, the last with the first, so that each has a successor. */
+static int backcopy_count(Data *d, const Bytes *text, const char *name, Error *e) {
+    enum { V = BACKCOPY_VOCAB };
+    uint64_t often[V] = {0};
+    int first = 0, last = 0;
+    for (size_t i = 0, end = 0; i < text->size; i++) {
+        if (i >= end) {                                      /* a document, and its separator */
+            end = i + document_length(text->at + i, text->size - i);
+            if (i == end) { i += strlen(DOCUMENT_END) - 1; continue; }
+        }
+        int byte = isspace(text->at[i]) ? ' ' : tolower(text->at[i]);
+        const char *found = byte ? strchr(LETTERS, byte) : NULL;
+        int id = found ? 1 + (int)(found - LETTERS) : 0;
+        if (!id || (id == 1 && last == 1)) continue;
+        often[id]++;
+        if (last) d->chain[last * V + id]++;
+        else first = id;
+        last = id;
+    }
+    if (first) d->chain[last * V + first]++;
+    for (int k = 0; k < 3; k++)
+        for (int id = 1; id < V; id++)
+            if (!backcopy_trigger(d, id) && often[id] > often[d->trigger[k]]) d->trigger[k] = id;
+    uint64_t left = 0;
+    for (int id = 1; id < V; id++) {
+        d->chain[id] = backcopy_trigger(d, id) ? 0 : often[id];
+        left += d->chain[id];
+    }
+    for (int i = 0; i < V * V; i++)                          /* along rows: each sums to its last */
+        if (i % V) d->chain[i] += d->chain[i - 1];
+    return left ? 0 : fail(e, 1, "%s: expected a text of more than three characters, found less. "
+                                 "Try: another file", name);
+}
+
+int backcopy_open(Data *d, const Source *s, int T, Error *e) {
+    const char *path = s->grammar[0] ? s->grammar : SHIPPED_GRAMMAR;
+    Bytes text = {0}, file = {0};
+    int n = (T ? T : BACKCOPY_LENGTH) + 1;
+    d->vocab = BACKCOPY_VOCAB;
+    d->end = d->bos = d->fix = 0;
+    if (s->tokens[0] || s->fix_token || s->bos || s->random_tokens[0] || s->data_tokens > 0)
+        return fail(e, 2, "--toy backcopy: its sequences are whole as they are. Try: without "
+                          "--tokens, --fix-token, --random-tokens, --data-tokens and --bos");
+    d->chain = grab(BACKCOPY_VOCAB * BACKCOPY_VOCAB, sizeof *d->chain, e);
+    if (s->text[0]) source_read(d, s, &text, NULL, e);
+    else if (!file_read(path, &file, e)
+             && !grammar_read(&d->grammar, file.at, file.size, path, e))
+        for (uint64_t i = 0; i < BACKCOPY_TOLD && !e->status; i++)
+            grammar_document(&d->grammar, HELD_SEED, i, &text, e);
+    if (!e->status) backcopy_count(d, &text, s->text[0] ? s->text : path, e);
+    d->source = s->text[0] ? hash64(0, text.at, text.size) : hash64(0, file.at, file.size);
+    d->endless = true;
+    int32_t *block = grab(n, sizeof *block, e);
+    for (uint64_t i = 0; i < BACKCOPY_HELD && !e->status; i++) {
+        int32_t start = (int32_t)d->held.size;
+        backcopy_draw(d, HELD_SEED, i, block, n);
+        ids_add(&d->starts, &start, 1, e);
+        ids_add(&d->held, block, (size_t)n, e);
+    }
+    free(block);
+    bytes_free(&text);
+    bytes_free(&file);
+    if (e->status) data_close(d);
+    return e->status;
+}
+
+/* block [n] begins with <s>. */
+void backcopy_draw(const Data *d, uint64_t seed, uint64_t number, int32_t *block, int n) {
+    enum { V = BACKCOPY_VOCAB };
+    Rng r = {hash64(seed, &number, sizeof number)};
+    block[0] = 0;
+    for (int t = 1; t < n; t++) {
+        const uint64_t *row = d->chain + block[t - 1] * V;
+        uint64_t u = rng_below(&r, row[V - 1]);
+        int id = 0;
+        while (row[id] <= u) id++;
+        block[t] = backcopy_trigger(d, block[t - 1]) ? block[t - 2] : id;
+    }
+}
+
+/* -sum p log p of what follows a character. */
+static double backcopy_entropy(const Data *d, int id) {
+    const uint64_t *row = d->chain + id * BACKCOPY_VOCAB;
+    double entropy = 0, all = (double)row[BACKCOPY_VOCAB - 1];
+    for (int k = 1; k < BACKCOPY_VOCAB; k++) {
+        double p = (double)(row[k] - row[k - 1]) / all;
+        if (p > 0) entropy -= p * log(p);
+    }
+    return entropy;
+}
+
+/* A toy at work. Of its Trainer the trigger task uses the model, the activations, the moments and
+ * the optimiser; it has no data. */
+enum { TOY_LOOKS = 31, TOY_CURVES = 6, TOY_SHOWN = 24 };
+typedef struct Play {
+    Trainer t;
+    bool trigger;                /* which of the two */
+    real *x, *y;                 /* trigger: [B,T,C] */
+    int *at;                     /* [B,T] ids; of the trigger task 0 first, 1 ordinary, 2 trigger */
+    real *maps;                  /* [3,B,T,S] z, weight, m */
+    Probe probe;
+    ToySums seen;
+    int looks;
+    double tokens[TOY_LOOKS], curve[TOY_CURVES][TOY_LOOKS];
+} Play;
+
+static int play_refuses(const Settings *s, Error *e) {
+    const Config *c = &s->model;
+    bool trigger = s->data.toy == TOY_TRIGGER;
+    const char *want = c->layers != 1 || c->heads != 1        ? "--layers 1 --heads 1"
+                     : c->sink_token                          ? "no --sink-token"
+                     : c->prefix || c->window                 ? "no --prefix or --window"
+                     : c->context < 3                         ? "--context 3 or more"
+                     : trigger && c->pos != POS_NONE          ? "--pos none"
+                     : trigger && c->dim < 4                  ? "--dim 4 or more"
+                     : trigger && s->train.accumulate > 1     ? "no --accumulate" : NULL;
+    if (!want) return 0;
+    return fail(e, 2, "--toy %s: expected %s. Try: sink repro toy-%s --commands",
+                trigger ? "trigger" : "backcopy", want, trigger ? "trigger" : "backcopy");
+}
+
+/* Room for the trigger task: a model of one block, whose attention alone is used. */
+static int trigger_create(Play *y, const Settings *s, Error *e) {
+    Trainer *t = &y->t;
+    t->s = *s;
+    t->s.model.vocab = t->s.model.ffn = 1;                   /* idle */
+    if (config_resolve(&t->s.model, e) || model_create(&t->m, &t->s.model, true, e))
+        return e->status;
+    idx n = (idx)s->train.batch * s->model.context * s->model.dim;
+    y->x = grab(n, sizeof(real), e);
+    y->y = grab(n, sizeof(real), e);
+    t->m1 = grab(t->m.count, sizeof(real), e);
+    t->m2 = grab(t->m.count, sizeof(real), e);
+    if (!e->status) acts_create(&t->a, &t->m, s->train.batch, s->model.context, ACTS_ALL, e);
+    if (!e->status) model_init(&t->m, s->train.init, (uint64_t)s->train.seed);
+    return e->status;
+}
+
+static int play_create(Play *y, const Settings *s, Error *e) {
+    idx B = s->train.batch, T = s->model.context, map = B * T * config_columns(&s->model, (int)T);
+    y->trigger = s->data.toy == TOY_TRIGGER;
+    if (y->trigger ? trigger_create(y, s, e) : trainer_create(&y->t, s, e)) return e->status;
+    y->at = grab(2 * B * T, sizeof *y->at, e);
+    y->maps = grab(3 * map, sizeof *y->maps, e);
+    y->probe = (Probe){y->maps, y->maps + map, y->maps + 2 * map};
+    return e->status;
+}
+
+static void play_free(Play *y) {
+    trainer_free(&y->t);
+    free(y->x); free(y->y); free(y->at); free(y->maps);
+    free(y);
+}
+
+/* B sequences of a seed, from `number` on, into x and y. */
+static void trigger_batch(Play *y, uint64_t seed, uint64_t number, int B) {
+    int T = y->t.s.model.context, C = y->t.s.model.dim;
+    for (int b = 0; b < B; b++) {
+        idx row = (idx)b * T;
+        int at = trigger_draw(y->x + row * C, y->y + row * C, C, T, seed, number + (uint64_t)b);
+        for (int i = 0; i < T; i++) y->at[row + i] = i == 0 ? 0 : i == at ? 2 : 1;
+    }
+}
+
+static int trigger_step(Play *y, Error *e) {
+    Trainer *t = &y->t;
+    const Train *p = &t->s.train;
+    const Tensor *bad;
+    trigger_batch(y, (uint64_t)p->seed + 1, (uint64_t)t->step * (uint64_t)p->batch, p->batch);
+    model_zero_grads(&t->m);
+    t->loss = trigger_loss(&t->m, &t->a, y->x, y->y, p->batch, t->s.model.context, true);
+    t->norm = gradient_norm(&t->m, &bad);
+    if (!isfinite(t->loss) || bad)
+        return fail(e, 1, "step %ld: %s%s not finite: this variant diverges here. Try: a smaller "
+                    "--lr", t->step, bad ? "the gradient of " : "the loss is",
+                    bad ? bad->name : "");
+    trainer_update(t, p->clip > 0 && t->norm > p->clip ? p->clip / (t->norm + 1e-6) : 1);
+    t->step++;
+    t->loss_sum += t->loss;
+    t->loss_steps++;
+    return 0;
+}
+
+/* Held sequences `from` .. from + B - 1 forward, with their maps and losses. */
+static void trigger_look(Play *y, int from, int B) {
+    Trainer *t = &y->t;
+    int T = t->s.model.context, C = t->s.model.dim;
+    trigger_batch(y, HELD_SEED, (uint64_t)from, B);
+    trigger_loss(&t->m, &t->a, y->x, y->y, B, T, false);
+    for (idx i = 0; i < (idx)B * T * C; i++) {
+        double error = fabs((double)t->a.layer[0].s1[i] - (double)y->y[i]);
+        toy_add(&y->seen, TOY_ERROR, error);
+        toy_add(&y->seen, TOY_LOSS, error * error);
+        if (y->at[i / C] == 2) toy_add(&y->seen, TOY_LOSS_TRIGGER, error * error);
+        if (!(error <= y->seen.worst)) y->seen.worst = error;
+    }
+}
+
+static void backcopy_look(Play *y, int from, int B) {
+    Trainer *t = &y->t;
+    int T = t->s.model.context, *targets = y->at + (idx)B * T;
+    for (idx i = 0; i < (idx)B * T; i++) {
+        const int32_t *held = t->data.held.at + t->data.starts.at[from + i / T] + i % T;
+        y->at[i] = held[0];
+        targets[i] = held[1];
+    }
+    model_forward(&t->m, &t->a, y->at, B, T);
+    model_loss(&t->m, &t->a, targets, B, T, false, 1);
+    for (idx i = 0; i < (idx)B * T; i++) {
+        double loss = t->a.loss_row[i];
+        toy_add(&y->seen, TOY_LOSS, loss);
+        if (backcopy_trigger(&t->data, y->at[i])) toy_add(&y->seen, TOY_LOSS_TRIGGER, loss);
+        else if (i % T) {
+            toy_add(&y->seen, TOY_LOSS_BIGRAM, loss);
+            toy_add(&y->seen, TOY_ENTROPY_BIGRAM, backcopy_entropy(&t->data, y->at[i]));
+        }
+    }
+}
+
+static bool play_at_trigger(const Play *y, int token) {
+    return y->trigger ? token == 2 : backcopy_trigger(&y->t.data, token);
+}
+
+/* The numbers of eval_n held sequences, into y->seen. */
+static int play_look(Play *y, Error *e) {
+    Trainer *t = &y->t;
+    const Config *c = &t->m.c;
+    int T = c->context, batch = t->s.train.batch, n = t->s.eval_n;
+    idx map = (idx)T * config_columns(c, T), D = c->head_dim;
+    bool *trigger = grab(T, sizeof *trigger, e);
+    if (!y->trigger && n > BACKCOPY_HELD) n = BACKCOPY_HELD;
+    y->seen = (ToySums){0};
+    for (int from = 0; from < n && !e->status; from += batch) {
+        int B = n - from < batch ? n - from : batch;
+        t->a.probe = &y->probe;
+        if (y->trigger) trigger_look(y, from, B);
+        else backcopy_look(y, from, B);
+        t->a.probe = NULL;
+        for (int b = 0; b < B; b++) {
+            for (int i = 0; i < T; i++) {
+                double norm = length(D, t->a.layer[0].v + ((idx)b * T + i) * D);
+                toy_add(&y->seen, i ? TOY_VALUE_REST : TOY_VALUE_1, norm);
+                trigger[i] = play_at_trigger(y, y->at[(idx)b * T + i]);
+            }
+            toy_measure(&y->seen, c, t->s.eps, T, trigger, y->probe.z + b * map,
+                        y->probe.weight + b * map, y->probe.metric + b * map);
+        }
+    }
+    free(trigger);
+    return e->status;
+}
+
+static double toy_value_ratio(const ToySums *x) {
+    return toy_mean(x, TOY_VALUE_1) / toy_mean(x, TOY_VALUE_REST);
+}
+
+/* The first held sequence's weights s/Z, its first TOY_SHOWN rows and the columns that they see:
+ * *, if there is one, then the tokens. Where rows sum to 1 this is m. */
+static int play_map(Play *y, Result *r, const char *name, Error *e) {
+    int T = y->t.s.model.context, S = config_columns(&y->t.m.c, T), extra = S - T;
+    int rows = T < TOY_SHOWN ? T : TOY_SHOWN, columns = rows + extra;
+    double map[TOY_SHOWN * (TOY_SHOWN + 1)], tokens[TOY_SHOWN], trigger[TOY_SHOWN];
+    y->t.a.probe = &y->probe;
+    if (y->trigger) trigger_look(y, 0, 1);
+    else backcopy_look(y, 0, 1);
+    y->t.a.probe = NULL;
+    for (int i = 0; i < rows; i++) {
+        for (int j = 0; j < columns; j++)
+            map[i * columns + j] = (double)y->probe.weight[(idx)i * S + j];
+        tokens[i] = y->at[i];
+        trigger[i] = play_at_trigger(y, y->at[i]);
+    }
+    if (!strcmp(name, "before")) {
+        result_add(r, "toy_shape", (double[]){y->t.s.data.toy, rows, columns}, 3, e);
+        result_add(r, "toy_tokens", tokens, rows, e);
+        result_add(r, "toy_trigger", trigger, rows, e);
+    }
+    return result_add(r, name, map, rows * columns, e);
+}
+
+/* A look of a training under way: the curves, and the line that the terminal shows. */
+static int play_watch(Play *y, Progress *p, Error *e) {
+    static const int which[TOY_CURVES] = {0, TOY_ALPHA_1, TOY_ALPHA_STAR, TOY_GATE, TOY_LOGIT_GAP};
+    Trainer *t = &y->t;
+    if (play_look(y, e)) return e->status;
+    y->tokens[y->looks] = (double)t->step * t->s.train.batch * t->s.train.accumulate
+                        * t->s.model.context;
+    for (int k = 0; k < TOY_CURVES; k++)
+        y->curve[k][y->looks] = k == 0 ? (t->loss_steps ? t->loss_sum / (double)t->loss_steps : NAN)
+                              : k + 1 < TOY_CURVES ? toy_mean(&y->seen, which[k])
+                                                   : toy_value_ratio(&y->seen);
+    y->looks++;
+    t->loss_sum = 0;
+    t->loss_steps = 0;
+    p->has_star = t->m.c.extra != EXTRA_NONE;
+    p->alpha1 = toy_mean(&y->seen, TOY_ALPHA_1);
+    p->sink1 = p->sink1_low = toy_mean(&y->seen, TOY_SINK_1);
+    p->ratio = 1;
+    return 0;
+}
+
+/* How many numbers are learned: of the trigger task those of the attention, wq .. wo. */
+static double play_parameters(const Play *y) {
+    const Tensor *from = model_tensor(&y->t.m, "l0.wq"), *to = model_tensor(&y->t.m, "l0.wo");
+    return y->trigger ? (double)(to->at + to->count - from->at) : (double)y->t.m.count;
+}
+
+static int play_numbers(const Play *y, Result *r, double loss_start, Error *e) {
+    static const char *const names[TOY_NUMBERS] = {
+        "alpha_1", "alpha_1@trigger", "alpha_previous@trigger", "alpha_*", "alpha_*@trigger",
+        "weight_1", "weight_1@trigger", "gate", "gate@trigger", "logit_gap", "logit_gap@trigger",
+        "evenness@trigger", "even", "sink_1", NULL, NULL, "loss", "loss@trigger", "loss@bigram",
+        "entropy@bigram", "error"};
+    static const char *const curves[TOY_CURVES] = {
+        "curve_loss", "curve_alpha_1", "curve_alpha_*", "curve_gate", "curve_logit_gap",
+        "curve_value_ratio"};
+    const ToySums *x = &y->seen;
+    double train_loss = y->curve[0][y->looks - 1];
+    result_add1(r, "steps", (double)y->t.step, e);
+    result_add1(r, "tokens", y->tokens[y->looks - 1], e);
+    result_add1(r, "parameters", play_parameters(y), e);
+    result_add1(r, "diverged", r->ended[0] != 0, e);
+    for (int k = 0; k < TOY_NUMBERS; k++)
+        if (names[k] && x->count[k] > 0) result_add1(r, names[k], toy_mean(x, k), e);
+    result_add1(r, "times_1", toy_mean(x, TOY_ALPHA_1) / toy_mean(x, TOY_EVEN), e);
+    result_add1(r, "value_ratio", toy_value_ratio(x), e);
+    if (y->trigger) result_add1(r, "error_most", x->worst, e);
+    result_add1(r, "loss_start", loss_start, e);
+    result_add1(r, "train_loss", train_loss, e);
+    result_add1(r, "gap", toy_mean(x, TOY_LOSS) - train_loss, e);
+    result_add(r, "curve_tokens", y->tokens, y->looks, e);
+    for (int k = 0; k < TOY_CURVES; k++)
+        if (!strstr(curves[k], "_*") || y->t.m.c.extra)
+            result_add(r, curves[k], y->curve[k], y->looks, e);
+    return e->status;
+}
+
+/* From the first look to the last; a training that diverges ends here with the reason in r. */
+static int play_train(Play *y, Progress *p, Result *r, Error *e) {
+    Trainer *t = &y->t;
+    int steps = t->s.train.steps, last = TOY_LOOKS - 1;
+    p->start = seconds();
+    for (int k = 1; k <= last && !e->status; k++) {
+        long until = (long)((double)steps * k * k / (last * last));
+        while (t->step < until && !e->status && !interrupted) {
+            if (y->trigger) trigger_step(y, e);
+            else trainer_step(t, e);
+            if (!e->status) progress_show(t, p);
+        }
+        if (interrupted)
+            fail(e, 1, "stopped at step %ld of %d, and nothing is kept. Try: the same command",
+                 t->step, steps);
+        if (!e->status && t->loss_steps) play_watch(y, p, e);
+    }
+    progress_end(p);
+    if (e->status && !interrupted && trainer_diverged(t)) {
+        snprintf(r->ended, sizeof r->ended, "%s", e->text);
+        *e = (Error){0};
+        y->seen = (ToySums){0};                              /* of the last look: not the end's */
+    }
+    return e->status;
+}
+
+int toy_run(const Settings *s, Progress *p, Result *r, Error *e) {
+    if (play_refuses(s, e)) return e->status;
+    Play *y = grab(1, sizeof *y, e);
+    if (!y) return e->status;
+    if (!play_create(y, s, e) && !play_map(y, r, "before", e) && !play_watch(y, p, e)) {
+        double loss_start = toy_mean(&y->seen, TOY_LOSS);
+        if (!play_train(y, p, r, e) && !play_numbers(y, r, loss_start, e) && !r->ended[0])
+            play_map(y, r, "after", e);
+    }
+    play_free(y);
+    return e->status;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -9596,6 +10111,7 @@ static double token_work(const Config *c) {
 /* How much there is to do: runs that are missing, and the time they take in all, by the operations
  * of a step and the time of the first one's. */
 static int repro_plan(const Repro *q, int *missing, double *time, Error *e) {
+    static const double TOY_SECONDS = 12;                    /* 4 to 16 on one core */
     double unit = 0;
     *missing = 0;
     *time = 0;
@@ -9606,6 +10122,7 @@ static int repro_plan(const Repro *q, int *missing, double *time, Error *e) {
         for (; w && !e->status; w = w->after < 0 ? NULL : &q->x.row[w->after]) {
             Settings now;
             if (row_settings(&now, w, q->corpus, seed, q->s, e)) break;
+            if (now.data.toy) { *time += TOY_SECONDS; continue; }
             if (!now.model.vocab) now.model.vocab = VOCAB_DEFAULT;
             double tokens = (double)now.train.batch * now.train.accumulate * now.model.context;
             if (config_resolve(&now.model, e)) break;
@@ -9697,6 +10214,14 @@ static int repro_show(const Repro *q, bool list, Error *e) {
             else repro_table(&out, &r, j, q->item, e);
         }
         if (!e->status) fwrite(out.at, 1, out.size, stdout);
+        const Item *item = q->item < 0 || list ? NULL : &q->x.item[q->item];
+        for (int k = 0; item && k < item->count; k++) {      /* a toy has maps to look at */
+            int row = q->x.shown[item->from + k].row, n;
+            const Run *run = run_at(&r, row, 1);
+            if (run->state != RUN_HELD || !result_find(&run->result, "toy_shape", &n)) continue;
+            printf("\n%s, seed 1\n", q->x.row[row].name);
+            toy_print(&run->result, stdout);
+        }
         results_free(&r);
     }
     bytes_free(&out);
@@ -9977,6 +10502,9 @@ static int run_arm(Outcome *o, const Arm *which, Settings *base, const char *fol
 int demo_run(const Settings *s, FILE *out, Error *e) {
     if (s->log[0])
         return fail(e, 2, "--log: each arm has one. Try: --out FOLDER, where they lie");
+    if (s->data.toy)
+        return fail(e, 2, "--toy: run trains on text. Try: sink repro toy-trigger, or sink repro "
+                          "toy-backcopy");
     Outcome *o = grab(ARMS, sizeof *o, e);
     Settings base = *s;
     Bytes verdict = {0};
@@ -10053,6 +10581,52 @@ void heat_maps(const HeatMap *maps, int n, FILE *out) {
             for (int h = 0; h < s->H; h++)
                 heat_cell(s->alpha[((idx)l * s->H + h) * s->S + maps[i].column], colour, out);
             if (i + 1 < n) fprintf(out, "%*s", 6 * s->H < 10 ? 11 - 6 * s->H : 1, "");
+        }
+        fputc('\n', out);
+    }
+}
+
+/* A weight 0 .. 1 as `width` characters: colour, or tenths: . below 0.05, # from 0.95 on. */
+static void small_cell(double x, int width, bool colour, FILE *out) {
+    if (colour) fprintf(out, "\x1b[48;5;%dm%*s\x1b[0m", heat_colour(x), width, "");
+    else fprintf(out, "%*c", width, x < 0.05 ? '.' : x >= 0.95 ? '#' : (int)(10 * x + 0.5) + '0');
+}
+
+/* A toy's maps (12.4) before and after, side by side: rows are queries, marked > at a trigger. */
+void toy_print(const Result *r, FILE *out) {
+    static const char *const which[] = {"before", "after"};
+    int n, sizes[2];
+    const double *shape = result_find(r, "toy_shape", &n), *maps[2];
+    const double *tokens = result_find(r, "toy_tokens", &n);
+    const double *trigger = result_find(r, "toy_trigger", &n);
+    for (int i = 0; i < 2; i++) maps[i] = result_find(r, which[i], &sizes[i]);
+    if (!shape || !tokens || !trigger || !maps[0]) return;
+    int rows = (int)shape[1], columns = (int)shape[2], count = maps[1] ? 2 : 1;
+    if (n != rows || columns < rows || sizes[0] != rows * columns
+        || (maps[1] && sizes[1] != sizes[0])) return;
+    bool colour = wants_colour(out);
+    int width = 2 * 2 * columns + 8 <= 80 ? 2 : 1;           /* characters of a cell */
+    for (int k = 0; k < count; k++) fprintf(out, "%6s%-*s  ", "", width * columns, which[k]);
+    fputc('\n', out);
+    for (int k = 0; k < count; k++) {                        /* which columns: *, the tokens */
+        fprintf(out, "%6s", "");
+        for (int j = 0; j < columns; j++) {
+            int i = j - (columns - rows);
+            fprintf(out, "%*c", width, i < 0 ? '*' : trigger[i] > 0 ? 'v' : i == 0 ? '1' : ' ');
+        }
+        fprintf(out, "  ");
+    }
+    fputc('\n', out);
+    for (int i = 0; i < rows; i++) {
+        for (int k = 0; k < count; k++) {
+            int id = (int)tokens[i];
+            bool letter = shape[0] > TOY_TRIGGER && id > 0 && id < BACKCOPY_VOCAB;
+            fprintf(out, " %c%c%c%c ", trigger[i] > 0 ? '>' : ' ', letter ? '\'' : ' ',
+                    letter ? LETTERS[id - 1] : i == 0 ? '1' : trigger[i] > 0 ? 't' : 'x',
+                    letter ? '\'' : ' ');
+            for (int j = 0; j < columns; j++)
+                small_cell(maps[k][i * columns + j], width, colour, out);
+            fprintf(out, "   ");
         }
         fputc('\n', out);
     }
@@ -11804,6 +12378,8 @@ const Option OPTIONS[] = {
      "steps between checkpoints; 0: only the last"},
     {"log-every",     't', 'i', AT(train.log_every),     "100",    1, 1 << 30, "N",
      "steps between lines of --log, and looks at the sink"},
+    {"toy",           't', 'c', AT(data.toy),            "none",   0, 0, "none|trigger|backcopy",
+     "a task whose mechanism is known, instead of text; sink repro has both"},
 
     {"text",          'd', 's', AT(data.text),           "",       0, 0, "FILE",
      "text whose documents end in <|endoftext|>; a folder of it; - is standard input"},

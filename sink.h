@@ -79,6 +79,7 @@ enum { DECAY_ALL, DECAY_MATRICES };
 enum { INPUT_NATURAL, INPUT_RANDOM, INPUT_REPEAT };
 enum { ROWS_REAL, ROWS_PLUS1 };
 enum { ABLATE_NONE, ABLATE_KEY, ABLATE_VALUE, ABLATE_MEAN, ABLATE_STAR };
+enum { TOY_NONE, TOY_TRIGGER, TOY_BACKCOPY };             /* 12.4 */
 enum { VOCAB_DEFAULT = 2048 };          /* tokenizer.bin's, and where no tokenizer says */
 
 /* The model: one row chosen on each axis. Integers and doubles only, so that the table of options
@@ -514,6 +515,10 @@ typedef struct Data {
     size_t offset;               /* its token, */
     Ids told;                    /* and its tokens */
     uint64_t source;             /* hash64 of the text, the ids or the grammar */
+    /* of --toy backcopy, else NULL: [V,V] counts of pairs of characters, summed along rows; and its
+     * triggers (12.4) */
+    uint64_t *chain;
+    int trigger[3];
 } Data;
 
 /* -------------------------------------------------------------------------------------------------
@@ -541,6 +546,7 @@ typedef struct Source {
     double data_tokens;
     int bos;                                      /* <|bos|> before every document */
     double valid;                                 /* share of the documents kept for validation */
+    int toy;                                      /* TOY_*: the data of 12.4 instead */
 } Source;
 
 typedef struct Settings {
@@ -866,6 +872,59 @@ int  repro_ledger(Bytes *out, const Results *r, const Judged *j, bool markdown, 
  * stands between the lines <!-- results --> and <!-- /results -->. */
 int  readme_with(Bytes *out, const char *text, size_t n, const char *section, size_t size,
                  Error *e);
+
+/* 12.4 Two toys. */
+
+/* What is measured of a toy's maps, as sums over queries or sequences and how many these were. Of
+ * @trigger the queries that stand at a trigger, else those that do not; the first query never. */
+enum {
+    TOY_ALPHA_1,                 /* weight m on the first token */
+    TOY_ALPHA_1_TRIGGER,
+    TOY_ALPHA_PREVIOUS_TRIGGER,  /* on the token before */
+    TOY_ALPHA_STAR,              /* on the column * */
+    TOY_ALPHA_STAR_TRIGGER,
+    TOY_WEIGHT_1,                /* s/Z on the first token: m where rows sum to 1 */
+    TOY_WEIGHT_1_TRIGGER,
+    TOY_GATE,                    /* what a row's weights s/Z over keys sum to */
+    TOY_GATE_TRIGGER,
+    TOY_LOGIT_GAP,               /* z_i1 minus the mean of the row's other z_ij */
+    TOY_LOGIT_GAP_TRIGGER,
+    TOY_EVENNESS_TRIGGER,        /* e^(entropy over keys) / keys: 1 where a row is uniform */
+    TOY_EVEN,                    /* alpha_1 of rows that spread evenly */
+    TOY_SINK_1,                  /* share of sequences whose alpha_1 is above eps */
+    TOY_VALUE_1, TOY_VALUE_REST, /* ||v_1||, ||v_j|| of the others */
+    TOY_LOSS,                    /* of held sequences: nats a token; or squared error a number */
+    TOY_LOSS_TRIGGER,
+    TOY_LOSS_BIGRAM,             /* backcopy: where the next character is drawn, */
+    TOY_ENTROPY_BIGRAM,          /* and the least that a loss can be there */
+    TOY_ERROR,                   /* trigger: |error| of a number */
+    TOY_NUMBERS
+};
+typedef struct ToySums {
+    double sum[TOY_NUMBERS], count[TOY_NUMBERS];
+    double worst;                /* trigger: the largest |error| */
+} ToySums;
+/* Adds one sequence of T rows (1 head, no x*): which of them are triggers [T], and its maps z,
+ * weight and metric [T,S]. */
+void toy_measure(ToySums *x, const Config *c, double eps, int T, const bool *trigger, const real *z,
+                 const real *weight, const real *metric);
+
+/* Sequence `number` of a seed: inputs and targets x, y [T,C]. Returns the trigger's row, from 0. */
+int  trigger_draw(real *x, real *y, int C, int T, uint64_t seed, uint64_t number);
+/* Mean squared error of block 0's attention on x, y [B,T,C]; with grads, adds its gradient. */
+double trigger_loss(Model *m, Acts *a, const real *x, const real *y, int B, int T, bool with_grads);
+
+/* Characters, their pairs and three triggers from the text that s names; T 0: the context is not
+ * known. */
+int  backcopy_open(Data *d, const Source *s, int T, Error *e);
+void backcopy_draw(const Data *d, uint64_t seed, uint64_t number, int32_t *block, int n);
+bool backcopy_trigger(const Data *d, int id);
+
+/* Trains the toy that s->data.toy names and adds its numbers to r. One that diverges is a result:
+ * r->ended says where. 2 for a model that the toy is not made for. */
+int  toy_run(const Settings *s, Progress *p, Result *r, Error *e);
+/* The two maps of a result, before and after, as text; nothing where it has none. */
+void toy_print(const Result *r, FILE *out);
 
 /* -------------------------------------------------------------------------------------------------
  * 14  Matrix multiply and vector maths */

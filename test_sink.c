@@ -8220,6 +8220,373 @@ static void heat_maps__print_alpha(Test *t) {
 }
 
 /* -------------------------------------------------------------------------------------------------
+ * 12.4 Two toys */
+
+static const char *const TOY_ARMS[] = {"", "--extra k ", "--extra logit ", "--extra zero ",
+                                       "--sim sigmoid --normalizer one "};
+#define TRIGGER_TOY                                                                                \
+    "--toy trigger --layers 1 --heads 1 --dim 16 --context 16 --pos none --init gpt2 --batch 16 "  \
+    "--lr 3e-3 --warmup 0 --wd 0 --clip 0 --quiet --n 20 "
+#define BACKCOPY_TOY                                                                               \
+    "--toy backcopy --layers 1 --heads 1 --dim 32 --ffn 64 --context 32 --pos learned --batch 16 " \
+    "--lr 1e-2 --warmup 0 --quiet --n 20 "
+
+/* Runs a toy with these flags, two strings; false and a failed statement when it fails. */
+static bool toy_done(Test *t, Result *r, const char *flags, const char *more) {
+    static Progress p;
+    Settings s;
+    Error e = {0};
+    *r = (Result){0};
+    settings_default(&s);
+    settings_flags(&s, flags, "mtdeo", &e);
+    settings_flags(&s, more, "mtdeo", &e);
+    progress_start(&p, "toy", true);
+    if (!e.status && !toy_run(&s, &p, r, &e)) return true;
+    fact(t, false, "%s%s: %s", flags, more, e.text);
+    return false;
+}
+
+/* What x_1 .. x_T are, and y_j = their mean up to the trigger, which stands at 3 .. T alike. */
+static void trigger_draw__rules(Test *t) {
+    enum { C = 7, T = 6, N = 2000 };
+    real x[T * C], y[T * C], again[2 * T * C];
+    int often[T] = {0};
+    double sum = 0, square = 0;
+    for (int n = 0; n < N; n++) {
+        int at = trigger_draw(x, y, C, T, 5, (uint64_t)n);
+        fact(t, at >= 2 && at < T, "trigger at row %d", at);
+        if (at < 2 || at >= T) return;
+        often[at]++;
+        for (int i = 0; i < T; i++) {
+            const real *row = x + i * C;
+            fact(t, row[0] == (i == 0) && row[1] == (i == at) && row[C - 1] == (i && i != at),
+                 "flags of row %d: %g %g %g", i, (double)row[0], (double)row[1],
+                 (double)row[C - 1]);
+            for (int k = 2; k < C - 1; k++) {
+                fact(t, i ? row[k] >= -1 && row[k] < 1 : row[k] == 0, "x_%d,%d is %g", i, k,
+                     (double)row[k]);
+                if (i) sum += (double)row[k], square += (double)(row[k] * row[k]);
+            }
+            for (int k = 0; k < C; k++) {
+                double mean = 0;
+                for (int j = 0; j <= at; j++) mean += (double)x[j * C + k] / (at + 1);
+                within(t, (double)y[i * C + k], i == at ? mean : 0, i == at ? 4 * REAL_EPS : 0,
+                       "y of row %d", i);
+            }
+        }
+    }
+    for (int at = 2; at < T; at++)
+        within(t, often[at], N / 4, 5 * sqrt(N * 0.25 * 0.75), "triggers at row %d", at);
+    within(t, sum / (N * 20), 0, 5 * sqrt(1.0 / 3 / (N * 20)), "mean of the contents");
+    within(t, square / (N * 20), 1.0 / 3, 5 * sqrt(4.0 / 45 / (N * 20)), "their square");
+    trigger_draw(again, again + T * C, C, T, 5, N - 1);
+    fact(t, !memcmp(again, x, sizeof x) && !memcmp(again + T * C, y, sizeof y), "another drawing");
+    trigger_draw(again, again + T * C, C, T, 6, N - 1);
+    fact(t, memcmp(again, x, sizeof x), "seed 6 draws what seed 5 did");
+}
+
+static bool toy_model(Test *t, Model *m, Acts *a, int B, int T, const char *flags) {
+    Config c;
+    Error e = {0};
+    char text[300];
+    snprintf(text, sizeof text, "--layers 1 --heads 1 --dim 7 --ffn 1 --vocab 1 --pos none %s",
+             flags);
+    if (!config_from_flags(&c, text, &e) && !model_create(m, &c, true, &e) &&
+        !acts_create(a, m, B, T, ACTS_ALL, &e)) return true;
+    fact(t, false, "%s: %s", flags, e.text);
+    return false;
+}
+
+/* With W_Q = W_K = 0 rows are uniform, and with W_V = W_O = 1 the output is the running mean: right
+ * at the trigger, and an error of the mean's square elsewhere. */
+static void trigger_loss__running_mean(Test *t) {
+    enum { C = 7, T = 6, B = 3 };
+    Model m;
+    Acts a;
+    real x[B * T * C], y[B * T * C];
+    double want = 0;
+    if (!toy_model(t, &m, &a, B, T, "")) return;
+    for (int k = 0; k < C; k++) m.w.layer[0].wv[k * C + k] = m.w.layer[0].wo[k * C + k] = 1;
+    for (int b = 0; b < B; b++) {
+        int at = trigger_draw(x + b * T * C, y + b * T * C, C, T, 9, (uint64_t)b);
+        for (int i = 0; i < T; i++)
+            for (int k = 0; k < C; k++) {
+                double mean = 0;
+                for (int j = 0; j <= i; j++) mean += (double)x[(b * T + j) * C + k] / (i + 1);
+                want += i == at ? 0 : mean * mean / (B * T * C);
+            }
+    }
+    within(t, trigger_loss(&m, &a, x, y, B, T, false), want, 20 * REAL_EPS, "loss");
+    acts_free(&a);
+    model_free(&m);
+}
+
+static void trigger_loss__gradients(Test *t) {
+    enum { C = 7, T = 6, B = 3 };
+    static const char *const tensors[] = {"l0.wq", "l0.wk", "l0.wv", "l0.wo", "l0.kstar",
+                                          "l0.logit"};
+    real x[B * T * C], y[B * T * C];
+    if (REAL_EPS > 1e-10) { t->skip = "the double build is the oracle"; return; }
+    for (int b = 0; b < B; b++) trigger_draw(x + b * T * C, y + b * T * C, C, T, 9, (uint64_t)b);
+    for (int arm = 0; arm < 5; arm++) {
+        Model m;
+        Acts a;
+        int seen = 0;
+        if (!toy_model(t, &m, &a, B, T, TOY_ARMS[arm])) return;
+        Rng r = {4};
+        for (idx i = 0; i < m.count; i++) m.params[i] = (real)(0.6 * rng_normal(&r));
+        model_zero_grads(&m);
+        trigger_loss(&m, &a, x, y, B, T, true);
+        for (int k = 0; k < 6; k++) {
+            const Tensor *at = model_tensor(&m, tensors[k]);
+            for (idx i = 0; at && i < at->count; i++, seen++) {
+                const double h = 1e-3;
+                double slope = 0, weight[] = {1, -8, 0, 8, -1};
+                real *w = m.params + at->at + i, was = *w;
+                for (int s = -2; s <= 2; s++) {
+                    if (!s) continue;
+                    *w = (real)((double)was + s * h);
+                    slope += weight[s + 2] * trigger_loss(&m, &a, x, y, B, T, false) / (12 * h);
+                }
+                *w = was;
+                within(t, (double)m.grads[at->at + i], slope, 1e-10, "%s d%s", TOY_ARMS[arm],
+                       tensors[k]);
+            }
+        }
+        fact(t, seen == 4 * C * C + (arm == 1 ? C : arm == 2), "%d numbers", seen);
+        acts_free(&a);
+        model_free(&m);
+    }
+}
+
+/* The copy rule at every trigger; elsewhere P of the text's pairs, within what drawing leaves. */
+static void backcopy_draw__rules(Test *t) {
+    enum { T = 60, N = 3000 };
+    /* a: 6, b: 5, c: 4 are the triggers; then x: 3, y: 2, z: 1. Pairs run round the end */
+    static const char TEXT[] = "abcxabcyaX" DOCUMENT_END "b,acx7bay\xc3\xa9 cabz";
+    Data d;
+    Settings s;
+    Error e = {0};
+    int32_t block[T];
+    double after[64][64] = {{0}}, from[64] = {0};
+    scratch_open();
+    file_write(SCRATCH "/toy.txt", TEXT, sizeof TEXT - 1, &e);
+    settings_default(&s);
+    settings_flags(&s, "--toy backcopy --text " SCRATCH "/toy.txt", "td", &e);
+    if (data_open(&d, &s.data, 0, T, &e)) { fact(t, false, "%s", e.text); return; }
+    char letter[64] = "^";                                   /* by its place in a known order */
+    strcpy(letter + 1, " etaoinshrdlcumwfgypbvkjxqz");
+    fact(t, d.vocab == 28 && strlen(letter) == 28, "%d ids", d.vocab);
+    for (int id = 0; id < d.vocab; id++)
+        fact(t, backcopy_trigger(&d, id) == (id && strchr("abc", letter[id])), "trigger: %c",
+             letter[id]);
+    for (int n = 0; n < N; n++) {
+        backcopy_draw(&d, 8, (uint64_t)n, block, T);
+        fact(t, block[0] == 0 && block[1] > 0 && !backcopy_trigger(&d, block[1]), "it begins %c%c",
+             letter[block[0]], letter[block[1]]);
+        after[0][block[1]]++, from[0]++;
+        for (int i = 1; i + 1 < T; i++) {
+            bool copies = backcopy_trigger(&d, block[i]);
+            fact(t, block[i + 1] > 0 && block[i + 1] < d.vocab, "id %d", block[i + 1]);
+            if (copies)
+                fact(t, block[i + 1] == block[i - 1], "%c after %c%c", letter[block[i + 1]],
+                     letter[block[i - 1]], letter[block[i]]);
+            else after[block[i]][block[i + 1]]++, from[block[i]]++;
+        }
+    }
+    /* x is followed by a, b, b; y by a and a blank; z by a; the blank by c; first: x 3, y 2, z,
+     * blank */
+    static const struct { char one, two; double p; } PAIRS[] = {
+        {'x', 'a', 1.0 / 3}, {'x', 'b', 2.0 / 3}, {'y', 'a', 0.5}, {'y', ' ', 0.5}, {'z', 'a', 1},
+        {' ', 'c', 1}, {'^', 'x', 3.0 / 7}, {'^', 'y', 2.0 / 7}, {'^', 'z', 1.0 / 7}};
+    for (size_t k = 0; k < sizeof PAIRS / sizeof *PAIRS; k++) {
+        int one = (int)(strchr(letter, PAIRS[k].one) - letter);
+        int two = (int)(strchr(letter, PAIRS[k].two) - letter);
+        double p = PAIRS[k].p, n = from[one] > 0 ? from[one] : 1;
+        within(t, after[one][two] / n, p, 5 * sqrt(p * (1 - p) / n), "%c after %c", PAIRS[k].two,
+               PAIRS[k].one);
+    }
+    int again[2 * T], targets[2 * T];
+    data_batch(&d, &s.data, 2, T - 1, again, targets, &e);
+    backcopy_draw(&d, d.seed, 1, block, T);
+    for (int i = 0; i + 1 < T; i++)
+        fact(t, again[T - 1 + i] == block[i] && targets[T - 1 + i] == block[i + 1], "token %d", i);
+    data_close(&d);
+    scratch_close();
+}
+
+/* Three rows with a column *, the second a trigger:
+ *           *     1    2    3        z        1    2    3
+ *   1       .     .    .                      .    .    .
+ *   2 >     0.2   0.6  0.2                    5    3
+ *   3       0.5   0.3  0.1  0.1               1    2    4                      */
+static void toy_measure__by_hand(Test *t) {
+    Config c;
+    Error e = {0};
+    ToySums x = {0};
+    const bool trigger[3] = {false, true, false};
+    const real m[12] = {(real)0.9, (real)0.1, 0, 0, (real)0.2, (real)0.6, (real)0.2, 0,
+                        (real)0.5, (real)0.3, (real)0.1, (real)0.1};
+    const real z[12] = {9, 9, 9, 9, 9, 5, 3, 0, 9, 1, 2, 4};
+    config_from_flags(&c, "--extra k", &e);
+    toy_measure(&x, &c, 0.29, 3, trigger, z, m, m);
+    double even = exp(-0.75 * log(0.75) - 0.25 * log(0.25)) / 2;
+    const struct { int which; double want; } ROWS[] = {
+        {TOY_ALPHA_1, 0.3}, {TOY_ALPHA_1_TRIGGER, 0.6}, {TOY_ALPHA_PREVIOUS_TRIGGER, 0.6},
+        {TOY_WEIGHT_1, 0.3}, {TOY_WEIGHT_1_TRIGGER, 0.6}, {TOY_ALPHA_STAR, 0.5},
+        {TOY_ALPHA_STAR_TRIGGER, 0.2}, {TOY_GATE, 0.5}, {TOY_GATE_TRIGGER, 0.8},
+        {TOY_LOGIT_GAP, -2}, {TOY_LOGIT_GAP_TRIGGER, 2}, {TOY_EVENNESS_TRIGGER, even},
+        {TOY_EVEN, 0.25}, {TOY_SINK_1, 1}};
+    for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++)
+        within(t, x.sum[ROWS[k].which], ROWS[k].want, 4 * REAL_EPS, "number %d", ROWS[k].which);
+    toy_measure(&x, &c, 0.31, 3, trigger, z, m, m);
+    fact(t, x.sum[TOY_SINK_1] == 1 && x.count[TOY_SINK_1] == 2, "0.3 is above 0.31");
+    c.extra = EXTRA_NONE;                                    /* the same numbers, as 3 columns */
+    x = (ToySums){0};
+    const bool none[3] = {false, false, false};
+    const real w[9] = {1, 0, 0, 3, 1, 0, 2, 2, 4}, p[9] = {1, 0, 0, (real)0.75, (real)0.25, 0,
+                                                           (real)0.25, (real)0.25, (real)0.5};
+    toy_measure(&x, &c, 0.5, 3, none, w, w, p);
+    within(t, x.sum[TOY_ALPHA_1] / x.count[TOY_ALPHA_1], 0.5, 0, "alpha_1");
+    within(t, x.sum[TOY_WEIGHT_1] / x.count[TOY_WEIGHT_1], 2.5, 0, "weight_1");
+    within(t, x.sum[TOY_GATE] / x.count[TOY_GATE], 6, 0, "gate");
+    within(t, x.sum[TOY_LOGIT_GAP] / x.count[TOY_LOGIT_GAP], 0.5, 0, "logit gap");
+    within(t, x.sum[TOY_EVEN] / x.count[TOY_EVEN], 5.0 / 12, 1e-15, "even");
+    fact(t, x.count[TOY_ALPHA_STAR] + x.count[TOY_GATE_TRIGGER] + x.sum[TOY_SINK_1] == 0,
+         "numbers that cannot be");
+}
+
+/* Every arm of both: the same bytes on three threads, and other bytes from another seed. */
+static void toy_run__same_bits(Test *t) {
+    int most = workers();
+    for (int arm = 0; arm < 5; arm++)
+        for (int toy = 0; toy < 2; toy++) {
+            const char *flags = toy ? BACKCOPY_TOY "--steps 3 " : TRIGGER_TOY "--steps 12 ";
+            Bytes text[3] = {{0}};
+            for (int k = 0; k < 3; k++) {
+                Result r;
+                Error e = {0};
+                char more[100];
+                snprintf(more, sizeof more, "%s%s", TOY_ARMS[arm], k == 2 ? "--seed 1" : "");
+                set_workers(k == 1 ? 3 : 1);
+                if (!toy_done(t, &r, flags, more)) return;
+                set_workers(most);
+                fact(t, !result_text(&r, &text[k], &e), "%s", e.text);
+                result_free(&r);
+            }
+            fact(t, text[0].size == text[1].size
+                 && !memcmp(text[0].at, text[1].at, text[0].size), "%s%s: other bytes", flags,
+                 TOY_ARMS[arm]);
+            fact(t, text[0].size != text[2].size
+                 || memcmp(text[0].at, text[2].at, text[0].size), "%s%s: seed 1 has the same bytes",
+                 flags, TOY_ARMS[arm]);
+            for (int k = 0; k < 3; k++) bytes_free(&text[k]);
+        }
+}
+
+/* Short trainings: the loss falls, the maps are those of the model, and what a result must have. */
+static void toy_run__learns(Test *t) {
+    static const double sizes[] = {1024, 1040, 1025, 1024, 1024};
+    for (int arm = 0; arm < 5; arm++) {
+        Result r;
+        int n, rows = 16, columns = 16 + (arm > 0 && arm < 4);
+        if (!toy_done(t, &r, TRIGGER_TOY "--steps 500 ", TOY_ARMS[arm])) return;
+        double loss = result_number(&r, "loss") / result_number(&r, "loss_start");
+        fact(t, loss < 0.85, "%s: the loss is %g of what it was", TOY_ARMS[arm], loss);
+        within(t, result_number(&r, "parameters"), sizes[arm], 0, "parameters");
+        within(t, result_number(&r, "tokens"), 500 * 16 * 16, 0, "tokens");
+        fact(t, isnan(result_number(&r, "alpha_*")) == (columns == 16), "alpha_*");
+        const double *shape = result_find(&r, "toy_shape", &n);
+        fact(t, shape && n == 3 && shape[1] == rows && shape[2] == columns, "toy_shape");
+        for (int k = 0; k < 2 && arm < 4; k++) {
+            const double *map = result_find(&r, k ? "after" : "before", &n);
+            fact(t, map && n == rows * columns, "%d numbers", n);
+            for (int i = 0; map && i < rows; i++) {
+                double sum = 0, ahead = 0;
+                const double *row = map + i * columns;
+                for (int j = 0; j < columns; j++) sum += row[j];
+                for (int j = i + 1 + columns - rows; j < columns; j++) ahead += row[j];
+                within(t, sum, 1, 20 * REAL_EPS, "row %d", i);
+                fact(t, ahead == 0, "row %d sees ahead", i);
+            }
+        }
+        note(t, "%.2f ", loss);
+        result_free(&r);
+    }
+    Result r;
+    int n;
+    if (!toy_done(t, &r, BACKCOPY_TOY "--steps 200 ", "")) return;
+    double loss = result_number(&r, "loss@trigger"), all = result_number(&r, "loss");
+    double bigram = result_number(&r, "loss@bigram"), least = result_number(&r, "entropy@bigram");
+    fact(t, all < result_number(&r, "loss_start") - 1 && loss < 1.2, "loss %g, @trigger %g", all,
+         loss);
+    fact(t, bigram > least - 0.1 && bigram < least + 0.3, "bigrams %g, entropy %g", bigram, least);
+    const double *curve = result_find(&r, "curve_loss", &n);
+    fact(t, curve && n > 25 && n <= 31 && isnan(curve[0]) && curve[n - 1] < curve[1] - 1,
+         "%d looks", n);
+    note(t, "backcopy %.2f, @trigger %.2f", all, loss);
+    result_free(&r);
+    if (!toy_done(t, &r, TRIGGER_TOY "--steps 300 --optimizer sgd --lr 1e3 ", "")) return;
+    fact(t, r.ended[0] && result_number(&r, "diverged") == 1 && !result_find(&r, "after", &n),
+         "it went on: %s", r.ended);
+    result_free(&r);
+}
+
+static void toy_run__refuses(Test *t) {
+    static const char *const FLAGS[] = {
+        TRIGGER_TOY "--layers 2", TRIGGER_TOY "--heads 2", TRIGGER_TOY "--pos rotary",
+        TRIGGER_TOY "--dim 3", TRIGGER_TOY "--sink-token", BACKCOPY_TOY "--prefix 3",
+        BACKCOPY_TOY "--fix-token 1", BACKCOPY_TOY "--random-tokens 2", BACKCOPY_TOY "--bos"};
+    static Progress p;
+    for (size_t k = 0; k < sizeof FLAGS / sizeof *FLAGS; k++) {
+        Settings s;
+        Error e = {0};
+        Result r = {0};
+        settings_default(&s);
+        settings_flags(&s, FLAGS[k], "mtdeo", &e);
+        fact(t, toy_run(&s, &p, &r, &e) == 2 && strstr(e.text, "Try: "), "%s: %s", FLAGS[k],
+             e.text);
+        result_free(&r);
+    }
+    Settings s;
+    Error e = {0}, f = {0};
+    Trainer r;
+    settings_default(&s);
+    settings_flags(&s, TRIGGER_TOY, "mtdeo", &e);
+    fact(t, trainer_create(&r, &s, &e) == 2 && strstr(e.text, "--toy trigger"), "%s", e.text);
+    fact(t, demo_run(&s, stdout, &f) == 2 && strstr(f.text, "--toy"), "%s", f.text);
+}
+
+static void toy_print__maps(Test *t) {
+    Result r = {0};
+    Error e = {0};
+    const double shape[] = {TOY_TRIGGER, 2, 3}, tokens[] = {0, 2}, trigger[] = {0, 1};
+    const double before[] = {0.5, 0.5, 0, 0.04, 0.36, 0.6}, after[] = {1, 0, 0, 0, 0.94, 0.06};
+    result_add(&r, "toy_shape", shape, 3, &e);
+    result_add(&r, "toy_tokens", tokens, 2, &e);
+    result_add(&r, "toy_trigger", trigger, 2, &e);
+    result_add(&r, "before", before, 6, &e);
+    result_add(&r, "after", after, 6, &e);
+    scratch_open();
+    FILE *out = fopen(SCRATCH "/toy.txt", "w+b");
+    if (!out) exit(1);
+    toy_print(&r, out);
+    char *text = text_of(out);
+    const char *rows[] = {" * 1 v", "  1   5 5 .", " > t   . 4 6", "  1   # . .", " > t   . 9 1"};
+    for (int k = 0; k < 5; k++)
+        fact(t, strstr(text, rows[k]), "no '%s' in:\n%s", rows[k], text);
+    fact(t, strstr(text, "before") && strstr(text, "after"), "no titles");
+    free(text);
+    r.list[3].n = 5;                                         /* a file that was cut: no picture */
+    long at = ftell(out);
+    toy_print(&r, out);
+    fact(t, ftell(out) == at, "a map of five numbers is drawn");
+    fclose(out);
+    result_free(&r);
+    scratch_close();
+}
+
+/* -------------------------------------------------------------------------------------------------
  * 12.5  Rules and verdicts: numbers with answers known beforehand */
 
 /* Against the closed forms of 1, 2 and 4 degrees of freedom, printed tables, and for others the
@@ -10955,6 +11322,16 @@ static const Entry TESTS[] = {
     {"repro__shows", repro__shows},
     {"repro_table__wide", repro_table__wide},
     {"readme_with__marks", readme_with__marks},
+
+    {"trigger_draw__rules", trigger_draw__rules},
+    {"trigger_loss__running_mean", trigger_loss__running_mean},
+    {"trigger_loss__gradients", trigger_loss__gradients},
+    {"backcopy_draw__rules", backcopy_draw__rules},
+    {"toy_measure__by_hand", toy_measure__by_hand},
+    {"toy_run__same_bits", toy_run__same_bits},
+    {"toy_run__learns", toy_run__learns},
+    {"toy_run__refuses", toy_run__refuses},
+    {"toy_print__maps", toy_print__maps},
 
     {"matmul__sizes", matmul__sizes},
     {"matmul__large", matmul__large},
