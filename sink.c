@@ -7849,7 +7849,7 @@ static int read_relation(Reading *r, Relation *relation) {
 static int read_rule(Reading *r) {
     static const char *const fitting[] = {"<>", "=", "<>", "<>="};
     Claim *c = r->x->claims ? &r->x->claim[r->x->claims - 1] : NULL;
-    Relation relation;
+    Relation relation = LESS;
     if (!c || c->sides) return wrong(r, "one rule below a claim", "rule", "claim NAME differs ..");
     if (read_side(r, &c->side[c->sides++])) return 1;
     while (r->at[strspn(r->at, " ")] && strncmp(r->at += strspn(r->at, " "), "by ", 3) &&
@@ -8316,11 +8316,13 @@ static int measure_inputs(Result *r, Trainer *t, const Settings *s, Error *e) {
     return e->status;
 }
 
-/* m of the head with the most sink, and which head that is. */
+/* m of the head with the most sink, to four digits after the point, and which head that is. */
 static int measure_map(Result *r, const HeadMap *map, Error *e) {
     const double shape[4] = {map->layer, map->head, map->T, map->S};
+    double m[HEAD_MAP * (HEAD_MAP + 2)];
+    for (int i = 0; i < map->T * map->S; i++) m[i] = round(map->m[i] * 1e4) / 1e4;
     result_add(r, "map_shape", shape, 4, e);
-    return result_add(r, "map", map->m, map->T * map->S, e);
+    return result_add(r, "map", m, map->T * map->S, e);
 }
 
 /* A number of evaluated sequences, under NAME or NAME and what tells it from others. */
@@ -8336,7 +8338,7 @@ static int add_named(Result *r, const char *stem, const char *rest, double x, Er
 int measure_grid(Result *r, Model *m, const Data *d, const Settings *s, Error *e) {
     enum { LENGTHS = 4, STEPS = 9 };
     static const double eps[STEPS] = {0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5};
-    double length[LENGTHS], sink[LENGTHS * STEPS];
+    double length[LENGTHS], alpha[LENGTHS], sink[LENGTHS * STEPS];
     Settings natural = *s;
     int n = 0, starts;
     natural.input = INPUT_NATURAL;
@@ -8344,6 +8346,7 @@ int measure_grid(Result *r, Model *m, const Data *d, const Settings *s, Error *e
         Sinks seen;
         if (evaluate_at(&seen, m, d, &natural, eps, STEPS, s->eval_n, T, &starts, e)) break;
         length[n] = T;
+        alpha[n] = sinks_alpha(&seen, config_column_first(&m->c));
         for (int x = 0; x < STEPS; x++)
             sink[n * STEPS + x] = sinks_sink(&seen, config_column_first(&m->c), x);
         sinks_free(&seen);
@@ -8351,6 +8354,7 @@ int measure_grid(Result *r, Model *m, const Data *d, const Settings *s, Error *e
     if (e->status) return e->status;
     result_add(r, "grid_T", length, n, e);
     result_add(r, "grid_eps", eps, STEPS, e);
+    result_add(r, "grid_alpha_1", alpha, n, e);
     return result_add(r, "grid_sink_1", sink, n * STEPS, e);
 }
 
@@ -8452,7 +8456,8 @@ static int row_settings(Settings *out, const Row *row, const Corpus *corpus, int
     settings_default(out);
     if (settings_flags(out, row->flags, "mtd", e)) return e->status;
     out->train.seed = seed;
-    out->train.log_every = out->train.steps / 30 ? out->train.steps / 30 : 1;
+    int looks = asks(row, "dense") ? 120 : 30;
+    out->train.log_every = out->train.steps / looks ? out->train.steps / looks : 1;
     out->quiet = s->quiet;
     memcpy(out->data.tokenizer, s->data.tokenizer, PATH_ROOM);
     if (out->data.grammar[0] || out->data.toy) return 0;     /* the row brings its own text */

@@ -7970,6 +7970,7 @@ static void measure_grid__by_hand(Test *t) {
     fact(t, n == 18, "%d numbers", n);
     for (int k = 0; k < 2 && n == 18; k++) {
         int T = 16 << k, S = T + 1, ids[N * MOST], targets[N * MOST], starts;
+        double mean = 0;
         Acts a;
         Probe probe;
         int got = data_probe(&r.data, &r.s.data, INPUT_NATURAL, N, T, ids, targets, &starts);
@@ -7984,7 +7985,9 @@ static void measure_grid__by_hand(Test *t) {
                 double alpha = 0;
                 for (int i = 0; i < T; i++) alpha += (double)maps[(map * T + i) * S + 1] / T;
                 over += alpha > eps[x];
+                if (!x) mean += alpha / (got * H);
             }
+            if (!x) within(t, result_find(&found, "grid_alpha_1", &n)[k], mean, 1e-6, "alpha_1");
             within(t, sink[k * 9 + x], over / (got * H), 1e-12, "T %d, eps %g", T, eps[x]);
             if (x > 3) between += over * (got * H - over);
             if (x == 4) note(t, "Sink_1 %.3f  ", over / (got * H));
