@@ -11962,6 +11962,7 @@ real real_abs(real x) { return x < 0 ? -x : x; }
 
 #ifdef _WIN32
 #include <direct.h>
+#include <fcntl.h>
 #include <io.h>
 static bool to_disk(FILE *f) { return !_commit(_fileno(f)); }
 /* Appends the plain files of a folder, each with its 0; false when path is no folder. */
@@ -11981,7 +11982,17 @@ static bool folder_files(const char *path, Bytes *names, Error *e) {
 }
 bool is_terminal(FILE *f) { return _isatty(_fileno(f)); }
 int make_folder(const char *path) { return _mkdir(path); }
-static void clock_now(struct timespec *t) { timespec_get(t, TIME_UTC); }
+/* Bytes come and go as they are, ends of lines too. */
+static void streams_begin(void) { _setmode(0, _O_BINARY); _setmode(1, _O_BINARY); }
+/* rename() replaces no file there; this does, and waits for the disk. */
+__declspec(dllimport) int __stdcall MoveFileExA(const char *from, const char *to, unsigned long how);
+static bool take_name(const char *from, const char *to) {
+    if (MoveFileExA(from, to, 1 | 8)) return true;
+    errno = EACCES;
+    return false;
+}
+/* Since the start, and by the wall, as Microsoft's library has it. */
+double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
 #else
 #include <dirent.h>
 #include <sys/stat.h>
@@ -11989,7 +12000,13 @@ static void clock_now(struct timespec *t) { timespec_get(t, TIME_UTC); }
 static bool to_disk(FILE *f) { return !fsync(fileno(f)) || errno == EINVAL || errno == ENOTSUP; }
 bool is_terminal(FILE *f) { return isatty(fileno(f)); }
 int make_folder(const char *path) { return mkdir(path, 0777); }
-static void clock_now(struct timespec *t) { clock_gettime(CLOCK_MONOTONIC, t); }
+static void streams_begin(void) {}
+static bool take_name(const char *from, const char *to) { return !rename(from, to); }
+double seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
 /* Appends the plain files of a folder, each with its 0; false when path is no folder. */
 static bool folder_files(const char *path, Bytes *names, Error *e) {
     char name[1100];
@@ -12203,7 +12220,7 @@ int writing_end(Writing *w, Error *e) {
     if (!w->cause && (fflush(w->f) || !to_disk(w->f))) w->cause = errno ? errno : EIO;
     if (fclose(w->f) && !w->cause) w->cause = errno ? errno : EIO;
     if (!w->cause && !e->status) {
-        if (!rename(w->beside, w->path)) return 0;
+        if (take_name(w->beside, w->path)) return 0;
         w->cause = errno;
     }
     remove(w->beside);
@@ -12243,12 +12260,6 @@ int file_ready(const char *path, Error *e) {
     fclose(f);
     remove(beside);
     return 0;
-}
-
-double seconds(void) {
-    struct timespec t;
-    clock_now(&t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* =================================================================================================
@@ -12872,7 +12883,7 @@ static int verb_list(Settings *s, const char **words, int n, Error *e) {
 
 /* Appends documents of --grammar to out, each with its separator: `least` of them, and until they
  * hold `bytes` or more. */
-static int tell(const Settings *s, uint64_t least, size_t bytes, Bytes *out, Error *e) {
+static int tell_some(const Settings *s, uint64_t least, size_t bytes, Bytes *out, Error *e) {
     Bytes text = {0};
     Grammar g = {0};
     size_t start = out->size;
@@ -12904,7 +12915,7 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
             if (file_read(words[i], &in, e) ||
                 bytes_add(&in, DOCUMENT_END, strlen(DOCUMENT_END), e))
                 break;
-        if (s->data.grammar[0]) tell(s, 1, GRAMMAR_SHARE, &in, e);
+        if (s->data.grammar[0]) tell_some(s, 1, GRAMMAR_SHARE, &in, e);
         int vocab = s->model.vocab ? s->model.vocab : VOCAB_DEFAULT;
         if (!e->status && !tokenizer_train(&t, in.at, in.size, vocab, e))
             tokenizer_save(s->out, &t, e);
@@ -12958,7 +12969,7 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
     Ids ids = {0};
     Bytes text = {0};
     if (n == 0 && s->data.grammar[0]) {                  /* no model: what the grammar tells */
-        if (!tell(s, s->how_many ? (uint64_t)s->how_many : 1, 0, &text, e))
+        if (!tell_some(s, s->how_many ? (uint64_t)s->how_many : 1, 0, &text, e))
             fwrite(text.at, 1, text.size, stdout);
         bytes_free(&text);
         return e->status;
@@ -13430,6 +13441,7 @@ int sink_main(int argc, char **argv) {
     Error e = {0};
     const char *words[8];
     int n = 0;
+    streams_begin();
     settings_default(&s);
     const char *name = argc > 1 ? argv[1] : "help";
     if (!strcmp(name, "--help") || !strcmp(name, "-h")) name = "help";
