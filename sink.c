@@ -7108,10 +7108,10 @@ int train_run(Trainer *t, Progress *p, Error *e) {
 
 /* The loss of what a training leaves, on held documents. The last update may be the one too many,
  * and no step comes after it that would tell. */
-static int trained_loss(Outcome *o, Trainer *t, Error *e) {
-    o->loss = held_loss(&t->m, &t->data, &t->s, HELD_BLOCKS, e);
-    if (e->status || isfinite(o->loss)) return e->status;
-    t->loss = o->loss;
+static int trained_loss(double *loss, Trainer *t, Error *e) {
+    *loss = held_loss(&t->m, &t->data, &t->s, HELD_BLOCKS, e);
+    if (e->status || isfinite(*loss)) return e->status;
+    t->loss = *loss;
     return fail(e, 1, "step %ld: the loss on held documents is not finite: this variant diverges "
                       "here. Try: a smaller --lr", t->step);
 }
@@ -8423,13 +8423,13 @@ static bool asks(const Row *row, const char *what) {
 }
 
 /* All that is asked of a trained model. */
-static int measure(Result *r, Trainer *t, const Progress *p, const Experiments *x, const Row *row,
-                   const char *texts, Error *e) {
+static int measure(Result *r, Trainer *t, const Progress *p, double loss, const Experiments *x,
+                   const Row *row, const char *texts, Error *e) {
     Outcome *o = grab(1, sizeof *o, e);
     int starts;
     if (t->s.eval_T > t->s.model.context) t->s.eval_T = t->s.model.context;
     Settings s = t->s;
-    double loss = o ? held_loss(&t->m, &t->data, &s, HELD_BLOCKS, e) : 0, trained = 0;
+    double trained = 0;
     int last = p->looks / 10 + 1;                            /* a tenth of the looks */
     for (int i = p->looks - last; i < p->looks; i++) trained += p->look[i].loss / last;
     if (!e->status && !outcome_measure(o, t, &s, &starts, e)) {
@@ -8555,7 +8555,9 @@ int row_run(Result *r, const Experiments *x, int row, const Corpus *corpus, int 
         free(p);
         return e->status;
     }
-    if (p && !row_begin(&t, r, x, w, corpus, s, p, e)) row_train(&t, p, &start, w, seed, e);
+    double loss = NAN;
+    if (p && !row_begin(&t, r, x, w, corpus, s, p, e) && !row_train(&t, p, &start, w, seed, e))
+        trained_loss(&loss, &t, e);
     bool diverged = e->status && trainer_diverged(&t);
     if (diverged) {
         snprintf(r->ended, sizeof r->ended, "%s", e->text);
@@ -8569,7 +8571,7 @@ int row_run(Result *r, const Experiments *x, int row, const Corpus *corpus, int 
         result_add1(r, "tokens", (double)t.step * tokens, e);
         result_add1(r, "parameters", (double)t.m.count, e);
         measure_curves(r, &t, p, &start, w->after < 0 ? "curve_" : "tune_", e);
-        if (!diverged && !e->status) measure(r, &t, p, x, w, s->texts, e);
+        if (!diverged && !e->status) measure(r, &t, p, loss, x, w, s->texts, e);
     }
     trainer_free(&t);
     free(p);
@@ -10491,7 +10493,7 @@ static int run_arm(Outcome *o, const Arm *which, Settings *base, const char *fol
     o->even = sink_uniform(&o->c, t.s.eval_T);
     o->star = config_column_star(&o->c) >= 0;
     progress_start(&o->p, which->name, base->quiet);
-    if (!train_run(&t, &o->p, e) && !interrupted && !trained_loss(o, &t, e))
+    if (!train_run(&t, &o->p, e) && !interrupted && !trained_loss(&o->loss, &t, e))
         outcome_measure(o, &t, &t.s, &starts, e);
     if (e->status && trainer_diverged(&t)) {
         snprintf(o->ended, sizeof o->ended, "%s", e->text);
@@ -12690,7 +12692,7 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
     o->c = t.m.c;
     o->even = sink_uniform(&o->c, seen.eval_T);
     progress_start(&o->p, "train", s->quiet);
-    if (!train_run(&t, &o->p, e) && !trained_loss(o, &t, e))
+    if (!train_run(&t, &o->p, e) && !trained_loss(&o->loss, &t, e))
         printf("steps=%ld loss=%.6f valid_loss=%.6f alpha_1=%.6f sink_1=%.6f parameters=%lld%s%s\n",
                t.step, t.loss, o->loss, o->p.alpha1, o->p.sink1, (long long)t.m.count,
                s->out[0] ? " out=" : "", s->out);
