@@ -1239,7 +1239,7 @@ static const Counterpart JAMBA[] = {
     {"l*.m.conv",   "model.layers.*.mamba.conv1d.weight",               TAPS},
     {"l*.m.conv.b", "model.layers.*.mamba.conv1d.bias",                 AS_IS},
     {"l*.m.x",      "model.layers.*.mamba.x_proj.weight",               TURNED},
-    {"l*.m.dtnorm", "model.layers.*.mamba.dt_layernorm.weight",         AS_IS},
+    {"l*.m.rnorm", "model.layers.*.mamba.dt_layernorm.weight",         AS_IS},
     {"l*.m.bnorm",  "model.layers.*.mamba.b_layernorm.weight",          AS_IS},
     {"l*.m.cnorm",  "model.layers.*.mamba.c_layernorm.weight",          AS_IS},
     {"l*.m.dt",     "model.layers.*.mamba.dt_proj.weight",              TURNED},
@@ -1487,7 +1487,7 @@ static void mistral_facts(const Facts *f) {
 
 /* Attention has no positions, and stands in some blocks only; so do experts. */
 static void jamba_facts(const Facts *f) {
-    const Value *experts = fact_at(f, "num_experts"), *rank = fact_at(f, "mamba_dt_rank");
+    const Value *experts = fact_at(f, "num_experts|num_local_experts"), *rank = fact_at(f, "mamba_dt_rank");
     double expand = 2, n = 16;
     char text[64];
     flags_set(f, "--pos none");
@@ -1505,7 +1505,7 @@ static void jamba_facts(const Facts *f) {
     option_set(option_find("mamba-inner", "m"), f->s, text, true, f->e);
     /* one expert is the plain feed-forward, without a router */
     if (!experts || !fact_number(f, experts, &n) || n != 1) {
-        fact_flag(f, "num_experts", "experts", "16");
+        fact_flag(f, "num_experts|num_local_experts", "experts", "16");
         fact_flag(f, "num_experts_per_tok", "expert-top", "2");
         fact_flag(f, "expert_layer_period", "expert-period", "2");
         fact_flag(f, "expert_layer_offset", "expert-offset", "1");
