@@ -10632,6 +10632,10 @@ static void hf__config(Test *t) {
          "\"high_freq_factor\": 5.0, \"original_max_position_embeddings\": 64}"},
         {"", "\"attention_bias\": false"}, {"", "\"mlp_bias\": false"},
         {"--linear-bias", "\"attention_bias\": true"}, {"--linear-bias", "\"mlp_bias\": true"},
+        {"--linear-bias --bias-in ffn", "\"attention_bias\": false"},
+        {"--linear-bias --bias-in ffn", "\"mlp_bias\": true"},
+        {"--linear-bias --bias-in attention", "\"attention_bias\": true"},
+        {"--linear-bias --bias-in attention", "\"mlp_bias\": false"},
         {"", "\"tie_word_embeddings\": false"}, {"--tied", "\"tie_word_embeddings\": true"},
         {"", "\"bos_token_id\": null"}, {"", "\"eos_token_id\": null"},
         {"", "\"model_type\": \"llama\""}, {"", "\"architectures\": [\"LlamaForCausalLM\"]"},
@@ -10747,12 +10751,17 @@ static void hf__refuses(Test *t) {
         {"--extra k", "--extra k"}, {"--extra zero", "--extra zero"}, {"--vbias", "--vbias."},
         {"--sink-token", "--sink-token."}, {"--window 5", "--window 5"},
         {"--prefix 3", "--prefix 3"}, {"--embed-dim 8", "--embed-dim 8"},
+        {"--linear-bias --bias-in qkv", "--bias-in qkv"},
         {"--heads 5 --head-dim 4", "--heads that divide --dim"},
         {"--rope-scaling llama3 --rope-low 0", "--rope-low above 0"},
     };
     static const char *const WORDS[][3] = {
-        {"", "2", "expected export"}, {"export", "2", "expected export"},
-        {"export a", "2", "expected export"}, {"import a b", "2", "expected export"},
+        {"", "2", "expected a folder and --out"}, {"export", "2", "expected a folder"},
+        {"export a", "2", "expected a folder"}, {"import a b", "2", "expected a folder"},
+        {"a", "2", "expected a folder"}, {"a b --out c", "2", "expected a folder"},
+        {"a --link", "2", "expected a folder"}, {"a --out", "2", "--out: expected a file"},
+        {"export a b --out c", "2", "expected a folder"}, {"export a b --link", "2", "expected"},
+        {"a --out c --tokenizer d", "2", "expected a folder"},
         {"export a b c", "2", "c: a word too many"},
         {"export a b --nobody", "2", "--nobody: a word too many"},
         {"export a b --tokenizer", "2", "expected a file"},
@@ -10878,7 +10887,8 @@ static void st_fails(Test *t, const Bytes *b, const char *said) {
 }
 
 #define ENTRY(name, dtype, shape, place)                                                           \
-    "\"" name "\": {\"dtype\": \"" dtype "\", \"shape\": [" shape "], \"data_offsets\": [" place "]}"
+    "\"" name "\": {\"dtype\": \"" dtype "\", \"shape\": [" shape "], "                           \
+    "\"data_offsets\": [" place "]}"
 
 /* Every rule of the format, and what only looks wrong: that then fails for want of tensors. */
 static void hf__safetensors(Test *t) {
@@ -10915,8 +10925,10 @@ static void hf__safetensors(Test *t) {
         {"{" ENTRY("a", "U8", "4", "0, 4") ", " ENTRY("b", "U8", "4", "2, 6") "}", 6,
          "tensor b to begin at byte 4 of the data, where the one before it ends, found 2"},
         {"{" ENTRY("a", "U8", "4", "4, 0") "}", 4, ODD},
-        {"{" ENTRY("a", "I32", "2, 2", "0, 16") "}", 17, "expected 16 bytes after the header, found 17"},
-        {"{" ENTRY("a", "I32", "2, 2", "0, 16") "}", 14, "expected 16 bytes after the header, found 14"},
+        {"{" ENTRY("a", "I32", "2, 2", "0, 16") "}", 17,
+         "expected 16 bytes after the header, found 17"},
+        {"{" ENTRY("a", "I32", "2, 2", "0, 16") "}", 14,
+         "expected 16 bytes after the header, found 14"},
         {"{}", 1, "expected 0 bytes after the header, found 1"},
         /* shapes */
         {"{" ENTRY("a", "I32", "2, 2", "0, 4") "}", 4, BYTES},
@@ -10939,13 +10951,15 @@ static void hf__safetensors(Test *t) {
         {"{" ENTRY("a", "U8", "1", "0") "}", 1, ODD},
         {"{" ENTRY("a", "U8", "1", "0, 1, 1") "}", 1, ODD},
         {"{" ENTRY("a", "U8", "1,1,1,1,1,1,1,1", "0, 1") "}", 1, NONE},
-        {"{" ENTRY("a", "U8", "1,1,1,1,1,1,1,1,1", "0, 1") "}", 1, "at most 8 dimensions of a, found 9"},
+        {"{" ENTRY("a", "U8", "1,1,1,1,1,1,1,1,1", "0, 1") "}", 1,
+         "at most 8 dimensions of a, found 9"},
         /* entries and names */
         {"{\"a\": 1}", 0, ODD}, {"{\"a\": null}", 0, ODD}, {"{\"a\": {}}", 0, ODD},
         {"{\"a\": {\"dtype\": \"U8\", \"shape\": [1], \"offsets\": [0, 1]}}", 1, ODD},
         {"{\"a\": {\"dtype\": 1, \"shape\": [1], \"data_offsets\": [0, 1]}}", 1, ODD},
         {"{\"a\": {\"dtype\": \"U8\", \"shape\": 1, \"data_offsets\": [0, 1]}}", 1, ODD},
-        {"{" ENTRY("a", "F33", "1", "0, 4") "}", 4, "expected a dtype of safetensors for a, found F33"},
+        {"{" ENTRY("a", "F33", "1", "0, 4") "}", 4,
+         "expected a dtype of safetensors for a, found F33"},
         {"{" ENTRY("a", "f32", "1", "0, 4") "}", 4, "found f32"},
         {"{" ENTRY("a", "U8", "1", "0, 1") ", " ENTRY("a", "U8", "1", "1, 2") "}", 2,
          "expected each key once in its JSON, found \"a\" twice"},
@@ -11007,9 +11021,11 @@ static void hf__safetensors(Test *t) {
 
 /* Texts that are no JSON, and some that are. */
 static void hf__json(Test *t) {
-    static const char LATER[] = "expected vocab_size to be an integer", VALUE[] = "expected a value";
+    static const char LATER[] = "expected vocab_size to be an integer",
+                      VALUE[] = "expected a value";
     static const struct { const char *text, *said; } ROWS[] = {
-        {"{\"model_type\": \"opt\"}", LATER}, {" {\"model_type\":\"\\u006fp\\u0074\"}\r\n\t", LATER},
+        {"{\"model_type\": \"opt\"}", LATER},
+        {" {\"model_type\":\"\\u006fp\\u0074\"}\r\n\t", LATER},
         {"{\"model_type\": \"opt\", \"x\": [null, true, false, -0, 1.5e-05, 1E+2, 0.5, {}, [], "
          "\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\uD83d\\uDE00\xC3\xA9\"]}", LATER},
         {"", "expected a value at byte 0 of its JSON, found its end"},
@@ -11034,8 +11050,10 @@ static void hf__json(Test *t) {
         {"{\"a\": \"\\uD83D\\uD83D\"}", "a whole surrogate pair"},
         {"{\"a\": 1, \"b\": 2, \"a\": 3}", "found \"a\" twice"},
         {"{\"a\": {\"b\": {\"c\": 1, \"c\": 1}}}", "found \"c\" twice"},
-        {"{} // end", "expected nothing more"}, {"/* */ {}", VALUE}, {"{}}", "expected nothing more"},
-        {"{\"a\": \"\xC0\x80\"}", "expected UTF-8 at byte 7"}, {"{\"a\": \"\xED\xA0\x80\"}", "UTF-8"},
+        {"{} // end", "expected nothing more"}, {"/* */ {}", VALUE},
+        {"{}}", "expected nothing more"},
+        {"{\"a\": \"\xC0\x80\"}", "expected UTF-8 at byte 7"},
+        {"{\"a\": \"\xED\xA0\x80\"}", "UTF-8"},
         {"{\"a\": \"\xF4\x90\x80\x80\"}", "expected UTF-8"}, {"{\"a\": \"\xE2\x82\"}", "UTF-8"},
         {"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]", "expected model_type"},
         {"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]", "fewer brackets"},
@@ -11109,6 +11127,628 @@ static void hf__shards(Test *t) {
     fact(t, !e.status, "%s", e.text);
     scratch_close();
 #undef MAP
+}
+
+/* Tensors of small published models, in shapes by number: C 12, 2 heads, F 20, V 11, 16 positions,
+ * 2 blocks. An own account of where each number goes: `ours` of one tensor there, or the name less
+ * its last letter (q, k or v) of three. */
+static const struct { const char *family, *theirs, *shape, *ours; char how; } TENSORS_OF[] = {
+    {"gpt2", "wte.weight", "11,12", "wte", '='},
+    {"gpt2", "wpe.weight", "16,12", "wpe", '='},
+    {"gpt2", "h.*.ln_1.weight", "12", "l*.norm1", '='},
+    {"gpt2", "h.*.ln_1.bias", "12", "l*.norm1.b", '='},
+    {"gpt2", "h.*.attn.c_attn.weight", "12,36", "l*.w", 't'},
+    {"gpt2", "h.*.attn.c_attn.bias", "36", "l*.b", 't'},
+    {"gpt2", "h.*.attn.c_proj.weight", "12,12", "l*.wo", '='},
+    {"gpt2", "h.*.attn.c_proj.bias", "12", "l*.bo", '='},
+    {"gpt2", "h.*.ln_2.weight", "12", "l*.norm2", '='},
+    {"gpt2", "h.*.ln_2.bias", "12", "l*.norm2.b", '='},
+    {"gpt2", "h.*.mlp.c_fc.weight", "12,20", "l*.w1", '='},
+    {"gpt2", "h.*.mlp.c_fc.bias", "20", "l*.b1", '='},
+    {"gpt2", "h.*.mlp.c_proj.weight", "20,12", "l*.w2", '='},
+    {"gpt2", "h.*.mlp.c_proj.bias", "12", "l*.b2", '='},
+    {"gpt2", "ln_f.weight", "12", "normf", '='},
+    {"gpt2", "ln_f.bias", "12", "normf.b", '='},
+    {"gpt_neox", "gpt_neox.embed_in.weight", "11,12", "wte", '='},
+    {"gpt_neox", "gpt_neox.layers.*.input_layernorm.weight", "12", "l*.norm1", '='},
+    {"gpt_neox", "gpt_neox.layers.*.input_layernorm.bias", "12", "l*.norm1.b", '='},
+    {"gpt_neox", "gpt_neox.layers.*.post_attention_layernorm.weight", "12", "l*.norm2", '='},
+    {"gpt_neox", "gpt_neox.layers.*.post_attention_layernorm.bias", "12", "l*.norm2.b", '='},
+    {"gpt_neox", "gpt_neox.layers.*.attention.query_key_value.weight", "36,12", "l*.w", 'h'},
+    {"gpt_neox", "gpt_neox.layers.*.attention.query_key_value.bias", "36", "l*.b", 'h'},
+    {"gpt_neox", "gpt_neox.layers.*.attention.dense.weight", "12,12", "l*.wo", 'T'},
+    {"gpt_neox", "gpt_neox.layers.*.attention.dense.bias", "12", "l*.bo", '='},
+    {"gpt_neox", "gpt_neox.layers.*.mlp.dense_h_to_4h.weight", "20,12", "l*.w1", 'T'},
+    {"gpt_neox", "gpt_neox.layers.*.mlp.dense_h_to_4h.bias", "20", "l*.b1", '='},
+    {"gpt_neox", "gpt_neox.layers.*.mlp.dense_4h_to_h.weight", "12,20", "l*.w2", 'T'},
+    {"gpt_neox", "gpt_neox.layers.*.mlp.dense_4h_to_h.bias", "12", "l*.b2", '='},
+    {"gpt_neox", "gpt_neox.final_layer_norm.weight", "12", "normf", '='},
+    {"gpt_neox", "gpt_neox.final_layer_norm.bias", "12", "normf.b", '='},
+    {"gpt_neox", "embed_out.weight", "11,12", "wcls", 'T'},
+    {"opt", "decoder.embed_tokens.weight", "11,8", "wte", '='},
+    {"opt", "decoder.embed_positions.weight", "18,12", "wpe", '2'},
+    {"opt", "decoder.project_in.weight", "12,8", "win", 'T'},
+    {"opt", "decoder.project_out.weight", "8,12", "wout", 'T'},
+    {"opt", "decoder.layers.*.self_attn.q_proj.weight", "12,12", "l*.wq", 'T'},
+    {"opt", "decoder.layers.*.self_attn.q_proj.bias", "12", "l*.bq", '='},
+    {"opt", "decoder.layers.*.self_attn.k_proj.weight", "12,12", "l*.wk", 'T'},
+    {"opt", "decoder.layers.*.self_attn.k_proj.bias", "12", "l*.bk", '='},
+    {"opt", "decoder.layers.*.self_attn.v_proj.weight", "12,12", "l*.wv", 'T'},
+    {"opt", "decoder.layers.*.self_attn.v_proj.bias", "12", "l*.bv", '='},
+    {"opt", "decoder.layers.*.self_attn.out_proj.weight", "12,12", "l*.wo", 'T'},
+    {"opt", "decoder.layers.*.self_attn.out_proj.bias", "12", "l*.bo", '='},
+    {"opt", "decoder.layers.*.self_attn_layer_norm.weight", "12", "l*.norm1", '='},
+    {"opt", "decoder.layers.*.self_attn_layer_norm.bias", "12", "l*.norm1.b", '='},
+    {"opt", "decoder.layers.*.fc1.weight", "20,12", "l*.w1", 'T'},
+    {"opt", "decoder.layers.*.fc1.bias", "20", "l*.b1", '='},
+    {"opt", "decoder.layers.*.fc2.weight", "12,20", "l*.w2", 'T'},
+    {"opt", "decoder.layers.*.fc2.bias", "12", "l*.b2", '='},
+    {"opt", "decoder.layers.*.final_layer_norm.weight", "12", "l*.norm2", '='},
+    {"opt", "decoder.layers.*.final_layer_norm.bias", "12", "l*.norm2.b", '='},
+    {"llama", "model.embed_tokens.weight", "11,12", "wte", '='},
+    {"llama", "model.layers.*.input_layernorm.weight", "12", "l*.norm1", '='},
+    {"llama", "model.layers.*.self_attn.q_proj.weight", "12,12", "l*.wq", 'T'},
+    {"llama", "model.layers.*.self_attn.k_proj.weight", "6,12", "l*.wk", 'T'},
+    {"llama", "model.layers.*.self_attn.v_proj.weight", "6,12", "l*.wv", 'T'},
+    {"llama", "model.layers.*.self_attn.o_proj.weight", "12,12", "l*.wo", 'T'},
+    {"llama", "model.layers.*.post_attention_layernorm.weight", "12", "l*.norm2", '='},
+    {"llama", "model.layers.*.mlp.gate_proj.weight", "20,12", "l*.w1", 'T'},
+    {"llama", "model.layers.*.mlp.up_proj.weight", "20,12", "l*.w2", 'T'},
+    {"llama", "model.layers.*.mlp.down_proj.weight", "12,20", "l*.w3", 'T'},
+    {"llama", "model.norm.weight", "12", "normf", '='},
+    {"llama", "lm_head.weight", "11,12", "wcls", 'T'},
+    {"jamba", "model.embed_tokens.weight", "11,12", "wte", '='},
+    {"jamba", "model.layers.0.self_attn.q_proj.weight", "12,12", "l0.wq", 'T'},
+    {"jamba", "model.layers.0.self_attn.k_proj.weight", "6,12", "l0.wk", 'T'},
+    {"jamba", "model.layers.0.self_attn.v_proj.weight", "6,12", "l0.wv", 'T'},
+    {"jamba", "model.layers.0.self_attn.o_proj.weight", "12,12", "l0.wo", 'T'},
+    {"jamba", "model.layers.0.feed_forward.gate_proj.weight", "20,12", "l0.w1", 'T'},
+    {"jamba", "model.layers.0.feed_forward.up_proj.weight", "20,12", "l0.w2", 'T'},
+    {"jamba", "model.layers.0.feed_forward.down_proj.weight", "12,20", "l0.w3", 'T'},
+    {"jamba", "model.layers.1.mamba.in_proj.weight", "48,12", "l1.m.in", 'T'},
+    {"jamba", "model.layers.1.mamba.conv1d.weight", "24,1,3", "l1.m.conv", 'T'},
+    {"jamba", "model.layers.1.mamba.conv1d.bias", "24", "l1.m.conv.b", '='},
+    {"jamba", "model.layers.1.mamba.x_proj.weight", "13,24", "l1.m.x", 'T'},
+    {"jamba", "model.layers.1.mamba.dt_proj.weight", "24,5", "l1.m.dt", 'T'},
+    {"jamba", "model.layers.1.mamba.dt_proj.bias", "24", "l1.m.dt.b", '='},
+    {"jamba", "model.layers.1.mamba.A_log", "24,4", "l1.m.alog", 'T'},
+    {"jamba", "model.layers.1.mamba.D", "24", "l1.m.skip", '='},
+    {"jamba", "model.layers.1.mamba.out_proj.weight", "12,24", "l1.m.out", 'T'},
+    {"jamba", "model.layers.1.mamba.dt_layernorm.weight", "5", "l1.m.rnorm", '='},
+    {"jamba", "model.layers.1.mamba.b_layernorm.weight", "4", "l1.m.bnorm", '='},
+    {"jamba", "model.layers.1.mamba.c_layernorm.weight", "4", "l1.m.cnorm", '='},
+    {"jamba", "model.layers.1.feed_forward.router.weight", "3,12", "l1.router", 'T'},
+    {"jamba", "model.layers.1.feed_forward.experts.0.gate_proj.weight", "20,12", "l1.e0.w1", 'T'},
+    {"jamba", "model.layers.1.feed_forward.experts.0.up_proj.weight", "20,12", "l1.e0.w2", 'T'},
+    {"jamba", "model.layers.1.feed_forward.experts.0.down_proj.weight", "12,20", "l1.e0.w3", 'T'},
+    {"jamba", "model.layers.1.feed_forward.experts.1.gate_proj.weight", "20,12", "l1.e1.w1", 'T'},
+    {"jamba", "model.layers.1.feed_forward.experts.1.up_proj.weight", "20,12", "l1.e1.w2", 'T'},
+    {"jamba", "model.layers.1.feed_forward.experts.1.down_proj.weight", "12,20", "l1.e1.w3", 'T'},
+    {"jamba", "model.layers.1.feed_forward.experts.2.gate_proj.weight", "20,12", "l1.e2.w1", 'T'},
+    {"jamba", "model.layers.1.feed_forward.experts.2.up_proj.weight", "20,12", "l1.e2.w2", 'T'},
+    {"jamba", "model.layers.1.feed_forward.experts.2.down_proj.weight", "12,20", "l1.e2.w3", 'T'},
+    {"jamba", "model.layers.*.input_layernorm.weight", "12", "l*.norm1", '='},
+    {"jamba", "model.layers.*.pre_ff_layernorm.weight", "12", "l*.norm2", '='},
+    {"jamba", "model.final_layernorm.weight", "12", "normf", '='},
+    {"jamba", "lm_head.weight", "11,12", "wcls", 'T'},
+};
+enum { TENSORS_OF_ALL = sizeof TENSORS_OF / sizeof TENSORS_OF[0] };
+
+#define LLAMA_SHAPE                                                                                \
+    "\"hidden_size\": 12, \"num_attention_heads\": 2, \"num_key_value_heads\": 1, "                \
+    "\"num_hidden_layers\": 2, \"intermediate_size\": 20, \"max_position_embeddings\": 16, "       \
+    "\"vocab_size\": 11"
+enum { FAMILIES_OF = 6 };
+static const char *const NAMES_OF[FAMILIES_OF] = {"gpt2", "gpt_neox", "opt", "jamba", "llama",
+                                                  "mistral"};
+static const char *const CONFIGS_OF[FAMILIES_OF] = {
+    "{\"model_type\": \"gpt2\", \"n_embd\": 12, \"n_head\": 2, \"n_layer\": 2, \"n_inner\": 20, "
+    "\"n_positions\": 16, \"vocab_size\": 11}",
+    "{\"architectures\": [\"GPTNeoXForCausalLM\"], \"hidden_size\": 12, \"vocab_size\": 11, "
+    "\"num_attention_heads\": 2, \"num_hidden_layers\": 2, \"intermediate_size\": 20.0, "
+    "\"max_position_embeddings\": 1.6e1, \"rotary_pct\": 0.4}",
+    "{\"model_type\": \"opt\", \"hidden_size\": 12, \"num_attention_heads\": 2, \"ffn_dim\": 20, "
+    "\"num_hidden_layers\": 2, \"max_position_embeddings\": 16, \"vocab_size\": 11, "
+    "\"word_embed_proj_dim\": 8, \"do_layer_norm_before\": false}",
+    "{\"model_type\": \"jamba\", " LLAMA_SHAPE ", \"attn_layer_period\": 2, "
+    "\"attn_layer_offset\": 0, \"mamba_d_state\": 4, \"mamba_d_conv\": 3, \"mamba_dt_rank\": 5, "
+    "\"num_experts\": 3, \"expert_layer_period\": 2, \"expert_layer_offset\": 1}",
+    "{\"model_type\": \"llama\", " LLAMA_SHAPE "}",
+    "{\"model_type\": \"mistral\", " LLAMA_SHAPE "}"};
+
+/* Number i of a tensor of this name: sixteenths from -8 to 8, which every format holds. */
+static double published(const char *name, idx i) {
+    uint64_t h = hash_add(hash_add(hash_start(1), name, strlen(name)), &i, sizeof i);
+    return ((double)(hash_end(h) % 255) - 127) / 16;
+}
+
+/* A block's name from a pattern. */
+static void starred(char out[128], const char *pattern, int l) {
+    const char *star = strchr(pattern, '*');
+    if (!star) snprintf(out, 128, "%s", pattern);
+    else snprintf(out, 128, "%.*s%d%s", (int)(star - pattern), pattern, l, star + 1);
+}
+
+static idx shape_product(const char *shape) {
+    idx n = 1;
+    for (const char *at = shape; at; at = strchr(at, ','), at += at ? 1 : 0) n *= atol(at);
+    return n;
+}
+
+/* Appends x as F32 (so I32), F16, BF16 or F64, which gets a little more: rounding loses it. */
+static void number_as(Bytes *b, const char *dtype, double x, Error *e) {
+    float f = (float)x;
+    uint32_t bits;
+    memcpy(&bits, &f, 4);
+    if (!strcmp(dtype, "F32") || !strcmp(dtype, "I32")) bytes_number(b, bits, 4, e);
+    else if (!strcmp(dtype, "BF16")) bytes_number(b, bits >> 16, 2, e);
+    else if (!strcmp(dtype, "F16")) {
+        /* exponents from -4 to 2: no subnormals */
+        uint32_t half = (bits >> 16 & 0x8000) | ((bits >> 23 & 0xFF) - 112) << 10 |
+                        (bits >> 13 & 0x3FF);
+        bytes_number(b, x == 0 ? 0 : half, 2, e);
+    } else {
+        double more = x * (1 + 1e-9);
+        uint64_t wide;
+        memcpy(&wide, &more, 8);
+        bytes_number(b, wide, 8, e);
+    }
+}
+
+/* The tensors of a family from number `from` on, every step-th, as a file. */
+static void published_write(Test *t, const char *path, const char *family, const char *dtype,
+                            int from, int step, const char *without, const char *more) {
+    Bytes head = {0}, data = {0}, all = {0};
+    Error e = {0};
+    char name[128];
+    int n = 0;
+    bytes_print(&head, &e, "{\"__metadata__\": {\"format\": \"pt\"}%s", more);
+    for (int i = 0; i < TENSORS_OF_ALL; i++)
+        for (int l = 0; l < (strchr(TENSORS_OF[i].theirs, '*') ? 2 : 1); l++) {
+            if (strcmp(TENSORS_OF[i].family, family) || n++ % step != from) continue;
+            starred(name, TENSORS_OF[i].theirs, l);
+            if (without && !strcmp(without, name)) continue;
+            size_t begin = data.size;
+            for (idx k = 0; k < shape_product(TENSORS_OF[i].shape); k++)
+                number_as(&data, dtype, published(name, k), &e);
+            bytes_print(&head, &e, ", \"%s\": {\"dtype\": \"%s\", \"shape\": [%s], "
+                        "\"data_offsets\": [%zu, %zu]}", name, dtype, TENSORS_OF[i].shape, begin,
+                        data.size);
+        }
+    bytes_add(&head, "}", 1, &e);
+    bytes_number(&all, head.size, 8, &e);
+    bytes_add(&all, head.at, head.size, &e);
+    bytes_add(&all, data.at, data.size, &e);
+    if (!file_ready(path, &e)) file_write(path, all.at, all.size, &e);
+    fact(t, !e.status, "%s", e.text);
+    bytes_free(&head);
+    bytes_free(&data);
+    bytes_free(&all);
+}
+
+/* Where number (i, o) of part `part` (q, k, v) lies in the tensor there: C 12, 2 heads of 6. */
+static idx published_at(char how, idx in, idx out, idx i, idx o, int part) {
+    if (how == '2') return (i + 2) * out + o;
+    if (how == 'T') return o * in + i;
+    if (how == 't') return in == 1 ? part * 12 + o : i * 36 + part * 12 + o;
+    if (how == 'h') return ((o / 6 * 3 + part) * 6 + o % 6) * in + i;
+    return i * out + o;
+}
+
+/* All of a model's numbers against what was published, each where it belongs. */
+static void published_compare(Test *t, const Model *m, const char *family) {
+    char name[128], ours[128];
+    idx seen = 0, wrong = 0;
+    for (int i = 0; i < TENSORS_OF_ALL && !t->wrong; i++)
+        for (int l = 0; l < (strchr(TENSORS_OF[i].theirs, '*') ? 2 : 1); l++) {
+            char how = TENSORS_OF[i].how;
+            bool fused = how == 't' || how == 'h';
+            if (strcmp(TENSORS_OF[i].family, family)) continue;
+            starred(name, TENSORS_OF[i].theirs, l);
+            for (int part = 0; part < (fused ? 3 : 1); part++) {
+                starred(ours, TENSORS_OF[i].ours, l);
+                if (fused) strncat(ours, &"qkv"[part], 1);
+                const Tensor *x = model_tensor(m, ours);
+                fact(t, x != NULL, "%s: no tensor %s", family, ours);
+                if (!x) return;
+                /* a vector is [n,1] here, and one row there */
+                idx in = x->rank == 2 ? x->shape[0] : 1, out = x->count / in;
+                for (idx k = 0; k < x->count; k++) {
+                    idx at = published_at(how, in, out, k / out, k % out, part);
+                    wrong += m->params[x->at + k] != (real)published(name, at);
+                }
+                fact(t, !wrong, "%s: %s has %lld numbers that are not those of %s", family, ours,
+                     (long long)wrong, name);
+                seen += x->count;
+            }
+        }
+    fact(t, seen == m->count, "%s: %lld numbers of %lld are there", family, (long long)seen,
+         (long long)m->count);
+}
+
+/* Every tensor of every family lands where it belongs, in all formats, with and without the prefix
+ * of its name, from one file and from three, copied and linked. */
+static void hf__families(Test *t) {
+    static const char *const DTYPES_OF[] = {"F32", "F16", "BF16", "F64"};
+    static const char *const BUFFERS[] = {
+        ", \"h.1.attn.bias\": {\"dtype\": \"BOOL\", \"shape\": [1,0,16], \"data_offsets\": [0, 0]}",
+        ", \"gpt_neox.layers.1.attention.rotary_emb.inv_freq\": {\"dtype\": \"I64\", \"shape\": [0]"
+        ", \"data_offsets\": [0, 0]}, \"gpt_neox.layers.0.attention.masked_bias\": {\"dtype\": "
+        "\"U8\", \"shape\": [0], \"data_offsets\": [0, 0]}",
+        ", \"lm_head.weight\": {\"dtype\": \"F16\", \"shape\": [0], \"data_offsets\": [0, 0]}", "",
+        ", \"model.layers.1.self_attn.rotary_emb.inv_freq\": {\"dtype\": \"F32\", \"shape\": [0], "
+        "\"data_offsets\": [0, 0]}"};
+    if (no_hf(t)) return;
+    for (int f = 0; f < FAMILIES_OF - 1; f++)
+        for (int d = 0; d < 4; d++) {
+            scratch_open();
+            text_file(t, DOWNLOAD "/config.json", CONFIGS_OF[f]);
+            if (d != 1)
+                published_write(t, DOWNLOAD "/model.safetensors", NAMES_OF[f], DTYPES_OF[d], 0, 1,
+                                NULL, BUFFERS[f]);
+            else {
+                Bytes index = {0};
+                Error e = {0};
+                char path[256], name[128];
+                int n = 0;
+                bytes_print(&index, &e, "{\"weight_map\": {");
+                for (int i = 0; i < TENSORS_OF_ALL; i++)
+                    for (int l = 0; l < (strchr(TENSORS_OF[i].theirs, '*') ? 2 : 1); l++) {
+                        if (strcmp(TENSORS_OF[i].family, NAMES_OF[f])) continue;
+                        starred(name, TENSORS_OF[i].theirs, l);
+                        bytes_print(&index, &e, "%s\"%s\": \"%d.safetensors\"", n ? "," : "", name,
+                                    n % 3);
+                        n++;
+                    }
+                bytes_add(&index, "}}", 2, &e);
+                file_write(DOWNLOAD "/model.safetensors.index.json", index.at, index.size, &e);
+                for (int i = 0; i < 3; i++) {
+                    snprintf(path, sizeof path, DOWNLOAD "/%d.safetensors", i);
+                    published_write(t, path, NAMES_OF[f], DTYPES_OF[d], i, 3, NULL, "");
+                }
+                fact(t, !e.status, "%s", e.text);
+                bytes_free(&index);
+            }
+            for (int linked = 0; linked < 2 && !t->wrong; linked++) {
+                Trainer r;
+                Error e = {0};
+                if (linked && d == 3) {
+                    hf_fails(t, IMPORT " --link", 1, "in F64. Try: without --link");
+                    continue;
+                }
+                if (!hf_does(t, linked ? IMPORT " --link" : IMPORT)) break;
+                fact(t, !checkpoint_load(SCRATCH "/x.model", &r, false, &e), "%s", e.text);
+                if (e.status) break;
+                published_compare(t, &r.m, NAMES_OF[f]);
+                trainer_free(&r);
+            }
+        }
+    scratch_close();
+}
+
+/* A value of config.json becomes a flag, or is refused: the text goes in front of a config. */
+static void hf__facts(Test *t) {
+    static const struct { const char *family, *text, *flag, *want; } ROWS[] = {
+        {"gpt2", "", "pos", "learned"}, {"gpt2", "", "norm", "layer"},
+        {"gpt2", "", "act", "gelutanh"}, {"gpt2", "", "tied", "1"}, {"gpt2", "", "place", "pre"},
+        {"gpt2", "", "linear-bias", "1"}, {"gpt2", "", "context", "16"}, {"gpt2", "", "ffn", "20"},
+        {"gpt2", "", "norm-eps", "1e-05"}, {"gpt2", "", "score-by-layer", "0"},
+        {"gpt2", "\"scale_attn_by_inverse_layer_idx\": true", "score-by-layer", "1"},
+        {"gpt2", "\"layer_norm_epsilon\": 1E-6", "norm-eps", "1e-06"},
+        {"gpt2", "\"activation_function\": \"gelu\"", "act", "gelu"},
+        {"gpt2", "\"activation_function\": \"gelu_fast\"", "act", "gelutanh"},
+        {"gpt2", "\"activation_function\": \"relu\"", "act", "relu"},
+        {"gpt2", "\"activation_function\": \"silu\"", "act", "swish"},
+        {"gpt2", "\"reorder_and_upcast_attn\": true, \"attn_pdrop\": 0.5", "act", "gelutanh"},
+        {"gpt_neox", "", "pos", "rotary"}, {"gpt_neox", "", "rotary-dims", "2"},
+        {"gpt_neox", "", "act", "gelu"}, {"gpt_neox", "", "place", "parallel"},
+        {"gpt_neox", "", "tied", "0"}, {"gpt_neox", "", "linear-bias", "1"},
+        {"gpt_neox", "\"hidden_act\": \"gelu_fast\"", "act", "gelutanh"},
+        {"gpt_neox", "\"use_parallel_residual\": false", "place", "pre"},
+        {"gpt_neox", "\"rotary_emb_base\": 500", "rope-base", "500"},
+        {"gpt_neox", "\"rope_parameters\": {\"rope_theta\": 50.5, \"rope_type\": \"default\", "
+         "\"partial_rotary_factor\": 0.7}, \"rope_theta\": 3", "rope-base", "50.5"},
+        {"gpt_neox", "\"rope_parameters\": {\"partial_rotary_factor\": 0.7}", "rotary-dims", "4"},
+        {"gpt_neox", "\"rope_parameters\": {\"partial_rotary_factor\": 1}", "rotary-dims", "6"},
+        {"gpt_neox", "\"rope_parameters\": {\"partial_rotary_factor\": 0.1}", "pos", "none"},
+        {"opt", "", "place", "post"}, {"opt", "", "embed-dim", "8"}, {"opt", "", "act", "relu"},
+        {"opt", "", "pos", "learned"}, {"opt", "", "tied", "1"}, {"opt", "", "context", "16"},
+        {"opt", "\"_remove_final_layer_norm\": true", "place", "post"},
+        {"llama", "", "pos", "rotary"}, {"llama", "", "norm", "rms"},
+        {"llama", "", "act", "swiglu"},
+        {"llama", "", "kv-heads", "1"}, {"llama", "", "head-dim", "6"}, {"llama", "", "tied", "0"},
+        {"llama", "", "norm-eps", "1e-06"}, {"llama", "", "rope-base", "10000"},
+        {"llama", "\"head_dim\": null, \"rope_scaling\": null", "head-dim", "6"},
+        {"llama", "\"hidden_act\": \"gelu\"", "act", "geglu"},
+        {"llama", "\"rope_theta\": 500000.0", "rope-base", "500000"},
+        {"llama", "\"rope_scaling\": {\"type\": \"linear\", \"factor\": 4}",
+         "rope-scaling", "linear"},
+        {"llama", "\"rope_scaling\": {\"type\": \"linear\", \"factor\": 4}", "rope-factor", "4"},
+        {"llama", "\"rope_scaling\": {\"type\": \"dynamic\", \"factor\": 4}",
+         "rope-scaling", "none"},
+        {"llama", "\"rope_scaling\": {\"rope_type\": \"llama3\", \"factor\": 8.0, "
+         "\"low_freq_factor\": 1.5, \"high_freq_factor\": 5, "
+         "\"original_max_position_embeddings\": 64}", "rope-high", "5"},
+        {"llama", "\"rope_parameters\": {\"rope_type\": \"llama3\", \"factor\": 8.0, "
+         "\"low_freq_factor\": 1.5, \"high_freq_factor\": 5, "
+         "\"original_max_position_embeddings\": 64}", "rope-original", "64"},
+        {"llama", "\"pretraining_tp\": 2, \"eos_token_id\": [1, 2], \"rope_interleaved\": null",
+         "rope-pairing", "half"},
+        {"mistral", "", "window", "4096"}, {"mistral", "\"sliding_window\": null", "window", "0"},
+        {"mistral", "\"sliding_window\": 5", "window", "5"},
+        {"jamba", "", "pos", "none"}, {"jamba", "", "attention-period", "2"},
+        {"jamba", "", "attention-offset", "0"}, {"jamba", "", "mamba-inner", "24"},
+        {"jamba", "", "mamba-state", "4"}, {"jamba", "", "mamba-conv", "3"},
+        {"jamba", "", "mamba-rank", "5"}, {"jamba", "", "experts", "3"},
+        {"jamba", "", "expert-top", "2"}, {"jamba", "", "expert-period", "2"},
+        {"jamba", "", "expert-offset", "1"},
+        {"jamba", "\"num_experts_per_tok\": 1", "expert-top", "1"},
+        /* what would change the result and has no row */
+        {"gpt2", "\"scale_attn_weights\": false", NULL,
+         "scale_attn_weights to be true, found false"},
+        {"gpt2", "\"add_cross_attention\": true", NULL, "add_cross_attention to be false"},
+        {"gpt2", "\"activation_function\": \"quick_gelu\"", NULL, "found quick_gelu"},
+        {"gpt2", "\"activation_function\": 1", NULL, "expected activation_function to be"},
+        {"gpt2", "\"layer_norm_epsilon\": \"1e-5\"", NULL, "layer_norm_epsilon to be a number"},
+        {"gpt2", "\"layer_norm_epsilon\": -1", NULL, "layer_norm_epsilon to be a number of 0 to 1"},
+        {"gpt2", "\"layer_norm_epsilon\": 0.00000000000000000000000000000000000000001", NULL,
+         "layer_norm_epsilon to be a number"},
+        {"gpt2", "\"tie_word_embeddings\": 1", NULL, "tie_word_embeddings to be true or false"},
+        {"gpt2", "\"tie_word_embeddings\": false", NULL, "expected tensor lm_head.weight [11,12]"},
+        {"gpt2", "\"quantization_config\": {\"bits\": 4}", NULL, "quantization_config to be null"},
+        {"gpt2", "\"is_encoder_decoder\": true", NULL, "is_encoder_decoder to be false"},
+        {"gpt_neox", "\"rope_parameters\": {\"partial_rotary_factor\": 0.5}", NULL,
+         "rotary_pct to be an even number"},
+        {"gpt_neox", "\"rope_parameters\": {\"partial_rotary_factor\": 1.5}", NULL,
+         "rotary_pct to be a number of 0 to 1"},
+        {"gpt_neox", "\"attention_bias\": false", NULL,
+         "found gpt_neox.layers.0.attention.dense.bias too"},
+        {"opt", "\"layer_norm_elementwise_affine\": false", NULL, "layer_norm_elementwise_affine"},
+        {"opt", "\"enable_bias\": false", NULL, "of 2 layers, found decoder.layers.0.fc1.bias too"},
+        {"llama", "\"rope_scaling\": {\"type\": \"yarn\", \"factor\": 4}", NULL, "found yarn"},
+        {"llama", "\"rope_scaling\": {\"factor\": 4}", NULL, "rope_scaling to be of type default"},
+        {"llama", "\"rope_scaling\": {\"type\": \"linear\"}", NULL, "rope_scaling.factor to be"},
+        {"llama", "\"partial_rotary_factor\": 0.5", NULL,
+         "partial_rotary_factor to be 1, found 0.5"},
+        {"llama", "\"attention_bias\": true", NULL, "self_attn.q_proj.bias [12], found none"},
+        {"llama", "\"mlp_bias\": true", NULL, "mlp.gate_proj.bias [20], found none"},
+        {"llama", "\"head_dim\": 8", NULL, "self_attn.q_proj.weight of [16,12], found [12,12]"},
+        {"mistral", "\"sliding_window\": 0", NULL, "sliding_window to be an integer"},
+        {"jamba", "\"mamba_conv_bias\": false", NULL, "mamba_conv_bias to be true"},
+        {"jamba", "\"mamba_proj_bias\": true", NULL, "mamba_proj_bias to be false"},
+        {"jamba", "\"mamba_expand\": 2.5", NULL, "mamba_expand to be an integer"},
+        {"jamba", "\"sliding_window\": 5", NULL, "sliding_window to be null, found 5"},
+        {"jamba", "\"num_experts_per_tok\": 4", NULL,
+         "--expert-top 4 is more than the --experts 3"},
+    };
+    static const char *const WHOLE[][2] = {
+        {"{}", "expected model_type gpt2, gpt_neox, opt, llama, mistral or jamba, found none"},
+        {"{\"model_type\": \"qwen2\"}", "found qwen2"},
+        {"{\"model_type\": \"gpt2 \"}", "found gpt2 "}, {"{\"model_type\": 1}", "found 1"},
+        {"{\"architectures\": [\"BertModel\"]}", "found BertModel"},
+        {"{\"architectures\": []}", "found none"},
+        {"{\"model_type\": \"llama\"}",
+         "expected vocab_size to be an integer of 1 to 16777216, found none"},
+        {"{\"model_type\": \"llama\", \"vocab_size\": 0}", "vocab_size to be an integer"},
+        {"{\"model_type\": \"llama\", \"vocab_size\": 1.5}", "vocab_size to be an integer"},
+        {"{\"model_type\": \"llama\", \"vocab_size\": 1e300}", "vocab_size to be an integer"},
+        {"{\"model_type\": \"llama\", \"vocab_size\": [1]}", "found a list"},
+        {"{\"model_type\": \"llama\", \"vocab_size\": 5}", "expected num_hidden_layers to be"},
+        {"{\"model_type\": \"gpt2\", \"vocab_size\": 5, \"n_layer\": 1, \"n_head\": 3, "
+         "\"n_embd\": 4, \"n_positions\": 2}",
+         "that sink can be, found --heads 3 does not divide --dim 4"},
+    };
+    if (no_hf(t)) return;
+    scratch_open();
+    const char *last = "";
+    char config[1500];
+    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+        const char *family = ROWS[i].family, *like = strcmp(family, "mistral") ? family : "llama";
+        int f = 0;
+        while (strcmp(NAMES_OF[f], family)) f++;
+        if (strcmp(last, family))
+            published_write(t, DOWNLOAD "/model.safetensors", like, "BF16", 0, 1, NULL, "");
+        last = family;
+        snprintf(config, sizeof config, "{%s%s%s", ROWS[i].text, *ROWS[i].text ? ", " : "",
+                 CONFIGS_OF[f] + 1);
+        text_file(t, DOWNLOAD "/config.json", config);
+        if (!ROWS[i].flag) { hf_fails(t, IMPORT, 1, ROWS[i].want); continue; }
+        Trainer r;
+        Error e = {0};
+        char text[128] = "";
+        if (!hf_does(t, IMPORT) || checkpoint_load(SCRATCH "/x.model", &r, false, &e)) {
+            fact(t, false, "%s %s: %s", family, ROWS[i].text, e.text);
+            break;
+        }
+        option_text(option_find(ROWS[i].flag, "m"), &r.s, text, sizeof text);
+        fact(t, !strcmp(text, ROWS[i].want), "%s %s: --%s %s, expected %s", family, ROWS[i].text,
+             ROWS[i].flag, text, ROWS[i].want);
+        trainer_free(&r);
+    }
+    for (int i = 0; i < (int)(sizeof WHOLE / sizeof WHOLE[0]); i++) {
+        text_file(t, DOWNLOAD "/config.json", WHOLE[i][0]);
+        hf_fails(t, IMPORT, 1, WHOLE[i][1]);
+    }
+    scratch_close();
+}
+
+/* Every tensor is accounted for by name, and a refusal leaves what stood at --out. */
+static void hf__accounts(Test *t) {
+#define MORE(name, dtype) ", \"" name "\": {\"dtype\": \"" dtype "\", \"shape\": [0], "            \
+                          "\"data_offsets\": [0, 0]}"
+    static const struct { const char *family, *without, *more, *said; } ROWS[] = {
+        {"gpt2", "wpe.weight", "", "expected tensor transformer.wpe.weight [16,12], found none"},
+        {"gpt2", "h.1.mlp.c_fc.bias", "", "expected tensor transformer.h.1.mlp.c_fc.bias [20]"},
+        {"gpt2", NULL, MORE("h.2.attn.c_attn.bias", "F32"), "found h.2.attn.c_attn.bias too"},
+        {"gpt2", NULL, MORE("h.2.attn.bias", "U8"), "found h.2.attn.bias too"},
+        {"gpt2", NULL, MORE("h.01.attn.bias", "U8"), "found h.01.attn.bias too"},
+        {"gpt2", NULL, MORE("h.0.attn.bias.x", "U8"), "found h.0.attn.bias.x too"},
+        {"gpt2", NULL, MORE("h..attn.bias", "U8"), "found h..attn.bias too"},
+        {"gpt2", NULL, MORE("transformer.wte.weight", "F32"),
+         "transformer.wte.weight of [11,12], found [0]"},
+        {"gpt2", NULL, MORE("score.weight", "F32"), "found score.weight too"},
+        {"gpt2", NULL, MORE("layers.0.attention.bias", "U8"), "found layers.0.attention.bias too"},
+        {"gpt2", "wte.weight", MORE("wte.weight", "I8"), "wte.weight of [11,12], found [0]"},
+        {"gpt_neox", NULL, MORE("gpt_neox.layers.1.attention.dense_bias", "F32"), "dense_bias too"},
+        {"gpt_neox", "embed_out.weight", "", "expected tensor embed_out.weight [11,12]"},
+        {"gpt_neox", NULL, MORE("h.0.attn.bias", "U8"), "found h.0.attn.bias too"},
+        {"opt", NULL, MORE("decoder.final_layer_norm.weight", "F32"),
+         "found decoder.final_layer_norm.weight too"},
+        {"llama", NULL, MORE("model.layers.9999999999.self_attn.rotary_emb.inv_freq", "F32"),
+         "inv_freq too"},
+        {"jamba", "model.layers.1.feed_forward.experts.2.up_proj.weight", "",
+         "expected tensor model.layers.1.feed_forward.experts.2.up_proj.weight [20,12]"},
+        {"jamba", NULL, MORE("model.layers.1.feed_forward.experts.3.up_proj.weight", "F32"),
+         "experts.3.up_proj.weight too"},
+    };
+    if (no_hf(t)) return;
+    scratch_open();
+    text_file(t, SCRATCH "/x.model", "mine");
+    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+        int f = 0;
+        while (strcmp(NAMES_OF[f], ROWS[i].family)) f++;
+        text_file(t, DOWNLOAD "/config.json", CONFIGS_OF[f]);
+        published_write(t, DOWNLOAD "/model.safetensors", ROWS[i].family, "F32", 0, 1,
+                        ROWS[i].without, ROWS[i].more);
+        hf_fails(t, IMPORT, 1, ROWS[i].said);
+    }
+    text_file(t, DOWNLOAD "/config.json", CONFIGS_OF[0]);
+    published_write(t, DOWNLOAD "/model.safetensors", "gpt2", "I32", 0, 1, NULL, "");
+    hf_fails(t, IMPORT, 1, "in F32, F16, BF16 or F64, found I32");
+    Bytes mine = slurp(SCRATCH "/x.model"), left = slurp(SCRATCH "/x.model.new");
+    fact(t, mine.at && !strcmp((char *)mine.at, "mine") && !left.at, "--out has changed");
+    bytes_free(&mine);
+    bytes_free(&left);
+    scratch_close();
+#undef MORE
+}
+
+/* A llama that hf exported comes back with every bit, whatever its flags. */
+static void hf__returns(Test *t) {
+    static const char *const FLAGS[] = {
+        "--kv-heads 1 --head-dim 6 --linear-bias --act geglu --rope-base 77.5 --norm-eps 1e-3",
+        "--tied --rope-scaling llama3 --rope-original 64 --rope-factor 4 --rope-low 1.5",
+        "--linear-bias --bias-in ffn --act reglu --rope-scaling linear --rope-factor 3"};
+    if (no_hf(t)) return;
+    scratch_open();
+    for (int i = 0; i < 3; i++) {
+        Trainer before, after;
+        Error e = {0};
+        if (!model_file(t, FLAGS[i], 0) || !hf_does(t, "export " SCRATCH "/m.ckpt " DOWNLOAD) ||
+            !hf_does(t, IMPORT))
+            return;
+        if (checkpoint_load(SCRATCH "/m.ckpt", &before, false, &e) ||
+            checkpoint_load(SCRATCH "/x.model", &after, false, &e)) {
+            fact(t, false, "%s", e.text);
+            return;
+        }
+        for (const Option *o = OPTIONS; o->flag; o++) {
+            char was[128], is[128];
+            if (o->group != 'm') continue;
+            option_text(o, &before.s, was, sizeof was);
+            option_text(o, &after.s, is, sizeof is);
+            fact(t, !strcmp(was, is), "--%s %s came back as %s", o->flag, was, is);
+        }
+        bool same = before.m.count == after.m.count;
+        for (idx k = 0; same && k < before.m.count; k++)
+            same = (float)before.m.params[k] == (float)after.m.params[k];
+        fact(t, same, "%s: the parameters differ", FLAGS[i]);
+        trainer_free(&before);
+        trainer_free(&after);
+    }
+    scratch_close();
+}
+
+/* llama2.c's file: its header, its order, and nothing before or after it. */
+static void hf__llama2c(Test *t) {
+    enum { C = 8, F = 12, L = 2, H = 4, K = 2, V = 10, CONTEXT = 6, HEAD = 7 };
+    static const struct { const char *ours; int in, out, copies; } ORDER[] = {   /* [out,in] each */
+        {"wte", V, C, 1}, {"norm1", 1, C, L}, {"wq", C, C, L}, {"wk", C, C / H * K, L},
+        {"wv", C, C / H * K, L}, {"wo", C, C, L}, {"norm2", 1, C, L}, {"w1", C, F, L},
+        {"w3", F, C, L}, {"w2", C, F, L}, {"normf", 1, C, 1}, {"", CONTEXT, C / H, 1},
+        {"wcls", C, V, 1}};
+    static const struct { int at, value, more; const char *said; } WRONG[] = {
+        {0, C, 1, "bytes for the shape that it begins with"},
+        {0, C, -4, "bytes for the shape that it begins with"},
+        {0, 0, 0, "expected dim of 1 to 1048576"}, {0, -C, 0, "expected dim"},
+        {0, 0x616B3432, 0, "expected the first format of llama2.c, found a later one"},
+        {1, 0, 0, "expected ffn"}, {2, 1 << 20, 0, "expected layers"},
+        {3, 3, 0, "expected heads that"},
+        {4, 3, 0, "expected heads that"}, {4, 0, 0, "expected kv-heads of 1"},
+        {5, 0, 0, "expected vocab"},
+        {5, -2147483647 - 1, 0, "expected vocab"}, {6, 1 << 30, 0, "expected context"},
+        {6, CONTEXT + 1, 0, "bytes for the shape"}, {5, V, 0, "bytes for the shape"}};
+    int32_t head[HEAD] = {C, F, L, H, K, -V, CONTEXT};
+    if (no_hf(t)) return;
+    scratch_open();
+    for (int tied = 0; tied < 2; tied++) {
+        Bytes b = {0};
+        Error e = {0};
+        Trainer r;
+        float value = 0.5f;
+        head[5] = tied ? V : -V;
+        for (int i = 0; i < HEAD; i++) bytes_number(&b, (uint32_t)head[i], 4, &e);
+        for (int i = 0; i < 13 - tied; i++)
+            for (int n = 0; n < ORDER[i].copies * ORDER[i].in * ORDER[i].out; n++, value += 1) {
+                uint32_t bits;
+                memcpy(&bits, &value, 4);
+                bytes_number(&b, bits, 4, &e);
+            }
+        file_write(SCRATCH "/x.bin", b.at, b.size, &e);
+        if (!hf_does(t, SCRATCH "/x.bin --out " SCRATCH "/x.model")) return;
+        if (checkpoint_load(SCRATCH "/x.model", &r, false, &e)) {
+            fact(t, false, "%s", e.text);
+            return;
+        }
+        const Config *c = &r.m.c;
+        fact(t, c->dim == C && c->ffn == F && c->layers == L && c->heads == H && c->kv_heads == K &&
+                    c->vocab == V && c->context == CONTEXT && c->tied == tied &&
+                    c->rope_pairing == PAIR_INTERLEAVED && c->pos == POS_ROTARY &&
+                    c->act == ACT_SWIGLU && c->norm == NORM_RMS && c->norm_eps == 1e-5 &&
+                    c->rope_base == 10000, "another model");
+        value = 0.5f;
+        idx seen = 0;
+        for (int i = 0; i < 13 - tied; i++)
+            for (int l = 0; l < ORDER[i].copies; l++) {
+                char name[32];
+                int in = ORDER[i].in, out = ORDER[i].out;
+                if (ORDER[i].copies > 1) snprintf(name, sizeof name, "l%d.%s", l, ORDER[i].ours);
+                else snprintf(name, sizeof name, "%s", ORDER[i].ours);
+                const Tensor *x = model_tensor(&r.m, name);
+                fact(t, !x == !*name, "no %s", name);
+                for (int k = 0; x && k < in * out; k++) {
+                    /* wte is [V,C] in both; the others are turned */
+                    idx at = i == 0 ? k : (idx)(k % in) * out + k / in;
+                    real is = r.m.params[x->at + at];
+                    fact(t, is == (real)(value + (float)k), "%s: %g at %d", name, (double)is, k);
+                }
+                value += (float)(in * out);
+                seen += x ? x->count : 0;
+            }
+        fact(t, seen == r.m.count, "%lld numbers of %lld", (long long)seen, (long long)r.m.count);
+        trainer_free(&r);
+        for (int i = 0; !tied && i < (int)(sizeof WRONG / sizeof WRONG[0]); i++) {
+            Bytes bad = {0};
+            bytes_add(&bad, b.at, b.size, &e);
+            for (int k = 0; k < 4; k++)
+                bad.at[4 * WRONG[i].at + k] = ((uint32_t)WRONG[i].value >> 8 * k) & 0xFF;
+            if (WRONG[i].more > 0) bytes_add(&bad, "", 1, &e);
+            file_write(SCRATCH "/x.bin", bad.at, bad.size - (WRONG[i].more < 0 ? 4 : 0), &e);
+            hf_fails(t, SCRATCH "/x.bin --out " SCRATCH "/y.model", 1, WRONG[i].said);
+            bytes_free(&bad);
+        }
+        fact(t, !e.status, "%s", e.text);
+        bytes_free(&b);
+    }
+    text_file(t, SCRATCH "/x.bin", "PK\003\004 and twenty-four bytes more");
+    hf_fails(t, SCRATCH "/x.bin --out " SCRATCH "/y.model", 1, "found one file of a folder");
+    text_file(t, SCRATCH "/x.bin", "12345678{and twenty-four bytes more");
+    hf_fails(t, SCRATCH "/x.bin --out " SCRATCH "/y.model", 1, "found one file of a folder");
+    text_file(t, SCRATCH "/x.bin", "short");
+    hf_fails(t, SCRATCH "/x.bin --out " SCRATCH "/y.model", 1, "x.bin/config.json: ");
+    hf_fails(t, SCRATCH "/none --out " SCRATCH "/y.model", 1, "none/config.json: ");
+    fact(t, file_missing(SCRATCH "/y.model"), "something was written");
+    scratch_close();
 }
 
 /* The k-th number (from 0) of the cells of the table row that begins with `name`; NaN for a cell
@@ -11646,6 +12286,11 @@ static const Entry TESTS[] = {
     {"hf__safetensors", hf__safetensors},
     {"hf__json", hf__json},
     {"hf__shards", hf__shards},
+    {"hf__families", hf__families},
+    {"hf__facts", hf__facts},
+    {"hf__accounts", hf__accounts},
+    {"hf__returns", hf__returns},
+    {"hf__llama2c", hf__llama2c},
 };
 
 /* The line of a test, and under a FAIL what did not hold. */

@@ -40,7 +40,7 @@
 static const char *const LLAMA_FLAGS[] = {
     "layers", "heads", "kv-heads", "dim", "head-dim", "ffn", "vocab", "context",
     "rope-base", "rope-pairing", "rope-scaling", "rope-factor", "rope-low", "rope-high",
-    "rope-original", "norm-eps", "act", "linear-bias", "tied", NULL};
+    "rope-original", "norm-eps", "act", "linear-bias", "bias-in", "tied", NULL};
 
 static bool llama_has(const char *flag) {
     int i = 0;
@@ -83,6 +83,11 @@ static int llama_refuses(const Settings *s, const char *name, Error *e) {
                     "%s: expected a gated feed-forward as llama's, found --act %s. Try: a model "
                     "trained with --act swiglu, geglu or reglu",
                     name, flag_text(s, "act", text, sizeof text));
+    if (c->linear_bias && c->bias_in == BIAS_QKV)
+        return fail(e, 1,
+                    "%s: expected biases as llama has them, found --bias-in qkv. Try: a model "
+                    "trained with --bias-in attention",
+                    name);
     /* transformers checks it though head_dim makes it needless */
     if (c->dim % c->heads)
         return fail(e, 1,
@@ -154,7 +159,8 @@ static void say_ids(Bytes *out, const Trainer *t, Error *e) {
 
 static int config_json(Bytes *out, const Trainer *t, Error *e) {
     const Config *c = &t->s.model;
-    const char *bias = c->linear_bias ? "true" : "false";
+    bool attention = c->linear_bias && c->bias_in != BIAS_FFN;
+    bool ffn = c->linear_bias && c->bias_in != BIAS_ATTENTION;
     say(out, e, "{\n  \"architectures\": [\"LlamaForCausalLM\"],\n  \"model_type\": \"llama\",\n"
                 "  \"torch_dtype\": \"float32\",\n");
     say(out, e, "  \"vocab_size\": %d,\n  \"hidden_size\": %d,\n  \"intermediate_size\": %d,\n",
@@ -168,7 +174,8 @@ static int config_json(Bytes *out, const Trainer *t, Error *e) {
     say_real(out, &t->s, "rms_norm_eps", "norm-eps", e);
     say(out, e, ",\n");
     say_rope(out, &t->s, e);
-    say(out, e, "  \"attention_bias\": %s,\n  \"mlp_bias\": %s,\n", bias, bias);
+    say(out, e, "  \"attention_bias\": %s,\n  \"mlp_bias\": %s,\n",
+        attention ? "true" : "false", ffn ? "true" : "false");
     say(out, e, "  \"tie_word_embeddings\": %s,\n", c->tied ? "true" : "false");
     say_ids(out, t, e);
     /* a padding id here would take that row of the embedding out of further training */
@@ -1472,7 +1479,8 @@ static void mistral_facts(const Facts *f) {
 
 /* Attention has no positions, and stands in some blocks only; so do experts. */
 static void jamba_facts(const Facts *f) {
-    const Value *experts = fact_at(f, "num_experts|num_local_experts"), *rank = fact_at(f, "mamba_dt_rank");
+    const Value *experts = fact_at(f, "num_experts|num_local_experts");
+    const Value *rank = fact_at(f, "mamba_dt_rank");
     double expand = 2, n = 16;
     char text[64];
     flags_set(f, "--pos none");
