@@ -1,13 +1,20 @@
-/* hf.c - models of sink as folders that Hugging Face's transformers library loads.
+/* hf.c - published models for sink, and models of sink for Hugging Face's transformers library.
  *
  *     cc -O3 -DSINK_NO_MAIN data/hf.c sink.c -o hf -lm
+ *     ./hf gpt2 --out out/gpt2.model [--link]           a downloaded folder, or llama2.c's file
  *     ./hf export out/model.ckpt out/llama              [--tokenizer FILE, the one it learnt with]
  *     >>> transformers.AutoModelForCausalLM.from_pretrained("out/llama")       then, in Python
  *
  * SPDX-License-Identifier: MIT
  *
- * A checkpoint is read by sink's own reader (chapter 10.1); what is written here are the four or
- * five files of a folder of the llama family:
+ * Import. A folder of the families gpt2, gpt_neox, opt, llama, mistral and jamba becomes a model
+ * file (sink.c, 10.4) that `sink eval` measures, with the numbers as they were published, copied or
+ * linked to. Nothing that is read is trusted: JSON, headers, names and shapes are checked before
+ * they are believed, every tensor is accounted for, and whatever would change the result and has no
+ * counterpart in sink is refused by its name.
+ *
+ * Export. A checkpoint is read by sink's own reader (10.1) and written as a folder of the llama
+ * family:
  *
  *   config.json              the shape, and the ids that begin and end a text
  *   generation_config.json   the same ids; the likeliest token, not a drawn one
@@ -16,11 +23,11 @@
  *
  * llama is the paper's default model with fields of its own: rotary positions, RMSNorm before each
  * half of a block, a gated feed-forward (silu, gelu or relu), softmax, and, where asked for, fewer
- * key heads, wider heads, biases in all linear maps but the last, tied embeddings, stretched
- * angles. The paper's variants are what it has no words for: they are refused by the flag's name.
+ * key heads, wider heads, biases in linear maps but the last, tied embeddings, stretched angles.
+ * The paper's variants are what it has no words for: they are refused by the flag's name.
  *
  * Contents   1 What llama can express   2 config.json   3 model.safetensors   4 tokenizer.json
- *            5 The folder   6 Command line
+ *            5 The folder   6 JSON   7 safetensors, read   8 Families   9 Import   10 Command line
  *
  * data/golden/hf_check.py holds the logits, the greedy text and the token ids of transformers
  * against sink's; the tests named hf__ in test_sink.c run this program and read its files back. */
@@ -585,7 +592,7 @@ static void json_free(Json *j) {
 static char *utf8_put(char *to, uint32_t u) {
     if (u < 0x80) { *to++ = (char)u; return to; }
     int more = u < 0x800 ? 1 : u < 0x10000 ? 2 : 3;
-    *to++ = (char)((0xF00u >> more & 0xF0) | u >> 6 * more);
+    *to++ = (char)((0xF00u >> (more + 1) & 0xF0) | u >> 6 * more);
     while (more--) *to++ = (char)(0x80 | (u >> 6 * more & 0x3F));
     return to;
 }
@@ -1919,6 +1926,51 @@ static int run(int argc, char **argv, Error *e) {
                       "gpt2 --out out/gpt2.model, or hf export out/model.ckpt out/llama");
 }
 
+#ifdef HF_FUZZ
+/* The readers of downloaded bytes under libFuzzer; nothing of it is in the program:
+ *
+ *   clang -g -O1 -fsanitize=fuzzer,address,undefined -DHF_FUZZ -DSINK_NO_MAIN data/hf.c sink.c -lm
+ *
+ * The first byte says which: a config.json and, after it, the header of a safetensors file (two
+ * bytes for the length of the one, two for the data behind the other); an index; or llama2.c's. */
+int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n);
+int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n) {
+    Error e = {0};
+    Json config = {0}, header = {0};
+    Folder f = {0};
+    Settings s;
+    Mapped *map = NULL;
+    uint32_t maps = 0;
+    const Family *family = NULL;
+    if (n < 5) return 0;
+    size_t first = (size_t)number_at(p + 1, 2), data = (size_t)number_at(p + 3, 2);
+    n -= 5;
+    if (p[0] % 4 == 0) {
+        if (!json_read(&config, p + 5, n, "index", &e)) index_read(&map, &maps, &config, &e);
+    } else if (p[0] % 4 == 1) {
+        if (n >= BIN_HEAD) bin_open(&f, &s, "bin", p + 5, first + (data << 16), &e);
+    } else if (first <= n && n - first >= 8) {
+        if (!json_read(&config, p + 5, first, "config", &e)) family = family_read(&config, &s, &e);
+        e = (Error){0};
+        n -= first;
+        Model list = {0};
+        if (!header_read(&f, &header, p + 5 + first, n, n + data, "header", &e) &&
+            !folder_sort(&f, &e) && family && !config_resolve(&s.model, &e) &&
+            s.model.layers * (s.model.experts + 1) < 99 && !model_list(&list, &s.model, &e)) {
+            Planned *plans = grab(list.n_tensors, sizeof *plans, &e);
+            f.shard = grab(1, sizeof *f.shard, &e);
+            if (plans && f.shard) plan(plans, &list, &f, family, &e);
+            free(plans);
+            model_free(&list);
+        }
+    }
+    free(map);
+    json_free(&config);
+    json_free(&header);
+    folder_free(&f);
+    return 0;
+}
+#else
 int main(int argc, char **argv) {
     Error e = {0};
     run(argc, argv, &e);
@@ -1929,3 +1981,4 @@ int main(int argc, char **argv) {
     if (e.status) fprintf(stderr, "hf: %s\n", e.text);
     return e.status;
 }
+#endif
