@@ -4216,6 +4216,7 @@ static void sinks__in_parts(Test *t) {
 #define GOLDEN "data/golden/golden.txt"
 
 typedef struct Golden {
+    const char *path;            /* of the text, for errors */
     const char *at;              /* what is left of the text, which ends in a 0 byte */
     int line, changed;           /* of the file, from 1; numbers that differ by more than bound */
     long numbers;                /* compared so far */
@@ -4227,7 +4228,7 @@ typedef struct Golden {
 /* The text and its last line, "end CONFIGS LINES SUM", checked against what is before it. 0, or 1
  * with an error. */
 static int golden_read(const char *path, Bytes *text, int *configs, Error *e) {
-    static const char *const TRY = "Try: python3 data/golden/golden.py";
+    static const char *const TRY = "Try: git checkout data/golden";
     int lines = 0, told = -1, used = 0;
     unsigned long long sum = 0;
     *text = (Bytes){0};
@@ -4259,7 +4260,7 @@ static bool golden_words(Golden *g, const char *format, ...) {
     size_t n = strlen(words);
     if (g->e.status) return false;
     if (strncmp(g->at, words, n)) {
-        fail(&g->e, 1, GOLDEN ":%d: expected \"%s\", found \"%.*s\"", g->line, words,
+        fail(&g->e, 1, "%s:%d: expected \"%s\", found \"%.*s\"", g->path, g->line, words,
              (int)strcspn(g->at, "\n") < 40 ? (int)strcspn(g->at, "\n") : 40, g->at);
         return false;
     }
@@ -4273,8 +4274,8 @@ static bool golden_numbers(Golden *g, int n, double *x) {
         char *end = NULL;
         if (*g->at == ' ') x[i] = strtod(g->at + 1, &end);
         if (!end || end == g->at + 1 || !isfinite(x[i]))
-            fail(&g->e, 1, GOLDEN ":%d: expected number %d of %d, found \"%.*s\"", g->line, i + 1,
-                 n, (int)strcspn(g->at, " \n"), g->at);
+            fail(&g->e, 1, "%s:%d: expected number %d of %d, found \"%.*s\"", g->path, g->line,
+                 i + 1, n, (int)strcspn(g->at, " \n"), g->at);
         else g->at = end;
     }
     if (!golden_words(g, "\n")) return false;
@@ -4288,11 +4289,11 @@ static void golden_meet(Golden *g, double ours, double theirs, double scale, con
     g->numbers++;
     if (error > g->worst) {
         g->worst = error;
-        snprintf(g->what, sizeof g->what, "%s, " GOLDEN ":%d", what, g->line - 1);
+        snprintf(g->what, sizeof g->what, "%s, %s:%d", what, g->path, g->line - 1);
     }
     if (error <= g->bound || g->changed++) return;
-    snprintf(g->first, sizeof g->first, GOLDEN ":%d: %s is %.12g here, %.12g there", g->line - 1,
-             what, ours, theirs);
+    snprintf(g->first, sizeof g->first, "%s:%d: %s is %.12g here, %.12g there", g->path,
+             g->line - 1, what, ours, theirs);
 }
 
 /* A line of n of our numbers; their scale is the largest of the twin's. */
@@ -4469,7 +4470,7 @@ static double golden_bound(void) { return REAL_EPS < 1e-10 ? 2e-11 : 2e-3; }
 static void golden__against_twin(Test *t) {
     Bytes text;
     int configs, n = 0;
-    Golden g = {.bound = golden_bound(), .line = 1};
+    Golden g = {.path = GOLDEN, .bound = golden_bound(), .line = 1};
     if (golden_read(GOLDEN, &text, &configs, &g.e)) {
         fact(t, false, "%s", g.e.text);
         bytes_free(&text);
@@ -4496,7 +4497,7 @@ static void golden__sees_a_digit(Test *t) {
     char *from = (char *)text.at, *end = from ? strstr(from, "\nconfig 1 ") : NULL;
     if (end) {
         end[1] = 0;
-        Golden whole = {.at = from, .line = 1, .bound = golden_bound()};
+        Golden whole = {.path = GOLDEN, .at = from, .line = 1, .bound = golden_bound()};
         golden_config(&whole, t);
         fact(t, !whole.e.status && !whole.changed && !*whole.at, "the text as it is: %s%s",
              whole.e.text, whole.first);
@@ -4507,7 +4508,7 @@ static void golden__sees_a_digit(Test *t) {
             if (!strchr("123456789", *digit) || !*digit) digit = p + 1;
             char was = *digit;
             *digit = (char)(was == '9' ? '8' : was + 1);
-            Golden g = {.at = from, .line = 1, .bound = golden_bound()};
+            Golden g = {.path = GOLDEN, .at = from, .line = 1, .bound = golden_bound()};
             golden_config(&g, t);
             tried++;
             seen += g.changed > 0 || g.e.status;
@@ -10841,6 +10842,657 @@ static void hf__keeps(Test *t) {
     scratch_close();
 }
 
+/* -------------------------------------------------------------------------------------------------
+ * 16.4  Published models: tiny ones of every family, as the library that publishes them writes
+ * them, imported by ./hf and held against what that library computes. data/golden/hf_tiny.py, which
+ * wrote hf_tiny.txt, states its format and how a tensor's numbers follow from its name. */
+
+#define TINY "data/golden/hf_tiny.txt"
+#define FOLDER SCRATCH "/tiny"
+#define IMPORTED SCRATCH "/tiny.model"
+
+/* A tensor of a published file. */
+typedef struct Listed { char name[96], dtype[8]; int rank, dim[4]; idx count; } Listed;
+
+/* What a reader with one fault would make of u [count] in case k. */
+typedef void Fault(const Listed *x, uint64_t k, double *u);
+
+/* Where a case's lines are. */
+typedef struct TinyCase {
+    char name[40];
+    uint64_t k;
+    int configs, layouts;
+    const char *config[2];       /* the text of a config.json, to the end of its line */
+    Golden layout[2], runs;
+} TinyCase;
+
+/* Errors relative to 1 + the largest of their line, the weights' as they are. */
+enum { TINY_HIDDEN, TINY_ATTN, TINY_LOGITS, TINY_KINDS };
+static double tiny_bound(int kind) {
+    static const double FLOAT[] = {2e-5, 1e-5, 5e-5};
+    return REAL_EPS < 1e-10 ? 1e-9 : FLOAT[kind];            /* 10 digits leave 5e-10 */
+}
+
+static bool ends(const char *name, const char *with) {
+    size_t n = strlen(name), w = strlen(with);
+    return n >= w && !strcmp(name + n - w, with);
+}
+
+/* The next word of a "file" line. */
+static bool listed_read(Golden *g, Listed *x) {
+    int used = 0;
+    *x = (Listed){.count = 1};
+    if (sscanf(g->at, " %95[^: \n]:%7[A-Z0-9]:%n", x->name, x->dtype, &used) != 2 || !used) {
+        fail(&g->e, 1, TINY ":%d: expected NAME:DTYPE:DIMS, found \"%.40s\"", g->line, g->at);
+        return false;
+    }
+    for (g->at += used; *g->at >= '0' && *g->at <= '9' && x->rank < 4; x->rank++) {
+        char *end;
+        x->dim[x->rank] = (int)strtol(g->at, &end, 10);
+        x->count *= x->dim[x->rank];
+        g->at = end + (*end == ',');
+    }
+    return true;
+}
+
+/* Its numbers u [count] in case k, not yet rounded. */
+static void listed_draw(const Listed *x, uint64_t k, double *u) {
+    static const char *const EMBEDDINGS[] = {"wte", "wpe", "embed_tokens", "embed_positions",
+                                             "embed_in"};
+    bool embedding = false, vector = x->rank == 1;
+    for (int i = 0; i < 5; i++) embedding = embedding || strstr(x->name, EMBEDDINGS[i]);
+    int inputs = x->rank ? x->dim[strstr(x->name, ".c_") ? 0 : x->rank - 1] : 1;
+    Rng r = {hash64(k, x->name, strlen(x->name))};
+    for (idx i = 0; i < x->count; i++) {
+        double v = rng_uniform(&r), w = 2 * v - 1;
+        if (!strcmp(x->dtype, "BOOL")) u[i] = v < 0.5;
+        else if (embedding) u[i] = w;
+        else if (ends(x->name, "dt_proj.bias")) u[i] = w - 1.5;
+        else if (ends(x->name, "A_log")) u[i] = 0.375 + w;
+        else if (vector && ends(x->name, ".weight")) u[i] = 1 + w / 2;
+        else if (vector && ends(x->name, ".bias")) u[i] = w / 2;
+        else u[i] = x->rank > 1 ? w * (2 / sqrt(inputs)) : w;
+    }
+}
+
+/* u as this type has it, to the nearest, ties to even; the bytes that hold it. */
+static uint64_t dtype_bits(const char *dtype, double u, int *bytes) {
+    float f = (float)u;
+    uint32_t bits;
+    int e;
+    memcpy(&bits, &f, 4);
+    *bytes = !strcmp(dtype, "F32") ? 4 : !strcmp(dtype, "BOOL") ? 1 : 2;
+    if (*bytes == 1) return u != 0;
+    if (*bytes == 4) return bits;
+    if (!strcmp(dtype, "BF16")) return (bits + 0x7FFF + (bits >> 16 & 1)) >> 16;
+    frexp(f, &e);                                            /* steps of 2^(e - 11), or 2^-24 */
+    e = e - 11 > -24 ? e - 11 : -24;
+    return (bits >> 31 << 15) + (uint64_t)(e + 24) * 1024 + (uint64_t)nearbyint(ldexp(fabs(f), -e));
+}
+
+/* The file of one line, written into FOLDER; without a fault it has the bytes that the library
+ * wrote. Adds its tensors to the index. */
+static void tiny_file(Golden *g, Test *t, uint64_t k, Fault *fault, Bytes *index) {
+    char file[64] = "", path[256];
+    unsigned long long sum = 0;
+    int used = 0, bytes;
+    Listed x;
+    Bytes head = {0}, body = {0};
+    Error e = {0};
+    if (sscanf(g->at, "file %63s %16llx%n", file, &sum, &used) != 2) {
+        fail(&g->e, 1, TINY ":%d: expected \"file NAME HASH64\", found \"%.40s\"", g->line, g->at);
+        return;
+    }
+    bytes_number(&head, 0, 8, &e);
+    bytes_print(&head, &e, "{\"__metadata__\":{\"format\":\"pt\"}");
+    for (g->at += used; *g->at == ' ' && listed_read(g, &x);) {
+        double *u = room(x.count);
+        size_t begin = body.size;
+        listed_draw(&x, k, u);
+        if (fault) fault(&x, k, u);
+        for (idx i = 0; i < x.count; i++) {
+            uint64_t bits = dtype_bits(x.dtype, u[i], &bytes);
+            bytes_number(&body, bits, bytes, &e);
+        }
+        bytes_print(&head, &e, ",\"%s\":{\"dtype\":\"%s\",\"shape\":[", x.name, x.dtype);
+        for (int i = 0; i < x.rank; i++) bytes_print(&head, &e, "%s%d", i ? "," : "", x.dim[i]);
+        bytes_print(&head, &e, "],\"data_offsets\":[%zu,%zu]}", begin, body.size);
+        bytes_print(index, &e, "%s\n\"%s\": \"%s\"", index->size ? "," : "", x.name, file);
+        free(u);
+    }
+    bytes_print(&head, &e, "}");
+    while (head.size % 8) bytes_add(&head, " ", 1, &e);
+    for (int i = 0; i < 8; i++) head.at[i] = (unsigned char)((head.size - 8) >> 8 * i);
+    bytes_add(&head, body.at, body.size, &e);
+    uint64_t ours = hash64(0, head.at, head.size);
+    fact(t, fault || ours == sum, TINY ":%d: %s has hash %016llx, the library's has %016llx",
+         g->line, file, (unsigned long long)ours, sum);
+    snprintf(path, sizeof path, FOLDER "/%s", file);
+    file_write(path, head.at, head.size, &e);
+    fact(t, !e.status, "%s", e.text);
+    bytes_free(&head);
+    bytes_free(&body);
+    golden_words(g, "\n");
+    g->line++;
+}
+
+/* FOLDER with the model of a case in one layout and under one config, in which `was` is replaced
+ * by `is` (NULL: nothing is). */
+static void tiny_write(Test *t, const TinyCase *c, int layout, int config, Fault *fault,
+                       const char *was, const char *is) {
+    Golden g = c->layout[layout];
+    Bytes index = {0}, text = {0};
+    Error e = {0};
+    int files = 0;
+    scratch_open();
+    fact(t, !make_folder(FOLDER), "no folder " FOLDER);
+    for (; !strncmp(g.at, "file ", 5) && !g.e.status; files++)
+        tiny_file(&g, t, c->k, fault, &index);
+    if (files > 1) {
+        bytes_add(&text, "{\"metadata\": {}, \"weight_map\": {", 33, &e);
+        bytes_add(&text, index.at, index.size, &e);
+        bytes_add(&text, "\n}}\n", 4, &e);
+        file_write(FOLDER "/model.safetensors.index.json", text.at, text.size, &e);
+    }
+    text.size = 0;
+    const char *from = c->config[config];
+    size_t n = strcspn(from, "\n");
+    const char *at = was ? strstr(from, was) : NULL;
+    fact(t, !was || (at && at < from + n), "%s: no %s in its config", c->name, was);
+    size_t until = at ? (size_t)(at - from) : n;
+    bytes_add(&text, from, until, &e);
+    if (at) {
+        bytes_add(&text, is, strlen(is), &e);
+        bytes_add(&text, at + strlen(was), n - until - strlen(was), &e);
+    }
+    file_write(FOLDER "/config.json", text.at, text.size, &e);
+    fact(t, files > 0 && !g.e.status && !e.status, "%s: %s%s", c->name, g.e.text, e.text);
+    bytes_free(&index);
+    bytes_free(&text);
+}
+
+static void golden_skip(Golden *g) {
+    g->at += strcspn(g->at, "\n");
+    g->at += *g->at == '\n';
+    g->line++;
+}
+
+/* The next case; g is then after it. false at the end of the text. */
+static bool tiny_next(Golden *g, TinyCase *c) {
+    unsigned long long k;
+    *c = (TinyCase){0};
+    while (*g->at && strncmp(g->at, "case ", 5)) golden_skip(g);
+    if (sscanf(g->at, "case %39s %llu", c->name, &k) != 2) return false;
+    c->k = k;
+    golden_skip(g);
+    for (; !strncmp(g->at, "config ", 7) && c->configs < 2; golden_skip(g))
+        c->config[c->configs++] = g->at + 7;
+    for (; !strncmp(g->at, "layout", 6) && c->layouts < 2; c->layouts++) {
+        golden_skip(g);
+        c->layout[c->layouts] = *g;
+        while (!strncmp(g->at, "file ", 5)) golden_skip(g);
+    }
+    c->runs = *g;
+    while (*g->at && strncmp(g->at, "case ", 5)) golden_skip(g);
+    return c->configs && c->layouts && !strncmp(c->runs.at, "run ", 4);
+}
+
+/* <way, x> of each of the rows x [T,n]. */
+static void tiny_way(double *y, const real *x, int T, int n, uint64_t k, const char *of) {
+    char name[40];
+    snprintf(name, sizeof name, "way.%s", of);
+    for (int t = 0; t < T; t++) {
+        Rng r = {hash64(k, name, strlen(name))};
+        y[t] = 0;
+        for (int i = 0; i < n; i++) y[t] += (2 * rng_uniform(&r) - 1) * (double)x[(idx)t * n + i];
+    }
+}
+
+/* Mean cross-entropy of ids 2 .. T by logits [T,V]. */
+static double tiny_loss(const real *logits, const int *ids, int T, int V) {
+    double loss = 0;
+    for (int t = 0; t + 1 < T; t++) {
+        double sum = 0;
+        for (int i = 0; i < V; i++) sum += exp((double)logits[(idx)t * V + i]);
+        loss += (log(sum) - (double)logits[(idx)t * V + ids[t + 1]]) / (T - 1);
+    }
+    return loss;
+}
+
+/* One line of a run whose forward has gone through a, and so to logits [T,V]; false where there is
+ * none. most: the largest error of every kind. */
+static bool tiny_line(Golden *g, const Model *m, const Acts *a, const int *ids, int T,
+                      const real *logits, uint64_t k, double *most) {
+    enum { HIDDEN, WAY, ATTN, ALPHA, KEY, VALUE, LOGITS, LOGITWAY, LOSS, WORDS };
+    static const char *const WORD[] = {"hidden", "way", "attn", "alpha", "key", "value", "logits",
+                                       "logitway", "loss"};
+    const Config *c = &m->c;
+    char what[16], of[12];
+    double theirs[160], ours[160], size = 0;
+    const real *row = NULL;
+    int l = -1, h = -1, used = 0, n = T, w = 0;
+    if (g->e.status || sscanf(g->at, "%15[a-z] %d %d :%n", what, &l, &h, &used) != 3 || !used)
+        return false;
+    while (w < WORDS && strcmp(WORD[w], what)) w++;
+    bool stream = w == HIDDEN || w == WAY, logit = w >= LOGITS, map = w == ATTN || w == ALPHA;
+    if (w == WORDS || l < 0 || l >= c->layers + stream || h < 0 || h >= c->heads) {
+        fail(&g->e, 1, TINY ":%d: no %s %d %d in this model", g->line, what, l, h);
+        return false;
+    }
+    snprintf(of, sizeof of, "%d", l);
+    const LayerActs *la = &a->layer[l < c->layers ? l : 0];
+    const real *x = logit ? logits : l < c->layers ? la->x : a->h;
+    int wide = logit ? c->vocab : c->dim;
+    switch (w) {
+    case LOGITS: case HIDDEN: row = x + (idx)(T - 1) * wide; n = wide; break;
+    case LOGITWAY:            tiny_way(ours, x, T, wide, k, "logits"); break;
+    case WAY:                 tiny_way(ours, x, T, wide, k, of); break;
+    case ATTN:                row = a->probe[l].weight + ((idx)h * T + T - 1) * T; break;
+    case ALPHA: sink_alpha(c, T, ROWS_REAL, a->probe[l].metric + (idx)h * T * T, ours); break;
+    case LOSS:                ours[0] = tiny_loss(logits, ids, T, wide); n = 1; break;
+    default:
+        n = c->head_dim;
+        row = (w == KEY ? la->k : la->v) + ((idx)(T - 1) * c->kv_heads + h) * n;
+    }
+    g->at += used;
+    if (!golden_numbers(g, n, theirs)) return false;
+    int kind = logit ? TINY_LOGITS : map ? TINY_ATTN : TINY_HIDDEN;
+    for (int i = 0; i < n && !map; i++) size = fmax(size, fabs(theirs[i]));
+    for (int i = 0; i < n; i++) {
+        double mine = row ? (double)row[i] : ours[i], error = fabs(mine - theirs[i]) / (1 + size);
+        golden_meet(g, mine, theirs[i], tiny_bound(kind) * (1 + size), what);
+        if (!(error <= most[kind])) most[kind] = error;
+    }
+    return true;
+}
+
+/* The runs of a case, by the model that was imported of it. */
+static void tiny_runs(Golden *g, Test *t, Model *m, uint64_t k, double *most) {
+    Error e = {0};
+    int T, used, ids[32], V = m->c.vocab;
+    while (sscanf(g->at, "run %d :%n", &T, &used) == 1 && T > 0 && T <= 32 && !g->e.status) {
+        double id[32];
+        Acts a = {0};
+        idx map = (idx)m->c.heads * T * T;
+        g->at += used;
+        if (!golden_numbers(g, T, id)) return;
+        for (int i = 0; i < T; i++) ids[i] = (int)id[i];
+        real *maps = calloc((size_t)(2 * m->c.layers * map), sizeof(real)),
+             *logits = calloc((size_t)(T * V), sizeof(real));
+        Probe *probe = calloc((size_t)m->c.layers, sizeof *probe);
+        if (!maps || !logits || !probe) exit(1);
+        for (int l = 0; l < m->c.layers; l++)
+            probe[l] = (Probe){.weight = maps + 2 * l * map, .metric = maps + (2 * l + 1) * map};
+        if (!acts_create(&a, m, 1, T, ACTS_ALL, &e)) {
+            a.probe = probe;
+            model_forward(m, &a, ids, 1, T);
+            model_logits(m, &a, a.nf, T, logits);
+            model_fault(m, &e);
+            while (tiny_line(g, m, &a, ids, T, logits, k, most)) {}
+        }
+        fact(t, !e.status && !g->e.status, "%s%s", e.text, g->e.text);
+        acts_free(&a);
+        free(maps);
+        free(logits);
+        free(probe);
+        if (e.status) return;
+    }
+}
+
+/* Imports FOLDER (words: further flags), opens what came of it, and compares: the runs' Golden. */
+static Golden tiny_compare(Test *t, const TinyCase *c, const char *words, bool open, double *most) {
+    Golden g = c->runs;
+    Trainer r = {0};
+    Error e = {0};
+    char all[256];
+    snprintf(all, sizeof all, FOLDER " --out " IMPORTED " %s", words);
+    g.bound = 1;
+    if (hf_does(t, all)) {
+        if (open) checkpoint_open(IMPORTED, &r, &e);
+        else checkpoint_load(IMPORTED, &r, false, &e);
+        fact(t, !e.status, "%s: %s", c->name, e.text);
+        if (!e.status) tiny_runs(&g, t, &r.m, c->k, most);
+        trainer_free(&r);
+    }
+    return g;
+}
+
+/* Every family and variant, dtype, way to store it, and spelling of its config; imported as a copy
+ * whose matrices stay in the file, and as links that are read at once. */
+static void published__against_library(Test *t) {
+    static const char *const FAMILY[] = {"gpt2", "gpt_neox", "opt", "llama", "mistral", "jamba"};
+    Bytes text = {0};
+    TinyCase c;
+    Golden g = {.path = TINY, .line = 1};
+    double most[6][TINY_KINDS] = {{0}}, worst = 0;
+    char what[160] = "";
+    int cases = 0, told, imports = 0;
+    long numbers = 0;
+    if (no_hf(t)) return;
+    fact(t, !golden_read(TINY, &text, &told, &g.e), "%s", g.e.text);
+    for (g.at = (const char *)text.at; g.at && tiny_next(&g, &c) && !t->wrong; cases++) {
+        int f = 0;
+        while (f < 5 && strncmp(c.name, FAMILY[f], strlen(FAMILY[f]))) f++;
+        for (int config = 0; config < c.configs; config++)
+            for (int layout = 0; layout < c.layouts; layout++)
+                for (int link = 0; link < 2 && !t->wrong; link++, imports++) {
+                    tiny_write(t, &c, layout, config, NULL, NULL, NULL);
+                    Golden one = tiny_compare(t, &c, link ? "--link" : "", !link, most[f]);
+                    fact(t, one.numbers > 500 && !one.changed,
+                         "%s, layout %d, config %d: %d of %ld numbers differ; the first: %s",
+                         c.name, layout, config, one.changed, one.numbers, one.first);
+                    numbers += one.numbers;
+                    if (one.worst > worst) {
+                        worst = one.worst;
+                        snprintf(what, sizeof what, "of its bound: %s, %.120s", c.name, one.what);
+                    }
+                }
+    }
+    fact(t, cases == told && cases >= 28, "%d cases of %d", cases, told);
+    within(t, worst, 0, 1, "%s", what);
+    note(t, "%d cases, %d imports, %ld numbers; largest errors of hidden states, weights, logits:",
+         cases, imports, numbers);
+    for (int f = 0; f < 6; f++)
+        note(t, " %s %.1e %.1e %.1e", FAMILY[f], most[f][0], most[f][1], most[f][2]);
+    bytes_free(&text);
+    scratch_close();
+}
+
+/* Row i of the rows [n,width] of u becomes row from[i]. */
+static void reorder(double *u, int n, int width, const int *from) {
+    double *was = room((idx)n * width);
+    memcpy(was, u, (size_t)(n * width) * sizeof *u);
+    for (int i = 0; i < n; i++)
+        memcpy(u + i * width, was + from[i] * width, (size_t)width * sizeof *u);
+    free(was);
+}
+
+/* Likewise the rows of a published tensor, or its columns. */
+static void reorder_rows(const Listed *x, double *u, const int *from) {
+    reorder(u, x->dim[0], (int)(x->count / x->dim[0]), from);
+}
+static void reorder_columns(const Listed *x, double *u, const int *from) {
+    int n = x->dim[x->rank - 1];
+    for (idx i = 0; i < x->count; i += n) reorder(u + i, n, 1, from);
+}
+
+/* A square matrix of Conv1D read as every other is. */
+static void fault_turned(const Listed *x, uint64_t k, double *u) {
+    int n = x->dim[0];
+    (void)k;
+    if (!ends(x->name, "attn.c_proj.weight")) return;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < i; j++) {
+            double was = u[i * n + j];
+            u[i * n + j] = u[j * n + i];
+            u[j * n + i] = was;
+        }
+}
+
+/* q, k, v of NeoX as thirds, not by head; of GPT-2 by head, not as thirds. */
+static void fault_thirds(const Listed *x, uint64_t k, double *u) {
+    int from[120], H = 4, D = 10;
+    (void)k;
+    if (!strstr(x->name, "query_key_value")) return;
+    for (int i = 0; i < 3 * H * D; i++) from[i] = i / D % 3 * H * D + i / (3 * D) * D + i % D;
+    reorder_rows(x, u, from);
+}
+static void fault_by_head(const Listed *x, uint64_t k, double *u) {
+    int from[72], H = 3, D = 8;
+    (void)k;
+    if (!strstr(x->name, "c_attn")) return;
+    for (int i = 0; i < 3 * H * D; i++) from[i] = i / D % H * 3 * D + i / (H * D) * D + i % D;
+    reorder_columns(x, u, from);
+}
+
+/* OPT's table of positions from its first row on. */
+static void fault_offset(const Listed *x, uint64_t k, double *u) {
+    int from[34];
+    (void)k;
+    if (!strstr(x->name, "embed_positions")) return;
+    for (int i = 0; i < 34; i++) from[i] = i < 2 ? i : i - 2;
+    reorder_rows(x, u, from);
+}
+
+/* Rotations that turn neighbours; and that turn the other way round. */
+static void fault_neighbours(const Listed *x, uint64_t k, double *u) {
+    int from[32], D = 8;
+    (void)k;
+    if (!strstr(x->name, "q_proj") && !strstr(x->name, "k_proj")) return;
+    for (int i = 0; i < 32; i++) from[i] = i / D * D + i % (D / 2) * 2 + i % D / (D / 2);
+    reorder_rows(x, u, from);
+}
+static void fault_backwards(const Listed *x, uint64_t k, double *u) {
+    int from[32], D = 8;
+    (void)k;
+    if (!strstr(x->name, "q_proj") && !strstr(x->name, "k_proj")) return;
+    for (int i = 0; i < 32; i++) from[i] = i / D * D + (i + D / 2) % D;
+    reorder_rows(x, u, from);
+}
+
+/* Query head h reads key head h % K, not h / (H / K). */
+static void fault_groups(const Listed *x, uint64_t k, double *u) {
+    static const int HEAD[] = {0, 2, 1, 3};
+    int from[32], D = 8;
+    (void)k;
+    for (int i = 0; i < 32; i++) from[i] = HEAD[i / D] * D + i % D;
+    if (strstr(x->name, "q_proj")) reorder_rows(x, u, from);
+    if (strstr(x->name, "o_proj")) reorder_columns(x, u, from);
+}
+
+/* The branch that is activated and the other one. */
+static void fault_gate(const Listed *x, uint64_t k, double *u) {
+    Listed other = *x;
+    char *gate = strstr(other.name, "gate_proj"), *up = strstr(other.name, "up_proj");
+    if (gate) memmove(gate + 2, gate + 4, strlen(gate + 4) + 1), memcpy(gate, "up", 2);
+    else if (up) memmove(up + 4, up + 2, strlen(up + 2) + 1), memcpy(up, "gate", 4);
+    listed_draw(&other, k, u);
+}
+
+/* Mamba: the taps of the convolution in the other order; x and z; B and C. */
+static void fault_taps(const Listed *x, uint64_t k, double *u) {
+    static const int FROM[] = {3, 2, 1, 0};
+    (void)k;
+    if (ends(x->name, "conv1d.weight")) reorder_columns(x, u, FROM);
+}
+static void fault_x_and_z(const Listed *x, uint64_t k, double *u) {
+    int from[128];
+    (void)k;
+    for (int i = 0; i < 128; i++) from[i] = (i + 64) % 128;
+    if (ends(x->name, "mamba.in_proj.weight")) reorder_rows(x, u, from);
+}
+static void fault_b_and_c(const Listed *x, uint64_t k, double *u) {
+    static const int FROM[] = {0, 1, 2, 7, 8, 9, 10, 3, 4, 5, 6};
+    (void)k;
+    if (ends(x->name, "x_proj.weight")) reorder_rows(x, u, FROM);
+}
+
+/* The comparison sees what it is for: a model that was read with a fault, or under another config,
+ * differs from the reference by more than its bounds. */
+static void published__sees_faults(Test *t) {
+    static const struct { const char *name; Fault *fault; const char *was, *is; } FAULTS[] = {
+        {"gpt2", fault_turned, NULL, NULL}, {"gpt2", fault_by_head, NULL, NULL},
+        {"gpt2", NULL, "\"gelu_new\"", "\"gelu\""},
+        {"gpt2-inner", NULL, "\"gelu\"", "\"gelu_new\""},
+        {"gpt2-inverse", NULL, "layer_idx\": true", "layer_idx\": false"},
+        {"gpt2", NULL, "epsilon\": 1e-05", "epsilon\": 0.001"},
+        {"gpt_neox", fault_thirds, NULL, NULL},
+        {"gpt_neox", NULL, "\"gelu\"", "\"gelu_new\""},
+        {"gpt_neox", NULL, "factor\": 0.25", "factor\": 0.4"},
+        {"gpt_neox", NULL, "residual\": true", "residual\": false"},
+        {"gpt_neox-sequential", NULL, "residual\": false", "residual\": true"},
+        {"gpt_neox-sequential", NULL, "theta\": 10000", "theta\": 5000"},
+        {"opt", fault_offset, NULL, NULL}, {"opt-350m", fault_offset, NULL, NULL},
+        {"opt", NULL, "\"relu\"", "\"gelu\""},
+        {"llama", fault_neighbours, NULL, NULL}, {"llama", fault_backwards, NULL, NULL},
+        {"llama", fault_groups, NULL, NULL}, {"llama", fault_gate, NULL, NULL},
+        {"llama", NULL, "eps\": 1e-05", "eps\": 0.001"},
+        {"llama-linear", NULL, "\"factor\": 2.0", "\"factor\": 1.0"},
+        {"llama3", NULL, "\"factor\": 8.0", "\"factor\": 7.0"},
+        {"llama3", NULL, "low_freq_factor\": 1.0", "low_freq_factor\": 1.5"},
+        {"llama3", NULL, "high_freq_factor\": 4.0", "high_freq_factor\": 3.5"},
+        {"llama3", NULL, "embeddings\": 64", "embeddings\": 48"},
+        {"mistral", NULL, "window\": 5", "window\": 6"},
+        {"mistral", NULL, "window\": 5", "window\": 4"},
+        {"jamba", fault_taps, NULL, NULL}, {"jamba", fault_x_and_z, NULL, NULL},
+        {"jamba", fault_b_and_c, NULL, NULL}, {"jamba", fault_gate, NULL, NULL},
+        {"jamba", NULL, "per_tok\": 2", "per_tok\": 1"},
+        {"jamba", NULL, "eps\": 1e-06", "eps\": 0.001"},
+    };
+    int tried = 0, told, n = (int)(sizeof FAULTS / sizeof FAULTS[0]);
+    double faintest = INFINITY, most[TINY_KINDS] = {0};
+    char which[80] = "";
+    Bytes text = {0};
+    TinyCase c;
+    Golden g = {.path = TINY, .line = 1};
+    if (no_hf(t)) return;
+    fact(t, !golden_read(TINY, &text, &told, &g.e), "%s", g.e.text);
+    for (g.at = (const char *)text.at; g.at && tiny_next(&g, &c);)
+        for (int i = 0; i < n; i++) {
+            if (strcmp(c.name, FAULTS[i].name)) continue;
+            tiny_write(t, &c, 0, 0, FAULTS[i].fault, FAULTS[i].was, FAULTS[i].is);
+            Golden one = tiny_compare(t, &c, "", true, most);
+            const char *is = FAULTS[i].is ? FAULTS[i].is : "numbers in another order";
+            fact(t, one.numbers > 500 && one.changed > 0, "%s: %s: largest error %.2g of its bound",
+                 c.name, is, one.worst);
+            tried++;
+            if (!(one.worst < faintest)) continue;
+            faintest = one.worst;
+            snprintf(which, sizeof which, "%s, %s", c.name, is);
+        }
+    fact(t, tried == n, "%d of %d faults tried", tried, n);
+    note(t, "%d faults; the faintest shows by %.2g times its bound: %s", tried, faintest, which);
+    bytes_free(&text);
+    scratch_close();
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 16.5  Trained models, where a developer's machine has them beside this folder */
+
+#define CAPP "../shared/models/capp-gpt"
+#define STORIES "../shared/models/stories260K.bin"
+#define STORIES_TOKENS "../shared/models/tok512.bin"
+
+/* The forward of ids [T] through SCRATCH/trained, with maps. */
+typedef struct Trained { Trainer r; Acts a; Probe probe[8]; real *maps, *logits; } Trained;
+
+static bool trained_open(Test *t, Trained *x, const char *from, int T) {
+    Error e = {0};
+    char words[256];
+    *x = (Trained){0};
+    scratch_open();
+    snprintf(words, sizeof words, "%s --out " SCRATCH "/trained", from);
+    if (!hf_does(t, words)) return false;
+    checkpoint_open(SCRATCH "/trained", &x->r, &e);
+    const Config *c = &x->r.m.c;
+    if (!e.status) acts_create(&x->a, &x->r.m, 1, T, ACTS_ALL, &e);
+    fact(t, !e.status && c->layers <= 8, "%s: %s", from, e.text);
+    idx map = (idx)c->heads * T * T;
+    x->maps = calloc((size_t)(8 * map), sizeof(real));
+    x->logits = calloc((size_t)(T * c->vocab), sizeof(real));
+    if (!x->maps || !x->logits) exit(1);
+    for (int l = 0; l < 8; l++) x->probe[l] = (Probe){.weight = x->maps + l * map};
+    return !t->wrong;
+}
+
+static void trained_forward(Trained *x, const int *ids, int T) {
+    x->a.probe = x->probe;
+    model_forward(&x->r.m, &x->a, ids, 1, T);
+    model_logits(&x->r.m, &x->a, x->a.nf, T, x->logits);
+}
+
+static void trained_close(Trained *x) {
+    acts_free(&x->a);
+    trainer_free(&x->r);
+    free(x->maps);
+    free(x->logits);
+    scratch_close();
+}
+
+static bool no_model(Test *t, const char *path) {
+    if (no_hf(t)) return true;
+    if (file_missing(path)) t->skip = "no ../shared/models here";
+    return t->skip != NULL;
+}
+
+static int greatest(const real *x, int n) {
+    int best = 0;
+    for (int i = 1; i < n; i++) if (x[i] > x[best]) best = i;
+    return best;
+}
+
+/* A trained GPT-2 from the Hub against numbers that a program of its own made in double, written
+ * with 5 decimals. */
+static void trained__gpt2(Test *t) {
+    static const double LAST[] = {-0.66593, 1.23771, 8.40387, 1.75892, 0.22093, -0.29100},
+        FIRST[] = {-2.20359, 0.39776, -1.04351, -1.74431, -2.38101, -1.08797},
+        MAP0[] = {.07959, .00385, .08846, .34481, .14971, .09595, .23763},
+        MAP3[] = {.65452, .21401, .10120, .00885, .00526, .01336, .00279},
+        NORM[] = {.28840, .43073, .60336, .73560, .88597};
+    static const int NEXT[] = {30, 45, 40, 42, 50, 32, 40, 37, 42, 50, 33, 40};
+    int ids[19] = {2, 8, 14, 17, 22, 25, 49}, V;
+    Trained x;
+    if (no_model(t, CAPP "/config.json")) return;
+    if (trained_open(t, &x, CAPP, 19)) {
+        V = x.r.m.c.vocab;
+        trained_forward(&x, ids, 7);
+        for (int i = 0; i < 6; i++) {
+            within(t, (double)x.logits[6 * V + 28 + i], LAST[i], 1.2e-5, "logit %d", 28 + i);
+            within(t, (double)x.logits[29 + i], FIRST[i], 1.2e-5, "first row's logit %d", 29 + i);
+        }
+        for (int j = 0; j < 7; j++) {
+            within(t, (double)x.probe[0].weight[6 * 7 + j], MAP0[j], 6e-6, "block 0, head 0");
+            within(t, (double)x.probe[3].weight[(7 + 6) * 7 + j], MAP3[j], 6e-6, "block 3, head 1");
+        }
+        for (int l = 0; l <= 4; l++) {
+            const real *h = l < 4 ? x.a.layer[l].x : x.a.h;
+            double square = 0;
+            for (int i = 0; i < 64; i++) square += (double)h[i] * (double)h[i];
+            within(t, sqrt(square), NORM[l], 6e-6, "||h_1|| before block %d", l);
+        }
+        for (int n = 0; n < 12; n++) {
+            trained_forward(&x, ids, 7 + n);
+            ids[7 + n] = greatest(x.logits + (idx)(6 + n) * V, V);
+            fact(t, ids[7 + n] == NEXT[n], "token %d is %d, expected %d", n, ids[7 + n], NEXT[n]);
+        }
+    }
+    trained_close(&x);
+}
+
+/* A trained llama in llama2.c's format tells its story; its tokens from the tokenizer beside it:
+ * 4 bytes, then of each id 4 bytes of score, 4 of length, and the text. */
+static void trained__stories(Test *t) {
+    static const char TOLD[] = " Once upon a time, there was a little girl named Lily. She loved to "
+                               "play outside in the park. One day, she saw a big, r";
+    int ids[41] = {1};
+    size_t start[513] = {0}, at = 4;
+    char told[512] = "";
+    Bytes pieces = {0};
+    Error e = {0};
+    Trained x;
+    if (no_model(t, STORIES)) return;
+    if (!file_read(STORIES_TOKENS, &pieces, &e))
+        for (int id = 0; id < 512 && at + 8 <= pieces.size; id++) {
+            start[id] = at + 8;
+            at += 8 + (size_t)number_at(pieces.at + at + 4, 4);
+            start[id + 1] = at + 8;
+        }
+    fact(t, !e.status && at == pieces.size, "%s%zu of %zu bytes of pieces", e.text, at, pieces.size);
+    if (trained_open(t, &x, STORIES, 41)) {
+        fact(t, x.r.m.c.vocab == 512, "vocabulary of %d", x.r.m.c.vocab);
+        for (int n = 0; n < 40 && !t->wrong; n++) {
+            trained_forward(&x, ids, n + 1);
+            int id = ids[n + 1] = greatest(x.logits + (idx)n * 512, 512);
+            size_t used = strlen(told), size = start[id + 1] - 8 - start[id];
+            snprintf(told + used, sizeof told - used, "%.*s", (int)size,
+                     (const char *)pieces.at + start[id]);
+        }
+        fact(t, !strcmp(told, TOLD), "it tells \"%s\"", told);
+    }
+    bytes_free(&pieces);
+    trained_close(&x);
+}
+
 /* The k-th number (from 0) of the cells of the table row that begins with `name`; NaN for a cell
  * of "-" or none. */
 static double page_cell(const char *page, const char *name, int k) {
@@ -11373,6 +12025,10 @@ static const Entry TESTS[] = {
     {"hf__tokenizer", hf__tokenizer},
     {"hf__refuses", hf__refuses},
     {"hf__keeps", hf__keeps},
+    {"published__against_library", published__against_library},
+    {"published__sees_faults", published__sees_faults},
+    {"trained__gpt2", trained__gpt2},
+    {"trained__stories", trained__stories},
 };
 
 /* The line of a test, and under a FAIL what did not hold. */

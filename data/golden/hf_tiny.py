@@ -31,22 +31,22 @@ A case is these lines, numbers with 10 digits:
     layout                        the files of one way to store it: each a line
     file FILE HASH64 TENSOR ...   a tensor is NAME:DTYPE:DIM,DIM.., in the order of the data
     run T : ids
-    hidden l : C numbers          of the last token: the stream, input of block l; l = L: the output
+    hidden l 0 : C numbers        of the last token: the stream, input of block l; l = L: the output
                                   of the last block
-    rows l : T numbers            of every token, the product of `hidden l` with the direction u of
+    way l 0 : T numbers           of every token, the product of `hidden` with the direction u of
                                   stream(K, "way.l")
     attn l h : T numbers          the last token's weights; h = l % H
     alpha l h : T numbers         of every key the mean of its weights over the rows that see it
-                                  causally (section 3.2 of the paper)
-    key l g : D numbers           the last token's, as the cache holds it (rotated); g = l % the number
-    value l g : D numbers         of key heads
-    logits : V numbers            of the last token
-    rows logits : T numbers       as `rows l`, with stream(K, "way.logits")
-    loss                          mean cross-entropy of ids 2 .. T, where T > 1
+                                  causally (section 3.2 of the paper); of every head
+    key l g : D numbers           the last token's, as the cache holds it (rotated); g = l % the
+    value l g : D numbers         number of key heads
+    logits 0 0 : V numbers        of the last token
+    logitway 0 0 : T numbers      as `way`, with stream(K, "way.logits")
+    loss 0 0 : 1 number           mean cross-entropy of ids 2 .. T, where T > 1
     end CASES LINES SUM           as in golden.txt
 
-Layers without attention have no attn, alpha, key and value. Only cases in F32 have a run of T = 1. The reference is the library's own
-code in double: its casts to float32 are widened while it runs (see `wide`). Its results in float32
+Layers without attention have no attn, alpha, key and value. Only cases in F32 have a run of T = 1.
+The reference is the library's own code in double: its casts to float32 are widened while it runs (see `wide`). Its results in float32
 are compared with these, and the largest differences printed: the library's own rounding.
 """
 import contextlib
@@ -327,7 +327,7 @@ def forward(model, ids):
         hook.remove()
     for l in range(len(layers)):                 # what the library calls the hidden states
         assert torch.equal(stream[l], out.hidden_states[l])
-    got = {f"hidden {l}": stream[l][0] for l in range(len(layers) + 1)}
+    got = {f"hidden {l} 0": stream[l][0] for l in range(len(layers) + 1)}
     maps = [a for a in out.attentions if a is not None]
     with_maps = [l for l in range(len(layers))
                  if getattr(model.config, "layers_block_type", None) is None
@@ -342,9 +342,9 @@ def forward(model, ids):
         for h in range(a.shape[1]):
             got[f"alpha {l} {h}"] = a[0, h].sum(0) / seen
         got[f"key {l} {g}"], got[f"value {l} {g}"] = cache.keys[0, g], cache.values[0, g]
-    got["logits"] = out.logits[0]
+    got["logits 0 0"] = out.logits[0]
     if T > 1:
-        got["loss"] = torch.nn.functional.cross_entropy(out.logits[0, :-1], ids[0, 1:])
+        got["loss 0 0"] = torch.nn.functional.cross_entropy(out.logits[0, :-1], ids[0, 1:])
     gap = 1.0                                    # of the last expert that is taken and the next
     for routed in getattr(out, "router_logits", None) or ():
         p = routed.softmax(-1).sort(descending=True).values
@@ -362,16 +362,13 @@ def run(k, model, ids):
     row = lambda x: " ".join(map(number, x))
     for what, x in got.items():
         assert x.dtype == DOUBLE
-        if what == "loss":
-            lines.append(f"loss {number(x)}")
-        elif what.startswith("alpha"):
-            lines.append(f"{what} : {row(x)}")
-        else:
-            lines.append(f"{what} : {row(x[-1])}")
-        if what.startswith(("hidden", "logits")):
-            name = what.split()[-1]
-            way = torch.from_numpy(2 * uniforms(k, "way." + name, x.shape[1]) - 1)
-            lines.append(f"rows {name} : {row(x @ way)}")
+        kind, l = what.split()[:2]
+        last = x if kind == "alpha" else x[None] if kind == "loss" else x[-1]
+        lines.append(f"{what} : {row(last)}")
+        if kind in ("hidden", "logits"):
+            of, way = (l, "way") if kind == "hidden" else ("logits", "logitway")
+            u = torch.from_numpy(2 * uniforms(k, "way." + of, x.shape[1]) - 1)
+            lines.append(f"{way} {l} 0 : {row(x @ u)}")
     return lines, got
 
 
