@@ -49,6 +49,15 @@ typedef struct Rng { uint64_t state; } Rng;
 /* A growing array of bytes. */
 typedef struct Bytes { unsigned char *at; size_t size, room; } Bytes;
 
+/* A file in the making. After writing_begin returned 0, writing_end must follow: it gives the file
+ * its name, or on any failure, and when e already holds an error, leaves what stood there. */
+typedef struct Writing {
+    FILE *f;
+    const char *path;            /* the caller's */
+    char beside[1100];           /* PATH.new */
+    int cause;                   /* errno of what failed first, 0 none */
+} Writing;
+
 #define PI              3.14159265358979323846
 #define SQRT_HALF       0.70710678118654752440
 #define INV_SQRT_2PI    0.39894228040143267794
@@ -65,6 +74,8 @@ enum { ROPE_PLAIN, ROPE_LINEAR, ROPE_LLAMA3 };
 enum { NORM_RMS, NORM_LAYER };
 enum { PLACE_PRE, PLACE_POST, PLACE_PARALLEL };
 enum { ACT_SWIGLU, ACT_GEGLU, ACT_REGLU, ACT_SWISH, ACT_GELU, ACT_RELU, ACT_GELUTANH };
+/* which linear maps have a bias under linear_bias */
+enum { BIAS_ALL, BIAS_QKV, BIAS_ATTENTION, BIAS_FFN };
 enum { COMBINE_CONCAT, COMBINE_ADD };
 enum { KERNEL_IDENTITY, KERNEL_ELU, KERNEL_MLP };
 enum { SIM_EXP, SIM_SIGMOID, SIM_ELU, SIM_IDENTITY };
@@ -99,6 +110,8 @@ typedef struct Config {
     double norm_eps;                  /* inside the root; 1e-5 */
     int act;                          /* ACT_*: Table 11; the first three are gated */
     int linear_bias, tied, embed_dim; /* switches; width E of the embedding, 0 means C */
+    int bias_in;                      /* BIAS_*: where linear_bias puts them */
+    int score_by_layer;               /* switch: scores of block l, from 0, over l + 1 (GPT-2) */
     int combine;                      /* COMBINE_*: Table 12 left */
     int kernel, sim, normalizer;      /* KERNEL_*, SIM_*, NORMALIZER_*: Table 15 */
     /* p of NORMALIZER_PNORM (equation 43), 0 when unused; alpha (equation 29) */
@@ -113,6 +126,14 @@ typedef struct Config {
     /* period 0: every layer has the window; else l % period == offset */
     int window_period, window_offset;
     int prefix;                       /* p: tokens 1..p are visible to every row (Figure 5) */
+    /* Published models of several kinds of block; forward only (config_trains).
+     * period 0: every block attends; else blocks with l % period == offset, and Mamba mixes the
+     * others, by I channels of M states (0 means 2 C, 16), J taps (4) and rank R (C/16, up) */
+    int attention_period, attention_offset;
+    int mamba_inner, mamba_state, mamba_conv, mamba_rank;
+    /* X ffns of which a row takes the top ones (0 means 2), in every block or, with a period, in
+     * blocks with l % period == offset; 0: one ffn everywhere */
+    int experts, expert_top, expert_period, expert_offset;
 } Config;
 
 /* A named row of the paper: flags that differ from the default, and what the paper measured there.
@@ -131,6 +152,11 @@ int config_resolve(Config *c, Error *e);
 int config_rows(const Config *c, int T);           /* N: T, or T+1 with a sink token */
 int config_columns(const Config *c, int T);        /* S: the extra column, x* and the T tokens */
 int config_window(const Config *c, int l);         /* w of layer l, 0 when it sees all */
+bool config_attends(const Config *c, int l);       /* block l has MHSA; else the Mamba mixer */
+int config_attending(const Config *c);             /* how many of the L blocks have it: 1 or more */
+int config_experts(const Config *c, int l);        /* X where block l has experts, else 0 */
+/* 0, or 2 with one line for a model that has no backward: a block of Mamba's or of experts */
+int config_trains(const Config *c, Error *e);
 /* SwiGLU, GeGLU, ReGLU: a second branch multiplies */
 bool config_gated(const Config *c);
 /* is dim d of k* learned (Table 13), or fixed at 0 */
@@ -152,6 +178,13 @@ typedef struct Layer {
     real *logit;                 /* [H]: the extra column's learned score */
     real *vplus;                 /* [H,D]: the value bias v+ */
     real *phi1, *phi2;           /* [D,D] [D,D]: the mlp kernel */
+    /* in place of all from wq to phi2 but the norms and the ffn, where Mamba mixes the rows (3.10):
+     * [C,2I] [J,I] [I] [I,R+2M], gains [R] [M] [M], */
+    real *m_in, *m_conv, *m_convb, *m_x, *m_rnorm, *m_bnorm, *m_cnorm;
+    real *m_dt, *m_dtb, *m_alog, *m_skip, *m_out;      /* [R,I] [I] [M,I] [I] [I,C] */
+    /* in place of w1 .. b3: [C,X], and [X] layers of which w1 .. b3 alone are set (3.11) */
+    real *router;
+    struct Layer *expert;
 } Layer;
 
 typedef struct Weights {
@@ -161,17 +194,19 @@ typedef struct Weights {
     real *normf, *normfb;        /* [C] [C]: the final norm, absent under post-norm */
     real *wout, *wcls;           /* [C,E] when E differs from C; [E,V], absent when tied */
     Layer *layer;                /* [L] */
+    Layer *expert;               /* [L,X], where any block has experts */
 } Weights;
 
 /* One tensor of a model. The list of them drives allocation, initialisation, AdamW, checkpoints
  * and dumps. */
 typedef struct Tensor {
-    char name[32];               /* "l0.wq" */
+    char name[32];               /* "l0.wq", "l1.e3.w1" */
     int rank; int shape[2];      /* one or two dimensions, row-major */
     /* where it starts in Model.params, and how many numbers it holds */
     idx at, count;
     int law, layer;              /* how it starts (chapter 2); its block, or -1 */
     bool matrix;                 /* decayed under --decay matrices */
+    real **field;                /* the pointer in Model.w that names it */
 } Tensor;
 
 typedef struct Model {
@@ -179,9 +214,10 @@ typedef struct Model {
     int n_tensors; Tensor *tensor;
     idx count; real *params, *grads;   /* grads is NULL in a model that only evaluates */
     Weights w, d;                         /* the same memory by name: parameters, gradients */
+    struct ModelFile *file;      /* NULL, or where the matrices still are (10.4): w has no others */
 } Model;
 
-/* c resolved; all parameters 0 */
+/* c resolved; all parameters 0. 2 when gradients are asked for and config_trains refuses */
 int  model_create(Model *m, const Config *c, bool with_grads, Error *e);
 void model_free(Model *m);
 /* INIT_*; each tensor draws from its own stream */
@@ -229,6 +265,23 @@ typedef struct Ablation {
 /* Table 7: token 1 reads p_t in place of p_1; and where they swap, token t reads p_1. */
 typedef struct PositionEdit { int t; bool swap; } PositionEdit;   /* t from 2 on */
 
+/* What the Mamba mixer makes on its way, one set for all blocks: no backward reads it (3.10). */
+typedef struct MambaActs {
+    real *xz;                    /* [B,N,2I] both halves of u W_in */
+    real *a;                     /* [B,N,I] what the taps make of x, activated */
+    real *p;                     /* [B,N,R+2M] a W_x: r, b, c before their norms, */
+    real *r, *bc;                /* [B,N,R] [B,N,2M] and after */
+    real *dt, *y;                /* [B,N,I] the step; the mixer's output before W_out */
+    real *rate;                  /* [M,I] -e^A_log */
+    real *state;                 /* [B,M,I] S; after a forward that of the last row */
+} MambaActs;
+
+/* What the experts need, likewise (3.11). */
+typedef struct ExpertActs {
+    real *gate;                  /* [B,N,X] p_e where row n takes expert e, else 0 */
+    real *in, *out;              /* [B,N,C] the rows of one expert, and what it makes of them */
+} ExpertActs;
+
 enum { SLICE = 160 };            /* rows of logits that exist at a time */
 
 typedef struct Acts {
@@ -239,6 +292,8 @@ typedef struct Acts {
     /* [B,N,C] the stream, h^L after a forward; and after the final norm (post-norm: h^L itself) */
     const real *h, *nf;
     real *fnorm, *nfstat;        /* [B,N,C] [B,N,2] */
+    MambaActs mamba;
+    ExpertActs expert;
     real *embed;                 /* [B,T,E] rows of wte, when E differs from C */
     Probe *probe;                /* [L], or NULL: set by the caller before a forward */
     const Ablation *ablation;    /* or NULL, as it must be where a backward follows */
@@ -272,14 +327,16 @@ void acts_free(Acts *a);
 void model_forward(const Model *m, Acts *a, const int *ids, int B, int T);
 /* The tokens after the first `from` (0 <= from < T) of one sequence ids [T], when those have gone
  * through a, of ACTS_KEYS or ACTS_ALL, by either function. Fills a.h and a.nf [R,C]; returns R, the
- * rows made: T - from, or all of them where from is 0 or less than the prefix. */
+ * rows made: T - from, or all of them where from is 0 or less than the prefix, or where a block is
+ * Mamba's, whose state of an earlier row is gone. */
 int  model_extend(const Model *m, Acts *a, const int *ids, int T, int from);
 /* Mean cross-entropy over the scored targets [B,T] (prefix p: the first p-1 positions are not
  * scored). With grads, also adds share times the gradient of that mean to wcls (or wte) and leaves
  * it in a.dh. */
 double model_loss(Model *m, Acts *a, const int *targets, int B, int T,
                     bool with_grads, double share);
-/* The rest of the gradient, from a.dh: every block, the positions and the embedding. */
+/* The rest of the gradient, from a.dh: every block, the positions and the embedding. The model was
+ * created with gradients, so none of its blocks is Mamba's or of experts. */
 void model_backward(Model *m, Acts *a, const int *ids, int B, int T);
 /* Central pieces of the formula, for checks and tests. */
 /* [R,C] -> [R,V] */
@@ -332,6 +389,9 @@ enum { EPS_MOST = 12 };          /* thresholds at a time */
 /* Means over sequences of everything that is measured, by layer, then head. */
 typedef struct Sinks {
     int L, H, T, N, S, batch, n;     /* N rows and S columns as in the maps; n sequences so far */
+    /* Config's attention_period and _offset: blocks that do not attend have 0 in all that is of
+     * heads, and means over blocks and heads leave them out */
+    int period, offset;
     int n_eps;
     double eps[EPS_MOST];            /* thresholds of Sink; the first is the one that is quoted */
     /* [L,H,S] alpha_k; [n_eps,L,H,S] share of sequences with alpha_k > eps */
@@ -358,6 +418,7 @@ int  sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids, const int *targe
                     int rows, Error *e);
 void sinks_finish(Sinks *s);
 double sinks_sink(const Sinks *s, int column, int which_eps);    /* Sink_k^eps in 0..1 */
+bool sinks_attends(const Sinks *s, int l);                       /* block l has maps */
 /* mean alpha_k over layers and heads */
 double sinks_alpha(const Sinks *s, int column);
 /* ||h_1|| / mean ||h_t||, t >= 2 */
@@ -623,6 +684,49 @@ int  checkpoint_read(const unsigned char *p, size_t n, const char *name, Trainer
                     bool with_moments, Error *e);
 int  checkpoint_load(const char *path, Trainer *t,
                     bool with_moments, Error *e);
+
+/* -------------------------------------------------------------------------------------------------
+ * 10.4  Model files: published weights as they are, read matrix by matrix */
+
+enum { DTYPE_F32, DTYPE_F16, DTYPE_BF16, DTYPES };
+/* How a tensor lies in a file: row-major in the shape that Model.tensor has, or in its transpose,
+ * as most published matrices do. */
+enum { IN_OUT, OUT_IN };
+
+/* Where the bytes of a tensor are: runs of `run` bytes, `stride` from the start of one to that of
+ * the next, the first at `at`. One run of all of them where they lie together. */
+typedef struct Extent { int file; uint64_t at, run, stride; } Extent;
+
+/* A model file in the making. After model_file_begin returned 0, model_file_end must follow; on any
+ * failure, and when e already holds an error, nothing is left of it. */
+typedef struct ModelWriter {
+    Model list;                  /* c resolved, and the tensors in the order that is expected */
+    Writing w;
+    int next;                    /* how many tensors are begun */
+    uint64_t at, left, hash;     /* bytes written; what the tensor in hand still lacks; its hash */
+    int files; FILE **file;      /* sources 1 .. files; */
+    bool *linked;
+    Bytes text, links, table, spare;
+} ModelWriter;
+/* Resolves s->model. 2 for a model that cannot be. */
+int  model_file_begin(ModelWriter *w, const char *path, const Settings *s, uint64_t tokenizer,
+                      Error *e);
+/* Opens a published file whose first `header` bytes say what is in it; linked, its tensors stay
+ * there. Returns its number, 1 .., or 0 and an Error. */
+int  model_file_source(ModelWriter *w, const char *path, uint64_t header, bool link, Error *e);
+/* The next tensor, from a source; the name must be that of w->list.tensor[w->next]. */
+int  model_file_copy(ModelWriter *w, const char *name, int dtype, int order, const Extent *from,
+                     Error *e);
+/* The next tensor, from memory: its bytes in any number of pieces. */
+int  model_file_tensor(ModelWriter *w, const char *name, int dtype, int order, Error *e);
+int  model_file_bytes(ModelWriter *w, const void *at, size_t n, Error *e);
+int  model_file_end(ModelWriter *w, Error *e);
+
+/* checkpoint_load for either kind of file, but that the matrices of a model file stay in it until
+ * a forward asks for them. */
+int  checkpoint_open(const char *path, Trainer *t, Error *e);
+/* 1 when a forward met a matrix that could not be read, whose numbers were then 0. */
+int  model_fault(const Model *m, Error *e);
 
 /* The sink as a training saw it at one step: loss is the mean since the look before, norm the
  * gradient's; of token 1 and of the column * (or x*) the mean weight alpha and Sink, both in 0..1;
@@ -1045,14 +1149,6 @@ int  file_read(const char *path, Bytes *out, Error *e);      /* "-" is standard 
  * bytes. An empty folder is an error. */
 int  files_list(const char *path, Bytes *names, Error *e);
 int  file_write(const char *path, const void *at, size_t n, Error *e);   /* beside, then renamed */
-/* A file in the making. After writing_begin returned 0, writing_end must follow: it gives the file
- * its name, or on any failure, and when e already holds an error, leaves what stood there. */
-typedef struct Writing {
-    FILE *f;
-    const char *path;            /* the caller's */
-    char beside[1100];           /* PATH.new */
-    int cause;                   /* errno of what failed first, 0 none */
-} Writing;
 int  writing_begin(Writing *w, const char *path, Error *e);
 void writing_add(Writing *w, const void *at, size_t n);
 int  writing_end(Writing *w, Error *e);

@@ -24,6 +24,8 @@
  *
  * data/golden/hf_check.py holds the logits, the greedy text and the token ids of transformers
  * against sink's; the tests named hf__ in test_sink.c run this program and read its files back. */
+#define _POSIX_C_SOURCE 200809L     /* fseeko */
+#define _FILE_OFFSET_BITS 64
 #include "../sink.h"
 
 #include <errno.h>
@@ -195,39 +197,78 @@ static int generation_json(Bytes *out, const Trainer *t, Error *e) {
  * written in the order 0 2 4 .. 1 3 5 .. within each head. That moves q and k alike and no product
  * <q, k> changes. */
 
-typedef struct Counterpart {
-    const char *ours, *theirs;   /* of a block without "l0." and "model.layers.0." */
-    bool turned, rotated;        /* a matrix x W; its columns are heads that a rotation turns */
-} Counterpart;
+/* How a tensor of ours lies there. */
+enum {
+    AS_IS = 0,                    /* number by number; so do GPT-2's matrices, which are [in,out] */
+    TURNED = 1,                  /* a matrix [out,in], as everyone else's */
+    ROTATED = 2,                 /* besides: its columns are heads that a rotation turns */
+    THIRDS = 4,                  /* q, k or v, a third of each row of [in,3 out] (GPT-2) */
+    HEADS = 8,                   /* q, k or v, a third of each head's rows of [3 out,in] (NeoX) */
+    LATER = 16,                  /* after two more rows (OPT's positions) */
+    TAPS = 32                    /* [out,1,in] (a convolution) */
+};
 
-static const Counterpart COUNTERPARTS[] = {
-    {"wte",   "model.embed_tokens.weight",        false, false},     /* [V,C] in both */
-    {"norm1", "input_layernorm.weight",           false, false},
-    {"wq",    "self_attn.q_proj.weight",          true,  true},
-    {"wk",    "self_attn.k_proj.weight",          true,  true},
-    {"wv",    "self_attn.v_proj.weight",          true,  false},
-    {"wo",    "self_attn.o_proj.weight",          true,  false},
-    {"bq",    "self_attn.q_proj.bias",            false, true},
-    {"bk",    "self_attn.k_proj.bias",            false, true},
-    {"bv",    "self_attn.v_proj.bias",            false, false},
-    {"bo",    "self_attn.o_proj.bias",            false, false},
-    {"norm2", "post_attention_layernorm.weight",  false, false},
-    {"w1",    "mlp.gate_proj.weight",             true,  false},     /* (act(x W1) * x W2) W3 */
-    {"w2",    "mlp.up_proj.weight",               true,  false},
-    {"w3",    "mlp.down_proj.weight",             true,  false},
-    {"b1",    "mlp.gate_proj.bias",               false, false},
-    {"b2",    "mlp.up_proj.bias",                 false, false},
-    {"b3",    "mlp.down_proj.bias",               false, false},
-    {"normf", "model.norm.weight",                false, false},
-    {"wcls",  "lm_head.weight",                   true,  false},     /* absent when tied */
-    {NULL, NULL, false, false}};
+/* A name of ours and theirs, in which * stands for the number of a block, or of an expert. */
+typedef struct Counterpart { const char *ours, *theirs; int how; } Counterpart;
 
-static const Counterpart *counterpart(const Tensor *x, Error *e) {
-    const char *name = x->layer < 0 ? x->name : strchr(x->name, '.') + 1;
-    const Counterpart *p = COUNTERPARTS;
-    while (p->ours && strcmp(p->ours, name)) p++;
-    if (p->ours) return p;
-    fail(e, 1, "%s: expected a tensor that llama has, found another. Try: sink list", x->name);
+static const Counterpart LLAMA[] = {
+    {"wte",         "model.embed_tokens.weight",                        AS_IS},
+    {"l*.norm1",    "model.layers.*.input_layernorm.weight",            AS_IS},
+    {"l*.wq",       "model.layers.*.self_attn.q_proj.weight",           TURNED | ROTATED},
+    {"l*.wk",       "model.layers.*.self_attn.k_proj.weight",           TURNED | ROTATED},
+    {"l*.wv",       "model.layers.*.self_attn.v_proj.weight",           TURNED},
+    {"l*.wo",       "model.layers.*.self_attn.o_proj.weight",           TURNED},
+    {"l*.bq",       "model.layers.*.self_attn.q_proj.bias",             AS_IS | ROTATED},
+    {"l*.bk",       "model.layers.*.self_attn.k_proj.bias",             AS_IS | ROTATED},
+    {"l*.bv",       "model.layers.*.self_attn.v_proj.bias",             AS_IS},
+    {"l*.bo",       "model.layers.*.self_attn.o_proj.bias",             AS_IS},
+    {"l*.norm2",    "model.layers.*.post_attention_layernorm.weight",   AS_IS},
+    {"l*.w1",       "model.layers.*.mlp.gate_proj.weight",              TURNED},
+    {"l*.w2",       "model.layers.*.mlp.up_proj.weight",                TURNED},
+    {"l*.w3",       "model.layers.*.mlp.down_proj.weight",              TURNED},
+    {"l*.b1",       "model.layers.*.mlp.gate_proj.bias",                AS_IS},
+    {"l*.b2",       "model.layers.*.mlp.up_proj.bias",                  AS_IS},
+    {"l*.b3",       "model.layers.*.mlp.down_proj.bias",                AS_IS},
+    {"normf",       "model.norm.weight",                                AS_IS},
+    {"wcls",        "lm_head.weight",                                   TURNED},
+    {NULL, NULL, AS_IS}};
+
+/* Does name fit a pattern, in which each * stands for a number? number [2] gets them. */
+static bool fits(const char *pattern, const char *name, int number[2]) {
+    int n = 0;
+    for (; *pattern; pattern++) {
+        if (*pattern != '*') {
+            if (*name++ != *pattern) return false;
+            continue;
+        }
+        bool zero = *name == '0';
+        int from = 0, digits = 0;
+        for (; *name >= '0' && *name <= '9'; name++, digits++)
+            if (digits < 7) from = 10 * from + (*name - '0');
+        if (!digits || digits > 7 || (zero && digits > 1)) return false;
+        number[n++] = from;
+    }
+    return !*name;
+}
+
+/* The pattern with its numbers put in. */
+static void filled(const char *pattern, const int number[2], char *out, size_t room) {
+    size_t at = 0;
+    int n = 0;
+    for (; *pattern && at + 12 < room; pattern++)
+        if (*pattern != '*') out[at++] = *pattern;
+        else at += (size_t)snprintf(out + at, room - at, "%d", number[n++]);
+    out[at] = 0;
+}
+
+/* The row of a tensor of ours, and its name there; NULL and an error where the family has none. */
+static const Counterpart *counterpart(const Counterpart *p, const Tensor *x, char theirs[160],
+                                      Error *e) {
+    int number[2] = {0, 0};
+    while (p->ours && !fits(p->ours, x->name, number)) p++;
+    if (p->ours) { filled(p->theirs, number, theirs, 160); return p; }
+    fail(e, 1, "%s: expected a tensor that this family has, found another. Try: sink list",
+         x->name);
     return NULL;
 }
 
@@ -241,12 +282,12 @@ static idx head_column(const Config *c, idx o) {
 static int numbers_write(Bytes *out, const Model *m, const Tensor *x, const Counterpart *p,
                          Error *e) {
     const real *from = m->params + x->at;
-    bool turned = p->turned;
+    bool turned = p->how & TURNED;
     /* rows of the written tensor, their length, and the steps between its elements here */
     idx rows = turned ? x->shape[1] : x->shape[0], length = x->count / rows;
     idx row = turned ? 1 : length, step = turned ? rows : 1;
     for (idx o = 0; o < rows; o++) {
-        const real *at = from + (p->rotated ? head_column(&m->c, o) : o) * row;
+        const real *at = from + (p->how & ROTATED ? head_column(&m->c, o) : o) * row;
         for (idx i = 0; i < length; i++) {
             float number = (float)at[i * step];
             uint32_t bits;
@@ -259,17 +300,17 @@ static int numbers_write(Bytes *out, const Model *m, const Tensor *x, const Coun
 
 static int safetensors(Bytes *out, const Model *m, Error *e) {
     Bytes header = {0};
+    char theirs[160];
     idx at = 0;
     say(&header, e, "{\"__metadata__\": {\"format\": \"pt\"}");
     for (int k = 0; k < m->n_tensors && !e->status; k++) {
         const Tensor *x = &m->tensor[k];
-        const Counterpart *p = counterpart(x, e);
+        const Counterpart *p = counterpart(LLAMA, x, theirs, e);
         if (!p) break;
-        say(&header, e, ",\n\"");
-        if (x->layer >= 0) say(&header, e, "model.layers.%d.", x->layer);
-        say(&header, e, "%s\": {\"dtype\": \"F32\", \"shape\": [", p->theirs);
+        bool turned = p->how & TURNED;
+        say(&header, e, ",\n\"%s\": {\"dtype\": \"F32\", \"shape\": [", theirs);
         if (x->rank == 1) say(&header, e, "%d], ", x->shape[0]);
-        else say(&header, e, "%d, %d], ", x->shape[p->turned], x->shape[!p->turned]);
+        else say(&header, e, "%d, %d], ", x->shape[turned], x->shape[!turned]);
         say(&header, e, "\"data_offsets\": [%lld, %lld]}", (long long)at,
             (long long)(at + 4 * x->count));
         at += 4 * x->count;
@@ -283,7 +324,8 @@ static int safetensors(Bytes *out, const Model *m, Error *e) {
         bytes_number(out, header.size, 8, e);
         bytes_add(out, header.at, header.size, e);
         for (int k = 0; k < m->n_tensors && !e->status; k++)
-            numbers_write(out, m, &m->tensor[k], counterpart(&m->tensor[k], e), e);
+            numbers_write(out, m, &m->tensor[k], counterpart(LLAMA, &m->tensor[k], theirs, e),
+                          e);
     }
     bytes_free(&header);
     return e->status;
@@ -495,35 +537,1391 @@ static int export_folder(const char *model, const char *folder, const char *toke
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 6  Command line */
+ * 6  JSON
+ *
+ * RFC 8259 and nothing beside it: no comments, no NaN, no Infinity, no comma too many, no key twice
+ * in an object, no half of a surrogate pair, no byte that is not UTF-8. A text is read into a list
+ * of its values in the order in which they begin, each of which knows where the one after it is:
+ *
+ *   {"a": [1, 2], "b": "c"}      object of 2   "a"   array of 2   1   2   "b"   "c"
+ *                     number     0             1     2            3   4   5     6
+ *                       next     7             2     5            4   5   6     7
+ *
+ * Strings are unescaped where they stand, which never makes them longer, and end in a 0. Numbers
+ * stay text until someone asks, so that no integer of 64 bits loses its last digits on the way. */
+enum { JSON_NULL, JSON_FALSE, JSON_TRUE, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSON_OBJECT };
+enum {
+    JSON_DEPTH = 32,             /* the deepest file read here has 8 */
+    JSON_BYTES = 1 << 27,        /* safetensors allows itself 100,000,000 */
+    JSON_VALUES = 1 << 24        /* a million tensors are 12 million values: 16 bytes each here */
+};
+
+typedef struct Value {
+    uint32_t kind;
+    uint32_t at, size;           /* its bytes of text; elements of an array, pairs of an object */
+    uint32_t next;               /* the number of the value after it and all that it holds */
+} Value;
+
+typedef struct Json {
+    const char *name;            /* the file, for errors; the caller's */
+    char *text;
+    uint32_t length, here;       /* bytes of the text; where the reader is */
+    Value *at;                   /* [size] */
+    uint32_t size, room;
+} Json;
+
+static void json_free(Json *j) {
+    free(j->text);
+    free(j->at);
+    *j = (Json){0};
+}
+
+/* Appends u as UTF-8, of 1 to 4 bytes; returns the place after it. */
+static char *utf8_put(char *to, uint32_t u) {
+    if (u < 0x80) { *to++ = (char)u; return to; }
+    int more = u < 0x800 ? 1 : u < 0x10000 ? 2 : 3;
+    *to++ = (char)((0xF00u >> more & 0xF0) | u >> 6 * more);
+    while (more--) *to++ = (char)(0x80 | (u >> 6 * more & 0x3F));
+    return to;
+}
+
+/* Fails at the place where the reader is. */
+static int json_fails(const Json *j, const char *expected, Error *e) {
+    unsigned char c = (unsigned char)j->text[j->here];
+    char found[16];
+    if (j->here >= j->length) snprintf(found, sizeof found, "its end");
+    else if (c > ' ' && c < 0x7F) snprintf(found, sizeof found, "%c", c);
+    else snprintf(found, sizeof found, "byte 0x%02X", c);
+    return fail(e, 1, "%s: expected %s at byte %u of its JSON, found %s. Try: another copy of it",
+                j->name, expected, j->here, found);
+}
+
+static void json_white(Json *j) {
+    while (j->text[j->here] && strchr(" \t\r\n", j->text[j->here])) j->here++;
+}
+
+/* Takes the character c, white space before and after it, if it is next. */
+static bool json_takes(Json *j, char c) {
+    json_white(j);
+    bool there = j->text[j->here] == c;
+    if (there) { j->here++; json_white(j); }
+    return there;
+}
+
+/* The four digits of a \uXXXX, where the reader is; -1 when they are not four. */
+static int32_t json_hex(Json *j) {
+    int32_t u = 0;
+    for (int i = 0; i < 4; i++) {
+        static const char DIGITS[] = "0123456789abcdef";
+        char c = j->text[j->here];
+        const char *at = c ? strchr(DIGITS, c >= 'A' && c <= 'F' ? c - 'A' + 'a' : c) : NULL;
+        if (!at) return -1;
+        u = u << 4 | (int32_t)(at - DIGITS);
+        j->here++;
+    }
+    return u;
+}
+
+/* What \ and the character after it stand for, the reader being at that character. */
+static int json_escape(Json *j, char **to, Error *e) {
+    static const char LETTERS[] = "\"\\/bfnrt", MEANS[] = "\"\\/\b\f\n\r\t";
+    char c = j->text[j->here];
+    const char *at = c ? strchr(LETTERS, c) : NULL;
+    if (at) {
+        j->here++;
+        *(*to)++ = MEANS[at - LETTERS];
+        return 0;
+    }
+    if (c != 'u') return json_fails(j, "one of \"\\/bfnrtu after a backslash", e);
+    j->here++;
+    int32_t u = json_hex(j), low = 0;
+    if (u >= 0xD800 && u < 0xDC00) {
+        low = -1;
+        if (j->text[j->here] == '\\' && j->text[j->here + 1] == 'u') {
+            j->here += 2;
+            low = json_hex(j);
+        }
+        if (low < 0xDC00 || low > 0xDFFF) return json_fails(j, "a whole surrogate pair", e);
+        u = 0x10000 + ((u - 0xD800) << 10 | (low - 0xDC00));
+    }
+    if (u < 0 || (u >= 0xDC00 && u <= 0xDFFF))
+        return json_fails(j, "four hexadecimal digits of a character", e);
+    *to = utf8_put(*to, (uint32_t)u);
+    return 0;
+}
+
+/* The reader is at the opening quote. */
+static int json_string(Json *j, Value *v, Error *e) {
+    char *to = j->text + j->here + 1;
+    v->kind = JSON_STRING;
+    v->at = ++j->here;
+    while (j->text[j->here] != '"') {
+        unsigned char c = (unsigned char)j->text[j->here];
+        if (c < ' ') return json_fails(j, "a closing quote", e);
+        j->here++;
+        if (c != '\\') *to++ = (char)c;
+        else if (json_escape(j, &to, e)) return e->status;
+    }
+    v->size = (uint32_t)(to - (j->text + v->at));
+    j->here++;
+    *to = 0;                                                 /* the closing quote, or before it */
+    return 0;
+}
+
+static bool json_digits(Json *j) {
+    uint32_t from = j->here;
+    while (j->text[j->here] >= '0' && j->text[j->here] <= '9') j->here++;
+    return j->here > from;
+}
+
+static int json_number(Json *j, Value *v, Error *e) {
+    v->kind = JSON_NUMBER;
+    v->at = j->here;
+    if (j->text[j->here] == '-') j->here++;
+    if (j->text[j->here] == '0') j->here++;
+    else if (!json_digits(j)) return json_fails(j, "a value", e);
+    if (j->text[j->here] == '.') {
+        j->here++;
+        if (!json_digits(j)) return json_fails(j, "a digit", e);
+    }
+    if (j->text[j->here] == 'e' || j->text[j->here] == 'E') {
+        j->here++;
+        if (j->text[j->here] == '+' || j->text[j->here] == '-') j->here++;
+        if (!json_digits(j)) return json_fails(j, "a digit", e);
+    }
+    v->size = j->here - v->at;
+    return 0;
+}
+
+static int json_word(Json *j, Value *v, Error *e) {
+    static const char *const WORDS[] = {"null", "false", "true"};
+    for (uint32_t kind = JSON_NULL; kind <= JSON_TRUE; kind++) {
+        size_t length = strlen(WORDS[kind]);
+        if (strncmp(j->text + j->here, WORDS[kind], length)) continue;
+        v->kind = kind;
+        j->here += (uint32_t)length;
+        return 0;
+    }
+    return json_fails(j, "a value", e);
+}
+
+/* The n keys of the object at number v differ. */
+static int json_keys_differ(const Json *j, uint32_t v, Error *e) {
+    uint32_t n = j->at[v].size;
+    Spelling *s = n > 1 ? grab(n, sizeof *s, e) : NULL;
+    if (!s) return e->status;
+    for (uint32_t i = 0, key = v + 1; i < n; i++, key = j->at[key + 1].next) {
+        s[i].at = (unsigned char *)j->text + j->at[key].at;
+        s[i].length = j->at[key].size;
+    }
+    qsort(s, n, sizeof *s, by_spelling);
+    for (uint32_t i = 1; i < n && !e->status; i++)
+        if (!by_spelling(&s[i - 1], &s[i]))
+            fail(e, 1, "%s: expected each key once in its JSON, found \"%.100s\" twice. Try: "
+                       "another copy of it", j->name, (const char *)s[i].at);
+    free(s);
+    return e->status;
+}
+
+/* Reads one value, which may hold others, at this depth from 0. */
+static int json_value(Json *j, int depth, Error *e) {
+    if (j->size == j->room) {
+        uint32_t room = j->room ? 2 * j->room : 64;
+        Value *more = room <= JSON_VALUES ? realloc(j->at, room * sizeof *more) : NULL;
+        if (!more)
+            return fail(e, 1, "%s: expected JSON that fits into memory, found more than %u values. "
+                              "Try: another file", j->name, j->room);
+        j->at = more;
+        j->room = room;
+    }
+    uint32_t number = j->size++, count = 0;
+    Value v = {0};
+    char c = j->text[j->here];
+    if (c == '[' || c == '{') {
+        char end = c == '[' ? ']' : '}';
+        v.kind = c == '[' ? JSON_ARRAY : JSON_OBJECT;
+        if (depth == JSON_DEPTH) return json_fails(j, "fewer brackets in each other", e);
+        v.at = j->here++;
+        for (json_white(j); !(count == 0 && json_takes(j, end)); count++) {
+            if (c == '{') {
+                if (j->text[j->here] != '"') return json_fails(j, "a key in quotes", e);
+                if (json_value(j, depth + 1, e)) return e->status;
+                if (!json_takes(j, ':')) return json_fails(j, "a colon", e);
+            }
+            if (json_value(j, depth + 1, e)) return e->status;
+            if (json_takes(j, ',')) continue;
+            if (!json_takes(j, end)) return json_fails(j, "a comma or a closing bracket", e);
+            count++;
+            break;
+        }
+        v.size = count;
+    } else if (c == '"') json_string(j, &v, e);
+    else if (c == '-' || (c >= '0' && c <= '9')) json_number(j, &v, e);
+    else json_word(j, &v, e);
+    v.next = j->size;
+    j->at[number] = v;
+    return !e->status && v.kind == JSON_OBJECT ? json_keys_differ(j, number, e) : e->status;
+}
+
+/* The n bytes of a text; name is the file's, and must outlive j. Free it whatever comes back. */
+static int json_read(Json *j, const unsigned char *from, size_t n, const char *name, Error *e) {
+    *j = (Json){.name = name};
+    if (n > JSON_BYTES)
+        return fail(e, 1, "%s: expected at most %d bytes of JSON, found %zu. Try: another file",
+                    name, (int)JSON_BYTES, n);
+    j->text = grab((idx)n + 1, 1, e);
+    if (!j->text) return e->status;
+    if (n) memcpy(j->text, from, n);
+    j->length = (uint32_t)n;
+    j->here = n ? (uint32_t)utf8_length(from, n) : 0;
+    if (j->here < n) return json_fails(j, "UTF-8", e);
+    j->here = 0;
+    json_white(j);
+    if (json_value(j, 0, e)) return e->status;
+    json_white(j);
+    return j->here == j->length ? 0 : json_fails(j, "nothing more", e);
+}
+
+/* A file, whole. */
+static int json_load(Json *j, const char *path, Error *e) {
+    Bytes b = {0};
+    *j = (Json){0};
+    if (!file_read(path, &b, e)) json_read(j, b.at, b.size, path, e);
+    bytes_free(&b);
+    return e->status;
+}
+
+/* The value of a key, NULL where v is NULL or no object, or has no such key. */
+static const Value *json_find(const Json *j, const Value *v, const char *key) {
+    if (!v || v->kind != JSON_OBJECT) return NULL;
+    const Value *k = v + 1;
+    for (uint32_t i = 0; i < v->size; i++, k = j->at + k[1].next)
+        if (strlen(key) == k->size && !memcmp(j->text + k->at, key, k->size)) return k + 1;
+    return NULL;
+}
+
+/* The same, and NULL where it is null. */
+static const Value *json_get(const Json *j, const Value *v, const char *key) {
+    v = json_find(j, v, key);
+    return v && v->kind != JSON_NULL ? v : NULL;
+}
+
+/* Is it this string? */
+static bool json_is(const Json *j, const Value *v, const char *text) {
+    return v && v->kind == JSON_STRING && v->size == strlen(text) &&
+           !memcmp(j->text + v->at, text, v->size);
+}
+
+/* A plain integer of 64 bits: no sign, no point, no exponent. */
+static bool json_count(const Json *j, const Value *v, uint64_t *n) {
+    if (!v || v->kind != JSON_NUMBER) return false;
+    *n = 0;
+    for (uint32_t i = 0; i < v->size; i++) {
+        char c = j->text[v->at + i];
+        if (c < '0' || c > '9') return false;
+        uint64_t digit = (uint64_t)(c - '0');
+        if (*n > (UINT64_MAX - digit) / 10) return false;
+        *n = 10 * *n + digit;
+    }
+    return true;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 7  safetensors, read: one file or many (the layout is chapter 3's)
+ *
+ * The header is believed when it names every byte of the file: its tensors, sorted by where they
+ * begin, have neither hole nor overlap and end with the file. Names, shapes and lengths are checked
+ * before anything is taken from them, so that what follows may add and multiply. A folder of many
+ * files (shards) has model.safetensors.index.json, whose weight_map says which tensor is where. */
+enum {
+    HEADER_MOST = 100000000,     /* the limit of the format's own reader */
+    TENSORS_MOST = 1000000, NAME_MOST = 1024, RANK_MOST = 8
+};
+
+/* The formats of a number and their bits. The first FORMATS_READ are read, the others stand in
+ * files that hold what is not needed here. */
+static const struct { const char *tag; int bits; } FORMATS[] = {
+    {"F32", 32}, {"F16", 16}, {"BF16", 16}, {"F64", 64},
+    {"BOOL", 8}, {"U8", 8}, {"I8", 8}, {"U16", 16}, {"I16", 16}, {"U32", 32}, {"I32", 32},
+    {"U64", 64}, {"I64", 64}, {"C64", 64}, {"F4", 4}, {"F6_E2M3", 6}, {"F6_E3M2", 6},
+    {"F8_E5M2", 8}, {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8}, {"F8_E5M2FNUZ", 8}};
+enum { FORMAT_F32, FORMAT_F16, FORMAT_BF16, FORMAT_F64, FORMATS_READ,
+       FORMATS_ALL = sizeof FORMATS / sizeof FORMATS[0] };
+
+typedef struct Stored {          /* a tensor of a file */
+    const char *name;            /* in its header's text */
+    int file, format, rank;      /* number of its file; of FORMATS */
+    uint64_t shape[RANK_MOST];
+    uint64_t begin, end;         /* bytes of the file, from its start */
+    bool used;                   /* by the model, or known to be needless */
+} Stored;
+
+typedef struct Shard {
+    char path[1024];
+    uint64_t size;               /* of the file */
+    uint64_t head;               /* bytes that say what is in it: 8 + N */
+    Json header;
+} Shard;
+
+typedef struct Folder {          /* all tensors of a published model, sorted by name */
+    const char *path;            /* the caller's */
+    Shard *shard;                /* [shards] */
+    int shards;
+    Stored *tensor;              /* [tensors] */
+    idx tensors;
+    char *names;                 /* of tensors that no header names */
+} Folder;
+
+static void folder_free(Folder *f) {
+    for (int i = 0; i < f->shards; i++) json_free(&f->shard[i].header);
+    free(f->shard);
+    free(f->tensor);
+    free(f->names);
+    *f = (Folder){0};
+}
+
+static int by_place(const void *a, const void *b) {
+    const Stored *x = a, *y = b;
+    if (x->begin != y->begin) return x->begin < y->begin ? -1 : 1;
+    return (x->end > y->end) - (x->end < y->end);
+}
+
+static int by_tensor_name(const void *a, const void *b) {
+    return strcmp(((const Stored *)a)->name, ((const Stored *)b)->name);
+}
+
+/* The entry v of a header: format, shape, place, which still counts from the header's end. */
+static int stored_read(Stored *x, const Json *j, const Value *v, Error *e) {
+    const Value *dtype = json_get(j, v, "dtype"), *shape = json_get(j, v, "shape"),
+                *place = json_get(j, v, "data_offsets");
+    uint64_t count = 1, d;
+    if (!dtype || dtype->kind != JSON_STRING || !shape || shape->kind != JSON_ARRAY || !place ||
+        place->kind != JSON_ARRAY || place->size != 2 || !json_count(j, place + 1, &x->begin) ||
+        !json_count(j, place + 2, &x->end) || x->end < x->begin)
+        return fail(e, 1, "%s: expected a dtype, a shape and data_offsets [begin, end] of tensor "
+                          "%.100s, found another entry. Try: another copy of it", j->name, x->name);
+    while (x->format < FORMATS_ALL && !json_is(j, dtype, FORMATS[x->format].tag)) x->format++;
+    if (x->format == FORMATS_ALL)
+        return fail(e, 1, "%s: expected a dtype of safetensors for %.100s, found %.20s. Try: "
+                          "another copy of it", j->name, x->name, j->text + dtype->at);
+    if (shape->size > RANK_MOST)
+        return fail(e, 1, "%s: expected at most %d dimensions of %.100s, found %u. Try: another "
+                          "file", j->name, RANK_MOST, x->name, shape->size);
+    x->rank = (int)shape->size;
+    for (int i = 0; i < x->rank; i++) {
+        if (!json_count(j, shape + 1 + i, &d) || (d && count > UINT64_MAX / d))
+            return fail(e, 1, "%s: expected a shape of plain integers whose product fits 64 bits "
+                              "of %.100s, found another. Try: another copy of it",
+                        j->name, x->name);
+        x->shape[i] = d;
+        count *= d;
+    }
+    uint64_t bits = (uint64_t)FORMATS[x->format].bits;
+    if (count > UINT64_MAX / bits || count * bits % 8 || count * bits / 8 != x->end - x->begin)
+        return fail(e, 1, "%s: expected as many bytes of %.100s as its shape and %s ask for, found "
+                          "%llu. Try: another copy of it", j->name, x->name,
+                    FORMATS[x->format].tag, (unsigned long long)(x->end - x->begin));
+    return 0;
+}
+
+/* "__metadata__" maps strings to strings. */
+static int metadata_check(const Json *j, const Value *v, Error *e) {
+    bool good = v->kind == JSON_OBJECT;
+    const Value *key = v + 1;
+    for (uint32_t i = 0; good && i < v->size; i++, key = j->at + key[1].next)
+        good = key[1].kind == JSON_STRING;
+    return good ? 0 : fail(e, 1, "%s: expected strings in __metadata__, found something else. Try: "
+                                 "another copy of it", j->name);
+}
+
+/* Sorted by where they begin, the n tensors x fill the bytes from 0 to `bytes`. */
+static int places_check(const char *name, Stored *x, idx n, uint64_t bytes, Error *e) {
+    uint64_t at = 0;
+    qsort(x, (size_t)n, sizeof *x, by_place);
+    for (idx i = 0; i < n; i++) {
+        if (x[i].begin != at)
+            return fail(e, 1, "%s: expected tensor %.100s to begin at byte %llu of the data, where "
+                              "the one before it ends, found %llu. Try: another copy of it", name,
+                        x[i].name, (unsigned long long)at, (unsigned long long)x[i].begin);
+        at = x[i].end;
+    }
+    if (at == bytes) return 0;
+    return fail(e, 1, "%s: expected %llu bytes after the header, found %llu. Try: download it "
+                      "again", name, (unsigned long long)at, (unsigned long long)bytes);
+}
+
+/* Appends to f the tensors of a file of `size` bytes that begins with the `data` bytes at head, 8
+ * and the header's. */
+static int header_read(Folder *f, Json *j, const unsigned char *head, size_t data, uint64_t size,
+                       const char *name, Error *e) {
+    if (json_read(j, head + 8, data - 8, name, e)) return e->status;
+    const Value *top = j->at, *key = top + 1;
+    if (top->kind != JSON_OBJECT)
+        return fail(e, 1, "%s: expected a header that is a JSON object, found another value. Try: "
+                          "another copy of it", name);
+    if ((uint64_t)top->size + (uint64_t)f->tensors > TENSORS_MOST)
+        return fail(e, 1, "%s: expected at most %d tensors, found more. Try: another file", name,
+                    TENSORS_MOST);
+    Stored *x = realloc(f->tensor, ((size_t)f->tensors + top->size + 1) * sizeof *x);
+    if (!x) return fail(e, 1, "%s: no memory for its header. Try: a smaller model", name);
+    f->tensor = x;
+    x += f->tensors;
+    idx n = 0;
+    for (uint32_t i = 0; i < top->size; i++, key = j->at + key[1].next) {
+        const char *own = j->text + key->at;
+        if (!strcmp(own, "__metadata__") && key->size == 12) {
+            if (metadata_check(j, key + 1, e)) return e->status;
+            continue;
+        }
+        if (!key->size || key->size > NAME_MOST || strlen(own) != key->size)
+            return fail(e, 1, "%s: expected names of 1 to %d bytes and no 0 among them, found "
+                              "%.60s (%u bytes). Try: another copy of it", name, NAME_MOST, own,
+                        key->size);
+        x[n] = (Stored){.name = own, .file = f->shards};
+        if (stored_read(&x[n], j, key + 1, e)) return e->status;
+        n++;
+    }
+    if (places_check(name, x, n, size - data, e)) return e->status;
+    for (idx i = 0; i < n; i++) { x[i].begin += data; x[i].end += data; }
+    f->tensors += n;
+    return 0;
+}
+
+/* Bytes of a file, of any size. */
+static int file_size(const char *path, uint64_t *size, Error *e) {
+    FILE *f = fopen(path, "rb");
+    if (!f) return fail(e, 1, "%s: %s. Try: check the path", path, strerror(errno));
+    off_t end = fseeko(f, 0, SEEK_END) ? -1 : ftello(f);
+    fclose(f);
+    if (end < 0) return fail(e, 1, "%s: cannot be read. Try: check that it is a file", path);
+    *size = (uint64_t)end;
+    return 0;
+}
+
+/* Appends the file at path: its size, its header, its tensors. */
+static int shard_open(Folder *f, const char *path, Error *e) {
+    Shard *more = realloc(f->shard, (size_t)(f->shards + 1) * sizeof *more);
+    if (!more) return fail(e, 1, "%s: no memory. Try: a smaller model", path);
+    f->shard = more;
+    Shard *s = &f->shard[f->shards];
+    *s = (Shard){0};
+    unsigned char eight[8];
+    if (snprintf(s->path, sizeof s->path, "%s", path) >= (int)sizeof s->path)
+        return fail(e, 2, "%.60s..: this path is too long. Try: a shorter one", path);
+    if (file_size(path, &s->size, e)) return e->status;
+    FILE *in = fopen(path, "rb");
+    if (!in) return fail(e, 1, "%s: %s. Try: check the path", path, strerror(errno));
+    uint64_t N = 0;
+    if (s->size < 8 || fread(eight, 1, 8, in) != 8)
+        fail(e, 1, "%s: expected 8 bytes and a header, found %llu bytes. Try: download it again",
+             path, (unsigned long long)s->size);
+    else N = number_at(eight, 8);
+    if (!e->status && (N > HEADER_MOST || N > s->size - 8))
+        fail(e, 1, "%s: expected a header of at most %d bytes within the file's %llu, found a "
+                   "length of %llu. Try: download it again", path, HEADER_MOST,
+             (unsigned long long)s->size, (unsigned long long)N);
+    s->head = 8 + N;
+    unsigned char *head = e->status ? NULL : grab((idx)s->head, 1, e);
+    if (head) {
+        memcpy(head, eight, 8);
+        if (fread(head + 8, 1, (size_t)N, in) != N)
+            fail(e, 1, "%s: cannot be read, %s. Try: check the disk", path, strerror(errno));
+        else header_read(f, &s->header, head, 8 + (size_t)N, s->size, path, e);
+    }
+    free(head);
+    fclose(in);
+    f->shards++;
+    return e->status;
+}
+
+/* The path of a file in the model's folder. */
+static int folder_path(char path[1024], const char *folder, const char *file, Error *e) {
+    if (snprintf(path, 1024, "%s/%s", folder, file) < 1024) return 0;
+    return fail(e, 2, "%.60s..: this path is too long. Try: a shorter one", folder);
+}
+
+typedef struct Mapped { const char *shard, *tensor; } Mapped;
+
+static int by_shard(const void *a, const void *b) {
+    return strcmp(((const Mapped *)a)->shard, ((const Mapped *)b)->shard);
+}
+
+static Stored *folder_find(const Folder *f, const char *name) {
+    Stored key = {.name = name};
+    return f->tensors ? bsearch(&key, f->tensor, (size_t)f->tensors, sizeof key, by_tensor_name)
+                      : NULL;
+}
+
+/* Sorts all tensors by name; none may be there twice. */
+static int folder_sort(Folder *f, Error *e) {
+    if (f->tensors) qsort(f->tensor, (size_t)f->tensors, sizeof *f->tensor, by_tensor_name);
+    for (idx i = 1; i < f->tensors; i++) {
+        const Stored *x = &f->tensor[i - 1];
+        if (!strcmp(x->name, x[1].name))
+            return fail(e, 1, "%s: expected each tensor once, found %.100s in %.100s too. Try: "
+                              "another copy of them", f->shard[x->file].path, x->name,
+                        f->shard[x[1].file].path);
+    }
+    return 0;
+}
+
+/* The map of an index as a sorted list, names of files checked: they lie in the index's folder. */
+static int index_read(Mapped **list, uint32_t *n, const Json *j, Error *e) {
+    const Value *map = json_get(j, j->at, "weight_map");
+    if (!map || map->kind != JSON_OBJECT || !map->size)
+        return fail(e, 1, "%s: expected a weight_map of tensors to files, found none. Try: another "
+                          "copy of it", j->name);
+    *n = map->size;
+    Mapped *m = *list = grab(map->size, sizeof *m, e);
+    if (!m) return e->status;
+    const Value *key = map + 1;
+    for (uint32_t i = 0; i < map->size; i++, key = j->at + key[1].next) {
+        m[i] = (Mapped){j->text + key[1].at, j->text + key->at};
+        bool good = key[1].kind == JSON_STRING && key[1].size && *m[i].shard != '.' &&
+                    strlen(m[i].shard) == key[1].size && !strpbrk(m[i].shard, "/\\:") &&
+                    !strstr(m[i].shard, "..");
+        if (!good)
+            return fail(e, 1, "%s: expected the name of a file beside it for %.100s, found "
+                              "something else. Try: another copy of it", j->name, m[i].tensor);
+    }
+    qsort(m, *n, sizeof *m, by_shard);
+    return 0;
+}
+
+/* The shards that an index names, each with the tensors that it says and no others. */
+static int shards_open(Folder *f, const Json *index, Error *e) {
+    Mapped *m = NULL;
+    uint32_t n = 0;
+    char path[1024];
+    int *file = NULL;            /* the number of each entry's */
+    if (!index_read(&m, &n, index, e)) file = grab(n, sizeof *file, e);
+    for (uint32_t i = 0; i < n && !e->status; i++) {
+        if ((!i || by_shard(&m[i - 1], &m[i])) && !folder_path(path, f->path, m[i].shard, e))
+            shard_open(f, path, e);
+        if (!e->status) file[i] = f->shards - 1;
+    }
+    if (!e->status) folder_sort(f, e);
+    for (uint32_t i = 0; i < n && !e->status; i++) {
+        Stored *x = folder_find(f, m[i].tensor);
+        if (!x || x->file != file[i])
+            fail(e, 1, "%s: expected tensor %.100s in %.100s, found none. Try: download both again",
+                 index->name, m[i].tensor, m[i].shard);
+        else x->used = true;
+    }
+    for (idx i = 0; i < f->tensors && !e->status; i++) {
+        Stored *x = &f->tensor[i];
+        if (!x->used)
+            fail(e, 1, "%s: expected %.100s in the weight_map, found it in %.100s alone. Try: "
+                       "download both again", index->name, x->name, f->shard[x->file].path);
+        x->used = false;
+    }
+    free(m);
+    free(file);
+    return e->status;
+}
+
+/* Reads every header of the folder at path, which must outlive f. Free f whatever comes back. */
+static int folder_open(Folder *f, const char *path, Error *e) {
+    char name[1024];
+    Json index = {0};
+    *f = (Folder){.path = path};
+    if (folder_path(name, path, "model.safetensors.index.json", e)) return e->status;
+    if (!file_missing(name)) {
+        if (!json_load(&index, name, e)) shards_open(f, &index, e);
+        json_free(&index);
+        return e->status;
+    }
+    if (folder_path(name, path, "pytorch_model.bin", e)) return e->status;
+    bool pickled = !file_missing(name);
+    if (folder_path(name, path, "pytorch_model.bin.index.json", e)) return e->status;
+    pickled = pickled || !file_missing(name);
+    if (folder_path(name, path, "model.safetensors", e)) return e->status;
+    if (pickled && file_missing(name))
+        return fail(e, 1, "%s: expected this file, found a pytorch_model.bin, which is a program "
+                          "to run and not a table to read. Try: the model's page for its branch "
+                          "with safetensors (refs/pr/..), or save_pretrained in Python", name);
+    return shard_open(f, name, e) ? e->status : folder_sort(f, e);
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 8  Families: what a published model is called here
+ *
+ * A family is a table of tensors (ours, theirs), a table of keys of config.json (theirs, our flag)
+ * and a function for what takes a sentence. In names * stands for a number: of the block, and of
+ * the expert. What a table does not name is refused by name, be it a tensor or a value that would
+ * change the result; keys that change nothing (dropout, dtype, cache, ids) are passed over.
+ *
+ * Sources: the modelling code of transformers and the published files of each. */
+
+static const Counterpart GPT2[] = {
+    {"wte",         "transformer.wte.weight",                           AS_IS},
+    {"wpe",         "transformer.wpe.weight",                           AS_IS},
+    {"l*.norm1",    "transformer.h.*.ln_1.weight",                      AS_IS},
+    {"l*.norm1.b",  "transformer.h.*.ln_1.bias",                        AS_IS},
+    {"l*.wq",       "transformer.h.*.attn.c_attn.weight",               THIRDS},
+    {"l*.wk",       "transformer.h.*.attn.c_attn.weight",               THIRDS},
+    {"l*.wv",       "transformer.h.*.attn.c_attn.weight",               THIRDS},
+    {"l*.bq",       "transformer.h.*.attn.c_attn.bias",                 THIRDS},
+    {"l*.bk",       "transformer.h.*.attn.c_attn.bias",                 THIRDS},
+    {"l*.bv",       "transformer.h.*.attn.c_attn.bias",                 THIRDS},
+    /* [in,out], as here: its square one would fit turned as well */
+    {"l*.wo",       "transformer.h.*.attn.c_proj.weight",               AS_IS},
+    {"l*.bo",       "transformer.h.*.attn.c_proj.bias",                 AS_IS},
+    {"l*.norm2",    "transformer.h.*.ln_2.weight",                      AS_IS},
+    {"l*.norm2.b",  "transformer.h.*.ln_2.bias",                        AS_IS},
+    {"l*.w1",       "transformer.h.*.mlp.c_fc.weight",                  AS_IS},
+    {"l*.b1",       "transformer.h.*.mlp.c_fc.bias",                    AS_IS},
+    {"l*.w2",       "transformer.h.*.mlp.c_proj.weight",                AS_IS},
+    {"l*.b2",       "transformer.h.*.mlp.c_proj.bias",                  AS_IS},
+    {"normf",       "transformer.ln_f.weight",                          AS_IS},
+    {"normf.b",     "transformer.ln_f.bias",                            AS_IS},
+    {"wcls",        "lm_head.weight",                                   TURNED},
+    {NULL, NULL, AS_IS}};
+
+static const Counterpart NEOX[] = {
+    {"wte",         "gpt_neox.embed_in.weight",                         AS_IS},
+    {"l*.norm1",    "gpt_neox.layers.*.input_layernorm.weight",         AS_IS},
+    {"l*.norm1.b",  "gpt_neox.layers.*.input_layernorm.bias",           AS_IS},
+    {"l*.wq",       "gpt_neox.layers.*.attention.query_key_value.weight", HEADS},
+    {"l*.wk",       "gpt_neox.layers.*.attention.query_key_value.weight", HEADS},
+    {"l*.wv",       "gpt_neox.layers.*.attention.query_key_value.weight", HEADS},
+    {"l*.bq",       "gpt_neox.layers.*.attention.query_key_value.bias", HEADS},
+    {"l*.bk",       "gpt_neox.layers.*.attention.query_key_value.bias", HEADS},
+    {"l*.bv",       "gpt_neox.layers.*.attention.query_key_value.bias", HEADS},
+    {"l*.wo",       "gpt_neox.layers.*.attention.dense.weight",         TURNED},
+    {"l*.bo",       "gpt_neox.layers.*.attention.dense.bias",           AS_IS},
+    {"l*.norm2",    "gpt_neox.layers.*.post_attention_layernorm.weight", AS_IS},
+    {"l*.norm2.b",  "gpt_neox.layers.*.post_attention_layernorm.bias",  AS_IS},
+    {"l*.w1",       "gpt_neox.layers.*.mlp.dense_h_to_4h.weight",       TURNED},
+    {"l*.b1",       "gpt_neox.layers.*.mlp.dense_h_to_4h.bias",         AS_IS},
+    {"l*.w2",       "gpt_neox.layers.*.mlp.dense_4h_to_h.weight",       TURNED},
+    {"l*.b2",       "gpt_neox.layers.*.mlp.dense_4h_to_h.bias",         AS_IS},
+    {"normf",       "gpt_neox.final_layer_norm.weight",                 AS_IS},
+    {"normf.b",     "gpt_neox.final_layer_norm.bias",                   AS_IS},
+    {"wcls",        "embed_out.weight",                                 TURNED},
+    {NULL, NULL, AS_IS}};
+
+/* final_layer_norm is the norm of the feed-forward in a block, and the last one outside. */
+static const Counterpart OPT[] = {
+    {"wte",         "model.decoder.embed_tokens.weight",                AS_IS},
+    {"win",         "model.decoder.project_in.weight",                  TURNED},
+    {"wpe",         "model.decoder.embed_positions.weight",             LATER},
+    {"l*.norm1",    "model.decoder.layers.*.self_attn_layer_norm.weight", AS_IS},
+    {"l*.norm1.b",  "model.decoder.layers.*.self_attn_layer_norm.bias", AS_IS},
+    {"l*.wq",       "model.decoder.layers.*.self_attn.q_proj.weight",   TURNED},
+    {"l*.wk",       "model.decoder.layers.*.self_attn.k_proj.weight",   TURNED},
+    {"l*.wv",       "model.decoder.layers.*.self_attn.v_proj.weight",   TURNED},
+    {"l*.wo",       "model.decoder.layers.*.self_attn.out_proj.weight", TURNED},
+    {"l*.bq",       "model.decoder.layers.*.self_attn.q_proj.bias",     AS_IS},
+    {"l*.bk",       "model.decoder.layers.*.self_attn.k_proj.bias",     AS_IS},
+    {"l*.bv",       "model.decoder.layers.*.self_attn.v_proj.bias",     AS_IS},
+    {"l*.bo",       "model.decoder.layers.*.self_attn.out_proj.bias",   AS_IS},
+    {"l*.norm2",    "model.decoder.layers.*.final_layer_norm.weight",   AS_IS},
+    {"l*.norm2.b",  "model.decoder.layers.*.final_layer_norm.bias",     AS_IS},
+    {"l*.w1",       "model.decoder.layers.*.fc1.weight",                TURNED},
+    {"l*.b1",       "model.decoder.layers.*.fc1.bias",                  AS_IS},
+    {"l*.w2",       "model.decoder.layers.*.fc2.weight",                TURNED},
+    {"l*.b2",       "model.decoder.layers.*.fc2.bias",                  AS_IS},
+    {"normf",       "model.decoder.final_layer_norm.weight",            AS_IS},
+    {"normf.b",     "model.decoder.final_layer_norm.bias",              AS_IS},
+    {"wout",        "model.decoder.project_out.weight",                 TURNED},
+    {"wcls",        "lm_head.weight",                                   TURNED},
+    {NULL, NULL, AS_IS}};
+
+static const Counterpart JAMBA[] = {
+    {"wte",         "model.embed_tokens.weight",                        AS_IS},
+    {"l*.norm1",    "model.layers.*.input_layernorm.weight",            AS_IS},
+    {"l*.wq",       "model.layers.*.self_attn.q_proj.weight",           TURNED},
+    {"l*.wk",       "model.layers.*.self_attn.k_proj.weight",           TURNED},
+    {"l*.wv",       "model.layers.*.self_attn.v_proj.weight",           TURNED},
+    {"l*.wo",       "model.layers.*.self_attn.o_proj.weight",           TURNED},
+    {"l*.m.in",     "model.layers.*.mamba.in_proj.weight",              TURNED},
+    {"l*.m.conv",   "model.layers.*.mamba.conv1d.weight",               TAPS},
+    {"l*.m.conv.b", "model.layers.*.mamba.conv1d.bias",                 AS_IS},
+    {"l*.m.x",      "model.layers.*.mamba.x_proj.weight",               TURNED},
+    {"l*.m.dtnorm", "model.layers.*.mamba.dt_layernorm.weight",         AS_IS},
+    {"l*.m.bnorm",  "model.layers.*.mamba.b_layernorm.weight",          AS_IS},
+    {"l*.m.cnorm",  "model.layers.*.mamba.c_layernorm.weight",          AS_IS},
+    {"l*.m.dt",     "model.layers.*.mamba.dt_proj.weight",              TURNED},
+    {"l*.m.dt.b",   "model.layers.*.mamba.dt_proj.bias",                AS_IS},
+    {"l*.m.alog",   "model.layers.*.mamba.A_log",                       TURNED},
+    {"l*.m.skip",   "model.layers.*.mamba.D",                           AS_IS},
+    {"l*.m.out",    "model.layers.*.mamba.out_proj.weight",             TURNED},
+    {"l*.norm2",    "model.layers.*.pre_ff_layernorm.weight",           AS_IS},
+    {"l*.w1",       "model.layers.*.feed_forward.gate_proj.weight",     TURNED},
+    {"l*.w2",       "model.layers.*.feed_forward.up_proj.weight",       TURNED},
+    {"l*.w3",       "model.layers.*.feed_forward.down_proj.weight",     TURNED},
+    {"l*.router",   "model.layers.*.feed_forward.router.weight",        TURNED},
+    {"l*.e*.w1",    "model.layers.*.feed_forward.experts.*.gate_proj.weight", TURNED},
+    {"l*.e*.w2",    "model.layers.*.feed_forward.experts.*.up_proj.weight", TURNED},
+    {"l*.e*.w3",    "model.layers.*.feed_forward.experts.*.down_proj.weight", TURNED},
+    {"normf",       "model.final_layernorm.weight",                     AS_IS},
+    {"wcls",        "lm_head.weight",                                   TURNED},
+    {NULL, NULL, AS_IS}};
+
+/* What some files also hold and no forward needs: masks, a number to mask with, frequencies. */
+static const char *const NEEDLESS[] = {
+    "transformer.h.*.attn.bias", "transformer.h.*.attn.masked_bias",
+    "gpt_neox.layers.*.attention.bias", "gpt_neox.layers.*.attention.masked_bias",
+    "gpt_neox.layers.*.attention.rotary_emb.inv_freq",
+    "model.layers.*.self_attn.rotary_emb.inv_freq", "model.rotary_emb.inv_freq", NULL};
+
+/* config.json as it is read: j->at is the object, s what becomes of it. The first error stays. */
+typedef struct Facts { const Json *j; Settings *s; Error *e; } Facts;
+
+/* The value of the first of these keys, apart by |, that is there and not null; a.b is b in a. */
+static const Value *fact_at(const Facts *f, const char *keys) {
+    char key[64];
+    for (const char *at = keys; *at; at += *at == '|') {
+        const Value *v = f->j->at;
+        while (v && *at && *at != '|') {
+            size_t n = strcspn(at, ".|");
+            snprintf(key, sizeof key, "%.*s", (int)n, at);
+            v = json_get(f->j, v, key);
+            at += n + (at[n] == '.');
+        }
+        at += strcspn(at, "|");
+        if (v) return v;
+    }
+    return NULL;
+}
+
+/* A value in an error. */
+static const char *shown(const Facts *f, const Value *v, char text[64]) {
+    static const char *const WORDS[] = {"null", "false", "true", "", "", "a list", "an object"};
+    if (!v) snprintf(text, 64, "none");
+    else if (v->kind == JSON_NUMBER || v->kind == JSON_STRING)
+        snprintf(text, 64, "%.*s", v->size < 40 ? (int)v->size : 40, f->j->text + v->at);
+    else snprintf(text, 64, "%s", WORDS[v->kind]);
+    return text;
+}
+
+static int fact_fails(const Facts *f, const char *keys, const char *expected, const Value *v) {
+    char text[64];
+    return fail(f->e, 1, "%s: expected %.*s to be %s, found %s. Try: another model; sink has no "
+                         "other", f->j->name, (int)strcspn(keys, "|"), keys, expected,
+                shown(f, v, text));
+}
+
+static bool fact_number(const Facts *f, const Value *v, double *x) {
+    char text[64];
+    if (!v || v->kind != JSON_NUMBER || v->size >= sizeof text) return false;
+    *x = strtod(shown(f, v, text), NULL);
+    return v->size <= 40;
+}
+
+/* Sets a flag from a number; integers may be written as 10000.0. Where no key is there, from
+ * fallback, which may be NULL for a number that has to be there, or "" for the flag's default. */
+static void fact_flag(const Facts *f, const char *keys, const char *flag, const char *fallback) {
+    const Option *o = option_find(flag, "m");
+    const Value *v = fact_at(f, keys);
+    char text[64], bounds[128];
+    double x = 0;
+    if (!v && fallback) {
+        if (*fallback) option_set(o, f->s, fallback, true, f->e);
+        return;
+    }
+    bool whole = o->kind == 'i';
+    snprintf(bounds, sizeof bounds, "%s of %.15g to %.15g", whole ? "an integer" : "a number",
+             o->least, o->most);
+    if (!fact_number(f, v, &x) || !(x >= o->least && x <= o->most) ||
+        (whole && x != (double)(long long)x)) {
+        fact_fails(f, keys, bounds, v);
+        return;
+    }
+    if (whole) snprintf(text, sizeof text, "%.0f", x);
+    else shown(f, v, text);
+    option_set(o, f->s, text, true, f->e);
+}
+
+static bool fact_true(const Facts *f, const char *key, bool fallback) {
+    const Value *v = fact_at(f, key);
+    if (!v) return fallback;
+    if (v->kind != JSON_TRUE && v->kind != JSON_FALSE) fact_fails(f, key, "true or false", v);
+    return v->kind == JSON_TRUE;
+}
+
+/* Refuses any value of the key but this one, and but none. */
+static void fact_must(const Facts *f, const char *key, const char *value) {
+    const Value *v = fact_at(f, key);
+    char text[64];
+    double x = 0;
+    if (!v || !strcmp(shown(f, v, text), value)) return;
+    if (fact_number(f, v, &x) && x == strtod(value, NULL)) return;
+    fact_fails(f, key, value, v);
+}
+
+static void flags_set(const Facts *f, const char *flags) {
+    settings_flags(f->s, flags, "m", f->e);
+}
+
+/* The activation: with a gate it is a member of another row. */
+static void fact_act(const Facts *f, const char *key, const char *fallback, bool gated) {
+    static const char *const ACTS[][3] = {       /* theirs, ours, ours with a gate */
+        {"silu", "swish", "swiglu"}, {"swish", "swish", "swiglu"}, {"relu", "relu", "reglu"},
+        {"gelu", "gelu", "geglu"}, {"gelu_python", "gelu", "geglu"}, {"gelu_new", "gelutanh", NULL},
+        {"gelu_pytorch_tanh", "gelutanh", NULL}, {"gelu_fast", "gelutanh", NULL}};
+    const Value *v = fact_at(f, key);
+    char text[64];
+    if (v) fallback = v->kind == JSON_STRING ? shown(f, v, text) : "";
+    for (size_t i = 0; i < sizeof ACTS / sizeof ACTS[0]; i++)
+        if (!strcmp(ACTS[i][0], fallback) && ACTS[i][1 + gated]) {
+            option_set(option_find("act", "m"), f->s, ACTS[i][1 + gated], true, f->e);
+            return;
+        }
+    fact_fails(f, key, gated ? "silu, gelu or relu" : "silu, relu or a gelu", v);
+}
+
+/* Rotary positions: the base and how the angles are stretched. "dynamic" stretches only beyond
+ * max_position_embeddings, where sink does not go. */
+static void fact_rope(const Facts *f) {
+#define ROPE(key) "rope_scaling." key "|rope_parameters." key
+    static const char TYPE[] = ROPE("rope_type") "|" ROPE("type");
+    const Value *v = fact_at(f, TYPE);
+    fact_flag(f, "rope_parameters.rope_theta|rope_theta|rotary_emb_base", "rope-base", "");
+    if (!v && !fact_at(f, "rope_scaling")) return;
+    if (json_is(f->j, v, "default") || json_is(f->j, v, "dynamic")) return;
+    bool llama3 = json_is(f->j, v, "llama3");
+    if (!llama3 && !json_is(f->j, v, "linear")) {
+        fact_fails(f, "rope_scaling", "of type default, linear, dynamic or llama3", v);
+        return;
+    }
+    flags_set(f, llama3 ? "--rope-scaling llama3" : "--rope-scaling linear");
+    fact_flag(f, ROPE("factor"), "rope-factor", NULL);
+    if (!llama3) return;
+    fact_flag(f, ROPE("low_freq_factor"), "rope-low", NULL);
+    fact_flag(f, ROPE("high_freq_factor"), "rope-high", NULL);
+    fact_flag(f, ROPE("original_max_position_embeddings"), "rope-original", NULL);
+#undef ROPE
+}
+
+static void gpt2_facts(const Facts *f) {
+    char four[32];
+    flags_set(f, "--pos learned --norm layer --linear-bias");
+    fact_flag(f, "n_layer|num_hidden_layers", "layers", NULL);
+    fact_flag(f, "n_head|num_attention_heads", "heads", NULL);
+    fact_flag(f, "n_embd|hidden_size", "dim", NULL);
+    snprintf(four, sizeof four, "%d", 4 * f->s->model.dim);
+    fact_flag(f, "n_inner|intermediate_size", "ffn", four);
+    fact_flag(f, "n_positions|max_position_embeddings", "context", NULL);
+    fact_flag(f, "layer_norm_epsilon", "norm-eps", "1e-5");
+    fact_act(f, "activation_function", "gelu_new", false);
+    fact_must(f, "scale_attn_weights", "true");
+    fact_must(f, "add_cross_attention", "false");
+    if (fact_true(f, "scale_attn_by_inverse_layer_idx", false)) flags_set(f, "--score-by-layer");
+}
+
+/* The first int(width of a head * rotary_pct) dims turn. */
+static void neox_facts(const Facts *f) {
+    const Config *c = &f->s->model;
+    const Value *v = fact_at(f, "rope_parameters.partial_rotary_factor|"
+                                "rotary_pct|partial_rotary_factor");
+    double part = 0.25;
+    char flags[64];
+    flags_set(f, "--norm layer --linear-bias");
+    fact_flag(f, "num_hidden_layers", "layers", NULL);
+    fact_flag(f, "num_attention_heads", "heads", NULL);
+    fact_flag(f, "hidden_size", "dim", NULL);
+    fact_flag(f, "intermediate_size", "ffn", NULL);
+    fact_flag(f, "max_position_embeddings", "context", NULL);
+    fact_flag(f, "layer_norm_eps", "norm-eps", "1e-5");
+    fact_act(f, "hidden_act", "gelu", false);
+    fact_rope(f);
+    if (v && (!fact_number(f, v, &part) || !(part >= 0 && part <= 1)))
+        fact_fails(f, "rotary_pct", "a number of 0 to 1", v);
+    if (f->e->status) return;
+    int turned = (int)(c->dim / c->heads * part);
+    if (turned % 2) fact_fails(f, "rotary_pct", "an even number of a head's dims", v);
+    /* --rotary-dims 0 would be all of them */
+    if (turned) snprintf(flags, sizeof flags, "--rotary-dims %d", turned);
+    flags_set(f, turned ? flags : "--pos none");
+    if (fact_true(f, "use_parallel_residual", true)) flags_set(f, "--place parallel");
+    if (!fact_true(f, "attention_bias", true)) flags_set(f, "--bias-in ffn");
+}
+
+static void opt_facts(const Facts *f) {
+    flags_set(f, "--pos learned --norm layer");
+    fact_flag(f, "num_hidden_layers", "layers", NULL);
+    fact_flag(f, "num_attention_heads", "heads", NULL);
+    fact_flag(f, "hidden_size", "dim", NULL);
+    fact_flag(f, "ffn_dim", "ffn", NULL);
+    fact_flag(f, "word_embed_proj_dim", "embed-dim", "");
+    fact_flag(f, "max_position_embeddings", "context", NULL);
+    fact_act(f, "activation_function", "relu", false);
+    fact_must(f, "layer_norm_elementwise_affine", "true");
+    if (fact_true(f, "enable_bias", true)) flags_set(f, "--linear-bias");
+    if (!fact_true(f, "do_layer_norm_before", true)) flags_set(f, "--place post");
+    else fact_must(f, "_remove_final_layer_norm", "false");
+}
+
+/* What llama, mistral and jamba share. */
+static void llama_like(const Facts *f, const char *eps) {
+    fact_flag(f, "num_hidden_layers", "layers", NULL);
+    fact_flag(f, "num_attention_heads", "heads", NULL);
+    fact_flag(f, "num_key_value_heads", "kv-heads", "");
+    fact_flag(f, "hidden_size", "dim", NULL);
+    fact_flag(f, "head_dim", "head-dim", "");
+    fact_flag(f, "intermediate_size", "ffn", NULL);
+    fact_flag(f, "max_position_embeddings|n_ctx", "context", NULL);
+    fact_flag(f, "rms_norm_eps", "norm-eps", eps);
+    fact_act(f, "hidden_act", "silu", true);
+}
+
+static void llama_facts(const Facts *f) {
+    llama_like(f, "1e-6");
+    fact_rope(f);
+    fact_must(f, "partial_rotary_factor|rope_parameters.partial_rotary_factor", "1");
+    bool attention = fact_true(f, "attention_bias", false), ffn = fact_true(f, "mlp_bias", false);
+    if (attention || ffn) flags_set(f, "--linear-bias");
+    if (attention != ffn) flags_set(f, attention ? "--bias-in attention" : "--bias-in ffn");
+}
+
+static void mistral_facts(const Facts *f) {
+    llama_like(f, "1e-6");
+    fact_rope(f);
+    fact_must(f, "partial_rotary_factor|rope_parameters.partial_rotary_factor", "1");
+    /* null is no window; without the key, the library's default */
+    bool none = json_find(f->j, f->j->at, "sliding_window") != NULL;
+    fact_flag(f, "sliding_window", "window", none ? "" : "4096");
+}
+
+/* Attention has no positions, and stands in some blocks only; so do experts. */
+static void jamba_facts(const Facts *f) {
+    const Value *experts = fact_at(f, "num_experts"), *rank = fact_at(f, "mamba_dt_rank");
+    double expand = 2, n = 16;
+    char text[64];
+    flags_set(f, "--pos none");
+    llama_like(f, "1e-6");
+    fact_flag(f, "attn_layer_period", "attention-period", "8");
+    fact_flag(f, "attn_layer_offset", "attention-offset", "4");
+    fact_flag(f, "mamba_d_state", "mamba-state", "16");
+    fact_flag(f, "mamba_d_conv", "mamba-conv", "4");
+    if (!json_is(f->j, rank, "auto")) fact_flag(f, "mamba_dt_rank", "mamba-rank", "");
+    const Value *v = fact_at(f, "mamba_expand");
+    if (v && (!fact_number(f, v, &expand) || !(expand >= 1 && expand <= 64 &&
+                                               expand == (int)expand)))
+        fact_fails(f, "mamba_expand", "an integer of 1 to 64", v);
+    snprintf(text, sizeof text, "%.0f", expand * f->s->model.dim);
+    option_set(option_find("mamba-inner", "m"), f->s, text, true, f->e);
+    /* one expert is the plain feed-forward, without a router */
+    if (!experts || !fact_number(f, experts, &n) || n != 1) {
+        fact_flag(f, "num_experts", "experts", "16");
+        fact_flag(f, "num_experts_per_tok", "expert-top", "2");
+        fact_flag(f, "expert_layer_period", "expert-period", "2");
+        fact_flag(f, "expert_layer_offset", "expert-offset", "1");
+    }
+    fact_must(f, "mamba_conv_bias", "true");
+    fact_must(f, "mamba_proj_bias", "false");
+    fact_must(f, "mamba_inner_layernorms", "true");
+    fact_must(f, "sliding_window", "null");
+}
+
+typedef struct Family {
+    const char *type, *architecture;
+    const char *prefix;          /* of names; some files leave it out */
+    const Counterpart *tensors;
+    void (*facts)(const Facts *f);
+    bool tied;                   /* where config.json does not say */
+} Family;
+
+static const Family FAMILIES[] = {
+    {"gpt2",     "GPT2LMHeadModel",    "transformer.", GPT2,  gpt2_facts,    true},
+    {"gpt_neox", "GPTNeoXForCausalLM", "gpt_neox.",    NEOX,  neox_facts,    false},
+    {"opt",      "OPTForCausalLM",     "model.",       OPT,   opt_facts,     true},
+    {"llama",    "LlamaForCausalLM",   "model.",       LLAMA, llama_facts,   false},
+    {"mistral",  "MistralForCausalLM", "model.",       LLAMA, mistral_facts, false},
+    {"jamba",    "JambaForCausalLM",   "model.",       JAMBA, jamba_facts,   false},
+    {NULL, NULL, NULL, NULL, NULL, false}};
+enum { LLAMA_FAMILY = 3 };       /* whose names llama2.c's tensors get */
+
+/* The family of a config.json, by its model_type, else by the first of its architectures. Fills
+ * s->model; NULL and an error for one that sink cannot be. */
+static const Family *family_read(const Json *j, Settings *s, Error *e) {
+    Facts f = {j, s, e};
+    const Value *type = fact_at(&f, "model_type"), *list = fact_at(&f, "architectures");
+    const Value *first = list && list->kind == JSON_ARRAY && list->size ? list + 1 : NULL;
+    const Family *family = FAMILIES;
+    char text[64];
+    while (family->type && (type ? !json_is(j, type, family->type)
+                                 : !json_is(j, first, family->architecture)))
+        family++;
+    if (!family->type) {
+        fail(e, 1, "%s: expected model_type gpt2, gpt_neox, opt, llama, mistral or jamba, found "
+                   "%s. Try: a model of these", j->name, shown(&f, type ? type : first, text));
+        return NULL;
+    }
+    settings_default(s);
+    fact_flag(&f, "vocab_size", "vocab", NULL);
+    family->facts(&f);
+    if (fact_true(&f, "tie_word_embeddings", family->tied)) flags_set(&f, "--tied");
+    fact_must(&f, "quantization_config", "null");
+    fact_must(&f, "is_encoder_decoder", "false");
+    return e->status ? NULL : family;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 9  Import: a folder or a file as a model file of sink
+ *
+ * Before a number is copied every tensor is accounted for: each that the family needs is there once
+ * in its shape, and nothing is there that it does not know. Then they are copied, or only pointed
+ * at (--link), in the order in which a forward reads them, with the bits that they were published
+ * with. Nothing is turned or shuffled: the file says how a tensor lies (sink.c, 10.4). */
+
+/* The shape that a tensor of ours has there; returns its rank. */
+static int their_shape(const Tensor *x, int how, uint64_t shape[RANK_MOST]) {
+    uint64_t in = (uint64_t)x->shape[0], out = (uint64_t)x->shape[1];
+    bool turned = how & TURNED || how == HEADS, matrix = x->rank == 2;
+    shape[0] = matrix && turned ? out : in;
+    shape[1] = turned ? in : out;
+    if (how == LATER) shape[0] += 2;
+    if (how == THIRDS) shape[matrix] *= 3;
+    if (how == HEADS) shape[0] *= 3;
+    if (how != TAPS) return x->rank;
+    shape[0] = out;
+    shape[1] = 1;
+    shape[2] = in;
+    return 3;
+}
+
+/* Where the numbers of a tensor of ours lie in the stored one. */
+static Extent their_extent(const Config *c, const Tensor *x, int how, const Stored *s) {
+    uint64_t bytes = (uint64_t)FORMATS[s->format].bits / 8, all = s->end - s->begin;
+    Extent at = {s->file + 1, s->begin, all, all};
+    const char *last = x->name + strlen(x->name) - 1;
+    uint64_t part = *last == 'q' ? 0 : *last == 'k' ? 1 : 2;
+    if (how == LATER) {                          /* the first two rows are for padding */
+        at.at += 2 * bytes * (uint64_t)x->shape[1];
+        at.run = bytes * (uint64_t)x->count;
+    }
+    /* each row holds q, k and v of all heads, one after the other */
+    if (how == THIRDS) at.run = bytes * (uint64_t)x->shape[x->rank - 1];
+    /* the rows of q, of k and of v of one head, then those of the next */
+    if (how == HEADS)
+        at.run = bytes * (uint64_t)c->head_dim * (uint64_t)(x->rank == 2 ? x->shape[0] : 1);
+    if (how == THIRDS || how == HEADS) {
+        at.at += part * at.run;
+        at.stride = 3 * at.run;
+    }
+    return at;
+}
+
+typedef struct Planned { Stored *from; int how; } Planned;
+
+/* By its name in full, or without the family's prefix. */
+static Stored *stored_find(const Folder *f, const Family *family, const char *name) {
+    size_t n = strlen(family->prefix);
+    Stored *x = folder_find(f, name);
+    return x || strncmp(name, family->prefix, n) ? x : folder_find(f, name + n);
+}
+
+static void shape_text(char text[160], int rank, const uint64_t *shape) {
+    int n = snprintf(text, 160, "[");
+    for (int i = 0; i < rank; i++)
+        n += snprintf(text + n, 160 - (size_t)n, "%s%llu", i ? "," : "",
+                      (unsigned long long)shape[i]);
+    snprintf(text + n, 160 - (size_t)n, "]");
+}
+
+/* Where a tensor of the model comes from, its format and shape checked. */
+static int plan_tensor(Planned *p, const Tensor *x, const Folder *f, const Family *family,
+                       Error *e) {
+    char name[160], wanted[160], found[160];
+    uint64_t shape[RANK_MOST];
+    const Counterpart *row = counterpart(family->tensors, x, name, e);
+    if (!row) return e->status;
+    int rank = their_shape(x, row->how, shape);
+    shape_text(wanted, rank, shape);
+    Stored *s = stored_find(f, family, name);
+    if (!s)
+        return fail(e, 1, "%s: expected tensor %s %s, found none of this name. Try: a %s with all "
+                          "its files", f->path, name, wanted, family->type);
+    shape_text(found, s->rank, s->shape);
+    if (strcmp(wanted, found))
+        return fail(e, 1, "%s: expected %s of %s, found %s. Try: the config.json that belongs to "
+                          "it", f->shard[s->file].path, name, wanted, found);
+    if (s->format >= FORMATS_READ)
+        return fail(e, 1, "%s: expected %s in F32, F16, BF16 or F64, found %s. Try: a model that "
+                          "is not quantised", f->shard[s->file].path, name,
+                    FORMATS[s->format].tag);
+    s->used = true;
+    *p = (Planned){s, row->how};
+    return 0;
+}
+
+/* Is this a tensor that nothing reads: a buffer, or the unembedding beside one that is tied? */
+static bool needless(const Family *family, const Config *c, const char *name) {
+    const Counterpart *last = family->tensors;
+    int number[2] = {0, 0};
+    while (last[1].ours) last++;
+    if (c->tied && !strcmp(name, last->theirs)) return true;
+    for (int i = 0; NEEDLESS[i]; i++) {
+        size_t n = strlen(family->prefix);
+        bool ours = !strncmp(NEEDLESS[i], family->prefix, n);
+        if (ours && (fits(NEEDLESS[i], name, number) || fits(NEEDLESS[i] + n, name, number)))
+            return number[0] < c->layers;
+    }
+    return false;
+}
+
+/* Every tensor of the model, and every one that is stored, or an error that names the first. */
+static int plan(Planned *p, const Model *list, const Folder *f, const Family *family, Error *e) {
+    for (int i = 0; i < list->n_tensors; i++)
+        if (plan_tensor(&p[i], &list->tensor[i], f, family, e)) return e->status;
+    for (idx i = 0; i < f->tensors; i++) {
+        const Stored *x = &f->tensor[i];
+        if (!x->used && !needless(family, &list->c, x->name))
+            return fail(e, 1, "%s: expected the tensors of a %s of %d layers, found %.100s too. "
+                              "Try: the config.json that belongs to it", f->shard[x->file].path,
+                        family->type, list->c.layers, x->name);
+    }
+    return 0;
+}
+
+/* Numbers of 64 bits become those of 32 nearest to them. */
+static int copy_doubles(ModelWriter *w, const Tensor *x, int order, const Extent *at, FILE *in,
+                        const char *path, Error *e) {
+    unsigned char wide[1 << 13], narrow[1 << 12];
+    uint64_t left = 8 * (uint64_t)x->count;
+    model_file_tensor(w, x->name, DTYPE_F32, order, e);
+    for (uint64_t from = at->at; left && !e->status; from += at->stride) {
+        if (fseeko(in, (off_t)from, SEEK_SET))
+            fail(e, 1, "%s: cannot be read, %s. Try: check the disk", path, strerror(errno));
+        for (uint64_t run = at->run; run && !e->status;) {
+            size_t n = run < sizeof wide ? (size_t)run : sizeof wide;
+            if (fread(wide, 1, n, in) != n)
+                fail(e, 1, "%s: expected %zu more bytes of %s, found fewer. Try: check the disk",
+                     path, n, x->name);
+            for (size_t i = 0; i < n / 8; i++) {
+                uint64_t bits = number_at(wide + 8 * i, 8);
+                double number;
+                memcpy(&number, &bits, 8);
+                float nearest = (float)number;
+                uint32_t word;
+                memcpy(&word, &nearest, 4);
+                for (int k = 0; k < 4; k++) narrow[4 * i + (size_t)k] = (word >> 8 * k) & 0xFF;
+            }
+            if (!e->status) model_file_bytes(w, narrow, n / 2, e);
+            run -= n;
+            left -= n;
+        }
+    }
+    return e->status;
+}
+
+/* The tensors of a plan, in the model's order. */
+static int copy_tensors(ModelWriter *w, const Planned *p, const Folder *f, bool link, Error *e) {
+    int *source = grab(f->shards, sizeof *source, e);
+    for (int i = 0; i < f->shards && !e->status; i++)
+        source[i] = model_file_source(w, f->shard[i].path, f->shard[i].head, link, e);
+    for (int i = 0; i < w->list.n_tensors && !e->status; i++) {
+        const Tensor *x = &w->list.tensor[i];
+        const Stored *s = p[i].from;
+        const char *path = f->shard[s->file].path;
+        bool turned = p[i].how & TURNED || p[i].how == HEADS || p[i].how == TAPS;
+        int order = turned && x->rank == 2 ? OUT_IN : IN_OUT;
+        Extent at = their_extent(&w->list.c, x, p[i].how, s);
+        at.file = source[s->file];
+        if (s->format != FORMAT_F64) {
+            static const int DTYPE[] = {DTYPE_F32, DTYPE_F16, DTYPE_BF16};
+            model_file_copy(w, x->name, DTYPE[s->format], order, &at, e);
+            continue;
+        }
+        FILE *in = link ? NULL : fopen(path, "rb");
+        if (!in)
+            fail(e, 1, "%s: expected numbers of 16 or 32 bits to link to, found %s in F64. Try: "
+                       "without --link", path, x->name);
+        else {
+            copy_doubles(w, x, order, &at, in, path, e);
+            fclose(in);
+        }
+    }
+    free(source);
+    return e->status;
+}
+
+/* llama2.c's file, as if it were a safetensors file of a llama: 7 integers of 32 bits (dim, hidden,
+ * layers, heads, key heads, vocabulary, context; a vocabulary below 0 means an unembedding of its
+ * own), then 32-bit floats, end to end: each row of this table, of all blocks in turn. Heads pair
+ * dims (2p, 2p + 1). */
+enum { BIN_HEAD = 28, BIN_NAME = 64 };
+
+static const struct { const char *theirs, *shape; } BIN[] = {   /* letters as in sink.h; Q, K: */
+    {"model.embed_tokens.weight", "VC"},                        /* all heads, all key heads */
+    {"model.layers.*.input_layernorm.weight", "C"},
+    {"model.layers.*.self_attn.q_proj.weight", "QC"},
+    {"model.layers.*.self_attn.k_proj.weight", "KC"},
+    {"model.layers.*.self_attn.v_proj.weight", "KC"},
+    {"model.layers.*.self_attn.o_proj.weight", "CQ"},
+    {"model.layers.*.post_attention_layernorm.weight", "C"},
+    {"model.layers.*.mlp.gate_proj.weight", "FC"},
+    {"model.layers.*.mlp.down_proj.weight", "CF"},
+    {"model.layers.*.mlp.up_proj.weight", "FC"},
+    {"model.norm.weight", "C"},
+    {"model.rotary_emb.inv_freq", "TD"},                        /* cosines, sines: made anew */
+    {"lm_head.weight", "VC"}};
+
+static uint64_t bin_extent(const Config *c, char letter) {
+    switch (letter) {
+    case 'V': return (uint64_t)c->vocab;
+    case 'T': return (uint64_t)c->context;
+    case 'F': return (uint64_t)c->ffn;
+    case 'D': return (uint64_t)(c->dim / c->heads);
+    case 'K': return (uint64_t)(c->dim / c->heads * c->kv_heads);
+    default:  return (uint64_t)c->dim;                          /* C and Q */
+    }
+}
+
+/* Fills c from the head. */
+static int bin_head(Settings *s, const unsigned char head[BIN_HEAD], const char *path, Error *e) {
+    static const char *const FLAGS[] = {"dim", "ffn", "layers", "heads", "kv-heads", "vocab",
+                                        "context"};
+    settings_default(s);
+    if (number_at(head, 4) == 0x616B3432)
+        return fail(e, 1, "%s: expected the first format of llama2.c, found a later one. Try: its "
+                          "export.py with --version 0", path);
+    for (int i = 0; i < 7; i++) {
+        const Option *o = option_find(FLAGS[i], "m");
+        int64_t n = (int32_t)(uint32_t)number_at(head + 4 * i, 4);
+        char text[32];
+        if (o->field == offsetof(Settings, model.vocab)) {
+            s->model.tied = n > 0;
+            if (n < 0) n = -n;
+        }
+        if (n < (int64_t)o->least || n > (int64_t)o->most)
+            return fail(e, 1, "%s: expected %s of %.0f to %.0f in a file of llama2.c, found %lld. "
+                              "Try: check that it is one", path, o->flag, o->least, o->most,
+                        (long long)n);
+        snprintf(text, sizeof text, "%lld", (long long)n);
+        option_set(o, s, text, true, e);
+    }
+    s->model.rope_pairing = PAIR_INTERLEAVED;
+    const Config *c = &s->model;
+    if (c->dim % c->heads || c->heads % c->kv_heads)
+        return fail(e, 1, "%s: expected heads that divide the width and key heads that divide "
+                          "them, found %d, %d and %d. Try: check that it is llama2.c's",
+                    path, c->dim, c->heads, c->kv_heads);
+    return e->status;
+}
+
+/* Fills s->model and f, as folder_open does, from the file at path of `size` bytes. */
+static int bin_open(Folder *f, Settings *s, const char *path, const unsigned char head[BIN_HEAD],
+                    uint64_t size, Error *e) {
+    const Config *c = &s->model;
+    *f = (Folder){.path = path};
+    if (bin_head(s, head, path, e)) return e->status;
+    const int rows = (int)(sizeof BIN / sizeof BIN[0]) - c->tied;
+    idx most = (idx)rows * c->layers;
+    uint64_t at = BIN_HEAD;
+    f->shard = grab(1, sizeof *f->shard, e);
+    f->tensor = grab(most, sizeof *f->tensor, e);
+    f->names = grab(most, BIN_NAME, e);
+    if (e->status) return e->status;
+    f->shards = 1;
+    f->shard[0].head = BIN_HEAD;
+    if (snprintf(f->shard[0].path, sizeof f->shard[0].path, "%s", path) >=
+        (int)sizeof f->shard[0].path)
+        return fail(e, 2, "%.60s..: this path is too long. Try: a shorter one", path);
+    for (int i = 0; i < rows; i++)
+        for (int l = 0; l < (strchr(BIN[i].theirs, '*') ? c->layers : 1); l++) {
+            Stored *x = &f->tensor[f->tensors];
+            const int number[2] = {l, 0};
+            *x = (Stored){.name = f->names + f->tensors * BIN_NAME, .format = FORMAT_F32,
+                          .rank = (int)strlen(BIN[i].shape), .begin = at};
+            filled(BIN[i].theirs, number, f->names + f->tensors++ * BIN_NAME, BIN_NAME);
+            uint64_t count = 1;
+            for (int d = 0; d < x->rank; d++)
+                count *= x->shape[d] = bin_extent(c, BIN[i].shape[d]);
+            x->end = at += 4 * count;
+        }
+    if (at != size)
+        return fail(e, 1, "%s: expected %llu bytes for the shape that it begins with, found %llu. "
+                          "Try: download it again", path, (unsigned long long)at,
+                    (unsigned long long)size);
+    return folder_sort(f, e);
+}
+
+/* A published model as the model file `out`; a folder, or a file of llama2.c. Prints a line. */
+static int import_model(const char *from, const char *out, bool link, Error *e) {
+    Settings s;
+    Folder f = {0};
+    Json config = {0};
+    ModelWriter w;
+    const Family *family = NULL;
+    char name[1024];
+    unsigned char head[BIN_HEAD];
+    uint64_t size = 0;
+    FILE *in = fopen(from, "rb");
+    size_t n = in ? fread(head, 1, sizeof head, in) : 0;     /* of a folder nothing can be read */
+    if (in) fclose(in);
+    if (n == sizeof head && (!memcmp(head, "PK\003\004", 4) || head[8] == '{'))
+        fail(e, 1, "%s: expected a folder or a file of llama2.c, found one file of a folder. Try: "
+                   "the folder with its config.json", from);
+    else if (n == sizeof head) {
+        if (!file_size(from, &size, e) && !bin_open(&f, &s, from, head, size, e))
+            family = &FAMILIES[LLAMA_FAMILY];
+    } else if (!folder_path(name, from, "config.json", e) && !json_load(&config, name, e)) {
+        family = family_read(&config, &s, e);
+        if (family) folder_open(&f, from, e);
+    }
+    Error own = {0};
+    if (!e->status && config_resolve(&s.model, &own))
+        fail(e, 1, "%s: expected a model that sink can be, found %s", from, own.text);
+    if (!e->status && !model_file_begin(&w, out, &s, 0, e)) {
+        int tensors = w.list.n_tensors;
+        idx count = w.list.count;
+        Planned *p = grab(tensors, sizeof *p, e);
+        if (p && !plan(p, &w.list, &f, family, e)) copy_tensors(&w, p, &f, link, e);
+        free(p);
+        if (!model_file_end(&w, e))
+            printf("family=%s tensors=%d parameters=%lld files=%d linked=%s out=%s\n",
+                   family->type, tensors, (long long)count, f.shards, link ? "yes" : "no", out);
+    }
+    json_free(&config);
+    folder_free(&f);
+    return e->status;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 10  Command line */
 
 static const char USAGE[] =
-    "hf: a model of sink as a folder that Hugging Face's transformers loads.\n\n"
+    "hf: published models for sink, and models of sink for Hugging Face's transformers.\n\n"
+    "  hf FOLDER --out MODEL [--link]\n"
+    "      a folder as downloaded: config.json, model.safetensors or its shards. gpt2, gpt_neox,\n"
+    "      opt, llama, mistral, jamba. --link: MODEL points into the files and holds no copy\n"
+    "  hf FILE.bin --out MODEL [--link]\n"
+    "      a model of llama2.c\n"
     "  hf export MODEL FOLDER [--tokenizer FILE]\n"
-    "      a llama: config.json, model.safetensors, tokenizer.json and what goes with them\n\n"
-    "The tokenizer is the one that MODEL was trained with [tokenizer.bin].\n"
+    "      a llama: config.json, model.safetensors, tokenizer.json and what goes with them. The\n"
+    "      tokenizer is the one that MODEL was trained with [tokenizer.bin]\n\n"
     "Exit status: 0 done, 1 a file or the model, 2 wrong usage.\n";
 
 static int run(int argc, char **argv, Error *e) {
-    const char *tokenizer = "tokenizer.bin", *words[3] = {"", "", ""};
+    const char *tokenizer = NULL, *out = NULL, *words[3] = {"", "", ""};
+    bool link = false;
     int n = 0;
     for (int i = 1; i < argc; i++) {
+        const char **value = !strcmp(argv[i], "--tokenizer") ? &tokenizer
+                           : !strcmp(argv[i], "--out") ? &out : NULL;
         if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
             fputs(USAGE, stdout);
             return 0;
         }
-        if (!strcmp(argv[i], "--tokenizer")) {
-            if (++i == argc)
-                return fail(e, 2, "--tokenizer: expected a file. Try: --tokenizer tokenizer.bin");
-            tokenizer = argv[i];
-        } else if (!strncmp(argv[i], "--", 2) || n == 3)
+        if (value) {
+            if (i + 1 == argc)
+                return fail(e, 2, "%s: expected a file, found none. Try: hf --help", argv[i]);
+            *value = argv[++i];
+        } else if (!strcmp(argv[i], "--link")) link = true;
+        else if (!strncmp(argv[i], "--", 2) || n == 3)
             return fail(e, 2, "%.60s: a word too many. Try: hf --help", argv[i]);
         else words[n++] = argv[i];
     }
-    if (n != 3 || strcmp(words[0], "export"))
-        return fail(e, 2, "expected export, a model file and a folder. Try: hf export "
-                          "out/model.ckpt out/llama");
-    return export_folder(words[1], words[2], tokenizer, e);
+    bool export = n && !strcmp(words[0], "export");
+    if (n == 3 && export && !out && !link)
+        return export_folder(words[1], words[2], tokenizer ? tokenizer : "tokenizer.bin", e);
+    if (n == 1 && !export && out && !tokenizer) return import_model(words[0], out, link, e);
+    return fail(e, 2, "expected a folder and --out, or export, a model file and a folder. Try: hf "
+                      "gpt2 --out out/gpt2.model, or hf export out/model.ckpt out/llama");
 }
 
 int main(int argc, char **argv) {
@@ -531,6 +1929,8 @@ int main(int argc, char **argv) {
     run(argc, argv, &e);
     if (!e.status && (fflush(stdout) || ferror(stdout)))
         fail(&e, 1, "the output cannot be written. Try: free some space");
+    /* names come out of files: one line stays one */
+    for (char *c = e.text; *c; c++) if ((unsigned char)*c < ' ' || *c == 0x7F) *c = '?';
     if (e.status) fprintf(stderr, "hf: %s\n", e.text);
     return e.status;
 }
