@@ -10989,9 +10989,9 @@ static void tiny_write(Test *t, const TinyCase *c, int layout, int config, Fault
     for (; !strncmp(g.at, "file ", 5) && !g.e.status; files++)
         tiny_file(&g, t, c->k, fault, &index);
     if (files > 1) {
-        bytes_add(&text, "{\"metadata\": {}, \"weight_map\": {", 33, &e);
+        bytes_print(&text, &e, "{\"metadata\": {}, \"weight_map\": {");
         bytes_add(&text, index.at, index.size, &e);
-        bytes_add(&text, "\n}}\n", 4, &e);
+        bytes_print(&text, &e, "\n}}\n");
         file_write(FOLDER "/model.safetensors.index.json", text.at, text.size, &e);
     }
     text.size = 0;
@@ -11184,7 +11184,7 @@ static void published__against_library(Test *t) {
                     numbers += one.numbers;
                     if (one.worst > worst) {
                         worst = one.worst;
-                        snprintf(what, sizeof what, "of its bound: %s, %.120s", c.name, one.what);
+                        snprintf(what, sizeof what, "of its bound: %s, %.100s", c.name, one.what);
                     }
                 }
     }
@@ -11462,8 +11462,8 @@ static void trained__gpt2(Test *t) {
 /* A trained llama in llama2.c's format tells its story; its tokens from the tokenizer beside it:
  * 4 bytes, then of each id 4 bytes of score, 4 of length, and the text. */
 static void trained__stories(Test *t) {
-    static const char TOLD[] = " Once upon a time, there was a little girl named Lily. She loved to "
-                               "play outside in the park. One day, she saw a big, r";
+    static const char TOLD[] = " Once upon a time, there was a little girl named Lily. She loved "
+                               "to play outside in the park. One day, she saw a big, r";
     int ids[41] = {1};
     size_t start[513] = {0}, at = 4;
     char told[512] = "";
@@ -11477,7 +11477,7 @@ static void trained__stories(Test *t) {
             at += 8 + (size_t)number_at(pieces.at + at + 4, 4);
             start[id + 1] = at + 8;
         }
-    fact(t, !e.status && at == pieces.size, "%s%zu of %zu bytes of pieces", e.text, at, pieces.size);
+    fact(t, !e.status && at == pieces.size, "%s%zu of %zu bytes of text", e.text, at, pieces.size);
     if (trained_open(t, &x, STORIES, 41)) {
         fact(t, x.r.m.c.vocab == 512, "vocabulary of %d", x.r.m.c.vocab);
         for (int n = 0; n < 40 && !t->wrong; n++) {

@@ -46,8 +46,9 @@ A case is these lines, numbers with 10 digits:
     end CASES LINES SUM           as in golden.txt
 
 Layers without attention have no attn, alpha, key and value. Only cases in F32 have a run of T = 1.
-The reference is the library's own code in double: its casts to float32 are widened while it runs (see `wide`). Its results in float32
-are compared with these, and the largest differences printed: the library's own rounding.
+The reference is the library's own code in double: its casts to float32 are widened while it runs
+(see `wide`). Its results in float32 are compared with these, and the largest differences printed:
+the library's own rounding.
 """
 import contextlib
 import json
