@@ -11500,7 +11500,277 @@ static void hf__keeps(Test *t) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 16.4  Published models: tiny ones of every family, as the library that publishes them writes
+ * 16.4  ./hf FOLDER --out MODEL: what is published, read and accounted for. References from the
+ * library itself are in data/golden; here are the files that it would not write. */
+
+#define DOWNLOAD SCRATCH "/from"
+#define IMPORT DOWNLOAD " --out " SCRATCH "/x.model"
+
+static void text_file(Test *t, const char *path, const char *text) {
+    Error e = {0};
+    if (!file_ready(path, &e)) file_write(path, text, strlen(text), &e);
+    fact(t, !e.status, "%s", e.text);
+}
+
+/* Appends a little-endian length, the header, and so many bytes of data. */
+static void st_bytes(Bytes *b, uint64_t length, const char *header, size_t n, size_t data,
+                     Error *e) {
+    bytes_number(b, length, 8, e);
+    bytes_add(b, header, n, e);
+    for (size_t i = 0; i < data; i++) bytes_add(b, "", 1, e);
+}
+
+static const char GPT2_JSON[] =
+    "{\"model_type\": \"gpt2\", \"n_layer\": 1, \"n_head\": 2, \"n_embd\": 4, \"vocab_size\": 5, "
+    "\"n_positions\": 6";
+
+/* A model whose model.safetensors holds these bytes is refused with these words. */
+static void st_fails(Test *t, const Bytes *b, const char *said) {
+    Error e = {0};
+    char config[512];
+    snprintf(config, sizeof config, "%s}", GPT2_JSON);
+    text_file(t, DOWNLOAD "/config.json", config);
+    file_write(DOWNLOAD "/model.safetensors", b->at, b->size, &e);
+    fact(t, !e.status, "%s", e.text);
+    hf_fails(t, IMPORT, 1, said);
+}
+
+#define ENTRY(name, dtype, shape, place)                                                           \
+    "\"" name "\": {\"dtype\": \"" dtype "\", \"shape\": [" shape "], \"data_offsets\": [" place "]}"
+
+/* Every rule of the format, and what only looks wrong: that then fails for want of tensors. */
+static void hf__safetensors(Test *t) {
+    static const char NONE[] = "expected tensor transformer.wte.weight [5,4], found none",
+                      ODD[] = "expected a dtype, a shape and data_offsets",
+                      SHAPE[] = "expected a shape of plain integers whose product fits 64 bits",
+                      BYTES[] = "expected as many bytes";
+    static const struct { const char *header; size_t data; const char *said; } ROWS[] = {
+        /* what is right */
+        {"{}", 0, NONE}, {"{}      ", 0, NONE}, {" \t\r\n{} \t\r\n", 0, NONE},
+        {"{" ENTRY("a", "F32", "2, 0", "0, 0") "}", 0, NONE},
+        {"{" ENTRY("a", "I32", "", "0, 4") "}", 4, NONE},
+        {"{" ENTRY("a", "F32", "1", "4, 8") ", " ENTRY("b", "F32", "1", "0, 4") "}", 8, NONE},
+        {"{\"__metadata__\": {\"format\": \"pt\"}, " ENTRY("a", "F32", "1", "0, 4") "}", 4, NONE},
+        {"{\"a\": {\"new\": {\"x\": [1]}, \"data_offsets\": [0, 1], \"shape\": [2], "
+         "\"dtype\": \"F4\"}}", 1, NONE},
+        /* JSON, UTF-8, an object */
+        {"\xFF", 0, "expected UTF-8 at byte 0 of its JSON, found byte 0xFF"},
+        {"{", 0, "expected a key in quotes at byte 1 of its JSON, found its end"},
+        {"", 0, "expected a value at byte 0 of its JSON, found its end"},
+        {"[]", 0, "expected a header that is a JSON object"},
+        {"{} {}", 0, "expected nothing more at byte 3"},
+        {"{\"a\": [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[", 0, "expected fewer brackets"},
+        /* places */
+        {"{" ENTRY("a", "U8", "16", "0, 16") "," ENTRY("b", "U8", "16", "0, 16") ","
+         ENTRY("c", "U8", "16", "0, 16") "," ENTRY("d", "U8", "16", "0, 16") ","
+         ENTRY("e", "U8", "16", "0, 16") "," ENTRY("f", "U8", "16", "0, 16") ","
+         ENTRY("g", "U8", "16", "0, 16") "," ENTRY("h", "U8", "16", "0, 16") ","
+         ENTRY("i", "U8", "16", "0, 16") "," ENTRY("j", "U8", "16", "0, 16") "}", 16,
+         "to begin at byte 16 of the data, where the one before it ends, found 0"},
+        {"{" ENTRY("a", "U8", "4", "4, 8") "}", 8, "to begin at byte 0 of the data"},
+        {"{" ENTRY("a", "U8", "4", "0, 4") ", " ENTRY("b", "U8", "4", "6, 10") "}", 10,
+         "tensor b to begin at byte 4 of the data, where the one before it ends, found 6"},
+        {"{" ENTRY("a", "U8", "4", "0, 4") ", " ENTRY("b", "U8", "4", "2, 6") "}", 6,
+         "tensor b to begin at byte 4 of the data, where the one before it ends, found 2"},
+        {"{" ENTRY("a", "U8", "4", "4, 0") "}", 4, ODD},
+        {"{" ENTRY("a", "I32", "2, 2", "0, 16") "}", 17, "expected 16 bytes after the header, found 17"},
+        {"{" ENTRY("a", "I32", "2, 2", "0, 16") "}", 14, "expected 16 bytes after the header, found 14"},
+        {"{}", 1, "expected 0 bytes after the header, found 1"},
+        /* shapes */
+        {"{" ENTRY("a", "I32", "2, 2", "0, 4") "}", 4, BYTES},
+        {"{" ENTRY("a", "F4", "3", "0, 1") "}", 1, BYTES},
+        {"{" ENTRY("a", "U8", "2, 18446744073709551614", "0, 16") "}", 16, SHAPE},
+        {"{" ENTRY("a", "U8", "2, 9223372036854775807", "0, 16") "}", 16, BYTES},
+        {"{" ENTRY("a", "F32", "2, 4611686018427387904", "0, 16") "}", 16, BYTES},
+        {"{" ENTRY("a", "F32", "2, 2305843009213693952", "0, 0") "}", 0, BYTES},
+        {"{" ENTRY("a", "U8", "18446744073709551616", "0, 16") "}", 16, SHAPE},
+        {"{" ENTRY("a", "U8", "-1", "0, 1") "}", 1, SHAPE},
+        {"{" ENTRY("a", "U8", "1.0", "0, 1") "}", 1, SHAPE},
+        {"{" ENTRY("a", "U8", "1e0", "0, 1") "}", 1, SHAPE},
+        {"{" ENTRY("a", "U8", "\\\"1\\\"", "0, 1") "}", 1, "expected a value at byte"},
+        {"{" ENTRY("a", "U8", "\"1\"", "0, 1") "}", 1, SHAPE},
+        {"{" ENTRY("a", "U8", "1", "-0, 1") "}", 1, ODD},
+        {"{" ENTRY("a", "U8", "1", "0.0, 1") "}", 1, ODD},
+        {"{" ENTRY("a", "U8", "1", "0, 1e0") "}", 1, ODD},
+        {"{" ENTRY("a", "U8", "1", "0, 18446744073709551617") "}", 1, ODD},
+        {"{" ENTRY("a", "U8", "1", "00, 1") "}", 1, "expected a comma or a closing bracket"},
+        {"{" ENTRY("a", "U8", "1", "0") "}", 1, ODD},
+        {"{" ENTRY("a", "U8", "1", "0, 1, 1") "}", 1, ODD},
+        {"{" ENTRY("a", "U8", "1,1,1,1,1,1,1,1", "0, 1") "}", 1, NONE},
+        {"{" ENTRY("a", "U8", "1,1,1,1,1,1,1,1,1", "0, 1") "}", 1, "at most 8 dimensions of a, found 9"},
+        /* entries and names */
+        {"{\"a\": 1}", 0, ODD}, {"{\"a\": null}", 0, ODD}, {"{\"a\": {}}", 0, ODD},
+        {"{\"a\": {\"dtype\": \"U8\", \"shape\": [1], \"offsets\": [0, 1]}}", 1, ODD},
+        {"{\"a\": {\"dtype\": 1, \"shape\": [1], \"data_offsets\": [0, 1]}}", 1, ODD},
+        {"{\"a\": {\"dtype\": \"U8\", \"shape\": 1, \"data_offsets\": [0, 1]}}", 1, ODD},
+        {"{" ENTRY("a", "F33", "1", "0, 4") "}", 4, "expected a dtype of safetensors for a, found F33"},
+        {"{" ENTRY("a", "f32", "1", "0, 4") "}", 4, "found f32"},
+        {"{" ENTRY("a", "U8", "1", "0, 1") ", " ENTRY("a", "U8", "1", "1, 2") "}", 2,
+         "expected each key once in its JSON, found \"a\" twice"},
+        {"{" ENTRY("\\u0061", "U8", "0", "0, 0") ", " ENTRY("a", "U8", "0", "0, 0") "}", 0,
+         "found \"a\" twice"},
+        {"{" ENTRY("", "U8", "1", "0, 1") "}", 1, "expected names of 1 to 1024 bytes"},
+        {"{" ENTRY("a\\u0000b", "U8", "1", "0, 1") "}", 1, "expected names of 1 to 1024 bytes"},
+        {"{\"__metadata__\": {\"format\": 1}}", 0, "expected strings in __metadata__"},
+        {"{\"__metadata__\": []}", 0, "expected strings in __metadata__"},
+        {"{" ENTRY("a\\u000ab\\u007f", "U8", "1", "0, 2") "}", 2, "bytes of a?b? as"},
+    };
+    static const struct { uint64_t length; size_t size; } HEADS[] = {    /* N, bytes of the file */
+        {0, 0}, {0, 7}, {3, 10}, {4, 11}, {UINT64_MAX, 16}, {UINT64_MAX - 7, 16}, {1000, 108}};
+    enum { TENSORS = 1000001, LIMIT = 100000000 };
+    if (no_hf(t)) return;
+    scratch_open();
+    Bytes b = {0};
+    Error e = {0};
+    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+        size_t n = strlen(ROWS[i].header);
+        b.size = 0;
+        st_bytes(&b, n, ROWS[i].header, n, ROWS[i].data, &e);
+        st_fails(t, &b, ROWS[i].said);
+    }
+    for (int i = 0; i < (int)(sizeof HEADS / sizeof HEADS[0]); i++) {
+        b.size = 0;
+        bytes_number(&b, HEADS[i].length, 8, &e);
+        while (b.size < HEADS[i].size) bytes_add(&b, " ", 1, &e);
+        b.size = HEADS[i].size;
+        st_fails(t, &b, HEADS[i].size < 8 ? "expected 8 bytes and a header"
+                                          : "expected a header of at most 100000000 bytes within");
+    }
+    /* a name too long, and tensors too many */
+    for (int round = 0; round < 2; round++) {
+        char name[1100] = "{\"";
+        for (int i = 0; i < 1024 + round; i++) strcat(name + i, "n");
+        strcat(name, "\": {\"dtype\": \"U8\", \"shape\": [0], \"data_offsets\": [0, 0]}}");
+        b.size = 0;
+        st_bytes(&b, strlen(name), name, strlen(name), 0, &e);
+        st_fails(t, &b, round ? "(1025 bytes)" : NONE);
+    }
+    b.size = 0;
+    bytes_number(&b, 0, 8, &e);
+    for (int i = 0; i < TENSORS; i++) bytes_print(&b, &e, "%s\"%d\":0", i ? "," : "{", i);
+    bytes_add(&b, "}", 1, &e);
+    for (size_t n = b.size - 8, i = 0; i < 8; i++, n >>= 8) b.at[i] = n & 0xFF;
+    st_fails(t, &b, "expected at most 1000000 tensors");
+    /* a header above the limit in a file that has room for it: nothing but its ends is written */
+    b.size = 0;
+    st_bytes(&b, LIMIT + 1, "{}", 2, 0, &e);
+    st_fails(t, &b, "within the file's 10");
+    FILE *f = fopen(DOWNLOAD "/model.safetensors", "r+b");
+    if (f) { fseek(f, LIMIT + 8, SEEK_SET); fputc(' ', f); fclose(f); }
+    hf_fails(t, IMPORT, 1, "within the file's 100000009, found a length of 100000001");
+    fact(t, f && !e.status, "%s", e.text);
+    bytes_free(&b);
+    scratch_close();
+}
+
+/* Texts that are no JSON, and some that are. */
+static void hf__json(Test *t) {
+    static const char LATER[] = "expected vocab_size to be an integer", VALUE[] = "expected a value";
+    static const struct { const char *text, *said; } ROWS[] = {
+        {"{\"model_type\": \"opt\"}", LATER}, {" {\"model_type\":\"\\u006fp\\u0074\"}\r\n\t", LATER},
+        {"{\"model_type\": \"opt\", \"x\": [null, true, false, -0, 1.5e-05, 1E+2, 0.5, {}, [], "
+         "\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\uD83d\\uDE00\xC3\xA9\"]}", LATER},
+        {"", "expected a value at byte 0 of its JSON, found its end"},
+        {"\xEF\xBB\xBF{}", "found byte 0xEF"}, {"nul", VALUE}, {"True", VALUE}, {"NaN", VALUE},
+        {"{\"a\": NaN}", VALUE}, {"{\"a\": Infinity}", VALUE}, {"{\"a\": -Infinity}", VALUE},
+        {"{\"a\": 01}", "expected a comma"}, {"{\"a\": +1}", VALUE}, {"{\"a\": .5}", VALUE},
+        {"{\"a\": 1.}", "expected a digit"}, {"{\"a\": 1e}", "expected a digit"},
+        {"{\"a\": 1e+}", "expected a digit"}, {"{\"a\": -}", VALUE}, {"{\"a\": 0x10}", "a comma"},
+        {"{\"a\": [1,]}", VALUE}, {"{\"a\": [1 2]}", "a comma or a closing bracket"},
+        {"{\"a\": 1,}", "a key in quotes"}, {"{,}", "a key in quotes"}, {"{\"a\" 1}", "a colon"},
+        {"{\"a\": }", VALUE}, {"{a: 1}", "a key in quotes"}, {"{'a': 1}", "a key in quotes"},
+        {"{\"a\": 1", "a comma or a closing bracket"}, {"{\"a\": [1}", "a closing bracket"},
+        {"{\"a\": 1]", "a closing bracket"}, {"{\"a\": \"b", "a closing quote"},
+        {"{\"a\": \"b\nc\"}", "a closing quote"}, {"{\"a\": \"\t\"}", "a closing quote"},
+        {"{\"a\": \"\\", "after a backslash"}, {"{\"a\": \"\\x\"}", "after a backslash"},
+        {"{\"a\": \"\\u12\"}", "four hexadecimal digits"},
+        {"{\"a\": \"\\u12g4\"}", "four hexadecimal digits"},
+        {"{\"a\": \"\\uDE00\"}", "four hexadecimal digits of a character"},
+        {"{\"a\": \"\\uD83D\"}", "a whole surrogate pair"},
+        {"{\"a\": \"\\uD83Dx\"}", "a whole surrogate pair"},
+        {"{\"a\": \"\\uD83D\\u0041\"}", "a whole surrogate pair"},
+        {"{\"a\": \"\\uD83D\\uD83D\"}", "a whole surrogate pair"},
+        {"{\"a\": 1, \"b\": 2, \"a\": 3}", "found \"a\" twice"},
+        {"{\"a\": {\"b\": {\"c\": 1, \"c\": 1}}}", "found \"c\" twice"},
+        {"{} // end", "expected nothing more"}, {"/* */ {}", VALUE}, {"{}}", "expected nothing more"},
+        {"{\"a\": \"\xC0\x80\"}", "expected UTF-8 at byte 7"}, {"{\"a\": \"\xED\xA0\x80\"}", "UTF-8"},
+        {"{\"a\": \"\xF4\x90\x80\x80\"}", "expected UTF-8"}, {"{\"a\": \"\xE2\x82\"}", "UTF-8"},
+        {"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]", "expected model_type"},
+        {"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]", "fewer brackets"},
+    };
+    if (no_hf(t)) return;
+    scratch_open();
+    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+        text_file(t, DOWNLOAD "/config.json", ROWS[i].text);
+        hf_fails(t, IMPORT, 1, ROWS[i].said);
+    }
+    Bytes b = {0};
+    Error e = {0};
+    bytes_add(&b, "{\"a\": \"b", 9, &e);                     /* with its 0 */
+    bytes_add(&b, "c\"}", 3, &e);
+    file_write(DOWNLOAD "/config.json", b.at, b.size, &e);
+    hf_fails(t, IMPORT, 1, "expected a closing quote at byte 8 of its JSON, found byte 0x00");
+    bytes_free(&b);
+    scratch_close();
+}
+
+/* An index and its files: each tensor in the file that it says, once, and no other. */
+static void hf__shards(Test *t) {
+#define MAP(entries) "{\"metadata\": {\"total_size\": 1}, \"weight_map\": {" entries "}}"
+    static const char NAME[] = "expected the name of a file beside it for a";
+    static const struct { const char *index, *said; } ROWS[] = {
+        {MAP("\"a\": \"1.safetensors\", \"b\": \"2.safetensors\""),
+         "expected tensor transformer.wte.weight"},
+        {"{\"weight_map\": {}}", "expected a weight_map"}, {"{}", "expected a weight_map"},
+        {"{\"weight_map\": [\"a\"]}", "expected a weight_map"},
+        {MAP("\"a\": 1"), NAME}, {MAP("\"a\": \"\""), NAME}, {MAP("\"a\": \"x/1\""), NAME},
+        {MAP("\"a\": \"/1\""), NAME}, {MAP("\"a\": \"..\""), NAME},
+        {MAP("\"a\": \"x..1\""), NAME}, {MAP("\"a\": \".hidden\""), NAME},
+        {MAP("\"a\": \"x\\\\1\""), NAME}, {MAP("\"a\": \"c:1\""), NAME},
+        {MAP("\"a\": \"1.safetensors\\u0000\""), NAME},
+        {MAP("\"a\": \"none.safetensors\""), "none.safetensors: "},
+        {MAP("\"a\": \"3.safetensors\""), "expected b in the weight_map, found it in"},
+        {MAP("\"a\": \"2.safetensors\", \"b\": \"2.safetensors\""),
+         "expected tensor a in 2.safetensors, found none"},
+        {MAP("\"a\": \"1.safetensors\", \"b\": \"2.safetensors\", \"c\": \"2.safetensors\""),
+         "expected tensor c in 2.safetensors, found none"},
+        {MAP("\"a\": \"1.safetensors\", \"b\": \"1.safetensors\""),
+         "expected tensor b in 1.safetensors, found none"},
+        {MAP("\"a\": \"1.safetensors\", \"b\": \"3.safetensors\""),
+         "expected each tensor once, found a in"},
+    };
+    static const char *const SHARDS[] = {"{" ENTRY("a", "U8", "1", "0, 1") "}",
+        "{" ENTRY("b", "U8", "1", "0, 1") "}",
+        "{" ENTRY("a", "U8", "1", "0, 1") ", " ENTRY("b", "U8", "0", "1, 1") "}"};
+    char path[256];
+    Error e = {0};
+    if (no_hf(t)) return;
+    scratch_open();
+    snprintf(path, sizeof path, "%s}", GPT2_JSON);
+    text_file(t, DOWNLOAD "/config.json", path);
+    hf_fails(t, IMPORT, 1, "from/model.safetensors: ");
+    text_file(t, DOWNLOAD "/pytorch_model.bin", "PK");
+    hf_fails(t, IMPORT, 1, "found a pytorch_model.bin");
+    for (int i = 0; i < 3; i++) {
+        Bytes b = {0};
+        st_bytes(&b, strlen(SHARDS[i]), SHARDS[i], strlen(SHARDS[i]), 1, &e);
+        snprintf(path, sizeof path, DOWNLOAD "/%d.safetensors", i + 1);
+        file_write(path, b.at, b.size, &e);
+        bytes_free(&b);
+    }
+    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+        text_file(t, DOWNLOAD "/model.safetensors.index.json", ROWS[i].index);
+        /* the index goes first, were a whole file beside it */
+        text_file(t, DOWNLOAD "/model.safetensors", "");
+        hf_fails(t, IMPORT, 1, ROWS[i].said);
+    }
+    fact(t, !e.status, "%s", e.text);
+    scratch_close();
+#undef MAP
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 16.5  Published models: tiny ones of every family, as the library that publishes them writes
  * them, imported by ./hf and held against what that library computes. data/golden/hf_tiny.py, which
  * wrote hf_tiny.txt, states its format and how a tensor's numbers follow from its name. */
 
@@ -11816,7 +12086,7 @@ static Golden tiny_compare(Test *t, const TinyCase *c, const char *words, bool o
 
 /* Every family and variant, dtype, way to store it, and spelling of its config; imported as a copy
  * whose matrices stay in the file, and as links that are read at once. */
-static void published__against_library(Test *t) {
+static void imported__against_library(Test *t) {
     static const char *const FAMILY[] = {"gpt2", "gpt_neox", "opt", "llama", "mistral", "jamba"};
     Bytes text = {0};
     TinyCase c;
@@ -11966,7 +12236,7 @@ static void fault_b_and_c(const Listed *x, uint64_t k, double *u) {
 
 /* The comparison sees what it is for: a model that was read with a fault, or under another config,
  * differs from the reference by more than its bounds. */
-static void published__sees_faults(Test *t) {
+static void imported__sees_faults(Test *t) {
     static const struct { const char *name; Fault *fault; const char *was, *is; } FAULTS[] = {
         {"gpt2", fault_turned, NULL, NULL}, {"gpt2", fault_by_head, NULL, NULL},
         {"gpt2", NULL, "\"gelu_new\"", "\"gelu\""},
@@ -12024,7 +12294,7 @@ static void published__sees_faults(Test *t) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 16.5  Trained models, where a developer's machine has them beside this folder */
+ * 16.6  Trained models, where a developer's machine has them beside this folder */
 
 #define CAPP "../shared/models/capp-gpt"
 #define STORIES "../shared/models/stories260K.bin"
@@ -12695,8 +12965,11 @@ static const Entry TESTS[] = {
     {"hf__tokenizer", hf__tokenizer},
     {"hf__refuses", hf__refuses},
     {"hf__keeps", hf__keeps},
-    {"published__against_library", published__against_library},
-    {"published__sees_faults", published__sees_faults},
+    {"hf__safetensors", hf__safetensors},
+    {"hf__json", hf__json},
+    {"hf__shards", hf__shards},
+    {"imported__against_library", imported__against_library},
+    {"imported__sees_faults", imported__sees_faults},
     {"trained__gpt2", trained__gpt2},
     {"trained__stories", trained__stories},
 };

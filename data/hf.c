@@ -24,8 +24,6 @@
  *
  * data/golden/hf_check.py holds the logits, the greedy text and the token ids of transformers
  * against sink's; the tests named hf__ in test_sink.c run this program and read its files back. */
-#define _POSIX_C_SOURCE 200809L     /* fseeko */
-#define _FILE_OFFSET_BITS 64
 #include "../sink.h"
 
 #include <errno.h>
@@ -848,13 +846,13 @@ static const struct { const char *tag; int bits; } FORMATS[] = {
 enum { FORMAT_F32, FORMAT_F16, FORMAT_BF16, FORMAT_F64, FORMATS_READ,
        FORMATS_ALL = sizeof FORMATS / sizeof FORMATS[0] };
 
-typedef struct Stored {          /* a tensor of a file */
+typedef struct Entry {          /* a tensor of a file */
     const char *name;            /* in its header's text */
     int file, format, rank;      /* number of its file; of FORMATS */
     uint64_t shape[RANK_MOST];
     uint64_t begin, end;         /* bytes of the file, from its start */
     bool used;                   /* by the model, or known to be needless */
-} Stored;
+} Entry;
 
 typedef struct Shard {
     char path[1024];
@@ -867,7 +865,7 @@ typedef struct Folder {          /* all tensors of a published model, sorted by 
     const char *path;            /* the caller's */
     Shard *shard;                /* [shards] */
     int shards;
-    Stored *tensor;              /* [tensors] */
+    Entry *tensor;              /* [tensors] */
     idx tensors;
     char *names;                 /* of tensors that no header names */
 } Folder;
@@ -881,17 +879,17 @@ static void folder_free(Folder *f) {
 }
 
 static int by_place(const void *a, const void *b) {
-    const Stored *x = a, *y = b;
+    const Entry *x = a, *y = b;
     if (x->begin != y->begin) return x->begin < y->begin ? -1 : 1;
     return (x->end > y->end) - (x->end < y->end);
 }
 
 static int by_tensor_name(const void *a, const void *b) {
-    return strcmp(((const Stored *)a)->name, ((const Stored *)b)->name);
+    return strcmp(((const Entry *)a)->name, ((const Entry *)b)->name);
 }
 
 /* The entry v of a header: format, shape, place, which still counts from the header's end. */
-static int stored_read(Stored *x, const Json *j, const Value *v, Error *e) {
+static int entry_read(Entry *x, const Json *j, const Value *v, Error *e) {
     const Value *dtype = json_get(j, v, "dtype"), *shape = json_get(j, v, "shape"),
                 *place = json_get(j, v, "data_offsets");
     uint64_t count = 1, d;
@@ -935,7 +933,7 @@ static int metadata_check(const Json *j, const Value *v, Error *e) {
 }
 
 /* Sorted by where they begin, the n tensors x fill the bytes from 0 to `bytes`. */
-static int places_check(const char *name, Stored *x, idx n, uint64_t bytes, Error *e) {
+static int places_check(const char *name, Entry *x, idx n, uint64_t bytes, Error *e) {
     uint64_t at = 0;
     qsort(x, (size_t)n, sizeof *x, by_place);
     for (idx i = 0; i < n; i++) {
@@ -962,7 +960,7 @@ static int header_read(Folder *f, Json *j, const unsigned char *head, size_t dat
     if ((uint64_t)top->size + (uint64_t)f->tensors > TENSORS_MOST)
         return fail(e, 1, "%s: expected at most %d tensors, found more. Try: another file", name,
                     TENSORS_MOST);
-    Stored *x = realloc(f->tensor, ((size_t)f->tensors + top->size + 1) * sizeof *x);
+    Entry *x = realloc(f->tensor, ((size_t)f->tensors + top->size + 1) * sizeof *x);
     if (!x) return fail(e, 1, "%s: no memory for its header. Try: a smaller model", name);
     f->tensor = x;
     x += f->tensors;
@@ -977,24 +975,13 @@ static int header_read(Folder *f, Json *j, const unsigned char *head, size_t dat
             return fail(e, 1, "%s: expected names of 1 to %d bytes and no 0 among them, found "
                               "%.60s (%u bytes). Try: another copy of it", name, NAME_MOST, own,
                         key->size);
-        x[n] = (Stored){.name = own, .file = f->shards};
-        if (stored_read(&x[n], j, key + 1, e)) return e->status;
+        x[n] = (Entry){.name = own, .file = f->shards};
+        if (entry_read(&x[n], j, key + 1, e)) return e->status;
         n++;
     }
     if (places_check(name, x, n, size - data, e)) return e->status;
     for (idx i = 0; i < n; i++) { x[i].begin += data; x[i].end += data; }
     f->tensors += n;
-    return 0;
-}
-
-/* Bytes of a file, of any size. */
-static int file_size(const char *path, uint64_t *size, Error *e) {
-    FILE *f = fopen(path, "rb");
-    if (!f) return fail(e, 1, "%s: %s. Try: check the path", path, strerror(errno));
-    off_t end = fseeko(f, 0, SEEK_END) ? -1 : ftello(f);
-    fclose(f);
-    if (end < 0) return fail(e, 1, "%s: cannot be read. Try: check that it is a file", path);
-    *size = (uint64_t)end;
     return 0;
 }
 
@@ -1008,13 +995,11 @@ static int shard_open(Folder *f, const char *path, Error *e) {
     unsigned char eight[8];
     if (snprintf(s->path, sizeof s->path, "%s", path) >= (int)sizeof s->path)
         return fail(e, 2, "%.60s..: this path is too long. Try: a shorter one", path);
-    if (file_size(path, &s->size, e)) return e->status;
     FILE *in = fopen(path, "rb");
     if (!in) return fail(e, 1, "%s: %s. Try: check the path", path, strerror(errno));
     uint64_t N = 0;
-    if (s->size < 8 || fread(eight, 1, 8, in) != 8)
-        fail(e, 1, "%s: expected 8 bytes and a header, found %llu bytes. Try: download it again",
-             path, (unsigned long long)s->size);
+    if (!file_size(in, &s->size) || !file_seek(in, 0) || s->size < 8 || fread(eight, 1, 8, in) != 8)
+        fail(e, 1, "%s: expected 8 bytes and a header, found fewer. Try: download it again", path);
     else N = number_at(eight, 8);
     if (!e->status && (N > HEADER_MOST || N > s->size - 8))
         fail(e, 1, "%s: expected a header of at most %d bytes within the file's %llu, found a "
@@ -1046,8 +1031,8 @@ static int by_shard(const void *a, const void *b) {
     return strcmp(((const Mapped *)a)->shard, ((const Mapped *)b)->shard);
 }
 
-static Stored *folder_find(const Folder *f, const char *name) {
-    Stored key = {.name = name};
+static Entry *folder_find(const Folder *f, const char *name) {
+    Entry key = {.name = name};
     return f->tensors ? bsearch(&key, f->tensor, (size_t)f->tensors, sizeof key, by_tensor_name)
                       : NULL;
 }
@@ -1056,7 +1041,7 @@ static Stored *folder_find(const Folder *f, const char *name) {
 static int folder_sort(Folder *f, Error *e) {
     if (f->tensors) qsort(f->tensor, (size_t)f->tensors, sizeof *f->tensor, by_tensor_name);
     for (idx i = 1; i < f->tensors; i++) {
-        const Stored *x = &f->tensor[i - 1];
+        const Entry *x = &f->tensor[i - 1];
         if (!strcmp(x->name, x[1].name))
             return fail(e, 1, "%s: expected each tensor once, found %.100s in %.100s too. Try: "
                               "another copy of them", f->shard[x->file].path, x->name,
@@ -1102,14 +1087,14 @@ static int shards_open(Folder *f, const Json *index, Error *e) {
     }
     if (!e->status) folder_sort(f, e);
     for (uint32_t i = 0; i < n && !e->status; i++) {
-        Stored *x = folder_find(f, m[i].tensor);
+        Entry *x = folder_find(f, m[i].tensor);
         if (!x || x->file != file[i])
             fail(e, 1, "%s: expected tensor %.100s in %.100s, found none. Try: download both again",
                  index->name, m[i].tensor, m[i].shard);
         else x->used = true;
     }
     for (idx i = 0; i < f->tensors && !e->status; i++) {
-        Stored *x = &f->tensor[i];
+        Entry *x = &f->tensor[i];
         if (!x->used)
             fail(e, 1, "%s: expected %.100s in the weight_map, found it in %.100s alone. Try: "
                        "download both again", index->name, x->name, f->shard[x->file].path);
@@ -1239,7 +1224,7 @@ static const Counterpart JAMBA[] = {
     {"l*.m.conv",   "model.layers.*.mamba.conv1d.weight",               TAPS},
     {"l*.m.conv.b", "model.layers.*.mamba.conv1d.bias",                 AS_IS},
     {"l*.m.x",      "model.layers.*.mamba.x_proj.weight",               TURNED},
-    {"l*.m.dtnorm", "model.layers.*.mamba.dt_layernorm.weight",         AS_IS},
+    {"l*.m.rnorm", "model.layers.*.mamba.dt_layernorm.weight",         AS_IS},
     {"l*.m.bnorm",  "model.layers.*.mamba.b_layernorm.weight",          AS_IS},
     {"l*.m.cnorm",  "model.layers.*.mamba.c_layernorm.weight",          AS_IS},
     {"l*.m.dt",     "model.layers.*.mamba.dt_proj.weight",              TURNED},
@@ -1487,7 +1472,7 @@ static void mistral_facts(const Facts *f) {
 
 /* Attention has no positions, and stands in some blocks only; so do experts. */
 static void jamba_facts(const Facts *f) {
-    const Value *experts = fact_at(f, "num_experts"), *rank = fact_at(f, "mamba_dt_rank");
+    const Value *experts = fact_at(f, "num_experts|num_local_experts"), *rank = fact_at(f, "mamba_dt_rank");
     double expand = 2, n = 16;
     char text[64];
     flags_set(f, "--pos none");
@@ -1505,7 +1490,7 @@ static void jamba_facts(const Facts *f) {
     option_set(option_find("mamba-inner", "m"), f->s, text, true, f->e);
     /* one expert is the plain feed-forward, without a router */
     if (!experts || !fact_number(f, experts, &n) || n != 1) {
-        fact_flag(f, "num_experts", "experts", "16");
+        fact_flag(f, "num_experts|num_local_experts", "experts", "16");
         fact_flag(f, "num_experts_per_tok", "expert-top", "2");
         fact_flag(f, "expert_layer_period", "expert-period", "2");
         fact_flag(f, "expert_layer_offset", "expert-offset", "1");
@@ -1584,7 +1569,7 @@ static int their_shape(const Tensor *x, int how, uint64_t shape[RANK_MOST]) {
 }
 
 /* Where the numbers of a tensor of ours lie in the stored one. */
-static Extent their_extent(const Config *c, const Tensor *x, int how, const Stored *s) {
+static Extent their_extent(const Config *c, const Tensor *x, int how, const Entry *s) {
     uint64_t bytes = (uint64_t)FORMATS[s->format].bits / 8, all = s->end - s->begin;
     Extent at = {s->file + 1, s->begin, all, all};
     const char *last = x->name + strlen(x->name) - 1;
@@ -1605,12 +1590,12 @@ static Extent their_extent(const Config *c, const Tensor *x, int how, const Stor
     return at;
 }
 
-typedef struct Planned { Stored *from; int how; } Planned;
+typedef struct Planned { Entry *from; int how; } Planned;
 
 /* By its name in full, or without the family's prefix. */
-static Stored *stored_find(const Folder *f, const Family *family, const char *name) {
+static Entry *entry_find(const Folder *f, const Family *family, const char *name) {
     size_t n = strlen(family->prefix);
-    Stored *x = folder_find(f, name);
+    Entry *x = folder_find(f, name);
     return x || strncmp(name, family->prefix, n) ? x : folder_find(f, name + n);
 }
 
@@ -1631,7 +1616,7 @@ static int plan_tensor(Planned *p, const Tensor *x, const Folder *f, const Famil
     if (!row) return e->status;
     int rank = their_shape(x, row->how, shape);
     shape_text(wanted, rank, shape);
-    Stored *s = stored_find(f, family, name);
+    Entry *s = entry_find(f, family, name);
     if (!s)
         return fail(e, 1, "%s: expected tensor %s %s, found none of this name. Try: a %s with all "
                           "its files", f->path, name, wanted, family->type);
@@ -1668,7 +1653,7 @@ static int plan(Planned *p, const Model *list, const Folder *f, const Family *fa
     for (int i = 0; i < list->n_tensors; i++)
         if (plan_tensor(&p[i], &list->tensor[i], f, family, e)) return e->status;
     for (idx i = 0; i < f->tensors; i++) {
-        const Stored *x = &f->tensor[i];
+        const Entry *x = &f->tensor[i];
         if (!x->used && !needless(family, &list->c, x->name))
             return fail(e, 1, "%s: expected the tensors of a %s of %d layers, found %.100s too. "
                               "Try: the config.json that belongs to it", f->shard[x->file].path,
@@ -1684,7 +1669,7 @@ static int copy_doubles(ModelWriter *w, const Tensor *x, int order, const Extent
     uint64_t left = 8 * (uint64_t)x->count;
     model_file_tensor(w, x->name, DTYPE_F32, order, e);
     for (uint64_t from = at->at; left && !e->status; from += at->stride) {
-        if (fseeko(in, (off_t)from, SEEK_SET))
+        if (!file_seek(in, from))
             fail(e, 1, "%s: cannot be read, %s. Try: check the disk", path, strerror(errno));
         for (uint64_t run = at->run; run && !e->status;) {
             size_t n = run < sizeof wide ? (size_t)run : sizeof wide;
@@ -1715,7 +1700,7 @@ static int copy_tensors(ModelWriter *w, const Planned *p, const Folder *f, bool 
         source[i] = model_file_source(w, f->shard[i].path, f->shard[i].head, link, e);
     for (int i = 0; i < w->list.n_tensors && !e->status; i++) {
         const Tensor *x = &w->list.tensor[i];
-        const Stored *s = p[i].from;
+        const Entry *s = p[i].from;
         const char *path = f->shard[s->file].path;
         bool turned = p[i].how & TURNED || p[i].how == HEADS || p[i].how == TAPS;
         int order = turned && x->rank == 2 ? OUT_IN : IN_OUT;
@@ -1823,9 +1808,9 @@ static int bin_open(Folder *f, Settings *s, const char *path, const unsigned cha
         return fail(e, 2, "%.60s..: this path is too long. Try: a shorter one", path);
     for (int i = 0; i < rows; i++)
         for (int l = 0; l < (strchr(BIN[i].theirs, '*') ? c->layers : 1); l++) {
-            Stored *x = &f->tensor[f->tensors];
+            Entry *x = &f->tensor[f->tensors];
             const int number[2] = {l, 0};
-            *x = (Stored){.name = f->names + f->tensors * BIN_NAME, .format = FORMAT_F32,
+            *x = (Entry){.name = f->names + f->tensors * BIN_NAME, .format = FORMAT_F32,
                           .rank = (int)strlen(BIN[i].shape), .begin = at};
             filled(BIN[i].theirs, number, f->names + f->tensors++ * BIN_NAME, BIN_NAME);
             uint64_t count = 1;
@@ -1852,12 +1837,14 @@ static int import_model(const char *from, const char *out, bool link, Error *e) 
     uint64_t size = 0;
     FILE *in = fopen(from, "rb");
     size_t n = in ? fread(head, 1, sizeof head, in) : 0;     /* of a folder nothing can be read */
+    if (n == sizeof head && !file_size(in, &size))
+        fail(e, 1, "%s: cannot be read. Try: check the disk", from);
     if (in) fclose(in);
     if (n == sizeof head && (!memcmp(head, "PK\003\004", 4) || head[8] == '{'))
         fail(e, 1, "%s: expected a folder or a file of llama2.c, found one file of a folder. Try: "
                    "the folder with its config.json", from);
     else if (n == sizeof head) {
-        if (!file_size(from, &size, e) && !bin_open(&f, &s, from, head, size, e))
+        if (!e->status && !bin_open(&f, &s, from, head, size, e))
             family = &FAMILIES[LLAMA_FAMILY];
     } else if (!folder_path(name, from, "config.json", e) && !json_load(&config, name, e)) {
         family = family_read(&config, &s, e);
