@@ -8864,6 +8864,7 @@ static void claim_estimate(Judged *j, const Experiments *x, const Claim *c, cons
         (refuted || !lacks(&alone, x, c, value, seeds))) return;
     j->tested = false;
     j->verdict = UNDECIDED;
+    j->p = NAN;                                  /* what there is of estimate and interval stays */
     snprintf(j->why, sizeof j->why, "%s", alone.why);
 }
 
@@ -9228,8 +9229,9 @@ static void claim_text(Bytes *out, const Results *r, const Claim *c, const Judge
     if (*estimate) bytes_print(&line, e, "%s", estimate);
     if (*p) bytes_print(&line, e, ", p %s", p);
     if (*adjusted) bytes_print(&line, e, " (Holm %s)", adjusted);
-    if (*estimate) bytes_print(&line, e, c->kind >= CLAIM_ORDERED ? ", n %d" : ", n %d and %d",
-                               j->n[0], j->n[1]);
+    if (*estimate && c->kind == CLAIM_EXACT) bytes_print(&line, e, ", range of %d", j->n[0]);
+    else if (*estimate && c->kind == CLAIM_ORDERED) bytes_print(&line, e, ", n %d", j->n[0]);
+    else if (*estimate) bytes_print(&line, e, ", n %d and %d", j->n[0], j->n[1]);
     if (j->why[0]) bytes_print(&line, e, "%s%s", *estimate ? ": " : "", j->why);
     bytes_add(&line, "", 1, e);
     bytes_print(out, e, "%*s", INDENT, "");
@@ -9364,7 +9366,8 @@ static void ledger_text(Bytes *out, const Results *r, const Judged *j, Error *e)
         Cell estimate, p;
         estimate_text(estimate, &j[i]);
         p_text(p, j[i].p);
-        if (!*estimate) snprintf(estimate, CELL, "%.30s", j[i].why);
+        int left = WIDTH - 14 - item - name - 6; /* columns for what a claim lacks */
+        if (!*estimate) snprintf(estimate, CELL, "%.*s", left < 0 ? 0 : left, j[i].why);
         bytes_print(out, e, "%-14s  %-*s  %-*s  %-*s%s%s\n", verdict_name(j[i].verdict), item,
                     x->item[x->claim[i].item].name, name, x->claim[i].name, *p ? 30 : 0, estimate,
                     *p ? "  " : "", p);

@@ -7730,7 +7730,7 @@ static void claim_judge__verdicts(Test *t) {
         {"differs|a.m < b.m by 15", 3, {1, 2, 3, 11, 12, 13}, NOT_REPRODUCED, ""},
         {"differs|a.m > b.m by 1", 3, {1, 2, 3, 11, 12, 13}, OPPOSITE, ""},
         {"differs|a.m > b.m by 11", 3, {1, 2, 3, 11, 12, 13}, NOT_REPRODUCED, ""},
-        {"differs|a.m < 5", 3, {1, 2, 3, 0, 0, 0}, UNDECIDED, "holds 0"},
+        {"differs|a.m < 4", 3, {1, 2, 3, 0, 0, 0}, UNDECIDED, "holds 0"},
         {"differs|a.m < 9", 3, {1, 2, 3, 0, 0, 0}, REPRODUCED, ""},
         {"differs|a.m < b.m", 3, {0, 0, 0, 0.5, 0.5, 0.5}, REPRODUCED, "no spread"},
         {"differs|a.m < b.m", 3, {0.1, 0.1, 0.1, 0.1, 0.1, 0.1}, NOT_REPRODUCED, "no spread"},
@@ -7887,45 +7887,41 @@ static void claims_judge__files(Test *t) {
     const char *notes = (const char *)r.notes.at;
     fact(t, strstr(notes, "d-3.csv is void") && strstr(notes, "d-1.csv: expected a result"), "%s",
          notes);
+    results_free(&r);                            /* as the second corpus: by three seeds */
+    x.corpus[0] = (Corpus){.name = "other", .file = "x"};
+    x.corpora = 1;
+    if (!results_load(&r, &x, SCRATCH, "tale", &e)) claims_judge(j, &r, &e);
+    fact(t, r.headline_only && j[0].n[0] == 3 && j[0].verdict == REPRODUCED, "%d seeds, %s",
+         j[0].n[0], j[0].why);
     results_shut(&x, &r);
 }
 
-/* p 0.03 alone is enough; among headline claims of which another has 0.9, Holm's 0.06 is not. */
+/* p 0.036 alone is enough; Holm's 0.072, since there is another headline claim, is not. */
 static void claims_judge__holm(Test *t) {
     static const char CLAIMS[] =
         "item i T: t\nrow a --steps 1\nrow b --steps 1\n"
-        "claim one differs%s T: t\nrule a.sink_1 > %.4f\n"
-        "claim two differs%s T: t\nrule b.sink_1 > 0.84\n";
-    for (int headline = 0; headline < 2; headline++) {
-        Experiments x;
-        Results r = {0};
-        Judged j[2] = {{.n = {0}}};
-        Error e = {0};
-        char text[600];
-        const char *word = headline ? " headline" : "";
-        snprintf(text, sizeof text, CLAIMS, word, 0.12 - 0.012 * headline, word);
-        scratch_open();
-        experiments_read(&x, (unsigned char *)text, strlen(text), "cases", &e);
-        for (int seed = 1; seed <= 5 && !e.status; seed++) {
-            leave_result(&x, "a", seed, 0.10 + 0.01 * seed, "", 0, &e);
-            leave_result(&x, "b", seed, 0.80 + 0.02 * seed, "", 0, &e);
-        }
-        if (!e.status) results_load(&r, &x, SCRATCH, "tale", &e);
-        if (!e.status) claims_judge(j, &r, &e);
-        fact(t, !e.status, "%s", e.text);
-        if (headline)
-            within(t, j[0].holm, 2 * j[0].p, 1e-15, "Holm's p");
-        note(t, "p %.3f, Holm %.3f: %s; ", j[0].p, j[0].holm, verdict_name(j[0].verdict));
-        if (headline) {
-            fact(t, j[0].p > 0.025 && j[0].p < 0.05 && j[0].verdict == UNDECIDED &&
-                 strstr(j[0].why, "Holm's p is above 0.05"), "%g: %s", j[0].p, j[0].why);
-            x.claim[0].headline = x.claim[1].headline = false;
-            x.seeds = 5;
-            claims_judge(j, &r, &e);
-            fact(t, j[0].verdict == REPRODUCED, "%g alone: %s", j[0].p, j[0].why);
-        }
-        results_shut(&x, &r);
+        "claim one differs headline T: t\nrule a.sink_1 > 0.108\n"
+        "claim two differs headline T: t\nrule b.sink_1 > 0.84\n";
+    Experiments x;
+    Results r = {0};
+    Judged j[2] = {{.n = {0}}};
+    Error e = {0};
+    scratch_open();
+    if (experiments_read(&x, (const unsigned char *)CLAIMS, strlen(CLAIMS), "cases", &e)) exit(1);
+    for (int seed = 1; seed <= 5; seed++) {
+        leave_result(&x, "a", seed, 0.10 + 0.01 * seed, "", 0, &e);
+        leave_result(&x, "b", seed, 0.80 + 0.02 * seed, "", 0, &e);
     }
+    if (!e.status) results_load(&r, &x, SCRATCH, "tale", &e);
+    if (!e.status) claims_judge(j, &r, &e);
+    fact(t, !e.status, "%s", e.text);
+    within(t, j[0].holm, 2 * j[0].p, 1e-15, "Holm's p");
+    fact(t, j[0].p > 0.025 && j[0].p < 0.05 && j[0].verdict == UNDECIDED &&
+         strstr(j[0].why, "Holm's p is above 0.05"), "%g: %s", j[0].p, j[0].why);
+    x.claim[1].headline = false;
+    claims_judge(j, &r, &e);
+    fact(t, j[0].verdict == REPRODUCED && j[0].holm == j[0].p, "%g alone: %s", j[0].p, j[0].why);
+    results_shut(&x, &r);
 }
 
 static void has(Test *t, const Bytes *text, const char *part) {
@@ -7943,10 +7939,11 @@ static void is_narrow(Test *t, const Bytes *text) {
 /* What is shown of the same files; sink_ in per cent, a mean 13 %, spread sqrt(2.5). */
 static void repro__shows(Test *t) {
     static const char *const in_table[] = {
-        "paper           ours", "18.18  13.00 +- 1.58", "86.00 +- 3.16", "~3.70", "1 of 3, 1 void, 1 damaged",
+        "paper           ours", "18.18  13.00 +- 1.58", "86.00 +- 3.16", "~3.70",
+        "1 of 3, 1 void, 1 damaged", "range of 3: c.diverged of seed 2",
         "3, 1 diverged", "reproduced      It is | far (T1; headline)",
         "rule far: a.sink_1 < b.sink_1 by 0.1; needs a.times_1 > 2", "(Holm < 0.0001), n 5 and 5",
-        "0.73 [0.693, 0.767]", "rule gone: a.loss = c.loss within 1", "c diverged (seed 2)"};
+        "0.73 [0.691, 0.769]", "rule gone: a.loss = c.loss within 1", "c diverged (seed 2)"};
     static const char *const in_list[] = {"one             14/16      3/6    Table 1: Rows",
                                           "\naway          Figure 9: Published checkpoints\n",
                                           "d-3.csv is void: the row changed\n"};
@@ -7954,7 +7951,7 @@ static void repro__shows(Test *t) {
         "6 claims on tale: 1 reproduced, 1 not reproduced, 0 opposite, 4 undecided",
         "2 headline claims on tale; Holm's p is over the 2", "\nnot reproduced  one    ends "};
     static const char *const in_markdown[] = {
-        "| **reproduced** | It is \\| far | T1 | 0.73 [0.693, 0.767] | < 0.0001 | < 0.0001 |\n",
+        "| **reproduced** | It is \\| far | T1 | 0.73 [0.691, 0.769] | < 0.0001 | < 0.0001 |\n",
         "| row | sink_1 %, paper | ours | loss, paper | ours | alpha_1 | x even | seeds | \n|---|--:|",
         "| a | 18.18 | 13.00 \302\261 1.58 | 3.73 | 3.130 \302\261 0.016 | 0.065 \302\261 0.008 | ",
         "| **undecided**: c diverged (seed 2) | It is gone |", "<b>Table 1</b>: Rows</summary>"};
@@ -7977,7 +7974,6 @@ static void repro__shows(Test *t) {
     is_narrow(t, &out[0]);
     is_narrow(t, &out[2]);
     fact(t, !strstr((char *)out[3].at, "Figure 9"), "the README lists what is not here");
-    if (getenv("SHOW_REPRO")) for (int i = 0; i < 4; i++) puts((char *)out[i].at);
     for (int i = 0; i < 4; i++) bytes_free(&out[i]);
     results_shut(&x, &r);
 }
