@@ -7445,6 +7445,7 @@ static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, co
  *   recipe NAME [RECIPE] FLAGS     flags to start from
  *   item NAME REFERENCE: TITLE     a table or figure; what follows belongs to it
  *   columns MEASURE ..             which numbers the paper prints for the item's rows
+ *   picture KIND WORD ..           what the page draws of the item; the kinds are in 13.3
  *   row NAME RECIPE FLAGS | NUMBER ..     a row, trained once for every seed
  *   row NAME | NUMBER ..           a row that stands in another item, shown in this one too
  *   claim NAME KIND [headline] REFERENCE: STATEMENT
@@ -7640,6 +7641,36 @@ static int read_columns(Reading *r) {
     return 0;
 }
 
+/* The kinds of pictures: their names, and how many words they take at least. */
+static const struct { const char *name; int least; } KINDS[PICTURE_KINDS] = {
+    [PICTURE_CURVES] = {"curves", 1}, [PICTURE_SWEEP] = {"sweep", 2},
+    [PICTURE_DOTS] = {"dots", 1},     [PICTURE_DOMAINS] = {"domains", 1},
+    [PICTURE_OVER] = {"over", 2},     [PICTURE_RATIO] = {"ratio", 1},
+    [PICTURE_NORMS] = {"norms", 1},   [PICTURE_ANGLES] = {"angles", 0},
+    [PICTURE_GRID] = {"grid", 0},     [PICTURE_ALPHA] = {"alpha", 1},
+    [PICTURE_MAP] = {"map", 0},       [PICTURE_TOY] = {"toy", 0}};
+
+static int read_picture(Reading *r) {
+    Item *item = r->x->items ? &r->x->item[r->x->items - 1] : NULL;
+    if (!item || item->pictures == PICTURES)
+        return wrong(r, "at most 6 pictures below an item", "picture", "fewer");
+    Picture *p = &item->picture[item->pictures++];
+    const char *kind = next_word(r);
+    int k = 0;
+    while (k < PICTURE_KINDS && strcmp(kind, KINDS[k].name)) k++;
+    if (k == PICTURE_KINDS) return wrong(r, "a kind of picture", kind, "picture dots alpha_1");
+    p->kind = (PictureKind)k;
+    for (char *word = next_word(r); *word; word = next_word(r)) {
+        if (p->words == PICTURE_WORDS) return wrong(r, "fewer words", word, "a second picture");
+        p->word[p->words++] = word;
+    }
+    if (p->words < KINDS[k].least)
+        return wrong(r, "of what it is a picture", kind, "picture curves loss alpha_1");
+    if (k == PICTURE_SWEEP && !option_find(p->word[0], "mtd"))
+        return wrong(r, "a flag of a training", p->word[0], "picture sweep lr alpha_1");
+    return 0;
+}
+
 static int read_claim(Reading *r) {
     static const char *const kinds[] = {"differs", "equal", "ordered", "exact"};
     Experiments *x = r->x;
@@ -7736,11 +7767,12 @@ static int read_statement(Reading *r) {
     if (!strcmp(word, "needs")) return read_needs(r);
     if (!strcmp(word, "item")) return read_item(r);
     if (!strcmp(word, "columns")) return read_columns(r);
+    if (!strcmp(word, "picture")) return read_picture(r);
     if (!strcmp(word, "recipe")) return read_recipe(r);
     if (!strcmp(word, "corpus") || !strcmp(word, "domain")) return read_corpus(r, *word == 'd');
     if (!strcmp(word, "seeds")) return read_seeds(r);
-    return wrong(r, "row, claim, rule, needs, item, columns, recipe, corpus, domain or seeds", word,
-                 "a # before a comment");
+    return wrong(r, "row, claim, rule, needs, item, columns, picture, recipe, corpus, domain or "
+                 "seeds", word, "a # before a comment");
 }
 
 /* A row that was named before it was known: its name's place in the text, as -2 - place. */
@@ -9450,7 +9482,7 @@ static const Arm RUN_ARMS[ARMS] = {
 /* The recipe: --fix-token 1, heads of 32 dims, a rate that a model of this size trains well at. */
 static const char RUN_FLAGS[] =
     "--layers 4 --heads 2 --dim 64 --ffn 128 --context 128 --batch 8 --init gpt2 "
-    "--lr 4e-3 --warmup 100 --wd 0.1 --clip 1 --fix-token 1 --report out/report.html";
+    "--lr 4e-3 --warmup 100 --wd 0.1 --clip 1 --fix-token 1 --report out/run.html";
 
 static double times_even(const Outcome *o, double alpha) { return alpha / o->even; }
 static int first_column(const Outcome *o) { return config_column_first(&o->c); }

@@ -544,6 +544,7 @@ typedef struct Settings {
     int threads, quiet, all, resume;
     char out[PATH_ROOM], log[PATH_ROOM], csv[PATH_ROOM], json[PATH_ROOM], report[PATH_ROOM];
     char ids[PATH_ROOM], prompt[PATH_ROOM];
+    char results[PATH_ROOM], corpus[PATH_ROOM];   /* report */
     int how_many; double temperature;             /* generate */
     int gemm_m, gemm_n, gemm_k, isa;              /* bench */
     char row[64], corpus[64];                     /* repro: one row; the corpus, "" the first */
@@ -722,10 +723,20 @@ typedef struct Claim {
     Need need[NEEDS];
 } Claim;
 
+/* A picture that an item wants (13.3), and of what. */
+typedef enum PictureKind {
+    PICTURE_CURVES, PICTURE_SWEEP, PICTURE_DOTS, PICTURE_DOMAINS, PICTURE_OVER, PICTURE_RATIO,
+    PICTURE_NORMS, PICTURE_ANGLES, PICTURE_GRID, PICTURE_ALPHA, PICTURE_MAP, PICTURE_TOY,
+    PICTURE_KINDS
+} PictureKind;
+enum { PICTURES = 6, PICTURE_WORDS = 8 };
+typedef struct Picture { PictureKind kind; int words; const char *word[PICTURE_WORDS]; } Picture;
+
 /* A table or figure of the paper: its rows are shown[from .. from + count). */
 typedef struct Item {
     const char *name, *reference, *title, *column[COLUMNS];
-    int columns, from, count, line;
+    int columns, from, count, line, pictures;
+    Picture picture[PICTURES];
 } Item;
 
 /* A text that is trained on: FILE of the folder that --texts names, or a grammar of data/. */
@@ -765,6 +776,10 @@ double result_number(const Result *r, const char *name);
 int  result_text(const Result *r, Bytes *out, Error *e);
 int  result_read(Result *r, const unsigned char *text, size_t n, const char *name, Error *e);
 void result_free(Result *r);
+/* The page of the whole paper (13.3): every item of x beside the results that folder holds of it,
+ * trained on that corpus. Written beside path and renamed. */
+int  paper_write(const char *path, const Experiments *x, const char *folder, const char *corpus,
+                 Error *e);
 /* FOLDER/CORPUS/ROW-SEED.csv */
 int  result_path(char path[PATH_ROOM], const char *folder, const char *corpus, const char *row,
                  int seed, Error *e);
