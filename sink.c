@@ -9903,26 +9903,108 @@ static void html_number(Html *h, const char *form, double x) {
     bytes_print(&h->text, h->e, "<td>%s</td>", text);
 }
 
+/* A line, or where `points` alone its marks; [low, high] is its band, drawn where `band`. */
 typedef struct Series {
-    char name[32];
+    char name[64];
     int style, n;
-    double x[LOOKS], y[LOOKS];
+    bool band, points;
+    double x[LOOKS], y[LOOKS], low[LOOKS], high[LOOKS];
 } Series;
-enum { LINE_EVEN = 6, LINE_STYLES = 7, LINES = 8 };
-/* three models, the same for their column *, and even rows */
+/* LINE_STAR added to a style: the same line for the model's column * */
+enum { LINE_EVEN = 8, LINE_STYLES = 9, LINE_STAR = 16, LINES = 24 };
+/* Okabe and Ito's colours, which the colour-blind tell apart, without the yellow. A mark is a path
+ * about its middle. */
 static const struct {
-    const char *colour, *dash;
+    const char *colour, *dash, *mark;
     double width;
-} STYLES[LINE_STYLES] = {{"#10305c", "none", 2},    {"#c2521c", "8 3", 2},
-                         {"#3f97ad", "2 3", 2.4},   {"#10305c", "9 3 2 3", 2},
-                         {"#c2521c", "9 3 2 3", 2}, {"#3f97ad", "9 3 2 3", 2},
-                         {"#777777", "none", 1}};
+} STYLES[LINE_STYLES] = {
+    {"#10305c", "none", "m-3 0a3 3 0 1 0 6 0a3 3 0 1 0-6 0z", 2},
+    {"#d55e00", "8 3", "m-3-3h6v6h-6z", 2},
+    {"#3f97ad", "2 3", "m0-4l3.6 6.6h-7.2z", 2.4},
+    {"#cc79a7", "12 3 2 3", "m0-4.2l4.2 4.2-4.2 4.2-4.2-4.2z", 2},
+    {"#009e73", "5 2", "m0 4l3.6-6.6h-7.2z", 2},
+    {"#e69f00", "14 4", "m-3.4-3.4l6.8 6.8m0-6.8l-6.8 6.8", 2},
+    {"#56b4e9", "6 2 2 2 2 2", "m-4 0h8m-4-4v8", 2},
+    {"#666666", "3 2", "m-4.4-2.2h8.8v4.4h-8.8z", 1.6},
+    {"#777777", "none", "", 1}};
 
 /* The distance of an axis's ticks, 1, 2 or 5 times a power of ten: three to eight of them. */
 static double tick_step(double range, double least) {
     double step = pow(10, floor(log10(range / 3)));
     step *= range / step > 15 ? 5 : range / step > 6 ? 2 : 1;
     return step > least ? step : least;
+}
+
+/* What of an axis is seen: from .. to lie at the places first and last of the picture. */
+enum { TICKS = 24 };
+typedef struct Axis {
+    const char *name;
+    bool log, from_zero;
+    double least;                /* of the ticks' distances */
+    double from, to, first, last;
+    int n;
+    double at[TICKS];
+    char text[TICKS][16];
+} Axis;
+
+static void axis_begin(Axis *a) {
+    a->from = a->from_zero ? 0 : INFINITY;
+    a->to = -INFINITY;
+}
+
+static void axis_see(Axis *a, double x) {
+    if (!isfinite(x) || (a->log && x <= 0)) return;
+    a->from = fmin(a->from, x);
+    a->to = fmax(a->to, x);
+}
+
+static void axis_tick(Axis *a, double at, const char *text) {
+    if (a->n == TICKS) return;
+    a->at[a->n] = at;
+    snprintf(a->text[a->n++], sizeof *a->text, "%s", text);
+}
+
+static double axis_place(const Axis *a, double x) {
+    double share = a->log ? log(x / a->from) / log(a->to / a->from)
+                          : (x - a->from) / (a->to - a->from);
+    return a->first + share * (a->last - a->first);
+}
+
+/* Ticks for what was seen, and the ends moved out to them where `outward`. An axis that has ticks
+ * keeps them. */
+static void axis_end(Axis *a, double first, double last, bool outward) {
+    char text[16];
+    a->first = first;
+    a->last = last;
+    if (!(a->to > a->from)) a->to = a->log ? 2 * a->from : a->from + 1;
+    if (a->n) return;
+    if (a->log) {
+        double low = floor(log10(a->from) + 1e-9), high = ceil(log10(a->to) - 1e-9);
+        int every = (int)(high - low) / 7 + 1;
+        if (outward) {
+            a->from = pow(10, low);
+            a->to = pow(10, high);
+        }
+        for (int k = 0; low + k / 3 <= high; k++) {
+            double at = pow(10, low + k / 3) * (k % 3 == 0 ? 1 : k % 3 == 1 ? 2 : 5);
+            if (k % 3 ? high - low > 2 : k / 3 % every) continue;
+            if (at < a->from * (1 - 1e-9) || at > a->to * (1 + 1e-9)) continue;
+            snprintf(text, sizeof text, "%g", at);
+            axis_tick(a, at, text);
+        }
+        return;
+    }
+    double step = tick_step(a->to - a->from, a->least);
+    if (outward) {
+        a->from = step * floor(a->from / step + 1e-9);
+        a->to = step * ceil(a->to / step - 1e-9);
+    }
+    double begin = step * ceil(a->from / step - 1e-9);
+    for (int i = 0; begin + i * step <= a->to + step * 1e-9; i++) {
+        double at = begin + i * step;
+        snprintf(text, sizeof text, "%g", fabs(at) < step / 1e6 ? 0 : at);
+        axis_tick(a, at, text);
+    }
 }
 
 /* A figure begins; its caption comes last. */
@@ -9932,84 +10014,175 @@ static void figure_begin(Html *h, const char *title) {
     bytes_print(&h->text, h->e, "</h3>");
 }
 
-/* Lines over steps or blocks; y from 0 when from_zero, x in whole numbers. What is not finite
- * breaks a line. aria-label is what a reader hears who does not see it. */
-static void chart(Html *h, const char *title, const char *x_name, const char *y_name,
-                  bool from_zero, const Series *lines, int n, const char *caption) {
+static void figure_end(Html *h, const char *caption) {
+    bytes_print(&h->text, h->e, "<figcaption>");
+    html_text(h, caption);
+    bytes_print(&h->text, h->e, "</figcaption></figure>\n");
+}
+
+static void svg_text(Html *h, double x, double y, const char *anchor, const char *text) {
+    bytes_print(&h->text, h->e, "<text x=\"%.4g\" y=\"%.4g\"%s%s%s>", x, y,
+                *anchor ? " text-anchor=\"" : "", anchor, *anchor ? "\"" : "");
+    html_text(h, text);
+    bytes_print(&h->text, h->e, "</text>");
+}
+
+/* A mark of that style; filled unless it is a cross. */
+static void svg_mark(Html *h, int style, double x, double y) {
+    const char *mark = STYLES[style % LINE_STAR].mark;
+    bool filled = mark[0] && mark[strlen(mark) - 1] == 'z' && style < LINE_STAR;
+    if (isfinite(x) && isfinite(y))
+        bytes_print(&h->text, h->e, "<path fill=\"%s\" stroke=\"%s\" d=\"M%.1f %.1f%s\"/>",
+                    filled ? STYLES[style].colour : "#fff", STYLES[style % LINE_STAR].colour, x, y,
+                    mark);
+}
+
+/* The ticks of the axis below, its line at y, and rules up to `top` where there are some. */
+static void axis_below(Html *h, const Axis *a, double y, double top) {
+    double free = -1e9;
+    for (int i = 0; i < a->n; i++) {
+        double x = axis_place(a, a->at[i]), half = 3.3 * (double)strlen(a->text[i]) + 2;
+        bytes_print(&h->text, h->e, "<path class=\"%s\" d=\"M%.1f %.1fV%.1f\"/>",
+                    top < y ? "rule" : "axis", x, y + 4, top < y ? top : y);
+        if (x - half < free) continue;
+        svg_text(h, x, y + 16, "middle", a->text[i]);
+        free = x + half;
+    }
+    bytes_print(&h->text, h->e, "<path class=\"axis\" d=\"M%.1f %.1fH%.1f\"/>\n", a->first, y,
+                a->last);
+}
+
+static void axis_beside(Html *h, const Axis *a, double x, double right) {
+    for (int i = 0; i < a->n; i++) {
+        double y = axis_place(a, a->at[i]);
+        bytes_print(&h->text, h->e, "<path class=\"rule\" d=\"M%.1f %.1fH%.1f\"/>", x, y, right);
+        svg_text(h, x - 4, y + 4, "end", a->text[i]);
+    }
+    bytes_print(&h->text, h->e, "<path class=\"axis\" d=\"M%.1f %.1fV%.1f\"/>\n", x, a->first,
+                a->last);
+}
+
+/* How many names of a legend stand beside each other. */
+static int legend_columns(const Series *lines, int n) {
+    size_t longest = 0;
+    for (int k = 0; k < n; k++)
+        if (strlen(lines[k].name) > longest) longest = strlen(lines[k].name);
+    return longest < 15 ? 3 : longest < 25 ? 2 : 1;
+}
+
+static void line_look(char look[96], int style) {
+    snprintf(look, 96, "stroke=\"%s\" stroke-dasharray=\"%s\" stroke-width=\"%g\"",
+             STYLES[style % LINE_STAR].colour,
+             style < LINE_STAR ? STYLES[style].dash : "9 3 2 3", STYLES[style % LINE_STAR].width);
+}
+
+/* The names of the lines, three beside each other or fewer; one without a name is left out. */
+static void legend(Html *h, const Series *lines, int n, double below) {
+    int columns = legend_columns(lines, n), at = 0;
+    char look[96];
+    for (int k = 0; k < n; k++) {
+        if (!lines[k].name[0]) continue;
+        double x = 4 + at % columns * (360 / columns), y = below + at / columns * 16;
+        at++;
+        line_look(look, lines[k].style);
+        if (!lines[k].points)
+            bytes_print(&h->text, h->e, "<path class=\"line\" %s d=\"M%.0f %.0fh28\"/>", look, x,
+                        y);
+        if (lines[k].points || lines[k].band) svg_mark(h, lines[k].style, x + 14, y);
+        svg_text(h, x + 33, y + 4, "", lines[k].name);
+        bytes_print(&h->text, h->e, "\n");
+    }
+}
+
+/* A line's band, its strokes and its marks: where it has few points each, otherwise five. */
+static void draw_line(Html *h, const Axis *x, const Axis *y, const Series *line) {
+    Bytes *b = &h->text;
+    char look[96];
+    bool open = false;
+    int marks = line->points || line->n <= 12 ? line->n : 5;
+    line_look(look, line->style);
+    for (int from = 0, to; line->band && from < line->n; from = to + 1) {
+        for (to = from; to < line->n && isfinite(line->y[to]); to++) continue;
+        if (to - from < 2) continue;
+        bytes_print(b, h->e, "<path class=\"band\" fill=\"%s\" d=\"",
+                    STYLES[line->style % LINE_STAR].colour);
+        for (int i = from; i < to; i++)
+            bytes_print(b, h->e, "%c%.1f %.1f", i > from ? 'L' : 'M', axis_place(x, line->x[i]),
+                        axis_place(y, line->high[i]));
+        for (int i = to - 1; i >= from; i--)
+            bytes_print(b, h->e, "L%.1f %.1f", axis_place(x, line->x[i]),
+                        axis_place(y, line->low[i]));
+        bytes_print(b, h->e, "z\"/>");
+    }
+    if (!line->points) {
+        bytes_print(b, h->e, "<path class=\"line\" %s d=\"", look);
+        for (int i = 0; i < line->n; i++) {
+            bool there = isfinite(line->y[i]);
+            if (there)
+                bytes_print(b, h->e, "%c%.1f %.1f", open ? 'L' : 'M', axis_place(x, line->x[i]),
+                            axis_place(y, line->y[i]));
+            open = there;
+        }
+        bytes_print(b, h->e, "\"/>");
+    }
+    for (int k = 0; k < marks && (line->points || line->band); k++) {
+        int i = marks == line->n ? k : (2 * k + 1) * line->n / (2 * marks);
+        svg_mark(h, line->style, axis_place(x, line->x[i]),
+                 isfinite(line->y[i]) ? axis_place(y, line->y[i]) : NAN);
+    }
+    bytes_print(b, h->e, "\n");
+}
+
+/* A picture of lines: what its axes are, and which ticks they must have. */
+typedef struct Chart { const char *title, *caption; Axis x, y; } Chart;
+
+/* What is not finite breaks a line. aria-label is what a reader hears who does not see it. */
+static void chart(Html *h, const Chart *what, const Series *lines, int n) {
     enum { LEFT = 42, RIGHT = 350, TOP = 22, BOTTOM = 172 };
     Bytes *b = &h->text;
     Error *e = h->e;
-    double x0 = INFINITY, x1 = -INFINITY, y0 = from_zero ? 0 : INFINITY, y1 = -INFINITY;
-    for (int k = 0; k < n; k++)
+    Axis x = what->x, y = what->y;
+    int names = 0, below = BOTTOM + 46;
+    bool any = false;
+    axis_begin(&x);
+    axis_begin(&y);
+    for (int k = 0; k < n; k++) {
+        names += lines[k].name[0] != 0;
         for (int i = 0; i < lines[k].n; i++) {
-            if (!isfinite(lines[k].y[i])) continue;
-            x0 = fmin(x0, lines[k].x[i]);
-            x1 = fmax(x1, lines[k].x[i]);
-            y0 = fmin(y0, lines[k].y[i]);
-            y1 = fmax(y1, lines[k].y[i]);
+            if (!isfinite(lines[k].y[i]) || (y.log && lines[k].y[i] <= 0)) continue;
+            any = true;
+            axis_see(&x, lines[k].x[i]);
+            axis_see(&y, lines[k].y[i]);
+            if (!lines[k].band) continue;
+            axis_see(&y, lines[k].low[i]);
+            axis_see(&y, lines[k].high[i]);
         }
-    figure_begin(h, title);
-    if (x0 > x1) {
-        bytes_print(b, e, "<figcaption>Nothing was measured.</figcaption></figure>\n");
-        return;
     }
-    if (x1 <= x0) x1 = x0 + 1;
-    if (y1 <= y0) y1 = y0 + 1;
-    double step = tick_step(y1 - y0, 0), x_step = tick_step(x1 - x0, 1);
-    y0 = step * floor(y0 / step + 1e-9);
-    y1 = step * ceil(y1 / step - 1e-9);
-    double per_x = (RIGHT - LEFT) / (x1 - x0), per_y = (BOTTOM - TOP) / (y1 - y0);
-    int below = BOTTOM + 46;
+    for (int i = 0; any && i < x.n; i++) axis_see(&x, x.at[i]);
+    figure_begin(h, what->title);
+    if (!any) { figure_end(h, "Nothing was measured."); return; }
+    axis_end(&x, LEFT, RIGHT, false);
+    axis_end(&y, BOTTOM, TOP, true);
     bytes_print(b, e, "<svg viewBox=\"0 0 360 %d\" role=\"img\" aria-label=\"",
-                below + (n + 2) / 3 * 16);
-    html_text(h, title);
-    bytes_print(b, e, ", in %s, by %s. ", y_name, x_name);
+                below + (names + legend_columns(lines, n) - 1) / legend_columns(lines, n) * 16);
+    html_text(h, what->title);
+    bytes_print(b, e, ", in %s, by %s. ", y.name, x.name);
     for (int k = 0; k < n; k++) {
-        if (!lines[k].n) continue;
-        html_text(h, lines[k].name);
-        bytes_print(b, e, ": from %.3g to %.3g. ", isfinite(lines[k].y[0]) ? lines[k].y[0] : 0,
-                    isfinite(lines[k].y[lines[k].n - 1]) ? lines[k].y[lines[k].n - 1] : 0);
+        const Series *line = &lines[k];
+        if (!line->n || !line->name[0]) continue;
+        html_text(h, line->name);
+        bytes_print(b, e, ": from %.3g to %.3g. ", isfinite(line->y[0]) ? line->y[0] : 0,
+                    isfinite(line->y[line->n - 1]) ? line->y[line->n - 1] : 0);
     }
-    bytes_print(b, e,
-                "\">\n<text x=\"2\" y=\"12\">%s</text>"
-                "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n",
-                y_name, RIGHT, BOTTOM + 30, x_name);
-    for (int i = 0; y0 + i * step <= y1 + step / 2; i++) {
-        double y = BOTTOM - i * step * per_y;
-        bytes_print(b, e,
-                    "<path class=\"rule\" d=\"M%d %.1fH%d\"/>"
-                    "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%g</text>\n",
-                    LEFT, y, RIGHT, LEFT - 4, y + 4,
-                    fabs(y0 + i * step) < step / 1e6 ? 0 : y0 + i * step);
-    }
-    for (double x = x_step * ceil(x0 / x_step - 1e-9); x <= x1 + 1e-9; x += x_step)
-        bytes_print(b, e,
-                    "<path class=\"axis\" d=\"M%.1f %dv4\"/><text x=\"%.1f\" y=\"%d\" "
-                    "text-anchor=\"middle\">%g</text>\n",
-                    LEFT + (x - x0) * per_x, BOTTOM, LEFT + (x - x0) * per_x, BOTTOM + 16, x + 0.0);
-    bytes_print(b, e, "<path class=\"axis\" d=\"M%d %dV%dH%d\"/>\n", LEFT, TOP, BOTTOM, RIGHT);
-    for (int k = 0; k < n; k++) {
-        int style = lines[k].style;
-        char look[96];
-        snprintf(look, sizeof look, "stroke=\"%s\" stroke-dasharray=\"%s\" stroke-width=\"%g\"",
-                 STYLES[style].colour, STYLES[style].dash, STYLES[style].width);
-        bytes_print(b, e, "<path class=\"line\" %s d=\"", look);
-        bool open = false;
-        for (int i = 0; i < lines[k].n; i++) {
-            bool there = isfinite(lines[k].y[i]);
-            if (there)
-                bytes_print(b, e, "%c%.1f %.1f", open ? 'L' : 'M',
-                            LEFT + (lines[k].x[i] - x0) * per_x,
-                            BOTTOM - (lines[k].y[i] - y0) * per_y);
-            open = there;
-        }
-        int x = 4 + k % 3 * 120, y = below + k / 3 * 16;
-        bytes_print(b, e, "\"/><path class=\"line\" %s d=\"M%d %dh28\"/><text x=\"%d\" y=\"%d\">",
-                    look, x, y, x + 33, y + 4);
-        html_text(h, lines[k].name);
-        bytes_print(b, e, "</text>\n");
-    }
-    bytes_print(b, e, "</svg><figcaption>%s</figcaption></figure>\n", caption);
+    bytes_print(b, e, "\">\n");
+    svg_text(h, 2, 12, "", y.name);
+    svg_text(h, RIGHT, BOTTOM + 30, "end", x.name);
+    axis_beside(h, &y, LEFT, RIGHT);
+    axis_below(h, &x, BOTTOM, BOTTOM);
+    for (int k = 0; k < n; k++) draw_line(h, &x, &y, &lines[k]);
+    legend(h, lines, n, below);
+    bytes_print(b, e, "</svg>");
+    figure_end(h, what->caption);
 }
 
 /* The ramp of the maps: weights up to 1, borders about a factor 2 apart, since a sink stands out
@@ -10058,57 +10231,69 @@ static void cells(Html *h, const double *m, idx ld, int rows, int columns, int w
                 columns * wide, rows * high);
 }
 
-/* alpha of a column by block (down) and head (across), with its numbers where there is room. */
-static void alpha_svg(Html *h, const Outcome *o, int column, const char *name) {
-    const Sinks *s = &o->s;
-    int L = s->L, H = s->H;
+/* alpha [L,H] by block (down) and head (across), with its numbers where there is room. */
+static void alpha_svg(Html *h, const double *alpha, int L, int H, const char *name) {
     bool numbers = H <= 8 && L <= 24;
     int wide = numbers ? 38 : 10, high = numbers ? 20 : 10, every = numbers ? 1 : 4;
-    double *alpha = grab((idx)L * H, sizeof *alpha, h->e), most = 0;
-    for (int i = 0; alpha && i < L * H; i++) {
-        alpha[i] = s->alpha[(idx)i * s->S + column];
-        most = fmax(most, alpha[i]);
-    }
+    double most = 0;
+    for (int i = 0; i < L * H; i++) most = fmax(most, alpha[i]);
     int width = CELLS + (H * wide > 120 ? H * wide : 120) + 2;
     bytes_print(&h->text, h->e,
                 "<p>%s</p><svg viewBox=\"0 0 %d %d\" style=\"max-width:%dpx\" role=\"img\" "
                 "aria-label=\"Heat map of alpha of %s: %d blocks by %d heads, largest %.3f\">\n"
                 "<text x=\"%d\" y=\"11\">head 1 to %d</text>",
                 name, width, 18 + L * high, width * 5 / 4, name, L, H, most, CELLS, H);
-    if (alpha) cells(h, alpha, H, L, H, wide, high);
+    cells(h, alpha, H, L, H, wide, high);
     for (int l = 0; l < L; l += every)
         bytes_print(&h->text, h->e, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%d</text>",
                     CELLS - 4, 16 + l * high + high / 2 + 4, l + 1);
-    for (int i = 0; alpha && numbers && i < L * H; i++)
+    for (int i = 0; numbers && i < L * H; i++)
         if (isfinite(alpha[i]))
             bytes_print(&h->text, h->e,
                         "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\"%s>%.2f</text>",
                         CELLS + i % H * wide + wide / 2, 16 + i / H * high + 14,
                         ramp_level(alpha[i]) >= 5 ? " class=\"on\"" : "", alpha[i]);
     bytes_print(&h->text, h->e, "</svg>\n");
-    free(alpha);
 }
 
-/* m of one head, queries down and keys across; * and x* stand before key 1. */
-static void head_svg(Html *h, const Outcome *o, const HeadMap *map, const char *which) {
-    int T = map->T, S = map->S, cell = 4, before = S - T;
-    if (!T) return;
+/* m [T,S] of one head, queries down and keys across, of which `before` (their names and a comma
+ * in first) stand before key 1; title and about it are text. */
+static void map_svg(Html *h, const double *m, int T, int S, int cell, const char *first,
+                    const char *title, const char *about) {
+    int before = S - T, every = T > 32 ? 16 : T > 12 ? 4 : 2;
     bytes_print(
         &h->text, h->e,
-        "<p>block %d, head %d: %s sink</p><svg viewBox=\"0 0 %d %d\" "
-        "style=\"max-width:%dpx\" role=\"img\" aria-label=\"Attention map of block %d, head %d, "
-        "%d queries by %d keys\">\n<text x=\"%d\" y=\"11\">%s%skey 1 to %d</text>",
-        map->layer + 1, map->head + 1, which, CELLS + S * cell + 2, 20 + T * cell,
-        (CELLS + S * cell) * 5 / 4, map->layer + 1, map->head + 1, T, S, CELLS,
-        o->c.extra ? "*, " : "", o->c.sink_token ? "x*, " : "", T);
-    cells(h, map->m, S, T, S, cell, cell);
-    for (int i = 0; i < T; i += 16)
+        "<p>%s%s</p><svg viewBox=\"0 0 %d %d\" "
+        "style=\"max-width:%dpx\" role=\"img\" aria-label=\"Attention map of %s, "
+        "%d queries by %d keys\">\n<text x=\"%d\" y=\"11\">%skey 1 to %d</text>",
+        title, about, CELLS + S * cell + 2, 20 + T * cell, (CELLS + S * cell) * 5 / 4, title, T, S,
+        CELLS, first, T);
+    cells(h, m, S, T, S, cell, cell);
+    for (int i = 0; i < T; i += every)
         bytes_print(&h->text, h->e, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%d</text>",
                     CELLS - 4, 16 + i * cell + 8, i + 1);
     if (before)
         bytes_print(&h->text, h->e, "<path class=\"axis\" d=\"M%d 16v%d\"/>", CELLS + before * cell,
                     T * cell);
     bytes_print(&h->text, h->e, "</svg>\n");
+}
+
+/* alpha of a column of a model. */
+static void column_svg(Html *h, const Outcome *o, int column, const char *name) {
+    const Sinks *s = &o->s;
+    double *alpha = grab((idx)s->L * s->H, sizeof *alpha, h->e);
+    for (int i = 0; alpha && i < s->L * s->H; i++) alpha[i] = s->alpha[(idx)i * s->S + column];
+    if (alpha) alpha_svg(h, alpha, s->L, s->H, name);
+    free(alpha);
+}
+
+static void head_svg(Html *h, const Outcome *o, const HeadMap *map, const char *which) {
+    char title[64], about[32], first[16];
+    if (!map->T) return;
+    snprintf(title, sizeof title, "block %d, head %d", map->layer + 1, map->head + 1);
+    snprintf(about, sizeof about, ": %s sink", which);
+    snprintf(first, sizeof first, "%s%s", o->c.extra ? "*, " : "", o->c.sink_token ? "x*, " : "");
+    map_svg(h, map->m, map->T, map->S, 4, first, title, about);
 }
 
 /* A curve of every model that has looks, and of its column *; what: 0 the loss, 1 Sink, 2 alpha. */
@@ -10121,7 +10306,7 @@ static int look_lines(Series *lines, const Outcome *o, int n, int what) {
                      star   ? o[i].c.extra ? " *" : " x*"
                      : what ? " 1"
                             : "");
-            line->style = i + 3 * star;
+            line->style = i + LINE_STAR * star;
             line->n = o[i].p.looks;
             for (int k = 0; k < line->n; k++) {
                 const Look *p = &o[i].p.look[k];
@@ -10141,17 +10326,22 @@ static void page_curves(Html *h, const Outcome *o, int n, const Settings *s) {
     if (!lines) return;
     int count = look_lines(lines, o, n, 0);
     bytes_print(&h->text, h->e, "<h2>While it trained</h2><div class=\"grid\">\n");
-    chart(
-        h, "Training loss", "step", "nats a token", false, lines, count,
+    Chart shown = {
+        "Training loss",
         "Mean since the look before. Look where the curves cross a height: models are compared at "
-        "equal loss, not at equal steps. The paper's Figure 4, middle and right.");
+        "equal loss, not at equal steps. The paper's Figure 4, middle and right.",
+        {.name = "step", .least = 1}, {.name = "nats a token"}};
+    chart(h, &shown, lines, count);
     count = look_lines(lines, o, n, 1);
     snprintf(
         caption, sizeof caption,
         "Share of heads and sequences whose alpha is above %g, on %d held sequences. Look when "
         "it leaves 0 %%: in the paper's Figure 4, middle, after 1,000 to 2,000 steps.",
         s->eps, LOOK_N);
-    chart(h, "Sink of token 1 (and of *)", "step", "%", true, lines, count, caption);
+    shown.title = "Sink of token 1 (and of *)";
+    shown.caption = caption;
+    shown.y = (Axis){.name = "%", .from_zero = true};
+    chart(h, &shown, lines, count);
     count = look_lines(lines, o, n, 2);
     Series *even = &lines[count];
     *even = (Series){.name = "even, first model", .style = LINE_EVEN, .n = 2};
@@ -10162,10 +10352,11 @@ static void page_curves(Html *h, const Outcome *o, int n, const Settings *s) {
             even->x[1] = fmax(even->x[1], (double)o[i].p.look[o[i].p.looks - 1].step);
         }
     even->y[0] = even->y[1] = o[0].even;
-    chart(
-        h, "alpha of token 1 (and of *)", "step", "mean weight", true, lines, count + 1,
-        "Mean over heads of what the column receives (section 3.2), without a threshold; it moves "
-        "before Sink does. Look for a rise above even rows.");
+    shown.title = "alpha of token 1 (and of *)";
+    shown.caption = "Mean over heads of what the column receives (section 3.2), without a "
+                    "threshold; it moves before Sink does. Look for a rise above even rows.";
+    shown.y.name = "mean weight";
+    chart(h, &shown, lines, count + 1);
     bytes_print(&h->text, h->e, "</div>\n");
     free(lines);
 }
@@ -10177,9 +10368,9 @@ static void page_maps(Html *h, const Outcome *o, int n) {
     for (int i = 0; i < n; i++) {
         if (!o[i].s.n) continue;
         figure_begin(h, o[i].name);
-        alpha_svg(h, &o[i], config_column_first(&o[i].c), "token 1");
+        column_svg(h, &o[i], config_column_first(&o[i].c), "token 1");
         if (o[i].star)
-            alpha_svg(h, &o[i], config_column_star(&o[i].c), o[i].c.extra ? "column *" : "row x*");
+            column_svg(h, &o[i], config_column_star(&o[i].c), o[i].c.extra ? "column *" : "row x*");
         bytes_print(&h->text, h->e,
                     "<figcaption>alpha by block (down) and head (across), mean over %d "
                     "sequences of %d tokens; even rows give %.3f. Look for dark cells: heads that "
@@ -10236,8 +10427,10 @@ static void page_norms(Html *h, const Outcome *o, int n) {
                 line->y[line->n++] = norm_ratio(norms, s->N);
             }
         }
-        chart(h, TITLES[what], "block", "norm of the first row / mean of the others", true, lines,
-              count, CAPTIONS[what]);
+        const Chart shown = {
+            TITLES[what], CAPTIONS[what], {.name = "block", .least = 1},
+            {.name = "norm of the first row / mean of the others", .from_zero = true}};
+        chart(h, &shown, lines, count);
     }
     bytes_print(&h->text, h->e, "</div>\n");
     free(lines);
@@ -10300,7 +10493,7 @@ static const char PAGE_STYLE[] =
     ".grid{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,20rem),1fr));"
     "gap:1.2rem 1.8rem;align-items:start;margin-top:.6rem}"
     "svg{width:100%;height:auto;display:block}svg text{font:11px sans-serif;fill:#111}"
-    "svg text.on{fill:#fff}.line{fill:none}.axis{fill:none;stroke:#333;stroke-width:1}"
+    "svg text.on{fill:#fff}.line{fill:none}.band{fill-opacity:.2}.axis{fill:none;stroke:#333;stroke-width:1}"
     ".rule{stroke:#ddd;stroke-width:1}.ramp span{white-space:nowrap;margin-right:.7em}.ramp "
     "svg{display:inline;width:16px;vertical-align:-1px}"
     ".wide{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums;"
