@@ -3145,8 +3145,8 @@ double sinks_ratio(const Sinks *s) {
 /* -------------------------------------------------------------------------------------------------
  * 7.1  The page */
 
-enum { VERDICT_HOLDS, VERDICT_FAILS, VERDICT_REFUTED, VERDICT_WRONG, VERDICTS };
-static const struct { const char *text, *colour; } VERDICT[VERDICTS] = {
+enum { VERDICT_HOLDS, VERDICT_FAILS, VERDICT_REFUTED, VERDICT_WRONG, CHECK_VERDICTS };
+static const struct { const char *text, *colour; } VERDICT[CHECK_VERDICTS] = {
     {"holds", "\033[32m"}, {"fails as it must", "\033[36m"},
     {"refuted as printed", "\033[33m"}, {"WRONG", "\033[1;31m"}};
 
@@ -3175,7 +3175,7 @@ typedef struct Toy {
 
 typedef struct Page {
     FILE *out; bool colour; Error *e;
-    int count[VERDICTS];
+    int count[CHECK_VERDICTS];
     int input;                          /* INPUT_REPEAT: a toy's tokens are all 7; INPUT_RANDOM */
     Toy toy[4]; int toys;               /* the last four toys; an older one is freed */
 } Page;
@@ -7652,7 +7652,7 @@ static const struct { const char *name; int least; } KINDS[PICTURE_KINDS] = {
 
 static int read_picture(Reading *r) {
     Item *item = r->x->items ? &r->x->item[r->x->items - 1] : NULL;
-    if (!item || item->pictures == PICTURES)
+    if (!item || item->pictures == PICTURES_MOST)
         return wrong(r, "at most 6 pictures below an item", "picture", "fewer");
     Picture *p = &item->picture[item->pictures++];
     const char *kind = next_word(r);
@@ -10493,7 +10493,8 @@ static const char PAGE_STYLE[] =
     ".grid{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,20rem),1fr));"
     "gap:1.2rem 1.8rem;align-items:start;margin-top:.6rem}"
     "svg{width:100%;height:auto;display:block}svg text{font:11px sans-serif;fill:#111}"
-    "svg text.on{fill:#fff}.line{fill:none}.band{fill-opacity:.2}.axis{fill:none;stroke:#333;stroke-width:1}"
+    "svg text.on{fill:#fff}.line{fill:none}.band{fill-opacity:.2}.axis{fill:none;stroke:#333;"
+    "stroke-width:1}"
     ".rule{stroke:#ddd;stroke-width:1}.ramp span{white-space:nowrap;margin-right:.7em}.ramp "
     "svg{display:inline;width:16px;vertical-align:-1px}"
     ".wide{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums;"
@@ -10504,6 +10505,16 @@ static const char PAGE_STYLE[] =
     "@media print{figure{break-inside:auto}svg,figcaption{break-inside:avoid}"
     "body{font-size:10pt;max-width:none;padding:0}.grid{grid-template-columns:"
     "repeat(3,1fr)}}";
+
+/* How every page begins, up to where more style may follow. */
+static void page_head(Bytes *b, const char *verb, Error *e) {
+    bytes_print(b, e,
+                "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>"
+                "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"/>"
+                "<title>sink %s</title><style>",
+                verb);
+    bytes_add(b, PAGE_STYLE, sizeof PAGE_STYLE - 1, e);
+}
 
 /* The page of n models (three have lines of their own style), which `verb` has made; cut and
  * verdict may be NULL or "". Written beside path and renamed. */
@@ -10516,12 +10527,7 @@ int report_write(const char *path, const char *verb, const Settings *s, const Ou
         looks = looks || o[i].p.looks;
         measured = measured || o[i].s.n;
     }
-    bytes_print(b, e,
-                "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>"
-                "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"/>"
-                "<title>sink %s</title><style>",
-                verb);
-    bytes_add(b, PAGE_STYLE, sizeof PAGE_STYLE - 1, e);
+    page_head(b, verb, e);
     bytes_print(b, e, "</style></head><body>\n<h1>Attention sinks: sink %s</h1>\n<p><code>sink %s",
                 verb, verb);
     if (!strcmp(verb, "eval")) {
@@ -10549,6 +10555,892 @@ int report_write(const char *path, const char *verb, const Settings *s, const Ou
     if (measured) page_norms(&h, o, n);
     bytes_print(b, e, "</body></html>\n");
     if (!e->status) file_write(path, b->at, b->size, e);
+    bytes_free(b);
+    return e->status;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 13.3  The page of the whole paper: a summary; then every item of data/experiments.txt with its
+ *       table, its pictures, and its claims with rule and verdict. `picture KIND WORD ..` says what
+ *       is drawn of an item; a MEASURE is a number of a result (12.2), and words joined by commas
+ *       share a picture:
+ *
+ *   curves LIST ..          curve_LIST over the tokens trained on, or tune_LIST where it begins so
+ *   sweep FLAG MEASURE ..   over the value of that flag; a row without it is a level
+ *   dots MEASURE ..         every seed of every row
+ *   domains MEASURE ..      MEASURE/NAME for every corpus and domain
+ *   over N,N,.. MEASURE ..  each N in the place of the MEASURE's #
+ *   ratio LIST ..           LIST_1 / LIST_rest by block, a line a row: hnorm, prenorm, knorm, vnorm
+ *   norms LIST ..           both by block, a picture a row
+ *   angles                  cosine and product of queries with the first key and with the others
+ *   grid                    Sink over the length, a line for each threshold
+ *   alpha LIST ..           map_LIST of block and head        map   weights of the strongest head
+ *   toy                     weights before and after training
+ *
+ *       A line is the mean over the seeds that have a number there, its band their range. Maps show
+ *       the first seed that has one: heads of different seeds are not the same heads.
+ */
+typedef struct Paper {
+    Html h;
+    const Experiments *x;
+    Results runs;
+    Judged *judged;              /* [claims] */
+    Series *lines;               /* [LINES] */
+} Paper;
+
+/* What a measure is called, and its unit. The first that the measure begins with holds. */
+static const struct { const char *begins, *unit; } UNITS[] = {
+    {"sink_", "%"},                       {"alpha_", "mean weight"},
+    {"times_", "multiple of even rows"},  {"best_", "weight of the largest head"},
+    {"loss", "nats a token"},             {"valid", "nats a token"},
+    {"train_loss", "nats a token"},       {"gap", "nats a token"},
+    {"tune_loss", "nats a token"},        {"entropy", "nats"},
+    {"norm_ratio", "first / others"},     {"key_ratio", "first / others"},
+    {"value_ratio", "first / others"},    {"cos_", "cosine"},
+    {"onset", "tokens"},                  {"tune_norm", "norm of the gradient"},
+    {"norm", "norm of the gradient"},     {"emerged", "share of runs"},
+    {"diverged", "share of runs"},        {"", "value"}};
+
+static const char *measure_unit(const char *measure) {
+    int i = 0;
+    while (strncmp(measure, UNITS[i].begins, strlen(UNITS[i].begins))) i++;
+    return UNITS[i].unit;
+}
+
+/* Fractions of heads are shown in %. */
+static double measure_scale(const char *measure) { return strncmp(measure, "sink_", 5) ? 1 : 100; }
+
+/* The k-th part of words joined by commas, into part [64]; false where there is none. */
+static bool part_of(const char *words, int k, char part[64]) {
+    for (; k > 0; k--) {
+        words = strchr(words, ',');
+        if (!words++) return false;
+    }
+    snprintf(part, 64, "%.*s", (int)strcspn(words, ","), words);
+    return *part != 0;
+}
+
+/* The numbers of a measure over the seeds, in the unit that is shown. */
+typedef struct Spread { int n; double mean, deviation, low, high, at[SEEDS_MOST]; } Spread;
+
+static void spread_add(Spread *s, double x) {
+    if (!isfinite(x) || s->n == SEEDS_MOST) return;
+    s->low = s->n ? fmin(s->low, x) : x;
+    s->high = s->n ? fmax(s->high, x) : x;
+    s->at[s->n++] = x;
+    double square;
+    s->mean = mean_of(s->at, s->n, &square);
+    s->deviation = sqrt(square * s->n);
+}
+
+static Spread spread_of(const Paper *p, int row, const char *measure) {
+    Spread s = {.mean = NAN, .deviation = NAN, .low = NAN, .high = NAN};
+    for (int seed = 1; seed <= p->runs.seeds; seed++)
+        spread_add(&s, measure_scale(measure) * results_number(&p->runs, row, seed, measure));
+    return s;
+}
+
+static const double *list_of(const Paper *p, int row, int seed, const char *name, int *n) {
+    const Run *run = run_at(&p->runs, row, seed);
+    *n = 0;
+    return run->state == RUN_HELD || run->state == RUN_DIVERGED
+        ? result_find(&run->result, name, n) : NULL;
+}
+
+/* The first seed that has this list with `least` numbers or more; 0: none. */
+static int seed_with(const Paper *p, int row, const char *name, int least) {
+    int n;
+    for (int seed = 1; seed <= p->runs.seeds; seed++)
+        if (list_of(p, row, seed, name, &n) && n >= least) return seed;
+    return 0;
+}
+
+static const Row *row_of(const Paper *p, const Item *item, int k) {
+    return &p->x->row[p->x->shown[item->from + k].row];
+}
+
+/* How many of an item's runs there are, and of how many. */
+static int runs_of(const Paper *p, const Item *item, int *wanted) {
+    int there = 0;
+    *wanted = 0;
+    for (int k = 0; k < item->count; k++) {
+        int row = p->x->shown[item->from + k].row, seeds = row_seeds(p->x, row, false);
+        *wanted += seeds;
+        for (int seed = 1; seed <= seeds; seed++) {
+            RunState state = run_at(&p->runs, row, seed)->state;
+            there += state == RUN_HELD || state == RUN_DIVERGED;
+        }
+    }
+    return there;
+}
+
+/* Appends a point to a line, unless no seed has it. */
+static void line_add(Series *line, double x, const Spread *s) {
+    if (line->n == LOOKS) return;
+    line->band = line->band || s->n > 1;
+    line->x[line->n] = x;
+    line->y[line->n] = s->n ? s->mean : NAN;
+    line->low[line->n] = s->low;
+    line->high[line->n++] = s->high;
+}
+
+static Series *line_begin(Paper *p, int k, const char *name, int style) {
+    Series *line = &p->lines[k];
+    line->n = 0;
+    line->band = line->points = false;
+    line->style = style;
+    snprintf(line->name, sizeof line->name, "%s", name);
+    return line;
+}
+
+/* The prefix of a curve's lists, and of a fine-tuning's. */
+static const char *curve_prefix(const char *list) {
+    return strncmp(list, "tune_", 5) ? "curve_" : "";
+}
+
+/* The points of a row: what a picture of lines draws of it. */
+typedef void LineOf(const Paper *p, Series *line, int row, const char *word, const char *numbers);
+
+/* List `word` over tokens. Where seeds looked at other steps, each look stands at the first's. */
+static void curve_line(const Paper *p, Series *line, int row, const char *word,
+                       const char *numbers) {
+    char name[80];
+    bool tune = !strncmp(word, "tune_", 5);
+    const char *of_x = tune ? "tune_tokens" : "curve_tokens";
+    int n, m, first = seed_with(p, row, of_x, 1);
+    (void)numbers;
+    snprintf(name, sizeof name, "%s%s", curve_prefix(word), word);
+    const double *x = first ? list_of(p, row, first, of_x, &n) : NULL;
+    for (int i = 0; x && i < n; i++) {
+        Spread s = {.mean = NAN};
+        for (int seed = 1; seed <= p->runs.seeds; seed++) {
+            const double *y = list_of(p, row, seed, name, &m);
+            if (y && i < m) spread_add(&s, measure_scale(word) * y[i]);
+        }
+        line_add(line, x[i] / 1e6, &s);
+    }
+}
+
+/* LIST_1 / LIST_rest, or where `word` ends in _1 or _rest that list alone; block 0 is the
+ * embedding where the list has one more number than there are blocks. */
+static void norm_line(const Paper *p, Series *line, int row, const char *word,
+                      const char *numbers) {
+    char first[80], rest[80];
+    int n, m, from = strncmp(word, "hnorm", 5) != 0;
+    const char *end = strrchr(word, '_');
+    bool alone = end && (!strcmp(end, "_1") || !strcmp(end, "_rest"));
+    (void)numbers;
+    snprintf(first, sizeof first, "%s%s", word, alone ? "" : "_1");
+    snprintf(rest, sizeof rest, "%s_rest", word);
+    for (int i = 0; i < LOOKS; i++) {
+        Spread s = {.mean = NAN};
+        bool there = false;
+        for (int seed = 1; seed <= p->runs.seeds; seed++) {
+            const double *a = list_of(p, row, seed, first, &n);
+            const double *b = alone ? a : list_of(p, row, seed, rest, &m);
+            if (!a || !b || i >= n || (!alone && i >= m)) continue;
+            there = true;
+            spread_add(&s, alone ? a[i] : a[i] / b[i]);
+        }
+        if (!there) break;
+        line_add(line, i + from, &s);
+    }
+}
+
+/* `word` with each of the numbers in the place of its #. */
+static void over_line(const Paper *p, Series *line, int row, const char *word,
+                      const char *numbers) {
+    char number[64], measure[128];
+    for (int k = 0; part_of(numbers, k, number); k++) {
+        const char *mark = strchr(word, '#');
+        snprintf(measure, sizeof measure, "%.*s%s%s", mark ? (int)(mark - word) : 40, word,
+                 mark ? number : "", mark ? mark + 1 : "");
+        Spread s = spread_of(p, row, measure);
+        line_add(line, strtod(number, NULL), &s);
+    }
+}
+
+/* cosine or product of block l, mean over heads, with the first key (word[0] '1') or the others. */
+static void angle_line(const Paper *p, Series *line, int row, const char *word,
+                       const char *numbers) {
+    int n = 0, m, side = *word != '1';
+    for (int l = 0;; l++) {
+        Spread s = {.mean = NAN};
+        bool there = false;
+        for (int seed = 1; seed <= p->runs.seeds; seed++) {
+            const double *shape = list_of(p, row, seed, "shape", &n);
+            int L = shape && n >= 2 ? (int)shape[0] : 0, H = L ? (int)shape[1] : 0;
+            const double *at = list_of(p, row, seed, numbers, &m);
+            if (l >= L || H < 1 || !at || m != L * H * 2) continue;
+            double sum = 0;
+            for (int head = 0; head < H; head++) sum += at[(l * H + head) * 2 + side] / H;
+            spread_add(&s, sum);
+            there = true;
+        }
+        if (!there || line->n == LOOKS) break;
+        line_add(line, l + 1, &s);
+    }
+}
+
+/* Pictures with a line for each row (and each of the words that commas join): as many as it takes
+ * with ROWS_DRAWN rows each, the item's first row in all of them for comparison. */
+enum { ROWS_DRAWN = 8 };
+static void row_charts(Paper *p, const Item *item, Chart what, const char *words,
+                       const char *numbers, LineOf *line_of) {
+    char part[64], name[120], title[160];
+    int shown[ROWS_DRAWN], from = 0, all = 0, number = 0;
+    const char *plain = what.title;
+    for (int k = 0; part_of(words, k, part); k++) all++;
+    int lots = all > 1 ? LINES / 2 / all : ROWS_DRAWN;
+    if (lots > ROWS_DRAWN) lots = ROWS_DRAWN;
+    if (lots < 2) lots = 2;
+    do {
+        int rows = 0, count = 0;
+        if (from && lots > 1) shown[rows++] = 0;
+        for (; from < item->count && rows < lots; from++) shown[rows++] = from;
+        for (int i = 0; i < rows; i++)
+            for (int k = 0; part_of(words, k, part) && count < LINES; k++) {
+                const Row *row = row_of(p, item, shown[i]);
+                if (all == 1) snprintf(name, sizeof name, "%s", row->name);
+                else if (item->count == 1) snprintf(name, sizeof name, "%s", part);
+                else snprintf(name, sizeof name, "%s %s", row->name, part);
+                int style = item->count == 1 ? k % ROWS_DRAWN : i + LINE_STAR * (k % 2);
+                Series *line = line_begin(p, count, name, style);
+                line_of(p, line, (int)(row - p->x->row), part, numbers);
+                bool any = false;
+                for (int j = 0; j < line->n; j++) any = any || isfinite(line->y[j]);
+                count += any;
+            }
+        snprintf(title, sizeof title, item->count > lots ? "%.140s, part %d" : "%.150s", plain,
+                 ++number);
+        what.title = title;
+        chart(&p->h, &what, p->lines, count);
+    } while (from < item->count);
+}
+
+static void picture_curves(Paper *p, const Item *item, const char *words) {
+    char first[64];
+    part_of(words, 0, first);
+    const Chart what = {
+        words, "Mean over the seeds, and their range.", {.name = "million tokens"},
+        {.name = measure_unit(first), .from_zero = !strstr(first, "loss") &&
+                                                   strcmp(first, "valid")}};
+    row_charts(p, item, what, words, "", curve_line);
+}
+
+static void picture_ratio(Paper *p, const Item *item, const char *words) {
+    const Chart what = {
+        words, "Norm of the first row over the mean of the others; far above 1 it is a massive "
+               "activation. Mean over the seeds, and their range.",
+        {.name = "block", .least = 1}, {.name = "first / others", .log = true}};
+    row_charts(p, item, what, words, "", norm_line);
+}
+
+static void picture_over(Paper *p, const Item *item, const char *numbers, const char *words) {
+    char first[64], number[64], at[64];
+    part_of(words, 0, first);
+    Chart what = {words, "Each number stands in the place of #. Mean over the seeds, and their "
+                         "range.",
+                  {.name = "#", .least = 1}, {.name = measure_unit(first), .from_zero = true}};
+    for (int k = 0; part_of(numbers, k, number); k++) {
+        snprintf(at, sizeof at, "%g", strtod(number, NULL));
+        axis_tick(&what.x, strtod(number, NULL), at);
+    }
+    row_charts(p, item, what, words, numbers, over_line);
+}
+
+/* A picture for each row: the first row's norm and the mean of the others. */
+static void picture_norms(Paper *p, const Item *item, const char *words) {
+    char part[64], name[96], title[120];
+    for (int i = 0; i < item->count; i++)
+        for (int k = 0; part_of(words, k, part); k++) {
+            const Row *row = row_of(p, item, i);
+            if (!seed_with(p, (int)(row - p->x->row), "hnorm_1", 1)) continue;
+            for (int rest = 0; rest < 2; rest++) {
+                snprintf(name, sizeof name, "%s%s", part, rest ? "_rest" : "_1");
+                Series *line = line_begin(p, rest, rest ? "other tokens" : "first token", rest);
+                norm_line(p, line, (int)(row - p->x->row), name, "");
+            }
+            snprintf(title, sizeof title, "%s: %s", row->name, part);
+            const Chart what = {title, "l2 norm by block. Mean over the seeds, and their range.",
+                                {.name = "block", .least = 1}, {.name = "l2 norm", .log = true}};
+            chart(&p->h, &what, p->lines, 2);
+        }
+}
+
+static void picture_angles(Paper *p, const Item *item) {
+    static const char *const LISTS[] = {"cosine", "product"},
+                             *const NAMES[] = {"cosine of query and key", "|q| |k|"};
+    char title[120];
+    for (int i = 0; i < item->count; i++)
+        for (int k = 0; k < 2; k++) {
+            const Row *row = row_of(p, item, i);
+            if (!seed_with(p, (int)(row - p->x->row), LISTS[k], 1)) continue;
+            for (int rest = 0; rest < 2; rest++)
+                angle_line(p, line_begin(p, rest, rest ? "other keys" : "first key", rest),
+                           (int)(row - p->x->row), rest ? "r" : "1", LISTS[k]);
+            snprintf(title, sizeof title, "%s: %s", row->name, LISTS[k]);
+            const Chart what = {title, "By block, mean over heads; over the seeds their mean and "
+                                       "range. The paper's Figure 2, bottom, and Figures 15 to 18.",
+                                {.name = "block", .least = 1},
+                                {.name = NAMES[k], .from_zero = true}};
+            chart(&p->h, &what, p->lines, 2);
+        }
+}
+
+/* Sink over T, a line for each threshold. */
+static void picture_grid(Paper *p, const Item *item) {
+    char name[64];
+    for (int i = 0; i < item->count; i++) {
+        int n, m, k, count = 0, row = (int)(row_of(p, item, i) - p->x->row);
+        int seed = seed_with(p, row, "grid_sink_1", 1);
+        const double *T = seed ? list_of(p, row, seed, "grid_T", &n) : NULL;
+        const double *eps = seed ? list_of(p, row, seed, "grid_eps", &m) : NULL;
+        if (!T || !eps) continue;
+        Chart what = {p->x->row[row].name,
+                      "Sink of token 1 falls with the length and with the threshold. Mean over the "
+                      "seeds, and their range. The paper's Figure 3.",
+                      {.name = "tokens T", .log = true}, {.name = "%", .from_zero = true}};
+        for (int t = 0; t < n; t++) {
+            snprintf(name, 16, "%g", T[t]);
+            axis_tick(&what.x, T[t], name);
+        }
+        for (int j = 0; j < m && count < ROWS_DRAWN; j++, count++) {
+            snprintf(name, sizeof name, "eps %g", eps[j]);
+            Series *line = line_begin(p, count, name, count);
+            for (int t = 0; t < n; t++) {
+                Spread s = {.mean = NAN};
+                for (int other = 1; other <= p->runs.seeds; other++) {
+                    const double *y = list_of(p, row, other, "grid_sink_1", &k);
+                    if (y && k == n * m) spread_add(&s, 100 * y[t * m + j]);
+                }
+                line_add(line, T[t], &s);
+            }
+        }
+        chart(&p->h, &what, p->lines, count);
+    }
+}
+
+/* The column of the item's table that has this measure: the paper's numbers of it. -1: none. */
+static int column_of(const Item *item, const char *measure) {
+    for (int i = 0; i < item->columns; i++)
+        if (!strcmp(item->column[i], measure)) return i;
+    return -1;
+}
+
+/* The value of the flag in a row's flags, where the last one counts; NAN where it has none. */
+static double flag_value(const char *flags, const char *flag) {
+    char words[80];
+    double x = NAN;
+    size_t n = (size_t)snprintf(words, sizeof words, "--%s ", flag);
+    for (const char *at = strstr(flags, words); at; at = strstr(at + 1, words))
+        if (at == flags || at[-1] == ' ') x = strtod(at + n, NULL);
+    return x;
+}
+
+/* Where a swept value stands: by its logarithm where the values reach over a factor of 8, and then
+ * 0 one step before the least. */
+typedef struct Sweep { bool log; double zero; } Sweep;
+static double swept(const Sweep *s, double x) {
+    return !s->log ? x : x > 0 ? log10(x) : s->zero;
+}
+
+/* A picture for a measure over a flag's value: seeds, their mean, the paper's number of the row. */
+static void picture_sweep(Paper *p, const Item *item, const char *flag, const char *measure) {
+    double value[LOOKS], least = INFINITY, most = 0;
+    int order[LOOKS], n = 0, count = 3, column = column_of(item, measure);
+    char text[80], title[160];
+    for (int i = 0; i < item->count; i++) {
+        double x = flag_value(row_of(p, item, i)->flags, flag);
+        if (!isfinite(x) || n == LOOKS) continue;
+        if (x > 0) least = fmin(least, x);
+        most = fmax(most, x);
+        int k = n++;
+        for (; k > 0 && value[k - 1] > x; k--) value[k] = value[k - 1], order[k] = order[k - 1];
+        value[k] = x;
+        order[k] = i;
+    }
+    const Sweep by = {most >= 8 * least, log10(least) - 0.5};
+    snprintf(title, sizeof title, "%.60s over %.60s", measure, flag);
+    Chart what = {title, "Every seed, their mean, and the paper's number of the same row where it "
+                         "gives one; rows without this flag as levels.",
+                  {.name = flag}, {.name = measure_unit(measure),
+                                   .from_zero = !strstr(measure, "loss")}};
+    Series *mean = line_begin(p, 0, "mean of the seeds", 0);
+    Series *seeds = line_begin(p, 1, "", 0), *paper = line_begin(p, 2, "the paper", 1);
+    seeds->points = true;
+    seeds->style = LINE_STAR;
+    for (int k = 0; k < n; k++) {
+        int shown = item->from + order[k];
+        Spread s = spread_of(p, p->x->shown[shown].row, measure);
+        double x = swept(&by, value[k]);
+        snprintf(text, 16, "%g", value[k]);
+        if (!k || value[k] > value[k - 1]) axis_tick(&what.x, x, text);
+        line_add(mean, x, &s);
+        for (int i = 0; i < s.n && seeds->n < LOOKS; i++) {
+            seeds->x[seeds->n] = x;
+            seeds->y[seeds->n++] = s.at[i];
+        }
+        Spread printed = {.mean = NAN};
+        if (column >= 0) spread_add(&printed, p->x->shown[shown].paper[column].value);
+        if (printed.n) line_add(paper, x, &printed);
+    }
+    paper->band = paper->n > 0;
+    if (!paper->n) paper->name[0] = 0;
+    for (int i = 0; i < item->count && n && count < LINES; i++) {
+        const Row *row = row_of(p, item, i);
+        if (isfinite(flag_value(row->flags, flag))) continue;
+        Spread s = spread_of(p, (int)(row - p->x->row), measure);
+        Series *level = line_begin(p, count, row->name, LINE_EVEN);
+        if (!s.n) continue;
+        line_add(level, mean->x[0], &s);
+        line_add(level, mean->x[mean->n - 1], &s);
+        count++;
+    }
+    chart(&p->h, &what, p->lines, count);
+}
+
+/* A dot plot: on lines that have names marks of the seeds, of their mean, and of the paper. */
+typedef struct Dots {
+    char name[64];
+    int style;
+    bool named;                  /* its line begins with the name */
+    Spread of;
+    double paper;
+} Dots;
+
+static void dot_plot(Paper *p, const char *title, const char *measure, const Dots *dots, int n,
+                     double even, const char *const *legends, int styles, const char *caption) {
+    enum { HIGH = 15, TOP = 8, RIGHT = 348 };
+    Html *h = &p->h;
+    Axis a = {.name = measure_unit(measure), .from_zero = !strstr(measure, "loss")};
+    size_t longest = 4;
+    bool any = false, printed = false;
+    axis_begin(&a);
+    for (int i = 0; i < n; i++) {
+        any = any || dots[i].of.n || isfinite(dots[i].paper);
+        printed = printed || isfinite(dots[i].paper);
+        for (int k = 0; k < dots[i].of.n; k++) axis_see(&a, dots[i].of.at[k]);
+        axis_see(&a, dots[i].paper);
+        if (strlen(dots[i].name) > longest) longest = strlen(dots[i].name);
+    }
+    if (any) axis_see(&a, even);
+    figure_begin(h, title);
+    if (!any) { figure_end(h, "Nothing was measured."); return; }
+    double left = 8 + 5.9 * (double)(longest < 24 ? longest : 24);
+    double bottom = TOP + n * HIGH;
+    axis_end(&a, left, RIGHT, true);
+    bytes_print(&h->text, h->e, "<svg viewBox=\"0 0 360 %.0f\" role=\"img\" aria-label=\"",
+                bottom + 52 + (styles > 3 ? (styles - 1) / 3 * 16 : 0));
+    html_text(h, title);
+    bytes_print(&h->text, h->e, ", in %s. ", a.name);
+    for (int i = 0; i < n; i++) {
+        if (!dots[i].of.n) continue;
+        html_text(h, dots[i].name);
+        bytes_print(&h->text, h->e, " %.3g. ", dots[i].of.mean);
+    }
+    bytes_print(&h->text, h->e, "\">\n");
+    axis_below(h, &a, bottom, TOP);
+    svg_text(h, RIGHT, bottom + 30, "end", a.name);
+    if (isfinite(even)) {
+        double x = axis_place(&a, even);
+        bytes_print(&h->text, h->e, "<path class=\"line\" stroke=\"#777\" stroke-width=\"1.5\" "
+                    "stroke-dasharray=\"4 3\" d=\"M%.1f %dV%.1f\"/>", x, TOP, bottom);
+    }
+    for (int i = 0; i < n; i++) {
+        const Dots *d = &dots[i];
+        double y = TOP + (i + 0.5) * HIGH;
+        char name[64];
+        snprintf(name, sizeof name, "%.24s", d->name);
+        if (d->named) {
+            bytes_print(&h->text, h->e, "<path class=\"rule\" d=\"M%.1f %.1fH%d\"/>", left,
+                        y - HIGH / 2.0, RIGHT);
+            svg_text(h, left - 5, y + 4, "end", name);
+        }
+        for (int k = 0; k < d->of.n; k++)
+            bytes_print(&h->text, h->e, "<circle class=\"seed\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\" "
+                        "stroke=\"%s\"/>", axis_place(&a, d->of.at[k]), y,
+                        STYLES[d->style].colour);
+        if (d->of.n && styles)
+            svg_mark(h, d->style, axis_place(&a, d->of.mean), y);
+        else if (d->of.n)
+            bytes_print(&h->text, h->e, "<path stroke=\"#111\" stroke-width=\"2.4\" "
+                        "d=\"M%.1f %.1fv11\"/>", axis_place(&a, d->of.mean), y - 5.5);
+        if (isfinite(d->paper)) svg_mark(h, 1, axis_place(&a, d->paper), y);
+        bytes_print(&h->text, h->e, "\n");
+    }
+    double below = bottom + 46;
+    for (int k = 0; k < styles; k++) {
+        svg_mark(h, k, 10 + k % 3 * 120, below + k / 3 * 16);
+        svg_text(h, 20 + k % 3 * 120, below + k / 3 * 16 + 4, "", legends[k]);
+    }
+    if (!styles) {
+        bytes_print(&h->text, h->e, "<circle class=\"seed\" cx=\"10\" cy=\"%.0f\" r=\"3\" "
+                    "stroke=\"%s\"/><path stroke=\"#111\" stroke-width=\"2.4\" d=\"M80 %.1fv11\"/>",
+                    below, STYLES[0].colour, below - 5.5);
+        svg_text(h, 18, below + 4, "", "a seed");
+        svg_text(h, 86, below + 4, "", "mean");
+        if (printed) svg_mark(h, 1, 140, below);
+        if (printed) svg_text(h, 149, below + 4, "", "the paper");
+        if (isfinite(even)) {
+            bytes_print(&h->text, h->e, "<path class=\"line\" stroke=\"#777\" stroke-width=\"1.5\" "
+                        "stroke-dasharray=\"4 3\" d=\"M230 %.0fh22\"/>", below);
+            svg_text(h, 257, below + 4, "", "even rows");
+        }
+    }
+    bytes_print(&h->text, h->e, "</svg>");
+    figure_end(h, caption);
+}
+
+static void picture_dots(Paper *p, const Item *item, const char *measure) {
+    Dots *dots = grab(item->count + 1, sizeof *dots, p->h.e);
+    int column = column_of(item, measure), n = 0;
+    double even = !strncmp(measure, "times_", 6) ? 1 : NAN;
+    for (int i = 0; dots && i < item->count; i++) {
+        const Shown *shown = &p->x->shown[item->from + i];
+        Dots *d = &dots[n++];
+        snprintf(d->name, sizeof d->name, "%s", p->x->row[shown->row].name);
+        d->named = true;
+        d->of = spread_of(p, shown->row, measure);
+        d->paper = column < 0 ? NAN : shown->paper[column].value;
+        if (!isfinite(even) && !strncmp(measure, "alpha_", 6))
+            even = spread_of(p, shown->row, "even").mean;
+    }
+    if (dots) dot_plot(p, measure, measure, dots, n, even, NULL, 0,
+                       column < 0 ? "Every seed, and their mean."
+                                  : "Every seed, their mean, and the paper's number.");
+    free(dots);
+}
+
+/* A line for each domain, and on it a mark for each row. */
+static void picture_domains(Paper *p, const Item *item, const char *measure) {
+    int rows = item->count < ROWS_DRAWN ? item->count : ROWS_DRAWN, n = 0;
+    const char *names[ROWS_DRAWN];
+    char name[128];
+    Dots *dots = grab(p->x->corpora * rows + 1, sizeof *dots, p->h.e);
+    for (int i = 0; i < rows; i++) names[i] = row_of(p, item, i)->name;
+    for (int k = 0; dots && k < p->x->corpora; k++) {
+        int before = n;
+        snprintf(name, sizeof name, "%.60s/%.60s", measure, p->x->corpus[k].name);
+        for (int i = 0; i < rows; i++) {
+            Spread s = spread_of(p, (int)(row_of(p, item, i) - p->x->row), name);
+            if (!s.n) continue;
+            Dots *d = &dots[n++];
+            *d = (Dots){.style = i, .named = n == before + 1, .of = s, .paper = NAN};
+            snprintf(d->name, sizeof d->name, "%s", p->x->corpus[k].name);
+        }
+    }
+    if (dots) dot_plot(p, measure, measure, dots, n, NAN, names, rows,
+                       "By the text that is measured on: the mean of each row's seeds, and around "
+                       "it every seed. The paper's Figure 9.");
+    free(dots);
+}
+
+static void picture_alpha(Paper *p, const Item *item, const char *list) {
+    char name[80], title[120];
+    snprintf(name, sizeof name, "map_%s", list);
+    for (int i = 0; i < item->count; i++) {
+        int n, m, row = (int)(row_of(p, item, i) - p->x->row);
+        int seed = seed_with(p, row, name, 1);
+        const double *alpha = seed ? list_of(p, row, seed, name, &n) : NULL;
+        const double *shape = seed ? list_of(p, row, seed, "shape", &m) : NULL;
+        if (!alpha || !shape || m < 2 || !(shape[0] * shape[1] == n)) continue;
+        snprintf(title, sizeof title, "%s, seed %d", p->x->row[row].name, seed);
+        figure_begin(&p->h, title);
+        alpha_svg(&p->h, alpha, (int)shape[0], (int)shape[1],
+                  strcmp(list, "alpha_1") ? "column *" : "token 1");
+        figure_end(&p->h, "alpha by block (down) and head (across).");
+    }
+}
+
+/* Rows and columns of a map of n numbers, of which `before` columns stand before key 1: none or
+ * one. */
+static int map_side(int n) {
+    int T = (int)floor(sqrt(n + 0.5));
+    return T > 0 && T <= 128 && (n == T * T || n == T * (T + 1)) ? T : 0;
+}
+
+static void picture_map(Paper *p, const Item *item) {
+    char title[120];
+    for (int i = 0; i < item->count; i++) {
+        int n, m, row = (int)(row_of(p, item, i) - p->x->row), seed = seed_with(p, row, "map", 1);
+        const double *map = seed ? list_of(p, row, seed, "map", &n) : NULL;
+        const double *shape = seed ? list_of(p, row, seed, "map_shape", &m) : NULL;
+        if (!map || !shape || m < 4 || !(shape[2] * shape[3] == n) || shape[2] > shape[3] ||
+            !(shape[2] >= 1)) continue;
+        int T = (int)shape[2], S = (int)shape[3];
+        figure_begin(&p->h, p->x->row[row].name);
+        snprintf(title, sizeof title, "block %g, head %g", shape[0] + 1, shape[1] + 1);
+        map_svg(&p->h, map, T, S, S > 33 ? 4 : 8, S > T ? "*, " : "", title,
+                ": the strongest sink");
+        figure_end(&p->h, "Weight of each query (down) on each key (across). A sink is a dark "
+                          "column.");
+    }
+}
+
+static void picture_toy(Paper *p, const Item *item) {
+    static const char *const LISTS[] = {"before", "after"};
+    for (int i = 0; i < item->count; i++) {
+        int n, row = (int)(row_of(p, item, i) - p->x->row), seed = seed_with(p, row, "after", 1);
+        if (!seed) continue;
+        figure_begin(&p->h, p->x->row[row].name);
+        bytes_print(&p->h.text, p->h.e, "<div class=\"pair\">");
+        for (int k = 0; k < 2; k++) {
+            const double *m = list_of(p, row, seed, LISTS[k], &n);
+            int T = m ? map_side(n) : 0;
+            if (!T) continue;
+            bytes_print(&p->h.text, p->h.e, "<div>");
+            map_svg(&p->h, m, T, n / T, T > 32 ? 4 : T > 20 ? 7 : 11, n > T * T ? "*, " : "",
+                    LISTS[k], " training");
+            bytes_print(&p->h.text, p->h.e, "</div>");
+        }
+        bytes_print(&p->h.text, p->h.e, "</div>");
+        figure_end(&p->h, "Weight of each query (down) on each key (across) in one sequence.");
+    }
+}
+
+static void item_picture(Paper *p, const Item *item, const Picture *w) {
+    Html *h = &p->h;
+    bool of_weights = w->kind == PICTURE_ALPHA || w->kind == PICTURE_MAP || w->kind == PICTURE_TOY;
+    if (of_weights) ramp_legend(h);
+    bytes_print(&h->text, h->e, "<div class=\"grid\">\n");
+    int from = w->kind == PICTURE_SWEEP || w->kind == PICTURE_OVER;
+    if (w->kind == PICTURE_ANGLES) picture_angles(p, item);
+    if (w->kind == PICTURE_GRID) picture_grid(p, item);
+    if (w->kind == PICTURE_MAP) picture_map(p, item);
+    if (w->kind == PICTURE_TOY) picture_toy(p, item);
+    for (int k = from; k < w->words; k++) {
+        const char *word = w->word[k];
+        if (w->kind == PICTURE_CURVES) picture_curves(p, item, word);
+        if (w->kind == PICTURE_SWEEP) picture_sweep(p, item, w->word[0], word);
+        if (w->kind == PICTURE_DOTS) picture_dots(p, item, word);
+        if (w->kind == PICTURE_DOMAINS) picture_domains(p, item, word);
+        if (w->kind == PICTURE_OVER) picture_over(p, item, w->word[0], word);
+        if (w->kind == PICTURE_RATIO) picture_ratio(p, item, word);
+        if (w->kind == PICTURE_NORMS) picture_norms(p, item, word);
+        if (w->kind == PICTURE_ALPHA) picture_alpha(p, item, word);
+    }
+    bytes_print(&h->text, h->e, "</div>\n");
+}
+
+/* A number with three digits or four that count. */
+static void number_text(char text[32], double x) {
+    double size = fabs(x);
+    int digits = size >= 1000 ? 0 : size >= 100 ? 1 : size >= 1 ? 2 : 3;
+    if (size >= 1e6 || (size < 0.0005 && size > 0)) snprintf(text, 32, "%.2e", x);
+    else snprintf(text, 32, "%.*f", digits, x);
+}
+
+/* Mean and standard deviation over seeds; - where there is none. */
+static void spread_cell(Html *h, const Spread *s) {
+    char mean[32], deviation[32];
+    if (!s->n) { bytes_print(&h->text, h->e, "<td>-</td>"); return; }
+    number_text(mean, s->mean);
+    number_text(deviation, s->deviation);
+    bytes_print(&h->text, h->e, "<td>%s", mean);
+    if (s->n > 1) bytes_print(&h->text, h->e, " <small>&#177; %s</small>", deviation);
+    bytes_print(&h->text, h->e, "</td>");
+}
+
+/* The paper's text as it stands; blank where it prints none. */
+static void printed_cell(Html *h, const Printed *printed) {
+    const char *text = printed->text && strcmp(printed->text, ".") ? printed->text : "";
+    bytes_print(&h->text, h->e, "<td class=\"paper\">");
+    html_text(h, strcmp(text, "-") ? text : "failed");
+    bytes_print(&h->text, h->e, "</td>");
+}
+
+/* The paper's numbers beside ours. An item without columns shows three of ours. */
+static void item_table(Paper *p, const Item *item) {
+    static const char *const USUAL[] = {"loss", "alpha_1", "sink_1"};
+    Html *h = &p->h;
+    int columns = item->columns ? item->columns : 3;
+    const char *const *names = item->columns ? item->column : USUAL;
+    bytes_print(&h->text, h->e, "<div class=\"wide\"><table><tr><th></th><th></th>");
+    for (int k = 0; k < columns; k++) {
+        bytes_print(&h->text, h->e, "<th colspan=\"%d\">", item->columns ? 2 : 1);
+        html_text(h, names[k]);
+        bytes_print(&h->text, h->e, "%s</th>", measure_scale(names[k]) > 1 ? ", %" : "");
+    }
+    bytes_print(&h->text, h->e, "</tr>\n<tr><th>row</th><th>seeds</th>");
+    for (int k = 0; k < columns; k++)
+        bytes_print(&h->text, h->e, "%s<th>ours</th>",
+                    item->columns ? "<th class=\"paper\">paper</th>" : "");
+    bytes_print(&h->text, h->e, "</tr>\n");
+    for (int i = 0; i < item->count; i++) {
+        const Shown *shown = &p->x->shown[item->from + i];
+        int held = 0, gone = 0;
+        for (int seed = 1; seed <= p->runs.seeds; seed++) {
+            held += run_at(&p->runs, shown->row, seed)->state == RUN_HELD;
+            gone += run_at(&p->runs, shown->row, seed)->state == RUN_DIVERGED;
+        }
+        bytes_print(&h->text, h->e, "<tr><td>%s</td><td>%d", p->x->row[shown->row].name, held);
+        if (gone) bytes_print(&h->text, h->e, ", %d diverged", gone);
+        bytes_print(&h->text, h->e, "</td>");
+        for (int k = 0; k < columns; k++) {
+            Spread s = spread_of(p, shown->row, names[k]);
+            if (item->columns) printed_cell(h, &shown->paper[k]);
+            spread_cell(h, &s);
+        }
+        bytes_print(&h->text, h->e, "</tr>\n");
+    }
+    bytes_print(&h->text, h->e, "</table></div>\n");
+}
+
+/* A verdict is told by its words and its sign, and in the colour of a bar before it. */
+static const char *const VERDICT_SIGNS[VERDICTS] = {
+    [UNDECIDED] = "?", [REPRODUCED] = "&#10003;", [NOT_REPRODUCED] = "&#10007;",
+    [OPPOSITE] = "&#8644;"};
+static const char *const VERDICT_CLASSES[VERDICTS] = {
+    [UNDECIDED] = "open", [REPRODUCED] = "yes", [NOT_REPRODUCED] = "no", [OPPOSITE] = "no"};
+
+static void rule_text(Bytes *out, const Experiments *x, const Claim *c, Error *e) {
+    for (int k = 0; k < c->sides; k++) {
+        if (k) bytes_print(out, e, " %s ", SIGNS[c->relation]);
+        side_print(out, x, &c->side[k], e);
+    }
+    if (c->margin > 0)
+        bytes_print(out, e, " %s %g", c->relation == SAME ? "within" : "by", c->margin);
+    for (int k = 0; k < c->needs; k++) {
+        bytes_print(out, e, "; needs ");
+        side_print(out, x, &c->need[k].left, e);
+        bytes_print(out, e, " %s ", SIGNS[c->need[k].relation]);
+        side_print(out, x, &c->need[k].right, e);
+    }
+    bytes_add(out, "", 1, e);
+}
+
+static void claim_begin(Paper *p, int k) {
+    const Verdict v = p->judged[k].verdict;
+    bytes_print(&p->h.text, p->h.e, "<div class=\"claim %s\"><p><b>%s %s.</b> ",
+                VERDICT_CLASSES[v], VERDICT_SIGNS[v], verdict_name(v));
+    html_text(&p->h, p->x->claim[k].statement);
+}
+
+static void page_claim(Paper *p, int k) {
+    static const char *const KIND_NAMES[] = {"differs", "equal", "ordered", "exact"};
+    const Claim *c = &p->x->claim[k];
+    const Judged *j = &p->judged[k];
+    Html *h = &p->h;
+    Bytes rule = {0};
+    claim_begin(p, k);
+    bytes_print(&h->text, h->e, " <span class=\"where\">%s%s, claim %s</span></p><p>",
+                c->headline ? "headline; " : "", KIND_NAMES[c->kind], c->name);
+    rule_text(&rule, p->x, c, h->e);
+    bytes_print(&h->text, h->e, "<code>");
+    if (!h->e->status) html_text(h, (const char *)rule.at);
+    bytes_print(&h->text, h->e, "</code>");
+    bytes_free(&rule);
+    if (isfinite(j->estimate)) bytes_print(&h->text, h->e, " estimate %.3g", j->estimate);
+    if (isfinite(j->low)) bytes_print(&h->text, h->e, " [%.3g, %.3g]", j->low, j->high);
+    if (isfinite(j->p)) bytes_print(&h->text, h->e, ", p %.2g", j->p);
+    if (isfinite(j->holm) && c->headline) bytes_print(&h->text, h->e, " (Holm %.2g)", j->holm);
+    if (j->why[0]) bytes_print(&h->text, h->e, ": ");
+    html_text(h, j->why);
+    bytes_print(&h->text, h->e, " <span class=\"where\">");
+    html_text(h, c->reference);
+    bytes_print(&h->text, h->e, "</span></p></div>\n");
+}
+
+static void page_item(Paper *p, int at) {
+    const Item *item = &p->x->item[at];
+    Html *h = &p->h;
+    int wanted, there = runs_of(p, item, &wanted);
+    bytes_print(&h->text, h->e, "<section id=\"%s\"><h2>", item->name);
+    html_text(h, item->title);
+    bytes_print(&h->text, h->e, "</h2><p class=\"where\">");
+    html_text(h, item->reference);
+    bytes_print(&h->text, h->e, "; <code>sink repro %s</code>; %d of %d runs</p>\n", item->name,
+                there, wanted);
+    if (!there)
+        bytes_print(&h->text, h->e, "<p><b>Not run yet: <code>sink repro %s</code></b></p>\n",
+                    item->name);
+    if (item->count) item_table(p, item);
+    for (int k = 0; there && k < item->pictures; k++) item_picture(p, item, &item->picture[k]);
+    for (int k = 0; k < p->x->claims; k++)
+        if (p->x->claim[k].item == at) page_claim(p, k);
+    bytes_print(&h->text, h->e, "</section>\n");
+}
+
+/* How many claims have which verdict, the headline claims, and where everything is. */
+static void page_summary(Paper *p) {
+    static const Verdict ORDER[VERDICTS] = {REPRODUCED, NOT_REPRODUCED, OPPOSITE, UNDECIDED};
+    Html *h = &p->h;
+    bytes_print(&h->text, h->e, "<section><div class=\"wide\"><table><tr><th>claims</th>"
+                "<th>headline</th><th>all</th></tr>\n");
+    for (int i = 0; i < VERDICTS; i++) {
+        int count[2] = {0};
+        for (int k = 0; k < p->x->claims; k++)
+            if (p->judged[k].verdict == ORDER[i]) {
+                count[0] += p->x->claim[k].headline;
+                count[1]++;
+            }
+        bytes_print(&h->text, h->e, "<tr><td>%s</td><td>%d</td><td>%d</td></tr>\n",
+                    verdict_name(ORDER[i]), count[0], count[1]);
+    }
+    bytes_print(&h->text, h->e, "</table></div>\n");
+    for (int k = 0; k < p->x->claims; k++) {
+        const Item *item = &p->x->item[p->x->claim[k].item];
+        if (!p->x->claim[k].headline) continue;
+        claim_begin(p, k);
+        bytes_print(&h->text, h->e, " <a href=\"#%s\">%s</a></p></div>\n", item->name, item->name);
+    }
+    bytes_print(&h->text, h->e, "<p class=\"index\">");
+    for (int i = 0; i < p->x->items; i++)
+        bytes_print(&h->text, h->e, "<a href=\"#%s\">%s</a> ", p->x->item[i].name,
+                    p->x->item[i].name);
+    bytes_print(&h->text, h->e, "</p></section>\n");
+}
+
+static const char PAPER_STYLE[] =
+    ".where{color:#555;font-size:.85rem}.paper{color:#555}td.paper,th.paper{border-left:1px solid "
+    "#bbb}th[colspan]{text-align:center}small{font-size:.85em;color:#444}"
+    ".claim{border-left:.35rem solid #777;padding:.1rem .7rem;margin:.6rem 0;break-inside:avoid}"
+    ".claim p{margin:.15rem 0}.claim p+p{font-size:.85rem}.yes{border-color:#009e73}"
+    ".no{border-color:#d55e00;border-left-style:double}.open{border-left-style:dotted}"
+    ".index a{margin-right:.5em}.seed{fill:#fff;fill-opacity:0;stroke-width:1.2}"
+    ".pair{display:flex;gap:.8rem;flex-wrap:wrap}.pair>div{flex:1 1 9rem}section{margin:0 0 2rem}"
+    "a{color:#10305c}@media print{.grid{grid-template-columns:repeat(2,1fr)}a{color:#111}}";
+
+int paper_write(const char *path, const Experiments *x, const char *folder, const char *corpus,
+                Error *e) {
+    Paper p = {.h = {{0}, e}, .x = x};
+    Bytes *b = &p.h.text;
+    int held = 0, wanted = 0;
+    p.judged = grab(x->claims + 1, sizeof *p.judged, e);
+    p.lines = grab(LINES, sizeof *p.lines, e);
+    if (e->status || results_load(&p.runs, x, folder, corpus, e)) goto done;
+    claims_judge(p.judged, &p.runs, e);
+    for (int row = 0; row < x->rows; row++) {
+        wanted += row_seeds(x, row, false);
+        for (int seed = 1; seed <= row_seeds(x, row, false); seed++) {
+            RunState state = run_at(&p.runs, row, seed)->state;
+            held += state == RUN_HELD || state == RUN_DIVERGED;
+        }
+    }
+    page_head(b, "report", e);
+    bytes_add(b, PAPER_STYLE, sizeof PAPER_STYLE - 1, e);
+    bytes_print(b, e, "</style></head><body>\n<h1>When Attention Sink Emerges in Language Models: "
+                "every table and figure, in small</h1>\n<p>Trained on %s: %d of %d runs are there. "
+                "Every number is the mean over seeds, &#177; their standard deviation; the paper's "
+                "stands beside it, at its own scale. sink: share of heads with alpha above 0.3; "
+                "alpha: mean weight on a column; times: alpha over that of even rows. Rules "
+                "were fixed before the judged runs; a claim's interval is at 95 %%.</p>\n",
+                corpus, held, wanted);
+    page_summary(&p);
+    for (int i = 0; i < x->items && !e->status; i++) page_item(&p, i);
+    if (p.runs.notes.size) {
+        bytes_add(&p.runs.notes, "", 1, e);
+        bytes_print(b, e, "<section><h2>Results that do not count</h2><p>");
+        html_text(&p.h, (const char *)p.runs.notes.at);
+        bytes_print(b, e, "</p></section>\n");
+    }
+    bytes_print(b, e, "</body></html>\n");
+    if (!e->status) file_write(path, b->at, b->size, e);
+done:
+    results_free(&p.runs);
+    free(p.judged);
+    free(p.lines);
     bytes_free(b);
     return e->status;
 }
@@ -12652,6 +13544,28 @@ static int bench_length(Settings *s, Error *e) {
     return e->status;
 }
 
+/* The page of the whole paper. */
+static int verb_report(Settings *s, const char **words, int n, Error *e) {
+    const char *path = s->out[0] ? s->out : "out/report.html", *corpus = s->corpus;
+    Experiments x = {0};
+    Bytes text = {0};
+    (void)words; (void)n;
+    if (!file_read(EXPERIMENTS_FILE, &text, e))
+        experiments_read(&x, text.at, text.size, EXPERIMENTS_FILE, e);
+    int at = 0;
+    for (; at < x.corpora; at++)
+        if (!x.corpus[at].domain && (!*corpus || !strcmp(corpus, x.corpus[at].name))) break;
+    if (!e->status && at == x.corpora)
+        fail(e, 2, "--corpus %s: expected a corpus of " EXPERIMENTS_FILE ". Try: --corpus %s",
+             *corpus ? corpus : "NAME", x.corpora ? x.corpus[0].name : "NAME, after naming one");
+    if (!e->status && !file_ready(path, e)
+        && !paper_write(path, &x, s->results, x.corpus[at].name, e))
+        printf("The page: %s\n", path);
+    experiments_free(&x);
+    bytes_free(&text);
+    return e->status;
+}
+
 static int verb_bench(Settings *s, const char **words, int n, Error *e) {
     if (n == 1 && !strcmp(words[0], "gemm")) return bench_gemm(s, e);
     if (n == 1 && !strcmp(words[0], "step")) return bench_step(s, e);
@@ -12707,6 +13621,8 @@ static const Verb VERBS[] = {
      "the paper's variants by name", verb_list},
     {"tokenize", "train|encode|decode [FILE]", "mdo",
      "make a tokenizer; text to ids; ids to text", verb_tokenize},
+    {"report",   "",               "ox",
+     "the page of the whole paper: tables, pictures, verdicts [out/report.html]", verb_report},
     {"generate", "[MODEL]",        "dtgo",
      "text from a model", verb_generate},
     {"dump",     "[MODEL]",        "mtio",

@@ -729,14 +729,14 @@ typedef enum PictureKind {
     PICTURE_NORMS, PICTURE_ANGLES, PICTURE_GRID, PICTURE_ALPHA, PICTURE_MAP, PICTURE_TOY,
     PICTURE_KINDS
 } PictureKind;
-enum { PICTURES = 6, PICTURE_WORDS = 8 };
+enum { PICTURES_MOST = 6, PICTURE_WORDS = 8 };
 typedef struct Picture { PictureKind kind; int words; const char *word[PICTURE_WORDS]; } Picture;
 
 /* A table or figure of the paper: its rows are shown[from .. from + count). */
 typedef struct Item {
     const char *name, *reference, *title, *column[COLUMNS];
     int columns, from, count, line, pictures;
-    Picture picture[PICTURES];
+    Picture picture[PICTURES_MOST];
 } Item;
 
 /* A text that is trained on: FILE of the folder that --texts names, or a grammar of data/. */

@@ -9010,7 +9010,8 @@ static void sink__sources(Test *t) {
 /* Every variant is listed with its flags, every verb and every flag of a verb has its help. */
 static void sink__pages(Test *t) {
     static const char *const VERB_NAMES[] = {"run",      "train",    "eval", "check", "list",
-                                             "tokenize", "generate", "dump", "bench", "help"};
+                                             "tokenize", "generate", "dump", "bench", "help",
+                                             "report", "repro"};
     Ran r, again;
     if (no_binary(t)) return;
     scratch_open();
@@ -9027,7 +9028,7 @@ static void sink__pages(Test *t) {
             strstr((const char *)r.out.at, "\n  data/log.grammar "), "sink list has no grammars");
     ran_free(&r);
     if (!sink_does(t, "help", &r) || !sink_does(t, "", &again)) return;
-    for (int i = 0; i < 10; i++) {
+    for (int i = 0; i < 12; i++) {
         char line[40];
         snprintf(line, sizeof line, "\n  %s ", VERB_NAMES[i]);
         fact(t, strstr((const char *)r.out.at, line) != NULL, "sink help has no %s", VERB_NAMES[i]);
@@ -9832,8 +9833,10 @@ static int count_of(const char *text, const char *what) {
 }
 
 /* Every element is closed in order, nothing is fetched or run, every figure has a caption and every
- * picture of one a text beside it, no number is nan or inf, and it is small. */
+ * picture of one a text beside it, no number is nan or inf, and it is small; a page of any number
+ * of figures (-1) may have 3 MB. */
 static char *page_sound(Test *t, const char *path, int figures) {
+    size_t most = figures < 0 ? 3000000 : 300000;
     Bytes b = {0};
     Error e = {0};
     char open[40][16];
@@ -9855,10 +9858,11 @@ static char *page_sound(Test *t, const char *path, int figures) {
         else if (end[-1] != '/') strcpy(open[depth++], name);
     }
     fact(t, depth == 0, "%d elements are not closed", depth);
+    if (figures < 0) figures = count_of(page, "<figure>");
     fact(t, count_of(page, "<figure>") == figures && count_of(page, "</figcaption>") == figures,
          "%d figures, expected %d", count_of(page, "<figure>"), figures);
-    fact(t, count_of(page, "role=\"img\" aria-label=\"") + 7 == count_of(page, "<svg") ||
-            !strstr(page, "class=\"ramp\""), "%d texts beside %d pictures",
+    fact(t, count_of(page, "role=\"img\" aria-label=\"") + 7 * count_of(page, "class=\"ramp\"") ==
+            count_of(page, "<svg"), "%d texts beside %d pictures",
          count_of(page, "aria-label"), count_of(page, "<svg"));
     static const char *const NEVER[] = {"nan", "NaN", "-inf", ">inf", " inf", "script", "http",
                                         "src=", "url("};
@@ -9866,7 +9870,7 @@ static char *page_sound(Test *t, const char *path, int figures) {
         const char *at = strstr(page, NEVER[i]);
         fact(t, !at, "%s: %.40s", NEVER[i], at ? at : "");
     }
-    fact(t, b.size < 300000, "%zu bytes", b.size);
+    fact(t, b.size < most, "%zu bytes", b.size);
     return page;
 }
 
@@ -10051,6 +10055,181 @@ static void report_write__run(Test *t) {
         bytes_free(&json);
     }
     scratch_close();
+}
+
+/* ---- The page of the whole paper ---- */
+
+/* A paper of every kind of picture, with hostile words in its titles; `rows` rows an item. */
+static char *paper_table(int rows) {
+    static const char *const ITEMS[] = {
+        "figcurves Figure 4: Loss & sink <while> training\n"
+        "picture curves loss,valid alpha_1,alpha_* norm tune_loss\n",
+        "figsweep Table 9: Learning \"rates\"\ncolumns sink_1 loss\n"
+        "picture sweep lr sink_1 times_1 loss\npicture sweep wd times_1\n",
+        "figdots Table 4: Biases\ncolumns sink_* sink_1 loss\n"
+        "picture dots sink_1 times_1 alpha_1 loss\n",
+        "figdomains Figure 9: Domains\npicture domains sink_1 sink_1:0.2\n",
+        "figover Figure 5: Prefix\npicture over 1,2,3,4,5,6,7,8,9,10 sink_#\n"
+        "picture over 5,10,15 sink_1@swap#,sink_t@swap#\n",
+        "figratio Figure 7: Massive activations\npicture ratio hnorm prenorm\n",
+        "fignorms Figure 11: Norms\npicture norms hnorm knorm vnorm\n",
+        "figangles Figure 15: Angles\npicture angles\n",
+        "figgrid Figure 3: T and eps\npicture grid\n",
+        "figalpha Figure 19: Maps\npicture alpha alpha_1 alpha_*\n",
+        "figmap Figure 6: A window\npicture map\n",
+        "figtoy Toys: Before and after\npicture toy\n"};
+    Bytes b = {0};
+    Error e = {0};
+    bytes_print(&b, &e, "seeds 3 5\ncorpus tale tale.grammar\ndomain code code.grammar\n"
+                        "domain wiki wiki.txt 00ff\nrecipe bos --lr 4e-3 --fix-token 1\n");
+    for (int i = 0; i < 12; i++) {
+        bytes_print(&b, &e, "item %s\n", ITEMS[i]);
+        for (int k = 0; k < rows; k++) {
+            bytes_print(&b, &e, "row r%d-%d bos --lr %g%s", i, k, 1e-3 * pow(2, k),
+                        k ? "" : " --wd 0.1");
+            if (i == 1) bytes_print(&b, &e, " | %d.5 ~3.7", 10 + k);
+            if (i == 2) bytes_print(&b, &e, " | %s 18.1* -", k ? "74.12" : ".");
+            bytes_print(&b, &e, "\n");
+        }
+        bytes_print(&b, &e, "claim c%d differs %s section 7.3: the sink < leaves\n"
+                            "rule r%d-0.alpha_1 < r%d-1.alpha_1 by 0.001\n",
+                    i, i % 3 ? "" : "headline", i, i);
+    }
+    bytes_add(&b, "", 1, &e);
+    if (e.status) exit(1);
+    return (char *)b.at;
+}
+
+/* Numbers of the kind that a run leaves (12.2), all of them, by row and seed. With `holes` every
+ * third is NAN. */
+static void paper_result(Result *r, const Experiments *x, int row, int seed, bool holes) {
+    enum { L = 4, H = 2, LOOKED = 30, T = 64 };
+    static const char *const SCALARS[] = {"loss", "alpha_1", "times_1", "sink_1", "sink_*", "even",
+                                          "sink_1:0.2/tale", "sink_1/tale", "sink_1/code",
+                                          "sink_1/wiki", "alpha_*"};
+    static const char *const CURVES[] = {"curve_loss", "curve_valid", "curve_alpha_1",
+                                         "curve_alpha_*", "curve_norm", "tune_loss"};
+    static const char *const NORMS[] = {"hnorm", "knorm", "vnorm", "prenorm"};
+    Error e = {0};
+    double y[T * T];
+    Rng g = {(uint64_t)(97 * row + seed)};
+    char name[64];
+    *r = (Result){.seed = seed, .checksum = x->row[row].checksum};
+    snprintf(r->row, sizeof r->row, "%s", x->row[row].name);
+    strcpy(r->corpus, "tale");
+    double level = 0.02 + 0.05 * (row % 10);
+    for (int i = 0; i < 11; i++) {
+        y[0] = i == 0 ? 4 + level : (i == 2 ? 16 : 1) * level * (1 + 0.2 * rng_normal(&g));
+        result_add1(r, SCALARS[i], holes && i % 3 == 0 ? (double)NAN : y[0], &e);
+    }
+    for (int k = 1; k <= 10; k++) {
+        snprintf(name, sizeof name, "sink_%d", k);
+        if (k > 1) result_add1(r, name, level / k, &e);
+        snprintf(name, sizeof name, "sink_1@swap%d", 5 * k);
+        result_add1(r, name, level, &e);
+        snprintf(name, sizeof name, "sink_t@swap%d", 5 * k);
+        result_add1(r, name, level / 2, &e);
+    }
+    for (int i = 0; i < LOOKED; i++) y[i] = i * 1024.0 * 100;
+    result_add(r, "curve_tokens", y, LOOKED, &e);
+    result_add(r, "tune_tokens", y, LOOKED, &e);
+    for (int k = 0; k < 6; k++) {
+        for (int i = 0; i < LOOKED; i++) {
+            double rise = level / (1 + exp(8 - 0.6 * i)) + 0.016;
+            y[i] = k == 2 || k == 3 ? rise * (1 + 0.1 * rng_normal(&g)) : 3.5 + 4 / (1 + 0.3 * i) +
+                   0.05 * rng_normal(&g) + 0.2 * level;
+            if (!i || (holes && i % 3 == 0)) y[i] = NAN;
+        }
+        result_add(r, CURVES[k], y, LOOKED, &e);
+    }
+    y[0] = L, y[1] = H, y[2] = T, y[3] = T;
+    result_add(r, "shape", y, 4, &e);
+    for (int k = 0; k < 2; k++) {
+        for (int i = 0; i < L * H; i++) y[i] = holes && i == 3 ? (double)NAN : rng_uniform(&g) * .7;
+        result_add(r, k ? "map_alpha_*" : "map_alpha_1", y, L * H, &e);
+    }
+    for (int k = 0; k < 4; k++)
+        for (int rest = 0; rest < 2; rest++) {
+            int n = k ? L : L + 1;
+            for (int i = 0; i < n; i++)
+                y[i] = holes && i == 1 ? (double)NAN
+                                       : (rest ? 2 + i : 3 * exp(0.9 * i)) * (1 + .1 * rng_uniform(&g));
+            snprintf(name, sizeof name, "%s_%s", NORMS[k], rest ? "rest" : "1");
+            result_add(r, name, y, n, &e);
+        }
+    for (int k = 0; k < 2; k++) {
+        for (int i = 0; i < L * H * 2; i++)
+            y[i] = (i % 2 ? 0.1 : 0.6) * (k ? 20 : 1) * (1 + .2 * rng_uniform(&g));
+        result_add(r, k ? "product" : "cosine", y, L * H * 2, &e);
+    }
+    static const double LENGTHS[] = {16, 32, 64, 128}, EPS[] = {0.1, 0.2, 0.3, 0.4};
+    result_add(r, "grid_T", LENGTHS, 4, &e);
+    result_add(r, "grid_eps", EPS, 4, &e);
+    for (int i = 0; i < 16; i++) y[i] = 0.9 * exp(-0.4 * (i / 4) - (i % 4)) * (1 + .1 * rng_uniform(&g));
+    result_add(r, "grid_sink_1", y, 16, &e);
+    if (row / 10 % 3 < 3) {
+        y[0] = 1, y[1] = 0, y[2] = T, y[3] = T;
+        result_add(r, "map_shape", y, 4, &e);
+        for (int i = 0; i < T * T; i++)
+            y[i] = i % T > i / T ? 0 : i % T ? 0.6 / (i / T + 1) : 0.4;
+        result_add(r, "map", y, T * T, &e);
+    }
+    for (int k = 0; k < 2; k++) {
+        for (int i = 0; i < 16 * 17; i++)
+            y[i] = i % 17 - 1 > i / 17 ? 0 : k && i % 17 == 0 ? 0.7 : 1.0 / (i / 17 + 2);
+        result_add(r, k ? "after" : "before", y, 16 * 17, &e);
+    }
+    if (e.status) exit(1);
+}
+
+/* Writes the results of seeds 1 .. `seeds` of the rows for which row % every is 0. */
+static void paper_results(const Experiments *x, int seeds, int every, bool holes) {
+    Error e = {0};
+    char path[PATH_ROOM];
+    for (int row = 0; row < x->rows; row += every)
+        for (int seed = 1; seed <= seeds; seed++) {
+            Result r;
+            Bytes text = {0};
+            paper_result(&r, x, row, seed, holes);
+            result_text(&r, &text, &e);
+            result_path(path, SCRATCH "/results", "tale", r.row, seed, &e);
+            if (file_ready(path, &e) || file_write(path, text.at, text.size, &e)) exit(1);
+            bytes_free(&text);
+            result_free(&r);
+        }
+}
+
+/* Every kind of picture, with all results, one seed, missing rows and holes, and none. */
+static void paper_write__sound(Test *t) {
+    static const struct { int rows, seeds, every; bool holes; const char *what; } CASES[] = {
+        {3, 0, 1, false, "nothing"}, {3, 1, 1, false, "one seed"}, {3, 3, 2, true, "holes"},
+        {10, 5, 1, false, "all"}};
+    for (int i = 0; i < 4; i++) {
+        Experiments x;
+        Error e = {0};
+        char *text = paper_table(CASES[i].rows);
+        scratch_open();
+        fact(t, !experiments_read(&x, (unsigned char *)text, strlen(text), "x", &e), "%s", e.text);
+        if (e.status) return;
+        paper_results(&x, CASES[i].seeds, CASES[i].every, CASES[i].holes);
+        fact(t, !paper_write(SCRATCH "/p.html", &x, SCRATCH "/results", "tale", &e), "%s", e.text);
+        char *page = page_sound(t, SCRATCH "/p.html", -1);
+        int none = count_of(page, "Not run yet: <code>sink repro fig");
+        fact(t, none == (CASES[i].seeds ? 0 : 12), "%s: %d items not run", CASES[i].what, none);
+        fact(t, count_of(page, "<section id=\"fig") == 12, "its items");
+        fact(t, count_of(page, "class=\"claim ") == 12 + 4, "its claims and the headline ones");
+        fact(t, strstr(page, "Loss &amp; sink &lt;while&gt;") && strstr(page, "&quot;rates&quot;")
+                && strstr(page, "sink &lt; leaves"), "not escaped");
+        fact(t, (CASES[i].seeds == 0) == !strstr(page, "<figure>"), "%s: figures", CASES[i].what);
+        fact(t, CASES[i].every > 1 || !CASES[i].seeds || !strstr(page, "Nothing was measured") ||
+                 CASES[i].seeds == 1, "%s: something was not drawn", CASES[i].what);
+        note(t, "%s: %zu bytes, %d figures  ", CASES[i].what, strlen(page),
+             count_of(page, "<figure>"));
+        free(page);
+        free(text);
+        experiments_free(&x);
+        if (!getenv("KEEP")) scratch_close();
+    }
 }
 
 /* The pages of train and eval: beside --out, or where --report says; the curve's ends are the
@@ -10285,6 +10464,7 @@ static const Entry TESTS[] = {
     {"repro__shows", repro__shows},
     {"repro_table__wide", repro_table__wide},
     {"readme_with__marks", readme_with__marks},
+    {"paper_write__sound", paper_write__sound},
 
     {"matmul__sizes", matmul__sizes},
     {"matmul__large", matmul__large},
