@@ -10991,10 +10991,11 @@ static void picture_sweep(Paper *p, const Item *item, const char *flag, const ch
         const Row *row = row_of(p, item, i);
         if (isfinite(flag_value(row->flags, flag))) continue;
         Spread s = spread_of(p, (int)(row - p->x->row), measure);
-        Series *level = line_begin(p, count, row->name, LINE_EVEN);
+        Series *level = line_begin(p, count, row->name, (count - 1) % LINE_EVEN);
         if (!s.n) continue;
         line_add(level, mean->x[0], &s);
-        line_add(level, mean->x[mean->n - 1], &s);
+        line_add(level, fmax(mean->x[n - 1], mean->x[0] + 1e-9), &s);
+        level->band = false;
         count++;
     }
     chart(&p->h, &what, p->lines, count);
@@ -11200,10 +11201,6 @@ static void picture_toy(Paper *p, const Item *item) {
 }
 
 static void item_picture(Paper *p, const Item *item, const Picture *w) {
-    Html *h = &p->h;
-    bool of_weights = w->kind == PICTURE_ALPHA || w->kind == PICTURE_MAP || w->kind == PICTURE_TOY;
-    if (of_weights) ramp_legend(h);
-    bytes_print(&h->text, h->e, "<div class=\"grid\">\n");
     int from = w->kind == PICTURE_SWEEP || w->kind == PICTURE_OVER;
     if (w->kind == PICTURE_ANGLES) picture_angles(p, item);
     if (w->kind == PICTURE_GRID) picture_grid(p, item);
@@ -11220,7 +11217,17 @@ static void item_picture(Paper *p, const Item *item, const Picture *w) {
         if (w->kind == PICTURE_NORMS) picture_norms(p, item, word);
         if (w->kind == PICTURE_ALPHA) picture_alpha(p, item, word);
     }
-    bytes_print(&h->text, h->e, "</div>\n");
+}
+
+/* Its pictures, beside each other where there is room; the ramp before them if one has cells. */
+static void item_pictures(Paper *p, const Item *item) {
+    bool cells_shown = false;
+    for (int k = 0; k < item->pictures; k++)
+        cells_shown = cells_shown || item->picture[k].kind >= PICTURE_ALPHA;
+    if (cells_shown) ramp_legend(&p->h);
+    bytes_print(&p->h.text, p->h.e, "<div class=\"grid\">\n");
+    for (int k = 0; k < item->pictures; k++) item_picture(p, item, &item->picture[k]);
+    bytes_print(&p->h.text, p->h.e, "</div>\n");
 }
 
 /* A number with three digits or four that count. */
@@ -11356,7 +11363,7 @@ static void page_item(Paper *p, int at) {
         bytes_print(&h->text, h->e, "<p><b>Not run yet: <code>sink repro %s</code></b></p>\n",
                     item->name);
     if (item->count) item_table(p, item);
-    for (int k = 0; there && k < item->pictures; k++) item_picture(p, item, &item->picture[k]);
+    if (there && item->pictures) item_pictures(p, item);
     for (int k = 0; k < p->x->claims; k++)
         if (p->x->claim[k].item == at) page_claim(p, k);
     bytes_print(&h->text, h->e, "</section>\n");
@@ -11393,6 +11400,7 @@ static void page_summary(Paper *p) {
 }
 
 static const char PAPER_STYLE[] =
+    ".grid{grid-template-columns:repeat(auto-fill,minmax(min(100%,20rem),1fr))}"
     ".where{color:#555;font-size:.85rem}.paper{color:#555}td.paper,th.paper{border-left:1px solid "
     "#bbb}th[colspan]{text-align:center}small{font-size:.85em;color:#444}"
     ".claim{border-left:.35rem solid #777;padding:.1rem .7rem;margin:.6rem 0;break-inside:avoid}"
