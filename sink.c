@@ -9939,7 +9939,7 @@ static double tick_step(double range, double least) {
 enum { TICKS = 24 };
 typedef struct Axis {
     const char *name;
-    bool log, from_zero;
+    bool log, from_zero, begun;
     double least;                /* of the ticks' distances */
     double from, to, first, last;
     int n;
@@ -9947,9 +9947,12 @@ typedef struct Axis {
     char text[TICKS][16];
 } Axis;
 
+/* Nothing seen yet, unless something has been. */
 static void axis_begin(Axis *a) {
+    if (a->begun) return;
     a->from = a->from_zero ? 0 : INFINITY;
     a->to = -INFINITY;
+    a->begun = true;
 }
 
 static void axis_see(Axis *a, double x) {
@@ -10136,6 +10139,25 @@ static void draw_line(Html *h, const Axis *x, const Axis *y, const Series *line)
 /* A picture of lines: what its axes are, and which ticks they must have. */
 typedef struct Chart { const char *title, *caption; Axis x, y; } Chart;
 
+/* Have the axes see all points and bands; false: there are none. */
+static bool lines_seen(Axis *x, Axis *y, const Series *lines, int n) {
+    bool any = false;
+    axis_begin(x);
+    axis_begin(y);
+    for (int k = 0; k < n; k++)
+        for (int i = 0; i < lines[k].n; i++) {
+            if (!isfinite(lines[k].y[i]) || (y->log && lines[k].y[i] <= 0)) continue;
+            any = true;
+            axis_see(x, lines[k].x[i]);
+            axis_see(y, lines[k].y[i]);
+            if (!lines[k].band) continue;
+            axis_see(y, lines[k].low[i]);
+            axis_see(y, lines[k].high[i]);
+        }
+    for (int i = 0; any && i < x->n; i++) axis_see(x, x->at[i]);
+    return any;
+}
+
 /* What is not finite breaks a line. aria-label is what a reader hears who does not see it. */
 static void chart(Html *h, const Chart *what, const Series *lines, int n) {
     enum { LEFT = 42, RIGHT = 350, TOP = 22, BOTTOM = 172 };
@@ -10143,22 +10165,8 @@ static void chart(Html *h, const Chart *what, const Series *lines, int n) {
     Error *e = h->e;
     Axis x = what->x, y = what->y;
     int names = 0, below = BOTTOM + 46;
-    bool any = false;
-    axis_begin(&x);
-    axis_begin(&y);
-    for (int k = 0; k < n; k++) {
-        names += lines[k].name[0] != 0;
-        for (int i = 0; i < lines[k].n; i++) {
-            if (!isfinite(lines[k].y[i]) || (y.log && lines[k].y[i] <= 0)) continue;
-            any = true;
-            axis_see(&x, lines[k].x[i]);
-            axis_see(&y, lines[k].y[i]);
-            if (!lines[k].band) continue;
-            axis_see(&y, lines[k].low[i]);
-            axis_see(&y, lines[k].high[i]);
-        }
-    }
-    for (int i = 0; any && i < x.n; i++) axis_see(&x, x.at[i]);
+    bool any = lines_seen(&x, &y, lines, n);
+    for (int k = 0; k < n; k++) names += lines[k].name[0] != 0;
     figure_begin(h, what->title);
     if (!any) { figure_end(h, "Nothing was measured."); return; }
     axis_end(&x, LEFT, RIGHT, false);
@@ -10607,9 +10615,6 @@ static const char *measure_unit(const char *measure) {
     return UNITS[i].unit;
 }
 
-/* Fractions of heads are shown in %. */
-static double measure_scale(const char *measure) { return strncmp(measure, "sink_", 5) ? 1 : 100; }
-
 /* The k-th part of words joined by commas, into part [64]; false where there is none. */
 static bool part_of(const char *words, int k, char part[64]) {
     for (; k > 0; k--) {
@@ -10619,6 +10624,27 @@ static bool part_of(const char *words, int k, char part[64]) {
     snprintf(part, 64, "%.*s", (int)strcspn(words, ","), words);
     return *part != 0;
 }
+
+/* What a picture's words are called in its title: lists of norms by name, a blank after a comma. */
+static const char *title_of(const char *words, char text[200]) {
+    static const char *const NAMES[][2] = {
+        {"hnorm", "hidden states"}, {"prenorm", "features before the post-norm"},
+        {"knorm", "keys"}, {"vnorm", "values"}, {"qnorm", "queries"}, {"norm", "gradient norm"},
+        {"tune_norm", "gradient norm, fine-tuned"}, {"tune_loss", "loss, fine-tuned"},
+        {"valid", "held loss"}};
+    char part[64];
+    size_t n = 0;
+    text[0] = 0;
+    for (int k = 0; part_of(words, k, part) && n < 120; k++) {
+        const char *as = part;
+        for (int i = 0; i < 9; i++) if (!strcmp(part, NAMES[i][0])) as = NAMES[i][1];
+        n += (size_t)snprintf(text + n, 70, "%s%s", k ? ", " : "", as);
+    }
+    return text;
+}
+
+/* Fractions of heads are shown in %. */
+static double measure_scale(const char *measure) { return strncmp(measure, "sink_", 5) ? 1 : 100; }
 
 /* The numbers of a measure over the seeds, in the unit that is shown. */
 typedef struct Spread { int n; double mean, deviation, low, high, at[SEEDS_MOST]; } Spread;
@@ -10782,64 +10808,76 @@ static void angle_line(const Paper *p, Series *line, int row, const char *word,
     }
 }
 
-/* Pictures with a line for each row (and each of the words that commas join): as many as it takes
- * with ROWS_DRAWN rows each, the item's first row in all of them for comparison. */
+/* The lines of the item's rows `first` (which stands for comparison) and from .. from + rows, for
+ * each of the words that commas join; how many. */
 enum { ROWS_DRAWN = 8 };
+static int row_lines(Paper *p, const Item *item, int from, int rows, const char *words,
+                     const char *numbers, LineOf *line_of) {
+    char part[64], name[120];
+    bool joined = part_of(words, 1, part);
+    int count = 0;
+    for (int i = from ? -1 : 0; i < rows && from + i < item->count; i++)
+        for (int k = 0; part_of(words, k, part) && count < LINES; k++) {
+            const Row *row = row_of(p, item, i < 0 ? 0 : from + i);
+            snprintf(name, sizeof name, "%s%s%s", joined && item->count == 1 ? "" : row->name,
+                     joined && item->count > 1 ? " " : "", joined ? part : "");
+            int style = item->count == 1 ? k % ROWS_DRAWN
+                                         : i + (from > 0) + LINE_STAR * (k % 2);
+            Series *line = line_begin(p, count, name, style);
+            line_of(p, line, (int)(row - p->x->row), part, numbers);
+            bool any = false;
+            for (int j = 0; j < line->n; j++) any = any || isfinite(line->y[j]);
+            count += any;
+        }
+    return count;
+}
+
+/* Pictures with a line for each row: as many as it takes with ROWS_DRAWN of them each, to one scale
+ * and the item's first row in all of them for comparison. */
 static void row_charts(Paper *p, const Item *item, Chart what, const char *words,
                        const char *numbers, LineOf *line_of) {
-    char part[64], name[120], title[160];
-    int shown[ROWS_DRAWN], from = 0, all = 0, number = 0;
+    char part[64], title[160];
     const char *plain = what.title;
-    for (int k = 0; part_of(words, k, part); k++) all++;
-    int lots = all > 1 ? LINES / 2 / all : ROWS_DRAWN;
-    if (lots > ROWS_DRAWN) lots = ROWS_DRAWN;
-    if (lots < 2) lots = 2;
-    do {
-        int rows = 0, count = 0;
-        if (from && lots > 1) shown[rows++] = 0;
-        for (; from < item->count && rows < lots; from++) shown[rows++] = from;
-        for (int i = 0; i < rows; i++)
-            for (int k = 0; part_of(words, k, part) && count < LINES; k++) {
-                const Row *row = row_of(p, item, shown[i]);
-                if (all == 1) snprintf(name, sizeof name, "%s", row->name);
-                else if (item->count == 1) snprintf(name, sizeof name, "%s", part);
-                else snprintf(name, sizeof name, "%s %s", row->name, part);
-                int style = item->count == 1 ? k % ROWS_DRAWN : i + LINE_STAR * (k % 2);
-                Series *line = line_begin(p, count, name, style);
-                line_of(p, line, (int)(row - p->x->row), part, numbers);
-                bool any = false;
-                for (int j = 0; j < line->n; j++) any = any || isfinite(line->y[j]);
-                count += any;
-            }
-        snprintf(title, sizeof title, item->count > lots ? "%.140s, part %d" : "%.150s", plain,
+    int lots = part_of(words, 1, part) ? ROWS_DRAWN - 2 : ROWS_DRAWN, number = 0;
+    if (item->count > lots)
+        for (int from = 0; from < item->count; from += from ? lots - 1 : lots) {
+            int n = row_lines(p, item, from, from ? lots - 1 : lots, words, numbers, line_of);
+            Axis x = what.x;
+            lines_seen(&x, &what.y, p->lines, n);
+        }
+    for (int from = 0; from < item->count; from += from ? lots - 1 : lots) {
+        int n = row_lines(p, item, from, from ? lots - 1 : lots, words, numbers, line_of);
+        snprintf(title, sizeof title, item->count > lots ? "%.140s (%d)" : "%.150s", plain,
                  ++number);
         what.title = title;
-        chart(&p->h, &what, p->lines, count);
-    } while (from < item->count);
+        chart(&p->h, &what, p->lines, n);
+    }
 }
 
 static void picture_curves(Paper *p, const Item *item, const char *words) {
-    char first[64];
+    char first[64], title[200];
     part_of(words, 0, first);
     const Chart what = {
-        words, "Mean over the seeds, and their range.", {.name = "million tokens"},
+        title_of(words, title), "Mean over the seeds, and their range.", {.name = "million tokens"},
         {.name = measure_unit(first), .from_zero = !strstr(first, "loss") &&
                                                    strcmp(first, "valid")}};
     row_charts(p, item, what, words, "", curve_line);
 }
 
 static void picture_ratio(Paper *p, const Item *item, const char *words) {
+    char title[200];
     const Chart what = {
-        words, "Norm of the first row over the mean of the others; far above 1 it is a massive "
-               "activation. Mean over the seeds, and their range.",
+        title_of(words, title),
+        "Norm of the first row over the mean of the others; far above 1 it is a massive "
+        "activation. Mean over the seeds, and their range.",
         {.name = "block", .least = 1}, {.name = "first / others", .log = true}};
     row_charts(p, item, what, words, "", norm_line);
 }
 
 static void picture_over(Paper *p, const Item *item, const char *numbers, const char *words) {
-    char first[64], number[64], at[64];
+    char first[64], number[64], at[64], title[200];
     part_of(words, 0, first);
-    Chart what = {words, "Each number stands in the place of #. Mean over the seeds, and their "
+    Chart what = {title_of(words, title), "Each number stands in the place of #. Mean over the seeds, and their "
                          "range.",
                   {.name = "#", .least = 1}, {.name = measure_unit(first), .from_zero = true}};
     for (int k = 0; part_of(numbers, k, number); k++) {
@@ -10861,7 +10899,8 @@ static void picture_norms(Paper *p, const Item *item, const char *words) {
                 Series *line = line_begin(p, rest, rest ? "other tokens" : "first token", rest);
                 norm_line(p, line, (int)(row - p->x->row), name, "");
             }
-            snprintf(title, sizeof title, "%s: %s", row->name, part);
+            char of[200];
+            snprintf(title, sizeof title, "%s: %.60s", row->name, title_of(part, of));
             const Chart what = {title, "l2 norm by block. Mean over the seeds, and their range.",
                                 {.name = "block", .least = 1}, {.name = "l2 norm", .log = true}};
             chart(&p->h, &what, p->lines, 2);
