@@ -10274,12 +10274,16 @@ static void map_svg(Html *h, const double *m, int T, int S, int cell, const char
         "<p>%s%s</p><svg viewBox=\"0 0 %d %d\" "
         "style=\"max-width:%dpx\" role=\"img\" aria-label=\"Attention map of %s, "
         "%d queries by %d keys\">\n<text x=\"%d\" y=\"11\">%skey 1 to %d</text>",
-        title, about, CELLS + S * cell + 2, 20 + T * cell, (CELLS + S * cell) * 5 / 4, title, T, S,
+        title, about, CELLS + S * cell + 4, 34 + T * cell, (CELLS + S * cell) * 5 / 4, title, T, S,
         CELLS, first, T);
     cells(h, m, S, T, S, cell, cell);
-    for (int i = 0; i < T; i += every)
-        bytes_print(&h->text, h->e, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%d</text>",
-                    CELLS - 4, 16 + i * cell + 8, i + 1);
+    for (int i = 0; i < T; i += every) {
+        double middle = (i + 0.5) * cell;
+        char text[16];
+        snprintf(text, sizeof text, "%d", i + 1);
+        svg_text(h, CELLS - 4, 20 + middle, "end", text);
+        svg_text(h, CELLS + before * cell + middle, 28 + T * cell, "middle", text);
+    }
     if (before)
         bytes_print(&h->text, h->e, "<path class=\"axis\" d=\"M%d 16v%d\"/>", CELLS + before * cell,
                     T * cell);
@@ -10937,8 +10941,8 @@ static void picture_grid(Paper *p, const Item *item) {
         const double *eps = seed ? list_of(p, row, seed, "grid_eps", &m) : NULL;
         if (!T || !eps) continue;
         Chart what = {p->x->row[row].name,
-                      "Sink of token 1 falls with the length and with the threshold. Mean over the "
-                      "seeds, and their range. The paper's Figure 3.",
+                      "Sink of token 1 by length and threshold: look whether it falls with both. Mean "
+                      "over the seeds, and their range. The paper's Figure 3.",
                       {.name = "tokens T", .log = true}, {.name = "%", .from_zero = true}};
         for (int t = 0; t < n; t++) {
             snprintf(name, 16, "%g", T[t]);
@@ -11230,7 +11234,7 @@ static void picture_toy(Paper *p, const Item *item) {
             int T = m ? map_side(n) : 0;
             if (!T) continue;
             bytes_print(&p->h.text, p->h.e, "<div>");
-            map_svg(&p->h, m, T, n / T, T > 32 ? 4 : T > 20 ? 7 : 11, n > T * T ? "*, " : "",
+            map_svg(&p->h, m, T, n / T, T > 40 ? 2 : 124 / (T + 1), n > T * T ? "*, " : "",
                     LISTS[k], " training");
             bytes_print(&p->h.text, p->h.e, "</div>");
         }
@@ -11447,7 +11451,8 @@ static const char PAPER_STYLE[] =
     ".no{border-color:#d55e00;border-left-style:double}.open{border-left-style:dotted}"
     ".index a{margin-right:.5em}.seed{fill:#fff;fill-opacity:0;stroke-width:1.2}"
     ".pair{display:flex;gap:.8rem;flex-wrap:wrap}.pair>div{flex:1 1 9rem}section{margin:0 0 2rem}"
-    "a{color:#10305c}@media print{.grid{grid-template-columns:repeat(2,1fr)}a{color:#111}}";
+    "a{color:#10305c}@media(max-width:30rem){table{font-size:.78rem}th,td{padding:.2em .3em}}"
+    "@media print{table{font-size:.75rem}.grid{grid-template-columns:repeat(2,1fr)}a{color:#111}}";
 
 int paper_write(const char *path, const Experiments *x, const char *folder, const char *corpus,
                 Error *e) {
