@@ -3145,8 +3145,8 @@ double sinks_ratio(const Sinks *s) {
 /* -------------------------------------------------------------------------------------------------
  * 7.1  The page */
 
-enum { VERDICT_HOLDS, VERDICT_FAILS, VERDICT_REFUTED, VERDICT_WRONG, CHECK_VERDICTS };
-static const struct { const char *text, *colour; } VERDICT[CHECK_VERDICTS] = {
+enum { VERDICT_HOLDS, VERDICT_FAILS, VERDICT_REFUTED, VERDICT_WRONG, VERDICTS };
+static const struct { const char *text, *colour; } VERDICT[VERDICTS] = {
     {"holds", "\033[32m"}, {"fails as it must", "\033[36m"},
     {"refuted as printed", "\033[33m"}, {"WRONG", "\033[1;31m"}};
 
@@ -3175,7 +3175,7 @@ typedef struct Toy {
 
 typedef struct Page {
     FILE *out; bool colour; Error *e;
-    int count[CHECK_VERDICTS];
+    int count[VERDICTS];
     int input;                          /* INPUT_REPEAT: a toy's tokens are all 7; INPUT_RANDOM */
     Toy toy[4]; int toys;               /* the last four toys; an older one is freed */
 } Page;
@@ -9170,7 +9170,7 @@ static void seeds_cell(Cell to, const Results *r, int row) {
 
 /* An item's rows: each of its columns, as paper | ours where the paper prints any, then what is
  * always told: alpha_1, its multiple of even rows, and the seeds. */
-static int rows_grid(Bytes *out, const Results *r, const Item *item, bool markdown, Error *e) {
+static int grid_of(Grid *to, const Results *r, const Item *item, bool markdown, Error *e) {
     const char *measure[ACROSS] = {NULL};        /* NULL: the row's name, or the paper's number */
     int column[ACROSS] = {0};
     Grid g = {.rows = item->count + 1, .columns = 1};
@@ -9206,6 +9206,13 @@ static int rows_grid(Bytes *out, const Results *r, const Item *item, bool markdo
         seeds_cell(cell[g.columns], r, shown->row);
     }
     g.columns++;
+    *to = g;
+    return 0;
+}
+
+static int rows_grid(Bytes *out, const Results *r, const Item *item, bool markdown, Error *e) {
+    Grid g;
+    if (grid_of(&g, r, item, markdown, e)) return e->status;
     (markdown ? grid_markdown : grid_text)(&g, out, e);
     free(g.cell);
     return e->status;
@@ -9239,14 +9246,25 @@ static void p_text(Cell to, double p) {
     else snprintf(to, CELL, p > 0 && p < 1e-4 ? "< 0.0001" : "%.4f", p);
 }
 
-/* A claim with all that led to its verdict. */
-static void claim_text(Bytes *out, const Results *r, const Claim *c, const Judged *j, Error *e) {
-    enum { INDENT = 16 };
-    Bytes line = {0};
+/* The estimate, its interval, p, how many seeds, and why. */
+static void claim_evidence(Bytes *line, const Claim *c, const Judged *j, Error *e) {
     Cell estimate, p, adjusted;
     estimate_text(estimate, j);
     p_text(p, j->p);
     p_text(adjusted, j->holm);
+    if (*estimate) bytes_print(line, e, "%s", estimate);
+    if (*p) bytes_print(line, e, ", p %s", p);
+    if (*adjusted) bytes_print(line, e, " (Holm %s)", adjusted);
+    if (*estimate && c->kind == CLAIM_EXACT) bytes_print(line, e, ", range of %d", j->n[0]);
+    else if (*estimate && c->kind == CLAIM_ORDERED) bytes_print(line, e, ", n %d", j->n[0]);
+    else if (*estimate) bytes_print(line, e, ", n %d and %d", j->n[0], j->n[1]);
+    if (j->why[0]) bytes_print(line, e, "%s%s", *estimate ? ": " : "", j->why);
+}
+
+/* A claim with all that led to its verdict. */
+static void claim_text(Bytes *out, const Results *r, const Claim *c, const Judged *j, Error *e) {
+    enum { INDENT = 16 };
+    Bytes line = {0};
     bytes_print(&line, e, "%s (%s%s)", c->statement, c->reference, c->headline ? "; headline" : "");
     bytes_add(&line, "", 1, e);
     bytes_print(out, e, "\n%-*s", INDENT, verdict_name(j->verdict));
@@ -9258,13 +9276,7 @@ static void claim_text(Bytes *out, const Results *r, const Claim *c, const Judge
     bytes_print(out, e, "%*s", INDENT, "");
     if (!e->status) wrapped(out, INDENT, (char *)line.at, e);
     line.size = 0;
-    if (*estimate) bytes_print(&line, e, "%s", estimate);
-    if (*p) bytes_print(&line, e, ", p %s", p);
-    if (*adjusted) bytes_print(&line, e, " (Holm %s)", adjusted);
-    if (*estimate && c->kind == CLAIM_EXACT) bytes_print(&line, e, ", range of %d", j->n[0]);
-    else if (*estimate && c->kind == CLAIM_ORDERED) bytes_print(&line, e, ", n %d", j->n[0]);
-    else if (*estimate) bytes_print(&line, e, ", n %d and %d", j->n[0], j->n[1]);
-    if (j->why[0]) bytes_print(&line, e, "%s%s", *estimate ? ": " : "", j->why);
+    claim_evidence(&line, c, j, e);
     bytes_add(&line, "", 1, e);
     bytes_print(out, e, "%*s", INDENT, "");
     if (!e->status) wrapped(out, INDENT, (char *)line.at, e);
@@ -9296,22 +9308,33 @@ static bool is_elsewhere(const Experiments *x, int item) {
     return !x->item[item].count;
 }
 
+/* How many of a row's runs there are, added to *done, and of how many, to *needed. */
+static void row_runs(const Results *r, int row, int *done, int *needed) {
+    int seeds = row_seeds(r->x, row, r->headline_only);
+    *needed += seeds;
+    for (int seed = 1; seed <= seeds; seed++) {
+        RunState is = run_at(r, row, seed)->state;
+        *done += is == RUN_HELD || is == RUN_DIVERGED;
+    }
+}
+
+static int runs_done(const Results *r, const Item *item, int *needed) {
+    int done = 0;
+    *needed = 0;
+    for (int k = 0; k < item->count; k++)
+        row_runs(r, r->x->shown[item->from + k].row, &done, needed);
+    return done;
+}
+
 int repro_list(Bytes *out, const Results *r, const Judged *j, Error *e) {
     const Experiments *x = r->x;
     int elsewhere = 0;
     bytes_print(out, e, "%-13s %9s %8s  what (%s)\n", "item", "runs", "claims", r->corpus);
     for (int i = 0; i < x->items; i++) {
         const Item *item = &x->item[i];
-        int done = 0, needed = 0, judged = 0, claims = 0;
+        int needed, judged = 0, claims = 0;
         if (is_elsewhere(x, i)) { elsewhere++; continue; }
-        for (int k = 0; k < item->count; k++) {
-            int row = x->shown[item->from + k].row, seeds = row_seeds(x, row, r->headline_only);
-            needed += seeds;
-            for (int seed = 1; seed <= seeds; seed++) {
-                RunState is = run_at(r, row, seed)->state;
-                done += is == RUN_HELD || is == RUN_DIVERGED;
-            }
-        }
+        int done = runs_done(r, item, &needed);
         for (int k = 0; k < x->claims; k++)
             if (x->claim[k].item == i) claims++, judged += j[k].tested;
         bytes_print(out, e, "%-13s %4d/%-4d %4d/%-3d  ", item->name, done, needed, judged, claims);
@@ -10647,9 +10670,6 @@ static const char *title_of(const char *words, char text[200]) {
     return text;
 }
 
-/* Fractions of heads are shown in %. */
-static double measure_scale(const char *measure) { return strncmp(measure, "sink_", 5) ? 1 : 100; }
-
 /* The numbers of a measure over the seeds, in the unit that is shown. */
 typedef struct Spread { int n; double mean, deviation, low, high, at[SEEDS_MOST]; } Spread;
 
@@ -10663,9 +10683,16 @@ static void spread_add(Spread *s, double x) {
     s->deviation = sqrt(square * s->n);
 }
 
+static double measure_scale(const char *measure) { return in_percent(measure) ? 100 : 1; }
+
+/* The seeds that a row is judged by are 1 .. this. */
+static int seeds_of(const Paper *p, int row) {
+    return row_seeds(p->x, row, p->runs.headline_only);
+}
+
 static Spread spread_of(const Paper *p, int row, const char *measure) {
     Spread s = {.mean = NAN, .deviation = NAN, .low = NAN, .high = NAN};
-    for (int seed = 1; seed <= p->runs.seeds; seed++)
+    for (int seed = 1; seed <= seeds_of(p, row); seed++)
         spread_add(&s, measure_scale(measure) * results_number(&p->runs, row, seed, measure));
     return s;
 }
@@ -10680,28 +10707,13 @@ static const double *list_of(const Paper *p, int row, int seed, const char *name
 /* The first seed that has this list with `least` numbers or more; 0: none. */
 static int seed_with(const Paper *p, int row, const char *name, int least) {
     int n;
-    for (int seed = 1; seed <= p->runs.seeds; seed++)
+    for (int seed = 1; seed <= seeds_of(p, row); seed++)
         if (list_of(p, row, seed, name, &n) && n >= least) return seed;
     return 0;
 }
 
 static const Row *row_of(const Paper *p, const Item *item, int k) {
     return &p->x->row[p->x->shown[item->from + k].row];
-}
-
-/* How many of an item's runs there are, and of how many. */
-static int runs_of(const Paper *p, const Item *item, int *wanted) {
-    int there = 0;
-    *wanted = 0;
-    for (int k = 0; k < item->count; k++) {
-        int row = p->x->shown[item->from + k].row, seeds = row_seeds(p->x, row, false);
-        *wanted += seeds;
-        for (int seed = 1; seed <= seeds; seed++) {
-            RunState state = run_at(&p->runs, row, seed)->state;
-            there += state == RUN_HELD || state == RUN_DIVERGED;
-        }
-    }
-    return there;
 }
 
 /* Appends a point to a line, unless no seed has it. */
@@ -10743,7 +10755,7 @@ static void curve_line(const Paper *p, Series *line, int row, const char *word,
     const double *x = first ? list_of(p, row, first, of_x, &n) : NULL;
     for (int i = 0; x && i < n; i++) {
         Spread s = {.mean = NAN};
-        for (int seed = 1; seed <= p->runs.seeds; seed++) {
+        for (int seed = 1; seed <= seeds_of(p, row); seed++) {
             const double *y = list_of(p, row, seed, name, &m);
             if (y && i < m) spread_add(&s, measure_scale(word) * y[i]);
         }
@@ -10765,7 +10777,7 @@ static void norm_line(const Paper *p, Series *line, int row, const char *word,
     for (int i = 0; i < LOOKS; i++) {
         Spread s = {.mean = NAN};
         bool there = false;
-        for (int seed = 1; seed <= p->runs.seeds; seed++) {
+        for (int seed = 1; seed <= seeds_of(p, row); seed++) {
             const double *a = list_of(p, row, seed, first, &n);
             const double *b = alone ? a : list_of(p, row, seed, rest, &m);
             if (!a || !b || i >= n || (!alone && i >= m)) continue;
@@ -10797,7 +10809,7 @@ static void angle_line(const Paper *p, Series *line, int row, const char *word,
     for (int l = 0;; l++) {
         Spread s = {.mean = NAN};
         bool there = false;
-        for (int seed = 1; seed <= p->runs.seeds; seed++) {
+        for (int seed = 1; seed <= seeds_of(p, row); seed++) {
             const double *shape = list_of(p, row, seed, "shape", &n);
             int L = shape && n >= 2 ? (int)shape[0] : 0, H = L ? (int)shape[1] : 0;
             const double *at = list_of(p, row, seed, numbers, &m);
@@ -10881,8 +10893,8 @@ static void picture_ratio(Paper *p, const Item *item, const char *words) {
 static void picture_over(Paper *p, const Item *item, const char *numbers, const char *words) {
     char first[64], number[64], at[64], title[200];
     part_of(words, 0, first);
-    Chart what = {title_of(words, title), "Each number stands in the place of #. Mean over the seeds, and their "
-                         "range.",
+    Chart what = {title_of(words, title),
+                  "Each number stands in the place of #. Mean over the seeds, and their range.",
                   {.name = "#", .least = 1}, {.name = measure_unit(first), .from_zero = true}};
     for (int k = 0; part_of(numbers, k, number); k++) {
         snprintf(at, sizeof at, "%g", strtod(number, NULL));
@@ -10941,8 +10953,8 @@ static void picture_grid(Paper *p, const Item *item) {
         const double *eps = seed ? list_of(p, row, seed, "grid_eps", &m) : NULL;
         if (!T || !eps) continue;
         Chart what = {p->x->row[row].name,
-                      "Sink of token 1 by length and threshold: look whether it falls with both. Mean "
-                      "over the seeds, and their range. The paper's Figure 3.",
+                      "Sink of token 1 by length and threshold: look whether it falls with both. "
+                      "Mean over the seeds, and their range. The paper's Figure 3.",
                       {.name = "tokens T", .log = true}, {.name = "%", .from_zero = true}};
         for (int t = 0; t < n; t++) {
             snprintf(name, 16, "%g", T[t]);
@@ -10953,7 +10965,7 @@ static void picture_grid(Paper *p, const Item *item) {
             Series *line = line_begin(p, count, name, count);
             for (int t = 0; t < n; t++) {
                 Spread s = {.mean = NAN};
-                for (int other = 1; other <= p->runs.seeds; other++) {
+                for (int other = 1; other <= seeds_of(p, row); other++) {
                     const double *y = list_of(p, row, other, "grid_sink_1", &k);
                     if (y && k == n * m) spread_add(&s, 100 * y[t * m + j]);
                 }
@@ -11273,92 +11285,36 @@ static void item_pictures(Paper *p, const Item *item) {
     bytes_print(&p->h.text, p->h.e, "</div>\n");
 }
 
-/* A number with three digits or four that count. */
-static void number_text(char text[32], double x) {
-    double size = fabs(x);
-    int digits = size >= 1000 ? 0 : size >= 100 ? 1 : size >= 1 ? 2 : 3;
-    if (size >= 1e6 || (size < 0.0005 && size > 0)) snprintf(text, 32, "%.2e", x);
-    else snprintf(text, 32, "%.*f", digits, x);
-}
-
-/* Mean and standard deviation over seeds; - where there is none. */
-static void spread_cell(Html *h, const Spread *s) {
-    char mean[32], deviation[32];
-    if (!s->n) { bytes_print(&h->text, h->e, "<td>-</td>"); return; }
-    number_text(mean, s->mean);
-    number_text(deviation, s->deviation);
-    bytes_print(&h->text, h->e, "<td>%s", mean);
-    if (s->n > 1) bytes_print(&h->text, h->e, " <small>&#177; %s</small>", deviation);
-    bytes_print(&h->text, h->e, "</td>");
-}
-
-/* The paper's text as it stands; blank where it prints none. */
-static void printed_cell(Html *h, const Printed *printed) {
-    const char *text = printed->text && strcmp(printed->text, ".") ? printed->text : "";
-    bytes_print(&h->text, h->e, "<td class=\"paper\">");
-    html_text(h, strcmp(text, "-") ? text : "failed");
-    bytes_print(&h->text, h->e, "</td>");
-}
-
-/* The paper's numbers beside ours. An item without columns shows three of ours. */
+/* The cells that a terminal and the README show (12.6). */
 static void item_table(Paper *p, const Item *item) {
-    static const char *const USUAL[] = {"loss", "alpha_1", "sink_1"};
     Html *h = &p->h;
-    int columns = item->columns ? item->columns : 3;
-    const char *const *names = item->columns ? item->column : USUAL;
-    bytes_print(&h->text, h->e, "<div class=\"wide\"><table><tr><th></th><th></th>");
-    for (int k = 0; k < columns; k++) {
-        bytes_print(&h->text, h->e, "<th colspan=\"%d\">", item->columns ? 2 : 1);
-        html_text(h, names[k]);
-        bytes_print(&h->text, h->e, "%s</th>", measure_scale(names[k]) > 1 ? ", %" : "");
-    }
-    bytes_print(&h->text, h->e, "</tr>\n<tr><th>row</th><th>seeds</th>");
-    for (int k = 0; k < columns; k++)
-        bytes_print(&h->text, h->e, "%s<th>ours</th>",
-                    item->columns ? "<th class=\"paper\">paper</th>" : "");
-    bytes_print(&h->text, h->e, "</tr>\n");
-    for (int i = 0; i < item->count; i++) {
-        const Shown *shown = &p->x->shown[item->from + i];
-        int held = 0, gone = 0;
-        for (int seed = 1; seed <= p->runs.seeds; seed++) {
-            held += run_at(&p->runs, shown->row, seed)->state == RUN_HELD;
-            gone += run_at(&p->runs, shown->row, seed)->state == RUN_DIVERGED;
-        }
-        bytes_print(&h->text, h->e, "<tr><td>%s</td><td>%d", p->x->row[shown->row].name, held);
-        if (gone) bytes_print(&h->text, h->e, ", %d diverged", gone);
-        bytes_print(&h->text, h->e, "</td>");
-        for (int k = 0; k < columns; k++) {
-            Spread s = spread_of(p, shown->row, names[k]);
-            if (item->columns) printed_cell(h, &shown->paper[k]);
-            spread_cell(h, &s);
+    Grid g;
+    if (grid_of(&g, &p->runs, item, true, h->e)) return;
+    bytes_print(&h->text, h->e, "<div class=\"wide\"><table>\n");
+    for (int r = -1; r < g.rows; r++) {          /* -1: the heads of pairs */
+        bytes_print(&h->text, h->e, "<tr>");
+        for (int c = 0; c < g.columns; c++) {
+            bool pair = g.pair[c], second = c && g.pair[c - 1];
+            const char *text = g.cell[(r < 0 ? 0 : r) * ACROSS + c];
+            if (r < 0 && second) continue;
+            bytes_print(&h->text, h->e, "<%s%s%s>", r < 1 ? "th" : "td",
+                        r < 0 && pair ? " colspan=\"2\"" : "", pair ? " class=\"paper\"" : "");
+            if (r < 0) html_text(h, pair ? text : "");
+            else html_text(h, r ? text : pair ? "paper" : second ? "ours" : text);
+            bytes_print(&h->text, h->e, "</%s>", r < 1 ? "th" : "td");
         }
         bytes_print(&h->text, h->e, "</tr>\n");
     }
     bytes_print(&h->text, h->e, "</table></div>\n");
+    free(g.cell);
 }
 
 /* A verdict is told by its words and its sign, and in the colour of a bar before it. */
-static const char *const VERDICT_SIGNS[VERDICTS] = {
+static const char *const VERDICT_SIGNS[VERDICT_KINDS] = {
     [UNDECIDED] = "?", [REPRODUCED] = "&#10003;", [NOT_REPRODUCED] = "&#10007;",
     [OPPOSITE] = "&#8644;"};
-static const char *const VERDICT_CLASSES[VERDICTS] = {
+static const char *const VERDICT_CLASSES[VERDICT_KINDS] = {
     [UNDECIDED] = "open", [REPRODUCED] = "yes", [NOT_REPRODUCED] = "no", [OPPOSITE] = "no"};
-
-static void rule_text(Bytes *out, const Experiments *x, const Claim *c, Error *e) {
-    for (int k = 0; k < c->sides; k++) {
-        if (k) bytes_print(out, e, " %s ", SIGNS[c->relation]);
-        side_print(out, x, &c->side[k], e);
-    }
-    if (c->margin > 0)
-        bytes_print(out, e, " %s %g", c->relation == SAME ? "within" : "by", c->margin);
-    for (int k = 0; k < c->needs; k++) {
-        bytes_print(out, e, "; needs ");
-        side_print(out, x, &c->need[k].left, e);
-        bytes_print(out, e, " %s ", SIGNS[c->need[k].relation]);
-        side_print(out, x, &c->need[k].right, e);
-    }
-    bytes_add(out, "", 1, e);
-}
 
 static void claim_begin(Paper *p, int k) {
     const Verdict v = p->judged[k].verdict;
@@ -11370,23 +11326,21 @@ static void claim_begin(Paper *p, int k) {
 static void page_claim(Paper *p, int k) {
     static const char *const KIND_NAMES[] = {"differs", "equal", "ordered", "exact"};
     const Claim *c = &p->x->claim[k];
-    const Judged *j = &p->judged[k];
     Html *h = &p->h;
-    Bytes rule = {0};
+    Bytes line = {0};
     claim_begin(p, k);
     bytes_print(&h->text, h->e, " <span class=\"where\">%s%s, claim %s</span></p><p>",
                 c->headline ? "headline; " : "", KIND_NAMES[c->kind], c->name);
-    rule_text(&rule, p->x, c, h->e);
+    claim_rule(&line, p->x, c, h->e);
+    bytes_add(&line, "", 1, h->e);
     bytes_print(&h->text, h->e, "<code>");
-    if (!h->e->status) html_text(h, (const char *)rule.at);
-    bytes_print(&h->text, h->e, "</code>");
-    bytes_free(&rule);
-    if (isfinite(j->estimate)) bytes_print(&h->text, h->e, " estimate %.3g", j->estimate);
-    if (isfinite(j->low)) bytes_print(&h->text, h->e, " [%.3g, %.3g]", j->low, j->high);
-    if (isfinite(j->p)) bytes_print(&h->text, h->e, ", p %.2g", j->p);
-    if (isfinite(j->holm) && c->headline) bytes_print(&h->text, h->e, " (Holm %.2g)", j->holm);
-    if (j->why[0]) bytes_print(&h->text, h->e, ": ");
-    html_text(h, j->why);
+    if (!h->e->status) html_text(h, (const char *)line.at);
+    bytes_print(&h->text, h->e, "</code> ");
+    line.size = 0;
+    claim_evidence(&line, c, &p->judged[k], h->e);
+    bytes_add(&line, "", 1, h->e);
+    if (!h->e->status) html_text(h, (const char *)line.at);
+    bytes_free(&line);
     bytes_print(&h->text, h->e, " <span class=\"where\">");
     html_text(h, c->reference);
     bytes_print(&h->text, h->e, "</span></p></div>\n");
@@ -11395,14 +11349,18 @@ static void page_claim(Paper *p, int k) {
 static void page_item(Paper *p, int at) {
     const Item *item = &p->x->item[at];
     Html *h = &p->h;
-    int wanted, there = runs_of(p, item, &wanted);
+    int needed, there = runs_done(&p->runs, item, &needed);
     bytes_print(&h->text, h->e, "<section id=\"%s\"><h2>", item->name);
     html_text(h, item->title);
     bytes_print(&h->text, h->e, "</h2><p class=\"where\">");
     html_text(h, item->reference);
-    bytes_print(&h->text, h->e, "; <code>sink repro %s</code>; %d of %d runs</p>\n", item->name,
-                there, wanted);
-    if (!there)
+    if (item->count)
+        bytes_print(&h->text, h->e, "; <code>sink repro %s</code>; %d of %d runs", item->name,
+                    there, needed);
+    bytes_print(&h->text, h->e, "</p>\n");
+    if (is_elsewhere(p->x, at))
+        bytes_print(&h->text, h->e, "<p>Needs more than sink can train.</p>\n");
+    else if (item->count && needed && !there)
         bytes_print(&h->text, h->e, "<p><b>Not run yet: <code>sink repro %s</code></b></p>\n",
                     item->name);
     if (item->count) item_table(p, item);
@@ -11414,11 +11372,11 @@ static void page_item(Paper *p, int at) {
 
 /* How many claims have which verdict, the headline claims, and where everything is. */
 static void page_summary(Paper *p) {
-    static const Verdict ORDER[VERDICTS] = {REPRODUCED, NOT_REPRODUCED, OPPOSITE, UNDECIDED};
+    static const Verdict ORDER[VERDICT_KINDS] = {REPRODUCED, NOT_REPRODUCED, OPPOSITE, UNDECIDED};
     Html *h = &p->h;
     bytes_print(&h->text, h->e, "<section><div class=\"wide\"><table><tr><th>claims</th>"
                 "<th>headline</th><th>all</th></tr>\n");
-    for (int i = 0; i < VERDICTS; i++) {
+    for (int i = 0; i < VERDICT_KINDS; i++) {
         int count[2] = {0};
         for (int k = 0; k < p->x->claims; k++)
             if (p->judged[k].verdict == ORDER[i]) {
@@ -11445,7 +11403,7 @@ static void page_summary(Paper *p) {
 static const char PAPER_STYLE[] =
     ".grid{grid-template-columns:repeat(auto-fill,minmax(min(100%,20rem),1fr))}"
     ".where{color:#555;font-size:.85rem}.paper{color:#555}td.paper,th.paper{border-left:1px solid "
-    "#bbb}th[colspan]{text-align:center}small{font-size:.85em;color:#444}"
+    "#bbb}th[colspan]{text-align:center}"
     ".claim{border-left:.35rem solid #777;padding:.1rem .7rem;margin:.6rem 0;break-inside:avoid}"
     ".claim p{margin:.15rem 0}.claim p+p{font-size:.85rem}.yes{border-color:#009e73}"
     ".no{border-color:#d55e00;border-left-style:double}.open{border-left-style:dotted}"
@@ -11458,18 +11416,12 @@ int paper_write(const char *path, const Experiments *x, const char *folder, cons
                 Error *e) {
     Paper p = {.h = {{0}, e}, .x = x};
     Bytes *b = &p.h.text;
-    int held = 0, wanted = 0;
+    int done = 0, needed = 0;
     p.judged = grab(x->claims + 1, sizeof *p.judged, e);
     p.lines = grab(LINES, sizeof *p.lines, e);
     if (e->status || results_load(&p.runs, x, folder, corpus, e)) goto done;
     claims_judge(p.judged, &p.runs, e);
-    for (int row = 0; row < x->rows; row++) {
-        wanted += row_seeds(x, row, false);
-        for (int seed = 1; seed <= row_seeds(x, row, false); seed++) {
-            RunState state = run_at(&p.runs, row, seed)->state;
-            held += state == RUN_HELD || state == RUN_DIVERGED;
-        }
-    }
+    for (int row = 0; row < x->rows; row++) row_runs(&p.runs, row, &done, &needed);
     page_head(b, "report", e);
     bytes_add(b, PAPER_STYLE, sizeof PAPER_STYLE - 1, e);
     bytes_print(b, e, "</style></head><body>\n<h1>When Attention Sink Emerges in Language Models: "
@@ -11478,7 +11430,7 @@ int paper_write(const char *path, const Experiments *x, const char *folder, cons
                 "stands beside it, at its own scale. sink: share of heads with alpha above 0.3; "
                 "alpha: mean weight on a column; times: alpha over that of even rows. Rules "
                 "were fixed before the judged runs; a claim's interval is at 95 %%.</p>\n",
-                corpus, held, wanted);
+                corpus, done, needed);
     page_summary(&p);
     for (int i = 0; i < x->items && !e->status; i++) page_item(&p, i);
     if (p.runs.notes.size) {

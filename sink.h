@@ -544,7 +544,6 @@ typedef struct Settings {
     int threads, quiet, all, resume;
     char out[PATH_ROOM], log[PATH_ROOM], csv[PATH_ROOM], json[PATH_ROOM], report[PATH_ROOM];
     char ids[PATH_ROOM], prompt[PATH_ROOM];
-    char results[PATH_ROOM], corpus[PATH_ROOM];   /* report */
     int how_many; double temperature;             /* generate */
     int gemm_m, gemm_n, gemm_k, isa;              /* bench */
     char row[64], corpus[64];                     /* repro: one row; the corpus, "" the first */

@@ -10153,7 +10153,7 @@ static void paper_result(Result *r, const Experiments *x, int row, int seed, boo
             int n = k ? L : L + 1;
             for (int i = 0; i < n; i++)
                 y[i] = holes && i == 1 ? (double)NAN
-                                       : (rest ? 2 + i : 3 * exp(0.9 * i)) * (1 + .1 * rng_uniform(&g));
+                                       : (rest ? 2 + i : 3 * exp(.9 * i)) + .3 * rng_uniform(&g);
             snprintf(name, sizeof name, "%s_%s", NORMS[k], rest ? "rest" : "1");
             result_add(r, name, y, n, &e);
         }
@@ -10165,7 +10165,8 @@ static void paper_result(Result *r, const Experiments *x, int row, int seed, boo
     static const double LENGTHS[] = {16, 32, 64, 128}, EPS[] = {0.1, 0.2, 0.3, 0.4};
     result_add(r, "grid_T", LENGTHS, 4, &e);
     result_add(r, "grid_eps", EPS, 4, &e);
-    for (int i = 0; i < 16; i++) y[i] = 0.9 * exp(-0.4 * (i / 4) - (i % 4)) * (1 + .1 * rng_uniform(&g));
+    for (int i = 0; i < 16; i++)
+        y[i] = 0.9 * exp(-0.4 * (i / 4) - (i % 4)) * (1 + .1 * rng_uniform(&g));
     result_add(r, "grid_sink_1", y, 16, &e);
     if (row / 10 % 3 < 3) {
         y[0] = 1, y[1] = 0, y[2] = T, y[3] = T;
