@@ -10620,6 +10620,8 @@ typedef struct Paper {
     const Experiments *x;
     Results runs;
     Judged *judged;              /* [claims] */
+    bool *told;                  /* [corpora] those beside the page's own that have runs, */
+    Judged *also;                /* [corpora][claims] and their verdicts */
     Series *lines;               /* [LINES] */
 } Paper;
 
@@ -11370,6 +11372,23 @@ static void page_item(Paper *p, int at) {
     bytes_print(&h->text, h->e, "</section>\n");
 }
 
+/* The verdicts of the other corpora that have runs. */
+static int judge_others(Paper *p, const char *folder) {
+    const Experiments *x = p->x;
+    Error *e = p->h.e;
+    for (int k = 0; k < x->corpora && !e->status; k++) {
+        int done = 0, needed = 0;
+        Results r;
+        if (x->corpus[k].domain || !strcmp(x->corpus[k].name, p->runs.corpus) ||
+            results_load(&r, x, folder, x->corpus[k].name, e)) continue;
+        for (int row = 0; row < x->rows; row++) row_runs(&r, row, &done, &needed);
+        p->told[k] = done > 0;
+        claims_judge(p->also + k * x->claims, &r, e);
+        results_free(&r);
+    }
+    return e->status;
+}
+
 /* How many claims have which verdict, the headline claims, and where everything is. */
 static void page_summary(Paper *p) {
     static const Verdict ORDER[VERDICT_KINDS] = {REPRODUCED, NOT_REPRODUCED, OPPOSITE, UNDECIDED};
@@ -11391,6 +11410,12 @@ static void page_summary(Paper *p) {
         const Item *item = &p->x->item[p->x->claim[k].item];
         if (!p->x->claim[k].headline) continue;
         claim_begin(p, k);
+        for (int c = 0; c < p->x->corpora; c++)
+            if (p->told[c])
+                bytes_print(&h->text, h->e, " <span class=\"where\">%s: %s %s.</span>",
+                            p->x->corpus[c].name,
+                            VERDICT_SIGNS[p->also[c * p->x->claims + k].verdict],
+                            verdict_name(p->also[c * p->x->claims + k].verdict));
         bytes_print(&h->text, h->e, " <a href=\"#%s\">%s</a></p></div>\n", item->name, item->name);
     }
     bytes_print(&h->text, h->e, "<p class=\"index\">");
@@ -11418,9 +11443,11 @@ int paper_write(const char *path, const Experiments *x, const char *folder, cons
     Bytes *b = &p.h.text;
     int done = 0, needed = 0;
     p.judged = grab(x->claims + 1, sizeof *p.judged, e);
+    p.also = grab(x->corpora * x->claims + 1, sizeof *p.also, e);
+    p.told = grab(x->corpora + 1, sizeof *p.told, e);
     p.lines = grab(LINES, sizeof *p.lines, e);
     if (e->status || results_load(&p.runs, x, folder, corpus, e)) goto done;
-    claims_judge(p.judged, &p.runs, e);
+    if (claims_judge(p.judged, &p.runs, e) || judge_others(&p, folder)) goto done;
     for (int row = 0; row < x->rows; row++) row_runs(&p.runs, row, &done, &needed);
     page_head(b, "report", e);
     bytes_add(b, PAPER_STYLE, sizeof PAPER_STYLE - 1, e);
@@ -11444,6 +11471,8 @@ int paper_write(const char *path, const Experiments *x, const char *folder, cons
 done:
     results_free(&p.runs);
     free(p.judged);
+    free(p.also);
+    free(p.told);
     free(p.lines);
     bytes_free(b);
     return e->status;

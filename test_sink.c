@@ -7313,6 +7313,12 @@ static void experiments_read__refuses(Test *t) {
         {"rule a.loss < b.loss\nrow d r |\n", "a number for each column"},
         {"rule a.loss < b.loss\nrow d | 3\n", "a row that stands somewhere, found 'd'"},
         {"rule a.loss < b.loss\ncolumns x\n", "columns below an item"},
+        {"rule a.loss < b.loss\npicture pie loss\n", "a kind of picture, found 'pie'"},
+        {"rule a.loss < b.loss\npicture dots\n", "of what it is a picture, found 'dots'"},
+        {"rule a.loss < b.loss\npicture sweep foo loss\n", "a flag of a training, found 'foo'"},
+        {"rule a.loss < b.loss\npicture dots 1 2 3 4 5 6 7 8 9\n", "fewer words, found '9'"},
+        {"rule a.loss < b.loss\npicture map\npicture map\npicture map\npicture map\npicture map\n"
+         "picture map\npicture map\n", "at most 6 pictures"},
         {"rule a.loss < b.loss\nseeds 3 2\n", "two counts of seeds"},
         {"rule a.loss < b.loss\ncorpus x x.txt\n", "NAME FILE HASH"},
         {"rule a.loss < b.loss\nitem j no title\n", "REFERENCE: TITLE"},
@@ -10229,8 +10235,119 @@ static void paper_write__sound(Test *t) {
         free(page);
         free(text);
         experiments_free(&x);
-        if (!getenv("KEEP")) scratch_close();
+        scratch_close();
     }
+}
+
+/* Where in the picture the tick named `text` stands: its attribute x or y. */
+static double tick_at(const char *svg, const char *text, const char *attribute) {
+    char ends[40];
+    double at = NAN;
+    snprintf(ends, sizeof ends, ">%s</text>", text);
+    const char *end = strstr(svg, ends);
+    if (!end) return NAN;
+    for (const char *from = svg; (from = strstr(from, "<text ")) && from < end; from++)
+        at = atof(strstr(from, attribute) + strlen(attribute));
+    return at;
+}
+
+/* Numbers by hand: the table's cells, the verdicts, and where dots, lines and the paper's mark are
+ * drawn, held against the ticks beside them. */
+static void paper_write__numbers(Test *t) {
+    static const char TEXT[] =
+        "seeds 3 3\ncorpus a a.grammar\ncorpus b b.grammar\n"
+        "item one Table 4: Biases\ncolumns sink_1 loss\npicture dots sink_1\npicture curves loss\n"
+        "picture sweep lr sink_1\n"
+        "row low --lr 0.001 | 40 3.5\nrow high --lr 0.1 | . -\n"
+        "claim up differs headline s: higher\nrule low.sink_1 < high.sink_1 by 0.01\n"
+        "claim down differs s: lower\nrule low.sink_1 > high.sink_1 by 0.01\n"
+        "item two Figure 10: Others' models\n"
+        "item three Figure 2: Late\nrow late --lr 1\n";
+    static const double LOW[] = {0.1, 0.2, 0.3}, HIGH[] = {0.6, 0.7, 0.8};
+    static const double TOKENS[] = {0, 1e6, 2e6}, LOSS[] = {NAN, 4, 2};
+    Experiments x;
+    Error e = {0};
+    char path[PATH_ROOM];
+    scratch_open();
+    if (experiments_read(&x, (const unsigned char *)TEXT, sizeof TEXT - 1, "t", &e)) {
+        fact(t, false, "%s", e.text);
+        return;
+    }
+    fact(t, x.item[0].pictures == 3 && x.item[0].picture[2].kind == PICTURE_SWEEP &&
+            x.item[0].picture[2].words == 2 && !strcmp(x.item[0].picture[2].word[1], "sink_1"),
+         "its pictures");
+    for (int corpus = 0; corpus < 2; corpus++)   /* b has it the other way round */
+        for (int row = 0; row < 2; row++)
+            for (int seed = 1; seed <= 3; seed++) {
+                Result r = {.seed = seed, .checksum = x.row[row].checksum};
+                Bytes text = {0};
+                snprintf(r.row, sizeof r.row, "%s", x.row[row].name);
+                strcpy(r.corpus, corpus ? "b" : "a");
+                result_add1(&r, "sink_1", (row == corpus ? LOW : HIGH)[seed - 1], &e);
+                result_add1(&r, "loss", 4 + row, &e);
+                result_add(&r, "curve_tokens", TOKENS, 3, &e);
+                result_add(&r, "curve_loss", LOSS, 3, &e);
+                result_text(&r, &text, &e);
+                result_path(path, SCRATCH "/results", r.corpus, r.row, seed, &e);
+                if (file_ready(path, &e) || file_write(path, text.at, text.size, &e)) exit(1);
+                bytes_free(&text);
+                result_free(&r);
+            }
+    fact(t, !paper_write(SCRATCH "/p.html", &x, SCRATCH "/results", "a", &e), "%s", e.text);
+    char *page = page_sound(t, SCRATCH "/p.html", 3);
+    fact(t, strstr(page, "<td>low</td><td class=\"paper\">40</td><td>20.00 \302\261 10.00</td>") &&
+            strstr(page, "<td>high</td><td class=\"paper\"></td><td>70.00 \302\261 10.00</td>"),
+         "the table");
+    fact(t, count_of(page, "claim yes\"") == 2 && count_of(page, "claim no\"") == 1 &&
+            count_of(page, "&#8644; opposite.") == 2, "the verdicts");
+    fact(t, strstr(page, "<span class=\"where\">b: &#8644; opposite.</span>") != NULL, "b's verdict");
+    fact(t, strstr(page, "low.sink_1 &lt; high.sink_1 by 0.01</code> 0.5 [") != NULL, "the rule");
+    fact(t, count_of(page, "Not run yet: <code>sink repro three<") == 1 &&
+            count_of(page, "Needs more than sink can train") == 1, "items without runs");
+    fact(t, strstr(page, "6 of 9 runs are there") != NULL, "the runs");
+    const char *dots = strstr(page, "<h3>sink_1</h3>"), *lines = strstr(page, "<h3>loss</h3>"),
+               *sweep = strstr(page, "<h3>sink_1 over lr</h3>");
+    if (!dots || !lines || !sweep) { fact(t, false, "a picture is not there"); return; }
+    double zero = tick_at(dots, "0", "x=\""), each = (tick_at(dots, "80", "x=\"") - zero) / 80;
+    const char *circle = dots;
+    for (int i = 0; i < 6; i++) {
+        circle = strstr(circle + 1, "<circle");
+        within(t, atof(strstr(circle, "cx=\"") + 4), zero + 100 * each * (i < 3 ? LOW : HIGH)[i % 3],
+               0.11, "dot %d", i);
+    }
+    const char *mark = strstr(dots, "<path fill=\"#d55e00\"");
+    within(t, mark ? atof(strstr(mark, " d=\"M") + 5) : 0, zero + 40 * each, 0.11, "the paper's");
+    double x0 = tick_at(lines, "1", "x=\""), x1 = x0 + (tick_at(lines, "1.8", "x=\"") - x0) / .8;
+    double y2 = tick_at(lines, "2", "y=\"") - 4, y4 = tick_at(lines, "4", "y=\"") - 4, at[4] = {0};
+    const char *path_of = strstr(lines, "<path class=\"line\""),
+               *d = path_of ? strstr(path_of, " d=\"M") : NULL;
+    fact(t, d && sscanf(d, " d=\"M%lf %lfL%lf %lf\"", at, at + 1, at + 2, at + 3) == 4, "%.80s",
+         d ? d : "no line");
+    within(t, at[0], x0, 0.11, "its start");
+    within(t, at[1], y4, 0.11, "loss 4");
+    within(t, at[2], x1, 0.11, "its end");
+    within(t, at[3], y2, 0.11, "loss 2");
+    fact(t, tick_at(sweep, "0.001", "x=\"") < tick_at(sweep, "0.1", "x=\""), "the rates");
+    free(page);
+    experiments_free(&x);
+    scratch_close();
+}
+
+/* sink report: where the page goes, and what it asks for. */
+static void sink__paper(Test *t) {
+    Ran r;
+    if (no_binary(t)) return;
+    scratch_open();
+    if (!sink_does(t, "report --results " SCRATCH "/none --out " SCRATCH "/deep/r.html", &r)) return;
+    fact(t, strstr((const char *)r.out.at, "The page: " SCRATCH "/deep/r.html") != NULL, "%s",
+         (const char *)r.out.at);
+    ran_free(&r);
+    char *page = page_sound(t, SCRATCH "/deep/r.html", 0);
+    fact(t, strstr(page, "Trained on books: 0 of ") && strstr(page, "Not run yet"), "its page");
+    free(page);
+    sink_fails(t, "report --corpus nothing", 2, "--corpus nothing: expected a corpus of");
+    sink_fails(t, "report --out " SCRATCH, 1, "cannot be written");
+    scratch_close();
 }
 
 /* The pages of train and eval: beside --out, or where --report says; the curve's ends are the
@@ -10466,6 +10583,7 @@ static const Entry TESTS[] = {
     {"repro_table__wide", repro_table__wide},
     {"readme_with__marks", readme_with__marks},
     {"paper_write__sound", paper_write__sound},
+    {"paper_write__numbers", paper_write__numbers},
 
     {"matmul__sizes", matmul__sizes},
     {"matmul__large", matmul__large},
@@ -10497,6 +10615,7 @@ static const Entry TESTS[] = {
     {"sink__train_and_eval", sink__train_and_eval},
     {"sink__generate", sink__generate},
     {"sink__report", sink__report},
+    {"sink__paper", sink__paper},
 
     {"hf__reads_back", hf__reads_back},
     {"hf__config", hf__config},
