@@ -8987,7 +8987,8 @@ double results_number(const Results *r, int row, int seed, const char *measure) 
     const Run *run = run_at(r, row, seed);
     if (run->state != RUN_HELD && run->state != RUN_DIVERGED) return NAN;
     if (!strcmp(measure, "diverged")) return run->state == RUN_DIVERGED;
-    return run->state == RUN_HELD ? result_number(&run->result, measure) : NAN;
+    double x = run->state == RUN_HELD ? result_number(&run->result, measure) : NAN;
+    return fabs(x) < 1e30 ? x : NAN;             /* nothing that is measured comes near */
 }
 
 /* Why the claim lacks numbers, when it is runs that are not there or that diverged. */
@@ -9985,13 +9986,14 @@ static void axis_see(Axis *a, double x) {
 }
 
 static void axis_tick(Axis *a, double at, const char *text) {
-    if (a->n == TICKS) return;
+    if (a->n == TICKS || !isfinite(at) || (a->log && at <= 0)) return;
     a->at[a->n] = at;
     snprintf(a->text[a->n++], sizeof *a->text, "%s", text);
 }
 
+/* What a logarithm cannot show stands at its end. */
 static double axis_place(const Axis *a, double x) {
-    double share = a->log ? log(x / a->from) / log(a->to / a->from)
+    double share = a->log ? log(fmax(x, a->from) / a->from) / log(a->to / a->from)
                           : (x - a->from) / (a->to - a->from);
     return a->first + share * (a->last - a->first);
 }
@@ -10089,11 +10091,13 @@ static void axis_beside(Html *h, const Axis *a, double x, double right) {
 }
 
 /* How many names of a legend stand beside each other. */
+static int columns_of(size_t longest) { return longest < 15 ? 3 : longest < 25 ? 2 : 1; }
+
 static int legend_columns(const Series *lines, int n) {
     size_t longest = 0;
     for (int k = 0; k < n; k++)
         if (strlen(lines[k].name) > longest) longest = strlen(lines[k].name);
-    return longest < 15 ? 3 : longest < 25 ? 2 : 1;
+    return columns_of(longest);
 }
 
 static void line_look(char look[96], int style) {
@@ -10267,7 +10271,7 @@ static void alpha_svg(Html *h, const double *alpha, int L, int H, const char *na
     bool numbers = H <= 8 && L <= 24;
     int wide = numbers ? 38 : 10, high = numbers ? 20 : 10, every = numbers ? 1 : 4;
     double most = 0;
-    for (int i = 0; i < L * H; i++) most = fmax(most, alpha[i]);
+    for (int i = 0; i < L * H; i++) if (isfinite(alpha[i])) most = fmax(most, alpha[i]);
     int width = CELLS + (H * wide > 120 ? H * wide : 120) + 2;
     bytes_print(&h->text, h->e,
                 "<p>%s</p><svg viewBox=\"0 0 %d %d\" style=\"max-width:%dpx\" role=\"img\" "
@@ -10676,7 +10680,7 @@ static const char *title_of(const char *words, char text[200]) {
 typedef struct Spread { int n; double mean, deviation, low, high, at[SEEDS_MOST]; } Spread;
 
 static void spread_add(Spread *s, double x) {
-    if (!isfinite(x) || s->n == SEEDS_MOST) return;
+    if (!(fabs(x) < 1e30) || s->n == SEEDS_MOST) return;     /* a file may hold anything */
     s->low = s->n ? fmin(s->low, x) : x;
     s->high = s->n ? fmax(s->high, x) : x;
     s->at[s->n++] = x;
@@ -10718,9 +10722,14 @@ static const Row *row_of(const Paper *p, const Item *item, int k) {
     return &p->x->row[p->x->shown[item->from + k].row];
 }
 
-/* Appends a point to a line, unless no seed has it. */
+/* The i-th number of a list [n] as a count; 0 where it is none. */
+static int count_at(const double *x, int n, int i) {
+    return x && i < n && x[i] >= 1 && x[i] <= 4096 && floor(x[i]) == x[i] ? (int)x[i] : 0;
+}
+
+/* Appends a point to a line, a gap where no seed has one. */
 static void line_add(Series *line, double x, const Spread *s) {
-    if (line->n == LOOKS) return;
+    if (line->n == LOOKS || !(fabs(x) < 1e30)) return;
     line->band = line->band || s->n > 1;
     line->x[line->n] = x;
     line->y[line->n] = s->n ? s->mean : NAN;
@@ -10813,7 +10822,7 @@ static void angle_line(const Paper *p, Series *line, int row, const char *word,
         bool there = false;
         for (int seed = 1; seed <= seeds_of(p, row); seed++) {
             const double *shape = list_of(p, row, seed, "shape", &n);
-            int L = shape && n >= 2 ? (int)shape[0] : 0, H = L ? (int)shape[1] : 0;
+            int L = count_at(shape, n, 0), H = count_at(shape, n, 1);
             const double *at = list_of(p, row, seed, numbers, &m);
             if (l >= L || H < 1 || !at || m != L * H * 2) continue;
             double sum = 0;
@@ -10962,9 +10971,11 @@ static void picture_grid(Paper *p, const Item *item) {
             snprintf(name, 16, "%g", T[t]);
             axis_tick(&what.x, T[t], name);
         }
-        for (int j = 0; j < m && count < ROWS_DRAWN; j++, count++) {
+        for (int j = 0; j < m && count < ROWS_DRAWN; j++) {
+            if (!(eps[j] > 0 && eps[j] <= 1)) continue;
             snprintf(name, sizeof name, "eps %g", eps[j]);
             Series *line = line_begin(p, count, name, count);
+            count++;
             for (int t = 0; t < n; t++) {
                 Spread s = {.mean = NAN};
                 for (int other = 1; other <= seeds_of(p, row); other++) {
@@ -11072,7 +11083,7 @@ static void dot_plot(Paper *p, const char *title, const char *measure, const Dot
     enum { HIGH = 15, TOP = 8, RIGHT = 348 };
     Html *h = &p->h;
     Axis a = {.name = measure_unit(measure), .from_zero = !strstr(measure, "loss")};
-    size_t longest = 4;
+    size_t longest = 4, legends_longest = 0;
     bool any = false, printed = false;
     axis_begin(&a);
     for (int i = 0; i < n; i++) {
@@ -11083,13 +11094,16 @@ static void dot_plot(Paper *p, const char *title, const char *measure, const Dot
         if (strlen(dots[i].name) > longest) longest = strlen(dots[i].name);
     }
     if (any) axis_see(&a, even);
+    for (int k = 0; k < styles; k++)
+        if (strlen(legends[k]) > legends_longest) legends_longest = strlen(legends[k]);
+    int columns = columns_of(legends_longest);
     figure_begin(h, title);
     if (!any) { figure_end(h, "Nothing was measured."); return; }
     double left = 8 + 5.9 * (double)(longest < 24 ? longest : 24);
     double bottom = TOP + n * HIGH;
     axis_end(&a, left, RIGHT, true);
     bytes_print(&h->text, h->e, "<svg viewBox=\"0 0 360 %.0f\" role=\"img\" aria-label=\"",
-                bottom + 52 + (styles > 3 ? (styles - 1) / 3 * 16 : 0));
+                bottom + 52 + (styles ? (styles - 1) / columns * 16 : 0));
     html_text(h, title);
     bytes_print(&h->text, h->e, ", in %s. ", a.name);
     for (int i = 0; i < n; i++) {
@@ -11129,8 +11143,9 @@ static void dot_plot(Paper *p, const char *title, const char *measure, const Dot
     }
     double below = bottom + 46;
     for (int k = 0; k < styles; k++) {
-        svg_mark(h, k, 10 + k % 3 * 120, below + k / 3 * 16);
-        svg_text(h, 20 + k % 3 * 120, below + k / 3 * 16 + 4, "", legends[k]);
+        double x = 10 + k % columns * (360 / columns), y = below + k / columns * 16;
+        svg_mark(h, k, x, y);
+        svg_text(h, x + 10, y + 4, "", legends[k]);
     }
     if (!styles) {
         bytes_print(&h->text, h->e, "<circle class=\"seed\" cx=\"10\" cy=\"%.0f\" r=\"3\" "
@@ -11198,15 +11213,15 @@ static void picture_alpha(Paper *p, const Item *item, const char *list) {
     char name[80], title[120];
     snprintf(name, sizeof name, "map_%s", list);
     for (int i = 0; i < item->count; i++) {
-        int n, m, row = (int)(row_of(p, item, i) - p->x->row);
+        int n = 0, m = 0, row = (int)(row_of(p, item, i) - p->x->row);
         int seed = seed_with(p, row, name, 1);
         const double *alpha = seed ? list_of(p, row, seed, name, &n) : NULL;
         const double *shape = seed ? list_of(p, row, seed, "shape", &m) : NULL;
-        if (!alpha || !shape || m < 2 || !(shape[0] * shape[1] == n)) continue;
+        int L = count_at(shape, m, 0), H = count_at(shape, m, 1);
+        if (!alpha || !L || L * H != n) continue;
         snprintf(title, sizeof title, "%s, seed %d", p->x->row[row].name, seed);
         figure_begin(&p->h, title);
-        alpha_svg(&p->h, alpha, (int)shape[0], (int)shape[1],
-                  strcmp(list, "alpha_1") ? "column *" : "token 1");
+        alpha_svg(&p->h, alpha, L, H, strcmp(list, "alpha_1") ? "column *" : "token 1");
         figure_end(&p->h, "alpha by block (down) and head (across).");
     }
 }
@@ -11221,14 +11236,15 @@ static int map_side(int n) {
 static void picture_map(Paper *p, const Item *item) {
     char title[120];
     for (int i = 0; i < item->count; i++) {
-        int n, m, row = (int)(row_of(p, item, i) - p->x->row), seed = seed_with(p, row, "map", 1);
+        int n = 0, m = 0, row = (int)(row_of(p, item, i) - p->x->row);
+        int seed = seed_with(p, row, "map", 1);
         const double *map = seed ? list_of(p, row, seed, "map", &n) : NULL;
         const double *shape = seed ? list_of(p, row, seed, "map_shape", &m) : NULL;
-        if (!map || !shape || m < 4 || !(shape[2] * shape[3] == n) || shape[2] > shape[3] ||
-            !(shape[2] >= 1)) continue;
-        int T = (int)shape[2], S = (int)shape[3];
+        int T = count_at(shape, m, 2), S = count_at(shape, m, 3);
+        if (!map || !T || T * S != n || T > S || T > 128 || !(fabs(shape[0] + shape[1]) < 1e6))
+            continue;
         figure_begin(&p->h, p->x->row[row].name);
-        snprintf(title, sizeof title, "block %g, head %g", shape[0] + 1, shape[1] + 1);
+        snprintf(title, sizeof title, "block %.0f, head %.0f", shape[0] + 1, shape[1] + 1);
         map_svg(&p->h, map, T, S, S > 33 ? 4 : 8, S > T ? "*, " : "", title,
                 ": the strongest sink");
         figure_end(&p->h, "Weight of each query (down) on each key (across). A sink is a dark "
