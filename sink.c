@@ -38,8 +38,9 @@
  *   [E10] states of a repeated token stay equal (10 to 17)    [P1] [P2] [P3] [P4] the propositions
  *   [E29] the scale            [E32] scale = learning rate and start (32 to 42)
  *   [E43] p-norm               [E44] p-norm as a temperature  [T4] the biases of Table 4
- *   [T11] ffn activations      [T12] heads added, keys shared [T13] learned dims of k*
- *   [T15] attention operations [M1] alpha_k            [M2] Sink_k (section 3.2)
+ *   [T7] p_1 edited            [T11] ffn activations   [T12] heads added, keys shared
+ *   [T13] learned dims of k*   [T15] attention operations
+ *   [M1] alpha_k               [M2] Sink_k (section 3.2)
  *
  * CONTENTS. Part I is all of the paper's mathematics; a reader may stop after it.
  *   Part I    the mathematics   1 Config and variants   2 Parameters   3 Operators
@@ -776,8 +777,13 @@ void model_init(Model *m, int init, uint64_t seed) {
  *   dwte[id]   += dh_n, over all n that hold id     without W_in; other ids get 0 (unless tied)
  *   with W_in:  e = wte[id], h = e W_in + p:    dW_in += e^T dh    de = dh W_in^T    dwte[id] += de
  *
+ * Table 7 asks whether GPT2-XL's sink hangs on p_1: an evaluation reads p_t in place of p_1, or
+ * lets the two change places. a->edit says so to a forward, and the table stays as it is. On
+ * repeated tokens p is all that tells one row from another, and the paper's sink follows p_1.
+ *
  * Cost: copies and sums of B N C numbers; with W_in one product forward and two backward.
- * Tests: embed_forward__rows, embed_forward__absolute; Table 4's x* in sink_token__is_a_row.
+ * Tests: embed_forward__rows, embed_forward__absolute, embed_forward__edited; Table 4's x* in
+ * sink_token__is_a_row.
  */
 
 enum {
@@ -798,6 +804,13 @@ static idx forward_rows(const Config *c, const Acts *a, int T) {
     return a->past ? T : config_rows(c, T);
 }
 
+/* [T7] Which p row n of a sequence reads: its own, but where an edit says otherwise. Tokens are
+ * counted from row `first`, behind an x*. */
+static idx position_row(const PositionEdit *edit, idx n, idx first) {
+    if (edit && n == first) return first + edit->t - 1;
+    return edit && edit->swap && n == first + edit->t - 1 ? first : n;
+}
+
 /* ids [B,T] to h = H^0 [B,N,C], at positions from a->past on. */
 static void embed_forward(const Model *m, Acts *a, const int *ids, int B, int T, real *h) {
     const Config *c = &m->c;
@@ -813,10 +826,10 @@ static void embed_forward(const Model *m, Acts *a, const int *ids, int B, int T,
         /* h_0 = x*, an input row like any other from here on */
         if (first) copy(h_b, m->w.xstar, C);
         /* h_n += p_n, N rows of either table */
-        if (c->pos == POS_LEARNED)
-            for (idx n = 0; n < N * C; n++) h_b[n] += m->w.wpe[a->past * C + n];
-        if (c->pos == POS_ABSOLUTE)
-            for (idx n = 0; n < N * C; n++) h_b[n] += a->wave[a->past * C + n];
+        const real *table = c->pos == POS_LEARNED ? m->w.wpe : c->pos == POS_ABSOLUTE ? a->wave
+                                                                                    : NULL;
+        for (idx n = 0; table && n < N; n++)
+            vec_add(C, h_b + n * C, table + position_row(a->edit, a->past + n, first) * C);
     }
 }
 
@@ -2004,10 +2017,10 @@ static void combine_backward(const Config *c, Acts *a, idx rows) {
  * With f1 = x W1, f2 = x W2 (1 when not gated) and fa = act(f1) * f2, element by element:
  *   y = fa W3            dfa = dy W3^T               dW3 += fa^T dy
  *   fa = act(f1) f2      df1 = dfa f2 act'(f1)       df2 = dfa act(f1)           product rule
- *   f1 = x W1            dx += df1 W1^T              dW1 += x^T df1
+ *   f1 = x W1            dx = df1 W1^T               dW1 += x^T df1
  *   f2 = x W2            dx += df2 W2^T              dW2 += x^T df2
- * x feeds both branches, so both add to dx. f1, f2 and fa [rows,F] are kept; act(f1) is not, and is
- * made again with its slope.
+ * x feeds both branches, so dx is the sum of both. f1, f2 and fa [rows,F] are kept; act(f1) is
+ * not, and is made again with its slope.
  *
  * Cost: 3 C F multiply-adds a row forward (2 when not gated), twice that backward.
  * Tests: 3.5 of test_sink.c, the seven activations against libm and all of Table 11 row by row.
@@ -2030,8 +2043,8 @@ static void ffn_forward(const Config *c, const Layer *w, LayerActs *la, real *y,
     linear_forward(y, la->fa, gated ? w->w3 : w->w2, gated ? w->b3 : w->b2, rows, F, C);
 }
 
-/* dx [rows,C] += the ffn's part of the input's gradient, from dy [rows,C] and the input x [rows,C];
- * a->df1 and a->df2 [rows,F] are overwritten; df1 holds dfa first. */
+/* dx [rows,C] = the gradient of the input, from that of the output, dy [rows,C], and the input x
+ * [rows,C]; a->df1 and a->df2 [rows,F] are overwritten; df1 holds dfa first. */
 static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerActs *la, Acts *a,
                          real *dx, const real *dy, const real *x, idx rows) {
     idx C = c->dim, F = c->ffn;
@@ -2053,8 +2066,8 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
         }
         vec_multiply(some, a->df1 + from, slope);
     }
-    /* f1 = x W1 + b1, f2 = x W2 + b2 :  dx += df1 W1^T + df2 W2^T */
-    linear_backward(dx, true, d->w1, d->b1, a->df1, x, w->w1, rows, C, F);
+    /* f1 = x W1 + b1, f2 = x W2 + b2 :  dx = df1 W1^T + df2 W2^T */
+    linear_backward(dx, false, d->w1, d->b1, a->df1, x, w->w1, rows, C, F);
     if (gated) linear_backward(dx, true, d->w2, d->b2, a->df2, x, w->w2, rows, C, F);
 }
 
@@ -2154,13 +2167,13 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
                    c->combine == COMBINE_ADD ? D : H * D, C);
 }
 
-/* dx += MHSA'^T dy, for dx, dy, x [B,N,C]; and the gradients of W_Q .. W_O and their biases, of
+/* dx = MHSA'^T dy, for dx, dy, x [B,N,C]; and the gradients of W_Q .. W_O and their biases, of
  * phi, k*, v*, v+, the logit and the distance bias. The forward's lines upwards:
  *
  *   O = o W_O + b_O            do = dO W_O^T      dW_O += o^T dO      db_O += sum over rows of dO
  *   o = scale A v + v+         dphi(q), dphi(k), dv from do            3.7, scores made again
  *   phi(R q), phi(R k)         dq = R^T phi'^T dphi(q), and so dk      R^T = R^-1: the turn back
- *   q = x W_Q + b_Q ..         dx += dq W_Q^T + dk W_K^T + dv W_V^T    x is used three times
+ *   q = x W_Q + b_Q ..         dx = dq W_Q^T + dk W_K^T + dv W_V^T    x is used three times
  *                              dW_Q += x^T dq   dW_K += x^T dk   dW_V += x^T dv
  *
  * dq holds the gradient of phi(q), then of R q, then of q: one array, turned in place. */
@@ -2191,8 +2204,8 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, co
         rotate(c, a, a->dq, rows, N, H, -1);
         rotate(c, a, a->dk, rows, N, K, -1);
     }
-    /* q = x W_Q + b_Q, k = x W_K + b_K, v = x W_V + b_V */
-    linear_backward(dx, true, d->wq, d->bq, a->dq, x, w->wq, rows, C, H * D);
+    /* q = x W_Q + b_Q, k = x W_K + b_K, v = x W_V + b_V :  dx = dq W_Q^T + dk W_K^T + dv W_V^T */
+    linear_backward(dx, false, d->wq, d->bq, a->dq, x, w->wq, rows, C, H * D);
     linear_backward(dx, true, d->wk, d->bk, a->dk, x, w->wk, rows, C, K * D);
     linear_backward(dx, true, d->wv, d->bv, a->dv, x, w->wv, rows, C, K * D);
 }
@@ -2270,7 +2283,6 @@ static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
     }
     /* s2 = u + FFN(n2 u), or u + FFN(u) under post-norm, or u + FFN(n2 x) in parallel. dh is now
      * the gradient of s2 and so also of u, short of what the ffn's branch sends there. */
-    zero(dn, n);
     ffn_backward(c, w, d, la, a, dn, dh, post ? la->n1 : la->n2, rows);
     /* n2 of u (pre) or of x (parallel); no norm here under post-norm. In parallel the branch leaves
      * from x and passes s1 by: it waits in dx. */
@@ -2288,7 +2300,6 @@ static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
     }
     /* s1 = x + MHSA(n1 x), or x + MHSA(x) under post-norm: dh is the gradient of s1 and so also of
      * x, short of what MHSA's branch sends there */
-    zero(dn, n);
     mhsa_backward(m, a, l, dn, dh, post ? la->x : la->n1, B, N);
     /* through n1 (no norm here under post-norm) */
     if (post) add_rows(dx, dn, n);
@@ -2852,19 +2863,21 @@ double sink_uniform(const Config *c, int T) {
     return sum / c->layers / T;
 }
 
-/* Room to measure up to `batch` sequences of T tokens at a time, sums at 0. maps holds two maps
- * [batch,H,N,S], of the weights and of m, one block's at a time: for the paper's model, T = 64 and
- * 16 sequences, 4.2 MB in float. Nothing but a probe ever holds a whole map. eps[0] is the
- * threshold that is quoted. On failure nothing is held. */
-int sinks_create(Sinks *s, const Config *c, int T, int batch, const double eps[3], Error *e) {
+/* Room to measure up to `batch` sequences of T tokens at a time, sums at 0, at n_eps <= EPS_MOST
+ * thresholds, of which eps[0] is the one that is quoted. maps holds two maps [batch,H,N,S], of
+ * the weights and of m, one block's at a time: for the paper's model, T = 64 and 16 sequences,
+ * 4.2 MB in float. Nothing but a probe ever holds a whole map. On failure nothing is held. */
+int sinks_create(Sinks *s, const Config *c, int T, int batch, const double *eps, int n_eps,
+                 Error *e) {
     idx L = c->layers, H = c->heads, N = config_rows(c, T);
     idx S = config_columns(c, T), map = batch * H * N * S;
-    *s = (Sinks){.L = c->layers, .H = c->heads, .T = T, .N = (int)N, .S = (int)S, .batch = batch};
-    memcpy(s->eps, eps, sizeof s->eps);
+    *s = (Sinks){.L = c->layers, .H = c->heads, .T = T, .N = (int)N, .S = (int)S, .batch = batch,
+                 .n_eps = n_eps};
+    memcpy(s->eps, eps, (size_t)n_eps * sizeof *eps);
     /* all the means in one array, sums; shapes in struct Sinks */
     double **fields[] = {&s->alpha, &s->over,  &s->entropy, &s->mass,   &s->hnorm,  &s->prenorm,
                          &s->qnorm, &s->knorm, &s->vnorm,   &s->cosine, &s->product};
-    idx sizes[] = {L * H * S, 3 * L * H * S, L * H, L * H, (L + 1) * N, L * N,
+    idx sizes[] = {L * H * S, n_eps * L * H * S, L * H, L * H, (L + 1) * N, L * N,
                    L * N,     L * N,         L * N, 2 * L * H, 2 * L * H};
     for (int i = 0; i < 11; i++) s->n_sums += sizes[i];
     s->sums = grab(s->n_sums, sizeof(double), e);
@@ -2895,7 +2908,7 @@ static double length(idx n, const real *x) { return sqrt((double)vec_dot(n, x, x
 
 /* The maps of one head in one sequence, m and weight [N,S]; lh = l H + h. Adds:
  *
- *   alpha     of every column, and to over 1[alpha > eps] for each of the three eps: here the
+ *   alpha     of every column, and to over 1[alpha > eps] for each eps: here the
  *             threshold meets one sequence (F7). NaN is not above any eps.
  *   entropy   -sum_j m_ij log m_ij in nats, mean over the T rows, * and x* included; 0 for a row on
  *             one key; even causal rows give log(T!)/T = 3.206 at T = 64
@@ -2908,7 +2921,7 @@ static void measure_head(Sinks *s, const Config *c, int rows, idx lh, const real
     sink_alpha(c, s->T, rows, m, alpha);
     for (idx j = 0; j < S; j++) {
         s->alpha[lh * S + j] += alpha[j];
-        for (idx x = 0; x < 3; x++)
+        for (idx x = 0; x < s->n_eps; x++)
             s->over[(x * (s->L * s->H) + lh) * S + j] += alpha[j] > s->eps[x];
     }
     for (idx i = first; i < s->N; i++) {
@@ -3292,7 +3305,7 @@ static Toy *toy(Page *p, int T, uint64_t seed, const char *format, ...) {
     return y;
 }
 
-static void toy_run(Toy *y) {
+static void toy_forward(Toy *y) {
     y->a.probe = y->probe;
     model_forward(&y->m, &y->a, y->ids, 1, y->T);
 }
@@ -3302,7 +3315,7 @@ static void toy_feed(Toy *y, int T, uint64_t seed) {
     Rng rng = {seed};
     y->T = T;
     for (int t = 0; t <= T; t++) y->ids[t] = seed ? (int)rng_below(&rng, TOY_VOCAB) : 7;
-    toy_run(y);
+    toy_forward(y);
 }
 
 /* The loss of the last run, and its gradients. */
@@ -3493,7 +3506,7 @@ static int state_cell(Page *p, const StateRow *r, const char *scheme, double *sp
     keys_from_queries(&one->m, r->gain);
     toy_feed(many, T, 0);
     toy_feed(one, 1, 0);
-    if (!r->flags) { many->ids[0] = 3; toy_run(many); }
+    if (!r->flags) { many->ids[0] = 3; toy_forward(many); }
     *spread = toy_spreads(many, r->flags ? 1 : 2, T);
     *alone = 0;
     for (int l = 0; l <= c->layers; l++)
@@ -3638,7 +3651,7 @@ static double clamp_rule(Toy *y) {
 static double kv_rule(Toy *y) {
     for (int l = 0; l < y->m.c.layers && y->x > 0; l++) {
         copy(y->m.w.layer[l].vstar, y->a.layer[l].v, (idx)y->m.c.heads * y->m.c.head_dim);
-        toy_run(y);
+        toy_forward(y);
     }
     return toy_spreads(y, 1, y->T);
 }
@@ -3683,7 +3696,7 @@ static double first_moved(Toy *y) {
         y->m.w.layer[l].wq[0] += 1;
         y->m.w.layer[l].wk[0] += 1;
     }
-    toy_run(y);
+    toy_forward(y);
     for (int l = 0; l < L; l++)
         moved += differing(y->m.c.dim, before + l * WIDE, toy_state(y, l + 1, token));
     return moved;
@@ -3792,9 +3805,9 @@ static double alpha_harmonic(Toy *y) {
 /* [M2] Sink_1 at eps, as an evaluation measures it. */
 static double sink_at(Toy *y, double eps) {
     Sinks s;
-    double all[3] = {eps, eps, eps}, sink = NAN;
+    double sink = NAN;
     Error *e = y->page->e;
-    if (sinks_create(&s, &y->m.c, y->T, 1, all, e)) return NAN;
+    if (sinks_create(&s, &y->m.c, y->T, 1, &eps, 1, e)) return NAN;
     if (!sinks_measure(&s, &y->m, &y->a, y->ids, NULL, 1, ROWS_REAL, e)) {
         sinks_finish(&s);
         sink = sinks_sink(&s, config_column_first(&y->m.c), 0);
@@ -4015,7 +4028,7 @@ static void aim_rotary(Toy *y) {
             y->m.w.layer[l].wk[ch * D + pair] = (real)(-a * (double)n[ch] / square);
         }
     }
-    toy_run(y);
+    toy_forward(y);
 }
 
 /* alpha_1 of s(n) = -xi cos(w n); for w = 0 the mean over t of equation 28's bound. */
@@ -4325,7 +4338,7 @@ static double folded(Toy *y) {
     Toy *z = toy_other(y);
     if (!z) return NAN;
     fold(&z->m, y->x > 0 ? "wv" : "wo", fabs(y->x));
-    toy_run(z);
+    toy_forward(z);
     toy_logits(y, scaled);
     toy_logits(z, other);
     return apart(y->T * TOY_VOCAB, scaled, other);
@@ -4408,7 +4421,7 @@ static double gate(Toy *y) {
     const Layer *w = &y->m.w.layer[0];
     idx D = y->m.c.head_dim, H = y->m.c.heads;
     for (int h = 0; h < H && w->logit; h++) w->logit[h] = (real)y->x;
-    toy_run(y);
+    toy_forward(y);
     const real *o = y->a.layer[0].o, *plain = z->a.layer[0].o;
     real gated[WIDE];
     double worst = 0;
@@ -4436,7 +4449,7 @@ static double moved(Toy *y) {
     if (y->m.w.rel) zero(y->m.w.rel, 32 * y->m.c.heads);
     for (int l = 0; l < y->m.c.layers && y->m.w.layer[l].logit; l++)
         for (int h = 0; h < y->m.c.heads; h++) y->m.w.layer[l].logit[h] = -INFINITY;
-    toy_run(y);
+    toy_forward(y);
     toy_gradients(y);
     toy_gradients(z);
     toy_logits(y, logits[0]);
@@ -4518,7 +4531,7 @@ static double causality(Toy *y) {
         for (int t = 1; t <= T; t++) {
             idx own = (t - 1) * TOY_VOCAB;
             y->ids[t - 1] = (y->ids[t - 1] + 1) % TOY_VOCAB;
-            toy_run(y);
+            toy_forward(y);
             toy_logits(y, now);
             int early = differing(own, was, now);
             count[MOVES_EARLIER] += t > y->m.c.prefix ? early : 0;
@@ -4546,7 +4559,7 @@ static double alpha_range(Toy *y) {
     const Layer *w = &y->m.w.layer[0];
     for (int h = 0; h < y->m.c.heads && w->logit; h++) w->logit[h] = 20;
     if (w->phi1) zero(w->phi1, (idx)y->m.c.head_dim * y->m.c.head_dim);
-    toy_run(y);
+    toy_forward(y);
     for (int l = 0; l < y->m.c.layers; l++)
         for (int h = 0; h < y->m.c.heads; h++) {
             least = smaller(least, y->T * toy_alpha(y, l, h, 1, ROWS_REAL));
@@ -5267,7 +5280,7 @@ int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int voc
  */
 
 /* -------------------------------------------------------------------------------------------------
- * 9.x Grammars: endless text from a page of rules
+ * 9.1  Grammars: endless text from a page of rules
  *
  * A sink emerges on text that is rich, and a small repository cannot ship a library. So it ships
  * grammars: document n of seed s is a pure function of the grammar, s and n, so the stream never
@@ -5290,9 +5303,7 @@ int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int voc
  *   name/of/by = me/my/I  a rule with forms, named in its head; [name/of] or [$x/of] picks one, and
  *                          [name] the first. So agreement is data: person/he/his = Ann/she/her.
  *                          An alternative without / serves every form: it hands the form asked for
- *                          on
- *                          to those of its references that have it, unless they name one
- *                          themselves.
+ *                          on to those of its references that have it, unless they name one.
  *   \n  \t                a new line, a tab; \[ \| \/ \# \\ and so on stand for the mark itself
  *
  * A remembered choice is drawn again, eight times at most, while another variable holds the same
@@ -6177,17 +6188,25 @@ static int data_open_grammar(Data *d, const Source *s, const char *path, int T, 
     return e->status;
 }
 
+/* What the data come from, for messages. */
+static const char *source_name(const Source *s) {
+    return s->tokens[0] ? s->tokens : s->text[0] ? s->text
+         : s->grammar[0] ? s->grammar : SHIPPED_GRAMMAR;
+}
+
 /* Opens what s names: the tokenizer and a text or a grammar, or shards. seed orders the data; T is
  * the context, or 0 when nothing will be trained and only the held documents are wanted. */
 int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
     *d = (Data){.seed = (uint64_t)seed + 1, .end = TOKEN_END, .bos = TOKEN_BOS, .fix = TOKEN_FIX};
-    const char *name = s->tokens[0] ? s->tokens : s->text[0] ? s->text
-                     : s->grammar[0] ? s->grammar : SHIPPED_GRAMMAR;
+    if (s->toy == TOY_TRIGGER)
+        return fail(e, 2, "--toy trigger: it has vectors, and no tokens for a language model. Try: "
+                          "sink repro toy-trigger, or --toy backcopy");
     if (s->text[0] && s->grammar[0])
         return fail(e, 2, "--text and --grammar exclude each other. Try: one of them");
     if (s->tokens[0] && (s->text[0] || s->grammar[0]))
         return fail(e, 2, "--tokens and --%s exclude each other. Try: one of them",
                     s->text[0] ? "text" : "grammar");
+    if (s->toy) return backcopy_open(d, s, T, e);
     if (s->tokens[0]) {
         d->vocab = s->vocab ? s->vocab : SHARD_VOCAB;
         d->end = s->end_token;
@@ -6205,7 +6224,7 @@ int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
         return e->status;
     } else d->vocab = d->tokenizer.vocab;
     if (s->tokens[0] || s->text[0]) data_open_files(d, s, T, e);
-    else data_open_grammar(d, s, name, T, e);
+    else data_open_grammar(d, s, source_name(s), T, e);
     if (s->data_tokens > 0 && (double)d->train.size > s->data_tokens)
         d->train.size = (size_t)s->data_tokens;
     d->blocks = d->endless ? 0 : (idx)d->train.size / (T + 1);
@@ -6213,7 +6232,7 @@ int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
         fail(e, 1,
              "%s: expected at least %d tokens to train on, found %zu. Try: a longer text, or a "
              "smaller --context",
-             name, T + 1, d->train.size);
+             source_name(s), T + 1, d->train.size);
     if (!e->status && d->blocks) d->order = grab(d->blocks, sizeof(int32_t), e);
     d->pass = -1;
     if (e->status) data_close(d);
@@ -6226,6 +6245,7 @@ void data_close(Data *d) {
     grammar_free(&d->grammar);
     ids_free(&d->train); ids_free(&d->held); ids_free(&d->starts); ids_free(&d->told);
     free(d->order);
+    free(d->chain);
     *d = (Data){0};
 }
 
@@ -6246,6 +6266,11 @@ static void data_shuffle(Data *d, idx pass) {
 /* The next block of T+1 tokens. Its number decides its random tokens, so a block has the same ones
  * at every pass, as in the authors' code. */
 static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t *number, Error *e) {
+    if (d->chain) {                                          /* --toy backcopy */
+        *number = d->sample++;
+        backcopy_draw(d, d->seed, *number, block, T + 1);
+        return 0;
+    }
     if (!d->endless) {
         idx at = (idx)d->sample++;
         if (at / d->blocks != d->pass) data_shuffle(d, at / d->blocks);
@@ -6408,11 +6433,13 @@ static void on_interrupt(int signal_number) {
  *                              data that names no file, and those of the looks at the sink
  *   8   the tokenizer's hash (0: none)           8  steps done
  *   8   8   8   the data: blocks read, document, offset in it
- *   4   what follows the parameters: 0 nothing, 1 moments, 3 moments and the run
+ *   4   what follows the parameters: 0 nothing, 1 moments, 3 moments and the run, 7 these and the
+ *       start
  *   8   count of parameters
  *   .. parameters in the order of the table of tensors; then, with moments, m and v
  *   8   8   8   8   the run: loss of the last step (a double); sum of the losses since the last
  *               look at the sink; how many those are; hash64 of the text or grammar
+ *   8   the start, of a run that began from a trained model (--start): hash64 of its parameters
  *   8   hash64 of all that
  *
  * There is no clock, path of a machine, thread count or number of resumes in it: the same run gives
@@ -6421,8 +6448,9 @@ static void on_interrupt(int signal_number) {
  * are the whole of it. Files are written and read a piece at a time, and take no memory of their
  * own.
  */
-enum { CHECKPOINT_VERSION = 1, CHECKPOINT_HEAD = 24, CHECKPOINT_PLACES = 52, CHECKPOINT_RUN = 32 };
-enum { PARTS_MOMENTS = 1, PARTS_RUN = 2, PIECE = 4096 };
+enum { CHECKPOINT_VERSION = 1, CHECKPOINT_HEAD = 24, CHECKPOINT_PLACES = 52, CHECKPOINT_RUN = 32,
+       CHECKPOINT_START = 8 };
+enum { PARTS_MOMENTS = 1, PARTS_RUN = 2, PARTS_START = 4, PIECE = 4096 };
 #define CHECKPOINT_MAGIC "SINKCKP1"
 
 /* A checkpoint on its way out: `piece` goes to the file, and its hash along. */
@@ -6518,7 +6546,8 @@ int checkpoint_write(const char *path, const Trainer *t, bool with_moments, Erro
     bytes_number(p, t->data.sample, 8, e);
     bytes_number(p, t->data.document, 8, e);
     bytes_number(p, t->data.offset, 8, e);
-    bytes_number(p, with_moments ? PARTS_MOMENTS | PARTS_RUN : 0, 4, e);
+    int parts = PARTS_MOMENTS | PARTS_RUN | (t->start ? PARTS_START : 0);
+    bytes_number(p, (uint64_t)(with_moments ? parts : 0), 4, e);
     bytes_number(p, (uint64_t)t->m.count, 8, e);
     save_piece(&out);
     save_numbers(&out, t->m.params, t->m.count, e);
@@ -6529,6 +6558,7 @@ int checkpoint_write(const char *path, const Trainer *t, bool with_moments, Erro
         bytes_double(p, t->loss_sum, e);
         bytes_number(p, (uint64_t)t->loss_steps, 8, e);
         bytes_number(p, t->data.source, 8, e);
+        if (t->start) bytes_number(p, t->start, 8, e);
         save_piece(&out);
     }
     bytes_number(p, hash_end(out.hash), 8, e);
@@ -6603,19 +6633,20 @@ static int checkpoint_settings(Input *in, const char *name, Trainer *t, uint64_t
     return e->status;
 }
 
-/* What follows the parameters. */
-static int checkpoint_run(Input *in, const char *name, Trainer *t, size_t width, bool run,
+/* What follows the parameters: moments, and `more` bytes. */
+static int checkpoint_run(Input *in, const char *name, Trainer *t, size_t width, size_t more,
                           Error *e) {
-    unsigned char at[CHECKPOINT_RUN] = {0};
+    unsigned char at[CHECKPOINT_RUN + CHECKPOINT_START] = {0};
     t->m1 = grab(t->m.count, sizeof(real), e);
     t->m2 = grab(t->m.count, sizeof(real), e);
     if (e->status) return e->status;
     if (!take_numbers(in, t->m1, t->m.count, width) || !take_numbers(in, t->m2, t->m.count, width)
-        || (run && input_take(in, at, sizeof at) != sizeof at)) return damaged(name, e);
+        || input_take(in, at, more) != more) return damaged(name, e);
     t->loss = double_at(at);
     t->loss_sum = double_at(at + 8);
     t->loss_steps = (long)number_at(at + 16, 8);
     t->data.source = number_at(at + 24, 8);
+    t->start = number_at(at + 32, 8);
     return 0;
 }
 
@@ -6635,17 +6666,20 @@ static int checkpoint_from(Input *in, uint64_t size, const char *name, Trainer *
     t->data.document = number_at(at + 24, 8);
     t->data.offset = (size_t)number_at(at + 32, 8);
     uint64_t parts = number_at(at + 40, 4), count = number_at(at + 44, 8);
-    bool moments = parts & PARTS_MOMENTS, run = parts & PARTS_RUN;
+    bool moments = parts & PARTS_MOMENTS;
+    size_t more = (parts & PARTS_RUN ? CHECKPOINT_RUN : 0u)
+                + (parts & PARTS_START ? CHECKPOINT_START : 0u);
     uint64_t body = size - CHECKPOINT_HEAD - length - CHECKPOINT_PLACES - 8;
     if (model_create(&t->m, &t->s.model, with_moments, e)) return e->status;
-    if (count != (uint64_t)t->m.count || parts > 3 || parts == PARTS_RUN
-        || body != count * width * (moments ? 3 : 1) + (run ? CHECKPOINT_RUN : 0))
+    /* of the parts each stands with those before it alone: 0, 1, 3 or 7 */
+    if (count != (uint64_t)t->m.count || parts > 7 || (parts & (parts + 1))
+        || body != count * width * (moments ? 3 : 1) + more)
         return fail(e, 1,
                     "%s: expected %llu parameters, found another number. Try: the version of sink "
                     "that wrote it",
                     name, (unsigned long long)count);
     if (!take_numbers(in, t->m.params, t->m.count, (size_t)width)) return damaged(name, e);
-    return moments && with_moments ? checkpoint_run(in, name, t, (size_t)width, run, e) : 0;
+    return moments && with_moments ? checkpoint_run(in, name, t, (size_t)width, more, e) : 0;
 }
 
 /* The same from bytes in memory. */
@@ -6718,6 +6752,19 @@ static bool option_free(const Option *o) {
            !strcmp(o->flag, "log-every");
 }
 
+/* The first flag of those groups that a checkpoint keeps and --resume may not change, and that
+ * differs in the two, with its values there; NULL when none does. */
+static const Option *flags_differ(const Settings *was, const Settings *is, const char *groups,
+                                  char old[PATH_ROOM], char new[PATH_ROOM]) {
+    for (const Option *o = OPTIONS; o->flag; o++) {
+        if (!strchr(groups, o->group) || !option_kept(o) || option_free(o)) continue;
+        option_text(o, was, old, PATH_ROOM);
+        option_text(o, is, new, PATH_ROOM);
+        if (strcmp(old, new)) return o;
+    }
+    return NULL;
+}
+
 /* The settings to go on with: paths, threads and the like from s, what a checkpoint keeps from t,
  * and on top of that the flags of the command line, which may repeat it but not contradict. */
 static int resume_settings(Trainer *t, const Settings *s, const char *flags, Error *e) {
@@ -6733,6 +6780,7 @@ static int resume_settings(Trainer *t, const Settings *s, const char *flags, Err
     now.data = t->s.data;
     memcpy(now.data.text, s->data.text, PATH_ROOM);
     memcpy(now.data.grammar, s->data.grammar, PATH_ROOM);
+    memcpy(now.data.tokens, s->data.tokens, PATH_ROOM);
     memcpy(now.data.tokenizer, s->data.tokenizer, PATH_ROOM);
     if (settings_parse(&now, s->argc, s->argv, s->groups, words, &n, e) ||
         settings_flags(&now, flags, "m", e)) return e->status;
@@ -6741,16 +6789,12 @@ static int resume_settings(Trainer *t, const Settings *s, const char *flags, Err
     Config c = now.model;
     Error not_now = {0};                          /* a flag that contradicts is named below */
     if (!config_resolve(&c, &not_now)) now.model = c;
-    for (const Option *o = OPTIONS; o->flag; o++) {
-        char was[PATH_ROOM], is[PATH_ROOM];
-        if (!option_kept(o) || option_free(o)) continue;
-        option_text(o, &t->s, was, sizeof was);
-        option_text(o, &now, is, sizeof is);
-        if (strcmp(was, is))
-            return fail(e, 2, "--%s %s: %s was begun with %s, and --resume changes only --steps, "
-                        "--save-every and --log-every. Try: without it", o->flag, is, s->out,
-                        *was ? was : "none");
-    }
+    char was[PATH_ROOM], is[PATH_ROOM];
+    const Option *o = flags_differ(&t->s, &now, "mtde", was, is);
+    if (o)
+        return fail(e, 2, "--%s %s: %s was begun with %s, and --resume changes only --steps, "
+                    "--save-every and --log-every. Try: without it", o->flag, is, s->out,
+                    *was ? was : "none");
     if (now.train.steps < t->step)
         return fail(e, 2, "--steps %d: %s has done %ld. Try: --steps %ld or more", now.train.steps,
                     s->out, t->step, t->step);
@@ -6762,18 +6806,37 @@ static int resume_settings(Trainer *t, const Settings *s, const char *flags, Err
 static int resume_data(Trainer *t, Error *e) {
     Data was = t->data;
     Source *d = &t->s.data;
+    d->vocab = t->m.c.vocab;
     if (data_open(&t->data, d, t->s.train.seed, t->s.model.context, e)) return e->status;
     if (t->tokenizer_hash != t->data.tokenizer.hash)
         return fail(e, 1, "%s: expected the tokenizer it was trained with, found another in %s. "
                     "Try: --tokenizer FILE", t->s.out, d->tokenizer);
     if (was.source && was.source != t->data.source)
         return fail(e, 1, "%s: expected the text it was trained on, found another in %s. "
-                    "Try: --text FILE or --grammar FILE, as before", t->s.out,
-                    d->text[0] ? d->text : d->grammar[0] ? d->grammar : SHIPPED_GRAMMAR);
+                    "Try: the same --text, --grammar or --tokens as before", t->s.out,
+                    source_name(d));
     t->data.sample = was.sample;
     t->data.document = was.document;
     t->data.offset = was.offset;
     return 0;
+}
+
+/* What a run that began from a model's parameters knows them by; never 0. */
+static uint64_t parameters_hash(const Model *m) {
+    uint64_t hash = hash64(0, m->params, (size_t)m->count * sizeof(real));
+    return hash ? hash : 1;
+}
+
+/* --start beside --resume: it must name what the run began from. */
+static int resume_start(const Trainer *t, const Settings *s, Error *e) {
+    Trainer from;
+    if (!s->start[0]) return 0;
+    if (checkpoint_load(s->start, &from, false, e)) return e->status;
+    if (t->start != parameters_hash(&from.m))
+        fail(e, 2, "--start %s: %s was begun from %s. Try: without it", s->start, s->out,
+             t->start ? "other parameters" : "none");
+    trainer_free(&from);
+    return e->status;
 }
 
 int trainer_resume(Trainer *t, const Settings *s, const char *flags, Error *e) {
@@ -6781,9 +6844,61 @@ int trainer_resume(Trainer *t, const Settings *s, const char *flags, Error *e) {
     if (!t->m1)
         fail(e, 1, "%s: expected a training's checkpoint, found parameters alone. Try: without "
              "--resume", s->out);
-    if (!e->status && !resume_settings(t, s, flags, e) && !resume_data(t, e)) trainer_room(t, e);
+    if (!e->status && !resume_settings(t, s, flags, e) && !resume_start(t, s, e)
+        && !resume_data(t, e)) trainer_room(t, e);
     if (e->status) trainer_free(t);
     return e->status;
+}
+
+/* Fine-tuning (Figure 30, appendix D): the model of t, its parameters as they are, and everything
+ * else from s as trainer_create has it: step 0, moments of 0, its own data and schedule. The
+ * tokenizer, unless ids come alone, must be the one that t was trained with, or for a model that
+ * had none, one of as many ids. As after trainer_create, nothing is held on failure. */
+int trainer_restart(Trainer *t, const Settings *s, Error *e) {
+    Trainer was = *t;                            /* put aside: t is made anew in its place */
+    Settings now = *s;
+    now.model = was.m.c;
+    acts_free(&was.a);                           /* their memory is wanted again */
+    data_close(&was.data);
+    if (!trainer_create(t, &now, e)) {
+        int vocab = t->data.vocab;
+        if (!now.data.tokens[0] && (was.tokenizer_hash ? was.tokenizer_hash != t->tokenizer_hash
+                                                       : vocab != was.m.c.vocab))
+            fail(e, 1, "%s: expected the tokenizer that the model was trained with, found another. "
+                 "Try: --tokenizer FILE", now.data.tokenizer);
+        copy(t->m.params, was.m.params, was.m.count);
+        t->start = parameters_hash(&was.m);
+        if (e->status) trainer_free(t);
+    }
+    trainer_free(&was);
+    return e->status;
+}
+
+/* --start: the model that is there, whose flags the command line may repeat but not contradict. */
+static int trainer_start(Trainer *t, const Settings *s, const char *flags, Error *e) {
+    const char *words[8];
+    char was[PATH_ROOM], is[PATH_ROOM];
+    int n = 0;
+    Settings now = *s;
+    if (!strcmp(s->start, s->out))
+        return fail(e, 2, "--out %s: it is --start's own file. Try: another one", s->out);
+    if (checkpoint_load(s->start, t, false, e)) return e->status;
+    now.model = t->s.model;
+    if (!settings_parse(&now, s->argc, s->argv, s->groups, words, &n, e)
+        && !settings_flags(&now, flags, "m", e)) {
+        Config c = now.model;
+        Error not_now = {0};                     /* a flag that contradicts is named below */
+        if (!config_resolve(&c, &not_now)) now.model = c;
+        const Option *o = flags_differ(&t->s, &now, "m", was, is);
+        if (o)
+            fail(e, 2, "--%s %s: %s has %s, and --start keeps a model as it is. Try: without it",
+                 o->flag, is, s->start, was);
+    }
+    if (e->status) { trainer_free(t); return e->status; }
+    if (!s->quiet)
+        fprintf(stderr, "sink: the run begins from %s, which has done %ld steps\n", s->start,
+                t->step);
+    return trainer_restart(t, &now, e);
 }
 
 int trainer_begin(Trainer *t, const Settings *s, const char *flags, Error *e) {
@@ -6797,6 +6912,7 @@ int trainer_begin(Trainer *t, const Settings *s, const char *flags, Error *e) {
     }
     if (s->resume && !s->quiet)
         fprintf(stderr, "sink: %s is not there yet: the run begins at step 0\n", s->out);
+    if (s->start[0]) return trainer_start(t, s, flags, e);
     Settings now = *s;
     return settings_flags(&now, flags, "m", e) ? e->status : trainer_create(t, &now, e);
 }
@@ -6990,6 +7106,16 @@ int train_run(Trainer *t, Progress *p, Error *e) {
     return e->status;
 }
 
+/* The loss of what a training leaves, on held documents. The last update may be the one too many,
+ * and no step comes after it that would tell. */
+static int trained_loss(Outcome *o, Trainer *t, Error *e) {
+    o->loss = held_loss(&t->m, &t->data, &t->s, HELD_BLOCKS, e);
+    if (e->status || isfinite(o->loss)) return e->status;
+    t->loss = o->loss;
+    return fail(e, 1, "step %ld: the loss on held documents is not finite: this variant diverges "
+                      "here. Try: a smaller --lr", t->step);
+}
+
 /* A quick look while training: LOOK_N sequences, as `sink eval` would see them. */
 int look_at_sink(Trainer *t, Progress *p, Error *e) {
     const Settings *s = &t->s;
@@ -7012,14 +7138,42 @@ int look_at_sink(Trainer *t, Progress *p, Error *e) {
  * 11  Evaluation                                                         sections 3.1 to 3.3
  */
 
-/* Measures n sequences of T tokens; *starts of them begin a document. Natural input brings a loss.
- * */
-int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int T, int *starts,
-             Error *e) {
+/* --replace-position and --swap-position (3.1): what an evaluation reads in place of p_1, kept in
+ * `room`; NULL for nothing. */
+static const PositionEdit *position_edit(const Settings *s, PositionEdit *room) {
+    if (!s->replace_position && !s->swap_position) return NULL;
+    *room = s->swap_position ? (PositionEdit){s->swap_position, true}
+                             : (PositionEdit){s->replace_position, false};
+    return room;
+}
+
+static int position_check(const Settings *s, const Config *c, int T, Error *e) {
+    PositionEdit room;
+    const PositionEdit *edit = position_edit(s, &room);
+    if (!edit) return 0;
+    const char *flag = edit->swap ? "swap-position" : "replace-position";
+    if (s->replace_position && s->swap_position)
+        return fail(e, 2, "--replace-position and --swap-position exclude each other. Try: one of "
+                          "them");
+    if (c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE)
+        return fail(e, 2, "--%s %d: expected a model whose positions are added to its input, found "
+                          "another. Try: one trained with --pos learned or absolute",
+                    flag, edit->t);
+    if (edit->t > T)
+        return fail(e, 2, "--%s %d: expected a token of the %d that are fed. Try: a larger --T",
+                    flag, edit->t, T);
+    return 0;
+}
+
+/* Measures n sequences of T tokens, with Sink at n_eps thresholds; *starts of them begin a
+ * document. Natural input has a loss. */
+static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, const double *eps,
+                       int n_eps, int n, int T, int *starts, Error *e) {
     enum { BATCH = 16 };
-    const double eps[3] = {s->eps, 0.2, 0.4};
     Acts a = {0};
+    PositionEdit room;
     *out = (Sinks){0};
+    if (position_check(s, &m->c, T, e)) return e->status;
     if (T > m->c.context && (m->c.pos == POS_LEARNED))
         return fail(e, 2, "--T %d: the model has %d learned positions. Try: --T %d", T,
                     m->c.context, m->c.context);
@@ -7029,8 +7183,9 @@ int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int 
     if (!e->status && !got)
         fail(e, 1, "the held documents: expected one of %d tokens or more, found none. "
                    "Try: a smaller --T, or a larger --valid", T + 1);
-    if (!e->status && !sinks_create(out, &m->c, T, batch, eps, e))
+    if (!e->status && !sinks_create(out, &m->c, T, batch, eps, n_eps, e))
         acts_create(&a, m, batch, T, ACTS_ONE, e);
+    a.edit = position_edit(s, &room);
     for (int b = 0; b < got && !e->status; b += batch)
         sinks_measure(out, m, &a, ids + (idx)b * T,
                       s->input == INPUT_NATURAL ? targets + (idx)b * T : NULL,
@@ -7042,12 +7197,20 @@ int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int 
     return e->status;
 }
 
+/* The same with the thresholds that are printed: --eps, and 0.2 and 0.4 as in Figure 9. */
+int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int T, int *starts,
+             Error *e) {
+    const double eps[3] = {s->eps, 0.2, 0.4};
+    return evaluate_at(out, m, d, s, eps, 3, n, T, starts, e);
+}
+
 /* m of one head (out->layer, out->head), the mean over a batch of natural sequences, over its first
  * T <= HEAD_MAP tokens: T rows, the real tokens, by S columns *, x*, 1 .. T. */
 int head_map(HeadMap *out, Model *m, const Data *d, const Settings *s, int T, Error *e) {
     enum { BATCH = 16 };
     const Config *c = &m->c;
     Acts a = {0};
+    PositionEdit room;
     int starts, ids[BATCH * HEAD_MAP], targets[BATCH * HEAD_MAP];
     if (T > HEAD_MAP) T = HEAD_MAP;
     int B = data_probe(d, &s->data, s->input, BATCH, T, ids, targets, &starts);
@@ -7057,6 +7220,7 @@ int head_map(HeadMap *out, Model *m, const Data *d, const Settings *s, int T, Er
     if (!e->status && B && !acts_create(&a, m, B, T, ACTS_ONE, e)) {
         probe[out->layer].metric = maps;
         a.probe = probe;
+        a.edit = position_edit(s, &room);
         model_forward(m, &a, ids, B, T);
         out->T = T;
         out->S = (int)S;
@@ -7114,10 +7278,12 @@ int ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int n, int 
     int sink[BATCH], drawn[BATCH];
     Rng rng = {hash64((uint64_t)s->train.seed, "ablate", 6)};
     Acts a = {0};
+    PositionEdit room;
     *out = (Ablated){.what = s->ablate, .last = T / 2, .column = "token 1"};
     if (s->input != INPUT_NATURAL)
         return fail(e, 2, "--ablate: it reads the loss, and only natural input has one. "
                           "Try: --input natural");
+    if (position_check(s, &m->c, T, e)) return e->status;
     if (T < 4) return fail(e, 2, "--ablate: expected --T 4 or more, found %d. Try: --T 64", T);
     if (s->ablate == ABLATE_STAR && star < 0)
         return fail(e, 2, "--ablate kstar: this model has no extra column and no sink token. "
@@ -7127,6 +7293,7 @@ int ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int n, int 
     int *ids = grab(2 * (idx)n * T, sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
     double *loss = grab(2 * ABLATED * (idx)n, sizeof(double), e), *more = loss + ABLATED * (idx)n;
     if (!e->status) acts_create(&a, m, BATCH, T, ACTS_ONE, e);
+    a.edit = position_edit(s, &room);
     int got = e->status ? 0 : data_probe(d, &s->data, INPUT_NATURAL, n, T, ids, targets, &starts);
     Ablation cut = {to_star ? ABLATE_KEY : s->ablate, sink}, control = {cut.what, drawn};
     const Ablation *const of[ABLATED] = {NULL, &cut, &control};
@@ -7427,8 +7594,8 @@ static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, co
  * One file says which models are trained, what the paper printed of each, and what is claimed; this
  * chapter reads it (12.1), trains and measures a row for a seed (12.3), keeps what it found (12.2),
  * judges every claim by the rule that stands beside it (12.5), and shows tables and the ledger
- * (12.6). Two toys (12.4) show the mechanism in seconds. Last comes `sink run` (12.7), one model
- * trained three times.
+ * (12.6); `sink repro` does what is missing of it all (12.7). Two toys (12.4) show the mechanism in
+ * seconds. Last comes `sink run` (12.8), one model trained three times.
  */
 
 /* -------------------------------------------------------------------------------------------------
@@ -8188,17 +8355,108 @@ static int measure_map(Result *r, const HeadMap *map, Error *e) {
     return result_add(r, "map", map->m, map->T * map->S, e);
 }
 
+/* A number of evaluated sequences, under NAME or NAME and what tells it from others. */
+static int add_named(Result *r, const char *stem, const char *rest, double x, Error *e) {
+    char name[sizeof r->list->name];
+    if (snprintf(name, sizeof name, "%s%s", stem, rest) >= (int)sizeof name)
+        return fail(e, 1, "%s%s: expected a name of at most %d letters. Try: a shorter one", stem,
+                    rest, (int)sizeof name - 1);
+    return result_add1(r, name, x, e);
+}
+
+/* +grid, Figure 3: Sink_1 of natural sequences by their length and the threshold. */
+int measure_grid(Result *r, Model *m, const Data *d, const Settings *s, Error *e) {
+    enum { LENGTHS = 4, STEPS = 9 };
+    static const double eps[STEPS] = {0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5};
+    double length[LENGTHS], sink[LENGTHS * STEPS];
+    Settings natural = *s;
+    int n = 0, starts;
+    natural.input = INPUT_NATURAL;
+    for (int T = 16; T <= 128 && T <= m->c.context && !e->status; T *= 2, n++) {
+        Sinks seen;
+        if (evaluate_at(&seen, m, d, &natural, eps, STEPS, s->eval_n, T, &starts, e)) break;
+        length[n] = T;
+        for (int x = 0; x < STEPS; x++)
+            sink[n * STEPS + x] = sinks_sink(&seen, config_column_first(&m->c), x);
+        sinks_free(&seen);
+    }
+    if (e->status) return e->status;
+    result_add(r, "grid_T", length, n, e);
+    result_add(r, "grid_eps", eps, STEPS, e);
+    return result_add(r, "grid_sink_1", sink, n * STEPS, e);
+}
+
+/* +swap, Table 7: sequences of one repeated token, p_1 replaced by p_t or swapped with it, for the
+ * paper's t as far as the sequences go. 2 for a model without positions to edit. */
+int measure_swaps(Result *r, Model *m, const Data *d, const Settings *s, Error *e) {
+    Settings edited = *s;
+    edited.input = INPUT_REPEAT;
+    for (int t = 5; t <= 30 && t <= s->eval_T; t += 5)
+        for (int swap = 0; swap < 2; swap++) {
+            Sinks seen;
+            char name[32];
+            int starts, first = config_column_first(&m->c), there = first + t - 1;
+            edited.replace_position = swap ? 0 : t;
+            edited.swap_position = swap ? t : 0;
+            if (evaluate(&seen, m, d, &edited, s->eval_n, s->eval_T, &starts, e)) return e->status;
+            snprintf(name, sizeof name, "%s%d", swap ? "@swap" : "@replace", t);
+            add_named(r, "sink_1", name, sinks_sink(&seen, first, 0), e);
+            add_named(r, "sink_t", name, sinks_sink(&seen, there, 0), e);
+            add_named(r, "alpha_1", name, sinks_alpha(&seen, first), e);
+            add_named(r, "alpha_t", name, sinks_alpha(&seen, there), e);
+            sinks_free(&seen);
+        }
+    return e->status;
+}
+
+/* +domains, Figure 9: the held documents of every corpus and domain that is at hand, a grammar or
+ * a text of the folder `texts`: what `sink eval MODEL --text FILE` prints of each. Where t was
+ * trained on one of them, the documents that are measured are none that it has seen. */
+int measure_domains(Result *r, Trainer *t, const Experiments *x, const char *texts, Error *e) {
+    int first = config_column_first(&t->m.c), starts;
+    for (int i = 0; i < x->corpora && !e->status; i++) {
+        const Corpus *c = &x->corpus[i];
+        Settings s = t->s;
+        Data data = {0};
+        Sinks seen;
+        char rest[48], *path = c->grammar ? s.data.grammar : s.data.text;
+        s.data.text[0] = s.data.grammar[0] = s.data.tokens[0] = 0;
+        s.input = INPUT_NATURAL;
+        if (snprintf(path, PATH_ROOM, "%s/%s", c->grammar ? "data" : texts, c->file) >= PATH_ROOM)
+            return fail(e, 2, "--texts %.40s..: this path is too long. Try: a shorter one", texts);
+        if (!c->grammar && (!*texts || file_missing(path))) continue;
+        if (data_open(&data, &s.data, 0, 0, e)) break;
+        if (c->hash && c->hash != data.source)
+            fail(e, 1, "%s: expected the text with hash %016llx, found %016llx. Try: the text that "
+                 "README.md describes", path, (unsigned long long)c->hash,
+                 (unsigned long long)data.source);
+        if (!e->status
+            && !evaluate(&seen, &t->m, &data, &s, s.eval_n, s.eval_T, &starts, e)) {
+            snprintf(rest, sizeof rest, "/%s", c->name);
+            add_named(r, "alpha_1", rest, sinks_alpha(&seen, first), e);
+            add_named(r, "sink_1", rest, sinks_sink(&seen, first, 0), e);
+            add_named(r, "sink_1:0.2", rest, sinks_sink(&seen, first, 1), e);
+            add_named(r, "sink_1:0.4", rest, sinks_sink(&seen, first, 2), e);
+            add_named(r, "loss", rest, seen.loss, e);
+            sinks_free(&seen);
+        }
+        data_close(&data);
+    }
+    return e->status;
+}
+
 static bool asks(const Row *row, const char *what) {
     const char *at = strstr(row->also, what);
     return at && (at[strlen(what)] == ' ' || !at[strlen(what)]);
 }
 
 /* All that is asked of a trained model. */
-static int measure(Result *r, Trainer *t, const Progress *p, const Row *row, Error *e) {
+static int measure(Result *r, Trainer *t, const Progress *p, const Experiments *x, const Row *row,
+                   const char *texts, Error *e) {
     Outcome *o = grab(1, sizeof *o, e);
-    Settings s = t->s;
     int starts;
-    if (s.eval_T > s.model.context) s.eval_T = s.model.context;
+    if (t->s.eval_T > t->s.model.context) t->s.eval_T = t->s.model.context;
+    Settings s = t->s;
     double loss = o ? held_loss(&t->m, &t->data, &s, HELD_BLOCKS, e) : 0, trained = 0;
     int last = p->looks / 10 + 1;                            /* a tenth of the looks */
     for (int i = p->looks - last; i < p->looks; i++) trained += p->look[i].loss / last;
@@ -8211,6 +8469,9 @@ static int measure(Result *r, Trainer *t, const Progress *p, const Row *row, Err
         measure_layers(r, &o->s, &o->c, e);
         measure_inputs(r, t, &s, e);
         if (asks(row, "map")) measure_map(r, &o->map[0], e);
+        if (asks(row, "grid")) measure_grid(r, &t->m, &t->data, &s, e);
+        if (asks(row, "swap")) measure_swaps(r, &t->m, &t->data, &s, e);
+        if (asks(row, "domains")) measure_domains(r, t, x, texts, e);
     }
     if (o) sinks_free(&o->s);
     free(o);
@@ -8226,6 +8487,7 @@ static int row_settings(Settings *out, const Row *row, const Corpus *corpus, int
     out->train.log_every = out->train.steps / 30 ? out->train.steps / 30 : 1;
     out->quiet = s->quiet;
     memcpy(out->data.tokenizer, s->data.tokenizer, PATH_ROOM);
+    if (out->data.grammar[0] || out->data.toy) return 0;     /* the row brings its own text */
     char *path = corpus->grammar ? out->data.grammar : out->data.text;
     const char *folder = corpus->grammar ? "data" : s->texts;
     if (!*folder)
@@ -8238,7 +8500,7 @@ static int row_settings(Settings *out, const Row *row, const Corpus *corpus, int
 
 /* The lines that say how the run came about. */
 static void result_describe(Result *r, const Experiments *x, const Row *row, const Corpus *corpus,
-                            const Trainer *t) {
+                            const Data *d) {
     static const char *const sets[] = {"baseline", "avx2", "avx512"};
     const char *item = "all";
     int which = (int)(row - x->row);
@@ -8250,8 +8512,9 @@ static void result_describe(Result *r, const Experiments *x, const Row *row, con
     snprintf(r->flags, sizeof r->flags, "%s%s%s --seed %d",
              row->after < 0 ? "" : x->row[row->after].flags, row->after < 0 ? "" : " then ",
              row->flags, r->seed);
-    snprintf(r->data, sizeof r->data, "%s %016llx, tokenizer %016llx", corpus->file,
-             (unsigned long long)t->data.source, (unsigned long long)t->tokenizer_hash);
+    if (d) snprintf(r->data, sizeof r->data, "%s %016llx, tokenizer %016llx", corpus->file,
+                    (unsigned long long)d->source, (unsigned long long)d->tokenizer.hash);
+    else snprintf(r->data, sizeof r->data, "made by the toy");
 #ifdef __VERSION__
     snprintf(r->build, sizeof r->build, "%s %s, %s, %zu-byte numbers",
 #ifdef __clang__
@@ -8266,8 +8529,10 @@ static void result_describe(Result *r, const Experiments *x, const Row *row, con
 }
 
 /* A training to its end, in t: its looks in *p, the one before the first step in *start. */
-static int row_train(Trainer *t, Progress *p, Look *start, const char *name, const Row *row,
-                     Error *e) {
+static int row_train(Trainer *t, Progress *p, Look *start, const Row *row, int seed, Error *e) {
+    char name[96];
+    snprintf(name, sizeof name, "%s %d", row->name, seed);
+    *p = (Progress){0};
     progress_start(p, name, t->s.quiet);
     p->holds = asks(row, "valid");
     if (look_at_sink(t, p, e)) return e->status;
@@ -8276,44 +8541,62 @@ static int row_train(Trainer *t, Progress *p, Look *start, const char *name, con
     if (!train_run(t, p, e) && interrupted)
         fail(e, 1, "stopped by Ctrl-C: %s is not finished and begins anew. Try: the same command",
              name);
+    p->name = row->name;                                     /* `name` is this call's */
     return e->status;
+}
+
+/* A trainer at the row's first step: new, or with the parameters that the row it goes on from has
+ * been trained to. */
+static int row_begin(Trainer *t, Result *r, const Experiments *x, const Row *row,
+                     const Corpus *corpus, const Settings *s, Progress *p, Error *e) {
+    const Row *base = row->after < 0 ? row : &x->row[row->after];
+    Settings now;
+    Look start;
+    if (row_settings(&now, base, corpus, r->seed, s, e) || trainer_create(t, &now, e))
+        return e->status;
+    if (corpus->hash && corpus->hash != t->data.source)
+        fail(e, 1, "%s/%s: expected the text with hash %016llx, found %016llx. Try: the text that "
+             "README.md describes, or --corpus of a grammar", s->texts, corpus->file,
+             (unsigned long long)corpus->hash, (unsigned long long)t->data.source);
+    result_describe(r, x, row, corpus, &t->data);
+    if (base == row || e->status || row_train(t, p, &start, base, r->seed, e) ||
+        measure_curves(r, t, p, &start, "curve_", e) ||
+        row_settings(&now, row, corpus, r->seed, s, e)) return e->status;
+    return trainer_restart(t, &now, e);
 }
 
 int row_run(Result *r, const Experiments *x, int row, const Corpus *corpus, int seed,
             const Settings *s, Error *e) {
     const Row *w = &x->row[row];
     Progress *p = grab(1, sizeof *p, e);
-    Settings now;
-    Trainer t;
+    Trainer t = {0};
     Look start = {0};
     *r = (Result){.seed = seed, .checksum = w->checksum};
     snprintf(r->row, sizeof r->row, "%s", w->name);
     snprintf(r->corpus, sizeof r->corpus, "%s", corpus->name);
-    if (e->status || row_settings(&now, w, corpus, seed, s, e) || trainer_create(&t, &now, e)) {
+    Settings toy;
+    if (p && !row_settings(&toy, w, corpus, seed, s, e) && toy.data.toy) {
+        result_describe(r, x, w, corpus, NULL);
+        progress_start(p, w->name, s->quiet);
+        if (toy_run(&toy, p, r, e)) result_free(r);
         free(p);
         return e->status;
     }
-    if (corpus->hash && corpus->hash != t.data.source)
-        fail(e, 1, "%s/%s: expected the text with hash %016llx, found %016llx. Try: the text that "
-             "README.md describes, or --corpus of a grammar", s->texts, corpus->file,
-             (unsigned long long)corpus->hash, (unsigned long long)t.data.source);
+    if (p && !row_begin(&t, r, x, w, corpus, s, p, e)) row_train(&t, p, &start, w, seed, e);
+    bool diverged = e->status && trainer_diverged(&t);
+    if (diverged) {
+        snprintf(r->ended, sizeof r->ended, "%s", e->text);
+        *e = (Error){0};
+    }
     if (!e->status) {
-        char name[96];
-        snprintf(name, sizeof name, "%s %d", w->name, seed);
-        result_describe(r, x, w, corpus, &t);
-        row_train(&t, p, &start, name, w, e);
-        bool diverged = e->status && trainer_diverged(&t);
-        if (diverged) {
-            snprintf(r->ended, sizeof r->ended, "%s", e->text);
-            *e = (Error){0};
-        }
+        const Train *how = &t.s.train;
+        double tokens = (double)how->batch * how->accumulate * t.s.model.context;
         result_add1(r, "diverged", diverged, e);
         result_add1(r, "steps", (double)t.step, e);
-        result_add1(r, "tokens",
-                    (double)t.step * now.train.batch * now.train.accumulate * now.model.context, e);
+        result_add1(r, "tokens", (double)t.step * tokens, e);
         result_add1(r, "parameters", (double)t.m.count, e);
-        measure_curves(r, &t, p, &start, "curve_", e);
-        if (!diverged && !e->status) measure(r, &t, p, w, e);
+        measure_curves(r, &t, p, &start, w->after < 0 ? "curve_" : "tune_", e);
+        if (!diverged && !e->status) measure(r, &t, p, x, w, s->texts, e);
     }
     trainer_free(&t);
     free(p);
@@ -8360,198 +8643,499 @@ static bool item_has(const Experiments *x, int item, int row) {
     return false;
 }
 
-/* What a command works on, and the runs it names. */
-typedef struct Repro {
-    const Settings *s;
-    Experiments x;
-    const Corpus *corpus;
-    int item, only;              /* -1: all */
-} Repro;
+/* -------------------------------------------------------------------------------------------------
+ * 12.4  Two toys that show the mechanism in seconds                        beyond the paper
+ *
+ * Two tasks in which a head has nothing to say at most positions, so that it needs a place to put
+ * its weights, and one can tell beforehand where it will. One layer, one head.
+ *
+ * Trigger-conditional averaging (Ran-Milo, arXiv 2603.11487). Input are T vectors of C numbers:
+ *
+ *            0     1         2 .. C-2     C-1
+ *   x_1      1     0         0            0        the first token
+ *   x_j      0     1         U(-1,1)      0        the trigger, j drawn from 3 .. T
+ *   others   0     0         U(-1,1)      1
+ *
+ * and the target is 0 but for y_j = (x_1 + .. + x_j) / j. The model is attention alone, W_Q, W_K,
+ * W_V, W_O, no positions. At the trigger a row must be uniform and W_V W_O nearly the identity; at
+ * every other place the output must be 0 all the same. A row that sums to 1 can do that only on a
+ * token whose value is 0, and only the first is there always: with softmax a small error forces a
+ * sink, alpha_1 -> 1. A column * with v* = 0 makes the row's sum a gate (3.7), which need be 1 at
+ * the trigger and 0 elsewhere; then nothing asks for a sink, and nothing forbids one, for the first
+ * token's value can be 0 as well. Without normaliser rows can be 0 too, but not 1/j at the trigger,
+ * since j is not in the input: that arm keeps an error. x_1 has no content: it would pass
+ * through W_V W_O like all content, and softmax would have no place without a value.
+ *
+ * Bigram-Backcopy (Guo et al., arXiv 2410.13835). Characters of a text with their bigram
+ * probabilities P and frequencies; the three most frequent are triggers.
+ *
+ *   x_1 = <s>   x_2 by frequency, no trigger   x_{t+1} = x_{t-1} where x_t is a trigger,
+ *                                              else drawn from P( . | x_t)
+ *
+ * The ordinary model learns it through the ordinary trainer. P( . | x_t) is a table that the
+ * embedding and the ffn hold without attention; only at a trigger must the head look back one. No
+ * trigger follows a trigger, since what is copied stood before one.
+ *
+ * Sequence n of a seed is drawn from the two numbers alone. Held ones have a seed that no training
+ * has. Looks at steps n k^2 / LAST^2: dense where things begin.
+ */
 
-/* The next run that the command asks for after (*row, *seed), row by row; false at the end. Start
- * with row 0, seed below 0. */
-static bool run_next(const Repro *q, int *row, int *seed) {
-    bool first_corpus = q->corpus == q->x.corpus;
-    for (; *row < q->x.rows; ++*row, *seed = -1) {
-        if ((q->only >= 0 && *row != q->only) || !item_has(&q->x, q->item, *row)) continue;
-        int most = row_seeds(&q->x, *row, !first_corpus && q->item < 0);
-        if (q->s->seeds) most = q->s->seeds;
-        if (q->s->only_seed >= 0) {
-            if (*seed >= 0) continue;
-            *seed = q->s->only_seed;
-            return true;
+static void toy_add(ToySums *x, int which, double value) {
+    x->sum[which] += value;
+    x->count[which]++;
+}
+
+static double toy_mean(const ToySums *x, int which) {
+    return x->count[which] > 0 ? x->sum[which] / x->count[which] : NAN;
+}
+
+void toy_measure(ToySums *x, const Config *c, double eps, int T, const bool *trigger, const real *z,
+                 const real *weight, const real *metric) {
+    int star = c->extra ? 1 : 0, S = T + star, quiet = 0;
+    double alpha = 0;
+    for (int i = 1; i < T; i++) {
+        const real *z_i = z + i * S + star, *w_i = weight + i * S + star, *m_i = metric + i * S;
+        double mass = 0, others = 0, entropy = 0;                /* 0 log 0 = 0 */
+        for (int j = 0; j <= i; j++) mass += (double)w_i[j];
+        for (int j = 1; j <= i; j++) others += (double)z_i[j] / i;
+        for (int j = 0; j <= i; j++) {
+            double p = (double)w_i[j] / mass;
+            entropy -= p > 0 ? p * log(p) : 0;
         }
-        *seed = *seed < 1 ? 1 : *seed + 1;
-        if (*seed <= most) return true;
+        bool at = trigger[i];
+        toy_add(x, at ? TOY_ALPHA_1_TRIGGER : TOY_ALPHA_1, (double)m_i[star]);
+        toy_add(x, at ? TOY_WEIGHT_1_TRIGGER : TOY_WEIGHT_1, (double)w_i[0]);
+        toy_add(x, at ? TOY_GATE_TRIGGER : TOY_GATE, mass);
+        toy_add(x, at ? TOY_LOGIT_GAP_TRIGGER : TOY_LOGIT_GAP, (double)z_i[0] - others);
+        if (star) toy_add(x, at ? TOY_ALPHA_STAR_TRIGGER : TOY_ALPHA_STAR, (double)m_i[0]);
+        if (at) {
+            toy_add(x, TOY_ALPHA_PREVIOUS_TRIGGER, (double)m_i[star + i - 1]);
+            toy_add(x, TOY_EVENNESS_TRIGGER, mass > 0 ? exp(entropy) / (i + 1) : 0);
+        } else {
+            toy_add(x, TOY_EVEN, 1.0 / (i + 1 + star));
+            alpha += (double)m_i[star];
+            quiet++;
+        }
     }
-    return false;
+    if (quiet) toy_add(x, TOY_SINK_1, alpha / quiet > eps);
 }
 
-static int run_keep(const Repro *q, int row, int seed, Error *e) {
-    char path[PATH_ROOM];
-    Result r;
-    Bytes text = {0};
-    if (result_path(path, q->s->results, q->corpus->name, q->x.row[row].name, seed, e) ||
-        file_ready(path, e) || row_run(&r, &q->x, row, q->corpus, seed, q->s, e)) return e->status;
-    if (!result_text(&r, &text, e)) file_write(path, text.at, text.size, e);
+int trigger_draw(real *x, real *y, int C, int T, uint64_t seed, uint64_t number) {
+    Rng r = {hash64(seed, &number, sizeof number)};
+    int at = 2 + (int)rng_below(&r, (uint64_t)T - 2);
+    zero(y, (idx)T * C);
+    for (int i = 0; i < T; i++) {
+        real *row = x + (idx)i * C;
+        for (int k = 0; k < C; k++) row[k] = 0;
+        for (int k = 2; i && k < C - 1; k++) row[k] = (real)(2 * rng_uniform(&r) - 1);
+        row[i == 0 ? 0 : i == at ? 1 : C - 1] = 1;
+        for (int k = 0; i <= at && k < C; k++) y[(idx)at * C + k] += row[k] / (real)(at + 1);
+    }
+    return at;
+}
+
+double trigger_loss(Model *m, Acts *a, const real *x, const real *y, int B, int T,
+                    bool with_grads) {
+    idx n = (idx)B * T * m->c.dim;
+    real *out = a->layer[0].s1;                              /* [B,T,C] */
+    double sum = 0;
+    mhsa_forward(m, a, 0, out, x, B, T);
+    for (idx i = 0; i < n; i++) {
+        double error = (double)out[i] - (double)y[i];
+        sum += error * error / (double)n;
+        if (with_grads) a->dh[i] = (real)(2 * error / (double)n);
+    }
+    if (with_grads) {
+        zero(a->dn, n);                                      /* the inputs' gradient: not used */
+        mhsa_backward(m, a, 0, a->dn, a->dh, x, B, T);
+    }
+    return sum;
+}
+
+/* The characters, as ids from 1; 0 is <s>. Letters are taken in lower case, white space as one
+ * blank, and what is not here is left out: behind a comma there is nearly always the blank, a
+ * trigger, which would bring back the comma, and so for ever. */
+static const char LETTERS[] = " etaoinshrdlcumwfgypbvkjxqz";
+enum { BACKCOPY_VOCAB = sizeof LETTERS, BACKCOPY_TOLD = 200, BACKCOPY_HELD = 200,
+       BACKCOPY_LENGTH = 256 };
+
+bool backcopy_trigger(const Data *d, int id) {
+    return id == d->trigger[0] || id == d->trigger[1] || id == d->trigger[2];
+}
+
+/* Counts pairs of characters, the last with the first, so that each has a successor. */
+static int backcopy_count(Data *d, const Bytes *text, const char *name, Error *e) {
+    enum { V = BACKCOPY_VOCAB };
+    uint64_t often[V] = {0};
+    int first = 0, last = 0;
+    for (size_t i = 0, end = 0; i < text->size; i++) {
+        if (i >= end) {                                      /* a document, and its separator */
+            end = i + document_length(text->at + i, text->size - i);
+            if (i == end) { i += strlen(DOCUMENT_END) - 1; continue; }
+        }
+        int byte = isspace(text->at[i]) ? ' ' : tolower(text->at[i]);
+        const char *found = byte ? strchr(LETTERS, byte) : NULL;
+        int id = found ? 1 + (int)(found - LETTERS) : 0;
+        if (!id || (id == 1 && last == 1)) continue;
+        often[id]++;
+        if (last) d->chain[last * V + id]++;
+        else first = id;
+        last = id;
+    }
+    if (first) d->chain[last * V + first]++;
+    for (int k = 0; k < 3; k++)
+        for (int id = 1; id < V; id++)
+            if (!backcopy_trigger(d, id) && often[id] > often[d->trigger[k]]) d->trigger[k] = id;
+    uint64_t left = 0;
+    for (int id = 1; id < V; id++) {
+        d->chain[id] = backcopy_trigger(d, id) ? 0 : often[id];
+        left += d->chain[id];
+    }
+    for (int i = 0; i < V * V; i++)                          /* along rows: each sums to its last */
+        if (i % V) d->chain[i] += d->chain[i - 1];
+    return left ? 0 : fail(e, 1, "%s: expected a text of more than three characters, found less. "
+                                 "Try: another file", name);
+}
+
+int backcopy_open(Data *d, const Source *s, int T, Error *e) {
+    const char *path = s->grammar[0] ? s->grammar : SHIPPED_GRAMMAR;
+    Bytes text = {0}, file = {0};
+    int n = (T ? T : BACKCOPY_LENGTH) + 1;
+    d->vocab = BACKCOPY_VOCAB;
+    d->end = d->bos = d->fix = 0;
+    if (s->tokens[0] || s->fix_token || s->bos || s->random_tokens[0] || s->data_tokens > 0)
+        return fail(e, 2, "--toy backcopy: its sequences are whole as they are. Try: without "
+                          "--tokens, --fix-token, --random-tokens, --data-tokens and --bos");
+    d->chain = grab(BACKCOPY_VOCAB * BACKCOPY_VOCAB, sizeof *d->chain, e);
+    if (s->text[0]) source_read(d, s, &text, NULL, e);
+    else if (!file_read(path, &file, e)
+             && !grammar_read(&d->grammar, file.at, file.size, path, e))
+        for (uint64_t i = 0; i < BACKCOPY_TOLD && !e->status; i++)
+            grammar_document(&d->grammar, HELD_SEED, i, &text, e);
+    if (!e->status) backcopy_count(d, &text, s->text[0] ? s->text : path, e);
+    d->source = s->text[0] ? hash64(0, text.at, text.size) : hash64(0, file.at, file.size);
+    d->endless = true;
+    int32_t *block = grab(n, sizeof *block, e);
+    for (uint64_t i = 0; i < BACKCOPY_HELD && !e->status; i++) {
+        int32_t start = (int32_t)d->held.size;
+        backcopy_draw(d, HELD_SEED, i, block, n);
+        ids_add(&d->starts, &start, 1, e);
+        ids_add(&d->held, block, (size_t)n, e);
+    }
+    free(block);
     bytes_free(&text);
-    result_free(&r);
+    bytes_free(&file);
+    if (e->status) data_close(d);
     return e->status;
 }
 
-/* --verify: a finished run once more; its file must have the same bytes. */
-static int run_verify(const Repro *q, int row, int seed, Error *e) {
-    char path[PATH_ROOM];
-    Result r, old = {0};
-    Bytes text = {0}, was = {0};
-    if (result_path(path, q->s->results, q->corpus->name, q->x.row[row].name, seed, e) ||
-        file_read(path, &was, e) || result_read(&old, was.at, was.size, path, e) ||
-        row_run(&r, &q->x, row, q->corpus, seed, q->s, e)) goto done;
-    if (!result_text(&r, &text, e)) {
-        if (text.size == was.size && !memcmp(text.at, was.at, was.size))
-            printf("%s: the same %zu bytes\n", path, was.size);
-        else if (strcmp(r.build, old.build))
-            fail(e, 1, "%s: expected the bytes of a run by %s, found others, but this is %s. Try: "
-                 "that compiler and processor", path, old.build, r.build);
-        else
-            fail(e, 1, "%s: expected the same bytes, found others. Try: delete it, and run it "
-                 "again", path);
+/* block [n] begins with <s>. */
+void backcopy_draw(const Data *d, uint64_t seed, uint64_t number, int32_t *block, int n) {
+    enum { V = BACKCOPY_VOCAB };
+    Rng r = {hash64(seed, &number, sizeof number)};
+    block[0] = 0;
+    for (int t = 1; t < n; t++) {
+        const uint64_t *row = d->chain + block[t - 1] * V;
+        uint64_t u = rng_below(&r, row[V - 1]);
+        int id = 0;
+        while (row[id] <= u) id++;
+        block[t] = backcopy_trigger(d, block[t - 1]) ? block[t - 2] : id;
     }
-    result_free(&r);
-done:
-    result_free(&old);
-    bytes_free(&text);
-    bytes_free(&was);
-    return e->status;
 }
 
-/* Seconds that a step of a row takes on this machine now, from a few steps of it. */
-static double step_seconds(const Repro *q, int row, Error *e) {
-    enum { WARM = 3, COUNT = 10 };
-    Settings now;
+/* -sum p log p of what follows a character. */
+static double backcopy_entropy(const Data *d, int id) {
+    const uint64_t *row = d->chain + id * BACKCOPY_VOCAB;
+    double entropy = 0, all = (double)row[BACKCOPY_VOCAB - 1];
+    for (int k = 1; k < BACKCOPY_VOCAB; k++) {
+        double p = (double)(row[k] - row[k - 1]) / all;
+        if (p > 0) entropy -= p * log(p);
+    }
+    return entropy;
+}
+
+/* A toy at work. Of its Trainer the trigger task uses the model, the activations, the moments and
+ * the optimiser; it has no data. */
+enum { TOY_LOOKS = 31, TOY_CURVES = 6, TOY_SHOWN = 24 };
+typedef struct Play {
     Trainer t;
-    double start = 0;
-    if (row_settings(&now, &q->x.row[row], q->corpus, 0, q->s, e) || trainer_create(&t, &now, e))
-        return 0;
-    for (int i = 0; i < WARM + COUNT && !e->status; i++) {
-        if (i == WARM) start = seconds();
-        trainer_step(&t, e);
-    }
-    double took = (seconds() - start) / COUNT;
-    trainer_free(&t);
-    return took;
+    bool trigger;                /* which of the two */
+    real *x, *y;                 /* trigger: [B,T,C] */
+    int *at;                     /* [B,T] ids; of the trigger task 0 first, 1 ordinary, 2 trigger */
+    real *maps;                  /* [3,B,T,S] z, weight, m */
+    Probe probe;
+    ToySums seen;
+    int looks;
+    double tokens[TOY_LOOKS], curve[TOY_CURVES][TOY_LOOKS];
+} Play;
+
+static int play_refuses(const Settings *s, Error *e) {
+    const Config *c = &s->model;
+    bool trigger = s->data.toy == TOY_TRIGGER;
+    const char *want = c->layers != 1 || c->heads != 1        ? "--layers 1 --heads 1"
+                     : c->sink_token                          ? "no --sink-token"
+                     : c->prefix || c->window                 ? "no --prefix or --window"
+                     : c->context < 3                         ? "--context 3 or more"
+                     : trigger && c->pos != POS_NONE          ? "--pos none"
+                     : trigger && c->dim < 4                  ? "--dim 4 or more"
+                     : trigger && s->train.accumulate > 1     ? "no --accumulate" : NULL;
+    if (!want) return 0;
+    return fail(e, 2, "--toy %s: expected %s. Try: sink repro toy-%s --commands",
+                trigger ? "trigger" : "backcopy", want, trigger ? "trigger" : "backcopy");
 }
 
-/* What a token costs, up to a factor: the weights that meet it, and half of the keys it sees. */
-static double token_work(const Config *c) {
-    double Q = (double)c->heads * c->head_dim, K = (double)c->kv_heads * c->head_dim;
-    double layer = c->dim * (2 * Q + 2 * K) + (config_gated(c) ? 3.0 : 2.0) * c->dim * c->ffn;
-    return c->layers * (layer + c->context * Q) + (double)c->embed_dim * c->vocab;
-}
-
-/* How much there is to do: runs that are missing, and the time they take in all, by the operations
- * of a step and the time of the first one's. */
-static int repro_plan(const Repro *q, int *missing, double *time, Error *e) {
-    double unit = 0;
-    *missing = 0;
-    *time = 0;
-    for (int row = 0, seed = -1; run_next(q, &row, &seed) && !e->status;) {
-        if (result_there(&q->x, row, q->s->results, q->corpus->name, seed) == 1) continue;
-        const Row *w = &q->x.row[row];
-        ++*missing;
-        for (; w && !e->status; w = w->after < 0 ? NULL : &q->x.row[w->after]) {
-            Settings now;
-            if (row_settings(&now, w, q->corpus, seed, q->s, e)) break;
-            if (!now.model.vocab) now.model.vocab = VOCAB_DEFAULT;
-            double tokens = (double)now.train.batch * now.train.accumulate * now.model.context;
-            if (config_resolve(&now.model, e)) break;
-            double work = tokens * token_work(&now.model);
-            if (unit <= 0) unit = step_seconds(q, row, e) / work;
-            *time += unit * work * now.train.steps;
-        }
-    }
+/* Room for the trigger task: a model of one block, whose attention alone is used. */
+static int trigger_create(Play *y, const Settings *s, Error *e) {
+    Trainer *t = &y->t;
+    t->s = *s;
+    t->s.model.vocab = t->s.model.ffn = 1;                   /* idle */
+    if (config_resolve(&t->s.model, e) || model_create(&t->m, &t->s.model, true, e))
+        return e->status;
+    idx n = (idx)s->train.batch * s->model.context * s->model.dim;
+    y->x = grab(n, sizeof(real), e);
+    y->y = grab(n, sizeof(real), e);
+    t->m1 = grab(t->m.count, sizeof(real), e);
+    t->m2 = grab(t->m.count, sizeof(real), e);
+    if (!e->status) acts_create(&t->a, &t->m, s->train.batch, s->model.context, ACTS_ALL, e);
+    if (!e->status) model_init(&t->m, s->train.init, (uint64_t)s->train.seed);
     return e->status;
 }
 
-/* --commands: what is missing, a run a line. */
-static int repro_commands(const Repro *q, Error *e) {
-    for (int row = 0, seed = -1; run_next(q, &row, &seed) && !e->status;) {
-        if (result_there(&q->x, row, q->s->results, q->corpus->name, seed) == 1) continue;
-        printf("./sink repro %s --row %s --seed %d --corpus %s",
-               q->item < 0 ? "all" : q->x.item[q->item].name, q->x.row[row].name, seed,
-               q->corpus->name);
-        if (q->s->texts[0]) printf(" --texts %s", q->s->texts);
-        if (strcmp(q->s->results, RESULTS_FOLDER)) printf(" --results %s", q->s->results);
-        printf(" --threads %d\n", q->s->threads ? q->s->threads : 1);
-    }
+static int play_create(Play *y, const Settings *s, Error *e) {
+    idx B = s->train.batch, T = s->model.context, map = B * T * config_columns(&s->model, (int)T);
+    y->trigger = s->data.toy == TOY_TRIGGER;
+    if (y->trigger ? trigger_create(y, s, e) : trainer_create(&y->t, s, e)) return e->status;
+    y->at = grab(2 * B * T, sizeof *y->at, e);
+    y->maps = grab(3 * map, sizeof *y->maps, e);
+    y->probe = (Probe){y->maps, y->maps + map, y->maps + 2 * map};
     return e->status;
 }
 
+static void play_free(Play *y) {
+    trainer_free(&y->t);
+    free(y->x); free(y->y); free(y->at); free(y->maps);
+    free(y);
+}
 
-static int repro_words(Repro *q, const char **words, int n, Error *e) {
-    const Settings *s = q->s;
-    q->item = q->only = -1;
-    q->corpus = q->x.corpus;
-    for (int i = 0; i < q->x.corpora && s->corpus[0]; i++) {
-        q->corpus = &q->x.corpus[i];
-        if (!strcmp(q->corpus->name, s->corpus) && !q->corpus->domain) break;
-        if (i + 1 == q->x.corpora)
-            return fail(e, 2, "--corpus %s: there is none in " EXPERIMENTS_FILE ". Try: --corpus "
-                        "%s", s->corpus, q->x.corpus[0].name);
+/* B sequences of a seed, from `number` on, into x and y. */
+static void trigger_batch(Play *y, uint64_t seed, uint64_t number, int B) {
+    int T = y->t.s.model.context, C = y->t.s.model.dim;
+    for (int b = 0; b < B; b++) {
+        idx row = (idx)b * T;
+        int at = trigger_draw(y->x + row * C, y->y + row * C, C, T, seed, number + (uint64_t)b);
+        for (int i = 0; i < T; i++) y->at[row + i] = i == 0 ? 0 : i == at ? 2 : 1;
     }
-    if (n > 1) return fail(e, 2, "repro: %s is a word too many. Try: sink help repro", words[1]);
-    if (n && strcmp(words[0], "all")) {
-        while (++q->item < q->x.items && strcmp(q->x.item[q->item].name, words[0])) {}
-        if (q->item == q->x.items)
-            return fail(e, 2, "repro: there is no item '%s'. Try: sink repro list", words[0]);
-    }
-    if (!s->row[0]) return 0;
-    q->only = experiments_row(&q->x, s->row);
-    if (q->only < 0 || !item_has(&q->x, q->item, q->only))
-        return fail(e, 2, "--row %s: %s has no such row. Try: sink repro %s --show", s->row,
-                    n ? words[0] : "the table", n ? words[0] : "list");
+}
+
+static int trigger_step(Play *y, Error *e) {
+    Trainer *t = &y->t;
+    const Train *p = &t->s.train;
+    const Tensor *bad;
+    trigger_batch(y, (uint64_t)p->seed + 1, (uint64_t)t->step * (uint64_t)p->batch, p->batch);
+    model_zero_grads(&t->m);
+    t->loss = trigger_loss(&t->m, &t->a, y->x, y->y, p->batch, t->s.model.context, true);
+    t->norm = gradient_norm(&t->m, &bad);
+    if (!isfinite(t->loss) || bad)
+        return fail(e, 1, "step %ld: %s%s not finite: this variant diverges here. Try: a smaller "
+                    "--lr", t->step, bad ? "the gradient of " : "the loss is",
+                    bad ? bad->name : "");
+    trainer_update(t, p->clip > 0 && t->norm > p->clip ? p->clip / (t->norm + 1e-6) : 1);
+    t->step++;
+    t->loss_sum += t->loss;
+    t->loss_steps++;
     return 0;
 }
 
-/* What is missing is trained, run by run; what is finished stays. */
-static int repro_runs(const Repro *q, Error *e) {
-    int missing, done = 0;
-    double time;
-    if (repro_plan(q, &missing, &time, e) || !missing) return e->status;
-    fprintf(stderr, "sink: %d run%s to do, about %.0f min here on %d thread%s. Ctrl-C stops; what "
-            "is finished stays\n", missing, missing > 1 ? "s" : "", ceil(time / 60), workers(),
-            workers() > 1 ? "s" : "");
-    for (int row = 0, seed = -1; run_next(q, &row, &seed) && !e->status;) {
-        int there = result_there(&q->x, row, q->s->results, q->corpus->name, seed);
-        if (there == 1) continue;
-        if (there < 0)
-            fprintf(stderr, "sink: %s seed %d: its row has changed, so it is run again\n",
-                    q->x.row[row].name, seed);
-        run_keep(q, row, seed, e);
-        done++;
+/* Held sequences `from` .. from + B - 1 forward, with their maps and losses. */
+static void trigger_look(Play *y, int from, int B) {
+    Trainer *t = &y->t;
+    int T = t->s.model.context, C = t->s.model.dim;
+    trigger_batch(y, HELD_SEED, (uint64_t)from, B);
+    trigger_loss(&t->m, &t->a, y->x, y->y, B, T, false);
+    for (idx i = 0; i < (idx)B * T * C; i++) {
+        double error = fabs((double)t->a.layer[0].s1[i] - (double)y->y[i]);
+        toy_add(&y->seen, TOY_ERROR, error);
+        toy_add(&y->seen, TOY_LOSS, error * error);
+        if (y->at[i / C] == 2) toy_add(&y->seen, TOY_LOSS_TRIGGER, error * error);
+        if (!(error <= y->seen.worst)) y->seen.worst = error;
+    }
+}
+
+static void backcopy_look(Play *y, int from, int B) {
+    Trainer *t = &y->t;
+    int T = t->s.model.context, *targets = y->at + (idx)B * T;
+    for (idx i = 0; i < (idx)B * T; i++) {
+        const int32_t *held = t->data.held.at + t->data.starts.at[from + i / T] + i % T;
+        y->at[i] = held[0];
+        targets[i] = held[1];
+    }
+    model_forward(&t->m, &t->a, y->at, B, T);
+    model_loss(&t->m, &t->a, targets, B, T, false, 1);
+    for (idx i = 0; i < (idx)B * T; i++) {
+        double loss = t->a.loss_row[i];
+        toy_add(&y->seen, TOY_LOSS, loss);
+        if (backcopy_trigger(&t->data, y->at[i])) toy_add(&y->seen, TOY_LOSS_TRIGGER, loss);
+        else if (i % T) {
+            toy_add(&y->seen, TOY_LOSS_BIGRAM, loss);
+            toy_add(&y->seen, TOY_ENTROPY_BIGRAM, backcopy_entropy(&t->data, y->at[i]));
+        }
+    }
+}
+
+static bool play_at_trigger(const Play *y, int token) {
+    return y->trigger ? token == 2 : backcopy_trigger(&y->t.data, token);
+}
+
+/* The numbers of eval_n held sequences, into y->seen. */
+static int play_look(Play *y, Error *e) {
+    Trainer *t = &y->t;
+    const Config *c = &t->m.c;
+    int T = c->context, batch = t->s.train.batch, n = t->s.eval_n;
+    idx map = (idx)T * config_columns(c, T), D = c->head_dim;
+    bool *trigger = grab(T, sizeof *trigger, e);
+    if (!y->trigger && n > BACKCOPY_HELD) n = BACKCOPY_HELD;
+    y->seen = (ToySums){0};
+    for (int from = 0; from < n && !e->status; from += batch) {
+        int B = n - from < batch ? n - from : batch;
+        t->a.probe = &y->probe;
+        if (y->trigger) trigger_look(y, from, B);
+        else backcopy_look(y, from, B);
+        t->a.probe = NULL;
+        for (int b = 0; b < B; b++) {
+            for (int i = 0; i < T; i++) {
+                double norm = length(D, t->a.layer[0].v + ((idx)b * T + i) * D);
+                toy_add(&y->seen, i ? TOY_VALUE_REST : TOY_VALUE_1, norm);
+                trigger[i] = play_at_trigger(y, y->at[(idx)b * T + i]);
+            }
+            toy_measure(&y->seen, c, t->s.eps, T, trigger, y->probe.z + b * map,
+                        y->probe.weight + b * map, y->probe.metric + b * map);
+        }
+    }
+    free(trigger);
+    return e->status;
+}
+
+static double toy_value_ratio(const ToySums *x) {
+    return toy_mean(x, TOY_VALUE_1) / toy_mean(x, TOY_VALUE_REST);
+}
+
+/* The first held sequence's weights s/Z, its first TOY_SHOWN rows and the columns that they see:
+ * *, if there is one, then the tokens. Where rows sum to 1 this is m. */
+static int play_map(Play *y, Result *r, const char *name, Error *e) {
+    int T = y->t.s.model.context, S = config_columns(&y->t.m.c, T), extra = S - T;
+    int rows = T < TOY_SHOWN ? T : TOY_SHOWN, columns = rows + extra;
+    double map[TOY_SHOWN * (TOY_SHOWN + 1)], tokens[TOY_SHOWN], trigger[TOY_SHOWN];
+    y->t.a.probe = &y->probe;
+    if (y->trigger) trigger_look(y, 0, 1);
+    else backcopy_look(y, 0, 1);
+    y->t.a.probe = NULL;
+    for (int i = 0; i < rows; i++) {
+        for (int j = 0; j < columns; j++)
+            map[i * columns + j] = (double)y->probe.weight[(idx)i * S + j];
+        tokens[i] = y->at[i];
+        trigger[i] = play_at_trigger(y, y->at[i]);
+    }
+    if (!strcmp(name, "before")) {
+        result_add(r, "toy_shape", (double[]){y->t.s.data.toy, rows, columns}, 3, e);
+        result_add(r, "toy_tokens", tokens, rows, e);
+        result_add(r, "toy_trigger", trigger, rows, e);
+    }
+    return result_add(r, name, map, rows * columns, e);
+}
+
+/* A look of a training under way: the curves, and the line that the terminal shows. */
+static int play_watch(Play *y, Progress *p, Error *e) {
+    static const int which[TOY_CURVES] = {0, TOY_ALPHA_1, TOY_ALPHA_STAR, TOY_GATE, TOY_LOGIT_GAP};
+    Trainer *t = &y->t;
+    if (play_look(y, e)) return e->status;
+    y->tokens[y->looks] = (double)t->step * t->s.train.batch * t->s.train.accumulate
+                        * t->s.model.context;
+    for (int k = 0; k < TOY_CURVES; k++)
+        y->curve[k][y->looks] = k == 0 ? (t->loss_steps ? t->loss_sum / (double)t->loss_steps : NAN)
+                              : k + 1 < TOY_CURVES ? toy_mean(&y->seen, which[k])
+                                                   : toy_value_ratio(&y->seen);
+    y->looks++;
+    t->loss_sum = 0;
+    t->loss_steps = 0;
+    p->has_star = t->m.c.extra != EXTRA_NONE;
+    p->alpha1 = toy_mean(&y->seen, TOY_ALPHA_1);
+    p->sink1 = p->sink1_low = toy_mean(&y->seen, TOY_SINK_1);
+    p->ratio = 1;
+    return 0;
+}
+
+/* How many numbers are learned: of the trigger task those of the attention, wq .. wo. */
+static double play_parameters(const Play *y) {
+    const Tensor *from = model_tensor(&y->t.m, "l0.wq"), *to = model_tensor(&y->t.m, "l0.wo");
+    return y->trigger ? (double)(to->at + to->count - from->at) : (double)y->t.m.count;
+}
+
+static int play_numbers(const Play *y, Result *r, double loss_start, Error *e) {
+    static const char *const names[TOY_NUMBERS] = {
+        "alpha_1", "alpha_1@trigger", "alpha_previous@trigger", "alpha_*", "alpha_*@trigger",
+        "weight_1", "weight_1@trigger", "gate", "gate@trigger", "logit_gap", "logit_gap@trigger",
+        "evenness@trigger", "even", "sink_1", NULL, NULL, "loss", "loss@trigger", "loss@bigram",
+        "entropy@bigram", "error"};
+    static const char *const curves[TOY_CURVES] = {
+        "curve_loss", "curve_alpha_1", "curve_alpha_*", "curve_gate", "curve_logit_gap",
+        "curve_value_ratio"};
+    const ToySums *x = &y->seen;
+    double train_loss = y->curve[0][y->looks - 1];
+    result_add1(r, "steps", (double)y->t.step, e);
+    result_add1(r, "tokens", y->tokens[y->looks - 1], e);
+    result_add1(r, "parameters", play_parameters(y), e);
+    result_add1(r, "diverged", r->ended[0] != 0, e);
+    for (int k = 0; k < TOY_NUMBERS; k++)
+        if (names[k] && x->count[k] > 0) result_add1(r, names[k], toy_mean(x, k), e);
+    result_add1(r, "times_1", toy_mean(x, TOY_ALPHA_1) / toy_mean(x, TOY_EVEN), e);
+    result_add1(r, "value_ratio", toy_value_ratio(x), e);
+    if (y->trigger) result_add1(r, "error_most", x->worst, e);
+    result_add1(r, "loss_start", loss_start, e);
+    result_add1(r, "train_loss", train_loss, e);
+    result_add1(r, "gap", toy_mean(x, TOY_LOSS) - train_loss, e);
+    result_add(r, "curve_tokens", y->tokens, y->looks, e);
+    for (int k = 0; k < TOY_CURVES; k++)
+        if (!strstr(curves[k], "_*") || y->t.m.c.extra)
+            result_add(r, curves[k], y->curve[k], y->looks, e);
+    return e->status;
+}
+
+/* From the first look to the last; a training that diverges ends here with the reason in r. */
+static int play_train(Play *y, Progress *p, Result *r, Error *e) {
+    Trainer *t = &y->t;
+    int steps = t->s.train.steps, last = TOY_LOOKS - 1;
+    p->start = seconds();
+    for (int k = 1; k <= last && !e->status; k++) {
+        long until = (long)((double)steps * k * k / (last * last));
+        while (t->step < until && !e->status && !interrupted) {
+            if (y->trigger) trigger_step(y, e);
+            else trainer_step(t, e);
+            if (!e->status) progress_show(t, p);
+        }
+        if (interrupted)
+            fail(e, 1, "stopped at step %ld of %d, and nothing is kept. Try: the same command",
+                 t->step, steps);
+        if (!e->status && t->loss_steps) play_watch(y, p, e);
+    }
+    progress_end(p);
+    if (e->status && !interrupted && trainer_diverged(t)) {
+        snprintf(r->ended, sizeof r->ended, "%s", e->text);
+        *e = (Error){0};
+        y->seen = (ToySums){0};                              /* of the last look: not the end's */
     }
     return e->status;
 }
 
-static int repro_verify(const Repro *q, Error *e) {
-    for (int row = 0, seed = -1; run_next(q, &row, &seed);)
-        if (result_there(&q->x, row, q->s->results, q->corpus->name, seed) == 1)
-            return run_verify(q, row, seed, e);
-    return fail(e, 1, "--verify: expected a finished run, found none. Try: without --verify");
-}
-
-int repro(const Settings *s, const char **words, int n, Error *e) {
-    Repro q = {.s = s};
-    Bytes text = {0};
-    if (!file_read(EXPERIMENTS_FILE, &text, e) &&
-        !experiments_read(&q.x, text.at, text.size, EXPERIMENTS_FILE, e) &&
-        !repro_words(&q, words, n, e)) {
-        if (s->commands) repro_commands(&q, e);
-        else if (s->verify) repro_verify(&q, e);
-        else if (!s->show) repro_runs(&q, e);
+int toy_run(const Settings *s, Progress *p, Result *r, Error *e) {
+    if (play_refuses(s, e)) return e->status;
+    Play *y = grab(1, sizeof *y, e);
+    if (!y) return e->status;
+    if (!play_create(y, s, e) && !play_map(y, r, "before", e) && !play_watch(y, p, e)) {
+        double loss_start = toy_mean(&y->seen, TOY_LOSS);
+        if (!play_train(y, p, r, e) && !play_numbers(y, r, loss_start, e) && !r->ended[0])
+            play_map(y, r, "after", e);
     }
-    experiments_free(&q.x);
-    bytes_free(&text);
+    play_free(y);
     return e->status;
 }
 
@@ -8601,7 +9185,7 @@ static const double LEVEL = 0.05, TAU_COUNTS = 0.6;
  * is evaluated from the inside out. It converges fast for x < (a+1) / (a+b+2); beyond that
  * I_x(a,b) = 1 - I_y(b,a) is taken. */
 static double beta_share(double x, double y, double a, double b) {
-    enum { TERMS = 100 };                        /* of either kind; 30 do for a <= 100, b = 1/2 */
+    enum { TERMS = 100 };                        /* of either kind; the error is in sink.h */
     if (x <= 0 || y <= 0) return y <= 0;
     bool turned = x > (a + 1) / (a + b + 2);
     if (turned) {
@@ -9093,6 +9677,7 @@ static void grid_markdown(const Grid *g, Bytes *out, Error *e) {
             snprintf(head, sizeof head, "%.36s%s", text, g->pair[c] ? ", paper" : "");
             markdown_cell(out, r ? text : c && g->pair[c - 1] ? "ours" : head, e);
         }
+        if (!e->status) out->size--;             /* the blank after the last | */
         bytes_print(out, e, "\n");
         for (int c = 0; r == 0 && c < g->columns; c++)
             bytes_print(out, e, c == 0 ? "|---|" : c + 1 < g->columns ? "--:|" : "--:|\n");
@@ -9487,7 +10072,266 @@ int readme_with(Bytes *out, const char *text, size_t n, const char *section, siz
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 12.7  The main job                                                   Tables 4, 10 and 15 in small
+ * 12.7  The command: sink repro ITEM
+ */
+
+/* What a command works on, and the runs it names. */
+typedef struct Repro {
+    const Settings *s;
+    Experiments x;
+    const Corpus *corpus;
+    int item, only;              /* -1: all */
+} Repro;
+
+/* The next run that the command asks for after (*row, *seed), row by row; false at the end. Start
+ * with row 0, seed below 0. */
+static bool run_next(const Repro *q, int *row, int *seed) {
+    bool first_corpus = q->corpus == q->x.corpus;
+    for (; *row < q->x.rows; ++*row, *seed = -1) {
+        if ((q->only >= 0 && *row != q->only) || !item_has(&q->x, q->item, *row)) continue;
+        int most = row_seeds(&q->x, *row, !first_corpus && q->item < 0);
+        if (q->s->seeds) most = q->s->seeds;
+        if (q->s->only_seed >= 0) {
+            if (*seed >= 0) continue;
+            *seed = q->s->only_seed;
+            return true;
+        }
+        *seed = *seed < 1 ? 1 : *seed + 1;
+        if (*seed <= most) return true;
+    }
+    return false;
+}
+
+static int run_keep(const Repro *q, int row, int seed, Error *e) {
+    char path[PATH_ROOM];
+    Result r;
+    Bytes text = {0};
+    if (result_path(path, q->s->results, q->corpus->name, q->x.row[row].name, seed, e) ||
+        file_ready(path, e) || row_run(&r, &q->x, row, q->corpus, seed, q->s, e)) return e->status;
+    if (!result_text(&r, &text, e)) file_write(path, text.at, text.size, e);
+    bytes_free(&text);
+    result_free(&r);
+    return e->status;
+}
+
+/* --verify: a finished run once more; its file must have the same bytes. */
+static int run_verify(const Repro *q, int row, int seed, Error *e) {
+    char path[PATH_ROOM];
+    Result r, old = {0};
+    Bytes text = {0}, was = {0};
+    if (result_path(path, q->s->results, q->corpus->name, q->x.row[row].name, seed, e) ||
+        file_read(path, &was, e) || result_read(&old, was.at, was.size, path, e) ||
+        row_run(&r, &q->x, row, q->corpus, seed, q->s, e)) goto done;
+    if (!result_text(&r, &text, e)) {
+        if (text.size == was.size && !memcmp(text.at, was.at, was.size))
+            printf("%s: the same %zu bytes\n", path, was.size);
+        else if (strcmp(r.build, old.build))
+            fail(e, 1, "%s: expected the bytes of a run by %s, found others, but this is %s. Try: "
+                 "that compiler and processor", path, old.build, r.build);
+        else
+            fail(e, 1, "%s: expected the same bytes, found others. Try: delete it, and run it "
+                 "again", path);
+    }
+    result_free(&r);
+done:
+    result_free(&old);
+    bytes_free(&text);
+    bytes_free(&was);
+    return e->status;
+}
+
+/* Seconds that a step of a row takes on this machine now, from a few steps of it. */
+static double step_seconds(const Repro *q, int row, Error *e) {
+    enum { WARM = 3, COUNT = 10 };
+    Settings now;
+    Trainer t;
+    double start = 0;
+    if (row_settings(&now, &q->x.row[row], q->corpus, 0, q->s, e) || trainer_create(&t, &now, e))
+        return 0;
+    for (int i = 0; i < WARM + COUNT && !e->status; i++) {
+        if (i == WARM) start = seconds();
+        trainer_step(&t, e);
+    }
+    double took = (seconds() - start) / COUNT;
+    trainer_free(&t);
+    return took;
+}
+
+/* What a token costs, up to a factor: the weights that meet it, and half of the keys it sees. */
+static double token_work(const Config *c) {
+    double Q = (double)c->heads * c->head_dim, K = (double)c->kv_heads * c->head_dim;
+    double layer = c->dim * (2 * Q + 2 * K) + (config_gated(c) ? 3.0 : 2.0) * c->dim * c->ffn;
+    return c->layers * (layer + c->context * Q) + (double)c->embed_dim * c->vocab;
+}
+
+/* How much there is to do: runs that are missing, and the time they take in all, by the operations
+ * of a step and the time of the first one's. */
+static int repro_plan(const Repro *q, int *missing, double *time, Error *e) {
+    static const double TOY_SECONDS = 12;                    /* 4 to 16 on one core */
+    double unit = 0;
+    *missing = 0;
+    *time = 0;
+    for (int row = 0, seed = -1; run_next(q, &row, &seed) && !e->status;) {
+        if (result_there(&q->x, row, q->s->results, q->corpus->name, seed) == 1) continue;
+        const Row *w = &q->x.row[row];
+        ++*missing;
+        for (; w && !e->status; w = w->after < 0 ? NULL : &q->x.row[w->after]) {
+            Settings now;
+            if (row_settings(&now, w, q->corpus, seed, q->s, e)) break;
+            if (now.data.toy) { *time += TOY_SECONDS; continue; }
+            if (!now.model.vocab) now.model.vocab = VOCAB_DEFAULT;
+            double tokens = (double)now.train.batch * now.train.accumulate * now.model.context;
+            if (config_resolve(&now.model, e)) break;
+            double work = tokens * token_work(&now.model);
+            if (unit <= 0) unit = step_seconds(q, row, e) / work;
+            *time += unit * work * now.train.steps;
+        }
+    }
+    return e->status;
+}
+
+/* --commands: what is missing, a run a line. */
+static int repro_commands(const Repro *q, Error *e) {
+    for (int row = 0, seed = -1; run_next(q, &row, &seed) && !e->status;) {
+        if (result_there(&q->x, row, q->s->results, q->corpus->name, seed) == 1) continue;
+        printf("./sink repro %s --row %s --seed %d --corpus %s",
+               q->item < 0 ? "all" : q->x.item[q->item].name, q->x.row[row].name, seed,
+               q->corpus->name);
+        if (q->s->texts[0]) printf(" --texts %s", q->s->texts);
+        if (strcmp(q->s->results, RESULTS_FOLDER)) printf(" --results %s", q->s->results);
+        printf(" --threads %d\n", q->s->threads ? q->s->threads : 1);
+    }
+    return e->status;
+}
+
+
+static int repro_words(Repro *q, const char **words, int n, Error *e) {
+    const Settings *s = q->s;
+    q->item = q->only = -1;
+    q->corpus = q->x.corpus;
+    for (int i = 0; i < q->x.corpora && s->corpus[0]; i++) {
+        q->corpus = &q->x.corpus[i];
+        if (!strcmp(q->corpus->name, s->corpus) && !q->corpus->domain) break;
+        if (i + 1 == q->x.corpora)
+            return fail(e, 2, "--corpus %s: there is none in " EXPERIMENTS_FILE ". Try: --corpus "
+                        "%s", s->corpus, q->x.corpus[0].name);
+    }
+    if (n > 1) return fail(e, 2, "repro: %s is a word too many. Try: sink help repro", words[1]);
+    if (n && strcmp(words[0], "all")) {
+        while (++q->item < q->x.items && strcmp(q->x.item[q->item].name, words[0])) {}
+        if (q->item == q->x.items)
+            return fail(e, 2, "repro: there is no item '%s'. Try: sink repro list", words[0]);
+    }
+    if (!s->row[0]) return 0;
+    q->only = experiments_row(&q->x, s->row);
+    if (q->only < 0 || !item_has(&q->x, q->item, q->only))
+        return fail(e, 2, "--row %s: %s has no such row. Try: sink repro %s --show", s->row,
+                    n ? words[0] : "the table", n ? words[0] : "list");
+    return 0;
+}
+
+/* What is missing is trained, run by run; what is finished stays. */
+static int repro_runs(const Repro *q, Error *e) {
+    int missing, done = 0;
+    double time;
+    if (repro_plan(q, &missing, &time, e) || !missing) return e->status;
+    fprintf(stderr, "sink: %d run%s to do, about %.0f min here on %d thread%s. Ctrl-C stops; what "
+            "is finished stays\n", missing, missing > 1 ? "s" : "", ceil(time / 60), workers(),
+            workers() > 1 ? "s" : "");
+    for (int row = 0, seed = -1; run_next(q, &row, &seed) && !e->status;) {
+        int there = result_there(&q->x, row, q->s->results, q->corpus->name, seed);
+        if (there == 1) continue;
+        if (there < 0)
+            fprintf(stderr, "sink: %s seed %d: its row has changed, so it is run again\n",
+                    q->x.row[row].name, seed);
+        run_keep(q, row, seed, e);
+        done++;
+    }
+    return e->status;
+}
+
+static int repro_verify(const Repro *q, Error *e) {
+    for (int row = 0, seed = -1; run_next(q, &row, &seed);)
+        if (result_there(&q->x, row, q->s->results, q->corpus->name, seed) == 1)
+            return run_verify(q, row, seed, e);
+    return fail(e, 1, "--verify: expected a finished run, found none. Try: without --verify");
+}
+
+/* What there is of it: an item, or where none is named the headline claims and all verdicts. */
+static int repro_show(const Repro *q, bool list, Error *e) {
+    const Settings *s = q->s;
+    Results r;
+    Bytes out = {0};
+    Judged *j = grab(q->x.claims, sizeof *j, e);
+    if (!e->status && !results_load(&r, &q->x, s->results, q->corpus->name, e)) {
+        if (!claims_judge(j, &r, e)) {
+            if (list) repro_list(&out, &r, j, e);
+            else if (q->item < 0) repro_ledger(&out, &r, j, false, e);
+            else repro_table(&out, &r, j, q->item, e);
+        }
+        if (!e->status) fwrite(out.at, 1, out.size, stdout);
+        const Item *item = q->item < 0 || list ? NULL : &q->x.item[q->item];
+        for (int k = 0; item && k < item->count; k++) {      /* a toy has maps to look at */
+            int row = q->x.shown[item->from + k].row, n;
+            const Run *run = run_at(&r, row, 1);
+            if (run->state != RUN_HELD || !result_find(&run->result, "toy_shape", &n)) continue;
+            printf("\n%s, seed 1\n", q->x.row[row].name);
+            toy_print(&run->result, stdout);
+        }
+        results_free(&r);
+    }
+    bytes_free(&out);
+    free(j);
+    return e->status;
+}
+
+/* The README's section of results, made anew from the files. */
+static int repro_readme(const Repro *q, const char *path, Error *e) {
+    Results r;
+    Bytes text = {0}, section = {0}, out = {0};
+    Judged *j = grab(q->x.claims, sizeof *j, e);
+    if (!e->status && !results_load(&r, &q->x, q->s->results, q->corpus->name, e)) {
+        if (!claims_judge(j, &r, e) && !repro_ledger(&section, &r, j, true, e) &&
+            !file_read(path, &text, e) &&
+            !readme_with(&out, (const char *)text.at, text.size, (const char *)section.at,
+                         section.size, e))
+            file_write(path, out.at, out.size, e);
+        results_free(&r);
+    }
+    bytes_free(&text);
+    bytes_free(&section);
+    bytes_free(&out);
+    free(j);
+    return e->status;
+}
+
+int repro(const Settings *s, const char **words, int n, Error *e) {
+    Repro q = {.s = s};
+    Bytes text = {0};
+    bool list = !n || !strcmp(words[0], "list"), readme = n && !strcmp(words[0], "readme");
+    if (!file_read(EXPERIMENTS_FILE, &text, e) &&
+        !experiments_read(&q.x, text.at, text.size, EXPERIMENTS_FILE, e) &&
+        !repro_words(&q, words, list || readme ? 0 : n, e)) {
+        if (list) repro_show(&q, true, e);
+        else if (readme) repro_readme(&q, "README.md", e);
+        else if (s->commands) repro_commands(&q, e);
+        else if (s->verify) repro_verify(&q, e);
+        else {
+            if (!s->show) repro_runs(&q, e);
+            if (q.only < 0) {
+                Error shown = {0};                           /* what is there is shown anyway */
+                repro_show(&q, false, &shown);
+                if (shown.status) fail(e, shown.status, "%s", shown.text);
+            }
+        }
+    }
+    experiments_free(&q.x);
+    bytes_free(&text);
+    return e->status;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 12.8  The main job                                                   Tables 4, 10 and 15 in small
  *
  * `sink run` trains one small model three times from the same seed, on the same tokens:
  *   softmax    the first token of every sequence fixed      Table 10: a sink on token 1
@@ -9698,11 +10542,12 @@ static int run_arm(Outcome *o, const Arm *which, Settings *base, const char *fol
     o->even = sink_uniform(&o->c, t.s.eval_T);
     o->star = config_column_star(&o->c) >= 0;
     progress_start(&o->p, which->name, base->quiet);
-    if (train_run(&t, &o->p, e) && trainer_diverged(&t)) {
+    if (!train_run(&t, &o->p, e) && !interrupted && !trained_loss(o, &t, e))
+        outcome_measure(o, &t, &t.s, &starts, e);
+    if (e->status && trainer_diverged(&t)) {
         snprintf(o->ended, sizeof o->ended, "%s", e->text);
         *e = (Error){0};
-    } else if (!e->status && !interrupted && !outcome_measure(o, &t, &t.s, &starts, e))
-        o->loss = held_loss(&t.m, &t.data, &t.s, HELD_BLOCKS, e);
+    }
     trainer_free(&t);
     return e->status;
 }
@@ -9713,6 +10558,9 @@ static int run_arm(Outcome *o, const Arm *which, Settings *base, const char *fol
 int demo_run(const Settings *s, FILE *out, Error *e) {
     if (s->log[0])
         return fail(e, 2, "--log: each arm has one. Try: --out FOLDER, where they lie");
+    if (s->data.toy)
+        return fail(e, 2, "--toy: run trains on text. Try: sink repro toy-trigger, or sink repro "
+                          "toy-backcopy");
     Outcome *o = grab(ARMS, sizeof *o, e);
     Settings base = *s;
     Bytes verdict = {0};
@@ -9789,6 +10637,52 @@ void heat_maps(const HeatMap *maps, int n, FILE *out) {
             for (int h = 0; h < s->H; h++)
                 heat_cell(s->alpha[((idx)l * s->H + h) * s->S + maps[i].column], colour, out);
             if (i + 1 < n) fprintf(out, "%*s", 6 * s->H < 10 ? 11 - 6 * s->H : 1, "");
+        }
+        fputc('\n', out);
+    }
+}
+
+/* A weight 0 .. 1 as `width` characters: colour, or tenths: . below 0.05, # from 0.95 on. */
+static void small_cell(double x, int width, bool colour, FILE *out) {
+    if (colour) fprintf(out, "\x1b[48;5;%dm%*s\x1b[0m", heat_colour(x), width, "");
+    else fprintf(out, "%*c", width, x < 0.05 ? '.' : x >= 0.95 ? '#' : (int)(10 * x + 0.5) + '0');
+}
+
+/* A toy's maps (12.4) before and after, side by side: rows are queries, marked > at a trigger. */
+void toy_print(const Result *r, FILE *out) {
+    static const char *const which[] = {"before", "after"};
+    int n, sizes[2];
+    const double *shape = result_find(r, "toy_shape", &n), *maps[2];
+    const double *tokens = result_find(r, "toy_tokens", &n);
+    const double *trigger = result_find(r, "toy_trigger", &n);
+    for (int i = 0; i < 2; i++) maps[i] = result_find(r, which[i], &sizes[i]);
+    if (!shape || !tokens || !trigger || !maps[0]) return;
+    int rows = (int)shape[1], columns = (int)shape[2], count = maps[1] ? 2 : 1;
+    if (n != rows || columns < rows || sizes[0] != rows * columns
+        || (maps[1] && sizes[1] != sizes[0])) return;
+    bool colour = wants_colour(out);
+    int width = 2 * 2 * columns + 8 <= 80 ? 2 : 1;           /* characters of a cell */
+    for (int k = 0; k < count; k++) fprintf(out, "%6s%-*s  ", "", width * columns, which[k]);
+    fputc('\n', out);
+    for (int k = 0; k < count; k++) {                        /* which columns: *, the tokens */
+        fprintf(out, "%6s", "");
+        for (int j = 0; j < columns; j++) {
+            int i = j - (columns - rows);
+            fprintf(out, "%*c", width, i < 0 ? '*' : trigger[i] > 0 ? 'v' : i == 0 ? '1' : ' ');
+        }
+        fprintf(out, "  ");
+    }
+    fputc('\n', out);
+    for (int i = 0; i < rows; i++) {
+        for (int k = 0; k < count; k++) {
+            int id = (int)tokens[i];
+            bool letter = shape[0] > TOY_TRIGGER && id > 0 && id < BACKCOPY_VOCAB;
+            fprintf(out, " %c%c%c%c ", trigger[i] > 0 ? '>' : ' ', letter ? '\'' : ' ',
+                    letter ? LETTERS[id - 1] : i == 0 ? '1' : trigger[i] > 0 ? 't' : 'x',
+                    letter ? '\'' : ' ');
+            for (int j = 0; j < columns; j++)
+                small_cell(maps[k][i * columns + j], width, colour, out);
+            fprintf(out, "   ");
         }
         fputc('\n', out);
     }
@@ -12522,9 +13416,9 @@ double seconds(void) {
  * 16  Command line
  *
  * One table of options drives parsing, checking, help, config.json, checkpoints and the echoed
- * command. Groups: m the model, t the training, d the data, e what is measured, a ablations,
- * o output, p the page, r going on, i ids, g generation, x reproduction, b benches. A verb names
- * the groups it takes.
+ * command. Groups: m the model, t the training, d the data, e what is measured, a ablations and
+ * edits, o output, p the page, r going on, f starting from, i ids, g generation, x reproduction,
+ * b benches. A verb names the groups it takes.
  */
 
 #define AT(field) offsetof(Settings, field)
@@ -12650,6 +13544,8 @@ const Option OPTIONS[] = {
      "steps between checkpoints; 0: only the last"},
     {"log-every",     't', 'i', AT(train.log_every),     "100",    1, 1 << 30, "N",
      "steps between lines of --log, and looks at the sink"},
+    {"toy",           't', 'c', AT(data.toy),            "none",   0, 0, "none|trigger|backcopy",
+     "a task whose mechanism is known, instead of text; sink repro has both"},
 
     {"text",          'd', 's', AT(data.text),           "",       0, 0, "FILE",
      "text whose documents end in <|endoftext|>; a folder of it; - is standard input"},
@@ -12688,6 +13584,11 @@ const Option OPTIONS[] = {
      "none|key1|value1|value1-mean|kstar",
      "the loss without token 1's key or value, or without k* (or x*), against a control"},
 
+    {"replace-position", 'a', 'i', AT(replace_position), "0",      2, 1 << 24, "T",
+     "token 1 reads position T's vector in place of its own (Table 7)"},
+    {"swap-position", 'a', 'i', AT(swap_position),       "0",      2, 1 << 24, "T",
+     "tokens 1 and T read each other's position vector (Table 7)"},
+
     {"out",           'o', 's', AT(out),                 "",       0, 0, "FILE",
      "where the result goes"},
     {"log",           'o', 's', AT(log),                 "",       0, 0, "FILE",
@@ -12701,6 +13602,8 @@ const Option OPTIONS[] = {
     {"quiet",         'o', 'b', AT(quiet),               "0",      0, 1, "", "no progress"},
     {"resume",        'r', 'b', AT(resume),              "0",      0, 1, "",
      "go on with the run in --out FILE, to the same bits; where there is none, begin it"},
+    {"start",         'f', 's', AT(start),               "",       0, 0, "MODEL",
+     "train this model's parameters further, from step 0 on other data (Figure 30)"},
     {"threads",       'o', 'i', AT(threads),             "0",      1, 1024, "N",
      "threads; default: all. The results have the same bits"},
 
@@ -12937,9 +13840,7 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
     o->c = t.m.c;
     o->even = sink_uniform(&o->c, seen.eval_T);
     progress_start(&o->p, "train", s->quiet);
-    train_run(&t, &o->p, e);
-    if (!e->status) o->loss = held_loss(&t.m, &t.data, &t.s, HELD_BLOCKS, e);
-    if (!e->status)
+    if (!train_run(&t, &o->p, e) && !trained_loss(o, &t, e))
         printf("steps=%ld loss=%.6f valid_loss=%.6f alpha_1=%.6f sink_1=%.6f parameters=%lld%s%s\n",
                t.step, t.loss, o->loss, o->p.alpha1, o->p.sink1, (long long)t.m.count,
                s->out[0] ? " out=" : "", s->out);
@@ -12989,46 +13890,53 @@ static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
     return 0;
 }
 
-/* Results as one row of CSV, or an object of JSON; those of an ablation (or NULL) at their end. */
+/* Results as one row of CSV, or an object of JSON; Table 7's second column and an ablation (or
+ * NULL) at their end, where there are any. */
 static int eval_write(const Sinks *r, const Ablated *x, const Settings *s, Error *e) {
-    enum { ALL = 19, PLAIN = 9 };
-    static const char *const names[ALL] = {
-        "sink_1",    "alpha_1",     "times_even",    "sink_star",   "alpha_star",
-        "norm_ratio", "loss",       "massive",       "median",
-        "ablate_untouched", "ablate_untouched_spread", "ablate_sink", "ablate_sink_spread",
-        "ablate_control", "ablate_control_spread", "ablate_sink_more", "ablate_sink_more_spread",
-        "ablate_control_more", "ablate_control_more_spread"};
+    static const char *const of_loss[ABLATED] = {"untouched", "sink", "control"};
     int first = config_column_first(&s->model), star = config_column_star(&s->model);
-    double values[ALL] = {sinks_sink(r, first, 0),
-                          sinks_alpha(r, first),
-                          sinks_alpha(r, first) / sink_uniform(&s->model, r->T),
-                          star < 0 ? 0 : sinks_sink(r, star, 0),
-                          star < 0 ? 0 : sinks_alpha(r, star),
-                          sinks_ratio(r),
-                          r->loss,
-                          r->massive,
-                          r->median};
-    for (int k = 0; x && k < ABLATED; k++) {
-        values[PLAIN + 2 * k] = x->loss[k];
-        values[PLAIN + 2 * k + 1] = x->spread[k];
-        if (k == UNTOUCHED) continue;
-        values[PLAIN + 4 + 2 * k] = x->more[k];
-        values[PLAIN + 5 + 2 * k] = x->more_spread[k];
+    int edited = s->replace_position + s->swap_position, there = first + edited - 1;
+    Result all = {0};
+    result_add1(&all, "eps", s->eps, e);
+    result_add1(&all, "T", r->T, e);
+    result_add1(&all, "n", r->n, e);
+    result_add1(&all, "sink_1", sinks_sink(r, first, 0), e);
+    result_add1(&all, "alpha_1", sinks_alpha(r, first), e);
+    result_add1(&all, "times_even", sinks_alpha(r, first) / sink_uniform(&s->model, r->T), e);
+    result_add1(&all, "sink_star", star < 0 ? 0 : sinks_sink(r, star, 0), e);
+    result_add1(&all, "alpha_star", star < 0 ? 0 : sinks_alpha(r, star), e);
+    result_add1(&all, "norm_ratio", sinks_ratio(r), e);
+    result_add1(&all, "loss", r->loss, e);
+    result_add1(&all, "massive", r->massive, e);
+    result_add1(&all, "median", r->median, e);
+    if (edited) {
+        result_add1(&all, "sink_t", sinks_sink(r, there, 0), e);
+        result_add1(&all, "alpha_t", sinks_alpha(r, there), e);
     }
-    char head[1024] = "eps,T,n", row[1024], object[2048];
-    int n = 7, all = x ? ALL : PLAIN;
-    int m = snprintf(row, sizeof row, "%g,%d,%d", s->eps, r->T, r->n);
-    int k = snprintf(object, sizeof object, "{\"eps\": %g, \"T\": %d, \"n\": %d", s->eps, r->T,
-                     r->n);
-    for (int i = 0; i < all; i++) {
-        n += snprintf(head + n, sizeof head - (size_t)n, ",%s", names[i]);
-        m += snprintf(row + m, sizeof row - (size_t)m, ",%.8g", values[i]);
-        k += snprintf(object + k, sizeof object - (size_t)k, ", \"%s\": %.8g", names[i], values[i]);
+    for (int more = 0; x && more < 2; more++)
+        for (int k = more; k < ABLATED; k++) {
+            char name[40];
+            snprintf(name, sizeof name, "ablate_%s%s", of_loss[k], more ? "_more" : "");
+            result_add1(&all, name, more ? x->more[k] : x->loss[k], e);
+            strcat(name, "_spread");
+            result_add1(&all, name, more ? x->more_spread[k] : x->spread[k], e);
+        }
+    Bytes head = {0}, row = {0}, object = {0};
+    for (int i = 0; i < all.lists && !e->status; i++) {
+        const char *name = all.list[i].name;
+        double value = all.value[all.list[i].at];
+        bytes_print(&head, e, "%s%s", i ? "," : "", name);
+        bytes_print(&row, e, "%s%.8g", i ? "," : "", value);
+        bytes_print(&object, e, "%s\"%s\": %.8g", i ? ", " : "{", name, value);
     }
-    k += snprintf(object + k, sizeof object - (size_t)k, "}\n");
-    if (s->json[0]) file_write(s->json, object, (size_t)k, e);
-    k = snprintf(object, sizeof object, "%s\n%s\n", head, row);
-    if (s->csv[0]) file_write(s->csv, object, (size_t)k, e);
+    bytes_print(&head, e, "\n");
+    bytes_add(&head, row.at, row.size, e);
+    bytes_print(&head, e, "\n");
+    bytes_print(&object, e, "}\n");
+    if (s->json[0] && !e->status) file_write(s->json, object.at, object.size, e);
+    if (s->csv[0] && !e->status) file_write(s->csv, head.at, head.size, e);
+    result_free(&all);
+    bytes_free(&head); bytes_free(&row); bytes_free(&object);
     return e->status;
 }
 
@@ -13039,8 +13947,16 @@ static void eval_print(const char *path, const Trainer *t, const Outcome *o, con
     if (s->input == INPUT_NATURAL) printf(" (%d at the start of a document)", starts);
     if (s->data.fix_token) printf(", token %d fixed as in its training", s->data.fix_token);
     if (t->random_tokens) printf(", its training's random tokens not drawn");
+    int swap = s->swap_position, edited = swap + s->replace_position;
+    if (edited) printf(", p_1 %s p_%d", swap ? "swapped with" : "replaced by", edited);
     printf(", rows %s\n\n", s->metric_rows == ROWS_REAL ? "real" : "plus1");
     sinks_print(&o->s, &s->model, s->eval_k, stdout);
+    int first = config_column_first(&s->model), there = first + edited - 1;
+    if (edited)                                              /* Table 7's two numbers */
+        printf("\np_1 %s p_%d: Sink_1 %.2f%%, Sink_%d %.2f%%; alpha_1 %.4f, alpha_%d %.4f\n",
+               swap ? "swapped with" : "replaced by", edited, 100 * sinks_sink(&o->s, first, 0),
+               edited, 100 * sinks_sink(&o->s, there, 0), sinks_alpha(&o->s, first), edited,
+               sinks_alpha(&o->s, there));
     if (s->input == INPUT_NATURAL) printf("\nloss %.4f nats a token\n", o->s.loss);
     if (cut) ablated_print(cut, s, stdout);
 }
@@ -13477,7 +14393,7 @@ static void run_part(Trainer *t, Part part, Error *e) {
             linear_forward(la->s1, la->o, w->wo, w->bo, rows, O, C);
         } else if (part == PART_LINEAR_BACK) {
             linear_backward(a->dosum, false, d->wo, d->bo, a->dh, la->o, w->wo, rows, O, C);
-            linear_backward(a->dn, true, d->wq, d->bq, a->dq, la->n1, w->wq, rows, C, Q);
+            linear_backward(a->dn, false, d->wq, d->bq, a->dq, la->n1, w->wq, rows, C, Q);
             linear_backward(a->dn, true, d->wk, d->bk, a->dk, la->n1, w->wk, rows, C, K);
             linear_backward(a->dn, true, d->wv, d->bv, a->dv, la->n1, w->wv, rows, C, K);
         } else if (part == PART_ROTATE && c->pos == POS_ROTARY) {
@@ -13658,7 +14574,7 @@ static int verb_help(Settings *s, const char **words, int n, Error *e) {
 static const Verb VERBS[] = {
     {"run",      "",               "mtdeopr",
      "three short trainings: a sink emerges, moves to a key bias, fails to appear", verb_run},
-    {"train",    "",               "mtdeopr",
+    {"train",    "",               "mtdeoprf",
      "text in, checkpoint out", verb_train},
     {"eval",     "MODEL",          "dteoap",
      "the sink metrics, norms and the alpha map of a model", verb_eval},

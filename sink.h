@@ -79,6 +79,7 @@ enum { DECAY_ALL, DECAY_MATRICES };
 enum { INPUT_NATURAL, INPUT_RANDOM, INPUT_REPEAT };
 enum { ROWS_REAL, ROWS_PLUS1 };
 enum { ABLATE_NONE, ABLATE_KEY, ABLATE_VALUE, ABLATE_MEAN, ABLATE_STAR };
+enum { TOY_NONE, TOY_TRIGGER, TOY_BACKCOPY };             /* 12.4 */
 enum { VOCAB_DEFAULT = 2048 };          /* tokenizer.bin's, and where no tokenizer says */
 
 /* The model: one row chosen on each axis. Integers and doubles only, so that the table of options
@@ -225,6 +226,9 @@ typedef struct Ablation {
     const int *column;           /* [B] rows 0 .. N-1 whose key or value it is; -1: the column * */
 } Ablation;
 
+/* Table 7: token 1 reads p_t in place of p_1; and where they swap, token t reads p_1. */
+typedef struct PositionEdit { int t; bool swap; } PositionEdit;   /* t from 2 on */
+
 enum { SLICE = 160 };            /* rows of logits that exist at a time */
 
 typedef struct Acts {
@@ -238,6 +242,7 @@ typedef struct Acts {
     real *embed;                 /* [B,T,E] rows of wte, when E differs from C */
     Probe *probe;                /* [L], or NULL: set by the caller before a forward */
     const Ablation *ablation;    /* or NULL, as it must be where a backward follows */
+    const PositionEdit *edit;    /* likewise; t at most T, and no cache before the forward */
     real *cosine, *sine, *wave;  /* [N,r/2] of the rotations; [N,C] absolute positions */
     /* [H,2N-1] b_h by j-i from -(N-1); [B,H,2N-1] its gradient by sequence */
     real *bias, *dbias;
@@ -322,11 +327,14 @@ void sink_alpha(const Config *c, int T, int rows, const real *m, double *alpha);
 /* alpha_1 if every row spread its weight evenly */
 double sink_uniform(const Config *c, int T);
 
+enum { EPS_MOST = 12 };          /* thresholds at a time */
+
 /* Means over sequences of everything that is measured, by layer, then head. */
 typedef struct Sinks {
     int L, H, T, N, S, batch, n;     /* N rows and S columns as in the maps; n sequences so far */
-    double eps[3];                   /* thresholds of Sink; the first is the one that is quoted */
-    /* [L,H,S] alpha_k; [3,L,H,S] share of sequences with alpha_k > eps */
+    int n_eps;
+    double eps[EPS_MOST];            /* thresholds of Sink; the first is the one that is quoted */
+    /* [L,H,S] alpha_k; [n_eps,L,H,S] share of sequences with alpha_k > eps */
     double *alpha, *over;
     /* [L,H] row entropy of m in nats; row sum of the weights over keys */
     double *entropy, *mass;
@@ -343,7 +351,8 @@ typedef struct Sinks {
     Probe *probe; real *maps, *extreme;
     double *alpha_now;               /* [S] */
 } Sinks;
-int  sinks_create(Sinks *s, const Config *c, int T, int batch, const double eps[3], Error *e);
+int  sinks_create(Sinks *s, const Config *c, int T, int batch, const double *eps, int n_eps,
+                    Error *e);
 void sinks_free(Sinks *s);
 int  sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids, const int *targets, int B,
                     int rows, Error *e);
@@ -506,6 +515,10 @@ typedef struct Data {
     size_t offset;               /* its token, */
     Ids told;                    /* and its tokens */
     uint64_t source;             /* hash64 of the text, the ids or the grammar */
+    /* of --toy backcopy, else NULL: [V,V] counts of pairs of characters, summed along rows; and its
+     * triggers (12.4) */
+    uint64_t *chain;
+    int trigger[3];
 } Data;
 
 /* -------------------------------------------------------------------------------------------------
@@ -533,6 +546,7 @@ typedef struct Source {
     double data_tokens;
     int bos;                                      /* <|bos|> before every document */
     double valid;                                 /* share of the documents kept for validation */
+    int toy;                                      /* TOY_*: the data of 12.4 instead */
 } Source;
 
 typedef struct Settings {
@@ -541,9 +555,10 @@ typedef struct Settings {
     Source data;
     double eps;                                   /* threshold of Sink */
     int eval_T, eval_n, eval_k, metric_rows, input, ablate;
+    int replace_position, swap_position;          /* t of Table 7, 0: p_1 stays */
     int threads, quiet, all, resume;
     char out[PATH_ROOM], log[PATH_ROOM], csv[PATH_ROOM], json[PATH_ROOM], report[PATH_ROOM];
-    char ids[PATH_ROOM], prompt[PATH_ROOM];
+    char start[PATH_ROOM], ids[PATH_ROOM], prompt[PATH_ROOM];
     int how_many; double temperature;             /* generate */
     int gemm_m, gemm_n, gemm_k, isa;              /* bench */
     char row[64], corpus[64];                     /* repro: one row; the corpus, "" the first */
@@ -583,6 +598,7 @@ typedef struct Trainer {
     real *m1, *m2;               /* AdamW's moments, like m.params */
     int *ids;                    /* [2,B,T] */
     uint64_t tokenizer_hash;
+    uint64_t start;              /* of the parameters that it was begun from, 0: drawn */
     bool random_tokens;          /* of a model that was read: its training had some */
     long step;                   /* steps done */
     double loss, norm, lr;       /* of the last step */
@@ -593,7 +609,11 @@ int  trainer_create(Trainer *t, const Settings *s, Error *e);
 /* The run that s->out holds, ready to go on. 1 for a file that is damaged, another's or without
  * moments, or data that are not its own; 2 where the flags in s->argv or `flags` contradict it. */
 int  trainer_resume(Trainer *t, const Settings *s, const char *flags, Error *e);
-/* Either of them: --resume goes on where the file is there. */
+/* A trained one begins anew: its parameters, and all else from s but s->model. On failure nothing
+ * is held. 1 for another tokenizer, else as trainer_create. */
+int  trainer_restart(Trainer *t, const Settings *s, Error *e);
+/* What the command line asks for: --resume where the file is there, else --start, else a run of its
+ * own. 2 also where flags contradict the model of --start. */
 int  trainer_begin(Trainer *t, const Settings *s, const char *flags, Error *e);
 void trainer_free(Trainer *t);
 int  trainer_step(Trainer *t, Error *e);
@@ -780,6 +800,12 @@ void result_free(Result *r);
  * trained on that corpus. Written beside path and renamed. */
 int  paper_write(const char *path, const Experiments *x, const char *folder, const char *corpus,
                  Error *e);
+/* What a row's +WORD measures besides: each adds its numbers (12.3) to r. Sequences, tokens and eps
+ * are those of s, or of t->s. 1 for data without sequences of that length, or a text with another
+ * hash; 2 (swaps) for a model whose positions are not added to its input. */
+int  measure_grid(Result *r, Model *m, const Data *d, const Settings *s, Error *e);
+int  measure_swaps(Result *r, Model *m, const Data *d, const Settings *s, Error *e);
+int  measure_domains(Result *r, Trainer *t, const Experiments *x, const char *texts, Error *e);
 /* FOLDER/CORPUS/ROW-SEED.csv */
 int  result_path(char path[PATH_ROOM], const char *folder, const char *corpus, const char *row,
                  int seed, Error *e);
@@ -812,7 +838,8 @@ typedef struct Judged {
 /* A difference of means, its standard error, degrees of freedom and 95 % interval. */
 typedef struct Estimate { double value, error, nu, low, high; } Estimate;
 
-/* P(T <= t) with nu > 0 degrees of freedom, and the t of a P. Error below 1e-13 for nu <= 1000. */
+/* P(T <= t) with nu >= 1 degrees of freedom, and the t of a P. Error of P below 1e-12, of a lower
+ * tail below 1e-11 of itself, for nu <= 1000. */
 double student(double t, double nu);
 double student_quantile(double p, double nu);
 /* mean of b [nb] - mean of a [na]; a side of one value is a number without error */
@@ -860,6 +887,59 @@ int  repro_ledger(Bytes *out, const Results *r, const Judged *j, bool markdown, 
  * stands between the lines <!-- results --> and <!-- /results -->. */
 int  readme_with(Bytes *out, const char *text, size_t n, const char *section, size_t size,
                  Error *e);
+
+/* 12.4 Two toys. */
+
+/* What is measured of a toy's maps, as sums over queries or sequences and how many these were. Of
+ * @trigger the queries that stand at a trigger, else those that do not; the first query never. */
+enum {
+    TOY_ALPHA_1,                 /* weight m on the first token */
+    TOY_ALPHA_1_TRIGGER,
+    TOY_ALPHA_PREVIOUS_TRIGGER,  /* on the token before */
+    TOY_ALPHA_STAR,              /* on the column * */
+    TOY_ALPHA_STAR_TRIGGER,
+    TOY_WEIGHT_1,                /* s/Z on the first token: m where rows sum to 1 */
+    TOY_WEIGHT_1_TRIGGER,
+    TOY_GATE,                    /* what a row's weights s/Z over keys sum to */
+    TOY_GATE_TRIGGER,
+    TOY_LOGIT_GAP,               /* z_i1 minus the mean of the row's other z_ij */
+    TOY_LOGIT_GAP_TRIGGER,
+    TOY_EVENNESS_TRIGGER,        /* e^(entropy over keys) / keys: 1 where a row is uniform */
+    TOY_EVEN,                    /* alpha_1 of rows that spread evenly */
+    TOY_SINK_1,                  /* share of sequences whose alpha_1 is above eps */
+    TOY_VALUE_1, TOY_VALUE_REST, /* ||v_1||, ||v_j|| of the others */
+    TOY_LOSS,                    /* of held sequences: nats a token; or squared error a number */
+    TOY_LOSS_TRIGGER,
+    TOY_LOSS_BIGRAM,             /* backcopy: where the next character is drawn, */
+    TOY_ENTROPY_BIGRAM,          /* and the least that a loss can be there */
+    TOY_ERROR,                   /* trigger: |error| of a number */
+    TOY_NUMBERS
+};
+typedef struct ToySums {
+    double sum[TOY_NUMBERS], count[TOY_NUMBERS];
+    double worst;                /* trigger: the largest |error| */
+} ToySums;
+/* Adds one sequence of T rows (1 head, no x*): which of them are triggers [T], and its maps z,
+ * weight and metric [T,S]. */
+void toy_measure(ToySums *x, const Config *c, double eps, int T, const bool *trigger, const real *z,
+                 const real *weight, const real *metric);
+
+/* Sequence `number` of a seed: inputs and targets x, y [T,C]. Returns the trigger's row, from 0. */
+int  trigger_draw(real *x, real *y, int C, int T, uint64_t seed, uint64_t number);
+/* Mean squared error of block 0's attention on x, y [B,T,C]; with grads, adds its gradient. */
+double trigger_loss(Model *m, Acts *a, const real *x, const real *y, int B, int T, bool with_grads);
+
+/* Characters, their pairs and three triggers from the text that s names; T 0: the context is not
+ * known. */
+int  backcopy_open(Data *d, const Source *s, int T, Error *e);
+void backcopy_draw(const Data *d, uint64_t seed, uint64_t number, int32_t *block, int n);
+bool backcopy_trigger(const Data *d, int id);
+
+/* Trains the toy that s->data.toy names and adds its numbers to r. One that diverges is a result:
+ * r->ended says where. 2 for a model that the toy is not made for. */
+int  toy_run(const Settings *s, Progress *p, Result *r, Error *e);
+/* The two maps of a result, before and after, as text; nothing where it has none. */
+void toy_print(const Result *r, FILE *out);
 
 /* -------------------------------------------------------------------------------------------------
  * 14  Matrix multiply and vector maths */

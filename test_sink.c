@@ -1343,6 +1343,57 @@ static void embed_forward__rows(Test *t) {
     }
 }
 
+/* [T7] Token 1 reads p_t, and where they swap token t reads p_1: H^0 by hand, a forward of a model
+ * whose table was written so, and the states of repeated tokens, which without attention differ by
+ * their positions alone, change places. */
+static void embed_forward__edited(Test *t) {
+    enum { T = 7, AT = 5, LAST = 4 };
+    static const char *const FLAGS[] = {"--pos learned", "--pos learned --sink-token",
+                                        "--pos absolute", "--pos absolute --sink-token --extra k"};
+    for (int f = 0; f < 8; f++) {
+        Lab b;
+        const PositionEdit edit = {AT, f >= 4};
+        if (!lab_open(&b, t, 2, T, FLAGS[f % 4])) return;
+        int C = b.m.c.dim, first = b.m.c.sink_token, N = T + first;
+        idx n = (idx)2 * N * C;
+        double *plain = room(n), *edited = room(n);
+        real kept[64];
+        real *table = b.m.w.wpe ? b.m.w.wpe : b.a.wave;
+        real *p_1 = table + first * C, *p_t = table + (first + AT - 1) * C;
+        copy(kept, p_1, C);
+        for (int k = 0; k < 3; k++) {            /* as it is, edited, and by a table so written */
+            b.a.edit = k == 1 ? &edit : NULL;
+            if (k == 2) copy(p_1, p_t, C);
+            if (k == 2 && edit.swap) copy(p_t, kept, C);
+            lab_forward(&b);
+            for (idx i = 0; i < n; i++)
+                if (k < 2) (k ? edited : plain)[i] = (double)b.a.nf[i];
+                else within(t, edited[i], (double)b.a.nf[i], 0, "%s: a table so written",
+                            FLAGS[f % 4]);
+        }
+        fact(t, fabs(edited[first * C] - plain[first * C]) > 1e-3, "the edit changes nothing");
+        if (edit.swap) copy(p_t, p_1, C);        /* back again: no attention, one token */
+        copy(p_1, kept, C);
+        for (int i = 0; i < 2 * T; i++) b.ids[i] = 3;
+        lab_fill(&b, "l0.wo", 0);
+        lab_fill(&b, "l1.wo", 0);
+        b.a.edit = NULL;
+        lab_forward(&b);
+        for (idx i = 0; i < n; i++) plain[i] = (double)b.a.nf[i];
+        b.a.edit = &edit;
+        lab_forward(&b);
+        for (int i = 0; i < N; i++) {
+            int from = i == first ? first + LAST : edit.swap && i == first + LAST ? first : i;
+            for (int ch = 0; ch < C; ch++)
+                within(t, (double)b.a.nf[i * C + ch], plain[from * C + ch], 0,
+                       "%s: state of row %d", FLAGS[f % 4], i);
+        }
+        free(plain);
+        free(edited);
+        lab_close(&b);
+    }
+}
+
 /* [E5] p_n = (sin n, cos n, sin 0.01 n, cos 0.01 n) at C = 4, from n = 0, which x* takes if
  * present. */
 static void embed_forward__absolute(Test *t) {
@@ -2502,6 +2553,71 @@ static void model_forward__batches(Test *t) {
         free(whole);
         lab_close(&all);
     }
+}
+
+/* Arrays of a pass, by the shapes of struct Acts and LayerActs, each with its length. Those that a
+ * variant lacks are NULL, those that share another's memory stand here once. */
+typedef struct Span { const char *name; real *at; idx n; } Span;
+
+static int acts_spans(const Lab *b, Span *out) {
+    const Config *c = &b->m.c;
+    const Acts *a = &b->a;
+    idx rows = (idx)a->B * a->N, C = c->dim, D = c->head_dim, H = c->heads, F = c->ffn;
+    idx X = rows * C, Q = rows * H * D, K = rows * c->kv_heads * D, half = c->rotary_dims / 2;
+    int n = 0;
+    const Span whole[] = {
+        {"h0", a->h0, X}, {"fnorm", a->fnorm, X}, {"nfstat", a->nfstat, 2 * rows},
+        {"embed", a->embed, (idx)a->B * a->T * c->embed_dim}, {"cosine", a->cosine, a->N * half},
+        {"sine", a->sine, a->N * half}, {"wave", a->wave, a->N * C},
+        {"bias", a->bias, H * (2 * a->N - 1)}, {"dbias", a->dbias, a->B * H * (2 * a->N - 1)},
+        {"dh", a->dh, X}, {"dx", a->dx, X}, {"dn", a->dn, X}, {"dq", a->dq, Q}, {"dk", a->dk, K},
+        {"dv", a->dv, K}, {"dout", a->dout, Q},
+        {"dosum", a->dosum == a->dout ? NULL : a->dosum, rows * D}, {"dphi", a->dphi, Q},
+        {"df1", a->df1, rows * F}, {"df2", a->df2, rows * F},
+        {"slot", a->slot, a->B * H * (3 * D + 1)}};
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) out[n++] = whole[i];
+    for (int l = 0; l < c->layers; l++) {
+        const LayerActs *y = &a->layer[l];
+        const Span block[] = {
+            {"n1", y->n1, X}, {"n1stat", y->n1stat, 2 * rows}, {"q", y->q, Q}, {"k", y->k, K},
+            {"v", y->v, K}, {"fq", y->fq == y->q ? NULL : y->fq, Q},
+            {"fk", y->fk == y->k ? NULL : y->fk, K}, {"hq", y->hq, Q}, {"hk", y->hk, K},
+            {"o", y->o, Q}, {"osum", y->osum, rows * D}, {"keep", y->keep, rows * H},
+            {"s1", y->s1, X}, {"n2", y->n2, X}, {"n2stat", y->n2stat, 2 * rows},
+            {"f1", y->f1, rows * F}, {"f2", y->f2, rows * F}, {"fa", y->fa, rows * F},
+            {"s2", y->s2, X}};
+        for (size_t i = 0; i < sizeof block / sizeof *block; i++) out[n++] = block[i];
+    }
+    return n;
+}
+
+/* No operator writes beyond its array. Sizes are rounded up to 16 numbers (acts_create), so most
+ * arrays of these odd models end in room that nobody owns: a mark there outlives a whole step. */
+static void acts__stay_within(Test *t) {
+    const Cover *v = covering(t);
+    const real mark = (real)12345.5;
+    idx marks = 0;
+    for (int i = 0; i < v->n; i++) {
+        char flags[1024];
+        Lab b;
+        Span at[100];
+        pick_flags(&v->pick[i], flags, sizeof flags);
+        if (!lab_open(&b, t, 1, 9, flags)) return;
+        int n = acts_spans(&b, at);
+        for (int pass = 0; pass < 2; pass++) {
+            for (int k = 0; k < n; k++)
+                for (idx j = at[k].n; at[k].at && j % 16; j++) {
+                    fact(t, at[k].at[j] == (pass ? mark : 0), "%s: %s[%td] of %td is %g, %s", flags,
+                         at[k].name, j, at[k].n, (double)at[k].at[j],
+                         pass ? "written beyond the end" : "a part of another array");
+                    at[k].at[j] = mark;
+                    marks += pass;
+                }
+            if (!pass) lab_backward(&b, 1);
+        }
+        lab_close(&b);
+    }
+    note(t, "%d configurations, %td marks", v->n, marks);
 }
 
 /* With the memory of one block for all of them a forward has the same bits, again and again. */
@@ -3668,7 +3784,7 @@ static void sink_uniform__values(Test *t) {
 static bool measure(Test *t, Lab *b, Sinks *s, double eps0, double eps1, double eps2, int rows) {
     Error e = {0};
     const double eps[3] = {eps0, eps1, eps2};
-    bool fine = !sinks_create(s, &b->m.c, b->T, b->B, eps, &e)
+    bool fine = !sinks_create(s, &b->m.c, b->T, b->B, eps, 3, &e)
              && !sinks_measure(s, &b->m, &b->a, b->ids, b->targets, b->B, rows, &e);
     fact(t, fine, "%s", e.text);
     if (fine) sinks_finish(s);
@@ -3973,7 +4089,7 @@ static void sinks__against_slow(Test *t) {
             for (int i = 0; i < 12 * 12; i++) b.m.w.layer[0].wq[i] /= 2500;
         }
         if (!measure(t, &b, &s, 0.3, 0.2, 0.1, rows)) return;
-        if (sinks_create(&w, &b.m.c, 12, 3, s.eps, &e)) { fact(t, false, "%s", e.text); return; }
+        if (sinks_create(&w, &b.m.c, 12, 3, s.eps, 3, &e)) { fact(t, false, "%s", e.text); return; }
         for (int q = 0; q < 3; q++) slow_measure(&b, b.ids + q * 12, rows, &w);
         w.n = 3;
         w.loss = 3 * slow_loss(&b, b.m.c.prefix > 1 ? b.m.c.prefix - 1 : 0);
@@ -4071,7 +4187,7 @@ static void sinks__in_parts(Test *t) {
     Error e = {0};
     if (!lab_open(&b, t, 3, 12, "--extra k --window 5")) return;
     if (!measure(t, &b, &whole, 0.3, 0.2, 0.1, ROWS_REAL)) return;
-    if (sinks_create(&parts, &b.m.c, 12, 2, whole.eps, &e)) {
+    if (sinks_create(&parts, &b.m.c, 12, 2, whole.eps, 3, &e)) {
         fact(t, false, "%s", e.text);
         return;
     }
@@ -6725,26 +6841,39 @@ static bool resume_settings_of(Test *t, Settings *s, const char *flags, char **a
     s->resume = 1;
     s->argv = argv;
     s->argc = argc;
-    s->groups = "mtdeopr";
+    s->groups = "mtdeoprf";
     return true;
 }
 
 /* A run that stops anywhere and goes on has the bits of one that does not, from a text in its
- * second pass and from a grammar in the middle of a document; the same run gives the same file. */
+ * second pass, from a grammar in the middle of a document and from a shard; the same run gives the
+ * same file. Another shard is refused by its name. */
 static void checkpoint__continues(Test *t) {
     static const char *const FLAGS[] = {FROM_TEXT, FROM_TEXT "--data-tokens 700 --accumulate 3",
                                         "", "--data-tokens 900 --random-tokens 2 --bos",
-                                        "--optimizer sgd --schedule cosine --extra k"};
+                                        "--optimizer sgd --schedule cosine --extra k",
+                                        "--tokens " SCRATCH "/1.bin --end-token 0 --vocab 500 "
+                                        "--bos --fix-token 2"};
     Settings s;
     Error e = {0};
+    Bytes shard = {0};
+    Rng r = {4};
+    int32_t ids[3000];
     if (!tale_open(t, &s, "")) return;
-    for (int k = 0; k < 10; k++) {
-        Trainer whole, half, on;
-        const char *flags = FLAGS[k % 5];
+    for (int i = 0; i < 3000; i++) ids[i] = (int32_t)rng_below(&r, 60);
+    shard_bytes(&shard, ids, 3000, true);
+    file_write(SCRATCH "/1.bin", shard.at, shard.size, &e);
+    shard_bytes(&shard, ids + 1, 2999, true);
+    file_write(SCRATCH "/2.bin", shard.at, shard.size, &e);
+    bytes_free(&shard);
+    Trainer on;
+    for (int k = 0; k < 12; k++) {
+        Trainer whole, half;
+        const char *flags = FLAGS[k % 6];
         if (!trainer_made(t, &whole, flags) || !trainer_made(t, &half, flags) ||
             !resume_settings_of(t, &s, flags, NULL, 0)) return;
         steps_of(t, &whole, 12);
-        steps_of(t, &half, k < 5 ? 6 : 1 + k);
+        steps_of(t, &half, k < 6 ? 6 : k);
         fact(t, !checkpoint_write(s.out, &half, true, &e), "%s", e.text);
         if (trainer_resume(&on, &s, "", &e)) { fact(t, false, "%s", e.text); return; }
         fact(t, on.loss == half.loss && on.loss_sum == half.loss_sum && on.step == half.step,
@@ -6769,6 +6898,9 @@ static void checkpoint__continues(Test *t) {
         trainer_free(&half);
         trainer_free(&on);
     }
+    snprintf(s.data.tokens, sizeof s.data.tokens, SCRATCH "/2.bin");
+    fact(t, trainer_resume(&on, &s, "", &e) == 1 && strstr(e.text, "found another in " SCRATCH
+         "/2.bin. Try"), "another shard: %s", e.text);
     scratch_close();
 }
 
@@ -6830,6 +6962,137 @@ static void trainer_resume__refuses(Test *t) {
     tokenizer_free(&k);
     bytes_free(&text);
     trainer_free(&r);
+    scratch_close();
+}
+
+/* Fine-tuning: twice the same bytes; those of a training whose start was written over by hand; and,
+ * of a run that stops and goes on, of one that does not. Nothing of the first training but the
+ * parameters is left in it. */
+static void trainer_restart__from_parameters(Test *t) {
+    static const char BASE_RUN[] = "--extra k --lr 0.02";
+    static const char *const FLAGS[] = {
+        FROM_TEXT "--lr 3e-3 --schedule cosine --batch 2 --seed 9 --clip 0.5 --steps 12 --warmup 0",
+        "--optimizer sgd --seed 5 --bos --accumulate 2 --steps 12"};
+    Settings s;
+    Error e = {0};
+    if (!tale_open(t, &s, "")) return;
+    for (int k = 0; k < 2; k++) {
+        Trainer base, by_hand, tuned, read, on;
+        char start[] = SCRATCH "/base.ckpt";
+        if (!trainer_made(t, &base, BASE_RUN) || !trainer_made(t, &tuned, BASE_RUN)) return;
+        steps_of(t, &base, 15);
+        steps_of(t, &tuned, 15);
+        char flags[400];
+        snprintf(flags, sizeof flags, "--extra k %s", FLAGS[k]);
+        if (!trainer_made(t, &by_hand, flags)) return;
+        copy(by_hand.m.params, base.m.params, base.m.count);
+        by_hand.start = hash64(0, base.m.params, (size_t)base.m.count * sizeof(real));
+        checkpoint_write(start, &base, k == 0, &e);
+        /* the same, from the file: the flags of the model are its own */
+        if (!resume_settings_of(t, &s, FLAGS[k], NULL, 0)) return;
+        s.resume = 0;
+        snprintf(s.start, sizeof s.start, "%s", start);
+        Settings again = s;
+        again.model.heads = 1;                           /* not the flags', so not heeded */
+        if (trainer_begin(&read, &again, "", &e) || trainer_restart(&tuned, &s, &e)) {
+            fact(t, false, "%s", e.text);
+            return;
+        }
+        fact(t, tuned.step == 0 && tuned.loss_steps == 0 && biggest(tuned.m.count, tuned.m1) == 0
+             && biggest(tuned.m.count, tuned.m2) == 0 && tuned.data.sample == 0, "not anew");
+        fact(t, same_numbers(base.m.count, base.m.params, tuned.m.params), "other parameters");
+        steps_of(t, &tuned, 5);
+        checkpoint_write(s.out, &tuned, true, &e);
+        s.resume = 1;
+        if (trainer_begin(&on, &s, "", &e)) { fact(t, false, "%s", e.text); return; }
+        fact(t, on.step == 5 && on.start == tuned.start, "step %ld", on.step);
+        Trainer *const all[] = {&by_hand, &tuned, &read, &on};
+        Bytes want = {0};
+        for (int i = 0; i < 4; i++) {
+            steps_of(t, all[i], 12);
+            Bytes got = checkpoint_of(t, all[i], true);
+            fact(t, !i || (got.size == want.size && !memcmp(got.at, want.at, want.size)),
+                 "%s: another file %d", FLAGS[k], i);
+            if (!i) want = got;
+            else bytes_free(&got);
+        }
+        within(t, tuned.loss, by_hand.loss, 0, "loss of step 12");
+        fact(t, tuned.norm > 0 && tuned.norm == by_hand.norm, "gradient norm %g", tuned.norm);
+        bytes_free(&want);
+        trainer_free(&base);
+        for (int i = 0; i < 4; i++) trainer_free(all[i]);
+    }
+    fact(t, !e.status, "%s", e.text);
+    scratch_close();
+}
+
+/* The command line of --start: flags of the model may be repeated, no other model, tokenizer or
+ * file is taken for it, and --resume knows what the run began from. */
+static void trainer_begin__start_refuses(Test *t) {
+    static const struct {
+        const char *flag, *value, *start, *out;
+        int resume, status;
+        const char *said;
+    } ROWS[] = {
+        {"--heads", "2", "/base.ckpt", "/new", 0, 0, ""},
+        {"--lr", "0.5", "/base.ckpt", "/new", 0, 0, ""},
+        {"--seed", "8", "/base.ckpt", "/new", 1, 0, ""},
+        {"--heads", "4", "/base.ckpt", "/new", 0, 2, "--heads 4: "},
+        {"--kv-heads", "2", "/base.ckpt", "/new", 0, 0, ""},
+        {"--kv-heads", "1", "/base.ckpt", "/new", 0, 2, "has 2, and --start keeps"},
+        {"--pos", "learned", "/base.ckpt", "/new", 0, 2, "--pos learned: "},
+        {"--variant", "alibi", "/base.ckpt", "/new", 0, 2, "--pos alibi: "},
+        {"--context", "32", "/base.ckpt", "/new", 0, 2, "--context 32: "},
+        {"--nobody", "1", "/base.ckpt", "/new", 0, 2, "--nobody"},
+        {"--seed", "8", "/none.ckpt", "/new", 0, 1, "none.ckpt"},
+        {"--seed", "8", "/tale.tok", "/new", 0, 1, "expected a checkpoint"},
+        {"--seed", "8", "/base.ckpt", "/base.ckpt", 0, 2, "--start's own file"},
+        {"--tokenizer", SCRATCH "/other.tok", "/base.ckpt", "/new", 0, 1, "expected the tokenizer"},
+        {"--seed", "3", "/base.ckpt", "/tuned.ckpt", 1, 0, ""},
+        {"--seed", "3", "/tuned.ckpt", "/tuned.ckpt", 1, 2, "begun from other parameters"},
+        {"--seed", "3", "/other.ckpt", "/tuned.ckpt", 1, 2, "begun from other parameters"},
+        {"--seed", "3", "/base.ckpt", "/other.ckpt", 1, 2, "begun from none"},
+        {"--seed", "4", "/base.ckpt", "/tuned.ckpt", 1, 2, "was begun with 3"},
+    };
+    Settings s;
+    Trainer base, other, run;
+    Error e = {0};
+    Tokenizer k;
+    if (!tale_open(t, &s, "") || !trainer_made(t, &base, "") || !trainer_made(t, &other, ""))
+        return;
+    steps_of(t, &base, 3);
+    steps_of(t, &other, 4);
+    checkpoint_write(SCRATCH "/base.ckpt", &base, true, &e);
+    checkpoint_write(SCRATCH "/other.ckpt", &other, true, &e);
+    tiny_settings(&s, "", &e);
+    if (!trainer_restart(&base, &s, &e)) steps_of(t, &base, 2);
+    checkpoint_write(SCRATCH "/tuned.ckpt", &base, true, &e);
+    if (!tokenizer_train(&k, (const unsigned char *)TALE, strlen(TALE), 300, &e))
+        tokenizer_save(SCRATCH "/other.tok", &k, &e);
+    fact(t, !e.status, "%s", e.text);
+    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+        char *argv[2] = {(char *)(uintptr_t)ROWS[i].flag, (char *)(uintptr_t)ROWS[i].value};
+        Error wrong = {0};
+        if (!resume_settings_of(t, &s, "", argv, 2)) return;
+        snprintf(s.start, sizeof s.start, SCRATCH "%s", ROWS[i].start);
+        snprintf(s.out, sizeof s.out, SCRATCH "%s", ROWS[i].out);
+        s.resume = ROWS[i].resume;
+        settings_flags(&s, "", "m", &wrong);
+        const Option *o = option_find(ROWS[i].flag + 2, "mtd");  /* main has read it before */
+        if (o) option_set(o, &s, ROWS[i].value, true, &wrong);
+        int status = trainer_begin(&run, &s, "", &wrong);
+        fact(t, status == ROWS[i].status && strstr(wrong.text, ROWS[i].said), "%d: status %d, %s",
+             i, status, wrong.text);
+        fact(t, !status || (strstr(wrong.text, "Try: ") && !strchr(wrong.text, '\n')), "%s",
+             wrong.text);
+        if (status) continue;
+        fact(t, run.step == (strcmp(ROWS[i].out, "/new") ? 2 : 0) && run.start == base.start
+             && run.m.c.heads == 2, "%d: step %ld", i, run.step);
+        trainer_free(&run);
+    }
+    tokenizer_free(&k);
+    trainer_free(&base);
+    trainer_free(&other);
     scratch_close();
 }
 
@@ -7127,6 +7390,91 @@ static void ablate__against_slow(Test *t) {
         int status = ablate(&got, &r.m, &r.data, &r.s, 5, REFUSED[i].T, &e);
         fact(t, status == REFUSED[i].status && strstr(e.text, REFUSED[i].said) &&
                     (!status || strstr(e.text, "Try: ")), "%d: %s", status, e.text);
+        trainer_free(&r);
+    }
+    scratch_close();
+}
+
+/* p_1 of a model overwritten by p_t, or swapped with it: what an edit only says. */
+static void write_positions(Model *m, int at, bool swap) {
+    int C = m->c.dim, first = m->c.sink_token;
+    for (int ch = 0; ch < C; ch++) {
+        real *p_1 = &m->w.wpe[first * C + ch], *p_t = &m->w.wpe[(first + at - 1) * C + ch];
+        real was = *p_1;
+        *p_1 = *p_t;
+        if (swap) *p_t = was;
+    }
+}
+
+/* Table 7's flags: everything that an evaluation measures is that of a model so written, whose own
+ * parameters do not change; what cannot be is one line. */
+static void evaluate__edits_positions(Test *t) {
+    enum { T = 12, AT = 5 };
+    Settings s;
+    if (!tale_open(t, &s, "")) return;
+    for (int f = 0; f < 4; f++) {
+        static const char *const FLAGS[] = {"--pos learned",
+                                            "--pos learned --sink-token --fix-token 1"};
+        Trainer r;
+        Error e = {0};
+        Sinks plain, edited, by_hand;
+        HeadMap of_edit = {0}, of_hand = {0};
+        Ablated cut[2];
+        int starts;
+        bool swap = f >= 2;
+        if (!trainer_made(t, &r, FLAGS[f % 2])) return;
+        steps_of(t, &r, 10);
+        r.s.ablate = ABLATE_KEY;
+        Settings asks = r.s;
+        *(swap ? &asks.swap_position : &asks.replace_position) = AT;
+        double before = biggest(r.m.count, r.m.params);
+        uint64_t hash = hash64(0, r.m.params, (size_t)r.m.count * sizeof(real));
+        evaluate(&plain, &r.m, &r.data, &r.s, 9, T, &starts, &e);
+        evaluate(&edited, &r.m, &r.data, &asks, 9, T, &starts, &e);
+        head_map(&of_edit, &r.m, &r.data, &asks, T, &e);
+        ablate(&cut[0], &r.m, &r.data, &asks, 9, T, &e);
+        fact(t, before > 0 && hash == hash64(0, r.m.params, (size_t)r.m.count * sizeof(real)),
+             "an edit leaves something behind");
+        write_positions(&r.m, AT, swap);
+        evaluate(&by_hand, &r.m, &r.data, &r.s, 9, T, &starts, &e);
+        head_map(&of_hand, &r.m, &r.data, &r.s, T, &e);
+        ablate(&cut[1], &r.m, &r.data, &r.s, 9, T, &e);
+        if (e.status) { fact(t, false, "%s", e.text); return; }
+        fact(t, !memcmp(edited.sums, by_hand.sums, (size_t)edited.n_sums * sizeof(double))
+             && edited.loss == by_hand.loss && edited.loss != plain.loss, "%s: loss %g, not %g",
+             FLAGS[f % 2], edited.loss, by_hand.loss);
+        fact(t, !memcmp(of_edit.m, of_hand.m, sizeof of_edit.m), "another map");
+        fact(t, !memcmp(cut[0].loss, cut[1].loss, sizeof cut[0].loss), "another ablation");
+        sinks_free(&plain);
+        sinks_free(&edited);
+        sinks_free(&by_hand);
+        trainer_free(&r);
+    }
+    static const struct {
+        const char *flags;
+        int replace, swap, T, status;
+        const char *said;
+    } ROWS[] = {
+        {"--pos learned", 16, 0, 16, 0, ""},
+        {"--pos learned", 0, 2, 16, 0, ""},
+        {"--pos absolute", 5, 0, 8, 0, ""},
+        {"--pos learned", 9, 0, 8, 2, "expected a token of the 8"},
+        {"--pos learned", 0, 9, 8, 2, "--swap-position 9: "},
+        {"--pos learned", 5, 5, 8, 2, "exclude each other"},
+        {"", 5, 0, 8, 2, "--replace-position 5: expected a model whose positions are added"},
+        {"--pos alibi", 0, 5, 8, 2, "--swap-position 5: expected a model whose"}};
+    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+        Trainer r;
+        Sinks found;
+        Error e = {0};
+        int starts;
+        if (!trainer_made(t, &r, ROWS[i].flags)) return;
+        r.s.replace_position = ROWS[i].replace;
+        r.s.swap_position = ROWS[i].swap;
+        int status = evaluate(&found, &r.m, &r.data, &r.s, 3, ROWS[i].T, &starts, &e);
+        fact(t, status == ROWS[i].status && strstr(e.text, ROWS[i].said)
+             && (!status || strstr(e.text, "Try: ")), "%d: status %d, %s", i, status, e.text);
+        if (!status) sinks_free(&found);
         trainer_free(&r);
     }
     scratch_close();
@@ -7549,6 +7897,172 @@ static void repro__keeps(Test *t) {
     scratch_close();
 }
 
+/* The only number of that name. */
+static double measured(Test *t, const Result *r, const char *name) {
+    int n, times = 0;
+    const double *x = result_find(r, name, &n);
+    for (int i = 0; i < r->lists; i++) times += !strcmp(r->list[i].name, name);
+    fact(t, x && n == 1 && times == 1, "%s: %d times, %d numbers", name, times, n);
+    return x && n ? *x : NAN;
+}
+
+/* Table 7's numbers, from models whose table is written so, for t as far as the sequences go. */
+static void measure_swaps__by_hand(Test *t) {
+    enum { T = 16 };
+    Settings s;
+    Trainer r;
+    Error e = {0};
+    Result found = {0};
+    double between = 0;
+    if (!tale_open(t, &s, "") ||
+        !trainer_made(t, &r, "--pos learned --T 16 --n 23 --eps 0.21 --lr 0.03")) return;
+    steps_of(t, &r, 25);
+    fact(t, !measure_swaps(&found, &r.m, &r.data, &r.s, &e), "%s", e.text);
+    fact(t, found.lists == 3 * 2 * 4, "%d numbers", found.lists);
+    real *was = malloc((size_t)r.m.count * sizeof *was);
+    if (!was) exit(1);
+    memcpy(was, r.m.params, (size_t)r.m.count * sizeof *was);
+    r.s.input = INPUT_REPEAT;
+    for (int k = 0; k < 6; k++) {
+        static const char *const STEMS[] = {"sink_1", "sink_t", "alpha_1", "alpha_t"};
+        Sinks by_hand;
+        int at = 5 * (k / 2 + 1), starts;
+        write_positions(&r.m, at, k % 2);
+        if (evaluate(&by_hand, &r.m, &r.data, &r.s, 23, T, &starts, &e)) break;
+        const double want[] = {sinks_sink(&by_hand, 0, 0), sinks_sink(&by_hand, at - 1, 0),
+                               sinks_alpha(&by_hand, 0), sinks_alpha(&by_hand, at - 1)};
+        for (int i = 0; i < 4; i++) {
+            char name[40];
+            snprintf(name, sizeof name, "%s@%s%d", STEMS[i], k % 2 ? "swap" : "replace", at);
+            within(t, measured(t, &found, name), want[i], 0, "%s", name);
+        }
+        between += want[0] * (1 - want[0]) + want[1] * (1 - want[1]);
+        sinks_free(&by_hand);
+        memcpy(r.m.params, was, (size_t)r.m.count * sizeof *was);
+    }
+    fact(t, between > 0.01, "every Sink is 0 or 1, and tells nothing");
+    fact(t, !e.status, "%s", e.text);
+    free(was);
+    result_free(&found);
+    trainer_free(&r);
+    if (!trainer_made(t, &r, "")) return;
+    fact(t, measure_swaps(&found, &r.m, &r.data, &r.s, &e) == 2 && !found.lists,
+         "swaps of a model without positions to swap: %s", e.text);
+    result_free(&found);
+    trainer_free(&r);
+    scratch_close();
+}
+
+/* Figure 3: alpha_1 of every sequence by hand, and the share of heads and sequences above eps. */
+static void measure_grid__by_hand(Test *t) {
+    enum { N = 13, H = 8, MOST = 32 };
+    Settings s;
+    Trainer r;
+    Error e = {0};
+    Result found = {0};
+    double between = 0;
+    int n;
+    if (!tale_open(t, &s, "") ||
+        !trainer_made(t, &r, "--context 40 --extra kv --heads 8 --n 13 --input random")) return;
+    Rng stir = {5};                              /* so that heads differ, and some are sinks */
+    for (idx i = 0; i < r.m.count; i++) r.m.params[i] += (real)(0.7 * rng_normal(&stir));
+    fact(t, !measure_grid(&found, &r.m, &r.data, &r.s, &e), "%s", e.text);
+    const double *length = result_find(&found, "grid_T", &n);
+    fact(t, n == 2 && length[0] == 16 && length[1] == 32, "%d lengths", n);
+    const double *eps = result_find(&found, "grid_eps", &n);
+    for (int x = 0; x < n; x++) within(t, eps[x], 0.1 + 0.05 * x, 1e-15, "eps %d", x);
+    fact(t, n == 9, "%d thresholds", n);
+    const double *sink = result_find(&found, "grid_sink_1", &n);
+    fact(t, n == 18, "%d numbers", n);
+    for (int k = 0; k < 2 && n == 18; k++) {
+        int T = 16 << k, S = T + 1, ids[N * MOST], targets[N * MOST], starts;
+        Acts a;
+        Probe probe;
+        int got = data_probe(&r.data, &r.s.data, INPUT_NATURAL, N, T, ids, targets, &starts);
+        real *maps = calloc((size_t)(N * H * T * S), sizeof *maps);
+        if (!maps || acts_create(&a, &r.m, N, T, ACTS_ALL, &e)) exit(1);
+        probe = (Probe){.metric = maps};
+        a.probe = &probe;
+        model_forward(&r.m, &a, ids, got, T);
+        for (int x = 0; x < 9; x++) {
+            double over = 0;
+            for (int map = 0; map < got * H; map++) {
+                double alpha = 0;
+                for (int i = 0; i < T; i++) alpha += (double)maps[(map * T + i) * S + 1] / T;
+                over += alpha > eps[x];
+            }
+            within(t, sink[k * 9 + x], over / (got * H), 1e-12, "T %d, eps %g", T, eps[x]);
+            if (x > 3) between += over * (got * H - over);
+            if (x == 4) note(t, "Sink_1 %.3f  ", over / (got * H));
+            if (x) fact(t, sink[k * 9 + x] <= sink[k * 9 + x - 1], "rises with eps");
+        }
+        acts_free(&a);
+        free(maps);
+    }
+    fact(t, between > 0, "every Sink above 0.25 is 0 or 1, and tells nothing");
+    result_free(&found);
+    trainer_free(&r);
+    scratch_close();
+}
+
+/* Figure 9: of each corpus and domain that is at hand what an evaluation on it says; what is not at
+ * hand has no numbers, and another text than the table's is one line. */
+static void measure_domains__by_hand(Test *t) {
+    static const char *const TEXT = "corpus tale tale.txt 0\n"
+                                    "domain story story.grammar\n"
+                                    "domain told tale.txt %016llx\n"
+                                    "domain away nowhere.txt 0\n";
+    Settings s;
+    Trainer r;
+    Error e = {0};
+    Experiments x = {0};
+    if (!tale_open(t, &s, "") ||
+        !trainer_made(t, &r, FROM_TEXT "--fix-token 2 --eps 0.17 --lr 0.03")) return;
+    steps_of(t, &r, 20);
+    uint64_t hash = r.data.source;
+    for (int k = 0; k < 3; k++) {                /* with the texts, without, with another text */
+        static const char *const NAMES[] = {"story", "tale", "told", "away"};
+        Result found = {0};
+        Error wrong = {0};
+        char text[300];
+        snprintf(text, sizeof text, TEXT, (unsigned long long)(hash + (k == 2)));
+        if (experiments_read(&x, (const unsigned char *)text, strlen(text), "x", &e)) break;
+        int status = measure_domains(&found, &r, &x, k == 1 ? "" : SCRATCH, &wrong);
+        fact(t, status == (k == 2), "%s", wrong.text);
+        if (k == 2) fact(t, strstr(wrong.text, "tale.txt: expected the text with hash") &&
+                         strstr(wrong.text, "Try: "), "%s", wrong.text);
+        if (!status) fact(t, found.lists == (k ? 5 : 15), "%d numbers", found.lists);
+        for (int i = 0; i < (status ? 0 : k ? 1 : 3); i++) {
+            Data d;
+            Sinks seen;
+            Settings one = r.s;
+            char name[40];
+            int starts;
+            one.data.text[0] = 0;
+            settings_flags(&one, i ? FROM_TEXT : "--grammar data/story.grammar", "d", &e);
+            if (data_open(&d, &one.data, 0, 0, &e) ||
+                evaluate(&seen, &r.m, &d, &one, one.eval_n, one.eval_T, &starts, &e)) break;
+            const struct { const char *stem; double want; } ALL[] = {
+                {"alpha_1", sinks_alpha(&seen, 0)}, {"sink_1", sinks_sink(&seen, 0, 0)},
+                {"sink_1:0.2", sinks_sink(&seen, 0, 1)}, {"sink_1:0.4", sinks_sink(&seen, 0, 2)},
+                {"loss", seen.loss}};
+            for (int j = 0; j < 5; j++) {
+                snprintf(name, sizeof name, "%s/%s", ALL[j].stem, NAMES[i]);
+                within(t, measured(t, &found, name), ALL[j].want, 0, "%s", name);
+            }
+            sinks_free(&seen);
+            data_close(&d);
+        }
+        if (!k) fact(t, result_number(&found, "loss/story") != result_number(&found, "loss/tale"),
+                     "two texts of one loss");
+        result_free(&found);
+        experiments_free(&x);
+    }
+    fact(t, !e.status, "%s", e.text);
+    trainer_free(&r);
+    scratch_close();
+}
+
 /* Three tiny trainings: the page holds three arms, a verdict whose words follow from its own
  * numbers by the rule printed under it, and the same again for the same seed. */
 static void demo_run__verdict(Test *t) {
@@ -7591,6 +8105,72 @@ static void demo_run__verdict(Test *t) {
     scratch_close();
 }
 
+/* Arms that diverge, with a checkpoint, without one, and by their last update, so that no step
+ * tells: no verdict, and --resume ends in the same page and files, from all of them and from some.
+ * The third is for float: in double a gradient overflows some steps before the loss does. */
+static void demo_run__diverged(Test *t) {
+    static const char *const HOW[] = {"--lr 100 --wd 10 --steps 90 --save-every 1",
+                                      "--lr 1000 --wd 1000 --steps 90 --save-every 0",
+                                      "--lr 100 --wd 1000 --steps 2"};
+    static const char *const ARMS[] = {"softmax", "k-bias", "sigmoid"};
+    Settings s;
+    if (!tale_open(t, &s, "--warmup 0 --log-every 2")) return;
+    for (int k = 0; k < (sizeof(real) == sizeof(float) ? 3 : 2); k++) {
+        Bytes was[6] = {{0}};
+        char *first = NULL, path[100];
+        int kept = 0, end = 0;
+        for (int again = 0; again < 3; again++) {
+            Error e = {0};
+            if (again == 2) {                    /* as if killed while the second arm ran */
+                remove(SCRATCH "/arms/sigmoid.ckpt");
+                remove(SCRATCH "/arms/sigmoid.csv");
+            }
+            settings_flags(&s, HOW[k], "t", &e);
+            snprintf(s.out, sizeof s.out, SCRATCH "/arms");
+            s.resume = again > 0;
+            FILE *out = fopen(SCRATCH "/page.txt", "w+b");
+            if (!out) exit(1);
+            int status = demo_run(&s, out, &e);
+            char *page = text_of(out), *last = strstr(page, " s on ");
+            fclose(out);
+            while (last && last > page && last[-1] != '\n') last--;
+            if (last) *last = 0;                 /* the time it took */
+            fact(t, status == 1 && strstr(e.text, "diverges here"), "%s: status %d: %s", HOW[k],
+                 status, e.text);
+            for (int i = 0; i < 3; i++) {
+                char says[60];
+                snprintf(says, sizeof says, "No verdict, since %s diverged: step ", ARMS[i]);
+                const char *at = strstr(page, says);
+                fact(t, at != NULL, "%s: %s in %s", HOW[k], says, page);
+                if (at && !i) end = atoi(at + strlen(says));
+            }
+            fact(t, !strstr(page, "Verdict:") && !strstr(page, "nan"), "%s: %s", HOW[k], page);
+            fact(t, !first || !strcmp(first, page), "%s, again %d: %s", HOW[k], again, page);
+            for (int i = 0; i < 6; i++) {
+                Bytes now = {0};
+                Error none = {0};
+                snprintf(path, sizeof path, SCRATCH "/arms/%s.%s", ARMS[i / 2],
+                         i % 2 ? "csv" : "ckpt");
+                file_read(path, &now, &none);
+                fact(t, !again || (now.size == was[i].size &&
+                                   (!now.size || !memcmp(now.at, was[i].at, now.size))),
+                     "%s, again %d: %s changed", HOW[k], again, path);
+                kept += !again && !(i % 2) && now.size;
+                bytes_free(&was[i]);
+                was[i] = now;
+            }
+            if (first) free(page);
+            else first = page;
+        }
+        fact(t, kept == (k == 1 ? 0 : 3) && (k != 2 || end == 2), "%s: %d checkpoints", HOW[k], kept);
+        note(t, "%d steps, %d checkpoints  ", end, kept);
+        for (int i = 0; i < 6; i++) bytes_free(&was[i]);
+        free(first);
+        if (system("rm -rf " SCRATCH "/arms")) exit(1);
+    }
+    scratch_close();
+}
+
 /* Maps and the page of `sink eval`, read back as numbers. */
 static void heat_maps__print_alpha(Test *t) {
     Config c;
@@ -7598,7 +8178,7 @@ static void heat_maps__print_alpha(Test *t) {
     Sinks s;
     const double eps[3] = {0.3, 0.2, 0.4};
     config_from_flags(&c, "--layers 3 --heads 2 --dim 8 --extra k --context 5", &e);
-    if (e.status || sinks_create(&s, &c, 5, 1, eps, &e)) {
+    if (e.status || sinks_create(&s, &c, 5, 1, eps, 3, &e)) {
         fact(t, false, "%s", e.text);
         return;
     }
@@ -7642,6 +8222,373 @@ static void heat_maps__print_alpha(Test *t) {
     free(text);
     fclose(out);
     sinks_free(&s);
+    scratch_close();
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 12.4 Two toys */
+
+static const char *const TOY_ARMS[] = {"", "--extra k ", "--extra logit ", "--extra zero ",
+                                       "--sim sigmoid --normalizer one "};
+#define TRIGGER_TOY                                                                                \
+    "--toy trigger --layers 1 --heads 1 --dim 16 --context 16 --pos none --init gpt2 --batch 16 "  \
+    "--lr 3e-3 --warmup 0 --wd 0 --clip 0 --quiet --n 20 "
+#define BACKCOPY_TOY                                                                               \
+    "--toy backcopy --layers 1 --heads 1 --dim 32 --ffn 64 --context 32 --pos learned --batch 16 " \
+    "--lr 1e-2 --warmup 0 --quiet --n 20 "
+
+/* Runs a toy with these flags, two strings; false and a failed statement when it fails. */
+static bool toy_done(Test *t, Result *r, const char *flags, const char *more) {
+    static Progress p;
+    Settings s;
+    Error e = {0};
+    *r = (Result){0};
+    settings_default(&s);
+    settings_flags(&s, flags, "mtdeo", &e);
+    settings_flags(&s, more, "mtdeo", &e);
+    progress_start(&p, "toy", true);
+    if (!e.status && !toy_run(&s, &p, r, &e)) return true;
+    fact(t, false, "%s%s: %s", flags, more, e.text);
+    return false;
+}
+
+/* What x_1 .. x_T are, and y_j = their mean up to the trigger, which stands at 3 .. T alike. */
+static void trigger_draw__rules(Test *t) {
+    enum { C = 7, T = 6, N = 2000 };
+    real x[T * C], y[T * C], again[2 * T * C];
+    int often[T] = {0};
+    double sum = 0, square = 0;
+    for (int n = 0; n < N; n++) {
+        int at = trigger_draw(x, y, C, T, 5, (uint64_t)n);
+        fact(t, at >= 2 && at < T, "trigger at row %d", at);
+        if (at < 2 || at >= T) return;
+        often[at]++;
+        for (int i = 0; i < T; i++) {
+            const real *row = x + i * C;
+            fact(t, row[0] == (i == 0) && row[1] == (i == at) && row[C - 1] == (i && i != at),
+                 "flags of row %d: %g %g %g", i, (double)row[0], (double)row[1],
+                 (double)row[C - 1]);
+            for (int k = 2; k < C - 1; k++) {
+                fact(t, i ? row[k] >= -1 && row[k] < 1 : row[k] == 0, "x_%d,%d is %g", i, k,
+                     (double)row[k]);
+                if (i) sum += (double)row[k], square += (double)(row[k] * row[k]);
+            }
+            for (int k = 0; k < C; k++) {
+                double mean = 0;
+                for (int j = 0; j <= at; j++) mean += (double)x[j * C + k] / (at + 1);
+                within(t, (double)y[i * C + k], i == at ? mean : 0, i == at ? 4 * REAL_EPS : 0,
+                       "y of row %d", i);
+            }
+        }
+    }
+    for (int at = 2; at < T; at++)
+        within(t, often[at], N / 4, 5 * sqrt(N * 0.25 * 0.75), "triggers at row %d", at);
+    within(t, sum / (N * 20), 0, 5 * sqrt(1.0 / 3 / (N * 20)), "mean of the contents");
+    within(t, square / (N * 20), 1.0 / 3, 5 * sqrt(4.0 / 45 / (N * 20)), "their square");
+    trigger_draw(again, again + T * C, C, T, 5, N - 1);
+    fact(t, !memcmp(again, x, sizeof x) && !memcmp(again + T * C, y, sizeof y), "another drawing");
+    trigger_draw(again, again + T * C, C, T, 6, N - 1);
+    fact(t, memcmp(again, x, sizeof x), "seed 6 draws what seed 5 did");
+}
+
+static bool toy_model(Test *t, Model *m, Acts *a, int B, int T, const char *flags) {
+    Config c;
+    Error e = {0};
+    char text[300];
+    snprintf(text, sizeof text, "--layers 1 --heads 1 --dim 7 --ffn 1 --vocab 1 --pos none %s",
+             flags);
+    if (!config_from_flags(&c, text, &e) && !model_create(m, &c, true, &e) &&
+        !acts_create(a, m, B, T, ACTS_ALL, &e)) return true;
+    fact(t, false, "%s: %s", flags, e.text);
+    return false;
+}
+
+/* With W_Q = W_K = 0 rows are uniform, and with W_V = W_O = 1 the output is the running mean: right
+ * at the trigger, and an error of the mean's square elsewhere. */
+static void trigger_loss__running_mean(Test *t) {
+    enum { C = 7, T = 6, B = 3 };
+    Model m;
+    Acts a;
+    real x[B * T * C], y[B * T * C];
+    double want = 0;
+    if (!toy_model(t, &m, &a, B, T, "")) return;
+    for (int k = 0; k < C; k++) m.w.layer[0].wv[k * C + k] = m.w.layer[0].wo[k * C + k] = 1;
+    for (int b = 0; b < B; b++) {
+        int at = trigger_draw(x + b * T * C, y + b * T * C, C, T, 9, (uint64_t)b);
+        for (int i = 0; i < T; i++)
+            for (int k = 0; k < C; k++) {
+                double mean = 0;
+                for (int j = 0; j <= i; j++) mean += (double)x[(b * T + j) * C + k] / (i + 1);
+                want += i == at ? 0 : mean * mean / (B * T * C);
+            }
+    }
+    within(t, trigger_loss(&m, &a, x, y, B, T, false), want, 20 * REAL_EPS, "loss");
+    acts_free(&a);
+    model_free(&m);
+}
+
+static void trigger_loss__gradients(Test *t) {
+    enum { C = 7, T = 6, B = 3 };
+    static const char *const tensors[] = {"l0.wq", "l0.wk", "l0.wv", "l0.wo", "l0.kstar",
+                                          "l0.logit"};
+    real x[B * T * C], y[B * T * C];
+    if (REAL_EPS > 1e-10) { t->skip = "the double build is the oracle"; return; }
+    for (int b = 0; b < B; b++) trigger_draw(x + b * T * C, y + b * T * C, C, T, 9, (uint64_t)b);
+    for (int arm = 0; arm < 5; arm++) {
+        Model m;
+        Acts a;
+        int seen = 0;
+        if (!toy_model(t, &m, &a, B, T, TOY_ARMS[arm])) return;
+        Rng r = {4};
+        for (idx i = 0; i < m.count; i++) m.params[i] = (real)(0.6 * rng_normal(&r));
+        model_zero_grads(&m);
+        trigger_loss(&m, &a, x, y, B, T, true);
+        for (int k = 0; k < 6; k++) {
+            const Tensor *at = model_tensor(&m, tensors[k]);
+            for (idx i = 0; at && i < at->count; i++, seen++) {
+                const double h = 1e-3;
+                double slope = 0, weight[] = {1, -8, 0, 8, -1};
+                real *w = m.params + at->at + i, was = *w;
+                for (int s = -2; s <= 2; s++) {
+                    if (!s) continue;
+                    *w = (real)((double)was + s * h);
+                    slope += weight[s + 2] * trigger_loss(&m, &a, x, y, B, T, false) / (12 * h);
+                }
+                *w = was;
+                within(t, (double)m.grads[at->at + i], slope, 1e-10, "%s d%s", TOY_ARMS[arm],
+                       tensors[k]);
+            }
+        }
+        fact(t, seen == 4 * C * C + (arm == 1 ? C : arm == 2), "%d numbers", seen);
+        acts_free(&a);
+        model_free(&m);
+    }
+}
+
+/* The copy rule at every trigger; elsewhere P of the text's pairs, within what drawing leaves. */
+static void backcopy_draw__rules(Test *t) {
+    enum { T = 60, N = 3000 };
+    /* a: 6, b: 5, c: 4 are the triggers; then x: 3, y: 2, z: 1. Pairs run round the end */
+    static const char TEXT[] = "abcxabcyaX" DOCUMENT_END "b,acx7bay\xc3\xa9 cabz";
+    Data d;
+    Settings s;
+    Error e = {0};
+    int32_t block[T];
+    double after[64][64] = {{0}}, from[64] = {0};
+    scratch_open();
+    file_write(SCRATCH "/toy.txt", TEXT, sizeof TEXT - 1, &e);
+    settings_default(&s);
+    settings_flags(&s, "--toy backcopy --text " SCRATCH "/toy.txt", "td", &e);
+    if (data_open(&d, &s.data, 0, T, &e)) { fact(t, false, "%s", e.text); return; }
+    char letter[64] = "^";                                   /* by its place in a known order */
+    strcpy(letter + 1, " etaoinshrdlcumwfgypbvkjxqz");
+    fact(t, d.vocab == 28 && strlen(letter) == 28, "%d ids", d.vocab);
+    for (int id = 0; id < d.vocab; id++)
+        fact(t, backcopy_trigger(&d, id) == (id && strchr("abc", letter[id])), "trigger: %c",
+             letter[id]);
+    for (int n = 0; n < N; n++) {
+        backcopy_draw(&d, 8, (uint64_t)n, block, T);
+        fact(t, block[0] == 0 && block[1] > 0 && !backcopy_trigger(&d, block[1]), "it begins %c%c",
+             letter[block[0]], letter[block[1]]);
+        after[0][block[1]]++, from[0]++;
+        for (int i = 1; i + 1 < T; i++) {
+            bool copies = backcopy_trigger(&d, block[i]);
+            fact(t, block[i + 1] > 0 && block[i + 1] < d.vocab, "id %d", block[i + 1]);
+            if (copies)
+                fact(t, block[i + 1] == block[i - 1], "%c after %c%c", letter[block[i + 1]],
+                     letter[block[i - 1]], letter[block[i]]);
+            else after[block[i]][block[i + 1]]++, from[block[i]]++;
+        }
+    }
+    /* x is followed by a, b, b; y by a and a blank; z by a; the blank by c; first: x 3, y 2, z,
+     * blank */
+    static const struct { char one, two; double p; } PAIRS[] = {
+        {'x', 'a', 1.0 / 3}, {'x', 'b', 2.0 / 3}, {'y', 'a', 0.5}, {'y', ' ', 0.5}, {'z', 'a', 1},
+        {' ', 'c', 1}, {'^', 'x', 3.0 / 7}, {'^', 'y', 2.0 / 7}, {'^', 'z', 1.0 / 7}};
+    for (size_t k = 0; k < sizeof PAIRS / sizeof *PAIRS; k++) {
+        int one = (int)(strchr(letter, PAIRS[k].one) - letter);
+        int two = (int)(strchr(letter, PAIRS[k].two) - letter);
+        double p = PAIRS[k].p, n = from[one] > 0 ? from[one] : 1;
+        within(t, after[one][two] / n, p, 5 * sqrt(p * (1 - p) / n), "%c after %c", PAIRS[k].two,
+               PAIRS[k].one);
+    }
+    int again[2 * T], targets[2 * T];
+    data_batch(&d, &s.data, 2, T - 1, again, targets, &e);
+    backcopy_draw(&d, d.seed, 1, block, T);
+    for (int i = 0; i + 1 < T; i++)
+        fact(t, again[T - 1 + i] == block[i] && targets[T - 1 + i] == block[i + 1], "token %d", i);
+    data_close(&d);
+    scratch_close();
+}
+
+/* Three rows with a column *, the second a trigger:
+ *           *     1    2    3        z        1    2    3
+ *   1       .     .    .                      .    .    .
+ *   2 >     0.2   0.6  0.2                    5    3
+ *   3       0.5   0.3  0.1  0.1               1    2    4                      */
+static void toy_measure__by_hand(Test *t) {
+    Config c;
+    Error e = {0};
+    ToySums x = {0};
+    const bool trigger[3] = {false, true, false};
+    const real m[12] = {(real)0.9, (real)0.1, 0, 0, (real)0.2, (real)0.6, (real)0.2, 0,
+                        (real)0.5, (real)0.3, (real)0.1, (real)0.1};
+    const real z[12] = {9, 9, 9, 9, 9, 5, 3, 0, 9, 1, 2, 4};
+    config_from_flags(&c, "--extra k", &e);
+    toy_measure(&x, &c, 0.29, 3, trigger, z, m, m);
+    double even = exp(-0.75 * log(0.75) - 0.25 * log(0.25)) / 2;
+    const struct { int which; double want; } ROWS[] = {
+        {TOY_ALPHA_1, 0.3}, {TOY_ALPHA_1_TRIGGER, 0.6}, {TOY_ALPHA_PREVIOUS_TRIGGER, 0.6},
+        {TOY_WEIGHT_1, 0.3}, {TOY_WEIGHT_1_TRIGGER, 0.6}, {TOY_ALPHA_STAR, 0.5},
+        {TOY_ALPHA_STAR_TRIGGER, 0.2}, {TOY_GATE, 0.5}, {TOY_GATE_TRIGGER, 0.8},
+        {TOY_LOGIT_GAP, -2}, {TOY_LOGIT_GAP_TRIGGER, 2}, {TOY_EVENNESS_TRIGGER, even},
+        {TOY_EVEN, 0.25}, {TOY_SINK_1, 1}};
+    for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++)
+        within(t, x.sum[ROWS[k].which], ROWS[k].want, 4 * REAL_EPS, "number %d", ROWS[k].which);
+    toy_measure(&x, &c, 0.31, 3, trigger, z, m, m);
+    fact(t, x.sum[TOY_SINK_1] == 1 && x.count[TOY_SINK_1] == 2, "0.3 is above 0.31");
+    c.extra = EXTRA_NONE;                                    /* the same numbers, as 3 columns */
+    x = (ToySums){0};
+    const bool none[3] = {false, false, false};
+    const real w[9] = {1, 0, 0, 3, 1, 0, 2, 2, 4}, p[9] = {1, 0, 0, (real)0.75, (real)0.25, 0,
+                                                           (real)0.25, (real)0.25, (real)0.5};
+    toy_measure(&x, &c, 0.5, 3, none, w, w, p);
+    within(t, x.sum[TOY_ALPHA_1] / x.count[TOY_ALPHA_1], 0.5, 0, "alpha_1");
+    within(t, x.sum[TOY_WEIGHT_1] / x.count[TOY_WEIGHT_1], 2.5, 0, "weight_1");
+    within(t, x.sum[TOY_GATE] / x.count[TOY_GATE], 6, 0, "gate");
+    within(t, x.sum[TOY_LOGIT_GAP] / x.count[TOY_LOGIT_GAP], 0.5, 0, "logit gap");
+    within(t, x.sum[TOY_EVEN] / x.count[TOY_EVEN], 5.0 / 12, 1e-15, "even");
+    fact(t, x.count[TOY_ALPHA_STAR] + x.count[TOY_GATE_TRIGGER] + x.sum[TOY_SINK_1] == 0,
+         "numbers that cannot be");
+}
+
+/* Every arm of both: the same bytes on three threads, and other bytes from another seed. */
+static void toy_run__same_bits(Test *t) {
+    int most = workers();
+    for (int arm = 0; arm < 5; arm++)
+        for (int toy = 0; toy < 2; toy++) {
+            const char *flags = toy ? BACKCOPY_TOY "--steps 3 " : TRIGGER_TOY "--steps 12 ";
+            Bytes text[3] = {{0}};
+            for (int k = 0; k < 3; k++) {
+                Result r;
+                Error e = {0};
+                char more[100];
+                snprintf(more, sizeof more, "%s%s", TOY_ARMS[arm], k == 2 ? "--seed 1" : "");
+                set_workers(k == 1 ? 3 : 1);
+                if (!toy_done(t, &r, flags, more)) return;
+                set_workers(most);
+                fact(t, !result_text(&r, &text[k], &e), "%s", e.text);
+                result_free(&r);
+            }
+            fact(t, text[0].size == text[1].size
+                 && !memcmp(text[0].at, text[1].at, text[0].size), "%s%s: other bytes", flags,
+                 TOY_ARMS[arm]);
+            fact(t, text[0].size != text[2].size
+                 || memcmp(text[0].at, text[2].at, text[0].size), "%s%s: seed 1 has the same bytes",
+                 flags, TOY_ARMS[arm]);
+            for (int k = 0; k < 3; k++) bytes_free(&text[k]);
+        }
+}
+
+/* Short trainings: the loss falls, the maps are those of the model, and what a result must have. */
+static void toy_run__learns(Test *t) {
+    static const double sizes[] = {1024, 1040, 1025, 1024, 1024};
+    for (int arm = 0; arm < 5; arm++) {
+        Result r;
+        int n, rows = 16, columns = 16 + (arm > 0 && arm < 4);
+        if (!toy_done(t, &r, TRIGGER_TOY "--steps 500 ", TOY_ARMS[arm])) return;
+        double loss = result_number(&r, "loss") / result_number(&r, "loss_start");
+        fact(t, loss < 0.85, "%s: the loss is %g of what it was", TOY_ARMS[arm], loss);
+        within(t, result_number(&r, "parameters"), sizes[arm], 0, "parameters");
+        within(t, result_number(&r, "tokens"), 500 * 16 * 16, 0, "tokens");
+        fact(t, isnan(result_number(&r, "alpha_*")) == (columns == 16), "alpha_*");
+        const double *shape = result_find(&r, "toy_shape", &n);
+        fact(t, shape && n == 3 && shape[1] == rows && shape[2] == columns, "toy_shape");
+        for (int k = 0; k < 2 && arm < 4; k++) {
+            const double *map = result_find(&r, k ? "after" : "before", &n);
+            fact(t, map && n == rows * columns, "%d numbers", n);
+            for (int i = 0; map && i < rows; i++) {
+                double sum = 0, ahead = 0;
+                const double *row = map + i * columns;
+                for (int j = 0; j < columns; j++) sum += row[j];
+                for (int j = i + 1 + columns - rows; j < columns; j++) ahead += row[j];
+                within(t, sum, 1, 20 * REAL_EPS, "row %d", i);
+                fact(t, ahead == 0, "row %d sees ahead", i);
+            }
+        }
+        note(t, "%.2f ", loss);
+        result_free(&r);
+    }
+    Result r;
+    int n;
+    if (!toy_done(t, &r, BACKCOPY_TOY "--steps 200 ", "")) return;
+    double loss = result_number(&r, "loss@trigger"), all = result_number(&r, "loss");
+    double bigram = result_number(&r, "loss@bigram"), least = result_number(&r, "entropy@bigram");
+    fact(t, all < result_number(&r, "loss_start") - 1 && loss < 1.2, "loss %g, @trigger %g", all,
+         loss);
+    fact(t, bigram > least - 0.1 && bigram < least + 0.3, "bigrams %g, entropy %g", bigram, least);
+    const double *curve = result_find(&r, "curve_loss", &n);
+    fact(t, curve && n > 25 && n <= 31 && isnan(curve[0]) && curve[n - 1] < curve[1] - 1,
+         "%d looks", n);
+    note(t, "backcopy %.2f, @trigger %.2f", all, loss);
+    result_free(&r);
+    if (!toy_done(t, &r, TRIGGER_TOY "--steps 300 --optimizer sgd --lr 1e3 ", "")) return;
+    fact(t, r.ended[0] && result_number(&r, "diverged") == 1 && !result_find(&r, "after", &n),
+         "it went on: %s", r.ended);
+    result_free(&r);
+}
+
+static void toy_run__refuses(Test *t) {
+    static const char *const FLAGS[] = {
+        TRIGGER_TOY "--layers 2", TRIGGER_TOY "--heads 2", TRIGGER_TOY "--pos rotary",
+        TRIGGER_TOY "--dim 3", TRIGGER_TOY "--sink-token", BACKCOPY_TOY "--prefix 3",
+        BACKCOPY_TOY "--fix-token 1", BACKCOPY_TOY "--random-tokens 2", BACKCOPY_TOY "--bos"};
+    static Progress p;
+    for (size_t k = 0; k < sizeof FLAGS / sizeof *FLAGS; k++) {
+        Settings s;
+        Error e = {0};
+        Result r = {0};
+        settings_default(&s);
+        settings_flags(&s, FLAGS[k], "mtdeo", &e);
+        fact(t, toy_run(&s, &p, &r, &e) == 2 && strstr(e.text, "Try: "), "%s: %s", FLAGS[k],
+             e.text);
+        result_free(&r);
+    }
+    Settings s;
+    Error e = {0}, f = {0};
+    Trainer r;
+    settings_default(&s);
+    settings_flags(&s, TRIGGER_TOY, "mtdeo", &e);
+    fact(t, trainer_create(&r, &s, &e) == 2 && strstr(e.text, "--toy trigger"), "%s", e.text);
+    fact(t, demo_run(&s, stdout, &f) == 2 && strstr(f.text, "--toy"), "%s", f.text);
+}
+
+static void toy_print__maps(Test *t) {
+    Result r = {0};
+    Error e = {0};
+    const double shape[] = {TOY_TRIGGER, 2, 3}, tokens[] = {0, 2}, trigger[] = {0, 1};
+    const double before[] = {0.5, 0.5, 0, 0.04, 0.36, 0.6}, after[] = {1, 0, 0, 0, 0.94, 0.06};
+    result_add(&r, "toy_shape", shape, 3, &e);
+    result_add(&r, "toy_tokens", tokens, 2, &e);
+    result_add(&r, "toy_trigger", trigger, 2, &e);
+    result_add(&r, "before", before, 6, &e);
+    result_add(&r, "after", after, 6, &e);
+    scratch_open();
+    FILE *out = fopen(SCRATCH "/toy.txt", "w+b");
+    if (!out) exit(1);
+    toy_print(&r, out);
+    char *text = text_of(out);
+    const char *rows[] = {" * 1 v", "  1   5 5 .", " > t   . 4 6", "  1   # . .", " > t   . 9 1"};
+    for (int k = 0; k < 5; k++)
+        fact(t, strstr(text, rows[k]), "no '%s' in:\n%s", rows[k], text);
+    fact(t, strstr(text, "before") && strstr(text, "after"), "no titles");
+    free(text);
+    r.list[3].n = 5;                                         /* a file that was cut: no picture */
+    long at = ftell(out);
+    toy_print(&r, out);
+    fact(t, ftell(out) == at, "a map of five numbers is drawn");
+    fclose(out);
+    result_free(&r);
     scratch_close();
 }
 
@@ -7749,7 +8696,7 @@ static void claim_judge__verdicts(Test *t) {
         {"equal|a.m = b.m within 5", 3, {1, 2, 3, 1.5, 2, 3}, REPRODUCED, ""},
         {"equal|a.m = b.m within 2", 3, {1, 2, 3, 1.5, 2, 3}, UNDECIDED, "over the margin"},
         {"equal|a.m = b.m within 2", 3, {1, 2, 3, 11, 12, 13}, NOT_REPRODUCED, ""},
-        {"equal|b.m = a.m within 2", 3, {1, 2, 3, 11, 12, 13}, NOT_REPRODUCED, ""},
+        {"equal|a.m = b.m within 2", 3, {11, 12, 13, 1, 2, 3}, NOT_REPRODUCED, ""},
         {"equal|a.m = b.m within 2", 3, {1, 1, 1, 2, 2, 2}, REPRODUCED, "no spread"},
         {"equal|a.m = b.m within 1", 3, {1, 1, 1, 2, 2, 2}, NOT_REPRODUCED, "no spread"},
         {"ordered|a.m < b.m < c.m", 3, {1, 1, 1, 2, 2, 2, 3, 3, 3}, REPRODUCED, "no spread"},
@@ -7763,6 +8710,7 @@ static void claim_judge__verdicts(Test *t) {
         {"exact|a.m < b.m", 3, {1, 2, 3, 2, 2, 4}, NOT_REPRODUCED, "a.m of seed 2: 2 against 2"},
         {"exact|a.m > b.m", 3, {1, 2, 3, 0, 1, 2}, REPRODUCED, ""},
         {"exact|a.m = 0", 3, {0, 0, 1e-9, 0, 0, 0}, NOT_REPRODUCED, "seed 3"},
+        {"exact|a.m = 0", 2, {0, -1, 0, 0}, NOT_REPRODUCED, "seed 2: -1 against 0"},
         {"exact|a.m = 0 within 1e-6", 3, {0, 0, 1e-9, 0, 0, 0}, REPRODUCED, ""},
         {"exact|a.m >= b.m within 1", 2, {1, 2, 2, 2.5}, REPRODUCED, ""},
         {"exact|a.m >= b.m within 1", 2, {1, 2, 2, 3.5}, NOT_REPRODUCED, "seed 2"},
@@ -7798,6 +8746,9 @@ static void claim_judge__verdicts(Test *t) {
              "%s: %s, expected %s; %g [%g, %g] p %g: %s, expected %s", c->rule,
              verdict_name(j.verdict), verdict_name(c->verdict), j.estimate, j.low, j.high, j.p,
              j.why, c->why);
+        if (!strcmp(c->why, "1 seed"))
+            fact(t, !j.tested && !strstr(j.why, "holds in"), "%s is taken for tested: %s", c->rule,
+                 j.why);
         experiments_free(&x);
     }
     for (int v = 0; v < VERDICT_KINDS; v++)
@@ -7863,7 +8814,7 @@ static void results_shut(Experiments *x, Results *r) {
     scratch_close();
 }
 
-/* From files to verdicts. Near: a's mean 0.13, error sqrt(0.00025 / 5), t = 0.012 / 0.00707 on 4. */
+/* From files to verdicts. Near: a's mean 0.13, error sqrt(0.00025 / 5), t = 0.012 / 0.00707. */
 static void claims_judge__files(Test *t) {
     Experiments x;
     Results r;
@@ -7958,7 +8909,7 @@ static void repro__shows(Test *t) {
         "2 headline claims on tale; Holm's p is over the 2", "\nnot reproduced  one    ends "};
     static const char *const in_markdown[] = {
         "| **reproduced** | It is \\| far | T1 | 0.73 [0.691, 0.769] | < 0.0001 | < 0.0001 |\n",
-        "| row | sink_1 %, paper | ours | loss, paper | ours | alpha_1 | x even | seeds | \n|---|--:|",
+        "| row | sink_1 %, paper | ours | loss, paper | ours | alpha_1 | x even | seeds |\n|---|",
         "| a | 18.18 | 13.00 \302\261 1.58 | 3.73 | 3.130 \302\261 0.016 | 0.065 \302\261 0.008 | ",
         "| **undecided**: c diverged (seed 2) | It is gone |", "<b>Table 1</b>: Rows</summary>"};
     Experiments x;
@@ -7973,7 +8924,8 @@ static void repro__shows(Test *t) {
     repro_ledger(&out[3], &r, j, true, &e);
     for (int i = 0; i < 4; i++) bytes_add(&out[i], "", 1, &e);
     fact(t, !e.status, "%s", e.text);
-    for (int i = 0; i < (int)(sizeof in_table / sizeof *in_table); i++) has(t, &out[0], in_table[i]);
+    for (int i = 0; i < (int)(sizeof in_table / sizeof *in_table); i++)
+        has(t, &out[0], in_table[i]);
     for (int i = 0; i < 3; i++) has(t, &out[1], in_list[i]);
     for (int i = 0; i < 3; i++) has(t, &out[2], in_ledger[i]);
     for (int i = 0; i < 5; i++) has(t, &out[3], in_markdown[i]);
@@ -8003,7 +8955,8 @@ static void repro_table__wide(Test *t) {
     fact(t, !e.status, "%s", e.text);
     is_narrow(t, &out);
     int blocks = 0;
-    for (const char *at = (char *)out.at; (at = strstr(at, "\nlong-name-of-a-row ")); at++) blocks++;
+    for (const char *at = (char *)out.at; (at = strstr(at, "\nlong-name-of-a-row ")); at++)
+        blocks++;
     fact(t, blocks == 2, "%d blocks in\n%s", blocks, (char *)out.at);
     has(t, &out, "1 of 3");
     has(t, &out, "12.00");
@@ -9048,7 +10001,7 @@ static void sink__pages(Test *t) {
         char line[60];
         snprintf(line, sizeof line, "\n  --%s ", o->flag);
         bool here = strstr((const char *)r.out.at, line) != NULL,
-             mine = option_find(o->flag, "mtdeopr") != NULL;
+             mine = option_find(o->flag, "mtdeoprf") != NULL;
         fact(t, here == mine, "sink help train: --%s is %s", o->flag, here ? "there" : "missing");
     }
     ran_free(&r);
@@ -9350,6 +10303,81 @@ static void sink__train_and_eval(Test *t) {
     bytes_free(&one);
     bytes_free(&other);
     bytes_free(&json);
+    scratch_close();
+}
+
+/* A model of learned positions: Table 7 by eval's flags, in words and in both files; and the same
+ * model trained further by --start, in one go and in two. */
+static void sink__edits_and_starts(Test *t) {
+    Settings s;
+    Error e = {0};
+    Ran r;
+    Trainer back;
+    Sinks found;
+    Bytes files = {0}, whole = {0}, parts = {0};
+    char command[900];
+    int starts;
+    if (no_binary(t) || !tale_open(t, &s, "")) return;
+    if (!sink_does(t, "train --pos learned --steps 9 --quiet --out " SCRATCH "/m.ckpt" SMALL_RUN,
+                   &r)) return;
+    ran_free(&r);
+    for (int swap = 0; swap < 2; swap++) {
+        snprintf(command, sizeof command,
+                 "eval " SCRATCH "/m.ckpt --T 12 --n 9 --input repeat --%s 5 --json " SCRATCH
+                 "/r.json --csv " SCRATCH "/r.csv --grammar " SCRATCH "/tale.grammar --tokenizer "
+                 SCRATCH "/tale.tok",
+                 swap ? "swap-position" : "replace-position");
+        if (!sink_does(t, command, &r)) return;
+        files.size = 0;
+        file_read(SCRATCH "/r.json", &files, &e);
+        bytes_add(&files, "\n", 1, &e);
+        file_read(SCRATCH "/r.csv", &files, &e);
+        bytes_add(&files, "", 1, &e);
+        if (checkpoint_load(SCRATCH "/m.ckpt", &back, false, &e)) break;
+        s.input = INPUT_REPEAT;
+        s.replace_position = 5 * !swap;
+        s.swap_position = 5 * swap;
+        if (data_open(&back.data, &s.data, 0, 0, &e) ||
+            evaluate(&found, &back.m, &back.data, &s, 9, 12, &starts, &e)) break;
+        const char *at = (const char *)files.at, *words = swap ? "swapped with p_5: Sink_1"
+                                                               : "replaced by p_5: Sink_1";
+        const char *line = strstr((const char *)r.out.at, words);
+        fact(t, line, "no line with %s", words);
+        if (line)
+            within(t, number_after(line, "alpha_5 ", 0), sinks_alpha(&found, 4), 6e-5, "alpha_5");
+        within(t, number_after(at, "\"alpha_1\": ", 0), sinks_alpha(&found, 0), 1e-6, "in JSON");
+        within(t, number_after(at, "\"alpha_t\": ", 0), sinks_alpha(&found, 4), 1e-6, "in JSON");
+        within(t, number_after(at, "alpha_t\n", 13), sinks_alpha(&found, 4), 1e-6, "in CSV");
+        sinks_free(&found);
+        trainer_free(&back);
+        ran_free(&r);
+    }
+    static const struct { const char *out; int steps; const char *more; } RUNS[] = {
+        {"/whole.ckpt", 6, ""}, {"/parts.ckpt", 2, ""}, {"/parts.ckpt", 6, "--resume"}};
+    for (int i = 0; i < 3; i++) {
+        snprintf(command, sizeof command, "train --start " SCRATCH "/m.ckpt --text " SCRATCH
+                 "/tale.txt --tokenizer " SCRATCH "/tale.tok --batch 2 --lr 1e-3 --warmup 0 "
+                 "--T 8 --steps %d --out " SCRATCH "%s %s",
+                 RUNS[i].steps, RUNS[i].out, RUNS[i].more);
+        r = sink(command);
+        const char *said = (const char *)r.err.at;
+        fact(t, strstr(said, i < 2 ? "begins from " SCRATCH "/m.ckpt, which has done 9 steps"
+                                   : "goes on from step 2 of 6"), "%s", said);
+        ran_free(&r);
+    }
+    file_read(SCRATCH "/whole.ckpt", &whole, &e);
+    file_read(SCRATCH "/parts.ckpt", &parts, &e);
+    fact(t, whole.size && whole.size == parts.size && !memcmp(whole.at, parts.at, whole.size),
+         "a fine-tuning that went on has other bytes");
+    r = sink("eval " SCRATCH "/m.ckpt --swap-position 99 --T 12 --grammar " SCRATCH
+             "/tale.grammar --tokenizer " SCRATCH "/tale.tok");
+    fact(t, r.status == 2 && strstr((const char *)r.err.at, "--swap-position 99: expected a token"),
+         "%s", (const char *)r.err.at);
+    ran_free(&r);
+    fact(t, !e.status, "%s", e.text);
+    bytes_free(&files);
+    bytes_free(&whole);
+    bytes_free(&parts);
     scratch_close();
 }
 
@@ -10435,6 +11463,7 @@ static const Entry TESTS[] = {
     {"model_init__streams", model_init__streams},
 
     {"embed_forward__rows", embed_forward__rows},
+    {"embed_forward__edited", embed_forward__edited},
     {"embed_forward__absolute", embed_forward__absolute},
     {"norm_forward__by_hand", norm_forward__by_hand},
     {"norm_forward__invariances", norm_forward__invariances},
@@ -10473,6 +11502,7 @@ static const Entry TESTS[] = {
     {"model_forward__long", model_forward__long},
     {"model_forward__causal", model_forward__causal},
     {"model_forward__batches", model_forward__batches},
+    {"acts__stay_within", acts__stay_within},
     {"model_forward__one_layer", model_forward__one_layer},
     {"model_extend__as_whole", model_extend__as_whole},
     {"model_forward__equal_states", model_forward__equal_states},
@@ -10560,6 +11590,8 @@ static const Entry TESTS[] = {
     {"checkpoint__continues", checkpoint__continues},
     {"checkpoint_write__no_room", checkpoint_write__no_room},
     {"trainer_resume__refuses", trainer_resume__refuses},
+    {"trainer_restart__from_parameters", trainer_restart__from_parameters},
+    {"trainer_begin__start_refuses", trainer_begin__start_refuses},
     {"checkpoint_read__damage", checkpoint_read__damage},
     {"checkpoint_read__hostile", checkpoint_read__hostile},
     {"checkpoint_read__other_precision", checkpoint_read__other_precision},
@@ -10567,6 +11599,7 @@ static const Entry TESTS[] = {
     {"train_run__continues_the_log", train_run__continues_the_log},
     {"evaluate__against_maps", evaluate__against_maps},
     {"ablate__against_slow", ablate__against_slow},
+    {"evaluate__edits_positions", evaluate__edits_positions},
     {"evaluate__refuses", evaluate__refuses},
     {"held_loss__blocks", held_loss__blocks},
     {"experiments_read__by_hand", experiments_read__by_hand},
@@ -10575,7 +11608,11 @@ static const Entry TESTS[] = {
     {"result__round_trip", result__round_trip},
     {"row_run__repeats", row_run__repeats},
     {"repro__keeps", repro__keeps},
+    {"measure_grid__by_hand", measure_grid__by_hand},
+    {"measure_swaps__by_hand", measure_swaps__by_hand},
+    {"measure_domains__by_hand", measure_domains__by_hand},
     {"demo_run__verdict", demo_run__verdict},
+    {"demo_run__diverged", demo_run__diverged},
     {"heat_maps__print_alpha", heat_maps__print_alpha},
     {"report_write__maps", report_write__maps},
     {"report_write__run", report_write__run},
@@ -10590,6 +11627,16 @@ static const Entry TESTS[] = {
     {"readme_with__marks", readme_with__marks},
     {"paper_write__sound", paper_write__sound},
     {"paper_write__numbers", paper_write__numbers},
+
+    {"trigger_draw__rules", trigger_draw__rules},
+    {"trigger_loss__running_mean", trigger_loss__running_mean},
+    {"trigger_loss__gradients", trigger_loss__gradients},
+    {"backcopy_draw__rules", backcopy_draw__rules},
+    {"toy_measure__by_hand", toy_measure__by_hand},
+    {"toy_run__same_bits", toy_run__same_bits},
+    {"toy_run__learns", toy_run__learns},
+    {"toy_run__refuses", toy_run__refuses},
+    {"toy_print__maps", toy_print__maps},
 
     {"matmul__sizes", matmul__sizes},
     {"matmul__large", matmul__large},
@@ -10619,6 +11666,7 @@ static const Entry TESTS[] = {
     {"sink__tokenize", sink__tokenize},
     {"sink__dump", sink__dump},
     {"sink__train_and_eval", sink__train_and_eval},
+    {"sink__edits_and_starts", sink__edits_and_starts},
     {"sink__generate", sink__generate},
     {"sink__report", sink__report},
     {"sink__paper", sink__paper},
