@@ -11780,8 +11780,9 @@ static void picture_curves(Paper *p, const Item *item, const char *words) {
     part_of(words, 0, first);
     const Chart what = {
         title_of(words, title), "Mean over the seeds, and their range.", {.name = "million tokens"},
-        {.name = measure_unit(first), .from_zero = !strstr(first, "loss") &&
-                                                   strcmp(first, "valid")}};
+        /* that of a toy is a squared error */
+        {.name = strncmp(item->name, "toy", 3) || strcmp(first, "loss") ? measure_unit(first) : first,
+         .from_zero = !strstr(first, "loss") && strcmp(first, "valid")}};
     row_charts(p, item, what, words, "", curve_line);
 }
 
@@ -12247,7 +12248,7 @@ static void page_claim(Paper *p, int k) {
     bytes_add(&line, "", 1, h->e);
     bytes_print(&h->text, h->e, "<code>");
     if (!h->e->status) html_text(h, (const char *)line.at);
-    bytes_print(&h->text, h->e, "</code> ");
+    bytes_print(&h->text, h->e, "</code>: ");
     line.size = 0;
     claim_evidence(&line, c, &p->judged[k], h->e);
     bytes_add(&line, "", 1, h->e);

@@ -11364,7 +11364,7 @@ static void paper_write__numbers(Test *t) {
     fact(t, count_of(page, "claim yes\"") == 2 && count_of(page, "claim no\"") == 1 &&
             count_of(page, "&#8644; opposite.") == 2, "the verdicts");
     fact(t, strstr(page, "<span class=\"where\">b: &#8644; opposite.</span>") != NULL, "b's verdict");
-    fact(t, strstr(page, "low.sink_1 &lt; high.sink_1 by 0.01</code> 0.5 [") != NULL, "the rule");
+    fact(t, strstr(page, "low.sink_1 &lt; high.sink_1 by 0.01</code>: 0.5 [") != NULL, "the rule");
     fact(t, count_of(page, "Not run yet: <code>sink repro three<") == 1 &&
             count_of(page, "Needs more than sink can train") == 1, "items without runs");
     fact(t, strstr(page, "6 of 9 runs are there") != NULL, "the runs");
