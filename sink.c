@@ -10183,12 +10183,14 @@ static int repro_words(Repro *q, const char **words, int n, Error *e) {
 
 /* What is missing is trained, run by run; what is finished stays. */
 static int repro_runs(const Repro *q, Error *e) {
-    int missing, done = 0;
+    int missing = 1;
     double time;
-    if (repro_plan(q, &missing, &time, e) || !missing) return e->status;
-    fprintf(stderr, "sink: %d run%s to do, about %.0f min here on %d thread%s. Ctrl-C stops; what "
-            "is finished stays\n", missing, missing > 1 ? "s" : "", ceil(time / 60), workers(),
-            workers() > 1 ? "s" : "");
+    bool one = q->only >= 0 && q->s->only_seed >= 0;         /* of --commands: nothing to plan */
+    if (!one && (repro_plan(q, &missing, &time, e) || !missing)) return e->status;
+    if (!one)
+        fprintf(stderr, "sink: %d run%s to do, about %.0f min here on %d thread%s. Ctrl-C stops; "
+                "what is finished stays\n", missing, missing > 1 ? "s" : "", ceil(time / 60),
+                workers(), workers() > 1 ? "s" : "");
     for (int row = 0, seed = -1; run_next(q, &row, &seed) && !e->status;) {
         int there = result_there(&q->x, row, q->s->results, q->corpus->name, seed);
         if (there == 1) continue;
@@ -10196,7 +10198,6 @@ static int repro_runs(const Repro *q, Error *e) {
             fprintf(stderr, "sink: %s seed %d: its row has changed, so it is run again\n",
                     q->x.row[row].name, seed);
         run_keep(q, row, seed, e);
-        done++;
     }
     return e->status;
 }
