@@ -7108,10 +7108,10 @@ int train_run(Trainer *t, Progress *p, Error *e) {
 
 /* The loss of what a training leaves, on held documents. The last update may be the one too many,
  * and no step comes after it that would tell. */
-static int trained_loss(Outcome *o, Trainer *t, Error *e) {
-    o->loss = held_loss(&t->m, &t->data, &t->s, HELD_BLOCKS, e);
-    if (e->status || isfinite(o->loss)) return e->status;
-    t->loss = o->loss;
+static int trained_loss(double *loss, Trainer *t, Error *e) {
+    *loss = held_loss(&t->m, &t->data, &t->s, HELD_BLOCKS, e);
+    if (e->status || isfinite(*loss)) return e->status;
+    t->loss = *loss;
     return fail(e, 1, "step %ld: the loss on held documents is not finite: this variant diverges "
                       "here. Try: a smaller --lr", t->step);
 }
@@ -7880,7 +7880,7 @@ static int read_relation(Reading *r, Relation *relation) {
 static int read_rule(Reading *r) {
     static const char *const fitting[] = {"<>", "=", "<>", "<>="};
     Claim *c = r->x->claims ? &r->x->claim[r->x->claims - 1] : NULL;
-    Relation relation;
+    Relation relation = LESS;
     if (!c || c->sides) return wrong(r, "one rule below a claim", "rule", "claim NAME differs ..");
     if (read_side(r, &c->side[c->sides++])) return 1;
     while (r->at[strspn(r->at, " ")] && strncmp(r->at += strspn(r->at, " "), "by ", 3) &&
@@ -8348,11 +8348,13 @@ static int measure_inputs(Result *r, Trainer *t, const Settings *s, Error *e) {
     return e->status;
 }
 
-/* m of the head with the most sink, and which head that is. */
+/* m of the head with the most sink, to four digits after the point, and which head that is. */
 static int measure_map(Result *r, const HeadMap *map, Error *e) {
     const double shape[4] = {map->layer, map->head, map->T, map->S};
+    double m[HEAD_MAP * (HEAD_MAP + 2)];
+    for (int i = 0; i < map->T * map->S; i++) m[i] = round(map->m[i] * 1e4) / 1e4;
     result_add(r, "map_shape", shape, 4, e);
-    return result_add(r, "map", map->m, map->T * map->S, e);
+    return result_add(r, "map", m, map->T * map->S, e);
 }
 
 /* A number of evaluated sequences, under NAME or NAME and what tells it from others. */
@@ -8368,7 +8370,7 @@ static int add_named(Result *r, const char *stem, const char *rest, double x, Er
 int measure_grid(Result *r, Model *m, const Data *d, const Settings *s, Error *e) {
     enum { LENGTHS = 4, STEPS = 9 };
     static const double eps[STEPS] = {0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5};
-    double length[LENGTHS], sink[LENGTHS * STEPS];
+    double length[LENGTHS], alpha[LENGTHS], sink[LENGTHS * STEPS];
     Settings natural = *s;
     int n = 0, starts;
     natural.input = INPUT_NATURAL;
@@ -8376,6 +8378,7 @@ int measure_grid(Result *r, Model *m, const Data *d, const Settings *s, Error *e
         Sinks seen;
         if (evaluate_at(&seen, m, d, &natural, eps, STEPS, s->eval_n, T, &starts, e)) break;
         length[n] = T;
+        alpha[n] = sinks_alpha(&seen, config_column_first(&m->c));
         for (int x = 0; x < STEPS; x++)
             sink[n * STEPS + x] = sinks_sink(&seen, config_column_first(&m->c), x);
         sinks_free(&seen);
@@ -8383,6 +8386,7 @@ int measure_grid(Result *r, Model *m, const Data *d, const Settings *s, Error *e
     if (e->status) return e->status;
     result_add(r, "grid_T", length, n, e);
     result_add(r, "grid_eps", eps, STEPS, e);
+    result_add(r, "grid_alpha_1", alpha, n, e);
     return result_add(r, "grid_sink_1", sink, n * STEPS, e);
 }
 
@@ -8451,13 +8455,13 @@ static bool asks(const Row *row, const char *what) {
 }
 
 /* All that is asked of a trained model. */
-static int measure(Result *r, Trainer *t, const Progress *p, const Experiments *x, const Row *row,
-                   const char *texts, Error *e) {
+static int measure(Result *r, Trainer *t, const Progress *p, double loss, const Experiments *x,
+                   const Row *row, const char *texts, Error *e) {
     Outcome *o = grab(1, sizeof *o, e);
     int starts;
     if (t->s.eval_T > t->s.model.context) t->s.eval_T = t->s.model.context;
     Settings s = t->s;
-    double loss = o ? held_loss(&t->m, &t->data, &s, HELD_BLOCKS, e) : 0, trained = 0;
+    double trained = 0;
     int last = p->looks / 10 + 1;                            /* a tenth of the looks */
     for (int i = p->looks - last; i < p->looks; i++) trained += p->look[i].loss / last;
     if (!e->status && !outcome_measure(o, t, &s, &starts, e)) {
@@ -8484,7 +8488,8 @@ static int row_settings(Settings *out, const Row *row, const Corpus *corpus, int
     settings_default(out);
     if (settings_flags(out, row->flags, "mtd", e)) return e->status;
     out->train.seed = seed;
-    out->train.log_every = out->train.steps / 30 ? out->train.steps / 30 : 1;
+    int looks = asks(row, "dense") ? 120 : 30;
+    out->train.log_every = out->train.steps / looks ? out->train.steps / looks : 1;
     out->quiet = s->quiet;
     memcpy(out->data.tokenizer, s->data.tokenizer, PATH_ROOM);
     if (out->data.grammar[0] || out->data.toy) return 0;     /* the row brings its own text */
@@ -8582,7 +8587,9 @@ int row_run(Result *r, const Experiments *x, int row, const Corpus *corpus, int 
         free(p);
         return e->status;
     }
-    if (p && !row_begin(&t, r, x, w, corpus, s, p, e)) row_train(&t, p, &start, w, seed, e);
+    double loss = NAN;
+    if (p && !row_begin(&t, r, x, w, corpus, s, p, e) && !row_train(&t, p, &start, w, seed, e))
+        trained_loss(&loss, &t, e);
     bool diverged = e->status && trainer_diverged(&t);
     if (diverged) {
         snprintf(r->ended, sizeof r->ended, "%s", e->text);
@@ -8596,7 +8603,7 @@ int row_run(Result *r, const Experiments *x, int row, const Corpus *corpus, int 
         result_add1(r, "tokens", (double)t.step * tokens, e);
         result_add1(r, "parameters", (double)t.m.count, e);
         measure_curves(r, &t, p, &start, w->after < 0 ? "curve_" : "tune_", e);
-        if (!diverged && !e->status) measure(r, &t, p, x, w, s->texts, e);
+        if (!diverged && !e->status) measure(r, &t, p, loss, x, w, s->texts, e);
     }
     trainer_free(&t);
     free(p);
@@ -10232,12 +10239,14 @@ static int repro_words(Repro *q, const char **words, int n, Error *e) {
 
 /* What is missing is trained, run by run; what is finished stays. */
 static int repro_runs(const Repro *q, Error *e) {
-    int missing, done = 0;
+    int missing = 1;
     double time;
-    if (repro_plan(q, &missing, &time, e) || !missing) return e->status;
-    fprintf(stderr, "sink: %d run%s to do, about %.0f min here on %d thread%s. Ctrl-C stops; what "
-            "is finished stays\n", missing, missing > 1 ? "s" : "", ceil(time / 60), workers(),
-            workers() > 1 ? "s" : "");
+    bool one = q->only >= 0 && q->s->only_seed >= 0;         /* of --commands: nothing to plan */
+    if (!one && (repro_plan(q, &missing, &time, e) || !missing)) return e->status;
+    if (!one)
+        fprintf(stderr, "sink: %d run%s to do, about %.0f min here on %d thread%s. Ctrl-C stops; "
+                "what is finished stays\n", missing, missing > 1 ? "s" : "", ceil(time / 60),
+                workers(), workers() > 1 ? "s" : "");
     for (int row = 0, seed = -1; run_next(q, &row, &seed) && !e->status;) {
         int there = result_there(&q->x, row, q->s->results, q->corpus->name, seed);
         if (there == 1) continue;
@@ -10245,7 +10254,6 @@ static int repro_runs(const Repro *q, Error *e) {
             fprintf(stderr, "sink: %s seed %d: its row has changed, so it is run again\n",
                     q->x.row[row].name, seed);
         run_keep(q, row, seed, e);
-        done++;
     }
     return e->status;
 }
@@ -10542,7 +10550,7 @@ static int run_arm(Outcome *o, const Arm *which, Settings *base, const char *fol
     o->even = sink_uniform(&o->c, t.s.eval_T);
     o->star = config_column_star(&o->c) >= 0;
     progress_start(&o->p, which->name, base->quiet);
-    if (!train_run(&t, &o->p, e) && !interrupted && !trained_loss(o, &t, e))
+    if (!train_run(&t, &o->p, e) && !interrupted && !trained_loss(&o->loss, &t, e))
         outcome_measure(o, &t, &t.s, &starts, e);
     if (e->status && trainer_diverged(&t)) {
         snprintf(o->ended, sizeof o->ended, "%s", e->text);
@@ -11781,7 +11789,8 @@ static void picture_curves(Paper *p, const Item *item, const char *words) {
     const Chart what = {
         title_of(words, title), "Mean over the seeds, and their range.", {.name = "million tokens"},
         /* that of a toy is a squared error */
-        {.name = strncmp(item->name, "toy", 3) || strcmp(first, "loss") ? measure_unit(first) : first,
+        {.name = !strncmp(item->name, "toy", 3) && !strcmp(first, "loss") ? first
+                                                                          : measure_unit(first),
          .from_zero = !strstr(first, "loss") && strcmp(first, "valid")}};
     row_charts(p, item, what, words, "", curve_line);
 }
@@ -13124,6 +13133,7 @@ real real_abs(real x) { return x < 0 ? -x : x; }
 
 #ifdef _WIN32
 #include <direct.h>
+#include <fcntl.h>
 #include <io.h>
 static bool to_disk(FILE *f) { return !_commit(_fileno(f)); }
 /* Appends the plain files of a folder, each with its 0; false when path is no folder. */
@@ -13143,7 +13153,17 @@ static bool folder_files(const char *path, Bytes *names, Error *e) {
 }
 bool is_terminal(FILE *f) { return _isatty(_fileno(f)); }
 int make_folder(const char *path) { return _mkdir(path); }
-static void clock_now(struct timespec *t) { timespec_get(t, TIME_UTC); }
+/* Bytes come and go as they are, ends of lines too. */
+static void streams_begin(void) { _setmode(0, _O_BINARY); _setmode(1, _O_BINARY); }
+/* rename() replaces no file there; this does, and waits for the disk. */
+__declspec(dllimport) int __stdcall MoveFileExA(const char *from, const char *to, unsigned long how);
+static bool take_name(const char *from, const char *to) {
+    if (MoveFileExA(from, to, 1 | 8)) return true;
+    errno = EACCES;
+    return false;
+}
+/* Since the start, and by the wall, as Microsoft's library has it. */
+double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
 #else
 #include <dirent.h>
 #include <sys/stat.h>
@@ -13151,7 +13171,13 @@ static void clock_now(struct timespec *t) { timespec_get(t, TIME_UTC); }
 static bool to_disk(FILE *f) { return !fsync(fileno(f)) || errno == EINVAL || errno == ENOTSUP; }
 bool is_terminal(FILE *f) { return isatty(fileno(f)); }
 int make_folder(const char *path) { return mkdir(path, 0777); }
-static void clock_now(struct timespec *t) { clock_gettime(CLOCK_MONOTONIC, t); }
+static void streams_begin(void) {}
+static bool take_name(const char *from, const char *to) { return !rename(from, to); }
+double seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
 /* Appends the plain files of a folder, each with its 0; false when path is no folder. */
 static bool folder_files(const char *path, Bytes *names, Error *e) {
     char name[1100];
@@ -13365,7 +13391,7 @@ int writing_end(Writing *w, Error *e) {
     if (!w->cause && (fflush(w->f) || !to_disk(w->f))) w->cause = errno ? errno : EIO;
     if (fclose(w->f) && !w->cause) w->cause = errno ? errno : EIO;
     if (!w->cause && !e->status) {
-        if (!rename(w->beside, w->path)) return 0;
+        if (take_name(w->beside, w->path)) return 0;
         w->cause = errno;
     }
     remove(w->beside);
@@ -13405,12 +13431,6 @@ int file_ready(const char *path, Error *e) {
     fclose(f);
     remove(beside);
     return 0;
-}
-
-double seconds(void) {
-    struct timespec t;
-    clock_now(&t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* =================================================================================================
@@ -13841,7 +13861,7 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
     o->c = t.m.c;
     o->even = sink_uniform(&o->c, seen.eval_T);
     progress_start(&o->p, "train", s->quiet);
-    if (!train_run(&t, &o->p, e) && !trained_loss(o, &t, e))
+    if (!train_run(&t, &o->p, e) && !trained_loss(&o->loss, &t, e))
         printf("steps=%ld loss=%.6f valid_loss=%.6f alpha_1=%.6f sink_1=%.6f parameters=%lld%s%s\n",
                t.step, t.loss, o->loss, o->p.alpha1, o->p.sink1, (long long)t.m.count,
                s->out[0] ? " out=" : "", s->out);
@@ -14034,7 +14054,7 @@ static int verb_list(Settings *s, const char **words, int n, Error *e) {
 
 /* Appends documents of --grammar to out, each with its separator: `least` of them, and until they
  * hold `bytes` or more. */
-static int tell(const Settings *s, uint64_t least, size_t bytes, Bytes *out, Error *e) {
+static int tell_some(const Settings *s, uint64_t least, size_t bytes, Bytes *out, Error *e) {
     Bytes text = {0};
     Grammar g = {0};
     size_t start = out->size;
@@ -14066,7 +14086,7 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
             if (file_read(words[i], &in, e) ||
                 bytes_add(&in, DOCUMENT_END, strlen(DOCUMENT_END), e))
                 break;
-        if (s->data.grammar[0]) tell(s, 1, GRAMMAR_SHARE, &in, e);
+        if (s->data.grammar[0]) tell_some(s, 1, GRAMMAR_SHARE, &in, e);
         int vocab = s->model.vocab ? s->model.vocab : VOCAB_DEFAULT;
         if (!e->status && !tokenizer_train(&t, in.at, in.size, vocab, e))
             tokenizer_save(s->out, &t, e);
@@ -14120,7 +14140,7 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
     Ids ids = {0};
     Bytes text = {0};
     if (n == 0 && s->data.grammar[0]) {                  /* no model: what the grammar tells */
-        if (!tell(s, s->how_many ? (uint64_t)s->how_many : 1, 0, &text, e))
+        if (!tell_some(s, s->how_many ? (uint64_t)s->how_many : 1, 0, &text, e))
             fwrite(text.at, 1, text.size, stdout);
         bytes_free(&text);
         return e->status;
@@ -14616,6 +14636,7 @@ int sink_main(int argc, char **argv) {
     Error e = {0};
     const char *words[8];
     int n = 0;
+    streams_begin();
     settings_default(&s);
     const char *name = argc > 1 ? argv[1] : "help";
     if (!strcmp(name, "--help") || !strcmp(name, "-h")) name = "help";
