@@ -11266,7 +11266,7 @@ static void paper_write__sound(Test *t) {
                 && strstr(page, "sink &lt; leaves"), "not escaped");
         fact(t, (CASES[i].seeds == 0) == !strstr(page, "<figure>"), "%s: figures", CASES[i].what);
         fact(t, CASES[i].every > 1 || CASES[i].wild || CASES[i].seeds < 2 ||
-                !strstr(page, "Nothing was measured"), "%s: something was not drawn", CASES[i].what);
+                !strstr(page, "Nothing was measured"), "%s: not all is drawn", CASES[i].what);
         note(t, "%s: %zu bytes, %d figures  ", CASES[i].what, strlen(page),
              count_of(page, "<figure>"));
         free(page);
