@@ -10197,20 +10197,31 @@ static int repro_plan(const Repro *q, int *missing, double *time, Error *e) {
     return e->status;
 }
 
+/* Says what there is to do, on stderr. */
+static int repro_announce(const Repro *q, int *missing, Error *e) {
+    double time;
+    if (repro_plan(q, missing, &time, e) || !*missing) return e->status;
+    fprintf(stderr, "sink: %d run%s on %s to do, about %.0f min here on %d thread%s. Ctrl-C stops; "
+            "what is finished stays\n", *missing, *missing > 1 ? "s" : "", q->corpus->name,
+            ceil(time / 60), workers(), workers() > 1 ? "s" : "");
+    return 0;
+}
+
 /* --commands: what is missing, a run a line. */
 static int repro_commands(const Repro *q, Error *e) {
+    int missing;
+    repro_announce(q, &missing, e);
     for (int row = 0, seed = -1; run_next(q, &row, &seed) && !e->status;) {
         if (result_there(&q->x, row, q->s->results, q->corpus->name, seed) == 1) continue;
         printf("./sink repro %s --row %s --seed %d --corpus %s",
                q->item < 0 ? "all" : q->x.item[q->item].name, q->x.row[row].name, seed,
                q->corpus->name);
-        if (q->s->texts[0]) printf(" --texts %s", q->s->texts);
-        if (strcmp(q->s->results, RESULTS_FOLDER)) printf(" --results %s", q->s->results);
-        printf(" --threads %d\n", q->s->threads ? q->s->threads : 1);
+        if (q->s->texts[0]) printf(" --texts '%s'", q->s->texts);
+        if (strcmp(q->s->results, RESULTS_FOLDER)) printf(" --results '%s'", q->s->results);
+        printf(" --threads %d --quiet\n", q->s->threads ? q->s->threads : 1);
     }
     return e->status;
 }
-
 
 static int repro_words(Repro *q, const char **words, int n, Error *e) {
     const Settings *s = q->s;
@@ -10240,13 +10251,8 @@ static int repro_words(Repro *q, const char **words, int n, Error *e) {
 /* What is missing is trained, run by run; what is finished stays. */
 static int repro_runs(const Repro *q, Error *e) {
     int missing = 1;
-    double time;
     bool one = q->only >= 0 && q->s->only_seed >= 0;         /* of --commands: nothing to plan */
-    if (!one && (repro_plan(q, &missing, &time, e) || !missing)) return e->status;
-    if (!one)
-        fprintf(stderr, "sink: %d run%s to do, about %.0f min here on %d thread%s. Ctrl-C stops; "
-                "what is finished stays\n", missing, missing > 1 ? "s" : "", ceil(time / 60),
-                workers(), workers() > 1 ? "s" : "");
+    if (!one && (repro_announce(q, &missing, e) || !missing)) return e->status;
     for (int row = 0, seed = -1; run_next(q, &row, &seed) && !e->status;) {
         int there = result_there(&q->x, row, q->s->results, q->corpus->name, seed);
         if (there == 1) continue;
