@@ -8497,7 +8497,7 @@ static int row_settings(Settings *out, const Row *row, const Corpus *corpus, int
     const char *folder = corpus->grammar ? "data" : s->texts;
     if (!*folder)
         return fail(e, 2, "%s: expected the folder with %s, its text. Try: --texts FOLDER, or "
-                    "--corpus of a grammar (sink repro list)", corpus->name, corpus->file);
+                    "--corpus story, which is here", corpus->name, corpus->file);
     if (snprintf(path, PATH_ROOM, "%s/%s", folder, corpus->file) >= PATH_ROOM)
         return fail(e, 2, "--texts %.40s..: this path is too long. Try: a shorter one", folder);
     return 0;
@@ -14609,12 +14609,12 @@ static const Verb VERBS[] = {
      "the paper's propositions, measured: holds, fails as it must, refuted", verb_check},
     {"repro",    "[ITEM]",         "xo",
      "a table or figure of the paper, run and judged; list: which there are", verb_repro},
+    {"report",   "",               "ox",
+     "the page of the whole paper: tables, pictures, verdicts [out/report.html]", verb_report},
     {"list",     "",               "",
      "the paper's variants by name", verb_list},
     {"tokenize", "train|encode|decode [FILE]", "mdo",
      "make a tokenizer; text to ids; ids to text", verb_tokenize},
-    {"report",   "",               "ox",
-     "the page of the whole paper: tables, pictures, verdicts [out/report.html]", verb_report},
     {"generate", "[MODEL]",        "dtgo",
      "text from a model", verb_generate},
     {"dump",     "[MODEL]",        "mtio",
