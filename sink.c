@@ -8780,6 +8780,7 @@ static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, co
  *   recipe NAME [RECIPE] FLAGS     flags to start from
  *   item NAME REFERENCE: TITLE     a table or figure; what follows belongs to it
  *   columns MEASURE ..             which numbers the paper prints for the item's rows
+ *   picture KIND WORD ..           what the page draws of the item; the kinds are in 13.3
  *   row NAME RECIPE FLAGS | NUMBER ..     a row, trained once for every seed
  *   row NAME | NUMBER ..           a row that stands in another item, shown in this one too
  *   claim NAME KIND [headline] REFERENCE: STATEMENT
@@ -8975,6 +8976,36 @@ static int read_columns(Reading *r) {
     return 0;
 }
 
+/* The kinds of pictures: their names, and how many words they take at least. */
+static const struct { const char *name; int least; } KINDS[PICTURE_KINDS] = {
+    [PICTURE_CURVES] = {"curves", 1}, [PICTURE_SWEEP] = {"sweep", 2},
+    [PICTURE_DOTS] = {"dots", 1},     [PICTURE_DOMAINS] = {"domains", 1},
+    [PICTURE_OVER] = {"over", 2},     [PICTURE_RATIO] = {"ratio", 1},
+    [PICTURE_NORMS] = {"norms", 1},   [PICTURE_ANGLES] = {"angles", 0},
+    [PICTURE_GRID] = {"grid", 0},     [PICTURE_ALPHA] = {"alpha", 1},
+    [PICTURE_MAP] = {"map", 0},       [PICTURE_TOY] = {"toy", 0}};
+
+static int read_picture(Reading *r) {
+    Item *item = r->x->items ? &r->x->item[r->x->items - 1] : NULL;
+    if (!item || item->pictures == PICTURES_MOST)
+        return wrong(r, "at most 6 pictures below an item", "picture", "fewer");
+    Picture *p = &item->picture[item->pictures++];
+    const char *kind = next_word(r);
+    int k = 0;
+    while (k < PICTURE_KINDS && strcmp(kind, KINDS[k].name)) k++;
+    if (k == PICTURE_KINDS) return wrong(r, "a kind of picture", kind, "picture dots alpha_1");
+    p->kind = (PictureKind)k;
+    for (char *word = next_word(r); *word; word = next_word(r)) {
+        if (p->words == PICTURE_WORDS) return wrong(r, "fewer words", word, "a second picture");
+        p->word[p->words++] = word;
+    }
+    if (p->words < KINDS[k].least)
+        return wrong(r, "of what it is a picture", kind, "picture curves loss alpha_1");
+    if (k == PICTURE_SWEEP && !option_find(p->word[0], "mtd"))
+        return wrong(r, "a flag of a training", p->word[0], "picture sweep lr alpha_1");
+    return 0;
+}
+
 static int read_claim(Reading *r) {
     static const char *const kinds[] = {"differs", "equal", "ordered", "exact"};
     Experiments *x = r->x;
@@ -9071,11 +9102,12 @@ static int read_statement(Reading *r) {
     if (!strcmp(word, "needs")) return read_needs(r);
     if (!strcmp(word, "item")) return read_item(r);
     if (!strcmp(word, "columns")) return read_columns(r);
+    if (!strcmp(word, "picture")) return read_picture(r);
     if (!strcmp(word, "recipe")) return read_recipe(r);
     if (!strcmp(word, "corpus") || !strcmp(word, "domain")) return read_corpus(r, *word == 'd');
     if (!strcmp(word, "seeds")) return read_seeds(r);
-    return wrong(r, "row, claim, rule, needs, item, columns, recipe, corpus, domain or seeds", word,
-                 "a # before a comment");
+    return wrong(r, "row, claim, rule, needs, item, columns, picture, recipe, corpus, domain or "
+                 "seeds", word, "a # before a comment");
 }
 
 /* A row that was named before it was known: its name's place in the text, as -2 - place. */
@@ -9633,7 +9665,7 @@ static int row_settings(Settings *out, const Row *row, const Corpus *corpus, int
     const char *folder = corpus->grammar ? "data" : s->texts;
     if (!*folder)
         return fail(e, 2, "%s: expected the folder with %s, its text. Try: --texts FOLDER, or "
-                    "--corpus of a grammar (sink repro list)", corpus->name, corpus->file);
+                    "--corpus story, which is here", corpus->name, corpus->file);
     if (snprintf(path, PATH_ROOM, "%s/%s", folder, corpus->file) >= PATH_ROOM)
         return fail(e, 2, "--texts %.40s..: this path is too long. Try: a shorter one", folder);
     return 0;
@@ -10714,7 +10746,8 @@ double results_number(const Results *r, int row, int seed, const char *measure) 
     const Run *run = run_at(r, row, seed);
     if (run->state != RUN_HELD && run->state != RUN_DIVERGED) return NAN;
     if (!strcmp(measure, "diverged")) return run->state == RUN_DIVERGED;
-    return run->state == RUN_HELD ? result_number(&run->result, measure) : NAN;
+    double x = run->state == RUN_HELD ? result_number(&run->result, measure) : NAN;
+    return fabs(x) < 1e30 ? x : NAN;             /* nothing that is measured comes near */
 }
 
 /* Why the claim lacks numbers, when it is runs that are not there or that diverged. */
@@ -10898,7 +10931,7 @@ static void seeds_cell(Cell to, const Results *r, int row) {
 
 /* An item's rows: each of its columns, as paper | ours where the paper prints any, then what is
  * always told: alpha_1, its multiple of even rows, and the seeds. */
-static int rows_grid(Bytes *out, const Results *r, const Item *item, bool markdown, Error *e) {
+static int grid_of(Grid *to, const Results *r, const Item *item, bool markdown, Error *e) {
     const char *measure[ACROSS] = {NULL};        /* NULL: the row's name, or the paper's number */
     int column[ACROSS] = {0};
     Grid g = {.rows = item->count + 1, .columns = 1};
@@ -10934,6 +10967,13 @@ static int rows_grid(Bytes *out, const Results *r, const Item *item, bool markdo
         seeds_cell(cell[g.columns], r, shown->row);
     }
     g.columns++;
+    *to = g;
+    return 0;
+}
+
+static int rows_grid(Bytes *out, const Results *r, const Item *item, bool markdown, Error *e) {
+    Grid g;
+    if (grid_of(&g, r, item, markdown, e)) return e->status;
     (markdown ? grid_markdown : grid_text)(&g, out, e);
     free(g.cell);
     return e->status;
@@ -10967,14 +11007,25 @@ static void p_text(Cell to, double p) {
     else snprintf(to, CELL, p > 0 && p < 1e-4 ? "< 0.0001" : "%.4f", p);
 }
 
-/* A claim with all that led to its verdict. */
-static void claim_text(Bytes *out, const Results *r, const Claim *c, const Judged *j, Error *e) {
-    enum { INDENT = 16 };
-    Bytes line = {0};
+/* The estimate, its interval, p, how many seeds, and why. */
+static void claim_evidence(Bytes *line, const Claim *c, const Judged *j, Error *e) {
     Cell estimate, p, adjusted;
     estimate_text(estimate, j);
     p_text(p, j->p);
     p_text(adjusted, j->holm);
+    if (*estimate) bytes_print(line, e, "%s", estimate);
+    if (*p) bytes_print(line, e, ", p %s", p);
+    if (*adjusted) bytes_print(line, e, " (Holm %s)", adjusted);
+    if (*estimate && c->kind == CLAIM_EXACT) bytes_print(line, e, ", range of %d", j->n[0]);
+    else if (*estimate && c->kind == CLAIM_ORDERED) bytes_print(line, e, ", n %d", j->n[0]);
+    else if (*estimate) bytes_print(line, e, ", n %d and %d", j->n[0], j->n[1]);
+    if (j->why[0]) bytes_print(line, e, "%s%s", *estimate ? ": " : "", j->why);
+}
+
+/* A claim with all that led to its verdict. */
+static void claim_text(Bytes *out, const Results *r, const Claim *c, const Judged *j, Error *e) {
+    enum { INDENT = 16 };
+    Bytes line = {0};
     bytes_print(&line, e, "%s (%s%s)", c->statement, c->reference, c->headline ? "; headline" : "");
     bytes_add(&line, "", 1, e);
     bytes_print(out, e, "\n%-*s", INDENT, verdict_name(j->verdict));
@@ -10986,13 +11037,7 @@ static void claim_text(Bytes *out, const Results *r, const Claim *c, const Judge
     bytes_print(out, e, "%*s", INDENT, "");
     if (!e->status) wrapped(out, INDENT, (char *)line.at, e);
     line.size = 0;
-    if (*estimate) bytes_print(&line, e, "%s", estimate);
-    if (*p) bytes_print(&line, e, ", p %s", p);
-    if (*adjusted) bytes_print(&line, e, " (Holm %s)", adjusted);
-    if (*estimate && c->kind == CLAIM_EXACT) bytes_print(&line, e, ", range of %d", j->n[0]);
-    else if (*estimate && c->kind == CLAIM_ORDERED) bytes_print(&line, e, ", n %d", j->n[0]);
-    else if (*estimate) bytes_print(&line, e, ", n %d and %d", j->n[0], j->n[1]);
-    if (j->why[0]) bytes_print(&line, e, "%s%s", *estimate ? ": " : "", j->why);
+    claim_evidence(&line, c, j, e);
     bytes_add(&line, "", 1, e);
     bytes_print(out, e, "%*s", INDENT, "");
     if (!e->status) wrapped(out, INDENT, (char *)line.at, e);
@@ -11024,22 +11069,33 @@ static bool is_elsewhere(const Experiments *x, int item) {
     return !x->item[item].count;
 }
 
+/* How many of a row's runs there are, added to *done, and of how many, to *needed. */
+static void row_runs(const Results *r, int row, int *done, int *needed) {
+    int seeds = row_seeds(r->x, row, r->headline_only);
+    *needed += seeds;
+    for (int seed = 1; seed <= seeds; seed++) {
+        RunState is = run_at(r, row, seed)->state;
+        *done += is == RUN_HELD || is == RUN_DIVERGED;
+    }
+}
+
+static int runs_done(const Results *r, const Item *item, int *needed) {
+    int done = 0;
+    *needed = 0;
+    for (int k = 0; k < item->count; k++)
+        row_runs(r, r->x->shown[item->from + k].row, &done, needed);
+    return done;
+}
+
 int repro_list(Bytes *out, const Results *r, const Judged *j, Error *e) {
     const Experiments *x = r->x;
     int elsewhere = 0;
     bytes_print(out, e, "%-13s %9s %8s  what (%s)\n", "item", "runs", "claims", r->corpus);
     for (int i = 0; i < x->items; i++) {
         const Item *item = &x->item[i];
-        int done = 0, needed = 0, judged = 0, claims = 0;
+        int needed, judged = 0, claims = 0;
         if (is_elsewhere(x, i)) { elsewhere++; continue; }
-        for (int k = 0; k < item->count; k++) {
-            int row = x->shown[item->from + k].row, seeds = row_seeds(x, row, r->headline_only);
-            needed += seeds;
-            for (int seed = 1; seed <= seeds; seed++) {
-                RunState is = run_at(r, row, seed)->state;
-                done += is == RUN_HELD || is == RUN_DIVERGED;
-            }
-        }
+        int done = runs_done(r, item, &needed);
         for (int k = 0; k < x->claims; k++)
             if (x->claim[k].item == i) claims++, judged += j[k].tested;
         bytes_print(out, e, "%-13s %4d/%-4d %4d/%-3d  ", item->name, done, needed, judged, claims);
@@ -11309,20 +11365,31 @@ static int repro_plan(const Repro *q, int *missing, double *time, Error *e) {
     return e->status;
 }
 
+/* Says what there is to do, on stderr. */
+static int repro_announce(const Repro *q, int *missing, Error *e) {
+    double time;
+    if (repro_plan(q, missing, &time, e) || !*missing) return e->status;
+    fprintf(stderr, "sink: %d run%s on %s to do, about %.0f min here on %d thread%s. Ctrl-C stops; "
+            "what is finished stays\n", *missing, *missing > 1 ? "s" : "", q->corpus->name,
+            ceil(time / 60), workers(), workers() > 1 ? "s" : "");
+    return 0;
+}
+
 /* --commands: what is missing, a run a line. */
 static int repro_commands(const Repro *q, Error *e) {
+    int missing;
+    repro_announce(q, &missing, e);
     for (int row = 0, seed = -1; run_next(q, &row, &seed) && !e->status;) {
         if (result_there(&q->x, row, q->s->results, q->corpus->name, seed) == 1) continue;
         printf("./sink repro %s --row %s --seed %d --corpus %s",
                q->item < 0 ? "all" : q->x.item[q->item].name, q->x.row[row].name, seed,
                q->corpus->name);
-        if (q->s->texts[0]) printf(" --texts %s", q->s->texts);
-        if (strcmp(q->s->results, RESULTS_FOLDER)) printf(" --results %s", q->s->results);
-        printf(" --threads %d\n", q->s->threads ? q->s->threads : 1);
+        if (q->s->texts[0]) printf(" --texts '%s'", q->s->texts);
+        if (strcmp(q->s->results, RESULTS_FOLDER)) printf(" --results '%s'", q->s->results);
+        printf(" --threads %d --quiet\n", q->s->threads ? q->s->threads : 1);
     }
     return e->status;
 }
-
 
 static int repro_words(Repro *q, const char **words, int n, Error *e) {
     const Settings *s = q->s;
@@ -11351,12 +11418,9 @@ static int repro_words(Repro *q, const char **words, int n, Error *e) {
 
 /* What is missing is trained, run by run; what is finished stays. */
 static int repro_runs(const Repro *q, Error *e) {
-    int missing, done = 0;
-    double time;
-    if (repro_plan(q, &missing, &time, e) || !missing) return e->status;
-    fprintf(stderr, "sink: %d run%s to do, about %.0f min here on %d thread%s. Ctrl-C stops; what "
-            "is finished stays\n", missing, missing > 1 ? "s" : "", ceil(time / 60), workers(),
-            workers() > 1 ? "s" : "");
+    int missing = 1;
+    bool one = q->only >= 0 && q->s->only_seed >= 0;         /* of --commands: nothing to plan */
+    if (!one && (repro_announce(q, &missing, e) || !missing)) return e->status;
     for (int row = 0, seed = -1; run_next(q, &row, &seed) && !e->status;) {
         int there = result_there(&q->x, row, q->s->results, q->corpus->name, seed);
         if (there == 1) continue;
@@ -11364,7 +11428,6 @@ static int repro_runs(const Repro *q, Error *e) {
             fprintf(stderr, "sink: %s seed %d: its row has changed, so it is run again\n",
                     q->x.row[row].name, seed);
         run_keep(q, row, seed, e);
-        done++;
     }
     return e->status;
 }
@@ -11469,7 +11532,7 @@ static const Arm RUN_ARMS[ARMS] = {
 /* The recipe: --fix-token 1, heads of 32 dims, a rate that a model of this size trains well at. */
 static const char RUN_FLAGS[] =
     "--layers 4 --heads 2 --dim 64 --ffn 128 --context 128 --batch 8 --init gpt2 "
-    "--lr 4e-3 --warmup 100 --wd 0.1 --clip 1 --fix-token 1 --report out/report.html";
+    "--lr 4e-3 --warmup 100 --wd 0.1 --clip 1 --fix-token 1 --report out/run.html";
 
 static double times_even(const Outcome *o, double alpha) { return alpha / o->even; }
 static int first_column(const Outcome *o) { return config_column_first(&o->c); }
@@ -11946,26 +12009,112 @@ static void html_number(Html *h, const char *form, double x) {
     bytes_print(&h->text, h->e, "<td>%s</td>", text);
 }
 
+/* A line, or where `points` alone its marks; [low, high] is its band, drawn where `band`. */
 typedef struct Series {
-    char name[32];
+    char name[64];
     int style, n;
-    double x[LOOKS], y[LOOKS];
+    bool band, points;
+    double x[LOOKS], y[LOOKS], low[LOOKS], high[LOOKS];
 } Series;
-enum { LINE_EVEN = 6, LINE_STYLES = 7, LINES = 8 };
-/* three models, the same for their column *, and even rows */
+/* LINE_STAR added to a style: the same line for the model's column * */
+enum { LINE_EVEN = 8, LINE_STYLES = 9, LINE_STAR = 16, LINES = 24 };
+/* Okabe and Ito's colours, which the colour-blind tell apart, without the yellow. A mark is a path
+ * about its middle. */
 static const struct {
-    const char *colour, *dash;
+    const char *colour, *dash, *mark;
     double width;
-} STYLES[LINE_STYLES] = {{"#10305c", "none", 2},    {"#c2521c", "8 3", 2},
-                         {"#3f97ad", "2 3", 2.4},   {"#10305c", "9 3 2 3", 2},
-                         {"#c2521c", "9 3 2 3", 2}, {"#3f97ad", "9 3 2 3", 2},
-                         {"#777777", "none", 1}};
+} STYLES[LINE_STYLES] = {
+    {"#10305c", "none", "m-3 0a3 3 0 1 0 6 0a3 3 0 1 0-6 0z", 2},
+    {"#d55e00", "8 3", "m-3-3h6v6h-6z", 2},
+    {"#3f97ad", "2 3", "m0-4l3.6 6.6h-7.2z", 2.4},
+    {"#cc79a7", "12 3 2 3", "m0-4.2l4.2 4.2-4.2 4.2-4.2-4.2z", 2},
+    {"#009e73", "5 2", "m0 4l3.6-6.6h-7.2z", 2},
+    {"#e69f00", "14 4", "m-3.4-3.4l6.8 6.8m0-6.8l-6.8 6.8", 2},
+    {"#56b4e9", "6 2 2 2 2 2", "m-4 0h8m-4-4v8", 2},
+    {"#666666", "3 2", "m-4.4-2.2h8.8v4.4h-8.8z", 1.6},
+    {"#777777", "none", "", 1}};
 
 /* The distance of an axis's ticks, 1, 2 or 5 times a power of ten: three to eight of them. */
 static double tick_step(double range, double least) {
     double step = pow(10, floor(log10(range / 3)));
     step *= range / step > 15 ? 5 : range / step > 6 ? 2 : 1;
     return step > least ? step : least;
+}
+
+/* What of an axis is seen: from .. to lie at the places first and last of the picture. */
+enum { TICKS = 24 };
+typedef struct Axis {
+    const char *name;
+    bool log, from_zero, begun;
+    double least;                /* of the ticks' distances */
+    double from, to, first, last;
+    int n;
+    double at[TICKS];
+    char text[TICKS][16];
+} Axis;
+
+/* Nothing seen yet, unless something has been. */
+static void axis_begin(Axis *a) {
+    if (a->begun) return;
+    a->from = a->from_zero ? 0 : INFINITY;
+    a->to = -INFINITY;
+    a->begun = true;
+}
+
+static void axis_see(Axis *a, double x) {
+    if (!isfinite(x) || (a->log && x <= 0)) return;
+    a->from = fmin(a->from, x);
+    a->to = fmax(a->to, x);
+}
+
+static void axis_tick(Axis *a, double at, const char *text) {
+    if (a->n == TICKS || !isfinite(at) || (a->log && at <= 0)) return;
+    a->at[a->n] = at;
+    snprintf(a->text[a->n++], sizeof *a->text, "%s", text);
+}
+
+/* What a logarithm cannot show stands at its end. */
+static double axis_place(const Axis *a, double x) {
+    double share = a->log ? log(fmax(x, a->from) / a->from) / log(a->to / a->from)
+                          : (x - a->from) / (a->to - a->from);
+    return a->first + share * (a->last - a->first);
+}
+
+/* Ticks for what was seen, and the ends moved out to them where `outward`. An axis that has ticks
+ * keeps them. */
+static void axis_end(Axis *a, double first, double last, bool outward) {
+    char text[16];
+    a->first = first;
+    a->last = last;
+    if (!(a->to > a->from)) a->to = a->log ? 2 * a->from : a->from + 1;
+    if (a->n) return;
+    if (a->log) {
+        double low = floor(log10(a->from) + 1e-9), high = ceil(log10(a->to) - 1e-9);
+        int every = (int)(high - low) / 7 + 1;
+        if (outward) {
+            a->from = pow(10, low);
+            a->to = pow(10, high);
+        }
+        for (int k = 0; low + k / 3 <= high; k++) {
+            double at = pow(10, low + k / 3) * (k % 3 == 0 ? 1 : k % 3 == 1 ? 2 : 5);
+            if (k % 3 ? high - low > 2 : k / 3 % every) continue;
+            if (at < a->from * (1 - 1e-9) || at > a->to * (1 + 1e-9)) continue;
+            snprintf(text, sizeof text, "%g", at);
+            axis_tick(a, at, text);
+        }
+        return;
+    }
+    double step = tick_step(a->to - a->from, a->least);
+    if (outward) {
+        a->from = step * floor(a->from / step + 1e-9);
+        a->to = step * ceil(a->to / step - 1e-9);
+    }
+    double begin = step * ceil(a->from / step - 1e-9);
+    for (int i = 0; begin + i * step <= a->to + step * 1e-9; i++) {
+        double at = begin + i * step;
+        snprintf(text, sizeof text, "%g", fabs(at) < step / 1e6 ? 0 : at);
+        axis_tick(a, at, text);
+    }
 }
 
 /* A figure begins; its caption comes last. */
@@ -11975,84 +12124,182 @@ static void figure_begin(Html *h, const char *title) {
     bytes_print(&h->text, h->e, "</h3>");
 }
 
-/* Lines over steps or blocks; y from 0 when from_zero, x in whole numbers. What is not finite
- * breaks a line. aria-label is what a reader hears who does not see it. */
-static void chart(Html *h, const char *title, const char *x_name, const char *y_name,
-                  bool from_zero, const Series *lines, int n, const char *caption) {
+static void figure_end(Html *h, const char *caption) {
+    bytes_print(&h->text, h->e, "<figcaption>");
+    html_text(h, caption);
+    bytes_print(&h->text, h->e, "</figcaption></figure>\n");
+}
+
+static void svg_text(Html *h, double x, double y, const char *anchor, const char *text) {
+    bytes_print(&h->text, h->e, "<text x=\"%.4g\" y=\"%.4g\"%s%s%s>", x, y,
+                *anchor ? " text-anchor=\"" : "", anchor, *anchor ? "\"" : "");
+    html_text(h, text);
+    bytes_print(&h->text, h->e, "</text>");
+}
+
+/* A mark of that style; filled unless it is a cross. */
+static void svg_mark(Html *h, int style, double x, double y) {
+    const char *mark = STYLES[style % LINE_STAR].mark;
+    bool filled = mark[0] && mark[strlen(mark) - 1] == 'z' && style < LINE_STAR;
+    if (isfinite(x) && isfinite(y))
+        bytes_print(&h->text, h->e, "<path fill=\"%s\" stroke=\"%s\" d=\"M%.1f %.1f%s\"/>",
+                    filled ? STYLES[style].colour : "#fff", STYLES[style % LINE_STAR].colour, x, y,
+                    mark);
+}
+
+/* The ticks of the axis below, its line at y, and rules up to `top` where there are some. */
+static void axis_below(Html *h, const Axis *a, double y, double top) {
+    double free = -1e9;
+    for (int i = 0; i < a->n; i++) {
+        double x = axis_place(a, a->at[i]), half = 3.3 * (double)strlen(a->text[i]) + 2;
+        bytes_print(&h->text, h->e, "<path class=\"%s\" d=\"M%.1f %.1fV%.1f\"/>",
+                    top < y ? "rule" : "axis", x, y + 4, top < y ? top : y);
+        if (x - half < free) continue;
+        svg_text(h, x, y + 16, "middle", a->text[i]);
+        free = x + half;
+    }
+    bytes_print(&h->text, h->e, "<path class=\"axis\" d=\"M%.1f %.1fH%.1f\"/>\n", a->first, y,
+                a->last);
+}
+
+static void axis_beside(Html *h, const Axis *a, double x, double right) {
+    for (int i = 0; i < a->n; i++) {
+        double y = axis_place(a, a->at[i]);
+        bytes_print(&h->text, h->e, "<path class=\"rule\" d=\"M%.1f %.1fH%.1f\"/>", x, y, right);
+        svg_text(h, x - 4, y + 4, "end", a->text[i]);
+    }
+    bytes_print(&h->text, h->e, "<path class=\"axis\" d=\"M%.1f %.1fV%.1f\"/>\n", x, a->first,
+                a->last);
+}
+
+/* How many names of a legend stand beside each other. */
+static int columns_of(size_t longest) { return longest < 15 ? 3 : longest < 25 ? 2 : 1; }
+
+static int legend_columns(const Series *lines, int n) {
+    size_t longest = 0;
+    for (int k = 0; k < n; k++)
+        if (strlen(lines[k].name) > longest) longest = strlen(lines[k].name);
+    return columns_of(longest);
+}
+
+static void line_look(char look[96], int style) {
+    snprintf(look, 96, "stroke=\"%s\" stroke-dasharray=\"%s\" stroke-width=\"%g\"",
+             STYLES[style % LINE_STAR].colour,
+             style < LINE_STAR ? STYLES[style].dash : "9 3 2 3", STYLES[style % LINE_STAR].width);
+}
+
+/* The names of the lines, three beside each other or fewer; one without a name is left out. */
+static void legend(Html *h, const Series *lines, int n, double below) {
+    int columns = legend_columns(lines, n), at = 0;
+    char look[96];
+    for (int k = 0; k < n; k++) {
+        if (!lines[k].name[0]) continue;
+        double x = 4 + at % columns * (360 / columns), y = below + at / columns * 16;
+        at++;
+        line_look(look, lines[k].style);
+        if (!lines[k].points)
+            bytes_print(&h->text, h->e, "<path class=\"line\" %s d=\"M%.0f %.0fh28\"/>", look, x,
+                        y);
+        if (lines[k].points || lines[k].band) svg_mark(h, lines[k].style, x + 14, y);
+        svg_text(h, x + 33, y + 4, "", lines[k].name);
+        bytes_print(&h->text, h->e, "\n");
+    }
+}
+
+/* A line's band, its strokes and its marks: where it has few points each, otherwise five. */
+static void draw_line(Html *h, const Axis *x, const Axis *y, const Series *line) {
+    Bytes *b = &h->text;
+    char look[96];
+    bool open = false;
+    int marks = line->points || line->n <= 12 ? line->n : 5;
+    line_look(look, line->style);
+    for (int from = 0, to; line->band && from < line->n; from = to + 1) {
+        for (to = from; to < line->n && isfinite(line->y[to]); to++) continue;
+        if (to - from < 2) continue;
+        bytes_print(b, h->e, "<path class=\"band\" fill=\"%s\" d=\"",
+                    STYLES[line->style % LINE_STAR].colour);
+        for (int i = from; i < to; i++)
+            bytes_print(b, h->e, "%c%.1f %.1f", i > from ? 'L' : 'M', axis_place(x, line->x[i]),
+                        axis_place(y, line->high[i]));
+        for (int i = to - 1; i >= from; i--)
+            bytes_print(b, h->e, "L%.1f %.1f", axis_place(x, line->x[i]),
+                        axis_place(y, line->low[i]));
+        bytes_print(b, h->e, "z\"/>");
+    }
+    if (!line->points) {
+        bytes_print(b, h->e, "<path class=\"line\" %s d=\"", look);
+        for (int i = 0; i < line->n; i++) {
+            bool there = isfinite(line->y[i]);
+            if (there)
+                bytes_print(b, h->e, "%c%.1f %.1f", open ? 'L' : 'M', axis_place(x, line->x[i]),
+                            axis_place(y, line->y[i]));
+            open = there;
+        }
+        bytes_print(b, h->e, "\"/>");
+    }
+    for (int k = 0; k < marks && (line->points || line->band); k++) {
+        int i = marks == line->n ? k : (2 * k + 1) * line->n / (2 * marks);
+        svg_mark(h, line->style, axis_place(x, line->x[i]),
+                 isfinite(line->y[i]) ? axis_place(y, line->y[i]) : NAN);
+    }
+    bytes_print(b, h->e, "\n");
+}
+
+/* A picture of lines: what its axes are, and which ticks they must have. */
+typedef struct Chart { const char *title, *caption; Axis x, y; } Chart;
+
+/* Have the axes see all points and bands; false: there are none. */
+static bool lines_seen(Axis *x, Axis *y, const Series *lines, int n) {
+    bool any = false;
+    axis_begin(x);
+    axis_begin(y);
+    for (int k = 0; k < n; k++)
+        for (int i = 0; i < lines[k].n; i++) {
+            if (!isfinite(lines[k].y[i]) || (y->log && lines[k].y[i] <= 0)) continue;
+            any = true;
+            axis_see(x, lines[k].x[i]);
+            axis_see(y, lines[k].y[i]);
+            if (!lines[k].band) continue;
+            axis_see(y, lines[k].low[i]);
+            axis_see(y, lines[k].high[i]);
+        }
+    for (int i = 0; any && i < x->n; i++) axis_see(x, x->at[i]);
+    return any;
+}
+
+/* What is not finite breaks a line. aria-label is what a reader hears who does not see it. */
+static void chart(Html *h, const Chart *what, const Series *lines, int n) {
     enum { LEFT = 42, RIGHT = 350, TOP = 22, BOTTOM = 172 };
     Bytes *b = &h->text;
     Error *e = h->e;
-    double x0 = INFINITY, x1 = -INFINITY, y0 = from_zero ? 0 : INFINITY, y1 = -INFINITY;
-    for (int k = 0; k < n; k++)
-        for (int i = 0; i < lines[k].n; i++) {
-            if (!isfinite(lines[k].y[i])) continue;
-            x0 = fmin(x0, lines[k].x[i]);
-            x1 = fmax(x1, lines[k].x[i]);
-            y0 = fmin(y0, lines[k].y[i]);
-            y1 = fmax(y1, lines[k].y[i]);
-        }
-    figure_begin(h, title);
-    if (x0 > x1) {
-        bytes_print(b, e, "<figcaption>Nothing was measured.</figcaption></figure>\n");
-        return;
-    }
-    if (x1 <= x0) x1 = x0 + 1;
-    if (y1 <= y0) y1 = y0 + 1;
-    double step = tick_step(y1 - y0, 0), x_step = tick_step(x1 - x0, 1);
-    y0 = step * floor(y0 / step + 1e-9);
-    y1 = step * ceil(y1 / step - 1e-9);
-    double per_x = (RIGHT - LEFT) / (x1 - x0), per_y = (BOTTOM - TOP) / (y1 - y0);
-    int below = BOTTOM + 46;
+    Axis x = what->x, y = what->y;
+    int names = 0, below = BOTTOM + 46;
+    bool any = lines_seen(&x, &y, lines, n);
+    for (int k = 0; k < n; k++) names += lines[k].name[0] != 0;
+    figure_begin(h, what->title);
+    if (!any) { figure_end(h, "Nothing was measured."); return; }
+    axis_end(&x, LEFT, RIGHT, false);
+    axis_end(&y, BOTTOM, TOP, true);
     bytes_print(b, e, "<svg viewBox=\"0 0 360 %d\" role=\"img\" aria-label=\"",
-                below + (n + 2) / 3 * 16);
-    html_text(h, title);
-    bytes_print(b, e, ", in %s, by %s. ", y_name, x_name);
+                below + (names + legend_columns(lines, n) - 1) / legend_columns(lines, n) * 16);
+    html_text(h, what->title);
+    bytes_print(b, e, ", in %s, by %s. ", y.name, x.name);
     for (int k = 0; k < n; k++) {
-        if (!lines[k].n) continue;
-        html_text(h, lines[k].name);
-        bytes_print(b, e, ": from %.3g to %.3g. ", isfinite(lines[k].y[0]) ? lines[k].y[0] : 0,
-                    isfinite(lines[k].y[lines[k].n - 1]) ? lines[k].y[lines[k].n - 1] : 0);
+        const Series *line = &lines[k];
+        if (!line->n || !line->name[0]) continue;
+        html_text(h, line->name);
+        bytes_print(b, e, ": from %.3g to %.3g. ", isfinite(line->y[0]) ? line->y[0] : 0,
+                    isfinite(line->y[line->n - 1]) ? line->y[line->n - 1] : 0);
     }
-    bytes_print(b, e,
-                "\">\n<text x=\"2\" y=\"12\">%s</text>"
-                "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n",
-                y_name, RIGHT, BOTTOM + 30, x_name);
-    for (int i = 0; y0 + i * step <= y1 + step / 2; i++) {
-        double y = BOTTOM - i * step * per_y;
-        bytes_print(b, e,
-                    "<path class=\"rule\" d=\"M%d %.1fH%d\"/>"
-                    "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%g</text>\n",
-                    LEFT, y, RIGHT, LEFT - 4, y + 4,
-                    fabs(y0 + i * step) < step / 1e6 ? 0 : y0 + i * step);
-    }
-    for (double x = x_step * ceil(x0 / x_step - 1e-9); x <= x1 + 1e-9; x += x_step)
-        bytes_print(b, e,
-                    "<path class=\"axis\" d=\"M%.1f %dv4\"/><text x=\"%.1f\" y=\"%d\" "
-                    "text-anchor=\"middle\">%g</text>\n",
-                    LEFT + (x - x0) * per_x, BOTTOM, LEFT + (x - x0) * per_x, BOTTOM + 16, x + 0.0);
-    bytes_print(b, e, "<path class=\"axis\" d=\"M%d %dV%dH%d\"/>\n", LEFT, TOP, BOTTOM, RIGHT);
-    for (int k = 0; k < n; k++) {
-        int style = lines[k].style;
-        char look[96];
-        snprintf(look, sizeof look, "stroke=\"%s\" stroke-dasharray=\"%s\" stroke-width=\"%g\"",
-                 STYLES[style].colour, STYLES[style].dash, STYLES[style].width);
-        bytes_print(b, e, "<path class=\"line\" %s d=\"", look);
-        bool open = false;
-        for (int i = 0; i < lines[k].n; i++) {
-            bool there = isfinite(lines[k].y[i]);
-            if (there)
-                bytes_print(b, e, "%c%.1f %.1f", open ? 'L' : 'M',
-                            LEFT + (lines[k].x[i] - x0) * per_x,
-                            BOTTOM - (lines[k].y[i] - y0) * per_y);
-            open = there;
-        }
-        int x = 4 + k % 3 * 120, y = below + k / 3 * 16;
-        bytes_print(b, e, "\"/><path class=\"line\" %s d=\"M%d %dh28\"/><text x=\"%d\" y=\"%d\">",
-                    look, x, y, x + 33, y + 4);
-        html_text(h, lines[k].name);
-        bytes_print(b, e, "</text>\n");
-    }
-    bytes_print(b, e, "</svg><figcaption>%s</figcaption></figure>\n", caption);
+    bytes_print(b, e, "\">\n");
+    svg_text(h, 2, 12, "", y.name);
+    svg_text(h, RIGHT, BOTTOM + 30, "end", x.name);
+    axis_beside(h, &y, LEFT, RIGHT);
+    axis_below(h, &x, BOTTOM, BOTTOM);
+    for (int k = 0; k < n; k++) draw_line(h, &x, &y, &lines[k]);
+    legend(h, lines, n, below);
+    bytes_print(b, e, "</svg>");
+    figure_end(h, what->caption);
 }
 
 /* The ramp of the maps: weights up to 1, borders about a factor 2 apart, since a sink stands out
@@ -12101,57 +12348,74 @@ static void cells(Html *h, const double *m, idx ld, int rows, int columns, int w
                 columns * wide, rows * high);
 }
 
-/* alpha of a column by block (down) and head (across), with its numbers where there is room. */
-static void alpha_svg(Html *h, const Outcome *o, int column, const char *name) {
-    const Sinks *s = &o->s;
-    int L = s->L, H = s->H;
+/* alpha [L,H] by block (down) and head (across), with its numbers where there is room. */
+static void alpha_svg(Html *h, const double *alpha, int L, int H, const char *name) {
     bool numbers = H <= 8 && L <= 24;
     int wide = numbers ? 38 : 10, high = numbers ? 20 : 10, every = numbers ? 1 : 4;
-    double *alpha = grab((idx)L * H, sizeof *alpha, h->e), most = 0;
-    for (int i = 0; alpha && i < L * H; i++) {
-        alpha[i] = sinks_attends(s, i / H) ? s->alpha[(idx)i * s->S + column] : NAN;
-        most = fmax(most, alpha[i]);
-    }
+    double most = 0;
+    for (int i = 0; i < L * H; i++) if (isfinite(alpha[i])) most = fmax(most, alpha[i]);
     int width = CELLS + (H * wide > 120 ? H * wide : 120) + 2;
     bytes_print(&h->text, h->e,
                 "<p>%s</p><svg viewBox=\"0 0 %d %d\" style=\"max-width:%dpx\" role=\"img\" "
                 "aria-label=\"Heat map of alpha of %s: %d blocks by %d heads, largest %.3f\">\n"
                 "<text x=\"%d\" y=\"11\">head 1 to %d</text>",
                 name, width, 18 + L * high, width * 5 / 4, name, L, H, most, CELLS, H);
-    if (alpha) cells(h, alpha, H, L, H, wide, high);
+    cells(h, alpha, H, L, H, wide, high);
     for (int l = 0; l < L; l += every)
         bytes_print(&h->text, h->e, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%d</text>",
                     CELLS - 4, 16 + l * high + high / 2 + 4, l + 1);
-    for (int i = 0; alpha && numbers && i < L * H; i++)
+    for (int i = 0; numbers && i < L * H; i++)
         if (isfinite(alpha[i]))
             bytes_print(&h->text, h->e,
                         "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\"%s>%.2f</text>",
                         CELLS + i % H * wide + wide / 2, 16 + i / H * high + 14,
                         ramp_level(alpha[i]) >= 5 ? " class=\"on\"" : "", alpha[i]);
     bytes_print(&h->text, h->e, "</svg>\n");
-    free(alpha);
 }
 
-/* m of one head, queries down and keys across; * and x* stand before key 1. */
-static void head_svg(Html *h, const Outcome *o, const HeadMap *map, const char *which) {
-    int T = map->T, S = map->S, cell = 4, before = S - T;
-    if (!T) return;
+/* m [T,S] of one head, queries down and keys across, of which `before` (their names and a comma
+ * in first) stand before key 1; title and about it are text. */
+static void map_svg(Html *h, const double *m, int T, int S, int cell, const char *first,
+                    const char *title, const char *about) {
+    int before = S - T, every = T > 32 ? 16 : T > 12 ? 4 : 2;
     bytes_print(
         &h->text, h->e,
-        "<p>block %d, head %d: %s sink</p><svg viewBox=\"0 0 %d %d\" "
-        "style=\"max-width:%dpx\" role=\"img\" aria-label=\"Attention map of block %d, head %d, "
-        "%d queries by %d keys\">\n<text x=\"%d\" y=\"11\">%s%skey 1 to %d</text>",
-        map->layer + 1, map->head + 1, which, CELLS + S * cell + 2, 20 + T * cell,
-        (CELLS + S * cell) * 5 / 4, map->layer + 1, map->head + 1, T, S, CELLS,
-        o->c.extra ? "*, " : "", o->c.sink_token ? "x*, " : "", T);
-    cells(h, map->m, S, T, S, cell, cell);
-    for (int i = 0; i < T; i += 16)
-        bytes_print(&h->text, h->e, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%d</text>",
-                    CELLS - 4, 16 + i * cell + 8, i + 1);
+        "<p>%s%s</p><svg viewBox=\"0 0 %d %d\" "
+        "style=\"max-width:%dpx\" role=\"img\" aria-label=\"Attention map of %s, "
+        "%d queries by %d keys\">\n<text x=\"%d\" y=\"11\">%skey 1 to %d</text>",
+        title, about, CELLS + S * cell + 4, 34 + T * cell, (CELLS + S * cell) * 5 / 4, title, T, S,
+        CELLS, first, T);
+    cells(h, m, S, T, S, cell, cell);
+    for (int i = 0; i < T; i += every) {
+        double middle = (i + 0.5) * cell;
+        char text[16];
+        snprintf(text, sizeof text, "%d", i + 1);
+        svg_text(h, CELLS - 4, 20 + middle, "end", text);
+        svg_text(h, CELLS + before * cell + middle, 28 + T * cell, "middle", text);
+    }
     if (before)
         bytes_print(&h->text, h->e, "<path class=\"axis\" d=\"M%d 16v%d\"/>", CELLS + before * cell,
                     T * cell);
     bytes_print(&h->text, h->e, "</svg>\n");
+}
+
+/* alpha of a column of a model. */
+static void column_svg(Html *h, const Outcome *o, int column, const char *name) {
+    const Sinks *s = &o->s;
+    double *alpha = grab((idx)s->L * s->H, sizeof *alpha, h->e);
+    for (int i = 0; alpha && i < s->L * s->H; i++)
+        alpha[i] = sinks_attends(s, i / s->H) ? s->alpha[(idx)i * s->S + column] : NAN;
+    if (alpha) alpha_svg(h, alpha, s->L, s->H, name);
+    free(alpha);
+}
+
+static void head_svg(Html *h, const Outcome *o, const HeadMap *map, const char *which) {
+    char title[64], about[32], first[16];
+    if (!map->T) return;
+    snprintf(title, sizeof title, "block %d, head %d", map->layer + 1, map->head + 1);
+    snprintf(about, sizeof about, ": %s sink", which);
+    snprintf(first, sizeof first, "%s%s", o->c.extra ? "*, " : "", o->c.sink_token ? "x*, " : "");
+    map_svg(h, map->m, map->T, map->S, 4, first, title, about);
 }
 
 /* A curve of every model that has looks, and of its column *; what: 0 the loss, 1 Sink, 2 alpha. */
@@ -12164,7 +12428,7 @@ static int look_lines(Series *lines, const Outcome *o, int n, int what) {
                      star   ? o[i].c.extra ? " *" : " x*"
                      : what ? " 1"
                             : "");
-            line->style = i + 3 * star;
+            line->style = i + LINE_STAR * star;
             line->n = o[i].p.looks;
             for (int k = 0; k < line->n; k++) {
                 const Look *p = &o[i].p.look[k];
@@ -12184,17 +12448,22 @@ static void page_curves(Html *h, const Outcome *o, int n, const Settings *s) {
     if (!lines) return;
     int count = look_lines(lines, o, n, 0);
     bytes_print(&h->text, h->e, "<h2>While it trained</h2><div class=\"grid\">\n");
-    chart(
-        h, "Training loss", "step", "nats a token", false, lines, count,
+    Chart shown = {
+        "Training loss",
         "Mean since the look before. Look where the curves cross a height: models are compared at "
-        "equal loss, not at equal steps. The paper's Figure 4, middle and right.");
+        "equal loss, not at equal steps. The paper's Figure 4, middle and right.",
+        {.name = "step", .least = 1}, {.name = "nats a token"}};
+    chart(h, &shown, lines, count);
     count = look_lines(lines, o, n, 1);
     snprintf(
         caption, sizeof caption,
         "Share of heads and sequences whose alpha is above %g, on %d held sequences. Look when "
         "it leaves 0 %%: in the paper's Figure 4, middle, after 1,000 to 2,000 steps.",
         s->eps, LOOK_N);
-    chart(h, "Sink of token 1 (and of *)", "step", "%", true, lines, count, caption);
+    shown.title = "Sink of token 1 (and of *)";
+    shown.caption = caption;
+    shown.y = (Axis){.name = "%", .from_zero = true};
+    chart(h, &shown, lines, count);
     count = look_lines(lines, o, n, 2);
     Series *even = &lines[count];
     *even = (Series){.name = "even, first model", .style = LINE_EVEN, .n = 2};
@@ -12205,10 +12474,11 @@ static void page_curves(Html *h, const Outcome *o, int n, const Settings *s) {
             even->x[1] = fmax(even->x[1], (double)o[i].p.look[o[i].p.looks - 1].step);
         }
     even->y[0] = even->y[1] = o[0].even;
-    chart(
-        h, "alpha of token 1 (and of *)", "step", "mean weight", true, lines, count + 1,
-        "Mean over heads of what the column receives (section 3.2), without a threshold; it moves "
-        "before Sink does. Look for a rise above even rows.");
+    shown.title = "alpha of token 1 (and of *)";
+    shown.caption = "Mean over heads of what the column receives (section 3.2), without a "
+                    "threshold; it moves before Sink does. Look for a rise above even rows.";
+    shown.y.name = "mean weight";
+    chart(h, &shown, lines, count + 1);
     bytes_print(&h->text, h->e, "</div>\n");
     free(lines);
 }
@@ -12220,9 +12490,9 @@ static void page_maps(Html *h, const Outcome *o, int n) {
     for (int i = 0; i < n; i++) {
         if (!o[i].s.n) continue;
         figure_begin(h, o[i].name);
-        alpha_svg(h, &o[i], config_column_first(&o[i].c), "token 1");
+        column_svg(h, &o[i], config_column_first(&o[i].c), "token 1");
         if (o[i].star)
-            alpha_svg(h, &o[i], config_column_star(&o[i].c), o[i].c.extra ? "column *" : "row x*");
+            column_svg(h, &o[i], config_column_star(&o[i].c), o[i].c.extra ? "column *" : "row x*");
         bytes_print(&h->text, h->e,
                     "<figcaption>alpha by block (down) and head (across), mean over %d "
                     "sequences of %d tokens; even rows give %.3f. Look for dark cells: heads that "
@@ -12280,8 +12550,10 @@ static void page_norms(Html *h, const Outcome *o, int n) {
                 line->y[line->n++] = norm_ratio(norms, s->N);
             }
         }
-        chart(h, TITLES[what], "block", "norm of the first row / mean of the others", true, lines,
-              count, CAPTIONS[what]);
+        const Chart shown = {
+            TITLES[what], CAPTIONS[what], {.name = "block", .least = 1},
+            {.name = "norm of the first row / mean of the others", .from_zero = true}};
+        chart(h, &shown, lines, count);
     }
     bytes_print(&h->text, h->e, "</div>\n");
     free(lines);
@@ -12344,7 +12616,8 @@ static const char PAGE_STYLE[] =
     ".grid{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,20rem),1fr));"
     "gap:1.2rem 1.8rem;align-items:start;margin-top:.6rem}"
     "svg{width:100%;height:auto;display:block}svg text{font:11px sans-serif;fill:#111}"
-    "svg text.on{fill:#fff}.line{fill:none}.axis{fill:none;stroke:#333;stroke-width:1}"
+    "svg text.on{fill:#fff}.line{fill:none}.band{fill-opacity:.2}.axis{fill:none;stroke:#333;"
+    "stroke-width:1}"
     ".rule{stroke:#ddd;stroke-width:1}.ramp span{white-space:nowrap;margin-right:.7em}.ramp "
     "svg{display:inline;width:16px;vertical-align:-1px}"
     ".wide{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums;"
@@ -12355,6 +12628,16 @@ static const char PAGE_STYLE[] =
     "@media print{figure{break-inside:auto}svg,figcaption{break-inside:avoid}"
     "body{font-size:10pt;max-width:none;padding:0}.grid{grid-template-columns:"
     "repeat(3,1fr)}}";
+
+/* How every page begins, up to where more style may follow. */
+static void page_head(Bytes *b, const char *verb, Error *e) {
+    bytes_print(b, e,
+                "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>"
+                "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"/>"
+                "<title>sink %s</title><style>",
+                verb);
+    bytes_add(b, PAGE_STYLE, sizeof PAGE_STYLE - 1, e);
+}
 
 /* The page of n models (three have lines of their own style), which `verb` has made; cut and
  * verdict may be NULL or "". Written beside path and renamed. */
@@ -12367,12 +12650,7 @@ int report_write(const char *path, const char *verb, const Settings *s, const Ou
         looks = looks || o[i].p.looks;
         measured = measured || o[i].s.n;
     }
-    bytes_print(b, e,
-                "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>"
-                "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"/>"
-                "<title>sink %s</title><style>",
-                verb);
-    bytes_add(b, PAGE_STYLE, sizeof PAGE_STYLE - 1, e);
+    page_head(b, verb, e);
     bytes_print(b, e, "</style></head><body>\n<h1>Attention sinks: sink %s</h1>\n<p><code>sink %s",
                 verb, verb);
     if (!strcmp(verb, "eval")) {
@@ -12400,6 +12678,904 @@ int report_write(const char *path, const char *verb, const Settings *s, const Ou
     if (measured) page_norms(&h, o, n);
     bytes_print(b, e, "</body></html>\n");
     if (!e->status) file_write(path, b->at, b->size, e);
+    bytes_free(b);
+    return e->status;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 13.3  The page of the whole paper: a summary; then every item of data/experiments.txt with its
+ *       table, its pictures, and its claims with rule and verdict. `picture KIND WORD ..` says what
+ *       is drawn of an item; a MEASURE is a number of a result (12.2), and words joined by commas
+ *       share a picture:
+ *
+ *   curves LIST ..          curve_LIST over the tokens trained on, or tune_LIST where it begins so
+ *   sweep FLAG MEASURE ..   over the value of that flag; a row without it is a level
+ *   dots MEASURE ..         every seed of every row
+ *   domains MEASURE ..      MEASURE/NAME for every corpus and domain
+ *   over N,N,.. MEASURE ..  each N in the place of the MEASURE's #
+ *   ratio LIST ..           LIST_1 / LIST_rest by block, a line a row: hnorm, prenorm, knorm, vnorm
+ *   norms LIST ..           both by block, a picture a row
+ *   angles                  cosine and product of queries with the first key and with the others
+ *   grid                    Sink over the length, a line for each threshold
+ *   alpha LIST ..           map_LIST of block and head        map   weights of the strongest head
+ *   toy                     weights before and after training
+ *
+ *       A line is the mean over the seeds that have a number there, its band their range. Maps show
+ *       the first seed that has one: heads of different seeds are not the same heads.
+ */
+typedef struct Paper {
+    Html h;
+    const Experiments *x;
+    Results runs;
+    Judged *judged;              /* [claims] */
+    bool *told;                  /* [corpora] those beside the page's own that have runs, */
+    Judged *also;                /* [corpora][claims] and their verdicts */
+    Series *lines;               /* [LINES] */
+} Paper;
+
+/* What a measure is called, and its unit. The first that the measure begins with holds. */
+static const struct { const char *begins, *unit; } UNITS[] = {
+    {"sink_", "%"},                       {"alpha_", "mean weight"},
+    {"times_", "multiple of even rows"},  {"best_", "weight of the largest head"},
+    {"loss", "nats a token"},             {"valid", "nats a token"},
+    {"train_loss", "nats a token"},       {"gap", "nats a token"},
+    {"tune_loss", "nats a token"},        {"entropy", "nats"},
+    {"norm_ratio", "first / others"},     {"key_ratio", "first / others"},
+    {"value_ratio", "first / others"},    {"cos_", "cosine"},
+    {"onset", "tokens"},                  {"tune_norm", "norm of the gradient"},
+    {"norm", "norm of the gradient"},     {"emerged", "share of runs"},
+    {"diverged", "share of runs"},        {"", "value"}};
+
+static const char *measure_unit(const char *measure) {
+    int i = 0;
+    while (strncmp(measure, UNITS[i].begins, strlen(UNITS[i].begins))) i++;
+    return UNITS[i].unit;
+}
+
+/* The k-th part of words joined by commas, into part [64]; false where there is none. */
+static bool part_of(const char *words, int k, char part[64]) {
+    for (; k > 0; k--) {
+        words = strchr(words, ',');
+        if (!words++) return false;
+    }
+    snprintf(part, 64, "%.*s", (int)strcspn(words, ","), words);
+    return *part != 0;
+}
+
+/* What a picture's words are called in its title: lists of norms by name, a blank after a comma. */
+static const char *title_of(const char *words, char text[200]) {
+    static const char *const NAMES[][2] = {
+        {"hnorm", "hidden states"}, {"prenorm", "features before the post-norm"},
+        {"knorm", "keys"}, {"vnorm", "values"}, {"qnorm", "queries"}, {"norm", "gradient norm"},
+        {"tune_norm", "gradient norm, fine-tuned"}, {"tune_loss", "loss, fine-tuned"},
+        {"valid", "held loss"}};
+    char part[64];
+    size_t n = 0;
+    text[0] = 0;
+    for (int k = 0; part_of(words, k, part) && n < 120; k++) {
+        const char *as = part;
+        for (int i = 0; i < 9; i++) if (!strcmp(part, NAMES[i][0])) as = NAMES[i][1];
+        n += (size_t)snprintf(text + n, 70, "%s%s", k ? ", " : "", as);
+    }
+    return text;
+}
+
+/* The numbers of a measure over the seeds, in the unit that is shown. */
+typedef struct Spread { int n; double mean, deviation, low, high, at[SEEDS_MOST]; } Spread;
+
+static void spread_add(Spread *s, double x) {
+    if (!(fabs(x) < 1e30) || s->n == SEEDS_MOST) return;     /* a file may hold anything */
+    s->low = s->n ? fmin(s->low, x) : x;
+    s->high = s->n ? fmax(s->high, x) : x;
+    s->at[s->n++] = x;
+    double square;
+    s->mean = mean_of(s->at, s->n, &square);
+    s->deviation = sqrt(square * s->n);
+}
+
+static double measure_scale(const char *measure) { return in_percent(measure) ? 100 : 1; }
+
+/* The seeds that a row is judged by are 1 .. this. */
+static int seeds_of(const Paper *p, int row) {
+    return row_seeds(p->x, row, p->runs.headline_only);
+}
+
+static Spread spread_of(const Paper *p, int row, const char *measure) {
+    Spread s = {.mean = NAN, .deviation = NAN, .low = NAN, .high = NAN};
+    for (int seed = 1; seed <= seeds_of(p, row); seed++)
+        spread_add(&s, measure_scale(measure) * results_number(&p->runs, row, seed, measure));
+    return s;
+}
+
+static const double *list_of(const Paper *p, int row, int seed, const char *name, int *n) {
+    const Run *run = run_at(&p->runs, row, seed);
+    *n = 0;
+    return run->state == RUN_HELD || run->state == RUN_DIVERGED
+        ? result_find(&run->result, name, n) : NULL;
+}
+
+/* The first seed that has this list with `least` numbers or more; 0: none. */
+static int seed_with(const Paper *p, int row, const char *name, int least) {
+    int n;
+    for (int seed = 1; seed <= seeds_of(p, row); seed++)
+        if (list_of(p, row, seed, name, &n) && n >= least) return seed;
+    return 0;
+}
+
+static const Row *row_of(const Paper *p, const Item *item, int k) {
+    return &p->x->row[p->x->shown[item->from + k].row];
+}
+
+/* The i-th number of a list [n] as a count; 0 where it is none. */
+static int count_at(const double *x, int n, int i) {
+    return x && i < n && x[i] >= 1 && x[i] <= 4096 && floor(x[i]) == x[i] ? (int)x[i] : 0;
+}
+
+/* Appends a point to a line, a gap where no seed has one. */
+static void line_add(Series *line, double x, const Spread *s) {
+    if (line->n == LOOKS || !(fabs(x) < 1e30)) return;
+    line->band = line->band || s->n > 1;
+    line->x[line->n] = x;
+    line->y[line->n] = s->n ? s->mean : NAN;
+    line->low[line->n] = s->low;
+    line->high[line->n++] = s->high;
+}
+
+static Series *line_begin(Paper *p, int k, const char *name, int style) {
+    Series *line = &p->lines[k];
+    line->n = 0;
+    line->band = line->points = false;
+    line->style = style;
+    snprintf(line->name, sizeof line->name, "%s", name);
+    return line;
+}
+
+/* The prefix of a curve's lists, and of a fine-tuning's. */
+static const char *curve_prefix(const char *list) {
+    return strncmp(list, "tune_", 5) ? "curve_" : "";
+}
+
+/* The points of a row: what a picture of lines draws of it. */
+typedef void LineOf(const Paper *p, Series *line, int row, const char *word, const char *numbers);
+
+/* List `word` over tokens. Where seeds looked at other steps, each look stands at the first's. */
+static void curve_line(const Paper *p, Series *line, int row, const char *word,
+                       const char *numbers) {
+    char name[80];
+    bool tune = !strncmp(word, "tune_", 5);
+    const char *of_x = tune ? "tune_tokens" : "curve_tokens";
+    int n, m, first = seed_with(p, row, of_x, 1);
+    (void)numbers;
+    snprintf(name, sizeof name, "%s%s", curve_prefix(word), word);
+    const double *x = first ? list_of(p, row, first, of_x, &n) : NULL;
+    for (int i = 0; x && i < n; i++) {
+        Spread s = {.mean = NAN};
+        for (int seed = 1; seed <= seeds_of(p, row); seed++) {
+            const double *y = list_of(p, row, seed, name, &m);
+            if (y && i < m) spread_add(&s, measure_scale(word) * y[i]);
+        }
+        line_add(line, x[i] / 1e6, &s);
+    }
+}
+
+/* LIST_1 / LIST_rest, or where `word` ends in _1 or _rest that list alone; block 0 is the
+ * embedding where the list has one more number than there are blocks. */
+static void norm_line(const Paper *p, Series *line, int row, const char *word,
+                      const char *numbers) {
+    char first[80], rest[80];
+    int n, m, from = strncmp(word, "hnorm", 5) != 0;
+    const char *end = strrchr(word, '_');
+    bool alone = end && (!strcmp(end, "_1") || !strcmp(end, "_rest"));
+    (void)numbers;
+    snprintf(first, sizeof first, "%s%s", word, alone ? "" : "_1");
+    snprintf(rest, sizeof rest, "%s_rest", word);
+    for (int i = 0; i < LOOKS; i++) {
+        Spread s = {.mean = NAN};
+        bool there = false;
+        for (int seed = 1; seed <= seeds_of(p, row); seed++) {
+            const double *a = list_of(p, row, seed, first, &n);
+            const double *b = alone ? a : list_of(p, row, seed, rest, &m);
+            if (!a || !b || i >= n || (!alone && i >= m)) continue;
+            there = true;
+            spread_add(&s, alone ? a[i] : a[i] / b[i]);
+        }
+        if (!there) break;
+        line_add(line, i + from, &s);
+    }
+}
+
+/* `word` with each of the numbers in the place of its #. */
+static void over_line(const Paper *p, Series *line, int row, const char *word,
+                      const char *numbers) {
+    char number[64], measure[128];
+    for (int k = 0; part_of(numbers, k, number); k++) {
+        const char *mark = strchr(word, '#');
+        snprintf(measure, sizeof measure, "%.*s%s%s", mark ? (int)(mark - word) : 40, word,
+                 mark ? number : "", mark ? mark + 1 : "");
+        Spread s = spread_of(p, row, measure);
+        line_add(line, strtod(number, NULL), &s);
+    }
+}
+
+/* cosine or product of block l, mean over heads, with the first key (word[0] '1') or the others. */
+static void angle_line(const Paper *p, Series *line, int row, const char *word,
+                       const char *numbers) {
+    int n = 0, m, side = *word != '1';
+    for (int l = 0;; l++) {
+        Spread s = {.mean = NAN};
+        bool there = false;
+        for (int seed = 1; seed <= seeds_of(p, row); seed++) {
+            const double *shape = list_of(p, row, seed, "shape", &n);
+            int L = count_at(shape, n, 0), H = count_at(shape, n, 1);
+            const double *at = list_of(p, row, seed, numbers, &m);
+            if (l >= L || H < 1 || !at || m != L * H * 2) continue;
+            double sum = 0;
+            for (int head = 0; head < H; head++) sum += at[(l * H + head) * 2 + side] / H;
+            spread_add(&s, sum);
+            there = true;
+        }
+        if (!there || line->n == LOOKS) break;
+        line_add(line, l + 1, &s);
+    }
+}
+
+/* The lines of the item's rows `first` (which stands for comparison) and from .. from + rows, for
+ * each of the words that commas join; how many. */
+enum { ROWS_DRAWN = 8 };
+static int row_lines(Paper *p, const Item *item, int from, int rows, const char *words,
+                     const char *numbers, LineOf *line_of) {
+    char part[64], name[120];
+    bool joined = part_of(words, 1, part);
+    int count = 0;
+    for (int i = from ? -1 : 0; i < rows && from + i < item->count; i++)
+        for (int k = 0; part_of(words, k, part) && count < LINES; k++) {
+            const Row *row = row_of(p, item, i < 0 ? 0 : from + i);
+            snprintf(name, sizeof name, "%s%s%s", joined && item->count == 1 ? "" : row->name,
+                     joined && item->count > 1 ? " " : "", joined ? part : "");
+            int style = item->count == 1 ? k % ROWS_DRAWN
+                                         : i + (from > 0) + LINE_STAR * (k % 2);
+            Series *line = line_begin(p, count, name, style);
+            line_of(p, line, (int)(row - p->x->row), part, numbers);
+            bool any = false;
+            for (int j = 0; j < line->n; j++) any = any || isfinite(line->y[j]);
+            count += any;
+        }
+    return count;
+}
+
+/* Pictures with a line for each row: as many as it takes with ROWS_DRAWN of them each, to one scale
+ * and the item's first row in all of them for comparison. */
+static void row_charts(Paper *p, const Item *item, Chart what, const char *words,
+                       const char *numbers, LineOf *line_of) {
+    char part[64], title[160];
+    const char *plain = what.title;
+    int lots = part_of(words, 1, part) ? ROWS_DRAWN - 2 : ROWS_DRAWN, number = 0;
+    if (item->count > lots)
+        for (int from = 0; from < item->count; from += from ? lots - 1 : lots) {
+            int n = row_lines(p, item, from, from ? lots - 1 : lots, words, numbers, line_of);
+            Axis x = what.x;
+            lines_seen(&x, &what.y, p->lines, n);
+        }
+    for (int from = 0; from < item->count; from += from ? lots - 1 : lots) {
+        int n = row_lines(p, item, from, from ? lots - 1 : lots, words, numbers, line_of);
+        snprintf(title, sizeof title, item->count > lots ? "%.140s (%d)" : "%.150s", plain,
+                 ++number);
+        what.title = title;
+        chart(&p->h, &what, p->lines, n);
+    }
+}
+
+static void picture_curves(Paper *p, const Item *item, const char *words) {
+    char first[64], title[200];
+    part_of(words, 0, first);
+    const Chart what = {
+        title_of(words, title), "Mean over the seeds, and their range.", {.name = "million tokens"},
+        /* that of a toy is a squared error */
+        {.name = !strncmp(item->name, "toy", 3) && !strcmp(first, "loss") ? first
+                                                                          : measure_unit(first),
+         .from_zero = !strstr(first, "loss") && strcmp(first, "valid")}};
+    row_charts(p, item, what, words, "", curve_line);
+}
+
+static void picture_ratio(Paper *p, const Item *item, const char *words) {
+    char title[200];
+    const Chart what = {
+        title_of(words, title),
+        "Norm of the first row over the mean of the others; far above 1 it is a massive "
+        "activation. Mean over the seeds, and their range.",
+        {.name = "block", .least = 1}, {.name = "first / others", .log = true}};
+    row_charts(p, item, what, words, "", norm_line);
+}
+
+static void picture_over(Paper *p, const Item *item, const char *numbers, const char *words) {
+    char first[64], number[64], at[64], title[200];
+    part_of(words, 0, first);
+    Chart what = {title_of(words, title),
+                  "Each number stands in the place of #. Mean over the seeds, and their range.",
+                  {.name = "#", .least = 1}, {.name = measure_unit(first), .from_zero = true}};
+    for (int k = 0; part_of(numbers, k, number); k++) {
+        snprintf(at, sizeof at, "%g", strtod(number, NULL));
+        axis_tick(&what.x, strtod(number, NULL), at);
+    }
+    row_charts(p, item, what, words, numbers, over_line);
+}
+
+/* A picture for each row: the first row's norm and the mean of the others. */
+static void picture_norms(Paper *p, const Item *item, const char *words) {
+    char part[64], name[96], title[120];
+    for (int i = 0; i < item->count; i++)
+        for (int k = 0; part_of(words, k, part); k++) {
+            const Row *row = row_of(p, item, i);
+            if (!seed_with(p, (int)(row - p->x->row), "hnorm_1", 1)) continue;
+            for (int rest = 0; rest < 2; rest++) {
+                snprintf(name, sizeof name, "%s%s", part, rest ? "_rest" : "_1");
+                Series *line = line_begin(p, rest, rest ? "other tokens" : "first token", rest);
+                norm_line(p, line, (int)(row - p->x->row), name, "");
+            }
+            char of[200];
+            snprintf(title, sizeof title, "%s: %.60s", row->name, title_of(part, of));
+            const Chart what = {title, "l2 norm by block. Mean over the seeds, and their range.",
+                                {.name = "block", .least = 1}, {.name = "l2 norm", .log = true}};
+            chart(&p->h, &what, p->lines, 2);
+        }
+}
+
+static void picture_angles(Paper *p, const Item *item) {
+    static const char *const LISTS[] = {"cosine", "product"},
+                             *const NAMES[] = {"cosine of query and key", "|q| |k|"};
+    char title[120];
+    for (int i = 0; i < item->count; i++)
+        for (int k = 0; k < 2; k++) {
+            const Row *row = row_of(p, item, i);
+            if (!seed_with(p, (int)(row - p->x->row), LISTS[k], 1)) continue;
+            for (int rest = 0; rest < 2; rest++)
+                angle_line(p, line_begin(p, rest, rest ? "other keys" : "first key", rest),
+                           (int)(row - p->x->row), rest ? "r" : "1", LISTS[k]);
+            snprintf(title, sizeof title, "%s: %s", row->name, LISTS[k]);
+            const Chart what = {title, "By block, mean over heads; over the seeds their mean and "
+                                       "range. The paper's Figure 2, bottom, and Figures 15 to 18.",
+                                {.name = "block", .least = 1},
+                                {.name = NAMES[k], .from_zero = true}};
+            chart(&p->h, &what, p->lines, 2);
+        }
+}
+
+/* Sink over T, a line for each threshold. */
+static void picture_grid(Paper *p, const Item *item) {
+    char name[64];
+    for (int i = 0; i < item->count; i++) {
+        int n, m, k, count = 0, row = (int)(row_of(p, item, i) - p->x->row);
+        int seed = seed_with(p, row, "grid_sink_1", 1);
+        const double *T = seed ? list_of(p, row, seed, "grid_T", &n) : NULL;
+        const double *eps = seed ? list_of(p, row, seed, "grid_eps", &m) : NULL;
+        if (!T || !eps) continue;
+        Chart what = {p->x->row[row].name,
+                      "Sink of token 1 by length and threshold: look whether it falls with both. "
+                      "Mean over the seeds, and their range. The paper's Figure 3.",
+                      {.name = "tokens T", .log = true}, {.name = "%", .from_zero = true}};
+        for (int t = 0; t < n; t++) {
+            snprintf(name, 16, "%g", T[t]);
+            axis_tick(&what.x, T[t], name);
+        }
+        for (int j = 0; j < m && count < ROWS_DRAWN; j++) {
+            if (!(eps[j] > 0 && eps[j] <= 1)) continue;
+            snprintf(name, sizeof name, "eps %g", eps[j]);
+            Series *line = line_begin(p, count, name, count);
+            count++;
+            for (int t = 0; t < n; t++) {
+                Spread s = {.mean = NAN};
+                for (int other = 1; other <= seeds_of(p, row); other++) {
+                    const double *y = list_of(p, row, other, "grid_sink_1", &k);
+                    if (y && k == n * m) spread_add(&s, 100 * y[t * m + j]);
+                }
+                line_add(line, T[t], &s);
+            }
+        }
+        chart(&p->h, &what, p->lines, count);
+    }
+}
+
+/* The column of the item's table that has this measure: the paper's numbers of it. -1: none. */
+static int column_of(const Item *item, const char *measure) {
+    for (int i = 0; i < item->columns; i++)
+        if (!strcmp(item->column[i], measure)) return i;
+    return -1;
+}
+
+/* The value of the flag in a row's flags, where the last one counts; NAN where it has none. */
+static double flag_value(const char *flags, const char *flag) {
+    char words[80];
+    double x = NAN;
+    size_t n = (size_t)snprintf(words, sizeof words, "--%s ", flag);
+    for (const char *at = strstr(flags, words); at; at = strstr(at + 1, words))
+        if (at == flags || at[-1] == ' ') x = strtod(at + n, NULL);
+    return x;
+}
+
+/* Where a swept value stands: by its logarithm where the values reach over a factor of 8, and then
+ * 0 one step before the least. */
+typedef struct Sweep { bool log; double zero; } Sweep;
+static double swept(const Sweep *s, double x) {
+    return !s->log ? x : x > 0 ? log10(x) : s->zero;
+}
+
+/* A picture for a measure over a flag's value: seeds, their mean, the paper's number of the row. */
+static void picture_sweep(Paper *p, const Item *item, const char *flag, const char *measure) {
+    double value[LOOKS], least = INFINITY, most = 0;
+    int order[LOOKS], n = 0, count = 3, column = column_of(item, measure);
+    char text[80], title[160];
+    for (int i = 0; i < item->count; i++) {
+        double x = flag_value(row_of(p, item, i)->flags, flag);
+        if (!isfinite(x) || n == LOOKS) continue;
+        if (x > 0) least = fmin(least, x);
+        most = fmax(most, x);
+        int k = n++;
+        for (; k > 0 && value[k - 1] > x; k--) value[k] = value[k - 1], order[k] = order[k - 1];
+        value[k] = x;
+        order[k] = i;
+    }
+    const Sweep by = {most >= 8 * least, log10(least) - 0.5};
+    snprintf(title, sizeof title, "%.60s over %.60s", measure, flag);
+    Chart what = {title, "Every seed, their mean, and the paper's number of the same row where it "
+                         "gives one; rows without this flag as levels.",
+                  {.name = flag}, {.name = measure_unit(measure),
+                                   .from_zero = !strstr(measure, "loss")}};
+    Series *mean = line_begin(p, 0, "mean of the seeds", 0);
+    Series *seeds = line_begin(p, 1, "", 0), *paper = line_begin(p, 2, "the paper", 1);
+    seeds->points = true;
+    seeds->style = LINE_STAR;
+    for (int k = 0; k < n; k++) {
+        int shown = item->from + order[k];
+        Spread s = spread_of(p, p->x->shown[shown].row, measure);
+        double x = swept(&by, value[k]);
+        snprintf(text, 16, "%g", value[k]);
+        if (!k || value[k] > value[k - 1]) axis_tick(&what.x, x, text);
+        line_add(mean, x, &s);
+        for (int i = 0; i < s.n && seeds->n < LOOKS; i++) {
+            seeds->x[seeds->n] = x;
+            seeds->y[seeds->n++] = s.at[i];
+        }
+        Spread printed = {.mean = NAN};
+        if (column >= 0) spread_add(&printed, p->x->shown[shown].paper[column].value);
+        if (printed.n) line_add(paper, x, &printed);
+    }
+    paper->band = paper->n > 0;
+    if (!paper->n) paper->name[0] = 0;
+    for (int i = 0; i < item->count && n && count < LINES; i++) {
+        const Row *row = row_of(p, item, i);
+        if (isfinite(flag_value(row->flags, flag))) continue;
+        Spread s = spread_of(p, (int)(row - p->x->row), measure);
+        Series *level = line_begin(p, count, row->name, (count - 1) % LINE_EVEN);
+        if (!s.n) continue;
+        line_add(level, mean->x[0], &s);
+        line_add(level, fmax(mean->x[n - 1], mean->x[0] + 1e-9), &s);
+        level->band = false;
+        count++;
+    }
+    chart(&p->h, &what, p->lines, count);
+}
+
+/* A dot plot: on lines that have names marks of the seeds, of their mean, and of the paper. */
+typedef struct Dots {
+    char name[64];
+    int style;
+    bool named;                  /* its line begins with the name */
+    Spread of;
+    double paper;
+} Dots;
+
+static void dot_plot(Paper *p, const char *title, const char *measure, const Dots *dots, int n,
+                     double even, const char *const *legends, int styles, const char *caption) {
+    enum { HIGH = 15, TOP = 8, RIGHT = 348 };
+    Html *h = &p->h;
+    Axis a = {.name = measure_unit(measure), .from_zero = !strstr(measure, "loss")};
+    size_t longest = 4, legends_longest = 0;
+    bool any = false, printed = false;
+    axis_begin(&a);
+    for (int i = 0; i < n; i++) {
+        any = any || dots[i].of.n || isfinite(dots[i].paper);
+        printed = printed || isfinite(dots[i].paper);
+        for (int k = 0; k < dots[i].of.n; k++) axis_see(&a, dots[i].of.at[k]);
+        axis_see(&a, dots[i].paper);
+        if (strlen(dots[i].name) > longest) longest = strlen(dots[i].name);
+    }
+    if (any) axis_see(&a, even);
+    for (int k = 0; k < styles; k++)
+        if (strlen(legends[k]) > legends_longest) legends_longest = strlen(legends[k]);
+    int columns = columns_of(legends_longest);
+    figure_begin(h, title);
+    if (!any) { figure_end(h, "Nothing was measured."); return; }
+    double left = 8 + 5.9 * (double)(longest < 24 ? longest : 24);
+    double bottom = TOP + n * HIGH;
+    axis_end(&a, left, RIGHT, true);
+    bytes_print(&h->text, h->e, "<svg viewBox=\"0 0 360 %.0f\" role=\"img\" aria-label=\"",
+                bottom + 52 + (styles ? (styles - 1) / columns * 16 : 0));
+    html_text(h, title);
+    bytes_print(&h->text, h->e, ", in %s. ", a.name);
+    for (int i = 0; i < n; i++) {
+        if (!dots[i].of.n) continue;
+        html_text(h, dots[i].name);
+        bytes_print(&h->text, h->e, " %.3g. ", dots[i].of.mean);
+    }
+    bytes_print(&h->text, h->e, "\">\n");
+    axis_below(h, &a, bottom, TOP);
+    svg_text(h, RIGHT, bottom + 30, "end", a.name);
+    if (isfinite(even)) {
+        double x = axis_place(&a, even);
+        bytes_print(&h->text, h->e, "<path class=\"line\" stroke=\"#777\" stroke-width=\"1.5\" "
+                    "stroke-dasharray=\"4 3\" d=\"M%.1f %dV%.1f\"/>", x, TOP, bottom);
+    }
+    for (int i = 0; i < n; i++) {
+        const Dots *d = &dots[i];
+        double y = TOP + (i + 0.5) * HIGH;
+        char name[64];
+        snprintf(name, sizeof name, "%.24s", d->name);
+        if (d->named) {
+            bytes_print(&h->text, h->e, "<path class=\"rule\" d=\"M%.1f %.1fH%d\"/>", left,
+                        y - HIGH / 2.0, RIGHT);
+            svg_text(h, left - 5, y + 4, "end", name);
+        }
+        for (int k = 0; k < d->of.n; k++)
+            bytes_print(&h->text, h->e, "<circle class=\"seed\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\" "
+                        "stroke=\"%s\"/>", axis_place(&a, d->of.at[k]), y,
+                        STYLES[d->style].colour);
+        if (d->of.n && styles)
+            svg_mark(h, d->style, axis_place(&a, d->of.mean), y);
+        else if (d->of.n)
+            bytes_print(&h->text, h->e, "<path stroke=\"#111\" stroke-width=\"2.4\" "
+                        "d=\"M%.1f %.1fv11\"/>", axis_place(&a, d->of.mean), y - 5.5);
+        if (isfinite(d->paper)) svg_mark(h, 1, axis_place(&a, d->paper), y);
+        bytes_print(&h->text, h->e, "\n");
+    }
+    double below = bottom + 46;
+    for (int k = 0; k < styles; k++) {
+        double x = 10 + k % columns * (360 / columns), y = below + k / columns * 16;
+        svg_mark(h, k, x, y);
+        svg_text(h, x + 10, y + 4, "", legends[k]);
+    }
+    if (!styles) {
+        bytes_print(&h->text, h->e, "<circle class=\"seed\" cx=\"10\" cy=\"%.0f\" r=\"3\" "
+                    "stroke=\"%s\"/><path stroke=\"#111\" stroke-width=\"2.4\" d=\"M80 %.1fv11\"/>",
+                    below, STYLES[0].colour, below - 5.5);
+        svg_text(h, 18, below + 4, "", "a seed");
+        svg_text(h, 86, below + 4, "", "mean");
+        if (printed) svg_mark(h, 1, 140, below);
+        if (printed) svg_text(h, 149, below + 4, "", "the paper");
+        if (isfinite(even)) {
+            bytes_print(&h->text, h->e, "<path class=\"line\" stroke=\"#777\" stroke-width=\"1.5\" "
+                        "stroke-dasharray=\"4 3\" d=\"M230 %.0fh22\"/>", below);
+            svg_text(h, 257, below + 4, "", "even rows");
+        }
+    }
+    bytes_print(&h->text, h->e, "</svg>");
+    figure_end(h, caption);
+}
+
+static void picture_dots(Paper *p, const Item *item, const char *measure) {
+    Dots *dots = grab(item->count + 1, sizeof *dots, p->h.e);
+    int column = column_of(item, measure), n = 0;
+    double even = !strncmp(measure, "times_", 6) ? 1 : NAN;
+    for (int i = 0; dots && i < item->count; i++) {
+        const Shown *shown = &p->x->shown[item->from + i];
+        Dots *d = &dots[n++];
+        snprintf(d->name, sizeof d->name, "%s", p->x->row[shown->row].name);
+        d->named = true;
+        d->of = spread_of(p, shown->row, measure);
+        d->paper = column < 0 ? NAN : shown->paper[column].value;
+        if (!isfinite(even) && !strncmp(measure, "alpha_", 6))
+            even = spread_of(p, shown->row, "even").mean;
+    }
+    if (dots) dot_plot(p, measure, measure, dots, n, even, NULL, 0,
+                       column < 0 ? "Every seed, and their mean."
+                                  : "Every seed, their mean, and the paper's number.");
+    free(dots);
+}
+
+/* A line for each domain, and on it a mark for each row. */
+static void picture_domains(Paper *p, const Item *item, const char *measure) {
+    int rows = item->count < ROWS_DRAWN ? item->count : ROWS_DRAWN, n = 0;
+    const char *names[ROWS_DRAWN];
+    char name[128];
+    Dots *dots = grab(p->x->corpora * rows + 1, sizeof *dots, p->h.e);
+    for (int i = 0; i < rows; i++) names[i] = row_of(p, item, i)->name;
+    for (int k = 0; dots && k < p->x->corpora; k++) {
+        int before = n;
+        snprintf(name, sizeof name, "%.60s/%.60s", measure, p->x->corpus[k].name);
+        for (int i = 0; i < rows; i++) {
+            Spread s = spread_of(p, (int)(row_of(p, item, i) - p->x->row), name);
+            if (!s.n) continue;
+            Dots *d = &dots[n++];
+            *d = (Dots){.style = i, .named = n == before + 1, .of = s, .paper = NAN};
+            snprintf(d->name, sizeof d->name, "%s", p->x->corpus[k].name);
+        }
+    }
+    if (dots) dot_plot(p, measure, measure, dots, n, NAN, names, rows,
+                       "By the text that is measured on: the mean of each row's seeds, and around "
+                       "it every seed. The paper's Figure 9.");
+    free(dots);
+}
+
+static void picture_alpha(Paper *p, const Item *item, const char *list) {
+    char name[80], title[120];
+    snprintf(name, sizeof name, "map_%s", list);
+    for (int i = 0; i < item->count; i++) {
+        int n = 0, m = 0, row = (int)(row_of(p, item, i) - p->x->row);
+        int seed = seed_with(p, row, name, 1);
+        const double *alpha = seed ? list_of(p, row, seed, name, &n) : NULL;
+        const double *shape = seed ? list_of(p, row, seed, "shape", &m) : NULL;
+        int L = count_at(shape, m, 0), H = count_at(shape, m, 1);
+        if (!alpha || !L || L * H != n) continue;
+        snprintf(title, sizeof title, "%s, seed %d", p->x->row[row].name, seed);
+        figure_begin(&p->h, title);
+        alpha_svg(&p->h, alpha, L, H, strcmp(list, "alpha_1") ? "column *" : "token 1");
+        figure_end(&p->h, "alpha by block (down) and head (across).");
+    }
+}
+
+/* Rows and columns of a map of n numbers, of which `before` columns stand before key 1: none or
+ * one. */
+static int map_side(int n) {
+    int T = (int)floor(sqrt(n + 0.5));
+    return T > 0 && T <= 128 && (n == T * T || n == T * (T + 1)) ? T : 0;
+}
+
+static void picture_map(Paper *p, const Item *item) {
+    char title[120];
+    for (int i = 0; i < item->count; i++) {
+        int n = 0, m = 0, row = (int)(row_of(p, item, i) - p->x->row);
+        int seed = seed_with(p, row, "map", 1);
+        const double *map = seed ? list_of(p, row, seed, "map", &n) : NULL;
+        const double *shape = seed ? list_of(p, row, seed, "map_shape", &m) : NULL;
+        int T = count_at(shape, m, 2), S = count_at(shape, m, 3);
+        if (!map || !T || T * S != n || T > S || T > 128 || !(fabs(shape[0] + shape[1]) < 1e6))
+            continue;
+        figure_begin(&p->h, p->x->row[row].name);
+        snprintf(title, sizeof title, "block %.0f, head %.0f", shape[0] + 1, shape[1] + 1);
+        map_svg(&p->h, map, T, S, S > 33 ? 4 : 8, S > T ? "*, " : "", title,
+                ": the strongest sink");
+        figure_end(&p->h, "Weight of each query (down) on each key (across). A sink is a dark "
+                          "column.");
+    }
+}
+
+static void picture_toy(Paper *p, const Item *item) {
+    static const char *const LISTS[] = {"before", "after"};
+    for (int i = 0; i < item->count; i++) {
+        int n, row = (int)(row_of(p, item, i) - p->x->row), seed = seed_with(p, row, "after", 1);
+        if (!seed) continue;
+        figure_begin(&p->h, p->x->row[row].name);
+        bytes_print(&p->h.text, p->h.e, "<div class=\"pair\">");
+        for (int k = 0; k < 2; k++) {
+            const double *m = list_of(p, row, seed, LISTS[k], &n);
+            int T = m ? map_side(n) : 0;
+            if (!T) continue;
+            bytes_print(&p->h.text, p->h.e, "<div>");
+            map_svg(&p->h, m, T, n / T, T > 40 ? 2 : 124 / (T + 1), n > T * T ? "*, " : "",
+                    LISTS[k], " training");
+            bytes_print(&p->h.text, p->h.e, "</div>");
+        }
+        bytes_print(&p->h.text, p->h.e, "</div>");
+        figure_end(&p->h, "Weight of each query (down) on each key (across) in one sequence.");
+    }
+}
+
+static void item_picture(Paper *p, const Item *item, const Picture *w) {
+    int from = w->kind == PICTURE_SWEEP || w->kind == PICTURE_OVER;
+    if (w->kind == PICTURE_ANGLES) picture_angles(p, item);
+    if (w->kind == PICTURE_GRID) picture_grid(p, item);
+    if (w->kind == PICTURE_MAP) picture_map(p, item);
+    if (w->kind == PICTURE_TOY) picture_toy(p, item);
+    for (int k = from; k < w->words; k++) {
+        const char *word = w->word[k];
+        if (w->kind == PICTURE_CURVES) picture_curves(p, item, word);
+        if (w->kind == PICTURE_SWEEP) picture_sweep(p, item, w->word[0], word);
+        if (w->kind == PICTURE_DOTS) picture_dots(p, item, word);
+        if (w->kind == PICTURE_DOMAINS) picture_domains(p, item, word);
+        if (w->kind == PICTURE_OVER) picture_over(p, item, w->word[0], word);
+        if (w->kind == PICTURE_RATIO) picture_ratio(p, item, word);
+        if (w->kind == PICTURE_NORMS) picture_norms(p, item, word);
+        if (w->kind == PICTURE_ALPHA) picture_alpha(p, item, word);
+    }
+}
+
+/* Its pictures, beside each other where there is room; the ramp before them if one has cells. */
+static void item_pictures(Paper *p, const Item *item) {
+    bool cells_shown = false;
+    for (int k = 0; k < item->pictures; k++)
+        cells_shown = cells_shown || item->picture[k].kind >= PICTURE_ALPHA;
+    if (cells_shown) ramp_legend(&p->h);
+    bytes_print(&p->h.text, p->h.e, "<div class=\"grid\">\n");
+    for (int k = 0; k < item->pictures; k++) item_picture(p, item, &item->picture[k]);
+    bytes_print(&p->h.text, p->h.e, "</div>\n");
+}
+
+/* The cells that a terminal and the README show (12.6). */
+static void item_table(Paper *p, const Item *item) {
+    Html *h = &p->h;
+    Grid g;
+    if (grid_of(&g, &p->runs, item, true, h->e)) return;
+    bytes_print(&h->text, h->e, "<div class=\"wide\"><table>\n");
+    for (int r = -1; r < g.rows; r++) {          /* -1: the heads of pairs */
+        bytes_print(&h->text, h->e, "<tr>");
+        for (int c = 0; c < g.columns; c++) {
+            bool pair = g.pair[c], second = c && g.pair[c - 1];
+            const char *text = g.cell[(r < 0 ? 0 : r) * ACROSS + c];
+            if (r < 0 && second) continue;
+            bytes_print(&h->text, h->e, "<%s%s%s>", r < 1 ? "th" : "td",
+                        r < 0 && pair ? " colspan=\"2\"" : "", pair ? " class=\"paper\"" : "");
+            if (r < 0) html_text(h, pair ? text : "");
+            else html_text(h, r ? text : pair ? "paper" : second ? "ours" : text);
+            bytes_print(&h->text, h->e, "</%s>", r < 1 ? "th" : "td");
+        }
+        bytes_print(&h->text, h->e, "</tr>\n");
+    }
+    bytes_print(&h->text, h->e, "</table></div>\n");
+    free(g.cell);
+}
+
+/* A verdict is told by its words and its sign, and in the colour of a bar before it. */
+static const char *const VERDICT_SIGNS[VERDICT_KINDS] = {
+    [UNDECIDED] = "?", [REPRODUCED] = "&#10003;", [NOT_REPRODUCED] = "&#10007;",
+    [OPPOSITE] = "&#8644;"};
+static const char *const VERDICT_CLASSES[VERDICT_KINDS] = {
+    [UNDECIDED] = "open", [REPRODUCED] = "yes", [NOT_REPRODUCED] = "no", [OPPOSITE] = "no"};
+
+static void claim_begin(Paper *p, int k) {
+    const Verdict v = p->judged[k].verdict;
+    bytes_print(&p->h.text, p->h.e, "<div class=\"claim %s\"><p><b>%s %s.</b> ",
+                VERDICT_CLASSES[v], VERDICT_SIGNS[v], verdict_name(v));
+    html_text(&p->h, p->x->claim[k].statement);
+}
+
+static void page_claim(Paper *p, int k) {
+    static const char *const KIND_NAMES[] = {"differs", "equal", "ordered", "exact"};
+    const Claim *c = &p->x->claim[k];
+    Html *h = &p->h;
+    Bytes line = {0};
+    claim_begin(p, k);
+    bytes_print(&h->text, h->e, " <span class=\"where\">%s%s, claim %s</span></p><p>",
+                c->headline ? "headline; " : "", KIND_NAMES[c->kind], c->name);
+    claim_rule(&line, p->x, c, h->e);
+    bytes_add(&line, "", 1, h->e);
+    bytes_print(&h->text, h->e, "<code>");
+    if (!h->e->status) html_text(h, (const char *)line.at);
+    bytes_print(&h->text, h->e, "</code>: ");
+    line.size = 0;
+    claim_evidence(&line, c, &p->judged[k], h->e);
+    bytes_add(&line, "", 1, h->e);
+    if (!h->e->status) html_text(h, (const char *)line.at);
+    bytes_free(&line);
+    bytes_print(&h->text, h->e, " <span class=\"where\">");
+    html_text(h, c->reference);
+    bytes_print(&h->text, h->e, "</span></p></div>\n");
+}
+
+static void page_item(Paper *p, int at) {
+    const Item *item = &p->x->item[at];
+    Html *h = &p->h;
+    int needed, there = runs_done(&p->runs, item, &needed);
+    bytes_print(&h->text, h->e, "<section id=\"%s\"><h2>", item->name);
+    html_text(h, item->title);
+    bytes_print(&h->text, h->e, "</h2><p class=\"where\">");
+    html_text(h, item->reference);
+    if (item->count)
+        bytes_print(&h->text, h->e, "; <code>sink repro %s</code>; %d of %d runs", item->name,
+                    there, needed);
+    bytes_print(&h->text, h->e, "</p>\n");
+    if (is_elsewhere(p->x, at))
+        bytes_print(&h->text, h->e, "<p>Needs more than sink can train.</p>\n");
+    else if (item->count && needed && !there)
+        bytes_print(&h->text, h->e, "<p><b>Not run yet: <code>sink repro %s</code></b></p>\n",
+                    item->name);
+    if (item->count) item_table(p, item);
+    if (there && item->pictures) item_pictures(p, item);
+    for (int k = 0; k < p->x->claims; k++)
+        if (p->x->claim[k].item == at) page_claim(p, k);
+    bytes_print(&h->text, h->e, "</section>\n");
+}
+
+/* The verdicts of the other corpora that have runs. */
+static int judge_others(Paper *p, const char *folder) {
+    const Experiments *x = p->x;
+    Error *e = p->h.e;
+    for (int k = 0; k < x->corpora && !e->status; k++) {
+        int done = 0, needed = 0;
+        Results r;
+        if (x->corpus[k].domain || !strcmp(x->corpus[k].name, p->runs.corpus) ||
+            results_load(&r, x, folder, x->corpus[k].name, e)) continue;
+        for (int row = 0; row < x->rows; row++) row_runs(&r, row, &done, &needed);
+        p->told[k] = done > 0;
+        claims_judge(p->also + k * x->claims, &r, e);
+        results_free(&r);
+    }
+    return e->status;
+}
+
+/* How many claims have which verdict, the headline claims, and where everything is. */
+static void page_summary(Paper *p) {
+    static const Verdict ORDER[VERDICT_KINDS] = {REPRODUCED, NOT_REPRODUCED, OPPOSITE, UNDECIDED};
+    Html *h = &p->h;
+    bytes_print(&h->text, h->e, "<section><div class=\"wide\"><table><tr><th>claims</th>"
+                "<th>headline</th><th>all</th></tr>\n");
+    for (int i = 0; i < VERDICT_KINDS; i++) {
+        int count[2] = {0};
+        for (int k = 0; k < p->x->claims; k++)
+            if (p->judged[k].verdict == ORDER[i]) {
+                count[0] += p->x->claim[k].headline;
+                count[1]++;
+            }
+        bytes_print(&h->text, h->e, "<tr><td>%s</td><td>%d</td><td>%d</td></tr>\n",
+                    verdict_name(ORDER[i]), count[0], count[1]);
+    }
+    bytes_print(&h->text, h->e, "</table></div>\n");
+    for (int k = 0; k < p->x->claims; k++) {
+        const Item *item = &p->x->item[p->x->claim[k].item];
+        if (!p->x->claim[k].headline) continue;
+        claim_begin(p, k);
+        for (int c = 0; c < p->x->corpora; c++)
+            if (p->told[c])
+                bytes_print(&h->text, h->e, " <span class=\"where\">%s: %s %s.</span>",
+                            p->x->corpus[c].name,
+                            VERDICT_SIGNS[p->also[c * p->x->claims + k].verdict],
+                            verdict_name(p->also[c * p->x->claims + k].verdict));
+        bytes_print(&h->text, h->e, " <a href=\"#%s\">%s</a></p></div>\n", item->name, item->name);
+    }
+    bytes_print(&h->text, h->e, "<p class=\"index\">");
+    for (int i = 0; i < p->x->items; i++)
+        bytes_print(&h->text, h->e, "<a href=\"#%s\">%s</a> ", p->x->item[i].name,
+                    p->x->item[i].name);
+    bytes_print(&h->text, h->e, "</p></section>\n");
+}
+
+static const char PAPER_STYLE[] =
+    ".grid{grid-template-columns:repeat(auto-fill,minmax(min(100%,20rem),1fr))}"
+    ".where{color:#555;font-size:.85rem}.paper{color:#555}td.paper,th.paper{border-left:1px solid "
+    "#bbb}th[colspan]{text-align:center}"
+    ".claim{border-left:.35rem solid #777;padding:.1rem .7rem;margin:.6rem 0;break-inside:avoid}"
+    ".claim p{margin:.15rem 0}.claim p+p{font-size:.85rem}.yes{border-color:#009e73}"
+    ".no{border-color:#d55e00;border-left-style:double}.open{border-left-style:dotted}"
+    ".index a{margin-right:.5em}.seed{fill:#fff;fill-opacity:0;stroke-width:1.2}"
+    ".pair{display:flex;gap:.8rem;flex-wrap:wrap}.pair>div{flex:1 1 9rem}section{margin:0 0 2rem}"
+    "a{color:#10305c}@media(max-width:30rem){table{font-size:.78rem}th,td{padding:.2em .3em}}"
+    "@media print{table{font-size:.75rem}.grid{grid-template-columns:repeat(2,1fr)}a{color:#111}}";
+
+int paper_write(const char *path, const Experiments *x, const char *folder, const char *corpus,
+                Error *e) {
+    Paper p = {.h = {{0}, e}, .x = x};
+    Bytes *b = &p.h.text;
+    int done = 0, needed = 0;
+    p.judged = grab(x->claims + 1, sizeof *p.judged, e);
+    p.also = grab(x->corpora * x->claims + 1, sizeof *p.also, e);
+    p.told = grab(x->corpora + 1, sizeof *p.told, e);
+    p.lines = grab(LINES, sizeof *p.lines, e);
+    if (e->status || results_load(&p.runs, x, folder, corpus, e)) goto done;
+    if (claims_judge(p.judged, &p.runs, e) || judge_others(&p, folder)) goto done;
+    for (int row = 0; row < x->rows; row++) row_runs(&p.runs, row, &done, &needed);
+    page_head(b, "report", e);
+    bytes_add(b, PAPER_STYLE, sizeof PAPER_STYLE - 1, e);
+    bytes_print(b, e, "</style></head><body>\n<h1>When Attention Sink Emerges in Language Models: "
+                "every table and figure, in small</h1>\n<p>Trained on %s: %d of %d runs are there. "
+                "Every number is the mean over seeds, &#177; their standard deviation; the paper's "
+                "stands beside it, at its own scale. sink: share of heads with alpha above 0.3; "
+                "alpha: mean weight on a column; times: alpha over that of even rows. Rules "
+                "were fixed before the judged runs; a claim's interval is at 95 %%.</p>\n",
+                corpus, done, needed);
+    page_summary(&p);
+    for (int i = 0; i < x->items && !e->status; i++) page_item(&p, i);
+    if (p.runs.notes.size) {
+        bytes_add(&p.runs.notes, "", 1, e);
+        bytes_print(b, e, "<section><h2>Results that do not count</h2><p>");
+        html_text(&p.h, (const char *)p.runs.notes.at);
+        bytes_print(b, e, "</p></section>\n");
+    }
+    bytes_print(b, e, "</body></html>\n");
+    if (!e->status) file_write(path, b->at, b->size, e);
+done:
+    results_free(&p.runs);
+    free(p.judged);
+    free(p.also);
+    free(p.told);
+    free(p.lines);
     bytes_free(b);
     return e->status;
 }
@@ -14652,6 +15828,28 @@ static int bench_length(Settings *s, Error *e) {
     return e->status;
 }
 
+/* The page of the whole paper. */
+static int verb_report(Settings *s, const char **words, int n, Error *e) {
+    const char *path = s->out[0] ? s->out : "out/report.html", *corpus = s->corpus;
+    Experiments x = {0};
+    Bytes text = {0};
+    (void)words; (void)n;
+    if (!file_read(EXPERIMENTS_FILE, &text, e))
+        experiments_read(&x, text.at, text.size, EXPERIMENTS_FILE, e);
+    int at = 0;
+    for (; at < x.corpora; at++)
+        if (!x.corpus[at].domain && (!*corpus || !strcmp(corpus, x.corpus[at].name))) break;
+    if (!e->status && at == x.corpora)
+        fail(e, 2, "--corpus %s: expected a corpus of " EXPERIMENTS_FILE ". Try: --corpus %s",
+             *corpus ? corpus : "NAME", x.corpora ? x.corpus[0].name : "NAME, after naming one");
+    if (!e->status && !file_ready(path, e)
+        && !paper_write(path, &x, s->results, x.corpus[at].name, e))
+        printf("The page: %s\n", path);
+    experiments_free(&x);
+    bytes_free(&text);
+    return e->status;
+}
+
 static int verb_bench(Settings *s, const char **words, int n, Error *e) {
     if (n == 1 && !strcmp(words[0], "gemm")) return bench_gemm(s, e);
     if (n == 1 && !strcmp(words[0], "step")) return bench_step(s, e);
@@ -14703,6 +15901,8 @@ static const Verb VERBS[] = {
      "the paper's propositions, measured: holds, fails as it must, refuted", verb_check},
     {"repro",    "[ITEM]",         "xo",
      "a table or figure of the paper, run and judged; list: which there are", verb_repro},
+    {"report",   "",               "ox",
+     "the page of the whole paper: tables, pictures, verdicts [out/report.html]", verb_report},
     {"list",     "",               "",
      "the paper's variants by name", verb_list},
     {"tokenize", "train|encode|decode [FILE]", "mdo",

@@ -899,10 +899,21 @@ typedef struct Claim {
     Need need[NEEDS];
 } Claim;
 
+/* A picture that an item wants (13.3), and of what. */
+typedef enum PictureKind {
+    PICTURE_CURVES, PICTURE_SWEEP, PICTURE_DOTS, PICTURE_DOMAINS, PICTURE_OVER, PICTURE_RATIO,
+    PICTURE_NORMS, PICTURE_ANGLES, PICTURE_GRID,
+    PICTURE_ALPHA, PICTURE_MAP, PICTURE_TOY,                  /* of cells */
+    PICTURE_KINDS
+} PictureKind;
+enum { PICTURES_MOST = 6, PICTURE_WORDS = 8 };
+typedef struct Picture { PictureKind kind; int words; const char *word[PICTURE_WORDS]; } Picture;
+
 /* A table or figure of the paper: its rows are shown[from .. from + count). */
 typedef struct Item {
     const char *name, *reference, *title, *column[COLUMNS];
-    int columns, from, count, line;
+    int columns, from, count, line, pictures;
+    Picture picture[PICTURES_MOST];
 } Item;
 
 /* A text that is trained on: FILE of the folder that --texts names, or a grammar of data/. */
@@ -942,6 +953,10 @@ double result_number(const Result *r, const char *name);
 int  result_text(const Result *r, Bytes *out, Error *e);
 int  result_read(Result *r, const unsigned char *text, size_t n, const char *name, Error *e);
 void result_free(Result *r);
+/* The page of the whole paper (13.3): every item of x beside the results that folder holds of it,
+ * trained on that corpus. Written beside path and renamed. */
+int  paper_write(const char *path, const Experiments *x, const char *folder, const char *corpus,
+                 Error *e);
 /* What a row's +WORD measures besides: each adds its numbers (12.3) to r. Sequences, tokens and eps
  * are those of s, or of t->s. 1 for data without sequences of that length, or a text with another
  * hash; 2 (swaps) for a model whose positions are not added to its input. */

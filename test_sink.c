@@ -8285,6 +8285,12 @@ static void experiments_read__refuses(Test *t) {
         {"rule a.loss < b.loss\nrow d r |\n", "a number for each column"},
         {"rule a.loss < b.loss\nrow d | 3\n", "a row that stands somewhere, found 'd'"},
         {"rule a.loss < b.loss\ncolumns x\n", "columns below an item"},
+        {"rule a.loss < b.loss\npicture pie loss\n", "a kind of picture, found 'pie'"},
+        {"rule a.loss < b.loss\npicture dots\n", "of what it is a picture, found 'dots'"},
+        {"rule a.loss < b.loss\npicture sweep foo loss\n", "a flag of a training, found 'foo'"},
+        {"rule a.loss < b.loss\npicture dots 1 2 3 4 5 6 7 8 9\n", "fewer words, found '9'"},
+        {"rule a.loss < b.loss\npicture map\npicture map\npicture map\npicture map\npicture map\n"
+         "picture map\npicture map\n", "at most 6 pictures"},
         {"rule a.loss < b.loss\nseeds 3 2\n", "two counts of seeds"},
         {"rule a.loss < b.loss\ncorpus x x.txt\n", "NAME FILE HASH"},
         {"rule a.loss < b.loss\nitem j no title\n", "REFERENCE: TITLE"},
@@ -10624,7 +10630,8 @@ static void sink__sources(Test *t) {
 /* Every variant is listed with its flags, every verb and every flag of a verb has its help. */
 static void sink__pages(Test *t) {
     static const char *const VERB_NAMES[] = {"run",      "train",    "eval", "check", "list",
-                                             "tokenize", "generate", "dump", "bench", "help"};
+                                             "tokenize", "generate", "dump", "bench", "help",
+                                             "report", "repro"};
     Ran r, again;
     if (no_binary(t)) return;
     scratch_open();
@@ -10641,7 +10648,7 @@ static void sink__pages(Test *t) {
             strstr((const char *)r.out.at, "\n  data/log.grammar "), "sink list has no grammars");
     ran_free(&r);
     if (!sink_does(t, "help", &r) || !sink_does(t, "", &again)) return;
-    for (int i = 0; i < 10; i++) {
+    for (int i = 0; i < 12; i++) {
         char line[40];
         snprintf(line, sizeof line, "\n  %s ", VERB_NAMES[i]);
         fact(t, strstr((const char *)r.out.at, line) != NULL, "sink help has no %s", VERB_NAMES[i]);
@@ -12442,8 +12449,10 @@ static int count_of(const char *text, const char *what) {
 }
 
 /* Every element is closed in order, nothing is fetched or run, every figure has a caption and every
- * picture of one a text beside it, no number is nan or inf, and it is small. */
+ * picture of one a text beside it, no number is nan or inf, and it is small; a page of any number
+ * of figures (-1) may have 3 MB. */
 static char *page_sound(Test *t, const char *path, int figures) {
+    size_t most = figures < 0 ? 3000000 : 300000;
     Bytes b = {0};
     Error e = {0};
     char open[40][16];
@@ -12465,10 +12474,11 @@ static char *page_sound(Test *t, const char *path, int figures) {
         else if (end[-1] != '/') strcpy(open[depth++], name);
     }
     fact(t, depth == 0, "%d elements are not closed", depth);
+    if (figures < 0) figures = count_of(page, "<figure>");
     fact(t, count_of(page, "<figure>") == figures && count_of(page, "</figcaption>") == figures,
          "%d figures, expected %d", count_of(page, "<figure>"), figures);
-    fact(t, count_of(page, "role=\"img\" aria-label=\"") + 7 == count_of(page, "<svg") ||
-            !strstr(page, "class=\"ramp\""), "%d texts beside %d pictures",
+    fact(t, count_of(page, "role=\"img\" aria-label=\"") + 7 * count_of(page, "class=\"ramp\"") ==
+            count_of(page, "<svg"), "%d texts beside %d pictures",
          count_of(page, "aria-label"), count_of(page, "<svg"));
     static const char *const NEVER[] = {"nan", "NaN", "-inf", ">inf", " inf", "script", "http",
                                         "src=", "url("};
@@ -12476,7 +12486,7 @@ static char *page_sound(Test *t, const char *path, int figures) {
         const char *at = strstr(page, NEVER[i]);
         fact(t, !at, "%s: %.40s", NEVER[i], at ? at : "");
     }
-    fact(t, b.size < 300000, "%zu bytes", b.size);
+    fact(t, b.size < most, "%zu bytes", b.size);
     return page;
 }
 
@@ -12660,6 +12670,330 @@ static void report_write__run(Test *t) {
         bytes_free(&csv);
         bytes_free(&json);
     }
+    scratch_close();
+}
+
+/* ---- The page of the whole paper ---- */
+
+/* A paper of every kind of picture, with hostile words in its titles; `rows` rows an item. */
+static char *paper_table(int rows) {
+    static const char *const ITEMS[] = {
+        "figcurves Figure 4: Loss & sink <while> training\n"
+        "picture curves loss,valid alpha_1,alpha_* norm tune_loss\n",
+        "figsweep Table 9: Learning \"rates\"\ncolumns sink_1 loss\n"
+        "picture sweep lr sink_1 times_1 loss\npicture sweep wd times_1\n",
+        "figdots Table 4: Biases\ncolumns sink_* sink_1 loss\n"
+        "picture dots sink_1 times_1 alpha_1 loss\n",
+        "figdomains Figure 9: Domains\npicture domains sink_1 sink_1:0.2\n",
+        "figover Figure 5: Prefix\npicture over 1,2,3,4,5,6,7,8,9,10 sink_#\n"
+        "picture over 5,10,15 sink_1@swap#,sink_t@swap#\n",
+        "figratio Figure 7: Massive activations\npicture ratio hnorm prenorm\n",
+        "fignorms Figure 11: Norms\npicture norms hnorm knorm vnorm\n",
+        "figangles Figure 15: Angles\npicture angles\n",
+        "figgrid Figure 3: T and eps\npicture grid\n",
+        "figalpha Figure 19: Maps\npicture alpha alpha_1 alpha_*\n",
+        "figmap Figure 6: A window\npicture map\n",
+        "figtoy Toys: Before and after\npicture toy\n"};
+    Bytes b = {0};
+    Error e = {0};
+    bytes_print(&b, &e, "seeds 3 5\ncorpus tale tale.grammar\ndomain code code.grammar\n"
+                        "domain wiki wiki.txt 00ff\nrecipe bos --lr 4e-3 --fix-token 1\n");
+    for (int i = 0; i < 12; i++) {
+        bytes_print(&b, &e, "item %s\n", ITEMS[i]);
+        for (int k = 0; k < rows; k++) {
+            bytes_print(&b, &e, "row r%d-%d bos --lr %g%s", i, k, 1e-3 * pow(2, k),
+                        k ? "" : " --wd 0.1");
+            if (i == 1) bytes_print(&b, &e, " | %d.5 ~3.7", 10 + k);
+            if (i == 2) bytes_print(&b, &e, " | %s 18.1* -", k ? "74.12" : ".");
+            bytes_print(&b, &e, "\n");
+        }
+        bytes_print(&b, &e, "claim c%d differs %s section 7.3: the sink < leaves\n"
+                            "rule r%d-0.alpha_1 < r%d-1.alpha_1 by 0.001\n",
+                    i, i % 3 ? "" : "headline", i, i);
+    }
+    bytes_add(&b, "", 1, &e);
+    if (e.status) exit(1);
+    return (char *)b.at;
+}
+
+/* Numbers of the kind that a run leaves (12.2), all of them, by row and seed. With `holes` every
+ * third is NAN; with `wild` any number may be anything. */
+static void paper_result(Result *r, const Experiments *x, int row, int seed, bool holes,
+                         bool wild) {
+    enum { L = 4, H = 2, LOOKED = 30, T = 64 };
+    static const char *const SCALARS[] = {"loss", "alpha_1", "times_1", "sink_1", "sink_*", "even",
+                                          "sink_1:0.2/tale", "sink_1/tale", "sink_1/code",
+                                          "sink_1/wiki", "alpha_*"};
+    static const char *const CURVES[] = {"curve_loss", "curve_valid", "curve_alpha_1",
+                                         "curve_alpha_*", "curve_norm", "tune_loss"};
+    static const char *const NORMS[] = {"hnorm", "knorm", "vnorm", "prenorm"};
+    Error e = {0};
+    double y[T * T];
+    Rng g = {(uint64_t)(97 * row + seed)};
+    char name[64];
+    *r = (Result){.seed = seed, .checksum = x->row[row].checksum};
+    snprintf(r->row, sizeof r->row, "%s", x->row[row].name);
+    snprintf(r->corpus, sizeof r->corpus, "%s", x->corpus[0].name);
+    double level = 0.02 + 0.05 * (row % 10);
+    for (int i = 0; i < 11; i++) {
+        y[0] = i == 0 ? 4 + level : (i == 2 ? 16 : 1) * level * (1 + 0.2 * rng_normal(&g));
+        result_add1(r, SCALARS[i], holes && i % 3 == 0 ? (double)NAN : y[0], &e);
+    }
+    for (int k = 1; k <= 10; k++) {
+        snprintf(name, sizeof name, "sink_%d", k);
+        if (k > 1) result_add1(r, name, level / k, &e);
+        snprintf(name, sizeof name, "sink_1@swap%d", 5 * k);
+        result_add1(r, name, level, &e);
+        snprintf(name, sizeof name, "sink_t@swap%d", 5 * k);
+        result_add1(r, name, level / 2, &e);
+    }
+    for (int i = 0; i < LOOKED; i++) y[i] = i * 1024.0 * 100;
+    result_add(r, "curve_tokens", y, LOOKED, &e);
+    result_add(r, "tune_tokens", y, LOOKED, &e);
+    for (int k = 0; k < 6; k++) {
+        for (int i = 0; i < LOOKED; i++) {
+            double rise = level / (1 + exp(8 - 0.6 * i)) + 0.016;
+            y[i] = k == 2 || k == 3 ? rise * (1 + 0.1 * rng_normal(&g)) : 3.5 + 4 / (1 + 0.3 * i) +
+                   0.05 * rng_normal(&g) + 0.2 * level;
+            if (!i || (holes && i % 3 == 0)) y[i] = NAN;
+        }
+        result_add(r, CURVES[k], y, LOOKED, &e);
+    }
+    y[0] = L, y[1] = H, y[2] = T, y[3] = T;
+    result_add(r, "shape", y, 4, &e);
+    for (int k = 0; k < 2; k++) {
+        for (int i = 0; i < L * H; i++) y[i] = holes && i == 3 ? (double)NAN : rng_uniform(&g) * .7;
+        result_add(r, k ? "map_alpha_*" : "map_alpha_1", y, L * H, &e);
+    }
+    for (int k = 0; k < 4; k++)
+        for (int rest = 0; rest < 2; rest++) {
+            int n = k ? L : L + 1;
+            for (int i = 0; i < n; i++)
+                y[i] = holes && i == 1 ? (double)NAN
+                                       : (rest ? 2 + i : 3 * exp(.9 * i)) + .3 * rng_uniform(&g);
+            snprintf(name, sizeof name, "%s_%s", NORMS[k], rest ? "rest" : "1");
+            result_add(r, name, y, n, &e);
+        }
+    for (int k = 0; k < 2; k++) {
+        for (int i = 0; i < L * H * 2; i++)
+            y[i] = (i % 2 ? 0.1 : 0.6) * (k ? 20 : 1) * (1 + .2 * rng_uniform(&g));
+        result_add(r, k ? "product" : "cosine", y, L * H * 2, &e);
+    }
+    static const double LENGTHS[] = {16, 32, 64, 128}, EPS[] = {0.1, 0.2, 0.3, 0.4};
+    result_add(r, "grid_T", LENGTHS, 4, &e);
+    result_add(r, "grid_eps", EPS, 4, &e);
+    for (int i = 0; i < 16; i++)
+        y[i] = 0.9 * exp(-0.4 * (i / 4) - (i % 4)) * (1 + .1 * rng_uniform(&g));
+    result_add(r, "grid_sink_1", y, 16, &e);
+    y[0] = 1, y[1] = 0, y[2] = T, y[3] = T;
+    result_add(r, "map_shape", y, 4, &e);
+    for (int i = 0; i < T * T; i++) y[i] = i % T > i / T ? 0 : i % T ? 0.6 / (i / T + 1) : 0.4;
+    result_add(r, "map", y, T * T, &e);
+    for (int k = 0; k < 2; k++) {
+        for (int i = 0; i < 16 * 17; i++)
+            y[i] = i % 17 - 1 > i / 17 ? 0 : k && i % 17 == 0 ? 0.7 : 1.0 / (i / 17 + 2);
+        result_add(r, k ? "after" : "before", y, 16 * 17, &e);
+    }
+    static const double ODD[] = {INFINITY, -INFINITY, NAN, 1e300, -1e300, 1e-300, -1, 0, 2.5};
+    for (int i = 0; wild && i < r->values; i++)
+        if (rng_below(&g, 4) == 0) r->value[i] = ODD[rng_below(&g, 9)];
+    if (e.status) exit(1);
+}
+
+/* Writes the results of seeds 1 .. `seeds` of the rows for which row % every is 0. */
+static void paper_results(const Experiments *x, int seeds, int every, bool holes, bool wild) {
+    Error e = {0};
+    char path[PATH_ROOM];
+    for (int row = 0; row < x->rows; row += every)
+        for (int seed = 1; seed <= seeds; seed++) {
+            Result r;
+            Bytes text = {0};
+            paper_result(&r, x, row, seed, holes, wild);
+            result_text(&r, &text, &e);
+            result_path(path, SCRATCH "/results", r.corpus, r.row, seed, &e);
+            if (file_ready(path, &e) || file_write(path, text.at, text.size, &e)) exit(1);
+            bytes_free(&text);
+            result_free(&r);
+        }
+}
+
+/* Every kind of picture, with all results, one seed, missing rows and holes, and none. */
+static void paper_write__sound(Test *t) {
+    static const struct {
+        int rows, seeds, every;
+        bool holes, wild;
+        const char *what;
+    } CASES[] = {
+        {3, 0, 1, false, false, "nothing"}, {3, 1, 1, false, false, "one seed"},
+        {3, 3, 2, true, false, "holes"},    {4, 3, 1, false, true, "wild"},
+        {10, 5, 1, false, false, "all"}};
+    for (int i = 0; i < 5; i++) {
+        Experiments x;
+        Error e = {0};
+        char *text = paper_table(CASES[i].rows);
+        scratch_open();
+        fact(t, !experiments_read(&x, (unsigned char *)text, strlen(text), "x", &e), "%s", e.text);
+        if (e.status) return;
+        paper_results(&x, CASES[i].seeds, CASES[i].every, CASES[i].holes, CASES[i].wild);
+        fact(t, !paper_write(SCRATCH "/p.html", &x, SCRATCH "/results", "tale", &e), "%s", e.text);
+        char *page = page_sound(t, SCRATCH "/p.html", -1);
+        int none = count_of(page, "Not run yet: <code>sink repro fig");
+        fact(t, none == (CASES[i].seeds ? 0 : 12), "%s: %d items not run", CASES[i].what, none);
+        fact(t, count_of(page, "<section id=\"fig") == 12, "its items");
+        fact(t, count_of(page, "class=\"claim ") == 12 + 4, "its claims and the headline ones");
+        fact(t, strstr(page, "Loss &amp; sink &lt;while&gt;") && strstr(page, "&quot;rates&quot;")
+                && strstr(page, "sink &lt; leaves"), "not escaped");
+        fact(t, (CASES[i].seeds == 0) == !strstr(page, "<figure>"), "%s: figures", CASES[i].what);
+        fact(t, CASES[i].every > 1 || CASES[i].wild || CASES[i].seeds < 2 ||
+                !strstr(page, "Nothing was measured"), "%s: not all is drawn", CASES[i].what);
+        note(t, "%s: %zu bytes, %d figures  ", CASES[i].what, strlen(page),
+             count_of(page, "<figure>"));
+        free(page);
+        free(text);
+        experiments_free(&x);
+        scratch_close();
+    }
+}
+
+/* The shipped table with all its seeds stays below 3 MB, and every item has a picture. */
+static void paper_write__shipped(Test *t) {
+    Experiments x;
+    Error e = {0};
+    Bytes text = {0};
+    scratch_open();
+    if (file_read(EXPERIMENTS_FILE, &text, &e) ||
+        experiments_read(&x, text.at, text.size, EXPERIMENTS_FILE, &e)) {
+        fact(t, false, "%s", e.text);
+        return;
+    }
+    paper_results(&x, x.headline_seeds, 1, false, false);
+    fact(t, !paper_write(SCRATCH "/p.html", &x, SCRATCH "/results", x.corpus[0].name, &e), "%s",
+         e.text);
+    char *page = page_sound(t, SCRATCH "/p.html", -1);
+    for (int i = 0; i < x.items; i++) {
+        char begins[80];
+        snprintf(begins, sizeof begins, "<section id=\"%s\">", x.item[i].name);
+        const char *at = strstr(page, begins), *end = at ? strstr(at, "</section>") : NULL,
+                   *figure = at ? strstr(at, "<figure>") : NULL;
+        fact(t, !x.item[i].count || (figure && figure < end), "%s has no picture", x.item[i].name);
+    }
+    note(t, "%zu bytes, %d rows, %d figures  ", strlen(page), x.rows, count_of(page, "<figure>"));
+    free(page);
+    bytes_free(&text);
+    experiments_free(&x);
+    scratch_close();
+}
+
+/* Where in the picture the tick named `text` stands: its attribute x or y. */
+static double tick_at(const char *svg, const char *text, const char *attribute) {
+    char ends[40];
+    double at = NAN;
+    snprintf(ends, sizeof ends, ">%s</text>", text);
+    const char *end = strstr(svg, ends);
+    if (!end) return NAN;
+    for (const char *from = svg; (from = strstr(from, "<text ")) && from < end; from++)
+        at = atof(strstr(from, attribute) + strlen(attribute));
+    return at;
+}
+
+/* Numbers by hand: the table's cells, the verdicts, and where dots, lines and the paper's mark are
+ * drawn, held against the ticks beside them. */
+static void paper_write__numbers(Test *t) {
+    static const char TEXT[] =
+        "seeds 3 3\ncorpus a a.grammar\ncorpus b b.grammar\n"
+        "item one Table 4: Biases\ncolumns sink_1 loss\npicture dots sink_1\npicture curves loss\n"
+        "picture sweep lr sink_1\n"
+        "row low --lr 0.001 | 40 3.5\nrow high --lr 0.1 | . -\n"
+        "claim up differs headline s: higher\nrule low.sink_1 < high.sink_1 by 0.01\n"
+        "claim down differs s: lower\nrule low.sink_1 > high.sink_1 by 0.01\n"
+        "item two Figure 10: Others' models\n"
+        "item three Figure 2: Late\nrow late --lr 1\n";
+    static const double LOW[] = {0.1, 0.2, 0.3}, HIGH[] = {0.6, 0.7, 0.8};
+    static const double TOKENS[] = {0, 1e6, 2e6}, LOSS[] = {NAN, 4, 2};
+    Experiments x;
+    Error e = {0};
+    char path[PATH_ROOM];
+    scratch_open();
+    if (experiments_read(&x, (const unsigned char *)TEXT, sizeof TEXT - 1, "t", &e)) {
+        fact(t, false, "%s", e.text);
+        return;
+    }
+    fact(t, x.item[0].pictures == 3 && x.item[0].picture[2].kind == PICTURE_SWEEP &&
+            x.item[0].picture[2].words == 2 && !strcmp(x.item[0].picture[2].word[1], "sink_1"),
+         "its pictures");
+    for (int corpus = 0; corpus < 2; corpus++)   /* b has it the other way round */
+        for (int row = 0; row < 2; row++)
+            for (int seed = 1; seed <= 3; seed++) {
+                Result r = {.seed = seed, .checksum = x.row[row].checksum};
+                Bytes text = {0};
+                snprintf(r.row, sizeof r.row, "%s", x.row[row].name);
+                strcpy(r.corpus, corpus ? "b" : "a");
+                result_add1(&r, "sink_1", row == corpus ? LOW[seed - 1] : HIGH[seed - 1], &e);
+                result_add1(&r, "loss", 4 + row, &e);
+                result_add(&r, "curve_tokens", TOKENS, 3, &e);
+                result_add(&r, "curve_loss", LOSS, 3, &e);
+                result_text(&r, &text, &e);
+                result_path(path, SCRATCH "/results", r.corpus, r.row, seed, &e);
+                if (file_ready(path, &e) || file_write(path, text.at, text.size, &e)) exit(1);
+                bytes_free(&text);
+                result_free(&r);
+            }
+    fact(t, !paper_write(SCRATCH "/p.html", &x, SCRATCH "/results", "a", &e), "%s", e.text);
+    char *page = page_sound(t, SCRATCH "/p.html", 3);
+    fact(t, strstr(page, "<td>low</td><td class=\"paper\">40</td><td>20.00 \302\261 10.00</td>") &&
+            strstr(page, "<td>high</td><td class=\"paper\"></td><td>70.00 \302\261 10.00</td>"),
+         "the table");
+    fact(t, count_of(page, "claim yes\"") == 2 && count_of(page, "claim no\"") == 1 &&
+            count_of(page, "&#8644; opposite.") == 2, "the verdicts");
+    fact(t, strstr(page, "<span class=\"where\">b: &#8644; opposite.</span>") != NULL,
+         "b's verdict");
+    fact(t, strstr(page, "low.sink_1 &lt; high.sink_1 by 0.01</code>: 0.5 [") != NULL, "the rule");
+    fact(t, count_of(page, "Not run yet: <code>sink repro three<") == 1 &&
+            count_of(page, "Needs more than sink can train") == 1, "items without runs");
+    fact(t, strstr(page, "6 of 9 runs are there") != NULL, "the runs");
+    const char *dots = strstr(page, "<h3>sink_1</h3>"), *lines = strstr(page, "<h3>loss</h3>"),
+               *sweep = strstr(page, "<h3>sink_1 over lr</h3>");
+    if (!dots || !lines || !sweep) { fact(t, false, "a picture is not there"); return; }
+    double zero = tick_at(dots, "0", "x=\""), each = (tick_at(dots, "80", "x=\"") - zero) / 80;
+    const char *circle = dots;
+    for (int i = 0; i < 6; i++) {
+        circle = strstr(circle + 1, "<circle");
+        double share = i < 3 ? LOW[i] : HIGH[i - 3];
+        within(t, atof(strstr(circle, "cx=\"") + 4), zero + 100 * each * share, 0.11, "dot %d", i);
+    }
+    const char *mark = strstr(dots, "<path fill=\"#d55e00\"");
+    within(t, mark ? atof(strstr(mark, " d=\"M") + 5) : 0, zero + 40 * each, 0.11, "the paper's");
+    double x0 = tick_at(lines, "1", "x=\""), x1 = x0 + (tick_at(lines, "1.8", "x=\"") - x0) / .8;
+    double y2 = tick_at(lines, "2", "y=\"") - 4, y4 = tick_at(lines, "4", "y=\"") - 4, at[4] = {0};
+    const char *path_of = strstr(lines, "<path class=\"line\""),
+               *d = path_of ? strstr(path_of, " d=\"M") : NULL;
+    fact(t, d && sscanf(d, " d=\"M%lf %lfL%lf %lf\"", at, at + 1, at + 2, at + 3) == 4, "%.80s",
+         d ? d : "no line");
+    within(t, at[0], x0, 0.11, "its start");
+    within(t, at[1], y4, 0.11, "loss 4");
+    within(t, at[2], x1, 0.11, "its end");
+    within(t, at[3], y2, 0.11, "loss 2");
+    fact(t, tick_at(sweep, "0.001", "x=\"") < tick_at(sweep, "0.1", "x=\""), "the rates");
+    free(page);
+    experiments_free(&x);
+    scratch_close();
+}
+
+/* sink report: where the page goes, and what it asks for. */
+static void sink__paper(Test *t) {
+    Ran r;
+    if (no_binary(t)) return;
+    scratch_open();
+    if (!sink_does(t, "report --results " SCRATCH "/none --out " SCRATCH "/deep/r.html", &r))
+        return;
+    fact(t, strstr((const char *)r.out.at, "The page: " SCRATCH "/deep/r.html") != NULL, "%s",
+         (const char *)r.out.at);
+    ran_free(&r);
+    char *page = page_sound(t, SCRATCH "/deep/r.html", 0);
+    fact(t, strstr(page, "Trained on books: 0 of ") && strstr(page, "Not run yet"), "its page");
+    free(page);
+    sink_fails(t, "report --corpus nothing", 2, "--corpus nothing: expected a corpus of");
+    sink_fails(t, "report --out " SCRATCH, 1, "cannot be written");
     scratch_close();
 }
 
@@ -12917,6 +13251,9 @@ static const Entry TESTS[] = {
     {"repro__shows", repro__shows},
     {"repro_table__wide", repro_table__wide},
     {"readme_with__marks", readme_with__marks},
+    {"paper_write__sound", paper_write__sound},
+    {"paper_write__numbers", paper_write__numbers},
+    {"paper_write__shipped", paper_write__shipped},
 
     {"trigger_draw__rules", trigger_draw__rules},
     {"trigger_loss__running_mean", trigger_loss__running_mean},
@@ -12959,6 +13296,7 @@ static const Entry TESTS[] = {
     {"sink__edits_and_starts", sink__edits_and_starts},
     {"sink__generate", sink__generate},
     {"sink__report", sink__report},
+    {"sink__paper", sink__paper},
 
     {"hf__reads_back", hf__reads_back},
     {"hf__config", hf__config},
