@@ -3,6 +3,8 @@
 # make test       the tests                      make check     the propositions, in double precision
 # make test-double, make asan                    the tests again: the oracle's precision; ASan and UBSan
 # make mutants    fifty faults put into Part I, one at a time: a test must catch each
+# make paper      every run of data/experiments.txt that is missing, on every core; TEXTS=FOLDER has books.txt
+# make readme     the README's results, from data/results
 # make exhaustive the vector maths on every float, some minutes on every core
 # make xref       every equation leads to a function and a test       make stats    lines and comments
 CC = cc
@@ -59,6 +61,17 @@ exhaustive: test_sink.c sink.c sink.h | out
 mutants: | out
 	sh data/mutants.sh
 
+# The paper: hours. What is finished is never run again; without TEXTS, the shipped grammar alone.
+paper: sink
+	@{ [ -z "$(TEXTS)" ] || ./sink repro all --commands --threads 1 --texts "$(TEXTS)"; \
+	   ./sink repro all --commands --threads 1 --corpus story; } | \
+	    xargs -P "$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)" -I{} sh -c '{}'
+	./sink repro all --show
+	./sink report
+
+readme: sink
+	./sink repro readme
+
 check: out/sink-double
 	./out/sink-double check
 
@@ -84,4 +97,4 @@ stats:
 clean:
 	rm -rf out sink hf
 
-.PHONY: run test test-double asan exhaustive mutants check tokenizer samples xref stats clean
+.PHONY: run paper readme test test-double asan exhaustive mutants check tokenizer samples xref stats clean

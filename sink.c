@@ -66,6 +66,7 @@
  *   F8  heads are added before W_O, which is then [D,C]; the sink token is an input row, position 0
  */
 #define _POSIX_C_SOURCE 200809L    /* fsync, fileno, isatty, mkdir, clock_gettime: chapter 15 */
+#define _FILE_OFFSET_BITS 64       /* files above 2 GB where long has 32 bits */
 #include "sink.h"
 
 #include <ctype.h>
@@ -624,7 +625,7 @@ static const TensorRow ATTENTION_TENSORS[] = {
 /* Never trained but read from a file: what is not a linear map starts at 0 or 1. */
 static const TensorRow MAMBA_TENSORS[] = {
     {"m.in",     offsetof(Layer, m_in),    "Cx", LAW_LINEAR, 1, ALWAYS},
-    {"m.conv",   offsetof(Layer, m_conv),  "JI", LAW_LINEAR, 1, ALWAYS},
+    {"m.conv",   offsetof(Layer, m_conv),  "JI", LAW_LINEAR, 0, ALWAYS},
     {"m.conv.b", offsetof(Layer, m_convb), "I",  LAW_ZERO,   0, ALWAYS},
     {"m.x",      offsetof(Layer, m_x),     "Ip", LAW_LINEAR, 1, ALWAYS},
     {"m.rnorm",  offsetof(Layer, m_rnorm), "R",  LAW_ONE,    0, ALWAYS},
@@ -735,7 +736,8 @@ static int tensor_extent(const Config *c, char letter) {
  * serves three times: to count them (no list yet), to enter each into the model's list, and then,
  * for the parameters and for the gradients, to set the pointers of w into the memory at base. So
  * w.layer[l].wq and d.layer[l].wq are the same place in two arrays; what a model lacks stays NULL,
- * and is tested for as such. */
+ * and is tested for as such. A matrix that is still in its file (10.4) has no memory: its pointer
+ * leads to its entry in the list, which tells linear_forward what to read. */
 typedef struct Walk { Model *m; Weights *w; real *base; int next; } Walk;
 
 /* Where a part of the table stands: outside the blocks (layer -1), in a block, in one of its
@@ -768,7 +770,7 @@ static void walk_rows(Walk *k, const TensorRow *rows, Place at) {
         k->next++;
         if (t && !k->w) tensor_enter(k->m, t, rows, at);
         if (!k->w) continue;
-        real *here = k->base + t->at;
+        real *here = t->at < 0 ? (real *)(void *)t : k->base + t->at;
         /* by its bytes, since the field is known by its offset alone */
         memcpy((char *)at.owner + rows->field, &here, sizeof here);
     }
@@ -804,8 +806,19 @@ static int walk_model(Model *m, Weights *w, real *base) {
  * sizeof(real) bytes a number each: in float 546 MB each for the paper's model, and AdamW's two
  * moments (chapter 10) as much again. */
 int model_create(Model *m, const Config *c, bool with_grads, Error *e) {
+    *m = (Model){0};
+    if ((with_grads && config_trains(c, e)) || model_list(m, c, e)) return e->status;
+    m->params = grab(m->count, sizeof(real), e);
+    if (with_grads) m->grads = grab(m->count, sizeof(real), e);
+    if (e->status) { model_free(m); return e->status; }
+    walk_model(m, &m->w, m->params);
+    if (with_grads) walk_model(m, &m->d, m->grads);
+    return 0;
+}
+
+/* As model_create, but without the numbers: who names the tensors gives them memory. */
+int model_list(Model *m, const Config *c, Error *e) {
     *m = (Model){.c = *c};
-    if (with_grads && config_trains(c, e)) return e->status;
     m->n_tensors = walk_model(m, NULL, NULL);
     m->tensor = grab(m->n_tensors, sizeof(Tensor), e);
     m->w.layer = grab(c->layers, sizeof(Layer), e);
@@ -813,17 +826,14 @@ int model_create(Model *m, const Config *c, bool with_grads, Error *e) {
     if (c->experts) m->w.expert = grab((idx)c->layers * c->experts, sizeof(Layer), e);
     if (!e->status) {
         walk_model(m, NULL, NULL);
-        m->params = grab(m->count, sizeof(real), e);
-        if (with_grads) m->grads = grab(m->count, sizeof(real), e);
     }
-    if (e->status) { model_free(m); return e->status; }
-    walk_model(m, &m->w, m->params);
-    if (with_grads) walk_model(m, &m->d, m->grads);
-    return 0;
+    if (e->status) model_free(m);
+    return e->status;
 }
 
 /* Also right for a model that model_create gave up on; m is empty afterwards. */
 void model_free(Model *m) {
+    model_file_close(m->file);
     free(m->tensor); free(m->w.layer); free(m->w.expert); free(m->d.layer);
     free(m->params); free(m->grads);
     *m = (Model){0};
@@ -957,6 +967,14 @@ static idx position_row(const PositionEdit *edit, idx n, idx first) {
     return edit && edit->swap && n == first + edit->t - 1 ? first : n;
 }
 
+/* to [E] = row id of wte: of a model file (10.4), that row is all that is read of the table. */
+static void embedding_row(const Model *m, real *to, idx id) {
+    idx E = m->c.embed_dim;
+    const Tensor *t = stored_tensor(m, m->w.wte);
+    if (t) stored_row(m, t, id, to);
+    else copy(to, m->w.wte + id * E, E);
+}
+
 /* ids [B,T] to h = H^0 [B,N,C], at positions from a->past on. */
 static void embed_forward(const Model *m, Acts *a, const int *ids, int B, int T, real *h) {
     const Config *c = &m->c;
@@ -966,8 +984,7 @@ static void embed_forward(const Model *m, Acts *a, const int *ids, int B, int T,
         real *rows = h_b + first * C;                    /* [T,C] the tokens' rows */
         real *e_b = E == C ? rows : a->embed + b * T * E;    /* [T,E] rows of wte */
         /* e_t = wte[id_t];  h_t = e_t W_in */
-        for (int t = 0; t < T; t++)
-            copy(e_b + t * E, m->w.wte + ids[b * T + t] * E, E);
+        for (int t = 0; t < T; t++) embedding_row(m, e_b + t * E, ids[b * T + t]);
         if (E != C) matmul(rows, C, rows_of(e_b, E), rows_of(m->w.win, C), T, C, E, false);
         /* h_0 = x*, an input row like any other from here on */
         if (first) copy(h_b, m->w.xstar, C);
@@ -1137,11 +1154,28 @@ static void norm_backward(const Config *c, real *dx, real *dg, real *db, const r
  * the paper's sizes a token meets 58,982,400 of them in the blocks, one for each weight. The sum
  * over `in` runs in one fixed order, so a row's result does not depend on the rows beside it.
  * Test: linear__with_biases.
+ *
+ * A published model may be larger than the memory. Its matrices then stay in their file, and come
+ * a slab at a time: some columns of W, which make some columns of y, or some rows, whose products
+ * are added up. Slabs of 256 rows, or a multiple, leave the order of a sum as it is (14.2), so a
+ * model has the same bits from its file as in memory (test model_file__same_bits).
  */
-/* b [out], or NULL. y may not overlap x. */
-static void linear_forward(real *y, const real *x, const real *w, const real *b, idx rows, idx in,
-                           idx out) {
-    matmul(y, out, rows_of(x, in), rows_of(w, out), rows, out, in, false);
+/* The next slab of W = w [in,out], or of the transpose of w [out,in]; *s is zeroed before the first.
+ * A matrix in memory is one slab. It is there until the next is asked for, of any matrix. */
+static bool next_slab(const Model *m, Slab *s, const real *w, bool transposed, idx in, idx out) {
+    const Tensor *t = stored_tensor(m, w);
+    if (t) return stored_slab(m, t, transposed, s);
+    if (s->n_in) return false;
+    *s = (Slab){transposed ? transpose_of(w, in) : rows_of(w, out), 0, in, 0, out};
+    return true;
+}
+
+/* b [out], or NULL. y may not overlap x. No rows, no reading: an expert that no token chose. */
+static void linear_forward(const Model *m, real *y, const real *x, const real *w, const real *b,
+                           idx rows, idx in, idx out) {
+    if (!rows) return;
+    for (Slab s = {0}; next_slab(m, &s, w, false, in, out);)
+        matmul(y + s.out0, out, (Matrix){x + s.in0, in, 1}, s.w, rows, s.n_out, s.n_in, s.in0 > 0);
     if (!b) return;
     PARALLEL
     for (idx n = 0; n < rows; n++)
@@ -1376,8 +1410,8 @@ static void act_gelu(idx n, const real *x, real *f, real *df) {
 static void act_gelutanh(idx n, const real *x, real *f, real *df) {
     const real a = 2 * (real)SQRT_2_OVER_PI, b = (real)0.044715; /* 2u = a (x + b x^3) */
     real g[CHUNK];
-    for (idx j = 0; j < n; j++) f[j] = a * x[j] * (1 + b * x[j] * x[j]);
-    vec_sigmoid(n, g, f);
+    for (idx j = 0; j < n; j++) g[j] = a * x[j] * (1 + b * x[j] * x[j]);
+    vec_sigmoid(n, g, g);
     if (df)
         for (idx j = 0; j < n; j++)
             df[j] = g[j] + x[j] * g[j] * (1 - g[j]) * (a * (1 + 3 * b * x[j] * x[j]));
@@ -1403,7 +1437,7 @@ static void elu_plus_one(idx n, const real *x, real *f, real *df) {
 }
 
 /* f(x) and its slope df, which may be NULL, of n numbers: at most CHUNK of them for an activation.
- * */
+ * f may be x. */
 typedef void Curve(idx n, const real *x, real *f, real *df);
 
 /* By ACT_*: swiglu, geglu, reglu, swish; gelu, relu, gelutanh. A gate does not change the curve. */
@@ -2178,21 +2212,23 @@ static void combine_backward(const Config *c, Acts *a, idx rows) {
  * Tests: 3.5 of test_sink.c, the seven activations against libm and all of Table 11 row by row.
  */
 
-/* y [rows,C] from x [rows,C]; fills la->f1, la->f2 (when gated) and la->fa [rows,F]. */
-static void ffn_forward(const Config *c, const Layer *w, LayerActs *la, real *y, const real *x,
+/* y [rows,C] from x [rows,C]; fills la->f1, la->f2 (when gated) and la->fa [rows,F], which is f1's
+ * array where nothing is kept. */
+static void ffn_forward(const Model *m, const Layer *w, LayerActs *la, real *y, const real *x,
                         idx rows) {
+    const Config *c = &m->c;
     idx C = c->dim, F = c->ffn;
     bool gated = config_gated(c);
     idx n = rows * F;
-    linear_forward(la->f1, x, w->w1, w->b1, rows, C, F);
-    if (gated) linear_forward(la->f2, x, w->w2, w->b2, rows, C, F);
+    linear_forward(m, la->f1, x, w->w1, w->b1, rows, C, F);
+    if (gated) linear_forward(m, la->f2, x, w->w2, w->b2, rows, C, F);
     PARALLEL                                                 /* fa = act(f1) * f2 */
     for (idx from = 0; from < n; from += CHUNK) {
         idx some = n - from < CHUNK ? n - from : CHUNK;
         ACTS[c->act](some, la->f1 + from, la->fa + from, NULL);
         if (gated) vec_multiply(some, la->fa + from, la->f2 + from);
     }
-    linear_forward(y, la->fa, gated ? w->w3 : w->w2, gated ? w->b3 : w->b2, rows, F, C);
+    linear_forward(m, y, la->fa, gated ? w->w3 : w->w2, gated ? w->b3 : w->b2, rows, F, C);
 }
 
 /* dx [rows,C] = the gradient of the input, from that of the output, dy [rows,C], and the input x
@@ -2343,9 +2379,9 @@ static void mamba_forward(const Model *m, Acts *a, int l, real *y, const real *u
     const MambaActs *p = &a->mamba;
     idx C = c->dim, I = c->mamba_inner, M = c->mamba_state, R = c->mamba_rank;
     idx rows = B * N, P = R + 2 * M;
-    linear_forward(p->xz, u, w->m_in, NULL, rows, C, 2 * I);         /* (x, z) = u W_in */
+    linear_forward(m, p->xz, u, w->m_in, NULL, rows, C, 2 * I);         /* (x, z) = u W_in */
     taps_forward(p->a, p->xz, w->m_conv, w->m_convb, rows, N, I, c->mamba_conv);
-    linear_forward(p->p, p->a, w->m_x, NULL, rows, I, P);            /* (r, b, c) = a W_x, normed */
+    linear_forward(m, p->p, p->a, w->m_x, NULL, rows, I, P);            /* (r, b, c) = a W_x, normed */
     PARALLEL
     for (idx n = 0; n < rows; n++) {
         const real *from = p->p + n * P;
@@ -2354,11 +2390,11 @@ static void mamba_forward(const Model *m, Acts *a, int l, real *y, const real *u
         norm_row(c, M, bc, stat, from + R, w->m_bnorm, NULL);
         norm_row(c, M, bc + M, stat, from + R + M, w->m_cnorm, NULL);
     }
-    linear_forward(p->dt, p->r, w->m_dt, w->m_dtb, rows, R, I);      /* dt = softplus(r W_dt + b) */
+    linear_forward(m, p->dt, p->r, w->m_dt, w->m_dtb, rows, R, I);      /* dt = softplus(r W_dt + b) */
     PARALLEL
     for (idx n = 0; n < rows; n++) softplus(I, p->dt + n * I);
     scan_forward(p, w, B, N, I, M);
-    linear_forward(y, p->y, w->m_out, NULL, rows, I, C);
+    linear_forward(m, y, p->y, w->m_out, NULL, rows, I, C);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -2405,7 +2441,7 @@ static void experts_forward(const Model *m, Acts *a, int l, real *y, const real 
     const Layer *w = &m->w.layer[l];
     const ExpertActs *p = &a->expert;
     idx C = c->dim, X = c->experts;
-    linear_forward(p->gate, x, w->router, NULL, rows, C, X);
+    linear_forward(m, p->gate, x, w->router, NULL, rows, C, X);
     PARALLEL
     for (idx n = 0; n < rows; n++) router_row(X, c->expert_top, p->gate + n * X);
     zero(y, rows * C);
@@ -2414,7 +2450,7 @@ static void experts_forward(const Model *m, Acts *a, int l, real *y, const real 
         for (idx n = 0; n < rows; n++)
             if (p->gate[n * X + e] != 0) copy(p->in + R++ * C, x + n * C, C);
         if (!R) continue;
-        ffn_forward(c, &w->expert[e], &a->layer[l], p->out, p->in, R);
+        ffn_forward(m, &w->expert[e], &a->layer[l], p->out, p->in, R);
         R = 0;
         for (idx n = 0; n < rows; n++) {
             real gate = p->gate[n * X + e], *y_n = y + n * C;
@@ -2501,9 +2537,9 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
     idx rows = B * N, cached = a->past * K * D;
     real *k = la->k + cached, *v = la->v + cached;           /* past those of earlier rows */
     /* q, k, v = x W + b */
-    linear_forward(la->q, x, w->wq, w->bq, rows, C, H * D);
-    linear_forward(k, x, w->wk, w->bk, rows, C, K * D);
-    linear_forward(v, x, w->wv, w->bv, rows, C, K * D);
+    linear_forward(m, la->q, x, w->wq, w->bq, rows, C, H * D);
+    linear_forward(m, k, x, w->wk, w->bk, rows, C, K * D);
+    linear_forward(m, v, x, w->wv, w->bv, rows, C, K * D);
     /* q = R_i q, k = R_j k [E8], in place: the turn back needs no copy. v is never turned. */
     if (c->pos == POS_ROTARY) {
         rotate(c, a, la->q, rows, N, H, 1);
@@ -2518,7 +2554,7 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
     /* o_h = scale A_h v + v+ in every head, 3.7 */
     attention_forward(m, a, l, B, N);
     /* O = combine(o) W_O + b_O: [H*D,C], or [D,C] where heads are added (F8) */
-    linear_forward(y, combine_forward(c, la, rows), w->wo, w->bo, rows,
+    linear_forward(m, y, combine_forward(c, la, rows), w->wo, w->bo, rows,
                    c->combine == COMBINE_ADD ? D : H * D, C);
 }
 
@@ -2599,7 +2635,7 @@ static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
      * see what this block's attention found. */
     if (!post) norm_forward(c, la->n2, la->n2stat, parallel ? la->x : u, w->norm2, w->norm2b, rows);
     if (w->expert) experts_forward(m, a, l, la->s2, post ? u : la->n2, rows);
-    else ffn_forward(c, w, la, la->s2, post ? u : la->n2, rows);
+    else ffn_forward(m, w, la, la->s2, post ? u : la->n2, rows);
     add_rows(la->s2, u, n);                                  /* s2 = u + FFN */
     if (post) norm_forward(c, la->n2, la->n2stat, la->s2, w->norm2, w->norm2b, rows);
     a->h = post ? la->n2 : la->s2;
@@ -2772,25 +2808,41 @@ static void place_keys(const Config *c, LayerActs *la, Arena *at, idx rows) {
 /* What else block l keeps from its forward to its backward; shapes in struct LayerActs. Scores are
  * not kept: [B,H,N,N] for the paper's 8 heads of 2048 rows would be 134 MB a sequence and block in
  * float, against 88 MB for everything here and above; keep [B,H,N], one number a row of scores,
- * replaces them (3.7). */
-static void place_layer(const Config *c, LayerActs *la, Arena *at, idx rows) {
+ * replaces them (3.7).
+ *
+ * Without a backward an array is free once it has been read for the last time, and these share:
+ *
+ *   n1, o, n2     pre, parallel: n1 is read last by v's product, o by W_O's, before n2 is made.
+ *   n1, o         post: o is read before n1 is made, and n1 = u stays until s2 has it
+ *   s1, s2        post: s1 is read last by n1
+ *   s2 or n2      the output, with the stream h0 [rows,C] that comes in
+ *   f1, fa        the activation works in place
+ *
+ * leaving 2 C + 2 Q + .. numbers a row for 5 C + 2 Q + .., and 2 F for 3 F: of LLaMA-2-7B
+ * (C = Q = 4096, F = 11008), 46,592 for 74,000. */
+static void place_layer(const Config *c, LayerActs *la, Arena *at, idx rows, bool keeps,
+                        real *h0) {
     idx C = c->dim, F = c->ffn, H = c->heads, D = c->head_dim;
-    idx Q = rows * H * D, K = rows * (c->kv_heads * c->head_dim);
+    idx Q = rows * H * D, K = rows * (c->kv_heads * c->head_dim), wide = rows * C > Q ? rows * C : Q;
     bool phi = c->kernel != KERNEL_IDENTITY, mlp = c->kernel == KERNEL_MLP;
+    bool post = c->place == PLACE_POST;
     /* n1; q after the rotation; phi of q, and its hidden layers, if there is a kernel */
-    la->n1 = place(at, rows * C);   la->n1stat = place(at, 2 * rows);
+    la->n1 = place(at, keeps ? rows * C : wide);   la->n1stat = place(at, 2 * rows);
     la->q = place(at, Q);
     la->fq = phi ? place(at, Q) : la->q;
     la->hq = place(at, mlp ? Q : 0);
     la->hk = place(at, mlp ? K : 0);
     /* heads, what their rows of scores left, and the first sum */
-    la->o = place(at, Q);           la->osum = place(at, c->combine == COMBINE_ADD ? rows * D : 0);
+    la->o = keeps ? place(at, Q) : la->n1;
+    la->osum = place(at, c->combine == COMBINE_ADD ? rows * D : 0);
     la->keep = place(at, rows * H);
     la->s1 = place(at, rows * C);
     /* n2, the ffn's two branches and their product, and the second sum */
-    la->n2 = place(at, rows * C);   la->n2stat = place(at, 2 * rows);
+    la->n2 = keeps ? place(at, rows * C) : post ? h0 : la->n1;
+    la->n2stat = place(at, 2 * rows);
     la->f1 = place(at, rows * F);   la->f2 = place(at, config_gated(c) ? rows * F : 0);
-    la->fa = place(at, rows * F);   la->s2 = place(at, rows * C);
+    la->fa = keeps ? place(at, rows * F) : la->f1;
+    la->s2 = keeps ? place(at, rows * C) : post ? la->s1 : h0;
 }
 
 /* What the backward needs beside: one set for all blocks, since a block's gradients are spent
@@ -2836,10 +2888,12 @@ static void place_all(const Config *c, Acts *a, Arena *at, int what) {
     a->h0 = place(at, rows * C);
     for (int l = 0; l < c->layers; l++) {
         a->layer[l] = a->layer[0];
-        if (l == 0 || what == ACTS_ALL) place_layer(c, &a->layer[l], at, rows);
+        if (l == 0 || what == ACTS_ALL)
+            place_layer(c, &a->layer[l], at, rows, what == ACTS_ALL, a->h0);
         if (l == 0 || what != ACTS_ONE) place_keys(c, &a->layer[l], at, rows);
     }
-    a->fnorm = place(at, c->place == PLACE_POST ? 0 : rows * C);
+    if (what == ACTS_ALL) a->fnorm = place(at, c->place == PLACE_POST ? 0 : rows * C);
+    else a->fnorm = a->layer[0].n1;                          /* the last block is through */
     a->nfstat = place(at, c->place == PLACE_POST ? 0 : 2 * rows);
     a->embed = place(at, projected ? B * T * c->embed_dim : 0);
     place_published(c, a, at, rows);
@@ -2855,10 +2909,21 @@ static void place_all(const Config *c, Acts *a, Arena *at, int what) {
     if (what == ACTS_ALL) place_grads(c, a, at, rows);
 }
 
+/* How many numbers acts_create takes. */
+idx acts_size(const Model *m, int B, int T, int what, Error *e) {
+    Arena at = {NULL, 0};
+    Acts a = {.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
+    a.layer = grab(m->c.layers, sizeof(LayerActs), e);
+    if (!e->status) place_all(&m->c, &a, &at, what);
+    free(a.layer);
+    return at.used;
+}
+
 /* Room for B sequences of T tokens under the model's Config and the present number of threads;
  * everything 0, and the tables of positions filled. `what` says how much of a block outlives it:
  *
- *   ACTS_ONE     nothing: every block uses the arrays of one, and the stream stays in place
+ *   ACTS_ONE     nothing: every block uses the arrays of one, which share memory as above, and
+ *                the stream stays in place
  *   ACTS_ALL     everything, for a backward, and what the backward needs beside
  *   ACTS_KEYS    its keys and values, a cache for rows to come (model_extend)
  *
@@ -2870,12 +2935,9 @@ int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
     *a = (Acts){.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
     a->layer = grab(m->c.layers, sizeof(LayerActs), e);
     a->loss_row = grab((idx)B * T, sizeof(double), e);
-    if (!e->status) {                                        /* first walk: how much */
-        place_all(&m->c, a, &at, what);
-        a->size = at.used;
-        a->arena = at.base = grab(at.used, sizeof(real), e);
-        at.used = 0;
-    }
+    a->loss_sum = grab(2 * (idx)B * T, sizeof(double), e);
+    a->size = acts_size(m, B, T, what, e);                   /* first walk: how much */
+    if (!e->status) a->arena = at.base = grab(a->size, sizeof(real), e);
     if (e->status) { acts_free(a); return e->status; }
     place_all(&m->c, a, &at, what);                          /* second walk: where */
     positions_tabulate(&m->c, a, a->N);
@@ -2884,7 +2946,7 @@ int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
 
 /* Whatever part of it exists; harmless on a zeroed struct. */
 void acts_free(Acts *a) {
-    free(a->layer); free(a->loss_row); free(a->arena);
+    free(a->layer); free(a->loss_row); free(a->loss_sum); free(a->arena);
     *a = (Acts){0};
 }
 
@@ -2937,16 +2999,28 @@ static Matrix unembedding(const Model *m) {
     return m->c.tied ? transpose_of(m->w.wte, E) : rows_of(m->w.wcls, V);
 }
 
-/* rows [R,C] of nf to logits [R,V]; R at most SLICE. y = nf W_cls, by way of out = nf W_out [R,E],
- * kept in a->outp, when the embedding is narrower. There is no bias, as in the paper. */
+/* The next columns of W_cls (3.3): all V of them, but for a model that is still in its file. Those
+ * slabs have all E rows (10.4). */
+static bool next_columns(const Model *m, Slab *s) {
+    return next_slab(m, s, m->c.tied ? m->w.wte : m->w.wcls, m->c.tied, m->c.embed_dim, m->c.vocab);
+}
+
+/* What W_cls multiplies: rows [R,C] of nf, or out = nf W_out [R,E], kept in a->outp, when the
+ * embedding is narrower. W_out is always in memory. */
+static const real *unprojected(const Model *m, Acts *a, const real *rows, idx R) {
+    idx C = m->c.dim, E = m->c.embed_dim;
+    if (E == C) return rows;
+    linear_forward(m, a->outp, rows, m->w.wout, NULL, R, C, E);
+    return a->outp;
+}
+
+/* rows [R,C] of nf to logits [R,V]; R at most SLICE. y = nf W_cls; there is no bias, as in the
+ * paper. */
 void model_logits(const Model *m, Acts *a, const real *rows, idx R, real *logits) {
-    const Config *c = &m->c;
-    idx C = c->dim, E = c->embed_dim, V = c->vocab;
-    if (E != C) {
-        linear_forward(a->outp, rows, m->w.wout, NULL, R, C, E);
-        rows = a->outp;
-    }
-    matmul(logits, V, rows_of(rows, E), unembedding(m), R, V, E, false);
+    idx E = m->c.embed_dim, V = m->c.vocab;
+    rows = unprojected(m, a, rows, R);
+    for (Slab s = {0}; next_columns(m, &s);)
+        matmul(logits + s.out0, V, rows_of(rows, E), s.w, R, s.n_out, E, false);
 }
 
 /* dy [R,V], which a->logits holds, to a->dslice [R,C], overwritten, and to the gradients of W_cls
@@ -2968,24 +3042,24 @@ static void logits_backward(Model *m, Acts *a, idx R) {
         linear_backward(a->dslice, false, m->d.wout, NULL, a->doutp, a->slice, m->w.wout, R, C, E);
 }
 
-/* One row of logits y [V] to -log p of its target. y is scratch: e^(y - max) remains in it, or,
- * where weight is not 0, the row of dy: weight (softmax(y) - 1[v = target]), weight = share / n.
+/* Columns v0 .. v0+n-1 of a row of logits, y [n], of which `target` may be one: adds them to the
+ * row's sums at[0] = the largest logit so far and at[1] = sum_v e^(y_v - that), and puts -y_target
+ * into *loss. y is scratch: with at[0] = -infinity and at[1] = 0 before, e^(y - at[0]) remains.
  *
  *   -log p = log sum_v e^(y_v - max) + max - y_target
  *
  * vec_max starts from -infinity, so logits that are all far below 0 lose nothing; the term of the
  * maximum is e^0 = 1, so the sum is between 1 and V and its log never that of 0. */
-static double cross_entropy_row(idx V, real *y, int target, bool with_grads, real weight) {
-    real most = vec_max(V, y), at_target = y[target];        /* y is overwritten below */
-    vec_shift(V, y, -most);
-    vec_exp(V, y, y);
-    real sum = vec_sum(V, y);
-    /* L = log S - y_target: dy = weight (e^(y - max) / sum - 1[target]) */
-    if (with_grads) {
-        vec_scale(V, y, weight / sum);
-        y[target] -= weight;
+static void cross_entropy_part(idx v0, idx n, real *y, idx target, double at[2], double *loss) {
+    real most = vec_max(n, y);
+    if (target >= v0 && target < v0 + n) *loss = -(double)y[target - v0];    /* y is overwritten */
+    if ((double)most > at[0]) {
+        if (at[1] != 0) at[1] *= exp(at[0] - (double)most);  /* NaN stays NaN */
+        at[0] = (double)most;
     }
-    return log((double)sum) + (double)most - (double)at_target;
+    vec_shift(n, y, -(real)at[0]);
+    vec_exp(n, y, y);
+    at[1] += (double)vec_sum(n, y);
 }
 
 /* The mean of -log p over the scored targets of the sequences that model_forward has just run;
@@ -3001,40 +3075,56 @@ static double cross_entropy_row(idx V, real *y, int target, bool with_grads, rea
 double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bool with_grads,
                   double share) {
     const Config *c = &m->c;
-    idx C = c->dim, V = c->vocab, N = config_rows(c, T), from = c->prefix > 1 ? c->prefix - 1 : 0;
+    idx C = c->dim, E = c->embed_dim, N = config_rows(c, T), from = c->prefix > 1 ? c->prefix - 1 : 0;
     /* from = p-1: the first scored position, counted from 0; per and count: scored targets of a
      * sequence, and of all */
     idx per = T > from ? T - from : 0, count = B * per;
     real weight = with_grads && count ? (real)(share / (double)count) : 0;
-    for (idx i = 0; i < B * T; i++) a->loss_row[i] = -1;
-    if (with_grads) zero(a->dh, B * N * C);
-    for (idx s0 = 0; s0 < count; s0 += SLICE) {
-        idx R = count - s0 < SLICE ? count - s0 : SLICE;
-        /* slice = the rows of nf: scored row s0 + r is token t (from 0) of sequence b, which is row
-         * N - T + t, one further where x* stands first */
-        for (idx r = 0; r < R; r++) {
-            idx b = (s0 + r) / per, t = from + (s0 + r) % per;
-            copy(a->slice + r * C, a->nf + (b * N + (N - T + t)) * C, C);
-        }
-        /* y = nf W_cls [R,V], then a loss from each row, and dy over it */
-        model_logits(m, a, a->slice, R, a->logits);
-        PARALLEL
-        for (idx r = 0; r < R; r++) {
-            idx at = (s0 + r) / per * T + from + (s0 + r) % per;
-            a->loss_row[at] = cross_entropy_row(V, a->logits + r * V, targets[at], with_grads,
-                                                weight);
-        }
-        if (!with_grads) continue;
-        /* y = nf W_cls backward, and each row of dnf to where its row of nf came from */
-        logits_backward(m, a, R);
-        for (idx r = 0; r < R; r++) {
-            idx b = (s0 + r) / per, t = from + (s0 + r) % per;
-            copy(a->dh + (b * N + (N - T + t)) * C, a->dslice + r * C, C);
-        }
+    for (idx i = 0; i < B * T; i++) {
+        a->loss_row[i] = -1;
+        a->loss_sum[2 * i] = -INFINITY;
+        a->loss_sum[2 * i + 1] = 0;
     }
+    if (with_grads) zero(a->dh, B * N * C);
+    for (Slab w = {0}; next_columns(m, &w);)
+        for (idx s0 = 0; s0 < count; s0 += SLICE) {
+            idx R = count - s0 < SLICE ? count - s0 : SLICE, V = w.n_out;
+            /* slice = the rows of nf: scored row s0 + r is token t (from 0) of sequence b, which is
+             * row N - T + t, one further where x* stands first */
+            for (idx r = 0; r < R; r++) {
+                idx b = (s0 + r) / per, t = from + (s0 + r) % per;
+                copy(a->slice + r * C, a->nf + (b * N + (N - T + t)) * C, C);
+            }
+            /* y = nf W_cls [R,V], then a loss from each row, and dy over it */
+            const real *in = unprojected(m, a, a->slice, R);
+            matmul(a->logits, V, rows_of(in, E), w.w, R, V, E, false);
+            PARALLEL
+            for (idx r = 0; r < R; r++) {
+                idx at = (s0 + r) / per * T + from + (s0 + r) % per;
+                real *y = a->logits + r * V;
+                double *sums = a->loss_sum + 2 * at;
+                cross_entropy_part(w.out0, V, y, targets[at], sums, &a->loss_row[at]);
+                /* L = log S - y_target: dy = weight (e^(y - max) / sum - 1[target]) */
+                if (!with_grads) continue;
+                vec_scale(V, y, weight / (real)sums[1]);
+                y[targets[at]] -= weight;
+            }
+            if (!with_grads) continue;
+            /* y = nf W_cls backward, and each row of dnf to where its row of nf came from */
+            logits_backward(m, a, R);
+            for (idx r = 0; r < R; r++) {
+                idx b = (s0 + r) / per, t = from + (s0 + r) % per;
+                copy(a->dh + (b * N + (N - T + t)) * C, a->dslice + r * C, C);
+            }
+        }
     /* in the order of the tokens, so that neither threads nor slices can change the sum */
     double sum = 0;
-    for (idx b = 0; b < B; b++) for (idx t = from; t < T; t++) sum += a->loss_row[b * T + t];
+    for (idx b = 0; b < B; b++)
+        for (idx t = from; t < T; t++) {
+            double *loss = &a->loss_row[b * T + t], *sums = a->loss_sum + 2 * (b * T + t);
+            *loss = log(sums[1]) + sums[0] + *loss;
+            sum += *loss;
+        }
     return count ? sum / (double)count : 0;
 }
 
@@ -3458,7 +3548,7 @@ int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids, const int *target
     /* the mean over B sequences, weighted by B: sequences of one length weigh alike */
     if (targets) s->loss += model_loss(m, a, targets, B, s->T, false, 1) * B;
     s->n += B;
-    return 0;
+    return model_fault(m, e);
 }
 
 /* Sums to means over the n sequences measured, every field alike; once, since it divides again at
@@ -6909,11 +6999,12 @@ static bool option_kept(const Option *o) {
     return strchr("mtd", o->group) && (o->kind != 's' || !strcmp(o->flag, "random-tokens"));
 }
 
-static int settings_lines(const Settings *s, Bytes *out, Error *e) {
+/* Lines "flag value" of what is kept of those groups. */
+static int settings_lines(const Settings *s, const char *groups, Bytes *out, Error *e) {
     char value[PATH_ROOM], line[PATH_ROOM + 64];
     for (const Option *o = OPTIONS; o->flag; o++) {
         option_text(o, s, value, sizeof value);
-        if (!option_kept(o) || (o->kind == 's' && !value[0])) continue;
+        if (!strchr(groups, o->group) || !option_kept(o) || (o->kind == 's' && !value[0])) continue;
         int n = snprintf(line, sizeof line, "%s %s\n", o->flag, value);
         bytes_add(out, line, (size_t)n, e);
     }
@@ -6924,7 +7015,7 @@ int checkpoint_write(const char *path, const Trainer *t, bool with_moments, Erro
     Saving out = {.hash = hash_start(0)};
     Bytes text = {0}, *p = &out.piece;
     if (writing_begin(&out.w, path, e)) return e->status;
-    settings_lines(&t->s, &text, e);
+    settings_lines(&t->s, "mtde", &text, e);
     bytes_add(p, CHECKPOINT_MAGIC, 8, e);
     bytes_number(p, CHECKPOINT_VERSION, 4, e);
     bytes_number(p, sizeof(real), 4, e);
@@ -6958,10 +7049,11 @@ int checkpoint_write(const char *path, const Trainer *t, bool with_moments, Erro
 }
 
 /* One line "flag value" of the text, applied to s. */
-static int checkpoint_line(Settings *s, const char *name, char *line, Error *e) {
+static int checkpoint_line(Settings *s, const char *name, const char *groups, char *line,
+                           Error *e) {
     char *value = strchr(line, ' ');
     if (value) *value++ = 0;
-    const Option *o = value ? option_find(line, "mtde") : NULL;
+    const Option *o = value ? option_find(line, groups) : NULL;
     if (!o || !option_kept(o))
         return fail(e, 1,
                     "%s: expected a flag and its value, found %.40s. Try: the version of sink that "
@@ -7014,7 +7106,7 @@ static int checkpoint_settings(Input *in, const char *name, Trainer *t, uint64_t
     settings_default(&t->s);
     if (input_take(in, text, (size_t)length) != length) damaged(name, e);
     for (char *line = strtok(text, "\n"); line && !e->status; line = strtok(NULL, "\n"))
-        checkpoint_line(&t->s, name, line, e);
+        checkpoint_line(&t->s, name, "mtde", line, e);
     free(text);
     Error wrong = {0};
     if (!e->status && config_resolve(&t->s.model, &wrong))
@@ -7083,11 +7175,16 @@ int checkpoint_read(const unsigned char *p, size_t n, const char *name, Trainer 
     return e->status;
 }
 
-/* From a file, twice and a piece at a time; what cannot be read twice (-, a pipe) is held whole. */
+static bool is_model_file(const char *path);                 /* 10.4 */
+static int model_file_open(const char *path, Trainer *t, bool whole, bool with_grads, Error *e);
+
+/* From a file, twice and a piece at a time; what cannot be read twice (-, a pipe) is held whole. A
+ * model file (10.4) has parameters alone. */
 int checkpoint_load(const char *path, Trainer *t, bool with_moments, Error *e) {
     Bytes held = {0};
     uint64_t size;
     *t = (Trainer){0};
+    if (is_model_file(path)) return model_file_open(path, t, true, with_moments, e);
     FILE *f = strcmp(path, "-") ? fopen(path, "rb") : NULL;
     Input in = {.f = f};
     if (f && !fseek(f, 0, SEEK_SET)) {
@@ -7101,6 +7198,649 @@ int checkpoint_load(const char *path, Trainer *t, bool with_moments, Error *e) {
     if (f) fclose(f);
     bytes_free(&held);
     return e->status;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 10.4  Model files: published weights as they are, read matrix by matrix        appendix B, Table 8
+ *
+ * The models that section 3 measures have up to 52 billion parameters. Their numbers stay as they
+ * were published, in 2 or 4 bytes each, in one file (data/hf.c writes it), or even in the files
+ * that were downloaded, to which this one then only points. Little-endian, in this order:
+ *
+ *   8   "SINKMOD1"          8  where the head begins          48  zeros
+ *   ..  tensors in the order of the table of tensors, which is that of a forward; each begins at a
+ *       multiple of 64
+ *   the head, which ends the file:
+ *   4   version, 1          4  links f          4  tensors n          8  tokenizer's hash (0: none)
+ *   8   length of the text  .. the text: lines "flag value", every flag of the model
+ *   f times, a file that holds tensors:
+ *       8  its size         8  bytes of its header         8  hash64 of these
+ *       4  length of the path      .. the path
+ *   n times:
+ *       4  length of the name      .. the name
+ *       1  DTYPE_*   1  rank   1  IN_OUT or OUT_IN   1  zero      8 8  shape, in the table's order
+ *       4  file, 0 this one, else the link      8 8 8  at, run, stride      8  checksum (0: unknown)
+ *   8   hash64 of the head so far
+ *
+ * `at`, `run` and `stride` let a link point into a matrix that was published as a part of a larger
+ * one: q, k and v of GPT-2 stand side by side in every row, those of GPT-NeoX head by head. A link
+ * is known again by its size and by the hash of its header, which says where its tensors are.
+ *
+ * STREAMING. An evaluation brings all its sequences through a block before the next one, so each
+ * weight is read once and then multiplies thousands of rows: of a LLaMA-2-7B, 100 sequences of 64
+ * tokens are 12,800 operations for each 2 bytes. In memory are then the activations of one block
+ * (place_layer), the slab in hand, and whatever is not multiplied: gains, biases, positions.
+ * Of the embedding only the rows of the tokens are read, and W_cls only when a loss is asked for.
+ */
+enum {
+    MODEL_VERSION = 1, MODEL_START = 64, MODEL_HEAD = 36, MODEL_ENTRY = 60, LINKS_MAX = 1000,
+    HEAD_MAX = 1 << 26,          /* bytes of a head, or of a link's header */
+    SLAB_SIZE = 1 << 22,         /* numbers of a slab, but for lines so long that .. */
+    SLAB_LINES = 256             /* .. so many, of which it has a multiple, are more */
+};
+#define MODEL_MAGIC "SINKMOD1"
+
+/* Of a tensor's bytes: sums of its numbers, taken as whole numbers of their width, and of these
+ * sums (Fletcher's, in 64 bits). One damaged number changes it, and so do two that change places;
+ * it runs at the memory's speed, and may come in pieces of whole numbers. */
+static void sums_add(Sums *x, int dtype, const unsigned char *p, size_t n) {
+    uint64_t sum = x->sum, of_sums = x->of_sums;
+    if (dtype == DTYPE_F32)
+        for (size_t i = 0; i < n; i += 4) {
+            sum += (uint32_t)(p[i] | p[i + 1] << 8 | p[i + 2] << 16) | (uint32_t)p[i + 3] << 24;
+            of_sums += sum;
+        }
+    else
+        for (size_t i = 0; i < n; i += 2) {
+            sum += (uint32_t)(p[i] | p[i + 1] << 8);
+            of_sums += sum;
+        }
+    *x = (Sums){sum, of_sums};
+}
+
+/* Never 0, which stands for a checksum that nobody knows. */
+static uint64_t sums_end(const Sums *x) {
+    uint64_t hash = hash_end(x->sum * 0x9E3779B97F4A7C15u + x->of_sums);
+    return hash ? hash : 1;
+}
+
+/* Do `bytes` bytes lie in a file of `size` bytes as x says? A run has whole numbers. */
+static bool extent_fits(const Extent *x, uint64_t bytes, size_t width, uint64_t size) {
+    if (!x->run || x->run % width || bytes % x->run || x->run > size || x->at > size - x->run)
+        return false;
+    uint64_t more = bytes / x->run - 1;                      /* runs after the first */
+    return !more || (x->stride >= x->run && more <= (size - x->run - x->at) / x->stride);
+}
+
+/* n bytes from byte `from` of what x says of f. */
+static bool extent_take(FILE *f, const Extent *x, uint64_t from, unsigned char *to, size_t n) {
+    for (size_t some; n; from += some, to += some, n -= some) {
+        uint64_t within = from % x->run, left = x->run - within;
+        some = left < n ? (size_t)left : n;
+        /* one run: the stride may be anything */
+        uint64_t at = x->at + within + (from >= x->run ? from / x->run * x->stride : 0);
+        if (!file_seek(f, at) || fread(to, 1, some, f) != some) return false;
+    }
+    return true;
+}
+
+/* hash64 of the first n bytes; false when they are not there. */
+static bool header_hash(FILE *f, uint64_t n, uint64_t *hash) {
+    unsigned char piece[1 << 12];
+    uint64_t h = hash_start(0);
+    if (!file_seek(f, 0)) return false;
+    for (size_t some; n; n -= some) {
+        some = n < sizeof piece ? (size_t)n : sizeof piece;
+        if (fread(piece, 1, some, f) != some) return false;
+        h = hash_add(h, piece, some);
+    }
+    *hash = hash_end(h);
+    return true;
+}
+
+/* --- Writing one ------------------------------------------------------------------------------- */
+
+int model_file_begin(ModelWriter *w, const char *path, const Settings *s, uint64_t tokenizer,
+                     Error *e) {
+    static const unsigned char start[MODEL_START] = MODEL_MAGIC;     /* where: model_file_end */
+    Settings resolved = *s;
+    *w = (ModelWriter){.tokenizer = tokenizer};
+    if (config_resolve(&resolved.model, e) || model_list(&w->list, &resolved.model, e))
+        return e->status;
+    if (settings_lines(&resolved, "m", &w->text, e) || writing_begin(&w->w, path, e)) {
+        bytes_free(&w->text);
+        model_free(&w->list);
+        return e->status;
+    }
+    writing_add(&w->w, start, MODEL_START);
+    w->at = MODEL_START;
+    return 0;
+}
+
+int model_file_source(ModelWriter *w, const char *path, uint64_t header, bool link, Error *e) {
+    ModelSource source = {.f = fopen(path, "rb")};
+    char *whole = NULL;
+    uint64_t hash = 0;
+    if (!source.f) fail(e, 1, "%s: %s. Try: check the path", path, strerror(errno));
+    else if (!file_size(source.f, &source.size) || header > source.size || header > HEAD_MAX
+             || !header_hash(source.f, header, &hash))
+        fail(e, 1, "%s: expected a header of %llu bytes, found it cut short. Try: download it again",
+             path, (unsigned long long)header);
+    else if (w->sources == LINKS_MAX)
+        fail(e, 1, "%s: expected at most %d files of one model. Try: without --link", path,
+             LINKS_MAX);
+    else if (link) {
+        whole = full_path(path);
+        if (!whole) fail(e, 1, "%s: has no whole path, %s. Try: without --link", path,
+                         strerror(errno));
+        source.link = ++w->linked;
+        bytes_number(&w->links, source.size, 8, e);
+        bytes_number(&w->links, header, 8, e);
+        bytes_number(&w->links, hash, 8, e);
+        bytes_number(&w->links, whole ? strlen(whole) : 0, 4, e);
+        bytes_add(&w->links, whole, whole ? strlen(whole) : 0, e);
+    }
+    free(whole);
+    ModelSource *more = e->status ? NULL : realloc(w->source, sizeof *more * (size_t)++w->sources);
+    if (more) (w->source = more)[w->sources - 1] = source;
+    else {
+        fail(e, 1, "memory: a list of files is not to be had. Try: a smaller model");
+        if (source.f) fclose(source.f);
+    }
+    return e->status ? 0 : w->sources;
+}
+
+/* The table's line on the tensor that has just been written, or that stays where it was. */
+static int model_entry(ModelWriter *w, const Extent *at, uint64_t hash, Error *e) {
+    const Tensor *t = &w->list.tensor[w->next];
+    Bytes *b = &w->table;
+    bytes_number(b, strlen(t->name), 4, e);
+    bytes_add(b, t->name, strlen(t->name), e);
+    bytes_number(b, (uint64_t)w->dtype, 1, e);
+    bytes_number(b, (uint64_t)t->rank, 1, e);
+    bytes_number(b, (uint64_t)w->order, 1, e);
+    bytes_number(b, 0, 1, e);
+    for (int d = 0; d < 2; d++) bytes_number(b, (uint64_t)t->shape[d], 8, e);
+    bytes_number(b, (uint64_t)at->file, 4, e);
+    bytes_number(b, at->at, 8, e);
+    bytes_number(b, at->run, 8, e);
+    bytes_number(b, at->stride, 8, e);
+    bytes_number(b, hash, 8, e);
+    w->next++;
+    return e->status;
+}
+
+/* Is it this tensor's turn? Sets w->left to its bytes. */
+static int model_turn(ModelWriter *w, const char *name, int dtype, int order, Error *e) {
+    const Tensor *t = w->next < w->list.n_tensors ? &w->list.tensor[w->next] : NULL;
+    if (w->left)
+        return fail(e, 1, "%s: expected %llu more bytes of %s, found the next tensor", w->w.path,
+                    (unsigned long long)w->left, t->name);
+    if (!t || strcmp(t->name, name))
+        return fail(e, 1, "%s: expected %s, found %s", w->w.path, t ? t->name : "no tensor", name);
+    w->dtype = dtype;
+    w->order = t->rank == 2 ? order : IN_OUT;
+    w->left = (uint64_t)t->count * dtype_width(dtype);
+    return 0;
+}
+
+int model_file_tensor(ModelWriter *w, const char *name, int dtype, int order, Error *e) {
+    static const unsigned char zeros[MODEL_START];
+    if (e->status || model_turn(w, name, dtype, order, e)) return e->status;
+    uint64_t pad = (MODEL_START - w->at % MODEL_START) % MODEL_START;
+    writing_add(&w->w, zeros, (size_t)pad);
+    w->begun = w->at += pad;
+    w->sums = (Sums){0};
+    return 0;
+}
+
+int model_file_bytes(ModelWriter *w, const void *at, size_t n, Error *e) {
+    if (e->status) return e->status;
+    if (n > w->left || n % dtype_width(w->dtype))
+        return fail(e, 1, "%s: expected %llu bytes more, found %zu", w->w.path,
+                    (unsigned long long)w->left, n);
+    writing_add(&w->w, at, n);
+    sums_add(&w->sums, w->dtype, at, n);
+    w->at += n;
+    w->left -= n;
+    if (w->left || !n) return 0;
+    uint64_t bytes = w->at - w->begun;
+    return model_entry(w, &(Extent){0, w->begun, bytes, bytes}, sums_end(&w->sums), e);
+}
+
+int model_file_copy(ModelWriter *w, const char *name, int dtype, int order, const Extent *from,
+                    Error *e) {
+    enum { COPIED = 1 << 16 };
+    const ModelSource *source = &w->source[from->file - 1];
+    if (e->status || model_turn(w, name, dtype, order, e)) return e->status;
+    uint64_t bytes = w->left;
+    w->left = 0;
+    if (!extent_fits(from, bytes, dtype_width(dtype), source->size))
+        return fail(e, 1, "%s: expected %llu bytes for %s, found them outside its file", w->w.path,
+                    (unsigned long long)bytes, name);
+    if (source->link)
+        return model_entry(w, &(Extent){source->link, from->at, from->run, from->stride}, 0, e);
+    unsigned char *piece = grab(COPIED, 1, e);
+    model_file_tensor(w, name, dtype, order, e);
+    for (uint64_t done = 0; done < bytes && !e->status;) {
+        size_t some = bytes - done < COPIED ? (size_t)(bytes - done) : COPIED;
+        if (!extent_take(source->f, from, done, piece, some))
+            fail(e, 1, "%s: expected %s, found it cut short. Try: download it again", w->w.path,
+                 name);
+        else model_file_bytes(w, piece, some, e);
+        done += some;
+    }
+    free(piece);
+    return e->status;
+}
+
+int model_file_end(ModelWriter *w, Error *e) {
+    Bytes head = {0}, start = {0};
+    if (!e->status && (w->left || w->next < w->list.n_tensors))
+        fail(e, 1, "%s: expected %s, found the end", w->w.path, w->list.tensor[w->next].name);
+    bytes_number(&head, MODEL_VERSION, 4, e);
+    bytes_number(&head, (uint64_t)w->linked, 4, e);
+    bytes_number(&head, (uint64_t)w->list.n_tensors, 4, e);
+    bytes_number(&head, w->tokenizer, 8, e);
+    bytes_number(&head, w->text.size, 8, e);
+    bytes_add(&head, w->text.at, w->text.size, e);
+    bytes_add(&head, w->links.at, w->links.size, e);
+    bytes_add(&head, w->table.at, w->table.size, e);
+    if (!e->status) bytes_number(&head, hash64(0, head.at, head.size), 8, e);
+    bytes_number(&start, w->at, 8, e);
+    if (!e->status) {
+        writing_add(&w->w, head.at, head.size);
+        if (fflush(w->w.f) || !file_seek(w->w.f, 8)) w->w.cause = errno ? errno : EIO;
+        writing_add(&w->w, start.at, 8);
+    }
+    writing_end(&w->w, e);
+    for (int i = 0; i < w->sources; i++) fclose(w->source[i].f);
+    free(w->source);
+    bytes_free(&head); bytes_free(&start);
+    bytes_free(&w->text); bytes_free(&w->links); bytes_free(&w->table);
+    model_free(&w->list);
+    return e->status;
+}
+
+/* --- Reading its head -------------------------------------------------------------------------- */
+
+/* What is left of a head; short: something was asked for that is not there. */
+typedef struct Rest { const unsigned char *at; size_t left; bool cut; } Rest;
+
+static const unsigned char *rest_take(Rest *r, uint64_t n) {
+    if (n > r->left) { r->cut = true; return NULL; }
+    const unsigned char *p = r->at;
+    r->at += n;
+    r->left -= (size_t)n;
+    return p;
+}
+
+static uint64_t rest_number(Rest *r, int bytes) {
+    const unsigned char *p = rest_take(r, (uint64_t)bytes);
+    return p ? number_at(p, bytes) : 0;
+}
+
+/* A string of its own from n bytes of it; no byte of it is 0. */
+static char *rest_text(Rest *r, uint64_t n, Error *e) {
+    const unsigned char *p = rest_take(r, n);
+    if (!p || memchr(p, 0, (size_t)n)) { r->cut = true; return NULL; }
+    char *text = grab((idx)n + 1, 1, e);
+    if (text && n) memcpy(text, p, (size_t)n);
+    return text;
+}
+
+static int head_settings(ModelHead *h, Rest *r, const char *name, Error *e) {
+    char *text = rest_text(r, rest_number(r, 8), e);
+    Error wrong = {0};
+    settings_default(&h->s);
+    for (char *line = text ? strtok(text, "\n") : NULL; line && !e->status;
+         line = strtok(NULL, "\n"))
+        checkpoint_line(&h->s, name, "m", line, e);
+    free(text);
+    if (!e->status && !r->cut && config_resolve(&h->s.model, &wrong))
+        fail(e, 1, "%s: expected a model that can be, found %s", name, wrong.text);
+    return e->status || r->cut;
+}
+
+static int head_links(ModelHead *h, Rest *r, Error *e) {
+    h->link = grab(h->links, sizeof *h->link, e);
+    for (int i = 0; i < h->links && !e->status && !r->cut; i++) {
+        ModelLink *l = &h->link[i];
+        l->size = rest_number(r, 8);
+        l->header = rest_number(r, 8);
+        l->hash = rest_number(r, 8);
+        l->path = rest_text(r, rest_number(r, 4), e);
+        if (l->header > HEAD_MAX || l->header > l->size) r->cut = true;
+    }
+    return e->status || r->cut;
+}
+
+/* The entry of tensor t, which must be this one, and lie where its file has room for it. */
+static int head_entry(const ModelHead *h, Stored *p, Rest *r, const Tensor *t, uint64_t size,
+                      const char *name, Error *e) {
+    uint64_t length = rest_number(r, 4);
+    const unsigned char *at = rest_take(r, length);
+    if (!at || length != strlen(t->name) || memcmp(at, t->name, (size_t)length))
+        return fail(e, 1, "%s: expected %s, found %.*s", name, t->name,
+                    at && length < 32 ? (int)length : 0, at ? (const char *)at : "");
+    p->dtype = (int)rest_number(r, 1);
+    int rank = (int)rest_number(r, 1);
+    p->order = (int)rest_number(r, 1);
+    int none = (int)rest_number(r, 1);
+    uint64_t shape[2] = {rest_number(r, 8), 0};
+    shape[1] = rest_number(r, 8);
+    uint64_t file = rest_number(r, 4);
+    p->at.at = rest_number(r, 8);
+    p->at.run = rest_number(r, 8);
+    p->at.stride = rest_number(r, 8);
+    p->hash = rest_number(r, 8);
+    if (r->cut) return 1;
+    if (rank != t->rank || shape[0] != (uint64_t)t->shape[0] || shape[1] != (uint64_t)t->shape[1])
+        return fail(e, 1, "%s: expected %s [%d,%d], found [%llu,%llu]", name, t->name, t->shape[0],
+                    t->shape[1], (unsigned long long)shape[0], (unsigned long long)shape[1]);
+    if (p->dtype >= DTYPES || p->order > OUT_IN || none || file > (uint64_t)h->links
+        || (rank == 1 && p->order))
+        return fail(e, 1, "%s: expected %s in a type and a file that this sink knows, found "
+                    "others. Try: the version of sink that wrote it", name, t->name);
+    p->at.file = (int)file;
+    p->bytes = (uint64_t)t->count * dtype_width(p->dtype);
+    if (!extent_fits(&p->at, p->bytes, dtype_width(p->dtype),
+                     file ? h->link[file - 1].size : size))
+        return fail(e, 1, "%s: expected the %llu bytes of %s, found that its file ends before them",
+                    name, (unsigned long long)p->bytes, t->name);
+    return 0;
+}
+
+/* p [n] is the head, behind `size` bytes of tensors. Nothing is believed before the checksum, and
+ * then only what fits. On failure nothing is held. */
+int model_head_read(const unsigned char *p, size_t n, uint64_t size, const char *name,
+                    ModelHead *h, Error *e) {
+    *h = (ModelHead){0};
+    if (n < MODEL_HEAD || hash64(0, p, n - 8) != number_at(p + n - 8, 8)) return damaged(name, e);
+    Rest r = {p, n - 8, false};
+    uint64_t version = rest_number(&r, 4), links = rest_number(&r, 4), count = rest_number(&r, 4);
+    h->tokenizer = rest_number(&r, 8);
+    if (version != MODEL_VERSION)
+        return fail(e, 1,
+                    "%s: expected version %d, found %llu. Try: the version of sink that wrote it",
+                    name, MODEL_VERSION, (unsigned long long)version);
+    h->links = links <= LINKS_MAX ? (int)links : 0;
+    if (links > LINKS_MAX) r.cut = true;
+    if (!r.cut && !head_settings(h, &r, name, e) && !head_links(h, &r, e)
+        && !model_list(&h->list, &h->s.model, e)) {
+        if (count != (uint64_t)h->list.n_tensors)
+            fail(e, 1, "%s: expected %d tensors, found %llu. Try: the version of sink that wrote it",
+                 name, h->list.n_tensors, (unsigned long long)count);
+        else h->stored = grab((idx)count, sizeof *h->stored, e);
+        for (int i = 0; i < h->list.n_tensors && !e->status; i++)
+            if (head_entry(h, &h->stored[i], &r, &h->list.tensor[i], size, name, e)) break;
+        if (r.left) r.cut = true;
+    }
+    if (r.cut) damaged(name, e);
+    if (e->status) model_head_free(h);
+    return e->status;
+}
+
+void model_head_free(ModelHead *h) {
+    for (int i = 0; i < h->links && h->link; i++) free(h->link[i].path);
+    free(h->link);
+    free(h->stored);
+    model_free(&h->list);
+    *h = (ModelHead){0};
+}
+
+/* --- Reading its tensors ----------------------------------------------------------------------- */
+
+/* An open model file, and what stands between it and a forward. */
+struct ModelFile {
+    char *name;                  /* the model file's */
+    ModelHead head;              /* but its list, which is the model's */
+    FILE **file;                 /* [1 + links] */
+    unsigned char *raw;          /* a slab as it is in the file, */
+    real *slab;                  /* and as it is multiplied */
+    Sums sums;                   /* of the tensor in hand */
+    Error fault;                 /* why a read failed, once one has */
+    bool shows;                  /* progress */
+    double start, shown, waited; /* seconds: when it began, was last shown, and waited for files */
+    uint64_t read, expected;     /* bytes since `start`, and how many there will be */
+};
+
+void model_file_close(struct ModelFile *f) {
+    if (!f) return;
+    for (int i = 0; i <= f->head.links && f->file; i++) if (f->file[i]) fclose(f->file[i]);
+    free(f->file);
+    free(f->raw);
+    free(f->slab);
+    free(f->name);
+    model_head_free(&f->head);
+    free(f);
+}
+
+const Tensor *stored_tensor(const Model *m, const real *w) {
+    uintptr_t at = (uintptr_t)w, first = (uintptr_t)m->tensor;
+    bool entry = m->file && at >= first && at < first + sizeof(Tensor) * (size_t)m->n_tensors;
+    return entry ? m->tensor + (at - first) / sizeof(Tensor) : NULL;
+}
+
+/* Is it read anew by every forward? All matrices of the blocks that linear_forward multiplies, and
+ * the largest two: wte, if a row of it is a token's, and wcls, if a slab of it is some columns. */
+static bool tensor_streams(const Tensor *t, const Stored *p) {
+    const char *last = strrchr(t->name, '.');
+    if (!t->matrix || t->rank != 2) return false;
+    if (t->layer >= 0) return strcmp(last, ".phi1") && strcmp(last, ".phi2");
+    return (!strcmp(t->name, "wte") && p->order == IN_OUT)
+        || (!strcmp(t->name, "wcls") && p->order == OUT_IN);
+}
+
+/* How many lines of so many numbers make a slab, of at most `lines`. */
+static idx slab_lines(idx lines, idx line) {
+    idx some = SLAB_SIZE / line / SLAB_LINES * SLAB_LINES;
+    if (some < SLAB_LINES) some = SLAB_LINES;
+    return some < lines ? some : lines;
+}
+
+/* "model: 41 %, 212 s left, 3 s of waiting for the disk so far", on a terminal, in place. */
+static void stream_show(struct ModelFile *f, bool end) {
+    double now = seconds(), part = f->expected ? (double)f->read / (double)f->expected : 0;
+    if (!f->shows || (!end && now - f->shown < 0.2)) return;
+    f->shown = now;
+    if (end) fprintf(stderr, "\r\033[K");
+    else if (part > 0)
+        fprintf(stderr, "\r%s: %.0f %%, %.0f s left; %.0f s so far, %.1f of them for the disk \033[K",
+                f->name, 100 * part, (now - f->start) * (1 - part) / part, now - f->start,
+                f->waited);
+    fflush(stderr);
+}
+
+/* n bytes of tensor i from byte `from` on; false, and a fault, when they are not to be had. */
+static bool stored_take(const Model *m, const Tensor *t, uint64_t from, size_t n) {
+    struct ModelFile *f = m->file;
+    const Stored *p = &f->head.stored[t - m->tensor];
+    double before = seconds();
+    bool good = extent_take(f->file[p->at.file], &p->at, from, f->raw, n);
+    f->waited += seconds() - before;
+    f->read += n;
+    if (!good)
+        fail(&f->fault, 1, "%s: expected all of %s, found it cut short. Try: an older copy",
+             p->at.file ? f->head.link[p->at.file - 1].path : f->name, t->name);
+    return good;
+}
+
+bool stored_slab(const Model *m, const Tensor *t, bool transposed, Slab *s) {
+    struct ModelFile *f = m->file;
+    const Stored *p = &f->head.stored[t - m->tensor];
+    /* W [in,out]; its lines, one after the other in the file, are columns of W or rows */
+    bool columns = (p->order == OUT_IN) != transposed;
+    idx in = t->shape[transposed], out = t->shape[!transposed];
+    idx lines = columns ? out : in, line = columns ? in : out;
+    idx done = columns ? s->out0 + s->n_out : s->in0 + s->n_in;
+    if (f->fault.status) return false;
+    if (done == 0) f->sums = (Sums){0};
+    if (done == lines) {
+        if (p->hash && p->hash != sums_end(&f->sums))
+            fail(&f->fault, 1, "%s: expected the checksum of %s, found another: it is damaged. "
+                 "Try: an older copy", f->name, t->name);
+        return false;
+    }
+    idx some = slab_lines(lines, line);
+    if (some > lines - done) some = lines - done;
+    size_t width = dtype_width(p->dtype), n = (size_t)(some * line) * width;
+    if (!stored_take(m, t, (uint64_t)(done * line) * width, n)) return false;
+    if (p->hash) sums_add(&f->sums, p->dtype, f->raw, n);
+    PARALLEL
+    for (idx i = 0; i < some; i++)
+        widen(p->dtype, line, f->slab + i * line, f->raw + (size_t)(i * line) * width);
+    *s = columns ? (Slab){transpose_of(f->slab, in), 0, in, done, some}
+                 : (Slab){rows_of(f->slab, out), done, some, 0, out};
+    stream_show(f, false);
+    return true;
+}
+
+void stored_row(const Model *m, const Tensor *t, idx row, real *to) {
+    struct ModelFile *f = m->file;
+    const Stored *p = &f->head.stored[t - m->tensor];
+    idx line = t->shape[1];
+    size_t n = (size_t)line * dtype_width(p->dtype);
+    if (f->fault.status || !stored_take(m, t, (uint64_t)row * n, n)) zero(to, line);
+    else widen(p->dtype, line, to, f->raw);
+}
+
+/* Reads tensor t to its place among the parameters, [in,out] there. */
+static void stored_whole(Model *m, const Tensor *t) {
+    const Stored *p = &m->file->head.stored[t - m->tensor];
+    idx out = t->shape[1];
+    for (Slab s = {0}; stored_slab(m, t, false, &s);) {
+        real *to = m->params + t->at + s.in0 * out + s.out0;
+        if (p->order == IN_OUT) copy(to, s.w.at, s.n_in * out);
+        else transpose(to, out, s.w.at, s.n_in, s.n_out, s.n_in);
+    }
+}
+
+/* Files that the model links to: opened, and known again. */
+static int links_open(struct ModelFile *f, Error *e) {
+    for (int i = 0; i < f->head.links && !e->status; i++) {
+        const ModelLink *l = &f->head.link[i];
+        uint64_t size = 0, hash = 0;
+        f->file[i + 1] = fopen(l->path, "rb");
+        if (!f->file[i + 1])
+            fail(e, 1, "%s: expected the file it links to, %s, found %s. Try: hf FOLDER again, "
+                 "without --link", f->name, l->path, strerror(errno));
+        else if (!file_size(f->file[i + 1], &size) || size != l->size
+                 || !header_hash(f->file[i + 1], l->header, &hash) || hash != l->hash)
+            fail(e, 1, "%s: expected %s as it was, %llu bytes, found another file there. Try: hf "
+                 "FOLDER again", f->name, l->path, (unsigned long long)l->size);
+    }
+    return e->status;
+}
+
+/* Memory for what stays and for a slab, and the tensors that stay. */
+static int model_fill(Model *m, bool whole, bool with_grads, Error *e) {
+    struct ModelFile *f = m->file;
+    idx kept = 0, room = 1;
+    for (int i = 0; i < m->n_tensors; i++) {
+        Tensor *t = &m->tensor[i];
+        const Stored *p = &f->head.stored[i];
+        idx in = t->shape[0], out = t->shape[1];
+        idx slab = p->order == OUT_IN ? in * slab_lines(out, in) : out * slab_lines(in, out);
+        if (slab > room) room = slab;
+        t->at = !whole && tensor_streams(t, p) ? -1 : kept;
+        if (t->at >= 0) kept += t->count;
+    }
+    m->params = grab(kept, sizeof(real), e);
+    if (with_grads) m->grads = grab(kept, sizeof(real), e);
+    f->raw = grab(room, 4, e);
+    f->slab = grab(room, sizeof(real), e);
+    if (e->status) return e->status;
+    walk_model(m, &m->w, m->params);
+    if (with_grads) walk_model(m, &m->d, m->grads);
+    for (int i = 0; i < m->n_tensors; i++)
+        if (m->tensor[i].at >= 0) stored_whole(m, &m->tensor[i]);
+    return model_fault(m, e);
+}
+
+/* Opens path, whose magic has been seen. whole: all of it is in memory afterwards, and the file
+ * closed. Nothing is held on failure. */
+static int model_file_open(const char *path, Trainer *t, bool whole, bool with_grads, Error *e) {
+    unsigned char start[16];
+    Bytes head = {0};
+    uint64_t size = 0, at = 0;
+    struct ModelFile *f = t->m.file = grab(1, sizeof *f, e);
+    if (!f) return e->status;
+    f->name = grab((idx)strlen(path) + 1, 1, e);
+    FILE *of = fopen(path, "rb");
+    if (!of) fail(e, 1, "%s: %s. Try: check the path", path, strerror(errno));
+    else if (!file_size(of, &size) || !file_seek(of, 0) || fread(start, 1, 16, of) != 16
+             || (at = number_at(start + 8, 8)) < MODEL_START || at > size || size - at > HEAD_MAX)
+        damaged(path, e);
+    if (!e->status) {
+        strcpy(f->name, path);
+        head.at = grab((idx)(size - at), 1, e);
+        head.size = (size_t)(size - at);
+        if (head.at && (!file_seek(of, at) || fread(head.at, 1, head.size, of) != head.size))
+            damaged(path, e);
+    }
+    if (!e->status && !model_head_read(head.at, head.size, at, path, &f->head, e)) {
+        f->file = grab(1 + f->head.links, sizeof *f->file, e);
+        t->s = f->head.s;
+        t->tokenizer_hash = f->head.tokenizer;
+        t->m = f->head.list;
+        t->m.file = f;
+        f->head.list = (Model){0};
+        if (f->file) f->file[0] = of, of = NULL;
+        if (!e->status && !links_open(f, e)) model_fill(&t->m, whole, with_grads, e);
+    }
+    if (of) fclose(of);
+    bytes_free(&head);
+    if (e->status) trainer_free(t);
+    else if (whole) {
+        model_file_close(f);
+        t->m.file = NULL;
+    }
+    return e->status;
+}
+
+static bool is_model_file(const char *path) {
+    char magic[8];
+    FILE *f = strcmp(path, "-") ? fopen(path, "rb") : NULL;
+    bool is = f && fread(magic, 1, 8, f) == 8 && !memcmp(magic, MODEL_MAGIC, 8);
+    if (f) fclose(f);
+    return is;
+}
+
+int checkpoint_open(const char *path, Trainer *t, Error *e) {
+    *t = (Trainer){0};
+    return is_model_file(path) ? model_file_open(path, t, false, false, e)
+                               : checkpoint_load(path, t, false, e);
+}
+
+int model_fault(const Model *m, Error *e) {
+    return m->file && m->file->fault.status ? fail(e, m->file->fault.status, "%s",
+                                                   m->file->fault.text)
+                                            : 0;
+}
+
+void stream_begin(const Model *m, double passes, bool loss, bool quiet) {
+    struct ModelFile *f = m->file;
+    if (!f) return;
+    double bytes = 0;
+    for (int i = 0; i < m->n_tensors; i++) {
+        const Tensor *t = &m->tensor[i];
+        bool last = !strcmp(t->name, m->c.tied ? "wte" : "wcls");
+        if (t->at < 0 && (t->layer >= 0 || (loss && last))) bytes += (double)f->head.stored[i].bytes;
+    }
+    f->start = seconds();
+    f->waited = 0;
+    f->read = 0;
+    f->expected = (uint64_t)(passes * bytes);
+    f->shows = !quiet && is_terminal(stderr);
+}
+
+Streamed stream_end(const Model *m) {
+    struct ModelFile *f = m->file;
+    if (!f) return (Streamed){0};
+    stream_show(f, true);
+    f->shows = false;
+    return (Streamed){seconds() - f->start, f->waited, (double)f->read};
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -7554,11 +8294,25 @@ static int position_check(const Settings *s, const Config *c, int T, Error *e) {
     return 0;
 }
 
+/* How many sequences go through a block together: 16, so that their activations are small; of a
+ * model that is still in its file all n, or as large a part as has room, since each batch reads the
+ * file once more. */
+static int evaluation_batch(const Model *m, int n, int T, Error *e) {
+    const Config *c = &m->c;
+    const double ROOM = 1.6e9;   /* bytes: with a slab and what stays in memory, below 2 GB */
+    double maps = 2.0 * c->heads * config_rows(c, T) * config_columns(c, T),
+           extreme = (double)config_rows(c, T) * c->dim;
+    if (!m->file) return n < 16 ? n : 16;
+    while (n > 1 && !e->status && sizeof(real) * ((double)acts_size(m, n, T, ACTS_ONE, e)
+                                                  + n * (maps + extreme)) > ROOM)
+        n = (n + 1) / 2;
+    return n;
+}
+
 /* Measures n sequences of T tokens, with Sink at n_eps thresholds; *starts of them begin a
  * document. Natural input has a loss. */
 static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, const double *eps,
                        int n_eps, int n, int T, int *starts, Error *e) {
-    enum { BATCH = 16 };
     Acts a = {0};
     PositionEdit room;
     *out = (Sinks){0};
@@ -7568,18 +8322,25 @@ static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, c
                     m->c.context, m->c.context);
     int *ids = grab(2 * (idx)n * T, sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
     int got = ids ? data_probe(d, &s->data, s->input, n, T, ids, targets, starts) : 0;
-    int batch = got < BATCH ? got : BATCH;
+    int batch = got ? evaluation_batch(m, got, T, e) : 0;
     if (!e->status && !got)
         fail(e, 1, "the held documents: expected one of %d tokens or more, found none. "
                    "Try: a smaller --T, or a larger --valid", T + 1);
     if (!e->status && !sinks_create(out, &m->c, T, batch, eps, n_eps, e))
         acts_create(&a, m, batch, T, ACTS_ONE, e);
     a.edit = position_edit(s, &room);
+    if (!e->status)
+        stream_begin(m, (got + batch - 1) / batch, s->input == INPUT_NATURAL, s->quiet);
     for (int b = 0; b < got && !e->status; b += batch)
         sinks_measure(out, m, &a, ids + (idx)b * T,
                       s->input == INPUT_NATURAL ? targets + (idx)b * T : NULL,
                       got - b < batch ? got - b : batch, s->metric_rows, e);
     sinks_finish(out);
+    Streamed took = stream_end(m);
+    if (took.bytes > 0 && !s->quiet && !e->status)
+        fprintf(stderr, "read %.2f GB in %d %s: %.1f s waiting for the disk, %.1f s computing\n",
+                took.bytes * 1e-9, (got + batch - 1) / batch, got > batch ? "passes" : "pass",
+                took.waited, took.seconds - took.waited);
     acts_free(&a);
     free(ids);
     if (e->status) sinks_free(out);
@@ -7611,6 +8372,7 @@ int head_map(HeadMap *out, Model *m, const Data *d, const Settings *s, int T, Er
         a.probe = probe;
         a.edit = position_edit(s, &room);
         model_forward(m, &a, ids, B, T);
+        model_fault(m, e);
         out->T = T;
         out->S = (int)S;
         for (idx i = 0; i < T * S; i++) {
@@ -7640,7 +8402,8 @@ int outcome_measure(Outcome *o, Trainer *t, const Settings *s, int *starts, Erro
         if (alpha > o->s.alpha[(idx)most * o->s.S + column]) most = i;
         if (alpha < o->s.alpha[(idx)least * o->s.S + column]) least = i;
     }
-    for (int k = 0; k < 2 && !e->status; k++) {
+    /* a model that is still in its file would be read twice again: for a page alone */
+    for (int k = 0; k < 2 && !e->status && (!t->m.file || s->report[0]); k++) {
         int head = k ? least : most;
         o->map[k].layer = head / H;
         o->map[k].head = head % H;
@@ -7711,6 +8474,7 @@ int ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int n, int 
             }
         }
     }
+    model_fault(m, e);
     out->n = got;
     for (int k = 0; k < ABLATED && got; k++) {
         mean_and_spread(loss + (idx)k * n, got, &out->loss[k], &out->spread[k]);
@@ -7803,9 +8567,10 @@ static int dump_config(const char *folder, const Settings *s, Error *e) {
     return e->status;
 }
 
-/* Lines of T+1 ids each; 1 with the line that differs, or holds an id out of range. */
-static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, Ids *out, int *B,
-                     int *T, Error *e) {
+/* Lines of ids, where even is set T+1 each; 1 with the line that differs, or holds an id out of
+ * range. starts, or NULL, receives where each line begins in out. */
+static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, Ids *out,
+                     Ids *starts, int *B, int *T, Error *e) {
     int line = 1, columns = -1, here = 0;
     *B = 0;
     for (size_t i = 0; i <= text->size && !e->status;) {
@@ -7816,6 +8581,8 @@ static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, 
                             "%s:%d: expected %d ids as on the lines before, found %d. Try: lines "
                             "of one length",
                             name, line, columns, here);
+            int32_t start = (int32_t)out->size - here;
+            if (here && starts) ids_add(starts, &start, 1, e);
             if (here) { columns = here; ++*B; }
             here = 0; line++; i++;
         } else if (isspace(c) || c == ',') i++;
@@ -7840,6 +8607,17 @@ static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, 
         return fail(e, 1,
                     "%s: expected lines of at least 2 ids, found none. Try: a line like 1 2 3",
                     name);
+    return e->status;
+}
+
+/* Lines of ids, from anywhere, as the held documents of an evaluation. */
+int data_ids(Data *d, const char *path, int vocab, Error *e) {
+    Bytes text = {0};
+    int B, T;
+    *d = (Data){.vocab = vocab, .end = -1, .bos = -1, .fix = -1};
+    if (!file_read(path, &text, e))
+        ids_parse(&text, path, vocab, false, &d->held, &d->starts, &B, &T, e);
+    bytes_free(&text);
     return e->status;
 }
 
@@ -8002,6 +8780,7 @@ static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, co
  *   recipe NAME [RECIPE] FLAGS     flags to start from
  *   item NAME REFERENCE: TITLE     a table or figure; what follows belongs to it
  *   columns MEASURE ..             which numbers the paper prints for the item's rows
+ *   picture KIND WORD ..           what the page draws of the item; the kinds are in 13.3
  *   row NAME RECIPE FLAGS | NUMBER ..     a row, trained once for every seed
  *   row NAME | NUMBER ..           a row that stands in another item, shown in this one too
  *   claim NAME KIND [headline] REFERENCE: STATEMENT
@@ -8197,6 +8976,36 @@ static int read_columns(Reading *r) {
     return 0;
 }
 
+/* The kinds of pictures: their names, and how many words they take at least. */
+static const struct { const char *name; int least; } KINDS[PICTURE_KINDS] = {
+    [PICTURE_CURVES] = {"curves", 1}, [PICTURE_SWEEP] = {"sweep", 2},
+    [PICTURE_DOTS] = {"dots", 1},     [PICTURE_DOMAINS] = {"domains", 1},
+    [PICTURE_OVER] = {"over", 2},     [PICTURE_RATIO] = {"ratio", 1},
+    [PICTURE_NORMS] = {"norms", 1},   [PICTURE_ANGLES] = {"angles", 0},
+    [PICTURE_GRID] = {"grid", 0},     [PICTURE_ALPHA] = {"alpha", 1},
+    [PICTURE_MAP] = {"map", 0},       [PICTURE_TOY] = {"toy", 0}};
+
+static int read_picture(Reading *r) {
+    Item *item = r->x->items ? &r->x->item[r->x->items - 1] : NULL;
+    if (!item || item->pictures == PICTURES_MOST)
+        return wrong(r, "at most 6 pictures below an item", "picture", "fewer");
+    Picture *p = &item->picture[item->pictures++];
+    const char *kind = next_word(r);
+    int k = 0;
+    while (k < PICTURE_KINDS && strcmp(kind, KINDS[k].name)) k++;
+    if (k == PICTURE_KINDS) return wrong(r, "a kind of picture", kind, "picture dots alpha_1");
+    p->kind = (PictureKind)k;
+    for (char *word = next_word(r); *word; word = next_word(r)) {
+        if (p->words == PICTURE_WORDS) return wrong(r, "fewer words", word, "a second picture");
+        p->word[p->words++] = word;
+    }
+    if (p->words < KINDS[k].least)
+        return wrong(r, "of what it is a picture", kind, "picture curves loss alpha_1");
+    if (k == PICTURE_SWEEP && !option_find(p->word[0], "mtd"))
+        return wrong(r, "a flag of a training", p->word[0], "picture sweep lr alpha_1");
+    return 0;
+}
+
 static int read_claim(Reading *r) {
     static const char *const kinds[] = {"differs", "equal", "ordered", "exact"};
     Experiments *x = r->x;
@@ -8293,11 +9102,12 @@ static int read_statement(Reading *r) {
     if (!strcmp(word, "needs")) return read_needs(r);
     if (!strcmp(word, "item")) return read_item(r);
     if (!strcmp(word, "columns")) return read_columns(r);
+    if (!strcmp(word, "picture")) return read_picture(r);
     if (!strcmp(word, "recipe")) return read_recipe(r);
     if (!strcmp(word, "corpus") || !strcmp(word, "domain")) return read_corpus(r, *word == 'd');
     if (!strcmp(word, "seeds")) return read_seeds(r);
-    return wrong(r, "row, claim, rule, needs, item, columns, recipe, corpus, domain or seeds", word,
-                 "a # before a comment");
+    return wrong(r, "row, claim, rule, needs, item, columns, picture, recipe, corpus, domain or "
+                 "seeds", word, "a # before a comment");
 }
 
 /* A row that was named before it was known: its name's place in the text, as -2 - place. */
@@ -8855,7 +9665,7 @@ static int row_settings(Settings *out, const Row *row, const Corpus *corpus, int
     const char *folder = corpus->grammar ? "data" : s->texts;
     if (!*folder)
         return fail(e, 2, "%s: expected the folder with %s, its text. Try: --texts FOLDER, or "
-                    "--corpus of a grammar (sink repro list)", corpus->name, corpus->file);
+                    "--corpus story, which is here", corpus->name, corpus->file);
     if (snprintf(path, PATH_ROOM, "%s/%s", folder, corpus->file) >= PATH_ROOM)
         return fail(e, 2, "--texts %.40s..: this path is too long. Try: a shorter one", folder);
     return 0;
@@ -9936,7 +10746,8 @@ double results_number(const Results *r, int row, int seed, const char *measure) 
     const Run *run = run_at(r, row, seed);
     if (run->state != RUN_HELD && run->state != RUN_DIVERGED) return NAN;
     if (!strcmp(measure, "diverged")) return run->state == RUN_DIVERGED;
-    return run->state == RUN_HELD ? result_number(&run->result, measure) : NAN;
+    double x = run->state == RUN_HELD ? result_number(&run->result, measure) : NAN;
+    return fabs(x) < 1e30 ? x : NAN;             /* nothing that is measured comes near */
 }
 
 /* Why the claim lacks numbers, when it is runs that are not there or that diverged. */
@@ -10120,7 +10931,7 @@ static void seeds_cell(Cell to, const Results *r, int row) {
 
 /* An item's rows: each of its columns, as paper | ours where the paper prints any, then what is
  * always told: alpha_1, its multiple of even rows, and the seeds. */
-static int rows_grid(Bytes *out, const Results *r, const Item *item, bool markdown, Error *e) {
+static int grid_of(Grid *to, const Results *r, const Item *item, bool markdown, Error *e) {
     const char *measure[ACROSS] = {NULL};        /* NULL: the row's name, or the paper's number */
     int column[ACROSS] = {0};
     Grid g = {.rows = item->count + 1, .columns = 1};
@@ -10156,6 +10967,13 @@ static int rows_grid(Bytes *out, const Results *r, const Item *item, bool markdo
         seeds_cell(cell[g.columns], r, shown->row);
     }
     g.columns++;
+    *to = g;
+    return 0;
+}
+
+static int rows_grid(Bytes *out, const Results *r, const Item *item, bool markdown, Error *e) {
+    Grid g;
+    if (grid_of(&g, r, item, markdown, e)) return e->status;
     (markdown ? grid_markdown : grid_text)(&g, out, e);
     free(g.cell);
     return e->status;
@@ -10189,14 +11007,25 @@ static void p_text(Cell to, double p) {
     else snprintf(to, CELL, p > 0 && p < 1e-4 ? "< 0.0001" : "%.4f", p);
 }
 
-/* A claim with all that led to its verdict. */
-static void claim_text(Bytes *out, const Results *r, const Claim *c, const Judged *j, Error *e) {
-    enum { INDENT = 16 };
-    Bytes line = {0};
+/* The estimate, its interval, p, how many seeds, and why. */
+static void claim_evidence(Bytes *line, const Claim *c, const Judged *j, Error *e) {
     Cell estimate, p, adjusted;
     estimate_text(estimate, j);
     p_text(p, j->p);
     p_text(adjusted, j->holm);
+    if (*estimate) bytes_print(line, e, "%s", estimate);
+    if (*p) bytes_print(line, e, ", p %s", p);
+    if (*adjusted) bytes_print(line, e, " (Holm %s)", adjusted);
+    if (*estimate && c->kind == CLAIM_EXACT) bytes_print(line, e, ", range of %d", j->n[0]);
+    else if (*estimate && c->kind == CLAIM_ORDERED) bytes_print(line, e, ", n %d", j->n[0]);
+    else if (*estimate) bytes_print(line, e, ", n %d and %d", j->n[0], j->n[1]);
+    if (j->why[0]) bytes_print(line, e, "%s%s", *estimate ? ": " : "", j->why);
+}
+
+/* A claim with all that led to its verdict. */
+static void claim_text(Bytes *out, const Results *r, const Claim *c, const Judged *j, Error *e) {
+    enum { INDENT = 16 };
+    Bytes line = {0};
     bytes_print(&line, e, "%s (%s%s)", c->statement, c->reference, c->headline ? "; headline" : "");
     bytes_add(&line, "", 1, e);
     bytes_print(out, e, "\n%-*s", INDENT, verdict_name(j->verdict));
@@ -10208,13 +11037,7 @@ static void claim_text(Bytes *out, const Results *r, const Claim *c, const Judge
     bytes_print(out, e, "%*s", INDENT, "");
     if (!e->status) wrapped(out, INDENT, (char *)line.at, e);
     line.size = 0;
-    if (*estimate) bytes_print(&line, e, "%s", estimate);
-    if (*p) bytes_print(&line, e, ", p %s", p);
-    if (*adjusted) bytes_print(&line, e, " (Holm %s)", adjusted);
-    if (*estimate && c->kind == CLAIM_EXACT) bytes_print(&line, e, ", range of %d", j->n[0]);
-    else if (*estimate && c->kind == CLAIM_ORDERED) bytes_print(&line, e, ", n %d", j->n[0]);
-    else if (*estimate) bytes_print(&line, e, ", n %d and %d", j->n[0], j->n[1]);
-    if (j->why[0]) bytes_print(&line, e, "%s%s", *estimate ? ": " : "", j->why);
+    claim_evidence(&line, c, j, e);
     bytes_add(&line, "", 1, e);
     bytes_print(out, e, "%*s", INDENT, "");
     if (!e->status) wrapped(out, INDENT, (char *)line.at, e);
@@ -10246,22 +11069,33 @@ static bool is_elsewhere(const Experiments *x, int item) {
     return !x->item[item].count;
 }
 
+/* How many of a row's runs there are, added to *done, and of how many, to *needed. */
+static void row_runs(const Results *r, int row, int *done, int *needed) {
+    int seeds = row_seeds(r->x, row, r->headline_only);
+    *needed += seeds;
+    for (int seed = 1; seed <= seeds; seed++) {
+        RunState is = run_at(r, row, seed)->state;
+        *done += is == RUN_HELD || is == RUN_DIVERGED;
+    }
+}
+
+static int runs_done(const Results *r, const Item *item, int *needed) {
+    int done = 0;
+    *needed = 0;
+    for (int k = 0; k < item->count; k++)
+        row_runs(r, r->x->shown[item->from + k].row, &done, needed);
+    return done;
+}
+
 int repro_list(Bytes *out, const Results *r, const Judged *j, Error *e) {
     const Experiments *x = r->x;
     int elsewhere = 0;
     bytes_print(out, e, "%-13s %9s %8s  what (%s)\n", "item", "runs", "claims", r->corpus);
     for (int i = 0; i < x->items; i++) {
         const Item *item = &x->item[i];
-        int done = 0, needed = 0, judged = 0, claims = 0;
+        int needed, judged = 0, claims = 0;
         if (is_elsewhere(x, i)) { elsewhere++; continue; }
-        for (int k = 0; k < item->count; k++) {
-            int row = x->shown[item->from + k].row, seeds = row_seeds(x, row, r->headline_only);
-            needed += seeds;
-            for (int seed = 1; seed <= seeds; seed++) {
-                RunState is = run_at(r, row, seed)->state;
-                done += is == RUN_HELD || is == RUN_DIVERGED;
-            }
-        }
+        int done = runs_done(r, item, &needed);
         for (int k = 0; k < x->claims; k++)
             if (x->claim[k].item == i) claims++, judged += j[k].tested;
         bytes_print(out, e, "%-13s %4d/%-4d %4d/%-3d  ", item->name, done, needed, judged, claims);
@@ -10531,20 +11365,31 @@ static int repro_plan(const Repro *q, int *missing, double *time, Error *e) {
     return e->status;
 }
 
+/* Says what there is to do, on stderr. */
+static int repro_announce(const Repro *q, int *missing, Error *e) {
+    double time;
+    if (repro_plan(q, missing, &time, e) || !*missing) return e->status;
+    fprintf(stderr, "sink: %d run%s on %s to do, about %.0f min here on %d thread%s. Ctrl-C stops; "
+            "what is finished stays\n", *missing, *missing > 1 ? "s" : "", q->corpus->name,
+            ceil(time / 60), workers(), workers() > 1 ? "s" : "");
+    return 0;
+}
+
 /* --commands: what is missing, a run a line. */
 static int repro_commands(const Repro *q, Error *e) {
+    int missing;
+    repro_announce(q, &missing, e);
     for (int row = 0, seed = -1; run_next(q, &row, &seed) && !e->status;) {
         if (result_there(&q->x, row, q->s->results, q->corpus->name, seed) == 1) continue;
         printf("./sink repro %s --row %s --seed %d --corpus %s",
                q->item < 0 ? "all" : q->x.item[q->item].name, q->x.row[row].name, seed,
                q->corpus->name);
-        if (q->s->texts[0]) printf(" --texts %s", q->s->texts);
-        if (strcmp(q->s->results, RESULTS_FOLDER)) printf(" --results %s", q->s->results);
-        printf(" --threads %d\n", q->s->threads ? q->s->threads : 1);
+        if (q->s->texts[0]) printf(" --texts '%s'", q->s->texts);
+        if (strcmp(q->s->results, RESULTS_FOLDER)) printf(" --results '%s'", q->s->results);
+        printf(" --threads %d --quiet\n", q->s->threads ? q->s->threads : 1);
     }
     return e->status;
 }
-
 
 static int repro_words(Repro *q, const char **words, int n, Error *e) {
     const Settings *s = q->s;
@@ -10573,12 +11418,9 @@ static int repro_words(Repro *q, const char **words, int n, Error *e) {
 
 /* What is missing is trained, run by run; what is finished stays. */
 static int repro_runs(const Repro *q, Error *e) {
-    int missing, done = 0;
-    double time;
-    if (repro_plan(q, &missing, &time, e) || !missing) return e->status;
-    fprintf(stderr, "sink: %d run%s to do, about %.0f min here on %d thread%s. Ctrl-C stops; what "
-            "is finished stays\n", missing, missing > 1 ? "s" : "", ceil(time / 60), workers(),
-            workers() > 1 ? "s" : "");
+    int missing = 1;
+    bool one = q->only >= 0 && q->s->only_seed >= 0;         /* of --commands: nothing to plan */
+    if (!one && (repro_announce(q, &missing, e) || !missing)) return e->status;
     for (int row = 0, seed = -1; run_next(q, &row, &seed) && !e->status;) {
         int there = result_there(&q->x, row, q->s->results, q->corpus->name, seed);
         if (there == 1) continue;
@@ -10586,7 +11428,6 @@ static int repro_runs(const Repro *q, Error *e) {
             fprintf(stderr, "sink: %s seed %d: its row has changed, so it is run again\n",
                     q->x.row[row].name, seed);
         run_keep(q, row, seed, e);
-        done++;
     }
     return e->status;
 }
@@ -10691,7 +11532,7 @@ static const Arm RUN_ARMS[ARMS] = {
 /* The recipe: --fix-token 1, heads of 32 dims, a rate that a model of this size trains well at. */
 static const char RUN_FLAGS[] =
     "--layers 4 --heads 2 --dim 64 --ffn 128 --context 128 --batch 8 --init gpt2 "
-    "--lr 4e-3 --warmup 100 --wd 0.1 --clip 1 --fix-token 1 --report out/report.html";
+    "--lr 4e-3 --warmup 100 --wd 0.1 --clip 1 --fix-token 1 --report out/run.html";
 
 static double times_even(const Outcome *o, double alpha) { return alpha / o->even; }
 static int first_column(const Outcome *o) { return config_column_first(&o->c); }
@@ -11168,26 +12009,112 @@ static void html_number(Html *h, const char *form, double x) {
     bytes_print(&h->text, h->e, "<td>%s</td>", text);
 }
 
+/* A line, or where `points` alone its marks; [low, high] is its band, drawn where `band`. */
 typedef struct Series {
-    char name[32];
+    char name[64];
     int style, n;
-    double x[LOOKS], y[LOOKS];
+    bool band, points;
+    double x[LOOKS], y[LOOKS], low[LOOKS], high[LOOKS];
 } Series;
-enum { LINE_EVEN = 6, LINE_STYLES = 7, LINES = 8 };
-/* three models, the same for their column *, and even rows */
+/* LINE_STAR added to a style: the same line for the model's column * */
+enum { LINE_EVEN = 8, LINE_STYLES = 9, LINE_STAR = 16, LINES = 24 };
+/* Okabe and Ito's colours, which the colour-blind tell apart, without the yellow. A mark is a path
+ * about its middle. */
 static const struct {
-    const char *colour, *dash;
+    const char *colour, *dash, *mark;
     double width;
-} STYLES[LINE_STYLES] = {{"#10305c", "none", 2},    {"#c2521c", "8 3", 2},
-                         {"#3f97ad", "2 3", 2.4},   {"#10305c", "9 3 2 3", 2},
-                         {"#c2521c", "9 3 2 3", 2}, {"#3f97ad", "9 3 2 3", 2},
-                         {"#777777", "none", 1}};
+} STYLES[LINE_STYLES] = {
+    {"#10305c", "none", "m-3 0a3 3 0 1 0 6 0a3 3 0 1 0-6 0z", 2},
+    {"#d55e00", "8 3", "m-3-3h6v6h-6z", 2},
+    {"#3f97ad", "2 3", "m0-4l3.6 6.6h-7.2z", 2.4},
+    {"#cc79a7", "12 3 2 3", "m0-4.2l4.2 4.2-4.2 4.2-4.2-4.2z", 2},
+    {"#009e73", "5 2", "m0 4l3.6-6.6h-7.2z", 2},
+    {"#e69f00", "14 4", "m-3.4-3.4l6.8 6.8m0-6.8l-6.8 6.8", 2},
+    {"#56b4e9", "6 2 2 2 2 2", "m-4 0h8m-4-4v8", 2},
+    {"#666666", "3 2", "m-4.4-2.2h8.8v4.4h-8.8z", 1.6},
+    {"#777777", "none", "", 1}};
 
 /* The distance of an axis's ticks, 1, 2 or 5 times a power of ten: three to eight of them. */
 static double tick_step(double range, double least) {
     double step = pow(10, floor(log10(range / 3)));
     step *= range / step > 15 ? 5 : range / step > 6 ? 2 : 1;
     return step > least ? step : least;
+}
+
+/* What of an axis is seen: from .. to lie at the places first and last of the picture. */
+enum { TICKS = 24 };
+typedef struct Axis {
+    const char *name;
+    bool log, from_zero, begun;
+    double least;                /* of the ticks' distances */
+    double from, to, first, last;
+    int n;
+    double at[TICKS];
+    char text[TICKS][16];
+} Axis;
+
+/* Nothing seen yet, unless something has been. */
+static void axis_begin(Axis *a) {
+    if (a->begun) return;
+    a->from = a->from_zero ? 0 : INFINITY;
+    a->to = -INFINITY;
+    a->begun = true;
+}
+
+static void axis_see(Axis *a, double x) {
+    if (!isfinite(x) || (a->log && x <= 0)) return;
+    a->from = fmin(a->from, x);
+    a->to = fmax(a->to, x);
+}
+
+static void axis_tick(Axis *a, double at, const char *text) {
+    if (a->n == TICKS || !isfinite(at) || (a->log && at <= 0)) return;
+    a->at[a->n] = at;
+    snprintf(a->text[a->n++], sizeof *a->text, "%s", text);
+}
+
+/* What a logarithm cannot show stands at its end. */
+static double axis_place(const Axis *a, double x) {
+    double share = a->log ? log(fmax(x, a->from) / a->from) / log(a->to / a->from)
+                          : (x - a->from) / (a->to - a->from);
+    return a->first + share * (a->last - a->first);
+}
+
+/* Ticks for what was seen, and the ends moved out to them where `outward`. An axis that has ticks
+ * keeps them. */
+static void axis_end(Axis *a, double first, double last, bool outward) {
+    char text[16];
+    a->first = first;
+    a->last = last;
+    if (!(a->to > a->from)) a->to = a->log ? 2 * a->from : a->from + 1;
+    if (a->n) return;
+    if (a->log) {
+        double low = floor(log10(a->from) + 1e-9), high = ceil(log10(a->to) - 1e-9);
+        int every = (int)(high - low) / 7 + 1;
+        if (outward) {
+            a->from = pow(10, low);
+            a->to = pow(10, high);
+        }
+        for (int k = 0; low + k / 3 <= high; k++) {
+            double at = pow(10, low + k / 3) * (k % 3 == 0 ? 1 : k % 3 == 1 ? 2 : 5);
+            if (k % 3 ? high - low > 2 : k / 3 % every) continue;
+            if (at < a->from * (1 - 1e-9) || at > a->to * (1 + 1e-9)) continue;
+            snprintf(text, sizeof text, "%g", at);
+            axis_tick(a, at, text);
+        }
+        return;
+    }
+    double step = tick_step(a->to - a->from, a->least);
+    if (outward) {
+        a->from = step * floor(a->from / step + 1e-9);
+        a->to = step * ceil(a->to / step - 1e-9);
+    }
+    double begin = step * ceil(a->from / step - 1e-9);
+    for (int i = 0; begin + i * step <= a->to + step * 1e-9; i++) {
+        double at = begin + i * step;
+        snprintf(text, sizeof text, "%g", fabs(at) < step / 1e6 ? 0 : at);
+        axis_tick(a, at, text);
+    }
 }
 
 /* A figure begins; its caption comes last. */
@@ -11197,84 +12124,182 @@ static void figure_begin(Html *h, const char *title) {
     bytes_print(&h->text, h->e, "</h3>");
 }
 
-/* Lines over steps or blocks; y from 0 when from_zero, x in whole numbers. What is not finite
- * breaks a line. aria-label is what a reader hears who does not see it. */
-static void chart(Html *h, const char *title, const char *x_name, const char *y_name,
-                  bool from_zero, const Series *lines, int n, const char *caption) {
+static void figure_end(Html *h, const char *caption) {
+    bytes_print(&h->text, h->e, "<figcaption>");
+    html_text(h, caption);
+    bytes_print(&h->text, h->e, "</figcaption></figure>\n");
+}
+
+static void svg_text(Html *h, double x, double y, const char *anchor, const char *text) {
+    bytes_print(&h->text, h->e, "<text x=\"%.4g\" y=\"%.4g\"%s%s%s>", x, y,
+                *anchor ? " text-anchor=\"" : "", anchor, *anchor ? "\"" : "");
+    html_text(h, text);
+    bytes_print(&h->text, h->e, "</text>");
+}
+
+/* A mark of that style; filled unless it is a cross. */
+static void svg_mark(Html *h, int style, double x, double y) {
+    const char *mark = STYLES[style % LINE_STAR].mark;
+    bool filled = mark[0] && mark[strlen(mark) - 1] == 'z' && style < LINE_STAR;
+    if (isfinite(x) && isfinite(y))
+        bytes_print(&h->text, h->e, "<path fill=\"%s\" stroke=\"%s\" d=\"M%.1f %.1f%s\"/>",
+                    filled ? STYLES[style].colour : "#fff", STYLES[style % LINE_STAR].colour, x, y,
+                    mark);
+}
+
+/* The ticks of the axis below, its line at y, and rules up to `top` where there are some. */
+static void axis_below(Html *h, const Axis *a, double y, double top) {
+    double free = -1e9;
+    for (int i = 0; i < a->n; i++) {
+        double x = axis_place(a, a->at[i]), half = 3.3 * (double)strlen(a->text[i]) + 2;
+        bytes_print(&h->text, h->e, "<path class=\"%s\" d=\"M%.1f %.1fV%.1f\"/>",
+                    top < y ? "rule" : "axis", x, y + 4, top < y ? top : y);
+        if (x - half < free) continue;
+        svg_text(h, x, y + 16, "middle", a->text[i]);
+        free = x + half;
+    }
+    bytes_print(&h->text, h->e, "<path class=\"axis\" d=\"M%.1f %.1fH%.1f\"/>\n", a->first, y,
+                a->last);
+}
+
+static void axis_beside(Html *h, const Axis *a, double x, double right) {
+    for (int i = 0; i < a->n; i++) {
+        double y = axis_place(a, a->at[i]);
+        bytes_print(&h->text, h->e, "<path class=\"rule\" d=\"M%.1f %.1fH%.1f\"/>", x, y, right);
+        svg_text(h, x - 4, y + 4, "end", a->text[i]);
+    }
+    bytes_print(&h->text, h->e, "<path class=\"axis\" d=\"M%.1f %.1fV%.1f\"/>\n", x, a->first,
+                a->last);
+}
+
+/* How many names of a legend stand beside each other. */
+static int columns_of(size_t longest) { return longest < 15 ? 3 : longest < 25 ? 2 : 1; }
+
+static int legend_columns(const Series *lines, int n) {
+    size_t longest = 0;
+    for (int k = 0; k < n; k++)
+        if (strlen(lines[k].name) > longest) longest = strlen(lines[k].name);
+    return columns_of(longest);
+}
+
+static void line_look(char look[96], int style) {
+    snprintf(look, 96, "stroke=\"%s\" stroke-dasharray=\"%s\" stroke-width=\"%g\"",
+             STYLES[style % LINE_STAR].colour,
+             style < LINE_STAR ? STYLES[style].dash : "9 3 2 3", STYLES[style % LINE_STAR].width);
+}
+
+/* The names of the lines, three beside each other or fewer; one without a name is left out. */
+static void legend(Html *h, const Series *lines, int n, double below) {
+    int columns = legend_columns(lines, n), at = 0;
+    char look[96];
+    for (int k = 0; k < n; k++) {
+        if (!lines[k].name[0]) continue;
+        double x = 4 + at % columns * (360 / columns), y = below + at / columns * 16;
+        at++;
+        line_look(look, lines[k].style);
+        if (!lines[k].points)
+            bytes_print(&h->text, h->e, "<path class=\"line\" %s d=\"M%.0f %.0fh28\"/>", look, x,
+                        y);
+        if (lines[k].points || lines[k].band) svg_mark(h, lines[k].style, x + 14, y);
+        svg_text(h, x + 33, y + 4, "", lines[k].name);
+        bytes_print(&h->text, h->e, "\n");
+    }
+}
+
+/* A line's band, its strokes and its marks: where it has few points each, otherwise five. */
+static void draw_line(Html *h, const Axis *x, const Axis *y, const Series *line) {
+    Bytes *b = &h->text;
+    char look[96];
+    bool open = false;
+    int marks = line->points || line->n <= 12 ? line->n : 5;
+    line_look(look, line->style);
+    for (int from = 0, to; line->band && from < line->n; from = to + 1) {
+        for (to = from; to < line->n && isfinite(line->y[to]); to++) continue;
+        if (to - from < 2) continue;
+        bytes_print(b, h->e, "<path class=\"band\" fill=\"%s\" d=\"",
+                    STYLES[line->style % LINE_STAR].colour);
+        for (int i = from; i < to; i++)
+            bytes_print(b, h->e, "%c%.1f %.1f", i > from ? 'L' : 'M', axis_place(x, line->x[i]),
+                        axis_place(y, line->high[i]));
+        for (int i = to - 1; i >= from; i--)
+            bytes_print(b, h->e, "L%.1f %.1f", axis_place(x, line->x[i]),
+                        axis_place(y, line->low[i]));
+        bytes_print(b, h->e, "z\"/>");
+    }
+    if (!line->points) {
+        bytes_print(b, h->e, "<path class=\"line\" %s d=\"", look);
+        for (int i = 0; i < line->n; i++) {
+            bool there = isfinite(line->y[i]);
+            if (there)
+                bytes_print(b, h->e, "%c%.1f %.1f", open ? 'L' : 'M', axis_place(x, line->x[i]),
+                            axis_place(y, line->y[i]));
+            open = there;
+        }
+        bytes_print(b, h->e, "\"/>");
+    }
+    for (int k = 0; k < marks && (line->points || line->band); k++) {
+        int i = marks == line->n ? k : (2 * k + 1) * line->n / (2 * marks);
+        svg_mark(h, line->style, axis_place(x, line->x[i]),
+                 isfinite(line->y[i]) ? axis_place(y, line->y[i]) : NAN);
+    }
+    bytes_print(b, h->e, "\n");
+}
+
+/* A picture of lines: what its axes are, and which ticks they must have. */
+typedef struct Chart { const char *title, *caption; Axis x, y; } Chart;
+
+/* Have the axes see all points and bands; false: there are none. */
+static bool lines_seen(Axis *x, Axis *y, const Series *lines, int n) {
+    bool any = false;
+    axis_begin(x);
+    axis_begin(y);
+    for (int k = 0; k < n; k++)
+        for (int i = 0; i < lines[k].n; i++) {
+            if (!isfinite(lines[k].y[i]) || (y->log && lines[k].y[i] <= 0)) continue;
+            any = true;
+            axis_see(x, lines[k].x[i]);
+            axis_see(y, lines[k].y[i]);
+            if (!lines[k].band) continue;
+            axis_see(y, lines[k].low[i]);
+            axis_see(y, lines[k].high[i]);
+        }
+    for (int i = 0; any && i < x->n; i++) axis_see(x, x->at[i]);
+    return any;
+}
+
+/* What is not finite breaks a line. aria-label is what a reader hears who does not see it. */
+static void chart(Html *h, const Chart *what, const Series *lines, int n) {
     enum { LEFT = 42, RIGHT = 350, TOP = 22, BOTTOM = 172 };
     Bytes *b = &h->text;
     Error *e = h->e;
-    double x0 = INFINITY, x1 = -INFINITY, y0 = from_zero ? 0 : INFINITY, y1 = -INFINITY;
-    for (int k = 0; k < n; k++)
-        for (int i = 0; i < lines[k].n; i++) {
-            if (!isfinite(lines[k].y[i])) continue;
-            x0 = fmin(x0, lines[k].x[i]);
-            x1 = fmax(x1, lines[k].x[i]);
-            y0 = fmin(y0, lines[k].y[i]);
-            y1 = fmax(y1, lines[k].y[i]);
-        }
-    figure_begin(h, title);
-    if (x0 > x1) {
-        bytes_print(b, e, "<figcaption>Nothing was measured.</figcaption></figure>\n");
-        return;
-    }
-    if (x1 <= x0) x1 = x0 + 1;
-    if (y1 <= y0) y1 = y0 + 1;
-    double step = tick_step(y1 - y0, 0), x_step = tick_step(x1 - x0, 1);
-    y0 = step * floor(y0 / step + 1e-9);
-    y1 = step * ceil(y1 / step - 1e-9);
-    double per_x = (RIGHT - LEFT) / (x1 - x0), per_y = (BOTTOM - TOP) / (y1 - y0);
-    int below = BOTTOM + 46;
+    Axis x = what->x, y = what->y;
+    int names = 0, below = BOTTOM + 46;
+    bool any = lines_seen(&x, &y, lines, n);
+    for (int k = 0; k < n; k++) names += lines[k].name[0] != 0;
+    figure_begin(h, what->title);
+    if (!any) { figure_end(h, "Nothing was measured."); return; }
+    axis_end(&x, LEFT, RIGHT, false);
+    axis_end(&y, BOTTOM, TOP, true);
     bytes_print(b, e, "<svg viewBox=\"0 0 360 %d\" role=\"img\" aria-label=\"",
-                below + (n + 2) / 3 * 16);
-    html_text(h, title);
-    bytes_print(b, e, ", in %s, by %s. ", y_name, x_name);
+                below + (names + legend_columns(lines, n) - 1) / legend_columns(lines, n) * 16);
+    html_text(h, what->title);
+    bytes_print(b, e, ", in %s, by %s. ", y.name, x.name);
     for (int k = 0; k < n; k++) {
-        if (!lines[k].n) continue;
-        html_text(h, lines[k].name);
-        bytes_print(b, e, ": from %.3g to %.3g. ", isfinite(lines[k].y[0]) ? lines[k].y[0] : 0,
-                    isfinite(lines[k].y[lines[k].n - 1]) ? lines[k].y[lines[k].n - 1] : 0);
+        const Series *line = &lines[k];
+        if (!line->n || !line->name[0]) continue;
+        html_text(h, line->name);
+        bytes_print(b, e, ": from %.3g to %.3g. ", isfinite(line->y[0]) ? line->y[0] : 0,
+                    isfinite(line->y[line->n - 1]) ? line->y[line->n - 1] : 0);
     }
-    bytes_print(b, e,
-                "\">\n<text x=\"2\" y=\"12\">%s</text>"
-                "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n",
-                y_name, RIGHT, BOTTOM + 30, x_name);
-    for (int i = 0; y0 + i * step <= y1 + step / 2; i++) {
-        double y = BOTTOM - i * step * per_y;
-        bytes_print(b, e,
-                    "<path class=\"rule\" d=\"M%d %.1fH%d\"/>"
-                    "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%g</text>\n",
-                    LEFT, y, RIGHT, LEFT - 4, y + 4,
-                    fabs(y0 + i * step) < step / 1e6 ? 0 : y0 + i * step);
-    }
-    for (double x = x_step * ceil(x0 / x_step - 1e-9); x <= x1 + 1e-9; x += x_step)
-        bytes_print(b, e,
-                    "<path class=\"axis\" d=\"M%.1f %dv4\"/><text x=\"%.1f\" y=\"%d\" "
-                    "text-anchor=\"middle\">%g</text>\n",
-                    LEFT + (x - x0) * per_x, BOTTOM, LEFT + (x - x0) * per_x, BOTTOM + 16, x + 0.0);
-    bytes_print(b, e, "<path class=\"axis\" d=\"M%d %dV%dH%d\"/>\n", LEFT, TOP, BOTTOM, RIGHT);
-    for (int k = 0; k < n; k++) {
-        int style = lines[k].style;
-        char look[96];
-        snprintf(look, sizeof look, "stroke=\"%s\" stroke-dasharray=\"%s\" stroke-width=\"%g\"",
-                 STYLES[style].colour, STYLES[style].dash, STYLES[style].width);
-        bytes_print(b, e, "<path class=\"line\" %s d=\"", look);
-        bool open = false;
-        for (int i = 0; i < lines[k].n; i++) {
-            bool there = isfinite(lines[k].y[i]);
-            if (there)
-                bytes_print(b, e, "%c%.1f %.1f", open ? 'L' : 'M',
-                            LEFT + (lines[k].x[i] - x0) * per_x,
-                            BOTTOM - (lines[k].y[i] - y0) * per_y);
-            open = there;
-        }
-        int x = 4 + k % 3 * 120, y = below + k / 3 * 16;
-        bytes_print(b, e, "\"/><path class=\"line\" %s d=\"M%d %dh28\"/><text x=\"%d\" y=\"%d\">",
-                    look, x, y, x + 33, y + 4);
-        html_text(h, lines[k].name);
-        bytes_print(b, e, "</text>\n");
-    }
-    bytes_print(b, e, "</svg><figcaption>%s</figcaption></figure>\n", caption);
+    bytes_print(b, e, "\">\n");
+    svg_text(h, 2, 12, "", y.name);
+    svg_text(h, RIGHT, BOTTOM + 30, "end", x.name);
+    axis_beside(h, &y, LEFT, RIGHT);
+    axis_below(h, &x, BOTTOM, BOTTOM);
+    for (int k = 0; k < n; k++) draw_line(h, &x, &y, &lines[k]);
+    legend(h, lines, n, below);
+    bytes_print(b, e, "</svg>");
+    figure_end(h, what->caption);
 }
 
 /* The ramp of the maps: weights up to 1, borders about a factor 2 apart, since a sink stands out
@@ -11323,57 +12348,74 @@ static void cells(Html *h, const double *m, idx ld, int rows, int columns, int w
                 columns * wide, rows * high);
 }
 
-/* alpha of a column by block (down) and head (across), with its numbers where there is room. */
-static void alpha_svg(Html *h, const Outcome *o, int column, const char *name) {
-    const Sinks *s = &o->s;
-    int L = s->L, H = s->H;
+/* alpha [L,H] by block (down) and head (across), with its numbers where there is room. */
+static void alpha_svg(Html *h, const double *alpha, int L, int H, const char *name) {
     bool numbers = H <= 8 && L <= 24;
     int wide = numbers ? 38 : 10, high = numbers ? 20 : 10, every = numbers ? 1 : 4;
-    double *alpha = grab((idx)L * H, sizeof *alpha, h->e), most = 0;
-    for (int i = 0; alpha && i < L * H; i++) {
-        alpha[i] = sinks_attends(s, i / H) ? s->alpha[(idx)i * s->S + column] : NAN;
-        most = fmax(most, alpha[i]);
-    }
+    double most = 0;
+    for (int i = 0; i < L * H; i++) if (isfinite(alpha[i])) most = fmax(most, alpha[i]);
     int width = CELLS + (H * wide > 120 ? H * wide : 120) + 2;
     bytes_print(&h->text, h->e,
                 "<p>%s</p><svg viewBox=\"0 0 %d %d\" style=\"max-width:%dpx\" role=\"img\" "
                 "aria-label=\"Heat map of alpha of %s: %d blocks by %d heads, largest %.3f\">\n"
                 "<text x=\"%d\" y=\"11\">head 1 to %d</text>",
                 name, width, 18 + L * high, width * 5 / 4, name, L, H, most, CELLS, H);
-    if (alpha) cells(h, alpha, H, L, H, wide, high);
+    cells(h, alpha, H, L, H, wide, high);
     for (int l = 0; l < L; l += every)
         bytes_print(&h->text, h->e, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%d</text>",
                     CELLS - 4, 16 + l * high + high / 2 + 4, l + 1);
-    for (int i = 0; alpha && numbers && i < L * H; i++)
+    for (int i = 0; numbers && i < L * H; i++)
         if (isfinite(alpha[i]))
             bytes_print(&h->text, h->e,
                         "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\"%s>%.2f</text>",
                         CELLS + i % H * wide + wide / 2, 16 + i / H * high + 14,
                         ramp_level(alpha[i]) >= 5 ? " class=\"on\"" : "", alpha[i]);
     bytes_print(&h->text, h->e, "</svg>\n");
-    free(alpha);
 }
 
-/* m of one head, queries down and keys across; * and x* stand before key 1. */
-static void head_svg(Html *h, const Outcome *o, const HeadMap *map, const char *which) {
-    int T = map->T, S = map->S, cell = 4, before = S - T;
-    if (!T) return;
+/* m [T,S] of one head, queries down and keys across, of which `before` (their names and a comma
+ * in first) stand before key 1; title and about it are text. */
+static void map_svg(Html *h, const double *m, int T, int S, int cell, const char *first,
+                    const char *title, const char *about) {
+    int before = S - T, every = T > 32 ? 16 : T > 12 ? 4 : 2;
     bytes_print(
         &h->text, h->e,
-        "<p>block %d, head %d: %s sink</p><svg viewBox=\"0 0 %d %d\" "
-        "style=\"max-width:%dpx\" role=\"img\" aria-label=\"Attention map of block %d, head %d, "
-        "%d queries by %d keys\">\n<text x=\"%d\" y=\"11\">%s%skey 1 to %d</text>",
-        map->layer + 1, map->head + 1, which, CELLS + S * cell + 2, 20 + T * cell,
-        (CELLS + S * cell) * 5 / 4, map->layer + 1, map->head + 1, T, S, CELLS,
-        o->c.extra ? "*, " : "", o->c.sink_token ? "x*, " : "", T);
-    cells(h, map->m, S, T, S, cell, cell);
-    for (int i = 0; i < T; i += 16)
-        bytes_print(&h->text, h->e, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%d</text>",
-                    CELLS - 4, 16 + i * cell + 8, i + 1);
+        "<p>%s%s</p><svg viewBox=\"0 0 %d %d\" "
+        "style=\"max-width:%dpx\" role=\"img\" aria-label=\"Attention map of %s, "
+        "%d queries by %d keys\">\n<text x=\"%d\" y=\"11\">%skey 1 to %d</text>",
+        title, about, CELLS + S * cell + 4, 34 + T * cell, (CELLS + S * cell) * 5 / 4, title, T, S,
+        CELLS, first, T);
+    cells(h, m, S, T, S, cell, cell);
+    for (int i = 0; i < T; i += every) {
+        double middle = (i + 0.5) * cell;
+        char text[16];
+        snprintf(text, sizeof text, "%d", i + 1);
+        svg_text(h, CELLS - 4, 20 + middle, "end", text);
+        svg_text(h, CELLS + before * cell + middle, 28 + T * cell, "middle", text);
+    }
     if (before)
         bytes_print(&h->text, h->e, "<path class=\"axis\" d=\"M%d 16v%d\"/>", CELLS + before * cell,
                     T * cell);
     bytes_print(&h->text, h->e, "</svg>\n");
+}
+
+/* alpha of a column of a model. */
+static void column_svg(Html *h, const Outcome *o, int column, const char *name) {
+    const Sinks *s = &o->s;
+    double *alpha = grab((idx)s->L * s->H, sizeof *alpha, h->e);
+    for (int i = 0; alpha && i < s->L * s->H; i++)
+        alpha[i] = sinks_attends(s, i / s->H) ? s->alpha[(idx)i * s->S + column] : NAN;
+    if (alpha) alpha_svg(h, alpha, s->L, s->H, name);
+    free(alpha);
+}
+
+static void head_svg(Html *h, const Outcome *o, const HeadMap *map, const char *which) {
+    char title[64], about[32], first[16];
+    if (!map->T) return;
+    snprintf(title, sizeof title, "block %d, head %d", map->layer + 1, map->head + 1);
+    snprintf(about, sizeof about, ": %s sink", which);
+    snprintf(first, sizeof first, "%s%s", o->c.extra ? "*, " : "", o->c.sink_token ? "x*, " : "");
+    map_svg(h, map->m, map->T, map->S, 4, first, title, about);
 }
 
 /* A curve of every model that has looks, and of its column *; what: 0 the loss, 1 Sink, 2 alpha. */
@@ -11386,7 +12428,7 @@ static int look_lines(Series *lines, const Outcome *o, int n, int what) {
                      star   ? o[i].c.extra ? " *" : " x*"
                      : what ? " 1"
                             : "");
-            line->style = i + 3 * star;
+            line->style = i + LINE_STAR * star;
             line->n = o[i].p.looks;
             for (int k = 0; k < line->n; k++) {
                 const Look *p = &o[i].p.look[k];
@@ -11406,17 +12448,22 @@ static void page_curves(Html *h, const Outcome *o, int n, const Settings *s) {
     if (!lines) return;
     int count = look_lines(lines, o, n, 0);
     bytes_print(&h->text, h->e, "<h2>While it trained</h2><div class=\"grid\">\n");
-    chart(
-        h, "Training loss", "step", "nats a token", false, lines, count,
+    Chart shown = {
+        "Training loss",
         "Mean since the look before. Look where the curves cross a height: models are compared at "
-        "equal loss, not at equal steps. The paper's Figure 4, middle and right.");
+        "equal loss, not at equal steps. The paper's Figure 4, middle and right.",
+        {.name = "step", .least = 1}, {.name = "nats a token"}};
+    chart(h, &shown, lines, count);
     count = look_lines(lines, o, n, 1);
     snprintf(
         caption, sizeof caption,
         "Share of heads and sequences whose alpha is above %g, on %d held sequences. Look when "
         "it leaves 0 %%: in the paper's Figure 4, middle, after 1,000 to 2,000 steps.",
         s->eps, LOOK_N);
-    chart(h, "Sink of token 1 (and of *)", "step", "%", true, lines, count, caption);
+    shown.title = "Sink of token 1 (and of *)";
+    shown.caption = caption;
+    shown.y = (Axis){.name = "%", .from_zero = true};
+    chart(h, &shown, lines, count);
     count = look_lines(lines, o, n, 2);
     Series *even = &lines[count];
     *even = (Series){.name = "even, first model", .style = LINE_EVEN, .n = 2};
@@ -11427,10 +12474,11 @@ static void page_curves(Html *h, const Outcome *o, int n, const Settings *s) {
             even->x[1] = fmax(even->x[1], (double)o[i].p.look[o[i].p.looks - 1].step);
         }
     even->y[0] = even->y[1] = o[0].even;
-    chart(
-        h, "alpha of token 1 (and of *)", "step", "mean weight", true, lines, count + 1,
-        "Mean over heads of what the column receives (section 3.2), without a threshold; it moves "
-        "before Sink does. Look for a rise above even rows.");
+    shown.title = "alpha of token 1 (and of *)";
+    shown.caption = "Mean over heads of what the column receives (section 3.2), without a "
+                    "threshold; it moves before Sink does. Look for a rise above even rows.";
+    shown.y.name = "mean weight";
+    chart(h, &shown, lines, count + 1);
     bytes_print(&h->text, h->e, "</div>\n");
     free(lines);
 }
@@ -11442,9 +12490,9 @@ static void page_maps(Html *h, const Outcome *o, int n) {
     for (int i = 0; i < n; i++) {
         if (!o[i].s.n) continue;
         figure_begin(h, o[i].name);
-        alpha_svg(h, &o[i], config_column_first(&o[i].c), "token 1");
+        column_svg(h, &o[i], config_column_first(&o[i].c), "token 1");
         if (o[i].star)
-            alpha_svg(h, &o[i], config_column_star(&o[i].c), o[i].c.extra ? "column *" : "row x*");
+            column_svg(h, &o[i], config_column_star(&o[i].c), o[i].c.extra ? "column *" : "row x*");
         bytes_print(&h->text, h->e,
                     "<figcaption>alpha by block (down) and head (across), mean over %d "
                     "sequences of %d tokens; even rows give %.3f. Look for dark cells: heads that "
@@ -11502,8 +12550,10 @@ static void page_norms(Html *h, const Outcome *o, int n) {
                 line->y[line->n++] = norm_ratio(norms, s->N);
             }
         }
-        chart(h, TITLES[what], "block", "norm of the first row / mean of the others", true, lines,
-              count, CAPTIONS[what]);
+        const Chart shown = {
+            TITLES[what], CAPTIONS[what], {.name = "block", .least = 1},
+            {.name = "norm of the first row / mean of the others", .from_zero = true}};
+        chart(h, &shown, lines, count);
     }
     bytes_print(&h->text, h->e, "</div>\n");
     free(lines);
@@ -11566,7 +12616,8 @@ static const char PAGE_STYLE[] =
     ".grid{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,20rem),1fr));"
     "gap:1.2rem 1.8rem;align-items:start;margin-top:.6rem}"
     "svg{width:100%;height:auto;display:block}svg text{font:11px sans-serif;fill:#111}"
-    "svg text.on{fill:#fff}.line{fill:none}.axis{fill:none;stroke:#333;stroke-width:1}"
+    "svg text.on{fill:#fff}.line{fill:none}.band{fill-opacity:.2}.axis{fill:none;stroke:#333;"
+    "stroke-width:1}"
     ".rule{stroke:#ddd;stroke-width:1}.ramp span{white-space:nowrap;margin-right:.7em}.ramp "
     "svg{display:inline;width:16px;vertical-align:-1px}"
     ".wide{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums;"
@@ -11577,6 +12628,16 @@ static const char PAGE_STYLE[] =
     "@media print{figure{break-inside:auto}svg,figcaption{break-inside:avoid}"
     "body{font-size:10pt;max-width:none;padding:0}.grid{grid-template-columns:"
     "repeat(3,1fr)}}";
+
+/* How every page begins, up to where more style may follow. */
+static void page_head(Bytes *b, const char *verb, Error *e) {
+    bytes_print(b, e,
+                "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>"
+                "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"/>"
+                "<title>sink %s</title><style>",
+                verb);
+    bytes_add(b, PAGE_STYLE, sizeof PAGE_STYLE - 1, e);
+}
 
 /* The page of n models (three have lines of their own style), which `verb` has made; cut and
  * verdict may be NULL or "". Written beside path and renamed. */
@@ -11589,12 +12650,7 @@ int report_write(const char *path, const char *verb, const Settings *s, const Ou
         looks = looks || o[i].p.looks;
         measured = measured || o[i].s.n;
     }
-    bytes_print(b, e,
-                "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>"
-                "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"/>"
-                "<title>sink %s</title><style>",
-                verb);
-    bytes_add(b, PAGE_STYLE, sizeof PAGE_STYLE - 1, e);
+    page_head(b, verb, e);
     bytes_print(b, e, "</style></head><body>\n<h1>Attention sinks: sink %s</h1>\n<p><code>sink %s",
                 verb, verb);
     if (!strcmp(verb, "eval")) {
@@ -11622,6 +12678,904 @@ int report_write(const char *path, const char *verb, const Settings *s, const Ou
     if (measured) page_norms(&h, o, n);
     bytes_print(b, e, "</body></html>\n");
     if (!e->status) file_write(path, b->at, b->size, e);
+    bytes_free(b);
+    return e->status;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 13.3  The page of the whole paper: a summary; then every item of data/experiments.txt with its
+ *       table, its pictures, and its claims with rule and verdict. `picture KIND WORD ..` says what
+ *       is drawn of an item; a MEASURE is a number of a result (12.2), and words joined by commas
+ *       share a picture:
+ *
+ *   curves LIST ..          curve_LIST over the tokens trained on, or tune_LIST where it begins so
+ *   sweep FLAG MEASURE ..   over the value of that flag; a row without it is a level
+ *   dots MEASURE ..         every seed of every row
+ *   domains MEASURE ..      MEASURE/NAME for every corpus and domain
+ *   over N,N,.. MEASURE ..  each N in the place of the MEASURE's #
+ *   ratio LIST ..           LIST_1 / LIST_rest by block, a line a row: hnorm, prenorm, knorm, vnorm
+ *   norms LIST ..           both by block, a picture a row
+ *   angles                  cosine and product of queries with the first key and with the others
+ *   grid                    Sink over the length, a line for each threshold
+ *   alpha LIST ..           map_LIST of block and head        map   weights of the strongest head
+ *   toy                     weights before and after training
+ *
+ *       A line is the mean over the seeds that have a number there, its band their range. Maps show
+ *       the first seed that has one: heads of different seeds are not the same heads.
+ */
+typedef struct Paper {
+    Html h;
+    const Experiments *x;
+    Results runs;
+    Judged *judged;              /* [claims] */
+    bool *told;                  /* [corpora] those beside the page's own that have runs, */
+    Judged *also;                /* [corpora][claims] and their verdicts */
+    Series *lines;               /* [LINES] */
+} Paper;
+
+/* What a measure is called, and its unit. The first that the measure begins with holds. */
+static const struct { const char *begins, *unit; } UNITS[] = {
+    {"sink_", "%"},                       {"alpha_", "mean weight"},
+    {"times_", "multiple of even rows"},  {"best_", "weight of the largest head"},
+    {"loss", "nats a token"},             {"valid", "nats a token"},
+    {"train_loss", "nats a token"},       {"gap", "nats a token"},
+    {"tune_loss", "nats a token"},        {"entropy", "nats"},
+    {"norm_ratio", "first / others"},     {"key_ratio", "first / others"},
+    {"value_ratio", "first / others"},    {"cos_", "cosine"},
+    {"onset", "tokens"},                  {"tune_norm", "norm of the gradient"},
+    {"norm", "norm of the gradient"},     {"emerged", "share of runs"},
+    {"diverged", "share of runs"},        {"", "value"}};
+
+static const char *measure_unit(const char *measure) {
+    int i = 0;
+    while (strncmp(measure, UNITS[i].begins, strlen(UNITS[i].begins))) i++;
+    return UNITS[i].unit;
+}
+
+/* The k-th part of words joined by commas, into part [64]; false where there is none. */
+static bool part_of(const char *words, int k, char part[64]) {
+    for (; k > 0; k--) {
+        words = strchr(words, ',');
+        if (!words++) return false;
+    }
+    snprintf(part, 64, "%.*s", (int)strcspn(words, ","), words);
+    return *part != 0;
+}
+
+/* What a picture's words are called in its title: lists of norms by name, a blank after a comma. */
+static const char *title_of(const char *words, char text[200]) {
+    static const char *const NAMES[][2] = {
+        {"hnorm", "hidden states"}, {"prenorm", "features before the post-norm"},
+        {"knorm", "keys"}, {"vnorm", "values"}, {"qnorm", "queries"}, {"norm", "gradient norm"},
+        {"tune_norm", "gradient norm, fine-tuned"}, {"tune_loss", "loss, fine-tuned"},
+        {"valid", "held loss"}};
+    char part[64];
+    size_t n = 0;
+    text[0] = 0;
+    for (int k = 0; part_of(words, k, part) && n < 120; k++) {
+        const char *as = part;
+        for (int i = 0; i < 9; i++) if (!strcmp(part, NAMES[i][0])) as = NAMES[i][1];
+        n += (size_t)snprintf(text + n, 70, "%s%s", k ? ", " : "", as);
+    }
+    return text;
+}
+
+/* The numbers of a measure over the seeds, in the unit that is shown. */
+typedef struct Spread { int n; double mean, deviation, low, high, at[SEEDS_MOST]; } Spread;
+
+static void spread_add(Spread *s, double x) {
+    if (!(fabs(x) < 1e30) || s->n == SEEDS_MOST) return;     /* a file may hold anything */
+    s->low = s->n ? fmin(s->low, x) : x;
+    s->high = s->n ? fmax(s->high, x) : x;
+    s->at[s->n++] = x;
+    double square;
+    s->mean = mean_of(s->at, s->n, &square);
+    s->deviation = sqrt(square * s->n);
+}
+
+static double measure_scale(const char *measure) { return in_percent(measure) ? 100 : 1; }
+
+/* The seeds that a row is judged by are 1 .. this. */
+static int seeds_of(const Paper *p, int row) {
+    return row_seeds(p->x, row, p->runs.headline_only);
+}
+
+static Spread spread_of(const Paper *p, int row, const char *measure) {
+    Spread s = {.mean = NAN, .deviation = NAN, .low = NAN, .high = NAN};
+    for (int seed = 1; seed <= seeds_of(p, row); seed++)
+        spread_add(&s, measure_scale(measure) * results_number(&p->runs, row, seed, measure));
+    return s;
+}
+
+static const double *list_of(const Paper *p, int row, int seed, const char *name, int *n) {
+    const Run *run = run_at(&p->runs, row, seed);
+    *n = 0;
+    return run->state == RUN_HELD || run->state == RUN_DIVERGED
+        ? result_find(&run->result, name, n) : NULL;
+}
+
+/* The first seed that has this list with `least` numbers or more; 0: none. */
+static int seed_with(const Paper *p, int row, const char *name, int least) {
+    int n;
+    for (int seed = 1; seed <= seeds_of(p, row); seed++)
+        if (list_of(p, row, seed, name, &n) && n >= least) return seed;
+    return 0;
+}
+
+static const Row *row_of(const Paper *p, const Item *item, int k) {
+    return &p->x->row[p->x->shown[item->from + k].row];
+}
+
+/* The i-th number of a list [n] as a count; 0 where it is none. */
+static int count_at(const double *x, int n, int i) {
+    return x && i < n && x[i] >= 1 && x[i] <= 4096 && floor(x[i]) == x[i] ? (int)x[i] : 0;
+}
+
+/* Appends a point to a line, a gap where no seed has one. */
+static void line_add(Series *line, double x, const Spread *s) {
+    if (line->n == LOOKS || !(fabs(x) < 1e30)) return;
+    line->band = line->band || s->n > 1;
+    line->x[line->n] = x;
+    line->y[line->n] = s->n ? s->mean : NAN;
+    line->low[line->n] = s->low;
+    line->high[line->n++] = s->high;
+}
+
+static Series *line_begin(Paper *p, int k, const char *name, int style) {
+    Series *line = &p->lines[k];
+    line->n = 0;
+    line->band = line->points = false;
+    line->style = style;
+    snprintf(line->name, sizeof line->name, "%s", name);
+    return line;
+}
+
+/* The prefix of a curve's lists, and of a fine-tuning's. */
+static const char *curve_prefix(const char *list) {
+    return strncmp(list, "tune_", 5) ? "curve_" : "";
+}
+
+/* The points of a row: what a picture of lines draws of it. */
+typedef void LineOf(const Paper *p, Series *line, int row, const char *word, const char *numbers);
+
+/* List `word` over tokens. Where seeds looked at other steps, each look stands at the first's. */
+static void curve_line(const Paper *p, Series *line, int row, const char *word,
+                       const char *numbers) {
+    char name[80];
+    bool tune = !strncmp(word, "tune_", 5);
+    const char *of_x = tune ? "tune_tokens" : "curve_tokens";
+    int n, m, first = seed_with(p, row, of_x, 1);
+    (void)numbers;
+    snprintf(name, sizeof name, "%s%s", curve_prefix(word), word);
+    const double *x = first ? list_of(p, row, first, of_x, &n) : NULL;
+    for (int i = 0; x && i < n; i++) {
+        Spread s = {.mean = NAN};
+        for (int seed = 1; seed <= seeds_of(p, row); seed++) {
+            const double *y = list_of(p, row, seed, name, &m);
+            if (y && i < m) spread_add(&s, measure_scale(word) * y[i]);
+        }
+        line_add(line, x[i] / 1e6, &s);
+    }
+}
+
+/* LIST_1 / LIST_rest, or where `word` ends in _1 or _rest that list alone; block 0 is the
+ * embedding where the list has one more number than there are blocks. */
+static void norm_line(const Paper *p, Series *line, int row, const char *word,
+                      const char *numbers) {
+    char first[80], rest[80];
+    int n, m, from = strncmp(word, "hnorm", 5) != 0;
+    const char *end = strrchr(word, '_');
+    bool alone = end && (!strcmp(end, "_1") || !strcmp(end, "_rest"));
+    (void)numbers;
+    snprintf(first, sizeof first, "%s%s", word, alone ? "" : "_1");
+    snprintf(rest, sizeof rest, "%s_rest", word);
+    for (int i = 0; i < LOOKS; i++) {
+        Spread s = {.mean = NAN};
+        bool there = false;
+        for (int seed = 1; seed <= seeds_of(p, row); seed++) {
+            const double *a = list_of(p, row, seed, first, &n);
+            const double *b = alone ? a : list_of(p, row, seed, rest, &m);
+            if (!a || !b || i >= n || (!alone && i >= m)) continue;
+            there = true;
+            spread_add(&s, alone ? a[i] : a[i] / b[i]);
+        }
+        if (!there) break;
+        line_add(line, i + from, &s);
+    }
+}
+
+/* `word` with each of the numbers in the place of its #. */
+static void over_line(const Paper *p, Series *line, int row, const char *word,
+                      const char *numbers) {
+    char number[64], measure[128];
+    for (int k = 0; part_of(numbers, k, number); k++) {
+        const char *mark = strchr(word, '#');
+        snprintf(measure, sizeof measure, "%.*s%s%s", mark ? (int)(mark - word) : 40, word,
+                 mark ? number : "", mark ? mark + 1 : "");
+        Spread s = spread_of(p, row, measure);
+        line_add(line, strtod(number, NULL), &s);
+    }
+}
+
+/* cosine or product of block l, mean over heads, with the first key (word[0] '1') or the others. */
+static void angle_line(const Paper *p, Series *line, int row, const char *word,
+                       const char *numbers) {
+    int n = 0, m, side = *word != '1';
+    for (int l = 0;; l++) {
+        Spread s = {.mean = NAN};
+        bool there = false;
+        for (int seed = 1; seed <= seeds_of(p, row); seed++) {
+            const double *shape = list_of(p, row, seed, "shape", &n);
+            int L = count_at(shape, n, 0), H = count_at(shape, n, 1);
+            const double *at = list_of(p, row, seed, numbers, &m);
+            if (l >= L || H < 1 || !at || m != L * H * 2) continue;
+            double sum = 0;
+            for (int head = 0; head < H; head++) sum += at[(l * H + head) * 2 + side] / H;
+            spread_add(&s, sum);
+            there = true;
+        }
+        if (!there || line->n == LOOKS) break;
+        line_add(line, l + 1, &s);
+    }
+}
+
+/* The lines of the item's rows `first` (which stands for comparison) and from .. from + rows, for
+ * each of the words that commas join; how many. */
+enum { ROWS_DRAWN = 8 };
+static int row_lines(Paper *p, const Item *item, int from, int rows, const char *words,
+                     const char *numbers, LineOf *line_of) {
+    char part[64], name[120];
+    bool joined = part_of(words, 1, part);
+    int count = 0;
+    for (int i = from ? -1 : 0; i < rows && from + i < item->count; i++)
+        for (int k = 0; part_of(words, k, part) && count < LINES; k++) {
+            const Row *row = row_of(p, item, i < 0 ? 0 : from + i);
+            snprintf(name, sizeof name, "%s%s%s", joined && item->count == 1 ? "" : row->name,
+                     joined && item->count > 1 ? " " : "", joined ? part : "");
+            int style = item->count == 1 ? k % ROWS_DRAWN
+                                         : i + (from > 0) + LINE_STAR * (k % 2);
+            Series *line = line_begin(p, count, name, style);
+            line_of(p, line, (int)(row - p->x->row), part, numbers);
+            bool any = false;
+            for (int j = 0; j < line->n; j++) any = any || isfinite(line->y[j]);
+            count += any;
+        }
+    return count;
+}
+
+/* Pictures with a line for each row: as many as it takes with ROWS_DRAWN of them each, to one scale
+ * and the item's first row in all of them for comparison. */
+static void row_charts(Paper *p, const Item *item, Chart what, const char *words,
+                       const char *numbers, LineOf *line_of) {
+    char part[64], title[160];
+    const char *plain = what.title;
+    int lots = part_of(words, 1, part) ? ROWS_DRAWN - 2 : ROWS_DRAWN, number = 0;
+    if (item->count > lots)
+        for (int from = 0; from < item->count; from += from ? lots - 1 : lots) {
+            int n = row_lines(p, item, from, from ? lots - 1 : lots, words, numbers, line_of);
+            Axis x = what.x;
+            lines_seen(&x, &what.y, p->lines, n);
+        }
+    for (int from = 0; from < item->count; from += from ? lots - 1 : lots) {
+        int n = row_lines(p, item, from, from ? lots - 1 : lots, words, numbers, line_of);
+        snprintf(title, sizeof title, item->count > lots ? "%.140s (%d)" : "%.150s", plain,
+                 ++number);
+        what.title = title;
+        chart(&p->h, &what, p->lines, n);
+    }
+}
+
+static void picture_curves(Paper *p, const Item *item, const char *words) {
+    char first[64], title[200];
+    part_of(words, 0, first);
+    const Chart what = {
+        title_of(words, title), "Mean over the seeds, and their range.", {.name = "million tokens"},
+        /* that of a toy is a squared error */
+        {.name = !strncmp(item->name, "toy", 3) && !strcmp(first, "loss") ? first
+                                                                          : measure_unit(first),
+         .from_zero = !strstr(first, "loss") && strcmp(first, "valid")}};
+    row_charts(p, item, what, words, "", curve_line);
+}
+
+static void picture_ratio(Paper *p, const Item *item, const char *words) {
+    char title[200];
+    const Chart what = {
+        title_of(words, title),
+        "Norm of the first row over the mean of the others; far above 1 it is a massive "
+        "activation. Mean over the seeds, and their range.",
+        {.name = "block", .least = 1}, {.name = "first / others", .log = true}};
+    row_charts(p, item, what, words, "", norm_line);
+}
+
+static void picture_over(Paper *p, const Item *item, const char *numbers, const char *words) {
+    char first[64], number[64], at[64], title[200];
+    part_of(words, 0, first);
+    Chart what = {title_of(words, title),
+                  "Each number stands in the place of #. Mean over the seeds, and their range.",
+                  {.name = "#", .least = 1}, {.name = measure_unit(first), .from_zero = true}};
+    for (int k = 0; part_of(numbers, k, number); k++) {
+        snprintf(at, sizeof at, "%g", strtod(number, NULL));
+        axis_tick(&what.x, strtod(number, NULL), at);
+    }
+    row_charts(p, item, what, words, numbers, over_line);
+}
+
+/* A picture for each row: the first row's norm and the mean of the others. */
+static void picture_norms(Paper *p, const Item *item, const char *words) {
+    char part[64], name[96], title[120];
+    for (int i = 0; i < item->count; i++)
+        for (int k = 0; part_of(words, k, part); k++) {
+            const Row *row = row_of(p, item, i);
+            if (!seed_with(p, (int)(row - p->x->row), "hnorm_1", 1)) continue;
+            for (int rest = 0; rest < 2; rest++) {
+                snprintf(name, sizeof name, "%s%s", part, rest ? "_rest" : "_1");
+                Series *line = line_begin(p, rest, rest ? "other tokens" : "first token", rest);
+                norm_line(p, line, (int)(row - p->x->row), name, "");
+            }
+            char of[200];
+            snprintf(title, sizeof title, "%s: %.60s", row->name, title_of(part, of));
+            const Chart what = {title, "l2 norm by block. Mean over the seeds, and their range.",
+                                {.name = "block", .least = 1}, {.name = "l2 norm", .log = true}};
+            chart(&p->h, &what, p->lines, 2);
+        }
+}
+
+static void picture_angles(Paper *p, const Item *item) {
+    static const char *const LISTS[] = {"cosine", "product"},
+                             *const NAMES[] = {"cosine of query and key", "|q| |k|"};
+    char title[120];
+    for (int i = 0; i < item->count; i++)
+        for (int k = 0; k < 2; k++) {
+            const Row *row = row_of(p, item, i);
+            if (!seed_with(p, (int)(row - p->x->row), LISTS[k], 1)) continue;
+            for (int rest = 0; rest < 2; rest++)
+                angle_line(p, line_begin(p, rest, rest ? "other keys" : "first key", rest),
+                           (int)(row - p->x->row), rest ? "r" : "1", LISTS[k]);
+            snprintf(title, sizeof title, "%s: %s", row->name, LISTS[k]);
+            const Chart what = {title, "By block, mean over heads; over the seeds their mean and "
+                                       "range. The paper's Figure 2, bottom, and Figures 15 to 18.",
+                                {.name = "block", .least = 1},
+                                {.name = NAMES[k], .from_zero = true}};
+            chart(&p->h, &what, p->lines, 2);
+        }
+}
+
+/* Sink over T, a line for each threshold. */
+static void picture_grid(Paper *p, const Item *item) {
+    char name[64];
+    for (int i = 0; i < item->count; i++) {
+        int n, m, k, count = 0, row = (int)(row_of(p, item, i) - p->x->row);
+        int seed = seed_with(p, row, "grid_sink_1", 1);
+        const double *T = seed ? list_of(p, row, seed, "grid_T", &n) : NULL;
+        const double *eps = seed ? list_of(p, row, seed, "grid_eps", &m) : NULL;
+        if (!T || !eps) continue;
+        Chart what = {p->x->row[row].name,
+                      "Sink of token 1 by length and threshold: look whether it falls with both. "
+                      "Mean over the seeds, and their range. The paper's Figure 3.",
+                      {.name = "tokens T", .log = true}, {.name = "%", .from_zero = true}};
+        for (int t = 0; t < n; t++) {
+            snprintf(name, 16, "%g", T[t]);
+            axis_tick(&what.x, T[t], name);
+        }
+        for (int j = 0; j < m && count < ROWS_DRAWN; j++) {
+            if (!(eps[j] > 0 && eps[j] <= 1)) continue;
+            snprintf(name, sizeof name, "eps %g", eps[j]);
+            Series *line = line_begin(p, count, name, count);
+            count++;
+            for (int t = 0; t < n; t++) {
+                Spread s = {.mean = NAN};
+                for (int other = 1; other <= seeds_of(p, row); other++) {
+                    const double *y = list_of(p, row, other, "grid_sink_1", &k);
+                    if (y && k == n * m) spread_add(&s, 100 * y[t * m + j]);
+                }
+                line_add(line, T[t], &s);
+            }
+        }
+        chart(&p->h, &what, p->lines, count);
+    }
+}
+
+/* The column of the item's table that has this measure: the paper's numbers of it. -1: none. */
+static int column_of(const Item *item, const char *measure) {
+    for (int i = 0; i < item->columns; i++)
+        if (!strcmp(item->column[i], measure)) return i;
+    return -1;
+}
+
+/* The value of the flag in a row's flags, where the last one counts; NAN where it has none. */
+static double flag_value(const char *flags, const char *flag) {
+    char words[80];
+    double x = NAN;
+    size_t n = (size_t)snprintf(words, sizeof words, "--%s ", flag);
+    for (const char *at = strstr(flags, words); at; at = strstr(at + 1, words))
+        if (at == flags || at[-1] == ' ') x = strtod(at + n, NULL);
+    return x;
+}
+
+/* Where a swept value stands: by its logarithm where the values reach over a factor of 8, and then
+ * 0 one step before the least. */
+typedef struct Sweep { bool log; double zero; } Sweep;
+static double swept(const Sweep *s, double x) {
+    return !s->log ? x : x > 0 ? log10(x) : s->zero;
+}
+
+/* A picture for a measure over a flag's value: seeds, their mean, the paper's number of the row. */
+static void picture_sweep(Paper *p, const Item *item, const char *flag, const char *measure) {
+    double value[LOOKS], least = INFINITY, most = 0;
+    int order[LOOKS], n = 0, count = 3, column = column_of(item, measure);
+    char text[80], title[160];
+    for (int i = 0; i < item->count; i++) {
+        double x = flag_value(row_of(p, item, i)->flags, flag);
+        if (!isfinite(x) || n == LOOKS) continue;
+        if (x > 0) least = fmin(least, x);
+        most = fmax(most, x);
+        int k = n++;
+        for (; k > 0 && value[k - 1] > x; k--) value[k] = value[k - 1], order[k] = order[k - 1];
+        value[k] = x;
+        order[k] = i;
+    }
+    const Sweep by = {most >= 8 * least, log10(least) - 0.5};
+    snprintf(title, sizeof title, "%.60s over %.60s", measure, flag);
+    Chart what = {title, "Every seed, their mean, and the paper's number of the same row where it "
+                         "gives one; rows without this flag as levels.",
+                  {.name = flag}, {.name = measure_unit(measure),
+                                   .from_zero = !strstr(measure, "loss")}};
+    Series *mean = line_begin(p, 0, "mean of the seeds", 0);
+    Series *seeds = line_begin(p, 1, "", 0), *paper = line_begin(p, 2, "the paper", 1);
+    seeds->points = true;
+    seeds->style = LINE_STAR;
+    for (int k = 0; k < n; k++) {
+        int shown = item->from + order[k];
+        Spread s = spread_of(p, p->x->shown[shown].row, measure);
+        double x = swept(&by, value[k]);
+        snprintf(text, 16, "%g", value[k]);
+        if (!k || value[k] > value[k - 1]) axis_tick(&what.x, x, text);
+        line_add(mean, x, &s);
+        for (int i = 0; i < s.n && seeds->n < LOOKS; i++) {
+            seeds->x[seeds->n] = x;
+            seeds->y[seeds->n++] = s.at[i];
+        }
+        Spread printed = {.mean = NAN};
+        if (column >= 0) spread_add(&printed, p->x->shown[shown].paper[column].value);
+        if (printed.n) line_add(paper, x, &printed);
+    }
+    paper->band = paper->n > 0;
+    if (!paper->n) paper->name[0] = 0;
+    for (int i = 0; i < item->count && n && count < LINES; i++) {
+        const Row *row = row_of(p, item, i);
+        if (isfinite(flag_value(row->flags, flag))) continue;
+        Spread s = spread_of(p, (int)(row - p->x->row), measure);
+        Series *level = line_begin(p, count, row->name, (count - 1) % LINE_EVEN);
+        if (!s.n) continue;
+        line_add(level, mean->x[0], &s);
+        line_add(level, fmax(mean->x[n - 1], mean->x[0] + 1e-9), &s);
+        level->band = false;
+        count++;
+    }
+    chart(&p->h, &what, p->lines, count);
+}
+
+/* A dot plot: on lines that have names marks of the seeds, of their mean, and of the paper. */
+typedef struct Dots {
+    char name[64];
+    int style;
+    bool named;                  /* its line begins with the name */
+    Spread of;
+    double paper;
+} Dots;
+
+static void dot_plot(Paper *p, const char *title, const char *measure, const Dots *dots, int n,
+                     double even, const char *const *legends, int styles, const char *caption) {
+    enum { HIGH = 15, TOP = 8, RIGHT = 348 };
+    Html *h = &p->h;
+    Axis a = {.name = measure_unit(measure), .from_zero = !strstr(measure, "loss")};
+    size_t longest = 4, legends_longest = 0;
+    bool any = false, printed = false;
+    axis_begin(&a);
+    for (int i = 0; i < n; i++) {
+        any = any || dots[i].of.n || isfinite(dots[i].paper);
+        printed = printed || isfinite(dots[i].paper);
+        for (int k = 0; k < dots[i].of.n; k++) axis_see(&a, dots[i].of.at[k]);
+        axis_see(&a, dots[i].paper);
+        if (strlen(dots[i].name) > longest) longest = strlen(dots[i].name);
+    }
+    if (any) axis_see(&a, even);
+    for (int k = 0; k < styles; k++)
+        if (strlen(legends[k]) > legends_longest) legends_longest = strlen(legends[k]);
+    int columns = columns_of(legends_longest);
+    figure_begin(h, title);
+    if (!any) { figure_end(h, "Nothing was measured."); return; }
+    double left = 8 + 5.9 * (double)(longest < 24 ? longest : 24);
+    double bottom = TOP + n * HIGH;
+    axis_end(&a, left, RIGHT, true);
+    bytes_print(&h->text, h->e, "<svg viewBox=\"0 0 360 %.0f\" role=\"img\" aria-label=\"",
+                bottom + 52 + (styles ? (styles - 1) / columns * 16 : 0));
+    html_text(h, title);
+    bytes_print(&h->text, h->e, ", in %s. ", a.name);
+    for (int i = 0; i < n; i++) {
+        if (!dots[i].of.n) continue;
+        html_text(h, dots[i].name);
+        bytes_print(&h->text, h->e, " %.3g. ", dots[i].of.mean);
+    }
+    bytes_print(&h->text, h->e, "\">\n");
+    axis_below(h, &a, bottom, TOP);
+    svg_text(h, RIGHT, bottom + 30, "end", a.name);
+    if (isfinite(even)) {
+        double x = axis_place(&a, even);
+        bytes_print(&h->text, h->e, "<path class=\"line\" stroke=\"#777\" stroke-width=\"1.5\" "
+                    "stroke-dasharray=\"4 3\" d=\"M%.1f %dV%.1f\"/>", x, TOP, bottom);
+    }
+    for (int i = 0; i < n; i++) {
+        const Dots *d = &dots[i];
+        double y = TOP + (i + 0.5) * HIGH;
+        char name[64];
+        snprintf(name, sizeof name, "%.24s", d->name);
+        if (d->named) {
+            bytes_print(&h->text, h->e, "<path class=\"rule\" d=\"M%.1f %.1fH%d\"/>", left,
+                        y - HIGH / 2.0, RIGHT);
+            svg_text(h, left - 5, y + 4, "end", name);
+        }
+        for (int k = 0; k < d->of.n; k++)
+            bytes_print(&h->text, h->e, "<circle class=\"seed\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\" "
+                        "stroke=\"%s\"/>", axis_place(&a, d->of.at[k]), y,
+                        STYLES[d->style].colour);
+        if (d->of.n && styles)
+            svg_mark(h, d->style, axis_place(&a, d->of.mean), y);
+        else if (d->of.n)
+            bytes_print(&h->text, h->e, "<path stroke=\"#111\" stroke-width=\"2.4\" "
+                        "d=\"M%.1f %.1fv11\"/>", axis_place(&a, d->of.mean), y - 5.5);
+        if (isfinite(d->paper)) svg_mark(h, 1, axis_place(&a, d->paper), y);
+        bytes_print(&h->text, h->e, "\n");
+    }
+    double below = bottom + 46;
+    for (int k = 0; k < styles; k++) {
+        double x = 10 + k % columns * (360 / columns), y = below + k / columns * 16;
+        svg_mark(h, k, x, y);
+        svg_text(h, x + 10, y + 4, "", legends[k]);
+    }
+    if (!styles) {
+        bytes_print(&h->text, h->e, "<circle class=\"seed\" cx=\"10\" cy=\"%.0f\" r=\"3\" "
+                    "stroke=\"%s\"/><path stroke=\"#111\" stroke-width=\"2.4\" d=\"M80 %.1fv11\"/>",
+                    below, STYLES[0].colour, below - 5.5);
+        svg_text(h, 18, below + 4, "", "a seed");
+        svg_text(h, 86, below + 4, "", "mean");
+        if (printed) svg_mark(h, 1, 140, below);
+        if (printed) svg_text(h, 149, below + 4, "", "the paper");
+        if (isfinite(even)) {
+            bytes_print(&h->text, h->e, "<path class=\"line\" stroke=\"#777\" stroke-width=\"1.5\" "
+                        "stroke-dasharray=\"4 3\" d=\"M230 %.0fh22\"/>", below);
+            svg_text(h, 257, below + 4, "", "even rows");
+        }
+    }
+    bytes_print(&h->text, h->e, "</svg>");
+    figure_end(h, caption);
+}
+
+static void picture_dots(Paper *p, const Item *item, const char *measure) {
+    Dots *dots = grab(item->count + 1, sizeof *dots, p->h.e);
+    int column = column_of(item, measure), n = 0;
+    double even = !strncmp(measure, "times_", 6) ? 1 : NAN;
+    for (int i = 0; dots && i < item->count; i++) {
+        const Shown *shown = &p->x->shown[item->from + i];
+        Dots *d = &dots[n++];
+        snprintf(d->name, sizeof d->name, "%s", p->x->row[shown->row].name);
+        d->named = true;
+        d->of = spread_of(p, shown->row, measure);
+        d->paper = column < 0 ? NAN : shown->paper[column].value;
+        if (!isfinite(even) && !strncmp(measure, "alpha_", 6))
+            even = spread_of(p, shown->row, "even").mean;
+    }
+    if (dots) dot_plot(p, measure, measure, dots, n, even, NULL, 0,
+                       column < 0 ? "Every seed, and their mean."
+                                  : "Every seed, their mean, and the paper's number.");
+    free(dots);
+}
+
+/* A line for each domain, and on it a mark for each row. */
+static void picture_domains(Paper *p, const Item *item, const char *measure) {
+    int rows = item->count < ROWS_DRAWN ? item->count : ROWS_DRAWN, n = 0;
+    const char *names[ROWS_DRAWN];
+    char name[128];
+    Dots *dots = grab(p->x->corpora * rows + 1, sizeof *dots, p->h.e);
+    for (int i = 0; i < rows; i++) names[i] = row_of(p, item, i)->name;
+    for (int k = 0; dots && k < p->x->corpora; k++) {
+        int before = n;
+        snprintf(name, sizeof name, "%.60s/%.60s", measure, p->x->corpus[k].name);
+        for (int i = 0; i < rows; i++) {
+            Spread s = spread_of(p, (int)(row_of(p, item, i) - p->x->row), name);
+            if (!s.n) continue;
+            Dots *d = &dots[n++];
+            *d = (Dots){.style = i, .named = n == before + 1, .of = s, .paper = NAN};
+            snprintf(d->name, sizeof d->name, "%s", p->x->corpus[k].name);
+        }
+    }
+    if (dots) dot_plot(p, measure, measure, dots, n, NAN, names, rows,
+                       "By the text that is measured on: the mean of each row's seeds, and around "
+                       "it every seed. The paper's Figure 9.");
+    free(dots);
+}
+
+static void picture_alpha(Paper *p, const Item *item, const char *list) {
+    char name[80], title[120];
+    snprintf(name, sizeof name, "map_%s", list);
+    for (int i = 0; i < item->count; i++) {
+        int n = 0, m = 0, row = (int)(row_of(p, item, i) - p->x->row);
+        int seed = seed_with(p, row, name, 1);
+        const double *alpha = seed ? list_of(p, row, seed, name, &n) : NULL;
+        const double *shape = seed ? list_of(p, row, seed, "shape", &m) : NULL;
+        int L = count_at(shape, m, 0), H = count_at(shape, m, 1);
+        if (!alpha || !L || L * H != n) continue;
+        snprintf(title, sizeof title, "%s, seed %d", p->x->row[row].name, seed);
+        figure_begin(&p->h, title);
+        alpha_svg(&p->h, alpha, L, H, strcmp(list, "alpha_1") ? "column *" : "token 1");
+        figure_end(&p->h, "alpha by block (down) and head (across).");
+    }
+}
+
+/* Rows and columns of a map of n numbers, of which `before` columns stand before key 1: none or
+ * one. */
+static int map_side(int n) {
+    int T = (int)floor(sqrt(n + 0.5));
+    return T > 0 && T <= 128 && (n == T * T || n == T * (T + 1)) ? T : 0;
+}
+
+static void picture_map(Paper *p, const Item *item) {
+    char title[120];
+    for (int i = 0; i < item->count; i++) {
+        int n = 0, m = 0, row = (int)(row_of(p, item, i) - p->x->row);
+        int seed = seed_with(p, row, "map", 1);
+        const double *map = seed ? list_of(p, row, seed, "map", &n) : NULL;
+        const double *shape = seed ? list_of(p, row, seed, "map_shape", &m) : NULL;
+        int T = count_at(shape, m, 2), S = count_at(shape, m, 3);
+        if (!map || !T || T * S != n || T > S || T > 128 || !(fabs(shape[0] + shape[1]) < 1e6))
+            continue;
+        figure_begin(&p->h, p->x->row[row].name);
+        snprintf(title, sizeof title, "block %.0f, head %.0f", shape[0] + 1, shape[1] + 1);
+        map_svg(&p->h, map, T, S, S > 33 ? 4 : 8, S > T ? "*, " : "", title,
+                ": the strongest sink");
+        figure_end(&p->h, "Weight of each query (down) on each key (across). A sink is a dark "
+                          "column.");
+    }
+}
+
+static void picture_toy(Paper *p, const Item *item) {
+    static const char *const LISTS[] = {"before", "after"};
+    for (int i = 0; i < item->count; i++) {
+        int n, row = (int)(row_of(p, item, i) - p->x->row), seed = seed_with(p, row, "after", 1);
+        if (!seed) continue;
+        figure_begin(&p->h, p->x->row[row].name);
+        bytes_print(&p->h.text, p->h.e, "<div class=\"pair\">");
+        for (int k = 0; k < 2; k++) {
+            const double *m = list_of(p, row, seed, LISTS[k], &n);
+            int T = m ? map_side(n) : 0;
+            if (!T) continue;
+            bytes_print(&p->h.text, p->h.e, "<div>");
+            map_svg(&p->h, m, T, n / T, T > 40 ? 2 : 124 / (T + 1), n > T * T ? "*, " : "",
+                    LISTS[k], " training");
+            bytes_print(&p->h.text, p->h.e, "</div>");
+        }
+        bytes_print(&p->h.text, p->h.e, "</div>");
+        figure_end(&p->h, "Weight of each query (down) on each key (across) in one sequence.");
+    }
+}
+
+static void item_picture(Paper *p, const Item *item, const Picture *w) {
+    int from = w->kind == PICTURE_SWEEP || w->kind == PICTURE_OVER;
+    if (w->kind == PICTURE_ANGLES) picture_angles(p, item);
+    if (w->kind == PICTURE_GRID) picture_grid(p, item);
+    if (w->kind == PICTURE_MAP) picture_map(p, item);
+    if (w->kind == PICTURE_TOY) picture_toy(p, item);
+    for (int k = from; k < w->words; k++) {
+        const char *word = w->word[k];
+        if (w->kind == PICTURE_CURVES) picture_curves(p, item, word);
+        if (w->kind == PICTURE_SWEEP) picture_sweep(p, item, w->word[0], word);
+        if (w->kind == PICTURE_DOTS) picture_dots(p, item, word);
+        if (w->kind == PICTURE_DOMAINS) picture_domains(p, item, word);
+        if (w->kind == PICTURE_OVER) picture_over(p, item, w->word[0], word);
+        if (w->kind == PICTURE_RATIO) picture_ratio(p, item, word);
+        if (w->kind == PICTURE_NORMS) picture_norms(p, item, word);
+        if (w->kind == PICTURE_ALPHA) picture_alpha(p, item, word);
+    }
+}
+
+/* Its pictures, beside each other where there is room; the ramp before them if one has cells. */
+static void item_pictures(Paper *p, const Item *item) {
+    bool cells_shown = false;
+    for (int k = 0; k < item->pictures; k++)
+        cells_shown = cells_shown || item->picture[k].kind >= PICTURE_ALPHA;
+    if (cells_shown) ramp_legend(&p->h);
+    bytes_print(&p->h.text, p->h.e, "<div class=\"grid\">\n");
+    for (int k = 0; k < item->pictures; k++) item_picture(p, item, &item->picture[k]);
+    bytes_print(&p->h.text, p->h.e, "</div>\n");
+}
+
+/* The cells that a terminal and the README show (12.6). */
+static void item_table(Paper *p, const Item *item) {
+    Html *h = &p->h;
+    Grid g;
+    if (grid_of(&g, &p->runs, item, true, h->e)) return;
+    bytes_print(&h->text, h->e, "<div class=\"wide\"><table>\n");
+    for (int r = -1; r < g.rows; r++) {          /* -1: the heads of pairs */
+        bytes_print(&h->text, h->e, "<tr>");
+        for (int c = 0; c < g.columns; c++) {
+            bool pair = g.pair[c], second = c && g.pair[c - 1];
+            const char *text = g.cell[(r < 0 ? 0 : r) * ACROSS + c];
+            if (r < 0 && second) continue;
+            bytes_print(&h->text, h->e, "<%s%s%s>", r < 1 ? "th" : "td",
+                        r < 0 && pair ? " colspan=\"2\"" : "", pair ? " class=\"paper\"" : "");
+            if (r < 0) html_text(h, pair ? text : "");
+            else html_text(h, r ? text : pair ? "paper" : second ? "ours" : text);
+            bytes_print(&h->text, h->e, "</%s>", r < 1 ? "th" : "td");
+        }
+        bytes_print(&h->text, h->e, "</tr>\n");
+    }
+    bytes_print(&h->text, h->e, "</table></div>\n");
+    free(g.cell);
+}
+
+/* A verdict is told by its words and its sign, and in the colour of a bar before it. */
+static const char *const VERDICT_SIGNS[VERDICT_KINDS] = {
+    [UNDECIDED] = "?", [REPRODUCED] = "&#10003;", [NOT_REPRODUCED] = "&#10007;",
+    [OPPOSITE] = "&#8644;"};
+static const char *const VERDICT_CLASSES[VERDICT_KINDS] = {
+    [UNDECIDED] = "open", [REPRODUCED] = "yes", [NOT_REPRODUCED] = "no", [OPPOSITE] = "no"};
+
+static void claim_begin(Paper *p, int k) {
+    const Verdict v = p->judged[k].verdict;
+    bytes_print(&p->h.text, p->h.e, "<div class=\"claim %s\"><p><b>%s %s.</b> ",
+                VERDICT_CLASSES[v], VERDICT_SIGNS[v], verdict_name(v));
+    html_text(&p->h, p->x->claim[k].statement);
+}
+
+static void page_claim(Paper *p, int k) {
+    static const char *const KIND_NAMES[] = {"differs", "equal", "ordered", "exact"};
+    const Claim *c = &p->x->claim[k];
+    Html *h = &p->h;
+    Bytes line = {0};
+    claim_begin(p, k);
+    bytes_print(&h->text, h->e, " <span class=\"where\">%s%s, claim %s</span></p><p>",
+                c->headline ? "headline; " : "", KIND_NAMES[c->kind], c->name);
+    claim_rule(&line, p->x, c, h->e);
+    bytes_add(&line, "", 1, h->e);
+    bytes_print(&h->text, h->e, "<code>");
+    if (!h->e->status) html_text(h, (const char *)line.at);
+    bytes_print(&h->text, h->e, "</code>: ");
+    line.size = 0;
+    claim_evidence(&line, c, &p->judged[k], h->e);
+    bytes_add(&line, "", 1, h->e);
+    if (!h->e->status) html_text(h, (const char *)line.at);
+    bytes_free(&line);
+    bytes_print(&h->text, h->e, " <span class=\"where\">");
+    html_text(h, c->reference);
+    bytes_print(&h->text, h->e, "</span></p></div>\n");
+}
+
+static void page_item(Paper *p, int at) {
+    const Item *item = &p->x->item[at];
+    Html *h = &p->h;
+    int needed, there = runs_done(&p->runs, item, &needed);
+    bytes_print(&h->text, h->e, "<section id=\"%s\"><h2>", item->name);
+    html_text(h, item->title);
+    bytes_print(&h->text, h->e, "</h2><p class=\"where\">");
+    html_text(h, item->reference);
+    if (item->count)
+        bytes_print(&h->text, h->e, "; <code>sink repro %s</code>; %d of %d runs", item->name,
+                    there, needed);
+    bytes_print(&h->text, h->e, "</p>\n");
+    if (is_elsewhere(p->x, at))
+        bytes_print(&h->text, h->e, "<p>Needs more than sink can train.</p>\n");
+    else if (item->count && needed && !there)
+        bytes_print(&h->text, h->e, "<p><b>Not run yet: <code>sink repro %s</code></b></p>\n",
+                    item->name);
+    if (item->count) item_table(p, item);
+    if (there && item->pictures) item_pictures(p, item);
+    for (int k = 0; k < p->x->claims; k++)
+        if (p->x->claim[k].item == at) page_claim(p, k);
+    bytes_print(&h->text, h->e, "</section>\n");
+}
+
+/* The verdicts of the other corpora that have runs. */
+static int judge_others(Paper *p, const char *folder) {
+    const Experiments *x = p->x;
+    Error *e = p->h.e;
+    for (int k = 0; k < x->corpora && !e->status; k++) {
+        int done = 0, needed = 0;
+        Results r;
+        if (x->corpus[k].domain || !strcmp(x->corpus[k].name, p->runs.corpus) ||
+            results_load(&r, x, folder, x->corpus[k].name, e)) continue;
+        for (int row = 0; row < x->rows; row++) row_runs(&r, row, &done, &needed);
+        p->told[k] = done > 0;
+        claims_judge(p->also + k * x->claims, &r, e);
+        results_free(&r);
+    }
+    return e->status;
+}
+
+/* How many claims have which verdict, the headline claims, and where everything is. */
+static void page_summary(Paper *p) {
+    static const Verdict ORDER[VERDICT_KINDS] = {REPRODUCED, NOT_REPRODUCED, OPPOSITE, UNDECIDED};
+    Html *h = &p->h;
+    bytes_print(&h->text, h->e, "<section><div class=\"wide\"><table><tr><th>claims</th>"
+                "<th>headline</th><th>all</th></tr>\n");
+    for (int i = 0; i < VERDICT_KINDS; i++) {
+        int count[2] = {0};
+        for (int k = 0; k < p->x->claims; k++)
+            if (p->judged[k].verdict == ORDER[i]) {
+                count[0] += p->x->claim[k].headline;
+                count[1]++;
+            }
+        bytes_print(&h->text, h->e, "<tr><td>%s</td><td>%d</td><td>%d</td></tr>\n",
+                    verdict_name(ORDER[i]), count[0], count[1]);
+    }
+    bytes_print(&h->text, h->e, "</table></div>\n");
+    for (int k = 0; k < p->x->claims; k++) {
+        const Item *item = &p->x->item[p->x->claim[k].item];
+        if (!p->x->claim[k].headline) continue;
+        claim_begin(p, k);
+        for (int c = 0; c < p->x->corpora; c++)
+            if (p->told[c])
+                bytes_print(&h->text, h->e, " <span class=\"where\">%s: %s %s.</span>",
+                            p->x->corpus[c].name,
+                            VERDICT_SIGNS[p->also[c * p->x->claims + k].verdict],
+                            verdict_name(p->also[c * p->x->claims + k].verdict));
+        bytes_print(&h->text, h->e, " <a href=\"#%s\">%s</a></p></div>\n", item->name, item->name);
+    }
+    bytes_print(&h->text, h->e, "<p class=\"index\">");
+    for (int i = 0; i < p->x->items; i++)
+        bytes_print(&h->text, h->e, "<a href=\"#%s\">%s</a> ", p->x->item[i].name,
+                    p->x->item[i].name);
+    bytes_print(&h->text, h->e, "</p></section>\n");
+}
+
+static const char PAPER_STYLE[] =
+    ".grid{grid-template-columns:repeat(auto-fill,minmax(min(100%,20rem),1fr))}"
+    ".where{color:#555;font-size:.85rem}.paper{color:#555}td.paper,th.paper{border-left:1px solid "
+    "#bbb}th[colspan]{text-align:center}"
+    ".claim{border-left:.35rem solid #777;padding:.1rem .7rem;margin:.6rem 0;break-inside:avoid}"
+    ".claim p{margin:.15rem 0}.claim p+p{font-size:.85rem}.yes{border-color:#009e73}"
+    ".no{border-color:#d55e00;border-left-style:double}.open{border-left-style:dotted}"
+    ".index a{margin-right:.5em}.seed{fill:#fff;fill-opacity:0;stroke-width:1.2}"
+    ".pair{display:flex;gap:.8rem;flex-wrap:wrap}.pair>div{flex:1 1 9rem}section{margin:0 0 2rem}"
+    "a{color:#10305c}@media(max-width:30rem){table{font-size:.78rem}th,td{padding:.2em .3em}}"
+    "@media print{table{font-size:.75rem}.grid{grid-template-columns:repeat(2,1fr)}a{color:#111}}";
+
+int paper_write(const char *path, const Experiments *x, const char *folder, const char *corpus,
+                Error *e) {
+    Paper p = {.h = {{0}, e}, .x = x};
+    Bytes *b = &p.h.text;
+    int done = 0, needed = 0;
+    p.judged = grab(x->claims + 1, sizeof *p.judged, e);
+    p.also = grab(x->corpora * x->claims + 1, sizeof *p.also, e);
+    p.told = grab(x->corpora + 1, sizeof *p.told, e);
+    p.lines = grab(LINES, sizeof *p.lines, e);
+    if (e->status || results_load(&p.runs, x, folder, corpus, e)) goto done;
+    if (claims_judge(p.judged, &p.runs, e) || judge_others(&p, folder)) goto done;
+    for (int row = 0; row < x->rows; row++) row_runs(&p.runs, row, &done, &needed);
+    page_head(b, "report", e);
+    bytes_add(b, PAPER_STYLE, sizeof PAPER_STYLE - 1, e);
+    bytes_print(b, e, "</style></head><body>\n<h1>When Attention Sink Emerges in Language Models: "
+                "every table and figure, in small</h1>\n<p>Trained on %s: %d of %d runs are there. "
+                "Every number is the mean over seeds, &#177; their standard deviation; the paper's "
+                "stands beside it, at its own scale. sink: share of heads with alpha above 0.3; "
+                "alpha: mean weight on a column; times: alpha over that of even rows. Rules "
+                "were fixed before the judged runs; a claim's interval is at 95 %%.</p>\n",
+                corpus, done, needed);
+    page_summary(&p);
+    for (int i = 0; i < x->items && !e->status; i++) page_item(&p, i);
+    if (p.runs.notes.size) {
+        bytes_add(&p.runs.notes, "", 1, e);
+        bytes_print(b, e, "<section><h2>Results that do not count</h2><p>");
+        html_text(&p.h, (const char *)p.runs.notes.at);
+        bytes_print(b, e, "</p></section>\n");
+    }
+    bytes_print(b, e, "</body></html>\n");
+    if (!e->status) file_write(path, b->at, b->size, e);
+done:
+    results_free(&p.runs);
+    free(p.judged);
+    free(p.also);
+    free(p.told);
+    free(p.lines);
     bytes_free(b);
     return e->status;
 }
@@ -12343,6 +14297,62 @@ void vec_multiply(idx n, real *y, const real *x) { multiply(n, y, x); }
 void vec_shift(idx n, real *y, real a) { shift(n, y, a); }
 void vec_scale(idx n, real *y, real a) { scale(n, y, a); }
 
+/* --- 14.5  Half floats -------------------------------------------------------------------------
+
+   BF16 is the upper half of a float. F16 has a sign, 5 bits of exponent and 10 of fraction:
+
+     exponent e = 1 .. 30    (1 + f / 1024) 2^(e - 15)      e + 112 and f, moved to a float's places
+     e = 0                   f 2^-24: (1 + f / 1024) 2^-14 - 2^-14, which is exact
+     e = 31                  infinity, NaN: e becomes 255, and f, a NaN's signs of origin, stays
+
+   So every F16 and BF16 has its own float (test widen__every_half). Numbers are taken byte by byte,
+   the lower first, whatever the machine's order; compilers make whole vectors of it. */
+
+size_t dtype_width(int dtype) { return dtype == DTYPE_F32 ? 4 : 2; }
+
+/* Bits of a float to a real: in double a conversion, which is exact too. */
+INLINE void real_from(real *to, uint32_t bits) {
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    *to = (real)x;
+}
+
+WIDE(widen_f16, (idx n, real *restrict to, const unsigned char *restrict from), (n, to, from))
+{
+    const float least = 0x1p-14f;                            /* the least normal F16 */
+    uint32_t one;
+    memcpy(&one, &least, 4);
+    for (idx i = 0; i < n; i++) {
+        uint32_t h = from[2 * i] | (uint32_t)from[2 * i + 1] << 8, rest = (h & 0x7FFF) << 13;
+        uint32_t normal = rest + (112u << 23), lifted = rest + one, small;
+        float f;
+        memcpy(&f, &lifted, 4);
+        f -= least;
+        memcpy(&small, &f, 4);
+        uint32_t bits = rest < 1u << 23 ? small : rest >= 31u << 23 ? normal + (112u << 23) : normal;
+        real_from(to + i, bits | (h & 0x8000) << 16);
+    }
+}
+
+WIDE(widen_bf16, (idx n, real *restrict to, const unsigned char *restrict from), (n, to, from))
+{
+    for (idx i = 0; i < n; i++)
+        real_from(to + i, (uint32_t)from[2 * i] << 16 | (uint32_t)from[2 * i + 1] << 24);
+}
+
+WIDE(widen_f32, (idx n, real *restrict to, const unsigned char *restrict from), (n, to, from))
+{
+    for (idx i = 0; i < n; i++)
+        real_from(to + i, from[4 * i] | (uint32_t)from[4 * i + 1] << 8
+                          | (uint32_t)from[4 * i + 2] << 16 | (uint32_t)from[4 * i + 3] << 24);
+}
+
+void widen(int dtype, idx n, real *to, const unsigned char *from) {
+    if (dtype == DTYPE_F16) widen_f16(n, to, from);
+    else if (dtype == DTYPE_BF16) widen_bf16(n, to, from);
+    else widen_f32(n, to, from);
+}
+
 void zero(real *x, idx n) { if (n > 0) memset(x, 0, (size_t)n * sizeof(real)); }
 void copy(real *y, const real *x, idx n) { if (n > 0) memcpy(y, x, (size_t)n * sizeof(real)); }
 
@@ -12390,6 +14400,14 @@ static bool take_name(const char *from, const char *to) {
     errno = EACCES;
     return false;
 }
+bool file_seek(FILE *f, uint64_t at) { return !_fseeki64(f, (long long)at, SEEK_SET); }
+bool file_size(FILE *f, uint64_t *size) {
+    if (_fseeki64(f, 0, SEEK_END)) return false;
+    long long at = _ftelli64(f);
+    *size = (uint64_t)at;
+    return at >= 0;
+}
+char *full_path(const char *path) { return _fullpath(NULL, path, 0); }
 /* Since the start, and by the wall, as Microsoft's library has it. */
 double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
 #else
@@ -12401,6 +14419,21 @@ bool is_terminal(FILE *f) { return isatty(fileno(f)); }
 int make_folder(const char *path) { return mkdir(path, 0777); }
 static void streams_begin(void) {}
 static bool take_name(const char *from, const char *to) { return !rename(from, to); }
+bool file_seek(FILE *f, uint64_t at) { return !fseeko(f, (off_t)at, SEEK_SET); }
+bool file_size(FILE *f, uint64_t *size) {
+    if (fseeko(f, 0, SEEK_END)) return false;
+    off_t at = ftello(f);
+    *size = (uint64_t)at;
+    return at >= 0;
+}
+char *full_path(const char *path) {
+    char whole[4096] = "";
+    if (path[0] != '/' && !getcwd(whole, sizeof whole)) return NULL;
+    size_t room = strlen(whole) + strlen(path) + 2;
+    char *out = malloc(room);
+    if (out) snprintf(out, room, "%s%s%s", whole, whole[0] ? "/" : "", path);
+    return out;
+}
 double seconds(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -12666,7 +14699,7 @@ int file_ready(const char *path, Error *e) {
  *
  * One table of options drives parsing, checking, help, config.json, checkpoints and the echoed
  * command. Groups: m the model, t the training, d the data, e what is measured, a ablations and
- * edits, o output, p the page, r going on, f starting from, i ids, g generation, x reproduction,
+ * edits, o output, p the page, r going on, f starting from, i ids, w a dump's, g generation, x reproduction,
  * b benches. A verb names the groups it takes.
  */
 
@@ -12881,8 +14914,8 @@ const Option OPTIONS[] = {
      "threads; default: all. The results have the same bits"},
 
     {"ids",           'i', 's', AT(ids),                 "",       0, 0, "FILE",
-     "lines of T+1 token ids, taken literally"},
-    {"all",           'i', 'b', AT(all),                 "0",      0, 1, "",
+     "lines of T+1 token ids, taken literally; - is standard input"},
+    {"all",           'w', 'b', AT(all),                 "0",      0, 1, "",
      "also q, k, z and the features before a post-norm"},
     {"prompt",        'g', 's', AT(prompt),              "",       0, 0, "TEXT",
      "how the text begins"},
@@ -13131,11 +15164,16 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
     return e->status;
 }
 
-/* A model file. Its own settings hold, and what the command line says on top of them. */
-static int open_model(Settings *s, const char *path, Trainer *t, Error *e) {
+/* A model of either kind; one of more than `room` bytes stays in its file, where that can be. Its
+ * own settings hold, and what the command line says on top of them. */
+static int open_model(Settings *s, const char *path, double room, Trainer *t, Error *e) {
     const char *words[8];
     int n = 0;
-    if (checkpoint_load(path, t, false, e)) return e->status;
+    if (checkpoint_open(path, t, e)) return e->status;
+    if (t->m.file && (double)t->m.count * sizeof(real) <= room) {
+        trainer_free(t);
+        if (checkpoint_load(path, t, false, e)) return e->status;
+    }
     t->random_tokens = t->s.data.random_tokens[0] != 0;     /* they were the training's, whose */
     t->s.data.random_tokens[0] = 0;                         /* metric is of natural text; see 9.4 */
     for (const Option *o = OPTIONS; o->flag; o++)           /* and so was what its looks measured */
@@ -13148,6 +15186,14 @@ static int open_model(Settings *s, const char *path, Trainer *t, Error *e) {
 static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
     uint64_t hash = t->tokenizer_hash;
     s->data.vocab = t->m.c.vocab;
+    if (s->ids[0]) {                             /* literally: no token is fixed */
+        s->data.fix_token = 0;
+        return data_ids(&t->data, s->ids, t->m.c.vocab, e);
+    }
+    if (t->m.file && !hash && s->input != INPUT_NATURAL && !s->data.fix_token) {
+        t->data.vocab = t->m.c.vocab;            /* drawn ids need no tokenizer */
+        return 0;
+    }
     if (data_open(&t->data, &s->data, 0, 0, e)) return e->status;
     if (s->data.tokens[0]) return 0;            /* ids alone: they are below the model's --vocab */
     if (!hash && t->data.vocab != t->m.c.vocab)
@@ -13241,7 +15287,7 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
     if (n != 1) return fail(e, 2, "eval: expected one model file. Try: sink eval out/model.ckpt");
     if (s->report[0] && file_ready(s->report, e)) return e->status;
     Outcome *o = grab(1, sizeof *o, e);
-    if (!e->status && !open_model(s, words[0], &t, e) && !open_data(s, &t, words[0], e)
+    if (!e->status && !open_model(s, words[0], 0, &t, e) && !open_data(s, &t, words[0], e)
         && !outcome_measure(o, &t, s, &starts, e) && s->ablate
         && !ablate(&ablated, &t.m, &t.data, s, s->eval_n, s->eval_T, e))
         cut = &ablated;
@@ -13353,7 +15399,7 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
                     printf("%d%c", ids.at[i], i + 1 < ids.size ? ' ' : '\n');
             } else {
                 int B, T;
-                if (!ids_parse(&in, path, t.vocab, false, &ids, &B, &T, e) &&
+                if (!ids_parse(&in, path, t.vocab, false, &ids, NULL, &B, &T, e) &&
                     !tokenizer_decode(&t, ids.at, ids.size, &out, e))
                     fwrite(out.at, 1, out.size, stdout);
             }
@@ -13400,7 +15446,7 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
     if (n != 1)
         return fail(e, 2, "generate: expected one model file, or --grammar FILE. "
                           "Try: sink generate out/model.ckpt --prompt \"The king\"");
-    if (open_model(s, words[0], &t, e)) return e->status;
+    if (open_model(s, words[0], 4e9, &t, e)) return e->status;
     uint64_t hash = t.tokenizer_hash;
     if (tokenizer_load(s->data.tokenizer, &t.data.tokenizer, e) ||
         encoder_make(&t.data.encoder, &t.data.tokenizer, e))
@@ -13465,14 +15511,14 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
                     "dump: expected --ids FILE and --out FOLDER. Try: echo 1 2 3 4 > ids; sink "
                     "dump --ids ids --out out/dump");
     if (n == 1) {
-        if (open_model(s, words[0], &t, e)) return e->status;
+        if (open_model(s, words[0], 0, &t, e)) return e->status;
         trainer_free(&t);                            /* again, with gradients */
         if (checkpoint_load(words[0], &t, true, e)) return e->status;
     } else if (!config_resolve(&s->model, e) && !model_create(&t.m, &s->model, true, e))
         model_init(&t.m, s->train.init, (uint64_t)s->train.seed);
     snprintf(config, sizeof config, "%s/config.json", s->out);
     if (!e->status) file_read(s->ids, &text, e);
-    if (!e->status && !ids_parse(&text, s->ids, t.m.c.vocab, true, &ids, &B, &T, e)) {
+    if (!e->status && !ids_parse(&text, s->ids, t.m.c.vocab, true, &ids, NULL, &B, &T, e)) {
         if (T > t.m.c.context)
             fail(e, 1,
                  "%s: expected at most %d ids a line (--context and one), found %d. Try: --context "
@@ -13660,10 +15706,10 @@ static void run_part(Trainer *t, Part part, Error *e) {
             norm_backward(c, a->dx, d->norm1, d->norm1b, a->dn, la->x, la->n1stat, w->norm1, rows);
             norm_backward(c, a->dx, d->norm2, d->norm2b, a->dn, la->s1, la->n2stat, w->norm2, rows);
         } else if (part == PART_LINEAR) {
-            linear_forward(la->q, la->n1, w->wq, w->bq, rows, C, Q);
-            linear_forward(la->k, la->n1, w->wk, w->bk, rows, C, K);
-            linear_forward(la->v, la->n1, w->wv, w->bv, rows, C, K);
-            linear_forward(la->s1, la->o, w->wo, w->bo, rows, O, C);
+            linear_forward(m, la->q, la->n1, w->wq, w->bq, rows, C, Q);
+            linear_forward(m, la->k, la->n1, w->wk, w->bk, rows, C, K);
+            linear_forward(m, la->v, la->n1, w->wv, w->bv, rows, C, K);
+            linear_forward(m, la->s1, la->o, w->wo, w->bo, rows, O, C);
         } else if (part == PART_LINEAR_BACK) {
             linear_backward(a->dosum, false, d->wo, d->bo, a->dh, la->o, w->wo, rows, O, C);
             linear_backward(a->dn, false, d->wq, d->bq, a->dq, la->n1, w->wq, rows, C, Q);
@@ -13676,7 +15722,7 @@ static void run_part(Trainer *t, Part part, Error *e) {
             rotate(c, a, la->k, rows, N, c->kv_heads, -1);
         } else if (part == PART_ATTENTION) attention_forward(m, a, l, B, N);
         else if (part == PART_ATTENTION_BACK) attention_backward(m, a, l, B, N);
-        else if (part == PART_FFN) ffn_forward(c, w, la, la->s2, la->n2, rows);
+        else if (part == PART_FFN) ffn_forward(m, w, la, la->s2, la->n2, rows);
         else if (part == PART_FFN_BACK) ffn_backward(c, w, d, la, a, a->dn, a->dh, la->n2, rows);
     }
     if (part == PART_BATCH) data_batch(&t->data, &t->s.data, B, T, t->ids, targets, e);
@@ -13782,6 +15828,28 @@ static int bench_length(Settings *s, Error *e) {
     return e->status;
 }
 
+/* The page of the whole paper. */
+static int verb_report(Settings *s, const char **words, int n, Error *e) {
+    const char *path = s->out[0] ? s->out : "out/report.html", *corpus = s->corpus;
+    Experiments x = {0};
+    Bytes text = {0};
+    (void)words; (void)n;
+    if (!file_read(EXPERIMENTS_FILE, &text, e))
+        experiments_read(&x, text.at, text.size, EXPERIMENTS_FILE, e);
+    int at = 0;
+    for (; at < x.corpora; at++)
+        if (!x.corpus[at].domain && (!*corpus || !strcmp(corpus, x.corpus[at].name))) break;
+    if (!e->status && at == x.corpora)
+        fail(e, 2, "--corpus %s: expected a corpus of " EXPERIMENTS_FILE ". Try: --corpus %s",
+             *corpus ? corpus : "NAME", x.corpora ? x.corpus[0].name : "NAME, after naming one");
+    if (!e->status && !file_ready(path, e)
+        && !paper_write(path, &x, s->results, x.corpus[at].name, e))
+        printf("The page: %s\n", path);
+    experiments_free(&x);
+    bytes_free(&text);
+    return e->status;
+}
+
 static int verb_bench(Settings *s, const char **words, int n, Error *e) {
     if (n == 1 && !strcmp(words[0], "gemm")) return bench_gemm(s, e);
     if (n == 1 && !strcmp(words[0], "step")) return bench_step(s, e);
@@ -13827,19 +15895,21 @@ static const Verb VERBS[] = {
      "three short trainings: a sink emerges, moves to a key bias, fails to appear", verb_run},
     {"train",    "",               "mtdeoprf",
      "text in, checkpoint out", verb_train},
-    {"eval",     "MODEL",          "dteoap",
+    {"eval",     "MODEL",          "dteoapi",
      "the sink metrics, norms and the alpha map of a model", verb_eval},
     {"check",    "[NAME]",         "",
      "the paper's propositions, measured: holds, fails as it must, refuted", verb_check},
     {"repro",    "[ITEM]",         "xo",
      "a table or figure of the paper, run and judged; list: which there are", verb_repro},
+    {"report",   "",               "ox",
+     "the page of the whole paper: tables, pictures, verdicts [out/report.html]", verb_report},
     {"list",     "",               "",
      "the paper's variants by name", verb_list},
     {"tokenize", "train|encode|decode [FILE]", "mdo",
      "make a tokenizer; text to ids; ids to text", verb_tokenize},
     {"generate", "[MODEL]",        "dtgo",
      "text from a model", verb_generate},
-    {"dump",     "[MODEL]",        "mtio",
+    {"dump",     "[MODEL]",        "mtiow",
      "every tensor of one forward and backward, for NumPy", verb_dump},
     {"bench",    "gemm|step|ops|length", "bmtdo",
      "speed, as a ratio to the machine's measured peak", verb_bench},

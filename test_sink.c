@@ -139,18 +139,18 @@ static void lab_draw(Lab *b, uint64_t seed) {
     }
 }
 
-/* A stirred model of these flags (after BASE; a later flag wins) with gradients and B sequences of
- * T tokens. false and a failed statement when sink.c refuses it. */
+/* A stirred model of these flags (after BASE; a later flag wins) with gradients, if it has any, and
+ * B sequences of T tokens. false and a failed statement when sink.c refuses it. */
 static bool lab_open(Lab *b, Test *t, int B, int T, const char *flags) {
     Config c;
-    Error e = {0};
+    Error e = {0}, no_backward = {0};
     char all[1024];
     snprintf(all, sizeof all, "%s%s", BASE, flags);
     *b = (Lab){.B = B, .T = T};
     b->ids = calloc((size_t)(B * T), sizeof(int));
     b->targets = calloc((size_t)(B * T), sizeof(int));
     bool made = b->ids && b->targets && !config_from_flags(&c, all, &e) &&
-                !model_create(&b->m, &c, true, &e) &&
+                !model_create(&b->m, &c, !config_trains(&c, &no_backward), &e) &&
                 !acts_create(&b->a, &b->m, B, T, ACTS_ALL, &e);
     if (!made) {
         fact(t, false, "%s: %s", flags, e.text);
@@ -254,12 +254,17 @@ static void slow_linear(double *y, const double *x, const real *w, const real *b
     }
 }
 
-static void slow_norm(const Config *c, double *y, const double *x, const real *g, const real *b) {
+static void slow_norm_of(const Config *c, int n, double *y, const double *x, const real *g,
+                         const real *b) {
     double mean = 0, square = 0;
-    for (int i = 0; i < c->dim && c->norm == NORM_LAYER; i++) mean += x[i] / c->dim;
-    for (int i = 0; i < c->dim; i++) square += (x[i] - mean) * (x[i] - mean) / c->dim;
-    for (int i = 0; i < c->dim; i++)
+    for (int i = 0; i < n && c->norm == NORM_LAYER; i++) mean += x[i] / n;
+    for (int i = 0; i < n; i++) square += (x[i] - mean) * (x[i] - mean) / n;
+    for (int i = 0; i < n; i++)
         y[i] = (x[i] - mean) / sqrt(square + c->norm_eps) * (double)g[i] + (b ? (double)b[i] : 0);
+}
+
+static void slow_norm(const Config *c, double *y, const double *x, const real *g, const real *b) {
+    slow_norm_of(c, c->dim, y, x, g, b);
 }
 
 static double slow_act(int act, double x) {
@@ -368,6 +373,7 @@ static void slow_head_row(Slow *s, int l, int h, int i, double *o) {
         n = 0;
     int column[160], kh = h / (H / K), star = (c->extra_shared ? 0 : h) * D;
     double z[160], a[160], m[160], fq[WIDE], fk[WIDE];
+    double root = sqrt(D) * (c->score_by_layer ? l + 1 : 1);
     const double *q = s->q + ((idx)l * N + i) * H * D + h * D;
     slow_phi(c, w, fq, q);
     bool no_key = s->what == ABLATE_KEY && s->cut != i;
@@ -376,7 +382,7 @@ static void slow_head_row(Slow *s, int l, int h, int i, double *o) {
         for (int d = 0; d < D && w->kstar; d++) dot += fq[d] * (double)w->kstar[star + d];
         z[n] = c->extra == EXTRA_ZERO    ? 0
                : c->extra == EXTRA_LOGIT ? (double)w->logit[h]
-                                         : dot / sqrt(D);
+                                         : dot / root;
         column[n++] = 0;
     }
     for (int j = 0; j < N; j++) {
@@ -384,7 +390,7 @@ static void slow_head_row(Slow *s, int l, int h, int i, double *o) {
         double dot = 0;
         slow_phi(c, w, fk, s->k + ((idx)l * N + j) * K * D + kh * D);
         for (int d = 0; d < D; d++) dot += fq[d] * fk[d];
-        z[n] = dot / sqrt(D) + slow_bias(s->m, h, i, j);
+        z[n] = dot / root + slow_bias(s->m, h, i, j);
         column[n++] = j + extra;
     }
     slow_row(c, n, z, a, m);
@@ -443,6 +449,72 @@ static void slow_ffn(const Config *c, const Layer *w, double *y, const double *x
     slow_linear(y, f1, gated ? w->w3 : w->w2, gated ? w->b3 : w->b2, c->ffn, c->dim);
 }
 
+static bool slow_attends(const Config *c, int l) {
+    return !c->attention_period || l % c->attention_period == c->attention_offset;
+}
+
+/* [MAMBA] y [N,C] = MAMBA(u), without a state: what row t gets of each row s before it is written
+ * out, c_t b_s dt_s a_s times e^(A (dt_(s+1) + .. + dt_t)), and summed. */
+static void slow_mamba(const Slow *s, int l, double *y, const double *u) {
+    const Config *c = &s->m->c;
+    const Layer *w = &s->m->w.layer[l];
+    int C = c->dim, N = s->N, I = c->mamba_inner, M = c->mamba_state, J = c->mamba_conv;
+    int R = c->mamba_rank, P = R + 2 * M;
+    double *xz = room((idx)N * 2 * I), *a = room((idx)N * I), *p = room(P), *bc = room((idx)N * 2 * M);
+    double *r = room(R), *dt = room((idx)N * I), *out = room(I);
+    for (int t = 0; t < N; t++) {
+        slow_linear(xz + t * 2 * I, u + t * C, w->m_in, NULL, C, 2 * I);
+        for (int i = 0; i < I; i++) {
+            double sum = (double)w->m_convb[i];
+            for (int back = 0; back < J && back <= t; back++)
+                sum += (double)w->m_conv[(J - 1 - back) * I + i] * xz[(t - back) * 2 * I + i];
+            a[t * I + i] = sum / (1 + exp(-sum));
+        }
+        slow_linear(p, a + t * I, w->m_x, NULL, I, P);
+        slow_norm_of(c, R, r, p, w->m_rnorm, NULL);
+        slow_norm_of(c, M, bc + t * 2 * M, p + R, w->m_bnorm, NULL);
+        slow_norm_of(c, M, bc + t * 2 * M + M, p + R + M, w->m_cnorm, NULL);
+        slow_linear(dt + t * I, r, w->m_dt, w->m_dtb, R, I);
+        for (int i = 0; i < I; i++) dt[t * I + i] = log1p(exp(dt[t * I + i]));
+        for (int i = 0; i < I; i++) {
+            double sum = (double)w->m_skip[i] * a[t * I + i], z = xz[t * 2 * I + I + i];
+            for (int m = 0; m < M; m++) {
+                double rate = -exp((double)w->m_alog[m * I + i]), since = 0;
+                for (int from = t; from >= 0; since += dt[from-- * I + i])
+                    sum += bc[t * 2 * M + M + m] * bc[from * 2 * M + m] * exp(rate * since)
+                         * dt[from * I + i] * a[from * I + i];
+            }
+            out[i] = sum * z / (1 + exp(-z));
+        }
+        slow_linear(y + t * C, out, w->m_out, NULL, I, C);
+    }
+    free(xz); free(a); free(p); free(bc); free(r); free(dt); free(out);
+}
+
+/* [MOE] y = the sum of p_e FFN_e(x) over those experts that fewer than `top` others beat. */
+static void slow_experts(const Config *c, const Layer *w, double *y, const double *x) {
+    int X = c->experts, C = c->dim;
+    double *p = room(X), total = 0, f[WIDE];
+    slow_linear(p, x, w->router, NULL, C, X);
+    for (int e = 0; e < X; e++) total += p[e] = exp(p[e]);
+    for (int i = 0; i < C; i++) y[i] = 0;
+    for (int e = 0; e < X; e++) {
+        int better = 0;
+        for (int k = 0; k < X; k++) better += p[k] > p[e] || (p[k] == p[e] && k < e);
+        if (better >= c->expert_top) continue;
+        slow_ffn(c, &w->expert[e], f, x);
+        for (int i = 0; i < C; i++) y[i] += p[e] / total * f[i];
+    }
+    free(p);
+}
+
+/* What block l does with a normed row: its ffn, or its experts. */
+static void slow_second(const Config *c, const Layer *w, int l, double *y, const double *x) {
+    bool routed = c->experts && (!c->expert_period || l % c->expert_period == c->expert_offset);
+    if (routed) slow_experts(c, w, y, x);
+    else slow_ffn(c, w, y, x);
+}
+
 /* [E2] [E3] One block, x to y, each [N,C]. */
 static void slow_block(Slow *s, int l, double *y, const double *x) {
     const Config *c = &s->m->c;
@@ -454,19 +526,20 @@ static void slow_block(Slow *s, int l, double *y, const double *x) {
         if (c->place == PLACE_POST) memcpy(in + n * C, x + n * C, (size_t)C * sizeof *in);
         else slow_norm(c, in + n * C, x + n * C, w->norm1, w->norm1b);
     }
-    slow_mhsa(s, l, o, in);
+    if (slow_attends(c, l)) slow_mhsa(s, l, o, in);
+    else slow_mamba(s, l, o, in);
     for (int n = 0; n < N; n++) {
         double *o_n = o + n * C, *y_n = y + n * C;
         for (int i = 0; i < C; i++) o_n[i] += x[n * C + i];
         if (c->place == PLACE_POST) {
             slow_norm(c, u, o_n, w->norm1, w->norm1b);
-            slow_ffn(c, w, f, u);
+            slow_second(c, w, l, f, u);
             for (int i = 0; i < C; i++) sum[n * C + i] = u[i] + f[i];
             slow_norm(c, y_n, sum + n * C, w->norm2, w->norm2b);
             continue;
         }
         slow_norm(c, u, c->place == PLACE_PARALLEL ? x + n * C : o_n, w->norm2, w->norm2b);
-        slow_ffn(c, w, f, u);
+        slow_second(c, w, l, f, u);
         for (int i = 0; i < C; i++) y_n[i] = sum[n * C + i] = o_n[i] + f[i];
     }
     free(in);
@@ -592,7 +665,9 @@ static const Axis AXES[] = {
     {"place", FREE, {"", "--place post", "--place parallel"}},
     {"act", FREE, {"", "--act geglu", "--act reglu", "--act swish", "--act gelu", "--act relu",
                    "--act gelutanh"}},
-    {"linear-bias", FREE, {"", "--linear-bias"}},
+    {"linear-bias", FREE, {"", "--linear-bias", "--linear-bias --bias-in qkv",
+                           "--linear-bias --bias-in attention", "--linear-bias --bias-in ffn"}},
+    {"score-by-layer", FREE, {"", "--score-by-layer"}},
     {"tied", FREE, {"", "--tied"}},
     {"embed-dim", FREE, {"", "--embed-dim 5"}},
     {"combine", FREE, {"", "--combine add"}},
@@ -714,7 +789,7 @@ static const Cover *covering(Test *t) {
     if (t->cover) return t->cover;
     Cover *v = t->cover = calloc(1, sizeof *v);
     if (!v) exit(1);
-    Rng r = {5};
+    Rng r = {6};
     bool all[N_AXES];
     for (int a = 0; a < N_AXES; a++) all[a] = true;
     for (int b = 1; b < N_AXES; b++)
@@ -760,7 +835,10 @@ static void config__defaults(Test *t) {
                         c.combine,       c.kernel,        c.sim,          c.normalizer,
                         c.extra,         c.extra_shared,  c.extra_dims,   c.extra_order,
                         c.extra_value,   c.vbias,         c.sink_token,   c.window,
-                        c.window_period, c.window_offset, c.prefix};
+                        c.window_period, c.window_offset, c.prefix,       c.bias_in,
+                        c.score_by_layer, c.attention_period, c.attention_offset, c.mamba_inner,
+                        c.mamba_state,   c.mamba_conv,    c.mamba_rank,   c.experts,
+                        c.expert_top,    c.expert_period, c.expert_offset};
     for (int i = 0; i < (int)(sizeof axes / sizeof axes[0]); i++)
         fact(t, axes[i] == 0, "axis %d starts at row %d", i, axes[i]);
     const int sizes[][2] = {{c.layers, 4}, {c.heads, 2}, {c.dim, 64}, {c.ffn, 128}, {c.vocab, 2048},
@@ -785,6 +863,15 @@ static void config_resolve__fills(Test *t) {
     fact(t, c.head_dim == 6 && c.kv_heads == 2 && c.embed_dim == 9 && c.rotary_dims == 4,
          "given ones stay");
     config_from_flags(&c, "--sim sigmoid --normalizer pnorm --pnorm 1", &e);
+    Config jamba;
+    config_from_flags(&jamba, "--dim 40 --attention-period 2 --experts 3", &e);
+    fact(t, jamba.mamba_inner == 80 && jamba.mamba_state == 16 && jamba.mamba_conv == 4
+             && jamba.mamba_rank == 3 && jamba.expert_top == 2,
+         "Mamba of %d channels, %d states, %d taps, rank %d; top %d experts", jamba.mamba_inner,
+         jamba.mamba_state, jamba.mamba_conv, jamba.mamba_rank, jamba.expert_top);
+    config_from_flags(&jamba, "--experts 1", &e);
+    fact(t, jamba.expert_top == 1 && !jamba.mamba_inner, "the top %d of 1, and %d channels",
+         jamba.expert_top, jamba.mamba_inner);
     fact(t, c.normalizer == NORMALIZER_SUM && c.pnorm == 0, "p = 1 gives normalizer %d, p %g",
          c.normalizer, c.pnorm);
     Config again = c;
@@ -808,6 +895,13 @@ static void config_resolve__refuses(Test *t) {
         {"--prefix 129", "--prefix"},
         {"--window 3 --window-period 2 --window-offset 2", "--window-offset"},
         {"--window 0", "--window"},
+        {"--attention-period 3 --attention-offset 3", "--attention-offset"},
+        {"--attention-period 8 --attention-offset 4", "--attention-offset"},
+        {"--experts 4 --expert-period 2 --expert-offset 2", "--expert-offset"},
+        {"--experts 2 --expert-top 3", "--expert-top"},
+        {"--experts 257", "--experts"},
+        {"--mamba-state 0", "--mamba-state"},
+        {"--linear-bias --bias-in out", "--bias-in"},
         {"--pnorm 2", "--pnorm"},
         {"--normalizer one --pnorm 0.5", "--pnorm"},
         {"--normalizer pnorm --pnorm -1", "--pnorm"},
@@ -857,6 +951,13 @@ static void config_resolve__near_misses(Test *t) {
         "--window 1",
         "--window 999",
         "--window 3 --window-period 2 --window-offset 1",
+        "--attention-period 8 --attention-offset 3",
+        "--attention-period 2 --attention-offset 1 --place parallel --sink-token --prefix 3",
+        "--attention-period 1",
+        "--attention-offset 9 --expert-offset 9 --expert-top 9",
+        "--experts 2 --expert-top 2 --expert-period 64 --expert-offset 63",
+        "--experts 1",
+        "--bias-in qkv",
         "--normalizer pnorm",
         "--normalizer pnorm --pnorm 0.01",
         "--sim sigmoid --normalizer pnorm --pnorm 0.5",
@@ -1019,6 +1120,63 @@ static void config_columns__by_variant(Test *t) {
     fact(t, config_window(&c, 0) == 5 && config_window(&c, 3) == 5, "a window without a period");
 }
 
+/* Which blocks attend and which have experts; Jamba's 32. */
+static void config_attends__periods(Test *t) {
+    Config c;
+    Error e = {0};
+    config_from_flags(&c, "--layers 32 --attention-period 8 --attention-offset 4 --experts 16 "
+                          "--expert-period 2 --expert-offset 1", &e);
+    fact(t, !e.status && config_attending(&c) == 4, "%d blocks attend", config_attending(&c));
+    for (int l = 0; l < 32; l++) {
+        fact(t, config_attends(&c, l) == (l == 4 || l == 12 || l == 20 || l == 28), "block %d", l);
+        fact(t, config_experts(&c, l) == (l & 1 ? 16 : 0), "%d experts in block %d",
+             config_experts(&c, l), l);
+    }
+    config_from_flags(&c, "--layers 3 --experts 5 --attention-offset 2 --expert-offset 2", &e);
+    for (int l = 0; l < 3; l++)
+        fact(t, config_attends(&c, l) && config_experts(&c, l) == 5,
+             "without a period block %d is of another kind", l);
+    config_from_flags(&c, "--layers 3 --expert-period 2", &e);
+    fact(t, !config_experts(&c, 0) && config_attending(&c) == 3, "no experts, yet some");
+}
+
+/* A model without a backward is refused wherever one would begin, with status 2 and one line; its
+ * neighbours are not. */
+static void config_trains__refuses(Test *t) {
+    static const struct { const char *flags, *named; } ROWS[] = {
+        {"--layers 4 --attention-period 2", "--attention-period"},
+        {"--layers 4 --attention-period 4 --attention-offset 3 --experts 2", "--attention-period"},
+        {"--experts 1", "--experts"},
+        {"--layers 4 --experts 3 --expert-period 4 --expert-offset 3", "--experts"},
+        {"--attention-period 1", NULL},
+        {"--layers 2 --experts 3 --expert-period 4 --expert-offset 3", NULL},
+        {"--linear-bias --bias-in qkv --score-by-layer --mamba-state 3 --expert-top 2", NULL}};
+    for (int i = 0; i < (int)(sizeof ROWS / sizeof *ROWS); i++) {
+        Config c;
+        Model m;
+        Trainer r;
+        Settings s;
+        Error e = {0}, train = {0}, none = {0}, begin = {0};
+        const char *named = ROWS[i].named;
+        config_from_flags(&c, ROWS[i].flags, &e);
+        fact(t, !e.status, "%s: %s", ROWS[i].flags, e.text);
+        fact(t, config_trains(&c, &train) == (named ? 2 : 0), "%s: %s", ROWS[i].flags, train.text);
+        fact(t, model_create(&m, &c, true, &e) == (named ? 2 : 0) && (!named || !m.params),
+             "%s with gradients: status %d", ROWS[i].flags, e.status);
+        model_free(&m);
+        if (!named) continue;
+        fact(t, strstr(e.text, named) && strstr(e.text, "Try: ") && !strchr(e.text, '\n'),
+             "%s: \"%s\"", ROWS[i].flags, e.text);
+        fact(t, !model_create(&m, &c, false, &none) && !m.grads, "%s cannot be evaluated: %s",
+             ROWS[i].flags, none.text);
+        model_free(&m);
+        settings_default(&s);
+        settings_flags(&s, ROWS[i].flags, "m", &begin);
+        fact(t, !begin.status && trainer_create(&r, &s, &begin) == 2 && strstr(begin.text, named),
+             "a training of %s: %d, %s", ROWS[i].flags, begin.status, begin.text);
+    }
+}
+
 /* =================================================================================================
  * 2  Parameters: one table of tensors */
 
@@ -1112,6 +1270,12 @@ static void model_create__table(Test *t) {
         {"--linear-bias", "l0.b2", 1, 7, 1, false},
         {"--linear-bias", "l0.b3", 1, 12, 1, false},
         {"--linear-bias --act gelu", "l0.b2", 1, 12, 1, false},
+        {"--linear-bias --bias-in qkv", "l0.bq", 1, 12, 1, false},
+        {"--linear-bias --bias-in qkv", "l1.bv", 1, 6, 1, false},
+        {"--linear-bias --bias-in attention", "l1.bk", 1, 6, 1, false},
+        {"--linear-bias --bias-in attention", "l1.bo", 1, 12, 1, false},
+        {"--linear-bias --bias-in ffn", "l1.b3", 1, 12, 1, false},
+        {"--linear-bias --bias-in ffn --act gelu", "l1.b2", 1, 12, 1, false},
         {"--norm layer", "l0.norm1.b", 1, 12, 1, false},
         {"--norm layer", "normf.b", 1, 12, 1, false},
         {"--extra k", "l0.kstar", 2, 4, 3, false},
@@ -1205,6 +1369,124 @@ static void model_create__layout(Test *t) {
              "%s is elsewhere", POINTERS[i].name);
     }
     lab_close(&b);
+}
+
+/* --bias-in says which maps have one; block 1 of two is Mamba's and has experts, with everything in
+ * its order, end to end, and pointers that lead there. C 12, F 7, I 5, M 3, J 4, R 2, X 2. */
+static void model_create__published(Test *t) {
+    static const struct { const char *flags, *absent, *present; } BIASES[] = {
+        {"--linear-bias --bias-in qkv", "bo b1 b2 b3", "bq bk bv"},
+        {"--linear-bias --bias-in attention", "b1 b2 b3", "bq bk bv bo"},
+        {"--linear-bias --bias-in ffn", "bq bk bv bo", "b1 b2 b3"},
+        {"--linear-bias --bias-in ffn --act relu", "bq bk bv bo b3", "b1 b2"},
+        {"--bias-in attention", "bq bk bv bo b1 b2 b3", ""}};
+    for (int i = 0; i < 5; i++) {
+        Lab b;
+        if (!lab_open(&b, t, 1, 4, BIASES[i].flags)) return;
+        for (int there = 0; there < 2; there++) {
+            const char *at = there ? BIASES[i].present : BIASES[i].absent;
+            for (; *at; at += at[2] ? 3 : 2) {
+                char name[8];
+                snprintf(name, sizeof name, "l1.%.2s", at);
+                fact(t, !model_tensor(&b.m, name) == !there, "%s: %s", BIASES[i].flags, name);
+            }
+        }
+        lab_close(&b);
+    }
+    static const struct { const char *name; int rank, rows, columns; } ROWS[] = {
+        {"l1.norm1", 1, 12, 1},  {"l1.m.in", 2, 12, 10},    {"l1.m.conv", 2, 4, 5},
+        {"l1.m.conv.b", 1, 5, 1}, {"l1.m.x", 2, 5, 8},      {"l1.m.rnorm", 1, 2, 1},
+        {"l1.m.bnorm", 1, 3, 1}, {"l1.m.cnorm", 1, 3, 1},   {"l1.m.dt", 2, 2, 5},
+        {"l1.m.dt.b", 1, 5, 1},  {"l1.m.alog", 2, 3, 5},    {"l1.m.skip", 1, 5, 1},
+        {"l1.m.out", 2, 5, 12},  {"l1.norm2", 1, 12, 1},    {"l1.router", 2, 12, 2},
+        {"l1.e0.w1", 2, 12, 7},  {"l1.e0.w2", 2, 12, 7},    {"l1.e0.w3", 2, 7, 12},
+        {"l1.e1.w1", 2, 12, 7},  {"l1.e1.w2", 2, 12, 7},    {"l1.e1.w3", 2, 7, 12},
+        {"normf", 1, 12, 1}};
+    enum { ALL = sizeof ROWS / sizeof *ROWS };
+    Lab b;
+    if (!lab_open(&b, t, 1, 4, "--attention-period 2 --mamba-inner 5 --mamba-state 3 --mamba-rank 2 "
+                               "--experts 2 --expert-period 2 --expert-offset 1")) return;
+    const Model *m = &b.m;
+    int first = 0;
+    while (first < m->n_tensors && strcmp(m->tensor[first].name, "l1.norm1")) first++;
+    for (int i = 0; i < ALL && first + i < m->n_tensors; i++) {
+        const Tensor *x = &m->tensor[first + i];
+        fact(t, !strcmp(x->name, ROWS[i].name) && x->rank == ROWS[i].rank
+                 && x->shape[0] == ROWS[i].rows && x->shape[1] == ROWS[i].columns
+                 && x->layer == (i + 1 < ALL ? 1 : -1),
+             "tensor %d is %s [%d,%d] of layer %d, expected %s", i, x->name, x->shape[0],
+             x->shape[1], x->layer, ROWS[i].name);
+        fact(t, x->at == x[-1].at + x[-1].count, "%s is not where %s ends", x->name, x[-1].name);
+    }
+    fact(t, m->n_tensors == first + ALL + 1, "%d tensors", m->n_tensors);
+    const Layer *w = &m->w.layer[1];
+    const struct { const char *name; const real *at; } POINTERS[] = {
+        {"l1.norm1", w->norm1},       {"l1.m.in", w->m_in},       {"l1.m.conv", w->m_conv},
+        {"l1.m.conv.b", w->m_convb},  {"l1.m.x", w->m_x},         {"l1.m.rnorm", w->m_rnorm},
+        {"l1.m.bnorm", w->m_bnorm},   {"l1.m.cnorm", w->m_cnorm}, {"l1.m.dt", w->m_dt},
+        {"l1.m.dt.b", w->m_dtb},      {"l1.m.alog", w->m_alog},   {"l1.m.skip", w->m_skip},
+        {"l1.m.out", w->m_out},       {"l1.router", w->router},   {"l1.e0.w1", w->expert[0].w1},
+        {"l1.e0.w3", w->expert[0].w3}, {"l1.e1.w2", w->expert[1].w2}, {"l0.wq", m->w.layer[0].wq},
+        {"l0.w3", m->w.layer[0].w3}};
+    for (int i = 0; i < (int)(sizeof POINTERS / sizeof *POINTERS); i++) {
+        const Tensor *x = model_tensor(m, POINTERS[i].name);
+        fact(t, x && POINTERS[i].at == m->params + x->at, "%s is elsewhere", POINTERS[i].name);
+    }
+    fact(t, !w->wq && !w->wo && !w->w1 && !m->w.layer[0].m_in && !m->w.layer[0].expert,
+         "a pointer to a tensor that is absent");
+    lab_close(&b);
+}
+
+static double size_of(const Model *m, const char *name) {
+    const Tensor *x = model_tensor(m, name);
+    return x ? (double)x->count : 0;
+}
+
+/* Parameters of published models (FAMILIES: GPT-2, Pythia, OPT, Jamba) from models of one block of
+ * each kind, at its real width; Jamba's ffns from some of F = 14 in place of 14336. OPT's table of
+ * positions has two rows more in its file, which no token reads. */
+static void model_create__published_counts(Test *t) {
+    static const struct { const char *name, *flags; int layers; double count; } ROWS[] = {
+        {"gpt2", "--heads 12 --dim 768 --ffn 3072 --vocab 50257 --context 1024 --pos learned --norm "
+                 "layer --act gelutanh --linear-bias --tied", 12, 124439808},
+        {"pythia-70m", "--heads 8 --dim 512 --ffn 2048 --vocab 50304 --rotary-dims 16 --norm layer "
+                       "--act gelu --linear-bias --place parallel", 6, 70426624},
+        {"opt-125m", "--heads 12 --dim 768 --ffn 3072 --vocab 50272 --context 2048 --pos learned "
+                     "--norm layer --act relu --linear-bias --tied", 12, 125239296 - 2 * 768},
+        {"opt-350m", "--heads 16 --dim 1024 --ffn 4096 --vocab 50272 --context 2048 --pos learned "
+                     "--norm layer --act relu --linear-bias --tied --place post --embed-dim 512", 24,
+         331196416 - 2 * 1024}};
+    Config c;
+    Model m;
+    Error e = {0};
+    char flags[400];
+    for (int i = 0; i < 4; i++) {
+        snprintf(flags, sizeof flags, "--layers 1 %s", ROWS[i].flags);
+        if (config_from_flags(&c, flags, &e) || model_create(&m, &c, false, &e)) {
+            fact(t, false, "%s: %s", flags, e.text);
+            return;
+        }
+        within(t, (double)m.count + (ROWS[i].layers - 1) * (double)counted(&m, 0), ROWS[i].count, 0,
+               "parameters of %s", ROWS[i].name);
+        fact(t, !model_tensor(&m, "normf") == (i == 3) && !model_tensor(&m, "wout") == (i != 3)
+                 && !model_tensor(&m, "win.b"), "%s: a final norm, a projection", ROWS[i].name);
+        model_free(&m);
+    }
+    if (config_from_flags(&c, "--layers 2 --heads 32 --kv-heads 8 --dim 4096 --ffn 14 --vocab 1 "
+                              "--pos none --attention-period 2 --attention-offset 1 --experts 16 "
+                              "--expert-period 2", &e) || model_create(&m, &c, false, &e)) {
+        fact(t, false, "Jamba: %s", e.text);
+        return;
+    }
+    double norms = 2 * 4096, expert = size_of(&m, "l0.e0.w1") + size_of(&m, "l0.e0.w2")
+                                   + size_of(&m, "l0.e0.w3"), router = size_of(&m, "l0.router");
+    double mixer = (double)counted(&m, 0) - norms - 16 * expert - router;
+    double attention = (double)counted(&m, 1) - norms - expert, ffn = expert * 14336 / 14;
+    within(t, mixer, 105308448, 0, "a Mamba mixer of Jamba");
+    within(t, attention, 41943040, 0, "an attention of Jamba");
+    within(t, 2.0 * 65536 * 4096 + 4096 + 32 * norms + 28 * mixer + 4 * attention + 16 * ffn
+           + 16 * (16 * ffn + router), 51570323328, 0, "parameters of Jamba");
+    model_free(&m);
 }
 
 /* The laws of a start: a standard deviation, minus the half-width of a uniform law, or a constant.
@@ -2175,6 +2457,17 @@ static void spread_keys(Lab *a, Lab *b) {
             }
 }
 
+/* Biases beyond those of q, k and v become 0. */
+static void no_other_biases(Lab *a, Lab *b) {
+    (void)a;
+    static const char *const NAMES[] = {"bo", "b1", "b2", "b3"};
+    for (int i = 0; i < 8; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "l%d.%s", i / 4, NAMES[i % 4]);
+        lab_fill(b, name, 0);
+    }
+}
+
 /* [E29] The scale of a's weights goes into b's W_O. */
 static void scale_into_wo(Lab *a, Lab *b) {
     for (int l = 0; l < 2; l++)
@@ -2198,6 +2491,11 @@ static void attention__equivalences(Test *t) {
     same_model(t, "--extra kv --extra-shared", "--extra kv", 0, spread_shared);
     same_model(t, "--kv-heads 1", "--kv-heads 2", 0, spread_keys);
     same_model(t, "--heads 1", "--heads 1 --combine add", 0, NULL);
+    same_model(t, "--layers 1", "--layers 1 --score-by-layer", 0, NULL);
+    same_model(t, "--linear-bias --bias-in qkv", "--linear-bias", 0, no_other_biases);
+    same_model(t, "", "--attention-period 1", 0, NULL);
+    same_model(t, "", "--expert-period 2 --mamba-inner 5", 0, NULL);
+    other_model(t, "", "--score-by-layer");
     same_model(t, "--heads 1 --kernel mlp --sim sigmoid",
                "--heads 1 --combine add --kernel mlp --sim sigmoid", 0, NULL);
     same_model(t, "--scale 0.3", "", tight, scale_into_wo);
@@ -2415,6 +2713,322 @@ static void extra__fixed_values(Test *t) {
         lab_close(&b);
         lab_close(&zero);
     }
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 3.10, 3.11  The Mamba mixer and the experts, which have no backward */
+
+/* Block 0 of two is Mamba's; 1 attends. */
+#define MAMBA "--attention-period 2 --attention-offset 1 --mamba-inner 5 --mamba-state 3 "          \
+              "--mamba-rank 2 "
+
+static const char *const PUBLISHED[] = {
+    MAMBA, MAMBA "--mamba-conv 1 --mamba-state 1 --mamba-rank 1 --place post",
+    MAMBA "--mamba-conv 9 --norm layer --place parallel --sink-token --linear-bias",
+    MAMBA "--experts 5 --expert-top 3 --extra kv --window 4",
+    MAMBA "--layers 4 --attention-period 4 --experts 3 --expert-period 2 --pos none --kv-heads 1",
+    "--experts 4", "--experts 6 --expert-top 1 --act gelu --linear-bias --place post",
+    "--experts 3 --expert-top 3 --expert-period 2 --expert-offset 1 --place parallel --prefix 3"};
+enum { FORWARDS = sizeof PUBLISHED / sizeof *PUBLISHED };
+
+/* [MAMBA] [MOE] Against plain loops, over 40 rows of two sequences; then with more channels than a
+ * task takes. */
+static void published__against_slow(Test *t) {
+    for (int f = 0; f < FORWARDS; f++) {
+        Lab b;
+        if (!lab_open(&b, t, 2, 40, PUBLISHED[f])) return;
+        compare_with_slow(t, &b, 2000 * REAL_EPS, PUBLISHED[f]);
+        lab_close(&b);
+    }
+    static const char WIDER[] = "--attention-period 2 --attention-offset 1 --mamba-inner 530 "
+                                "--mamba-state 17 --mamba-rank 20";
+    Lab b;
+    if (!lab_open(&b, t, 1, 9, WIDER)) return;
+    compare_with_slow(t, &b, 4000 * REAL_EPS, WIDER);
+    lab_close(&b);
+}
+
+/* [MAMBA] One state a channel, one tap, a repeated token and no eps in the norms: r, b and c, each
+ * of one number, are then +-1 times their gains, dt and a are the same in every row, and
+ *   S_t = dt b a (1 - f^t) / (1 - f),  f = e^(-dt e^A_log)        a geometric sum
+ * Then the unrolled sum for tokens that differ; and with four taps and weights of 1 the first rows
+ * see as many taps as there are rows. */
+static void mamba_forward__closed_form(Test *t) {
+    enum { I = 6, T = 33 };
+    static const char ONE[] = "--attention-period 2 --attention-offset 1 --mamba-inner 6 "
+                              "--mamba-state 1 --mamba-rank 1 --norm-eps 0 --layers 2 ";
+    Lab b;
+    char flags[300];
+    snprintf(flags, sizeof flags, "%s --mamba-conv 1", ONE);
+    if (!lab_open(&b, t, 1, T, flags)) return;
+    const Layer *w = &b.m.w.layer[0];
+    const MambaActs *p = &b.a.mamba;
+    for (int i = 0; i < T; i++) b.ids[i] = 3;
+    lab_forward(&b);
+    for (int i = 0; i < I; i++) {
+        double x = (double)p->xz[i], z = (double)p->xz[I + i], most = 0;
+        double u = (double)w->m_conv[i] * x + (double)w->m_convb[i], a = u / (1 + exp(-u));
+        double r = (p->p[0] > 0 ? 1 : -1) * (double)w->m_rnorm[0];
+        double bb = (p->p[1] > 0 ? 1 : -1) * (double)w->m_bnorm[0];
+        double cc = (p->p[2] > 0 ? 1 : -1) * (double)w->m_cnorm[0];
+        double dt = log(1 + exp(r * (double)w->m_dt[i] + (double)w->m_dtb[i]));
+        double f = exp(-dt * exp((double)w->m_alog[i]));
+        for (int n = 0; n < T; n++) {
+            double state = dt * bb * a * (1 - pow(f, n + 1)) / (1 - f);
+            double y = (cc * state + (double)w->m_skip[i] * a) * z / (1 + exp(-z));
+            within(t, (double)p->y[n * I + i], y, 1000 * REAL_EPS * (1 + fabs(y)),
+                   "channel %d, row %d", i, n + 1);
+            most = fmax(most, fabs(y));
+        }
+        within(t, (double)p->state[i], dt * bb * a * (1 - pow(f, T)) / (1 - f),
+               1000 * REAL_EPS * (1 + fabs(dt * a / (1 - f))), "last state of channel %d", i);
+        fact(t, most > 1e-4, "channel %d is 0", i);
+    }
+    lab_draw(&b, 4);
+    lab_forward(&b);
+    for (int i = 0; i < I; i++)
+        for (int n = 0; n < T; n++) {
+            double sum = 0, decay = 0, A = -exp((double)w->m_alog[i]);
+            for (int s = n; s >= 0; decay += (double)p->dt[s-- * I + i])
+                sum += exp(A * decay) * (double)p->dt[s * I + i] * (double)p->bc[s * 2]
+                     * (double)p->a[s * I + i];
+            double z = (double)p->xz[(2 * n + 1) * I + i];
+            double y = (sum * (double)p->bc[n * 2 + 1]
+                        + (double)w->m_skip[i] * (double)p->a[n * I + i]) * z / (1 + exp(-z));
+            within(t, (double)p->y[n * I + i], y, 1000 * REAL_EPS * (1 + fabs(y)),
+                   "tokens that differ: channel %d, row %d", i, n + 1);
+        }
+    lab_close(&b);
+    snprintf(flags, sizeof flags, "%s --mamba-conv 4", ONE);
+    if (!lab_open(&b, t, 1, T, flags)) return;
+    lab_fill(&b, "l0.m.conv", 1);
+    lab_fill(&b, "l0.m.conv.b", 0);
+    lab_forward(&b);
+    p = &b.a.mamba;
+    for (int n = 0; n < T; n++) {
+        double u = 0;
+        for (int s = n - 3 < 0 ? 0 : n - 3; s <= n; s++) u += (double)p->xz[s * 2 * I];
+        within(t, (double)p->a[n * I], u / (1 + exp(-u)), 100 * REAL_EPS, "taps of row %d", n + 1);
+    }
+    lab_close(&b);
+}
+
+/* The last tap meets the row itself and the first the row three before; a state that lasts
+ * (A -> 0) carries row 1 to the end, one that does not (A -> -infinity) forgets it at once. */
+static void mamba_forward__reaches(Test *t) {
+    enum { T = 12, I = 5 };
+    for (int how = 0; how < 4; how++) {
+        Lab b;
+        if (!lab_open(&b, t, 1, T, MAMBA)) return;
+        real *taps = lab_at(&b, "l0.m.conv"), before[T * I];
+        lab_fill(&b, "l0.m.alog", how == 3 ? -20 : 20);
+        for (int k = 0; k < 4 * I && how < 2; k++) taps[k] = k / I == (how ? 0 : 3);
+        for (int i = 0; i < T; i++) b.ids[i] = 2;
+        lab_forward(&b);
+        copy(before, b.a.mamba.y, T * I);
+        b.ids[0] = 7;
+        lab_forward(&b);
+        for (int n = 0; n < T; n++) {
+            double d = apart(I, before + n * I, b.a.mamba.y + n * I);
+            bool reached = how == 0 ? n == 0 : how == 1 ? n == 3 || n == 0
+                         : how == 2 ? n < 4 : true;
+            fact(t, reached ? d > 1e-9 : d == 0, "case %d: row %d moves by %g", how, n + 1, d);
+        }
+        lab_close(&b);
+    }
+}
+
+/* Expert by expert: one expert is the plain ffn, bit by bit; equal experts, of which each of X has
+ * p = 1/X, give top/X of it, for the p are not divided by their sum; all of them give all of it. */
+static void experts_forward__alike(Test *t) {
+    static const struct { const char *flags; int X, top; } ROWS[] = {
+        {"--experts 1", 1, 1}, {"--experts 4", 4, 2}, {"--experts 4 --expert-top 1", 4, 1},
+        {"--experts 4 --expert-top 3", 4, 3}, {"--experts 5 --expert-top 5", 5, 5},
+        {"--experts 1 --act gelu --linear-bias", 1, 1}};
+    for (int f = 0; f < 6; f++) {
+        Lab plain, b;
+        const char *rest = strstr(ROWS[f].flags, "--act");
+        if (!lab_open(&plain, t, 2, 9, rest ? rest : "") || !lab_open(&b, t, 2, 9, ROWS[f].flags))
+            return;
+        lab_share(&b, &plain);
+        for (int l = 0; l < 2; l++) {
+            char name[32], own[32];
+            static const char *const NAMES[] = {"w1", "w2", "w3", "b1", "b2", "b3"};
+            snprintf(name, sizeof name, "l%d.router", l);
+            if (ROWS[f].X > 1) lab_fill(&b, name, 0);
+            for (int e = 0; e < ROWS[f].X; e++)
+                for (int k = 0; k < 6; k++) {
+                    snprintf(name, sizeof name, "l%d.%s", l, NAMES[k]);
+                    snprintf(own, sizeof own, "l%d.e%d.%s", l, e, NAMES[k]);
+                    const Tensor *x = model_tensor(&plain.m, name);
+                    fact(t, !x == !model_tensor(&b.m, own), "%s and %s", name, own);
+                    if (x) copy(lab_at(&b, own), plain.m.params + x->at, x->count);
+                }
+        }
+        lab_forward(&plain);
+        lab_forward(&b);
+        if (ROWS[f].X == 1)
+            within(t, apart(2 * 9 * 12, plain.a.nf, b.a.nf), 0, 0, "one expert, %s", ROWS[f].flags);
+        const LayerActs *x = &plain.a.layer[0], *y = &b.a.layer[0];
+        for (int i = 0; i < 2 * 9 * 12; i++)
+            within(t, (double)y->s2[i] - (double)y->s1[i],
+                   ((double)x->s2[i] - (double)x->s1[i]) * ROWS[f].top / ROWS[f].X, 64 * REAL_EPS,
+                   "FFN times %d/%d", ROWS[f].top, ROWS[f].X);
+        for (int n = 0; n < 18 && ROWS[f].X > 1; n++)        /* of equal p the lower e */
+            for (int e = 0; e < ROWS[f].X; e++)
+                within(t, (double)b.a.expert.gate[n * ROWS[f].X + e],
+                       e < ROWS[f].top ? 1.0 / ROWS[f].X : 0, 2 * REAL_EPS, "p_%d", e);
+        lab_close(&plain);
+        lab_close(&b);
+    }
+}
+
+/* By hand: n2 row x = (1, 0, ..) and router columns (0, log 2, log 5), so p = (1, 2, 5)/8 and the
+ * top 2 weigh 2/8 and 5/8, not 2/7 and 5/7. A router that is NaN makes its rows NaN. */
+static void experts_forward__not_renormalised(Test *t) {
+    Lab b;
+    if (!lab_open(&b, t, 1, 5, "--experts 3 --layers 1 --norm layer")) return;
+    static const double P[] = {0, 2.0 / 8, 5.0 / 8};
+    lab_fill(&b, "l0.norm2", 0);                             /* n2 = its bias, in every row */
+    lab_fill(&b, "l0.norm2.b", 0);
+    lab_at(&b, "l0.norm2.b")[0] = 1;
+    for (int e = 0; e < 3; e++) lab_at(&b, "l0.router")[e] = (real)log(e == 0 ? 1 : e == 1 ? 2 : 5);
+    lab_forward(&b);
+    for (int n = 0; n < 5; n++)
+        for (int e = 0; e < 3; e++)
+            within(t, (double)b.a.expert.gate[n * 3 + e], P[e], 4 * REAL_EPS, "p_%d of row %d", e,
+                   n + 1);
+    lab_at(&b, "l0.router")[1] = (real)NAN;
+    lab_forward(&b);
+    for (int i = 0; i < 60; i++)
+        fact(t, isnan((double)b.a.nf[i]), "number %d is %g under a router of NaN", i,
+             (double)b.a.nf[i]);
+    lab_close(&b);
+}
+
+/* Rows see nothing ahead of them; a sequence has the same bits beside others, in the memory of one
+ * block, and on any number of threads. */
+static void published__same_bits(Test *t) {
+    enum { T = 9, B = 3 };
+    for (int f = 0; f < FORWARDS; f++) {
+        Lab b;
+        Acts one;
+        Error e = {0};
+        if (!lab_open(&b, t, B, T, PUBLISHED[f])) return;
+        const Config *c = &b.m.c;
+        idx N = config_rows(c, T), rows = N * c->dim, first = N - T;
+        real *whole = calloc((size_t)(B * rows), sizeof(real));
+        if (!whole || acts_create(&one, &b.m, B, T, ACTS_ONE, &e)) exit(1);
+        lab_forward(&b);
+        copy(whole, b.a.nf, B * rows);
+        model_forward(&b.m, &one, b.ids, B, T);
+        fact(t, !memcmp(whole, one.nf, (size_t)(B * rows) * sizeof(real)), "one block's memory, %s",
+             PUBLISHED[f]);
+        for (int s = 0; s < B; s++) {
+            model_forward(&b.m, &one, b.ids + s * T, 1, T);
+            fact(t, !memcmp(whole + s * rows, one.nf, (size_t)rows * sizeof(real)),
+                 "sequence %d alone, %s", s, PUBLISHED[f]);
+        }
+        for (int changed = 0; changed < T; changed++) {
+            int was = b.ids[changed];
+            b.ids[changed] = (was + 1) % 10;
+            model_forward(&b.m, &one, b.ids, 1, T);
+            idx before = (changed < c->prefix ? 0 : first + changed) * c->dim;
+            fact(t, !memcmp(whole, one.nf, (size_t)before * sizeof(real)),
+                 "token %d changes an earlier row, %s", changed + 1, PUBLISHED[f]);
+            fact(t, apart(c->dim, whole + (N - 1) * c->dim, one.nf + (N - 1) * c->dim) > 1e-12,
+                 "token %d does not reach the last row, %s", changed + 1, PUBLISHED[f]);
+            b.ids[changed] = was;
+        }
+        acts_free(&one);
+        int most = workers();
+        if (!set_workers(3)) {
+            Acts more;
+            if (acts_create(&more, &b.m, B, T, ACTS_ONE, &e)) exit(1);
+            model_forward(&b.m, &more, b.ids, B, T);
+            fact(t, !memcmp(whole, more.nf, (size_t)(B * rows) * sizeof(real)), "3 threads, %s",
+                 PUBLISHED[f]);
+            acts_free(&more);
+            set_workers(most);
+        }
+        free(whole);
+        lab_close(&b);
+    }
+}
+
+/* The families of published models at tiny sizes, each with what sets it apart. In FAMILIES 13.1's
+ * words: Conv1D and a tied head, int() truncation of the rotated dims, the 350m path (projections,
+ * post-norm without a final norm), grouped heads with D apart from C/H, biases of q, k, v alone, a
+ * window's edge, all kinds of Jamba's blocks, and attention with experts in one of them. */
+static void published__families(Test *t) {
+    static const struct { const char *name, *flags; } ROWS[] = {
+        {"gpt2", "--layers 3 --heads 3 --dim 24 --ffn 40 --context 32 --pos learned --norm layer "
+                 "--act gelutanh --linear-bias --tied --score-by-layer"},
+        {"gpt_neox", "--layers 3 --heads 4 --dim 40 --ffn 160 --rotary-dims 2 --norm layer "
+                     "--act gelu --linear-bias --place parallel"},
+        {"gpt_neox, sequential", "--layers 3 --heads 4 --dim 64 --ffn 99 --rotary-dims 8 "
+                                 "--norm layer --act gelu --linear-bias"},
+        {"opt", "--layers 2 --heads 3 --dim 24 --ffn 40 --context 32 --pos learned --norm layer "
+                "--act relu --linear-bias --tied"},
+        {"opt-350m", "--layers 3 --heads 3 --dim 24 --ffn 40 --context 32 --pos learned --norm "
+                     "layer --act relu --linear-bias --tied --place post --embed-dim 12"},
+        {"llama", "--layers 3 --heads 4 --kv-heads 2 --dim 32 --ffn 56 --head-dim 12 "
+                  "--rope-scaling llama3 --rope-base 1e4 --rope-original 64 --linear-bias "
+                  "--bias-in attention"},
+        {"qwen2", "--layers 2 --heads 4 --kv-heads 2 --dim 32 --ffn 56 --rope-base 1e6 "
+                  "--norm-eps 1e-6 --linear-bias --bias-in qkv --tied"},
+        {"mistral", "--layers 3 --heads 4 --kv-heads 2 --dim 32 --ffn 56 --window 5"},
+        {"jamba", "--layers 8 --heads 4 --kv-heads 2 --dim 32 --ffn 40 --pos none --norm-eps 1e-6 "
+                  "--attention-period 4 --attention-offset 2 --mamba-state 4 --mamba-rank 3 "
+                  "--experts 4 --expert-top 2 --expert-period 2 --expert-offset 1"},
+        {"jamba, attention and experts in a block", "--layers 4 --heads 4 --kv-heads 2 --dim 32 "
+            "--ffn 40 --pos none --attention-period 4 --attention-offset 1 --mamba-state 4 "
+            "--mamba-rank 3 --experts 4 --expert-period 2 --expert-offset 1"}};
+    for (int i = 0; i < (int)(sizeof ROWS / sizeof *ROWS); i++)
+        for (int T = 1; T <= 24; T += 23) {
+            Lab b;
+            if (!lab_open(&b, t, 1, T, ROWS[i].flags)) return;
+            compare_with_slow(t, &b, 4000 * REAL_EPS, ROWS[i].name);
+            lab_close(&b);
+        }
+}
+
+/* OPT-350m from the outside in: H^0 = wte W_in + p, the stack ends in the last block's norm, and
+ * the logits are wte (norm W_out)^T, with no other norm and no bias. */
+static void published__opt_350m(Test *t) {
+    enum { T = 6, C = 12, E = 5, V = 11 };
+    Lab b;
+    if (!lab_open(&b, t, 1, T, "--pos learned --norm layer --act relu --linear-bias --tied "
+                               "--place post --embed-dim 5")) return;
+    const Weights *w = &b.m.w;
+    real logits[T * V];
+    lab_forward(&b);
+    model_logits(&b.m, &b.a, b.a.nf, T, logits);
+    fact(t, !w->normf && !w->wcls && w->win && w->wout, "a final norm, or a head of its own");
+    for (int n = 0; n < T; n++) {
+        double mean = 0, square = 0;
+        for (int i = 0; i < C; i++) {
+            double h = (double)w->wpe[n * C + i];
+            for (int e = 0; e < E; e++)
+                h += (double)w->wte[b.ids[n] * E + e] * (double)w->win[e * C + i];
+            within(t, (double)b.a.h0[n * C + i], h, 32 * REAL_EPS, "H^0 of row %d", n + 1);
+            double out = ((double)b.a.nf[n * C + i] - (double)w->layer[1].norm2b[i])
+                       / (double)w->layer[1].norm2[i];
+            mean += out / C;
+            square += out * out / C;
+        }
+        within(t, mean, 0, 1e4 * REAL_EPS, "mean of the last block's norm, row %d", n + 1);
+        within(t, square, 1, 1e-3, "its square");
+        for (int v = 0; v < V; v++) {
+            double y = 0;
+            for (int e = 0; e < E; e++)
+                for (int i = 0; i < C; i++)
+                    y += (double)b.a.nf[n * C + i] * (double)w->wout[i * E + e]
+                       * (double)w->wte[v * E + e];
+            within(t, (double)logits[n * V + v], y, 200 * REAL_EPS * (1 + fabs(y)), "logit %d", v);
+        }
+    }
+    lab_close(&b);
 }
 
 /* =================================================================================================
@@ -2658,8 +3272,8 @@ static void extend_as_whole(Test *t, Cached *x, int T, int from) {
     const Model *m = &x->b.m;
     int N = config_rows(&m->c, T), C = m->c.dim, V = m->c.vocab,
         R = model_extend(m, &x->cache, x->b.ids, T, from);
-    fact(t, R == (from && from >= m->c.prefix ? T - from : N), "%d rows, %d tokens after %d, %s", R,
-         T, from, x->flags);
+    bool kept = from && from >= m->c.prefix && config_attending(&m->c) == m->c.layers;
+    fact(t, R == (kept ? T - from : N), "%d rows, %d tokens after %d, %s", R, T, from, x->flags);
     model_forward(m, &x->whole, x->b.ids, 1, T);
     within(t, apart((idx)R * C, x->whole.nf + (idx)(N - R) * C, x->cache.nf), 0, 0,
            "%d rows of %d, %s", R, N, x->flags);
@@ -2735,6 +3349,7 @@ static void model_extend__as_whole(Test *t) {
     }
     for (int i = 0; i < 4; i++, count++) if (!extend_one(t, MORE[i], SHORT, 75)) return;
     for (int i = 0; i < 2; i++, count++) if (!extend_one(t, LARGE[i], LONG, 320)) return;
+    for (int i = 0; i < FORWARDS; i++, count++) if (!extend_one(t, PUBLISHED[i], SHORT, 75)) return;
     note(t, "%d configurations", count);
 }
 
@@ -4000,7 +4615,7 @@ static void slow_measure(const Lab *b, const int *ids, int rows, Sinks *w) {
     slow_forward(&s, ids);
     int N = s.N, S = s.S, first = N - T, token1 = S - T;
     for (int l = 0; l < L; l++)
-        for (int h = 0; h < H; h++) {
+        for (int h = 0; slow_attends(c, l) && h < H; h++) {
             const double *m = s.metric + (idx)(l * H + h) * N * S,
                          *weight = s.weight + (idx)(l * H + h) * N * S;
             for (int j = 0; j < S; j++) {
@@ -4076,13 +4691,16 @@ static void sinks__against_slow(Test *t) {
         "--sink-token --kv-heads 1",
         "--extra k --sink-token --window 4 --prefix 3",
         "--sim identity --normalizer clamp --norm layer --prefix 4",
-        "--heads 4 --kv-heads 2 --rotary-dims 2 --sim sigmoid --normalizer one --layers 3"};
-    for (int f = 0; f < 12; f++) {
+        "--heads 4 --kv-heads 2 --rotary-dims 2 --sim sigmoid --normalizer one --layers 3",
+        MAMBA "--layers 4 --attention-period 3 --extra k --sink-token --kv-heads 1",
+        "--experts 3"};
+    enum { ROWS = sizeof FLAGS / sizeof *FLAGS };
+    for (int f = 0; f < 2 * ROWS; f++) {
         Lab b;
         Sinks s, w;
         Error e = {0};
-        int rows = f / 6;
-        if (!lab_open(&b, t, 3, 12, FLAGS[f % 6])) return;
+        int rows = f / ROWS;
+        if (!lab_open(&b, t, 3, 12, FLAGS[f % ROWS])) return;
         /* H^0 far above what follows the first norm: no output of a block, so not massive */
         if (b.m.c.place == PLACE_POST) {
             for (int i = 0; i < 11 * 12; i++) b.m.w.wte[i] *= 50;
@@ -4122,13 +4740,18 @@ static void sinks__against_slow(Test *t) {
             for (int i = 0; i < FIELDS[x].n; i++)
                 within(t, FIELDS[x].got[i], FIELDS[x].want[i],
                        2000 * REAL_EPS * fmax(0.1, fabs(FIELDS[x].want[i])), "%s[%d], %s",
-                       FIELDS[x].name, i, FLAGS[f % 6]);
+                       FIELDS[x].name, i, FLAGS[f % ROWS]);
         for (int j = 0; j < s.S; j++) {
             double alpha = 0, over = 0;
+            int heads = 0;
             for (int i = 0; i < LH; i++) {
-                alpha += w.alpha[i * s.S + j] / LH;
-                over += w.over[(2 * LH + i) * s.S + j] / LH;
+                if (!slow_attends(&b.m.c, i / s.H)) continue;
+                heads++;
+                alpha += w.alpha[i * s.S + j];
+                over += w.over[(2 * LH + i) * s.S + j];
             }
+            alpha /= heads;
+            over /= heads;
             within(t, sinks_alpha(&s, j), alpha, 2000 * REAL_EPS, "sinks_alpha, column %d", j);
             within(t, sinks_sink(&s, j, 2), over, 1e-12, "sinks_sink, column %d", j);
         }
@@ -4216,6 +4839,7 @@ static void sinks__in_parts(Test *t) {
 #define GOLDEN "data/golden/golden.txt"
 
 typedef struct Golden {
+    const char *path;            /* of the text, for errors */
     const char *at;              /* what is left of the text, which ends in a 0 byte */
     int line, changed;           /* of the file, from 1; numbers that differ by more than bound */
     long numbers;                /* compared so far */
@@ -4227,7 +4851,7 @@ typedef struct Golden {
 /* The text and its last line, "end CONFIGS LINES SUM", checked against what is before it. 0, or 1
  * with an error. */
 static int golden_read(const char *path, Bytes *text, int *configs, Error *e) {
-    static const char *const TRY = "Try: python3 data/golden/golden.py";
+    static const char *const TRY = "Try: git checkout data/golden";
     int lines = 0, told = -1, used = 0;
     unsigned long long sum = 0;
     *text = (Bytes){0};
@@ -4259,7 +4883,7 @@ static bool golden_words(Golden *g, const char *format, ...) {
     size_t n = strlen(words);
     if (g->e.status) return false;
     if (strncmp(g->at, words, n)) {
-        fail(&g->e, 1, GOLDEN ":%d: expected \"%s\", found \"%.*s\"", g->line, words,
+        fail(&g->e, 1, "%s:%d: expected \"%s\", found \"%.*s\"", g->path, g->line, words,
              (int)strcspn(g->at, "\n") < 40 ? (int)strcspn(g->at, "\n") : 40, g->at);
         return false;
     }
@@ -4273,8 +4897,8 @@ static bool golden_numbers(Golden *g, int n, double *x) {
         char *end = NULL;
         if (*g->at == ' ') x[i] = strtod(g->at + 1, &end);
         if (!end || end == g->at + 1 || !isfinite(x[i]))
-            fail(&g->e, 1, GOLDEN ":%d: expected number %d of %d, found \"%.*s\"", g->line, i + 1,
-                 n, (int)strcspn(g->at, " \n"), g->at);
+            fail(&g->e, 1, "%s:%d: expected number %d of %d, found \"%.*s\"", g->path, g->line,
+                 i + 1, n, (int)strcspn(g->at, " \n"), g->at);
         else g->at = end;
     }
     if (!golden_words(g, "\n")) return false;
@@ -4288,11 +4912,11 @@ static void golden_meet(Golden *g, double ours, double theirs, double scale, con
     g->numbers++;
     if (error > g->worst) {
         g->worst = error;
-        snprintf(g->what, sizeof g->what, "%s, " GOLDEN ":%d", what, g->line - 1);
+        snprintf(g->what, sizeof g->what, "%s, %s:%d", what, g->path, g->line - 1);
     }
     if (error <= g->bound || g->changed++) return;
-    snprintf(g->first, sizeof g->first, GOLDEN ":%d: %s is %.12g here, %.12g there", g->line - 1,
-             what, ours, theirs);
+    snprintf(g->first, sizeof g->first, "%s:%d: %s is %.12g here, %.12g there", g->path,
+             g->line - 1, what, ours, theirs);
 }
 
 /* A line of n of our numbers; their scale is the largest of the twin's. */
@@ -4469,7 +5093,7 @@ static double golden_bound(void) { return REAL_EPS < 1e-10 ? 2e-11 : 2e-3; }
 static void golden__against_twin(Test *t) {
     Bytes text;
     int configs, n = 0;
-    Golden g = {.bound = golden_bound(), .line = 1};
+    Golden g = {.path = GOLDEN, .bound = golden_bound(), .line = 1};
     if (golden_read(GOLDEN, &text, &configs, &g.e)) {
         fact(t, false, "%s", g.e.text);
         bytes_free(&text);
@@ -4496,7 +5120,7 @@ static void golden__sees_a_digit(Test *t) {
     char *from = (char *)text.at, *end = from ? strstr(from, "\nconfig 1 ") : NULL;
     if (end) {
         end[1] = 0;
-        Golden whole = {.at = from, .line = 1, .bound = golden_bound()};
+        Golden whole = {.path = GOLDEN, .at = from, .line = 1, .bound = golden_bound()};
         golden_config(&whole, t);
         fact(t, !whole.e.status && !whole.changed && !*whole.at, "the text as it is: %s%s",
              whole.e.text, whole.first);
@@ -4507,7 +5131,7 @@ static void golden__sees_a_digit(Test *t) {
             if (!strchr("123456789", *digit) || !*digit) digit = p + 1;
             char was = *digit;
             *digit = (char)(was == '9' ? '8' : was + 1);
-            Golden g = {.at = from, .line = 1, .bound = golden_bound()};
+            Golden g = {.path = GOLDEN, .at = from, .line = 1, .bound = golden_bound()};
             golden_config(&g, t);
             tried++;
             seen += g.changed > 0 || g.e.status;
@@ -7661,6 +8285,12 @@ static void experiments_read__refuses(Test *t) {
         {"rule a.loss < b.loss\nrow d r |\n", "a number for each column"},
         {"rule a.loss < b.loss\nrow d | 3\n", "a row that stands somewhere, found 'd'"},
         {"rule a.loss < b.loss\ncolumns x\n", "columns below an item"},
+        {"rule a.loss < b.loss\npicture pie loss\n", "a kind of picture, found 'pie'"},
+        {"rule a.loss < b.loss\npicture dots\n", "of what it is a picture, found 'dots'"},
+        {"rule a.loss < b.loss\npicture sweep foo loss\n", "a flag of a training, found 'foo'"},
+        {"rule a.loss < b.loss\npicture dots 1 2 3 4 5 6 7 8 9\n", "fewer words, found '9'"},
+        {"rule a.loss < b.loss\npicture map\npicture map\npicture map\npicture map\npicture map\n"
+         "picture map\npicture map\n", "at most 6 pictures"},
         {"rule a.loss < b.loss\nseeds 3 2\n", "two counts of seeds"},
         {"rule a.loss < b.loss\ncorpus x x.txt\n", "NAME FILE HASH"},
         {"rule a.loss < b.loss\nitem j no title\n", "REFERENCE: TITLE"},
@@ -8165,6 +8795,40 @@ static void demo_run__diverged(Test *t) {
         free(first);
         if (system("rm -rf " SCRATCH "/arms")) exit(1);
     }
+    scratch_close();
+}
+
+/* Blocks without attention: no rows in the map of alpha, dashes in the table, and no part in a mean
+ * or in what even rows would give, H_T/T. */
+static void sinks_print__blocks_that_attend(Test *t) {
+    Config c;
+    Error e = {0};
+    Sinks s;
+    const double eps[3] = {0.3, 0.2, 0.4};
+    config_from_flags(&c, "--layers 4 --dim 8 --attention-period 2 --attention-offset 1", &e);
+    if (e.status || sinks_create(&s, &c, 5, 1, eps, 3, &e)) {
+        fact(t, false, "%s", e.text);
+        return;
+    }
+    s.n = 1;
+    within(t, sink_uniform(&c, 5), (1 + 1 / 2.0 + 1 / 3.0 + 1 / 4.0 + 1 / 5.0) / 5, 1e-12, "even");
+    for (int h = 2; h < 8; h++) s.alpha[h * 5] = h / 2 % 2 ? 0.25 * (h / 4 + 1) : 0;
+    within(t, sinks_alpha(&s, 0), 0.375, 1e-12, "alpha_1 of blocks 2 and 4, 0.25 and 0.5");
+    for (int h = 0; h < 8; h++) s.over[h * 5] = h == 2;
+    within(t, sinks_sink(&s, 0, 0), 0.25, 1e-12, "one sink of four heads that attend");
+    scratch_open();
+    FILE *out = fopen(SCRATCH "/page.txt", "w+b");
+    if (!out) exit(1);
+    sinks_print(&s, &c, 1, out);
+    char *text = text_of(out), *map = strstr(text, "alpha by layer");
+    int dashes = 0;
+    for (char *at = text; (at = strstr(at, "Mamba")) != NULL; at++) dashes++;
+    fact(t, dashes == 2 && strstr(text, "\n    1    1.000    Mamba        -        -"), "%s", text);
+    fact(t, map && !strstr(map, "\n    1 ") && strstr(map, "\n    2    0.25  0.25")
+             && !strstr(map, "\n    3 ") && strstr(map, "\n    4    0.50  0.50"), "%s", map);
+    free(text);
+    fclose(out);
+    sinks_free(&s);
     scratch_close();
 }
 
@@ -9966,7 +10630,8 @@ static void sink__sources(Test *t) {
 /* Every variant is listed with its flags, every verb and every flag of a verb has its help. */
 static void sink__pages(Test *t) {
     static const char *const VERB_NAMES[] = {"run",      "train",    "eval", "check", "list",
-                                             "tokenize", "generate", "dump", "bench", "help"};
+                                             "tokenize", "generate", "dump", "bench", "help",
+                                             "report", "repro"};
     Ran r, again;
     if (no_binary(t)) return;
     scratch_open();
@@ -9983,7 +10648,7 @@ static void sink__pages(Test *t) {
             strstr((const char *)r.out.at, "\n  data/log.grammar "), "sink list has no grammars");
     ran_free(&r);
     if (!sink_does(t, "help", &r) || !sink_does(t, "", &again)) return;
-    for (int i = 0; i < 10; i++) {
+    for (int i = 0; i < 12; i++) {
         char line[40];
         snprintf(line, sizeof line, "\n  %s ", VERB_NAMES[i]);
         fact(t, strstr((const char *)r.out.at, line) != NULL, "sink help has no %s", VERB_NAMES[i]);
@@ -11751,6 +12416,657 @@ static void hf__llama2c(Test *t) {
     scratch_close();
 }
 
+/* -------------------------------------------------------------------------------------------------
+ * 16.5  Published models: tiny ones of every family, as the library that publishes them writes
+ * them, imported by ./hf and held against what that library computes. data/golden/hf_tiny.py, which
+ * wrote hf_tiny.txt, states its format and how a tensor's numbers follow from its name. */
+
+#define TINY "data/golden/hf_tiny.txt"
+#define FOLDER SCRATCH "/tiny"
+#define IMPORTED SCRATCH "/tiny.model"
+
+/* A tensor of a published file. */
+typedef struct Listed { char name[96], dtype[8]; int rank, dim[4]; idx count; } Listed;
+
+/* What a reader with one fault would make of u [count] in case k. */
+typedef void Fault(const Listed *x, uint64_t k, double *u);
+
+/* Where a case's lines are. */
+typedef struct TinyCase {
+    char name[40];
+    uint64_t k;
+    int configs, layouts;
+    const char *config[2];       /* the text of a config.json, to the end of its line */
+    Golden layout[2], runs;
+} TinyCase;
+
+/* Errors relative to 1 + the largest of their line, the weights' as they are. */
+enum { TINY_HIDDEN, TINY_ATTN, TINY_LOGITS, TINY_KINDS };
+static double tiny_bound(int kind) {
+    static const double FLOAT[] = {2e-5, 1e-5, 5e-5};
+    return REAL_EPS < 1e-10 ? 1e-9 : FLOAT[kind];            /* 10 digits leave 5e-10 */
+}
+
+static bool ends(const char *name, const char *with) {
+    size_t n = strlen(name), w = strlen(with);
+    return n >= w && !strcmp(name + n - w, with);
+}
+
+/* The next word of a "file" line. */
+static bool listed_read(Golden *g, Listed *x) {
+    int used = 0;
+    *x = (Listed){.count = 1};
+    if (sscanf(g->at, " %95[^: \n]:%7[A-Z0-9]:%n", x->name, x->dtype, &used) != 2 || !used) {
+        fail(&g->e, 1, TINY ":%d: expected NAME:DTYPE:DIMS, found \"%.40s\"", g->line, g->at);
+        return false;
+    }
+    for (g->at += used; *g->at >= '0' && *g->at <= '9' && x->rank < 4; x->rank++) {
+        char *end;
+        x->dim[x->rank] = (int)strtol(g->at, &end, 10);
+        x->count *= x->dim[x->rank];
+        g->at = end + (*end == ',');
+    }
+    return true;
+}
+
+/* Its numbers u [count] in case k, not yet rounded. */
+static void listed_draw(const Listed *x, uint64_t k, double *u) {
+    static const char *const EMBEDDINGS[] = {"wte", "wpe", "embed_tokens", "embed_positions",
+                                             "embed_in"};
+    bool embedding = false, vector = x->rank == 1;
+    for (int i = 0; i < 5; i++) embedding = embedding || strstr(x->name, EMBEDDINGS[i]);
+    int inputs = x->rank ? x->dim[strstr(x->name, ".c_") ? 0 : x->rank - 1] : 1;
+    Rng r = {hash64(k, x->name, strlen(x->name))};
+    for (idx i = 0; i < x->count; i++) {
+        double v = rng_uniform(&r), w = 2 * v - 1;
+        if (!strcmp(x->dtype, "BOOL")) u[i] = v < 0.5;
+        else if (embedding) u[i] = w;
+        else if (ends(x->name, "dt_proj.bias")) u[i] = w - 1.5;
+        else if (ends(x->name, "A_log")) u[i] = 0.375 + w;
+        else if (vector && ends(x->name, ".weight")) u[i] = 1 + w / 2;
+        else if (vector && ends(x->name, ".bias")) u[i] = w / 2;
+        else u[i] = x->rank > 1 ? w * (2 / sqrt(inputs)) : w;
+    }
+}
+
+/* u as this type has it, to the nearest, ties to even; the bytes that hold it. */
+static uint64_t dtype_bits(const char *dtype, double u, int *bytes) {
+    float f = (float)u;
+    uint32_t bits;
+    int e;
+    memcpy(&bits, &f, 4);
+    *bytes = !strcmp(dtype, "F32") ? 4 : !strcmp(dtype, "BOOL") ? 1 : 2;
+    if (*bytes == 1) return u != 0;
+    if (*bytes == 4) return bits;
+    if (!strcmp(dtype, "BF16")) return (bits + 0x7FFF + (bits >> 16 & 1)) >> 16;
+    frexp(f, &e);                                            /* steps of 2^(e - 11), or 2^-24 */
+    e = e - 11 > -24 ? e - 11 : -24;
+    return (bits >> 31 << 15) + (uint64_t)(e + 24) * 1024 + (uint64_t)nearbyint(ldexp(fabs(f), -e));
+}
+
+/* The file of one line, written into FOLDER; without a fault it has the bytes that the library
+ * wrote. Adds its tensors to the index. */
+static void tiny_file(Golden *g, Test *t, uint64_t k, Fault *fault, Bytes *index) {
+    char file[64] = "", path[256];
+    unsigned long long sum = 0;
+    int used = 0, bytes;
+    Listed x;
+    Bytes head = {0}, body = {0};
+    Error e = {0};
+    if (sscanf(g->at, "file %63s %16llx%n", file, &sum, &used) != 2) {
+        fail(&g->e, 1, TINY ":%d: expected \"file NAME HASH64\", found \"%.40s\"", g->line, g->at);
+        return;
+    }
+    bytes_number(&head, 0, 8, &e);
+    bytes_print(&head, &e, "{\"__metadata__\":{\"format\":\"pt\"}");
+    for (g->at += used; *g->at == ' ' && listed_read(g, &x);) {
+        double *u = room(x.count);
+        size_t begin = body.size;
+        listed_draw(&x, k, u);
+        if (fault) fault(&x, k, u);
+        for (idx i = 0; i < x.count; i++) {
+            uint64_t bits = dtype_bits(x.dtype, u[i], &bytes);
+            bytes_number(&body, bits, bytes, &e);
+        }
+        bytes_print(&head, &e, ",\"%s\":{\"dtype\":\"%s\",\"shape\":[", x.name, x.dtype);
+        for (int i = 0; i < x.rank; i++) bytes_print(&head, &e, "%s%d", i ? "," : "", x.dim[i]);
+        bytes_print(&head, &e, "],\"data_offsets\":[%zu,%zu]}", begin, body.size);
+        bytes_print(index, &e, "%s\n\"%s\": \"%s\"", index->size ? "," : "", x.name, file);
+        free(u);
+    }
+    bytes_print(&head, &e, "}");
+    while (head.size % 8) bytes_add(&head, " ", 1, &e);
+    for (int i = 0; i < 8; i++) head.at[i] = (unsigned char)((head.size - 8) >> 8 * i);
+    bytes_add(&head, body.at, body.size, &e);
+    uint64_t ours = hash64(0, head.at, head.size);
+    fact(t, fault || ours == sum, TINY ":%d: %s has hash %016llx, the library's has %016llx",
+         g->line, file, (unsigned long long)ours, sum);
+    snprintf(path, sizeof path, FOLDER "/%s", file);
+    file_write(path, head.at, head.size, &e);
+    fact(t, !e.status, "%s", e.text);
+    bytes_free(&head);
+    bytes_free(&body);
+    golden_words(g, "\n");
+    g->line++;
+}
+
+/* FOLDER with the model of a case in one layout and under one config, in which `was` is replaced
+ * by `is` (NULL: nothing is). */
+static void tiny_write(Test *t, const TinyCase *c, int layout, int config, Fault *fault,
+                       const char *was, const char *is) {
+    Golden g = c->layout[layout];
+    Bytes index = {0}, text = {0};
+    Error e = {0};
+    int files = 0;
+    scratch_open();
+    fact(t, !make_folder(FOLDER), "no folder " FOLDER);
+    for (; !strncmp(g.at, "file ", 5) && !g.e.status; files++)
+        tiny_file(&g, t, c->k, fault, &index);
+    if (files > 1) {
+        bytes_print(&text, &e, "{\"metadata\": {}, \"weight_map\": {");
+        bytes_add(&text, index.at, index.size, &e);
+        bytes_print(&text, &e, "\n}}\n");
+        file_write(FOLDER "/model.safetensors.index.json", text.at, text.size, &e);
+    }
+    text.size = 0;
+    const char *from = c->config[config];
+    size_t n = strcspn(from, "\n");
+    const char *at = was ? strstr(from, was) : NULL;
+    fact(t, !was || (at && at < from + n), "%s: no %s in its config", c->name, was);
+    size_t until = at ? (size_t)(at - from) : n;
+    bytes_add(&text, from, until, &e);
+    if (at) {
+        bytes_add(&text, is, strlen(is), &e);
+        bytes_add(&text, at + strlen(was), n - until - strlen(was), &e);
+    }
+    file_write(FOLDER "/config.json", text.at, text.size, &e);
+    fact(t, files > 0 && !g.e.status && !e.status, "%s: %s%s", c->name, g.e.text, e.text);
+    bytes_free(&index);
+    bytes_free(&text);
+}
+
+static void golden_skip(Golden *g) {
+    g->at += strcspn(g->at, "\n");
+    g->at += *g->at == '\n';
+    g->line++;
+}
+
+/* The next case; g is then after it. false at the end of the text. */
+static bool tiny_next(Golden *g, TinyCase *c) {
+    unsigned long long k;
+    *c = (TinyCase){0};
+    while (*g->at && strncmp(g->at, "case ", 5)) golden_skip(g);
+    if (sscanf(g->at, "case %39s %llu", c->name, &k) != 2) return false;
+    c->k = k;
+    golden_skip(g);
+    for (; !strncmp(g->at, "config ", 7) && c->configs < 2; golden_skip(g))
+        c->config[c->configs++] = g->at + 7;
+    for (; !strncmp(g->at, "layout", 6) && c->layouts < 2; c->layouts++) {
+        golden_skip(g);
+        c->layout[c->layouts] = *g;
+        while (!strncmp(g->at, "file ", 5)) golden_skip(g);
+    }
+    c->runs = *g;
+    while (*g->at && strncmp(g->at, "case ", 5)) golden_skip(g);
+    return c->configs && c->layouts && !strncmp(c->runs.at, "run ", 4);
+}
+
+/* <way, x> of each of the rows x [T,n]. */
+static void tiny_way(double *y, const real *x, int T, int n, uint64_t k, const char *of) {
+    char name[40];
+    snprintf(name, sizeof name, "way.%s", of);
+    for (int t = 0; t < T; t++) {
+        Rng r = {hash64(k, name, strlen(name))};
+        y[t] = 0;
+        for (int i = 0; i < n; i++) y[t] += (2 * rng_uniform(&r) - 1) * (double)x[(idx)t * n + i];
+    }
+}
+
+/* Mean cross-entropy of ids 2 .. T by logits [T,V]. */
+static double tiny_loss(const real *logits, const int *ids, int T, int V) {
+    double loss = 0;
+    for (int t = 0; t + 1 < T; t++) {
+        double sum = 0;
+        for (int i = 0; i < V; i++) sum += exp((double)logits[(idx)t * V + i]);
+        loss += (log(sum) - (double)logits[(idx)t * V + ids[t + 1]]) / (T - 1);
+    }
+    return loss;
+}
+
+/* One line of a run whose forward has gone through a, and so to logits [T,V]; false where there is
+ * none. most: the largest error of every kind. */
+static bool tiny_line(Golden *g, const Model *m, const Acts *a, const int *ids, int T,
+                      const real *logits, uint64_t k, double *most) {
+    enum { HIDDEN, WAY, ATTN, ALPHA, KEY, VALUE, LOGITS, LOGITWAY, LOSS, WORDS };
+    static const char *const WORD[] = {"hidden", "way", "attn", "alpha", "key", "value", "logits",
+                                       "logitway", "loss"};
+    const Config *c = &m->c;
+    char what[16], of[12];
+    double theirs[160], ours[160], size = 0;
+    const real *row = NULL;
+    int l = -1, h = -1, used = 0, n = T, w = 0;
+    if (g->e.status || sscanf(g->at, "%15[a-z] %d %d :%n", what, &l, &h, &used) != 3 || !used)
+        return false;
+    while (w < WORDS && strcmp(WORD[w], what)) w++;
+    bool stream = w == HIDDEN || w == WAY, logit = w >= LOGITS, map = w == ATTN || w == ALPHA;
+    if (w == WORDS || l < 0 || l >= c->layers + stream || h < 0 || h >= c->heads) {
+        fail(&g->e, 1, TINY ":%d: no %s %d %d in this model", g->line, what, l, h);
+        return false;
+    }
+    snprintf(of, sizeof of, "%d", l);
+    const LayerActs *la = &a->layer[l < c->layers ? l : 0];
+    const real *x = logit ? logits : l < c->layers ? la->x : a->h;
+    int wide = logit ? c->vocab : c->dim;
+    switch (w) {
+    case LOGITS: case HIDDEN: row = x + (idx)(T - 1) * wide; n = wide; break;
+    case LOGITWAY:            tiny_way(ours, x, T, wide, k, "logits"); break;
+    case WAY:                 tiny_way(ours, x, T, wide, k, of); break;
+    case ATTN:                row = a->probe[l].weight + ((idx)h * T + T - 1) * T; break;
+    case ALPHA: sink_alpha(c, T, ROWS_REAL, a->probe[l].metric + (idx)h * T * T, ours); break;
+    case LOSS:                ours[0] = tiny_loss(logits, ids, T, wide); n = 1; break;
+    default:
+        n = c->head_dim;
+        row = (w == KEY ? la->k : la->v) + ((idx)(T - 1) * c->kv_heads + h) * n;
+    }
+    g->at += used;
+    if (!golden_numbers(g, n, theirs)) return false;
+    int kind = logit ? TINY_LOGITS : map ? TINY_ATTN : TINY_HIDDEN;
+    for (int i = 0; i < n && !map; i++) size = fmax(size, fabs(theirs[i]));
+    for (int i = 0; i < n; i++) {
+        double mine = row ? (double)row[i] : ours[i], error = fabs(mine - theirs[i]) / (1 + size);
+        golden_meet(g, mine, theirs[i], tiny_bound(kind) * (1 + size), what);
+        if (!(error <= most[kind])) most[kind] = error;
+    }
+    return true;
+}
+
+/* The runs of a case, by the model that was imported of it. */
+static void tiny_runs(Golden *g, Test *t, Model *m, uint64_t k, double *most) {
+    Error e = {0};
+    int T, used, ids[32], V = m->c.vocab;
+    while (sscanf(g->at, "run %d :%n", &T, &used) == 1 && T > 0 && T <= 32 && !g->e.status) {
+        double id[32];
+        Acts a = {0};
+        idx map = (idx)m->c.heads * T * T;
+        g->at += used;
+        if (!golden_numbers(g, T, id)) return;
+        for (int i = 0; i < T; i++) ids[i] = (int)id[i];
+        real *maps = calloc((size_t)(2 * m->c.layers * map), sizeof(real)),
+             *logits = calloc((size_t)(T * V), sizeof(real));
+        Probe *probe = calloc((size_t)m->c.layers, sizeof *probe);
+        if (!maps || !logits || !probe) exit(1);
+        for (int l = 0; l < m->c.layers; l++)
+            probe[l] = (Probe){.weight = maps + 2 * l * map, .metric = maps + (2 * l + 1) * map};
+        if (!acts_create(&a, m, 1, T, ACTS_ALL, &e)) {
+            a.probe = probe;
+            model_forward(m, &a, ids, 1, T);
+            model_logits(m, &a, a.nf, T, logits);
+            model_fault(m, &e);
+            while (tiny_line(g, m, &a, ids, T, logits, k, most)) {}
+        }
+        fact(t, !e.status && !g->e.status, "%s%s", e.text, g->e.text);
+        acts_free(&a);
+        free(maps);
+        free(logits);
+        free(probe);
+        if (e.status) return;
+    }
+}
+
+/* Imports FOLDER (words: further flags), opens what came of it, and compares: the runs' Golden. */
+static Golden tiny_compare(Test *t, const TinyCase *c, const char *words, bool open, double *most) {
+    Golden g = c->runs;
+    Trainer r = {0};
+    Error e = {0};
+    char all[256];
+    snprintf(all, sizeof all, FOLDER " --out " IMPORTED " %s", words);
+    g.bound = 1;
+    if (hf_does(t, all)) {
+        if (open) checkpoint_open(IMPORTED, &r, &e);
+        else checkpoint_load(IMPORTED, &r, false, &e);
+        fact(t, !e.status, "%s: %s", c->name, e.text);
+        if (!e.status) tiny_runs(&g, t, &r.m, c->k, most);
+        trainer_free(&r);
+    }
+    return g;
+}
+
+/* Every family and variant, dtype, way to store it, and spelling of its config; imported as a copy
+ * whose matrices stay in the file, and as links that are read at once. */
+static void imported__against_library(Test *t) {
+    static const char *const FAMILY[] = {"gpt2", "gpt_neox", "opt", "llama", "mistral", "jamba"};
+    Bytes text = {0};
+    TinyCase c;
+    Golden g = {.path = TINY, .line = 1};
+    double most[6][TINY_KINDS] = {{0}}, worst = 0;
+    char what[160] = "";
+    int cases = 0, told, imports = 0;
+    long numbers = 0;
+    if (no_hf(t)) return;
+    fact(t, !golden_read(TINY, &text, &told, &g.e), "%s", g.e.text);
+    for (g.at = (const char *)text.at; g.at && tiny_next(&g, &c) && !t->wrong; cases++) {
+        int f = 0;
+        while (f < 5 && strncmp(c.name, FAMILY[f], strlen(FAMILY[f]))) f++;
+        for (int config = 0; config < c.configs; config++)
+            for (int layout = 0; layout < c.layouts; layout++)
+                for (int link = 0; link < 2 && !t->wrong; link++, imports++) {
+                    tiny_write(t, &c, layout, config, NULL, NULL, NULL);
+                    Golden one = tiny_compare(t, &c, link ? "--link" : "", !link, most[f]);
+                    fact(t, one.numbers > 500 && !one.changed,
+                         "%s, layout %d, config %d: %d of %ld numbers differ; the first: %s",
+                         c.name, layout, config, one.changed, one.numbers, one.first);
+                    numbers += one.numbers;
+                    if (one.worst > worst) {
+                        worst = one.worst;
+                        snprintf(what, sizeof what, "of its bound: %s, %.100s", c.name, one.what);
+                    }
+                }
+    }
+    fact(t, cases == told && cases >= 28, "%d cases of %d", cases, told);
+    within(t, worst, 0, 1, "%s", what);
+    note(t, "%d cases, %d imports, %ld numbers; largest errors of hidden states, weights, logits:",
+         cases, imports, numbers);
+    for (int f = 0; f < 6; f++)
+        note(t, " %s %.1e %.1e %.1e", FAMILY[f], most[f][0], most[f][1], most[f][2]);
+    bytes_free(&text);
+    scratch_close();
+}
+
+/* Row i of the rows [n,width] of u becomes row from[i]. */
+static void reorder(double *u, int n, int width, const int *from) {
+    double *was = room((idx)n * width);
+    memcpy(was, u, (size_t)(n * width) * sizeof *u);
+    for (int i = 0; i < n; i++)
+        memcpy(u + i * width, was + from[i] * width, (size_t)width * sizeof *u);
+    free(was);
+}
+
+/* Likewise the rows of a published tensor, or its columns. */
+static void reorder_rows(const Listed *x, double *u, const int *from) {
+    reorder(u, x->dim[0], (int)(x->count / x->dim[0]), from);
+}
+static void reorder_columns(const Listed *x, double *u, const int *from) {
+    int n = x->dim[x->rank - 1];
+    for (idx i = 0; i < x->count; i += n) reorder(u + i, n, 1, from);
+}
+
+/* A square matrix of Conv1D read as every other is. */
+static void fault_turned(const Listed *x, uint64_t k, double *u) {
+    int n = x->dim[0];
+    (void)k;
+    if (!ends(x->name, "attn.c_proj.weight")) return;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < i; j++) {
+            double was = u[i * n + j];
+            u[i * n + j] = u[j * n + i];
+            u[j * n + i] = was;
+        }
+}
+
+/* q, k, v of NeoX as thirds, not by head; of GPT-2 by head, not as thirds. */
+static void fault_thirds(const Listed *x, uint64_t k, double *u) {
+    int from[120], H = 4, D = 10;
+    (void)k;
+    if (!strstr(x->name, "query_key_value")) return;
+    for (int i = 0; i < 3 * H * D; i++) from[i] = i / D % 3 * H * D + i / (3 * D) * D + i % D;
+    reorder_rows(x, u, from);
+}
+static void fault_by_head(const Listed *x, uint64_t k, double *u) {
+    int from[72], H = 3, D = 8;
+    (void)k;
+    if (!strstr(x->name, "c_attn")) return;
+    for (int i = 0; i < 3 * H * D; i++) from[i] = i / D % H * 3 * D + i / (H * D) * D + i % D;
+    reorder_columns(x, u, from);
+}
+
+/* OPT's table of positions from its first row on. */
+static void fault_offset(const Listed *x, uint64_t k, double *u) {
+    int from[34];
+    (void)k;
+    if (!strstr(x->name, "embed_positions")) return;
+    for (int i = 0; i < 34; i++) from[i] = i < 2 ? i : i - 2;
+    reorder_rows(x, u, from);
+}
+
+/* Rotations that turn neighbours; and that turn the other way round. */
+static void fault_neighbours(const Listed *x, uint64_t k, double *u) {
+    int from[32], D = 8;
+    (void)k;
+    if (!strstr(x->name, "q_proj") && !strstr(x->name, "k_proj")) return;
+    for (int i = 0; i < 32; i++) from[i] = i / D * D + i % (D / 2) * 2 + i % D / (D / 2);
+    reorder_rows(x, u, from);
+}
+static void fault_backwards(const Listed *x, uint64_t k, double *u) {
+    int from[32], D = 8;
+    (void)k;
+    if (!strstr(x->name, "q_proj") && !strstr(x->name, "k_proj")) return;
+    for (int i = 0; i < 32; i++) from[i] = i / D * D + (i + D / 2) % D;
+    reorder_rows(x, u, from);
+}
+
+/* Query head h reads key head h % K, not h / (H / K). */
+static void fault_groups(const Listed *x, uint64_t k, double *u) {
+    static const int HEAD[] = {0, 2, 1, 3};
+    int from[32], D = 8;
+    (void)k;
+    for (int i = 0; i < 32; i++) from[i] = HEAD[i / D] * D + i % D;
+    if (strstr(x->name, "q_proj")) reorder_rows(x, u, from);
+    if (strstr(x->name, "o_proj")) reorder_columns(x, u, from);
+}
+
+/* The branch that is activated and the other one. */
+static void fault_gate(const Listed *x, uint64_t k, double *u) {
+    Listed other = *x;
+    char *gate = strstr(other.name, "gate_proj"), *up = strstr(other.name, "up_proj");
+    if (gate) memmove(gate + 2, gate + 4, strlen(gate + 4) + 1), memcpy(gate, "up", 2);
+    else if (up) memmove(up + 4, up + 2, strlen(up + 2) + 1), memcpy(up, "gate", 4);
+    listed_draw(&other, k, u);
+}
+
+/* Mamba: the taps of the convolution in the other order; x and z; B and C. */
+static void fault_taps(const Listed *x, uint64_t k, double *u) {
+    static const int FROM[] = {3, 2, 1, 0};
+    (void)k;
+    if (ends(x->name, "conv1d.weight")) reorder_columns(x, u, FROM);
+}
+static void fault_x_and_z(const Listed *x, uint64_t k, double *u) {
+    int from[128];
+    (void)k;
+    for (int i = 0; i < 128; i++) from[i] = (i + 64) % 128;
+    if (ends(x->name, "mamba.in_proj.weight")) reorder_rows(x, u, from);
+}
+static void fault_b_and_c(const Listed *x, uint64_t k, double *u) {
+    static const int FROM[] = {0, 1, 2, 7, 8, 9, 10, 3, 4, 5, 6};
+    (void)k;
+    if (ends(x->name, "x_proj.weight")) reorder_rows(x, u, FROM);
+}
+
+/* The comparison sees what it is for: a model that was read with a fault, or under another config,
+ * differs from the reference by more than its bounds. */
+static void imported__sees_faults(Test *t) {
+    static const struct { const char *name; Fault *fault; const char *was, *is; } FAULTS[] = {
+        {"gpt2", fault_turned, NULL, NULL}, {"gpt2", fault_by_head, NULL, NULL},
+        {"gpt2", NULL, "\"gelu_new\"", "\"gelu\""},
+        {"gpt2-inner", NULL, "\"gelu\"", "\"gelu_new\""},
+        {"gpt2-inverse", NULL, "layer_idx\": true", "layer_idx\": false"},
+        {"gpt2", NULL, "epsilon\": 1e-05", "epsilon\": 0.001"},
+        {"gpt_neox", fault_thirds, NULL, NULL},
+        {"gpt_neox", NULL, "\"gelu\"", "\"gelu_new\""},
+        {"gpt_neox", NULL, "factor\": 0.25", "factor\": 0.4"},
+        {"gpt_neox", NULL, "residual\": true", "residual\": false"},
+        {"gpt_neox-sequential", NULL, "residual\": false", "residual\": true"},
+        {"gpt_neox-sequential", NULL, "theta\": 10000", "theta\": 5000"},
+        {"opt", fault_offset, NULL, NULL}, {"opt-350m", fault_offset, NULL, NULL},
+        {"opt", NULL, "\"relu\"", "\"gelu\""},
+        {"llama", fault_neighbours, NULL, NULL}, {"llama", fault_backwards, NULL, NULL},
+        {"llama", fault_groups, NULL, NULL}, {"llama", fault_gate, NULL, NULL},
+        {"llama", NULL, "eps\": 1e-05", "eps\": 0.001"},
+        {"llama-linear", NULL, "\"factor\": 2.0", "\"factor\": 1.0"},
+        {"llama3", NULL, "\"factor\": 8.0", "\"factor\": 7.0"},
+        {"llama3", NULL, "low_freq_factor\": 1.0", "low_freq_factor\": 1.5"},
+        {"llama3", NULL, "high_freq_factor\": 4.0", "high_freq_factor\": 3.5"},
+        {"llama3", NULL, "embeddings\": 64", "embeddings\": 48"},
+        {"mistral", NULL, "window\": 5", "window\": 6"},
+        {"mistral", NULL, "window\": 5", "window\": 4"},
+        {"jamba", fault_taps, NULL, NULL}, {"jamba", fault_x_and_z, NULL, NULL},
+        {"jamba", fault_b_and_c, NULL, NULL}, {"jamba", fault_gate, NULL, NULL},
+        {"jamba", NULL, "per_tok\": 2", "per_tok\": 1"},
+        {"jamba", NULL, "eps\": 1e-06", "eps\": 0.001"},
+    };
+    int tried = 0, told, n = (int)(sizeof FAULTS / sizeof FAULTS[0]);
+    double faintest = INFINITY, most[TINY_KINDS] = {0};
+    char which[80] = "";
+    Bytes text = {0};
+    TinyCase c;
+    Golden g = {.path = TINY, .line = 1};
+    if (no_hf(t)) return;
+    fact(t, !golden_read(TINY, &text, &told, &g.e), "%s", g.e.text);
+    for (g.at = (const char *)text.at; g.at && tiny_next(&g, &c);)
+        for (int i = 0; i < n; i++) {
+            if (strcmp(c.name, FAULTS[i].name)) continue;
+            tiny_write(t, &c, 0, 0, FAULTS[i].fault, FAULTS[i].was, FAULTS[i].is);
+            Golden one = tiny_compare(t, &c, "", true, most);
+            const char *is = FAULTS[i].is ? FAULTS[i].is : "numbers in another order";
+            fact(t, one.numbers > 500 && one.changed > 0, "%s: %s: largest error %.2g of its bound",
+                 c.name, is, one.worst);
+            tried++;
+            if (!(one.worst < faintest)) continue;
+            faintest = one.worst;
+            snprintf(which, sizeof which, "%s, %s", c.name, is);
+        }
+    fact(t, tried == n, "%d of %d faults tried", tried, n);
+    note(t, "%d faults; the faintest shows by %.2g times its bound: %s", tried, faintest, which);
+    bytes_free(&text);
+    scratch_close();
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 16.6  Trained models, where a developer's machine has them beside this folder */
+
+#define CAPP "../shared/models/capp-gpt"
+#define STORIES "../shared/models/stories260K.bin"
+#define STORIES_TOKENS "../shared/models/tok512.bin"
+
+/* The forward of ids [T] through SCRATCH/trained, with maps. */
+typedef struct Trained { Trainer r; Acts a; Probe probe[8]; real *maps, *logits; } Trained;
+
+static bool trained_open(Test *t, Trained *x, const char *from, int T) {
+    Error e = {0};
+    char words[256];
+    *x = (Trained){0};
+    scratch_open();
+    snprintf(words, sizeof words, "%s --out " SCRATCH "/trained", from);
+    if (!hf_does(t, words)) return false;
+    checkpoint_open(SCRATCH "/trained", &x->r, &e);
+    const Config *c = &x->r.m.c;
+    if (!e.status) acts_create(&x->a, &x->r.m, 1, T, ACTS_ALL, &e);
+    fact(t, !e.status && c->layers <= 8, "%s: %s", from, e.text);
+    idx map = (idx)c->heads * T * T;
+    x->maps = calloc((size_t)(8 * map), sizeof(real));
+    x->logits = calloc((size_t)(T * c->vocab), sizeof(real));
+    if (!x->maps || !x->logits) exit(1);
+    for (int l = 0; l < 8; l++) x->probe[l] = (Probe){.weight = x->maps + l * map};
+    return !t->wrong;
+}
+
+static void trained_forward(Trained *x, const int *ids, int T) {
+    x->a.probe = x->probe;
+    model_forward(&x->r.m, &x->a, ids, 1, T);
+    model_logits(&x->r.m, &x->a, x->a.nf, T, x->logits);
+}
+
+static void trained_close(Trained *x) {
+    acts_free(&x->a);
+    trainer_free(&x->r);
+    free(x->maps);
+    free(x->logits);
+    scratch_close();
+}
+
+static bool no_model(Test *t, const char *path) {
+    if (no_hf(t)) return true;
+    if (file_missing(path)) t->skip = "no ../shared/models here";
+    return t->skip != NULL;
+}
+
+static int greatest(const real *x, int n) {
+    int best = 0;
+    for (int i = 1; i < n; i++) if (x[i] > x[best]) best = i;
+    return best;
+}
+
+/* A trained GPT-2 from the Hub against numbers that a program of its own made in double, written
+ * with 5 decimals. */
+static void trained__gpt2(Test *t) {
+    static const double LAST[] = {-0.66593, 1.23771, 8.40387, 1.75892, 0.22093, -0.29100},
+        FIRST[] = {-2.20359, 0.39776, -1.04351, -1.74431, -2.38101, -1.08797},
+        MAP0[] = {.07959, .00385, .08846, .34481, .14971, .09595, .23763},
+        MAP3[] = {.65452, .21401, .10120, .00885, .00526, .01336, .00279},
+        NORM[] = {.28840, .43073, .60336, .73560, .88597};
+    static const int NEXT[] = {30, 45, 40, 42, 50, 32, 40, 37, 42, 50, 33, 40};
+    int ids[19] = {2, 8, 14, 17, 22, 25, 49}, V;
+    Trained x;
+    if (no_model(t, CAPP "/config.json")) return;
+    if (trained_open(t, &x, CAPP, 19)) {
+        V = x.r.m.c.vocab;
+        trained_forward(&x, ids, 7);
+        for (int i = 0; i < 6; i++) {
+            within(t, (double)x.logits[6 * V + 28 + i], LAST[i], 1.2e-5, "logit %d", 28 + i);
+            within(t, (double)x.logits[29 + i], FIRST[i], 1.2e-5, "first row's logit %d", 29 + i);
+        }
+        for (int j = 0; j < 7; j++) {
+            within(t, (double)x.probe[0].weight[6 * 7 + j], MAP0[j], 6e-6, "block 0, head 0");
+            within(t, (double)x.probe[3].weight[(7 + 6) * 7 + j], MAP3[j], 6e-6, "block 3, head 1");
+        }
+        for (int l = 0; l <= 4; l++) {
+            const real *h = l < 4 ? x.a.layer[l].x : x.a.h;
+            double square = 0;
+            for (int i = 0; i < 64; i++) square += (double)h[i] * (double)h[i];
+            within(t, sqrt(square), NORM[l], 6e-6, "||h_1|| before block %d", l);
+        }
+        for (int n = 0; n < 12; n++) {
+            trained_forward(&x, ids, 7 + n);
+            ids[7 + n] = greatest(x.logits + (idx)(6 + n) * V, V);
+            fact(t, ids[7 + n] == NEXT[n], "token %d is %d, expected %d", n, ids[7 + n], NEXT[n]);
+        }
+    }
+    trained_close(&x);
+}
+
+/* A trained llama in llama2.c's format tells its story; its tokens from the tokenizer beside it:
+ * 4 bytes, then of each id 4 bytes of score, 4 of length, and the text. */
+static void trained__stories(Test *t) {
+    static const char TOLD[] = " Once upon a time, there was a little girl named Lily. She loved "
+                               "to play outside in the park. One day, she saw a big, r";
+    int ids[41] = {1};
+    size_t start[513] = {0}, at = 4;
+    char told[512] = "";
+    Bytes pieces = {0};
+    Error e = {0};
+    Trained x;
+    if (no_model(t, STORIES)) return;
+    if (!file_read(STORIES_TOKENS, &pieces, &e))
+        for (int id = 0; id < 512 && at + 8 <= pieces.size; id++) {
+            start[id] = at + 8;
+            at += 8 + (size_t)number_at(pieces.at + at + 4, 4);
+            start[id + 1] = at + 8;
+        }
+    fact(t, !e.status && at == pieces.size, "%s%zu of %zu bytes of text", e.text, at, pieces.size);
+    if (trained_open(t, &x, STORIES, 41)) {
+        fact(t, x.r.m.c.vocab == 512, "vocabulary of %d", x.r.m.c.vocab);
+        for (int n = 0; n < 40 && !t->wrong; n++) {
+            trained_forward(&x, ids, n + 1);
+            int id = ids[n + 1] = greatest(x.logits + (idx)n * 512, 512);
+            size_t used = strlen(told), size = start[id + 1] - 8 - start[id];
+            snprintf(told + used, sizeof told - used, "%.*s", (int)size,
+                     (const char *)pieces.at + start[id]);
+        }
+        fact(t, !strcmp(told, TOLD), "it tells \"%s\"", told);
+    }
+    bytes_free(&pieces);
+    trained_close(&x);
+}
+
 /* The k-th number (from 0) of the cells of the table row that begins with `name`; NaN for a cell
  * of "-" or none. */
 static double page_cell(const char *page, const char *name, int k) {
@@ -11773,8 +13089,10 @@ static int count_of(const char *text, const char *what) {
 }
 
 /* Every element is closed in order, nothing is fetched or run, every figure has a caption and every
- * picture of one a text beside it, no number is nan or inf, and it is small. */
+ * picture of one a text beside it, no number is nan or inf, and it is small; a page of any number
+ * of figures (-1) may have 3 MB. */
 static char *page_sound(Test *t, const char *path, int figures) {
+    size_t most = figures < 0 ? 3000000 : 300000;
     Bytes b = {0};
     Error e = {0};
     char open[40][16];
@@ -11796,10 +13114,11 @@ static char *page_sound(Test *t, const char *path, int figures) {
         else if (end[-1] != '/') strcpy(open[depth++], name);
     }
     fact(t, depth == 0, "%d elements are not closed", depth);
+    if (figures < 0) figures = count_of(page, "<figure>");
     fact(t, count_of(page, "<figure>") == figures && count_of(page, "</figcaption>") == figures,
          "%d figures, expected %d", count_of(page, "<figure>"), figures);
-    fact(t, count_of(page, "role=\"img\" aria-label=\"") + 7 == count_of(page, "<svg") ||
-            !strstr(page, "class=\"ramp\""), "%d texts beside %d pictures",
+    fact(t, count_of(page, "role=\"img\" aria-label=\"") + 7 * count_of(page, "class=\"ramp\"") ==
+            count_of(page, "<svg"), "%d texts beside %d pictures",
          count_of(page, "aria-label"), count_of(page, "<svg"));
     static const char *const NEVER[] = {"nan", "NaN", "-inf", ">inf", " inf", "script", "http",
                                         "src=", "url("};
@@ -11807,7 +13126,7 @@ static char *page_sound(Test *t, const char *path, int figures) {
         const char *at = strstr(page, NEVER[i]);
         fact(t, !at, "%s: %.40s", NEVER[i], at ? at : "");
     }
-    fact(t, b.size < 300000, "%zu bytes", b.size);
+    fact(t, b.size < most, "%zu bytes", b.size);
     return page;
 }
 
@@ -11994,6 +13313,330 @@ static void report_write__run(Test *t) {
     scratch_close();
 }
 
+/* ---- The page of the whole paper ---- */
+
+/* A paper of every kind of picture, with hostile words in its titles; `rows` rows an item. */
+static char *paper_table(int rows) {
+    static const char *const ITEMS[] = {
+        "figcurves Figure 4: Loss & sink <while> training\n"
+        "picture curves loss,valid alpha_1,alpha_* norm tune_loss\n",
+        "figsweep Table 9: Learning \"rates\"\ncolumns sink_1 loss\n"
+        "picture sweep lr sink_1 times_1 loss\npicture sweep wd times_1\n",
+        "figdots Table 4: Biases\ncolumns sink_* sink_1 loss\n"
+        "picture dots sink_1 times_1 alpha_1 loss\n",
+        "figdomains Figure 9: Domains\npicture domains sink_1 sink_1:0.2\n",
+        "figover Figure 5: Prefix\npicture over 1,2,3,4,5,6,7,8,9,10 sink_#\n"
+        "picture over 5,10,15 sink_1@swap#,sink_t@swap#\n",
+        "figratio Figure 7: Massive activations\npicture ratio hnorm prenorm\n",
+        "fignorms Figure 11: Norms\npicture norms hnorm knorm vnorm\n",
+        "figangles Figure 15: Angles\npicture angles\n",
+        "figgrid Figure 3: T and eps\npicture grid\n",
+        "figalpha Figure 19: Maps\npicture alpha alpha_1 alpha_*\n",
+        "figmap Figure 6: A window\npicture map\n",
+        "figtoy Toys: Before and after\npicture toy\n"};
+    Bytes b = {0};
+    Error e = {0};
+    bytes_print(&b, &e, "seeds 3 5\ncorpus tale tale.grammar\ndomain code code.grammar\n"
+                        "domain wiki wiki.txt 00ff\nrecipe bos --lr 4e-3 --fix-token 1\n");
+    for (int i = 0; i < 12; i++) {
+        bytes_print(&b, &e, "item %s\n", ITEMS[i]);
+        for (int k = 0; k < rows; k++) {
+            bytes_print(&b, &e, "row r%d-%d bos --lr %g%s", i, k, 1e-3 * pow(2, k),
+                        k ? "" : " --wd 0.1");
+            if (i == 1) bytes_print(&b, &e, " | %d.5 ~3.7", 10 + k);
+            if (i == 2) bytes_print(&b, &e, " | %s 18.1* -", k ? "74.12" : ".");
+            bytes_print(&b, &e, "\n");
+        }
+        bytes_print(&b, &e, "claim c%d differs %s section 7.3: the sink < leaves\n"
+                            "rule r%d-0.alpha_1 < r%d-1.alpha_1 by 0.001\n",
+                    i, i % 3 ? "" : "headline", i, i);
+    }
+    bytes_add(&b, "", 1, &e);
+    if (e.status) exit(1);
+    return (char *)b.at;
+}
+
+/* Numbers of the kind that a run leaves (12.2), all of them, by row and seed. With `holes` every
+ * third is NAN; with `wild` any number may be anything. */
+static void paper_result(Result *r, const Experiments *x, int row, int seed, bool holes,
+                         bool wild) {
+    enum { L = 4, H = 2, LOOKED = 30, T = 64 };
+    static const char *const SCALARS[] = {"loss", "alpha_1", "times_1", "sink_1", "sink_*", "even",
+                                          "sink_1:0.2/tale", "sink_1/tale", "sink_1/code",
+                                          "sink_1/wiki", "alpha_*"};
+    static const char *const CURVES[] = {"curve_loss", "curve_valid", "curve_alpha_1",
+                                         "curve_alpha_*", "curve_norm", "tune_loss"};
+    static const char *const NORMS[] = {"hnorm", "knorm", "vnorm", "prenorm"};
+    Error e = {0};
+    double y[T * T];
+    Rng g = {(uint64_t)(97 * row + seed)};
+    char name[64];
+    *r = (Result){.seed = seed, .checksum = x->row[row].checksum};
+    snprintf(r->row, sizeof r->row, "%s", x->row[row].name);
+    snprintf(r->corpus, sizeof r->corpus, "%s", x->corpus[0].name);
+    double level = 0.02 + 0.05 * (row % 10);
+    for (int i = 0; i < 11; i++) {
+        y[0] = i == 0 ? 4 + level : (i == 2 ? 16 : 1) * level * (1 + 0.2 * rng_normal(&g));
+        result_add1(r, SCALARS[i], holes && i % 3 == 0 ? (double)NAN : y[0], &e);
+    }
+    for (int k = 1; k <= 10; k++) {
+        snprintf(name, sizeof name, "sink_%d", k);
+        if (k > 1) result_add1(r, name, level / k, &e);
+        snprintf(name, sizeof name, "sink_1@swap%d", 5 * k);
+        result_add1(r, name, level, &e);
+        snprintf(name, sizeof name, "sink_t@swap%d", 5 * k);
+        result_add1(r, name, level / 2, &e);
+    }
+    for (int i = 0; i < LOOKED; i++) y[i] = i * 1024.0 * 100;
+    result_add(r, "curve_tokens", y, LOOKED, &e);
+    result_add(r, "tune_tokens", y, LOOKED, &e);
+    for (int k = 0; k < 6; k++) {
+        for (int i = 0; i < LOOKED; i++) {
+            double rise = level / (1 + exp(8 - 0.6 * i)) + 0.016;
+            y[i] = k == 2 || k == 3 ? rise * (1 + 0.1 * rng_normal(&g)) : 3.5 + 4 / (1 + 0.3 * i) +
+                   0.05 * rng_normal(&g) + 0.2 * level;
+            if (!i || (holes && i % 3 == 0)) y[i] = NAN;
+        }
+        result_add(r, CURVES[k], y, LOOKED, &e);
+    }
+    y[0] = L, y[1] = H, y[2] = T, y[3] = T;
+    result_add(r, "shape", y, 4, &e);
+    for (int k = 0; k < 2; k++) {
+        for (int i = 0; i < L * H; i++) y[i] = holes && i == 3 ? (double)NAN : rng_uniform(&g) * .7;
+        result_add(r, k ? "map_alpha_*" : "map_alpha_1", y, L * H, &e);
+    }
+    for (int k = 0; k < 4; k++)
+        for (int rest = 0; rest < 2; rest++) {
+            int n = k ? L : L + 1;
+            for (int i = 0; i < n; i++)
+                y[i] = holes && i == 1 ? (double)NAN
+                                       : (rest ? 2 + i : 3 * exp(.9 * i)) + .3 * rng_uniform(&g);
+            snprintf(name, sizeof name, "%s_%s", NORMS[k], rest ? "rest" : "1");
+            result_add(r, name, y, n, &e);
+        }
+    for (int k = 0; k < 2; k++) {
+        for (int i = 0; i < L * H * 2; i++)
+            y[i] = (i % 2 ? 0.1 : 0.6) * (k ? 20 : 1) * (1 + .2 * rng_uniform(&g));
+        result_add(r, k ? "product" : "cosine", y, L * H * 2, &e);
+    }
+    static const double LENGTHS[] = {16, 32, 64, 128}, EPS[] = {0.1, 0.2, 0.3, 0.4};
+    result_add(r, "grid_T", LENGTHS, 4, &e);
+    result_add(r, "grid_eps", EPS, 4, &e);
+    for (int i = 0; i < 16; i++)
+        y[i] = 0.9 * exp(-0.4 * (i / 4) - (i % 4)) * (1 + .1 * rng_uniform(&g));
+    result_add(r, "grid_sink_1", y, 16, &e);
+    y[0] = 1, y[1] = 0, y[2] = T, y[3] = T;
+    result_add(r, "map_shape", y, 4, &e);
+    for (int i = 0; i < T * T; i++) y[i] = i % T > i / T ? 0 : i % T ? 0.6 / (i / T + 1) : 0.4;
+    result_add(r, "map", y, T * T, &e);
+    for (int k = 0; k < 2; k++) {
+        for (int i = 0; i < 16 * 17; i++)
+            y[i] = i % 17 - 1 > i / 17 ? 0 : k && i % 17 == 0 ? 0.7 : 1.0 / (i / 17 + 2);
+        result_add(r, k ? "after" : "before", y, 16 * 17, &e);
+    }
+    static const double ODD[] = {INFINITY, -INFINITY, NAN, 1e300, -1e300, 1e-300, -1, 0, 2.5};
+    for (int i = 0; wild && i < r->values; i++)
+        if (rng_below(&g, 4) == 0) r->value[i] = ODD[rng_below(&g, 9)];
+    if (e.status) exit(1);
+}
+
+/* Writes the results of seeds 1 .. `seeds` of the rows for which row % every is 0. */
+static void paper_results(const Experiments *x, int seeds, int every, bool holes, bool wild) {
+    Error e = {0};
+    char path[PATH_ROOM];
+    for (int row = 0; row < x->rows; row += every)
+        for (int seed = 1; seed <= seeds; seed++) {
+            Result r;
+            Bytes text = {0};
+            paper_result(&r, x, row, seed, holes, wild);
+            result_text(&r, &text, &e);
+            result_path(path, SCRATCH "/results", r.corpus, r.row, seed, &e);
+            if (file_ready(path, &e) || file_write(path, text.at, text.size, &e)) exit(1);
+            bytes_free(&text);
+            result_free(&r);
+        }
+}
+
+/* Every kind of picture, with all results, one seed, missing rows and holes, and none. */
+static void paper_write__sound(Test *t) {
+    static const struct {
+        int rows, seeds, every;
+        bool holes, wild;
+        const char *what;
+    } CASES[] = {
+        {3, 0, 1, false, false, "nothing"}, {3, 1, 1, false, false, "one seed"},
+        {3, 3, 2, true, false, "holes"},    {4, 3, 1, false, true, "wild"},
+        {10, 5, 1, false, false, "all"}};
+    for (int i = 0; i < 5; i++) {
+        Experiments x;
+        Error e = {0};
+        char *text = paper_table(CASES[i].rows);
+        scratch_open();
+        fact(t, !experiments_read(&x, (unsigned char *)text, strlen(text), "x", &e), "%s", e.text);
+        if (e.status) return;
+        paper_results(&x, CASES[i].seeds, CASES[i].every, CASES[i].holes, CASES[i].wild);
+        fact(t, !paper_write(SCRATCH "/p.html", &x, SCRATCH "/results", "tale", &e), "%s", e.text);
+        char *page = page_sound(t, SCRATCH "/p.html", -1);
+        int none = count_of(page, "Not run yet: <code>sink repro fig");
+        fact(t, none == (CASES[i].seeds ? 0 : 12), "%s: %d items not run", CASES[i].what, none);
+        fact(t, count_of(page, "<section id=\"fig") == 12, "its items");
+        fact(t, count_of(page, "class=\"claim ") == 12 + 4, "its claims and the headline ones");
+        fact(t, strstr(page, "Loss &amp; sink &lt;while&gt;") && strstr(page, "&quot;rates&quot;")
+                && strstr(page, "sink &lt; leaves"), "not escaped");
+        fact(t, (CASES[i].seeds == 0) == !strstr(page, "<figure>"), "%s: figures", CASES[i].what);
+        fact(t, CASES[i].every > 1 || CASES[i].wild || CASES[i].seeds < 2 ||
+                !strstr(page, "Nothing was measured"), "%s: not all is drawn", CASES[i].what);
+        note(t, "%s: %zu bytes, %d figures  ", CASES[i].what, strlen(page),
+             count_of(page, "<figure>"));
+        free(page);
+        free(text);
+        experiments_free(&x);
+        scratch_close();
+    }
+}
+
+/* The shipped table with all its seeds stays below 3 MB, and every item has a picture. */
+static void paper_write__shipped(Test *t) {
+    Experiments x;
+    Error e = {0};
+    Bytes text = {0};
+    scratch_open();
+    if (file_read(EXPERIMENTS_FILE, &text, &e) ||
+        experiments_read(&x, text.at, text.size, EXPERIMENTS_FILE, &e)) {
+        fact(t, false, "%s", e.text);
+        return;
+    }
+    paper_results(&x, x.headline_seeds, 1, false, false);
+    fact(t, !paper_write(SCRATCH "/p.html", &x, SCRATCH "/results", x.corpus[0].name, &e), "%s",
+         e.text);
+    char *page = page_sound(t, SCRATCH "/p.html", -1);
+    for (int i = 0; i < x.items; i++) {
+        char begins[80];
+        snprintf(begins, sizeof begins, "<section id=\"%s\">", x.item[i].name);
+        const char *at = strstr(page, begins), *end = at ? strstr(at, "</section>") : NULL,
+                   *figure = at ? strstr(at, "<figure>") : NULL;
+        fact(t, !x.item[i].count || (figure && figure < end), "%s has no picture", x.item[i].name);
+    }
+    note(t, "%zu bytes, %d rows, %d figures  ", strlen(page), x.rows, count_of(page, "<figure>"));
+    free(page);
+    bytes_free(&text);
+    experiments_free(&x);
+    scratch_close();
+}
+
+/* Where in the picture the tick named `text` stands: its attribute x or y. */
+static double tick_at(const char *svg, const char *text, const char *attribute) {
+    char ends[40];
+    double at = NAN;
+    snprintf(ends, sizeof ends, ">%s</text>", text);
+    const char *end = strstr(svg, ends);
+    if (!end) return NAN;
+    for (const char *from = svg; (from = strstr(from, "<text ")) && from < end; from++)
+        at = atof(strstr(from, attribute) + strlen(attribute));
+    return at;
+}
+
+/* Numbers by hand: the table's cells, the verdicts, and where dots, lines and the paper's mark are
+ * drawn, held against the ticks beside them. */
+static void paper_write__numbers(Test *t) {
+    static const char TEXT[] =
+        "seeds 3 3\ncorpus a a.grammar\ncorpus b b.grammar\n"
+        "item one Table 4: Biases\ncolumns sink_1 loss\npicture dots sink_1\npicture curves loss\n"
+        "picture sweep lr sink_1\n"
+        "row low --lr 0.001 | 40 3.5\nrow high --lr 0.1 | . -\n"
+        "claim up differs headline s: higher\nrule low.sink_1 < high.sink_1 by 0.01\n"
+        "claim down differs s: lower\nrule low.sink_1 > high.sink_1 by 0.01\n"
+        "item two Figure 10: Others' models\n"
+        "item three Figure 2: Late\nrow late --lr 1\n";
+    static const double LOW[] = {0.1, 0.2, 0.3}, HIGH[] = {0.6, 0.7, 0.8};
+    static const double TOKENS[] = {0, 1e6, 2e6}, LOSS[] = {NAN, 4, 2};
+    Experiments x;
+    Error e = {0};
+    char path[PATH_ROOM];
+    scratch_open();
+    if (experiments_read(&x, (const unsigned char *)TEXT, sizeof TEXT - 1, "t", &e)) {
+        fact(t, false, "%s", e.text);
+        return;
+    }
+    fact(t, x.item[0].pictures == 3 && x.item[0].picture[2].kind == PICTURE_SWEEP &&
+            x.item[0].picture[2].words == 2 && !strcmp(x.item[0].picture[2].word[1], "sink_1"),
+         "its pictures");
+    for (int corpus = 0; corpus < 2; corpus++)   /* b has it the other way round */
+        for (int row = 0; row < 2; row++)
+            for (int seed = 1; seed <= 3; seed++) {
+                Result r = {.seed = seed, .checksum = x.row[row].checksum};
+                Bytes text = {0};
+                snprintf(r.row, sizeof r.row, "%s", x.row[row].name);
+                strcpy(r.corpus, corpus ? "b" : "a");
+                result_add1(&r, "sink_1", row == corpus ? LOW[seed - 1] : HIGH[seed - 1], &e);
+                result_add1(&r, "loss", 4 + row, &e);
+                result_add(&r, "curve_tokens", TOKENS, 3, &e);
+                result_add(&r, "curve_loss", LOSS, 3, &e);
+                result_text(&r, &text, &e);
+                result_path(path, SCRATCH "/results", r.corpus, r.row, seed, &e);
+                if (file_ready(path, &e) || file_write(path, text.at, text.size, &e)) exit(1);
+                bytes_free(&text);
+                result_free(&r);
+            }
+    fact(t, !paper_write(SCRATCH "/p.html", &x, SCRATCH "/results", "a", &e), "%s", e.text);
+    char *page = page_sound(t, SCRATCH "/p.html", 3);
+    fact(t, strstr(page, "<td>low</td><td class=\"paper\">40</td><td>20.00 \302\261 10.00</td>") &&
+            strstr(page, "<td>high</td><td class=\"paper\"></td><td>70.00 \302\261 10.00</td>"),
+         "the table");
+    fact(t, count_of(page, "claim yes\"") == 2 && count_of(page, "claim no\"") == 1 &&
+            count_of(page, "&#8644; opposite.") == 2, "the verdicts");
+    fact(t, strstr(page, "<span class=\"where\">b: &#8644; opposite.</span>") != NULL,
+         "b's verdict");
+    fact(t, strstr(page, "low.sink_1 &lt; high.sink_1 by 0.01</code>: 0.5 [") != NULL, "the rule");
+    fact(t, count_of(page, "Not run yet: <code>sink repro three<") == 1 &&
+            count_of(page, "Needs more than sink can train") == 1, "items without runs");
+    fact(t, strstr(page, "6 of 9 runs are there") != NULL, "the runs");
+    const char *dots = strstr(page, "<h3>sink_1</h3>"), *lines = strstr(page, "<h3>loss</h3>"),
+               *sweep = strstr(page, "<h3>sink_1 over lr</h3>");
+    if (!dots || !lines || !sweep) { fact(t, false, "a picture is not there"); return; }
+    double zero = tick_at(dots, "0", "x=\""), each = (tick_at(dots, "80", "x=\"") - zero) / 80;
+    const char *circle = dots;
+    for (int i = 0; i < 6; i++) {
+        circle = strstr(circle + 1, "<circle");
+        double share = i < 3 ? LOW[i] : HIGH[i - 3];
+        within(t, atof(strstr(circle, "cx=\"") + 4), zero + 100 * each * share, 0.11, "dot %d", i);
+    }
+    const char *mark = strstr(dots, "<path fill=\"#d55e00\"");
+    within(t, mark ? atof(strstr(mark, " d=\"M") + 5) : 0, zero + 40 * each, 0.11, "the paper's");
+    double x0 = tick_at(lines, "1", "x=\""), x1 = x0 + (tick_at(lines, "1.8", "x=\"") - x0) / .8;
+    double y2 = tick_at(lines, "2", "y=\"") - 4, y4 = tick_at(lines, "4", "y=\"") - 4, at[4] = {0};
+    const char *path_of = strstr(lines, "<path class=\"line\""),
+               *d = path_of ? strstr(path_of, " d=\"M") : NULL;
+    fact(t, d && sscanf(d, " d=\"M%lf %lfL%lf %lf\"", at, at + 1, at + 2, at + 3) == 4, "%.80s",
+         d ? d : "no line");
+    within(t, at[0], x0, 0.11, "its start");
+    within(t, at[1], y4, 0.11, "loss 4");
+    within(t, at[2], x1, 0.11, "its end");
+    within(t, at[3], y2, 0.11, "loss 2");
+    fact(t, tick_at(sweep, "0.001", "x=\"") < tick_at(sweep, "0.1", "x=\""), "the rates");
+    free(page);
+    experiments_free(&x);
+    scratch_close();
+}
+
+/* sink report: where the page goes, and what it asks for. */
+static void sink__paper(Test *t) {
+    Ran r;
+    if (no_binary(t)) return;
+    scratch_open();
+    if (!sink_does(t, "report --results " SCRATCH "/none --out " SCRATCH "/deep/r.html", &r))
+        return;
+    fact(t, strstr((const char *)r.out.at, "The page: " SCRATCH "/deep/r.html") != NULL, "%s",
+         (const char *)r.out.at);
+    ran_free(&r);
+    char *page = page_sound(t, SCRATCH "/deep/r.html", 0);
+    fact(t, strstr(page, "Trained on books: 0 of ") && strstr(page, "Not run yet"), "its page");
+    free(page);
+    sink_fails(t, "report --corpus nothing", 2, "--corpus nothing: expected a corpus of");
+    sink_fails(t, "report --out " SCRATCH, 1, "cannot be written");
+    scratch_close();
+}
+
 /* The pages of train and eval: beside --out, or where --report says; the curve's ends are the
  * log's, and the ablation's numbers the JSON's. */
 static void sink__report(Test *t) {
@@ -12065,10 +13708,14 @@ static const Entry TESTS[] = {
     {"variants__table_15", variants__table_15},
     {"config_learned_dim__orders", config_learned_dim__orders},
     {"config_columns__by_variant", config_columns__by_variant},
+    {"config_attends__periods", config_attends__periods},
+    {"config_trains__refuses", config_trains__refuses},
 
     {"model_create__counts", model_create__counts},
     {"model_create__table", model_create__table},
     {"model_create__layout", model_create__layout},
+    {"model_create__published", model_create__published},
+    {"model_create__published_counts", model_create__published_counts},
     {"model_init__laws", model_init__laws},
     {"model_init__streams", model_init__streams},
 
@@ -12106,6 +13753,14 @@ static const Entry TESTS[] = {
     {"combine__added", combine__added},
     {"extra__shared", extra__shared},
     {"extra__fixed_values", extra__fixed_values},
+    {"published__against_slow", published__against_slow},
+    {"mamba_forward__closed_form", mamba_forward__closed_form},
+    {"mamba_forward__reaches", mamba_forward__reaches},
+    {"experts_forward__alike", experts_forward__alike},
+    {"experts_forward__not_renormalised", experts_forward__not_renormalised},
+    {"published__same_bits", published__same_bits},
+    {"published__families", published__families},
+    {"published__opt_350m", published__opt_350m},
 
     {"block_forward__placements", block_forward__placements},
     {"model_forward__against_slow", model_forward__against_slow},
@@ -12223,6 +13878,7 @@ static const Entry TESTS[] = {
     {"measure_domains__by_hand", measure_domains__by_hand},
     {"demo_run__verdict", demo_run__verdict},
     {"demo_run__diverged", demo_run__diverged},
+    {"sinks_print__blocks_that_attend", sinks_print__blocks_that_attend},
     {"heat_maps__print_alpha", heat_maps__print_alpha},
     {"report_write__maps", report_write__maps},
     {"report_write__run", report_write__run},
@@ -12235,6 +13891,9 @@ static const Entry TESTS[] = {
     {"repro__shows", repro__shows},
     {"repro_table__wide", repro_table__wide},
     {"readme_with__marks", readme_with__marks},
+    {"paper_write__sound", paper_write__sound},
+    {"paper_write__numbers", paper_write__numbers},
+    {"paper_write__shipped", paper_write__shipped},
 
     {"trigger_draw__rules", trigger_draw__rules},
     {"trigger_loss__running_mean", trigger_loss__running_mean},
@@ -12277,7 +13936,7 @@ static const Entry TESTS[] = {
     {"sink__edits_and_starts", sink__edits_and_starts},
     {"sink__generate", sink__generate},
     {"sink__report", sink__report},
-
+    {"sink__paper", sink__paper},
     {"hf__reads_back", hf__reads_back},
     {"hf__config", hf__config},
     {"hf__tokenizer", hf__tokenizer},
@@ -12291,6 +13950,10 @@ static const Entry TESTS[] = {
     {"hf__accounts", hf__accounts},
     {"hf__returns", hf__returns},
     {"hf__llama2c", hf__llama2c},
+    {"imported__against_library", imported__against_library},
+    {"imported__sees_faults", imported__sees_faults},
+    {"trained__gpt2", trained__gpt2},
+    {"trained__stories", trained__stories},
 };
 
 /* The line of a test, and under a FAIL what did not hold. */
