@@ -5231,8 +5231,8 @@ int checks_run(const char *name, FILE *out, bool colour, Error *e) {
  *     0           12      SINKTOK1, version 2
  *     12          4  4    V; M
  *     20          4  4    CUT_*; SPACE_*
- *     28          4       1 a piece that is a token is one; 2 merges in a row that make one token
- *                         have one rank; 4 models have read bos before every text; or a sum of these
+ *     28          4       1 a piece that is a token is one; 2 models have read bos before every
+ *                         text; or the sum of these
  *     32          4  4    the ids that end and that begin a text; 2^32 - 1: none begins it
  *     40          4  4    C classes of characters; F folds
  *     48          4  4    K classes of combining marks; S bytes of spellings
@@ -5242,14 +5242,15 @@ int checks_run(const char *name, FILE *out, bool colour, Error *e) {
  *     ..          12 K    first, last code point; combining class; sorted, as are the classes
  *     ..          3 V     for each id: 1 byte KIND_*, 2 bytes length, at most 1024
  *     ..          S       the spellings, end to end
- *     ..          12 M    in order of rank: left id, right id, the id that they make
+ *     ..          16 M    left id, right id, the id that they make, rank: 0 first, then that of
+ *                         the merge before or its own number
  *     ..          8       hash64(0, .) of all bytes before it
  */
 
 #define TOKENIZER_MAGIC "SINKTOK1"
 enum { TOKENIZER_OWN = 1, TOKENIZER_OTHER = 2, TOKENIZER_HEAD = 20, OTHER_HEAD = 56,
        TOKENIZER_TAIL = 8, OTHER_MERGES_MAX = 1 << 21, FOLD_DEPTH = 8 };
-enum { FLAG_WHOLE = 1, FLAG_TIED = 2, FLAG_BEGINS = 4 };
+enum { FLAG_WHOLE = 1, FLAG_BEGINS = 2 };
 static const char *const SPECIAL_NAME[TOKEN_BYTE] = {DOCUMENT_END, "<|bos|>", "<|fix|>"};
 
 /* ---- 8.1  Ids, little-endian numbers, numbered pairs ---------------------------------------- */
@@ -5583,7 +5584,7 @@ static size_t other_size(const unsigned char *bytes, size_t vocab, size_t merges
         if (part[i] > (i < 3 ? CODE_BYTE / 16 : (size_t)TOKEN_LENGTH_MAX << 18)) return 0;
     }
     return OTHER_HEAD + 12 * part[0] + 16 * part[1] + 12 * part[2] + 3 * vocab + part[3] +
-           12 * merges + TOKENIZER_TAIL;
+           16 * merges + TOKENIZER_TAIL;
 }
 
 /* Checks what both kinds of file have in common, the checksum too, so that a damaged file is told
@@ -5765,12 +5766,11 @@ static int tokens_read(Tokenizer *t, const unsigned char *at, size_t bytes, cons
     return e->status;
 }
 
-/* The merges of a file, n of them: two tokens of text, and the one that is spelt by both. With
- * `tied`, those in a row that make the same token have the first one's rank. */
-static int merges_read(Tokenizer *t, const unsigned char *at, size_t n, bool tied,
-                       const char *name, Error *e) {
+/* The merges of a file, n of them: two tokens of text, the one that is spelt by both, and a rank. */
+static int merges_read(Tokenizer *t, const unsigned char *at, size_t n, const char *name,
+                       Error *e) {
     t->made = grab((idx)n, sizeof *t->made, e);
-    for (size_t r = 0; r < n && !e->status; r++, at += 12) {
+    for (size_t r = 0; r < n && !e->status; r++, at += 16) {
         size_t length[3];
         const unsigned char *s[3];
         bool good = true;
@@ -5789,9 +5789,11 @@ static int merges_read(Tokenizer *t, const unsigned char *at, size_t n, bool tie
         if (number >= 0 && (size_t)number != r)
             return fail(e, 1, "%s: expected merge %zu to be new, found the pair of merge %zu. %s",
                         name, r, (size_t)number, HINT);
-        const bool same = tied && r && t->made[r - 1].id == (int32_t)id[2];
-        t->made[r] = (Merge){.id = (int32_t)id[2],
-                             .rank = same ? t->made[r - 1].rank : (int32_t)r};
+        const uint64_t rank = number_at(at + 12, 4);
+        if (rank != r && (!r || rank != (uint64_t)t->made[r - 1].rank))
+            return fail(e, 1, "%s: expected merge %zu of rank %zu or the one before, found %llu. "
+                        "%s", name, r, r, (unsigned long long)rank, HINT);
+        t->made[r] = (Merge){.id = (int32_t)id[2], .rank = (int32_t)rank};
     }
     return e->status;
 }
@@ -5802,7 +5804,7 @@ static int other_read(Tokenizer *t, const unsigned char *bytes, const char *name
     for (int i = 0; i < 14; i++) head[i] = (uint32_t)number_at(bytes + 4 * i, 4);
     const uint32_t flags = head[7], end = head[8], bos = head[9], vocab = head[3];
     if (head[5] == CUT_SINK || head[5] >= CUTS_COUNT || head[6] >= SPACES_COUNT ||
-        flags >= 8 || end >= vocab || (bos >= vocab && (bos != UINT32_MAX || flags & FLAG_BEGINS)))
+        flags >= 4 || end >= vocab || (bos >= vocab && (bos != UINT32_MAX || flags & FLAG_BEGINS)))
         return fail(e, 1, "%s: expected cuts, spaces, flags and ids that sink knows, found %u, %u, "
                     "%u, %u and %u. %s", name, (unsigned)head[5], (unsigned)head[6],
                     (unsigned)flags, (unsigned)end, (unsigned)bos, HINT);
@@ -5822,8 +5824,8 @@ static int other_read(Tokenizer *t, const unsigned char *bytes, const char *name
         if (!e->status) t->ascii[c] = (unsigned char)range_value(t->classes, t->n_classes, c, OTHER);
     if (!e->status) tokens_read(t, at, head[13], name, e);
     at += 3 * (size_t)vocab + head[13];
-    if (!e->status) merges_read(t, at, head[4], flags & FLAG_TIED, name, e);
-    at += 12 * (size_t)head[4];
+    if (!e->status) merges_read(t, at, head[4], name, e);
+    at += 16 * (size_t)head[4];
     t->hash = number_at(at, TOKENIZER_TAIL);
     return e->status;
 }
