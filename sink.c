@@ -5759,10 +5759,13 @@ static int tokens_read(Tokenizer *t, const unsigned char *at, size_t bytes, cons
     }
     if (!e->status && used != bytes)
         fail(e, 1, "%s: expected %zu bytes of spellings, found %zu. %s", name, bytes, used, HINT);
-    for (int b = 0; b < 256 && !e->status; b++)
+    for (int b = 0; b < 256 && !e->status; b++) {
+        const bool spare = b == 0xC0 || b == 0xC1 || b > 0xF4;       /* never in UTF-8 */
+        if (t->byte[b] < 0 && spare) t->byte[b] = t->byte['?'];
         if (t->byte[b] < 0)
             fail(e, 1, "%s: expected a token for every byte, found none for 0x%02X. %s", name,
                  (unsigned)b, HINT);
+    }
     return e->status;
 }
 

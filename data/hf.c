@@ -2236,7 +2236,7 @@ static int making_write(const Making *m, Bytes *out, Error *e) {
         const Entry *x = &m->entry[id];
         bytes_number(&tokens, x->kind, 1, e);
         bytes_number(&tokens, x->bytes, 2, e);
-        bytes_add(&spelt, m->names.at + x->bytes_at, x->bytes, e);
+        bytes_add(&spelt, m->spelt.at + x->bytes_at, x->bytes, e);
     }
     uint64_t rank = 0;
     for (size_t i = 0; i < m->joins && !e->status; i++) {
