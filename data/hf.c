@@ -1581,19 +1581,19 @@ static const Family *family_read(const Json *j, Settings *s, Error *e) {
 enum { PIECE_NORMAL = 1, PIECE_UNKNOWN, PIECE_CONTROL, PIECE_USER, PIECE_UNUSED, PIECE_BYTE };
 enum { BEGINS_YES = 1, BEGINS_NO = 2 };
 
-typedef struct Entry {
+typedef struct Token {
     uint32_t at, size;           /* its published spelling, in names */
     uint32_t bytes_at, bytes;    /* and sink's, in spelt */
     float score;
     unsigned char kind;          /* KIND_*; KINDS_COUNT: no token has this id yet */
-} Entry;
+} Token;
 
 typedef struct Join { int32_t left, right, made; float score; } Join;
 
 /* A tokenizer on its way from one format to the other. */
 typedef struct Making {
     const char *name;            /* the file, for errors */
-    Entry *entry;                /* [room] by id */
+    Token *entry;                /* [room] by id */
     int vocab, room;
     Bytes names, spelt;
     Spelling *sorted;            /* [n_sorted] published spellings, after names_sort */
@@ -1629,20 +1629,20 @@ static int entry_add(Making *m, uint64_t id, const void *text, size_t n, unsigne
     if ((int)id >= m->room) {
         int room = m->room ? m->room : 1024;
         while (room <= (int)id) room *= 2;
-        Entry *more = realloc(m->entry, (size_t)room * sizeof *more);
+        Token *more = realloc(m->entry, (size_t)room * sizeof *more);
         if (!more) return fail(e, 1, "%s: no memory for %d tokens. Try: a larger machine", m->name,
                                room);
         m->entry = more;
-        while (m->room < room) m->entry[m->room++] = (Entry){.kind = KINDS_COUNT};
+        while (m->room < room) m->entry[m->room++] = (Token){.kind = KINDS_COUNT};
     }
-    Entry *x = &m->entry[id];
+    Token *x = &m->entry[id];
     if (x->kind != KINDS_COUNT &&
         (x->size != n || memcmp(m->names.at + x->at, text, n)))
         return fail(e, 1, "%s: expected one token of id %llu, found two. Try: another copy of it",
                     m->name, (unsigned long long)id);
     if ((int)id >= m->vocab) m->vocab = (int)id + 1;
     if (x->kind == KINDS_COUNT) {
-        *x = (Entry){.at = (uint32_t)m->names.size, .size = (uint32_t)n};
+        *x = (Token){.at = (uint32_t)m->names.size, .size = (uint32_t)n};
         bytes_add(&m->names, text, n, e);
     }
     x->kind = kind;
@@ -1656,7 +1656,7 @@ static int names_sort(Making *m, Error *e) {
     m->sorted = grab(m->vocab, sizeof *m->sorted, e);
     m->n_sorted = 0;
     for (int id = 0; id < m->vocab && !e->status; id++) {
-        const Entry *x = &m->entry[id];
+        const Token *x = &m->entry[id];
         if (x->kind != KINDS_COUNT)
             m->sorted[m->n_sorted++] = (Spelling){m->names.at + x->at, x->size, id};
     }
@@ -1702,7 +1702,7 @@ static int merge_named(Making *m, const char *left, size_t l, const char *right,
         return fail(e, 1, "%s: expected merge %zu of tokens into a token, found \"%.40s\" and "
                           "\"%.40s\". Try: the vocabulary that belongs to it", m->name, m->joins,
                     left, right);
-    const Entry *x = m->entry;
+    const Token *x = m->entry;
     if (x[a].kind != KIND_TEXT || x[b].kind != KIND_TEXT || x[ab].kind != KIND_TEXT) return 0;
     return join_add(m, a, b, ab, -(float)m->joins, e);
 }
@@ -1730,11 +1730,11 @@ static int entries_spell(Making *m, Error *e) {
     int bytes[0x180];
     for (uint32_t u = 0; u < 0x180; u++) bytes[u] = byte_of(u);
     for (int id = 0; id < m->vocab && !e->status; id++) {
-        Entry *x = &m->entry[id];
+        Token *x = &m->entry[id];
         char s[TOKEN_LENGTH_MAX + 1], out[TOKEN_LENGTH_MAX + 1];
         size_t n = 0;
         unsigned byte = 0;
-        if (x->kind == KINDS_COUNT) *x = (Entry){.kind = KIND_NAME};
+        if (x->kind == KINDS_COUNT) *x = (Token){.kind = KIND_NAME};
         memcpy(s, m->names.at + x->at, x->size);
         s[x->size] = 0;
         const bool signs = m->cut == CUT_BESIDE && (x->kind == KIND_TEXT || x->kind == KIND_RUN);
@@ -1778,7 +1778,7 @@ static int by_score(const void *a, const void *b) {
  * there, and not here. */
 static int joins_of_scores(Making *m, Error *e) {
     for (int id = 0; id < m->vocab && !e->status; id++) {
-        const Entry *x = &m->entry[id];
+        const Token *x = &m->entry[id];
         if (x->kind != KIND_TEXT) continue;
         const char *s = (const char *)m->names.at + x->at;
         size_t from = 0;
@@ -2233,7 +2233,7 @@ static int making_write(const Making *m, Bytes *out, Error *e) {
     const uint64_t combining = !m->nfc ? 0 :
         ranges_write(&tables, COMBINING, sizeof COMBINING / sizeof *COMBINING, 0, e);
     for (int id = 0; id < m->vocab && !e->status; id++) {
-        const Entry *x = &m->entry[id];
+        const Token *x = &m->entry[id];
         bytes_number(&tokens, x->kind, 1, e);
         bytes_number(&tokens, x->bytes, 2, e);
         bytes_add(&spelt, m->spelt.at + x->bytes_at, x->bytes, e);
