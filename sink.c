@@ -15538,7 +15538,7 @@ const Option OPTIONS[] = {
     {"data-tokens",   'd', 'd', AT(data.data_tokens),    "0",      1, 1e15, "N",
      "train on at most N tokens, again and again (Figure 5)"},
     {"bos",           'd', 'b', AT(data.bos),            "0",      0, 1, "",
-     "<|bos|> before every document"},
+     "<|bos|> before every document; a published model begins as it was trained: --no-bos"},
     {"valid",         'd', 'd', AT(data.valid),          "0.05",   0, 0.9, "SHARE",
      "share of the documents kept for validation"},
 
@@ -15732,9 +15732,11 @@ static int parse_words(Settings *s, int argc, char **argv, const char *groups, c
             continue;
         }
         bool variant = !strcmp(word, "--variant") && strchr(groups, 'm');
-        const Option *o = option_find(word + 2, groups);
+        const bool no = !strncmp(word, "--no-", 5);          /* of a switch that a model has on */
+        const Option *o = option_find(word + (no ? 5 : 2), groups);
+        if (no && o && o->kind != 'b') o = NULL;
         if (!o && !variant) return fail(e, 2, "%s: no such flag here. Try: sink help", word);
-        if (o && o->kind == 'b') { option_set(o, s, "1", true, e); continue; }
+        if (o && o->kind == 'b') { option_set(o, s, no ? "0" : "1", true, e); continue; }
         if (i + 1 == argc) return fail(e, 2, "%s: expected a value after it. Try: sink help", word);
         if (variant) parse_variant(s, argv[++i], e);
         else option_set(o, s, argv[++i], true, e);
@@ -15842,6 +15844,9 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
         trainer_free(t);
         if (checkpoint_load(path, t, false, e)) return e->status;
     }
+    char own[PATH_ROOM + 8];                     /* a published model's tokenizer lies beside it */
+    snprintf(own, sizeof own, "%s.tok", path);
+    if (strlen(own) < PATH_ROOM && !file_missing(own)) strcpy(t->s.data.tokenizer, own);
     t->random_tokens = t->s.data.random_tokens[0] != 0;     /* they were the training's, whose */
     t->s.data.random_tokens[0] = 0;                         /* metric is of natural text; see 9.4 */
     for (const Option *o = OPTIONS; o->flag; o++)           /* and so was what its looks measured */
@@ -16136,8 +16141,7 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
     }
     const Tokenizer *words_of = &t.data.tokenizer;
     const int32_t start = s->data.fix_token == 1 && words_of->fix >= 0 ? words_of->fix
-                        : (s->data.bos || words_of->begins) && words_of->bos >= 0 ? words_of->bos
-                        : words_of->end;
+                        : s->data.bos && words_of->bos >= 0 ? words_of->bos : words_of->end;
     ids_add(&ids, &start, 1, e);
     tokenizer_encode(&t.data.encoder, (const unsigned char *)s->prompt, strlen(s->prompt), &ids, e);
     int C = s->model.context;

@@ -528,7 +528,10 @@ static int export_folder(const char *model, const char *folder, const char *toke
     int start = start_token(&t.s.data);
     if (!llama_refuses(&t.s, model, e) && t.tokenizer_hash &&
         !tokenizer_load(tokenizer, &words, e)) {
-        if (words.hash != t.tokenizer_hash)
+        if (words.cut != CUT_SINK)
+            fail(e, 1, "%s: expected a tokenizer that sink trained, found a published one. Try: the "
+                       "folder that it came from", tokenizer);
+        else if (words.hash != t.tokenizer_hash)
             fail(e, 1,
                  "%s: expected the tokenizer it was trained with, found another in %s. Try: "
                  "--tokenizer FILE",
@@ -2726,7 +2729,8 @@ static int run(int argc, char **argv, Error *e) {
  *   clang -g -O1 -fsanitize=fuzzer,address,undefined -DHF_FUZZ -DSINK_NO_MAIN data/hf.c sink.c -lm
  *
  * The first byte says which: a config.json and, after it, the header of a safetensors file (two
- * bytes for the length of the one, two for the data behind the other); an index; or llama2.c's. */
+ * bytes for the length of the one, two for the data behind the other); an index; llama2.c's; or a
+ * tokenizer of any kind, with which the same bytes are encoded when it can be one. */
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n);
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n) {
     Error e = {0};
@@ -2739,7 +2743,31 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n) {
     if (n < 5) return 0;
     size_t first = (size_t)number_at(p + 1, 2), data = (size_t)number_at(p + 3, 2);
     n -= 5;
-    if (p[0] % 4 == 0) {
+    if (p[0] % 8 == 4) {
+        Bytes file = {.at = (unsigned char *)(uintptr_t)(p + 5), .size = n}, made = {0}, back = {0};
+        Making m = {.name = "tokenizer", .end = -1, .bos = -1};
+        Tokenizer t = {0};
+        Encoder encoder = {0};
+        Ids ids = {0};
+        if (!file_tokenizer(&m, &file, &e) && !ends_find(&m, &config, &e) &&
+            !making_write(&m, &made, &e) && !tokenizer_read(made.at, made.size, "made", &t, &e) &&
+            !encoder_make(&encoder, &t, &e) && !tokenizer_encode(&encoder, p + 5, n, &ids, &e) &&
+            tokenizer_decode(&t, ids.at, ids.size, &back, &e)) abort();
+        making_free(&m);
+        tokenizer_free(&t);
+        encoder_free(&encoder);
+        ids_free(&ids);
+        bytes_free(&made);
+        bytes_free(&back);
+    } else if (p[0] % 8 == 5) {                 /* sink's own file, its checksum made right */
+        Bytes file = {0};
+        Tokenizer t = {0};
+        bytes_add(&file, p + 5, n, &e);
+        bytes_number(&file, hash64(0, p + 5, n), 8, &e);
+        tokenizer_read(file.at, file.size, "own", &t, &e);
+        tokenizer_free(&t);
+        bytes_free(&file);
+    } else if (p[0] % 4 == 0) {
         if (!json_read(&config, p + 5, n, "index", &e)) index_read(&map, &maps, &config, &e);
     } else if (p[0] % 4 == 1) {
         if (n >= BIN_HEAD) bin_open(&f, &s, "bin", p + 5, first + (data << 16), &e);
