@@ -7880,7 +7880,7 @@ int checkpoint_load(const char *path, Trainer *t, bool with_moments, Error *e) {
  *       multiple of 64
  *   the head, which ends the file:
  *   4   version, 1          4  links f          4  tensors n          8  tokenizer's hash (0: none)
- *   8   length of the text  .. the text: lines "flag value", every flag of the model
+ *   8   length of the text  .. the text: lines "flag value", every flag of the model and of data,
  *   f times, a file that holds tensors:
  *       8  its size         8  bytes of its header         8  hash64 of these
  *       4  length of the path      .. the path
@@ -7975,7 +7975,7 @@ int model_file_begin(ModelWriter *w, const char *path, const Settings *s, uint64
     *w = (ModelWriter){.tokenizer = tokenizer};
     if (config_resolve(&resolved.model, e) || model_list(&w->list, &resolved.model, e))
         return e->status;
-    if (settings_lines(&resolved, "m", &w->text, e) || writing_begin(&w->w, path, e)) {
+    if (settings_lines(&resolved, "md", &w->text, e) || writing_begin(&w->w, path, e)) {
         bytes_free(&w->text);
         model_free(&w->list);
         return e->status;
@@ -8163,7 +8163,7 @@ static int head_settings(ModelHead *h, Rest *r, const char *name, Error *e) {
     settings_default(&h->s);
     for (char *line = text ? strtok(text, "\n") : NULL; line && !e->status;
          line = strtok(NULL, "\n"))
-        checkpoint_line(&h->s, name, "m", line, e);
+        checkpoint_line(&h->s, name, "md", line, e);
     free(text);
     if (!e->status && !r->cut && config_resolve(&h->s.model, &wrong))
         fail(e, 1, "%s: expected a model that can be, found %s", name, wrong.text);
