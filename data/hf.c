@@ -1619,8 +1619,8 @@ static void making_free(Making *m) {
 }
 
 static int refuse(const Making *m, const char *what, Error *e) {
-    return fail(e, 1, "%s: expected a tokenizer that sink can be, found %s. Try: ids made elsewhere "
-                      "and sink eval --ids FILE", m->name, what);
+    return fail(e, 1, "%s: expected a tokenizer that sink can be, found %s. Try: ids made "
+                      "elsewhere, sink eval --ids FILE", m->name, what);
 }
 
 /* Gives token id its published spelling; an id that has one keeps it only when it is the same. */
