@@ -5215,8 +5215,8 @@ int checks_run(const char *name, FILE *out, bool colour, Error *e) {
  * SentencePiece merges over the whole text. Here a text of any length is cut too, between any two
  * characters that no token has beside each other: no merge could join across, so the ids are the
  * same, and words can be remembered. A character that the vocabulary lacks becomes its bytes'
- * tokens. Its merges have the rank of the token that they make; equal ranks go by place. There a
- * published file of merges goes by its own order.
+ * tokens. Merges of one rank go by place: SentencePiece ranks by what a merge makes, so that all
+ * ways to make a token have one rank; files that list merges give each a rank of its own.
  *
  * THE FILE of sink's own, tokenizer.bin. Numbers are little-endian and unsigned; M merges.
  *     offset      bytes
@@ -5660,8 +5660,7 @@ static const Fold *fold_of(const Tokenizer *t, uint32_t code) {
     return low < t->n_folds && t->folds[low].code == code ? &t->folds[low] : NULL;
 }
 
-/* The canonical forms of a file. A form's first code point may have a form again, a few times; its
- * second has none. */
+/* The canonical forms of a file. A form's first code point may have a form again, a few times. */
 static int folds_read(Tokenizer *t, const unsigned char *at, const char *name, Error *e) {
     t->folds = grab(t->n_folds, sizeof *t->folds, e);
     for (int i = 0; i < t->n_folds && !e->status; i++, at += 16)
@@ -5674,7 +5673,7 @@ static int folds_read(Tokenizer *t, const unsigned char *at, const char *name, E
         int depth = 0;
         while (deeper && ++depth <= FOLD_DEPTH) deeper = fold_of(t, deeper->first);
         if (deeper || f->code >= CODE_BYTE || f->first >= CODE_BYTE || f->second >= CODE_BYTE ||
-            f->joins > (f->second > 0) || (i && f->code <= f[-1].code) || fold_of(t, f->second)) {
+            f->joins > (f->second > 0) || (i && f->code <= f[-1].code)) {
             fail(e, 1, "%s: expected sorted canonical forms, found U+%04X at place %d. %s", name,
                  (unsigned)f->code, i, HINT);
             break;
@@ -5953,7 +5952,7 @@ static int compose(Encoder *c, Error *e) {
     unsigned last = 0;
     for (size_t i = 0; i < n; i++) {
         const unsigned class = combining_class(t, codes[i]);
-        const bool near = starter != SIZE_MAX && (last ? last < class : starter + 1 == kept);
+        const bool near = starter != SIZE_MAX && (!last || last < class);
         const int32_t made = near ? composed(t, codes[starter], codes[i]) : -1;
         if (made >= 0) { codes[starter] = made; continue; }
         if (!class) starter = kept;

@@ -5867,7 +5867,7 @@ static void pieces__published(Test *t) {
         {CUT_GPT2, "a|\n|\n|b|  "}, {CUT_GPT2, "a|\t|b| |\t|b| |"}, {CUT_GPT2, " \n"},
         {CUT_GPT2, "a|" U_3000 "|b| " U_3000 "| b"}, {CUT_GPT2, "\xFF\xC3| a|\xC3(|a|\xE5\xB7"},
         {CUT_GPT2, "...?!| --|" U_17F "|'|" U_17F},
-        {CUT_LLAMA3, "It|'s| |102|4|  | km|!"}, {CUT_LLAMA3, "I|'LL| we|'Ve| I|'D|'" U_17F},
+        {CUT_LLAMA3, "It|'s| |102|4|  | km|!"}, {CUT_LLAMA3, "I|'LL| we|'Ve| I|'D|'" U_17F "|x"},
         {CUT_LLAMA3, "(a|.b|\tc| ((|a|1|a"}, {CUT_LLAMA3, "123|456|7|a|" U_BD "12|3"},
         {CUT_LLAMA3, "a|  \n\n| | b"}, {CUT_LLAMA3, "a| \r\n \n|\t|\t|1| "},
         {CUT_LLAMA3, "a|!\n\r\n|b| !|a|  |"}, {CUT_LLAMA3, "\n|a|\n| a|  "},
@@ -6060,11 +6060,13 @@ static void tokenizer_read__published(Test *t) {
     Error e = {0};
     Other o = other_begin(CUT_BESIDE, SPACE_EACH, 2);
     const int a = other_token(&o, KIND_TEXT, "a", 1), x = other_token(&o, KIND_TEXT, "b", 1),
-              ab = other_token(&o, KIND_TEXT, "ab", 2), aba = other_token(&o, KIND_TEXT, "aba", 3);
+              ab = other_token(&o, KIND_TEXT, "ab", 2), aba = other_token(&o, KIND_TEXT, "aba", 3),
+              ba = other_token(&o, KIND_TEXT, "ba", 2);
     other_token(&o, KIND_RUN, "#", 1);
     other_token(&o, KIND_NAME, "", 0);
     other_merge(&o, a, x, ab, 0);
     other_merge(&o, ab, a, aba, 1);
+    other_merge(&o, x, a, ba, 1);
     for (uint64_t i = 0; i < 4; i++) {
         bytes_number(&o.folds, 0xC0 + i, 4, &e);
         bytes_number(&o.folds, i == 3 ? 0xC0 : 'A', 4, &e);
@@ -6082,10 +6084,12 @@ static void tokenizer_read__published(Test *t) {
         {folds + 4, 0xC0, "canonical forms"}, {folds + 9, 0, "canonical forms"},
         {folds + 6, 0xFF, "canonical forms"}, {tokens, KINDS_COUNT, "token 0 of"},
         {tokens + 1, 2, "token 0 of"}, {tokens + 2, 9, "token 0 of"}, {tokens + 1, 0, "token 0 of"},
-        {tokens, KIND_NAME, "for 0x00"}, {tokens + 3 * (n - 1) + 1, 9, "token 262 of"},
+        {tokens, KIND_NAME, "for 0x00"}, {tokens + 3 * (n - 1) + 1, 9, "token 263 of"},
         {tokens + 3 * (size_t)ab + 1, 1, "alike"}, {merges + 8, (unsigned char)a, "to spell"},
         {merges, 7, "merge 0 to spell"}, {merges + 2, 1, "merge 0 to spell"},
-        {merges + 12, 1, "merge 0 of rank"}, {merges + 28, 5, "merge 1 of rank"},
+        {merges, (unsigned char)x, "merge 0 to spell"}, {merges + 4, (unsigned char)a, "to spell"},
+        {merges + 12, 1, "merge 0 of rank"}, {merges + 44, 0, "merge 2 of rank"},
+        {merges + 28, 5, "merge 1 of rank"},
     };
     for (int i = 0; i < (int)(sizeof WRONG / sizeof *WRONG + sizeof PARTS / sizeof *PARTS); i++) {
         const int k = i - (int)(sizeof WRONG / sizeof *WRONG);
@@ -13555,12 +13559,14 @@ static void hf__tokenizer_json(Test *t) {
           .normalizer = "{\"type\": \"NFC\"}"}, "he    he</s>", "256 261 257 258 "},
         {{.added = "[" ADDED("258", "</s>", RAW) ", " ADDED("256", "he", RAW) "]"}, "hehe he",
          "256 256 32 256 "},
+        {{.added = "[" ADDED("258", "</s>", RAW) ", " ADDED("260", "bb", RAW) ", "
+                   ADDED("261", "bbb", "\"normalized\": true") "]"}, "bbb", "260 98 "},
         {{.vocab = "\"he\": 256, \"\\u0120he\": 257, \"\\u65e5 x\": 258, \"</s>\": 300",
           .added = "[" ADDED("300", "</s>", RAW) "]"}, "he</s>", "256 300 "},
     };
     static const struct { Parts p; bool begins; int bos; } FRONTS[] = {
         {{0}, false, 258},
-        {{.added = "[" ADDED("258", "</s>", RAW) "," ADDED("259", "<s>", RAW) "]",
+        {{.added = "[" ADDED("258", "</s>", RAW) "," ADDED("259", "<go>", RAW) "]",
           .post = TEMPLATE(FRONT ", " TEXT_A)}, true, 259},
         {{.added = "[" ADDED("258", "</s>", RAW) "," ADDED("259", "<s>", RAW) "]",
           .post = TEMPLATE(TEXT_A)}, false, 259},
@@ -13653,6 +13659,60 @@ static void hf__tokenizer_refuses(Test *t) {
     text_file(t, SCRATCH "/t.json", "{}");
     hf_fails(t, "tokenizer " SCRATCH "/t.json --out " X_TOK, 1, "a model that is no BPE");
     fact(t, file_missing(X_TOK), "something was written");
+    scratch_close();
+}
+
+/* SentencePiece's characters in a tokenizer.json: what its parts do about spaces and marks. */
+static void hf__tokenizer_characters(Test *t) {
+#define PREPEND "{\"type\": \"Prepend\", \"prepend\": \"" SIGN "\"}"
+#define REPLACE                                                                                    \
+    "{\"type\": \"Replace\", \"pattern\": {\"String\": \" \"}, \"content\": \"" SIGN "\"}"
+#define METASPACE(more)                                                                            \
+    "{\"type\": \"Metaspace\", \"replacement\": \"" SIGN "\", \"split\": false" more "}"
+#define BOTH "{\"type\": \"Sequence\", \"normalizers\": [" PREPEND ", " REPLACE "]}"
+    static const struct { const char *normalizer, *cuts, *more, *text, *ids; } ROWS[] = {
+        {BOTH, "null", RAW, "a", " a"}, {BOTH, "null", RAW, " a", " | a"},
+        {BOTH, "null", RAW, "a<s>ab", " a|<s>| a|b"}, {BOTH, "null", RAW, "\n", " |<0A>"},
+        {BOTH, "null", "\"normalized\": true", "<s>a", " <s>|a"},
+        {BOTH, "null", "\"normalized\": true", "b<s>", " |b|<3C>|<73>|<3E>"},
+        {REPLACE, "null", RAW, "ab a", "ab| a"}, {REPLACE, "null", RAW, " a<s>a", " a|<s>|a"},
+        {"null", METASPACE(", \"prepend_scheme\": \"first\""), RAW, "a<s>a", " a|<s>|a"},
+        {"null", METASPACE(", \"prepend_scheme\": \"first\""), RAW, " a", " a"},
+        {"null", METASPACE(", \"prepend_scheme\": \"always\""), RAW, "a<s>a", " a|<s>| a"},
+        {"null", METASPACE(", \"prepend_scheme\": \"never\""), RAW, "ab a", "ab| a"},
+        {"null", METASPACE(", \"add_prefix_space\": true"), RAW, "a<s>a", " a|<s>| a"},
+        {"null", METASPACE(", \"add_prefix_space\": false"), RAW, "a<s>a", "a|<s>|a"},
+    };
+    char added[200], found[300];
+    Tokenizer k;
+    Encoder c;
+    Bytes b = {0};
+    Error e = {0};
+    if (no_hf(t)) return;
+    scratch_open();
+    bytes_print(&b, &e, "{\"<unk>\": 0, \"<s>\": 1, \"</s>\": 2, ");
+    for (int i = 0; i < 256; i++) bytes_print(&b, &e, "\"<0x%02X>\": %d, ", (unsigned)i, 3 + i);
+    bytes_print(&b, &e, "\"" SIGN "\": 259, \"a\": 260, \"b\": 261, \"" SIGN "a\": 262, "
+                        "\"ab\": 263, \" b\": 264}");
+    bytes_add(&b, "", 1, &e);
+    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]) && !e.status; i++) {
+        Ids ids = {0};
+        snprintf(added, sizeof added, "[{\"id\": 1, \"content\": \"<s>\", %s}]", ROWS[i].more);
+        const Parts p = {ROWS[i].normalizer, ROWS[i].cuts, added, NULL, "\"byte_fallback\": true,",
+                         (const char *)b.at, "[\"" SIGN " a\", \"a b\"]"};
+        parts_write(t, SCRATCH "/t.json", &p);
+        if (tok_open(t, SCRATCH "/t.json", &k, &c)) {
+            tokenizer_encode(&c, (const unsigned char *)ROWS[i].text, strlen(ROWS[i].text), &ids,
+                             &e);
+            spelt_out(&k, &ids, found, sizeof found);
+            fact(t, !strcmp(found, ROWS[i].ids) && k.kind[264] == KIND_NAME,
+                 "row %d, %s: %s, expected %s", i, ROWS[i].text, found, ROWS[i].ids);
+        }
+        other_close(&k, &c);
+        ids_free(&ids);
+    }
+    fact(t, !e.status, "%s", e.text);
+    bytes_free(&b);
     scratch_close();
 }
 
@@ -13823,6 +13883,22 @@ static void hf__sentencepiece(Test *t) {
         other_close(&k, &c);
     }
     fact(t, joined > 12 * 40 * 20, "%d joins", joined);
+    /* no space in front; and one as transformers puts it when it is not to be as it always was */
+    for (int i = 0; i < 2; i++) {
+        static const int NONE[] = {3, 0, 4, 0, 0};
+        Pieces p;
+        Tokenizer k;
+        Encoder c;
+        Error e = {0};
+        pieces_draw(&p, &r);
+        model_write(t, &p, TRAINED, i ? NORMAL : NONE);
+        text_file(t, DOWNLOAD "/tokenizer_config.json", i ? "{\"legacy\": false}" : "{}");
+        const int moved = rename(SCRATCH "/t.model", DOWNLOAD "/tokenizer.model");
+        if (tok_open(t, DOWNLOAD, &k, &c))
+            fact(t, !moved && k.space == (i ? SPACE_FIRST : SPACE_NONE), "%d: %d", i, k.space);
+        other_close(&k, &c);
+        fact(t, !e.status, "%s", e.text);
+    }
     scratch_close();
 }
 
@@ -13939,6 +14015,7 @@ static void hf__tokenizer_nfc(Test *t) {
     static const char *const ROWS[][2] = {
         {"", ""}, {"plain", "plain"}, {"e\xCC\x81", U_E9}, {"xe\xCC\x81y", "x" U_E9 "y"},
         {U_E9 "\xCC\xA3", "\xE1\xBA\xB9\xCC\x81"},           /* below comes before above */
+        {"a\xCC\x85\xCC\x81", "a\xCC\x85\xCC\x81"},      /* one of its class is between */
         {"a\xCC\x81\xCC\xA3", "\xE1\xBA\xA1\xCC\x81"}, {"a\xCC\x81\xCC\x80", "\xC3\xA1\xCC\x80"},
         {"\xE2\x84\xAB", "\xC3\x85"}, {"A\xCC\x8A", "\xC3\x85"}, {"\xE2\x84\xA6", "\xCE\xA9"},
         {"\xE1\xB8\x8B\xCC\xA3", "\xE1\xB8\x8D\xCC\x87"},    /* d, dot above, dot below */
@@ -14066,6 +14143,39 @@ static void hf__tokenizer_vectors(Test *t) {
         }
     note(t, "gpt-neox: 4 of 4");
     other_close(&k, &c);
+    scratch_close();
+}
+
+/* The whole way of a trained model: its tokenizer is found beside it, and begins the text, unless it
+ * is told not to. */
+static void hf__tells(Test *t) {
+    static const char TOLD[] =
+        " Once upon a time, there was a little girl named Lily. She loved to play outside in the "
+        "park. One day, she saw a big, r\n";
+    static const char *const WORDS[][2] = {
+        {"", TOLD}, {" --no-bos", NULL},
+        {" --prompt \"Once upon a time, there\"", TOLD + 1},
+        {" --tokenizer " SCRATCH "/tale.tok", NULL}};
+    char words[300];
+    Settings s;
+    if (file_missing(STORIES) || file_missing(STORIES_TOKENS)) {
+        t->skip = "no ../shared/models here";
+        return;
+    }
+    if (no_hf(t) || no_binary(t) || !tale_open(t, &s, "")) return;
+    if (hf_does(t, STORIES " --out " SCRATCH "/s.model --tokenizer " STORIES_TOKENS))
+        for (int i = 0; i < 4; i++) {
+            snprintf(words, sizeof words, "generate " SCRATCH "/s.model --temperature 0 --n %d%s",
+                     i == 2 ? 33 : 40, WORDS[i][0]);
+            Ran r = sink(words);
+            const char *out = (const char *)r.out.at;
+            if (i == 3) fact(t, r.status == 1 && strstr((const char *)r.err.at, "found another"),
+                             "%s: %s", words, (const char *)r.err.at);
+            else fact(t, !r.status && (WORDS[i][1] ? !strncmp(out, WORDS[i][1], 90)
+                                                   : !strstr(out, "Once upon")), "%s: %s", words,
+                      out);
+            ran_free(&r);
+        }
     scratch_close();
 }
 
@@ -14957,12 +15067,14 @@ static const Entry TESTS[] = {
     {"hf__returns", hf__returns},
     {"hf__llama2c", hf__llama2c},
     {"hf__tokenizer_json", hf__tokenizer_json},
+    {"hf__tokenizer_characters", hf__tokenizer_characters},
     {"hf__tokenizer_refuses", hf__tokenizer_refuses},
     {"hf__sentencepiece", hf__sentencepiece},
     {"hf__sentencepiece_refuses", hf__sentencepiece_refuses},
     {"hf__tokenizer_folder", hf__tokenizer_folder},
     {"hf__tokenizer_nfc", hf__tokenizer_nfc},
     {"hf__tokenizer_vectors", hf__tokenizer_vectors},
+    {"hf__tells", hf__tells},
     {"imported__against_library", imported__against_library},
     {"imported__sees_faults", imported__sees_faults},
     {"trained__gpt2", trained__gpt2},

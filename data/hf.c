@@ -11,7 +11,8 @@
  * file (sink.c, 10.4) that `sink eval` measures, with the numbers as they were published, copied or
  * linked to. Nothing that is read is trusted: JSON, headers, names and shapes are checked before
  * they are believed, every tensor is accounted for, and whatever would change the result and has no
- * counterpart in sink is refused by its name.
+ * counterpart in sink is refused by its name. The folder's tokenizer becomes MODEL.tok, a file of
+ * sink.c's chapter 8, where sink looks for it; `hf tokenizer` makes one alone.
  *
  * Export. A checkpoint is read by sink's own reader (10.1) and written as a folder of the llama
  * family:
@@ -27,7 +28,8 @@
  * The paper's variants are what it has no words for: they are refused by the flag's name.
  *
  * Contents   1 What llama can express   2 config.json   3 model.safetensors   4 tokenizer.json
- *            5 The folder   6 JSON   7 safetensors, read   8 Families   9 Import   10 Command line
+ *            5 The folder   6 JSON   7 safetensors, read   8 Families   9 Tokenizers, read
+ *            10 Import   11 Command line
  *
  * data/golden/hf_check.py holds the logits, the greedy text and the token ids of transformers
  * against sink's; the tests named hf__ in test_sink.c run this program and read its files back. */
