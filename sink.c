@@ -12399,7 +12399,7 @@ static void map_svg(Html *h, const double *m, int T, int S, int cell, const char
     bytes_print(&h->text, h->e, "</svg>\n");
 }
 
-/* alpha of a column of a model. */
+/* alpha of a column of a model; blocks that do not attend stay empty. */
 static void column_svg(Html *h, const Outcome *o, int column, const char *name) {
     const Sinks *s = &o->s;
     double *alpha = grab((idx)s->L * s->H, sizeof *alpha, h->e);
