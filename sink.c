@@ -6969,12 +6969,24 @@ static void trainer_update(Trainer *t, double shrink) {
     }
 }
 
+/* The update from loss and gradients that are there. */
+static int trainer_finish(Trainer *t, Error *e) {
+    double clip = t->s.train.clip;
+    const Tensor *bad;
+    t->norm = gradient_norm(&t->m, &bad);
+    if (bad) return diverged(t, bad, e);
+    trainer_update(t, clip > 0 && t->norm > clip ? clip / (t->norm + 1e-6) : 1);
+    t->step++;
+    t->loss_sum += t->loss;
+    t->loss_steps++;
+    return 0;
+}
+
 /* One step: forward, backward (several times when accumulating), clip, update. */
 int trainer_step(Trainer *t, Error *e) {
     const Train *p = &t->s.train;
     int B = p->batch, T = t->s.model.context;
     int *targets = t->ids + (idx)B * T;
-    const Tensor *bad;
     model_zero_grads(&t->m);
     t->loss = 0;
     for (int i = 0; i < p->accumulate; i++) {
@@ -6985,13 +6997,7 @@ int trainer_step(Trainer *t, Error *e) {
         if (!isfinite(t->loss)) return diverged(t, NULL, e);
         model_backward(&t->m, &t->a, t->ids, B, T);
     }
-    t->norm = gradient_norm(&t->m, &bad);
-    if (bad) return diverged(t, bad, e);
-    trainer_update(t, p->clip > 0 && t->norm > p->clip ? p->clip / (t->norm + 1e-6) : 1);
-    t->step++;
-    t->loss_sum += t->loss;
-    t->loss_steps++;
-    return 0;
+    return trainer_finish(t, e);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -7634,17 +7640,30 @@ static const double SHOWS = 2, ABSENT = 1.5;
 /* Counts the ways of measuring: another one voids every result. */
 static const uint64_t MEASUREMENTS = 1;
 
+static const char *const CLAIM_KINDS[] = {"differs", "equal", "ordered", "exact"};
+static const char *const SIGNS[] = {"<", ">", "=", "<=", ">="};    /* by Relation */
+
+/* The kinds of pictures: their names, and how many words they take at least. */
+static const struct { const char *name; int least; } PICTURES[PICTURE_KINDS] = {
+    [PICTURE_CURVES] = {"curves", 1}, [PICTURE_SWEEP] = {"sweep", 2},
+    [PICTURE_DOTS] = {"dots", 1},     [PICTURE_DOMAINS] = {"domains", 1},
+    [PICTURE_OVER] = {"over", 2},     [PICTURE_RATIO] = {"ratio", 1},
+    [PICTURE_NORMS] = {"norms", 1},   [PICTURE_ANGLES] = {"angles", 0},
+    [PICTURE_GRID] = {"grid", 0},     [PICTURE_ALPHA] = {"alpha", 1},
+    [PICTURE_MAP] = {"map", 0},       [PICTURE_TOY] = {"toy", 0}};
+
 typedef struct Reading {
     Experiments *x;
-    const char *file;
-    char *at;                    /* what is left of the statement */
+    const char *file, *example;  /* of the statement that is read */
+    char *at;                    /* what is left of it */
     int line;
+    Item *item; Claim *claim;    /* that it stands below, or NULL */
     Error *e;
 } Reading;
 
-static int wrong(const Reading *r, const char *expected, const char *found, const char *try) {
+static int wrong(const Reading *r, const char *expected, const char *found) {
     return fail(r->e, 1, "%s:%d: expected %s, found '%.40s'. Try: %s", r->file, r->line, expected,
-                found, try);
+                found, r->example);
 }
 
 /* The next word of the statement, cut out in place; "" at its end. */
@@ -7652,16 +7671,8 @@ static char *next_word(Reading *r) {
     char *word = r->at + strspn(r->at, " ");
     r->at = word + strcspn(word, " ");
     if (*r->at) *r->at++ = 0;
+    r->at += strspn(r->at, " ");
     return word;
-}
-
-/* The rest of it, without blanks around. */
-static char *next_rest(Reading *r) {
-    char *rest = r->at + strspn(r->at, " ");
-    size_t n = strlen(rest);
-    r->at = rest + n;
-    while (n && rest[n - 1] == ' ') rest[--n] = 0;
-    return rest;
 }
 
 static bool is_name(const char *word) {
@@ -7675,74 +7686,81 @@ static bool is_number(const char *word, double *x) {
     return *word && !*end && isfinite(*x);
 }
 
+/* Which of n words it is, -1: none. */
+static int one_of(const char *const words[], int n, const char *word) {
+    while (n-- && strcmp(words[n], word)) {}
+    return n;
+}
+
 int experiments_row(const Experiments *x, const char *name) {
     for (int i = 0; i < x->rows; i++)
         if (!strcmp(x->row[i].name, name)) return i;
     return -1;
 }
 
-/* Appends a word, after a blank, to the text in to [room]. */
-static int append(const Reading *r, char *to, size_t room, const char *word) {
-    size_t n = strlen(to);
-    if (snprintf(to + n, room - n, "%s%s", n ? " " : "", word) >= (int)(room - n))
-        return wrong(r, "fewer flags", word, "a recipe that has them");
+static int read_seeds(Reading *r) {
+    double few, many;
+    const char *first = next_word(r), *second = next_word(r);
+    if (!is_number(first, &few) || !is_number(second, &many) || few < 2 || many < few || many > 99)
+        return wrong(r, "two counts of seeds, 2 to 99", first);
+    r->x->seeds = (int)few;
+    r->x->headline_seeds = (int)many;
     return 0;
 }
 
-static int read_corpus(Reading *r, bool domain) {
+static int read_corpus(Reading *r) {
     Corpus *c = &r->x->corpus[r->x->corpora++];
     char *end;
     c->name = next_word(r);
     c->file = next_word(r);
-    c->domain = domain;
+    c->domain = *r->example == 'd';
     size_t n = strlen(c->file);
     c->grammar = n > 8 && !strcmp(c->file + n - 8, ".grammar");
     const char *hash = next_word(r);
     c->hash = strtoull(hash, &end, 16);
-    if (!is_name(c->name) || !n || *end || (!*hash && !c->grammar))
-        return wrong(r, "NAME FILE HASH", c->name, "corpus books books.txt 0123456789abcdef");
-    return 0;
+    bool good = is_name(c->name) && n && !*end && (*hash || c->grammar);
+    return good ? 0 : wrong(r, "NAME FILE HASH", c->name);
 }
 
-/* [RECIPE] FLAGS into flags, words with a + into also, after=ROW into *after. */
-static int read_flags(Reading *r, char *flags, char *also, int *after) {
+/* [RECIPE] FLAGS into flags; of a row, words with a + into also, after=ROW into *after. */
+static int read_flags(Reading *r, char flags[FLAGS_ROOM], Row *row) {
     const Experiments *x = r->x;
-    for (char *word = next_word(r); *word && *word != '|'; word = next_word(r)) {
-        const char *text = word;
-        if (*word == '+' && also) {
-            if (append(r, also, sizeof x->row->also, word + 1)) return 1;
+    for (const char *word = next_word(r); *word; word = next_word(r)) {
+        char *to = flags;
+        size_t room = FLAGS_ROOM;
+        if (row && !strncmp(word, "after=", 6)) {
+            row->after = experiments_row(x, word + 6);
+            if (row->after < 0) return wrong(r, "a row above", word + 6);
             continue;
         }
-        if (!strncmp(word, "after=", 6) && after) {
-            *after = experiments_row(x, word + 6);
-            if (*after < 0) return wrong(r, "a row above", word + 6, "after=default");
-            continue;
+        if (row && *word == '+') to = row->also, room = sizeof row->also, word++;
+        else if (!*flags && strncmp(word, "--", 2)) {
+            int i = 0;
+            while (i < x->recipes && strcmp(x->recipe[i].name, word)) i++;
+            if (i == x->recipes) return wrong(r, "flags, or a recipe above", word);
+            word = x->recipe[i].flags;
         }
-        if (!*flags && strncmp(word, "--", 2)) {
-            text = NULL;
-            for (int i = 0; i < x->recipes; i++)
-                if (!strcmp(x->recipe[i].name, word)) text = x->recipe[i].flags;
-            if (!text) return wrong(r, "flags, or a recipe above", word, "--fix-token 1");
-        }
-        if (append(r, flags, FLAGS_ROOM, text)) return 1;
+        size_t n = strlen(to);
+        if (snprintf(to + n, room - n, "%s%s", n ? " " : "", word) >= (int)(room - n))
+            return wrong(r, "fewer flags", word);
     }
     return 0;
 }
 
 static int read_recipe(Reading *r) {
     Recipe made = {next_word(r), ""};
-    if (!is_name(made.name)) return wrong(r, "a recipe's name", made.name, "recipe bos ..");
-    if (read_flags(r, made.flags, NULL, NULL)) return 1;
+    if (!is_name(made.name)) return wrong(r, "a recipe's name", made.name);
+    if (read_flags(r, made.flags, NULL)) return 1;
     r->x->recipe[r->x->recipes++] = made;
     return 0;
 }
 
-/* NAME REFERENCE: TITLE, the reference up to its colon. */
+/* REFERENCE: TITLE, the reference up to its colon, to the statement's end. */
 static int read_title(Reading *r, const char **reference, const char **title) {
-    char *rest = next_rest(r), *colon = strstr(rest, ": ");
-    if (!colon) return wrong(r, "REFERENCE: TITLE", rest, "section 7.3: biases");
+    char *colon = strstr(r->at, ": ");
+    if (!colon) return wrong(r, "REFERENCE: TITLE", r->at);
     *colon = 0;
-    *reference = rest;
+    *reference = r->at;
     *title = colon + 2 + strspn(colon + 2, " ");
     return 0;
 }
@@ -7750,110 +7768,93 @@ static int read_title(Reading *r, const char **reference, const char **title) {
 static int read_item(Reading *r) {
     Item *i = &r->x->item[r->x->items++];
     *i = (Item){.name = next_word(r), .from = r->x->showns, .line = r->line};
-    if (!is_name(i->name)) return wrong(r, "an item's name", i->name, "item table4 ..");
-    return read_title(r, &i->reference, &i->title);
+    return is_name(i->name) ? read_title(r, &i->reference, &i->title)
+                            : wrong(r, "an item's name", i->name);
+}
+
+static int read_columns(Reading *r) {
+    Item *item = r->item;
+    if (!item || item->count) return wrong(r, "columns below an item", "columns");
+    while (*r->at) {
+        if (item->columns == COLUMNS) return wrong(r, "at most 8 columns", r->at);
+        item->column[item->columns++] = next_word(r);
+    }
+    return 0;
+}
+
+static int read_picture(Reading *r) {
+    if (!r->item || r->item->pictures == PICTURES_MOST)
+        return wrong(r, "at most 6 pictures below an item", "picture");
+    Picture *p = &r->item->picture[r->item->pictures++];
+    const char *kind = next_word(r);
+    int k = 0;
+    while (k < PICTURE_KINDS && strcmp(kind, PICTURES[k].name)) k++;
+    if (k == PICTURE_KINDS) return wrong(r, "a kind of picture", kind);
+    p->kind = (PictureKind)k;
+    while (*r->at) {
+        if (p->words == PICTURE_WORDS) return wrong(r, "fewer words", r->at);
+        p->word[p->words++] = next_word(r);
+    }
+    if (p->words < PICTURES[k].least) return wrong(r, "of what it is a picture", kind);
+    if (k == PICTURE_SWEEP && !option_find(p->word[0], "mtd"))
+        return wrong(r, "a flag of a training", p->word[0]);
+    return 0;
 }
 
 /* The paper's numbers, one for each of the item's columns. */
-static int read_printed(Reading *r, const Item *item, Printed *p) {
-    for (int i = 0; i < item->columns; i++) {
+static int read_printed(Reading *r, Printed *p) {
+    for (int i = 0; i < r->item->columns; i++) {
         char *word = next_word(r), *number = word + (*word == '~');
-        size_t n = strlen(number);
-        bool proxy = n > 1 && number[n - 1] == '*';
+        char *last = number + strlen(number) - 1;
+        bool proxy = last > number && *last == '*';
         p[i] = (Printed){word, NAN, *word == '~'};
-        if (proxy) number[n - 1] = 0;
+        if (proxy) *last = 0;
         if (strcmp(word, "-") && strcmp(word, ".") && !is_number(number, &p[i].value))
-            return wrong(r, "a number for each column, - or .", word, "| 18.18 3.73");
-        if (proxy) number[n - 1] = '*';
+            return wrong(r, "a number for each column, - or .", word);
+        if (proxy) *last = '*';
     }
-    return *r->at ? wrong(r, "as many numbers as columns", r->at, "fewer") : 0;
+    return *r->at ? wrong(r, "as many numbers as columns", r->at) : 0;
 }
 
+/* A row that is named before it is known is -2 less its name's place in the text: see link_row. */
 static int read_row(Reading *r) {
     Experiments *x = r->x;
-    Item *item = x->items ? &x->item[x->items - 1] : NULL;
-    char *name = next_word(r), *bar = strchr(r->at, '|');
-    if (!is_name(name) || !item) return wrong(r, "a row's name below an item", name, "row k ..");
-    char *numbers = bar ? bar + 1 : r->at + strlen(r->at);
+    const char *name = next_word(r);
+    char *bar = strchr(r->at, '|');
+    if (!is_name(name) || !r->item) return wrong(r, "a row's name below an item", name);
     if (bar) *bar = 0;
     int known = experiments_row(x, name);
     if (r->at[strspn(r->at, " ")]) {
         Row *row = &x->row[x->rows];
         *row = (Row){.name = name, .after = -1, .line = r->line};
-        if (known >= 0) return wrong(r, "a row's flags once", name, "another name");
-        if (read_flags(r, row->flags, row->also, &row->after)) return 1;
+        if (known >= 0) return wrong(r, "a row's flags once", name);
+        if (read_flags(r, row->flags, row)) return 1;
         uint64_t base = row->after < 0 ? MEASUREMENTS : x->row[row->after].checksum;
         row->checksum = hash64(hash64(base, row->also, strlen(row->also)), row->flags,
                                strlen(row->flags));
         known = x->rows++;
     }
     Shown *shown = &x->shown[x->showns++];
-    shown->row = known >= 0 ? known : -2 - (int)(name - x->text);    /* below: see link_rows */
-    r->at = numbers;
-    item->count++;
-    if (!bar) {
-        for (int i = 0; i < COLUMNS; i++) shown->paper[i] = (Printed){".", NAN, false};
-        return 0;
+    shown->row = known >= 0 ? known : -2 - (int)(name - x->text);
+    r->item->count++;
+    if (bar) {
+        r->at = bar + 1;
+        return read_printed(r, shown->paper);
     }
-    return read_printed(r, item, shown->paper);
-}
-
-static int read_columns(Reading *r) {
-    Item *item = r->x->items ? &r->x->item[r->x->items - 1] : NULL;
-    if (!item || item->count) return wrong(r, "columns below an item", "columns", "item table4 ..");
-    for (char *word = next_word(r); *word; word = next_word(r)) {
-        if (item->columns == COLUMNS) return wrong(r, "fewer columns", word, "at most 8");
-        item->column[item->columns++] = word;
-    }
-    return 0;
-}
-
-/* The kinds of pictures: their names, and how many words they take at least. */
-static const struct { const char *name; int least; } KINDS[PICTURE_KINDS] = {
-    [PICTURE_CURVES] = {"curves", 1}, [PICTURE_SWEEP] = {"sweep", 2},
-    [PICTURE_DOTS] = {"dots", 1},     [PICTURE_DOMAINS] = {"domains", 1},
-    [PICTURE_OVER] = {"over", 2},     [PICTURE_RATIO] = {"ratio", 1},
-    [PICTURE_NORMS] = {"norms", 1},   [PICTURE_ANGLES] = {"angles", 0},
-    [PICTURE_GRID] = {"grid", 0},     [PICTURE_ALPHA] = {"alpha", 1},
-    [PICTURE_MAP] = {"map", 0},       [PICTURE_TOY] = {"toy", 0}};
-
-static int read_picture(Reading *r) {
-    Item *item = r->x->items ? &r->x->item[r->x->items - 1] : NULL;
-    if (!item || item->pictures == PICTURES_MOST)
-        return wrong(r, "at most 6 pictures below an item", "picture", "fewer");
-    Picture *p = &item->picture[item->pictures++];
-    const char *kind = next_word(r);
-    int k = 0;
-    while (k < PICTURE_KINDS && strcmp(kind, KINDS[k].name)) k++;
-    if (k == PICTURE_KINDS) return wrong(r, "a kind of picture", kind, "picture dots alpha_1");
-    p->kind = (PictureKind)k;
-    for (char *word = next_word(r); *word; word = next_word(r)) {
-        if (p->words == PICTURE_WORDS) return wrong(r, "fewer words", word, "a second picture");
-        p->word[p->words++] = word;
-    }
-    if (p->words < KINDS[k].least)
-        return wrong(r, "of what it is a picture", kind, "picture curves loss alpha_1");
-    if (k == PICTURE_SWEEP && !option_find(p->word[0], "mtd"))
-        return wrong(r, "a flag of a training", p->word[0], "picture sweep lr alpha_1");
+    for (int i = 0; i < COLUMNS; i++) shown->paper[i] = (Printed){".", NAN, false};
     return 0;
 }
 
 static int read_claim(Reading *r) {
-    static const char *const kinds[] = {"differs", "equal", "ordered", "exact"};
     Experiments *x = r->x;
     Claim *c = &x->claim[x->claims++];
     *c = (Claim){.name = next_word(r), .item = x->items - 1, .line = r->line};
     const char *kind = next_word(r);
-    int k = 0;
-    while (k < 4 && strcmp(kind, kinds[k])) k++;
-    if (!x->items || k == 4)
-        return wrong(r, "differs, equal, ordered or exact", kind, "claim NAME differs ..");
+    int k = one_of(CLAIM_KINDS, 4, kind);
+    if (!x->items || k < 0) return wrong(r, "differs, equal, ordered or exact", kind);
     c->kind = (ClaimKind)k;
-    r->at += strspn(r->at, " ");
-    if (!strncmp(r->at, "headline ", 9)) {
-        c->headline = true;
-        next_word(r);
-    }
+    c->headline = !strncmp(r->at, "headline ", 9);
+    if (c->headline) next_word(r);
     return read_title(r, &c->reference, &c->statement);
 }
 
@@ -7862,153 +7863,154 @@ static int read_side(Reading *r, Side *side) {
     char *word = next_word(r), *dot = strchr(word, '.');
     *side = (Side){.row = -1};
     if (is_number(word, &side->number)) return 0;
-    if (!dot || dot == word || !dot[1])
-        return wrong(r, "ROW.MEASURE or a number", word, "default.alpha_1");
+    if (!dot || dot == word || !dot[1]) return wrong(r, "ROW.MEASURE or a number", word);
     *dot = 0;
     *side = (Side){-2 - (int)(word - r->x->text), dot + 1, NAN};
     return 0;
 }
 
 static int read_relation(Reading *r, Relation *relation) {
-    static const char *const signs[] = {"<", ">", "=", "<=", ">="};
     const char *word = next_word(r);
-    for (int i = 0; i < 5; i++)
-        if (!strcmp(word, signs[i])) { *relation = (Relation)i; return 0; }
-    return wrong(r, "< > = <= or >=", word, "rule k-bias.alpha_1 < default.alpha_1");
-}
-
-static int read_rule(Reading *r) {
-    static const char *const fitting[] = {"<>", "=", "<>", "<>="};
-    Claim *c = r->x->claims ? &r->x->claim[r->x->claims - 1] : NULL;
-    Relation relation = LESS;
-    if (!c || c->sides) return wrong(r, "one rule below a claim", "rule", "claim NAME differs ..");
-    if (read_side(r, &c->side[c->sides++])) return 1;
-    while (r->at[strspn(r->at, " ")] && strncmp(r->at += strspn(r->at, " "), "by ", 3) &&
-           strncmp(r->at, "within ", 7)) {
-        if (c->sides == SIDES) return wrong(r, "at most 16 sides", r->at, "fewer");
-        if (read_relation(r, &relation) || read_side(r, &c->side[c->sides++])) return 1;
-        if (c->sides > 2 && relation != c->relation)
-            return wrong(r, "one relation all along", "another", "two claims");
-        c->relation = relation;
-    }
-    if (c->sides < (c->kind == CLAIM_ORDERED ? 3 : 2) || (c->kind != CLAIM_ORDERED && c->sides > 2))
-        return wrong(r, "two sides, three or more of what is ordered", c->name, "another kind");
-    if (!strchr(fitting[c->kind], "<>=<>"[c->relation]) ||
-        (c->kind != CLAIM_EXACT && c->relation > SAME))
-        return wrong(r, "a relation of the claim's kind", c->name, "< or >, = for equal");
-    if (r->at[0]) {
-        next_word(r);
-        const char *margin = next_word(r);
-        if (!is_number(margin, &c->margin) || c->margin < 0)
-            return wrong(r, "a margin of 0 or more", margin, "by 0.01");
-    }
-    if (c->kind == CLAIM_EQUAL && !(c->margin > 0))
-        return wrong(r, "within what they are equal", "nothing", "within 0.01");
-    return *r->at ? wrong(r, "the end of the rule", r->at, "nothing after it") : 0;
-}
-
-static int read_needs(Reading *r) {
-    Claim *c = r->x->claims ? &r->x->claim[r->x->claims - 1] : NULL;
-    if (!c || c->needs == NEEDS) return wrong(r, "at most 4 needs below a claim", "needs", "fewer");
-    Need *need = &c->need[c->needs++];
-    if (read_side(r, &need->left) || read_relation(r, &need->relation) ||
-        read_side(r, &need->right)) return 1;
-    return *r->at ? wrong(r, "the end of the line", r->at, "another needs") : 0;
-}
-
-static int read_seeds(Reading *r) {
-    double few, many;
-    const char *first = next_word(r), *second = next_word(r);
-    if (!is_number(first, &few) || !is_number(second, &many) || few < 2 || many < few || many > 99)
-        return wrong(r, "two counts of seeds, 2 to 99", first, "seeds 3 5");
-    r->x->seeds = (int)few;
-    r->x->headline_seeds = (int)many;
+    int i = one_of(SIGNS, 5, word);
+    if (i < 0) return wrong(r, "< > = <= or >=", word);
+    *relation = (Relation)i;
     return 0;
 }
 
-static int read_statement(Reading *r) {
-    const char *word = next_word(r);
-    if (!strcmp(word, "row")) return read_row(r);
-    if (!strcmp(word, "claim")) return read_claim(r);
-    if (!strcmp(word, "rule")) return read_rule(r);
-    if (!strcmp(word, "needs")) return read_needs(r);
-    if (!strcmp(word, "item")) return read_item(r);
-    if (!strcmp(word, "columns")) return read_columns(r);
-    if (!strcmp(word, "picture")) return read_picture(r);
-    if (!strcmp(word, "recipe")) return read_recipe(r);
-    if (!strcmp(word, "corpus") || !strcmp(word, "domain")) return read_corpus(r, *word == 'd');
-    if (!strcmp(word, "seeds")) return read_seeds(r);
-    return wrong(r, "row, claim, rule, needs, item, columns, picture, recipe, corpus, domain or "
-                 "seeds", word, "a # before a comment");
+static int read_rule(Reading *r) {
+    static const char *const fitting[] = {"<>", "=", "<>", "<>="};     /* by ClaimKind */
+    Claim *c = r->claim;
+    Relation relation = LESS;
+    if (!c || c->sides) return wrong(r, "one rule below a claim", "rule");
+    if (read_side(r, &c->side[c->sides++])) return 1;
+    while (*r->at && strncmp(r->at, "by ", 3) && strncmp(r->at, "within ", 7)) {
+        if (c->sides == SIDES) return wrong(r, "at most 16 sides", r->at);
+        if (read_relation(r, &relation) || read_side(r, &c->side[c->sides++])) return 1;
+        if (c->sides > 2 && relation != c->relation)
+            return wrong(r, "one relation all along", SIGNS[relation]);
+        c->relation = relation;
+    }
+    bool ordered = c->kind == CLAIM_ORDERED;
+    if (c->sides < 2 + ordered || (!ordered && c->sides > 2))
+        return wrong(r, "two sides, three or more of what is ordered", c->name);
+    if (!strchr(fitting[c->kind], *SIGNS[c->relation]) ||
+        (c->kind != CLAIM_EXACT && c->relation > SAME))
+        return wrong(r, "a relation of the claim's kind", c->name);
+    if (*next_word(r)) {
+        const char *margin = next_word(r);
+        if (!is_number(margin, &c->margin) || c->margin < 0)
+            return wrong(r, "a margin of 0 or more", margin);
+    }
+    if (c->kind == CLAIM_EQUAL && !(c->margin > 0))
+        return wrong(r, "within what they are equal", "nothing");
+    return *r->at ? wrong(r, "the end of the rule", r->at) : 0;
 }
 
-/* A row that was named before it was known: its name's place in the text, as -2 - place. */
+static int read_needs(Reading *r) {
+    Claim *c = r->claim;
+    if (!c || !c->sides || c->needs == NEEDS)
+        return wrong(r, "at most 4 needs below a claim and its rule", "needs");
+    Side *side = &c->side[c->sides + 2 * c->needs];
+    if (read_side(r, &side[0]) || read_relation(r, &c->needed[c->needs++]) ||
+        read_side(r, &side[1])) return 1;
+    return *r->at ? wrong(r, "the end of the line", r->at) : 0;
+}
+
+/* What a statement begins with, and one that is well formed. */
+static const struct { const char *word; int (*read)(Reading *); const char *example; }
+STATEMENTS[] = {
+    {"row",     read_row,     "row k bos --extra k | 73.34 0.00"},
+    {"claim",   read_claim,   "claim NAME differs section 7.3: STATEMENT"},
+    {"rule",    read_rule,    "rule k-bias.alpha_1 < default.alpha_1 by 0.01"},
+    {"needs",   read_needs,   "needs default.times_1 > 2"},
+    {"item",    read_item,    "item table4 section 7.3, Table 4: Biases"},
+    {"columns", read_columns, "columns alpha_1 loss, below the item and above its rows"},
+    {"picture", read_picture, "picture curves loss alpha_1"},
+    {"recipe",  read_recipe,  "recipe bos small --fix-token 1"},
+    {"corpus",  read_corpus,  "corpus books books.txt 0123456789abcdef"},
+    {"domain",  read_corpus,  "domain code code.grammar"},
+    {"seeds",   read_seeds,   "seeds 3 5"}};
+
+static int read_statement(Reading *r) {
+    Experiments *x = r->x;
+    const char *word = next_word(r);
+    r->item = x->items ? &x->item[x->items - 1] : NULL;
+    r->claim = x->claims ? &x->claim[x->claims - 1] : NULL;
+    for (size_t i = 0; i < sizeof STATEMENTS / sizeof *STATEMENTS; i++) {
+        r->example = STATEMENTS[i].example;
+        if (!strcmp(word, STATEMENTS[i].word)) return STATEMENTS[i].read(r);
+    }
+    r->example = "a # before a comment";
+    return wrong(r, "row, claim, rule, needs, item, columns, picture, recipe, corpus, domain or "
+                 "seeds", word);
+}
+
 static int link_row(Reading *r, int *row, int line) {
     if (*row > -2) return 0;
     const char *name = r->x->text - 2 - *row;
     r->line = line;
     *row = experiments_row(r->x, name);
-    return *row < 0 ? wrong(r, "a row that stands somewhere", name, "its name, or row NAME FLAGS")
-                    : 0;
+    return *row < 0 ? wrong(r, "a row that stands somewhere", name) : 0;
 }
+
+/* The rule's sides, and after them each need's left and right. */
+static int side_count(const Claim *c) { return c->sides + 2 * c->needs; }
 
 static int link_rows(Reading *r) {
     Experiments *x = r->x;
+    r->example = "its name, or row NAME FLAGS";
     for (int i = 0; i < x->items; i++)
         for (int k = 0; k < x->item[i].count; k++)
             if (link_row(r, &x->shown[x->item[i].from + k].row, x->item[i].line)) return 1;
     for (int i = 0; i < x->claims; i++) {
         Claim *c = &x->claim[i];
         r->line = c->line;
-        if (!c->sides) return wrong(r, "a rule below the claim", c->name, "rule A.m < B.m");
-        for (int k = 0; k < c->sides; k++)
+        if (!c->sides) return wrong(r, "a rule below the claim", c->name);
+        for (int k = 0; k < side_count(c); k++)
             if (link_row(r, &c->side[k].row, c->line)) return 1;
-        for (int k = 0; k < c->needs; k++)
-            if (link_row(r, &c->need[k].left.row, c->line) ||
-                link_row(r, &c->need[k].right.row, c->line)) return 1;
     }
     return 0;
 }
 
-/* Every array has as many places as there are lines. */
-static void experiments_room(Experiments *x, idx lines, Error *e) {
+/* Makes blanks of what separates words, and of the line's end before a line that goes on with a
+ * statement a carriage return. Returns how many lines there are. */
+static idx join_lines(char *text, size_t n) {
+    idx lines = 1;
+    for (size_t i = 0; i < n; i++) {
+        bool more = text[i] == '\n' && i + 1 < n && text[i + 1] == ' ';
+        lines += text[i] == '\n';
+        if (strchr("\t\r", text[i])) text[i] = ' ';          /* a 0 among them */
+        if (more) text[i] = '\r';
+    }
+    return lines;
+}
+
+int experiments_read(Experiments *x, const unsigned char *text, size_t n, const char *name,
+                     Error *e) {
+    *x = (Experiments){.seeds = 3, .headline_seeds = 5};
+    Reading r = {.x = x, .file = name, .line = 1, .e = e};
+    if (n > EXPERIMENTS_MOST)
+        return fail(e, 1, "%s: expected at most %d bytes, found %zu. Try: the file that came with "
+                    "sink", name, EXPERIMENTS_MOST, n);
+    if (!(x->text = grab((idx)n + 2, 1, e))) return e->status;
+    memcpy(x->text, text, n);
+    idx lines = join_lines(x->text, n);          /* of each kind there are no more than these */
     x->corpus = grab(lines, sizeof *x->corpus, e);
     x->recipe = grab(lines, sizeof *x->recipe, e);
     x->item = grab(lines, sizeof *x->item, e);
     x->row = grab(lines, sizeof *x->row, e);
     x->shown = grab(lines, sizeof *x->shown, e);
     x->claim = grab(lines, sizeof *x->claim, e);
-}
-
-int experiments_read(Experiments *x, const unsigned char *text, size_t n, const char *name,
-                     Error *e) {
-    idx lines = 1;
-    *x = (Experiments){.seeds = 3, .headline_seeds = 5};
-    Reading r = {.x = x, .file = name, .e = e};
-    for (size_t i = 0; i < n; i++) lines += text[i] == '\n';
-    if (n > EXPERIMENTS_MOST)
-        return fail(e, 1, "%s: expected at most %d bytes, found %zu. Try: the file that came with "
-                    "sink", name, EXPERIMENTS_MOST, n);
-    x->text = grab((idx)n + 2, 1, e);
-    experiments_room(x, lines, e);
-    if (!e->status) memcpy(x->text, text, n);
-    for (char *at = x->text; !e->status && at < x->text + n;) {
-        char *end = at;                          /* of the statement: a line, and those that */
-        int began = ++r.line;                    /* begin with a blank after it */
-        for (;; end++) {
-            if (*end == '\t' || *end == '\r') *end = ' ';
-            if (end - x->text < (ptrdiff_t)n && *end != '\n' && *end) continue;
-            if (end + 1 >= x->text + n || end[1] != ' ') break;
-            *end = ' ';
-            r.line++;
-        }
+    for (char *at = x->text, *end; !e->status && at < x->text + n; at = end + 1) {
+        int more = 1;
+        end = at + strcspn(at, "\n");
         *end = 0;
+        for (char *p = at; p < end; p++)
+            if (*p == '\r') *p = ' ', more++;
+        for (char *last = end; last > at && last[-1] == ' ';) *--last = 0;
         r.at = at;
-        int last = r.line;
-        r.line = began;
         if (*at != '#' && at[strspn(at, " ")]) read_statement(&r);
-        r.line = last;
-        at = end + 1;
+        r.line += more;
     }
     if (!e->status) link_rows(&r);
     if (e->status) experiments_free(x);
@@ -8053,35 +8055,32 @@ int result_add1(Result *r, const char *name, double x, Error *e) {
 }
 
 const double *result_find(const Result *r, const char *name, int *n) {
-    for (int i = 0; i < r->lists; i++)
-        if (!strcmp(r->list[i].name, name)) {
-            *n = r->list[i].n;
-            return r->value + r->list[i].at;
-        }
     *n = 0;
+    for (int i = 0; i < r->lists; i++) {
+        if (strcmp(r->list[i].name, name)) continue;
+        *n = r->list[i].n;
+        return r->value + r->list[i].at;
+    }
     return NULL;
 }
 
 double result_number(const Result *r, const char *name) {
-    int n;
+    int n, stem = (int)strcspn(name, "[.");      /* of NAME[i] or NAME_1..k */
     const double *x = result_find(r, name, &n);
-    if (x) return n ? x[0] : NAN;
-    char stem[40];
-    const char *mark = strpbrk(name, "[.");
-    if (!mark || mark - name >= (int)sizeof stem) return NAN;
-    snprintf(stem, sizeof stem, "%.*s", (int)(mark - name), name);
-    if (*mark == '[') {
-        long i = strtol(mark + 1, NULL, 10);
-        x = result_find(r, stem, &n);
-        return x && i >= 0 && i < n ? x[i] : NAN;
+    char each[64];
+    if (x || !name[stem] || stem > 40) return x && n ? x[0] : NAN;
+    long to = strtol(name + stem + (name[stem] == '[' ? 1 : 2), NULL, 10);
+    snprintf(each, sizeof each, "%.*s", stem, name);
+    if (name[stem] == '[') {
+        x = result_find(r, each, &n);
+        return x && to >= 0 && to < n ? x[to] : NAN;
     }
-    char *digits = strrchr(stem, '_');                       /* NAME_1..k: their sum */
-    if (strncmp(mark, "..", 2) || !digits) return NAN;
+    char *digits = strrchr(each, '_');
+    if (strncmp(name + stem, "..", 2) || !digits) return NAN;
     double sum = 0;
-    long from = strtol(digits + 1, NULL, 10), to = strtol(mark + 2, NULL, 10);
+    long from = strtol(digits + 1, NULL, 10);
     for (long i = from; i <= to && i - from < 100; i++) {
-        char each[48];
-        snprintf(each, sizeof each, "%.*s_%ld", (int)(digits - stem), stem, i);
+        snprintf(digits, 22, "_%ld", i);
         x = result_find(r, each, &n);
         sum += x && n ? x[0] : NAN;
     }
@@ -8116,32 +8115,29 @@ int result_text(const Result *r, Bytes *out, Error *e) {
 
 /* A line of the head: #KEY TEXT. */
 static bool read_head(Result *r, const char *line) {
-    if (!strncmp(line, "#seed ", 6)) { r->seed = atoi(line + 6); return true; }
-    if (!strncmp(line, "#checksum ", 10)) {
-        r->checksum = strtoull(line + 10, NULL, 16);
-        return true;
-    }
-    for (int i = 0; i < HEAD_COUNT; i++) {
-        size_t n = strlen(HEAD_LINES[i].key);
-        if (strncmp(line + 1, HEAD_LINES[i].key, n) || line[n + 1] != ' ') continue;
-        snprintf((char *)r + HEAD_LINES[i].at, HEAD_LINES[i].room, "%s", line + n + 2);
-        return true;
-    }
+    size_t n = strcspn(line, " ");
+    const char *text = line + n + 1;
+    if (!line[n]) return false;
+    if (!strncmp(line, "#seed ", 6)) return r->seed = atoi(text), true;
+    if (!strncmp(line, "#checksum ", 10)) return r->checksum = strtoull(text, NULL, 16), true;
+    for (int i = 0; i < HEAD_COUNT; i++)
+        if (strlen(HEAD_LINES[i].key) == n - 1 && !strncmp(line + 1, HEAD_LINES[i].key, n - 1))
+            return snprintf((char *)r + HEAD_LINES[i].at, HEAD_LINES[i].room, "%s", text) >= 0;
     return false;
 }
 
 /* A line of numbers, into room for as many as the file has bytes. */
-static int read_numbers(Result *r, char *line, double *room, Error *e) {
+static bool read_numbers(Result *r, char *line, double *room, Error *e) {
     int n = 0;
     char *at = strchr(line, ',');
-    if (!at) return 1;
+    if (!at) return false;
     for (*at++ = 0; *at; n++) {
         char *end;
         room[n] = strtod(at, &end);
-        if (end == at || (*end && *end != ',')) return 1;
+        if (end == at || (*end && *end != ',')) return false;
         at = end + (*end == ',');
     }
-    return result_add(r, line, room, n, e);
+    return !result_add(r, line, room, n, e);
 }
 
 int result_read(Result *r, const unsigned char *text, size_t n, const char *name, Error *e) {
@@ -8158,7 +8154,7 @@ int result_read(Result *r, const unsigned char *text, size_t n, const char *name
         end = strchr(at, '\n');
         *end = 0;
         line++;
-        if (*at == '#' ? !read_head(r, at) : read_numbers(r, at, room, e))
+        if (*at == '#' ? !read_head(r, at) : !read_numbers(r, at, room, e))
             fail(e, 1, "%s:%d: expected #KEY TEXT or NAME,NUMBER .., found '%.40s'. Try: delete "
                  "the file, and run it again", name, line, at);
     }
@@ -8184,68 +8180,80 @@ int result_path(char path[PATH_ROOM], const char *folder, const char *corpus, co
 /* -------------------------------------------------------------------------------------------------
  * 12.3  One run: a row trained for a seed, measured, kept
  */
+/* Adds a number under a name made as printf makes it. */
+static int put(Result *r, Error *e, double x, const char *format, ...) {
+    char name[sizeof r->list->name];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(name, sizeof name, format, args);
+    va_end(args);
+    if (n >= (int)sizeof name)
+        return fail(e, 1, "%s..: expected a name of at most %d letters. Try: a shorter one", name,
+                    (int)sizeof name - 1);
+    return result_add1(r, name, x, e);
+}
+
+static double tokens_a_step(const Trainer *t) {
+    return (double)t->s.train.batch * t->s.train.accumulate * t->s.model.context;
+}
 
 /* The numbers of the looks, from step 0 on. */
 static int measure_curves(Result *r, const Trainer *t, const Progress *p, const Look *start,
                           const char *prefix, Error *e) {
-    enum { CURVES = 9 };
-    static const char *const names[CURVES] = {"tokens", "loss", "norm", "alpha_1", "sink_1",
-                                              "alpha_*", "sink_*", "norm_ratio", "valid"};
-    double each = (double)t->s.train.batch * t->s.train.accumulate * t->s.model.context;
-    int n = p->looks + 1;
-    double *x = grab((idx)CURVES * n, sizeof *x, e);
-    for (int i = 0; x && i < n; i++) {
-        const Look *at = i ? &p->look[i - 1] : start;
-        const double now[CURVES] = {each * (double)at->step, i ? at->loss : NAN, i ? at->norm : NAN,
-                                    at->alpha1, at->sink1, at->alpha_star, at->sink_star,
-                                    at->ratio, i ? at->held : NAN};
-        for (int k = 0; k < CURVES; k++) x[k * n + i] = now[k];
+    const struct { const char *name; bool asked; size_t at; } CURVES[] = {
+        {"loss",    true,        offsetof(Look, loss)},
+        {"norm",    true,        offsetof(Look, norm)},
+        {"alpha_1", true,        offsetof(Look, alpha1)},
+        {"sink_1",  true,        offsetof(Look, sink1)},
+        {"alpha_*", p->has_star, offsetof(Look, alpha_star)},
+        {"sink_*",  p->has_star, offsetof(Look, sink_star)},
+        {"norm_ratio", true,     offsetof(Look, ratio)},
+        {"valid",   p->holds,    offsetof(Look, held)}};
+    double x[LOOKS + 1] = {0};
+    char name[40];
+    for (int i = 0; i < p->looks; i++) x[i + 1] = tokens_a_step(t) * (double)p->look[i].step;
+    snprintf(name, sizeof name, "%stokens", prefix);
+    result_add(r, name, x, p->looks + 1, e);
+    for (size_t k = 0; k < sizeof CURVES / sizeof *CURVES; k++) {
+        if (!CURVES[k].asked) continue;
+        for (int i = 0; i <= p->looks; i++)
+            memcpy(&x[i], (const char *)(i ? &p->look[i - 1] : start) + CURVES[k].at, sizeof *x);
+        snprintf(name, sizeof name, "%s%s", prefix, CURVES[k].name);
+        result_add(r, name, x, p->looks + 1, e);
     }
-    for (int k = 0; x && k < CURVES; k++) {
-        char name[40];
-        bool star = k == 5 || k == 6;
-        snprintf(name, sizeof name, "%s%s", prefix, names[k]);
-        if ((!star || p->has_star) && (k < 8 || p->holds)) result_add(r, name, x + k * n, n, e);
-    }
-    free(x);
     return e->status;
 }
 
 /* When the sink came, by the looks: the tokens at which alpha_1 first was twice the even value, or
  * all of them if it never was; and its multiple where the loss had made 80 % of its way. */
 static int measure_onset(Result *r, const Trainer *t, const Progress *p, double even, Error *e) {
-    double each = (double)t->s.train.batch * t->s.train.accumulate * t->s.model.context;
-    double onset = each * t->s.train.steps, from = log(t->s.model.vocab), to = NAN;
+    double onset = tokens_a_step(t) * t->s.train.steps, from = log(t->s.model.vocab), to = NAN;
     double least = p->looks ? p->look[0].loss : NAN, emerged = 0;
     for (int i = 1; i < p->looks; i++) least = fmin(least, p->look[i].loss);
     for (int i = p->looks - 1; i >= 0; i--) {
-        if (p->look[i].alpha1 >= SHOWS * even) {
-            onset = each * (double)p->look[i].step;
-            emerged = 1;
-        }
-        if (from - p->look[i].loss >= 0.8 * (from - least)) to = p->look[i].alpha1 / even;
+        const Look *at = &p->look[i];
+        if (at->alpha1 >= SHOWS * even) onset = tokens_a_step(t) * (double)at->step, emerged = 1;
+        if (from - at->loss >= 0.8 * (from - least)) to = at->alpha1 / even;
     }
-    result_add1(r, "onset", onset, e);
-    result_add1(r, "emerged", emerged, e);
-    return result_add1(r, "times_1_at_80", to, e);
+    put(r, e, onset, "onset");
+    put(r, e, emerged, "emerged");
+    return put(r, e, to, "times_1_at_80");
 }
 
 /* First row and mean of the others, layer by layer, of norms [layers,N]. */
 static int measure_norms(Result *r, const char *name, const double *norms, int layers, int N,
                          Error *e) {
-    double *first = grab(2 * (idx)layers, sizeof *first, e), *rest = first + layers;
-    char words[40];
-    for (int l = 0; first && l < layers; l++) {
-        const double *of = norms + (idx)l * N;
-        first[l] = of[0];
-        rest[l] = of[0] / norm_ratio(of, N);
+    double *x = grab(layers, sizeof *x, e);
+    for (int rest = 0; x && rest < 2; rest++) {
+        char words[40];
+        for (int l = 0; l < layers; l++) {
+            const double *of = norms + (idx)l * N;
+            x[l] = rest ? of[0] / norm_ratio(of, N) : of[0];
+        }
+        snprintf(words, sizeof words, "%s_%s", name, rest ? "rest" : "1");
+        result_add(r, words, x, layers, e);
     }
-    if (!first) return e->status;
-    snprintf(words, sizeof words, "%s_1", name);
-    result_add(r, words, first, layers, e);
-    snprintf(words, sizeof words, "%s_rest", name);
-    result_add(r, words, rest, layers, e);
-    free(first);
+    free(x);
     return e->status;
 }
 
@@ -8267,59 +8275,53 @@ static int measure_columns(Result *r, const Sinks *q, const Config *c, Error *e)
     int first = config_column_first(c), star = config_column_star(c);
     double even = sink_uniform(c, q->T);
     for (int k = 1; k <= 10 && k <= q->T; k++) {
-        char name[40];
-        snprintf(name, sizeof name, "alpha_%d", k);
-        result_add1(r, name, sinks_alpha(q, first + k - 1), e);
-        snprintf(name, sizeof name, "sink_%d", k);
-        result_add1(r, name, sinks_sink(q, first + k - 1, 0), e);
+        put(r, e, sinks_alpha(q, first + k - 1), "alpha_%d", k);
+        put(r, e, sinks_sink(q, first + k - 1, 0), "sink_%d", k);
     }
-    result_add1(r, "sink_1:0.2", sinks_sink(q, first, 1), e);
-    result_add1(r, "sink_1:0.4", sinks_sink(q, first, 2), e);
-    result_add1(r, "even", even, e);
-    result_add1(r, "times_1", sinks_alpha(q, first) / even, e);
+    put(r, e, sinks_sink(q, first, 1), "sink_1:0.2");
+    put(r, e, sinks_sink(q, first, 2), "sink_1:0.4");
+    put(r, e, even, "even");
+    put(r, e, sinks_alpha(q, first) / even, "times_1");
     if (star < 0) return e->status;
-    result_add1(r, "alpha_*", sinks_alpha(q, star), e);
-    result_add1(r, "sink_*", sinks_sink(q, star, 0), e);
-    return result_add1(r, "times_*", sinks_alpha(q, star) / even, e);
+    put(r, e, sinks_alpha(q, star), "alpha_*");
+    put(r, e, sinks_sink(q, star, 0), "sink_*");
+    return put(r, e, sinks_alpha(q, star) / even, "times_*");
 }
 
 /* By layer and head, and by layer. */
 static int measure_layers(Result *r, const Sinks *q, const Config *c, Error *e) {
     int L = q->L, H = q->H, LH = L * H, first = config_column_first(c);
     int star = config_column_star(c);
-    const double shape[4] = {L, H, q->T, q->S};
-    double *map = grab(2 * (idx)LH, sizeof *map, e), best = 0, entropy = 0, mass = 0;
-    for (int i = 0; map && i < LH; i++) {
+    double *map = grab(2 * (idx)LH, sizeof *map, e), best = 0, entropy = 0, mass = 0, before = 0;
+    if (e->status) return e->status;
+    for (int i = 0; i < LH; i++) {
         map[i] = q->alpha[(idx)i * q->S + first];
         if (star >= 0) map[LH + i] = q->alpha[(idx)i * q->S + star];
         best = fmax(best, map[i]);
         entropy += q->entropy[i] / LH;
         mass += q->mass[i] / LH;
     }
-    result_add1(r, "best_1", best, e);
-    result_add1(r, "entropy", entropy, e);
-    result_add1(r, "mass", mass, e);
-    result_add1(r, "norm_ratio", sinks_ratio(q), e);
-    result_add1(r, "massive", q->massive, e);
-    result_add1(r, "median", q->median, e);
-    result_add1(r, "key_ratio", mean_ratio(q->knorm, L, q->N), e);
-    result_add1(r, "value_ratio", mean_ratio(q->vnorm, L, q->N), e);
-    result_add1(r, "cos_1", mean_of_two(q->cosine, LH, 0), e);
-    result_add1(r, "cos_rest", mean_of_two(q->cosine, LH, 1), e);
-    result_add1(r, "product_1", mean_of_two(q->product, LH, 0), e);
-    result_add1(r, "product_rest", mean_of_two(q->product, LH, 1), e);
-    result_add(r, "shape", shape, 4, e);
-    if (map) result_add(r, "map_alpha_1", map, LH, e);
-    if (map && star >= 0) result_add(r, "map_alpha_*", map + LH, LH, e);
+    const struct { const char *name; double x; } NUMBERS[] = {
+        {"best_1", best}, {"entropy", entropy}, {"mass", mass},
+        {"norm_ratio", sinks_ratio(q)}, {"massive", q->massive}, {"median", q->median},
+        {"key_ratio", mean_ratio(q->knorm, L, q->N)},
+        {"value_ratio", mean_ratio(q->vnorm, L, q->N)},
+        {"cos_1", mean_of_two(q->cosine, LH, 0)}, {"cos_rest", mean_of_two(q->cosine, LH, 1)},
+        {"product_1", mean_of_two(q->product, LH, 0)},
+        {"product_rest", mean_of_two(q->product, LH, 1)}};
+    for (size_t i = 0; i < sizeof NUMBERS / sizeof *NUMBERS; i++)
+        put(r, e, NUMBERS[i].x, "%s", NUMBERS[i].name);
+    result_add(r, "shape", (double[]){L, H, q->T, q->S}, 4, e);
+    result_add(r, "map_alpha_1", map, LH, e);
+    if (star >= 0) result_add(r, "map_alpha_*", map + LH, LH, e);
     free(map);
     measure_norms(r, "hnorm", q->hnorm, L + 1, q->N, e);
     measure_norms(r, "knorm", q->knorm, L, q->N, e);
     measure_norms(r, "vnorm", q->vnorm, L, q->N, e);
+    for (int l = 0; l < L && c->place == PLACE_POST; l++)
+        before = fmax(before, norm_ratio(q->prenorm + (idx)l * q->N, q->N));
     if (c->place == PLACE_POST) {
-        double before = 0;
-        for (int l = 0; l < L; l++)
-            before = fmax(before, norm_ratio(q->prenorm + (idx)l * q->N, q->N));
-        result_add1(r, "norm_ratio_before", before, e);
+        put(r, e, before, "norm_ratio_before");
         measure_norms(r, "prenorm", q->prenorm, L, q->N, e);
     }
     result_add(r, "cosine", q->cosine, 2 * LH, e);
@@ -8333,16 +8335,12 @@ static int measure_inputs(Result *r, Trainer *t, const Settings *s, Error *e) {
         Settings other = *s;
         Sinks q;
         int starts, first = config_column_first(&t->m.c);
-        char name[40];
         other.input = input;
         if (evaluate(&q, &t->m, &t->data, &other, s->eval_n, s->eval_T, &starts, e)) break;
-        double alpha = sinks_alpha(&q, first), sink = sinks_sink(&q, first, 0);
-        snprintf(name, sizeof name, "alpha_1@%s", names[input]);
-        result_add1(r, name, alpha, e);
-        snprintf(name, sizeof name, "sink_1@%s", names[input]);
-        result_add1(r, name, sink, e);
-        snprintf(name, sizeof name, "times_1@%s", names[input]);
-        result_add1(r, name, alpha / sink_uniform(&t->m.c, s->eval_T), e);
+        double alpha = sinks_alpha(&q, first);
+        put(r, e, alpha, "alpha_1@%s", names[input]);
+        put(r, e, sinks_sink(&q, first, 0), "sink_1@%s", names[input]);
+        put(r, e, alpha / sink_uniform(&t->m.c, s->eval_T), "times_1@%s", names[input]);
         sinks_free(&q);
     }
     return e->status;
@@ -8350,20 +8348,10 @@ static int measure_inputs(Result *r, Trainer *t, const Settings *s, Error *e) {
 
 /* m of the head with the most sink, to four digits after the point, and which head that is. */
 static int measure_map(Result *r, const HeadMap *map, Error *e) {
-    const double shape[4] = {map->layer, map->head, map->T, map->S};
     double m[HEAD_MAP * (HEAD_MAP + 2)];
     for (int i = 0; i < map->T * map->S; i++) m[i] = round(map->m[i] * 1e4) / 1e4;
-    result_add(r, "map_shape", shape, 4, e);
+    result_add(r, "map_shape", (double[]){map->layer, map->head, map->T, map->S}, 4, e);
     return result_add(r, "map", m, map->T * map->S, e);
-}
-
-/* A number of evaluated sequences, under NAME or NAME and what tells it from others. */
-static int add_named(Result *r, const char *stem, const char *rest, double x, Error *e) {
-    char name[sizeof r->list->name];
-    if (snprintf(name, sizeof name, "%s%s", stem, rest) >= (int)sizeof name)
-        return fail(e, 1, "%s%s: expected a name of at most %d letters. Try: a shorter one", stem,
-                    rest, (int)sizeof name - 1);
-    return result_add1(r, name, x, e);
 }
 
 /* +grid, Figure 3: Sink_1 of natural sequences by their length and the threshold. */
@@ -8372,18 +8360,17 @@ int measure_grid(Result *r, Model *m, const Data *d, const Settings *s, Error *e
     static const double eps[STEPS] = {0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5};
     double length[LENGTHS], alpha[LENGTHS], sink[LENGTHS * STEPS];
     Settings natural = *s;
-    int n = 0, starts;
+    int n = 0, starts, first = config_column_first(&m->c);
     natural.input = INPUT_NATURAL;
-    for (int T = 16; T <= 128 && T <= m->c.context && !e->status; T *= 2, n++) {
+    for (int T = 16; T <= 128 && T <= m->c.context; T *= 2, n++) {
         Sinks seen;
-        if (evaluate_at(&seen, m, d, &natural, eps, STEPS, s->eval_n, T, &starts, e)) break;
+        if (evaluate_at(&seen, m, d, &natural, eps, STEPS, s->eval_n, T, &starts, e))
+            return e->status;
         length[n] = T;
-        alpha[n] = sinks_alpha(&seen, config_column_first(&m->c));
-        for (int x = 0; x < STEPS; x++)
-            sink[n * STEPS + x] = sinks_sink(&seen, config_column_first(&m->c), x);
+        alpha[n] = sinks_alpha(&seen, first);
+        for (int x = 0; x < STEPS; x++) sink[n * STEPS + x] = sinks_sink(&seen, first, x);
         sinks_free(&seen);
     }
-    if (e->status) return e->status;
     result_add(r, "grid_T", length, n, e);
     result_add(r, "grid_eps", eps, STEPS, e);
     result_add(r, "grid_alpha_1", alpha, n, e);
@@ -8398,19 +8385,32 @@ int measure_swaps(Result *r, Model *m, const Data *d, const Settings *s, Error *
     for (int t = 5; t <= 30 && t <= s->eval_T; t += 5)
         for (int swap = 0; swap < 2; swap++) {
             Sinks seen;
-            char name[32];
+            const char *how = swap ? "swap" : "replace";
             int starts, first = config_column_first(&m->c), there = first + t - 1;
             edited.replace_position = swap ? 0 : t;
             edited.swap_position = swap ? t : 0;
             if (evaluate(&seen, m, d, &edited, s->eval_n, s->eval_T, &starts, e)) return e->status;
-            snprintf(name, sizeof name, "%s%d", swap ? "@swap" : "@replace", t);
-            add_named(r, "sink_1", name, sinks_sink(&seen, first, 0), e);
-            add_named(r, "sink_t", name, sinks_sink(&seen, there, 0), e);
-            add_named(r, "alpha_1", name, sinks_alpha(&seen, first), e);
-            add_named(r, "alpha_t", name, sinks_alpha(&seen, there), e);
+            put(r, e, sinks_sink(&seen, first, 0), "sink_1@%s%d", how, t);
+            put(r, e, sinks_sink(&seen, there, 0), "sink_t@%s%d", how, t);
+            put(r, e, sinks_alpha(&seen, first), "alpha_1@%s%d", how, t);
+            put(r, e, sinks_alpha(&seen, there), "alpha_t@%s%d", how, t);
             sinks_free(&seen);
         }
     return e->status;
+}
+
+/* Where a corpus lies: a grammar in data/, a text in the folder `texts`. */
+static int corpus_path(char path[PATH_ROOM], const Corpus *c, const char *texts, Error *e) {
+    if (snprintf(path, PATH_ROOM, "%s/%s", c->grammar ? "data" : texts, c->file) < PATH_ROOM)
+        return 0;
+    return fail(e, 2, "--texts %.40s..: this path is too long. Try: a shorter one", texts);
+}
+
+static int corpus_check(const Corpus *c, const char *texts, const Data *d, Error *e) {
+    if (!c->hash || c->hash == d->source) return e->status;
+    return fail(e, 1, "%s/%s: expected the text with hash %016llx, found %016llx. Try: the text "
+                "that README.md describes, or --corpus of a grammar", texts, c->file,
+                (unsigned long long)c->hash, (unsigned long long)d->source);
 }
 
 /* +domains, Figure 9: the held documents of every corpus and domain that is at hand, a grammar or
@@ -8422,27 +8422,21 @@ int measure_domains(Result *r, Trainer *t, const Experiments *x, const char *tex
         const Corpus *c = &x->corpus[i];
         Settings s = t->s;
         Data data = {0};
-        Sinks seen;
-        char rest[48], *path = c->grammar ? s.data.grammar : s.data.text;
+        Sinks q;
+        char *path = c->grammar ? s.data.grammar : s.data.text;
         s.data.text[0] = s.data.grammar[0] = s.data.tokens[0] = 0;
         s.input = INPUT_NATURAL;
-        if (snprintf(path, PATH_ROOM, "%s/%s", c->grammar ? "data" : texts, c->file) >= PATH_ROOM)
-            return fail(e, 2, "--texts %.40s..: this path is too long. Try: a shorter one", texts);
+        if (corpus_path(path, c, texts, e)) break;
         if (!c->grammar && (!*texts || file_missing(path))) continue;
         if (data_open(&data, &s.data, 0, 0, e)) break;
-        if (c->hash && c->hash != data.source)
-            fail(e, 1, "%s: expected the text with hash %016llx, found %016llx. Try: the text that "
-                 "README.md describes", path, (unsigned long long)c->hash,
-                 (unsigned long long)data.source);
-        if (!e->status
-            && !evaluate(&seen, &t->m, &data, &s, s.eval_n, s.eval_T, &starts, e)) {
-            snprintf(rest, sizeof rest, "/%s", c->name);
-            add_named(r, "alpha_1", rest, sinks_alpha(&seen, first), e);
-            add_named(r, "sink_1", rest, sinks_sink(&seen, first, 0), e);
-            add_named(r, "sink_1:0.2", rest, sinks_sink(&seen, first, 1), e);
-            add_named(r, "sink_1:0.4", rest, sinks_sink(&seen, first, 2), e);
-            add_named(r, "loss", rest, seen.loss, e);
-            sinks_free(&seen);
+        if (!corpus_check(c, texts, &data, e) &&
+            !evaluate(&q, &t->m, &data, &s, s.eval_n, s.eval_T, &starts, e)) {
+            put(r, e, sinks_alpha(&q, first), "alpha_1/%s", c->name);
+            put(r, e, sinks_sink(&q, first, 0), "sink_1/%s", c->name);
+            put(r, e, sinks_sink(&q, first, 1), "sink_1:0.2/%s", c->name);
+            put(r, e, sinks_sink(&q, first, 2), "sink_1:0.4/%s", c->name);
+            put(r, e, q.loss, "loss/%s", c->name);
+            sinks_free(&q);
         }
         data_close(&data);
     }
@@ -8458,26 +8452,25 @@ static bool asks(const Row *row, const char *what) {
 static int measure(Result *r, Trainer *t, const Progress *p, double loss, const Experiments *x,
                    const Row *row, const char *texts, Error *e) {
     Outcome *o = grab(1, sizeof *o, e);
-    int starts;
-    if (t->s.eval_T > t->s.model.context) t->s.eval_T = t->s.model.context;
-    Settings s = t->s;
+    int starts, last = p->looks / 10 + 1;                    /* a tenth of the looks */
     double trained = 0;
-    int last = p->looks / 10 + 1;                            /* a tenth of the looks */
+    if (!o) return e->status;
+    if (t->s.eval_T > t->s.model.context) t->s.eval_T = t->s.model.context;
     for (int i = p->looks - last; i < p->looks; i++) trained += p->look[i].loss / last;
-    if (!e->status && !outcome_measure(o, t, &s, &starts, e)) {
-        result_add1(r, "loss", loss, e);
-        result_add1(r, "train_loss", trained, e);
-        result_add1(r, "gap", loss - trained, e);
+    if (!outcome_measure(o, t, &t->s, &starts, e)) {
+        put(r, e, loss, "loss");
+        put(r, e, trained, "train_loss");
+        put(r, e, loss - trained, "gap");
         measure_columns(r, &o->s, &o->c, e);
         measure_onset(r, t, p, o->even, e);
         measure_layers(r, &o->s, &o->c, e);
-        measure_inputs(r, t, &s, e);
+        measure_inputs(r, t, &t->s, e);
         if (asks(row, "map")) measure_map(r, &o->map[0], e);
-        if (asks(row, "grid")) measure_grid(r, &t->m, &t->data, &s, e);
-        if (asks(row, "swap")) measure_swaps(r, &t->m, &t->data, &s, e);
+        if (asks(row, "grid")) measure_grid(r, &t->m, &t->data, &t->s, e);
+        if (asks(row, "swap")) measure_swaps(r, &t->m, &t->data, &t->s, e);
         if (asks(row, "domains")) measure_domains(r, t, x, texts, e);
     }
-    if (o) sinks_free(&o->s);
+    sinks_free(&o->s);
     free(o);
     return e->status;
 }
@@ -8493,47 +8486,46 @@ static int row_settings(Settings *out, const Row *row, const Corpus *corpus, int
     out->quiet = s->quiet;
     memcpy(out->data.tokenizer, s->data.tokenizer, PATH_ROOM);
     if (out->data.grammar[0] || out->data.toy) return 0;     /* the row brings its own text */
-    char *path = corpus->grammar ? out->data.grammar : out->data.text;
-    const char *folder = corpus->grammar ? "data" : s->texts;
-    if (!*folder)
+    if (!corpus->grammar && !s->texts[0])
         return fail(e, 2, "%s: expected the folder with %s, its text. Try: --texts FOLDER, or "
                     "--corpus story, which is here", corpus->name, corpus->file);
-    if (snprintf(path, PATH_ROOM, "%s/%s", folder, corpus->file) >= PATH_ROOM)
-        return fail(e, 2, "--texts %.40s..: this path is too long. Try: a shorter one", folder);
-    return 0;
+    return corpus_path(corpus->grammar ? out->data.grammar : out->data.text, corpus, s->texts, e);
 }
 
-/* The lines that say how the run came about. */
+/* Is the row shown in the item? */
+static bool item_shows(const Experiments *x, const Item *item, int row) {
+    for (int k = 0; k < item->count; k++)
+        if (x->shown[item->from + k].row == row) return true;
+    return false;
+}
+
+#if defined(__clang__)
+#define COMPILER "clang " __VERSION__
+#elif defined(__VERSION__)
+#define COMPILER "gcc " __VERSION__
+#else
+#define COMPILER "C"
+#endif
+
+/* The lines that say how the run came about; a toy has no data. */
 static void result_describe(Result *r, const Experiments *x, const Row *row, const Corpus *corpus,
                             const Data *d) {
     static const char *const sets[] = {"baseline", "avx2", "avx512"};
-    const char *item = "all";
-    int which = (int)(row - x->row);
-    for (int i = x->items - 1; i >= 0; i--)
-        for (int k = 0; k < x->item[i].count; k++)
-            if (x->shown[x->item[i].from + k].row == which) item = x->item[i].name;
-    snprintf(r->command, sizeof r->command, "sink repro %s --row %s --seed %d --corpus %s", item,
-             row->name, r->seed, corpus->name);
+    int i = 0;
+    while (i < x->items && !item_shows(x, &x->item[i], (int)(row - x->row))) i++;
+    snprintf(r->command, sizeof r->command, "sink repro %s --row %s --seed %d --corpus %s",
+             i < x->items ? x->item[i].name : "all", row->name, r->seed, corpus->name);
     snprintf(r->flags, sizeof r->flags, "%s%s%s --seed %d",
              row->after < 0 ? "" : x->row[row->after].flags, row->after < 0 ? "" : " then ",
              row->flags, r->seed);
+    snprintf(r->data, sizeof r->data, "made by the toy");
     if (d) snprintf(r->data, sizeof r->data, "%s %016llx, tokenizer %016llx", corpus->file,
                     (unsigned long long)d->source, (unsigned long long)d->tokenizer.hash);
-    else snprintf(r->data, sizeof r->data, "made by the toy");
-#ifdef __VERSION__
-    snprintf(r->build, sizeof r->build, "%s %s, %s, %zu-byte numbers",
-#ifdef __clang__
-             "clang",
-#else
-             "gcc",
-#endif
-             __VERSION__, sets[isa_best()], sizeof(real));
-#else
-    snprintf(r->build, sizeof r->build, "C, %s, %zu-byte numbers", sets[isa_best()], sizeof(real));
-#endif
+    snprintf(r->build, sizeof r->build, COMPILER ", %s, %zu-byte numbers", sets[isa_best()],
+             sizeof(real));
 }
 
-/* A training to its end, in t: its looks in *p, the one before the first step in *start. */
+/* A training to its end, in t: its looks in *p, and as *start the one before the first step. */
 static int row_train(Trainer *t, Progress *p, Look *start, const Row *row, int seed, Error *e) {
     char name[96];
     snprintf(name, sizeof name, "%s %d", row->name, seed);
@@ -8541,8 +8533,9 @@ static int row_train(Trainer *t, Progress *p, Look *start, const Row *row, int s
     progress_start(p, name, t->s.quiet);
     p->holds = asks(row, "valid");
     if (look_at_sink(t, p, e)) return e->status;
-    *start = (Look){.alpha1 = p->alpha1, .sink1 = p->sink1, .alpha_star = p->alpha_star,
-                    .sink_star = p->sink_star, .ratio = p->ratio};
+    *start = (Look){.loss = NAN, .norm = NAN, .alpha1 = p->alpha1, .sink1 = p->sink1,
+                    .alpha_star = p->alpha_star, .sink_star = p->sink_star, .ratio = p->ratio,
+                    .held = NAN};
     if (!train_run(t, p, e) && interrupted)
         fail(e, 1, "stopped by Ctrl-C: %s is not finished and begins anew. Try: the same command",
              name);
@@ -8559,62 +8552,63 @@ static int row_begin(Trainer *t, Result *r, const Experiments *x, const Row *row
     Look start;
     if (row_settings(&now, base, corpus, r->seed, s, e) || trainer_create(t, &now, e))
         return e->status;
-    if (corpus->hash && corpus->hash != t->data.source)
-        fail(e, 1, "%s/%s: expected the text with hash %016llx, found %016llx. Try: the text that "
-             "README.md describes, or --corpus of a grammar", s->texts, corpus->file,
-             (unsigned long long)corpus->hash, (unsigned long long)t->data.source);
     result_describe(r, x, row, corpus, &t->data);
-    if (base == row || e->status || row_train(t, p, &start, base, r->seed, e) ||
+    if (corpus_check(corpus, s->texts, &t->data, e) || base == row ||
+        row_train(t, p, &start, base, r->seed, e) ||
         measure_curves(r, t, p, &start, "curve_", e) ||
         row_settings(&now, row, corpus, r->seed, s, e)) return e->status;
     return trainer_restart(t, &now, e);
+}
+
+/* Has the training diverged? That is a result: its error becomes why it ended. */
+static bool has_ended(char why[640], const Trainer *t, Error *e) {
+    if (!e->status || interrupted || !trainer_diverged(t)) return false;
+    snprintf(why, 640, "%s", e->text);
+    *e = (Error){0};
+    return true;
+}
+
+/* Trains a model of the language and measures it. A training that diverges is a result. */
+static int row_model(Result *r, Progress *p, const Experiments *x, const Row *row,
+                     const Corpus *corpus, const Settings *s, Error *e) {
+    Trainer t = {0};
+    Look start = {.loss = NAN, .norm = NAN, .held = NAN};
+    double loss = NAN;
+    if (!row_begin(&t, r, x, row, corpus, s, p, e) &&
+        !row_train(&t, p, &start, row, r->seed, e)) trained_loss(&loss, &t, e);
+    bool ended = has_ended(r->ended, &t, e);
+    if (!e->status) {
+        put(r, e, ended, "diverged");
+        put(r, e, (double)t.step, "steps");
+        put(r, e, (double)t.step * tokens_a_step(&t), "tokens");
+        put(r, e, (double)t.m.count, "parameters");
+        measure_curves(r, &t, p, &start, row->after < 0 ? "curve_" : "tune_", e);
+        if (!ended && !e->status) measure(r, &t, p, loss, x, row, s->texts, e);
+    }
+    trainer_free(&t);
+    return e->status;
 }
 
 int row_run(Result *r, const Experiments *x, int row, const Corpus *corpus, int seed,
             const Settings *s, Error *e) {
     const Row *w = &x->row[row];
     Progress *p = grab(1, sizeof *p, e);
-    Trainer t = {0};
-    Look start = {0};
+    Settings now;
     *r = (Result){.seed = seed, .checksum = w->checksum};
     snprintf(r->row, sizeof r->row, "%s", w->name);
     snprintf(r->corpus, sizeof r->corpus, "%s", corpus->name);
-    Settings toy;
-    if (p && !row_settings(&toy, w, corpus, seed, s, e) && toy.data.toy) {
+    if (p && !row_settings(&now, w, corpus, seed, s, e) && now.data.toy) {
         result_describe(r, x, w, corpus, NULL);
         progress_start(p, w->name, s->quiet);
-        if (toy_run(&toy, p, r, e)) result_free(r);
-        free(p);
-        return e->status;
-    }
-    double loss = NAN;
-    if (p && !row_begin(&t, r, x, w, corpus, s, p, e) && !row_train(&t, p, &start, w, seed, e))
-        trained_loss(&loss, &t, e);
-    bool diverged = e->status && trainer_diverged(&t);
-    if (diverged) {
-        snprintf(r->ended, sizeof r->ended, "%s", e->text);
-        *e = (Error){0};
-    }
-    if (!e->status) {
-        const Train *how = &t.s.train;
-        double tokens = (double)how->batch * how->accumulate * t.s.model.context;
-        result_add1(r, "diverged", diverged, e);
-        result_add1(r, "steps", (double)t.step, e);
-        result_add1(r, "tokens", (double)t.step * tokens, e);
-        result_add1(r, "parameters", (double)t.m.count, e);
-        measure_curves(r, &t, p, &start, w->after < 0 ? "curve_" : "tune_", e);
-        if (!diverged && !e->status) measure(r, &t, p, loss, x, w, s->texts, e);
-    }
-    trainer_free(&t);
+        toy_run(&now, p, r, e);
+    } else if (!e->status) row_model(r, p, x, w, corpus, s, e);
     free(p);
     if (e->status) result_free(r);
     return e->status;
 }
 
 static bool claim_uses(const Claim *c, int row) {
-    for (int k = 0; k < c->sides; k++) if (c->side[k].row == row) return true;
-    for (int k = 0; k < c->needs; k++)
-        if (c->need[k].left.row == row || c->need[k].right.row == row) return true;
+    for (int k = 0; k < side_count(c); k++) if (c->side[k].row == row) return true;
     return false;
 }
 
@@ -8642,9 +8636,7 @@ int result_there(const Experiments *x, int row, const char *folder, const char *
 
 /* Is the row shown in the item, or judged there? item -1: all of them. */
 static bool item_has(const Experiments *x, int item, int row) {
-    if (item < 0) return true;
-    for (int k = 0; k < x->item[item].count; k++)
-        if (x->shown[x->item[item].from + k].row == row) return true;
+    if (item < 0 || item_shows(x, &x->item[item], row)) return true;
     for (int i = 0; i < x->claims; i++)
         if (x->claim[i].item == item && claim_uses(&x->claim[i], row)) return true;
     return false;
@@ -8709,12 +8701,12 @@ void toy_measure(ToySums *x, const Config *c, double eps, int T, const bool *tri
             double p = (double)w_i[j] / mass;
             entropy -= p > 0 ? p * log(p) : 0;
         }
-        bool at = trigger[i];
-        toy_add(x, at ? TOY_ALPHA_1_TRIGGER : TOY_ALPHA_1, (double)m_i[star]);
-        toy_add(x, at ? TOY_WEIGHT_1_TRIGGER : TOY_WEIGHT_1, (double)w_i[0]);
-        toy_add(x, at ? TOY_GATE_TRIGGER : TOY_GATE, mass);
-        toy_add(x, at ? TOY_LOGIT_GAP_TRIGGER : TOY_LOGIT_GAP, (double)z_i[0] - others);
-        if (star) toy_add(x, at ? TOY_ALPHA_STAR_TRIGGER : TOY_ALPHA_STAR, (double)m_i[0]);
+        bool at = trigger[i];                    /* TOY_X_TRIGGER is TOY_X + 1 */
+        toy_add(x, TOY_ALPHA_1 + at, (double)m_i[star]);
+        toy_add(x, TOY_WEIGHT_1 + at, (double)w_i[0]);
+        toy_add(x, TOY_GATE + at, mass);
+        toy_add(x, TOY_LOGIT_GAP + at, (double)z_i[0] - others);
+        if (star) toy_add(x, TOY_ALPHA_STAR + at, (double)m_i[0]);
         if (at) {
             toy_add(x, TOY_ALPHA_PREVIOUS_TRIGGER, (double)m_i[star + i - 1]);
             toy_add(x, TOY_EVENNESS_TRIGGER, mass > 0 ? exp(entropy) / (i + 1) : 0);
@@ -8805,24 +8797,24 @@ static int backcopy_count(Data *d, const Bytes *text, const char *name, Error *e
 }
 
 int backcopy_open(Data *d, const Source *s, int T, Error *e) {
-    const char *path = s->grammar[0] ? s->grammar : SHIPPED_GRAMMAR;
+    const char *path = s->text[0] ? s->text : s->grammar[0] ? s->grammar : SHIPPED_GRAMMAR;
     Bytes text = {0}, file = {0};
     int n = (T ? T : BACKCOPY_LENGTH) + 1;
     d->vocab = BACKCOPY_VOCAB;
     d->end = d->bos = d->fix = 0;
+    d->endless = true;
     if (s->tokens[0] || s->fix_token || s->bos || s->random_tokens[0] || s->data_tokens > 0)
         return fail(e, 2, "--toy backcopy: its sequences are whole as they are. Try: without "
                           "--tokens, --fix-token, --random-tokens, --data-tokens and --bos");
     d->chain = grab(BACKCOPY_VOCAB * BACKCOPY_VOCAB, sizeof *d->chain, e);
+    int32_t *block = grab(n, sizeof *block, e);
     if (s->text[0]) source_read(d, s, &text, NULL, e);
     else if (!file_read(path, &file, e)
              && !grammar_read(&d->grammar, file.at, file.size, path, e))
         for (uint64_t i = 0; i < BACKCOPY_TOLD && !e->status; i++)
             grammar_document(&d->grammar, HELD_SEED, i, &text, e);
-    if (!e->status) backcopy_count(d, &text, s->text[0] ? s->text : path, e);
+    if (!e->status) backcopy_count(d, &text, path, e);
     d->source = s->text[0] ? hash64(0, text.at, text.size) : hash64(0, file.at, file.size);
-    d->endless = true;
-    int32_t *block = grab(n, sizeof *block, e);
     for (uint64_t i = 0; i < BACKCOPY_HELD && !e->status; i++) {
         int32_t start = (int32_t)d->held.size;
         backcopy_draw(d, HELD_SEED, i, block, n);
@@ -8861,9 +8853,20 @@ static double backcopy_entropy(const Data *d, int id) {
     return entropy;
 }
 
+/* The numbers of a result by their place in ToySums, and its curves; a NULL is told otherwise. */
+static const char *const TOY_NAMES[TOY_NUMBERS] = {
+    "alpha_1", "alpha_1@trigger", "alpha_previous@trigger", "alpha_*", "alpha_*@trigger",
+    "weight_1", "weight_1@trigger", "gate", "gate@trigger", "logit_gap", "logit_gap@trigger",
+    "evenness@trigger", "even", "sink_1", NULL, NULL, "loss", "loss@trigger", "loss@bigram",
+    "entropy@bigram", "error"};
+enum { TOY_LOOKS = 31, TOY_CURVES = 6, TOY_SHOWN = 24 };
+static const struct { const char *name; int of; } TOY_CURVE[TOY_CURVES] = {
+    {"curve_loss", TOY_LOSS}, {"curve_alpha_1", TOY_ALPHA_1}, {"curve_alpha_*", TOY_ALPHA_STAR},
+    {"curve_gate", TOY_GATE}, {"curve_logit_gap", TOY_LOGIT_GAP},
+    {"curve_value_ratio", TOY_VALUE_1}};
+
 /* A toy at work. Of its Trainer the trigger task uses the model, the activations, the moments and
  * the optimiser; it has no data. */
-enum { TOY_LOOKS = 31, TOY_CURVES = 6, TOY_SHOWN = 24 };
 typedef struct Play {
     Trainer t;
     bool trigger;                /* which of the two */
@@ -8936,21 +8939,13 @@ static void trigger_batch(Play *y, uint64_t seed, uint64_t number, int B) {
 
 static int trigger_step(Play *y, Error *e) {
     Trainer *t = &y->t;
-    const Train *p = &t->s.train;
-    const Tensor *bad;
-    trigger_batch(y, (uint64_t)p->seed + 1, (uint64_t)t->step * (uint64_t)p->batch, p->batch);
+    int B = t->s.train.batch;
+    trigger_batch(y, (uint64_t)t->s.train.seed + 1, (uint64_t)t->step * (uint64_t)B, B);
     model_zero_grads(&t->m);
-    t->loss = trigger_loss(&t->m, &t->a, y->x, y->y, p->batch, t->s.model.context, true);
-    t->norm = gradient_norm(&t->m, &bad);
-    if (!isfinite(t->loss) || bad)
-        return fail(e, 1, "step %ld: %s%s not finite: this variant diverges here. Try: a smaller "
-                    "--lr", t->step, bad ? "the gradient of " : "the loss is",
-                    bad ? bad->name : "");
-    trainer_update(t, p->clip > 0 && t->norm > p->clip ? p->clip / (t->norm + 1e-6) : 1);
-    t->step++;
-    t->loss_sum += t->loss;
-    t->loss_steps++;
-    return 0;
+    t->loss = trigger_loss(&t->m, &t->a, y->x, y->y, B, t->s.model.context, true);
+    if (isfinite(t->loss)) return trainer_finish(t, e);
+    return fail(e, 1, "step %ld: the loss is not finite: this variant diverges here. Try: a "
+                "smaller --lr", t->step);
 }
 
 /* Held sequences `from` .. from + B - 1 forward, with their maps and losses. */
@@ -8993,6 +8988,13 @@ static bool play_at_trigger(const Play *y, int token) {
     return y->trigger ? token == 2 : backcopy_trigger(&y->t.data, token);
 }
 
+/* The same of either toy, with the maps. */
+static void play_forward(Play *y, int from, int B) {
+    y->t.a.probe = &y->probe;
+    (y->trigger ? trigger_look : backcopy_look)(y, from, B);
+    y->t.a.probe = NULL;
+}
+
 /* The numbers of eval_n held sequences, into y->seen. */
 static int play_look(Play *y, Error *e) {
     Trainer *t = &y->t;
@@ -9004,10 +9006,7 @@ static int play_look(Play *y, Error *e) {
     y->seen = (ToySums){0};
     for (int from = 0; from < n && !e->status; from += batch) {
         int B = n - from < batch ? n - from : batch;
-        t->a.probe = &y->probe;
-        if (y->trigger) trigger_look(y, from, B);
-        else backcopy_look(y, from, B);
-        t->a.probe = NULL;
+        play_forward(y, from, B);
         for (int b = 0; b < B; b++) {
             for (int i = 0; i < T; i++) {
                 double norm = length(D, t->a.layer[0].v + ((idx)b * T + i) * D);
@@ -9029,20 +9028,17 @@ static double toy_value_ratio(const ToySums *x) {
 /* The first held sequence's weights s/Z, its first TOY_SHOWN rows and the columns that they see:
  * *, if there is one, then the tokens. Where rows sum to 1 this is m. */
 static int play_map(Play *y, Result *r, const char *name, Error *e) {
-    int T = y->t.s.model.context, S = config_columns(&y->t.m.c, T), extra = S - T;
-    int rows = T < TOY_SHOWN ? T : TOY_SHOWN, columns = rows + extra;
+    int T = y->t.s.model.context, S = config_columns(&y->t.m.c, T);
+    int rows = T < TOY_SHOWN ? T : TOY_SHOWN, columns = rows + S - T;
     double map[TOY_SHOWN * (TOY_SHOWN + 1)], tokens[TOY_SHOWN], trigger[TOY_SHOWN];
-    y->t.a.probe = &y->probe;
-    if (y->trigger) trigger_look(y, 0, 1);
-    else backcopy_look(y, 0, 1);
-    y->t.a.probe = NULL;
+    play_forward(y, 0, 1);
     for (int i = 0; i < rows; i++) {
         for (int j = 0; j < columns; j++)
             map[i * columns + j] = (double)y->probe.weight[(idx)i * S + j];
         tokens[i] = y->at[i];
         trigger[i] = play_at_trigger(y, y->at[i]);
     }
-    if (!strcmp(name, "before")) {
+    if (!y->looks) {
         result_add(r, "toy_shape", (double[]){y->t.s.data.toy, rows, columns}, 3, e);
         result_add(r, "toy_tokens", tokens, rows, e);
         result_add(r, "toy_trigger", trigger, rows, e);
@@ -9052,15 +9048,15 @@ static int play_map(Play *y, Result *r, const char *name, Error *e) {
 
 /* A look of a training under way: the curves, and the line that the terminal shows. */
 static int play_watch(Play *y, Progress *p, Error *e) {
-    static const int which[TOY_CURVES] = {0, TOY_ALPHA_1, TOY_ALPHA_STAR, TOY_GATE, TOY_LOGIT_GAP};
     Trainer *t = &y->t;
     if (play_look(y, e)) return e->status;
-    y->tokens[y->looks] = (double)t->step * t->s.train.batch * t->s.train.accumulate
-                        * t->s.model.context;
-    for (int k = 0; k < TOY_CURVES; k++)
-        y->curve[k][y->looks] = k == 0 ? (t->loss_steps ? t->loss_sum / (double)t->loss_steps : NAN)
-                              : k + 1 < TOY_CURVES ? toy_mean(&y->seen, which[k])
-                                                   : toy_value_ratio(&y->seen);
+    y->tokens[y->looks] = (double)t->step * tokens_a_step(t);
+    for (int k = 0; k < TOY_CURVES; k++) {
+        int of = TOY_CURVE[k].of;
+        y->curve[k][y->looks] = of == TOY_VALUE_1 ? toy_value_ratio(&y->seen)
+                              : of != TOY_LOSS ? toy_mean(&y->seen, of)
+                              : t->loss_steps ? t->loss_sum / (double)t->loss_steps : NAN;
+    }
     y->looks++;
     t->loss_sum = 0;
     t->loss_steps = 0;
@@ -9078,32 +9074,24 @@ static double play_parameters(const Play *y) {
 }
 
 static int play_numbers(const Play *y, Result *r, double loss_start, Error *e) {
-    static const char *const names[TOY_NUMBERS] = {
-        "alpha_1", "alpha_1@trigger", "alpha_previous@trigger", "alpha_*", "alpha_*@trigger",
-        "weight_1", "weight_1@trigger", "gate", "gate@trigger", "logit_gap", "logit_gap@trigger",
-        "evenness@trigger", "even", "sink_1", NULL, NULL, "loss", "loss@trigger", "loss@bigram",
-        "entropy@bigram", "error"};
-    static const char *const curves[TOY_CURVES] = {
-        "curve_loss", "curve_alpha_1", "curve_alpha_*", "curve_gate", "curve_logit_gap",
-        "curve_value_ratio"};
     const ToySums *x = &y->seen;
     double train_loss = y->curve[0][y->looks - 1];
-    result_add1(r, "steps", (double)y->t.step, e);
-    result_add1(r, "tokens", y->tokens[y->looks - 1], e);
-    result_add1(r, "parameters", play_parameters(y), e);
-    result_add1(r, "diverged", r->ended[0] != 0, e);
+    put(r, e, (double)y->t.step, "steps");
+    put(r, e, y->tokens[y->looks - 1], "tokens");
+    put(r, e, play_parameters(y), "parameters");
+    put(r, e, r->ended[0] != 0, "diverged");
     for (int k = 0; k < TOY_NUMBERS; k++)
-        if (names[k] && x->count[k] > 0) result_add1(r, names[k], toy_mean(x, k), e);
-    result_add1(r, "times_1", toy_mean(x, TOY_ALPHA_1) / toy_mean(x, TOY_EVEN), e);
-    result_add1(r, "value_ratio", toy_value_ratio(x), e);
-    if (y->trigger) result_add1(r, "error_most", x->worst, e);
-    result_add1(r, "loss_start", loss_start, e);
-    result_add1(r, "train_loss", train_loss, e);
-    result_add1(r, "gap", toy_mean(x, TOY_LOSS) - train_loss, e);
+        if (TOY_NAMES[k] && x->count[k] > 0) put(r, e, toy_mean(x, k), "%s", TOY_NAMES[k]);
+    put(r, e, toy_mean(x, TOY_ALPHA_1) / toy_mean(x, TOY_EVEN), "times_1");
+    put(r, e, toy_value_ratio(x), "value_ratio");
+    if (y->trigger) put(r, e, x->worst, "error_most");
+    put(r, e, loss_start, "loss_start");
+    put(r, e, train_loss, "train_loss");
+    put(r, e, toy_mean(x, TOY_LOSS) - train_loss, "gap");
     result_add(r, "curve_tokens", y->tokens, y->looks, e);
     for (int k = 0; k < TOY_CURVES; k++)
-        if (!strstr(curves[k], "_*") || y->t.m.c.extra)
-            result_add(r, curves[k], y->curve[k], y->looks, e);
+        if (TOY_CURVE[k].of != TOY_ALPHA_STAR || y->t.m.c.extra)
+            result_add(r, TOY_CURVE[k].name, y->curve[k], y->looks, e);
     return e->status;
 }
 
@@ -9125,11 +9113,8 @@ static int play_train(Play *y, Progress *p, Result *r, Error *e) {
         if (!e->status && t->loss_steps) play_watch(y, p, e);
     }
     progress_end(p);
-    if (e->status && !interrupted && trainer_diverged(t)) {
-        snprintf(r->ended, sizeof r->ended, "%s", e->text);
-        *e = (Error){0};
+    if (has_ended(r->ended, t, e))
         y->seen = (ToySums){0};                              /* of the last look: not the end's */
-    }
     return e->status;
 }
 
@@ -9278,7 +9263,6 @@ void holm(double *adjusted, const double *p, int n) {
     }
 }
 
-static const char *const SIGNS[] = {"<", ">", "=", "<=", ">="};    /* by Relation */
 static const char *const VERDICT_NAMES[VERDICT_KINDS] = {"undecided", "reproduced",
                                                          "not reproduced", "opposite"};
 const char *verdict_name(Verdict v) { return VERDICT_NAMES[v]; }
@@ -9293,23 +9277,16 @@ static bool related(double a, Relation relation, double b, double give) {
     }
 }
 
-/* The rule's sides, and after them each need's left and right. */
-static int side_count(const Claim *c) { return c->sides + 2 * c->needs; }
-static const Side *side_at(const Claim *c, int k) {
-    if (k < c->sides) return &c->side[k];
-    const Need *need = &c->need[(k - c->sides) / 2];
-    return (k - c->sides) % 2 ? &need->right : &need->left;
-}
-
 /* value [side_count][seeds] */
 static double value_at(const Claim *c, const double *value, int seeds, int k, int seed) {
-    const Side *side = side_at(c, k);
-    return side->row < 0 ? side->number : value[k * seeds + seed];
+    return c->side[k].row < 0 ? c->side[k].number : value[k * seeds + seed];
 }
 
-static void side_print(Bytes *out, const Experiments *x, const Side *side, Error *e) {
-    if (side->row < 0) bytes_print(out, e, "%g", side->number);
-    else bytes_print(out, e, "%s.%s", x->row[side->row].name, side->measure);
+/* ROW.MEASURE or the number. */
+static const char *side_text(char to[100], const Experiments *x, const Side *side) {
+    if (side->row < 0) snprintf(to, 100, "%g", side->number);
+    else snprintf(to, 100, "%s.%s", x->row[side->row].name, side->measure);
+    return to;
 }
 
 /* Appended to what the claim has to say, as far as there is room. */
@@ -9323,45 +9300,14 @@ static void why(Judged *j, const char *format, ...) {
     va_end(args);
 }
 
-/* The same with ROW.MEASURE before it. */
-static void why_of(Judged *j, const Experiments *x, const Side *side, const char *text) {
-    if (side->row < 0) why(j, "%g %s", side->number, text);
-    else why(j, "%s.%s %s", x->row[side->row].name, side->measure, text);
-}
-
 /* The numbers that side k has, into to [seeds]; how many. A number is one. */
 static int side_values(const Claim *c, const double *value, int seeds, int k, double *to) {
     int n = 0;
-    if (side_at(c, k)->row < 0) {
-        *to = side_at(c, k)->number;
-        return 1;
+    for (int s = 0; s < (c->side[k].row < 0 ? 1 : seeds); s++) {
+        to[n] = value_at(c, value, seeds, k, s);
+        n += !isnan(to[n]);
     }
-    for (int s = 0; s < seeds; s++)
-        if (!isnan(value[k * seeds + s])) to[n++] = value[k * seeds + s];
     return n;
-}
-
-static void estimate_differs(Judged *j, const Claim *c, const double *value, int seeds) {
-    double from[SEEDS_MOST], to[SEEDS_MOST];
-    int turned = c->relation == GREATER;         /* A > B is B < A */
-    int na = side_values(c, value, seeds, turned, from);
-    int nb = side_values(c, value, seeds, !turned, to);
-    j->n[turned] = c->side[turned].row < 0 ? 0 : na;
-    j->n[!turned] = c->side[!turned].row < 0 ? 0 : nb;
-    if (!na || !nb) return;
-    Estimate d = welch(from, na, to, nb);
-    j->estimate = d.value;
-    j->tested = true;
-    for (int k = 0; k < 2; k++) j->tested &= j->n[k] != 1 && j->n[0] + j->n[1] > 0;
-    if (!j->tested) {
-        why(j, "1 seed");
-        return;
-    }
-    j->low = d.low;
-    j->high = d.high;
-    double nearer = d.value < 0 ? -c->margin : c->margin;
-    j->p = estimate_p(&d, c->kind == CLAIM_EQUAL ? nearer : 0);
-    if (!(d.error > 0)) why(j, "no spread: every seed has the same value");
 }
 
 /* Kendall's tau of one seed with the stated order, -1 .. 1; NAN where a row has no number. */
@@ -9376,74 +9322,78 @@ static double kendall(const Claim *c, const double *value, int seeds, int seed) 
     return (c->relation == GREATER ? -1.0 : 1.0) * sum / pairs;
 }
 
-static void estimate_ordered(Judged *j, const Claim *c, const double *value, int seeds) {
-    const double zero = 0;
-    double tau[SEEDS_MOST];
-    int n = 0;
-    for (int s = 0; s < seeds; s++) {
-        double one = kendall(c, value, seeds, s);
-        if (!isnan(one)) tau[n++] = one;
+/* Of a claim that is no exact one: B - A, or the mean tau against 0. */
+static void judge_mean(Judged *j, const Claim *c, const double *value, int seeds) {
+    bool ordered = c->kind == CLAIM_ORDERED, turned = c->relation == GREATER;  /* A > B is B < A */
+    double from[SEEDS_MOST] = {0}, to[SEEDS_MOST];
+    int na = 1, nb = 0;
+    if (ordered) {
+        for (int s = 0; s < seeds; s++) {
+            to[nb] = kendall(c, value, seeds, s);
+            nb += !isnan(to[nb]);
+        }
+        j->n[0] = nb;
+    } else {
+        na = side_values(c, value, seeds, turned, from);
+        nb = side_values(c, value, seeds, !turned, to);
+        j->n[turned] = c->side[turned].row < 0 ? 0 : na;
+        j->n[!turned] = c->side[!turned].row < 0 ? 0 : nb;
     }
-    j->n[0] = n;
-    if (!n) return;
-    Estimate d = welch(&zero, 1, tau, n);
+    if (!na || !nb) return;
+    Estimate d = welch(from, na, to, nb);
     j->estimate = d.value;
-    why(j, "mean tau %.2f of %d rows", d.value, c->sides);
-    if (n < 2) {
+    if (ordered) why(j, "mean tau %.2f of %d rows", d.value, c->sides);
+    j->tested = j->n[0] != 1 && j->n[1] != 1 && j->n[0] + j->n[1] > 0;
+    if (!j->tested) {
         why(j, "1 seed");
         return;
     }
-    j->tested = true;
-    j->low = fmax(-1, d.low);
-    j->high = fmin(1, d.high);
-    j->p = estimate_p(&d, 0);
-    if (!(d.error > 0)) why(j, "no spread: every seed has the same tau");
+    j->low = ordered ? fmax(-1, d.low) : d.low;
+    j->high = ordered ? fmin(1, d.high) : d.high;
+    j->p = estimate_p(&d, c->kind != CLAIM_EQUAL ? 0 : d.value < 0 ? -c->margin : c->margin);
+    if (!(d.error > 0))
+        why(j, "no spread: every seed has the same %s", ordered ? "tau" : "value");
 }
 
 /* Here the interval is the range over seeds, and there is no p: the verdict is final. */
 static void judge_exact(Judged *j, const Experiments *x, const Claim *c, const double *value,
                         int seeds) {
+    char side[100];
     double sum = 0;
-    int held = 0, n = 0, broken = 0;
+    int n = 0, number = c->side[0].row < 0;      /* on which side there may be a number */
+    bool broken = false, turned = c->relation == GREATER || c->relation == NOT_BELOW;
     for (int s = 0; s < seeds; s++) {
         double a = value_at(c, value, seeds, 0, s), b = value_at(c, value, seeds, 1, s);
         if (isnan(a) || isnan(b)) continue;
-        bool turned = c->relation == GREATER || c->relation == NOT_BELOW;
         double d = turned ? a - b : b - a;
         j->low = n ? fmin(j->low, d) : d;
         j->high = n ? fmax(j->high, d) : d;
         sum += d;
         n++;
-        if (related(a, c->relation, b, c->margin)) held++;
-        else if (!broken) {
-            broken = s + 1;
-            why_of(j, x, &c->side[c->side[0].row < 0], "");
-            size_t end = strlen(j->why);
-            snprintf(j->why + end, sizeof j->why - end, "of seed %d: %.6g against %.6g", s + 1,
-                     c->side[0].row < 0 ? b : a, c->side[0].row < 0 ? a : b);
-        }
+        if (broken || related(a, c->relation, b, c->margin)) continue;
+        broken = true;
+        why(j, "%s of seed %d: %.6g against %.6g", side_text(side, x, &c->side[number]), s + 1,
+            number ? b : a, number ? a : b);
     }
     j->n[0] = n;
     if (!n) return;
     j->estimate = sum / n;
     j->tested = broken || n > 1;
     j->verdict = broken ? NOT_REPRODUCED : n > 1 ? REPRODUCED : UNDECIDED;
-    if (broken) return;
-    if (n == 1) why(j, "1 seed");
-    else why(j, "holds in %d of %d seeds", held, n);
+    if (n == 1 && !broken) why(j, "1 seed");
+    else if (!broken) why(j, "holds in %d of %d seeds", n, n);
 }
 
 /* Is a number missing that the claim needs? One is named. */
 static bool lacks(Judged *j, const Experiments *x, const Claim *c, const double *value,
                   int seeds) {
+    char side[100];
     for (int k = 0; k < side_count(c); k++)
-        for (int s = 0; s < seeds; s++)
-            if (isnan(value_at(c, value, seeds, k, s))) {
-                char text[64];
-                snprintf(text, sizeof text, "of seed %d is not there", s + 1);
-                why_of(j, x, side_at(c, k), text);
-                return true;
-            }
+        for (int s = 0; s < seeds; s++) {
+            if (!isnan(value_at(c, value, seeds, k, s))) continue;
+            why(j, "%s of seed %d is not there", side_text(side, x, &c->side[k]), s + 1);
+            return true;
+        }
     return false;
 }
 
@@ -9451,24 +9401,19 @@ static bool lacks(Judged *j, const Experiments *x, const Claim *c, const double 
 static bool unmet(Judged *j, const Experiments *x, const Claim *c, const double *value,
                   int seeds) {
     for (int i = 0; i < c->needs; i++) {
-        const Need *need = &c->need[i];
+        int k = c->sides + 2 * i;
+        const Side *side = &c->side[k];
         double left[SEEDS_MOST], right[SEEDS_MOST], square;
-        int nl = side_values(c, value, seeds, c->sides + 2 * i, left);
-        int nr = side_values(c, value, seeds, c->sides + 2 * i + 1, right);
+        char a[100], b[100], also[40] = "";
+        int nl = side_values(c, value, seeds, k, left);
+        int nr = side_values(c, value, seeds, k + 1, right);
         if (!nl || !nr) continue;                /* lacks() says so */
-        double a = mean_of(left, nl, &square), b = mean_of(right, nr, &square);
-        if (related(a, need->relation, b, 0)) continue;
-        Bytes text = {0};
-        Error e = {0};
-        side_print(&text, x, &need->left, &e);
-        bytes_print(&text, &e, " %s ", SIGNS[need->relation]);
-        side_print(&text, x, &need->right, &e);
-        bytes_print(&text, &e, ", found %.3g", a);
-        if (need->right.row >= 0) bytes_print(&text, &e, " and %.3g", b);
-        const char *m = need->left.measure;
-        if (m && !strncmp(m, "times_", 6)) bytes_print(&text, &e, " (no sink to judge)");
-        why(j, "needs %.*s", (int)text.size, text.at ? (char *)text.at : "");
-        bytes_free(&text);
+        double l = mean_of(left, nl, &square), r = mean_of(right, nr, &square);
+        if (related(l, c->needed[i], r, 0)) continue;
+        if (side[1].row >= 0) snprintf(also, sizeof also, " and %.3g", r);
+        bool sink = side->measure && !strncmp(side->measure, "times_", 6);
+        why(j, "needs %s %s %s, found %.3g%s%s", side_text(a, x, side), SIGNS[c->needed[i]],
+            side_text(b, x, side + 1), l, also, sink ? " (no sink to judge)" : "");
         return true;
     }
     return false;
@@ -9479,8 +9424,7 @@ static void claim_estimate(Judged *j, const Experiments *x, const Claim *c, cons
                            int seeds) {
     *j = (Judged){.estimate = NAN, .low = NAN, .high = NAN, .p = NAN, .holm = NAN};
     if (c->kind == CLAIM_EXACT) judge_exact(j, x, c, value, seeds);
-    else if (c->kind == CLAIM_ORDERED) estimate_ordered(j, c, value, seeds);
-    else estimate_differs(j, c, value, seeds);
+    else judge_mean(j, c, value, seeds);
     Judged alone = {0};                          /* what stands instead if it is not judged */
     bool refuted = j->verdict == NOT_REPRODUCED;
     if (!unmet(&alone, x, c, value, seeds) &&
@@ -9488,7 +9432,7 @@ static void claim_estimate(Judged *j, const Experiments *x, const Claim *c, cons
     j->tested = false;
     j->verdict = UNDECIDED;
     j->p = NAN;                                  /* what there is of estimate and interval stays */
-    snprintf(j->why, sizeof j->why, "%s", alone.why);
+    memcpy(j->why, alone.why, sizeof j->why);
 }
 
 /* The rules at the head of this section. p is Holm's for a headline claim. */
@@ -9532,18 +9476,17 @@ static const Run *run_at(const Results *r, int row, int seed) {
 static void run_load(Results *r, int row, int seed, const char *path) {
     const Row *is = &r->x->row[row];
     Run *run = &r->run[row * r->seeds + seed - 1];
+    Result *it = &run->result;
     Bytes text = {0};
     Error e = {0}, second = {0};
     if (file_missing(path)) return;
-    if (!file_read(path, &text, &e) && !result_read(&run->result, text.at, text.size, path, &e)) {
-        if (strcmp(run->result.row, is->name) || strcmp(run->result.corpus, r->corpus) ||
-            run->result.seed != seed)
-            fail(&e, 1, "%s: expected row %s, seed %d of %s, found row %s, seed %d of %s. Try: "
-                 "delete it, and run it again", path, is->name, seed, r->corpus, run->result.row,
-                 run->result.seed, run->result.corpus);
-    }
-    run->state = e.status ? RUN_DAMAGED : run->result.checksum != is->checksum ? RUN_VOID
-                 : run->result.ended[0] ? RUN_DIVERGED : RUN_HELD;
+    if (!file_read(path, &text, &e) && !result_read(it, text.at, text.size, path, &e) &&
+        (strcmp(it->row, is->name) || strcmp(it->corpus, r->corpus) || it->seed != seed))
+        fail(&e, 1, "%s: expected row %s, seed %d of %s, found row %s, seed %d of %s. Try: delete "
+             "it, and run it again", path, is->name, seed, r->corpus, it->row, it->seed,
+             it->corpus);
+    run->state = e.status ? RUN_DAMAGED : it->checksum != is->checksum ? RUN_VOID
+                 : it->ended[0] ? RUN_DIVERGED : RUN_HELD;
     if (e.status) bytes_print(&r->notes, &second, "%s\n", e.text);
     else if (run->state == RUN_VOID)
         bytes_print(&r->notes, &second, "%s is void: the row changed\n", path);
@@ -9611,9 +9554,8 @@ int claims_judge(Judged *j, const Results *r, Error *e) {
         const Claim *c = &x->claim[i];
         int seeds = c->headline && !r->headline_only ? x->headline_seeds : x->seeds;
         for (int k = 0; k < side_count(c); k++)
-            for (int s = 0; s < seeds && side_at(c, k)->row >= 0; s++)
-                value[k * seeds + s] =
-                    results_number(r, side_at(c, k)->row, s + 1, side_at(c, k)->measure);
+            for (int s = 0; s < seeds && c->side[k].row >= 0; s++)
+                value[k * seeds + s] = results_number(r, c->side[k].row, s + 1, c->side[k].measure);
         claim_estimate(&j[i], x, c, value, seeds);
         if (!j[i].tested && strncmp(j[i].why, "needs ", 6)) why_runs(&j[i], r, c, seeds);
         p[i] = c->headline && j[i].tested ? j[i].p : NAN;
@@ -9812,17 +9754,15 @@ static int rows_grid(Bytes *out, const Results *r, const Item *item, bool markdo
 }
 
 int claim_rule(Bytes *out, const Experiments *x, const Claim *c, Error *e) {
-    for (int k = 0; k < c->sides; k++) {
-        if (k) bytes_print(out, e, " %s ", SIGNS[c->relation]);
-        side_print(out, x, &c->side[k], e);
-    }
-    if (c->margin > 0)
-        bytes_print(out, e, " %s %g", c->kind == CLAIM_DIFFERS ? "by" : "within", c->margin);
-    for (int i = 0; i < c->needs; i++) {
-        bytes_print(out, e, i ? ", " : "; needs ");
-        side_print(out, x, &c->need[i].left, e);
-        bytes_print(out, e, " %s ", SIGNS[c->need[i].relation]);
-        side_print(out, x, &c->need[i].right, e);
+    char side[100];
+    for (int k = 0; k < side_count(c); k++) {
+        int need = (k - c->sides) / 2;
+        bool left = k >= c->sides && !((k - c->sides) % 2);
+        if (left) bytes_print(out, e, need ? ", " : "; needs ");
+        else if (k) bytes_print(out, e, " %s ", SIGNS[k < c->sides ? c->relation : c->needed[need]]);
+        bytes_print(out, e, "%s", side_text(side, x, &c->side[k]));
+        if (k + 1 == c->sides && c->margin > 0)
+            bytes_print(out, e, " %s %g", c->kind == CLAIM_DIFFERS ? "by" : "within", c->margin);
     }
     return e->status;
 }
@@ -10558,10 +10498,7 @@ static int run_arm(Outcome *o, const Arm *which, Settings *base, const char *fol
     progress_start(&o->p, which->name, base->quiet);
     if (!train_run(&t, &o->p, e) && !interrupted && !trained_loss(&o->loss, &t, e))
         outcome_measure(o, &t, &t.s, &starts, e);
-    if (e->status && trainer_diverged(&t)) {
-        snprintf(o->ended, sizeof o->ended, "%s", e->text);
-        *e = (Error){0};
-    }
+    has_ended(o->ended, &t, e);
     trainer_free(&t);
     return e->status;
 }

@@ -727,19 +727,17 @@ typedef struct Side { int row; const char *measure; double number; } Side;
 enum { SIDES = 16, NEEDS = 4 };
 typedef enum ClaimKind { CLAIM_DIFFERS, CLAIM_EQUAL, CLAIM_ORDERED, CLAIM_EXACT } ClaimKind;
 typedef enum Relation { LESS, GREATER, SAME, NOT_ABOVE, NOT_BELOW } Relation;
-typedef struct Need { Side left, right; Relation relation; } Need;
 
 /* side[0] RELATION side[1] (RELATION side[2] ..), by or within the margin; judged only where every
- * need holds of the means. */
+ * need holds of the means: after the rule's sides come each need's left and right. */
 typedef struct Claim {
     const char *name, *reference, *statement;
     int item, line, sides, needs;
     ClaimKind kind;
     bool headline;
-    Relation relation;
-    Side side[SIDES];
+    Relation relation, needed[NEEDS];
+    Side side[SIDES + 2 * NEEDS];
     double margin;
-    Need need[NEEDS];
 } Claim;
 
 /* A picture that an item wants (13.3), and of what. */

@@ -7628,8 +7628,8 @@ static void experiments_read__by_hand(Test *t) {
          c[0].item == 0 && c[1].item == 1, "claims");
     fact(t, c[0].sides == 2 && c[0].side[0].row == 1 && !strcmp(c[0].side[0].measure, "alpha_1") &&
          c[0].relation == LESS && c[0].margin == 0.5 && c[0].needs == 1 &&
-         c[0].need[0].relation == GREATER && c[0].need[0].right.row == -1 &&
-         c[0].need[0].right.number == 2 && c[0].need[0].left.row == 0, "the first claim");
+         c[0].needed[0] == GREATER && c[0].side[3].row == -1 && c[0].side[3].number == 2 &&
+         c[0].side[2].row == 0, "the first claim");
     fact(t, c[1].kind == CLAIM_ORDERED && c[1].sides == 3 && c[1].relation == GREATER &&
          c[1].side[2].row == 0, "the second");
     fact(t, c[2].kind == CLAIM_EQUAL && c[2].side[1].number == 3 && c[2].margin == 0.25, "third");
