@@ -9593,40 +9593,50 @@ static int digits_of(const char *measure, double x) {
     return in_percent(measure) ? 2 : size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : 3;
 }
 
-/* Words, broken before WIDTH; further lines begin at column indent, where the first one is. */
-static void wrapped(Bytes *out, int indent, const char *text, Error *e) {
+/* The words of a line, which is emptied, broken before WIDTH; further lines begin at column indent,
+ * where the first one is. */
+static void wrapped(Bytes *out, int indent, Bytes *line, Error *e) {
     int at = indent;
-    while (*(text += strspn(text, " "))) {
-        int n = (int)strcspn(text, " ");
-        if (at > indent && at + 1 + n > WIDTH) {
+    bytes_add(line, "", 1, e);
+    for (char *text = (char *)line->at; !e->status && *text;) {
+        size_t n = strcspn(text, " ");
+        if (at > indent && at + 1 + (int)n > WIDTH) {
             bytes_print(out, e, "\n%*s", indent, "");
             at = indent;
         }
         if (at > indent) bytes_print(out, e, " ");
-        at += n + (at > indent);
-        bytes_add(out, text, (size_t)n, e);
+        at += (int)n + (at > indent);
+        bytes_add(out, text, n, e);
         text += n;
+        text += strspn(text, " ");
     }
     bytes_print(out, e, "\n");
+    line->size = 0;
 }
 
 /* A cell of a Markdown table; a | would end it. */
 static void markdown_cell(Bytes *out, const char *text, Error *e) {
-    for (; *text; text++)
-        bytes_print(out, e, *text == '|' ? "\\%c" : "%c", *text);
-    bytes_print(out, e, " | ");
+    bytes_print(out, e, " ");
+    for (; *text; text++) bytes_print(out, e, *text == '|' ? "\\%c" : "%c", *text);
+    bytes_print(out, e, " |");
+}
+
+/* A cell as it is shown. Row 0 has `paper` and `ours` of a pair; row -1 is the name above both. */
+static const char *cell_at(const Grid *g, int r, int c) {
+    bool first = g->pair[c], second = c && g->pair[c - 1];
+    if (r < 0) return second ? g->cell[c - 1] : "";
+    if (r == 0 && (first || second)) return first ? "paper" : "ours";
+    return g->cell[r * ACROSS + c];
 }
 
 static void grid_markdown(const Grid *g, Bytes *out, Error *e) {
     for (int r = 0; r < g->rows; r++) {
-        bytes_print(out, e, "| ");
+        bytes_print(out, e, "|");
         for (int c = 0; c < g->columns; c++) {
-            const char *text = g->cell[r * ACROSS + c];
             Cell head;
-            snprintf(head, sizeof head, "%.36s%s", text, g->pair[c] ? ", paper" : "");
-            markdown_cell(out, r ? text : c && g->pair[c - 1] ? "ours" : head, e);
+            snprintf(head, sizeof head, "%.36s, paper", g->cell[c]);
+            markdown_cell(out, !r && g->pair[c] ? head : cell_at(g, r, c), e);
         }
-        if (!e->status) out->size--;             /* the blank after the last | */
         bytes_print(out, e, "\n");
         for (int c = 0; r == 0 && c < g->columns; c++)
             bytes_print(out, e, c == 0 ? "|---|" : c + 1 < g->columns ? "--:|" : "--:|\n");
@@ -9636,36 +9646,25 @@ static void grid_markdown(const Grid *g, Bytes *out, Error *e) {
 /* In as many blocks below each other as WIDTH asks for; each begins with the first column. */
 static void grid_text(const Grid *g, Bytes *out, Error *e) {
     int width[ACROSS] = {0};
-    for (int c = 0; c < g->columns; c++) {
-        bool second = c && g->pair[c - 1];
-        for (int r = g->pair[c] || second; r < g->rows; r++)
-            width[c] = (int)fmax(width[c], (double)strlen(g->cell[r * ACROSS + c]));
-        if (g->pair[c] || second) width[c] = (int)fmax(width[c], 5);
-        if (second)
-            width[c] = (int)fmax(width[c], (double)strlen(g->cell[c - 1]) - 2 - width[c - 1]);
-    }
+    for (int c = 0; c < g->columns; c++)
+        for (int r = 0; r < g->rows; r++)
+            width[c] = (int)fmax(width[c], (double)strlen(cell_at(g, r, c)));
+    for (int c = 1; c < g->columns; c++)         /* a pair's name stands above both */
+        width[c] = (int)fmax(width[c], (double)strlen(cell_at(g, -1, c)) - 2 - width[c - 1]);
     for (int from = 1, to; from < g->columns; from = to) {
         int used = width[0];
-        for (to = from; to < g->columns;) {
-            int more = 2 + width[to] + (g->pair[to] ? 2 + width[to + 1] : 0);
-            if (to > from && used + more > WIDTH) break;
-            used += more;
-            to += 1 + g->pair[to];
+        for (to = from; to < g->columns; to += 1 + g->pair[to]) {
+            used += 2 + width[to] + (g->pair[to] ? 2 + width[to + 1] : 0);
+            if (to > from && used > WIDTH) break;
         }
         if (from > 1) bytes_print(out, e, "\n");
-        for (int r = -1; r < g->rows; r++) {     /* -1: the heads of pairs */
-            const char *name = g->cell[r < 0 ? 0 : r * ACROSS];
+        for (int r = -1; r < g->rows; r++) {
             size_t line = out->size;
-            bytes_print(out, e, "%-*s", width[0], r < 0 ? "" : name);
+            bytes_print(out, e, "%-*s", width[0], cell_at(g, r, 0));
             for (int c = from; c < to; c++) {
-                const char *text = g->cell[(r < 0 ? 0 : r) * ACROSS + c];
-                bool second = g->pair[c - 1];
-                if (r < 0 && g->pair[c])
-                    bytes_print(out, e, "  %*s", width[c] + 2 + width[c + 1], text);
-                else if (r < 0 && !second) bytes_print(out, e, "  %*s", width[c], "");
-                else if (r >= 0)
-                    bytes_print(out, e, "  %*s", width[c],
-                                r ? text : g->pair[c] ? "paper" : second ? "ours" : text);
+                bool above = r < 0 && g->pair[c];            /* both columns at the second's turn */
+                int both = r < 0 && g->pair[c - 1] ? 2 + width[c - 1] : 0;
+                if (!above) bytes_print(out, e, "  %*s", both + width[c], cell_at(g, r, c));
             }
             while (out->size > line && out->at[out->size - 1] == ' ') out->size--;
             if (out->size > line) bytes_print(out, e, "\n");
@@ -9685,10 +9684,9 @@ static void ours(Cell to, const Results *r, int row, const char *measure, bool m
     snprintf(to, CELL, "%s", diverged ? "diverged" : "");
     if (!n) return;
     double mean = mean_of(x, n, &square);
-    int digits = digits_of(measure, mean);
-    if (n == 1) snprintf(to, CELL, "%.*f", digits, mean);
-    else
-        snprintf(to, CELL, "%.*f %s %.*f", digits, mean, markdown ? "\302\261" : "+-", digits,
+    int digits = digits_of(measure, mean), at = snprintf(to, CELL, "%.*f", digits, mean);
+    if (n > 1)
+        snprintf(to + at, (size_t)(CELL - at), " %s %.*f", markdown ? "\302\261" : "+-", digits,
                  sqrt(square * n));
 }
 
@@ -9705,43 +9703,38 @@ static void seeds_cell(Cell to, const Results *r, int row) {
 
 /* An item's rows: each of its columns, as paper | ours where the paper prints any, then what is
  * always told: alpha_1, its multiple of even rows, and the seeds. */
-static int grid_of(Grid *to, const Results *r, const Item *item, bool markdown, Error *e) {
+static int grid_of(Grid *g, const Results *r, const Item *item, bool markdown, Error *e) {
     const char *measure[ACROSS] = {NULL};        /* NULL: the row's name, or the paper's number */
+    const Shown *shown = &r->x->shown[item->from];
     int column[ACROSS] = {0};
-    Grid g = {.rows = item->count + 1, .columns = 1};
-    g.cell = grab((idx)g.rows * ACROSS, sizeof *g.cell, e);
-    if (e->status) return e->status;
-    snprintf(g.cell[0], CELL, "row");
+    *g = (Grid){.rows = item->count + 1, .columns = 1};
+    if (!(g->cell = grab((idx)g->rows * ACROSS, sizeof *g->cell, e))) return e->status;
+    snprintf(g->cell[0], CELL, "row");
     for (int i = 0; i < item->columns + 2; i++) {
         static const char *const always[] = {"alpha_1", "times_1"};
-        const char *name = i < item->columns ? item->column[i] : always[i - item->columns];
-        bool paper = false, twice = false;
-        for (int k = 0; k < item->columns && i >= item->columns; k++)
-            twice |= !strcmp(name, item->column[k]);
-        if (twice) continue;
-        for (int k = 0; k < item->count && i < item->columns; k++)
-            paper |= strcmp(r->x->shown[item->from + k].paper[i].text, ".") != 0;
-        column[g.columns] = i;
-        g.pair[g.columns] = paper;
-        snprintf(g.cell[g.columns], CELL, "%.36s%s",
+        bool more = i >= item->columns;
+        const char *name = more ? always[i - item->columns] : item->column[i];
+        if (more && one_of(item->column, item->columns, name) >= 0) continue;
+        for (int k = 0; k < item->count && !more; k++)
+            g->pair[g->columns] |= strcmp(shown[k].paper[i].text, ".") != 0;
+        snprintf(g->cell[g->columns], CELL, "%.36s%s",
                  strcmp(name, "times_1") ? name : "x even", in_percent(name) ? " %" : "");
-        g.columns += paper;
-        measure[g.columns++] = name;
+        column[g->columns] = i;
+        g->columns += g->pair[g->columns];
+        measure[g->columns++] = name;
     }
-    snprintf(g.cell[g.columns], CELL, "seeds");
+    snprintf(g->cell[g->columns], CELL, "seeds");
     for (int k = 0; k < item->count; k++) {
-        const Shown *shown = &r->x->shown[item->from + k];
-        Cell *cell = g.cell + (k + 1) * ACROSS;
-        snprintf(cell[0], CELL, "%s", r->x->row[shown->row].name);
-        for (int c = 1; c < g.columns; c++) {
-            const char *text = shown->paper[column[c]].text;
-            if (measure[c]) ours(cell[c], r, shown->row, measure[c], markdown);
+        Cell *cell = g->cell + (k + 1) * ACROSS;
+        snprintf(cell[0], CELL, "%s", r->x->row[shown[k].row].name);
+        for (int c = 1; c < g->columns; c++) {
+            const char *text = shown[k].paper[column[c]].text;
+            if (measure[c]) ours(cell[c], r, shown[k].row, measure[c], markdown);
             else snprintf(cell[c], CELL, "%s", strcmp(text, ".") ? text : "");
         }
-        seeds_cell(cell[g.columns], r, shown->row);
+        seeds_cell(cell[g->columns], r, shown[k].row);
     }
-    g.columns++;
-    *to = g;
+    g->columns++;
     return 0;
 }
 
@@ -9756,10 +9749,10 @@ static int rows_grid(Bytes *out, const Results *r, const Item *item, bool markdo
 int claim_rule(Bytes *out, const Experiments *x, const Claim *c, Error *e) {
     char side[100];
     for (int k = 0; k < side_count(c); k++) {
-        int need = (k - c->sides) / 2;
-        bool left = k >= c->sides && !((k - c->sides) % 2);
+        int need = k < c->sides ? -1 : (k - c->sides) / 2;
+        bool left = need >= 0 && k == c->sides + 2 * need;
         if (left) bytes_print(out, e, need ? ", " : "; needs ");
-        else if (k) bytes_print(out, e, " %s ", SIGNS[k < c->sides ? c->relation : c->needed[need]]);
+        else if (k) bytes_print(out, e, " %s ", SIGNS[need < 0 ? c->relation : c->needed[need]]);
         bytes_print(out, e, "%s", side_text(side, x, &c->side[k]));
         if (k + 1 == c->sides && c->margin > 0)
             bytes_print(out, e, " %s %g", c->kind == CLAIM_DIFFERS ? "by" : "within", c->margin);
@@ -9798,21 +9791,16 @@ static void claim_evidence(Bytes *line, const Claim *c, const Judged *j, Error *
 static void claim_text(Bytes *out, const Results *r, const Claim *c, const Judged *j, Error *e) {
     enum { INDENT = 16 };
     Bytes line = {0};
-    bytes_print(&line, e, "%s (%s%s)", c->statement, c->reference, c->headline ? "; headline" : "");
-    bytes_add(&line, "", 1, e);
     bytes_print(out, e, "\n%-*s", INDENT, verdict_name(j->verdict));
-    if (!e->status) wrapped(out, INDENT, (char *)line.at, e);
-    line.size = 0;
+    bytes_print(&line, e, "%s (%s%s)", c->statement, c->reference, c->headline ? "; headline" : "");
+    wrapped(out, INDENT, &line, e);
+    bytes_print(out, e, "%*s", INDENT, "");
     bytes_print(&line, e, "rule %s: ", c->name);
     claim_rule(&line, r->x, c, e);
-    bytes_add(&line, "", 1, e);
+    wrapped(out, INDENT, &line, e);
     bytes_print(out, e, "%*s", INDENT, "");
-    if (!e->status) wrapped(out, INDENT, (char *)line.at, e);
-    line.size = 0;
     claim_evidence(&line, c, j, e);
-    bytes_add(&line, "", 1, e);
-    bytes_print(out, e, "%*s", INDENT, "");
-    if (!e->status) wrapped(out, INDENT, (char *)line.at, e);
+    wrapped(out, INDENT, &line, e);
     bytes_free(&line);
 }
 
@@ -9820,16 +9808,14 @@ int repro_table(Bytes *out, const Results *r, const Judged *j, int item, Error *
     const Item *is = &r->x->item[item];
     Bytes head = {0};
     bytes_print(&head, e, "%s, %s: %s (%s)", is->name, is->reference, is->title, r->corpus);
-    bytes_add(&head, "", 1, e);
-    if (!e->status) wrapped(out, 0, (char *)head.at, e);
+    wrapped(out, 0, &head, e);
     bytes_free(&head);
     bytes_print(out, e, "\n");
-    if (is->count) {
-        rows_grid(out, r, is, false, e);
-        bytes_print(out, e, "Ours: mean +- standard deviation over seeds. Paper: - failed to "
-                    "train, ~ second-hand,\n* measured on proxy scores. x even: alpha_1 as a "
-                    "multiple of what even rows give.\n");
-    } else bytes_print(out, e, "Nothing here is trained.\n");
+    if (is->count) rows_grid(out, r, is, false, e);
+    bytes_print(out, e, "%s\n", !is->count ? "Nothing here is trained." :
+                "Ours: mean +- standard deviation over seeds. Paper: - failed to train, ~ second-"
+                "hand,\n* measured on proxy scores. x even: alpha_1 as a multiple of what even "
+                "rows give.");
     for (int i = 0; i < r->x->claims; i++)
         if (r->x->claim[i].item == item) claim_text(out, r, &r->x->claim[i], &j[i], e);
     return e->status;
@@ -9861,62 +9847,51 @@ static int runs_done(const Results *r, const Item *item, int *needed) {
 
 int repro_list(Bytes *out, const Results *r, const Judged *j, Error *e) {
     const Experiments *x = r->x;
-    int elsewhere = 0;
+    Bytes title = {0};
     bytes_print(out, e, "%-13s %9s %8s  what (%s)\n", "item", "runs", "claims", r->corpus);
-    for (int i = 0; i < x->items; i++) {
-        const Item *item = &x->item[i];
-        int needed, judged = 0, claims = 0;
-        if (is_elsewhere(x, i)) { elsewhere++; continue; }
-        int done = runs_done(r, item, &needed);
-        for (int k = 0; k < x->claims; k++)
-            if (x->claim[k].item == i) claims++, judged += j[k].tested;
-        bytes_print(out, e, "%-13s %4d/%-4d %4d/%-3d  ", item->name, done, needed, judged, claims);
-        Bytes title = {0};
-        bytes_print(&title, e, "%s: %s", item->reference, item->title);
-        bytes_add(&title, "", 1, e);
-        if (!e->status) wrapped(out, 34, (char *)title.at, e);
-        bytes_free(&title);
-    }
-    if (elsewhere) bytes_print(out, e, "\nWhat needs more than sink can train:\n");
-    for (int i = 0; i < x->items && elsewhere; i++) {
-        if (!is_elsewhere(x, i)) continue;
-        bytes_print(out, e, "%-13s ", x->item[i].name);
-        Bytes title = {0};
-        bytes_print(&title, e, "%s: %s", x->item[i].reference, x->item[i].title);
-        bytes_add(&title, "", 1, e);
-        if (!e->status) wrapped(out, 14, (char *)title.at, e);
-        bytes_free(&title);
-    }
+    for (int elsewhere = 0, told = 0; elsewhere < 2; elsewhere++)
+        for (int i = 0; i < x->items; i++) {
+            const Item *item = &x->item[i];
+            int needed, judged = 0, claims = 0, done = runs_done(r, item, &needed);
+            if (is_elsewhere(x, i) != elsewhere) continue;
+            if (elsewhere && !told++)
+                bytes_print(out, e, "\nWhat needs more than sink can train:\n");
+            for (int k = 0; k < x->claims; k++)
+                if (x->claim[k].item == i) claims++, judged += j[k].tested;
+            bytes_print(out, e, "%-13s ", item->name);
+            if (!elsewhere)
+                bytes_print(out, e, "%4d/%-4d %4d/%-3d  ", done, needed, judged, claims);
+            bytes_print(&title, e, "%s: %s", item->reference, item->title);
+            wrapped(out, elsewhere ? 14 : 34, &title, e);
+        }
+    bytes_free(&title);
     if (r->notes.size) bytes_print(out, e, "\n");
     return bytes_add(out, r->notes.at, r->notes.size, e);
 }
 
-static void counts(Bytes *out, const Results *r, const Judged *j, Error *e) {
-    int n[VERDICT_KINDS] = {0};
-    for (int i = 0; i < r->x->claims; i++) n[j[i].verdict]++;
-    bytes_print(out, e, "%d claims on %s: %d reproduced, %d not reproduced, %d opposite, "
-                "%d undecided at this scale.\n", r->x->claims, r->corpus, n[REPRODUCED],
-                n[NOT_REPRODUCED], n[OPPOSITE], n[UNDECIDED]);
-}
-
-/* A line of Markdown's table of claims. */
-static void claim_markdown(Bytes *out, const Claim *c, const Judged *j, bool headline, Error *e) {
-    Cell estimate, p;
-    Bytes cell = {0};
-    bytes_print(&cell, e, "**%s**", verdict_name(j->verdict));
-    if (j->verdict == UNDECIDED && j->why[0]) bytes_print(&cell, e, ": %s", j->why);
-    bytes_add(&cell, "", 1, e);
-    bytes_print(out, e, "| ");
-    if (!e->status) markdown_cell(out, (char *)cell.at, e);
-    bytes_free(&cell);
-    estimate_text(estimate, j);
-    p_text(p, j->p);
-    markdown_cell(out, c->statement, e);
-    markdown_cell(out, c->reference, e);
-    bytes_print(out, e, "%s | %s |", estimate, p);
-    p_text(p, j->holm);
-    if (headline) bytes_print(out, e, " %s |", p);
-    bytes_print(out, e, "\n");
+/* Markdown's table of an item's claims; item -1: of the headline claims, with Holm's p. */
+static void claims_markdown(Bytes *out, const Results *r, const Judged *j, int item, Error *e) {
+    const Experiments *x = r->x;
+    for (int i = 0, told = 0; i < x->claims; i++) {
+        const Claim *c = &x->claim[i];
+        Cell estimate, p, adjusted;
+        char verdict[sizeof j->why + 40];
+        if (item < 0 ? !c->headline : c->item != item) continue;
+        if (!told++)
+            bytes_print(out, e, "\n| verdict | claim | reference | estimate and 95 %% interval "
+                        "| p |%s\n|---|---|---|---|---|%s\n", item < 0 ? " Holm |" : "",
+                        item < 0 ? "---|" : "");
+        bool because = j[i].verdict == UNDECIDED && j[i].why[0];
+        snprintf(verdict, sizeof verdict, "**%s**%s%s", verdict_name(j[i].verdict),
+                 because ? ": " : "", because ? j[i].why : "");
+        estimate_text(estimate, &j[i]);
+        p_text(p, j[i].p);
+        p_text(adjusted, j[i].holm);
+        const char *cells[] = {verdict, c->statement, c->reference, estimate, p, adjusted};
+        bytes_print(out, e, "|");
+        for (int k = 0; k < 5 + (item < 0); k++) markdown_cell(out, cells[k], e);
+        bytes_print(out, e, "\n");
+    }
 }
 
 int repro_headline(Bytes *out, const Results *r, const Judged *j, bool markdown, Error *e) {
@@ -9929,14 +9904,9 @@ int repro_headline(Bytes *out, const Results *r, const Judged *j, bool markdown,
     if (!n) return e->status;
     bytes_print(out, e, "%d headline claims on %s; Holm's p is over the %d that could be tested.\n",
                 n, r->corpus, tested);
-    if (markdown)
-        bytes_print(out, e, "\n| verdict | claim | reference | estimate and 95 %% interval | p | "
-                    "Holm |\n|---|---|---|---|---|---|\n");
-    for (int i = 0; i < x->claims; i++) {
-        const Claim *c = &x->claim[i];
-        if (c->headline && markdown) claim_markdown(out, c, &j[i], true, e);
-        else if (c->headline) claim_text(out, r, c, &j[i], e);
-    }
+    if (markdown) claims_markdown(out, r, j, -1, e);
+    for (int i = 0; i < x->claims && !markdown; i++)
+        if (x->claim[i].headline) claim_text(out, r, &x->claim[i], &j[i], e);
     return e->status;
 }
 
@@ -9964,28 +9934,23 @@ static void ledger_text(Bytes *out, const Results *r, const Judged *j, Error *e)
 
 /* Every item's rows and claims, folded away where Markdown is shown by a browser. */
 static void ledger_markdown(Bytes *out, const Results *r, const Judged *j, Error *e) {
-    const Experiments *x = r->x;
-    for (int i = 0; i < x->items && !e->status; i++) {
-        bool claims = false;
-        if (is_elsewhere(x, i)) continue;
-        bytes_print(out, e, "\n<details><summary><b>%s</b>: %s</summary>\n\n",
-                    x->item[i].reference, x->item[i].title);
-        if (x->item[i].count) rows_grid(out, r, &x->item[i], true, e);
-        for (int k = 0; k < x->claims; k++) {
-            if (x->claim[k].item != i) continue;
-            if (!claims)
-                bytes_print(out, e, "\n| verdict | claim | reference | estimate and 95 %% interval "
-                            "| p |\n|---|---|---|---|---|\n");
-            claims = true;
-            claim_markdown(out, &x->claim[k], &j[k], false, e);
-        }
+    for (int i = 0; i < r->x->items && !e->status; i++) {
+        const Item *item = &r->x->item[i];
+        if (is_elsewhere(r->x, i)) continue;
+        bytes_print(out, e, "\n<details><summary><b>%s</b>: %s</summary>\n\n", item->reference,
+                    item->title);
+        if (item->count) rows_grid(out, r, item, true, e);
+        claims_markdown(out, r, j, i, e);
         bytes_print(out, e, "\n</details>\n");
     }
 }
 
 int repro_ledger(Bytes *out, const Results *r, const Judged *j, bool markdown, Error *e) {
-    counts(out, r, j, e);
-    bytes_print(out, e, "\n");
+    int n[VERDICT_KINDS] = {0};
+    for (int i = 0; i < r->x->claims; i++) n[j[i].verdict]++;
+    bytes_print(out, e, "%d claims on %s: %d reproduced, %d not reproduced, %d opposite, "
+                "%d undecided at this scale.\n\n", r->x->claims, r->corpus, n[REPRODUCED],
+                n[NOT_REPRODUCED], n[OPPOSITE], n[UNDECIDED]);
     repro_headline(out, r, j, markdown, e);
     (markdown ? ledger_markdown : ledger_text)(out, r, j, e);
     return e->status;
@@ -10033,54 +9998,46 @@ typedef struct Repro {
 /* The next run that the command asks for after (*row, *seed), row by row; false at the end. Start
  * with row 0, seed below 0. */
 static bool run_next(const Repro *q, int *row, int *seed) {
-    bool first_corpus = q->corpus == q->x.corpus;
+    bool headline_only = q->corpus != q->x.corpus && q->item < 0;
     for (; *row < q->x.rows; ++*row, *seed = -1) {
         if ((q->only >= 0 && *row != q->only) || !item_has(&q->x, q->item, *row)) continue;
-        int most = row_seeds(&q->x, *row, !first_corpus && q->item < 0);
-        if (q->s->seeds) most = q->s->seeds;
-        if (q->s->only_seed >= 0) {
-            if (*seed >= 0) continue;
-            *seed = q->s->only_seed;
-            return true;
-        }
-        *seed = *seed < 1 ? 1 : *seed + 1;
-        if (*seed <= most) return true;
+        int one = q->s->only_seed, from = one < 0 ? 1 : one, to = one;
+        if (one < 0) to = q->s->seeds ? q->s->seeds : row_seeds(&q->x, *row, headline_only);
+        *seed = *seed < from ? from : *seed + 1;
+        if (*seed <= to) return true;
     }
     return false;
 }
 
-static int run_keep(const Repro *q, int row, int seed, Error *e) {
-    char path[PATH_ROOM];
-    Result r;
-    Bytes text = {0};
-    if (result_path(path, q->s->results, q->corpus->name, q->x.row[row].name, seed, e) ||
-        file_ready(path, e) || row_run(&r, &q->x, row, q->corpus, seed, q->s, e)) return e->status;
-    if (!result_text(&r, &text, e)) file_write(path, text.at, text.size, e);
-    bytes_free(&text);
-    result_free(&r);
-    return e->status;
+/* The next one that is not there; *there is 0, or -1 for one whose row has changed. */
+static bool run_missing(const Repro *q, int *row, int *seed, int *there) {
+    while (run_next(q, row, seed)) {
+        *there = result_there(&q->x, *row, q->s->results, q->corpus->name, *seed);
+        if (*there != 1) return true;
+    }
+    return false;
 }
 
-/* --verify: a finished run once more; its file must have the same bytes. */
-static int run_verify(const Repro *q, int row, int seed, Error *e) {
+/* A run, and where its file goes; or with `verify`, where it is: it must have the same bytes. */
+static int run_do(const Repro *q, int row, int seed, bool verify, Error *e) {
     char path[PATH_ROOM];
-    Result r, old = {0};
+    Result r = {0}, old = {0};
     Bytes text = {0}, was = {0};
-    if (result_path(path, q->s->results, q->corpus->name, q->x.row[row].name, seed, e) ||
-        file_read(path, &was, e) || result_read(&old, was.at, was.size, path, e) ||
-        row_run(&r, &q->x, row, q->corpus, seed, q->s, e)) goto done;
-    if (!result_text(&r, &text, e)) {
-        if (text.size == was.size && !memcmp(text.at, was.at, was.size))
-            printf("%s: the same %zu bytes\n", path, was.size);
-        else if (strcmp(r.build, old.build))
-            fail(e, 1, "%s: expected the bytes of a run by %s, found others, but this is %s. Try: "
-                 "that compiler and processor", path, old.build, r.build);
-        else
-            fail(e, 1, "%s: expected the same bytes, found others. Try: delete it, and run it "
-                 "again", path);
-    }
+    bool made =
+        !result_path(path, q->s->results, q->corpus->name, q->x.row[row].name, seed, e) &&
+        !(verify ? file_read(path, &was, e) || result_read(&old, was.at, was.size, path, e)
+                 : file_ready(path, e)) &&
+        !row_run(&r, &q->x, row, q->corpus, seed, q->s, e) && !result_text(&r, &text, e);
+    if (made && !verify) file_write(path, text.at, text.size, e);
+    else if (made && text.size == was.size && !memcmp(text.at, was.at, was.size))
+        printf("%s: the same %zu bytes\n", path, was.size);
+    else if (made && strcmp(r.build, old.build))
+        fail(e, 1, "%s: expected the bytes of a run by %s, found others, but this is %s. Try: "
+             "that compiler and processor", path, old.build, r.build);
+    else if (made)
+        fail(e, 1, "%s: expected the same bytes, found others. Try: delete it, and run it again",
+             path);
     result_free(&r);
-done:
     result_free(&old);
     bytes_free(&text);
     bytes_free(&was);
@@ -10111,56 +10068,47 @@ static double token_work(const Config *c) {
     return c->layers * (layer + c->context * Q) + (double)c->embed_dim * c->vocab;
 }
 
-/* How much there is to do: runs that are missing, and the time they take in all, by the operations
- * of a step and the time of the first one's. */
-static int repro_plan(const Repro *q, int *missing, double *time, Error *e) {
+/* Says on stderr how many runs are missing, and the time they take in all, by the operations of a
+ * step and the time of the first one's. */
+static int repro_announce(const Repro *q, int *missing, Error *e) {
     static const double TOY_SECONDS = 12;                    /* 4 to 16 on one core */
-    double unit = 0;
+    double unit = 0, time = 0;
     *missing = 0;
-    *time = 0;
-    for (int row = 0, seed = -1; run_next(q, &row, &seed) && !e->status;) {
-        if (result_there(&q->x, row, q->s->results, q->corpus->name, seed) == 1) continue;
-        const Row *w = &q->x.row[row];
+    for (int row = 0, seed = -1, there; !e->status && run_missing(q, &row, &seed, &there);) {
         ++*missing;
-        for (; w && !e->status; w = w->after < 0 ? NULL : &q->x.row[w->after]) {
+        for (int at = row; at >= 0 && !e->status; at = q->x.row[at].after) {
             Settings now;
-            if (row_settings(&now, w, q->corpus, seed, q->s, e)) break;
-            if (now.data.toy) { *time += TOY_SECONDS; continue; }
+            if (row_settings(&now, &q->x.row[at], q->corpus, seed, q->s, e)) break;
+            if (now.data.toy) { time += TOY_SECONDS; continue; }
             if (!now.model.vocab) now.model.vocab = VOCAB_DEFAULT;
-            double tokens = (double)now.train.batch * now.train.accumulate * now.model.context;
             if (config_resolve(&now.model, e)) break;
-            double work = tokens * token_work(&now.model);
+            double work = token_work(&now.model) * now.train.batch * now.train.accumulate
+                        * now.model.context;
             if (unit <= 0) unit = step_seconds(q, row, e) / work;
-            *time += unit * work * now.train.steps;
+            time += unit * work * now.train.steps;
         }
     }
+    if (!e->status && *missing)
+        fprintf(stderr, "sink: %d run%s on %s to do, about %.0f min here on %d thread%s. Ctrl-C "
+                "stops; what is finished stays\n", *missing, *missing > 1 ? "s" : "",
+                q->corpus->name, ceil(time / 60), workers(), workers() > 1 ? "s" : "");
     return e->status;
-}
-
-/* Says what there is to do, on stderr. */
-static int repro_announce(const Repro *q, int *missing, Error *e) {
-    double time;
-    if (repro_plan(q, missing, &time, e) || !*missing) return e->status;
-    fprintf(stderr, "sink: %d run%s on %s to do, about %.0f min here on %d thread%s. Ctrl-C stops; "
-            "what is finished stays\n", *missing, *missing > 1 ? "s" : "", q->corpus->name,
-            ceil(time / 60), workers(), workers() > 1 ? "s" : "");
-    return 0;
 }
 
 /* --commands: what is missing, a run a line. */
 static int repro_commands(const Repro *q, Error *e) {
+    const Settings *s = q->s;
     int missing;
-    repro_announce(q, &missing, e);
-    for (int row = 0, seed = -1; run_next(q, &row, &seed) && !e->status;) {
-        if (result_there(&q->x, row, q->s->results, q->corpus->name, seed) == 1) continue;
+    if (repro_announce(q, &missing, e)) return e->status;
+    for (int row = 0, seed = -1, there; run_missing(q, &row, &seed, &there);) {
         printf("./sink repro %s --row %s --seed %d --corpus %s",
                q->item < 0 ? "all" : q->x.item[q->item].name, q->x.row[row].name, seed,
                q->corpus->name);
-        if (q->s->texts[0]) printf(" --texts '%s'", q->s->texts);
-        if (strcmp(q->s->results, RESULTS_FOLDER)) printf(" --results '%s'", q->s->results);
-        printf(" --threads %d --quiet\n", q->s->threads ? q->s->threads : 1);
+        if (s->texts[0]) printf(" --texts '%s'", s->texts);
+        if (strcmp(s->results, RESULTS_FOLDER)) printf(" --results '%s'", s->results);
+        printf(" --threads %d --quiet\n", s->threads ? s->threads : 1);
     }
-    return e->status;
+    return 0;
 }
 
 static int repro_words(Repro *q, const char **words, int n, Error *e) {
@@ -10193,13 +10141,11 @@ static int repro_runs(const Repro *q, Error *e) {
     int missing = 1;
     bool one = q->only >= 0 && q->s->only_seed >= 0;         /* of --commands: nothing to plan */
     if (!one && (repro_announce(q, &missing, e) || !missing)) return e->status;
-    for (int row = 0, seed = -1; run_next(q, &row, &seed) && !e->status;) {
-        int there = result_there(&q->x, row, q->s->results, q->corpus->name, seed);
-        if (there == 1) continue;
+    for (int row = 0, seed = -1, there; !e->status && run_missing(q, &row, &seed, &there);) {
         if (there < 0)
             fprintf(stderr, "sink: %s seed %d: its row has changed, so it is run again\n",
                     q->x.row[row].name, seed);
-        run_keep(q, row, seed, e);
+        run_do(q, row, seed, false, e);
     }
     return e->status;
 }
@@ -10207,53 +10153,46 @@ static int repro_runs(const Repro *q, Error *e) {
 static int repro_verify(const Repro *q, Error *e) {
     for (int row = 0, seed = -1; run_next(q, &row, &seed);)
         if (result_there(&q->x, row, q->s->results, q->corpus->name, seed) == 1)
-            return run_verify(q, row, seed, e);
+            return run_do(q, row, seed, true, e);
     return fail(e, 1, "--verify: expected a finished run, found none. Try: without --verify");
 }
 
-/* What there is of it: an item, or where none is named the headline claims and all verdicts. */
-static int repro_show(const Repro *q, bool list, Error *e) {
-    const Settings *s = q->s;
-    Results r;
-    Bytes out = {0};
-    Judged *j = grab(q->x.claims, sizeof *j, e);
-    if (!e->status && !results_load(&r, &q->x, s->results, q->corpus->name, e)) {
-        if (!claims_judge(j, &r, e)) {
-            if (list) repro_list(&out, &r, j, e);
-            else if (q->item < 0) repro_ledger(&out, &r, j, false, e);
-            else repro_table(&out, &r, j, q->item, e);
-        }
-        if (!e->status) fwrite(out.at, 1, out.size, stdout);
-        const Item *item = q->item < 0 || list ? NULL : &q->x.item[q->item];
-        for (int k = 0; item && k < item->count; k++) {      /* a toy has maps to look at */
-            int row = q->x.shown[item->from + k].row, n;
-            const Run *run = run_at(&r, row, 1);
-            if (run->state != RUN_HELD || !result_find(&run->result, "toy_shape", &n)) continue;
-            printf("\n%s, seed 1\n", q->x.row[row].name);
-            toy_print(&run->result, stdout);
-        }
-        results_free(&r);
-    }
+/* The README's section of results, made anew from the files. */
+static int repro_readme(const Results *r, const Judged *j, const char *path, Error *e) {
+    Bytes text = {0}, section = {0}, out = {0};
+    if (!repro_ledger(&section, r, j, true, e) && !file_read(path, &text, e) &&
+        !readme_with(&out, (const char *)text.at, text.size, (const char *)section.at,
+                     section.size, e))
+        file_write(path, out.at, out.size, e);
+    bytes_free(&text);
+    bytes_free(&section);
     bytes_free(&out);
-    free(j);
     return e->status;
 }
 
-/* The README's section of results, made anew from the files. */
-static int repro_readme(const Repro *q, const char *path, Error *e) {
-    Results r;
-    Bytes text = {0}, section = {0}, out = {0};
+/* What there is of it: the list or the README; an item with the maps of its toys; or where none is
+ * named the headline claims and all verdicts. */
+static int repro_show(const Repro *q, bool list, bool readme, Error *e) {
+    Results r = {0};
+    Bytes out = {0};
+    const Item *item = q->item < 0 ? NULL : &q->x.item[q->item];
     Judged *j = grab(q->x.claims, sizeof *j, e);
-    if (!e->status && !results_load(&r, &q->x, q->s->results, q->corpus->name, e)) {
-        if (!claims_judge(j, &r, e) && !repro_ledger(&section, &r, j, true, e) &&
-            !file_read(path, &text, e) &&
-            !readme_with(&out, (const char *)text.at, text.size, (const char *)section.at,
-                         section.size, e))
-            file_write(path, out.at, out.size, e);
-        results_free(&r);
+    if (e->status || results_load(&r, &q->x, q->s->results, q->corpus->name, e) ||
+        claims_judge(j, &r, e)) goto done;
+    if (list) repro_list(&out, &r, j, e);
+    else if (readme) repro_readme(&r, j, "README.md", e);
+    else if (item) repro_table(&out, &r, j, q->item, e);
+    else repro_ledger(&out, &r, j, false, e);
+    if (!e->status) fwrite(out.at, 1, out.size, stdout);
+    for (int k = 0; item && k < item->count; k++) {
+        int row = q->x.shown[item->from + k].row, n;
+        const Run *run = run_at(&r, row, 1);
+        if (run->state != RUN_HELD || !result_find(&run->result, "toy_shape", &n)) continue;
+        printf("\n%s, seed 1\n", q->x.row[row].name);
+        toy_print(&run->result, stdout);
     }
-    bytes_free(&text);
-    bytes_free(&section);
+done:
+    results_free(&r);
     bytes_free(&out);
     free(j);
     return e->status;
@@ -10266,17 +10205,14 @@ int repro(const Settings *s, const char **words, int n, Error *e) {
     if (!file_read(EXPERIMENTS_FILE, &text, e) &&
         !experiments_read(&q.x, text.at, text.size, EXPERIMENTS_FILE, e) &&
         !repro_words(&q, words, list || readme ? 0 : n, e)) {
-        if (list) repro_show(&q, true, e);
-        else if (readme) repro_readme(&q, "README.md", e);
+        if (list || readme) repro_show(&q, list, readme, e);
         else if (s->commands) repro_commands(&q, e);
         else if (s->verify) repro_verify(&q, e);
         else {
+            Error shown = {0};                               /* what is there is shown anyway */
             if (!s->show) repro_runs(&q, e);
-            if (q.only < 0) {
-                Error shown = {0};                           /* what is there is shown anyway */
-                repro_show(&q, false, &shown);
-                if (shown.status) fail(e, shown.status, "%s", shown.text);
-            }
+            if (q.only < 0 && repro_show(&q, false, false, &shown))
+                fail(e, shown.status, "%s", shown.text);
         }
     }
     experiments_free(&q.x);
@@ -10307,84 +10243,69 @@ static const char RUN_FLAGS[] =
     "--lr 4e-3 --warmup 100 --wd 0.1 --clip 1 --fix-token 1 --report out/run.html";
 
 static double times_even(const Outcome *o, double alpha) { return alpha / o->even; }
-static int first_column(const Outcome *o) { return config_column_first(&o->c); }
-static int star_column(const Outcome *o) { return config_column_star(&o->c); }
-static double times_first(const Outcome *o) {
-    return times_even(o, sinks_alpha(&o->s, first_column(o)));
-}
-/* The even value of token 1 serves for * as well: both columns are seen by every row. */
-static double times_star(const Outcome *o) {
-    return times_even(o, sinks_alpha(&o->s, star_column(o)));
-}
 
 /* The numbers of an arm's row, in the tables, the files and the page alike; NAN where there is
- * none. */
+ * none. The even value of token 1 serves for * as well: every row sees both columns. */
 enum { SINK_1, SINK_STAR, ALPHA_1, TIMES_EVEN, ALPHA_STAR, NORM_RATIO, HELD_LOSS, ROW };
-static const char *const ROW_NAMES[ROW] = {"sink_1",     "sink_star",  "alpha_1", "times_even",
-                                           "alpha_star", "norm_ratio", "loss"};
+static const struct { const char *name, *head, *below, *form; int width; double unit; }
+ROW_COLUMNS[ROW] = {
+    {"sink_1",     "Sink_1",  "%",     "%.1f", 8, 100},
+    {"sink_star",  "Sink_*",  "%",     "%.1f", 8, 100},
+    {"alpha_1",    "alpha_1", "",      "%.3f", 8, 1},
+    {"times_even", "x even",  "",      "%.2f", 7, 1},
+    {"alpha_star", "alpha_*", "",      "%.3f", 8, 1},
+    {"norm_ratio", "norm",    "ratio", "%.2f", 7, 1},
+    {"loss",       "valid",   "loss",  "%.3f", 7, 1}};
 static void outcome_row(const Outcome *o, double row[ROW]) {
+    int first = config_column_first(&o->c), star = config_column_star(&o->c);
     for (int i = 0; i < ROW; i++) row[i] = NAN;
     if (!o->s.n) return;
-    row[SINK_1] = sinks_sink(&o->s, first_column(o), 0);
-    row[ALPHA_1] = sinks_alpha(&o->s, first_column(o));
-    row[TIMES_EVEN] = times_first(o);
+    row[SINK_1] = sinks_sink(&o->s, first, 0);
+    row[ALPHA_1] = sinks_alpha(&o->s, first);
+    row[TIMES_EVEN] = times_even(o, row[ALPHA_1]);
     row[NORM_RATIO] = sinks_ratio(&o->s);
     if (o->loss > 0) row[HELD_LOSS] = o->loss;
     if (!o->star) return;
-    row[SINK_STAR] = sinks_sink(&o->s, star_column(o), 0);
-    row[ALPHA_STAR] = sinks_alpha(&o->s, star_column(o));
+    row[SINK_STAR] = sinks_sink(&o->s, star, 0);
+    row[ALPHA_STAR] = sinks_alpha(&o->s, star);
 }
 
-static void run_table(const Outcome *o, const Settings *s, FILE *out) {
-    fprintf(out, "\n%-8s %-9s %8s %8s %8s %7s %8s %7s %7s %8s\n", "arm", "paper", "Sink_1",
-            "Sink_*", "alpha_1", "x even", "alpha_*", "norm", "valid", "sink");
-    fprintf(out, "%-8s %-9s %8s %8s %8s %7s %8s %7s %7s %8s\n", "", "", "%", "%", "", "", "",
-            "ratio", "loss", "on 1?");
+/* For people, and as --csv and --json with all digits; a number that is not there is - in the
+ * table, left empty, or null. */
+static int run_table(const Outcome *o, const Settings *s, FILE *out, Error *e) {
+    Bytes csv = {0}, json = {0};
+    fprintf(out, "\n%-8s %-9s", "arm", "paper");
+    for (int k = 0; k < ROW; k++) fprintf(out, " %*s", ROW_COLUMNS[k].width, ROW_COLUMNS[k].head);
+    fprintf(out, " %8s\n%-8s %-9s", "sink", "", "");
+    for (int k = 0; k < ROW; k++) fprintf(out, " %*s", ROW_COLUMNS[k].width, ROW_COLUMNS[k].below);
+    fprintf(out, " %8s\n", "on 1?");
+    bytes_print(&csv, e, "arm");
+    for (int k = 0; k < ROW; k++) bytes_print(&csv, e, ",%s", ROW_COLUMNS[k].name);
     for (int i = 0; i < ARMS; i++) {
-        static const char *const forms[ROW] = {"%.1f", "%.1f", "%.3f", "%.2f",
-                                               "%.3f", "%.2f", "%.3f"};
-        static const int widths[ROW] = {8, 8, 8, 7, 8, 7, 7};
         double row[ROW];
         outcome_row(&o[i], row);
         fprintf(out, "%-8s %-9s", o[i].name, o[i].source);
+        bytes_print(&csv, e, "\n%s", o[i].name);
+        bytes_print(&json, e, "%s{\"arm\": \"%s\"", i ? ",\n " : "[", o[i].name);
         for (int k = 0; k < ROW; k++) {
-            char text[32] = "-";
-            double x = k == SINK_1 || k == SINK_STAR ? 100 * row[k] : row[k];
-            if (isfinite(x)) snprintf(text, sizeof text, forms[k], x);
-            fprintf(out, " %*s", widths[k], text);
+            char text[32] = "-", digits[32] = "";
+            if (isfinite(row[k])) {
+                snprintf(text, sizeof text, ROW_COLUMNS[k].form, ROW_COLUMNS[k].unit * row[k]);
+                snprintf(digits, sizeof digits, "%.8g", row[k]);
+            }
+            fprintf(out, " %*s", ROW_COLUMNS[k].width, text);
+            bytes_print(&csv, e, ",%s", digits);
+            bytes_print(&json, e, ", \"%s\": %s", ROW_COLUMNS[k].name, *digits ? digits : "null");
         }
         double times = row[TIMES_EVEN];
         fprintf(out, " %8s\n", !isfinite(times) ? "-" : times >= SHOWS ? "yes"
                                : times < ABSENT ? "no" : "unclear");
-    }
-    fprintf(
-        out,
-        "Sink: share of heads with alpha > %g, over %d sequences of %d tokens. alpha_1: mean "
-        "weight\n"
-        "on token 1; x even: its multiple of what even rows give. norm ratio: the largest ||h_1||\n"
-        "over the mean of the others. valid loss: nats a token on held documents.\n",
-        s->eps, s->eval_n, s->eval_T);
-}
-
-/* --csv and --json: the same rows with all their digits; a number that is not there is left empty,
- * or null. */
-static int run_write(const Outcome *o, const Settings *s, Error *e) {
-    Bytes csv = {0}, json = {0};
-    bytes_print(&csv, e, "arm");
-    for (int k = 0; k < ROW; k++) bytes_print(&csv, e, ",%s", ROW_NAMES[k]);
-    for (int i = 0; i < ARMS; i++) {
-        double row[ROW];
-        outcome_row(&o[i], row);
-        bytes_print(&csv, e, "\n%s", o[i].name);
-        bytes_print(&json, e, "%s{\"arm\": \"%s\"", i ? ",\n " : "[", o[i].name);
-        for (int k = 0; k < ROW; k++) {
-            char text[32] = "";
-            if (isfinite(row[k])) snprintf(text, sizeof text, "%.8g", row[k]);
-            bytes_print(&csv, e, ",%s", text);
-            bytes_print(&json, e, ", \"%s\": %s", ROW_NAMES[k], text[0] ? text : "null");
-        }
         bytes_print(&json, e, "}");
     }
+    fprintf(out, "Sink: share of heads with alpha > %g, over %d sequences of %d tokens. alpha_1: "
+            "mean weight\non token 1; x even: its multiple of what even rows give. norm ratio: the "
+            "largest ||h_1||\nover the mean of the others. valid loss: nats a token on held "
+            "documents.\n", s->eps, s->eval_n, s->eval_T);
     bytes_print(&csv, e, "\n");
     bytes_print(&json, e, "]\n");
     if (s->csv[0]) file_write(s->csv, csv.at, csv.size, e);
@@ -10409,26 +10330,21 @@ static void run_history(const Outcome *o, FILE *out) {
     fprintf(out, "\n");
 }
 
-/* Two sentences, by the rule above, and the rule. */
+/* Two sentences, by the rule at the head of this chapter, and the rule. */
 static void run_verdict(const Outcome *o, Bytes *out, Error *e) {
-    double sink = times_first(&o[0]), moved_to = times_star(&o[1]), left = times_first(&o[1]);
-    double sigmoid = times_first(&o[2]);
-    bool emerged = sink >= SHOWS, moved = moved_to >= SHOWS && left < ABSENT;
-    bytes_print(out, e,
-                "Verdict: under softmax a sink %s on the first token (alpha_1 %.1f times even), "
-                "and with\n"
-                "a key bias it %s (alpha_* %.1f times, alpha_1 %.1f). Under sigmoid\n"
-                "attention without normalisation it %s (alpha_1 %.1f times even).\n",
-                emerged ? "emerged" : "did not emerge", sink,
-                moved ? "moved onto the bias" : "did not move clearly", moved_to, left,
-                sigmoid < ABSENT   ? "failed to appear"
-                : sigmoid >= SHOWS ? "appeared"
-                                   : "is unclear",
-                sigmoid);
-    bytes_print(
-        out, e,
-        "Rule, fixed before the run: a sink shows from %g times even, and is absent below %g.\n",
-        SHOWS, ABSENT);
+    double row[ARMS][ROW];
+    for (int i = 0; i < ARMS; i++) outcome_row(&o[i], row[i]);
+    double sink = row[0][TIMES_EVEN], left = row[1][TIMES_EVEN], sigmoid = row[2][TIMES_EVEN];
+    double star = times_even(&o[1], row[1][ALPHA_STAR]);
+    bytes_print(out, e, "Verdict: under softmax a sink %s on the first token (alpha_1 %.1f times "
+                "even), and with\na key bias it %s (alpha_* %.1f times, alpha_1 %.1f). Under "
+                "sigmoid\nattention without normalisation it %s (alpha_1 %.1f times even).\n",
+                sink >= SHOWS ? "emerged" : "did not emerge", sink,
+                star >= SHOWS && left < ABSENT ? "moved onto the bias" : "did not move clearly",
+                star, left, sigmoid < ABSENT ? "failed to appear"
+                            : sigmoid >= SHOWS ? "appeared" : "is unclear", sigmoid);
+    bytes_print(out, e, "Rule, fixed before the run: a sink shows from %g times even, and is "
+                "absent below %g.\n", SHOWS, ABSENT);
 }
 
 /* A model that has learnt less may have less of a sink for that reason alone. So: where did softmax
@@ -10436,14 +10352,12 @@ static void run_verdict(const Outcome *o, Bytes *out, Error *e) {
 static void run_caveat(const Outcome *o, Bytes *out, Error *e) {
     const Progress *softmax = &o[0].p, *sigmoid = &o[2].p;
     if (o[2].loss < o[0].loss + 0.1 || !sigmoid->looks) return;
-    double loss = sigmoid->look[sigmoid->looks - 1].loss;
     int k = 0;
-    while (k + 1 < softmax->looks && softmax->look[k].loss > loss) k++;
+    while (k + 1 < softmax->looks && softmax->look[k].loss > sigmoid->look[sigmoid->looks - 1].loss)
+        k++;
     double times = times_even(&o[0], softmax->look[k].alpha1);
-    bytes_print(out, e,
-                "Caveat: the sigmoid arm has learnt less (%.2f against %.2f nats). Softmax had its "
-                "training\n"
-                "loss by step %ld, with alpha_1 at %.1f times even: %s.\n",
+    bytes_print(out, e, "Caveat: the sigmoid arm has learnt less (%.2f against %.2f nats). Softmax "
+                "had its training\nloss by step %ld, with alpha_1 at %.1f times even: %s.\n",
                 o[2].loss, o[0].loss, softmax->look[k].step, times,
                 times >= SHOWS ? "its sink was there by then"
                                : "this budget does not tell less sink from less learning");
@@ -10451,9 +10365,9 @@ static void run_caveat(const Outcome *o, Bytes *out, Error *e) {
 
 /* The table, and what needs all three arms; where one diverged, its reason stands instead. */
 static void run_report(const Outcome *o, const Settings *s, FILE *out, Bytes *verdict, Error *e) {
-    HeatMap maps[ARMS + 1];
+    HeatMap maps[2 * ARMS];
     int n = 0;
-    run_table(o, s, out);
+    run_table(o, s, out, e);
     for (int i = 0; i < ARMS; i++) {
         if (o[i].ended[0])
             bytes_print(verdict, e, "No verdict, since %s diverged: %s\n", o[i].name, o[i].ended);
@@ -10521,7 +10435,6 @@ int demo_run(const Settings *s, FILE *out, Error *e) {
         run_arm(&o[i], &RUN_ARMS[i], &base, s->out, e);
     if (!e->status && !interrupted) {
         run_report(o, &base, out, &verdict, e);
-        run_write(o, s, e);
         fprintf(out, "%.0f s on %d thread%s.\n", seconds() - start, workers(),
                 workers() > 1 ? "s" : "");
         if (s->report[0] && !e->status
