@@ -7654,7 +7654,7 @@ static const struct { const char *name; int least; } PICTURES[PICTURE_KINDS] = {
 
 typedef struct Reading {
     Experiments *x;
-    const char *file, *example;  /* of the statement that is read */
+    const char *file, *example, *name;   /* a statement like the one that is read; what it names */
     char *at;                    /* what is left of it */
     int line;
     Item *item; Claim *claim;    /* that it stands below, or NULL */
@@ -7711,15 +7711,14 @@ static int read_seeds(Reading *r) {
 static int read_corpus(Reading *r) {
     Corpus *c = &r->x->corpus[r->x->corpora++];
     char *end;
-    c->name = next_word(r);
+    c->name = r->name;
     c->file = next_word(r);
     c->domain = *r->example == 'd';
     size_t n = strlen(c->file);
     c->grammar = n > 8 && !strcmp(c->file + n - 8, ".grammar");
     const char *hash = next_word(r);
     c->hash = strtoull(hash, &end, 16);
-    bool good = is_name(c->name) && n && !*end && (*hash || c->grammar);
-    return good ? 0 : wrong(r, "NAME FILE HASH", c->name);
+    return n && !*end && (*hash || c->grammar) ? 0 : wrong(r, "NAME FILE HASH", c->name);
 }
 
 /* [RECIPE] FLAGS into flags; of a row, words with a + into also, after=ROW into *after. */
@@ -7748,10 +7747,10 @@ static int read_flags(Reading *r, char flags[FLAGS_ROOM], Row *row) {
 }
 
 static int read_recipe(Reading *r) {
-    Recipe made = {next_word(r), ""};
-    if (!is_name(made.name)) return wrong(r, "a recipe's name", made.name);
-    if (read_flags(r, made.flags, NULL)) return 1;
-    r->x->recipe[r->x->recipes++] = made;
+    Recipe *made = &r->x->recipe[r->x->recipes];
+    made->name = r->name;
+    if (read_flags(r, made->flags, NULL)) return 1;
+    r->x->recipes++;                             /* known from here on */
     return 0;
 }
 
@@ -7767,14 +7766,13 @@ static int read_title(Reading *r, const char **reference, const char **title) {
 
 static int read_item(Reading *r) {
     Item *i = &r->x->item[r->x->items++];
-    *i = (Item){.name = next_word(r), .from = r->x->showns, .line = r->line};
-    return is_name(i->name) ? read_title(r, &i->reference, &i->title)
-                            : wrong(r, "an item's name", i->name);
+    *i = (Item){.name = r->name, .from = r->x->showns, .line = r->line};
+    return read_title(r, &i->reference, &i->title);
 }
 
 static int read_columns(Reading *r) {
     Item *item = r->item;
-    if (!item || item->count) return wrong(r, "columns below an item", "columns");
+    if (item->count) return wrong(r, "columns below an item, above its rows", r->at);
     while (*r->at) {
         if (item->columns == COLUMNS) return wrong(r, "at most 8 columns", r->at);
         item->column[item->columns++] = next_word(r);
@@ -7783,8 +7781,7 @@ static int read_columns(Reading *r) {
 }
 
 static int read_picture(Reading *r) {
-    if (!r->item || r->item->pictures == PICTURES_MOST)
-        return wrong(r, "at most 6 pictures below an item", "picture");
+    if (r->item->pictures == PICTURES_MOST) return wrong(r, "at most 6 pictures", r->at);
     Picture *p = &r->item->picture[r->item->pictures++];
     const char *kind = next_word(r);
     int k = 0;
@@ -7804,14 +7801,12 @@ static int read_picture(Reading *r) {
 /* The paper's numbers, one for each of the item's columns. */
 static int read_printed(Reading *r, Printed *p) {
     for (int i = 0; i < r->item->columns; i++) {
-        char *word = next_word(r), *number = word + (*word == '~');
-        char *last = number + strlen(number) - 1;
-        bool proxy = last > number && *last == '*';
-        p[i] = (Printed){word, NAN, *word == '~'};
-        if (proxy) *last = 0;
-        if (strcmp(word, "-") && strcmp(word, ".") && !is_number(number, &p[i].value))
+        char *word = next_word(r), *number = word + (*word == '~'), *end;
+        double value = strtod(number, &end);
+        bool none = !strcmp(word, "-") || !strcmp(word, ".");
+        if (!none && (end == number || end[*end == '*'] || !isfinite(value)))
             return wrong(r, "a number for each column, - or .", word);
-        if (proxy) *last = '*';
+        p[i] = (Printed){word, none ? NAN : value, *word == '~'};
     }
     return *r->at ? wrong(r, "as many numbers as columns", r->at) : 0;
 }
@@ -7819,11 +7814,10 @@ static int read_printed(Reading *r, Printed *p) {
 /* A row that is named before it is known is -2 less its name's place in the text: see link_row. */
 static int read_row(Reading *r) {
     Experiments *x = r->x;
-    const char *name = next_word(r);
+    const char *name = r->name;
     char *bar = strchr(r->at, '|');
-    if (!is_name(name) || !r->item) return wrong(r, "a row's name below an item", name);
-    if (bar) *bar = 0;
     int known = experiments_row(x, name);
+    if (bar) *bar = 0;
     if (r->at[strspn(r->at, " ")]) {
         Row *row = &x->row[x->rows];
         *row = (Row){.name = name, .after = -1, .line = r->line};
@@ -7848,10 +7842,10 @@ static int read_row(Reading *r) {
 static int read_claim(Reading *r) {
     Experiments *x = r->x;
     Claim *c = &x->claim[x->claims++];
-    *c = (Claim){.name = next_word(r), .item = x->items - 1, .line = r->line};
+    *c = (Claim){.name = r->name, .item = x->items - 1, .line = r->line};
     const char *kind = next_word(r);
     int k = one_of(CLAIM_KINDS, 4, kind);
-    if (!x->items || k < 0) return wrong(r, "differs, equal, ordered or exact", kind);
+    if (k < 0) return wrong(r, "differs, equal, ordered or exact", kind);
     c->kind = (ClaimKind)k;
     c->headline = !strncmp(r->at, "headline ", 9);
     if (c->headline) next_word(r);
@@ -7881,7 +7875,7 @@ static int read_rule(Reading *r) {
     static const char *const fitting[] = {"<>", "=", "<>", "<>="};     /* by ClaimKind */
     Claim *c = r->claim;
     Relation relation = LESS;
-    if (!c || c->sides) return wrong(r, "one rule below a claim", "rule");
+    if (c->sides) return wrong(r, "one rule below a claim", r->at);
     if (read_side(r, &c->side[c->sides++])) return 1;
     while (*r->at && strncmp(r->at, "by ", 3) && strncmp(r->at, "within ", 7)) {
         if (c->sides == SIDES) return wrong(r, "at most 16 sides", r->at);
@@ -7908,41 +7902,47 @@ static int read_rule(Reading *r) {
 
 static int read_needs(Reading *r) {
     Claim *c = r->claim;
-    if (!c || !c->sides || c->needs == NEEDS)
-        return wrong(r, "at most 4 needs below a claim and its rule", "needs");
+    if (!c->sides || c->needs == NEEDS)
+        return wrong(r, "at most 4 needs below a claim and its rule", r->at);
     Side *side = &c->side[c->sides + 2 * c->needs];
     if (read_side(r, &side[0]) || read_relation(r, &c->needed[c->needs++]) ||
         read_side(r, &side[1])) return 1;
     return *r->at ? wrong(r, "the end of the line", r->at) : 0;
 }
 
-/* What a statement begins with, and one that is well formed. */
-static const struct { const char *word; int (*read)(Reading *); const char *example; }
-STATEMENTS[] = {
-    {"row",     read_row,     "row k bos --extra k | 73.34 0.00"},
-    {"claim",   read_claim,   "claim NAME differs section 7.3: STATEMENT"},
-    {"rule",    read_rule,    "rule k-bias.alpha_1 < default.alpha_1 by 0.01"},
-    {"needs",   read_needs,   "needs default.times_1 > 2"},
-    {"item",    read_item,    "item table4 section 7.3, Table 4: Biases"},
-    {"columns", read_columns, "columns alpha_1 loss, below the item and above its rows"},
-    {"picture", read_picture, "picture curves loss alpha_1"},
-    {"recipe",  read_recipe,  "recipe bos small --fix-token 1"},
-    {"corpus",  read_corpus,  "corpus books books.txt 0123456789abcdef"},
-    {"domain",  read_corpus,  "domain code code.grammar"},
-    {"seeds",   read_seeds,   "seeds 3 5"}};
+/* What a statement begins with, whether a NAME follows, whether an item or a claim must stand above,
+ * and one that is well formed. */
+enum { STATEMENT_KINDS = 11 };
+static const struct { const char *word; int (*read)(Reading *); bool named; char below;
+                      const char *example; } STATEMENTS[STATEMENT_KINDS] = {
+    {"row",     read_row,     true,  'i', "row k bos --extra k | 73.34 0.00, below an item"},
+    {"claim",   read_claim,   true,  'i', "claim NAME differs section 7.3: STATEMENT"},
+    {"rule",    read_rule,    false, 'c', "rule k-bias.alpha_1 < default.alpha_1 by 0.01"},
+    {"needs",   read_needs,   false, 'c', "needs default.times_1 > 2"},
+    {"item",    read_item,    true,  0,   "item table4 section 7.3, Table 4: Biases"},
+    {"columns", read_columns, false, 'i', "columns alpha_1 loss"},
+    {"picture", read_picture, false, 'i', "picture curves loss alpha_1"},
+    {"recipe",  read_recipe,  true,  0,   "recipe bos small --fix-token 1"},
+    {"corpus",  read_corpus,  true,  0,   "corpus books books.txt 0123456789abcdef"},
+    {"domain",  read_corpus,  true,  0,   "domain code code.grammar"},
+    {"seeds",   read_seeds,   false, 0,   "seeds 3 5"}};
 
 static int read_statement(Reading *r) {
     Experiments *x = r->x;
     const char *word = next_word(r);
+    int i = 0;
+    while (i < STATEMENT_KINDS && strcmp(word, STATEMENTS[i].word)) i++;
+    r->example = i < STATEMENT_KINDS ? STATEMENTS[i].example : "a # before a comment";
+    if (i == STATEMENT_KINDS)
+        return wrong(r, "row, claim, rule, needs, item, columns, picture, recipe, corpus, domain "
+                     "or seeds", word);
     r->item = x->items ? &x->item[x->items - 1] : NULL;
     r->claim = x->claims ? &x->claim[x->claims - 1] : NULL;
-    for (size_t i = 0; i < sizeof STATEMENTS / sizeof *STATEMENTS; i++) {
-        r->example = STATEMENTS[i].example;
-        if (!strcmp(word, STATEMENTS[i].word)) return STATEMENTS[i].read(r);
-    }
-    r->example = "a # before a comment";
-    return wrong(r, "row, claim, rule, needs, item, columns, picture, recipe, corpus, domain or "
-                 "seeds", word);
+    if (STATEMENTS[i].below && !(STATEMENTS[i].below == 'i' ? (void *)r->item : r->claim))
+        return wrong(r, "an item or a claim above", word);
+    if (STATEMENTS[i].named && !is_name(r->name = next_word(r)))
+        return wrong(r, "a name", r->name);
+    return STATEMENTS[i].read(r);
 }
 
 static int link_row(Reading *r, int *row, int line) {
@@ -7995,12 +7995,9 @@ int experiments_read(Experiments *x, const unsigned char *text, size_t n, const 
     if (!(x->text = grab((idx)n + 2, 1, e))) return e->status;
     memcpy(x->text, text, n);
     idx lines = join_lines(x->text, n);          /* of each kind there are no more than these */
-    x->corpus = grab(lines, sizeof *x->corpus, e);
-    x->recipe = grab(lines, sizeof *x->recipe, e);
-    x->item = grab(lines, sizeof *x->item, e);
-    x->row = grab(lines, sizeof *x->row, e);
-    x->shown = grab(lines, sizeof *x->shown, e);
-    x->claim = grab(lines, sizeof *x->claim, e);
+    x->corpus = grab(lines, sizeof *x->corpus, e); x->recipe = grab(lines, sizeof *x->recipe, e);
+    x->item = grab(lines, sizeof *x->item, e);     x->row = grab(lines, sizeof *x->row, e);
+    x->shown = grab(lines, sizeof *x->shown, e);   x->claim = grab(lines, sizeof *x->claim, e);
     for (char *at = x->text, *end; !e->status && at < x->text + n; at = end + 1) {
         int more = 1;
         end = at + strcspn(at, "\n");
@@ -8257,19 +8254,6 @@ static int measure_norms(Result *r, const char *name, const double *norms, int l
     return e->status;
 }
 
-static double mean_ratio(const double *norms, int layers, int N) {
-    double sum = 0;
-    for (int l = 0; l < layers; l++) sum += norm_ratio(norms + (idx)l * N, N) / layers;
-    return sum;
-}
-
-/* Mean of every other number of x [2 n], from `from` on. */
-static double mean_of_two(const double *x, int n, int from) {
-    double sum = 0;
-    for (int i = 0; i < n; i++) sum += x[2 * i + from] / n;
-    return sum;
-}
-
 /* alpha and Sink of the columns of an evaluation. */
 static int measure_columns(Result *r, const Sinks *q, const Config *c, Error *e) {
     int first = config_column_first(c), star = config_column_star(c);
@@ -8290,27 +8274,34 @@ static int measure_columns(Result *r, const Sinks *q, const Config *c, Error *e)
 
 /* By layer and head, and by layer. */
 static int measure_layers(Result *r, const Sinks *q, const Config *c, Error *e) {
+    enum { BEST, ENTROPY, MASS, RATIO, MASSIVE, MEDIAN, KEY, VALUE, COS_1, COS_REST, PRODUCT_1,
+           PRODUCT_REST, NUMBERS };
+    static const char *const names[NUMBERS] = {
+        "best_1", "entropy", "mass", "norm_ratio", "massive", "median", "key_ratio", "value_ratio",
+        "cos_1", "cos_rest", "product_1", "product_rest"};
     int L = q->L, H = q->H, LH = L * H, first = config_column_first(c);
     int star = config_column_star(c);
-    double *map = grab(2 * (idx)LH, sizeof *map, e), best = 0, entropy = 0, mass = 0, before = 0;
+    double x[NUMBERS] = {[RATIO] = sinks_ratio(q), [MASSIVE] = q->massive, [MEDIAN] = q->median};
+    double *map = grab(2 * (idx)LH, sizeof *map, e), before = 0;
     if (e->status) return e->status;
     for (int i = 0; i < LH; i++) {
         map[i] = q->alpha[(idx)i * q->S + first];
         if (star >= 0) map[LH + i] = q->alpha[(idx)i * q->S + star];
-        best = fmax(best, map[i]);
-        entropy += q->entropy[i] / LH;
-        mass += q->mass[i] / LH;
+        x[BEST] = fmax(x[BEST], map[i]);
+        x[ENTROPY] += q->entropy[i] / LH;
+        x[MASS] += q->mass[i] / LH;
+        for (int rest = 0; rest < 2; rest++) {
+            x[COS_1 + rest] += q->cosine[2 * i + rest] / LH;
+            x[PRODUCT_1 + rest] += q->product[2 * i + rest] / LH;
+        }
     }
-    const struct { const char *name; double x; } NUMBERS[] = {
-        {"best_1", best}, {"entropy", entropy}, {"mass", mass},
-        {"norm_ratio", sinks_ratio(q)}, {"massive", q->massive}, {"median", q->median},
-        {"key_ratio", mean_ratio(q->knorm, L, q->N)},
-        {"value_ratio", mean_ratio(q->vnorm, L, q->N)},
-        {"cos_1", mean_of_two(q->cosine, LH, 0)}, {"cos_rest", mean_of_two(q->cosine, LH, 1)},
-        {"product_1", mean_of_two(q->product, LH, 0)},
-        {"product_rest", mean_of_two(q->product, LH, 1)}};
-    for (size_t i = 0; i < sizeof NUMBERS / sizeof *NUMBERS; i++)
-        put(r, e, NUMBERS[i].x, "%s", NUMBERS[i].name);
+    for (int l = 0; l < L; l++) {
+        x[KEY] += norm_ratio(q->knorm + (idx)l * q->N, q->N) / L;
+        x[VALUE] += norm_ratio(q->vnorm + (idx)l * q->N, q->N) / L;
+        if (c->place == PLACE_POST)
+            before = fmax(before, norm_ratio(q->prenorm + (idx)l * q->N, q->N));
+    }
+    for (int i = 0; i < NUMBERS; i++) result_add1(r, names[i], x[i], e);
     result_add(r, "shape", (double[]){L, H, q->T, q->S}, 4, e);
     result_add(r, "map_alpha_1", map, LH, e);
     if (star >= 0) result_add(r, "map_alpha_*", map + LH, LH, e);
@@ -8318,8 +8309,6 @@ static int measure_layers(Result *r, const Sinks *q, const Config *c, Error *e) 
     measure_norms(r, "hnorm", q->hnorm, L + 1, q->N, e);
     measure_norms(r, "knorm", q->knorm, L, q->N, e);
     measure_norms(r, "vnorm", q->vnorm, L, q->N, e);
-    for (int l = 0; l < L && c->place == PLACE_POST; l++)
-        before = fmax(before, norm_ratio(q->prenorm + (idx)l * q->N, q->N));
     if (c->place == PLACE_POST) {
         put(r, e, before, "norm_ratio_before");
         measure_norms(r, "prenorm", q->prenorm, L, q->N, e);
@@ -8619,19 +8608,35 @@ int row_seeds(const Experiments *x, int row, bool headline_only) {
     return headline_only ? 0 : x->seeds;
 }
 
-int result_there(const Experiments *x, int row, const char *folder, const char *corpus, int seed) {
+/* The result of a row for a seed, if there is one, and what is amiss with it as a line of notes. */
+static RunState run_load(Result *r, const Experiments *x, int row, const char *folder,
+                         const char *corpus, int seed, Bytes *notes) {
+    const Row *is = &x->row[row];
     char path[PATH_ROOM];
-    Error none = {0};
     Bytes text = {0};
-    Result r = {0};
-    int there = 0;
-    if (!result_path(path, folder, corpus, x->row[row].name, seed, &none)
-        && !file_missing(path) && !file_read(path, &text, &none)
-        && !result_read(&r, text.at, text.size, path, &none))
-        there = r.checksum == x->row[row].checksum ? 1 : -1;
+    Error e = {0}, second = {0};
+    *r = (Result){0};
+    if (!result_path(path, folder, corpus, is->name, seed, &e) && file_missing(path))
+        return RUN_MISSING;
+    if (!e.status && !file_read(path, &text, &e) && !result_read(r, text.at, text.size, path, &e) &&
+        (strcmp(r->row, is->name) || strcmp(r->corpus, corpus) || r->seed != seed))
+        fail(&e, 1, "%s: expected row %s, seed %d of %s, found row %s, seed %d of %s. Try: delete "
+             "it, and run it again", path, is->name, seed, corpus, r->row, r->seed, r->corpus);
     bytes_free(&text);
+    if (e.status) bytes_print(notes, &second, "%s\n", e.text);
+    else if (r->checksum != is->checksum)
+        bytes_print(notes, &second, "%s is void: the row changed\n", path);
+    return e.status ? RUN_DAMAGED : r->checksum != is->checksum ? RUN_VOID
+           : r->ended[0] ? RUN_DIVERGED : RUN_HELD;
+}
+
+int result_there(const Experiments *x, int row, const char *folder, const char *corpus, int seed) {
+    Result r;
+    Bytes notes = {0};
+    RunState state = run_load(&r, x, row, folder, corpus, seed, &notes);
     result_free(&r);
-    return there;
+    bytes_free(&notes);
+    return state == RUN_VOID ? -1 : state == RUN_HELD || state == RUN_DIVERGED;
 }
 
 /* Is the row shown in the item, or judged there? item -1: all of them. */
@@ -9067,18 +9072,13 @@ static int play_watch(Play *y, Progress *p, Error *e) {
     return 0;
 }
 
-/* How many numbers are learned: of the trigger task those of the attention, wq .. wo. */
-static double play_parameters(const Play *y) {
-    const Tensor *from = model_tensor(&y->t.m, "l0.wq"), *to = model_tensor(&y->t.m, "l0.wo");
-    return y->trigger ? (double)(to->at + to->count - from->at) : (double)y->t.m.count;
-}
-
 static int play_numbers(const Play *y, Result *r, double loss_start, Error *e) {
     const ToySums *x = &y->seen;
+    const Tensor *from = model_tensor(&y->t.m, "l0.wq"), *to = model_tensor(&y->t.m, "l0.wo");
     double train_loss = y->curve[0][y->looks - 1];
     put(r, e, (double)y->t.step, "steps");
     put(r, e, y->tokens[y->looks - 1], "tokens");
-    put(r, e, play_parameters(y), "parameters");
+    put(r, e, (double)(y->trigger ? to->at + to->count - from->at : y->t.m.count), "parameters");
     put(r, e, r->ended[0] != 0, "diverged");
     for (int k = 0; k < TOY_NUMBERS; k++)
         if (TOY_NAMES[k] && x->count[k] > 0) put(r, e, toy_mean(x, k), "%s", TOY_NAMES[k]);
@@ -9174,18 +9174,9 @@ static const double LEVEL = 0.05, TAU_COUNTS = 0.6;
  * would lose its digits. Its continued fraction (DLMF 8.17.22),
  *   I = x^a y^b / (a B(a,b)) / (1 + d_1 / (1 + d_2 / (1 + ..)))
  *   d_2m = m (b-m) x / ((a+2m-1) (a+2m))      d_2m+1 = -(a+m) (a+b+m) x / ((a+2m) (a+2m+1))
- * is evaluated from the inside out. It converges fast for x < (a+1) / (a+b+2); beyond that
- * I_x(a,b) = 1 - I_y(b,a) is taken. */
-static double beta_share(double x, double y, double a, double b) {
+ * is evaluated from the inside out. It converges fast for x < (a+1) / (a+b+2). */
+static double beta_fraction(double x, double y, double a, double b) {
     enum { TERMS = 100 };                        /* of either kind; the error is in sink.h */
-    if (x <= 0 || y <= 0) return y <= 0;
-    bool turned = x > (a + 1) / (a + b + 2);
-    if (turned) {
-        double was = x;
-        x = y, y = was;
-        was = a;
-        a = b, b = was;
-    }
     double f = 1;
     for (int m = TERMS; m >= 1; m--) {
         f = 1 - (a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)) / f;
@@ -9193,8 +9184,13 @@ static double beta_share(double x, double y, double a, double b) {
     }
     f = 1 - (a + b) * x / (a + 1) / f;
     double log_beta = lgamma(a) + lgamma(b) - lgamma(a + b);
-    double share = exp(a * log(x) + b * log(y) - log_beta) / (a * f);
-    return turned ? 1 - share : share;
+    return exp(a * log(x) + b * log(y) - log_beta) / (a * f);
+}
+
+/* The same for every x: beyond that it is 1 - I_y(b,a). */
+static double beta_share(double x, double y, double a, double b) {
+    if (x <= 0 || y <= 0) return y <= 0;
+    return x <= (a + 1) / (a + b + 2) ? beta_fraction(x, y, a, b) : 1 - beta_fraction(y, x, b, a);
 }
 
 /* P(T <= t) of Student's distribution with nu degrees of freedom, from
@@ -9473,40 +9469,16 @@ static const Run *run_at(const Results *r, int row, int seed) {
     return &r->run[row * r->seeds + seed - 1];
 }
 
-static void run_load(Results *r, int row, int seed, const char *path) {
-    const Row *is = &r->x->row[row];
-    Run *run = &r->run[row * r->seeds + seed - 1];
-    Result *it = &run->result;
-    Bytes text = {0};
-    Error e = {0}, second = {0};
-    if (file_missing(path)) return;
-    if (!file_read(path, &text, &e) && !result_read(it, text.at, text.size, path, &e) &&
-        (strcmp(it->row, is->name) || strcmp(it->corpus, r->corpus) || it->seed != seed))
-        fail(&e, 1, "%s: expected row %s, seed %d of %s, found row %s, seed %d of %s. Try: delete "
-             "it, and run it again", path, is->name, seed, r->corpus, it->row, it->seed,
-             it->corpus);
-    run->state = e.status ? RUN_DAMAGED : it->checksum != is->checksum ? RUN_VOID
-                 : it->ended[0] ? RUN_DIVERGED : RUN_HELD;
-    if (e.status) bytes_print(&r->notes, &second, "%s\n", e.text);
-    else if (run->state == RUN_VOID)
-        bytes_print(&r->notes, &second, "%s is void: the row changed\n", path);
-    bytes_free(&text);
-}
-
 int results_load(Results *r, const Experiments *x, const char *folder, const char *corpus,
                  Error *e) {
-    char path[PATH_ROOM];
     *r = (Results){.x = x, .seeds = x->headline_seeds};
     snprintf(r->corpus, sizeof r->corpus, "%s", corpus);
     for (int i = x->corpora - 1; i >= 0; i--)    /* the first one that is trained on decides */
         if (!x->corpus[i].domain) r->headline_only = strcmp(x->corpus[i].name, corpus) != 0;
     r->run = grab((idx)x->rows * r->seeds, sizeof *r->run, e);
-    for (int i = 0; i < x->rows && !e->status; i++)
-        for (int seed = 1; seed <= r->seeds; seed++) {
-            if (result_path(path, folder, corpus, x->row[i].name, seed, e)) break;
-            run_load(r, i, seed, path);
-        }
-    if (e->status) results_free(r);
+    for (int i = 0; !e->status && i < x->rows * r->seeds; i++)
+        r->run[i].state = run_load(&r->run[i].result, x, i / r->seeds, folder, corpus,
+                                   i % r->seeds + 1, &r->notes);
     return e->status;
 }
 
@@ -9894,22 +9866,6 @@ static void claims_markdown(Bytes *out, const Results *r, const Judged *j, int i
     }
 }
 
-int repro_headline(Bytes *out, const Results *r, const Judged *j, bool markdown, Error *e) {
-    const Experiments *x = r->x;
-    int n = 0, tested = 0;
-    for (int i = 0; i < x->claims; i++) {
-        n += x->claim[i].headline;
-        tested += !isnan(j[i].holm);
-    }
-    if (!n) return e->status;
-    bytes_print(out, e, "%d headline claims on %s; Holm's p is over the %d that could be tested.\n",
-                n, r->corpus, tested);
-    if (markdown) claims_markdown(out, r, j, -1, e);
-    for (int i = 0; i < x->claims && !markdown; i++)
-        if (x->claim[i].headline) claim_text(out, r, &x->claim[i], &j[i], e);
-    return e->status;
-}
-
 /* Every claim on a line: verdict, where, name, estimate, p. */
 static void ledger_text(Bytes *out, const Results *r, const Judged *j, Error *e) {
     const Experiments *x = r->x;
@@ -9946,12 +9902,22 @@ static void ledger_markdown(Bytes *out, const Results *r, const Judged *j, Error
 }
 
 int repro_ledger(Bytes *out, const Results *r, const Judged *j, bool markdown, Error *e) {
-    int n[VERDICT_KINDS] = {0};
-    for (int i = 0; i < r->x->claims; i++) n[j[i].verdict]++;
+    const Experiments *x = r->x;
+    int n[VERDICT_KINDS] = {0}, headline = 0, tested = 0;
+    for (int i = 0; i < x->claims; i++) {
+        n[j[i].verdict]++;
+        headline += x->claim[i].headline;
+        tested += !isnan(j[i].holm);
+    }
     bytes_print(out, e, "%d claims on %s: %d reproduced, %d not reproduced, %d opposite, "
-                "%d undecided at this scale.\n\n", r->x->claims, r->corpus, n[REPRODUCED],
+                "%d undecided at this scale.\n\n", x->claims, r->corpus, n[REPRODUCED],
                 n[NOT_REPRODUCED], n[OPPOSITE], n[UNDECIDED]);
-    repro_headline(out, r, j, markdown, e);
+    if (headline)
+        bytes_print(out, e, "%d headline claims on %s; Holm's p is over the %d that could be "
+                    "tested.\n", headline, r->corpus, tested);
+    if (markdown) claims_markdown(out, r, j, -1, e);
+    for (int i = 0; i < x->claims && !markdown; i++)
+        if (x->claim[i].headline) claim_text(out, r, &x->claim[i], &j[i], e);
     (markdown ? ledger_markdown : ledger_text)(out, r, j, e);
     return e->status;
 }
@@ -10115,13 +10081,12 @@ static int repro_words(Repro *q, const char **words, int n, Error *e) {
     const Settings *s = q->s;
     q->item = q->only = -1;
     q->corpus = q->x.corpus;
-    for (int i = 0; i < q->x.corpora && s->corpus[0]; i++) {
-        q->corpus = &q->x.corpus[i];
-        if (!strcmp(q->corpus->name, s->corpus) && !q->corpus->domain) break;
-        if (i + 1 == q->x.corpora)
-            return fail(e, 2, "--corpus %s: there is none in " EXPERIMENTS_FILE ". Try: --corpus "
-                        "%s", s->corpus, q->x.corpus[0].name);
-    }
+    const Corpus *end = q->corpus + q->x.corpora;
+    while (s->corpus[0] && q->corpus < end &&
+           (strcmp(q->corpus->name, s->corpus) || q->corpus->domain)) q->corpus++;
+    if (q->corpus == end)
+        return fail(e, 2, "--corpus %s: there is none in " EXPERIMENTS_FILE ". Try: --corpus %s",
+                    s->corpus, q->x.corpora ? q->x.corpus[0].name : "story");
     if (n > 1) return fail(e, 2, "repro: %s is a word too many. Try: sink help repro", words[1]);
     if (n && strcmp(words[0], "all")) {
         while (++q->item < q->x.items && strcmp(q->x.item[q->item].name, words[0])) {}

@@ -878,7 +878,6 @@ int  claim_rule(Bytes *out, const Experiments *x, const Claim *c, Error *e);
 int  repro_table(Bytes *out, const Results *r, const Judged *j, int item, Error *e);
 /* Items, runs done of those needed, claims tested; items without rows and claims apart; notes. */
 int  repro_list(Bytes *out, const Results *r, const Judged *j, Error *e);
-int  repro_headline(Bytes *out, const Results *r, const Judged *j, bool markdown, Error *e);
 /* Verdicts counted, the headline claims, and every claim; in Markdown every item's rows too. */
 int  repro_ledger(Bytes *out, const Results *r, const Judged *j, bool markdown, Error *e);
 /* The README's text [n] with the section [size], which ends with a line's end, in place of what

@@ -7654,7 +7654,7 @@ static void experiments_read__refuses(Test *t) {
         {"rule a < b.loss\n", "ROW.MEASURE or a number, found 'a'"},
         {"", "t:7: expected a rule below the claim"},
         {"rule a.loss < b.loss\nrow a r\n", "flags once"},
-        {"rule a.loss < b.loss\nrow A r\n", "a row's name"},
+        {"rule a.loss < b.loss\nrow A r\n", "expected a name, found 'A'"},
         {"rule a.loss < b.loss\nrow d nothing\n", "flags, or a recipe above, found 'nothing'"},
         {"rule a.loss < b.loss\nrow d r after=z\n", "a row above, found 'z'"},
         {"rule a.loss < b.loss\nrow d r | 1 2\n", "as many numbers as columns"},
@@ -7666,7 +7666,7 @@ static void experiments_read__refuses(Test *t) {
         {"rule a.loss < b.loss\npicture sweep foo loss\n", "a flag of a training, found 'foo'"},
         {"rule a.loss < b.loss\npicture dots 1 2 3 4 5 6 7 8 9\n", "fewer words, found '9'"},
         {"rule a.loss < b.loss\npicture map\npicture map\npicture map\npicture map\npicture map\n"
-         "picture map\npicture map\n", "at most 6 pictures"},
+         "picture map\npicture map\n", "at most 6 pictures, found 'map'"},
         {"rule a.loss < b.loss\nseeds 3 2\n", "two counts of seeds"},
         {"rule a.loss < b.loss\ncorpus x x.txt\n", "NAME FILE HASH"},
         {"rule a.loss < b.loss\nitem j no title\n", "REFERENCE: TITLE"},
