@@ -7910,8 +7910,8 @@ static int read_needs(Reading *r) {
     return *r->at ? wrong(r, "the end of the line", r->at) : 0;
 }
 
-/* What a statement begins with, whether a NAME follows, whether an item or a claim must stand above,
- * and one that is well formed. */
+/* What a statement begins with, whether a NAME follows, whether an item or a claim must stand
+ * above, and one that is well formed. */
 enum { STATEMENT_KINDS = 11 };
 static const struct { const char *word; int (*read)(Reading *); bool named; char below;
                       const char *example; } STATEMENTS[STATEMENT_KINDS] = {
@@ -8877,6 +8877,7 @@ typedef struct Play {
     bool trigger;                /* which of the two */
     real *x, *y;                 /* trigger: [B,T,C] */
     int *at;                     /* [B,T] ids; of the trigger task 0 first, 1 ordinary, 2 trigger */
+    bool *is;                    /* [B,T] at a trigger? */
     real *maps;                  /* [3,B,T,S] z, weight, m */
     Probe probe;
     ToySums seen;
@@ -8921,6 +8922,7 @@ static int play_create(Play *y, const Settings *s, Error *e) {
     y->trigger = s->data.toy == TOY_TRIGGER;
     if (y->trigger ? trigger_create(y, s, e) : trainer_create(&y->t, s, e)) return e->status;
     y->at = grab(2 * B * T, sizeof *y->at, e);
+    y->is = grab(B * T, sizeof *y->is, e);
     y->maps = grab(3 * map, sizeof *y->maps, e);
     y->probe = (Probe){y->maps, y->maps + map, y->maps + 2 * map};
     return e->status;
@@ -8928,7 +8930,7 @@ static int play_create(Play *y, const Settings *s, Error *e) {
 
 static void play_free(Play *y) {
     trainer_free(&y->t);
-    free(y->x); free(y->y); free(y->at); free(y->maps);
+    free(y->x); free(y->y); free(y->at); free(y->is); free(y->maps);
     free(y);
 }
 
@@ -8938,7 +8940,10 @@ static void trigger_batch(Play *y, uint64_t seed, uint64_t number, int B) {
     for (int b = 0; b < B; b++) {
         idx row = (idx)b * T;
         int at = trigger_draw(y->x + row * C, y->y + row * C, C, T, seed, number + (uint64_t)b);
-        for (int i = 0; i < T; i++) y->at[row + i] = i == 0 ? 0 : i == at ? 2 : 1;
+        for (int i = 0; i < T; i++) {
+            y->is[row + i] = i == at;
+            y->at[row + i] = i == 0 ? 0 : i == at ? 2 : 1;
+        }
     }
 }
 
@@ -8963,7 +8968,7 @@ static void trigger_look(Play *y, int from, int B) {
         double error = fabs((double)t->a.layer[0].s1[i] - (double)y->y[i]);
         toy_add(&y->seen, TOY_ERROR, error);
         toy_add(&y->seen, TOY_LOSS, error * error);
-        if (y->at[i / C] == 2) toy_add(&y->seen, TOY_LOSS_TRIGGER, error * error);
+        if (y->is[i / C]) toy_add(&y->seen, TOY_LOSS_TRIGGER, error * error);
         if (!(error <= y->seen.worst)) y->seen.worst = error;
     }
 }
@@ -8974,6 +8979,7 @@ static void backcopy_look(Play *y, int from, int B) {
     for (idx i = 0; i < (idx)B * T; i++) {
         const int32_t *held = t->data.held.at + t->data.starts.at[from + i / T] + i % T;
         y->at[i] = held[0];
+        y->is[i] = backcopy_trigger(&t->data, held[0]);
         targets[i] = held[1];
     }
     model_forward(&t->m, &t->a, y->at, B, T);
@@ -8981,16 +8987,12 @@ static void backcopy_look(Play *y, int from, int B) {
     for (idx i = 0; i < (idx)B * T; i++) {
         double loss = t->a.loss_row[i];
         toy_add(&y->seen, TOY_LOSS, loss);
-        if (backcopy_trigger(&t->data, y->at[i])) toy_add(&y->seen, TOY_LOSS_TRIGGER, loss);
+        if (y->is[i]) toy_add(&y->seen, TOY_LOSS_TRIGGER, loss);
         else if (i % T) {
             toy_add(&y->seen, TOY_LOSS_BIGRAM, loss);
             toy_add(&y->seen, TOY_ENTROPY_BIGRAM, backcopy_entropy(&t->data, y->at[i]));
         }
     }
-}
-
-static bool play_at_trigger(const Play *y, int token) {
-    return y->trigger ? token == 2 : backcopy_trigger(&y->t.data, token);
 }
 
 /* The same of either toy, with the maps. */
@@ -9001,29 +9003,24 @@ static void play_forward(Play *y, int from, int B) {
 }
 
 /* The numbers of eval_n held sequences, into y->seen. */
-static int play_look(Play *y, Error *e) {
-    Trainer *t = &y->t;
+static void play_look(Play *y) {
+    const Trainer *t = &y->t;
     const Config *c = &t->m.c;
     int T = c->context, batch = t->s.train.batch, n = t->s.eval_n;
     idx map = (idx)T * config_columns(c, T), D = c->head_dim;
-    bool *trigger = grab(T, sizeof *trigger, e);
     if (!y->trigger && n > BACKCOPY_HELD) n = BACKCOPY_HELD;
     y->seen = (ToySums){0};
-    for (int from = 0; from < n && !e->status; from += batch) {
+    for (int from = 0; from < n; from += batch) {
         int B = n - from < batch ? n - from : batch;
         play_forward(y, from, B);
         for (int b = 0; b < B; b++) {
-            for (int i = 0; i < T; i++) {
-                double norm = length(D, t->a.layer[0].v + ((idx)b * T + i) * D);
-                toy_add(&y->seen, i ? TOY_VALUE_REST : TOY_VALUE_1, norm);
-                trigger[i] = play_at_trigger(y, y->at[(idx)b * T + i]);
-            }
-            toy_measure(&y->seen, c, t->s.eps, T, trigger, y->probe.z + b * map,
+            const real *v = t->a.layer[0].v + (idx)b * T * D;
+            for (int i = 0; i < T; i++)
+                toy_add(&y->seen, i ? TOY_VALUE_REST : TOY_VALUE_1, length(D, v + i * D));
+            toy_measure(&y->seen, c, t->s.eps, T, y->is + (idx)b * T, y->probe.z + b * map,
                         y->probe.weight + b * map, y->probe.metric + b * map);
         }
     }
-    free(trigger);
-    return e->status;
 }
 
 static double toy_value_ratio(const ToySums *x) {
@@ -9041,7 +9038,7 @@ static int play_map(Play *y, Result *r, const char *name, Error *e) {
         for (int j = 0; j < columns; j++)
             map[i * columns + j] = (double)y->probe.weight[(idx)i * S + j];
         tokens[i] = y->at[i];
-        trigger[i] = play_at_trigger(y, y->at[i]);
+        trigger[i] = y->is[i];
     }
     if (!y->looks) {
         result_add(r, "toy_shape", (double[]){y->t.s.data.toy, rows, columns}, 3, e);
@@ -9052,9 +9049,9 @@ static int play_map(Play *y, Result *r, const char *name, Error *e) {
 }
 
 /* A look of a training under way: the curves, and the line that the terminal shows. */
-static int play_watch(Play *y, Progress *p, Error *e) {
+static void play_watch(Play *y, Progress *p) {
     Trainer *t = &y->t;
-    if (play_look(y, e)) return e->status;
+    play_look(y);
     y->tokens[y->looks] = (double)t->step * tokens_a_step(t);
     for (int k = 0; k < TOY_CURVES; k++) {
         int of = TOY_CURVE[k].of;
@@ -9069,7 +9066,6 @@ static int play_watch(Play *y, Progress *p, Error *e) {
     p->alpha1 = toy_mean(&y->seen, TOY_ALPHA_1);
     p->sink1 = p->sink1_low = toy_mean(&y->seen, TOY_SINK_1);
     p->ratio = 1;
-    return 0;
 }
 
 static int play_numbers(const Play *y, Result *r, double loss_start, Error *e) {
@@ -9110,7 +9106,7 @@ static int play_train(Play *y, Progress *p, Result *r, Error *e) {
         if (interrupted)
             fail(e, 1, "stopped at step %ld of %d, and nothing is kept. Try: the same command",
                  t->step, steps);
-        if (!e->status && t->loss_steps) play_watch(y, p, e);
+        if (!e->status && t->loss_steps) play_watch(y, p);
     }
     progress_end(p);
     if (has_ended(r->ended, t, e))
@@ -9122,7 +9118,8 @@ int toy_run(const Settings *s, Progress *p, Result *r, Error *e) {
     if (play_refuses(s, e)) return e->status;
     Play *y = grab(1, sizeof *y, e);
     if (!y) return e->status;
-    if (!play_create(y, s, e) && !play_map(y, r, "before", e) && !play_watch(y, p, e)) {
+    if (!play_create(y, s, e) && !play_map(y, r, "before", e)) {
+        play_watch(y, p);
         double loss_start = toy_mean(&y->seen, TOY_LOSS);
         if (!play_train(y, p, r, e) && !play_numbers(y, r, loss_start, e) && !r->ended[0])
             play_map(y, r, "after", e);
