@@ -10328,8 +10328,9 @@ static void run_caveat(const Outcome *o, Bytes *out, Error *e) {
 /* The table, and what needs all three arms; where one diverged, its reason stands instead. */
 static void run_report(const Outcome *o, const Settings *s, FILE *out, Bytes *verdict, Error *e) {
     HeatMap maps[2 * ARMS];
+    Error files = {0};                           /* must not cost the verdict */
     int n = 0;
-    run_table(o, s, out, e);
+    run_table(o, s, out, &files);
     for (int i = 0; i < ARMS; i++) {
         if (o[i].ended[0])
             bytes_print(verdict, e, "No verdict, since %s diverged: %s\n", o[i].name, o[i].ended);
@@ -10345,6 +10346,7 @@ static void run_report(const Outcome *o, const Settings *s, FILE *out, Bytes *ve
     }
     bytes_add(verdict, "", 1, e);
     if (!e->status) fprintf(out, "\n%s", (const char *)verdict->at);
+    if (files.status) fail(e, files.status, "%s", files.text);
 }
 
 /* Where an arm's checkpoint and log go under --out FOLDER, and whether they can. */

@@ -7687,6 +7687,12 @@ static void experiments_read__refuses(Test *t) {
              "%.60s: %d, %s", CASES[i].text, status, e.text);
         if (!status) experiments_free(&x);
     }
+    unsigned char zeros[20 * 19];                /* a 0 ends no statement: there is room for one */
+    Experiments x;
+    Error e = {0};
+    for (int i = 0; i < 20; i++) memcpy(zeros + 19 * i, "domain d e.grammar", 19);
+    fact(t, experiments_read(&x, zeros, sizeof zeros, "t", &e) == 1 && strstr(e.text, "NAME FILE"),
+         "%s", e.text);
 }
 
 /* The table that comes with sink: its rows are models that can be made, its claims read numbers
