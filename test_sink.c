@@ -8252,8 +8252,8 @@ static void experiments_read__by_hand(Test *t) {
          c[0].item == 0 && c[1].item == 1, "claims");
     fact(t, c[0].sides == 2 && c[0].side[0].row == 1 && !strcmp(c[0].side[0].measure, "alpha_1") &&
          c[0].relation == LESS && c[0].margin == 0.5 && c[0].needs == 1 &&
-         c[0].need[0].relation == GREATER && c[0].need[0].right.row == -1 &&
-         c[0].need[0].right.number == 2 && c[0].need[0].left.row == 0, "the first claim");
+         c[0].needed[0] == GREATER && c[0].side[3].row == -1 && c[0].side[3].number == 2 &&
+         c[0].side[2].row == 0, "the first claim");
     fact(t, c[1].kind == CLAIM_ORDERED && c[1].sides == 3 && c[1].relation == GREATER &&
          c[1].side[2].row == 0, "the second");
     fact(t, c[2].kind == CLAIM_EQUAL && c[2].side[1].number == 3 && c[2].margin == 0.25, "third");
@@ -8278,7 +8278,7 @@ static void experiments_read__refuses(Test *t) {
         {"rule a < b.loss\n", "ROW.MEASURE or a number, found 'a'"},
         {"", "t:7: expected a rule below the claim"},
         {"rule a.loss < b.loss\nrow a r\n", "flags once"},
-        {"rule a.loss < b.loss\nrow A r\n", "a row's name"},
+        {"rule a.loss < b.loss\nrow A r\n", "expected a name, found 'A'"},
         {"rule a.loss < b.loss\nrow d nothing\n", "flags, or a recipe above, found 'nothing'"},
         {"rule a.loss < b.loss\nrow d r after=z\n", "a row above, found 'z'"},
         {"rule a.loss < b.loss\nrow d r | 1 2\n", "as many numbers as columns"},
@@ -8290,7 +8290,7 @@ static void experiments_read__refuses(Test *t) {
         {"rule a.loss < b.loss\npicture sweep foo loss\n", "a flag of a training, found 'foo'"},
         {"rule a.loss < b.loss\npicture dots 1 2 3 4 5 6 7 8 9\n", "fewer words, found '9'"},
         {"rule a.loss < b.loss\npicture map\npicture map\npicture map\npicture map\npicture map\n"
-         "picture map\npicture map\n", "at most 6 pictures"},
+         "picture map\npicture map\n", "at most 6 pictures, found 'map'"},
         {"rule a.loss < b.loss\nseeds 3 2\n", "two counts of seeds"},
         {"rule a.loss < b.loss\ncorpus x x.txt\n", "NAME FILE HASH"},
         {"rule a.loss < b.loss\nitem j no title\n", "REFERENCE: TITLE"},
@@ -8311,6 +8311,12 @@ static void experiments_read__refuses(Test *t) {
              "%.60s: %d, %s", CASES[i].text, status, e.text);
         if (!status) experiments_free(&x);
     }
+    unsigned char zeros[20 * 19];                /* a 0 ends no statement: there is room for one */
+    Experiments x;
+    Error e = {0};
+    for (int i = 0; i < 20; i++) memcpy(zeros + 19 * i, "domain d e.grammar", 19);
+    fact(t, experiments_read(&x, zeros, sizeof zeros, "t", &e) == 1 && strstr(e.text, "NAME FILE"),
+         "%s", e.text);
 }
 
 /* The table that comes with sink: its rows are models that can be made, its claims read numbers
