@@ -41,6 +41,7 @@
  *   [T7] p_1 edited            [T11] ffn activations   [T12] heads added, keys shared
  *   [T13] learned dims of k*   [T15] attention operations
  *   [M1] alpha_k               [M2] Sink_k (section 3.2)
+ *   [MAMBA] [MOE] of published models, forward only: the selective state space mixer, the experts
  *
  * CONTENTS. Part I is all of the paper's mathematics; a reader may stop after it.
  *   Part I    the mathematics   1 Config and variants   2 Parameters   3 Operators
@@ -129,11 +130,14 @@
  *   extra column  none; k, kv, zero, logit     shared; d_a dims; v*      Tables 4, 5, 12, 13
  *   others        value bias v+; sink token x*                           Table 4
  *   mask          causal; window w; prefix p                             Figures 5, 6
+ *   mixer         attention; Mamba in some blocks                        Table 1, Jamba
+ *   ffn           one; the top few of X experts in some blocks           Table 1, Jamba
  *
  * t5, parallel, layer, gelutanh, fewer key heads, zero and logit lie outside the paper's
  * experiments: published models need them, or they are close relatives of its rows. Every pair of
  * rows of two axes that is not refused below has its gradients compared with differences of the
- * loss (test gradients__every_pair).
+ * loss (test gradients__every_pair). The last two axes have no gradients: they are there for a
+ * forward of published weights, and to train them is refused (config_trains).
  *
  * The paper's experiments are then nothing but flags. Its rows are variants of one model of some 60
  * million parameters without the embeddings (section 4: L = 10, d = 768, H = 8, so d_h = 96, and
@@ -294,6 +298,40 @@ int config_window(const Config *c, int l) {
     return has ? c->window : 0;
 }
 
+/* Jamba's stack: of every 8 blocks one attends, and of every 2 one has experts. Block l, from 0:
+ *
+ *     l        0   1   2   3   4   5   6   7   8          --attention-period 8 --attention-offset 4
+ *     mixer    M   M   M   M   A   M   M   M   M          --experts 16
+ *     ffn      1   X   1   X   1   X   1   X   1          --expert-period 2 --expert-offset 1
+ *
+ * Without a period every block is of the one kind. Attention is where the sink metrics look, so
+ * there is always a block that attends: of Jamba's 32 they are blocks 4, 12, 20 and 28. */
+bool config_attends(const Config *c, int l) {
+    return !c->attention_period || l % c->attention_period == c->attention_offset;
+}
+
+int config_attending(const Config *c) {
+    int n = 0;
+    for (int l = 0; l < c->layers; l++) n += config_attends(c, l);
+    return n;
+}
+
+int config_experts(const Config *c, int l) {
+    return !c->expert_period || l % c->expert_period == c->expert_offset ? c->experts : 0;
+}
+
+/* The Mamba mixer and the experts have no backward here. Returns 0, or 2 with one line. */
+int config_trains(const Config *c, Error *e) {
+    if (config_attending(c) < c->layers)
+        return fail(e, 2, "--attention-period %d: blocks of the Mamba mixer are forward only. Try: "
+                    "sink eval MODEL, or without it", c->attention_period);
+    for (int l = 0; l < c->layers; l++)
+        if (config_experts(c, l))
+            return fail(e, 2, "--experts %d: experts are forward only. Try: sink eval MODEL, or "
+                        "without it", c->experts);
+    return 0;
+}
+
 /* [T13] Table 13 learns d_a of the D dims of k* and leaves the others 0, without saying which. It
  * matters under rotary: k* is not rotated and q is, so with the half-split pair (0, D/2) learned
  *
@@ -373,6 +411,31 @@ static int resolve_shape(Config *c, Error *e) {
     return 0;
 }
 
+/* The kinds of the blocks, and what Mamba and the experts leave open: I = 2 C, M = 16, J = 4,
+ * R = C/16 rounded up, and the top 2, as their authors have it. */
+static int resolve_blocks(Config *c, Error *e) {
+    int period = c->attention_period, most = period < c->layers ? period : c->layers;
+    if (period && c->attention_offset >= most)
+        return fail(e, 2, "--attention-offset %d: no block attends, with --attention-period %d and "
+                    "--layers %d. Try: at most %d", c->attention_offset, period, c->layers,
+                    most - 1);
+    if (c->expert_period && c->expert_offset >= c->expert_period)
+        return fail(e, 2, "--expert-offset %d never occurs with --expert-period %d. Try: at most "
+                    "%d", c->expert_offset, c->expert_period, c->expert_period - 1);
+    if (period) {
+        if (!c->mamba_inner) c->mamba_inner = 2 * c->dim;
+        if (!c->mamba_state) c->mamba_state = 16;
+        if (!c->mamba_conv) c->mamba_conv = 4;
+        if (!c->mamba_rank) c->mamba_rank = (c->dim + 15) / 16;
+    }
+    if (!c->experts) return 0;
+    if (!c->expert_top) c->expert_top = c->experts < 2 ? c->experts : 2;
+    if (c->expert_top > c->experts)
+        return fail(e, 2, "--expert-top %d is more than the --experts %d there are. Try: at most "
+                    "%d", c->expert_top, c->experts, c->experts);
+    return 0;
+}
+
 /* Fills what follows, and refuses the few rows that mean nothing together, and only those. Returns
  * 0, or 2 with one line that names a flag and what to try.
  *
@@ -392,7 +455,7 @@ static int resolve_shape(Config *c, Error *e) {
  *
  * Tests: config_resolve__refuses, and config_resolve__near_misses for all that must pass. */
 int config_resolve(Config *c, Error *e) {
-    if (resolve_shape(c, e)) return e->status;
+    if (resolve_shape(c, e) || resolve_blocks(c, e)) return e->status;
     bool positive_kernel = c->kernel == KERNEL_ELU;
     /* an extra column whose score can have either sign; EXTRA_ZERO's is z = 0 */
     bool raw_key = c->extra == EXTRA_K || c->extra == EXTRA_KV || c->extra == EXTRA_LOGIT;
@@ -446,6 +509,15 @@ int config_resolve(Config *c, Error *e) {
  *   mlp kernel     2 D D a block  18,432          learned positions  [2048,C]  1,572,864
  *
  * So what moves the sink away from the first token costs next to nothing.
+ *
+ * A block of Mamba's has its mixer's matrices in place of attention's, a block of experts a router
+ * and X ffns in place of one (3.10, 3.11). With I = 2 C they weigh, in Jamba v0.1 (C = 4096, F =
+ * 14336, H = 32, K = 8, D = 128, M = 16, J = 4, R = 256, X = 16):
+ *
+ *   attention     2 C H D + 2 C K D                                     41,943,040
+ *   Mamba         3 C I + (2 R + 3 M + J + 3) I + R + 2 M              105,308,448
+ *   an ffn        3 C F                                                176,160,768
+ *   X experts     X (3 C F) + C X                                    2,818,637,824
  */
 
 /* How a tensor starts, under each --init (F2). N(0, v) has variance v; U(+-a) has a / sqrt(3) for
@@ -482,7 +554,9 @@ enum { LAW_ZERO, LAW_ONE, LAW_EMBED, LAW_LINEAR, LAW_OUT, LAW_DOWN, LAW_BIAS, LA
 enum {
     ALWAYS,
     IF_LAYERNORM,                /* a norm's bias; RMSNorm has none */
-    IF_BIAS,                     /* of linear maps: the paper's model has none anywhere */
+    IF_BIAS_QKV,                 /* of linear maps: the paper's model has none anywhere */
+    IF_BIAS_OUT,
+    IF_BIAS,                     /* of the ffn */
     IF_BIAS_GATED,
     IF_BIAS_UNGATED,
     IF_GATED,                    /* a second branch, and so a third ffn matrix */
@@ -517,30 +591,63 @@ static const TensorRow MODEL_TENSORS[] = {
     {"xstar",   offsetof(Weights, xstar),  "C",  LAW_EMBED,  0, IF_SINK_TOKEN},   /* a row of wte */
     {"wpe",     offsetof(Weights, wpe),    "PC", LAW_EMBED,  1, IF_LEARNED},
     {"rel",     offsetof(Weights, rel),    "bH", LAW_ZERO,   0, IF_T5},
+    {NULL, 0, NULL, 0, 0, 0}
 };
-/* Once for each block, "l0.norm1" and so on. W_Q, W_K, W_V hold their heads side by side: head h
- * (for keys and values, key head h) has the columns h D .. h D + D - 1. */
-static const TensorRow LAYER_TENSORS[] = {
+/* Once for each block, "l0.norm1" and so on, in four parts: the first norm, a mixer, the second
+ * norm, an ffn. */
+static const TensorRow NORM1_TENSORS[] = {
     {"norm1",   offsetof(Layer, norm1),  "C",  LAW_ONE,    0, ALWAYS},
     {"norm1.b", offsetof(Layer, norm1b), "C",  LAW_ZERO,   0, IF_LAYERNORM},
+    {NULL, 0, NULL, 0, 0, 0}
+};
+/* W_Q, W_K, W_V hold their heads side by side: head h (for keys and values, key head h) has the
+ * columns h D .. h D + D - 1. */
+static const TensorRow ATTENTION_TENSORS[] = {
     {"wq",      offsetof(Layer, wq),     "CQ", LAW_LINEAR, 1, ALWAYS},
     {"wk",      offsetof(Layer, wk),     "CK", LAW_LINEAR, 1, ALWAYS},
     {"wv",      offsetof(Layer, wv),     "CK", LAW_LINEAR, 1, ALWAYS},
-    {"bq",      offsetof(Layer, bq),     "Q",  LAW_BIAS,   0, IF_BIAS},
-    {"bk",      offsetof(Layer, bk),     "K",  LAW_BIAS,   0, IF_BIAS},
-    {"bv",      offsetof(Layer, bv),     "K",  LAW_BIAS,   0, IF_BIAS},
+    {"bq",      offsetof(Layer, bq),     "Q",  LAW_BIAS,   0, IF_BIAS_QKV},
+    {"bk",      offsetof(Layer, bk),     "K",  LAW_BIAS,   0, IF_BIAS_QKV},
+    {"bv",      offsetof(Layer, bv),     "K",  LAW_BIAS,   0, IF_BIAS_QKV},
     /* one pair for all heads, for q and for k, as in the authors' code */
     {"phi1",    offsetof(Layer, phi1),   "DD", LAW_LINEAR, 1, IF_MLP},
     {"phi2",    offsetof(Layer, phi2),   "DD", LAW_LINEAR, 1, IF_MLP},
     /* Tables 4, 5, 12 and 13: learned, in every block anew */
-    {"kstar",   offsetof(Layer, kstar),  "XD", LAW_SMALL,  0, IF_KSTAR},
-    {"vstar",   offsetof(Layer, vstar),  "XD", LAW_SMALL,  0, IF_VSTAR},
+    {"kstar",   offsetof(Layer, kstar),  "SD", LAW_SMALL,  0, IF_KSTAR},
+    {"vstar",   offsetof(Layer, vstar),  "SD", LAW_SMALL,  0, IF_VSTAR},
     {"logit",   offsetof(Layer, logit),  "H",  LAW_SMALL,  0, IF_LOGIT},
     {"vplus",   offsetof(Layer, vplus),  "HD", LAW_SMALL,  0, IF_VBIAS},
     {"wo",      offsetof(Layer, wo),     "OC", LAW_OUT,    1, ALWAYS},
-    {"bo",      offsetof(Layer, bo),     "C",  LAW_BIAS,   0, IF_BIAS},
+    {"bo",      offsetof(Layer, bo),     "C",  LAW_BIAS,   0, IF_BIAS_OUT},
+    {NULL, 0, NULL, 0, 0, 0}
+};
+/* Never trained but read from a file: what is not a linear map starts at 0 or 1. */
+static const TensorRow MAMBA_TENSORS[] = {
+    {"m.in",     offsetof(Layer, m_in),    "Cx", LAW_LINEAR, 1, ALWAYS},
+    {"m.conv",   offsetof(Layer, m_conv),  "JI", LAW_LINEAR, 1, ALWAYS},
+    {"m.conv.b", offsetof(Layer, m_convb), "I",  LAW_ZERO,   0, ALWAYS},
+    {"m.x",      offsetof(Layer, m_x),     "Ip", LAW_LINEAR, 1, ALWAYS},
+    {"m.rnorm",  offsetof(Layer, m_rnorm), "R",  LAW_ONE,    0, ALWAYS},
+    {"m.bnorm",  offsetof(Layer, m_bnorm), "M",  LAW_ONE,    0, ALWAYS},
+    {"m.cnorm",  offsetof(Layer, m_cnorm), "M",  LAW_ONE,    0, ALWAYS},
+    {"m.dt",     offsetof(Layer, m_dt),    "RI", LAW_LINEAR, 1, ALWAYS},
+    {"m.dt.b",   offsetof(Layer, m_dtb),   "I",  LAW_ZERO,   0, ALWAYS},
+    {"m.alog",   offsetof(Layer, m_alog),  "MI", LAW_ZERO,   0, ALWAYS},
+    {"m.skip",   offsetof(Layer, m_skip),  "I",  LAW_ONE,    0, ALWAYS},
+    {"m.out",    offsetof(Layer, m_out),   "IC", LAW_OUT,    1, ALWAYS},
+    {NULL, 0, NULL, 0, 0, 0}
+};
+static const TensorRow NORM2_TENSORS[] = {
     {"norm2",   offsetof(Layer, norm2),  "C",  LAW_ONE,    0, ALWAYS},
     {"norm2.b", offsetof(Layer, norm2b), "C",  LAW_ZERO,   0, IF_LAYERNORM},
+    {NULL, 0, NULL, 0, 0, 0}
+};
+static const TensorRow ROUTER_TENSORS[] = {
+    {"router",  offsetof(Layer, router), "CX", LAW_LINEAR, 1, ALWAYS},
+    {NULL, 0, NULL, 0, 0, 0}
+};
+/* Once, or once for each expert: "l1.e0.w1" and so on. */
+static const TensorRow FFN_TENSORS[] = {
     {"w1",      offsetof(Layer, w1),     "CF", LAW_LINEAR, 1, ALWAYS},
     /* the second branch */
     {"w2",      offsetof(Layer, w2),     "CF", LAW_LINEAR, 1, IF_GATED},
@@ -550,6 +657,7 @@ static const TensorRow LAYER_TENSORS[] = {
     {"b2",      offsetof(Layer, b2),     "F",  LAW_BIAS,   0, IF_BIAS_GATED},
     {"b2",      offsetof(Layer, b2),     "C",  LAW_BIAS,   0, IF_BIAS_UNGATED},
     {"b3",      offsetof(Layer, b3),     "C",  LAW_BIAS,   0, IF_BIAS_GATED},
+    {NULL, 0, NULL, 0, 0, 0}
 };
 /* After the blocks: LN(H^L) W_cls. */
 static const TensorRow FINAL_TENSORS[] = {
@@ -557,16 +665,22 @@ static const TensorRow FINAL_TENSORS[] = {
     {"normf.b", offsetof(Weights, normfb), "C",  LAW_ZERO,   0, IF_FINAL_LAYERNORM},
     {"wout",    offsetof(Weights, wout),   "CE", LAW_LINEAR, 1, IF_PROJECTED},
     {"wcls",    offsetof(Weights, wcls),   "EV", LAW_LINEAR, 1, IF_UNTIED},
+    {NULL, 0, NULL, 0, 0, 0}
 };
 
 /* Does a model of this Config have the tensors of this condition? */
 static bool tensor_present(const Config *c, int when) {
     bool layernorm = c->norm == NORM_LAYER, final = c->place != PLACE_POST;
+    bool everywhere = c->linear_bias && c->bias_in == BIAS_ALL;
+    bool attention_bias = everywhere || (c->linear_bias && c->bias_in == BIAS_ATTENTION);
+    bool ffn_bias = everywhere || (c->linear_bias && c->bias_in == BIAS_FFN);
     switch (when) {
     case IF_LAYERNORM:       return layernorm;
-    case IF_BIAS:            return c->linear_bias;
-    case IF_BIAS_GATED:      return c->linear_bias && config_gated(c);
-    case IF_BIAS_UNGATED:    return c->linear_bias && !config_gated(c);
+    case IF_BIAS_QKV:        return c->linear_bias && c->bias_in != BIAS_FFN;
+    case IF_BIAS_OUT:        return attention_bias;
+    case IF_BIAS:            return ffn_bias;
+    case IF_BIAS_GATED:      return ffn_bias && config_gated(c);
+    case IF_BIAS_UNGATED:    return ffn_bias && !config_gated(c);
     case IF_GATED:           return config_gated(c);
     case IF_UNGATED:         return !config_gated(c);
     case IF_KSTAR:           return c->extra == EXTRA_K || c->extra == EXTRA_KV;
@@ -589,7 +703,9 @@ static bool tensor_present(const Config *c, int when) {
  *
  *   P  positions: the context, and one more with a sink token, which takes position 0
  *   Q, K  all query heads, all key heads side by side       O  what W_O reads: H D, D when added
- *   X  copies of k* and v*: one a head, or one               b  T5's 32 buckets */
+ *   S  copies of k* and v*: one a head, or one               b  T5's 32 buckets
+ *   I, M, J, R  of Mamba: channels, states, taps, rank       x, p  2 I; R + 2 M
+ *   X  experts */
 static int tensor_extent(const Config *c, char letter) {
     int D = c->head_dim;
     switch (letter) {
@@ -600,86 +716,116 @@ static int tensor_extent(const Config *c, char letter) {
     case 'K': return c->kv_heads * D;
     case 'O': return c->combine == COMBINE_ADD ? D : c->heads * D;
     case 'H': return c->heads;
-    case 'X': return c->extra_shared ? 1 : c->heads;
+    case 'S': return c->extra_shared ? 1 : c->heads;
     case 'D': return D;
     case 'F': return c->ffn;
     case 'b': return 32;
+    case 'I': return c->mamba_inner;
+    case 'M': return c->mamba_state;
+    case 'J': return c->mamba_conv;
+    case 'R': return c->mamba_rank;
+    case 'x': return 2 * c->mamba_inner;
+    case 'p': return c->mamba_rank + 2 * c->mamba_state;
+    case 'X': return c->experts;
     default:  return c->dim;
     }
 }
 
-/* Adds to the model's list the rows that exist; layer -1 for those outside the blocks. Tensors lie
- * end to end in one array of m->count numbers, in the order of the list. */
-static void add_tensors(Model *m, const TensorRow *rows, int n, int layer) {
-    for (int i = 0; i < n; i++) {
-        if (!tensor_present(&m->c, rows[i].when)) continue;
-        Tensor *t = &m->tensor[m->n_tensors++];
-        if (layer < 0) snprintf(t->name, sizeof t->name, "%s", rows[i].name);
-        else snprintf(t->name, sizeof t->name, "l%d.%s", layer, rows[i].name);
-        t->rank = (int)strlen(rows[i].shape);
-        t->count = 1;
-        for (int d = 0; d < 2; d++) {
-            /* a vector [n] is kept as [n,1], so that count is always the product */
-            t->shape[d] = d < t->rank ? tensor_extent(&m->c, rows[i].shape[d]) : 1;
-            t->count *= t->shape[d];
-        }
-        t->law = rows[i].law;
-        t->layer = layer;
-        t->matrix = rows[i].matrix;
-        t->at = m->count;
-        m->count += t->count;
+/* A walk over all tensors of a model, in the order in which they lie end to end in one array. It
+ * serves three times: to count them (no list yet), to enter each into the model's list, and then,
+ * for the parameters and for the gradients, to set the pointers of w into the memory at base. So
+ * w.layer[l].wq and d.layer[l].wq are the same place in two arrays; what a model lacks stays NULL,
+ * and is tested for as such. */
+typedef struct Walk { Model *m; Weights *w; real *base; int next; } Walk;
+
+/* Where a part of the table stands: outside the blocks (layer -1), in a block, in one of its
+ * experts (expert -1: none). owner is the struct that has the pointers: a Weights or a Layer. */
+typedef struct Place { int layer, expert; void *owner; } Place;
+
+static void tensor_enter(Model *m, Tensor *t, const TensorRow *row, Place at) {
+    if (at.layer < 0) snprintf(t->name, sizeof t->name, "%s", row->name);
+    else if (at.expert < 0) snprintf(t->name, sizeof t->name, "l%d.%s", at.layer, row->name);
+    else snprintf(t->name, sizeof t->name, "l%d.e%d.%s", at.layer, at.expert, row->name);
+    t->rank = (int)strlen(row->shape);
+    t->count = 1;
+    for (int d = 0; d < 2; d++) {
+        /* a vector [n] is kept as [n,1], so that count is always the product */
+        t->shape[d] = d < t->rank ? tensor_extent(&m->c, row->shape[d]) : 1;
+        t->count *= t->shape[d];
+    }
+    t->law = row->law;
+    t->layer = at.layer;
+    t->matrix = row->matrix;
+    t->at = m->count;
+    m->count += t->count;
+}
+
+/* rows [..], up to one without a name. */
+static void walk_rows(Walk *k, const TensorRow *rows, Place at) {
+    for (; rows->name; rows++) {
+        if (!tensor_present(&k->m->c, rows->when)) continue;
+        Tensor *t = k->m->tensor ? &k->m->tensor[k->next] : NULL;
+        k->next++;
+        if (t && !k->w) tensor_enter(k->m, t, rows, at);
+        if (!k->w) continue;
+        real *here = k->base + t->at;
+        /* by its bytes, since the field is known by its offset alone */
+        memcpy((char *)at.owner + rows->field, &here, sizeof here);
     }
 }
 
-/* Points the named pointers of w into the memory at base: the same walk as above, in the same
- * order. Called for the parameters and for the gradients, so that w.layer[l].wq and d.layer[l].wq
- * are the same place in two arrays. What a variant lacks stays NULL, and is tested for as such. */
-static void name_tensors(const Model *m, Weights *w, real *base) {
-    const TensorRow *tables[] = {MODEL_TENSORS, LAYER_TENSORS, FINAL_TENSORS};
-    size_t sizes[] = {sizeof MODEL_TENSORS, sizeof LAYER_TENSORS, sizeof FINAL_TENSORS};
-    const Tensor *t = m->tensor;
-    for (int part = 0; part < 3; part++)
-        for (int l = 0; l < (part == 1 ? m->c.layers : 1); l++)
-            for (size_t i = 0; i < sizes[part] / sizeof(TensorRow); i++) {
-                if (!tensor_present(&m->c, tables[part][i].when)) continue;
-                char *owner = part == 1 ? (char *)&w->layer[l] : (char *)w;
-                real *at = base + t++->at;
-                /* by its bytes, since the field is known by its offset alone */
-                memcpy(owner + tables[part][i].field, &at, sizeof at);
-            }
+static void walk_block(Walk *k, int l) {
+    const Config *c = &k->m->c;
+    Layer *y = k->w ? &k->w->layer[l] : NULL;
+    Place block = {l, -1, y};
+    int X = config_experts(c, l);
+    walk_rows(k, NORM1_TENSORS, block);
+    walk_rows(k, config_attends(c, l) ? ATTENTION_TENSORS : MAMBA_TENSORS, block);
+    walk_rows(k, NORM2_TENSORS, block);
+    if (!X) { walk_rows(k, FFN_TENSORS, block); return; }
+    walk_rows(k, ROUTER_TENSORS, block);
+    if (y) y->expert = k->w->expert + (idx)l * X;
+    for (int x = 0; x < X; x++)
+        walk_rows(k, FFN_TENSORS, (Place){l, x, y ? &y->expert[x] : NULL});
 }
 
-#define ROWS_OF_TABLE(table) ((int)(sizeof(table) / sizeof(TensorRow)))
+/* Returns how many tensors there are. */
+static int walk_model(Model *m, Weights *w, real *base) {
+    Walk k = {m, w, base, 0};
+    walk_rows(&k, MODEL_TENSORS, (Place){-1, -1, w});
+    for (int l = 0; l < m->c.layers; l++) walk_block(&k, l);
+    walk_rows(&k, FINAL_TENSORS, (Place){-1, -1, w});
+    return k.next;
+}
 
 /* All parameters 0; gradients, of the same layout, only when asked for. c must be resolved. Returns
- * 0, or 1 when there is not the memory, with nothing left to free. Params and gradients take
+ * 0; 2 for gradients that there is no backward for; or 1 when there is not the memory; and then
+ * with nothing left to free. Params and gradients take
  * sizeof(real) bytes a number each: in float 546 MB each for the paper's model, and AdamW's two
  * moments (chapter 10) as much again. */
 int model_create(Model *m, const Config *c, bool with_grads, Error *e) {
     *m = (Model){.c = *c};
-    /* room for the list as if every row existed */
-    idx most = ROWS_OF_TABLE(MODEL_TENSORS) + ROWS_OF_TABLE(FINAL_TENSORS)
-             + (idx)ROWS_OF_TABLE(LAYER_TENSORS) * c->layers;
-    m->tensor = grab(most, sizeof(Tensor), e);
+    if (with_grads && config_trains(c, e)) return e->status;
+    m->n_tensors = walk_model(m, NULL, NULL);
+    m->tensor = grab(m->n_tensors, sizeof(Tensor), e);
     m->w.layer = grab(c->layers, sizeof(Layer), e);
     m->d.layer = grab(c->layers, sizeof(Layer), e);
+    if (c->experts) m->w.expert = grab((idx)c->layers * c->experts, sizeof(Layer), e);
     if (!e->status) {
-        add_tensors(m, MODEL_TENSORS, ROWS_OF_TABLE(MODEL_TENSORS), -1);
-        for (int l = 0; l < c->layers; l++)
-            add_tensors(m, LAYER_TENSORS, ROWS_OF_TABLE(LAYER_TENSORS), l);
-        add_tensors(m, FINAL_TENSORS, ROWS_OF_TABLE(FINAL_TENSORS), -1);
+        walk_model(m, NULL, NULL);
         m->params = grab(m->count, sizeof(real), e);
         if (with_grads) m->grads = grab(m->count, sizeof(real), e);
     }
     if (e->status) { model_free(m); return e->status; }
-    name_tensors(m, &m->w, m->params);
-    if (with_grads) name_tensors(m, &m->d, m->grads);
+    walk_model(m, &m->w, m->params);
+    if (with_grads) walk_model(m, &m->d, m->grads);
     return 0;
 }
 
 /* Also right for a model that model_create gave up on; m is empty afterwards. */
 void model_free(Model *m) {
-    free(m->tensor); free(m->w.layer); free(m->d.layer); free(m->params); free(m->grads);
+    free(m->tensor); free(m->w.layer); free(m->w.expert); free(m->d.layer);
+    free(m->params); free(m->grads);
     *m = (Model){0};
 }
 
@@ -1692,6 +1838,12 @@ static idx row_columns(const Config *c, int l, idx N, Span strip, idx i) {
     return span_of(c, l, N, i, i + 1).hi - strip.lo;
 }
 
+/* What <q, k> is multiplied by: 1/sqrt(D), and in some published models also 1/(l+1), so that the
+ * deeper a block, the evener its rows begin. A distance bias and a logit are outside of it. */
+static real score_scale(const Config *c, int l) {
+    return (real)(1 / sqrt((double)c->head_dim) / (c->score_by_layer ? l + 1 : 1));
+}
+
 /* The scores of rows [i0,i1) of head h into s->z, row length ld: of row i the column * and then
  * row_columns, -infinity where not visible; what follows is undefined. q [R,D] are those rows, at
  * the stride H*D; bias is the head's table by j - i, or NULL. Forward and backward call this on the
@@ -1700,7 +1852,7 @@ static void strip_scores(const Config *c, const Layer *w, int l, idx h, const St
                          const real *q, const real *bias, Span span, idx i0, idx i1) {
     idx D = s->D, N = s->N, n = span.hi - span.lo, stride = c->heads * D;
     idx ld = s->ld;
-    real per_root = (real)(1 / sqrt((double)D));
+    real per_root = score_scale(c, l);
     const real *kstar = extra_key(c, w, h);
     /* q k^T [R,n]: rows of q times the columns lo .. hi-1 of kt */
     matmul_here(s->z + 1, ld, rows_of(q, stride), rows_of(s->kt + span.lo, N), i1 - i0, n, D,
@@ -1861,7 +2013,7 @@ static void strip_backward(const Model *m, const Acts *a, int l, idx h, const St
     idx ld = s->ld, Qw = (c->heads * D), Kw = (c->kv_heads * D);
     Span span = span_of(c, l, N, i0, i1);
     idx n = span.hi - span.lo;
-    real scale = (real)c->scale, per_root = (real)(1 / sqrt((double)D));
+    real scale = (real)c->scale, per_root = score_scale(c, l);
     const real *bias = head_bias(a, h);
     const real *kstar = extra_key(c, w, h), *vstar = extra_value(c, w, h, s->fixed);
     const real *dout = p->dout + i0 * Qw, *q = p->q + i0 * Qw;       /* [R,D]: the strip's rows */
@@ -2071,6 +2223,208 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
     if (gated) linear_backward(dx, true, d->w2, d->b2, a->df2, x, w->w2, rows, C, F);
 }
 
+/* -------------------------------------------------------------------------------------------------
+ * 3.10  The Mamba mixer, forward only                 [MAMBA] Gu and Dao 2023; Jamba, Lieber 2024
+ *
+ * Of the models of Table 1 Jamba is the one that is not all attention: 28 of its 32 blocks mix their
+ * rows by a recurrence instead, and so there is no map of weights in them and no row that must sum
+ * to 1. Its sinks are those of the 4 blocks that attend (6). With u_t [C] the normed row t and I =
+ * 2 C channels, each on its own but for the linear maps:
+ *
+ *   (x, z) = u W_in                                    W_in [C,2I]: x the first I columns, z a gate
+ *   a_t    = silu(b + sum_{j=1..J} w_j * x_(t-J+j))    J = 4 taps; the last, w_J, meets x_t itself
+ *   (r, b, c) = a W_x                                  W_x [I,R+2M]; each of the three is normed
+ *   dt     = softplus(r W_dt + b_dt)                   W_dt [R,I]: how long the row lasts, above 0
+ *   S_t    = e^(dt A) * S_(t-1) + dt a_t b_t^T         S [M,I], S_0 = 0;  A = -e^A_log [M,I]
+ *   y_t    = (c_t S_t + D * a_t) * silu(z_t)           D [I] passes the row itself by
+ *   MAMBA(u)_t = y_t W_out                             W_out [I,C]
+ *
+ * * is element by element, channel by channel. b and c [M] are shared by all channels; element
+ * [m,i] of S has its own rate A_mi < 0 and takes dt_i b_m a_i in. The three norms of r, b and c
+ * (RMSNorm with gains and no bias, eps as elsewhere) are Jamba's; plain Mamba has none.
+ *
+ * What the recurrence is. S' = A S + b a, held at one a for a time dt, has the solution S_t =
+ * e^(dt A) S_(t-1) + (e^(dt A) - 1)/A b a, and (e^(dt A) - 1)/A is dt to first order: the form
+ * above. dt depends on the row: dt -> 0 leaves S as it was and ignores the row; large dt forgets
+ * all before it. Unrolled, with M = 1 and one channel,
+ *
+ *   S_t = sum_(s<=t) e^(A (dt_(s+1) + .. + dt_t)) dt_s b_s a_s
+ *
+ * a sum over the rows up to t, with the weight of row s in y_t known: c_t b_s dt_s e^(..). It is the
+ * linear row of Table 15 (identity similarity, Z = 1: <c_t, b_s> as <q, k>) with a decay that the
+ * rows between set. Nothing ties the sum of these weights, which is where the paper finds no sink.
+ * Rows see no row ahead of them: the causal mask is the direction of the recurrence. There are no
+ * positions. A window, a prefix, k* and whatever else belongs to scores have no part in it.
+ *
+ * Numerics. softplus(v) = max(v, 0) + log1p(e^-|v|), in double: no overflow, and e^v survives far
+ * below 0. dt > 0 and A < 0 keep e^(dt A) within 0..1, so S does not grow by itself: with dt = 0.01
+ * and A = -1 it halves in 69 rows. S is kept in real.
+ *
+ * Cost of a row: C 2I + I (R + 2M) + R I + I C for the maps, J I for the taps, and M I exponentials.
+ * Jamba (C = 4096): 104.9 million, 32768 and 131072. Memory beside the maps' rows: S, [M,I] a
+ * sequence. A task owns a sequence and CHUNK channels and goes down the rows.
+ * There is no backward: config_trains refuses. Tests: 3.10 of test_sink.c, against plain loops in
+ * double, and for M = 1 against the sum written out above.
+ */
+
+/* dt_i = softplus(v) of n numbers, in place. */
+static void softplus(idx n, real *v) {
+    for (idx j = 0; j < n; j++) {
+        double x = (double)v[j];
+        v[j] = (real)((x > 0 ? x : 0) + log1p(exp(-fabs(x))));
+    }
+}
+
+/* One row t of n <= CHUNK channels: S = e^(dt A) S + dt a b^T, y = c S + D a. state, rate [M,I] at
+ * the stride I; y, dt, a, skip [n]; b, c [M]. */
+WIDE(scan_row,
+     (idx n, idx M, idx I, real *restrict state, real *restrict y, const real *restrict rate,
+      const real *restrict dt, const real *restrict a, const real *restrict skip,
+      const real *restrict b, const real *restrict c),
+     (n, M, I, state, y, rate, dt, a, skip, b, c))
+{
+    real fade[CHUNK];
+    for (idx j = 0; j < n; j++) y[j] = skip[j] * a[j];
+    for (idx m = 0; m < M; m++) {
+        real *S = state + m * I;
+        const real *A = rate + m * I;
+        for (idx j = 0; j < n; j++) fade[j] = dt[j] * A[j];
+        vec_exp(n, fade, fade);
+        for (idx j = 0; j < n; j++) S[j] = fade[j] * S[j] + dt[j] * a[j] * b[m];
+        for (idx j = 0; j < n; j++) y[j] += S[j] * c[m];
+    }
+}
+
+/* a [rows,I] = silu(b + sum_j w_j x_(t-J+j)), x the first half of xz [rows,2I]; rows before a
+ * sequence's first count as 0. taps [J,I], bias [I]. */
+static void taps_forward(real *a, const real *xz, const real *taps, const real *bias, idx rows,
+                         idx N, idx I, idx J) {
+    PARALLEL
+    for (idx n = 0; n < rows; n++)
+        for (idx from = 0; from < I; from += CHUNK) {
+            idx some = I - from < CHUNK ? I - from : CHUNK, t = n % N;
+            real sum[CHUNK];
+            copy(sum, bias + from, some);
+            /* tap j, from 0, meets row t - (J-1) + j */
+            for (idx j = J - 1 > t ? J - 1 - t : 0; j < J; j++) {
+                const real *x = xz + (n - (J - 1) + j) * 2 * I + from, *w = taps + j * I + from;
+                for (idx i = 0; i < some; i++) sum[i] += w[i] * x[i];
+            }
+            act_swish(some, sum, a + n * I + from, NULL);
+        }
+}
+
+/* y [rows,I] from what lies in p, for rows of B sequences of N: the recurrence and the gate. */
+static void scan_forward(const MambaActs *p, const Layer *w, idx B, idx N, idx I, idx M) {
+    idx blocks = (I + CHUNK - 1) / CHUNK;
+    PARALLEL
+    for (idx j = 0; j < M * I; j++) p->rate[j] = -real_exp(w->m_alog[j]);    /* A = -e^A_log */
+    PARALLEL
+    for (idx task = 0; task < B * blocks; task++) {
+        idx b = task / blocks, from = task % blocks * CHUNK;
+        idx some = I - from < CHUNK ? I - from : CHUNK;
+        real *state = p->state + b * M * I + from, gate[CHUNK];
+        for (idx m = 0; m < M; m++) zero(state + m * I, some);               /* S_0 = 0 */
+        for (idx n = b * N; n < (b + 1) * N; n++) {
+            const real *bc = p->bc + n * 2 * M;
+            real *y = p->y + n * I + from;
+            scan_row(some, M, I, state, y, p->rate + from, p->dt + n * I + from,
+                     p->a + n * I + from, w->m_skip + from, bc, bc + M);
+            act_swish(some, p->xz + (2 * n + 1) * I + from, gate, NULL);     /* silu(z) */
+            vec_multiply(some, y, gate);
+        }
+    }
+}
+
+/* y [B,N,C] = MAMBA(u), overwritten; u [B,N,C]. Fills a->mamba. */
+static void mamba_forward(const Model *m, Acts *a, int l, real *y, const real *u, int B, idx N) {
+    const Config *c = &m->c;
+    const Layer *w = &m->w.layer[l];
+    const MambaActs *p = &a->mamba;
+    idx C = c->dim, I = c->mamba_inner, M = c->mamba_state, R = c->mamba_rank;
+    idx rows = B * N, P = R + 2 * M;
+    linear_forward(p->xz, u, w->m_in, NULL, rows, C, 2 * I);         /* (x, z) = u W_in */
+    taps_forward(p->a, p->xz, w->m_conv, w->m_convb, rows, N, I, c->mamba_conv);
+    linear_forward(p->p, p->a, w->m_x, NULL, rows, I, P);            /* (r, b, c) = a W_x, normed */
+    PARALLEL
+    for (idx n = 0; n < rows; n++) {
+        const real *from = p->p + n * P;
+        real *bc = p->bc + n * 2 * M, stat[2];
+        norm_row(c, R, p->r + n * R, stat, from, w->m_rnorm, NULL);
+        norm_row(c, M, bc, stat, from + R, w->m_bnorm, NULL);
+        norm_row(c, M, bc + M, stat, from + R + M, w->m_cnorm, NULL);
+    }
+    linear_forward(p->dt, p->r, w->m_dt, w->m_dtb, rows, R, I);      /* dt = softplus(r W_dt + b) */
+    PARALLEL
+    for (idx n = 0; n < rows; n++) softplus(I, p->dt + n * I);
+    scan_forward(p, w, B, N, I, M);
+    linear_forward(y, p->y, w->m_out, NULL, rows, I, C);
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 3.11  Experts, forward only                               [MOE] Shazeer et al. 2017; Jamba
+ *
+ *   p     = softmax(x W_r)                  W_r [C,X]: one number for each of X ffns
+ *   MOE(x) = sum over the `top` largest p_e of  p_e FFN_e(x)
+ *
+ * FFN_e is 3.9 with matrices of its own. The kept p_e are those of the softmax over all X: their
+ * sum is below 1 and says how sure the router is (Jamba; Mixtral divides by the sum instead, which
+ * is a softmax over the kept). With X = 1, p = 1 and MOE is the plain ffn, bit by bit. Of equal p
+ * the lower e is taken. Jamba: X = 16, top 2, in every other block.
+ *
+ * A row meets 2 of 16 ffns, which is the point: 16 times the weights at twice the cost. So rows are
+ * gathered by expert, each ffn runs over its own rows, and its matrices are read once for all of
+ * them, and not at all where no row takes it. A row's sum runs over rising e, whatever rows are
+ * beside it.
+ *
+ * Cost of a row: C X, and `top` times 3.9. There is no backward: config_trains refuses.
+ * Tests: 3.11 of test_sink.c, against plain loops in double; and X = 1 against the plain ffn.
+ */
+
+/* gate [X]: from scores to p_e where e is among the `top` largest, else 0; X <= CHUNK. A NaN stays
+ * one. */
+static void router_row(idx X, idx top, real *gate) {
+    real p[CHUNK], most = vec_max(X, gate);
+    bool taken[CHUNK] = {false};
+    for (idx e = 0; e < X; e++) p[e] = gate[e] - most;
+    vec_exp(X, p, p);
+    vec_scale(X, p, 1 / vec_sum(X, p));
+    zero(gate, X);
+    for (idx k = 0; k < top; k++) {
+        idx best = -1;
+        for (idx e = 0; e < X; e++)
+            if (!taken[e] && (best < 0 || !(p[e] <= p[best]))) best = e;
+        taken[best] = true;
+        gate[best] = p[best];
+    }
+}
+
+/* y [rows,C] = MOE(x), overwritten; x [rows,C]. Fills a->expert; la->f1, f2, fa are scratch. */
+static void experts_forward(const Model *m, Acts *a, int l, real *y, const real *x, idx rows) {
+    const Config *c = &m->c;
+    const Layer *w = &m->w.layer[l];
+    const ExpertActs *p = &a->expert;
+    idx C = c->dim, X = c->experts;
+    linear_forward(p->gate, x, w->router, NULL, rows, C, X);
+    PARALLEL
+    for (idx n = 0; n < rows; n++) router_row(X, c->expert_top, p->gate + n * X);
+    zero(y, rows * C);
+    for (idx e = 0; e < X; e++) {
+        idx R = 0;                                           /* the rows of expert e, in order */
+        for (idx n = 0; n < rows; n++)
+            if (p->gate[n * X + e] != 0) copy(p->in + R++ * C, x + n * C, C);
+        if (!R) continue;
+        ffn_forward(c, &w->expert[e], &a->layer[l], p->out, p->in, R);
+        R = 0;
+        for (idx n = 0; n < rows; n++) {
+            real gate = p->gate[n * X + e], *y_n = y + n * C;
+            if (gate == 0) continue;                         /* y += p_e FFN_e(x) */
+            const real *out = p->out + R++ * C;
+            for (idx ch = 0; ch < C; ch++) y_n[ch] += gate * out[ch];
+        }
+    }
+}
+
 /* =================================================================================================
  * 4  The block and the model                                    section 2, [E2] [E3], Figure 1 left
  *
@@ -2095,6 +2449,7 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
  *   parallel  u = x + MHSA(n1 x)          y = u + FFN(n2 x)        a final norm
  *
  * One block serves the three: s1 and s2 are the two sums, u is what the ffn's branch leaves from.
+ * In some blocks of published models MAMBA stands for MHSA (3.10), or MOE for FFN (3.11).
  * The paper closes every stack by Y = LN(H^L) W_cls; under post-norm the last n2 is that LN, as in
  * the authors' code. So there are 2L + 1 norms, and 2L under post-norm.
  *
@@ -2234,7 +2589,8 @@ static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
 
     /* s1 = x + MHSA(n1 x); post-norm: u = n1(x + MHSA(x)) */
     if (!post) norm_forward(c, la->n1, la->n1stat, la->x, w->norm1, w->norm1b, rows);
-    mhsa_forward(m, a, l, la->s1, post ? la->x : la->n1, B, N);
+    if (config_attends(c, l)) mhsa_forward(m, a, l, la->s1, post ? la->x : la->n1, B, N);
+    else mamba_forward(m, a, l, la->s1, post ? la->x : la->n1, B, N);
     add_rows(la->s1, la->x, n);                              /* s1 = x + MHSA */
     if (post) norm_forward(c, la->n1, la->n1stat, la->s1, w->norm1, w->norm1b, rows);
     const real *u = post ? la->n1 : la->s1;                  /* [B,N,C] */
@@ -2242,7 +2598,8 @@ static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
     /* s2 = u + FFN(n2 u); post-norm: y = n2(u + FFN(u)). Parallel norms x, not u: its ffn does not
      * see what this block's attention found. */
     if (!post) norm_forward(c, la->n2, la->n2stat, parallel ? la->x : u, w->norm2, w->norm2b, rows);
-    ffn_forward(c, w, la, la->s2, post ? u : la->n2, rows);
+    if (w->expert) experts_forward(m, a, l, la->s2, post ? u : la->n2, rows);
+    else ffn_forward(c, w, la, la->s2, post ? u : la->n2, rows);
     add_rows(la->s2, u, n);                                  /* s2 = u + FFN */
     if (post) norm_forward(c, la->n2, la->n2stat, la->s2, w->norm2, w->norm2b, rows);
     a->h = post ? la->n2 : la->s2;
@@ -2353,9 +2710,10 @@ void model_forward(const Model *m, Acts *a, const int *ids, int B, int T) {
  *
  * A row sees nothing ahead of it, so what came before it stays as it was; but for a prefix, whose p
  * tokens see each other and must be computed together: while fewer than p are in the cache, all
- * rows are made anew. a comes from acts_create with ACTS_KEYS or ACTS_ALL. */
+ * rows are made anew. So are they where a block is Mamba's: of the rows before there is but the last
+ * state, and not that of any `from`. a comes from acts_create with ACTS_KEYS or ACTS_ALL. */
 int model_extend(const Model *m, Acts *a, const int *ids, int T, int from) {
-    if (from < m->c.prefix) from = 0;
+    if (from < m->c.prefix || config_attending(&m->c) < m->c.layers) from = 0;
     a->past = from ? config_rows(&m->c, from) : 0;
     idx R = forward_rows(&m->c, a, T - from);
     model_forward(m, a, ids + from, 1, T - from);
@@ -2453,6 +2811,21 @@ static void place_grads(const Config *c, Acts *a, Arena *at, idx rows) {
     a->doutp = place(at, c->embed_dim != c->dim ? SLICE * c->embed_dim : 0);
 }
 
+/* The Mamba mixer's and the experts' arrays: one set for all blocks, since no backward reads them;
+ * none in a model without such blocks. */
+static void place_published(const Config *c, Acts *a, Arena *at, idx rows) {
+    bool mamba = config_attending(c) < c->layers, routed = c->experts > 0;
+    idx I = mamba ? c->mamba_inner : 0, M = mamba ? c->mamba_state : 0;
+    idx R = mamba ? c->mamba_rank : 0, C = routed ? c->dim : 0;
+    a->mamba = (MambaActs){.xz = place(at, rows * 2 * I), .a = place(at, rows * I),
+                           .p = place(at, rows * (R + 2 * M)), .r = place(at, rows * R),
+                           .bc = place(at, rows * 2 * M), .dt = place(at, rows * I),
+                           .y = place(at, rows * I), .rate = place(at, M * I),
+                           .state = place(at, a->B * M * I)};
+    a->expert = (ExpertActs){.gate = place(at, rows * c->experts), .in = place(at, rows * C),
+                             .out = place(at, rows * C)};
+}
+
 /* The whole list. Tables that a position scheme does not need get no room; the enum POS_* ends with
  * the three schemes that add a bias to the score. */
 static void place_all(const Config *c, Acts *a, Arena *at, int what) {
@@ -2469,6 +2842,7 @@ static void place_all(const Config *c, Acts *a, Arena *at, int what) {
     a->fnorm = place(at, c->place == PLACE_POST ? 0 : rows * C);
     a->nfstat = place(at, c->place == PLACE_POST ? 0 : 2 * rows);
     a->embed = place(at, projected ? B * T * c->embed_dim : 0);
+    place_published(c, a, at, rows);
     /* tables by position, and attention's scratch, a piece for each thread */
     a->cosine = place(at, N * half);    a->sine = place(at, N * half);
     a->wave = place(at, c->pos == POS_ABSOLUTE ? N * C : 0);
@@ -2803,6 +3177,9 @@ double gradient_norm(const Model *m, const Tensor **bad) {
  * Sink of one sequence moves in steps of 1/(L H), 1.25 % for the paper's 10 x 8 heads. Mean alpha_1
  * and its multiple of the even value (sink_uniform) move first, and are always printed beside it.
  *
+ * Blocks without attention (3.10) have no map: alpha, Sink and the even value are means over those
+ * that attend, 4 of Jamba's 32, as in the authors' script.
+ *
  * Columns and rows of a map m [N,S], as they stand with an extra column and a sink token both:
  *
  *                 *    x*    1    2    3
@@ -2855,12 +3232,12 @@ double sink_uniform(const Config *c, int T) {
     idx N = config_rows(c, T), first = N - T;
     double sum = 0;
     for (int l = 0; l < c->layers; l++)
-        for (idx i = first; i < N; i++) {
+        for (idx i = first; config_attends(c, l) && i < N; i++) {
             int seen = c->extra ? 1 : 0;                     /* * is visible to every row */
             for (idx j = 0; j < N; j++) seen += visible(c, l, i, j);
             sum += visible(c, l, i, first) ? 1.0 / seen : 0;
         }
-    return sum / c->layers / T;
+    return sum / config_attending(c) / T;
 }
 
 /* Room to measure up to `batch` sequences of T tokens at a time, sums at 0, at n_eps <= EPS_MOST
@@ -2872,7 +3249,8 @@ int sinks_create(Sinks *s, const Config *c, int T, int batch, const double *eps,
     idx L = c->layers, H = c->heads, N = config_rows(c, T);
     idx S = config_columns(c, T), map = batch * H * N * S;
     *s = (Sinks){.L = c->layers, .H = c->heads, .T = T, .N = (int)N, .S = (int)S, .batch = batch,
-                 .n_eps = n_eps};
+                 .n_eps = n_eps, .period = c->attention_period,
+                 .offset = c->attention_period ? c->attention_offset : 0};
     memcpy(s->eps, eps, (size_t)n_eps * sizeof *eps);
     /* all the means in one array, sums; shapes in struct Sinks */
     double **fields[] = {&s->alpha, &s->over,  &s->entropy, &s->mass,   &s->hnorm,  &s->prenorm,
@@ -2901,6 +3279,15 @@ void sinks_free(Sinks *s) {
     free(s->alpha_now);
     free(s->extreme);
     *s = (Sinks){0};
+}
+
+bool sinks_attends(const Sinks *s, int l) { return !s->period || l % s->period == s->offset; }
+
+/* How many heads have maps, in all blocks. */
+static int attending_heads(const Sinks *s) {
+    int n = 0;
+    for (int l = 0; l < s->L; l++) n += sinks_attends(s, l) ? s->H : 0;
+    return n;
 }
 
 /* |x|, for x [n]: the l2 norm of sections 3.1 and 7. */
@@ -3019,6 +3406,7 @@ static void measure_massive(Sinks *s, idx b, int C) {
 }
 
 /* All that is read inside block l, counted from 0, in sequence b, while its activations are there.
+ * Of a block without attention that is |s2| alone.
  * Adds what measure_head and measure_angles do, and row by row the norms of Figures 2, 7 and 8:
  * |s2|, which is Figure 7 left's "before LN" under post-norm and the block's output elsewhere; |q|,
  * |k|, |v|, means over heads. A rotation leaves |q| and |k| as they are. */
@@ -3027,6 +3415,7 @@ static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l,
     const LayerActs *la = &a->layer[l];
     idx N = s->N, C = c->dim, D = c->head_dim, H = c->heads, K = c->kv_heads;
     idx map = N * s->S, row0 = b * N, at = l * N;
+    if (!config_attends(c, l)) H = K = 0;
     for (int h = 0; h < H; h++) {
         idx head = (b * H + h) * map;
         measure_head(s, c, rows, (l * H + h), s->probe[l].metric + head, s->probe[l].weight + head);
@@ -3089,14 +3478,14 @@ double sinks_sink(const Sinks *s, int column, int x) {
     double sum = 0;
     int LH = s->L * s->H;
     for (idx i = 0; i < LH; i++) sum += s->over[(x * LH + i) * s->S + column];
-    return sum / LH;
+    return sum / attending_heads(s);
 }
 
 /* [M1] of a column, averaged over layers, heads and sequences: no threshold, no steps. */
 double sinks_alpha(const Sinks *s, int column) {
     double sum = 0;
     for (idx i = 0; i < s->L * s->H; i++) sum += s->alpha[i * s->S + column];
-    return sum / (s->L * s->H);
+    return sum / attending_heads(s);
 }
 
 /* Figures 7, 8, 29: norm of the first row (x*'s when there is one) over the mean of the others, for
@@ -7250,9 +7639,10 @@ int outcome_measure(Outcome *o, Trainer *t, const Settings *s, int *starts, Erro
     o->c = t->m.c;
     o->star = star >= 0;
     o->even = sink_uniform(&o->c, o->s.T);
-    int H = o->s.H, most = 0, least = 0;
-    for (int i = 1; i < o->s.L * H; i++) {
+    int H = o->s.H, most = o->s.offset * H, least = most;    /* the first block that attends */
+    for (int i = most + 1; i < o->s.L * H; i++) {
         double alpha = o->s.alpha[(idx)i * o->s.S + column];
+        if (!sinks_attends(&o->s, i / H)) continue;
         if (alpha > o->s.alpha[(idx)most * o->s.S + column]) most = i;
         if (alpha < o->s.alpha[(idx)least * o->s.S + column]) least = i;
     }
@@ -10458,6 +10848,7 @@ void heat_maps(const HeatMap *maps, int n, FILE *out) {
         fputc('\n', out);
     }
     for (int l = 0; l < maps[0].s->L; l++) {
+        if (!sinks_attends(maps[0].s, l)) continue;
         fprintf(out, "%5d ", l + 1);
         for (int i = 0; i < n; i++) {
             const Sinks *s = maps[i].s;
@@ -10576,9 +10967,14 @@ void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
             for (int i = 0; i < 6; i++) mean[i] += of_head[i] / s->H;
         }
         idx row = (idx)l * s->N;
-        fprintf(out, "%5d %8.3f %8.3f %8.3f", l + 1, norm_ratio(s->hnorm + row + s->N, s->N),
-                norm_ratio(s->knorm + row, s->N), norm_ratio(s->vnorm + row, s->N));
-        for (int i = 0; i < 6; i++) fprintf(out, " %8.3f", mean[i]);
+        fprintf(out, "%5d %8.3f", l + 1, norm_ratio(s->hnorm + row + s->N, s->N));
+        if (sinks_attends(s, l))
+            fprintf(out, " %8.3f %8.3f", norm_ratio(s->knorm + row, s->N),
+                    norm_ratio(s->vnorm + row, s->N));
+        else fprintf(out, " %8s %8s", "Mamba", "-");
+        for (int i = 0; i < 6; i++)
+            if (sinks_attends(s, l)) fprintf(out, " %8.3f", mean[i]);
+            else fprintf(out, " %8s", "-");
         if (c->place == PLACE_POST) fprintf(out, " %8.3f", norm_ratio(s->prenorm + row, s->N));
         fputc('\n', out);
     }
@@ -11039,11 +11435,12 @@ static void map_svg(Html *h, const double *m, int T, int S, int cell, const char
     bytes_print(&h->text, h->e, "</svg>\n");
 }
 
-/* alpha of a column of a model. */
+/* alpha of a column of a model; blocks that do not attend stay empty. */
 static void column_svg(Html *h, const Outcome *o, int column, const char *name) {
     const Sinks *s = &o->s;
     double *alpha = grab((idx)s->L * s->H, sizeof *alpha, h->e);
-    for (int i = 0; alpha && i < s->L * s->H; i++) alpha[i] = s->alpha[(idx)i * s->S + column];
+    for (int i = 0; alpha && i < s->L * s->H; i++)
+        alpha[i] = sinks_attends(s, i / s->H) ? s->alpha[(idx)i * s->S + column] : NAN;
     if (alpha) alpha_svg(h, alpha, s->L, s->H, name);
     free(alpha);
 }
@@ -11184,6 +11581,7 @@ static void page_norms(Html *h, const Outcome *o, int n) {
                 const double *norms = what == 0
                                           ? s->hnorm + (idx)l * s->N
                                           : (what == 1 ? s->knorm : s->vnorm) + (idx)(l - 1) * s->N;
+                if (what > 0 && !sinks_attends(s, l - 1)) continue;      /* no keys, no values */
                 line->x[line->n] = l;
                 line->y[line->n++] = norm_ratio(norms, s->N);
             }
@@ -13312,6 +13710,10 @@ const Option OPTIONS[] = {
      "the feed-forward's activation (Table 11)"},
     {"linear-bias",   'm', 'b', AT(model.linear_bias),   "0",      0, 1, "",
      "a bias in every linear map but the last"},
+    {"bias-in",       'm', 'c', AT(model.bias_in),       "all",    0, 0, "all|qkv|attention|ffn",
+     "which of them have one, with --linear-bias"},
+    {"score-by-layer", 'm', 'b', AT(model.score_by_layer), "0",    0, 1, "",
+     "scores of block l, from 0, divided by l + 1 (some GPT-2)"},
     {"tied",          'm', 'b', AT(model.tied),          "0",      0, 1, "",
      "the embedding is the unembedding"},
     {"combine",       'm', 'c', AT(model.combine),       "concat", 0, 0, "concat|add",
@@ -13349,6 +13751,26 @@ const Option OPTIONS[] = {
      "see --window-period"},
     {"prefix",        'm', 'i', AT(model.prefix),        "0",      0, 1 << 24, "P",
      "tokens that every row sees, and that are not scored (Figure 5)"},
+    {"attention-period", 'm', 'i', AT(model.attention_period), "0", 1, 1024, "N",
+     "blocks l with l mod N = offset attend, the others have a Mamba mixer; forward only"},
+    {"attention-offset", 'm', 'i', AT(model.attention_offset), "0", 0, 1024, "N",
+     "see --attention-period"},
+    {"mamba-inner",   'm', 'i', AT(model.mamba_inner),   "0",      1, 1 << 20, "I",
+     "channels of the mixer; default: 2 dim"},
+    {"mamba-state",   'm', 'i', AT(model.mamba_state),   "0",      1, 1 << 12, "M",
+     "states of a channel; default: 16"},
+    {"mamba-conv",    'm', 'i', AT(model.mamba_conv),    "0",      1, 1 << 12, "J",
+     "rows that a channel is convolved over; default: 4"},
+    {"mamba-rank",    'm', 'i', AT(model.mamba_rank),    "0",      1, 1 << 20, "R",
+     "rank of the step; default: dim / 16, rounded up"},
+    {"experts",       'm', 'i', AT(model.experts),       "0",      1, 256, "X",
+     "feed-forwards to choose from; default: one and no choice; forward only"},
+    {"expert-top",    'm', 'i', AT(model.expert_top),    "0",      1, 256, "N",
+     "how many of them a row takes; default: 2, or the one there is"},
+    {"expert-period", 'm', 'i', AT(model.expert_period), "0",      1, 1024, "N",
+     "blocks l with l mod N = offset have experts; default: all"},
+    {"expert-offset", 'm', 'i', AT(model.expert_offset), "0",      0, 1024, "N",
+     "see --expert-period"},
 
     {"init",          't', 'c', AT(train.init),          "torch",  0, 0, "torch|authors|gpt2",
      "how parameters start"},

@@ -65,6 +65,8 @@ enum { ROPE_PLAIN, ROPE_LINEAR, ROPE_LLAMA3 };
 enum { NORM_RMS, NORM_LAYER };
 enum { PLACE_PRE, PLACE_POST, PLACE_PARALLEL };
 enum { ACT_SWIGLU, ACT_GEGLU, ACT_REGLU, ACT_SWISH, ACT_GELU, ACT_RELU, ACT_GELUTANH };
+/* which linear maps have a bias under linear_bias */
+enum { BIAS_ALL, BIAS_QKV, BIAS_ATTENTION, BIAS_FFN };
 enum { COMBINE_CONCAT, COMBINE_ADD };
 enum { KERNEL_IDENTITY, KERNEL_ELU, KERNEL_MLP };
 enum { SIM_EXP, SIM_SIGMOID, SIM_ELU, SIM_IDENTITY };
@@ -99,6 +101,8 @@ typedef struct Config {
     double norm_eps;                  /* inside the root; 1e-5 */
     int act;                          /* ACT_*: Table 11; the first three are gated */
     int linear_bias, tied, embed_dim; /* switches; width E of the embedding, 0 means C */
+    int bias_in;                      /* BIAS_*: where linear_bias puts them */
+    int score_by_layer;               /* switch: scores of block l, from 0, over l + 1 (GPT-2) */
     int combine;                      /* COMBINE_*: Table 12 left */
     int kernel, sim, normalizer;      /* KERNEL_*, SIM_*, NORMALIZER_*: Table 15 */
     /* p of NORMALIZER_PNORM (equation 43), 0 when unused; alpha (equation 29) */
@@ -113,6 +117,14 @@ typedef struct Config {
     /* period 0: every layer has the window; else l % period == offset */
     int window_period, window_offset;
     int prefix;                       /* p: tokens 1..p are visible to every row (Figure 5) */
+    /* Published models of several kinds of block; forward only (config_trains).
+     * period 0: every block attends; else blocks with l % period == offset, and Mamba mixes the
+     * others, by I channels of M states (0 means 2 C, 16), J taps (4) and rank R (C/16, up) */
+    int attention_period, attention_offset;
+    int mamba_inner, mamba_state, mamba_conv, mamba_rank;
+    /* X ffns of which a row takes the top ones (0 means 2), in every block or, with a period, in
+     * blocks with l % period == offset; 0: one ffn everywhere */
+    int experts, expert_top, expert_period, expert_offset;
 } Config;
 
 /* A named row of the paper: flags that differ from the default, and what the paper measured there.
@@ -131,6 +143,11 @@ int config_resolve(Config *c, Error *e);
 int config_rows(const Config *c, int T);           /* N: T, or T+1 with a sink token */
 int config_columns(const Config *c, int T);        /* S: the extra column, x* and the T tokens */
 int config_window(const Config *c, int l);         /* w of layer l, 0 when it sees all */
+bool config_attends(const Config *c, int l);       /* block l has MHSA; else the Mamba mixer */
+int config_attending(const Config *c);             /* how many of the L blocks have it: 1 or more */
+int config_experts(const Config *c, int l);        /* X where block l has experts, else 0 */
+/* 0, or 2 with one line for a model that has no backward: a block of Mamba's or of experts */
+int config_trains(const Config *c, Error *e);
 /* SwiGLU, GeGLU, ReGLU: a second branch multiplies */
 bool config_gated(const Config *c);
 /* is dim d of k* learned (Table 13), or fixed at 0 */
@@ -152,6 +169,13 @@ typedef struct Layer {
     real *logit;                 /* [H]: the extra column's learned score */
     real *vplus;                 /* [H,D]: the value bias v+ */
     real *phi1, *phi2;           /* [D,D] [D,D]: the mlp kernel */
+    /* in place of all from wq to phi2 but the norms and the ffn, where Mamba mixes the rows (3.10):
+     * [C,2I] [J,I] [I] [I,R+2M], gains [R] [M] [M], */
+    real *m_in, *m_conv, *m_convb, *m_x, *m_rnorm, *m_bnorm, *m_cnorm;
+    real *m_dt, *m_dtb, *m_alog, *m_skip, *m_out;      /* [R,I] [I] [M,I] [I] [I,C] */
+    /* in place of w1 .. b3: [C,X], and [X] layers of which w1 .. b3 alone are set (3.11) */
+    real *router;
+    struct Layer *expert;
 } Layer;
 
 typedef struct Weights {
@@ -161,12 +185,13 @@ typedef struct Weights {
     real *normf, *normfb;        /* [C] [C]: the final norm, absent under post-norm */
     real *wout, *wcls;           /* [C,E] when E differs from C; [E,V], absent when tied */
     Layer *layer;                /* [L] */
+    Layer *expert;               /* [L,X], where any block has experts */
 } Weights;
 
 /* One tensor of a model. The list of them drives allocation, initialisation, AdamW, checkpoints
  * and dumps. */
 typedef struct Tensor {
-    char name[32];               /* "l0.wq" */
+    char name[32];               /* "l0.wq", "l1.e3.w1" */
     int rank; int shape[2];      /* one or two dimensions, row-major */
     /* where it starts in Model.params, and how many numbers it holds */
     idx at, count;
@@ -181,7 +206,7 @@ typedef struct Model {
     Weights w, d;                         /* the same memory by name: parameters, gradients */
 } Model;
 
-/* c resolved; all parameters 0 */
+/* c resolved; all parameters 0. 2 when gradients are asked for and config_trains refuses */
 int  model_create(Model *m, const Config *c, bool with_grads, Error *e);
 void model_free(Model *m);
 /* INIT_*; each tensor draws from its own stream */
@@ -229,6 +254,23 @@ typedef struct Ablation {
 /* Table 7: token 1 reads p_t in place of p_1; and where they swap, token t reads p_1. */
 typedef struct PositionEdit { int t; bool swap; } PositionEdit;   /* t from 2 on */
 
+/* What the Mamba mixer makes on its way, one set for all blocks: no backward reads it (3.10). */
+typedef struct MambaActs {
+    real *xz;                    /* [B,N,2I] both halves of u W_in */
+    real *a;                     /* [B,N,I] what the taps make of x, activated */
+    real *p;                     /* [B,N,R+2M] a W_x: r, b, c before their norms, */
+    real *r, *bc;                /* [B,N,R] [B,N,2M] and after */
+    real *dt, *y;                /* [B,N,I] the step; the mixer's output before W_out */
+    real *rate;                  /* [M,I] -e^A_log */
+    real *state;                 /* [B,M,I] S; after a forward that of the last row */
+} MambaActs;
+
+/* What the experts need, likewise (3.11). */
+typedef struct ExpertActs {
+    real *gate;                  /* [B,N,X] p_e where row n takes expert e, else 0 */
+    real *in, *out;              /* [B,N,C] the rows of one expert, and what it makes of them */
+} ExpertActs;
+
 enum { SLICE = 160 };            /* rows of logits that exist at a time */
 
 typedef struct Acts {
@@ -239,6 +281,8 @@ typedef struct Acts {
     /* [B,N,C] the stream, h^L after a forward; and after the final norm (post-norm: h^L itself) */
     const real *h, *nf;
     real *fnorm, *nfstat;        /* [B,N,C] [B,N,2] */
+    MambaActs mamba;
+    ExpertActs expert;
     real *embed;                 /* [B,T,E] rows of wte, when E differs from C */
     Probe *probe;                /* [L], or NULL: set by the caller before a forward */
     const Ablation *ablation;    /* or NULL, as it must be where a backward follows */
@@ -272,14 +316,16 @@ void acts_free(Acts *a);
 void model_forward(const Model *m, Acts *a, const int *ids, int B, int T);
 /* The tokens after the first `from` (0 <= from < T) of one sequence ids [T], when those have gone
  * through a, of ACTS_KEYS or ACTS_ALL, by either function. Fills a.h and a.nf [R,C]; returns R, the
- * rows made: T - from, or all of them where from is 0 or less than the prefix. */
+ * rows made: T - from, or all of them where from is 0 or less than the prefix, or where a block is
+ * Mamba's, whose state of an earlier row is gone. */
 int  model_extend(const Model *m, Acts *a, const int *ids, int T, int from);
 /* Mean cross-entropy over the scored targets [B,T] (prefix p: the first p-1 positions are not
  * scored). With grads, also adds share times the gradient of that mean to wcls (or wte) and leaves
  * it in a.dh. */
 double model_loss(Model *m, Acts *a, const int *targets, int B, int T,
                     bool with_grads, double share);
-/* The rest of the gradient, from a.dh: every block, the positions and the embedding. */
+/* The rest of the gradient, from a.dh: every block, the positions and the embedding. The model was
+ * created with gradients, so none of its blocks is Mamba's or of experts. */
 void model_backward(Model *m, Acts *a, const int *ids, int B, int T);
 /* Central pieces of the formula, for checks and tests. */
 /* [R,C] -> [R,V] */
@@ -332,6 +378,9 @@ enum { EPS_MOST = 12 };          /* thresholds at a time */
 /* Means over sequences of everything that is measured, by layer, then head. */
 typedef struct Sinks {
     int L, H, T, N, S, batch, n;     /* N rows and S columns as in the maps; n sequences so far */
+    /* Config's attention_period and _offset: blocks that do not attend have 0 in all that is of
+     * heads, and means over blocks and heads leave them out */
+    int period, offset;
     int n_eps;
     double eps[EPS_MOST];            /* thresholds of Sink; the first is the one that is quoted */
     /* [L,H,S] alpha_k; [n_eps,L,H,S] share of sequences with alpha_k > eps */
@@ -358,6 +407,7 @@ int  sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids, const int *targe
                     int rows, Error *e);
 void sinks_finish(Sinks *s);
 double sinks_sink(const Sinks *s, int column, int which_eps);    /* Sink_k^eps in 0..1 */
+bool sinks_attends(const Sinks *s, int l);                       /* block l has maps */
 /* mean alpha_k over layers and heads */
 double sinks_alpha(const Sinks *s, int column);
 /* ||h_1|| / mean ||h_t||, t >= 2 */
