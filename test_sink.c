@@ -139,18 +139,18 @@ static void lab_draw(Lab *b, uint64_t seed) {
     }
 }
 
-/* A stirred model of these flags (after BASE; a later flag wins) with gradients and B sequences of
- * T tokens. false and a failed statement when sink.c refuses it. */
+/* A stirred model of these flags (after BASE; a later flag wins) with gradients, if it has any, and
+ * B sequences of T tokens. false and a failed statement when sink.c refuses it. */
 static bool lab_open(Lab *b, Test *t, int B, int T, const char *flags) {
     Config c;
-    Error e = {0};
+    Error e = {0}, no_backward = {0};
     char all[1024];
     snprintf(all, sizeof all, "%s%s", BASE, flags);
     *b = (Lab){.B = B, .T = T};
     b->ids = calloc((size_t)(B * T), sizeof(int));
     b->targets = calloc((size_t)(B * T), sizeof(int));
     bool made = b->ids && b->targets && !config_from_flags(&c, all, &e) &&
-                !model_create(&b->m, &c, true, &e) &&
+                !model_create(&b->m, &c, !config_trains(&c, &no_backward), &e) &&
                 !acts_create(&b->a, &b->m, B, T, ACTS_ALL, &e);
     if (!made) {
         fact(t, false, "%s: %s", flags, e.text);
@@ -254,12 +254,17 @@ static void slow_linear(double *y, const double *x, const real *w, const real *b
     }
 }
 
-static void slow_norm(const Config *c, double *y, const double *x, const real *g, const real *b) {
+static void slow_norm_of(const Config *c, int n, double *y, const double *x, const real *g,
+                         const real *b) {
     double mean = 0, square = 0;
-    for (int i = 0; i < c->dim && c->norm == NORM_LAYER; i++) mean += x[i] / c->dim;
-    for (int i = 0; i < c->dim; i++) square += (x[i] - mean) * (x[i] - mean) / c->dim;
-    for (int i = 0; i < c->dim; i++)
+    for (int i = 0; i < n && c->norm == NORM_LAYER; i++) mean += x[i] / n;
+    for (int i = 0; i < n; i++) square += (x[i] - mean) * (x[i] - mean) / n;
+    for (int i = 0; i < n; i++)
         y[i] = (x[i] - mean) / sqrt(square + c->norm_eps) * (double)g[i] + (b ? (double)b[i] : 0);
+}
+
+static void slow_norm(const Config *c, double *y, const double *x, const real *g, const real *b) {
+    slow_norm_of(c, c->dim, y, x, g, b);
 }
 
 static double slow_act(int act, double x) {
@@ -368,6 +373,7 @@ static void slow_head_row(Slow *s, int l, int h, int i, double *o) {
         n = 0;
     int column[160], kh = h / (H / K), star = (c->extra_shared ? 0 : h) * D;
     double z[160], a[160], m[160], fq[WIDE], fk[WIDE];
+    double root = sqrt(D) * (c->score_by_layer ? l + 1 : 1);
     const double *q = s->q + ((idx)l * N + i) * H * D + h * D;
     slow_phi(c, w, fq, q);
     bool no_key = s->what == ABLATE_KEY && s->cut != i;
@@ -376,7 +382,7 @@ static void slow_head_row(Slow *s, int l, int h, int i, double *o) {
         for (int d = 0; d < D && w->kstar; d++) dot += fq[d] * (double)w->kstar[star + d];
         z[n] = c->extra == EXTRA_ZERO    ? 0
                : c->extra == EXTRA_LOGIT ? (double)w->logit[h]
-                                         : dot / sqrt(D);
+                                         : dot / root;
         column[n++] = 0;
     }
     for (int j = 0; j < N; j++) {
@@ -384,7 +390,7 @@ static void slow_head_row(Slow *s, int l, int h, int i, double *o) {
         double dot = 0;
         slow_phi(c, w, fk, s->k + ((idx)l * N + j) * K * D + kh * D);
         for (int d = 0; d < D; d++) dot += fq[d] * fk[d];
-        z[n] = dot / sqrt(D) + slow_bias(s->m, h, i, j);
+        z[n] = dot / root + slow_bias(s->m, h, i, j);
         column[n++] = j + extra;
     }
     slow_row(c, n, z, a, m);
@@ -443,6 +449,68 @@ static void slow_ffn(const Config *c, const Layer *w, double *y, const double *x
     slow_linear(y, f1, gated ? w->w3 : w->w2, gated ? w->b3 : w->b2, c->ffn, c->dim);
 }
 
+/* [MAMBA] y [N,C] = MAMBA(u), without a state: what row t gets of each row s before it is written
+ * out, c_t b_s dt_s a_s times e^(A (dt_(s+1) + .. + dt_t)), and summed. */
+static void slow_mamba(const Slow *s, int l, double *y, const double *u) {
+    const Config *c = &s->m->c;
+    const Layer *w = &s->m->w.layer[l];
+    int C = c->dim, N = s->N, I = c->mamba_inner, M = c->mamba_state, J = c->mamba_conv;
+    int R = c->mamba_rank, P = R + 2 * M;
+    double *xz = room((idx)N * 2 * I), *a = room((idx)N * I), *p = room(P), *bc = room((idx)N * 2 * M);
+    double *r = room(R), *dt = room((idx)N * I), *out = room(I);
+    for (int t = 0; t < N; t++) {
+        slow_linear(xz + t * 2 * I, u + t * C, w->m_in, NULL, C, 2 * I);
+        for (int i = 0; i < I; i++) {
+            double sum = (double)w->m_convb[i];
+            for (int back = 0; back < J && back <= t; back++)
+                sum += (double)w->m_conv[(J - 1 - back) * I + i] * xz[(t - back) * 2 * I + i];
+            a[t * I + i] = sum / (1 + exp(-sum));
+        }
+        slow_linear(p, a + t * I, w->m_x, NULL, I, P);
+        slow_norm_of(c, R, r, p, w->m_rnorm, NULL);
+        slow_norm_of(c, M, bc + t * 2 * M, p + R, w->m_bnorm, NULL);
+        slow_norm_of(c, M, bc + t * 2 * M + M, p + R + M, w->m_cnorm, NULL);
+        slow_linear(dt + t * I, r, w->m_dt, w->m_dtb, R, I);
+        for (int i = 0; i < I; i++) dt[t * I + i] = log1p(exp(dt[t * I + i]));
+        for (int i = 0; i < I; i++) {
+            double sum = (double)w->m_skip[i] * a[t * I + i], z = xz[t * 2 * I + I + i];
+            for (int m = 0; m < M; m++) {
+                double rate = -exp((double)w->m_alog[m * I + i]), since = 0;
+                for (int from = t; from >= 0; since += dt[from-- * I + i])
+                    sum += bc[t * 2 * M + M + m] * bc[from * 2 * M + m] * exp(rate * since)
+                         * dt[from * I + i] * a[from * I + i];
+            }
+            out[i] = sum * z / (1 + exp(-z));
+        }
+        slow_linear(y + t * C, out, w->m_out, NULL, I, C);
+    }
+    free(xz); free(a); free(p); free(bc); free(r); free(dt); free(out);
+}
+
+/* [MOE] y = the sum of p_e FFN_e(x) over those experts that fewer than `top` others beat. */
+static void slow_experts(const Config *c, const Layer *w, double *y, const double *x) {
+    int X = c->experts, C = c->dim;
+    double *p = room(X), total = 0, f[WIDE];
+    slow_linear(p, x, w->router, NULL, C, X);
+    for (int e = 0; e < X; e++) total += p[e] = exp(p[e]);
+    for (int i = 0; i < C; i++) y[i] = 0;
+    for (int e = 0; e < X; e++) {
+        int better = 0;
+        for (int k = 0; k < X; k++) better += p[k] > p[e] || (p[k] == p[e] && k < e);
+        if (better >= c->expert_top) continue;
+        slow_ffn(c, &w->expert[e], f, x);
+        for (int i = 0; i < C; i++) y[i] += p[e] / total * f[i];
+    }
+    free(p);
+}
+
+/* What block l does with a normed row: its ffn, or its experts. */
+static void slow_second(const Config *c, const Layer *w, int l, double *y, const double *x) {
+    bool routed = c->experts && (!c->expert_period || l % c->expert_period == c->expert_offset);
+    if (routed) slow_experts(c, w, y, x);
+    else slow_ffn(c, w, y, x);
+}
+
 /* [E2] [E3] One block, x to y, each [N,C]. */
 static void slow_block(Slow *s, int l, double *y, const double *x) {
     const Config *c = &s->m->c;
@@ -454,19 +522,21 @@ static void slow_block(Slow *s, int l, double *y, const double *x) {
         if (c->place == PLACE_POST) memcpy(in + n * C, x + n * C, (size_t)C * sizeof *in);
         else slow_norm(c, in + n * C, x + n * C, w->norm1, w->norm1b);
     }
-    slow_mhsa(s, l, o, in);
+    if (!c->attention_period || l % c->attention_period == c->attention_offset)
+        slow_mhsa(s, l, o, in);
+    else slow_mamba(s, l, o, in);
     for (int n = 0; n < N; n++) {
         double *o_n = o + n * C, *y_n = y + n * C;
         for (int i = 0; i < C; i++) o_n[i] += x[n * C + i];
         if (c->place == PLACE_POST) {
             slow_norm(c, u, o_n, w->norm1, w->norm1b);
-            slow_ffn(c, w, f, u);
+            slow_second(c, w, l, f, u);
             for (int i = 0; i < C; i++) sum[n * C + i] = u[i] + f[i];
             slow_norm(c, y_n, sum + n * C, w->norm2, w->norm2b);
             continue;
         }
         slow_norm(c, u, c->place == PLACE_PARALLEL ? x + n * C : o_n, w->norm2, w->norm2b);
-        slow_ffn(c, w, f, u);
+        slow_second(c, w, l, f, u);
         for (int i = 0; i < C; i++) y_n[i] = sum[n * C + i] = o_n[i] + f[i];
     }
     free(in);
@@ -592,7 +662,9 @@ static const Axis AXES[] = {
     {"place", FREE, {"", "--place post", "--place parallel"}},
     {"act", FREE, {"", "--act geglu", "--act reglu", "--act swish", "--act gelu", "--act relu",
                    "--act gelutanh"}},
-    {"linear-bias", FREE, {"", "--linear-bias"}},
+    {"linear-bias", FREE, {"", "--linear-bias", "--linear-bias --bias-in qkv",
+                           "--linear-bias --bias-in attention", "--linear-bias --bias-in ffn"}},
+    {"score-by-layer", FREE, {"", "--score-by-layer"}},
     {"tied", FREE, {"", "--tied"}},
     {"embed-dim", FREE, {"", "--embed-dim 5"}},
     {"combine", FREE, {"", "--combine add"}},
@@ -714,7 +786,7 @@ static const Cover *covering(Test *t) {
     if (t->cover) return t->cover;
     Cover *v = t->cover = calloc(1, sizeof *v);
     if (!v) exit(1);
-    Rng r = {5};
+    Rng r = {6};
     bool all[N_AXES];
     for (int a = 0; a < N_AXES; a++) all[a] = true;
     for (int b = 1; b < N_AXES; b++)
@@ -760,7 +832,10 @@ static void config__defaults(Test *t) {
                         c.combine,       c.kernel,        c.sim,          c.normalizer,
                         c.extra,         c.extra_shared,  c.extra_dims,   c.extra_order,
                         c.extra_value,   c.vbias,         c.sink_token,   c.window,
-                        c.window_period, c.window_offset, c.prefix};
+                        c.window_period, c.window_offset, c.prefix,       c.bias_in,
+                        c.score_by_layer, c.attention_period, c.attention_offset, c.mamba_inner,
+                        c.mamba_state,   c.mamba_conv,    c.mamba_rank,   c.experts,
+                        c.expert_top,    c.expert_period, c.expert_offset};
     for (int i = 0; i < (int)(sizeof axes / sizeof axes[0]); i++)
         fact(t, axes[i] == 0, "axis %d starts at row %d", i, axes[i]);
     const int sizes[][2] = {{c.layers, 4}, {c.heads, 2}, {c.dim, 64}, {c.ffn, 128}, {c.vocab, 2048},
@@ -785,6 +860,15 @@ static void config_resolve__fills(Test *t) {
     fact(t, c.head_dim == 6 && c.kv_heads == 2 && c.embed_dim == 9 && c.rotary_dims == 4,
          "given ones stay");
     config_from_flags(&c, "--sim sigmoid --normalizer pnorm --pnorm 1", &e);
+    Config jamba;
+    config_from_flags(&jamba, "--dim 40 --attention-period 2 --experts 3", &e);
+    fact(t, jamba.mamba_inner == 80 && jamba.mamba_state == 16 && jamba.mamba_conv == 4
+             && jamba.mamba_rank == 3 && jamba.expert_top == 2,
+         "Mamba of %d channels, %d states, %d taps, rank %d; top %d experts", jamba.mamba_inner,
+         jamba.mamba_state, jamba.mamba_conv, jamba.mamba_rank, jamba.expert_top);
+    config_from_flags(&jamba, "--experts 1", &e);
+    fact(t, jamba.expert_top == 1 && !jamba.mamba_inner, "the top %d of 1, and %d channels",
+         jamba.expert_top, jamba.mamba_inner);
     fact(t, c.normalizer == NORMALIZER_SUM && c.pnorm == 0, "p = 1 gives normalizer %d, p %g",
          c.normalizer, c.pnorm);
     Config again = c;
@@ -808,6 +892,13 @@ static void config_resolve__refuses(Test *t) {
         {"--prefix 129", "--prefix"},
         {"--window 3 --window-period 2 --window-offset 2", "--window-offset"},
         {"--window 0", "--window"},
+        {"--attention-period 3 --attention-offset 3", "--attention-offset"},
+        {"--attention-period 8 --attention-offset 4", "--attention-offset"},
+        {"--experts 4 --expert-period 2 --expert-offset 2", "--expert-offset"},
+        {"--experts 2 --expert-top 3", "--expert-top"},
+        {"--experts 257", "--experts"},
+        {"--mamba-state 0", "--mamba-state"},
+        {"--linear-bias --bias-in out", "--bias-in"},
         {"--pnorm 2", "--pnorm"},
         {"--normalizer one --pnorm 0.5", "--pnorm"},
         {"--normalizer pnorm --pnorm -1", "--pnorm"},
@@ -857,6 +948,13 @@ static void config_resolve__near_misses(Test *t) {
         "--window 1",
         "--window 999",
         "--window 3 --window-period 2 --window-offset 1",
+        "--attention-period 8 --attention-offset 3",
+        "--attention-period 2 --attention-offset 1 --place parallel --sink-token --prefix 3",
+        "--attention-period 1",
+        "--attention-offset 9 --expert-offset 9 --expert-top 9",
+        "--experts 2 --expert-top 2 --expert-period 64 --expert-offset 63",
+        "--experts 1",
+        "--bias-in qkv",
         "--normalizer pnorm",
         "--normalizer pnorm --pnorm 0.01",
         "--sim sigmoid --normalizer pnorm --pnorm 0.5",
@@ -1019,6 +1117,63 @@ static void config_columns__by_variant(Test *t) {
     fact(t, config_window(&c, 0) == 5 && config_window(&c, 3) == 5, "a window without a period");
 }
 
+/* Which blocks attend and which have experts; Jamba's 32. */
+static void config_attends__periods(Test *t) {
+    Config c;
+    Error e = {0};
+    config_from_flags(&c, "--layers 32 --attention-period 8 --attention-offset 4 --experts 16 "
+                          "--expert-period 2 --expert-offset 1", &e);
+    fact(t, !e.status && config_attending(&c) == 4, "%d blocks attend", config_attending(&c));
+    for (int l = 0; l < 32; l++) {
+        fact(t, config_attends(&c, l) == (l == 4 || l == 12 || l == 20 || l == 28), "block %d", l);
+        fact(t, config_experts(&c, l) == (l & 1 ? 16 : 0), "%d experts in block %d",
+             config_experts(&c, l), l);
+    }
+    config_from_flags(&c, "--layers 3 --experts 5 --attention-offset 2 --expert-offset 2", &e);
+    for (int l = 0; l < 3; l++)
+        fact(t, config_attends(&c, l) && config_experts(&c, l) == 5,
+             "without a period block %d is of another kind", l);
+    config_from_flags(&c, "--layers 3 --expert-period 2", &e);
+    fact(t, !config_experts(&c, 0) && config_attending(&c) == 3, "no experts, yet some");
+}
+
+/* A model without a backward is refused wherever one would begin, with status 2 and one line; its
+ * neighbours are not. */
+static void config_trains__refuses(Test *t) {
+    static const struct { const char *flags, *named; } ROWS[] = {
+        {"--layers 4 --attention-period 2", "--attention-period"},
+        {"--layers 4 --attention-period 4 --attention-offset 3 --experts 2", "--attention-period"},
+        {"--experts 1", "--experts"},
+        {"--layers 4 --experts 3 --expert-period 4 --expert-offset 3", "--experts"},
+        {"--attention-period 1", NULL},
+        {"--layers 2 --experts 3 --expert-period 4 --expert-offset 3", NULL},
+        {"--linear-bias --bias-in qkv --score-by-layer --mamba-state 3 --expert-top 2", NULL}};
+    for (int i = 0; i < (int)(sizeof ROWS / sizeof *ROWS); i++) {
+        Config c;
+        Model m;
+        Trainer r;
+        Settings s;
+        Error e = {0}, train = {0}, none = {0}, begin = {0};
+        const char *named = ROWS[i].named;
+        config_from_flags(&c, ROWS[i].flags, &e);
+        fact(t, !e.status, "%s: %s", ROWS[i].flags, e.text);
+        fact(t, config_trains(&c, &train) == (named ? 2 : 0), "%s: %s", ROWS[i].flags, train.text);
+        fact(t, model_create(&m, &c, true, &e) == (named ? 2 : 0) && (!named || !m.params),
+             "%s with gradients: status %d", ROWS[i].flags, e.status);
+        model_free(&m);
+        if (!named) continue;
+        fact(t, strstr(e.text, named) && strstr(e.text, "Try: ") && !strchr(e.text, '\n'),
+             "%s: \"%s\"", ROWS[i].flags, e.text);
+        fact(t, !model_create(&m, &c, false, &none) && !m.grads, "%s cannot be evaluated: %s",
+             ROWS[i].flags, none.text);
+        model_free(&m);
+        settings_default(&s);
+        settings_flags(&s, ROWS[i].flags, "m", &begin);
+        fact(t, !begin.status && trainer_create(&r, &s, &begin) == 2 && strstr(begin.text, named),
+             "a training of %s: %d, %s", ROWS[i].flags, begin.status, begin.text);
+    }
+}
+
 /* =================================================================================================
  * 2  Parameters: one table of tensors */
 
@@ -1112,6 +1267,12 @@ static void model_create__table(Test *t) {
         {"--linear-bias", "l0.b2", 1, 7, 1, false},
         {"--linear-bias", "l0.b3", 1, 12, 1, false},
         {"--linear-bias --act gelu", "l0.b2", 1, 12, 1, false},
+        {"--linear-bias --bias-in qkv", "l0.bq", 1, 12, 1, false},
+        {"--linear-bias --bias-in qkv", "l1.bv", 1, 6, 1, false},
+        {"--linear-bias --bias-in attention", "l1.bk", 1, 6, 1, false},
+        {"--linear-bias --bias-in attention", "l1.bo", 1, 12, 1, false},
+        {"--linear-bias --bias-in ffn", "l1.b3", 1, 12, 1, false},
+        {"--linear-bias --bias-in ffn --act gelu", "l1.b2", 1, 12, 1, false},
         {"--norm layer", "l0.norm1.b", 1, 12, 1, false},
         {"--norm layer", "normf.b", 1, 12, 1, false},
         {"--extra k", "l0.kstar", 2, 4, 3, false},
@@ -1205,6 +1366,124 @@ static void model_create__layout(Test *t) {
              "%s is elsewhere", POINTERS[i].name);
     }
     lab_close(&b);
+}
+
+/* --bias-in says which maps have one; block 1 of two is Mamba's and has experts, with everything in
+ * its order, end to end, and pointers that lead there. C 12, F 7, I 5, M 3, J 4, R 2, X 2. */
+static void model_create__published(Test *t) {
+    static const struct { const char *flags, *absent, *present; } BIASES[] = {
+        {"--linear-bias --bias-in qkv", "bo b1 b2 b3", "bq bk bv"},
+        {"--linear-bias --bias-in attention", "b1 b2 b3", "bq bk bv bo"},
+        {"--linear-bias --bias-in ffn", "bq bk bv bo", "b1 b2 b3"},
+        {"--linear-bias --bias-in ffn --act relu", "bq bk bv bo b3", "b1 b2"},
+        {"--bias-in attention", "bq bk bv bo b1 b2 b3", ""}};
+    for (int i = 0; i < 5; i++) {
+        Lab b;
+        if (!lab_open(&b, t, 1, 4, BIASES[i].flags)) return;
+        for (int there = 0; there < 2; there++) {
+            const char *at = there ? BIASES[i].present : BIASES[i].absent;
+            for (; *at; at += at[2] ? 3 : 2) {
+                char name[8];
+                snprintf(name, sizeof name, "l1.%.2s", at);
+                fact(t, !model_tensor(&b.m, name) == !there, "%s: %s", BIASES[i].flags, name);
+            }
+        }
+        lab_close(&b);
+    }
+    static const struct { const char *name; int rank, rows, columns; } ROWS[] = {
+        {"l1.norm1", 1, 12, 1},  {"l1.m.in", 2, 12, 10},    {"l1.m.conv", 2, 4, 5},
+        {"l1.m.conv.b", 1, 5, 1}, {"l1.m.x", 2, 5, 8},      {"l1.m.rnorm", 1, 2, 1},
+        {"l1.m.bnorm", 1, 3, 1}, {"l1.m.cnorm", 1, 3, 1},   {"l1.m.dt", 2, 2, 5},
+        {"l1.m.dt.b", 1, 5, 1},  {"l1.m.alog", 2, 3, 5},    {"l1.m.skip", 1, 5, 1},
+        {"l1.m.out", 2, 5, 12},  {"l1.norm2", 1, 12, 1},    {"l1.router", 2, 12, 2},
+        {"l1.e0.w1", 2, 12, 7},  {"l1.e0.w2", 2, 12, 7},    {"l1.e0.w3", 2, 7, 12},
+        {"l1.e1.w1", 2, 12, 7},  {"l1.e1.w2", 2, 12, 7},    {"l1.e1.w3", 2, 7, 12},
+        {"normf", 1, 12, 1}};
+    enum { ALL = sizeof ROWS / sizeof *ROWS };
+    Lab b;
+    if (!lab_open(&b, t, 1, 4, "--attention-period 2 --mamba-inner 5 --mamba-state 3 --mamba-rank 2 "
+                               "--experts 2 --expert-period 2 --expert-offset 1")) return;
+    const Model *m = &b.m;
+    int first = 0;
+    while (first < m->n_tensors && strcmp(m->tensor[first].name, "l1.norm1")) first++;
+    for (int i = 0; i < ALL && first + i < m->n_tensors; i++) {
+        const Tensor *x = &m->tensor[first + i];
+        fact(t, !strcmp(x->name, ROWS[i].name) && x->rank == ROWS[i].rank
+                 && x->shape[0] == ROWS[i].rows && x->shape[1] == ROWS[i].columns
+                 && x->layer == (i + 1 < ALL ? 1 : -1),
+             "tensor %d is %s [%d,%d] of layer %d, expected %s", i, x->name, x->shape[0],
+             x->shape[1], x->layer, ROWS[i].name);
+        fact(t, x->at == x[-1].at + x[-1].count, "%s is not where %s ends", x->name, x[-1].name);
+    }
+    fact(t, m->n_tensors == first + ALL + 1, "%d tensors", m->n_tensors);
+    const Layer *w = &m->w.layer[1];
+    const struct { const char *name; const real *at; } POINTERS[] = {
+        {"l1.norm1", w->norm1},       {"l1.m.in", w->m_in},       {"l1.m.conv", w->m_conv},
+        {"l1.m.conv.b", w->m_convb},  {"l1.m.x", w->m_x},         {"l1.m.rnorm", w->m_rnorm},
+        {"l1.m.bnorm", w->m_bnorm},   {"l1.m.cnorm", w->m_cnorm}, {"l1.m.dt", w->m_dt},
+        {"l1.m.dt.b", w->m_dtb},      {"l1.m.alog", w->m_alog},   {"l1.m.skip", w->m_skip},
+        {"l1.m.out", w->m_out},       {"l1.router", w->router},   {"l1.e0.w1", w->expert[0].w1},
+        {"l1.e0.w3", w->expert[0].w3}, {"l1.e1.w2", w->expert[1].w2}, {"l0.wq", m->w.layer[0].wq},
+        {"l0.w3", m->w.layer[0].w3}};
+    for (int i = 0; i < (int)(sizeof POINTERS / sizeof *POINTERS); i++) {
+        const Tensor *x = model_tensor(m, POINTERS[i].name);
+        fact(t, x && POINTERS[i].at == m->params + x->at, "%s is elsewhere", POINTERS[i].name);
+    }
+    fact(t, !w->wq && !w->wo && !w->w1 && !m->w.layer[0].m_in && !m->w.layer[0].expert,
+         "a pointer to a tensor that is absent");
+    lab_close(&b);
+}
+
+static double size_of(const Model *m, const char *name) {
+    const Tensor *x = model_tensor(m, name);
+    return x ? (double)x->count : 0;
+}
+
+/* Parameters of published models (FAMILIES: GPT-2, Pythia, OPT, Jamba) from models of one block of
+ * each kind, at its real width; Jamba's ffns from some of F = 14 in place of 14336. OPT's table of
+ * positions has two rows more in its file, which no token reads. */
+static void model_create__published_counts(Test *t) {
+    static const struct { const char *name, *flags; int layers; double count; } ROWS[] = {
+        {"gpt2", "--heads 12 --dim 768 --ffn 3072 --vocab 50257 --context 1024 --pos learned --norm "
+                 "layer --act gelutanh --linear-bias --tied", 12, 124439808},
+        {"pythia-70m", "--heads 8 --dim 512 --ffn 2048 --vocab 50304 --rotary-dims 16 --norm layer "
+                       "--act gelu --linear-bias --place parallel", 6, 70426624},
+        {"opt-125m", "--heads 12 --dim 768 --ffn 3072 --vocab 50272 --context 2048 --pos learned "
+                     "--norm layer --act relu --linear-bias --tied", 12, 125239296 - 2 * 768},
+        {"opt-350m", "--heads 16 --dim 1024 --ffn 4096 --vocab 50272 --context 2048 --pos learned "
+                     "--norm layer --act relu --linear-bias --tied --place post --embed-dim 512", 24,
+         331196416 - 2 * 1024}};
+    Config c;
+    Model m;
+    Error e = {0};
+    char flags[400];
+    for (int i = 0; i < 4; i++) {
+        snprintf(flags, sizeof flags, "--layers 1 %s", ROWS[i].flags);
+        if (config_from_flags(&c, flags, &e) || model_create(&m, &c, false, &e)) {
+            fact(t, false, "%s: %s", flags, e.text);
+            return;
+        }
+        within(t, (double)m.count + (ROWS[i].layers - 1) * (double)counted(&m, 0), ROWS[i].count, 0,
+               "parameters of %s", ROWS[i].name);
+        fact(t, !model_tensor(&m, "normf") == (i == 3) && !model_tensor(&m, "wout") == (i != 3)
+                 && !model_tensor(&m, "win.b"), "%s: a final norm, a projection", ROWS[i].name);
+        model_free(&m);
+    }
+    if (config_from_flags(&c, "--layers 2 --heads 32 --kv-heads 8 --dim 4096 --ffn 14 --vocab 1 "
+                              "--pos none --attention-period 2 --attention-offset 1 --experts 16 "
+                              "--expert-period 2", &e) || model_create(&m, &c, false, &e)) {
+        fact(t, false, "Jamba: %s", e.text);
+        return;
+    }
+    double norms = 2 * 4096, expert = size_of(&m, "l0.e0.w1") + size_of(&m, "l0.e0.w2")
+                                   + size_of(&m, "l0.e0.w3"), router = size_of(&m, "l0.router");
+    double mixer = (double)counted(&m, 0) - norms - 16 * expert - router;
+    double attention = (double)counted(&m, 1) - norms - expert, ffn = expert * 14336 / 14;
+    within(t, mixer, 105308448, 0, "a Mamba mixer of Jamba");
+    within(t, attention, 41943040, 0, "an attention of Jamba");
+    within(t, 2.0 * 65536 * 4096 + 4096 + 32 * norms + 28 * mixer + 4 * attention + 16 * ffn
+           + 16 * (16 * ffn + router), 51570323328, 0, "parameters of Jamba");
+    model_free(&m);
 }
 
 /* The laws of a start: a standard deviation, minus the half-width of a uniform law, or a constant.
@@ -2175,6 +2454,17 @@ static void spread_keys(Lab *a, Lab *b) {
             }
 }
 
+/* Biases beyond those of q, k and v become 0. */
+static void no_other_biases(Lab *a, Lab *b) {
+    (void)a;
+    static const char *const NAMES[] = {"bo", "b1", "b2", "b3"};
+    for (int i = 0; i < 8; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "l%d.%s", i / 4, NAMES[i % 4]);
+        lab_fill(b, name, 0);
+    }
+}
+
 /* [E29] The scale of a's weights goes into b's W_O. */
 static void scale_into_wo(Lab *a, Lab *b) {
     for (int l = 0; l < 2; l++)
@@ -2198,6 +2488,11 @@ static void attention__equivalences(Test *t) {
     same_model(t, "--extra kv --extra-shared", "--extra kv", 0, spread_shared);
     same_model(t, "--kv-heads 1", "--kv-heads 2", 0, spread_keys);
     same_model(t, "--heads 1", "--heads 1 --combine add", 0, NULL);
+    same_model(t, "--layers 1", "--layers 1 --score-by-layer", 0, NULL);
+    same_model(t, "--linear-bias --bias-in qkv", "--linear-bias", 0, no_other_biases);
+    same_model(t, "", "--attention-period 1", 0, NULL);
+    same_model(t, "", "--expert-period 2 --mamba-inner 5", 0, NULL);
+    other_model(t, "", "--score-by-layer");
     same_model(t, "--heads 1 --kernel mlp --sim sigmoid",
                "--heads 1 --combine add --kernel mlp --sim sigmoid", 0, NULL);
     same_model(t, "--scale 0.3", "", tight, scale_into_wo);
@@ -2415,6 +2710,322 @@ static void extra__fixed_values(Test *t) {
         lab_close(&b);
         lab_close(&zero);
     }
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 3.10, 3.11  The Mamba mixer and the experts, which have no backward */
+
+/* Block 0 of two is Mamba's; 1 attends. */
+#define MAMBA "--attention-period 2 --attention-offset 1 --mamba-inner 5 --mamba-state 3 "          \
+              "--mamba-rank 2 "
+
+static const char *const PUBLISHED[] = {
+    MAMBA, MAMBA "--mamba-conv 1 --mamba-state 1 --mamba-rank 1 --place post",
+    MAMBA "--mamba-conv 9 --norm layer --place parallel --sink-token --linear-bias",
+    MAMBA "--experts 5 --expert-top 3 --extra kv --window 4",
+    MAMBA "--layers 4 --attention-period 4 --experts 3 --expert-period 2 --pos none --kv-heads 1",
+    "--experts 4", "--experts 6 --expert-top 1 --act gelu --linear-bias --place post",
+    "--experts 3 --expert-top 3 --expert-period 2 --expert-offset 1 --place parallel --prefix 3"};
+enum { FORWARDS = sizeof PUBLISHED / sizeof *PUBLISHED };
+
+/* [MAMBA] [MOE] Against plain loops, over 40 rows of two sequences; then with more channels than a
+ * task takes. */
+static void published__against_slow(Test *t) {
+    for (int f = 0; f < FORWARDS; f++) {
+        Lab b;
+        if (!lab_open(&b, t, 2, 40, PUBLISHED[f])) return;
+        compare_with_slow(t, &b, 2000 * REAL_EPS, PUBLISHED[f]);
+        lab_close(&b);
+    }
+    static const char WIDER[] = "--attention-period 2 --attention-offset 1 --mamba-inner 530 "
+                                "--mamba-state 17 --mamba-rank 20";
+    Lab b;
+    if (!lab_open(&b, t, 1, 9, WIDER)) return;
+    compare_with_slow(t, &b, 4000 * REAL_EPS, WIDER);
+    lab_close(&b);
+}
+
+/* [MAMBA] One state a channel, one tap, a repeated token and no eps in the norms: r, b and c, each
+ * of one number, are then +-1 times their gains, dt and a are the same in every row, and
+ *   S_t = dt b a (1 - f^t) / (1 - f),  f = e^(-dt e^A_log)        a geometric sum
+ * Then the unrolled sum for tokens that differ; and with four taps and weights of 1 the first rows
+ * see as many taps as there are rows. */
+static void mamba_forward__closed_form(Test *t) {
+    enum { I = 6, T = 33 };
+    static const char ONE[] = "--attention-period 2 --attention-offset 1 --mamba-inner 6 "
+                              "--mamba-state 1 --mamba-rank 1 --norm-eps 0 --layers 2 ";
+    Lab b;
+    char flags[300];
+    snprintf(flags, sizeof flags, "%s --mamba-conv 1", ONE);
+    if (!lab_open(&b, t, 1, T, flags)) return;
+    const Layer *w = &b.m.w.layer[0];
+    const MambaActs *p = &b.a.mamba;
+    for (int i = 0; i < T; i++) b.ids[i] = 3;
+    lab_forward(&b);
+    for (int i = 0; i < I; i++) {
+        double x = (double)p->xz[i], z = (double)p->xz[I + i], most = 0;
+        double u = (double)w->m_conv[i] * x + (double)w->m_convb[i], a = u / (1 + exp(-u));
+        double r = (p->p[0] > 0 ? 1 : -1) * (double)w->m_rnorm[0];
+        double bb = (p->p[1] > 0 ? 1 : -1) * (double)w->m_bnorm[0];
+        double cc = (p->p[2] > 0 ? 1 : -1) * (double)w->m_cnorm[0];
+        double dt = log(1 + exp(r * (double)w->m_dt[i] + (double)w->m_dtb[i]));
+        double f = exp(-dt * exp((double)w->m_alog[i]));
+        for (int n = 0; n < T; n++) {
+            double state = dt * bb * a * (1 - pow(f, n + 1)) / (1 - f);
+            double y = (cc * state + (double)w->m_skip[i] * a) * z / (1 + exp(-z));
+            within(t, (double)p->y[n * I + i], y, 1000 * REAL_EPS * (1 + fabs(y)),
+                   "channel %d, row %d", i, n + 1);
+            most = fmax(most, fabs(y));
+        }
+        within(t, (double)p->state[i], dt * bb * a * (1 - pow(f, T)) / (1 - f),
+               1000 * REAL_EPS * (1 + fabs(dt * a / (1 - f))), "last state of channel %d", i);
+        fact(t, most > 1e-4, "channel %d is 0", i);
+    }
+    lab_draw(&b, 4);
+    lab_forward(&b);
+    for (int i = 0; i < I; i++)
+        for (int n = 0; n < T; n++) {
+            double sum = 0, decay = 0, A = -exp((double)w->m_alog[i]);
+            for (int s = n; s >= 0; decay += (double)p->dt[s-- * I + i])
+                sum += exp(A * decay) * (double)p->dt[s * I + i] * (double)p->bc[s * 2]
+                     * (double)p->a[s * I + i];
+            double z = (double)p->xz[(2 * n + 1) * I + i];
+            double y = (sum * (double)p->bc[n * 2 + 1]
+                        + (double)w->m_skip[i] * (double)p->a[n * I + i]) * z / (1 + exp(-z));
+            within(t, (double)p->y[n * I + i], y, 1000 * REAL_EPS * (1 + fabs(y)),
+                   "tokens that differ: channel %d, row %d", i, n + 1);
+        }
+    lab_close(&b);
+    snprintf(flags, sizeof flags, "%s --mamba-conv 4", ONE);
+    if (!lab_open(&b, t, 1, T, flags)) return;
+    lab_fill(&b, "l0.m.conv", 1);
+    lab_fill(&b, "l0.m.conv.b", 0);
+    lab_forward(&b);
+    p = &b.a.mamba;
+    for (int n = 0; n < T; n++) {
+        double u = 0;
+        for (int s = n - 3 < 0 ? 0 : n - 3; s <= n; s++) u += (double)p->xz[s * 2 * I];
+        within(t, (double)p->a[n * I], u / (1 + exp(-u)), 100 * REAL_EPS, "taps of row %d", n + 1);
+    }
+    lab_close(&b);
+}
+
+/* The last tap meets the row itself and the first the row three before; a state that lasts
+ * (A -> 0) carries row 1 to the end, one that does not (A -> -infinity) forgets it at once. */
+static void mamba_forward__reaches(Test *t) {
+    enum { T = 12, I = 5 };
+    for (int how = 0; how < 4; how++) {
+        Lab b;
+        if (!lab_open(&b, t, 1, T, MAMBA)) return;
+        real *taps = lab_at(&b, "l0.m.conv"), before[T * I];
+        lab_fill(&b, "l0.m.alog", how == 3 ? -20 : 20);
+        for (int k = 0; k < 4 * I && how < 2; k++) taps[k] = k / I == (how ? 0 : 3);
+        for (int i = 0; i < T; i++) b.ids[i] = 2;
+        lab_forward(&b);
+        copy(before, b.a.mamba.y, T * I);
+        b.ids[0] = 7;
+        lab_forward(&b);
+        for (int n = 0; n < T; n++) {
+            double d = apart(I, before + n * I, b.a.mamba.y + n * I);
+            bool reached = how == 0 ? n == 0 : how == 1 ? n == 3 || n == 0
+                         : how == 2 ? n < 4 : true;
+            fact(t, reached ? d > 1e-9 : d == 0, "case %d: row %d moves by %g", how, n + 1, d);
+        }
+        lab_close(&b);
+    }
+}
+
+/* Expert by expert: one expert is the plain ffn, bit by bit; equal experts, of which each of X has
+ * p = 1/X, give top/X of it, for the p are not divided by their sum; all of them give all of it. */
+static void experts_forward__alike(Test *t) {
+    static const struct { const char *flags; int X, top; } ROWS[] = {
+        {"--experts 1", 1, 1}, {"--experts 4", 4, 2}, {"--experts 4 --expert-top 1", 4, 1},
+        {"--experts 4 --expert-top 3", 4, 3}, {"--experts 5 --expert-top 5", 5, 5},
+        {"--experts 1 --act gelu --linear-bias", 1, 1}};
+    for (int f = 0; f < 6; f++) {
+        Lab plain, b;
+        const char *rest = strstr(ROWS[f].flags, "--act");
+        if (!lab_open(&plain, t, 2, 9, rest ? rest : "") || !lab_open(&b, t, 2, 9, ROWS[f].flags))
+            return;
+        lab_share(&b, &plain);
+        for (int l = 0; l < 2; l++) {
+            char name[32], own[32];
+            static const char *const NAMES[] = {"w1", "w2", "w3", "b1", "b2", "b3"};
+            snprintf(name, sizeof name, "l%d.router", l);
+            if (ROWS[f].X > 1) lab_fill(&b, name, 0);
+            for (int e = 0; e < ROWS[f].X; e++)
+                for (int k = 0; k < 6; k++) {
+                    snprintf(name, sizeof name, "l%d.%s", l, NAMES[k]);
+                    snprintf(own, sizeof own, "l%d.e%d.%s", l, e, NAMES[k]);
+                    const Tensor *x = model_tensor(&plain.m, name);
+                    fact(t, !x == !model_tensor(&b.m, own), "%s and %s", name, own);
+                    if (x) copy(lab_at(&b, own), plain.m.params + x->at, x->count);
+                }
+        }
+        lab_forward(&plain);
+        lab_forward(&b);
+        if (ROWS[f].X == 1)
+            within(t, apart(2 * 9 * 12, plain.a.nf, b.a.nf), 0, 0, "one expert, %s", ROWS[f].flags);
+        const LayerActs *x = &plain.a.layer[0], *y = &b.a.layer[0];
+        for (int i = 0; i < 2 * 9 * 12; i++)
+            within(t, (double)y->s2[i] - (double)y->s1[i],
+                   ((double)x->s2[i] - (double)x->s1[i]) * ROWS[f].top / ROWS[f].X, 64 * REAL_EPS,
+                   "FFN times %d/%d", ROWS[f].top, ROWS[f].X);
+        for (int n = 0; n < 18 && ROWS[f].X > 1; n++)        /* of equal p the lower e */
+            for (int e = 0; e < ROWS[f].X; e++)
+                within(t, (double)b.a.expert.gate[n * ROWS[f].X + e],
+                       e < ROWS[f].top ? 1.0 / ROWS[f].X : 0, 2 * REAL_EPS, "p_%d", e);
+        lab_close(&plain);
+        lab_close(&b);
+    }
+}
+
+/* By hand: n2 row x = (1, 0, ..) and router columns (0, log 2, log 5), so p = (1, 2, 5)/8 and the
+ * top 2 weigh 2/8 and 5/8, not 2/7 and 5/7. A router that is NaN makes its rows NaN. */
+static void experts_forward__not_renormalised(Test *t) {
+    Lab b;
+    if (!lab_open(&b, t, 1, 5, "--experts 3 --layers 1 --norm layer")) return;
+    static const double P[] = {0, 2.0 / 8, 5.0 / 8};
+    lab_fill(&b, "l0.norm2", 0);                             /* n2 = its bias, in every row */
+    lab_fill(&b, "l0.norm2.b", 0);
+    lab_at(&b, "l0.norm2.b")[0] = 1;
+    for (int e = 0; e < 3; e++) lab_at(&b, "l0.router")[e] = (real)log(e == 0 ? 1 : e == 1 ? 2 : 5);
+    lab_forward(&b);
+    for (int n = 0; n < 5; n++)
+        for (int e = 0; e < 3; e++)
+            within(t, (double)b.a.expert.gate[n * 3 + e], P[e], 4 * REAL_EPS, "p_%d of row %d", e,
+                   n + 1);
+    lab_at(&b, "l0.router")[1] = (real)NAN;
+    lab_forward(&b);
+    for (int i = 0; i < 60; i++)
+        fact(t, isnan((double)b.a.nf[i]), "number %d is %g under a router of NaN", i,
+             (double)b.a.nf[i]);
+    lab_close(&b);
+}
+
+/* Rows see nothing ahead of them; a sequence has the same bits beside others, in the memory of one
+ * block, and on any number of threads. */
+static void published__same_bits(Test *t) {
+    enum { T = 9, B = 3 };
+    for (int f = 0; f < FORWARDS; f++) {
+        Lab b;
+        Acts one;
+        Error e = {0};
+        if (!lab_open(&b, t, B, T, PUBLISHED[f])) return;
+        const Config *c = &b.m.c;
+        idx N = config_rows(c, T), rows = N * c->dim, first = N - T;
+        real *whole = calloc((size_t)(B * rows), sizeof(real));
+        if (!whole || acts_create(&one, &b.m, B, T, ACTS_ONE, &e)) exit(1);
+        lab_forward(&b);
+        copy(whole, b.a.nf, B * rows);
+        model_forward(&b.m, &one, b.ids, B, T);
+        fact(t, !memcmp(whole, one.nf, (size_t)(B * rows) * sizeof(real)), "one block's memory, %s",
+             PUBLISHED[f]);
+        for (int s = 0; s < B; s++) {
+            model_forward(&b.m, &one, b.ids + s * T, 1, T);
+            fact(t, !memcmp(whole + s * rows, one.nf, (size_t)rows * sizeof(real)),
+                 "sequence %d alone, %s", s, PUBLISHED[f]);
+        }
+        for (int changed = 0; changed < T; changed++) {
+            int was = b.ids[changed];
+            b.ids[changed] = (was + 1) % 10;
+            model_forward(&b.m, &one, b.ids, 1, T);
+            idx before = (changed < c->prefix ? 0 : first + changed) * c->dim;
+            fact(t, !memcmp(whole, one.nf, (size_t)before * sizeof(real)),
+                 "token %d changes an earlier row, %s", changed + 1, PUBLISHED[f]);
+            fact(t, apart(c->dim, whole + (N - 1) * c->dim, one.nf + (N - 1) * c->dim) > 1e-12,
+                 "token %d does not reach the last row, %s", changed + 1, PUBLISHED[f]);
+            b.ids[changed] = was;
+        }
+        acts_free(&one);
+        int most = workers();
+        if (!set_workers(3)) {
+            Acts more;
+            if (acts_create(&more, &b.m, B, T, ACTS_ONE, &e)) exit(1);
+            model_forward(&b.m, &more, b.ids, B, T);
+            fact(t, !memcmp(whole, more.nf, (size_t)(B * rows) * sizeof(real)), "3 threads, %s",
+                 PUBLISHED[f]);
+            acts_free(&more);
+            set_workers(most);
+        }
+        free(whole);
+        lab_close(&b);
+    }
+}
+
+/* The families of published models at tiny sizes, each with what sets it apart. In FAMILIES 13.1's
+ * words: Conv1D and a tied head, int() truncation of the rotated dims, the 350m path (projections,
+ * post-norm without a final norm), grouped heads with D apart from C/H, biases of q, k, v alone, a
+ * window's edge, all kinds of Jamba's blocks, and attention with experts in one of them. */
+static void published__families(Test *t) {
+    static const struct { const char *name, *flags; } ROWS[] = {
+        {"gpt2", "--layers 3 --heads 3 --dim 24 --ffn 40 --context 32 --pos learned --norm layer "
+                 "--act gelutanh --linear-bias --tied --score-by-layer"},
+        {"gpt_neox", "--layers 3 --heads 4 --dim 40 --ffn 160 --rotary-dims 2 --norm layer "
+                     "--act gelu --linear-bias --place parallel"},
+        {"gpt_neox, sequential", "--layers 3 --heads 4 --dim 64 --ffn 99 --rotary-dims 8 "
+                                 "--norm layer --act gelu --linear-bias"},
+        {"opt", "--layers 2 --heads 3 --dim 24 --ffn 40 --context 32 --pos learned --norm layer "
+                "--act relu --linear-bias --tied"},
+        {"opt-350m", "--layers 3 --heads 3 --dim 24 --ffn 40 --context 32 --pos learned --norm "
+                     "layer --act relu --linear-bias --tied --place post --embed-dim 12"},
+        {"llama", "--layers 3 --heads 4 --kv-heads 2 --dim 32 --ffn 56 --head-dim 12 "
+                  "--rope-scaling llama3 --rope-base 1e4 --rope-original 64 --linear-bias "
+                  "--bias-in attention"},
+        {"qwen2", "--layers 2 --heads 4 --kv-heads 2 --dim 32 --ffn 56 --rope-base 1e6 "
+                  "--norm-eps 1e-6 --linear-bias --bias-in qkv --tied"},
+        {"mistral", "--layers 3 --heads 4 --kv-heads 2 --dim 32 --ffn 56 --window 5"},
+        {"jamba", "--layers 8 --heads 4 --kv-heads 2 --dim 32 --ffn 40 --pos none --norm-eps 1e-6 "
+                  "--attention-period 4 --attention-offset 2 --mamba-state 4 --mamba-rank 3 "
+                  "--experts 4 --expert-top 2 --expert-period 2 --expert-offset 1"},
+        {"jamba, attention and experts in a block", "--layers 4 --heads 4 --kv-heads 2 --dim 32 "
+            "--ffn 40 --pos none --attention-period 4 --attention-offset 1 --mamba-state 4 "
+            "--mamba-rank 3 --experts 4 --expert-period 2 --expert-offset 1"}};
+    for (int i = 0; i < (int)(sizeof ROWS / sizeof *ROWS); i++)
+        for (int T = 1; T <= 24; T += 23) {
+            Lab b;
+            if (!lab_open(&b, t, 1, T, ROWS[i].flags)) return;
+            compare_with_slow(t, &b, 4000 * REAL_EPS, ROWS[i].name);
+            lab_close(&b);
+        }
+}
+
+/* OPT-350m from the outside in: H^0 = wte W_in + p, the stack ends in the last block's norm, and
+ * the logits are wte (norm W_out)^T, with no other norm and no bias. */
+static void published__opt_350m(Test *t) {
+    enum { T = 6, C = 12, E = 5, V = 11 };
+    Lab b;
+    if (!lab_open(&b, t, 1, T, "--pos learned --norm layer --act relu --linear-bias --tied "
+                               "--place post --embed-dim 5")) return;
+    const Weights *w = &b.m.w;
+    real logits[T * V];
+    lab_forward(&b);
+    model_logits(&b.m, &b.a, b.a.nf, T, logits);
+    fact(t, !w->normf && !w->wcls && w->win && w->wout, "a final norm, or a head of its own");
+    for (int n = 0; n < T; n++) {
+        double mean = 0, square = 0;
+        for (int i = 0; i < C; i++) {
+            double h = (double)w->wpe[n * C + i];
+            for (int e = 0; e < E; e++)
+                h += (double)w->wte[b.ids[n] * E + e] * (double)w->win[e * C + i];
+            within(t, (double)b.a.h0[n * C + i], h, 32 * REAL_EPS, "H^0 of row %d", n + 1);
+            double out = ((double)b.a.nf[n * C + i] - (double)w->layer[1].norm2b[i])
+                       / (double)w->layer[1].norm2[i];
+            mean += out / C;
+            square += out * out / C;
+        }
+        within(t, mean, 0, 1e4 * REAL_EPS, "mean of the last block's norm, row %d", n + 1);
+        within(t, square, 1, 1e-3, "its square");
+        for (int v = 0; v < V; v++) {
+            double y = 0;
+            for (int e = 0; e < E; e++)
+                for (int i = 0; i < C; i++)
+                    y += (double)b.a.nf[n * C + i] * (double)w->wout[i * E + e]
+                       * (double)w->wte[v * E + e];
+            within(t, (double)logits[n * V + v], y, 200 * REAL_EPS * (1 + fabs(y)), "logit %d", v);
+        }
+    }
+    lab_close(&b);
 }
 
 /* =================================================================================================
@@ -2658,8 +3269,8 @@ static void extend_as_whole(Test *t, Cached *x, int T, int from) {
     const Model *m = &x->b.m;
     int N = config_rows(&m->c, T), C = m->c.dim, V = m->c.vocab,
         R = model_extend(m, &x->cache, x->b.ids, T, from);
-    fact(t, R == (from && from >= m->c.prefix ? T - from : N), "%d rows, %d tokens after %d, %s", R,
-         T, from, x->flags);
+    bool kept = from && from >= m->c.prefix && config_attending(&m->c) == m->c.layers;
+    fact(t, R == (kept ? T - from : N), "%d rows, %d tokens after %d, %s", R, T, from, x->flags);
     model_forward(m, &x->whole, x->b.ids, 1, T);
     within(t, apart((idx)R * C, x->whole.nf + (idx)(N - R) * C, x->cache.nf), 0, 0,
            "%d rows of %d, %s", R, N, x->flags);
@@ -2735,6 +3346,7 @@ static void model_extend__as_whole(Test *t) {
     }
     for (int i = 0; i < 4; i++, count++) if (!extend_one(t, MORE[i], SHORT, 75)) return;
     for (int i = 0; i < 2; i++, count++) if (!extend_one(t, LARGE[i], LONG, 320)) return;
+    for (int i = 0; i < FORWARDS; i++, count++) if (!extend_one(t, PUBLISHED[i], SHORT, 75)) return;
     note(t, "%d configurations", count);
 }
 
@@ -11495,10 +12107,14 @@ static const Entry TESTS[] = {
     {"variants__table_15", variants__table_15},
     {"config_learned_dim__orders", config_learned_dim__orders},
     {"config_columns__by_variant", config_columns__by_variant},
+    {"config_attends__periods", config_attends__periods},
+    {"config_trains__refuses", config_trains__refuses},
 
     {"model_create__counts", model_create__counts},
     {"model_create__table", model_create__table},
     {"model_create__layout", model_create__layout},
+    {"model_create__published", model_create__published},
+    {"model_create__published_counts", model_create__published_counts},
     {"model_init__laws", model_init__laws},
     {"model_init__streams", model_init__streams},
 
@@ -11536,6 +12152,14 @@ static const Entry TESTS[] = {
     {"combine__added", combine__added},
     {"extra__shared", extra__shared},
     {"extra__fixed_values", extra__fixed_values},
+    {"published__against_slow", published__against_slow},
+    {"mamba_forward__closed_form", mamba_forward__closed_form},
+    {"mamba_forward__reaches", mamba_forward__reaches},
+    {"experts_forward__alike", experts_forward__alike},
+    {"experts_forward__not_renormalised", experts_forward__not_renormalised},
+    {"published__same_bits", published__same_bits},
+    {"published__families", published__families},
+    {"published__opt_350m", published__opt_350m},
 
     {"block_forward__placements", block_forward__placements},
     {"model_forward__against_slow", model_forward__against_slow},
