@@ -449,6 +449,10 @@ static void slow_ffn(const Config *c, const Layer *w, double *y, const double *x
     slow_linear(y, f1, gated ? w->w3 : w->w2, gated ? w->b3 : w->b2, c->ffn, c->dim);
 }
 
+static bool slow_attends(const Config *c, int l) {
+    return !c->attention_period || l % c->attention_period == c->attention_offset;
+}
+
 /* [MAMBA] y [N,C] = MAMBA(u), without a state: what row t gets of each row s before it is written
  * out, c_t b_s dt_s a_s times e^(A (dt_(s+1) + .. + dt_t)), and summed. */
 static void slow_mamba(const Slow *s, int l, double *y, const double *u) {
@@ -522,8 +526,7 @@ static void slow_block(Slow *s, int l, double *y, const double *x) {
         if (c->place == PLACE_POST) memcpy(in + n * C, x + n * C, (size_t)C * sizeof *in);
         else slow_norm(c, in + n * C, x + n * C, w->norm1, w->norm1b);
     }
-    if (!c->attention_period || l % c->attention_period == c->attention_offset)
-        slow_mhsa(s, l, o, in);
+    if (slow_attends(c, l)) slow_mhsa(s, l, o, in);
     else slow_mamba(s, l, o, in);
     for (int n = 0; n < N; n++) {
         double *o_n = o + n * C, *y_n = y + n * C;
@@ -4612,7 +4615,7 @@ static void slow_measure(const Lab *b, const int *ids, int rows, Sinks *w) {
     slow_forward(&s, ids);
     int N = s.N, S = s.S, first = N - T, token1 = S - T;
     for (int l = 0; l < L; l++)
-        for (int h = 0; h < H; h++) {
+        for (int h = 0; slow_attends(c, l) && h < H; h++) {
             const double *m = s.metric + (idx)(l * H + h) * N * S,
                          *weight = s.weight + (idx)(l * H + h) * N * S;
             for (int j = 0; j < S; j++) {
@@ -4688,13 +4691,16 @@ static void sinks__against_slow(Test *t) {
         "--sink-token --kv-heads 1",
         "--extra k --sink-token --window 4 --prefix 3",
         "--sim identity --normalizer clamp --norm layer --prefix 4",
-        "--heads 4 --kv-heads 2 --rotary-dims 2 --sim sigmoid --normalizer one --layers 3"};
-    for (int f = 0; f < 12; f++) {
+        "--heads 4 --kv-heads 2 --rotary-dims 2 --sim sigmoid --normalizer one --layers 3",
+        MAMBA "--layers 4 --attention-period 3 --extra k --sink-token --kv-heads 1",
+        "--experts 3"};
+    enum { ROWS = sizeof FLAGS / sizeof *FLAGS };
+    for (int f = 0; f < 2 * ROWS; f++) {
         Lab b;
         Sinks s, w;
         Error e = {0};
-        int rows = f / 6;
-        if (!lab_open(&b, t, 3, 12, FLAGS[f % 6])) return;
+        int rows = f / ROWS;
+        if (!lab_open(&b, t, 3, 12, FLAGS[f % ROWS])) return;
         /* H^0 far above what follows the first norm: no output of a block, so not massive */
         if (b.m.c.place == PLACE_POST) {
             for (int i = 0; i < 11 * 12; i++) b.m.w.wte[i] *= 50;
@@ -4734,13 +4740,18 @@ static void sinks__against_slow(Test *t) {
             for (int i = 0; i < FIELDS[x].n; i++)
                 within(t, FIELDS[x].got[i], FIELDS[x].want[i],
                        2000 * REAL_EPS * fmax(0.1, fabs(FIELDS[x].want[i])), "%s[%d], %s",
-                       FIELDS[x].name, i, FLAGS[f % 6]);
+                       FIELDS[x].name, i, FLAGS[f % ROWS]);
         for (int j = 0; j < s.S; j++) {
             double alpha = 0, over = 0;
+            int heads = 0;
             for (int i = 0; i < LH; i++) {
-                alpha += w.alpha[i * s.S + j] / LH;
-                over += w.over[(2 * LH + i) * s.S + j] / LH;
+                if (!slow_attends(&b.m.c, i / s.H)) continue;
+                heads++;
+                alpha += w.alpha[i * s.S + j];
+                over += w.over[(2 * LH + i) * s.S + j];
             }
+            alpha /= heads;
+            over /= heads;
             within(t, sinks_alpha(&s, j), alpha, 2000 * REAL_EPS, "sinks_alpha, column %d", j);
             within(t, sinks_sink(&s, j, 2), over, 1e-12, "sinks_sink, column %d", j);
         }
@@ -8792,6 +8803,40 @@ static void demo_run__diverged(Test *t) {
     scratch_close();
 }
 
+/* Blocks without attention: no rows in the map of alpha, dashes in the table, and no part in a mean
+ * or in what even rows would give, H_T/T. */
+static void sinks_print__blocks_that_attend(Test *t) {
+    Config c;
+    Error e = {0};
+    Sinks s;
+    const double eps[3] = {0.3, 0.2, 0.4};
+    config_from_flags(&c, "--layers 4 --dim 8 --attention-period 2 --attention-offset 1", &e);
+    if (e.status || sinks_create(&s, &c, 5, 1, eps, 3, &e)) {
+        fact(t, false, "%s", e.text);
+        return;
+    }
+    s.n = 1;
+    within(t, sink_uniform(&c, 5), (1 + 1 / 2.0 + 1 / 3.0 + 1 / 4.0 + 1 / 5.0) / 5, 1e-12, "even");
+    for (int h = 2; h < 8; h++) s.alpha[h * 5] = h / 2 % 2 ? 0.25 * (h / 4 + 1) : 0;
+    within(t, sinks_alpha(&s, 0), 0.375, 1e-12, "alpha_1 of blocks 2 and 4, 0.25 and 0.5");
+    for (int h = 0; h < 8; h++) s.over[h * 5] = h == 2;
+    within(t, sinks_sink(&s, 0, 0), 0.25, 1e-12, "one sink of four heads that attend");
+    scratch_open();
+    FILE *out = fopen(SCRATCH "/page.txt", "w+b");
+    if (!out) exit(1);
+    sinks_print(&s, &c, 1, out);
+    char *text = text_of(out), *map = strstr(text, "alpha by layer");
+    int dashes = 0;
+    for (char *at = text; (at = strstr(at, "Mamba")) != NULL; at++) dashes++;
+    fact(t, dashes == 2 && strstr(text, "\n    1    1.000    Mamba        -        -"), "%s", text);
+    fact(t, map && !strstr(map, "\n    1 ") && strstr(map, "\n    2    0.25  0.25")
+             && !strstr(map, "\n    3 ") && strstr(map, "\n    4    0.50  0.50"), "%s", map);
+    free(text);
+    fclose(out);
+    sinks_free(&s);
+    scratch_close();
+}
+
 /* Maps and the page of `sink eval`, read back as numbers. */
 static void heat_maps__print_alpha(Test *t) {
     Config c;
@@ -12277,6 +12322,7 @@ static const Entry TESTS[] = {
     {"measure_domains__by_hand", measure_domains__by_hand},
     {"demo_run__verdict", demo_run__verdict},
     {"demo_run__diverged", demo_run__diverged},
+    {"sinks_print__blocks_that_attend", sinks_print__blocks_that_attend},
     {"heat_maps__print_alpha", heat_maps__print_alpha},
     {"report_write__maps", report_write__maps},
     {"report_write__run", report_write__run},
