@@ -131,8 +131,8 @@
  *   extra column  none; k, kv, zero, logit     shared; d_a dims; v*      Tables 4, 5, 12, 13
  *   others        value bias v+; sink token x*                           Table 4
  *   mask          causal; window w; prefix p                             Figures 5, 6
- *   mixer         attention; Mamba in some blocks                        Table 1, Jamba
- *   ffn           one; the top few of X experts in some blocks           Table 1, Jamba
+ *   mixer         attention; Mamba in some blocks                        Appendix B.3, Jamba
+ *   ffns          one; the top few of X experts in some blocks           Appendix B.3, Jamba
  *
  * t5, parallel, layer, gelutanh, fewer key heads, zero and logit lie outside the paper's
  * experiments: published models need them, or they are close relatives of its rows. Every pair of
@@ -2262,10 +2262,11 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
 /* -------------------------------------------------------------------------------------------------
  * 3.10  The Mamba mixer, forward only                 [MAMBA] Gu and Dao 2023; Jamba, Lieber 2024
  *
- * Of the models of Table 1 Jamba is the one that is not all attention: 28 of its 32 blocks mix their
- * rows by a recurrence instead, and so there is no map of weights in them and no row that must sum
- * to 1. Its sinks are those of the 4 blocks that attend (6). With u_t [C] the normed row t and I =
- * 2 C channels, each on its own but for the linear maps:
+ * Of the models that the paper evaluates (Table 8) Jamba alone is not all attention: 28 of its 32
+ * blocks mix their rows by a recurrence, with no map of weights and no row that must sum to 1. Its
+ * sinks are those of the other 4 (6): Sink_1 is 88.48 % in Jamba-v0.1, as strong as in a stack that
+ * is all attention (Appendix B.3). With u_t [C] the normed row t and I = 2 C channels, each on its
+ * own but for the linear maps:
  *
  *   (x, z) = u W_in                                    W_in [C,2I]: x the first I columns, z a gate
  *   a_t    = silu(b + sum_{j=1..J} w_j * x_(t-J+j))    J = 4 taps; the last, w_J, meets x_t itself
@@ -2286,19 +2287,19 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
  *
  *   S_t = sum_(s<=t) e^(A (dt_(s+1) + .. + dt_t)) dt_s b_s a_s
  *
- * a sum over the rows up to t, with the weight of row s in y_t known: c_t b_s dt_s e^(..). It is the
- * linear row of Table 15 (identity similarity, Z = 1: <c_t, b_s> as <q, k>) with a decay that the
- * rows between set. Nothing ties the sum of these weights, which is where the paper finds no sink.
- * Rows see no row ahead of them: the causal mask is the direction of the recurrence. There are no
+ * a sum over the rows up to t, in which row s has the weight c_t b_s dt_s e^(..). It is the linear
+ * row of Table 15 (identity similarity, Z = 1: <c_t, b_s> as <q, k>) with a decay that the rows
+ * between set. Nothing ties the sum of these weights, which is where the paper finds no sink. Rows
+ * see no row ahead of them: the causal mask is the direction of the recurrence. There are no
  * positions. A window, a prefix, k* and whatever else belongs to scores have no part in it.
  *
  * Numerics. softplus(v) = max(v, 0) + log1p(e^-|v|), in double: no overflow, and e^v survives far
  * below 0. dt > 0 and A < 0 keep e^(dt A) within 0..1, so S does not grow by itself: with dt = 0.01
  * and A = -1 it halves in 69 rows. S is kept in real.
  *
- * Cost of a row: C 2I + I (R + 2M) + R I + I C for the maps, J I for the taps, and M I exponentials.
- * Jamba (C = 4096): 104.9 million, 32768 and 131072. Memory beside the maps' rows: S, [M,I] a
- * sequence. A task owns a sequence and CHUNK channels and goes down the rows.
+ * Cost of a row: C 2I + I (R + 2M) + R I + I C for the maps, J I for the taps, and M I
+ * exponentials. Jamba (C = 4096): 105.1 million, 32768 and 131072. Memory beside the maps' rows: S,
+ * [M,I] a sequence. A task owns a sequence and CHUNK channels and goes down the rows.
  * There is no backward: config_trains refuses. Tests: 3.10 of test_sink.c, against plain loops in
  * double, and for M = 1 against the sum written out above.
  */
@@ -2417,8 +2418,8 @@ static void mamba_forward(const Model *m, Acts *a, int l, real *y, const real *u
  * Tests: 3.11 of test_sink.c, against plain loops in double; and X = 1 against the plain ffn.
  */
 
-/* gate [X]: from scores to p_e where e is among the `top` largest, else 0; X <= CHUNK. A NaN stays
- * one. */
+/* gate [X]: from scores to p_e where e is among the `top` largest, else 0; X <= CHUNK. One NaN
+ * makes all of them NaN. */
 static void router_row(idx X, idx top, real *gate) {
     real p[CHUNK], most = vec_max(X, gate);
     bool taken[CHUNK] = {false};
@@ -2429,7 +2430,7 @@ static void router_row(idx X, idx top, real *gate) {
     for (idx k = 0; k < top; k++) {
         idx best = -1;
         for (idx e = 0; e < X; e++)
-            if (!taken[e] && (best < 0 || !(p[e] <= p[best]))) best = e;
+            if (!taken[e] && (best < 0 || p[e] > p[best])) best = e;
         taken[best] = true;
         gate[best] = p[best];
     }
@@ -2746,8 +2747,8 @@ void model_forward(const Model *m, Acts *a, const int *ids, int B, int T) {
  *
  * A row sees nothing ahead of it, so what came before it stays as it was; but for a prefix, whose p
  * tokens see each other and must be computed together: while fewer than p are in the cache, all
- * rows are made anew. So are they where a block is Mamba's: of the rows before there is but the last
- * state, and not that of any `from`. a comes from acts_create with ACTS_KEYS or ACTS_ALL. */
+ * rows are made anew. So are they where a block is Mamba's: of the rows before there is the last
+ * state alone, and not that of any `from`. a comes from acts_create with ACTS_KEYS or ACTS_ALL. */
 int model_extend(const Model *m, Acts *a, const int *ids, int T, int from) {
     if (from < m->c.prefix || config_attending(&m->c) < m->c.layers) from = 0;
     a->past = from ? config_rows(&m->c, from) : 0;
@@ -3268,7 +3269,7 @@ double gradient_norm(const Model *m, const Tensor **bad) {
  * and its multiple of the even value (sink_uniform) move first, and are always printed beside it.
  *
  * Blocks without attention (3.10) have no map: alpha, Sink and the even value are means over those
- * that attend, 4 of Jamba's 32, as in the authors' script.
+ * that attend, 4 of Jamba's 32 (Appendix B.3).
  *
  * Columns and rows of a map m [N,S], as they stand with an extra column and a sink token both:
  *

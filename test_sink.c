@@ -460,8 +460,8 @@ static void slow_mamba(const Slow *s, int l, double *y, const double *u) {
     const Layer *w = &s->m->w.layer[l];
     int C = c->dim, N = s->N, I = c->mamba_inner, M = c->mamba_state, J = c->mamba_conv;
     int R = c->mamba_rank, P = R + 2 * M;
-    double *xz = room((idx)N * 2 * I), *a = room((idx)N * I), *p = room(P), *bc = room((idx)N * 2 * M);
-    double *r = room(R), *dt = room((idx)N * I), *out = room(I);
+    double *xz = room((idx)N * 2 * I), *a = room((idx)N * I), *p = room(P), *r = room(R);
+    double *bc = room((idx)N * 2 * M), *dt = room((idx)N * I), *out = room(I);
     for (int t = 0; t < N; t++) {
         slow_linear(xz + t * 2 * I, u + t * C, w->m_in, NULL, C, 2 * I);
         for (int i = 0; i < I; i++) {
@@ -1404,8 +1404,9 @@ static void model_create__published(Test *t) {
         {"normf", 1, 12, 1}};
     enum { ALL = sizeof ROWS / sizeof *ROWS };
     Lab b;
-    if (!lab_open(&b, t, 1, 4, "--attention-period 2 --mamba-inner 5 --mamba-state 3 --mamba-rank 2 "
-                               "--experts 2 --expert-period 2 --expert-offset 1")) return;
+    if (!lab_open(&b, t, 1, 4,
+                  "--attention-period 2 --mamba-inner 5 --mamba-state 3 --mamba-rank 2 "
+                  "--experts 2 --expert-period 2 --expert-offset 1")) return;
     const Model *m = &b.m;
     int first = 0;
     while (first < m->n_tensors && strcmp(m->tensor[first].name, "l1.norm1")) first++;
@@ -1447,15 +1448,15 @@ static double size_of(const Model *m, const char *name) {
  * positions has two rows more in its file, which no token reads. */
 static void model_create__published_counts(Test *t) {
     static const struct { const char *name, *flags; int layers; double count; } ROWS[] = {
-        {"gpt2", "--heads 12 --dim 768 --ffn 3072 --vocab 50257 --context 1024 --pos learned --norm "
-                 "layer --act gelutanh --linear-bias --tied", 12, 124439808},
+        {"gpt2", "--heads 12 --dim 768 --ffn 3072 --vocab 50257 --context 1024 --pos learned "
+                 "--norm layer --act gelutanh --linear-bias --tied", 12, 124439808},
         {"pythia-70m", "--heads 8 --dim 512 --ffn 2048 --vocab 50304 --rotary-dims 16 --norm layer "
                        "--act gelu --linear-bias --place parallel", 6, 70426624},
         {"opt-125m", "--heads 12 --dim 768 --ffn 3072 --vocab 50272 --context 2048 --pos learned "
                      "--norm layer --act relu --linear-bias --tied", 12, 125239296 - 2 * 768},
         {"opt-350m", "--heads 16 --dim 1024 --ffn 4096 --vocab 50272 --context 2048 --pos learned "
-                     "--norm layer --act relu --linear-bias --tied --place post --embed-dim 512", 24,
-         331196416 - 2 * 1024}};
+                     "--norm layer --act relu --linear-bias --tied --place post --embed-dim 512",
+         24, 331196416 - 2 * 1024}};
     Config c;
     Model m;
     Error e = {0};
@@ -2719,8 +2720,8 @@ static void extra__fixed_values(Test *t) {
  * 3.10, 3.11  The Mamba mixer and the experts, which have no backward */
 
 /* Block 0 of two is Mamba's; 1 attends. */
-#define MAMBA "--attention-period 2 --attention-offset 1 --mamba-inner 5 --mamba-state 3 "          \
-              "--mamba-rank 2 "
+#define MAMBA                                                                                      \
+    "--attention-period 2 --attention-offset 1 --mamba-inner 5 --mamba-state 3 --mamba-rank 2 "
 
 static const char *const PUBLISHED[] = {
     MAMBA, MAMBA "--mamba-conv 1 --mamba-state 1 --mamba-rank 1 --place post",
@@ -10483,6 +10484,11 @@ static void sink__wrong_usage(Test *t) {
         {"train --quiet --extra-value e1 --steps 0", "--extra k"},
         {"train --quiet --random-tokens 0 --steps 1", "--random-tokens 0"},
         {"train --quiet --prefix 9 --context 8 --steps 0", "--prefix"},
+        {"train --quiet --experts 2 --steps 0", "--experts 2"},
+        {"train --quiet --attention-period 2 --steps 0", "--attention-period 2"},
+        {"dump --experts 2 --ids data/story.txt --out " SCRATCH "/d", "--experts 2"},
+        {"bench step --experts 2", "--experts 2"},
+        {"bench ops --attention-period 2", "--attention-period 2"},
         {"train --prompt x", "--prompt"},
         {"list --layers 3", "--layers"},
         {"eval --layers 3 x", "--layers"},
