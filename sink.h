@@ -49,6 +49,15 @@ typedef struct Rng { uint64_t state; } Rng;
 /* A growing array of bytes. */
 typedef struct Bytes { unsigned char *at; size_t size, room; } Bytes;
 
+/* A file in the making. After writing_begin returned 0, writing_end must follow: it gives the file
+ * its name, or on any failure, and when e already holds an error, leaves what stood there. */
+typedef struct Writing {
+    FILE *f;
+    const char *path;            /* the caller's */
+    char beside[1100];           /* PATH.new */
+    int cause;                   /* errno of what failed first, 0 none */
+} Writing;
+
 #define PI              3.14159265358979323846
 #define SQRT_HALF       0.70710678118654752440
 #define INV_SQRT_2PI    0.39894228040143267794
@@ -172,6 +181,7 @@ typedef struct Tensor {
     idx at, count;
     int law, layer;              /* how it starts (chapter 2); its block, or -1 */
     bool matrix;                 /* decayed under --decay matrices */
+    real **field;                /* the pointer in Model.w that names it */
 } Tensor;
 
 typedef struct Model {
@@ -179,6 +189,7 @@ typedef struct Model {
     int n_tensors; Tensor *tensor;
     idx count; real *params, *grads;   /* grads is NULL in a model that only evaluates */
     Weights w, d;                         /* the same memory by name: parameters, gradients */
+    struct ModelFile *file;      /* NULL, or where the matrices still are (10.4): w has no others */
 } Model;
 
 /* c resolved; all parameters 0 */
@@ -624,6 +635,49 @@ int  checkpoint_read(const unsigned char *p, size_t n, const char *name, Trainer
 int  checkpoint_load(const char *path, Trainer *t,
                     bool with_moments, Error *e);
 
+/* -------------------------------------------------------------------------------------------------
+ * 10.4  Model files: published weights as they are, read matrix by matrix */
+
+enum { DTYPE_F32, DTYPE_F16, DTYPE_BF16, DTYPES };
+/* How a tensor lies in a file: row-major in the shape that Model.tensor has, or in its transpose,
+ * as most published matrices do. */
+enum { IN_OUT, OUT_IN };
+
+/* Where the bytes of a tensor are: runs of `run` bytes, `stride` from the start of one to that of
+ * the next, the first at `at`. One run of all of them where they lie together. */
+typedef struct Extent { int file; uint64_t at, run, stride; } Extent;
+
+/* A model file in the making. After model_file_begin returned 0, model_file_end must follow; on any
+ * failure, and when e already holds an error, nothing is left of it. */
+typedef struct ModelWriter {
+    Model list;                  /* c resolved, and the tensors in the order that is expected */
+    Writing w;
+    int next;                    /* how many tensors are begun */
+    uint64_t at, left, hash;     /* bytes written; what the tensor in hand still lacks; its hash */
+    int files; FILE **file;      /* sources 1 .. files; */
+    bool *linked;
+    Bytes text, links, table, spare;
+} ModelWriter;
+/* Resolves s->model. 2 for a model that cannot be. */
+int  model_file_begin(ModelWriter *w, const char *path, const Settings *s, uint64_t tokenizer,
+                      Error *e);
+/* Opens a published file whose first `header` bytes say what is in it; linked, its tensors stay
+ * there. Returns its number, 1 .., or 0 and an Error. */
+int  model_file_source(ModelWriter *w, const char *path, uint64_t header, bool link, Error *e);
+/* The next tensor, from a source; the name must be that of w->list.tensor[w->next]. */
+int  model_file_copy(ModelWriter *w, const char *name, int dtype, int order, const Extent *from,
+                     Error *e);
+/* The next tensor, from memory: its bytes in any number of pieces. */
+int  model_file_tensor(ModelWriter *w, const char *name, int dtype, int order, Error *e);
+int  model_file_bytes(ModelWriter *w, const void *at, size_t n, Error *e);
+int  model_file_end(ModelWriter *w, Error *e);
+
+/* checkpoint_load for either kind of file, but that the matrices of a model file stay in it until
+ * a forward asks for them. */
+int  checkpoint_open(const char *path, Trainer *t, Error *e);
+/* 1 when a forward met a matrix that could not be read, whose numbers were then 0. */
+int  model_fault(const Model *m, Error *e);
+
 /* The sink as a training saw it at one step: loss is the mean since the look before, norm the
  * gradient's; of token 1 and of the column * (or x*) the mean weight alpha and Sink, both in 0..1;
  * the norm ratio; and the loss on held documents, 0 unless it was asked for. */
@@ -1060,14 +1114,6 @@ int  file_read(const char *path, Bytes *out, Error *e);      /* "-" is standard 
  * bytes. An empty folder is an error. */
 int  files_list(const char *path, Bytes *names, Error *e);
 int  file_write(const char *path, const void *at, size_t n, Error *e);   /* beside, then renamed */
-/* A file in the making. After writing_begin returned 0, writing_end must follow: it gives the file
- * its name, or on any failure, and when e already holds an error, leaves what stood there. */
-typedef struct Writing {
-    FILE *f;
-    const char *path;            /* the caller's */
-    char beside[1100];           /* PATH.new */
-    int cause;                   /* errno of what failed first, 0 none */
-} Writing;
 int  writing_begin(Writing *w, const char *path, Error *e);
 void writing_add(Writing *w, const void *at, size_t n);
 int  writing_end(Writing *w, Error *e);
