@@ -65,6 +65,7 @@
  *   F8  heads are added before W_O, which is then [D,C]; the sink token is an input row, position 0
  */
 #define _POSIX_C_SOURCE 200809L    /* fsync, fileno, isatty, mkdir, clock_gettime: chapter 15 */
+#define _FILE_OFFSET_BITS 64       /* files above 2 GB where long has 32 bits */
 #include "sink.h"
 
 #include <ctype.h>
@@ -633,17 +634,20 @@ static void add_tensors(Model *m, const TensorRow *rows, int n, int layer) {
 
 /* Points the named pointers of w into the memory at base: the same walk as above, in the same
  * order. Called for the parameters and for the gradients, so that w.layer[l].wq and d.layer[l].wq
- * are the same place in two arrays. What a variant lacks stays NULL, and is tested for as such. */
+ * are the same place in two arrays. What a variant lacks stays NULL, and is tested for as such. A
+ * matrix that is still in its file (10.4) has no memory: its pointer leads to its entry in the
+ * list, which tells linear_forward what to read. */
 static void name_tensors(const Model *m, Weights *w, real *base) {
     const TensorRow *tables[] = {MODEL_TENSORS, LAYER_TENSORS, FINAL_TENSORS};
     size_t sizes[] = {sizeof MODEL_TENSORS, sizeof LAYER_TENSORS, sizeof FINAL_TENSORS};
-    const Tensor *t = m->tensor;
+    Tensor *t = m->tensor;
     for (int part = 0; part < 3; part++)
         for (int l = 0; l < (part == 1 ? m->c.layers : 1); l++)
             for (size_t i = 0; i < sizes[part] / sizeof(TensorRow); i++) {
                 if (!tensor_present(&m->c, tables[part][i].when)) continue;
                 char *owner = part == 1 ? (char *)&w->layer[l] : (char *)w;
-                real *at = base + t++->at;
+                real *at = t->at < 0 ? (real *)(void *)t : base + t->at;
+                t++;
                 /* by its bytes, since the field is known by its offset alone */
                 memcpy(owner + tables[part][i].field, &at, sizeof at);
             }
@@ -656,6 +660,17 @@ static void name_tensors(const Model *m, Weights *w, real *base) {
  * sizeof(real) bytes a number each: in float 546 MB each for the paper's model, and AdamW's two
  * moments (chapter 10) as much again. */
 int model_create(Model *m, const Config *c, bool with_grads, Error *e) {
+    if (model_list(m, c, e)) return e->status;
+    m->params = grab(m->count, sizeof(real), e);
+    if (with_grads) m->grads = grab(m->count, sizeof(real), e);
+    if (e->status) { model_free(m); return e->status; }
+    name_tensors(m, &m->w, m->params);
+    if (with_grads) name_tensors(m, &m->d, m->grads);
+    return 0;
+}
+
+/* As model_create, but without the numbers: who names the tensors gives them memory. */
+int model_list(Model *m, const Config *c, Error *e) {
     *m = (Model){.c = *c};
     /* room for the list as if every row existed */
     idx most = ROWS_OF_TABLE(MODEL_TENSORS) + ROWS_OF_TABLE(FINAL_TENSORS)
@@ -668,17 +683,14 @@ int model_create(Model *m, const Config *c, bool with_grads, Error *e) {
         for (int l = 0; l < c->layers; l++)
             add_tensors(m, LAYER_TENSORS, ROWS_OF_TABLE(LAYER_TENSORS), l);
         add_tensors(m, FINAL_TENSORS, ROWS_OF_TABLE(FINAL_TENSORS), -1);
-        m->params = grab(m->count, sizeof(real), e);
-        if (with_grads) m->grads = grab(m->count, sizeof(real), e);
     }
-    if (e->status) { model_free(m); return e->status; }
-    name_tensors(m, &m->w, m->params);
-    if (with_grads) name_tensors(m, &m->d, m->grads);
-    return 0;
+    if (e->status) model_free(m);
+    return e->status;
 }
 
 /* Also right for a model that model_create gave up on; m is empty afterwards. */
 void model_free(Model *m) {
+    model_file_close(m->file);
     free(m->tensor); free(m->w.layer); free(m->d.layer); free(m->params); free(m->grads);
     *m = (Model){0};
 }
@@ -811,6 +823,14 @@ static idx position_row(const PositionEdit *edit, idx n, idx first) {
     return edit && edit->swap && n == first + edit->t - 1 ? first : n;
 }
 
+/* to [E] = row id of wte: of a model file (10.4), that row is all that is read of the table. */
+static void embedding_row(const Model *m, real *to, idx id) {
+    idx E = m->c.embed_dim;
+    const Tensor *t = stored_tensor(m, m->w.wte);
+    if (t) stored_row(m, t, id, to);
+    else copy(to, m->w.wte + id * E, E);
+}
+
 /* ids [B,T] to h = H^0 [B,N,C], at positions from a->past on. */
 static void embed_forward(const Model *m, Acts *a, const int *ids, int B, int T, real *h) {
     const Config *c = &m->c;
@@ -820,8 +840,7 @@ static void embed_forward(const Model *m, Acts *a, const int *ids, int B, int T,
         real *rows = h_b + first * C;                    /* [T,C] the tokens' rows */
         real *e_b = E == C ? rows : a->embed + b * T * E;    /* [T,E] rows of wte */
         /* e_t = wte[id_t];  h_t = e_t W_in */
-        for (int t = 0; t < T; t++)
-            copy(e_b + t * E, m->w.wte + ids[b * T + t] * E, E);
+        for (int t = 0; t < T; t++) embedding_row(m, e_b + t * E, ids[b * T + t]);
         if (E != C) matmul(rows, C, rows_of(e_b, E), rows_of(m->w.win, C), T, C, E, false);
         /* h_0 = x*, an input row like any other from here on */
         if (first) copy(h_b, m->w.xstar, C);
@@ -991,11 +1010,28 @@ static void norm_backward(const Config *c, real *dx, real *dg, real *db, const r
  * the paper's sizes a token meets 58,982,400 of them in the blocks, one for each weight. The sum
  * over `in` runs in one fixed order, so a row's result does not depend on the rows beside it.
  * Test: linear__with_biases.
+ *
+ * A published model may be larger than the memory. Its matrices then stay in their file, and come
+ * a slab at a time: some columns of W, which make some columns of y, or some rows, whose products
+ * are added up. Slabs of 256 rows, or a multiple, leave the order of a sum as it is (14.2), so a
+ * model has the same bits from its file as in memory (test model_file__same_bits).
  */
-/* b [out], or NULL. y may not overlap x. */
-static void linear_forward(real *y, const real *x, const real *w, const real *b, idx rows, idx in,
-                           idx out) {
-    matmul(y, out, rows_of(x, in), rows_of(w, out), rows, out, in, false);
+/* The next slab of W = w [in,out], or of the transpose of w [out,in]; *s is zeroed before the first.
+ * A matrix in memory is one slab. It is there until the next is asked for, of any matrix. */
+static bool next_slab(const Model *m, Slab *s, const real *w, bool transposed, idx in, idx out) {
+    const Tensor *t = stored_tensor(m, w);
+    if (t) return stored_slab(m, t, transposed, s);
+    if (s->n_in) return false;
+    *s = (Slab){transposed ? transpose_of(w, in) : rows_of(w, out), 0, in, 0, out};
+    return true;
+}
+
+/* b [out], or NULL. y may not overlap x. No rows, no reading: an expert that no token chose. */
+static void linear_forward(const Model *m, real *y, const real *x, const real *w, const real *b,
+                           idx rows, idx in, idx out) {
+    if (!rows) return;
+    for (Slab s = {0}; next_slab(m, &s, w, false, in, out);)
+        matmul(y + s.out0, out, (Matrix){x + s.in0, in, 1}, s.w, rows, s.n_out, s.n_in, s.in0 > 0);
     if (!b) return;
     PARALLEL
     for (idx n = 0; n < rows; n++)
@@ -1230,8 +1266,8 @@ static void act_gelu(idx n, const real *x, real *f, real *df) {
 static void act_gelutanh(idx n, const real *x, real *f, real *df) {
     const real a = 2 * (real)SQRT_2_OVER_PI, b = (real)0.044715; /* 2u = a (x + b x^3) */
     real g[CHUNK];
-    for (idx j = 0; j < n; j++) f[j] = a * x[j] * (1 + b * x[j] * x[j]);
-    vec_sigmoid(n, g, f);
+    for (idx j = 0; j < n; j++) g[j] = a * x[j] * (1 + b * x[j] * x[j]);
+    vec_sigmoid(n, g, g);
     if (df)
         for (idx j = 0; j < n; j++)
             df[j] = g[j] + x[j] * g[j] * (1 - g[j]) * (a * (1 + 3 * b * x[j] * x[j]));
@@ -1257,7 +1293,7 @@ static void elu_plus_one(idx n, const real *x, real *f, real *df) {
 }
 
 /* f(x) and its slope df, which may be NULL, of n numbers: at most CHUNK of them for an activation.
- * */
+ * f may be x. */
 typedef void Curve(idx n, const real *x, real *f, real *df);
 
 /* By ACT_*: swiglu, geglu, reglu, swish; gelu, relu, gelutanh. A gate does not change the curve. */
@@ -2026,21 +2062,23 @@ static void combine_backward(const Config *c, Acts *a, idx rows) {
  * Tests: 3.5 of test_sink.c, the seven activations against libm and all of Table 11 row by row.
  */
 
-/* y [rows,C] from x [rows,C]; fills la->f1, la->f2 (when gated) and la->fa [rows,F]. */
-static void ffn_forward(const Config *c, const Layer *w, LayerActs *la, real *y, const real *x,
+/* y [rows,C] from x [rows,C]; fills la->f1, la->f2 (when gated) and la->fa [rows,F], which is f1's
+ * array where nothing is kept. */
+static void ffn_forward(const Model *m, const Layer *w, LayerActs *la, real *y, const real *x,
                         idx rows) {
+    const Config *c = &m->c;
     idx C = c->dim, F = c->ffn;
     bool gated = config_gated(c);
     idx n = rows * F;
-    linear_forward(la->f1, x, w->w1, w->b1, rows, C, F);
-    if (gated) linear_forward(la->f2, x, w->w2, w->b2, rows, C, F);
+    linear_forward(m, la->f1, x, w->w1, w->b1, rows, C, F);
+    if (gated) linear_forward(m, la->f2, x, w->w2, w->b2, rows, C, F);
     PARALLEL                                                 /* fa = act(f1) * f2 */
     for (idx from = 0; from < n; from += CHUNK) {
         idx some = n - from < CHUNK ? n - from : CHUNK;
         ACTS[c->act](some, la->f1 + from, la->fa + from, NULL);
         if (gated) vec_multiply(some, la->fa + from, la->f2 + from);
     }
-    linear_forward(y, la->fa, gated ? w->w3 : w->w2, gated ? w->b3 : w->b2, rows, F, C);
+    linear_forward(m, y, la->fa, gated ? w->w3 : w->w2, gated ? w->b3 : w->b2, rows, F, C);
 }
 
 /* dx [rows,C] = the gradient of the input, from that of the output, dy [rows,C], and the input x
@@ -2146,9 +2184,9 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
     idx rows = B * N, cached = a->past * K * D;
     real *k = la->k + cached, *v = la->v + cached;           /* past those of earlier rows */
     /* q, k, v = x W + b */
-    linear_forward(la->q, x, w->wq, w->bq, rows, C, H * D);
-    linear_forward(k, x, w->wk, w->bk, rows, C, K * D);
-    linear_forward(v, x, w->wv, w->bv, rows, C, K * D);
+    linear_forward(m, la->q, x, w->wq, w->bq, rows, C, H * D);
+    linear_forward(m, k, x, w->wk, w->bk, rows, C, K * D);
+    linear_forward(m, v, x, w->wv, w->bv, rows, C, K * D);
     /* q = R_i q, k = R_j k [E8], in place: the turn back needs no copy. v is never turned. */
     if (c->pos == POS_ROTARY) {
         rotate(c, a, la->q, rows, N, H, 1);
@@ -2163,7 +2201,7 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
     /* o_h = scale A_h v + v+ in every head, 3.7 */
     attention_forward(m, a, l, B, N);
     /* O = combine(o) W_O + b_O: [H*D,C], or [D,C] where heads are added (F8) */
-    linear_forward(y, combine_forward(c, la, rows), w->wo, w->bo, rows,
+    linear_forward(m, y, combine_forward(c, la, rows), w->wo, w->bo, rows,
                    c->combine == COMBINE_ADD ? D : H * D, C);
 }
 
@@ -2242,7 +2280,7 @@ static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
     /* s2 = u + FFN(n2 u); post-norm: y = n2(u + FFN(u)). Parallel norms x, not u: its ffn does not
      * see what this block's attention found. */
     if (!post) norm_forward(c, la->n2, la->n2stat, parallel ? la->x : u, w->norm2, w->norm2b, rows);
-    ffn_forward(c, w, la, la->s2, post ? u : la->n2, rows);
+    ffn_forward(m, w, la, la->s2, post ? u : la->n2, rows);
     add_rows(la->s2, u, n);                                  /* s2 = u + FFN */
     if (post) norm_forward(c, la->n2, la->n2stat, la->s2, w->norm2, w->norm2b, rows);
     a->h = post ? la->n2 : la->s2;
@@ -2414,25 +2452,41 @@ static void place_keys(const Config *c, LayerActs *la, Arena *at, idx rows) {
 /* What else block l keeps from its forward to its backward; shapes in struct LayerActs. Scores are
  * not kept: [B,H,N,N] for the paper's 8 heads of 2048 rows would be 134 MB a sequence and block in
  * float, against 88 MB for everything here and above; keep [B,H,N], one number a row of scores,
- * replaces them (3.7). */
-static void place_layer(const Config *c, LayerActs *la, Arena *at, idx rows) {
+ * replaces them (3.7).
+ *
+ * Without a backward an array is free once it has been read for the last time, and these share:
+ *
+ *   n1, o, n2     pre, parallel: n1 is read last by v's product, o by W_O's, before n2 is made.
+ *   n1, o         post: o is read before n1 is made, and n1 = u stays until s2 has it
+ *   s1, s2        post: s1 is read last by n1
+ *   s2 or n2      the output, with the stream h0 [rows,C] that comes in
+ *   f1, fa        the activation works in place
+ *
+ * leaving 2 C + 2 Q + .. numbers a row for 5 C + 2 Q + .., and 2 F for 3 F: of LLaMA-2-7B
+ * (C = Q = 4096, F = 11008), 46,592 for 74,000. */
+static void place_layer(const Config *c, LayerActs *la, Arena *at, idx rows, bool keeps,
+                        real *h0) {
     idx C = c->dim, F = c->ffn, H = c->heads, D = c->head_dim;
-    idx Q = rows * H * D, K = rows * (c->kv_heads * c->head_dim);
+    idx Q = rows * H * D, K = rows * (c->kv_heads * c->head_dim), wide = rows * C > Q ? rows * C : Q;
     bool phi = c->kernel != KERNEL_IDENTITY, mlp = c->kernel == KERNEL_MLP;
+    bool post = c->place == PLACE_POST;
     /* n1; q after the rotation; phi of q, and its hidden layers, if there is a kernel */
-    la->n1 = place(at, rows * C);   la->n1stat = place(at, 2 * rows);
+    la->n1 = place(at, keeps ? rows * C : wide);   la->n1stat = place(at, 2 * rows);
     la->q = place(at, Q);
     la->fq = phi ? place(at, Q) : la->q;
     la->hq = place(at, mlp ? Q : 0);
     la->hk = place(at, mlp ? K : 0);
     /* heads, what their rows of scores left, and the first sum */
-    la->o = place(at, Q);           la->osum = place(at, c->combine == COMBINE_ADD ? rows * D : 0);
+    la->o = keeps ? place(at, Q) : la->n1;
+    la->osum = place(at, c->combine == COMBINE_ADD ? rows * D : 0);
     la->keep = place(at, rows * H);
     la->s1 = place(at, rows * C);
     /* n2, the ffn's two branches and their product, and the second sum */
-    la->n2 = place(at, rows * C);   la->n2stat = place(at, 2 * rows);
+    la->n2 = keeps ? place(at, rows * C) : post ? h0 : la->n1;
+    la->n2stat = place(at, 2 * rows);
     la->f1 = place(at, rows * F);   la->f2 = place(at, config_gated(c) ? rows * F : 0);
-    la->fa = place(at, rows * F);   la->s2 = place(at, rows * C);
+    la->fa = keeps ? place(at, rows * F) : la->f1;
+    la->s2 = keeps ? place(at, rows * C) : post ? la->s1 : h0;
 }
 
 /* What the backward needs beside: one set for all blocks, since a block's gradients are spent
@@ -2463,10 +2517,12 @@ static void place_all(const Config *c, Acts *a, Arena *at, int what) {
     a->h0 = place(at, rows * C);
     for (int l = 0; l < c->layers; l++) {
         a->layer[l] = a->layer[0];
-        if (l == 0 || what == ACTS_ALL) place_layer(c, &a->layer[l], at, rows);
+        if (l == 0 || what == ACTS_ALL)
+            place_layer(c, &a->layer[l], at, rows, what == ACTS_ALL, a->h0);
         if (l == 0 || what != ACTS_ONE) place_keys(c, &a->layer[l], at, rows);
     }
-    a->fnorm = place(at, c->place == PLACE_POST ? 0 : rows * C);
+    if (what == ACTS_ALL) a->fnorm = place(at, c->place == PLACE_POST ? 0 : rows * C);
+    else a->fnorm = a->layer[0].n1;                          /* the last block is through */
     a->nfstat = place(at, c->place == PLACE_POST ? 0 : 2 * rows);
     a->embed = place(at, projected ? B * T * c->embed_dim : 0);
     /* tables by position, and attention's scratch, a piece for each thread */
@@ -2481,10 +2537,21 @@ static void place_all(const Config *c, Acts *a, Arena *at, int what) {
     if (what == ACTS_ALL) place_grads(c, a, at, rows);
 }
 
+/* How many numbers acts_create takes. */
+idx acts_size(const Model *m, int B, int T, int what, Error *e) {
+    Arena at = {NULL, 0};
+    Acts a = {.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
+    a.layer = grab(m->c.layers, sizeof(LayerActs), e);
+    if (!e->status) place_all(&m->c, &a, &at, what);
+    free(a.layer);
+    return at.used;
+}
+
 /* Room for B sequences of T tokens under the model's Config and the present number of threads;
  * everything 0, and the tables of positions filled. `what` says how much of a block outlives it:
  *
- *   ACTS_ONE     nothing: every block uses the arrays of one, and the stream stays in place
+ *   ACTS_ONE     nothing: every block uses the arrays of one, which share memory as above, and
+ *                the stream stays in place
  *   ACTS_ALL     everything, for a backward, and what the backward needs beside
  *   ACTS_KEYS    its keys and values, a cache for rows to come (model_extend)
  *
@@ -2496,12 +2563,9 @@ int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
     *a = (Acts){.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
     a->layer = grab(m->c.layers, sizeof(LayerActs), e);
     a->loss_row = grab((idx)B * T, sizeof(double), e);
-    if (!e->status) {                                        /* first walk: how much */
-        place_all(&m->c, a, &at, what);
-        a->size = at.used;
-        a->arena = at.base = grab(at.used, sizeof(real), e);
-        at.used = 0;
-    }
+    a->loss_sum = grab(2 * (idx)B * T, sizeof(double), e);
+    a->size = acts_size(m, B, T, what, e);                   /* first walk: how much */
+    if (!e->status) a->arena = at.base = grab(a->size, sizeof(real), e);
     if (e->status) { acts_free(a); return e->status; }
     place_all(&m->c, a, &at, what);                          /* second walk: where */
     positions_tabulate(&m->c, a, a->N);
@@ -2510,7 +2574,7 @@ int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
 
 /* Whatever part of it exists; harmless on a zeroed struct. */
 void acts_free(Acts *a) {
-    free(a->layer); free(a->loss_row); free(a->arena);
+    free(a->layer); free(a->loss_row); free(a->loss_sum); free(a->arena);
     *a = (Acts){0};
 }
 
@@ -2563,16 +2627,28 @@ static Matrix unembedding(const Model *m) {
     return m->c.tied ? transpose_of(m->w.wte, E) : rows_of(m->w.wcls, V);
 }
 
-/* rows [R,C] of nf to logits [R,V]; R at most SLICE. y = nf W_cls, by way of out = nf W_out [R,E],
- * kept in a->outp, when the embedding is narrower. There is no bias, as in the paper. */
+/* The next columns of W_cls (3.3): all V of them, but for a model that is still in its file. Those
+ * slabs have all E rows (10.4). */
+static bool next_columns(const Model *m, Slab *s) {
+    return next_slab(m, s, m->c.tied ? m->w.wte : m->w.wcls, m->c.tied, m->c.embed_dim, m->c.vocab);
+}
+
+/* What W_cls multiplies: rows [R,C] of nf, or out = nf W_out [R,E], kept in a->outp, when the
+ * embedding is narrower. W_out is always in memory. */
+static const real *unprojected(const Model *m, Acts *a, const real *rows, idx R) {
+    idx C = m->c.dim, E = m->c.embed_dim;
+    if (E == C) return rows;
+    linear_forward(m, a->outp, rows, m->w.wout, NULL, R, C, E);
+    return a->outp;
+}
+
+/* rows [R,C] of nf to logits [R,V]; R at most SLICE. y = nf W_cls; there is no bias, as in the
+ * paper. */
 void model_logits(const Model *m, Acts *a, const real *rows, idx R, real *logits) {
-    const Config *c = &m->c;
-    idx C = c->dim, E = c->embed_dim, V = c->vocab;
-    if (E != C) {
-        linear_forward(a->outp, rows, m->w.wout, NULL, R, C, E);
-        rows = a->outp;
-    }
-    matmul(logits, V, rows_of(rows, E), unembedding(m), R, V, E, false);
+    idx E = m->c.embed_dim, V = m->c.vocab;
+    rows = unprojected(m, a, rows, R);
+    for (Slab s = {0}; next_columns(m, &s);)
+        matmul(logits + s.out0, V, rows_of(rows, E), s.w, R, s.n_out, E, false);
 }
 
 /* dy [R,V], which a->logits holds, to a->dslice [R,C], overwritten, and to the gradients of W_cls
@@ -2594,24 +2670,24 @@ static void logits_backward(Model *m, Acts *a, idx R) {
         linear_backward(a->dslice, false, m->d.wout, NULL, a->doutp, a->slice, m->w.wout, R, C, E);
 }
 
-/* One row of logits y [V] to -log p of its target. y is scratch: e^(y - max) remains in it, or,
- * where weight is not 0, the row of dy: weight (softmax(y) - 1[v = target]), weight = share / n.
+/* Columns v0 .. v0+n-1 of a row of logits, y [n], of which `target` may be one: adds them to the
+ * row's sums at[0] = the largest logit so far and at[1] = sum_v e^(y_v - that), and puts -y_target
+ * into *loss. y is scratch: with at[0] = -infinity and at[1] = 0 before, e^(y - at[0]) remains.
  *
  *   -log p = log sum_v e^(y_v - max) + max - y_target
  *
  * vec_max starts from -infinity, so logits that are all far below 0 lose nothing; the term of the
  * maximum is e^0 = 1, so the sum is between 1 and V and its log never that of 0. */
-static double cross_entropy_row(idx V, real *y, int target, bool with_grads, real weight) {
-    real most = vec_max(V, y), at_target = y[target];        /* y is overwritten below */
-    vec_shift(V, y, -most);
-    vec_exp(V, y, y);
-    real sum = vec_sum(V, y);
-    /* L = log S - y_target: dy = weight (e^(y - max) / sum - 1[target]) */
-    if (with_grads) {
-        vec_scale(V, y, weight / sum);
-        y[target] -= weight;
+static void cross_entropy_part(idx v0, idx n, real *y, idx target, double at[2], double *loss) {
+    real most = vec_max(n, y);
+    if (target >= v0 && target < v0 + n) *loss = -(double)y[target - v0];    /* y is overwritten */
+    if ((double)most > at[0]) {
+        if (at[1] != 0) at[1] *= exp(at[0] - (double)most);  /* NaN stays NaN */
+        at[0] = (double)most;
     }
-    return log((double)sum) + (double)most - (double)at_target;
+    vec_shift(n, y, -(real)at[0]);
+    vec_exp(n, y, y);
+    at[1] += (double)vec_sum(n, y);
 }
 
 /* The mean of -log p over the scored targets of the sequences that model_forward has just run;
@@ -2627,40 +2703,56 @@ static double cross_entropy_row(idx V, real *y, int target, bool with_grads, rea
 double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bool with_grads,
                   double share) {
     const Config *c = &m->c;
-    idx C = c->dim, V = c->vocab, N = config_rows(c, T), from = c->prefix > 1 ? c->prefix - 1 : 0;
+    idx C = c->dim, E = c->embed_dim, N = config_rows(c, T), from = c->prefix > 1 ? c->prefix - 1 : 0;
     /* from = p-1: the first scored position, counted from 0; per and count: scored targets of a
      * sequence, and of all */
     idx per = T > from ? T - from : 0, count = B * per;
     real weight = with_grads && count ? (real)(share / (double)count) : 0;
-    for (idx i = 0; i < B * T; i++) a->loss_row[i] = -1;
-    if (with_grads) zero(a->dh, B * N * C);
-    for (idx s0 = 0; s0 < count; s0 += SLICE) {
-        idx R = count - s0 < SLICE ? count - s0 : SLICE;
-        /* slice = the rows of nf: scored row s0 + r is token t (from 0) of sequence b, which is row
-         * N - T + t, one further where x* stands first */
-        for (idx r = 0; r < R; r++) {
-            idx b = (s0 + r) / per, t = from + (s0 + r) % per;
-            copy(a->slice + r * C, a->nf + (b * N + (N - T + t)) * C, C);
-        }
-        /* y = nf W_cls [R,V], then a loss from each row, and dy over it */
-        model_logits(m, a, a->slice, R, a->logits);
-        PARALLEL
-        for (idx r = 0; r < R; r++) {
-            idx at = (s0 + r) / per * T + from + (s0 + r) % per;
-            a->loss_row[at] = cross_entropy_row(V, a->logits + r * V, targets[at], with_grads,
-                                                weight);
-        }
-        if (!with_grads) continue;
-        /* y = nf W_cls backward, and each row of dnf to where its row of nf came from */
-        logits_backward(m, a, R);
-        for (idx r = 0; r < R; r++) {
-            idx b = (s0 + r) / per, t = from + (s0 + r) % per;
-            copy(a->dh + (b * N + (N - T + t)) * C, a->dslice + r * C, C);
-        }
+    for (idx i = 0; i < B * T; i++) {
+        a->loss_row[i] = -1;
+        a->loss_sum[2 * i] = -INFINITY;
+        a->loss_sum[2 * i + 1] = 0;
     }
+    if (with_grads) zero(a->dh, B * N * C);
+    for (Slab w = {0}; next_columns(m, &w);)
+        for (idx s0 = 0; s0 < count; s0 += SLICE) {
+            idx R = count - s0 < SLICE ? count - s0 : SLICE, V = w.n_out;
+            /* slice = the rows of nf: scored row s0 + r is token t (from 0) of sequence b, which is
+             * row N - T + t, one further where x* stands first */
+            for (idx r = 0; r < R; r++) {
+                idx b = (s0 + r) / per, t = from + (s0 + r) % per;
+                copy(a->slice + r * C, a->nf + (b * N + (N - T + t)) * C, C);
+            }
+            /* y = nf W_cls [R,V], then a loss from each row, and dy over it */
+            const real *in = unprojected(m, a, a->slice, R);
+            matmul(a->logits, V, rows_of(in, E), w.w, R, V, E, false);
+            PARALLEL
+            for (idx r = 0; r < R; r++) {
+                idx at = (s0 + r) / per * T + from + (s0 + r) % per;
+                real *y = a->logits + r * V;
+                double *sums = a->loss_sum + 2 * at;
+                cross_entropy_part(w.out0, V, y, targets[at], sums, &a->loss_row[at]);
+                /* L = log S - y_target: dy = weight (e^(y - max) / sum - 1[target]) */
+                if (!with_grads) continue;
+                vec_scale(V, y, weight / (real)sums[1]);
+                y[targets[at]] -= weight;
+            }
+            if (!with_grads) continue;
+            /* y = nf W_cls backward, and each row of dnf to where its row of nf came from */
+            logits_backward(m, a, R);
+            for (idx r = 0; r < R; r++) {
+                idx b = (s0 + r) / per, t = from + (s0 + r) % per;
+                copy(a->dh + (b * N + (N - T + t)) * C, a->dslice + r * C, C);
+            }
+        }
     /* in the order of the tokens, so that neither threads nor slices can change the sum */
     double sum = 0;
-    for (idx b = 0; b < B; b++) for (idx t = from; t < T; t++) sum += a->loss_row[b * T + t];
+    for (idx b = 0; b < B; b++)
+        for (idx t = from; t < T; t++) {
+            double *loss = &a->loss_row[b * T + t], *sums = a->loss_sum + 2 * (b * T + t);
+            *loss = log(sums[1]) + sums[0] + *loss;
+            sum += *loss;
+        }
     return count ? sum / (double)count : 0;
 }
 
@@ -3069,7 +3161,7 @@ int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids, const int *target
     /* the mean over B sequences, weighted by B: sequences of one length weigh alike */
     if (targets) s->loss += model_loss(m, a, targets, B, s->T, false, 1) * B;
     s->n += B;
-    return 0;
+    return model_fault(m, e);
 }
 
 /* Sums to means over the n sequences measured, every field alike; once, since it divides again at
@@ -6520,11 +6612,12 @@ static bool option_kept(const Option *o) {
     return strchr("mtd", o->group) && (o->kind != 's' || !strcmp(o->flag, "random-tokens"));
 }
 
-static int settings_lines(const Settings *s, Bytes *out, Error *e) {
+/* Lines "flag value" of what is kept of those groups. */
+static int settings_lines(const Settings *s, const char *groups, Bytes *out, Error *e) {
     char value[PATH_ROOM], line[PATH_ROOM + 64];
     for (const Option *o = OPTIONS; o->flag; o++) {
         option_text(o, s, value, sizeof value);
-        if (!option_kept(o) || (o->kind == 's' && !value[0])) continue;
+        if (!strchr(groups, o->group) || !option_kept(o) || (o->kind == 's' && !value[0])) continue;
         int n = snprintf(line, sizeof line, "%s %s\n", o->flag, value);
         bytes_add(out, line, (size_t)n, e);
     }
@@ -6535,7 +6628,7 @@ int checkpoint_write(const char *path, const Trainer *t, bool with_moments, Erro
     Saving out = {.hash = hash_start(0)};
     Bytes text = {0}, *p = &out.piece;
     if (writing_begin(&out.w, path, e)) return e->status;
-    settings_lines(&t->s, &text, e);
+    settings_lines(&t->s, "mtde", &text, e);
     bytes_add(p, CHECKPOINT_MAGIC, 8, e);
     bytes_number(p, CHECKPOINT_VERSION, 4, e);
     bytes_number(p, sizeof(real), 4, e);
@@ -6569,10 +6662,11 @@ int checkpoint_write(const char *path, const Trainer *t, bool with_moments, Erro
 }
 
 /* One line "flag value" of the text, applied to s. */
-static int checkpoint_line(Settings *s, const char *name, char *line, Error *e) {
+static int checkpoint_line(Settings *s, const char *name, const char *groups, char *line,
+                           Error *e) {
     char *value = strchr(line, ' ');
     if (value) *value++ = 0;
-    const Option *o = value ? option_find(line, "mtde") : NULL;
+    const Option *o = value ? option_find(line, groups) : NULL;
     if (!o || !option_kept(o))
         return fail(e, 1,
                     "%s: expected a flag and its value, found %.40s. Try: the version of sink that "
@@ -6625,7 +6719,7 @@ static int checkpoint_settings(Input *in, const char *name, Trainer *t, uint64_t
     settings_default(&t->s);
     if (input_take(in, text, (size_t)length) != length) damaged(name, e);
     for (char *line = strtok(text, "\n"); line && !e->status; line = strtok(NULL, "\n"))
-        checkpoint_line(&t->s, name, line, e);
+        checkpoint_line(&t->s, name, "mtde", line, e);
     free(text);
     Error wrong = {0};
     if (!e->status && config_resolve(&t->s.model, &wrong))
@@ -6694,11 +6788,16 @@ int checkpoint_read(const unsigned char *p, size_t n, const char *name, Trainer 
     return e->status;
 }
 
-/* From a file, twice and a piece at a time; what cannot be read twice (-, a pipe) is held whole. */
+static bool is_model_file(const char *path);                 /* 10.4 */
+static int model_file_open(const char *path, Trainer *t, bool whole, bool with_grads, Error *e);
+
+/* From a file, twice and a piece at a time; what cannot be read twice (-, a pipe) is held whole. A
+ * model file (10.4) has parameters alone. */
 int checkpoint_load(const char *path, Trainer *t, bool with_moments, Error *e) {
     Bytes held = {0};
     uint64_t size;
     *t = (Trainer){0};
+    if (is_model_file(path)) return model_file_open(path, t, true, with_moments, e);
     FILE *f = strcmp(path, "-") ? fopen(path, "rb") : NULL;
     Input in = {.f = f};
     if (f && !fseek(f, 0, SEEK_SET)) {
@@ -6712,6 +6811,649 @@ int checkpoint_load(const char *path, Trainer *t, bool with_moments, Error *e) {
     if (f) fclose(f);
     bytes_free(&held);
     return e->status;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 10.4  Model files: published weights as they are, read matrix by matrix        appendix B, Table 8
+ *
+ * The models that section 3 measures have up to 52 billion parameters. Their numbers stay as they
+ * were published, in 2 or 4 bytes each, in one file (data/hf.c writes it), or even in the files
+ * that were downloaded, to which this one then only points. Little-endian, in this order:
+ *
+ *   8   "SINKMOD1"          8  where the head begins          48  zeros
+ *   ..  tensors in the order of the table of tensors, which is that of a forward; each begins at a
+ *       multiple of 64
+ *   the head, which ends the file:
+ *   4   version, 1          4  links f          4  tensors n          8  tokenizer's hash (0: none)
+ *   8   length of the text  .. the text: lines "flag value", every flag of the model
+ *   f times, a file that holds tensors:
+ *       8  its size         8  bytes of its header         8  hash64 of these
+ *       4  length of the path      .. the path
+ *   n times:
+ *       4  length of the name      .. the name
+ *       1  DTYPE_*   1  rank   1  IN_OUT or OUT_IN   1  zero      8 8  shape, in the table's order
+ *       4  file, 0 this one, else the link      8 8 8  at, run, stride      8  checksum (0: unknown)
+ *   8   hash64 of the head so far
+ *
+ * `at`, `run` and `stride` let a link point into a matrix that was published as a part of a larger
+ * one: q, k and v of GPT-2 stand side by side in every row, those of GPT-NeoX head by head. A link
+ * is known again by its size and by the hash of its header, which says where its tensors are.
+ *
+ * STREAMING. An evaluation brings all its sequences through a block before the next one, so each
+ * weight is read once and then multiplies thousands of rows: of a LLaMA-2-7B, 100 sequences of 64
+ * tokens are 12,800 operations for each 2 bytes. In memory are then the activations of one block
+ * (place_layer), the slab in hand, and whatever is not multiplied: gains, biases, positions.
+ * Of the embedding only the rows of the tokens are read, and W_cls only when a loss is asked for.
+ */
+enum {
+    MODEL_VERSION = 1, MODEL_START = 64, MODEL_HEAD = 36, MODEL_ENTRY = 60, LINKS_MAX = 1000,
+    HEAD_MAX = 1 << 26,          /* bytes of a head, or of a link's header */
+    SLAB_SIZE = 1 << 22,         /* numbers of a slab, but for lines so long that .. */
+    SLAB_LINES = 256             /* .. so many, of which it has a multiple, are more */
+};
+#define MODEL_MAGIC "SINKMOD1"
+
+/* Of a tensor's bytes: sums of its numbers, taken as whole numbers of their width, and of these
+ * sums (Fletcher's, in 64 bits). One damaged number changes it, and so do two that change places;
+ * it runs at the memory's speed, and may come in pieces of whole numbers. */
+static void sums_add(Sums *x, int dtype, const unsigned char *p, size_t n) {
+    uint64_t sum = x->sum, of_sums = x->of_sums;
+    if (dtype == DTYPE_F32)
+        for (size_t i = 0; i < n; i += 4) {
+            sum += (uint32_t)(p[i] | p[i + 1] << 8 | p[i + 2] << 16) | (uint32_t)p[i + 3] << 24;
+            of_sums += sum;
+        }
+    else
+        for (size_t i = 0; i < n; i += 2) {
+            sum += (uint32_t)(p[i] | p[i + 1] << 8);
+            of_sums += sum;
+        }
+    *x = (Sums){sum, of_sums};
+}
+
+/* Never 0, which stands for a checksum that nobody knows. */
+static uint64_t sums_end(const Sums *x) {
+    uint64_t hash = hash_end(x->sum * 0x9E3779B97F4A7C15u + x->of_sums);
+    return hash ? hash : 1;
+}
+
+/* Do `bytes` bytes lie in a file of `size` bytes as x says? A run has whole numbers. */
+static bool extent_fits(const Extent *x, uint64_t bytes, size_t width, uint64_t size) {
+    if (!x->run || x->run % width || bytes % x->run || x->run > size || x->at > size - x->run)
+        return false;
+    uint64_t more = bytes / x->run - 1;                      /* runs after the first */
+    return !more || (x->stride >= x->run && more <= (size - x->run - x->at) / x->stride);
+}
+
+/* n bytes from byte `from` of what x says of f. */
+static bool extent_take(FILE *f, const Extent *x, uint64_t from, unsigned char *to, size_t n) {
+    for (size_t some; n; from += some, to += some, n -= some) {
+        uint64_t within = from % x->run, left = x->run - within;
+        some = left < n ? (size_t)left : n;
+        /* one run: the stride may be anything */
+        uint64_t at = x->at + within + (from >= x->run ? from / x->run * x->stride : 0);
+        if (!file_seek(f, at) || fread(to, 1, some, f) != some) return false;
+    }
+    return true;
+}
+
+/* hash64 of the first n bytes; false when they are not there. */
+static bool header_hash(FILE *f, uint64_t n, uint64_t *hash) {
+    unsigned char piece[1 << 12];
+    uint64_t h = hash_start(0);
+    if (!file_seek(f, 0)) return false;
+    for (size_t some; n; n -= some) {
+        some = n < sizeof piece ? (size_t)n : sizeof piece;
+        if (fread(piece, 1, some, f) != some) return false;
+        h = hash_add(h, piece, some);
+    }
+    *hash = hash_end(h);
+    return true;
+}
+
+/* --- Writing one ------------------------------------------------------------------------------- */
+
+int model_file_begin(ModelWriter *w, const char *path, const Settings *s, uint64_t tokenizer,
+                     Error *e) {
+    static const unsigned char start[MODEL_START] = MODEL_MAGIC;     /* where: model_file_end */
+    Settings resolved = *s;
+    *w = (ModelWriter){.tokenizer = tokenizer};
+    if (config_resolve(&resolved.model, e) || model_list(&w->list, &resolved.model, e))
+        return e->status;
+    if (settings_lines(&resolved, "m", &w->text, e) || writing_begin(&w->w, path, e)) {
+        bytes_free(&w->text);
+        model_free(&w->list);
+        return e->status;
+    }
+    writing_add(&w->w, start, MODEL_START);
+    w->at = MODEL_START;
+    return 0;
+}
+
+int model_file_source(ModelWriter *w, const char *path, uint64_t header, bool link, Error *e) {
+    ModelSource source = {.f = fopen(path, "rb")};
+    char *whole = NULL;
+    uint64_t hash = 0;
+    if (!source.f) fail(e, 1, "%s: %s. Try: check the path", path, strerror(errno));
+    else if (!file_size(source.f, &source.size) || header > source.size || header > HEAD_MAX
+             || !header_hash(source.f, header, &hash))
+        fail(e, 1, "%s: expected a header of %llu bytes, found it cut short. Try: download it again",
+             path, (unsigned long long)header);
+    else if (w->sources == LINKS_MAX)
+        fail(e, 1, "%s: expected at most %d files of one model. Try: without --link", path,
+             LINKS_MAX);
+    else if (link) {
+        whole = full_path(path);
+        if (!whole) fail(e, 1, "%s: has no whole path, %s. Try: without --link", path,
+                         strerror(errno));
+        source.link = ++w->linked;
+        bytes_number(&w->links, source.size, 8, e);
+        bytes_number(&w->links, header, 8, e);
+        bytes_number(&w->links, hash, 8, e);
+        bytes_number(&w->links, whole ? strlen(whole) : 0, 4, e);
+        bytes_add(&w->links, whole, whole ? strlen(whole) : 0, e);
+    }
+    free(whole);
+    ModelSource *more = e->status ? NULL : realloc(w->source, sizeof *more * (size_t)++w->sources);
+    if (more) (w->source = more)[w->sources - 1] = source;
+    else {
+        fail(e, 1, "memory: a list of files is not to be had. Try: a smaller model");
+        if (source.f) fclose(source.f);
+    }
+    return e->status ? 0 : w->sources;
+}
+
+/* The table's line on the tensor that has just been written, or that stays where it was. */
+static int model_entry(ModelWriter *w, const Extent *at, uint64_t hash, Error *e) {
+    const Tensor *t = &w->list.tensor[w->next];
+    Bytes *b = &w->table;
+    bytes_number(b, strlen(t->name), 4, e);
+    bytes_add(b, t->name, strlen(t->name), e);
+    bytes_number(b, (uint64_t)w->dtype, 1, e);
+    bytes_number(b, (uint64_t)t->rank, 1, e);
+    bytes_number(b, (uint64_t)w->order, 1, e);
+    bytes_number(b, 0, 1, e);
+    for (int d = 0; d < 2; d++) bytes_number(b, (uint64_t)t->shape[d], 8, e);
+    bytes_number(b, (uint64_t)at->file, 4, e);
+    bytes_number(b, at->at, 8, e);
+    bytes_number(b, at->run, 8, e);
+    bytes_number(b, at->stride, 8, e);
+    bytes_number(b, hash, 8, e);
+    w->next++;
+    return e->status;
+}
+
+/* Is it this tensor's turn? Sets w->left to its bytes. */
+static int model_turn(ModelWriter *w, const char *name, int dtype, int order, Error *e) {
+    const Tensor *t = w->next < w->list.n_tensors ? &w->list.tensor[w->next] : NULL;
+    if (w->left)
+        return fail(e, 1, "%s: expected %llu more bytes of %s, found the next tensor", w->w.path,
+                    (unsigned long long)w->left, t->name);
+    if (!t || strcmp(t->name, name))
+        return fail(e, 1, "%s: expected %s, found %s", w->w.path, t ? t->name : "no tensor", name);
+    w->dtype = dtype;
+    w->order = t->rank == 2 ? order : IN_OUT;
+    w->left = (uint64_t)t->count * dtype_width(dtype);
+    return 0;
+}
+
+int model_file_tensor(ModelWriter *w, const char *name, int dtype, int order, Error *e) {
+    static const unsigned char zeros[MODEL_START];
+    if (e->status || model_turn(w, name, dtype, order, e)) return e->status;
+    uint64_t pad = (MODEL_START - w->at % MODEL_START) % MODEL_START;
+    writing_add(&w->w, zeros, (size_t)pad);
+    w->begun = w->at += pad;
+    w->sums = (Sums){0};
+    return 0;
+}
+
+int model_file_bytes(ModelWriter *w, const void *at, size_t n, Error *e) {
+    if (e->status) return e->status;
+    if (n > w->left || n % dtype_width(w->dtype))
+        return fail(e, 1, "%s: expected %llu bytes more, found %zu", w->w.path,
+                    (unsigned long long)w->left, n);
+    writing_add(&w->w, at, n);
+    sums_add(&w->sums, w->dtype, at, n);
+    w->at += n;
+    w->left -= n;
+    if (w->left || !n) return 0;
+    uint64_t bytes = w->at - w->begun;
+    return model_entry(w, &(Extent){0, w->begun, bytes, bytes}, sums_end(&w->sums), e);
+}
+
+int model_file_copy(ModelWriter *w, const char *name, int dtype, int order, const Extent *from,
+                    Error *e) {
+    enum { COPIED = 1 << 16 };
+    const ModelSource *source = &w->source[from->file - 1];
+    if (e->status || model_turn(w, name, dtype, order, e)) return e->status;
+    uint64_t bytes = w->left;
+    w->left = 0;
+    if (!extent_fits(from, bytes, dtype_width(dtype), source->size))
+        return fail(e, 1, "%s: expected %llu bytes for %s, found them outside its file", w->w.path,
+                    (unsigned long long)bytes, name);
+    if (source->link)
+        return model_entry(w, &(Extent){source->link, from->at, from->run, from->stride}, 0, e);
+    unsigned char *piece = grab(COPIED, 1, e);
+    model_file_tensor(w, name, dtype, order, e);
+    for (uint64_t done = 0; done < bytes && !e->status;) {
+        size_t some = bytes - done < COPIED ? (size_t)(bytes - done) : COPIED;
+        if (!extent_take(source->f, from, done, piece, some))
+            fail(e, 1, "%s: expected %s, found it cut short. Try: download it again", w->w.path,
+                 name);
+        else model_file_bytes(w, piece, some, e);
+        done += some;
+    }
+    free(piece);
+    return e->status;
+}
+
+int model_file_end(ModelWriter *w, Error *e) {
+    Bytes head = {0}, start = {0};
+    if (!e->status && (w->left || w->next < w->list.n_tensors))
+        fail(e, 1, "%s: expected %s, found the end", w->w.path, w->list.tensor[w->next].name);
+    bytes_number(&head, MODEL_VERSION, 4, e);
+    bytes_number(&head, (uint64_t)w->linked, 4, e);
+    bytes_number(&head, (uint64_t)w->list.n_tensors, 4, e);
+    bytes_number(&head, w->tokenizer, 8, e);
+    bytes_number(&head, w->text.size, 8, e);
+    bytes_add(&head, w->text.at, w->text.size, e);
+    bytes_add(&head, w->links.at, w->links.size, e);
+    bytes_add(&head, w->table.at, w->table.size, e);
+    if (!e->status) bytes_number(&head, hash64(0, head.at, head.size), 8, e);
+    bytes_number(&start, w->at, 8, e);
+    if (!e->status) {
+        writing_add(&w->w, head.at, head.size);
+        if (fflush(w->w.f) || !file_seek(w->w.f, 8)) w->w.cause = errno ? errno : EIO;
+        writing_add(&w->w, start.at, 8);
+    }
+    writing_end(&w->w, e);
+    for (int i = 0; i < w->sources; i++) fclose(w->source[i].f);
+    free(w->source);
+    bytes_free(&head); bytes_free(&start);
+    bytes_free(&w->text); bytes_free(&w->links); bytes_free(&w->table);
+    model_free(&w->list);
+    return e->status;
+}
+
+/* --- Reading its head -------------------------------------------------------------------------- */
+
+/* What is left of a head; short: something was asked for that is not there. */
+typedef struct Rest { const unsigned char *at; size_t left; bool cut; } Rest;
+
+static const unsigned char *rest_take(Rest *r, uint64_t n) {
+    if (n > r->left) { r->cut = true; return NULL; }
+    const unsigned char *p = r->at;
+    r->at += n;
+    r->left -= (size_t)n;
+    return p;
+}
+
+static uint64_t rest_number(Rest *r, int bytes) {
+    const unsigned char *p = rest_take(r, (uint64_t)bytes);
+    return p ? number_at(p, bytes) : 0;
+}
+
+/* A string of its own from n bytes of it; no byte of it is 0. */
+static char *rest_text(Rest *r, uint64_t n, Error *e) {
+    const unsigned char *p = rest_take(r, n);
+    if (!p || memchr(p, 0, (size_t)n)) { r->cut = true; return NULL; }
+    char *text = grab((idx)n + 1, 1, e);
+    if (text && n) memcpy(text, p, (size_t)n);
+    return text;
+}
+
+static int head_settings(ModelHead *h, Rest *r, const char *name, Error *e) {
+    char *text = rest_text(r, rest_number(r, 8), e);
+    Error wrong = {0};
+    settings_default(&h->s);
+    for (char *line = text ? strtok(text, "\n") : NULL; line && !e->status;
+         line = strtok(NULL, "\n"))
+        checkpoint_line(&h->s, name, "m", line, e);
+    free(text);
+    if (!e->status && !r->cut && config_resolve(&h->s.model, &wrong))
+        fail(e, 1, "%s: expected a model that can be, found %s", name, wrong.text);
+    return e->status || r->cut;
+}
+
+static int head_links(ModelHead *h, Rest *r, Error *e) {
+    h->link = grab(h->links, sizeof *h->link, e);
+    for (int i = 0; i < h->links && !e->status && !r->cut; i++) {
+        ModelLink *l = &h->link[i];
+        l->size = rest_number(r, 8);
+        l->header = rest_number(r, 8);
+        l->hash = rest_number(r, 8);
+        l->path = rest_text(r, rest_number(r, 4), e);
+        if (l->header > HEAD_MAX || l->header > l->size) r->cut = true;
+    }
+    return e->status || r->cut;
+}
+
+/* The entry of tensor t, which must be this one, and lie where its file has room for it. */
+static int head_entry(const ModelHead *h, Stored *p, Rest *r, const Tensor *t, uint64_t size,
+                      const char *name, Error *e) {
+    uint64_t length = rest_number(r, 4);
+    const unsigned char *at = rest_take(r, length);
+    if (!at || length != strlen(t->name) || memcmp(at, t->name, (size_t)length))
+        return fail(e, 1, "%s: expected %s, found %.*s", name, t->name,
+                    at && length < 32 ? (int)length : 0, at ? (const char *)at : "");
+    p->dtype = (int)rest_number(r, 1);
+    int rank = (int)rest_number(r, 1);
+    p->order = (int)rest_number(r, 1);
+    int none = (int)rest_number(r, 1);
+    uint64_t shape[2] = {rest_number(r, 8), 0};
+    shape[1] = rest_number(r, 8);
+    uint64_t file = rest_number(r, 4);
+    p->at.at = rest_number(r, 8);
+    p->at.run = rest_number(r, 8);
+    p->at.stride = rest_number(r, 8);
+    p->hash = rest_number(r, 8);
+    if (r->cut) return 1;
+    if (rank != t->rank || shape[0] != (uint64_t)t->shape[0] || shape[1] != (uint64_t)t->shape[1])
+        return fail(e, 1, "%s: expected %s [%d,%d], found [%llu,%llu]", name, t->name, t->shape[0],
+                    t->shape[1], (unsigned long long)shape[0], (unsigned long long)shape[1]);
+    if (p->dtype >= DTYPES || p->order > OUT_IN || none || file > (uint64_t)h->links
+        || (rank == 1 && p->order))
+        return fail(e, 1, "%s: expected %s in a type and a file that this sink knows, found "
+                    "others. Try: the version of sink that wrote it", name, t->name);
+    p->at.file = (int)file;
+    p->bytes = (uint64_t)t->count * dtype_width(p->dtype);
+    if (!extent_fits(&p->at, p->bytes, dtype_width(p->dtype),
+                     file ? h->link[file - 1].size : size))
+        return fail(e, 1, "%s: expected the %llu bytes of %s, found that its file ends before them",
+                    name, (unsigned long long)p->bytes, t->name);
+    return 0;
+}
+
+/* p [n] is the head, behind `size` bytes of tensors. Nothing is believed before the checksum, and
+ * then only what fits. On failure nothing is held. */
+int model_head_read(const unsigned char *p, size_t n, uint64_t size, const char *name,
+                    ModelHead *h, Error *e) {
+    *h = (ModelHead){0};
+    if (n < MODEL_HEAD || hash64(0, p, n - 8) != number_at(p + n - 8, 8)) return damaged(name, e);
+    Rest r = {p, n - 8, false};
+    uint64_t version = rest_number(&r, 4), links = rest_number(&r, 4), count = rest_number(&r, 4);
+    h->tokenizer = rest_number(&r, 8);
+    if (version != MODEL_VERSION)
+        return fail(e, 1,
+                    "%s: expected version %d, found %llu. Try: the version of sink that wrote it",
+                    name, MODEL_VERSION, (unsigned long long)version);
+    h->links = links <= LINKS_MAX ? (int)links : 0;
+    if (links > LINKS_MAX) r.cut = true;
+    if (!r.cut && !head_settings(h, &r, name, e) && !head_links(h, &r, e)
+        && !model_list(&h->list, &h->s.model, e)) {
+        if (count != (uint64_t)h->list.n_tensors)
+            fail(e, 1, "%s: expected %d tensors, found %llu. Try: the version of sink that wrote it",
+                 name, h->list.n_tensors, (unsigned long long)count);
+        else h->stored = grab((idx)count, sizeof *h->stored, e);
+        for (int i = 0; i < h->list.n_tensors && !e->status; i++)
+            if (head_entry(h, &h->stored[i], &r, &h->list.tensor[i], size, name, e)) break;
+        if (r.left) r.cut = true;
+    }
+    if (r.cut) damaged(name, e);
+    if (e->status) model_head_free(h);
+    return e->status;
+}
+
+void model_head_free(ModelHead *h) {
+    for (int i = 0; i < h->links && h->link; i++) free(h->link[i].path);
+    free(h->link);
+    free(h->stored);
+    model_free(&h->list);
+    *h = (ModelHead){0};
+}
+
+/* --- Reading its tensors ----------------------------------------------------------------------- */
+
+/* An open model file, and what stands between it and a forward. */
+struct ModelFile {
+    char *name;                  /* the model file's */
+    ModelHead head;              /* but its list, which is the model's */
+    FILE **file;                 /* [1 + links] */
+    unsigned char *raw;          /* a slab as it is in the file, */
+    real *slab;                  /* and as it is multiplied */
+    Sums sums;                   /* of the tensor in hand */
+    Error fault;                 /* why a read failed, once one has */
+    bool shows;                  /* progress */
+    double start, shown, waited; /* seconds: when it began, was last shown, and waited for files */
+    uint64_t read, expected;     /* bytes since `start`, and how many there will be */
+};
+
+void model_file_close(struct ModelFile *f) {
+    if (!f) return;
+    for (int i = 0; i <= f->head.links && f->file; i++) if (f->file[i]) fclose(f->file[i]);
+    free(f->file);
+    free(f->raw);
+    free(f->slab);
+    free(f->name);
+    model_head_free(&f->head);
+    free(f);
+}
+
+const Tensor *stored_tensor(const Model *m, const real *w) {
+    uintptr_t at = (uintptr_t)w, first = (uintptr_t)m->tensor;
+    bool entry = m->file && at >= first && at < first + sizeof(Tensor) * (size_t)m->n_tensors;
+    return entry ? m->tensor + (at - first) / sizeof(Tensor) : NULL;
+}
+
+/* Is it read anew by every forward? All matrices of the blocks that linear_forward multiplies, and
+ * the largest two: wte, if a row of it is a token's, and wcls, if a slab of it is some columns. */
+static bool tensor_streams(const Tensor *t, const Stored *p) {
+    const char *last = strrchr(t->name, '.');
+    if (!t->matrix || t->rank != 2) return false;
+    if (t->layer >= 0) return strcmp(last, ".phi1") && strcmp(last, ".phi2");
+    return (!strcmp(t->name, "wte") && p->order == IN_OUT)
+        || (!strcmp(t->name, "wcls") && p->order == OUT_IN);
+}
+
+/* How many lines of so many numbers make a slab, of at most `lines`. */
+static idx slab_lines(idx lines, idx line) {
+    idx some = SLAB_SIZE / line / SLAB_LINES * SLAB_LINES;
+    if (some < SLAB_LINES) some = SLAB_LINES;
+    return some < lines ? some : lines;
+}
+
+/* "model: 41 %, 212 s left, 3 s of waiting for the disk so far", on a terminal, in place. */
+static void stream_show(struct ModelFile *f, bool end) {
+    double now = seconds(), part = f->expected ? (double)f->read / (double)f->expected : 0;
+    if (!f->shows || (!end && now - f->shown < 0.2)) return;
+    f->shown = now;
+    if (end) fprintf(stderr, "\r\033[K");
+    else if (part > 0)
+        fprintf(stderr, "\r%s: %.0f %%, %.0f s left; %.0f s so far, %.1f of them for the disk \033[K",
+                f->name, 100 * part, (now - f->start) * (1 - part) / part, now - f->start,
+                f->waited);
+    fflush(stderr);
+}
+
+/* n bytes of tensor i from byte `from` on; false, and a fault, when they are not to be had. */
+static bool stored_take(const Model *m, const Tensor *t, uint64_t from, size_t n) {
+    struct ModelFile *f = m->file;
+    const Stored *p = &f->head.stored[t - m->tensor];
+    double before = seconds();
+    bool good = extent_take(f->file[p->at.file], &p->at, from, f->raw, n);
+    f->waited += seconds() - before;
+    f->read += n;
+    if (!good)
+        fail(&f->fault, 1, "%s: expected all of %s, found it cut short. Try: an older copy",
+             p->at.file ? f->head.link[p->at.file - 1].path : f->name, t->name);
+    return good;
+}
+
+bool stored_slab(const Model *m, const Tensor *t, bool transposed, Slab *s) {
+    struct ModelFile *f = m->file;
+    const Stored *p = &f->head.stored[t - m->tensor];
+    /* W [in,out]; its lines, one after the other in the file, are columns of W or rows */
+    bool columns = (p->order == OUT_IN) != transposed;
+    idx in = t->shape[transposed], out = t->shape[!transposed];
+    idx lines = columns ? out : in, line = columns ? in : out;
+    idx done = columns ? s->out0 + s->n_out : s->in0 + s->n_in;
+    if (f->fault.status) return false;
+    if (done == 0) f->sums = (Sums){0};
+    if (done == lines) {
+        if (p->hash && p->hash != sums_end(&f->sums))
+            fail(&f->fault, 1, "%s: expected the checksum of %s, found another: it is damaged. "
+                 "Try: an older copy", f->name, t->name);
+        return false;
+    }
+    idx some = slab_lines(lines, line);
+    if (some > lines - done) some = lines - done;
+    size_t width = dtype_width(p->dtype), n = (size_t)(some * line) * width;
+    if (!stored_take(m, t, (uint64_t)(done * line) * width, n)) return false;
+    if (p->hash) sums_add(&f->sums, p->dtype, f->raw, n);
+    PARALLEL
+    for (idx i = 0; i < some; i++)
+        widen(p->dtype, line, f->slab + i * line, f->raw + (size_t)(i * line) * width);
+    *s = columns ? (Slab){transpose_of(f->slab, in), 0, in, done, some}
+                 : (Slab){rows_of(f->slab, out), done, some, 0, out};
+    stream_show(f, false);
+    return true;
+}
+
+void stored_row(const Model *m, const Tensor *t, idx row, real *to) {
+    struct ModelFile *f = m->file;
+    const Stored *p = &f->head.stored[t - m->tensor];
+    idx line = t->shape[1];
+    size_t n = (size_t)line * dtype_width(p->dtype);
+    if (f->fault.status || !stored_take(m, t, (uint64_t)row * n, n)) zero(to, line);
+    else widen(p->dtype, line, to, f->raw);
+}
+
+/* Reads tensor t to its place among the parameters, [in,out] there. */
+static void stored_whole(Model *m, const Tensor *t) {
+    const Stored *p = &m->file->head.stored[t - m->tensor];
+    idx out = t->shape[1];
+    for (Slab s = {0}; stored_slab(m, t, false, &s);) {
+        real *to = m->params + t->at + s.in0 * out + s.out0;
+        if (p->order == IN_OUT) copy(to, s.w.at, s.n_in * out);
+        else transpose(to, out, s.w.at, s.n_in, s.n_out, s.n_in);
+    }
+}
+
+/* Files that the model links to: opened, and known again. */
+static int links_open(struct ModelFile *f, Error *e) {
+    for (int i = 0; i < f->head.links && !e->status; i++) {
+        const ModelLink *l = &f->head.link[i];
+        uint64_t size = 0, hash = 0;
+        f->file[i + 1] = fopen(l->path, "rb");
+        if (!f->file[i + 1])
+            fail(e, 1, "%s: expected the file it links to, %s, found %s. Try: hf FOLDER again, "
+                 "without --link", f->name, l->path, strerror(errno));
+        else if (!file_size(f->file[i + 1], &size) || size != l->size
+                 || !header_hash(f->file[i + 1], l->header, &hash) || hash != l->hash)
+            fail(e, 1, "%s: expected %s as it was, %llu bytes, found another file there. Try: hf "
+                 "FOLDER again", f->name, l->path, (unsigned long long)l->size);
+    }
+    return e->status;
+}
+
+/* Memory for what stays and for a slab, and the tensors that stay. */
+static int model_fill(Model *m, bool whole, bool with_grads, Error *e) {
+    struct ModelFile *f = m->file;
+    idx kept = 0, room = 1;
+    for (int i = 0; i < m->n_tensors; i++) {
+        Tensor *t = &m->tensor[i];
+        const Stored *p = &f->head.stored[i];
+        idx in = t->shape[0], out = t->shape[1];
+        idx slab = p->order == OUT_IN ? in * slab_lines(out, in) : out * slab_lines(in, out);
+        if (slab > room) room = slab;
+        t->at = !whole && tensor_streams(t, p) ? -1 : kept;
+        if (t->at >= 0) kept += t->count;
+    }
+    m->params = grab(kept, sizeof(real), e);
+    if (with_grads) m->grads = grab(kept, sizeof(real), e);
+    f->raw = grab(room, 4, e);
+    f->slab = grab(room, sizeof(real), e);
+    if (e->status) return e->status;
+    name_tensors(m, &m->w, m->params);
+    if (with_grads) name_tensors(m, &m->d, m->grads);
+    for (int i = 0; i < m->n_tensors; i++)
+        if (m->tensor[i].at >= 0) stored_whole(m, &m->tensor[i]);
+    return model_fault(m, e);
+}
+
+/* Opens path, whose magic has been seen. whole: all of it is in memory afterwards, and the file
+ * closed. Nothing is held on failure. */
+static int model_file_open(const char *path, Trainer *t, bool whole, bool with_grads, Error *e) {
+    unsigned char start[16];
+    Bytes head = {0};
+    uint64_t size = 0, at = 0;
+    struct ModelFile *f = t->m.file = grab(1, sizeof *f, e);
+    if (!f) return e->status;
+    f->name = grab((idx)strlen(path) + 1, 1, e);
+    FILE *of = fopen(path, "rb");
+    if (!of) fail(e, 1, "%s: %s. Try: check the path", path, strerror(errno));
+    else if (!file_size(of, &size) || !file_seek(of, 0) || fread(start, 1, 16, of) != 16
+             || (at = number_at(start + 8, 8)) < MODEL_START || at > size || size - at > HEAD_MAX)
+        damaged(path, e);
+    if (!e->status) {
+        strcpy(f->name, path);
+        head.at = grab((idx)(size - at), 1, e);
+        head.size = (size_t)(size - at);
+        if (head.at && (!file_seek(of, at) || fread(head.at, 1, head.size, of) != head.size))
+            damaged(path, e);
+    }
+    if (!e->status && !model_head_read(head.at, head.size, at, path, &f->head, e)) {
+        f->file = grab(1 + f->head.links, sizeof *f->file, e);
+        t->s = f->head.s;
+        t->tokenizer_hash = f->head.tokenizer;
+        t->m = f->head.list;
+        t->m.file = f;
+        f->head.list = (Model){0};
+        if (f->file) f->file[0] = of, of = NULL;
+        if (!e->status && !links_open(f, e)) model_fill(&t->m, whole, with_grads, e);
+    }
+    if (of) fclose(of);
+    bytes_free(&head);
+    if (e->status) trainer_free(t);
+    else if (whole) {
+        model_file_close(f);
+        t->m.file = NULL;
+    }
+    return e->status;
+}
+
+static bool is_model_file(const char *path) {
+    char magic[8];
+    FILE *f = strcmp(path, "-") ? fopen(path, "rb") : NULL;
+    bool is = f && fread(magic, 1, 8, f) == 8 && !memcmp(magic, MODEL_MAGIC, 8);
+    if (f) fclose(f);
+    return is;
+}
+
+int checkpoint_open(const char *path, Trainer *t, Error *e) {
+    *t = (Trainer){0};
+    return is_model_file(path) ? model_file_open(path, t, false, false, e)
+                               : checkpoint_load(path, t, false, e);
+}
+
+int model_fault(const Model *m, Error *e) {
+    return m->file && m->file->fault.status ? fail(e, m->file->fault.status, "%s",
+                                                   m->file->fault.text)
+                                            : 0;
+}
+
+void stream_begin(const Model *m, double passes, bool loss, bool quiet) {
+    struct ModelFile *f = m->file;
+    if (!f) return;
+    double bytes = 0;
+    for (int i = 0; i < m->n_tensors; i++) {
+        const Tensor *t = &m->tensor[i];
+        bool last = !strcmp(t->name, m->c.tied ? "wte" : "wcls");
+        if (t->at < 0 && (t->layer >= 0 || (loss && last))) bytes += (double)f->head.stored[i].bytes;
+    }
+    f->start = seconds();
+    f->waited = 0;
+    f->read = 0;
+    f->expected = (uint64_t)(passes * bytes);
+    f->shows = !quiet && is_terminal(stderr);
+}
+
+Streamed stream_end(const Model *m) {
+    struct ModelFile *f = m->file;
+    if (!f) return (Streamed){0};
+    stream_show(f, true);
+    f->shows = false;
+    return (Streamed){seconds() - f->start, f->waited, (double)f->read};
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -7165,11 +7907,25 @@ static int position_check(const Settings *s, const Config *c, int T, Error *e) {
     return 0;
 }
 
+/* How many sequences go through a block together: 16, so that their activations are small; of a
+ * model that is still in its file all n, or as large a part as has room, since each batch reads the
+ * file once more. */
+static int evaluation_batch(const Model *m, int n, int T, Error *e) {
+    const Config *c = &m->c;
+    const double ROOM = 1.6e9;   /* bytes: with a slab and what stays in memory, below 2 GB */
+    double maps = 2.0 * c->heads * config_rows(c, T) * config_columns(c, T),
+           extreme = (double)config_rows(c, T) * c->dim;
+    if (!m->file) return n < 16 ? n : 16;
+    while (n > 1 && !e->status && sizeof(real) * ((double)acts_size(m, n, T, ACTS_ONE, e)
+                                                  + n * (maps + extreme)) > ROOM)
+        n = (n + 1) / 2;
+    return n;
+}
+
 /* Measures n sequences of T tokens, with Sink at n_eps thresholds; *starts of them begin a
  * document. Natural input has a loss. */
 static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, const double *eps,
                        int n_eps, int n, int T, int *starts, Error *e) {
-    enum { BATCH = 16 };
     Acts a = {0};
     PositionEdit room;
     *out = (Sinks){0};
@@ -7179,18 +7935,25 @@ static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, c
                     m->c.context, m->c.context);
     int *ids = grab(2 * (idx)n * T, sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
     int got = ids ? data_probe(d, &s->data, s->input, n, T, ids, targets, starts) : 0;
-    int batch = got < BATCH ? got : BATCH;
+    int batch = got ? evaluation_batch(m, got, T, e) : 0;
     if (!e->status && !got)
         fail(e, 1, "the held documents: expected one of %d tokens or more, found none. "
                    "Try: a smaller --T, or a larger --valid", T + 1);
     if (!e->status && !sinks_create(out, &m->c, T, batch, eps, n_eps, e))
         acts_create(&a, m, batch, T, ACTS_ONE, e);
     a.edit = position_edit(s, &room);
+    if (!e->status)
+        stream_begin(m, (got + batch - 1) / batch, s->input == INPUT_NATURAL, s->quiet);
     for (int b = 0; b < got && !e->status; b += batch)
         sinks_measure(out, m, &a, ids + (idx)b * T,
                       s->input == INPUT_NATURAL ? targets + (idx)b * T : NULL,
                       got - b < batch ? got - b : batch, s->metric_rows, e);
     sinks_finish(out);
+    Streamed took = stream_end(m);
+    if (took.bytes > 0 && !s->quiet && !e->status)
+        fprintf(stderr, "read %.2f GB in %d %s: %.1f s waiting for the disk, %.1f s computing\n",
+                took.bytes * 1e-9, (got + batch - 1) / batch, got > batch ? "passes" : "pass",
+                took.waited, took.seconds - took.waited);
     acts_free(&a);
     free(ids);
     if (e->status) sinks_free(out);
@@ -7222,6 +7985,7 @@ int head_map(HeadMap *out, Model *m, const Data *d, const Settings *s, int T, Er
         a.probe = probe;
         a.edit = position_edit(s, &room);
         model_forward(m, &a, ids, B, T);
+        model_fault(m, e);
         out->T = T;
         out->S = (int)S;
         for (idx i = 0; i < T * S; i++) {
@@ -7250,7 +8014,8 @@ int outcome_measure(Outcome *o, Trainer *t, const Settings *s, int *starts, Erro
         if (alpha > o->s.alpha[(idx)most * o->s.S + column]) most = i;
         if (alpha < o->s.alpha[(idx)least * o->s.S + column]) least = i;
     }
-    for (int k = 0; k < 2 && !e->status; k++) {
+    /* a model that is still in its file would be read twice again: for a page alone */
+    for (int k = 0; k < 2 && !e->status && (!t->m.file || s->report[0]); k++) {
         int head = k ? least : most;
         o->map[k].layer = head / H;
         o->map[k].head = head % H;
@@ -7321,6 +8086,7 @@ int ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int n, int 
             }
         }
     }
+    model_fault(m, e);
     out->n = got;
     for (int k = 0; k < ABLATED && got; k++) {
         mean_and_spread(loss + (idx)k * n, got, &out->loss[k], &out->spread[k]);
@@ -7413,9 +8179,10 @@ static int dump_config(const char *folder, const Settings *s, Error *e) {
     return e->status;
 }
 
-/* Lines of T+1 ids each; 1 with the line that differs, or holds an id out of range. */
-static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, Ids *out, int *B,
-                     int *T, Error *e) {
+/* Lines of ids, where even is set T+1 each; 1 with the line that differs, or holds an id out of
+ * range. starts, or NULL, receives where each line begins in out. */
+static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, Ids *out,
+                     Ids *starts, int *B, int *T, Error *e) {
     int line = 1, columns = -1, here = 0;
     *B = 0;
     for (size_t i = 0; i <= text->size && !e->status;) {
@@ -7426,6 +8193,8 @@ static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, 
                             "%s:%d: expected %d ids as on the lines before, found %d. Try: lines "
                             "of one length",
                             name, line, columns, here);
+            int32_t start = (int32_t)out->size - here;
+            if (here && starts) ids_add(starts, &start, 1, e);
             if (here) { columns = here; ++*B; }
             here = 0; line++; i++;
         } else if (isspace(c) || c == ',') i++;
@@ -7450,6 +8219,17 @@ static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, 
         return fail(e, 1,
                     "%s: expected lines of at least 2 ids, found none. Try: a line like 1 2 3",
                     name);
+    return e->status;
+}
+
+/* Lines of ids, from anywhere, as the held documents of an evaluation. */
+int data_ids(Data *d, const char *path, int vocab, Error *e) {
+    Bytes text = {0};
+    int B, T;
+    *d = (Data){.vocab = vocab, .end = -1, .bos = -1, .fix = -1};
+    if (!file_read(path, &text, e))
+        ids_parse(&text, path, vocab, false, &d->held, &d->starts, &B, &T, e);
+    bytes_free(&text);
     return e->status;
 }
 
@@ -13121,6 +13901,62 @@ void vec_multiply(idx n, real *y, const real *x) { multiply(n, y, x); }
 void vec_shift(idx n, real *y, real a) { shift(n, y, a); }
 void vec_scale(idx n, real *y, real a) { scale(n, y, a); }
 
+/* --- 14.5  Half floats -------------------------------------------------------------------------
+
+   BF16 is the upper half of a float. F16 has a sign, 5 bits of exponent and 10 of fraction:
+
+     exponent e = 1 .. 30    (1 + f / 1024) 2^(e - 15)      e + 112 and f, moved to a float's places
+     e = 0                   f 2^-24: (1 + f / 1024) 2^-14 - 2^-14, which is exact
+     e = 31                  infinity, NaN: e becomes 255, and f, a NaN's signs of origin, stays
+
+   So every F16 and BF16 has its own float (test widen__every_half). Numbers are taken byte by byte,
+   the lower first, whatever the machine's order; compilers make whole vectors of it. */
+
+size_t dtype_width(int dtype) { return dtype == DTYPE_F32 ? 4 : 2; }
+
+/* Bits of a float to a real: in double a conversion, which is exact too. */
+INLINE void real_from(real *to, uint32_t bits) {
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    *to = (real)x;
+}
+
+WIDE(widen_f16, (idx n, real *restrict to, const unsigned char *restrict from), (n, to, from))
+{
+    const float least = 0x1p-14f;                            /* the least normal F16 */
+    uint32_t one;
+    memcpy(&one, &least, 4);
+    for (idx i = 0; i < n; i++) {
+        uint32_t h = from[2 * i] | (uint32_t)from[2 * i + 1] << 8, rest = (h & 0x7FFF) << 13;
+        uint32_t normal = rest + (112u << 23), lifted = rest + one, small;
+        float f;
+        memcpy(&f, &lifted, 4);
+        f -= least;
+        memcpy(&small, &f, 4);
+        uint32_t bits = rest < 1u << 23 ? small : rest >= 31u << 23 ? normal + (112u << 23) : normal;
+        real_from(to + i, bits | (h & 0x8000) << 16);
+    }
+}
+
+WIDE(widen_bf16, (idx n, real *restrict to, const unsigned char *restrict from), (n, to, from))
+{
+    for (idx i = 0; i < n; i++)
+        real_from(to + i, (uint32_t)from[2 * i] << 16 | (uint32_t)from[2 * i + 1] << 24);
+}
+
+WIDE(widen_f32, (idx n, real *restrict to, const unsigned char *restrict from), (n, to, from))
+{
+    for (idx i = 0; i < n; i++)
+        real_from(to + i, from[4 * i] | (uint32_t)from[4 * i + 1] << 8
+                          | (uint32_t)from[4 * i + 2] << 16 | (uint32_t)from[4 * i + 3] << 24);
+}
+
+void widen(int dtype, idx n, real *to, const unsigned char *from) {
+    if (dtype == DTYPE_F16) widen_f16(n, to, from);
+    else if (dtype == DTYPE_BF16) widen_bf16(n, to, from);
+    else widen_f32(n, to, from);
+}
+
 void zero(real *x, idx n) { if (n > 0) memset(x, 0, (size_t)n * sizeof(real)); }
 void copy(real *y, const real *x, idx n) { if (n > 0) memcpy(y, x, (size_t)n * sizeof(real)); }
 
@@ -13168,6 +14004,14 @@ static bool take_name(const char *from, const char *to) {
     errno = EACCES;
     return false;
 }
+bool file_seek(FILE *f, uint64_t at) { return !_fseeki64(f, (long long)at, SEEK_SET); }
+bool file_size(FILE *f, uint64_t *size) {
+    if (_fseeki64(f, 0, SEEK_END)) return false;
+    long long at = _ftelli64(f);
+    *size = (uint64_t)at;
+    return at >= 0;
+}
+char *full_path(const char *path) { return _fullpath(NULL, path, 0); }
 /* Since the start, and by the wall, as Microsoft's library has it. */
 double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
 #else
@@ -13179,6 +14023,21 @@ bool is_terminal(FILE *f) { return isatty(fileno(f)); }
 int make_folder(const char *path) { return mkdir(path, 0777); }
 static void streams_begin(void) {}
 static bool take_name(const char *from, const char *to) { return !rename(from, to); }
+bool file_seek(FILE *f, uint64_t at) { return !fseeko(f, (off_t)at, SEEK_SET); }
+bool file_size(FILE *f, uint64_t *size) {
+    if (fseeko(f, 0, SEEK_END)) return false;
+    off_t at = ftello(f);
+    *size = (uint64_t)at;
+    return at >= 0;
+}
+char *full_path(const char *path) {
+    char whole[4096] = "";
+    if (path[0] != '/' && !getcwd(whole, sizeof whole)) return NULL;
+    size_t room = strlen(whole) + strlen(path) + 2;
+    char *out = malloc(room);
+    if (out) snprintf(out, room, "%s%s%s", whole, whole[0] ? "/" : "", path);
+    return out;
+}
 double seconds(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -13444,7 +14303,7 @@ int file_ready(const char *path, Error *e) {
  *
  * One table of options drives parsing, checking, help, config.json, checkpoints and the echoed
  * command. Groups: m the model, t the training, d the data, e what is measured, a ablations and
- * edits, o output, p the page, r going on, f starting from, i ids, g generation, x reproduction,
+ * edits, o output, p the page, r going on, f starting from, i ids, w a dump's, g generation, x reproduction,
  * b benches. A verb names the groups it takes.
  */
 
@@ -13635,8 +14494,8 @@ const Option OPTIONS[] = {
      "threads; default: all. The results have the same bits"},
 
     {"ids",           'i', 's', AT(ids),                 "",       0, 0, "FILE",
-     "lines of T+1 token ids, taken literally"},
-    {"all",           'i', 'b', AT(all),                 "0",      0, 1, "",
+     "lines of T+1 token ids, taken literally; - is standard input"},
+    {"all",           'w', 'b', AT(all),                 "0",      0, 1, "",
      "also q, k, z and the features before a post-norm"},
     {"prompt",        'g', 's', AT(prompt),              "",       0, 0, "TEXT",
      "how the text begins"},
@@ -13885,11 +14744,16 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
     return e->status;
 }
 
-/* A model file. Its own settings hold, and what the command line says on top of them. */
-static int open_model(Settings *s, const char *path, Trainer *t, Error *e) {
+/* A model of either kind; one of more than `room` bytes stays in its file, where that can be. Its
+ * own settings hold, and what the command line says on top of them. */
+static int open_model(Settings *s, const char *path, double room, Trainer *t, Error *e) {
     const char *words[8];
     int n = 0;
-    if (checkpoint_load(path, t, false, e)) return e->status;
+    if (checkpoint_open(path, t, e)) return e->status;
+    if (t->m.file && (double)t->m.count * sizeof(real) <= room) {
+        trainer_free(t);
+        if (checkpoint_load(path, t, false, e)) return e->status;
+    }
     t->random_tokens = t->s.data.random_tokens[0] != 0;     /* they were the training's, whose */
     t->s.data.random_tokens[0] = 0;                         /* metric is of natural text; see 9.4 */
     for (const Option *o = OPTIONS; o->flag; o++)           /* and so was what its looks measured */
@@ -13902,6 +14766,14 @@ static int open_model(Settings *s, const char *path, Trainer *t, Error *e) {
 static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
     uint64_t hash = t->tokenizer_hash;
     s->data.vocab = t->m.c.vocab;
+    if (s->ids[0]) {                             /* literally: no token is fixed */
+        s->data.fix_token = 0;
+        return data_ids(&t->data, s->ids, t->m.c.vocab, e);
+    }
+    if (t->m.file && !hash && s->input != INPUT_NATURAL && !s->data.fix_token) {
+        t->data.vocab = t->m.c.vocab;            /* drawn ids need no tokenizer */
+        return 0;
+    }
     if (data_open(&t->data, &s->data, 0, 0, e)) return e->status;
     if (s->data.tokens[0]) return 0;            /* ids alone: they are below the model's --vocab */
     if (!hash && t->data.vocab != t->m.c.vocab)
@@ -13995,7 +14867,7 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
     if (n != 1) return fail(e, 2, "eval: expected one model file. Try: sink eval out/model.ckpt");
     if (s->report[0] && file_ready(s->report, e)) return e->status;
     Outcome *o = grab(1, sizeof *o, e);
-    if (!e->status && !open_model(s, words[0], &t, e) && !open_data(s, &t, words[0], e)
+    if (!e->status && !open_model(s, words[0], 0, &t, e) && !open_data(s, &t, words[0], e)
         && !outcome_measure(o, &t, s, &starts, e) && s->ablate
         && !ablate(&ablated, &t.m, &t.data, s, s->eval_n, s->eval_T, e))
         cut = &ablated;
@@ -14107,7 +14979,7 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
                     printf("%d%c", ids.at[i], i + 1 < ids.size ? ' ' : '\n');
             } else {
                 int B, T;
-                if (!ids_parse(&in, path, t.vocab, false, &ids, &B, &T, e) &&
+                if (!ids_parse(&in, path, t.vocab, false, &ids, NULL, &B, &T, e) &&
                     !tokenizer_decode(&t, ids.at, ids.size, &out, e))
                     fwrite(out.at, 1, out.size, stdout);
             }
@@ -14154,7 +15026,7 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
     if (n != 1)
         return fail(e, 2, "generate: expected one model file, or --grammar FILE. "
                           "Try: sink generate out/model.ckpt --prompt \"The king\"");
-    if (open_model(s, words[0], &t, e)) return e->status;
+    if (open_model(s, words[0], 4e9, &t, e)) return e->status;
     uint64_t hash = t.tokenizer_hash;
     if (tokenizer_load(s->data.tokenizer, &t.data.tokenizer, e) ||
         encoder_make(&t.data.encoder, &t.data.tokenizer, e))
@@ -14219,14 +15091,14 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
                     "dump: expected --ids FILE and --out FOLDER. Try: echo 1 2 3 4 > ids; sink "
                     "dump --ids ids --out out/dump");
     if (n == 1) {
-        if (open_model(s, words[0], &t, e)) return e->status;
+        if (open_model(s, words[0], 0, &t, e)) return e->status;
         trainer_free(&t);                            /* again, with gradients */
         if (checkpoint_load(words[0], &t, true, e)) return e->status;
     } else if (!config_resolve(&s->model, e) && !model_create(&t.m, &s->model, true, e))
         model_init(&t.m, s->train.init, (uint64_t)s->train.seed);
     snprintf(config, sizeof config, "%s/config.json", s->out);
     if (!e->status) file_read(s->ids, &text, e);
-    if (!e->status && !ids_parse(&text, s->ids, t.m.c.vocab, true, &ids, &B, &T, e)) {
+    if (!e->status && !ids_parse(&text, s->ids, t.m.c.vocab, true, &ids, NULL, &B, &T, e)) {
         if (T > t.m.c.context)
             fail(e, 1,
                  "%s: expected at most %d ids a line (--context and one), found %d. Try: --context "
@@ -14414,10 +15286,10 @@ static void run_part(Trainer *t, Part part, Error *e) {
             norm_backward(c, a->dx, d->norm1, d->norm1b, a->dn, la->x, la->n1stat, w->norm1, rows);
             norm_backward(c, a->dx, d->norm2, d->norm2b, a->dn, la->s1, la->n2stat, w->norm2, rows);
         } else if (part == PART_LINEAR) {
-            linear_forward(la->q, la->n1, w->wq, w->bq, rows, C, Q);
-            linear_forward(la->k, la->n1, w->wk, w->bk, rows, C, K);
-            linear_forward(la->v, la->n1, w->wv, w->bv, rows, C, K);
-            linear_forward(la->s1, la->o, w->wo, w->bo, rows, O, C);
+            linear_forward(m, la->q, la->n1, w->wq, w->bq, rows, C, Q);
+            linear_forward(m, la->k, la->n1, w->wk, w->bk, rows, C, K);
+            linear_forward(m, la->v, la->n1, w->wv, w->bv, rows, C, K);
+            linear_forward(m, la->s1, la->o, w->wo, w->bo, rows, O, C);
         } else if (part == PART_LINEAR_BACK) {
             linear_backward(a->dosum, false, d->wo, d->bo, a->dh, la->o, w->wo, rows, O, C);
             linear_backward(a->dn, false, d->wq, d->bq, a->dq, la->n1, w->wq, rows, C, Q);
@@ -14430,7 +15302,7 @@ static void run_part(Trainer *t, Part part, Error *e) {
             rotate(c, a, la->k, rows, N, c->kv_heads, -1);
         } else if (part == PART_ATTENTION) attention_forward(m, a, l, B, N);
         else if (part == PART_ATTENTION_BACK) attention_backward(m, a, l, B, N);
-        else if (part == PART_FFN) ffn_forward(c, w, la, la->s2, la->n2, rows);
+        else if (part == PART_FFN) ffn_forward(m, w, la, la->s2, la->n2, rows);
         else if (part == PART_FFN_BACK) ffn_backward(c, w, d, la, a, a->dn, a->dh, la->n2, rows);
     }
     if (part == PART_BATCH) data_batch(&t->data, &t->s.data, B, T, t->ids, targets, e);
@@ -14603,7 +15475,7 @@ static const Verb VERBS[] = {
      "three short trainings: a sink emerges, moves to a key bias, fails to appear", verb_run},
     {"train",    "",               "mtdeoprf",
      "text in, checkpoint out", verb_train},
-    {"eval",     "MODEL",          "dteoap",
+    {"eval",     "MODEL",          "dteoapi",
      "the sink metrics, norms and the alpha map of a model", verb_eval},
     {"check",    "[NAME]",         "",
      "the paper's propositions, measured: holds, fails as it must, refuted", verb_check},
@@ -14617,7 +15489,7 @@ static const Verb VERBS[] = {
      "make a tokenizer; text to ids; ids to text", verb_tokenize},
     {"generate", "[MODEL]",        "dtgo",
      "text from a model", verb_generate},
-    {"dump",     "[MODEL]",        "mtio",
+    {"dump",     "[MODEL]",        "mtiow",
      "every tensor of one forward and backward, for NumPy", verb_dump},
     {"bench",    "gemm|step|ops|length", "bmtdo",
      "speed, as a ratio to the machine's measured peak", verb_bench},

@@ -39,6 +39,10 @@ typedef float real;
 /* Counts and offsets: signed and wide, so that they mix with int and no product overflows. */
 typedef ptrdiff_t idx;
 
+/* A matrix as the multiply (14) reads it: element (i, j) lies at at[i*row + j*col]. One of the two
+   strides is 1 for everything that has to be fast; any strides give the right answer. */
+typedef struct Matrix { const real *at; idx row, col; } Matrix;
+
 /* One line that a user can act on: "FILE: expected X, found Y. Try: COMMAND". */
 typedef struct Error { int status; char text[640]; } Error;
 
@@ -177,11 +181,10 @@ typedef struct Weights {
 typedef struct Tensor {
     char name[32];               /* "l0.wq" */
     int rank; int shape[2];      /* one or two dimensions, row-major */
-    /* where it starts in Model.params, and how many numbers it holds */
+    /* where it starts in Model.params (-1: still in its file), and how many numbers it holds */
     idx at, count;
     int law, layer;              /* how it starts (chapter 2); its block, or -1 */
     bool matrix;                 /* decayed under --decay matrices */
-    real **field;                /* the pointer in Model.w that names it */
 } Tensor;
 
 typedef struct Model {
@@ -189,11 +192,15 @@ typedef struct Model {
     int n_tensors; Tensor *tensor;
     idx count; real *params, *grads;   /* grads is NULL in a model that only evaluates */
     Weights w, d;                         /* the same memory by name: parameters, gradients */
-    struct ModelFile *file;      /* NULL, or where the matrices still are (10.4): w has no others */
+    /* NULL, or where the matrices still are (10.4). Their pointers in w then lead to their entries
+     * in tensor: names, for linear_forward and its like, and not numbers */
+    struct ModelFile *file;
 } Model;
 
 /* c resolved; all parameters 0 */
 int  model_create(Model *m, const Config *c, bool with_grads, Error *e);
+/* The list of tensors alone, and w.layer, d.layer without memory behind them. */
+int  model_list(Model *m, const Config *c, Error *e);
 void model_free(Model *m);
 /* INIT_*; each tensor draws from its own stream */
 void model_init(Model *m, int init, uint64_t seed);
@@ -268,15 +275,20 @@ typedef struct Acts {
     real *slice, *dslice, *logits;
     real *outp, *doutp;          /* [SLICE,E] when E differs from C */
     double *loss_row;            /* [B,T] -log p of each target; -1 where no target is scored */
+    double *loss_sum;            /* [B,T,2] a row's largest logit, and its sum of e^(y - that) */
     int threads;                 /* how many pieces strip has */
     idx size;                    /* numbers in the arena */
     void *arena;
 } Acts;
 
+/* What of a matrix W [in,out] is at hand (3.3): [n_in,n_out], from row in0 and column out0 on. */
+typedef struct Slab { Matrix w; idx in0, n_in, out0, n_out; } Slab;
+
 /* How much of a block's activations outlives the block: nothing, so that all blocks use the memory
  * of one; everything, for a backward; its keys and values, for rows to come. */
 enum { ACTS_ONE, ACTS_ALL, ACTS_KEYS };
 int  acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e);
+idx  acts_size(const Model *m, int B, int T, int what, Error *e);    /* numbers that it takes */
 void acts_free(Acts *a);
 
 /* ids [B,T] in 0..V-1. Fills a.layer[..] (of ACTS_ONE the last block's remain), a.h and a.nf. */
@@ -597,6 +609,8 @@ void data_close(Data *d);
 int  data_batch(Data *d, const Source *s, int B, int T, int *ids, int *targets, Error *e);
 int  data_probe(const Data *d, const Source *s, int input, int n, int T, int *ids,
                     int *targets, int *starts);
+/* Lines of ids below `vocab`, from anywhere, as the held documents of an evaluation. */
+int  data_ids(Data *d, const char *path, int vocab, Error *e);
 int  data_held(const Data *d, const Source *s, int n, int T, int *ids, int *targets, Error *e);
 /* room + 1 ints, 0 ends */
 int  positions_parse(const char *text, int *positions, int room, Error *e);
@@ -647,16 +661,24 @@ enum { IN_OUT, OUT_IN };
  * the next, the first at `at`. One run of all of them where they lie together. */
 typedef struct Extent { int file; uint64_t at, run, stride; } Extent;
 
+/* The checksum of a tensor's bytes, in the making (10.4). */
+typedef struct Sums { uint64_t sum, of_sums; } Sums;
+
+/* A published file that a model file is made from: the number of its link, 0 where it is copied. */
+typedef struct ModelSource { FILE *f; uint64_t size; int link; } ModelSource;
+
 /* A model file in the making. After model_file_begin returned 0, model_file_end must follow; on any
  * failure, and when e already holds an error, nothing is left of it. */
 typedef struct ModelWriter {
     Model list;                  /* c resolved, and the tensors in the order that is expected */
     Writing w;
-    int next;                    /* how many tensors are begun */
-    uint64_t at, left, hash;     /* bytes written; what the tensor in hand still lacks; its hash */
-    int files; FILE **file;      /* sources 1 .. files; */
-    bool *linked;
-    Bytes text, links, table, spare;
+    int next;                    /* how many tensors are done */
+    int dtype, order;            /* of the one in hand */
+    uint64_t at, begun, left;    /* bytes written; where it began; what it still lacks */
+    Sums sums;
+    uint64_t tokenizer;
+    int sources, linked; ModelSource *source;
+    Bytes text, links, table;
 } ModelWriter;
 /* Resolves s->model. 2 for a model that cannot be. */
 int  model_file_begin(ModelWriter *w, const char *path, const Settings *s, uint64_t tokenizer,
@@ -672,11 +694,42 @@ int  model_file_tensor(ModelWriter *w, const char *name, int dtype, int order, E
 int  model_file_bytes(ModelWriter *w, const void *at, size_t n, Error *e);
 int  model_file_end(ModelWriter *w, Error *e);
 
+/* Of a model that is still in its file. The entry that a pointer of m->w stands for; NULL where it
+ * is memory. */
+const Tensor *stored_tensor(const Model *m, const real *w);
+/* The next slab of tensor t [in,out], or of the transpose of t [out,in]; *s is zeroed before the
+ * first. False after the last, and from the first fault on. */
+bool stored_slab(const Model *m, const Tensor *t, bool transposed, Slab *s);
+/* to = row `row` of t; zeros after a fault */
+void stored_row(const Model *m, const Tensor *t, idx row, real *to);
+void model_file_close(struct ModelFile *f);               /* NULL is fine */
+
 /* checkpoint_load for either kind of file, but that the matrices of a model file stay in it until
  * a forward asks for them. */
 int  checkpoint_open(const char *path, Trainer *t, Error *e);
-/* 1 when a forward met a matrix that could not be read, whose numbers were then 0. */
+/* 1 when a forward since the opening met a matrix that could not be read: what it left is void. */
 int  model_fault(const Model *m, Error *e);
+
+/* Where a tensor is, and what it is there. */
+typedef struct Stored { Extent at; uint64_t bytes, hash; int dtype, order; } Stored;
+typedef struct ModelLink { uint64_t size, header, hash; char *path; } ModelLink;
+typedef struct ModelHead {
+    Settings s;                  /* the model's flags; all else by default */
+    uint64_t tokenizer;
+    Model list;
+    Stored *stored;              /* [n_tensors] */
+    int links; ModelLink *link;
+} ModelHead;
+/* From the bytes of a head, p [n], which stands behind `size` bytes of tensors. */
+int  model_head_read(const unsigned char *p, size_t n, uint64_t size, const char *name,
+                     ModelHead *h, Error *e);
+void model_head_free(ModelHead *h);
+
+/* Around forwards of a model that is still in its file: how many times they read all of it, and
+ * whether a loss is asked for; then what they took. Nothing for another model. */
+typedef struct Streamed { double seconds, waited, bytes; } Streamed;    /* waited for the file */
+void stream_begin(const Model *m, double passes, bool loss, bool quiet);
+Streamed stream_end(const Model *m);
 
 /* The sink as a training saw it at one step: loss is the mean since the look before, norm the
  * gradient's; of token 1 and of the column * (or x*) the mean weight alpha and Sink, both in 0..1;
@@ -998,10 +1051,6 @@ void toy_print(const Result *r, FILE *out);
 /* -------------------------------------------------------------------------------------------------
  * 14  Matrix multiply and vector maths */
 
-/* A matrix as the multiply reads it: element (i, j) lies at at[i*row + j*col]. One of the two
-   strides is 1 for everything that has to be fast; any strides give the right answer. */
-typedef struct Matrix { const real *at; idx row, col; } Matrix;
-
 /* The row-major matrix at `at` whose rows begin ld elements apart. */
 static inline Matrix rows_of(const real *at, idx ld) {
     return (Matrix){at, ld, 1};
@@ -1070,6 +1119,10 @@ void vec_multiply(idx n, real *y, const real *x);
 void vec_shift(idx n, real *y, real a);
 void vec_scale(idx n, real *y, real a);
 
+/* to [n] = the numbers of a type DTYPE_*, little-endian: exact, infinities and NaN as well. */
+void widen(int dtype, idx n, real *to, const unsigned char *from);
+size_t dtype_width(int dtype);           /* bytes of a number */
+
 void zero(real *x, idx n);               /* x [n] = 0 */
 void copy(real *y, const real *x, idx n);
 real real_exp(real x);
@@ -1118,6 +1171,9 @@ int  writing_begin(Writing *w, const char *path, Error *e);
 void writing_add(Writing *w, const void *at, size_t n);
 int  writing_end(Writing *w, Error *e);
 bool file_missing(const char *path);
+bool file_seek(FILE *f, uint64_t at);    /* from its start */
+bool file_size(FILE *f, uint64_t *size); /* leaves it at its end */
+char *full_path(const char *path);       /* from the root on; to be freed; NULL: errno says why */
 /* can it be written? makes its folders */
 int  file_ready(const char *path, Error *e);
 /* wall clock: for progress and bench only */
