@@ -1016,8 +1016,8 @@ static void norm_backward(const Config *c, real *dx, real *dg, real *db, const r
  * are added up. Slabs of 256 rows, or a multiple, leave the order of a sum as it is (14.2), so a
  * model has the same bits from its file as in memory (test model_file__same_bits).
  */
-/* The next slab of W = w [in,out], or of the transpose of w [out,in]; *s is zeroed before the first.
- * A matrix in memory is one slab. It is there until the next is asked for, of any matrix. */
+/* The next slab of W = w [in,out], or of the transpose of w [out,in]; *s is zeroed before the
+ * first. A matrix in memory is one slab. It is there until the next is asked for, of any matrix. */
 static bool next_slab(const Model *m, Slab *s, const real *w, bool transposed, idx in, idx out) {
     const Tensor *t = stored_tensor(m, w);
     if (t) return stored_slab(m, t, transposed, s);
@@ -1265,7 +1265,7 @@ static void act_gelu(idx n, const real *x, real *f, real *df) {
 
 static void act_gelutanh(idx n, const real *x, real *f, real *df) {
     const real a = 2 * (real)SQRT_2_OVER_PI, b = (real)0.044715; /* 2u = a (x + b x^3) */
-    real g[CHUNK];
+    real g[CHUNK] = {0};
     for (idx j = 0; j < n; j++) g[j] = a * x[j] * (1 + b * x[j] * x[j]);
     vec_sigmoid(n, g, g);
     if (df)
@@ -2467,7 +2467,8 @@ static void place_keys(const Config *c, LayerActs *la, Arena *at, idx rows) {
 static void place_layer(const Config *c, LayerActs *la, Arena *at, idx rows, bool keeps,
                         real *h0) {
     idx C = c->dim, F = c->ffn, H = c->heads, D = c->head_dim;
-    idx Q = rows * H * D, K = rows * (c->kv_heads * c->head_dim), wide = rows * C > Q ? rows * C : Q;
+    idx Q = rows * H * D, K = rows * (c->kv_heads * c->head_dim);
+    idx wide = rows * C > Q ? rows * C : Q;
     bool phi = c->kernel != KERNEL_IDENTITY, mlp = c->kernel == KERNEL_MLP;
     bool post = c->place == PLACE_POST;
     /* n1; q after the rotation; phi of q, and its hidden layers, if there is a kernel */
@@ -2703,7 +2704,8 @@ static void cross_entropy_part(idx v0, idx n, real *y, idx target, double at[2],
 double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bool with_grads,
                   double share) {
     const Config *c = &m->c;
-    idx C = c->dim, E = c->embed_dim, N = config_rows(c, T), from = c->prefix > 1 ? c->prefix - 1 : 0;
+    idx C = c->dim, E = c->embed_dim, N = config_rows(c, T);
+    idx from = c->prefix > 1 ? c->prefix - 1 : 0;
     /* from = p-1: the first scored position, counted from 0; per and count: scored targets of a
      * sequence, and of all */
     idx per = T > from ? T - from : 0, count = B * per;
@@ -6814,7 +6816,7 @@ int checkpoint_load(const char *path, Trainer *t, bool with_moments, Error *e) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 10.4  Model files: published weights as they are, read matrix by matrix        appendix B, Table 8
+ * 10.4  Model files: published weights as they are, read matrix by matrix       section 3, Table 8
  *
  * The models that section 3 measures have up to 52 billion parameters. Their numbers stay as they
  * were published, in 2 or 4 bytes each, in one file (data/hf.c writes it), or even in the files
@@ -6832,7 +6834,7 @@ int checkpoint_load(const char *path, Trainer *t, bool with_moments, Error *e) {
  *   n times:
  *       4  length of the name      .. the name
  *       1  DTYPE_*   1  rank   1  IN_OUT or OUT_IN   1  zero      8 8  shape, in the table's order
- *       4  file, 0 this one, else the link      8 8 8  at, run, stride      8  checksum (0: unknown)
+ *       4  file, 0 this one, else the link     8 8 8  at, run, stride     8  checksum (0: unknown)
  *   8   hash64 of the head so far
  *
  * `at`, `run` and `stride` let a link point into a matrix that was published as a part of a larger
@@ -6911,7 +6913,7 @@ static bool header_hash(FILE *f, uint64_t n, uint64_t *hash) {
     return true;
 }
 
-/* --- Writing one ------------------------------------------------------------------------------- */
+/* --- Writing one ------------------------------------------------------------------------------ */
 
 int model_file_begin(ModelWriter *w, const char *path, const Settings *s, uint64_t tokenizer,
                      Error *e) {
@@ -6937,8 +6939,8 @@ int model_file_source(ModelWriter *w, const char *path, uint64_t header, bool li
     if (!source.f) fail(e, 1, "%s: %s. Try: check the path", path, strerror(errno));
     else if (!file_size(source.f, &source.size) || header > source.size || header > HEAD_MAX
              || !header_hash(source.f, header, &hash))
-        fail(e, 1, "%s: expected a header of %llu bytes, found it cut short. Try: download it again",
-             path, (unsigned long long)header);
+        fail(e, 1, "%s: expected a header of %llu bytes, found it cut short. Try: download it "
+             "again", path, (unsigned long long)header);
     else if (w->sources == LINKS_MAX)
         fail(e, 1, "%s: expected at most %d files of one model. Try: without --link", path,
              LINKS_MAX);
@@ -7075,7 +7077,7 @@ int model_file_end(ModelWriter *w, Error *e) {
     return e->status;
 }
 
-/* --- Reading its head -------------------------------------------------------------------------- */
+/* --- Reading its head ------------------------------------------------------------------------- */
 
 /* What is left of a head; short: something was asked for that is not there. */
 typedef struct Rest { const unsigned char *at; size_t left; bool cut; } Rest;
@@ -7134,7 +7136,8 @@ static int head_entry(const ModelHead *h, Stored *p, Rest *r, const Tensor *t, u
     uint64_t length = rest_number(r, 4);
     const unsigned char *at = rest_take(r, length);
     if (!at || length != strlen(t->name) || memcmp(at, t->name, (size_t)length))
-        return fail(e, 1, "%s: expected %s, found %.*s", name, t->name,
+        return fail(e, 1, "%s: expected %s, found %.*s. Try: the version of sink that wrote it",
+                    name, t->name,
                     at && length < 32 ? (int)length : 0, at ? (const char *)at : "");
     p->dtype = (int)rest_number(r, 1);
     int rank = (int)rest_number(r, 1);
@@ -7149,8 +7152,9 @@ static int head_entry(const ModelHead *h, Stored *p, Rest *r, const Tensor *t, u
     p->hash = rest_number(r, 8);
     if (r->cut) return 1;
     if (rank != t->rank || shape[0] != (uint64_t)t->shape[0] || shape[1] != (uint64_t)t->shape[1])
-        return fail(e, 1, "%s: expected %s [%d,%d], found [%llu,%llu]", name, t->name, t->shape[0],
-                    t->shape[1], (unsigned long long)shape[0], (unsigned long long)shape[1]);
+        return fail(e, 1, "%s: expected %s [%d,%d], found [%llu,%llu]. Try: the version of sink "
+                    "that wrote it", name, t->name, t->shape[0], t->shape[1],
+                    (unsigned long long)shape[0], (unsigned long long)shape[1]);
     if (p->dtype >= DTYPES || p->order > OUT_IN || none || file > (uint64_t)h->links
         || (rank == 1 && p->order))
         return fail(e, 1, "%s: expected %s in a type and a file that this sink knows, found "
@@ -7159,8 +7163,8 @@ static int head_entry(const ModelHead *h, Stored *p, Rest *r, const Tensor *t, u
     p->bytes = (uint64_t)t->count * dtype_width(p->dtype);
     if (!extent_fits(&p->at, p->bytes, dtype_width(p->dtype),
                      file ? h->link[file - 1].size : size))
-        return fail(e, 1, "%s: expected the %llu bytes of %s, found that its file ends before them",
-                    name, (unsigned long long)p->bytes, t->name);
+        return fail(e, 1, "%s: expected the %llu bytes of %s, found that its file ends before "
+                    "them. Try: an older copy", name, (unsigned long long)p->bytes, t->name);
     return 0;
 }
 
@@ -7182,8 +7186,8 @@ int model_head_read(const unsigned char *p, size_t n, uint64_t size, const char 
     if (!r.cut && !head_settings(h, &r, name, e) && !head_links(h, &r, e)
         && !model_list(&h->list, &h->s.model, e)) {
         if (count != (uint64_t)h->list.n_tensors)
-            fail(e, 1, "%s: expected %d tensors, found %llu. Try: the version of sink that wrote it",
-                 name, h->list.n_tensors, (unsigned long long)count);
+            fail(e, 1, "%s: expected %d tensors, found %llu. Try: the version of sink that wrote "
+                 "it", name, h->list.n_tensors, (unsigned long long)count);
         else h->stored = grab((idx)count, sizeof *h->stored, e);
         for (int i = 0; i < h->list.n_tensors && !e->status; i++)
             if (head_entry(h, &h->stored[i], &r, &h->list.tensor[i], size, name, e)) break;
@@ -7202,7 +7206,7 @@ void model_head_free(ModelHead *h) {
     *h = (ModelHead){0};
 }
 
-/* --- Reading its tensors ----------------------------------------------------------------------- */
+/* --- Reading its tensors ---------------------------------------------------------------------- */
 
 /* An open model file, and what stands between it and a forward. */
 struct ModelFile {
@@ -7259,8 +7263,8 @@ static void stream_show(struct ModelFile *f, bool end) {
     f->shown = now;
     if (end) fprintf(stderr, "\r\033[K");
     else if (part > 0)
-        fprintf(stderr, "\r%s: %.0f %%, %.0f s left; %.0f s so far, %.1f of them for the disk \033[K",
-                f->name, 100 * part, (now - f->start) * (1 - part) / part, now - f->start,
+        fprintf(stderr, "\r%s: %.0f %%, %.0f s left; %.0f s so far, %.1f of them for the disk "
+                "\033[K", f->name, 100 * part, (now - f->start) * (1 - part) / part, now - f->start,
                 f->waited);
     fflush(stderr);
 }
@@ -7439,7 +7443,8 @@ void stream_begin(const Model *m, double passes, bool loss, bool quiet) {
     for (int i = 0; i < m->n_tensors; i++) {
         const Tensor *t = &m->tensor[i];
         bool last = !strcmp(t->name, m->c.tied ? "wte" : "wcls");
-        if (t->at < 0 && (t->layer >= 0 || (loss && last))) bytes += (double)f->head.stored[i].bytes;
+        if (t->at < 0 && (t->layer >= 0 || (loss && last)))
+            bytes += (double)f->head.stored[i].bytes;
     }
     f->start = seconds();
     f->waited = 0;
@@ -13933,7 +13938,9 @@ WIDE(widen_f16, (idx n, real *restrict to, const unsigned char *restrict from), 
         memcpy(&f, &lifted, 4);
         f -= least;
         memcpy(&small, &f, 4);
-        uint32_t bits = rest < 1u << 23 ? small : rest >= 31u << 23 ? normal + (112u << 23) : normal;
+        uint32_t bits = rest < 1u << 23    ? small
+                        : rest >= 31u << 23 ? normal + (112u << 23)
+                                            : normal;
         real_from(to + i, bits | (h & 0x8000) << 16);
     }
 }
@@ -14303,8 +14310,8 @@ int file_ready(const char *path, Error *e) {
  *
  * One table of options drives parsing, checking, help, config.json, checkpoints and the echoed
  * command. Groups: m the model, t the training, d the data, e what is measured, a ablations and
- * edits, o output, p the page, r going on, f starting from, i ids, w a dump's, g generation, x reproduction,
- * b benches. A verb names the groups it takes.
+ * edits, o output, p the page, r going on, f starting from, i ids, w a dump's, g generation, x
+ * reproduction, b benches. A verb names the groups it takes.
  */
 
 #define AT(field) offsetof(Settings, field)
