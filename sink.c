@@ -8043,9 +8043,7 @@ static void mean_and_spread(const double *x, int n, double *mean, double *spread
  * sequences; the loss of all three is read where the control leaves it to be read, at the positions
  * after the control's token. */
 int ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int n, int T, Error *e) {
-    enum { BATCH = 16 };
     int star = config_column_star(&m->c), first = config_rows(&m->c, T) - T, starts;
-    int sink[BATCH], drawn[BATCH];
     Rng rng = {hash64((uint64_t)s->train.seed, "ablate", 6)};
     Acts a = {0};
     PositionEdit room;
@@ -8060,15 +8058,18 @@ int ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int n, int 
                           "Try: --ablate key1");
     bool to_star = s->ablate == ABLATE_STAR;
     if (to_star) out->column = m->c.extra ? "*" : "x*";
-    int *ids = grab(2 * (idx)n * T, sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
+    int *ids = grab(2 * (idx)n * (T + 1), sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
+    int *sink = ids ? targets + (idx)n * T : NULL, *drawn = ids ? sink + n : NULL;   /* [n] each */
+    int batch = evaluation_batch(m, n, T, e);
     double *loss = grab(2 * ABLATED * (idx)n, sizeof(double), e), *more = loss + ABLATED * (idx)n;
-    if (!e->status) acts_create(&a, m, BATCH, T, ACTS_ONE, e);
+    if (!e->status) acts_create(&a, m, batch, T, ACTS_ONE, e);
     a.edit = position_edit(s, &room);
     int got = e->status ? 0 : data_probe(d, &s->data, INPUT_NATURAL, n, T, ids, targets, &starts);
     Ablation cut = {to_star ? ABLATE_KEY : s->ablate, sink}, control = {cut.what, drawn};
     const Ablation *const of[ABLATED] = {NULL, &cut, &control};
-    for (int b0 = 0; b0 < got; b0 += BATCH) {
-        int B = got - b0 < BATCH ? got - b0 : BATCH;
+    if (got) stream_begin(m, ABLATED * ((got + batch - 1) / batch), true, s->quiet);
+    for (int b0 = 0; b0 < got && !model_fault(m, e); b0 += batch) {
+        int B = got - b0 < batch ? got - b0 : batch;
         for (int b = 0; b < B; b++) {                        /* rows, counted from 0 */
             sink[b] = !to_star ? first : m->c.extra ? -1 : 0;
             drawn[b] = first + 1 + (int)rng_below(&rng, (uint64_t)T / 2 - 1);
@@ -8091,7 +8092,8 @@ int ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int n, int 
             }
         }
     }
-    model_fault(m, e);
+    stream_end(m);
+    model_fault(m, e);                                       /* of the last batch */
     out->n = got;
     for (int k = 0; k < ABLATED && got; k++) {
         mean_and_spread(loss + (idx)k * n, got, &out->loss[k], &out->spread[k]);
@@ -14786,7 +14788,7 @@ static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
     if (!hash && t->data.vocab != t->m.c.vocab)
         return fail(e, 1,
                     "%s: expected a vocabulary of %d, as it was trained with, found %d in %s. "
-                    "Try: --tokens FILE, or --tokenizer FILE",
+                    "Try: --ids FILE, --tokens FILE, or --tokenizer FILE",
                     path, t->m.c.vocab, t->data.vocab, s->data.tokenizer);
     if (hash && hash != t->data.tokenizer.hash)
         return fail(e, 1,
@@ -15065,6 +15067,7 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
             row[0] = ids.at[0];
             for (int k = 1; k < have; k++) row[k] = ids.at[ids.size - (size_t)have + (size_t)k];
             int32_t next = sample_next(&t.m, &t.a, row, have, from, s->temperature, &rng, y);
+            if (model_fault(&t.m, e)) break;
             from = have;
             if (next == TOKEN_END) break;
             ids_add(&ids, &next, 1, e);
@@ -15492,7 +15495,8 @@ static int bench_stream(Settings *s, Error *e) {
         if (after > peak) peak = after;
         if (!e->status)
             printf("seconds=%.1f waiting=%.1f computing=%.1f cpu=%.1f gb=%.2f gflops=%.1f "
-                   "ratio=%.3f ratio_of_cpu=%.3f peak=%.1f activations_mb=%.0f parameters=%.0f threads=%d\n",
+                   "ratio=%.3f ratio_of_cpu=%.3f peak=%.1f activations_mb=%.0f parameters=%.0f "
+                   "threads=%d\n",
                    took.seconds, took.waited, computed, cpu, took.bytes * 1e-9,
                    flop / computed * 1e-9, flop / computed * 1e-9 / peak, flop / cpu * 1e-9 / peak,
                    peak, (double)t.a.size * sizeof(real) * 1e-6,

@@ -10354,7 +10354,7 @@ static void sink__wrong_usage(Test *t) {
         {"tokenize", "train, encode or decode"},
         {"tokenize nobody", "nobody"},
         {"tokenize train", "--out"},
-        {"bench", "gemm, step, ops or length"},
+        {"bench", "gemm, step, ops, length or stream"},
         {"help nobody", "nobody"},
         {"check nobody", "nobody"},
         {"train --quiet stray --steps 0 --context 8 --batch 1", "stray"},
@@ -10905,6 +10905,63 @@ static void sink__edits_and_starts(Test *t) {
     bytes_free(&files);
     bytes_free(&whole);
     bytes_free(&parts);
+    scratch_close();
+}
+
+/* A model file from the command line: made, evaluated from ids, dumped; and its numbers are those
+ * of this program's own forward of the same parameters. */
+static void sink__streams(Test *t) {
+    static const char FILES[] = "eval " SCRATCH "/m.model --quiet --T 8 ";
+    Ran r;
+    Error e = {0};
+    Trainer m = {0};
+    char command[400], want[64];
+    if (no_binary(t)) return;
+    scratch_open();
+    if (!sink_does(t, "bench stream --quiet --out " SCRATCH "/m.model --layers 2 --dim 32 --ffn 48 "
+                      "--vocab 50 --norm layer --linear-bias --context 16 --batch 3", &r)) return;
+    fact(t, strstr((char *)r.out.at, "seconds=") && strstr((char *)r.out.at, " ratio="), "%s",
+         (char *)r.out.at);
+    ran_free(&r);
+    static const char IDS[] = "1 2 3 4 5 6 7 8 9\n# 10 11\n";
+    int ids[18] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0};
+    file_write(SCRATCH "/ids", "1 2 3 4 5 6 7 8 9\n9 8 7 6 5 4 3 2 1\n", 36, &e);
+    file_write(SCRATCH "/odd", IDS, strlen(IDS), &e);
+    fact(t, !e.status, "%s", e.text);
+    snprintf(command, sizeof command, "%s--ids " SCRATCH "/ids --csv " SCRATCH "/csv", FILES);
+    if (!sink_does(t, command, &r)) return;
+    for (int i = 0; i < 9; i++) ids[9 + i] = 9 - i;
+    if (!checkpoint_load(SCRATCH "/m.model", &m, false, &e) &&
+        !acts_create(&m.a, &m.m, 2, 8, ACTS_ONE, &e)) {
+        int rows[32];
+        for (int i = 0; i < 16; i++) {
+            rows[i] = ids[i / 8 * 9 + i % 8];
+            rows[16 + i] = ids[i / 8 * 9 + i % 8 + 1];
+        }
+        model_forward(&m.m, &m.a, rows, 2, 8);
+        double loss = model_loss(&m.m, &m.a, rows + 16, 2, 8, false, 1);
+        snprintf(want, sizeof want, "loss %.4f nats", loss);
+        fact(t, strstr((char *)r.out.at, want) != NULL, "%s is not in %s", want, (char *)r.out.at);
+        fact(t, strstr((char *)r.out.at, "2 sequences of 8 tokens") != NULL, "%s",
+             (char *)r.out.at);
+    }
+    fact(t, !e.status, "%s", e.text);
+    ran_free(&r);
+    trainer_free(&m);
+    if (sink_does(t, "dump " SCRATCH "/m.model --ids " SCRATCH "/ids --out " SCRATCH "/dump", &r))
+        ran_free(&r);
+    snprintf(command, sizeof command, "%s--input repeat --n 2", FILES);
+    if (sink_does(t, command, &r)) ran_free(&r);     /* drawn ids need no tokenizer */
+    static const char *const WRONG[][2] = {
+        {"", "Try: --ids FILE"}, {"--ids " SCRATCH "/odd", "odd:2: expected token ids"},
+        {"--ids " SCRATCH "/none", "none: "}, {"--ids " SCRATCH "/ids --T 9", "one of 10 tokens"}};
+    for (int k = 0; k < 4; k++) {
+        snprintf(command, sizeof command, "%s%s", FILES, WRONG[k][0]);
+        r = sink(command);
+        fact(t, r.status == 1 && strstr((char *)r.err.at, WRONG[k][1]), "%s: %d, %s", command,
+             r.status, (char *)r.err.at);
+        ran_free(&r);
+    }
     scratch_close();
 }
 
@@ -12234,6 +12291,7 @@ static const Entry TESTS[] = {
     {"sink__dump", sink__dump},
     {"sink__train_and_eval", sink__train_and_eval},
     {"sink__edits_and_starts", sink__edits_and_starts},
+    {"sink__streams", sink__streams},
     {"sink__generate", sink__generate},
     {"sink__report", sink__report},
     {"sink__paper", sink__paper},
