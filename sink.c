@@ -1160,8 +1160,8 @@ static void norm_backward(const Config *c, real *dx, real *dg, real *db, const r
  * are added up. Slabs of 256 rows, or a multiple, leave the order of a sum as it is (14.2), so a
  * model has the same bits from its file as in memory (test model_file__same_bits).
  */
-/* The next slab of W = w [in,out], or of the transpose of w [out,in]; *s is zeroed before the first.
- * A matrix in memory is one slab. It is there until the next is asked for, of any matrix. */
+/* The next slab of W = w [in,out], or of the transpose of w [out,in]; *s is zeroed before the
+ * first. A matrix in memory is one slab. It is there until the next is asked for, of any matrix. */
 static bool next_slab(const Model *m, Slab *s, const real *w, bool transposed, idx in, idx out) {
     const Tensor *t = stored_tensor(m, w);
     if (t) return stored_slab(m, t, transposed, s);
@@ -1409,7 +1409,7 @@ static void act_gelu(idx n, const real *x, real *f, real *df) {
 
 static void act_gelutanh(idx n, const real *x, real *f, real *df) {
     const real a = 2 * (real)SQRT_2_OVER_PI, b = (real)0.044715; /* 2u = a (x + b x^3) */
-    real g[CHUNK];
+    real g[CHUNK] = {0};
     for (idx j = 0; j < n; j++) g[j] = a * x[j] * (1 + b * x[j] * x[j]);
     vec_sigmoid(n, g, g);
     if (df)
@@ -2824,7 +2824,8 @@ static void place_keys(const Config *c, LayerActs *la, Arena *at, idx rows) {
 static void place_layer(const Config *c, LayerActs *la, Arena *at, idx rows, bool keeps,
                         real *h0) {
     idx C = c->dim, F = c->ffn, H = c->heads, D = c->head_dim;
-    idx Q = rows * H * D, K = rows * (c->kv_heads * c->head_dim), wide = rows * C > Q ? rows * C : Q;
+    idx Q = rows * H * D, K = rows * (c->kv_heads * c->head_dim);
+    idx wide = rows * C > Q ? rows * C : Q;
     bool phi = c->kernel != KERNEL_IDENTITY, mlp = c->kernel == KERNEL_MLP;
     bool post = c->place == PLACE_POST;
     /* n1; q after the rotation; phi of q, and its hidden layers, if there is a kernel */
@@ -3076,7 +3077,8 @@ static void cross_entropy_part(idx v0, idx n, real *y, idx target, double at[2],
 double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bool with_grads,
                   double share) {
     const Config *c = &m->c;
-    idx C = c->dim, E = c->embed_dim, N = config_rows(c, T), from = c->prefix > 1 ? c->prefix - 1 : 0;
+    idx C = c->dim, E = c->embed_dim, N = config_rows(c, T);
+    idx from = c->prefix > 1 ? c->prefix - 1 : 0;
     /* from = p-1: the first scored position, counted from 0; per and count: scored targets of a
      * sequence, and of all */
     idx per = T > from ? T - from : 0, count = B * per;
@@ -7202,7 +7204,7 @@ int checkpoint_load(const char *path, Trainer *t, bool with_moments, Error *e) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 10.4  Model files: published weights as they are, read matrix by matrix        appendix B, Table 8
+ * 10.4  Model files: published weights as they are, read matrix by matrix       section 3, Table 8
  *
  * The models that section 3 measures have up to 52 billion parameters. Their numbers stay as they
  * were published, in 2 or 4 bytes each, in one file (data/hf.c writes it), or even in the files
@@ -7220,7 +7222,7 @@ int checkpoint_load(const char *path, Trainer *t, bool with_moments, Error *e) {
  *   n times:
  *       4  length of the name      .. the name
  *       1  DTYPE_*   1  rank   1  IN_OUT or OUT_IN   1  zero      8 8  shape, in the table's order
- *       4  file, 0 this one, else the link      8 8 8  at, run, stride      8  checksum (0: unknown)
+ *       4  file, 0 this one, else the link     8 8 8  at, run, stride     8  checksum (0: unknown)
  *   8   hash64 of the head so far
  *
  * `at`, `run` and `stride` let a link point into a matrix that was published as a part of a larger
@@ -7299,7 +7301,7 @@ static bool header_hash(FILE *f, uint64_t n, uint64_t *hash) {
     return true;
 }
 
-/* --- Writing one ------------------------------------------------------------------------------- */
+/* --- Writing one ------------------------------------------------------------------------------ */
 
 int model_file_begin(ModelWriter *w, const char *path, const Settings *s, uint64_t tokenizer,
                      Error *e) {
@@ -7325,8 +7327,8 @@ int model_file_source(ModelWriter *w, const char *path, uint64_t header, bool li
     if (!source.f) fail(e, 1, "%s: %s. Try: check the path", path, strerror(errno));
     else if (!file_size(source.f, &source.size) || header > source.size || header > HEAD_MAX
              || !header_hash(source.f, header, &hash))
-        fail(e, 1, "%s: expected a header of %llu bytes, found it cut short. Try: download it again",
-             path, (unsigned long long)header);
+        fail(e, 1, "%s: expected a header of %llu bytes, found it cut short. Try: download it "
+             "again", path, (unsigned long long)header);
     else if (w->sources == LINKS_MAX)
         fail(e, 1, "%s: expected at most %d files of one model. Try: without --link", path,
              LINKS_MAX);
@@ -7463,7 +7465,7 @@ int model_file_end(ModelWriter *w, Error *e) {
     return e->status;
 }
 
-/* --- Reading its head -------------------------------------------------------------------------- */
+/* --- Reading its head ------------------------------------------------------------------------- */
 
 /* What is left of a head; short: something was asked for that is not there. */
 typedef struct Rest { const unsigned char *at; size_t left; bool cut; } Rest;
@@ -7522,7 +7524,8 @@ static int head_entry(const ModelHead *h, Stored *p, Rest *r, const Tensor *t, u
     uint64_t length = rest_number(r, 4);
     const unsigned char *at = rest_take(r, length);
     if (!at || length != strlen(t->name) || memcmp(at, t->name, (size_t)length))
-        return fail(e, 1, "%s: expected %s, found %.*s", name, t->name,
+        return fail(e, 1, "%s: expected %s, found %.*s. Try: the version of sink that wrote it",
+                    name, t->name,
                     at && length < 32 ? (int)length : 0, at ? (const char *)at : "");
     p->dtype = (int)rest_number(r, 1);
     int rank = (int)rest_number(r, 1);
@@ -7537,8 +7540,9 @@ static int head_entry(const ModelHead *h, Stored *p, Rest *r, const Tensor *t, u
     p->hash = rest_number(r, 8);
     if (r->cut) return 1;
     if (rank != t->rank || shape[0] != (uint64_t)t->shape[0] || shape[1] != (uint64_t)t->shape[1])
-        return fail(e, 1, "%s: expected %s [%d,%d], found [%llu,%llu]", name, t->name, t->shape[0],
-                    t->shape[1], (unsigned long long)shape[0], (unsigned long long)shape[1]);
+        return fail(e, 1, "%s: expected %s [%d,%d], found [%llu,%llu]. Try: the version of sink "
+                    "that wrote it", name, t->name, t->shape[0], t->shape[1],
+                    (unsigned long long)shape[0], (unsigned long long)shape[1]);
     if (p->dtype >= DTYPES || p->order > OUT_IN || none || file > (uint64_t)h->links
         || (rank == 1 && p->order))
         return fail(e, 1, "%s: expected %s in a type and a file that this sink knows, found "
@@ -7547,8 +7551,8 @@ static int head_entry(const ModelHead *h, Stored *p, Rest *r, const Tensor *t, u
     p->bytes = (uint64_t)t->count * dtype_width(p->dtype);
     if (!extent_fits(&p->at, p->bytes, dtype_width(p->dtype),
                      file ? h->link[file - 1].size : size))
-        return fail(e, 1, "%s: expected the %llu bytes of %s, found that its file ends before them",
-                    name, (unsigned long long)p->bytes, t->name);
+        return fail(e, 1, "%s: expected the %llu bytes of %s, found that its file ends before "
+                    "them. Try: an older copy", name, (unsigned long long)p->bytes, t->name);
     return 0;
 }
 
@@ -7570,8 +7574,8 @@ int model_head_read(const unsigned char *p, size_t n, uint64_t size, const char 
     if (!r.cut && !head_settings(h, &r, name, e) && !head_links(h, &r, e)
         && !model_list(&h->list, &h->s.model, e)) {
         if (count != (uint64_t)h->list.n_tensors)
-            fail(e, 1, "%s: expected %d tensors, found %llu. Try: the version of sink that wrote it",
-                 name, h->list.n_tensors, (unsigned long long)count);
+            fail(e, 1, "%s: expected %d tensors, found %llu. Try: the version of sink that wrote "
+                 "it", name, h->list.n_tensors, (unsigned long long)count);
         else h->stored = grab((idx)count, sizeof *h->stored, e);
         for (int i = 0; i < h->list.n_tensors && !e->status; i++)
             if (head_entry(h, &h->stored[i], &r, &h->list.tensor[i], size, name, e)) break;
@@ -7590,7 +7594,7 @@ void model_head_free(ModelHead *h) {
     *h = (ModelHead){0};
 }
 
-/* --- Reading its tensors ----------------------------------------------------------------------- */
+/* --- Reading its tensors ---------------------------------------------------------------------- */
 
 /* An open model file, and what stands between it and a forward. */
 struct ModelFile {
@@ -7647,8 +7651,8 @@ static void stream_show(struct ModelFile *f, bool end) {
     f->shown = now;
     if (end) fprintf(stderr, "\r\033[K");
     else if (part > 0)
-        fprintf(stderr, "\r%s: %.0f %%, %.0f s left; %.0f s so far, %.1f of them for the disk \033[K",
-                f->name, 100 * part, (now - f->start) * (1 - part) / part, now - f->start,
+        fprintf(stderr, "\r%s: %.0f %%, %.0f s left; %.0f s so far, %.1f of them for the disk "
+                "\033[K", f->name, 100 * part, (now - f->start) * (1 - part) / part, now - f->start,
                 f->waited);
     fflush(stderr);
 }
@@ -7827,7 +7831,8 @@ void stream_begin(const Model *m, double passes, bool loss, bool quiet) {
     for (int i = 0; i < m->n_tensors; i++) {
         const Tensor *t = &m->tensor[i];
         bool last = !strcmp(t->name, m->c.tied ? "wte" : "wcls");
-        if (t->at < 0 && (t->layer >= 0 || (loss && last))) bytes += (double)f->head.stored[i].bytes;
+        if (t->at < 0 && (t->layer >= 0 || (loss && last)))
+            bytes += (double)f->head.stored[i].bytes;
     }
     f->start = seconds();
     f->waited = 0;
@@ -8433,9 +8438,7 @@ static void mean_and_spread(const double *x, int n, double *mean, double *spread
  * sequences; the loss of all three is read where the control leaves it to be read, at the positions
  * after the control's token. */
 int ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int n, int T, Error *e) {
-    enum { BATCH = 16 };
     int star = config_column_star(&m->c), first = config_rows(&m->c, T) - T, starts;
-    int sink[BATCH], drawn[BATCH];
     Rng rng = {hash64((uint64_t)s->train.seed, "ablate", 6)};
     Acts a = {0};
     PositionEdit room;
@@ -8450,15 +8453,18 @@ int ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int n, int 
                           "Try: --ablate key1");
     bool to_star = s->ablate == ABLATE_STAR;
     if (to_star) out->column = m->c.extra ? "*" : "x*";
-    int *ids = grab(2 * (idx)n * T, sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
+    int *ids = grab(2 * (idx)n * (T + 1), sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
+    int *sink = ids ? targets + (idx)n * T : NULL, *drawn = ids ? sink + n : NULL;   /* [n] each */
+    int batch = evaluation_batch(m, n, T, e);
     double *loss = grab(2 * ABLATED * (idx)n, sizeof(double), e), *more = loss + ABLATED * (idx)n;
-    if (!e->status) acts_create(&a, m, BATCH, T, ACTS_ONE, e);
+    if (!e->status) acts_create(&a, m, batch, T, ACTS_ONE, e);
     a.edit = position_edit(s, &room);
     int got = e->status ? 0 : data_probe(d, &s->data, INPUT_NATURAL, n, T, ids, targets, &starts);
     Ablation cut = {to_star ? ABLATE_KEY : s->ablate, sink}, control = {cut.what, drawn};
     const Ablation *const of[ABLATED] = {NULL, &cut, &control};
-    for (int b0 = 0; b0 < got; b0 += BATCH) {
-        int B = got - b0 < BATCH ? got - b0 : BATCH;
+    if (got) stream_begin(m, ABLATED * ((got + batch - 1) / batch), true, s->quiet);
+    for (int b0 = 0; b0 < got && !model_fault(m, e); b0 += batch) {
+        int B = got - b0 < batch ? got - b0 : batch;
         for (int b = 0; b < B; b++) {                        /* rows, counted from 0 */
             sink[b] = !to_star ? first : m->c.extra ? -1 : 0;
             drawn[b] = first + 1 + (int)rng_below(&rng, (uint64_t)T / 2 - 1);
@@ -8481,7 +8487,8 @@ int ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int n, int 
             }
         }
     }
-    model_fault(m, e);
+    stream_end(m);
+    model_fault(m, e);                                       /* of the last batch */
     out->n = got;
     for (int k = 0; k < ABLATED && got; k++) {
         mean_and_spread(loss + (idx)k * n, got, &out->loss[k], &out->spread[k]);
@@ -14144,7 +14151,9 @@ WIDE(widen_f16, (idx n, real *restrict to, const unsigned char *restrict from), 
         memcpy(&f, &lifted, 4);
         f -= least;
         memcpy(&small, &f, 4);
-        uint32_t bits = rest < 1u << 23 ? small : rest >= 31u << 23 ? normal + (112u << 23) : normal;
+        uint32_t bits = rest < 1u << 23    ? small
+                        : rest >= 31u << 23 ? normal + (112u << 23)
+                                            : normal;
         real_from(to + i, bits | (h & 0x8000) << 16);
     }
 }
@@ -14514,8 +14523,8 @@ int file_ready(const char *path, Error *e) {
  *
  * One table of options drives parsing, checking, help, config.json, checkpoints and the echoed
  * command. Groups: m the model, t the training, d the data, e what is measured, a ablations and
- * edits, o output, p the page, r going on, f starting from, i ids, w a dump's, g generation, x reproduction,
- * b benches. A verb names the groups it takes.
+ * edits, o output, p the page, r going on, f starting from, i ids, w a dump's, g generation, x
+ * reproduction, b benches. A verb names the groups it takes.
  */
 
 #define AT(field) offsetof(Settings, field)
@@ -15014,7 +15023,7 @@ static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
     if (!hash && t->data.vocab != t->m.c.vocab)
         return fail(e, 1,
                     "%s: expected a vocabulary of %d, as it was trained with, found %d in %s. "
-                    "Try: --tokens FILE, or --tokenizer FILE",
+                    "Try: --ids FILE, --tokens FILE, or --tokenizer FILE",
                     path, t->m.c.vocab, t->data.vocab, s->data.tokenizer);
     if (hash && hash != t->data.tokenizer.hash)
         return fail(e, 1,
@@ -15293,6 +15302,7 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
             row[0] = ids.at[0];
             for (int k = 1; k < have; k++) row[k] = ids.at[ids.size - (size_t)have + (size_t)k];
             int32_t next = sample_next(&t.m, &t.a, row, have, from, s->temperature, &rng, y);
+            if (model_fault(&t.m, e)) break;
             from = have;
             if (next == TOKEN_END) break;
             ids_add(&ids, &next, 1, e);
@@ -15665,12 +15675,80 @@ static int verb_report(Settings *s, const char **words, int n, Error *e) {
     return e->status;
 }
 
+/* A model file of this shape in F16 with numbers of about the size that trained ones have: gains of
+ * 1, no biases, all others of either sign and 1/128 to 1/64. */
+static int synthetic_model(const Settings *s, Error *e) {
+    enum { PIECE_NUMBERS = 1 << 18 };
+    ModelWriter w;
+    Rng rng = {1};
+    uint64_t *piece = grab(PIECE_NUMBERS / 4, sizeof *piece, e);
+    if (e->status || model_file_begin(&w, s->out, s, 0, e)) { free(piece); return e->status; }
+    for (int i = 0; i < w.list.n_tensors && !e->status; i++) {
+        const Tensor *t = &w.list.tensor[i];
+        bool whole = t->law == LAW_ONE || t->law == LAW_ZERO || t->law == LAW_BIAS;
+        bool rows = !strcmp(t->name, "wte") || !strcmp(t->name, "wpe") || t->rank == 1;
+        model_file_tensor(&w, t->name, DTYPE_F16, rows ? IN_OUT : OUT_IN, e);
+        for (idx n = t->count; n > 0 && !e->status; n -= PIECE_NUMBERS) {
+            for (idx k = 0; k < PIECE_NUMBERS / 4; k++)      /* a sign, exponent 8, 10 bits */
+                piece[k] = t->law == LAW_ONE ? 0x3C003C003C003C00u
+                         : whole ? 0 : (rng_next(&rng) & 0x83FF83FF83FF83FFu) | 0x2000200020002000u;
+            model_file_bytes(&w, piece, 2 * (size_t)(n < PIECE_NUMBERS ? n : PIECE_NUMBERS), e);
+        }
+    }
+    free(piece);
+    return model_file_end(&w, e);
+}
+
+/* bench stream: an evaluation of --batch sequences of --context random tokens, their loss included,
+ * by a model that stays in its file --out; that is made first where it is missing. ratio counts the
+ * time that is not spent on waiting for the file; ratio_of_cpu, where other programs are running,
+ * only that which the processor gave to this one. */
+static int bench_stream(Settings *s, Error *e) {
+    Trainer t = {0};
+    Sinks x = {0};
+    Rng rng = {2};
+    if (!s->out[0])
+        return fail(e, 2, "bench stream: expected --out FILE, a model file, which is made where "
+                          "there is none. Try: --out out/stream.model --dim 1024 --ffn 4096");
+    if (file_missing(s->out) && !file_ready(s->out, e)) synthetic_model(s, e);
+    if (e->status || checkpoint_open(s->out, &t, e)) return e->status;
+    const Config *c = &t.m.c;
+    int B = s->train.batch, T = s->model.context;
+    int *ids = t.ids = grab(2 * (idx)B * T, sizeof(int), e);
+    for (idx i = 0; ids && i < 2 * (idx)B * T; i++)
+        ids[i] = (int)rng_below(&rng, (uint64_t)c->vocab);
+    double peak = fma_peak(isa_best(), workers());
+    if (!e->status && !sinks_create(&x, c, T, B, &s->eps, 1, e)
+        && !acts_create(&t.a, &t.m, B, T, ACTS_ONE, e)) {
+        stream_begin(&t.m, 1, true, s->quiet);
+        clock_t from = clock();
+        sinks_measure(&x, &t.m, &t.a, ids, ids + (idx)B * T, B, ROWS_REAL, e);
+        double cpu = (double)(clock() - from) / CLOCKS_PER_SEC / workers();
+        Streamed took = stream_end(&t.m);
+        double after = fma_peak(isa_best(), workers()), computed = took.seconds - took.waited;
+        double flop = matrix_flops(&t.m) * B * config_rows(c, T) + attention_flops(c, B, T);
+        if (after > peak) peak = after;
+        if (!e->status)
+            printf("seconds=%.1f waiting=%.1f computing=%.1f cpu=%.1f gb=%.2f gflops=%.1f "
+                   "ratio=%.3f ratio_of_cpu=%.3f peak=%.1f activations_mb=%.0f parameters=%.0f "
+                   "threads=%d\n",
+                   took.seconds, took.waited, computed, cpu, took.bytes * 1e-9,
+                   flop / computed * 1e-9, flop / computed * 1e-9 / peak, flop / cpu * 1e-9 / peak,
+                   peak, (double)t.a.size * sizeof(real) * 1e-6,
+                   (double)t.m.count, workers());
+    }
+    sinks_free(&x);
+    trainer_free(&t);
+    return e->status;
+}
+
 static int verb_bench(Settings *s, const char **words, int n, Error *e) {
     if (n == 1 && !strcmp(words[0], "gemm")) return bench_gemm(s, e);
     if (n == 1 && !strcmp(words[0], "step")) return bench_step(s, e);
     if (n == 1 && !strcmp(words[0], "ops")) return bench_ops(s, e);
     if (n == 1 && !strcmp(words[0], "length")) return bench_length(s, e);
-    return fail(e, 2, "bench: expected gemm, step, ops or length. Try: sink bench ops");
+    if (n == 1 && !strcmp(words[0], "stream")) return bench_stream(s, e);
+    return fail(e, 2, "bench: expected gemm, step, ops, length or stream. Try: sink bench ops");
 }
 
 static int verb_help(Settings *s, const char **words, int n, Error *e) {
@@ -15726,7 +15804,7 @@ static const Verb VERBS[] = {
      "text from a model", verb_generate},
     {"dump",     "[MODEL]",        "mtiow",
      "every tensor of one forward and backward, for NumPy", verb_dump},
-    {"bench",    "gemm|step|ops|length", "bmtdo",
+    {"bench",    "gemm|step|ops|length|stream", "bmtdo",
      "speed, as a ratio to the machine's measured peak", verb_bench},
     {"help",     "[VERB]",         "",
      "this page; a verb's flags", verb_help},
