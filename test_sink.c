@@ -12630,12 +12630,12 @@ static void hf__families(Test *t) {
     static const char *const DTYPES_OF[] = {"F32", "F16", "BF16", "F64"};
     static const char *const BUFFERS[] = {
         ", \"h.1.attn.bias\": {\"dtype\": \"BOOL\", \"shape\": [1,0,16], \"data_offsets\": [0, 0]}",
-        ", \"gpt_neox.layers.1.attention.rotary_emb.inv_freq\": {\"dtype\": \"I64\", \"shape\": [0]"
+        (", \"gpt_neox.layers.1.attention.rotary_emb.inv_freq\": {\"dtype\": \"I64\", \"shape\": [0]"
         ", \"data_offsets\": [0, 0]}, \"gpt_neox.layers.0.attention.masked_bias\": {\"dtype\": "
-        "\"U8\", \"shape\": [0], \"data_offsets\": [0, 0]}",
+        "\"U8\", \"shape\": [0], \"data_offsets\": [0, 0]}"),
         ", \"lm_head.weight\": {\"dtype\": \"F16\", \"shape\": [0], \"data_offsets\": [0, 0]}", "",
-        ", \"model.layers.1.self_attn.rotary_emb.inv_freq\": {\"dtype\": \"F32\", \"shape\": [0], "
-        "\"data_offsets\": [0, 0]}"};
+        (", \"model.layers.1.self_attn.rotary_emb.inv_freq\": {\"dtype\": \"F32\", \"shape\": [0], "
+        "\"data_offsets\": [0, 0]}")};
     if (no_hf(t)) return;
     for (int f = 0; f < FAMILIES_OF - 1; f++)
         for (int d = 0; d < 4; d++) {
