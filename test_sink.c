@@ -5619,7 +5619,7 @@ static void tokenizer_read__hostile(Test *t) {
         size_t at;
         unsigned char value;
         const char *found;
-    } WRONG[] = {{0, 'X', "another kind"}, {8, 2, "version"},   {15, 255, "fewer"},
+    } WRONG[] = {{0, 'X', "another kind"}, {8, 3, "version"},   {15, 255, "fewer"},
                  {16, 40, "fewer"},        {12, 2, "fewer"},    {12, 0x2d, "fewer"},
                  {20, 2, "merge 0"},       {24, 0, "merge 0"},  {21, 1, "merge 0"},
                  {30, 255, "merge 1"},     {35, 255, "merge 1"}};
