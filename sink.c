@@ -2819,8 +2819,8 @@ static void place_keys(const Config *c, LayerActs *la, Arena *at, idx rows) {
  *   s2 or n2      the output, with the stream h0 [rows,C] that comes in
  *   f1, fa        the activation works in place
  *
- * leaving 2 C + 2 Q + .. numbers a row for 5 C + 2 Q + .., and 2 F for 3 F: of LLaMA-2-7B
- * (C = Q = 4096, F = 11008), 46,592 for 74,000. */
+ * leaving 3 C + Q + 2 K + 2 F numbers a row, with the stream, of 6 C + 2 Q + 2 K + 3 F (here Q and
+ * K are widths, and Q <= C): of LLaMA-2-7B, C = Q = K = 4096 and F = 11008, 46,592 of 73,984. */
 static void place_layer(const Config *c, LayerActs *la, Arena *at, idx rows, bool keeps,
                         real *h0) {
     idx C = c->dim, F = c->ffn, H = c->heads, D = c->head_dim;

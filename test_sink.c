@@ -7634,19 +7634,21 @@ static void model_file__same_bits(Test *t) {
     note(t, "%d configurations, %d matrices streamed", v->n, streamed);
 }
 
-/* Matrices of several slabs, w1 of columns and w2 of rows, and a loss over slabs of W_cls. */
+/* Matrices of several slabs, w1 of columns and w2 of rows, and a loss over slabs of W_cls. A slab
+ * has at most 2^22 / 264 = 15,887 lines, of which 62 times 256 are used. */
 static void model_file__slabs(Test *t) {
     static const char *const NAMES[] = {"l0.w1", "l0.w2", "wte"};
+    enum { T = 24 };                             /* rows with their largest logit in either slab */
     const char *path = SCRATCH "/model.bin";
     Lab b;
     Acts a;
     Trainer open;
     Error e = {0};
     scratch_open();
-    if (!lab_open(&b, t, 1, 5, "--layers 1 --dim 256 --ffn 17000 --vocab 17000 --act gelu --tied"))
+    if (!lab_open(&b, t, 1, T, "--layers 1 --dim 264 --ffn 17000 --vocab 30000 --act gelu --tied"))
         return;
     if (!model_written(t, &b.m, path, 0)) return;
-    if (checkpoint_open(path, &open, &e) || acts_create(&a, &open.m, 1, 5, ACTS_ONE, &e)) {
+    if (checkpoint_open(path, &open, &e) || acts_create(&a, &open.m, 1, T, ACTS_ONE, &e)) {
         fact(t, false, "%s", e.text);
         return;
     }
@@ -7654,24 +7656,35 @@ static void model_file__slabs(Test *t) {
         int slabs = 0;
         const Tensor *x = model_tensor(&open.m, NAMES[k]);
         for (Slab s = {0}; x->at < 0 && stored_slab(&open.m, x, k == 2, &s); slabs++)
-            fact(t, k == 1 ? s.n_out == 256 && s.in0 == slabs * 16384
-                           : s.n_in == 256 && s.out0 == slabs * 16384, "slab %d of %s", slabs,
+            fact(t, k == 1 ? s.n_out == 264 && s.in0 == slabs * 15872
+                           : s.n_in == 264 && s.out0 == slabs * 15872, "slab %d of %s", slabs,
                  NAMES[k]);
         fact(t, slabs == 2, "%s in %d slabs", NAMES[k], slabs);
     }
     stream_begin(&open.m, 1, true, true);
     double loss = lab_loss(&b);
-    model_forward(&open.m, &a, b.ids, 1, 5);
-    within(t, apart(5 * 256, b.a.nf, a.nf), 0, 0, "nf");
-    within(t, model_loss(&open.m, &a, b.targets, 1, 5, false, 1), loss, 16 * REAL_EPS * loss,
+    model_forward(&open.m, &a, b.ids, 1, T);
+    within(t, apart(T * 264, b.a.nf, a.nf), 0, 0, "nf");
+    within(t, model_loss(&open.m, &a, b.targets, 1, T, false, 1), loss, 16 * REAL_EPS * loss,
            "loss over slabs");
     Streamed took = stream_end(&open.m);
-    /* each weight once: wte for the loss, w1 and w2; wq, wk, wv, wo; and five rows of wte */
-    fact(t, took.bytes == 17000 * 256 * (4 + 2 + 2) + 65536 * (2 + 4 + 2 + 2) + 5 * 256 * 4,
+    /* each weight once: wte for the loss, w1 and w2; wq, wk, wv, wo; and rows of wte */
+    fact(t, took.bytes == 30000 * 264 * 4 + 17000 * 264 * (2 + 2) + 264 * 264 * (2 + 4 + 2 + 2)
+                              + T * 264 * 4,
          "%.0f bytes", took.bytes);
     fact(t, took.waited >= 0 && took.waited <= took.seconds, "%g of %g s", took.waited,
          took.seconds);
     fact(t, !model_fault(&open.m, &e), "%s", e.text);
+    /* a NaN in the first of the slabs is not forgotten in the second */
+    FILE *file = fopen(path, "r+b");
+    unsigned char nan[4] = {0, 0, 0xC0, 0x7F};
+    fact(t, file && file_seek(file, 64 + 4 * 264 * 4) && fwrite(nan, 1, 4, file) == 4
+                && !fclose(file), "a NaN is not written");
+    model_loss(&open.m, &a, b.targets, 1, T, false, 1);
+    for (int i = 0; i < T; i++) fact(t, isnan(a.loss_row[i]), "row %d: %g", i, a.loss_row[i]);
+    fact(t, model_fault(&open.m, &e) && strstr(e.text, "checksum of wte"), "%s", e.text);
+    fact(t, !stored_slab(&open.m, model_tensor(&open.m, "l0.w1"), false, &(Slab){0}),
+         "a slab after a fault");
     acts_free(&a);
     trainer_free(&open);
     lab_close(&b);
@@ -7809,12 +7822,12 @@ static void model_file__links(Test *t) {
 static void model_file_end__refuses(Test *t) {
     static const char *const SAID[] = {"expected l0.norm1, found l0.wq", "expected wcls, found the",
                                        "264 bytes more", "outside its file", "found it cut short",
-                                       "12 more bytes", "check the path"};
+                                       "12 more bytes", "check the path", "outside its file"};
     const char *path = SCRATCH "/model.bin";
     unsigned char zeros[1 << 12] = {0};
     Lab b;
     if (!lab_open(&b, t, 1, 5, "--layers 1")) return;
-    for (int what = 0; what < 7; what++) {
+    for (int what = 0; what < 8; what++) {
         Settings s;
         Error e = {0}, of_file = {0};
         ModelWriter w;
@@ -7828,9 +7841,10 @@ static void model_file_end__refuses(Test *t) {
         for (int k = 0; k < w.list.n_tensors - (what == 1); k++) {
             const Tensor *x = &w.list.tensor[k];
             size_t n = 2 * (size_t)x->count;
-            if (what == 3) {
-                int f = model_file_source(&w, SCRATCH "/source", 1, false, &e);
-                model_file_copy(&w, x->name, DTYPE_F16, IN_OUT, &(Extent){f, 0, n, 0}, &e);
+            if (what == 3 || (what == 7 && k == 1)) {    /* of 100 bytes: up to 264, 103 */
+                Extent at = {model_file_source(&w, SCRATCH "/source", 1, false, &e), 0, n, 0};
+                if (k == 1) at = (Extent){at.file, 15, 8, 40};
+                model_file_copy(&w, x->name, DTYPE_F16, IN_OUT, &at, &e);
                 break;
             }
             model_file_tensor(&w, what == 0 && k == 1 ? "l0.wq" : x->name, DTYPE_F16, IN_OUT, &e);
@@ -7926,6 +7940,9 @@ static void model_head_read__hostile(Test *t) {
              e.text);
         memcpy(p, was, 8);
     }
+    bytes_add(&head, "more", 4, &e);                         /* behind the last entry */
+    head_seal(&head);
+    fact(t, head_refused(head.at, n + 4, at, &e) && strstr(e.text, "checksum"), "%s", e.text);
     bytes_free(&file);
     bytes_free(&head);
     scratch_close();
@@ -7958,6 +7975,22 @@ static void model_file__damage(Test *t) {
         trainer_free(&r);
         tried++;
     }
+    int swapped = 0;
+    for (size_t i = 64; i + 4 < at; i += 4 * 51) {           /* two numbers that change places */
+        unsigned char *p = file.at + i, x[8];
+        memcpy(x, p, 8);
+        bool same = !memcmp(p, p + 4, 4);
+        memcpy(p, x + 4, 4);
+        memcpy(p + 4, x, 4);
+        file_write(path, file.at, file.size, &(Error){0});
+        memcpy(p, x, 8);
+        e = (Error){0};
+        bool no = checkpoint_load(path, &r, false, &e) == 1;
+        swapped += no;
+        fact(t, no || same, "bytes %zu and on change places", i);
+        if (!no) trainer_free(&r);
+    }
+    fact(t, swapped > 10, "%d exchanges found", swapped);
     /* what is not found lies between two tensors */
     fact(t, whole == streamed && whole > tried * 8 / 10, "%d and %d of %d found", whole, streamed,
          tried);
