@@ -5677,7 +5677,7 @@ static int folds_read(Tokenizer *t, const unsigned char *at, const char *name, E
         int depth = 0;
         while (deeper && ++depth <= FOLD_DEPTH) deeper = fold_of(t, deeper->first);
         if (deeper || f->code >= CODE_BYTE || f->first >= CODE_BYTE || f->second >= CODE_BYTE ||
-            f->joins > 1 || (i && f->code <= f[-1].code) || fold_of(t, f->second)) {
+            f->joins > (f->second > 0) || (i && f->code <= f[-1].code) || fold_of(t, f->second)) {
             fail(e, 1, "%s: expected sorted canonical forms, found U+%04X at place %d. %s", name,
                  (unsigned)f->code, i, HINT);
             break;
