@@ -11708,8 +11708,8 @@ void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
             "x even");
     for (int j = star >= 0 ? star : first; j < S && j < first + kmax; j++) {
         char name[16];
-        if (j < first) snprintf(name, sizeof name, "%s", c->extra && j == 0 ? "*" : "x*");
-        else snprintf(name, sizeof name, "%d", j - first + 1);
+        snprintf(name, sizeof name, j < first ? c->extra && j == 0 ? "*" : "x*" : "%d",
+                 j - first + 1);
         fprintf(out, "%-8s %8.2f%% %8.2f%% %8.2f%% %9.4f %9.2f\n", name, 100 * sinks_sink(s, j, 1),
                 100 * sinks_sink(s, j, 0), 100 * sinks_sink(s, j, 2), sinks_alpha(s, j),
                 sinks_alpha(s, j) / even);
@@ -11978,10 +11978,7 @@ static void legend(Html *h, const Series *lines, int n) {
     for (int k = 0; k < n; k++) {
         if (!lines[k].name[0] || !lines[k].n) continue;
         say(h, "<span><svg viewBox=\"0 0 28 12\" width=\"28\" aria-hidden=\"true\">");
-        if (!lines[k].points) {
-            svg_line(h, lines[k].style);
-            say(h, "M0 6h28\"/>");
-        }
+        if (!lines[k].points) svg_line(h, lines[k].style), say(h, "M0 6h28\"/>");
         svg_mark(h, lines[k].style, 14, 6);
         say(h, "</svg> ");
         html_text(h, lines[k].name);
@@ -12319,8 +12316,8 @@ int report_write(const char *path, const char *verb, const Settings *s, const Ou
     int looks = 0, measured = 0;
     for (int i = 0; i < n; i++) looks += o[i].p.looks, measured += o[i].s.n;
     page_head(&h, verb);
-    say(&h, "<h1>Attention sinks: sink %s</h1>\n<p><code>sink %s", verb, verb);
-    if (!strcmp(verb, "eval")) { say(&h, " "); html_text(&h, o->name); }
+    say(&h, "<h1>Attention sinks: sink %s</h1>\n<p><code>sink %s ", verb, verb);
+    if (!strcmp(verb, "eval")) html_text(&h, o->name);
     for (int i = 0; i < s->argc; i++) {
         if (!strcmp(s->argv[i], o->name)) continue; /* eval's model stands there */
         say(&h, " ");
@@ -12333,8 +12330,8 @@ int report_write(const char *path, const char *verb, const Settings *s, const Ou
     if (measured) page_table(&h, o, n, s);
     element(&h, "p", verdict ? verdict : "");
     if (cut) {
-        say(&h, "<pre>");
         ablated_text(cut, s, &ablation, e);
+        say(&h, "<pre>");
         html_bytes(&h, &ablation);
         say(&h, "</pre>");
     }
@@ -12371,7 +12368,6 @@ typedef struct Paper {
     const Experiments *x;
     Results runs;
     Judged *judged;              /* [1 + corpora][claims]: of the page's corpus, of each other */
-    bool *told;                  /* [corpora]: the others that have runs */
     Series *lines;               /* [LINES] */
 } Paper;
 
@@ -12400,7 +12396,6 @@ static Axis measure_axis(const Item *item, const char *measure) {
 }
 
 static double measure_scale(const char *measure) { return in_percent(measure) ? 100 : 1; }
-
 /* The k-th part of words joined by commas, into part [64]; false where there is none. */
 static bool part_of(const char *words, int k, char part[64]) {
     for (; k > 0; k--) {
@@ -12423,7 +12418,7 @@ static const char *title_of(const char *words, char text[200]) {
     return text;
 }
 
-/* The numbers of a measure over the seeds, in the unit that is shown. */
+/* A measure over the seeds, in the unit that is shown. */
 typedef struct Spread { int n; double mean, low, high, at[SEEDS_MOST]; } Spread;
 static const Spread NO_SPREAD = {.mean = NAN, .low = NAN, .high = NAN};
 
@@ -12820,17 +12815,14 @@ static void page_item(Paper *p, int at) {
     say(h, "</section>\n");
 }
 
-/* The verdicts of the other corpora that have runs. */
+/* The verdicts of the other corpora. */
 static int judge_others(Paper *p, const char *folder) {
     const Experiments *x = p->x;
     Error *e = p->h.e;
     for (int k = 0; k < x->corpora && !e->status; k++) {
-        int done = 0, needed = 0;
         Results r;
         if (x->corpus[k].domain || !strcmp(x->corpus[k].name, p->runs.corpus) ||
             results_load(&r, x, folder, x->corpus[k].name, e)) continue;
-        for (int row = 0; row < x->rows; row++) row_runs(&r, row, &done, &needed);
-        p->told[k] = done > 0;
         claims_judge(p->judged + (k + 1) * x->claims, &r, e);
         results_free(&r);
     }
@@ -12856,7 +12848,7 @@ static void page_summary(Paper *p) {
         claim_begin(p, k);
         for (int c = 0; c < x->corpora; c++) {
             Verdict v = p->judged[(c + 1) * x->claims + k].verdict;
-            if (p->told[c])
+            if (v != UNDECIDED)
                 say(h, " <span class=\"where\">%s: %s %s.</span>", x->corpus[c].name,
                     SIGNS_OF[v], verdict_name(v));
         }
@@ -12873,7 +12865,6 @@ int paper_write(const char *path, const Experiments *x, const char *folder, cons
     Paper p = {.h = {{0}, e}, .x = x};
     int done = 0, needed = 0;
     p.judged = grab((x->corpora + 1) * x->claims + 1, sizeof *p.judged, e);
-    p.told = grab(x->corpora + 1, sizeof *p.told, e);
     p.lines = grab(LINES, sizeof *p.lines, e);
     if (!e->status && !results_load(&p.runs, x, folder, corpus, e)
         && !claims_judge(p.judged, &p.runs, e) && !judge_others(&p, folder)) {
@@ -12896,7 +12887,6 @@ int paper_write(const char *path, const Experiments *x, const char *folder, cons
     }
     results_free(&p.runs);
     free(p.judged);
-    free(p.told);
     free(p.lines);
     return page_end(&p.h, path);
 }

@@ -14262,16 +14262,16 @@ static void sink__report(Test *t) {
     fact(t, strstr((const char *)r.out.at, "Ablation of token 1: its value") != NULL, "%s",
          (const char *)r.out.at);
     for (int k = 0; k < 3; k++) {
-        char name[64];
+        char name[64], row[64];
+        snprintf(row, sizeof row, "\n%-10s", ROWS[k]);
         snprintf(name, sizeof name, "\"ablate_%s\":", NAMES[k]);
         double loss = number_after((const char *)json.at, name, 0);
-        snprintf(name, sizeof name, "\n%-10s", ROWS[k]);
-        within(t, number_after(strstr(page, "<pre>"), name, 0), loss, 5.1e-5, "loss %s", NAMES[k]);
-        within(t, number_after(strstr((const char *)r.out.at, "Ablation"), name, 0), loss, 5.1e-5,
+        within(t, number_after(strstr(page, "<pre>"), row, 0), loss, 5.1e-5, "loss %s", NAMES[k]);
+        within(t, number_after(strstr((const char *)r.out.at, "Ablation"), row, 0), loss, 5.1e-5,
                "printed loss %s", NAMES[k]);
         snprintf(name, sizeof name, "\"ablate_%s_more_spread\":", NAMES[k]);
         if (k)
-            within(t, number_after(strstr(page, "<pre>"), ROWS[k], 3),
+            within(t, number_after(strstr(page, "<pre>"), row, 3),
                    number_after((const char *)json.at, name, 0), 5.1e-5, "spread %s", NAMES[k]);
     }
     fact(t, !e.status, "%s", e.text);
