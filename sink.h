@@ -887,7 +887,7 @@ typedef struct Ablated {
     double loss[ABLATED], spread[ABLATED], more[ABLATED], more_spread[ABLATED];
 } Ablated;
 int  ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int n, int T, Error *e);
-void ablated_print(const Ablated *a, const Settings *s, FILE *out);
+void ablated_text(const Ablated *a, const Settings *s, Bytes *out, Error *e);
 enum { HELD_BLOCKS = 64 };       /* of context tokens each, for the held loss of a result */
 double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e);
 int  demo_run(const Settings *s, FILE *out, Error *e);
@@ -944,7 +944,7 @@ typedef struct Claim {
 
 /* A picture that an item wants (13.3), and of what. */
 typedef enum PictureKind {
-    PICTURE_CURVES, PICTURE_SWEEP, PICTURE_DOTS, PICTURE_DOMAINS, PICTURE_OVER, PICTURE_RATIO,
+    PICTURE_CURVES, PICTURE_DOTS, PICTURE_DOMAINS, PICTURE_OVER, PICTURE_RATIO,
     PICTURE_NORMS, PICTURE_ANGLES, PICTURE_GRID,
     PICTURE_ALPHA, PICTURE_MAP, PICTURE_TOY,                  /* of cells */
     PICTURE_KINDS
