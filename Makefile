@@ -20,7 +20,7 @@ sink: sink.c sink.h
 	$(CC) $(CFLAGS) sink.c -o sink $(LDLIBS); fi
 
 # Models as folders that Hugging Face's transformers loads:  ./hf export MODEL FOLDER
-hf: data/hf.c sink.c sink.h
+hf: data/hf.c data/unicode.h sink.c sink.h
 	$(CC) $(CFLAGS) -DSINK_NO_MAIN data/hf.c sink.c -o hf $(LDLIBS)
 
 run: sink

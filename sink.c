@@ -5165,9 +5165,22 @@ int checks_run(const char *name, FILE *out, bool colour, Error *e) {
 /* =================================================================================================
  * 8  Tokenizer                                                        (the paper's section 2)
  *
- * Text becomes token ids by byte pair encoding (BPE): start from the 256 bytes and join, again
- * and again, the pair of neighbours that is most frequent in a training text. Every byte is a
- * token of its own, so any bytes whatever can be encoded, and decoding gives them back exactly.
+ * Text becomes token ids by byte pair encoding (BPE). It is cut into pieces; a piece begins as its
+ * bytes or characters, each a token; and of all neighbours that are a merge the pair of lowest
+ * rank, the leftmost when it occurs more than once, becomes one token, until none is left. No merge
+ * crosses a cut. Every byte has a token, so that any bytes whatever can be encoded.
+ *
+ * sink's own vocabularies, which 8.6 trains, and those of published models differ in the rows that
+ * a tokenizer's file names, and in nothing else:
+ *
+ *   cut         pieces                                    begin as      models
+ *   sink        the rule below                            bytes         trained here
+ *   gpt2        GPT-2's expression                        bytes         GPT-2, Pythia, OPT
+ *   llama3      LLaMA-3's expression                      bytes         LLaMA-3, 3.1
+ *   beside      wherever no token has both sides          characters    LLaMA-2, Mistral, Jamba
+ *
+ * SINK'S OWN start from the 256 bytes and join, again and again, the pair of neighbours that is most
+ * frequent in a training text.
  *
  *   id 0  <|endoftext|>      id 1  <|bos|>      id 2  <|fix|>
  *   id 3 .. 258              the bytes 0 .. 255
@@ -5175,22 +5188,37 @@ int checks_run(const char *name, FILE *out, bool colour, Error *e) {
  *
  * Ids 0 to 2 never come out of ordinary text, not even out of text that spells their names:
  * encoding sees plain bytes, and only chapter 9, which splits a file into documents, writes them.
- *
- * Pieces. Text is first cut into pieces, and no merge crosses a cut. A piece is the longest of
+ * A piece is the longest of
  *     [ ] letters     one space or none, then bytes A-Z, a-z, and all from 0x80 up (so UTF-8)
  *     [ ] digits      one space or none, then one to three bytes 0-9
  *     [ ] others      one space or none, then bytes that are no letter, digit or white space
  *     white           space, \t \n \v \f \r; if its last byte is a space and a piece of another
  *                     kind follows, that space belongs to the follower
- * and it ends after PIECE_MAX bytes in any case, which bounds the work of a piece and the length
- * of a token. "It's 1,024  km" is cut as  It|'|s| 1|,|024| | km.
+ * and it ends after PIECE_MAX bytes in any case, which bounds the length of a token. "It's 1,024
+ *  km" is cut as  It|'|s| 1|,|024| | km.
  *
- * Encoding a piece: of all neighbours that are a merge, join the one of lowest rank, the leftmost
- * when it occurs more than once; repeat until none is left. A merge of rank r is made of ids below
- * 259 + r, so whatever a join creates ranks after it: joining one at a time or all of a rank at
- * once comes to the same.
+ * PUBLISHED ONES come from data/hf.c, and give the ids that their authors' libraries give:
  *
- * The file, tokenizer.bin. All numbers are little-endian and unsigned; M is the number of merges.
+ *   1  marks       strings with an id of their own are taken out of the text: the leftmost first,
+ *                  of two that begin together the longer; a text that spells <s> gives its id
+ *   2  form        what lies between is brought into Unicode's form NFC, where the file has the
+ *                  tables for it (Pythia's); and where tokens come from SentencePiece, which spells
+ *                  a space U+2581, that sign becomes a space, and a space is put in front
+ *   3  runs        further strings are taken out as in 1: Pythia's tokens of 2 to 24 spaces
+ *   4  pieces      by one of these expressions, where L, N and \s are Unicode's letters, numbers
+ *                  and white space, which the file lists, and bytes outside UTF-8 are none of them
+ *     gpt2         's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
+ *     llama3       (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|
+ *                  ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+      (with a space before the ?)
+ *   5  merges      LLaMA-3 first looks whether the piece is a token, and then needs no merge
+ *
+ * SentencePiece merges over the whole text. Here a text of any length is cut too, between any two
+ * characters that no token has beside each other: no merge could join across, so the ids are the
+ * same, and words can be remembered. A character that the vocabulary lacks becomes its bytes'
+ * tokens. Its merges have the rank of the token that they make; equal ranks go by place. There a
+ * published file of merges goes by its own order.
+ *
+ * THE FILE of sink's own, tokenizer.bin. Numbers are little-endian and unsigned; M merges.
  *     offset      bytes
  *     0           8       the letters SINKTOK1
  *     8           4       version, 1
@@ -5199,11 +5227,30 @@ int checks_run(const char *name, FILE *out, bool colour, Error *e) {
  *     20          8 M     for each rank in order: 4 bytes left id, 4 bytes right id; both at least
  *                         3 and below 259 + rank; no pair twice; no token longer than 128 bytes
  *     20 + 8 M    8       hash64(0, .) of all bytes before it: also the tokenizer's hash
- * and nothing after that.
+ * and nothing after that. The file of any other, which data/hf.c writes:
+ *     0           12      SINKTOK1, version 2
+ *     12          4  4    V; M
+ *     20          4  4    CUT_*; SPACE_*
+ *     28          4       1 a piece that is a token is one; 2 models have read bos before every
+ *                         text; or the sum of these
+ *     32          4  4    the ids that end and that begin a text; 2^32 - 1: none begins it
+ *     40          4  4    C classes of characters; F folds
+ *     48          4  4    K classes of combining marks; S bytes of spellings
+ *     56          12 C    first, last code point; 0 letter, 1 number, 2 white space (others: none)
+ *     ..          16 F    code point, first and second of its canonical form (second 0: none), 1
+ *                         when the two compose; sorted
+ *     ..          12 K    first, last code point; combining class; sorted, as are the classes
+ *     ..          3 V     for each id: 1 byte KIND_*, 2 bytes length, at most 1024
+ *     ..          S       the spellings, end to end
+ *     ..          16 M    left id, right id, the id that they make, rank: 0 first, then that of
+ *                         the merge before or its own number
+ *     ..          8       hash64(0, .) of all bytes before it
  */
 
 #define TOKENIZER_MAGIC "SINKTOK1"
-enum { TOKENIZER_VERSION = 1, TOKENIZER_HEAD = 20, TOKENIZER_TAIL = 8 };
+enum { TOKENIZER_OWN = 1, TOKENIZER_OTHER = 2, TOKENIZER_HEAD = 20, OTHER_HEAD = 56,
+       TOKENIZER_TAIL = 8, OTHER_MERGES_MAX = 1 << 21, FOLD_DEPTH = 8 };
+enum { FLAG_WHOLE = 1, FLAG_BEGINS = 2 };
 static const char *const SPECIAL_NAME[TOKEN_BYTE] = {DOCUMENT_END, "<|bos|>", "<|fix|>"};
 
 /* ---- 8.1  Ids, little-endian numbers, numbered pairs ---------------------------------------- */
@@ -5307,10 +5354,11 @@ static enum ByteKind byte_kind(unsigned char b) {
     return b == ' ' || (b >= '\t' && b <= '\r') ? WHITE : OTHER;
 }
 
-/* Length of the first piece of a text of n >= 1 bytes: 1 to PIECE_MAX. White space that gives up
- * its last byte keeps one at least: a single space with a follower is the follower's from the
- * start. */
-static size_t piece_length(const unsigned char *text, size_t n) {
+/* CUT_SINK. Length of the first piece of a text of n >= 1 bytes: 1 to PIECE_MAX. White space that
+ * gives up its last byte keeps one at least: a single space with a follower is the follower's from
+ * the start. */
+static size_t sink_length(const Tokenizer *t, const unsigned char *text, size_t n) {
+    (void)t;
     size_t end = n > 1 && text[0] == ' ' && byte_kind(text[1]) != WHITE ? 1 : 0;
     const enum ByteKind kind = byte_kind(text[end]);
     const size_t most = kind == DIGIT ? end + 3 : PIECE_MAX;
@@ -5319,17 +5367,136 @@ static size_t piece_length(const unsigned char *text, size_t n) {
     return kind == WHITE && follower && text[end - 1] == ' ' ? end - 1 : end;
 }
 
+/* The length of the first character of n >= 1 bytes, and its code point; a byte that begins none
+ * stands for itself, above all code points. */
+enum { CODE_BYTE = 0x110000, CODE_NFC = 0x300, HANGUL = 0xAC00, HANGUL_COUNT = 11172 };
+static size_t char_at(const unsigned char *s, size_t n, uint32_t *code) {
+    const size_t length = s[0] < 0x80 ? 1 : s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4;
+    *code = s[0];
+    if (length == 1) return 1;
+    if (length > n || utf8_length(s, length) < length) { *code += CODE_BYTE; return 1; }
+    *code &= 0x7Fu >> length;
+    for (size_t i = 1; i < length; i++) *code = *code << 6 | (s[i] & 0x3Fu);
+    return length;
+}
+
+/* The value of a code point in n sorted ranges, `none` outside them. */
+static unsigned range_value(const Range *r, int n, uint32_t code, unsigned none) {
+    int low = 0, high = n;
+    while (low < high) {
+        const int mid = (low + high) / 2;
+        if (r[mid].last < code) low = mid + 1; else high = mid;
+    }
+    return low < n && r[low].first <= code ? r[low].value : none;
+}
+
+/* The class of the first character of n bytes, and its length; OTHER and 0 at the end of a text. */
+static unsigned char_class(const Tokenizer *t, const unsigned char *s, size_t n, size_t *length) {
+    uint32_t code;
+    if (!n) { *length = 0; return OTHER; }
+    if (s[0] < 128) { *length = 1; return t->ascii[s[0]]; }
+    *length = char_at(s, n, &code);
+    return range_value(t->classes, t->n_classes, code, OTHER);
+}
+
+/* The bytes from `at` on that are at most `most` characters of one class. */
+static size_t class_run(const Tokenizer *t, const unsigned char *text, size_t at, size_t n,
+                        unsigned class, size_t most) {
+    size_t end = at, length;
+    while (end < n && most-- && char_class(t, text + end, n - end, &length) == class) end += length;
+    return end - at;
+}
+
+/* The length of a contraction, 0 when the text begins with none; `fold`: in capitals too, whose s
+ * has a third form, the long one, U+017F. */
+static size_t contraction(const unsigned char *s, size_t n, bool fold) {
+    static const char *const TAILS[] = {"s", "t", "re", "ve", "m", "ll", "d", NULL};
+    if (n < 2 || s[0] != '\'') return 0;
+    if (fold && n > 2 && s[1] == 0xC5 && s[2] == 0xBF) return 3;
+    for (int i = 0; TAILS[i]; i++) {
+        const size_t length = strlen(TAILS[i]);
+        size_t k = 0;
+        while (k < length && k + 1 < n && TAILS[i][k] ==
+               (fold && s[k + 1] >= 'A' && s[k + 1] <= 'Z' ? s[k + 1] + 32 : s[k + 1])) k++;
+        if (k == length) return 1 + length;
+    }
+    return 0;
+}
+
+/* White space at the start of a text: all of it at the end of the text, and where it is a single
+ * character; else all but its last, which the next piece may take. */
+static size_t white_length(const Tokenizer *t, const unsigned char *text, size_t n) {
+    size_t end = 0, last = 0, length;
+    while (end < n && char_class(t, text + end, n - end, &length) == WHITE) {
+        last = end;
+        end += length;
+    }
+    return end < n && last ? last : end;
+}
+
+static size_t gpt2_length(const Tokenizer *t, const unsigned char *text, size_t n) {
+    size_t length = contraction(text, n, false);
+    if (length) return length;
+    const size_t blank = n > 1 && text[0] == ' ';
+    const unsigned class = char_class(t, text + blank, n - blank, &length);
+    return class == WHITE ? white_length(t, text, n)
+                          : blank + class_run(t, text, blank, n, class, n);
+}
+
+static size_t llama3_length(const Tokenizer *t, const unsigned char *text, size_t n) {
+    size_t length = contraction(text, n, true), next;
+    if (length) return length;
+    const unsigned class = char_class(t, text, n, &length);
+    const bool line = text[0] == '\n' || text[0] == '\r';
+    if (class == LETTER) return class_run(t, text, 0, n, LETTER, n);
+    if (class == DIGIT) return class_run(t, text, 0, n, DIGIT, 3);
+    if (!line && char_class(t, text + length, n - length, &next) == LETTER && next)
+        return length + class_run(t, text, length, n, LETTER, n);
+    const size_t blank = n > 1 && text[0] == ' ';
+    if (char_class(t, text + blank, n - blank, &next) == OTHER) {
+        size_t end = blank + class_run(t, text, blank, n, OTHER, n);
+        while (end < n && (text[end] == '\n' || text[end] == '\r')) end++;
+        return end;
+    }
+    size_t end = class_run(t, text, 0, n, WHITE, n);
+    while (end && text[end - 1] != '\n' && text[end - 1] != '\r') end--;
+    return end ? end : white_length(t, text, n);
+}
+
+static size_t beside_length(const Tokenizer *t, const unsigned char *text, size_t n) {
+    uint32_t left, right;
+    size_t at = char_at(text, n, &left);
+    while (at < n) {
+        const size_t length = char_at(text + at, n - at, &right);
+        if (pairs_find(&t->beside, (int32_t)left, (int32_t)right) < 0) break;
+        left = right;
+        at += length;
+    }
+    return at;
+}
+
+/* CUTS: the length of the first piece of a text of n >= 1 bytes. */
+typedef size_t Cut(const Tokenizer *t, const unsigned char *text, size_t n);
+static Cut *const CUTS[CUTS_COUNT] = {sink_length, gpt2_length, llama3_length, beside_length};
+
 /* ---- 8.3  Making, reading and writing a tokenizer ------------------------------------------- */
 
-/* A tokenizer without merges and with room for vocab ids; tokenizer_merge adds merges and
- * tokenizer_finish ends it. Returns 0, or e's status with nothing left to free. */
+static const char HINT[] = "Try: sink help tokenize";
+
+/* A tokenizer of sink's own without merges and with room for vocab ids; tokenizer_merge adds merges
+ * and tokenizer_finish ends it. Returns 0, or e's status with nothing left to free. */
 static int tokenizer_begin(Tokenizer *t, int vocab, Error *e) {
-    *t = (Tokenizer){.vocab = TOKEN_MERGE};
+    *t = (Tokenizer){.vocab = TOKEN_MERGE, .end = TOKEN_END, .bos = TOKEN_BOS, .fix = TOKEN_FIX};
     t->start = grab((idx)vocab + 1, sizeof *t->start, e);
-    if (!t->start) return e->status;
-    for (int id = 0; id < TOKEN_MERGE; id++)
+    t->kind = grab(vocab, 1, e);
+    t->made = grab(vocab, sizeof *t->made, e);
+    if (e->status) { tokenizer_free(t); return e->status; }
+    for (int id = 0; id < TOKEN_MERGE; id++) {
         t->start[id + 1] = t->start[id] +
                            (id < TOKEN_BYTE ? (uint32_t)strlen(SPECIAL_NAME[id]) : 1);
+        t->kind[id] = id < TOKEN_BYTE ? KIND_NAME : KIND_TEXT;
+    }
+    for (int b = 0; b < 256; b++) t->byte[b] = TOKEN_BYTE + b;
     return 0;
 }
 
@@ -5338,22 +5505,22 @@ static int tokenizer_begin(Tokenizer *t, int vocab, Error *e) {
  * length bound also keeps a hostile file, whose tokens could double with every merge, small. */
 static int tokenizer_merge(Tokenizer *t, uint64_t left, uint64_t right, const char *name,
                            Error *e) {
-    const char *hint = "Try: sink help tokenize";
     const size_t rank = t->merges.size;
     const uint64_t id = (uint64_t)t->vocab;
     if (left < TOKEN_BYTE || left >= id || right < TOKEN_BYTE || right >= id)
         return fail(e, 1, "%s: expected merge %zu of ids 3 to %llu, found %llu and %llu. %s", name,
                     rank, (unsigned long long)id - 1, (unsigned long long)left,
-                    (unsigned long long)right, hint);
+                    (unsigned long long)right, HINT);
     uint32_t length = t->start[left + 1] - t->start[left] + t->start[right + 1] - t->start[right];
     if (length > PIECE_MAX)
         return fail(e, 1, "%s: expected merge %zu to spell at most %d bytes, found %u. %s", name,
-                    rank, PIECE_MAX, (unsigned)length, hint);
+                    rank, PIECE_MAX, (unsigned)length, HINT);
     int64_t number = pairs_number(&t->merges, (int32_t)left, (int32_t)right, e);
     if (number < 0) return e->status;
     if ((size_t)number != rank)
         return fail(e, 1, "%s: expected merge %zu to be new, found the pair of merge %zu. %s", name,
-                    rank, (size_t)number, hint);
+                    rank, (size_t)number, HINT);
+    t->made[rank] = (Merge){.id = (int32_t)id, .rank = (int32_t)rank};
     t->start[id + 1] = t->start[id] + length;
     t->vocab++;
     return 0;
@@ -5385,7 +5552,7 @@ static int tokenizer_finish(Tokenizer *t, Error *e) {
     return e->status;
 }
 
-/* The bytes that token id (0 .. vocab - 1) stands for, and their number, at most PIECE_MAX. */
+/* The bytes that token id (0 .. vocab - 1) stands for, and their number. */
 const unsigned char *tokenizer_token(const Tokenizer *t, int id, size_t *length) {
     *length = t->start[id + 1] - t->start[id];
     return t->pool + t->start[id];
@@ -5394,40 +5561,276 @@ const unsigned char *tokenizer_token(const Tokenizer *t, int id, size_t *length)
 /* Frees a tokenizer, also one that is empty or half made. */
 void tokenizer_free(Tokenizer *t) {
     pairs_free(&t->merges);
+    pairs_free(&t->marks[0]);
+    pairs_free(&t->marks[1]);
+    pairs_free(&t->beside);
+    pairs_free(&t->joins);
+    free(t->made);
     free(t->start);
     free(t->pool);
+    free(t->kind);
+    free(t->slot);
+    free(t->classes);
+    free(t->combining);
+    free(t->folds);
     *t = (Tokenizer){0};
 }
 
-/* Checks all of a file's n bytes that stands outside the merges, the checksum too, so that a
- * damaged file is told apart from a wrong one. Returns 0, or e's status with `name` at fault. */
-static int tokenizer_check(const unsigned char *bytes, size_t n, const char *name, Error *e) {
-    const char *hint = "Try: sink help tokenize";
-    if (n < TOKENIZER_HEAD + TOKENIZER_TAIL)
-        return fail(e, 1, "%s: expected a tokenizer of %d bytes or more, found %zu. %s", name,
-                    TOKENIZER_HEAD + TOKENIZER_TAIL, n, hint);
-    if (memcmp(bytes, TOKENIZER_MAGIC, 8))
-        return fail(e, 1, "%s: expected a tokenizer, which begins with " TOKENIZER_MAGIC
-                    ", found another kind of file. %s", name, hint);
+/* The size that a published tokenizer's head tells, 0 when a part is larger than any can be. */
+static size_t other_size(const unsigned char *bytes, size_t vocab, size_t merges) {
+    size_t part[4];                     /* classes, folds, combining marks, bytes of spellings */
+    for (int i = 0; i < 4; i++) {
+        part[i] = (size_t)number_at(bytes + 40 + 4 * i, 4);
+        if (part[i] > (i < 3 ? CODE_BYTE / 16 : (size_t)TOKEN_LENGTH_MAX << 18)) return 0;
+    }
+    return OTHER_HEAD + 12 * part[0] + 16 * part[1] + 12 * part[2] + 3 * vocab + part[3] +
+           16 * merges + TOKENIZER_TAIL;
+}
+
+/* Checks what both kinds of file have in common, the checksum too, so that a damaged file is told
+ * apart from a wrong one. Returns the version, 0 with an error that has `name` at fault. */
+static unsigned tokenizer_check(const unsigned char *bytes, size_t n, const char *name, Error *e) {
+    if (n < TOKENIZER_HEAD + TOKENIZER_TAIL) {
+        fail(e, 1, "%s: expected a tokenizer of %d bytes or more, found %zu. %s", name,
+             TOKENIZER_HEAD + TOKENIZER_TAIL, n, HINT);
+        return 0;
+    }
+    if (memcmp(bytes, TOKENIZER_MAGIC, 8)) {
+        fail(e, 1, "%s: expected a tokenizer, which begins with " TOKENIZER_MAGIC
+             ", found another kind of file. %s", name, HINT);
+        return 0;
+    }
     const unsigned version = (unsigned)number_at(bytes + 8, 4);
     const unsigned vocab = (unsigned)number_at(bytes + 12, 4);
     const unsigned merges = (unsigned)number_at(bytes + 16, 4);
-    if (version != TOKENIZER_VERSION)
-        return fail(e, 1, "%s: expected version %d, found %u. %s", name, TOKENIZER_VERSION, version,
-                    hint);
-    if (vocab < TOKEN_MERGE || vocab > TOKENIZER_VOCAB_MAX || merges != vocab - TOKEN_MERGE)
-        return fail(e, 1, "%s: expected %d to %d tokens and %d fewer merges, found %u and %u. %s",
-                    name, TOKEN_MERGE, TOKENIZER_VOCAB_MAX, TOKEN_MERGE, vocab, merges, hint);
-    const size_t size = TOKENIZER_HEAD + 8 * (size_t)merges + TOKENIZER_TAIL;
-    if (n != size)
-        return fail(e, 1, "%s: expected %zu bytes for %u merges, found %zu. %s", name, size, merges,
-                    n, hint);
+    size_t size = TOKENIZER_HEAD + 8 * (size_t)merges + TOKENIZER_TAIL;
+    if (version != TOKENIZER_OWN && version != TOKENIZER_OTHER)
+        fail(e, 1, "%s: expected version %d or %d, found %u. %s", name, TOKENIZER_OWN,
+             TOKENIZER_OTHER, version, HINT);
+    else if (version == TOKENIZER_OWN &&
+             (vocab < TOKEN_MERGE || vocab > TOKENIZER_VOCAB_MAX || merges != vocab - TOKEN_MERGE))
+        fail(e, 1, "%s: expected %d to %d tokens and %d fewer merges, found %u and %u. %s", name,
+             TOKEN_MERGE, TOKENIZER_VOCAB_MAX, TOKEN_MERGE, vocab, merges, HINT);
+    else if (version == TOKENIZER_OTHER) {
+        if (n < OTHER_HEAD + TOKENIZER_TAIL)
+            fail(e, 1, "%s: expected a head of %d bytes, found %zu bytes. %s", name, OTHER_HEAD, n,
+                 HINT);
+        else if (vocab < 1 || vocab > TOKENIZER_VOCAB_MAX || merges > OTHER_MERGES_MAX)
+            fail(e, 1, "%s: expected 1 to %d tokens and at most %d merges, found %u and %u. %s",
+                 name, TOKENIZER_VOCAB_MAX, OTHER_MERGES_MAX, vocab, merges, HINT);
+        else size = other_size(bytes, vocab, merges);
+    }
+    if (e->status) return 0;
+    if (n != size) {
+        fail(e, 1, "%s: expected %zu bytes for %u merges, found %zu. %s", name, size, merges, n,
+             HINT);
+        return 0;
+    }
     const uint64_t told = number_at(bytes + n - TOKENIZER_TAIL, TOKENIZER_TAIL);
     const uint64_t found = hash64(0, bytes, n - TOKENIZER_TAIL);
-    if (told != found)
-        return fail(e, 1, "%s: expected checksum %016llx, found %016llx: the file is damaged. %s",
-                    name, (unsigned long long)told, (unsigned long long)found, hint);
+    if (told == found) return version;
+    fail(e, 1, "%s: expected checksum %016llx, found %016llx: the file is damaged. %s", name,
+         (unsigned long long)told, (unsigned long long)found, HINT);
     return 0;
+}
+
+/* n sorted ranges from a file, whose values are below `values`. */
+static int ranges_read(Range **out, int n, const unsigned char *at, unsigned values,
+                       const char *name, Error *e) {
+    Range *r = *out = grab(n, sizeof *r, e);
+    for (int i = 0; i < n && !e->status; i++, at += 12) {
+        r[i] = (Range){.first = (uint32_t)number_at(at, 4), .last = (uint32_t)number_at(at + 4, 4),
+                       .value = (uint32_t)number_at(at + 8, 4)};
+        if (r[i].first > r[i].last || r[i].last >= CODE_BYTE || r[i].value >= values ||
+            (i && r[i].first <= r[i - 1].last))
+            fail(e, 1, "%s: expected sorted ranges of characters, found %u to %u of class %u at "
+                 "place %d. %s", name, (unsigned)r[i].first, (unsigned)r[i].last,
+                 (unsigned)r[i].value, i, HINT);
+    }
+    return e->status;
+}
+
+/* The canonical form of a code point, NULL when it is its own. */
+static const Fold *fold_of(const Tokenizer *t, uint32_t code) {
+    int low = 0, high = t->n_folds;
+    while (low < high) {
+        const int mid = (low + high) / 2;
+        if (t->folds[mid].code < code) low = mid + 1; else high = mid;
+    }
+    return low < t->n_folds && t->folds[low].code == code ? &t->folds[low] : NULL;
+}
+
+/* The canonical forms of a file. A form's first code point may have a form again, a few times; its
+ * second has none. */
+static int folds_read(Tokenizer *t, const unsigned char *at, const char *name, Error *e) {
+    t->folds = grab(t->n_folds, sizeof *t->folds, e);
+    for (int i = 0; i < t->n_folds && !e->status; i++, at += 16)
+        t->folds[i] = (Fold){.code = (uint32_t)number_at(at, 4),
+                             .first = (uint32_t)number_at(at + 4, 4),
+                             .second = (uint32_t)number_at(at + 8, 4),
+                             .joins = (uint32_t)number_at(at + 12, 4)};
+    for (int i = 0; i < t->n_folds && !e->status; i++) {
+        const Fold *f = &t->folds[i], *deeper = f;
+        int depth = 0;
+        while (deeper && ++depth <= FOLD_DEPTH) deeper = fold_of(t, deeper->first);
+        if (deeper || f->code >= CODE_BYTE || f->first >= CODE_BYTE || f->second >= CODE_BYTE ||
+            f->joins > 1 || (i && f->code <= f[-1].code) || fold_of(t, f->second)) {
+            fail(e, 1, "%s: expected sorted canonical forms, found U+%04X at place %d. %s", name,
+                 (unsigned)f->code, i, HINT);
+            break;
+        }
+        if (!f->joins) continue;
+        const int64_t pair = pairs_number(&t->joins, (int32_t)f->first, (int32_t)f->second, e);
+        if (pair >= 0) t->joins.at[pair].last = (uint32_t)i + 1;
+    }
+    return e->status;
+}
+
+/* The slot of a spelling: that of the token which is spelt so, or the empty one for it. */
+static size_t token_slot(const Tokenizer *t, const unsigned char *text, size_t n) {
+    size_t s = hash64(0, text, n) & (t->slots - 1), length;
+    for (; t->slot[s]; s = (s + 1) & (t->slots - 1)) {
+        const unsigned char *found = tokenizer_token(t, (int)t->slot[s] - 1, &length);
+        if (length == n && !memcmp(found, text, n)) break;
+    }
+    return s;
+}
+
+/* The token of KIND_TEXT that is spelt so, -1 when there is none. */
+static int32_t token_find(const Tokenizer *t, const unsigned char *text, size_t n) {
+    return (int32_t)t->slot[token_slot(t, text, n)] - 1;
+}
+
+/* Enters token id, spelt by n >= 1 bytes, where text will be looked up: among the spellings, the
+ * bytes, the marks; and the characters that it has beside each other. */
+static int token_enter(Tokenizer *t, int id, const char *name, Error *e) {
+    size_t n;
+    const unsigned char *s = tokenizer_token(t, id, &n);
+    const int kind = t->kind[id];
+    if (kind == KIND_MARK || kind == KIND_RUN) {
+        Pairs *tree = &t->marks[kind == KIND_RUN];
+        int64_t node = -1;
+        for (size_t i = 0; i < n && !e->status; i++)
+            node = pairs_number(tree, (int32_t)(node + 1), s[i], e);
+        if (e->status) return e->status;
+        if (tree->at[node].last)
+            return fail(e, 1, "%s: expected marks spelt differently, found %u and %d alike. %s",
+                        name, (unsigned)tree->at[node].last - 1, id, HINT);
+        tree->at[node].last = (uint32_t)id + 1;
+    } else if (kind == KIND_TEXT) {
+        const size_t slot = token_slot(t, s, n);
+        if (t->slot[slot])
+            return fail(e, 1, "%s: expected tokens spelt differently, found %u and %d alike. %s",
+                        name, (unsigned)t->slot[slot] - 1, id, HINT);
+        t->slot[slot] = (uint32_t)id + 1;
+        uint32_t left, right;
+        for (size_t at = char_at(s, n, &left); t->cut == CUT_BESIDE && at < n && !e->status;
+             left = right) {
+            at += char_at(s + at, n - at, &right);
+            pairs_number(&t->beside, (int32_t)left, (int32_t)right, e);
+        }
+    }
+    if (n == 1 && kind == (t->cut == CUT_BESIDE ? KIND_BYTE : KIND_TEXT)) t->byte[s[0]] = id;
+    return e->status;
+}
+
+/* The tokens of a file: V kinds and lengths from `at` on, then `bytes` bytes of spellings. */
+static int tokens_read(Tokenizer *t, const unsigned char *at, size_t bytes, const char *name,
+                       Error *e) {
+    t->start = grab((idx)t->vocab + 1, sizeof *t->start, e);
+    t->kind = grab(t->vocab, 1, e);
+    t->pool = grab((idx)bytes, 1, e);
+    for (t->slots = 2; t->slots < 2 * (size_t)t->vocab;) t->slots *= 2;
+    t->slot = grab((idx)t->slots, sizeof *t->slot, e);
+    if (e->status) return e->status;
+    memcpy(t->pool, at + 3 * (size_t)t->vocab, bytes);
+    for (int b = 0; b < 256; b++) t->byte[b] = -1;
+    size_t used = 0;
+    for (int id = 0; id < t->vocab && !e->status; id++, at += 3) {
+        const size_t length = (size_t)number_at(at + 1, 2);
+        t->kind[id] = at[0];
+        if (at[0] >= KINDS_COUNT || length > TOKEN_LENGTH_MAX || length > bytes - used ||
+            (at[0] != KIND_NAME && length < 1) || (at[0] == KIND_BYTE && length > 1))
+            return fail(e, 1, "%s: expected token %d of 1 to %d bytes, found %zu of kind %d. %s",
+                        name, id, TOKEN_LENGTH_MAX, length, at[0], HINT);
+        used += length;
+        t->start[id + 1] = (uint32_t)used;
+        token_enter(t, id, name, e);
+    }
+    if (!e->status && used != bytes)
+        fail(e, 1, "%s: expected %zu bytes of spellings, found %zu. %s", name, bytes, used, HINT);
+    for (int b = 0; b < 256 && !e->status; b++) {
+        const bool spare = b == 0xC0 || b == 0xC1 || b > 0xF4;       /* never in UTF-8 */
+        if (t->byte[b] < 0 && spare) t->byte[b] = t->byte['?'];
+        if (t->byte[b] < 0)
+            fail(e, 1, "%s: expected a token for every byte, found none for 0x%02X. %s", name,
+                 (unsigned)b, HINT);
+    }
+    return e->status;
+}
+
+/* The merges of a file, n of them: two tokens of text, the one that is spelt by both, and a rank. */
+static int merges_read(Tokenizer *t, const unsigned char *at, size_t n, const char *name,
+                       Error *e) {
+    t->made = grab((idx)n, sizeof *t->made, e);
+    for (size_t r = 0; r < n && !e->status; r++, at += 16) {
+        size_t length[3];
+        const unsigned char *s[3];
+        bool good = true;
+        uint64_t id[3];
+        for (int i = 0; i < 3; i++) {
+            id[i] = number_at(at + 4 * i, 4);
+            good = good && id[i] < (uint64_t)t->vocab && t->kind[id[i]] == KIND_TEXT;
+            if (good) s[i] = tokenizer_token(t, (int)id[i], &length[i]);
+        }
+        if (!good || length[0] + length[1] != length[2] || memcmp(s[0], s[2], length[0]) ||
+            memcmp(s[1], s[2] + length[0], length[1]))
+            return fail(e, 1, "%s: expected merge %zu to spell its two tokens, found %llu, %llu "
+                        "and %llu. %s", name, r, (unsigned long long)id[0],
+                        (unsigned long long)id[1], (unsigned long long)id[2], HINT);
+        const int64_t number = pairs_number(&t->merges, (int32_t)id[0], (int32_t)id[1], e);
+        if (number >= 0 && (size_t)number != r)
+            return fail(e, 1, "%s: expected merge %zu to be new, found the pair of merge %zu. %s",
+                        name, r, (size_t)number, HINT);
+        const uint64_t rank = number_at(at + 12, 4);
+        if (rank != r && (!r || rank != (uint64_t)t->made[r - 1].rank))
+            return fail(e, 1, "%s: expected merge %zu of rank %zu or the one before, found %llu. "
+                        "%s", name, r, r, (unsigned long long)rank, HINT);
+        t->made[r] = (Merge){.id = (int32_t)id[2], .rank = (int32_t)rank};
+    }
+    return e->status;
+}
+
+/* A published tokenizer from its file, whose size and checksum are right. */
+static int other_read(Tokenizer *t, const unsigned char *bytes, const char *name, Error *e) {
+    uint32_t head[14];                  /* the 4-byte numbers up to OTHER_HEAD */
+    for (int i = 0; i < 14; i++) head[i] = (uint32_t)number_at(bytes + 4 * i, 4);
+    const uint32_t flags = head[7], end = head[8], bos = head[9], vocab = head[3];
+    if (head[5] == CUT_SINK || head[5] >= CUTS_COUNT || head[6] >= SPACES_COUNT ||
+        flags >= 4 || end >= vocab || (bos >= vocab && (bos != UINT32_MAX || flags & FLAG_BEGINS)))
+        return fail(e, 1, "%s: expected cuts, spaces, flags and ids that sink knows, found %u, %u, "
+                    "%u, %u and %u. %s", name, (unsigned)head[5], (unsigned)head[6],
+                    (unsigned)flags, (unsigned)end, (unsigned)bos, HINT);
+    *t = (Tokenizer){.vocab = (int)vocab, .cut = (int)head[5], .space = (int)head[6],
+                     .whole = flags & FLAG_WHOLE, .begins = flags & FLAG_BEGINS,
+                     .end = (int)end, .bos = bos < vocab ? (int)bos : -1, .fix = -1,
+                     .n_classes = (int)head[10], .n_folds = (int)head[11],
+                     .n_combining = (int)head[12]};
+    const unsigned char *at = bytes + OTHER_HEAD;
+    ranges_read(&t->classes, t->n_classes, at, OTHER, name, e);
+    at += 12 * (size_t)t->n_classes;
+    if (!e->status) folds_read(t, at, name, e);
+    at += 16 * (size_t)t->n_folds;
+    if (!e->status) ranges_read(&t->combining, t->n_combining, at, 256, name, e);
+    at += 12 * (size_t)t->n_combining;
+    for (unsigned c = 0; c < 128; c++)
+        if (!e->status) t->ascii[c] = (unsigned char)range_value(t->classes, t->n_classes, c, OTHER);
+    if (!e->status) tokens_read(t, at, head[13], name, e);
+    at += 3 * (size_t)vocab + head[13];
+    if (!e->status) merges_read(t, at, head[4], name, e);
+    at += 16 * (size_t)head[4];
+    t->hash = number_at(at, TOKENIZER_TAIL);
+    return e->status;
 }
 
 /* Makes a tokenizer of a file's n bytes; `name` names the file in errors. Nothing is believed
@@ -5435,12 +5838,15 @@ static int tokenizer_check(const unsigned char *bytes, size_t n, const char *nam
 int tokenizer_read(const unsigned char *bytes, size_t n, const char *name, Tokenizer *out,
                    Error *e) {
     *out = (Tokenizer){0};
-    if (tokenizer_check(bytes, n, name, e)) return e->status;
-    const int vocab = (int)number_at(bytes + 12, 4);
-    if (tokenizer_begin(out, vocab, e)) return e->status;
-    for (const unsigned char *p = bytes + TOKENIZER_HEAD; out->vocab < vocab; p += 8)
-        if (tokenizer_merge(out, number_at(p, 4), number_at(p + 4, 4), name, e)) break;
-    if (!e->status) tokenizer_finish(out, e);
+    const unsigned version = tokenizer_check(bytes, n, name, e);
+    if (!version) return e->status;
+    if (version == TOKENIZER_OWN) {
+        const int vocab = (int)number_at(bytes + 12, 4);
+        if (tokenizer_begin(out, vocab, e)) return e->status;
+        for (const unsigned char *p = bytes + TOKENIZER_HEAD; out->vocab < vocab; p += 8)
+            if (tokenizer_merge(out, number_at(p, 4), number_at(p + 4, 4), name, e)) break;
+        if (!e->status) tokenizer_finish(out, e);
+    } else other_read(out, bytes, name, e);
     if (e->status) tokenizer_free(out);
     return e->status;
 }
@@ -5454,11 +5860,12 @@ int tokenizer_load(const char *path, Tokenizer *out, Error *e) {
     return e->status;
 }
 
-/* Appends the file of a tokenizer to out, which is empty at the start. Returns 0 or e's status. */
+/* Appends the file of a tokenizer of sink's own to out, which is empty at the start. Returns 0 or
+ * e's status. */
 int tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e) {
     const size_t merges = t->merges.size;
     bytes_add(out, TOKENIZER_MAGIC, 8, e);
-    bytes_number(out, TOKENIZER_VERSION, 4, e);
+    bytes_number(out, TOKENIZER_OWN, 4, e);
     bytes_number(out, (uint64_t)t->vocab, 4, e);
     bytes_number(out, merges, 4, e);
     for (size_t r = 0; r < merges && !e->status; r++) {
@@ -5468,7 +5875,7 @@ int tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e) {
     return e->status ? e->status : bytes_number(out, hash64(0, out->at, out->size), 8, e);
 }
 
-/* Writes a tokenizer's file. Returns 0 or e's status. */
+/* Writes the file of a tokenizer of sink's own. Returns 0 or e's status. */
 int tokenizer_save(const char *path, const Tokenizer *t, Error *e) {
     Bytes file = {0};
     if (!tokenizer_bytes(t, &file, e)) file_write(path, file.at, file.size, e);
@@ -5476,7 +5883,124 @@ int tokenizer_save(const char *path, const Tokenizer *t, Error *e) {
     return e->status;
 }
 
-/* ---- 8.4  Encoding and decoding ------------------------------------------------------------- */
+/* ---- 8.4  Normalising ----------------------------------------------------------------------- */
+
+/* A code point in UTF-8, a stray byte as itself. */
+static int utf8_add(Bytes *out, uint32_t code, Error *e) {
+    unsigned char b[4] = {(unsigned char)code};
+    size_t n = 1;
+    if (code >= 0x80 && code < CODE_BYTE) {
+        n = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+        for (size_t i = n; i-- > 1; code >>= 6) b[i] = (unsigned char)(0x80 | (code & 0x3F));
+        b[0] = (unsigned char)(0xF0u << (4 - n) | code);
+    }
+    return bytes_add(out, b, n, e);
+}
+
+static unsigned combining_class(const Tokenizer *t, int32_t code) {
+    return range_value(t->combining, t->n_combining, (uint32_t)code, 0);
+}
+
+/* Appends the canonical decomposition of a code point. A Hangul syllable has two or three parts by
+ * arithmetic: 19 x 21 x 28 of them from U+AC00 on. */
+static int decompose(const Tokenizer *t, uint32_t code, Ids *out, Error *e) {
+    int32_t part = (int32_t)code;
+    const Fold *f = fold_of(t, code);
+    if (code - HANGUL < HANGUL_COUNT) {
+        const int32_t s = (int32_t)code - HANGUL;
+        const int32_t parts[3] = {0x1100 + s / 588, 0x1161 + s % 588 / 28, 0x11A7 + s % 28};
+        return ids_add(out, parts, s % 28 ? 3 : 2, e);
+    }
+    if (!f) return ids_add(out, &part, 1, e);
+    part = (int32_t)f->second;
+    if (!decompose(t, f->first, out, e) && part) ids_add(out, &part, 1, e);
+    return e->status;
+}
+
+/* What two code points compose to, -1 when nothing. */
+static int32_t composed(const Tokenizer *t, int32_t left, int32_t right) {
+    const int32_t l = left - 0x1100, v = right - 0x1161, s = left - HANGUL, tail = right - 0x11A7;
+    if (l >= 0 && l < 19 && v >= 0 && v < 21) return HANGUL + (l * 21 + v) * 28;
+    if (s >= 0 && s < HANGUL_COUNT && s % 28 == 0 && tail > 0 && tail < 28) return left + tail;
+    const int64_t pair = pairs_find(&t->joins, left, right);
+    return pair < 0 ? -1 : (int32_t)t->folds[t->joins.at[pair].last - 1].code;
+}
+
+/* Puts a run of n marks in the order of their classes; equal ones stay as they stood. */
+static int marks_order(const Tokenizer *t, int32_t *run, size_t n, Ids *spare, Error *e) {
+    size_t place[257] = {0};
+    spare->size = 0;
+    if (ids_add(spare, run, n, e)) return e->status;
+    for (size_t i = 0; i < n; i++) place[combining_class(t, run[i]) + 1]++;
+    for (int k = 0; k < 256; k++) place[k + 1] += place[k];
+    for (size_t i = 0; i < n; i++) run[place[combining_class(t, spare->at[i])]++] = spare->at[i];
+    return 0;
+}
+
+/* Form NFC of decomposed code points, in place: marks into their order, then each composes with the
+ * last starter (class 0) unless a mark of its class or a later one, or another starter, is between.
+ * Unicode Standard Annex 15. */
+static int compose(Encoder *c, Error *e) {
+    const Tokenizer *t = c->tokenizer;
+    int32_t *codes = c->codes.at;
+    size_t n = c->codes.size, kept = 0, starter = SIZE_MAX;
+    for (size_t from = 0, to; from < n; from = to + 1) {
+        for (to = from; to < n && combining_class(t, codes[to]); to++) {}
+        if (to > from + 1 && marks_order(t, codes + from, to - from, &c->spare, e))
+            return e->status;
+    }
+    unsigned last = 0;
+    for (size_t i = 0; i < n; i++) {
+        const unsigned class = combining_class(t, codes[i]);
+        const bool near = starter != SIZE_MAX && (last ? last < class : starter + 1 == kept);
+        const int32_t made = near ? composed(t, codes[starter], codes[i]) : -1;
+        if (made >= 0) { codes[starter] = made; continue; }
+        if (!class) starter = kept;
+        last = class;
+        codes[kept++] = codes[i];
+    }
+    c->codes.size = kept;
+    return 0;
+}
+
+/* Appends n bytes of text to c->plain in form NFC. Nothing below U+0300 changes, unless one from
+ * there on follows: a stretch is one character and all of those after it. */
+static int nfc_add(Encoder *c, const unsigned char *text, size_t n, Error *e) {
+    for (size_t at = 0, from; at < n && !e->status;) {
+        uint32_t code;
+        for (from = at; at < n && text[at] < 0xCC; at++) {}      /* 0xCC begins U+0300 */
+        if (at < n && at > from) do at--; while (at > from && (text[at] & 0xC0) == 0x80);
+        if (bytes_add(&c->plain, text + from, at - from, e) || at == n) break;
+        c->codes.size = 0;
+        do {
+            at += char_at(text + at, n - at, &code);
+            decompose(c->tokenizer, code, &c->codes, e);
+        } while (at < n && text[at] >= 0xCC && !e->status);
+        if (!e->status) compose(c, e);
+        for (size_t i = 0; i < c->codes.size && !e->status; i++)
+            utf8_add(&c->plain, (uint32_t)c->codes.at[i], e);
+    }
+    return e->status;
+}
+
+/* Fills c->plain with a blank, and n bytes of text as step 2 of the chapter's head makes them. */
+static int normalise(Encoder *c, const unsigned char *text, size_t n, Error *e) {
+    const Tokenizer *t = c->tokenizer;
+    c->plain.size = 0;
+    if (bytes_add(&c->plain, " ", 1, e)) return e->status;
+    if (t->n_folds ? nfc_add(c, text, n, e) : bytes_add(&c->plain, text, n, e)) return e->status;
+    if (t->space == SPACE_PLAIN) return 0;
+    unsigned char *s = c->plain.at, *end = s + c->plain.size, *to = s;
+    while (s < end) {
+        const bool sign = end - s >= 3 && !memcmp(s, "\xE2\x96\x81", 3);     /* U+2581 */
+        *to++ = sign ? ' ' : *s;
+        s += sign ? 3 : 1;
+    }
+    c->plain.size = (size_t)(to - c->plain.at);
+    return 0;
+}
+
+/* ---- 8.5  Encoding and decoding ------------------------------------------------------------- */
 
 /* A word and its tokens, in 64 bytes: a line of most machines' caches. */
 enum { CACHE_SLOTS = 1 << 14, CACHE_BYTES = 22, CACHE_IDS = 10 };
@@ -5485,6 +6009,12 @@ struct CachedWord {
     unsigned char count;                /* of ids */
     unsigned char word[CACHE_BYTES];
     int32_t ids[CACHE_IDS];
+};
+
+/* One symbol of a piece; what is joined to the one before it is no longer in the list. */
+struct Link {
+    int32_t id, join;                   /* join: its merge with the next, -1 none */
+    int32_t before, after;              /* -1: none */
 };
 
 /* An encoder for t, which must outlive it: 1 MiB. Returns 0 or e's status. */
@@ -5496,64 +6026,189 @@ int encoder_make(Encoder *c, const Tokenizer *t, Error *e) {
 /* Frees an encoder, not its tokenizer. */
 void encoder_free(Encoder *c) {
     free(c->slot);
+    free(c->link);
+    free(c->heap);
+    bytes_free(&c->plain);
+    ids_free(&c->codes);
+    ids_free(&c->spare);
     *c = (Encoder){0};
 }
 
-/* The id that a pair of ids merges into, INT32_MAX when they do not merge. */
-static int32_t merged_id(const Tokenizer *t, int32_t left, int32_t right) {
-    int64_t rank = pairs_find(&t->merges, left, right);
-    return rank < 0 ? INT32_MAX : TOKEN_MERGE + (int32_t)rank;
+/* Room for a piece of n bytes. */
+static int encoder_room(Encoder *c, size_t n, Error *e) {
+    if (n <= c->room) return 0;
+    size_t room = c->room ? c->room : PIECE_MAX;
+    while (room < n) room *= 2;
+    if (n > INT32_MAX)
+        return fail(e, 1, "text: expected words of at most %ld bytes, found %zu. Try: text",
+                    (long)INT32_MAX, n);
+    free(c->link);
+    free(c->heap);
+    c->link = grab((idx)room, sizeof *c->link, e);
+    c->heap = grab((idx)room, 2 * sizeof *c->heap, e);
+    c->room = e->status ? 0 : room;
+    return e->status;
 }
 
-/* BPE of one piece of n bytes, 1 to PIECE_MAX, into ids[PIECE_MAX]; returns how many. O(n^2), with
- * one look-up for each new neighbourhood. */
-static size_t piece_encode(const Tokenizer *t, const unsigned char *piece, size_t n, int32_t *ids) {
-    int32_t join[PIECE_MAX];            /* join[i]: what ids[i] and ids[i + 1] merge into */
-    for (size_t i = 0; i < n; i++) ids[i] = TOKEN_BYTE + piece[i];
-    for (size_t i = 0; i + 1 < n; i++) join[i] = merged_id(t, ids[i], ids[i + 1]);
-    while (n > 1) {
-        size_t best = 0;
-        for (size_t i = 1; i + 1 < n; i++)
-            if (join[i] < join[best]) best = i;
-        if (join[best] == INT32_MAX) break;
-        ids[best] = join[best];
-        n--;
-        memmove(ids + best + 1, ids + best + 2, (n - best - 1) * sizeof *ids);
-        memmove(join + best, join + best + 1, (n - best - 1) * sizeof *join);
-        if (best > 0) join[best - 1] = merged_id(t, ids[best - 1], ids[best]);
-        if (best + 1 < n) join[best] = merged_id(t, ids[best], ids[best + 1]);
+/* The heap's keys are rank << 32 | place, so that the lowest is what comes next. A merge takes its
+ * own key out and puts in two at most: 2 room keys are enough. */
+static void heap_add(Encoder *c, uint64_t key) {
+    size_t at = c->joins++;
+    for (; at && c->heap[(at - 1) / 2] > key; at = (at - 1) / 2)
+        c->heap[at] = c->heap[(at - 1) / 2];
+    c->heap[at] = key;
+}
+
+static uint64_t heap_take(Encoder *c) {
+    const uint64_t least = c->heap[0], key = c->heap[--c->joins];
+    size_t at = 0;
+    for (size_t next; (next = 2 * at + 1) < c->joins; at = next) {
+        if (next + 1 < c->joins && c->heap[next + 1] < c->heap[next]) next++;
+        if (c->heap[next] >= key) break;
+        c->heap[at] = c->heap[next];
     }
-    return n;
+    c->heap[at] = key;
+    return least;
 }
 
-/* Appends the ids of n bytes of plain text to out. A word's tokens do not depend on where it
- * stands, so the cache changes the speed and nothing else: each word has one slot, which the
- * latest word takes. Returns 0, or e's status with out as it was. */
-int tokenizer_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e) {
-    const size_t before = out->size;
-    int32_t ids[PIECE_MAX];
+/* Notes whether symbol i and the next one are a merge. */
+static void link_join(Encoder *c, int32_t i) {
+    const Tokenizer *t = c->tokenizer;
+    Link *l = &c->link[i];
+    l->join = l->after < 0 ? -1 : (int32_t)pairs_find(&t->merges, l->id, c->link[l->after].id);
+    if (l->join >= 0) heap_add(c, (uint64_t)t->made[l->join].rank << 32 | (uint32_t)i);
+}
+
+/* A piece of n >= 1 bytes as symbols: its bytes, or characters; returns how many. */
+static int32_t piece_symbols(Encoder *c, const unsigned char *piece, size_t n) {
+    const Tokenizer *t = c->tokenizer;
+    int32_t count = 0;
     for (size_t at = 0, length; at < n; at += length) {
-        const unsigned char *piece = text + at;
-        length = piece_length(piece, n - at);
-        CachedWord *w = &c->slot[hash64(0, piece, length) % CACHE_SLOTS];
-        const int32_t *from = w->ids;
-        size_t count = w->count;
-        if (w->length != length || memcmp(w->word, piece, length)) {
-            count = piece_encode(c->tokenizer, piece, length, ids);
-            from = ids;
-            if (length <= CACHE_BYTES && count <= CACHE_IDS) {
-                w->length = (unsigned char)length;
-                w->count = (unsigned char)count;
-                memcpy(w->word, piece, length);
-                memcpy(w->ids, ids, count * sizeof *ids);
-            }
+        int32_t id = -1;
+        uint32_t code;
+        length = 1;
+        if (t->cut == CUT_BESIDE) {
+            length = char_at(piece + at, n - at, &code);
+            id = token_find(t, piece + at, length);
         }
-        if (ids_add(out, from, count, e)) {
-            out->size = before;
-            return e->status;
+        for (size_t i = 0; i < (id < 0 ? length : 1); i++, count++)
+            c->link[count] = (Link){.id = id < 0 ? t->byte[piece[at + i]] : id,
+                                    .before = count - 1, .after = count + 1};
+    }
+    c->link[count - 1].after = -1;
+    return count;
+}
+
+/* Appends the ids of one piece of n >= 1 bytes to out: BPE in n log n steps. A key whose symbol has
+ * gone, or joins at another rank since, is passed over. Returns 0 or e's status. */
+static int piece_encode(Encoder *c, const unsigned char *piece, size_t n, Ids *out, Error *e) {
+    const Tokenizer *t = c->tokenizer;
+    const int32_t whole = t->whole ? token_find(t, piece, n) : -1;
+    if (whole >= 0) return ids_add(out, &whole, 1, e);
+    if (encoder_room(c, n, e)) return e->status;
+    const int32_t count = piece_symbols(c, piece, n);
+    c->joins = 0;
+    for (int32_t i = 0; i < count; i++) link_join(c, i);
+    while (c->joins) {
+        const uint64_t key = heap_take(c);
+        const int32_t i = (int32_t)(key & UINT32_MAX);
+        Link *l = &c->link[i];
+        if (l->join < 0 || (uint64_t)t->made[l->join].rank != key >> 32) continue;
+        Link *gone = &c->link[l->after];
+        l->id = t->made[l->join].id;
+        l->after = gone->after;
+        gone->join = -1;
+        if (l->after >= 0) c->link[l->after].before = i;
+        link_join(c, i);
+        if (l->before >= 0) link_join(c, l->before);
+    }
+    for (int32_t i = 0; i >= 0 && !e->status; i = c->link[i].after)
+        ids_add(out, &c->link[i].id, 1, e);
+    return e->status;
+}
+
+/* Steps 4 and 5: appends the ids of n bytes. A word's tokens do not depend on where it stands, so
+ * the cache changes the speed and nothing else: each word has one slot, which the latest word
+ * takes. */
+static int pieces_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e) {
+    const Tokenizer *t = c->tokenizer;
+    Cut *cut = CUTS[t->cut];
+    for (size_t at = 0, length; at < n && !e->status; at += length) {
+        const unsigned char *piece = text + at;
+        length = cut(t, piece, n - at);
+        if (length > CACHE_BYTES) {
+            piece_encode(c, piece, length, out, e);
+            continue;
+        }
+        CachedWord *w = &c->slot[hash64(0, piece, length) % CACHE_SLOTS];
+        if (w->length == length && !memcmp(w->word, piece, length)) {
+            ids_add(out, w->ids, w->count, e);
+            continue;
+        }
+        const size_t before = out->size;
+        if (piece_encode(c, piece, length, out, e) || out->size - before > CACHE_IDS) continue;
+        w->length = (unsigned char)length;
+        w->count = (unsigned char)(out->size - before);
+        memcpy(w->word, piece, length);
+        memcpy(w->ids, out->at + before, w->count * sizeof *w->ids);
+    }
+    return e->status;
+}
+
+/* Looks for the first mark of a tree in n bytes: of those that begin there, the longest. Returns
+ * its length, 0 when there is none; *before is how many bytes come before it, *id its token. */
+static size_t mark_find(const Pairs *tree, const unsigned char *text, size_t n, size_t *before,
+                        int32_t *id) {
+    size_t best = 0;
+    *before = n;
+    for (size_t from = 0; tree->size && from < n && !best; from++) {
+        int64_t node = -1;
+        for (size_t at = from; at < n; at++) {
+            node = pairs_find(tree, (int32_t)(node + 1), text[at]);
+            if (node < 0) break;
+            if (!tree->at[node].last) continue;
+            best = at + 1 - from;
+            *before = from;
+            *id = (int32_t)tree->at[node].last - 1;
         }
     }
-    return 0;
+    return best;
+}
+
+/* Steps 2 to 5 for a stretch of n >= 1 bytes between marks; `first`: it begins the text. */
+static int stretch_encode(Encoder *c, const unsigned char *text, size_t n, bool first, Ids *out,
+                          Error *e) {
+    const Tokenizer *t = c->tokenizer;
+    if (t->space == SPACE_PLAIN && !t->n_folds && !t->marks[1].size)
+        return pieces_encode(c, text, n, out, e);
+    if (normalise(c, text, n, e)) return e->status;
+    size_t at = t->space == SPACE_EACH ? 0 : 1;          /* the blank before the text, or not */
+    for (size_t length, before; at < c->plain.size && !e->status; at += before + length) {
+        unsigned char *run = c->plain.at + at;
+        int32_t id;
+        length = mark_find(&t->marks[1], run, c->plain.size - at, &before, &id);
+        /* what stands before the run has been encoded: its place may take a blank */
+        const bool blank = before && run[0] != ' ' &&
+                           (t->space == SPACE_ALWAYS || (t->space == SPACE_FIRST && first &&
+                                                         at == 1));
+        if (blank) run[-1] = ' ';
+        if (!pieces_encode(c, run - blank, before + blank, out, e) && length)
+            ids_add(out, &id, 1, e);
+    }
+    return e->status;
+}
+
+/* Appends the ids of n bytes of text to out. Returns 0, or e's status with out as it was. */
+int tokenizer_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e) {
+    const size_t kept = out->size;
+    for (size_t at = 0, length, before; at < n && !e->status; at += before + length) {
+        int32_t id;
+        length = mark_find(&c->tokenizer->marks[0], text + at, n - at, &before, &id);
+        if (before) stretch_encode(c, text + at, before, at == 0, out, e);
+        if (length) ids_add(out, &id, 1, e);
+    }
+    if (e->status) out->size = kept;
+    return e->status;
 }
 
 /* Appends the bytes of n ids to out, a special token as its name. Returns 0, or e's status with
@@ -5574,7 +6229,7 @@ int tokenizer_decode(const Tokenizer *t, const int32_t *ids, size_t n, Bytes *ou
     return e->status;
 }
 
-/* ---- 8.5  Training -------------------------------------------------------------------------- */
+/* ---- 8.6  Training -------------------------------------------------------------------------- */
 
 /* The text counts only as its distinct words, each with how often it occurs: of 33 MB of English,
  * a fiftieth. All counts of pairs are kept up to date while words change, and each pair lists the
@@ -5597,7 +6252,7 @@ static int trainer_count(Joiner *r, const unsigned char *text, size_t n, Error *
     while (n) {
         const size_t document = document_length(text, n);
         for (size_t at = 0, length; at < document; at += length) {
-            length = piece_length(text + at, document - at);
+            length = sink_length(NULL, text + at, document - at);
             int64_t node = -1;
             for (size_t i = 0; i < length; i++) {
                 node = pairs_number(&r->nodes, (int32_t)(node + 1), text[at + i], e);
@@ -6546,7 +7201,7 @@ static int source_read(const Data *d, const Source *s, Bytes *text, Ids *ids, Er
  * when text is NULL. */
 static int data_encode(Data *d, const Source *s, const unsigned char *text, const int32_t *ids,
                        size_t n, Ids *out, Error *e) {
-    const int32_t bos = d->bos, end = d->end;
+    const int32_t bos = d->bos, end = d->end;       /* none of them is -1: data_open has seen to it */
     if (s->bos) ids_add(out, &bos, 1, e);
     if (text) tokenizer_encode(&d->encoder, text, n, out, e);
     else ids_add(out, ids, n, e);
@@ -6701,7 +7356,20 @@ int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
                encoder_make(&d->encoder, &d->tokenizer, e)) {
         data_close(d);
         return e->status;
-    } else d->vocab = d->tokenizer.vocab;
+    } else {
+        const Tokenizer *t = &d->tokenizer;
+        d->vocab = t->vocab;
+        d->end = t->end;
+        d->bos = t->bos;
+        d->fix = t->fix;
+        if ((s->bos && d->bos < 0) || (s->fix_token && d->fix < 0)) {
+            fail(e, 2, "--%s: expected a tokenizer with an id for it, found none in %s. Try: "
+                 "without it, or --tokenizer tokenizer.bin", d->bos < 0 && s->bos ? "bos" : "fix-token",
+                 s->tokenizer);
+            data_close(d);
+            return e->status;
+        }
+    }
     if (s->tokens[0] || s->text[0]) data_open_files(d, s, T, e);
     else data_open_grammar(d, s, source_name(s), T, e);
     if (s->data_tokens > 0 && (double)d->train.size > s->data_tokens)
@@ -7212,7 +7880,7 @@ int checkpoint_load(const char *path, Trainer *t, bool with_moments, Error *e) {
  *       multiple of 64
  *   the head, which ends the file:
  *   4   version, 1          4  links f          4  tensors n          8  tokenizer's hash (0: none)
- *   8   length of the text  .. the text: lines "flag value", every flag of the model
+ *   8   length of the text  .. the text: lines "flag value", every flag of the model and of data,
  *   f times, a file that holds tensors:
  *       8  its size         8  bytes of its header         8  hash64 of these
  *       4  length of the path      .. the path
@@ -7307,7 +7975,7 @@ int model_file_begin(ModelWriter *w, const char *path, const Settings *s, uint64
     *w = (ModelWriter){.tokenizer = tokenizer};
     if (config_resolve(&resolved.model, e) || model_list(&w->list, &resolved.model, e))
         return e->status;
-    if (settings_lines(&resolved, "m", &w->text, e) || writing_begin(&w->w, path, e)) {
+    if (settings_lines(&resolved, "md", &w->text, e) || writing_begin(&w->w, path, e)) {
         bytes_free(&w->text);
         model_free(&w->list);
         return e->status;
@@ -7495,7 +8163,7 @@ static int head_settings(ModelHead *h, Rest *r, const char *name, Error *e) {
     settings_default(&h->s);
     for (char *line = text ? strtok(text, "\n") : NULL; line && !e->status;
          line = strtok(NULL, "\n"))
-        checkpoint_line(&h->s, name, "m", line, e);
+        checkpoint_line(&h->s, name, "md", line, e);
     free(text);
     if (!e->status && !r->cut && config_resolve(&h->s.model, &wrong))
         fail(e, 1, "%s: expected a model that can be, found %s", name, wrong.text);
@@ -14870,7 +15538,7 @@ const Option OPTIONS[] = {
     {"data-tokens",   'd', 'd', AT(data.data_tokens),    "0",      1, 1e15, "N",
      "train on at most N tokens, again and again (Figure 5)"},
     {"bos",           'd', 'b', AT(data.bos),            "0",      0, 1, "",
-     "<|bos|> before every document"},
+     "<|bos|> before every document; a published model begins as it was trained: --no-bos"},
     {"valid",         'd', 'd', AT(data.valid),          "0.05",   0, 0.9, "SHARE",
      "share of the documents kept for validation"},
 
@@ -15064,9 +15732,11 @@ static int parse_words(Settings *s, int argc, char **argv, const char *groups, c
             continue;
         }
         bool variant = !strcmp(word, "--variant") && strchr(groups, 'm');
-        const Option *o = option_find(word + 2, groups);
+        const bool no = !strncmp(word, "--no-", 5);          /* of a switch that a model has on */
+        const Option *o = option_find(word + (no ? 5 : 2), groups);
+        if (no && o && o->kind != 'b') o = NULL;
         if (!o && !variant) return fail(e, 2, "%s: no such flag here. Try: sink help", word);
-        if (o && o->kind == 'b') { option_set(o, s, "1", true, e); continue; }
+        if (o && o->kind == 'b') { option_set(o, s, no ? "0" : "1", true, e); continue; }
         if (i + 1 == argc) return fail(e, 2, "%s: expected a value after it. Try: sink help", word);
         if (variant) parse_variant(s, argv[++i], e);
         else option_set(o, s, argv[++i], true, e);
@@ -15174,6 +15844,9 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
         trainer_free(t);
         if (checkpoint_load(path, t, false, e)) return e->status;
     }
+    char own[PATH_ROOM + 8];                     /* a published model's tokenizer lies beside it */
+    snprintf(own, sizeof own, "%s.tok", path);
+    if (strlen(own) < PATH_ROOM && !file_missing(own)) strcpy(t->s.data.tokenizer, own);
     t->random_tokens = t->s.data.random_tokens[0] != 0;     /* they were the training's, whose */
     t->s.data.random_tokens[0] = 0;                         /* metric is of natural text; see 9.4 */
     for (const Option *o = OPTIONS; o->flag; o++)           /* and so was what its looks measured */
@@ -15394,14 +16067,22 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
         if (!tokenizer_load(s->data.tokenizer, &t, e) && !encoder_make(&encoder, &t, e) &&
             !file_read(path, &in, e)) {
             if (!strcmp(what, "encode")) {
+                const int32_t bos = t.bos;
+                if (s->data.bos && bos < 0)
+                    fail(e, 2, "--bos: expected a tokenizer with an id for it, found none in %s. "
+                         "Try: without it", s->data.tokenizer);
+                if (s->data.bos) ids_add(&ids, &bos, 1, e);
                 tokenizer_encode(&encoder, in.at, in.size, &ids, e);
                 for (size_t i = 0; i < ids.size && !e->status; i++)
                     printf("%d%c", ids.at[i], i + 1 < ids.size ? ' ' : '\n');
             } else {
                 int B, T;
                 if (!ids_parse(&in, path, t.vocab, false, &ids, NULL, &B, &T, e) &&
-                    !tokenizer_decode(&t, ids.at, ids.size, &out, e))
-                    fwrite(out.at, 1, out.size, stdout);
+                    !tokenizer_decode(&t, ids.at, ids.size, &out, e)) {
+                    /* the space that encoding put before the text is not the text's */
+                    const bool blank = t.space > SPACE_NONE && out.size && out.at[0] == ' ';
+                    fwrite(out.at + blank, 1, out.size - blank, stdout);
+                }
             }
         }
     } else
@@ -15458,7 +16139,9 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
              words[0], s->data.tokenizer);
         goto done;
     }
-    const int32_t start = s->data.fix_token == 1 ? TOKEN_FIX : s->data.bos ? TOKEN_BOS : TOKEN_END;
+    const Tokenizer *words_of = &t.data.tokenizer;
+    const int32_t start = s->data.fix_token == 1 && words_of->fix >= 0 ? words_of->fix
+                        : s->data.bos && words_of->bos >= 0 ? words_of->bos : words_of->end;
     ids_add(&ids, &start, 1, e);
     tokenizer_encode(&t.data.encoder, (const unsigned char *)s->prompt, strlen(s->prompt), &ids, e);
     int C = s->model.context;
@@ -15479,7 +16162,7 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
             for (int k = 1; k < have; k++) row[k] = ids.at[ids.size - (size_t)have + (size_t)k];
             int32_t next = sample_next(&t.m, &t.a, row, have, from, s->temperature, &rng, y);
             from = have;
-            if (next == TOKEN_END) break;
+            if (next == words_of->end) break;
             ids_add(&ids, &next, 1, e);
             text.size = 0;
             if (!tokenizer_decode(&t.data.tokenizer, &next, 1, &text, e))

@@ -5618,7 +5618,7 @@ static void tokenizer_read__hostile(Test *t) {
         size_t at;
         unsigned char value;
         const char *found;
-    } WRONG[] = {{0, 'X', "another kind"}, {8, 2, "version"},   {15, 255, "fewer"},
+    } WRONG[] = {{0, 'X', "another kind"}, {8, 3, "version"},   {15, 255, "fewer"},
                  {16, 40, "fewer"},        {12, 2, "fewer"},    {12, 0x2d, "fewer"},
                  {20, 2, "merge 0"},       {24, 0, "merge 0"},  {21, 1, "merge 0"},
                  {30, 255, "merge 1"},     {35, 255, "merge 1"}};
@@ -11426,7 +11426,7 @@ static void hf__refuses(Test *t) {
         {"a", "2", "expected a folder"}, {"a b --out c", "2", "expected a folder"},
         {"a --link", "2", "expected a folder"}, {"a --out", "2", "--out: expected a file"},
         {"export a b --out c", "2", "expected a folder"}, {"export a b --link", "2", "expected"},
-        {"a --out c --tokenizer d", "2", "expected a folder"},
+        {"tokenizer a --out c --link", "2", "expected"}, {"tokenizer a", "2", "expected"},
         {"export a b c", "2", "c: a word too many"},
         {"export a b --nobody", "2", "--nobody: a word too many"},
         {"export a b --tokenizer", "2", "expected a file"},

@@ -32,8 +32,10 @@
  * data/golden/hf_check.py holds the logits, the greedy text and the token ids of transformers
  * against sink's; the tests named hf__ in test_sink.c run this program and read its files back. */
 #include "../sink.h"
+#include "unicode.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -526,7 +528,10 @@ static int export_folder(const char *model, const char *folder, const char *toke
     int start = start_token(&t.s.data);
     if (!llama_refuses(&t.s, model, e) && t.tokenizer_hash &&
         !tokenizer_load(tokenizer, &words, e)) {
-        if (words.hash != t.tokenizer_hash)
+        if (words.cut != CUT_SINK)
+            fail(e, 1, "%s: expected a tokenizer that sink trained, found a published one. Try: the "
+                       "folder that it came from", tokenizer);
+        else if (words.hash != t.tokenizer_hash)
             fail(e, 1,
                  "%s: expected the tokenizer it was trained with, found another in %s. Try: "
                  "--tokenizer FILE",
@@ -1560,7 +1565,778 @@ static const Family *family_read(const Json *j, Settings *s, Error *e) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 9  Import: a folder or a file as a model file of sink
+ * 9  Tokenizers, read
+ *
+ * What a folder or a file holds, in the order in which it is looked for:
+ *
+ *   tokenizer.json               Hugging Face's: a BPE of bytes or of SentencePiece's characters
+ *   tokenizer.model              SentencePiece's own, in protocol buffers: LLaMA-2, Mistral
+ *   vocab.json, merges.txt       GPT-2's algorithm: OPT has no other
+ *   any .bin                     llama2.c's: pieces and scores
+ *
+ * becomes the published kind of sink's tokenizer file (sink.c, chapter 8). Whatever would change the
+ * ids of a text and has no counterpart there is refused by its name. tokenizer_config.json, where
+ * the folder has it, says which tokens begin and end a text and whether one is put in front.
+ *
+ * SentencePiece has scores where the others have merges: of all neighbours that spell a piece, it
+ * joins those of the highest score. So every way to cut a piece in two that are pieces is a merge,
+ * and its rank is the score's. */
+enum { PIECE_NORMAL = 1, PIECE_UNKNOWN, PIECE_CONTROL, PIECE_USER, PIECE_UNUSED, PIECE_BYTE };
+enum { BEGINS_YES = 1, BEGINS_NO = 2 };
+
+typedef struct Token {
+    uint32_t at, size;           /* its published spelling, in names */
+    uint32_t bytes_at, bytes;    /* and sink's, in spelt */
+    float score;
+    unsigned char kind;          /* KIND_*; KINDS_COUNT: no token has this id yet */
+} Token;
+
+typedef struct Join { int32_t left, right, made; float score; } Join;
+
+/* A tokenizer on its way from one format to the other. */
+typedef struct Making {
+    const char *name;            /* the file, for errors */
+    Token *entry;                /* [room] by id */
+    int vocab, room;
+    Bytes names, spelt;
+    Spelling *sorted;            /* [n_sorted] published spellings, after names_sort */
+    int n_sorted;
+    Join *join;                  /* [joins] */
+    size_t joins, join_room;
+    int cut, space, begins;      /* begins: 0 not told, BEGINS_* */
+    int32_t end, bos;            /* -1: not told */
+    bool whole, nfc, scored, blank;       /* blank: a space before what the normalizer makes a run */
+} Making;
+
+static void making_free(Making *m) {
+    free(m->entry);
+    free(m->sorted);
+    free(m->join);
+    bytes_free(&m->names);
+    bytes_free(&m->spelt);
+    *m = (Making){0};
+}
+
+static int refuse(const Making *m, const char *what, Error *e) {
+    return fail(e, 1, "%s: expected a tokenizer that sink can be, found %s. Try: ids made elsewhere, "
+                      "sink eval --ids FILE", m->name, what);
+}
+
+/* Gives token id its published spelling; an id that has one keeps it only when it is the same. */
+static int entry_add(Making *m, uint64_t id, const void *text, size_t n, unsigned char kind,
+                     Error *e) {
+    if (id >= TOKENIZER_VOCAB_MAX || n > TOKEN_LENGTH_MAX)
+        return fail(e, 1, "%s: expected ids below %d of at most %d bytes, found %llu of %zu. Try: "
+                          "ids made elsewhere, sink eval --ids FILE", m->name, TOKENIZER_VOCAB_MAX,
+                    TOKEN_LENGTH_MAX, (unsigned long long)id, n);
+    if ((int)id >= m->room) {
+        int room = m->room ? m->room : 1024;
+        while (room <= (int)id) room *= 2;
+        Token *more = realloc(m->entry, (size_t)room * sizeof *more);
+        if (!more) return fail(e, 1, "%s: no memory for %d tokens. Try: a larger machine", m->name,
+                               room);
+        m->entry = more;
+        while (m->room < room) m->entry[m->room++] = (Token){.kind = KINDS_COUNT};
+    }
+    Token *x = &m->entry[id];
+    if (x->kind != KINDS_COUNT &&
+        (x->size != n || memcmp(m->names.at + x->at, text, n)))
+        return fail(e, 1, "%s: expected one token of id %llu, found two. Try: another copy of it",
+                    m->name, (unsigned long long)id);
+    if ((int)id >= m->vocab) m->vocab = (int)id + 1;
+    if (x->kind == KINDS_COUNT) {
+        *x = (Token){.at = (uint32_t)m->names.size, .size = (uint32_t)n};
+        bytes_add(&m->names, text, n, e);
+    }
+    x->kind = kind;
+    return e->status;
+}
+
+/* Makes published spellings findable; each may stand once. Entries beyond the vocabulary of the
+ * model, its added tokens, are among them. */
+static int names_sort(Making *m, Error *e) {
+    free(m->sorted);
+    m->sorted = grab(m->vocab, sizeof *m->sorted, e);
+    m->n_sorted = 0;
+    for (int id = 0; id < m->vocab && !e->status; id++) {
+        const Token *x = &m->entry[id];
+        if (x->kind != KINDS_COUNT)
+            m->sorted[m->n_sorted++] = (Spelling){m->names.at + x->at, x->size, id};
+    }
+    if (e->status) return e->status;
+    qsort(m->sorted, (size_t)m->n_sorted, sizeof *m->sorted, by_spelling);
+    for (int i = 1; i < m->n_sorted && !e->status; i++)
+        if (!by_spelling(&m->sorted[i - 1], &m->sorted[i]))
+            fail(e, 1, "%s: expected tokens spelt differently, found %d and %d alike. Try: another "
+                       "copy of it", m->name, m->sorted[i - 1].id, m->sorted[i].id);
+    return e->status;
+}
+
+static int32_t name_find(const Making *m, const void *text, size_t n) {
+    const Spelling key = {text, n, 0};
+    const Spelling *s = m->n_sorted ? bsearch(&key, m->sorted, (size_t)m->n_sorted, sizeof key,
+                                              by_spelling) : NULL;
+    return s ? s->id : -1;
+}
+
+static int join_add(Making *m, int32_t left, int32_t right, int32_t made, float score, Error *e) {
+    if (m->joins == m->join_room) {
+        size_t room = m->join_room ? 2 * m->join_room : 4096;
+        Join *more = realloc(m->join, room * sizeof *more);
+        if (!more) return fail(e, 1, "%s: no memory for %zu merges. Try: a larger machine", m->name,
+                               room);
+        m->join = more;
+        m->join_room = room;
+    }
+    m->join[m->joins++] = (Join){left, right, made, score};
+    return 0;
+}
+
+/* A merge of a file that lists them: two spellings. A merge of what no text is made of, or into it,
+ * can never happen and is left out. Lists are in order of rank, which falling scores repeat. */
+static int merge_named(Making *m, const char *left, size_t l, const char *right, size_t r,
+                       Error *e) {
+    char both[2 * TOKEN_LENGTH_MAX];
+    const bool fits = l <= TOKEN_LENGTH_MAX && r <= TOKEN_LENGTH_MAX;
+    if (fits) { memcpy(both, left, l); memcpy(both + l, right, r); }
+    const int32_t a = fits ? name_find(m, left, l) : -1, b = fits ? name_find(m, right, r) : -1,
+                  ab = fits ? name_find(m, both, l + r) : -1;
+    if (a < 0 || b < 0 || ab < 0)
+        return fail(e, 1, "%s: expected merge %zu of tokens into a token, found \"%.40s\" and "
+                          "\"%.40s\". Try: the vocabulary that belongs to it", m->name, m->joins,
+                    left, right);
+    const Token *x = m->entry;
+    if (x[a].kind != KIND_TEXT || x[b].kind != KIND_TEXT || x[ab].kind != KIND_TEXT) return 0;
+    return join_add(m, a, b, ab, -(float)m->joins, e);
+}
+
+/* The byte of a letter of GPT-2's alphabet (chapter 4), -1 for another character. */
+static int byte_of(uint32_t letter) {
+    for (int b = 0; b < 256; b++) if (letter == (uint32_t)letter_of(b)) return b;
+    return -1;
+}
+
+/* <0x00> to <0xFF>. */
+static bool is_byte_piece(const char *s, size_t n, unsigned *byte) {
+    static const char DIGITS[] = "0123456789ABCDEF";
+    if (n != 6 || memcmp(s, "<0x", 3) || s[5] != '>') return false;
+    const char *high = memchr(DIGITS, s[3], 16), *low = memchr(DIGITS, s[4], 16);
+    if (!high || !low) return false;
+    *byte = (unsigned)(high - DIGITS) << 4 | (unsigned)(low - DIGITS);
+    return true;
+}
+
+/* Spells every token as sink does. Text of bytes: letters become bytes, and what has others cannot
+ * come out of text. Text of characters: SentencePiece's sign becomes a space, and what has a space
+ * besides cannot come out of text, where there is none left. */
+static int entries_spell(Making *m, Error *e) {
+    int bytes[0x180];
+    for (uint32_t u = 0; u < 0x180; u++) bytes[u] = byte_of(u);
+    for (int id = 0; id < m->vocab && !e->status; id++) {
+        Token *x = &m->entry[id];
+        char s[TOKEN_LENGTH_MAX + 1], out[TOKEN_LENGTH_MAX + 1];
+        size_t n = 0;
+        unsigned byte = 0;
+        if (x->kind == KINDS_COUNT) *x = (Token){.kind = KIND_NAME};
+        memcpy(s, m->names.at + x->at, x->size);
+        s[x->size] = 0;
+        const bool signs = m->cut == CUT_BESIDE && (x->kind == KIND_TEXT || x->kind == KIND_RUN);
+        if (x->kind == KIND_RUN && m->blank) out[n++] = ' ';
+        if (x->kind == KIND_BYTE) {
+            if (!is_byte_piece(s, x->size, &byte)) return refuse(m, "a byte without its name", e);
+            out[n++] = (char)byte;
+        } else for (size_t at = 0; at < x->size && n < TOKEN_LENGTH_MAX; ) {
+            const unsigned char c = (unsigned char)s[at];
+            if (m->cut != CUT_BESIDE && x->kind == KIND_TEXT) {
+                const uint32_t u = c < 0x80 ? c : c < 0xE0 ? (c & 0x1Fu) << 6 | (s[at + 1] & 0x3Fu)
+                                                           : 0x17Fu;
+                if (u >= 0x180 || bytes[u] < 0) { x->kind = KIND_NAME; n = at = 0; continue; }
+                out[n++] = (char)bytes[u];
+                at += c < 0x80 ? 1 : 2;
+            } else if (signs && x->size - at >= 3 && !memcmp(s + at, "\xE2\x96\x81", 3)) {
+                out[n++] = ' ';
+                at += 3;
+            } else {
+                if (signs && c == ' ' && x->kind == KIND_TEXT) x->kind = KIND_NAME;
+                out[n++] = (char)c;
+                at++;
+            }
+        }
+        if (!n) x->kind = KIND_NAME;
+        x->bytes_at = (uint32_t)m->spelt.size;
+        x->bytes = (uint32_t)n;
+        bytes_add(&m->spelt, out, n, e);
+    }
+    return e->status;
+}
+
+static int by_score(const void *a, const void *b) {
+    const Join *x = a, *y = b;
+    if (x->score != y->score) return x->score < y->score ? 1 : -1;
+    return x->made != y->made ? (x->made > y->made) - (x->made < y->made)
+                              : (x->left > y->left) - (x->left < y->left);
+}
+
+/* The merges of pieces with scores. A piece one character of which is no piece could be reached
+ * there, and not here. */
+static int joins_of_scores(Making *m, Error *e) {
+    for (int id = 0; id < m->vocab && !e->status; id++) {
+        const Token *x = &m->entry[id];
+        if (x->kind != KIND_TEXT) continue;
+        const char *s = (const char *)m->names.at + x->at;
+        size_t from = 0;
+        for (size_t at = 1; at <= x->size && !e->status; at++) {
+            if (at < x->size && ((unsigned char)s[at] & 0xC0) == 0x80) continue;
+            const int32_t one = name_find(m, s + from, at - from);
+            if (one < 0 || m->entry[one].kind != KIND_TEXT)
+                return refuse(m, "a piece with a character that is no piece", e);
+            from = at;
+            const int32_t left = name_find(m, s, at), right = name_find(m, s + at, x->size - at);
+            if (at < x->size && left >= 0 && right >= 0 && m->entry[left].kind == KIND_TEXT &&
+                m->entry[right].kind == KIND_TEXT)
+                join_add(m, left, right, id, x->score, e);
+        }
+    }
+    if (!e->status) qsort(m->join, m->joins, sizeof *m->join, by_score);
+    return e->status;
+}
+
+/* ---- 9.1  tokenizer.json -------------------------------------------------------------------- */
+
+/* LLaMA-3's expression, as its file has it. */
+static const char LLAMA3_CUTS[] =
+    "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}|"
+    " ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
+
+/* A switch of a part, with its value where the part does not say. */
+static bool json_true(const Json *j, const Value *v, const char *key, bool otherwise) {
+    const Value *x = json_get(j, v, key);
+    return x ? x->kind == JSON_TRUE : otherwise;
+}
+
+/* The string of a value, "" for anything else. */
+static const char *json_text(const Json *j, const Value *v) {
+    return v && v->kind == JSON_STRING ? j->text + v->at : "";
+}
+
+/* Element i of an array, or pair i's value of an object. */
+static const Value *json_at(const Json *j, const Value *v, uint32_t i) {
+    const Value *x = v + 1;
+    while (i--) x = j->at + x->next;
+    return x;
+}
+
+static int part_refuse(const Making *m, const Json *j, const char *part, const Value *v, Error *e) {
+    char what[160];
+    snprintf(what, sizeof what, "%s \"%.60s\" with values of its own", part,
+             json_text(j, json_get(j, v, "type")));
+    return refuse(m, what, e);
+}
+
+/* The normalizer: none, NFC, SentencePiece's two steps, or several of these. */
+static int normalizer_read(Making *m, const Json *j, const Value *v, Error *e) {
+    const Value *type = json_get(j, v, "type"), *list = json_get(j, v, "normalizers");
+    if (!v) return 0;
+    if (json_is(j, type, "Sequence") && list && list->kind == JSON_ARRAY) {
+        const Value *x = list + 1;
+        for (uint32_t i = 0; i < list->size && !e->status; i++, x = j->at + x->next)
+            normalizer_read(m, j, x, e);
+        return e->status;
+    }
+    if (json_is(j, type, "NFC") && m->space == SPACE_PLAIN) { m->nfc = true; return 0; }
+    if (json_is(j, type, "Prepend") && json_is(j, json_get(j, v, "prepend"), "\xE2\x96\x81") &&
+        m->space == SPACE_PLAIN) { m->space = SPACE_EACH; return 0; }
+    if (json_is(j, type, "Replace") && json_is(j, json_get(j, v, "content"), "\xE2\x96\x81") &&
+        json_is(j, json_get(j, json_get(j, v, "pattern"), "String"), " ")) {
+        if (m->space == SPACE_PLAIN) m->space = SPACE_NONE;
+        return 0;
+    }
+    return part_refuse(m, j, "normalizer", v, e);
+}
+
+/* The pre-tokenizer: GPT-2's or LLaMA-3's expression over bytes, or SentencePiece's spaces. */
+static int cuts_read(Making *m, const Json *j, const Value *v, Error *e) {
+    const Value *list = json_get(j, v, "pretokenizers"), *type = json_get(j, v, "type");
+    const bool pair = json_is(j, type, "Sequence") && list && list->kind == JSON_ARRAY &&
+                      list->size == 2;
+    const Value *split = pair ? list + 1 : NULL, *bytes = pair ? json_at(j, list, 1) : v;
+    m->cut = CUT_BESIDE;
+    if (!v && m->space != SPACE_PLAIN) return 0;
+    if (json_is(j, type, "Metaspace")) {
+        const Value *scheme = json_get(j, v, "prepend_scheme");
+        const bool always = scheme ? json_is(j, scheme, "always")
+                                   : json_true(j, v, "add_prefix_space", true);
+        if (m->space != SPACE_PLAIN || json_true(j, v, "split", true) ||
+            !json_is(j, json_get(j, v, "replacement"), "\xE2\x96\x81"))
+            return part_refuse(m, j, "pre_tokenizer", v, e);
+        m->space = always ? SPACE_ALWAYS : json_is(j, scheme, "first") ? SPACE_FIRST : SPACE_NONE;
+        return 0;
+    }
+    if (!v || m->space != SPACE_PLAIN || !json_is(j, json_get(j, bytes, "type"), "ByteLevel") ||
+        json_true(j, bytes, "add_prefix_space", true))
+        return part_refuse(m, j, "pre_tokenizer", v, e);
+    const bool expression = json_true(j, bytes, "use_regex", true);
+    m->cut = split ? CUT_LLAMA3 : CUT_GPT2;
+    if (split ? expression || !json_is(j, json_get(j, split, "type"), "Split") ||
+                    !json_is(j, json_get(j, json_get(j, split, "pattern"), "Regex"), LLAMA3_CUTS) ||
+                    !json_is(j, json_get(j, split, "behavior"), "Isolated") ||
+                    json_true(j, split, "invert", false)
+              : !expression) return part_refuse(m, j, "pre_tokenizer", v, e);
+    return 0;
+}
+
+/* The post-processor: nothing, or one token in front. */
+static int template_read(Making *m, const Json *j, const Value *v, Error *e) {
+    const Value *type = json_get(j, v, "type"), *list = json_get(j, v, "processors");
+    if (!v || json_is(j, type, "ByteLevel")) return 0;
+    if (json_is(j, type, "Sequence") && list && list->kind == JSON_ARRAY) {
+        const Value *x = list + 1;
+        for (uint32_t i = 0; i < list->size && !e->status; i++, x = j->at + x->next)
+            template_read(m, j, x, e);
+        return e->status;
+    }
+    const Value *single = json_get(j, v, "single");
+    if (!json_is(j, type, "TemplateProcessing") || !single || single->kind != JSON_ARRAY ||
+        single->size < 1 || single->size > 2)
+        return part_refuse(m, j, "post_processor", v, e);
+    const Value *token = json_get(j, single + 1, "SpecialToken"), *text = token ?
+                         json_at(j, single, single->size - 1) : single + 1;
+    if (!json_get(j, text, "Sequence") || (!token && single->size > 1))
+        return part_refuse(m, j, "post_processor", v, e);
+    if (!token) return 0;
+    const char *name = json_text(j, json_get(j, token, "id"));
+    const Value *ids = json_get(j, json_get(j, json_get(j, v, "special_tokens"), name), "ids");
+    uint64_t id = 0;
+    if (!ids || ids->kind != JSON_ARRAY || ids->size != 1 || !json_count(j, ids + 1, &id) ||
+        id >= (uint64_t)m->vocab) return part_refuse(m, j, "post_processor", v, e);
+    m->bos = (int32_t)id;
+    m->begins = BEGINS_YES;
+    return 0;
+}
+
+/* The added tokens: each is taken out of the text as it is, or after the normalizer. */
+static int added_read(Making *m, const Json *j, const Value *v, Error *e) {
+    if (!v || v->kind != JSON_ARRAY) return v ? refuse(m, "added_tokens that are no list", e) : 0;
+    const Value *x = v + 1;
+    for (uint32_t i = 0; i < v->size && !e->status; i++, x = j->at + x->next) {
+        const Value *content = json_get(j, x, "content");
+        const char *s = json_text(j, content);
+        const bool run = json_true(j, x, "normalized", true);
+        uint64_t id = 0;
+        if (!json_count(j, json_get(j, x, "id"), &id) || !content || !content->size)
+            return refuse(m, "an added token without id or content", e);
+        if (json_true(j, x, "single_word", false) || json_true(j, x, "lstrip", false) ||
+            json_true(j, x, "rstrip", false))
+            return refuse(m, "an added token with single_word, lstrip or rstrip", e);
+        bool plain = !run || (m->space == SPACE_PLAIN && !m->nfc);
+        for (uint32_t k = 0; k < content->size && !plain; k++)
+            if ((unsigned char)s[k] >= 0x80 || (s[k] == ' ' && m->space != SPACE_PLAIN)) break;
+            else plain = k + 1 == content->size;
+        if (!plain) return refuse(m, "an added token that its normalizer would change", e);
+        entry_add(m, id, s, content->size, run ? KIND_RUN : KIND_MARK, e);
+    }
+    return e->status;
+}
+
+/* The pairs of an object from spelling to id. */
+static int vocabulary_read(Making *m, const Json *j, const Value *v, bool bytes, Error *e) {
+    if (!v || v->kind != JSON_OBJECT) return refuse(m, "no vocabulary", e);
+    const Value *key = v + 1;
+    for (uint32_t i = 0; i < v->size && !e->status; i++, key = j->at + key[1].next) {
+        uint64_t id = 0;
+        unsigned byte;
+        const bool one = bytes && is_byte_piece(j->text + key->at, key->size, &byte);
+        if (!json_count(j, key + 1, &id)) return refuse(m, "an id that is no number", e);
+        entry_add(m, id, j->text + key->at, key->size, one ? KIND_BYTE : KIND_TEXT, e);
+    }
+    return e->status;
+}
+
+/* The merges: strings with a space between, or lists of two strings. */
+static int merges_listed(Making *m, const Json *j, const Value *v, Error *e) {
+    if (!v || v->kind != JSON_ARRAY) return refuse(m, "no merges", e);
+    const Value *x = v + 1;
+    for (uint32_t i = 0; i < v->size && !e->status; i++, x = j->at + x->next) {
+        const char *s = json_text(j, x), *gap = memchr(s, ' ', *s ? x->size : 0);
+        const bool pair = x->kind == JSON_ARRAY && x->size == 2 && x[1].kind == JSON_STRING &&
+                          x[2].kind == JSON_STRING;
+        if (pair) merge_named(m, j->text + x[1].at, x[1].size, j->text + x[2].at, x[2].size, e);
+        else if (gap) merge_named(m, s, (size_t)(gap - s), gap + 1,
+                                  x->size - (size_t)(gap + 1 - s), e);
+        else return refuse(m, "a merge that is no pair", e);
+    }
+    return e->status;
+}
+
+static int json_tokenizer(Making *m, const Json *j, Error *e) {
+    const Value *top = j->at, *model = json_get(j, top, "model"), *type = json_get(j, model, "type");
+    static const char *const EMPTY[] = {"dropout", "continuing_subword_prefix",
+                                        "end_of_word_suffix", NULL};
+    if (!model || (type && !json_is(j, type, "BPE"))) return refuse(m, "a model that is no BPE", e);
+    for (int i = 0; EMPTY[i]; i++) {
+        const Value *x = json_get(j, model, EMPTY[i]);
+        if (x && !json_is(j, x, "")) return refuse(m, EMPTY[i], e);
+    }
+    if (normalizer_read(m, j, json_get(j, top, "normalizer"), e) ||
+        cuts_read(m, j, json_get(j, top, "pre_tokenizer"), e)) return e->status;
+    const bool characters = m->cut == CUT_BESIDE;
+    if (characters && !json_true(j, model, "byte_fallback", false))
+        return refuse(m, "characters without byte_fallback", e);
+    m->whole = json_true(j, model, "ignore_merges", false);
+    m->blank = m->space == SPACE_EACH;
+    if (vocabulary_read(m, j, json_get(j, model, "vocab"), characters, e) ||
+        added_read(m, j, json_get(j, top, "added_tokens"), e) ||
+        template_read(m, j, json_get(j, top, "post_processor"), e) || names_sort(m, e) ||
+        entries_spell(m, e)) return e->status;
+    return merges_listed(m, j, json_get(j, model, "merges"), e);
+}
+
+/* ---- 9.2  tokenizer.model, llama2.c's file, merges.txt --------------------------------------- */
+
+/* Protocol buffers: fields of a number and a wire type; what is asked for is of types 0 (a number
+ * of 7-bit groups), 2 (bytes) and 5 (4 bytes), and 1 (8 bytes) is passed over. */
+typedef struct Wire { const unsigned char *at, *end; } Wire;
+typedef struct Field { unsigned number, type; uint64_t value; Wire bytes; } Field;
+
+static bool wire_number(Wire *w, uint64_t *n) {
+    *n = 0;
+    for (unsigned shift = 0; shift < 64 && w->at < w->end; shift += 7) {
+        const unsigned char b = *w->at++;
+        *n |= (uint64_t)(b & 0x7F) << shift;
+        if (b < 0x80) return true;
+    }
+    return false;
+}
+
+/* The next field; false at the end, where w->at is w->end, and on damage, where it is not. */
+static bool wire_next(Wire *w, Field *f) {
+    const Wire was = *w;
+    uint64_t key;
+    if (w->at == w->end) return false;
+    if (wire_number(w, &key) && key >> 3 <= UINT32_MAX) {
+        *f = (Field){.number = (unsigned)(key >> 3), .type = key & 7};
+        uint64_t n = f->type == 1 ? 8 : f->type == 5 ? 4 : 0;
+        bool good = f->type == 0 ? wire_number(w, &f->value)
+                  : f->type == 2 ? wire_number(w, &n) : n > 0;
+        if (good && n <= (uint64_t)(w->end - w->at)) {
+            f->bytes = (Wire){w->at, w->at + n};
+            if (f->type == 5) f->value = number_at(w->at, 4);
+            w->at += n;
+            return true;
+        }
+    }
+    *w = was;
+    return false;
+}
+
+static int damage(const Making *m, Error *e) {
+    return fail(e, 1, "%s: expected a tokenizer of SentencePiece, found a damaged one. Try: another "
+                      "copy of it", m->name);
+}
+
+static int piece_read(Making *m, Wire w, Error *e) {
+    static const unsigned char KINDS[] = {[PIECE_NORMAL] = KIND_TEXT, [PIECE_UNKNOWN] = KIND_MARK,
+                                          [PIECE_CONTROL] = KIND_MARK, [PIECE_USER] = KIND_RUN,
+                                          [PIECE_BYTE] = KIND_BYTE};
+    Wire text = {0};
+    Field f;
+    uint64_t type = PIECE_NORMAL;
+    float score = 0;
+    while (wire_next(&w, &f)) {
+        const uint32_t bits = (uint32_t)f.value;
+        if (f.number == 1 && f.type == 2) text = f.bytes;
+        if (f.number == 2 && f.type == 5) memcpy(&score, &bits, sizeof score);
+        if (f.number == 3 && f.type == 0) type = f.value;
+    }
+    const size_t n = (size_t)(text.end - text.at);
+    if (w.at != w.end || !n || utf8_length(text.at, n) < n || !isfinite(score))
+        return damage(m, e);
+    if (type < PIECE_NORMAL || type > PIECE_BYTE || type == PIECE_UNUSED)
+        return refuse(m, "a piece of a type that is not used", e);
+    const int id = m->vocab;
+    if (!entry_add(m, (uint64_t)id, text.at, n, KINDS[type], e)) m->entry[id].score = score;
+    return e->status;
+}
+
+/* The parts of a trainer's and a normalizer's settings that decide ids. */
+static int settings_read(Making *m, Wire w, bool trainer, Error *e) {
+    Field f;
+    uint64_t model = 1, prefix = 1, trims = 1, escapes = 1, fallback = 0, suffix = 0;
+    uint64_t bos = 1, end = 2;
+    bool map = false;
+    while (wire_next(&w, &f)) {
+        if (trainer && f.number == 3) model = f.value;
+        if (trainer && f.number == 24) suffix = f.value;
+        if (trainer && f.number == 35) fallback = f.value;
+        if (trainer && f.number == 41) bos = f.value;
+        if (trainer && f.number == 42) end = f.value;
+        if (!trainer && f.number == 2) map = f.bytes.end > f.bytes.at;
+        if (!trainer && f.number == 3) prefix = f.value;
+        if (!trainer && f.number == 4) trims = f.value;
+        if (!trainer && f.number == 5) escapes = f.value;
+    }
+    if (w.at != w.end) return damage(m, e);
+    if (trainer && (model != 2 || suffix || !fallback))
+        return refuse(m, "a model that is no BPE with bytes to fall back to", e);
+    if (!trainer && (map || trims || !escapes))
+        return refuse(m, "a normalizer that changes text", e);
+    if (!trainer) { m->space = prefix ? SPACE_EACH : SPACE_NONE; return 0; }
+    m->bos = bos < TOKENIZER_VOCAB_MAX ? (int32_t)bos : -1;      /* -1 is 2^64 - 1 here */
+    m->end = end < TOKENIZER_VOCAB_MAX ? (int32_t)end : -1;
+    return 0;
+}
+
+static int sentencepiece(Making *m, const Bytes *in, Error *e) {
+    Wire w = {in->at, in->at + in->size};
+    Field f;
+    bool trainer = false, normalizer = false;
+    m->cut = CUT_BESIDE;
+    m->begins = BEGINS_YES;
+    m->scored = true;
+    while (!e->status && wire_next(&w, &f)) {
+        if (f.type != 2) continue;
+        if (f.number == 1) piece_read(m, f.bytes, e);
+        if (f.number == 2) { trainer = true; settings_read(m, f.bytes, true, e); }
+        if (f.number == 3) { normalizer = true; settings_read(m, f.bytes, false, e); }
+    }
+    if (!e->status && (w.at != w.end || !m->vocab || !trainer || !normalizer)) damage(m, e);
+    if (e->status || names_sort(m, e) || entries_spell(m, e)) return e->status;
+    return joins_of_scores(m, e);
+}
+
+/* llama2.c's: the length of the longest token; then of each a score (a float), its length and its
+ * bytes. Ids 1 and 2 begin and end a text, 3 .. 258 are the bytes; SentencePiece's sign has become
+ * a space. */
+static int llama2c(Making *m, const Bytes *in, Error *e) {
+    m->cut = CUT_BESIDE;
+    m->space = SPACE_EACH;
+    m->begins = BEGINS_YES;
+    m->bos = 1;
+    m->end = 2;
+    size_t at = 4;
+    for (uint64_t id = 0; at < in->size && !e->status; id++) {
+        char s[3 * TOKEN_LENGTH_MAX];
+        unsigned byte;
+        const uint32_t bits = in->size - at >= 8 ? (uint32_t)number_at(in->at + at, 4) : 0;
+        const size_t n = in->size - at >= 8 ? (size_t)number_at(in->at + at + 4, 4) : SIZE_MAX;
+        float score;
+        memcpy(&score, &bits, sizeof score);
+        if (n < 1 || n > TOKEN_LENGTH_MAX || n > in->size - at - 8 || !isfinite(score))
+            return fail(e, 1, "%s: expected a tokenizer of llama2.c, found a damaged one. Try: "
+                              "another copy of it", m->name);
+        size_t size = 0;
+        for (const unsigned char *from = in->at + at + 8, *c = from; c < from + n; c++)
+            if (*c == ' ') { memcpy(s + size, "\xE2\x96\x81", 3); size += 3; }
+            else s[size++] = (char)*c;
+        const bool one = id >= 3 && id < 259 && is_byte_piece(s, size, &byte);
+        if (entry_add(m, id, s, size, id < 3 ? KIND_NAME : one ? KIND_BYTE : KIND_TEXT, e)) break;
+        m->entry[id].score = score;
+        at += 8 + n;
+    }
+    if (e->status || names_sort(m, e) || entries_spell(m, e)) return e->status;
+    return joins_of_scores(m, e);
+}
+
+/* The token that a config names under key, as a string or as an object with its content. */
+static int32_t config_token(const Making *m, const Json *j, const char *key) {
+    const Value *v = j->size ? json_get(j, j->at, key) : NULL;
+    if (v && v->kind == JSON_OBJECT) v = json_get(j, v, "content");
+    return v && v->kind == JSON_STRING ? name_find(m, j->text + v->at, v->size) : -1;
+}
+
+/* vocab.json and merges.txt: a line of a comment, then a merge a line. The tokens that
+ * tokenizer_config.json calls special are marks; without it GPT-2's one. */
+static int listed(Making *m, const Json *vocabulary, const Bytes *merges, const Json *config,
+                  Error *e) {
+    static const char *const MARKS[] = {"bos_token", "eos_token", "unk_token", "pad_token"};
+    m->cut = CUT_GPT2;
+    if (vocabulary_read(m, vocabulary, vocabulary->at, false, e) || names_sort(m, e))
+        return e->status;
+    for (int i = 0; i < 4; i++) {
+        const int32_t id = config->size ? config_token(m, config, MARKS[i])
+                                        : name_find(m, "<|endoftext|>", 13);
+        if (id >= 0) m->entry[id].kind = KIND_MARK;
+    }
+    if (entries_spell(m, e)) return e->status;
+    const char *s = (const char *)merges->at, *end = s + merges->size;
+    for (const char *stop, *next; s < end && !e->status; s = next) {
+        stop = memchr(s, '\n', (size_t)(end - s));
+        next = stop ? stop + 1 : end;
+        if (!stop) stop = end;
+        if (stop > s && stop[-1] == '\r') stop--;
+        if (stop == s || (stop - s > 8 && !memcmp(s, "#version", 8))) continue;
+        const char *gap = memchr(s, ' ', (size_t)(stop - s));
+        if (!gap) return refuse(m, "a merge that is no pair", e);
+        merge_named(m, s, (size_t)(gap - s), gap + 1, (size_t)(stop - gap - 1), e);
+    }
+    return e->status;
+}
+
+/* ---- 9.3  The folder, and sink's file ------------------------------------------------------- */
+
+/* Which tokens begin and end a text: what tokenizer_config.json says, else the file itself, else the
+ * names that published models give them. config may be empty. */
+static int ends_find(Making *m, const Json *config, Error *e) {
+    static const char *const ENDS[] = {"</s>", "<|end_of_text|>", "<|endoftext|>", NULL};
+    static const char *const STARTS[] = {"<s>", "<|begin_of_text|>", "<|startoftext|>",
+                                         "<|endoftext|>", NULL};
+    const int32_t end = config_token(m, config, "eos_token"),
+                  bos = config_token(m, config, "bos_token");
+    if (end >= 0) m->end = end;
+    for (int i = 0; ENDS[i] && m->end < 0; i++) m->end = name_find(m, ENDS[i], strlen(ENDS[i]));
+    if (m->bos < 0 || (bos >= 0 && m->begins != BEGINS_YES)) m->bos = bos;
+    for (int i = 0; STARTS[i] && m->bos < 0; i++)
+        m->bos = name_find(m, STARTS[i], strlen(STARTS[i]));
+    const Value *top = config->size ? config->at : NULL;
+    if (json_true(config, top, "add_bos_token", false)) m->begins = BEGINS_YES;
+    if (!json_true(config, top, "add_bos_token", true)) m->begins = BEGINS_NO;
+    /* how transformers makes its own of a tokenizer.model */
+    if (m->scored && !json_true(config, top, "legacy", true)) m->space = SPACE_FIRST;
+    if (json_true(config, top, "add_eos_token", false)) return refuse(m, "add_eos_token", e);
+    if (m->cut != CUT_BESIDE && json_true(config, top, "add_prefix_space", false))
+        return refuse(m, "add_prefix_space", e);
+    if (m->end < 0 || m->end >= m->vocab) return refuse(m, "no token that ends a text", e);
+    if (m->bos >= m->vocab || (m->bos < 0 && m->begins == BEGINS_YES))
+        return refuse(m, "no token that begins a text", e);
+    return 0;
+}
+
+/* Runs of unicode.h as the ranges of the file; values are counted from `from`. */
+static uint64_t ranges_write(Bytes *out, const int *runs, size_t n, int from, Error *e) {
+    uint64_t at = 0, ranges = 0;
+    for (size_t i = 0; i < n && !e->status; i += 3, ranges++) {
+        at += (uint64_t)runs[i];
+        bytes_number(out, at, 4, e);
+        at += (uint64_t)runs[i + 1];
+        bytes_number(out, at - 1, 4, e);
+        bytes_number(out, (uint64_t)(runs[i + 2] - from), 4, e);
+    }
+    return ranges;
+}
+
+static uint64_t folds_write(Bytes *out, Error *e) {
+    uint64_t code = 0, folds = 0;
+    for (size_t i = 0; i < sizeof FOLDS / sizeof *FOLDS && !e->status; i += 3, folds++) {
+        const int second = FOLDS[i + 2];
+        code += (uint64_t)FOLDS[i];
+        bytes_number(out, code, 4, e);
+        bytes_number(out, (uint64_t)FOLDS[i + 1], 4, e);
+        bytes_number(out, (uint64_t)(second < 0 ? -second : second), 4, e);
+        bytes_number(out, second > 0, 4, e);
+    }
+    return folds;
+}
+
+/* Appends the tokenizer as the file that chapter 8 of sink.c describes. */
+static int making_write(const Making *m, Bytes *out, Error *e) {
+    Bytes tables = {0}, tokens = {0}, spelt = {0}, merges = {0};
+    const uint64_t classes = m->cut == CUT_BESIDE ? 0 :
+        ranges_write(&tables, CLASSES, sizeof CLASSES / sizeof *CLASSES, 1, e);
+    const uint64_t folds = m->nfc ? folds_write(&tables, e) : 0;
+    const uint64_t combining = !m->nfc ? 0 :
+        ranges_write(&tables, COMBINING, sizeof COMBINING / sizeof *COMBINING, 0, e);
+    for (int id = 0; id < m->vocab && !e->status; id++) {
+        const Token *x = &m->entry[id];
+        bytes_number(&tokens, x->kind, 1, e);
+        bytes_number(&tokens, x->bytes, 2, e);
+        bytes_add(&spelt, m->spelt.at + x->bytes_at, x->bytes, e);
+    }
+    uint64_t rank = 0;
+    for (size_t i = 0; i < m->joins && !e->status; i++) {
+        const Join *x = &m->join[i];
+        if (i && x->score != x[-1].score) rank = i;
+        bytes_number(&merges, (uint64_t)x->left, 4, e);
+        bytes_number(&merges, (uint64_t)x->right, 4, e);
+        bytes_number(&merges, (uint64_t)x->made, 4, e);
+        bytes_number(&merges, rank, 4, e);
+    }
+    const uint64_t flags = (m->whole ? 1u : 0u) | (m->begins == BEGINS_YES ? 2u : 0u);
+    const uint64_t head[] = {2, (uint64_t)m->vocab, m->joins, (uint64_t)m->cut, (uint64_t)m->space,
+                             flags, (uint64_t)m->end, m->bos < 0 ? UINT32_MAX : (uint64_t)m->bos,
+                             classes, folds, combining, spelt.size};
+    const size_t from = out->size;
+    if (!e->status) bytes_add(out, "SINKTOK1", 8, e);
+    for (size_t i = 0; i < sizeof head / sizeof *head && !e->status; i++)
+        bytes_number(out, head[i], 4, e);
+    const Bytes *const parts[] = {&tables, &tokens, &spelt, &merges};
+    for (int i = 0; i < 4 && !e->status; i++) bytes_add(out, parts[i]->at, parts[i]->size, e);
+    if (!e->status) bytes_number(out, hash64(0, out->at + from, out->size - from), 8, e);
+    bytes_free(&tables);
+    bytes_free(&tokens);
+    bytes_free(&spelt);
+    bytes_free(&merges);
+    return e->status;
+}
+
+/* A file's bytes as a tokenizer, told apart by how they begin: JSON; llama2.c's small number; a
+ * first piece of SentencePiece. */
+static int file_tokenizer(Making *m, const Bytes *in, Error *e) {
+    size_t at = 0;
+    while (at < in->size && strchr(" \t\r\n", in->at[at]) && in->at[at]) at++;
+    if (at < in->size && in->at[at] == '{') {
+        Json j = {0};
+        if (!json_read(&j, in->at, in->size, m->name, e)) json_tokenizer(m, &j, e);
+        json_free(&j);
+    } else if (in->size > 4 && number_at(in->at, 4) <= TOKEN_LENGTH_MAX) llama2c(m, in, e);
+    else sentencepiece(m, in, e);
+    return e->status;
+}
+
+/* The tokenizer of a folder or a file as the bytes of sink's file, appended to out, and read back
+ * into *words, which the caller frees. A folder that has none: 0 with nothing in out. */
+static int tokenizer_from(const char *from, Bytes *out, Tokenizer *words, Error *e) {
+    static const char *const NAMES[] = {"tokenizer.json", "tokenizer.model"};
+    char path[1024] = "", merges[1024];
+    Making m = {.name = path, .end = -1, .bos = -1};
+    Json config = {0}, vocabulary = {0};
+    Bytes in = {0};
+    *words = (Tokenizer){0};
+    FILE *f = fopen(from, "rb");
+    unsigned char one;
+    const bool file = f && fread(&one, 1, 1, f) == 1;        /* of a folder nothing can be read */
+    bool found = file;
+    if (f) fclose(f);
+    if (file) snprintf(path, sizeof path, "%s", from);
+    else if (!folder_path(path, from, "tokenizer_config.json", e) && !file_missing(path))
+        json_load(&config, path, e);
+    for (int i = 0; i < 2 && !found && !e->status; i++)
+        found = !folder_path(path, from, NAMES[i], e) && !file_missing(path);
+    if (found && !e->status) {
+        if (!file_read(path, &in, e)) file_tokenizer(&m, &in, e);
+    } else if (!e->status && !folder_path(path, from, "vocab.json", e) && !file_missing(path) &&
+               !folder_path(merges, from, "merges.txt", e)) {
+        found = true;
+        if (!json_load(&vocabulary, path, e) && !file_read(merges, &in, e))
+            listed(&m, &vocabulary, &in, &config, e);
+    }
+    if (found && !e->status && !ends_find(&m, &config, e) && !making_write(&m, out, e))
+        tokenizer_read(out->at, out->size, path, words, e);
+    making_free(&m);
+    json_free(&config);
+    json_free(&vocabulary);
+    bytes_free(&in);
+    return e->status;
+}
+
+/* `hf tokenizer FROM --out FILE`. Prints a line. */
+static int import_tokenizer(const char *from, const char *out, Error *e) {
+    static const char *const CUT_NAMES[CUTS_COUNT] = {"sink", "gpt2", "llama3", "beside"};
+    Bytes file = {0};
+    Tokenizer t;
+    if (!tokenizer_from(from, &file, &t, e) && !file.size)
+        fail(e, 1, "%s: expected tokenizer.json, tokenizer.model, or vocab.json and merges.txt, "
+                   "found none. Try: another folder", from);
+    if (!e->status && !file_ready(out, e) && !file_write(out, file.at, file.size, e))
+        printf("cut=%s vocabulary=%d merges=%zu end=%d begin=%d in_front=%s hash=%016llx out=%s\n",
+               CUT_NAMES[t.cut], t.vocab, t.merges.size, t.end, t.bos, t.begins ? "yes" : "no",
+               (unsigned long long)t.hash, out);
+    tokenizer_free(&t);
+    bytes_free(&file);
+    return e->status;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 10  Import: a folder or a file as a model file of sink
  *
  * Before a number is copied every tensor is accounted for: each that the family needs is there once
  * in its shape, and nothing is there that it does not know. Then they are copied, or only pointed
@@ -1840,8 +2616,14 @@ static int bin_open(Folder *f, Settings *s, const char *path, const unsigned cha
     return folder_sort(f, e);
 }
 
-/* A published model as the model file `out`; a folder, or a file of llama2.c. Prints a line. */
-static int import_model(const char *from, const char *out, bool link, Error *e) {
+/* A published model as the model file `out`; a folder, or a file of llama2.c. tokenizer: a file or
+ * folder, NULL for the folder's own, which goes to `out`.tok. One that sink cannot be does not keep
+ * a model from being looked at with ids made elsewhere: it is told on stderr. Prints a line. */
+static int import_model(const char *from, const char *out, bool link, const char *tokenizer,
+                        Error *e) {
+    Bytes file = {0};
+    Tokenizer t = {0};
+    char words[1024];
     Settings s;
     Folder f = {0};
     Json config = {0};
@@ -1868,31 +2650,44 @@ static int import_model(const char *from, const char *out, bool link, Error *e) 
     Error own = {0};
     if (!e->status && config_resolve(&s.model, &own))
         fail(e, 1, "%s: expected a model that sink can be, found %s", from, own.text);
-    if (!e->status && !model_file_begin(&w, out, &s, 0, e)) {
+    if (snprintf(words, sizeof words, "%s.tok", out) >= (int)sizeof words)
+        fail(e, 2, "%.60s..: this path is too long. Try: a shorter one", out);
+    if (!e->status && (tokenizer || n != sizeof head)) {
+        if (tokenizer_from(tokenizer ? tokenizer : from, &file, &t, tokenizer ? e : &own))
+            fprintf(stderr, "hf: without its tokenizer: %s\n", own.text);
+        s.data.bos = t.begins;
+    }
+    if (!e->status && !model_file_begin(&w, out, &s, t.hash, e)) {
         int tensors = w.list.n_tensors;
         idx count = w.list.count;
         Planned *p = grab(tensors, sizeof *p, e);
         if (p && !plan(p, &w.list, &f, family, e)) copy_tensors(&w, p, &f, link, e);
         free(p);
-        if (!model_file_end(&w, e))
-            printf("family=%s tensors=%d parameters=%lld files=%d linked=%s out=%s\n",
-                   family->type, tensors, (long long)count, f.shards, link ? "yes" : "no", out);
+        if (!model_file_end(&w, e) && (!t.vocab || !file_write(words, file.at, file.size, e)))
+            printf("family=%s tensors=%d parameters=%lld files=%d linked=%s tokenizer=%s out=%s\n",
+                   family->type, tensors, (long long)count, f.shards, link ? "yes" : "no",
+                   t.vocab ? words : "none", out);
     }
+    tokenizer_free(&t);
+    bytes_free(&file);
     json_free(&config);
     folder_free(&f);
     return e->status;
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 10  Command line */
+ * 11  Command line */
 
 static const char USAGE[] =
     "hf: published models for sink, and models of sink for Hugging Face's transformers.\n\n"
     "  hf FOLDER --out MODEL [--link]\n"
     "      a folder as downloaded: config.json, model.safetensors or its shards. gpt2, gpt_neox,\n"
     "      opt, llama, mistral, jamba. --link: MODEL points into the files and holds no copy\n"
-    "  hf FILE.bin --out MODEL [--link]\n"
+    "  hf FILE.bin --out MODEL [--link] [--tokenizer FILE]\n"
     "      a model of llama2.c\n"
+    "  hf tokenizer FOLDER|FILE --out FILE\n"
+    "      a tokenizer alone: tokenizer.json, tokenizer.model, vocab.json with merges.txt, or\n"
+    "      llama2.c's. With a model it is converted too, to MODEL.tok\n"
     "  hf export MODEL FOLDER [--tokenizer FILE]\n"
     "      a llama: config.json, model.safetensors, tokenizer.json and what goes with them. The\n"
     "      tokenizer is the one that MODEL was trained with [tokenizer.bin]\n\n"
@@ -1921,7 +2716,9 @@ static int run(int argc, char **argv, Error *e) {
     bool export = n && !strcmp(words[0], "export");
     if (n == 3 && export && !out && !link)
         return export_folder(words[1], words[2], tokenizer ? tokenizer : "tokenizer.bin", e);
-    if (n == 1 && !export && out && !tokenizer) return import_model(words[0], out, link, e);
+    if (n == 1 && !export && out) return import_model(words[0], out, link, tokenizer, e);
+    if (n == 2 && !strcmp(words[0], "tokenizer") && out && !link && !tokenizer)
+        return import_tokenizer(words[1], out, e);
     return fail(e, 2, "expected a folder and --out, or export, a model file and a folder. Try: hf "
                       "gpt2 --out out/gpt2.model, or hf export out/model.ckpt out/llama");
 }
@@ -1932,7 +2729,8 @@ static int run(int argc, char **argv, Error *e) {
  *   clang -g -O1 -fsanitize=fuzzer,address,undefined -DHF_FUZZ -DSINK_NO_MAIN data/hf.c sink.c -lm
  *
  * The first byte says which: a config.json and, after it, the header of a safetensors file (two
- * bytes for the length of the one, two for the data behind the other); an index; or llama2.c's. */
+ * bytes for the length of the one, two for the data behind the other); an index; llama2.c's; or a
+ * tokenizer of any kind, with which the same bytes are encoded when it can be one. */
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n);
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n) {
     Error e = {0};
@@ -1945,7 +2743,31 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n) {
     if (n < 5) return 0;
     size_t first = (size_t)number_at(p + 1, 2), data = (size_t)number_at(p + 3, 2);
     n -= 5;
-    if (p[0] % 4 == 0) {
+    if (p[0] % 8 == 4) {
+        Bytes file = {.at = (unsigned char *)(uintptr_t)(p + 5), .size = n}, made = {0}, back = {0};
+        Making m = {.name = "tokenizer", .end = -1, .bos = -1};
+        Tokenizer t = {0};
+        Encoder encoder = {0};
+        Ids ids = {0};
+        if (!file_tokenizer(&m, &file, &e) && !ends_find(&m, &config, &e) &&
+            !making_write(&m, &made, &e) && !tokenizer_read(made.at, made.size, "made", &t, &e) &&
+            !encoder_make(&encoder, &t, &e) && !tokenizer_encode(&encoder, p + 5, n, &ids, &e) &&
+            tokenizer_decode(&t, ids.at, ids.size, &back, &e)) abort();
+        making_free(&m);
+        tokenizer_free(&t);
+        encoder_free(&encoder);
+        ids_free(&ids);
+        bytes_free(&made);
+        bytes_free(&back);
+    } else if (p[0] % 8 == 5) {                 /* sink's own file, its checksum made right */
+        Bytes file = {0};
+        Tokenizer t = {0};
+        bytes_add(&file, p + 5, n, &e);
+        bytes_number(&file, hash64(0, p + 5, n), 8, &e);
+        tokenizer_read(file.at, file.size, "own", &t, &e);
+        tokenizer_free(&t);
+        bytes_free(&file);
+    } else if (p[0] % 4 == 0) {
         if (!json_read(&config, p + 5, n, "index", &e)) index_read(&map, &maps, &config, &e);
     } else if (p[0] % 4 == 1) {
         if (n >= BIN_HEAD) bin_open(&f, &s, "bin", p + 5, first + (data << 16), &e);
