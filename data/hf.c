@@ -259,7 +259,7 @@ static bool fits(const char *pattern, const char *name, int number[2]) {
         int from = 0, digits = 0;
         for (; *name >= '0' && *name <= '9'; name++, digits++)
             if (digits < 7) from = 10 * from + (*name - '0');
-        if (!digits || digits > 7 || (zero && digits > 1)) return false;
+        if (!digits || (zero && digits > 1)) return false;
         number[n++] = from;
     }
     return !*name;
