@@ -2382,7 +2382,7 @@ static void mamba_forward(const Model *m, Acts *a, int l, real *y, const real *u
     idx rows = B * N, P = R + 2 * M;
     linear_forward(m, p->xz, u, w->m_in, NULL, rows, C, 2 * I);         /* (x, z) = u W_in */
     taps_forward(p->a, p->xz, w->m_conv, w->m_convb, rows, N, I, c->mamba_conv);
-    linear_forward(m, p->p, p->a, w->m_x, NULL, rows, I, P);            /* (r, b, c) = a W_x, normed */
+    linear_forward(m, p->p, p->a, w->m_x, NULL, rows, I, P);           /* (r, b, c) = a W_x, normed */
     PARALLEL
     for (idx n = 0; n < rows; n++) {
         const real *from = p->p + n * P;
@@ -2391,7 +2391,7 @@ static void mamba_forward(const Model *m, Acts *a, int l, real *y, const real *u
         norm_row(c, M, bc, stat, from + R, w->m_bnorm, NULL);
         norm_row(c, M, bc + M, stat, from + R + M, w->m_cnorm, NULL);
     }
-    linear_forward(m, p->dt, p->r, w->m_dt, w->m_dtb, rows, R, I);      /* dt = softplus(r W_dt + b) */
+    linear_forward(m, p->dt, p->r, w->m_dt, w->m_dtb, rows, R, I);     /* dt = softplus(r W_dt + b) */
     PARALLEL
     for (idx n = 0; n < rows; n++) softplus(I, p->dt + n * I);
     scan_forward(p, w, B, N, I, M);
@@ -5212,7 +5212,7 @@ int checks_run(const char *name, FILE *out, bool colour, Error *e) {
  *                  and white space, which the file lists, and bytes outside UTF-8 are none of them
  *     gpt2         's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
  *     llama3       (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|
- *                  ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+      (with a space before the ?)
+ *                  ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+     (with a space before the ?)
  *   5  merges      LLaMA-3 first looks whether the piece is a token, and then needs no merge
  *
  * SentencePiece merges over the whole text. Here a text of any length is cut too, between any two
@@ -5772,7 +5772,7 @@ static int tokens_read(Tokenizer *t, const unsigned char *at, size_t bytes, cons
     return e->status;
 }
 
-/* The merges of a file, n of them: two tokens of text, the one that is spelt by both, and a rank. */
+/* The merges of a file, n of them: two tokens of text, the one spelt by both, and a rank. */
 static int merges_read(Tokenizer *t, const unsigned char *at, size_t n, const char *name,
                        Error *e) {
     t->made = grab((idx)n, sizeof *t->made, e);
@@ -5827,7 +5827,8 @@ static int other_read(Tokenizer *t, const unsigned char *bytes, const char *name
     if (!e->status) ranges_read(&t->combining, t->n_combining, at, 256, name, e);
     at += 12 * (size_t)t->n_combining;
     for (unsigned c = 0; c < 128; c++)
-        if (!e->status) t->ascii[c] = (unsigned char)range_value(t->classes, t->n_classes, c, OTHER);
+        if (!e->status)
+            t->ascii[c] = (unsigned char)range_value(t->classes, t->n_classes, c, OTHER);
     if (!e->status) tokens_read(t, at, head[13], name, e);
     at += 3 * (size_t)vocab + head[13];
     if (!e->status) merges_read(t, at, head[4], name, e);
@@ -7204,7 +7205,7 @@ static int source_read(const Data *d, const Source *s, Bytes *text, Ids *ids, Er
  * when text is NULL. */
 static int data_encode(Data *d, const Source *s, const unsigned char *text, const int32_t *ids,
                        size_t n, Ids *out, Error *e) {
-    const int32_t bos = d->bos, end = d->end;       /* none of them is -1: data_open has seen to it */
+    const int32_t bos = d->bos, end = d->end;      /* none of them is -1: data_open has seen to it */
     if (s->bos) ids_add(out, &bos, 1, e);
     if (text) tokenizer_encode(&d->encoder, text, n, out, e);
     else ids_add(out, ids, n, e);
@@ -7367,7 +7368,8 @@ int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
         d->fix = t->fix;
         if ((s->bos && d->bos < 0) || (s->fix_token && d->fix < 0)) {
             fail(e, 2, "--%s: expected a tokenizer with an id for it, found none in %s. Try: "
-                 "without it, or --tokenizer tokenizer.bin", d->bos < 0 && s->bos ? "bos" : "fix-token",
+                 "without it, or --tokenizer tokenizer.bin",
+                 d->bos < 0 && s->bos ? "bos" : "fix-token",
                  s->tokenizer);
             data_close(d);
             return e->status;
@@ -13122,7 +13124,7 @@ static int row_of(const Paper *p, const Item *item, int k) {
 static Series *line_begin(Paper *p, int k, const char *name, int style) {
     Series *line = &p->lines[k];
     *line = (Series){.style = style, .points = style >= LINE_SEED || style == LINE_MEAN};
-    snprintf(line->name, sizeof line->name, "%s", name);
+    snprintf(line->name, sizeof line->name, "%.*s", (int)sizeof line->name - 1, name);
     return line;
 }
 
@@ -14375,7 +14377,8 @@ int make_folder(const char *path) { return _mkdir(path); }
 /* Bytes come and go as they are, ends of lines too. */
 static void streams_begin(void) { _setmode(0, _O_BINARY); _setmode(1, _O_BINARY); }
 /* rename() replaces no file there; this does, and waits for the disk. */
-__declspec(dllimport) int __stdcall MoveFileExA(const char *from, const char *to, unsigned long how);
+__declspec(dllimport) int __stdcall MoveFileExA(const char *from, const char *to,
+                                                unsigned long how);
 static bool take_name(const char *from, const char *to) {
     if (MoveFileExA(from, to, 1 | 8)) return true;
     errno = EACCES;
