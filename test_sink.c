@@ -14081,6 +14081,624 @@ static void trained__stories(Test *t) {
     trained_close(&x);
 }
 
+/* -------------------------------------------------------------------------------------------------
+ * 16.7  Published tokenizers: ./hf makes sink's of them */
+
+#define X_TOK SCRATCH "/x.tok"
+
+/* A vocabulary of GPT-2's alphabet: the 256 bytes, then `more`, as the pairs of a JSON object. */
+static void letters_json(Bytes *b, const char *more, Error *e) {
+    int spare = 256;
+    bytes_print(b, e, "{");
+    for (int c = 0; c < 256; c++) {
+        const bool own = (c > 32 && c < 127) || (c > 160 && c != 173);
+        bytes_print(b, e, "\"\\u%04x\": %d, ", own ? c : spare++, c);
+    }
+    bytes_print(b, e, "%s}", more);
+}
+
+/* What a row may change in a tokenizer.json; NULL for what stands in JSON_PLAIN. */
+typedef struct Parts {
+    const char *normalizer, *cuts, *added, *post, *model, *vocab, *merges;
+} Parts;
+
+#define ADDED(id, content, more) "{\"id\": " id ", \"content\": \"" content "\", " more "}"
+#define RAW "\"normalized\": false"
+#define BYTE_LEVEL(regex) "{\"type\": \"ByteLevel\", \"add_prefix_space\": false" regex "}"
+#define LLAMA3_SPLIT                                                                               \
+    "{\"type\": \"Sequence\", \"pretokenizers\": [{\"type\": \"Split\", \"pattern\": {\"Regex\": " \
+    "\"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\\\r\\\\n\\\\p{L}\\\\p{N}]?\\\\p{L}+|\\\\p{N}{1,3}| ?"      \
+    "[^\\\\s\\\\p{L}\\\\p{N}]+[\\\\r\\\\n]*|\\\\s*[\\\\r\\\\n]+|\\\\s+(?!\\\\S)|\\\\s+\"}, "       \
+    "\"behavior\": \"Isolated\", \"invert\": false}, " BYTE_LEVEL(", \"use_regex\": false") "]}"
+#define TEMPLATE(single)                                                                           \
+    "{\"type\": \"TemplateProcessing\", \"single\": [" single "], \"special_tokens\": "            \
+    "{\"<s>\": {\"id\": \"<s>\", \"ids\": [259]}}}"
+#define FRONT "{\"SpecialToken\": {\"id\": \"<s>\"}}"
+#define TEXT_A "{\"Sequence\": {\"id\": \"A\"}}"
+#define SIGN "\\u2581"
+
+static const Parts JSON_PLAIN = {
+    "null", BYTE_LEVEL(""), "[" ADDED("258", "<|endoftext|>", RAW) "]", "null", "",
+    "\"he\": 256, \"\\u0120he\": 257", "[\"h e\", \"\\u0120 he\"]"};
+
+/* Writes path: a tokenizer.json of bytes, or of characters where vocab begins a whole object. */
+static void parts_write(Test *t, const char *path, const Parts *p) {
+    const Parts *d = &JSON_PLAIN;
+    Bytes b = {0};
+    Error e = {0};
+    bytes_print(&b, &e, "{\"version\": \"1.0\", \"added_tokens\": %s,\n\"normalizer\": %s,\n",
+                p->added ? p->added : d->added, p->normalizer ? p->normalizer : d->normalizer);
+    bytes_print(&b, &e, "\"pre_tokenizer\": %s,\n\"post_processor\": %s,\n", p->cuts ? p->cuts
+                : d->cuts, p->post ? p->post : d->post);
+    bytes_print(&b, &e, "\"model\": {%s \"vocab\": ", p->model ? p->model : d->model);
+    if (p->vocab && p->vocab[0] == '{') bytes_add(&b, p->vocab, strlen(p->vocab), &e);
+    else letters_json(&b, p->vocab ? p->vocab : d->vocab, &e);
+    bytes_print(&b, &e, ", \"merges\": %s}}\n", p->merges ? p->merges : d->merges);
+    if (!e.status) file_write(path, b.at, b.size, &e);
+    fact(t, !e.status, "%s", e.text);
+    bytes_free(&b);
+}
+
+/* ./hf makes X_TOK of `from`, which is opened. */
+static bool tok_open(Test *t, const char *from, Tokenizer *k, Encoder *c) {
+    char words[300];
+    Error e = {0};
+    snprintf(words, sizeof words, "tokenizer %s --out " X_TOK, from);
+    *k = (Tokenizer){0};
+    *c = (Encoder){0};
+    if (!hf_does(t, words)) return false;
+    const bool good = !tokenizer_load(X_TOK, k, &e) && !encoder_make(c, k, &e);
+    fact(t, good, "%s: %s", from, e.text);
+    return good;
+}
+
+/* The ids of n bytes as text, with a space after each. */
+static void ids_text(Encoder *c, const char *text, size_t n, char *to, size_t room) {
+    Ids ids = {0};
+    Error e = {0};
+    size_t at = 0;
+    *to = 0;
+    tokenizer_encode(c, (const unsigned char *)text, n, &ids, &e);
+    for (size_t i = 0; i < ids.size && at + 16 < room; i++)
+        at += (size_t)snprintf(to + at, room - at, "%d ", ids.at[i]);
+    if (e.status) snprintf(to, room, "%s", e.text);
+    ids_free(&ids);
+}
+
+static void hf__tokenizer_json(Test *t) {
+    static const struct { Parts p; const char *text, *ids; } ROWS[] = {
+        {{0}, "he he<|endoftext|> h", "256 257 258 32 104 "},
+        {{.merges = "[[\"h\", \"e\"], [\"\\u0120\", \"he\"]]"}, "he he", "256 257 "},
+        {{.merges = "[\"\\u0120 he\", \"h e\"]"}, "he he", "256 257 "},
+        {{.merges = "[\"h e\"]"}, "he he", "256 32 256 "},
+        {{.merges = "[\"h e\"]", .model = "\"ignore_merges\": true,"}, "he he", "256 257 "},
+        {{.model = "\"type\": \"BPE\", \"dropout\": null, \"unk_token\": null, "
+                   "\"continuing_subword_prefix\": \"\", \"end_of_word_suffix\": null,"},
+         "he", "256 "},
+        {{.cuts = LLAMA3_SPLIT}, "1234'LL he", "49 50 51 52 39 76 76 257 "},
+        {{.normalizer = "{\"type\": \"NFC\"}"}, "e\xCC\x81", "195 169 "},
+        {{.normalizer = "{\"type\": \"Sequence\", \"normalizers\": []}"}, "e\xCC\x81",
+         "101 204 129 "},
+        {{.added = "[" ADDED("258", "</s>", RAW) ", " ADDED("260", "  ", "\"special\": false")
+                   ", " ADDED("261", "   ", "\"special\": false") "]",
+          .normalizer = "{\"type\": \"NFC\"}"}, "he    he</s>", "256 261 257 258 "},
+        {{.added = "[" ADDED("258", "</s>", RAW) ", " ADDED("256", "he", RAW) "]"}, "hehe he",
+         "256 256 32 256 "},
+        {{.vocab = "\"he\": 256, \"\\u0120he\": 257, \"\\u65e5 x\": 258, \"</s>\": 300",
+          .added = "[" ADDED("300", "</s>", RAW) "]"}, "he</s>", "256 300 "},
+    };
+    static const struct { Parts p; bool begins; int bos; } FRONTS[] = {
+        {{0}, false, 258},
+        {{.added = "[" ADDED("258", "</s>", RAW) "," ADDED("259", "<s>", RAW) "]",
+          .post = TEMPLATE(FRONT ", " TEXT_A)}, true, 259},
+        {{.added = "[" ADDED("258", "</s>", RAW) "," ADDED("259", "<s>", RAW) "]",
+          .post = TEMPLATE(TEXT_A)}, false, 259},
+        {{.added = "[" ADDED("258", "</s>", RAW) "," ADDED("259", "<s>", RAW) "]",
+          .post = "{\"type\": \"Sequence\", \"processors\": [" BYTE_LEVEL("") ", "
+                  TEMPLATE(FRONT ", " TEXT_A) "]}"}, true, 259},
+        {{.added = "[" ADDED("258", "</s>", RAW) "]"}, false, -1},
+    };
+    char found[400];
+    Tokenizer k;
+    Encoder c;
+    if (no_hf(t)) return;
+    scratch_open();
+    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+        parts_write(t, SCRATCH "/t.json", &ROWS[i].p);
+        if (tok_open(t, SCRATCH "/t.json", &k, &c)) {
+            ids_text(&c, ROWS[i].text, strlen(ROWS[i].text), found, sizeof found);
+            fact(t, !strcmp(found, ROWS[i].ids), "row %d, %s: %s, expected %s", i, ROWS[i].text,
+                 found, ROWS[i].ids);
+        }
+        other_close(&k, &c);
+    }
+    for (int i = 0; i < (int)(sizeof FRONTS / sizeof FRONTS[0]); i++) {
+        parts_write(t, SCRATCH "/t.json", &FRONTS[i].p);
+        if (tok_open(t, SCRATCH "/t.json", &k, &c))
+            fact(t, k.begins == FRONTS[i].begins && k.bos == FRONTS[i].bos && k.end == 258,
+                 "front %d: %d, %d, %d", i, k.begins, k.bos, k.end);
+        other_close(&k, &c);
+    }
+    scratch_close();
+}
+
+/* Each row is one thing that would change ids, or cannot be. */
+static void hf__tokenizer_refuses(Test *t) {
+    static const char OWN[] = "with values of its own";
+    static const struct { Parts p; const char *said; } ROWS[] = {
+        {{.model = "\"type\": \"Unigram\","}, "a model that is no BPE"},
+        {{.model = "\"dropout\": 0.1,"}, "found dropout"},
+        {{.model = "\"continuing_subword_prefix\": \"##\","}, "continuing_subword_prefix"},
+        {{.model = "\"end_of_word_suffix\": \"</w>\","}, "end_of_word_suffix"},
+        {{.normalizer = "{\"type\": \"NFKC\"}"}, "normalizer \"NFKC\""},
+        {{.normalizer = "{\"type\": \"Lowercase\"}"}, "normalizer \"Lowercase\""},
+        {{.normalizer = "{\"type\": \"Sequence\", \"normalizers\": [{\"type\": \"NFC\"}, "
+                        "{\"type\": \"Strip\"}]}"}, "normalizer \"Strip\""},
+        {{.normalizer = "{\"type\": \"Prepend\", \"prepend\": \"x\"}"}, OWN},
+        {{.normalizer = "{\"type\": \"Replace\", \"pattern\": {\"Regex\": \" \"}, \"content\": "
+                        "\"" SIGN "\"}"}, OWN},
+        {{.cuts = "null"}, "pre_tokenizer \"\""}, {{.cuts = "{\"type\": \"Whitespace\"}"}, OWN},
+        {{.cuts = "{\"type\": \"ByteLevel\", \"add_prefix_space\": true}"}, OWN},
+        {{.cuts = BYTE_LEVEL(", \"use_regex\": false")}, OWN},
+        {{.cuts = "{\"type\": \"Sequence\", \"pretokenizers\": [{\"type\": \"Digits\"}, "
+                  BYTE_LEVEL("") "]}"}, OWN},
+        {{.cuts = "{\"type\": \"Metaspace\", \"replacement\": \"" SIGN "\"}"}, OWN},
+        {{.cuts = "{\"type\": \"Metaspace\", \"replacement\": \"_\", \"split\": false}"}, OWN},
+        {{.cuts = "{\"type\": \"Metaspace\", \"replacement\": \"" SIGN "\", \"split\": false}"},
+         "characters without byte_fallback"},
+        {{.cuts = "{\"type\": \"Metaspace\", \"replacement\": \"" SIGN "\", \"split\": false}",
+          .model = "\"byte_fallback\": true,"}, "expected a token for every byte"},
+        {{.post = "{\"type\": \"RobertaProcessing\"}"}, "post_processor \"RobertaProcessing\""},
+        {{.post = TEMPLATE(TEXT_A ", " FRONT)}, OWN}, {{.post = TEMPLATE(FRONT)}, OWN},
+        {{.post = TEMPLATE(FRONT ", " FRONT ", " TEXT_A)}, OWN},
+        {{.post = TEMPLATE(FRONT ", " TEXT_A)}, OWN},        /* there is no 259 */
+        {{.added = "{}"}, "added_tokens that are no list"}, {{.added = "[{}]"}, "without id"},
+        {{.added = "[" ADDED("258", "", RAW) "]"}, "without id or content"},
+        {{.added = "[" ADDED("258", "</s>", "\"lstrip\": true") "]"}, "lstrip"},
+        {{.added = "[" ADDED("258", "</s>", "\"rstrip\": true") "]"}, "rstrip"},
+        {{.added = "[" ADDED("258", "</s>", "\"single_word\": true") "]"}, "single_word"},
+        {{.added = "[" ADDED("258", "<x>", RAW) "]"}, "no token that ends a text"},
+        {{.added = "[" ADDED("256", "</s>", RAW) "]"}, "one token of id 256, found two"},
+        {{.added = "[" ADDED("258", "he", RAW) "]"}, "found 256 and 258 alike"},
+        {{.added = "[" ADDED("262144", "</s>", RAW) "]"}, "expected ids below 262144"},
+        {{.added = "[" ADDED("-1", "</s>", RAW) "]"}, "without id"},
+        {{.added = "[" ADDED("258", "</s>", RAW) "," ADDED("259", "\\u00e9", "\"special\": true")
+                   "]", .normalizer = "{\"type\": \"NFC\"}"}, "that its normalizer would change"},
+        {{.vocab = "\"he\": 256.0, \"\\u0120he\": 257"}, "an id that is no number"},
+        {{.vocab = "{\"h\": 0, \"e\": 1, \"he\": 2, \"\\u0120\": 3, \"\\u0120he\": 4}"},
+         "expected a token for every byte, found none for 0x00"},
+        {{.merges = "{}"}, "no merges"}, {{.merges = "[\"he\"]"}, "a merge that is no pair"},
+        {{.merges = "[[\"h\", \"e\", \"x\"]]"}, "a merge that is no pair"},
+        {{.merges = "[1]"}, "a merge that is no pair"},
+        {{.merges = "[\"h x\"]"}, "expected merge 0 of tokens into a token"},
+        {{.merges = "[\"h e\", \"h e\"]"}, "merge 1 to be new"},
+    };
+    if (no_hf(t)) return;
+    scratch_open();
+    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+        parts_write(t, SCRATCH "/t.json", &ROWS[i].p);
+        hf_fails(t, "tokenizer " SCRATCH "/t.json --out " X_TOK, 1, ROWS[i].said);
+    }
+    text_file(t, SCRATCH "/t.json", "{}");
+    hf_fails(t, "tokenizer " SCRATCH "/t.json --out " X_TOK, 1, "a model that is no BPE");
+    fact(t, file_missing(X_TOK), "something was written");
+    scratch_close();
+}
+
+/* ---- SentencePiece: the same pieces as tokenizer.model, tokenizer.json and llama2.c's file. */
+
+typedef struct Pieces { int n; char text[64][16]; float score[64]; int type[64]; } Pieces;
+
+/* <unk>, <s>, </s>, then a, b, U+00E9, the sign, and what random pairs of these spell; the bytes
+ * have ids after all of them, or, as llama2.c wants them, 3 to 258. */
+static void pieces_draw(Pieces *p, Rng *r) {
+    static const char *const FIRST[] = {"<unk>", "<s>", "</s>", "a", "b", U_E9, "\xE2\x96\x81"};
+    *p = (Pieces){0};
+    for (; p->n < 7; p->n++) {
+        strcpy(p->text[p->n], FIRST[p->n]);
+        p->type[p->n] = p->n ? p->n < 3 ? 3 : 1 : 2;
+        p->score[p->n] = -1000 - (float)p->n;
+    }
+    while (p->n < 40) {
+        char both[40];
+        const int a = 3 + (int)rng_below(r, (uint64_t)p->n - 3),
+                  b = 3 + (int)rng_below(r, (uint64_t)p->n - 3);
+        snprintf(both, sizeof both, "%s%s", p->text[a], p->text[b]);
+        bool known = strlen(both) > 12;
+        for (int i = 0; i < p->n; i++) known = known || !strcmp(p->text[i], both);
+        if (known) continue;
+        strcpy(p->text[p->n], both);
+        p->type[p->n] = 1;
+        p->score[p->n++] = -(float)rng_below(r, 20);         /* scores in common too */
+    }
+}
+
+static void proto(Bytes *b, int field, int type, uint64_t n, Error *e) {
+    for (uint64_t key = (uint64_t)(field << 3 | type), i = 0; i < 2; key = n, i++) {
+        for (; key > 127; key >>= 7) bytes_number(b, (key & 127) | 128, 1, e);
+        bytes_number(b, key, 1, e);
+    }
+}
+
+static void proto_piece(Bytes *b, const char *s, float score, int type, Error *e) {
+    Bytes p = {0};
+    uint32_t bits;
+    memcpy(&bits, &score, 4);
+    proto(&p, 1, 2, strlen(s), e);
+    bytes_add(&p, s, strlen(s), e);
+    bytes_number(&p, 2 << 3 | 5, 1, e);
+    bytes_number(&p, bits, 4, e);
+    if (type != 1) proto(&p, 3, 0, (uint64_t)type, e);
+    proto(b, 1, 2, p.size, e);
+    bytes_add(b, p.at, p.size, e);
+    bytes_free(&p);
+}
+
+/* tokenizer.model of pieces and settings; `trainer` and `normalizer` are pairs of a field and a
+ * number, ended by 0. */
+static void model_write(Test *t, const Pieces *p, const int *trainer, const int *normalizer) {
+    Bytes b = {0}, s = {0};
+    Error e = {0};
+    char byte[8];
+    for (int i = 0; i < p->n; i++) proto_piece(&b, p->text[i], p->score[i], p->type[i], &e);
+    for (unsigned c = 0; c < 256; c++) {
+        snprintf(byte, sizeof byte, "<0x%02X>", c);
+        proto_piece(&b, byte, 0, 6, &e);
+    }
+    for (int part = 0; part < 2; part++) {
+        s.size = 0;
+        for (const int *at = part ? normalizer : trainer; *at; at += 2)
+            proto(&s, at[0], 0, (uint64_t)(int64_t)at[1], &e);
+        proto(&b, 2 + part, 2, s.size, &e);
+        if (s.size) bytes_add(&b, s.at, s.size, &e);
+    }
+    if (!e.status) file_write(SCRATCH "/t.model", b.at, b.size, &e);
+    fact(t, !e.status, "%s", e.text);
+    bytes_free(&b);
+    bytes_free(&s);
+}
+
+static const int TRAINED[] = {3, 2, 35, 1, 0}, NORMAL[] = {3, 1, 4, 0, 0};
+
+/* Joins of the highest score, the leftmost of equals, looked for among all neighbours. Returns the
+ * ids of text, which has only the pieces' characters, with a space in front. */
+static int slow_pieces(const Pieces *p, const char *text, int *ids) {
+    char s[400][16];
+    int n = 0;
+    strcpy(s[n++], p->text[6]);
+    for (const char *c = text; *c; n++) {
+        const int length = *c == ' ' || (unsigned char)*c < 128 ? 1 : 2;
+        snprintf(s[n], sizeof s[n], "%.*s", length, c);
+        if (*c == ' ') strcpy(s[n], p->text[6]);
+        c += length;
+    }
+    for (;;) {
+        int place = -1, best = -1;
+        char both[40];
+        for (int i = 0; i + 1 < n; i++) {
+            strcat(strcpy(both, s[i]), s[i + 1]);
+            for (int k = 7; k < p->n; k++)
+                if (!strcmp(p->text[k], both) && (best < 0 || p->score[k] > p->score[best])) {
+                    best = k;
+                    place = i;
+                }
+        }
+        if (best < 0) break;
+        strcpy(s[place], p->text[best]);
+        memmove(s[place + 1], s[place + 2], (size_t)(n - place - 2) * sizeof *s);
+        n--;
+    }
+    for (int i = 0; i < n; i++)
+        for (int k = 3; k < p->n; k++) if (!strcmp(p->text[k], s[i])) ids[i] = k;
+    return n;
+}
+
+static void hf__sentencepiece(Test *t) {
+    Rng r = {41};
+    int joined = 0;
+    if (no_hf(t)) return;
+    scratch_open();
+    for (int trial = 0; trial < 12; trial++) {
+        Pieces p;
+        Tokenizer k, k2;
+        Encoder c, c2;
+        Error e = {0};
+        pieces_draw(&p, &r);
+        model_write(t, &p, TRAINED, NORMAL);
+        Bytes bin = {0};                                     /* llama2.c's: bytes at 3 to 258 */
+        bytes_number(&bin, 20, 4, &e);
+        for (int id = 0; id < p.n + 256 && !e.status; id++) {
+            char byte[8], s[16] = "";
+            snprintf(byte, sizeof byte, "<0x%02X>", (unsigned)(id - 3) & 255);
+            const int piece = id < 3 ? id : id - 256;
+            const bool one = id >= 3 && id < 259;
+            float score = one ? 0 : p.score[piece];
+            uint32_t bits;
+            memcpy(&bits, &score, 4);
+            for (const char *from = one ? byte : p.text[piece]; *from;)
+                if (!strncmp(from, "\xE2\x96\x81", 3)) { strcat(s, " "); from += 3; }
+                else strncat(s, from++, 1);
+            bytes_number(&bin, bits, 4, &e);
+            bytes_number(&bin, strlen(s), 4, &e);
+            bytes_add(&bin, s, strlen(s), &e);
+        }
+        file_write(SCRATCH "/t.bin", bin.at, bin.size, &e);
+        bytes_free(&bin);
+        fact(t, !e.status, "%s", e.text);
+        if (tok_open(t, SCRATCH "/t.model", &k, &c)) {
+            fact(t, k.begins && k.bos == 1 && k.end == 2 && k.space == SPACE_EACH, "%d %d %d %d",
+                 k.begins, k.bos, k.end, k.space);
+            if (tok_open(t, SCRATCH "/t.bin", &k2, &c2))
+                for (int i = 0; i < 40; i++) {
+                    static const char *const LETTERS[] = {"a", "b", U_E9, " "};
+                    char text[400] = "";
+                    int slow[400], size = 1 + (int)rng_below(&r, 150);
+                    Ids ids = {0}, ids2 = {0};
+                    for (int j = 0; j < size; j++) strcat(text, LETTERS[rng_below(&r, 4)]);
+                    const int n = slow_pieces(&p, text, slow);
+                    tokenizer_encode(&c, (unsigned char *)text, strlen(text), &ids, &e);
+                    tokenizer_encode(&c2, (unsigned char *)text, strlen(text), &ids2, &e);
+                    bool same = (int)ids.size == n && (int)ids2.size == n;
+                    for (int j = 0; same && j < n; j++)
+                        same = ids.at[j] == slow[j] && ids2.at[j] == slow[j] + 256;
+                    fact(t, same, "trial %d: %zu and %zu ids, expected %d: %.60s", trial, ids.size,
+                         ids2.size, n, text);
+                    joined += size + 1 - n;
+                    ids_free(&ids);
+                    ids_free(&ids2);
+                }
+            other_close(&k2, &c2);
+        }
+        other_close(&k, &c);
+    }
+    fact(t, joined > 12 * 40 * 20, "%d joins", joined);
+    scratch_close();
+}
+
+/* Settings of SentencePiece that would change ids, and files that are cut short anywhere. */
+static void hf__sentencepiece_refuses(Test *t) {
+    static const char SETTINGS[] = "no BPE with bytes to fall back to", TEXT[] = "changes text";
+    static const struct { int trainer[9], normalizer[9]; const char *said; } ROWS[] = {
+        {{35, 1, 0}, {4, 0, 0}, SETTINGS}, {{3, 1, 35, 1, 0}, {4, 0, 0}, SETTINGS},
+        {{3, 2, 0}, {4, 0, 0}, SETTINGS}, {{3, 2, 35, 1, 24, 1, 0}, {4, 0, 0}, SETTINGS},
+        {{3, 2, 35, 1, 0}, {3, 1, 0}, TEXT}, {{3, 2, 35, 1, 0}, {4, 1, 0}, TEXT},
+        {{3, 2, 35, 1, 0}, {4, 0, 5, 0, 0}, TEXT},
+        {{3, 2, 35, 1, 42, -1, 41, -1, 0}, {4, 0, 0}, NULL},
+        {{3, 2, 35, 1, 42, 9999, 0}, {4, 0, 0}, "no token that ends a text"},
+        {{3, 2, 35, 1, 41, 9999, 0}, {4, 0, 0}, "no token that begins a text"},
+    };
+    Rng r = {5};
+    Pieces p;
+    Bytes b = {0};
+    Error e = {0};
+    static const char WORDS[] = "tokenizer " SCRATCH "/t.model --out " X_TOK;
+    if (no_hf(t)) return;
+    scratch_open();
+    pieces_draw(&p, &r);
+    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+        model_write(t, &p, ROWS[i].trainer, ROWS[i].normalizer);
+        if (ROWS[i].said) hf_fails(t, WORDS, 1, ROWS[i].said);
+        else hf_does(t, WORDS);                  /* -1: named <s> and </s> all the same */
+    }
+    p.type[20] = 5;
+    model_write(t, &p, TRAINED, NORMAL);
+    hf_fails(t, WORDS, 1, "a piece of a type that is not used");
+    p.type[20] = 7;
+    model_write(t, &p, TRAINED, NORMAL);
+    hf_fails(t, WORDS, 1, "a piece of a type that is not used");
+    p.type[20] = 1;
+    strcpy(p.text[20], "xa");
+    model_write(t, &p, TRAINED, NORMAL);
+    hf_fails(t, WORDS, 1, "a character that is no piece");
+    strcpy(p.text[20], "a");
+    model_write(t, &p, TRAINED, NORMAL);
+    hf_fails(t, WORDS, 1, "alike");
+    strcpy(p.text[20], "\xC3");
+    model_write(t, &p, TRAINED, NORMAL);
+    hf_fails(t, WORDS, 1, "a damaged one");
+    pieces_draw(&p, &r);
+    model_write(t, &p, TRAINED, NORMAL);
+    file_read(SCRATCH "/t.model", &b, &e);
+    for (int i = 0; i < 30 && !e.status; i++) {
+        file_write(SCRATCH "/t.model", b.at, (size_t)rng_below(&r, b.size), &e);
+        Ran ran_ = ran("./hf", WORDS);
+        fact(t, ran_.status == 1 && strstr((const char *)ran_.err.at, ". Try: "), "a cut file: %s",
+             (const char *)ran_.err.at);
+        ran_free(&ran_);
+    }
+    fact(t, !e.status, "%s", e.text);
+    bytes_free(&b);
+    scratch_close();
+}
+
+/* A folder: which file is read, what tokenizer_config.json says, and that vocab.json with merges.txt
+ * is the same tokenizer as their tokenizer.json. */
+static void hf__tokenizer_folder(Test *t) {
+    static const struct { const char *config; int end, bos, begins; const char *said; } ROWS[] = {
+        {NULL, 258, 258, 0, NULL},
+        {"{\"bos_token\": {\"content\": \"</s>\"}, \"eos_token\": \"</s>\", \"pad_token\": "
+         "\"<pad>\", \"add_prefix_space\": false, \"add_bos_token\": true}", 260, 260, 1, NULL},
+        {"{\"bos_token\": \"<pad>\", \"eos_token\": \"</s>\", \"add_bos_token\": false}", 260, 259,
+         0, NULL},
+        {"{\"eos_token\": null}", 260, 258, 0, NULL},
+        {"{\"add_prefix_space\": true}", 0, 0, 0, "found add_prefix_space"},
+        {"{\"add_eos_token\": true}", 0, 0, 0, "found add_eos_token"},
+        {"{", 0, 0, 0, "tokenizer_config.json: "},
+    };
+    static const char WORDS[] = "tokenizer " DOWNLOAD " --out " X_TOK;
+    Bytes b = {0};
+    Error e = {0};
+    Tokenizer k;
+    Encoder c;
+    char found[300];
+    if (no_hf(t)) return;
+    scratch_open();
+    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+        b.size = 0;
+        letters_json(&b, i ? "\"he\": 256, \"\\u0120he\": 257, \"<|endoftext|>\": 258, \"<pad>\": "
+                             "259, \"</s>\": 260"
+                           : "\"he\": 256, \"\\u0120he\": 257, \"<|endoftext|>\": 258", &e);
+        bytes_add(&b, "", 1, &e);
+        text_file(t, DOWNLOAD "/vocab.json", (const char *)b.at);
+        text_file(t, DOWNLOAD "/merges.txt",
+                  i % 2 ? "#version: 0.2\r\nh e\r\n\xC4\xA0 he\r\n\r\n" : "h e\n\xC4\xA0 he");
+        if (ROWS[i].config) text_file(t, DOWNLOAD "/tokenizer_config.json", ROWS[i].config);
+        if (ROWS[i].said) { hf_fails(t, WORDS, 1, ROWS[i].said); continue; }
+        if (tok_open(t, DOWNLOAD, &k, &c)) {
+            const char *text = "he he</s><pad><|endoftext|>";
+            ids_text(&c, text, strlen(text), found, sizeof found);
+            fact(t, k.end == ROWS[i].end && k.bos == ROWS[i].bos && k.begins == ROWS[i].begins,
+                 "row %d: end %d, begin %d, in front %d", i, k.end, k.bos, k.begins);
+            fact(t, !strncmp(found, "256 257 ", 8) && !strstr(found + 8, "258") == (i > 0) &&
+                        !strstr(found, "260") == (i != 1 && i != 2), "row %d: %s", i, found);
+        }
+        other_close(&k, &c);
+    }
+    text_file(t, DOWNLOAD "/tokenizer_config.json", "{}");
+    text_file(t, DOWNLOAD "/merges.txt", "he\n");
+    hf_fails(t, WORDS, 1, "a merge that is no pair");
+    parts_write(t, DOWNLOAD "/tokenizer.json", &JSON_PLAIN);             /* comes first */
+    if (tok_open(t, DOWNLOAD, &k, &c)) fact(t, k.end == 258 && k.vocab == 259, "%d", k.vocab);
+    other_close(&k, &c);
+    bytes_free(&b);
+    scratch_close();
+}
+
+/* Form NFC, as bytes come back: the cases of Unicode Standard Annex 15. */
+static void hf__tokenizer_nfc(Test *t) {
+    static const char *const ROWS[][2] = {
+        {"", ""}, {"plain", "plain"}, {"e\xCC\x81", U_E9}, {"xe\xCC\x81y", "x" U_E9 "y"},
+        {U_E9 "\xCC\xA3", "\xE1\xBA\xB9\xCC\x81"},           /* below comes before above */
+        {"a\xCC\x81\xCC\xA3", "\xE1\xBA\xA1\xCC\x81"}, {"a\xCC\x81\xCC\x80", "\xC3\xA1\xCC\x80"},
+        {"\xE2\x84\xAB", "\xC3\x85"}, {"A\xCC\x8A", "\xC3\x85"}, {"\xE2\x84\xA6", "\xCE\xA9"},
+        {"\xE1\xB8\x8B\xCC\xA3", "\xE1\xB8\x8D\xCC\x87"},    /* d, dot above, dot below */
+        {"\xCD\x84", "\xCC\x88\xCC\x81"}, {"\xCC\x81" "e", "\xCC\x81" "e"},
+        {"\xE0\xA5\x98", "\xE0\xA4\x95\xE0\xA4\xBC"},        /* excluded from composition */
+        {"\xE0\xA4\x95\xE0\xA4\xBC", "\xE0\xA4\x95\xE0\xA4\xBC"},
+        {"\xE0\xA7\x87\xE0\xA6\xBE", "\xE0\xA7\x8B"},        /* two starters compose */
+        {"\xE1\x84\x80\xE1\x85\xA1\xE1\x86\xA8", "\xEA\xB0\x81"},
+        {"\xEA\xB0\x80\xE1\x86\xA8", "\xEA\xB0\x81"}, {"\xEA\xB0\x81", "\xEA\xB0\x81"},
+        {"\xEA\xB0\x81\xE1\x86\xA8", "\xEA\xB0\x81\xE1\x86\xA8"},
+        {"\xE1\x84\x80\xCC\x81\xE1\x85\xA1", "\xE1\x84\x80\xCC\x81\xE1\x85\xA1"},
+        {"\xF0\xAF\xA0\x80", "\xE4\xB8\xBD"}, {"\xEF\xAC\x9D", "\xD7\x99\xD6\xB4"},
+        {"e\xCC\x81\xFF", U_E9 "?"}, {"a\xCC\x95\xCC\x80\xD6\xAE\xCC\x80", NULL},
+    };
+    Tokenizer k;
+    Encoder c;
+    if (no_hf(t)) return;
+    scratch_open();
+    const Parts nfc = {.normalizer = "{\"type\": \"NFC\"}"};
+    parts_write(t, SCRATCH "/t.json", &nfc);
+    if (tok_open(t, SCRATCH "/t.json", &k, &c)) {
+        for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+            const char *from = ROWS[i][0], *to = ROWS[i][1];
+            if (!to) to = "\xC3\xA0\xD6\xAE\xCC\x80\xCC\x95";/* 0061 0315 0300 05AE 0300 */
+            const bool stray = strchr(from, '\xFF') != NULL;             /* it has a token here */
+            Ids ids = {0};
+            Bytes back = {0};
+            Error e = {0};
+            tokenizer_encode(&c, (const unsigned char *)from, strlen(from), &ids, &e);
+            tokenizer_decode(&k, ids.at, ids.size, &back, &e);
+            const size_t n = strlen(to) - stray;
+            fact(t, back.size == n + stray && (!n || !memcmp(back.at, to, n)) &&
+                        (!stray || back.at[n] == 0xFF), "row %d: %.*s, expected %s", i,
+                 (int)back.size, back.size ? (const char *)back.at : "", to);
+            ids_free(&ids);
+            bytes_free(&back);
+        }
+        enum { PAIRS = 200000 };                 /* marks out of order, so many in a row */
+        Bytes many = {0}, back = {0};
+        Ids ids = {0};
+        Error e = {0};
+        bytes_add(&many, "x", 1, &e);
+        for (int i = 0; i < PAIRS; i++) bytes_add(&many, "\xCC\x81\xCC\xA3", 4, &e);
+        const double start = seconds();
+        tokenizer_encode(&c, many.at, many.size, &ids, &e);
+        fact(t, seconds() - start < 20, "%g s", seconds() - start);
+        tokenizer_decode(&k, ids.at, ids.size, &back, &e);
+        size_t below = 0;
+        while (1 + 2 * below + 2 < back.size && back.at[1 + 2 * below + 1] == 0xA3) below++;
+        fact(t, !e.status && back.size == many.size && below == PAIRS, "%zu below first", below);
+        bytes_free(&many);
+        bytes_free(&back);
+        ids_free(&ids);
+    }
+    other_close(&k, &c);
+    scratch_close();
+}
+
+/* The libraries' own vectors: texts between lines of __ggml_vocab_test__, a line of ids for each. */
+#define VECTORS "../shared/models/tokenizers/"
+static void hf__tokenizer_vectors(Test *t) {
+    static const char *const ROWS[][2] = {           /* LLaMA-3 published its vectors alone */
+        {"gpt-2", "gpt-2.tokenizer.json"}, {"llama-spm", "llama2.tokenizer.model"},
+        {"llama-bpe", "llama3.tokenizer.json"}};
+    static const char *const NEOX[][2] = {
+        {"Hello world", "12092 1533 "}, {"a  b", "66 50276 67 "}, {"<|endoftext|>Hi", "0 12764 "},
+        {"a   b\n\n  c", "66 50275 67 535 50276 68 "}};
+    static const char BETWEEN[] = "\n__ggml_vocab_test__\n";
+    Tokenizer k;
+    Encoder c;
+    char path[200], found[4000];
+    if (file_missing(VECTORS "gpt-2.vectors.inp")) {
+        t->skip = "no " VECTORS " here";
+        return;
+    }
+    if (no_hf(t)) return;
+    scratch_open();
+    for (int i = 0; i < 3; i++) {
+        Bytes in = {0}, out = {0};
+        Error e = {0};
+        int texts = 0, same = 0;
+        snprintf(path, sizeof path, VECTORS "%s", ROWS[i][1]);
+        if (file_missing(path)) { note(t, "%s: no vocabulary; ", ROWS[i][0]); continue; }
+        if (!tok_open(t, path, &k, &c)) continue;
+        snprintf(path, sizeof path, VECTORS "%s.vectors.inp", ROWS[i][0]);
+        file_read(path, &in, &e);
+        bytes_add(&in, "", 1, &e);
+        snprintf(path, sizeof path, VECTORS "%s.vectors.out", ROWS[i][0]);
+        file_read(path, &out, &e);
+        bytes_add(&out, "", 1, &e);
+        fact(t, !e.status, "%s", e.text);
+        const char *line = (const char *)out.at;
+        for (const char *s = (const char *)in.at, *next; s && !e.status; s = next, texts++) {
+            Ids ids = {0};
+            Bytes back = {0};
+            next = strstr(s, BETWEEN);
+            const size_t n = next ? (size_t)(next - s) : strlen(s), width = strcspn(line, "\n");
+            ids_text(&c, s, n, found, sizeof found);
+            size_t size = strlen(found), from = width > 0 && *line == ' ';
+            while (size && found[size - 1] == ' ') size--;
+            const bool good = size == width - from && !memcmp(found, line + from, size);
+            fact(t, good, "%s, text %d: %.100s, expected %.*s", ROWS[i][0], texts, found,
+                 (int)(width < 100 ? width : 100), line);
+            tokenizer_encode(&c, (const unsigned char *)s, n, &ids, &e);
+            tokenizer_decode(&k, ids.at, ids.size, &back, &e);
+            const size_t blank = k.space > SPACE_NONE && n;
+            fact(t, back.size == n + blank && (!n || !memcmp(back.at + blank, s, n)),
+                 "%s, text %d does not come back", ROWS[i][0], texts);
+            same += good;
+            line += width + (line[width] == '\n');
+            next = next ? next + sizeof BETWEEN - 1 : NULL;
+            ids_free(&ids);
+            bytes_free(&back);
+        }
+        fact(t, texts == 47, "%d texts", texts);
+        note(t, "%s: %d of %d; ", ROWS[i][0], same, texts);
+        bytes_free(&in);
+        bytes_free(&out);
+        other_close(&k, &c);
+    }
+    if (tok_open(t, VECTORS "gpt-neox.tokenizer.json", &k, &c))
+        for (int i = 0; i < 4; i++) {
+            ids_text(&c, NEOX[i][0], strlen(NEOX[i][0]), found, sizeof found);
+            fact(t, !strcmp(found, NEOX[i][1]), "gpt-neox, %s: %s", NEOX[i][0], found);
+        }
+    note(t, "gpt-neox: 4 of 4");
+    other_close(&k, &c);
+    scratch_close();
+}
+
 /* The k-th number (from 0) of the cells of the table row that begins with `name`; NaN for a cell
  * of "-" or none. */
 static double page_cell(const char *page, const char *name, int k) {
@@ -14975,6 +15593,13 @@ static const Entry TESTS[] = {
     {"hf__accounts", hf__accounts},
     {"hf__returns", hf__returns},
     {"hf__llama2c", hf__llama2c},
+    {"hf__tokenizer_json", hf__tokenizer_json},
+    {"hf__tokenizer_refuses", hf__tokenizer_refuses},
+    {"hf__sentencepiece", hf__sentencepiece},
+    {"hf__sentencepiece_refuses", hf__sentencepiece_refuses},
+    {"hf__tokenizer_folder", hf__tokenizer_folder},
+    {"hf__tokenizer_nfc", hf__tokenizer_nfc},
+    {"hf__tokenizer_vectors", hf__tokenizer_vectors},
     {"imported__against_library", imported__against_library},
     {"imported__sees_faults", imported__sees_faults},
     {"trained__gpt2", trained__gpt2},
