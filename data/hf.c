@@ -1748,7 +1748,8 @@ static int entries_spell(Making *m, Error *e) {
         } else for (size_t at = 0; at < x->size && n < TOKEN_LENGTH_MAX; ) {
             const unsigned char c = (unsigned char)s[at];
             if (m->cut != CUT_BESIDE && x->kind == KIND_TEXT) {
-                const uint32_t u = c < 0x80 ? c : c < 0xE0 ? (c & 0x1Fu) << 6 | (s[at + 1] & 0x3Fu)
+                const unsigned char d = (unsigned char)s[at + 1];
+                const uint32_t u = c < 0x80 ? c : c < 0xE0 ? (c & 0x1Fu) << 6 | (d & 0x3Fu)
                                                            : 0x17Fu;
                 if (u >= 0x180 || bytes[u] < 0) { x->kind = KIND_NAME; n = at = 0; continue; }
                 out[n++] = (char)bytes[u];
@@ -1797,7 +1798,7 @@ static int joins_of_scores(Making *m, Error *e) {
                 join_add(m, left, right, id, x->score, e);
         }
     }
-    if (!e->status) qsort(m->join, m->joins, sizeof *m->join, by_score);
+    if (!e->status && m->joins) qsort(m->join, m->joins, sizeof *m->join, by_score);
     return e->status;
 }
 
