@@ -5182,8 +5182,8 @@ int checks_run(const char *name, FILE *out, bool colour, Error *e) {
  *   llama3      LLaMA-3's expression                      bytes         LLaMA-3, 3.1
  *   beside      wherever no token has both sides          characters    LLaMA-2, Mistral, Jamba
  *
- * SINK'S OWN start from the 256 bytes and join, again and again, the pair of neighbours that is most
- * frequent in a training text.
+ * SINK'S OWN start from the 256 bytes and join, again and again, the pair of neighbours that is
+ * most frequent in a training text.
  *
  *   id 0  <|endoftext|>      id 1  <|bos|>      id 2  <|fix|>
  *   id 3 .. 258              the bytes 0 .. 255
@@ -5212,7 +5212,7 @@ int checks_run(const char *name, FILE *out, bool colour, Error *e) {
  *                  and white space, which the file lists, and bytes outside UTF-8 are none of them
  *     gpt2         's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
  *     llama3       (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|
- *                  ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+     (with a space before the ?)
+ *                  ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+    (a space before the ?)
  *   5  merges      LLaMA-3 first looks whether the piece is a token, and then needs no merge
  *
  * SentencePiece merges over the whole text. Here a text of any length is cut too, between any two
@@ -5772,7 +5772,7 @@ static int tokens_read(Tokenizer *t, const unsigned char *at, size_t bytes, cons
     return e->status;
 }
 
-/* The merges of a file, n of them: two tokens of text, the one spelt by both, and a rank. */
+/* The merges of a file, n of them: two tokens of text, the one that both spell, and a rank. */
 static int merges_read(Tokenizer *t, const unsigned char *at, size_t n, const char *name,
                        Error *e) {
     t->made = grab((idx)n, sizeof *t->made, e);
@@ -7205,7 +7205,7 @@ static int source_read(const Data *d, const Source *s, Bytes *text, Ids *ids, Er
  * when text is NULL. */
 static int data_encode(Data *d, const Source *s, const unsigned char *text, const int32_t *ids,
                        size_t n, Ids *out, Error *e) {
-    const int32_t bos = d->bos, end = d->end;      /* none of them is -1: data_open has seen to it */
+    const int32_t bos = d->bos, end = d->end;
     if (s->bos) ids_add(out, &bos, 1, e);
     if (text) tokenizer_encode(&d->encoder, text, n, out, e);
     else ids_add(out, ids, n, e);
@@ -7369,8 +7369,7 @@ int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
         if ((s->bos && d->bos < 0) || (s->fix_token && d->fix < 0)) {
             fail(e, 2, "--%s: expected a tokenizer with an id for it, found none in %s. Try: "
                  "without it, or --tokenizer tokenizer.bin",
-                 d->bos < 0 && s->bos ? "bos" : "fix-token",
-                 s->tokenizer);
+                 d->bos < 0 && s->bos ? "bos" : "fix-token", s->tokenizer);
             data_close(d);
             return e->status;
         }

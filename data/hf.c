@@ -529,8 +529,8 @@ static int export_folder(const char *model, const char *folder, const char *toke
     if (!llama_refuses(&t.s, model, e) && t.tokenizer_hash &&
         !tokenizer_load(tokenizer, &words, e)) {
         if (words.cut != CUT_SINK)
-            fail(e, 1, "%s: expected a tokenizer that sink trained, found a published one. Try: the "
-                       "folder that it came from", tokenizer);
+            fail(e, 1, "%s: expected a tokenizer that sink trained, found a published one. Try: "
+                       "the folder that it came from", tokenizer);
         else if (words.hash != t.tokenizer_hash)
             fail(e, 1,
                  "%s: expected the tokenizer it was trained with, found another in %s. Try: "
@@ -1574,9 +1574,9 @@ static const Family *family_read(const Json *j, Settings *s, Error *e) {
  *   vocab.json, merges.txt       GPT-2's algorithm: OPT has no other
  *   any .bin                     llama2.c's: pieces and scores
  *
- * becomes the published kind of sink's tokenizer file (sink.c, chapter 8). Whatever would change the
- * ids of a text and has no counterpart there is refused by its name. tokenizer_config.json, where
- * the folder has it, says which tokens begin and end a text and whether one is put in front.
+ * becomes the published kind of sink's tokenizer file (sink.c, chapter 8). Whatever would change
+ * the ids of a text and has no counterpart there is refused by its name. tokenizer_config.json,
+ * where the folder has it, says which tokens begin and end a text and whether one is put in front.
  *
  * SentencePiece has scores where the others have merges: of all neighbours that spell a piece, it
  * joins those of the highest score. So every way to cut a piece in two that are pieces is a merge,
@@ -1605,7 +1605,8 @@ typedef struct Making {
     size_t joins, join_room;
     int cut, space, begins;      /* begins: 0 not told, BEGINS_* */
     int32_t end, bos;            /* -1: not told */
-    bool whole, nfc, scored, blank;       /* blank: a space before what the normalizer makes a run */
+    bool whole, nfc, scored;
+    bool blank;                  /* the normalizer puts a space before a run too */
 } Making;
 
 static void making_free(Making *m) {
@@ -1618,8 +1619,8 @@ static void making_free(Making *m) {
 }
 
 static int refuse(const Making *m, const char *what, Error *e) {
-    return fail(e, 1, "%s: expected a tokenizer that sink can be, found %s. Try: ids made elsewhere, "
-                      "sink eval --ids FILE", m->name, what);
+    return fail(e, 1, "%s: expected a tokenizer that sink can be, found %s. Try: ids made "
+                      "elsewhere, sink eval --ids FILE", m->name, what);
 }
 
 /* Gives token id its published spelling; an id that has one keeps it only when it is the same. */
@@ -1712,8 +1713,36 @@ static int merge_named(Making *m, const char *left, size_t l, const char *right,
 
 /* The byte of a letter of GPT-2's alphabet (chapter 4), -1 for another character. */
 static int byte_of(uint32_t letter) {
-    for (int b = 0; b < 256; b++) if (letter == (uint32_t)letter_of(b)) return b;
-    return -1;
+    const int n = letter < 0x144 ? (int)letter - 0x100 : -1;
+    if (letter < 0x100) return letter_of((int)letter) == (int)letter ? (int)letter : -1;
+    return n < 33 ? n : n < 67 ? 0x7F + n - 33 : 0xAD;
+}
+
+/* A spelling in that alphabet as its bytes; returns how many, 0 when it has another character. */
+static size_t letters_spell(const unsigned char *s, size_t n, unsigned char *out) {
+    size_t size = 0;
+    for (size_t at = 0; at < n;) {
+        uint32_t letter = s[at++];
+        if (letter >= 0xE0) return 0;
+        if (letter >= 0x80) letter = (letter & 0x1F) << 6 | (s[at++] & 0x3F);
+        const int byte = byte_of(letter);
+        if (byte < 0) return 0;
+        out[size++] = (unsigned char)byte;
+    }
+    return size;
+}
+
+/* A spelling with SentencePiece's sign as a space; returns its length, 0 when it has a space too,
+ * of which a text keeps none there. */
+static size_t signs_spell(const unsigned char *s, size_t n, unsigned char *out) {
+    size_t size = 0;
+    for (size_t at = 0; at < n; size++) {
+        const bool sign = n - at >= 3 && !memcmp(s + at, "\xE2\x96\x81", 3);
+        if (s[at] == ' ') return 0;
+        out[size] = sign ? ' ' : s[at];
+        at += sign ? 3 : 1;
+    }
+    return size;
 }
 
 /* <0x00> to <0xFF>. */
@@ -1726,44 +1755,30 @@ static bool is_byte_piece(const char *s, size_t n, unsigned *byte) {
     return true;
 }
 
-/* Spells every token as sink does. Text of bytes: letters become bytes, and what has others cannot
- * come out of text. Text of characters: SentencePiece's sign becomes a space, and what has a space
- * besides cannot come out of text, where there is none left. */
+/* Spells every token as sink does. What no text can give becomes a name. */
 static int entries_spell(Making *m, Error *e) {
-    int bytes[0x180];
-    for (uint32_t u = 0; u < 0x180; u++) bytes[u] = byte_of(u);
     for (int id = 0; id < m->vocab && !e->status; id++) {
         Token *x = &m->entry[id];
-        char s[TOKEN_LENGTH_MAX + 1], out[TOKEN_LENGTH_MAX + 1];
-        size_t n = 0;
-        unsigned byte = 0;
         if (x->kind == KINDS_COUNT) *x = (Token){.kind = KIND_NAME};
-        memcpy(s, m->names.at + x->at, x->size);
-        s[x->size] = 0;
-        const bool signs = m->cut == CUT_BESIDE && (x->kind == KIND_TEXT || x->kind == KIND_RUN);
-        if (x->kind == KIND_RUN && m->blank) out[n++] = ' ';
+        const unsigned char *s = m->names.at + x->at;
+        unsigned char out[TOKEN_LENGTH_MAX + 1] = " ";
+        unsigned byte;
+        size_t n = x->size;
         if (x->kind == KIND_BYTE) {
-            if (!is_byte_piece(s, x->size, &byte)) return refuse(m, "a byte without its name", e);
-            out[n++] = (char)byte;
-        } else for (size_t at = 0; at < x->size && n < TOKEN_LENGTH_MAX; ) {
-            const unsigned char c = (unsigned char)s[at];
-            if (m->cut != CUT_BESIDE && x->kind == KIND_TEXT) {
-                const unsigned char d = (unsigned char)s[at + 1];
-                const uint32_t u = c < 0x80 ? c : c < 0xE0 ? (c & 0x1Fu) << 6 | (d & 0x3Fu)
-                                                           : 0x17Fu;
-                if (u >= 0x180 || bytes[u] < 0) { x->kind = KIND_NAME; n = at = 0; continue; }
-                out[n++] = (char)bytes[u];
-                at += c < 0x80 ? 1 : 2;
-            } else if (signs && x->size - at >= 3 && !memcmp(s + at, "\xE2\x96\x81", 3)) {
-                out[n++] = ' ';
-                at += 3;
-            } else {
-                if (signs && c == ' ' && x->kind == KIND_TEXT) x->kind = KIND_NAME;
-                out[n++] = (char)c;
-                at++;
-            }
+            if (!is_byte_piece((const char *)s, n, &byte))
+                return refuse(m, "a byte without its name", e);
+            out[0] = (unsigned char)byte;
+            n = 1;
+        } else if (x->kind == KIND_TEXT) {
+            n = m->cut == CUT_BESIDE ? signs_spell(s, n, out) : letters_spell(s, n, out);
+        } else if (x->kind == KIND_RUN && m->cut == CUT_BESIDE) {
+            n = m->blank + signs_spell(s, n, out + m->blank);
+        } else if (n) memcpy(out, s, n);
+        if (!n && x->kind != KIND_NAME) {
+            x->kind = KIND_NAME;
+            n = x->size;
+            if (n) memcpy(out, s, n);
         }
-        if (!n) x->kind = KIND_NAME;
         x->bytes_at = (uint32_t)m->spelt.size;
         x->bytes = (uint32_t)n;
         bytes_add(&m->spelt, out, n, e);
@@ -1970,7 +1985,8 @@ static int merges_listed(Making *m, const Json *j, const Value *v, Error *e) {
 }
 
 static int json_tokenizer(Making *m, const Json *j, Error *e) {
-    const Value *top = j->at, *model = json_get(j, top, "model"), *type = json_get(j, model, "type");
+    const Value *top = j->at, *model = json_get(j, top, "model"),
+                *type = json_get(j, model, "type");
     static const char *const EMPTY[] = {"dropout", "continuing_subword_prefix",
                                         "end_of_word_suffix", NULL};
     if (!model || (type && !json_is(j, type, "BPE"))) return refuse(m, "a model that is no BPE", e);
@@ -2031,8 +2047,8 @@ static bool wire_next(Wire *w, Field *f) {
 }
 
 static int damage(const Making *m, Error *e) {
-    return fail(e, 1, "%s: expected a tokenizer of SentencePiece, found a damaged one. Try: another "
-                      "copy of it", m->name);
+    return fail(e, 1, "%s: expected a tokenizer of SentencePiece, found a damaged one. Try: "
+                      "another copy of it", m->name);
 }
 
 static int piece_read(Making *m, Wire w, Error *e) {
@@ -2175,8 +2191,8 @@ static int listed(Making *m, const Json *vocabulary, const Bytes *merges, const 
 
 /* ---- 9.3  The folder, and sink's file ------------------------------------------------------- */
 
-/* Which tokens begin and end a text: what tokenizer_config.json says, else the file itself, else the
- * names that published models give them. config may be empty. */
+/* Which tokens begin and end a text: what tokenizer_config.json says, else the file itself, else
+ * the names that published models give them. config may be empty. */
 static int ends_find(Making *m, const Json *config, Error *e) {
     static const char *const ENDS[] = {"</s>", "<|end_of_text|>", "<|endoftext|>", NULL};
     static const char *const STARTS[] = {"<s>", "<|begin_of_text|>", "<|startoftext|>",

@@ -39,7 +39,7 @@
  *             first, second = ([int(x, 16) for x in form.split()] + [0])[:2]
  *             joins = second and u.normalize("NFC", chr(first) + chr(second)) == c
  *             folds += [ord(c) - last, first, second if joins else -second]; last = ord(c)
- *     show("FOLDS", "gap, first, second of the form; a second below 0 does not compose to it", folds)
+ *     show("FOLDS", "gap, first, second of the form; second < 0: it does not compose to it", folds)
  */
 
 /* gap, length, 1 letters, 2 numbers, 3 white space */
@@ -183,7 +183,7 @@ static const int COMBINING[] = {
     1, 220, 736, 7, 220, 109, 6, 230, 0, 1, 7,
 };
 
-/* gap, first, second of the form; a second below 0 does not compose to it */
+/* gap, first, second of the form; second < 0: it does not compose to it */
 static const int FOLDS[] = {
     192, 65, 768, 1, 65, 769, 1, 65, 770, 1, 65, 771, 1, 65, 776, 1, 65, 778, 2, 67, 807, 1, 69,
     768, 1, 69, 769, 1, 69, 770, 1, 69, 776, 1, 73, 768, 1, 73, 769, 1, 73, 770, 1, 73, 776, 2, 78,
