@@ -131,8 +131,8 @@
  *   extra column  none; k, kv, zero, logit     shared; d_a dims; v*      Tables 4, 5, 12, 13
  *   others        value bias v+; sink token x*                           Table 4
  *   mask          causal; window w; prefix p                             Figures 5, 6
- *   mixer         attention; Mamba in some blocks                        Table 1, Jamba
- *   ffn           one; the top few of X experts in some blocks           Table 1, Jamba
+ *   mixer         attention; Mamba in some blocks                        Appendix B.3, Jamba
+ *   ffns          one; the top few of X experts in some blocks           Appendix B.3, Jamba
  *
  * t5, parallel, layer, gelutanh, fewer key heads, zero and logit lie outside the paper's
  * experiments: published models need them, or they are close relatives of its rows. Every pair of
@@ -1160,8 +1160,8 @@ static void norm_backward(const Config *c, real *dx, real *dg, real *db, const r
  * are added up. Slabs of 256 rows, or a multiple, leave the order of a sum as it is (14.2), so a
  * model has the same bits from its file as in memory (test model_file__same_bits).
  */
-/* The next slab of W = w [in,out], or of the transpose of w [out,in]; *s is zeroed before the first.
- * A matrix in memory is one slab. It is there until the next is asked for, of any matrix. */
+/* The next slab of W = w [in,out], or of the transpose of w [out,in]; *s is zeroed before the
+ * first. A matrix in memory is one slab. It is there until the next is asked for, of any matrix. */
 static bool next_slab(const Model *m, Slab *s, const real *w, bool transposed, idx in, idx out) {
     const Tensor *t = stored_tensor(m, w);
     if (t) return stored_slab(m, t, transposed, s);
@@ -1409,7 +1409,7 @@ static void act_gelu(idx n, const real *x, real *f, real *df) {
 
 static void act_gelutanh(idx n, const real *x, real *f, real *df) {
     const real a = 2 * (real)SQRT_2_OVER_PI, b = (real)0.044715; /* 2u = a (x + b x^3) */
-    real g[CHUNK];
+    real g[CHUNK] = {0};
     for (idx j = 0; j < n; j++) g[j] = a * x[j] * (1 + b * x[j] * x[j]);
     vec_sigmoid(n, g, g);
     if (df)
@@ -2262,10 +2262,11 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
 /* -------------------------------------------------------------------------------------------------
  * 3.10  The Mamba mixer, forward only                 [MAMBA] Gu and Dao 2023; Jamba, Lieber 2024
  *
- * Of the models of Table 1 Jamba is the one that is not all attention: 28 of its 32 blocks mix their
- * rows by a recurrence instead, and so there is no map of weights in them and no row that must sum
- * to 1. Its sinks are those of the 4 blocks that attend (6). With u_t [C] the normed row t and I =
- * 2 C channels, each on its own but for the linear maps:
+ * Of the models that the paper evaluates (Table 8) Jamba alone is not all attention: 28 of its 32
+ * blocks mix their rows by a recurrence, with no map of weights and no row that must sum to 1. Its
+ * sinks are those of the other 4 (6): Sink_1 is 88.48 % in Jamba-v0.1, as strong as in a stack that
+ * is all attention (Appendix B.3). With u_t [C] the normed row t and I = 2 C channels, each on its
+ * own but for the linear maps:
  *
  *   (x, z) = u W_in                                    W_in [C,2I]: x the first I columns, z a gate
  *   a_t    = silu(b + sum_{j=1..J} w_j * x_(t-J+j))    J = 4 taps; the last, w_J, meets x_t itself
@@ -2286,19 +2287,19 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
  *
  *   S_t = sum_(s<=t) e^(A (dt_(s+1) + .. + dt_t)) dt_s b_s a_s
  *
- * a sum over the rows up to t, with the weight of row s in y_t known: c_t b_s dt_s e^(..). It is the
- * linear row of Table 15 (identity similarity, Z = 1: <c_t, b_s> as <q, k>) with a decay that the
- * rows between set. Nothing ties the sum of these weights, which is where the paper finds no sink.
- * Rows see no row ahead of them: the causal mask is the direction of the recurrence. There are no
+ * a sum over the rows up to t, in which row s has the weight c_t b_s dt_s e^(..). It is the linear
+ * row of Table 15 (identity similarity, Z = 1: <c_t, b_s> as <q, k>) with a decay that the rows
+ * between set. Nothing ties the sum of these weights, which is where the paper finds no sink. Rows
+ * see no row ahead of them: the causal mask is the direction of the recurrence. There are no
  * positions. A window, a prefix, k* and whatever else belongs to scores have no part in it.
  *
  * Numerics. softplus(v) = max(v, 0) + log1p(e^-|v|), in double: no overflow, and e^v survives far
  * below 0. dt > 0 and A < 0 keep e^(dt A) within 0..1, so S does not grow by itself: with dt = 0.01
  * and A = -1 it halves in 69 rows. S is kept in real.
  *
- * Cost of a row: C 2I + I (R + 2M) + R I + I C for the maps, J I for the taps, and M I exponentials.
- * Jamba (C = 4096): 104.9 million, 32768 and 131072. Memory beside the maps' rows: S, [M,I] a
- * sequence. A task owns a sequence and CHUNK channels and goes down the rows.
+ * Cost of a row: C 2I + I (R + 2M) + R I + I C for the maps, J I for the taps, and M I
+ * exponentials. Jamba (C = 4096): 105.1 million, 32768 and 131072. Memory beside the maps' rows: S,
+ * [M,I] a sequence. A task owns a sequence and CHUNK channels and goes down the rows.
  * There is no backward: config_trains refuses. Tests: 3.10 of test_sink.c, against plain loops in
  * double, and for M = 1 against the sum written out above.
  */
@@ -2381,7 +2382,7 @@ static void mamba_forward(const Model *m, Acts *a, int l, real *y, const real *u
     idx rows = B * N, P = R + 2 * M;
     linear_forward(m, p->xz, u, w->m_in, NULL, rows, C, 2 * I);         /* (x, z) = u W_in */
     taps_forward(p->a, p->xz, w->m_conv, w->m_convb, rows, N, I, c->mamba_conv);
-    linear_forward(m, p->p, p->a, w->m_x, NULL, rows, I, P);            /* (r, b, c) = a W_x, normed */
+    linear_forward(m, p->p, p->a, w->m_x, NULL, rows, I, P);           /* (r, b, c) = a W_x, normed */
     PARALLEL
     for (idx n = 0; n < rows; n++) {
         const real *from = p->p + n * P;
@@ -2390,7 +2391,7 @@ static void mamba_forward(const Model *m, Acts *a, int l, real *y, const real *u
         norm_row(c, M, bc, stat, from + R, w->m_bnorm, NULL);
         norm_row(c, M, bc + M, stat, from + R + M, w->m_cnorm, NULL);
     }
-    linear_forward(m, p->dt, p->r, w->m_dt, w->m_dtb, rows, R, I);      /* dt = softplus(r W_dt + b) */
+    linear_forward(m, p->dt, p->r, w->m_dt, w->m_dtb, rows, R, I);     /* dt = softplus(r W_dt + b) */
     PARALLEL
     for (idx n = 0; n < rows; n++) softplus(I, p->dt + n * I);
     scan_forward(p, w, B, N, I, M);
@@ -2417,8 +2418,8 @@ static void mamba_forward(const Model *m, Acts *a, int l, real *y, const real *u
  * Tests: 3.11 of test_sink.c, against plain loops in double; and X = 1 against the plain ffn.
  */
 
-/* gate [X]: from scores to p_e where e is among the `top` largest, else 0; X <= CHUNK. A NaN stays
- * one. */
+/* gate [X]: from scores to p_e where e is among the `top` largest, else 0; X <= CHUNK. One NaN
+ * makes all of them NaN. */
 static void router_row(idx X, idx top, real *gate) {
     real p[CHUNK], most = vec_max(X, gate);
     bool taken[CHUNK] = {false};
@@ -2429,7 +2430,7 @@ static void router_row(idx X, idx top, real *gate) {
     for (idx k = 0; k < top; k++) {
         idx best = -1;
         for (idx e = 0; e < X; e++)
-            if (!taken[e] && (best < 0 || !(p[e] <= p[best]))) best = e;
+            if (!taken[e] && (best < 0 || p[e] > p[best])) best = e;
         taken[best] = true;
         gate[best] = p[best];
     }
@@ -2746,8 +2747,8 @@ void model_forward(const Model *m, Acts *a, const int *ids, int B, int T) {
  *
  * A row sees nothing ahead of it, so what came before it stays as it was; but for a prefix, whose p
  * tokens see each other and must be computed together: while fewer than p are in the cache, all
- * rows are made anew. So are they where a block is Mamba's: of the rows before there is but the last
- * state, and not that of any `from`. a comes from acts_create with ACTS_KEYS or ACTS_ALL. */
+ * rows are made anew. So are they where a block is Mamba's: of the rows before there is the last
+ * state alone, and not that of any `from`. a comes from acts_create with ACTS_KEYS or ACTS_ALL. */
 int model_extend(const Model *m, Acts *a, const int *ids, int T, int from) {
     if (from < m->c.prefix || config_attending(&m->c) < m->c.layers) from = 0;
     a->past = from ? config_rows(&m->c, from) : 0;
@@ -2818,12 +2819,13 @@ static void place_keys(const Config *c, LayerActs *la, Arena *at, idx rows) {
  *   s2 or n2      the output, with the stream h0 [rows,C] that comes in
  *   f1, fa        the activation works in place
  *
- * leaving 2 C + 2 Q + .. numbers a row for 5 C + 2 Q + .., and 2 F for 3 F: of LLaMA-2-7B
- * (C = Q = 4096, F = 11008), 46,592 for 74,000. */
+ * leaving 3 C + Q + 2 K + 2 F numbers a row, with the stream, of 6 C + 2 Q + 2 K + 3 F (here Q and
+ * K are widths, and Q <= C): of LLaMA-2-7B, C = Q = K = 4096 and F = 11008, 46,592 of 73,984. */
 static void place_layer(const Config *c, LayerActs *la, Arena *at, idx rows, bool keeps,
                         real *h0) {
     idx C = c->dim, F = c->ffn, H = c->heads, D = c->head_dim;
-    idx Q = rows * H * D, K = rows * (c->kv_heads * c->head_dim), wide = rows * C > Q ? rows * C : Q;
+    idx Q = rows * H * D, K = rows * (c->kv_heads * c->head_dim);
+    idx wide = rows * C > Q ? rows * C : Q;
     bool phi = c->kernel != KERNEL_IDENTITY, mlp = c->kernel == KERNEL_MLP;
     bool post = c->place == PLACE_POST;
     /* n1; q after the rotation; phi of q, and its hidden layers, if there is a kernel */
@@ -3075,7 +3077,8 @@ static void cross_entropy_part(idx v0, idx n, real *y, idx target, double at[2],
 double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bool with_grads,
                   double share) {
     const Config *c = &m->c;
-    idx C = c->dim, E = c->embed_dim, N = config_rows(c, T), from = c->prefix > 1 ? c->prefix - 1 : 0;
+    idx C = c->dim, E = c->embed_dim, N = config_rows(c, T);
+    idx from = c->prefix > 1 ? c->prefix - 1 : 0;
     /* from = p-1: the first scored position, counted from 0; per and count: scored targets of a
      * sequence, and of all */
     idx per = T > from ? T - from : 0, count = B * per;
@@ -3268,7 +3271,7 @@ double gradient_norm(const Model *m, const Tensor **bad) {
  * and its multiple of the even value (sink_uniform) move first, and are always printed beside it.
  *
  * Blocks without attention (3.10) have no map: alpha, Sink and the even value are means over those
- * that attend, 4 of Jamba's 32, as in the authors' script.
+ * that attend, 4 of Jamba's 32 (Appendix B.3).
  *
  * Columns and rows of a map m [N,S], as they stand with an extra column and a sink token both:
  *
@@ -7869,7 +7872,7 @@ int checkpoint_load(const char *path, Trainer *t, bool with_moments, Error *e) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 10.4  Model files: published weights as they are, read matrix by matrix        appendix B, Table 8
+ * 10.4  Model files: published weights as they are, read matrix by matrix       section 3, Table 8
  *
  * The models that section 3 measures have up to 52 billion parameters. Their numbers stay as they
  * were published, in 2 or 4 bytes each, in one file (data/hf.c writes it), or even in the files
@@ -7887,7 +7890,7 @@ int checkpoint_load(const char *path, Trainer *t, bool with_moments, Error *e) {
  *   n times:
  *       4  length of the name      .. the name
  *       1  DTYPE_*   1  rank   1  IN_OUT or OUT_IN   1  zero      8 8  shape, in the table's order
- *       4  file, 0 this one, else the link      8 8 8  at, run, stride      8  checksum (0: unknown)
+ *       4  file, 0 this one, else the link     8 8 8  at, run, stride     8  checksum (0: unknown)
  *   8   hash64 of the head so far
  *
  * `at`, `run` and `stride` let a link point into a matrix that was published as a part of a larger
@@ -7966,7 +7969,7 @@ static bool header_hash(FILE *f, uint64_t n, uint64_t *hash) {
     return true;
 }
 
-/* --- Writing one ------------------------------------------------------------------------------- */
+/* --- Writing one ------------------------------------------------------------------------------ */
 
 int model_file_begin(ModelWriter *w, const char *path, const Settings *s, uint64_t tokenizer,
                      Error *e) {
@@ -7992,8 +7995,8 @@ int model_file_source(ModelWriter *w, const char *path, uint64_t header, bool li
     if (!source.f) fail(e, 1, "%s: %s. Try: check the path", path, strerror(errno));
     else if (!file_size(source.f, &source.size) || header > source.size || header > HEAD_MAX
              || !header_hash(source.f, header, &hash))
-        fail(e, 1, "%s: expected a header of %llu bytes, found it cut short. Try: download it again",
-             path, (unsigned long long)header);
+        fail(e, 1, "%s: expected a header of %llu bytes, found it cut short. Try: download it "
+             "again", path, (unsigned long long)header);
     else if (w->sources == LINKS_MAX)
         fail(e, 1, "%s: expected at most %d files of one model. Try: without --link", path,
              LINKS_MAX);
@@ -8130,7 +8133,7 @@ int model_file_end(ModelWriter *w, Error *e) {
     return e->status;
 }
 
-/* --- Reading its head -------------------------------------------------------------------------- */
+/* --- Reading its head ------------------------------------------------------------------------- */
 
 /* What is left of a head; short: something was asked for that is not there. */
 typedef struct Rest { const unsigned char *at; size_t left; bool cut; } Rest;
@@ -8189,7 +8192,8 @@ static int head_entry(const ModelHead *h, Stored *p, Rest *r, const Tensor *t, u
     uint64_t length = rest_number(r, 4);
     const unsigned char *at = rest_take(r, length);
     if (!at || length != strlen(t->name) || memcmp(at, t->name, (size_t)length))
-        return fail(e, 1, "%s: expected %s, found %.*s", name, t->name,
+        return fail(e, 1, "%s: expected %s, found %.*s. Try: the version of sink that wrote it",
+                    name, t->name,
                     at && length < 32 ? (int)length : 0, at ? (const char *)at : "");
     p->dtype = (int)rest_number(r, 1);
     int rank = (int)rest_number(r, 1);
@@ -8204,8 +8208,9 @@ static int head_entry(const ModelHead *h, Stored *p, Rest *r, const Tensor *t, u
     p->hash = rest_number(r, 8);
     if (r->cut) return 1;
     if (rank != t->rank || shape[0] != (uint64_t)t->shape[0] || shape[1] != (uint64_t)t->shape[1])
-        return fail(e, 1, "%s: expected %s [%d,%d], found [%llu,%llu]", name, t->name, t->shape[0],
-                    t->shape[1], (unsigned long long)shape[0], (unsigned long long)shape[1]);
+        return fail(e, 1, "%s: expected %s [%d,%d], found [%llu,%llu]. Try: the version of sink "
+                    "that wrote it", name, t->name, t->shape[0], t->shape[1],
+                    (unsigned long long)shape[0], (unsigned long long)shape[1]);
     if (p->dtype >= DTYPES || p->order > OUT_IN || none || file > (uint64_t)h->links
         || (rank == 1 && p->order))
         return fail(e, 1, "%s: expected %s in a type and a file that this sink knows, found "
@@ -8214,8 +8219,8 @@ static int head_entry(const ModelHead *h, Stored *p, Rest *r, const Tensor *t, u
     p->bytes = (uint64_t)t->count * dtype_width(p->dtype);
     if (!extent_fits(&p->at, p->bytes, dtype_width(p->dtype),
                      file ? h->link[file - 1].size : size))
-        return fail(e, 1, "%s: expected the %llu bytes of %s, found that its file ends before them",
-                    name, (unsigned long long)p->bytes, t->name);
+        return fail(e, 1, "%s: expected the %llu bytes of %s, found that its file ends before "
+                    "them. Try: an older copy", name, (unsigned long long)p->bytes, t->name);
     return 0;
 }
 
@@ -8237,8 +8242,8 @@ int model_head_read(const unsigned char *p, size_t n, uint64_t size, const char 
     if (!r.cut && !head_settings(h, &r, name, e) && !head_links(h, &r, e)
         && !model_list(&h->list, &h->s.model, e)) {
         if (count != (uint64_t)h->list.n_tensors)
-            fail(e, 1, "%s: expected %d tensors, found %llu. Try: the version of sink that wrote it",
-                 name, h->list.n_tensors, (unsigned long long)count);
+            fail(e, 1, "%s: expected %d tensors, found %llu. Try: the version of sink that wrote "
+                 "it", name, h->list.n_tensors, (unsigned long long)count);
         else h->stored = grab((idx)count, sizeof *h->stored, e);
         for (int i = 0; i < h->list.n_tensors && !e->status; i++)
             if (head_entry(h, &h->stored[i], &r, &h->list.tensor[i], size, name, e)) break;
@@ -8257,7 +8262,7 @@ void model_head_free(ModelHead *h) {
     *h = (ModelHead){0};
 }
 
-/* --- Reading its tensors ----------------------------------------------------------------------- */
+/* --- Reading its tensors ---------------------------------------------------------------------- */
 
 /* An open model file, and what stands between it and a forward. */
 struct ModelFile {
@@ -8314,8 +8319,8 @@ static void stream_show(struct ModelFile *f, bool end) {
     f->shown = now;
     if (end) fprintf(stderr, "\r\033[K");
     else if (part > 0)
-        fprintf(stderr, "\r%s: %.0f %%, %.0f s left; %.0f s so far, %.1f of them for the disk \033[K",
-                f->name, 100 * part, (now - f->start) * (1 - part) / part, now - f->start,
+        fprintf(stderr, "\r%s: %.0f %%, %.0f s left; %.0f s so far, %.1f of them for the disk "
+                "\033[K", f->name, 100 * part, (now - f->start) * (1 - part) / part, now - f->start,
                 f->waited);
     fflush(stderr);
 }
@@ -8494,7 +8499,8 @@ void stream_begin(const Model *m, double passes, bool loss, bool quiet) {
     for (int i = 0; i < m->n_tensors; i++) {
         const Tensor *t = &m->tensor[i];
         bool last = !strcmp(t->name, m->c.tied ? "wte" : "wcls");
-        if (t->at < 0 && (t->layer >= 0 || (loss && last))) bytes += (double)f->head.stored[i].bytes;
+        if (t->at < 0 && (t->layer >= 0 || (loss && last)))
+            bytes += (double)f->head.stored[i].bytes;
     }
     f->start = seconds();
     f->waited = 0;
@@ -8766,12 +8772,24 @@ static void trainer_update(Trainer *t, double shrink) {
     }
 }
 
+/* The update from loss and gradients that are there. */
+static int trainer_finish(Trainer *t, Error *e) {
+    double clip = t->s.train.clip;
+    const Tensor *bad;
+    t->norm = gradient_norm(&t->m, &bad);
+    if (bad) return diverged(t, bad, e);
+    trainer_update(t, clip > 0 && t->norm > clip ? clip / (t->norm + 1e-6) : 1);
+    t->step++;
+    t->loss_sum += t->loss;
+    t->loss_steps++;
+    return 0;
+}
+
 /* One step: forward, backward (several times when accumulating), clip, update. */
 int trainer_step(Trainer *t, Error *e) {
     const Train *p = &t->s.train;
     int B = p->batch, T = t->s.model.context;
     int *targets = t->ids + (idx)B * T;
-    const Tensor *bad;
     model_zero_grads(&t->m);
     t->loss = 0;
     for (int i = 0; i < p->accumulate; i++) {
@@ -8782,13 +8800,7 @@ int trainer_step(Trainer *t, Error *e) {
         if (!isfinite(t->loss)) return diverged(t, NULL, e);
         model_backward(&t->m, &t->a, t->ids, B, T);
     }
-    t->norm = gradient_norm(&t->m, &bad);
-    if (bad) return diverged(t, bad, e);
-    trainer_update(t, p->clip > 0 && t->norm > p->clip ? p->clip / (t->norm + 1e-6) : 1);
-    t->step++;
-    t->loss_sum += t->loss;
-    t->loss_steps++;
-    return 0;
+    return trainer_finish(t, e);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -9094,9 +9106,7 @@ static void mean_and_spread(const double *x, int n, double *mean, double *spread
  * sequences; the loss of all three is read where the control leaves it to be read, at the positions
  * after the control's token. */
 int ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int n, int T, Error *e) {
-    enum { BATCH = 16 };
     int star = config_column_star(&m->c), first = config_rows(&m->c, T) - T, starts;
-    int sink[BATCH], drawn[BATCH];
     Rng rng = {hash64((uint64_t)s->train.seed, "ablate", 6)};
     Acts a = {0};
     PositionEdit room;
@@ -9111,15 +9121,18 @@ int ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int n, int 
                           "Try: --ablate key1");
     bool to_star = s->ablate == ABLATE_STAR;
     if (to_star) out->column = m->c.extra ? "*" : "x*";
-    int *ids = grab(2 * (idx)n * T, sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
+    int *ids = grab(2 * (idx)n * (T + 1), sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
+    int *sink = ids ? targets + (idx)n * T : NULL, *drawn = ids ? sink + n : NULL;   /* [n] each */
+    int batch = evaluation_batch(m, n, T, e);
     double *loss = grab(2 * ABLATED * (idx)n, sizeof(double), e), *more = loss + ABLATED * (idx)n;
-    if (!e->status) acts_create(&a, m, BATCH, T, ACTS_ONE, e);
+    if (!e->status) acts_create(&a, m, batch, T, ACTS_ONE, e);
     a.edit = position_edit(s, &room);
     int got = e->status ? 0 : data_probe(d, &s->data, INPUT_NATURAL, n, T, ids, targets, &starts);
     Ablation cut = {to_star ? ABLATE_KEY : s->ablate, sink}, control = {cut.what, drawn};
     const Ablation *const of[ABLATED] = {NULL, &cut, &control};
-    for (int b0 = 0; b0 < got; b0 += BATCH) {
-        int B = got - b0 < BATCH ? got - b0 : BATCH;
+    if (got) stream_begin(m, ABLATED * ((got + batch - 1) / batch), true, s->quiet);
+    for (int b0 = 0; b0 < got && !model_fault(m, e); b0 += batch) {
+        int B = got - b0 < batch ? got - b0 : batch;
         for (int b = 0; b < B; b++) {                        /* rows, counted from 0 */
             sink[b] = !to_star ? first : m->c.extra ? -1 : 0;
             drawn[b] = first + 1 + (int)rng_below(&rng, (uint64_t)T / 2 - 1);
@@ -9142,7 +9155,8 @@ int ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int n, int 
             }
         }
     }
-    model_fault(m, e);
+    stream_end(m);
+    model_fault(m, e);                                       /* of the last batch */
     out->n = got;
     for (int k = 0; k < ABLATED && got; k++) {
         mean_and_spread(loss + (idx)k * n, got, &out->loss[k], &out->spread[k]);
@@ -9470,17 +9484,30 @@ static const double SHOWS = 2, ABSENT = 1.5;
 /* Counts the ways of measuring: another one voids every result. */
 static const uint64_t MEASUREMENTS = 1;
 
+static const char *const CLAIM_KINDS[] = {"differs", "equal", "ordered", "exact"};
+static const char *const SIGNS[] = {"<", ">", "=", "<=", ">="};    /* by Relation */
+
+/* The kinds of pictures: their names, and how many words they take at least. */
+static const struct { const char *name; int least; } PICTURES[PICTURE_KINDS] = {
+    [PICTURE_CURVES] = {"curves", 1}, [PICTURE_DOTS] = {"dots", 1},
+    [PICTURE_DOMAINS] = {"domains", 1}, [PICTURE_OVER] = {"over", 2},
+    [PICTURE_RATIO] = {"ratio", 1},   [PICTURE_NORMS] = {"norms", 1},
+    [PICTURE_ANGLES] = {"angles", 0}, [PICTURE_GRID] = {"grid", 0},
+    [PICTURE_ALPHA] = {"alpha", 1},   [PICTURE_MAP] = {"map", 0},
+    [PICTURE_TOY] = {"toy", 0}};
+
 typedef struct Reading {
     Experiments *x;
-    const char *file;
-    char *at;                    /* what is left of the statement */
+    const char *file, *example, *name;   /* a statement like the one that is read; what it names */
+    char *at;                    /* what is left of it */
     int line;
+    Item *item; Claim *claim;    /* that it stands below, or NULL */
     Error *e;
 } Reading;
 
-static int wrong(const Reading *r, const char *expected, const char *found, const char *try) {
+static int wrong(const Reading *r, const char *expected, const char *found) {
     return fail(r->e, 1, "%s:%d: expected %s, found '%.40s'. Try: %s", r->file, r->line, expected,
-                found, try);
+                found, r->example);
 }
 
 /* The next word of the statement, cut out in place; "" at its end. */
@@ -9488,16 +9515,8 @@ static char *next_word(Reading *r) {
     char *word = r->at + strspn(r->at, " ");
     r->at = word + strcspn(word, " ");
     if (*r->at) *r->at++ = 0;
+    r->at += strspn(r->at, " ");
     return word;
-}
-
-/* The rest of it, without blanks around. */
-static char *next_rest(Reading *r) {
-    char *rest = r->at + strspn(r->at, " ");
-    size_t n = strlen(rest);
-    r->at = rest + n;
-    while (n && rest[n - 1] == ' ') rest[--n] = 0;
-    return rest;
 }
 
 static bool is_name(const char *word) {
@@ -9511,185 +9530,167 @@ static bool is_number(const char *word, double *x) {
     return *word && !*end && isfinite(*x);
 }
 
+/* Which of n words it is, -1: none. */
+static int one_of(const char *const words[], int n, const char *word) {
+    while (n-- && strcmp(words[n], word)) {}
+    return n;
+}
+
 int experiments_row(const Experiments *x, const char *name) {
     for (int i = 0; i < x->rows; i++)
         if (!strcmp(x->row[i].name, name)) return i;
     return -1;
 }
 
-/* Appends a word, after a blank, to the text in to [room]. */
-static int append(const Reading *r, char *to, size_t room, const char *word) {
-    size_t n = strlen(to);
-    if (snprintf(to + n, room - n, "%s%s", n ? " " : "", word) >= (int)(room - n))
-        return wrong(r, "fewer flags", word, "a recipe that has them");
+static int read_seeds(Reading *r) {
+    double few, many;
+    const char *first = next_word(r), *second = next_word(r);
+    if (!is_number(first, &few) || !is_number(second, &many) || few < 2 || many < few || many > 99)
+        return wrong(r, "two counts of seeds, 2 to 99", first);
+    r->x->seeds = (int)few;
+    r->x->headline_seeds = (int)many;
     return 0;
 }
 
-static int read_corpus(Reading *r, bool domain) {
+static int read_corpus(Reading *r) {
     Corpus *c = &r->x->corpus[r->x->corpora++];
     char *end;
-    c->name = next_word(r);
+    c->name = r->name;
     c->file = next_word(r);
-    c->domain = domain;
+    c->domain = *r->example == 'd';
     size_t n = strlen(c->file);
     c->grammar = n > 8 && !strcmp(c->file + n - 8, ".grammar");
     const char *hash = next_word(r);
     c->hash = strtoull(hash, &end, 16);
-    if (!is_name(c->name) || !n || *end || (!*hash && !c->grammar))
-        return wrong(r, "NAME FILE HASH", c->name, "corpus books books.txt 0123456789abcdef");
-    return 0;
+    return n && !*end && (*hash || c->grammar) ? 0 : wrong(r, "NAME FILE HASH", c->name);
 }
 
-/* [RECIPE] FLAGS into flags, words with a + into also, after=ROW into *after. */
-static int read_flags(Reading *r, char *flags, char *also, int *after) {
+/* [RECIPE] FLAGS into flags; of a row, words with a + into also, after=ROW into *after. */
+static int read_flags(Reading *r, char flags[FLAGS_ROOM], Row *row) {
     const Experiments *x = r->x;
-    for (char *word = next_word(r); *word && *word != '|'; word = next_word(r)) {
-        const char *text = word;
-        if (*word == '+' && also) {
-            if (append(r, also, sizeof x->row->also, word + 1)) return 1;
+    for (const char *word = next_word(r); *word; word = next_word(r)) {
+        char *to = flags;
+        size_t room = FLAGS_ROOM;
+        if (row && !strncmp(word, "after=", 6)) {
+            row->after = experiments_row(x, word + 6);
+            if (row->after < 0) return wrong(r, "a row above", word + 6);
             continue;
         }
-        if (!strncmp(word, "after=", 6) && after) {
-            *after = experiments_row(x, word + 6);
-            if (*after < 0) return wrong(r, "a row above", word + 6, "after=default");
-            continue;
+        if (row && *word == '+') to = row->also, room = sizeof row->also, word++;
+        else if (!*flags && strncmp(word, "--", 2)) {
+            int i = 0;
+            while (i < x->recipes && strcmp(x->recipe[i].name, word)) i++;
+            if (i == x->recipes) return wrong(r, "flags, or a recipe above", word);
+            word = x->recipe[i].flags;
         }
-        if (!*flags && strncmp(word, "--", 2)) {
-            text = NULL;
-            for (int i = 0; i < x->recipes; i++)
-                if (!strcmp(x->recipe[i].name, word)) text = x->recipe[i].flags;
-            if (!text) return wrong(r, "flags, or a recipe above", word, "--fix-token 1");
-        }
-        if (append(r, flags, FLAGS_ROOM, text)) return 1;
+        size_t n = strlen(to);
+        if (snprintf(to + n, room - n, "%s%s", n ? " " : "", word) >= (int)(room - n))
+            return wrong(r, "fewer flags", word);
     }
     return 0;
 }
 
 static int read_recipe(Reading *r) {
-    Recipe made = {next_word(r), ""};
-    if (!is_name(made.name)) return wrong(r, "a recipe's name", made.name, "recipe bos ..");
-    if (read_flags(r, made.flags, NULL, NULL)) return 1;
-    r->x->recipe[r->x->recipes++] = made;
+    Recipe *made = &r->x->recipe[r->x->recipes];
+    made->name = r->name;
+    if (read_flags(r, made->flags, NULL)) return 1;
+    r->x->recipes++;                             /* known from here on */
     return 0;
 }
 
-/* NAME REFERENCE: TITLE, the reference up to its colon. */
+/* REFERENCE: TITLE, the reference up to its colon, to the statement's end. */
 static int read_title(Reading *r, const char **reference, const char **title) {
-    char *rest = next_rest(r), *colon = strstr(rest, ": ");
-    if (!colon) return wrong(r, "REFERENCE: TITLE", rest, "section 7.3: biases");
+    char *colon = strstr(r->at, ": ");
+    if (!colon) return wrong(r, "REFERENCE: TITLE", r->at);
     *colon = 0;
-    *reference = rest;
+    *reference = r->at;
     *title = colon + 2 + strspn(colon + 2, " ");
     return 0;
 }
 
 static int read_item(Reading *r) {
     Item *i = &r->x->item[r->x->items++];
-    *i = (Item){.name = next_word(r), .from = r->x->showns, .line = r->line};
-    if (!is_name(i->name)) return wrong(r, "an item's name", i->name, "item table4 ..");
+    *i = (Item){.name = r->name, .from = r->x->showns, .line = r->line};
     return read_title(r, &i->reference, &i->title);
 }
 
-/* The paper's numbers, one for each of the item's columns. */
-static int read_printed(Reading *r, const Item *item, Printed *p) {
-    for (int i = 0; i < item->columns; i++) {
-        char *word = next_word(r), *number = word + (*word == '~');
-        size_t n = strlen(number);
-        bool proxy = n > 1 && number[n - 1] == '*';
-        p[i] = (Printed){word, NAN, *word == '~'};
-        if (proxy) number[n - 1] = 0;
-        if (strcmp(word, "-") && strcmp(word, ".") && !is_number(number, &p[i].value))
-            return wrong(r, "a number for each column, - or .", word, "| 18.18 3.73");
-        if (proxy) number[n - 1] = '*';
+static int read_columns(Reading *r) {
+    Item *item = r->item;
+    if (item->count) return wrong(r, "columns below an item, above its rows", r->at);
+    while (*r->at) {
+        if (item->columns == COLUMNS) return wrong(r, "at most 8 columns", r->at);
+        item->column[item->columns++] = next_word(r);
     }
-    return *r->at ? wrong(r, "as many numbers as columns", r->at, "fewer") : 0;
+    return 0;
 }
 
+static int read_picture(Reading *r) {
+    if (r->item->pictures == PICTURES_MOST) return wrong(r, "at most 6 pictures", r->at);
+    Picture *p = &r->item->picture[r->item->pictures++];
+    const char *kind = next_word(r);
+    int k = 0;
+    while (k < PICTURE_KINDS && strcmp(kind, PICTURES[k].name)) k++;
+    if (k == PICTURE_KINDS) return wrong(r, "a kind of picture", kind);
+    p->kind = (PictureKind)k;
+    while (*r->at) {
+        if (p->words == PICTURE_WORDS) return wrong(r, "fewer words", r->at);
+        p->word[p->words++] = next_word(r);
+    }
+    if (p->words < PICTURES[k].least) return wrong(r, "of what it is a picture", kind);
+    return 0;
+}
+
+/* The paper's numbers, one for each of the item's columns. */
+static int read_printed(Reading *r, Printed *p) {
+    for (int i = 0; i < r->item->columns; i++) {
+        char *word = next_word(r), *number = word + (*word == '~'), *end;
+        double value = strtod(number, &end);
+        bool none = !strcmp(word, "-") || !strcmp(word, ".");
+        if (!none && (end == number || end[*end == '*'] || !isfinite(value)))
+            return wrong(r, "a number for each column, - or .", word);
+        p[i] = (Printed){word, none ? NAN : value, *word == '~'};
+    }
+    return *r->at ? wrong(r, "as many numbers as columns", r->at) : 0;
+}
+
+/* A row that is named before it is known is -2 less its name's place in the text: see link_row. */
 static int read_row(Reading *r) {
     Experiments *x = r->x;
-    Item *item = x->items ? &x->item[x->items - 1] : NULL;
-    char *name = next_word(r), *bar = strchr(r->at, '|');
-    if (!is_name(name) || !item) return wrong(r, "a row's name below an item", name, "row k ..");
-    char *numbers = bar ? bar + 1 : r->at + strlen(r->at);
-    if (bar) *bar = 0;
+    const char *name = r->name;
+    char *bar = strchr(r->at, '|');
     int known = experiments_row(x, name);
+    if (bar) *bar = 0;
     if (r->at[strspn(r->at, " ")]) {
         Row *row = &x->row[x->rows];
         *row = (Row){.name = name, .after = -1, .line = r->line};
-        if (known >= 0) return wrong(r, "a row's flags once", name, "another name");
-        if (read_flags(r, row->flags, row->also, &row->after)) return 1;
+        if (known >= 0) return wrong(r, "a row's flags once", name);
+        if (read_flags(r, row->flags, row)) return 1;
         uint64_t base = row->after < 0 ? MEASUREMENTS : x->row[row->after].checksum;
         row->checksum = hash64(hash64(base, row->also, strlen(row->also)), row->flags,
                                strlen(row->flags));
         known = x->rows++;
     }
     Shown *shown = &x->shown[x->showns++];
-    shown->row = known >= 0 ? known : -2 - (int)(name - x->text);    /* below: see link_rows */
-    r->at = numbers;
-    item->count++;
-    if (!bar) {
-        for (int i = 0; i < COLUMNS; i++) shown->paper[i] = (Printed){".", NAN, false};
-        return 0;
+    shown->row = known >= 0 ? known : -2 - (int)(name - x->text);
+    r->item->count++;
+    if (bar) {
+        r->at = bar + 1;
+        return read_printed(r, shown->paper);
     }
-    return read_printed(r, item, shown->paper);
-}
-
-static int read_columns(Reading *r) {
-    Item *item = r->x->items ? &r->x->item[r->x->items - 1] : NULL;
-    if (!item || item->count) return wrong(r, "columns below an item", "columns", "item table4 ..");
-    for (char *word = next_word(r); *word; word = next_word(r)) {
-        if (item->columns == COLUMNS) return wrong(r, "fewer columns", word, "at most 8");
-        item->column[item->columns++] = word;
-    }
-    return 0;
-}
-
-/* The kinds of pictures: their names, and how many words they take at least. */
-static const struct { const char *name; int least; } KINDS[PICTURE_KINDS] = {
-    [PICTURE_CURVES] = {"curves", 1}, [PICTURE_SWEEP] = {"sweep", 2},
-    [PICTURE_DOTS] = {"dots", 1},     [PICTURE_DOMAINS] = {"domains", 1},
-    [PICTURE_OVER] = {"over", 2},     [PICTURE_RATIO] = {"ratio", 1},
-    [PICTURE_NORMS] = {"norms", 1},   [PICTURE_ANGLES] = {"angles", 0},
-    [PICTURE_GRID] = {"grid", 0},     [PICTURE_ALPHA] = {"alpha", 1},
-    [PICTURE_MAP] = {"map", 0},       [PICTURE_TOY] = {"toy", 0}};
-
-static int read_picture(Reading *r) {
-    Item *item = r->x->items ? &r->x->item[r->x->items - 1] : NULL;
-    if (!item || item->pictures == PICTURES_MOST)
-        return wrong(r, "at most 6 pictures below an item", "picture", "fewer");
-    Picture *p = &item->picture[item->pictures++];
-    const char *kind = next_word(r);
-    int k = 0;
-    while (k < PICTURE_KINDS && strcmp(kind, KINDS[k].name)) k++;
-    if (k == PICTURE_KINDS) return wrong(r, "a kind of picture", kind, "picture dots alpha_1");
-    p->kind = (PictureKind)k;
-    for (char *word = next_word(r); *word; word = next_word(r)) {
-        if (p->words == PICTURE_WORDS) return wrong(r, "fewer words", word, "a second picture");
-        p->word[p->words++] = word;
-    }
-    if (p->words < KINDS[k].least)
-        return wrong(r, "of what it is a picture", kind, "picture curves loss alpha_1");
-    if (k == PICTURE_SWEEP && !option_find(p->word[0], "mtd"))
-        return wrong(r, "a flag of a training", p->word[0], "picture sweep lr alpha_1");
+    for (int i = 0; i < COLUMNS; i++) shown->paper[i] = (Printed){".", NAN, false};
     return 0;
 }
 
 static int read_claim(Reading *r) {
-    static const char *const kinds[] = {"differs", "equal", "ordered", "exact"};
     Experiments *x = r->x;
     Claim *c = &x->claim[x->claims++];
-    *c = (Claim){.name = next_word(r), .item = x->items - 1, .line = r->line};
+    *c = (Claim){.name = r->name, .item = x->items - 1, .line = r->line};
     const char *kind = next_word(r);
-    int k = 0;
-    while (k < 4 && strcmp(kind, kinds[k])) k++;
-    if (!x->items || k == 4)
-        return wrong(r, "differs, equal, ordered or exact", kind, "claim NAME differs ..");
+    int k = one_of(CLAIM_KINDS, 4, kind);
+    if (k < 0) return wrong(r, "differs, equal, ordered or exact", kind);
     c->kind = (ClaimKind)k;
-    r->at += strspn(r->at, " ");
-    if (!strncmp(r->at, "headline ", 9)) {
-        c->headline = true;
-        next_word(r);
-    }
+    c->headline = !strncmp(r->at, "headline ", 9);
+    if (c->headline) next_word(r);
     return read_title(r, &c->reference, &c->statement);
 }
 
@@ -9698,153 +9699,157 @@ static int read_side(Reading *r, Side *side) {
     char *word = next_word(r), *dot = strchr(word, '.');
     *side = (Side){.row = -1};
     if (is_number(word, &side->number)) return 0;
-    if (!dot || dot == word || !dot[1])
-        return wrong(r, "ROW.MEASURE or a number", word, "default.alpha_1");
+    if (!dot || dot == word || !dot[1]) return wrong(r, "ROW.MEASURE or a number", word);
     *dot = 0;
     *side = (Side){-2 - (int)(word - r->x->text), dot + 1, NAN};
     return 0;
 }
 
 static int read_relation(Reading *r, Relation *relation) {
-    static const char *const signs[] = {"<", ">", "=", "<=", ">="};
     const char *word = next_word(r);
-    for (int i = 0; i < 5; i++)
-        if (!strcmp(word, signs[i])) { *relation = (Relation)i; return 0; }
-    return wrong(r, "< > = <= or >=", word, "rule k-bias.alpha_1 < default.alpha_1");
-}
-
-static int read_rule(Reading *r) {
-    static const char *const fitting[] = {"<>", "=", "<>", "<>="};
-    Claim *c = r->x->claims ? &r->x->claim[r->x->claims - 1] : NULL;
-    Relation relation = LESS;
-    if (!c || c->sides) return wrong(r, "one rule below a claim", "rule", "claim NAME differs ..");
-    if (read_side(r, &c->side[c->sides++])) return 1;
-    while (r->at[strspn(r->at, " ")] && strncmp(r->at += strspn(r->at, " "), "by ", 3) &&
-           strncmp(r->at, "within ", 7)) {
-        if (c->sides == SIDES) return wrong(r, "at most 16 sides", r->at, "fewer");
-        if (read_relation(r, &relation) || read_side(r, &c->side[c->sides++])) return 1;
-        if (c->sides > 2 && relation != c->relation)
-            return wrong(r, "one relation all along", "another", "two claims");
-        c->relation = relation;
-    }
-    if (c->sides < (c->kind == CLAIM_ORDERED ? 3 : 2) || (c->kind != CLAIM_ORDERED && c->sides > 2))
-        return wrong(r, "two sides, three or more of what is ordered", c->name, "another kind");
-    if (!strchr(fitting[c->kind], "<>=<>"[c->relation]) ||
-        (c->kind != CLAIM_EXACT && c->relation > SAME))
-        return wrong(r, "a relation of the claim's kind", c->name, "< or >, = for equal");
-    if (r->at[0]) {
-        next_word(r);
-        const char *margin = next_word(r);
-        if (!is_number(margin, &c->margin) || c->margin < 0)
-            return wrong(r, "a margin of 0 or more", margin, "by 0.01");
-    }
-    if (c->kind == CLAIM_EQUAL && !(c->margin > 0))
-        return wrong(r, "within what they are equal", "nothing", "within 0.01");
-    return *r->at ? wrong(r, "the end of the rule", r->at, "nothing after it") : 0;
-}
-
-static int read_needs(Reading *r) {
-    Claim *c = r->x->claims ? &r->x->claim[r->x->claims - 1] : NULL;
-    if (!c || c->needs == NEEDS) return wrong(r, "at most 4 needs below a claim", "needs", "fewer");
-    Need *need = &c->need[c->needs++];
-    if (read_side(r, &need->left) || read_relation(r, &need->relation) ||
-        read_side(r, &need->right)) return 1;
-    return *r->at ? wrong(r, "the end of the line", r->at, "another needs") : 0;
-}
-
-static int read_seeds(Reading *r) {
-    double few, many;
-    const char *first = next_word(r), *second = next_word(r);
-    if (!is_number(first, &few) || !is_number(second, &many) || few < 2 || many < few || many > 99)
-        return wrong(r, "two counts of seeds, 2 to 99", first, "seeds 3 5");
-    r->x->seeds = (int)few;
-    r->x->headline_seeds = (int)many;
+    int i = one_of(SIGNS, 5, word);
+    if (i < 0) return wrong(r, "< > = <= or >=", word);
+    *relation = (Relation)i;
     return 0;
 }
 
-static int read_statement(Reading *r) {
-    const char *word = next_word(r);
-    if (!strcmp(word, "row")) return read_row(r);
-    if (!strcmp(word, "claim")) return read_claim(r);
-    if (!strcmp(word, "rule")) return read_rule(r);
-    if (!strcmp(word, "needs")) return read_needs(r);
-    if (!strcmp(word, "item")) return read_item(r);
-    if (!strcmp(word, "columns")) return read_columns(r);
-    if (!strcmp(word, "picture")) return read_picture(r);
-    if (!strcmp(word, "recipe")) return read_recipe(r);
-    if (!strcmp(word, "corpus") || !strcmp(word, "domain")) return read_corpus(r, *word == 'd');
-    if (!strcmp(word, "seeds")) return read_seeds(r);
-    return wrong(r, "row, claim, rule, needs, item, columns, picture, recipe, corpus, domain or "
-                 "seeds", word, "a # before a comment");
+static int read_rule(Reading *r) {
+    static const char *const fitting[] = {"<>", "=", "<>", "<>="};     /* by ClaimKind */
+    Claim *c = r->claim;
+    Relation relation = LESS;
+    if (c->sides) return wrong(r, "one rule below a claim", r->at);
+    if (read_side(r, &c->side[c->sides++])) return 1;
+    while (*r->at && strncmp(r->at, "by ", 3) && strncmp(r->at, "within ", 7)) {
+        if (c->sides == SIDES) return wrong(r, "at most 16 sides", r->at);
+        if (read_relation(r, &relation) || read_side(r, &c->side[c->sides++])) return 1;
+        if (c->sides > 2 && relation != c->relation)
+            return wrong(r, "one relation all along", SIGNS[relation]);
+        c->relation = relation;
+    }
+    bool ordered = c->kind == CLAIM_ORDERED;
+    if (c->sides < 2 + ordered || (!ordered && c->sides > 2))
+        return wrong(r, "two sides, three or more of what is ordered", c->name);
+    if (!strchr(fitting[c->kind], *SIGNS[c->relation]) ||
+        (c->kind != CLAIM_EXACT && c->relation > SAME))
+        return wrong(r, "a relation of the claim's kind", c->name);
+    if (*next_word(r)) {
+        const char *margin = next_word(r);
+        if (!is_number(margin, &c->margin) || c->margin < 0)
+            return wrong(r, "a margin of 0 or more", margin);
+    }
+    if (c->kind == CLAIM_EQUAL && !(c->margin > 0))
+        return wrong(r, "within what they are equal", "nothing");
+    return *r->at ? wrong(r, "the end of the rule", r->at) : 0;
 }
 
-/* A row that was named before it was known: its name's place in the text, as -2 - place. */
+static int read_needs(Reading *r) {
+    Claim *c = r->claim;
+    if (!c->sides || c->needs == NEEDS)
+        return wrong(r, "at most 4 needs below a claim and its rule", r->at);
+    Side *side = &c->side[c->sides + 2 * c->needs];
+    if (read_side(r, &side[0]) || read_relation(r, &c->needed[c->needs++]) ||
+        read_side(r, &side[1])) return 1;
+    return *r->at ? wrong(r, "the end of the line", r->at) : 0;
+}
+
+/* What a statement begins with, whether a NAME follows, whether an item or a claim must stand
+ * above, and one that is well formed. */
+enum { STATEMENT_KINDS = 11 };
+static const struct { const char *word; int (*read)(Reading *); bool named; char below;
+                      const char *example; } STATEMENTS[STATEMENT_KINDS] = {
+    {"row",     read_row,     true,  'i', "row k bos --extra k | 73.34 0.00, below an item"},
+    {"claim",   read_claim,   true,  'i', "claim NAME differs section 7.3: STATEMENT"},
+    {"rule",    read_rule,    false, 'c', "rule k-bias.alpha_1 < default.alpha_1 by 0.01"},
+    {"needs",   read_needs,   false, 'c', "needs default.times_1 > 2"},
+    {"item",    read_item,    true,  0,   "item table4 section 7.3, Table 4: Biases"},
+    {"columns", read_columns, false, 'i', "columns alpha_1 loss"},
+    {"picture", read_picture, false, 'i', "picture curves loss alpha_1"},
+    {"recipe",  read_recipe,  true,  0,   "recipe bos small --fix-token 1"},
+    {"corpus",  read_corpus,  true,  0,   "corpus books books.txt 0123456789abcdef"},
+    {"domain",  read_corpus,  true,  0,   "domain code code.grammar"},
+    {"seeds",   read_seeds,   false, 0,   "seeds 3 5"}};
+
+static int read_statement(Reading *r) {
+    Experiments *x = r->x;
+    const char *word = next_word(r);
+    int i = 0;
+    while (i < STATEMENT_KINDS && strcmp(word, STATEMENTS[i].word)) i++;
+    r->example = i < STATEMENT_KINDS ? STATEMENTS[i].example : "a # before a comment";
+    if (i == STATEMENT_KINDS)
+        return wrong(r, "row, claim, rule, needs, item, columns, picture, recipe, corpus, domain "
+                     "or seeds", word);
+    r->item = x->items ? &x->item[x->items - 1] : NULL;
+    r->claim = x->claims ? &x->claim[x->claims - 1] : NULL;
+    if (STATEMENTS[i].below && !(STATEMENTS[i].below == 'i' ? (void *)r->item : r->claim))
+        return wrong(r, "an item or a claim above", word);
+    if (STATEMENTS[i].named && !is_name(r->name = next_word(r)))
+        return wrong(r, "a name", r->name);
+    return STATEMENTS[i].read(r);
+}
+
 static int link_row(Reading *r, int *row, int line) {
     if (*row > -2) return 0;
     const char *name = r->x->text - 2 - *row;
     r->line = line;
     *row = experiments_row(r->x, name);
-    return *row < 0 ? wrong(r, "a row that stands somewhere", name, "its name, or row NAME FLAGS")
-                    : 0;
+    return *row < 0 ? wrong(r, "a row that stands somewhere", name) : 0;
 }
+
+/* The rule's sides, and after them each need's left and right. */
+static int side_count(const Claim *c) { return c->sides + 2 * c->needs; }
 
 static int link_rows(Reading *r) {
     Experiments *x = r->x;
+    r->example = "its name, or row NAME FLAGS";
     for (int i = 0; i < x->items; i++)
         for (int k = 0; k < x->item[i].count; k++)
             if (link_row(r, &x->shown[x->item[i].from + k].row, x->item[i].line)) return 1;
     for (int i = 0; i < x->claims; i++) {
         Claim *c = &x->claim[i];
         r->line = c->line;
-        if (!c->sides) return wrong(r, "a rule below the claim", c->name, "rule A.m < B.m");
-        for (int k = 0; k < c->sides; k++)
+        if (!c->sides) return wrong(r, "a rule below the claim", c->name);
+        for (int k = 0; k < side_count(c); k++)
             if (link_row(r, &c->side[k].row, c->line)) return 1;
-        for (int k = 0; k < c->needs; k++)
-            if (link_row(r, &c->need[k].left.row, c->line) ||
-                link_row(r, &c->need[k].right.row, c->line)) return 1;
     }
     return 0;
 }
 
-/* Every array has as many places as there are lines. */
-static void experiments_room(Experiments *x, idx lines, Error *e) {
-    x->corpus = grab(lines, sizeof *x->corpus, e);
-    x->recipe = grab(lines, sizeof *x->recipe, e);
-    x->item = grab(lines, sizeof *x->item, e);
-    x->row = grab(lines, sizeof *x->row, e);
-    x->shown = grab(lines, sizeof *x->shown, e);
-    x->claim = grab(lines, sizeof *x->claim, e);
+/* Makes blanks of what separates words, and of the line's end before a line that goes on with a
+ * statement a carriage return. Returns how many lines there are. */
+static idx join_lines(char *text, size_t n) {
+    idx lines = 1;
+    for (size_t i = 0; i < n; i++) {
+        bool more = text[i] == '\n' && i + 1 < n && text[i + 1] == ' ';
+        lines += text[i] == '\n';
+        if (strchr("\t\r", text[i])) text[i] = ' ';          /* a 0 among them */
+        if (more) text[i] = '\r';
+    }
+    return lines;
 }
 
 int experiments_read(Experiments *x, const unsigned char *text, size_t n, const char *name,
                      Error *e) {
-    idx lines = 1;
     *x = (Experiments){.seeds = 3, .headline_seeds = 5};
-    Reading r = {.x = x, .file = name, .e = e};
-    for (size_t i = 0; i < n; i++) lines += text[i] == '\n';
+    Reading r = {.x = x, .file = name, .line = 1, .e = e};
     if (n > EXPERIMENTS_MOST)
         return fail(e, 1, "%s: expected at most %d bytes, found %zu. Try: the file that came with "
                     "sink", name, EXPERIMENTS_MOST, n);
-    x->text = grab((idx)n + 2, 1, e);
-    experiments_room(x, lines, e);
-    if (!e->status) memcpy(x->text, text, n);
-    for (char *at = x->text; !e->status && at < x->text + n;) {
-        char *end = at;                          /* of the statement: a line, and those that */
-        int began = ++r.line;                    /* begin with a blank after it */
-        for (;; end++) {
-            if (*end == '\t' || *end == '\r') *end = ' ';
-            if (end - x->text < (ptrdiff_t)n && *end != '\n' && *end) continue;
-            if (end + 1 >= x->text + n || end[1] != ' ') break;
-            *end = ' ';
-            r.line++;
-        }
+    if (!(x->text = grab((idx)n + 2, 1, e))) return e->status;
+    memcpy(x->text, text, n);
+    idx lines = join_lines(x->text, n);          /* of each kind there are no more than these */
+    x->corpus = grab(lines, sizeof *x->corpus, e); x->recipe = grab(lines, sizeof *x->recipe, e);
+    x->item = grab(lines, sizeof *x->item, e);     x->row = grab(lines, sizeof *x->row, e);
+    x->shown = grab(lines, sizeof *x->shown, e);   x->claim = grab(lines, sizeof *x->claim, e);
+    for (char *at = x->text, *end; !e->status && at < x->text + n; at = end + 1) {
+        int more = 1;
+        end = at + strcspn(at, "\n");
         *end = 0;
+        for (char *p = at; p < end; p++)
+            if (*p == '\r') *p = ' ', more++;
+        for (char *last = end; last > at && last[-1] == ' ';) *--last = 0;
         r.at = at;
-        int last = r.line;
-        r.line = began;
         if (*at != '#' && at[strspn(at, " ")]) read_statement(&r);
-        r.line = last;
-        at = end + 1;
+        r.line += more;
     }
     if (!e->status) link_rows(&r);
     if (e->status) experiments_free(x);
@@ -9889,35 +9894,32 @@ int result_add1(Result *r, const char *name, double x, Error *e) {
 }
 
 const double *result_find(const Result *r, const char *name, int *n) {
-    for (int i = 0; i < r->lists; i++)
-        if (!strcmp(r->list[i].name, name)) {
-            *n = r->list[i].n;
-            return r->value + r->list[i].at;
-        }
     *n = 0;
+    for (int i = 0; i < r->lists; i++) {
+        if (strcmp(r->list[i].name, name)) continue;
+        *n = r->list[i].n;
+        return r->value + r->list[i].at;
+    }
     return NULL;
 }
 
 double result_number(const Result *r, const char *name) {
-    int n;
+    int n, stem = (int)strcspn(name, "[.");      /* of NAME[i] or NAME_1..k */
     const double *x = result_find(r, name, &n);
-    if (x) return n ? x[0] : NAN;
-    char stem[40];
-    const char *mark = strpbrk(name, "[.");
-    if (!mark || mark - name >= (int)sizeof stem) return NAN;
-    snprintf(stem, sizeof stem, "%.*s", (int)(mark - name), name);
-    if (*mark == '[') {
-        long i = strtol(mark + 1, NULL, 10);
-        x = result_find(r, stem, &n);
-        return x && i >= 0 && i < n ? x[i] : NAN;
+    char each[64];
+    if (x || !name[stem] || stem > 40) return x && n ? x[0] : NAN;
+    long to = strtol(name + stem + (name[stem] == '[' ? 1 : 2), NULL, 10);
+    snprintf(each, sizeof each, "%.*s", stem, name);
+    if (name[stem] == '[') {
+        x = result_find(r, each, &n);
+        return x && to >= 0 && to < n ? x[to] : NAN;
     }
-    char *digits = strrchr(stem, '_');                       /* NAME_1..k: their sum */
-    if (strncmp(mark, "..", 2) || !digits) return NAN;
+    char *digits = strrchr(each, '_');
+    if (strncmp(name + stem, "..", 2) || !digits) return NAN;
     double sum = 0;
-    long from = strtol(digits + 1, NULL, 10), to = strtol(mark + 2, NULL, 10);
+    long from = strtol(digits + 1, NULL, 10);
     for (long i = from; i <= to && i - from < 100; i++) {
-        char each[48];
-        snprintf(each, sizeof each, "%.*s_%ld", (int)(digits - stem), stem, i);
+        snprintf(digits, 22, "_%ld", i);
         x = result_find(r, each, &n);
         sum += x && n ? x[0] : NAN;
     }
@@ -9952,32 +9954,29 @@ int result_text(const Result *r, Bytes *out, Error *e) {
 
 /* A line of the head: #KEY TEXT. */
 static bool read_head(Result *r, const char *line) {
-    if (!strncmp(line, "#seed ", 6)) { r->seed = atoi(line + 6); return true; }
-    if (!strncmp(line, "#checksum ", 10)) {
-        r->checksum = strtoull(line + 10, NULL, 16);
-        return true;
-    }
-    for (int i = 0; i < HEAD_COUNT; i++) {
-        size_t n = strlen(HEAD_LINES[i].key);
-        if (strncmp(line + 1, HEAD_LINES[i].key, n) || line[n + 1] != ' ') continue;
-        snprintf((char *)r + HEAD_LINES[i].at, HEAD_LINES[i].room, "%s", line + n + 2);
-        return true;
-    }
+    size_t n = strcspn(line, " ");
+    const char *text = line + n + 1;
+    if (!line[n]) return false;
+    if (!strncmp(line, "#seed ", 6)) return r->seed = atoi(text), true;
+    if (!strncmp(line, "#checksum ", 10)) return r->checksum = strtoull(text, NULL, 16), true;
+    for (int i = 0; i < HEAD_COUNT; i++)
+        if (strlen(HEAD_LINES[i].key) == n - 1 && !strncmp(line + 1, HEAD_LINES[i].key, n - 1))
+            return snprintf((char *)r + HEAD_LINES[i].at, HEAD_LINES[i].room, "%s", text) >= 0;
     return false;
 }
 
 /* A line of numbers, into room for as many as the file has bytes. */
-static int read_numbers(Result *r, char *line, double *room, Error *e) {
+static bool read_numbers(Result *r, char *line, double *room, Error *e) {
     int n = 0;
     char *at = strchr(line, ',');
-    if (!at) return 1;
+    if (!at) return false;
     for (*at++ = 0; *at; n++) {
         char *end;
         room[n] = strtod(at, &end);
-        if (end == at || (*end && *end != ',')) return 1;
+        if (end == at || (*end && *end != ',')) return false;
         at = end + (*end == ',');
     }
-    return result_add(r, line, room, n, e);
+    return !result_add(r, line, room, n, e);
 }
 
 int result_read(Result *r, const unsigned char *text, size_t n, const char *name, Error *e) {
@@ -9994,7 +9993,7 @@ int result_read(Result *r, const unsigned char *text, size_t n, const char *name
         end = strchr(at, '\n');
         *end = 0;
         line++;
-        if (*at == '#' ? !read_head(r, at) : read_numbers(r, at, room, e))
+        if (*at == '#' ? !read_head(r, at) : !read_numbers(r, at, room, e))
             fail(e, 1, "%s:%d: expected #KEY TEXT or NAME,NUMBER .., found '%.40s'. Try: delete "
                  "the file, and run it again", name, line, at);
     }
@@ -10020,82 +10019,81 @@ int result_path(char path[PATH_ROOM], const char *folder, const char *corpus, co
 /* -------------------------------------------------------------------------------------------------
  * 12.3  One run: a row trained for a seed, measured, kept
  */
+/* Adds a number under a name made as printf makes it. */
+static int put(Result *r, Error *e, double x, const char *format, ...) {
+    char name[sizeof r->list->name];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(name, sizeof name, format, args);
+    va_end(args);
+    if (n >= (int)sizeof name)
+        return fail(e, 1, "%s..: expected a name of at most %d letters. Try: a shorter one", name,
+                    (int)sizeof name - 1);
+    return result_add1(r, name, x, e);
+}
+
+static double tokens_a_step(const Trainer *t) {
+    return (double)t->s.train.batch * t->s.train.accumulate * t->s.model.context;
+}
 
 /* The numbers of the looks, from step 0 on. */
 static int measure_curves(Result *r, const Trainer *t, const Progress *p, const Look *start,
                           const char *prefix, Error *e) {
-    enum { CURVES = 9 };
-    static const char *const names[CURVES] = {"tokens", "loss", "norm", "alpha_1", "sink_1",
-                                              "alpha_*", "sink_*", "norm_ratio", "valid"};
-    double each = (double)t->s.train.batch * t->s.train.accumulate * t->s.model.context;
-    int n = p->looks + 1;
-    double *x = grab((idx)CURVES * n, sizeof *x, e);
-    for (int i = 0; x && i < n; i++) {
-        const Look *at = i ? &p->look[i - 1] : start;
-        const double now[CURVES] = {each * (double)at->step, i ? at->loss : NAN, i ? at->norm : NAN,
-                                    at->alpha1, at->sink1, at->alpha_star, at->sink_star,
-                                    at->ratio, i ? at->held : NAN};
-        for (int k = 0; k < CURVES; k++) x[k * n + i] = now[k];
+    const struct { const char *name; bool asked; size_t at; } CURVES[] = {
+        {"loss",    true,        offsetof(Look, loss)},
+        {"norm",    true,        offsetof(Look, norm)},
+        {"alpha_1", true,        offsetof(Look, alpha1)},
+        {"sink_1",  true,        offsetof(Look, sink1)},
+        {"alpha_*", p->has_star, offsetof(Look, alpha_star)},
+        {"sink_*",  p->has_star, offsetof(Look, sink_star)},
+        {"norm_ratio", true,     offsetof(Look, ratio)},
+        {"valid",   p->holds,    offsetof(Look, held)}};
+    double x[LOOKS + 1] = {0};
+    char name[40];
+    for (int i = 0; i < p->looks; i++) x[i + 1] = tokens_a_step(t) * (double)p->look[i].step;
+    snprintf(name, sizeof name, "%stokens", prefix);
+    result_add(r, name, x, p->looks + 1, e);
+    for (size_t k = 0; k < sizeof CURVES / sizeof *CURVES; k++) {
+        if (!CURVES[k].asked) continue;
+        for (int i = 0; i <= p->looks; i++)
+            memcpy(&x[i], (const char *)(i ? &p->look[i - 1] : start) + CURVES[k].at, sizeof *x);
+        snprintf(name, sizeof name, "%s%s", prefix, CURVES[k].name);
+        result_add(r, name, x, p->looks + 1, e);
     }
-    for (int k = 0; x && k < CURVES; k++) {
-        char name[40];
-        bool star = k == 5 || k == 6;
-        snprintf(name, sizeof name, "%s%s", prefix, names[k]);
-        if ((!star || p->has_star) && (k < 8 || p->holds)) result_add(r, name, x + k * n, n, e);
-    }
-    free(x);
     return e->status;
 }
 
 /* When the sink came, by the looks: the tokens at which alpha_1 first was twice the even value, or
  * all of them if it never was; and its multiple where the loss had made 80 % of its way. */
 static int measure_onset(Result *r, const Trainer *t, const Progress *p, double even, Error *e) {
-    double each = (double)t->s.train.batch * t->s.train.accumulate * t->s.model.context;
-    double onset = each * t->s.train.steps, from = log(t->s.model.vocab), to = NAN;
+    double onset = tokens_a_step(t) * t->s.train.steps, from = log(t->s.model.vocab), to = NAN;
     double least = p->looks ? p->look[0].loss : NAN, emerged = 0;
     for (int i = 1; i < p->looks; i++) least = fmin(least, p->look[i].loss);
     for (int i = p->looks - 1; i >= 0; i--) {
-        if (p->look[i].alpha1 >= SHOWS * even) {
-            onset = each * (double)p->look[i].step;
-            emerged = 1;
-        }
-        if (from - p->look[i].loss >= 0.8 * (from - least)) to = p->look[i].alpha1 / even;
+        const Look *at = &p->look[i];
+        if (at->alpha1 >= SHOWS * even) onset = tokens_a_step(t) * (double)at->step, emerged = 1;
+        if (from - at->loss >= 0.8 * (from - least)) to = at->alpha1 / even;
     }
-    result_add1(r, "onset", onset, e);
-    result_add1(r, "emerged", emerged, e);
-    return result_add1(r, "times_1_at_80", to, e);
+    put(r, e, onset, "onset");
+    put(r, e, emerged, "emerged");
+    return put(r, e, to, "times_1_at_80");
 }
 
 /* First row and mean of the others, layer by layer, of norms [layers,N]. */
 static int measure_norms(Result *r, const char *name, const double *norms, int layers, int N,
                          Error *e) {
-    double *first = grab(2 * (idx)layers, sizeof *first, e), *rest = first + layers;
-    char words[40];
-    for (int l = 0; first && l < layers; l++) {
-        const double *of = norms + (idx)l * N;
-        first[l] = of[0];
-        rest[l] = of[0] / norm_ratio(of, N);
+    double *x = grab(layers, sizeof *x, e);
+    for (int rest = 0; x && rest < 2; rest++) {
+        char words[40];
+        for (int l = 0; l < layers; l++) {
+            const double *of = norms + (idx)l * N;
+            x[l] = rest ? of[0] / norm_ratio(of, N) : of[0];
+        }
+        snprintf(words, sizeof words, "%s_%s", name, rest ? "rest" : "1");
+        result_add(r, words, x, layers, e);
     }
-    if (!first) return e->status;
-    snprintf(words, sizeof words, "%s_1", name);
-    result_add(r, words, first, layers, e);
-    snprintf(words, sizeof words, "%s_rest", name);
-    result_add(r, words, rest, layers, e);
-    free(first);
+    free(x);
     return e->status;
-}
-
-static double mean_ratio(const double *norms, int layers, int N) {
-    double sum = 0;
-    for (int l = 0; l < layers; l++) sum += norm_ratio(norms + (idx)l * N, N) / layers;
-    return sum;
-}
-
-/* Mean of every other number of x [2 n], from `from` on. */
-static double mean_of_two(const double *x, int n, int from) {
-    double sum = 0;
-    for (int i = 0; i < n; i++) sum += x[2 * i + from] / n;
-    return sum;
 }
 
 /* alpha and Sink of the columns of an evaluation. */
@@ -10103,59 +10101,58 @@ static int measure_columns(Result *r, const Sinks *q, const Config *c, Error *e)
     int first = config_column_first(c), star = config_column_star(c);
     double even = sink_uniform(c, q->T);
     for (int k = 1; k <= 10 && k <= q->T; k++) {
-        char name[40];
-        snprintf(name, sizeof name, "alpha_%d", k);
-        result_add1(r, name, sinks_alpha(q, first + k - 1), e);
-        snprintf(name, sizeof name, "sink_%d", k);
-        result_add1(r, name, sinks_sink(q, first + k - 1, 0), e);
+        put(r, e, sinks_alpha(q, first + k - 1), "alpha_%d", k);
+        put(r, e, sinks_sink(q, first + k - 1, 0), "sink_%d", k);
     }
-    result_add1(r, "sink_1:0.2", sinks_sink(q, first, 1), e);
-    result_add1(r, "sink_1:0.4", sinks_sink(q, first, 2), e);
-    result_add1(r, "even", even, e);
-    result_add1(r, "times_1", sinks_alpha(q, first) / even, e);
+    put(r, e, sinks_sink(q, first, 1), "sink_1:0.2");
+    put(r, e, sinks_sink(q, first, 2), "sink_1:0.4");
+    put(r, e, even, "even");
+    put(r, e, sinks_alpha(q, first) / even, "times_1");
     if (star < 0) return e->status;
-    result_add1(r, "alpha_*", sinks_alpha(q, star), e);
-    result_add1(r, "sink_*", sinks_sink(q, star, 0), e);
-    return result_add1(r, "times_*", sinks_alpha(q, star) / even, e);
+    put(r, e, sinks_alpha(q, star), "alpha_*");
+    put(r, e, sinks_sink(q, star, 0), "sink_*");
+    return put(r, e, sinks_alpha(q, star) / even, "times_*");
 }
 
 /* By layer and head, and by layer. */
 static int measure_layers(Result *r, const Sinks *q, const Config *c, Error *e) {
+    enum { BEST, ENTROPY, MASS, RATIO, MASSIVE, MEDIAN, KEY, VALUE, COS_1, COS_REST, PRODUCT_1,
+           PRODUCT_REST, NUMBERS };
+    static const char *const names[NUMBERS] = {
+        "best_1", "entropy", "mass", "norm_ratio", "massive", "median", "key_ratio", "value_ratio",
+        "cos_1", "cos_rest", "product_1", "product_rest"};
     int L = q->L, H = q->H, LH = L * H, first = config_column_first(c);
     int star = config_column_star(c);
-    const double shape[4] = {L, H, q->T, q->S};
-    double *map = grab(2 * (idx)LH, sizeof *map, e), best = 0, entropy = 0, mass = 0;
-    for (int i = 0; map && i < LH; i++) {
+    double x[NUMBERS] = {[RATIO] = sinks_ratio(q), [MASSIVE] = q->massive, [MEDIAN] = q->median};
+    double *map = grab(2 * (idx)LH, sizeof *map, e), before = 0;
+    if (e->status) return e->status;
+    for (int i = 0; i < LH; i++) {
         map[i] = q->alpha[(idx)i * q->S + first];
         if (star >= 0) map[LH + i] = q->alpha[(idx)i * q->S + star];
-        best = fmax(best, map[i]);
-        entropy += q->entropy[i] / LH;
-        mass += q->mass[i] / LH;
+        x[BEST] = fmax(x[BEST], map[i]);
+        x[ENTROPY] += q->entropy[i] / LH;
+        x[MASS] += q->mass[i] / LH;
+        for (int rest = 0; rest < 2; rest++) {
+            x[COS_1 + rest] += q->cosine[2 * i + rest] / LH;
+            x[PRODUCT_1 + rest] += q->product[2 * i + rest] / LH;
+        }
     }
-    result_add1(r, "best_1", best, e);
-    result_add1(r, "entropy", entropy, e);
-    result_add1(r, "mass", mass, e);
-    result_add1(r, "norm_ratio", sinks_ratio(q), e);
-    result_add1(r, "massive", q->massive, e);
-    result_add1(r, "median", q->median, e);
-    result_add1(r, "key_ratio", mean_ratio(q->knorm, L, q->N), e);
-    result_add1(r, "value_ratio", mean_ratio(q->vnorm, L, q->N), e);
-    result_add1(r, "cos_1", mean_of_two(q->cosine, LH, 0), e);
-    result_add1(r, "cos_rest", mean_of_two(q->cosine, LH, 1), e);
-    result_add1(r, "product_1", mean_of_two(q->product, LH, 0), e);
-    result_add1(r, "product_rest", mean_of_two(q->product, LH, 1), e);
-    result_add(r, "shape", shape, 4, e);
-    if (map) result_add(r, "map_alpha_1", map, LH, e);
-    if (map && star >= 0) result_add(r, "map_alpha_*", map + LH, LH, e);
+    for (int l = 0; l < L; l++) {
+        x[KEY] += norm_ratio(q->knorm + (idx)l * q->N, q->N) / L;
+        x[VALUE] += norm_ratio(q->vnorm + (idx)l * q->N, q->N) / L;
+        if (c->place == PLACE_POST)
+            before = fmax(before, norm_ratio(q->prenorm + (idx)l * q->N, q->N));
+    }
+    for (int i = 0; i < NUMBERS; i++) result_add1(r, names[i], x[i], e);
+    result_add(r, "shape", (double[]){L, H, q->T, q->S}, 4, e);
+    result_add(r, "map_alpha_1", map, LH, e);
+    if (star >= 0) result_add(r, "map_alpha_*", map + LH, LH, e);
     free(map);
     measure_norms(r, "hnorm", q->hnorm, L + 1, q->N, e);
     measure_norms(r, "knorm", q->knorm, L, q->N, e);
     measure_norms(r, "vnorm", q->vnorm, L, q->N, e);
     if (c->place == PLACE_POST) {
-        double before = 0;
-        for (int l = 0; l < L; l++)
-            before = fmax(before, norm_ratio(q->prenorm + (idx)l * q->N, q->N));
-        result_add1(r, "norm_ratio_before", before, e);
+        put(r, e, before, "norm_ratio_before");
         measure_norms(r, "prenorm", q->prenorm, L, q->N, e);
     }
     result_add(r, "cosine", q->cosine, 2 * LH, e);
@@ -10169,16 +10166,12 @@ static int measure_inputs(Result *r, Trainer *t, const Settings *s, Error *e) {
         Settings other = *s;
         Sinks q;
         int starts, first = config_column_first(&t->m.c);
-        char name[40];
         other.input = input;
         if (evaluate(&q, &t->m, &t->data, &other, s->eval_n, s->eval_T, &starts, e)) break;
-        double alpha = sinks_alpha(&q, first), sink = sinks_sink(&q, first, 0);
-        snprintf(name, sizeof name, "alpha_1@%s", names[input]);
-        result_add1(r, name, alpha, e);
-        snprintf(name, sizeof name, "sink_1@%s", names[input]);
-        result_add1(r, name, sink, e);
-        snprintf(name, sizeof name, "times_1@%s", names[input]);
-        result_add1(r, name, alpha / sink_uniform(&t->m.c, s->eval_T), e);
+        double alpha = sinks_alpha(&q, first);
+        put(r, e, alpha, "alpha_1@%s", names[input]);
+        put(r, e, sinks_sink(&q, first, 0), "sink_1@%s", names[input]);
+        put(r, e, alpha / sink_uniform(&t->m.c, s->eval_T), "times_1@%s", names[input]);
         sinks_free(&q);
     }
     return e->status;
@@ -10186,20 +10179,10 @@ static int measure_inputs(Result *r, Trainer *t, const Settings *s, Error *e) {
 
 /* m of the head with the most sink, to four digits after the point, and which head that is. */
 static int measure_map(Result *r, const HeadMap *map, Error *e) {
-    const double shape[4] = {map->layer, map->head, map->T, map->S};
     double m[HEAD_MAP * (HEAD_MAP + 2)];
     for (int i = 0; i < map->T * map->S; i++) m[i] = round(map->m[i] * 1e4) / 1e4;
-    result_add(r, "map_shape", shape, 4, e);
+    result_add(r, "map_shape", (double[]){map->layer, map->head, map->T, map->S}, 4, e);
     return result_add(r, "map", m, map->T * map->S, e);
-}
-
-/* A number of evaluated sequences, under NAME or NAME and what tells it from others. */
-static int add_named(Result *r, const char *stem, const char *rest, double x, Error *e) {
-    char name[sizeof r->list->name];
-    if (snprintf(name, sizeof name, "%s%s", stem, rest) >= (int)sizeof name)
-        return fail(e, 1, "%s%s: expected a name of at most %d letters. Try: a shorter one", stem,
-                    rest, (int)sizeof name - 1);
-    return result_add1(r, name, x, e);
 }
 
 /* +grid, Figure 3: Sink_1 of natural sequences by their length and the threshold. */
@@ -10208,18 +10191,17 @@ int measure_grid(Result *r, Model *m, const Data *d, const Settings *s, Error *e
     static const double eps[STEPS] = {0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5};
     double length[LENGTHS], alpha[LENGTHS], sink[LENGTHS * STEPS];
     Settings natural = *s;
-    int n = 0, starts;
+    int n = 0, starts, first = config_column_first(&m->c);
     natural.input = INPUT_NATURAL;
-    for (int T = 16; T <= 128 && T <= m->c.context && !e->status; T *= 2, n++) {
+    for (int T = 16; T <= 128 && T <= m->c.context; T *= 2, n++) {
         Sinks seen;
-        if (evaluate_at(&seen, m, d, &natural, eps, STEPS, s->eval_n, T, &starts, e)) break;
+        if (evaluate_at(&seen, m, d, &natural, eps, STEPS, s->eval_n, T, &starts, e))
+            return e->status;
         length[n] = T;
-        alpha[n] = sinks_alpha(&seen, config_column_first(&m->c));
-        for (int x = 0; x < STEPS; x++)
-            sink[n * STEPS + x] = sinks_sink(&seen, config_column_first(&m->c), x);
+        alpha[n] = sinks_alpha(&seen, first);
+        for (int x = 0; x < STEPS; x++) sink[n * STEPS + x] = sinks_sink(&seen, first, x);
         sinks_free(&seen);
     }
-    if (e->status) return e->status;
     result_add(r, "grid_T", length, n, e);
     result_add(r, "grid_eps", eps, STEPS, e);
     result_add(r, "grid_alpha_1", alpha, n, e);
@@ -10234,19 +10216,32 @@ int measure_swaps(Result *r, Model *m, const Data *d, const Settings *s, Error *
     for (int t = 5; t <= 30 && t <= s->eval_T; t += 5)
         for (int swap = 0; swap < 2; swap++) {
             Sinks seen;
-            char name[32];
+            const char *how = swap ? "swap" : "replace";
             int starts, first = config_column_first(&m->c), there = first + t - 1;
             edited.replace_position = swap ? 0 : t;
             edited.swap_position = swap ? t : 0;
             if (evaluate(&seen, m, d, &edited, s->eval_n, s->eval_T, &starts, e)) return e->status;
-            snprintf(name, sizeof name, "%s%d", swap ? "@swap" : "@replace", t);
-            add_named(r, "sink_1", name, sinks_sink(&seen, first, 0), e);
-            add_named(r, "sink_t", name, sinks_sink(&seen, there, 0), e);
-            add_named(r, "alpha_1", name, sinks_alpha(&seen, first), e);
-            add_named(r, "alpha_t", name, sinks_alpha(&seen, there), e);
+            put(r, e, sinks_sink(&seen, first, 0), "sink_1@%s%d", how, t);
+            put(r, e, sinks_sink(&seen, there, 0), "sink_t@%s%d", how, t);
+            put(r, e, sinks_alpha(&seen, first), "alpha_1@%s%d", how, t);
+            put(r, e, sinks_alpha(&seen, there), "alpha_t@%s%d", how, t);
             sinks_free(&seen);
         }
     return e->status;
+}
+
+/* Where a corpus lies: a grammar in data/, a text in the folder `texts`. */
+static int corpus_path(char path[PATH_ROOM], const Corpus *c, const char *texts, Error *e) {
+    if (snprintf(path, PATH_ROOM, "%s/%s", c->grammar ? "data" : texts, c->file) < PATH_ROOM)
+        return 0;
+    return fail(e, 2, "--texts %.40s..: this path is too long. Try: a shorter one", texts);
+}
+
+static int corpus_check(const Corpus *c, const char *texts, const Data *d, Error *e) {
+    if (!c->hash || c->hash == d->source) return e->status;
+    return fail(e, 1, "%s/%s: expected the text with hash %016llx, found %016llx. Try: the text "
+                "that README.md describes, or --corpus of a grammar", texts, c->file,
+                (unsigned long long)c->hash, (unsigned long long)d->source);
 }
 
 /* +domains, Figure 9: the held documents of every corpus and domain that is at hand, a grammar or
@@ -10258,27 +10253,21 @@ int measure_domains(Result *r, Trainer *t, const Experiments *x, const char *tex
         const Corpus *c = &x->corpus[i];
         Settings s = t->s;
         Data data = {0};
-        Sinks seen;
-        char rest[48], *path = c->grammar ? s.data.grammar : s.data.text;
+        Sinks q;
+        char *path = c->grammar ? s.data.grammar : s.data.text;
         s.data.text[0] = s.data.grammar[0] = s.data.tokens[0] = 0;
         s.input = INPUT_NATURAL;
-        if (snprintf(path, PATH_ROOM, "%s/%s", c->grammar ? "data" : texts, c->file) >= PATH_ROOM)
-            return fail(e, 2, "--texts %.40s..: this path is too long. Try: a shorter one", texts);
+        if (corpus_path(path, c, texts, e)) break;
         if (!c->grammar && (!*texts || file_missing(path))) continue;
         if (data_open(&data, &s.data, 0, 0, e)) break;
-        if (c->hash && c->hash != data.source)
-            fail(e, 1, "%s: expected the text with hash %016llx, found %016llx. Try: the text that "
-                 "README.md describes", path, (unsigned long long)c->hash,
-                 (unsigned long long)data.source);
-        if (!e->status
-            && !evaluate(&seen, &t->m, &data, &s, s.eval_n, s.eval_T, &starts, e)) {
-            snprintf(rest, sizeof rest, "/%s", c->name);
-            add_named(r, "alpha_1", rest, sinks_alpha(&seen, first), e);
-            add_named(r, "sink_1", rest, sinks_sink(&seen, first, 0), e);
-            add_named(r, "sink_1:0.2", rest, sinks_sink(&seen, first, 1), e);
-            add_named(r, "sink_1:0.4", rest, sinks_sink(&seen, first, 2), e);
-            add_named(r, "loss", rest, seen.loss, e);
-            sinks_free(&seen);
+        if (!corpus_check(c, texts, &data, e) &&
+            !evaluate(&q, &t->m, &data, &s, s.eval_n, s.eval_T, &starts, e)) {
+            put(r, e, sinks_alpha(&q, first), "alpha_1/%s", c->name);
+            put(r, e, sinks_sink(&q, first, 0), "sink_1/%s", c->name);
+            put(r, e, sinks_sink(&q, first, 1), "sink_1:0.2/%s", c->name);
+            put(r, e, sinks_sink(&q, first, 2), "sink_1:0.4/%s", c->name);
+            put(r, e, q.loss, "loss/%s", c->name);
+            sinks_free(&q);
         }
         data_close(&data);
     }
@@ -10294,26 +10283,25 @@ static bool asks(const Row *row, const char *what) {
 static int measure(Result *r, Trainer *t, const Progress *p, double loss, const Experiments *x,
                    const Row *row, const char *texts, Error *e) {
     Outcome *o = grab(1, sizeof *o, e);
-    int starts;
-    if (t->s.eval_T > t->s.model.context) t->s.eval_T = t->s.model.context;
-    Settings s = t->s;
+    int starts, last = p->looks / 10 + 1;                    /* a tenth of the looks */
     double trained = 0;
-    int last = p->looks / 10 + 1;                            /* a tenth of the looks */
+    if (!o) return e->status;
+    if (t->s.eval_T > t->s.model.context) t->s.eval_T = t->s.model.context;
     for (int i = p->looks - last; i < p->looks; i++) trained += p->look[i].loss / last;
-    if (!e->status && !outcome_measure(o, t, &s, &starts, e)) {
-        result_add1(r, "loss", loss, e);
-        result_add1(r, "train_loss", trained, e);
-        result_add1(r, "gap", loss - trained, e);
+    if (!outcome_measure(o, t, &t->s, &starts, e)) {
+        put(r, e, loss, "loss");
+        put(r, e, trained, "train_loss");
+        put(r, e, loss - trained, "gap");
         measure_columns(r, &o->s, &o->c, e);
         measure_onset(r, t, p, o->even, e);
         measure_layers(r, &o->s, &o->c, e);
-        measure_inputs(r, t, &s, e);
+        measure_inputs(r, t, &t->s, e);
         if (asks(row, "map")) measure_map(r, &o->map[0], e);
-        if (asks(row, "grid")) measure_grid(r, &t->m, &t->data, &s, e);
-        if (asks(row, "swap")) measure_swaps(r, &t->m, &t->data, &s, e);
+        if (asks(row, "grid")) measure_grid(r, &t->m, &t->data, &t->s, e);
+        if (asks(row, "swap")) measure_swaps(r, &t->m, &t->data, &t->s, e);
         if (asks(row, "domains")) measure_domains(r, t, x, texts, e);
     }
-    if (o) sinks_free(&o->s);
+    sinks_free(&o->s);
     free(o);
     return e->status;
 }
@@ -10329,47 +10317,46 @@ static int row_settings(Settings *out, const Row *row, const Corpus *corpus, int
     out->quiet = s->quiet;
     memcpy(out->data.tokenizer, s->data.tokenizer, PATH_ROOM);
     if (out->data.grammar[0] || out->data.toy) return 0;     /* the row brings its own text */
-    char *path = corpus->grammar ? out->data.grammar : out->data.text;
-    const char *folder = corpus->grammar ? "data" : s->texts;
-    if (!*folder)
+    if (!corpus->grammar && !s->texts[0])
         return fail(e, 2, "%s: expected the folder with %s, its text. Try: --texts FOLDER, or "
                     "--corpus story, which is here", corpus->name, corpus->file);
-    if (snprintf(path, PATH_ROOM, "%s/%s", folder, corpus->file) >= PATH_ROOM)
-        return fail(e, 2, "--texts %.40s..: this path is too long. Try: a shorter one", folder);
-    return 0;
+    return corpus_path(corpus->grammar ? out->data.grammar : out->data.text, corpus, s->texts, e);
 }
 
-/* The lines that say how the run came about. */
+/* Is the row shown in the item? */
+static bool item_shows(const Experiments *x, const Item *item, int row) {
+    for (int k = 0; k < item->count; k++)
+        if (x->shown[item->from + k].row == row) return true;
+    return false;
+}
+
+#if defined(__clang__)
+#define COMPILER "clang " __VERSION__
+#elif defined(__VERSION__)
+#define COMPILER "gcc " __VERSION__
+#else
+#define COMPILER "C"
+#endif
+
+/* The lines that say how the run came about; a toy has no data. */
 static void result_describe(Result *r, const Experiments *x, const Row *row, const Corpus *corpus,
                             const Data *d) {
     static const char *const sets[] = {"baseline", "avx2", "avx512"};
-    const char *item = "all";
-    int which = (int)(row - x->row);
-    for (int i = x->items - 1; i >= 0; i--)
-        for (int k = 0; k < x->item[i].count; k++)
-            if (x->shown[x->item[i].from + k].row == which) item = x->item[i].name;
-    snprintf(r->command, sizeof r->command, "sink repro %s --row %s --seed %d --corpus %s", item,
-             row->name, r->seed, corpus->name);
+    int i = 0;
+    while (i < x->items && !item_shows(x, &x->item[i], (int)(row - x->row))) i++;
+    snprintf(r->command, sizeof r->command, "sink repro %s --row %s --seed %d --corpus %s",
+             i < x->items ? x->item[i].name : "all", row->name, r->seed, corpus->name);
     snprintf(r->flags, sizeof r->flags, "%s%s%s --seed %d",
              row->after < 0 ? "" : x->row[row->after].flags, row->after < 0 ? "" : " then ",
              row->flags, r->seed);
+    snprintf(r->data, sizeof r->data, "made by the toy");
     if (d) snprintf(r->data, sizeof r->data, "%s %016llx, tokenizer %016llx", corpus->file,
                     (unsigned long long)d->source, (unsigned long long)d->tokenizer.hash);
-    else snprintf(r->data, sizeof r->data, "made by the toy");
-#ifdef __VERSION__
-    snprintf(r->build, sizeof r->build, "%s %s, %s, %zu-byte numbers",
-#ifdef __clang__
-             "clang",
-#else
-             "gcc",
-#endif
-             __VERSION__, sets[isa_best()], sizeof(real));
-#else
-    snprintf(r->build, sizeof r->build, "C, %s, %zu-byte numbers", sets[isa_best()], sizeof(real));
-#endif
+    snprintf(r->build, sizeof r->build, COMPILER ", %s, %zu-byte numbers", sets[isa_best()],
+             sizeof(real));
 }
 
-/* A training to its end, in t: its looks in *p, the one before the first step in *start. */
+/* A training to its end, in t: its looks in *p, and as *start the one before the first step. */
 static int row_train(Trainer *t, Progress *p, Look *start, const Row *row, int seed, Error *e) {
     char name[96];
     snprintf(name, sizeof name, "%s %d", row->name, seed);
@@ -10377,8 +10364,9 @@ static int row_train(Trainer *t, Progress *p, Look *start, const Row *row, int s
     progress_start(p, name, t->s.quiet);
     p->holds = asks(row, "valid");
     if (look_at_sink(t, p, e)) return e->status;
-    *start = (Look){.alpha1 = p->alpha1, .sink1 = p->sink1, .alpha_star = p->alpha_star,
-                    .sink_star = p->sink_star, .ratio = p->ratio};
+    *start = (Look){.loss = NAN, .norm = NAN, .alpha1 = p->alpha1, .sink1 = p->sink1,
+                    .alpha_star = p->alpha_star, .sink_star = p->sink_star, .ratio = p->ratio,
+                    .held = NAN};
     if (!train_run(t, p, e) && interrupted)
         fail(e, 1, "stopped by Ctrl-C: %s is not finished and begins anew. Try: the same command",
              name);
@@ -10395,62 +10383,63 @@ static int row_begin(Trainer *t, Result *r, const Experiments *x, const Row *row
     Look start;
     if (row_settings(&now, base, corpus, r->seed, s, e) || trainer_create(t, &now, e))
         return e->status;
-    if (corpus->hash && corpus->hash != t->data.source)
-        fail(e, 1, "%s/%s: expected the text with hash %016llx, found %016llx. Try: the text that "
-             "README.md describes, or --corpus of a grammar", s->texts, corpus->file,
-             (unsigned long long)corpus->hash, (unsigned long long)t->data.source);
     result_describe(r, x, row, corpus, &t->data);
-    if (base == row || e->status || row_train(t, p, &start, base, r->seed, e) ||
+    if (corpus_check(corpus, s->texts, &t->data, e) || base == row ||
+        row_train(t, p, &start, base, r->seed, e) ||
         measure_curves(r, t, p, &start, "curve_", e) ||
         row_settings(&now, row, corpus, r->seed, s, e)) return e->status;
     return trainer_restart(t, &now, e);
+}
+
+/* Has the training diverged? That is a result: its error becomes why it ended. */
+static bool has_ended(char why[640], const Trainer *t, Error *e) {
+    if (!e->status || interrupted || !trainer_diverged(t)) return false;
+    snprintf(why, 640, "%s", e->text);
+    *e = (Error){0};
+    return true;
+}
+
+/* Trains a model of the language and measures it. A training that diverges is a result. */
+static int row_model(Result *r, Progress *p, const Experiments *x, const Row *row,
+                     const Corpus *corpus, const Settings *s, Error *e) {
+    Trainer t = {0};
+    Look start = {.loss = NAN, .norm = NAN, .held = NAN};
+    double loss = NAN;
+    if (!row_begin(&t, r, x, row, corpus, s, p, e) &&
+        !row_train(&t, p, &start, row, r->seed, e)) trained_loss(&loss, &t, e);
+    bool ended = has_ended(r->ended, &t, e);
+    if (!e->status) {
+        put(r, e, ended, "diverged");
+        put(r, e, (double)t.step, "steps");
+        put(r, e, (double)t.step * tokens_a_step(&t), "tokens");
+        put(r, e, (double)t.m.count, "parameters");
+        measure_curves(r, &t, p, &start, row->after < 0 ? "curve_" : "tune_", e);
+        if (!ended && !e->status) measure(r, &t, p, loss, x, row, s->texts, e);
+    }
+    trainer_free(&t);
+    return e->status;
 }
 
 int row_run(Result *r, const Experiments *x, int row, const Corpus *corpus, int seed,
             const Settings *s, Error *e) {
     const Row *w = &x->row[row];
     Progress *p = grab(1, sizeof *p, e);
-    Trainer t = {0};
-    Look start = {0};
+    Settings now;
     *r = (Result){.seed = seed, .checksum = w->checksum};
     snprintf(r->row, sizeof r->row, "%s", w->name);
     snprintf(r->corpus, sizeof r->corpus, "%s", corpus->name);
-    Settings toy;
-    if (p && !row_settings(&toy, w, corpus, seed, s, e) && toy.data.toy) {
+    if (p && !row_settings(&now, w, corpus, seed, s, e) && now.data.toy) {
         result_describe(r, x, w, corpus, NULL);
         progress_start(p, w->name, s->quiet);
-        if (toy_run(&toy, p, r, e)) result_free(r);
-        free(p);
-        return e->status;
-    }
-    double loss = NAN;
-    if (p && !row_begin(&t, r, x, w, corpus, s, p, e) && !row_train(&t, p, &start, w, seed, e))
-        trained_loss(&loss, &t, e);
-    bool diverged = e->status && trainer_diverged(&t);
-    if (diverged) {
-        snprintf(r->ended, sizeof r->ended, "%s", e->text);
-        *e = (Error){0};
-    }
-    if (!e->status) {
-        const Train *how = &t.s.train;
-        double tokens = (double)how->batch * how->accumulate * t.s.model.context;
-        result_add1(r, "diverged", diverged, e);
-        result_add1(r, "steps", (double)t.step, e);
-        result_add1(r, "tokens", (double)t.step * tokens, e);
-        result_add1(r, "parameters", (double)t.m.count, e);
-        measure_curves(r, &t, p, &start, w->after < 0 ? "curve_" : "tune_", e);
-        if (!diverged && !e->status) measure(r, &t, p, loss, x, w, s->texts, e);
-    }
-    trainer_free(&t);
+        toy_run(&now, p, r, e);
+    } else if (!e->status) row_model(r, p, x, w, corpus, s, e);
     free(p);
     if (e->status) result_free(r);
     return e->status;
 }
 
 static bool claim_uses(const Claim *c, int row) {
-    for (int k = 0; k < c->sides; k++) if (c->side[k].row == row) return true;
-    for (int k = 0; k < c->needs; k++)
-        if (c->need[k].left.row == row || c->need[k].right.row == row) return true;
+    for (int k = 0; k < side_count(c); k++) if (c->side[k].row == row) return true;
     return false;
 }
 
@@ -10461,26 +10450,40 @@ int row_seeds(const Experiments *x, int row, bool headline_only) {
     return headline_only ? 0 : x->seeds;
 }
 
-int result_there(const Experiments *x, int row, const char *folder, const char *corpus, int seed) {
+/* The result of a row for a seed, if there is one, and what is amiss with it as a line of notes. */
+static RunState run_load(Result *r, const Experiments *x, int row, const char *folder,
+                         const char *corpus, int seed, Bytes *notes) {
+    const Row *is = &x->row[row];
     char path[PATH_ROOM];
-    Error none = {0};
     Bytes text = {0};
-    Result r = {0};
-    int there = 0;
-    if (!result_path(path, folder, corpus, x->row[row].name, seed, &none)
-        && !file_missing(path) && !file_read(path, &text, &none)
-        && !result_read(&r, text.at, text.size, path, &none))
-        there = r.checksum == x->row[row].checksum ? 1 : -1;
+    Error e = {0}, second = {0};
+    *r = (Result){0};
+    if (!result_path(path, folder, corpus, is->name, seed, &e) && file_missing(path))
+        return RUN_MISSING;
+    if (!e.status && !file_read(path, &text, &e) && !result_read(r, text.at, text.size, path, &e) &&
+        (strcmp(r->row, is->name) || strcmp(r->corpus, corpus) || r->seed != seed))
+        fail(&e, 1, "%s: expected row %s, seed %d of %s, found row %s, seed %d of %s. Try: delete "
+             "it, and run it again", path, is->name, seed, corpus, r->row, r->seed, r->corpus);
     bytes_free(&text);
+    if (e.status) bytes_print(notes, &second, "%s\n", e.text);
+    else if (r->checksum != is->checksum)
+        bytes_print(notes, &second, "%s is void: the row changed\n", path);
+    return e.status ? RUN_DAMAGED : r->checksum != is->checksum ? RUN_VOID
+           : r->ended[0] ? RUN_DIVERGED : RUN_HELD;
+}
+
+int result_there(const Experiments *x, int row, const char *folder, const char *corpus, int seed) {
+    Result r;
+    Bytes notes = {0};
+    RunState state = run_load(&r, x, row, folder, corpus, seed, &notes);
     result_free(&r);
-    return there;
+    bytes_free(&notes);
+    return state == RUN_VOID ? -1 : state == RUN_HELD || state == RUN_DIVERGED;
 }
 
 /* Is the row shown in the item, or judged there? item -1: all of them. */
 static bool item_has(const Experiments *x, int item, int row) {
-    if (item < 0) return true;
-    for (int k = 0; k < x->item[item].count; k++)
-        if (x->shown[x->item[item].from + k].row == row) return true;
+    if (item < 0 || item_shows(x, &x->item[item], row)) return true;
     for (int i = 0; i < x->claims; i++)
         if (x->claim[i].item == item && claim_uses(&x->claim[i], row)) return true;
     return false;
@@ -10545,12 +10548,12 @@ void toy_measure(ToySums *x, const Config *c, double eps, int T, const bool *tri
             double p = (double)w_i[j] / mass;
             entropy -= p > 0 ? p * log(p) : 0;
         }
-        bool at = trigger[i];
-        toy_add(x, at ? TOY_ALPHA_1_TRIGGER : TOY_ALPHA_1, (double)m_i[star]);
-        toy_add(x, at ? TOY_WEIGHT_1_TRIGGER : TOY_WEIGHT_1, (double)w_i[0]);
-        toy_add(x, at ? TOY_GATE_TRIGGER : TOY_GATE, mass);
-        toy_add(x, at ? TOY_LOGIT_GAP_TRIGGER : TOY_LOGIT_GAP, (double)z_i[0] - others);
-        if (star) toy_add(x, at ? TOY_ALPHA_STAR_TRIGGER : TOY_ALPHA_STAR, (double)m_i[0]);
+        bool at = trigger[i];                    /* TOY_X_TRIGGER is TOY_X + 1 */
+        toy_add(x, TOY_ALPHA_1 + at, (double)m_i[star]);
+        toy_add(x, TOY_WEIGHT_1 + at, (double)w_i[0]);
+        toy_add(x, TOY_GATE + at, mass);
+        toy_add(x, TOY_LOGIT_GAP + at, (double)z_i[0] - others);
+        if (star) toy_add(x, TOY_ALPHA_STAR + at, (double)m_i[0]);
         if (at) {
             toy_add(x, TOY_ALPHA_PREVIOUS_TRIGGER, (double)m_i[star + i - 1]);
             toy_add(x, TOY_EVENNESS_TRIGGER, mass > 0 ? exp(entropy) / (i + 1) : 0);
@@ -10641,24 +10644,24 @@ static int backcopy_count(Data *d, const Bytes *text, const char *name, Error *e
 }
 
 int backcopy_open(Data *d, const Source *s, int T, Error *e) {
-    const char *path = s->grammar[0] ? s->grammar : SHIPPED_GRAMMAR;
+    const char *path = s->text[0] ? s->text : s->grammar[0] ? s->grammar : SHIPPED_GRAMMAR;
     Bytes text = {0}, file = {0};
     int n = (T ? T : BACKCOPY_LENGTH) + 1;
     d->vocab = BACKCOPY_VOCAB;
     d->end = d->bos = d->fix = 0;
+    d->endless = true;
     if (s->tokens[0] || s->fix_token || s->bos || s->random_tokens[0] || s->data_tokens > 0)
         return fail(e, 2, "--toy backcopy: its sequences are whole as they are. Try: without "
                           "--tokens, --fix-token, --random-tokens, --data-tokens and --bos");
     d->chain = grab(BACKCOPY_VOCAB * BACKCOPY_VOCAB, sizeof *d->chain, e);
+    int32_t *block = grab(n, sizeof *block, e);
     if (s->text[0]) source_read(d, s, &text, NULL, e);
     else if (!file_read(path, &file, e)
              && !grammar_read(&d->grammar, file.at, file.size, path, e))
         for (uint64_t i = 0; i < BACKCOPY_TOLD && !e->status; i++)
             grammar_document(&d->grammar, HELD_SEED, i, &text, e);
-    if (!e->status) backcopy_count(d, &text, s->text[0] ? s->text : path, e);
+    if (!e->status) backcopy_count(d, &text, path, e);
     d->source = s->text[0] ? hash64(0, text.at, text.size) : hash64(0, file.at, file.size);
-    d->endless = true;
-    int32_t *block = grab(n, sizeof *block, e);
     for (uint64_t i = 0; i < BACKCOPY_HELD && !e->status; i++) {
         int32_t start = (int32_t)d->held.size;
         backcopy_draw(d, HELD_SEED, i, block, n);
@@ -10697,14 +10700,26 @@ static double backcopy_entropy(const Data *d, int id) {
     return entropy;
 }
 
+/* The numbers of a result by their place in ToySums, and its curves; a NULL is told otherwise. */
+static const char *const TOY_NAMES[TOY_NUMBERS] = {
+    "alpha_1", "alpha_1@trigger", "alpha_previous@trigger", "alpha_*", "alpha_*@trigger",
+    "weight_1", "weight_1@trigger", "gate", "gate@trigger", "logit_gap", "logit_gap@trigger",
+    "evenness@trigger", "even", "sink_1", NULL, NULL, "loss", "loss@trigger", "loss@bigram",
+    "entropy@bigram", "error"};
+enum { TOY_LOOKS = 31, TOY_CURVES = 6, TOY_SHOWN = 24 };
+static const struct { const char *name; int of; } TOY_CURVE[TOY_CURVES] = {
+    {"curve_loss", TOY_LOSS}, {"curve_alpha_1", TOY_ALPHA_1}, {"curve_alpha_*", TOY_ALPHA_STAR},
+    {"curve_gate", TOY_GATE}, {"curve_logit_gap", TOY_LOGIT_GAP},
+    {"curve_value_ratio", TOY_VALUE_1}};
+
 /* A toy at work. Of its Trainer the trigger task uses the model, the activations, the moments and
  * the optimiser; it has no data. */
-enum { TOY_LOOKS = 31, TOY_CURVES = 6, TOY_SHOWN = 24 };
 typedef struct Play {
     Trainer t;
     bool trigger;                /* which of the two */
     real *x, *y;                 /* trigger: [B,T,C] */
     int *at;                     /* [B,T] ids; of the trigger task 0 first, 1 ordinary, 2 trigger */
+    bool *is;                    /* [B,T] at a trigger? */
     real *maps;                  /* [3,B,T,S] z, weight, m */
     Probe probe;
     ToySums seen;
@@ -10749,6 +10764,7 @@ static int play_create(Play *y, const Settings *s, Error *e) {
     y->trigger = s->data.toy == TOY_TRIGGER;
     if (y->trigger ? trigger_create(y, s, e) : trainer_create(&y->t, s, e)) return e->status;
     y->at = grab(2 * B * T, sizeof *y->at, e);
+    y->is = grab(B * T, sizeof *y->is, e);
     y->maps = grab(3 * map, sizeof *y->maps, e);
     y->probe = (Probe){y->maps, y->maps + map, y->maps + 2 * map};
     return e->status;
@@ -10756,7 +10772,7 @@ static int play_create(Play *y, const Settings *s, Error *e) {
 
 static void play_free(Play *y) {
     trainer_free(&y->t);
-    free(y->x); free(y->y); free(y->at); free(y->maps);
+    free(y->x); free(y->y); free(y->at); free(y->is); free(y->maps);
     free(y);
 }
 
@@ -10766,27 +10782,22 @@ static void trigger_batch(Play *y, uint64_t seed, uint64_t number, int B) {
     for (int b = 0; b < B; b++) {
         idx row = (idx)b * T;
         int at = trigger_draw(y->x + row * C, y->y + row * C, C, T, seed, number + (uint64_t)b);
-        for (int i = 0; i < T; i++) y->at[row + i] = i == 0 ? 0 : i == at ? 2 : 1;
+        for (int i = 0; i < T; i++) {
+            y->is[row + i] = i == at;
+            y->at[row + i] = i == 0 ? 0 : i == at ? 2 : 1;
+        }
     }
 }
 
 static int trigger_step(Play *y, Error *e) {
     Trainer *t = &y->t;
-    const Train *p = &t->s.train;
-    const Tensor *bad;
-    trigger_batch(y, (uint64_t)p->seed + 1, (uint64_t)t->step * (uint64_t)p->batch, p->batch);
+    int B = t->s.train.batch;
+    trigger_batch(y, (uint64_t)t->s.train.seed + 1, (uint64_t)t->step * (uint64_t)B, B);
     model_zero_grads(&t->m);
-    t->loss = trigger_loss(&t->m, &t->a, y->x, y->y, p->batch, t->s.model.context, true);
-    t->norm = gradient_norm(&t->m, &bad);
-    if (!isfinite(t->loss) || bad)
-        return fail(e, 1, "step %ld: %s%s not finite: this variant diverges here. Try: a smaller "
-                    "--lr", t->step, bad ? "the gradient of " : "the loss is",
-                    bad ? bad->name : "");
-    trainer_update(t, p->clip > 0 && t->norm > p->clip ? p->clip / (t->norm + 1e-6) : 1);
-    t->step++;
-    t->loss_sum += t->loss;
-    t->loss_steps++;
-    return 0;
+    t->loss = trigger_loss(&t->m, &t->a, y->x, y->y, B, t->s.model.context, true);
+    if (isfinite(t->loss)) return trainer_finish(t, e);
+    return fail(e, 1, "step %ld: the loss is not finite: this variant diverges here. Try: a "
+                "smaller --lr", t->step);
 }
 
 /* Held sequences `from` .. from + B - 1 forward, with their maps and losses. */
@@ -10799,7 +10810,7 @@ static void trigger_look(Play *y, int from, int B) {
         double error = fabs((double)t->a.layer[0].s1[i] - (double)y->y[i]);
         toy_add(&y->seen, TOY_ERROR, error);
         toy_add(&y->seen, TOY_LOSS, error * error);
-        if (y->at[i / C] == 2) toy_add(&y->seen, TOY_LOSS_TRIGGER, error * error);
+        if (y->is[i / C]) toy_add(&y->seen, TOY_LOSS_TRIGGER, error * error);
         if (!(error <= y->seen.worst)) y->seen.worst = error;
     }
 }
@@ -10810,6 +10821,7 @@ static void backcopy_look(Play *y, int from, int B) {
     for (idx i = 0; i < (idx)B * T; i++) {
         const int32_t *held = t->data.held.at + t->data.starts.at[from + i / T] + i % T;
         y->at[i] = held[0];
+        y->is[i] = backcopy_trigger(&t->data, held[0]);
         targets[i] = held[1];
     }
     model_forward(&t->m, &t->a, y->at, B, T);
@@ -10817,7 +10829,7 @@ static void backcopy_look(Play *y, int from, int B) {
     for (idx i = 0; i < (idx)B * T; i++) {
         double loss = t->a.loss_row[i];
         toy_add(&y->seen, TOY_LOSS, loss);
-        if (backcopy_trigger(&t->data, y->at[i])) toy_add(&y->seen, TOY_LOSS_TRIGGER, loss);
+        if (y->is[i]) toy_add(&y->seen, TOY_LOSS_TRIGGER, loss);
         else if (i % T) {
             toy_add(&y->seen, TOY_LOSS_BIGRAM, loss);
             toy_add(&y->seen, TOY_ENTROPY_BIGRAM, backcopy_entropy(&t->data, y->at[i]));
@@ -10825,37 +10837,32 @@ static void backcopy_look(Play *y, int from, int B) {
     }
 }
 
-static bool play_at_trigger(const Play *y, int token) {
-    return y->trigger ? token == 2 : backcopy_trigger(&y->t.data, token);
+/* The same of either toy, with the maps. */
+static void play_forward(Play *y, int from, int B) {
+    y->t.a.probe = &y->probe;
+    (y->trigger ? trigger_look : backcopy_look)(y, from, B);
+    y->t.a.probe = NULL;
 }
 
 /* The numbers of eval_n held sequences, into y->seen. */
-static int play_look(Play *y, Error *e) {
-    Trainer *t = &y->t;
+static void play_look(Play *y) {
+    const Trainer *t = &y->t;
     const Config *c = &t->m.c;
     int T = c->context, batch = t->s.train.batch, n = t->s.eval_n;
     idx map = (idx)T * config_columns(c, T), D = c->head_dim;
-    bool *trigger = grab(T, sizeof *trigger, e);
     if (!y->trigger && n > BACKCOPY_HELD) n = BACKCOPY_HELD;
     y->seen = (ToySums){0};
-    for (int from = 0; from < n && !e->status; from += batch) {
+    for (int from = 0; from < n; from += batch) {
         int B = n - from < batch ? n - from : batch;
-        t->a.probe = &y->probe;
-        if (y->trigger) trigger_look(y, from, B);
-        else backcopy_look(y, from, B);
-        t->a.probe = NULL;
+        play_forward(y, from, B);
         for (int b = 0; b < B; b++) {
-            for (int i = 0; i < T; i++) {
-                double norm = length(D, t->a.layer[0].v + ((idx)b * T + i) * D);
-                toy_add(&y->seen, i ? TOY_VALUE_REST : TOY_VALUE_1, norm);
-                trigger[i] = play_at_trigger(y, y->at[(idx)b * T + i]);
-            }
-            toy_measure(&y->seen, c, t->s.eps, T, trigger, y->probe.z + b * map,
+            const real *v = t->a.layer[0].v + (idx)b * T * D;
+            for (int i = 0; i < T; i++)
+                toy_add(&y->seen, i ? TOY_VALUE_REST : TOY_VALUE_1, length(D, v + i * D));
+            toy_measure(&y->seen, c, t->s.eps, T, y->is + (idx)b * T, y->probe.z + b * map,
                         y->probe.weight + b * map, y->probe.metric + b * map);
         }
     }
-    free(trigger);
-    return e->status;
 }
 
 static double toy_value_ratio(const ToySums *x) {
@@ -10865,20 +10872,17 @@ static double toy_value_ratio(const ToySums *x) {
 /* The first held sequence's weights s/Z, its first TOY_SHOWN rows and the columns that they see:
  * *, if there is one, then the tokens. Where rows sum to 1 this is m. */
 static int play_map(Play *y, Result *r, const char *name, Error *e) {
-    int T = y->t.s.model.context, S = config_columns(&y->t.m.c, T), extra = S - T;
-    int rows = T < TOY_SHOWN ? T : TOY_SHOWN, columns = rows + extra;
+    int T = y->t.s.model.context, S = config_columns(&y->t.m.c, T);
+    int rows = T < TOY_SHOWN ? T : TOY_SHOWN, columns = rows + S - T;
     double map[TOY_SHOWN * (TOY_SHOWN + 1)], tokens[TOY_SHOWN], trigger[TOY_SHOWN];
-    y->t.a.probe = &y->probe;
-    if (y->trigger) trigger_look(y, 0, 1);
-    else backcopy_look(y, 0, 1);
-    y->t.a.probe = NULL;
+    play_forward(y, 0, 1);
     for (int i = 0; i < rows; i++) {
         for (int j = 0; j < columns; j++)
             map[i * columns + j] = (double)y->probe.weight[(idx)i * S + j];
         tokens[i] = y->at[i];
-        trigger[i] = play_at_trigger(y, y->at[i]);
+        trigger[i] = y->is[i];
     }
-    if (!strcmp(name, "before")) {
+    if (!y->looks) {
         result_add(r, "toy_shape", (double[]){y->t.s.data.toy, rows, columns}, 3, e);
         result_add(r, "toy_tokens", tokens, rows, e);
         result_add(r, "toy_trigger", trigger, rows, e);
@@ -10887,16 +10891,16 @@ static int play_map(Play *y, Result *r, const char *name, Error *e) {
 }
 
 /* A look of a training under way: the curves, and the line that the terminal shows. */
-static int play_watch(Play *y, Progress *p, Error *e) {
-    static const int which[TOY_CURVES] = {0, TOY_ALPHA_1, TOY_ALPHA_STAR, TOY_GATE, TOY_LOGIT_GAP};
+static void play_watch(Play *y, Progress *p) {
     Trainer *t = &y->t;
-    if (play_look(y, e)) return e->status;
-    y->tokens[y->looks] = (double)t->step * t->s.train.batch * t->s.train.accumulate
-                        * t->s.model.context;
-    for (int k = 0; k < TOY_CURVES; k++)
-        y->curve[k][y->looks] = k == 0 ? (t->loss_steps ? t->loss_sum / (double)t->loss_steps : NAN)
-                              : k + 1 < TOY_CURVES ? toy_mean(&y->seen, which[k])
-                                                   : toy_value_ratio(&y->seen);
+    play_look(y);
+    y->tokens[y->looks] = (double)t->step * tokens_a_step(t);
+    for (int k = 0; k < TOY_CURVES; k++) {
+        int of = TOY_CURVE[k].of;
+        y->curve[k][y->looks] = of == TOY_VALUE_1 ? toy_value_ratio(&y->seen)
+                              : of != TOY_LOSS ? toy_mean(&y->seen, of)
+                              : t->loss_steps ? t->loss_sum / (double)t->loss_steps : NAN;
+    }
     y->looks++;
     t->loss_sum = 0;
     t->loss_steps = 0;
@@ -10904,42 +10908,28 @@ static int play_watch(Play *y, Progress *p, Error *e) {
     p->alpha1 = toy_mean(&y->seen, TOY_ALPHA_1);
     p->sink1 = p->sink1_low = toy_mean(&y->seen, TOY_SINK_1);
     p->ratio = 1;
-    return 0;
-}
-
-/* How many numbers are learned: of the trigger task those of the attention, wq .. wo. */
-static double play_parameters(const Play *y) {
-    const Tensor *from = model_tensor(&y->t.m, "l0.wq"), *to = model_tensor(&y->t.m, "l0.wo");
-    return y->trigger ? (double)(to->at + to->count - from->at) : (double)y->t.m.count;
 }
 
 static int play_numbers(const Play *y, Result *r, double loss_start, Error *e) {
-    static const char *const names[TOY_NUMBERS] = {
-        "alpha_1", "alpha_1@trigger", "alpha_previous@trigger", "alpha_*", "alpha_*@trigger",
-        "weight_1", "weight_1@trigger", "gate", "gate@trigger", "logit_gap", "logit_gap@trigger",
-        "evenness@trigger", "even", "sink_1", NULL, NULL, "loss", "loss@trigger", "loss@bigram",
-        "entropy@bigram", "error"};
-    static const char *const curves[TOY_CURVES] = {
-        "curve_loss", "curve_alpha_1", "curve_alpha_*", "curve_gate", "curve_logit_gap",
-        "curve_value_ratio"};
     const ToySums *x = &y->seen;
+    const Tensor *from = model_tensor(&y->t.m, "l0.wq"), *to = model_tensor(&y->t.m, "l0.wo");
     double train_loss = y->curve[0][y->looks - 1];
-    result_add1(r, "steps", (double)y->t.step, e);
-    result_add1(r, "tokens", y->tokens[y->looks - 1], e);
-    result_add1(r, "parameters", play_parameters(y), e);
-    result_add1(r, "diverged", r->ended[0] != 0, e);
+    put(r, e, (double)y->t.step, "steps");
+    put(r, e, y->tokens[y->looks - 1], "tokens");
+    put(r, e, (double)(y->trigger ? to->at + to->count - from->at : y->t.m.count), "parameters");
+    put(r, e, r->ended[0] != 0, "diverged");
     for (int k = 0; k < TOY_NUMBERS; k++)
-        if (names[k] && x->count[k] > 0) result_add1(r, names[k], toy_mean(x, k), e);
-    result_add1(r, "times_1", toy_mean(x, TOY_ALPHA_1) / toy_mean(x, TOY_EVEN), e);
-    result_add1(r, "value_ratio", toy_value_ratio(x), e);
-    if (y->trigger) result_add1(r, "error_most", x->worst, e);
-    result_add1(r, "loss_start", loss_start, e);
-    result_add1(r, "train_loss", train_loss, e);
-    result_add1(r, "gap", toy_mean(x, TOY_LOSS) - train_loss, e);
+        if (TOY_NAMES[k] && x->count[k] > 0) put(r, e, toy_mean(x, k), "%s", TOY_NAMES[k]);
+    put(r, e, toy_mean(x, TOY_ALPHA_1) / toy_mean(x, TOY_EVEN), "times_1");
+    put(r, e, toy_value_ratio(x), "value_ratio");
+    if (y->trigger) put(r, e, x->worst, "error_most");
+    put(r, e, loss_start, "loss_start");
+    put(r, e, train_loss, "train_loss");
+    put(r, e, toy_mean(x, TOY_LOSS) - train_loss, "gap");
     result_add(r, "curve_tokens", y->tokens, y->looks, e);
     for (int k = 0; k < TOY_CURVES; k++)
-        if (!strstr(curves[k], "_*") || y->t.m.c.extra)
-            result_add(r, curves[k], y->curve[k], y->looks, e);
+        if (TOY_CURVE[k].of != TOY_ALPHA_STAR || y->t.m.c.extra)
+            result_add(r, TOY_CURVE[k].name, y->curve[k], y->looks, e);
     return e->status;
 }
 
@@ -10958,14 +10948,11 @@ static int play_train(Play *y, Progress *p, Result *r, Error *e) {
         if (interrupted)
             fail(e, 1, "stopped at step %ld of %d, and nothing is kept. Try: the same command",
                  t->step, steps);
-        if (!e->status && t->loss_steps) play_watch(y, p, e);
+        if (!e->status && t->loss_steps) play_watch(y, p);
     }
     progress_end(p);
-    if (e->status && !interrupted && trainer_diverged(t)) {
-        snprintf(r->ended, sizeof r->ended, "%s", e->text);
-        *e = (Error){0};
+    if (has_ended(r->ended, t, e))
         y->seen = (ToySums){0};                              /* of the last look: not the end's */
-    }
     return e->status;
 }
 
@@ -10973,7 +10960,8 @@ int toy_run(const Settings *s, Progress *p, Result *r, Error *e) {
     if (play_refuses(s, e)) return e->status;
     Play *y = grab(1, sizeof *y, e);
     if (!y) return e->status;
-    if (!play_create(y, s, e) && !play_map(y, r, "before", e) && !play_watch(y, p, e)) {
+    if (!play_create(y, s, e) && !play_map(y, r, "before", e)) {
+        play_watch(y, p);
         double loss_start = toy_mean(&y->seen, TOY_LOSS);
         if (!play_train(y, p, r, e) && !play_numbers(y, r, loss_start, e) && !r->ended[0])
             play_map(y, r, "after", e);
@@ -11025,18 +11013,9 @@ static const double LEVEL = 0.05, TAU_COUNTS = 0.6;
  * would lose its digits. Its continued fraction (DLMF 8.17.22),
  *   I = x^a y^b / (a B(a,b)) / (1 + d_1 / (1 + d_2 / (1 + ..)))
  *   d_2m = m (b-m) x / ((a+2m-1) (a+2m))      d_2m+1 = -(a+m) (a+b+m) x / ((a+2m) (a+2m+1))
- * is evaluated from the inside out. It converges fast for x < (a+1) / (a+b+2); beyond that
- * I_x(a,b) = 1 - I_y(b,a) is taken. */
-static double beta_share(double x, double y, double a, double b) {
+ * is evaluated from the inside out. It converges fast for x < (a+1) / (a+b+2). */
+static double beta_fraction(double x, double y, double a, double b) {
     enum { TERMS = 100 };                        /* of either kind; the error is in sink.h */
-    if (x <= 0 || y <= 0) return y <= 0;
-    bool turned = x > (a + 1) / (a + b + 2);
-    if (turned) {
-        double was = x;
-        x = y, y = was;
-        was = a;
-        a = b, b = was;
-    }
     double f = 1;
     for (int m = TERMS; m >= 1; m--) {
         f = 1 - (a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)) / f;
@@ -11044,8 +11023,13 @@ static double beta_share(double x, double y, double a, double b) {
     }
     f = 1 - (a + b) * x / (a + 1) / f;
     double log_beta = lgamma(a) + lgamma(b) - lgamma(a + b);
-    double share = exp(a * log(x) + b * log(y) - log_beta) / (a * f);
-    return turned ? 1 - share : share;
+    return exp(a * log(x) + b * log(y) - log_beta) / (a * f);
+}
+
+/* The same for every x: beyond that it is 1 - I_y(b,a). */
+static double beta_share(double x, double y, double a, double b) {
+    if (x <= 0 || y <= 0) return y <= 0;
+    return x <= (a + 1) / (a + b + 2) ? beta_fraction(x, y, a, b) : 1 - beta_fraction(y, x, b, a);
 }
 
 /* P(T <= t) of Student's distribution with nu degrees of freedom, from
@@ -11114,7 +11098,6 @@ void holm(double *adjusted, const double *p, int n) {
     }
 }
 
-static const char *const SIGNS[] = {"<", ">", "=", "<=", ">="};    /* by Relation */
 static const char *const VERDICT_NAMES[VERDICT_KINDS] = {"undecided", "reproduced",
                                                          "not reproduced", "opposite"};
 const char *verdict_name(Verdict v) { return VERDICT_NAMES[v]; }
@@ -11129,23 +11112,16 @@ static bool related(double a, Relation relation, double b, double give) {
     }
 }
 
-/* The rule's sides, and after them each need's left and right. */
-static int side_count(const Claim *c) { return c->sides + 2 * c->needs; }
-static const Side *side_at(const Claim *c, int k) {
-    if (k < c->sides) return &c->side[k];
-    const Need *need = &c->need[(k - c->sides) / 2];
-    return (k - c->sides) % 2 ? &need->right : &need->left;
-}
-
 /* value [side_count][seeds] */
 static double value_at(const Claim *c, const double *value, int seeds, int k, int seed) {
-    const Side *side = side_at(c, k);
-    return side->row < 0 ? side->number : value[k * seeds + seed];
+    return c->side[k].row < 0 ? c->side[k].number : value[k * seeds + seed];
 }
 
-static void side_print(Bytes *out, const Experiments *x, const Side *side, Error *e) {
-    if (side->row < 0) bytes_print(out, e, "%g", side->number);
-    else bytes_print(out, e, "%s.%s", x->row[side->row].name, side->measure);
+/* ROW.MEASURE or the number. */
+static const char *side_text(char to[100], const Experiments *x, const Side *side) {
+    if (side->row < 0) snprintf(to, 100, "%g", side->number);
+    else snprintf(to, 100, "%s.%s", x->row[side->row].name, side->measure);
+    return to;
 }
 
 /* Appended to what the claim has to say, as far as there is room. */
@@ -11159,45 +11135,14 @@ static void why(Judged *j, const char *format, ...) {
     va_end(args);
 }
 
-/* The same with ROW.MEASURE before it. */
-static void why_of(Judged *j, const Experiments *x, const Side *side, const char *text) {
-    if (side->row < 0) why(j, "%g %s", side->number, text);
-    else why(j, "%s.%s %s", x->row[side->row].name, side->measure, text);
-}
-
 /* The numbers that side k has, into to [seeds]; how many. A number is one. */
 static int side_values(const Claim *c, const double *value, int seeds, int k, double *to) {
     int n = 0;
-    if (side_at(c, k)->row < 0) {
-        *to = side_at(c, k)->number;
-        return 1;
+    for (int s = 0; s < (c->side[k].row < 0 ? 1 : seeds); s++) {
+        to[n] = value_at(c, value, seeds, k, s);
+        n += !isnan(to[n]);
     }
-    for (int s = 0; s < seeds; s++)
-        if (!isnan(value[k * seeds + s])) to[n++] = value[k * seeds + s];
     return n;
-}
-
-static void estimate_differs(Judged *j, const Claim *c, const double *value, int seeds) {
-    double from[SEEDS_MOST], to[SEEDS_MOST];
-    int turned = c->relation == GREATER;         /* A > B is B < A */
-    int na = side_values(c, value, seeds, turned, from);
-    int nb = side_values(c, value, seeds, !turned, to);
-    j->n[turned] = c->side[turned].row < 0 ? 0 : na;
-    j->n[!turned] = c->side[!turned].row < 0 ? 0 : nb;
-    if (!na || !nb) return;
-    Estimate d = welch(from, na, to, nb);
-    j->estimate = d.value;
-    j->tested = true;
-    for (int k = 0; k < 2; k++) j->tested &= j->n[k] != 1 && j->n[0] + j->n[1] > 0;
-    if (!j->tested) {
-        why(j, "1 seed");
-        return;
-    }
-    j->low = d.low;
-    j->high = d.high;
-    double nearer = d.value < 0 ? -c->margin : c->margin;
-    j->p = estimate_p(&d, c->kind == CLAIM_EQUAL ? nearer : 0);
-    if (!(d.error > 0)) why(j, "no spread: every seed has the same value");
 }
 
 /* Kendall's tau of one seed with the stated order, -1 .. 1; NAN where a row has no number. */
@@ -11212,74 +11157,78 @@ static double kendall(const Claim *c, const double *value, int seeds, int seed) 
     return (c->relation == GREATER ? -1.0 : 1.0) * sum / pairs;
 }
 
-static void estimate_ordered(Judged *j, const Claim *c, const double *value, int seeds) {
-    const double zero = 0;
-    double tau[SEEDS_MOST];
-    int n = 0;
-    for (int s = 0; s < seeds; s++) {
-        double one = kendall(c, value, seeds, s);
-        if (!isnan(one)) tau[n++] = one;
+/* Of a claim that is no exact one: B - A, or the mean tau against 0. */
+static void judge_mean(Judged *j, const Claim *c, const double *value, int seeds) {
+    bool ordered = c->kind == CLAIM_ORDERED, turned = c->relation == GREATER;  /* A > B is B < A */
+    double from[SEEDS_MOST] = {0}, to[SEEDS_MOST];
+    int na = 1, nb = 0;
+    if (ordered) {
+        for (int s = 0; s < seeds; s++) {
+            to[nb] = kendall(c, value, seeds, s);
+            nb += !isnan(to[nb]);
+        }
+        j->n[0] = nb;
+    } else {
+        na = side_values(c, value, seeds, turned, from);
+        nb = side_values(c, value, seeds, !turned, to);
+        j->n[turned] = c->side[turned].row < 0 ? 0 : na;
+        j->n[!turned] = c->side[!turned].row < 0 ? 0 : nb;
     }
-    j->n[0] = n;
-    if (!n) return;
-    Estimate d = welch(&zero, 1, tau, n);
+    if (!na || !nb) return;
+    Estimate d = welch(from, na, to, nb);
     j->estimate = d.value;
-    why(j, "mean tau %.2f of %d rows", d.value, c->sides);
-    if (n < 2) {
+    if (ordered) why(j, "mean tau %.2f of %d rows", d.value, c->sides);
+    j->tested = j->n[0] != 1 && j->n[1] != 1 && j->n[0] + j->n[1] > 0;
+    if (!j->tested) {
         why(j, "1 seed");
         return;
     }
-    j->tested = true;
-    j->low = fmax(-1, d.low);
-    j->high = fmin(1, d.high);
-    j->p = estimate_p(&d, 0);
-    if (!(d.error > 0)) why(j, "no spread: every seed has the same tau");
+    j->low = ordered ? fmax(-1, d.low) : d.low;
+    j->high = ordered ? fmin(1, d.high) : d.high;
+    j->p = estimate_p(&d, c->kind != CLAIM_EQUAL ? 0 : d.value < 0 ? -c->margin : c->margin);
+    if (!(d.error > 0))
+        why(j, "no spread: every seed has the same %s", ordered ? "tau" : "value");
 }
 
 /* Here the interval is the range over seeds, and there is no p: the verdict is final. */
 static void judge_exact(Judged *j, const Experiments *x, const Claim *c, const double *value,
                         int seeds) {
+    char side[100];
     double sum = 0;
-    int held = 0, n = 0, broken = 0;
+    int n = 0, number = c->side[0].row < 0;      /* on which side there may be a number */
+    bool broken = false, turned = c->relation == GREATER || c->relation == NOT_BELOW;
     for (int s = 0; s < seeds; s++) {
         double a = value_at(c, value, seeds, 0, s), b = value_at(c, value, seeds, 1, s);
         if (isnan(a) || isnan(b)) continue;
-        bool turned = c->relation == GREATER || c->relation == NOT_BELOW;
         double d = turned ? a - b : b - a;
         j->low = n ? fmin(j->low, d) : d;
         j->high = n ? fmax(j->high, d) : d;
         sum += d;
         n++;
-        if (related(a, c->relation, b, c->margin)) held++;
-        else if (!broken) {
-            broken = s + 1;
-            why_of(j, x, &c->side[c->side[0].row < 0], "");
-            size_t end = strlen(j->why);
-            snprintf(j->why + end, sizeof j->why - end, "of seed %d: %.6g against %.6g", s + 1,
-                     c->side[0].row < 0 ? b : a, c->side[0].row < 0 ? a : b);
-        }
+        if (broken || related(a, c->relation, b, c->margin)) continue;
+        broken = true;
+        why(j, "%s of seed %d: %.6g against %.6g", side_text(side, x, &c->side[number]), s + 1,
+            number ? b : a, number ? a : b);
     }
     j->n[0] = n;
     if (!n) return;
     j->estimate = sum / n;
     j->tested = broken || n > 1;
     j->verdict = broken ? NOT_REPRODUCED : n > 1 ? REPRODUCED : UNDECIDED;
-    if (broken) return;
-    if (n == 1) why(j, "1 seed");
-    else why(j, "holds in %d of %d seeds", held, n);
+    if (n == 1 && !broken) why(j, "1 seed");
+    else if (!broken) why(j, "holds in %d of %d seeds", n, n);
 }
 
 /* Is a number missing that the claim needs? One is named. */
 static bool lacks(Judged *j, const Experiments *x, const Claim *c, const double *value,
                   int seeds) {
+    char side[100];
     for (int k = 0; k < side_count(c); k++)
-        for (int s = 0; s < seeds; s++)
-            if (isnan(value_at(c, value, seeds, k, s))) {
-                char text[64];
-                snprintf(text, sizeof text, "of seed %d is not there", s + 1);
-                why_of(j, x, side_at(c, k), text);
-                return true;
-            }
+        for (int s = 0; s < seeds; s++) {
+            if (!isnan(value_at(c, value, seeds, k, s))) continue;
+            why(j, "%s of seed %d is not there", side_text(side, x, &c->side[k]), s + 1);
+            return true;
+        }
     return false;
 }
 
@@ -11287,24 +11236,19 @@ static bool lacks(Judged *j, const Experiments *x, const Claim *c, const double 
 static bool unmet(Judged *j, const Experiments *x, const Claim *c, const double *value,
                   int seeds) {
     for (int i = 0; i < c->needs; i++) {
-        const Need *need = &c->need[i];
+        int k = c->sides + 2 * i;
+        const Side *side = &c->side[k];
         double left[SEEDS_MOST], right[SEEDS_MOST], square;
-        int nl = side_values(c, value, seeds, c->sides + 2 * i, left);
-        int nr = side_values(c, value, seeds, c->sides + 2 * i + 1, right);
+        char a[100], b[100], also[40] = "";
+        int nl = side_values(c, value, seeds, k, left);
+        int nr = side_values(c, value, seeds, k + 1, right);
         if (!nl || !nr) continue;                /* lacks() says so */
-        double a = mean_of(left, nl, &square), b = mean_of(right, nr, &square);
-        if (related(a, need->relation, b, 0)) continue;
-        Bytes text = {0};
-        Error e = {0};
-        side_print(&text, x, &need->left, &e);
-        bytes_print(&text, &e, " %s ", SIGNS[need->relation]);
-        side_print(&text, x, &need->right, &e);
-        bytes_print(&text, &e, ", found %.3g", a);
-        if (need->right.row >= 0) bytes_print(&text, &e, " and %.3g", b);
-        const char *m = need->left.measure;
-        if (m && !strncmp(m, "times_", 6)) bytes_print(&text, &e, " (no sink to judge)");
-        why(j, "needs %.*s", (int)text.size, text.at ? (char *)text.at : "");
-        bytes_free(&text);
+        double l = mean_of(left, nl, &square), r = mean_of(right, nr, &square);
+        if (related(l, c->needed[i], r, 0)) continue;
+        if (side[1].row >= 0) snprintf(also, sizeof also, " and %.3g", r);
+        bool sink = side->measure && !strncmp(side->measure, "times_", 6);
+        why(j, "needs %s %s %s, found %.3g%s%s", side_text(a, x, side), SIGNS[c->needed[i]],
+            side_text(b, x, side + 1), l, also, sink ? " (no sink to judge)" : "");
         return true;
     }
     return false;
@@ -11315,8 +11259,7 @@ static void claim_estimate(Judged *j, const Experiments *x, const Claim *c, cons
                            int seeds) {
     *j = (Judged){.estimate = NAN, .low = NAN, .high = NAN, .p = NAN, .holm = NAN};
     if (c->kind == CLAIM_EXACT) judge_exact(j, x, c, value, seeds);
-    else if (c->kind == CLAIM_ORDERED) estimate_ordered(j, c, value, seeds);
-    else estimate_differs(j, c, value, seeds);
+    else judge_mean(j, c, value, seeds);
     Judged alone = {0};                          /* what stands instead if it is not judged */
     bool refuted = j->verdict == NOT_REPRODUCED;
     if (!unmet(&alone, x, c, value, seeds) &&
@@ -11324,7 +11267,7 @@ static void claim_estimate(Judged *j, const Experiments *x, const Claim *c, cons
     j->tested = false;
     j->verdict = UNDECIDED;
     j->p = NAN;                                  /* what there is of estimate and interval stays */
-    snprintf(j->why, sizeof j->why, "%s", alone.why);
+    memcpy(j->why, alone.why, sizeof j->why);
 }
 
 /* The rules at the head of this section. p is Holm's for a headline claim. */
@@ -11365,41 +11308,16 @@ static const Run *run_at(const Results *r, int row, int seed) {
     return &r->run[row * r->seeds + seed - 1];
 }
 
-static void run_load(Results *r, int row, int seed, const char *path) {
-    const Row *is = &r->x->row[row];
-    Run *run = &r->run[row * r->seeds + seed - 1];
-    Bytes text = {0};
-    Error e = {0}, second = {0};
-    if (file_missing(path)) return;
-    if (!file_read(path, &text, &e) && !result_read(&run->result, text.at, text.size, path, &e)) {
-        if (strcmp(run->result.row, is->name) || strcmp(run->result.corpus, r->corpus) ||
-            run->result.seed != seed)
-            fail(&e, 1, "%s: expected row %s, seed %d of %s, found row %s, seed %d of %s. Try: "
-                 "delete it, and run it again", path, is->name, seed, r->corpus, run->result.row,
-                 run->result.seed, run->result.corpus);
-    }
-    run->state = e.status ? RUN_DAMAGED : run->result.checksum != is->checksum ? RUN_VOID
-                 : run->result.ended[0] ? RUN_DIVERGED : RUN_HELD;
-    if (e.status) bytes_print(&r->notes, &second, "%s\n", e.text);
-    else if (run->state == RUN_VOID)
-        bytes_print(&r->notes, &second, "%s is void: the row changed\n", path);
-    bytes_free(&text);
-}
-
 int results_load(Results *r, const Experiments *x, const char *folder, const char *corpus,
                  Error *e) {
-    char path[PATH_ROOM];
     *r = (Results){.x = x, .seeds = x->headline_seeds};
     snprintf(r->corpus, sizeof r->corpus, "%s", corpus);
     for (int i = x->corpora - 1; i >= 0; i--)    /* the first one that is trained on decides */
         if (!x->corpus[i].domain) r->headline_only = strcmp(x->corpus[i].name, corpus) != 0;
     r->run = grab((idx)x->rows * r->seeds, sizeof *r->run, e);
-    for (int i = 0; i < x->rows && !e->status; i++)
-        for (int seed = 1; seed <= r->seeds; seed++) {
-            if (result_path(path, folder, corpus, x->row[i].name, seed, e)) break;
-            run_load(r, i, seed, path);
-        }
-    if (e->status) results_free(r);
+    for (int i = 0; !e->status && i < x->rows * r->seeds; i++)
+        r->run[i].state = run_load(&r->run[i].result, x, i / r->seeds, folder, corpus,
+                                   i % r->seeds + 1, &r->notes);
     return e->status;
 }
 
@@ -11447,9 +11365,8 @@ int claims_judge(Judged *j, const Results *r, Error *e) {
         const Claim *c = &x->claim[i];
         int seeds = c->headline && !r->headline_only ? x->headline_seeds : x->seeds;
         for (int k = 0; k < side_count(c); k++)
-            for (int s = 0; s < seeds && side_at(c, k)->row >= 0; s++)
-                value[k * seeds + s] =
-                    results_number(r, side_at(c, k)->row, s + 1, side_at(c, k)->measure);
+            for (int s = 0; s < seeds && c->side[k].row >= 0; s++)
+                value[k * seeds + s] = results_number(r, c->side[k].row, s + 1, c->side[k].measure);
         claim_estimate(&j[i], x, c, value, seeds);
         if (!j[i].tested && strncmp(j[i].why, "needs ", 6)) why_runs(&j[i], r, c, seeds);
         p[i] = c->headline && j[i].tested ? j[i].p : NAN;
@@ -11487,40 +11404,50 @@ static int digits_of(const char *measure, double x) {
     return in_percent(measure) ? 2 : size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : 3;
 }
 
-/* Words, broken before WIDTH; further lines begin at column indent, where the first one is. */
-static void wrapped(Bytes *out, int indent, const char *text, Error *e) {
+/* The words of a line, which is emptied, broken before WIDTH; further lines begin at column indent,
+ * where the first one is. */
+static void wrapped(Bytes *out, int indent, Bytes *line, Error *e) {
     int at = indent;
-    while (*(text += strspn(text, " "))) {
-        int n = (int)strcspn(text, " ");
-        if (at > indent && at + 1 + n > WIDTH) {
+    bytes_add(line, "", 1, e);
+    for (char *text = (char *)line->at; !e->status && *text;) {
+        size_t n = strcspn(text, " ");
+        if (at > indent && at + 1 + (int)n > WIDTH) {
             bytes_print(out, e, "\n%*s", indent, "");
             at = indent;
         }
         if (at > indent) bytes_print(out, e, " ");
-        at += n + (at > indent);
-        bytes_add(out, text, (size_t)n, e);
+        at += (int)n + (at > indent);
+        bytes_add(out, text, n, e);
         text += n;
+        text += strspn(text, " ");
     }
     bytes_print(out, e, "\n");
+    line->size = 0;
 }
 
 /* A cell of a Markdown table; a | would end it. */
 static void markdown_cell(Bytes *out, const char *text, Error *e) {
-    for (; *text; text++)
-        bytes_print(out, e, *text == '|' ? "\\%c" : "%c", *text);
-    bytes_print(out, e, " | ");
+    bytes_print(out, e, " ");
+    for (; *text; text++) bytes_print(out, e, *text == '|' ? "\\%c" : "%c", *text);
+    bytes_print(out, e, " |");
+}
+
+/* A cell as it is shown. Row 0 has `paper` and `ours` of a pair; row -1 is the name above both. */
+static const char *cell_at(const Grid *g, int r, int c) {
+    bool first = g->pair[c], second = c && g->pair[c - 1];
+    if (r < 0) return second ? g->cell[c - 1] : "";
+    if (r == 0 && (first || second)) return first ? "paper" : "ours";
+    return g->cell[r * ACROSS + c];
 }
 
 static void grid_markdown(const Grid *g, Bytes *out, Error *e) {
     for (int r = 0; r < g->rows; r++) {
-        bytes_print(out, e, "| ");
+        bytes_print(out, e, "|");
         for (int c = 0; c < g->columns; c++) {
-            const char *text = g->cell[r * ACROSS + c];
             Cell head;
-            snprintf(head, sizeof head, "%.36s%s", text, g->pair[c] ? ", paper" : "");
-            markdown_cell(out, r ? text : c && g->pair[c - 1] ? "ours" : head, e);
+            snprintf(head, sizeof head, "%.36s, paper", g->cell[c]);
+            markdown_cell(out, !r && g->pair[c] ? head : cell_at(g, r, c), e);
         }
-        if (!e->status) out->size--;             /* the blank after the last | */
         bytes_print(out, e, "\n");
         for (int c = 0; r == 0 && c < g->columns; c++)
             bytes_print(out, e, c == 0 ? "|---|" : c + 1 < g->columns ? "--:|" : "--:|\n");
@@ -11530,36 +11457,25 @@ static void grid_markdown(const Grid *g, Bytes *out, Error *e) {
 /* In as many blocks below each other as WIDTH asks for; each begins with the first column. */
 static void grid_text(const Grid *g, Bytes *out, Error *e) {
     int width[ACROSS] = {0};
-    for (int c = 0; c < g->columns; c++) {
-        bool second = c && g->pair[c - 1];
-        for (int r = g->pair[c] || second; r < g->rows; r++)
-            width[c] = (int)fmax(width[c], (double)strlen(g->cell[r * ACROSS + c]));
-        if (g->pair[c] || second) width[c] = (int)fmax(width[c], 5);
-        if (second)
-            width[c] = (int)fmax(width[c], (double)strlen(g->cell[c - 1]) - 2 - width[c - 1]);
-    }
+    for (int c = 0; c < g->columns; c++)
+        for (int r = 0; r < g->rows; r++)
+            width[c] = (int)fmax(width[c], (double)strlen(cell_at(g, r, c)));
+    for (int c = 1; c < g->columns; c++)         /* a pair's name stands above both */
+        width[c] = (int)fmax(width[c], (double)strlen(cell_at(g, -1, c)) - 2 - width[c - 1]);
     for (int from = 1, to; from < g->columns; from = to) {
         int used = width[0];
-        for (to = from; to < g->columns;) {
-            int more = 2 + width[to] + (g->pair[to] ? 2 + width[to + 1] : 0);
-            if (to > from && used + more > WIDTH) break;
-            used += more;
-            to += 1 + g->pair[to];
+        for (to = from; to < g->columns; to += 1 + g->pair[to]) {
+            used += 2 + width[to] + (g->pair[to] ? 2 + width[to + 1] : 0);
+            if (to > from && used > WIDTH) break;
         }
         if (from > 1) bytes_print(out, e, "\n");
-        for (int r = -1; r < g->rows; r++) {     /* -1: the heads of pairs */
-            const char *name = g->cell[r < 0 ? 0 : r * ACROSS];
+        for (int r = -1; r < g->rows; r++) {
             size_t line = out->size;
-            bytes_print(out, e, "%-*s", width[0], r < 0 ? "" : name);
+            bytes_print(out, e, "%-*s", width[0], cell_at(g, r, 0));
             for (int c = from; c < to; c++) {
-                const char *text = g->cell[(r < 0 ? 0 : r) * ACROSS + c];
-                bool second = g->pair[c - 1];
-                if (r < 0 && g->pair[c])
-                    bytes_print(out, e, "  %*s", width[c] + 2 + width[c + 1], text);
-                else if (r < 0 && !second) bytes_print(out, e, "  %*s", width[c], "");
-                else if (r >= 0)
-                    bytes_print(out, e, "  %*s", width[c],
-                                r ? text : g->pair[c] ? "paper" : second ? "ours" : text);
+                bool above = r < 0 && g->pair[c];            /* both columns at the second's turn */
+                int both = r < 0 && g->pair[c - 1] ? 2 + width[c - 1] : 0;
+                if (!above) bytes_print(out, e, "  %*s", both + width[c], cell_at(g, r, c));
             }
             while (out->size > line && out->at[out->size - 1] == ' ') out->size--;
             if (out->size > line) bytes_print(out, e, "\n");
@@ -11579,10 +11495,9 @@ static void ours(Cell to, const Results *r, int row, const char *measure, bool m
     snprintf(to, CELL, "%s", diverged ? "diverged" : "");
     if (!n) return;
     double mean = mean_of(x, n, &square);
-    int digits = digits_of(measure, mean);
-    if (n == 1) snprintf(to, CELL, "%.*f", digits, mean);
-    else
-        snprintf(to, CELL, "%.*f %s %.*f", digits, mean, markdown ? "\302\261" : "+-", digits,
+    int digits = digits_of(measure, mean), at = snprintf(to, CELL, "%.*f", digits, mean);
+    if (n > 1)
+        snprintf(to + at, (size_t)(CELL - at), " %s %.*f", markdown ? "\302\261" : "+-", digits,
                  sqrt(square * n));
 }
 
@@ -11599,43 +11514,38 @@ static void seeds_cell(Cell to, const Results *r, int row) {
 
 /* An item's rows: each of its columns, as paper | ours where the paper prints any, then what is
  * always told: alpha_1, its multiple of even rows, and the seeds. */
-static int grid_of(Grid *to, const Results *r, const Item *item, bool markdown, Error *e) {
+static int grid_of(Grid *g, const Results *r, const Item *item, bool markdown, Error *e) {
     const char *measure[ACROSS] = {NULL};        /* NULL: the row's name, or the paper's number */
+    const Shown *shown = &r->x->shown[item->from];
     int column[ACROSS] = {0};
-    Grid g = {.rows = item->count + 1, .columns = 1};
-    g.cell = grab((idx)g.rows * ACROSS, sizeof *g.cell, e);
-    if (e->status) return e->status;
-    snprintf(g.cell[0], CELL, "row");
+    *g = (Grid){.rows = item->count + 1, .columns = 1};
+    if (!(g->cell = grab((idx)g->rows * ACROSS, sizeof *g->cell, e))) return e->status;
+    snprintf(g->cell[0], CELL, "row");
     for (int i = 0; i < item->columns + 2; i++) {
         static const char *const always[] = {"alpha_1", "times_1"};
-        const char *name = i < item->columns ? item->column[i] : always[i - item->columns];
-        bool paper = false, twice = false;
-        for (int k = 0; k < item->columns && i >= item->columns; k++)
-            twice |= !strcmp(name, item->column[k]);
-        if (twice) continue;
-        for (int k = 0; k < item->count && i < item->columns; k++)
-            paper |= strcmp(r->x->shown[item->from + k].paper[i].text, ".") != 0;
-        column[g.columns] = i;
-        g.pair[g.columns] = paper;
-        snprintf(g.cell[g.columns], CELL, "%.36s%s",
+        bool more = i >= item->columns;
+        const char *name = more ? always[i - item->columns] : item->column[i];
+        if (more && one_of(item->column, item->columns, name) >= 0) continue;
+        for (int k = 0; k < item->count && !more; k++)
+            g->pair[g->columns] |= strcmp(shown[k].paper[i].text, ".") != 0;
+        snprintf(g->cell[g->columns], CELL, "%.36s%s",
                  strcmp(name, "times_1") ? name : "x even", in_percent(name) ? " %" : "");
-        g.columns += paper;
-        measure[g.columns++] = name;
+        column[g->columns] = i;
+        g->columns += g->pair[g->columns];
+        measure[g->columns++] = name;
     }
-    snprintf(g.cell[g.columns], CELL, "seeds");
+    snprintf(g->cell[g->columns], CELL, "seeds");
     for (int k = 0; k < item->count; k++) {
-        const Shown *shown = &r->x->shown[item->from + k];
-        Cell *cell = g.cell + (k + 1) * ACROSS;
-        snprintf(cell[0], CELL, "%s", r->x->row[shown->row].name);
-        for (int c = 1; c < g.columns; c++) {
-            const char *text = shown->paper[column[c]].text;
-            if (measure[c]) ours(cell[c], r, shown->row, measure[c], markdown);
+        Cell *cell = g->cell + (k + 1) * ACROSS;
+        snprintf(cell[0], CELL, "%s", r->x->row[shown[k].row].name);
+        for (int c = 1; c < g->columns; c++) {
+            const char *text = shown[k].paper[column[c]].text;
+            if (measure[c]) ours(cell[c], r, shown[k].row, measure[c], markdown);
             else snprintf(cell[c], CELL, "%s", strcmp(text, ".") ? text : "");
         }
-        seeds_cell(cell[g.columns], r, shown->row);
+        seeds_cell(cell[g->columns], r, shown[k].row);
     }
-    g.columns++;
-    *to = g;
+    g->columns++;
     return 0;
 }
 
@@ -11648,17 +11558,15 @@ static int rows_grid(Bytes *out, const Results *r, const Item *item, bool markdo
 }
 
 int claim_rule(Bytes *out, const Experiments *x, const Claim *c, Error *e) {
-    for (int k = 0; k < c->sides; k++) {
-        if (k) bytes_print(out, e, " %s ", SIGNS[c->relation]);
-        side_print(out, x, &c->side[k], e);
-    }
-    if (c->margin > 0)
-        bytes_print(out, e, " %s %g", c->kind == CLAIM_DIFFERS ? "by" : "within", c->margin);
-    for (int i = 0; i < c->needs; i++) {
-        bytes_print(out, e, i ? ", " : "; needs ");
-        side_print(out, x, &c->need[i].left, e);
-        bytes_print(out, e, " %s ", SIGNS[c->need[i].relation]);
-        side_print(out, x, &c->need[i].right, e);
+    char side[100];
+    for (int k = 0; k < side_count(c); k++) {
+        int need = k < c->sides ? -1 : (k - c->sides) / 2;
+        bool left = need >= 0 && k == c->sides + 2 * need;
+        if (left) bytes_print(out, e, need ? ", " : "; needs ");
+        else if (k) bytes_print(out, e, " %s ", SIGNS[need < 0 ? c->relation : c->needed[need]]);
+        bytes_print(out, e, "%s", side_text(side, x, &c->side[k]));
+        if (k + 1 == c->sides && c->margin > 0)
+            bytes_print(out, e, " %s %g", c->kind == CLAIM_DIFFERS ? "by" : "within", c->margin);
     }
     return e->status;
 }
@@ -11694,21 +11602,16 @@ static void claim_evidence(Bytes *line, const Claim *c, const Judged *j, Error *
 static void claim_text(Bytes *out, const Results *r, const Claim *c, const Judged *j, Error *e) {
     enum { INDENT = 16 };
     Bytes line = {0};
-    bytes_print(&line, e, "%s (%s%s)", c->statement, c->reference, c->headline ? "; headline" : "");
-    bytes_add(&line, "", 1, e);
     bytes_print(out, e, "\n%-*s", INDENT, verdict_name(j->verdict));
-    if (!e->status) wrapped(out, INDENT, (char *)line.at, e);
-    line.size = 0;
+    bytes_print(&line, e, "%s (%s%s)", c->statement, c->reference, c->headline ? "; headline" : "");
+    wrapped(out, INDENT, &line, e);
+    bytes_print(out, e, "%*s", INDENT, "");
     bytes_print(&line, e, "rule %s: ", c->name);
     claim_rule(&line, r->x, c, e);
-    bytes_add(&line, "", 1, e);
+    wrapped(out, INDENT, &line, e);
     bytes_print(out, e, "%*s", INDENT, "");
-    if (!e->status) wrapped(out, INDENT, (char *)line.at, e);
-    line.size = 0;
     claim_evidence(&line, c, j, e);
-    bytes_add(&line, "", 1, e);
-    bytes_print(out, e, "%*s", INDENT, "");
-    if (!e->status) wrapped(out, INDENT, (char *)line.at, e);
+    wrapped(out, INDENT, &line, e);
     bytes_free(&line);
 }
 
@@ -11716,16 +11619,14 @@ int repro_table(Bytes *out, const Results *r, const Judged *j, int item, Error *
     const Item *is = &r->x->item[item];
     Bytes head = {0};
     bytes_print(&head, e, "%s, %s: %s (%s)", is->name, is->reference, is->title, r->corpus);
-    bytes_add(&head, "", 1, e);
-    if (!e->status) wrapped(out, 0, (char *)head.at, e);
+    wrapped(out, 0, &head, e);
     bytes_free(&head);
     bytes_print(out, e, "\n");
-    if (is->count) {
-        rows_grid(out, r, is, false, e);
-        bytes_print(out, e, "Ours: mean +- standard deviation over seeds. Paper: - failed to "
-                    "train, ~ second-hand,\n* measured on proxy scores. x even: alpha_1 as a "
-                    "multiple of what even rows give.\n");
-    } else bytes_print(out, e, "Nothing here is trained.\n");
+    if (is->count) rows_grid(out, r, is, false, e);
+    bytes_print(out, e, "%s\n", !is->count ? "Nothing here is trained." :
+                "Ours: mean +- standard deviation over seeds. Paper: - failed to train, ~ second-"
+                "hand,\n* measured on proxy scores. x even: alpha_1 as a multiple of what even "
+                "rows give.");
     for (int i = 0; i < r->x->claims; i++)
         if (r->x->claim[i].item == item) claim_text(out, r, &r->x->claim[i], &j[i], e);
     return e->status;
@@ -11757,83 +11658,51 @@ static int runs_done(const Results *r, const Item *item, int *needed) {
 
 int repro_list(Bytes *out, const Results *r, const Judged *j, Error *e) {
     const Experiments *x = r->x;
-    int elsewhere = 0;
+    Bytes title = {0};
     bytes_print(out, e, "%-13s %9s %8s  what (%s)\n", "item", "runs", "claims", r->corpus);
-    for (int i = 0; i < x->items; i++) {
-        const Item *item = &x->item[i];
-        int needed, judged = 0, claims = 0;
-        if (is_elsewhere(x, i)) { elsewhere++; continue; }
-        int done = runs_done(r, item, &needed);
-        for (int k = 0; k < x->claims; k++)
-            if (x->claim[k].item == i) claims++, judged += j[k].tested;
-        bytes_print(out, e, "%-13s %4d/%-4d %4d/%-3d  ", item->name, done, needed, judged, claims);
-        Bytes title = {0};
-        bytes_print(&title, e, "%s: %s", item->reference, item->title);
-        bytes_add(&title, "", 1, e);
-        if (!e->status) wrapped(out, 34, (char *)title.at, e);
-        bytes_free(&title);
-    }
-    if (elsewhere) bytes_print(out, e, "\nWhat needs more than sink can train:\n");
-    for (int i = 0; i < x->items && elsewhere; i++) {
-        if (!is_elsewhere(x, i)) continue;
-        bytes_print(out, e, "%-13s ", x->item[i].name);
-        Bytes title = {0};
-        bytes_print(&title, e, "%s: %s", x->item[i].reference, x->item[i].title);
-        bytes_add(&title, "", 1, e);
-        if (!e->status) wrapped(out, 14, (char *)title.at, e);
-        bytes_free(&title);
-    }
+    for (int elsewhere = 0, told = 0; elsewhere < 2; elsewhere++)
+        for (int i = 0; i < x->items; i++) {
+            const Item *item = &x->item[i];
+            int needed, judged = 0, claims = 0, done = runs_done(r, item, &needed);
+            if (is_elsewhere(x, i) != elsewhere) continue;
+            if (elsewhere && !told++)
+                bytes_print(out, e, "\nWhat needs more than sink can train:\n");
+            for (int k = 0; k < x->claims; k++)
+                if (x->claim[k].item == i) claims++, judged += j[k].tested;
+            bytes_print(out, e, "%-13s ", item->name);
+            if (!elsewhere)
+                bytes_print(out, e, "%4d/%-4d %4d/%-3d  ", done, needed, judged, claims);
+            bytes_print(&title, e, "%s: %s", item->reference, item->title);
+            wrapped(out, elsewhere ? 14 : 34, &title, e);
+        }
+    bytes_free(&title);
     if (r->notes.size) bytes_print(out, e, "\n");
     return bytes_add(out, r->notes.at, r->notes.size, e);
 }
 
-static void counts(Bytes *out, const Results *r, const Judged *j, Error *e) {
-    int n[VERDICT_KINDS] = {0};
-    for (int i = 0; i < r->x->claims; i++) n[j[i].verdict]++;
-    bytes_print(out, e, "%d claims on %s: %d reproduced, %d not reproduced, %d opposite, "
-                "%d undecided at this scale.\n", r->x->claims, r->corpus, n[REPRODUCED],
-                n[NOT_REPRODUCED], n[OPPOSITE], n[UNDECIDED]);
-}
-
-/* A line of Markdown's table of claims. */
-static void claim_markdown(Bytes *out, const Claim *c, const Judged *j, bool headline, Error *e) {
-    Cell estimate, p;
-    Bytes cell = {0};
-    bytes_print(&cell, e, "**%s**", verdict_name(j->verdict));
-    if (j->verdict == UNDECIDED && j->why[0]) bytes_print(&cell, e, ": %s", j->why);
-    bytes_add(&cell, "", 1, e);
-    bytes_print(out, e, "| ");
-    if (!e->status) markdown_cell(out, (char *)cell.at, e);
-    bytes_free(&cell);
-    estimate_text(estimate, j);
-    p_text(p, j->p);
-    markdown_cell(out, c->statement, e);
-    markdown_cell(out, c->reference, e);
-    bytes_print(out, e, "%s | %s |", estimate, p);
-    p_text(p, j->holm);
-    if (headline) bytes_print(out, e, " %s |", p);
-    bytes_print(out, e, "\n");
-}
-
-int repro_headline(Bytes *out, const Results *r, const Judged *j, bool markdown, Error *e) {
+/* Markdown's table of an item's claims; item -1: of the headline claims, with Holm's p. */
+static void claims_markdown(Bytes *out, const Results *r, const Judged *j, int item, Error *e) {
     const Experiments *x = r->x;
-    int n = 0, tested = 0;
-    for (int i = 0; i < x->claims; i++) {
-        n += x->claim[i].headline;
-        tested += !isnan(j[i].holm);
-    }
-    if (!n) return e->status;
-    bytes_print(out, e, "%d headline claims on %s; Holm's p is over the %d that could be tested.\n",
-                n, r->corpus, tested);
-    if (markdown)
-        bytes_print(out, e, "\n| verdict | claim | reference | estimate and 95 %% interval | p | "
-                    "Holm |\n|---|---|---|---|---|---|\n");
-    for (int i = 0; i < x->claims; i++) {
+    for (int i = 0, told = 0; i < x->claims; i++) {
         const Claim *c = &x->claim[i];
-        if (c->headline && markdown) claim_markdown(out, c, &j[i], true, e);
-        else if (c->headline) claim_text(out, r, c, &j[i], e);
+        Cell estimate, p, adjusted;
+        char verdict[sizeof j->why + 40];
+        if (item < 0 ? !c->headline : c->item != item) continue;
+        if (!told++)
+            bytes_print(out, e, "\n| verdict | claim | reference | estimate and 95 %% interval "
+                        "| p |%s\n|---|---|---|---|---|%s\n", item < 0 ? " Holm |" : "",
+                        item < 0 ? "---|" : "");
+        bool because = j[i].verdict == UNDECIDED && j[i].why[0];
+        snprintf(verdict, sizeof verdict, "**%s**%s%s", verdict_name(j[i].verdict),
+                 because ? ": " : "", because ? j[i].why : "");
+        estimate_text(estimate, &j[i]);
+        p_text(p, j[i].p);
+        p_text(adjusted, j[i].holm);
+        const char *cells[] = {verdict, c->statement, c->reference, estimate, p, adjusted};
+        bytes_print(out, e, "|");
+        for (int k = 0; k < 5 + (item < 0); k++) markdown_cell(out, cells[k], e);
+        bytes_print(out, e, "\n");
     }
-    return e->status;
 }
 
 /* Every claim on a line: verdict, where, name, estimate, p. */
@@ -11860,29 +11729,34 @@ static void ledger_text(Bytes *out, const Results *r, const Judged *j, Error *e)
 
 /* Every item's rows and claims, folded away where Markdown is shown by a browser. */
 static void ledger_markdown(Bytes *out, const Results *r, const Judged *j, Error *e) {
-    const Experiments *x = r->x;
-    for (int i = 0; i < x->items && !e->status; i++) {
-        bool claims = false;
-        if (is_elsewhere(x, i)) continue;
-        bytes_print(out, e, "\n<details><summary><b>%s</b>: %s</summary>\n\n",
-                    x->item[i].reference, x->item[i].title);
-        if (x->item[i].count) rows_grid(out, r, &x->item[i], true, e);
-        for (int k = 0; k < x->claims; k++) {
-            if (x->claim[k].item != i) continue;
-            if (!claims)
-                bytes_print(out, e, "\n| verdict | claim | reference | estimate and 95 %% interval "
-                            "| p |\n|---|---|---|---|---|\n");
-            claims = true;
-            claim_markdown(out, &x->claim[k], &j[k], false, e);
-        }
+    for (int i = 0; i < r->x->items && !e->status; i++) {
+        const Item *item = &r->x->item[i];
+        if (is_elsewhere(r->x, i)) continue;
+        bytes_print(out, e, "\n<details><summary><b>%s</b>: %s</summary>\n\n", item->reference,
+                    item->title);
+        if (item->count) rows_grid(out, r, item, true, e);
+        claims_markdown(out, r, j, i, e);
         bytes_print(out, e, "\n</details>\n");
     }
 }
 
 int repro_ledger(Bytes *out, const Results *r, const Judged *j, bool markdown, Error *e) {
-    counts(out, r, j, e);
-    bytes_print(out, e, "\n");
-    repro_headline(out, r, j, markdown, e);
+    const Experiments *x = r->x;
+    int n[VERDICT_KINDS] = {0}, headline = 0, tested = 0;
+    for (int i = 0; i < x->claims; i++) {
+        n[j[i].verdict]++;
+        headline += x->claim[i].headline;
+        tested += !isnan(j[i].holm);
+    }
+    bytes_print(out, e, "%d claims on %s: %d reproduced, %d not reproduced, %d opposite, "
+                "%d undecided at this scale.\n\n", x->claims, r->corpus, n[REPRODUCED],
+                n[NOT_REPRODUCED], n[OPPOSITE], n[UNDECIDED]);
+    if (headline)
+        bytes_print(out, e, "%d headline claims on %s; Holm's p is over the %d that could be "
+                    "tested.\n", headline, r->corpus, tested);
+    if (markdown) claims_markdown(out, r, j, -1, e);
+    for (int i = 0; i < x->claims && !markdown; i++)
+        if (x->claim[i].headline) claim_text(out, r, &x->claim[i], &j[i], e);
     (markdown ? ledger_markdown : ledger_text)(out, r, j, e);
     return e->status;
 }
@@ -11929,54 +11803,46 @@ typedef struct Repro {
 /* The next run that the command asks for after (*row, *seed), row by row; false at the end. Start
  * with row 0, seed below 0. */
 static bool run_next(const Repro *q, int *row, int *seed) {
-    bool first_corpus = q->corpus == q->x.corpus;
+    bool headline_only = q->corpus != q->x.corpus && q->item < 0;
     for (; *row < q->x.rows; ++*row, *seed = -1) {
         if ((q->only >= 0 && *row != q->only) || !item_has(&q->x, q->item, *row)) continue;
-        int most = row_seeds(&q->x, *row, !first_corpus && q->item < 0);
-        if (q->s->seeds) most = q->s->seeds;
-        if (q->s->only_seed >= 0) {
-            if (*seed >= 0) continue;
-            *seed = q->s->only_seed;
-            return true;
-        }
-        *seed = *seed < 1 ? 1 : *seed + 1;
-        if (*seed <= most) return true;
+        int one = q->s->only_seed, from = one < 0 ? 1 : one, to = one;
+        if (one < 0) to = q->s->seeds ? q->s->seeds : row_seeds(&q->x, *row, headline_only);
+        *seed = *seed < from ? from : *seed + 1;
+        if (*seed <= to) return true;
     }
     return false;
 }
 
-static int run_keep(const Repro *q, int row, int seed, Error *e) {
-    char path[PATH_ROOM];
-    Result r;
-    Bytes text = {0};
-    if (result_path(path, q->s->results, q->corpus->name, q->x.row[row].name, seed, e) ||
-        file_ready(path, e) || row_run(&r, &q->x, row, q->corpus, seed, q->s, e)) return e->status;
-    if (!result_text(&r, &text, e)) file_write(path, text.at, text.size, e);
-    bytes_free(&text);
-    result_free(&r);
-    return e->status;
+/* The next one that is not there; *there is 0, or -1 for one whose row has changed. */
+static bool run_missing(const Repro *q, int *row, int *seed, int *there) {
+    while (run_next(q, row, seed)) {
+        *there = result_there(&q->x, *row, q->s->results, q->corpus->name, *seed);
+        if (*there != 1) return true;
+    }
+    return false;
 }
 
-/* --verify: a finished run once more; its file must have the same bytes. */
-static int run_verify(const Repro *q, int row, int seed, Error *e) {
+/* A run, and where its file goes; or with `verify`, where it is: it must have the same bytes. */
+static int run_do(const Repro *q, int row, int seed, bool verify, Error *e) {
     char path[PATH_ROOM];
-    Result r, old = {0};
+    Result r = {0}, old = {0};
     Bytes text = {0}, was = {0};
-    if (result_path(path, q->s->results, q->corpus->name, q->x.row[row].name, seed, e) ||
-        file_read(path, &was, e) || result_read(&old, was.at, was.size, path, e) ||
-        row_run(&r, &q->x, row, q->corpus, seed, q->s, e)) goto done;
-    if (!result_text(&r, &text, e)) {
-        if (text.size == was.size && !memcmp(text.at, was.at, was.size))
-            printf("%s: the same %zu bytes\n", path, was.size);
-        else if (strcmp(r.build, old.build))
-            fail(e, 1, "%s: expected the bytes of a run by %s, found others, but this is %s. Try: "
-                 "that compiler and processor", path, old.build, r.build);
-        else
-            fail(e, 1, "%s: expected the same bytes, found others. Try: delete it, and run it "
-                 "again", path);
-    }
+    bool made =
+        !result_path(path, q->s->results, q->corpus->name, q->x.row[row].name, seed, e) &&
+        !(verify ? file_read(path, &was, e) || result_read(&old, was.at, was.size, path, e)
+                 : file_ready(path, e)) &&
+        !row_run(&r, &q->x, row, q->corpus, seed, q->s, e) && !result_text(&r, &text, e);
+    if (made && !verify) file_write(path, text.at, text.size, e);
+    else if (made && text.size == was.size && !memcmp(text.at, was.at, was.size))
+        printf("%s: the same %zu bytes\n", path, was.size);
+    else if (made && strcmp(r.build, old.build))
+        fail(e, 1, "%s: expected the bytes of a run by %s, found others, but this is %s. Try: "
+             "that compiler and processor", path, old.build, r.build);
+    else if (made)
+        fail(e, 1, "%s: expected the same bytes, found others. Try: delete it, and run it again",
+             path);
     result_free(&r);
-done:
     result_free(&old);
     bytes_free(&text);
     bytes_free(&was);
@@ -12007,69 +11873,59 @@ static double token_work(const Config *c) {
     return c->layers * (layer + c->context * Q) + (double)c->embed_dim * c->vocab;
 }
 
-/* How much there is to do: runs that are missing, and the time they take in all, by the operations
- * of a step and the time of the first one's. */
-static int repro_plan(const Repro *q, int *missing, double *time, Error *e) {
+/* Says on stderr how many runs are missing, and the time they take in all, by the operations of a
+ * step and the time of the first one's. */
+static int repro_announce(const Repro *q, int *missing, Error *e) {
     static const double TOY_SECONDS = 12;                    /* 4 to 16 on one core */
-    double unit = 0;
+    double unit = 0, time = 0;
     *missing = 0;
-    *time = 0;
-    for (int row = 0, seed = -1; run_next(q, &row, &seed) && !e->status;) {
-        if (result_there(&q->x, row, q->s->results, q->corpus->name, seed) == 1) continue;
-        const Row *w = &q->x.row[row];
+    for (int row = 0, seed = -1, there; !e->status && run_missing(q, &row, &seed, &there);) {
         ++*missing;
-        for (; w && !e->status; w = w->after < 0 ? NULL : &q->x.row[w->after]) {
+        for (int at = row; at >= 0 && !e->status; at = q->x.row[at].after) {
             Settings now;
-            if (row_settings(&now, w, q->corpus, seed, q->s, e)) break;
-            if (now.data.toy) { *time += TOY_SECONDS; continue; }
+            if (row_settings(&now, &q->x.row[at], q->corpus, seed, q->s, e)) break;
+            if (now.data.toy) { time += TOY_SECONDS; continue; }
             if (!now.model.vocab) now.model.vocab = VOCAB_DEFAULT;
-            double tokens = (double)now.train.batch * now.train.accumulate * now.model.context;
             if (config_resolve(&now.model, e)) break;
-            double work = tokens * token_work(&now.model);
+            double work = token_work(&now.model) * now.train.batch * now.train.accumulate
+                        * now.model.context;
             if (unit <= 0) unit = step_seconds(q, row, e) / work;
-            *time += unit * work * now.train.steps;
+            time += unit * work * now.train.steps;
         }
     }
+    if (!e->status && *missing)
+        fprintf(stderr, "sink: %d run%s on %s to do, about %.0f min here on %d thread%s. Ctrl-C "
+                "stops; what is finished stays\n", *missing, *missing > 1 ? "s" : "",
+                q->corpus->name, ceil(time / 60), workers(), workers() > 1 ? "s" : "");
     return e->status;
-}
-
-/* Says what there is to do, on stderr. */
-static int repro_announce(const Repro *q, int *missing, Error *e) {
-    double time;
-    if (repro_plan(q, missing, &time, e) || !*missing) return e->status;
-    fprintf(stderr, "sink: %d run%s on %s to do, about %.0f min here on %d thread%s. Ctrl-C stops; "
-            "what is finished stays\n", *missing, *missing > 1 ? "s" : "", q->corpus->name,
-            ceil(time / 60), workers(), workers() > 1 ? "s" : "");
-    return 0;
 }
 
 /* --commands: what is missing, a run a line. */
 static int repro_commands(const Repro *q, Error *e) {
+    const Settings *s = q->s;
     int missing;
-    repro_announce(q, &missing, e);
-    for (int row = 0, seed = -1; run_next(q, &row, &seed) && !e->status;) {
-        if (result_there(&q->x, row, q->s->results, q->corpus->name, seed) == 1) continue;
+    if (repro_announce(q, &missing, e)) return e->status;
+    for (int row = 0, seed = -1, there; run_missing(q, &row, &seed, &there);) {
         printf("./sink repro %s --row %s --seed %d --corpus %s",
                q->item < 0 ? "all" : q->x.item[q->item].name, q->x.row[row].name, seed,
                q->corpus->name);
-        if (q->s->texts[0]) printf(" --texts '%s'", q->s->texts);
-        if (strcmp(q->s->results, RESULTS_FOLDER)) printf(" --results '%s'", q->s->results);
-        printf(" --threads %d --quiet\n", q->s->threads ? q->s->threads : 1);
+        if (s->texts[0]) printf(" --texts '%s'", s->texts);
+        if (strcmp(s->results, RESULTS_FOLDER)) printf(" --results '%s'", s->results);
+        printf(" --threads %d --quiet\n", s->threads ? s->threads : 1);
     }
-    return e->status;
+    return 0;
 }
 
 static int repro_words(Repro *q, const char **words, int n, Error *e) {
     const Settings *s = q->s;
     q->item = q->only = -1;
     q->corpus = q->x.corpus;
-    for (int i = 0; i < q->x.corpora && s->corpus[0]; i++) {
-        q->corpus = &q->x.corpus[i];
-        if (!strcmp(q->corpus->name, s->corpus) && !q->corpus->domain) break;
-        if (i + 1 == q->x.corpora)
-            return fail(e, 2, "--corpus %s: there is none in " EXPERIMENTS_FILE ". Try: --corpus "
-                        "%s", s->corpus, q->x.corpus[0].name);
-    }
+    const Corpus *end = q->corpus + q->x.corpora;
+    while (s->corpus[0] && q->corpus < end &&
+           (strcmp(q->corpus->name, s->corpus) || q->corpus->domain)) q->corpus++;
+    if (q->corpus == end)
+        return fail(e, 2, "--corpus %s: there is none in " EXPERIMENTS_FILE ". Try: --corpus %s",
+                    s->corpus, q->x.corpora ? q->x.corpus[0].name : "story");
     if (n > 1) return fail(e, 2, "repro: %s is a word too many. Try: sink help repro", words[1]);
     if (n && strcmp(words[0], "all")) {
         while (++q->item < q->x.items && strcmp(q->x.item[q->item].name, words[0])) {}
@@ -12089,13 +11945,11 @@ static int repro_runs(const Repro *q, Error *e) {
     int missing = 1;
     bool one = q->only >= 0 && q->s->only_seed >= 0;         /* of --commands: nothing to plan */
     if (!one && (repro_announce(q, &missing, e) || !missing)) return e->status;
-    for (int row = 0, seed = -1; run_next(q, &row, &seed) && !e->status;) {
-        int there = result_there(&q->x, row, q->s->results, q->corpus->name, seed);
-        if (there == 1) continue;
+    for (int row = 0, seed = -1, there; !e->status && run_missing(q, &row, &seed, &there);) {
         if (there < 0)
             fprintf(stderr, "sink: %s seed %d: its row has changed, so it is run again\n",
                     q->x.row[row].name, seed);
-        run_keep(q, row, seed, e);
+        run_do(q, row, seed, false, e);
     }
     return e->status;
 }
@@ -12103,53 +11957,46 @@ static int repro_runs(const Repro *q, Error *e) {
 static int repro_verify(const Repro *q, Error *e) {
     for (int row = 0, seed = -1; run_next(q, &row, &seed);)
         if (result_there(&q->x, row, q->s->results, q->corpus->name, seed) == 1)
-            return run_verify(q, row, seed, e);
+            return run_do(q, row, seed, true, e);
     return fail(e, 1, "--verify: expected a finished run, found none. Try: without --verify");
 }
 
-/* What there is of it: an item, or where none is named the headline claims and all verdicts. */
-static int repro_show(const Repro *q, bool list, Error *e) {
-    const Settings *s = q->s;
-    Results r;
-    Bytes out = {0};
-    Judged *j = grab(q->x.claims, sizeof *j, e);
-    if (!e->status && !results_load(&r, &q->x, s->results, q->corpus->name, e)) {
-        if (!claims_judge(j, &r, e)) {
-            if (list) repro_list(&out, &r, j, e);
-            else if (q->item < 0) repro_ledger(&out, &r, j, false, e);
-            else repro_table(&out, &r, j, q->item, e);
-        }
-        if (!e->status) fwrite(out.at, 1, out.size, stdout);
-        const Item *item = q->item < 0 || list ? NULL : &q->x.item[q->item];
-        for (int k = 0; item && k < item->count; k++) {      /* a toy has maps to look at */
-            int row = q->x.shown[item->from + k].row, n;
-            const Run *run = run_at(&r, row, 1);
-            if (run->state != RUN_HELD || !result_find(&run->result, "toy_shape", &n)) continue;
-            printf("\n%s, seed 1\n", q->x.row[row].name);
-            toy_print(&run->result, stdout);
-        }
-        results_free(&r);
-    }
+/* The README's section of results, made anew from the files. */
+static int repro_readme(const Results *r, const Judged *j, const char *path, Error *e) {
+    Bytes text = {0}, section = {0}, out = {0};
+    if (!repro_ledger(&section, r, j, true, e) && !file_read(path, &text, e) &&
+        !readme_with(&out, (const char *)text.at, text.size, (const char *)section.at,
+                     section.size, e))
+        file_write(path, out.at, out.size, e);
+    bytes_free(&text);
+    bytes_free(&section);
     bytes_free(&out);
-    free(j);
     return e->status;
 }
 
-/* The README's section of results, made anew from the files. */
-static int repro_readme(const Repro *q, const char *path, Error *e) {
-    Results r;
-    Bytes text = {0}, section = {0}, out = {0};
+/* What there is of it: the list or the README; an item with the maps of its toys; or where none is
+ * named the headline claims and all verdicts. */
+static int repro_show(const Repro *q, bool list, bool readme, Error *e) {
+    Results r = {0};
+    Bytes out = {0};
+    const Item *item = q->item < 0 ? NULL : &q->x.item[q->item];
     Judged *j = grab(q->x.claims, sizeof *j, e);
-    if (!e->status && !results_load(&r, &q->x, q->s->results, q->corpus->name, e)) {
-        if (!claims_judge(j, &r, e) && !repro_ledger(&section, &r, j, true, e) &&
-            !file_read(path, &text, e) &&
-            !readme_with(&out, (const char *)text.at, text.size, (const char *)section.at,
-                         section.size, e))
-            file_write(path, out.at, out.size, e);
-        results_free(&r);
+    if (e->status || results_load(&r, &q->x, q->s->results, q->corpus->name, e) ||
+        claims_judge(j, &r, e)) goto done;
+    if (list) repro_list(&out, &r, j, e);
+    else if (readme) repro_readme(&r, j, "README.md", e);
+    else if (item) repro_table(&out, &r, j, q->item, e);
+    else repro_ledger(&out, &r, j, false, e);
+    if (!e->status) fwrite(out.at, 1, out.size, stdout);
+    for (int k = 0; item && k < item->count; k++) {
+        int row = q->x.shown[item->from + k].row, n;
+        const Run *run = run_at(&r, row, 1);
+        if (run->state != RUN_HELD || !result_find(&run->result, "toy_shape", &n)) continue;
+        printf("\n%s, seed 1\n", q->x.row[row].name);
+        toy_print(&run->result, stdout);
     }
-    bytes_free(&text);
-    bytes_free(&section);
+done:
+    results_free(&r);
     bytes_free(&out);
     free(j);
     return e->status;
@@ -12162,17 +12009,14 @@ int repro(const Settings *s, const char **words, int n, Error *e) {
     if (!file_read(EXPERIMENTS_FILE, &text, e) &&
         !experiments_read(&q.x, text.at, text.size, EXPERIMENTS_FILE, e) &&
         !repro_words(&q, words, list || readme ? 0 : n, e)) {
-        if (list) repro_show(&q, true, e);
-        else if (readme) repro_readme(&q, "README.md", e);
+        if (list || readme) repro_show(&q, list, readme, e);
         else if (s->commands) repro_commands(&q, e);
         else if (s->verify) repro_verify(&q, e);
         else {
+            Error shown = {0};                               /* what is there is shown anyway */
             if (!s->show) repro_runs(&q, e);
-            if (q.only < 0) {
-                Error shown = {0};                           /* what is there is shown anyway */
-                repro_show(&q, false, &shown);
-                if (shown.status) fail(e, shown.status, "%s", shown.text);
-            }
+            if (q.only < 0 && repro_show(&q, false, false, &shown))
+                fail(e, shown.status, "%s", shown.text);
         }
     }
     experiments_free(&q.x);
@@ -12203,84 +12047,69 @@ static const char RUN_FLAGS[] =
     "--lr 4e-3 --warmup 100 --wd 0.1 --clip 1 --fix-token 1 --report out/run.html";
 
 static double times_even(const Outcome *o, double alpha) { return alpha / o->even; }
-static int first_column(const Outcome *o) { return config_column_first(&o->c); }
-static int star_column(const Outcome *o) { return config_column_star(&o->c); }
-static double times_first(const Outcome *o) {
-    return times_even(o, sinks_alpha(&o->s, first_column(o)));
-}
-/* The even value of token 1 serves for * as well: both columns are seen by every row. */
-static double times_star(const Outcome *o) {
-    return times_even(o, sinks_alpha(&o->s, star_column(o)));
-}
 
 /* The numbers of an arm's row, in the tables, the files and the page alike; NAN where there is
- * none. */
+ * none. The even value of token 1 serves for * as well: every row sees both columns. */
 enum { SINK_1, SINK_STAR, ALPHA_1, TIMES_EVEN, ALPHA_STAR, NORM_RATIO, HELD_LOSS, ROW };
-static const char *const ROW_NAMES[ROW] = {"sink_1",     "sink_star",  "alpha_1", "times_even",
-                                           "alpha_star", "norm_ratio", "loss"};
+static const struct { const char *name, *head, *below, *form; int width; double unit; }
+ROW_COLUMNS[ROW] = {
+    {"sink_1",     "Sink_1",  "%",     "%.1f", 8, 100},
+    {"sink_star",  "Sink_*",  "%",     "%.1f", 8, 100},
+    {"alpha_1",    "alpha_1", "",      "%.3f", 8, 1},
+    {"times_even", "x even",  "",      "%.2f", 7, 1},
+    {"alpha_star", "alpha_*", "",      "%.3f", 8, 1},
+    {"norm_ratio", "norm",    "ratio", "%.2f", 7, 1},
+    {"loss",       "valid",   "loss",  "%.3f", 7, 1}};
 static void outcome_row(const Outcome *o, double row[ROW]) {
+    int first = config_column_first(&o->c), star = config_column_star(&o->c);
     for (int i = 0; i < ROW; i++) row[i] = NAN;
     if (!o->s.n) return;
-    row[SINK_1] = sinks_sink(&o->s, first_column(o), 0);
-    row[ALPHA_1] = sinks_alpha(&o->s, first_column(o));
-    row[TIMES_EVEN] = times_first(o);
+    row[SINK_1] = sinks_sink(&o->s, first, 0);
+    row[ALPHA_1] = sinks_alpha(&o->s, first);
+    row[TIMES_EVEN] = times_even(o, row[ALPHA_1]);
     row[NORM_RATIO] = sinks_ratio(&o->s);
     if (o->loss > 0) row[HELD_LOSS] = o->loss;
     if (!o->star) return;
-    row[SINK_STAR] = sinks_sink(&o->s, star_column(o), 0);
-    row[ALPHA_STAR] = sinks_alpha(&o->s, star_column(o));
+    row[SINK_STAR] = sinks_sink(&o->s, star, 0);
+    row[ALPHA_STAR] = sinks_alpha(&o->s, star);
 }
 
-static void run_table(const Outcome *o, const Settings *s, FILE *out) {
-    fprintf(out, "\n%-8s %-9s %8s %8s %8s %7s %8s %7s %7s %8s\n", "arm", "paper", "Sink_1",
-            "Sink_*", "alpha_1", "x even", "alpha_*", "norm", "valid", "sink");
-    fprintf(out, "%-8s %-9s %8s %8s %8s %7s %8s %7s %7s %8s\n", "", "", "%", "%", "", "", "",
-            "ratio", "loss", "on 1?");
+/* For people, and as --csv and --json with all digits; a number that is not there is - in the
+ * table, left empty, or null. */
+static int run_table(const Outcome *o, const Settings *s, FILE *out, Error *e) {
+    Bytes csv = {0}, json = {0};
+    fprintf(out, "\n%-8s %-9s", "arm", "paper");
+    for (int k = 0; k < ROW; k++) fprintf(out, " %*s", ROW_COLUMNS[k].width, ROW_COLUMNS[k].head);
+    fprintf(out, " %8s\n%-8s %-9s", "sink", "", "");
+    for (int k = 0; k < ROW; k++) fprintf(out, " %*s", ROW_COLUMNS[k].width, ROW_COLUMNS[k].below);
+    fprintf(out, " %8s\n", "on 1?");
+    bytes_print(&csv, e, "arm");
+    for (int k = 0; k < ROW; k++) bytes_print(&csv, e, ",%s", ROW_COLUMNS[k].name);
     for (int i = 0; i < ARMS; i++) {
-        static const char *const forms[ROW] = {"%.1f", "%.1f", "%.3f", "%.2f",
-                                               "%.3f", "%.2f", "%.3f"};
-        static const int widths[ROW] = {8, 8, 8, 7, 8, 7, 7};
         double row[ROW];
         outcome_row(&o[i], row);
         fprintf(out, "%-8s %-9s", o[i].name, o[i].source);
+        bytes_print(&csv, e, "\n%s", o[i].name);
+        bytes_print(&json, e, "%s{\"arm\": \"%s\"", i ? ",\n " : "[", o[i].name);
         for (int k = 0; k < ROW; k++) {
-            char text[32] = "-";
-            double x = k == SINK_1 || k == SINK_STAR ? 100 * row[k] : row[k];
-            if (isfinite(x)) snprintf(text, sizeof text, forms[k], x);
-            fprintf(out, " %*s", widths[k], text);
+            char text[32] = "-", digits[32] = "";
+            if (isfinite(row[k])) {
+                snprintf(text, sizeof text, ROW_COLUMNS[k].form, ROW_COLUMNS[k].unit * row[k]);
+                snprintf(digits, sizeof digits, "%.8g", row[k]);
+            }
+            fprintf(out, " %*s", ROW_COLUMNS[k].width, text);
+            bytes_print(&csv, e, ",%s", digits);
+            bytes_print(&json, e, ", \"%s\": %s", ROW_COLUMNS[k].name, *digits ? digits : "null");
         }
         double times = row[TIMES_EVEN];
         fprintf(out, " %8s\n", !isfinite(times) ? "-" : times >= SHOWS ? "yes"
                                : times < ABSENT ? "no" : "unclear");
-    }
-    fprintf(
-        out,
-        "Sink: share of heads with alpha > %g, over %d sequences of %d tokens. alpha_1: mean "
-        "weight\n"
-        "on token 1; x even: its multiple of what even rows give. norm ratio: the largest ||h_1||\n"
-        "over the mean of the others. valid loss: nats a token on held documents.\n",
-        s->eps, s->eval_n, s->eval_T);
-}
-
-/* --csv and --json: the same rows with all their digits; a number that is not there is left empty,
- * or null. */
-static int run_write(const Outcome *o, const Settings *s, Error *e) {
-    Bytes csv = {0}, json = {0};
-    bytes_print(&csv, e, "arm");
-    for (int k = 0; k < ROW; k++) bytes_print(&csv, e, ",%s", ROW_NAMES[k]);
-    for (int i = 0; i < ARMS; i++) {
-        double row[ROW];
-        outcome_row(&o[i], row);
-        bytes_print(&csv, e, "\n%s", o[i].name);
-        bytes_print(&json, e, "%s{\"arm\": \"%s\"", i ? ",\n " : "[", o[i].name);
-        for (int k = 0; k < ROW; k++) {
-            char text[32] = "";
-            if (isfinite(row[k])) snprintf(text, sizeof text, "%.8g", row[k]);
-            bytes_print(&csv, e, ",%s", text);
-            bytes_print(&json, e, ", \"%s\": %s", ROW_NAMES[k], text[0] ? text : "null");
-        }
         bytes_print(&json, e, "}");
     }
+    fprintf(out, "Sink: share of heads with alpha > %g, over %d sequences of %d tokens. alpha_1: "
+            "mean weight\non token 1; x even: its multiple of what even rows give. norm ratio: the "
+            "largest ||h_1||\nover the mean of the others. valid loss: nats a token on held "
+            "documents.\n", s->eps, s->eval_n, s->eval_T);
     bytes_print(&csv, e, "\n");
     bytes_print(&json, e, "]\n");
     if (s->csv[0]) file_write(s->csv, csv.at, csv.size, e);
@@ -12305,26 +12134,21 @@ static void run_history(const Outcome *o, FILE *out) {
     fprintf(out, "\n");
 }
 
-/* Two sentences, by the rule above, and the rule. */
+/* Two sentences, by the rule at the head of this chapter, and the rule. */
 static void run_verdict(const Outcome *o, Bytes *out, Error *e) {
-    double sink = times_first(&o[0]), moved_to = times_star(&o[1]), left = times_first(&o[1]);
-    double sigmoid = times_first(&o[2]);
-    bool emerged = sink >= SHOWS, moved = moved_to >= SHOWS && left < ABSENT;
-    bytes_print(out, e,
-                "Verdict: under softmax a sink %s on the first token (alpha_1 %.1f times even), "
-                "and with\n"
-                "a key bias it %s (alpha_* %.1f times, alpha_1 %.1f). Under sigmoid\n"
-                "attention without normalisation it %s (alpha_1 %.1f times even).\n",
-                emerged ? "emerged" : "did not emerge", sink,
-                moved ? "moved onto the bias" : "did not move clearly", moved_to, left,
-                sigmoid < ABSENT   ? "failed to appear"
-                : sigmoid >= SHOWS ? "appeared"
-                                   : "is unclear",
-                sigmoid);
-    bytes_print(
-        out, e,
-        "Rule, fixed before the run: a sink shows from %g times even, and is absent below %g.\n",
-        SHOWS, ABSENT);
+    double row[ARMS][ROW];
+    for (int i = 0; i < ARMS; i++) outcome_row(&o[i], row[i]);
+    double sink = row[0][TIMES_EVEN], left = row[1][TIMES_EVEN], sigmoid = row[2][TIMES_EVEN];
+    double star = times_even(&o[1], row[1][ALPHA_STAR]);
+    bytes_print(out, e, "Verdict: under softmax a sink %s on the first token (alpha_1 %.1f times "
+                "even), and with\na key bias it %s (alpha_* %.1f times, alpha_1 %.1f). Under "
+                "sigmoid\nattention without normalisation it %s (alpha_1 %.1f times even).\n",
+                sink >= SHOWS ? "emerged" : "did not emerge", sink,
+                star >= SHOWS && left < ABSENT ? "moved onto the bias" : "did not move clearly",
+                star, left, sigmoid < ABSENT ? "failed to appear"
+                            : sigmoid >= SHOWS ? "appeared" : "is unclear", sigmoid);
+    bytes_print(out, e, "Rule, fixed before the run: a sink shows from %g times even, and is "
+                "absent below %g.\n", SHOWS, ABSENT);
 }
 
 /* A model that has learnt less may have less of a sink for that reason alone. So: where did softmax
@@ -12332,14 +12156,12 @@ static void run_verdict(const Outcome *o, Bytes *out, Error *e) {
 static void run_caveat(const Outcome *o, Bytes *out, Error *e) {
     const Progress *softmax = &o[0].p, *sigmoid = &o[2].p;
     if (o[2].loss < o[0].loss + 0.1 || !sigmoid->looks) return;
-    double loss = sigmoid->look[sigmoid->looks - 1].loss;
     int k = 0;
-    while (k + 1 < softmax->looks && softmax->look[k].loss > loss) k++;
+    while (k + 1 < softmax->looks && softmax->look[k].loss > sigmoid->look[sigmoid->looks - 1].loss)
+        k++;
     double times = times_even(&o[0], softmax->look[k].alpha1);
-    bytes_print(out, e,
-                "Caveat: the sigmoid arm has learnt less (%.2f against %.2f nats). Softmax had its "
-                "training\n"
-                "loss by step %ld, with alpha_1 at %.1f times even: %s.\n",
+    bytes_print(out, e, "Caveat: the sigmoid arm has learnt less (%.2f against %.2f nats). Softmax "
+                "had its training\nloss by step %ld, with alpha_1 at %.1f times even: %s.\n",
                 o[2].loss, o[0].loss, softmax->look[k].step, times,
                 times >= SHOWS ? "its sink was there by then"
                                : "this budget does not tell less sink from less learning");
@@ -12347,9 +12169,10 @@ static void run_caveat(const Outcome *o, Bytes *out, Error *e) {
 
 /* The table, and what needs all three arms; where one diverged, its reason stands instead. */
 static void run_report(const Outcome *o, const Settings *s, FILE *out, Bytes *verdict, Error *e) {
-    HeatMap maps[ARMS + 1];
+    HeatMap maps[2 * ARMS];
+    Error files = {0};                           /* must not cost the verdict */
     int n = 0;
-    run_table(o, s, out);
+    run_table(o, s, out, &files);
     for (int i = 0; i < ARMS; i++) {
         if (o[i].ended[0])
             bytes_print(verdict, e, "No verdict, since %s diverged: %s\n", o[i].name, o[i].ended);
@@ -12365,6 +12188,7 @@ static void run_report(const Outcome *o, const Settings *s, FILE *out, Bytes *ve
     }
     bytes_add(verdict, "", 1, e);
     if (!e->status) fprintf(out, "\n%s", (const char *)verdict->at);
+    if (files.status) fail(e, files.status, "%s", files.text);
 }
 
 /* Where an arm's checkpoint and log go under --out FOLDER, and whether they can. */
@@ -12394,10 +12218,7 @@ static int run_arm(Outcome *o, const Arm *which, Settings *base, const char *fol
     progress_start(&o->p, which->name, base->quiet);
     if (!train_run(&t, &o->p, e) && !interrupted && !trained_loss(&o->loss, &t, e))
         outcome_measure(o, &t, &t.s, &starts, e);
-    if (e->status && trainer_diverged(&t)) {
-        snprintf(o->ended, sizeof o->ended, "%s", e->text);
-        *e = (Error){0};
-    }
+    has_ended(o->ended, &t, e);
     trainer_free(&t);
     return e->status;
 }
@@ -12420,7 +12241,6 @@ int demo_run(const Settings *s, FILE *out, Error *e) {
         run_arm(&o[i], &RUN_ARMS[i], &base, s->out, e);
     if (!e->status && !interrupted) {
         run_report(o, &base, out, &verdict, e);
-        run_write(o, s, e);
         fprintf(out, "%.0f s on %d thread%s.\n", seconds() - start, workers(),
                 workers() > 1 ? "s" : "");
         if (s->report[0] && !e->status
@@ -12451,91 +12271,65 @@ static bool wants_colour(FILE *f) {
     return is_terminal(f) && !(no && *no) && !(term && !strcmp(term, "dumb"));
 }
 
-/* Cell colours of the 256-colour palette, from dark to light: luminance rises with the value, so
- * the map also reads in grey and to the colour-blind. */
-static int heat_colour(double x) {
+/* A weight 0 .. 1 as `width` characters. Six hold its number; fewer its colour, or without one its
+ * tenths: . below 0.05, # from 0.95 on. The colours, of the 256-colour palette, rise in luminance
+ * with the value, so that the map also reads in grey and to the colour-blind. */
+static void heat_cell(double x, int width, bool colour, FILE *out) {
     static const unsigned char ramp[] = {233, 17, 18, 54, 90, 126, 162, 168, 174, 180, 222, 229};
-    int n = (int)(sizeof ramp), i = (int)(x * n);
-    return ramp[i < 0 ? 0 : i >= n ? n - 1 : i];
-}
-
-static void heat_cell(double x, bool colour, FILE *out) {
-    if (colour)
-        fprintf(out, "\x1b[48;5;%dm\x1b[38;5;%dm %.2f \x1b[0m", heat_colour(x), x > 0.55 ? 16 : 255,
-                x);
-    else fprintf(out, "  %.2f", x);
+    int n = (int)(sizeof ramp), i = (int)fmin(fmax(x * n, 0), n - 1);
+    char text[16] = "";
+    if (width == 6) snprintf(text, sizeof text, colour ? "%.2f " : "%.2f", x);
+    else if (!colour) text[0] = ".123456789#"[(int)fmin(fmax(10 * x + 0.5, 0), 10)];
+    if (colour) fprintf(out, "\x1b[48;5;%dm\x1b[38;5;%dm", ramp[i], x > 0.55 ? 16 : 255);
+    fprintf(out, colour ? "%*s\x1b[0m" : "%*s", width, text);
 }
 
 /* Maps side by side: alpha of a column by layer and head, a title and what the column is above
  * each. */
 void heat_maps(const HeatMap *maps, int n, FILE *out) {
     bool colour = wants_colour(out);
-    for (int line = 0; line < 2; line++) {
-        fprintf(out, "%6s", "");
-        for (int i = 0; i < n; i++) {
-            int width = 6 * maps[i].s->H > 10 ? 6 * maps[i].s->H : 10;
-            const char *text = line ? maps[i].column_name : maps[i].title;
-            fprintf(out, " %-*s", i + 1 < n ? width + 1 : 0, text);
-        }
-        fputc('\n', out);
-    }
-    for (int l = 0; l < maps[0].s->L; l++) {
-        if (!sinks_attends(maps[0].s, l)) continue;
-        fprintf(out, "%5d ", l + 1);
+    for (int line = -2; line < maps->s->L; line++) {
+        if (line >= 0 && !sinks_attends(maps->s, line)) continue;
+        if (line < 0) fprintf(out, "%6s", "");
+        else fprintf(out, "%5d ", line + 1);
         for (int i = 0; i < n; i++) {
             const Sinks *s = maps[i].s;
-            fputc(' ', out);
-            for (int h = 0; h < s->H; h++)
-                heat_cell(s->alpha[((idx)l * s->H + h) * s->S + maps[i].column], colour, out);
-            if (i + 1 < n) fprintf(out, "%*s", 6 * s->H < 10 ? 11 - 6 * s->H : 1, "");
+            int least = 6 * s->H > 10 ? 6 * s->H + 1 : 11, width = i + 1 < n ? least : 0;
+            const char *text = line == -2 ? maps[i].title : maps[i].column_name;
+            if (line < 0) fprintf(out, " %-*s", width, text);
+            else fputc(' ', out);
+            for (int h = 0; line >= 0 && h < s->H; h++)
+                heat_cell(s->alpha[((idx)line * s->H + h) * s->S + maps[i].column], 6, colour, out);
+            if (line >= 0 && width) fprintf(out, "%*s", width - 6 * s->H, "");
         }
         fputc('\n', out);
     }
 }
 
-/* A weight 0 .. 1 as `width` characters: colour, or tenths: . below 0.05, # from 0.95 on. */
-static void small_cell(double x, int width, bool colour, FILE *out) {
-    if (colour) fprintf(out, "\x1b[48;5;%dm%*s\x1b[0m", heat_colour(x), width, "");
-    else fprintf(out, "%*c", width, x < 0.05 ? '.' : x >= 0.95 ? '#' : (int)(10 * x + 0.5) + '0');
-}
-
-/* A toy's maps (12.4) before and after, side by side: rows are queries, marked > at a trigger. */
+/* A toy's maps (12.4) before and after: rows are queries, marked > at a trigger. */
 void toy_print(const Result *r, FILE *out) {
-    static const char *const which[] = {"before", "after"};
-    int n, sizes[2];
-    const double *shape = result_find(r, "toy_shape", &n), *maps[2];
+    int n, m;
+    const double *shape = result_find(r, "toy_shape", &n);
     const double *tokens = result_find(r, "toy_tokens", &n);
     const double *trigger = result_find(r, "toy_trigger", &n);
-    for (int i = 0; i < 2; i++) maps[i] = result_find(r, which[i], &sizes[i]);
-    if (!shape || !tokens || !trigger || !maps[0]) return;
-    int rows = (int)shape[1], columns = (int)shape[2], count = maps[1] ? 2 : 1;
-    if (n != rows || columns < rows || sizes[0] != rows * columns
-        || (maps[1] && sizes[1] != sizes[0])) return;
     bool colour = wants_colour(out);
-    int width = 2 * 2 * columns + 8 <= 80 ? 2 : 1;           /* characters of a cell */
-    for (int k = 0; k < count; k++) fprintf(out, "%6s%-*s  ", "", width * columns, which[k]);
-    fputc('\n', out);
-    for (int k = 0; k < count; k++) {                        /* which columns: *, the tokens */
-        fprintf(out, "%6s", "");
-        for (int j = 0; j < columns; j++) {
-            int i = j - (columns - rows);
-            fprintf(out, "%*c", width, i < 0 ? '*' : trigger[i] > 0 ? 'v' : i == 0 ? '1' : ' ');
-        }
-        fprintf(out, "  ");
-    }
-    fputc('\n', out);
-    for (int i = 0; i < rows; i++) {
-        for (int k = 0; k < count; k++) {
+    for (int k = 0; k < 2 && shape && tokens && trigger; k++) {
+        int rows = (int)shape[1], columns = (int)shape[2], before = columns - rows;
+        const double *map = result_find(r, k ? "after" : "before", &m);
+        if (n != rows || before < 0 || !map || m != rows * columns) return;
+        fprintf(out, "%6s%s\n%6s", "", k ? "after" : "before", "");
+        for (int j = -before; j < rows; j++)
+            fprintf(out, " %c", j < 0 ? '*' : trigger[j] > 0 ? 'v' : j == 0 ? '1' : ' ');
+        fputc('\n', out);
+        for (int i = 0; i < rows; i++) {
             int id = (int)tokens[i];
             bool letter = shape[0] > TOY_TRIGGER && id > 0 && id < BACKCOPY_VOCAB;
             fprintf(out, " %c%c%c%c ", trigger[i] > 0 ? '>' : ' ', letter ? '\'' : ' ',
                     letter ? LETTERS[id - 1] : i == 0 ? '1' : trigger[i] > 0 ? 't' : 'x',
                     letter ? '\'' : ' ');
-            for (int j = 0; j < columns; j++)
-                small_cell(maps[k][i * columns + j], width, colour, out);
-            fprintf(out, "   ");
+            for (int j = 0; j < columns; j++) heat_cell(map[i * columns + j], 2, colour, out);
+            fputc('\n', out);
         }
-        fputc('\n', out);
     }
 }
 
@@ -12573,53 +12367,49 @@ void progress_end(Progress *p) {
 
 /* What `sink eval` prints: the metric, the norms by layer, and the map. */
 void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
+    static const char *const HEADS[] = {"|h1|/|h|", "|k1|/|k|", "|v1|/|v|", "cos q,k1", "cos q,k",
+                                        "|q||k1|",  "|q||k|",   "entropy",  "mass",     "pre-LN"};
     int first = config_column_first(c), star = config_column_star(c), S = s->S;
+    int shown = c->place == PLACE_POST ? 10 : 9;
     double even = sink_uniform(c, s->T);
     fprintf(out, "%-8s %9s %9s %9s %9s %9s\n", "column", "Sink 0.2", "Sink", "Sink 0.4", "alpha",
             "x even");
     for (int j = star >= 0 ? star : first; j < S && j < first + kmax; j++) {
         char name[16];
-        if (j < first) snprintf(name, sizeof name, "%s", c->extra && j == 0 ? "*" : "x*");
-        else snprintf(name, sizeof name, "%d", j - first + 1);
+        snprintf(name, sizeof name, j < first ? c->extra && j == 0 ? "*" : "x*" : "%d",
+                 j - first + 1);
         fprintf(out, "%-8s %8.2f%% %8.2f%% %8.2f%% %9.4f %9.2f\n", name, 100 * sinks_sink(s, j, 1),
                 100 * sinks_sink(s, j, 0), 100 * sinks_sink(s, j, 2), sinks_alpha(s, j),
                 sinks_alpha(s, j) / even);
     }
-    fprintf(out, "Sink at eps %g in the middle; even rows give alpha_1 = %.4f.\n\n", s->eps[0],
-            even);
-    fprintf(out, "%5s %8s %8s %8s %8s %8s %8s %8s %8s %8s %8s\n", "block", "|h1|/|h|", "|k1|/|k|",
-            "|v1|/|v|", "cos q,k1", "cos q,k", "|q||k1|", "|q||k|", "entropy", "mass",
-            c->place == PLACE_POST ? "pre-LN" : "");
+    fprintf(out, "Sink at eps %g in the middle; even rows give alpha_1 = %.4f.\n\n%5s", s->eps[0],
+            even, "block");
+    for (int i = 0; i < shown; i++) fprintf(out, " %8s", HEADS[i]);
+    fputc('\n', out);
     for (int l = 0; l < s->L; l++) {
-        double mean[6] = {0};                              /* over heads: angles, products, rows */
-        for (int h = 0; h < s->H; h++) {
+        idx row = (idx)l * s->N;
+        double is[10] = {norm_ratio(s->hnorm + row + s->N, s->N), norm_ratio(s->knorm + row, s->N),
+                         norm_ratio(s->vnorm + row, s->N)};
+        for (int h = 0; h < s->H; h++) {         /* means over heads: angles, products, rows */
             idx at = (idx)l * s->H + h;
             const double of_head[6] = {s->cosine[2 * at], s->cosine[2 * at + 1], s->product[2 * at],
                                        s->product[2 * at + 1], s->entropy[at], s->mass[at]};
-            for (int i = 0; i < 6; i++) mean[i] += of_head[i] / s->H;
+            for (int i = 0; i < 6; i++) is[3 + i] += of_head[i] / s->H;
         }
-        idx row = (idx)l * s->N;
-        fprintf(out, "%5d %8.3f", l + 1, norm_ratio(s->hnorm + row + s->N, s->N));
-        if (sinks_attends(s, l))
-            fprintf(out, " %8.3f %8.3f", norm_ratio(s->knorm + row, s->N),
-                    norm_ratio(s->vnorm + row, s->N));
-        else fprintf(out, " %8s %8s", "Mamba", "-");
-        for (int i = 0; i < 6; i++)
-            if (sinks_attends(s, l)) fprintf(out, " %8.3f", mean[i]);
-            else fprintf(out, " %8s", "-");
-        if (c->place == PLACE_POST) fprintf(out, " %8.3f", norm_ratio(s->prenorm + row, s->N));
+        if (shown == 10) is[9] = norm_ratio(s->prenorm + row, s->N);
+        fprintf(out, "%5d", l + 1);
+        for (int i = 0; i < shown; i++)
+            if (sinks_attends(s, l) || i == 0 || i == 9) fprintf(out, " %8.3f", is[i]);
+            else fprintf(out, " %8s", i == 1 ? "Mamba" : "-");
         fputc('\n', out);
     }
-    fprintf(
-        out,
-        "|h1|/|h|: norm of the first row over the mean of the others; h is the block's output, "
-        "pre-LN\n"
-        "the feature before a post-norm. cos, |q||k|: of a query after positions with the first "
-        "key,\n"
-        "and with another that it sees. entropy: of a row, nats. mass: what a row's weights over "
-        "keys\n"
-        "sum to. Massive activation: largest |h| %.3g, median |h| beside it %.3g: %.1f times.\n\n",
-        s->massive, s->median, s->median > 0 ? s->massive / s->median : 0);
+    fprintf(out,
+            "|h1|/|h|: norm of the first row over the mean of the others; h is the block's output, "
+            "pre-LN\nthe feature before a post-norm. cos, |q||k|: of a query after positions with "
+            "the first key,\nand with another that it sees. entropy: of a row, nats. mass: what a "
+            "row's weights over keys\nsum to. Massive activation: largest |h| %.3g, median |h| "
+            "beside it %.3g: %.1f times.\n\n",
+            s->massive, s->median, s->median > 0 ? s->massive / s->median : 0);
     HeatMap maps[] = {{"alpha", "token 1", s, first}, {"", c->extra ? "*" : "x*", s, star}};
     fprintf(out, "alpha by layer (down) and head (across)\n");
     heat_maps(maps, star >= 0 ? 2 : 1, out);
@@ -12632,66 +12422,84 @@ static const char *ablation_words(int what) {
                                  : "its key is masked from every other row";
 }
 
-void ablated_print(const Ablated *a, const Settings *s, FILE *out) {
+/* Its table, for a terminal and for the page. */
+void ablated_text(const Ablated *a, const Settings *s, Bytes *out, Error *e) {
     const char *const names[ABLATED] = {"untouched", a->column, "control"};
-    fprintf(out, "\nAblation of %s: %s, in every block and head\n%-10s %9s %9s %9s %9s\n",
-            a->column, ablation_words(a->what), "", "loss", "spread", "more", "spread");
+    bytes_print(out, e, "\nAblation of %s: %s, in every block and head\n%-10s %9s %9s %9s %9s\n",
+                a->column, ablation_words(a->what), "", "loss", "spread", "more", "spread");
     for (int k = 0; k < ABLATED; k++) {
-        fprintf(out, "%-10s %9.4f %9.4f", names[k], a->loss[k], a->spread[k]);
-        if (k) fprintf(out, " %+9.4f %9.4f", a->more[k], a->more_spread[k]);
-        fputc('\n', out);
+        bytes_print(out, e, "%-10s %9.4f %9.4f", names[k], a->loss[k], a->spread[k]);
+        if (k) bytes_print(out, e, " %+9.4f %9.4f", a->more[k], a->more_spread[k]);
+        bytes_print(out, e, "\n");
     }
-    fprintf(out,
-            "control: the same done to a token drawn for each sequence from 2 .. %d (seed %d). All "
-            "three\n"
-            "losses are over the positions after that token, in nats a token: mean over %d "
-            "sequences and\n"
-            "standard deviation; more: than untouched, sequence by sequence.\n",
-            a->last, s->train.seed, a->n);
+    bytes_print(out, e, "control: the same done to a token drawn for each sequence from 2 .. %d "
+                "(seed %d). All three\nlosses are over the positions after that token, in nats a "
+                "token: mean over %d sequences and\nstandard deviation; more: than untouched, "
+                "sequence by sequence.\n", a->last, s->train.seed, a->n);
 }
 
 /* -------------------------------------------------------------------------------------------------
  * 13.2  The page: the same numbers and pictures as one HTML file for a browser, a phone or paper.
- *       No script, nothing fetched, inline SVG. Lines differ in dashes and lightness, and the
- *       ramp of the maps falls in lightness from white, so that all of it reads in grey. Every
- *       element is closed, as in XML.
+ *       No script, nothing fetched, inline SVG. Lines differ in dashes, marks and lightness, and
+ *       the ramp of the maps falls in lightness from white, so that all of it reads in grey. Every
+ *       element is closed, as in XML. Pieces draw everything: an element of text, a chart of axes
+ *       and lines, a map of cells, the keys of a legend; tables say what differs.
  */
 typedef struct Html { Bytes text; Error *e; } Html;
 
-/* Text with what HTML reads as its own replaced. */
-static void html_text(Html *h, const char *s) {
-    for (; *s; s++) {
-        const char *as = *s == '&'   ? "&amp;"
-                         : *s == '<' ? "&lt;"
-                         : *s == '>' ? "&gt;"
-                         : *s == '"' ? "&quot;"
-                                     : NULL;
-        bytes_add(&h->text, as ? as : s, as ? strlen(as) : 1, h->e);
-    }
+/* Formatted text of up to 2047 bytes, as it is. */
+static void say(Html *h, const char *form, ...) {
+    char text[2048];
+    va_list args;
+    va_start(args, form);
+    int n = vsnprintf(text, sizeof text, form, args);
+    va_end(args);
+    if (n < 0 || n >= (int)sizeof text) fail(h->e, 1, "a text of %d bytes is too long", n);
+    else bytes_add(&h->text, text, (size_t)n, h->e);
 }
 
-/* A cell of a table: a number, or - where it is not finite. */
-static void html_number(Html *h, const char *form, double x) {
-    char text[64] = "-";
-    if (isfinite(x)) snprintf(text, sizeof text, form, x);
-    bytes_print(&h->text, h->e, "<td>%s</td>", text);
+/* Text with what HTML reads as its own replaced. */
+static void html_text(Html *h, const char *s) {
+    for (; *s; s++)
+        say(h, *s == '&' ? "&amp;" : *s == '<' ? "&lt;" : *s == '>' ? "&gt;" : *s == '"' ? "&quot;"
+               : "%c", *s);
+}
+
+/* The same of bytes without a 0 at their end, which are freed. */
+static void html_bytes(Html *h, Bytes *b) {
+    bytes_add(b, "", 1, h->e);
+    if (!h->e->status) html_text(h, (const char *)b->at);
+    bytes_free(b);
+}
+
+/* <tag>text</name>: the name of an element, attributes behind it. */
+static void element(Html *h, const char *tag, const char *text) {
+    say(h, "<%s>", tag);
+    html_text(h, text);
+    say(h, "</%.*s>", (int)strcspn(tag, " "), tag);
 }
 
 /* A line, or where `points` alone its marks; [low, high] is its band, drawn where `band`. */
 typedef struct Series {
-    char name[64];
+    char name[64];               /* "": not in the legend */
     int style, n;
     bool band, points;
     double x[LOOKS], y[LOOKS], low[LOOKS], high[LOOKS];
 } Series;
-/* LINE_STAR added to a style: the same line for the model's column * */
-enum { LINE_EVEN = 8, LINE_STYLES = 9, LINE_STAR = 16, LINES = 24 };
+
+/* Appends a point, or where y is NAN a gap. */
+static void line_add(Series *line, double x, double y) {
+    if (line->n == LOOKS || !(fabs(x) < 1e30)) return;
+    line->x[line->n] = x;
+    line->y[line->n] = line->low[line->n] = line->high[line->n] = y;
+    line->n++;
+}
+
+/* Added to a style: LINE_STAR, the same line for the model's column *; LINE_SEED, a seed of it */
+enum { LINE_EVEN = 8, LINE_MEAN, LINE_STYLES, LINE_STAR = 16, LINE_SEED = 32, LINES = 24 };
 /* Okabe and Ito's colours, which the colour-blind tell apart, without the yellow. A mark is a path
- * about its middle. */
-static const struct {
-    const char *colour, *dash, *mark;
-    double width;
-} STYLES[LINE_STYLES] = {
+ * about its middle, filled where it ends in z. */
+static const struct { const char *colour, *dash, *mark; double width; } STYLES[LINE_STYLES] = {
     {"#10305c", "none", "m-3 0a3 3 0 1 0 6 0a3 3 0 1 0-6 0z", 2},
     {"#d55e00", "8 3", "m-3-3h6v6h-6z", 2},
     {"#3f97ad", "2 3", "m0-4l3.6 6.6h-7.2z", 2.4},
@@ -12700,45 +12508,35 @@ static const struct {
     {"#e69f00", "14 4", "m-3.4-3.4l6.8 6.8m0-6.8l-6.8 6.8", 2},
     {"#56b4e9", "6 2 2 2 2 2", "m-4 0h8m-4-4v8", 2},
     {"#666666", "3 2", "m-4.4-2.2h8.8v4.4h-8.8z", 1.6},
-    {"#777777", "none", "", 1}};
+    {"#777777", "4 3", "", 1.5},
+    {"#111111", "none", "m-.7-5h1.4v10h-1.4z", 1}};
 
-/* The distance of an axis's ticks, 1, 2 or 5 times a power of ten: three to eight of them. */
-static double tick_step(double range, double least) {
-    double step = pow(10, floor(log10(range / 3)));
-    step *= range / step > 15 ? 5 : range / step > 6 ? 2 : 1;
-    return step > least ? step : least;
-}
-
-/* What of an axis is seen: from .. to lie at the places first and last of the picture. */
-enum { TICKS = 24 };
+static const char *colour_of(int style) { return STYLES[style % LINE_STAR].colour; }
+/* An axis sees the values of its picture, and then lies between two places of it. */
+enum { TICKS = 64 };
 typedef struct Axis {
     const char *name;
-    bool log, from_zero, begun;
-    double least;                /* of the ticks' distances */
-    double from, to, first, last;
+    bool log, from_zero, tight, seen;    /* tight: it ends where its values do, not at a tick */
+    bool names;                  /* its ticks are names, and from .. to their lines */
+    double least, from, to, first, last;                 /* least: of the ticks' distances */
     int n;
     double at[TICKS];
-    char text[TICKS][16];
+    char text[TICKS][32];
 } Axis;
-
-/* Nothing seen yet, unless something has been. */
-static void axis_begin(Axis *a) {
-    if (a->begun) return;
-    a->from = a->from_zero ? 0 : INFINITY;
-    a->to = -INFINITY;
-    a->begun = true;
-}
 
 static void axis_see(Axis *a, double x) {
     if (!isfinite(x) || (a->log && x <= 0)) return;
-    a->from = fmin(a->from, x);
-    a->to = fmax(a->to, x);
+    a->from = fmin(x, a->seen ? a->from : a->from_zero ? 0 : x);
+    a->to = fmax(x, a->seen ? a->to : a->from_zero ? 0 : x);
+    a->seen = true;
 }
 
+/* text NULL: the number itself */
 static void axis_tick(Axis *a, double at, const char *text) {
     if (a->n == TICKS || !isfinite(at) || (a->log && at <= 0)) return;
-    a->at[a->n] = at;
-    snprintf(a->text[a->n++], sizeof *a->text, "%s", text);
+    if (text) snprintf(a->text[a->n], sizeof *a->text, "%.24s", text);
+    else snprintf(a->text[a->n], sizeof *a->text, "%g", at);
+    a->at[a->n++] = at;
 }
 
 /* What a logarithm cannot show stands at its end. */
@@ -12748,616 +12546,479 @@ static double axis_place(const Axis *a, double x) {
     return a->first + share * (a->last - a->first);
 }
 
-/* Ticks for what was seen, and the ends moved out to them where `outward`. An axis that has ticks
- * keeps them. */
-static void axis_end(Axis *a, double first, double last, bool outward) {
-    char text[16];
+/* The axis lies from first to last; an axis that has no ticks gets three to eight, 1, 2 or 5 times
+ * a power of ten apart, or powers of ten and where these are few 2 and 5 times them. */
+static void axis_end(Axis *a, double first, double last) {
     a->first = first;
     a->last = last;
     if (!(a->to > a->from)) a->to = a->log ? 2 * a->from : a->from + 1;
     if (a->n) return;
-    if (a->log) {
-        double low = floor(log10(a->from) + 1e-9), high = ceil(log10(a->to) - 1e-9);
-        int every = (int)(high - low) / 7 + 1;
-        if (outward) {
-            a->from = pow(10, low);
-            a->to = pow(10, high);
-        }
-        for (int k = 0; low + k / 3 <= high; k++) {
-            double at = pow(10, low + k / 3) * (k % 3 == 0 ? 1 : k % 3 == 1 ? 2 : 5);
-            if (k % 3 ? high - low > 2 : k / 3 % every) continue;
-            if (at < a->from * (1 - 1e-9) || at > a->to * (1 + 1e-9)) continue;
-            snprintf(text, sizeof text, "%g", at);
-            axis_tick(a, at, text);
-        }
-        return;
+    double range = a->to - a->from, step = pow(10, floor(log10(range / 3)));
+    step *= range / step > 15 ? 5 : range / step > 6 ? 2 : 1;
+    step = fmax(step, a->least);
+    double low = a->log ? floor(log10(a->from) + 1e-9) : floor(a->from / step + 1e-9);
+    double high = a->log ? ceil(log10(a->to) - 1e-9) : ceil(a->to / step - 1e-9);
+    int every = high - low > 2 ? 3 * ((int)(high - low) / 7 + 1) : 1;
+    if (!a->tight) {
+        a->from = a->log ? pow(10, low) : step * low;
+        a->to = a->log ? pow(10, high) : step * high;
     }
-    double step = tick_step(a->to - a->from, a->least);
-    if (outward) {
-        a->from = step * floor(a->from / step + 1e-9);
-        a->to = step * ceil(a->to / step - 1e-9);
+    for (int i = 0; a->n < TICKS && i < 2000; i += a->log ? every : 1) {
+        static const int PARTS_OF_TEN[] = {1, 2, 5};
+        double at = a->log ? pow(10, low + i / 3) * PARTS_OF_TEN[i % 3] : step * (low + i);
+        double near = 1e-9 * (a->log ? at : step);
+        if (at > a->to + near) return;
+        if (at >= a->from - near) axis_tick(a, at, NULL);
     }
-    double begin = step * ceil(a->from / step - 1e-9);
-    for (int i = 0; begin + i * step <= a->to + step * 1e-9; i++) {
-        double at = begin + i * step;
-        snprintf(text, sizeof text, "%g", fabs(at) < step / 1e6 ? 0 : at);
-        axis_tick(a, at, text);
-    }
-}
-
-/* A figure begins; its caption comes last. */
-static void figure_begin(Html *h, const char *title) {
-    bytes_print(&h->text, h->e, "<figure><h3>");
-    html_text(h, title);
-    bytes_print(&h->text, h->e, "</h3>");
-}
-
-static void figure_end(Html *h, const char *caption) {
-    bytes_print(&h->text, h->e, "<figcaption>");
-    html_text(h, caption);
-    bytes_print(&h->text, h->e, "</figcaption></figure>\n");
 }
 
 static void svg_text(Html *h, double x, double y, const char *anchor, const char *text) {
-    bytes_print(&h->text, h->e, "<text x=\"%.4g\" y=\"%.4g\"%s%s%s>", x, y,
-                *anchor ? " text-anchor=\"" : "", anchor, *anchor ? "\"" : "");
+    say(h, "<text class=\"%s\" x=\"%.4g\" y=\"%.4g\">", anchor, x, y);
     html_text(h, text);
-    bytes_print(&h->text, h->e, "</text>");
+    say(h, "</text>");
 }
 
-/* A mark of that style; filled unless it is a cross. */
+/* Beside: rules from x = at to x = end. Below: at y = at, with rules up to y = end. */
+static void axis_draw(Html *h, const Axis *a, bool beside, double at, double end) {
+    double used = -1e9;
+    for (int i = 0; i < a->n; i++) {
+        double place = axis_place(a, a->at[i]), half = 3.3 * (double)strlen(a->text[i]) + 2;
+        if (beside) say(h, "<path class=\"rule\" d=\"M%.1f %.1fH%.1f\"/>", at, place, end);
+        else say(h, "<path class=\"rule\" d=\"M%.1f %.1fV%.1f\"/>", place, at + 4, end);
+        if (beside) svg_text(h, at - 4, place + 4, "end", a->text[i]);
+        if (beside || place - half < used) continue;
+        svg_text(h, place, at + 16, "middle", a->text[i]);
+        used = place + half;
+    }
+    if (beside) say(h, "<path class=\"axis\" d=\"M%.1f %.1fV%.1f\"/>\n", at, a->first, a->last);
+    else say(h, "<path class=\"axis\" d=\"M%.1f %.1fH%.1f\"/>\n", a->first, at, a->last);
+}
+
+/* A mark of that style, filled or open. */
 static void svg_mark(Html *h, int style, double x, double y) {
-    const char *mark = STYLES[style % LINE_STAR].mark;
-    bool filled = mark[0] && mark[strlen(mark) - 1] == 'z' && style < LINE_STAR;
-    if (isfinite(x) && isfinite(y))
-        bytes_print(&h->text, h->e, "<path fill=\"%s\" stroke=\"%s\" d=\"M%.1f %.1f%s\"/>",
-                    filled ? STYLES[style].colour : "#fff", STYLES[style % LINE_STAR].colour, x, y,
-                    mark);
+    const char *mark = STYLES[style < LINE_SEED ? style % LINE_STAR : 0].mark;
+    bool filled = style < LINE_STAR && *mark && mark[strlen(mark) - 1] == 'z';
+    if (*mark && isfinite(x) && isfinite(y))
+        say(h, "<path fill=\"%s\" stroke=\"%s\" d=\"M%.1f %.1f%s\"/>",
+            filled ? colour_of(style) : "none", colour_of(style), x, y, mark);
 }
 
-/* The ticks of the axis below, its line at y, and rules up to `top` where there are some. */
-static void axis_below(Html *h, const Axis *a, double y, double top) {
-    double free = -1e9;
-    for (int i = 0; i < a->n; i++) {
-        double x = axis_place(a, a->at[i]), half = 3.3 * (double)strlen(a->text[i]) + 2;
-        bytes_print(&h->text, h->e, "<path class=\"%s\" d=\"M%.1f %.1fV%.1f\"/>",
-                    top < y ? "rule" : "axis", x, y + 4, top < y ? top : y);
-        if (x - half < free) continue;
-        svg_text(h, x, y + 16, "middle", a->text[i]);
-        free = x + half;
-    }
-    bytes_print(&h->text, h->e, "<path class=\"axis\" d=\"M%.1f %.1fH%.1f\"/>\n", a->first, y,
-                a->last);
-}
-
-static void axis_beside(Html *h, const Axis *a, double x, double right) {
-    for (int i = 0; i < a->n; i++) {
-        double y = axis_place(a, a->at[i]);
-        bytes_print(&h->text, h->e, "<path class=\"rule\" d=\"M%.1f %.1fH%.1f\"/>", x, y, right);
-        svg_text(h, x - 4, y + 4, "end", a->text[i]);
-    }
-    bytes_print(&h->text, h->e, "<path class=\"axis\" d=\"M%.1f %.1fV%.1f\"/>\n", x, a->first,
-                a->last);
-}
-
-/* How many names of a legend stand beside each other. */
-static int columns_of(size_t longest) { return longest < 15 ? 3 : longest < 25 ? 2 : 1; }
-
-static int legend_columns(const Series *lines, int n) {
-    size_t longest = 0;
-    for (int k = 0; k < n; k++)
-        if (strlen(lines[k].name) > longest) longest = strlen(lines[k].name);
-    return columns_of(longest);
-}
-
-static void line_look(char look[96], int style) {
-    snprintf(look, 96, "stroke=\"%s\" stroke-dasharray=\"%s\" stroke-width=\"%g\"",
-             STYLES[style % LINE_STAR].colour,
-             style < LINE_STAR ? STYLES[style].dash : "9 3 2 3", STYLES[style % LINE_STAR].width);
-}
-
-/* The names of the lines, three beside each other or fewer; one without a name is left out. */
-static void legend(Html *h, const Series *lines, int n, double below) {
-    int columns = legend_columns(lines, n), at = 0;
-    char look[96];
-    for (int k = 0; k < n; k++) {
-        if (!lines[k].name[0]) continue;
-        double x = 4 + at % columns * (360 / columns), y = below + at / columns * 16;
-        at++;
-        line_look(look, lines[k].style);
-        if (!lines[k].points)
-            bytes_print(&h->text, h->e, "<path class=\"line\" %s d=\"M%.0f %.0fh28\"/>", look, x,
-                        y);
-        if (lines[k].points || lines[k].band) svg_mark(h, lines[k].style, x + 14, y);
-        svg_text(h, x + 33, y + 4, "", lines[k].name);
-        bytes_print(&h->text, h->e, "\n");
-    }
+/* A path of a line's colour and dashes; its d and its end follow. */
+static void svg_line(Html *h, int style) {
+    say(h, "<path class=\"line\" stroke=\"%s\" stroke-dasharray=\"%s\" stroke-width=\"%g\" d=\"",
+        colour_of(style), style < LINE_STAR ? STYLES[style].dash : "9 3 2 3",
+        STYLES[style % LINE_STAR].width);
 }
 
 /* A line's band, its strokes and its marks: where it has few points each, otherwise five. */
 static void draw_line(Html *h, const Axis *x, const Axis *y, const Series *line) {
-    Bytes *b = &h->text;
-    char look[96];
-    bool open = false;
-    int marks = line->points || line->n <= 12 ? line->n : 5;
-    line_look(look, line->style);
-    for (int from = 0, to; line->band && from < line->n; from = to + 1) {
-        for (to = from; to < line->n && isfinite(line->y[to]); to++) continue;
-        if (to - from < 2) continue;
-        bytes_print(b, h->e, "<path class=\"band\" fill=\"%s\" d=\"",
-                    STYLES[line->style % LINE_STAR].colour);
-        for (int i = from; i < to; i++)
-            bytes_print(b, h->e, "%c%.1f %.1f", i > from ? 'L' : 'M', axis_place(x, line->x[i]),
-                        axis_place(y, line->high[i]));
-        for (int i = to - 1; i >= from; i--)
-            bytes_print(b, h->e, "L%.1f %.1f", axis_place(x, line->x[i]),
-                        axis_place(y, line->low[i]));
-        bytes_print(b, h->e, "z\"/>");
+    int n = line->n, marks = line->points || n <= 12 ? n : 5;
+    for (int from = 0, to; line->band && from < n; from = to + 1) {
+        for (to = from; to < n && isfinite(line->y[to]); to++) continue;
+        int m = to - from;
+        if (m < 2) continue;
+        say(h, "<path class=\"band\" fill=\"%s\" d=\"", colour_of(line->style));
+        for (int i = 0; i < 2 * m; i++) {                    /* there above, and back below */
+            int k = i < m ? from + i : to - 1 - (i - m);
+            say(h, "%c%.1f %.1f", i ? 'L' : 'M', axis_place(x, line->x[k]),
+                axis_place(y, i < m ? line->high[k] : line->low[k]));
+        }
+        say(h, "z\"/>");
     }
     if (!line->points) {
-        bytes_print(b, h->e, "<path class=\"line\" %s d=\"", look);
-        for (int i = 0; i < line->n; i++) {
-            bool there = isfinite(line->y[i]);
-            if (there)
-                bytes_print(b, h->e, "%c%.1f %.1f", open ? 'L' : 'M', axis_place(x, line->x[i]),
-                            axis_place(y, line->y[i]));
-            open = there;
-        }
-        bytes_print(b, h->e, "\"/>");
+        svg_line(h, line->style);
+        for (int i = 0; i < n; i++)
+            if (isfinite(line->y[i]))
+                say(h, "%c%.1f %.1f", i && isfinite(line->y[i - 1]) ? 'L' : 'M',
+                    axis_place(x, line->x[i]), axis_place(y, line->y[i]));
+        say(h, "\"/>");
     }
-    for (int k = 0; k < marks && (line->points || line->band); k++) {
-        int i = marks == line->n ? k : (2 * k + 1) * line->n / (2 * marks);
-        svg_mark(h, line->style, axis_place(x, line->x[i]),
-                 isfinite(line->y[i]) ? axis_place(y, line->y[i]) : NAN);
+    for (int k = 0; k < marks; k++) {
+        int i = marks == n ? k : (2 * k + 1) * n / (2 * marks);
+        if (isfinite(line->y[i]))
+            svg_mark(h, line->style, axis_place(x, line->x[i]), axis_place(y, line->y[i]));
     }
-    bytes_print(b, h->e, "\n");
+    say(h, "\n");
 }
 
-/* A picture of lines: what its axes are, and which ticks they must have. */
+static void legend(Html *h, const Series *lines, int n) {
+    say(h, "<p class=\"key\">");
+    for (int k = 0; k < n; k++) {
+        if (!lines[k].name[0] || !lines[k].n) continue;
+        say(h, "<span><svg viewBox=\"0 0 28 12\" width=\"28\" aria-hidden=\"true\">");
+        if (!lines[k].points) svg_line(h, lines[k].style), say(h, "M0 6h28\"/>");
+        svg_mark(h, lines[k].style, 14, 6);
+        say(h, "</svg> ");
+        html_text(h, lines[k].name);
+        say(h, "</span> ");
+    }
+    say(h, "</p>");
+}
+
+static void figure_begin(Html *h, const char *title) {
+    say(h, "<figure>");
+    element(h, "h3", title);
+}
+
+static void figure_end(Html *h, const char *caption) {
+    element(h, "figcaption", caption);
+    say(h, "</figure>\n");
+}
+
 typedef struct Chart { const char *title, *caption; Axis x, y; } Chart;
 
 /* Have the axes see all points and bands; false: there are none. */
 static bool lines_seen(Axis *x, Axis *y, const Series *lines, int n) {
     bool any = false;
-    axis_begin(x);
-    axis_begin(y);
     for (int k = 0; k < n; k++)
         for (int i = 0; i < lines[k].n; i++) {
             if (!isfinite(lines[k].y[i]) || (y->log && lines[k].y[i] <= 0)) continue;
             any = true;
             axis_see(x, lines[k].x[i]);
-            axis_see(y, lines[k].y[i]);
-            if (!lines[k].band) continue;
             axis_see(y, lines[k].low[i]);
             axis_see(y, lines[k].high[i]);
         }
-    for (int i = 0; any && i < x->n; i++) axis_see(x, x->at[i]);
     return any;
 }
 
-/* What is not finite breaks a line. aria-label is what a reader hears who does not see it. */
-static void chart(Html *h, const Chart *what, const Series *lines, int n) {
-    enum { LEFT = 42, RIGHT = 350, TOP = 22, BOTTOM = 172 };
-    Bytes *b = &h->text;
-    Error *e = h->e;
-    Axis x = what->x, y = what->y;
-    int names = 0, below = BOTTOM + 46;
-    bool any = lines_seen(&x, &y, lines, n);
-    for (int k = 0; k < n; k++) names += lines[k].name[0] != 0;
-    figure_begin(h, what->title);
-    if (!any) { figure_end(h, "Nothing was measured."); return; }
-    axis_end(&x, LEFT, RIGHT, false);
-    axis_end(&y, BOTTOM, TOP, true);
-    bytes_print(b, e, "<svg viewBox=\"0 0 360 %d\" role=\"img\" aria-label=\"",
-                below + (names + legend_columns(lines, n) - 1) / legend_columns(lines, n) * 16);
+/* What a reader hears who does not see the chart. */
+static void chart_label(Html *h, const Chart *what, const Series *lines, int n) {
+    bool names = what->y.names;
     html_text(h, what->title);
-    bytes_print(b, e, ", in %s, by %s. ", y.name, x.name);
+    say(h, ", in %s", names ? what->x.name : what->y.name);
     for (int k = 0; k < n; k++) {
-        const Series *line = &lines[k];
-        if (!line->n || !line->name[0]) continue;
-        html_text(h, line->name);
-        bytes_print(b, e, ": from %.3g to %.3g. ", isfinite(line->y[0]) ? line->y[0] : 0,
-                    isfinite(line->y[line->n - 1]) ? line->y[line->n - 1] : 0);
+        const double *at = names ? lines[k].x : lines[k].y;
+        double from = lines[k].n ? at[0] : NAN, to = lines[k].n ? at[lines[k].n - 1] : NAN;
+        if (!lines[k].n || !lines[k].name[0]) continue;
+        say(h, ". ");
+        html_text(h, lines[k].name);
+        say(h, ": from %.3g to %.3g", isfinite(from) ? from : 0, isfinite(to) ? to : 0);
     }
-    bytes_print(b, e, "\">\n");
-    svg_text(h, 2, 12, "", y.name);
-    svg_text(h, RIGHT, BOTTOM + 30, "end", x.name);
-    axis_beside(h, &y, LEFT, RIGHT);
-    axis_below(h, &x, BOTTOM, BOTTOM);
+}
+
+/* What is not finite breaks a line. Where y has names, a chart is as high as they need. */
+static void chart(Html *h, const Chart *what, const Series *lines, int n) {
+    enum { RIGHT = 350, LINE = 15 };
+    Axis x = what->x, y = what->y;
+    size_t longest = 4;
+    figure_begin(h, what->title);
+    if (!lines_seen(&x, &y, lines, n)) { figure_end(h, "Nothing was measured."); return; }
+    for (int i = 0; y.names && i < y.n; i++)
+        if (strlen(y.text[i]) > longest) longest = strlen(y.text[i]);
+    double left = y.names ? 8 + 5.9 * (double)longest : 42, top = y.names ? 4 : 22;
+    double bottom = top + (y.names ? LINE * (y.to - y.from) : 150);
+    axis_end(&x, left, RIGHT);
+    axis_end(&y, y.names ? top : bottom, y.names ? bottom : top);
+    say(h, "<svg viewBox=\"0 0 360 %.0f\" role=\"img\" aria-label=\"", bottom + 34);
+    chart_label(h, what, lines, n);
+    say(h, "\">\n");
+    if (!y.names) svg_text(h, 2, 12, "", y.name);
+    svg_text(h, RIGHT, bottom + 30, "end", x.name);
+    axis_draw(h, &y, true, left, RIGHT);
+    axis_draw(h, &x, false, bottom, y.names ? top : bottom);
     for (int k = 0; k < n; k++) draw_line(h, &x, &y, &lines[k]);
-    legend(h, lines, n, below);
-    bytes_print(b, e, "</svg>");
+    say(h, "</svg>");
+    legend(h, lines, n);
     figure_end(h, what->caption);
 }
 
 /* The ramp of the maps: weights up to 1, borders about a factor 2 apart, since a sink stands out
  * by factors. */
 enum { RAMP = 7 };
-static const double RAMP_FROM[RAMP] = {0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5};
-static const char *const RAMP_COLOURS[RAMP] = {"#ffffff", "#e8edf4", "#c9d6e6", "#9cb8d6",
-                                               "#6892c0", "#33629c", "#0f2c58"};
+static const struct { double from; const char *colour; } RAMPS[RAMP] = {
+    {0, "#ffffff"},   {0.01, "#e8edf4"}, {0.02, "#c9d6e6"}, {0.05, "#9cb8d6"},
+    {0.1, "#6892c0"}, {0.2, "#33629c"},  {0.5, "#0f2c58"}};
 
 static int ramp_level(double x) {
     int level = 0;
-    while (level + 1 < RAMP && x >= RAMP_FROM[level + 1]) level++;
+    while (level + 1 < RAMP && x >= RAMPS[level + 1].from) level++;
     return level;
 }
 
 static void ramp_legend(Html *h) {
-    bytes_print(&h->text, h->e, "<p class=\"ramp\">weight of a key: ");
+    say(h, "<p class=\"key\">weight of a key: ");
     for (int k = 0; k < RAMP; k++)
-        bytes_print(
-            &h->text, h->e,
-            "<span><svg viewBox=\"0 0 16 12\" width=\"16\" height=\"12\"><rect "
-            "class=\"axis\" width=\"16\" height=\"12\" style=\"fill:%s\"/></svg> from %g</span> ",
-            RAMP_COLOURS[k], RAMP_FROM[k]);
-    bytes_print(&h->text, h->e, "</p>\n");
+        say(h, "<span><svg viewBox=\"0 0 16 12\" width=\"16\" aria-hidden=\"true\"><rect class=\""
+               "axis\" width=\"16\" height=\"12\" style=\"fill:%s\"/></svg> from %g</span> ",
+            RAMPS[k].colour, RAMPS[k].from);
+    say(h, "</p>\n");
 }
 
-/* Where a map's cells begin: room for the numbers of its rows. */
-enum { CELLS = 30 };
+/* Cell (i, j) is m[i * ld + j * by]. Of heads: alpha [L,H] by block (down) and head (across), with
+ * numbers where there is room; otherwise a head's weights of queries (down) on keys (across), where
+ * columns that are more than the rows, named in `before`, come first. A block of s (or NULL) that
+ * does not attend stays empty. */
+typedef struct CellMap {
+    const double *m;
+    idx ld, by;
+    int rows, columns;
+    bool heads;
+    const char *before, *title;
+    const Sinks *s;
+} CellMap;
 
-/* The cells of a map [rows,columns] at stride ld, wide by high each: a path for each level of the
- * ramp, made of runs of equal cells, so that a map of 64 x 64 takes some kilobytes. */
-static void cells(Html *h, const double *m, idx ld, int rows, int columns, int wide, int high) {
+/* A path for each level of the ramp, made of runs of equal cells, so that a map of 64 x 64 takes
+ * some kilobytes. */
+static void cells(Html *h, const CellMap *c, int left, int wide, int high) {
     for (int level = 1; level < RAMP; level++) {
-        bytes_print(&h->text, h->e, "<path fill=\"%s\" d=\"", RAMP_COLOURS[level]);
-        for (int i = 0; i < rows; i++)
-            for (int j = 0, from; j < columns; j++) {
-                for (from = j; j < columns && ramp_level(m[i * ld + j]) == level; j++) continue;
+        say(h, "<path fill=\"%s\" d=\"", RAMPS[level].colour);
+        for (int i = 0; i < c->rows; i++)
+            for (int j = 0, from; j < c->columns; j++) {
+                const double *row = c->m + i * c->ld;
+                for (from = j; j < c->columns && ramp_level(row[j * c->by]) == level; j++) continue;
                 if (j > from)
-                    bytes_print(&h->text, h->e, "M%d %dh%dv%dh-%dz", CELLS + from * wide,
-                                16 + i * high, (j - from) * wide, high, (j - from) * wide);
+                    say(h, "M%d %dh%dv%dh-%dz", left + from * wide, 16 + i * high,
+                        (j - from) * wide, high, (j - from) * wide);
             }
-        bytes_print(&h->text, h->e, "\"/>\n");
+        say(h, "\"/>\n");
     }
-    bytes_print(&h->text, h->e,
-                "<rect class=\"axis\" x=\"%d\" y=\"16\" width=\"%d\" height=\"%d\"/>\n", CELLS,
-                columns * wide, rows * high);
+    say(h, "<rect class=\"axis\" x=\"%d\" y=\"16\" width=\"%d\" height=\"%d\"/>\n", left,
+        c->columns * wide, c->rows * high);
 }
 
-/* alpha [L,H] by block (down) and head (across), with its numbers where there is room. */
-static void alpha_svg(Html *h, const double *alpha, int L, int H, const char *name) {
-    bool numbers = H <= 8 && L <= 24;
-    int wide = numbers ? 38 : 10, high = numbers ? 20 : 10, every = numbers ? 1 : 4;
-    double most = 0;
-    for (int i = 0; i < L * H; i++) if (isfinite(alpha[i])) most = fmax(most, alpha[i]);
-    int width = CELLS + (H * wide > 120 ? H * wide : 120) + 2;
-    bytes_print(&h->text, h->e,
-                "<p>%s</p><svg viewBox=\"0 0 %d %d\" style=\"max-width:%dpx\" role=\"img\" "
-                "aria-label=\"Heat map of alpha of %s: %d blocks by %d heads, largest %.3f\">\n"
-                "<text x=\"%d\" y=\"11\">head 1 to %d</text>",
-                name, width, 18 + L * high, width * 5 / 4, name, L, H, most, CELLS, H);
-    cells(h, alpha, H, L, H, wide, high);
-    for (int l = 0; l < L; l += every)
-        bytes_print(&h->text, h->e, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%d</text>",
-                    CELLS - 4, 16 + l * high + high / 2 + 4, l + 1);
-    for (int i = 0; numbers && i < L * H; i++)
-        if (isfinite(alpha[i]))
-            bytes_print(&h->text, h->e,
-                        "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\"%s>%.2f</text>",
-                        CELLS + i % H * wide + wide / 2, 16 + i / H * high + 14,
-                        ramp_level(alpha[i]) >= 5 ? " class=\"on\"" : "", alpha[i]);
-    bytes_print(&h->text, h->e, "</svg>\n");
-}
-
-/* m [T,S] of one head, queries down and keys across, of which `before` (their names and a comma
- * in first) stand before key 1; title and about it are text. */
-static void map_svg(Html *h, const double *m, int T, int S, int cell, const char *first,
-                    const char *title, const char *about) {
-    int before = S - T, every = T > 32 ? 16 : T > 12 ? 4 : 2;
-    bytes_print(
-        &h->text, h->e,
-        "<p>%s%s</p><svg viewBox=\"0 0 %d %d\" "
-        "style=\"max-width:%dpx\" role=\"img\" aria-label=\"Attention map of %s, "
-        "%d queries by %d keys\">\n<text x=\"%d\" y=\"11\">%skey 1 to %d</text>",
-        title, about, CELLS + S * cell + 4, 34 + T * cell, (CELLS + S * cell) * 5 / 4, title, T, S,
-        CELLS, first, T);
-    cells(h, m, S, T, S, cell, cell);
-    for (int i = 0; i < T; i += every) {
-        double middle = (i + 0.5) * cell;
-        char text[16];
+static void cell_map(Html *h, const CellMap *c) {
+    enum { LEFT = 30 };
+    bool numbers = c->heads && c->columns <= 8 && c->rows <= 24;
+    int wide = numbers ? 38 : c->heads ? 10 : c->columns > 33 ? 4 : 8, high = numbers ? 20 : wide;
+    int before = c->heads ? 0 : c->columns - c->rows, keys = c->columns - before;
+    int every = numbers ? 1 : c->rows > 32 ? 16 : 4, bottom = 16 + c->rows * high;
+    int width = LEFT + (c->columns * wide > 120 ? c->columns * wide : 120) + 4;
+    char text[64];
+    say(h, "<p>%s</p><svg viewBox=\"0 0 %d %d\" style=\"max-width:%dpx\" role=\"img\" aria-label=\""
+           "%s %s, %d by %d\">", c->title, width, bottom + 16, width * 5 / 4,
+        c->heads ? "Heat map of alpha of" : "Attention map of", c->title, c->rows, c->columns);
+    snprintf(text, sizeof text, "%s%s 1 to %d", c->before, c->heads ? "head" : "key", keys);
+    svg_text(h, LEFT, 11, "", text);
+    cells(h, c, LEFT, wide, high);
+    for (int i = 0; i < c->rows || i < keys; i += every) {
         snprintf(text, sizeof text, "%d", i + 1);
-        svg_text(h, CELLS - 4, 20 + middle, "end", text);
-        svg_text(h, CELLS + before * cell + middle, 28 + T * cell, "middle", text);
+        if (i < c->rows) svg_text(h, LEFT - 4, 20 + (i + 0.5) * high, "end", text);
+        if (i < keys) svg_text(h, LEFT + (before + i + 0.5) * wide, bottom + 12, "middle", text);
     }
-    if (before)
-        bytes_print(&h->text, h->e, "<path class=\"axis\" d=\"M%d 16v%d\"/>", CELLS + before * cell,
-                    T * cell);
-    bytes_print(&h->text, h->e, "</svg>\n");
+    for (int i = 0; numbers && i < c->rows * c->columns; i++) {
+        double x = c->m[i / c->columns * c->ld + i % c->columns * c->by];
+        bool there = isfinite(x) && (!c->s || sinks_attends(c->s, i / c->columns));
+        snprintf(text, sizeof text, there ? "%.2f" : "-", x);
+        svg_text(h, LEFT + (i % c->columns + 0.5) * wide, 30 + i / c->columns * high,
+                 ramp_level(x) >= 5 ? "middle on" : "middle", text);
+    }
+    if (before) say(h, "<path class=\"axis\" d=\"M%d 16V%d\"/>", LEFT + before * wide, bottom);
+    say(h, "</svg>\n");
 }
 
-/* alpha of a column of a model. */
-static void column_svg(Html *h, const Outcome *o, int column, const char *name) {
+/* The charts of models: by step while they train, and by block. */
+enum { LOOK_LOSS, LOOK_SINK, LOOK_ALPHA, NORM_HIDDEN, NORM_KEYS, NORM_VALUES, MODEL_CHARTS };
+static const struct { const char *title, *y, *caption; bool from_zero; } CHARTS[MODEL_CHARTS] = {
+    {"Training loss", "nats a token",
+     "Mean since the look before. Look where the curves cross a height: models are compared at "
+     "equal loss, not at equal steps. The paper's Figure 4, middle and right.", false},
+    {"Sink of token 1 (and of *)", "%",
+     "Share of heads and held sequences whose alpha is above eps. Look when it leaves 0 %: in the "
+     "paper's Figure 4, middle, after 1,000 to 2,000 steps.", true},
+    {"alpha of token 1 (and of *)", "mean weight",
+     "Mean over heads of what the column receives (section 3.2), without a threshold; it moves "
+     "before Sink does. Look for a rise above even rows.", false},
+    {"Hidden states", "norm of the first row / mean of the others",
+     "Output of each block; 0 is the embedding. Massive activations stand far above 1, but not "
+     "without a normaliser or with a key bias. The paper's Figures 2, 7 and 8.", true},
+    {"Keys", "norm of the first row / mean of the others",
+     "Mean over key heads. In large models the first key is much shorter than the others. The "
+     "paper's Figure 2, top, and Figures 11 to 14.", true},
+    {"Values", "norm of the first row / mean of the others",
+     "Mean over key heads. A sink's value is short: it takes weight and gives little. The paper's "
+     "Figure 2, top, and Figures 11 to 14.", true}};
+
+/* Appends the i-th point of a model's line, or of its column *; false where it has ended. */
+static bool model_point(Series *line, const Outcome *o, int what, bool star, int i) {
     const Sinks *s = &o->s;
-    double *alpha = grab((idx)s->L * s->H, sizeof *alpha, h->e);
-    for (int i = 0; alpha && i < s->L * s->H; i++)
-        alpha[i] = sinks_attends(s, i / s->H) ? s->alpha[(idx)i * s->S + column] : NAN;
-    if (alpha) alpha_svg(h, alpha, s->L, s->H, name);
-    free(alpha);
-}
-
-static void head_svg(Html *h, const Outcome *o, const HeadMap *map, const char *which) {
-    char title[64], about[32], first[16];
-    if (!map->T) return;
-    snprintf(title, sizeof title, "block %d, head %d", map->layer + 1, map->head + 1);
-    snprintf(about, sizeof about, ": %s sink", which);
-    snprintf(first, sizeof first, "%s%s", o->c.extra ? "*, " : "", o->c.sink_token ? "x*, " : "");
-    map_svg(h, map->m, map->T, map->S, 4, first, title, about);
-}
-
-/* A curve of every model that has looks, and of its column *; what: 0 the loss, 1 Sink, 2 alpha. */
-static int look_lines(Series *lines, const Outcome *o, int n, int what) {
-    int count = 0;
-    for (int i = 0; i < n && i < 3; i++)
-        for (int star = 0; star <= (what && o[i].star); star++) {
-            Series *line = &lines[count++];
-            snprintf(line->name, sizeof line->name, "%.20s%s", o[i].name,
-                     star   ? o[i].c.extra ? " *" : " x*"
-                     : what ? " 1"
-                            : "");
-            line->style = i + LINE_STAR * star;
-            line->n = o[i].p.looks;
-            for (int k = 0; k < line->n; k++) {
-                const Look *p = &o[i].p.look[k];
-                line->x[k] = (double)p->step;
-                line->y[k] = what == 0   ? p->loss
-                             : what == 1 ? 100 * (star ? p->sink_star : p->sink1)
-                             : star      ? p->alpha_star
-                                         : p->alpha1;
-            }
-        }
-    return count;
-}
-
-static void page_curves(Html *h, const Outcome *o, int n, const Settings *s) {
-    Series *lines = grab(LINES, sizeof *lines, h->e);
-    char caption[400];
-    if (!lines) return;
-    int count = look_lines(lines, o, n, 0);
-    bytes_print(&h->text, h->e, "<h2>While it trained</h2><div class=\"grid\">\n");
-    Chart shown = {
-        "Training loss",
-        "Mean since the look before. Look where the curves cross a height: models are compared at "
-        "equal loss, not at equal steps. The paper's Figure 4, middle and right.",
-        {.name = "step", .least = 1}, {.name = "nats a token"}};
-    chart(h, &shown, lines, count);
-    count = look_lines(lines, o, n, 1);
-    snprintf(
-        caption, sizeof caption,
-        "Share of heads and sequences whose alpha is above %g, on %d held sequences. Look when "
-        "it leaves 0 %%: in the paper's Figure 4, middle, after 1,000 to 2,000 steps.",
-        s->eps, LOOK_N);
-    shown.title = "Sink of token 1 (and of *)";
-    shown.caption = caption;
-    shown.y = (Axis){.name = "%", .from_zero = true};
-    chart(h, &shown, lines, count);
-    count = look_lines(lines, o, n, 2);
-    Series *even = &lines[count];
-    *even = (Series){.name = "even, first model", .style = LINE_EVEN, .n = 2};
-    even->x[0] = INFINITY;
-    for (int i = 0; i < n; i++)
-        if (o[i].p.looks) {
-            even->x[0] = fmin(even->x[0], (double)o[i].p.look[0].step);
-            even->x[1] = fmax(even->x[1], (double)o[i].p.look[o[i].p.looks - 1].step);
-        }
-    even->y[0] = even->y[1] = o[0].even;
-    shown.title = "alpha of token 1 (and of *)";
-    shown.caption = "Mean over heads of what the column receives (section 3.2), without a "
-                    "threshold; it moves before Sink does. Look for a rise above even rows.";
-    shown.y.name = "mean weight";
-    chart(h, &shown, lines, count + 1);
-    bytes_print(&h->text, h->e, "</div>\n");
-    free(lines);
-}
-
-static void page_maps(Html *h, const Outcome *o, int n) {
-    bytes_print(&h->text, h->e, "<h2>Where attention goes</h2>\n");
-    ramp_legend(h);
-    bytes_print(&h->text, h->e, "<div class=\"grid\">\n");
-    for (int i = 0; i < n; i++) {
-        if (!o[i].s.n) continue;
-        figure_begin(h, o[i].name);
-        column_svg(h, &o[i], config_column_first(&o[i].c), "token 1");
-        if (o[i].star)
-            column_svg(h, &o[i], config_column_star(&o[i].c), o[i].c.extra ? "column *" : "row x*");
-        bytes_print(&h->text, h->e,
-                    "<figcaption>alpha by block (down) and head (across), mean over %d "
-                    "sequences of %d tokens; even rows give %.3f. Look for dark cells: heads that "
-                    "sink. The paper's Figures 19 to 24.</figcaption></figure>\n",
-                    o[i].s.n, o[i].s.T, o[i].even);
+    int first = what > NORM_HIDDEN;              /* hidden states have a block 0 */
+    if (i == LOOKS || (what < NORM_HIDDEN ? i >= o->p.looks : !s->n || i + first > s->L))
+        return false;
+    if (what < NORM_HIDDEN) {
+        const Look *p = &o->p.look[i];
+        const double y[][2] = {{p->loss, NAN}, {100 * p->sink1, 100 * p->sink_star},
+                               {p->alpha1, p->alpha_star}};
+        line_add(line, (double)p->step, y[what][star]);
+    } else {
+        const double *const norms[] = {s->hnorm, s->knorm, s->vnorm};
+        if (!first || sinks_attends(s, i))       /* else the block has no keys and values */
+            line_add(line, i + first, norm_ratio(norms[what - NORM_HIDDEN] + (idx)i * s->N, s->N));
     }
-    if (n > 1) bytes_print(&h->text, h->e, "</div>\n<div class=\"grid\">\n");
-    for (int i = 0; i < n; i++) {
-        if (!o[i].s.n) continue;
-        figure_begin(h, o[i].name);
-        head_svg(h, &o[i], &o[i].map[0], "the strongest");
-        head_svg(h, &o[i], &o[i].map[1], "the weakest");
-        bytes_print(
-            &h->text, h->e,
-            "<figcaption>Weight of each query (down) on each key (across), as the "
-            "metric reads it, mean over 16 sequences. A sink is a dark column%s; the mean of a "
-            "column over its rows is its alpha (section 3.2).</figcaption></figure>\n",
-            o[i].star ? ", the first of them the learned one" : "");
-    }
-    bytes_print(&h->text, h->e, "</div>\n");
+    return true;
 }
 
-/* The first row's norm over the mean of the others: 0 the blocks' outputs, 1 keys, 2 values. */
-static void page_norms(Html *h, const Outcome *o, int n) {
-    static const char *const TITLES
-        [] = {"Hidden states", "Keys", "Values"},
-  *const CAPTIONS[] = {
-      "Output of each block; 0 is the embedding. Massive activations stand far above 1: with "
-      "softmax "
-      "they come, without a normaliser or with a key bias they do not. The paper's Figures 7 and "
-      "8; "
-      "Figure 2, top left.",
-      "Mean over key heads. In large models the first key is much shorter than the others. The "
-      "paper's Figure 2, top, and Figures 11 to 14.",
-      "Mean over key heads. A sink's value is short: it takes weight and gives little. The paper's "
-      "Figure 2, top, and Figures 11 to 14."};
+/* Charts from .. to, with a line for each of the first three models, and one for its column *. */
+static void page_charts(Html *h, const Outcome *o, int n, int from, int to) {
     Series *lines = grab(LINES, sizeof *lines, h->e);
-    if (!lines) return;
-    bytes_print(&h->text, h->e, "<h2>Norms by layer</h2><div class=\"grid\">\n");
-    for (int what = 0; what < 3; what++) {
+    say(h, "<div class=\"grid\">\n");
+    for (int what = from; lines && what < to; what++) {
+        bool curve = what < NORM_HIDDEN, columns = what == LOOK_SINK || what == LOOK_ALPHA;
+        Chart shown = {CHARTS[what].title, CHARTS[what].caption,
+                       {.name = curve ? "step" : "block", .least = 1, .tight = true},
+                       {.name = CHARTS[what].y, .from_zero = CHARTS[what].from_zero}};
         int count = 0;
-        for (int i = 0; i < n && i < 3; i++) {
-            const Sinks *s = &o[i].s;
-            if (!s->n) continue;
-            Series *line = &lines[count++];
-            snprintf(line->name, sizeof line->name, "%.24s", o[i].name);
-            line->style = i;
-            line->n = 0;
-            for (int l = what > 0; l <= s->L && line->n < LOOKS; l++) {
-                const double *norms = what == 0
-                                          ? s->hnorm + (idx)l * s->N
-                                          : (what == 1 ? s->knorm : s->vnorm) + (idx)(l - 1) * s->N;
-                if (what > 0 && !sinks_attends(s, l - 1)) continue;      /* no keys, no values */
-                line->x[line->n] = l;
-                line->y[line->n++] = norm_ratio(norms, s->N);
+        for (int i = 0; i < n && i < 3; i++)
+            for (int star = 0; star <= (columns && o[i].star); star++) {
+                Series *line = &lines[count++];
+                const char *column = !columns ? "" : !star ? " 1" : o[i].c.extra ? " *" : " x*";
+                *line = (Series){.style = i + LINE_STAR * star};
+                snprintf(line->name, sizeof line->name, "%.20s%s", o[i].name, column);
+                for (int k = 0; model_point(line, &o[i], what, star, k); k++) continue;
             }
+        if (what == LOOK_ALPHA && lines_seen(&shown.x, &shown.y, lines, count)) {
+            lines[count] = (Series){.name = "even, first model", .style = LINE_EVEN};
+            line_add(&lines[count], shown.x.from, o->even);
+            line_add(&lines[count++], shown.x.to, o->even);
         }
-        const Chart shown = {
-            TITLES[what], CAPTIONS[what], {.name = "block", .least = 1},
-            {.name = "norm of the first row / mean of the others", .from_zero = true}};
         chart(h, &shown, lines, count);
     }
-    bytes_print(&h->text, h->e, "</div>\n");
+    say(h, "</div>\n");
     free(lines);
+}
+
+/* Of every model alpha, and the weights of the heads with the most and the least sink. */
+static void page_maps(Html *h, const Outcome *o, int n) {
+    char text[400], before[16];
+    ramp_legend(h);
+    say(h, "<div class=\"grid\">\n");
+    for (; n > 0; n--, o++) {
+        const Sinks *s = &o->s;
+        const char *star = o->c.extra ? "column *" : "row x*";
+        if (!s->n) continue;
+        figure_begin(h, o->name);
+        for (int k = 0; k <= o->star; k++) {
+            int column = k ? config_column_star(&o->c) : config_column_first(&o->c);
+            cell_map(h, &(CellMap){s->alpha + column, (idx)s->H * s->S, s->S, s->L, s->H, true, "",
+                                   k ? star : "token 1", s});
+        }
+        snprintf(before, sizeof before, "%s%s", o->c.extra ? "*, " : "",
+                 o->c.sink_token ? "x*, " : "");
+        for (int k = 0; k < 2; k++) {
+            const HeadMap *map = &o->map[k];
+            snprintf(text, sizeof text, "block %d, head %d, the %s sink", map->layer + 1,
+                     map->head + 1, k ? "weakest" : "strongest");
+            if (map->T)
+                cell_map(h, &(CellMap){map->m, map->S, 1, map->T, map->S, false, before, text, 0});
+        }
+        snprintf(text, sizeof text,
+                 "Above alpha by block and head, mean over %d sequences of %d tokens; even rows "
+                 "give %.3f. Below the weight of each query (down) on each key (across), mean over "
+                 "16. A sink is a dark column%s; its mean is alpha. The paper's Figures 19 to 24.",
+                 s->n, s->T, o->even, o->star ? ", the first of them the learned one" : "");
+        figure_end(h, text);
+    }
+    say(h, "</div>\n");
 }
 
 static void page_table(Html *h, const Outcome *o, int n, const Settings *s) {
-    static const char *const HEADS[ROW] = {"Sink<sub>1</sub>, %",    "Sink<sub>*</sub>, %",
-                                           "alpha<sub>1</sub>",      "times even",
-                                           "alpha<sub>*</sub>",      "norm ratio",
-                                           "held loss, nats a token"};
-    static const char *const FORMS[ROW] = {"%.1f", "%.1f", "%.3f", "%.2f", "%.3f", "%.2f", "%.3f"};
-    bytes_print(&h->text, h->e, "<div class=\"wide\"><table><tr><th>model</th><th>paper</th>");
-    for (int k = 0; k < ROW; k++) bytes_print(&h->text, h->e, "<th>%s</th>", HEADS[k]);
-    bytes_print(&h->text, h->e, "</tr>\n");
+    say(h, "<div class=\"wide\"><table><tr><th>model</th><th>paper</th>");
+    for (int k = 0; k < ROW; k++)
+        say(h, "<th>%s %s</th>", ROW_COLUMNS[k].head, ROW_COLUMNS[k].below);
+    say(h, "</tr>\n");
     for (int i = 0; i < n; i++) {
         double row[ROW];
         outcome_row(&o[i], row);
-        bytes_print(&h->text, h->e, "<tr><td>");
-        html_text(h, o[i].name);
-        bytes_print(&h->text, h->e, "</td><td>%s</td>", o[i].source[0] ? o[i].source : "-");
-        for (int k = 0; k < ROW; k++)
-            html_number(h, FORMS[k], k == SINK_1 || k == SINK_STAR ? 100 * row[k] : row[k]);
-        bytes_print(&h->text, h->e, "</tr>\n");
+        say(h, "<tr>");
+        element(h, "td", o[i].name);
+        element(h, "td", o[i].source[0] ? o[i].source : "-");
+        for (int k = 0; k < ROW; k++) {
+            say(h, "<td>");
+            say(h, isfinite(row[k]) ? ROW_COLUMNS[k].form : "-", ROW_COLUMNS[k].unit * row[k]);
+            say(h, "</td>");
+        }
+        say(h, "</tr>\n");
     }
-    bytes_print(
-        &h->text, h->e,
-        "</table></div>\n<p>Sink: share of heads with alpha above %g, over %d "
-        "sequences of %d tokens. alpha: mean weight on token 1 or *; times even: its multiple of "
-        "what even rows give. Norm ratio: the largest over the blocks of the first row's norm, "
-        "over the mean of the others.</p>\n",
-        s->eps, s->eval_n, o[0].s.n ? o[0].s.T : s->eval_T);
+    say(h, "</table></div>\n<p>Sink: share of heads with alpha above %g, over %d sequences of %d "
+           "tokens. alpha: mean weight on token 1 or *; x even: its multiple of what even rows "
+           "give. Norm ratio: the largest over the blocks of the first row's norm, over the mean "
+           "of the others. Valid loss: nats a token on held documents.</p>\n", s->eps, s->eval_n,
+        o->s.n ? o->s.T : s->eval_T);
 }
 
-static void page_ablation(Html *h, const Ablated *a, const Settings *s) {
-    const char *const names[ABLATED] = {"untouched", a->column, "control"};
-    bytes_print(
-        &h->text, h->e,
-        "<h2>Ablation of %s</h2><p>%s, in every block and head. Control: the same "
-        "done to a token drawn for each sequence from 2 to %d (seed %d). All losses are over the "
-        "positions after that token: mean over %d sequences, and standard deviation.</p>\n"
-        "<div class=\"wide\"><table><tr><th></th><th>loss, nats a token</th><th>spread</th>"
-        "<th>more than untouched</th><th>spread</th></tr>\n",
-        a->column, ablation_words(a->what), a->last, s->train.seed, a->n);
-    for (int k = 0; k < ABLATED; k++) {
-        bytes_print(&h->text, h->e, "<tr><td>%s</td>", names[k]);
-        html_number(h, "%.4f", a->loss[k]);
-        html_number(h, "%.4f", a->spread[k]);
-        html_number(h, "%+.4f", k ? a->more[k] : NAN);
-        html_number(h, "%.4f", k ? a->more_spread[k] : NAN);
-        bytes_print(&h->text, h->e, "</tr>\n");
-    }
-    bytes_print(&h->text, h->e, "</table></div>\n");
-}
-
+/* Of every page. A claim's verdict (13.3) is in its words, its sign and the bar before it. */
 static const char PAGE_STYLE[] =
-    "body{font:16px/1.45 sans-serif;max-width:72rem;margin:auto;padding:1rem;color:#111;"
-    "background:#fff}h1{font-size:1.5rem}h2{font-size:1.2rem;margin:1.6rem 0 .5rem}"
-    "h3{font-size:1rem;margin:0 0 .2rem}figure{margin:0;break-inside:avoid}"
-    "h2{break-after:avoid}p{margin:.4rem 0}figure p{font-size:.85rem;margin:.3rem 0 0}"
-    ".grid{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,20rem),1fr));"
-    "gap:1.2rem 1.8rem;align-items:start;margin-top:.6rem}"
-    "svg{width:100%;height:auto;display:block}svg text{font:11px sans-serif;fill:#111}"
-    "svg text.on{fill:#fff}.line{fill:none}.band{fill-opacity:.2}.axis{fill:none;stroke:#333;"
-    "stroke-width:1}"
-    ".rule{stroke:#ddd;stroke-width:1}.ramp span{white-space:nowrap;margin-right:.7em}.ramp "
-    "svg{display:inline;width:16px;vertical-align:-1px}"
-    ".wide{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums;"
+    "body{font:16px/1.45 sans-serif;max-width:72rem;margin:auto;padding:1rem;color:#111}"
+    "h1{font-size:1.5rem}h2{font-size:1.2rem;margin:1.6rem 0 .5rem;break-after:avoid}"
+    "h3{font-size:1rem;margin:0 0 .2rem}p{margin:.4rem 0}a{color:#10305c}"
+    "figure{margin:0;break-inside:avoid}figure p,figcaption,code,pre,.where,"
+    ".claim p+p{font-size:.85rem}figcaption,.where,.paper{color:#444}code{overflow-wrap:anywhere}"
+    ".grid{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,20rem),1fr));"
+    "gap:1.2rem 1.8rem;margin-top:.6rem}svg{width:100%;height:auto;display:block}"
+    "text{font:11px sans-serif}.end{text-anchor:end}.middle{text-anchor:middle}"
+    ".on{fill:#fff}.line,.axis{fill:none}"
+    ".band{fill-opacity:.2}.axis{stroke:#333}.rule{stroke:#ddd}.key span{white-space:nowrap;"
+    "margin-right:.7em}.key svg{display:inline;width:auto;height:12px;vertical-align:-1px}"
+    ".wide,pre{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums;"
     "font-size:.9rem}th,td{padding:.2em .6em;text-align:right;border-bottom:1px solid #bbb;"
-    "white-space:nowrap}"
-    "th{font-weight:600}td:first-child,th:first-child{text-align:left}figcaption{font-size:.85rem;"
-    "color:#333;margin-top:.3rem}code{font-size:.85rem;overflow-wrap:anywhere}"
-    "@media print{figure{break-inside:auto}svg,figcaption{break-inside:avoid}"
-    "body{font-size:10pt;max-width:none;padding:0}.grid{grid-template-columns:"
-    "repeat(3,1fr)}}";
+    "white-space:nowrap}td:first-child,th:first-child{text-align:left}"
+    "td.paper,th.paper{border-left:1px solid #bbb}"
+    ".claim{border-left:.35rem solid #777;padding:.1rem .7rem;margin:.6rem 0;break-inside:avoid}"
+    ".claim p{margin:.15rem 0}.yes{border-color:#009e73}.open{border-left-style:dotted}"
+    ".no{border-color:#d55e00;border-left-style:double}"
+    "@media(max-width:30rem){table{font-size:.78rem}th,td{padding:.2em .3em}}"
+    "@media print{body{font-size:10pt;max-width:none;padding:0}table{font-size:.75rem}"
+    ".grid{grid-template-columns:repeat(2,1fr)}}";
 
-/* How every page begins, up to where more style may follow. */
-static void page_head(Bytes *b, const char *verb, Error *e) {
-    bytes_print(b, e,
-                "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>"
-                "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"/>"
-                "<title>sink %s</title><style>",
-                verb);
-    bytes_add(b, PAGE_STYLE, sizeof PAGE_STYLE - 1, e);
+static void page_head(Html *h, const char *verb) {
+    say(h, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/><meta name=\""
+           "viewport\" content=\"width=device-width,initial-scale=1\"/><title>sink %s</title>"
+           "<style>", verb);
+    bytes_add(&h->text, PAGE_STYLE, sizeof PAGE_STYLE - 1, h->e);
+    say(h, "</style></head><body>\n");
+}
+
+/* Ends the page and writes it beside path, which it then replaces. */
+static int page_end(Html *h, const char *path) {
+    say(h, "</body></html>\n");
+    if (!h->e->status) file_write(path, h->text.at, h->text.size, h->e);
+    bytes_free(&h->text);
+    return h->e->status;
 }
 
 /* The page of n models (three have lines of their own style), which `verb` has made; cut and
- * verdict may be NULL or "". Written beside path and renamed. */
+ * verdict may be NULL or "". */
 int report_write(const char *path, const char *verb, const Settings *s, const Outcome *o, int n,
                  const Ablated *cut, const char *verdict, Error *e) {
     Html h = {{0}, e};
-    Bytes *b = &h.text;
-    bool looks = false, measured = false;
-    for (int i = 0; i < n; i++) {
-        looks = looks || o[i].p.looks;
-        measured = measured || o[i].s.n;
-    }
-    page_head(b, verb, e);
-    bytes_print(b, e, "</style></head><body>\n<h1>Attention sinks: sink %s</h1>\n<p><code>sink %s",
-                verb, verb);
-    if (!strcmp(verb, "eval")) {
-        bytes_add(b, " ", 1, e);
-        html_text(&h, o->name);
-    }
+    Bytes ablation = {0};
+    int looks = 0, measured = 0;
+    for (int i = 0; i < n; i++) looks += o[i].p.looks, measured += o[i].s.n;
+    page_head(&h, verb);
+    say(&h, "<h1>Attention sinks: sink %s</h1>\n<p><code>sink %s ", verb, verb);
+    if (!strcmp(verb, "eval")) html_text(&h, o->name);
     for (int i = 0; i < s->argc; i++) {
         if (!strcmp(s->argv[i], o->name)) continue; /* eval's model stands there */
-        bytes_add(b, " ", 1, e);
+        say(&h, " ");
         html_text(&h, s->argv[i]);
     }
-    bytes_print(
-        b, e,
-        "</code></p>\n<p>%d blocks, %d heads of %d dims, width %d, context %d; %d steps of %d "
-        "sequences at rate %g; seed %d.</p>\n",
+    say(&h, "</code></p>\n<p>%d blocks, %d heads of %d dims, width %d, context %d; %d steps of %d "
+            "sequences at rate %g; seed %d.</p>\n",
         o->c.layers, o->c.heads, o->c.head_dim, o->c.dim, o->c.context, s->train.steps,
         s->train.batch * s->train.accumulate, s->train.lr, s->train.seed);
     if (measured) page_table(&h, o, n, s);
-    bytes_add(b, "<p>", 3, e);
-    html_text(&h, verdict ? verdict : "");
-    bytes_add(b, "</p>\n", 5, e);
-    if (cut) page_ablation(&h, cut, s);
-    if (looks) page_curves(&h, o, n, s);
-    if (measured) page_maps(&h, o, n);
-    if (measured) page_norms(&h, o, n);
-    bytes_print(b, e, "</body></html>\n");
-    if (!e->status) file_write(path, b->at, b->size, e);
-    bytes_free(b);
-    return e->status;
+    element(&h, "p", verdict ? verdict : "");
+    if (cut) {
+        ablated_text(cut, s, &ablation, e);
+        say(&h, "<pre>");
+        html_bytes(&h, &ablation);
+        say(&h, "</pre>");
+    }
+    if (looks) say(&h, "<h2>While it trained</h2>");
+    if (looks) page_charts(&h, o, n, LOOK_LOSS, NORM_HIDDEN);
+    if (measured) {
+        say(&h, "<h2>Where attention goes</h2>\n");
+        page_maps(&h, o, n);
+        say(&h, "<h2>Norms by layer</h2>");
+        page_charts(&h, o, n, NORM_HIDDEN, MODEL_CHARTS);
+    }
+    return page_end(&h, path);
 }
 
 /* -------------------------------------------------------------------------------------------------
  * 13.3  The page of the whole paper: a summary; then every item of data/experiments.txt with its
  *       table, its pictures, and its claims with rule and verdict. `picture KIND WORD ..` says what
- *       is drawn of an item; a MEASURE is a number of a result (12.2), and words joined by commas
- *       share a picture:
- *
+ *       is drawn; a MEASURE is a number of a result (12.2), words joined by commas share a picture:
  *   curves LIST ..          curve_LIST over the tokens trained on, or tune_LIST where it begins so
- *   sweep FLAG MEASURE ..   over the value of that flag; a row without it is a level
  *   dots MEASURE ..         every seed of every row
  *   domains MEASURE ..      MEASURE/NAME for every corpus and domain
  *   over N,N,.. MEASURE ..  each N in the place of the MEASURE's #
@@ -13367,7 +13028,6 @@ int report_write(const char *path, const char *verb, const Settings *s, const Ou
  *   grid                    Sink over the length, a line for each threshold
  *   alpha LIST ..           map_LIST of block and head        map   weights of the strongest head
  *   toy                     weights before and after training
- *
  *       A line is the mean over the seeds that have a number there, its band their range. Maps show
  *       the first seed that has one: heads of different seeds are not the same heads.
  */
@@ -13375,31 +13035,35 @@ typedef struct Paper {
     Html h;
     const Experiments *x;
     Results runs;
-    Judged *judged;              /* [claims] */
-    bool *told;                  /* [corpora] those beside the page's own that have runs, */
-    Judged *also;                /* [corpora][claims] and their verdicts */
+    Judged *judged;              /* [1 + corpora][claims]: of the page's corpus, of each other */
     Series *lines;               /* [LINES] */
 } Paper;
 
-/* What a measure is called, and its unit. The first that the measure begins with holds. */
-static const struct { const char *begins, *unit; } UNITS[] = {
-    {"sink_", "%"},                       {"alpha_", "mean weight"},
-    {"times_", "multiple of even rows"},  {"best_", "weight of the largest head"},
-    {"loss", "nats a token"},             {"valid", "nats a token"},
-    {"train_loss", "nats a token"},       {"gap", "nats a token"},
-    {"tune_loss", "nats a token"},        {"entropy", "nats"},
-    {"norm_ratio", "first / others"},     {"key_ratio", "first / others"},
-    {"value_ratio", "first / others"},    {"cos_", "cosine"},
-    {"onset", "tokens"},                  {"tune_norm", "norm of the gradient"},
-    {"norm", "norm of the gradient"},     {"emerged", "share of runs"},
-    {"diverged", "share of runs"},        {"", "value"}};
+/* A measure's unit, and its name in a title, or NULL. The first that it begins with holds. */
+static const struct { const char *begins, *unit, *title; } MEASURES[] = {
+    {"sink_", "%", NULL}, {"alpha_", "mean weight", NULL}, {"times_", "times even rows", NULL},
+    {"loss", "nats a token", NULL}, {"valid", "nats a token", "held loss"},
+    {"train_loss", "nats a token", NULL}, {"tune_loss", "nats a token", "loss, fine-tuned"},
+    {"tune_norm", "norm of the gradient", "gradient norm, fine-tuned"},
+    {"norm_ratio", "first / others", NULL}, {"norm", "norm of the gradient", "gradient norm"},
+    {"hnorm", "l2 norm", "hidden states"}, {"prenorm", "l2 norm", "features before the post-norm"},
+    {"knorm", "l2 norm", "keys"}, {"vnorm", "l2 norm", "values"},
+    {"cosine", "cosine of query and key", NULL}, {"product", "|q| |k|", NULL}, {"", "value", NULL}};
 
-static const char *measure_unit(const char *measure) {
+static int measure_find(const char *measure) {
     int i = 0;
-    while (strncmp(measure, UNITS[i].begins, strlen(UNITS[i].begins))) i++;
-    return UNITS[i].unit;
+    while (strncmp(measure, MEASURES[i].begins, strlen(MEASURES[i].begins))) i++;
+    return i;
 }
 
+/* The axis of a measure. A loss has no zero to begin at, and a toy's no unit. */
+static Axis measure_axis(const Item *item, const char *measure) {
+    const char *unit = MEASURES[measure_find(measure)].unit;
+    bool loss = !strcmp(unit, "nats a token"), toy = loss && !strncmp(item->name, "toy", 3);
+    return (Axis){.name = toy ? "loss" : unit, .from_zero = !loss};
+}
+
+static double measure_scale(const char *measure) { return in_percent(measure) ? 100 : 1; }
 /* The k-th part of words joined by commas, into part [64]; false where there is none. */
 static bool part_of(const char *words, int k, char part[64]) {
     for (; k > 0; k--) {
@@ -13410,68 +13074,108 @@ static bool part_of(const char *words, int k, char part[64]) {
     return *part != 0;
 }
 
-/* What a picture's words are called in its title: lists of norms by name, a blank after a comma. */
+/* What the words are called, a blank after a comma. */
 static const char *title_of(const char *words, char text[200]) {
-    static const char *const NAMES[][2] = {
-        {"hnorm", "hidden states"}, {"prenorm", "features before the post-norm"},
-        {"knorm", "keys"}, {"vnorm", "values"}, {"qnorm", "queries"}, {"norm", "gradient norm"},
-        {"tune_norm", "gradient norm, fine-tuned"}, {"tune_loss", "loss, fine-tuned"},
-        {"valid", "held loss"}};
     char part[64];
     size_t n = 0;
     text[0] = 0;
     for (int k = 0; part_of(words, k, part) && n < 120; k++) {
-        const char *as = part;
-        for (int i = 0; i < 9; i++) if (!strcmp(part, NAMES[i][0])) as = NAMES[i][1];
-        n += (size_t)snprintf(text + n, 70, "%s%s", k ? ", " : "", as);
+        const char *title = MEASURES[measure_find(part)].title;
+        n += (size_t)snprintf(text + n, 70, "%s%s", k ? ", " : "", title ? title : part);
     }
     return text;
 }
 
-/* The numbers of a measure over the seeds, in the unit that is shown. */
-typedef struct Spread { int n; double mean, deviation, low, high, at[SEEDS_MOST]; } Spread;
+/* A measure over the seeds, in the unit that is shown. */
+typedef struct Spread { int n; double mean, low, high, at[SEEDS_MOST]; } Spread;
+static const Spread NO_SPREAD = {.mean = NAN, .low = NAN, .high = NAN};
 
 static void spread_add(Spread *s, double x) {
+    double square;
     if (!(fabs(x) < 1e30) || s->n == SEEDS_MOST) return;     /* a file may hold anything */
     s->low = s->n ? fmin(s->low, x) : x;
     s->high = s->n ? fmax(s->high, x) : x;
     s->at[s->n++] = x;
-    double square;
     s->mean = mean_of(s->at, s->n, &square);
-    s->deviation = sqrt(square * s->n);
 }
-
-static double measure_scale(const char *measure) { return in_percent(measure) ? 100 : 1; }
 
 /* The seeds that a row is judged by are 1 .. this. */
-static int seeds_of(const Paper *p, int row) {
-    return row_seeds(p->x, row, p->runs.headline_only);
-}
+static int seeds_of(const Paper *p, int r) { return row_seeds(p->x, r, p->runs.headline_only); }
 
 static Spread spread_of(const Paper *p, int row, const char *measure) {
-    Spread s = {.mean = NAN, .deviation = NAN, .low = NAN, .high = NAN};
+    Spread s = NO_SPREAD;
     for (int seed = 1; seed <= seeds_of(p, row); seed++)
         spread_add(&s, measure_scale(measure) * results_number(&p->runs, row, seed, measure));
     return s;
 }
 
-static const double *list_of(const Paper *p, int row, int seed, const char *name, int *n) {
+/* The result of a seed, or NULL. */
+static const Result *result_of(const Paper *p, int row, int seed) {
     const Run *run = run_at(&p->runs, row, seed);
-    *n = 0;
-    return run->state == RUN_HELD || run->state == RUN_DIVERGED
-        ? result_find(&run->result, name, n) : NULL;
+    return run->state == RUN_HELD || run->state == RUN_DIVERGED ? &run->result : NULL;
 }
 
-/* The first seed that has this list with `least` numbers or more; 0: none. */
-static int seed_with(const Paper *p, int row, const char *name, int least) {
-    int n;
-    for (int seed = 1; seed <= seeds_of(p, row); seed++)
-        if (list_of(p, row, seed, name, &n) && n >= least) return seed;
-    return 0;
+static int row_of(const Paper *p, const Item *item, int k) {
+    return p->x->shown[item->from + k].row;
 }
 
-static const Row *row_of(const Paper *p, const Item *item, int k) {
-    return &p->x->row[p->x->shown[item->from + k].row];
+static Series *line_begin(Paper *p, int k, const char *name, int style) {
+    Series *line = &p->lines[k];
+    *line = (Series){.style = style, .points = style >= LINE_SEED || style == LINE_MEAN};
+    snprintf(line->name, sizeof line->name, "%.*s", (int)sizeof line->name - 1, name);
+    return line;
+}
+
+/* The i-th point of a line, read of one result: false where the line has ended. `side` is which of
+ * the lines that a row has in a picture of its own, and names it; otherwise -1. */
+typedef struct Point {
+    const Result *r;
+    const char *word, *numbers;
+    int side, i;
+    char name[32];
+    double x, y;
+} Point;
+typedef bool PointOf(Point *at);
+
+/* List `word` over tokens. */
+static bool curve_at(Point *at) {
+    char name[80];
+    bool tune = !strncmp(at->word, "tune_", 5);
+    int n, m;
+    snprintf(name, sizeof name, "%s%s", tune ? "" : "curve_", at->word);
+    const double *x = result_find(at->r, tune ? "tune_tokens" : "curve_tokens", &n);
+    const double *y = result_find(at->r, name, &m);
+    if (!x || !y || at->i >= n || at->i >= m) return false;
+    at->x = x[at->i] / 1e6;
+    at->y = measure_scale(at->word) * y[at->i];
+    return true;
+}
+
+/* By block the first row's norm, the mean of the others, or the one over the other. hnorm has a
+ * block 0, the embedding. */
+static bool norm_at(Point *at) {
+    char name[2][80];
+    int n, m;
+    for (int k = 0; k < 2; k++)
+        snprintf(name[k], sizeof *name, "%s_%s", at->word, k ? "rest" : "1");
+    const double *first = result_find(at->r, name[0], &n), *rest = result_find(at->r, name[1], &m);
+    if (!first || !rest || at->i >= n || at->i >= m || at->side > 1) return false;
+    if (at->side >= 0) strcpy(at->name, at->side ? "other tokens" : "first token");
+    at->x = at->i + (strncmp(at->word, "hnorm", 5) != 0);
+    at->y = at->side < 0 ? first[at->i] / rest[at->i] : at->side ? rest[at->i] : first[at->i];
+    return true;
+}
+
+/* `word` with the i-th of the numbers in the place of its #. */
+static bool over_at(Point *at) {
+    char number[64], measure[128];
+    const char *mark = at->word + strcspn(at->word, "#");
+    if (!part_of(at->numbers, at->i, number)) return false;
+    snprintf(measure, sizeof measure, "%.*s%s%s", (int)(mark - at->word), at->word,
+             *mark ? number : "", *mark ? mark + 1 : "");
+    at->x = strtod(number, NULL);
+    at->y = measure_scale(measure) * result_number(at->r, measure);
+    return true;
 }
 
 /* The i-th number of a list [n] as a count; 0 where it is none. */
@@ -13479,582 +13183,232 @@ static int count_at(const double *x, int n, int i) {
     return x && i < n && x[i] >= 1 && x[i] <= 4096 && floor(x[i]) == x[i] ? (int)x[i] : 0;
 }
 
-/* Appends a point to a line, a gap where no seed has one. */
-static void line_add(Series *line, double x, const Spread *s) {
-    if (line->n == LOOKS || !(fabs(x) < 1e30)) return;
-    line->band = line->band || s->n > 1;
-    line->x[line->n] = x;
-    line->y[line->n] = s->n ? s->mean : NAN;
-    line->low[line->n] = s->low;
-    line->high[line->n++] = s->high;
+/* cosine or product of a block, mean over heads, with the first key or the others. */
+static bool angle_at(Point *at) {
+    int n, m;
+    const double *shape = result_find(at->r, "shape", &n), *of = result_find(at->r, at->word, &m);
+    int L = count_at(shape, n, 0), H = count_at(shape, n, 1);
+    if (!of || at->i >= L || m != L * H * 2 || at->side > 1) return false;
+    strcpy(at->name, at->side ? "other keys" : "first key");
+    at->x = at->i + 1;
+    at->y = 0;
+    for (int h = 0; h < H; h++) at->y += of[(at->i * H + h) * 2 + at->side] / H;
+    return true;
 }
 
-static Series *line_begin(Paper *p, int k, const char *name, int style) {
-    Series *line = &p->lines[k];
-    line->n = 0;
-    line->band = line->points = false;
-    line->style = style;
-    snprintf(line->name, sizeof line->name, "%s", name);
-    return line;
+/* Sink by length, a side for each threshold. */
+static bool grid_at(Point *at) {
+    int n, m, k;
+    const double *T = result_find(at->r, "grid_T", &n), *eps = result_find(at->r, "grid_eps", &m);
+    const double *sink = result_find(at->r, "grid_sink_1", &k);
+    if (!T || !eps || !sink || k != n * m || at->i >= n || at->side >= m
+        || !(eps[at->side] > 0 && eps[at->side] <= 1)) return false;
+    snprintf(at->name, sizeof at->name, "eps %g", eps[at->side]);
+    at->x = T[at->i];
+    at->y = 100 * sink[at->i * m + at->side];
+    return true;
 }
 
-/* The prefix of a curve's lists, and of a fine-tuning's. */
-static const char *curve_prefix(const char *list) {
-    return strncmp(list, "tune_", 5) ? "curve_" : "";
-}
+/* Kinds of pictures whose lines are read point by point. A y of NULL is the measure's; least: of
+ * the distances of x's ticks. */
+static const struct {
+    PointOf *at;
+    const char *x, *y, *caption;
+    double least;
+    bool log_x, log_y;
+} POINTS[PICTURE_KINDS] = {
+    [PICTURE_CURVES] = {curve_at, "million tokens", NULL, "While it trains.", 0, false, false},
+    [PICTURE_OVER] = {over_at, "#", NULL, "A number stands in the place of #.", 1, false, false},
+    [PICTURE_RATIO] = {norm_at, "block", "first / others", "Norm of the first row over the mean of "
+        "the others; far above 1 it is a massive activation.", 1, false, true},
+    [PICTURE_NORMS] = {norm_at, "block", NULL, "l2 norm by block.", 1, false, true},
+    [PICTURE_ANGLES] = {angle_at, "block", NULL, "By block, mean over heads. The paper's Figure 2, "
+        "bottom, and Figures 15 to 18.", 1, false, false},
+    [PICTURE_GRID] = {grid_at, "tokens T", "%", "Sink of token 1 by length and threshold: look "
+        "whether it falls with both. The paper's Figure 3.", 0, true, false}};
 
-/* The points of a row: what a picture of lines draws of it. */
-typedef void LineOf(const Paper *p, Series *line, int row, const char *word, const char *numbers);
-
-/* List `word` over tokens. Where seeds looked at other steps, each look stands at the first's. */
-static void curve_line(const Paper *p, Series *line, int row, const char *word,
-                       const char *numbers) {
-    char name[80];
-    bool tune = !strncmp(word, "tune_", 5);
-    const char *of_x = tune ? "tune_tokens" : "curve_tokens";
-    int n, m, first = seed_with(p, row, of_x, 1);
-    (void)numbers;
-    snprintf(name, sizeof name, "%s%s", curve_prefix(word), word);
-    const double *x = first ? list_of(p, row, first, of_x, &n) : NULL;
-    for (int i = 0; x && i < n; i++) {
-        Spread s = {.mean = NAN};
+/* Reads a line over the seeds, where x is the first one's; false: it has no number. */
+static bool line_read(const Paper *p, Series *line, int row, PointOf *of, Point at) {
+    bool any = false;
+    for (bool there = true; there; at.i++) {
+        Spread s = NO_SPREAD;
+        double x = NAN;
+        int n = line->n;
+        there = false;
         for (int seed = 1; seed <= seeds_of(p, row); seed++) {
-            const double *y = list_of(p, row, seed, name, &m);
-            if (y && i < m) spread_add(&s, measure_scale(word) * y[i]);
-        }
-        line_add(line, x[i] / 1e6, &s);
-    }
-}
-
-/* LIST_1 / LIST_rest, or where `word` ends in _1 or _rest that list alone; block 0 is the
- * embedding where the list has one more number than there are blocks. */
-static void norm_line(const Paper *p, Series *line, int row, const char *word,
-                      const char *numbers) {
-    char first[80], rest[80];
-    int n, m, from = strncmp(word, "hnorm", 5) != 0;
-    const char *end = strrchr(word, '_');
-    bool alone = end && (!strcmp(end, "_1") || !strcmp(end, "_rest"));
-    (void)numbers;
-    snprintf(first, sizeof first, "%s%s", word, alone ? "" : "_1");
-    snprintf(rest, sizeof rest, "%s_rest", word);
-    for (int i = 0; i < LOOKS; i++) {
-        Spread s = {.mean = NAN};
-        bool there = false;
-        for (int seed = 1; seed <= seeds_of(p, row); seed++) {
-            const double *a = list_of(p, row, seed, first, &n);
-            const double *b = alone ? a : list_of(p, row, seed, rest, &m);
-            if (!a || !b || i >= n || (!alone && i >= m)) continue;
+            if (!(at.r = result_of(p, row, seed)) || !of(&at)) continue;
+            if (!there) x = at.x;
             there = true;
-            spread_add(&s, alone ? a[i] : a[i] / b[i]);
+            spread_add(&s, at.y);
         }
-        if (!there) break;
-        line_add(line, i + from, &s);
+        line_add(line, x, s.mean);               /* nothing is added where x is NAN */
+        if (line->n > n) line->low[n] = s.low, line->high[n] = s.high;
+        line->band = line->band || s.n > 1;
+        any = any || s.n;
+    }
+    if (at.name[0]) strcpy(line->name, at.name);
+    return any;
+}
+
+static Chart points_chart(const Item *item, PictureKind kind, const char *title, const char *word) {
+    Chart what = {title, POINTS[kind].caption,
+                  {.name = POINTS[kind].x, .least = POINTS[kind].least, .log = POINTS[kind].log_x,
+                   .tight = true}, measure_axis(item, word)};
+    if (POINTS[kind].y) what.y.name = POINTS[kind].y;
+    what.y.log = POINTS[kind].log_y;
+    what.y.from_zero = what.y.from_zero && !what.y.log;
+    return what;
+}
+
+/* Draws word of an item; w->word[0] is the numbers of over. */
+typedef void Draw(Paper *p, const Item *item, const Picture *w, const char *word);
+
+/* A picture for each row. */
+static void draw_each_row(Paper *p, const Item *item, const Picture *w, const char *word) {
+    char title[300], of[200];
+    for (int i = 0; i < item->count; i++) {
+        int count = 0, row = row_of(p, item, i);
+        for (Point at = {.word = word}; at.side < LINE_EVEN; at.side++)
+            count += line_read(p, line_begin(p, count, "", count), row, POINTS[w->kind].at, at);
+        snprintf(title, sizeof title, "%s%s%.200s", p->x->row[row].name, *word ? ": " : "",
+                 title_of(word, of));
+        Chart what = points_chart(item, w->kind, title, word);
+        if (count) chart(&p->h, &what, p->lines, count);
     }
 }
 
-/* `word` with each of the numbers in the place of its #. */
-static void over_line(const Paper *p, Series *line, int row, const char *word,
-                      const char *numbers) {
-    char number[64], measure[128];
-    for (int k = 0; part_of(numbers, k, number); k++) {
-        const char *mark = strchr(word, '#');
-        snprintf(measure, sizeof measure, "%.*s%s%s", mark ? (int)(mark - word) : 40, word,
-                 mark ? number : "", mark ? mark + 1 : "");
-        Spread s = spread_of(p, row, measure);
-        line_add(line, strtod(number, NULL), &s);
-    }
-}
-
-/* cosine or product of block l, mean over heads, with the first key (word[0] '1') or the others. */
-static void angle_line(const Paper *p, Series *line, int row, const char *word,
-                       const char *numbers) {
-    int n = 0, m, side = *word != '1';
-    for (int l = 0;; l++) {
-        Spread s = {.mean = NAN};
-        bool there = false;
-        for (int seed = 1; seed <= seeds_of(p, row); seed++) {
-            const double *shape = list_of(p, row, seed, "shape", &n);
-            int L = count_at(shape, n, 0), H = count_at(shape, n, 1);
-            const double *at = list_of(p, row, seed, numbers, &m);
-            if (l >= L || H < 1 || !at || m != L * H * 2) continue;
-            double sum = 0;
-            for (int head = 0; head < H; head++) sum += at[(l * H + head) * 2 + side] / H;
-            spread_add(&s, sum);
-            there = true;
-        }
-        if (!there || line->n == LOOKS) break;
-        line_add(line, l + 1, &s);
-    }
-}
-
-/* The lines of the item's rows `first` (which stands for comparison) and from .. from + rows, for
- * each of the words that commas join; how many. */
+/* A line for each row, and each of the words that commas join. Rows beyond what one picture holds
+ * go into further ones, to one scale and with the item's first row in all for comparison. */
 enum { ROWS_DRAWN = 8 };
-static int row_lines(Paper *p, const Item *item, int from, int rows, const char *words,
-                     const char *numbers, LineOf *line_of) {
-    char part[64], name[120];
-    bool joined = part_of(words, 1, part);
-    int count = 0;
-    for (int i = from ? -1 : 0; i < rows && from + i < item->count; i++)
-        for (int k = 0; part_of(words, k, part) && count < LINES; k++) {
-            const Row *row = row_of(p, item, i < 0 ? 0 : from + i);
-            snprintf(name, sizeof name, "%s%s%s", joined && item->count == 1 ? "" : row->name,
-                     joined && item->count > 1 ? " " : "", joined ? part : "");
-            int style = item->count == 1 ? k % ROWS_DRAWN
-                                         : i + (from > 0) + LINE_STAR * (k % 2);
-            Series *line = line_begin(p, count, name, style);
-            line_of(p, line, (int)(row - p->x->row), part, numbers);
-            bool any = false;
-            for (int j = 0; j < line->n; j++) any = any || isfinite(line->y[j]);
-            count += any;
-        }
-    return count;
-}
-
-/* Pictures with a line for each row: as many as it takes with ROWS_DRAWN of them each, to one scale
- * and the item's first row in all of them for comparison. */
-static void row_charts(Paper *p, const Item *item, Chart what, const char *words,
-                       const char *numbers, LineOf *line_of) {
-    char part[64], title[160];
-    const char *plain = what.title;
-    int lots = part_of(words, 1, part) ? ROWS_DRAWN - 2 : ROWS_DRAWN, number = 0;
-    if (item->count > lots)
-        for (int from = 0; from < item->count; from += from ? lots - 1 : lots) {
-            int n = row_lines(p, item, from, from ? lots - 1 : lots, words, numbers, line_of);
-            Axis x = what.x;
-            lines_seen(&x, &what.y, p->lines, n);
-        }
-    for (int from = 0; from < item->count; from += from ? lots - 1 : lots) {
-        int n = row_lines(p, item, from, from ? lots - 1 : lots, words, numbers, line_of);
-        snprintf(title, sizeof title, item->count > lots ? "%.140s (%d)" : "%.150s", plain,
-                 ++number);
-        what.title = title;
-        chart(&p->h, &what, p->lines, n);
-    }
-}
-
-static void picture_curves(Paper *p, const Item *item, const char *words) {
-    char first[64], title[200];
-    part_of(words, 0, first);
-    const Chart what = {
-        title_of(words, title), "Mean over the seeds, and their range.", {.name = "million tokens"},
-        /* that of a toy is a squared error */
-        {.name = !strncmp(item->name, "toy", 3) && !strcmp(first, "loss") ? first
-                                                                          : measure_unit(first),
-         .from_zero = !strstr(first, "loss") && strcmp(first, "valid")}};
-    row_charts(p, item, what, words, "", curve_line);
-}
-
-static void picture_ratio(Paper *p, const Item *item, const char *words) {
-    char title[200];
-    const Chart what = {
-        title_of(words, title),
-        "Norm of the first row over the mean of the others; far above 1 it is a massive "
-        "activation. Mean over the seeds, and their range.",
-        {.name = "block", .least = 1}, {.name = "first / others", .log = true}};
-    row_charts(p, item, what, words, "", norm_line);
-}
-
-static void picture_over(Paper *p, const Item *item, const char *numbers, const char *words) {
-    char first[64], number[64], at[64], title[200];
-    part_of(words, 0, first);
-    Chart what = {title_of(words, title),
-                  "Each number stands in the place of #. Mean over the seeds, and their range.",
-                  {.name = "#", .least = 1}, {.name = measure_unit(first), .from_zero = true}};
-    for (int k = 0; part_of(numbers, k, number); k++) {
-        snprintf(at, sizeof at, "%g", strtod(number, NULL));
-        axis_tick(&what.x, strtod(number, NULL), at);
-    }
-    row_charts(p, item, what, words, numbers, over_line);
-}
-
-/* A picture for each row: the first row's norm and the mean of the others. */
-static void picture_norms(Paper *p, const Item *item, const char *words) {
-    char part[64], name[96], title[120];
-    for (int i = 0; i < item->count; i++)
-        for (int k = 0; part_of(words, k, part); k++) {
-            const Row *row = row_of(p, item, i);
-            if (!seed_with(p, (int)(row - p->x->row), "hnorm_1", 1)) continue;
-            for (int rest = 0; rest < 2; rest++) {
-                snprintf(name, sizeof name, "%s%s", part, rest ? "_rest" : "_1");
-                Series *line = line_begin(p, rest, rest ? "other tokens" : "first token", rest);
-                norm_line(p, line, (int)(row - p->x->row), name, "");
-            }
-            char of[200];
-            snprintf(title, sizeof title, "%s: %.60s", row->name, title_of(part, of));
-            const Chart what = {title, "l2 norm by block. Mean over the seeds, and their range.",
-                                {.name = "block", .least = 1}, {.name = "l2 norm", .log = true}};
-            chart(&p->h, &what, p->lines, 2);
-        }
-}
-
-static void picture_angles(Paper *p, const Item *item) {
-    static const char *const LISTS[] = {"cosine", "product"},
-                             *const NAMES[] = {"cosine of query and key", "|q| |k|"};
-    char title[120];
-    for (int i = 0; i < item->count; i++)
-        for (int k = 0; k < 2; k++) {
-            const Row *row = row_of(p, item, i);
-            if (!seed_with(p, (int)(row - p->x->row), LISTS[k], 1)) continue;
-            for (int rest = 0; rest < 2; rest++)
-                angle_line(p, line_begin(p, rest, rest ? "other keys" : "first key", rest),
-                           (int)(row - p->x->row), rest ? "r" : "1", LISTS[k]);
-            snprintf(title, sizeof title, "%s: %s", row->name, LISTS[k]);
-            const Chart what = {title, "By block, mean over heads; over the seeds their mean and "
-                                       "range. The paper's Figure 2, bottom, and Figures 15 to 18.",
-                                {.name = "block", .least = 1},
-                                {.name = NAMES[k], .from_zero = true}};
-            chart(&p->h, &what, p->lines, 2);
-        }
-}
-
-/* Sink over T, a line for each threshold. */
-static void picture_grid(Paper *p, const Item *item) {
-    char name[64];
-    for (int i = 0; i < item->count; i++) {
-        int n, m, k, count = 0, row = (int)(row_of(p, item, i) - p->x->row);
-        int seed = seed_with(p, row, "grid_sink_1", 1);
-        const double *T = seed ? list_of(p, row, seed, "grid_T", &n) : NULL;
-        const double *eps = seed ? list_of(p, row, seed, "grid_eps", &m) : NULL;
-        if (!T || !eps) continue;
-        Chart what = {p->x->row[row].name,
-                      "Sink of token 1 by length and threshold: look whether it falls with both. "
-                      "Mean over the seeds, and their range. The paper's Figure 3.",
-                      {.name = "tokens T", .log = true}, {.name = "%", .from_zero = true}};
-        for (int t = 0; t < n; t++) {
-            snprintf(name, 16, "%g", T[t]);
-            axis_tick(&what.x, T[t], name);
-        }
-        for (int j = 0; j < m && count < ROWS_DRAWN; j++) {
-            if (!(eps[j] > 0 && eps[j] <= 1)) continue;
-            snprintf(name, sizeof name, "eps %g", eps[j]);
-            Series *line = line_begin(p, count, name, count);
-            count++;
-            for (int t = 0; t < n; t++) {
-                Spread s = {.mean = NAN};
-                for (int other = 1; other <= seeds_of(p, row); other++) {
-                    const double *y = list_of(p, row, other, "grid_sink_1", &k);
-                    if (y && k == n * m) spread_add(&s, 100 * y[t * m + j]);
+static void draw_all_rows(Paper *p, const Item *item, const Picture *w, const char *words) {
+    char part[64], name[120], plain[200], title[240];
+    bool joined = part_of(words, 1, part), alone = item->count == 1;
+    int more = (joined ? ROWS_DRAWN - 2 : ROWS_DRAWN) - 1;   /* rows beside the first */
+    part_of(words, 0, part);
+    Chart what = points_chart(item, w->kind, title, part);
+    for (int drawn = 0; drawn < 2; drawn++)      /* first the scale is seen */
+        for (int from = 1, number = 1; from < item->count || number == 1; from += more, number++) {
+            int count = 0;
+            for (int i = from - 1; i < from + more && i < item->count; i++)
+                for (int k = 0; part_of(words, k, part) && count < LINES; k++) {
+                    int row = row_of(p, item, i < from ? 0 : i);
+                    const char *of = joined && alone ? "" : p->x->row[row].name;
+                    snprintf(name, sizeof name, "%s%s%s", of, joined && *of ? " " : "",
+                             joined ? part : "");
+                    Series *line = line_begin(p, count, name, alone ? k % LINE_EVEN
+                                              : i - from + 1 + LINE_STAR * (k % 2));
+                    count += line_read(p, line, row, POINTS[w->kind].at,
+                                       (Point){.word = part, .numbers = w->word[0], .side = -1});
                 }
-                line_add(line, T[t], &s);
-            }
+            snprintf(title, sizeof title, item->count > more + 1 ? "%.150s (%d)" : "%.150s",
+                     title_of(words, plain), number);
+            if (drawn) chart(&p->h, &what, p->lines, count);
+            else lines_seen(&what.x, &what.y, p->lines, count);
         }
-        chart(&p->h, &what, p->lines, count);
-    }
 }
 
-/* The column of the item's table that has this measure: the paper's numbers of it. -1: none. */
-static int column_of(const Item *item, const char *measure) {
-    for (int i = 0; i < item->columns; i++)
-        if (!strcmp(item->column[i], measure)) return i;
-    return -1;
-}
-
-/* The value of the flag in a row's flags, where the last one counts; NAN where it has none. */
-static double flag_value(const char *flags, const char *flag) {
-    char words[80];
-    double x = NAN;
-    size_t n = (size_t)snprintf(words, sizeof words, "--%s ", flag);
-    for (const char *at = strstr(flags, words); at; at = strstr(at + 1, words))
-        if (at == flags || at[-1] == ' ') x = strtod(at + n, NULL);
-    return x;
-}
-
-/* Where a swept value stands: by its logarithm where the values reach over a factor of 8, and then
- * 0 one step before the least. */
-typedef struct Sweep { bool log; double zero; } Sweep;
-static double swept(const Sweep *s, double x) {
-    return !s->log ? x : x > 0 ? log10(x) : s->zero;
-}
-
-/* A picture for a measure over a flag's value: seeds, their mean, the paper's number of the row. */
-static void picture_sweep(Paper *p, const Item *item, const char *flag, const char *measure) {
-    double value[LOOKS], least = INFINITY, most = 0;
-    int order[LOOKS], n = 0, count = 3, column = column_of(item, measure);
-    char text[80], title[160];
-    for (int i = 0; i < item->count; i++) {
-        double x = flag_value(row_of(p, item, i)->flags, flag);
-        if (!isfinite(x) || n == LOOKS) continue;
-        if (x > 0) least = fmin(least, x);
-        most = fmax(most, x);
-        int k = n++;
-        for (; k > 0 && value[k - 1] > x; k--) value[k] = value[k - 1], order[k] = order[k - 1];
-        value[k] = x;
-        order[k] = i;
-    }
-    const Sweep by = {most >= 8 * least, log10(least) - 0.5};
-    snprintf(title, sizeof title, "%.60s over %.60s", measure, flag);
-    Chart what = {title, "Every seed, their mean, and the paper's number of the same row where it "
-                         "gives one; rows without this flag as levels.",
-                  {.name = flag}, {.name = measure_unit(measure),
-                                   .from_zero = !strstr(measure, "loss")}};
-    Series *mean = line_begin(p, 0, "mean of the seeds", 0);
-    Series *seeds = line_begin(p, 1, "", 0), *paper = line_begin(p, 2, "the paper", 1);
-    seeds->points = true;
-    seeds->style = LINE_STAR;
-    for (int k = 0; k < n; k++) {
-        int shown = item->from + order[k];
-        Spread s = spread_of(p, p->x->shown[shown].row, measure);
-        double x = swept(&by, value[k]);
-        snprintf(text, 16, "%g", value[k]);
-        if (!k || value[k] > value[k - 1]) axis_tick(&what.x, x, text);
-        line_add(mean, x, &s);
-        for (int i = 0; i < s.n && seeds->n < LOOKS; i++) {
-            seeds->x[seeds->n] = x;
-            seeds->y[seeds->n++] = s.at[i];
-        }
-        Spread printed = {.mean = NAN};
-        if (column >= 0) spread_add(&printed, p->x->shown[shown].paper[column].value);
-        if (printed.n) line_add(paper, x, &printed);
-    }
-    paper->band = paper->n > 0;
-    if (!paper->n) paper->name[0] = 0;
-    for (int i = 0; i < item->count && n && count < LINES; i++) {
-        const Row *row = row_of(p, item, i);
-        if (isfinite(flag_value(row->flags, flag))) continue;
-        Spread s = spread_of(p, (int)(row - p->x->row), measure);
-        Series *level = line_begin(p, count, row->name, (count - 1) % LINE_EVEN);
-        if (!s.n) continue;
-        line_add(level, mean->x[0], &s);
-        line_add(level, fmax(mean->x[n - 1], mean->x[0] + 1e-9), &s);
-        level->band = false;
-        count++;
-    }
-    chart(&p->h, &what, p->lines, count);
-}
-
-/* A dot plot: on lines that have names marks of the seeds, of their mean, and of the paper. */
-typedef struct Dots {
-    char name[64];
-    int style;
-    bool named;                  /* its line begins with the name */
-    Spread of;
-    double paper;
-} Dots;
-
-static void dot_plot(Paper *p, const char *title, const char *measure, const Dots *dots, int n,
-                     double even, const char *const *legends, int styles, const char *caption) {
-    enum { HIGH = 15, TOP = 8, RIGHT = 348 };
-    Html *h = &p->h;
-    Axis a = {.name = measure_unit(measure), .from_zero = !strstr(measure, "loss")};
-    size_t longest = 4, legends_longest = 0;
-    bool any = false, printed = false;
-    axis_begin(&a);
-    for (int i = 0; i < n; i++) {
-        any = any || dots[i].of.n || isfinite(dots[i].paper);
-        printed = printed || isfinite(dots[i].paper);
-        for (int k = 0; k < dots[i].of.n; k++) axis_see(&a, dots[i].of.at[k]);
-        axis_see(&a, dots[i].paper);
-        if (strlen(dots[i].name) > longest) longest = strlen(dots[i].name);
-    }
-    if (any) axis_see(&a, even);
-    for (int k = 0; k < styles; k++)
-        if (strlen(legends[k]) > legends_longest) legends_longest = strlen(legends[k]);
-    int columns = columns_of(legends_longest);
-    figure_begin(h, title);
-    if (!any) { figure_end(h, "Nothing was measured."); return; }
-    double left = 8 + 5.9 * (double)(longest < 24 ? longest : 24);
-    double bottom = TOP + n * HIGH;
-    axis_end(&a, left, RIGHT, true);
-    bytes_print(&h->text, h->e, "<svg viewBox=\"0 0 360 %.0f\" role=\"img\" aria-label=\"",
-                bottom + 52 + (styles ? (styles - 1) / columns * 16 : 0));
-    html_text(h, title);
-    bytes_print(&h->text, h->e, ", in %s. ", a.name);
-    for (int i = 0; i < n; i++) {
-        if (!dots[i].of.n) continue;
-        html_text(h, dots[i].name);
-        bytes_print(&h->text, h->e, " %.3g. ", dots[i].of.mean);
-    }
-    bytes_print(&h->text, h->e, "\">\n");
-    axis_below(h, &a, bottom, TOP);
-    svg_text(h, RIGHT, bottom + 30, "end", a.name);
-    if (isfinite(even)) {
-        double x = axis_place(&a, even);
-        bytes_print(&h->text, h->e, "<path class=\"line\" stroke=\"#777\" stroke-width=\"1.5\" "
-                    "stroke-dasharray=\"4 3\" d=\"M%.1f %dV%.1f\"/>", x, TOP, bottom);
-    }
-    for (int i = 0; i < n; i++) {
-        const Dots *d = &dots[i];
-        double y = TOP + (i + 0.5) * HIGH;
-        char name[64];
-        snprintf(name, sizeof name, "%.24s", d->name);
-        if (d->named) {
-            bytes_print(&h->text, h->e, "<path class=\"rule\" d=\"M%.1f %.1fH%d\"/>", left,
-                        y - HIGH / 2.0, RIGHT);
-            svg_text(h, left - 5, y + 4, "end", name);
-        }
-        for (int k = 0; k < d->of.n; k++)
-            bytes_print(&h->text, h->e, "<circle class=\"seed\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\" "
-                        "stroke=\"%s\"/>", axis_place(&a, d->of.at[k]), y,
-                        STYLES[d->style].colour);
-        if (d->of.n && styles)
-            svg_mark(h, d->style, axis_place(&a, d->of.mean), y);
-        else if (d->of.n)
-            bytes_print(&h->text, h->e, "<path stroke=\"#111\" stroke-width=\"2.4\" "
-                        "d=\"M%.1f %.1fv11\"/>", axis_place(&a, d->of.mean), y - 5.5);
-        if (isfinite(d->paper)) svg_mark(h, 1, axis_place(&a, d->paper), y);
-        bytes_print(&h->text, h->e, "\n");
-    }
-    double below = bottom + 46;
-    for (int k = 0; k < styles; k++) {
-        double x = 10 + k % columns * (360 / columns), y = below + k / columns * 16;
-        svg_mark(h, k, x, y);
-        svg_text(h, x + 10, y + 4, "", legends[k]);
-    }
-    if (!styles) {
-        bytes_print(&h->text, h->e, "<circle class=\"seed\" cx=\"10\" cy=\"%.0f\" r=\"3\" "
-                    "stroke=\"%s\"/><path stroke=\"#111\" stroke-width=\"2.4\" d=\"M80 %.1fv11\"/>",
-                    below, STYLES[0].colour, below - 5.5);
-        svg_text(h, 18, below + 4, "", "a seed");
-        svg_text(h, 86, below + 4, "", "mean");
-        if (printed) svg_mark(h, 1, 140, below);
-        if (printed) svg_text(h, 149, below + 4, "", "the paper");
-        if (isfinite(even)) {
-            bytes_print(&h->text, h->e, "<path class=\"line\" stroke=\"#777\" stroke-width=\"1.5\" "
-                        "stroke-dasharray=\"4 3\" d=\"M230 %.0fh22\"/>", below);
-            svg_text(h, 257, below + 4, "", "even rows");
-        }
-    }
-    bytes_print(&h->text, h->e, "</svg>");
-    figure_end(h, caption);
-}
-
-static void picture_dots(Paper *p, const Item *item, const char *measure) {
-    Dots *dots = grab(item->count + 1, sizeof *dots, p->h.e);
-    int column = column_of(item, measure), n = 0;
-    double even = !strncmp(measure, "times_", 6) ? 1 : NAN;
-    for (int i = 0; dots && i < item->count; i++) {
-        const Shown *shown = &p->x->shown[item->from + i];
-        Dots *d = &dots[n++];
-        snprintf(d->name, sizeof d->name, "%s", p->x->row[shown->row].name);
-        d->named = true;
-        d->of = spread_of(p, shown->row, measure);
-        d->paper = column < 0 ? NAN : shown->paper[column].value;
-        if (!isfinite(even) && !strncmp(measure, "alpha_", 6))
-            even = spread_of(p, shown->row, "even").mean;
-    }
-    if (dots) dot_plot(p, measure, measure, dots, n, even, NULL, 0,
-                       column < 0 ? "Every seed, and their mean."
-                                  : "Every seed, their mean, and the paper's number.");
-    free(dots);
-}
-
-/* A line for each domain, and on it a mark for each row. */
-static void picture_domains(Paper *p, const Item *item, const char *measure) {
-    int rows = item->count < ROWS_DRAWN ? item->count : ROWS_DRAWN, n = 0;
-    const char *names[ROWS_DRAWN];
+/* Lines with names and on them every seed: of each row, with the paper's number; or of each domain
+ * and row, with a mark of its own. */
+static void draw_dots(Paper *p, const Item *item, const Picture *w, const char *measure) {
+    bool domains = w->kind == PICTURE_DOMAINS;
+    int rows = domains && item->count > ROWS_DRAWN ? ROWS_DRAWN : item->count, n = 0;
+    int own = domains ? rows : 1;                /* rows that have marks of their own */
+    double level = !strncmp(measure, "times_", 6) ? 1 : NAN;
     char name[128];
-    Dots *dots = grab(p->x->corpora * rows + 1, sizeof *dots, p->h.e);
-    for (int i = 0; i < rows; i++) names[i] = row_of(p, item, i)->name;
-    for (int k = 0; dots && k < p->x->corpora; k++) {
-        int before = n;
-        snprintf(name, sizeof name, "%.60s/%.60s", measure, p->x->corpus[k].name);
-        for (int i = 0; i < rows; i++) {
-            Spread s = spread_of(p, (int)(row_of(p, item, i) - p->x->row), name);
-            if (!s.n) continue;
-            Dots *d = &dots[n++];
-            *d = (Dots){.style = i, .named = n == before + 1, .of = s, .paper = NAN};
-            snprintf(d->name, sizeof d->name, "%s", p->x->corpus[k].name);
-        }
+    Chart what = {measure,
+                  domains ? "By the text that is measured on: the mean of each row's seeds, and "
+                            "around it every seed. The paper's Figure 9."
+                          : "Every seed, their mean, and the paper's number where it gives one.",
+                  measure_axis(item, measure), {.names = true, .seen = true}};
+    for (int i = 0; i < own; i++) {
+        const char *row = p->x->row[row_of(p, item, i)].name;
+        line_begin(p, i, domains ? "" : "a seed", i + LINE_SEED);
+        line_begin(p, own + i, domains ? row : "mean", domains ? i : LINE_MEAN)->points = true;
     }
-    if (dots) dot_plot(p, measure, measure, dots, n, NAN, names, rows,
-                       "By the text that is measured on: the mean of each row's seeds, and around "
-                       "it every seed. The paper's Figure 9.");
-    free(dots);
+    Series *paper = line_begin(p, 2 * own, "the paper", 1);
+    Series *even = line_begin(p, 2 * own + 1, "even rows", LINE_EVEN);
+    paper->points = true;
+    for (int k = 0; k < (domains ? p->x->corpora : 1); k++)
+        for (int i = 0, named = 0; i < rows; i++) {
+            const char *domain = p->x->corpus[k].name;
+            int row = row_of(p, item, i), line = domains ? i : 0;
+            snprintf(name, sizeof name, domains ? "%.60s/%.60s" : "%.60s", measure, domain);
+            Spread s = spread_of(p, row, name);
+            double y = n + 0.5;
+            if (domains && !s.n) continue;
+            if (!domains || !named++) axis_tick(&what.y, y, domains ? domain : p->x->row[row].name);
+            for (int at = 0; at < s.n; at++) line_add(&p->lines[line], s.at[at], y);
+            line_add(&p->lines[own + line], s.mean, y);
+            for (int of = 0; of < item->columns; of++)
+                if (!strcmp(item->column[of], name))
+                    line_add(paper, p->x->shown[item->from + i].paper[of].value, y);
+            if (!isfinite(level) && !strncmp(name, "alpha_", 6) && !domains)
+                level = spread_of(p, row, "even").mean;
+            n++;
+        }
+    for (int k = 0; k < 2; k++) line_add(even, level, k * n);
+    what.y.to = n;
+    chart(&p->h, &what, p->lines, 2 * own + 2);
 }
 
-static void picture_alpha(Paper *p, const Item *item, const char *list) {
+/* Maps of a row side by side; their rows and columns are shape[from] and the next. */
+static const struct { const char *list[2], *shape, *caption; int from; } MAPS[PICTURE_KINDS] = {
+    [PICTURE_ALPHA] = {{NULL}, "shape", "alpha by block (down) and head (across).", 0},
+    [PICTURE_MAP] = {{"map"}, "map_shape", "Weight of each query (down) on each key (across). A "
+                                           "sink is a dark column.", 2},
+    [PICTURE_TOY] = {{"before", "after"}, "toy_shape", "Weight of each query (down) on each key "
+                                                       "(across) in one sequence.", 1}};
+
+static void draw_maps(Paper *p, const Item *item, const Picture *w, const char *word) {
+    bool heads = w->kind == PICTURE_ALPHA;
+    int n = 0, m, at = MAPS[w->kind].from;
     char name[80], title[120];
-    snprintf(name, sizeof name, "map_%s", list);
+    snprintf(name, sizeof name, "map_%s", word);
+    const char *const lists[2] = {heads ? name : MAPS[w->kind].list[0], MAPS[w->kind].list[1]};
     for (int i = 0; i < item->count; i++) {
-        int n = 0, m = 0, row = (int)(row_of(p, item, i) - p->x->row);
-        int seed = seed_with(p, row, name, 1);
-        const double *alpha = seed ? list_of(p, row, seed, name, &n) : NULL;
-        const double *shape = seed ? list_of(p, row, seed, "shape", &m) : NULL;
-        int L = count_at(shape, m, 0), H = count_at(shape, m, 1);
-        if (!alpha || !L || L * H != n) continue;
-        snprintf(title, sizeof title, "%s, seed %d", p->x->row[row].name, seed);
+        int row = row_of(p, item, i), seed = 0;
+        const Result *r = NULL;
+        while (++seed <= seeds_of(p, row) && !r)
+            if ((r = result_of(p, row, seed)) && !result_find(r, lists[0], &n)) r = NULL;
+        const double *shape = r ? result_find(r, MAPS[w->kind].shape, &n) : NULL;
+        int rows = count_at(shape, n, at), columns = count_at(shape, n, at + 1);
+        if (!rows || !columns || (!heads && (columns < rows || rows > 128))
+            || !(fabs(shape[0]) + fabs(shape[1]) < 1e6)) continue;
+        snprintf(title, sizeof title, "%s, seed %d", p->x->row[row].name, seed - 1);
         figure_begin(&p->h, title);
-        alpha_svg(&p->h, alpha, L, H, strcmp(list, "alpha_1") ? "column *" : "token 1");
-        figure_end(&p->h, "alpha by block (down) and head (across).");
-    }
-}
-
-/* Rows and columns of a map of n numbers, of which `before` columns stand before key 1: none or
- * one. */
-static int map_side(int n) {
-    int T = (int)floor(sqrt(n + 0.5));
-    return T > 0 && T <= 128 && (n == T * T || n == T * (T + 1)) ? T : 0;
-}
-
-static void picture_map(Paper *p, const Item *item) {
-    char title[120];
-    for (int i = 0; i < item->count; i++) {
-        int n = 0, m = 0, row = (int)(row_of(p, item, i) - p->x->row);
-        int seed = seed_with(p, row, "map", 1);
-        const double *map = seed ? list_of(p, row, seed, "map", &n) : NULL;
-        const double *shape = seed ? list_of(p, row, seed, "map_shape", &m) : NULL;
-        int T = count_at(shape, m, 2), S = count_at(shape, m, 3);
-        if (!map || !T || T * S != n || T > S || T > 128 || !(fabs(shape[0] + shape[1]) < 1e6))
-            continue;
-        figure_begin(&p->h, p->x->row[row].name);
-        snprintf(title, sizeof title, "block %.0f, head %.0f", shape[0] + 1, shape[1] + 1);
-        map_svg(&p->h, map, T, S, S > 33 ? 4 : 8, S > T ? "*, " : "", title,
-                ": the strongest sink");
-        figure_end(&p->h, "Weight of each query (down) on each key (across). A sink is a dark "
-                          "column.");
-    }
-}
-
-static void picture_toy(Paper *p, const Item *item) {
-    static const char *const LISTS[] = {"before", "after"};
-    for (int i = 0; i < item->count; i++) {
-        int n, row = (int)(row_of(p, item, i) - p->x->row), seed = seed_with(p, row, "after", 1);
-        if (!seed) continue;
-        figure_begin(&p->h, p->x->row[row].name);
-        bytes_print(&p->h.text, p->h.e, "<div class=\"pair\">");
-        for (int k = 0; k < 2; k++) {
-            const double *m = list_of(p, row, seed, LISTS[k], &n);
-            int T = m ? map_side(n) : 0;
-            if (!T) continue;
-            bytes_print(&p->h.text, p->h.e, "<div>");
-            map_svg(&p->h, m, T, n / T, T > 40 ? 2 : 124 / (T + 1), n > T * T ? "*, " : "",
-                    LISTS[k], " training");
-            bytes_print(&p->h.text, p->h.e, "</div>");
+        for (int k = 0; k < 2 && lists[k]; k++) {
+            const double *cell = result_find(r, lists[k], &m);
+            if (!cell || m != rows * columns) continue;
+            snprintf(title, sizeof title, "%s", strcmp(word, "alpha_1") ? "column *" : "token 1");
+            if (w->kind == PICTURE_TOY) snprintf(title, sizeof title, "%s training", lists[k]);
+            if (w->kind == PICTURE_MAP)          /* its indices are from 0 */
+                snprintf(title, sizeof title, "block %g, head %g: the strongest sink", 1 + shape[0],
+                         1 + shape[1]);
+            cell_map(&p->h, &(CellMap){cell, columns, 1, rows, columns, heads,
+                                       !heads && columns > rows ? "*, " : "", title, NULL});
         }
-        bytes_print(&p->h.text, p->h.e, "</div>");
-        figure_end(&p->h, "Weight of each query (down) on each key (across) in one sequence.");
-    }
-}
-
-static void item_picture(Paper *p, const Item *item, const Picture *w) {
-    int from = w->kind == PICTURE_SWEEP || w->kind == PICTURE_OVER;
-    if (w->kind == PICTURE_ANGLES) picture_angles(p, item);
-    if (w->kind == PICTURE_GRID) picture_grid(p, item);
-    if (w->kind == PICTURE_MAP) picture_map(p, item);
-    if (w->kind == PICTURE_TOY) picture_toy(p, item);
-    for (int k = from; k < w->words; k++) {
-        const char *word = w->word[k];
-        if (w->kind == PICTURE_CURVES) picture_curves(p, item, word);
-        if (w->kind == PICTURE_SWEEP) picture_sweep(p, item, w->word[0], word);
-        if (w->kind == PICTURE_DOTS) picture_dots(p, item, word);
-        if (w->kind == PICTURE_DOMAINS) picture_domains(p, item, word);
-        if (w->kind == PICTURE_OVER) picture_over(p, item, w->word[0], word);
-        if (w->kind == PICTURE_RATIO) picture_ratio(p, item, word);
-        if (w->kind == PICTURE_NORMS) picture_norms(p, item, word);
-        if (w->kind == PICTURE_ALPHA) picture_alpha(p, item, word);
+        figure_end(&p->h, MAPS[w->kind].caption);
     }
 }
 
 /* Its pictures, beside each other where there is room; the ramp before them if one has cells. */
 static void item_pictures(Paper *p, const Item *item) {
+    Draw *const DRAWS[PICTURE_KINDS] = {
+        draw_all_rows, draw_dots, draw_dots, draw_all_rows, draw_all_rows,
+        draw_each_row, draw_each_row, draw_each_row, draw_maps, draw_maps, draw_maps};
+    static const Picture ANGLES = {PICTURE_ANGLES, 2, {"cosine", "product"}};
     bool cells_shown = false;
     for (int k = 0; k < item->pictures; k++)
         cells_shown = cells_shown || item->picture[k].kind >= PICTURE_ALPHA;
     if (cells_shown) ramp_legend(&p->h);
-    bytes_print(&p->h.text, p->h.e, "<div class=\"grid\">\n");
-    for (int k = 0; k < item->pictures; k++) item_picture(p, item, &item->picture[k]);
-    bytes_print(&p->h.text, p->h.e, "</div>\n");
+    say(&p->h, "<div class=\"grid\">\n");
+    for (int k = 0; k < item->pictures; k++) {
+        const Picture *w = item->picture[k].kind == PICTURE_ANGLES ? &ANGLES : &item->picture[k];
+        if (!w->words) DRAWS[w->kind](p, item, w, "");
+        for (int i = w->kind == PICTURE_OVER; i < w->words; i++)
+            DRAWS[w->kind](p, item, w, w->word[i]);
+    }
+    say(&p->h, "</div>\n");
 }
 
 /* The cells that a terminal and the README show (12.6). */
@@ -14062,36 +13416,31 @@ static void item_table(Paper *p, const Item *item) {
     Html *h = &p->h;
     Grid g;
     if (grid_of(&g, &p->runs, item, true, h->e)) return;
-    bytes_print(&h->text, h->e, "<div class=\"wide\"><table>\n");
-    for (int r = -1; r < g.rows; r++) {          /* -1: the heads of pairs */
-        bytes_print(&h->text, h->e, "<tr>");
+    say(h, "<div class=\"wide\"><table>\n");
+    for (int r = 0; r < g.rows; r++) {
+        say(h, "<tr>");
         for (int c = 0; c < g.columns; c++) {
-            bool pair = g.pair[c], second = c && g.pair[c - 1];
-            const char *text = g.cell[(r < 0 ? 0 : r) * ACROSS + c];
-            if (r < 0 && second) continue;
-            bytes_print(&h->text, h->e, "<%s%s%s>", r < 1 ? "th" : "td",
-                        r < 0 && pair ? " colspan=\"2\"" : "", pair ? " class=\"paper\"" : "");
-            if (r < 0) html_text(h, pair ? text : "");
-            else html_text(h, r ? text : pair ? "paper" : second ? "ours" : text);
-            bytes_print(&h->text, h->e, "</%s>", r < 1 ? "th" : "td");
+            Cell text;
+            snprintf(text, CELL, "%.36s%s", !r && c && g.pair[c - 1] ? "ours"
+                     : g.cell[r * ACROSS + c], !r && g.pair[c] ? ", paper" : "");
+            element(h, !g.pair[c] ? r ? "td" : "th" : r ? "td class=\"paper\""
+                       : "th class=\"paper\"", text);
         }
-        bytes_print(&h->text, h->e, "</tr>\n");
+        say(h, "</tr>\n");
     }
-    bytes_print(&h->text, h->e, "</table></div>\n");
+    say(h, "</table></div>\n");
     free(g.cell);
 }
 
-/* A verdict is told by its words and its sign, and in the colour of a bar before it. */
-static const char *const VERDICT_SIGNS[VERDICT_KINDS] = {
+/* A verdict's sign, and the class of its bar. */
+static const char *const SIGNS_OF[VERDICT_KINDS] = {
     [UNDECIDED] = "?", [REPRODUCED] = "&#10003;", [NOT_REPRODUCED] = "&#10007;",
-    [OPPOSITE] = "&#8644;"};
-static const char *const VERDICT_CLASSES[VERDICT_KINDS] = {
+    [OPPOSITE] = "&#8644;"}, *const BARS[VERDICT_KINDS] = {
     [UNDECIDED] = "open", [REPRODUCED] = "yes", [NOT_REPRODUCED] = "no", [OPPOSITE] = "no"};
 
 static void claim_begin(Paper *p, int k) {
     const Verdict v = p->judged[k].verdict;
-    bytes_print(&p->h.text, p->h.e, "<div class=\"claim %s\"><p><b>%s %s.</b> ",
-                VERDICT_CLASSES[v], VERDICT_SIGNS[v], verdict_name(v));
+    say(&p->h, "<div class=\"claim %s\"><p><b>%s %s.</b> ", BARS[v], SIGNS_OF[v], verdict_name(v));
     html_text(&p->h, p->x->claim[k].statement);
 }
 
@@ -14099,61 +13448,50 @@ static void page_claim(Paper *p, int k) {
     static const char *const KIND_NAMES[] = {"differs", "equal", "ordered", "exact"};
     const Claim *c = &p->x->claim[k];
     Html *h = &p->h;
-    Bytes line = {0};
+    Bytes rule = {0}, evidence = {0};
+    claim_rule(&rule, p->x, c, h->e);
+    claim_evidence(&evidence, c, &p->judged[k], h->e);
     claim_begin(p, k);
-    bytes_print(&h->text, h->e, " <span class=\"where\">%s%s, claim %s</span></p><p>",
-                c->headline ? "headline; " : "", KIND_NAMES[c->kind], c->name);
-    claim_rule(&line, p->x, c, h->e);
-    bytes_add(&line, "", 1, h->e);
-    bytes_print(&h->text, h->e, "<code>");
-    if (!h->e->status) html_text(h, (const char *)line.at);
-    bytes_print(&h->text, h->e, "</code>: ");
-    line.size = 0;
-    claim_evidence(&line, c, &p->judged[k], h->e);
-    bytes_add(&line, "", 1, h->e);
-    if (!h->e->status) html_text(h, (const char *)line.at);
-    bytes_free(&line);
-    bytes_print(&h->text, h->e, " <span class=\"where\">");
-    html_text(h, c->reference);
-    bytes_print(&h->text, h->e, "</span></p></div>\n");
+    say(h, " <span class=\"where\">%s%s, claim %s</span></p><p><code>",
+        c->headline ? "headline; " : "", KIND_NAMES[c->kind], c->name);
+    html_bytes(h, &rule);
+    say(h, "</code>: ");
+    html_bytes(h, &evidence);
+    say(h, " ");
+    element(h, "span class=\"where\"", c->reference);
+    say(h, "</p></div>\n");
 }
 
 static void page_item(Paper *p, int at) {
     const Item *item = &p->x->item[at];
     Html *h = &p->h;
     int needed, there = runs_done(&p->runs, item, &needed);
-    bytes_print(&h->text, h->e, "<section id=\"%s\"><h2>", item->name);
-    html_text(h, item->title);
-    bytes_print(&h->text, h->e, "</h2><p class=\"where\">");
+    say(h, "<section id=\"%s\">", item->name);
+    element(h, "h2", item->title);
+    say(h, "<p class=\"where\">");
     html_text(h, item->reference);
     if (item->count)
-        bytes_print(&h->text, h->e, "; <code>sink repro %s</code>; %d of %d runs", item->name,
-                    there, needed);
-    bytes_print(&h->text, h->e, "</p>\n");
-    if (is_elsewhere(p->x, at))
-        bytes_print(&h->text, h->e, "<p>Needs more than sink can train.</p>\n");
+        say(h, "; <code>sink repro %s</code>; %d of %d runs", item->name, there, needed);
+    say(h, "</p>\n");
+    if (is_elsewhere(p->x, at)) say(h, "<p>Needs more than sink can train.</p>\n");
     else if (item->count && needed && !there)
-        bytes_print(&h->text, h->e, "<p><b>Not run yet: <code>sink repro %s</code></b></p>\n",
-                    item->name);
+        say(h, "<p><b>Not run yet: <code>sink repro %s</code></b></p>\n", item->name);
     if (item->count) item_table(p, item);
     if (there && item->pictures) item_pictures(p, item);
     for (int k = 0; k < p->x->claims; k++)
         if (p->x->claim[k].item == at) page_claim(p, k);
-    bytes_print(&h->text, h->e, "</section>\n");
+    say(h, "</section>\n");
 }
 
-/* The verdicts of the other corpora that have runs. */
+/* The verdicts of the other corpora. */
 static int judge_others(Paper *p, const char *folder) {
     const Experiments *x = p->x;
     Error *e = p->h.e;
     for (int k = 0; k < x->corpora && !e->status; k++) {
-        int done = 0, needed = 0;
         Results r;
         if (x->corpus[k].domain || !strcmp(x->corpus[k].name, p->runs.corpus) ||
             results_load(&r, x, folder, x->corpus[k].name, e)) continue;
-        for (int row = 0; row < x->rows; row++) row_runs(&r, row, &done, &needed);
-        p->told[k] = done > 0;
-        claims_judge(p->also + k * x->claims, &r, e);
+        claims_judge(p->judged + (k + 1) * x->claims, &r, e);
         results_free(&r);
     }
     return e->status;
@@ -14161,91 +13499,64 @@ static int judge_others(Paper *p, const char *folder) {
 
 /* How many claims have which verdict, the headline claims, and where everything is. */
 static void page_summary(Paper *p) {
-    static const Verdict ORDER[VERDICT_KINDS] = {REPRODUCED, NOT_REPRODUCED, OPPOSITE, UNDECIDED};
+    const Experiments *x = p->x;
     Html *h = &p->h;
-    bytes_print(&h->text, h->e, "<section><div class=\"wide\"><table><tr><th>claims</th>"
-                "<th>headline</th><th>all</th></tr>\n");
-    for (int i = 0; i < VERDICT_KINDS; i++) {
-        int count[2] = {0};
-        for (int k = 0; k < p->x->claims; k++)
-            if (p->judged[k].verdict == ORDER[i]) {
-                count[0] += p->x->claim[k].headline;
-                count[1]++;
-            }
-        bytes_print(&h->text, h->e, "<tr><td>%s</td><td>%d</td><td>%d</td></tr>\n",
-                    verdict_name(ORDER[i]), count[0], count[1]);
+    say(h, "<section><p>Claims, and of these headline claims:");
+    for (int i = 1; i <= VERDICT_KINDS; i++) {
+        Verdict v = (Verdict)(i % VERDICT_KINDS);            /* the undecided last */
+        int all = 0, headline = 0;
+        for (int k = 0; k < x->claims; k++)
+            if (p->judged[k].verdict == v) all++, headline += x->claim[k].headline;
+        say(h, "%s <b>%d (%d)</b> %s", i > 1 ? "," : "", all, headline, verdict_name(v));
     }
-    bytes_print(&h->text, h->e, "</table></div>\n");
-    for (int k = 0; k < p->x->claims; k++) {
-        const Item *item = &p->x->item[p->x->claim[k].item];
-        if (!p->x->claim[k].headline) continue;
+    say(h, ".</p>\n");
+    for (int k = 0; k < x->claims; k++) {
+        const char *name = x->item[x->claim[k].item].name;
+        if (!x->claim[k].headline) continue;
         claim_begin(p, k);
-        for (int c = 0; c < p->x->corpora; c++)
-            if (p->told[c])
-                bytes_print(&h->text, h->e, " <span class=\"where\">%s: %s %s.</span>",
-                            p->x->corpus[c].name,
-                            VERDICT_SIGNS[p->also[c * p->x->claims + k].verdict],
-                            verdict_name(p->also[c * p->x->claims + k].verdict));
-        bytes_print(&h->text, h->e, " <a href=\"#%s\">%s</a></p></div>\n", item->name, item->name);
+        for (int c = 0; c < x->corpora; c++) {
+            Verdict v = p->judged[(c + 1) * x->claims + k].verdict;
+            if (v != UNDECIDED)
+                say(h, " <span class=\"where\">%s: %s %s.</span>", x->corpus[c].name,
+                    SIGNS_OF[v], verdict_name(v));
+        }
+        say(h, " <a href=\"#%s\">%s</a></p></div>\n", name, name);
     }
-    bytes_print(&h->text, h->e, "<p class=\"index\">");
-    for (int i = 0; i < p->x->items; i++)
-        bytes_print(&h->text, h->e, "<a href=\"#%s\">%s</a> ", p->x->item[i].name,
-                    p->x->item[i].name);
-    bytes_print(&h->text, h->e, "</p></section>\n");
+    say(h, "<p class=\"index\">");
+    for (int i = 0; i < x->items; i++)
+        say(h, "<a href=\"#%s\">%s</a> ", x->item[i].name, x->item[i].name);
+    say(h, "</p></section>\n");
 }
-
-static const char PAPER_STYLE[] =
-    ".grid{grid-template-columns:repeat(auto-fill,minmax(min(100%,20rem),1fr))}"
-    ".where{color:#555;font-size:.85rem}.paper{color:#555}td.paper,th.paper{border-left:1px solid "
-    "#bbb}th[colspan]{text-align:center}"
-    ".claim{border-left:.35rem solid #777;padding:.1rem .7rem;margin:.6rem 0;break-inside:avoid}"
-    ".claim p{margin:.15rem 0}.claim p+p{font-size:.85rem}.yes{border-color:#009e73}"
-    ".no{border-color:#d55e00;border-left-style:double}.open{border-left-style:dotted}"
-    ".index a{margin-right:.5em}.seed{fill:#fff;fill-opacity:0;stroke-width:1.2}"
-    ".pair{display:flex;gap:.8rem;flex-wrap:wrap}.pair>div{flex:1 1 9rem}section{margin:0 0 2rem}"
-    "a{color:#10305c}@media(max-width:30rem){table{font-size:.78rem}th,td{padding:.2em .3em}}"
-    "@media print{table{font-size:.75rem}.grid{grid-template-columns:repeat(2,1fr)}a{color:#111}}";
 
 int paper_write(const char *path, const Experiments *x, const char *folder, const char *corpus,
                 Error *e) {
     Paper p = {.h = {{0}, e}, .x = x};
-    Bytes *b = &p.h.text;
     int done = 0, needed = 0;
-    p.judged = grab(x->claims + 1, sizeof *p.judged, e);
-    p.also = grab(x->corpora * x->claims + 1, sizeof *p.also, e);
-    p.told = grab(x->corpora + 1, sizeof *p.told, e);
+    p.judged = grab((x->corpora + 1) * x->claims + 1, sizeof *p.judged, e);
     p.lines = grab(LINES, sizeof *p.lines, e);
-    if (e->status || results_load(&p.runs, x, folder, corpus, e)) goto done;
-    if (claims_judge(p.judged, &p.runs, e) || judge_others(&p, folder)) goto done;
-    for (int row = 0; row < x->rows; row++) row_runs(&p.runs, row, &done, &needed);
-    page_head(b, "report", e);
-    bytes_add(b, PAPER_STYLE, sizeof PAPER_STYLE - 1, e);
-    bytes_print(b, e, "</style></head><body>\n<h1>When Attention Sink Emerges in Language Models: "
-                "every table and figure, in small</h1>\n<p>Trained on %s: %d of %d runs are there. "
-                "Every number is the mean over seeds, &#177; their standard deviation; the paper's "
-                "stands beside it, at its own scale. sink: share of heads with alpha above 0.3; "
-                "alpha: mean weight on a column; times: alpha over that of even rows. Rules "
-                "were fixed before the judged runs; a claim's interval is at 95 %%.</p>\n",
-                corpus, done, needed);
-    page_summary(&p);
-    for (int i = 0; i < x->items && !e->status; i++) page_item(&p, i);
-    if (p.runs.notes.size) {
-        bytes_add(&p.runs.notes, "", 1, e);
-        bytes_print(b, e, "<section><h2>Results that do not count</h2><p>");
-        html_text(&p.h, (const char *)p.runs.notes.at);
-        bytes_print(b, e, "</p></section>\n");
+    if (!e->status && !results_load(&p.runs, x, folder, corpus, e)
+        && !claims_judge(p.judged, &p.runs, e) && !judge_others(&p, folder)) {
+        for (int row = 0; row < x->rows; row++) row_runs(&p.runs, row, &done, &needed);
+        page_head(&p.h, "report");
+        say(&p.h, "<h1>When Attention Sink Emerges in Language Models: every table and figure, in "
+                  "small</h1>\n<p>Trained on %s: %d of %d runs are there. Every number is the mean "
+                  "over seeds, &#177; their standard deviation; the paper's stands beside it, at "
+                  "its own scale. Lines are means over the seeds, bands their range. sink: share "
+                  "of heads with alpha above 0.3; alpha: mean weight on a column; times: alpha "
+                  "over that of even rows. Rules were fixed before the judged runs; a claim's "
+                  "interval is at 95 %%.</p>\n", corpus, done, needed);
+        page_summary(&p);
+        for (int i = 0; i < x->items && !e->status; i++) page_item(&p, i);
+        if (p.runs.notes.size) {
+            say(&p.h, "<section><h2>Results that do not count</h2><p>");
+            html_bytes(&p.h, &p.runs.notes);
+            say(&p.h, "</p></section>\n");
+        }
     }
-    bytes_print(b, e, "</body></html>\n");
-    if (!e->status) file_write(path, b->at, b->size, e);
-done:
     results_free(&p.runs);
     free(p.judged);
-    free(p.also);
-    free(p.told);
     free(p.lines);
-    bytes_free(b);
-    return e->status;
+    return page_end(&p.h, path);
 }
 
 /* =================================================================================================
@@ -14997,7 +14308,9 @@ WIDE(widen_f16, (idx n, real *restrict to, const unsigned char *restrict from), 
         memcpy(&f, &lifted, 4);
         f -= least;
         memcpy(&small, &f, 4);
-        uint32_t bits = rest < 1u << 23 ? small : rest >= 31u << 23 ? normal + (112u << 23) : normal;
+        uint32_t bits = rest < 1u << 23    ? small
+                        : rest >= 31u << 23 ? normal + (112u << 23)
+                                            : normal;
         real_from(to + i, bits | (h & 0x8000) << 16);
     }
 }
@@ -15062,7 +14375,8 @@ int make_folder(const char *path) { return _mkdir(path); }
 /* Bytes come and go as they are, ends of lines too. */
 static void streams_begin(void) { _setmode(0, _O_BINARY); _setmode(1, _O_BINARY); }
 /* rename() replaces no file there; this does, and waits for the disk. */
-__declspec(dllimport) int __stdcall MoveFileExA(const char *from, const char *to, unsigned long how);
+__declspec(dllimport) int __stdcall MoveFileExA(const char *from, const char *to,
+                                                unsigned long how);
 static bool take_name(const char *from, const char *to) {
     if (MoveFileExA(from, to, 1 | 8)) return true;
     errno = EACCES;
@@ -15367,8 +14681,8 @@ int file_ready(const char *path, Error *e) {
  *
  * One table of options drives parsing, checking, help, config.json, checkpoints and the echoed
  * command. Groups: m the model, t the training, d the data, e what is measured, a ablations and
- * edits, o output, p the page, r going on, f starting from, i ids, w a dump's, g generation, x reproduction,
- * b benches. A verb names the groups it takes.
+ * edits, o output, p the page, r going on, f starting from, i ids, w a dump's, g generation, x
+ * reproduction, b benches. A verb names the groups it takes.
  */
 
 #define AT(field) offsetof(Settings, field)
@@ -15872,7 +15186,7 @@ static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
     if (!hash && t->data.vocab != t->m.c.vocab)
         return fail(e, 1,
                     "%s: expected a vocabulary of %d, as it was trained with, found %d in %s. "
-                    "Try: --tokens FILE, or --tokenizer FILE",
+                    "Try: --ids FILE, --tokens FILE, or --tokenizer FILE",
                     path, t->m.c.vocab, t->data.vocab, s->data.tokenizer);
     if (hash && hash != t->data.tokenizer.hash)
         return fail(e, 1,
@@ -15950,7 +15264,10 @@ static void eval_print(const char *path, const Trainer *t, const Outcome *o, con
                edited, 100 * sinks_sink(&o->s, there, 0), sinks_alpha(&o->s, first), edited,
                sinks_alpha(&o->s, there));
     if (s->input == INPUT_NATURAL) printf("\nloss %.4f nats a token\n", o->s.loss);
-    if (cut) ablated_print(cut, s, stdout);
+    Bytes text = {0};
+    if (cut) ablated_text(cut, s, &text, &(Error){0});
+    fwrite(text.at, 1, text.size, stdout);
+    bytes_free(&text);
 }
 
 static int verb_eval(Settings *s, const char **words, int n, Error *e) {
@@ -16161,6 +15478,7 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
             row[0] = ids.at[0];
             for (int k = 1; k < have; k++) row[k] = ids.at[ids.size - (size_t)have + (size_t)k];
             int32_t next = sample_next(&t.m, &t.a, row, have, from, s->temperature, &rng, y);
+            if (model_fault(&t.m, e)) break;
             from = have;
             if (next == words_of->end) break;
             ids_add(&ids, &next, 1, e);
@@ -16533,12 +15851,80 @@ static int verb_report(Settings *s, const char **words, int n, Error *e) {
     return e->status;
 }
 
+/* A model file of this shape in F16 with numbers of about the size that trained ones have: gains of
+ * 1, no biases, all others of either sign and 1/128 to 1/64. */
+static int synthetic_model(const Settings *s, Error *e) {
+    enum { PIECE_NUMBERS = 1 << 18 };
+    ModelWriter w;
+    Rng rng = {1};
+    uint64_t *piece = grab(PIECE_NUMBERS / 4, sizeof *piece, e);
+    if (e->status || model_file_begin(&w, s->out, s, 0, e)) { free(piece); return e->status; }
+    for (int i = 0; i < w.list.n_tensors && !e->status; i++) {
+        const Tensor *t = &w.list.tensor[i];
+        bool whole = t->law == LAW_ONE || t->law == LAW_ZERO || t->law == LAW_BIAS;
+        bool rows = !strcmp(t->name, "wte") || !strcmp(t->name, "wpe") || t->rank == 1;
+        model_file_tensor(&w, t->name, DTYPE_F16, rows ? IN_OUT : OUT_IN, e);
+        for (idx n = t->count; n > 0 && !e->status; n -= PIECE_NUMBERS) {
+            for (idx k = 0; k < PIECE_NUMBERS / 4; k++)      /* a sign, exponent 8, 10 bits */
+                piece[k] = t->law == LAW_ONE ? 0x3C003C003C003C00u
+                         : whole ? 0 : (rng_next(&rng) & 0x83FF83FF83FF83FFu) | 0x2000200020002000u;
+            model_file_bytes(&w, piece, 2 * (size_t)(n < PIECE_NUMBERS ? n : PIECE_NUMBERS), e);
+        }
+    }
+    free(piece);
+    return model_file_end(&w, e);
+}
+
+/* bench stream: an evaluation of --batch sequences of --context random tokens, their loss included,
+ * by a model that stays in its file --out; that is made first where it is missing. ratio counts the
+ * time that is not spent on waiting for the file; ratio_of_cpu, where other programs are running,
+ * only that which the processor gave to this one. */
+static int bench_stream(Settings *s, Error *e) {
+    Trainer t = {0};
+    Sinks x = {0};
+    Rng rng = {2};
+    if (!s->out[0])
+        return fail(e, 2, "bench stream: expected --out FILE, a model file, which is made where "
+                          "there is none. Try: --out out/stream.model --dim 1024 --ffn 4096");
+    if (file_missing(s->out) && !file_ready(s->out, e)) synthetic_model(s, e);
+    if (e->status || checkpoint_open(s->out, &t, e)) return e->status;
+    const Config *c = &t.m.c;
+    int B = s->train.batch, T = s->model.context;
+    int *ids = t.ids = grab(2 * (idx)B * T, sizeof(int), e);
+    for (idx i = 0; ids && i < 2 * (idx)B * T; i++)
+        ids[i] = (int)rng_below(&rng, (uint64_t)c->vocab);
+    double peak = fma_peak(isa_best(), workers());
+    if (!e->status && !sinks_create(&x, c, T, B, &s->eps, 1, e)
+        && !acts_create(&t.a, &t.m, B, T, ACTS_ONE, e)) {
+        stream_begin(&t.m, 1, true, s->quiet);
+        clock_t from = clock();
+        sinks_measure(&x, &t.m, &t.a, ids, ids + (idx)B * T, B, ROWS_REAL, e);
+        double cpu = (double)(clock() - from) / CLOCKS_PER_SEC / workers();
+        Streamed took = stream_end(&t.m);
+        double after = fma_peak(isa_best(), workers()), computed = took.seconds - took.waited;
+        double flop = matrix_flops(&t.m) * B * config_rows(c, T) + attention_flops(c, B, T);
+        if (after > peak) peak = after;
+        if (!e->status)
+            printf("seconds=%.1f waiting=%.1f computing=%.1f cpu=%.1f gb=%.2f gflops=%.1f "
+                   "ratio=%.3f ratio_of_cpu=%.3f peak=%.1f activations_mb=%.0f parameters=%.0f "
+                   "threads=%d\n",
+                   took.seconds, took.waited, computed, cpu, took.bytes * 1e-9,
+                   flop / computed * 1e-9, flop / computed * 1e-9 / peak, flop / cpu * 1e-9 / peak,
+                   peak, (double)t.a.size * sizeof(real) * 1e-6,
+                   (double)t.m.count, workers());
+    }
+    sinks_free(&x);
+    trainer_free(&t);
+    return e->status;
+}
+
 static int verb_bench(Settings *s, const char **words, int n, Error *e) {
     if (n == 1 && !strcmp(words[0], "gemm")) return bench_gemm(s, e);
     if (n == 1 && !strcmp(words[0], "step")) return bench_step(s, e);
     if (n == 1 && !strcmp(words[0], "ops")) return bench_ops(s, e);
     if (n == 1 && !strcmp(words[0], "length")) return bench_length(s, e);
-    return fail(e, 2, "bench: expected gemm, step, ops or length. Try: sink bench ops");
+    if (n == 1 && !strcmp(words[0], "stream")) return bench_stream(s, e);
+    return fail(e, 2, "bench: expected gemm, step, ops, length or stream. Try: sink bench ops");
 }
 
 static int verb_help(Settings *s, const char **words, int n, Error *e) {
@@ -16594,7 +15980,7 @@ static const Verb VERBS[] = {
      "text from a model", verb_generate},
     {"dump",     "[MODEL]",        "mtiow",
      "every tensor of one forward and backward, for NumPy", verb_dump},
-    {"bench",    "gemm|step|ops|length", "bmtdo",
+    {"bench",    "gemm|step|ops|length|stream", "bmtdo",
      "speed, as a ratio to the machine's measured peak", verb_bench},
     {"help",     "[VERB]",         "",
      "this page; a verb's flags", verb_help},

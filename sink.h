@@ -887,7 +887,7 @@ typedef struct Ablated {
     double loss[ABLATED], spread[ABLATED], more[ABLATED], more_spread[ABLATED];
 } Ablated;
 int  ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int n, int T, Error *e);
-void ablated_print(const Ablated *a, const Settings *s, FILE *out);
+void ablated_text(const Ablated *a, const Settings *s, Bytes *out, Error *e);
 enum { HELD_BLOCKS = 64 };       /* of context tokens each, for the held loss of a result */
 double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e);
 int  demo_run(const Settings *s, FILE *out, Error *e);
@@ -929,24 +929,22 @@ typedef struct Side { int row; const char *measure; double number; } Side;
 enum { SIDES = 16, NEEDS = 4 };
 typedef enum ClaimKind { CLAIM_DIFFERS, CLAIM_EQUAL, CLAIM_ORDERED, CLAIM_EXACT } ClaimKind;
 typedef enum Relation { LESS, GREATER, SAME, NOT_ABOVE, NOT_BELOW } Relation;
-typedef struct Need { Side left, right; Relation relation; } Need;
 
 /* side[0] RELATION side[1] (RELATION side[2] ..), by or within the margin; judged only where every
- * need holds of the means. */
+ * need holds of the means: after the rule's sides come each need's left and right. */
 typedef struct Claim {
     const char *name, *reference, *statement;
     int item, line, sides, needs;
     ClaimKind kind;
     bool headline;
-    Relation relation;
-    Side side[SIDES];
+    Relation relation, needed[NEEDS];
+    Side side[SIDES + 2 * NEEDS];
     double margin;
-    Need need[NEEDS];
 } Claim;
 
 /* A picture that an item wants (13.3), and of what. */
 typedef enum PictureKind {
-    PICTURE_CURVES, PICTURE_SWEEP, PICTURE_DOTS, PICTURE_DOMAINS, PICTURE_OVER, PICTURE_RATIO,
+    PICTURE_CURVES, PICTURE_DOTS, PICTURE_DOMAINS, PICTURE_OVER, PICTURE_RATIO,
     PICTURE_NORMS, PICTURE_ANGLES, PICTURE_GRID,
     PICTURE_ALPHA, PICTURE_MAP, PICTURE_TOY,                  /* of cells */
     PICTURE_KINDS
@@ -1082,7 +1080,6 @@ int  claim_rule(Bytes *out, const Experiments *x, const Claim *c, Error *e);
 int  repro_table(Bytes *out, const Results *r, const Judged *j, int item, Error *e);
 /* Items, runs done of those needed, claims tested; items without rows and claims apart; notes. */
 int  repro_list(Bytes *out, const Results *r, const Judged *j, Error *e);
-int  repro_headline(Bytes *out, const Results *r, const Judged *j, bool markdown, Error *e);
 /* Verdicts counted, the headline claims, and every claim; in Markdown every item's rows too. */
 int  repro_ledger(Bytes *out, const Results *r, const Judged *j, bool markdown, Error *e);
 /* The README's text [n] with the section [size], which ends with a line's end, in place of what

@@ -460,8 +460,8 @@ static void slow_mamba(const Slow *s, int l, double *y, const double *u) {
     const Layer *w = &s->m->w.layer[l];
     int C = c->dim, N = s->N, I = c->mamba_inner, M = c->mamba_state, J = c->mamba_conv;
     int R = c->mamba_rank, P = R + 2 * M;
-    double *xz = room((idx)N * 2 * I), *a = room((idx)N * I), *p = room(P), *bc = room((idx)N * 2 * M);
-    double *r = room(R), *dt = room((idx)N * I), *out = room(I);
+    double *xz = room((idx)N * 2 * I), *a = room((idx)N * I), *p = room(P), *r = room(R);
+    double *bc = room((idx)N * 2 * M), *dt = room((idx)N * I), *out = room(I);
     for (int t = 0; t < N; t++) {
         slow_linear(xz + t * 2 * I, u + t * C, w->m_in, NULL, C, 2 * I);
         for (int i = 0; i < I; i++) {
@@ -1404,8 +1404,9 @@ static void model_create__published(Test *t) {
         {"normf", 1, 12, 1}};
     enum { ALL = sizeof ROWS / sizeof *ROWS };
     Lab b;
-    if (!lab_open(&b, t, 1, 4, "--attention-period 2 --mamba-inner 5 --mamba-state 3 --mamba-rank 2 "
-                               "--experts 2 --expert-period 2 --expert-offset 1")) return;
+    if (!lab_open(&b, t, 1, 4,
+                  "--attention-period 2 --mamba-inner 5 --mamba-state 3 --mamba-rank 2 "
+                  "--experts 2 --expert-period 2 --expert-offset 1")) return;
     const Model *m = &b.m;
     int first = 0;
     while (first < m->n_tensors && strcmp(m->tensor[first].name, "l1.norm1")) first++;
@@ -1447,15 +1448,15 @@ static double size_of(const Model *m, const char *name) {
  * positions has two rows more in its file, which no token reads. */
 static void model_create__published_counts(Test *t) {
     static const struct { const char *name, *flags; int layers; double count; } ROWS[] = {
-        {"gpt2", "--heads 12 --dim 768 --ffn 3072 --vocab 50257 --context 1024 --pos learned --norm "
-                 "layer --act gelutanh --linear-bias --tied", 12, 124439808},
+        {"gpt2", "--heads 12 --dim 768 --ffn 3072 --vocab 50257 --context 1024 --pos learned "
+                 "--norm layer --act gelutanh --linear-bias --tied", 12, 124439808},
         {"pythia-70m", "--heads 8 --dim 512 --ffn 2048 --vocab 50304 --rotary-dims 16 --norm layer "
                        "--act gelu --linear-bias --place parallel", 6, 70426624},
         {"opt-125m", "--heads 12 --dim 768 --ffn 3072 --vocab 50272 --context 2048 --pos learned "
                      "--norm layer --act relu --linear-bias --tied", 12, 125239296 - 2 * 768},
         {"opt-350m", "--heads 16 --dim 1024 --ffn 4096 --vocab 50272 --context 2048 --pos learned "
-                     "--norm layer --act relu --linear-bias --tied --place post --embed-dim 512", 24,
-         331196416 - 2 * 1024}};
+                     "--norm layer --act relu --linear-bias --tied --place post --embed-dim 512",
+         24, 331196416 - 2 * 1024}};
     Config c;
     Model m;
     Error e = {0};
@@ -2462,7 +2463,7 @@ static void no_other_biases(Lab *a, Lab *b) {
     (void)a;
     static const char *const NAMES[] = {"bo", "b1", "b2", "b3"};
     for (int i = 0; i < 8; i++) {
-        char name[8];
+        char name[24];
         snprintf(name, sizeof name, "l%d.%s", i / 4, NAMES[i % 4]);
         lab_fill(b, name, 0);
     }
@@ -2719,8 +2720,8 @@ static void extra__fixed_values(Test *t) {
  * 3.10, 3.11  The Mamba mixer and the experts, which have no backward */
 
 /* Block 0 of two is Mamba's; 1 attends. */
-#define MAMBA "--attention-period 2 --attention-offset 1 --mamba-inner 5 --mamba-state 3 "          \
-              "--mamba-rank 2 "
+#define MAMBA                                                                                      \
+    "--attention-period 2 --attention-offset 1 --mamba-inner 5 --mamba-state 3 --mamba-rank 2 "
 
 static const char *const PUBLISHED[] = {
     MAMBA, MAMBA "--mamba-conv 1 --mamba-state 1 --mamba-rank 1 --place post",
@@ -7843,6 +7844,563 @@ static void checkpoint_read__other_precision(Test *t) {
     scratch_close();
 }
 
+/* -------------------------------------------------------------------------------------------------
+ * 10.4  Model files */
+
+/* An F16 by its definition. */
+static double slow_half(unsigned h) {
+    int exponent = h >> 10 & 31;
+    double fraction = h & 1023, sign = h >> 15 ? -1 : 1;
+    if (exponent == 31) return fraction > 0 ? NAN : sign * INFINITY;
+    return sign * (exponent ? ldexp(1024 + fraction, exponent - 25) : ldexp(fraction, -24));
+}
+
+/* All 65,536 numbers of either kind, in one row, so that every lane of a vector meets some. */
+static void widen__every_half(Test *t) {
+    enum { ALL = 1 << 16 };
+    unsigned char *raw = malloc(4 * ALL);
+    real *got = malloc(ALL * sizeof *got);
+    if (!raw || !got) exit(1);
+    int nans = 0, subnormal = 0;
+    for (unsigned i = 0; i < ALL; i++) {
+        raw[2 * i] = (unsigned char)(i & 255);
+        raw[2 * i + 1] = (unsigned char)(i >> 8);
+    }
+    widen(DTYPE_F16, ALL, got, raw);
+    for (unsigned i = 0; i < ALL; i++) {
+        double want = slow_half(i), x = (double)got[i];
+        fact(t, isnan(want) ? isnan(x) : x == want && !signbit(x) == !signbit(want),
+             "F16 %04x is %.17g, expected %.17g", i, x, want);
+        nans += isnan(want);
+        subnormal += want != 0 && fabs(want) < 0x1p-14;
+#ifndef SINK_DOUBLE
+        uint32_t bits;
+        memcpy(&bits, &got[i], 4);
+        fact(t, !isnan(want) || bits == (0x7F800000u | (i & 0x8000u) << 16 | (i & 1023u) << 13),
+             "NaN %04x became %08x", i, (unsigned)bits);
+#endif
+    }
+    fact(t, nans == 2046 && subnormal == 2046, "%d NaN, %d subnormal", nans, subnormal);
+    widen(DTYPE_BF16, ALL, got, raw);
+    for (unsigned i = 0; i < ALL; i++) {
+        uint32_t bits = (uint32_t)i << 16;
+        float want;
+        memcpy(&want, &bits, 4);
+        fact(t, isnan(want) ? isnan((double)got[i]) : !memcmp(&(real){(real)want}, &got[i],
+                                                              sizeof(real)), "BF16 %04x", i);
+    }
+    Rng r = {1};
+    for (int i = 0; i < 4 * ALL; i++) raw[i] = (unsigned char)rng_below(&r, 256);
+    for (int n = 0; n < 70; n += 3) {                        /* rows of any length, any place */
+        widen(DTYPE_F32, n, got, raw + n);
+        got[n] = 7;
+        widen(DTYPE_F16, n, got + n + 1, raw + n + 1);
+        for (int i = 0; i < n; i++) {
+            uint32_t bits = (uint32_t)number_at(raw + n + 4 * i, 4);
+            float want;
+            memcpy(&want, &bits, 4);
+            fact(t, isnan(want) ? isnan((double)got[i]) : (double)got[i] == (double)want, "F32");
+            double half = slow_half((unsigned)number_at(raw + n + 1 + 2 * i, 2));
+            fact(t, isnan(half) || (double)got[n + 1 + i] == half, "F16 at an odd place");
+        }
+        fact(t, got[n] == 7, "written beyond the end");
+    }
+    fact(t, dtype_width(DTYPE_F32) == 4 && dtype_width(DTYPE_F16) == 2 &&
+         dtype_width(DTYPE_BF16) == 2, "widths");
+    free(raw);
+    free(got);
+}
+
+/* A random number that the type can say, below 1: its bytes, and what it is. */
+static real stored_number(Rng *r, int dtype, unsigned char at[4]) {
+    uint64_t bits = rng_next(r);
+    if (dtype == DTYPE_F16) {
+        unsigned h = (unsigned)(bits & 0x83FF) | (unsigned)(9 + bits % 3 * 2) << 10;
+        at[0] = (unsigned char)(h & 255);
+        at[1] = (unsigned char)(h >> 8);
+        return (real)slow_half(h);
+    }
+    float f = (float)(rng_uniform(r) * 0.6 - 0.3);
+    uint32_t word;
+    memcpy(&word, &f, 4);
+    if (dtype == DTYPE_BF16) word &= 0xFFFF0000u;
+    memcpy(&f, &word, 4);
+    for (int i = 0; i < 4; i++) at[i] = (unsigned char)(word >> (8 * i) & 255);
+    if (dtype == DTYPE_BF16) memmove(at, at + 2, 2);
+    return (real)f;
+}
+
+/* Tensor x with new numbers that its type can say, and its bytes as they lie in a file. */
+static unsigned char *tensor_drawn(Model *m, const Tensor *x, int dtype, int order, Rng *r) {
+    size_t width = dtype_width(dtype);
+    idx in = x->shape[0], out = x->shape[1];
+    unsigned char *raw = malloc((size_t)x->count * width);
+    if (!raw) exit(1);
+    for (idx i = 0; i < in; i++)
+        for (idx o = 0; o < out; o++) {
+            unsigned char at[4];
+            idx place = order == OUT_IN ? o * in + i : i * out + o;
+            real *to = m->params + x->at + i * out + o;
+            *to = stored_number(r, dtype, at);
+            if (frozen(m, x, i * out + o)) { *to = 0; memset(at, 0, 4); }
+            memcpy(raw + (size_t)place * width, at, width);
+        }
+    return raw;
+}
+
+/* Gives m's parameters new numbers and writes them as a model file, of types and orders by `kind`.
+ */
+static bool model_written(Test *t, Model *m, const char *path, int kind) {
+    Settings s;
+    Error e = {0};
+    ModelWriter w;
+    Rng r = {(uint64_t)kind};
+    settings_default(&s);
+    s.model = m->c;
+    if (model_file_begin(&w, path, &s, 77, &e)) { fact(t, false, "%s", e.text); return false; }
+    for (int k = 0; k < m->n_tensors; k++) {
+        const Tensor *x = &m->tensor[k];
+        int dtype = (kind + k) % DTYPES, order = (kind + k) / 2 % 2;
+        /* as published ones stand, but sometimes the other way */
+        if (!strcmp(x->name, "wte")) order = kind % 5 == 4 ? OUT_IN : IN_OUT;
+        if (!strcmp(x->name, "wcls")) order = kind % 5 == 4 ? IN_OUT : OUT_IN;
+        unsigned char *raw = tensor_drawn(m, x, dtype, x->rank == 2 ? order : IN_OUT, &r);
+        size_t n = (size_t)x->count * dtype_width(dtype), half = n / 8 * 4;
+        model_file_tensor(&w, x->name, dtype, order, &e);
+        if (half) model_file_bytes(&w, raw, half, &e);
+        model_file_bytes(&w, raw + half, n - half, &e);
+        free(raw);
+    }
+    fact(t, !model_file_end(&w, &e), "%s", e.text);
+    return !e.status;
+}
+
+/* Of every configuration: the same bits from a file, slab by slab, as in memory; and read whole it
+ * has the same parameters. */
+static void model_file__same_bits(Test *t) {
+    const Cover *v = covering(t);
+    const char *path = SCRATCH "/model.bin";
+    int streamed = 0;
+    scratch_open();
+    for (int i = 0; i < v->n; i++) {
+        char flags[1024];
+        Lab b;
+        Acts a;
+        Trainer whole, open;
+        Error e = {0};
+        pick_flags(&v->pick[i], flags, sizeof flags);
+        if (!lab_open(&b, t, 2, 7, flags) || !model_written(t, &b.m, path, i)) return;
+        if (checkpoint_load(path, &whole, false, &e) || checkpoint_open(path, &open, &e) ||
+            acts_create(&a, &open.m, 2, 7, ACTS_ONE, &e)) {
+            fact(t, false, "%s: %s", flags, e.text);
+            return;
+        }
+        const Model *m = &open.m;
+        fact(t, !whole.m.file && whole.m.count == b.m.count &&
+             same_numbers(b.m.count, b.m.params, whole.m.params), "%s: parameters", flags);
+        fact(t, open.tokenizer_hash == 77 && !memcmp(&m->c, &b.m.c, sizeof m->c),
+             "%s: another model", flags);
+        fact(t, m->file && stored_tensor(m, m->w.layer[1].wq) == model_tensor(m, "l1.wq") &&
+             !stored_tensor(m, m->w.layer[0].norm1), "%s: which tensors stay in the file", flags);
+        for (int k = 0; k < m->n_tensors; k++) streamed += m->tensor[k].at < 0;
+        double loss = lab_loss(&b);
+        for (int again = 0; again < 2; again++) {
+            model_forward(m, &a, b.ids, 2, 7);
+            double got = model_loss(&open.m, &a, b.targets, 2, 7, false, 1);
+            fact(t, !model_fault(m, &e), "%s: %s", flags, e.text);
+            within(t, apart(2 * config_rows(&m->c, 7) * 12, b.a.nf, a.nf), 0, 0, "nf, %s", flags);
+            within(t, got, loss, 0, "loss, %s", flags);
+        }
+        acts_free(&a);
+        trainer_free(&whole);
+        trainer_free(&open);
+        lab_close(&b);
+    }
+    scratch_close();
+    note(t, "%d configurations, %d matrices streamed", v->n, streamed);
+}
+
+/* Matrices of several slabs, w1 of columns and w2 of rows, and a loss over slabs of W_cls. A slab
+ * has at most 2^22 / 264 = 15,887 lines, of which 62 times 256 are used. */
+static void model_file__slabs(Test *t) {
+    static const char *const NAMES[] = {"l0.w1", "l0.w2", "wte"};
+    enum { T = 24 };                             /* rows with their largest logit in either slab */
+    const char *path = SCRATCH "/model.bin";
+    Lab b;
+    Acts a;
+    Trainer open;
+    Error e = {0};
+    scratch_open();
+    if (!lab_open(&b, t, 1, T, "--layers 1 --dim 264 --ffn 17000 --vocab 30000 --act gelu --tied"))
+        return;
+    if (!model_written(t, &b.m, path, 0)) return;
+    if (checkpoint_open(path, &open, &e) || acts_create(&a, &open.m, 1, T, ACTS_ONE, &e)) {
+        fact(t, false, "%s", e.text);
+        return;
+    }
+    for (int k = 0; k < 3; k++) {
+        int slabs = 0;
+        const Tensor *x = model_tensor(&open.m, NAMES[k]);
+        for (Slab s = {0}; x->at < 0 && stored_slab(&open.m, x, k == 2, &s); slabs++)
+            fact(t, k == 1 ? s.n_out == 264 && s.in0 == slabs * 15872
+                           : s.n_in == 264 && s.out0 == slabs * 15872, "slab %d of %s", slabs,
+                 NAMES[k]);
+        fact(t, slabs == 2, "%s in %d slabs", NAMES[k], slabs);
+    }
+    stream_begin(&open.m, 1, true, true);
+    double loss = lab_loss(&b);
+    model_forward(&open.m, &a, b.ids, 1, T);
+    within(t, apart(T * 264, b.a.nf, a.nf), 0, 0, "nf");
+    within(t, model_loss(&open.m, &a, b.targets, 1, T, false, 1), loss, 16 * REAL_EPS * loss,
+           "loss over slabs");
+    Streamed took = stream_end(&open.m);
+    /* each weight once: wte for the loss, w1 and w2; wq, wk, wv, wo; and rows of wte */
+    fact(t, took.bytes == 30000 * 264 * 4 + 17000 * 264 * (2 + 2) + 264 * 264 * (2 + 4 + 2 + 2)
+                              + T * 264 * 4,
+         "%.0f bytes", took.bytes);
+    fact(t, took.waited >= 0 && took.waited <= took.seconds, "%g of %g s", took.waited,
+         took.seconds);
+    fact(t, !model_fault(&open.m, &e), "%s", e.text);
+    /* a NaN in the first of the slabs is not forgotten in the second */
+    FILE *file = fopen(path, "r+b");
+    unsigned char nan[4] = {0, 0, 0xC0, 0x7F};
+    fact(t, file && file_seek(file, 64 + 4 * 264 * 4) && fwrite(nan, 1, 4, file) == 4
+                && !fclose(file), "a NaN is not written");
+    model_loss(&open.m, &a, b.targets, 1, T, false, 1);
+    for (int i = 0; i < T; i++) fact(t, isnan(a.loss_row[i]), "row %d: %g", i, a.loss_row[i]);
+    fact(t, model_fault(&open.m, &e) && strstr(e.text, "checksum of wte"), "%s", e.text);
+    fact(t, !stored_slab(&open.m, model_tensor(&open.m, "l0.w1"), false, &(Slab){0}),
+         "a slab after a fault");
+    acts_free(&a);
+    trainer_free(&open);
+    lab_close(&b);
+    scratch_close();
+}
+
+/* The sums of a whole evaluation, all sequences through a block at a time, are those of batches of
+ * 16 in memory. */
+static void evaluate__streamed(Test *t) {
+    Settings s;
+    Error e = {0};
+    Data d = {0};
+    Trainer open;
+    Sinks in_memory, streamed;
+    Lab b;
+    int starts;
+    Bytes lines = {0};
+    Rng r = {5};
+    scratch_open();
+    settings_default(&s);
+    settings_flags(&s, "--T 9 --n 37 --quiet", "eo", &e);
+    for (int i = 0; i < 37; i++)
+        for (int k = 0; k < 10; k++)
+            bytes_print(&lines, &e, "%d%c", (int)rng_below(&r, 11), k < 9 ? ' ' : '\n');
+    file_write(SCRATCH "/ids", lines.at, lines.size, &e);
+    data_ids(&d, SCRATCH "/ids", 11, &e);
+    fact(t, !e.status && d.held.size == 370 && d.starts.size == 37 && d.starts.at[36] == 360,
+         "%zu ids in %zu lines: %s", d.held.size, d.starts.size, e.text);
+    if (!lab_open(&b, t, 1, 9, "--kv-heads 1 --norm layer --linear-bias")) return;
+    if (!model_written(t, &b.m, SCRATCH "/model.bin", 3)) return;
+    checkpoint_open(SCRATCH "/model.bin", &open, &e);
+    if (!e.status && !evaluate(&in_memory, &b.m, &d, &s, 37, 9, &starts, &e)
+        && !evaluate(&streamed, &open.m, &d, &s, 37, 9, &starts, &e)) {
+        fact(t, in_memory.n == 37 && streamed.n == 37 && starts == 37, "%d sequences", streamed.n);
+        fact(t, in_memory.batch == 16 && streamed.batch == 37, "batches of %d and %d",
+             in_memory.batch, streamed.batch);
+        for (idx k = 0; k < in_memory.n_sums; k++)
+            within(t, streamed.sums[k], in_memory.sums[k], 0, "number %td", k);
+        within(t, streamed.loss, in_memory.loss, 4 * REAL_EPS, "loss");
+        sinks_free(&in_memory);
+        sinks_free(&streamed);
+    }
+    fact(t, !e.status, "%s", e.text);
+    bytes_free(&lines);
+    data_close(&d);
+    trainer_free(&open);
+    lab_close(&b);
+    scratch_close();
+}
+
+/* A published file in the small: a header of 24 bytes, and q, k, v in one matrix, side by side in
+ * every row as GPT-2 has them, or head by head as GPT-NeoX. Links and copies give the same bits. */
+static void model_file__links(Test *t) {
+    const char *source = SCRATCH "/published", *path = SCRATCH "/model.bin";
+    enum { C = 12, H = 2, D = 6 };
+    for (int way = 0; way < 4; way++) {
+        bool heads = way & 1, link = way & 2;
+        Lab b;
+        Trainer back;
+        Settings s;
+        Error e = {0};
+        Bytes file = {0};
+        ModelWriter w;
+        Rng r = {9};
+        scratch_open();
+        if (!lab_open(&b, t, 2, 7, "--layers 1")) return;
+        bytes_add(&file, "a header of 24 bytes, so", 24, &e);
+        size_t fused = file.size;
+        for (int i = 0; i < 3 * C * C; i++) {                /* [C,3C], or [3C,C] */
+            unsigned char at[4];
+            real x = stored_number(&r, DTYPE_BF16, at);
+            bytes_add(&file, at, 2, &e);
+            int row = i / (heads ? C : 3 * C), column = i % (heads ? C : 3 * C);
+            int which = heads ? row / D % 3 : column / C;    /* q, k or v, */
+            int in = heads ? column : row;
+            int out = heads ? row / (3 * D) * D + row % D : column % C;
+            real *to[3] = {lab_at(&b, "l0.wq"), lab_at(&b, "l0.wk"), lab_at(&b, "l0.wv")};
+            to[which][in * C + out] = x;
+        }
+        size_t rest = file.size;
+        for (int k = 0; k < b.m.n_tensors; k++) {            /* the others, as they come */
+            const Tensor *x = &b.m.tensor[k];
+            if (strchr("qkv", x->name[strlen(x->name) - 1])) continue;
+            unsigned char *raw = tensor_drawn(&b.m, x, DTYPE_F32, IN_OUT, &r);
+            bytes_add(&file, raw, 4 * (size_t)x->count, &e);
+            free(raw);
+        }
+        if (!e.status) file_write(source, file.at, file.size, &e);
+        settings_default(&s);
+        s.model = b.m.c;
+        model_file_begin(&w, path, &s, 0, &e);
+        int f = model_file_source(&w, source, 24, link, &e);
+        fact(t, f == 1, "source %d: %s", f, e.text);
+        for (int k = 0; k < w.list.n_tensors && !e.status; k++) {
+            const Tensor *x = &w.list.tensor[k];
+            const char *part = strchr("qkv", x->name[strlen(x->name) - 1]);
+            uint64_t which = part ? (uint64_t)(strchr("qkv", *part) - "qkv") : 0;
+            Extent at = {f, rest, 4 * (uint64_t)x->count, 0};
+            uint64_t run = 2 * C * (heads ? D : 1);
+            if (part) at = (Extent){f, fused + which * run, run, 3 * run};
+            else rest += at.run;
+            model_file_copy(&w, x->name, part ? DTYPE_BF16 : DTYPE_F32,
+                            part && heads ? OUT_IN : IN_OUT, &at, &e);
+        }
+        if (model_file_end(&w, &e) || checkpoint_load(path, &back, false, &e)) {
+            fact(t, false, "%s", e.text);
+            return;
+        }
+        fact(t, same_numbers(b.m.count, b.m.params, back.m.params), "way %d", way);
+        trainer_free(&back);
+        /* gone, cut, or another header: told from one that is as it was */
+        file.at[3] ^= 1;
+        if (!e.status) file_write(source, file.at, file.size, &e);
+        bool no = checkpoint_load(path, &back, false, &e) == 1;
+        fact(t, no == link && (!no || strstr(e.text, "found another file")), "header: %s", e.text);
+        if (!no) trainer_free(&back);
+        e = (Error){0};
+        file.at[3] ^= 1;
+        file_write(source, file.at, file.size - 1, &e);
+        no = checkpoint_load(path, &back, false, &e) == 1;
+        fact(t, no == link && (!no || strstr(e.text, "found another file")), "size: %s", e.text);
+        if (!no) trainer_free(&back);
+        e = (Error){0};
+        remove(source);
+        no = checkpoint_open(path, &back, &e) == 1;
+        fact(t, no == link && (!no || strstr(e.text, "published, found")), "gone: %s", e.text);
+        if (!no) trainer_free(&back);
+        bytes_free(&file);
+        lab_close(&b);
+        scratch_close();
+    }
+}
+
+/* What a writer refuses, after which neither the file nor the one beside it is there. */
+static void model_file_end__refuses(Test *t) {
+    static const char *const SAID[] = {"expected l0.norm1, found l0.wq", "expected wcls, found the",
+                                       "264 bytes more", "outside its file", "found it cut short",
+                                       "12 more bytes", "check the path", "outside its file"};
+    const char *path = SCRATCH "/model.bin";
+    unsigned char zeros[1 << 12] = {0};
+    Lab b;
+    if (!lab_open(&b, t, 1, 5, "--layers 1")) return;
+    for (int what = 0; what < 8; what++) {
+        Settings s;
+        Error e = {0}, of_file = {0};
+        ModelWriter w;
+        scratch_open();
+        file_write(SCRATCH "/source", zeros, 100, &of_file);
+        settings_default(&s);
+        s.model = b.m.c;
+        model_file_begin(&w, path, &s, 0, &e);
+        if (what == 4) model_file_source(&w, SCRATCH "/source", 101, false, &e);
+        if (what == 6) model_file_source(&w, SCRATCH "/none", 1, false, &e);
+        for (int k = 0; k < w.list.n_tensors - (what == 1); k++) {
+            const Tensor *x = &w.list.tensor[k];
+            size_t n = 2 * (size_t)x->count;
+            if (what == 3 || (what == 7 && k == 1)) {    /* of 100 bytes: up to 264, 103 */
+                Extent at = {model_file_source(&w, SCRATCH "/source", 1, false, &e), 0, n, 0};
+                if (k == 1) at = (Extent){at.file, 15, 8, 40};
+                model_file_copy(&w, x->name, DTYPE_F16, IN_OUT, &at, &e);
+                break;
+            }
+            model_file_tensor(&w, what == 0 && k == 1 ? "l0.wq" : x->name, DTYPE_F16, IN_OUT, &e);
+            model_file_bytes(&w, zeros, what == 2 ? n + 2 : what == 5 && k == 1 ? n - 12 : n, &e);
+        }
+        fact(t, model_file_end(&w, &e) == 1 && strstr(e.text, SAID[what]), "%d: %s", what, e.text);
+        fact(t, file_missing(path) && file_missing(SCRATCH "/model.bin.new"), "%d leaves a file",
+             what);
+    }
+    lab_close(&b);
+    scratch_close();
+}
+
+/* The bytes of a small model file; *head says where its head begins. */
+static Bytes model_file_of(Test *t, size_t *head) {
+    Lab b;
+    Error e = {0};
+    Bytes file = {0};
+    scratch_open();
+    if (!lab_open(&b, t, 1, 5, "--norm layer --tied --pos learned") ||
+        !model_written(t, &b.m, SCRATCH "/model.bin", 1)) exit(1);
+    file_read(SCRATCH "/model.bin", &file, &e);
+    *head = (size_t)number_at(file.at + 8, 8);
+    lab_close(&b);
+    return file;
+}
+
+/* Is a head [n] of a file with `size` bytes of tensors refused, in one line? Freed either way. */
+static bool head_refused(const unsigned char *p, size_t n, uint64_t size, Error *e) {
+    ModelHead h;
+    unsigned char *copied = malloc(n ? n : 1);               /* its end is where reading must end */
+    if (!copied) exit(1);
+    if (n) memcpy(copied, p, n);
+    *e = (Error){0};
+    bool no = model_head_read(copied, n, size, "x", &h, e);
+    if (!no) model_head_free(&h);
+    free(copied);
+    return no && e->status == 1 && !strncmp(e->text, "x: expected ", 12) &&
+           strstr(e->text, ". Try: ") && !strchr(e->text, '\n');
+}
+
+static void head_seal(Bytes *b) {
+    uint64_t hash = hash64(0, b->at, b->size - 8);
+    for (int i = 0; i < 8; i++) b->at[b->size - 8 + (size_t)i] = (unsigned char)(hash >> 8 * i);
+}
+
+/* No damage gets past the checksum; and with a checksum made to fit, every byte is changed to some
+ * others, which must be refused in one line or leave a head that can be freed. What matters most is
+ * refused by name. */
+static void model_head_read__hostile(Test *t) {
+    size_t at;
+    Bytes file = model_file_of(t, &at), head = {0};
+    Error e = {0};
+    bytes_add(&head, file.at + at, file.size - at, &e);
+    size_t n = head.size;
+    fact(t, !head_refused(head.at, n, at, &e) && !e.status, "as written: %s", e.text);
+    for (size_t i = 0; i < n; i++) {
+        head.at[i] ^= 0x40;
+        fact(t, head_refused(head.at, n, at, &e) && strstr(e.text, "checksum"), "byte %zu: %s", i,
+             e.text);
+        head.at[i] ^= 0x40;
+        fact(t, head_refused(head.at, i, at, &e), "cut to %zu: %s", i, e.text);
+    }
+    int refused = 0, tried = 0;
+    for (size_t i = 0; i + 8 < n; i++)
+        for (int bit = 0; bit < 9; bit++, tried++) {
+            unsigned char was = head.at[i];
+            head.at[i] = (unsigned char)(bit < 8 ? was ^ 1 << bit : 0);
+            head_seal(&head);
+            refused += head_refused(head.at, n, at, &e);
+            fact(t, !e.status || strstr(e.text, ". Try: "), "byte %zu bit %d: %s", i, bit, e.text);
+            head.at[i] = was;
+        }
+    note(t, "%d of %d changes with a fitting checksum refused", refused, tried);
+    fact(t, refused > tried / 2, "%d of %d", refused, tried);
+    /* the last entry: where its numbers stand, counted from the end */
+    static const struct Wrong { size_t from_end; int bytes; uint64_t value; const char *said; }
+    WRONG[] = {
+        {16, 8, 1, ""},                          /* stride: not read where all is one run */
+        {24, 8, 0, "ends before"}, {24, 8, 3, "ends before"},
+        {24, 8, UINT64_MAX - 3, "ends before"}, {32, 8, UINT64_MAX - 7, "ends before"},
+        {32, 8, 1 << 20, "ends before"}, {36, 4, 1, "type and a file"}, {44, 8, 7, "[12,7]"},
+        {52, 8, 2, "[2,1]"}, {53, 1, 1, "type and a file"}, {54, 1, 1, "type and a file"},
+        {54, 1, 2, "type and a file"}, {55, 1, 2, "[12,1]"}, {56, 1, 3, "type and a file"}};
+    for (size_t k = 0; k < sizeof WRONG / sizeof WRONG[0]; k++) {
+        unsigned char was[8], *p = head.at + n - 8 - WRONG[k].from_end;
+        memcpy(was, p, 8);
+        for (int i = 0; i < WRONG[k].bytes; i++)
+            p[i] = (unsigned char)(WRONG[k].value >> 8 * i & 255);
+        head_seal(&head);
+        bool no = head_refused(head.at, n, at, &e);
+        fact(t, no == (WRONG[k].said[0] != 0) && strstr(e.text, WRONG[k].said), "%zu: %s", k,
+             e.text);
+        memcpy(p, was, 8);
+    }
+    bytes_add(&head, "more", 4, &e);                         /* behind the last entry */
+    head_seal(&head);
+    fact(t, head_refused(head.at, n + 4, at, &e) && strstr(e.text, "checksum"), "%s", e.text);
+    bytes_free(&file);
+    bytes_free(&head);
+    scratch_close();
+}
+
+/* Damage to the tensors: found when they are read, whichever way, and named. */
+static void model_file__damage(Test *t) {
+    const char *path = SCRATCH "/model.bin";
+    size_t at;
+    Bytes file = model_file_of(t, &at);
+    Trainer r;
+    Error e = {0};
+    int whole = 0, streamed = 0, tried = 0;
+    for (size_t i = 64; i < at; i += 37) {
+        e = (Error){0};
+        file.at[i] ^= 1;
+        file_write(path, file.at, file.size, &e);
+        file.at[i] ^= 1;
+        bool no = checkpoint_load(path, &r, false, &e) == 1;
+        whole += no && strstr(e.text, "checksum of");
+        if (!no) trainer_free(&r);
+        e = (Error){0};
+        if (!checkpoint_open(path, &r, &e) && !acts_create(&r.a, &r.m, 1, 5, ACTS_ONE, &e)) {
+            int ids[5] = {1, 2, 3, 4, 5};
+            model_forward(&r.m, &r.a, ids, 1, 5);
+            model_loss(&r.m, &r.a, ids, 1, 5, false, 1);
+            model_fault(&r.m, &e);
+        }
+        if (e.status) streamed += strstr(e.text, "checksum of") != NULL;
+        trainer_free(&r);
+        tried++;
+    }
+    int swapped = 0;
+    for (size_t i = 64; i + 4 < at; i += 4 * 51) {           /* two numbers that change places */
+        unsigned char *p = file.at + i, x[8];
+        memcpy(x, p, 8);
+        bool same = !memcmp(p, p + 4, 4);
+        memcpy(p, x + 4, 4);
+        memcpy(p + 4, x, 4);
+        file_write(path, file.at, file.size, &(Error){0});
+        memcpy(p, x, 8);
+        e = (Error){0};
+        bool no = checkpoint_load(path, &r, false, &e) == 1;
+        swapped += no;
+        fact(t, no || same, "bytes %zu and on change places", i);
+        if (!no) trainer_free(&r);
+    }
+    fact(t, swapped > 10, "%d exchanges found", swapped);
+    /* what is not found lies between two tensors */
+    fact(t, whole == streamed && whole > tried * 8 / 10, "%d and %d of %d found", whole, streamed,
+         tried);
+    for (size_t n = 0; n < file.size; n += 1 + n / 5) {      /* cut short: no head */
+        e = (Error){0};
+        file_write(path, file.at, n, &e);
+        fact(t, checkpoint_open(path, &r, &e) == 1 && strstr(e.text, ". Try: "), "%zu: %s", n,
+             e.text);
+    }
+    /* cut while it is open */
+    e = (Error){0};
+    file_write(path, file.at, file.size, &e);
+    if (!checkpoint_open(path, &r, &e) && !acts_create(&r.a, &r.m, 1, 5, ACTS_ONE, &e)) {
+        int ids[5] = {1, 2, 3, 4, 5};
+        FILE *f = fopen(path, "wb");
+        if (f) fclose(f);
+        model_forward(&r.m, &r.a, ids, 1, 5);
+        fact(t, model_fault(&r.m, &e) && strstr(e.text, "cut short"), "%s", e.text);
+    }
+    trainer_free(&r);
+    bytes_free(&file);
+    scratch_close();
+}
+
 /* Settings of a command line whose words these are, over tiny_settings. */
 static bool resume_settings_of(Test *t, Settings *s, const char *flags, char **argv, int argc) {
     Error e = {0};
@@ -8638,8 +9196,8 @@ static void experiments_read__by_hand(Test *t) {
          c[0].item == 0 && c[1].item == 1, "claims");
     fact(t, c[0].sides == 2 && c[0].side[0].row == 1 && !strcmp(c[0].side[0].measure, "alpha_1") &&
          c[0].relation == LESS && c[0].margin == 0.5 && c[0].needs == 1 &&
-         c[0].need[0].relation == GREATER && c[0].need[0].right.row == -1 &&
-         c[0].need[0].right.number == 2 && c[0].need[0].left.row == 0, "the first claim");
+         c[0].needed[0] == GREATER && c[0].side[3].row == -1 && c[0].side[3].number == 2 &&
+         c[0].side[2].row == 0, "the first claim");
     fact(t, c[1].kind == CLAIM_ORDERED && c[1].sides == 3 && c[1].relation == GREATER &&
          c[1].side[2].row == 0, "the second");
     fact(t, c[2].kind == CLAIM_EQUAL && c[2].side[1].number == 3 && c[2].margin == 0.25, "third");
@@ -8664,7 +9222,7 @@ static void experiments_read__refuses(Test *t) {
         {"rule a < b.loss\n", "ROW.MEASURE or a number, found 'a'"},
         {"", "t:7: expected a rule below the claim"},
         {"rule a.loss < b.loss\nrow a r\n", "flags once"},
-        {"rule a.loss < b.loss\nrow A r\n", "a row's name"},
+        {"rule a.loss < b.loss\nrow A r\n", "expected a name, found 'A'"},
         {"rule a.loss < b.loss\nrow d nothing\n", "flags, or a recipe above, found 'nothing'"},
         {"rule a.loss < b.loss\nrow d r after=z\n", "a row above, found 'z'"},
         {"rule a.loss < b.loss\nrow d r | 1 2\n", "as many numbers as columns"},
@@ -8673,10 +9231,9 @@ static void experiments_read__refuses(Test *t) {
         {"rule a.loss < b.loss\ncolumns x\n", "columns below an item"},
         {"rule a.loss < b.loss\npicture pie loss\n", "a kind of picture, found 'pie'"},
         {"rule a.loss < b.loss\npicture dots\n", "of what it is a picture, found 'dots'"},
-        {"rule a.loss < b.loss\npicture sweep foo loss\n", "a flag of a training, found 'foo'"},
         {"rule a.loss < b.loss\npicture dots 1 2 3 4 5 6 7 8 9\n", "fewer words, found '9'"},
         {"rule a.loss < b.loss\npicture map\npicture map\npicture map\npicture map\npicture map\n"
-         "picture map\npicture map\n", "at most 6 pictures"},
+         "picture map\npicture map\n", "at most 6 pictures, found 'map'"},
         {"rule a.loss < b.loss\nseeds 3 2\n", "two counts of seeds"},
         {"rule a.loss < b.loss\ncorpus x x.txt\n", "NAME FILE HASH"},
         {"rule a.loss < b.loss\nitem j no title\n", "REFERENCE: TITLE"},
@@ -8697,6 +9254,12 @@ static void experiments_read__refuses(Test *t) {
              "%.60s: %d, %s", CASES[i].text, status, e.text);
         if (!status) experiments_free(&x);
     }
+    unsigned char zeros[20 * 19];                /* a 0 ends no statement: there is room for one */
+    Experiments x;
+    Error e = {0};
+    for (int i = 0; i < 20; i++) memcpy(zeros + 19 * i, "domain d e.grammar", 19);
+    fact(t, experiments_read(&x, zeros, sizeof zeros, "t", &e) == 1 && strstr(e.text, "NAME FILE"),
+         "%s", e.text);
 }
 
 /* The table that comes with sink: its rows are models that can be made, its claims read numbers
@@ -10863,6 +11426,11 @@ static void sink__wrong_usage(Test *t) {
         {"train --quiet --extra-value e1 --steps 0", "--extra k"},
         {"train --quiet --random-tokens 0 --steps 1", "--random-tokens 0"},
         {"train --quiet --prefix 9 --context 8 --steps 0", "--prefix"},
+        {"train --quiet --experts 2 --steps 0", "--experts 2"},
+        {"train --quiet --attention-period 2 --steps 0", "--attention-period 2"},
+        {"dump --experts 2 --ids data/story.txt --out " SCRATCH "/d", "--experts 2"},
+        {"bench step --experts 2", "--experts 2"},
+        {"bench ops --attention-period 2", "--attention-period 2"},
         {"train --prompt x", "--prompt"},
         {"list --layers 3", "--layers"},
         {"eval --layers 3 x", "--layers"},
@@ -10874,7 +11442,7 @@ static void sink__wrong_usage(Test *t) {
         {"tokenize", "train, encode or decode"},
         {"tokenize nobody", "nobody"},
         {"tokenize train", "--out"},
-        {"bench", "gemm, step, ops or length"},
+        {"bench", "gemm, step, ops, length or stream"},
         {"help nobody", "nobody"},
         {"check nobody", "nobody"},
         {"train --quiet stray --steps 0 --context 8 --batch 1", "stray"},
@@ -11425,6 +11993,63 @@ static void sink__edits_and_starts(Test *t) {
     bytes_free(&files);
     bytes_free(&whole);
     bytes_free(&parts);
+    scratch_close();
+}
+
+/* A model file from the command line: made, evaluated from ids, dumped; and its numbers are those
+ * of this program's own forward of the same parameters. */
+static void sink__streams(Test *t) {
+    static const char FILES[] = "eval " SCRATCH "/m.model --quiet --T 8 ";
+    Ran r;
+    Error e = {0};
+    Trainer m = {0};
+    char command[400], want[64];
+    if (no_binary(t)) return;
+    scratch_open();
+    if (!sink_does(t, "bench stream --quiet --out " SCRATCH "/m.model --layers 2 --dim 32 --ffn 48 "
+                      "--vocab 50 --norm layer --linear-bias --context 16 --batch 3", &r)) return;
+    fact(t, strstr((char *)r.out.at, "seconds=") && strstr((char *)r.out.at, " ratio="), "%s",
+         (char *)r.out.at);
+    ran_free(&r);
+    static const char IDS[] = "1 2 3 4 5 6 7 8 9\n# 10 11\n";
+    int ids[18] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0};
+    file_write(SCRATCH "/ids", "1 2 3 4 5 6 7 8 9\n9 8 7 6 5 4 3 2 1\n", 36, &e);
+    file_write(SCRATCH "/odd", IDS, strlen(IDS), &e);
+    fact(t, !e.status, "%s", e.text);
+    snprintf(command, sizeof command, "%s--ids " SCRATCH "/ids --csv " SCRATCH "/csv", FILES);
+    if (!sink_does(t, command, &r)) return;
+    for (int i = 0; i < 9; i++) ids[9 + i] = 9 - i;
+    if (!checkpoint_load(SCRATCH "/m.model", &m, false, &e) &&
+        !acts_create(&m.a, &m.m, 2, 8, ACTS_ONE, &e)) {
+        int rows[32];
+        for (int i = 0; i < 16; i++) {
+            rows[i] = ids[i / 8 * 9 + i % 8];
+            rows[16 + i] = ids[i / 8 * 9 + i % 8 + 1];
+        }
+        model_forward(&m.m, &m.a, rows, 2, 8);
+        double loss = model_loss(&m.m, &m.a, rows + 16, 2, 8, false, 1);
+        snprintf(want, sizeof want, "loss %.4f nats", loss);
+        fact(t, strstr((char *)r.out.at, want) != NULL, "%s is not in %s", want, (char *)r.out.at);
+        fact(t, strstr((char *)r.out.at, "2 sequences of 8 tokens") != NULL, "%s",
+             (char *)r.out.at);
+    }
+    fact(t, !e.status, "%s", e.text);
+    ran_free(&r);
+    trainer_free(&m);
+    if (sink_does(t, "dump " SCRATCH "/m.model --ids " SCRATCH "/ids --out " SCRATCH "/dump", &r))
+        ran_free(&r);
+    snprintf(command, sizeof command, "%s--input repeat --n 2", FILES);
+    if (sink_does(t, command, &r)) ran_free(&r);     /* drawn ids need no tokenizer */
+    static const char *const WRONG[][2] = {
+        {"", "Try: --ids FILE"}, {"--ids " SCRATCH "/odd", "odd:2: expected token ids"},
+        {"--ids " SCRATCH "/none", "none: "}, {"--ids " SCRATCH "/ids --T 9", "one of 10 tokens"}};
+    for (int k = 0; k < 4; k++) {
+        snprintf(command, sizeof command, "%s%s", FILES, WRONG[k][0]);
+        r = sink(command);
+        fact(t, r.status == 1 && strstr((char *)r.err.at, WRONG[k][1]), "%s: %d, %s", command,
+             r.status, (char *)r.err.at);
+        ran_free(&r);
+    }
     scratch_close();
 }
 
@@ -12102,6 +12727,11 @@ static void hf__json(Test *t) {
         {"{\"a\": \"\\uD83Dx\"}", "a whole surrogate pair"},
         {"{\"a\": \"\\uD83D\\u0041\"}", "a whole surrogate pair"},
         {"{\"a\": \"\\uD83D\\uD83D\"}", "a whole surrogate pair"},
+        {"{\"model_type\": \"\\u007a\\u00e9\\u07ff\\u0800\\u20AC\\ufffd\\ud83d\\ude00\\uDBFF\\uDFFF\""
+         "}",
+         "found z\xC3\xA9\xDF\xBF\xE0\xA0\x80\xE2\x82\xAC\xEF\xBF\xBD\xF0\x9F\x98\x80"
+         "\xF4\x8F\xBF\xBF. Try"},
+        {"{\"model_type\": \"\\\"\\\\\\/\\n\\u0000\"}", "found \"\\/?. Try"},
         {"{\"a\": 1, \"b\": 2, \"a\": 3}", "found \"a\" twice"},
         {"{\"a\": {\"b\": {\"c\": 1, \"c\": 1}}}", "found \"c\" twice"},
         {"{} // end", "expected nothing more"}, {"/* */ {}", VALUE},
@@ -12149,6 +12779,8 @@ static void hf__shards(Test *t) {
         {MAP("\"a\": \"1.safetensors\", \"b\": \"2.safetensors\", \"c\": \"2.safetensors\""),
          "expected tensor c in 2.safetensors, found none"},
         {MAP("\"a\": \"1.safetensors\", \"b\": \"1.safetensors\""),
+         "expected tensor b in 1.safetensors, found none"},
+        {MAP("\"a\": \"2.safetensors\", \"b\": \"1.safetensors\""),
          "expected tensor b in 1.safetensors, found none"},
         {MAP("\"a\": \"1.safetensors\", \"b\": \"3.safetensors\""),
          "expected each tensor once, found a in"},
@@ -12426,12 +13058,12 @@ static void hf__families(Test *t) {
     static const char *const DTYPES_OF[] = {"F32", "F16", "BF16", "F64"};
     static const char *const BUFFERS[] = {
         ", \"h.1.attn.bias\": {\"dtype\": \"BOOL\", \"shape\": [1,0,16], \"data_offsets\": [0, 0]}",
-        ", \"gpt_neox.layers.1.attention.rotary_emb.inv_freq\": {\"dtype\": \"I64\", \"shape\": [0]"
+        (", \"gpt_neox.layers.1.attention.rotary_emb.inv_freq\": {\"dtype\": \"I64\", \"shape\": [0]"
         ", \"data_offsets\": [0, 0]}, \"gpt_neox.layers.0.attention.masked_bias\": {\"dtype\": "
-        "\"U8\", \"shape\": [0], \"data_offsets\": [0, 0]}",
+        "\"U8\", \"shape\": [0], \"data_offsets\": [0, 0]}"),
         ", \"lm_head.weight\": {\"dtype\": \"F16\", \"shape\": [0], \"data_offsets\": [0, 0]}", "",
-        ", \"model.layers.1.self_attn.rotary_emb.inv_freq\": {\"dtype\": \"F32\", \"shape\": [0], "
-        "\"data_offsets\": [0, 0]}"};
+        (", \"model.layers.1.self_attn.rotary_emb.inv_freq\": {\"dtype\": \"F32\", \"shape\": [0], "
+        "\"data_offsets\": [0, 0]}")};
     if (no_hf(t)) return;
     for (int f = 0; f < FAMILIES_OF - 1; f++)
         for (int d = 0; d < 4; d++) {
@@ -12727,7 +13359,7 @@ static void hf__llama2c(Test *t) {
         {0, 0, 0, "expected dim of 1 to 1048576"}, {0, -C, 0, "expected dim"},
         {0, 0x616B3432, 0, "expected the first format of llama2.c, found a later one"},
         {1, 0, 0, "expected ffn"}, {2, 1 << 20, 0, "expected layers"},
-        {3, 3, 0, "expected heads that"},
+        {3, 6, 0, "expected heads that"},
         {4, 3, 0, "expected heads that"}, {4, 0, 0, "expected kv-heads of 1"},
         {5, 0, 0, "expected vocab"},
         {5, -2147483647 - 1, 0, "expected vocab"}, {6, 1 << 30, 0, "expected context"},
@@ -13848,7 +14480,7 @@ static void hf__sentencepiece(Test *t) {
             memcpy(&bits, &score, 4);
             for (const char *from = one ? byte : p.text[piece]; *from;)
                 if (!strncmp(from, "\xE2\x96\x81", 3)) { strcat(s, " "); from += 3; }
-                else strncat(s, from++, 1);
+                else { s[strlen(s) + 1] = 0; s[strlen(s)] = *from++; }
             bytes_number(&bin, bits, 4, &e);
             bytes_number(&bin, strlen(s), 4, &e);
             bytes_add(&bin, s, strlen(s), &e);
@@ -14229,7 +14861,7 @@ static char *page_sound(Test *t, const char *path, int figures) {
     if (figures < 0) figures = count_of(page, "<figure>");
     fact(t, count_of(page, "<figure>") == figures && count_of(page, "</figcaption>") == figures,
          "%d figures, expected %d", count_of(page, "<figure>"), figures);
-    fact(t, count_of(page, "role=\"img\" aria-label=\"") + 7 * count_of(page, "class=\"ramp\"") ==
+    fact(t, count_of(page, "role=\"img\" aria-label=\"") + count_of(page, "aria-hidden") ==
             count_of(page, "<svg"), "%d texts beside %d pictures",
          count_of(page, "aria-label"), count_of(page, "<svg"));
     static const char *const NEVER[] = {"nan", "NaN", "-inf", ">inf", " inf", "script", "http",
@@ -14243,7 +14875,7 @@ static char *page_sound(Test *t, const char *path, int figures) {
 }
 
 /* The levels of the cells of the picture behind `label`, as its paths draw them; rows by columns
- * at most 64 by 66, cells of 4 x 4 from (30, 16). Returns how many cells are drawn twice or
+ * at most 64 by 66, cells of 8 x 8 from (30, 16). Returns how many cells are drawn twice or
  * outside. */
 static int page_levels(const char *page, const char *label, int *levels) {
     const char *at = strstr(page, label), *end = at ? strstr(at, "</svg>") : NULL;
@@ -14255,8 +14887,8 @@ static int page_levels(const char *page, const char *label, int *levels) {
         for (at = strstr(at, " d=\"") + 4; at < close && *at == 'M'; at = strchr(at, 'z') + 1) {
             int x, y, wide, high;
             if (sscanf(at, "M%d %dh%dv%d", &x, &y, &wide, &high) != 4) return -1;
-            for (int j = 0; j < wide / 4; j++) {
-                int i = (y - 16) / 4 * 66 + (x - 30) / 4 + j;
+            for (int j = 0; j < wide / 8; j++) {
+                int i = (y - 16) / 8 * 66 + (x - 30) / 8 + j;
                 if (i < 0 || i >= 64 * 66 || levels[i]) wrong++;
                 else levels[i] = level;
             }
@@ -14292,7 +14924,7 @@ static void report_write__maps(Test *t) {
             fact(t, false, "%s", e.text);
             return;
         }
-        char *page = page_sound(t, SCRATCH "/p.html", 5);
+        char *page = page_sound(t, SCRATCH "/p.html", 4);
         fact(t, strstr(page, "x &lt; y &amp; z") && strstr(page, "a&lt;b"), "not escaped");
         int column = o->star ? 0 : config_column_first(&r.m.c), H = 2, S = o->s.S, N = o->s.N;
         within(t, page_cell(page, "a&lt;b", 3), sinks_alpha(&o->s, config_column_first(&r.m.c)),
@@ -14347,7 +14979,7 @@ static void report_write__maps(Test *t) {
                                       .alpha1 = .1, .sink1 = .2};
         fact(t, !report_write(SCRATCH "/p.html", "run", &r.s, all, 3, NULL, NULL, &e), "%s",
              e.text);
-        page = page_sound(t, SCRATCH "/p.html", 10);
+        page = page_sound(t, SCRATCH "/p.html", 8);
         fact(t, isnan(page_cell(page, "gone", 1)) && page_cell(page, "a&lt;b", 3) > 0, "its cells");
         fact(t, strstr(page, "gone: from 9 to 6") != NULL, "its curve");
         free(all);
@@ -14387,7 +15019,7 @@ static void report_write__run(Test *t) {
             line = strchr(line, '\n') + 1;
             gone += strstr(line, ",,,") != NULL && strstr(line, ",,,") < line + 12;
         }
-        char *page = page_sound(t, SCRATCH "/deep/page.html", wild ? 3 : 12);
+        char *page = page_sound(t, SCRATCH "/deep/page.html", wild ? 3 : 9);
         fact(t, status == wild && (gone > 0) == (wild > 0), "status %d, %d arms gone: %s", status,
              gone, e.text);
         fact(t, !wild || (gone == 3 && strstr(e.text, "diverges here")), "%d gone: %s", gone,
@@ -14433,7 +15065,7 @@ static char *paper_table(int rows) {
         "figcurves Figure 4: Loss & sink <while> training\n"
         "picture curves loss,valid alpha_1,alpha_* norm tune_loss\n",
         "figsweep Table 9: Learning \"rates\"\ncolumns sink_1 loss\n"
-        "picture sweep lr sink_1 times_1 loss\npicture sweep wd times_1\n",
+        "picture dots sink_1 times_1 loss\n",
         "figdots Table 4: Biases\ncolumns sink_* sink_1 loss\n"
         "picture dots sink_1 times_1 alpha_1 loss\n",
         "figdomains Figure 9: Domains\npicture domains sink_1 sink_1:0.2\n",
@@ -14531,6 +15163,7 @@ static void paper_result(Result *r, const Experiments *x, int row, int seed, boo
             y[i] = (i % 2 ? 0.1 : 0.6) * (k ? 20 : 1) * (1 + .2 * rng_uniform(&g));
         result_add(r, k ? "product" : "cosine", y, L * H * 2, &e);
     }
+    result_add(r, "toy_shape", (double[]){2, 16, 17}, 3, &e);
     static const double LENGTHS[] = {16, 32, 64, 128}, EPS[] = {0.1, 0.2, 0.3, 0.4};
     result_add(r, "grid_T", LENGTHS, 4, &e);
     result_add(r, "grid_eps", EPS, 4, &e);
@@ -14654,7 +15287,6 @@ static void paper_write__numbers(Test *t) {
     static const char TEXT[] =
         "seeds 3 3\ncorpus a a.grammar\ncorpus b b.grammar\n"
         "item one Table 4: Biases\ncolumns sink_1 loss\npicture dots sink_1\npicture curves loss\n"
-        "picture sweep lr sink_1\n"
         "row low --lr 0.001 | 40 3.5\nrow high --lr 0.1 | . -\n"
         "claim up differs headline s: higher\nrule low.sink_1 < high.sink_1 by 0.01\n"
         "claim down differs s: lower\nrule low.sink_1 > high.sink_1 by 0.01\n"
@@ -14670,8 +15302,8 @@ static void paper_write__numbers(Test *t) {
         fact(t, false, "%s", e.text);
         return;
     }
-    fact(t, x.item[0].pictures == 3 && x.item[0].picture[2].kind == PICTURE_SWEEP &&
-            x.item[0].picture[2].words == 2 && !strcmp(x.item[0].picture[2].word[1], "sink_1"),
+    fact(t, x.item[0].pictures == 2 && x.item[0].picture[1].kind == PICTURE_CURVES &&
+            x.item[0].picture[1].words == 1 && !strcmp(x.item[0].picture[1].word[0], "loss"),
          "its pictures");
     for (int corpus = 0; corpus < 2; corpus++)   /* b has it the other way round */
         for (int row = 0; row < 2; row++)
@@ -14691,7 +15323,7 @@ static void paper_write__numbers(Test *t) {
                 result_free(&r);
             }
     fact(t, !paper_write(SCRATCH "/p.html", &x, SCRATCH "/results", "a", &e), "%s", e.text);
-    char *page = page_sound(t, SCRATCH "/p.html", 3);
+    char *page = page_sound(t, SCRATCH "/p.html", 2);
     fact(t, strstr(page, "<td>low</td><td class=\"paper\">40</td><td>20.00 \302\261 10.00</td>") &&
             strstr(page, "<td>high</td><td class=\"paper\"></td><td>70.00 \302\261 10.00</td>"),
          "the table");
@@ -14703,15 +15335,14 @@ static void paper_write__numbers(Test *t) {
     fact(t, count_of(page, "Not run yet: <code>sink repro three<") == 1 &&
             count_of(page, "Needs more than sink can train") == 1, "items without runs");
     fact(t, strstr(page, "6 of 9 runs are there") != NULL, "the runs");
-    const char *dots = strstr(page, "<h3>sink_1</h3>"), *lines = strstr(page, "<h3>loss</h3>"),
-               *sweep = strstr(page, "<h3>sink_1 over lr</h3>");
-    if (!dots || !lines || !sweep) { fact(t, false, "a picture is not there"); return; }
+    const char *dots = strstr(page, "<h3>sink_1</h3>"), *lines = strstr(page, "<h3>loss</h3>");
+    if (!dots || !lines) { fact(t, false, "a picture is not there"); return; }
     double zero = tick_at(dots, "0", "x=\""), each = (tick_at(dots, "80", "x=\"") - zero) / 80;
     const char *circle = dots;
     for (int i = 0; i < 6; i++) {
-        circle = strstr(circle + 1, "<circle");
+        circle = strstr(circle + 1, "<path fill=\"none\"");
         double share = i < 3 ? LOW[i] : HIGH[i - 3];
-        within(t, atof(strstr(circle, "cx=\"") + 4), zero + 100 * each * share, 0.11, "dot %d", i);
+        within(t, atof(strstr(circle, "d=\"M") + 4), zero + 100 * each * share, 0.11, "dot %d", i);
     }
     const char *mark = strstr(dots, "<path fill=\"#d55e00\"");
     within(t, mark ? atof(strstr(mark, " d=\"M") + 5) : 0, zero + 40 * each, 0.11, "the paper's");
@@ -14725,7 +15356,6 @@ static void paper_write__numbers(Test *t) {
     within(t, at[1], y4, 0.11, "loss 4");
     within(t, at[2], x1, 0.11, "its end");
     within(t, at[3], y2, 0.11, "loss 2");
-    fact(t, tick_at(sweep, "0.001", "x=\"") < tick_at(sweep, "0.1", "x=\""), "the rates");
     free(page);
     experiments_free(&x);
     scratch_close();
@@ -14761,7 +15391,7 @@ static void sink__report(Test *t) {
                       "/log.csv --out " SCRATCH "/m.ckpt" SMALL_RUN, &r))
         return;
     ran_free(&r);
-    char *page = page_sound(t, SCRATCH "/m.ckpt.html", 8);
+    char *page = page_sound(t, SCRATCH "/m.ckpt.html", 7);
     file_read(SCRATCH "/log.csv", &log, &e);
     bytes_add(&log, "", 1, &e);
     const char *at = strstr(page, "aria-label=\"Training loss");
@@ -14776,7 +15406,7 @@ static void sink__report(Test *t) {
                       "/r.json --report " SCRATCH "/e.html --grammar " SCRATCH
                       "/tale.grammar --tokenizer " SCRATCH "/tale.tok", &r))
         return;
-    page = page_sound(t, SCRATCH "/e.html", 5);
+    page = page_sound(t, SCRATCH "/e.html", 4);
     file_read(SCRATCH "/r.json", &json, &e);
     bytes_add(&json, "", 1, &e);
     static const char *const NAMES[] = {"untouched", "sink", "control"}, *const ROWS[] = {
@@ -14784,17 +15414,17 @@ static void sink__report(Test *t) {
     fact(t, strstr((const char *)r.out.at, "Ablation of token 1: its value") != NULL, "%s",
          (const char *)r.out.at);
     for (int k = 0; k < 3; k++) {
-        char name[64];
+        char name[64], row[64];
+        snprintf(row, sizeof row, "\n%-10s", ROWS[k]);
         snprintf(name, sizeof name, "\"ablate_%s\":", NAMES[k]);
         double loss = number_after((const char *)json.at, name, 0);
-        within(t, page_cell(page, ROWS[k], 0), loss, 5.1e-5, "loss %s", NAMES[k]);
-        snprintf(name, sizeof name, "\n%-10s", ROWS[k]);
-        within(t, number_after(strstr((const char *)r.out.at, "Ablation"), name, 0), loss, 5.1e-5,
+        within(t, number_after(strstr(page, "<pre>"), row, 0), loss, 5.1e-5, "loss %s", NAMES[k]);
+        within(t, number_after(strstr((const char *)r.out.at, "Ablation"), row, 0), loss, 5.1e-5,
                "printed loss %s", NAMES[k]);
         snprintf(name, sizeof name, "\"ablate_%s_more_spread\":", NAMES[k]);
         if (k)
-            within(t, page_cell(page, ROWS[k], 3), number_after((const char *)json.at, name, 0),
-                   5.1e-5, "spread %s", NAMES[k]);
+            within(t, number_after(strstr(page, "<pre>"), row, 3),
+                   number_after((const char *)json.at, name, 0), 5.1e-5, "spread %s", NAMES[k]);
     }
     fact(t, !e.status, "%s", e.text);
     ran_free(&r);
@@ -14976,6 +15606,14 @@ static const Entry TESTS[] = {
     {"checkpoint_read__damage", checkpoint_read__damage},
     {"checkpoint_read__hostile", checkpoint_read__hostile},
     {"checkpoint_read__other_precision", checkpoint_read__other_precision},
+    {"widen__every_half", widen__every_half},
+    {"model_file__same_bits", model_file__same_bits},
+    {"model_file__slabs", model_file__slabs},
+    {"evaluate__streamed", evaluate__streamed},
+    {"model_file__links", model_file__links},
+    {"model_file_end__refuses", model_file_end__refuses},
+    {"model_head_read__hostile", model_head_read__hostile},
+    {"model_file__damage", model_file__damage},
     {"train_run__leaves", train_run__leaves},
     {"train_run__continues_the_log", train_run__continues_the_log},
     {"evaluate__against_maps", evaluate__against_maps},
@@ -15050,6 +15688,7 @@ static const Entry TESTS[] = {
     {"sink__dump", sink__dump},
     {"sink__train_and_eval", sink__train_and_eval},
     {"sink__edits_and_starts", sink__edits_and_starts},
+    {"sink__streams", sink__streams},
     {"sink__generate", sink__generate},
     {"sink__report", sink__report},
     {"sink__paper", sink__paper},

@@ -261,7 +261,7 @@ static bool fits(const char *pattern, const char *name, int number[2]) {
         int from = 0, digits = 0;
         for (; *name >= '0' && *name <= '9'; name++, digits++)
             if (digits < 7) from = 10 * from + (*name - '0');
-        if (!digits || digits > 7 || (zero && digits > 1)) return false;
+        if (!digits || (zero && digits > 1)) return false;
         number[n++] = from;
     }
     return !*name;
@@ -1815,7 +1815,7 @@ static int joins_of_scores(Making *m, Error *e) {
                 join_add(m, left, right, id, x->score, e);
         }
     }
-    if (!e->status) qsort(m->join, m->joins, sizeof *m->join, by_score);
+    if (!e->status && m->joins) qsort(m->join, m->joins, sizeof *m->join, by_score);
     return e->status;
 }
 
