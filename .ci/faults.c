@@ -25,15 +25,19 @@ static int strikes(const char *call) {
     return fault && !strncmp(fault, call, n) && fault[n] == ':' && ++seen == atoi(fault + n + 1);
 }
 
-FILE *fopen(const char *path, const char *mode) {
+static FILE *open_or_fail(const char *name, const char *path, const char *mode) {
     FILE *(*real)(const char *, const char *) =
-        (FILE * (*)(const char *, const char *)) dlsym(RTLD_NEXT, "fopen");
+        (FILE * (*)(const char *, const char *)) dlsym(RTLD_NEXT, name);
     if (mode[0] == 'w' && strikes("open")) return (errno = EACCES, NULL);
     FILE *f = real(path, mode);
     for (int i = 0; f && mode[0] == 'w' && i < OPEN_MOST; i++)
         if (!being_written[i]) { being_written[i] = f; break; }
     return f;
 }
+
+/* What fopen is called where files may pass 2 GB. */
+FILE *fopen64(const char *path, const char *mode) { return open_or_fail("fopen64", path, mode); }
+FILE *fopen(const char *path, const char *mode) { return open_or_fail("fopen", path, mode); }
 
 size_t fwrite(const void *at, size_t size, size_t n, FILE *f) {
     size_t (*real)(const void *, size_t, size_t, FILE *) =
