@@ -12437,7 +12437,8 @@ static void hf__refuses(Test *t) {
         {"a", "2", "expected a folder"}, {"a b --out c", "2", "expected a folder"},
         {"a --link", "2", "expected a folder"}, {"a --out", "2", "--out: expected a file"},
         {"export a b --out c", "2", "expected a folder"}, {"export a b --link", "2", "expected"},
-        {"a --out c --tokenizer d", "1", "a/config.json: "}, {"tokenizer a", "2", "expected a folder"},
+        {"a --out c --tokenizer d", "1", "a/config.json: "},
+        {"tokenizer a", "2", "expected a folder"},
         {"tokenizer a --out c --link", "2", "expected a folder"},
         {"tokenizer " SCRATCH "/none --out " SCRATCH "/x.tok", "1", "expected tokenizer.json"},
         {"tokenizer " SCRATCH "/tale.txt --out " SCRATCH "/x.tok", "1", "found a damaged one"},
@@ -14262,6 +14263,7 @@ static void hf__tokenizer_refuses(Test *t) {
         {{.post = TEMPLATE(FRONT ", " FRONT ", " TEXT_A)}, OWN},
         {{.post = TEMPLATE(FRONT ", " TEXT_A)}, OWN},        /* there is no 259 */
         {{.added = "{}"}, "added_tokens that are no list"}, {{.added = "[{}]"}, "without id"},
+        {{.added = "[{\"id\": 258, \"content\": [1, 2, 3]}]"}, "without id or content"},
         {{.added = "[" ADDED("258", "", RAW) "]"}, "without id or content"},
         {{.added = "[" ADDED("258", "</s>", "\"lstrip\": true") "]"}, "lstrip"},
         {{.added = "[" ADDED("258", "</s>", "\"rstrip\": true") "]"}, "rstrip"},
@@ -14778,8 +14780,8 @@ static void hf__tokenizer_vectors(Test *t) {
     scratch_close();
 }
 
-/* The whole way of a trained model: its tokenizer is found beside it, and begins the text, unless it
- * is told not to. */
+/* The whole way of a trained model: its tokenizer is found beside it, and begins the text, unless
+ * it is told not to. */
 static void hf__tells(Test *t) {
     static const char TOLD[] =
         " Once upon a time, there was a little girl named Lily. She loved to play outside in the "

@@ -1941,16 +1941,17 @@ static int added_read(Making *m, const Json *j, const Value *v, Error *e) {
         const char *s = json_text(j, content);
         const bool run = json_true(j, x, "normalized", true);
         uint64_t id = 0;
-        if (!json_count(j, json_get(j, x, "id"), &id) || !content || !content->size)
+        if (!json_count(j, json_get(j, x, "id"), &id) || !*s)
             return refuse(m, "an added token without id or content", e);
         if (json_true(j, x, "single_word", false) || json_true(j, x, "lstrip", false) ||
             json_true(j, x, "rstrip", false))
             return refuse(m, "an added token with single_word, lstrip or rstrip", e);
-        bool plain = !run || (m->space == SPACE_PLAIN && !m->nfc);
-        for (uint32_t k = 0; k < content->size && !plain; k++)
-            if ((unsigned char)s[k] >= 0x80 || (s[k] == ' ' && m->space != SPACE_PLAIN)) break;
-            else plain = k + 1 == content->size;
-        if (!plain) return refuse(m, "an added token that its normalizer would change", e);
+        bool changes = false;
+        for (uint32_t k = 0; k < content->size; k++)
+            changes = changes || ((unsigned char)s[k] >= 0x80 && m->nfc) ||
+                      (((unsigned char)s[k] >= 0x80 || s[k] == ' ') && m->space != SPACE_PLAIN);
+        if (run && changes)
+            return refuse(m, "an added token that its normalizer would change", e);
         entry_add(m, id, s, content->size, run ? KIND_RUN : KIND_MARK, e);
     }
     return e->status;
