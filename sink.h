@@ -449,6 +449,9 @@ int  config_column_first(const Config *c);                       /* column of to
  * name. */
 int checks_run(const char *name, FILE *out, bool colour, Error *e);
 void checks_list(FILE *out);
+/* The same on the model of a file, as far as its variant has what the statements presuppose (7.15).
+ * 1 for a file that is no model, or when anything came out otherwise than it must. */
+int check_model(const char *path, FILE *out, bool colour, Error *e);
 
 /* -------------------------------------------------------------------------------------------------
  * 8  Tokenizer */

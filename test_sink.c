@@ -7563,6 +7563,71 @@ static Bytes checkpoint_of(Test *t, const Trainer *r, bool with_moments) {
     return b;
 }
 
+/* What `sink check` says of a model file; its last line, and how many lines were measured. */
+static int checked(Test *t, const char *path, char last[120], int *lines) {
+    Error e = {0};
+    char line[512];
+    FILE *page = tmpfile();
+    if (!page) exit(1);
+    int status = check_model(path, page, false, &e);
+    rewind(page);
+    *lines = 0;
+    last[0] = 0;
+    while (fgets(line, sizeof line, page)) {
+        line[strcspn(line, "\n")] = 0;
+        fact(t, strlen(line) <= 100, "%zu columns: %.60s", strlen(line), line);
+        if (strstr(line, "WRONG") && !strstr(line, " 0 WRONG")) note(t, "%s: %s", path, line);
+        if (line[0] == ' ') ++*lines;
+        else snprintf(last, 120, "%.119s", line);
+    }
+    fclose(page);
+    return status;
+}
+
+/* [E10]  Every variant, with parameters of order 1: each statement that is measured comes out as it
+ * must, so that what a model is said to have is what it has. A model whose rows do not sum to the
+ * scale, as its flags say, is caught. */
+static void check_model__every_variant(Test *t) {
+    static const char *const MORE[] = {
+        "--pos alibi --window 8", "--prefix 5", "--extra k --sink-token", "--pos t5",
+        "--kv-heads 1", "--score-by-layer", "--scale 0.2", "--pos none", "--pos alibi",
+        "--pos relative", "--prefix 20"};
+    enum { EXTRA = (int)(sizeof MORE / sizeof *MORE) };
+    int models = 0, measured = 0, n;
+    char last[120];
+    scratch_open();
+    while (VARIANTS[models].name) models++;
+    for (int i = 0; i < models + EXTRA; i++) {
+        const char *flags = i < models ? VARIANTS[i].flags : MORE[i - models];
+        Trainer r = {0};
+        Error e = {0};
+        settings_default(&r.s);
+        char all[400];
+        snprintf(all, sizeof all, "--layers 2 --dim 12 --head-dim 4 --heads 2 --ffn 10 --vocab 13 "
+                 "--context 40 %s", flags);
+        if (settings_flags(&r.s, all, "m", &e) || config_resolve(&r.s.model, &e)
+            || model_create(&r.m, &r.s.model, true, &e)) {
+            fact(t, false, "%s: %s", flags, e.text);
+            continue;
+        }
+        Rng rng = {7};
+        for (int k = 0; k < r.m.n_tensors; k++) {
+            const Tensor *x = &r.m.tensor[k];
+            bool gain = strstr(x->name, "norm") && !strstr(x->name, ".b");
+            for (idx j = 0; j < x->count; j++)
+                r.m.params[x->at + j] = (real)(0.4 * rng_normal(&rng) + gain);
+        }
+        fact(t, !checkpoint_write(SCRATCH "/any.ckpt", &r, false, &e), "%s: %s", flags, e.text);
+        int status = checked(t, SCRATCH "/any.ckpt", last, &n);
+        fact(t, !status && n >= 4, "%s: %s", flags, last);
+        measured += n;
+        trainer_free(&r);
+    }
+    fact(t, check_model(SCRATCH "/none.ckpt", stdout, false, &(Error){0}) == 1, "no file");
+    note(t, "%d models, %d lines", models + EXTRA, measured);
+    scratch_close();
+}
+
 /* A trainer without data and with a handful of parameters, so that a checkpoint is small; every
  * field that a checkpoint keeps has a value of its own. */
 static bool smallest_trainer(Test *t, Trainer *r, const char *flags) {
@@ -13749,6 +13814,9 @@ static Golden tiny_compare(Test *t, const TinyCase *c, const char *words, bool o
         fact(t, !e.status, "%s: %s", c->name, e.text);
         if (!e.status) tiny_runs(&g, t, &r.m, c->k, most);
         trainer_free(&r);
+        int lines;
+        char last[120];
+        fact(t, !checked(t, IMPORTED, last, &lines) && lines >= 7, "%s: %s", c->name, last);
     }
     return g;
 }
@@ -15600,6 +15668,7 @@ static const Entry TESTS[] = {
     {"trainer_step__schedules", trainer_step__schedules},
     {"trainer_step__diverges", trainer_step__diverges},
     {"checkpoint__round_trip", checkpoint__round_trip},
+    {"check_model__every_variant", check_model__every_variant},
     {"checkpoint__continues", checkpoint__continues},
     {"checkpoint_write__no_room", checkpoint_write__no_room},
     {"trainer_resume__refuses", trainer_resume__refuses},
