@@ -7703,7 +7703,7 @@ static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t 
  */
 
 /* "1,2" to positions; 2 for anything else. */
-int positions_parse(const char *text, int *positions, int room, Error *e) {
+int positions_parse(const char *flag, const char *text, int *positions, int room, Error *e) {
     int n = 0;
     for (const char *at = text; *at;) {
         char *end;
@@ -7711,9 +7711,8 @@ int positions_parse(const char *text, int *positions, int room, Error *e) {
         if (end == at || p < 1 || p > 1 << 24 || (*end && *end != ',') || (*end && !end[1]) ||
             n == room)
             return fail(e, 2,
-                        "--random-tokens %s: expected up to %d positions from 1, like 1,2. Try: "
-                        "--random-tokens 1",
-                        text, room);
+                        "--%s %s: expected up to %d numbers from 1, like 1,2. Try: --%s 16", flag,
+                        text, room, flag);
         positions[n++] = (int)p;
         at = end + (*end == ',');
     }
@@ -7734,7 +7733,7 @@ int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *targets, E
     int random[17] = {0};
     int32_t *block = grab(T + 1, sizeof *block, e);
     uint64_t number;
-    if (!e->status) positions_parse(s->random_tokens, random, 16, e);
+    if (!e->status) positions_parse("random-tokens", s->random_tokens, random, 16, e);
     for (int b = 0; b < B && !e->status; b++) {
         if (data_block(d, s, T, block, &number, e)) break;
         intervene(d, s, random, number, block, T + 1);
@@ -7751,13 +7750,14 @@ int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *targets, E
  * 9.4  What an evaluation feeds                                        section 3.3, Table 1 left
  *
  *   natural   the first T tokens of held documents, as the paper takes them; when these do not
- *   suffice,
- *             further stretches of the same documents
+ *             suffice, further stretches of the same documents
  *   random    T tokens drawn evenly from the vocabulary        repeat    one such token, T times
  * A fixed token is written here too; random tokens of the training are not. Fills ids, targets
  * [n,T] (targets only for natural) and returns how many sequences there are; *starts of them are
  * starts of documents.
  */
+const char *const INPUTS[] = {"natural", "random", "repeat"};
+
 int data_probe(const Data *d, const Source *s, int input, int n, int T, int *ids, int *targets,
                int *starts) {
     int got = 0, vocab = d->vocab;
@@ -7795,7 +7795,7 @@ int data_probe(const Data *d, const Source *s, int input, int n, int T, int *ids
 int data_held(const Data *d, const Source *s, int n, int T, int *ids, int *targets, Error *e) {
     int random[17] = {0}, got = 0;
     int32_t *block = grab(T + 1, sizeof *block, e);
-    if (!e->status) positions_parse(s->random_tokens, random, 16, e);
+    if (!e->status) positions_parse("random-tokens", s->random_tokens, random, 16, e);
     for (; !e->status && got < n && (size_t)(got + 1) * (size_t)(T + 1) <= d->held.size; got++) {
         memcpy(block, d->held.at + (size_t)got * (size_t)(T + 1), (size_t)(T + 1) * sizeof *block);
         intervene(d, s, random, ~(uint64_t)got, block, T + 1);
@@ -8819,7 +8819,7 @@ static const Option *flags_differ(const Settings *was, const Settings *is, const
 /* The settings to go on with: paths, threads and the like from s, what a checkpoint keeps from t,
  * and on top of that the flags of the command line, which may repeat it but not contradict. */
 static int resume_settings(Trainer *t, const Settings *s, const char *flags, Error *e) {
-    const char *words[8];
+    const char *words[WORDS_MOST];
     int n = 0;
     Settings now = *s;
     now.model = t->s.model;
@@ -8927,7 +8927,7 @@ int trainer_restart(Trainer *t, const Settings *s, Error *e) {
 
 /* --start: the model that is there, whose flags the command line may repeat but not contradict. */
 static int trainer_start(Trainer *t, const Settings *s, const char *flags, Error *e) {
-    const char *words[8];
+    const char *words[WORDS_MOST];
     char was[PATH_ROOM], is[PATH_ROOM];
     int n = 0;
     Settings now = *s;
@@ -9223,14 +9223,14 @@ static int position_check(const Settings *s, const Config *c, int T, Error *e) {
 }
 
 /* How many sequences go through a block together: 16, so that their activations are small; of a
- * model that is still in its file all n, or as large a part as has room, since each batch reads the
- * file once more. */
+ * model that is still in its file all n, since each batch reads the file once more; of either as
+ * large a part as has room, down to one: two maps of H T^2 numbers each are there at a time. */
 static int evaluation_batch(const Model *m, int n, int T, Error *e) {
     const Config *c = &m->c;
     const double ROOM = 1.6e9;   /* bytes: with a slab and what stays in memory, below 2 GB */
     double maps = 2.0 * c->heads * config_rows(c, T) * config_columns(c, T),
            extreme = (double)config_rows(c, T) * c->dim;
-    if (!m->file) return n < 16 ? n : 16;
+    if (!m->file && n > 16) n = 16;
     while (n > 1 && !e->status && sizeof(real) * ((double)acts_size(m, n, T, ACTS_ONE, e)
                                                   + n * (maps + extreme)) > ROOM)
         n = (n + 1) / 2;
@@ -9440,7 +9440,201 @@ double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 11.1  sink dump: every tensor of one forward and backward as .npy, for anyone to check in NumPy
+ * 11.1  Multiple choice                                                 appendix B.3, Figure 10
+ *
+ * A question is a context and a few endings, one of them right. An ending's log p is the sum of log
+ * p(token | all before it) over its tokens. The model's answer is the ending with the largest log p
+ * (acc), or with the largest log p per character (acc_norm): the rule of the LM evaluation harness
+ * for HellaSwag. Context and ending, joined by a blank, are encoded as one text, of which the
+ * tokens beyond as many as the context alone has are the ending's. Where that is longer than what
+ * the model was trained on, its last tokens are taken. The harness puts no bos before them by
+ * default: --no-bos.
+ *
+ * --choices FILE has a question a line, fields between tabs: the number of the right ending, from
+ * 0; the context; the endings. In a text \\t, \\n and \\\\ stand for a tab, a new line and a
+ * backslash. `hf choices` makes it of HellaSwag's own file.
+ */
+
+/* Turns the field of n bytes at `from`, escapes undone, into a string at `to`; its length. */
+static size_t field_plain(unsigned char *to, const unsigned char *from, size_t n) {
+    size_t length = 0;
+    for (size_t i = 0; i < n; i++) {
+        unsigned char c = from[i], next = i + 1 < n ? from[i + 1] : 0;
+        bool escape = c == '\\' && (next == 't' || next == 'n' || next == '\\');
+        to[length++] = !escape ? c : next == 't' ? '\t' : next == 'n' ? '\n' : '\\';
+        i += escape;
+    }
+    to[length] = 0;
+    return length;
+}
+
+int choices_read(const unsigned char *p, size_t n, const char *name, Choices *out, Error *e) {
+    int lines = 1;
+    *out = (Choices){0};
+    for (size_t i = 0; i < n; i++) lines += p[i] == '\n';
+    out->text = grab((idx)n + lines + 1, 1, e);              /* every field grows by its end */
+    out->question = grab(lines, sizeof *out->question, e);
+    size_t at = 0;
+    for (int line = 1; !e->status && line <= lines; line++) {
+        Question *q = &out->question[out->n];
+        const unsigned char *end = n ? memchr(p, '\n', n) : NULL;
+        size_t size = end ? (size_t)(end - p) : n, rest = size;
+        *q = (Question){.gold = -1, .endings = -1};
+        for (const unsigned char *from = p; size; from += rest < size ? 1 : 0) {
+            const unsigned char *tab = memchr(from, '\t', rest);
+            size_t field = tab ? (size_t)(tab - from) : rest;
+            if (q->gold < 0) {
+                if (field != 1 || !isdigit(*from)) break;
+                q->gold = *from - '0';
+            } else if (++q->endings > ENDINGS_MOST) break;
+            else {
+                q->field[q->endings] = at;
+                at += field_plain(out->text + at, from, field) + 1;
+            }
+            from += field;
+            rest -= field;
+            if (!rest) break;
+            rest--;
+        }
+        if (size && (q->endings < 2 || q->endings > ENDINGS_MOST || q->gold >= q->endings))
+            fail(e, 1, "%s:%d: expected the number of the right ending from 0, a context and 2 to "
+                 "%d endings between tabs, found another line. Try: hf choices FILE.jsonl --out %s",
+                 name, line, ENDINGS_MOST, name);
+        out->n += size > 0;
+        p += size + (end != NULL);
+        n -= size + (end != NULL);
+    }
+    if (!e->status && !out->n)
+        fail(e, 1, "%s: expected a question a line, found none. Try: hf choices FILE.jsonl --out "
+             "%s", name, name);
+    if (e->status) choices_free(out);
+    return e->status;
+}
+
+void choices_free(Choices *c) {
+    free(c->text);
+    free(c->question);
+    *c = (Choices){0};
+}
+
+/* A context with one of its endings: `length` tokens from `at`, of which those from `scored` on
+ * have their probabilities read. */
+typedef struct Choice { size_t at; int length, scored; } Choice;
+
+/* Encodes a question's endings, one Choice each, behind ids. */
+static int choices_encode(Data *d, const Settings *s, const Choices *c, const Question *q, Ids *ids,
+                          Choice *out, int most, Error *e) {
+    const char *context = (const char *)c->text + q->field[0];
+    const int32_t bos = d->bos;
+    Ids alone = {0};
+    Bytes text = {0};
+    tokenizer_encode(&d->encoder, (const unsigned char *)context, strlen(context), &alone, e);
+    for (int k = 0; k < q->endings && !e->status; k++) {
+        size_t from = ids->size;
+        text.size = 0;
+        bytes_add(&text, context, strlen(context), e);
+        if (*context) bytes_add(&text, " ", 1, e);
+        const char *ending = (const char *)c->text + q->field[1 + k];
+        bytes_add(&text, ending, strlen(ending), e);
+        if (s->data.bos) ids_add(ids, &bos, 1, e);
+        tokenizer_encode(&d->encoder, text.at, text.size, ids, e);
+        int length = (int)(ids->size - from), scored = (int)alone.size + (s->data.bos ? 1 : 0);
+        int cut = length > most + 1 ? length - most - 1 : 0;
+        if (scored >= length) scored = length - 1;           /* the last token at least */
+        out[k] = (Choice){from + (size_t)cut, length - cut, scored > cut ? scored - cut : 1};
+        if (length < 2)
+            fail(e, 1, "--choices: expected endings of a token or more, found \"%.40s\". Try: "
+                 "--bos", ending);
+    }
+    ids_free(&alone);
+    bytes_free(&text);
+    return e->status;
+}
+
+/* log p of every choice, `batch` of them at a time. */
+static int choices_measure(double *log_p, Model *m, const Choice *choice, int n, const Ids *tokens,
+                           const Settings *s, Error *e) {
+    Acts a = {0};
+    int most = 1;
+    for (int i = 0; i < n; i++) if (choice[i].length - 1 > most) most = choice[i].length - 1;
+    int batch = evaluation_batch(m, n, most, e);
+    int *ids = grab(2 * (idx)batch * most, sizeof(int), e);
+    if (!e->status) acts_create(&a, m, batch, most, ACTS_ONE, e);
+    stream_begin(m, (n + batch - 1) / batch, true, s->quiet);
+    for (int from = 0; from < n && !e->status; from += batch) {
+        int B = n - from < batch ? n - from : batch, T = 1;
+        for (int b = 0; b < B; b++)
+            if (choice[from + b].length - 1 > T) T = choice[from + b].length - 1;
+        int *targets = ids + (idx)B * T;
+        for (int b = 0; b < B; b++)                          /* what is short ends in token 0 */
+            for (int t = 0; t < T; t++) {
+                const Choice *c = &choice[from + b];
+                ids[b * T + t] = t < c->length - 1 ? tokens->at[c->at + (size_t)t] : 0;
+                targets[b * T + t] = t < c->length - 1 ? tokens->at[c->at + (size_t)t + 1] : 0;
+            }
+        model_forward(m, &a, ids, B, T);
+        model_loss(m, &a, targets, B, T, false, 1);
+        for (int b = 0; b < B; b++)
+            for (int t = choice[from + b].scored - 1; t < choice[from + b].length - 1; t++)
+                if (a.loss_row[(idx)b * T + t] >= 0)         /* -1 inside a prefix */
+                    log_p[from + b] -= a.loss_row[(idx)b * T + t];
+        model_fault(m, e);
+    }
+    stream_end(m);
+    acts_free(&a);
+    free(ids);
+    return e->status;
+}
+
+/* How many characters the harness counts: UTF-8 bytes that begin one. */
+static int characters(const char *text) {
+    int n = 0;
+    for (; *text; text++) n += ((unsigned char)*text & 0xC0) != 0x80;
+    return n;
+}
+
+int choices_answer(Chosen *out, Model *m, Data *d, const Settings *s, Error *e) {
+    Bytes file = {0};
+    Choices c = {0};
+    Ids ids = {0};
+    int n = 0, right[2] = {0};
+    *out = (Chosen){0};
+    if (!d->tokenizer.vocab)
+        return fail(e, 2, "--choices %s: expected a tokenizer to read it with, found ids alone. "
+                          "Try: --text FILE or --grammar FILE", s->choices);
+    if (!file_read(s->choices, &file, e))
+        choices_read(file.at, file.size, s->choices, &c, e);
+    bytes_free(&file);
+    if (s->questions && c.n > s->questions) c.n = s->questions;
+    Choice *choice = grab((idx)c.n * ENDINGS_MOST, sizeof *choice, e);
+    double *log_p = grab((idx)c.n * ENDINGS_MOST, sizeof *log_p, e);
+    for (int i = 0; i < c.n && !e->status; n += c.question[i++].endings)
+        choices_encode(d, s, &c, &c.question[i], &ids, choice + n, m->c.context, e);
+    if (!e->status) choices_measure(log_p, m, choice, n, &ids, s, e);
+    for (int i = 0, at = 0; i < c.n && !e->status; at += c.question[i++].endings) {
+        const Question *q = &c.question[i];
+        int best[2] = {0};
+        double most[2] = {-INFINITY, -INFINITY};
+        for (int k = 0; k < q->endings; k++) {
+            int size = characters((const char *)c.text + q->field[1 + k]);
+            double is[2] = {log_p[at + k], log_p[at + k] / (size ? size : 1)};
+            for (int x = 0; x < 2; x++)
+                if (is[x] > most[x]) { most[x] = is[x]; best[x] = k; }
+        }
+        for (int x = 0; x < 2; x++) right[x] += best[x] == q->gold;
+    }
+    out->n = c.n;
+    out->acc = c.n ? (double)right[0] / c.n : 0;
+    out->acc_norm = c.n ? (double)right[1] / c.n : 0;
+    choices_free(&c);
+    ids_free(&ids);
+    free(choice);
+    free(log_p);
+    return e->status;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 11.2  sink dump: every tensor of one forward and backward as .npy, for anyone to check in NumPy
  */
 
 /* NumPy's format 1.0: magic, a header in Python's syntax padded to a multiple of 64, the numbers.
@@ -10409,7 +10603,6 @@ static int measure_layers(Result *r, const Sinks *q, const Config *c, Error *e) 
 
 /* The same few numbers on random and on repeated tokens (Table 1). */
 static int measure_inputs(Result *r, Trainer *t, const Settings *s, Error *e) {
-    static const char *const names[] = {"natural", "random", "repeat"};
     for (int input = INPUT_RANDOM; input <= INPUT_REPEAT && !e->status; input++) {
         Settings other = *s;
         Sinks q;
@@ -10417,9 +10610,9 @@ static int measure_inputs(Result *r, Trainer *t, const Settings *s, Error *e) {
         other.input = input;
         if (evaluate(&q, &t->m, &t->data, &other, s->eval_n, s->eval_T, &starts, e)) break;
         double alpha = sinks_alpha(&q, first);
-        put(r, e, alpha, "alpha_1@%s", names[input]);
-        put(r, e, sinks_sink(&q, first, 0), "sink_1@%s", names[input]);
-        put(r, e, alpha / sink_uniform(&t->m.c, s->eval_T), "times_1@%s", names[input]);
+        put(r, e, alpha, "alpha_1@%s", INPUTS[input]);
+        put(r, e, sinks_sink(&q, first, 0), "sink_1@%s", INPUTS[input]);
+        put(r, e, alpha / sink_uniform(&t->m.c, s->eval_T), "times_1@%s", INPUTS[input]);
         sinks_free(&q);
     }
     return e->status;
@@ -15116,6 +15309,17 @@ const Option OPTIONS[] = {
     {"input",         'e', 'c', AT(input),               "natural", 0, 0, "natural|random|repeat",
      "what is fed (Table 1)"},
 
+    {"inputs",        'y', 'b', AT(inputs),              "0",      0, 1, "",
+     "natural, random and repeat, a line each (Table 1 left)"},
+    {"domains",       'y', 's', AT(domains),             "",       0, 0, "FOLDER",
+     "a line for each text and .grammar in it (Figure 9)"},
+    {"lengths",       'y', 's', AT(lengths),             "",       0, 0, "16,64",
+     "a line for each T (Figure 3); --csv has Sink_1 at eps 0.1, 0.15 .. 0.5"},
+    {"choices",       'y', 's', AT(choices),             "",       0, 0, "FILE",
+     "acc and acc_norm of multiple choice (Figure 10); hf choices makes it of HellaSwag"},
+    {"questions",     'y', 'i', AT(questions),           "0",      1, 1 << 30, "N",
+     "of --choices, so many; default: all"},
+
     {"ablate",        'a', 'c', AT(ablate),              "none",   0, 0,
      "none|key1|value1|value1-mean|kstar",
      "the loss without token 1's key or value, or without k* (or x*), against a control"},
@@ -15288,7 +15492,7 @@ static int parse_words(Settings *s, int argc, char **argv, const char *groups, c
     for (int i = 0; i < argc && !e->status; i++) {
         const char *word = argv[i];
         if (strncmp(word, "--", 2)) {
-            if (!words || *n_words >= 8)
+            if (!words || *n_words >= WORDS_MOST)
                 return fail(e, 2, "%s: a word too many. Try: sink help", word);
             words[(*n_words)++] = word;
             continue;
@@ -15399,7 +15603,7 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
 /* A model of either kind; one of more than `room` bytes stays in its file, where that can be. Its
  * own settings hold, and what the command line says on top of them. */
 static int open_model(Settings *s, const char *path, double room, Trainer *t, Error *e) {
-    const char *words[8];
+    const char *words[WORDS_MOST];
     int n = 0;
     if (checkpoint_open(path, t, e)) return e->status;
     if (t->m.file && (double)t->m.count * sizeof(real) <= room) {
@@ -15444,60 +15648,97 @@ static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
     return 0;
 }
 
-/* Results as one row of CSV, or an object of JSON; Table 7's second column and an ablation (or
- * NULL) at their end, where there are any. */
-static int eval_write(const Sinks *r, const Ablated *x, const Settings *s, Error *e) {
+/* What is written of one measurement: numbers, and in a table of several what they are of. */
+typedef struct EvalRow { char model[PATH_ROOM], text[64]; int input; Result all; } EvalRow;
+
+/* A text in CSV or JSON: quoted, and what must not stand there escaped. */
+static void quoted(Bytes *out, const char *text, bool json, Error *e) {
+    bytes_print(out, e, "\"");
+    for (; *text; text++)
+        if ((unsigned char)*text < 32) bytes_print(out, e, json ? "\\u%04x" : " ", *text);
+        else bytes_print(out, e, *text == '"' ? json ? "\\\"" : "\"\"" : *text == '\\' && json
+                                 ? "\\\\" : "%c", *text);
+    bytes_print(out, e, "\"");
+}
+
+/* n rows as --csv, and as --json: an object, or with `table` a list of them. */
+static int eval_write(const EvalRow *row, int n, bool table, const Settings *s, Error *e) {
+    static const char *const LABELS[] = {"model", "text", "input"};
+    Bytes csv = {0}, json = {0};
+    for (int r = 0; r < n; r++) {
+        const Result *all = &row[r].all;
+        const char *labels[] = {row[r].model, row[r].text, INPUTS[row[r].input]};
+        for (int i = 0; i < 3 && table && !r; i++)
+            bytes_print(&csv, e, "%s%s", i ? "," : "", LABELS[i]);
+        for (int i = 0; i < all->lists && !r; i++)
+            bytes_print(&csv, e, "%s%s", i || table ? "," : "", all->list[i].name);
+        bytes_print(&csv, e, r ? "" : "\n");
+        bytes_print(&json, e, "%s{", r ? ",\n " : table ? "[" : "");
+        for (int i = 0; i < 3 && table; i++) {
+            bytes_print(&csv, e, i ? "," : "");
+            quoted(&csv, labels[i], false, e);
+            bytes_print(&json, e, "%s\"%s\": ", i ? ", " : "", LABELS[i]);
+            quoted(&json, labels[i], true, e);
+        }
+        for (int i = 0; i < all->lists; i++) {
+            double value = all->value[all->list[i].at];
+            bytes_print(&csv, e, "%s%.8g", i || table ? "," : "", value);
+            bytes_print(&json, e, isfinite(value) ? "%s\"%s\": %.8g" : "%s\"%s\": null",
+                        i || table ? ", " : "", all->list[i].name, value);
+        }
+        bytes_print(&csv, e, "\n");
+        bytes_print(&json, e, "}");
+    }
+    bytes_print(&json, e, table ? "]\n" : "\n");
+    if (s->json[0] && !e->status) file_write(s->json, json.at, json.size, e);
+    if (s->csv[0] && !e->status) file_write(s->csv, csv.at, csv.size, e);
+    bytes_free(&csv);
+    bytes_free(&json);
+    return e->status;
+}
+
+/* The numbers of one measurement; Table 7's second column, an ablation and the answers to multiple
+ * choice (or NULL) at their end, where there are any. */
+static int eval_numbers(Result *all, const Sinks *r, const Ablated *x, const Chosen *chosen,
+                        const Settings *s, Error *e) {
     static const char *const of_loss[ABLATED] = {"untouched", "sink", "control"};
     int first = config_column_first(&s->model), star = config_column_star(&s->model);
     int edited = s->replace_position + s->swap_position, there = first + edited - 1;
-    Result all = {0};
-    result_add1(&all, "eps", s->eps, e);
-    result_add1(&all, "T", r->T, e);
-    result_add1(&all, "n", r->n, e);
-    result_add1(&all, "sink_1", sinks_sink(r, first, 0), e);
-    result_add1(&all, "alpha_1", sinks_alpha(r, first), e);
-    result_add1(&all, "times_even", sinks_alpha(r, first) / sink_uniform(&s->model, r->T), e);
-    result_add1(&all, "sink_star", star < 0 ? 0 : sinks_sink(r, star, 0), e);
-    result_add1(&all, "alpha_star", star < 0 ? 0 : sinks_alpha(r, star), e);
-    result_add1(&all, "norm_ratio", sinks_ratio(r), e);
-    result_add1(&all, "loss", r->loss, e);
-    result_add1(&all, "massive", r->massive, e);
-    result_add1(&all, "median", r->median, e);
+    result_add1(all, "eps", s->eps, e);
+    result_add1(all, "T", r->T, e);
+    result_add1(all, "n", r->n, e);
+    result_add1(all, "sink_1", sinks_sink(r, first, 0), e);
+    result_add1(all, "alpha_1", sinks_alpha(r, first), e);
+    result_add1(all, "times_even", sinks_alpha(r, first) / sink_uniform(&s->model, r->T), e);
+    result_add1(all, "sink_star", star < 0 ? 0 : sinks_sink(r, star, 0), e);
+    result_add1(all, "alpha_star", star < 0 ? 0 : sinks_alpha(r, star), e);
+    result_add1(all, "norm_ratio", sinks_ratio(r), e);
+    result_add1(all, "loss", r->loss, e);
+    result_add1(all, "massive", r->massive, e);
+    result_add1(all, "median", r->median, e);
     if (edited) {
-        result_add1(&all, "sink_t", sinks_sink(r, there, 0), e);
-        result_add1(&all, "alpha_t", sinks_alpha(r, there), e);
+        result_add1(all, "sink_t", sinks_sink(r, there, 0), e);
+        result_add1(all, "alpha_t", sinks_alpha(r, there), e);
     }
     for (int more = 0; x && more < 2; more++)
         for (int k = more; k < ABLATED; k++) {
             char name[40];
             snprintf(name, sizeof name, "ablate_%s%s", of_loss[k], more ? "_more" : "");
-            result_add1(&all, name, more ? x->more[k] : x->loss[k], e);
+            result_add1(all, name, more ? x->more[k] : x->loss[k], e);
             strcat(name, "_spread");
-            result_add1(&all, name, more ? x->more_spread[k] : x->spread[k], e);
+            result_add1(all, name, more ? x->more_spread[k] : x->spread[k], e);
         }
-    Bytes head = {0}, row = {0}, object = {0};
-    for (int i = 0; i < all.lists && !e->status; i++) {
-        const char *name = all.list[i].name;
-        double value = all.value[all.list[i].at];
-        bytes_print(&head, e, "%s%s", i ? "," : "", name);
-        bytes_print(&row, e, "%s%.8g", i ? "," : "", value);
-        bytes_print(&object, e, "%s\"%s\": %.8g", i ? ", " : "{", name, value);
+    if (chosen && chosen->n) {
+        result_add1(all, "questions", chosen->n, e);
+        result_add1(all, "acc", chosen->acc, e);
+        result_add1(all, "acc_norm", chosen->acc_norm, e);
     }
-    bytes_print(&head, e, "\n");
-    bytes_add(&head, row.at, row.size, e);
-    bytes_print(&head, e, "\n");
-    bytes_print(&object, e, "}\n");
-    if (s->json[0] && !e->status) file_write(s->json, object.at, object.size, e);
-    if (s->csv[0] && !e->status) file_write(s->csv, head.at, head.size, e);
-    result_free(&all);
-    bytes_free(&head); bytes_free(&row); bytes_free(&object);
     return e->status;
 }
 
 static void eval_print(const char *path, const Trainer *t, const Outcome *o, const Settings *s,
                        int starts, const Ablated *cut) {
-    printf("%s: %d sequences of %d tokens, %s", path, o->s.n, o->s.T,
-           (const char *[]){"natural", "random", "repeat"}[s->input]);
+    printf("%s: %d sequences of %d tokens, %s", path, o->s.n, o->s.T, INPUTS[s->input]);
     if (s->input == INPUT_NATURAL) printf(" (%d at the start of a document)", starts);
     if (s->data.fix_token) printf(", token %d fixed as in its training", s->data.fix_token);
     if (t->random_tokens) printf(", its training's random tokens not drawn");
@@ -15518,25 +15759,158 @@ static void eval_print(const char *path, const Trainer *t, const Outcome *o, con
     bytes_free(&text);
 }
 
+/* The standard error of a share p of n questions, as the harness states it. */
+static double share_error(double p, int n) { return n > 1 ? sqrt(p * (1 - p) / (n - 1)) : 0; }
+
+/* A table of more than one measurement: models (Figure 4 left, Table 1 right), inputs (Table 1
+ * left), texts (Figure 9), lengths and thresholds (Figure 3), each with each. What cannot be
+ * measured is said and left out; --csv and --json have all that was, from the first line on. */
+typedef struct Survey {
+    EvalRow *row;
+    int rows, left_out;
+    const Settings *s;                                       /* as the command line has it */
+    int length[33];                                          /* 0 ends */
+} Survey;
+
+/* One line: the model of t and the text that is open, at one input and length. */
+static int survey_line(Survey *v, const Settings *s, Trainer *t, const Chosen *chosen,
+                       const char *model, const char *text, Error *e) {
+    const double eps[] = {s->eps, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5};
+    enum { STEPS = (int)(sizeof eps / sizeof *eps), AT_02 = 3, AT_04 = 7 };
+    Sinks seen;
+    int starts, first = config_column_first(&t->m.c), star = config_column_star(&t->m.c);
+    if (evaluate_at(&seen, &t->m, &t->data, s, eps, STEPS, s->eval_n, s->eval_T, &starts, e))
+        return e->status;
+    EvalRow *rows = realloc(v->row, (size_t)(v->rows + 1) * sizeof *rows);
+    if (!rows) { sinks_free(&seen); return fail(e, 1, "out of memory. Try: fewer models"); }
+    v->row = rows;
+    EvalRow *row = &rows[v->rows++];
+    *row = (EvalRow){.input = s->input};
+    snprintf(row->model, sizeof row->model, "%s", model);
+    snprintf(row->text, sizeof row->text, "%s", text);
+    result_add1(&row->all, "parameters", (double)t->m.count, e);
+    eval_numbers(&row->all, &seen, NULL, chosen, s, e);
+    for (int x = 1; x < STEPS; x++) {
+        char name[32];
+        snprintf(name, sizeof name, "sink_1_at_%g", eps[x]);
+        result_add1(&row->all, name, sinks_sink(&seen, first, x), e);
+    }
+    if (v->rows == 1)
+        printf("%-26s %9s %-12s %-7s %5s %8s %8s %8s %8s %8s %6s %7s%s\n", "model", "million",
+               "text", "input", "T", "Sink 0.2", "Sink_1", "Sink 0.4", "Sink_*", "alpha_1",
+               "x even", "|h1|/|h|", chosen->n ? "    acc  acc_norm" : "    loss");
+    size_t size = strlen(model);
+    printf("%-26s %9.2f %-12.12s %-7s %5d %7.2f%% %7.2f%% %7.2f%% ",
+           model + (size > 26 ? size - 26 : 0), (double)t->m.count * 1e-6,
+           s->input == INPUT_NATURAL ? text : "", INPUTS[s->input], s->eval_T,
+           100 * sinks_sink(&seen, first, AT_02), 100 * sinks_sink(&seen, first, 0),
+           100 * sinks_sink(&seen, first, AT_04));
+    if (star < 0) printf("%8s", "");
+    else printf("%7.2f%%", 100 * sinks_sink(&seen, star, 0));
+    printf(" %8.4f %6.2f %8.2f", sinks_alpha(&seen, first),
+           sinks_alpha(&seen, first) / sink_uniform(&t->m.c, s->eval_T), sinks_ratio(&seen));
+    if (chosen->n) printf(" %7.4f %7.4f\n", chosen->acc, chosen->acc_norm);
+    else if (s->input == INPUT_NATURAL) printf(" %7.4f\n", seen.loss);
+    else printf("\n");
+    fflush(stdout);
+    sinks_free(&seen);
+    return e->status ? e->status : eval_write(v->row, v->rows, true, v->s, e);
+}
+
+static void survey_failed(Survey *v, Error *one) {
+    if (!one->status) return;
+    fprintf(stderr, "sink: %s\n", one->text);
+    v->left_out++;
+    *one = (Error){0};
+}
+
+/* The lines of one model and text, "" for the text that its settings name. */
+static void survey_text(Survey *v, Settings s, Trainer *t, const char *model, const char *path,
+                        Error *e) {
+    Chosen chosen = {0};
+    char name[64];
+    const char *text = path[0] ? path : s.ids[0] ? s.ids : s.data.text[0] ? s.data.text
+                     : s.data.tokens[0] ? s.data.tokens : s.data.grammar;
+    if (path[0]) {
+        const char *dot = strrchr(path, '.');
+        bool told = dot && !strcmp(dot, ".grammar");
+        s.data.text[0] = s.data.grammar[0] = s.data.tokens[0] = 0;
+        snprintf(told ? s.data.grammar : s.data.text, PATH_ROOM, "%s", path);
+    }
+    for (const char *slash; (slash = strpbrk(text, "/\\")) && slash[1];) text = slash + 1;
+    if (!*text) text = "story";                              /* the shipped grammar */
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(text, "."), text);
+    data_close(&t->data);
+    if (!open_data(&s, t, model, e) && s.choices[0])
+        choices_answer(&chosen, &t->m, &t->data, &s, e);
+    for (int input = 0; input < (s.inputs ? 3 : 1) && !e->status; input++)
+        for (int i = 0; i < (v->length[0] ? 32 : 1); i++) {
+            if (i && !v->length[i]) break;
+            if (s.inputs) s.input = input;
+            if (v->length[0]) s.eval_T = v->length[i];
+            survey_line(v, &s, t, &chosen, model, name, e);
+            survey_failed(v, e);
+        }
+    survey_failed(v, e);
+}
+
+static int survey(const Settings *s, const char **words, int n, Error *e) {
+    Survey v = {.s = s};
+    Bytes names = {0};
+    if (s->ablate || s->report[0])
+        return fail(e, 2, "eval --%s: expected one model and one text. Try: sink eval %s --%s %s",
+                    s->ablate ? "ablate" : "report", words[0], s->ablate ? "ablate" : "report",
+                    s->ablate ? "key1" : s->report);
+    if (positions_parse("lengths", s->lengths, v.length, 32, e)) return e->status;
+    if (s->domains[0]) files_list(s->domains, &names, e);
+    else bytes_add(&names, "", 1, e);
+    for (int i = 0; i < n && !e->status; i++) {
+        Settings one = *s;
+        Trainer t = {0};
+        Error of_model = {0};
+        if (!open_model(&one, words[i], 0, &t, &of_model))
+            for (size_t at = 0; at < names.size; at += strlen((char *)names.at + at) + 1)
+                survey_text(&v, one, &t, words[i], (const char *)names.at + at, &of_model);
+        survey_failed(&v, &of_model);
+        trainer_free(&t);
+    }
+    if (!e->status && v.left_out)
+        fail(e, 1, "eval: %d lines were measured and %d could not be, as said above. Try: without "
+                   "those", v.rows, v.left_out);
+    for (int i = 0; i < v.rows; i++) result_free(&v.row[i].all);
+    free(v.row);
+    bytes_free(&names);
+    return e->status;
+}
+
 static int verb_eval(Settings *s, const char **words, int n, Error *e) {
     Trainer t = {0};
     Ablated ablated, *cut = NULL;
+    Chosen chosen = {0};
+    EvalRow row = {.input = 0};
     int starts = 0;
-    if (n != 1) return fail(e, 2, "eval: expected one model file. Try: sink eval out/model.ckpt");
+    if (!n) return fail(e, 2, "eval: expected a model file. Try: sink eval out/model.ckpt");
+    if (n > 1 || s->inputs || s->domains[0] || s->lengths[0]) return survey(s, words, n, e);
     if (s->report[0] && file_ready(s->report, e)) return e->status;
     Outcome *o = grab(1, sizeof *o, e);
     if (!e->status && !open_model(s, words[0], 0, &t, e) && !open_data(s, &t, words[0], e)
         && !outcome_measure(o, &t, s, &starts, e) && s->ablate
         && !ablate(&ablated, &t.m, &t.data, s, s->eval_n, s->eval_T, e))
         cut = &ablated;
+    if (!e->status && s->choices[0]) choices_answer(&chosen, &t.m, &t.data, s, e);
     if (!e->status) {
         o->name = words[0];
         o->source = "";
         o->loss = o->s.loss;
         eval_print(words[0], &t, o, s, starts, cut);
-        eval_write(&o->s, cut, s, e);
+        if (chosen.n)
+            printf("\n%d questions of %s: acc %.4f +- %.4f, acc_norm %.4f +- %.4f\n", chosen.n,
+                   s->choices, chosen.acc, share_error(chosen.acc, chosen.n), chosen.acc_norm,
+                   share_error(chosen.acc_norm, chosen.n));
+        if (!eval_numbers(&row.all, &o->s, cut, &chosen, s, e)) eval_write(&row, 1, false, s, e);
         if (s->report[0]) report_write(s->report, "eval", s, o, 1, cut, "", e);
     }
+    result_free(&row.all);
     if (o) sinks_free(&o->s);
     free(o);
     trainer_free(&t);
@@ -16213,8 +16587,8 @@ static const Verb VERBS[] = {
      "three short trainings: a sink emerges, moves to a key bias, fails to appear", verb_run},
     {"train",    "",               "mtdeoprf",
      "text in, checkpoint out", verb_train},
-    {"eval",     "MODEL",          "dteoapi",
-     "the sink metrics, norms and the alpha map of a model", verb_eval},
+    {"eval",     "MODEL ..",       "dteoapiy",
+     "the sink metrics, norms and the alpha map of a model; a table of several", verb_eval},
     {"check",    "[NAME|MODEL]",   "",
      "the paper's propositions, on toys or a model: holds, fails as it must, refuted", verb_check},
     {"repro",    "[ITEM]",         "xo",
@@ -16250,7 +16624,7 @@ static void verbs_print(FILE *out) {
 int sink_main(int argc, char **argv) {
     Settings s;
     Error e = {0};
-    const char *words[8];
+    const char *words[WORDS_MOST];
     int n = 0;
     streams_begin();
     settings_default(&s);

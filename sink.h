@@ -92,6 +92,7 @@ enum { SCHEDULE_CONSTANT, SCHEDULE_COSINE };
 enum { OPTIMIZER_ADAMW, OPTIMIZER_SGD };
 enum { DECAY_ALL, DECAY_MATRICES };
 enum { INPUT_NATURAL, INPUT_RANDOM, INPUT_REPEAT };
+extern const char *const INPUTS[];           /* their names */
 enum { ROWS_REAL, ROWS_PLUS1 };
 enum { ABLATE_NONE, ABLATE_KEY, ABLATE_VALUE, ABLATE_MEAN, ABLATE_STAR };
 enum { TOY_NONE, TOY_TRIGGER, TOY_BACKCOPY };             /* 12.4 */
@@ -680,6 +681,8 @@ typedef struct Settings {
     int threads, quiet, all, resume;
     char out[PATH_ROOM], log[PATH_ROOM], csv[PATH_ROOM], json[PATH_ROOM], report[PATH_ROOM];
     char start[PATH_ROOM], ids[PATH_ROOM], prompt[PATH_ROOM];
+    char domains[PATH_ROOM], choices[PATH_ROOM], lengths[PATH_ROOM];   /* eval */
+    int inputs, questions;
     int how_many; double temperature;             /* generate */
     int gemm_m, gemm_n, gemm_k, isa;              /* bench */
     char row[64], corpus[64];                     /* repro: one row; the corpus, "" the first */
@@ -690,6 +693,7 @@ typedef struct Settings {
     const char *groups;                           /* and those that the verb takes */
 } Settings;
 
+enum { WORDS_MOST = 64 };                         /* words of a command that are not flags */
 void settings_default(Settings *s);
 /* Reads argv[0..argc) into s; groups says which flags the verb takes (chapter 16). Leaves the words
  * that are not flags in words[0..*n_words). 2 on the first word that is wrong. The model is
@@ -711,7 +715,7 @@ int  data_probe(const Data *d, const Source *s, int input, int n, int T, int *id
 int  data_ids(Data *d, const char *path, int vocab, Error *e);
 int  data_held(const Data *d, const Source *s, int n, int T, int *ids, int *targets, Error *e);
 /* room + 1 ints, 0 ends */
-int  positions_parse(const char *text, int *positions, int room, Error *e);
+int  positions_parse(const char *flag, const char *text, int *positions, int room, Error *e);
 
 typedef struct Trainer {
     Settings s;
@@ -879,6 +883,19 @@ int  head_map(HeadMap *out, Model *m, const Data *d, const Settings *s, int T, E
 int  look_at_sink(Trainer *t, Progress *p, Error *e);
 int  evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int T,
                     int *starts, Error *e);
+/* Multiple choice (11.1): questions of a context and endings, each a string that begins at
+ * text + field[..], the context first; `gold`, from 0, is right. */
+enum { ENDINGS_MOST = 9 };
+typedef struct Question { int gold, endings; size_t field[1 + ENDINGS_MOST]; } Question;
+typedef struct Choices { unsigned char *text; int n; Question *question; } Choices;
+/* 1 with the line that is none; on failure nothing is held */
+int  choices_read(const unsigned char *p, size_t n, const char *name, Choices *out, Error *e);
+void choices_free(Choices *c);
+/* Of the first --questions of --choices the share that m answers rightly, by log p and by log p a
+ * character. 1 for a file that cannot be read; 2 where d has no tokenizer. */
+typedef struct Chosen { int n; double acc, acc_norm; } Chosen;
+int  choices_answer(Chosen *out, Model *m, Data *d, const Settings *s, Error *e);
+
 /* The loss with a column ablated, at the same positions of the same n sequences: untouched, the
  * sink's column, and the control's, a token drawn for each sequence. */
 enum { UNTOUCHED, SINK_ABLATED, CONTROL_ABLATED, ABLATED };

@@ -7305,7 +7305,7 @@ static void positions_parse__refuses(Test *t) {
     for (int r = 0; r < (int)(sizeof ROWS / sizeof ROWS[0]); r++) {
         int at[5] = {-1, -1, -1, -1, -1}, n = 0;
         Error e = {0};
-        int status = positions_parse(ROWS[r].text, at, 4, &e);
+        int status = positions_parse("random-tokens", ROWS[r].text, at, 4, &e);
         fact(t, status == ROWS[r].status && (!status || strstr(e.text, "Try: ")), "%s: %d %s",
              ROWS[r].text, status, e.text);
         if (status) continue;
@@ -11571,6 +11571,225 @@ static void sink__wrong_files(Test *t) {
     scratch_close();
 }
 
+/* Questions of a file, escapes undone, and the lines that are none. */
+static void choices_read__lines(Test *t) {
+    static const char GOOD[] = "1\tA\\tb\tx\\n\ty\\\\n\\q\n\n0\t\tu\t\tw";
+    static const struct { const char *text, *said; } BAD[] = {
+        {"", "expected a question a line, found none"}, {"\n\n", "found none"},
+        {"0\ta\tb", ":1: "}, {"2\ta\tb\tc", ":1: "}, {"\n1\ta\tb\tc\nx\ta\tb\tc", ":3: "},
+        {"12\ta\tb\tc", ":1: "}, {"1", ":1: "}, {"1\t", ":1: "}, {"1\ta\tb\tc\n\t\t\t\n", ":2: "},
+        {"1\t0\t1\t2\t3\t4\t5\t6\t7\t8\t9\t", ":1: "},
+    };
+    Choices c;
+    Error e = {0};
+    fact(t, !choices_read((const unsigned char *)GOOD, sizeof GOOD - 1, "f", &c, &e), "%s", e.text);
+    if (e.status) return;
+    const char *const want[2][4] = {{"A\tb", "x\n", "y\\n\\q", NULL}, {"", "u", "", "w"}};
+    fact(t, c.n == 2 && c.question[0].gold == 1 && c.question[1].gold == 0 &&
+         c.question[0].endings == 2 && c.question[1].endings == 3, "%d questions", c.n);
+    for (int i = 0; i < c.n; i++)
+        for (int k = 0; k <= c.question[i].endings; k++)
+            fact(t, !strcmp((const char *)c.text + c.question[i].field[k], want[i][k]),
+                 "question %d, field %d: %s", i, k, c.text + c.question[i].field[k]);
+    choices_free(&c);
+    for (int i = 0; i < (int)(sizeof BAD / sizeof BAD[0]); i++) {
+        Error bad = {0};
+        int status = choices_read((const unsigned char *)BAD[i].text, strlen(BAD[i].text), "f", &c,
+                                  &bad);
+        fact(t, status == 1 && strstr(bad.text, BAD[i].said) && strstr(bad.text, ". Try: ")
+             && !c.text && !c.question, "%s: %d %s", BAD[i].text, status, bad.text);
+    }
+}
+
+/* [E1]  log p of an ending on its own, without padding or company: the sum over its tokens. */
+static double ending_log_p(Test *t, Trainer *r, const Settings *s, const char *context,
+                           const char *ending) {
+    enum { ROOM = 64, VOCAB = 400 };
+    char text[600];
+    int32_t bos = r->data.bos;
+    Ids ids = {0}, alone = {0};
+    Acts a;
+    Error e = {0};
+    double sum = 0;
+    snprintf(text, sizeof text, "%s %s", context, ending);
+    if (s->data.bos) ids_add(&ids, &bos, 1, &e), ids_add(&alone, &bos, 1, &e);
+    tokenizer_encode(&r->data.encoder, (const unsigned char *)text, strlen(text), &ids, &e);
+    tokenizer_encode(&r->data.encoder, (const unsigned char *)context, strlen(context), &alone, &e);
+    int T = (int)ids.size - 1, from = (int)alone.size, V = r->m.c.vocab;
+    int cut = T > r->m.c.context ? T - r->m.c.context : 0;
+    T -= cut;
+    if (T > ROOM || V > VOCAB || acts_create(&a, &r->m, 1, T, ACTS_ONE, &e)) {
+        fact(t, false, "%d tokens, %s", T, e.text);
+        return NAN;
+    }
+    static real logits[ROOM * VOCAB];
+    model_forward(&r->m, &a, (const int *)ids.at + cut, 1, T);
+    model_logits(&r->m, &a, a.nf, T, logits);
+    for (int i = from > cut ? from - cut - 1 : 0; i < T; i++) {
+        double all = 0;
+        for (int v = 0; v < V; v++) all += exp((double)logits[i * V + v]);
+        sum += (double)logits[i * V + ids.at[cut + i + 1]] - log(all);
+    }
+    acts_free(&a);
+    ids_free(&ids);
+    ids_free(&alone);
+    return sum;
+}
+
+/* acc and acc_norm of 60 questions against endings looked at one at a time, with and without bos,
+ * and where a context is longer than the model's. The right ending of every third is another one. */
+static void choices_answer__oracle(Test *t) {
+    static const char *const WORDS[] = {"the cat", "a dog ran", "house", "saw it", "and \xc3\xa9t\xc3\xa9",
+                                        "there", "in", "Tom", "went far away from", "x"};
+    Settings s;
+    if (!tale_open(t, &s, "")) return;
+    for (int f = 0; f < 3; f++) {
+        static const char *const FLAGS[] = {"--context 48", "--context 48 --bos", "--context 7"};
+        Trainer r;
+        Error e = {0};
+        Bytes file = {0};
+        Rng rng = {3};
+        int right[2] = {0}, differ = 0;
+        if (!trainer_made(t, &r, FLAGS[f])) return;
+        steps_of(t, &r, 20);
+        for (int i = 0; i < 60; i++) {
+            char context[200] = "", ending[4][100];
+            int best[2] = {0}, endings = 2 + i % 3;
+            double most[2] = {-INFINITY, -INFINITY};
+            for (int k = (int)rng_below(&rng, 5); k >= 0; k--) {
+                strcat(context, WORDS[rng_below(&rng, 10)]);
+                strcat(context, k ? " " : "");
+            }
+            for (int k = 0; k < endings; k++) {
+                snprintf(ending[k], sizeof ending[k], "%s%s%s", WORDS[rng_below(&rng, 10)],
+                         k % 2 ? " " : "", k % 2 ? WORDS[rng_below(&rng, 10)] : "");
+                int size = 0;
+                for (const char *at = ending[k]; *at; at++) size += (*at & 0xC0) != 0x80;
+                double log_p = ending_log_p(t, &r, &r.s, context, ending[k]);
+                double is[2] = {log_p, log_p / size};
+                for (int x = 0; x < 2; x++)
+                    if (is[x] > most[x]) { most[x] = is[x]; best[x] = k; }
+            }
+            int gold = i % 3 ? best[i % 2] : (best[0] + 1) % endings;
+            for (int x = 0; x < 2; x++) right[x] += best[x] == gold;
+            differ += best[0] != best[1];
+            bytes_print(&file, &e, "%d\t%s", gold, context);
+            for (int k = 0; k < endings; k++) bytes_print(&file, &e, "\t%s", ending[k]);
+            bytes_print(&file, &e, "\n");
+        }
+        file_write(SCRATCH "/choices", file.at, file.size, &e);
+        strcpy(r.s.choices, SCRATCH "/choices");
+        Chosen got;
+        choices_answer(&got, &r.m, &r.data, &r.s, &e);
+        fact(t, !e.status && got.n == 60, "%s", e.text);
+        within(t, got.acc, right[0] / 60.0, 1e-12, "acc, %s", FLAGS[f]);
+        within(t, got.acc_norm, right[1] / 60.0, 1e-12, "acc_norm, %s", FLAGS[f]);
+        fact(t, differ > 5 && right[0] > 10 && right[0] < 50, "%d differ, %d right", differ,
+             right[0]);
+        r.s.questions = 7;
+        choices_answer(&got, &r.m, &r.data, &r.s, &e);
+        fact(t, !e.status && got.n == 7, "%d questions", got.n);
+        bytes_free(&file);
+        trainer_free(&r);
+    }
+    scratch_close();
+}
+
+/* A CSV file's number in `row`, counted from 1, of the column so named; NaN if there is none. */
+static double csv_number(Test *t, const char *path, int row, const char *name) {
+    Bytes b = {0};
+    Error e = {0};
+    if (file_read(path, &b, &e)) { fact(t, false, "%s", e.text); return NAN; }
+    bytes_add(&b, "", 1, &e);
+    const char *head = (const char *)b.at, *line = head;
+    size_t n = strlen(name);
+    int column = 0;
+    double x = NAN;
+    for (; strncmp(head, name, n) || (head[n] != ',' && head[n] != '\n'); column++) {
+        head += strcspn(head, ",\n");
+        if (*head++ != ',') { column = -1; break; }
+    }
+    for (int i = 0; i < row && line; i++) line = (line = strchr(line, '\n')) ? line + 1 : NULL;
+    for (int i = 0; i < column && line; i++) line = (line = strchr(line, ',')) ? line + 1 : NULL;
+    if (line && *line && column >= 0) x = strtod(line, NULL);
+    bytes_free(&b);
+    return x;
+}
+
+/* A table of several models, inputs, texts and lengths has in each line the numbers of that one
+ * evaluation; what cannot be read is said, and the rest stands. */
+#define TOKENIZER " --tokenizer " SCRATCH "/tale.tok"
+static void sink__survey(Test *t) {
+    static const char *const NAMES[] = {"sink_1", "alpha_1", "norm_ratio", "loss", "T", "n"};
+    static const char *const LINES[] = {
+        "a.ckpt --input natural --T 10", "a.ckpt --input natural --T 12",
+        "a.ckpt --input random --T 10", "a.ckpt --input random --T 12",
+        "a.ckpt --input repeat --T 10", "a.ckpt --input repeat --T 12",
+        "b.ckpt --input natural --T 10", "b.ckpt --input natural --T 12"};
+    Settings s;
+    Error e = {0};
+    Ran r;
+    char command[600];
+    if (no_binary(t) || !tale_open(t, &s, "")) return;
+    for (int m = 0; m < 2; m++) {
+        snprintf(command, sizeof command, "train --quiet --text " SCRATCH "/tale.txt --tokenizer "
+                 SCRATCH "/tale.tok --context 16 --layers 2 --dim 16 --ffn 20 --steps 8 --seed %d "
+                 "--out " SCRATCH "/%c.ckpt", m, 'a' + m);
+        if (!sink_does(t, command, &r)) return;
+        ran_free(&r);
+    }
+    r = sink("eval " SCRATCH "/a.ckpt " SCRATCH "/none.ckpt " SCRATCH "/b.ckpt --inputs --lengths "
+             "10,12 --n 9" TOKENIZER " --csv " SCRATCH "/all.csv --json " SCRATCH "/all.json");
+    fact(t, r.status == 1 && strstr((char *)r.err.at, "none.ckpt: ")
+         && strstr((char *)r.err.at, "12 lines were measured and 1 could not be"), "%d: %s",
+         r.status, (char *)r.err.at);
+    ran_free(&r);
+    for (int i = 0; i < 8; i++) {
+        snprintf(command, sizeof command, "eval " SCRATCH "/%s --n 9" TOKENIZER " --csv " SCRATCH
+                 "/one.csv",
+                 LINES[i]);
+        if (!sink_does(t, command, &r)) return;
+        ran_free(&r);
+        for (int k = 0; k < 6; k++)
+            within(t, csv_number(t, SCRATCH "/all.csv", i + 1, NAMES[k]),
+                   csv_number(t, SCRATCH "/one.csv", 1, NAMES[k]), 0, "%s, %s", LINES[i], NAMES[k]);
+    }
+    fact(t, csv_number(t, SCRATCH "/all.csv", 1, "sink_1_at_0.1")
+            >= csv_number(t, SCRATCH "/all.csv", 1, "sink_1_at_0.15"), "Sink rises with eps");
+    Bytes json = {0};
+    file_read(SCRATCH "/all.json", &json, &e);
+    bytes_add(&json, "", 1, &e);
+    fact(t, !strncmp((char *)json.at, "[{\"model\": \"" SCRATCH "/a.ckpt\", \"text\": \"tale\"", 40)
+         && strstr((char *)json.at, "}]\n"), "%.80s", (char *)json.at);
+    bytes_free(&json);
+    /* texts of a folder, a line each */
+    file_write(SCRATCH "/all.csv", "", 0, &e);
+    Bytes tale = {0};
+    if (!file_read(SCRATCH "/tale.txt", &tale, &e) && !file_ready(SCRATCH "/texts/one.txt", &e))
+        file_write(SCRATCH "/texts/one.txt", tale.at, tale.size, &e);
+    file_write(SCRATCH "/texts/two.grammar", TALE, strlen(TALE), &e);
+    fact(t, !e.status, "%s", e.text);
+    bytes_free(&tale);
+    if (!sink_does(t, "eval " SCRATCH "/a.ckpt --domains " SCRATCH "/texts --T 12 --n 9" TOKENIZER " --csv "
+                   SCRATCH "/all.csv", &r)) return;
+    ran_free(&r);
+    static const char *const OF[] = {"--text " SCRATCH "/texts/one.txt",
+                                     "--text '' --grammar " SCRATCH "/texts/two.grammar"};
+    for (int i = 0; i < 2; i++) {
+        snprintf(command, sizeof command, "eval " SCRATCH "/a.ckpt --T 12 --n 9" TOKENIZER " --csv "
+                 SCRATCH "/one.csv %s", OF[i]);
+        if (!sink_does(t, command, &r)) return;
+        ran_free(&r);
+        within(t, csv_number(t, SCRATCH "/all.csv", i + 1, "loss"),
+               csv_number(t, SCRATCH "/one.csv", 1, "loss"), 0, "%s", OF[i]);
+    }
+    sink_fails(t, "eval " SCRATCH "/a.ckpt " SCRATCH "/b.ckpt --ablate key1", 2,
+               "--ablate: expected one model");
+    sink_fails(t, "eval " SCRATCH "/a.ckpt --lengths 8,x" TOKENIZER, 2, "--lengths 8,x: expected up to 32");
+    sink_fails(t, "eval " SCRATCH "/a.ckpt --choices " SCRATCH "/none" TOKENIZER, 1, "none: ");
+    scratch_close();
+}
+
 /* The same text from a file and from standard input gives the same model, shards too; eval finds
  * the interventions in the checkpoint, repeats the fixed token and says what it leaves out. */
 static void sink__sources(Test *t) {
@@ -15753,6 +15972,9 @@ static const Entry TESTS[] = {
     {"settings_parse__order", settings_parse__order},
     {"sink__wrong_usage", sink__wrong_usage},
     {"sink__wrong_files", sink__wrong_files},
+    {"choices_read__lines", choices_read__lines},
+    {"choices_answer__oracle", choices_answer__oracle},
+    {"sink__survey", sink__survey},
     {"sink__sources", sink__sources},
     {"sink__pages", sink__pages},
     {"sink__tokenize", sink__tokenize},
