@@ -8070,14 +8070,18 @@ static int checkpoint_from(Input *in, uint64_t size, const char *name, Trainer *
     size_t more = (parts & PARTS_RUN ? CHECKPOINT_RUN : 0u)
                 + (parts & PARTS_START ? CHECKPOINT_START : 0u);
     uint64_t body = size - CHECKPOINT_HEAD - length - CHECKPOINT_PLACES - 8;
-    if (model_create(&t->m, &t->s.model, with_moments, e)) return e->status;
+    Model list = {0};
+    if (model_list(&list, &t->s.model, e)) return e->status;
+    uint64_t expected = (uint64_t)list.count;
+    model_free(&list);
     /* of the parts each stands with those before it alone: 0, 1, 3 or 7 */
-    if (count != (uint64_t)t->m.count || parts > 7 || (parts & (parts + 1))
+    if (count != expected || parts > 7 || (parts & (parts + 1))
         || body != count * width * (moments ? 3 : 1) + more)
         return fail(e, 1,
                     "%s: expected %llu parameters, found another number. Try: the version of sink "
                     "that wrote it",
-                    name, (unsigned long long)count);
+                    name, (unsigned long long)expected);
+    if (model_create(&t->m, &t->s.model, with_moments, e)) return e->status;
     if (!take_numbers(in, t->m.params, t->m.count, (size_t)width)) return damaged(name, e);
     return moments && with_moments ? checkpoint_run(in, name, t, (size_t)width, more, e) : 0;
 }
@@ -14923,6 +14927,8 @@ int fail(Error *e, int status, const char *format, ...) {
     va_start(args, format);
     vsnprintf(e->text, sizeof e->text, format, args);
     va_end(args);
+    /* names and values come out of files: one line stays one */
+    for (char *c = e->text; *c; c++) if ((unsigned char)*c < ' ' || *c == 0x7F) *c = '?';
     return e->status = status;
 }
 

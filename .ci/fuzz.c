@@ -1,0 +1,209 @@
+/* The readers of bytes from outside under libFuzzer; .ci/fuzz builds it, once around sink.c and once,
+ * with -DFUZZ_HF, around data/hf.c. The environment's SINK_FUZZ says which reader it is. A checksum that the fuzzer could not guess is made right here, so that it gets past it. What is
+ * read well is also used: what a reader lets through must not break those who believe it. */
+#ifdef FUZZ_HF
+#include "../data/hf.c"
+#else
+#include "../sink.c"
+#endif
+#include <stdint.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n);
+
+typedef struct Reader { const char *name; void (*run)(const uint8_t *p, size_t n, Error *e); } Reader;
+
+#ifdef FUZZ_HF
+
+static void fuzz_json(const uint8_t *p, size_t n, Error *e) {
+    Json json = {0};
+    json_read(&json, p, n, "json", e);
+    json_free(&json);
+}
+
+static void fuzz_index(const uint8_t *p, size_t n, Error *e) {
+    Json json = {0};
+    Mapped *map = NULL;
+    uint32_t maps = 0;
+    if (!json_read(&json, p, n, "index", e)) index_read(&map, &maps, &json, e);
+    free(map);
+    json_free(&json);
+}
+
+/* Two bytes for the length of a config.json, two for that of the data behind the header. */
+static void fuzz_model(const uint8_t *p, size_t n, Error *e) {
+    Json config = {0}, header = {0};
+    Folder f = {0};
+    Settings s;
+    Model list = {0};
+    const Family *family = NULL;
+    if (n < 12) return;
+    size_t first = (size_t)number_at(p, 2), data = (size_t)number_at(p + 2, 2);
+    p += 4;
+    n -= 4;
+    if (first > n || n - first < 8) return;
+    if (!json_read(&config, p, first, "config", e)) family = family_read(&config, &s, e);
+    *e = (Error){0};
+    if (!header_read(&f, &header, p + first, n - first, n - first + data, "header", e)
+        && !folder_sort(&f, e) && family && !config_resolve(&s.model, e)
+        && s.model.layers * (s.model.experts + 1) < 99 && !model_list(&list, &s.model, e)) {
+        Planned *plans = grab(list.n_tensors, sizeof *plans, e);
+        f.shard = grab(1, sizeof *f.shard, e);
+        if (plans && f.shard) plan(plans, &list, &f, family, e);
+        free(plans);
+        model_free(&list);
+    }
+    json_free(&config);
+    json_free(&header);
+    folder_free(&f);
+}
+
+static void fuzz_llama2c(const uint8_t *p, size_t n, Error *e) {
+    Folder f = {0};
+    Settings s;
+    if (n >= BIN_HEAD + 4) bin_open(&f, &s, "bin", p + 4, n - 4 + (size_t)number_at(p, 4), e);
+    folder_free(&f);
+}
+
+/* tokenizer.json, tokenizer.model or tok512.bin; the same bytes are then encoded and decoded. */
+static void fuzz_published_tokenizer(const uint8_t *p, size_t n, Error *e) {
+    Bytes file = {.at = (unsigned char *)(uintptr_t)p, .size = n}, made = {0}, back = {0};
+    Making m = {.name = "tokenizer", .end = -1, .bos = -1};
+    Json config = {0};
+    Tokenizer t = {0};
+    Encoder encoder = {0};
+    Ids ids = {0};
+    if (!file_tokenizer(&m, &file, e) && !ends_find(&m, &config, e) && !making_write(&m, &made, e)
+        && !tokenizer_read(made.at, made.size, "made", &t, e) && !encoder_make(&encoder, &t, e)
+        && !tokenizer_encode(&encoder, p, n, &ids, e)
+        && tokenizer_decode(&t, ids.at, ids.size, &back, e)) abort();
+    making_free(&m);
+    tokenizer_free(&t);
+    encoder_free(&encoder);
+    ids_free(&ids);
+    bytes_free(&made);
+    bytes_free(&back);
+}
+
+static const Reader READERS[] = {
+    {"json", fuzz_json}, {"index", fuzz_index}, {"model", fuzz_model}, {"llama2c", fuzz_llama2c},
+    {"published_tokenizer", fuzz_published_tokenizer}, {NULL, NULL}};
+
+#else
+
+static void fuzz_tokenizer(const uint8_t *p, size_t n, Error *e) {
+    Bytes file = {0}, back = {0};
+    Tokenizer t = {0};
+    Encoder encoder = {0};
+    Ids ids = {0};
+    bytes_add(&file, p, n, e);
+    bytes_number(&file, hash64(0, p, n), 8, e);
+    if (!tokenizer_read(file.at, file.size, "own", &t, e) && !encoder_make(&encoder, &t, e)
+        && !tokenizer_encode(&encoder, p, n < 300 ? n : 300, &ids, e)
+        && tokenizer_decode(&t, ids.at, ids.size, &back, e)) abort();
+    tokenizer_free(&t);
+    encoder_free(&encoder);
+    ids_free(&ids);
+    bytes_free(&file);
+    bytes_free(&back);
+}
+
+static void fuzz_grammar(const uint8_t *p, size_t n, Error *e) {
+    Grammar g = {0};
+    Bytes text = {0};
+    if (!grammar_read(&g, p, n, "grammar", e)) grammar_document(&g, 1, 1, &text, e);
+    grammar_free(&g);
+    bytes_free(&text);
+}
+
+static void fuzz_shard(const uint8_t *p, size_t n, Error *e) {
+    Ids ids = {0};
+    shard_read(p, n, "shard", 500, &ids, e);
+    for (size_t i = 0; i < ids.size; i++) if (ids.at[i] < 0 || ids.at[i] >= 500) abort();
+    ids_free(&ids);
+}
+
+static void fuzz_checkpoint(const uint8_t *p, size_t n, Error *e) {
+    Bytes file = {0};
+    Trainer t = {0};
+    bytes_add(&file, p, n, e);
+    bytes_number(&file, hash_end(hash_add(hash_start(0), p, n)), 8, e);
+    if (!checkpoint_read(file.at, file.size, "checkpoint", &t, true, e)) trainer_free(&t);
+    bytes_free(&file);
+}
+
+/* Four bytes for how much the tensors before the head take. */
+static void fuzz_model_head(const uint8_t *p, size_t n, Error *e) {
+    Bytes head = {0};
+    ModelHead h;
+    if (n < 4) return;
+    bytes_add(&head, p + 4, n - 4, e);
+    bytes_number(&head, hash64(0, p + 4, n - 4), 8, e);
+    if (!model_head_read(head.at, head.size, number_at(p, 4), "head", &h, e)) model_head_free(&h);
+    bytes_free(&head);
+}
+
+static void fuzz_ids(const uint8_t *p, size_t n, Error *e) {
+    Bytes text = {.at = (unsigned char *)(uintptr_t)(p + 1), .size = n - 1};
+    Ids ids = {0}, starts = {0};
+    int B, T;
+    if (!n) return;
+    ids_parse(&text, "ids", 99, p[0] & 1, &ids, &starts, &B, &T, e);
+    ids_free(&ids);
+    ids_free(&starts);
+}
+
+static void fuzz_choices(const uint8_t *p, size_t n, Error *e) {
+    Choices c;
+    size_t all = 0;
+    if (choices_read(p, n, "choices", &c, e)) return;
+    for (int i = 0; i < c.n; i++)
+        for (int k = 0; k <= c.question[i].endings; k++)
+            all += strlen((char *)c.text + c.question[i].field[k]);
+    if (all > n) abort();
+    choices_free(&c);
+}
+
+static void fuzz_experiments(const uint8_t *p, size_t n, Error *e) {
+    Experiments x = {0};
+    if (!experiments_read(&x, p, n, "experiments", e)) experiments_free(&x);
+}
+
+static void fuzz_result(const uint8_t *p, size_t n, Error *e) {
+    Result r = {0};
+    if (!result_read(&r, p, n, "result", e)) result_free(&r);
+}
+
+/* Words of a command line, a line each. */
+static void fuzz_flags(const uint8_t *p, size_t n, Error *e) {
+    Settings s;
+    char text[2048], *words[99];
+    const char *rest[WORDS_MOST];
+    int count = 0, left = 0;
+    snprintf(text, sizeof text, "%.*s", (int)n, (const char *)p);
+    for (char *w = strtok(text, "\n"); w && count < 99; w = strtok(NULL, "\n")) words[count++] = w;
+    settings_default(&s);
+    if (!settings_parse(&s, count, words, "mtdeoapiyrfxwgb", rest, &left, e))
+        config_resolve(&s.model, e);
+}
+
+static const Reader READERS[] = {
+    {"tokenizer", fuzz_tokenizer}, {"grammar", fuzz_grammar}, {"shard", fuzz_shard},
+    {"checkpoint", fuzz_checkpoint}, {"model_head", fuzz_model_head}, {"ids", fuzz_ids},
+    {"choices", fuzz_choices}, {"experiments", fuzz_experiments}, {"result", fuzz_result},
+    {"flags", fuzz_flags}, {NULL, NULL}};
+
+#endif
+
+int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n) {
+    static const Reader *reader;
+    Error e = {0};
+    if (!reader) {
+        const char *name = getenv("SINK_FUZZ");
+        for (reader = READERS; reader->name && (!name || strcmp(reader->name, name)); reader++);
+        if (!reader->name) abort();
+    }
+    reader->run(p, n, &e);
+    /* one line, and never a status without */
+    if (e.status && (!e.text[0] || strchr(e.text, '\n'))) abort();
+    return 0;
+}
