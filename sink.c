@@ -9911,6 +9911,9 @@ static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, co
  *   picture KIND WORD ..           what the page draws of the item; the kinds are in 13.3
  *   row NAME RECIPE FLAGS | NUMBER ..     a row, trained once for every seed
  *   row NAME | NUMBER ..           a row that stands in another item, shown in this one too
+ *   model NAME [FOLDER] | NUMBER ..       a published model, in huggingface.co/FOLDER
+ *   eval FLAGS; each FLAGS         how `sink eval` measures the item's models, in a table of all or
+ *                                  one by one; TEXTS is the folder --texts, NAME the model's
  *   claim NAME KIND [headline] REFERENCE: STATEMENT
  *   rule SIDE < SIDE [by M]        of a claim of kind differs; = .. within M of kind equal;
  *                                  SIDE < SIDE < SIDE .. of kind ordered; <= >= = of kind exact
@@ -10127,6 +10130,36 @@ static int read_row(Reading *r) {
     return 0;
 }
 
+/* model NAME FOLDER | NUMBERS; without FOLDER what it was where NAME stood first. */
+static int read_model(Reading *r) {
+    Experiments *x = r->x;
+    Published *m = &x->model[x->models];
+    char *bar = strchr(r->at, '|');
+    *m = (Published){.name = r->name, .item = x->items - 1};
+    if (bar) *bar = 0;
+    for (int i = 0; i < x->models; i++)
+        if (!strcmp(x->model[i].name, m->name)) m->folder = x->model[i].folder;
+    if (r->at[strspn(r->at, " ")]) m->folder = next_word(r);
+    if (!m->folder) return wrong(r, "a model's folder where it stands first", m->name);
+    x->models++;
+    for (int i = 0; i < COLUMNS; i++) m->paper[i] = (Printed){".", NAN, false};
+    if (!bar) return 0;
+    r->at = bar + 1;
+    return read_printed(r, m->paper);
+}
+
+/* eval FLAGS: once for all models of the item; each FLAGS: once for each. */
+static int read_eval(Reading *r) {
+    r->x->eval[r->x->evals++] = (Evaluation){.flags = r->at, .item = r->x->items - 1};
+    return 0;
+}
+
+static int read_each(Reading *r) {
+    read_eval(r);
+    r->x->eval[r->x->evals - 1].each = true;
+    return 0;
+}
+
 static int read_claim(Reading *r) {
     Experiments *x = r->x;
     Claim *c = &x->claim[x->claims++];
@@ -10200,7 +10233,7 @@ static int read_needs(Reading *r) {
 
 /* What a statement begins with, whether a NAME follows, whether an item or a claim must stand
  * above, and one that is well formed. */
-enum { STATEMENT_KINDS = 11 };
+enum { STATEMENT_KINDS = 14 };
 static const struct { const char *word; int (*read)(Reading *); bool named; char below;
                       const char *example; } STATEMENTS[STATEMENT_KINDS] = {
     {"row",     read_row,     true,  'i', "row k bos --extra k | 73.34 0.00, below an item"},
@@ -10210,6 +10243,9 @@ static const struct { const char *word; int (*read)(Reading *); bool named; char
     {"item",    read_item,    true,  0,   "item table4 section 7.3, Table 4: Biases"},
     {"columns", read_columns, false, 'i', "columns alpha_1 loss"},
     {"picture", read_picture, false, 'i', "picture curves loss alpha_1"},
+    {"model",   read_model,   true,  'i', "model gpt2-xl openai-community/gpt2-xl | 77.00"},
+    {"eval",    read_eval,    false, 'i', "eval --text TEXTS/books.txt --inputs"},
+    {"each",    read_each,    false, 'i', "each --text TEXTS/books.txt --report out/NAME.html"},
     {"recipe",  read_recipe,  true,  0,   "recipe bos small --fix-token 1"},
     {"corpus",  read_corpus,  true,  0,   "corpus books books.txt 0123456789abcdef"},
     {"domain",  read_corpus,  true,  0,   "domain code code.grammar"},
@@ -10222,8 +10258,8 @@ static int read_statement(Reading *r) {
     while (i < STATEMENT_KINDS && strcmp(word, STATEMENTS[i].word)) i++;
     r->example = i < STATEMENT_KINDS ? STATEMENTS[i].example : "a # before a comment";
     if (i == STATEMENT_KINDS)
-        return wrong(r, "row, claim, rule, needs, item, columns, picture, recipe, corpus, domain "
-                     "or seeds", word);
+        return wrong(r, "row, claim, rule, needs, item, columns, picture, model, eval, each, "
+                     "recipe, corpus, domain or seeds", word);
     r->item = x->items ? &x->item[x->items - 1] : NULL;
     r->claim = x->claims ? &x->claim[x->claims - 1] : NULL;
     if (STATEMENTS[i].below && !(STATEMENTS[i].below == 'i' ? (void *)r->item : r->claim))
@@ -10286,6 +10322,7 @@ int experiments_read(Experiments *x, const unsigned char *text, size_t n, const 
     x->corpus = grab(lines, sizeof *x->corpus, e); x->recipe = grab(lines, sizeof *x->recipe, e);
     x->item = grab(lines, sizeof *x->item, e);     x->row = grab(lines, sizeof *x->row, e);
     x->shown = grab(lines, sizeof *x->shown, e);   x->claim = grab(lines, sizeof *x->claim, e);
+    x->model = grab(lines, sizeof *x->model, e);   x->eval = grab(lines, sizeof *x->eval, e);
     for (char *at = x->text, *end; !e->status && at < x->text + n; at = end + 1) {
         int more = 1;
         end = at + strcspn(at, "\n");
@@ -10304,7 +10341,7 @@ int experiments_read(Experiments *x, const unsigned char *text, size_t n, const 
 
 void experiments_free(Experiments *x) {
     free(x->text); free(x->corpus); free(x->recipe); free(x->item);
-    free(x->row); free(x->shown); free(x->claim);
+    free(x->row); free(x->model); free(x->eval); free(x->shown); free(x->claim);
     *x = (Experiments){0};
 }
 
@@ -12111,7 +12148,8 @@ int repro_list(Bytes *out, const Results *r, const Judged *j, Error *e) {
             int needed, judged = 0, claims = 0, done = runs_done(r, item, &needed);
             if (is_elsewhere(x, i) != elsewhere) continue;
             if (elsewhere && !told++)
-                bytes_print(out, e, "\nWhat needs more than sink can train:\n");
+                bytes_print(out, e, "\nWhat needs published models; sink repro ITEM says which, and "
+                            "measures those at hand:\n");
             for (int k = 0; k < x->claims; k++)
                 if (x->claim[k].item == i) claims++, judged += j[k].tested;
             bytes_print(out, e, "%-13s ", item->name);
@@ -12447,6 +12485,138 @@ done:
     return e->status;
 }
 
+/* --- What needs published models -------------------------------------------------------------- */
+
+/* NAME.model in the folder --models, and whether it is there. */
+static bool model_path(char path[PATH_ROOM], const Settings *s, const char *name) {
+    snprintf(path, PATH_ROOM, "%.400s/%.100s.model", s->models, name);
+    return !file_missing(path);
+}
+
+/* A flag of an eval or each line as a word of the command, ended by 0; NAME, where there is one,
+ * and TEXTS are filled in. */
+static void flag_add(Bytes *line, const char *word, size_t n, const char *name, const char *texts,
+                     Error *e) {
+    for (const char *end = word + n; word < end;) {
+        bool named = name && !strncmp(word, "NAME", 4), text = !strncmp(word, "TEXTS", 5);
+        const char *with = named ? name : text ? texts : word;
+        bytes_add(line, with, named || text ? strlen(with) : 1, e);
+        word += named ? 4 : text ? 5 : 1;
+    }
+    bytes_add(line, "", 1, e);
+}
+
+/* The command of an eval or each line: of one model, or for `only` below 0 of all of the item;
+ * with `there` of those at hand alone. Returns how many models are in it. */
+static int eval_command(Bytes *line, const Repro *q, const Evaluation *v, int only, bool there,
+                        Error *e) {
+    const char *texts = q->s->texts[0] ? q->s->texts : "TEXTS";
+    const char *name = only < 0 ? NULL : q->x.model[only].name;
+    char path[PATH_ROOM];
+    int models = 0;
+    bytes_add(line, "./sink\0eval", 12, e);
+    for (int i = 0; i < q->x.models; i++) {
+        if (q->x.model[i].item != q->item || (only >= 0 && i != only)) continue;
+        if (!model_path(path, q->s, q->x.model[i].name) && there) continue;
+        bytes_add(line, path, strlen(path) + 1, e);
+        models++;
+    }
+    for (const char *at = v->flags; *at; at += strspn(at, " ")) {
+        size_t n = strcspn(at, " ");
+        flag_add(line, at, n, name, texts, e);
+        at += n;
+    }
+    bytes_print(line, e, "--csv");
+    bytes_add(line, "", 1, e);
+    int lines = 0, number = 0;                           /* of the item, where it has several */
+    for (int i = 0; i < q->x.evals; i++) {
+        lines += q->x.eval[i].item == q->item;
+        if (&q->x.eval[i] == v) number = lines;
+    }
+    bytes_print(line, e, "out/%s", q->x.item[q->item].name);
+    if (name) bytes_print(line, e, "-%s", name);
+    if (lines > 1) bytes_print(line, e, "-%d", number);
+    bytes_print(line, e, ".csv");
+    bytes_add(line, "", 1, e);
+    return models;
+}
+
+/* Prints a command; or runs it, in this program. */
+static int command_do(const Bytes *line, bool run, Error *e) {
+    enum { MOST = 160 };
+    char *words[MOST];
+    int n = 0;
+    for (size_t at = 0; at < line->size && n < MOST; at += strlen(words[n++]) + 1)
+        words[n] = (char *)line->at + at;
+    for (int i = 0; i < n && !run; i++)
+        printf(strchr(words[i], ' ') ? "%s'%s'" : "%s%s", i ? " " : "  ", words[i]);
+    if (!run) putchar('\n');
+    fflush(stdout);
+    if (run && sink_main(n, words))
+        fail(e, 1, "%s: expected all of it to be measured, found what is said above. Try: --show "
+                   "for the commands", words[2]);
+    return e->status;
+}
+
+/* The commands of the item's eval and each lines; with `run` those of models at hand, run. */
+static void evals_do(const Repro *q, bool run, Error *e) {
+    for (int i = 0; i < q->x.evals && !e->status; i++) {
+        const Evaluation *v = &q->x.eval[i];
+        if (v->item != q->item) continue;
+        if (run && strstr(v->flags, "TEXTS") && !q->s->texts[0]) {
+            fail(e, 2, "repro %s: expected --texts FOLDER, since its models are measured on texts "
+                 "there. Try: --texts ../texts, or --show", q->x.item[q->item].name);
+            return;
+        }
+        for (int m = v->each ? 0 : -1; m < (v->each ? q->x.models : 0) && !e->status; m++) {
+            Bytes line = {0};
+            if (m >= 0 && q->x.model[m].item != q->item) continue;
+            if (eval_command(&line, q, v, m, run, e)) command_do(&line, run, e);
+            bytes_free(&line);
+        }
+    }
+}
+
+/* The paper's numbers; what is to be downloaded, and how it is measured; and what is at hand,
+ * measured. --show: without the last; --commands: the commands alone. */
+static int repro_published(const Repro *q, Error *e) {
+    const Item *item = &q->x.item[q->item];
+    char path[PATH_ROOM];
+    int missing = 0, there = 0;
+    bool alone = q->s->commands;
+    if (!alone) printf("%s, %s: %s\n\n", item->name, item->reference, item->title);
+    for (int i = 0; i < q->x.models; i++) {
+        const Published *m = &q->x.model[i];
+        if (m->item != q->item) continue;
+        if (!alone && !there && !missing) {
+            printf("%-16s", "paper");
+            for (int k = 0; k < item->columns; k++) printf(" %14s", item->column[k]);
+            printf("  folder of huggingface.co\n");
+        }
+        if (model_path(path, q->s, m->name)) there++;
+        else missing++;
+        if (alone) continue;
+        printf("%-16s", m->name);
+        for (int k = 0; k < item->columns; k++) printf(" %14s", m->paper[k].text);
+        printf("  %s\n", m->folder);
+    }
+    if (!there && !missing && !alone) printf("No weights of it were published.\n");
+    if (missing && !alone)
+        printf("\n%d not in the folder %s (--models FOLDER). Download config.json, the tokenizer's "
+               "files and\n*.safetensors of each into %s/NAME; then (make hf builds ./hf)\n\n",
+               missing, q->s->models, q->s->models);
+    for (int i = 0; i < q->x.models; i++)
+        if (q->x.model[i].item == q->item && !model_path(path, q->s, q->x.model[i].name))
+            printf("  ./hf %s/%s --link --out %s\n", q->s->models, q->x.model[i].name, path);
+    if (missing && !alone) printf("\nand measure them:\n\n");
+    if (missing || alone || q->s->show) evals_do(q, false, e);
+    if (there && !alone && !q->s->show) {
+        printf("\n%d at hand:\n\n", there);
+        evals_do(q, true, e);
+    }
+    return e->status;
+}
+
 int repro(const Settings *s, const char **words, int n, Error *e) {
     Repro q = {.s = s};
     Bytes text = {0};
@@ -12455,6 +12625,7 @@ int repro(const Settings *s, const char **words, int n, Error *e) {
         !experiments_read(&q.x, text.at, text.size, EXPERIMENTS_FILE, e) &&
         !repro_words(&q, words, list || readme ? 0 : n, e)) {
         if (list || readme) repro_show(&q, list, readme, e);
+        else if (q.item >= 0 && is_elsewhere(&q.x, q.item)) repro_published(&q, e);
         else if (s->commands) repro_commands(&q, e);
         else if (s->verify) repro_verify(&q, e);
         else {
@@ -13918,7 +14089,8 @@ static void page_item(Paper *p, int at) {
     if (item->count)
         say(h, "; <code>sink repro %s</code>; %d of %d runs", item->name, there, needed);
     say(h, "</p>\n");
-    if (is_elsewhere(p->x, at)) say(h, "<p>Needs more than sink can train.</p>\n");
+    if (is_elsewhere(p->x, at))
+        say(h, "<p>Needs published models: <code>sink repro %s</code>.</p>\n", item->name);
     else if (item->count && needed && !there)
         say(h, "<p><b>Not run yet: <code>sink repro %s</code></b></p>\n", item->name);
     if (item->count) item_table(p, item);
@@ -15373,6 +15545,8 @@ const Option OPTIONS[] = {
      "the text of the runs, by its name in data/experiments.txt; default: the first"},
     {"texts",         'x', 's', AT(texts),               "",       0, 0, "FOLDER",
      "where the texts are that data/ does not have"},
+    {"models",        'x', 's', AT(models),              "models", 0, 0, "FOLDER",
+     "where published models are, NAME.model as hf makes them"},
     {"results",       'x', 's', AT(results),             RESULTS_FOLDER, 0, 0, "FOLDER",
      "where finished runs are kept"},
     {"commands",      'x', 'b', AT(commands),            "0",      0, 1, "",

@@ -686,7 +686,7 @@ typedef struct Settings {
     int how_many; double temperature;             /* generate */
     int gemm_m, gemm_n, gemm_k, isa;              /* bench */
     char row[64], corpus[64];                     /* repro: one row; the corpus, "" the first */
-    char texts[PATH_ROOM], results[PATH_ROOM];    /* folders: of texts, of results */
+    char texts[PATH_ROOM], results[PATH_ROOM], models[PATH_ROOM];    /* folders of them */
     int only_seed, seeds, commands, verify, show; /* only_seed -1, seeds 0: those of the table */
     int argc;                                     /* the flags as they were given, */
     char **argv;
@@ -984,10 +984,16 @@ typedef struct Corpus { const char *name, *file; uint64_t hash; bool grammar, do
 
 typedef struct Recipe { const char *name; char flags[FLAGS_ROOM]; } Recipe;
 
+/* A model whose weights were published, in huggingface.co/FOLDER, with the paper's numbers for the
+ * columns of its item; and the flags of an evaluation, of all models of an item or of each. */
+typedef struct Published { const char *name, *folder; int item; Printed paper[COLUMNS]; } Published;
+typedef struct Evaluation { const char *flags; int item; bool each; } Evaluation;
+
 typedef struct Experiments {
     char *text;                  /* the file, cut into words in place; all names point into it */
     Corpus *corpus; Recipe *recipe; Item *item; Row *row; Shown *shown; Claim *claim;
-    int corpora, recipes, items, rows, showns, claims;
+    Published *model; Evaluation *eval;
+    int corpora, recipes, items, rows, showns, claims, models, evals;
     int seeds, headline_seeds;   /* judged are seeds 1 .. seeds; 0 is for tuning */
 } Experiments;
 int  experiments_read(Experiments *x, const unsigned char *text, size_t n, const char *name,
