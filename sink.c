@@ -2382,7 +2382,7 @@ static void mamba_forward(const Model *m, Acts *a, int l, real *y, const real *u
     idx rows = B * N, P = R + 2 * M;
     linear_forward(m, p->xz, u, w->m_in, NULL, rows, C, 2 * I);         /* (x, z) = u W_in */
     taps_forward(p->a, p->xz, w->m_conv, w->m_convb, rows, N, I, c->mamba_conv);
-    linear_forward(m, p->p, p->a, w->m_x, NULL, rows, I, P);           /* (r, b, c) = a W_x, normed */
+    linear_forward(m, p->p, p->a, w->m_x, NULL, rows, I, P);       /* (r, b, c) = a W_x, normed */
     PARALLEL
     for (idx n = 0; n < rows; n++) {
         const real *from = p->p + n * P;
@@ -2391,7 +2391,7 @@ static void mamba_forward(const Model *m, Acts *a, int l, real *y, const real *u
         norm_row(c, M, bc, stat, from + R, w->m_bnorm, NULL);
         norm_row(c, M, bc + M, stat, from + R + M, w->m_cnorm, NULL);
     }
-    linear_forward(m, p->dt, p->r, w->m_dt, w->m_dtb, rows, R, I);     /* dt = softplus(r W_dt + b) */
+    linear_forward(m, p->dt, p->r, w->m_dt, w->m_dtb, rows, R, I); /* dt = softplus(r W_dt + b) */
     PARALLEL
     for (idx n = 0; n < rows; n++) softplus(I, p->dt + n * I);
     scan_forward(p, w, B, N, I, M);

@@ -4731,7 +4731,7 @@ static void sinks__against_slow(Test *t) {
             {"median", &s.median, &w.median, 1},
             {"loss", &s.loss, &w.loss, 1},
         };
-        /* The slow side writes into fields of the same layout: an overlap would spoil both alike. */
+        /* the slow side writes into fields of the same layout: an overlap would spoil both alike */
         for (int x = 0; x < 11; x++)
             for (int y = 0; y < x; y++)
                 fact(t, FIELDS[x].got + FIELDS[x].n <= FIELDS[y].got ||
@@ -9803,7 +9803,8 @@ static void demo_run__diverged(Test *t) {
             if (first) free(page);
             else first = page;
         }
-        fact(t, kept == (k == 1 ? 0 : 3) && (k != 2 || end == 2), "%s: %d checkpoints", HOW[k], kept);
+        fact(t, kept == (k == 1 ? 0 : 3) && (k != 2 || end == 2), "%s: %d checkpoints", HOW[k],
+             kept);
         note(t, "%d steps, %d checkpoints  ", end, kept);
         for (int i = 0; i < 6; i++) bytes_free(&was[i]);
         free(first);
@@ -13012,8 +13013,8 @@ static void hf__json(Test *t) {
         {"{\"a\": \"\\uD83Dx\"}", "a whole surrogate pair"},
         {"{\"a\": \"\\uD83D\\u0041\"}", "a whole surrogate pair"},
         {"{\"a\": \"\\uD83D\\uD83D\"}", "a whole surrogate pair"},
-        {"{\"model_type\": \"\\u007a\\u00e9\\u07ff\\u0800\\u20AC\\ufffd\\ud83d\\ude00\\uDBFF\\uDFFF\""
-         "}",
+        {"{\"model_type\": \"\\u007a\\u00e9\\u07ff\\u0800\\u20AC\\ufffd\\ud83d\\ude00"
+         "\\uDBFF\\uDFFF\"}",
          "found z\xC3\xA9\xDF\xBF\xE0\xA0\x80\xE2\x82\xAC\xEF\xBF\xBD\xF0\x9F\x98\x80"
          "\xF4\x8F\xBF\xBF. Try"},
         {"{\"model_type\": \"\\\"\\\\\\/\\n\\u0000\"}", "found \"\\/?. Try"},
@@ -13343,8 +13344,8 @@ static void hf__families(Test *t) {
     static const char *const DTYPES_OF[] = {"F32", "F16", "BF16", "F64"};
     static const char *const BUFFERS[] = {
         ", \"h.1.attn.bias\": {\"dtype\": \"BOOL\", \"shape\": [1,0,16], \"data_offsets\": [0, 0]}",
-        (", \"gpt_neox.layers.1.attention.rotary_emb.inv_freq\": {\"dtype\": \"I64\", \"shape\": [0]"
-        ", \"data_offsets\": [0, 0]}, \"gpt_neox.layers.0.attention.masked_bias\": {\"dtype\": "
+        (", \"gpt_neox.layers.1.attention.rotary_emb.inv_freq\": {\"dtype\": \"I64\", \"shape\": "
+        "[0], \"data_offsets\": [0, 0]}, \"gpt_neox.layers.0.attention.masked_bias\": {\"dtype\": "
         "\"U8\", \"shape\": [0], \"data_offsets\": [0, 0]}"),
         ", \"lm_head.weight\": {\"dtype\": \"F16\", \"shape\": [0], \"data_offsets\": [0, 0]}", "",
         (", \"model.layers.1.self_attn.rotary_emb.inv_freq\": {\"dtype\": \"F32\", \"shape\": [0], "
