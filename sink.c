@@ -9641,8 +9641,8 @@ int choices_answer(Chosen *out, Model *m, Data *d, const Settings *s, Error *e) 
  * 11.2  sink dump: every tensor of one forward and backward as .npy, for anyone to check in NumPy
  */
 
-/* NumPy's format 1.0: magic, a header in Python's syntax padded to a multiple of 64, the numbers.
- * */
+/* NumPy's format 1.0: magic, a header in Python's syntax padded to a multiple of 64, the numbers,
+ * of 4 or 8 bytes each, little-endian. */
 static int npy_write(const char *folder, const char *name, const char *type, size_t width,
                      const void *at, int rank, const idx *shape, Error *e) {
     char path[PATH_ROOM + 64], header[256], dims[128] = "";
@@ -9656,11 +9656,18 @@ static int npy_write(const char *folder, const char *name, const char *type, siz
                      "{'descr': '<%s', 'fortran_order': False, 'shape': (%s), }", type, dims);
     int padded = (10 + n + 1 + 63) / 64 * 64 - 10;
     Bytes out = {0};
+    const unsigned char *from = at;
     bytes_add(&out, "\x93NUMPY\x01\x00", 8, e);
     bytes_number(&out, (uint64_t)padded, 2, e);
     bytes_add(&out, header, (size_t)n, e);
     for (int i = n; i < padded; i++) bytes_add(&out, i + 1 < padded ? " " : "\n", 1, e);
-    bytes_add(&out, at, (size_t)count * width, e);
+    for (; count-- > 0 && !e->status; from += width) {
+        uint32_t four;
+        uint64_t bits;
+        if (width == 8) memcpy(&bits, from, 8);
+        else { memcpy(&four, from, 4); bits = four; }
+        bytes_number(&out, bits, (int)width, e);
+    }
     snprintf(path, sizeof path, "%s/%s.npy", folder, name);
     if (!e->status) file_write(path, out.at, out.size, e);
     bytes_free(&out);
