@@ -15135,8 +15135,8 @@ int file_ready(const char *path, Error *e) {
  *
  * One table of options drives parsing, checking, help, config.json, checkpoints and the echoed
  * command. Groups: m the model, t the training, d the data, e what is measured, a ablations and
- * edits, o output, p the page, r going on, f starting from, i ids, w a dump's, g generation, x
- * reproduction, b benches. A verb names the groups it takes.
+ * edits, o output, p the page, r going on, f starting from, i ids, w a dump's, g generation, s the
+ * seed where nothing is trained, x reproduction, b benches. A verb names the groups it takes.
  */
 
 #define AT(field) offsetof(Settings, field)
@@ -15286,6 +15286,8 @@ const Option OPTIONS[] = {
      "steps between checkpoints; 0: only the last"},
     {"log-every",     't', 'i', AT(train.log_every),     "100",    1, 1 << 30, "N",
      "steps between lines of --log, and looks at the sink"},
+    {"log",           't', 's', AT(log),                 "",       0, 0, "FILE",
+     "a CSV line every --log-every steps"},
     {"toy",           't', 'c', AT(data.toy),            "none",   0, 0, "none|trigger|backcopy",
      "a task whose mechanism is known, instead of text; sink repro has both"},
 
@@ -15303,7 +15305,7 @@ const Option OPTIONS[] = {
      "write <|fix|> at this position of every sequence (Table 10)"},
     {"random-tokens", 'd', 's', AT(data.random_tokens),  "",       0, 0, "1,2",
      "draw these positions from the whole vocabulary (section 5)"},
-    {"data-tokens",   'd', 'd', AT(data.data_tokens),    "0",      1, 1e15, "N",
+    {"data-tokens",   't', 'd', AT(data.data_tokens),    "0",      1, 1e15, "N",
      "train on at most N tokens, again and again (Figure 5)"},
     {"bos",           'd', 'b', AT(data.bos),            "0",      0, 1, "",
      "<|bos|> before every document; a published model begins as it was trained: --no-bos"},
@@ -15344,8 +15346,6 @@ const Option OPTIONS[] = {
 
     {"out",           'o', 's', AT(out),                 "",       0, 0, "FILE",
      "where the result goes"},
-    {"log",           'o', 's', AT(log),                 "",       0, 0, "FILE",
-     "a CSV line every --log-every steps"},
     {"csv",           'o', 's', AT(csv),                 "",       0, 0, "FILE",
      "the results as CSV"},
     {"json",          'o', 's', AT(json),                "",       0, 0, "FILE",
@@ -15366,6 +15366,8 @@ const Option OPTIONS[] = {
      "also q, k, z and the features before a post-norm"},
     {"prompt",        'g', 's', AT(prompt),              "",       0, 0, "TEXT",
      "how the text begins"},
+    {"seed",          's', 'i', AT(train.seed),          "0",      0, 2147483647, "N",
+     "what is drawn: tokens, documents, an ablation's control"},
     {"n",             'g', 'i', AT(how_many),            "0",      1, 1 << 24, "N",
      "how many tokens [100], or documents of --grammar [1]"},
     {"temperature",   'g', 'd', AT(temperature),         "0.8",    0, 100, "X",
@@ -16600,7 +16602,7 @@ static const Verb VERBS[] = {
      "three short trainings: a sink emerges, moves to a key bias, fails to appear", verb_run},
     {"train",    "",               "mtdeoprf",
      "text in, checkpoint out", verb_train},
-    {"eval",     "MODEL ..",       "dteoapiy",
+    {"eval",     "MODEL ..",       "dseoapiy",
      "the sink metrics, norms and the alpha map of a model; a table of several", verb_eval},
     {"check",    "[NAME|MODEL]",   "",
      "the paper's propositions, on toys or a model: holds, fails as it must, refuted", verb_check},
@@ -16612,7 +16614,7 @@ static const Verb VERBS[] = {
      "the paper's variants by name", verb_list},
     {"tokenize", "train|encode|decode [FILE]", "mdo",
      "make a tokenizer; text to ids; ids to text", verb_tokenize},
-    {"generate", "[MODEL]",        "dtgo",
+    {"generate", "[MODEL]",        "dsgo",
      "text from a model", verb_generate},
     {"dump",     "[MODEL]",        "mtiow",
      "every tensor of one forward and backward, for NumPy", verb_dump},

@@ -11500,6 +11500,8 @@ static void sink__wrong_usage(Test *t) {
         {"train --prompt x", "--prompt"},
         {"list --layers 3", "--layers"},
         {"eval --layers 3 x", "--layers"},
+        {"eval --batch 3 x", "--batch"},
+        {"generate --steps 3 x", "--steps"},
         {"eval", "one model"},
         {"eval a b", "one model"},
         {"generate", "one model"},
@@ -11896,15 +11898,23 @@ static void sink__pages(Test *t) {
          "sink alone says something else");
     ran_free(&r);
     ran_free(&again);
-    if (!sink_does(t, "help train", &r)) return;
-    for (const Option *o = OPTIONS; o->flag; o++) {
-        char line[60];
-        snprintf(line, sizeof line, "\n  --%s ", o->flag);
-        bool here = strstr((const char *)r.out.at, line) != NULL,
-             mine = option_find(o->flag, "mtdeoprf") != NULL;
-        fact(t, here == mine, "sink help train: --%s is %s", o->flag, here ? "there" : "missing");
+    for (int i = 0; i < 2; i++) {
+        const char *words = i ? "help eval" : "help train";
+        if (!sink_does(t, words, &r)) return;
+        for (const Option *o = OPTIONS; o->flag; o++) {
+            char line[60];
+            snprintf(line, sizeof line, "\n  --%s ", o->flag);
+            bool here = strstr((const char *)r.out.at, line) != NULL,
+                 mine = option_find(o->flag, i ? "dseoapiy" : "mtdeoprf") != NULL;
+            fact(t, here == mine, "sink %s: --%s is %s", words, o->flag, here ? "there" : "missing");
+        }
+        ran_free(&r);
     }
-    ran_free(&r);
+    for (int i = 0; i < 6; i++) {            /* what only a training has */
+        static const char *const OF_TRAINING[] = {"lr", "batch", "steps", "log", "data-tokens",
+                                                  "toy"};
+        fact(t, !option_find(OF_TRAINING[i], "dseoapiy"), "sink eval takes --%s", OF_TRAINING[i]);
+    }
     scratch_close();
 }
 
