@@ -13077,7 +13077,7 @@ static void hf__shards(Test *t) {
         {MAP("\"a\": \"1.safetensors\", \"b\": \"1.safetensors\""),
          "expected tensor b in 1.safetensors, found none"},
         {MAP("\"a\": \"2.safetensors\", \"b\": \"1.safetensors\""),
-         "expected tensor b in 1.safetensors, found none"},
+         "expected tensor a in 2.safetensors, found none"},
         {MAP("\"a\": \"1.safetensors\", \"b\": \"3.safetensors\""),
          "expected each tensor once, found a in"},
     };

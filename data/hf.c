@@ -1045,6 +1045,10 @@ static int by_shard(const void *a, const void *b) {
     return strcmp(((const Mapped *)a)->shard, ((const Mapped *)b)->shard);
 }
 
+static int by_mapped(const void *a, const void *b) {
+    return strcmp(((const Mapped *)a)->tensor, ((const Mapped *)b)->tensor);
+}
+
 static Entry *folder_find(const Folder *f, const char *name) {
     Entry key = {.name = name};
     return f->tensors ? bsearch(&key, f->tensor, (size_t)f->tensors, sizeof key, by_tensor_name)
@@ -1087,35 +1091,29 @@ static int index_read(Mapped **list, uint32_t *n, const Json *j, Error *e) {
     return 0;
 }
 
-/* The shards that an index names, each with the tensors that it says and no others. */
+/* The shards that an index names, each with the tensors that it says and no others: sorted by name,
+ * those that it maps are those that the shards have. */
 static int shards_open(Folder *f, const Json *index, Error *e) {
     Mapped *m = NULL;
     uint32_t n = 0;
     char path[1024];
-    int *file = NULL;            /* the number of each entry's */
-    if (!index_read(&m, &n, index, e)) file = grab(n, sizeof *file, e);
-    for (uint32_t i = 0; i < n && !e->status; i++) {
+    index_read(&m, &n, index, e);
+    for (uint32_t i = 0; i < n && !e->status; i++)
         if ((!i || by_shard(&m[i - 1], &m[i])) && !path_make(path, e, "%s/%s", f->path, m[i].shard))
             shard_open(f, path, e);
-        if (!e->status) file[i] = f->shards - 1;
-    }
-    if (!e->status) folder_sort(f, e);
-    for (uint32_t i = 0; i < n && !e->status; i++) {
-        Entry *x = folder_find(f, m[i].tensor);
-        if (!x || x->file != file[i])
+    if (!e->status && !folder_sort(f, e)) qsort(m, n, sizeof *m, by_mapped);
+    for (idx i = 0; (i < n || i < f->tensors) && !e->status; i++) {
+        const Entry *x = i < f->tensors ? &f->tensor[i] : NULL;
+        const char *file = x ? f->shard[x->file].path : "";
+        int order = !x ? -1 : i < n ? strcmp(m[i].tensor, x->name) : 1;
+        if (order > 0)
+            fail(e, 1, "%s: expected %.100s in the weight_map, found it in %.100s alone. Try: "
+                       "download both again", index->name, x->name, file);
+        else if (order || strcmp(m[i].shard, file + strlen(f->path) + 1))
             fail(e, 1, "%s: expected tensor %.100s in %.100s, found none. Try: download both again",
                  index->name, m[i].tensor, m[i].shard);
-        else x->used = true;
-    }
-    for (idx i = 0; i < f->tensors && !e->status; i++) {
-        Entry *x = &f->tensor[i];
-        if (!x->used)
-            fail(e, 1, "%s: expected %.100s in the weight_map, found it in %.100s alone. Try: "
-                       "download both again", index->name, x->name, f->shard[x->file].path);
-        x->used = false;
     }
     free(m);
-    free(file);
     return e->status;
 }
 
@@ -2657,76 +2655,7 @@ static int run(int argc, char **argv, Error *e) {
                       "gpt2 --out out/gpt2.model, or hf export out/model.ckpt out/llama");
 }
 
-#ifdef HF_FUZZ
-/* The readers of downloaded bytes under libFuzzer; nothing of it is in the program:
- *
- *   clang -g -O1 -fsanitize=fuzzer,address,undefined -DHF_FUZZ -DSINK_NO_MAIN data/hf.c sink.c -lm
- *
- * The first byte says which: a config.json and, after it, the header of a safetensors file (two
- * bytes for the length of the one, two for the data behind the other); an index; llama2.c's; or a
- * tokenizer of any kind, with which the same bytes are encoded when it can be one. */
-int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n);
-int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n) {
-    Error e = {0};
-    Json config = {0}, header = {0};
-    Folder f = {0};
-    Settings s;
-    Mapped *map = NULL;
-    uint32_t maps = 0;
-    const Family *family = NULL;
-    if (n < 5) return 0;
-    size_t first = (size_t)number_at(p + 1, 2), data = (size_t)number_at(p + 3, 2);
-    n -= 5;
-    if (p[0] % 8 == 4) {
-        Bytes file = {.at = (unsigned char *)(uintptr_t)(p + 5), .size = n}, made = {0}, back = {0};
-        Making m = {.name = "tokenizer", .end = -1, .bos = -1};
-        Tokenizer t = {0};
-        Encoder encoder = {0};
-        Ids ids = {0};
-        if (!file_tokenizer(&m, &file, &e) && !ends_find(&m, &config, &e) &&
-            !making_write(&m, &made, &e) && !tokenizer_read(made.at, made.size, "made", &t, &e) &&
-            !encoder_make(&encoder, &t, &e) && !tokenizer_encode(&encoder, p + 5, n, &ids, &e) &&
-            tokenizer_decode(&t, ids.at, ids.size, &back, &e)) abort();
-        making_free(&m);
-        tokenizer_free(&t);
-        encoder_free(&encoder);
-        ids_free(&ids);
-        bytes_free(&made);
-        bytes_free(&back);
-    } else if (p[0] % 8 == 5) {                 /* sink's own file, its checksum made right */
-        Bytes file = {0};
-        Tokenizer t = {0};
-        bytes_add(&file, p + 5, n, &e);
-        bytes_number(&file, hash64(0, p + 5, n), 8, &e);
-        tokenizer_read(file.at, file.size, "own", &t, &e);
-        tokenizer_free(&t);
-        bytes_free(&file);
-    } else if (p[0] % 4 == 0) {
-        if (!json_read(&config, p + 5, n, "index", &e)) index_read(&map, &maps, &config, &e);
-    } else if (p[0] % 4 == 1) {
-        if (n >= BIN_HEAD) bin_open(&f, &s, "bin", p + 5, first + (data << 16), &e);
-    } else if (first <= n && n - first >= 8) {
-        if (!json_read(&config, p + 5, first, "config", &e)) family = family_read(&config, &s, &e);
-        e = (Error){0};
-        n -= first;
-        Model list = {0};
-        if (!header_read(&f, &header, p + 5 + first, n, n + data, "header", &e) &&
-            !folder_sort(&f, &e) && family && !config_resolve(&s.model, &e) &&
-            s.model.layers * (s.model.experts + 1) < 99 && !model_list(&list, &s.model, &e)) {
-            Planned *plans = grab(list.n_tensors, sizeof *plans, &e);
-            f.shard = grab(1, sizeof *f.shard, &e);
-            if (plans && f.shard) plan(plans, &list, &f, family, &e);
-            free(plans);
-            model_free(&list);
-        }
-    }
-    free(map);
-    json_free(&config);
-    json_free(&header);
-    folder_free(&f);
-    return 0;
-}
-#else
+#ifndef HF_FUZZ                  /* .ci/fuzz.c has another entry */
 int main(int argc, char **argv) {
     Error e = {0};
     run(argc, argv, &e);
