@@ -5953,6 +5953,25 @@ static void tokenizer_encode__spaces(Test *t) {
     }
 }
 
+/* Joins the neighbours of the lowest rank in ids [size], the leftmost first, until none are left to
+ * join; a merge is left, right, made, rank. Returns how many ids there are then. */
+static int joined_slowly(int *ids, int size, int merge[][4], int merges) {
+    for (;;) {
+        int best = -1, place = 0;
+        for (int i = 0; i + 1 < size; i++)
+            for (int m = 0; m < merges; m++)
+                if (merge[m][0] == ids[i] && merge[m][1] == ids[i + 1] &&
+                    (best < 0 || merge[m][3] < merge[best][3])) {
+                    best = m;
+                    place = i;
+                }
+        if (best < 0) return size;
+        ids[place] = merge[best][2];
+        memmove(ids + place + 1, ids + place + 2, (size_t)(size - place - 2) * sizeof *ids);
+        size--;
+    }
+}
+
 /* Random merges of three letters, the space and U+00E9, in random order and with ranks in common,
  * against the rule itself: look through all neighbours for the lowest rank, join, again. Texts are
  * one piece of up to 300 symbols under gpt2 (no space in them), and cut by nothing in the slow
@@ -6015,21 +6034,7 @@ static void tokenizer_encode__ranks(Test *t) {
             length += snprintf(text + length, sizeof text - (size_t)length, "%s", SYMBOL[s]);
         }
         const int before = size;
-        for (;;) {
-            int best = -1, place = 0;
-            for (int i = 0; i + 1 < size; i++)
-                for (int m = 0; m < merges; m++)
-                    if (merge[m][0] == slow[i] && merge[m][1] == slow[i + 1] &&
-                        (best < 0 || merge[m][3] < merge[best][3])) {
-                        best = m;
-                        place = i;
-                    }
-            if (best < 0) break;
-            slow[place] = merge[best][2];
-            memmove(slow + place + 1, slow + place + 2,
-                    (size_t)(size - place - 2) * sizeof *slow);
-            size--;
-        }
+        size = joined_slowly(slow, size, merge, merges);
         joined += before - size;
         if (other_open(t, &o, &k, &c)) {
             tokenizer_encode(&c, (const unsigned char *)text, (size_t)length, &ids, &e);
@@ -6044,8 +6049,29 @@ static void tokenizer_encode__ranks(Test *t) {
     fact(t, joined > 30 * trials && cuts > 10, "%d joins, %d texts that can be cut", joined, cuts);
 }
 
-/* A head, a table or a token that cannot be, under a right checksum; then bytes at random: what is
- * read encodes and decodes without a fault. */
+/* Is this file read? It then encodes and decodes without a fault; else the error has its hint. */
+static bool read_and_used(Test *t, const Bytes *w, int trial) {
+    static const char TEXT[] = "aba ab##b <s>A\xCC\x80\xCC\x81 \xC3\x80\xCC\x83\xFF" U_5DDD "a";
+    Error bad = {0};
+    Tokenizer back;
+    Encoder c = {0};
+    Ids ids = {0};
+    Bytes text = {0};
+    bool good = !tokenizer_read(w->at, w->size, "x", &back, &bad) &&
+                !encoder_make(&c, &back, &bad);
+    if (good) {
+        tokenizer_encode(&c, (const unsigned char *)TEXT, sizeof TEXT - 1, &ids, &bad);
+        tokenizer_decode(&back, ids.at, ids.size, &text, &bad);
+        fact(t, !bad.status, "trial %d: %s", trial, bad.text);
+    } else fact(t, strstr(bad.text, ". Try: ") && !strchr(bad.text, '\n'), "%s", bad.text);
+    encoder_free(&c);
+    tokenizer_free(&back);
+    ids_free(&ids);
+    bytes_free(&text);
+    return good;
+}
+
+/* A head, a table or a token that cannot be, under a right checksum; then bytes at random. */
 static void tokenizer_read__published(Test *t) {
     static const struct { size_t at; uint64_t value; const char *said; } WRONG[] = {
         {12, 0, "1 to 262144 tokens"}, {12, 1 << 19, "1 to 262144 tokens"},
@@ -6111,27 +6137,12 @@ static void tokenizer_read__published(Test *t) {
     fact(t, refused(w.at, w.size), "a pair merged twice is read");
     int accepted = 0, trials = 6000;
     for (int trial = 0; trial < trials; trial++) {
-        Error bad = {0};
-        Tokenizer back;
-        Encoder c = {0};
-        Ids ids = {0};
-        Bytes text = {0};
-        static const char TEXT[] = "aba ab##b <s>A\xCC\x80\xCC\x81 \xC3\x80\xCC\x83\xFF" U_5DDD "a";
         memcpy(w.at, b.at, b.size);
         for (uint64_t changes = 1 + rng_below(&r, 3); changes--;)
             w.at[12 + rng_below(&r, b.size - 20)] =
                 (unsigned char)rng_below(&r, trial % 2 ? 4 : 256);
         seal(&w);
-        if (!tokenizer_read(w.at, w.size, "x", &back, &bad) && !encoder_make(&c, &back, &bad)) {
-            tokenizer_encode(&c, (const unsigned char *)TEXT, sizeof TEXT - 1, &ids, &bad);
-            tokenizer_decode(&back, ids.at, ids.size, &text, &bad);
-            fact(t, !bad.status, "trial %d: %s", trial, bad.text);
-            accepted++;
-        } else fact(t, strstr(bad.text, ". Try: ") && !strchr(bad.text, '\n'), "%s", bad.text);
-        encoder_free(&c);
-        tokenizer_free(&back);
-        ids_free(&ids);
-        bytes_free(&text);
+        accepted += read_and_used(t, &w, trial);
     }
     fact(t, accepted > 100 && accepted < trials - 100, "%d of %d tampered files are read", accepted,
          trials);
@@ -7798,89 +7809,71 @@ static bool replaced(Bytes *b, const char *was, const char *by) {
     return true;
 }
 
+/* In the head: where a number of so many bytes is, its new value, and what is said. At -12 the file
+ * is cut by 12 bytes, at -1 it is 8 bytes longer. */
+static const struct {
+    int at, bytes;
+    uint64_t value;
+    const char *said;
+} HOSTILE_NUMBERS[] = {
+    {0, 1, 'X', "expected a checkpoint"}, {8, 4, 2, "version"}, {8, 4, UINT32_MAX, "version"},
+    {12, 4, 2, ""}, {12, 4, 12, ""}, {16, 8, 0, ""}, {16, 8, 1, ""}, {16, 8, UINT64_MAX, ""},
+    {16, 8, UINT64_MAX - 60, ""}, {16, 8, INT64_MAX, ""}, {16, 8, 100000, ""}, {-12, 4, 0, ""},
+    {-1, 8, 0, ""},
+};
+
+/* In the text: a line, and what it becomes. */
+static const char *const HOSTILE_TEXTS[][2] = {
+    {"layers 1\n", "layers 0\n"}, {"layers 1\n", "layers -1\n"}, {"heads 1\n", "heads 0\n"},
+    {"heads 1\n", "heads -1\n"}, {"dim 2\n", "dim 0\n"}, {"dim 2\n", "dim -2\n"},
+    {"ffn 1\n", "ffn -1\n"}, {"ffn 1\n", "ffn 0\n"}, {"vocab 4\n", "vocab 0\n"},
+    {"vocab 4\n", "vocab -4\n"}, {"context 4\n", "context -4\n"}, {"vocab 4\n", "vocab 5\n"},
+    {"layers 1\n", "layers 1e300\n"}, {"layers 1\n", "layers inf\n"},
+    {"layers 1\n", "layers nan\n"}, {"layers 1\n", "layers 2000000000\n"},
+    {"dim 2\n", "dim 1048576\n"}, {"layers 1\n", "layers 1.5\n"}, {"layers 1\n", "nobody 1\n"},
+    {"layers 1\n", "layers\n"}, {"layers 1\n", "layers 1 2\n"}, {"kv-heads 1\n", "kv-heads -1\n"},
+    {"pos rotary\n", "pos nowhere\n"}, {"sim exp\n", "sim identity\n"},
+    {"window 0\n", "window -5\n"}, {"prefix 0\n", "prefix -1\n"}, {"tied 0\n", "tied 7\n"},
+    {"norm-eps", "norm-EPS"}, {"scale 1\n", "scale nan\n"}, {"batch 8\n", "batch -8\n"},
+    {"accumulate 1\n", "accumulate 0\n"}, {"fix-token 2\n", "fix-token -2\n"},
+    {"random-tokens 1,2\n",
+     "random-tokens 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,"
+     "17,18,19,20,21,22,23,24,25,26,27\n"},
+};
+
 /* Wrong contents under a right checksum. A flag may have any value there, also one that the command
  * line would refuse and that a model cannot have. */
 static void checkpoint_read__hostile(Test *t) {
-    static const struct {
-        int at, bytes;
-        uint64_t value;
-        const char *said;
-    } NUMBERS[] = {{0, 1, 'X', "expected a checkpoint"},
-                   {8, 4, 2, "version"},
-                   {8, 4, UINT32_MAX, "version"},
-                   {12, 4, 2, ""},
-                   {12, 4, 12, ""},
-                   {16, 8, 0, ""},
-                   {16, 8, 1, ""},
-                   {16, 8, UINT64_MAX, ""},
-                   {16, 8, UINT64_MAX - 60, ""},
-                   {16, 8, INT64_MAX, ""},
-                   {16, 8, 100000, ""},
-                   {-12, 4, 0, ""},
-                   {-1, 8, 0, ""}};
-    static const char *const TEXTS[][2] = {{"layers 1\n", "layers 0\n"},
-                                           {"layers 1\n", "layers -1\n"},
-                                           {"heads 1\n", "heads 0\n"},
-                                           {"heads 1\n", "heads -1\n"},
-                                           {"dim 2\n", "dim 0\n"},
-                                           {"dim 2\n", "dim -2\n"},
-                                           {"ffn 1\n", "ffn -1\n"},
-                                           {"ffn 1\n", "ffn 0\n"},
-                                           {"vocab 4\n", "vocab 0\n"},
-                                           {"vocab 4\n", "vocab -4\n"},
-                                           {"context 4\n", "context -4\n"},
-                                           {"vocab 4\n", "vocab 5\n"},
-                                           {"layers 1\n", "layers 1e300\n"},
-                                           {"layers 1\n", "layers inf\n"},
-                                           {"layers 1\n", "layers nan\n"},
-                                           {"layers 1\n", "layers 2000000000\n"},
-                                           {"dim 2\n", "dim 1048576\n"},
-                                           {"layers 1\n", "layers 1.5\n"},
-                                           {"layers 1\n", "nobody 1\n"},
-                                           {"layers 1\n", "layers\n"},
-                                           {"layers 1\n", "layers 1 2\n"},
-                                           {"kv-heads 1\n", "kv-heads -1\n"},
-                                           {"pos rotary\n", "pos nowhere\n"},
-                                           {"sim exp\n", "sim identity\n"},
-                                           {"window 0\n", "window -5\n"},
-                                           {"prefix 0\n", "prefix -1\n"},
-                                           {"tied 0\n", "tied 7\n"},
-                                           {"norm-eps", "norm-EPS"},
-                                           {"scale 1\n", "scale nan\n"},
-                                           {"batch 8\n", "batch -8\n"},
-                                           {"accumulate 1\n", "accumulate 0\n"},
-                                           {"fix-token 2\n", "fix-token -2\n"},
-                                           {"random-tokens 1,2\n",
-                                            "random-tokens 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,"
-                                            "17,18,19,20,21,22,23,24,25,26,27\n"}};
     Trainer r;
     scratch_open();
     if (!smallest_trainer(t, &r, "")) return;
     Bytes b = checkpoint_of(t, &r, false);
-    int text = (int)number_at(b.at + 16, 8), n_numbers = (int)(sizeof NUMBERS / sizeof NUMBERS[0]);
+    int text = (int)number_at(b.at + 16, 8),
+        n_numbers = (int)(sizeof HOSTILE_NUMBERS / sizeof HOSTILE_NUMBERS[0]);
     for (int i = 0; i < n_numbers + 8; i++) { /* then the 8 bytes that count the parameters */
         Bytes w = {0};
         Error e = {0};
+        const int at = i < n_numbers ? HOSTILE_NUMBERS[i].at : 0;
         bytes_add(&w, b.at, b.size, &e);
         if (i >= n_numbers) w.at[24 + text + 44 + i - n_numbers] ^= 1;
         else
-            for (int k = 0; k < NUMBERS[i].bytes && NUMBERS[i].at >= 0; k++)
-                w.at[NUMBERS[i].at + k] = (unsigned char)(NUMBERS[i].value >> 8 * k);
-        if (i < n_numbers && NUMBERS[i].at == -12) w.size -= 12;
-        if (i < n_numbers && NUMBERS[i].at == -1) bytes_number(&w, 0, 8, &e);
-
+            for (int k = 0; k < HOSTILE_NUMBERS[i].bytes && at >= 0; k++)
+                w.at[at + k] = (unsigned char)(HOSTILE_NUMBERS[i].value >> 8 * k);
+        if (at == -12) w.size -= 12;
+        if (at == -1) bytes_number(&w, 0, 8, &e);
         seal(&w);
-        fact(t, checkpoint_refused(w.at, w.size, i < n_numbers ? NUMBERS[i].said : ""),
+        fact(t, checkpoint_refused(w.at, w.size, i < n_numbers ? HOSTILE_NUMBERS[i].said : ""),
              "number %d is read", i);
         bytes_free(&w);
     }
-    for (int i = 0; i < (int)(sizeof TEXTS / sizeof TEXTS[0]); i++) {
+    for (int i = 0; i < (int)(sizeof HOSTILE_TEXTS / sizeof HOSTILE_TEXTS[0]); i++) {
         Bytes w = {0};
         Error e = {0};
         bytes_add(&w, b.at, b.size, &e);
-        fact(t, replaced(&w, TEXTS[i][0], TEXTS[i][1]), "no line %s", TEXTS[i][0]);
+        fact(t, replaced(&w, HOSTILE_TEXTS[i][0], HOSTILE_TEXTS[i][1]), "no line %s",
+             HOSTILE_TEXTS[i][0]);
         seal(&w);
-        fact(t, checkpoint_refused(w.at, w.size, ""), "%.60s is read", TEXTS[i][1]);
+        fact(t, checkpoint_refused(w.at, w.size, ""), "%.60s is read", HOSTILE_TEXTS[i][1]);
         bytes_free(&w);
     }
     bytes_free(&b);
@@ -9032,12 +9025,19 @@ static void ablate__against_slow(Test *t) {
              drawn);
         trainer_free(&r);
     }
+    scratch_close();
+}
+
+/* What cannot be ablated, and the shortest sequence that can. */
+static void ablate__refuses(Test *t) {
     static const struct { int what, input, T, status; const char *flags, *said; } REFUSED[] = {
-        {ABLATE_STAR, INPUT_NATURAL, T, 2, "", "no extra column and no sink token"},
-        {ABLATE_KEY, INPUT_RANDOM, T, 2, "", "--input natural"},
+        {ABLATE_STAR, INPUT_NATURAL, 10, 2, "", "no extra column and no sink token"},
+        {ABLATE_KEY, INPUT_RANDOM, 10, 2, "", "--input natural"},
         {ABLATE_KEY, INPUT_NATURAL, 3, 2, "", "--T 4 or more"},
         {ABLATE_KEY, INPUT_NATURAL, 400, 1, "", "expected one of 401 tokens"},
         {ABLATE_KEY, INPUT_NATURAL, 4, 0, "", ""}};
+    Settings s;
+    if (!tale_open(t, &s, "")) return;
     for (int i = 0; i < 5; i++) {
         Trainer r;
         Error e = {0};
@@ -10362,71 +10362,74 @@ static const char FOUR_ROWS[] = "seeds 3 5\nitem one Table 1: Rows\ncolumns sink
                                 "row a --steps 1 | 18.18 3.73\nrow b --steps 2 | - ~3.70\n"
                                 "row c --steps 3 | 1.00* .\nrow d --steps 4\n";
 
+/* A claim on rows of one number each, and the verdict. */
+typedef struct Case {
+    const char *rule;                        /* KIND|RULE */
+    int seeds;
+    double value[15];                        /* [sides and needs][seeds] */
+    Verdict verdict;
+    const char *why;                         /* a part of it */
+} Case;
+
+static const Case VERDICTS[] = {
+    {"differs|a.m < b.m", 3, {1, 2, 3, 11, 12, 13}, REPRODUCED, ""},
+    {"differs|a.m > b.m", 3, {1, 2, 3, 11, 12, 13}, OPPOSITE, ""},
+    {"differs|a.m > b.m", 3, {11, 12, 13, 1, 2, 3}, REPRODUCED, ""},
+    {"differs|a.m < b.m", 3, {1, 2, 3, 2, 3, 4}, UNDECIDED, "holds 0"},
+    {"differs|a.m < b.m by 9.9", 3, {1, 2, 3, 11, 12, 13}, REPRODUCED, ""},
+    {"differs|a.m < b.m by 10.1", 3, {1, 2, 3, 11, 12, 13}, UNDECIDED, "below 10.1"},
+    {"differs|a.m < b.m by 15", 3, {1, 2, 3, 11, 12, 13}, NOT_REPRODUCED, ""},
+    {"differs|a.m > b.m by 1", 3, {1, 2, 3, 11, 12, 13}, OPPOSITE, ""},
+    {"differs|a.m > b.m by 11", 3, {1, 2, 3, 11, 12, 13}, NOT_REPRODUCED, ""},
+    {"differs|a.m < 4", 3, {1, 2, 3, 0, 0, 0}, UNDECIDED, "holds 0"},
+    {"differs|a.m < 9", 3, {1, 2, 3, 0, 0, 0}, REPRODUCED, ""},
+    {"differs|a.m < b.m", 3, {0, 0, 0, 0.5, 0.5, 0.5}, REPRODUCED, "no spread"},
+    {"differs|a.m < b.m", 3, {0.1, 0.1, 0.1, 0.1, 0.1, 0.1}, NOT_REPRODUCED, "no spread"},
+    {"differs|a.m < b.m by 1", 3, {0, 0, 0, 0.5, 0.5, 0.5}, NOT_REPRODUCED, "no spread"},
+    {"differs|a.m < b.m", 3, {1, 1, 1, 0.5, 0.5, 0.5}, OPPOSITE, "no spread"},
+    {"differs|a.m < b.m", 1, {1, 9}, UNDECIDED, "1 seed"},
+    {"differs|a.m < 3", 1, {1, 0}, UNDECIDED, "1 seed"},
+    {"differs|a.m < b.m", 3, {1, 2, 3, 11, NAN, 13}, UNDECIDED, "b.m of seed 2 is not there"},
+    {"differs|a.m < b.m", 3, {NAN, NAN, NAN, 11, 12, 13}, UNDECIDED, "a.m of seed 1"},
+    {"equal|a.m = b.m within 5", 3, {1, 2, 3, 1.5, 2, 3}, REPRODUCED, ""},
+    {"equal|a.m = b.m within 2", 3, {1, 2, 3, 1.5, 2, 3}, UNDECIDED, "over the margin"},
+    {"equal|a.m = b.m within 2", 3, {1, 2, 3, 11, 12, 13}, NOT_REPRODUCED, ""},
+    {"equal|a.m = b.m within 2", 3, {11, 12, 13, 1, 2, 3}, NOT_REPRODUCED, ""},
+    {"equal|a.m = b.m within 2", 3, {1, 1, 1, 2, 2, 2}, REPRODUCED, "no spread"},
+    {"equal|a.m = b.m within 1", 3, {1, 1, 1, 2, 2, 2}, NOT_REPRODUCED, "no spread"},
+    {"ordered|a.m < b.m < c.m", 3, {1, 1, 1, 2, 2, 2, 3, 3, 3}, REPRODUCED, "no spread"},
+    {"ordered|a.m > b.m > c.m", 3, {1, 1, 1, 2, 2, 2, 3, 3, 3}, OPPOSITE, "tau -1.00"},
+    {"ordered|a.m < b.m < c.m", 3, {1, 1, 1, 1, 1, 1, 1, 1, 1}, NOT_REPRODUCED, "tau 0.00"},
+    {"ordered|a.m < b.m < c.m", 3, {1, 1, 1, 3, 3, 3, 2, 2, 2}, NOT_REPRODUCED, "tau 0.33"},
+    {"ordered|a.m < b.m < c.m", 3, {1, 1, 3, 2, 3, 2, 3, 2, 1}, UNDECIDED, "holds 0"},
+    {"ordered|a.m < 2 < c.m", 3, {1, 1, 1, 0, 0, 0, 3, 3, 3}, REPRODUCED, "tau 1.00"},
+    {"ordered|a.m < b.m < c.m", 1, {1, 2, 3}, UNDECIDED, "1 seed"},
+    {"exact|a.m <= b.m", 3, {1, 2, 3, 1, 2, 3}, REPRODUCED, "3 of 3 seeds"},
+    {"exact|a.m < b.m", 3, {1, 2, 3, 2, 2, 4}, NOT_REPRODUCED, "a.m of seed 2: 2 against 2"},
+    {"exact|a.m > b.m", 3, {1, 2, 3, 0, 1, 2}, REPRODUCED, ""},
+    {"exact|a.m = 0", 3, {0, 0, 1e-9, 0, 0, 0}, NOT_REPRODUCED, "seed 3"},
+    {"exact|a.m = 0", 2, {0, -1, 0, 0}, NOT_REPRODUCED, "seed 2: -1 against 0"},
+    {"exact|a.m = 0 within 1e-6", 3, {0, 0, 1e-9, 0, 0, 0}, REPRODUCED, ""},
+    {"exact|a.m >= b.m within 1", 2, {1, 2, 2, 2.5}, REPRODUCED, ""},
+    {"exact|a.m >= b.m within 1", 2, {1, 2, 2, 3.5}, NOT_REPRODUCED, "seed 2"},
+    {"exact|a.m = 0", 1, {0, 0}, UNDECIDED, "1 seed"},
+    {"exact|a.m = 0", 1, {1, 0}, NOT_REPRODUCED, "seed 1"},
+    {"exact|a.m = 0", 3, {NAN, 0, 0, 0}, UNDECIDED, "seed 1 is not there"},
+    {"exact|a.m = 0", 3, {NAN, 0, 1, 0}, NOT_REPRODUCED, "seed 3: 1 against 0"},
+    {"differs|a.m < b.m\nneeds a.times_1 > 2", 2, {1, 2, 11, 12, 1, 1.6}, UNDECIDED,
+     "needs a.times_1 > 2, found 1.3 (no sink to judge)"},
+    {"differs|a.m < b.m\nneeds a.times_1 > 2", 2, {1, 2, 11, 12, 1, 3.6}, REPRODUCED, ""},
+    {"differs|a.m < b.m\nneeds a.x < b.x", 2, {1, 2, 11, 12, 7, 7, 5, 5}, UNDECIDED,
+     "needs a.x < b.x, found 7 and 5"},
+    {"differs|a.m < b.m\nneeds a.x > 2", 2, {1, 2, 11, 12, 3, NAN}, UNDECIDED, "a.x of seed 2"},
+    {"exact|a.m = 0\nneeds a.x > 2", 2, {1, 1, 0, 0, 1, 1}, UNDECIDED, "needs a.x > 2"},
+};
+
 /* Each kind of rule with numbers for which the verdict can be seen by eye. */
 static void claim_judge__verdicts(Test *t) {
-    typedef struct Case {
-        const char *rule;                        /* KIND|RULE */
-        int seeds;
-        double value[15];                        /* [sides and needs][seeds] */
-        Verdict verdict;
-        const char *why;                         /* a part of it */
-    } Case;
-    static const Case cases[] = {
-        {"differs|a.m < b.m", 3, {1, 2, 3, 11, 12, 13}, REPRODUCED, ""},
-        {"differs|a.m > b.m", 3, {1, 2, 3, 11, 12, 13}, OPPOSITE, ""},
-        {"differs|a.m > b.m", 3, {11, 12, 13, 1, 2, 3}, REPRODUCED, ""},
-        {"differs|a.m < b.m", 3, {1, 2, 3, 2, 3, 4}, UNDECIDED, "holds 0"},
-        {"differs|a.m < b.m by 9.9", 3, {1, 2, 3, 11, 12, 13}, REPRODUCED, ""},
-        {"differs|a.m < b.m by 10.1", 3, {1, 2, 3, 11, 12, 13}, UNDECIDED, "below 10.1"},
-        {"differs|a.m < b.m by 15", 3, {1, 2, 3, 11, 12, 13}, NOT_REPRODUCED, ""},
-        {"differs|a.m > b.m by 1", 3, {1, 2, 3, 11, 12, 13}, OPPOSITE, ""},
-        {"differs|a.m > b.m by 11", 3, {1, 2, 3, 11, 12, 13}, NOT_REPRODUCED, ""},
-        {"differs|a.m < 4", 3, {1, 2, 3, 0, 0, 0}, UNDECIDED, "holds 0"},
-        {"differs|a.m < 9", 3, {1, 2, 3, 0, 0, 0}, REPRODUCED, ""},
-        {"differs|a.m < b.m", 3, {0, 0, 0, 0.5, 0.5, 0.5}, REPRODUCED, "no spread"},
-        {"differs|a.m < b.m", 3, {0.1, 0.1, 0.1, 0.1, 0.1, 0.1}, NOT_REPRODUCED, "no spread"},
-        {"differs|a.m < b.m by 1", 3, {0, 0, 0, 0.5, 0.5, 0.5}, NOT_REPRODUCED, "no spread"},
-        {"differs|a.m < b.m", 3, {1, 1, 1, 0.5, 0.5, 0.5}, OPPOSITE, "no spread"},
-        {"differs|a.m < b.m", 1, {1, 9}, UNDECIDED, "1 seed"},
-        {"differs|a.m < 3", 1, {1, 0}, UNDECIDED, "1 seed"},
-        {"differs|a.m < b.m", 3, {1, 2, 3, 11, NAN, 13}, UNDECIDED, "b.m of seed 2 is not there"},
-        {"differs|a.m < b.m", 3, {NAN, NAN, NAN, 11, 12, 13}, UNDECIDED, "a.m of seed 1"},
-        {"equal|a.m = b.m within 5", 3, {1, 2, 3, 1.5, 2, 3}, REPRODUCED, ""},
-        {"equal|a.m = b.m within 2", 3, {1, 2, 3, 1.5, 2, 3}, UNDECIDED, "over the margin"},
-        {"equal|a.m = b.m within 2", 3, {1, 2, 3, 11, 12, 13}, NOT_REPRODUCED, ""},
-        {"equal|a.m = b.m within 2", 3, {11, 12, 13, 1, 2, 3}, NOT_REPRODUCED, ""},
-        {"equal|a.m = b.m within 2", 3, {1, 1, 1, 2, 2, 2}, REPRODUCED, "no spread"},
-        {"equal|a.m = b.m within 1", 3, {1, 1, 1, 2, 2, 2}, NOT_REPRODUCED, "no spread"},
-        {"ordered|a.m < b.m < c.m", 3, {1, 1, 1, 2, 2, 2, 3, 3, 3}, REPRODUCED, "no spread"},
-        {"ordered|a.m > b.m > c.m", 3, {1, 1, 1, 2, 2, 2, 3, 3, 3}, OPPOSITE, "tau -1.00"},
-        {"ordered|a.m < b.m < c.m", 3, {1, 1, 1, 1, 1, 1, 1, 1, 1}, NOT_REPRODUCED, "tau 0.00"},
-        {"ordered|a.m < b.m < c.m", 3, {1, 1, 1, 3, 3, 3, 2, 2, 2}, NOT_REPRODUCED, "tau 0.33"},
-        {"ordered|a.m < b.m < c.m", 3, {1, 1, 3, 2, 3, 2, 3, 2, 1}, UNDECIDED, "holds 0"},
-        {"ordered|a.m < 2 < c.m", 3, {1, 1, 1, 0, 0, 0, 3, 3, 3}, REPRODUCED, "tau 1.00"},
-        {"ordered|a.m < b.m < c.m", 1, {1, 2, 3}, UNDECIDED, "1 seed"},
-        {"exact|a.m <= b.m", 3, {1, 2, 3, 1, 2, 3}, REPRODUCED, "3 of 3 seeds"},
-        {"exact|a.m < b.m", 3, {1, 2, 3, 2, 2, 4}, NOT_REPRODUCED, "a.m of seed 2: 2 against 2"},
-        {"exact|a.m > b.m", 3, {1, 2, 3, 0, 1, 2}, REPRODUCED, ""},
-        {"exact|a.m = 0", 3, {0, 0, 1e-9, 0, 0, 0}, NOT_REPRODUCED, "seed 3"},
-        {"exact|a.m = 0", 2, {0, -1, 0, 0}, NOT_REPRODUCED, "seed 2: -1 against 0"},
-        {"exact|a.m = 0 within 1e-6", 3, {0, 0, 1e-9, 0, 0, 0}, REPRODUCED, ""},
-        {"exact|a.m >= b.m within 1", 2, {1, 2, 2, 2.5}, REPRODUCED, ""},
-        {"exact|a.m >= b.m within 1", 2, {1, 2, 2, 3.5}, NOT_REPRODUCED, "seed 2"},
-        {"exact|a.m = 0", 1, {0, 0}, UNDECIDED, "1 seed"},
-        {"exact|a.m = 0", 1, {1, 0}, NOT_REPRODUCED, "seed 1"},
-        {"exact|a.m = 0", 3, {NAN, 0, 0, 0}, UNDECIDED, "seed 1 is not there"},
-        {"exact|a.m = 0", 3, {NAN, 0, 1, 0}, NOT_REPRODUCED, "seed 3: 1 against 0"},
-        {"differs|a.m < b.m\nneeds a.times_1 > 2", 2, {1, 2, 11, 12, 1, 1.6}, UNDECIDED,
-         "needs a.times_1 > 2, found 1.3 (no sink to judge)"},
-        {"differs|a.m < b.m\nneeds a.times_1 > 2", 2, {1, 2, 11, 12, 1, 3.6}, REPRODUCED, ""},
-        {"differs|a.m < b.m\nneeds a.x < b.x", 2, {1, 2, 11, 12, 7, 7, 5, 5}, UNDECIDED,
-         "needs a.x < b.x, found 7 and 5"},
-        {"differs|a.m < b.m\nneeds a.x > 2", 2, {1, 2, 11, 12, 3, NAN}, UNDECIDED, "a.x of seed 2"},
-        {"exact|a.m = 0\nneeds a.x > 2", 2, {1, 1, 0, 0, 1, 1}, UNDECIDED, "needs a.x > 2"},
-    };
     int seen[VERDICT_KINDS] = {0};
-    for (int i = 0; i < (int)(sizeof cases / sizeof *cases); i++) {
-        const Case *c = &cases[i];
+    for (int i = 0; i < (int)(sizeof VERDICTS / sizeof *VERDICTS); i++) {
+        const Case *c = &VERDICTS[i];
         char text[1000];
         Experiments x;
         Error e = {0};
@@ -12058,6 +12061,29 @@ static void npy_is(Test *t, const char *name, const real *want, idx count, doubl
     free(a.at);
 }
 
+/* A parameter and its gradient. */
+static void npy_parameter(Test *t, const Model *m, const Tensor *x) {
+    const idx shape[] = {x->shape[0], x->shape[1]};
+    char name[64];
+    snprintf(name, sizeof name, "param.%s", x->name);
+    npy_is(t, name, m->params + x->at, x->count, 1e-7, x->rank, shape);
+    snprintf(name, sizeof name, "grad.%s", x->name);
+    npy_is(t, name, m->grads + x->at, x->count, 1e-3, x->rank, shape);
+}
+
+/* Draws ids [B,T], then targets [B,T], below V; the text is lines of T+1, apart by spaces and
+ * commas. */
+static void ids_drawn(int *ids, char *text, size_t room_of, int B, int T, int V) {
+    Rng rng = {8};
+    for (int i = 0; i < B * (T + 1); i++) {
+        int id = (int)rng_below(&rng, (uint64_t)V), b = i / (T + 1), k = i % (T + 1);
+        snprintf(text + strlen(text), room_of - strlen(text), "%d%c", id,
+                 k == T ? '\n' : i % 3 ? ' ' : ',');
+        if (k < T) ids[b * T + k] = id;
+        if (k > 0) ids[B * T + b * T + k - 1] = id;
+    }
+}
+
 /* `sink dump` against the same model, forward and backward made here. */
 static void sink__dump(Test *t) {
     static const char FLAGS[] = "--layers 2 --heads 4 --kv-heads 2 --dim 16 --ffn 20 --vocab 40 "
@@ -12069,7 +12095,6 @@ static void sink__dump(Test *t) {
     Acts a;
     Error e = {0};
     Ran r;
-    Rng rng = {8};
     int ids[2 * B * T];
     char text[300] = "", command[600];
     if (no_binary(t)) return;
@@ -12077,15 +12102,7 @@ static void sink__dump(Test *t) {
     if (config_from_flags(&c, FLAGS, &e) || model_create(&m, &c, true, &e) ||
         acts_create(&a, &m, B, T, ACTS_ALL, &e))
         exit(1);
-    for (int i = 0; i < B * (T + 1); i++) {
-        int id = (int)rng_below(&rng, V), b = i / (T + 1), k = i % (T + 1);
-        snprintf(text + strlen(text), sizeof text - strlen(text), "%d%c", id,
-                 k == T  ? '\n'
-                 : i % 3 ? ' '
-                         : ',');
-        if (k < T) ids[b * T + k] = id;
-        if (k > 0) ids[B * T + b * T + k - 1] = id;
-    }
+    ids_drawn(ids, text, sizeof text, B, T, V);
     file_write(SCRATCH "/ids", text, strlen(text), &e);
     snprintf(command, sizeof command,
              "dump --all --seed 3 --init gpt2 --ids " SCRATCH "/ids --out " SCRATCH "/dump %s",
@@ -12110,24 +12127,11 @@ static void sink__dump(Test *t) {
     npy_is(t, "attn", maps, L * B * H * T * S, 1e-5, 5, (idx[]){L, B, H, T, S});
     npy_is(t, "metric", maps + L * B * H * T * S, L * B * H * T * S, 1e-5, 5,
            (idx[]){L, B, H, T, S});
-    for (int i = 0; i < m.n_tensors; i++) {
-        const Tensor *x = &m.tensor[i];
-        char name[64];
-        snprintf(name, sizeof name, "param.%s", x->name);
-        npy_is(t, name, m.params + x->at, x->count, 1e-7, x->rank,
-               (idx[]){x->shape[0], x->shape[1]});
-        snprintf(name, sizeof name, "grad.%s", x->name);
-        npy_is(t, name, m.grads + x->at, x->count, 1e-3, x->rank,
-               (idx[]){x->shape[0], x->shape[1]});
-    }
-    static const struct {
-        const char *name;
-        int rank;
-        idx shape[5];
-    } REST[] = {{"ids", 2, {B, T + 1}},       {"hidden", 4, {L + 1, B, T, C}},
-                {"prenorm", 4, {L, B, T, C}}, {"z", 5, {L, B, H, T, S}},
-                {"alpha", 4, {L, B, H, S}},   {"q", 5, {L, B, H, T, D}},
-                {"k", 5, {L, B, H, T, D}}};
+    for (int i = 0; i < m.n_tensors; i++) npy_parameter(t, &m, &m.tensor[i]);
+    static const struct { const char *name; int rank; idx shape[5]; } REST[] = {
+        {"ids", 2, {B, T + 1}}, {"hidden", 4, {L + 1, B, T, C}}, {"prenorm", 4, {L, B, T, C}},
+        {"z", 5, {L, B, H, T, S}}, {"alpha", 4, {L, B, H, S}}, {"q", 5, {L, B, H, T, D}},
+        {"k", 5, {L, B, H, T, D}}};
     for (int i = 0; i < 7; i++) {
         Npy x;
         bool same = npy_read(t, REST[i].name, &x) && x.rank == REST[i].rank;
@@ -12157,6 +12161,24 @@ static void sink__dump(Test *t) {
     acts_free(&a);
     model_free(&m);
     scratch_close();
+}
+
+/* The same text from the same seed, drawn and the likeliest. */
+static void sink_tells_alike(Test *t) {
+    Ran r, again;
+    char command[300];
+    for (int cold = 0; cold < 2; cold++) {
+        snprintf(command, sizeof command,
+                 "generate " SCRATCH "/m.ckpt --prompt Ann --n 30 --seed 4 --temperature %d "
+                 "--tokenizer " SCRATCH "/tale.tok", !cold);
+        if (!sink_does(t, command, &r) || !sink_does(t, command, &again)) return;
+        fact(t,
+             !strncmp((const char *)r.out.at, "Ann", 3) && r.out.size > 5 &&
+                 r.out.size == again.out.size && !memcmp(r.out.at, again.out.at, r.out.size),
+             "%s and %s", (const char *)r.out.at, (const char *)again.out.at);
+        ran_free(&r);
+        ran_free(&again);
+    }
 }
 
 /* Train, eval and generate: the same bits on any number of threads and from the echoed command, the
@@ -12223,20 +12245,7 @@ static void sink__train_and_eval(Test *t) {
     within(t, number_after(at, "median\n", 9), found.loss, 1e-4, "loss in CSV");
     sinks_free(&found);
     trainer_free(&back);
-    for (int cold = 0; cold < 2; cold++) {
-        snprintf(command, sizeof command,
-                 "generate " SCRATCH
-                 "/m.ckpt --prompt Ann --n 30 --seed 4 --temperature %d --tokenizer " SCRATCH
-                 "/tale.tok",
-                 !cold);
-        if (!sink_does(t, command, &r) || !sink_does(t, command, &again)) return;
-        fact(t,
-             !strncmp((const char *)r.out.at, "Ann", 3) && r.out.size > 5 &&
-                 r.out.size == again.out.size && !memcmp(r.out.at, again.out.at, r.out.size),
-             "%s and %s", (const char *)r.out.at, (const char *)again.out.at);
-        ran_free(&r);
-        ran_free(&again);
-    }
+    sink_tells_alike(t);
     fact(t, !e.status, "%s", e.text);
     bytes_free(&one);
     bytes_free(&other);
@@ -13692,26 +13701,30 @@ static void hf__returns(Test *t) {
     scratch_close();
 }
 
-/* llama2.c's file: its header, its order, and nothing before or after it. */
+/* llama2.c's tensors, in the file's order. */
+enum { C2 = 8, F2 = 12, L2 = 2, H2 = 4, K2 = 2, V2 = 10, CONTEXT2 = 6 };
+static const struct { const char *ours; int in, out, copies; } BIN_ORDER[] = { /* [out,in] each */
+    {"wte", V2, C2, 1}, {"norm1", 1, C2, L2}, {"wq", C2, C2, L2}, {"wk", C2, C2 / H2 * K2, L2},
+    {"wv", C2, C2 / H2 * K2, L2}, {"wo", C2, C2, L2}, {"norm2", 1, C2, L2}, {"w1", C2, F2, L2},
+    {"w3", F2, C2, L2}, {"w2", C2, F2, L2}, {"normf", 1, C2, 1}, {"", CONTEXT2, C2 / H2, 1},
+    {"wcls", C2, V2, 1}};
+
+/* Such a file, its numbers 0.5, 1.5, .. in the order of the file. */
+static void bin_bytes(Bytes *b, bool tied, Error *e) {
+    const int32_t head[7] = {C2, F2, L2, H2, K2, tied ? V2 : -V2, CONTEXT2};
+    float value = 0.5f;
+    for (int i = 0; i < 7; i++) bytes_number(b, (uint32_t)head[i], 4, e);
+    for (int i = 0; i < 13 - tied; i++)
+        for (int n = BIN_ORDER[i].copies * BIN_ORDER[i].in * BIN_ORDER[i].out; n > 0; n--) {
+            uint32_t bits;
+            memcpy(&bits, &value, 4);
+            value += 1;
+            bytes_number(b, bits, 4, e);
+        }
+}
+
+/* llama2.c's file: its header and its order. */
 static void hf__llama2c(Test *t) {
-    enum { C = 8, F = 12, L = 2, H = 4, K = 2, V = 10, CONTEXT = 6, HEAD = 7 };
-    static const struct { const char *ours; int in, out, copies; } ORDER[] = {   /* [out,in] each */
-        {"wte", V, C, 1}, {"norm1", 1, C, L}, {"wq", C, C, L}, {"wk", C, C / H * K, L},
-        {"wv", C, C / H * K, L}, {"wo", C, C, L}, {"norm2", 1, C, L}, {"w1", C, F, L},
-        {"w3", F, C, L}, {"w2", C, F, L}, {"normf", 1, C, 1}, {"", CONTEXT, C / H, 1},
-        {"wcls", C, V, 1}};
-    static const struct { int at, value, more; const char *said; } WRONG[] = {
-        {0, C, 1, "bytes for the shape that it begins with"},
-        {0, C, -4, "bytes for the shape that it begins with"},
-        {0, 0, 0, "expected dim of 1 to 1048576"}, {0, -C, 0, "expected dim"},
-        {0, 0x616B3432, 0, "expected the first format of llama2.c, found a later one"},
-        {1, 0, 0, "expected ffn"}, {2, 1 << 20, 0, "expected layers"},
-        {3, 6, 0, "expected heads that"},
-        {4, 3, 0, "expected heads that"}, {4, 0, 0, "expected kv-heads of 1"},
-        {5, 0, 0, "expected vocab"},
-        {5, -2147483647 - 1, 0, "expected vocab"}, {6, 1 << 30, 0, "expected context"},
-        {6, CONTEXT + 1, 0, "bytes for the shape"}, {5, V, 0, "bytes for the shape"}};
-    int32_t head[HEAD] = {C, F, L, H, K, -V, CONTEXT};
     if (no_hf(t)) return;
     scratch_open();
     for (int tied = 0; tied < 2; tied++) {
@@ -13719,14 +13732,7 @@ static void hf__llama2c(Test *t) {
         Error e = {0};
         Trainer r;
         float value = 0.5f;
-        head[5] = tied ? V : -V;
-        for (int i = 0; i < HEAD; i++) bytes_number(&b, (uint32_t)head[i], 4, &e);
-        for (int i = 0; i < 13 - tied; i++)
-            for (int n = 0; n < ORDER[i].copies * ORDER[i].in * ORDER[i].out; n++, value += 1) {
-                uint32_t bits;
-                memcpy(&bits, &value, 4);
-                bytes_number(&b, bits, 4, &e);
-            }
+        bin_bytes(&b, tied, &e);
         file_write(SCRATCH "/x.bin", b.at, b.size, &e);
         if (!hf_does(t, SCRATCH "/x.bin --out " SCRATCH "/x.model")) return;
         if (checkpoint_load(SCRATCH "/x.model", &r, false, &e)) {
@@ -13734,19 +13740,18 @@ static void hf__llama2c(Test *t) {
             return;
         }
         const Config *c = &r.m.c;
-        fact(t, c->dim == C && c->ffn == F && c->layers == L && c->heads == H && c->kv_heads == K &&
-                    c->vocab == V && c->context == CONTEXT && c->tied == tied &&
-                    c->rope_pairing == PAIR_INTERLEAVED && c->pos == POS_ROTARY &&
+        fact(t, c->dim == C2 && c->ffn == F2 && c->layers == L2 && c->heads == H2 &&
+                    c->kv_heads == K2 && c->vocab == V2 && c->context == CONTEXT2 &&
+                    c->tied == tied && c->rope_pairing == PAIR_INTERLEAVED && c->pos == POS_ROTARY &&
                     c->act == ACT_SWIGLU && c->norm == NORM_RMS && c->norm_eps == 1e-5 &&
                     c->rope_base == 10000, "another model");
-        value = 0.5f;
         idx seen = 0;
         for (int i = 0; i < 13 - tied; i++)
-            for (int l = 0; l < ORDER[i].copies; l++) {
-                char name[32];
-                int in = ORDER[i].in, out = ORDER[i].out;
-                if (ORDER[i].copies > 1) snprintf(name, sizeof name, "l%d.%s", l, ORDER[i].ours);
-                else snprintf(name, sizeof name, "%s", ORDER[i].ours);
+            for (int l = 0; l < BIN_ORDER[i].copies; l++) {
+                char name[32] = "";
+                int in = BIN_ORDER[i].in, out = BIN_ORDER[i].out;
+                if (BIN_ORDER[i].copies > 1) snprintf(name, sizeof name, "l%d.", l);
+                strcat(name, BIN_ORDER[i].ours);
                 const Tensor *x = model_tensor(&r.m, name);
                 fact(t, !x == !*name, "no %s", name);
                 for (int k = 0; x && k < in * out; k++) {
@@ -13760,19 +13765,42 @@ static void hf__llama2c(Test *t) {
             }
         fact(t, seen == r.m.count, "%lld numbers of %lld", (long long)seen, (long long)r.m.count);
         trainer_free(&r);
-        for (int i = 0; !tied && i < (int)(sizeof WRONG / sizeof WRONG[0]); i++) {
-            Bytes bad = {0};
-            bytes_add(&bad, b.at, b.size, &e);
-            for (int k = 0; k < 4; k++)
-                bad.at[4 * WRONG[i].at + k] = ((uint32_t)WRONG[i].value >> 8 * k) & 0xFF;
-            if (WRONG[i].more > 0) bytes_add(&bad, "", 1, &e);
-            file_write(SCRATCH "/x.bin", bad.at, bad.size - (WRONG[i].more < 0 ? 4 : 0), &e);
-            hf_fails(t, SCRATCH "/x.bin --out " SCRATCH "/y.model", 1, WRONG[i].said);
-            bytes_free(&bad);
-        }
         fact(t, !e.status, "%s", e.text);
         bytes_free(&b);
     }
+    scratch_close();
+}
+
+/* A number of its head that cannot be, a byte too many or too few, and other files. */
+static void hf__llama2c_refuses(Test *t) {
+    static const struct { int at, value, more; const char *said; } WRONG[] = {
+        {0, C2, 1, "bytes for the shape that it begins with"},
+        {0, C2, -4, "bytes for the shape that it begins with"},
+        {0, 0, 0, "expected dim of 1 to 1048576"}, {0, -C2, 0, "expected dim"},
+        {0, 0x616B3432, 0, "expected the first format of llama2.c, found a later one"},
+        {1, 0, 0, "expected ffn"}, {2, 1 << 20, 0, "expected layers"},
+        {3, 6, 0, "expected heads that"},
+        {4, 3, 0, "expected heads that"}, {4, 0, 0, "expected kv-heads of 1"},
+        {5, 0, 0, "expected vocab"},
+        {5, -2147483647 - 1, 0, "expected vocab"}, {6, 1 << 30, 0, "expected context"},
+        {6, CONTEXT2 + 1, 0, "bytes for the shape"}, {5, V2, 0, "bytes for the shape"}};
+    Bytes b = {0}, bad = {0};
+    Error e = {0};
+    if (no_hf(t)) return;
+    scratch_open();
+    bin_bytes(&b, false, &e);
+    for (int i = 0; i < (int)(sizeof WRONG / sizeof WRONG[0]); i++) {
+        bad.size = 0;
+        bytes_add(&bad, b.at, b.size, &e);
+        for (int k = 0; k < 4; k++)
+            bad.at[4 * WRONG[i].at + k] = ((uint32_t)WRONG[i].value >> 8 * k) & 0xFF;
+        if (WRONG[i].more > 0) bytes_add(&bad, "", 1, &e);
+        file_write(SCRATCH "/x.bin", bad.at, bad.size - (WRONG[i].more < 0 ? 4 : 0), &e);
+        hf_fails(t, SCRATCH "/x.bin --out " SCRATCH "/y.model", 1, WRONG[i].said);
+    }
+    fact(t, !e.status, "%s", e.text);
+    bytes_free(&b);
+    bytes_free(&bad);
     text_file(t, SCRATCH "/x.bin", "PK\003\004 and twenty-four bytes more");
     hf_fails(t, SCRATCH "/x.bin --out " SCRATCH "/y.model", 1, "found one file of a folder");
     text_file(t, SCRATCH "/x.bin", "12345678{and twenty-four bytes more");
@@ -15248,6 +15276,27 @@ static int page_levels(const char *page, const char *label, int *levels) {
     return wrong;
 }
 
+/* A training's page beside one that diverged, whose curve has a hole. */
+static void report_beside_diverged(Test *t, const Settings *s, const Outcome *o) {
+    Error e = {0};
+    Outcome *all = calloc(3, sizeof *all);
+    if (!all) exit(1);
+    all[0] = all[2] = *o;
+    all[1].name = "gone";
+    all[1].source = "";
+    all[1].c = o->c;
+    all[1].p.looks = 4;
+    for (int k = 0; k < 4; k++)
+        all[1].p.look[k] = (Look){.step = k, .loss = k == 1 ? (double)NAN : 9.0 - k,
+                                  .alpha1 = .1, .sink1 = .2};
+    fact(t, !report_write(SCRATCH "/p.html", "run", s, all, 3, NULL, NULL, &e), "%s", e.text);
+    char *page = page_sound(t, SCRATCH "/p.html", 8);
+    fact(t, isnan(page_cell(page, "gone", 1)) && page_cell(page, "a&lt;b", 3) > 0, "its cells");
+    fact(t, strstr(page, "gone: from 9 to 6") != NULL, "its curve");
+    free(all);
+    free(page);
+}
+
 /* head_map() against a probe of the same sequences, and the page's cells against it; the numbers of
  * the table against those of evaluate(). */
 static void report_write__maps(Test *t) {
@@ -15317,24 +15366,7 @@ static void report_write__maps(Test *t) {
         }
         free(maps);
         free(page);
-        /* beside one that diverged, whose curve has a hole */
-        Outcome *all = calloc(3, sizeof *all);
-        if (!all) exit(1);
-        all[0] = all[2] = *o;
-        all[1].name = "gone";
-        all[1].source = "";
-        all[1].c = o->c;
-        all[1].p.looks = 4;
-        for (int k = 0; k < 4; k++)
-            all[1].p.look[k] = (Look){.step = k, .loss = k == 1 ? (double)NAN : 9.0 - k,
-                                      .alpha1 = .1, .sink1 = .2};
-        fact(t, !report_write(SCRATCH "/p.html", "run", &r.s, all, 3, NULL, NULL, &e), "%s",
-             e.text);
-        page = page_sound(t, SCRATCH "/p.html", 8);
-        fact(t, isnan(page_cell(page, "gone", 1)) && page_cell(page, "a&lt;b", 3) > 0, "its cells");
-        fact(t, strstr(page, "gone: from 9 to 6") != NULL, "its curve");
-        free(all);
-        free(page);
+        report_beside_diverged(t, &r.s, o);
         sinks_free(&o->s);
         free(o);
         acts_free(&a);
@@ -15451,6 +15483,28 @@ static char *paper_table(int rows) {
     return (char *)b.at;
 }
 
+/* What the pictures of a toy, of lengths and thresholds and of a map are drawn from. */
+static void paper_pictures(Result *r, Rng *g, Error *e) {
+    enum { T = 64 };
+    double y[T * T];
+    result_add(r, "toy_shape", (double[]){2, 16, 17}, 3, e);
+    static const double LENGTHS[] = {16, 32, 64, 128}, EPS[] = {0.1, 0.2, 0.3, 0.4};
+    result_add(r, "grid_T", LENGTHS, 4, e);
+    result_add(r, "grid_eps", EPS, 4, e);
+    for (int i = 0; i < 16; i++)
+        y[i] = 0.9 * exp(-0.4 * (i / 4) - (i % 4)) * (1 + .1 * rng_uniform(g));
+    result_add(r, "grid_sink_1", y, 16, e);
+    y[0] = 1, y[1] = 0, y[2] = T, y[3] = T;
+    result_add(r, "map_shape", y, 4, e);
+    for (int i = 0; i < T * T; i++) y[i] = i % T > i / T ? 0 : i % T ? 0.6 / (i / T + 1) : 0.4;
+    result_add(r, "map", y, T * T, e);
+    for (int k = 0; k < 2; k++) {
+        for (int i = 0; i < 16 * 17; i++)
+            y[i] = i % 17 - 1 > i / 17 ? 0 : k && i % 17 == 0 ? 0.7 : 1.0 / (i / 17 + 2);
+        result_add(r, k ? "after" : "before", y, 16 * 17, e);
+    }
+}
+
 /* Numbers of the kind that a run leaves (12.2), all of them, by row and seed. With `holes` every
  * third is NAN; with `wild` any number may be anything. */
 static void paper_result(Result *r, const Experiments *x, int row, int seed, bool holes,
@@ -15514,22 +15568,7 @@ static void paper_result(Result *r, const Experiments *x, int row, int seed, boo
             y[i] = (i % 2 ? 0.1 : 0.6) * (k ? 20 : 1) * (1 + .2 * rng_uniform(&g));
         result_add(r, k ? "product" : "cosine", y, L * H * 2, &e);
     }
-    result_add(r, "toy_shape", (double[]){2, 16, 17}, 3, &e);
-    static const double LENGTHS[] = {16, 32, 64, 128}, EPS[] = {0.1, 0.2, 0.3, 0.4};
-    result_add(r, "grid_T", LENGTHS, 4, &e);
-    result_add(r, "grid_eps", EPS, 4, &e);
-    for (int i = 0; i < 16; i++)
-        y[i] = 0.9 * exp(-0.4 * (i / 4) - (i % 4)) * (1 + .1 * rng_uniform(&g));
-    result_add(r, "grid_sink_1", y, 16, &e);
-    y[0] = 1, y[1] = 0, y[2] = T, y[3] = T;
-    result_add(r, "map_shape", y, 4, &e);
-    for (int i = 0; i < T * T; i++) y[i] = i % T > i / T ? 0 : i % T ? 0.6 / (i / T + 1) : 0.4;
-    result_add(r, "map", y, T * T, &e);
-    for (int k = 0; k < 2; k++) {
-        for (int i = 0; i < 16 * 17; i++)
-            y[i] = i % 17 - 1 > i / 17 ? 0 : k && i % 17 == 0 ? 0.7 : 1.0 / (i / 17 + 2);
-        result_add(r, k ? "after" : "before", y, 16 * 17, &e);
-    }
+    paper_pictures(r, &g, &e);
     static const double ODD[] = {INFINITY, -INFINITY, NAN, 1e300, -1e300, 1e-300, -1, 0, 2.5};
     for (int i = 0; wild && i < r->values; i++)
         if (rng_below(&g, 4) == 0) r->value[i] = ODD[rng_below(&g, 9)];
@@ -15960,6 +15999,7 @@ static const Entry TESTS[] = {
     {"train_run__continues_the_log", train_run__continues_the_log},
     {"evaluate__against_maps", evaluate__against_maps},
     {"ablate__against_slow", ablate__against_slow},
+    {"ablate__refuses", ablate__refuses},
     {"evaluate__edits_positions", evaluate__edits_positions},
     {"evaluate__refuses", evaluate__refuses},
     {"held_loss__blocks", held_loss__blocks},
@@ -16052,6 +16092,7 @@ static const Entry TESTS[] = {
     {"hf__accounts", hf__accounts},
     {"hf__returns", hf__returns},
     {"hf__llama2c", hf__llama2c},
+    {"hf__llama2c_refuses", hf__llama2c_refuses},
     {"hf__tokenizer_json", hf__tokenizer_json},
     {"hf__tokenizer_characters", hf__tokenizer_characters},
     {"hf__tokenizer_refuses", hf__tokenizer_refuses},
