@@ -13742,9 +13742,9 @@ static void hf__llama2c(Test *t) {
         const Config *c = &r.m.c;
         fact(t, c->dim == C2 && c->ffn == F2 && c->layers == L2 && c->heads == H2 &&
                     c->kv_heads == K2 && c->vocab == V2 && c->context == CONTEXT2 &&
-                    c->tied == tied && c->rope_pairing == PAIR_INTERLEAVED && c->pos == POS_ROTARY &&
-                    c->act == ACT_SWIGLU && c->norm == NORM_RMS && c->norm_eps == 1e-5 &&
-                    c->rope_base == 10000, "another model");
+                    c->tied == tied && c->rope_pairing == PAIR_INTERLEAVED &&
+                    c->pos == POS_ROTARY && c->act == ACT_SWIGLU && c->norm == NORM_RMS &&
+                    c->norm_eps == 1e-5 && c->rope_base == 10000, "another model");
         idx seen = 0;
         for (int i = 0; i < 13 - tied; i++)
             for (int l = 0; l < BIN_ORDER[i].copies; l++) {

@@ -83,33 +83,24 @@ static int llama_refuses(const Settings *s, const char *name, Error *e) {
         option_text(o, s, text, sizeof text);
         option_text(o, &base, plain, sizeof plain);
         if (strcmp(text, plain))
-            return fail(e, 1,
-                        "%s: expected what llama can express, found --%s%s%s. Try: a model "
-                        "trained without --%s",
-                        name, o->flag, o->kind == 'b' ? "" : " ", o->kind == 'b' ? "" : text,
-                        o->flag);
+            return fail(e, 1, "%s: expected what llama can express, found --%s%s%s. Try: a model "
+                              "trained without --%s", name, o->flag, o->kind == 'b' ? "" : " ",
+                        o->kind == 'b' ? "" : text, o->flag);
     }
     if (!config_gated(c))
-        return fail(e, 1,
-                    "%s: expected a gated feed-forward as llama's, found --act %s. Try: a model "
-                    "trained with --act swiglu, geglu or reglu",
-                    name, flag_text(s, "act", text, sizeof text));
+        return fail(e, 1, "%s: expected a gated feed-forward as llama's, found --act %s. Try: a "
+                          "model trained with --act swiglu, geglu or reglu", name,
+                    flag_text(s, "act", text, sizeof text));
     if (c->linear_bias && c->bias_in == BIAS_QKV)
-        return fail(e, 1,
-                    "%s: expected biases as llama has them, found --bias-in qkv. Try: a model "
-                    "trained with --bias-in attention",
-                    name);
+        return fail(e, 1, "%s: expected biases as llama has them, found --bias-in qkv. Try: a "
+                          "model trained with --bias-in attention", name);
     /* transformers checks it though head_dim makes it needless */
     if (c->dim % c->heads)
-        return fail(e, 1,
-                    "%s: expected --heads that divide --dim, which transformers asks for, found "
-                    "%d and %d. Try: a model trained so",
-                    name, c->heads, c->dim);
+        return fail(e, 1, "%s: expected --heads that divide --dim, which transformers asks for, "
+                          "found %d and %d. Try: a model trained so", name, c->heads, c->dim);
     if (c->rope_scaling == ROPE_LLAMA3 && !(c->rope_low > 0))
-        return fail(e, 1,
-                    "%s: expected --rope-low above 0, by which transformers divides, found %g. "
-                    "Try: a model trained with --rope-low 1",
-                    name, c->rope_low);
+        return fail(e, 1, "%s: expected --rope-low above 0, by which transformers divides, found "
+                          "%g. Try: a model trained with --rope-low 1", name, c->rope_low);
     return 0;
 }
 
@@ -534,10 +525,8 @@ static int export_folder(const char *model, const char *folder, const char *toke
             fail(e, 1, "%s: expected a tokenizer that sink trained, found a published one. Try: "
                        "the folder that it came from", tokenizer);
         else if (words.hash != t.tokenizer_hash)
-            fail(e, 1,
-                 "%s: expected the tokenizer it was trained with, found another in %s. Try: "
-                 "--tokenizer FILE",
-                 model, tokenizer);
+            fail(e, 1, "%s: expected the tokenizer it was trained with, found another in %s. Try: "
+                       "--tokenizer FILE", model, tokenizer);
         if (!e->status && !spellings_differ(&words, tokenizer, e)) {
             tokenizer_json(&files[TOKENIZER], &words, start, e);
             tokenizer_config_json(&files[TOKENIZER_CONFIG], &words, start, t.s.model.context, e);
@@ -1417,6 +1406,7 @@ static const Fact FACTS[] = {
     {"gnolmj", "is_encoder_decoder",                     ONLY,   NULL, "false"},
     {NULL, NULL, NUMBER, NULL, NULL}};
 
+/* Every row of a family, in their order. */
 static void facts_read(const Facts *f, char family) {
     for (const Fact *x = FACTS; x->families; x++) {
         if (!strchr(x->families, family)) continue;
