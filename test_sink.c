@@ -13468,6 +13468,7 @@ static const struct { const char *family, *text, *flag, *want; } FACTS_TAKEN[] =
     {"gpt_neox", "", "tied", "0"}, {"gpt_neox", "", "linear-bias", "1"},
     {"gpt_neox", "\"hidden_act\": \"gelu_fast\"", "act", "gelutanh"},
     {"gpt_neox", "\"use_parallel_residual\": false", "place", "pre"},
+    {"gpt_neox", "\"layer_norm_eps\": 1e-3", "norm-eps", "0.001"},
     {"gpt_neox", "\"rotary_emb_base\": 500", "rope-base", "500"},
     {"gpt_neox", "\"rope_parameters\": {\"rope_theta\": 50.5, \"rope_type\": \"default\", "
      "\"partial_rotary_factor\": 0.7}, \"rope_theta\": 3", "rope-base", "50.5"},
@@ -13478,7 +13479,7 @@ static const struct { const char *family, *text, *flag, *want; } FACTS_TAKEN[] =
     {"opt", "", "pos", "learned"}, {"opt", "", "tied", "1"}, {"opt", "", "context", "16"},
     {"opt", "\"_remove_final_layer_norm\": true", "place", "post"},
     {"llama", "", "pos", "rotary"}, {"llama", "", "norm", "rms"},
-    {"llama", "", "act", "swiglu"},
+    {"llama", "", "act", "swiglu"}, {"llama", "", "context", "16"},
     {"llama", "", "kv-heads", "1"}, {"llama", "", "head-dim", "6"}, {"llama", "", "tied", "0"},
     {"llama", "", "norm-eps", "1e-06"}, {"llama", "", "rope-base", "10000"},
     {"llama", "\"head_dim\": null, \"rope_scaling\": null", "head-dim", "6"},
@@ -13539,6 +13540,7 @@ static const struct { const char *family, *text, *said; } FACTS_REFUSED[] = {
     {"mistral", "\"sliding_window\": 0", "sliding_window to be an integer"},
     {"jamba", "\"mamba_conv_bias\": false", "mamba_conv_bias to be true"},
     {"jamba", "\"mamba_proj_bias\": true", "mamba_proj_bias to be false"},
+    {"jamba", "\"mamba_inner_layernorms\": false", "mamba_inner_layernorms to be true"},
     {"jamba", "\"mamba_expand\": 2.5", "mamba_expand to be an integer"},
     {"jamba", "\"sliding_window\": 5", "sliding_window to be null, found 5"},
     {"jamba", "\"num_experts_per_tok\": 4", "--expert-top 4 is more than the --experts 3"},
@@ -13558,6 +13560,8 @@ static const char *const NO_CONFIGS[][2] = {
     {"{\"model_type\": \"llama\", \"vocab_size\": 1e300}", "vocab_size to be an integer"},
     {"{\"model_type\": \"llama\", \"vocab_size\": [1]}", "found a list"},
     {"{\"model_type\": \"llama\", \"vocab_size\": 5}", "expected num_hidden_layers to be"},
+    {"{\"model_type\": \"llama\", \"vocab_size\": 5, \"num_hidden_layers\": 1}",
+     "expected num_attention_heads to be"},
     {"{\"model_type\": \"gpt2\", \"vocab_size\": 5, \"n_layer\": 1, \"n_head\": 3, "
      "\"n_embd\": 4, \"n_positions\": 2}",
      "that sink can be, found --heads 3 does not divide --dim 4"},
