@@ -3879,7 +3879,7 @@ static int differing(idx n, const real *a, const real *b) {
 static double larger(double a, double b) { return b > a || b != b ? b : a; }
 static double smaller(double a, double b) { return b < a || b != b ? b : a; }
 
-/* The largest of what `f` says of row t of head h, over the rows of the first blocks, and of all. */
+/* The largest of what `f` says of row t of head h, over the rows of the first blocks and of all. */
 static double worst_row(const Toy *y, int blocks, double (*f)(const Toy *y, int l, int h, int t)) {
     double worst = -INFINITY;
     for (int l = 0; l < blocks; l++)
@@ -4574,8 +4574,9 @@ static double xi_at_threshold(double w, int T) {
 }
 
 /* Equations 25 to 28; q and k as the model left them, rotated. x picks the score off
- * <q,k>/sqrt(D) + b (over l more where --score-by-layer says so), relative to 1 + |q||k|/sqrt(D); A_ti over the bound, for a row of
- * n visible keys e^(2 xi) / (e^(2 xi) + n - 1); A_t1 off equation 27; equation 25's error; xi. */
+ * <q,k>/sqrt(D) + b (over l more where --score-by-layer says so), relative to
+ * 1 + |q||k|/sqrt(D); A_ti over the bound, for a row of n visible keys
+ * e^(2 xi) / (e^(2 xi) + n - 1); A_t1 off equation 27; equation 25's error; xi. */
 enum { SCORE_OFF, OVER_BOUND, EQUATION27_OFF, EQUATION25_OFF, XI, ROTARY_MEASURES };
 static double row_rotary(const Toy *y, int l, int h, int t) {
     const Config *c = &y->m.c;

@@ -11670,10 +11670,11 @@ static double ending_log_p(Test *t, Trainer *r, const Settings *s, const char *c
 }
 
 /* acc and acc_norm of 60 questions against endings looked at one at a time, with and without bos,
- * and where a context is longer than the model's. The right ending of every third is another one. */
+ * and where a context is longer than the model's. Every third has another right ending. */
 static void choices_answer__oracle(Test *t) {
-    static const char *const WORDS[] = {"the cat", "a dog ran", "house", "saw it", "and \xc3\xa9t\xc3\xa9",
-                                        "there", "in", "Tom", "went far away from", "x"};
+    static const char *const WORDS[] = {
+        "the cat", "a dog ran", "house", "saw it", "and \xc3\xa9t\xc3\xa9", "there", "in", "Tom",
+        "went far away from", "x"};
     Settings s;
     if (!tale_open(t, &s, "")) return;
     for (int f = 0; f < 3; f++) {
@@ -11803,8 +11804,8 @@ static void sink__survey(Test *t) {
     file_write(SCRATCH "/texts/two.grammar", TALE, strlen(TALE), &e);
     fact(t, !e.status, "%s", e.text);
     bytes_free(&tale);
-    if (!sink_does(t, "eval " SCRATCH "/a.ckpt --domains " SCRATCH "/texts --T 12 --n 9" TOKENIZER " --csv "
-                   SCRATCH "/all.csv", &r)) return;
+    if (!sink_does(t, "eval " SCRATCH "/a.ckpt --domains " SCRATCH "/texts --T 12 --n 9" TOKENIZER
+                   " --csv " SCRATCH "/all.csv", &r)) return;
     ran_free(&r);
     static const char *const OF[] = {"--text " SCRATCH "/texts/one.txt",
                                      "--text '' --grammar " SCRATCH "/texts/two.grammar"};
@@ -11818,7 +11819,8 @@ static void sink__survey(Test *t) {
     }
     sink_fails(t, "eval " SCRATCH "/a.ckpt " SCRATCH "/b.ckpt --ablate key1", 2,
                "--ablate: expected one model");
-    sink_fails(t, "eval " SCRATCH "/a.ckpt --lengths 8,x" TOKENIZER, 2, "--lengths 8,x: expected up to 32");
+    sink_fails(t, "eval " SCRATCH "/a.ckpt --lengths 8,x" TOKENIZER, 2,
+               "--lengths 8,x: expected up to 32");
     sink_fails(t, "eval " SCRATCH "/a.ckpt --choices " SCRATCH "/none" TOKENIZER, 1, "none: ");
     scratch_close();
 }
