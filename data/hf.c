@@ -2645,7 +2645,7 @@ static int run(int argc, char **argv, Error *e) {
                       "gpt2 --out out/gpt2.model, or hf export out/model.ckpt out/llama");
 }
 
-#ifndef HF_FUZZ                  /* .ci/fuzz.c has another entry */
+#ifndef HF_NO_MAIN               /* .ci/fuzz.c has another entry */
 int main(int argc, char **argv) {
     Error e = {0};
     run(argc, argv, &e);
