@@ -2382,7 +2382,7 @@ static void mamba_forward(const Model *m, Acts *a, int l, real *y, const real *u
     idx rows = B * N, P = R + 2 * M;
     linear_forward(m, p->xz, u, w->m_in, NULL, rows, C, 2 * I);         /* (x, z) = u W_in */
     taps_forward(p->a, p->xz, w->m_conv, w->m_convb, rows, N, I, c->mamba_conv);
-    linear_forward(m, p->p, p->a, w->m_x, NULL, rows, I, P);           /* (r, b, c) = a W_x, normed */
+    linear_forward(m, p->p, p->a, w->m_x, NULL, rows, I, P);       /* (r, b, c) = a W_x, normed */
     PARALLEL
     for (idx n = 0; n < rows; n++) {
         const real *from = p->p + n * P;
@@ -2391,7 +2391,7 @@ static void mamba_forward(const Model *m, Acts *a, int l, real *y, const real *u
         norm_row(c, M, bc, stat, from + R, w->m_bnorm, NULL);
         norm_row(c, M, bc + M, stat, from + R + M, w->m_cnorm, NULL);
     }
-    linear_forward(m, p->dt, p->r, w->m_dt, w->m_dtb, rows, R, I);     /* dt = softplus(r W_dt + b) */
+    linear_forward(m, p->dt, p->r, w->m_dt, w->m_dtb, rows, R, I); /* dt = softplus(r W_dt + b) */
     PARALLEL
     for (idx n = 0; n < rows; n++) softplus(I, p->dt + n * I);
     scan_forward(p, w, B, N, I, M);
@@ -3879,7 +3879,7 @@ static int differing(idx n, const real *a, const real *b) {
 static double larger(double a, double b) { return b > a || b != b ? b : a; }
 static double smaller(double a, double b) { return b < a || b != b ? b : a; }
 
-/* The largest of what `f` says of row t of head h, over the rows of the first blocks, and of all. */
+/* The largest of what `f` says of row t of head h, over the rows of the first blocks and of all. */
 static double worst_row(const Toy *y, int blocks, double (*f)(const Toy *y, int l, int h, int t)) {
     double worst = -INFINITY;
     for (int l = 0; l < blocks; l++)
@@ -4574,8 +4574,9 @@ static double xi_at_threshold(double w, int T) {
 }
 
 /* Equations 25 to 28; q and k as the model left them, rotated. x picks the score off
- * <q,k>/sqrt(D) + b (over l more where --score-by-layer says so), relative to 1 + |q||k|/sqrt(D); A_ti over the bound, for a row of
- * n visible keys e^(2 xi) / (e^(2 xi) + n - 1); A_t1 off equation 27; equation 25's error; xi. */
+ * <q,k>/sqrt(D) + b (over l more where --score-by-layer says so), relative to
+ * 1 + |q||k|/sqrt(D); A_ti over the bound, for a row of n visible keys
+ * e^(2 xi) / (e^(2 xi) + n - 1); A_t1 off equation 27; equation 25's error; xi. */
 enum { SCORE_OFF, OVER_BOUND, EQUATION27_OFF, EQUATION25_OFF, XI, ROTARY_MEASURES };
 static double row_rotary(const Toy *y, int l, int h, int t) {
     const Config *c = &y->m.c;
@@ -9641,8 +9642,8 @@ int choices_answer(Chosen *out, Model *m, Data *d, const Settings *s, Error *e) 
  * 11.2  sink dump: every tensor of one forward and backward as .npy, for anyone to check in NumPy
  */
 
-/* NumPy's format 1.0: magic, a header in Python's syntax padded to a multiple of 64, the numbers.
- * */
+/* NumPy's format 1.0: magic, a header in Python's syntax padded to a multiple of 64, the numbers,
+ * of 4 or 8 bytes each, little-endian. */
 static int npy_write(const char *folder, const char *name, const char *type, size_t width,
                      const void *at, int rank, const idx *shape, Error *e) {
     char path[PATH_ROOM + 64], header[256], dims[128] = "";
@@ -9656,11 +9657,18 @@ static int npy_write(const char *folder, const char *name, const char *type, siz
                      "{'descr': '<%s', 'fortran_order': False, 'shape': (%s), }", type, dims);
     int padded = (10 + n + 1 + 63) / 64 * 64 - 10;
     Bytes out = {0};
+    const unsigned char *from = at;
     bytes_add(&out, "\x93NUMPY\x01\x00", 8, e);
     bytes_number(&out, (uint64_t)padded, 2, e);
     bytes_add(&out, header, (size_t)n, e);
     for (int i = n; i < padded; i++) bytes_add(&out, i + 1 < padded ? " " : "\n", 1, e);
-    bytes_add(&out, at, (size_t)count * width, e);
+    for (; count-- > 0 && !e->status; from += width) {
+        uint32_t four;
+        uint64_t bits;
+        if (width == 8) memcpy(&bits, from, 8);
+        else { memcpy(&four, from, 4); bits = four; }
+        bytes_number(&out, bits, (int)width, e);
+    }
     snprintf(path, sizeof path, "%s/%s.npy", folder, name);
     if (!e->status) file_write(path, out.at, out.size, e);
     bytes_free(&out);
@@ -15300,8 +15308,8 @@ int file_ready(const char *path, Error *e) {
  *
  * One table of options drives parsing, checking, help, config.json, checkpoints and the echoed
  * command. Groups: m the model, t the training, d the data, e what is measured, a ablations and
- * edits, o output, p the page, r going on, f starting from, i ids, w a dump's, g generation, x
- * reproduction, b benches. A verb names the groups it takes.
+ * edits, o output, p the page, r going on, f starting from, i ids, w a dump's, g generation, s the
+ * seed where nothing is trained, x reproduction, b benches. A verb names the groups it takes.
  */
 
 #define AT(field) offsetof(Settings, field)
@@ -15451,6 +15459,8 @@ const Option OPTIONS[] = {
      "steps between checkpoints; 0: only the last"},
     {"log-every",     't', 'i', AT(train.log_every),     "100",    1, 1 << 30, "N",
      "steps between lines of --log, and looks at the sink"},
+    {"log",           't', 's', AT(log),                 "",       0, 0, "FILE",
+     "a CSV line every --log-every steps"},
     {"toy",           't', 'c', AT(data.toy),            "none",   0, 0, "none|trigger|backcopy",
      "a task whose mechanism is known, instead of text; sink repro has both"},
 
@@ -15468,7 +15478,7 @@ const Option OPTIONS[] = {
      "write <|fix|> at this position of every sequence (Table 10)"},
     {"random-tokens", 'd', 's', AT(data.random_tokens),  "",       0, 0, "1,2",
      "draw these positions from the whole vocabulary (section 5)"},
-    {"data-tokens",   'd', 'd', AT(data.data_tokens),    "0",      1, 1e15, "N",
+    {"data-tokens",   't', 'd', AT(data.data_tokens),    "0",      1, 1e15, "N",
      "train on at most N tokens, again and again (Figure 5)"},
     {"bos",           'd', 'b', AT(data.bos),            "0",      0, 1, "",
      "<|bos|> before every document; a published model begins as it was trained: --no-bos"},
@@ -15509,8 +15519,6 @@ const Option OPTIONS[] = {
 
     {"out",           'o', 's', AT(out),                 "",       0, 0, "FILE",
      "where the result goes"},
-    {"log",           'o', 's', AT(log),                 "",       0, 0, "FILE",
-     "a CSV line every --log-every steps"},
     {"csv",           'o', 's', AT(csv),                 "",       0, 0, "FILE",
      "the results as CSV"},
     {"json",          'o', 's', AT(json),                "",       0, 0, "FILE",
@@ -15531,6 +15539,8 @@ const Option OPTIONS[] = {
      "also q, k, z and the features before a post-norm"},
     {"prompt",        'g', 's', AT(prompt),              "",       0, 0, "TEXT",
      "how the text begins"},
+    {"seed",          's', 'i', AT(train.seed),          "0",      0, 2147483647, "N",
+     "what is drawn: tokens, documents, an ablation's control"},
     {"n",             'g', 'i', AT(how_many),            "0",      1, 1 << 24, "N",
      "how many tokens [100], or documents of --grammar [1]"},
     {"temperature",   'g', 'd', AT(temperature),         "0.8",    0, 100, "X",
@@ -16767,7 +16777,7 @@ static const Verb VERBS[] = {
      "three short trainings: a sink emerges, moves to a key bias, fails to appear", verb_run},
     {"train",    "",               "mtdeoprf",
      "text in, checkpoint out", verb_train},
-    {"eval",     "MODEL ..",       "dteoapiy",
+    {"eval",     "MODEL ..",       "dseoapiy",
      "the sink metrics, norms and the alpha map of a model; a table of several", verb_eval},
     {"check",    "[NAME|MODEL]",   "",
      "the paper's propositions, on toys or a model: holds, fails as it must, refuted", verb_check},
@@ -16779,7 +16789,7 @@ static const Verb VERBS[] = {
      "the paper's variants by name", verb_list},
     {"tokenize", "train|encode|decode [FILE]", "mdo",
      "make a tokenizer; text to ids; ids to text", verb_tokenize},
-    {"generate", "[MODEL]",        "dtgo",
+    {"generate", "[MODEL]",        "dsgo",
      "text from a model", verb_generate},
     {"dump",     "[MODEL]",        "mtiow",
      "every tensor of one forward and backward, for NumPy", verb_dump},

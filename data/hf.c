@@ -83,33 +83,24 @@ static int llama_refuses(const Settings *s, const char *name, Error *e) {
         option_text(o, s, text, sizeof text);
         option_text(o, &base, plain, sizeof plain);
         if (strcmp(text, plain))
-            return fail(e, 1,
-                        "%s: expected what llama can express, found --%s%s%s. Try: a model "
-                        "trained without --%s",
-                        name, o->flag, o->kind == 'b' ? "" : " ", o->kind == 'b' ? "" : text,
-                        o->flag);
+            return fail(e, 1, "%s: expected what llama can express, found --%s%s%s. Try: a model "
+                              "trained without --%s", name, o->flag, o->kind == 'b' ? "" : " ",
+                        o->kind == 'b' ? "" : text, o->flag);
     }
     if (!config_gated(c))
-        return fail(e, 1,
-                    "%s: expected a gated feed-forward as llama's, found --act %s. Try: a model "
-                    "trained with --act swiglu, geglu or reglu",
-                    name, flag_text(s, "act", text, sizeof text));
+        return fail(e, 1, "%s: expected a gated feed-forward as llama's, found --act %s. Try: a "
+                          "model trained with --act swiglu, geglu or reglu", name,
+                    flag_text(s, "act", text, sizeof text));
     if (c->linear_bias && c->bias_in == BIAS_QKV)
-        return fail(e, 1,
-                    "%s: expected biases as llama has them, found --bias-in qkv. Try: a model "
-                    "trained with --bias-in attention",
-                    name);
+        return fail(e, 1, "%s: expected biases as llama has them, found --bias-in qkv. Try: a "
+                          "model trained with --bias-in attention", name);
     /* transformers checks it though head_dim makes it needless */
     if (c->dim % c->heads)
-        return fail(e, 1,
-                    "%s: expected --heads that divide --dim, which transformers asks for, found "
-                    "%d and %d. Try: a model trained so",
-                    name, c->heads, c->dim);
+        return fail(e, 1, "%s: expected --heads that divide --dim, which transformers asks for, "
+                          "found %d and %d. Try: a model trained so", name, c->heads, c->dim);
     if (c->rope_scaling == ROPE_LLAMA3 && !(c->rope_low > 0))
-        return fail(e, 1,
-                    "%s: expected --rope-low above 0, by which transformers divides, found %g. "
-                    "Try: a model trained with --rope-low 1",
-                    name, c->rope_low);
+        return fail(e, 1, "%s: expected --rope-low above 0, by which transformers divides, found "
+                          "%g. Try: a model trained with --rope-low 1", name, c->rope_low);
     return 0;
 }
 
@@ -121,83 +112,73 @@ static int start_token(const Source *s) {
 /* -------------------------------------------------------------------------------------------------
  * 2  config.json */
 
-/* Appends formatted text of at most 1,000 bytes. */
-static int say(Bytes *out, Error *e, const char *format, ...) {
-    char text[1024];
-    va_list args;
-    va_start(args, format);
-    int n = vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    if (n < 0 || n >= (int)sizeof text) return fail(e, 1, "a line of JSON is too long");
-    return bytes_add(out, text, (size_t)n, e);
-}
-
 /* A flag's number as a JSON number that is no integer: transformers refuses 1 where it wants 1.0.
  * It reads back to the same bits. */
-static void say_real(Bytes *out, const Settings *s, const char *key, const char *flag, Error *e) {
+static void print_real(Bytes *out, const Settings *s, const char *key, const char *flag, Error *e) {
     char text[PATH_ROOM];
     flag_text(s, flag, text, sizeof text);
-    say(out, e, "\"%s\": %.60s%s", key, text, strpbrk(text, ".e") ? "" : ".0");
+    bytes_print(out, e, "\"%s\": %.60s%s", key, text, strpbrk(text, ".e") ? "" : ".0");
 }
 
 /* "rope_theta" and "rope_scaling": every version of transformers reads these; those from 5 on turn
  * them into their rope_parameters. */
-static void say_rope(Bytes *out, const Settings *s, Error *e) {
+static void print_rope(Bytes *out, const Settings *s, Error *e) {
     const Config *c = &s->model;
-    say(out, e, "  ");
-    say_real(out, s, "rope_theta", "rope-base", e);
-    if (c->rope_scaling == ROPE_PLAIN) { say(out, e, ",\n  \"rope_scaling\": null,\n"); return; }
+    bytes_print(out, e, "  ");
+    print_real(out, s, "rope_theta", "rope-base", e);
+    bytes_print(out, e, ",\n  \"rope_scaling\": ");
+    if (c->rope_scaling == ROPE_PLAIN) { bytes_print(out, e, "null,\n"); return; }
     bool llama3 = c->rope_scaling == ROPE_LLAMA3;
-    say(out, e, ",\n  \"rope_scaling\": {\"rope_type\": \"%s\", ", llama3 ? "llama3" : "linear");
-    say_real(out, s, "factor", "rope-factor", e);
+    bytes_print(out, e, "{\"rope_type\": \"%s\", ", llama3 ? "llama3" : "linear");
+    print_real(out, s, "factor", "rope-factor", e);
     if (llama3) {
-        say(out, e, ", ");
-        say_real(out, s, "low_freq_factor", "rope-low", e);
-        say(out, e, ", ");
-        say_real(out, s, "high_freq_factor", "rope-high", e);
-        say(out, e, ", \"original_max_position_embeddings\": %d", c->rope_original);
+        bytes_print(out, e, ", ");
+        print_real(out, s, "low_freq_factor", "rope-low", e);
+        bytes_print(out, e, ", ");
+        print_real(out, s, "high_freq_factor", "rope-high", e);
+        bytes_print(out, e, ", \"original_max_position_embeddings\": %d", c->rope_original);
     }
-    say(out, e, "},\n");
+    bytes_print(out, e, "},\n");
 }
 
 /* The ids that begin and end a text; null for a model that knows no tokenizer. */
-static void say_ids(Bytes *out, const Trainer *t, Error *e) {
+static void print_ids(Bytes *out, const Trainer *t, Error *e) {
     if (t->tokenizer_hash)
-        say(out, e, "  \"bos_token_id\": %d,\n  \"eos_token_id\": %d,\n",
-            start_token(&t->s.data), TOKEN_END);
-    else say(out, e, "  \"bos_token_id\": null,\n  \"eos_token_id\": null,\n");
+        bytes_print(out, e, "  \"bos_token_id\": %d,\n  \"eos_token_id\": %d,\n",
+                    start_token(&t->s.data), TOKEN_END);
+    else bytes_print(out, e, "  \"bos_token_id\": null,\n  \"eos_token_id\": null,\n");
 }
 
 static int config_json(Bytes *out, const Trainer *t, Error *e) {
     const Config *c = &t->s.model;
     bool attention = c->linear_bias && c->bias_in != BIAS_FFN;
     bool ffn = c->linear_bias && c->bias_in != BIAS_ATTENTION;
-    say(out, e, "{\n  \"architectures\": [\"LlamaForCausalLM\"],\n  \"model_type\": \"llama\",\n"
-                "  \"torch_dtype\": \"float32\",\n");
-    say(out, e, "  \"vocab_size\": %d,\n  \"hidden_size\": %d,\n  \"intermediate_size\": %d,\n",
-        c->vocab, c->dim, c->ffn);
-    say(out, e, "  \"num_hidden_layers\": %d,\n  \"num_attention_heads\": %d,\n", c->layers,
-        c->heads);
-    say(out, e, "  \"num_key_value_heads\": %d,\n  \"head_dim\": %d,\n", c->kv_heads, c->head_dim);
     /* transformers' gelu is x Phi(x), the one of --act geglu */
-    say(out, e, "  \"hidden_act\": \"%s\",\n  \"max_position_embeddings\": %d,\n  ",
-        c->act == ACT_SWIGLU ? "silu" : c->act == ACT_GEGLU ? "gelu" : "relu", c->context);
-    say_real(out, &t->s, "rms_norm_eps", "norm-eps", e);
-    say(out, e, ",\n");
-    say_rope(out, &t->s, e);
-    say(out, e, "  \"attention_bias\": %s,\n  \"mlp_bias\": %s,\n",
-        attention ? "true" : "false", ffn ? "true" : "false");
-    say(out, e, "  \"tie_word_embeddings\": %s,\n", c->tied ? "true" : "false");
-    say_ids(out, t, e);
+    const char *act = c->act == ACT_SWIGLU ? "silu" : c->act == ACT_GEGLU ? "gelu" : "relu";
+    bytes_print(out, e,
+                "{\n  \"architectures\": [\"LlamaForCausalLM\"],\n  \"model_type\": \"llama\",\n"
+                "  \"torch_dtype\": \"float32\",\n  \"vocab_size\": %d,\n"
+                "  \"hidden_size\": %d,\n  \"intermediate_size\": %d,\n"
+                "  \"num_hidden_layers\": %d,\n  \"num_attention_heads\": %d,\n"
+                "  \"num_key_value_heads\": %d,\n  \"head_dim\": %d,\n  \"hidden_act\": \"%s\",\n"
+                "  \"max_position_embeddings\": %d,\n  ", c->vocab, c->dim, c->ffn, c->layers,
+                c->heads, c->kv_heads, c->head_dim, act, c->context);
+    print_real(out, &t->s, "rms_norm_eps", "norm-eps", e);
+    bytes_print(out, e, ",\n");
+    print_rope(out, &t->s, e);
+    bytes_print(out, e, "  \"attention_bias\": %s,\n  \"mlp_bias\": %s,\n"
+                        "  \"tie_word_embeddings\": %s,\n", attention ? "true" : "false",
+                ffn ? "true" : "false", c->tied ? "true" : "false");
+    print_ids(out, t, e);
     /* a padding id here would take that row of the embedding out of further training */
-    return say(out, e, "  \"pad_token_id\": null\n}\n");
+    return bytes_print(out, e, "  \"pad_token_id\": null\n}\n");
 }
 
 static int generation_json(Bytes *out, const Trainer *t, Error *e) {
-    say(out, e, "{\n");
-    say_ids(out, t, e);
-    if (t->tokenizer_hash) say(out, e, "  \"pad_token_id\": %d,\n", TOKEN_END);
-    return say(out, e, "  \"do_sample\": false\n}\n");
+    bytes_print(out, e, "{\n");
+    print_ids(out, t, e);
+    if (t->tokenizer_hash) bytes_print(out, e, "  \"pad_token_id\": %d,\n", TOKEN_END);
+    return bytes_print(out, e, "  \"do_sample\": false\n}\n");
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -221,38 +202,34 @@ enum {
     THIRDS = 4,                  /* q, k or v, a third of each row of [in,3 out] (GPT-2) */
     HEADS = 8,                   /* q, k or v, a third of each head's rows of [3 out,in] (NeoX) */
     LATER = 16,                  /* after two more rows (OPT's positions) */
-    TAPS = 32                    /* [out,1,in] (a convolution) */
+    TAPS = 32,                   /* [out,1,in] (a convolution) */
+    BARE = 64                    /* its name is whole: no .weight behind it */
 };
 
-/* A name of ours and theirs, in which * stands for the number of a block, or of an expert. */
-typedef struct Counterpart { const char *ours, *theirs; int how; } Counterpart;
+/* A parameter of ours, the bias that belongs to it (or NULL) and the name of both there, behind
+ * which stands .weight or .bias. * is the number of a block, or of an expert. */
+typedef struct Counterpart { const char *ours, *bias, *theirs; int how; } Counterpart;
 
 static const Counterpart LLAMA[] = {
-    {"wte",         "model.embed_tokens.weight",                        AS_IS},
-    {"l*.norm1",    "model.layers.*.input_layernorm.weight",            AS_IS},
-    {"l*.wq",       "model.layers.*.self_attn.q_proj.weight",           TURNED | ROTATED},
-    {"l*.wk",       "model.layers.*.self_attn.k_proj.weight",           TURNED | ROTATED},
-    {"l*.wv",       "model.layers.*.self_attn.v_proj.weight",           TURNED},
-    {"l*.wo",       "model.layers.*.self_attn.o_proj.weight",           TURNED},
-    {"l*.bq",       "model.layers.*.self_attn.q_proj.bias",             AS_IS | ROTATED},
-    {"l*.bk",       "model.layers.*.self_attn.k_proj.bias",             AS_IS | ROTATED},
-    {"l*.bv",       "model.layers.*.self_attn.v_proj.bias",             AS_IS},
-    {"l*.bo",       "model.layers.*.self_attn.o_proj.bias",             AS_IS},
-    {"l*.norm2",    "model.layers.*.post_attention_layernorm.weight",   AS_IS},
-    {"l*.w1",       "model.layers.*.mlp.gate_proj.weight",              TURNED},
-    {"l*.w2",       "model.layers.*.mlp.up_proj.weight",                TURNED},
-    {"l*.w3",       "model.layers.*.mlp.down_proj.weight",              TURNED},
-    {"l*.b1",       "model.layers.*.mlp.gate_proj.bias",                AS_IS},
-    {"l*.b2",       "model.layers.*.mlp.up_proj.bias",                  AS_IS},
-    {"l*.b3",       "model.layers.*.mlp.down_proj.bias",                AS_IS},
-    {"normf",       "model.norm.weight",                                AS_IS},
-    {"wcls",        "lm_head.weight",                                   TURNED},
-    {NULL, NULL, AS_IS}};
+    {"wte",      NULL,    "model.embed_tokens",                       AS_IS},
+    {"l*.norm1", NULL,    "model.layers.*.input_layernorm",           AS_IS},
+    {"l*.wq",    "l*.bq", "model.layers.*.self_attn.q_proj",          TURNED | ROTATED},
+    {"l*.wk",    "l*.bk", "model.layers.*.self_attn.k_proj",          TURNED | ROTATED},
+    {"l*.wv",    "l*.bv", "model.layers.*.self_attn.v_proj",          TURNED},
+    {"l*.wo",    "l*.bo", "model.layers.*.self_attn.o_proj",          TURNED},
+    {"l*.norm2", NULL,    "model.layers.*.post_attention_layernorm",  AS_IS},
+    {"l*.w1",    "l*.b1", "model.layers.*.mlp.gate_proj",             TURNED},
+    {"l*.w2",    "l*.b2", "model.layers.*.mlp.up_proj",               TURNED},
+    {"l*.w3",    "l*.b3", "model.layers.*.mlp.down_proj",             TURNED},
+    {"normf",    NULL,    "model.norm",                               AS_IS},
+    {"wcls",     NULL,    "lm_head",                                  TURNED},
+    {NULL, NULL, NULL, AS_IS}};
 
-/* Does name fit a pattern, in which each * stands for a number? number [2] gets them. */
+/* Does name fit a pattern (NULL: none does), in which each * stands for a number? number [2] gets
+ * them. */
 static bool fits(const char *pattern, const char *name, int number[2]) {
     int n = 0;
-    for (; *pattern; pattern++) {
+    for (; pattern && *pattern; pattern++) {
         if (*pattern != '*') {
             if (*name++ != *pattern) return false;
             continue;
@@ -264,7 +241,7 @@ static bool fits(const char *pattern, const char *name, int number[2]) {
         if (!digits || (zero && digits > 1)) return false;
         number[n++] = from;
     }
-    return !*name;
+    return pattern && !*name;
 }
 
 /* The pattern with its numbers put in. */
@@ -277,15 +254,19 @@ static void filled(const char *pattern, const int number[2], char *out, size_t r
     out[at] = 0;
 }
 
-/* The row of a tensor of ours, and its name there; NULL and an error where the family has none. */
-static const Counterpart *counterpart(const Counterpart *p, const Tensor *x, char theirs[160],
-                                      Error *e) {
+/* Name and place there of a tensor of ours; an error where the family has none. */
+static int counterpart(const Counterpart *p, const Tensor *x, char theirs[160], int *how,
+                       Error *e) {
     int number[2] = {0, 0};
-    while (p->ours && !fits(p->ours, x->name, number)) p++;
-    if (p->ours) { filled(p->theirs, number, theirs, 160); return p; }
-    fail(e, 1, "%s: expected a tensor that this family has, found another. Try: sink list",
-         x->name);
-    return NULL;
+    while (p->ours && !fits(p->ours, x->name, number) && !fits(p->bias, x->name, number)) p++;
+    if (!p->ours)
+        return fail(e, 1, "%s: expected a tensor that this family has, found another. Try: sink "
+                          "list", x->name);
+    bool bias = !fits(p->ours, x->name, number);
+    filled(p->theirs, number, theirs, 160 - sizeof ".weight");
+    if (!(p->how & BARE)) strcat(theirs, bias ? ".bias" : ".weight");
+    *how = bias ? p->how & (ROTATED | THIRDS | HEADS) : p->how;
+    return 0;
 }
 
 /* Where output o of W_Q or W_K, as transformers counts, stands among the columns here. */
@@ -295,15 +276,14 @@ static idx head_column(const Config *c, idx o) {
     return o - d + (d < half ? 2 * d : 2 * (d - half) + 1);
 }
 
-static int numbers_write(Bytes *out, const Model *m, const Tensor *x, const Counterpart *p,
-                         Error *e) {
+static int numbers_write(Bytes *out, const Model *m, const Tensor *x, int how, Error *e) {
     const real *from = m->params + x->at;
-    bool turned = p->how & TURNED;
+    bool turned = how & TURNED;
     /* rows of the written tensor, their length, and the steps between its elements here */
     idx rows = turned ? x->shape[1] : x->shape[0], length = x->count / rows;
     idx row = turned ? 1 : length, step = turned ? rows : 1;
     for (idx o = 0; o < rows; o++) {
-        const real *at = from + (p->how & ROTATED ? head_column(&m->c, o) : o) * row;
+        const real *at = from + (how & ROTATED ? head_column(&m->c, o) : o) * row;
         for (idx i = 0; i < length; i++) {
             float number = (float)at[i * step];
             uint32_t bits;
@@ -317,32 +297,32 @@ static int numbers_write(Bytes *out, const Model *m, const Tensor *x, const Coun
 static int safetensors(Bytes *out, const Model *m, Error *e) {
     Bytes header = {0};
     char theirs[160];
+    int how;
     idx at = 0;
-    say(&header, e, "{\"__metadata__\": {\"format\": \"pt\"}");
+    bytes_print(&header, e, "{\"__metadata__\": {\"format\": \"pt\"}");
     for (int k = 0; k < m->n_tensors && !e->status; k++) {
         const Tensor *x = &m->tensor[k];
-        const Counterpart *p = counterpart(LLAMA, x, theirs, e);
-        if (!p) break;
-        bool turned = p->how & TURNED;
-        say(&header, e, ",\n\"%s\": {\"dtype\": \"F32\", \"shape\": [", theirs);
-        if (x->rank == 1) say(&header, e, "%d], ", x->shape[0]);
-        else say(&header, e, "%d, %d], ", x->shape[turned], x->shape[!turned]);
-        say(&header, e, "\"data_offsets\": [%lld, %lld]}", (long long)at,
-            (long long)(at + 4 * x->count));
+        if (counterpart(LLAMA, x, theirs, &how, e)) break;
+        bool turned = how & TURNED;
+        bytes_print(&header, e, ",\n\"%s\": {\"dtype\": \"F32\", \"shape\": [", theirs);
+        if (x->rank == 1) bytes_print(&header, e, "%d], ", x->shape[0]);
+        else bytes_print(&header, e, "%d, %d], ", x->shape[turned], x->shape[!turned]);
+        bytes_print(&header, e, "\"data_offsets\": [%lld, %lld]}", (long long)at,
+                    (long long)(at + 4 * x->count));
         at += 4 * x->count;
     }
-    say(&header, e, "}");
-    while (header.size % 8 && !e->status) say(&header, e, " ");
+    bytes_print(&header, e, "}");
+    while (header.size % 8 && !e->status) bytes_print(&header, e, " ");
     /* room for all of it at once: it may be most of the memory */
     *out = (Bytes){.room = 8 + header.size + (size_t)at};
     if (!e->status) out->at = grab((idx)out->room, 1, e);
     if (!e->status) {
         bytes_number(out, header.size, 8, e);
         bytes_add(out, header.at, header.size, e);
-        for (int k = 0; k < m->n_tensors && !e->status; k++)
-            numbers_write(out, m, &m->tensor[k], counterpart(LLAMA, &m->tensor[k], theirs, e),
-                          e);
     }
+    for (int k = 0; k < m->n_tensors && !e->status; k++)
+        if (!counterpart(LLAMA, &m->tensor[k], theirs, &how, e))
+            numbers_write(out, m, &m->tensor[k], how, e);
     bytes_free(&header);
     return e->status;
 }
@@ -368,14 +348,22 @@ static int letter_of(int b) {
 }
 
 /* A token's letters in UTF-8, as inside a JSON string. None is a control character. */
-static void say_token(Bytes *out, const Tokenizer *t, int id, Error *e) {
+static void print_token(Bytes *out, const Tokenizer *t, int id, Error *e) {
     size_t length;
     const unsigned char *bytes = tokenizer_token(t, id, &length);
     for (size_t i = 0; i < length; i++) {
         int u = letter_of(bytes[i]);
-        if (u >= 0x80) say(out, e, "%c%c", 0xC0 | u >> 6, 0x80 | (u & 0x3F));
-        else say(out, e, "%s%c", u == '"' || u == '\\' ? "\\" : "", u);
+        if (u >= 0x80) bytes_print(out, e, "%c%c", 0xC0 | u >> 6, 0x80 | (u & 0x3F));
+        else bytes_print(out, e, "%s%c", u == '"' || u == '\\' ? "\\" : "", u);
     }
+}
+
+/* The name of a token that is none of bytes: printable, and its own letters. */
+static const char *token_name(const Tokenizer *t, int id, char name[32]) {
+    size_t length;
+    const unsigned char *bytes = tokenizer_token(t, id, &length);
+    snprintf(name, 32, "%.*s", (int)length, (const char *)bytes);
+    return name;
 }
 
 typedef struct Spelling { const unsigned char *at; size_t length; int id; } Spelling;
@@ -387,6 +375,13 @@ static int by_spelling(const void *a, const void *b) {
     return order ? order : (x->length > y->length) - (x->length < y->length);
 }
 
+/* Sorts n spellings; the first that the next one repeats, NULL when all differ. */
+static const Spelling *spelt_twice(Spelling *s, size_t n) {
+    if (n) qsort(s, n, sizeof *s, by_spelling);
+    for (size_t i = 1; i < n; i++) if (!by_spelling(&s[i - 1], &s[i])) return &s[i - 1];
+    return NULL;
+}
+
 /* Their vocabulary maps spellings to ids, so no two ids may be spelt alike. Training never makes
  * such a pair, since a token is always joined in the same order; a file may hold one. */
 static int spellings_differ(const Tokenizer *t, const char *path, Error *e) {
@@ -396,13 +391,11 @@ static int spellings_differ(const Tokenizer *t, const char *path, Error *e) {
         s[id].at = tokenizer_token(t, id, &s[id].length);
         s[id].id = id;
     }
-    qsort(s, (size_t)t->vocab, sizeof *s, by_spelling);
-    for (int i = 1; i < t->vocab && !e->status; i++)
-        if (!by_spelling(&s[i - 1], &s[i]))
-            fail(e, 1,
-                 "%s: expected tokens spelt differently, which tokenizer.json asks for, found %d "
-                 "and %d alike. Try: sink tokenize train makes none such",
-                 path, s[i - 1].id, s[i].id);
+    const Spelling *two = spelt_twice(s, (size_t)t->vocab);
+    if (two)
+        fail(e, 1, "%s: expected tokens spelt differently, which tokenizer.json asks for, found %d "
+                   "and %d alike. Try: sink tokenize train makes none such", path, two[0].id,
+             two[1].id);
     free(s);
     return e->status;
 }
@@ -419,64 +412,62 @@ _Static_assert(PIECE_MAX == 128, "PIECES counts to 128");
     "[" WHITE "]{1,127}(?=" SPACE "[^" WHITE "])|[" WHITE "]{1,128}"
 
 static int tokenizer_json(Bytes *out, const Tokenizer *t, int start, Error *e) {
-    say(out, e, "{\"version\": \"1.0\", \"truncation\": null, \"padding\": null,\n"
-                "\"added_tokens\": [");
-    for (int id = 0; id < TOKEN_BYTE; id++) {
-        say(out, e, "%s\n{\"id\": %d, \"content\": \"", id ? "," : "", id);
-        say_token(out, t, id, e);
-        say(out, e, "\", \"single_word\": false, \"lstrip\": false, \"rstrip\": false, "
-                    "\"normalized\": false, \"special\": true}");
-    }
-    say(out, e, "],\n\"normalizer\": null,\n\"pre_tokenizer\": {\"type\": \"Sequence\", "
+    char name[32];
+    bytes_print(out, e, "{\"version\": \"1.0\", \"truncation\": null, \"padding\": null,\n"
+                        "\"added_tokens\": [");
+    for (int id = 0; id < TOKEN_BYTE; id++)
+        bytes_print(out, e, "%s\n{\"id\": %d, \"content\": \"%s\", \"single_word\": false, "
+                            "\"lstrip\": false, \"rstrip\": false, \"normalized\": false, "
+                            "\"special\": true}", id ? "," : "", id, token_name(t, id, name));
+    bytes_print(out, e,
+                "],\n\"normalizer\": null,\n\"pre_tokenizer\": {\"type\": \"Sequence\", "
                 "\"pretokenizers\": [\n{\"type\": \"ByteLevel\", \"add_prefix_space\": false, "
                 "\"trim_offsets\": true, \"use_regex\": false},\n{\"type\": \"Split\", "
                 "\"pattern\": {\"Regex\": \"%s\"}, \"behavior\": \"Isolated\", "
                 "\"invert\": false}]},\n", PIECES);
-    say(out, e, "\"post_processor\": {\"type\": \"TemplateProcessing\",\n");
-    for (int pair = 0; pair < 2; pair++) {
-        say(out, e, "\"%s\": [{\"SpecialToken\": {\"id\": \"", pair ? "pair" : "single");
-        say_token(out, t, start, e);
-        say(out, e, "\", \"type_id\": 0}}, {\"Sequence\": {\"id\": \"A\", \"type_id\": 0}}%s],\n",
-            pair ? ", {\"Sequence\": {\"id\": \"B\", \"type_id\": 1}}" : "");
-    }
-    say(out, e, "\"special_tokens\": {\"");
-    say_token(out, t, start, e);
-    say(out, e, "\": {\"id\": \"");
-    say_token(out, t, start, e);
-    say(out, e, "\", \"ids\": [%d], \"tokens\": [\"", start);
-    say_token(out, t, start, e);
-    say(out, e, "\"]}}},\n\"decoder\": {\"type\": \"ByteLevel\", \"add_prefix_space\": false, "
+    token_name(t, start, name);
+    bytes_print(out, e,
+                "\"post_processor\": {\"type\": \"TemplateProcessing\",\n"
+                "\"single\": [{\"SpecialToken\": {\"id\": \"%s\", \"type_id\": 0}}, "
+                "{\"Sequence\": {\"id\": \"A\", \"type_id\": 0}}],\n"
+                "\"pair\": [{\"SpecialToken\": {\"id\": \"%s\", \"type_id\": 0}}, "
+                "{\"Sequence\": {\"id\": \"A\", \"type_id\": 0}}, "
+                "{\"Sequence\": {\"id\": \"B\", \"type_id\": 1}}],\n"
+                "\"special_tokens\": {\"%s\": {\"id\": \"%s\", \"ids\": [%d], "
+                "\"tokens\": [\"%s\"]}}},\n", name, name, name, name, start, name);
+    bytes_print(out, e,
+                "\"decoder\": {\"type\": \"ByteLevel\", \"add_prefix_space\": false, "
                 "\"trim_offsets\": true, \"use_regex\": false},\n"
                 "\"model\": {\"type\": \"BPE\", \"dropout\": null, \"unk_token\": null, "
                 "\"continuing_subword_prefix\": null, \"end_of_word_suffix\": null, "
                 "\"fuse_unk\": false, \"byte_fallback\": false,\n\"vocab\": {");
     for (int id = 0; id < t->vocab && !e->status; id++) {
-        say(out, e, "%s\n\"", id ? "," : "");
-        say_token(out, t, id, e);
-        say(out, e, "\": %d", id);
+        bytes_print(out, e, "%s\n\"", id ? "," : "");
+        print_token(out, t, id, e);
+        bytes_print(out, e, "\": %d", id);
     }
-    say(out, e, "},\n\"merges\": [");
+    bytes_print(out, e, "},\n\"merges\": [");
     for (int id = TOKEN_MERGE; id < t->vocab && !e->status; id++) {
         const Pair *pair = &t->merges.at[id - TOKEN_MERGE];
-        say(out, e, "%s\n\"", id > TOKEN_MERGE ? "," : "");
-        say_token(out, t, pair->left, e);
-        say(out, e, " ");
-        say_token(out, t, pair->right, e);
-        say(out, e, "\"");
+        bytes_print(out, e, "%s\n\"", id > TOKEN_MERGE ? "," : "");
+        print_token(out, t, pair->left, e);
+        bytes_print(out, e, " ");
+        print_token(out, t, pair->right, e);
+        bytes_print(out, e, "\"");
     }
-    return say(out, e, "]}}\n");
+    return bytes_print(out, e, "]}}\n");
 }
 
 static int tokenizer_config_json(Bytes *out, const Tokenizer *t, int start, int context, Error *e) {
-    say(out, e, "{\n  \"tokenizer_class\": \"PreTrainedTokenizerFast\",\n  \"bos_token\": \"");
-    say_token(out, t, start, e);
-    say(out, e, "\",\n  \"eos_token\": \"");
-    say_token(out, t, TOKEN_END, e);
-    say(out, e, "\",\n  \"pad_token\": \"");
-    say_token(out, t, TOKEN_END, e);
-    return say(out, e, "\",\n  \"clean_up_tokenization_spaces\": false,\n"
+    char bos[32], end[32];
+    token_name(t, TOKEN_END, end);
+    return bytes_print(out, e,
+                       "{\n  \"tokenizer_class\": \"PreTrainedTokenizerFast\",\n"
+                       "  \"bos_token\": \"%s\",\n  \"eos_token\": \"%s\",\n"
+                       "  \"pad_token\": \"%s\",\n  \"clean_up_tokenization_spaces\": false,\n"
                        "  \"model_input_names\": [\"input_ids\", \"attention_mask\"],\n"
-                       "  \"model_max_length\": %d\n}\n", context);
+                       "  \"model_max_length\": %d\n}\n", token_name(t, start, bos), end, end,
+                       context);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -487,36 +478,36 @@ static const char *const FILE_NAMES[FILES] = {
     "model.safetensors", "config.json", "generation_config.json", "tokenizer.json",
     "tokenizer_config.json"};
 
-static int path_of(char path[1024], const char *folder, int file, const char *more, Error *e) {
-    if (snprintf(path, 1024, "%s/%s%s", folder, FILE_NAMES[file], more) < 1024) return 0;
-    return fail(e, 2, "%.60s..: this path is too long. Try: a shorter one", folder);
+/* A path as printf would print it. */
+static int path_make(char path[1024], Error *e, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(path, 1024, format, args);
+    va_end(args);
+    if (n < 1024) return 0;
+    return fail(e, 2, "%.60s..: this path is too long. Try: a shorter one", path);
 }
 
 /* Writes the files that are not empty, all of them beside their names before the first is renamed:
  * a disk that is full, or a program that is ended, leaves the folder's older files as they were. */
 static int folder_write(const char *folder, const Bytes *files, Error *e) {
     char path[1024], beside[1024];
-    if (path_of(path, folder, CONFIG, "", e) || file_ready(path, e)) return e->status;
-    if (!files[TOKENIZER].size && !path_of(path, folder, TOKENIZER, "", e)) {
-        FILE *f = fopen(path, "rb");     /* transformers would take it for this model's */
-        if (f) {
-            fclose(f);
-            return fail(e, 1,
-                        "%s: expected no tokenizer beside a model that has none, found one. "
-                        "Try: another folder", path);
-        }
-    }
+    if (path_make(path, e, "%s/%s", folder, FILE_NAMES[CONFIG]) || file_ready(path, e) ||
+        path_make(path, e, "%s/%s", folder, FILE_NAMES[TOKENIZER])) return e->status;
+    if (!files[TOKENIZER].size && !file_missing(path))   /* transformers would take it for ours */
+        return fail(e, 1, "%s: expected no tokenizer beside a model that has none, found one. Try: "
+                          "another folder", path);
     for (int i = 0; i < FILES && !e->status; i++)
-        if (files[i].size && !path_of(beside, folder, i, ".part", e))
+        if (files[i].size && !path_make(beside, e, "%s/%s.part", folder, FILE_NAMES[i]))
             file_write(beside, files[i].at, files[i].size, e);
     for (int i = 0; i < FILES && !e->status; i++)
-        if (files[i].size && !path_of(beside, folder, i, ".part", e) &&
-            !path_of(path, folder, i, "", e) && rename(beside, path))
+        if (files[i].size && !path_make(beside, e, "%s/%s.part", folder, FILE_NAMES[i]) &&
+            !path_make(path, e, "%s/%s", folder, FILE_NAMES[i]) && rename(beside, path))
             fail(e, 1, "%s: cannot take its name, %s. Try: another folder", beside,
                  strerror(errno));
     Error ignored = {0};
     for (int i = 0; i < FILES && e->status; i++)
-        if (!path_of(beside, folder, i, ".part", &ignored)) remove(beside);
+        if (!path_make(beside, &ignored, "%s/%s.part", folder, FILE_NAMES[i])) remove(beside);
     return e->status;
 }
 
@@ -534,10 +525,8 @@ static int export_folder(const char *model, const char *folder, const char *toke
             fail(e, 1, "%s: expected a tokenizer that sink trained, found a published one. Try: "
                        "the folder that it came from", tokenizer);
         else if (words.hash != t.tokenizer_hash)
-            fail(e, 1,
-                 "%s: expected the tokenizer it was trained with, found another in %s. Try: "
-                 "--tokenizer FILE",
-                 model, tokenizer);
+            fail(e, 1, "%s: expected the tokenizer it was trained with, found another in %s. Try: "
+                       "--tokenizer FILE", model, tokenizer);
         if (!e->status && !spellings_differ(&words, tokenizer, e)) {
             tokenizer_json(&files[TOKENIZER], &words, start, e);
             tokenizer_config_json(&files[TOKENIZER_CONFIG], &words, start, t.s.model.context, e);
@@ -733,11 +722,10 @@ static int json_keys_differ(const Json *j, uint32_t v, Error *e) {
         s[i].at = (unsigned char *)j->text + j->at[key].at;
         s[i].length = j->at[key].size;
     }
-    qsort(s, n, sizeof *s, by_spelling);
-    for (uint32_t i = 1; i < n && !e->status; i++)
-        if (!by_spelling(&s[i - 1], &s[i]))
-            fail(e, 1, "%s: expected each key once in its JSON, found \"%.100s\" twice. Try: "
-                       "another copy of it", j->name, (const char *)s[i].at);
+    const Spelling *two = spelt_twice(s, n);
+    if (two)
+        fail(e, 1, "%s: expected each key once in its JSON, found \"%.100s\" twice. Try: another "
+                   "copy of it", j->name, (const char *)two->at);
     free(s);
     return e->status;
 }
@@ -857,15 +845,16 @@ enum {
     TENSORS_MOST = 1000000, NAME_MOST = 1024, RANK_MOST = 8
 };
 
-/* The formats of a number and their bits. The first FORMATS_READ are read, the others stand in
- * files that hold what is not needed here. */
+/* The formats of a number and their bits. The first FORMATS_READ, in the order of DTYPE_*, are
+ * read; no model of the six families was published in another. The rest stand in files that hold
+ * what is not needed here. */
 static const struct { const char *tag; int bits; } FORMATS[] = {
-    {"F32", 32}, {"F16", 16}, {"BF16", 16}, {"F64", 64},
+    [DTYPE_F32] = {"F32", 32}, [DTYPE_F16] = {"F16", 16}, [DTYPE_BF16] = {"BF16", 16},
     {"BOOL", 8}, {"U8", 8}, {"I8", 8}, {"U16", 16}, {"I16", 16}, {"U32", 32}, {"I32", 32},
-    {"U64", 64}, {"I64", 64}, {"C64", 64}, {"F4", 4}, {"F6_E2M3", 6}, {"F6_E3M2", 6},
-    {"F8_E5M2", 8}, {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8}, {"F8_E5M2FNUZ", 8}};
-enum { FORMAT_F32, FORMAT_F16, FORMAT_BF16, FORMAT_F64, FORMATS_READ,
-       FORMATS_ALL = sizeof FORMATS / sizeof FORMATS[0] };
+    {"U64", 64}, {"I64", 64}, {"F64", 64}, {"C64", 64}, {"F4", 4}, {"F6_E2M3", 6},
+    {"F6_E3M2", 6}, {"F8_E5M2", 8}, {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8},
+    {"F8_E5M2FNUZ", 8}};
+enum { FORMATS_READ = DTYPES, FORMATS_ALL = sizeof FORMATS / sizeof FORMATS[0] };
 
 typedef struct Entry {          /* a tensor of a file */
     const char *name;            /* in its header's text */
@@ -1014,8 +1003,7 @@ static int shard_open(Folder *f, const char *path, Error *e) {
     Shard *s = &f->shard[f->shards];
     *s = (Shard){0};
     unsigned char eight[8];
-    if (snprintf(s->path, sizeof s->path, "%s", path) >= (int)sizeof s->path)
-        return fail(e, 2, "%.60s..: this path is too long. Try: a shorter one", path);
+    if (path_make(s->path, e, "%s", path)) return e->status;
     FILE *in = fopen(path, "rb");
     if (!in) return fail(e, 1, "%s: %s. Try: check the path", path, strerror(errno));
     uint64_t N = 0;
@@ -1040,16 +1028,14 @@ static int shard_open(Folder *f, const char *path, Error *e) {
     return e->status;
 }
 
-/* The path of a file in the model's folder. */
-static int folder_path(char path[1024], const char *folder, const char *file, Error *e) {
-    if (snprintf(path, 1024, "%s/%s", folder, file) < 1024) return 0;
-    return fail(e, 2, "%.60s..: this path is too long. Try: a shorter one", folder);
-}
-
 typedef struct Mapped { const char *shard, *tensor; } Mapped;
 
 static int by_shard(const void *a, const void *b) {
     return strcmp(((const Mapped *)a)->shard, ((const Mapped *)b)->shard);
+}
+
+static int by_mapped(const void *a, const void *b) {
+    return strcmp(((const Mapped *)a)->tensor, ((const Mapped *)b)->tensor);
 }
 
 static Entry *folder_find(const Folder *f, const char *name) {
@@ -1094,35 +1080,29 @@ static int index_read(Mapped **list, uint32_t *n, const Json *j, Error *e) {
     return 0;
 }
 
-/* The shards that an index names, each with the tensors that it says and no others. */
+/* The shards that an index names, each with the tensors that it says and no others: sorted by name,
+ * those that it maps are those that the shards have. */
 static int shards_open(Folder *f, const Json *index, Error *e) {
     Mapped *m = NULL;
     uint32_t n = 0;
     char path[1024];
-    int *file = NULL;            /* the number of each entry's */
-    if (!index_read(&m, &n, index, e)) file = grab(n, sizeof *file, e);
-    for (uint32_t i = 0; i < n && !e->status; i++) {
-        if ((!i || by_shard(&m[i - 1], &m[i])) && !folder_path(path, f->path, m[i].shard, e))
+    index_read(&m, &n, index, e);
+    for (uint32_t i = 0; i < n && !e->status; i++)
+        if ((!i || by_shard(&m[i - 1], &m[i])) && !path_make(path, e, "%s/%s", f->path, m[i].shard))
             shard_open(f, path, e);
-        if (!e->status) file[i] = f->shards - 1;
-    }
-    if (!e->status) folder_sort(f, e);
-    for (uint32_t i = 0; i < n && !e->status; i++) {
-        Entry *x = folder_find(f, m[i].tensor);
-        if (!x || x->file != file[i])
+    if (!e->status && !folder_sort(f, e)) qsort(m, n, sizeof *m, by_mapped);
+    for (idx i = 0; (i < n || i < f->tensors) && !e->status; i++) {
+        const Entry *x = i < f->tensors ? &f->tensor[i] : NULL;
+        const char *file = x ? f->shard[x->file].path : "";
+        int order = !x ? -1 : i < n ? strcmp(m[i].tensor, x->name) : 1;
+        if (order > 0)
+            fail(e, 1, "%s: expected %.100s in the weight_map, found it in %.100s alone. Try: "
+                       "download both again", index->name, x->name, file);
+        else if (order || strcmp(m[i].shard, file + strlen(f->path) + 1))
             fail(e, 1, "%s: expected tensor %.100s in %.100s, found none. Try: download both again",
                  index->name, m[i].tensor, m[i].shard);
-        else x->used = true;
-    }
-    for (idx i = 0; i < f->tensors && !e->status; i++) {
-        Entry *x = &f->tensor[i];
-        if (!x->used)
-            fail(e, 1, "%s: expected %.100s in the weight_map, found it in %.100s alone. Try: "
-                       "download both again", index->name, x->name, f->shard[x->file].path);
-        x->used = false;
     }
     free(m);
-    free(file);
     return e->status;
 }
 
@@ -1131,17 +1111,17 @@ static int folder_open(Folder *f, const char *path, Error *e) {
     char name[1024];
     Json index = {0};
     *f = (Folder){.path = path};
-    if (folder_path(name, path, "model.safetensors.index.json", e)) return e->status;
+    if (path_make(name, e, "%s/model.safetensors.index.json", path)) return e->status;
     if (!file_missing(name)) {
         if (!json_load(&index, name, e)) shards_open(f, &index, e);
         json_free(&index);
         return e->status;
     }
-    if (folder_path(name, path, "pytorch_model.bin", e)) return e->status;
+    if (path_make(name, e, "%s/pytorch_model.bin", path)) return e->status;
     bool pickled = !file_missing(name);
-    if (folder_path(name, path, "pytorch_model.bin.index.json", e)) return e->status;
+    if (path_make(name, e, "%s/pytorch_model.bin.index.json", path)) return e->status;
     pickled = pickled || !file_missing(name);
-    if (folder_path(name, path, "model.safetensors", e)) return e->status;
+    if (path_make(name, e, "%s/model.safetensors", path)) return e->status;
     if (pickled && file_missing(name))
         return fail(e, 1, "%s: expected this file, found a pytorch_model.bin, which is a program "
                           "to run and not a table to read. Try: the model's page for its branch "
@@ -1152,118 +1132,89 @@ static int folder_open(Folder *f, const char *path, Error *e) {
 /* -------------------------------------------------------------------------------------------------
  * 8  Families: what a published model is called here
  *
- * A family is a table of tensors (ours, theirs), a table of keys of config.json (theirs, our flag)
- * and a function for what takes a sentence. In names * stands for a number: of the block, and of
- * the expert. What a table does not name is refused by name, be it a tensor or a value that would
- * change the result; keys that change nothing (dropout, dtype, cache, ids) are passed over.
+ * A family is a table of tensors (ours, theirs), rows of a table of keys of config.json (theirs,
+ * our flag) and a function for what takes a sentence. In names * stands for a number: of the block,
+ * and of the expert. What a table does not name is refused by name, be it a tensor or a value that
+ * would change the result; keys that change nothing (dropout, dtype, cache, ids) are passed over.
  *
  * Sources: the modelling code of transformers and the published files of each. */
 
 static const Counterpart GPT2[] = {
-    {"wte",         "transformer.wte.weight",                           AS_IS},
-    {"wpe",         "transformer.wpe.weight",                           AS_IS},
-    {"l*.norm1",    "transformer.h.*.ln_1.weight",                      AS_IS},
-    {"l*.norm1.b",  "transformer.h.*.ln_1.bias",                        AS_IS},
-    {"l*.wq",       "transformer.h.*.attn.c_attn.weight",               THIRDS},
-    {"l*.wk",       "transformer.h.*.attn.c_attn.weight",               THIRDS},
-    {"l*.wv",       "transformer.h.*.attn.c_attn.weight",               THIRDS},
-    {"l*.bq",       "transformer.h.*.attn.c_attn.bias",                 THIRDS},
-    {"l*.bk",       "transformer.h.*.attn.c_attn.bias",                 THIRDS},
-    {"l*.bv",       "transformer.h.*.attn.c_attn.bias",                 THIRDS},
+    {"wte",      NULL,         "transformer.wte",             AS_IS},
+    {"wpe",      NULL,         "transformer.wpe",             AS_IS},
+    {"l*.norm1", "l*.norm1.b", "transformer.h.*.ln_1",        AS_IS},
+    {"l*.wq",    "l*.bq",      "transformer.h.*.attn.c_attn", THIRDS},
+    {"l*.wk",    "l*.bk",      "transformer.h.*.attn.c_attn", THIRDS},
+    {"l*.wv",    "l*.bv",      "transformer.h.*.attn.c_attn", THIRDS},
     /* [in,out], as here: its square one would fit turned as well */
-    {"l*.wo",       "transformer.h.*.attn.c_proj.weight",               AS_IS},
-    {"l*.bo",       "transformer.h.*.attn.c_proj.bias",                 AS_IS},
-    {"l*.norm2",    "transformer.h.*.ln_2.weight",                      AS_IS},
-    {"l*.norm2.b",  "transformer.h.*.ln_2.bias",                        AS_IS},
-    {"l*.w1",       "transformer.h.*.mlp.c_fc.weight",                  AS_IS},
-    {"l*.b1",       "transformer.h.*.mlp.c_fc.bias",                    AS_IS},
-    {"l*.w2",       "transformer.h.*.mlp.c_proj.weight",                AS_IS},
-    {"l*.b2",       "transformer.h.*.mlp.c_proj.bias",                  AS_IS},
-    {"normf",       "transformer.ln_f.weight",                          AS_IS},
-    {"normf.b",     "transformer.ln_f.bias",                            AS_IS},
-    {"wcls",        "lm_head.weight",                                   TURNED},
-    {NULL, NULL, AS_IS}};
+    {"l*.wo",    "l*.bo",      "transformer.h.*.attn.c_proj", AS_IS},
+    {"l*.norm2", "l*.norm2.b", "transformer.h.*.ln_2",        AS_IS},
+    {"l*.w1",    "l*.b1",      "transformer.h.*.mlp.c_fc",    AS_IS},
+    {"l*.w2",    "l*.b2",      "transformer.h.*.mlp.c_proj",  AS_IS},
+    {"normf",    "normf.b",    "transformer.ln_f",            AS_IS},
+    {"wcls",     NULL,         "lm_head",                     TURNED},
+    {NULL, NULL, NULL, AS_IS}};
 
 static const Counterpart NEOX[] = {
-    {"wte",         "gpt_neox.embed_in.weight",                         AS_IS},
-    {"l*.norm1",    "gpt_neox.layers.*.input_layernorm.weight",         AS_IS},
-    {"l*.norm1.b",  "gpt_neox.layers.*.input_layernorm.bias",           AS_IS},
-    {"l*.wq",       "gpt_neox.layers.*.attention.query_key_value.weight", HEADS},
-    {"l*.wk",       "gpt_neox.layers.*.attention.query_key_value.weight", HEADS},
-    {"l*.wv",       "gpt_neox.layers.*.attention.query_key_value.weight", HEADS},
-    {"l*.bq",       "gpt_neox.layers.*.attention.query_key_value.bias", HEADS},
-    {"l*.bk",       "gpt_neox.layers.*.attention.query_key_value.bias", HEADS},
-    {"l*.bv",       "gpt_neox.layers.*.attention.query_key_value.bias", HEADS},
-    {"l*.wo",       "gpt_neox.layers.*.attention.dense.weight",         TURNED},
-    {"l*.bo",       "gpt_neox.layers.*.attention.dense.bias",           AS_IS},
-    {"l*.norm2",    "gpt_neox.layers.*.post_attention_layernorm.weight", AS_IS},
-    {"l*.norm2.b",  "gpt_neox.layers.*.post_attention_layernorm.bias",  AS_IS},
-    {"l*.w1",       "gpt_neox.layers.*.mlp.dense_h_to_4h.weight",       TURNED},
-    {"l*.b1",       "gpt_neox.layers.*.mlp.dense_h_to_4h.bias",         AS_IS},
-    {"l*.w2",       "gpt_neox.layers.*.mlp.dense_4h_to_h.weight",       TURNED},
-    {"l*.b2",       "gpt_neox.layers.*.mlp.dense_4h_to_h.bias",         AS_IS},
-    {"normf",       "gpt_neox.final_layer_norm.weight",                 AS_IS},
-    {"normf.b",     "gpt_neox.final_layer_norm.bias",                   AS_IS},
-    {"wcls",        "embed_out.weight",                                 TURNED},
-    {NULL, NULL, AS_IS}};
+    {"wte",      NULL,         "gpt_neox.embed_in",                           AS_IS},
+    {"l*.norm1", "l*.norm1.b", "gpt_neox.layers.*.input_layernorm",           AS_IS},
+    {"l*.wq",    "l*.bq",      "gpt_neox.layers.*.attention.query_key_value", HEADS},
+    {"l*.wk",    "l*.bk",      "gpt_neox.layers.*.attention.query_key_value", HEADS},
+    {"l*.wv",    "l*.bv",      "gpt_neox.layers.*.attention.query_key_value", HEADS},
+    {"l*.wo",    "l*.bo",      "gpt_neox.layers.*.attention.dense",           TURNED},
+    {"l*.norm2", "l*.norm2.b", "gpt_neox.layers.*.post_attention_layernorm",  AS_IS},
+    {"l*.w1",    "l*.b1",      "gpt_neox.layers.*.mlp.dense_h_to_4h",         TURNED},
+    {"l*.w2",    "l*.b2",      "gpt_neox.layers.*.mlp.dense_4h_to_h",         TURNED},
+    {"normf",    "normf.b",    "gpt_neox.final_layer_norm",                   AS_IS},
+    {"wcls",     NULL,         "embed_out",                                   TURNED},
+    {NULL, NULL, NULL, AS_IS}};
 
 /* final_layer_norm is the norm of the feed-forward in a block, and the last one outside. */
 static const Counterpart OPT[] = {
-    {"wte",         "model.decoder.embed_tokens.weight",                AS_IS},
-    {"win",         "model.decoder.project_in.weight",                  TURNED},
-    {"wpe",         "model.decoder.embed_positions.weight",             LATER},
-    {"l*.norm1",    "model.decoder.layers.*.self_attn_layer_norm.weight", AS_IS},
-    {"l*.norm1.b",  "model.decoder.layers.*.self_attn_layer_norm.bias", AS_IS},
-    {"l*.wq",       "model.decoder.layers.*.self_attn.q_proj.weight",   TURNED},
-    {"l*.wk",       "model.decoder.layers.*.self_attn.k_proj.weight",   TURNED},
-    {"l*.wv",       "model.decoder.layers.*.self_attn.v_proj.weight",   TURNED},
-    {"l*.wo",       "model.decoder.layers.*.self_attn.out_proj.weight", TURNED},
-    {"l*.bq",       "model.decoder.layers.*.self_attn.q_proj.bias",     AS_IS},
-    {"l*.bk",       "model.decoder.layers.*.self_attn.k_proj.bias",     AS_IS},
-    {"l*.bv",       "model.decoder.layers.*.self_attn.v_proj.bias",     AS_IS},
-    {"l*.bo",       "model.decoder.layers.*.self_attn.out_proj.bias",   AS_IS},
-    {"l*.norm2",    "model.decoder.layers.*.final_layer_norm.weight",   AS_IS},
-    {"l*.norm2.b",  "model.decoder.layers.*.final_layer_norm.bias",     AS_IS},
-    {"l*.w1",       "model.decoder.layers.*.fc1.weight",                TURNED},
-    {"l*.b1",       "model.decoder.layers.*.fc1.bias",                  AS_IS},
-    {"l*.w2",       "model.decoder.layers.*.fc2.weight",                TURNED},
-    {"l*.b2",       "model.decoder.layers.*.fc2.bias",                  AS_IS},
-    {"normf",       "model.decoder.final_layer_norm.weight",            AS_IS},
-    {"normf.b",     "model.decoder.final_layer_norm.bias",              AS_IS},
-    {"wout",        "model.decoder.project_out.weight",                 TURNED},
-    {"wcls",        "lm_head.weight",                                   TURNED},
-    {NULL, NULL, AS_IS}};
+    {"wte",      NULL,         "model.decoder.embed_tokens",                  AS_IS},
+    {"win",      NULL,         "model.decoder.project_in",                    TURNED},
+    {"wpe",      NULL,         "model.decoder.embed_positions",               LATER},
+    {"l*.norm1", "l*.norm1.b", "model.decoder.layers.*.self_attn_layer_norm", AS_IS},
+    {"l*.wq",    "l*.bq",      "model.decoder.layers.*.self_attn.q_proj",     TURNED},
+    {"l*.wk",    "l*.bk",      "model.decoder.layers.*.self_attn.k_proj",     TURNED},
+    {"l*.wv",    "l*.bv",      "model.decoder.layers.*.self_attn.v_proj",     TURNED},
+    {"l*.wo",    "l*.bo",      "model.decoder.layers.*.self_attn.out_proj",   TURNED},
+    {"l*.norm2", "l*.norm2.b", "model.decoder.layers.*.final_layer_norm",     AS_IS},
+    {"l*.w1",    "l*.b1",      "model.decoder.layers.*.fc1",                  TURNED},
+    {"l*.w2",    "l*.b2",      "model.decoder.layers.*.fc2",                  TURNED},
+    {"normf",    "normf.b",    "model.decoder.final_layer_norm",              AS_IS},
+    {"wout",     NULL,         "model.decoder.project_out",                   TURNED},
+    {"wcls",     NULL,         "lm_head",                                     TURNED},
+    {NULL, NULL, NULL, AS_IS}};
 
 static const Counterpart JAMBA[] = {
-    {"wte",         "model.embed_tokens.weight",                        AS_IS},
-    {"l*.norm1",    "model.layers.*.input_layernorm.weight",            AS_IS},
-    {"l*.wq",       "model.layers.*.self_attn.q_proj.weight",           TURNED},
-    {"l*.wk",       "model.layers.*.self_attn.k_proj.weight",           TURNED},
-    {"l*.wv",       "model.layers.*.self_attn.v_proj.weight",           TURNED},
-    {"l*.wo",       "model.layers.*.self_attn.o_proj.weight",           TURNED},
-    {"l*.m.in",     "model.layers.*.mamba.in_proj.weight",              TURNED},
-    {"l*.m.conv",   "model.layers.*.mamba.conv1d.weight",               TAPS},
-    {"l*.m.conv.b", "model.layers.*.mamba.conv1d.bias",                 AS_IS},
-    {"l*.m.x",      "model.layers.*.mamba.x_proj.weight",               TURNED},
-    {"l*.m.rnorm", "model.layers.*.mamba.dt_layernorm.weight",         AS_IS},
-    {"l*.m.bnorm",  "model.layers.*.mamba.b_layernorm.weight",          AS_IS},
-    {"l*.m.cnorm",  "model.layers.*.mamba.c_layernorm.weight",          AS_IS},
-    {"l*.m.dt",     "model.layers.*.mamba.dt_proj.weight",              TURNED},
-    {"l*.m.dt.b",   "model.layers.*.mamba.dt_proj.bias",                AS_IS},
-    {"l*.m.alog",   "model.layers.*.mamba.A_log",                       TURNED},
-    {"l*.m.skip",   "model.layers.*.mamba.D",                           AS_IS},
-    {"l*.m.out",    "model.layers.*.mamba.out_proj.weight",             TURNED},
-    {"l*.norm2",    "model.layers.*.pre_ff_layernorm.weight",           AS_IS},
-    {"l*.w1",       "model.layers.*.feed_forward.gate_proj.weight",     TURNED},
-    {"l*.w2",       "model.layers.*.feed_forward.up_proj.weight",       TURNED},
-    {"l*.w3",       "model.layers.*.feed_forward.down_proj.weight",     TURNED},
-    {"l*.router",   "model.layers.*.feed_forward.router.weight",        TURNED},
-    {"l*.e*.w1",    "model.layers.*.feed_forward.experts.*.gate_proj.weight", TURNED},
-    {"l*.e*.w2",    "model.layers.*.feed_forward.experts.*.up_proj.weight", TURNED},
-    {"l*.e*.w3",    "model.layers.*.feed_forward.experts.*.down_proj.weight", TURNED},
-    {"normf",       "model.final_layernorm.weight",                     AS_IS},
-    {"wcls",        "lm_head.weight",                                   TURNED},
-    {NULL, NULL, AS_IS}};
+    {"wte",        NULL,          "model.embed_tokens",                              AS_IS},
+    {"l*.norm1",   NULL,          "model.layers.*.input_layernorm",                  AS_IS},
+    {"l*.wq",      NULL,          "model.layers.*.self_attn.q_proj",                 TURNED},
+    {"l*.wk",      NULL,          "model.layers.*.self_attn.k_proj",                 TURNED},
+    {"l*.wv",      NULL,          "model.layers.*.self_attn.v_proj",                 TURNED},
+    {"l*.wo",      NULL,          "model.layers.*.self_attn.o_proj",                 TURNED},
+    {"l*.m.in",    NULL,          "model.layers.*.mamba.in_proj",                    TURNED},
+    {"l*.m.conv",  "l*.m.conv.b", "model.layers.*.mamba.conv1d",                     TAPS},
+    {"l*.m.x",     NULL,          "model.layers.*.mamba.x_proj",                     TURNED},
+    {"l*.m.rnorm", NULL,          "model.layers.*.mamba.dt_layernorm",               AS_IS},
+    {"l*.m.bnorm", NULL,          "model.layers.*.mamba.b_layernorm",                AS_IS},
+    {"l*.m.cnorm", NULL,          "model.layers.*.mamba.c_layernorm",                AS_IS},
+    {"l*.m.dt",    "l*.m.dt.b",   "model.layers.*.mamba.dt_proj",                    TURNED},
+    {"l*.m.alog",  NULL,          "model.layers.*.mamba.A_log",                      TURNED | BARE},
+    {"l*.m.skip",  NULL,          "model.layers.*.mamba.D",                          BARE},
+    {"l*.m.out",   NULL,          "model.layers.*.mamba.out_proj",                   TURNED},
+    {"l*.norm2",   NULL,          "model.layers.*.pre_ff_layernorm",                 AS_IS},
+    {"l*.w1",      NULL,          "model.layers.*.feed_forward.gate_proj",           TURNED},
+    {"l*.w2",      NULL,          "model.layers.*.feed_forward.up_proj",             TURNED},
+    {"l*.w3",      NULL,          "model.layers.*.feed_forward.down_proj",           TURNED},
+    {"l*.router",  NULL,          "model.layers.*.feed_forward.router",              TURNED},
+    {"l*.e*.w1",   NULL,          "model.layers.*.feed_forward.experts.*.gate_proj", TURNED},
+    {"l*.e*.w2",   NULL,          "model.layers.*.feed_forward.experts.*.up_proj",   TURNED},
+    {"l*.e*.w3",   NULL,          "model.layers.*.feed_forward.experts.*.down_proj", TURNED},
+    {"normf",      NULL,          "model.final_layernorm",                           AS_IS},
+    {"wcls",       NULL,          "lm_head",                                         TURNED},
+    {NULL, NULL, NULL, AS_IS}};
 
 /* What some files also hold and no forward needs: masks, a number to mask with, frequencies. */
 static const char *const NEEDLESS[] = {
@@ -1378,13 +1329,12 @@ static void fact_act(const Facts *f, const char *key, const char *fallback, bool
     fact_fails(f, key, gated ? "silu, gelu or relu" : "silu, relu or a gelu", v);
 }
 
-/* Rotary positions: the base and how the angles are stretched. "dynamic" stretches only beyond
+/* Rotary positions: how the angles are stretched. "dynamic" stretches only beyond
  * max_position_embeddings, where sink does not go. */
 static void fact_rope(const Facts *f) {
 #define ROPE(key) "rope_scaling." key "|rope_parameters." key
     static const char TYPE[] = ROPE("rope_type") "|" ROPE("type");
     const Value *v = fact_at(f, TYPE);
-    fact_flag(f, "rope_parameters.rope_theta|rope_theta|rotary_emb_base", "rope-base", "");
     if (!v && !fact_at(f, "rope_scaling")) return;
     if (json_is(f->j, v, "default") || json_is(f->j, v, "dynamic")) return;
     bool llama3 = json_is(f->j, v, "llama3");
@@ -1401,38 +1351,89 @@ static void fact_rope(const Facts *f) {
 #undef ROPE
 }
 
-static void gpt2_facts(const Facts *f) {
+/* A row for each key: the families that it counts for, by their letters; what is done with it. */
+enum { NUMBER, ONLY, SWITCH, ACT, GATED, ROPE };
+typedef struct Fact {
+    const char *families, *keys; /* apart by |, as fact_at reads them */
+    int what;
+    const char *flag, *without;  /* without: what counts where no key is there */
+} Fact;
+
+static const Fact FACTS[] = {
+    /* NUMBER: what a flag gets; NULL: it has to be there, "": the flag's default */
+    {"gnolmj", "vocab_size",                             NUMBER, "vocab",    NULL},
+    {"g",      "n_layer|num_hidden_layers",              NUMBER, "layers",   NULL},
+    {"nolmj",  "num_hidden_layers",                      NUMBER, "layers",   NULL},
+    {"g",      "n_head|num_attention_heads",             NUMBER, "heads",    NULL},
+    {"nolmj",  "num_attention_heads",                    NUMBER, "heads",    NULL},
+    {"lmj",    "num_key_value_heads",                    NUMBER, "kv-heads", ""},
+    {"g",      "n_embd|hidden_size",                     NUMBER, "dim",      NULL},
+    {"nolmj",  "hidden_size",                            NUMBER, "dim",      NULL},
+    {"lmj",    "head_dim",                               NUMBER, "head-dim", ""},
+    {"o",      "ffn_dim",                                NUMBER, "ffn",      NULL},
+    {"nlmj",   "intermediate_size",                      NUMBER, "ffn",      NULL},
+    {"o",      "word_embed_proj_dim",                    NUMBER, "embed-dim", ""},
+    {"g",      "n_positions|max_position_embeddings",    NUMBER, "context",  NULL},
+    {"no",     "max_position_embeddings",                NUMBER, "context",  NULL},
+    {"lmj",    "max_position_embeddings|n_ctx",          NUMBER, "context",  NULL},
+    {"g",      "layer_norm_epsilon",                     NUMBER, "norm-eps", "1e-5"},
+    {"n",      "layer_norm_eps",                         NUMBER, "norm-eps", "1e-5"},
+    {"lmj",    "rms_norm_eps",                           NUMBER, "norm-eps", "1e-6"},
+    {"j",      "attn_layer_period",                      NUMBER, "attention-period", "8"},
+    {"j",      "attn_layer_offset",                      NUMBER, "attention-offset", "4"},
+    {"j",      "mamba_d_state",                          NUMBER, "mamba-state", "16"},
+    {"j",      "mamba_d_conv",                           NUMBER, "mamba-conv", "4"},
+    /* the activation, and one of a feed-forward with a gate */
+    {"g",      "activation_function",                    ACT,    NULL, "gelu_new"},
+    {"n",      "hidden_act",                             ACT,    NULL, "gelu"},
+    {"o",      "activation_function",                    ACT,    NULL, "relu"},
+    {"lmj",    "hidden_act",                             GATED,  NULL, "silu"},
+    {"nlm",    "rope_parameters.rope_theta|rope_theta|rotary_emb_base", ROPE, "rope-base", ""},
+    /* SWITCH: the flags that true sets */
+    {"g",      "scale_attn_by_inverse_layer_idx",        SWITCH, "--score-by-layer", "false"},
+    {"n",      "use_parallel_residual",                  SWITCH, "--place parallel", "true"},
+    {"o",      "enable_bias",                            SWITCH, "--linear-bias", "true"},
+    /* ONLY: any other value is refused */
+    {"g",      "scale_attn_weights",                     ONLY,   NULL, "true"},
+    {"g",      "add_cross_attention",                    ONLY,   NULL, "false"},
+    {"o",      "layer_norm_elementwise_affine",          ONLY,   NULL, "true"},
+    {"lm",     "partial_rotary_factor|rope_parameters.partial_rotary_factor", ONLY, NULL, "1"},
+    {"j",      "mamba_conv_bias",                        ONLY,   NULL, "true"},
+    {"j",      "mamba_proj_bias",                        ONLY,   NULL, "false"},
+    {"j",      "mamba_inner_layernorms",                 ONLY,   NULL, "true"},
+    {"j",      "sliding_window",                         ONLY,   NULL, "null"},
+    {"gnolmj", "quantization_config",                    ONLY,   NULL, "null"},
+    {"gnolmj", "is_encoder_decoder",                     ONLY,   NULL, "false"},
+    {NULL, NULL, NUMBER, NULL, NULL}};
+
+/* Every row of a family, in their order. */
+static void facts_read(const Facts *f, char family) {
+    for (const Fact *x = FACTS; x->families; x++) {
+        if (!strchr(x->families, family)) continue;
+        bool yes = x->without && !strcmp(x->without, "true");
+        switch (x->what) {
+        case NUMBER: fact_flag(f, x->keys, x->flag, x->without); break;
+        case ONLY:   fact_must(f, x->keys, x->without); break;
+        case SWITCH: if (fact_true(f, x->keys, yes)) flags_set(f, x->flag); break;
+        case ROPE:   fact_flag(f, x->keys, x->flag, x->without); fact_rope(f); break;
+        default:     fact_act(f, x->keys, x->without, x->what == GATED);
+        }
+    }
+}
+
+static void gpt2_more(const Facts *f) {
     char four[32];
-    flags_set(f, "--pos learned --norm layer --linear-bias");
-    fact_flag(f, "n_layer|num_hidden_layers", "layers", NULL);
-    fact_flag(f, "n_head|num_attention_heads", "heads", NULL);
-    fact_flag(f, "n_embd|hidden_size", "dim", NULL);
     snprintf(four, sizeof four, "%d", 4 * f->s->model.dim);
     fact_flag(f, "n_inner|intermediate_size", "ffn", four);
-    fact_flag(f, "n_positions|max_position_embeddings", "context", NULL);
-    fact_flag(f, "layer_norm_epsilon", "norm-eps", "1e-5");
-    fact_act(f, "activation_function", "gelu_new", false);
-    fact_must(f, "scale_attn_weights", "true");
-    fact_must(f, "add_cross_attention", "false");
-    if (fact_true(f, "scale_attn_by_inverse_layer_idx", false)) flags_set(f, "--score-by-layer");
 }
 
 /* The first int(width of a head * rotary_pct) dims turn. */
-static void neox_facts(const Facts *f) {
+static void neox_more(const Facts *f) {
     const Config *c = &f->s->model;
     const Value *v = fact_at(f, "rope_parameters.partial_rotary_factor|"
                                 "rotary_pct|partial_rotary_factor");
     double part = 0.25;
     char flags[64];
-    flags_set(f, "--norm layer --linear-bias");
-    fact_flag(f, "num_hidden_layers", "layers", NULL);
-    fact_flag(f, "num_attention_heads", "heads", NULL);
-    fact_flag(f, "hidden_size", "dim", NULL);
-    fact_flag(f, "intermediate_size", "ffn", NULL);
-    fact_flag(f, "max_position_embeddings", "context", NULL);
-    fact_flag(f, "layer_norm_eps", "norm-eps", "1e-5");
-    fact_act(f, "hidden_act", "gelu", false);
-    fact_rope(f);
     if (v && (!fact_number(f, v, &part) || !(part >= 0 && part <= 1)))
         fact_fails(f, "rotary_pct", "a number of 0 to 1", v);
     if (f->e->status) return;
@@ -1441,104 +1442,68 @@ static void neox_facts(const Facts *f) {
     /* --rotary-dims 0 would be all of them */
     if (turned) snprintf(flags, sizeof flags, "--rotary-dims %d", turned);
     flags_set(f, turned ? flags : "--pos none");
-    if (fact_true(f, "use_parallel_residual", true)) flags_set(f, "--place parallel");
     if (!fact_true(f, "attention_bias", true)) flags_set(f, "--bias-in ffn");
 }
 
-static void opt_facts(const Facts *f) {
-    flags_set(f, "--pos learned --norm layer");
-    fact_flag(f, "num_hidden_layers", "layers", NULL);
-    fact_flag(f, "num_attention_heads", "heads", NULL);
-    fact_flag(f, "hidden_size", "dim", NULL);
-    fact_flag(f, "ffn_dim", "ffn", NULL);
-    fact_flag(f, "word_embed_proj_dim", "embed-dim", "");
-    fact_flag(f, "max_position_embeddings", "context", NULL);
-    fact_act(f, "activation_function", "relu", false);
-    fact_must(f, "layer_norm_elementwise_affine", "true");
-    if (fact_true(f, "enable_bias", true)) flags_set(f, "--linear-bias");
+static void opt_more(const Facts *f) {
     if (!fact_true(f, "do_layer_norm_before", true)) flags_set(f, "--place post");
     else fact_must(f, "_remove_final_layer_norm", "false");
 }
 
-/* What llama, mistral and jamba share. */
-static void llama_like(const Facts *f, const char *eps) {
-    fact_flag(f, "num_hidden_layers", "layers", NULL);
-    fact_flag(f, "num_attention_heads", "heads", NULL);
-    fact_flag(f, "num_key_value_heads", "kv-heads", "");
-    fact_flag(f, "hidden_size", "dim", NULL);
-    fact_flag(f, "head_dim", "head-dim", "");
-    fact_flag(f, "intermediate_size", "ffn", NULL);
-    fact_flag(f, "max_position_embeddings|n_ctx", "context", NULL);
-    fact_flag(f, "rms_norm_eps", "norm-eps", eps);
-    fact_act(f, "hidden_act", "silu", true);
-}
-
-static void llama_facts(const Facts *f) {
-    llama_like(f, "1e-6");
-    fact_rope(f);
-    fact_must(f, "partial_rotary_factor|rope_parameters.partial_rotary_factor", "1");
+static void llama_more(const Facts *f) {
     bool attention = fact_true(f, "attention_bias", false), ffn = fact_true(f, "mlp_bias", false);
     if (attention || ffn) flags_set(f, "--linear-bias");
     if (attention != ffn) flags_set(f, attention ? "--bias-in attention" : "--bias-in ffn");
 }
 
-static void mistral_facts(const Facts *f) {
-    llama_like(f, "1e-6");
-    fact_rope(f);
-    fact_must(f, "partial_rotary_factor|rope_parameters.partial_rotary_factor", "1");
-    /* null is no window; without the key, the library's default */
+/* null is no window; without the key, the library's default. */
+static void mistral_more(const Facts *f) {
     bool none = json_find(f->j, f->j->at, "sliding_window") != NULL;
     fact_flag(f, "sliding_window", "window", none ? "" : "4096");
 }
 
-/* Attention has no positions, and stands in some blocks only; so do experts. */
-static void jamba_facts(const Facts *f) {
+/* Experts stand in some blocks only, as attention does. */
+static void jamba_more(const Facts *f) {
     const Value *experts = fact_at(f, "num_experts|num_local_experts");
-    const Value *rank = fact_at(f, "mamba_dt_rank");
+    const Value *inner = fact_at(f, "mamba_expand");
     double expand = 2, n = 16;
     char text[64];
-    flags_set(f, "--pos none");
-    llama_like(f, "1e-6");
-    fact_flag(f, "attn_layer_period", "attention-period", "8");
-    fact_flag(f, "attn_layer_offset", "attention-offset", "4");
-    fact_flag(f, "mamba_d_state", "mamba-state", "16");
-    fact_flag(f, "mamba_d_conv", "mamba-conv", "4");
-    if (!json_is(f->j, rank, "auto")) fact_flag(f, "mamba_dt_rank", "mamba-rank", "");
-    const Value *v = fact_at(f, "mamba_expand");
-    if (v && (!fact_number(f, v, &expand) || !(expand >= 1 && expand <= 64 &&
-                                               expand == (int)expand)))
-        fact_fails(f, "mamba_expand", "an integer of 1 to 64", v);
+    if (!json_is(f->j, fact_at(f, "mamba_dt_rank"), "auto"))
+        fact_flag(f, "mamba_dt_rank", "mamba-rank", "");
+    if (inner && (!fact_number(f, inner, &expand) ||
+                  !(expand >= 1 && expand <= 64 && expand == (int)expand)))
+        fact_fails(f, "mamba_expand", "an integer of 1 to 64", inner);
     snprintf(text, sizeof text, "%.0f", expand * f->s->model.dim);
     option_set(option_find("mamba-inner", "m"), f->s, text, true, f->e);
     /* one expert is the plain feed-forward, without a router */
-    if (!experts || !fact_number(f, experts, &n) || n != 1) {
-        fact_flag(f, "num_experts|num_local_experts", "experts", "16");
-        fact_flag(f, "num_experts_per_tok", "expert-top", "2");
-        fact_flag(f, "expert_layer_period", "expert-period", "2");
-        fact_flag(f, "expert_layer_offset", "expert-offset", "1");
-    }
-    fact_must(f, "mamba_conv_bias", "true");
-    fact_must(f, "mamba_proj_bias", "false");
-    fact_must(f, "mamba_inner_layernorms", "true");
-    fact_must(f, "sliding_window", "null");
+    if (experts && fact_number(f, experts, &n) && n == 1) return;
+    fact_flag(f, "num_experts|num_local_experts", "experts", "16");
+    fact_flag(f, "num_experts_per_tok", "expert-top", "2");
+    fact_flag(f, "expert_layer_period", "expert-period", "2");
+    fact_flag(f, "expert_layer_offset", "expert-offset", "1");
 }
 
 typedef struct Family {
     const char *type, *architecture;
     const char *prefix;          /* of names; some files leave it out */
     const Counterpart *tensors;
-    void (*facts)(const Facts *f);
+    char letter;                 /* in FACTS */
+    const char *flags;           /* of all its models */
+    void (*more)(const Facts *f);
     bool tied;                   /* where config.json does not say */
 } Family;
 
+#define LEARNED "--pos learned --norm layer "
 static const Family FAMILIES[] = {
-    {"gpt2",     "GPT2LMHeadModel",    "transformer.", GPT2,  gpt2_facts,    true},
-    {"gpt_neox", "GPTNeoXForCausalLM", "gpt_neox.",    NEOX,  neox_facts,    false},
-    {"opt",      "OPTForCausalLM",     "model.",       OPT,   opt_facts,     true},
-    {"llama",    "LlamaForCausalLM",   "model.",       LLAMA, llama_facts,   false},
-    {"mistral",  "MistralForCausalLM", "model.",       LLAMA, mistral_facts, false},
-    {"jamba",    "JambaForCausalLM",   "model.",       JAMBA, jamba_facts,   false},
-    {NULL, NULL, NULL, NULL, NULL, false}};
+    {"gpt2",     "GPT2LMHeadModel",    "transformer.", GPT2,  'g', LEARNED "--linear-bias",
+     gpt2_more, true},
+    {"gpt_neox", "GPTNeoXForCausalLM", "gpt_neox.",    NEOX,  'n', "--norm layer --linear-bias",
+     neox_more, false},
+    {"opt",      "OPTForCausalLM",     "model.",       OPT,   'o', LEARNED, opt_more,     true},
+    {"llama",    "LlamaForCausalLM",   "model.",       LLAMA, 'l', "",      llama_more,   false},
+    {"mistral",  "MistralForCausalLM", "model.",       LLAMA, 'm', "",      mistral_more, false},
+    {"jamba",    "JambaForCausalLM",   "model.",       JAMBA, 'j', "--pos none", jamba_more, false},
+    {NULL, NULL, NULL, NULL, 0, NULL, NULL, false}};
 enum { LLAMA_FAMILY = 3 };       /* whose names llama2.c's tensors get */
 
 /* The family of a config.json, by its model_type, else by the first of its architectures. Fills
@@ -1558,11 +1523,10 @@ static const Family *family_read(const Json *j, Settings *s, Error *e) {
         return NULL;
     }
     settings_default(s);
-    fact_flag(&f, "vocab_size", "vocab", NULL);
-    family->facts(&f);
+    flags_set(&f, family->flags);
+    facts_read(&f, family->letter);
+    family->more(&f);
     if (fact_true(&f, "tie_word_embeddings", family->tied)) flags_set(&f, "--tied");
-    fact_must(&f, "quantization_config", "null");
-    fact_must(&f, "is_encoder_decoder", "false");
     return e->status ? NULL : family;
 }
 
@@ -1667,12 +1631,10 @@ static int names_sort(Making *m, Error *e) {
             m->sorted[m->n_sorted++] = (Spelling){m->names.at + x->at, x->size, id};
     }
     if (e->status) return e->status;
-    qsort(m->sorted, (size_t)m->n_sorted, sizeof *m->sorted, by_spelling);
-    for (int i = 1; i < m->n_sorted && !e->status; i++)
-        if (!by_spelling(&m->sorted[i - 1], &m->sorted[i]))
-            fail(e, 1, "%s: expected tokens spelt differently, found %d and %d alike. Try: another "
-                       "copy of it", m->name, m->sorted[i - 1].id, m->sorted[i].id);
-    return e->status;
+    const Spelling *two = spelt_twice(m->sorted, (size_t)m->n_sorted);
+    if (!two) return 0;
+    return fail(e, 1, "%s: expected tokens spelt differently, found %d and %d alike. Try: another "
+                      "copy of it", m->name, two[0].id, two[1].id);
 }
 
 static int32_t name_find(const Making *m, const void *text, size_t n) {
@@ -2317,14 +2279,14 @@ static int tokenizer_from(const char *from, Bytes *out, Tokenizer *words, Error 
     bool found = file;
     if (f) fclose(f);
     if (file) snprintf(path, sizeof path, "%s", from);
-    else if (!folder_path(path, from, "tokenizer_config.json", e) && !file_missing(path))
+    else if (!path_make(path, e, "%s/tokenizer_config.json", from) && !file_missing(path))
         json_load(&config, path, e);
     for (int i = 0; i < 2 && !found && !e->status; i++)
-        found = !folder_path(path, from, NAMES[i], e) && !file_missing(path);
+        found = !path_make(path, e, "%s/%s", from, NAMES[i]) && !file_missing(path);
     if (found && !e->status) {
         if (!file_read(path, &in, e)) file_tokenizer(&m, &in, e);
-    } else if (!e->status && !folder_path(path, from, "vocab.json", e) && !file_missing(path) &&
-               !folder_path(merges, from, "merges.txt", e)) {
+    } else if (!e->status && !path_make(path, e, "%s/vocab.json", from) && !file_missing(path) &&
+               !path_make(merges, e, "%s/merges.txt", from)) {
         found = true;
         if (!json_load(&vocabulary, path, e) && !file_read(merges, &in, e))
             listed(&m, &vocabulary, &in, &config, e);
@@ -2423,9 +2385,9 @@ static int plan_tensor(Planned *p, const Tensor *x, const Folder *f, const Famil
                        Error *e) {
     char name[160], wanted[160], found[160];
     uint64_t shape[RANK_MOST];
-    const Counterpart *row = counterpart(family->tensors, x, name, e);
-    if (!row) return e->status;
-    int rank = their_shape(x, row->how, shape);
+    int how;
+    if (counterpart(family->tensors, x, name, &how, e)) return e->status;
+    int rank = their_shape(x, how, shape);
     shape_text(wanted, rank, shape);
     Entry *s = entry_find(f, family, name);
     if (!s)
@@ -2436,11 +2398,11 @@ static int plan_tensor(Planned *p, const Tensor *x, const Folder *f, const Famil
         return fail(e, 1, "%s: expected %s of %s, found %s. Try: the config.json that belongs to "
                           "it", f->shard[s->file].path, name, wanted, found);
     if (s->format >= FORMATS_READ)
-        return fail(e, 1, "%s: expected %s in F32, F16, BF16 or F64, found %s. Try: a model that "
-                          "is not quantised", f->shard[s->file].path, name,
+        return fail(e, 1, "%s: expected %s in F32, F16 or BF16, found %s. Try: a model that is "
+                          "not quantised, saved in one of these", f->shard[s->file].path, name,
                     FORMATS[s->format].tag);
     s->used = true;
-    *p = (Planned){s, row->how};
+    *p = (Planned){s, how};
     return 0;
 }
 
@@ -2449,9 +2411,10 @@ static bool needless(const Family *family, const Config *c, const char *name) {
     const Counterpart *last = family->tensors;
     int number[2] = {0, 0};
     while (last[1].ours) last++;
-    if (c->tied && !strcmp(name, last->theirs)) return true;
+    size_t n = strlen(last->theirs);
+    if (c->tied && !strncmp(name, last->theirs, n) && !strcmp(name + n, ".weight")) return true;
+    n = strlen(family->prefix);
     for (int i = 0; NEEDLESS[i]; i++) {
-        size_t n = strlen(family->prefix);
         bool ours = !strncmp(NEEDLESS[i], family->prefix, n);
         if (ours && (fits(NEEDLESS[i], name, number) || fits(NEEDLESS[i] + n, name, number)))
             return number[0] < c->layers;
@@ -2473,37 +2436,6 @@ static int plan(Planned *p, const Model *list, const Folder *f, const Family *fa
     return 0;
 }
 
-/* Numbers of 64 bits become those of 32 nearest to them. */
-static int copy_doubles(ModelWriter *w, const Tensor *x, int order, const Extent *at, FILE *in,
-                        const char *path, Error *e) {
-    unsigned char wide[1 << 13], narrow[1 << 12];
-    uint64_t left = 8 * (uint64_t)x->count;
-    model_file_tensor(w, x->name, DTYPE_F32, order, e);
-    for (uint64_t from = at->at; left && !e->status; from += at->stride) {
-        if (!file_seek(in, from))
-            fail(e, 1, "%s: cannot be read, %s. Try: check the disk", path, strerror(errno));
-        for (uint64_t run = at->run; run && !e->status;) {
-            size_t n = run < sizeof wide ? (size_t)run : sizeof wide;
-            if (fread(wide, 1, n, in) != n)
-                fail(e, 1, "%s: expected %zu more bytes of %s, found fewer. Try: check the disk",
-                     path, n, x->name);
-            for (size_t i = 0; i < n / 8; i++) {
-                uint64_t bits = number_at(wide + 8 * i, 8);
-                double number;
-                memcpy(&number, &bits, 8);
-                float nearest = (float)number;
-                uint32_t word;
-                memcpy(&word, &nearest, 4);
-                for (int k = 0; k < 4; k++) narrow[4 * i + (size_t)k] = (word >> 8 * k) & 0xFF;
-            }
-            if (!e->status) model_file_bytes(w, narrow, n / 2, e);
-            run -= n;
-            left -= n;
-        }
-    }
-    return e->status;
-}
-
 /* The tensors of a plan, in the model's order. */
 static int copy_tensors(ModelWriter *w, const Planned *p, const Folder *f, bool link, Error *e) {
     int *source = grab(f->shards, sizeof *source, e);
@@ -2512,24 +2444,10 @@ static int copy_tensors(ModelWriter *w, const Planned *p, const Folder *f, bool 
     for (int i = 0; i < w->list.n_tensors && !e->status; i++) {
         const Tensor *x = &w->list.tensor[i];
         const Entry *s = p[i].from;
-        const char *path = f->shard[s->file].path;
         bool turned = p[i].how & TURNED || p[i].how == HEADS || p[i].how == TAPS;
-        int order = turned && x->rank == 2 ? OUT_IN : IN_OUT;
         Extent at = their_extent(&w->list.c, x, p[i].how, s);
         at.file = source[s->file];
-        if (s->format != FORMAT_F64) {
-            static const int DTYPE[] = {DTYPE_F32, DTYPE_F16, DTYPE_BF16};
-            model_file_copy(w, x->name, DTYPE[s->format], order, &at, e);
-            continue;
-        }
-        FILE *in = link ? NULL : fopen(path, "rb");
-        if (!in)
-            fail(e, 1, "%s: expected numbers of 16 or 32 bits to link to, found %s in F64. Try: "
-                       "without --link", path, x->name);
-        else {
-            copy_doubles(w, x, order, &at, in, path, e);
-            fclose(in);
-        }
+        model_file_copy(w, x->name, s->format, turned && x->rank == 2 ? OUT_IN : IN_OUT, &at, e);
     }
     free(source);
     return e->status;
@@ -2539,33 +2457,12 @@ static int copy_tensors(ModelWriter *w, const Planned *p, const Folder *f, bool 
  * layers, heads, key heads, vocabulary, context; a vocabulary below 0 means an unembedding of its
  * own), then 32-bit floats, end to end: each row of this table, of all blocks in turn. Heads pair
  * dims (2p, 2p + 1). */
-enum { BIN_HEAD = 28, BIN_NAME = 64 };
+enum { BIN_HEAD = 28, BIN_NAME = 160 };
 
-static const struct { const char *theirs, *shape; } BIN[] = {   /* letters as in sink.h; Q, K: */
-    {"model.embed_tokens.weight", "VC"},                        /* all heads, all key heads */
-    {"model.layers.*.input_layernorm.weight", "C"},
-    {"model.layers.*.self_attn.q_proj.weight", "QC"},
-    {"model.layers.*.self_attn.k_proj.weight", "KC"},
-    {"model.layers.*.self_attn.v_proj.weight", "KC"},
-    {"model.layers.*.self_attn.o_proj.weight", "CQ"},
-    {"model.layers.*.post_attention_layernorm.weight", "C"},
-    {"model.layers.*.mlp.gate_proj.weight", "FC"},
-    {"model.layers.*.mlp.down_proj.weight", "CF"},
-    {"model.layers.*.mlp.up_proj.weight", "FC"},
-    {"model.norm.weight", "C"},
-    {"model.rotary_emb.inv_freq", "TD"},                        /* cosines, sines: made anew */
-    {"lm_head.weight", "VC"}};
-
-static uint64_t bin_extent(const Config *c, char letter) {
-    switch (letter) {
-    case 'V': return (uint64_t)c->vocab;
-    case 'T': return (uint64_t)c->context;
-    case 'F': return (uint64_t)c->ffn;
-    case 'D': return (uint64_t)(c->dim / c->heads);
-    case 'K': return (uint64_t)(c->dim / c->heads * c->kv_heads);
-    default:  return (uint64_t)c->dim;                          /* C and Q */
-    }
-}
+static const char *const BIN[] = {
+    "wte", "l*.norm1", "l*.wq", "l*.wk", "l*.wv", "l*.wo", "l*.norm2", "l*.w1", "l*.w3", "l*.w2",
+    "normf", "",                 /* cosines and sines [T,D], which are made anew */
+    "wcls"};
 
 /* Fills c from the head. */
 static int bin_head(Settings *s, const unsigned char head[BIN_HEAD], const char *path, Error *e) {
@@ -2599,36 +2496,43 @@ static int bin_head(Settings *s, const unsigned char head[BIN_HEAD], const char 
     return e->status;
 }
 
+/* Resolves s->model, which `from` described. */
+static int settings_resolve(Settings *s, const char *from, Error *e) {
+    Error own = {0};
+    if (!config_resolve(&s->model, &own)) return 0;
+    return fail(e, 1, "%s: expected a model that sink can be, found %s", from, own.text);
+}
+
 /* Fills s->model and f, as folder_open does, from the file at path of `size` bytes. */
 static int bin_open(Folder *f, Settings *s, const char *path, const unsigned char head[BIN_HEAD],
                     uint64_t size, Error *e) {
-    const Config *c = &s->model;
-    *f = (Folder){.path = path};
-    if (bin_head(s, head, path, e)) return e->status;
-    const int rows = (int)(sizeof BIN / sizeof BIN[0]) - c->tied;
-    idx most = (idx)rows * c->layers;
+    Model list = {0};
     uint64_t at = BIN_HEAD;
+    *f = (Folder){.path = path};
+    if (bin_head(s, head, path, e) || settings_resolve(s, path, e) ||
+        model_list(&list, &s->model, e)) return e->status;
     f->shard = grab(1, sizeof *f->shard, e);
-    f->tensor = grab(most, sizeof *f->tensor, e);
-    f->names = grab(most, BIN_NAME, e);
-    if (e->status) return e->status;
-    f->shards = 1;
-    f->shard[0].head = BIN_HEAD;
-    if (snprintf(f->shard[0].path, sizeof f->shard[0].path, "%s", path) >=
-        (int)sizeof f->shard[0].path)
-        return fail(e, 2, "%.60s..: this path is too long. Try: a shorter one", path);
-    for (int i = 0; i < rows; i++)
-        for (int l = 0; l < (strchr(BIN[i].theirs, '*') ? c->layers : 1); l++) {
-            Entry *x = &f->tensor[f->tensors];
-            const int number[2] = {l, 0};
-            *x = (Entry){.name = f->names + f->tensors * BIN_NAME, .format = FORMAT_F32,
-                          .rank = (int)strlen(BIN[i].shape), .begin = at};
-            filled(BIN[i].theirs, number, f->names + f->tensors++ * BIN_NAME, BIN_NAME);
-            uint64_t count = 1;
-            for (int d = 0; d < x->rank; d++)
-                count *= x->shape[d] = bin_extent(c, BIN[i].shape[d]);
-            x->end = at += 4 * count;
+    f->tensor = grab(list.n_tensors, sizeof *f->tensor, e);
+    f->names = grab(list.n_tensors, BIN_NAME, e);
+    if (!e->status && !path_make(f->shard[0].path, e, "%s", path)) f->shards = 1;
+    for (size_t i = 0; i < sizeof BIN / sizeof BIN[0] && !e->status; i++) {
+        if (!*BIN[i]) at += 4 * (uint64_t)list.c.context * (uint64_t)list.c.head_dim;
+        for (int k = 0; k < list.n_tensors && !e->status; k++) {
+            const Tensor *ours = &list.tensor[k];
+            char *name = f->names + f->tensors * BIN_NAME;
+            int how, number[2];
+            if (!fits(BIN[i], ours->name, number) || counterpart(LLAMA, ours, name, &how, e))
+                continue;
+            Entry *x = &f->tensor[f->tensors++];
+            *x = (Entry){.name = name, .format = DTYPE_F32, .begin = at,
+                         .end = at + 4 * (uint64_t)ours->count};
+            x->rank = their_shape(ours, how, x->shape);
+            at = x->end;
         }
+    }
+    model_free(&list);
+    if (e->status) return e->status;
+    f->shard[0].head = BIN_HEAD;
     if (at != size)
         return fail(e, 1, "%s: expected %llu bytes for the shape that it begins with, found %llu. "
                           "Try: download it again", path, (unsigned long long)at,
@@ -2663,15 +2567,13 @@ static int import_model(const char *from, const char *out, bool link, const char
     else if (n == sizeof head) {
         if (!e->status && !bin_open(&f, &s, from, head, size, e))
             family = &FAMILIES[LLAMA_FAMILY];
-    } else if (!folder_path(name, from, "config.json", e) && !json_load(&config, name, e)) {
+    } else if (!path_make(name, e, "%s/config.json", from) && !json_load(&config, name, e)) {
         family = family_read(&config, &s, e);
         if (family) folder_open(&f, from, e);
     }
     Error own = {0};
-    if (!e->status && config_resolve(&s.model, &own))
-        fail(e, 1, "%s: expected a model that sink can be, found %s", from, own.text);
-    if (snprintf(words, sizeof words, "%s.tok", out) >= (int)sizeof words)
-        fail(e, 2, "%.60s..: this path is too long. Try: a shorter one", out);
+    if (!e->status) settings_resolve(&s, from, e);
+    path_make(words, e, "%s.tok", out);
     if (!e->status && (tokenizer || n != sizeof head)) {
         if (tokenizer_from(tokenizer ? tokenizer : from, &file, &t, tokenizer ? e : &own))
             fprintf(stderr, "hf: without its tokenizer: %s\n", own.text);
@@ -2743,76 +2645,7 @@ static int run(int argc, char **argv, Error *e) {
                       "gpt2 --out out/gpt2.model, or hf export out/model.ckpt out/llama");
 }
 
-#ifdef HF_FUZZ
-/* The readers of downloaded bytes under libFuzzer; nothing of it is in the program:
- *
- *   clang -g -O1 -fsanitize=fuzzer,address,undefined -DHF_FUZZ -DSINK_NO_MAIN data/hf.c sink.c -lm
- *
- * The first byte says which: a config.json and, after it, the header of a safetensors file (two
- * bytes for the length of the one, two for the data behind the other); an index; llama2.c's; or a
- * tokenizer of any kind, with which the same bytes are encoded when it can be one. */
-int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n);
-int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n) {
-    Error e = {0};
-    Json config = {0}, header = {0};
-    Folder f = {0};
-    Settings s;
-    Mapped *map = NULL;
-    uint32_t maps = 0;
-    const Family *family = NULL;
-    if (n < 5) return 0;
-    size_t first = (size_t)number_at(p + 1, 2), data = (size_t)number_at(p + 3, 2);
-    n -= 5;
-    if (p[0] % 8 == 4) {
-        Bytes file = {.at = (unsigned char *)(uintptr_t)(p + 5), .size = n}, made = {0}, back = {0};
-        Making m = {.name = "tokenizer", .end = -1, .bos = -1};
-        Tokenizer t = {0};
-        Encoder encoder = {0};
-        Ids ids = {0};
-        if (!file_tokenizer(&m, &file, &e) && !ends_find(&m, &config, &e) &&
-            !making_write(&m, &made, &e) && !tokenizer_read(made.at, made.size, "made", &t, &e) &&
-            !encoder_make(&encoder, &t, &e) && !tokenizer_encode(&encoder, p + 5, n, &ids, &e) &&
-            tokenizer_decode(&t, ids.at, ids.size, &back, &e)) abort();
-        making_free(&m);
-        tokenizer_free(&t);
-        encoder_free(&encoder);
-        ids_free(&ids);
-        bytes_free(&made);
-        bytes_free(&back);
-    } else if (p[0] % 8 == 5) {                 /* sink's own file, its checksum made right */
-        Bytes file = {0};
-        Tokenizer t = {0};
-        bytes_add(&file, p + 5, n, &e);
-        bytes_number(&file, hash64(0, p + 5, n), 8, &e);
-        tokenizer_read(file.at, file.size, "own", &t, &e);
-        tokenizer_free(&t);
-        bytes_free(&file);
-    } else if (p[0] % 4 == 0) {
-        if (!json_read(&config, p + 5, n, "index", &e)) index_read(&map, &maps, &config, &e);
-    } else if (p[0] % 4 == 1) {
-        if (n >= BIN_HEAD) bin_open(&f, &s, "bin", p + 5, first + (data << 16), &e);
-    } else if (first <= n && n - first >= 8) {
-        if (!json_read(&config, p + 5, first, "config", &e)) family = family_read(&config, &s, &e);
-        e = (Error){0};
-        n -= first;
-        Model list = {0};
-        if (!header_read(&f, &header, p + 5 + first, n, n + data, "header", &e) &&
-            !folder_sort(&f, &e) && family && !config_resolve(&s.model, &e) &&
-            s.model.layers * (s.model.experts + 1) < 99 && !model_list(&list, &s.model, &e)) {
-            Planned *plans = grab(list.n_tensors, sizeof *plans, &e);
-            f.shard = grab(1, sizeof *f.shard, &e);
-            if (plans && f.shard) plan(plans, &list, &f, family, &e);
-            free(plans);
-            model_free(&list);
-        }
-    }
-    free(map);
-    json_free(&config);
-    json_free(&header);
-    folder_free(&f);
-    return 0;
-}
-#else
+#ifndef HF_NO_MAIN               /* .ci/fuzz.c has another entry */
 int main(int argc, char **argv) {
     Error e = {0};
     run(argc, argv, &e);

@@ -275,21 +275,28 @@ def compare(new, old, name, bound):
     return 0
 
 
+def finish(lines, cases, what, name, bound):
+    """Writes the lines and one that counts them as NAME beside this file; with --check, compares
+    instead. Returns the exit status."""
+    text = "".join(x + "\n" for x in lines)
+    # the stream's first state is hash64 of its name
+    text += f"end {cases} {len(lines)} {Stream(0, text).state:016x}\n"
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), name)
+    print(f"{cases} {what}, {len(text)} bytes")
+    if "--check" in sys.argv[1:]:
+        with open(path, encoding="ascii") as file:
+            return compare(text, file.read(), name, bound)
+    with open(path, "w", encoding="ascii", newline="\n") as file:
+        file.write(text)
+    return 0
+
+
 def main():
     torch.set_num_threads(1)
     chosen, missing = covering()
     lines = [x for k, row in enumerate(chosen) for x in results(k, row)]
-    text = "".join(x + "\n" for x in lines)
-    # the stream's first state is hash64 of its name
-    text += f"end {len(chosen)} {len(lines)} {Stream(0, text).state:016x}\n"
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "golden.txt")
-    print(f"{len(chosen)} configurations, {len(missing)} pairs refused, {len(text)} bytes")
-    if "--check" in sys.argv[1:]:
-        with open(path, encoding="ascii") as file:
-            return compare(text, file.read(), "golden.txt", 2e-11)
-    with open(path, "w", encoding="ascii", newline="\n") as file:
-        file.write(text)
-    return 0
+    what = f"configurations, {len(missing)} pairs refused"
+    return finish(lines, len(chosen), what, "golden.txt", 2e-11)
 
 
 if __name__ == "__main__":

@@ -64,7 +64,7 @@ import transformers
 from transformers import (AutoModelForCausalLM, GPT2Config, GPTNeoXConfig, JambaConfig,
                           LlamaConfig, MistralConfig, OPTConfig)
 
-from golden import MASK, Stream, compare
+from golden import MASK, Stream, finish
 
 FLOAT, DOUBLE, TO_FLOAT = torch.float32, torch.float64, torch.Tensor.float
 DTYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16, "BOOL": torch.bool}
@@ -460,16 +460,7 @@ def main():
     lines = [f"made with transformers {transformers.__version__}, torch {torch.__version__}"]
     for k, row in enumerate(CASES):
         lines += case(k, *row)
-    text = "".join(x + "\n" for x in lines)
-    text += f"end {len(CASES)} {len(lines)} {hash64(text.encode()):016x}\n"
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "hf_tiny.txt")
-    print(f"{len(CASES)} cases, {len(text)} bytes")
-    if "--check" in sys.argv[1:]:
-        with open(path, encoding="ascii") as file:
-            return compare(text, file.read(), "hf_tiny.txt", 2e-9)
-    with open(path, "w", encoding="ascii", newline="\n") as file:
-        file.write(text)
-    return 0
+    return finish(lines, len(CASES), "cases", "hf_tiny.txt", 2e-9)
 
 
 if __name__ == "__main__":
