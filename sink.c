@@ -5310,8 +5310,10 @@ static void trained_measure(Page *p, Toy *y, bool repeated) {
         if (l->repeated != repeated || (!has && l->control == 0)) continue;
         y->x = l->x;
         double x = l->measure(y);
-        page_line(p, l->reference, l->text, x, has ? l->relation : FAILS_BY,
-                  has ? l->bound : l->control);
+        double bound = has ? l->bound : l->control;
+        if (has && bound > 0 && l->relation == AT_MOST && y->m.c.sim != SIM_EXP)
+            bound += EPS_IN_Z;
+        page_line(p, l->reference, l->text, x, has ? l->relation : FAILS_BY, bound);
     }
 }
 

@@ -15715,7 +15715,7 @@ static void paper_write__numbers(Test *t) {
          "b's verdict");
     fact(t, strstr(page, "low.sink_1 &lt; high.sink_1 by 0.01</code>: 0.5 [") != NULL, "the rule");
     fact(t, count_of(page, "Not run yet: <code>sink repro three<") == 1 &&
-            count_of(page, "Needs more than sink can train") == 1, "items without runs");
+            count_of(page, "Needs published models: <code>sink repro ") == 1, "items without runs");
     fact(t, strstr(page, "6 of 9 runs are there") != NULL, "the runs");
     const char *dots = strstr(page, "<h3>sink_1</h3>"), *lines = strstr(page, "<h3>loss</h3>");
     if (!dots || !lines) { fact(t, false, "a picture is not there"); return; }
