@@ -5172,7 +5172,8 @@ enum { TRAINED_T = 32 };     /* even rows: alpha_1 = H_32/32 = 0.127, far below 
 /* What a model has: rows that sum to the scale; a token 1 that sees itself alone; states that stay
  * equal (7.3); beside that one of the position schemes, and the plain causal mask. */
 static bool has_sums(const Config *c) {
-    return c->normalizer == NORMALIZER_SUM && !c->extra && !c->sink_token && c->kernel != KERNEL_MLP;
+    return c->normalizer == NORMALIZER_SUM && !c->extra && !c->sink_token
+        && c->kernel != KERNEL_MLP;
 }
 
 static bool has_lone_first(const Config *c) {
@@ -12158,8 +12159,8 @@ int repro_list(Bytes *out, const Results *r, const Judged *j, Error *e) {
             int needed, judged = 0, claims = 0, done = runs_done(r, item, &needed);
             if (is_elsewhere(x, i) != elsewhere) continue;
             if (elsewhere && !told++)
-                bytes_print(out, e, "\nWhat needs published models; sink repro ITEM says which, and "
-                            "measures those at hand:\n");
+                bytes_print(out, e, "\nWhat needs published models; sink repro ITEM says which, "
+                            "and measures those at hand:\n");
             for (int k = 0; k < x->claims; k++)
                 if (x->claim[k].item == i) claims++, judged += j[k].tested;
             bytes_print(out, e, "%-13s ", item->name);

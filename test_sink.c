@@ -13395,6 +13395,37 @@ static void published_compare(Test *t, const Model *m, const char *family) {
          (long long)m->count);
 }
 
+/* HellaSwag in the harness's form: what the rule of its Python makes of these lines. */
+static void hf__choices(Test *t) {
+    static const char LINES[] =
+        "{\"ind\": 1, \"activity_label\": \"Roof work\", \"ctx_a\": \"A man is  there [step] now.\","
+        " \"ctx_b\": \"he Sits\", \"endings\": [\"is [title] up [a\\nb] x\", \" b\\tc \\u00e9 \", "
+        "\"c\\\\d\", \"d   e\"], \"label\": 3}\n\n{\"activity_label\": \"A\", \"ctx_a\": \"x\", "
+        "\"ctx_b\": \"\", \"endings\": [\"p\", \"[q] r\"], \"label\": \"0\"}";
+    static const char WANT[] = "3\tRoof work: A man is there now. He sits\tis. up [a\\nb] x"
+                               "\tb\\tc \xc3\xa9\tc\\\\d\td  e\n0\tA: x\tp\t r\n";
+    static const char *const BAD[][2] = {
+        {"{\"label\": 1}", ":1: expected activity_label"}, {"", "expected a question a line"},
+        {"{\"activity_label\": \"A\", \"ctx_a\": \"x\", \"ctx_b\": \"\", "
+         "\"endings\": [\"p\", \"q\"], \"label\": 2}", ":1: expected activity_label"},
+        {"[1", ":1: "}};
+    Bytes got = {0};
+    Error e = {0};
+    if (no_hf(t)) return;
+    scratch_open();
+    text_file(t, SCRATCH "/h.jsonl", LINES);
+    if (!hf_does(t, "choices " SCRATCH "/h.jsonl --out " SCRATCH "/h.txt")) return;
+    file_read(SCRATCH "/h.txt", &got, &e);
+    bytes_add(&got, "", 1, &e);
+    fact(t, !strcmp((const char *)got.at, WANT), "%s", (const char *)got.at);
+    bytes_free(&got);
+    for (int i = 0; i < 4; i++) {
+        text_file(t, SCRATCH "/h.jsonl", BAD[i][0]);
+        hf_fails(t, "choices " SCRATCH "/h.jsonl --out " SCRATCH "/h.txt", 1, BAD[i][1]);
+    }
+    scratch_close();
+}
+
 /* Every tensor of every family lands where it belongs, in all formats, with and without the prefix
  * of its name, from one file and from three, copied and linked. */
 static void hf__families(Test *t) {
@@ -16091,6 +16122,7 @@ static const Entry TESTS[] = {
     {"hf__safetensors_limits", hf__safetensors_limits},
     {"hf__json", hf__json},
     {"hf__shards", hf__shards},
+    {"hf__choices", hf__choices},
     {"hf__families", hf__families},
     {"hf__facts", hf__facts},
     {"hf__facts_refused", hf__facts_refused},

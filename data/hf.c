@@ -36,6 +36,7 @@
 #include "../sink.h"
 #include "unicode.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -2598,7 +2599,101 @@ static int import_model(const char *from, const char *out, bool link, const char
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 11  Command line */
+ * 11  HellaSwag, for sink eval --choices                                appendix B.3, Figure 10
+ *
+ * A question a line of JSON: activity_label, ctx_a, ctx_b, endings, label. The LM evaluation
+ * harness reads it as the context "LABEL: CTX_A CTX_B", CTX_B with its first letter large and the others
+ * small (here those of ASCII), and in every text " [title]" becomes ". ", what else stands in []
+ * is dropped, and two blanks become one. */
+
+/* The harness's form of a text, added to out with a tab, a new line and a backslash escaped. */
+static void choice_text(Bytes *out, const Bytes *text, Error *e) {
+    static const char TITLE[] = " [title]";
+    const char *from = (const char *)text->at, *end = from + text->size;
+    Bytes plain = {0};
+    while (from < end && isspace((unsigned char)*from)) from++;
+    while (end > from && isspace((unsigned char)end[-1])) end--;
+    while (from < end) {
+        size_t left = (size_t)(end - from), title = sizeof TITLE - 1;
+        const char *line = memchr(from, '\n', left), *close = memchr(from, ']', left);
+        if (left >= title && !memcmp(from, TITLE, title)) {
+            bytes_add(&plain, ". ", 2, e);
+            from += title;
+        } else if (*from == '[' && close && (!line || close < line)) from = close + 1;
+        else bytes_add(&plain, from++, 1, e);
+    }
+    for (size_t i = 0; i < plain.size; i++) {
+        char c = (char)plain.at[i];
+        if (c == '\t' || c == '\n' || c == '\\')
+            bytes_print(out, e, "\\%c", c == '\t' ? 't' : c == '\n' ? 'n' : c);
+        else bytes_add(out, &c, 1, e);
+        if (c == ' ' && i + 1 < plain.size && plain.at[i + 1] == ' ') i++;
+    }
+    bytes_free(&plain);
+}
+
+static int choice_line(Bytes *out, const Json *j, Error *e) {
+    const Value *parts[] = {json_get(j, j->at, "activity_label"), json_get(j, j->at, "ctx_a"),
+                            json_get(j, j->at, "ctx_b"), json_get(j, j->at, "endings"),
+                            json_get(j, j->at, "label")};
+    Bytes text = {0};
+    bool good = parts[3] && parts[3]->kind == JSON_ARRAY && parts[4] && parts[4]->size == 1;
+    for (int i = 0; i < 3; i++) good = good && parts[i] && parts[i]->kind == JSON_STRING;
+    for (uint32_t i = 0; good && i < parts[3]->size; i++)
+        good = json_at(j, parts[3], i)->kind == JSON_STRING;
+    if (!good || parts[3]->size < 2 || parts[3]->size > ENDINGS_MOST
+        || !isdigit((unsigned char)j->text[parts[4]->at])
+        || j->text[parts[4]->at] - '0' >= (int)parts[3]->size)
+        return fail(e, 1, "%s: expected activity_label, ctx_a, ctx_b, 2 to %d endings and the "
+                    "label of one of them, found another line. Try: hellaswag_val.jsonl", j->name,
+                    ENDINGS_MOST);
+    for (int i = 0; i < 3; i++) {
+        bytes_add(&text, i == 1 ? ": " : " ", i == 1 ? 2 : i ? 1 : 0, e);
+        size_t from = text.size;
+        bytes_add(&text, j->text + parts[i]->at, parts[i]->size, e);
+        for (size_t k = from; i == 2 && k < text.size; k++)
+            text.at[k] = (unsigned char)(k == from ? toupper(text.at[k]) : tolower(text.at[k]));
+    }
+    bytes_print(out, e, "%c\t", j->text[parts[4]->at]);
+    choice_text(out, &text, e);
+    for (uint32_t i = 0; i < parts[3]->size; i++) {
+        const Value *ending = json_at(j, parts[3], i);
+        text.size = 0;
+        bytes_add(&text, j->text + ending->at, ending->size, e);
+        bytes_print(out, e, "\t");
+        choice_text(out, &text, e);
+    }
+    bytes_print(out, e, "\n");
+    bytes_free(&text);
+    return e->status;
+}
+
+static int import_choices(const char *path, const char *to, Error *e) {
+    Bytes file = {0}, out = {0};
+    int questions = 0;
+    if (!file_read(path, &file, e) && !file_ready(to, e))
+        for (size_t at = 0, line = 1; at < file.size && !e->status; line++) {
+            const unsigned char *end = memchr(file.at + at, '\n', file.size - at);
+            size_t n = end ? (size_t)(end - file.at) - at : file.size - at;
+            char name[PATH_ROOM + 32];
+            Json j = {0};
+            snprintf(name, sizeof name, "%.500s:%zu", path, line);
+            if (n && !json_read(&j, file.at + at, n, name, e) && !choice_line(&out, &j, e))
+                questions++;
+            json_free(&j);
+            at += n + 1;
+        }
+    if (!e->status && !out.size)
+        fail(e, 1, "%s: expected a question a line, found none. Try: hellaswag_val.jsonl", path);
+    if (!e->status && !file_write(to, out.at, out.size, e))
+        printf("questions=%d out=%s\n", questions, to);
+    bytes_free(&file);
+    bytes_free(&out);
+    return e->status;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 12  Command line */
 
 static const char USAGE[] =
     "hf: published models for sink, and models of sink for Hugging Face's transformers.\n\n"
@@ -2610,6 +2705,8 @@ static const char USAGE[] =
     "  hf tokenizer FOLDER|FILE --out FILE\n"
     "      a tokenizer alone: tokenizer.json, tokenizer.model, vocab.json with merges.txt, or\n"
     "      llama2.c's. With a model it is converted too, to MODEL.tok\n"
+    "  hf choices FILE.jsonl --out FILE\n"
+    "      HellaSwag as sink eval --choices reads it\n"
     "  hf export MODEL FOLDER [--tokenizer FILE]\n"
     "      a llama: config.json, model.safetensors, tokenizer.json and what goes with them. The\n"
     "      tokenizer is the one that MODEL was trained with [tokenizer.bin]\n\n"
@@ -2641,6 +2738,8 @@ static int run(int argc, char **argv, Error *e) {
     if (n == 1 && !export && out) return import_model(words[0], out, link, tokenizer, e);
     if (n == 2 && !strcmp(words[0], "tokenizer") && out && !link && !tokenizer)
         return import_tokenizer(words[1], out, e);
+    if (n == 2 && !strcmp(words[0], "choices") && out && !link && !tokenizer)
+        return import_choices(words[1], out, e);
     return fail(e, 2, "expected a folder and --out, or export, a model file and a folder. Try: hf "
                       "gpt2 --out out/gpt2.model, or hf export out/model.ckpt out/llama");
 }
