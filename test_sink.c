@@ -13398,8 +13398,8 @@ static void published_compare(Test *t, const Model *m, const char *family) {
 /* HellaSwag in the harness's form: what the rule of its Python makes of these lines. */
 static void hf__choices(Test *t) {
     static const char LINES[] =
-        "{\"ind\": 1, \"activity_label\": \"Roof work\", \"ctx_a\": \"A man is  there [step] now.\","
-        " \"ctx_b\": \"he Sits\", \"endings\": [\"is [title] up [a\\nb] x\", \" b\\tc \\u00e9 \", "
+        "{\"ind\": 1, \"activity_label\": \"Roof work\", "
+        "\"ctx_a\": \"A man is  there [step] now.\", \"ctx_b\": \"he Sits\", \"endings\": [\"is [title] up [a\\nb] x\", \" b\\tc \\u00e9 \", "
         "\"c\\\\d\", \"d   e\"], \"label\": 3}\n\n{\"activity_label\": \"A\", \"ctx_a\": \"x\", "
         "\"ctx_b\": \"\", \"endings\": [\"p\", \"[q] r\"], \"label\": \"0\"}";
     static const char WANT[] = "3\tRoof work: A man is there now. He sits\tis. up [a\\nb] x"

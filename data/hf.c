@@ -2602,8 +2602,8 @@ static int import_model(const char *from, const char *out, bool link, const char
  * 11  HellaSwag, for sink eval --choices                                appendix B.3, Figure 10
  *
  * A question a line of JSON: activity_label, ctx_a, ctx_b, endings, label. The LM evaluation
- * harness reads it as the context "LABEL: CTX_A CTX_B", CTX_B with its first letter large and the others
- * small (here those of ASCII), and in every text " [title]" becomes ". ", what else stands in []
+ * harness reads it as the context "LABEL: CTX_A CTX_B", CTX_B with its first letter large and the
+ * others small (here those of ASCII), and in every text " [title]" becomes ". ", what else stands in []
  * is dropped, and two blanks become one. */
 
 /* The harness's form of a text, added to out with a tab, a new line and a backslash escaped. */
