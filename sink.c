@@ -9990,16 +9990,16 @@ static bool is_number(const char *word, double *x) {
     return *word && !*end && isfinite(*x);
 }
 
-/* Which of n words it is, -1: none. */
-static int one_of(const char *const words[], int n, const char *word) {
-    while (n-- && strcmp(words[n], word)) {}
-    return n;
+/* Which of n entries of `size` bytes, each of which begins with its name, it is; -1: none. */
+static int entry_of(const void *table, int n, size_t size, const char *name) {
+    const char *at = table;
+    for (int i = 0; i < n; i++, at += size)
+        if (!strcmp(*(const char *const *)(const void *)at, name)) return i;
+    return -1;
 }
 
 int experiments_row(const Experiments *x, const char *name) {
-    for (int i = 0; i < x->rows; i++)
-        if (!strcmp(x->row[i].name, name)) return i;
-    return -1;
+    return entry_of(x->row, x->rows, sizeof *x->row, name);
 }
 
 static int read_seeds(Reading *r) {
@@ -10014,38 +10014,32 @@ static int read_seeds(Reading *r) {
 
 static int read_corpus(Reading *r) {
     Corpus *c = &r->x->corpus[r->x->corpora++];
+    const char *file = next_word(r), *hash = next_word(r), *dot = strrchr(file, '.');
     char *end;
-    c->name = r->name;
-    c->file = next_word(r);
-    c->domain = *r->example == 'd';
-    size_t n = strlen(c->file);
-    c->grammar = n > 8 && !strcmp(c->file + n - 8, ".grammar");
-    const char *hash = next_word(r);
-    c->hash = strtoull(hash, &end, 16);
-    return n && !*end && (*hash || c->grammar) ? 0 : wrong(r, "NAME FILE HASH", c->name);
+    *c = (Corpus){r->name, file, strtoull(hash, &end, 16), dot > file && !strcmp(dot, ".grammar"),
+                  *r->example == 'd'};
+    return *file && !*end && (*hash || c->grammar) ? 0 : wrong(r, "NAME FILE HASH", c->name);
 }
 
 /* [RECIPE] FLAGS into flags; of a row, words with a + into also, after=ROW into *after. */
 static int read_flags(Reading *r, char flags[FLAGS_ROOM], Row *row) {
     const Experiments *x = r->x;
     for (const char *word = next_word(r); *word; word = next_word(r)) {
-        char *to = flags;
-        size_t room = FLAGS_ROOM;
+        bool also = row && *word == '+';
+        char *to = also ? row->also : flags;
+        size_t room = also ? sizeof row->also : FLAGS_ROOM, n = strlen(to);
         if (row && !strncmp(word, "after=", 6)) {
             row->after = experiments_row(x, word + 6);
             if (row->after < 0) return wrong(r, "a row above", word + 6);
             continue;
         }
-        if (row && *word == '+') to = row->also, room = sizeof row->also, word++;
-        else if (!*flags && strncmp(word, "--", 2)) {
-            int i = 0;
-            while (i < x->recipes && strcmp(x->recipe[i].name, word)) i++;
-            if (i == x->recipes) return wrong(r, "flags, or a recipe above", word);
+        if (!also && !*flags && strncmp(word, "--", 2)) {
+            int i = entry_of(x->recipe, x->recipes, sizeof *x->recipe, word);
+            if (i < 0) return wrong(r, "flags, or a recipe above", word);
             word = x->recipe[i].flags;
         }
-        size_t n = strlen(to);
-        if (snprintf(to + n, room - n, "%s%s", n ? " " : "", word) >= (int)(room - n))
-            return wrong(r, "fewer flags", word);
+        if (snprintf(to + n, room - n, "%s%s", n ? " " : "", word + also) >= (int)(room - n))
+            return wrong(r, "fewer flags", word + also);
     }
     return 0;
 }
@@ -10088,20 +10082,18 @@ static int read_picture(Reading *r) {
     if (r->item->pictures == PICTURES_MOST) return wrong(r, "at most 6 pictures", r->at);
     Picture *p = &r->item->picture[r->item->pictures++];
     const char *kind = next_word(r);
-    int k = 0;
-    while (k < PICTURE_KINDS && strcmp(kind, PICTURES[k].name)) k++;
-    if (k == PICTURE_KINDS) return wrong(r, "a kind of picture", kind);
-    p->kind = (PictureKind)k;
-    while (*r->at) {
+    int k = entry_of(PICTURES, PICTURE_KINDS, sizeof *PICTURES, kind);
+    if (k < 0) return wrong(r, "a kind of picture", kind);
+    for (p->kind = (PictureKind)k; *r->at; p->word[p->words++] = next_word(r))
         if (p->words == PICTURE_WORDS) return wrong(r, "fewer words", r->at);
-        p->word[p->words++] = next_word(r);
-    }
-    if (p->words < PICTURES[k].least) return wrong(r, "of what it is a picture", kind);
-    return 0;
+    return p->words < PICTURES[k].least ? wrong(r, "of what it is a picture", kind) : 0;
 }
 
-/* The paper's numbers, one for each of the item's columns. */
-static int read_printed(Reading *r, Printed *p) {
+/* The paper's numbers behind the bar, one for each of the item's columns; none without one. */
+static int read_printed(Reading *r, char *bar, Printed *p) {
+    for (int i = 0; i < COLUMNS; i++) p[i] = (Printed){".", NAN, false};
+    if (!bar) return 0;
+    r->at = bar + 1;
     for (int i = 0; i < r->item->columns; i++) {
         char *word = next_word(r), *number = word + (*word == '~'), *end;
         double value = strtod(number, &end);
@@ -10133,12 +10125,7 @@ static int read_row(Reading *r) {
     Shown *shown = &x->shown[x->showns++];
     shown->row = known >= 0 ? known : -2 - (int)(name - x->text);
     r->item->count++;
-    if (bar) {
-        r->at = bar + 1;
-        return read_printed(r, shown->paper);
-    }
-    for (int i = 0; i < COLUMNS; i++) shown->paper[i] = (Printed){".", NAN, false};
-    return 0;
+    return read_printed(r, bar, shown->paper);
 }
 
 /* model NAME FOLDER | NUMBERS; without FOLDER what it was where NAME stood first. */
@@ -10153,33 +10140,24 @@ static int read_model(Reading *r) {
     if (r->at[strspn(r->at, " ")]) m->folder = next_word(r);
     if (!m->folder) return wrong(r, "a model's folder where it stands first", m->name);
     x->models++;
-    for (int i = 0; i < COLUMNS; i++) m->paper[i] = (Printed){".", NAN, false};
-    if (!bar) return 0;
-    r->at = bar + 1;
-    return read_printed(r, m->paper);
+    return read_printed(r, bar, m->paper);
 }
 
 /* eval FLAGS: once for all models of the item; each FLAGS: once for each. */
 static int read_eval(Reading *r) {
-    r->x->eval[r->x->evals++] = (Evaluation){.flags = r->at, .item = r->x->items - 1};
-    return 0;
-}
-
-static int read_each(Reading *r) {
-    read_eval(r);
-    r->x->eval[r->x->evals - 1].each = true;
+    r->x->eval[r->x->evals++] = (Evaluation){.flags = r->at, .item = r->x->items - 1,
+                                             .each = !strncmp(r->example, "each", 4)};
     return 0;
 }
 
 static int read_claim(Reading *r) {
     Experiments *x = r->x;
     Claim *c = &x->claim[x->claims++];
-    *c = (Claim){.name = r->name, .item = x->items - 1, .line = r->line};
-    const char *kind = next_word(r);
-    int k = one_of(CLAIM_KINDS, 4, kind);
-    if (k < 0) return wrong(r, "differs, equal, ordered or exact", kind);
-    c->kind = (ClaimKind)k;
-    c->headline = !strncmp(r->at, "headline ", 9);
+    const char *word = next_word(r);
+    int kind = entry_of(CLAIM_KINDS, 4, sizeof *CLAIM_KINDS, word);
+    if (kind < 0) return wrong(r, "differs, equal, ordered or exact", word);
+    *c = (Claim){.name = r->name, .item = x->items - 1, .line = r->line, .kind = (ClaimKind)kind,
+                 .headline = !strncmp(r->at, "headline ", 9)};
     if (c->headline) next_word(r);
     return read_title(r, &c->reference, &c->statement);
 }
@@ -10197,10 +10175,9 @@ static int read_side(Reading *r, Side *side) {
 
 static int read_relation(Reading *r, Relation *relation) {
     const char *word = next_word(r);
-    int i = one_of(SIGNS, 5, word);
-    if (i < 0) return wrong(r, "< > = <= or >=", word);
+    int i = entry_of(SIGNS, 5, sizeof *SIGNS, word);
     *relation = (Relation)i;
-    return 0;
+    return i < 0 ? wrong(r, "< > = <= or >=", word) : 0;
 }
 
 static int read_rule(Reading *r) {
@@ -10256,7 +10233,7 @@ static const struct { const char *word; int (*read)(Reading *); bool named; char
     {"picture", read_picture, false, 'i', "picture curves loss alpha_1"},
     {"model",   read_model,   true,  'i', "model gpt2-xl openai-community/gpt2-xl | 77.00"},
     {"eval",    read_eval,    false, 'i', "eval --text TEXTS/books.txt --inputs"},
-    {"each",    read_each,    false, 'i', "each --text TEXTS/books.txt --report out/NAME.html"},
+    {"each",    read_eval,    false, 'i', "each --text TEXTS/books.txt --report out/NAME.html"},
     {"recipe",  read_recipe,  true,  0,   "recipe bos small --fix-token 1"},
     {"corpus",  read_corpus,  true,  0,   "corpus books books.txt 0123456789abcdef"},
     {"domain",  read_corpus,  true,  0,   "domain code code.grammar"},
@@ -10265,10 +10242,9 @@ static const struct { const char *word; int (*read)(Reading *); bool named; char
 static int read_statement(Reading *r) {
     Experiments *x = r->x;
     const char *word = next_word(r);
-    int i = 0;
-    while (i < STATEMENT_KINDS && strcmp(word, STATEMENTS[i].word)) i++;
-    r->example = i < STATEMENT_KINDS ? STATEMENTS[i].example : "a # before a comment";
-    if (i == STATEMENT_KINDS)
+    int i = entry_of(STATEMENTS, STATEMENT_KINDS, sizeof *STATEMENTS, word);
+    r->example = i < 0 ? "a # before a comment" : STATEMENTS[i].example;
+    if (i < 0)
         return wrong(r, "row, claim, rule, needs, item, columns, picture, model, eval, each, "
                      "recipe, corpus, domain or seeds", word);
     r->item = x->items ? &x->item[x->items - 1] : NULL;
@@ -10307,39 +10283,28 @@ static int link_rows(Reading *r) {
     return 0;
 }
 
-/* Makes blanks of what separates words, and of the line's end before a line that goes on with a
- * statement a carriage return. Returns how many lines there are. */
-static idx join_lines(char *text, size_t n) {
-    idx lines = 1;
-    for (size_t i = 0; i < n; i++) {
-        bool more = text[i] == '\n' && i + 1 < n && text[i + 1] == ' ';
-        lines += text[i] == '\n';
-        if (strchr("\t\r", text[i])) text[i] = ' ';          /* a 0 among them */
-        if (more) text[i] = '\r';
-    }
-    return lines;
-}
-
 int experiments_read(Experiments *x, const unsigned char *text, size_t n, const char *name,
                      Error *e) {
     *x = (Experiments){.seeds = 3, .headline_seeds = 5};
     Reading r = {.x = x, .file = name, .line = 1, .e = e};
+    idx lines = 1;                               /* of each kind there are no more than these */
     if (n > EXPERIMENTS_MOST)
         return fail(e, 1, "%s: expected at most %d bytes, found %zu. Try: the file that came with "
                     "sink", name, EXPERIMENTS_MOST, n);
     if (!(x->text = grab((idx)n + 2, 1, e))) return e->status;
     memcpy(x->text, text, n);
-    idx lines = join_lines(x->text, n);          /* of each kind there are no more than these */
+    for (size_t i = 0; i < n; i++) lines += text[i] == '\n';
     x->corpus = grab(lines, sizeof *x->corpus, e); x->recipe = grab(lines, sizeof *x->recipe, e);
     x->item = grab(lines, sizeof *x->item, e);     x->row = grab(lines, sizeof *x->row, e);
     x->shown = grab(lines, sizeof *x->shown, e);   x->claim = grab(lines, sizeof *x->claim, e);
     x->model = grab(lines, sizeof *x->model, e);   x->eval = grab(lines, sizeof *x->eval, e);
-    for (char *at = x->text, *end; !e->status && at < x->text + n; at = end + 1) {
+    for (char *at = x->text, *end, *stop = at + n; !e->status && at < stop; at = end + 1) {
         int more = 1;
-        end = at + strcspn(at, "\n");
+        for (end = at; end < stop && (*end != '\n' || end[1] == ' '); end++) {
+            more += *end == '\n';
+            if (strchr("\t\r\n", *end)) *end = ' ';          /* a 0 among them */
+        }
         *end = 0;
-        for (char *p = at; p < end; p++)
-            if (*p == '\r') *p = ' ', more++;
         for (char *last = end; last > at && last[-1] == ' ';) *--last = 0;
         r.at = at;
         if (*at != '#' && at[strspn(at, " ")]) read_statement(&r);
@@ -10356,6 +10321,33 @@ void experiments_free(Experiments *x) {
     *x = (Experiments){0};
 }
 
+/* Is the row shown in the item? */
+static bool item_shows(const Experiments *x, const Item *item, int row) {
+    for (int k = 0; k < item->count; k++)
+        if (x->shown[item->from + k].row == row) return true;
+    return false;
+}
+
+static bool claim_uses(const Claim *c, int row) {
+    for (int k = 0; k < side_count(c); k++) if (c->side[k].row == row) return true;
+    return false;
+}
+
+/* Is the row shown in the item, or judged there? item -1: all of them. */
+static bool item_has(const Experiments *x, int item, int row) {
+    if (item < 0 || item_shows(x, &x->item[item], row)) return true;
+    for (int i = 0; i < x->claims; i++)
+        if (x->claim[i].item == item && claim_uses(&x->claim[i], row)) return true;
+    return false;
+}
+
+int row_seeds(const Experiments *x, int row, bool headline_only) {
+    for (int i = 0; i < x->claims; i++)
+        if (x->claim[i].headline && claim_uses(&x->claim[i], row))
+            return headline_only ? x->seeds : x->headline_seeds;
+    return headline_only ? 0 : x->seeds;
+}
+
 /* -------------------------------------------------------------------------------------------------
  * 12.2  What a run leaves: data/results/CORPUS/ROW-SEED.csv
  *
@@ -10365,20 +10357,17 @@ void experiments_free(Experiments *x) {
 static const char RESULT_HEAD[] = "# sink result 1\n";
 
 int result_add(Result *r, const char *name, const double *x, int n, Error *e) {
-    if (r->lists == r->room || r->values + n > r->value_room) {
-        int lists = 2 * r->room + 16, values = 2 * r->value_room + n + 64;
-        Numbers *list = realloc(r->list, (size_t)lists * sizeof *list);
-        if (list) r->list = list, r->room = lists;
-        double *value = realloc(r->value, (size_t)values * sizeof *value);
-        if (value) r->value = value, r->value_room = values;
-        if (!list || !value)
-            return fail(e, 1, "memory: room for %d numbers is not to be had. Try: again", values);
-    }
-    Numbers *to = &r->list[r->lists++];
-    snprintf(to->name, sizeof to->name, "%s", name);
-    to->at = r->values;
-    to->n = n;
-    memcpy(r->value + r->values, x, (size_t)n * sizeof *x);
+    Numbers *list = realloc(r->list, ((size_t)r->lists + 1) * sizeof *list);
+    if (list) r->list = list;
+    double *value = realloc(r->value, ((size_t)r->values + (size_t)n + 1) * sizeof *value);
+    if (value) r->value = value;
+    if (!list || !value)
+        return fail(e, 1, "memory: room for %d numbers is not to be had. Try: again",
+                    r->values + n);
+    list += r->lists++;
+    *list = (Numbers){.at = r->values, .n = n};
+    snprintf(list->name, sizeof list->name, "%s", name);
+    memcpy(value + r->values, x, (size_t)n * sizeof *x);
     r->values += n;
     return 0;
 }
@@ -10388,13 +10377,9 @@ int result_add1(Result *r, const char *name, double x, Error *e) {
 }
 
 const double *result_find(const Result *r, const char *name, int *n) {
-    *n = 0;
-    for (int i = 0; i < r->lists; i++) {
-        if (strcmp(r->list[i].name, name)) continue;
-        *n = r->list[i].n;
-        return r->value + r->list[i].at;
-    }
-    return NULL;
+    for (int i = 0; i < r->lists; i++)
+        if (!strcmp(r->list[i].name, name)) return *n = r->list[i].n, r->value + r->list[i].at;
+    return *n = 0, NULL;
 }
 
 double result_number(const Result *r, const char *name) {
@@ -10513,18 +10498,55 @@ int result_path(char path[PATH_ROOM], const char *folder, const char *corpus, co
 /* -------------------------------------------------------------------------------------------------
  * 12.3  One run: a row trained for a seed, measured, kept
  */
-/* Adds a number under a name made as printf makes it. */
-static int put(Result *r, Error *e, double x, const char *format, ...) {
+/* Where a corpus lies: a grammar in data/, a text in the folder `texts`. */
+static int corpus_path(char path[PATH_ROOM], const Corpus *c, const char *texts, Error *e) {
+    if (snprintf(path, PATH_ROOM, "%s/%s", c->grammar ? "data" : texts, c->file) < PATH_ROOM)
+        return 0;
+    return fail(e, 2, "--texts %.40s..: this path is too long. Try: a shorter one", texts);
+}
+
+static int corpus_check(const Corpus *c, const char *texts, const Data *d, Error *e) {
+    if (!c->hash || c->hash == d->source) return e->status;
+    return fail(e, 1, "%s/%s: expected the text with hash %016llx, found %016llx. Try: the text "
+                "that README.md describes, or --corpus of a grammar", texts, c->file,
+                (unsigned long long)c->hash, (unsigned long long)d->source);
+}
+
+static bool asks(const Row *row, const char *what) {
+    const char *at = strstr(row->also, what);
+    return at && (at[strlen(what)] == ' ' || !at[strlen(what)]);
+}
+
+/* The settings of a row for a seed: its flags, and where the text is. */
+static int row_settings(Settings *out, const Row *row, const Corpus *corpus, int seed,
+                        const Settings *s, Error *e) {
+    settings_default(out);
+    if (settings_flags(out, row->flags, "mtd", e)) return e->status;
+    out->train.seed = seed;
+    int looks = asks(row, "dense") ? 120 : 30;
+    out->train.log_every = out->train.steps / looks ? out->train.steps / looks : 1;
+    out->quiet = s->quiet;
+    memcpy(out->data.tokenizer, s->data.tokenizer, PATH_ROOM);
+    if (out->data.grammar[0] || out->data.toy) return 0;     /* the row brings its own text */
+    if (!corpus->grammar && !s->texts[0])
+        return fail(e, 2, "%s: expected the folder with %s, its text. Try: --texts FOLDER, or "
+                    "--corpus story, which is here", corpus->name, corpus->file);
+    return corpus_path(corpus->grammar ? out->data.grammar : out->data.text, corpus, s->texts, e);
+}
+
+/* Adds numbers under a name made as printf makes it. */
+static int put_list(Result *r, Error *e, const double *x, int n, const char *format, ...) {
     char name[sizeof r->list->name];
     va_list args;
     va_start(args, format);
-    int n = vsnprintf(name, sizeof name, format, args);
+    int length = vsnprintf(name, sizeof name, format, args);
     va_end(args);
-    if (n >= (int)sizeof name)
+    if (length >= (int)sizeof name)
         return fail(e, 1, "%s..: expected a name of at most %d letters. Try: a shorter one", name,
                     (int)sizeof name - 1);
-    return result_add1(r, name, x, e);
+    return result_add(r, name, x, n, e);
 }
+#define put(r, e, x, ...) put_list(r, e, (double[]){x}, 1, __VA_ARGS__)
 
 static double tokens_a_step(const Trainer *t) {
     return (double)t->s.train.batch * t->s.train.accumulate * t->s.model.context;
@@ -10543,16 +10565,13 @@ static int measure_curves(Result *r, const Trainer *t, const Progress *p, const 
         {"norm_ratio", true,     offsetof(Look, ratio)},
         {"valid",   p->holds,    offsetof(Look, held)}};
     double x[LOOKS + 1] = {0};
-    char name[40];
     for (int i = 0; i < p->looks; i++) x[i + 1] = tokens_a_step(t) * (double)p->look[i].step;
-    snprintf(name, sizeof name, "%stokens", prefix);
-    result_add(r, name, x, p->looks + 1, e);
+    put_list(r, e, x, p->looks + 1, "%stokens", prefix);
     for (size_t k = 0; k < sizeof CURVES / sizeof *CURVES; k++) {
         if (!CURVES[k].asked) continue;
         for (int i = 0; i <= p->looks; i++)
             memcpy(&x[i], (const char *)(i ? &p->look[i - 1] : start) + CURVES[k].at, sizeof *x);
-        snprintf(name, sizeof name, "%s%s", prefix, CURVES[k].name);
-        result_add(r, name, x, p->looks + 1, e);
+        put_list(r, e, x, p->looks + 1, "%s%s", prefix, CURVES[k].name);
     }
     return e->status;
 }
@@ -10574,24 +10593,21 @@ static int measure_onset(Result *r, const Trainer *t, const Progress *p, double 
 }
 
 /* First row and mean of the others, layer by layer, of norms [layers,N]. */
-static int measure_norms(Result *r, const char *name, const double *norms, int layers, int N,
-                         Error *e) {
+static void measure_norms(Result *r, const char *name, const double *norms, int layers, int N,
+                          Error *e) {
     double *x = grab(layers, sizeof *x, e);
     for (int rest = 0; x && rest < 2; rest++) {
-        char words[40];
         for (int l = 0; l < layers; l++) {
             const double *of = norms + (idx)l * N;
             x[l] = rest ? of[0] / norm_ratio(of, N) : of[0];
         }
-        snprintf(words, sizeof words, "%s_%s", name, rest ? "rest" : "1");
-        result_add(r, words, x, layers, e);
+        put_list(r, e, x, layers, "%s_%s", name, rest ? "rest" : "1");
     }
     free(x);
-    return e->status;
 }
 
 /* alpha and Sink of the columns of an evaluation. */
-static int measure_columns(Result *r, const Sinks *q, const Config *c, Error *e) {
+static void measure_columns(Result *r, const Sinks *q, const Config *c, Error *e) {
     int first = config_column_first(c), star = config_column_star(c);
     double even = sink_uniform(c, q->T);
     for (int k = 1; k <= 10 && k <= q->T; k++) {
@@ -10602,10 +10618,10 @@ static int measure_columns(Result *r, const Sinks *q, const Config *c, Error *e)
     put(r, e, sinks_sink(q, first, 2), "sink_1:0.4");
     put(r, e, even, "even");
     put(r, e, sinks_alpha(q, first) / even, "times_1");
-    if (star < 0) return e->status;
+    if (star < 0) return;
     put(r, e, sinks_alpha(q, star), "alpha_*");
     put(r, e, sinks_sink(q, star, 0), "sink_*");
-    return put(r, e, sinks_alpha(q, star) / even, "times_*");
+    put(r, e, sinks_alpha(q, star) / even, "times_*");
 }
 
 /* By layer and head, and by layer. */
@@ -10723,20 +10739,6 @@ int measure_swaps(Result *r, Model *m, const Data *d, const Settings *s, Error *
     return e->status;
 }
 
-/* Where a corpus lies: a grammar in data/, a text in the folder `texts`. */
-static int corpus_path(char path[PATH_ROOM], const Corpus *c, const char *texts, Error *e) {
-    if (snprintf(path, PATH_ROOM, "%s/%s", c->grammar ? "data" : texts, c->file) < PATH_ROOM)
-        return 0;
-    return fail(e, 2, "--texts %.40s..: this path is too long. Try: a shorter one", texts);
-}
-
-static int corpus_check(const Corpus *c, const char *texts, const Data *d, Error *e) {
-    if (!c->hash || c->hash == d->source) return e->status;
-    return fail(e, 1, "%s/%s: expected the text with hash %016llx, found %016llx. Try: the text "
-                "that README.md describes, or --corpus of a grammar", texts, c->file,
-                (unsigned long long)c->hash, (unsigned long long)d->source);
-}
-
 /* +domains, Figure 9: the held documents of every corpus and domain that is at hand, a grammar or
  * a text of the folder `texts`: what `sink eval MODEL --text FILE` prints of each. Where t was
  * trained on one of them, the documents that are measured are none that it has seen. */
@@ -10767,20 +10769,16 @@ int measure_domains(Result *r, Trainer *t, const Experiments *x, const char *tex
     return e->status;
 }
 
-static bool asks(const Row *row, const char *what) {
-    const char *at = strstr(row->also, what);
-    return at && (at[strlen(what)] == ' ' || !at[strlen(what)]);
-}
-
 /* All that is asked of a trained model. */
 static int measure(Result *r, Trainer *t, const Progress *p, double loss, const Experiments *x,
                    const Row *row, const char *texts, Error *e) {
     Outcome *o = grab(1, sizeof *o, e);
     int starts, last = p->looks / 10 + 1;                    /* a tenth of the looks */
-    double trained = 0;
+    double trained = p->looks ? 0 : NAN;
     if (!o) return e->status;
     if (t->s.eval_T > t->s.model.context) t->s.eval_T = t->s.model.context;
-    for (int i = p->looks - last; i < p->looks; i++) trained += p->look[i].loss / last;
+    for (int i = p->looks ? p->looks - last : 0; i < p->looks; i++)
+        trained += p->look[i].loss / last;
     if (!outcome_measure(o, t, &t->s, &starts, e)) {
         put(r, e, loss, "loss");
         put(r, e, trained, "train_loss");
@@ -10797,30 +10795,6 @@ static int measure(Result *r, Trainer *t, const Progress *p, double loss, const 
     sinks_free(&o->s);
     free(o);
     return e->status;
-}
-
-/* The settings of a row for a seed: its flags, and where the text is. */
-static int row_settings(Settings *out, const Row *row, const Corpus *corpus, int seed,
-                        const Settings *s, Error *e) {
-    settings_default(out);
-    if (settings_flags(out, row->flags, "mtd", e)) return e->status;
-    out->train.seed = seed;
-    int looks = asks(row, "dense") ? 120 : 30;
-    out->train.log_every = out->train.steps / looks ? out->train.steps / looks : 1;
-    out->quiet = s->quiet;
-    memcpy(out->data.tokenizer, s->data.tokenizer, PATH_ROOM);
-    if (out->data.grammar[0] || out->data.toy) return 0;     /* the row brings its own text */
-    if (!corpus->grammar && !s->texts[0])
-        return fail(e, 2, "%s: expected the folder with %s, its text. Try: --texts FOLDER, or "
-                    "--corpus story, which is here", corpus->name, corpus->file);
-    return corpus_path(corpus->grammar ? out->data.grammar : out->data.text, corpus, s->texts, e);
-}
-
-/* Is the row shown in the item? */
-static bool item_shows(const Experiments *x, const Item *item, int row) {
-    for (int k = 0; k < item->count; k++)
-        if (x->shown[item->from + k].row == row) return true;
-    return false;
 }
 
 #if defined(__clang__)
@@ -10853,7 +10827,6 @@ static void result_describe(Result *r, const Experiments *x, const Row *row, con
 static int row_train(Trainer *t, Progress *p, Look *start, const Row *row, int seed, Error *e) {
     char name[96];
     snprintf(name, sizeof name, "%s %d", row->name, seed);
-    *p = (Progress){0};
     progress_start(p, name, t->s.quiet);
     p->holds = asks(row, "valid");
     if (look_at_sink(t, p, e)) return e->status;
@@ -10931,18 +10904,6 @@ int row_run(Result *r, const Experiments *x, int row, const Corpus *corpus, int 
     return e->status;
 }
 
-static bool claim_uses(const Claim *c, int row) {
-    for (int k = 0; k < side_count(c); k++) if (c->side[k].row == row) return true;
-    return false;
-}
-
-int row_seeds(const Experiments *x, int row, bool headline_only) {
-    for (int i = 0; i < x->claims; i++)
-        if (x->claim[i].headline && claim_uses(&x->claim[i], row))
-            return headline_only ? x->seeds : x->headline_seeds;
-    return headline_only ? 0 : x->seeds;
-}
-
 /* The result of a row for a seed, if there is one, and what is amiss with it as a line of notes. */
 static RunState run_load(Result *r, const Experiments *x, int row, const char *folder,
                          const char *corpus, int seed, Bytes *notes) {
@@ -10972,14 +10933,6 @@ int result_there(const Experiments *x, int row, const char *folder, const char *
     result_free(&r);
     bytes_free(&notes);
     return state == RUN_VOID ? -1 : state == RUN_HELD || state == RUN_DIVERGED;
-}
-
-/* Is the row shown in the item, or judged there? item -1: all of them. */
-static bool item_has(const Experiments *x, int item, int row) {
-    if (item < 0 || item_shows(x, &x->item[item], row)) return true;
-    for (int i = 0; i < x->claims; i++)
-        if (x->claim[i].item == item && claim_uses(&x->claim[i], row)) return true;
-    return false;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -11236,37 +11189,31 @@ static int play_refuses(const Settings *s, Error *e) {
 }
 
 /* Room for the trigger task: a model of one block, whose attention alone is used. */
-static int trigger_create(Play *y, const Settings *s, Error *e) {
+static void trigger_create(Play *y, const Settings *s, Error *e) {
     Trainer *t = &y->t;
+    idx n = (idx)s->train.batch * s->model.context * s->model.dim;
     t->s = *s;
     t->s.model.vocab = t->s.model.ffn = 1;                   /* idle */
-    if (config_resolve(&t->s.model, e) || model_create(&t->m, &t->s.model, true, e))
-        return e->status;
-    idx n = (idx)s->train.batch * s->model.context * s->model.dim;
+    if (config_resolve(&t->s.model, e) || model_create(&t->m, &t->s.model, true, e)) return;
     y->x = grab(n, sizeof(real), e);
     y->y = grab(n, sizeof(real), e);
     t->m1 = grab(t->m.count, sizeof(real), e);
     t->m2 = grab(t->m.count, sizeof(real), e);
     if (!e->status) acts_create(&t->a, &t->m, s->train.batch, s->model.context, ACTS_ALL, e);
     if (!e->status) model_init(&t->m, s->train.init, (uint64_t)s->train.seed);
-    return e->status;
 }
 
 static int play_create(Play *y, const Settings *s, Error *e) {
     idx B = s->train.batch, T = s->model.context, map = B * T * config_columns(&s->model, (int)T);
     y->trigger = s->data.toy == TOY_TRIGGER;
-    if (y->trigger ? trigger_create(y, s, e) : trainer_create(&y->t, s, e)) return e->status;
+    if (y->trigger) trigger_create(y, s, e);
+    else trainer_create(&y->t, s, e);
+    if (e->status) return e->status;
     y->at = grab(2 * B * T, sizeof *y->at, e);
     y->is = grab(B * T, sizeof *y->is, e);
     y->maps = grab(3 * map, sizeof *y->maps, e);
     y->probe = (Probe){y->maps, y->maps + map, y->maps + 2 * map};
     return e->status;
-}
-
-static void play_free(Play *y) {
-    trainer_free(&y->t);
-    free(y->x); free(y->y); free(y->at); free(y->is); free(y->maps);
-    free(y);
 }
 
 /* B sequences of a seed, from `number` on, into x and y. */
@@ -11280,17 +11227,6 @@ static void trigger_batch(Play *y, uint64_t seed, uint64_t number, int B) {
             y->at[row + i] = i == 0 ? 0 : i == at ? 2 : 1;
         }
     }
-}
-
-static int trigger_step(Play *y, Error *e) {
-    Trainer *t = &y->t;
-    int B = t->s.train.batch;
-    trigger_batch(y, (uint64_t)t->s.train.seed + 1, (uint64_t)t->step * (uint64_t)B, B);
-    model_zero_grads(&t->m);
-    t->loss = trigger_loss(&t->m, &t->a, y->x, y->y, B, t->s.model.context, true);
-    if (isfinite(t->loss)) return trainer_finish(t, e);
-    return fail(e, 1, "step %ld: the loss is not finite: this variant diverges here. Try: a "
-                "smaller --lr", t->step);
 }
 
 /* Held sequences `from` .. from + B - 1 forward, with their maps and losses. */
@@ -11426,6 +11362,19 @@ static int play_numbers(const Play *y, Result *r, double loss_start, Error *e) {
     return e->status;
 }
 
+/* A step of either task. */
+static void play_step(Play *y, Error *e) {
+    Trainer *t = &y->t;
+    int B = t->s.train.batch;
+    if (!y->trigger) { trainer_step(t, e); return; }
+    trigger_batch(y, (uint64_t)t->s.train.seed + 1, (uint64_t)t->step * (uint64_t)B, B);
+    model_zero_grads(&t->m);
+    t->loss = trigger_loss(&t->m, &t->a, y->x, y->y, B, t->s.model.context, true);
+    if (isfinite(t->loss)) trainer_finish(t, e);
+    else fail(e, 1, "step %ld: the loss is not finite: this variant diverges here. Try: a "
+                    "smaller --lr", t->step);
+}
+
 /* From the first look to the last; a training that diverges ends here with the reason in r. */
 static int play_train(Play *y, Progress *p, Result *r, Error *e) {
     Trainer *t = &y->t;
@@ -11434,8 +11383,7 @@ static int play_train(Play *y, Progress *p, Result *r, Error *e) {
     for (int k = 1; k <= last && !e->status; k++) {
         long until = (long)((double)steps * k * k / (last * last));
         while (t->step < until && !e->status && !interrupted) {
-            if (y->trigger) trigger_step(y, e);
-            else trainer_step(t, e);
+            play_step(y, e);
             if (!e->status) progress_show(t, p);
         }
         if (interrupted)
@@ -11459,7 +11407,9 @@ int toy_run(const Settings *s, Progress *p, Result *r, Error *e) {
         if (!play_train(y, p, r, e) && !play_numbers(y, r, loss_start, e) && !r->ended[0])
             play_map(y, r, "after", e);
     }
-    play_free(y);
+    trainer_free(&y->t);
+    free(y->x); free(y->y); free(y->at); free(y->is); free(y->maps);
+    free(y);
     return e->status;
 }
 
@@ -11605,9 +11555,12 @@ static bool related(double a, Relation relation, double b, double give) {
     }
 }
 
-/* value [side_count][seeds] */
-static double value_at(const Claim *c, const double *value, int seeds, int k, int seed) {
-    return c->side[k].row < 0 ? c->side[k].number : value[k * seeds + seed];
+/* What a claim is judged by: value [side_count][seeds], NAN where a run has no number. */
+typedef struct Case { const Experiments *x; const Claim *c; const double *value; int seeds; } Case;
+
+static double value_at(const Case *q, int k, int seed) {
+    const Side *side = &q->c->side[k];
+    return side->row < 0 ? side->number : q->value[k * q->seeds + seed];
 }
 
 /* ROW.MEASURE or the number. */
@@ -11629,41 +11582,36 @@ static void why(Judged *j, const char *format, ...) {
 }
 
 /* The numbers that side k has, into to [seeds]; how many. A number is one. */
-static int side_values(const Claim *c, const double *value, int seeds, int k, double *to) {
-    int n = 0;
-    for (int s = 0; s < (c->side[k].row < 0 ? 1 : seeds); s++) {
-        to[n] = value_at(c, value, seeds, k, s);
-        n += !isnan(to[n]);
-    }
+static int side_values(const Case *q, int k, double *to) {
+    int n = 0, seeds = q->c->side[k].row < 0 ? 1 : q->seeds;
+    for (int s = 0; s < seeds; s++)
+        if (!isnan(to[n] = value_at(q, k, s))) n++;
     return n;
 }
 
 /* Kendall's tau of one seed with the stated order, -1 .. 1; NAN where a row has no number. */
-static double kendall(const Claim *c, const double *value, int seeds, int seed) {
-    int sum = 0, pairs = c->sides * (c->sides - 1) / 2;
-    for (int i = 0; i < c->sides; i++)
-        for (int k = i + 1; k < c->sides; k++) {
-            double a = value_at(c, value, seeds, i, seed), b = value_at(c, value, seeds, k, seed);
+static double kendall(const Case *q, int seed) {
+    int sum = 0, sides = q->c->sides;
+    for (int i = 0; i < sides; i++)
+        for (int k = i + 1; k < sides; k++) {
+            double a = value_at(q, i, seed), b = value_at(q, k, seed);
             if (isnan(a) || isnan(b)) return NAN;
             sum += (a < b) - (a > b);
         }
-    return (c->relation == GREATER ? -1.0 : 1.0) * sum / pairs;
+    return (q->c->relation == GREATER ? -1.0 : 1.0) * sum / (sides * (sides - 1) / 2);
 }
 
 /* Of a claim that is no exact one: B - A, or the mean tau against 0. */
-static void judge_mean(Judged *j, const Claim *c, const double *value, int seeds) {
+static void judge_mean(Judged *j, const Case *q) {
+    const Claim *c = q->c;
     bool ordered = c->kind == CLAIM_ORDERED, turned = c->relation == GREATER;  /* A > B is B < A */
     double from[SEEDS_MOST] = {0}, to[SEEDS_MOST];
     int na = 1, nb = 0;
-    if (ordered) {
-        for (int s = 0; s < seeds; s++) {
-            to[nb] = kendall(c, value, seeds, s);
-            nb += !isnan(to[nb]);
-        }
-        j->n[0] = nb;
-    } else {
-        na = side_values(c, value, seeds, turned, from);
-        nb = side_values(c, value, seeds, !turned, to);
+    for (int s = 0; ordered && s < q->seeds; s++)
+        if (!isnan(to[nb] = kendall(q, s))) j->n[0] = ++nb;
+    if (!ordered) {
+        na = side_values(q, turned, from);
+        nb = side_values(q, !turned, to);
         j->n[turned] = c->side[turned].row < 0 ? 0 : na;
         j->n[!turned] = c->side[!turned].row < 0 ? 0 : nb;
     }
@@ -11684,23 +11632,22 @@ static void judge_mean(Judged *j, const Claim *c, const double *value, int seeds
 }
 
 /* Here the interval is the range over seeds, and there is no p: the verdict is final. */
-static void judge_exact(Judged *j, const Experiments *x, const Claim *c, const double *value,
-                        int seeds) {
+static void judge_exact(Judged *j, const Case *q) {
+    const Claim *c = q->c;
     char side[100];
     double sum = 0;
     int n = 0, number = c->side[0].row < 0;      /* on which side there may be a number */
     bool broken = false, turned = c->relation == GREATER || c->relation == NOT_BELOW;
-    for (int s = 0; s < seeds; s++) {
-        double a = value_at(c, value, seeds, 0, s), b = value_at(c, value, seeds, 1, s);
+    for (int s = 0; s < q->seeds; s++) {
+        double a = value_at(q, 0, s), b = value_at(q, 1, s), d = turned ? a - b : b - a;
         if (isnan(a) || isnan(b)) continue;
-        double d = turned ? a - b : b - a;
-        j->low = n ? fmin(j->low, d) : d;
-        j->high = n ? fmax(j->high, d) : d;
+        j->low = fmin(j->low, d);                /* the other one where this is NAN */
+        j->high = fmax(j->high, d);
         sum += d;
         n++;
         if (broken || related(a, c->relation, b, c->margin)) continue;
         broken = true;
-        why(j, "%s of seed %d: %.6g against %.6g", side_text(side, x, &c->side[number]), s + 1,
+        why(j, "%s of seed %d: %.6g against %.6g", side_text(side, q->x, &c->side[number]), s + 1,
             number ? b : a, number ? a : b);
     }
     j->n[0] = n;
@@ -11713,50 +11660,44 @@ static void judge_exact(Judged *j, const Experiments *x, const Claim *c, const d
 }
 
 /* Is a number missing that the claim needs? One is named. */
-static bool lacks(Judged *j, const Experiments *x, const Claim *c, const double *value,
-                  int seeds) {
+static bool lacks(Judged *j, const Case *q) {
     char side[100];
-    for (int k = 0; k < side_count(c); k++)
-        for (int s = 0; s < seeds; s++) {
-            if (!isnan(value_at(c, value, seeds, k, s))) continue;
-            why(j, "%s of seed %d is not there", side_text(side, x, &c->side[k]), s + 1);
-            return true;
-        }
+    for (int i = 0; i < side_count(q->c) * q->seeds; i++) {
+        int k = i / q->seeds, s = i % q->seeds;
+        if (!isnan(value_at(q, k, s))) continue;
+        why(j, "%s of seed %d is not there", side_text(side, q->x, &q->c->side[k]), s + 1);
+        return true;
+    }
     return false;
 }
 
 /* Does a need fail? Means over the seeds that there are. */
-static bool unmet(Judged *j, const Experiments *x, const Claim *c, const double *value,
-                  int seeds) {
-    for (int i = 0; i < c->needs; i++) {
-        int k = c->sides + 2 * i;
-        const Side *side = &c->side[k];
-        double left[SEEDS_MOST], right[SEEDS_MOST], square;
+static bool unmet(Judged *j, const Case *q) {
+    for (int i = 0; i < q->c->needs; i++) {
+        const Side *side = &q->c->side[q->c->sides + 2 * i];
+        double value[SEEDS_MOST], mean[2], square;
         char a[100], b[100], also[40] = "";
-        int nl = side_values(c, value, seeds, k, left);
-        int nr = side_values(c, value, seeds, k + 1, right);
-        if (!nl || !nr) continue;                /* lacks() says so */
-        double l = mean_of(left, nl, &square), r = mean_of(right, nr, &square);
-        if (related(l, c->needed[i], r, 0)) continue;
-        if (side[1].row >= 0) snprintf(also, sizeof also, " and %.3g", r);
+        int n = 1;
+        for (int of = 0; of < 2 && n; of++)
+            if ((n = side_values(q, q->c->sides + 2 * i + of, value)) > 0)
+                mean[of] = mean_of(value, n, &square);
+        Relation relation = q->c->needed[i];
+        if (!n || related(mean[0], relation, mean[1], 0)) continue;  /* !n: lacks() says so */
+        if (side[1].row >= 0) snprintf(also, sizeof also, " and %.3g", mean[1]);
         bool sink = side->measure && !strncmp(side->measure, "times_", 6);
-        why(j, "needs %s %s %s, found %.3g%s%s", side_text(a, x, side), SIGNS[c->needed[i]],
-            side_text(b, x, side + 1), l, also, sink ? " (no sink to judge)" : "");
+        why(j, "needs %s %s %s, found %.3g%s%s", side_text(a, q->x, side), SIGNS[relation],
+            side_text(b, q->x, side + 1), mean[0], also, sink ? " (no sink to judge)" : "");
         return true;
     }
     return false;
 }
 
 /* Estimate, interval and p; a verdict where there is no more to it. */
-static void claim_estimate(Judged *j, const Experiments *x, const Claim *c, const double *value,
-                           int seeds) {
+static void claim_estimate(Judged *j, const Case *q) {
     *j = (Judged){.estimate = NAN, .low = NAN, .high = NAN, .p = NAN, .holm = NAN};
-    if (c->kind == CLAIM_EXACT) judge_exact(j, x, c, value, seeds);
-    else judge_mean(j, c, value, seeds);
+    (q->c->kind == CLAIM_EXACT ? judge_exact : judge_mean)(j, q);
     Judged alone = {0};                          /* what stands instead if it is not judged */
-    bool refuted = j->verdict == NOT_REPRODUCED;
-    if (!unmet(&alone, x, c, value, seeds) &&
-        (refuted || !lacks(&alone, x, c, value, seeds))) return;
+    if (!unmet(&alone, q) && (j->verdict == NOT_REPRODUCED || !lacks(&alone, q))) return;
     j->tested = false;
     j->verdict = UNDECIDED;
     j->p = NAN;                                  /* what there is of estimate and interval stays */
@@ -11789,7 +11730,7 @@ static void claim_decide(Judged *j, const Claim *c) {
 }
 
 void claim_judge(Judged *j, const Experiments *x, const Claim *c, const double *value, int seeds) {
-    claim_estimate(j, x, c, value, seeds);
+    claim_estimate(j, &(Case){x, c, value, seeds});
     j->holm = j->p;
     claim_decide(j, c);
 }
@@ -11801,24 +11742,12 @@ static const Run *run_at(const Results *r, int row, int seed) {
     return &r->run[row * r->seeds + seed - 1];
 }
 
-int results_load(Results *r, const Experiments *x, const char *folder, const char *corpus,
-                 Error *e) {
-    *r = (Results){.x = x, .seeds = x->headline_seeds};
-    snprintf(r->corpus, sizeof r->corpus, "%s", corpus);
-    for (int i = x->corpora - 1; i >= 0; i--)    /* the first one that is trained on decides */
-        if (!x->corpus[i].domain) r->headline_only = strcmp(x->corpus[i].name, corpus) != 0;
-    r->run = grab((idx)x->rows * r->seeds, sizeof *r->run, e);
-    for (int i = 0; !e->status && i < x->rows * r->seeds; i++)
-        r->run[i].state = run_load(&r->run[i].result, x, i / r->seeds, folder, corpus,
-                                   i % r->seeds + 1, &r->notes);
-    return e->status;
-}
+/* The seeds that a row is judged by are 1 .. this. */
+static int seeds_of(const Results *r, int row) { return row_seeds(r->x, row, r->headline_only); }
 
-void results_free(Results *r) {
-    for (int i = 0; r->run && i < r->x->rows * r->seeds; i++) result_free(&r->run[i].result);
-    free(r->run);
-    bytes_free(&r->notes);
-    *r = (Results){0};
+/* Counts the runs of a row for seeds 1 .. seeds by their state. */
+static void count_runs(const Results *r, int row, int seeds, int state[RUN_STATES]) {
+    for (int seed = 1; seed <= seeds; seed++) state[run_at(r, row, seed)->state]++;
 }
 
 double results_number(const Results *r, int row, int seed, const char *measure) {
@@ -11831,48 +11760,71 @@ double results_number(const Results *r, int row, int seed, const char *measure) 
 
 /* Why the claim lacks numbers, when it is runs that are not there or that diverged. */
 static void why_runs(Judged *j, const Results *r, const Claim *c, int seeds) {
-    int wanted = 0, state[RUN_STATES] = {0}, diverged = -1, of = 0;
-    for (int row = 0; row < r->x->rows; row++) {
-        if (!claim_uses(c, row)) continue;
-        for (int seed = 1; seed <= seeds; seed++) {
-            RunState is = run_at(r, row, seed)->state;
-            wanted++;
-            state[is]++;
-            if (is == RUN_DIVERGED && diverged < 0) diverged = row, of = seed;
-        }
+    int wanted = 0, state[RUN_STATES] = {0}, row = 0, seed = 1;
+    for (int i = 0; i < r->x->rows; i++) {
+        if (!claim_uses(c, i)) continue;
+        if (!state[RUN_DIVERGED]) row = i;       /* the first one that has diverged */
+        count_runs(r, i, seeds, state);
+        wanted += seeds;
     }
     int there = state[RUN_HELD] + state[RUN_DIVERGED];
-    if (there == wanted && diverged < 0) return;
+    if (there == wanted && !state[RUN_DIVERGED]) return;
     j->why[0] = 0;
     if (there < wanted) why(j, "%d of %d runs", there, wanted);
     if (state[RUN_VOID]) why(j, "%d void: the row changed", state[RUN_VOID]);
     if (state[RUN_DAMAGED]) why(j, "%d damaged", state[RUN_DAMAGED]);
-    if (diverged >= 0) why(j, "%s diverged (seed %d)", r->x->row[diverged].name, of);
+    if (!state[RUN_DIVERGED]) return;
+    while (run_at(r, row, seed)->state != RUN_DIVERGED) seed++;
+    why(j, "%s diverged (seed %d)", r->x->row[row].name, seed);
 }
 
-int claims_judge(Judged *j, const Results *r, Error *e) {
+int claims_judge(Results *r, Error *e) {
     const Experiments *x = r->x;
+    Judged *j = r->judged;
     double *value = grab((SIDES + 2 * NEEDS) * (idx)r->seeds, sizeof *value, e);
-    double *p = grab(x->claims, sizeof *p, e), *adjusted = grab(x->claims, sizeof *p, e);
-    for (int i = 0; i < x->claims && !e->status; i++) {
+    double *p = grab(2 * (idx)x->claims, sizeof *p, e), *adjusted = p + x->claims;
+    if (e->status) goto done;
+    for (int i = 0; i < x->claims; i++) {
         const Claim *c = &x->claim[i];
         int seeds = c->headline && !r->headline_only ? x->headline_seeds : x->seeds;
         for (int k = 0; k < side_count(c); k++)
             for (int s = 0; s < seeds && c->side[k].row >= 0; s++)
                 value[k * seeds + s] = results_number(r, c->side[k].row, s + 1, c->side[k].measure);
-        claim_estimate(&j[i], x, c, value, seeds);
+        claim_estimate(&j[i], &(Case){x, c, value, seeds});
         if (!j[i].tested && strncmp(j[i].why, "needs ", 6)) why_runs(&j[i], r, c, seeds);
         p[i] = c->headline && j[i].tested ? j[i].p : NAN;
     }
-    if (!e->status) holm(adjusted, p, x->claims);
-    for (int i = 0; i < x->claims && !e->status; i++) {
+    holm(adjusted, p, x->claims);
+    for (int i = 0; i < x->claims; i++) {
         j[i].holm = adjusted[i];
         claim_decide(&j[i], &x->claim[i]);
     }
+done:
     free(value);
     free(p);
-    free(adjusted);
     return e->status;
+}
+
+int results_load(Results *r, const Experiments *x, const char *folder, const char *corpus,
+                 Error *e) {
+    *r = (Results){.x = x, .seeds = x->headline_seeds};
+    snprintf(r->corpus, sizeof r->corpus, "%s", corpus);
+    for (int i = x->corpora - 1; i >= 0; i--)    /* the first one that is trained on decides */
+        if (!x->corpus[i].domain) r->headline_only = strcmp(x->corpus[i].name, corpus) != 0;
+    r->run = grab((idx)x->rows * r->seeds, sizeof *r->run, e);
+    r->judged = grab(x->claims, sizeof *r->judged, e);
+    for (int i = 0; !e->status && i < x->rows * r->seeds; i++)
+        r->run[i].state = run_load(&r->run[i].result, x, i / r->seeds, folder, corpus,
+                                   i % r->seeds + 1, &r->notes);
+    return e->status ? e->status : claims_judge(r, e);
+}
+
+void results_free(Results *r) {
+    for (int i = 0; r->run && i < r->x->rows * r->seeds; i++) result_free(&r->run[i].result);
+    free(r->run);
+    free(r->judged);
+    bytes_free(&r->notes);
+    *r = (Results){0};
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -11890,6 +11842,26 @@ typedef char Cell[CELL];
 typedef struct Grid { int rows, columns; bool pair[ACROSS]; Cell *cell; } Grid;
 
 static bool in_percent(const char *measure) { return !strncmp(measure, "sink_", 5); }
+static double scale_of(const char *measure) { return in_percent(measure) ? 100 : 1; }
+
+/* A measure over seeds, in the unit that is shown; square: of the mean's error. */
+typedef struct Spread { int n; double mean, square, low, high, at[SEEDS_MOST]; } Spread;
+static const Spread NO_SPREAD = {.mean = NAN, .low = NAN, .high = NAN};
+
+static void spread_add(Spread *s, double x) {
+    if (!(fabs(x) < 1e30) || s->n == SEEDS_MOST) return;     /* a file may hold anything */
+    s->low = fmin(s->low, x);                    /* the other one where this is NAN */
+    s->high = fmax(s->high, x);
+    s->at[s->n++] = x;
+    s->mean = mean_of(s->at, s->n, &s->square);
+}
+
+static Spread spread_of(const Results *r, int row, const char *measure) {
+    Spread s = NO_SPREAD;
+    for (int seed = 1; seed <= seeds_of(r, row); seed++)
+        spread_add(&s, scale_of(measure) * results_number(r, row, seed, measure));
+    return s;
+}
 
 /* How many digits a number of this measure is worth. */
 static int digits_of(const char *measure, double x) {
@@ -11897,12 +11869,13 @@ static int digits_of(const char *measure, double x) {
     return in_percent(measure) ? 2 : size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : 3;
 }
 
-/* The words of a line, which is emptied, broken before WIDTH; further lines begin at column indent,
- * where the first one is. */
-static void wrapped(Bytes *out, int indent, Bytes *line, Error *e) {
+/* `first` in the first `indent` columns, and beside it the words of a line, which is emptied,
+ * broken before WIDTH. */
+static void wrapped(Bytes *out, int indent, const char *first, Bytes *line, Error *e) {
     int at = indent;
+    bytes_print(out, e, "%-*s", indent, first);
     bytes_add(line, "", 1, e);
-    for (char *text = (char *)line->at; !e->status && *text;) {
+    for (char *text = (char *)line->at; !e->status && *text; text += strspn(text, " ")) {
         size_t n = strcspn(text, " ");
         if (at > indent && at + 1 + (int)n > WIDTH) {
             bytes_print(out, e, "\n%*s", indent, "");
@@ -11912,7 +11885,6 @@ static void wrapped(Bytes *out, int indent, Bytes *line, Error *e) {
         at += (int)n + (at > indent);
         bytes_add(out, text, n, e);
         text += n;
-        text += strspn(text, " ");
     }
     bytes_print(out, e, "\n");
     line->size = 0;
@@ -11925,7 +11897,8 @@ static void markdown_cell(Bytes *out, const char *text, Error *e) {
     bytes_print(out, e, " |");
 }
 
-/* A cell as it is shown. Row 0 has `paper` and `ours` of a pair; row -1 is the name above both. */
+/* A cell as a terminal shows it: row 0 has `paper` and `ours` of a pair, row -1 the name above
+ * both. */
 static const char *cell_at(const Grid *g, int r, int c) {
     bool first = g->pair[c], second = c && g->pair[c - 1];
     if (r < 0) return second ? g->cell[c - 1] : "";
@@ -11933,17 +11906,20 @@ static const char *cell_at(const Grid *g, int r, int c) {
     return g->cell[r * ACROSS + c];
 }
 
+/* As Markdown and HTML do, whose heads are one row. */
+static const char *flat_cell(const Grid *g, int r, int c, Cell head) {
+    snprintf(head, CELL, "%.36s, paper", g->cell[c]);
+    return r == 0 && g->pair[c] ? head : cell_at(g, r, c);
+}
+
 static void grid_markdown(const Grid *g, Bytes *out, Error *e) {
+    Cell head;
     for (int r = 0; r < g->rows; r++) {
         bytes_print(out, e, "|");
-        for (int c = 0; c < g->columns; c++) {
-            Cell head;
-            snprintf(head, sizeof head, "%.36s, paper", g->cell[c]);
-            markdown_cell(out, !r && g->pair[c] ? head : cell_at(g, r, c), e);
-        }
-        bytes_print(out, e, "\n");
-        for (int c = 0; r == 0 && c < g->columns; c++)
-            bytes_print(out, e, c == 0 ? "|---|" : c + 1 < g->columns ? "--:|" : "--:|\n");
+        for (int c = 0; c < g->columns; c++) markdown_cell(out, flat_cell(g, r, c, head), e);
+        bytes_print(out, e, r ? "\n" : "\n|---|");
+        for (int c = 1; r == 0 && c < g->columns; c++)
+            bytes_print(out, e, c + 1 < g->columns ? "--:|" : "--:|\n");
     }
 }
 
@@ -11978,27 +11954,22 @@ static void grid_text(const Grid *g, Bytes *out, Error *e) {
 
 /* Mean and spread of a measure over the row's seeds, as text. */
 static void ours(Cell to, const Results *r, int row, const char *measure, bool markdown) {
-    double x[SEEDS_MOST], square, scale = in_percent(measure) ? 100 : 1;
-    int n = 0, diverged = 0, seeds = row_seeds(r->x, row, r->headline_only);
-    for (int seed = 1; seed <= seeds; seed++) {
-        double one = scale * results_number(r, row, seed, measure);
-        diverged += run_at(r, row, seed)->state == RUN_DIVERGED;
-        if (!isnan(one)) x[n++] = one;
-    }
-    snprintf(to, CELL, "%s", diverged ? "diverged" : "");
-    if (!n) return;
-    double mean = mean_of(x, n, &square);
-    int digits = digits_of(measure, mean), at = snprintf(to, CELL, "%.*f", digits, mean);
-    if (n > 1)
+    int state[RUN_STATES] = {0};
+    Spread s = spread_of(r, row, measure);
+    int digits = digits_of(measure, s.mean), at = snprintf(to, CELL, "%.*f", digits, s.mean);
+    if (s.n > 1)
         snprintf(to + at, (size_t)(CELL - at), " %s %.*f", markdown ? "\302\261" : "+-", digits,
-                 sqrt(square * n));
+                 sqrt(s.square * s.n));
+    if (s.n) return;
+    count_runs(r, row, seeds_of(r, row), state);
+    snprintf(to, CELL, "%s", state[RUN_DIVERGED] ? "diverged" : "");
 }
 
 /* "5", "2 of 5", and what is amiss with the others. */
 static void seeds_cell(Cell to, const Results *r, int row) {
     static const char *const names[RUN_STATES] = {"", "", "diverged", "void", "damaged"};
-    int state[RUN_STATES] = {0}, seeds = row_seeds(r->x, row, r->headline_only);
-    for (int seed = 1; seed <= seeds; seed++) state[run_at(r, row, seed)->state]++;
+    int state[RUN_STATES] = {0}, seeds = seeds_of(r, row);
+    count_runs(r, row, seeds, state);
     int n = state[RUN_HELD] + state[RUN_DIVERGED];
     int at = snprintf(to, CELL, n < seeds ? "%d of %d" : "%d", n, seeds);
     for (int i = RUN_DIVERGED; i < RUN_STATES; i++)
@@ -12008,49 +11979,45 @@ static void seeds_cell(Cell to, const Results *r, int row) {
 /* An item's rows: each of its columns, as paper | ours where the paper prints any, then what is
  * always told: alpha_1, its multiple of even rows, and the seeds. */
 static int grid_of(Grid *g, const Results *r, const Item *item, bool markdown, Error *e) {
-    const char *measure[ACROSS] = {NULL};        /* NULL: the row's name, or the paper's number */
+    static const char *const always[] = {"alpha_1", "times_1"};
     const Shown *shown = &r->x->shown[item->from];
-    int column[ACROSS] = {0};
-    *g = (Grid){.rows = item->count + 1, .columns = 1};
+    int c = 1;
+    *g = (Grid){.rows = item->count + 1};
     if (!(g->cell = grab((idx)g->rows * ACROSS, sizeof *g->cell, e))) return e->status;
-    snprintf(g->cell[0], CELL, "row");
     for (int i = 0; i < item->columns + 2; i++) {
-        static const char *const always[] = {"alpha_1", "times_1"};
         bool more = i >= item->columns;
         const char *name = more ? always[i - item->columns] : item->column[i];
-        if (more && one_of(item->column, item->columns, name) >= 0) continue;
+        if (more && entry_of(item->column, item->columns, sizeof name, name) >= 0) continue;
         for (int k = 0; k < item->count && !more; k++)
-            g->pair[g->columns] |= strcmp(shown[k].paper[i].text, ".") != 0;
-        snprintf(g->cell[g->columns], CELL, "%.36s%s",
-                 strcmp(name, "times_1") ? name : "x even", in_percent(name) ? " %" : "");
-        column[g->columns] = i;
-        g->columns += g->pair[g->columns];
-        measure[g->columns++] = name;
-    }
-    snprintf(g->cell[g->columns], CELL, "seeds");
-    for (int k = 0; k < item->count; k++) {
-        Cell *cell = g->cell + (k + 1) * ACROSS;
-        snprintf(cell[0], CELL, "%s", r->x->row[shown[k].row].name);
-        for (int c = 1; c < g->columns; c++) {
-            const char *text = shown[k].paper[column[c]].text;
-            if (measure[c]) ours(cell[c], r, shown[k].row, measure[c], markdown);
-            else snprintf(cell[c], CELL, "%s", strcmp(text, ".") ? text : "");
+            g->pair[c] |= strcmp(shown[k].paper[i].text, ".") != 0;
+        snprintf(g->cell[c], CELL, "%.36s%s", strcmp(name, "times_1") ? name : "x even",
+                 in_percent(name) ? " %" : "");
+        for (int k = 0; k < item->count; k++) {
+            Cell *cell = &g->cell[(k + 1) * ACROSS + c];
+            const char *text = g->pair[c] ? shown[k].paper[i].text : ".";
+            ours(cell[g->pair[c]], r, shown[k].row, name, markdown);
+            if (strcmp(text, ".")) snprintf(cell[0], CELL, "%s", text);
         }
-        seeds_cell(cell[g->columns], r, shown[k].row);
+        c += 1 + g->pair[c];
     }
-    g->columns++;
+    snprintf(g->cell[0], CELL, "row");
+    snprintf(g->cell[c], CELL, "seeds");
+    for (int k = 0; k < item->count; k++) {
+        snprintf(g->cell[(k + 1) * ACROSS], CELL, "%s", r->x->row[shown[k].row].name);
+        seeds_cell(g->cell[(k + 1) * ACROSS + c], r, shown[k].row);
+    }
+    g->columns = c + 1;
     return 0;
 }
 
-static int rows_grid(Bytes *out, const Results *r, const Item *item, bool markdown, Error *e) {
+static void rows_grid(Bytes *out, const Results *r, const Item *item, bool markdown, Error *e) {
     Grid g;
-    if (grid_of(&g, r, item, markdown, e)) return e->status;
+    if (grid_of(&g, r, item, markdown, e)) return;
     (markdown ? grid_markdown : grid_text)(&g, out, e);
     free(g.cell);
-    return e->status;
 }
 
-int claim_rule(Bytes *out, const Experiments *x, const Claim *c, Error *e) {
+static void claim_rule(Bytes *out, const Experiments *x, const Claim *c, Error *e) {
     char side[100];
     for (int k = 0; k < side_count(c); k++) {
         int need = k < c->sides ? -1 : (k - c->sides) / 2;
@@ -12061,58 +12028,60 @@ int claim_rule(Bytes *out, const Experiments *x, const Claim *c, Error *e) {
         if (k + 1 == c->sides && c->margin > 0)
             bytes_print(out, e, " %s %g", c->kind == CLAIM_DIFFERS ? "by" : "within", c->margin);
     }
-    return e->status;
 }
 
-/* "0.213 [0.19, 0.236]", or as much of it as there is. */
-static void estimate_text(Cell to, const Judged *j) {
-    int n = isnan(j->estimate) ? 0 : snprintf(to, CELL, "%.3g", j->estimate);
-    to[n] = 0;
-    if (!isnan(j->low)) snprintf(to + n, (size_t)(CELL - n), " [%.3g, %.3g]", j->low, j->high);
-}
+/* "0.213 [0.19, 0.236]", or as much of it as there is; p, and Holm's. */
+typedef struct Evidence { Cell estimate, p, holm; } Evidence;
 
 static void p_text(Cell to, double p) {
-    if (isnan(p)) *to = 0;
-    else snprintf(to, CELL, p > 0 && p < 1e-4 ? "< 0.0001" : "%.4f", p);
+    if (!isnan(p)) snprintf(to, CELL, p > 0 && p < 1e-4 ? "< 0.0001" : "%.4f", p);
+}
+
+static Evidence evidence_of(const Judged *j) {
+    Evidence is = {"", "", ""};
+    int n = isnan(j->estimate) ? 0 : snprintf(is.estimate, CELL, "%.3g", j->estimate);
+    if (!isnan(j->low))
+        snprintf(is.estimate + n, (size_t)(CELL - n), " [%.3g, %.3g]", j->low, j->high);
+    p_text(is.p, j->p);
+    p_text(is.holm, j->holm);
+    return is;
 }
 
 /* The estimate, its interval, p, how many seeds, and why. */
 static void claim_evidence(Bytes *line, const Claim *c, const Judged *j, Error *e) {
-    Cell estimate, p, adjusted;
-    estimate_text(estimate, j);
-    p_text(p, j->p);
-    p_text(adjusted, j->holm);
-    if (*estimate) bytes_print(line, e, "%s", estimate);
-    if (*p) bytes_print(line, e, ", p %s", p);
-    if (*adjusted) bytes_print(line, e, " (Holm %s)", adjusted);
-    if (*estimate && c->kind == CLAIM_EXACT) bytes_print(line, e, ", range of %d", j->n[0]);
-    else if (*estimate && c->kind == CLAIM_ORDERED) bytes_print(line, e, ", n %d", j->n[0]);
-    else if (*estimate) bytes_print(line, e, ", n %d and %d", j->n[0], j->n[1]);
-    if (j->why[0]) bytes_print(line, e, "%s%s", *estimate ? ": " : "", j->why);
+    Evidence is = evidence_of(j);
+    bool any = is.estimate[0];
+    bytes_print(line, e, "%s", is.estimate);
+    if (is.p[0]) bytes_print(line, e, ", p %s", is.p);
+    if (is.holm[0]) bytes_print(line, e, " (Holm %s)", is.holm);
+    if (any && c->kind == CLAIM_EXACT) bytes_print(line, e, ", range of %d", j->n[0]);
+    else if (any && c->kind == CLAIM_ORDERED) bytes_print(line, e, ", n %d", j->n[0]);
+    else if (any) bytes_print(line, e, ", n %d and %d", j->n[0], j->n[1]);
+    if (j->why[0]) bytes_print(line, e, "%s%s", any ? ": " : "", j->why);
 }
 
 /* A claim with all that led to its verdict. */
-static void claim_text(Bytes *out, const Results *r, const Claim *c, const Judged *j, Error *e) {
+static void claim_text(Bytes *out, const Results *r, int claim, Error *e) {
     enum { INDENT = 16 };
+    const Claim *c = &r->x->claim[claim];
+    const Judged *j = &r->judged[claim];
     Bytes line = {0};
-    bytes_print(out, e, "\n%-*s", INDENT, verdict_name(j->verdict));
+    bytes_print(out, e, "\n");
     bytes_print(&line, e, "%s (%s%s)", c->statement, c->reference, c->headline ? "; headline" : "");
-    wrapped(out, INDENT, &line, e);
-    bytes_print(out, e, "%*s", INDENT, "");
+    wrapped(out, INDENT, verdict_name(j->verdict), &line, e);
     bytes_print(&line, e, "rule %s: ", c->name);
     claim_rule(&line, r->x, c, e);
-    wrapped(out, INDENT, &line, e);
-    bytes_print(out, e, "%*s", INDENT, "");
+    wrapped(out, INDENT, "", &line, e);
     claim_evidence(&line, c, j, e);
-    wrapped(out, INDENT, &line, e);
+    wrapped(out, INDENT, "", &line, e);
     bytes_free(&line);
 }
 
-int repro_table(Bytes *out, const Results *r, const Judged *j, int item, Error *e) {
+int repro_table(Bytes *out, const Results *r, int item, Error *e) {
     const Item *is = &r->x->item[item];
     Bytes head = {0};
     bytes_print(&head, e, "%s, %s: %s (%s)", is->name, is->reference, is->title, r->corpus);
-    wrapped(out, 0, &head, e);
+    wrapped(out, 0, "", &head, e);
     bytes_free(&head);
     bytes_print(out, e, "\n");
     if (is->count) rows_grid(out, r, is, false, e);
@@ -12121,7 +12090,7 @@ int repro_table(Bytes *out, const Results *r, const Judged *j, int item, Error *
                 "hand,\n* measured on proxy scores. x even: alpha_1 as a multiple of what even "
                 "rows give.");
     for (int i = 0; i < r->x->claims; i++)
-        if (r->x->claim[i].item == item) claim_text(out, r, &r->x->claim[i], &j[i], e);
+        if (r->x->claim[i].item == item) claim_text(out, r, i, e);
     return e->status;
 }
 
@@ -12131,25 +12100,19 @@ static bool is_elsewhere(const Experiments *x, int item) {
     return !x->item[item].count;
 }
 
-/* How many of a row's runs there are, added to *done, and of how many, to *needed. */
-static void row_runs(const Results *r, int row, int *done, int *needed) {
-    int seeds = row_seeds(r->x, row, r->headline_only);
-    *needed += seeds;
-    for (int seed = 1; seed <= seeds; seed++) {
-        RunState is = run_at(r, row, seed)->state;
-        *done += is == RUN_HELD || is == RUN_DIVERGED;
-    }
-}
-
+/* How many runs of an item there are, and of how many; item NULL: of all rows. */
 static int runs_done(const Results *r, const Item *item, int *needed) {
-    int done = 0;
+    int state[RUN_STATES] = {0}, rows = item ? item->count : r->x->rows;
     *needed = 0;
-    for (int k = 0; k < item->count; k++)
-        row_runs(r, r->x->shown[item->from + k].row, &done, needed);
-    return done;
+    for (int k = 0; k < rows; k++) {
+        int row = item ? r->x->shown[item->from + k].row : k, seeds = seeds_of(r, row);
+        count_runs(r, row, seeds, state);
+        *needed += seeds;
+    }
+    return state[RUN_HELD] + state[RUN_DIVERGED];
 }
 
-int repro_list(Bytes *out, const Results *r, const Judged *j, Error *e) {
+int repro_list(Bytes *out, const Results *r, Error *e) {
     const Experiments *x = r->x;
     Bytes title = {0};
     bytes_print(out, e, "%-13s %9s %8s  what (%s)\n", "item", "runs", "claims", r->corpus);
@@ -12157,17 +12120,17 @@ int repro_list(Bytes *out, const Results *r, const Judged *j, Error *e) {
         for (int i = 0; i < x->items; i++) {
             const Item *item = &x->item[i];
             int needed, judged = 0, claims = 0, done = runs_done(r, item, &needed);
+            char first[100];
             if (is_elsewhere(x, i) != elsewhere) continue;
             if (elsewhere && !told++)
                 bytes_print(out, e, "\nWhat needs published models; sink repro ITEM says which, "
                             "and measures those at hand:\n");
             for (int k = 0; k < x->claims; k++)
-                if (x->claim[k].item == i) claims++, judged += j[k].tested;
-            bytes_print(out, e, "%-13s ", item->name);
-            if (!elsewhere)
-                bytes_print(out, e, "%4d/%-4d %4d/%-3d  ", done, needed, judged, claims);
+                if (x->claim[k].item == i) claims++, judged += r->judged[k].tested;
+            snprintf(first, sizeof first, elsewhere ? "%-13s " : "%-13s %4d/%-4d %4d/%-3d  ",
+                     item->name, done, needed, judged, claims);
             bytes_print(&title, e, "%s: %s", item->reference, item->title);
-            wrapped(out, elsewhere ? 14 : 34, &title, e);
+            wrapped(out, elsewhere ? 14 : 34, first, &title, e);
         }
     bytes_free(&title);
     if (r->notes.size) bytes_print(out, e, "\n");
@@ -12175,24 +12138,23 @@ int repro_list(Bytes *out, const Results *r, const Judged *j, Error *e) {
 }
 
 /* Markdown's table of an item's claims; item -1: of the headline claims, with Holm's p. */
-static void claims_markdown(Bytes *out, const Results *r, const Judged *j, int item, Error *e) {
-    const Experiments *x = r->x;
-    for (int i = 0, told = 0; i < x->claims; i++) {
-        const Claim *c = &x->claim[i];
-        Cell estimate, p, adjusted;
+static void claims_markdown(Bytes *out, const Results *r, int item, Error *e) {
+    const char *head = item >= 0 ? "|\n|---|---|---|---|---|\n"
+                                 : "| Holm |\n|---|---|---|---|---|---|\n";
+    for (int i = 0; i < r->x->claims; i++) {
+        const Claim *c = &r->x->claim[i];
+        const Judged *j = &r->judged[i];
+        Evidence is = evidence_of(j);
         char verdict[sizeof j->why + 40];
         if (item < 0 ? !c->headline : c->item != item) continue;
-        if (!told++)
+        if (*head)
             bytes_print(out, e, "\n| verdict | claim | reference | estimate and 95 %% interval "
-                        "| p |%s\n|---|---|---|---|---|%s\n", item < 0 ? " Holm |" : "",
-                        item < 0 ? "---|" : "");
-        bool because = j[i].verdict == UNDECIDED && j[i].why[0];
-        snprintf(verdict, sizeof verdict, "**%s**%s%s", verdict_name(j[i].verdict),
-                 because ? ": " : "", because ? j[i].why : "");
-        estimate_text(estimate, &j[i]);
-        p_text(p, j[i].p);
-        p_text(adjusted, j[i].holm);
-        const char *cells[] = {verdict, c->statement, c->reference, estimate, p, adjusted};
+                        "| p %s", head);
+        head = "";
+        bool because = j->verdict == UNDECIDED && j->why[0];
+        snprintf(verdict, sizeof verdict, "**%s**%s%s", verdict_name(j->verdict),
+                 because ? ": " : "", because ? j->why : "");
+        const char *cells[] = {verdict, c->statement, c->reference, is.estimate, is.p, is.holm};
         bytes_print(out, e, "|");
         for (int k = 0; k < 5 + (item < 0); k++) markdown_cell(out, cells[k], e);
         bytes_print(out, e, "\n");
@@ -12200,7 +12162,7 @@ static void claims_markdown(Bytes *out, const Results *r, const Judged *j, int i
 }
 
 /* Every claim on a line: verdict, where, name, estimate, p. */
-static void ledger_text(Bytes *out, const Results *r, const Judged *j, Error *e) {
+static void ledger_text(Bytes *out, const Results *r, Error *e) {
     const Experiments *x = r->x;
     int item = 5, name = 5;
     for (int i = 0; i < x->claims; i++) {
@@ -12210,37 +12172,36 @@ static void ledger_text(Bytes *out, const Results *r, const Judged *j, Error *e)
     bytes_print(out, e, "\n%-14s  %-*s  %-*s  %-30s  p\n", "verdict", item, "item", name, "claim",
                 "estimate, 95 % interval");
     for (int i = 0; i < x->claims; i++) {
-        Cell estimate, p;
-        estimate_text(estimate, &j[i]);
-        p_text(p, j[i].p);
+        const Judged *j = &r->judged[i];
+        Evidence is = evidence_of(j);
         int left = WIDTH - 14 - item - name - 6; /* columns for what a claim lacks */
-        if (!*estimate) snprintf(estimate, CELL, "%.*s", left < 0 ? 0 : left, j[i].why);
-        bytes_print(out, e, "%-14s  %-*s  %-*s  %-*s%s%s\n", verdict_name(j[i].verdict), item,
-                    x->item[x->claim[i].item].name, name, x->claim[i].name, *p ? 30 : 0, estimate,
-                    *p ? "  " : "", p);
+        if (!is.estimate[0]) snprintf(is.estimate, CELL, "%.*s", left < 0 ? 0 : left, j->why);
+        bytes_print(out, e, "%-14s  %-*s  %-*s  %-*s%s%s\n", verdict_name(j->verdict), item,
+                    x->item[x->claim[i].item].name, name, x->claim[i].name, is.p[0] ? 30 : 0,
+                    is.estimate, is.p[0] ? "  " : "", is.p);
     }
 }
 
 /* Every item's rows and claims, folded away where Markdown is shown by a browser. */
-static void ledger_markdown(Bytes *out, const Results *r, const Judged *j, Error *e) {
+static void ledger_markdown(Bytes *out, const Results *r, Error *e) {
     for (int i = 0; i < r->x->items && !e->status; i++) {
         const Item *item = &r->x->item[i];
         if (is_elsewhere(r->x, i)) continue;
         bytes_print(out, e, "\n<details><summary><b>%s</b>: %s</summary>\n\n", item->reference,
                     item->title);
         if (item->count) rows_grid(out, r, item, true, e);
-        claims_markdown(out, r, j, i, e);
+        claims_markdown(out, r, i, e);
         bytes_print(out, e, "\n</details>\n");
     }
 }
 
-int repro_ledger(Bytes *out, const Results *r, const Judged *j, bool markdown, Error *e) {
+int repro_ledger(Bytes *out, const Results *r, bool markdown, Error *e) {
     const Experiments *x = r->x;
     int n[VERDICT_KINDS] = {0}, headline = 0, tested = 0;
     for (int i = 0; i < x->claims; i++) {
-        n[j[i].verdict]++;
+        n[r->judged[i].verdict]++;
         headline += x->claim[i].headline;
-        tested += !isnan(j[i].holm);
+        tested += !isnan(r->judged[i].holm);
     }
     bytes_print(out, e, "%d claims on %s: %d reproduced, %d not reproduced, %d opposite, "
                 "%d undecided at this scale.\n\n", x->claims, r->corpus, n[REPRODUCED],
@@ -12248,10 +12209,10 @@ int repro_ledger(Bytes *out, const Results *r, const Judged *j, bool markdown, E
     if (headline)
         bytes_print(out, e, "%d headline claims on %s; Holm's p is over the %d that could be "
                     "tested.\n", headline, r->corpus, tested);
-    if (markdown) claims_markdown(out, r, j, -1, e);
+    if (markdown) claims_markdown(out, r, -1, e);
     for (int i = 0; i < x->claims && !markdown; i++)
-        if (x->claim[i].headline) claim_text(out, r, &x->claim[i], &j[i], e);
-    (markdown ? ledger_markdown : ledger_text)(out, r, j, e);
+        if (x->claim[i].headline) claim_text(out, r, i, e);
+    (markdown ? ledger_markdown : ledger_text)(out, r, e);
     return e->status;
 }
 
@@ -12294,25 +12255,18 @@ typedef struct Repro {
     int item, only;              /* -1: all */
 } Repro;
 
-/* The next run that the command asks for after (*row, *seed), row by row; false at the end. Start
- * with row 0, seed below 0. */
-static bool run_next(const Repro *q, int *row, int *seed) {
+/* The next run that the command asks for after (*row, *seed), row by row, and whether it is there,
+ * as result_there says; false at the end. Start with row 0, seed below 0. */
+static bool run_next(const Repro *q, int *row, int *seed, int *there) {
     bool headline_only = q->corpus != q->x.corpus && q->item < 0;
     for (; *row < q->x.rows; ++*row, *seed = -1) {
         if ((q->only >= 0 && *row != q->only) || !item_has(&q->x, q->item, *row)) continue;
         int one = q->s->only_seed, from = one < 0 ? 1 : one, to = one;
         if (one < 0) to = q->s->seeds ? q->s->seeds : row_seeds(&q->x, *row, headline_only);
         *seed = *seed < from ? from : *seed + 1;
-        if (*seed <= to) return true;
-    }
-    return false;
-}
-
-/* The next one that is not there; *there is 0, or -1 for one whose row has changed. */
-static bool run_missing(const Repro *q, int *row, int *seed, int *there) {
-    while (run_next(q, row, seed)) {
+        if (*seed > to) continue;
         *there = result_there(&q->x, *row, q->s->results, q->corpus->name, *seed);
-        if (*there != 1) return true;
+        return true;
     }
     return false;
 }
@@ -12373,14 +12327,14 @@ static int repro_announce(const Repro *q, int *missing, Error *e) {
     static const double TOY_SECONDS = 12;                    /* 4 to 16 on one core */
     double unit = 0, time = 0;
     *missing = 0;
-    for (int row = 0, seed = -1, there; !e->status && run_missing(q, &row, &seed, &there);) {
-        ++*missing;
-        for (int at = row; at >= 0 && !e->status; at = q->x.row[at].after) {
+    for (int row = 0, seed = -1, there; !e->status && run_next(q, &row, &seed, &there);) {
+        *missing += there != 1;
+        for (int at = there == 1 ? -1 : row; at >= 0; at = q->x.row[at].after) {
             Settings now;
-            if (row_settings(&now, &q->x.row[at], q->corpus, seed, q->s, e)) break;
+            if (row_settings(&now, &q->x.row[at], q->corpus, seed, q->s, e)) return e->status;
             if (now.data.toy) { time += TOY_SECONDS; continue; }
             if (!now.model.vocab) now.model.vocab = VOCAB_DEFAULT;
-            if (config_resolve(&now.model, e)) break;
+            if (config_resolve(&now.model, e)) return e->status;
             double work = token_work(&now.model) * now.train.batch * now.train.accumulate
                         * now.model.context;
             if (unit <= 0) unit = step_seconds(q, row, e) / work;
@@ -12399,7 +12353,8 @@ static int repro_commands(const Repro *q, Error *e) {
     const Settings *s = q->s;
     int missing;
     if (repro_announce(q, &missing, e)) return e->status;
-    for (int row = 0, seed = -1, there; run_missing(q, &row, &seed, &there);) {
+    for (int row = 0, seed = -1, there; run_next(q, &row, &seed, &there);) {
+        if (there == 1) continue;
         printf("./sink repro %s --row %s --seed %d --corpus %s",
                q->item < 0 ? "all" : q->x.item[q->item].name, q->x.row[row].name, seed,
                q->corpus->name);
@@ -12412,23 +12367,22 @@ static int repro_commands(const Repro *q, Error *e) {
 
 static int repro_words(Repro *q, const char **words, int n, Error *e) {
     const Settings *s = q->s;
+    const Experiments *x = &q->x;
+    const Corpus *end = x->corpus + x->corpora;
     q->item = q->only = -1;
-    q->corpus = q->x.corpus;
-    const Corpus *end = q->corpus + q->x.corpora;
+    q->corpus = x->corpus;
     while (s->corpus[0] && q->corpus < end &&
            (strcmp(q->corpus->name, s->corpus) || q->corpus->domain)) q->corpus++;
     if (q->corpus == end)
         return fail(e, 2, "--corpus %s: there is none in " EXPERIMENTS_FILE ". Try: --corpus %s",
-                    s->corpus, q->x.corpora ? q->x.corpus[0].name : "story");
+                    s->corpus, x->corpora ? x->corpus[0].name : "story");
     if (n > 1) return fail(e, 2, "repro: %s is a word too many. Try: sink help repro", words[1]);
-    if (n && strcmp(words[0], "all")) {
-        while (++q->item < q->x.items && strcmp(q->x.item[q->item].name, words[0])) {}
-        if (q->item == q->x.items)
-            return fail(e, 2, "repro: there is no item '%s'. Try: sink repro list", words[0]);
-    }
+    if (n && strcmp(words[0], "all") &&
+        (q->item = entry_of(x->item, x->items, sizeof *x->item, words[0])) < 0)
+        return fail(e, 2, "repro: there is no item '%s'. Try: sink repro list", words[0]);
     if (!s->row[0]) return 0;
-    q->only = experiments_row(&q->x, s->row);
-    if (q->only < 0 || !item_has(&q->x, q->item, q->only))
+    q->only = experiments_row(x, s->row);
+    if (q->only < 0 || !item_has(x, q->item, q->only))
         return fail(e, 2, "--row %s: %s has no such row. Try: sink repro %s --show", s->row,
                     n ? words[0] : "the table", n ? words[0] : "list");
     return 0;
@@ -12439,60 +12393,49 @@ static int repro_runs(const Repro *q, Error *e) {
     int missing = 1;
     bool one = q->only >= 0 && q->s->only_seed >= 0;         /* of --commands: nothing to plan */
     if (!one && (repro_announce(q, &missing, e) || !missing)) return e->status;
-    for (int row = 0, seed = -1, there; !e->status && run_missing(q, &row, &seed, &there);) {
+    for (int row = 0, seed = -1, there; !e->status && run_next(q, &row, &seed, &there);) {
         if (there < 0)
             fprintf(stderr, "sink: %s seed %d: its row has changed, so it is run again\n",
                     q->x.row[row].name, seed);
-        run_do(q, row, seed, false, e);
+        if (there != 1) run_do(q, row, seed, false, e);
     }
     return e->status;
 }
 
 static int repro_verify(const Repro *q, Error *e) {
-    for (int row = 0, seed = -1; run_next(q, &row, &seed);)
-        if (result_there(&q->x, row, q->s->results, q->corpus->name, seed) == 1)
-            return run_do(q, row, seed, true, e);
+    for (int row = 0, seed = -1, there; run_next(q, &row, &seed, &there);)
+        if (there == 1) return run_do(q, row, seed, true, e);
     return fail(e, 1, "--verify: expected a finished run, found none. Try: without --verify");
 }
 
-/* The README's section of results, made anew from the files. */
-static int repro_readme(const Results *r, const Judged *j, const char *path, Error *e) {
-    Bytes text = {0}, section = {0}, out = {0};
-    if (!repro_ledger(&section, r, j, true, e) && !file_read(path, &text, e) &&
-        !readme_with(&out, (const char *)text.at, text.size, (const char *)section.at,
-                     section.size, e))
-        file_write(path, out.at, out.size, e);
-    bytes_free(&text);
-    bytes_free(&section);
-    bytes_free(&out);
-    return e->status;
-}
-
-/* What there is of it: the list or the README; an item with the maps of its toys; or where none is
- * named the headline claims and all verdicts. */
+/* What there is of it: the list; an item with the maps of its toys; or where none is named the
+ * headline claims and all verdicts, which also go into the README. */
 static int repro_show(const Repro *q, bool list, bool readme, Error *e) {
-    Results r = {0};
-    Bytes out = {0};
+    static const char path[] = "README.md";
+    Results r;
+    Bytes out = {0}, text = {0}, page = {0};
     const Item *item = q->item < 0 ? NULL : &q->x.item[q->item];
-    Judged *j = grab(q->x.claims, sizeof *j, e);
-    if (e->status || results_load(&r, &q->x, q->s->results, q->corpus->name, e) ||
-        claims_judge(j, &r, e)) goto done;
-    if (list) repro_list(&out, &r, j, e);
-    else if (readme) repro_readme(&r, j, "README.md", e);
-    else if (item) repro_table(&out, &r, j, q->item, e);
-    else repro_ledger(&out, &r, j, false, e);
-    if (!e->status) fwrite(out.at, 1, out.size, stdout);
-    for (int k = 0; item && k < item->count; k++) {
+    if (!results_load(&r, &q->x, q->s->results, q->corpus->name, e)) {
+        if (list) repro_list(&out, &r, e);
+        else if (item) repro_table(&out, &r, q->item, e);
+        else repro_ledger(&out, &r, readme, e);
+    }
+    if (!e->status && !readme) fwrite(out.at, 1, out.size, stdout);
+    else if (!e->status && !file_read(path, &text, e) &&
+             !readme_with(&page, (const char *)text.at, text.size, (const char *)out.at, out.size,
+                          e))
+        file_write(path, page.at, page.size, e);
+    for (int k = 0; item && r.run && k < item->count; k++) {
         int row = q->x.shown[item->from + k].row, n;
         const Run *run = run_at(&r, row, 1);
         if (run->state != RUN_HELD || !result_find(&run->result, "toy_shape", &n)) continue;
         printf("\n%s, seed 1\n", q->x.row[row].name);
         toy_print(&run->result, stdout);
     }
-done:
     results_free(&r);
     bytes_free(&out);
-    free(j);
+    bytes_free(&text);
+    bytes_free(&page);
     return e->status;
 }
 
@@ -12701,9 +12644,15 @@ static void outcome_row(const Outcome *o, double row[ROW]) {
     row[ALPHA_STAR] = sinks_alpha(&o->s, star);
 }
 
+/* A number as the tables show it, or - where it is not there. */
+static const char *row_text(char text[32], const double *row, int k) {
+    snprintf(text, 32, isfinite(row[k]) ? ROW_COLUMNS[k].form : "-", ROW_COLUMNS[k].unit * row[k]);
+    return text;
+}
+
 /* For people, and as --csv and --json with all digits; a number that is not there is - in the
  * table, left empty, or null. */
-static int run_table(const Outcome *o, const Settings *s, FILE *out, Error *e) {
+static void run_table(const Outcome *o, const Settings *s, FILE *out, Error *e) {
     Bytes csv = {0}, json = {0};
     fprintf(out, "\n%-8s %-9s", "arm", "paper");
     for (int k = 0; k < ROW; k++) fprintf(out, " %*s", ROW_COLUMNS[k].width, ROW_COLUMNS[k].head);
@@ -12719,14 +12668,12 @@ static int run_table(const Outcome *o, const Settings *s, FILE *out, Error *e) {
         bytes_print(&csv, e, "\n%s", o[i].name);
         bytes_print(&json, e, "%s{\"arm\": \"%s\"", i ? ",\n " : "[", o[i].name);
         for (int k = 0; k < ROW; k++) {
-            char text[32] = "-", digits[32] = "";
-            if (isfinite(row[k])) {
-                snprintf(text, sizeof text, ROW_COLUMNS[k].form, ROW_COLUMNS[k].unit * row[k]);
-                snprintf(digits, sizeof digits, "%.8g", row[k]);
-            }
-            fprintf(out, " %*s", ROW_COLUMNS[k].width, text);
-            bytes_print(&csv, e, ",%s", digits);
-            bytes_print(&json, e, ", \"%s\": %s", ROW_COLUMNS[k].name, *digits ? digits : "null");
+            char text[32];
+            bool there = isfinite(row[k]);
+            fprintf(out, " %*s", ROW_COLUMNS[k].width, row_text(text, row, k));
+            bytes_print(&csv, e, there ? ",%.8g" : ",", row[k]);
+            bytes_print(&json, e, there ? ", \"%s\": %.8g" : ", \"%s\": null", ROW_COLUMNS[k].name,
+                        row[k]);
         }
         double times = row[TIMES_EVEN];
         fprintf(out, " %8s\n", !isfinite(times) ? "-" : times >= SHOWS ? "yes"
@@ -12743,7 +12690,6 @@ static int run_table(const Outcome *o, const Settings *s, FILE *out, Error *e) {
     if (s->json[0]) file_write(s->json, json.at, json.size, e);
     bytes_free(&csv);
     bytes_free(&json);
-    return e->status;
 }
 
 /* How it came: alpha_1 (alpha_* where there is a *) as a multiple of even rows, ten looks apart. */
@@ -12818,26 +12764,20 @@ static void run_report(const Outcome *o, const Settings *s, FILE *out, Bytes *ve
     if (files.status) fail(e, files.status, "%s", files.text);
 }
 
-/* Where an arm's checkpoint and log go under --out FOLDER, and whether they can. */
-static int arm_files(Settings *arm, const char *folder, const char *name, Error *e) {
-    if (!folder[0]) return 0;
-    if (snprintf(arm->out, PATH_ROOM, "%s/%s.ckpt", folder, name) >= PATH_ROOM ||
-        snprintf(arm->log, PATH_ROOM, "%s/%s.csv", folder, name) >= PATH_ROOM)
-        return fail(e, 2, "--out %.40s..: this path is too long. Try: a shorter one", folder);
-    return file_ready(arm->out, e);
-}
-
-/* One arm, from the seed or its checkpoint in `folder` to its numbers. One that diverges is a
- * result: o->ended says where, and the next arm's turn comes. The first arm's settings become
- * *base. */
-static int run_arm(Outcome *o, const Arm *which, Settings *base, const char *folder, Error *e) {
+/* One arm, from the seed or its checkpoint in `folder` to its numbers; there goes its log as well.
+ * One that diverges is a result: o->ended says where, and the next arm's turn comes. The first
+ * arm's settings become *base. */
+static void run_arm(Outcome *o, const Arm *which, Settings *base, const char *folder, Error *e) {
     Settings arm = *base;
     Trainer t;
     int starts;
     o->name = which->name;
     o->source = which->source;
-    if (arm_files(&arm, folder, which->name, e) || trainer_begin(&t, &arm, which->flags, e))
-        return e->status;
+    if (folder[0] && (snprintf(arm.out, PATH_ROOM, "%s/%s.ckpt", folder, o->name) >= PATH_ROOM ||
+                      snprintf(arm.log, PATH_ROOM, "%s/%s.csv", folder, o->name) >= PATH_ROOM))
+        fail(e, 2, "--out %.40s..: this path is too long. Try: a shorter one", folder);
+    else if (folder[0]) file_ready(arm.out, e);
+    if (e->status || trainer_begin(&t, &arm, which->flags, e)) return;
     if (which == RUN_ARMS) *base = t.s;
     o->c = t.m.c;
     o->even = sink_uniform(&o->c, t.s.eval_T);
@@ -12847,7 +12787,6 @@ static int run_arm(Outcome *o, const Arm *which, Settings *base, const char *fol
         outcome_measure(o, &t, &t.s, &starts, e);
     has_ended(o->ended, &t, e);
     trainer_free(&t);
-    return e->status;
 }
 
 /* The main job. s holds what the command line changed. With --out each arm's training is kept, and
@@ -13042,18 +12981,13 @@ void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
     heat_maps(maps, star >= 0 ? 2 : 1, out);
 }
 
-/* What an ablation takes, in words. */
-static const char *ablation_words(int what) {
-    return what == ABLATE_VALUE  ? "its value counts as zero to every other row"
-           : what == ABLATE_MEAN ? "its value counts as the mean value to every other row"
-                                 : "its key is masked from every other row";
-}
-
-/* Its table, for a terminal and for the page. */
+/* The table of an ablation, for a terminal and for the page. */
 void ablated_text(const Ablated *a, const Settings *s, Bytes *out, Error *e) {
     const char *const names[ABLATED] = {"untouched", a->column, "control"};
     bytes_print(out, e, "\nAblation of %s: %s, in every block and head\n%-10s %9s %9s %9s %9s\n",
-                a->column, ablation_words(a->what), "", "loss", "spread", "more", "spread");
+                a->column, a->what == ABLATE_VALUE ? "its value counts as zero to every other row"
+                : a->what == ABLATE_MEAN ? "its value counts as the mean value to every other row"
+                : "its key is masked from every other row", "", "loss", "spread", "more", "spread");
     for (int k = 0; k < ABLATED; k++) {
         bytes_print(out, e, "%-10s %9.4f %9.4f", names[k], a->loss[k], a->spread[k]);
         if (k) bytes_print(out, e, " %+9.4f %9.4f", a->more[k], a->more_spread[k]);
@@ -13075,15 +13009,7 @@ void ablated_text(const Ablated *a, const Settings *s, Bytes *out, Error *e) {
 typedef struct Html { Bytes text; Error *e; } Html;
 
 /* Formatted text of up to 2047 bytes, as it is. */
-static void say(Html *h, const char *form, ...) {
-    char text[2048];
-    va_list args;
-    va_start(args, form);
-    int n = vsnprintf(text, sizeof text, form, args);
-    va_end(args);
-    if (n < 0 || n >= (int)sizeof text) fail(h->e, 1, "a text of %d bytes is too long", n);
-    else bytes_add(&h->text, text, (size_t)n, h->e);
-}
+#define say(h, ...) bytes_print(&(h)->text, (h)->e, __VA_ARGS__)
 
 /* Text with what HTML reads as its own replaced. */
 static void html_text(Html *h, const char *s) {
@@ -13139,6 +13065,13 @@ static const struct { const char *colour, *dash, *mark; double width; } STYLES[L
     {"#111111", "none", "m-.7-5h1.4v10h-1.4z", 1}};
 
 static const char *colour_of(int style) { return STYLES[style % LINE_STAR].colour; }
+
+static Series *line_begin(Series *lines, int k, const char *name, int style) {
+    lines[k] = (Series){.style = style, .points = style >= LINE_SEED || style == LINE_MEAN};
+    snprintf(lines[k].name, sizeof lines->name, "%.*s", (int)sizeof lines->name - 1, name);
+    return &lines[k];
+}
+
 /* An axis sees the values of its picture, and then lies between two places of it. */
 enum { TICKS = 64 };
 typedef struct Axis {
@@ -13455,23 +13388,20 @@ static const struct { const char *title, *y, *caption; bool from_zero; } CHARTS[
      "Mean over key heads. A sink's value is short: it takes weight and gives little. The paper's "
      "Figure 2, top, and Figures 11 to 14.", true}};
 
-/* Appends the i-th point of a model's line, or of its column *; false where it has ended. */
-static bool model_point(Series *line, const Outcome *o, int what, bool star, int i) {
+/* A model's line of a chart, or that of its column *. */
+static void model_line(Series *line, const Outcome *o, int what, bool star) {
     const Sinks *s = &o->s;
+    const double *const norms[] = {s->hnorm, s->knorm, s->vnorm};
     int first = what > NORM_HIDDEN;              /* hidden states have a block 0 */
-    if (i == LOOKS || (what < NORM_HIDDEN ? i >= o->p.looks : !s->n || i + first > s->L))
-        return false;
-    if (what < NORM_HIDDEN) {
+    for (int i = 0; what < NORM_HIDDEN && i < o->p.looks; i++) {
         const Look *p = &o->p.look[i];
         const double y[][2] = {{p->loss, NAN}, {100 * p->sink1, 100 * p->sink_star},
                                {p->alpha1, p->alpha_star}};
         line_add(line, (double)p->step, y[what][star]);
-    } else {
-        const double *const norms[] = {s->hnorm, s->knorm, s->vnorm};
+    }
+    for (int i = 0; what >= NORM_HIDDEN && s->n && i + first <= s->L; i++)
         if (!first || sinks_attends(s, i))       /* else the block has no keys and values */
             line_add(line, i + first, norm_ratio(norms[what - NORM_HIDDEN] + (idx)i * s->N, s->N));
-    }
-    return true;
 }
 
 /* Charts from .. to, with a line for each of the first three models, and one for its column *. */
@@ -13486,16 +13416,16 @@ static void page_charts(Html *h, const Outcome *o, int n, int from, int to) {
         int count = 0;
         for (int i = 0; i < n && i < 3; i++)
             for (int star = 0; star <= (columns && o[i].star); star++) {
-                Series *line = &lines[count++];
                 const char *column = !columns ? "" : !star ? " 1" : o[i].c.extra ? " *" : " x*";
-                *line = (Series){.style = i + LINE_STAR * star};
-                snprintf(line->name, sizeof line->name, "%.20s%s", o[i].name, column);
-                for (int k = 0; model_point(line, &o[i], what, star, k); k++) continue;
+                char name[40];
+                snprintf(name, sizeof name, "%.20s%s", o[i].name, column);
+                Series *line = line_begin(lines, count++, name, i + LINE_STAR * star);
+                model_line(line, &o[i], what, star);
             }
         if (what == LOOK_ALPHA && lines_seen(&shown.x, &shown.y, lines, count)) {
-            lines[count] = (Series){.name = "even, first model", .style = LINE_EVEN};
-            line_add(&lines[count], shown.x.from, o->even);
-            line_add(&lines[count++], shown.x.to, o->even);
+            Series *even = line_begin(lines, count++, "even, first model", LINE_EVEN);
+            line_add(even, shown.x.from, o->even);
+            line_add(even, shown.x.to, o->even);
         }
         chart(h, &shown, lines, count);
     }
@@ -13544,15 +13474,12 @@ static void page_table(Html *h, const Outcome *o, int n, const Settings *s) {
     say(h, "</tr>\n");
     for (int i = 0; i < n; i++) {
         double row[ROW];
+        char text[32];
         outcome_row(&o[i], row);
         say(h, "<tr>");
         element(h, "td", o[i].name);
         element(h, "td", o[i].source[0] ? o[i].source : "-");
-        for (int k = 0; k < ROW; k++) {
-            say(h, "<td>");
-            say(h, isfinite(row[k]) ? ROW_COLUMNS[k].form : "-", ROW_COLUMNS[k].unit * row[k]);
-            say(h, "</td>");
-        }
+        for (int k = 0; k < ROW; k++) element(h, "td", row_text(text, row, k));
         say(h, "</tr>\n");
     }
     say(h, "</table></div>\n<p>Sink: share of heads with alpha above %g, over %d sequences of %d "
@@ -13658,13 +13585,40 @@ int report_write(const char *path, const char *verb, const Settings *s, const Ou
  *       A line is the mean over the seeds that have a number there, its band their range. Maps show
  *       the first seed that has one: heads of different seeds are not the same heads.
  */
-typedef struct Paper {
+/* The i-th point of a line, read of one result. `side` is which of the lines that a row has in a
+ * picture of its own, and names it; otherwise -1. */
+typedef struct Point {
+    const Result *r;
+    const char *word, *numbers;
+    int side, i;
+    char name[32];
+    double x, y;
+} Point;
+
+/* How a kind of picture is drawn, word by word. Lines are read point by point, until there is none;
+ * a y of NULL is the measure's, least is of the distances of x's ticks. Of maps the lists; rows and
+ * columns are shape[from] and the next. */
+typedef struct Paper Paper;
+typedef struct Kind {
+    void (*draw)(Paper *p, const char *word);
+    const char *caption;
+    bool (*at)(Point *at);
+    const char *x, *y;
+    double least;
+    bool log_x, log_y;
+    const char *list[2], *shape;
+    int from;
+} Kind;
+
+struct Paper {
     Html h;
     const Experiments *x;
-    Results runs;
-    Judged *judged;              /* [1 + corpora][claims]: of the page's corpus, of each other */
+    Results runs, *others;       /* of the page's corpus; of each other [corpora] */
     Series *lines;               /* [LINES] */
-} Paper;
+    const Item *item;            /* that is shown, */
+    const Picture *picture;      /* and what of it is drawn */
+    const Kind *kind;
+};
 
 /* A measure's unit, and its name in a title, or NULL. The first that it begins with holds. */
 static const struct { const char *begins, *unit, *title; } MEASURES[] = {
@@ -13690,7 +13644,6 @@ static Axis measure_axis(const Item *item, const char *measure) {
     return (Axis){.name = toy ? "loss" : unit, .from_zero = !loss};
 }
 
-static double measure_scale(const char *measure) { return in_percent(measure) ? 100 : 1; }
 /* The k-th part of words joined by commas, into part [64]; false where there is none. */
 static bool part_of(const char *words, int k, char part[64]) {
     for (; k > 0; k--) {
@@ -13713,56 +13666,14 @@ static const char *title_of(const char *words, char text[200]) {
     return text;
 }
 
-/* A measure over the seeds, in the unit that is shown. */
-typedef struct Spread { int n; double mean, low, high, at[SEEDS_MOST]; } Spread;
-static const Spread NO_SPREAD = {.mean = NAN, .low = NAN, .high = NAN};
-
-static void spread_add(Spread *s, double x) {
-    double square;
-    if (!(fabs(x) < 1e30) || s->n == SEEDS_MOST) return;     /* a file may hold anything */
-    s->low = s->n ? fmin(s->low, x) : x;
-    s->high = s->n ? fmax(s->high, x) : x;
-    s->at[s->n++] = x;
-    s->mean = mean_of(s->at, s->n, &square);
-}
-
-/* The seeds that a row is judged by are 1 .. this. */
-static int seeds_of(const Paper *p, int r) { return row_seeds(p->x, r, p->runs.headline_only); }
-
-static Spread spread_of(const Paper *p, int row, const char *measure) {
-    Spread s = NO_SPREAD;
-    for (int seed = 1; seed <= seeds_of(p, row); seed++)
-        spread_add(&s, measure_scale(measure) * results_number(&p->runs, row, seed, measure));
-    return s;
-}
-
 /* The result of a seed, or NULL. */
 static const Result *result_of(const Paper *p, int row, int seed) {
     const Run *run = run_at(&p->runs, row, seed);
     return run->state == RUN_HELD || run->state == RUN_DIVERGED ? &run->result : NULL;
 }
 
-static int row_of(const Paper *p, const Item *item, int k) {
-    return p->x->shown[item->from + k].row;
-}
-
-static Series *line_begin(Paper *p, int k, const char *name, int style) {
-    Series *line = &p->lines[k];
-    *line = (Series){.style = style, .points = style >= LINE_SEED || style == LINE_MEAN};
-    snprintf(line->name, sizeof line->name, "%.*s", (int)sizeof line->name - 1, name);
-    return line;
-}
-
-/* The i-th point of a line, read of one result: false where the line has ended. `side` is which of
- * the lines that a row has in a picture of its own, and names it; otherwise -1. */
-typedef struct Point {
-    const Result *r;
-    const char *word, *numbers;
-    int side, i;
-    char name[32];
-    double x, y;
-} Point;
-typedef bool PointOf(Point *at);
+/* The k-th row of the item. */
+static int row_of(const Paper *p, int k) { return p->x->shown[p->item->from + k].row; }
 
 /* List `word` over tokens. */
 static bool curve_at(Point *at) {
@@ -13772,21 +13683,22 @@ static bool curve_at(Point *at) {
     snprintf(name, sizeof name, "%s%s", tune ? "" : "curve_", at->word);
     const double *x = result_find(at->r, tune ? "tune_tokens" : "curve_tokens", &n);
     const double *y = result_find(at->r, name, &m);
-    if (!x || !y || at->i >= n || at->i >= m) return false;
+    if (at->i >= n || at->i >= m) return false;
     at->x = x[at->i] / 1e6;
-    at->y = measure_scale(at->word) * y[at->i];
+    at->y = scale_of(at->word) * y[at->i];
     return true;
 }
 
 /* By block the first row's norm, the mean of the others, or the one over the other. hnorm has a
  * block 0, the embedding. */
 static bool norm_at(Point *at) {
-    char name[2][80];
+    char name[80];
     int n, m;
-    for (int k = 0; k < 2; k++)
-        snprintf(name[k], sizeof *name, "%s_%s", at->word, k ? "rest" : "1");
-    const double *first = result_find(at->r, name[0], &n), *rest = result_find(at->r, name[1], &m);
-    if (!first || !rest || at->i >= n || at->i >= m || at->side > 1) return false;
+    snprintf(name, sizeof name, "%s_1", at->word);
+    const double *first = result_find(at->r, name, &n);
+    snprintf(name, sizeof name, "%s_rest", at->word);
+    const double *rest = result_find(at->r, name, &m);
+    if (at->i >= n || at->i >= m || at->side > 1) return false;
     if (at->side >= 0) strcpy(at->name, at->side ? "other tokens" : "first token");
     at->x = at->i + (strncmp(at->word, "hnorm", 5) != 0);
     at->y = at->side < 0 ? first[at->i] / rest[at->i] : at->side ? rest[at->i] : first[at->i];
@@ -13801,13 +13713,13 @@ static bool over_at(Point *at) {
     snprintf(measure, sizeof measure, "%.*s%s%s", (int)(mark - at->word), at->word,
              *mark ? number : "", *mark ? mark + 1 : "");
     at->x = strtod(number, NULL);
-    at->y = measure_scale(measure) * result_number(at->r, measure);
+    at->y = scale_of(measure) * result_number(at->r, measure);
     return true;
 }
 
 /* The i-th number of a list [n] as a count; 0 where it is none. */
 static int count_at(const double *x, int n, int i) {
-    return x && i < n && x[i] >= 1 && x[i] <= 4096 && floor(x[i]) == x[i] ? (int)x[i] : 0;
+    return i < n && x[i] >= 1 && x[i] <= 4096 && floor(x[i]) == x[i] ? (int)x[i] : 0;
 }
 
 /* cosine or product of a block, mean over heads, with the first key or the others. */
@@ -13815,7 +13727,7 @@ static bool angle_at(Point *at) {
     int n, m;
     const double *shape = result_find(at->r, "shape", &n), *of = result_find(at->r, at->word, &m);
     int L = count_at(shape, n, 0), H = count_at(shape, n, 1);
-    if (!of || at->i >= L || m != L * H * 2 || at->side > 1) return false;
+    if (at->i >= L || !H || m != L * H * 2 || at->side > 1) return false;
     strcpy(at->name, at->side ? "other keys" : "first key");
     at->x = at->i + 1;
     at->y = 0;
@@ -13828,42 +13740,24 @@ static bool grid_at(Point *at) {
     int n, m, k;
     const double *T = result_find(at->r, "grid_T", &n), *eps = result_find(at->r, "grid_eps", &m);
     const double *sink = result_find(at->r, "grid_sink_1", &k);
-    if (!T || !eps || !sink || k != n * m || at->i >= n || at->side >= m
-        || !(eps[at->side] > 0 && eps[at->side] <= 1)) return false;
+    if (k != n * m || at->i >= n || at->side >= m || !(eps[at->side] > 0 && eps[at->side] <= 1))
+        return false;
     snprintf(at->name, sizeof at->name, "eps %g", eps[at->side]);
     at->x = T[at->i];
     at->y = 100 * sink[at->i * m + at->side];
     return true;
 }
 
-/* Kinds of pictures whose lines are read point by point. A y of NULL is the measure's; least: of
- * the distances of x's ticks. */
-static const struct {
-    PointOf *at;
-    const char *x, *y, *caption;
-    double least;
-    bool log_x, log_y;
-} POINTS[PICTURE_KINDS] = {
-    [PICTURE_CURVES] = {curve_at, "million tokens", NULL, "While it trains.", 0, false, false},
-    [PICTURE_OVER] = {over_at, "#", NULL, "A number stands in the place of #.", 1, false, false},
-    [PICTURE_RATIO] = {norm_at, "block", "first / others", "Norm of the first row over the mean of "
-        "the others; far above 1 it is a massive activation.", 1, false, true},
-    [PICTURE_NORMS] = {norm_at, "block", NULL, "l2 norm by block.", 1, false, true},
-    [PICTURE_ANGLES] = {angle_at, "block", NULL, "By block, mean over heads. The paper's Figure 2, "
-        "bottom, and Figures 15 to 18.", 1, false, false},
-    [PICTURE_GRID] = {grid_at, "tokens T", "%", "Sink of token 1 by length and threshold: look "
-        "whether it falls with both. The paper's Figure 3.", 0, true, false}};
-
 /* Reads a line over the seeds, where x is the first one's; false: it has no number. */
-static bool line_read(const Paper *p, Series *line, int row, PointOf *of, Point at) {
+static bool line_read(const Paper *p, Series *line, int row, Point at) {
     bool any = false;
     for (bool there = true; there; at.i++) {
         Spread s = NO_SPREAD;
         double x = NAN;
         int n = line->n;
         there = false;
-        for (int seed = 1; seed <= seeds_of(p, row); seed++) {
-            if (!(at.r = result_of(p, row, seed)) || !of(&at)) continue;
+        for (int seed = 1; seed <= seeds_of(&p->runs, row); seed++) {
+            if (!(at.r = result_of(p, row, seed)) || !p->kind->at(&at)) continue;
             if (!there) x = at.x;
             there = true;
             spread_add(&s, at.y);
@@ -13877,29 +13771,27 @@ static bool line_read(const Paper *p, Series *line, int row, PointOf *of, Point 
     return any;
 }
 
-static Chart points_chart(const Item *item, PictureKind kind, const char *title, const char *word) {
-    Chart what = {title, POINTS[kind].caption,
-                  {.name = POINTS[kind].x, .least = POINTS[kind].least, .log = POINTS[kind].log_x,
-                   .tight = true}, measure_axis(item, word)};
-    if (POINTS[kind].y) what.y.name = POINTS[kind].y;
-    what.y.log = POINTS[kind].log_y;
-    what.y.from_zero = what.y.from_zero && !what.y.log;
+static Chart points_chart(const Paper *p, const char *title, const char *word) {
+    const Kind *k = p->kind;
+    Chart what = {title, k->caption,
+                  {.name = k->x, .least = k->least, .log = k->log_x, .tight = true},
+                  measure_axis(p->item, word)};
+    if (k->y) what.y.name = k->y;
+    what.y.log = k->log_y;
+    what.y.from_zero = what.y.from_zero && !k->log_y;
     return what;
 }
 
-/* Draws word of an item; w->word[0] is the numbers of over. */
-typedef void Draw(Paper *p, const Item *item, const Picture *w, const char *word);
-
 /* A picture for each row. */
-static void draw_each_row(Paper *p, const Item *item, const Picture *w, const char *word) {
+static void draw_each_row(Paper *p, const char *word) {
     char title[300], of[200];
-    for (int i = 0; i < item->count; i++) {
-        int count = 0, row = row_of(p, item, i);
+    for (int i = 0; i < p->item->count; i++) {
+        int count = 0, row = row_of(p, i);
         for (Point at = {.word = word}; at.side < LINE_EVEN; at.side++)
-            count += line_read(p, line_begin(p, count, "", count), row, POINTS[w->kind].at, at);
+            count += line_read(p, line_begin(p->lines, count, "", count), row, at);
         snprintf(title, sizeof title, "%s%s%.200s", p->x->row[row].name, *word ? ": " : "",
                  title_of(word, of));
-        Chart what = points_chart(item, w->kind, title, word);
+        Chart what = points_chart(p, title, word);
         if (count) chart(&p->h, &what, p->lines, count);
     }
 }
@@ -13907,27 +13799,28 @@ static void draw_each_row(Paper *p, const Item *item, const Picture *w, const ch
 /* A line for each row, and each of the words that commas join. Rows beyond what one picture holds
  * go into further ones, to one scale and with the item's first row in all for comparison. */
 enum { ROWS_DRAWN = 8 };
-static void draw_all_rows(Paper *p, const Item *item, const Picture *w, const char *words) {
+static void draw_all_rows(Paper *p, const char *words) {
     char part[64], name[120], plain[200], title[240];
-    bool joined = part_of(words, 1, part), alone = item->count == 1;
+    int rows = p->item->count;
+    bool joined = part_of(words, 1, part), alone = rows == 1;
     int more = (joined ? ROWS_DRAWN - 2 : ROWS_DRAWN) - 1;   /* rows beside the first */
     part_of(words, 0, part);
-    Chart what = points_chart(item, w->kind, title, part);
+    Chart what = points_chart(p, title, part);
     for (int drawn = 0; drawn < 2; drawn++)      /* first the scale is seen */
-        for (int from = 1, number = 1; from < item->count || number == 1; from += more, number++) {
+        for (int from = 1, number = 1; from < rows || number == 1; from += more, number++) {
             int count = 0;
-            for (int i = from - 1; i < from + more && i < item->count; i++)
+            for (int i = from - 1; i < from + more && i < rows; i++)
                 for (int k = 0; part_of(words, k, part) && count < LINES; k++) {
-                    int row = row_of(p, item, i < from ? 0 : i);
+                    int row = row_of(p, i < from ? 0 : i);
                     const char *of = joined && alone ? "" : p->x->row[row].name;
                     snprintf(name, sizeof name, "%s%s%s", of, joined && *of ? " " : "",
                              joined ? part : "");
-                    Series *line = line_begin(p, count, name, alone ? k % LINE_EVEN
+                    Series *line = line_begin(p->lines, count, name, alone ? k % LINE_EVEN
                                               : i - from + 1 + LINE_STAR * (k % 2));
-                    count += line_read(p, line, row, POINTS[w->kind].at,
-                                       (Point){.word = part, .numbers = w->word[0], .side = -1});
+                    count += line_read(p, line, row, (Point){.word = part, .side = -1,
+                                                             .numbers = p->picture->word[0]});
                 }
-            snprintf(title, sizeof title, item->count > more + 1 ? "%.150s (%d)" : "%.150s",
+            snprintf(title, sizeof title, rows > more + 1 ? "%.150s (%d)" : "%.150s",
                      title_of(words, plain), number);
             if (drawn) chart(&p->h, &what, p->lines, count);
             else lines_seen(&what.x, &what.y, p->lines, count);
@@ -13936,41 +13829,39 @@ static void draw_all_rows(Paper *p, const Item *item, const Picture *w, const ch
 
 /* Lines with names and on them every seed: of each row, with the paper's number; or of each domain
  * and row, with a mark of its own. */
-static void draw_dots(Paper *p, const Item *item, const Picture *w, const char *measure) {
-    bool domains = w->kind == PICTURE_DOMAINS;
+static void draw_dots(Paper *p, const char *measure) {
+    const Item *item = p->item;
+    bool domains = p->picture->kind == PICTURE_DOMAINS;
     int rows = domains && item->count > ROWS_DRAWN ? ROWS_DRAWN : item->count, n = 0;
     int own = domains ? rows : 1;                /* rows that have marks of their own */
     double level = !strncmp(measure, "times_", 6) ? 1 : NAN;
     char name[128];
-    Chart what = {measure,
-                  domains ? "By the text that is measured on: the mean of each row's seeds, and "
-                            "around it every seed. The paper's Figure 9."
-                          : "Every seed, their mean, and the paper's number where it gives one.",
-                  measure_axis(item, measure), {.names = true, .seen = true}};
+    Chart what = {measure, p->kind->caption, measure_axis(item, measure),
+                  {.names = true, .seen = true}};
     for (int i = 0; i < own; i++) {
-        const char *row = p->x->row[row_of(p, item, i)].name;
-        line_begin(p, i, domains ? "" : "a seed", i + LINE_SEED);
-        line_begin(p, own + i, domains ? row : "mean", domains ? i : LINE_MEAN)->points = true;
+        line_begin(p->lines, i, domains ? "" : "a seed", i + LINE_SEED);
+        line_begin(p->lines, own + i, domains ? p->x->row[row_of(p, i)].name : "mean",
+                   domains ? i : LINE_MEAN)->points = true;
     }
-    Series *paper = line_begin(p, 2 * own, "the paper", 1);
-    Series *even = line_begin(p, 2 * own + 1, "even rows", LINE_EVEN);
+    Series *paper = line_begin(p->lines, 2 * own, "the paper", 1);
+    Series *even = line_begin(p->lines, 2 * own + 1, "even rows", LINE_EVEN);
     paper->points = true;
     for (int k = 0; k < (domains ? p->x->corpora : 1); k++)
-        for (int i = 0, named = 0; i < rows; i++) {
+        for (int i = 0, told = 0; i < rows; i++) {
             const char *domain = p->x->corpus[k].name;
-            int row = row_of(p, item, i), line = domains ? i : 0;
+            int row = row_of(p, i), line = domains ? i : 0;
             snprintf(name, sizeof name, domains ? "%.60s/%.60s" : "%.60s", measure, domain);
-            Spread s = spread_of(p, row, name);
+            Spread s = spread_of(&p->runs, row, name);
             double y = n + 0.5;
             if (domains && !s.n) continue;
-            if (!domains || !named++) axis_tick(&what.y, y, domains ? domain : p->x->row[row].name);
+            if (!domains || !told++) axis_tick(&what.y, y, domains ? domain : p->x->row[row].name);
             for (int at = 0; at < s.n; at++) line_add(&p->lines[line], s.at[at], y);
             line_add(&p->lines[own + line], s.mean, y);
             for (int of = 0; of < item->columns; of++)
                 if (!strcmp(item->column[of], name))
                     line_add(paper, p->x->shown[item->from + i].paper[of].value, y);
             if (!isfinite(level) && !strncmp(name, "alpha_", 6) && !domains)
-                level = spread_of(p, row, "even").mean;
+                level = spread_of(&p->runs, row, "even").mean;
             n++;
         }
     for (int k = 0; k < 2; k++) line_add(even, level, k * n);
@@ -13978,27 +13869,22 @@ static void draw_dots(Paper *p, const Item *item, const Picture *w, const char *
     chart(&p->h, &what, p->lines, 2 * own + 2);
 }
 
-/* Maps of a row side by side; their rows and columns are shape[from] and the next. */
-static const struct { const char *list[2], *shape, *caption; int from; } MAPS[PICTURE_KINDS] = {
-    [PICTURE_ALPHA] = {{NULL}, "shape", "alpha by block (down) and head (across).", 0},
-    [PICTURE_MAP] = {{"map"}, "map_shape", "Weight of each query (down) on each key (across). A "
-                                           "sink is a dark column.", 2},
-    [PICTURE_TOY] = {{"before", "after"}, "toy_shape", "Weight of each query (down) on each key "
-                                                       "(across) in one sequence.", 1}};
-
-static void draw_maps(Paper *p, const Item *item, const Picture *w, const char *word) {
-    bool heads = w->kind == PICTURE_ALPHA;
-    int n = 0, m, at = MAPS[w->kind].from;
+/* Maps of a row side by side. */
+static void draw_maps(Paper *p, const char *word) {
+    const Kind *kind = p->kind;
+    PictureKind is = p->picture->kind;
+    bool heads = is == PICTURE_ALPHA;
+    int n, m;
     char name[80], title[120];
     snprintf(name, sizeof name, "map_%s", word);
-    const char *const lists[2] = {heads ? name : MAPS[w->kind].list[0], MAPS[w->kind].list[1]};
-    for (int i = 0; i < item->count; i++) {
-        int row = row_of(p, item, i), seed = 0;
+    const char *const lists[2] = {heads ? name : kind->list[0], kind->list[1]};
+    for (int i = 0; i < p->item->count; i++) {
+        int row = row_of(p, i), seed = 0;
         const Result *r = NULL;
-        while (++seed <= seeds_of(p, row) && !r)
+        while (++seed <= seeds_of(&p->runs, row) && !r)
             if ((r = result_of(p, row, seed)) && !result_find(r, lists[0], &n)) r = NULL;
-        const double *shape = r ? result_find(r, MAPS[w->kind].shape, &n) : NULL;
-        int rows = count_at(shape, n, at), columns = count_at(shape, n, at + 1);
+        const double *shape = r ? result_find(r, kind->shape, &n) : (n = 0, NULL);
+        int rows = count_at(shape, n, kind->from), columns = count_at(shape, n, kind->from + 1);
         if (!rows || !columns || (!heads && (columns < rows || rows > 128))
             || !(fabs(shape[0]) + fabs(shape[1]) < 1e6)) continue;
         snprintf(title, sizeof title, "%s, seed %d", p->x->row[row].name, seed - 1);
@@ -14006,53 +13892,71 @@ static void draw_maps(Paper *p, const Item *item, const Picture *w, const char *
         for (int k = 0; k < 2 && lists[k]; k++) {
             const double *cell = result_find(r, lists[k], &m);
             if (!cell || m != rows * columns) continue;
-            snprintf(title, sizeof title, "%s", strcmp(word, "alpha_1") ? "column *" : "token 1");
-            if (w->kind == PICTURE_TOY) snprintf(title, sizeof title, "%s training", lists[k]);
-            if (w->kind == PICTURE_MAP)          /* its indices are from 0 */
+            if (is == PICTURE_TOY) snprintf(title, sizeof title, "%s training", lists[k]);
+            else if (is == PICTURE_MAP)          /* its indices are from 0 */
                 snprintf(title, sizeof title, "block %g, head %g: the strongest sink", 1 + shape[0],
                          1 + shape[1]);
+            else snprintf(title, sizeof title, strcmp(word, "alpha_1") ? "column *" : "token 1");
             cell_map(&p->h, &(CellMap){cell, columns, 1, rows, columns, heads,
                                        !heads && columns > rows ? "*, " : "", title, NULL});
         }
-        figure_end(&p->h, MAPS[w->kind].caption);
+        figure_end(&p->h, kind->caption);
     }
 }
 
+static const Kind KINDS[PICTURE_KINDS] = {
+    [PICTURE_CURVES] = {draw_all_rows, "While it trains.", curve_at, "million tokens"},
+    [PICTURE_OVER] = {draw_all_rows, "A number stands in the place of #.", over_at, "#",
+        .least = 1},
+    [PICTURE_RATIO] = {draw_all_rows, "Norm of the first row over the mean of the others; far "
+        "above 1 it is a massive activation.", norm_at, "block", "first / others", 1,
+        .log_y = true},
+    [PICTURE_NORMS] = {draw_each_row, "l2 norm by block.", norm_at, "block", .least = 1,
+        .log_y = true},
+    [PICTURE_ANGLES] = {draw_each_row, "By block, mean over heads. The paper's Figure 2, bottom, "
+        "and Figures 15 to 18.", angle_at, "block", .least = 1},
+    [PICTURE_GRID] = {draw_each_row, "Sink of token 1 by length and threshold: look whether it "
+        "falls with both. The paper's Figure 3.", grid_at, "tokens T", "%", .log_x = true},
+    [PICTURE_DOTS] = {draw_dots, "Every seed, their mean, and the paper's number where it gives "
+        "one."},
+    [PICTURE_DOMAINS] = {draw_dots, "By the text that is measured on: the mean of each row's "
+        "seeds, and around it every seed. The paper's Figure 9."},
+    [PICTURE_ALPHA] = {draw_maps, "alpha by block (down) and head (across).", .shape = "shape"},
+    [PICTURE_MAP] = {draw_maps, "Weight of each query (down) on each key (across). A sink is a "
+        "dark column.", .list = {"map"}, .shape = "map_shape", .from = 2},
+    [PICTURE_TOY] = {draw_maps, "Weight of each query (down) on each key (across) in one "
+        "sequence.", .list = {"before", "after"}, .shape = "toy_shape", .from = 1}};
+
 /* Its pictures, beside each other where there is room; the ramp before them if one has cells. */
-static void item_pictures(Paper *p, const Item *item) {
-    Draw *const DRAWS[PICTURE_KINDS] = {
-        draw_all_rows, draw_dots, draw_dots, draw_all_rows, draw_all_rows,
-        draw_each_row, draw_each_row, draw_each_row, draw_maps, draw_maps, draw_maps};
+static void item_pictures(Paper *p) {
     static const Picture ANGLES = {PICTURE_ANGLES, 2, {"cosine", "product"}};
+    const Picture *first = p->item->picture, *end = first + p->item->pictures;
     bool cells_shown = false;
-    for (int k = 0; k < item->pictures; k++)
-        cells_shown = cells_shown || item->picture[k].kind >= PICTURE_ALPHA;
+    for (const Picture *w = first; w < end; w++)
+        cells_shown = cells_shown || w->kind >= PICTURE_ALPHA;
     if (cells_shown) ramp_legend(&p->h);
     say(&p->h, "<div class=\"grid\">\n");
-    for (int k = 0; k < item->pictures; k++) {
-        const Picture *w = item->picture[k].kind == PICTURE_ANGLES ? &ANGLES : &item->picture[k];
-        if (!w->words) DRAWS[w->kind](p, item, w, "");
-        for (int i = w->kind == PICTURE_OVER; i < w->words; i++)
-            DRAWS[w->kind](p, item, w, w->word[i]);
+    for (const Picture *w = first; w < end; w++) {
+        p->picture = w->kind == PICTURE_ANGLES ? &ANGLES : w;
+        p->kind = &KINDS[w->kind];
+        for (int i = w->kind == PICTURE_OVER; i == 0 || i < p->picture->words; i++)
+            p->kind->draw(p, p->picture->words ? p->picture->word[i] : "");
     }
     say(&p->h, "</div>\n");
 }
 
 /* The cells that a terminal and the README show (12.6). */
-static void item_table(Paper *p, const Item *item) {
+static void item_table(Paper *p) {
+    static const char *const tags[] = {"th", "td", "th class=\"paper\"", "td class=\"paper\""};
     Html *h = &p->h;
     Grid g;
-    if (grid_of(&g, &p->runs, item, true, h->e)) return;
+    Cell head;
+    if (grid_of(&g, &p->runs, p->item, true, h->e)) return;
     say(h, "<div class=\"wide\"><table>\n");
     for (int r = 0; r < g.rows; r++) {
         say(h, "<tr>");
-        for (int c = 0; c < g.columns; c++) {
-            Cell text;
-            snprintf(text, CELL, "%.36s%s", !r && c && g.pair[c - 1] ? "ours"
-                     : g.cell[r * ACROSS + c], !r && g.pair[c] ? ", paper" : "");
-            element(h, !g.pair[c] ? r ? "td" : "th" : r ? "td class=\"paper\""
-                       : "th class=\"paper\"", text);
-        }
+        for (int c = 0; c < g.columns; c++)
+            element(h, tags[2 * g.pair[c] + (r > 0)], flat_cell(&g, r, c, head));
         say(h, "</tr>\n");
     }
     say(h, "</table></div>\n");
@@ -14066,21 +13970,20 @@ static const char *const SIGNS_OF[VERDICT_KINDS] = {
     [UNDECIDED] = "open", [REPRODUCED] = "yes", [NOT_REPRODUCED] = "no", [OPPOSITE] = "no"};
 
 static void claim_begin(Paper *p, int k) {
-    const Verdict v = p->judged[k].verdict;
+    const Verdict v = p->runs.judged[k].verdict;
     say(&p->h, "<div class=\"claim %s\"><p><b>%s %s.</b> ", BARS[v], SIGNS_OF[v], verdict_name(v));
     html_text(&p->h, p->x->claim[k].statement);
 }
 
 static void page_claim(Paper *p, int k) {
-    static const char *const KIND_NAMES[] = {"differs", "equal", "ordered", "exact"};
     const Claim *c = &p->x->claim[k];
     Html *h = &p->h;
     Bytes rule = {0}, evidence = {0};
     claim_rule(&rule, p->x, c, h->e);
-    claim_evidence(&evidence, c, &p->judged[k], h->e);
+    claim_evidence(&evidence, c, &p->runs.judged[k], h->e);
     claim_begin(p, k);
     say(h, " <span class=\"where\">%s%s, claim %s</span></p><p><code>",
-        c->headline ? "headline; " : "", KIND_NAMES[c->kind], c->name);
+        c->headline ? "headline; " : "", CLAIM_KINDS[c->kind], c->name);
     html_bytes(h, &rule);
     say(h, "</code>: ");
     html_bytes(h, &evidence);
@@ -14090,7 +13993,7 @@ static void page_claim(Paper *p, int k) {
 }
 
 static void page_item(Paper *p, int at) {
-    const Item *item = &p->x->item[at];
+    const Item *item = p->item = &p->x->item[at];
     Html *h = &p->h;
     int needed, there = runs_done(&p->runs, item, &needed);
     say(h, "<section id=\"%s\">", item->name);
@@ -14104,25 +14007,11 @@ static void page_item(Paper *p, int at) {
         say(h, "<p>Needs published models: <code>sink repro %s</code>.</p>\n", item->name);
     else if (item->count && needed && !there)
         say(h, "<p><b>Not run yet: <code>sink repro %s</code></b></p>\n", item->name);
-    if (item->count) item_table(p, item);
-    if (there && item->pictures) item_pictures(p, item);
+    if (item->count) item_table(p);
+    if (there && item->pictures) item_pictures(p);
     for (int k = 0; k < p->x->claims; k++)
         if (p->x->claim[k].item == at) page_claim(p, k);
     say(h, "</section>\n");
-}
-
-/* The verdicts of the other corpora. */
-static int judge_others(Paper *p, const char *folder) {
-    const Experiments *x = p->x;
-    Error *e = p->h.e;
-    for (int k = 0; k < x->corpora && !e->status; k++) {
-        Results r;
-        if (x->corpus[k].domain || !strcmp(x->corpus[k].name, p->runs.corpus) ||
-            results_load(&r, x, folder, x->corpus[k].name, e)) continue;
-        claims_judge(p->judged + (k + 1) * x->claims, &r, e);
-        results_free(&r);
-    }
-    return e->status;
 }
 
 /* How many claims have which verdict, the headline claims, and where everything is. */
@@ -14134,7 +14023,7 @@ static void page_summary(Paper *p) {
         Verdict v = (Verdict)(i % VERDICT_KINDS);            /* the undecided last */
         int all = 0, headline = 0;
         for (int k = 0; k < x->claims; k++)
-            if (p->judged[k].verdict == v) all++, headline += x->claim[k].headline;
+            if (p->runs.judged[k].verdict == v) all++, headline += x->claim[k].headline;
         say(h, "%s <b>%d (%d)</b> %s", i > 1 ? "," : "", all, headline, verdict_name(v));
     }
     say(h, ".</p>\n");
@@ -14143,7 +14032,7 @@ static void page_summary(Paper *p) {
         if (!x->claim[k].headline) continue;
         claim_begin(p, k);
         for (int c = 0; c < x->corpora; c++) {
-            Verdict v = p->judged[(c + 1) * x->claims + k].verdict;
+            Verdict v = p->others[c].judged ? p->others[c].judged[k].verdict : UNDECIDED;
             if (v != UNDECIDED)
                 say(h, " <span class=\"where\">%s: %s %s.</span>", x->corpus[c].name,
                     SIGNS_OF[v], verdict_name(v));
@@ -14159,12 +14048,15 @@ static void page_summary(Paper *p) {
 int paper_write(const char *path, const Experiments *x, const char *folder, const char *corpus,
                 Error *e) {
     Paper p = {.h = {{0}, e}, .x = x};
-    int done = 0, needed = 0;
-    p.judged = grab((x->corpora + 1) * x->claims + 1, sizeof *p.judged, e);
+    int needed;
+    p.others = grab(x->corpora, sizeof *p.others, e);
     p.lines = grab(LINES, sizeof *p.lines, e);
-    if (!e->status && !results_load(&p.runs, x, folder, corpus, e)
-        && !claims_judge(p.judged, &p.runs, e) && !judge_others(&p, folder)) {
-        for (int row = 0; row < x->rows; row++) row_runs(&p.runs, row, &done, &needed);
+    if (!e->status) results_load(&p.runs, x, folder, corpus, e);
+    for (int k = 0; k < x->corpora && !e->status; k++)
+        if (!x->corpus[k].domain && strcmp(x->corpus[k].name, corpus))
+            results_load(&p.others[k], x, folder, x->corpus[k].name, e);
+    if (!e->status) {
+        int done = runs_done(&p.runs, NULL, &needed);
         page_head(&p.h, "report");
         say(&p.h, "<h1>When Attention Sink Emerges in Language Models: every table and figure, in "
                   "small</h1>\n<p>Trained on %s: %d of %d runs are there. Every number is the mean "
@@ -14182,7 +14074,8 @@ int paper_write(const char *path, const Experiments *x, const char *folder, cons
         }
     }
     results_free(&p.runs);
-    free(p.judged);
+    for (int k = 0; p.others && k < x->corpora; k++) results_free(&p.others[k]);
+    free(p.others);
     free(p.lines);
     return page_end(&p.h, path);
 }

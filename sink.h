@@ -1010,8 +1010,8 @@ typedef struct Result {
     /* the command that repeats it; every flag of its training; text, tokenizer; compiler, set */
     char command[512], flags[2 * FLAGS_ROOM + 64], data[PATH_ROOM], build[256];
     char ended[640];             /* why it diverged, or "" */
-    Numbers *list; int lists, room;
-    double *value; int values, value_room;
+    Numbers *list; int lists;
+    double *value; int values;
 } Result;
 int  result_add(Result *r, const char *name, const double *x, int n, Error *e);
 int  result_add1(Result *r, const char *name, double x, Error *e);
@@ -1090,6 +1090,7 @@ typedef struct Results {
     bool headline_only;          /* not the table's first corpus: there by seeds 1 .. seeds alone */
     int seeds;
     Run *run;                    /* [rows][seeds] */
+    Judged *judged;              /* [claims] */
     Bytes notes;                 /* lines, without a 0 */
 } Results;
 int  results_load(Results *r, const Experiments *x, const char *folder, const char *corpus,
@@ -1097,17 +1098,16 @@ int  results_load(Results *r, const Experiments *x, const char *folder, const ch
 void results_free(Results *r);
 /* NAN where there is none; `diverged` is 0 or 1, and a run that diverged has no other measure */
 double results_number(const Results *r, int row, int seed, const char *measure);
-/* j [claims] */
-int  claims_judge(Judged *j, const Results *r, Error *e);
+/* From its runs all of r->judged; results_load has done so. */
+int  claims_judge(Results *r, Error *e);
 
-/* 12.6: text appended to out, without a 0; j [claims]. */
-int  claim_rule(Bytes *out, const Experiments *x, const Claim *c, Error *e);
+/* 12.6: text appended to out, without a 0. */
 /* An item: its rows, the paper's numbers beside ours, and its claims with all that led there. */
-int  repro_table(Bytes *out, const Results *r, const Judged *j, int item, Error *e);
+int  repro_table(Bytes *out, const Results *r, int item, Error *e);
 /* Items, runs done of those needed, claims tested; items without rows and claims apart; notes. */
-int  repro_list(Bytes *out, const Results *r, const Judged *j, Error *e);
+int  repro_list(Bytes *out, const Results *r, Error *e);
 /* Verdicts counted, the headline claims, and every claim; in Markdown every item's rows too. */
-int  repro_ledger(Bytes *out, const Results *r, const Judged *j, bool markdown, Error *e);
+int  repro_ledger(Bytes *out, const Results *r, bool markdown, Error *e);
 /* The README's text [n] with the section [size], which ends with a line's end, in place of what
  * stands between the lines <!-- results --> and <!-- /results -->. */
 int  readme_with(Bytes *out, const char *text, size_t n, const char *section, size_t size,

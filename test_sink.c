@@ -10484,7 +10484,7 @@ static void leave_result(const Experiments *x, const char *row, int seed, double
 }
 
 /* Rows a (5 seeds), b, c and d with claims on them, in SCRATCH; false when that fails. */
-static bool results_open(Test *t, Experiments *x, Results *r, Judged j[], Error *e) {
+static bool results_open(Test *t, Experiments *x, Results *r, Error *e) {
     static const char CLAIMS[] =
         "claim far differs headline T1: It is | far\nrule a.sink_1 < b.sink_1 by 0.1\n"
         "needs a.times_1 > 2\nclaim near differs headline T2: It is near\n"
@@ -10509,7 +10509,6 @@ static bool results_open(Test *t, Experiments *x, Results *r, Judged j[], Error 
     }
     if (!e->status) file_write(SCRATCH "/tale/d-1.csv", "# sink result 1\nhalf", 20, e);
     if (!e->status) results_load(r, x, SCRATCH, "tale", e);
-    if (!e->status) claims_judge(j, r, e);
     fact(t, !e->status, "%s", e->text);
     return true;
 }
@@ -10524,9 +10523,9 @@ static void results_shut(Experiments *x, Results *r) {
 static void claims_judge__files(Test *t) {
     Experiments x;
     Results r;
-    Judged j[6] = {{.n = {0}}};
     Error e = {0};
-    if (!results_open(t, &x, &r, j, &e)) return;
+    if (!results_open(t, &x, &r, &e)) return;
+    const Judged *j = r.judged;
     static const Verdict want[] = {REPRODUCED, UNDECIDED, UNDECIDED, NOT_REPRODUCED, UNDECIDED,
                                    UNDECIDED};
     static const char *const why[] = {"", "holds 0", "c diverged (seed 2)", "c.diverged of seed 2",
@@ -10553,7 +10552,8 @@ static void claims_judge__files(Test *t) {
     results_free(&r);                            /* as the second corpus: by three seeds */
     x.corpus[0] = (Corpus){.name = "other", .file = "x"};
     x.corpora = 1;
-    if (!results_load(&r, &x, SCRATCH, "tale", &e)) claims_judge(j, &r, &e);
+    results_load(&r, &x, SCRATCH, "tale", &e);
+    j = r.judged;
     fact(t, r.headline_only && j[0].n[0] == 3 && j[0].verdict == REPRODUCED, "%d seeds, %s",
          j[0].n[0], j[0].why);
     results_shut(&x, &r);
@@ -10567,7 +10567,6 @@ static void claims_judge__holm(Test *t) {
         "claim two differs headline T: t\nrule b.sink_1 > 0.84\n";
     Experiments x;
     Results r = {0};
-    Judged j[2] = {{.n = {0}}};
     Error e = {0};
     scratch_open();
     if (experiments_read(&x, (const unsigned char *)CLAIMS, strlen(CLAIMS), "cases", &e)) exit(1);
@@ -10576,13 +10575,13 @@ static void claims_judge__holm(Test *t) {
         leave_result(&x, "b", seed, 0.80 + 0.02 * seed, "", 0, &e);
     }
     if (!e.status) results_load(&r, &x, SCRATCH, "tale", &e);
-    if (!e.status) claims_judge(j, &r, &e);
+    const Judged *j = r.judged;
     fact(t, !e.status, "%s", e.text);
     within(t, j[0].holm, 2 * j[0].p, 1e-15, "Holm's p");
     fact(t, j[0].p > 0.025 && j[0].p < 0.05 && j[0].verdict == UNDECIDED &&
          strstr(j[0].why, "Holm's p is above 0.05"), "%g: %s", j[0].p, j[0].why);
     x.claim[1].headline = false;
-    claims_judge(j, &r, &e);
+    claims_judge(&r, &e);
     fact(t, j[0].verdict == REPRODUCED && j[0].holm == j[0].p, "%g alone: %s", j[0].p, j[0].why);
     results_shut(&x, &r);
 }
@@ -10620,14 +10619,13 @@ static void repro__shows(Test *t) {
         "| **undecided**: c diverged (seed 2) | It is gone |", "<b>Table 1</b>: Rows</summary>"};
     Experiments x;
     Results r;
-    Judged j[6] = {{.n = {0}}};
     Error e = {0};
     Bytes out[4] = {{0}};
-    if (!results_open(t, &x, &r, j, &e)) return;
-    repro_table(&out[0], &r, j, 0, &e);
-    repro_list(&out[1], &r, j, &e);
-    repro_ledger(&out[2], &r, j, false, &e);
-    repro_ledger(&out[3], &r, j, true, &e);
+    if (!results_open(t, &x, &r, &e)) return;
+    repro_table(&out[0], &r, 0, &e);
+    repro_list(&out[1], &r, &e);
+    repro_ledger(&out[2], &r, false, &e);
+    repro_ledger(&out[3], &r, true, &e);
     for (int i = 0; i < 4; i++) bytes_add(&out[i], "", 1, &e);
     fact(t, !e.status, "%s", e.text);
     for (int i = 0; i < (int)(sizeof in_table / sizeof *in_table); i++)
@@ -10656,7 +10654,7 @@ static void repro_table__wide(Test *t) {
     experiments_read(&x, (const unsigned char *)WIDE_ITEM, strlen(WIDE_ITEM), "wide", &e);
     leave_result(&x, "a", 1, 0.12, "", 0, &e);
     results_load(&r, &x, SCRATCH, "tale", &e);
-    repro_table(&out, &r, NULL, 0, &e);
+    repro_table(&out, &r, 0, &e);
     bytes_add(&out, "", 1, &e);
     fact(t, !e.status, "%s", e.text);
     is_narrow(t, &out);
