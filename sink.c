@@ -12033,8 +12033,9 @@ static void claim_rule(Bytes *out, const Experiments *x, const Claim *c, Error *
 /* "0.213 [0.19, 0.236]", or as much of it as there is; p, and Holm's. */
 typedef struct Evidence { Cell estimate, p, holm; } Evidence;
 
+/* 0: there was no spread, as is said then; no probability. */
 static void p_text(Cell to, double p) {
-    if (!isnan(p)) snprintf(to, CELL, p > 0 && p < 1e-4 ? "< 0.0001" : "%.4f", p);
+    if (!isnan(p) && p != 0) snprintf(to, CELL, p < 1e-4 ? "< 0.0001" : "%.4f", p);
 }
 
 static Evidence evidence_of(const Judged *j) {
@@ -13145,7 +13146,7 @@ static void axis_draw(Html *h, const Axis *a, bool beside, double at, double end
         double place = axis_place(a, a->at[i]), half = 3.3 * (double)strlen(a->text[i]) + 2;
         if (beside) say(h, "<path class=\"rule\" d=\"M%.1f %.1fH%.1f\"/>", at, place, end);
         else say(h, "<path class=\"rule\" d=\"M%.1f %.1fV%.1f\"/>", place, at + 4, end);
-        if (beside) svg_text(h, at - 4, place + 4, "end", a->text[i]);
+        if (beside) svg_text(h, at - 7, place + 4, "end", a->text[i]);
         if (beside || place - half < used) continue;
         svg_text(h, place, at + 16, "middle", a->text[i]);
         used = place + half;
@@ -13221,7 +13222,7 @@ static void figure_begin(Html *h, const char *title) {
 }
 
 static void figure_end(Html *h, const char *caption) {
-    element(h, "figcaption", caption);
+    if (*caption) element(h, "figcaption", caption);
     say(h, "</figure>\n");
 }
 
@@ -13265,7 +13266,7 @@ static void chart(Html *h, const Chart *what, const Series *lines, int n) {
     if (!lines_seen(&x, &y, lines, n)) { figure_end(h, "Nothing was measured."); return; }
     for (int i = 0; y.names && i < y.n; i++)
         if (strlen(y.text[i]) > longest) longest = strlen(y.text[i]);
-    double left = y.names ? 8 + 5.9 * (double)longest : 42, top = y.names ? 4 : 22;
+    double left = y.names ? 11 + 5.9 * (double)longest : 42, top = y.names ? 4 : 22;
     double bottom = top + (y.names ? LINE * (y.to - y.from) : 150);
     axis_end(&x, left, RIGHT);
     axis_end(&y, y.names ? top : bottom, y.names ? bottom : top);
@@ -13905,7 +13906,7 @@ static void draw_maps(Paper *p, const char *word) {
 }
 
 static const Kind KINDS[PICTURE_KINDS] = {
-    [PICTURE_CURVES] = {draw_all_rows, "While it trains.", curve_at, "million tokens"},
+    [PICTURE_CURVES] = {draw_all_rows, "", curve_at, "million tokens"},
     [PICTURE_OVER] = {draw_all_rows, "A number stands in the place of #.", over_at, "#",
         .least = 1},
     [PICTURE_RATIO] = {draw_all_rows, "Norm of the first row over the mean of the others; far "
@@ -13917,8 +13918,7 @@ static const Kind KINDS[PICTURE_KINDS] = {
         "and Figures 15 to 18.", angle_at, "block", .least = 1},
     [PICTURE_GRID] = {draw_each_row, "Sink of token 1 by length and threshold: look whether it "
         "falls with both. The paper's Figure 3.", grid_at, "tokens T", "%", .log_x = true},
-    [PICTURE_DOTS] = {draw_dots, "Every seed, their mean, and the paper's number where it gives "
-        "one."},
+    [PICTURE_DOTS] = {draw_dots, ""},
     [PICTURE_DOMAINS] = {draw_dots, "By the text that is measured on: the mean of each row's "
         "seeds, and around it every seed. The paper's Figure 9."},
     [PICTURE_ALPHA] = {draw_maps, "alpha by block (down) and head (across).", .shape = "shape"},
