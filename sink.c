@@ -13511,8 +13511,9 @@ static const char PAGE_STYLE[] =
     ".claim p{margin:.15rem 0}.yes{border-color:#009e73}.open{border-left-style:dotted}"
     ".no{border-color:#d55e00;border-left-style:double}"
     "@media(max-width:30rem){table{font-size:.78rem}th,td{padding:.2em .3em}}"
-    "@media print{body{font-size:10pt;max-width:none;padding:0}table{font-size:.75rem}"
-    ".grid{grid-template-columns:repeat(2,1fr)}}";
+    "@media print{body{font-size:10pt;max-width:none;padding:0}.wide{overflow:visible}"
+    "table{font-size:7.5pt;break-inside:avoid}th,td{padding:.2em .4em;white-space:normal;"
+    "overflow-wrap:anywhere}.grid{grid-template-columns:repeat(2,1fr)}h2+p{break-after:avoid}}";
 
 static void page_head(Html *h, const char *verb) {
     say(h, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/><meta name=\""
