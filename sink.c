@@ -7269,7 +7269,7 @@ int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, Bytes *ou
     t.rng.state = rng_next(&t.rng) ^ number;
     t.rng.state = rng_next(&t.rng);
     t.values = grab((idx)((size_t)g->slot_count), sizeof *t.values, e);
-    int bad = !t.values || tell_rule(&t, 0, -1);
+    int bad = !t.values || bytes_add(out, "", 0, e) || tell_rule(&t, 0, -1);
     if (bad) out->size = start;
     else if (out->size > start && out->at[out->size - 1] == ' ') out->size--;
     bytes_free(&t.memory);
@@ -15057,7 +15057,7 @@ uint64_t hash64(uint64_t seed, const void *bytes, size_t n) {
 }
 
 int bytes_add(Bytes *b, const void *from, size_t n, Error *e) {
-    if (n > b->room - b->size) {
+    if (!b->at || n > b->room - b->size) {
         size_t room = b->room ? b->room : 256;
         while (room - b->size < n && room <= SIZE_MAX / 2) room *= 2;
         unsigned char *at = room - b->size < n ? NULL : realloc(b->at, room);

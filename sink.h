@@ -1275,6 +1275,7 @@ uint64_t hash64(uint64_t seed, const void *bytes, size_t n); /* FNV-1a, mixed */
 uint64_t hash_start(uint64_t seed);                          /* the same in pieces */
 uint64_t hash_add(uint64_t h, const void *bytes, size_t n);
 uint64_t hash_end(uint64_t h);
+/* Afterwards b->at is a place, of 0 bytes too. */
 int  bytes_add(Bytes *b, const void *from, size_t n, Error *e);
 int  bytes_print(Bytes *b, Error *e, const char *format, ...);   /* text of up to 2047 bytes */
 void bytes_free(Bytes *b);

@@ -6179,6 +6179,7 @@ static void grammar__tells(Test *t) {
         {"s = [p:p/he] {[$p/his]|[$p/his]} [p=p] [$p] [$p/his].\np/he/his = Ann/she/her",
          "she her Ann her."},
         {"s = [3 w]\nw = {|}", ""},
+        {"s = [x:w] [y:w] [$x][$y]\nw = {|}", ""},              /* nothing is remembered */
         {"s = [3 w].\nw = , {|}", ",,,."},
         {"s = [3 w] [^2-2 w]\nw=x", "x x x X X"},
         {"s = [n/s] [n] [n/n]\nn/s = [c] [b] {[b]|[b]}\nb/s = box/boxes\nc = red",
