@@ -12563,6 +12563,14 @@ static int repro_published(const Repro *q, Error *e) {
     for (int i = 0; i < q->x.models; i++)
         if (q->x.model[i].item == q->item && !model_path(path, q->s, q->x.model[i].name))
             printf("  ./hf %s/%s --link --out %s\n", q->s->models, q->x.model[i].name, path);
+    for (int i = 0; i < q->x.evals; i++) {
+        static const char word[] = "--choices TEXTS/";
+        const char *file = strstr(q->x.eval[i].flags, word);
+        const char *texts = q->s->texts[0] ? q->s->texts : "TEXTS";
+        int n = file ? (int)strcspn(file += strlen(word), ". ") : 0;
+        if (n && q->x.eval[i].item == q->item)
+            printf("  ./hf choices %.*s_val.jsonl --out %s/%.*s.txt\n", n, file, texts, n, file);
+    }
     if (missing && !alone) printf("\nand measure them:\n\n");
     if (missing || alone || q->s->show) evals_do(q, false, e);
     if (there && !alone && !q->s->show) {
@@ -12803,7 +12811,7 @@ int demo_run(const Settings *s, FILE *out, Error *e) {
     Settings base = *s;
     Bytes verdict = {0};
     double start = seconds();
-    if (!e->status && s->report[0]) file_ready(s->report, e);
+    if (!e->status) results_ready(s, e);
     for (int i = 0; i < ARMS && !e->status && !interrupted; i++)
         run_arm(&o[i], &RUN_ARMS[i], &base, s->out, e);
     if (!e->status && !interrupted) {
@@ -15735,6 +15743,12 @@ static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
     return 0;
 }
 
+int results_ready(const Settings *s, Error *e) {
+    const char *const paths[] = {s->csv, s->json, s->report};
+    for (int i = 0; i < 3; i++) if (paths[i][0] && file_ready(paths[i], e)) break;
+    return e->status;
+}
+
 /* What is written of one measurement: numbers, and in a table of several what they are of. */
 typedef struct EvalRow { char model[PATH_ROOM], text[64]; int input; Result all; } EvalRow;
 
@@ -15977,8 +15991,8 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
     EvalRow row = {.input = 0};
     int starts = 0;
     if (!n) return fail(e, 2, "eval: expected a model file. Try: sink eval out/model.ckpt");
+    if (results_ready(s, e)) return e->status;
     if (n > 1 || s->inputs || s->domains[0] || s->lengths[0]) return survey(s, words, n, e);
-    if (s->report[0] && file_ready(s->report, e)) return e->status;
     Outcome *o = grab(1, sizeof *o, e);
     if (!e->status && !open_model(s, words[0], 0, &t, e) && !open_data(s, &t, words[0], e)
         && !outcome_measure(o, &t, s, &starts, e) && s->ablate

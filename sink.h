@@ -700,6 +700,8 @@ void settings_default(Settings *s);
  * resolved later, when the vocabulary is known. */
 int  settings_parse(Settings *s, int argc, char **argv, const char *groups,
                     const char **words, int *n_words, Error *e);
+/* Asked before the work: can --csv, --json and --report be written? Makes their folders. */
+int  results_ready(const Settings *s, Error *e);
 /* A resolved Config from a string of flags: "--layers 2 --sim sigmoid --normalizer one". */
 int  config_from_flags(Config *c, const char *flags, Error *e);
 

@@ -11551,9 +11551,9 @@ static void sink__wrong_usage(Test *t) {
     scratch_close();
 }
 
-#define SMALL_RUN                                                                                  \
-    " --grammar " SCRATCH "/tale.grammar --tokenizer " SCRATCH                                     \
-    "/tale.tok --layers 1 --dim 16 --ffn 20 --context 16 --batch 2 "
+#define SMALL_SIZE                                                                                 \
+    " --tokenizer " SCRATCH "/tale.tok --layers 1 --dim 16 --ffn 20 --context 16 --batch 2 "
+#define SMALL_RUN " --grammar " SCRATCH "/tale.grammar" SMALL_SIZE
 
 static void sink__wrong_files(Test *t) {
     static const char *const ROWS[][2] = {
@@ -12383,6 +12383,56 @@ static void sink__streams(Test *t) {
         ran_free(&r);
     }
     scratch_close();
+}
+
+/* An item of published models where one of them is at hand: the paper's numbers, the commands for
+ * the others, and what is measured, in SCRATCH, as the commands themselves measure it. */
+static void sink__repro_published(Test *t) {
+#define AT SCRATCH "/at"
+#define THERE "sh -c 'cd " AT " && ../../../sink \"$@\"' sink"
+#define ONE "eval models/gpt2-xl.model --input repeat "
+    static const struct { const char *words; int status; const char *said[3]; } ROWS[] = {
+        {"repro fig10 --models none", 0, {"\npythia-12b        EleutherAI/pythia-12b\n",
+            "  ./hf choices hellaswag_val.jsonl --out TEXTS/hellaswag.txt\n",
+            "none/llama3-8b.model --text TEXTS/books.txt --choices TEXTS/hellaswag.txt --csv "}},
+        {"repro table7-gpt2 --models none", 0, {"1 not in the folder none",
+            " ./hf none/gpt2-xl --link --out none/gpt2-xl.model\n",
+            " none/gpt2-xl.model --input repeat --swap-position 30 --csv out/table7-"}},
+        {"repro table1-left --texts .", 0, {"3 not in the folder models", "\n1 at hand:\n",
+            "             repeat     64 "}},
+        {"repro table1-left", 2, {"3 not in", "1 at hand", "expected --texts FOLDER"}},
+        {"repro table1-left --commands", 0,
+            {"./sink eval models/gpt2-xl.model models/mistral-7b.model models/llama"}},
+        {"repro table7-gpt2", 0, {"62.28           0.20", "1 at hand", "repeat"}},
+        {ONE "--replace-position 15 --csv out/replace", 0, {"repeat"}},
+        {ONE "--swap-position 30 --csv out/swap", 0, {"repeat"}},
+        {"repro fig8-right", 0, {"No weights of it were published."}}};
+    Settings s;
+    if (no_binary(t) || !tale_open(t, &s, "")) return;
+    if (system("mkdir -p " AT "/data " AT "/models && cp data/[es]*.* " AT "/data && cp "
+               SCRATCH "/tale.tok " AT "/tokenizer.bin && for i in 1 2 3 4 5 6 7 8 9 10; do tr -d "
+               "'<|>' <" SCRATCH "/tale.txt; echo '" DOCUMENT_END "'; done >" AT "/books.txt"))
+        exit(1);
+    Ran r = sink("train --quiet --steps 2 --pos learned --text " AT "/books.txt --out "
+                 AT "/models/gpt2-xl.model" SMALL_SIZE "--context 72 --valid 0.5");
+    fact(t, !r.status, "%s", (const char *)r.err.at);
+    ran_free(&r);
+    for (int i = 0; i < (int)(sizeof ROWS / sizeof *ROWS); i++) {
+        r = ran(THERE, ROWS[i].words);
+        const char *out = (const char *)r.out.at, *err = (const char *)r.err.at;
+        fact(t, r.status == ROWS[i].status, "%s: %d, %s", ROWS[i].words, r.status, err);
+        for (int k = 0; k < 3 && ROWS[i].said[k]; k++)
+            fact(t, strstr(out, ROWS[i].said[k]) || strstr(err, ROWS[i].said[k]),
+                 "%s: no \"%s\" in\n%s%s", ROWS[i].words, ROWS[i].said[k], out, err);
+        ran_free(&r);
+    }
+    fact(t, !system("cd " AT "/out && cmp table7-gpt2-gpt2-xl-3.csv replace >same && "
+                    "cmp table7-gpt2-gpt2-xl-6.csv swap >>same"),
+         "the item measures what its commands do not");
+    scratch_close();
+#undef ONE
+#undef AT
+#undef THERE
 }
 
 /* `sink generate` at temperature 0 against whole forwards made here, over the end of the context:
@@ -16109,6 +16159,7 @@ static const Entry TESTS[] = {
     {"sink__train_and_eval", sink__train_and_eval},
     {"sink__edits_and_starts", sink__edits_and_starts},
     {"sink__streams", sink__streams},
+    {"sink__repro_published", sink__repro_published},
     {"sink__generate", sink__generate},
     {"sink__report", sink__report},
     {"sink__paper", sink__paper},
