@@ -8059,6 +8059,31 @@ static bool model_written(Test *t, Model *m, const char *path, int kind) {
     return !e.status;
 }
 
+/* As `sink generate` goes on: 5 tokens, then two after their keys, from a file and in memory. */
+static void extend_from_file(Test *t, const Model *m, const Model *file, const int *ids,
+                             const char *flags) {
+    real got[64], want[64];
+    Acts a[2];
+    Error e = {0};
+    int V = m->c.vocab, C = m->c.dim;
+    if (acts_create(&a[0], m, 1, 7, ACTS_KEYS, &e) ||
+        acts_create(&a[1], file, 1, 7, ACTS_KEYS, &e)) {
+        fact(t, false, "%s: %s", flags, e.text);
+        return;
+    }
+    for (int from = 0; from < 7; from += from ? 1 : 5) {
+        int T = from ? from + 1 : 5, R = model_extend(m, &a[0], ids, T, from);
+        fact(t, model_extend(file, &a[1], ids, T, from) == R, "%d rows in memory, %s", R, flags);
+        within(t, apart((idx)R * C, a[0].nf, a[1].nf), 0, 0, "token %d, %s", T, flags);
+        model_logits(m, &a[0], a[0].nf + (idx)(R - 1) * C, 1, want);
+        model_logits(file, &a[1], a[1].nf + (idx)(R - 1) * C, 1, got);
+        within(t, apart(V, want, got), 0, 0, "logits after %d tokens, %s", T, flags);
+    }
+    fact(t, !model_fault(file, &e), "%s: %s", flags, e.text);
+    acts_free(&a[0]);
+    acts_free(&a[1]);
+}
+
 /* Of every configuration: the same bits from a file, slab by slab, as in memory; and read whole it
  * has the same parameters. */
 static void model_file__same_bits(Test *t) {
@@ -8095,6 +8120,7 @@ static void model_file__same_bits(Test *t) {
             within(t, apart(2 * config_rows(&m->c, 7) * 12, b.a.nf, a.nf), 0, 0, "nf, %s", flags);
             within(t, got, loss, 0, "loss, %s", flags);
         }
+        extend_from_file(t, &b.m, m, b.ids, flags);
         acts_free(&a);
         trainer_free(&whole);
         trainer_free(&open);
