@@ -7680,7 +7680,7 @@ static bool smallest_trainer(Test *t, Trainer *r, const char *flags) {
         "2 "
         "--eps 0.25 --T 3 --metric-rows plus1 --input repeat --n 7 "
         "--random-tokens 1,2 --valid 0.123456789012345678 --bos --text a --out b --log c",
-        "mtdeo", &e);
+        "mtdeou", &e);
     settings_flags(&r->s, flags, "mtd", &e);
     if (!e.status && !config_resolve(&r->s.model, &e) &&
         !model_create(&r->m, &r->s.model, true, &e)) {
@@ -8519,7 +8519,7 @@ static bool resume_settings_of(Test *t, Settings *s, const char *flags, char **a
     s->resume = 1;
     s->argv = argv;
     s->argc = argc;
-    s->groups = "mtdeoprf";
+    s->groups = "mtdeoprfu";
     return true;
 }
 
@@ -8622,7 +8622,7 @@ static void trainer_resume__refuses(Test *t) {
         char *argv[2] = {(char *)(uintptr_t)ROWS[i].flag, (char *)(uintptr_t)ROWS[i].value};
         Error wrong = {0};
         if (!resume_settings_of(t, &s, "", argv, 2)) return;
-        const Option *path = option_find(ROWS[i].flag + 2, "do"); /* main has read it before */
+        const Option *path = option_find(ROWS[i].flag + 2, "du"); /* main has read it before */
         if (!strcmp(ROWS[i].flag, "--text")) s.data.grammar[0] = 0;
         if (path && path->kind == 's' && strcmp(path->flag, "random-tokens"))
             option_set(path, &s, ROWS[i].value, true, &wrong);
@@ -9969,8 +9969,8 @@ static bool toy_done(Test *t, Result *r, const char *flags, const char *more) {
     Error e = {0};
     *r = (Result){0};
     settings_default(&s);
-    settings_flags(&s, flags, "mtdeo", &e);
-    settings_flags(&s, more, "mtdeo", &e);
+    settings_flags(&s, flags, "mtdeou", &e);
+    settings_flags(&s, more, "mtdeou", &e);
     progress_start(&p, "toy", true);
     if (!e.status && !toy_run(&s, &p, r, &e)) return true;
     fact(t, false, "%s%s: %s", flags, more, e.text);
@@ -10274,7 +10274,7 @@ static void toy_run__refuses(Test *t) {
         Error e = {0};
         Result r = {0};
         settings_default(&s);
-        settings_flags(&s, FLAGS[k], "mtdeo", &e);
+        settings_flags(&s, FLAGS[k], "mtdeou", &e);
         fact(t, toy_run(&s, &p, &r, &e) == 2 && strstr(e.text, "Try: "), "%s: %s", FLAGS[k],
              e.text);
         result_free(&r);
@@ -10283,7 +10283,7 @@ static void toy_run__refuses(Test *t) {
     Error e = {0}, f = {0};
     Trainer r;
     settings_default(&s);
-    settings_flags(&s, TRIGGER_TOY, "mtdeo", &e);
+    settings_flags(&s, TRIGGER_TOY, "mtdeou", &e);
     fact(t, trainer_create(&r, &s, &e) == 2 && strstr(e.text, "--toy trigger"), "%s", e.text);
     fact(t, demo_run(&s, stdout, &f) == 2 && strstr(f.text, "--toy"), "%s", f.text);
 }
@@ -11380,7 +11380,7 @@ static void settings_parse__words(Test *t) {
         {"m", {"--variant", "nobody"}, 2, 0},
         {"m", {"--variant"}, 2, 0},
         {"m", {"--tied", "--vbias", "x"}, 0, 1},
-        {"o", {"--out", "file"}, 0, 0},
+        {"u", {"--out", "file"}, 0, 0},
         {"m", {""}, 0, 1},
         {"", {"--layers", "3"}, 2, 0},
     };
@@ -11409,7 +11409,7 @@ static void settings_parse__words(Test *t) {
         settings_default(&s);
         memset(path, 'p', sizeof path);
         path[PATH_ROOM - room_left] = 0;
-        fact(t, settings_parse(&s, 2, argv, "o", words, &n, &e) == (room_left ? 0 : 2),
+        fact(t, settings_parse(&s, 2, argv, "u", words, &n, &e) == (room_left ? 0 : 2),
              "a path of %zu: %s", strlen(path), e.text);
         if (room_left) fact(t, !strcmp(s.out, path), "the path is changed");
     }
@@ -11961,16 +11961,16 @@ static void sink__pages(Test *t) {
             char line[60];
             snprintf(line, sizeof line, "\n  --%s ", o->flag);
             bool here = strstr((const char *)r.out.at, line) != NULL,
-                 mine = option_find(o->flag, i ? "dseoapiy" : "mtdeoprf") != NULL;
+                 mine = option_find(o->flag, i ? "dseoapiyj" : "mtdeoprfu") != NULL;
             fact(t, here == mine, "sink %s: --%s is %s", words, o->flag,
                  here ? "there" : "missing");
         }
         ran_free(&r);
     }
     for (int i = 0; i < 6; i++) {            /* what only a training has */
-        static const char *const OF_TRAINING[] = {"lr", "batch", "steps", "log", "data-tokens",
+        static const char *const OF_TRAINING[] = {"lr", "batch", "steps", "log", "out",
                                                   "toy"};
-        fact(t, !option_find(OF_TRAINING[i], "dseoapiy"), "sink eval takes --%s", OF_TRAINING[i]);
+        fact(t, !option_find(OF_TRAINING[i], "dseoapiyj"), "sink eval takes --%s", OF_TRAINING[i]);
     }
     scratch_close();
 }
@@ -13474,7 +13474,8 @@ static void published_compare(Test *t, const Model *m, const char *family) {
 static void hf__choices(Test *t) {
     static const char LINES[] =
         "{\"ind\": 1, \"activity_label\": \"Roof work\", "
-        "\"ctx_a\": \"A man is  there [step] now.\", \"ctx_b\": \"he Sits\", \"endings\": [\"is [title] up [a\\nb] x\", \" b\\tc \\u00e9 \", "
+        "\"ctx_a\": \"A man is  there [step] now.\", \"ctx_b\": \"he Sits\", "
+        "\"endings\": [\"is [title] up [a\\nb] x\", \" b\\tc \\u00e9 \", "
         "\"c\\\\d\", \"d   e\"], \"label\": 3}\n\n{\"activity_label\": \"A\", \"ctx_a\": \"x\", "
         "\"ctx_b\": \"\", \"endings\": [\"p\", \"[q] r\"], \"label\": \"0\"}";
     static const char WANT[] = "3\tRoof work: A man is there now. He sits\tis. up [a\\nb] x"
