@@ -11967,9 +11967,9 @@ static void sink__pages(Test *t) {
         }
         ran_free(&r);
     }
-    for (int i = 0; i < 6; i++) {            /* what only a training has */
-        static const char *const OF_TRAINING[] = {"lr", "batch", "steps", "log", "out",
-                                                  "toy"};
+    for (int i = 0; i < 7; i++) {            /* what only a training has */
+        static const char *const OF_TRAINING[] = {"lr", "batch", "steps", "log", "out", "toy",
+                                                  "data-tokens"};
         fact(t, !option_find(OF_TRAINING[i], "dseoapiyj"), "sink eval takes --%s", OF_TRAINING[i]);
     }
     scratch_close();

@@ -1,6 +1,7 @@
 /* The readers of bytes from outside under libFuzzer; .ci/fuzz builds it, once around sink.c and once,
- * with -DFUZZ_HF, around data/hf.c. The environment's SINK_FUZZ says which reader it is. A checksum that the fuzzer could not guess is made right here, so that it gets past it. What is
- * read well is also used: what a reader lets through must not break those who believe it. */
+ * with -DFUZZ_HF, around data/hf.c. The environment's SINK_FUZZ says which reader it is. A checksum
+ * that the fuzzer could not guess is made right here, so that it gets past it. What is read well is
+ * also used: what a reader lets through must not break those who believe it. */
 #ifdef FUZZ_HF
 #include "../data/hf.c"
 #else
@@ -182,7 +183,7 @@ static void fuzz_flags(const uint8_t *p, size_t n, Error *e) {
     snprintf(text, sizeof text, "%.*s", (int)n, (const char *)p);
     for (char *w = strtok(text, "\n"); w && count < 99; w = strtok(NULL, "\n")) words[count++] = w;
     settings_default(&s);
-    if (!settings_parse(&s, count, words, "mtdeoapiyrfxwgb", rest, &left, e))
+    if (!settings_parse(&s, count, words, "mtdeouajpiyrfxwgb", rest, &left, e))
         config_resolve(&s.model, e);
 }
 
