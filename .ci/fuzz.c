@@ -108,10 +108,12 @@ static void fuzz_tokenizer(const uint8_t *p, size_t n, Error *e) {
     bytes_free(&back);
 }
 
+/* A document may take 2^18 rules: one grammar in sixteen tells one. */
 static void fuzz_grammar(const uint8_t *p, size_t n, Error *e) {
     Grammar g = {0};
     Bytes text = {0};
-    if (!grammar_read(&g, p, n, "grammar", e)) grammar_document(&g, 1, 1, &text, e);
+    if (!grammar_read(&g, p, n, "grammar", e) && hash64(0, p, n) % 16 == 0)
+        grammar_document(&g, 1, 1, &text, e);
     grammar_free(&g);
     bytes_free(&text);
 }
