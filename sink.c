@@ -3645,24 +3645,46 @@ static const struct { const char *text, *colour; } VERDICT[VERDICTS] = {
     {"holds", "\033[32m"}, {"fails as it must", "\033[36m"},
     {"refuted as printed", "\033[33m"}, {"WRONG", "\033[1;31m"}};
 
-/* How a measured number must stand to its bound, and what it means when it does and when not.
- * EQUALS: to the digits given, that is by half a unit of the last one, and SCORES. DECIDES: either
- * is a result. SAYS: a number without a bound. */
+/* How a measured number must stand to its bound, and what it means when it does. EQUALS: to the
+ * digits given, that is by half a unit of the last one, and SCORES. DECIDES: where it does not, the
+ * statement is refuted. SAYS: a number without a bound. Of several numbers for one line the least
+ * favourable counts: under "<=" the largest, else the smallest. */
 enum { AT_MOST, AT_LEAST, EQUALS, FAILS_BY, FAILS_BELOW, REFUTES, DECIDES, SAYS };
-static const struct { const char *sign; int verdict, otherwise; } RELATION[] = {
-    {"<=", VERDICT_HOLDS, VERDICT_WRONG}, {">=", VERDICT_HOLDS, VERDICT_WRONG},
-    {"=", VERDICT_HOLDS, VERDICT_WRONG}, {">=", VERDICT_FAILS, VERDICT_WRONG},
-    {"<", VERDICT_FAILS, VERDICT_WRONG}, {">", VERDICT_REFUTED, VERDICT_WRONG},
-    {"<=", VERDICT_HOLDS, VERDICT_REFUTED}};
+static const struct { const char *sign; int verdict; } RELATION[] = {
+    {"<=", VERDICT_HOLDS}, {">=", VERDICT_HOLDS}, {"=", VERDICT_HOLDS}, {">=", VERDICT_FAILS},
+    {"<", VERDICT_FAILS}, {">", VERDICT_REFUTED}, {"<=", VERDICT_HOLDS}, {"<=", VERDICT_HOLDS}};
 
 enum { TOKENS = 512,                    /* the longest sequence of a toy */
        WIDE = 32,                       /* the widest toy, its heads included */
        TOY_VOCAB = 13 };
 
+typedef struct Toy Toy;
+typedef struct Page Page;
+
+/* A line of the page. Its toy has the flags before a |, after those of the check; those after the |
+ * are of a second toy to compare with. A * in front stands for each position scheme inside the
+ * score in turn. */
+typedef struct Line {
+    const char *reference, *text, *flags;
+    double (*measure)(Toy *y);
+    double x;                           /* for the measure */
+    int relation;
+    double bound;
+} Line;
+
+/* Lines of one subject, up to one without a measure, and what is no line. */
+typedef struct Check {
+    const char *name, *heading;
+    int input;                          /* INPUT_REPEAT: a toy's tokens are all 7; INPUT_RANDOM */
+    const char *flags;                  /* of all its toys */
+    const Line *lines;                  /* or NULL */
+    void (*more)(Page *p);              /* or NULL */
+} Check;
+
 /* A tiny model and the sequence it was last run on, with every map recorded. */
-typedef struct Toy {
-    struct Page *page;
-    const struct Line *line;            /* the line that is measured on it */
+struct Toy {
+    Page *page;
+    const Line *line;                   /* the line that is measured on it */
     double x;                           /* that line's x */
     Model m;
     Acts a;
@@ -3670,26 +3692,16 @@ typedef struct Toy {
     Probe *probe;                       /* [L], into maps */
     real *maps;                         /* [L,3,H,N,S]: z, weight, metric */
     real *before;                       /* [L+1,T,C] or NULL: the states of another run (7.15) */
-} Toy;
+};
 
-typedef struct Page {
+struct Page {
     FILE *out; bool colour; Error *e;
     int count[VERDICTS];
-    int input;                          /* INPUT_REPEAT: a toy's tokens are all 7; INPUT_RANDOM */
+    const Check *check;                 /* that is run */
     Toy toy[4]; int toys;               /* the last four toys; an older one is freed */
-} Page;
+};
 
-/* A line of the page. The toy has the flags before a |, and T tokens; the flags after it are those
- * of a second toy to compare with. A * stands for each position scheme inside the score in turn, of
- * which the least favourable counts. */
-typedef struct Line {
-    const char *reference, *text, *flags;
-    int T;
-    double (*measure)(Toy *y);
-    double x;                           /* for the measure */
-    int relation;
-    double bound;
-} Line;
+static bool largest_counts(int relation) { return !strcmp(RELATION[relation].sign, "<="); }
 
 static const char *const SCHEMES[] =
     {"none", "relative", "alibi", "t5", "rotary", "absolute", "learned"};
@@ -3719,19 +3731,16 @@ static double last_digit(double x) {
 static void page_line(Page *p, const char *reference, const char *text, double x, int relation,
                       double bound) {
     char measured[32], limit[32];
-    bool good = relation == AT_MOST ? x <= bound
-              : relation == EQUALS ? fabs(x - bound) <= last_digit(bound) / 2 + SCORES
-              : relation == FAILS_BELOW ? x < bound : relation == REFUTES ? x > bound : x >= bound;
-    if (relation == SAYS) {
-        fprintf(p->out, " %-11s %-47s %8s\n", reference, text, number(measured, x));
-        return;
+    const char *sign = RELATION[relation].sign;
+    fprintf(p->out, " %-11s %-47s %8s", reference, text, number(measured, x));
+    if (relation != SAYS) {
+        bool good = *sign == '=' ? fabs(x - bound) <= last_digit(bound) / 2 + SCORES
+                  : (sign[1] && x == bound) || (*sign == '<' ? x < bound : x > bound);
+        int verdict = good ? RELATION[relation].verdict
+                    : relation == DECIDES && x == x ? VERDICT_REFUTED : VERDICT_WRONG;
+        fprintf(p->out, " %2s %-8s ", sign, number(limit, bound));
+        page_mark(p, verdict, VERDICT[verdict].text);
     }
-    if (relation == DECIDES) good = x <= bound;
-    int verdict = good ? RELATION[relation].verdict
-                : x == x ? RELATION[relation].otherwise : VERDICT_WRONG;
-    fprintf(p->out, " %-11s %-47s %8s %2s %-8s ", reference, text, number(measured, x),
-            RELATION[relation].sign, number(limit, bound));
-    page_mark(p, verdict, VERDICT[verdict].text);
     fprintf(p->out, "\n");
 }
 
@@ -3780,7 +3789,7 @@ static void toy_fill(Model *m, uint64_t seed) {
     }
 }
 
-/* Activations and maps for up to T tokens of y->m; on failure the toy is freed. */
+/* Activations and maps for T tokens of y->m; on failure the toy is freed. */
 static int toy_room(Toy *y, Page *p, int T) {
     const Config *c = &y->m.c;
     idx map = (idx)c->heads * config_rows(c, T) * config_columns(c, T);
@@ -3788,6 +3797,7 @@ static int toy_room(Toy *y, Page *p, int T) {
     y->probe = grab(c->layers, sizeof(Probe), p->e);
     y->maps = grab(3 * c->layers * map, sizeof(real), p->e);
     y->page = p;
+    y->T = T;
     if (p->e->status) { toy_free(y); return p->e->status; }
     for (int l = 0; l < c->layers; l++) {
         real *at = y->maps + 3 * l * map;
@@ -3796,8 +3806,9 @@ static int toy_room(Toy *y, Page *p, int T) {
     return 0;
 }
 
-/* A toy for up to T tokens; these flags win over its own. NULL, and the page's error, if none. */
-static Toy *toy(Page *p, int T, uint64_t seed, const char *format, ...) {
+/* A toy for as many tokens as its context; these flags win over its own. NULL, and the page's
+ * error, if none. */
+static Toy *toy(Page *p, uint64_t seed, const char *format, ...) {
     char all[512], flags[256];
     Toy *y = &p->toy[p->toys++ % 4];
     Config c;
@@ -3806,10 +3817,10 @@ static Toy *toy(Page *p, int T, uint64_t seed, const char *format, ...) {
     vsnprintf(flags, sizeof flags, format, args);
     va_end(args);
     snprintf(all, sizeof all, "--layers 3 --heads 2 --dim 12 --head-dim 4 --ffn 10 --vocab %d "
-             "--context %d %s", TOY_VOCAB, T, flags);
+             "--context 12 %s", TOY_VOCAB, flags);
     toy_free(y);
     if (p->e->status || config_from_flags(&c, all, p->e)) return NULL;
-    if (model_create(&y->m, &c, true, p->e) || toy_room(y, p, T)) return NULL;
+    if (model_create(&y->m, &c, true, p->e) || toy_room(y, p, c.context)) return NULL;
     toy_fill(&y->m, seed);
     return y;
 }
@@ -3820,10 +3831,9 @@ static void toy_forward(Toy *y) {
 }
 
 /* T tokens, and the target of the last: all the same for seed 0, else drawn at random. */
-static void toy_feed(Toy *y, int T, uint64_t seed) {
+static void toy_feed(Toy *y, uint64_t seed) {
     Rng rng = {seed};
-    y->T = T;
-    for (int t = 0; t <= T; t++) y->ids[t] = seed ? (int)rng_below(&rng, TOY_VOCAB) : 7;
+    for (int t = 0; t <= y->T; t++) y->ids[t] = seed ? (int)rng_below(&rng, TOY_VOCAB) : 7;
     toy_forward(y);
 }
 
@@ -3879,17 +3889,14 @@ static int differing(idx n, const real *a, const real *b) {
 static double larger(double a, double b) { return b > a || b != b ? b : a; }
 static double smaller(double a, double b) { return b < a || b != b ? b : a; }
 
-/* The largest of what `f` says of row t of head h, over the rows of the first blocks and of all. */
-static double worst_row(const Toy *y, int blocks, double (*f)(const Toy *y, int l, int h, int t)) {
+/* The largest of what `f` says of row t of head h, over all rows of the first blocks; 0: of all. */
+static double worst_row(const Toy *y, double blocks,
+                        double (*f)(const Toy *y, int l, int h, int t)) {
     double worst = -INFINITY;
-    for (int l = 0; l < blocks; l++)
+    for (int l = 0; l < (blocks > 0 ? (int)blocks : y->m.c.layers); l++)
         for (int h = 0; h < y->m.c.heads && config_attends(&y->m.c, l); h++)
             for (int t = 1; t <= y->T; t++) worst = larger(worst, f(y, l, h, t));
     return worst;
-}
-
-static double worst_rows(const Toy *y, double (*f)(const Toy *y, int l, int h, int t)) {
-    return worst_row(y, y->m.c.layers, f);
 }
 
 /* The farthest that a state h_t^l with from < t <= to lies from h_from^l; and of all l. */
@@ -3906,17 +3913,24 @@ static double toy_spreads(const Toy *y, int from, int to) {
     return worst;
 }
 
-/* A toy of line l, run on the page's input. Where the line asks for t5 and x is not 0, T5's table
- * is x times the bucket; for x = 1 it stops growing at 16, as equation 6 does as printed. */
+/* Operations of Table 15. */
+#define SIGMOID_1 "--sim sigmoid --normalizer one "
+#define ELU_1 "--sim elu --normalizer one "
+#define LINEAR_1 "--sim identity --normalizer one "
+#define LINEAR_CLAMP "--sim identity --normalizer clamp "
+
+/* A toy of line l with these flags after the check's, run on the check's input. Where the line asks
+ * for t5 and x is not 0, T5's table is x times the bucket; for x = 1 it stops growing at 16, as
+ * equation 6 does as printed. */
 static Toy *line_toy(Page *p, const Line *l, const char *flags) {
-    Toy *y = toy(p, l->T, 1, "%s", flags);
+    Toy *y = toy(p, 1, "%s %s", p->check->flags, flags);
     if (!y) return NULL;
     y->line = l;
     y->x = l->x;
     for (int b = 0; b < 32 && strstr(l->flags, "t5") && y->m.w.rel && y->x != 0; b++)
         for (int h = 0; h < y->m.c.heads; h++)
             y->m.w.rel[b * y->m.c.heads + h] = (real)(y->x * (y->x == 1 && b > 16 ? 16 : b));
-    toy_feed(y, l->T, p->input == INPUT_RANDOM);
+    toy_feed(y, p->check->input == INPUT_RANDOM);
     return y;
 }
 
@@ -3927,17 +3941,16 @@ static Toy *toy_other(Toy *y) {
 }
 
 static void page_measure(Page *p, const Line *l) {
-    bool most = l->relation == AT_MOST || l->relation == FAILS_BELOW;
     double worst = NAN;
-    int length = (int)strcspn(l->flags, "|"), star = (int)strcspn(l->flags, "*|");
-    for (int x = 0; x < (star < length ? INSIDE : 1); x++) {
+    bool each = *l->flags == '*';
+    for (int x = 0; x < (each ? INSIDE : 1); x++) {
         char flags[200];
-        snprintf(flags, sizeof flags, "%.*s%s%.*s", star, l->flags, star < length ? SCHEMES[x] : "",
-                 star < length ? length - star - 1 : 0, l->flags + star + (star < length));
+        snprintf(flags, sizeof flags, "%.*s%s%s", (int)strcspn(l->flags + each, "|"),
+                 l->flags + each, each ? " --pos " : "", each ? SCHEMES[x] : "");
         Toy *y = line_toy(p, l, flags);
         if (!y) return;
         double now = l->measure(y);
-        worst = !x ? now : most ? larger(worst, now) : smaller(worst, now);
+        worst = !x ? now : largest_counts(l->relation) ? larger(worst, now) : smaller(worst, now);
     }
     page_line(p, l->reference, l->text, worst, l->relation, l->bound);
 }
@@ -4009,21 +4022,21 @@ static void keys_from_queries(Model *m, double gain) {
  * when they part, -1 when neither is clear. */
 static int state_cell(Page *p, const StateRow *r, const char *scheme, double *spread,
                       double *alone) {
-    enum { T = 12 };
     const char *flags = r->flags ? r->flags : "";
-    Toy *many = toy(p, T, 1, "--pos %s %s", scheme, flags);
-    Toy *one = toy(p, T, 1, "--pos %s %s", scheme, flags);
+    Toy *many = toy(p, 1, "--pos %s %s", scheme, flags);
+    Toy *one = toy(p, 1, "--pos %s %s", scheme, flags);
     if (!many || !one) return -1;
     const Config *c = &many->m.c;
     keys_from_queries(&many->m, r->gain);
     keys_from_queries(&one->m, r->gain);
-    toy_feed(many, T, 0);
-    toy_feed(one, 1, 0);
+    one->T = 1;
+    toy_feed(many, 0);
+    toy_feed(one, 0);
     if (!r->flags) { many->ids[0] = 3; toy_forward(many); }
-    *spread = toy_spreads(many, r->flags ? 1 : 2, T);
+    *spread = toy_spreads(many, r->flags ? 1 : 2, many->T);
     *alone = 0;
     for (int l = 0; l <= c->layers; l++)
-        for (int t = 1; t <= T; t++)
+        for (int t = 1; t <= many->T; t++)
             *alone = larger(*alone, apart(c->dim, toy_state(many, l, t), toy_state(one, l, 1)));
     double bound = STATES + (c->sim != SIM_EXP && c->normalizer == NORMALIZER_SUM ? EPS_IN_Z : 0);
     return *spread <= bound && *alone <= bound ? 1 : *spread >= APART ? 0 : -1;
@@ -4143,17 +4156,16 @@ static double clamp_miss(const Toy *y, int l, int h, int t) {
  * of the others. */
 static double clamp_rule(Toy *y) {
     Page *p = y->page;
-    int T = y->T;
     bool wanted = y->x > 0;
     double worst = NAN;
     for (int n = 0; n < 60; n++) {
         const char *scheme = SCHEMES[n % INSIDE];
-        y = toy(p, T, (uint64_t)n, "--sim identity --normalizer clamp --pos %s", scheme);
+        y = toy(p, (uint64_t)n, LINEAR_CLAMP "--pos %s", scheme);
         if (!y) return NAN;
         keys_from_queries(&y->m, n & 1 ? 8 : 0);
-        toy_feed(y, T, 0);
-        if ((worst_rows(y, clamp_miss) < 1) != wanted) continue;
-        double now = toy_spreads(y, 1, T);
+        toy_feed(y, 0);
+        if ((worst_row(y, 0, clamp_miss) < 1) != wanted) continue;
+        double now = toy_spreads(y, 1, y->T);
         worst = isnan(worst) ? now : wanted ? larger(worst, now) : smaller(worst, now);
     }
     return worst;
@@ -4169,23 +4181,21 @@ static double kv_rule(Toy *y) {
     return toy_spreads(y, 1, y->T);
 }
 
-#define SIGMOID_1 "--sim sigmoid --normalizer one "
 static const Line RULES[] = {
-    {"eq. 16", "h_t^l by the equation itself, 5 schemes",
-     "--pos *", 12, equation16, 12, AT_MOST, STATES},
+    {"eq. 16", "h_t^l by the equation itself, 5 schemes", "*", equation16, 12, AT_MOST, STATES},
     {"eq. 17", "window w, Z = 1: block l, tokens t > l(w-1)",
-     SIGMOID_1 "--window 4 --pos *", 14, window_rule, 0, AT_MOST, STATES},
+     "* " SIGMOID_1 "--window 4 --context 14", window_rule, 0, AT_MOST, STATES},
     {"eq. 17", "  and the token before them",
-     SIGMOID_1 "--window 4 --pos *", 14, window_rule, 1, FAILS_BY, APART},
+     "* " SIGMOID_1 "--window 4 --context 14", window_rule, 1, FAILS_BY, APART},
     {"eq. 17", "prefix p, Z = 1, no positions: tokens t <= p",
-     SIGMOID_1 "--prefix 5 --pos none", 14, prefix_rule, 0, AT_MOST, STATES},
+     SIGMOID_1 "--prefix 5 --pos none --context 14", prefix_rule, 0, AT_MOST, STATES},
     {"eq. 17", "  and the tokens after them",
-     SIGMOID_1 "--prefix 5 --pos none", 14, prefix_rule, 1, FAILS_BY, APART},
+     SIGMOID_1 "--prefix 5 --pos none --context 14", prefix_rule, 1, FAILS_BY, APART},
     {"Table 15, 8", "clamp: of 60 models, |S_t| >= 1 of one sign",
-     "", 12, clamp_rule, 1, AT_MOST, STATES},
-    {"Table 15, 8", "  the others", "", 12, clamp_rule, 0, FAILS_BY, APART},
-    {"Table 4", "KV biases: o_t = v + A_t*(v* - v)", "--extra kv", 12, kv_rule, 0, FAILS_BY, APART},
-    {"Table 4", "  with v* = v in every block", "--extra kv", 12, kv_rule, 1, AT_MOST, STATES},
+     "", clamp_rule, 1, AT_MOST, STATES},
+    {"Table 15, 8", "  the others", "", clamp_rule, 0, FAILS_BY, APART},
+    {"Table 4", "KV biases: o_t = v + A_t*(v* - v)", "--extra kv", kv_rule, 0, FAILS_BY, APART},
+    {"Table 4", "  with v* = v in every block", "--extra kv", kv_rule, 1, AT_MOST, STATES},
     {0}
 };
 
@@ -4224,22 +4234,22 @@ static double share_of_eps(Toy *y) {
 
 static const Line FIRST[] = {
     {"sec. 3.1", "numbers of h_1 moved by later tokens: softmax",
-     "--pos *", 9, first_moved, BY_TOKENS, AT_MOST, 0},
-    {"sec. 3.1", "  post-norm", "--place post", 9, first_moved, BY_TOKENS, AT_MOST, 0},
-    {"sec. 3.1", "  sigmoid, Z = 1", SIGMOID_1, 9, first_moved, BY_TOKENS, AT_MOST, 0},
-    {"sec. 3.1", "  K biases", "--extra k", 9, first_moved, BY_TOKENS, AT_MOST, 0},
-    {"sec. 3.1", "  a prefix of 3", "--prefix 3", 9, first_moved, BY_TOKENS, FAILS_BY, 1},
+     "*", first_moved, BY_TOKENS, AT_MOST, 0},
+    {"sec. 3.1", "  post-norm", "--place post", first_moved, BY_TOKENS, AT_MOST, 0},
+    {"sec. 3.1", "  sigmoid, Z = 1", SIGMOID_1, first_moved, BY_TOKENS, AT_MOST, 0},
+    {"sec. 3.1", "  K biases", "--extra k", first_moved, BY_TOKENS, AT_MOST, 0},
+    {"sec. 3.1", "  a prefix of 3", "--prefix 3", first_moved, BY_TOKENS, FAILS_BY, 1},
     {"sec. 3.1", "numbers of h_1 moved by W_Q, W_K: softmax",
-     "--pos *", 9, first_moved, BY_SCORES, AT_MOST, 0},
-    {"sec. 3.1", "  post-norm", "--place post", 9, first_moved, BY_SCORES, AT_MOST, 0},
-    {"sec. 3.1", "  sigmoid, Z = 1", SIGMOID_1, 9, first_moved, BY_SCORES, FAILS_BY, 1},
-    {"sec. 3.1", "  K biases", "--extra k", 9, first_moved, BY_SCORES, FAILS_BY, 1},
+     "*", first_moved, BY_SCORES, AT_MOST, 0},
+    {"sec. 3.1", "  post-norm", "--place post", first_moved, BY_SCORES, AT_MOST, 0},
+    {"sec. 3.1", "  sigmoid, Z = 1", SIGMOID_1, first_moved, BY_SCORES, FAILS_BY, 1},
+    {"sec. 3.1", "  K biases", "--extra k", first_moved, BY_SCORES, FAILS_BY, 1},
     {"sec. 3.1", "h_1 = FFN(LN(o+h)) + o + h, o = LN(h) W_V W_O",
-     "--pos *", 9, equation16, 1, AT_MOST, STATES},
+     "*", equation16, 1, AT_MOST, STATES},
     {"Table 4", "sink token: numbers of x* moved by the tokens",
-     "--sink-token", 9, first_moved, STAR_BY_TOKENS, AT_MOST, 0},
+     "--sink-token", first_moved, STAR_BY_TOKENS, AT_MOST, 0},
     {"Table 15, 3", "sigmoid / sum at z = -11.6: 1 - A_11 in percent",
-     "--sim sigmoid", 1, share_of_eps, -11.6, EQUALS, 0.1089799},
+     "--sim sigmoid", share_of_eps, -11.6, EQUALS, 0.1089799},
     {0}
 };
 
@@ -4257,25 +4267,33 @@ static const Line FIRST[] = {
 
 static double harmonic(int n) { return n < 1 ? 0 : 1.0 / n + harmonic(n - 1); }
 
-/* The largest relative deviation of row t from a closed form [T] of it. */
-static double row_off(const Toy *y, int l, int h, int t, const double *closed) {
+/* b_h(n), what the scheme adds to a score at the distance n: the authors' bucket, T5's table, or
+ * ALiBi's slope. */
+static double alibi_slope(const Toy *y, int h) { return pow(2, -8.0 * (h + 1) / y->m.c.heads); }
+static double bias_law(const Toy *y, int h, int n) {
+    int pos = y->m.c.pos, bucket = position_bucket(n);
+    return pos == POS_ALIBI ? -n * alibi_slope(y, h) : pos == POS_RELATIVE ? bucket
+         : pos == POS_T5 ? (double)y->m.w.rel[bucket * y->m.c.heads + h] : 0;
+}
+
+/* The largest relative deviation of a row from the closed form of equation 18, 20 or 22. */
+static double row_proposition(const Toy *y, int l, int h, int t) {
     const real *A = toy_row(y, MAP_METRIC, l, h, t);
-    double worst = 0;
-    for (int i = 0; i < y->T; i++)
-        if (visible(&y->m.c, l, t - 1, i))
-            worst = larger(worst, fabs((double)A[i] / closed[i] - 1));
+    int w = y->m.c.window, p = y->m.c.prefix, pos = y->m.c.pos;
+    double worst = 0, m = alibi_slope(y, h), sum = 0;
+    for (int n = 0; n < t; n++) sum += exp(bias_law(y, h, n));
+    for (int i = 1; i <= y->T; i++) {
+        if (!visible(&y->m.c, l, t - 1, i - 1)) continue;
+        double closed = pos == POS_NONE ? 1.0 / (w && t > w ? w : t < p ? p : t)
+                      : pos == POS_ALIBI ? exp(-m * (t - i)) * (1 - exp(-m)) / (1 - exp(-m * t))
+                      : exp(bias_law(y, h, t - i)) / sum;
+        worst = larger(worst, fabs((double)A[i - 1] / closed - 1));
+    }
     return worst;
 }
 
-static double row_uniform(const Toy *y, int l, int h, int t) {
-    double closed[TOKENS];
-    int w = y->m.c.window, p = y->m.c.prefix;
-    for (int i = 0; i < y->T; i++) closed[i] = 1.0 / (w && t > w ? w : t < p ? p : t);
-    return row_off(y, l, h, t, closed);
-}
-
-/* The first x blocks against the uniform rows. */
-static double uniform(Toy *y) { return worst_row(y, (int)y->x, row_uniform); }
+/* The first x blocks against it; 0: all. */
+static double proposition(Toy *y) { return worst_row(y, y->x, row_proposition); }
 
 /* [M1] alpha_k of one head; rows as sink_alpha. */
 static double toy_alpha(const Toy *y, int l, int h, int k, int rows) {
@@ -4285,32 +4303,35 @@ static double toy_alpha(const Toy *y, int l, int h, int k, int rows) {
     return values[config_column_first(&y->m.c) + k - 1];
 }
 
-/* The farthest of all heads' alpha_k from `from`: the one number that speaks for every head. */
-static double far_alpha(const Toy *y, int k, int rows, double from) {
+/* The farthest alpha_k from `from` of a head, or of all for head = 0, over all blocks: the one
+ * number that speaks for every block. */
+static double far_alpha(const Toy *y, int head, int k, int rows, double from) {
     double far = from;
     for (int l = 0; l < y->m.c.layers; l++)
         for (int h = 0; h < y->m.c.heads && config_attends(&y->m.c, l); h++) {
+            if (head && h + 1 != head) continue;
             double now = toy_alpha(y, l, h, k, rows);
             if (!(fabs(now - from) <= fabs(far - from))) far = now;
         }
     return far;
 }
 
-/* From where to look, so that the least favourable head speaks: 2 finds the smallest alpha. */
+/* From where to look, so that the least favourable one speaks: 2 finds the smallest alpha. */
 static double against(const Line *l) {
-    return l->relation == EQUALS ? l->bound : l->relation == AT_MOST ? 0 : 2;
+    return l->relation == EQUALS ? l->bound : largest_counts(l->relation) ? 0 : 2;
 }
 
-/* alpha_1; alpha_x; alpha_x over all rows, as the authors' code takes it. */
-static double alpha_1(Toy *y) { return far_alpha(y, 1, ROWS_REAL, against(y->line)); }
-static double alpha_x(Toy *y) { return far_alpha(y, (int)y->x, ROWS_REAL, against(y->line)); }
-static double alpha_all(Toy *y) { return far_alpha(y, (int)y->x, ROWS_PLUS1, against(y->line)); }
+/* alpha_1; alpha_x; alpha_x over all rows, as the authors' code takes it; T alpha_1. */
+static double alpha_1(Toy *y) { return far_alpha(y, 0, 1, ROWS_REAL, against(y->line)); }
+static double alpha_x(Toy *y) { return far_alpha(y, 0, (int)y->x, ROWS_REAL, against(y->line)); }
+static double alpha_all(Toy *y) { return far_alpha(y, 0, (int)y->x, ROWS_PLUS1, against(y->line)); }
+static double alpha_1_times_T(Toy *y) { return y->T * alpha_1(y); }
 
 static double alpha_harmonic(Toy *y) {
     double worst = 0;
     for (int k = 1; k <= y->T; k++) {
         double closed = (harmonic(y->T) - harmonic(k - 1)) / (y->T - k + 1);
-        worst = larger(worst, fabs(far_alpha(y, k, ROWS_REAL, closed) / closed - 1));
+        worst = larger(worst, fabs(far_alpha(y, 0, k, ROWS_REAL, closed) / closed - 1));
     }
     return worst;
 }
@@ -4332,35 +4353,29 @@ static double sink_at(Toy *y, double eps) {
 static double sink_1(Toy *y) { return sink_at(y, y->x); }
 
 static const Line PROP1[] = {
-    {"eq. 18", "A_ti = 1/t: every block, head, row and key",
-     "--pos none", 64, uniform, 3, AT_MOST, SCORES},
+    {"eq. 18", "A_ti = 1/t: every block, head, row and key", "", proposition, 0, AT_MOST, SCORES},
     {"prop. 1", "alpha_k = (H_T - H_(k-1))/(T-k+1), k = 1 .. 64",
-     "--pos none", 64, alpha_harmonic, 0, AT_MOST, SCORES},
-    {"prop. 1", "alpha_1 = H_64/64", "--pos none", 64, alpha_1, 0, EQUALS, 0.07412329537},
-    {"prop. 1", "no sink: Sink_1 at eps = 0.3, T = 10", "--pos none", 10, sink_1, 0.3, AT_MOST, 0},
-    {"prop. 1", "  T = 9: uniform rows pass for sinks", "--pos none", 9, sink_1, 0.3, FAILS_BY, 1},
-    {"Figure 6", "window of 8: A_ti = 1/min(t,w)",
-     "--pos none --window 8", 64, uniform, 3, AT_MOST, SCORES},
-    {"Figure 6", "  alpha_1 = H_8/64",
-     "--pos none --window 8", 64, alpha_1, 0, EQUALS, 0.042466518},
-    {"Figure 6", "  window of 16", "--pos none --window 16", 64, alpha_1, 0, EQUALS, 0.052823891},
-    {"Figure 6", "  window of 32", "--pos none --window 32", 64, alpha_1, 0, EQUALS, 0.063413987},
-    {"Figure 5", "prefix of 5: A_ti = 1/max(t,p)",
-     "--pos none --prefix 5", 64, uniform, 3, AT_MOST, SCORES},
-    {"Figure 5", "  alpha_1 = (1 + H_64 - H_5)/64",
-     "--pos none --prefix 5", 64, alpha_1, 0, EQUALS, 0.054071212},
-    {"Figure 5", "  prefix of 2", "--pos none --prefix 2", 64, alpha_1, 0, EQUALS, 0.066310795},
-    {"Figure 5", "  prefix of 3", "--pos none --prefix 3", 64, alpha_1, 0, EQUALS, 0.061102462},
-    {"Figure 5", "  prefix of 4", "--pos none --prefix 4", 64, alpha_1, 0, EQUALS, 0.057196212},
-    {"Figure 5", "  prefix of 10", "--pos none --prefix 10", 64, alpha_1, 0, EQUALS, 0.043983166},
+     "", alpha_harmonic, 0, AT_MOST, SCORES},
+    {"prop. 1", "alpha_1 = H_64/64", "", alpha_1, 0, EQUALS, 0.07412329537},
+    {"prop. 1", "no sink: Sink_1 at eps = 0.3, T = 10", "--context 10", sink_1, 0.3, AT_MOST, 0},
+    {"prop. 1", "  T = 9: uniform rows pass for sinks", "--context 9", sink_1, 0.3, FAILS_BY, 1},
+    {"Figure 6", "window of 8: A_ti = 1/min(t,w)", "--window 8", proposition, 0, AT_MOST, SCORES},
+    {"Figure 6", "  alpha_1 = H_8/64", "--window 8", alpha_1, 0, EQUALS, 0.042466518},
+    {"Figure 6", "  window of 16", "--window 16", alpha_1, 0, EQUALS, 0.052823891},
+    {"Figure 6", "  window of 32", "--window 32", alpha_1, 0, EQUALS, 0.063413987},
+    {"Figure 5", "prefix of 5: A_ti = 1/max(t,p)", "--prefix 5", proposition, 0, AT_MOST, SCORES},
+    {"Figure 5", "  alpha_1 = (1 + H_64 - H_5)/64", "--prefix 5", alpha_1, 0, EQUALS, 0.054071212},
+    {"Figure 5", "  prefix of 2", "--prefix 2", alpha_1, 0, EQUALS, 0.066310795},
+    {"Figure 5", "  prefix of 3", "--prefix 3", alpha_1, 0, EQUALS, 0.061102462},
+    {"Figure 5", "  prefix of 4", "--prefix 4", alpha_1, 0, EQUALS, 0.057196212},
+    {"Figure 5", "  prefix of 10", "--prefix 10", alpha_1, 0, EQUALS, 0.043983166},
     {"Figure 5", "  prefix of 5, alpha_5 over the rows i >= 5",
-     "--pos none --prefix 5", 64, alpha_x, 5, EQUALS, 0.044342626},
+     "--prefix 5", alpha_x, 5, EQUALS, 0.044342626},
     {"Figure 5", "  alpha_5 over all rows, as the authors' code",
-     "--pos none --prefix 5", 64, alpha_all, 5, EQUALS, 0.057675960},
+     "--prefix 5", alpha_all, 5, EQUALS, 0.057675960},
     {"Table 6", "sigmoid, Z = 1: proxy 1/t in block 1",
-     SIGMOID_1 "--pos none", 64, uniform, 1, AT_MOST, SCORES + EPS_IN_Z},
-    {"Table 6", "  and in the blocks after it",
-     SIGMOID_1 "--pos none", 64, uniform, 3, FAILS_BY, APART},
+     SIGMOID_1, proposition, 1, AT_MOST, SCORES + EPS_IN_Z},
+    {"Table 6", "  and in the blocks after it", SIGMOID_1, proposition, 0, FAILS_BY, APART},
     {0}
 };
 
@@ -4378,30 +4393,14 @@ static const Line PROP1[] = {
  *
  * T5 itself learns b_h(bucket), and no order comes with that. Its last bucket starts at D = 113. */
 
-/* g(n): the authors' bucket, or T5's table. */
-static double distance_law(const Toy *y, int h, int n) {
-    int bucket = position_bucket(n);
-    return y->m.c.pos == POS_T5 ? (double)y->m.w.rel[bucket * y->m.c.heads + h] : bucket;
-}
-
-static double row_relative(const Toy *y, int l, int h, int t) {
-    double closed[TOKENS] = {0}, sum = 0;
-    for (int n = 0; n < t; n++) sum += exp(distance_law(y, h, n));
-    for (int n = 0; n < t; n++) closed[t - 1 - n] = exp(distance_law(y, h, n)) / sum;
-    return row_off(y, l, h, t, closed);
-}
-
 static double row_first_share(const Toy *y, int l, int h, int t) {
     return t > 1 ? t * (double)toy_row(y, MAP_WEIGHT, l, h, t)[0] : 0;
 }
 
-static double equation20(Toy *y) { return worst_rows(y, row_relative); }
-
 /* The largest t A_t1, t > 1; alpha_1 over the bound (D + H_(T-D))/T, D = 113. */
-static double first_share(Toy *y) { return worst_rows(y, row_first_share); }
-
+static double first_share(Toy *y) { return worst_row(y, 0, row_first_share); }
 static double alpha_over_bound(Toy *y) {
-    return far_alpha(y, 1, ROWS_REAL, 0) / ((113 + harmonic(y->T - 113)) / y->T);
+    return alpha_1(y) / ((113 + harmonic(y->T - 113)) / y->T);
 }
 
 /* How many distances have another bucket than the borders say; bucket(x) - bucket(0). */
@@ -4419,34 +4418,31 @@ static double bucket_errors(Toy *y) {
 static double bucket_growth(Toy *y) { return position_bucket((idx)y->x) - position_bucket(0); }
 
 static const Line PROP2[] = {
-    {"eq. 6", "wrong buckets; 16 .. begin at 16, 19 .. 113", "", 1, bucket_errors, 400, AT_MOST, 0},
-    {"eq. 20", "A_ti = e^g(t-i) / sum e^g(n), every block",
-     "--pos relative", 64, equation20, 0, AT_MOST, SCORES},
-    {"prop. 2", "printed: g is non-increasing; g(63) - g(0)", "", 1, bucket_growth, 63, REFUTES, 0},
-    {"prop. 2", "printed: no sink; alpha_1 of every head, T = 64",
-     "--pos relative", 64, alpha_1, 0, REFUTES, 0.3},
-    {"prop. 2", "printed: no sink; Sink_1 at eps = 0.3, T = 64",
-     "--pos relative", 64, sink_1, 0.3, REFUTES, 0},
+    {"eq. 6", "wrong buckets; 16 .. begin at 16, 19 .. 113", "", bucket_errors, 400, AT_MOST, 0},
+    {"eq. 20", "A_ti = e^g(t-i) / sum e^g(n), every block", "", proposition, 0, AT_MOST, SCORES},
+    {"prop. 2", "printed: g is non-increasing; g(63) - g(0)", "", bucket_growth, 63, REFUTES, 0},
+    {"prop. 2", "printed: no sink; alpha_1 of every head, T = 64", "", alpha_1, 0, REFUTES, 0.3},
+    {"prop. 2", "printed: no sink; Sink_1 at eps = 0.3, T = 64", "", sink_1, 0.3, REFUTES, 0},
     {"eq. 20", "alpha_1 of the authors' bucket: T = 16",
-     "--pos relative", 16, alpha_1, 0, EQUALS, 0.664526988},
-    {"eq. 20", "  T = 32", "--pos relative", 32, alpha_1, 0, EQUALS, 0.497329505},
-    {"eq. 20", "  T = 64", "--pos relative", 64, alpha_1, 0, EQUALS, 0.33395803945},
-    {"eq. 20", "  T = 128", "--pos relative", 128, alpha_1, 0, EQUALS, 0.211015881},
-    {"eq. 20", "  T = 256", "--pos relative --layers 1", 256, alpha_1, 0, EQUALS, 0.112853332},
-    {"eq. 20", "  T = 512", "--pos relative --layers 1", 512, alpha_1, 0, EQUALS, 0.058362967},
+     "--context 16", alpha_1, 0, EQUALS, 0.664526988},
+    {"eq. 20", "  T = 32", "--context 32", alpha_1, 0, EQUALS, 0.497329505},
+    {"eq. 20", "  T = 64", "", alpha_1, 0, EQUALS, 0.33395803945},
+    {"eq. 20", "  T = 128", "--context 128", alpha_1, 0, EQUALS, 0.211015881},
+    {"eq. 20", "  T = 256", "--layers 1 --context 256", alpha_1, 0, EQUALS, 0.112853332},
+    {"eq. 20", "  T = 512", "--layers 1 --context 512", alpha_1, 0, EQUALS, 0.058362967},
     {"eq. 6", "alpha_1 of equation 6 as printed: T = 32",
-     "--pos t5", 32, alpha_1, 1, EQUALS, 0.417504318},
-    {"eq. 6", "  T = 64", "--pos t5", 64, alpha_1, 1, EQUALS, 0.22524188643},
+     "--pos t5 --context 32", alpha_1, 1, EQUALS, 0.417504318},
+    {"eq. 6", "  T = 64", "--pos t5", alpha_1, 1, EQUALS, 0.22524188643},
     {"prop. 2", "g = -bucket: A_t1 <= 1/t; largest t A_t1, t > 1",
-     "--pos t5", 64, first_share, -1, AT_MOST, 1},
-    {"prop. 2", "  no sink: alpha_1", "--pos t5", 64, alpha_1, -1, EQUALS, 0.022022456},
+     "--pos t5", first_share, -1, AT_MOST, 1},
+    {"prop. 2", "  no sink: alpha_1", "--pos t5", alpha_1, -1, EQUALS, 0.022022456},
     {"beyond", "T5's table rising by 40: alpha_1, T = 64 < D",
-     "--pos t5", 64, alpha_1, 40, FAILS_BY, 0.3},
+     "--pos t5", alpha_1, 40, FAILS_BY, 0.3},
     {"beyond", "  T = 512: over (D + H_(T-D))/T, D = 113",
-     "--pos t5 --layers 1", 512, alpha_over_bound, 40, AT_MOST, 1},
+     "--pos t5 --layers 1 --context 512", alpha_over_bound, 40, AT_MOST, 1},
     {"beyond", "T5's table at random: over (D + H_(T-D))/T",
-     "--pos t5 --layers 1", 512, alpha_over_bound, 0, AT_MOST, 1},
-    {"eq. 20", "  A_ti = e^g(t-i) / sum e^g(n)", "--pos t5", 64, equation20, 0, AT_MOST, SCORES},
+     "--pos t5 --layers 1 --context 512", alpha_over_bound, 0, AT_MOST, 1},
+    {"eq. 20", "  A_ti = e^g(t-i) / sum e^g(n)", "--pos t5", proposition, 0, AT_MOST, SCORES},
     {0}
 };
 
@@ -4455,21 +4451,6 @@ static const Line PROP2[] = {
  *
  * A geometric series, strictly increasing in i: the first token has the least weight, so alpha_1 <
  * H_T/T. It speaks of the first token only: the last columns of a steep head pass 0.3. */
-static double alibi_slope(const Toy *y, int h) { return pow(2, -8.0 * (h + 1) / y->m.c.heads); }
-
-/* b_h(n) of any scheme. */
-static double bias_law(const Toy *y, int h, int n) {
-    int pos = y->m.c.pos;
-    return pos == POS_ALIBI ? -n * alibi_slope(y, h)
-         : pos == POS_RELATIVE || pos == POS_T5 ? distance_law(y, h, n) : 0;
-}
-
-static double row_alibi(const Toy *y, int l, int h, int t) {
-    double closed[TOKENS] = {0}, m = alibi_slope(y, h);
-    for (int i = 1; i <= t; i++)
-        closed[i - 1] = exp(-m * (t - i)) * (1 - exp(-m)) / (1 - exp(-m * t));
-    return row_off(y, l, h, t, closed);
-}
 
 /* Minus the least A_t,i+1 / A_ti over its closed form e^m, which is above 1. */
 static double row_growth(const Toy *y, int l, int h, int t) {
@@ -4480,41 +4461,33 @@ static double row_growth(const Toy *y, int l, int h, int t) {
     return worst;
 }
 
-static double equation22(Toy *y) { return worst_rows(y, row_alibi); }
-static double alibi_growth(Toy *y) { return -worst_rows(y, row_growth); }
+static double alibi_growth(Toy *y) { return -worst_row(y, 0, row_growth); }
 
-/* alpha_1 of head x, in the block where it is farthest from the bound; alpha_-x of head 1. */
+/* alpha_1 of head x; alpha_-x of head 1. */
 static double alpha_of_head(Toy *y) {
-    double far = y->line->bound;
-    if (y->x < 0) return toy_alpha(y, 0, 0, -(int)y->x, ROWS_REAL);
-    for (int l = 0; l < y->m.c.layers; l++) {
-        double now = toy_alpha(y, l, (int)y->x - 1, 1, ROWS_REAL);
-        if (!(fabs(now - y->line->bound) <= fabs(far - y->line->bound))) far = now;
-    }
-    return far;
+    int x = (int)y->x;
+    return far_alpha(y, x > 0 ? x : 1, x > 0 ? 1 : -x, ROWS_REAL, against(y->line));
 }
 
-#define ALIBI8 "--pos alibi --heads 8 --head-dim 2"
 static const Line PROP3[] = {
-    {"eq. 22", "A_ti in closed form: all blocks, heads, rows",
-     ALIBI8, 64, equation22, 0, AT_MOST, SCORES},
+    {"eq. 22", "A_ti in closed form: all blocks, heads, rows", "", proposition, 0, AT_MOST, SCORES},
     {"prop. 3", "A_ti grows with i: least A_t,i+1 / A_ti / e^m",
-     ALIBI8, 64, alibi_growth, 0, AT_LEAST, 1 - SCORES},
-    {"prop. 3", "A_t1 < 1/t: largest t A_t1, t > 1", ALIBI8, 64, first_share, 0, AT_MOST, 1},
+     "", alibi_growth, 0, AT_LEAST, 1 - SCORES},
+    {"prop. 3", "A_t1 < 1/t: largest t A_t1, t > 1", "", first_share, 0, AT_MOST, 1},
     {"prop. 3", "no sink: alpha_1 of head 1, m = 1/2, T = 64",
-     ALIBI8, 64, alpha_of_head, 1, EQUALS, 0.028252339},
-    {"prop. 3", "  head 2, m = 1/4", ALIBI8, 64, alpha_of_head, 2, EQUALS, 0.035957189},
-    {"prop. 3", "  head 3, m = 1/8", ALIBI8, 64, alpha_of_head, 3, EQUALS, 0.044729287},
-    {"prop. 3", "  head 4, m = 1/16", ALIBI8, 64, alpha_of_head, 4, EQUALS, 0.053973698},
-    {"prop. 3", "  head 5, m = 1/32", ALIBI8, 64, alpha_of_head, 5, EQUALS, 0.062023042},
-    {"prop. 3", "  head 6, m = 1/64", ALIBI8, 64, alpha_of_head, 6, EQUALS, 0.067492413},
-    {"prop. 3", "  head 7, m = 1/128", ALIBI8, 64, alpha_of_head, 7, EQUALS, 0.070657648},
-    {"prop. 3", "  head 8, m = 1/256", ALIBI8, 64, alpha_of_head, 8, EQUALS, 0.072352696},
+     "", alpha_of_head, 1, EQUALS, 0.028252339},
+    {"prop. 3", "  head 2, m = 1/4", "", alpha_of_head, 2, EQUALS, 0.035957189},
+    {"prop. 3", "  head 3, m = 1/8", "", alpha_of_head, 3, EQUALS, 0.044729287},
+    {"prop. 3", "  head 4, m = 1/16", "", alpha_of_head, 4, EQUALS, 0.053973698},
+    {"prop. 3", "  head 5, m = 1/32", "", alpha_of_head, 5, EQUALS, 0.062023042},
+    {"prop. 3", "  head 6, m = 1/64", "", alpha_of_head, 6, EQUALS, 0.067492413},
+    {"prop. 3", "  head 7, m = 1/128", "", alpha_of_head, 7, EQUALS, 0.070657648},
+    {"prop. 3", "  head 8, m = 1/256", "", alpha_of_head, 8, EQUALS, 0.072352696},
     {"eq. 22", "alpha_64 of head 1: (1 - e^-m)/(1 - e^-64m)",
-     ALIBI8, 64, alpha_of_head, -64, EQUALS, 0.393469340},
+     "", alpha_of_head, -64, EQUALS, 0.393469340},
     {"prop. 3", "  \"no sink\" does not cover the last token",
-     ALIBI8, 64, alpha_of_head, -64, FAILS_BY, 0.3},
-    {"prop. 3", "  nor the one before it: alpha_63", ALIBI8, 64, alpha_of_head, -63, FAILS_BY, 0.3},
+     "", alpha_of_head, -64, FAILS_BY, 0.3},
+    {"prop. 3", "  nor the one before it: alpha_63", "", alpha_of_head, -63, FAILS_BY, 0.3},
     {0}
 };
 
@@ -4551,13 +4524,16 @@ static void aim_rotary(Toy *y) {
     toy_forward(y);
 }
 
+/* Equation 28's bound on a weight in a row of t keys, divided through: no xi overflows. */
+static double equation28(double xi, int t) { return 1 / (1 + (t - 1) * exp(-2 * xi)); }
+
 /* alpha_1 of s(n) = -xi cos(w n); for w = 0 the mean over t of equation 28's bound. */
 static double alpha_rotary(double xi, double w, int T) {
     double sum = 0, closed = 0;
     for (int t = 1; t <= T; t++) {
         double e = exp(-xi * cos(w * (t - 1)));
         sum += e;
-        closed += (w == 0 ? exp(2 * xi) / (exp(2 * xi) + t - 1) : e / sum) / T;
+        closed += (w == 0 ? equation28(xi, t) : e / sum) / T;
     }
     return closed;
 }
@@ -4575,8 +4551,8 @@ static double xi_at_threshold(double w, int T) {
 
 /* Equations 25 to 28; q and k as the model left them, rotated. x picks the score off
  * <q,k>/sqrt(D) + b (over l more where --score-by-layer says so), relative to
- * 1 + |q||k|/sqrt(D); A_ti over the bound, for a row of n visible keys
- * e^(2 xi) / (e^(2 xi) + n - 1); A_t1 off equation 27; equation 25's error; xi. */
+ * 1 + |q||k|/sqrt(D); A_ti over the bound, t being the keys that the row sees; A_t1 off equation
+ * 27; equation 25's error; xi. */
 enum { SCORE_OFF, OVER_BOUND, EQUATION27_OFF, EQUATION25_OFF, XI, ROTARY_MEASURES };
 static double row_rotary(const Toy *y, int l, int h, int t) {
     const Config *c = &y->m.c;
@@ -4584,66 +4560,71 @@ static double row_rotary(const Toy *y, int l, int h, int t) {
     const real *q = y->a.layer[l].q + ((first + t - 1) * H + h) * D;
     const real *k = y->a.layer[l].k + (first * K + h / (H / K)) * D;
     const real *A = toy_row(y, MAP_METRIC, l, h, t), *z = toy_row(y, MAP_Z, l, h, t);
-    double size = sqrt((double)vec_dot(D, q, q) * (double)vec_dot(D, k, k)), sum = 0, most = 0;
-    double root = sqrt((double)D) * (c->score_by_layer ? l + 1 : 1), worst[ROTARY_MEASURES] = {0};
+    double root = sqrt((double)D) * (c->score_by_layer ? l + 1 : 1), norm = length(D, q);
+    double size = norm * length(D, k), sum = 0, most = 0, worst[ROTARY_MEASURES] = {0};
     int seen = 0;
     worst[XI] = size / root;
-    double norm = length(D, q);
     for (int i = 0; i < t; i++) {
-        double dot = (double)vec_dot(D, q, k + i * K * D);
-        double must = dot / root + bias_law(y, h, t - 1 - i);
         if (!visible(c, l, first + t - 1, first + i)) continue;
+        double dot = (double)vec_dot(D, q, k + i * K * D);
+        double off = fabs((double)z[i] - dot / root - bias_law(y, h, t - 1 - i));
         worst[SCORE_OFF] = larger(worst[SCORE_OFF],
-                                  fabs((double)z[i] - must)
-                                  / (1 + norm * length(D, k + i * K * D) / root));
+                                  off / (1 + norm * length(D, k + i * K * D) / root));
         worst[EQUATION25_OFF] = larger(worst[EQUATION25_OFF], fabs(size * cos(dot / size) - dot));
         sum += exp(dot);
         most = larger(most, (double)A[i]);
         seen++;
     }
-    if (seen > 1) worst[OVER_BOUND] = most * (1 + (seen - 1) * exp(-2 * worst[XI]));
+    if (seen > 1) worst[OVER_BOUND] = most / equation28(worst[XI], seen);
     worst[EQUATION27_OFF] = fabs(exp((double)vec_dot(D, q, k)) / sum - (double)A[0]);
     return worst[(int)y->x];
 }
 
-static double rotary(Toy *y) { return worst_rows(y, row_rotary); }
+static double rotary(Toy *y) { return worst_row(y, 0, row_rotary); }
 
 /* The xi up to which equation 28 says alpha_1 <= 0.3 for T = x; that at which pair 15 passes it. */
 static double xi_of_bound(Toy *y) { return xi_at_threshold(0, (int)y->x); }
 static double xi_of_pair(Toy *y) { return xi_at_threshold(rope_frequency(&y->m.c, 15), y->T); }
 
-/* alpha_1 of a model aimed at xi = x; and over the mean bound. */
+/* Of a model aimed at xi = x: alpha_1; it over the mean bound; the largest A_ti over its bound. */
 static double aimed(Toy *y) {
     aim_rotary(y);
     return alpha_1(y);
 }
 
 static double aimed_over_bound(Toy *y) { return aimed(y) / alpha_rotary(y->x, 0, y->T); }
+static double aimed_over_equation28(Toy *y) {
+    aim_rotary(y);
+    y->x = OVER_BOUND;
+    return rotary(y);
+}
 
 static const Line PROP4[] = {
-    {"eq. 4", "the model's score is <q, k>/sqrt(d_h)", "", 64, rotary, SCORE_OFF, AT_MOST, SCORES},
+    {"eq. 4", "the model's score is <q, k>/sqrt(d_h)", "", rotary, SCORE_OFF, AT_MOST, SCORES},
     {"eq. 28", "xi = |q||k|/sqrt(d_h): A_ti / bound, t > 1",
-     "", 64, rotary, OVER_BOUND, AT_MOST, 1 + SCORES},
+     "", rotary, OVER_BOUND, AT_MOST, 1 + SCORES},
+    {"eq. 28", "  s(n) = -cos n, xi = 1, T = 3: A_31 / bound",
+     "--heads 1 --head-dim 2 --context 3", aimed_over_equation28, 1, EQUALS, 0.781036907},
     {"eq. 27", "printed: without the root; error of A_t1",
-     "", 64, rotary, EQUATION27_OFF, REFUTES, APART},
+     "", rotary, EQUATION27_OFF, REFUTES, APART},
     {"eq. 25", "printed: <q,k> = |q||k|cos(<q,k>/|q||k|); error",
-     "", 64, rotary, EQUATION25_OFF, REFUTES, APART},
-    {"eq. 28", "says alpha_1 <= 0.3 up to xi, T = 64", "", 1, xi_of_bound, 64, EQUALS, 1.0946297},
-    {"eq. 28", "  T = 256", "", 1, xi_of_bound, 256, EQUALS, 1.8031765},
-    {"eq. 28", "  T = 1024", "", 1, xi_of_bound, 1024, EQUALS, 2.5000552},
-    {"eq. 28", "  T = 2048", "", 1, xi_of_bound, 2048, EQUALS, 2.8472463},
+     "", rotary, EQUATION25_OFF, REFUTES, APART},
+    {"eq. 28", "says alpha_1 <= 0.3 up to xi, T = 64", "", xi_of_bound, 64, EQUALS, 1.0946297},
+    {"eq. 28", "  T = 256", "", xi_of_bound, 256, EQUALS, 1.8031765},
+    {"eq. 28", "  T = 1024", "", xi_of_bound, 1024, EQUALS, 2.5000552},
+    {"eq. 28", "  T = 2048", "", xi_of_bound, 2048, EQUALS, 2.8472463},
     {"prop. 4", "large t: alpha_1 / bound, xi = 2, T = 512",
-     SLOW_PAIR, 512, aimed_over_bound, 2, AT_MOST, 1},
+     SLOW_PAIR " --context 512", aimed_over_bound, 2, AT_MOST, 1},
     {"prop. 4", "s(n) = -10 cos(0.05 n), T = 64: alpha_1, a sink",
-     SLOW_PAIR, 64, aimed, 10, FAILS_BY, 0.3},
-    {"beyond", "  its closed form: xi = 10", SLOW_PAIR, 64, aimed, 10, EQUALS, 0.302390121},
-    {"beyond", "  xi = 20", SLOW_PAIR, 64, aimed, 20, EQUALS, 0.475012217},
-    {"beyond", "  xi = 40", SLOW_PAIR, 64, aimed, 40, EQUALS, 0.680592587},
+     SLOW_PAIR, aimed, 10, FAILS_BY, 0.3},
+    {"beyond", "  its closed form: xi = 10", SLOW_PAIR, aimed, 10, EQUALS, 0.302390121},
+    {"beyond", "  xi = 20", SLOW_PAIR, aimed, 20, EQUALS, 0.475012217},
+    {"beyond", "  xi = 40", SLOW_PAIR, aimed, 40, EQUALS, 0.680592587},
     {"beyond", "d_h = 96, pair 15, T = 64: alpha_1 = 0.3 at xi",
-     OWN_PAIR, 64, xi_of_pair, 0, EQUALS, 9.8636229},
-    {"prop. 4", "  alpha_1 of the model at xi = 9.8", OWN_PAIR, 64, aimed, 9.8, AT_MOST, 0.3},
-    {"prop. 4", "  at xi = 9.9: a sink", OWN_PAIR, 64, aimed, 9.9, FAILS_BY, 0.3},
-    {"beyond", "  its closed form", OWN_PAIR, 64, aimed, 9.9, EQUALS, 0.300720490},
+     OWN_PAIR, xi_of_pair, 0, EQUALS, 9.8636229},
+    {"prop. 4", "  alpha_1 of the model at xi = 9.8", OWN_PAIR, aimed, 9.8, AT_MOST, 0.3},
+    {"prop. 4", "  at xi = 9.9: a sink", OWN_PAIR, aimed, 9.9, FAILS_BY, 0.3},
+    {"beyond", "  its closed form", OWN_PAIR, aimed, 9.9, EQUALS, 0.300720490},
     {0}
 };
 
@@ -4672,14 +4653,19 @@ static double similarity(int sim, double z) {
          : sim == SIM_ELU ? (z > 0 ? z + 1 : exp(z)) : z;
 }
 
-/* The closed forms of row t's scores, weights and metric, each [1+T], the extra column first. */
-typedef struct Closed { double map[3][TOKENS + 1]; bool seen[TOKENS + 1]; } Closed;
+/* Row t's scores, weights and metric in closed form: token i's at [2 + i], i from 1, the columns
+ * before it (the extra one, the sink token's) up to [2]. */
+enum { CLOSED_COLUMNS = TOKENS + 3 };
+typedef struct Closed { double map[3][CLOSED_COLUMNS]; bool seen[CLOSED_COLUMNS]; } Closed;
 
-/* The weights and the metric of n columns from their scores. */
-static void closed_weights(const Config *c, int n, Closed *out) {
+/* The weights and the metric of the columns `from` .. T from their scores; how far the maps of row
+ * t from `map` on are off. */
+static double closed_off(const Toy *y, int l, int h, int t, int map, int from, Closed *out) {
+    const Config *c = &y->m.c;
     double sum = 0, size = 0, power = 0, e = c->sim == SIM_EXP ? 0 : 1e-8;
-    double *s = out->map[MAP_WEIGHT];
-    for (int i = 0; i < n; i++) {
+    double *s = out->map[MAP_WEIGHT], worst = 0;
+    int n = y->T + 3;
+    for (int i = from + 2; i < n; i++) {
         s[i] = out->seen[i] ? similarity(c->sim, out->map[MAP_Z][i]) : 0;
         sum += s[i];
         size += fabs(s[i]);
@@ -4687,18 +4673,25 @@ static void closed_weights(const Config *c, int n, Closed *out) {
     }
     double Z = c->normalizer == NORMALIZER_SUM ? sum + e : c->normalizer == NORMALIZER_ONE ? 1
              : c->normalizer == NORMALIZER_CLAMP ? fmax(fabs(sum), 1) : pow(power, 1 / c->pnorm);
-    for (int i = 0; i < n; i++) {
+    for (int i = from + 2; i < n; i++) {
         out->map[MAP_METRIC][i] = fabs(s[i]) / (size + e);
         s[i] *= c->scale / Z;
     }
+    for (; map <= MAP_METRIC; map++)
+        for (int i = from; i <= y->T; i++) {
+            double is = (double)toy_row(y, map, l, h, t)[i - 1], must = out->map[map][i + 2];
+            worst = larger(worst, fabs(is - must) / (1 + fabs(must)));
+        }
+    return worst;
 }
 
-static void closed_row(const Toy *y, int l, int h, int t, Closed *out) {
+static double row_closed(const Toy *y, int l, int h, int t) {
     const Config *c = &y->m.c;
     const Layer *w = &y->m.w.layer[l];
     const real *n1 = y->a.layer[l].n1;         /* LN(h) of token 1: no toy here has a sink token */
-    int D = c->head_dim, Q = c->heads * D;
+    int D = c->head_dim, Q = c->heads * D, from = c->extra ? 0 : 1;
     double q[WIDE] = {0}, k[WIDE] = {0}, star[WIDE] = {0};
+    Closed closed;
     for (int d = 0; d < D; d++) {
         for (int ch = 0, at = h * D + d; ch < c->dim; ch++, at += Q) {
             q[d] += (double)n1[ch] * (double)w->wq[at];
@@ -4706,61 +4699,47 @@ static void closed_row(const Toy *y, int l, int h, int t, Closed *out) {
         }
         if (w->kstar) star[d] = (double)w->kstar[h * D + d];
     }
-    for (int i = 0; i <= y->T; i++) {          /* i = 0 is the extra column */
-        int n = t - i, far = n > 0 ? n : 0;
-        bool seen = i ? (i <= t && (!c->window || n < c->window)) || i <= c->prefix
-                      : c->extra != EXTRA_NONE;
+    for (int i = from; i <= y->T; i++) {       /* i = 0 is the extra column */
+        int n = t - i;
+        bool seen = !i || (n >= 0 && (!c->window || n < c->window)) || i <= c->prefix;
         double z = !i && w->logit ? (double)w->logit[h]
                  : turned(c, q, i ? k : star, i ? n : t - 1) / sqrt((double)D);
-        if (i) z += bias_law(y, h, far);
-        out->seen[i] = seen;
-        out->map[MAP_Z][i] = seen ? z : 0;
+        if (i) z += bias_law(y, h, n > 0 ? n : 0);
+        closed.seen[i + 2] = seen;
+        closed.map[MAP_Z][i + 2] = seen ? z : 0;
     }
-    closed_weights(c, y->T + 1, out);
-}
-
-static double row_closed(const Toy *y, int l, int h, int t) {
-    Closed closed;
-    double worst = 0;
-    closed_row(y, l, h, t, &closed);
-    for (int map = 0; map < 3; map++)
-        for (int i = y->m.c.extra ? 0 : 1; i <= y->T; i++) {
-            double is = (double)toy_row(y, map, l, h, t)[i - 1], must = closed.map[map][i];
-            worst = larger(worst, fabs(is - must) / (1 + fabs(must)));
-        }
-    return worst;
+    return closed_off(y, l, h, t, MAP_Z, from, &closed);
 }
 
 /* The first x blocks. */
-static double closed_form(Toy *y) { return worst_row(y, (int)y->x, row_closed); }
+static double closed_form(Toy *y) { return worst_row(y, y->x, row_closed); }
 
 static const Line CLOSED[] = {
-    {"Table 15, 1", "softmax, all blocks", "--pos *", 24, closed_form, 3, AT_MOST, SCORES},
-    {"eq. 29", "  scale 0.2", "--pos * --scale 0.2", 24, closed_form, 3, AT_MOST, SCORES},
-    {"Figure 6", "  window of 4", "--pos * --window 4", 24, closed_form, 3, AT_MOST, SCORES},
-    {"Figure 5", "  prefix of 5", "--pos * --prefix 5", 24, closed_form, 3, AT_MOST, SCORES},
-    {"Table 15, 2", "sigmoid, Z = 1, block 1",
-     SIGMOID_1 "--pos *", 24, closed_form, 1, AT_MOST, SCORES},
-    {"Table 15, 3", "sigmoid / sum", "--pos * --sim sigmoid", 24, closed_form, 1, AT_MOST, SCORES},
+    {"Table 15, 1", "softmax, all blocks", "*", closed_form, 3, AT_MOST, SCORES},
+    {"eq. 29", "  scale 0.2", "* --scale 0.2", closed_form, 3, AT_MOST, SCORES},
+    {"Figure 6", "  window of 4", "* --window 4", closed_form, 3, AT_MOST, SCORES},
+    {"Figure 5", "  prefix of 5", "* --prefix 5", closed_form, 3, AT_MOST, SCORES},
+    {"Table 15, 2", "sigmoid, Z = 1, block 1", "* " SIGMOID_1, closed_form, 1, AT_MOST, SCORES},
+    {"Table 15, 3", "sigmoid / sum", "* --sim sigmoid", closed_form, 1, AT_MOST, SCORES},
     {"Table 15, 4", "elu + 1, Z = 1",
-     "--pos * --sim elu --normalizer one", 24, closed_form, 1, AT_MOST, SCORES},
-    {"Table 15, 5", "elu + 1 / sum", "--pos * --sim elu", 24, closed_form, 1, AT_MOST, SCORES},
+     "* " ELU_1, closed_form, 1, AT_MOST, SCORES},
+    {"Table 15, 5", "elu + 1 / sum", "* --sim elu", closed_form, 1, AT_MOST, SCORES},
     {"Table 15, 8", "linear / clamp",
-     "--pos * --sim identity --normalizer clamp", 24, closed_form, 1, AT_MOST, SCORES},
+     "* " LINEAR_CLAMP, closed_form, 1, AT_MOST, SCORES},
     {"Table 15, 9", "linear, Z = 1",
-     "--pos * --sim identity --normalizer one", 24, closed_form, 1, AT_MOST, SCORES},
+     "* " LINEAR_1, closed_form, 1, AT_MOST, SCORES},
     {"eq. 43", "softmax, p-norm 1/2",
-     "--pos * --normalizer pnorm --pnorm 0.5", 24, closed_form, 1, AT_MOST, SCORES},
+     "* --normalizer pnorm --pnorm 0.5", closed_form, 1, AT_MOST, SCORES},
     {"eq. 43", "sigmoid, p-norm 2",
-     "--pos * --sim sigmoid --normalizer pnorm --pnorm 2", 24, closed_form, 1, AT_MOST, SCORES},
-    {"Table 4", "K biases", "--pos * --extra k", 24, closed_form, 1, AT_MOST, SCORES},
+     "* --sim sigmoid --normalizer pnorm --pnorm 2", closed_form, 1, AT_MOST, SCORES},
+    {"Table 4", "K biases", "* --extra k", closed_form, 1, AT_MOST, SCORES},
     {"Table 4", "K biases, sigmoid / sum",
-     "--pos * --extra k --sim sigmoid", 24, closed_form, 1, AT_MOST, SCORES},
+     "* --extra k --sim sigmoid", closed_form, 1, AT_MOST, SCORES},
     {"Table 13", "K biases of 2 dims",
-     "--pos * --extra k --extra-dims 2", 24, closed_form, 1, AT_MOST, SCORES},
-    {"Table 4", "KV biases", "--pos * --extra kv", 24, closed_form, 1, AT_MOST, SCORES},
-    {"beyond", "zero logit", "--pos * --extra zero", 24, closed_form, 1, AT_MOST, SCORES},
-    {"beyond", "learned logit", "--pos * --extra logit", 24, closed_form, 1, AT_MOST, SCORES},
+     "* --extra k --extra-dims 2", closed_form, 1, AT_MOST, SCORES},
+    {"Table 4", "KV biases", "* --extra kv", closed_form, 1, AT_MOST, SCORES},
+    {"beyond", "zero logit", "* --extra zero", closed_form, 1, AT_MOST, SCORES},
+    {"beyond", "learned logit", "* --extra logit", closed_form, 1, AT_MOST, SCORES},
     {0}
 };
 
@@ -4815,7 +4794,7 @@ static const Twin TWINS[] = {
 static double twin_step(const Twin *w, Toy *y, real *moments, long t, bool scaled) {
     Model *m = &y->m;
     const Tensor *bad;
-    toy_feed(y, y->T, (uint64_t)t);
+    toy_feed(y, (uint64_t)t);
     double loss = toy_gradients(y), norm = gradient_norm(m, &bad), square = norm * norm;
     for (int i = 0; i < m->n_tensors && scaled && w->corrected; i++) {
         const Tensor *x = &m->tensor[i];
@@ -4846,15 +4825,13 @@ static void fold(Model *m, const char *tensor, double factor) {
 /* Trains both for 200 steps: the largest difference of losses on the way, or of the weights at the
  * end, with alpha W for W. */
 static double twin_gap(Page *p, const Twin *w) {
-    enum { T = 12, STEPS = 200 };
     double gap = 0;
-    Toy *a = toy(p, T, 1, "--layers 2 %s --scale %g", w->flags, w->alpha);
-    Toy *b = toy(p, T, 1, "--layers 2 %s", w->flags);
+    Toy *a = toy(p, 1, "--layers 2 %s --scale %g", w->flags, w->alpha);
+    Toy *b = toy(p, 1, "--layers 2 %s", w->flags);
     real *moments = a && b ? grab(4 * a->m.count, sizeof(real), p->e) : NULL;
     if (!moments) return NAN;
-    a->T = b->T = T;
     fold(&b->m, w->tensor, pow(w->alpha, w->start));
-    for (long t = 1; t <= STEPS; t++) {
+    for (long t = 1; t <= 200; t++) {
         double loss = twin_step(w, a, moments, t, false);
         gap = larger(gap, fabs(loss - twin_step(w, b, moments + 2 * a->m.count, t, true)));
     }
@@ -4886,16 +4863,16 @@ static double folded(Toy *y) {
 }
 
 static const Line SCALE[] = {
-    {"eq. 30", "scale 0.2 is 0.2 W_V", "--scale 0.2 |", 12, folded, 0.2, AT_MOST, STATES},
-    {"eq. 31", "scale 0.2 is 0.2 W_O", "--scale 0.2 |", 12, folded, -0.2, AT_MOST, STATES},
+    {"eq. 30", "scale 0.2 is 0.2 W_V", "--scale 0.2 |", folded, 0.2, AT_MOST, STATES},
+    {"eq. 31", "scale 0.2 is 0.2 W_O", "--scale 0.2 |", folded, -0.2, AT_MOST, STATES},
     {"eq. 30", "  beside V biases: 0.2 W_V",
-     "--scale 0.2 --vbias | --vbias", 12, folded, 0.2, AT_MOST, STATES},
+     "--scale 0.2 --vbias | --vbias", folded, 0.2, AT_MOST, STATES},
     {"eq. 31", "  beside V biases: 0.2 W_O",
-     "--scale 0.2 --vbias | --vbias", 12, folded, -0.2, FAILS_BY, APART},
+     "--scale 0.2 --vbias | --vbias", folded, -0.2, FAILS_BY, APART},
     {"eq. 30", "  beside KV biases: 0.2 W_V",
-     "--scale 0.2 --extra kv | --extra kv", 12, folded, 0.2, FAILS_BY, APART},
+     "--scale 0.2 --extra kv | --extra kv", folded, 0.2, FAILS_BY, APART},
     {"eq. 31", "  beside KV biases: 0.2 W_O",
-     "--scale 0.2 --extra kv | --extra kv", 12, folded, -0.2, AT_MOST, STATES},
+     "--scale 0.2 --extra kv | --extra kv", folded, -0.2, AT_MOST, STATES},
     {0}
 };
 
@@ -4929,16 +4906,15 @@ static double pnorm_sum(Toy *y) {
     return fabs(sum / pow(y->T, 1 - 1 / y->m.c.pnorm) - 1);
 }
 
-#define P_NORM "--pos none --normalizer pnorm --pnorm "
 static const Line PNORMS[] = {
     {"eq. 44", "weights softmax(p z)^(1/p): p = 1/4",
-     P_NORM "0.25", 1, pnorm_row, 0, AT_MOST, SCORES},
-    {"eq. 44", "  p = 1/2", P_NORM "0.5", 1, pnorm_row, 0, AT_MOST, SCORES},
-    {"eq. 44", "  p = 2", P_NORM "2", 1, pnorm_row, 0, AT_MOST, SCORES},
-    {"eq. 44", "  p = 4", P_NORM "4", 1, pnorm_row, 0, AT_MOST, SCORES},
-    {"beyond", "64 equal scores: 1/64 at p = 1/2", P_NORM "0.5", 64, pnorm_sum, 0, AT_MOST, SCORES},
-    {"beyond", "  8 at p = 2", P_NORM "2", 64, pnorm_sum, 0, AT_MOST, SCORES},
-    {"beyond", "  22.6 at p = 4", P_NORM "4", 64, pnorm_sum, 0, AT_MOST, SCORES},
+     "--pnorm 0.25", pnorm_row, 0, AT_MOST, SCORES},
+    {"eq. 44", "  p = 1/2", "--pnorm 0.5", pnorm_row, 0, AT_MOST, SCORES},
+    {"eq. 44", "  p = 2", "--pnorm 2", pnorm_row, 0, AT_MOST, SCORES},
+    {"eq. 44", "  p = 4", "--pnorm 4", pnorm_row, 0, AT_MOST, SCORES},
+    {"beyond", "64 equal scores: 1/64 at p = 1/2", "--pnorm 0.5", pnorm_sum, 0, AT_MOST, SCORES},
+    {"beyond", "  8 at p = 2", "--pnorm 2", pnorm_sum, 0, AT_MOST, SCORES},
+    {"beyond", "  22.6 at p = 4", "--pnorm 4", pnorm_sum, 0, AT_MOST, SCORES},
     {0}
 };
 
@@ -5007,27 +4983,22 @@ static double moved(Toy *y) {
     return count;
 }
 
-#define ELU_1 "--sim elu --normalizer one "
-#define LINEAR_1 "--sim identity --normalizer one "
-#define LINEAR_CLAMP "--sim identity --normalizer clamp "
 static const Line GATE[] = {
-    {"Table 4", "K biases: o = g softmax(z) V", "--extra k |", 12, gate, 0, AT_MOST, SCORES},
-    {"Table 4", "  with g = 1", "--extra k |", 12, gate, 0, FAILS_BY, APART},
+    {"Table 4", "K biases: o = g softmax(z) V", "--extra k |", gate, 0, AT_MOST, SCORES},
+    {"Table 4", "  with g = 1", "--extra k |", gate, 0, FAILS_BY, APART},
     {"Table 4", "KV biases: o = g softmax(z) V + (1 - g) v*",
-     "--extra kv |", 12, gate, 0, AT_MOST, SCORES},
-    {"beyond", "zero logit: o = g softmax(z) V", "--extra zero |", 12, gate, 0, AT_MOST, SCORES},
-    {"beyond", "learned logit of 0.01", "--extra logit |", 12, gate, 0.01, AT_MOST, SCORES},
-    {"beyond", "  with g = 1", "--extra logit |", 12, gate, 0.01, FAILS_BY, APART},
-    {"beyond", "learned logit of 20", "--extra logit |", 12, gate, 20, AT_MOST, SCORES},
-    {"beyond", "  with g = 1", "--extra logit |", 12, gate, 20, FAILS_BY, APART},
+     "--extra kv |", gate, 0, AT_MOST, SCORES},
+    {"beyond", "zero logit: o = g softmax(z) V", "--extra zero |", gate, 0, AT_MOST, SCORES},
+    {"beyond", "learned logit of 0.01", "--extra logit |", gate, 0.01, AT_MOST, SCORES},
+    {"beyond", "  with g = 1", "--extra logit |", gate, 0.01, FAILS_BY, APART},
+    {"beyond", "learned logit of 20", "--extra logit |", gate, 20, AT_MOST, SCORES},
+    {"beyond", "  with g = 1", "--extra logit |", gate, 20, FAILS_BY, APART},
     {"Table 4", "K biases, Z = 1, sigmoid: moved, or dk* not 0",
-     SIGMOID_1 "--extra k |" SIGMOID_1, 12, moved, 0, AT_MOST, 0},
-    {"Table 4", "  elu + 1", ELU_1 "--extra k |" ELU_1, 12, moved, 0, AT_MOST, 0},
-    {"Table 4", "  linear", LINEAR_1 "--extra k |" LINEAR_1, 12, moved, 0, AT_MOST, 0},
-    {"Table 4", "  linear / clamp",
-     LINEAR_CLAMP "--extra k |" LINEAR_CLAMP, 12, moved, 0, FAILS_BY, 1},
-    {"Table 4", "  KV biases, sigmoid",
-     SIGMOID_1 "--extra kv |" SIGMOID_1, 12, moved, 0, FAILS_BY, 1},
+     SIGMOID_1 "--extra k |" SIGMOID_1, moved, 0, AT_MOST, 0},
+    {"Table 4", "  elu + 1", ELU_1 "--extra k |" ELU_1, moved, 0, AT_MOST, 0},
+    {"Table 4", "  linear", LINEAR_1 "--extra k |" LINEAR_1, moved, 0, AT_MOST, 0},
+    {"Table 4", "  linear / clamp", LINEAR_CLAMP "--extra k |" LINEAR_CLAMP, moved, 0, FAILS_BY, 1},
+    {"Table 4", "  KV biases, sigmoid", SIGMOID_1 "--extra kv |" SIGMOID_1, moved, 0, FAILS_BY, 1},
     {0}
 };
 
@@ -5041,21 +5012,21 @@ static const Line GATE[] = {
  * column: with one, A_11 < 1; and a row of an mlp kernel can be 0 altogether. The metric's m_ij are
  * free of the scale (equation 29), else no head could pass 0.3 under a scale below 0.3. */
 static const Line NEUTRAL[] = {
-    {"Figure 6", "numbers moved by a window of T", "--window 12 |", 12, moved, 0, AT_MOST, 0},
-    {"Figure 5", "  a prefix of 1", "--prefix 1 |", 12, moved, 0, AT_MOST, 0},
+    {"Figure 6", "numbers moved by a window of T", "--window 12 |", moved, 0, AT_MOST, 0},
+    {"Figure 5", "  a prefix of 1", "--prefix 1 |", moved, 0, AT_MOST, 0},
     {"Figure 5", "  a prefix of 1 beside a window",
-     "--prefix 1 --window 4 | --window 4", 12, moved, 0, FAILS_BY, 1},
+     "--prefix 1 --window 4 | --window 4", moved, 0, FAILS_BY, 1},
     {"Figure 5", "  a prefix of 1 beside a sink token",
-     "--prefix 1 --sink-token | --sink-token", 12, moved, 0, FAILS_BY, 1},
-    {"eq. 7", "  a distance bias of 0", "--pos t5 | --pos none", 12, moved, 0, AT_MOST, 0},
-    {"eq. 29", "  a scale of 1", "--scale 1 |", 12, moved, 0, AT_MOST, 0},
-    {"eq. 43", "  a p-norm with p = 1", "--normalizer pnorm --pnorm 1 |", 12, moved, 0, AT_MOST, 0},
-    {"beyond", "  a learned logit of -infinity", "--extra logit |", 12, moved, 0, AT_MOST, 0},
-    {"beyond", "  a zero logit", "--extra zero |", 12, moved, 0, FAILS_BY, 1},
+     "--prefix 1 --sink-token | --sink-token", moved, 0, FAILS_BY, 1},
+    {"eq. 7", "  a distance bias of 0", "--pos t5 | --pos none", moved, 0, AT_MOST, 0},
+    {"eq. 29", "  a scale of 1", "--scale 1 |", moved, 0, AT_MOST, 0},
+    {"eq. 43", "  a p-norm with p = 1", "--normalizer pnorm --pnorm 1 |", moved, 0, AT_MOST, 0},
+    {"beyond", "  a learned logit of -infinity", "--extra logit |", moved, 0, AT_MOST, 0},
+    {"beyond", "  a zero logit", "--extra zero |", moved, 0, FAILS_BY, 1},
     {"Table 12", "  adding the heads where there is one",
-     "--heads 1 --combine add | --heads 1", 12, moved, 0, AT_MOST, 0},
+     "--heads 1 --combine add | --heads 1", moved, 0, AT_MOST, 0},
     {"Table 12", "  adding the heads where there are two",
-     "--combine add |", 12, moved, 0, FAILS_BY, 1},
+     "--combine add |", moved, 0, FAILS_BY, 1},
     {0}
 };
 
@@ -5063,13 +5034,13 @@ static const Line NEUTRAL[] = {
 enum { MOVES_EARLIER, MOVES_NOT_ITSELF, MOVES_BACK_IN_PREFIX };
 static double causality(Toy *y) {
     Page *p = y->page;
-    int T = y->T, what = (int)y->x, count[3] = {0};
+    int what = (int)y->x, count[3] = {0};
     for (const Variant *v = VARIANTS; v->name; v++) {
         real was[LOGITS], now[LOGITS];
-        if (!(y = toy(p, T, 1, "%s", v->flags))) return NAN;
-        toy_feed(y, T, 1);
+        if (!(y = toy(p, 1, "%s", v->flags))) return NAN;
+        toy_feed(y, 1);
         toy_logits(y, was);
-        for (int t = 1; t <= T; t++) {
+        for (int t = 1; t <= y->T; t++) {
             idx own = (t - 1) * TOY_VOCAB;
             y->ids[t - 1] = (y->ids[t - 1] + 1) % TOY_VOCAB;
             toy_forward(y);
@@ -5078,7 +5049,7 @@ static double causality(Toy *y) {
             count[MOVES_EARLIER] += t > y->m.c.prefix ? early : 0;
             count[MOVES_BACK_IN_PREFIX] += t <= y->m.c.prefix && early;
             count[MOVES_NOT_ITSELF] += !differing(TOY_VOCAB, was + own, now + own);
-            copy(was, now, T * TOY_VOCAB);
+            copy(was, now, y->T * TOY_VOCAB);
         }
     }
     return count[what];
@@ -5086,34 +5057,27 @@ static double causality(Toy *y) {
 
 static const Line CAUSAL[] = {
     {"eq. 1", "all variants: logits before t moved by token t",
-     "", 12, causality, MOVES_EARLIER, AT_MOST, 0},
-    {"eq. 1", "  tokens that do not move their own",
-     "", 12, causality, MOVES_NOT_ITSELF, AT_MOST, 0},
+     "", causality, MOVES_EARLIER, AT_MOST, 0},
+    {"eq. 1", "  tokens that do not move their own", "", causality, MOVES_NOT_ITSELF, AT_MOST, 0},
     {"Figure 5", "  tokens inside a prefix of 5 that reach back",
-     "", 12, causality, MOVES_BACK_IN_PREFIX, FAILS_BY, 4},
+     "", causality, MOVES_BACK_IN_PREFIX, FAILS_BY, 4},
     {0}
 };
 
-/* The least (x = 0) or largest T alpha_1. Learned logits are 20 here, and an mlp kernel is 0. */
+/* T alpha_1. Learned logits of block 1 are 20 here, and its mlp kernel is 0. */
 static double alpha_range(Toy *y) {
-    double least = INFINITY, most = 0;
     const Layer *w = &y->m.w.layer[0];
     for (int h = 0; h < y->m.c.heads && w->logit; h++) w->logit[h] = 20;
     if (w->phi1) zero(w->phi1, (idx)y->m.c.head_dim * y->m.c.head_dim);
     toy_forward(y);
-    for (int l = 0; l < y->m.c.layers; l++)
-        for (int h = 0; h < y->m.c.heads; h++) {
-            least = smaller(least, y->T * toy_alpha(y, l, h, 1, ROWS_REAL));
-            most = larger(most, y->T * toy_alpha(y, l, h, 1, ROWS_REAL));
-        }
-    return y->x == 0 ? least : most;
+    return alpha_1_times_T(y);
 }
 
 static double row_mass(const Toy *y, int l, int h, int t) {
     return fabs((double)vec_sum(y->T, toy_row(y, MAP_WEIGHT, l, h, t)) - y->m.c.scale);
 }
 
-static double mass_off(Toy *y) { return worst_rows(y, row_mass); }
+static double mass_off(Toy *y) { return worst_row(y, 0, row_mass); }
 
 /* Block 1's map m against the other toy's. */
 static double metric_moved(Toy *y) {
@@ -5134,22 +5098,18 @@ static double sink_by_eps(Toy *y) {
 }
 
 static const Line METRIC[] = {
-    {"sec. 3.2", "alpha_1 >= 1/T, softmax: least T alpha_1",
-     "--pos *", 16, alpha_range, 0, AT_LEAST, 1},
-    {"sec. 3.2", "  with a learned logit of 20",
-     "--extra logit", 16, alpha_range, 0, FAILS_BELOW, 1},
+    {"sec. 3.2", "alpha_1 >= 1/T, softmax: least T alpha_1", "*", alpha_range, 0, AT_LEAST, 1},
+    {"sec. 3.2", "  with a learned logit of 20", "--extra logit", alpha_range, 0, FAILS_BELOW, 1},
     {"sec. 3.2", "  with an mlp kernel of zeros",
-     LINEAR_1 "--kernel mlp", 16, alpha_range, 0, FAILS_BELOW, 1},
+     LINEAR_1 "--kernel mlp", alpha_range, 0, FAILS_BELOW, 1},
     {"sec. 3.2", "alpha_1 <= 1: largest T alpha_1, T = 16",
-     "--pos *", 16, alpha_range, 1, AT_MOST, 16 + STATES},
-    {"sec. 3.2", "Sink_1 rises with eps by", "--pos relative", 16, sink_by_eps, 0, AT_MOST, 0},
-    {"sec. 3.2", "  from eps = 0 to 1 it falls by",
-     "--pos relative", 16, sink_by_eps, 1, AT_LEAST, 1},
-    {"eq. 29", "softmax: row sums off 1", "--pos *", 16, mass_off, 0, AT_MOST, STATES},
-    {"eq. 29", "scale 0.2: row sums off 0.2",
-     "--pos * --scale 0.2", 16, mass_off, 0, AT_MOST, STATES},
+     "*", alpha_range, 0, AT_MOST, 16 + STATES},
+    {"sec. 3.2", "Sink_1 rises with eps by", "--pos relative", sink_by_eps, 0, AT_MOST, 0},
+    {"sec. 3.2", "  from eps = 0 to 1 it falls by", "--pos relative", sink_by_eps, 1, AT_LEAST, 1},
+    {"eq. 29", "softmax: row sums off 1", "*", mass_off, 0, AT_MOST, STATES},
+    {"eq. 29", "scale 0.2: row sums off 0.2", "* --scale 0.2", mass_off, 0, AT_MOST, STATES},
     {"eq. 29", "  the metric of block 1 off that of scale 1",
-     "--scale 0.2 |", 16, metric_moved, 0, AT_MOST, STATES},
+     "--scale 0.2 |", metric_moved, 0, AT_MOST, STATES},
     {0}
 };
 
@@ -5219,81 +5179,64 @@ static double halves(Toy *y) {
 static double row_alone(const Toy *y, int l, int h, int t) {
     return t > 1 ? 0 : fabs(1 - (double)toy_row(y, MAP_METRIC, l, h, 1)[0]);
 }
-static double first_alone(Toy *y) { return worst_rows(y, row_alone); }
+static double first_alone(Toy *y) { return worst_row(y, 0, row_alone); }
 
-/* A row's weights and metric off what its own scores make of them; the extra column is first. */
+/* A row's weights and metric off what its own scores make of them. */
 static double row_weights(const Toy *y, int l, int h, int t) {
     const Config *c = &y->m.c;
     Closed closed;
-    double worst = 0;
     idx first = config_rows(c, y->T) - y->T;
-    int from = c->extra ? -1 : 0, n = y->T - from;           /* columns before token 1 */
-    if (c->sink_token) from--, n++;
-    for (int i = from; i < y->T; i++) {
-        closed.seen[i - from] = i < 0 || visible(c, l, first + t - 1, first + i);
-        closed.map[MAP_Z][i - from] = (double)toy_row(y, MAP_Z, l, h, t)[i];
+    int from = 1 - !!c->extra - c->sink_token;
+    for (int i = from; i <= y->T; i++) {
+        closed.seen[i + 2] = i < 1 || visible(c, l, first + t - 1, first + i - 1);
+        closed.map[MAP_Z][i + 2] = (double)toy_row(y, MAP_Z, l, h, t)[i - 1];
     }
-    closed_weights(c, n, &closed);
-    for (int map = MAP_WEIGHT; map <= MAP_METRIC; map++)
-        for (int i = from; i < y->T; i++) {
-            double must = closed.map[map][i - from];
-            worst = larger(worst, fabs((double)toy_row(y, map, l, h, t)[i] - must)
-                                  / (1 + fabs(must)));
-        }
-    return worst;
+    return closed_off(y, l, h, t, MAP_WEIGHT, from, &closed);
 }
-static double weights_off(Toy *y) { return worst_rows(y, row_weights); }
-
-static double all_uniform(Toy *y) { return worst_rows(y, row_uniform); }
+static double weights_off(Toy *y) { return worst_row(y, 0, row_weights); }
 static double all_spread(Toy *y) { return toy_spreads(y, 1, y->T); }
-static double most_alpha_1(Toy *y) { return far_alpha(y, 1, ROWS_REAL, 0); }
-static double alpha_least(Toy *y) { return y->T * far_alpha(y, 1, ROWS_REAL, 2); }
 
-/* A line of such a page: what it presupposes, and the bound of the control where that is missing,
- * 0 for no line at all. */
-typedef struct TrainedLine {
-    const char *reference, *text;
-    bool repeated;                      /* of the repeated token; else of the random ones */
-    double (*measure)(Toy *y);
-    double x;
-    bool (*has)(const Config *c);
-    int relation;
-    double bound, control;
-} TrainedLine;
+/* A line of such a page: what it presupposes (NULL: nothing), and the bound of the control where
+ * that is missing, 0 for no line at all. */
+typedef struct TrainedLine { Line line; bool (*has)(const Config *c); double control; } TrainedLine;
 
-static const TrainedLine TRAINED[] = {
-    {"eq. 1", "numbers of earlier tokens moved by later ones",
-     false, halves, MOVES_EARLIER, has_second_half, AT_MOST, 0, 0},
-    {"eq. 1", "  changed tokens that moved no state of theirs",
-     false, halves, MOVES_NOT_ITSELF, has_second_half, AT_MOST, 0, 0},
-    {"sec. 3.1", "the first token sees itself alone: 1 - A_11",
-     false, first_alone, 0, has_lone_first, AT_MOST, 0, 0},
-    {"eq. 4", "scores off <q, k>/sqrt(d_h) + b, relative",
-     false, rotary, SCORE_OFF, has_scores, AT_MOST, SCORES, 0},
-    {"eq. 4, 29", "weights and metric off what the scores make",
-     false, weights_off, 0, NULL, AT_MOST, SCORES, 0},
-    {"eq. 29", "row sums off the scale", false, mass_off, 0, has_sums, AT_MOST, STATES, 0},
-    {"sec. 3.2", "alpha_1 >= 1/T: least T alpha_1",
-     false, alpha_least, 0, has_lone_first, AT_LEAST, 1 - STATES, 0},
-    {"eq. 10-17", "repeated token: states apart, all blocks",
-     true, all_spread, 0, has_equal_states, AT_MOST, TRAINED_STATES, 10 * APART},
-    {"eq. 18", "  no positions: A_ti off 1/t",
-     true, all_uniform, 0, has_none, AT_MOST, TRAINED_ROWS, 0},
-    {"eq. 20", "  A_ti off e^g(t-i) / sum e^g(n)",
-     true, equation20, 0, has_relative, AT_MOST, TRAINED_ROWS, 0},
-    {"eq. 22", "  ALiBi: A_ti off its closed form",
-     true, equation22, 0, has_alibi, AT_MOST, TRAINED_ROWS, 0},
-    {"eq. 28", "  rotary: A_ti / bound, t > 1",
-     true, rotary, OVER_BOUND, has_rotary, AT_MOST, 1 + TRAINED_ROWS, 0},
-    {"eq. 28", "  which speaks up to xi = 0.726; the largest xi",
-     true, rotary, XI, has_rotary, SAYS, 0, 0},
-    {"prop. 1-4", "  \"no sink\": the largest alpha_1 of a head",
-     true, most_alpha_1, 0, has_equal_states, DECIDES, 0.3, 0},
-    {"Table 1", "  the largest alpha_1 of a head, states apart",
-     true, most_alpha_1, 0, has_no_equal_states, SAYS, 0, 0},
+static const TrainedLine OF_RANDOM[] = {
+    {{"eq. 1", "numbers of earlier tokens moved by later ones",
+      "", halves, MOVES_EARLIER, AT_MOST, 0}, has_second_half, 0},
+    {{"eq. 1", "  changed tokens that moved no state of theirs",
+      "", halves, MOVES_NOT_ITSELF, AT_MOST, 0}, has_second_half, 0},
+    {{"sec. 3.1", "the first token sees itself alone: 1 - A_11",
+      "", first_alone, 0, AT_MOST, 0}, has_lone_first, 0},
+    {{"eq. 4", "scores off <q, k>/sqrt(d_h) + b, relative",
+      "", rotary, SCORE_OFF, AT_MOST, SCORES}, has_scores, 0},
+    {{"eq. 4, 29", "weights and metric off what the scores make",
+      "", weights_off, 0, AT_MOST, SCORES}, NULL, 0},
+    {{"eq. 29", "row sums off the scale", "", mass_off, 0, AT_MOST, STATES}, has_sums, 0},
+    {{"sec. 3.2", "alpha_1 >= 1/T: least T alpha_1",
+      "", alpha_1_times_T, 0, AT_LEAST, 1 - STATES}, has_lone_first, 0},
+    {{0}, NULL, 0}
+}, OF_REPEATED[] = {
+    {{"eq. 10-17", "repeated token: states apart, all blocks",
+      "", all_spread, 0, AT_MOST, TRAINED_STATES}, has_equal_states, 10 * APART},
+    {{"eq. 18", "  no positions: A_ti off 1/t",
+      "", proposition, 0, AT_MOST, TRAINED_ROWS}, has_none, 0},
+    {{"eq. 20", "  A_ti off e^g(t-i) / sum e^g(n)",
+      "", proposition, 0, AT_MOST, TRAINED_ROWS}, has_relative, 0},
+    {{"eq. 22", "  ALiBi: A_ti off its closed form",
+      "", proposition, 0, AT_MOST, TRAINED_ROWS}, has_alibi, 0},
+    {{"eq. 28", "  rotary: A_ti / bound, t > 1",
+      "", rotary, OVER_BOUND, AT_MOST, 1 + TRAINED_ROWS}, has_rotary, 0},
+    {{"eq. 28", "  which speaks up to xi = 0.726; the largest xi",
+      "", rotary, XI, SAYS, 0}, has_rotary, 0},
+    {{"prop. 1-4", "  \"no sink\": the largest alpha_1 of a head",
+      "", alpha_1, 0, DECIDES, 0.3}, has_equal_states, 0},
+    {{"Table 1", "  the largest alpha_1 of a head, states apart",
+      "", alpha_1, 0, SAYS, 0}, has_no_equal_states, 0},
+    {{0}, NULL, 0}
 };
 
-/* T tokens for y: the first n of them, and then others, from two streams of the seed. */
+/* T tokens for y: the first n of them, and then others, from two streams of the seed; n = 0: one
+ * token again and again. */
 static void trained_feed(Toy *y, int n, int vocab) {
     Rng rng = {1}, other = {2};
     for (int t = 0; t < y->T; t++) {
@@ -5304,17 +5247,17 @@ static void trained_feed(Toy *y, int n, int vocab) {
     toy_forward(y);
 }
 
-static void trained_measure(Page *p, Toy *y, bool repeated) {
-    for (size_t i = 0; i < sizeof TRAINED / sizeof *TRAINED && !p->e->status; i++) {
-        const TrainedLine *l = &TRAINED[i];
-        bool has = !l->has || l->has(&y->m.c);
-        if (l->repeated != repeated || (!has && l->control == 0)) continue;
-        y->x = l->x;
-        double x = l->measure(y);
-        double bound = has ? l->bound : l->control;
+static void trained_measure(Page *p, Toy *y, const TrainedLine *t) {
+    if (model_fault(&y->m, p->e)) return;
+    for (; t->line.measure; t++) {
+        const Line *l = y->line = &t->line;
+        bool has = !t->has || t->has(&y->m.c);
+        double bound = has ? l->bound : t->control;
+        if (!has && bound == 0) continue;
         if (has && bound > 0 && l->relation == AT_MOST && y->m.c.sim != SIM_EXP)
             bound += EPS_IN_Z;
-        page_line(p, l->reference, l->text, x, has ? l->relation : FAILS_BY, bound);
+        y->x = l->x;
+        page_line(p, l->reference, l->text, l->measure(y), has ? l->relation : FAILS_BY, bound);
     }
 }
 
@@ -5330,23 +5273,22 @@ int check_model(const char *path, FILE *out, bool colour, Error *e) {
     trainer_free(&t);
     const Config *c = &y->m.c;
     idx L = c->layers, C = c->dim;
-    y->T = c->pos == POS_LEARNED && c->context < TRAINED_T ? c->context : TRAINED_T;
-    idx T = y->T;
+    int T = c->pos == POS_LEARNED && c->context < TRAINED_T ? c->context : TRAINED_T;
     if (c->vocab < 2 || T < 4)
         fail(e, 1, "%s: expected 2 tokens and 4 positions or more, found %d and %d. Try: another "
-                   "model", path, c->vocab, y->T);
-    else if (!toy_room(y, &p, y->T)) y->before = grab((L + 1) * T * C, sizeof(real), e);
+                   "model", path, c->vocab, T);
+    else if (!toy_room(y, &p, T)) y->before = grab((L + 1) * T * C, sizeof(real), e);
     if (!e->status) {
         fprintf(out, "%s: %d blocks of %d heads, positions %s; %d tokens\n", path, c->layers,
                 c->heads, positions, y->T);
         stream_begin(&y->m, 3, false, false);
-        trained_feed(y, y->T / 2, c->vocab);
+        trained_feed(y, T / 2, c->vocab);
         for (idx l = 0; l <= L; l++) copy(y->before + l * T * C, toy_state(y, (int)l, 1), T * C);
-        trained_feed(y, y->T, c->vocab);
-        if (!model_fault(&y->m, e)) trained_measure(&p, y, false);
+        trained_feed(y, T, c->vocab);
+        trained_measure(&p, y, OF_RANDOM);
         trained_feed(y, 0, c->vocab);
         stream_end(&y->m);
-        if (!model_fault(&y->m, e)) trained_measure(&p, y, true);
+        trained_measure(&p, y, OF_REPEATED);
     }
     toy_free(y);
     return e->status ? e->status : page_total(&p);
@@ -5355,26 +5297,28 @@ int check_model(const char *path, FILE *out, bool colour, Error *e) {
 /* -------------------------------------------------------------------------------------------------
  * 7.16  The table of checks */
 
-static const struct Check {
-    const char *name, *heading;
-    int input;
-    const Line *lines;                  /* up to one without a measure; or NULL */
-    void (*more)(Page *p);              /* what is no line; or NULL */
-} CHECKS[] = {
-    {"states",  "Equations 10 to 17: states of repeated tokens", INPUT_REPEAT, NULL, check_states},
-    {"rules",   "Equations 10 to 17: the rules behind the cells", INPUT_REPEAT, RULES, NULL},
-    {"first",   "Section 3.1: the first token sees only itself", INPUT_RANDOM, FIRST, NULL},
-    {"prop1",   "Proposition 1: no positions", INPUT_REPEAT, PROP1, NULL},
-    {"prop2",   "Proposition 2: relative positions", INPUT_REPEAT, PROP2, NULL},
-    {"prop3",   "Proposition 3: ALiBi", INPUT_REPEAT, PROP3, NULL},
-    {"prop4",   "Proposition 4: rotary", INPUT_REPEAT, PROP4, NULL},
-    {"scores",  "z, A and m in closed form, 5 schemes each", INPUT_REPEAT, CLOSED, NULL},
-    {"scale",   "Equations 29 to 42: scale and optimiser", INPUT_RANDOM, SCALE, check_twins},
-    {"pnorm",   "Equations 43 and 44: the p-norm", INPUT_REPEAT, PNORMS, NULL},
-    {"gate",    "Table 4: a key bias is a gate, or nothing", INPUT_RANDOM, GATE, NULL},
-    {"neutral", "Neutral elements", INPUT_RANDOM, NEUTRAL, NULL},
-    {"causal",  "Equation 1: causality", INPUT_RANDOM, CAUSAL, NULL},
-    {"metric",  "Section 3.2: the metric", INPUT_RANDOM, METRIC, NULL},
+static const Check CHECKS[] = {
+    {"states",  "Equations 10 to 17: states of repeated tokens",
+     INPUT_REPEAT, "", NULL, check_states},
+    {"rules",   "Equations 10 to 17: the rules behind the cells", INPUT_REPEAT, "", RULES, NULL},
+    {"first",   "Section 3.1: the first token sees only itself",
+     INPUT_RANDOM, "--context 9", FIRST, NULL},
+    {"prop1",   "Proposition 1: no positions",
+     INPUT_REPEAT, "--context 64 --pos none", PROP1, NULL},
+    {"prop2",   "Proposition 2: relative positions",
+     INPUT_REPEAT, "--context 64 --pos relative", PROP2, NULL},
+    {"prop3",   "Proposition 3: ALiBi",
+     INPUT_REPEAT, "--context 64 --pos alibi --heads 8 --head-dim 2", PROP3, NULL},
+    {"prop4",   "Proposition 4: rotary", INPUT_REPEAT, "--context 64 --pos rotary", PROP4, NULL},
+    {"scores",  "z, A and m in closed form, 5 schemes each",
+     INPUT_REPEAT, "--context 24", CLOSED, NULL},
+    {"scale",   "Equations 29 to 42: scale and optimiser", INPUT_RANDOM, "", SCALE, check_twins},
+    {"pnorm",   "Equations 43 and 44: the p-norm",
+     INPUT_REPEAT, "--context 64 --pos none --normalizer pnorm", PNORMS, NULL},
+    {"gate",    "Table 4: a key bias is a gate, or nothing", INPUT_RANDOM, "", GATE, NULL},
+    {"neutral", "Neutral elements", INPUT_RANDOM, "", NEUTRAL, NULL},
+    {"causal",  "Equation 1: causality", INPUT_RANDOM, "", CAUSAL, NULL},
+    {"metric",  "Section 3.2: the metric", INPUT_RANDOM, "--context 16", METRIC, NULL},
 };
 enum { N_CHECKS = (int)(sizeof CHECKS / sizeof *CHECKS) };
 
@@ -5383,9 +5327,9 @@ void checks_list(FILE *out) {
         fprintf(out, "  %-9s %s\n", CHECKS[n].name, CHECKS[n].heading);
 }
 
-static void check_run(Page *p, const struct Check *c) {
+static void check_run(Page *p, const Check *c) {
     const char *on = p->colour ? "\033[1m" : "", *off = p->colour ? "\033[0m" : "";
-    p->input = c->input;
+    p->check = c;
     fprintf(p->out, "\n%s%-9s%-*s%s%s\n", on, c->name, c->lines ? 51 : 0, c->heading, off,
             c->lines ? " measured    bound" : "");
     for (const Line *l = c->lines; l && l->measure && !p->e->status; l++) page_measure(p, l);
