@@ -3619,7 +3619,8 @@ double sinks_ratio(const Sinks *s) {
  * One lemma runs through Appendix B.1. Let the input repeat a token, and let h_1 = .. = h_T enter a
  * block. Then all values are one v, and a head gives o_t = r_t v, r_t being the sum of row t of the
  * weights. Everything else in a block acts on each token alone. So the states stay equal if and
- * only if r_t is the same for all t, whatever the norm, the ffn and the positions inside the score.
+ * only if r_t is the same for all t in every head (or W_O sends its v to 0), whatever the norm, the
+ * ffn and the positions inside the score.
  * Softmax has r_t = 1; where r_t grows with t, or an extra column takes a share that depends on t,
  * the states part.
  *
@@ -3899,17 +3900,18 @@ static double worst_row(const Toy *y, double blocks,
     return worst;
 }
 
-/* The farthest that a state h_t^l with from < t <= to lies from h_from^l; and of all l. */
-static double toy_spread(const Toy *y, int l, int from, int to) {
+/* The farthest that a state h_t^l, from <= t <= to, lies from `x` [C]; from h_from^l, for all l. */
+static double toy_off(const Toy *y, int l, int from, int to, const real *x) {
     double worst = 0;
-    for (int t = from + 1; t <= to; t++)
-        worst = larger(worst, apart(y->m.c.dim, toy_state(y, l, t), toy_state(y, l, from)));
+    for (int t = from; t <= to; t++)
+        worst = larger(worst, apart(y->m.c.dim, toy_state(y, l, t), x));
     return worst;
 }
 
-static double toy_spreads(const Toy *y, int from, int to) {
+static double toy_spread(const Toy *y, int from, int to) {
     double worst = 0;
-    for (int l = 0; l <= y->m.c.layers; l++) worst = larger(worst, toy_spread(y, l, from, to));
+    for (int l = 0; l <= y->m.c.layers; l++)
+        worst = larger(worst, toy_off(y, l, from, to, toy_state(y, l, from)));
     return worst;
 }
 
@@ -4018,14 +4020,14 @@ static void keys_from_queries(Model *m, double gain) {
             m->w.layer[l].wk[n] = (real)(gain * (double)m->w.layer[l].wq[n]);
 }
 
-/* One cell: how far the states are apart, and from those of the token alone. 1 when they agree, 0
- * when they part, -1 when neither is clear. */
-static int state_cell(Page *p, const StateRow *r, const char *scheme, double *spread,
-                      double *alone) {
+/* Is a cell as it must be? And how far its states are apart, and from those of the token alone. */
+static bool state_cell(Page *p, const StateRow *r, const char *scheme, bool agree, double *spread,
+                       double *alone) {
     const char *flags = r->flags ? r->flags : "";
     Toy *many = toy(p, 1, "--pos %s %s", scheme, flags);
     Toy *one = toy(p, 1, "--pos %s %s", scheme, flags);
-    if (!many || !one) return -1;
+    *spread = *alone = NAN;
+    if (!many || !one) return false;
     const Config *c = &many->m.c;
     keys_from_queries(&many->m, r->gain);
     keys_from_queries(&one->m, r->gain);
@@ -4033,13 +4035,12 @@ static int state_cell(Page *p, const StateRow *r, const char *scheme, double *sp
     toy_feed(many, 0);
     toy_feed(one, 0);
     if (!r->flags) { many->ids[0] = 3; toy_forward(many); }
-    *spread = toy_spreads(many, r->flags ? 1 : 2, many->T);
+    *spread = toy_spread(many, r->flags ? 1 : 2, many->T);
     *alone = 0;
     for (int l = 0; l <= c->layers; l++)
-        for (int t = 1; t <= many->T; t++)
-            *alone = larger(*alone, apart(c->dim, toy_state(many, l, t), toy_state(one, l, 1)));
+        *alone = larger(*alone, toy_off(many, l, 1, many->T, toy_state(one, l, 1)));
     double bound = STATES + (c->sim != SIM_EXP && c->normalizer == NORMALIZER_SUM ? EPS_IN_Z : 0);
-    return *spread <= bound && *alone <= bound ? 1 : *spread >= APART ? 0 : -1;
+    return agree ? *spread <= bound && *alone <= bound : *spread >= APART;
 }
 
 static void check_states(Page *p) {
@@ -4050,14 +4051,14 @@ static void check_states(Page *p) {
         double worst = 0, alone = 0, least = INFINITY;
         fprintf(p->out, " %-28s", r->name);
         for (int x = 0; x < ALL_SCHEMES; x++) {
-            double spread = NAN, single = NAN;
-            bool agrees = r->agree && x < INSIDE;
-            bool good = state_cell(p, r, SCHEMES[x], &spread, &single) == agrees;
-            if (agrees) { worst = larger(worst, spread); alone = larger(alone, single); }
+            double spread, single;
+            bool agree = r->agree && x < INSIDE;
+            bool good = state_cell(p, r, SCHEMES[x], agree, &spread, &single);
+            if (agree) { worst = larger(worst, spread); alone = larger(alone, single); }
             else least = smaller(least, spread);
             fprintf(p->out, "     ");
-            page_mark(p, !good ? VERDICT_WRONG : agrees ? VERDICT_HOLDS : VERDICT_FAILS,
-                      !good ? "!" : agrees ? "=" : "x");
+            page_mark(p, !good ? VERDICT_WRONG : agree ? VERDICT_HOLDS : VERDICT_FAILS,
+                      !good ? "!" : agree ? "=" : "x");
         }
         if (r->agree) fprintf(p->out, "   %8.1e %8.1e %8.1e\n", worst, alone, least);
         else fprintf(p->out, "   %8s %8s %8.1e\n", "", "", least);
@@ -4113,8 +4114,7 @@ static double equation16(Toy *y) {
     for (int l = 0; l < c->layers; l++) {
         block_alone(&y->m, l, x);
         for (int i = 0; i < c->dim; i++) closed[i] = (real)x[i];
-        for (int t = 1; t <= (int)y->x; t++)
-            worst = larger(worst, apart(c->dim, toy_state(y, l + 1, t), closed));
+        worst = larger(worst, toy_off(y, l + 1, 1, (int)y->x, closed));
     }
     return worst;
 }
@@ -4127,7 +4127,7 @@ static double window_rule(Toy *y) {
     double worst = 0, least = INFINITY;
     for (int l = 0; l <= y->m.c.layers; l++) {
         int t = 1 + l * (y->m.c.window - 1);
-        worst = larger(worst, toy_spread(y, l, t, y->T));
+        worst = larger(worst, toy_off(y, l, t, y->T, toy_state(y, l, t)));
         double off = l ? apart(y->m.c.dim, toy_state(y, l, t - 1), toy_state(y, l, t)) : INFINITY;
         least = smaller(least, off);
     }
@@ -4141,7 +4141,7 @@ static double prefix_rule(Toy *y) {
     int L = y->m.c.layers, prefix = y->m.c.prefix;
     for (int t = prefix + 1; t <= y->T; t++)
         least = smaller(least, apart(y->m.c.dim, toy_state(y, L, t), toy_state(y, L, 1)));
-    return y->x == 0 ? toy_spreads(y, 1, prefix) : least;
+    return y->x == 0 ? toy_spread(y, 1, prefix) : least;
 }
 
 /* The clamp: r_t = S_t / max(|S_t|, 1) is constant if |S_t| >= 1 with one sign for all t, and
@@ -4165,7 +4165,7 @@ static double clamp_rule(Toy *y) {
         keys_from_queries(&y->m, n & 1 ? 8 : 0);
         toy_feed(y, 0);
         if ((worst_row(y, 0, clamp_miss) < 1) != wanted) continue;
-        double now = toy_spreads(y, 1, y->T);
+        double now = toy_spread(y, 1, y->T);
         worst = isnan(worst) ? now : wanted ? larger(worst, now) : smaller(worst, now);
     }
     return worst;
@@ -4178,7 +4178,7 @@ static double kv_rule(Toy *y) {
         copy(y->m.w.layer[l].vstar, y->a.layer[l].v, (idx)y->m.c.heads * y->m.c.head_dim);
         toy_forward(y);
     }
-    return toy_spreads(y, 1, y->T);
+    return toy_spread(y, 1, y->T);
 }
 
 static const Line RULES[] = {
@@ -4204,7 +4204,7 @@ static const Line RULES[] = {
  *
  * Row 1 of a causal softmax has one entry, A_11 = e^z / e^z = 1: neither later tokens nor W_Q and
  * W_K nor positions inside the score can move h_1^l, not by a bit, since z - max = 0 and e^0 = 1.
- * With another similarity it is s/(s + 1e-8), almost 1. */
+ * Another similarity over its sum has s/(s + 1e-8), almost 1. */
 enum { BY_TOKENS, BY_SCORES, STAR_BY_TOKENS };
 
 /* How many numbers of h_1^1 .. h_1^L move when the later tokens change, or W_Q and W_K; or how many
@@ -4567,7 +4567,7 @@ static double row_rotary(const Toy *y, int l, int h, int t) {
     for (int i = 0; i < t; i++) {
         if (!visible(c, l, first + t - 1, first + i)) continue;
         double dot = (double)vec_dot(D, q, k + i * K * D);
-        double off = fabs((double)z[i] - dot / root - bias_law(y, h, t - 1 - i));
+        double off = fabs((double)z[i] - (dot / root + bias_law(y, h, t - 1 - i)));
         worst[SCORE_OFF] = larger(worst[SCORE_OFF],
                                   off / (1 + norm * length(D, k + i * K * D) / root));
         worst[EQUATION25_OFF] = larger(worst[EQUATION25_OFF], fabs(size * cos(dot / size) - dot));
@@ -4879,9 +4879,10 @@ static const Line SCALE[] = {
 /* -------------------------------------------------------------------------------------------------
  * 7.12  [E43] [E44] The p-norm
  *
- * exp(z_j) / (sum exp(z)^p)^(1/p) = softmax(p z)_j^(1/p): a temperature 1/p, then a root. A row of
- * t equal scores sums to t^(1-1/p), any row to between 1 and that. So p < 1 flattens, and then
- * shrinks the row; p > 1 lets it grow, to 8 at t = 64 and p = 2. */
+ * exp(z_j) / (sum exp(z)^p)^(1/p) = softmax(p z)_j^(1/p): a temperature 1/p, then a root that gives
+ * the weights of a row the proportions of softmax back, e^(z_i - z_j). So p does not flatten a row,
+ * it changes its sum: t equal scores sum to t^(1-1/p), any row to between 1 and that. p < 1 shrinks
+ * the row; p > 1 lets it grow, to 8 at t = 64 and p = 2. */
 
 /* 8 random scores: how far the weights are off equation 44. */
 static double pnorm_row(Toy *y) {
@@ -4925,10 +4926,9 @@ static const Line PNORMS[] = {
  *
  *   o_i = g_i softmax(z_i) V + (1 - g_i) v*      g_i = S_i / (e^b_i + S_i) = sigmoid(log S_i - b_i)
  *
- * K biases, a zero logit and a learned one have v* = 0: they close the head by 1 - g_i. A logit
- * near 0 among many keys looks like no column at all, so it is tried at 20 as well. With Z = 1 no
- * row is divided by anything: a column of value 0 changes no bit and gets no gradient; the clamp
- * sums it. */
+ * K biases, a zero logit and a learned one have v* = 0: they close the head by 1 - g_i, at a logit
+ * of 20 all but wholly. With Z = 1 no row is divided by anything: a column of value 0 changes no
+ * bit and gets no gradient; the clamp sums it. */
 
 /* Block 1's head outputs with the column against the gate on those without; where the line is a
  * control, against those without. Learned logits are x. */
@@ -5129,38 +5129,23 @@ enum { TRAINED_T = 32 };     /* even rows: alpha_1 = H_32/32 = 0.127, far below 
 #define TRAINED_STATES (10 * STATES)
 #define TRAINED_ROWS (100 * STATES)
 
-/* What a model has: rows that sum to the scale; a token 1 that sees itself alone; states that stay
- * equal (7.3); beside that one of the position schemes, and the plain causal mask. */
-static bool has_sums(const Config *c) {
-    return c->normalizer == NORMALIZER_SUM && !c->extra && !c->sink_token
-        && c->kernel != KERNEL_MLP;
+/* What a model has: rows that sum to the scale; a token 1 that sees itself alone; states of a
+ * repeated token that stay equal (7.3), or not; what propositions 1, 2, 3 and 4 are about; scores
+ * that are q k^T; no prefix as far as the second half. */
+enum { SUMS = 1, LONE_FIRST = 2, EQUAL = 4, NOT_EQUAL = 8, NONE = 16, RELATIVE = 32, ALIBI = 64,
+       ROTARY = 128, DOT_SCORES = 256, SECOND_HALF = 512 };
+static int premises(const Config *c) {
+    bool soft = c->sim == SIM_EXP, sums = c->normalizer == NORMALIZER_SUM && !c->extra
+                                       && !c->sink_token && c->kernel != KERNEL_MLP;
+    bool equal = sums && c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE
+              && config_attending(c) == c->layers;
+    bool law = equal && soft && !c->window && !c->prefix;
+    return sums * SUMS | (sums && soft && c->prefix < 2) * LONE_FIRST
+         | (equal ? EQUAL : NOT_EQUAL) | (law && c->pos == POS_NONE) * NONE
+         | (law && (c->pos == POS_RELATIVE || c->pos == POS_T5)) * RELATIVE
+         | (law && c->pos == POS_ALIBI) * ALIBI | (equal && soft && c->pos == POS_ROTARY) * ROTARY
+         | (c->kernel == KERNEL_IDENTITY) * DOT_SCORES | (c->prefix <= TRAINED_T / 2) * SECOND_HALF;
 }
-
-static bool has_lone_first(const Config *c) {
-    return has_sums(c) && c->sim == SIM_EXP && c->prefix < 2;
-}
-
-static bool has_equal_states(const Config *c) {
-    return has_sums(c) && c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE
-        && config_attending(c) == c->layers;
-}
-
-static bool has_no_equal_states(const Config *c) { return !has_equal_states(c); }
-
-/* What propositions 1 to 3 are about. */
-static bool has_law(const Config *c) {
-    return has_equal_states(c) && c->sim == SIM_EXP && !c->window && !c->prefix;
-}
-static bool has_none(const Config *c) { return has_law(c) && c->pos == POS_NONE; }
-static bool has_relative(const Config *c) {
-    return has_law(c) && (c->pos == POS_RELATIVE || c->pos == POS_T5);
-}
-static bool has_alibi(const Config *c) { return has_law(c) && c->pos == POS_ALIBI; }
-static bool has_rotary(const Config *c) {
-    return has_equal_states(c) && c->sim == SIM_EXP && c->pos == POS_ROTARY;
-}
-static bool has_scores(const Config *c) { return c->kernel == KERNEL_IDENTITY; }
-static bool has_second_half(const Config *c) { return c->prefix <= TRAINED_T / 2; }
 
 /* The states [L+1,T,C] of the random tokens, of which the second half was changed since: how many
  * numbers of the first half moved; how many states of the second did not. */
@@ -5194,45 +5179,45 @@ static double row_weights(const Toy *y, int l, int h, int t) {
     return closed_off(y, l, h, t, MAP_WEIGHT, from, &closed);
 }
 static double weights_off(Toy *y) { return worst_row(y, 0, row_weights); }
-static double all_spread(Toy *y) { return toy_spreads(y, 1, y->T); }
+static double all_spread(Toy *y) { return toy_spread(y, 1, y->T); }
 
-/* A line of such a page: what it presupposes (NULL: nothing), and the bound of the control where
- * that is missing, 0 for no line at all. */
-typedef struct TrainedLine { Line line; bool (*has)(const Config *c); double control; } TrainedLine;
+/* A line of such a page: what it presupposes (0: nothing), and the bound of the control where that
+ * is missing, 0 for no line at all. */
+typedef struct TrainedLine { Line line; int premise; double control; } TrainedLine;
 
 static const TrainedLine OF_RANDOM[] = {
     {{"eq. 1", "numbers of earlier tokens moved by later ones",
-      "", halves, MOVES_EARLIER, AT_MOST, 0}, has_second_half, 0},
+      "", halves, MOVES_EARLIER, AT_MOST, 0}, SECOND_HALF, 0},
     {{"eq. 1", "  changed tokens that moved no state of theirs",
-      "", halves, MOVES_NOT_ITSELF, AT_MOST, 0}, has_second_half, 0},
+      "", halves, MOVES_NOT_ITSELF, AT_MOST, 0}, SECOND_HALF, 0},
     {{"sec. 3.1", "the first token sees itself alone: 1 - A_11",
-      "", first_alone, 0, AT_MOST, 0}, has_lone_first, 0},
+      "", first_alone, 0, AT_MOST, 0}, LONE_FIRST, 0},
     {{"eq. 4", "scores off <q, k>/sqrt(d_h) + b, relative",
-      "", rotary, SCORE_OFF, AT_MOST, SCORES}, has_scores, 0},
+      "", rotary, SCORE_OFF, AT_MOST, SCORES}, DOT_SCORES, 0},
     {{"eq. 4, 29", "weights and metric off what the scores make",
-      "", weights_off, 0, AT_MOST, SCORES}, NULL, 0},
-    {{"eq. 29", "row sums off the scale", "", mass_off, 0, AT_MOST, STATES}, has_sums, 0},
+      "", weights_off, 0, AT_MOST, SCORES}, 0, 0},
+    {{"eq. 29", "row sums off the scale", "", mass_off, 0, AT_MOST, STATES}, SUMS, 0},
     {{"sec. 3.2", "alpha_1 >= 1/T: least T alpha_1",
-      "", alpha_1_times_T, 0, AT_LEAST, 1 - STATES}, has_lone_first, 0},
-    {{0}, NULL, 0}
+      "", alpha_1_times_T, 0, AT_LEAST, 1 - STATES}, LONE_FIRST, 0},
+    {{0}, 0, 0}
 }, OF_REPEATED[] = {
     {{"eq. 10-17", "repeated token: states apart, all blocks",
-      "", all_spread, 0, AT_MOST, TRAINED_STATES}, has_equal_states, 10 * APART},
+      "", all_spread, 0, AT_MOST, TRAINED_STATES}, EQUAL, 10 * APART},
     {{"eq. 18", "  no positions: A_ti off 1/t",
-      "", proposition, 0, AT_MOST, TRAINED_ROWS}, has_none, 0},
+      "", proposition, 0, AT_MOST, TRAINED_ROWS}, NONE, 0},
     {{"eq. 20", "  A_ti off e^g(t-i) / sum e^g(n)",
-      "", proposition, 0, AT_MOST, TRAINED_ROWS}, has_relative, 0},
+      "", proposition, 0, AT_MOST, TRAINED_ROWS}, RELATIVE, 0},
     {{"eq. 22", "  ALiBi: A_ti off its closed form",
-      "", proposition, 0, AT_MOST, TRAINED_ROWS}, has_alibi, 0},
+      "", proposition, 0, AT_MOST, TRAINED_ROWS}, ALIBI, 0},
     {{"eq. 28", "  rotary: A_ti / bound, t > 1",
-      "", rotary, OVER_BOUND, AT_MOST, 1 + TRAINED_ROWS}, has_rotary, 0},
+      "", rotary, OVER_BOUND, AT_MOST, 1 + TRAINED_ROWS}, ROTARY, 0},
     {{"eq. 28", "  which speaks up to xi = 0.726; the largest xi",
-      "", rotary, XI, SAYS, 0}, has_rotary, 0},
+      "", rotary, XI, SAYS, 0}, ROTARY, 0},
     {{"prop. 1-4", "  \"no sink\": the largest alpha_1 of a head",
-      "", alpha_1, 0, DECIDES, 0.3}, has_equal_states, 0},
+      "", alpha_1, 0, DECIDES, 0.3}, EQUAL, 0},
     {{"Table 1", "  the largest alpha_1 of a head, states apart",
-      "", alpha_1, 0, SAYS, 0}, has_no_equal_states, 0},
-    {{0}, NULL, 0}
+      "", alpha_1, 0, SAYS, 0}, NOT_EQUAL, 0},
+    {{0}, 0, 0}
 };
 
 /* T tokens for y: the first n of them, and then others, from two streams of the seed; n = 0: one
@@ -5251,7 +5236,7 @@ static void trained_measure(Page *p, Toy *y, const TrainedLine *t) {
     if (model_fault(&y->m, p->e)) return;
     for (; t->line.measure; t++) {
         const Line *l = y->line = &t->line;
-        bool has = !t->has || t->has(&y->m.c);
+        bool has = (premises(&y->m.c) & t->premise) == t->premise;
         double bound = has ? l->bound : t->control;
         if (!has && bound == 0) continue;
         if (has && bound > 0 && l->relation == AT_MOST && y->m.c.sim != SIM_EXP)
