@@ -3654,6 +3654,7 @@ enum { AT_MOST, AT_LEAST, EQUALS, FAILS_BY, FAILS_BELOW, REFUTES, DECIDES, SAYS 
 static const struct { const char *sign; int verdict; } RELATION[] = {
     {"<=", VERDICT_HOLDS}, {">=", VERDICT_HOLDS}, {"=", VERDICT_HOLDS}, {">=", VERDICT_FAILS},
     {"<", VERDICT_FAILS}, {">", VERDICT_REFUTED}, {"<=", VERDICT_HOLDS}, {"<=", VERDICT_HOLDS}};
+static bool largest_counts(int relation) { return !strcmp(RELATION[relation].sign, "<="); }
 
 enum { TOKENS = 512,                    /* the longest sequence of a toy */
        WIDE = 32,                       /* the widest toy, its heads included */
@@ -3701,8 +3702,6 @@ struct Page {
     const Check *check;                 /* that is run */
     Toy toy[4]; int toys;               /* the last four toys; an older one is freed */
 };
-
-static bool largest_counts(int relation) { return !strcmp(RELATION[relation].sign, "<="); }
 
 static const char *const SCHEMES[] =
     {"none", "relative", "alibi", "t5", "rotary", "absolute", "learned"};
@@ -3900,7 +3899,8 @@ static double worst_row(const Toy *y, double blocks,
     return worst;
 }
 
-/* The farthest that a state h_t^l, from <= t <= to, lies from `x` [C]; from h_from^l, for all l. */
+/* The farthest that a state h_t^l with from <= t <= to lies from `x` [C]; and, over all l, from
+ * h_from^l. */
 static double toy_off(const Toy *y, int l, int from, int to, const real *x) {
     double worst = 0;
     for (int t = from; t <= to; t++)
@@ -4158,15 +4158,14 @@ static double clamp_rule(Toy *y) {
     Page *p = y->page;
     bool wanted = y->x > 0;
     double worst = NAN;
-    for (int n = 0; n < 60; n++) {
-        const char *scheme = SCHEMES[n % INSIDE];
-        y = toy(p, (uint64_t)n, LINEAR_CLAMP "--pos %s", scheme);
+    for (int n = 0, found = 0; n < 60; n++) {
+        y = toy(p, (uint64_t)n, LINEAR_CLAMP "--pos %s", SCHEMES[n % INSIDE]);
         if (!y) return NAN;
         keys_from_queries(&y->m, n & 1 ? 8 : 0);
         toy_feed(y, 0);
         if ((worst_row(y, 0, clamp_miss) < 1) != wanted) continue;
         double now = toy_spread(y, 1, y->T);
-        worst = isnan(worst) ? now : wanted ? larger(worst, now) : smaller(worst, now);
+        worst = !found++ ? now : wanted ? larger(worst, now) : smaller(worst, now);
     }
     return worst;
 }
@@ -4311,7 +4310,7 @@ static double far_alpha(const Toy *y, int head, int k, int rows, double from) {
         for (int h = 0; h < y->m.c.heads && config_attends(&y->m.c, l); h++) {
             if (head && h + 1 != head) continue;
             double now = toy_alpha(y, l, h, k, rows);
-            if (!(fabs(now - from) <= fabs(far - from))) far = now;
+            if (far == far && !(fabs(now - from) <= fabs(far - from))) far = now;
         }
     return far;
 }
@@ -4382,11 +4381,11 @@ static const Line PROP1[] = {
 /* -------------------------------------------------------------------------------------------------
  * 7.7  [P2] [E6] Proposition 2, relative positions: A_ti = e^g(t-i) / sum_(n<t) e^g(n), equation 20
  *
- * q k^T cancels: the weights of repeated tokens do not depend on the model at all. The proof then
- * calls g "a monotonic non-increasing function". Equation 6 and the authors' code both let it grow
- * with the distance, so that the first token has the largest score of every row. That t - D tokens
- * beyond the distance D tie with it says nothing while T <= D = 128, and T = 64: alpha_1 = 0.333958
- * in every head of every such model, and Sink_1 = 100 %. What does hold:
+ * q k^T cancels: the weights of repeated tokens depend on g alone. The proof then calls g "a
+ * monotonic non-increasing function". Equation 6 and the authors' code both let it grow with the
+ * distance, so that the first token has the largest score of every row. The t - D tokens at D = 128
+ * or farther tie with it, but at T = 64 there are none: alpha_1 = 0.333958 in every head of every
+ * such model, and Sink_1 = 100 %. What does hold:
  *
  *   g non-increasing               A_t1 is the least of its row: A_t1 <= 1/t, so alpha_1 <= H_T/T
  *   g constant from D on, T > D    A_t1 <= 1/(t-D) for t > D, so alpha_1 <= (D + H_(T-D))/T
@@ -4409,7 +4408,7 @@ static double bucket_errors(Toy *y) {
     int wrong = 0;
     for (int n = 0; n < (int)y->x; n++) {
         int bucket = n < 16 ? n : 15;
-        for (int b = 0; n >= 16 && b < 16; b++) bucket += n >= borders[b];
+        for (int b = 0; b < 16; b++) bucket += n >= borders[b];
         wrong += position_bucket(n) != bucket;
     }
     return wrong;
@@ -4496,9 +4495,8 @@ static const Line PROP3[] = {
  *
  * All scores of repeated tokens lie within xi = |q||k| / sqrt(d_h) of 0. The appendix drops the
  * root from equation 18 on, and that is not the model of equation 4. With the root the bound holds,
- * and goes to 0 as t grows. At T = 64 it says alpha_1 <= 0.3 only up to xi = 1.0946; beyond, it is
- * empty, and a sink on repeated tokens is possible. Let one pair of frequency w carry q = (a, 0)
- * and k = (-a, 0):
+ * and goes to 0 as t grows. At T = 64 it keeps alpha_1 <= 0.3 only up to xi = 1.0946; beyond, a
+ * sink on repeated tokens is possible. Let one pair of frequency w carry q = (a, 0), k = (-a, 0):
  *
  *   s(n) = -xi cos(w n)      largest at the far end as long as w n < pi
  *
@@ -4653,28 +4651,27 @@ static double similarity(int sim, double z) {
          : sim == SIM_ELU ? (z > 0 ? z + 1 : exp(z)) : z;
 }
 
-/* Row t's scores, weights and metric in closed form: token i's at [2 + i], i from 1, the columns
- * before it (the extra one, the sink token's) up to [2]. */
-enum { CLOSED_COLUMNS = TOKENS + 3 };
-typedef struct Closed { double map[3][CLOSED_COLUMNS]; bool seen[CLOSED_COLUMNS]; } Closed;
+/* Row t's scores, weights and metric in closed form: token i's at [2 + i], and before token 1's the
+ * sink token's and, before that, the extra column's. */
+typedef struct Closed { double map[3][TOKENS + 3]; bool seen[TOKENS + 3]; } Closed;
 
 /* The weights and the metric of the columns `from` .. T from their scores; how far the maps of row
  * t from `map` on are off. */
 static double closed_off(const Toy *y, int l, int h, int t, int map, int from, Closed *out) {
     const Config *c = &y->m.c;
-    double sum = 0, size = 0, power = 0, e = c->sim == SIM_EXP ? 0 : 1e-8;
-    double *s = out->map[MAP_WEIGHT], worst = 0;
-    int n = y->T + 3;
-    for (int i = from + 2; i < n; i++) {
-        s[i] = out->seen[i] ? similarity(c->sim, out->map[MAP_Z][i]) : 0;
+    const bool *seen = out->seen + 2;
+    double *z = out->map[MAP_Z] + 2, *s = out->map[MAP_WEIGHT] + 2, *m = out->map[MAP_METRIC] + 2;
+    double sum = 0, size = 0, power = 0, worst = 0, e = c->sim == SIM_EXP ? 0 : 1e-8;
+    for (int i = from; i <= y->T; i++) {
+        s[i] = seen[i] ? similarity(c->sim, z[i]) : 0;
         sum += s[i];
         size += fabs(s[i]);
-        power += out->seen[i] ? pow(fabs(s[i]), c->pnorm) : 0;
+        power += seen[i] ? pow(fabs(s[i]), c->pnorm) : 0;
     }
     double Z = c->normalizer == NORMALIZER_SUM ? sum + e : c->normalizer == NORMALIZER_ONE ? 1
              : c->normalizer == NORMALIZER_CLAMP ? fmax(fabs(sum), 1) : pow(power, 1 / c->pnorm);
-    for (int i = from + 2; i < n; i++) {
-        out->map[MAP_METRIC][i] = fabs(s[i]) / (size + e);
+    for (int i = from; i <= y->T; i++) {
+        m[i] = fabs(s[i]) / (size + e);
         s[i] *= c->scale / Z;
     }
     for (; map <= MAP_METRIC; map++)
