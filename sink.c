@@ -3677,7 +3677,7 @@ typedef struct Line {
 /* Lines of one subject, up to one without a measure, and what is no line. */
 typedef struct Check {
     const char *name, *heading;
-    int input;                          /* INPUT_REPEAT: a toy's tokens are all 7; INPUT_RANDOM */
+    bool random;                        /* the tokens of its toys; else they are all 7 */
     const char *flags;                  /* of all its toys */
     const Line *lines;                  /* or NULL */
     void (*more)(Page *p);              /* or NULL */
@@ -3921,7 +3921,7 @@ static double toy_spread(const Toy *y, int from, int to) {
 #define LINEAR_1 "--sim identity --normalizer one "
 #define LINEAR_CLAMP "--sim identity --normalizer clamp "
 
-/* A toy of line l with these flags after the check's, run on the check's input. Where the line asks
+/* A toy of line l with these flags after the check's, run on the check's tokens. Where the line asks
  * for t5 and x is not 0, T5's table is x times the bucket; for x = 1 it stops growing at 16, as
  * equation 6 does as printed. */
 static Toy *line_toy(Page *p, const Line *l, const char *flags) {
@@ -3932,7 +3932,7 @@ static Toy *line_toy(Page *p, const Line *l, const char *flags) {
     for (int b = 0; b < 32 && strstr(l->flags, "t5") && y->m.w.rel && y->x != 0; b++)
         for (int h = 0; h < y->m.c.heads; h++)
             y->m.w.rel[b * y->m.c.heads + h] = (real)(y->x * (y->x == 1 && b > 16 ? 16 : b));
-    toy_feed(y, p->check->input == INPUT_RANDOM);
+    toy_feed(y, p->check->random);
     return y;
 }
 
@@ -4208,7 +4208,7 @@ enum { BY_TOKENS, BY_SCORES, STAR_BY_TOKENS };
 
 /* How many numbers of h_1^1 .. h_1^L move when the later tokens change, or W_Q and W_K; or how many
  * of x*'s, which are row 0, when all tokens do. */
-static double first_moved(Toy *y) {
+static double h1_moved(Toy *y) {
     enum { L = 3 };
     real before[L * WIDE];
     int moved = 0, token = y->x == STAR_BY_TOKENS ? 0 : 1;
@@ -4233,20 +4233,19 @@ static double share_of_eps(Toy *y) {
 
 static const Line FIRST[] = {
     {"sec. 3.1", "numbers of h_1 moved by later tokens: softmax",
-     "*", first_moved, BY_TOKENS, AT_MOST, 0},
-    {"sec. 3.1", "  post-norm", "--place post", first_moved, BY_TOKENS, AT_MOST, 0},
-    {"sec. 3.1", "  sigmoid, Z = 1", SIGMOID_1, first_moved, BY_TOKENS, AT_MOST, 0},
-    {"sec. 3.1", "  K biases", "--extra k", first_moved, BY_TOKENS, AT_MOST, 0},
-    {"sec. 3.1", "  a prefix of 3", "--prefix 3", first_moved, BY_TOKENS, FAILS_BY, 1},
-    {"sec. 3.1", "numbers of h_1 moved by W_Q, W_K: softmax",
-     "*", first_moved, BY_SCORES, AT_MOST, 0},
-    {"sec. 3.1", "  post-norm", "--place post", first_moved, BY_SCORES, AT_MOST, 0},
-    {"sec. 3.1", "  sigmoid, Z = 1", SIGMOID_1, first_moved, BY_SCORES, FAILS_BY, 1},
-    {"sec. 3.1", "  K biases", "--extra k", first_moved, BY_SCORES, FAILS_BY, 1},
+     "*", h1_moved, BY_TOKENS, AT_MOST, 0},
+    {"sec. 3.1", "  post-norm", "--place post", h1_moved, BY_TOKENS, AT_MOST, 0},
+    {"sec. 3.1", "  sigmoid, Z = 1", SIGMOID_1, h1_moved, BY_TOKENS, AT_MOST, 0},
+    {"sec. 3.1", "  K biases", "--extra k", h1_moved, BY_TOKENS, AT_MOST, 0},
+    {"sec. 3.1", "  a prefix of 3", "--prefix 3", h1_moved, BY_TOKENS, FAILS_BY, 1},
+    {"sec. 3.1", "numbers of h_1 moved by W_Q, W_K: softmax", "*", h1_moved, BY_SCORES, AT_MOST, 0},
+    {"sec. 3.1", "  post-norm", "--place post", h1_moved, BY_SCORES, AT_MOST, 0},
+    {"sec. 3.1", "  sigmoid, Z = 1", SIGMOID_1, h1_moved, BY_SCORES, FAILS_BY, 1},
+    {"sec. 3.1", "  K biases", "--extra k", h1_moved, BY_SCORES, FAILS_BY, 1},
     {"sec. 3.1", "h_1 = FFN(LN(o+h)) + o + h, o = LN(h) W_V W_O",
      "*", equation16, 1, AT_MOST, STATES},
     {"Table 4", "sink token: numbers of x* moved by the tokens",
-     "--sink-token", first_moved, STAR_BY_TOKENS, AT_MOST, 0},
+     "--sink-token", h1_moved, STAR_BY_TOKENS, AT_MOST, 0},
     {"Table 15, 3", "sigmoid / sum at z = -11.6: 1 - A_11 in percent",
      "--sim sigmoid", share_of_eps, -11.6, EQUALS, 0.1089799},
     {0}
@@ -4326,7 +4325,7 @@ static double alpha_x(Toy *y) { return far_alpha(y, 0, (int)y->x, ROWS_REAL, aga
 static double alpha_all(Toy *y) { return far_alpha(y, 0, (int)y->x, ROWS_PLUS1, against(y->line)); }
 static double alpha_1_times_T(Toy *y) { return y->T * alpha_1(y); }
 
-static double alpha_harmonic(Toy *y) {
+static double harmonic_off(Toy *y) {
     double worst = 0;
     for (int k = 1; k <= y->T; k++) {
         double closed = (harmonic(y->T) - harmonic(k - 1)) / (y->T - k + 1);
@@ -4354,7 +4353,7 @@ static double sink_1(Toy *y) { return sink_at(y, y->x); }
 static const Line PROP1[] = {
     {"eq. 18", "A_ti = 1/t: every block, head, row and key", "", proposition, 0, AT_MOST, SCORES},
     {"prop. 1", "alpha_k = (H_T - H_(k-1))/(T-k+1), k = 1 .. 64",
-     "", alpha_harmonic, 0, AT_MOST, SCORES},
+     "", harmonic_off, 0, AT_MOST, SCORES},
     {"prop. 1", "alpha_1 = H_64/64", "", alpha_1, 0, EQUALS, 0.07412329537},
     {"prop. 1", "no sink: Sink_1 at eps = 0.3, T = 10", "--context 10", sink_1, 0.3, AT_MOST, 0},
     {"prop. 1", "  T = 9: uniform rows pass for sinks", "--context 9", sink_1, 0.3, FAILS_BY, 1},
@@ -4463,7 +4462,7 @@ static double row_growth(const Toy *y, int l, int h, int t) {
 static double alibi_growth(Toy *y) { return -worst_row(y, 0, row_growth); }
 
 /* alpha_1 of head x; alpha_-x of head 1. */
-static double alpha_of_head(Toy *y) {
+static double head_alpha(Toy *y) {
     int x = (int)y->x;
     return far_alpha(y, x > 0 ? x : 1, x > 0 ? 1 : -x, ROWS_REAL, against(y->line));
 }
@@ -4474,19 +4473,18 @@ static const Line PROP3[] = {
      "", alibi_growth, 0, AT_LEAST, 1 - SCORES},
     {"prop. 3", "A_t1 < 1/t: largest t A_t1, t > 1", "", first_share, 0, AT_MOST, 1},
     {"prop. 3", "no sink: alpha_1 of head 1, m = 1/2, T = 64",
-     "", alpha_of_head, 1, EQUALS, 0.028252339},
-    {"prop. 3", "  head 2, m = 1/4", "", alpha_of_head, 2, EQUALS, 0.035957189},
-    {"prop. 3", "  head 3, m = 1/8", "", alpha_of_head, 3, EQUALS, 0.044729287},
-    {"prop. 3", "  head 4, m = 1/16", "", alpha_of_head, 4, EQUALS, 0.053973698},
-    {"prop. 3", "  head 5, m = 1/32", "", alpha_of_head, 5, EQUALS, 0.062023042},
-    {"prop. 3", "  head 6, m = 1/64", "", alpha_of_head, 6, EQUALS, 0.067492413},
-    {"prop. 3", "  head 7, m = 1/128", "", alpha_of_head, 7, EQUALS, 0.070657648},
-    {"prop. 3", "  head 8, m = 1/256", "", alpha_of_head, 8, EQUALS, 0.072352696},
+     "", head_alpha, 1, EQUALS, 0.028252339},
+    {"prop. 3", "  head 2, m = 1/4", "", head_alpha, 2, EQUALS, 0.035957189},
+    {"prop. 3", "  head 3, m = 1/8", "", head_alpha, 3, EQUALS, 0.044729287},
+    {"prop. 3", "  head 4, m = 1/16", "", head_alpha, 4, EQUALS, 0.053973698},
+    {"prop. 3", "  head 5, m = 1/32", "", head_alpha, 5, EQUALS, 0.062023042},
+    {"prop. 3", "  head 6, m = 1/64", "", head_alpha, 6, EQUALS, 0.067492413},
+    {"prop. 3", "  head 7, m = 1/128", "", head_alpha, 7, EQUALS, 0.070657648},
+    {"prop. 3", "  head 8, m = 1/256", "", head_alpha, 8, EQUALS, 0.072352696},
     {"eq. 22", "alpha_64 of head 1: (1 - e^-m)/(1 - e^-64m)",
-     "", alpha_of_head, -64, EQUALS, 0.393469340},
-    {"prop. 3", "  \"no sink\" does not cover the last token",
-     "", alpha_of_head, -64, FAILS_BY, 0.3},
-    {"prop. 3", "  nor the one before it: alpha_63", "", alpha_of_head, -63, FAILS_BY, 0.3},
+     "", head_alpha, -64, EQUALS, 0.393469340},
+    {"prop. 3", "  \"no sink\" does not cover the last token", "", head_alpha, -64, FAILS_BY, 0.3},
+    {"prop. 3", "  nor the one before it: alpha_63", "", head_alpha, -63, FAILS_BY, 0.3},
     {0}
 };
 
@@ -4551,7 +4549,7 @@ static double xi_at_threshold(double w, int T) {
  * <q,k>/sqrt(D) + b (over l more where --score-by-layer says so), relative to
  * 1 + |q||k|/sqrt(D); A_ti over the bound, t being the keys that the row sees; A_t1 off equation
  * 27; equation 25's error; xi. */
-enum { SCORE_OFF, OVER_BOUND, EQUATION27_OFF, EQUATION25_OFF, XI, ROTARY_MEASURES };
+enum { SCORE_OFF, OVER_BOUND, EQ27_OFF, EQ25_OFF, XI, ROTARY_MEASURES };
 static double row_rotary(const Toy *y, int l, int h, int t) {
     const Config *c = &y->m.c;
     idx D = c->head_dim, H = c->heads, K = c->kv_heads, first = config_rows(c, y->T) - y->T;
@@ -4568,13 +4566,13 @@ static double row_rotary(const Toy *y, int l, int h, int t) {
         double off = fabs((double)z[i] - (dot / root + bias_law(y, h, t - 1 - i)));
         worst[SCORE_OFF] = larger(worst[SCORE_OFF],
                                   off / (1 + norm * length(D, k + i * K * D) / root));
-        worst[EQUATION25_OFF] = larger(worst[EQUATION25_OFF], fabs(size * cos(dot / size) - dot));
+        worst[EQ25_OFF] = larger(worst[EQ25_OFF], fabs(size * cos(dot / size) - dot));
         sum += exp(dot);
         most = larger(most, (double)A[i]);
         seen++;
     }
     if (seen > 1) worst[OVER_BOUND] = most / equation28(worst[XI], seen);
-    worst[EQUATION27_OFF] = fabs(exp((double)vec_dot(D, q, k)) / sum - (double)A[0]);
+    worst[EQ27_OFF] = fabs(exp((double)vec_dot(D, q, k)) / sum - (double)A[0]);
     return worst[(int)y->x];
 }
 
@@ -4591,7 +4589,7 @@ static double aimed(Toy *y) {
 }
 
 static double aimed_over_bound(Toy *y) { return aimed(y) / alpha_rotary(y->x, 0, y->T); }
-static double aimed_over_equation28(Toy *y) {
+static double aimed_over_own(Toy *y) {
     aim_rotary(y);
     y->x = OVER_BOUND;
     return rotary(y);
@@ -4602,11 +4600,10 @@ static const Line PROP4[] = {
     {"eq. 28", "xi = |q||k|/sqrt(d_h): A_ti / bound, t > 1",
      "", rotary, OVER_BOUND, AT_MOST, 1 + SCORES},
     {"eq. 28", "  s(n) = -cos n, xi = 1, T = 3: A_31 / bound",
-     "--heads 1 --head-dim 2 --context 3", aimed_over_equation28, 1, EQUALS, 0.781036907},
-    {"eq. 27", "printed: without the root; error of A_t1",
-     "", rotary, EQUATION27_OFF, REFUTES, APART},
+     "--heads 1 --head-dim 2 --context 3", aimed_over_own, 1, EQUALS, 0.781036907},
+    {"eq. 27", "printed: without the root; error of A_t1", "", rotary, EQ27_OFF, REFUTES, APART},
     {"eq. 25", "printed: <q,k> = |q||k|cos(<q,k>/|q||k|); error",
-     "", rotary, EQUATION25_OFF, REFUTES, APART},
+     "", rotary, EQ25_OFF, REFUTES, APART},
     {"eq. 28", "says alpha_1 <= 0.3 up to xi, T = 64", "", xi_of_bound, 64, EQUALS, 1.0946297},
     {"eq. 28", "  T = 256", "", xi_of_bound, 256, EQUALS, 1.8031765},
     {"eq. 28", "  T = 1024", "", xi_of_bound, 1024, EQUALS, 2.5000552},
@@ -4718,13 +4715,10 @@ static const Line CLOSED[] = {
     {"Figure 5", "  prefix of 5", "* --prefix 5", closed_form, 3, AT_MOST, SCORES},
     {"Table 15, 2", "sigmoid, Z = 1, block 1", "* " SIGMOID_1, closed_form, 1, AT_MOST, SCORES},
     {"Table 15, 3", "sigmoid / sum", "* --sim sigmoid", closed_form, 1, AT_MOST, SCORES},
-    {"Table 15, 4", "elu + 1, Z = 1",
-     "* " ELU_1, closed_form, 1, AT_MOST, SCORES},
+    {"Table 15, 4", "elu + 1, Z = 1", "* " ELU_1, closed_form, 1, AT_MOST, SCORES},
     {"Table 15, 5", "elu + 1 / sum", "* --sim elu", closed_form, 1, AT_MOST, SCORES},
-    {"Table 15, 8", "linear / clamp",
-     "* " LINEAR_CLAMP, closed_form, 1, AT_MOST, SCORES},
-    {"Table 15, 9", "linear, Z = 1",
-     "* " LINEAR_1, closed_form, 1, AT_MOST, SCORES},
+    {"Table 15, 8", "linear / clamp", "* " LINEAR_CLAMP, closed_form, 1, AT_MOST, SCORES},
+    {"Table 15, 9", "linear, Z = 1", "* " LINEAR_1, closed_form, 1, AT_MOST, SCORES},
     {"eq. 43", "softmax, p-norm 1/2",
      "* --normalizer pnorm --pnorm 0.5", closed_form, 1, AT_MOST, SCORES},
     {"eq. 43", "sigmoid, p-norm 2",
@@ -5070,11 +5064,11 @@ static double alpha_range(Toy *y) {
     return alpha_1_times_T(y);
 }
 
-static double row_mass(const Toy *y, int l, int h, int t) {
+static double row_sum_off(const Toy *y, int l, int h, int t) {
     return fabs((double)vec_sum(y->T, toy_row(y, MAP_WEIGHT, l, h, t)) - y->m.c.scale);
 }
 
-static double mass_off(Toy *y) { return worst_row(y, 0, row_mass); }
+static double sums_off(Toy *y) { return worst_row(y, 0, row_sum_off); }
 
 /* Block 1's map m against the other toy's. */
 static double metric_moved(Toy *y) {
@@ -5103,8 +5097,8 @@ static const Line METRIC[] = {
      "*", alpha_range, 0, AT_MOST, 16 + STATES},
     {"sec. 3.2", "Sink_1 rises with eps by", "--pos relative", sink_by_eps, 0, AT_MOST, 0},
     {"sec. 3.2", "  from eps = 0 to 1 it falls by", "--pos relative", sink_by_eps, 1, AT_LEAST, 1},
-    {"eq. 29", "softmax: row sums off 1", "*", mass_off, 0, AT_MOST, STATES},
-    {"eq. 29", "scale 0.2: row sums off 0.2", "* --scale 0.2", mass_off, 0, AT_MOST, STATES},
+    {"eq. 29", "softmax: row sums off 1", "*", sums_off, 0, AT_MOST, STATES},
+    {"eq. 29", "scale 0.2: row sums off 0.2", "* --scale 0.2", sums_off, 0, AT_MOST, STATES},
     {"eq. 29", "  the metric of block 1 off that of scale 1",
      "--scale 0.2 |", metric_moved, 0, AT_MOST, STATES},
     {0}
@@ -5193,7 +5187,7 @@ static const TrainedLine OF_RANDOM[] = {
       "", rotary, SCORE_OFF, AT_MOST, SCORES}, DOT_SCORES, 0},
     {{"eq. 4, 29", "weights and metric off what the scores make",
       "", weights_off, 0, AT_MOST, SCORES}, 0, 0},
-    {{"eq. 29", "row sums off the scale", "", mass_off, 0, AT_MOST, STATES}, SUMS, 0},
+    {{"eq. 29", "row sums off the scale", "", sums_off, 0, AT_MOST, STATES}, SUMS, 0},
     {{"sec. 3.2", "alpha_1 >= 1/T: least T alpha_1",
       "", alpha_1_times_T, 0, AT_LEAST, 1 - STATES}, LONE_FIRST, 0},
     {{0}, 0, 0}
@@ -5280,27 +5274,23 @@ int check_model(const char *path, FILE *out, bool colour, Error *e) {
  * 7.16  The table of checks */
 
 static const Check CHECKS[] = {
-    {"states",  "Equations 10 to 17: states of repeated tokens",
-     INPUT_REPEAT, "", NULL, check_states},
-    {"rules",   "Equations 10 to 17: the rules behind the cells", INPUT_REPEAT, "", RULES, NULL},
-    {"first",   "Section 3.1: the first token sees only itself",
-     INPUT_RANDOM, "--context 9", FIRST, NULL},
-    {"prop1",   "Proposition 1: no positions",
-     INPUT_REPEAT, "--context 64 --pos none", PROP1, NULL},
+    {"states",  "Equations 10 to 17: states of repeated tokens", false, "", NULL, check_states},
+    {"rules",   "Equations 10 to 17: the rules behind the cells", false, "", RULES, NULL},
+    {"first",   "Section 3.1: the first token sees only itself", true, "--context 9", FIRST, NULL},
+    {"prop1",   "Proposition 1: no positions", false, "--context 64 --pos none", PROP1, NULL},
     {"prop2",   "Proposition 2: relative positions",
-     INPUT_REPEAT, "--context 64 --pos relative", PROP2, NULL},
+     false, "--context 64 --pos relative", PROP2, NULL},
     {"prop3",   "Proposition 3: ALiBi",
-     INPUT_REPEAT, "--context 64 --pos alibi --heads 8 --head-dim 2", PROP3, NULL},
-    {"prop4",   "Proposition 4: rotary", INPUT_REPEAT, "--context 64 --pos rotary", PROP4, NULL},
-    {"scores",  "z, A and m in closed form, 5 schemes each",
-     INPUT_REPEAT, "--context 24", CLOSED, NULL},
-    {"scale",   "Equations 29 to 42: scale and optimiser", INPUT_RANDOM, "", SCALE, check_twins},
+     false, "--context 64 --pos alibi --heads 8 --head-dim 2", PROP3, NULL},
+    {"prop4",   "Proposition 4: rotary", false, "--context 64 --pos rotary", PROP4, NULL},
+    {"scores",  "z, A and m in closed form, 5 schemes each", false, "--context 24", CLOSED, NULL},
+    {"scale",   "Equations 29 to 42: scale and optimiser", true, "", SCALE, check_twins},
     {"pnorm",   "Equations 43 and 44: the p-norm",
-     INPUT_REPEAT, "--context 64 --pos none --normalizer pnorm", PNORMS, NULL},
-    {"gate",    "Table 4: a key bias is a gate, or nothing", INPUT_RANDOM, "", GATE, NULL},
-    {"neutral", "Neutral elements", INPUT_RANDOM, "", NEUTRAL, NULL},
-    {"causal",  "Equation 1: causality", INPUT_RANDOM, "", CAUSAL, NULL},
-    {"metric",  "Section 3.2: the metric", INPUT_RANDOM, "--context 16", METRIC, NULL},
+     false, "--context 64 --pos none --normalizer pnorm", PNORMS, NULL},
+    {"gate",    "Table 4: a key bias is a gate, or nothing", true, "", GATE, NULL},
+    {"neutral", "Neutral elements", true, "", NEUTRAL, NULL},
+    {"causal",  "Equation 1: causality", true, "", CAUSAL, NULL},
+    {"metric",  "Section 3.2: the metric", true, "--context 16", METRIC, NULL},
 };
 enum { N_CHECKS = (int)(sizeof CHECKS / sizeof *CHECKS) };
 
