@@ -3921,9 +3921,9 @@ static double toy_spread(const Toy *y, int from, int to) {
 #define LINEAR_1 "--sim identity --normalizer one "
 #define LINEAR_CLAMP "--sim identity --normalizer clamp "
 
-/* A toy of line l with these flags after the check's, run on the check's tokens. Where the line asks
- * for t5 and x is not 0, T5's table is x times the bucket; for x = 1 it stops growing at 16, as
- * equation 6 does as printed. */
+/* A toy of line l with these flags after the check's, fed. Where the line asks for t5 and x is not
+ * 0, T5's table is x times the bucket; for x = 1 it stops growing at 16, as equation 6 as printed
+ * does. */
 static Toy *line_toy(Page *p, const Line *l, const char *flags) {
     Toy *y = toy(p, 1, "%s %s", p->check->flags, flags);
     if (!y) return NULL;
