@@ -13831,7 +13831,7 @@ static void draw_maps(Paper *p, const char *word) {
 }
 
 static const Kind KINDS[PICTURE_KINDS] = {
-    [PICTURE_CURVES] = {draw_all_rows, "", curve_at, "million tokens"},
+    [PICTURE_CURVES] = {draw_all_rows, "", curve_at, .x = "million tokens"},
     [PICTURE_OVER] = {draw_all_rows, "A number stands in the place of #.", over_at, "#",
         .least = 1},
     [PICTURE_RATIO] = {draw_all_rows, "Norm of the first row over the mean of the others; far "
@@ -13843,9 +13843,9 @@ static const Kind KINDS[PICTURE_KINDS] = {
         "and Figures 15 to 18.", angle_at, "block", .least = 1},
     [PICTURE_GRID] = {draw_each_row, "Sink of token 1 by length and threshold: look whether it "
         "falls with both. The paper's Figure 3.", grid_at, "tokens T", "%", .log_x = true},
-    [PICTURE_DOTS] = {draw_dots, ""},
-    [PICTURE_DOMAINS] = {draw_dots, "By the text that is measured on: the mean of each row's "
-        "seeds, and around it every seed. The paper's Figure 9."},
+    [PICTURE_DOTS] = {draw_dots, .caption = ""},
+    [PICTURE_DOMAINS] = {draw_dots, .caption = "By the text that is measured on: the mean of each "
+        "row's seeds, and around it every seed. The paper's Figure 9."},
     [PICTURE_ALPHA] = {draw_maps, "alpha by block (down) and head (across).", .shape = "shape"},
     [PICTURE_MAP] = {draw_maps, "Weight of each query (down) on each key (across). A sink is a "
         "dark column.", .list = {"map"}, .shape = "map_shape", .from = 2},
