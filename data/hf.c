@@ -60,11 +60,6 @@ static bool llama_has(const char *flag) {
     return LLAMA_FLAGS[i] != NULL;
 }
 
-/* The value of a flag as sink prints it. */
-static const char *flag_text(const Settings *s, const char *flag, char *text, size_t room) {
-    option_text(option_find(flag, "m"), s, text, room);
-    return text;
-}
 
 /* 0 when the resolved model s->model is a llama; else the error names the first flag that is not
  * and what to try. name is the checkpoint's. */
@@ -88,10 +83,10 @@ static int llama_refuses(const Settings *s, const char *name, Error *e) {
                               "trained without --%s", name, o->flag, o->kind == 'b' ? "" : " ",
                         o->kind == 'b' ? "" : text, o->flag);
     }
+    option_text(option_find("act", "m"), s, text, sizeof text);
     if (!config_gated(c))
         return fail(e, 1, "%s: expected a gated feed-forward as llama's, found --act %s. Try: a "
-                          "model trained with --act swiglu, geglu or reglu", name,
-                    flag_text(s, "act", text, sizeof text));
+                          "model trained with --act swiglu, geglu or reglu", name, text);
     if (c->linear_bias && c->bias_in == BIAS_QKV)
         return fail(e, 1, "%s: expected biases as llama has them, found --bias-in qkv. Try: a "
                           "model trained with --bias-in attention", name);
@@ -113,30 +108,27 @@ static int start_token(const Source *s) {
 /* -------------------------------------------------------------------------------------------------
  * 2  config.json */
 
-/* A flag's number as a JSON number that is no integer: transformers refuses 1 where it wants 1.0.
- * It reads back to the same bits. */
+/* A key, with what stands before it, and a flag's number as one that is no integer: transformers
+ * refuses 1 where it wants 1.0. It reads back to the same bits. */
 static void print_real(Bytes *out, const Settings *s, const char *key, const char *flag, Error *e) {
     char text[PATH_ROOM];
-    flag_text(s, flag, text, sizeof text);
-    bytes_print(out, e, "\"%s\": %.60s%s", key, text, strpbrk(text, ".e") ? "" : ".0");
+    option_text(option_find(flag, "m"), s, text, sizeof text);
+    bytes_print(out, e, "%s: %.60s%s", key, text, strpbrk(text, ".e") ? "" : ".0");
 }
 
 /* "rope_theta" and "rope_scaling": every version of transformers reads these; those from 5 on turn
  * them into their rope_parameters. */
 static void print_rope(Bytes *out, const Settings *s, Error *e) {
     const Config *c = &s->model;
-    bytes_print(out, e, "  ");
-    print_real(out, s, "rope_theta", "rope-base", e);
+    bool llama3 = c->rope_scaling == ROPE_LLAMA3;
+    print_real(out, s, "  \"rope_theta\"", "rope-base", e);
     bytes_print(out, e, ",\n  \"rope_scaling\": ");
     if (c->rope_scaling == ROPE_PLAIN) { bytes_print(out, e, "null,\n"); return; }
-    bool llama3 = c->rope_scaling == ROPE_LLAMA3;
-    bytes_print(out, e, "{\"rope_type\": \"%s\", ", llama3 ? "llama3" : "linear");
-    print_real(out, s, "factor", "rope-factor", e);
+    bytes_print(out, e, "{\"rope_type\": \"%s\"", llama3 ? "llama3" : "linear");
+    print_real(out, s, ", \"factor\"", "rope-factor", e);
     if (llama3) {
-        bytes_print(out, e, ", ");
-        print_real(out, s, "low_freq_factor", "rope-low", e);
-        bytes_print(out, e, ", ");
-        print_real(out, s, "high_freq_factor", "rope-high", e);
+        print_real(out, s, ", \"low_freq_factor\"", "rope-low", e);
+        print_real(out, s, ", \"high_freq_factor\"", "rope-high", e);
         bytes_print(out, e, ", \"original_max_position_embeddings\": %d", c->rope_original);
     }
     bytes_print(out, e, "},\n");
@@ -162,9 +154,9 @@ static int config_json(Bytes *out, const Trainer *t, Error *e) {
                 "  \"hidden_size\": %d,\n  \"intermediate_size\": %d,\n"
                 "  \"num_hidden_layers\": %d,\n  \"num_attention_heads\": %d,\n"
                 "  \"num_key_value_heads\": %d,\n  \"head_dim\": %d,\n  \"hidden_act\": \"%s\",\n"
-                "  \"max_position_embeddings\": %d,\n  ", c->vocab, c->dim, c->ffn, c->layers,
+                "  \"max_position_embeddings\": %d,\n", c->vocab, c->dim, c->ffn, c->layers,
                 c->heads, c->kv_heads, c->head_dim, act, c->context);
-    print_real(out, &t->s, "rms_norm_eps", "norm-eps", e);
+    print_real(out, &t->s, "  \"rms_norm_eps\"", "norm-eps", e);
     bytes_print(out, e, ",\n");
     print_rope(out, &t->s, e);
     bytes_print(out, e, "  \"attention_bias\": %s,\n  \"mlp_bias\": %s,\n"
@@ -197,7 +189,7 @@ static int generation_json(Bytes *out, const Trainer *t, Error *e) {
 
 /* How a tensor of ours lies there. */
 enum {
-    AS_IS = 0,                    /* number by number; so do GPT-2's matrices, which are [in,out] */
+    AS_IS = 0,                   /* number by number; so do GPT-2's matrices, which are [in,out] */
     TURNED = 1,                  /* a matrix [out,in], as everyone else's */
     ROTATED = 2,                 /* besides: its columns are heads that a rotation turns */
     THIRDS = 4,                  /* q, k or v, a third of each row of [in,3 out] (GPT-2) */
@@ -317,10 +309,8 @@ static int safetensors(Bytes *out, const Model *m, Error *e) {
     /* room for all of it at once: it may be most of the memory */
     *out = (Bytes){.room = 8 + header.size + (size_t)at};
     if (!e->status) out->at = grab((idx)out->room, 1, e);
-    if (!e->status) {
-        bytes_number(out, header.size, 8, e);
+    if (!e->status && !bytes_number(out, header.size, 8, e))
         bytes_add(out, header.at, header.size, e);
-    }
     for (int k = 0; k < m->n_tensors && !e->status; k++)
         if (!counterpart(LLAMA, &m->tensor[k], theirs, &how, e))
             numbers_write(out, m, &m->tensor[k], how, e);
@@ -492,23 +482,21 @@ static int path_make(char path[1024], Error *e, const char *format, ...) {
 /* Writes the files that are not empty, all of them beside their names before the first is renamed:
  * a disk that is full, or a program that is ended, leaves the folder's older files as they were. */
 static int folder_write(const char *folder, const Bytes *files, Error *e) {
-    char path[1024], beside[1024];
-    if (path_make(path, e, "%s/%s", folder, FILE_NAMES[CONFIG]) || file_ready(path, e) ||
-        path_make(path, e, "%s/%s", folder, FILE_NAMES[TOKENIZER])) return e->status;
-    if (!files[TOKENIZER].size && !file_missing(path))   /* transformers would take it for ours */
+    char path[FILES][1024], beside[FILES][1024];
+    for (int i = 0; i < FILES; i++)
+        if (path_make(path[i], e, "%s/%s", folder, FILE_NAMES[i]) ||
+            path_make(beside[i], e, "%s.part", path[i])) return e->status;
+    if (file_ready(path[CONFIG], e)) return e->status;
+    if (!files[TOKENIZER].size && !file_missing(path[TOKENIZER]))
         return fail(e, 1, "%s: expected no tokenizer beside a model that has none, found one. Try: "
-                          "another folder", path);
+                          "another folder", path[TOKENIZER]);   /* transformers would take it */
     for (int i = 0; i < FILES && !e->status; i++)
-        if (files[i].size && !path_make(beside, e, "%s/%s.part", folder, FILE_NAMES[i]))
-            file_write(beside, files[i].at, files[i].size, e);
+        if (files[i].size) file_write(beside[i], files[i].at, files[i].size, e);
     for (int i = 0; i < FILES && !e->status; i++)
-        if (files[i].size && !path_make(beside, e, "%s/%s.part", folder, FILE_NAMES[i]) &&
-            !path_make(path, e, "%s/%s", folder, FILE_NAMES[i]) && rename(beside, path))
-            fail(e, 1, "%s: cannot take its name, %s. Try: another folder", beside,
+        if (files[i].size && rename(beside[i], path[i]))
+            fail(e, 1, "%s: cannot take its name, %s. Try: another folder", beside[i],
                  strerror(errno));
-    Error ignored = {0};
-    for (int i = 0; i < FILES && e->status; i++)
-        if (!path_make(beside, &ignored, "%s/%s.part", folder, FILE_NAMES[i])) remove(beside);
+    for (int i = 0; i < FILES && e->status; i++) remove(beside[i]);
     return e->status;
 }
 
