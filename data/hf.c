@@ -607,16 +607,10 @@ static bool json_takes(Json *j, char c) {
 
 /* The four digits of a \uXXXX, where the reader is; -1 when they are not four. */
 static int32_t json_hex(Json *j) {
-    int32_t u = 0;
-    for (int i = 0; i < 4; i++) {
-        static const char DIGITS[] = "0123456789abcdef";
-        char c = j->text[j->here];
-        const char *at = c ? strchr(DIGITS, c >= 'A' && c <= 'F' ? c - 'A' + 'a' : c) : NULL;
-        if (!at) return -1;
-        u = u << 4 | (int32_t)(at - DIGITS);
-        j->here++;
-    }
-    return u;
+    char four[5] = "";
+    for (int i = 0; i < 4 && isxdigit((unsigned char)j->text[j->here]); i++)
+        four[i] = j->text[j->here++];
+    return four[3] ? (int32_t)strtol(four, NULL, 16) : -1;
 }
 
 /* What \ and the character after it stand for, the reader being at that character. */
@@ -702,15 +696,13 @@ static int json_word(Json *j, Value *v, Error *e) {
     return json_fails(j, "a value", e);
 }
 
-/* The n keys of the object at number v differ. */
+/* The keys of the object at number v differ. */
 static int json_keys_differ(const Json *j, uint32_t v, Error *e) {
-    uint32_t n = j->at[v].size;
-    Spelling *s = n > 1 ? grab(n, sizeof *s, e) : NULL;
+    uint32_t n = 0;
+    Spelling *s = j->at[v].size > 1 ? grab(j->at[v].size, sizeof *s, e) : NULL;
     if (!s) return e->status;
-    for (uint32_t i = 0, key = v + 1; i < n; i++, key = j->at[key + 1].next) {
-        s[i].at = (unsigned char *)j->text + j->at[key].at;
-        s[i].length = j->at[key].size;
-    }
+    for (uint32_t key = v + 1; key < j->at[v].next; key = j->at[key + 1].next)
+        s[n++] = (Spelling){(unsigned char *)j->text + j->at[key].at, j->at[key].size, 0};
     const Spelling *two = spelt_twice(s, n);
     if (two)
         fail(e, 1, "%s: expected each key once in its JSON, found \"%.100s\" twice. Try: another "
@@ -787,12 +779,20 @@ static int json_load(Json *j, const char *path, Error *e) {
     return e->status;
 }
 
+/* Is there a value, of this kind? */
+static bool json_kind(const Value *v, uint32_t kind) { return v && v->kind == kind; }
+
+/* Is it this string? */
+static bool json_is(const Json *j, const Value *v, const char *text) {
+    return json_kind(v, JSON_STRING) && v->size == strlen(text) &&
+           !memcmp(j->text + v->at, text, v->size);
+}
+
 /* The value of a key, NULL where v is NULL or no object, or has no such key. */
 static const Value *json_find(const Json *j, const Value *v, const char *key) {
-    if (!v || v->kind != JSON_OBJECT) return NULL;
-    const Value *k = v + 1;
-    for (uint32_t i = 0; i < v->size; i++, k = j->at + k[1].next)
-        if (strlen(key) == k->size && !memcmp(j->text + k->at, key, k->size)) return k + 1;
+    if (!json_kind(v, JSON_OBJECT)) return NULL;
+    for (const Value *k = v + 1; k < j->at + v->next; k = j->at + k[1].next)
+        if (json_is(j, k, key)) return k + 1;
     return NULL;
 }
 
@@ -802,15 +802,14 @@ static const Value *json_get(const Json *j, const Value *v, const char *key) {
     return v && v->kind != JSON_NULL ? v : NULL;
 }
 
-/* Is it this string? */
-static bool json_is(const Json *j, const Value *v, const char *text) {
-    return v && v->kind == JSON_STRING && v->size == strlen(text) &&
-           !memcmp(j->text + v->at, text, v->size);
+/* Is the value of this key this string? */
+static bool json_says(const Json *j, const Value *v, const char *key, const char *text) {
+    return json_is(j, json_find(j, v, key), text);
 }
 
 /* A plain integer of 64 bits: no sign, no point, no exponent. */
 static bool json_count(const Json *j, const Value *v, uint64_t *n) {
-    if (!v || v->kind != JSON_NUMBER) return false;
+    if (!json_kind(v, JSON_NUMBER)) return false;
     *n = 0;
     for (uint32_t i = 0; i < v->size; i++) {
         char c = j->text[v->at + i];
@@ -892,9 +891,10 @@ static int entry_read(Entry *x, const Json *j, const Value *v, Error *e) {
     const Value *dtype = json_get(j, v, "dtype"), *shape = json_get(j, v, "shape"),
                 *place = json_get(j, v, "data_offsets");
     uint64_t count = 1, d;
-    if (!dtype || dtype->kind != JSON_STRING || !shape || shape->kind != JSON_ARRAY || !place ||
-        place->kind != JSON_ARRAY || place->size != 2 || !json_count(j, place + 1, &x->begin) ||
-        !json_count(j, place + 2, &x->end) || x->end < x->begin)
+    if (!json_kind(dtype, JSON_STRING) || !json_kind(shape, JSON_ARRAY) ||
+        !json_kind(place, JSON_ARRAY) || place->size != 2 ||
+        !json_count(j, place + 1, &x->begin) || !json_count(j, place + 2, &x->end) ||
+        x->end < x->begin)
         return fail(e, 1, "%s: expected a dtype, a shape and data_offsets [begin, end] of tensor "
                           "%.100s, found another entry. Try: another copy of it", j->name, x->name);
     while (x->format < FORMATS_ALL && !json_is(j, dtype, FORMATS[x->format].tag)) x->format++;
@@ -924,8 +924,7 @@ static int entry_read(Entry *x, const Json *j, const Value *v, Error *e) {
 /* "__metadata__" maps strings to strings. */
 static int metadata_check(const Json *j, const Value *v, Error *e) {
     bool good = v->kind == JSON_OBJECT;
-    const Value *key = v + 1;
-    for (uint32_t i = 0; good && i < v->size; i++, key = j->at + key[1].next)
+    for (const Value *key = v + 1; good && key < j->at + v->next; key = j->at + key[1].next)
         good = key[1].kind == JSON_STRING;
     return good ? 0 : fail(e, 1, "%s: expected strings in __metadata__, found something else. Try: "
                                  "another copy of it", j->name);
@@ -952,7 +951,7 @@ static int places_check(const char *name, Entry *x, idx n, uint64_t bytes, Error
 static int header_read(Folder *f, Json *j, const unsigned char *head, size_t data, uint64_t size,
                        const char *name, Error *e) {
     if (json_read(j, head + 8, data - 8, name, e)) return e->status;
-    const Value *top = j->at, *key = top + 1;
+    const Value *top = j->at;
     if (top->kind != JSON_OBJECT)
         return fail(e, 1, "%s: expected a header that is a JSON object, found another value. Try: "
                           "another copy of it", name);
@@ -964,9 +963,9 @@ static int header_read(Folder *f, Json *j, const unsigned char *head, size_t dat
     f->tensor = x;
     x += f->tensors;
     idx n = 0;
-    for (uint32_t i = 0; i < top->size; i++, key = j->at + key[1].next) {
+    for (const Value *key = top + 1; key < j->at + top->next; key = j->at + key[1].next) {
         const char *own = j->text + key->at;
-        if (!strcmp(own, "__metadata__") && key->size == 12) {
+        if (json_is(j, key, "__metadata__")) {
             if (metadata_check(j, key + 1, e)) return e->status;
             continue;
         }
@@ -975,8 +974,7 @@ static int header_read(Folder *f, Json *j, const unsigned char *head, size_t dat
                               "%.60s (%u bytes). Try: another copy of it", name, NAME_MOST, own,
                         key->size);
         x[n] = (Entry){.name = own, .file = f->shards};
-        if (entry_read(&x[n], j, key + 1, e)) return e->status;
-        n++;
+        if (entry_read(&x[n++], j, key + 1, e)) return e->status;
     }
     if (places_check(name, x, n, size - data, e)) return e->status;
     for (idx i = 0; i < n; i++) { x[i].begin += data; x[i].end += data; }
@@ -1019,13 +1017,7 @@ static int shard_open(Folder *f, const char *path, Error *e) {
 
 typedef struct Mapped { const char *shard, *tensor; } Mapped;
 
-static int by_shard(const void *a, const void *b) {
-    return strcmp(((const Mapped *)a)->shard, ((const Mapped *)b)->shard);
-}
 
-static int by_mapped(const void *a, const void *b) {
-    return strcmp(((const Mapped *)a)->tensor, ((const Mapped *)b)->tensor);
-}
 
 static Entry *folder_find(const Folder *f, const char *name) {
     Entry key = {.name = name};
@@ -1046,76 +1038,79 @@ static int folder_sort(Folder *f, Error *e) {
     return 0;
 }
 
-/* The map of an index as a sorted list, names of files checked: they lie in the index's folder. */
+/* The map of an index as a list, names of files checked: they lie in the index's folder. */
 static int index_read(Mapped **list, uint32_t *n, const Json *j, Error *e) {
     const Value *map = json_get(j, j->at, "weight_map");
-    if (!map || map->kind != JSON_OBJECT || !map->size)
+    if (!json_kind(map, JSON_OBJECT) || !map->size)
         return fail(e, 1, "%s: expected a weight_map of tensors to files, found none. Try: another "
                           "copy of it", j->name);
-    *n = map->size;
     Mapped *m = *list = grab(map->size, sizeof *m, e);
     if (!m) return e->status;
-    const Value *key = map + 1;
-    for (uint32_t i = 0; i < map->size; i++, key = j->at + key[1].next) {
-        m[i] = (Mapped){j->text + key[1].at, j->text + key->at};
-        bool good = key[1].kind == JSON_STRING && key[1].size && *m[i].shard != '.' &&
-                    strlen(m[i].shard) == key[1].size && !strpbrk(m[i].shard, "/\\:") &&
-                    !strstr(m[i].shard, "..");
-        if (!good)
+    for (const Value *key = map + 1; key < j->at + map->next; key = j->at + key[1].next, m++) {
+        *m = (Mapped){j->text + key[1].at, j->text + key->at};
+        if (key[1].kind != JSON_STRING || !key[1].size || *m->shard == '.' ||
+            strlen(m->shard) != key[1].size || strpbrk(m->shard, "/\\:") ||
+            strstr(m->shard, ".."))
             return fail(e, 1, "%s: expected the name of a file beside it for %.100s, found "
-                              "something else. Try: another copy of it", j->name, m[i].tensor);
+                              "something else. Try: another copy of it", j->name, m->tensor);
     }
-    qsort(m, *n, sizeof *m, by_shard);
+    *n = map->size;
     return 0;
 }
 
-/* The shards that an index names, each with the tensors that it says and no others: sorted by name,
- * those that it maps are those that the shards have. */
+/* The shards that an index names, each with the tensors that it says and no others: the tensors
+ * of a map differ, so that it has them all when they are found and are as many. */
 static int shards_open(Folder *f, const Json *index, Error *e) {
     Mapped *m = NULL;
     uint32_t n = 0;
+    size_t own = strlen(f->path) + 1;            /* where in a path the name begins */
     char path[1024];
     index_read(&m, &n, index, e);
-    for (uint32_t i = 0; i < n && !e->status; i++)
-        if ((!i || by_shard(&m[i - 1], &m[i])) && !path_make(path, e, "%s/%s", f->path, m[i].shard))
+    for (uint32_t i = 0; i < n && !e->status; i++) {
+        int k = 0;
+        while (k < f->shards && strcmp(f->shard[k].path + own, m[i].shard)) k++;
+        if (k == f->shards && !path_make(path, e, "%s/%s", f->path, m[i].shard))
             shard_open(f, path, e);
-    if (!e->status && !folder_sort(f, e)) qsort(m, n, sizeof *m, by_mapped);
-    for (idx i = 0; (i < n || i < f->tensors) && !e->status; i++) {
-        const Entry *x = i < f->tensors ? &f->tensor[i] : NULL;
-        const char *file = x ? f->shard[x->file].path : "";
-        int order = !x ? -1 : i < n ? strcmp(m[i].tensor, x->name) : 1;
-        if (order > 0)
-            fail(e, 1, "%s: expected %.100s in the weight_map, found it in %.100s alone. Try: "
-                       "download both again", index->name, x->name, file);
-        else if (order || strcmp(m[i].shard, file + strlen(f->path) + 1))
+    }
+    if (!e->status) folder_sort(f, e);
+    for (uint32_t i = 0; i < n && !e->status; i++) {
+        const Entry *x = folder_find(f, m[i].tensor);
+        if (!x || strcmp(m[i].shard, f->shard[x->file].path + own))
             fail(e, 1, "%s: expected tensor %.100s in %.100s, found none. Try: download both again",
                  index->name, m[i].tensor, m[i].shard);
     }
+    const Value *map = json_get(index, index->at, "weight_map");
+    for (idx i = 0; f->tensors > n && i < f->tensors && !e->status; i++)
+        if (!json_find(index, map, f->tensor[i].name))
+            fail(e, 1, "%s: expected %.100s in the weight_map, found it in %.100s alone. Try: "
+                       "download both again", index->name, f->tensor[i].name,
+                 f->shard[f->tensor[i].file].path);
     free(m);
     return e->status;
+}
+
+/* Has the folder a file of this name? Its path is made. */
+static bool folder_has(char path[1024], const char *folder, const char *name, Error *e) {
+    return !path_make(path, e, "%s/%s", folder, name) && !file_missing(path);
 }
 
 /* Reads every header of the folder at path, which must outlive f. Free f whatever comes back. */
 static int folder_open(Folder *f, const char *path, Error *e) {
     char name[1024];
-    Json index = {0};
     *f = (Folder){.path = path};
-    if (path_make(name, e, "%s/model.safetensors.index.json", path)) return e->status;
-    if (!file_missing(name)) {
+    if (folder_has(name, path, "model.safetensors.index.json", e)) {
+        Json index;
         if (!json_load(&index, name, e)) shards_open(f, &index, e);
         json_free(&index);
         return e->status;
     }
-    if (path_make(name, e, "%s/pytorch_model.bin", path)) return e->status;
-    bool pickled = !file_missing(name);
-    if (path_make(name, e, "%s/pytorch_model.bin.index.json", path)) return e->status;
-    pickled = pickled || !file_missing(name);
-    if (path_make(name, e, "%s/model.safetensors", path)) return e->status;
-    if (pickled && file_missing(name))
+    bool pickled = folder_has(name, path, "pytorch_model.bin", e) ||
+                   folder_has(name, path, "pytorch_model.bin.index.json", e);
+    if (!folder_has(name, path, "model.safetensors", e) && pickled)
         return fail(e, 1, "%s: expected this file, found a pytorch_model.bin, which is a program "
                           "to run and not a table to read. Try: the model's page for its branch "
                           "with safetensors (refs/pr/..), or save_pretrained in Python", name);
-    return shard_open(f, name, e) ? e->status : folder_sort(f, e);
+    return e->status || shard_open(f, name, e) ? e->status : folder_sort(f, e);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -1500,7 +1495,7 @@ enum { LLAMA_FAMILY = 3 };       /* whose names llama2.c's tensors get */
 static const Family *family_read(const Json *j, Settings *s, Error *e) {
     Facts f = {j, s, e};
     const Value *type = fact_at(&f, "model_type"), *list = fact_at(&f, "architectures");
-    const Value *first = list && list->kind == JSON_ARRAY && list->size ? list + 1 : NULL;
+    const Value *first = json_kind(list, JSON_ARRAY) && list->size ? list + 1 : NULL;
     const Family *family = FAMILIES;
     char text[64];
     while (family->type && (type ? !json_is(j, type, family->type)
@@ -1536,12 +1531,13 @@ static const Family *family_read(const Json *j, Settings *s, Error *e) {
  * SentencePiece has scores where the others have merges: of all neighbours that spell a piece, it
  * joins those of the highest score. So every way to cut a piece in two that are pieces is a merge,
  * and its rank is the score's. */
+static const char SIGN[] = "\xE2\x96\x81";         /* U+2581, for a space; 3 bytes */
 enum { PIECE_NORMAL = 1, PIECE_UNKNOWN, PIECE_CONTROL, PIECE_USER, PIECE_UNUSED, PIECE_BYTE };
 enum { BEGINS_YES = 1, BEGINS_NO = 2 };
 
 typedef struct Token {
     uint32_t at, size;           /* its published spelling, in names */
-    uint32_t bytes_at, bytes;    /* and sink's, in spelt */
+    uint32_t bytes;              /* and sink's, in spelt behind those before it */
     float score;
     unsigned char kind;          /* KIND_*; KINDS_COUNT: no token has this id yet */
 } Token;
@@ -1690,7 +1686,7 @@ static size_t letters_spell(const unsigned char *s, size_t n, unsigned char *out
 static size_t signs_spell(const unsigned char *s, size_t n, unsigned char *out) {
     size_t size = 0;
     for (size_t at = 0; at < n; size++) {
-        const bool sign = n - at >= 3 && !memcmp(s + at, "\xE2\x96\x81", 3);
+        const bool sign = n - at >= 3 && !memcmp(s + at, SIGN, 3);
         if (s[at] == ' ') return 0;
         out[size] = sign ? ' ' : s[at];
         at += sign ? 3 : 1;
@@ -1732,7 +1728,6 @@ static int entries_spell(Making *m, Error *e) {
             n = x->size;
             if (n) memcpy(out, s, n);
         }
-        x->bytes_at = (uint32_t)m->spelt.size;
         x->bytes = (uint32_t)n;
         bytes_add(&m->spelt, out, n, e);
     }
@@ -1785,7 +1780,7 @@ static bool json_true(const Json *j, const Value *v, const char *key, bool other
 
 /* The string of a value, "" for anything else. */
 static const char *json_text(const Json *j, const Value *v) {
-    return v && v->kind == JSON_STRING ? j->text + v->at : "";
+    return json_kind(v, JSON_STRING) ? j->text + v->at : "";
 }
 
 /* Element i of an array, or pair i's value of an object. */
@@ -1793,6 +1788,12 @@ static const Value *json_at(const Json *j, const Value *v, uint32_t i) {
     const Value *x = v + 1;
     while (i--) x = j->at + x->next;
     return x;
+}
+
+/* The list of a part that is a Sequence of others, else NULL. */
+static const Value *sequence(const Json *j, const Value *v, const char *key) {
+    const Value *list = json_get(j, v, key);
+    return json_says(j, v, "type", "Sequence") && json_kind(list, JSON_ARRAY) ? list : NULL;
 }
 
 static int part_refuse(const Making *m, const Json *j, const char *part, const Value *v, Error *e) {
@@ -1804,80 +1805,70 @@ static int part_refuse(const Making *m, const Json *j, const char *part, const V
 
 /* The normalizer: none, NFC, SentencePiece's two steps, or several of these. */
 static int normalizer_read(Making *m, const Json *j, const Value *v, Error *e) {
-    const Value *type = json_get(j, v, "type"), *list = json_get(j, v, "normalizers");
+    const Value *list = sequence(j, v, "normalizers");
+    const bool plain = m->space == SPACE_PLAIN;
     if (!v) return 0;
-    if (json_is(j, type, "Sequence") && list && list->kind == JSON_ARRAY) {
-        const Value *x = list + 1;
-        for (uint32_t i = 0; i < list->size && !e->status; i++, x = j->at + x->next)
+    if (list) {
+        for (const Value *x = list + 1; x < j->at + list->next; x = j->at + x->next)
             normalizer_read(m, j, x, e);
-        return e->status;
-    }
-    if (json_is(j, type, "NFC") && m->space == SPACE_PLAIN) { m->nfc = true; return 0; }
-    if (json_is(j, type, "Prepend") && json_is(j, json_get(j, v, "prepend"), "\xE2\x96\x81") &&
-        m->space == SPACE_PLAIN) { m->space = SPACE_EACH; return 0; }
-    if (json_is(j, type, "Replace") && json_is(j, json_get(j, v, "content"), "\xE2\x96\x81") &&
-        json_is(j, json_get(j, json_get(j, v, "pattern"), "String"), " ")) {
-        if (m->space == SPACE_PLAIN) m->space = SPACE_NONE;
-        return 0;
-    }
-    return part_refuse(m, j, "normalizer", v, e);
+    } else if (plain && json_says(j, v, "type", "NFC")) m->nfc = true;
+    else if (plain && json_says(j, v, "type", "Prepend") && json_says(j, v, "prepend", SIGN))
+        m->space = SPACE_EACH;
+    else if (json_says(j, v, "type", "Replace") && json_says(j, v, "content", SIGN) &&
+             json_says(j, json_get(j, v, "pattern"), "String", " "))
+        m->space = plain ? SPACE_NONE : m->space;
+    else part_refuse(m, j, "normalizer", v, e);
+    return e->status;
 }
 
 /* The pre-tokenizer: GPT-2's or LLaMA-3's expression over bytes, or SentencePiece's spaces. */
 static int cuts_read(Making *m, const Json *j, const Value *v, Error *e) {
-    const Value *list = json_get(j, v, "pretokenizers"), *type = json_get(j, v, "type");
-    const bool pair = json_is(j, type, "Sequence") && list && list->kind == JSON_ARRAY &&
-                      list->size == 2;
+    const Value *list = sequence(j, v, "pretokenizers");
+    const bool pair = list && list->size == 2, plain = m->space == SPACE_PLAIN;
     const Value *split = pair ? list + 1 : NULL, *bytes = pair ? json_at(j, list, 1) : v;
+    bool known;
     m->cut = CUT_BESIDE;
-    if (!v && m->space != SPACE_PLAIN) return 0;
-    if (json_is(j, type, "Metaspace")) {
+    if (!v && !plain) return 0;
+    if (json_says(j, v, "type", "Metaspace")) {
         const Value *scheme = json_get(j, v, "prepend_scheme");
         const bool always = scheme ? json_is(j, scheme, "always")
                                    : json_true(j, v, "add_prefix_space", true);
-        if (m->space != SPACE_PLAIN || json_true(j, v, "split", true) ||
-            !json_is(j, json_get(j, v, "replacement"), "\xE2\x96\x81"))
-            return part_refuse(m, j, "pre_tokenizer", v, e);
+        known = !json_true(j, v, "split", true) && json_says(j, v, "replacement", SIGN);
         m->space = always ? SPACE_ALWAYS : json_is(j, scheme, "first") ? SPACE_FIRST : SPACE_NONE;
-        return 0;
+    } else {
+        m->cut = split ? CUT_LLAMA3 : CUT_GPT2;
+        known = json_says(j, bytes, "type", "ByteLevel") &&
+                !json_true(j, bytes, "add_prefix_space", true) &&
+                json_true(j, bytes, "use_regex", true) == !split &&
+                (!split || (json_says(j, split, "type", "Split") &&
+                            json_says(j, json_get(j, split, "pattern"), "Regex", LLAMA3_CUTS) &&
+                            json_says(j, split, "behavior", "Isolated") &&
+                            !json_true(j, split, "invert", false)));
     }
-    if (!v || m->space != SPACE_PLAIN || !json_is(j, json_get(j, bytes, "type"), "ByteLevel") ||
-        json_true(j, bytes, "add_prefix_space", true))
-        return part_refuse(m, j, "pre_tokenizer", v, e);
-    const bool expression = json_true(j, bytes, "use_regex", true);
-    m->cut = split ? CUT_LLAMA3 : CUT_GPT2;
-    if (split ? expression || !json_is(j, json_get(j, split, "type"), "Split") ||
-                    !json_is(j, json_get(j, json_get(j, split, "pattern"), "Regex"), LLAMA3_CUTS) ||
-                    !json_is(j, json_get(j, split, "behavior"), "Isolated") ||
-                    json_true(j, split, "invert", false)
-              : !expression) return part_refuse(m, j, "pre_tokenizer", v, e);
-    return 0;
+    return plain && known ? 0 : part_refuse(m, j, "pre_tokenizer", v, e);
 }
 
 /* The post-processor: nothing, or one token in front. */
 static int template_read(Making *m, const Json *j, const Value *v, Error *e) {
-    const Value *type = json_get(j, v, "type"), *list = json_get(j, v, "processors");
-    if (!v || json_is(j, type, "ByteLevel")) return 0;
-    if (json_is(j, type, "Sequence") && list && list->kind == JSON_ARRAY) {
-        const Value *x = list + 1;
-        for (uint32_t i = 0; i < list->size && !e->status; i++, x = j->at + x->next)
+    const Value *list = sequence(j, v, "processors"), *single = json_get(j, v, "single");
+    if (!v || json_says(j, v, "type", "ByteLevel")) return 0;
+    if (list) {
+        for (const Value *x = list + 1; x < j->at + list->next; x = j->at + x->next)
             template_read(m, j, x, e);
         return e->status;
     }
-    const Value *single = json_get(j, v, "single");
-    if (!json_is(j, type, "TemplateProcessing") || !single || single->kind != JSON_ARRAY ||
-        single->size < 1 || single->size > 2)
-        return part_refuse(m, j, "post_processor", v, e);
-    const Value *token = json_get(j, single + 1, "SpecialToken"), *text = token ?
-                         json_at(j, single, single->size - 1) : single + 1;
-    if (!json_get(j, text, "Sequence") || (!token && single->size > 1))
-        return part_refuse(m, j, "post_processor", v, e);
-    if (!token) return 0;
+    bool known = json_says(j, v, "type", "TemplateProcessing") && json_kind(single, JSON_ARRAY) &&
+                 single->size;
+    const Value *token = known ? json_get(j, single + 1, "SpecialToken") : NULL;
+    known = known && single->size == (token ? 2 : 1) &&
+            json_get(j, json_at(j, single, single->size - 1), "Sequence");
+    if (known && !token) return 0;
     const char *name = json_text(j, json_get(j, token, "id"));
     const Value *ids = json_get(j, json_get(j, json_get(j, v, "special_tokens"), name), "ids");
     uint64_t id = 0;
-    if (!ids || ids->kind != JSON_ARRAY || ids->size != 1 || !json_count(j, ids + 1, &id) ||
-        id >= (uint64_t)m->vocab) return part_refuse(m, j, "post_processor", v, e);
+    if (!known || !json_kind(ids, JSON_ARRAY) || ids->size != 1 ||
+        !json_count(j, ids + 1, &id) || id >= (uint64_t)m->vocab)
+        return part_refuse(m, j, "post_processor", v, e);
     m->bos = (int32_t)id;
     m->begins = BEGINS_YES;
     return 0;
@@ -1885,9 +1876,8 @@ static int template_read(Making *m, const Json *j, const Value *v, Error *e) {
 
 /* The added tokens: each is taken out of the text as it is, or after the normalizer. */
 static int added_read(Making *m, const Json *j, const Value *v, Error *e) {
-    if (!v || v->kind != JSON_ARRAY) return v ? refuse(m, "added_tokens that are no list", e) : 0;
-    const Value *x = v + 1;
-    for (uint32_t i = 0; i < v->size && !e->status; i++, x = j->at + x->next) {
+    if (v && v->kind != JSON_ARRAY) return refuse(m, "added_tokens that are no list", e);
+    for (const Value *x = v + 1; v && x < j->at + v->next && !e->status; x = j->at + x->next) {
         const Value *content = json_get(j, x, "content");
         const char *s = json_text(j, content);
         const bool run = json_true(j, x, "normalized", true);
@@ -1897,12 +1887,10 @@ static int added_read(Making *m, const Json *j, const Value *v, Error *e) {
         if (json_true(j, x, "single_word", false) || json_true(j, x, "lstrip", false) ||
             json_true(j, x, "rstrip", false))
             return refuse(m, "an added token with single_word, lstrip or rstrip", e);
-        bool changes = false;
-        for (uint32_t k = 0; k < content->size; k++)
-            changes = changes || ((unsigned char)s[k] >= 0x80 && m->nfc) ||
-                      (((unsigned char)s[k] >= 0x80 || s[k] == ' ') && m->space != SPACE_PLAIN);
-        if (run && changes)
-            return refuse(m, "an added token that its normalizer would change", e);
+        for (uint32_t k = 0; run && k < content->size; k++)
+            if ((unsigned char)s[k] >= 0x80 ? m->nfc || m->space != SPACE_PLAIN
+                                            : s[k] == ' ' && m->space != SPACE_PLAIN)
+                return refuse(m, "an added token that its normalizer would change", e);
         entry_add(m, id, s, content->size, run ? KIND_RUN : KIND_MARK, e);
     }
     return e->status;
@@ -1910,9 +1898,9 @@ static int added_read(Making *m, const Json *j, const Value *v, Error *e) {
 
 /* The pairs of an object from spelling to id. */
 static int vocabulary_read(Making *m, const Json *j, const Value *v, bool bytes, Error *e) {
-    if (!v || v->kind != JSON_OBJECT) return refuse(m, "no vocabulary", e);
-    const Value *key = v + 1;
-    for (uint32_t i = 0; i < v->size && !e->status; i++, key = j->at + key[1].next) {
+    if (!json_kind(v, JSON_OBJECT)) return refuse(m, "no vocabulary", e);
+    for (const Value *key = v + 1; key < j->at + v->next && !e->status;
+         key = j->at + key[1].next) {
         uint64_t id = 0;
         unsigned byte;
         const bool one = bytes && is_byte_piece(j->text + key->at, key->size, &byte);
@@ -1924,9 +1912,8 @@ static int vocabulary_read(Making *m, const Json *j, const Value *v, bool bytes,
 
 /* The merges: strings with a space between, or lists of two strings. */
 static int merges_listed(Making *m, const Json *j, const Value *v, Error *e) {
-    if (!v || v->kind != JSON_ARRAY) return refuse(m, "no merges", e);
-    const Value *x = v + 1;
-    for (uint32_t i = 0; i < v->size && !e->status; i++, x = j->at + x->next) {
+    if (!json_kind(v, JSON_ARRAY)) return refuse(m, "no merges", e);
+    for (const Value *x = v + 1; x < j->at + v->next && !e->status; x = j->at + x->next) {
         const char *s = json_text(j, x), *gap = memchr(s, ' ', *s ? x->size : 0);
         const bool pair = x->kind == JSON_ARRAY && x->size == 2 && x[1].kind == JSON_STRING &&
                           x[2].kind == JSON_STRING;
@@ -2032,28 +2019,22 @@ static int piece_read(Making *m, Wire w, Error *e) {
 /* The parts of a trainer's and a normalizer's settings that decide ids. */
 static int settings_read(Making *m, Wire w, bool trainer, Error *e) {
     Field f;
-    uint64_t model = 1, prefix = 1, trims = 1, escapes = 1, fallback = 0, suffix = 0;
-    uint64_t bos = 1, end = 2;
+    enum { MODEL = 3, SUFFIX = 24, FALLBACK = 35, BOS = 41, END = 42 };      /* a trainer's */
+    enum { MAP = 2, PREFIX = 3, TRIMS = 4, ESCAPES = 5 };                    /* a normalizer's */
+    uint64_t x[END + 1] = {[PREFIX] = 1, [TRIMS] = 1, [ESCAPES] = 1, [BOS] = 1, [END] = 2};
     bool map = false;
     while (wire_next(&w, &f)) {
-        if (trainer && f.number == 3) model = f.value;
-        if (trainer && f.number == 24) suffix = f.value;
-        if (trainer && f.number == 35) fallback = f.value;
-        if (trainer && f.number == 41) bos = f.value;
-        if (trainer && f.number == 42) end = f.value;
-        if (!trainer && f.number == 2) map = f.bytes.end > f.bytes.at;
-        if (!trainer && f.number == 3) prefix = f.value;
-        if (!trainer && f.number == 4) trims = f.value;
-        if (!trainer && f.number == 5) escapes = f.value;
+        if (f.number <= END) x[f.number] = f.value;
+        if (f.number == MAP) map = f.bytes.end > f.bytes.at;
     }
     if (w.at != w.end) return damage(m, e);
-    if (trainer && (model != 2 || suffix || !fallback))
+    if (trainer && (x[MODEL] != 2 || x[SUFFIX] || !x[FALLBACK]))
         return refuse(m, "a model that is no BPE with bytes to fall back to", e);
-    if (!trainer && (map || trims || !escapes))
+    if (!trainer && (map || x[TRIMS] || !x[ESCAPES]))
         return refuse(m, "a normalizer that changes text", e);
-    if (!trainer) { m->space = prefix ? SPACE_EACH : SPACE_NONE; return 0; }
-    m->bos = bos < TOKENIZER_VOCAB_MAX ? (int32_t)bos : -1;      /* -1 is 2^64 - 1 here */
-    m->end = end < TOKENIZER_VOCAB_MAX ? (int32_t)end : -1;
+    if (!trainer) { m->space = x[PREFIX] ? SPACE_EACH : SPACE_NONE; return 0; }
+    m->bos = x[BOS] < TOKENIZER_VOCAB_MAX ? (int32_t)x[BOS] : -1;    /* -1 is 2^64 - 1 here */
+    m->end = x[END] < TOKENIZER_VOCAB_MAX ? (int32_t)x[END] : -1;
     return 0;
 }
 
@@ -2097,7 +2078,7 @@ static int llama2c(Making *m, const Bytes *in, Error *e) {
                               "another copy of it", m->name);
         size_t size = 0;
         for (const unsigned char *from = in->at + at + 8, *c = from; c < from + n; c++)
-            if (*c == ' ') { memcpy(s + size, "\xE2\x96\x81", 3); size += 3; }
+            if (*c == ' ') { memcpy(s + size, SIGN, 3); size += 3; }
             else s[size++] = (char)*c;
         const bool one = id >= 3 && id < 259 && is_byte_piece(s, size, &byte);
         if (entry_add(m, id, s, size, id < 3 ? KIND_NAME : one ? KIND_BYTE : KIND_TEXT, e)) break;
@@ -2110,9 +2091,9 @@ static int llama2c(Making *m, const Bytes *in, Error *e) {
 
 /* The token that a config names under key, as a string or as an object with its content. */
 static int32_t config_token(const Making *m, const Json *j, const char *key) {
-    const Value *v = j->size ? json_get(j, j->at, key) : NULL;
-    if (v && v->kind == JSON_OBJECT) v = json_get(j, v, "content");
-    return v && v->kind == JSON_STRING ? name_find(m, j->text + v->at, v->size) : -1;
+    const Value *v = json_get(j, j->at, key);
+    if (json_kind(v, JSON_OBJECT)) v = json_get(j, v, "content");
+    return json_kind(v, JSON_STRING) ? name_find(m, j->text + v->at, v->size) : -1;
 }
 
 /* vocab.json and merges.txt: a line of a comment, then a merge a line. The tokens that
@@ -2158,7 +2139,7 @@ static int ends_find(Making *m, const Json *config, Error *e) {
     if (m->bos < 0 || (bos >= 0 && m->begins != BEGINS_YES)) m->bos = bos;
     for (int i = 0; STARTS[i] && m->bos < 0; i++)
         m->bos = name_find(m, STARTS[i], strlen(STARTS[i]));
-    const Value *top = config->size ? config->at : NULL;
+    const Value *top = config->at;
     if (json_true(config, top, "add_bos_token", false)) m->begins = BEGINS_YES;
     if (!json_true(config, top, "add_bos_token", true)) m->begins = BEGINS_NO;
     /* how transformers makes its own of a tokenizer.model */
@@ -2200,17 +2181,15 @@ static uint64_t folds_write(Bytes *out, Error *e) {
 
 /* Appends the tokenizer as the file that chapter 8 of sink.c describes. */
 static int making_write(const Making *m, Bytes *out, Error *e) {
-    Bytes tables = {0}, tokens = {0}, spelt = {0}, merges = {0};
+    Bytes tables = {0}, tokens = {0}, merges = {0};
     const uint64_t classes = m->cut == CUT_BESIDE ? 0 :
         ranges_write(&tables, CLASSES, sizeof CLASSES / sizeof *CLASSES, 1, e);
     const uint64_t folds = m->nfc ? folds_write(&tables, e) : 0;
     const uint64_t combining = !m->nfc ? 0 :
         ranges_write(&tables, COMBINING, sizeof COMBINING / sizeof *COMBINING, 0, e);
     for (int id = 0; id < m->vocab && !e->status; id++) {
-        const Token *x = &m->entry[id];
-        bytes_number(&tokens, x->kind, 1, e);
-        bytes_number(&tokens, x->bytes, 2, e);
-        bytes_add(&spelt, m->spelt.at + x->bytes_at, x->bytes, e);
+        bytes_number(&tokens, m->entry[id].kind, 1, e);
+        bytes_number(&tokens, m->entry[id].bytes, 2, e);
     }
     uint64_t rank = 0;
     for (size_t i = 0; i < m->joins && !e->status; i++) {
@@ -2224,17 +2203,15 @@ static int making_write(const Making *m, Bytes *out, Error *e) {
     const uint64_t flags = (m->whole ? 1u : 0u) | (m->begins == BEGINS_YES ? 2u : 0u);
     const uint64_t head[] = {2, (uint64_t)m->vocab, m->joins, (uint64_t)m->cut, (uint64_t)m->space,
                              flags, (uint64_t)m->end, m->bos < 0 ? UINT32_MAX : (uint64_t)m->bos,
-                             classes, folds, combining, spelt.size};
+                             classes, folds, combining, m->spelt.size};
     const size_t from = out->size;
-    if (!e->status) bytes_add(out, "SINKTOK1", 8, e);
-    for (size_t i = 0; i < sizeof head / sizeof *head && !e->status; i++)
-        bytes_number(out, head[i], 4, e);
-    const Bytes *const parts[] = {&tables, &tokens, &spelt, &merges};
+    bytes_add(out, "SINKTOK1", 8, e);
+    for (size_t i = 0; i < sizeof head / sizeof *head; i++) bytes_number(out, head[i], 4, e);
+    const Bytes *const parts[] = {&tables, &tokens, &m->spelt, &merges};
     for (int i = 0; i < 4 && !e->status; i++) bytes_add(out, parts[i]->at, parts[i]->size, e);
     if (!e->status) bytes_number(out, hash64(0, out->at + from, out->size - from), 8, e);
     bytes_free(&tables);
     bytes_free(&tokens);
-    bytes_free(&spelt);
     bytes_free(&merges);
     return e->status;
 }
@@ -2263,21 +2240,17 @@ static int tokenizer_from(const char *from, Bytes *out, Tokenizer *words, Error 
     Bytes in = {0};
     *words = (Tokenizer){0};
     FILE *f = fopen(from, "rb");
-    unsigned char one;
-    const bool file = f && fread(&one, 1, 1, f) == 1;        /* of a folder nothing can be read */
-    bool found = file;
+    bool found = f && fgetc(f) != EOF;                       /* of a folder nothing can be read */
     if (f) fclose(f);
-    if (file) snprintf(path, sizeof path, "%s", from);
-    else if (!path_make(path, e, "%s/tokenizer_config.json", from) && !file_missing(path))
-        json_load(&config, path, e);
-    for (int i = 0; i < 2 && !found && !e->status; i++)
-        found = !path_make(path, e, "%s/%s", from, NAMES[i]) && !file_missing(path);
-    if (found && !e->status) {
-        if (!file_read(path, &in, e)) file_tokenizer(&m, &in, e);
-    } else if (!e->status && !path_make(path, e, "%s/vocab.json", from) && !file_missing(path) &&
-               !path_make(merges, e, "%s/merges.txt", from)) {
+    if (found) path_make(path, e, "%s", from);
+    else if (folder_has(path, from, "tokenizer_config.json", e)) json_load(&config, path, e);
+    for (int i = 0; i < 2 && !found; i++) found = folder_has(path, from, NAMES[i], e);
+    if (found) {
+        if (!e->status && !file_read(path, &in, e)) file_tokenizer(&m, &in, e);
+    } else if (folder_has(path, from, "vocab.json", e)) {
         found = true;
-        if (!json_load(&vocabulary, path, e) && !file_read(merges, &in, e))
+        if (!path_make(merges, e, "%s/merges.txt", from) && !e->status &&
+            !json_load(&vocabulary, path, e) && !file_read(merges, &in, e))
             listed(&m, &vocabulary, &in, &config, e);
     }
     if (found && !e->status && !ends_find(&m, &config, e) && !making_write(&m, out, e))
