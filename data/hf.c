@@ -29,7 +29,7 @@
  *
  * Contents   1 What llama can express   2 config.json   3 model.safetensors   4 tokenizer.json
  *            5 The folder   6 JSON   7 safetensors, read   8 Families   9 Tokenizers, read
- *            10 Import   11 Command line
+ *            10 Import   11 HellaSwag   12 Command line
  *
  * data/golden/hf_check.py holds the logits, the greedy text and the token ids of transformers
  * against sink's; the tests named hf__ in test_sink.c run this program and read its files back. */
@@ -385,8 +385,7 @@ static int spellings_differ(const Tokenizer *t, const char *path, Error *e) {
     const Spelling *two = spelt_twice(s, (size_t)t->vocab);
     if (two)
         fail(e, 1, "%s: expected tokens spelt differently, which tokenizer.json asks for, found %d "
-                   "and %d alike. Try: sink tokenize train makes none such", path, two[0].id,
-             two[1].id);
+             "and %d alike. Try: sink tokenize train makes none such", path, two[0].id, two[1].id);
     free(s);
     return e->status;
 }
@@ -908,8 +907,7 @@ static int entry_read(Entry *x, const Json *j, const Value *v, Error *e) {
     for (int i = 0; i < x->rank; i++) {
         if (!json_count(j, shape + 1 + i, &d) || (d && count > UINT64_MAX / d))
             return fail(e, 1, "%s: expected a shape of plain integers whose product fits 64 bits "
-                              "of %.100s, found another. Try: another copy of it",
-                        j->name, x->name);
+                        "of %.100s, found another. Try: another copy of it", j->name, x->name);
         x->shape[i] = d;
         count *= d;
     }
@@ -1240,8 +1238,7 @@ static const char *shown(const Facts *f, const Value *v, char text[64]) {
 static int fact_fails(const Facts *f, const char *keys, const char *expected, const Value *v) {
     char text[64];
     return fail(f->e, 1, "%s: expected %.*s to be %s, found %s. Try: another model; sink has no "
-                         "other", f->j->name, (int)strcspn(keys, "|"), keys, expected,
-                shown(f, v, text));
+                "other", f->j->name, (int)strcspn(keys, "|"), keys, expected, shown(f, v, text));
 }
 
 static bool fact_number(const Facts *f, const Value *v, double *x) {
@@ -1718,18 +1715,14 @@ static int entries_spell(Making *m, Error *e) {
                 return refuse(m, "a byte without its name", e);
             out[0] = (unsigned char)byte;
             n = 1;
-        } else if (x->kind == KIND_TEXT) {
+        } else if (x->kind == KIND_TEXT)
             n = m->cut == CUT_BESIDE ? signs_spell(s, n, out) : letters_spell(s, n, out);
-        } else if (x->kind == KIND_RUN && m->cut == CUT_BESIDE) {
+        else if (x->kind == KIND_RUN && m->cut == CUT_BESIDE)
             n = m->blank + signs_spell(s, n, out + m->blank);
-        } else if (n) memcpy(out, s, n);
-        if (!n && x->kind != KIND_NAME) {
-            x->kind = KIND_NAME;
-            n = x->size;
-            if (n) memcpy(out, s, n);
-        }
-        x->bytes = (uint32_t)n;
-        bytes_add(&m->spelt, out, n, e);
+        else if (n) memcpy(out, s, n);
+        if (!n) x->kind = KIND_NAME;
+        x->bytes = n ? (uint32_t)n : x->size;
+        bytes_add(&m->spelt, n ? out : s, x->bytes, e);
     }
     return e->status;
 }
@@ -2502,6 +2495,33 @@ static int bin_open(Folder *f, Settings *s, const char *path, const unsigned cha
     return folder_sort(f, e);
 }
 
+/* Opens a folder, or one file, of llama2.c: s->model, resolved, and f, to be freed whatever comes
+ * back. */
+static const Family *published_open(Folder *f, Settings *s, const char *from, bool *one,
+                                    Error *e) {
+    unsigned char head[BIN_HEAD];
+    char name[1024];
+    uint64_t size = 0;
+    Json config = {0};
+    const Family *family = NULL;
+    FILE *in = fopen(from, "rb");
+    *one = in && fread(head, 1, sizeof head, in) == sizeof head;   /* of a folder nothing can be */
+    if (*one && !file_size(in, &size))
+        fail(e, 1, "%s: cannot be read. Try: check the disk", from);
+    if (in) fclose(in);
+    if (*one) {
+        if (!memcmp(head, "PK\003\004", 4) || head[8] == '{')
+            fail(e, 1, "%s: expected a folder or a file of llama2.c, found one file of a folder. "
+                       "Try: the folder with its config.json", from);
+        return e->status || bin_open(f, s, from, head, size, e) ? NULL : &FAMILIES[LLAMA_FAMILY];
+    }
+    if (!path_make(name, e, "%s/config.json", from) && !json_load(&config, name, e))
+        family = family_read(&config, s, e);
+    json_free(&config);
+    if (family && !folder_open(f, from, e)) settings_resolve(s, from, e);
+    return family;
+}
+
 /* A published model as the model file `out`; a folder, or a file of llama2.c. tokenizer: a file or
  * folder, NULL for the folder's own, which goes to `out`.tok. One that sink cannot be does not keep
  * a model from being looked at with ids made elsewhere: it is told on stderr. Prints a line. */
@@ -2510,33 +2530,14 @@ static int import_model(const char *from, const char *out, bool link, const char
     Bytes file = {0};
     Tokenizer t = {0};
     char words[1024];
+    bool one;
     Settings s;
     Folder f = {0};
-    Json config = {0};
     ModelWriter w;
-    const Family *family = NULL;
-    char name[1024];
-    unsigned char head[BIN_HEAD];
-    uint64_t size = 0;
-    FILE *in = fopen(from, "rb");
-    size_t n = in ? fread(head, 1, sizeof head, in) : 0;     /* of a folder nothing can be read */
-    if (n == sizeof head && !file_size(in, &size))
-        fail(e, 1, "%s: cannot be read. Try: check the disk", from);
-    if (in) fclose(in);
-    if (n == sizeof head && (!memcmp(head, "PK\003\004", 4) || head[8] == '{'))
-        fail(e, 1, "%s: expected a folder or a file of llama2.c, found one file of a folder. Try: "
-                   "the folder with its config.json", from);
-    else if (n == sizeof head) {
-        if (!e->status && !bin_open(&f, &s, from, head, size, e))
-            family = &FAMILIES[LLAMA_FAMILY];
-    } else if (!path_make(name, e, "%s/config.json", from) && !json_load(&config, name, e)) {
-        family = family_read(&config, &s, e);
-        if (family) folder_open(&f, from, e);
-    }
     Error own = {0};
-    if (!e->status) settings_resolve(&s, from, e);
+    const Family *family = published_open(&f, &s, from, &one, e);
     path_make(words, e, "%s.tok", out);
-    if (!e->status && (tokenizer || n != sizeof head)) {
+    if (!e->status && (tokenizer || !one)) {
         if (tokenizer_from(tokenizer ? tokenizer : from, &file, &t, tokenizer ? e : &own))
             fprintf(stderr, "hf: without its tokenizer: %s\n", own.text);
         s.data.bos = t.begins;
@@ -2554,7 +2555,6 @@ static int import_model(const char *from, const char *out, bool link, const char
     }
     tokenizer_free(&t);
     bytes_free(&file);
-    json_free(&config);
     folder_free(&f);
     return e->status;
 }
@@ -2564,8 +2564,8 @@ static int import_model(const char *from, const char *out, bool link, const char
  *
  * A question a line of JSON: activity_label, ctx_a, ctx_b, endings, label. The LM evaluation
  * harness reads it as the context "LABEL: CTX_A CTX_B", CTX_B with its first letter large and the
- * others small (here those of ASCII), and in every text " [title]" becomes ". ", what else stands in []
- * is dropped, and two blanks become one. */
+ * others small (here those of ASCII), and in every text " [title]" becomes ". ", what else stands
+ * in [] is dropped, and two blanks become one. */
 
 /* The harness's form of a text, added to out with a tab, a new line and a backslash escaped. */
 static void choice_text(Bytes *out, const Bytes *text, Error *e) {
@@ -2711,8 +2711,6 @@ int main(int argc, char **argv) {
     run(argc, argv, &e);
     if (!e.status && (fflush(stdout) || ferror(stdout)))
         fail(&e, 1, "the output cannot be written. Try: free some space");
-    /* names come out of files: one line stays one */
-    for (char *c = e.text; *c; c++) if ((unsigned char)*c < ' ' || *c == 0x7F) *c = '?';
     if (e.status) fprintf(stderr, "hf: %s\n", e.text);
     return e.status;
 }
