@@ -592,15 +592,20 @@ static int json_fails(const Json *j, const char *expected, Error *e) {
                 j->name, expected, j->here, found);
 }
 
-static void json_white(Json *j) {
-    while (j->text[j->here] && strchr(" \t\r\n", j->text[j->here])) j->here++;
+/* Takes the next character if it is one of these. */
+static bool json_one(Json *j, const char *of) {
+    bool there = j->text[j->here] && strchr(of, j->text[j->here]);
+    j->here += there;
+    return there;
 }
 
-/* Takes the character c, white space before and after it, if it is next. */
-static bool json_takes(Json *j, char c) {
+static void json_white(Json *j) { while (json_one(j, " \t\r\n")) {} }
+
+/* The same, with the white space before and after it. */
+static bool json_takes(Json *j, const char *of) {
     json_white(j);
-    bool there = j->text[j->here] == c;
-    if (there) { j->here++; json_white(j); }
+    bool there = json_one(j, of);
+    json_white(j);
     return there;
 }
 
@@ -660,23 +665,18 @@ static int json_string(Json *j, Value *v, Error *e) {
 
 static bool json_digits(Json *j) {
     uint32_t from = j->here;
-    while (j->text[j->here] >= '0' && j->text[j->here] <= '9') j->here++;
+    while (json_one(j, "0123456789")) {}
     return j->here > from;
 }
 
 static int json_number(Json *j, Value *v, Error *e) {
     v->kind = JSON_NUMBER;
     v->at = j->here;
-    if (j->text[j->here] == '-') j->here++;
-    if (j->text[j->here] == '0') j->here++;
-    else if (!json_digits(j)) return json_fails(j, "a value", e);
-    if (j->text[j->here] == '.') {
-        j->here++;
-        if (!json_digits(j)) return json_fails(j, "a digit", e);
-    }
-    if (j->text[j->here] == 'e' || j->text[j->here] == 'E') {
-        j->here++;
-        if (j->text[j->here] == '+' || j->text[j->here] == '-') j->here++;
+    json_one(j, "-");
+    if (!json_one(j, "0") && !json_digits(j)) return json_fails(j, "a value", e);
+    if (json_one(j, ".") && !json_digits(j)) return json_fails(j, "a digit", e);
+    if (json_one(j, "eE")) {
+        json_one(j, "+-");
         if (!json_digits(j)) return json_fails(j, "a digit", e);
     }
     v->size = j->here - v->at;
@@ -725,7 +725,7 @@ static int json_value(Json *j, int depth, Error *e) {
     Value v = {0};
     char c = j->text[j->here];
     if (c == '[' || c == '{') {
-        char end = c == '[' ? ']' : '}';
+        const char *end = c == '[' ? "]" : "}";
         v.kind = c == '[' ? JSON_ARRAY : JSON_OBJECT;
         if (depth == JSON_DEPTH) return json_fails(j, "fewer brackets in each other", e);
         v.at = j->here++;
@@ -733,10 +733,10 @@ static int json_value(Json *j, int depth, Error *e) {
             if (c == '{') {
                 if (j->text[j->here] != '"') return json_fails(j, "a key in quotes", e);
                 if (json_value(j, depth + 1, e)) return e->status;
-                if (!json_takes(j, ':')) return json_fails(j, "a colon", e);
+                if (!json_takes(j, ":")) return json_fails(j, "a colon", e);
             }
             if (json_value(j, depth + 1, e)) return e->status;
-            if (json_takes(j, ',')) continue;
+            if (json_takes(j, ",")) continue;
             if (!json_takes(j, end)) return json_fails(j, "a comma or a closing bracket", e);
             count++;
             break;
@@ -1013,7 +1013,6 @@ static int shard_open(Folder *f, const char *path, Error *e) {
     return e->status;
 }
 
-typedef struct Mapped { const char *shard, *tensor; } Mapped;
 
 
 
@@ -1036,54 +1035,51 @@ static int folder_sort(Folder *f, Error *e) {
     return 0;
 }
 
-/* The map of an index as a list, names of files checked: they lie in the index's folder. */
-static int index_read(Mapped **list, uint32_t *n, const Json *j, Error *e) {
+/* The map of an index from tensors to files, which lie in its folder: their names are checked. */
+static const Value *index_map(const Json *j, Error *e) {
     const Value *map = json_get(j, j->at, "weight_map");
-    if (!json_kind(map, JSON_OBJECT) || !map->size)
-        return fail(e, 1, "%s: expected a weight_map of tensors to files, found none. Try: another "
-                          "copy of it", j->name);
-    Mapped *m = *list = grab(map->size, sizeof *m, e);
-    if (!m) return e->status;
-    for (const Value *key = map + 1; key < j->at + map->next; key = j->at + key[1].next, m++) {
-        *m = (Mapped){j->text + key[1].at, j->text + key->at};
-        if (key[1].kind != JSON_STRING || !key[1].size || *m->shard == '.' ||
-            strlen(m->shard) != key[1].size || strpbrk(m->shard, "/\\:") ||
-            strstr(m->shard, ".."))
-            return fail(e, 1, "%s: expected the name of a file beside it for %.100s, found "
-                              "something else. Try: another copy of it", j->name, m->tensor);
+    if (!json_kind(map, JSON_OBJECT) || !map->size) {
+        fail(e, 1, "%s: expected a weight_map of tensors to files, found none. Try: another copy "
+                   "of it", j->name);
+        return NULL;
     }
-    *n = map->size;
-    return 0;
+    for (const Value *key = map + 1; key < j->at + map->next; key = j->at + key[1].next) {
+        const char *shard = j->text + key[1].at;
+        if (key[1].kind != JSON_STRING || !key[1].size || *shard == '.' ||
+            strlen(shard) != key[1].size || strpbrk(shard, "/\\:") || strstr(shard, ".."))
+            fail(e, 1, "%s: expected the name of a file beside it for %.100s, found something "
+                       "else. Try: another copy of it", j->name, j->text + key->at);
+    }
+    return map;
 }
 
 /* The shards that an index names, each with the tensors that it says and no others: the tensors
  * of a map differ, so that it has them all when they are found and are as many. */
-static int shards_open(Folder *f, const Json *index, Error *e) {
-    Mapped *m = NULL;
-    uint32_t n = 0;
+static int shards_open(Folder *f, const Json *j, Error *e) {
+    const Value *map = index_map(j, e);
+    if (e->status) return e->status;
+    const Value *end = j->at + map->next;
     size_t own = strlen(f->path) + 1;            /* where in a path the name begins */
     char path[1024];
-    index_read(&m, &n, index, e);
-    for (uint32_t i = 0; i < n && !e->status; i++) {
+    for (const Value *key = map + 1; !e->status && key < end; key = j->at + key[1].next) {
         int k = 0;
-        while (k < f->shards && strcmp(f->shard[k].path + own, m[i].shard)) k++;
-        if (k == f->shards && !path_make(path, e, "%s/%s", f->path, m[i].shard))
+        while (k < f->shards && strcmp(f->shard[k].path + own, j->text + key[1].at)) k++;
+        if (k == f->shards && !path_make(path, e, "%s/%s", f->path, j->text + key[1].at))
             shard_open(f, path, e);
     }
     if (!e->status) folder_sort(f, e);
-    for (uint32_t i = 0; i < n && !e->status; i++) {
-        const Entry *x = folder_find(f, m[i].tensor);
-        if (!x || strcmp(m[i].shard, f->shard[x->file].path + own))
+    for (const Value *key = map + 1; !e->status && key < end; key = j->at + key[1].next) {
+        const char *name = j->text + key->at, *shard = j->text + key[1].at;
+        const Entry *x = folder_find(f, name);
+        if (!x || strlen(name) != key->size || strcmp(shard, f->shard[x->file].path + own))
             fail(e, 1, "%s: expected tensor %.100s in %.100s, found none. Try: download both again",
-                 index->name, m[i].tensor, m[i].shard);
+                 j->name, name, shard);
     }
-    const Value *map = json_get(index, index->at, "weight_map");
-    for (idx i = 0; f->tensors > n && i < f->tensors && !e->status; i++)
-        if (!json_find(index, map, f->tensor[i].name))
+    for (idx i = 0; !e->status && f->tensors > (idx)map->size && i < f->tensors; i++)
+        if (!json_find(j, map, f->tensor[i].name))
             fail(e, 1, "%s: expected %.100s in the weight_map, found it in %.100s alone. Try: "
-                       "download both again", index->name, f->tensor[i].name,
+                       "download both again", j->name, f->tensor[i].name,
                  f->shard[f->tensor[i].file].path);
-    free(m);
     return e->status;
 }
 
@@ -1549,8 +1545,8 @@ typedef struct Making {
     Bytes names, spelt;
     Spelling *sorted;            /* [n_sorted] published spellings, after names_sort */
     int n_sorted;
-    Join *join;                  /* [joins] */
-    size_t joins, join_room;
+    Bytes join;                  /* Join [joins] */
+    size_t joins;
     int cut, space, begins;      /* begins: 0 not told, BEGINS_* */
     int32_t end, bos;            /* -1: not told */
     bool whole, nfc, scored;
@@ -1560,7 +1556,7 @@ typedef struct Making {
 static void making_free(Making *m) {
     free(m->entry);
     free(m->sorted);
-    free(m->join);
+    bytes_free(&m->join);
     bytes_free(&m->names);
     bytes_free(&m->spelt);
     *m = (Making){0};
@@ -1588,15 +1584,13 @@ static int entry_add(Making *m, uint64_t id, const void *text, size_t n, unsigne
         while (m->room < room) m->entry[m->room++] = (Token){.kind = KINDS_COUNT};
     }
     Token *x = &m->entry[id];
-    if (x->kind != KINDS_COUNT &&
-        (x->size != n || memcmp(m->names.at + x->at, text, n)))
-        return fail(e, 1, "%s: expected one token of id %llu, found two. Try: another copy of it",
-                    m->name, (unsigned long long)id);
-    if ((int)id >= m->vocab) m->vocab = (int)id + 1;
     if (x->kind == KINDS_COUNT) {
         *x = (Token){.at = (uint32_t)m->names.size, .size = (uint32_t)n};
         bytes_add(&m->names, text, n, e);
-    }
+    } else if (x->size != n || memcmp(m->names.at + x->at, text, n))
+        return fail(e, 1, "%s: expected one token of id %llu, found two. Try: another copy of it",
+                    m->name, (unsigned long long)id);
+    if ((int)id >= m->vocab) m->vocab = (int)id + 1;
     x->kind = kind;
     return e->status;
 }
@@ -1627,16 +1621,9 @@ static int32_t name_find(const Making *m, const void *text, size_t n) {
 }
 
 static int join_add(Making *m, int32_t left, int32_t right, int32_t made, float score, Error *e) {
-    if (m->joins == m->join_room) {
-        size_t room = m->join_room ? 2 * m->join_room : 4096;
-        Join *more = realloc(m->join, room * sizeof *more);
-        if (!more) return fail(e, 1, "%s: no memory for %zu merges. Try: a larger machine", m->name,
-                               room);
-        m->join = more;
-        m->join_room = room;
-    }
-    m->join[m->joins++] = (Join){left, right, made, score};
-    return 0;
+    const Join x = {left, right, made, score};
+    m->joins++;
+    return bytes_add(&m->join, &x, sizeof x, e);
 }
 
 /* A merge of a file that lists them: two spellings. A merge of what no text is made of, or into it,
@@ -1734,9 +1721,10 @@ static int by_score(const void *a, const void *b) {
                               : (x->left > y->left) - (x->left < y->left);
 }
 
-/* The merges of pieces with scores. A piece one character of which is no piece could be reached
- * there, and not here. */
+/* The merges of pieces with scores, once all are read. A piece one character of which is no piece
+ * could be reached there, and not here. */
 static int joins_of_scores(Making *m, Error *e) {
+    if (e->status || names_sort(m, e) || entries_spell(m, e)) return e->status;
     for (int id = 0; id < m->vocab && !e->status; id++) {
         const Token *x = &m->entry[id];
         if (x->kind != KIND_TEXT) continue;
@@ -1754,7 +1742,7 @@ static int joins_of_scores(Making *m, Error *e) {
                 join_add(m, left, right, id, x->score, e);
         }
     }
-    if (!e->status && m->joins) qsort(m->join, m->joins, sizeof *m->join, by_score);
+    if (!e->status && m->joins) qsort(m->join.at, m->joins, sizeof(Join), by_score);
     return e->status;
 }
 
@@ -2045,7 +2033,6 @@ static int sentencepiece(Making *m, const Bytes *in, Error *e) {
         if (f.number == 3) { normalizer = true; settings_read(m, f.bytes, false, e); }
     }
     if (!e->status && (w.at != w.end || !m->vocab || !trainer || !normalizer)) damage(m, e);
-    if (e->status || names_sort(m, e) || entries_spell(m, e)) return e->status;
     return joins_of_scores(m, e);
 }
 
@@ -2078,7 +2065,6 @@ static int llama2c(Making *m, const Bytes *in, Error *e) {
         m->entry[id].score = score;
         at += 8 + n;
     }
-    if (e->status || names_sort(m, e) || entries_spell(m, e)) return e->status;
     return joins_of_scores(m, e);
 }
 
@@ -2186,7 +2172,7 @@ static int making_write(const Making *m, Bytes *out, Error *e) {
     }
     uint64_t rank = 0;
     for (size_t i = 0; i < m->joins && !e->status; i++) {
-        const Join *x = &m->join[i];
+        const Join *x = (const Join *)(const void *)m->join.at + i;
         if (i && x->score != x[-1].score) rank = i;
         bytes_number(&merges, (uint64_t)x->left, 4, e);
         bytes_number(&merges, (uint64_t)x->right, 4, e);
@@ -2568,9 +2554,9 @@ static int import_model(const char *from, const char *out, bool link, const char
  * in [] is dropped, and two blanks become one. */
 
 /* The harness's form of a text, added to out with a tab, a new line and a backslash escaped. */
-static void choice_text(Bytes *out, const Bytes *text, Error *e) {
+static void choice_text(Bytes *out, const char *from, size_t n, Error *e) {
     static const char TITLE[] = " [title]";
-    const char *from = (const char *)text->at, *end = from + text->size;
+    const char *end = from + n;
     Bytes plain = {0};
     while (from < end && isspace((unsigned char)*from)) from++;
     while (end > from && isspace((unsigned char)end[-1])) end--;
@@ -2595,34 +2581,31 @@ static void choice_text(Bytes *out, const Bytes *text, Error *e) {
 
 static int choice_line(Bytes *out, const Json *j, Error *e) {
     const Value *parts[] = {json_get(j, j->at, "activity_label"), json_get(j, j->at, "ctx_a"),
-                            json_get(j, j->at, "ctx_b"), json_get(j, j->at, "endings"),
-                            json_get(j, j->at, "label")};
+                            json_get(j, j->at, "ctx_b")};
+    const Value *endings = json_get(j, j->at, "endings"), *label = json_get(j, j->at, "label");
+    const int right = label && label->size == 1 ? j->text[label->at] - '0' : -1;
     Bytes text = {0};
-    bool good = parts[3] && parts[3]->kind == JSON_ARRAY && parts[4] && parts[4]->size == 1;
-    for (int i = 0; i < 3; i++) good = good && parts[i] && parts[i]->kind == JSON_STRING;
-    for (uint32_t i = 0; good && i < parts[3]->size; i++)
-        good = json_at(j, parts[3], i)->kind == JSON_STRING;
-    if (!good || parts[3]->size < 2 || parts[3]->size > ENDINGS_MOST
-        || !isdigit((unsigned char)j->text[parts[4]->at])
-        || j->text[parts[4]->at] - '0' >= (int)parts[3]->size)
+    bool good = json_kind(endings, JSON_ARRAY) && endings->size >= 2 &&
+                endings->size <= ENDINGS_MOST && right >= 0 && right < (int)endings->size;
+    for (int i = 0; i < 3; i++) good = good && json_kind(parts[i], JSON_STRING);
+    for (uint32_t i = 0; good && i < endings->size; i++)
+        good = json_at(j, endings, i)->kind == JSON_STRING;
+    if (!good)
         return fail(e, 1, "%s: expected activity_label, ctx_a, ctx_b, 2 to %d endings and the "
                     "label of one of them, found another line. Try: hellaswag_val.jsonl", j->name,
                     ENDINGS_MOST);
     for (int i = 0; i < 3; i++) {
-        bytes_add(&text, i == 1 ? ": " : " ", i == 1 ? 2 : i ? 1 : 0, e);
+        bytes_print(&text, e, "%s", i == 1 ? ": " : i ? " " : "");
         size_t from = text.size;
         bytes_add(&text, j->text + parts[i]->at, parts[i]->size, e);
         for (size_t k = from; i == 2 && k < text.size; k++)
             text.at[k] = (unsigned char)(k == from ? toupper(text.at[k]) : tolower(text.at[k]));
     }
-    bytes_print(out, e, "%c\t", j->text[parts[4]->at]);
-    choice_text(out, &text, e);
-    for (uint32_t i = 0; i < parts[3]->size; i++) {
-        const Value *ending = json_at(j, parts[3], i);
-        text.size = 0;
-        bytes_add(&text, j->text + ending->at, ending->size, e);
+    bytes_print(out, e, "%d\t", right);
+    choice_text(out, (const char *)text.at, text.size, e);
+    for (const Value *x = endings + 1; x < j->at + endings->next; x = j->at + x->next) {
         bytes_print(out, e, "\t");
-        choice_text(out, &text, e);
+        choice_text(out, j->text + x->at, x->size, e);
     }
     bytes_print(out, e, "\n");
     bytes_free(&text);
