@@ -60,7 +60,6 @@ static bool llama_has(const char *flag) {
     return LLAMA_FLAGS[i] != NULL;
 }
 
-
 /* 0 when the resolved model s->model is a llama; else the error names the first flag that is not
  * and what to try. name is the checkpoint's. */
 static int llama_refuses(const Settings *s, const char *name, Error *e) {
@@ -982,10 +981,10 @@ static int header_read(Folder *f, Json *j, const unsigned char *head, size_t dat
 
 /* Appends the file at path: its size, its header, its tensors. */
 static int shard_open(Folder *f, const char *path, Error *e) {
-    Shard *more = realloc(f->shard, (size_t)(f->shards + 1) * sizeof *more);
-    if (!more) return fail(e, 1, "%s: no memory. Try: a smaller model", path);
-    f->shard = more;
-    Shard *s = &f->shard[f->shards];
+    Shard *s = realloc(f->shard, (size_t)(f->shards + 1) * sizeof *s);
+    if (!s) return fail(e, 1, "%s: no memory. Try: a smaller model", path);
+    f->shard = s;
+    s += f->shards;
     *s = (Shard){0};
     unsigned char eight[8];
     if (path_make(s->path, e, "%s", path)) return e->status;
@@ -1012,9 +1011,6 @@ static int shard_open(Folder *f, const char *path, Error *e) {
     f->shards++;
     return e->status;
 }
-
-
-
 
 static Entry *folder_find(const Folder *f, const char *name) {
     Entry key = {.name = name};
@@ -1239,9 +1235,9 @@ static int fact_fails(const Facts *f, const char *keys, const char *expected, co
 
 static bool fact_number(const Facts *f, const Value *v, double *x) {
     char text[64];
-    if (!v || v->kind != JSON_NUMBER || v->size >= sizeof text) return false;
+    if (!json_kind(v, JSON_NUMBER) || v->size > 40) return false;    /* shown cuts it there */
     *x = strtod(shown(f, v, text), NULL);
-    return v->size <= 40;
+    return true;
 }
 
 /* Sets a flag from a number; integers may be written as 10000.0. Where no key is there, from
@@ -1630,12 +1626,12 @@ static int join_add(Making *m, int32_t left, int32_t right, int32_t made, float 
  * can never happen and is left out. Lists are in order of rank, which falling scores repeat. */
 static int merge_named(Making *m, const char *left, size_t l, const char *right, size_t r,
                        Error *e) {
-    char both[2 * TOKEN_LENGTH_MAX];
-    const bool fits = l <= TOKEN_LENGTH_MAX && r <= TOKEN_LENGTH_MAX;
-    if (fits) { memcpy(both, left, l); memcpy(both + l, right, r); }
-    const int32_t a = fits ? name_find(m, left, l) : -1, b = fits ? name_find(m, right, r) : -1,
-                  ab = fits ? name_find(m, both, l + r) : -1;
-    if (a < 0 || b < 0 || ab < 0)
+    char both[2 * TOKEN_LENGTH_MAX];             /* no token that is found is longer */
+    const int32_t a = name_find(m, left, l), b = name_find(m, right, r);
+    const bool found = a >= 0 && b >= 0;
+    if (found) { memcpy(both, left, l); memcpy(both + l, right, r); }
+    const int32_t ab = found ? name_find(m, both, l + r) : -1;
+    if (ab < 0)
         return fail(e, 1, "%s: expected merge %zu of tokens into a token, found \"%.40s\" and "
                           "\"%.40s\". Try: the vocabulary that belongs to it", m->name, m->joins,
                     left, right);
@@ -1646,9 +1642,8 @@ static int merge_named(Making *m, const char *left, size_t l, const char *right,
 
 /* The byte of a letter of GPT-2's alphabet (chapter 4), -1 for another character. */
 static int byte_of(uint32_t letter) {
-    const int n = letter < 0x144 ? (int)letter - 0x100 : -1;
-    if (letter < 0x100) return letter_of((int)letter) == (int)letter ? (int)letter : -1;
-    return n < 33 ? n : n < 67 ? 0x7F + n - 33 : 0xAD;
+    for (int b = 0; b < 256; b++) if (letter_of(b) == (int)letter) return b;
+    return -1;
 }
 
 /* A spelling in that alphabet as its bytes; returns how many, 0 when it has another character. */
@@ -2049,15 +2044,16 @@ static int llama2c(Making *m, const Bytes *in, Error *e) {
     for (uint64_t id = 0; at < in->size && !e->status; id++) {
         char s[3 * TOKEN_LENGTH_MAX];
         unsigned byte;
-        const uint32_t bits = in->size - at >= 8 ? (uint32_t)number_at(in->at + at, 4) : 0;
-        const size_t n = in->size - at >= 8 ? (size_t)number_at(in->at + at + 4, 4) : SIZE_MAX;
+        const unsigned char *p = in->at + at;
+        const size_t n = in->size - at >= 8 ? (size_t)number_at(p + 4, 4) : 0;
+        const uint32_t bits = n ? (uint32_t)number_at(p, 4) : 0;
         float score;
         memcpy(&score, &bits, sizeof score);
         if (n < 1 || n > TOKEN_LENGTH_MAX || n > in->size - at - 8 || !isfinite(score))
             return fail(e, 1, "%s: expected a tokenizer of llama2.c, found a damaged one. Try: "
                               "another copy of it", m->name);
         size_t size = 0;
-        for (const unsigned char *from = in->at + at + 8, *c = from; c < from + n; c++)
+        for (const unsigned char *c = p + 8; c < p + 8 + n; c++)
             if (*c == ' ') { memcpy(s + size, SIGN, 3); size += 3; }
             else s[size++] = (char)*c;
         const bool one = id >= 3 && id < 259 && is_byte_piece(s, size, &byte);
