@@ -2281,7 +2281,7 @@ static int their_shape(const Tensor *x, int how, uint64_t shape[RANK_MOST]) {
 /* Where the numbers of a tensor of ours lie in the stored one. */
 static Extent their_extent(const Config *c, const Tensor *x, int how, const Entry *s) {
     uint64_t bytes = (uint64_t)FORMATS[s->format].bits / 8, all = s->end - s->begin;
-    Extent at = {s->file + 1, s->begin, all, all};
+    Extent at = {0, s->begin, all, all};         /* which file: copy_tensors */
     const char *last = x->name + strlen(x->name) - 1;
     uint64_t part = *last == 'q' ? 0 : *last == 'k' ? 1 : 2;
     if (how == LATER) {                          /* the first two rows are for padding */
@@ -2401,7 +2401,7 @@ static const char *const BIN[] = {
     "normf", "",                 /* cosines and sines [T,D], which are made anew */
     "wcls"};
 
-/* Fills c from the head. */
+/* Fills s->model from the head. */
 static int bin_head(Settings *s, const unsigned char head[BIN_HEAD], const char *path, Error *e) {
     static const char *const FLAGS[] = {"dim", "ffn", "layers", "heads", "kv-heads", "vocab",
                                         "context"};
@@ -2477,8 +2477,8 @@ static int bin_open(Folder *f, Settings *s, const char *path, const unsigned cha
     return folder_sort(f, e);
 }
 
-/* Opens a folder, or one file, of llama2.c: s->model, resolved, and f, to be freed whatever comes
- * back. */
+/* Opens a folder, or a file of llama2.c (*one), as the resolved s->model and as f, which is to be
+ * freed whatever comes back. */
 static const Family *published_open(Folder *f, Settings *s, const char *from, bool *one,
                                     Error *e) {
     unsigned char head[BIN_HEAD];
@@ -2487,7 +2487,7 @@ static const Family *published_open(Folder *f, Settings *s, const char *from, bo
     Json config = {0};
     const Family *family = NULL;
     FILE *in = fopen(from, "rb");
-    *one = in && fread(head, 1, sizeof head, in) == sizeof head;   /* of a folder nothing can be */
+    *one = in && fread(head, 1, sizeof head, in) == sizeof head;     /* a folder cannot be read */
     if (*one && !file_size(in, &size))
         fail(e, 1, "%s: cannot be read. Try: check the disk", from);
     if (in) fclose(in);
