@@ -13910,6 +13910,13 @@ static void hf__llama2c_refuses(Test *t) {
         file_write(SCRATCH "/x.bin", bad.at, bad.size - (WRONG[i].more < 0 ? 4 : 0), &e);
         hf_fails(t, SCRATCH "/x.bin --out " SCRATCH "/y.model", 1, WRONG[i].said);
     }
+    /* a tokenizer that is named has to be one */
+    file_write(SCRATCH "/x.bin", b.at, b.size, &e);
+    text_file(t, SCRATCH "/x.json", "{");
+    hf_fails(t, SCRATCH "/x.bin --out " SCRATCH "/y.model --tokenizer " SCRATCH "/x.json", 1,
+             "x.json: expected");
+    hf_fails(t, SCRATCH "/x.bin --out " SCRATCH "/y.model --tokenizer " SCRATCH "/none", 1,
+             "none: expected tokenizer.json");
     fact(t, !e.status, "%s", e.text);
     bytes_free(&b);
     bytes_free(&bad);
@@ -15126,6 +15133,8 @@ static void hf__tokenizer_folder(Test *t) {
     text_file(t, DOWNLOAD "/tokenizer_config.json", "{}");
     text_file(t, DOWNLOAD "/merges.txt", "he\n");
     hf_fails(t, WORDS, 1, "a merge that is no pair");
+    text_file(t, DOWNLOAD "/merges.txt", "h zz\nh e\n");
+    hf_fails(t, WORDS, 1, "found \"h\" and \"zz\". Try");
     parts_write(t, DOWNLOAD "/tokenizer.json", &JSON_PLAIN);             /* comes first */
     if (tok_open(t, DOWNLOAD, &k, &c)) fact(t, k.end == 258 && k.vocab == 259, "%d", k.vocab);
     other_close(&k, &c);

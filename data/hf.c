@@ -1632,9 +1632,9 @@ static int merge_named(Making *m, const char *left, size_t l, const char *right,
     if (found) { memcpy(both, left, l); memcpy(both + l, right, r); }
     const int32_t ab = found ? name_find(m, both, l + r) : -1;
     if (ab < 0)
-        return fail(e, 1, "%s: expected merge %zu of tokens into a token, found \"%.40s\" and "
-                          "\"%.40s\". Try: the vocabulary that belongs to it", m->name, m->joins,
-                    left, right);
+        return fail(e, 1, "%s: expected merge %zu of tokens into a token, found \"%.*s\" and "
+                          "\"%.*s\". Try: the vocabulary that belongs to it", m->name, m->joins,
+                    l < 40 ? (int)l : 40, left, r < 40 ? (int)r : 40, right);
     const Token *x = m->entry;
     if (x[a].kind != KIND_TEXT || x[b].kind != KIND_TEXT || x[ab].kind != KIND_TEXT) return 0;
     return join_add(m, a, b, ab, -(float)m->joins, e);
@@ -2237,15 +2237,20 @@ static int tokenizer_from(const char *from, Bytes *out, Tokenizer *words, Error 
     return e->status;
 }
 
+/* The same; one that has none is an error. */
+static int tokenizer_named(const char *from, Bytes *out, Tokenizer *words, Error *e) {
+    if (tokenizer_from(from, out, words, e) || out->size) return e->status;
+    return fail(e, 1, "%s: expected tokenizer.json, tokenizer.model, or vocab.json and merges.txt, "
+                      "found none. Try: another folder", from);
+}
+
 /* `hf tokenizer FROM --out FILE`. Prints a line. */
 static int import_tokenizer(const char *from, const char *out, Error *e) {
     static const char *const CUT_NAMES[CUTS_COUNT] = {"sink", "gpt2", "llama3", "beside"};
     Bytes file = {0};
     Tokenizer t;
-    if (!tokenizer_from(from, &file, &t, e) && !file.size)
-        fail(e, 1, "%s: expected tokenizer.json, tokenizer.model, or vocab.json and merges.txt, "
-                   "found none. Try: another folder", from);
-    if (!e->status && !file_ready(out, e) && !file_write(out, file.at, file.size, e))
+    if (!tokenizer_named(from, &file, &t, e) && !file_ready(out, e) &&
+        !file_write(out, file.at, file.size, e))
         printf("cut=%s vocabulary=%d merges=%zu end=%d begin=%d in_front=%s hash=%016llx out=%s\n",
                CUT_NAMES[t.cut], t.vocab, t.merges.size, t.end, t.bos, t.begins ? "yes" : "no",
                (unsigned long long)t.hash, out);
@@ -2519,11 +2524,10 @@ static int import_model(const char *from, const char *out, bool link, const char
     Error own = {0};
     const Family *family = published_open(&f, &s, from, &one, e);
     path_make(words, e, "%s.tok", out);
-    if (!e->status && (tokenizer || !one)) {
-        if (tokenizer_from(tokenizer ? tokenizer : from, &file, &t, tokenizer ? e : &own))
-            fprintf(stderr, "hf: without its tokenizer: %s\n", own.text);
-        s.data.bos = t.begins;
-    }
+    if (!e->status && tokenizer) tokenizer_named(tokenizer, &file, &t, e);
+    else if (!e->status && !one && tokenizer_from(from, &file, &t, &own))
+        fprintf(stderr, "hf: without its tokenizer: %s\n", own.text);
+    if (tokenizer || !one) s.data.bos = t.begins;
     if (!e->status && !model_file_begin(&w, out, &s, t.hash, e)) {
         int tensors = w.list.n_tensors;
         idx count = w.list.count;
