@@ -1759,7 +1759,7 @@ static const char *json_text(const Json *j, const Value *v) {
     return json_kind(v, JSON_STRING) ? j->text + v->at : "";
 }
 
-/* Element i of an array, or pair i's value of an object. */
+/* Element i of an array. */
 static const Value *json_at(const Json *j, const Value *v, uint32_t i) {
     const Value *x = v + 1;
     while (i--) x = j->at + x->next;
