@@ -14867,7 +14867,6 @@ double seconds(void) {
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
-/* Appends the plain files of a folder, each with its 0; false when path is no folder. */
 static bool folder_files(const char *path, Bytes *names, Error *e) {
     char name[1100];
     struct stat is;
@@ -14883,21 +14882,18 @@ static bool folder_files(const char *path, Bytes *names, Error *e) {
 }
 #endif
 
-int worker(void) {
 #ifdef _OPENMP
-    return omp_get_thread_num();
-#else
-    return 0;
-#endif
+int worker(void) { return omp_get_thread_num(); }
+int workers(void) { return omp_get_max_threads(); }
+int set_workers(int n) {
+    omp_set_num_threads(n > 0 ? n : omp_get_num_procs());
+    return n > 0 && n != workers();
 }
-
-int workers(void) {
-#ifdef _OPENMP
-    return omp_get_max_threads();
 #else
-    return 1;
+int worker(void) { return 0; }
+int workers(void) { return 1; }
+int set_workers(int n) { return n > 1; }
 #endif
-}
 
 /* Where threads wait for each other, GCC's OpenMP spins 300,000 turns before it sleeps. If another
  * program keeps a core busy, two threads may share the other one, and each wait then lasts as long
@@ -14911,14 +14907,6 @@ void calm_threads(char **argv) {
 #else
     (void)argv;
 #endif
-}
-
-/* 0 asks for as many as the machine has. Without OpenMP there is one, and this says so. */
-int set_workers(int n) {
-#ifdef _OPENMP
-    omp_set_num_threads(n > 0 ? n : omp_get_num_procs());
-#endif
-    return n > 0 && n != workers() ? 1 : 0;
 }
 
 /* Fills e with one line unless it already holds one: the first error is the cause. */
@@ -14937,10 +14925,8 @@ void *grab(idx count, size_t size, Error *e) {
     bool fits = count >= 0 && size && (size_t)count <= PTRDIFF_MAX / size;
     void *p = fits ? calloc(count ? (size_t)count : 1, size) : NULL;
     if (!p)
-        fail(e, 1,
-             "memory: %.1f MB are not to be had. Try: a smaller --batch, --context, --dim or "
-             "--layers",
-             (double)count * (double)size / 1e6);
+        fail(e, 1, "memory: %.1f MB are not to be had. Try: a smaller --batch, --context, --dim or "
+                   "--layers", (double)count * (double)size / 1e6);
     return p;
 }
 
@@ -15104,24 +15090,20 @@ bool file_missing(const char *path) {
     return missing;
 }
 
-/* Asked before hours of work: makes the folders of path that are missing, and tries to write
- * there. */
+/* Asked before hours of work. */
 int file_ready(const char *path, Error *e) {
-    char beside[1100];
-    if (snprintf(beside, sizeof beside, "%s.new", path) >= (int)sizeof beside)
-        return fail(e, 2, "%.60s..: this path is too long. Try: a shorter one", path);
-    for (char *at = strchr(beside + 1, '/'); at; at = strchr(at + 1, '/')) {
-        *at = 0;
-        /* there already, or the next line tells */
-        make_folder(beside);
-        *at = '/';
+    char folder[sizeof ((Writing *)0)->beside];
+    Writing w;
+    for (size_t n = 1; path[0] && path[n] && n < sizeof folder; n++)
+        if (path[n] == '/') {
+            snprintf(folder, n + 1, "%s", path);
+            make_folder(folder);                 /* there already, or what is next tells */
+        }
+    if (path[0] && !writing_begin(&w, path, e)) {
+        fclose(w.f);
+        remove(w.beside);
     }
-    FILE *f = fopen(beside, "wb");
-    if (!f)
-        return fail(e, 1, "%s: cannot be made, %s. Try: another folder", beside, strerror(errno));
-    fclose(f);
-    remove(beside);
-    return 0;
+    return e->status;
 }
 
 /* =================================================================================================
