@@ -15137,8 +15137,7 @@ const Option OPTIONS[] = {
     {"embed-dim",     'm', 'i', AT(model.embed_dim),     "0",      1, 1 << 20, "E",
      "width of the embedding, with projections; default: dim"},
     {"pos",           'm', 'c', AT(model.pos),           "rotary", 0, 0,
-     "rotary|none|absolute|learned|relative|t5|alibi",
-     "positions (Table 3, appendix A)"},
+     "rotary|none|absolute|learned|relative|t5|alibi", "positions (Table 3, appendix A)"},
     {"rotary-dims",   'm', 'i', AT(model.rotary_dims),   "0",      1, 1 << 20, "R",
      "dims of a head that are rotated; default: all"},
     {"rope-base",     'm', 'd', AT(model.rope_base),     "10000",  1, 1e12, "X",
@@ -15161,8 +15160,7 @@ const Option OPTIONS[] = {
     {"place",         'm', 'c', AT(model.place),         "pre",    0, 0, "pre|post|parallel",
      "where the norms stand (equations 2, 3; section 7.2)"},
     {"act",           'm', 'c', AT(model.act),           "swiglu", 0, 0,
-     "swiglu|geglu|reglu|swish|gelu|relu|gelutanh",
-     "the feed-forward's activation (Table 11)"},
+     "swiglu|geglu|reglu|swish|gelu|relu|gelutanh", "the feed-forward's activation (Table 11)"},
     {"linear-bias",   'm', 'b', AT(model.linear_bias),   "0",      0, 1, "",
      "a bias in every linear map but the last"},
     {"bias-in",       'm', 'c', AT(model.bias_in),       "all",    0, 0, "all|qkv|attention|ffn",
@@ -15454,29 +15452,10 @@ const Option *option_find(const char *flag, const char *groups) {
     return NULL;
 }
 
-static int parse_words(Settings *s, int argc, char **argv, const char *groups, const char **words,
-                       int *n_words, Error *e);
-
 /* --variant NAME: the flags of a row of VARIANTS, as if they stood here. */
-int settings_flags(Settings *s, const char *flags, const char *groups, Error *e) {
-    enum { FLAGS_MOST = 256 };
-    char text[4096], *argv[FLAGS_MOST];
-    int argc = 0;
-    if (snprintf(text, sizeof text, "%s", flags) >= (int)sizeof text)
-        return fail(e, 2, "too many flags in one string");
-    for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) {
-        if (argc == FLAGS_MOST)
-            return fail(e, 2, "%.40s..: expected at most %d words of flags", flags, FLAGS_MOST);
-        argv[argc++] = word;
-    }
-    return parse_words(s, argc, argv, groups, NULL, NULL, e);
-}
-
 static int parse_variant(Settings *s, const char *name, Error *e) {
     for (const Variant *v = VARIANTS; v->name; v++)
-        if (!strcmp(v->name, name)) {
-            return settings_flags(s, v->flags, "m", e);
-        }
+        if (!strcmp(v->name, name)) return settings_flags(s, v->flags, "m", e);
     return fail(e, 2, "--variant %s: no such row. Try: sink list", name);
 }
 
@@ -15503,6 +15482,20 @@ static int parse_words(Settings *s, int argc, char **argv, const char *groups, c
     return e->status;
 }
 
+int settings_flags(Settings *s, const char *flags, const char *groups, Error *e) {
+    enum { FLAGS_MOST = 256 };
+    char text[4096], *argv[FLAGS_MOST];
+    int argc = 0;
+    if (snprintf(text, sizeof text, "%s", flags) >= (int)sizeof text)
+        return fail(e, 2, "too many flags in one string");
+    for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) {
+        if (argc == FLAGS_MOST)
+            return fail(e, 2, "%.40s..: expected at most %d words of flags", flags, FLAGS_MOST);
+        argv[argc++] = word;
+    }
+    return parse_words(s, argc, argv, groups, NULL, NULL, e);
+}
+
 int settings_parse(Settings *s, int argc, char **argv, const char *groups, const char **words,
                    int *n_words, Error *e) {
     if (parse_words(s, argc, argv, groups, words, n_words, e)) return e->status;
@@ -15526,9 +15519,6 @@ typedef struct Verb {
     const char *name, *words, *groups, *help;
     int (*run)(Settings *s, const char **words, int n, Error *e);
 } Verb;
-static const Verb *verb_find(const char *name);
-static void verbs_print(FILE *out);
-
 /* The command that repeats the run: every flag that differs from its default. */
 static void echo_command(const Verb *v, const Settings *s, FILE *out) {
     Settings base;
@@ -15551,21 +15541,15 @@ static int verb_run(Settings *s, const char **words, int n, Error *e) {
     return demo_run(s, stdout, e);
 }
 
-/* Where the page of a training goes: --report, else beside --out; "" where neither is given. */
-static void train_page(const Settings *s, char path[PATH_ROOM + 8]) {
-    snprintf(path, PATH_ROOM + 8, "%s%s", s->report[0] ? s->report : s->out,
-             s->out[0] && !s->report[0] ? ".html" : "");
-}
 
 static int verb_train(Settings *s, const char **words, int n, Error *e) {
     Trainer t;
     int starts;
-    char page[PATH_ROOM + 8];
+    char page[PATH_ROOM + 8];                    /* "" where neither --report nor --out is given */
     (void)words; (void)n;
-    train_page(s, page);
-    if ((s->out[0] && file_ready(s->out, e)) || (s->log[0] && file_ready(s->log, e))
-        || (page[0] && file_ready(page, e)))
-        return e->status;
+    snprintf(page, sizeof page, "%s%s", s->report[0] ? s->report : s->out,
+             s->out[0] && !s->report[0] ? ".html" : "");
+    if (file_ready(s->out, e) || file_ready(s->log, e) || file_ready(page, e)) return e->status;
     Outcome *o = grab(1, sizeof *o, e);
     if (!o || trainer_begin(&t, s, "", e)) { free(o); return e->status; }
     Settings seen = t.s;
@@ -15583,8 +15567,7 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
         Error of_page = {0};
         if (e->status) snprintf(o->ended, sizeof o->ended, "%s", e->text);
         else outcome_measure(o, &t, &seen, &starts, &of_page);
-        if (!of_page.status) report_write(page, "train", &seen, o, 1, NULL, o->ended,
-                                             &of_page);
+        if (!of_page.status) report_write(page, "train", &seen, o, 1, NULL, o->ended, &of_page);
         if (of_page.status) fail(e, of_page.status, "%s", of_page.text);
     }
     sinks_free(&o->s);
@@ -15615,6 +15598,12 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
     return 0;
 }
 
+static int tokenizer_same(const Trainer *t, const char *path, const Settings *s, Error *e) {
+    return t->tokenizer_hash == t->data.tokenizer.hash ? 0
+         : fail(e, 1, "%s: expected the tokenizer it was trained with, found another in %s. "
+                "Try: --tokenizer FILE", path, s->data.tokenizer);
+}
+
 static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
     uint64_t hash = t->tokenizer_hash;
     s->data.vocab = t->m.c.vocab;
@@ -15629,22 +15618,14 @@ static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
     if (data_open(&t->data, &s->data, 0, 0, e)) return e->status;
     if (s->data.tokens[0]) return 0;            /* ids alone: they are below the model's --vocab */
     if (!hash && t->data.vocab != t->m.c.vocab)
-        return fail(e, 1,
-                    "%s: expected a vocabulary of %d, as it was trained with, found %d in %s. "
-                    "Try: --ids FILE, --tokens FILE, or --tokenizer FILE",
-                    path, t->m.c.vocab, t->data.vocab, s->data.tokenizer);
-    if (hash && hash != t->data.tokenizer.hash)
-        return fail(e, 1,
-                    "%s: expected the tokenizer it was trained with, found another in %s. Try: "
-                    "--tokenizer FILE",
-                    path, s->data.tokenizer);
-    return 0;
+        return fail(e, 1, "%s: expected a vocabulary of %d, as it was trained with, found %d in "
+                    "%s. Try: --ids FILE, --tokens FILE, or --tokenizer FILE", path, t->m.c.vocab,
+                    t->data.vocab, s->data.tokenizer);
+    return hash ? tokenizer_same(t, path, s, e) : 0;
 }
 
 int results_ready(const Settings *s, Error *e) {
-    const char *const paths[] = {s->csv, s->json, s->report};
-    for (int i = 0; i < 3; i++) if (paths[i][0] && file_ready(paths[i], e)) break;
-    return e->status;
+    return file_ready(s->csv, e) || file_ready(s->json, e) ? e->status : file_ready(s->report, e);
 }
 
 /* What is written of one measurement: numbers, and in a table of several what they are of. */
@@ -15856,10 +15837,10 @@ static void survey_text(Survey *v, Settings s, Trainer *t, const char *model, co
 static int survey(const Settings *s, const char **words, int n, Error *e) {
     Survey v = {.s = s};
     Bytes names = {0};
-    if (s->ablate || s->report[0])
+    const char *alone = s->ablate ? "ablate" : s->report[0] ? "report" : NULL;
+    if (alone)
         return fail(e, 2, "eval --%s: expected one model and one text. Try: sink eval %s --%s %s",
-                    s->ablate ? "ablate" : "report", words[0], s->ablate ? "ablate" : "report",
-                    s->ablate ? "key1" : s->report);
+                    alone, words[0], alone, s->ablate ? "key1" : s->report);
     if (positions_parse("lengths", s->lengths, v.length, 32, e)) return e->status;
     if (s->domains[0]) files_list(s->domains, &names, e);
     else bytes_add(&names, "", 1, e);
@@ -15986,48 +15967,41 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
     Tokenizer t = {0};
     Encoder encoder = {0};
     Ids ids = {0};
-    const char *what = n ? words[0] : "";
+    const char *what = n ? words[0] : "", *path = n > 1 ? words[1] : "-";
+    const bool encode = !strcmp(what, "encode");
+    int B, T;
     if (!strcmp(what, "train")) {
         if ((n < 2 && !s->data.grammar[0]) || !s->out[0])
-            return fail(e, 2,
-                        "tokenize train: expected files and --out FILE. Try: sink tokenize train "
-                        "text.txt --out tokenizer.bin");
-        for (int i = 1; i < n; i++)
-            if (file_read(words[i], &in, e) ||
-                bytes_add(&in, DOCUMENT_END, strlen(DOCUMENT_END), e))
-                break;
+            return fail(e, 2, "tokenize train: expected files and --out FILE. Try: sink tokenize "
+                        "train text.txt --out tokenizer.bin");
+        for (int i = 1; i < n && !file_read(words[i], &in, e); i++)
+            bytes_add(&in, DOCUMENT_END, strlen(DOCUMENT_END), e);
         if (s->data.grammar[0]) tell_some(s, 1, GRAMMAR_SHARE, &in, e);
         int vocab = s->model.vocab ? s->model.vocab : VOCAB_DEFAULT;
         if (!e->status && !tokenizer_train(&t, in.at, in.size, vocab, e))
             tokenizer_save(s->out, &t, e);
         if (!e->status) printf("vocabulary=%d text=%zu out=%s\n", t.vocab, in.size, s->out);
-    } else if (!strcmp(what, "encode") || !strcmp(what, "decode")) {
-        const char *path = n > 1 ? words[1] : "-";
-        if (!tokenizer_load(s->data.tokenizer, &t, e) && !encoder_make(&encoder, &t, e) &&
-            !file_read(path, &in, e)) {
-            if (!strcmp(what, "encode")) {
-                const int32_t bos = t.bos;
-                if (s->data.bos && bos < 0)
-                    fail(e, 2, "--bos: expected a tokenizer with an id for it, found none in %s. "
-                         "Try: without it", s->data.tokenizer);
-                if (s->data.bos) ids_add(&ids, &bos, 1, e);
-                tokenizer_encode(&encoder, in.at, in.size, &ids, e);
-                for (size_t i = 0; i < ids.size && !e->status; i++)
-                    printf("%d%c", ids.at[i], i + 1 < ids.size ? ' ' : '\n');
-            } else {
-                int B, T;
-                if (!ids_parse(&in, path, t.vocab, false, &ids, NULL, &B, &T, e) &&
-                    !tokenizer_decode(&t, ids.at, ids.size, &out, e)) {
-                    /* the space that encoding put before the text is not the text's */
-                    const bool blank = t.space > SPACE_NONE && out.size && out.at[0] == ' ';
-                    fwrite(out.at + blank, 1, out.size - blank, stdout);
-                }
-            }
-        }
-    } else
-        fail(e, 2,
-             "tokenize: expected train, encode or decode, found '%s'. Try: sink help tokenize",
-             what);
+    } else if (!encode && strcmp(what, "decode")) {
+        fail(e, 2, "tokenize: expected train, encode or decode, found '%s'. Try: sink help "
+             "tokenize", what);
+    } else if (tokenizer_load(s->data.tokenizer, &t, e) || encoder_make(&encoder, &t, e)
+               || file_read(path, &in, e)) {
+        ;                                                    /* e says which */
+    } else if (encode) {
+        const int32_t bos = t.bos;
+        if (s->data.bos && bos < 0)
+            fail(e, 2, "--bos: expected a tokenizer with an id for it, found none in %s. "
+                 "Try: without it", s->data.tokenizer);
+        if (s->data.bos) ids_add(&ids, &bos, 1, e);
+        tokenizer_encode(&encoder, in.at, in.size, &ids, e);
+        for (size_t i = 0; i < ids.size && !e->status; i++)
+            printf("%d%c", ids.at[i], i + 1 < ids.size ? ' ' : '\n');
+    } else if (!ids_parse(&in, path, t.vocab, false, &ids, NULL, &B, &T, e) &&
+               !tokenizer_decode(&t, ids.at, ids.size, &out, e)) {
+        /* the space that encoding put before the text is not the text's */
+        const bool blank = t.space > SPACE_NONE && out.size && out.at[0] == ' ';
+        fwrite(out.at + blank, 1, out.size - blank, stdout);
+    }
     encoder_free(&encoder);
     tokenizer_free(&t);
     ids_free(&ids);
@@ -16067,17 +16041,10 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
         return fail(e, 2, "generate: expected one model file, or --grammar FILE. "
                           "Try: sink generate out/model.ckpt --prompt \"The king\"");
     if (open_model(s, words[0], 4e9, &t, e)) return e->status;
-    uint64_t hash = t.tokenizer_hash;
     if (tokenizer_load(s->data.tokenizer, &t.data.tokenizer, e) ||
-        encoder_make(&t.data.encoder, &t.data.tokenizer, e))
+        encoder_make(&t.data.encoder, &t.data.tokenizer, e) ||
+        tokenizer_same(&t, words[0], s, e))
         goto done;
-    if (hash != t.data.tokenizer.hash) {
-        fail(e, 1,
-             "%s: expected the tokenizer it was trained with, found another in %s. Try: "
-             "--tokenizer FILE",
-             words[0], s->data.tokenizer);
-        goto done;
-    }
     const Tokenizer *words_of = &t.data.tokenizer;
     const int32_t start = s->data.fix_token == 1 && words_of->fix >= 0 ? words_of->fix
                         : s->data.bos && words_of->bos >= 0 ? words_of->bos : words_of->end;
@@ -16093,8 +16060,8 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
          * after it one row. When the context is full the first token stays and the oldest others
          * go. That moves every token but the first one place, and with it its key: the cache serves
          * no more, and from there on a token is a forward of the whole context. */
-        for (int i = 0, from = 0;
-             i < (s->how_many ? s->how_many : 100) && !e->status && !interrupted; i++) {
+        int most = s->how_many ? s->how_many : 100;
+        for (int i = 0, from = 0; i < most && !e->status && !interrupted; i++) {
             int have = (int)ids.size < C ? (int)ids.size : C;
             if ((int)ids.size > C) from = 0;                 /* the context was full before */
             row[0] = ids.at[0];
@@ -16127,12 +16094,11 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
     Ids ids = {0};
     int B = 0, T = 0;
     if (n > 1)
-        return fail(
-            e, 2, "dump: expected at most one model file. Try: sink dump --ids FILE --out FOLDER");
+        return fail(e, 2, "dump: expected at most one model file. Try: sink dump --ids FILE --out "
+                    "FOLDER");
     if (!s->ids[0] || !s->out[0])
-        return fail(e, 2,
-                    "dump: expected --ids FILE and --out FOLDER. Try: echo 1 2 3 4 > ids; sink "
-                    "dump --ids ids --out out/dump");
+        return fail(e, 2, "dump: expected --ids FILE and --out FOLDER. Try: echo 1 2 3 4 > ids; "
+                    "sink dump --ids ids --out out/dump");
     if (n == 1) {
         if (open_model(s, words[0], 0, &t, e)) return e->status;
         trainer_free(&t);                            /* again, with gradients */
@@ -16143,10 +16109,8 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
     if (!e->status) file_read(s->ids, &text, e);
     if (!e->status && !ids_parse(&text, s->ids, t.m.c.vocab, true, &ids, NULL, &B, &T, e)) {
         if (T > t.m.c.context)
-            fail(e, 1,
-                 "%s: expected at most %d ids a line (--context and one), found %d. Try: --context "
-                 "%d",
-                 s->ids, t.m.c.context + 1, T + 1, T);
+            fail(e, 1, "%s: expected at most %d ids a line (--context and one), found %d. Try: "
+                 "--context %d", s->ids, t.m.c.context + 1, T + 1, T);
         else if (!file_ready(config, e) && !acts_create(&t.a, &t.m, B, T, ACTS_ALL, e))
             dump_run(s->out, s, &t.m, &t.a, &ids, B, T, e);
     }
@@ -16183,8 +16147,7 @@ static double clock_rate(void) {
         double from = seconds();
         uint64_t x = (uint64_t)(from * 1e9) | 1;
         for (int i = 0; i < TURNS; i++) x ^= x >> 7;
-        double rate = x ? 2 * TURNS / (seconds() - from) * 1e-9 : 0;
-        if (rate > best) best = rate;
+        if (x) best = fmax(best, 2 * TURNS / (seconds() - from) * 1e-9);
     }
     return best;
 }
@@ -16193,16 +16156,16 @@ static double clock_rate(void) {
 static double copy_rate(void) {
     enum { SIZE = 1 << 25, TRIES = 5 };
     Error e = {0};
-    real *x = grab(2 * SIZE, sizeof(real), &e), best = 0;
+    real *x = grab(2 * SIZE, sizeof(real), &e);
+    double best = 0;
     for (int try = 0; x && try < TRIES; try++) {
         double from = seconds();
         PARALLEL
         for (idx i = 0; i < SIZE; i += CHUNK) copy(x + SIZE + i, x + i, CHUNK);
-        real rate = (real)(2 * sizeof(real) * SIZE / (seconds() - from) * 1e-9);
-        if (rate > best) best = rate;
+        best = fmax(best, 2 * sizeof(real) * SIZE / (seconds() - from) * 1e-9);
     }
     free(x);
-    return (double)best;
+    return best;
 }
 
 /* bench gemm: c [m,n] = a [m,k] b [k,n] in the three ways that training multiplies: both factors by
@@ -16233,8 +16196,8 @@ static int bench_gemm(const Settings *s, Error *e) {
                     matmul_at(isa, c, n, ways[w].a, ways[w].b, m, n, k, ways[w].add);
                 if (r >= 0) took[w][r] = (seconds() - from) / repeats;
             }
-        double after = fma_peak(isa, workers()), clock = clock_rate() * workers();
-        if (after > peak) peak = after;
+        double clock = clock_rate() * workers();
+        peak = fmax(peak, fma_peak(isa, workers()));
         for (int w = 0; w < WAYS; w++) {
             double rate = flop / median(took[w], ROUNDS) * 1e-9;
             printf("gflops=%.1f peak=%.1f ratio=%.3f m=%d n=%d k=%d way=%s isa=%s threads=%d "
@@ -16288,12 +16251,12 @@ static int bench_step(Settings *s, Error *e) {
         trainer_step(&t, e);
         if (i >= 0) took[i] = seconds() - from;
     }
-    double after = fma_peak(isa_best(), workers()), each = e->status ? 1 : median(took, COUNT);
-    if (after > peak) peak = after;
-    if (!e->status)
+    peak = fmax(peak, fma_peak(isa_best(), workers()));
+    if (!e->status) {
+        double each = median(took, COUNT), rate = flop / each * 1e-9;
         printf("step_ms=%.2f tok_per_s=%.0f gflops=%.1f ratio=%.3f peak=%.1f threads=%d\n",
-               1e3 * each, tokens / each, flop / each / 1e9, flop / each / 1e9 / peak, peak,
-               workers());
+               1e3 * each, tokens / each, rate, rate / peak, peak, workers());
+    }
     trainer_free(&t);
     return e->status;
 }
@@ -16391,8 +16354,7 @@ static int bench_ops(Settings *s, Error *e) {
             else run_part(&t, (Part)part, e);
             if (i >= 0) took[part + 1][i] = seconds() - from;
         }
-    double after = fma_peak(isa_best(), workers());
-    if (after > peak) peak = after;
+    peak = fmax(peak, fma_peak(isa_best(), workers()));
     if (!e->status) {
         double step = median(took[0], COUNT);
         printf("%d thread%s; peak %.1f GFLOP/s, copy %.1f GB/s; a step is %.0f tokens\n\n",
@@ -16523,17 +16485,17 @@ static int bench_stream(Settings *s, Error *e) {
         sinks_measure(&x, &t.m, &t.a, ids, ids + (idx)B * T, B, ROWS_REAL, e);
         double cpu = (double)(clock() - from) / CLOCKS_PER_SEC / workers();
         Streamed took = stream_end(&t.m);
-        double after = fma_peak(isa_best(), workers()), computed = took.seconds - took.waited;
-        double flop = matrix_flops(&t.m) * B * config_rows(c, T) + attention_flops(c, B, T);
-        if (after > peak) peak = after;
+        double computed = took.seconds - took.waited;
+        double gflop = (matrix_flops(&t.m) * B * config_rows(c, T) + attention_flops(c, B, T))
+                     * 1e-9;
+        peak = fmax(peak, fma_peak(isa_best(), workers()));
         if (!e->status)
             printf("seconds=%.1f waiting=%.1f computing=%.1f cpu=%.1f gb=%.2f gflops=%.1f "
                    "ratio=%.3f ratio_of_cpu=%.3f peak=%.1f activations_mb=%.0f parameters=%.0f "
                    "threads=%d\n",
-                   took.seconds, took.waited, computed, cpu, took.bytes * 1e-9,
-                   flop / computed * 1e-9, flop / computed * 1e-9 / peak, flop / cpu * 1e-9 / peak,
-                   peak, (double)t.a.size * sizeof(real) * 1e-6,
-                   (double)t.m.count, workers());
+                   took.seconds, took.waited, computed, cpu, took.bytes * 1e-9, gflop / computed,
+                   gflop / computed / peak, gflop / cpu / peak, peak,
+                   (double)t.a.size * sizeof(real) * 1e-6, (double)t.m.count, workers());
     }
     sinks_free(&x);
     trainer_free(&t);
@@ -16549,37 +16511,7 @@ static int verb_bench(Settings *s, const char **words, int n, Error *e) {
     return fail(e, 2, "bench: expected gemm, step, ops, length or stream. Try: sink bench ops");
 }
 
-static int verb_help(Settings *s, const char **words, int n, Error *e) {
-    const Verb *v = n ? verb_find(words[0]) : NULL;
-    if (n && !v) return fail(e, 2, "help: there is no verb '%s'. Try: sink help", words[0]);
-    (void)s;
-    if (!v) {
-        printf("sink: \"When Attention Sink Emerges in Language Models\" as one C file.\n\n  sink "
-               "VERB [MODEL] [--flag value ...]\n\n");
-        verbs_print(stdout);
-        printf("\nBegin with: sink run. A verb's flags: sink help VERB. Results on stdout, "
-               "progress on stderr.\n"
-               "Exit status: 0 done, 1 a file, the data, the numbers or a check failed, 2 wrong "
-               "usage.\n");
-        return 0;
-    }
-    printf("sink %s %s\n    %s\n\n", v->name, v->words, v->help);
-    for (const Option *o = OPTIONS; o->flag; o++) {
-        char left[96];
-        if (!strchr(v->groups, o->group)) continue;
-        snprintf(left, sizeof left, "--%s %s", o->flag,
-                 o->kind == 'c' ? o->choices
-                 : o->choices   ? o->choices
-                                : "");
-        printf("  %-34s %s%s", left,
-               strlen(left) > 34 ? "\n                                     " : "", o->help);
-        if (o->kind != 'b' && *o->fallback && strcmp(o->fallback, "0") && strcmp(o->fallback, "-1"))
-            printf(" [%s]", o->fallback);
-        fputc('\n', stdout);
-    }
-    if (strchr(v->groups, 'm')) printf("  %-34s a row of `sink list`\n", "--variant NAME");
-    return 0;
-}
+static int verb_help(Settings *s, const char **words, int n, Error *e);
 
 static const Verb VERBS[] = {
     {"run",      "",               "mtdeopruj",
@@ -16614,9 +16546,34 @@ static const Verb *verb_find(const char *name) {
     return NULL;
 }
 
-static void verbs_print(FILE *out) {
-    for (const Verb *v = VERBS; v->name; v++)
-        fprintf(out, "  %-9s %-27s %s\n", v->name, v->words, v->help);
+static int verb_help(Settings *s, const char **words, int n, Error *e) {
+    (void)s;
+    if (!n) {
+        printf("sink: \"When Attention Sink Emerges in Language Models\" as one C file.\n\n  sink "
+               "VERB [MODEL] [--flag value ...]\n\n");
+        for (const Verb *v = VERBS; v->name; v++)
+            printf("  %-9s %-27s %s\n", v->name, v->words, v->help);
+        printf("\nBegin with: sink run. A verb's flags: sink help VERB. Results on stdout, "
+               "progress on stderr.\n"
+               "Exit status: 0 done, 1 a file, the data, the numbers or a check failed, 2 wrong "
+               "usage.\n");
+        return 0;
+    }
+    const Verb *v = verb_find(words[0]);
+    if (!v) return fail(e, 2, "help: there is no verb '%s'. Try: sink help", words[0]);
+    printf("sink %s %s\n    %s\n\n", v->name, v->words, v->help);
+    for (const Option *o = OPTIONS; o->flag; o++) {
+        char left[96];
+        if (!strchr(v->groups, o->group)) continue;
+        snprintf(left, sizeof left, "--%s %s", o->flag, o->choices);
+        printf("  %-34s %s%s", left, strlen(left) > 34 ? "\n                                     "
+                                                       : "", o->help);
+        if (o->kind != 'b' && *o->fallback && strcmp(o->fallback, "0") && strcmp(o->fallback, "-1"))
+            printf(" [%s]", o->fallback);
+        putchar('\n');
+    }
+    if (strchr(v->groups, 'm')) printf("  %-34s a row of `sink list`\n", "--variant NAME");
+    return 0;
 }
 
 /* The program: argv[1] is a verb. Returns the exit status. */
@@ -16631,28 +16588,25 @@ int sink_main(int argc, char **argv) {
     if (!strcmp(name, "--help") || !strcmp(name, "-h")) name = "help";
     const Verb *v = verb_find(name);
     if (!v) fail(&e, 2, "there is no verb '%s'. Try: sink help", name);
-    else {
-        if (!strcmp(v->name, "run")) settings_flags(&s, RUN_FLAGS, "mtdp", &e);
-        if (!strcmp(v->name, "run")) s.train.steps = RUN_STEPS;
-        s.argc = argc > 2 ? argc - 2 : 0;
-        s.argv = argv + 2;
-        s.groups = v->groups;
-        if (!settings_parse(&s, s.argc, s.argv, v->groups, words, &n, &e)) {
-            if (s.threads && set_workers(s.threads))     /* else OMP_NUM_THREADS may say */
-                fprintf(
-                    stderr,
-                    "sink: built without OpenMP, so 1 thread and not %d; the bits are the same\n",
-                    s.threads);
-            bool trains = v->run == verb_run || v->run == verb_train;
-            if (trains || v->run == verb_generate || v->run == verb_repro) {   /* stop at a step */
-                signal(SIGINT, on_interrupt);
-                signal(SIGTERM, on_interrupt);
-            }
-            if (!s.quiet && trains && !s.resume) echo_command(v, &s, stderr);
-            if (n && !*v->words)
-                fail(&e, 2, "%s: a word too many. Try: sink help %s", words[0], v->name);
-            else v->run(&s, words, n, &e);
+    if (v && v->run == verb_run) {
+        settings_flags(&s, RUN_FLAGS, "mtdp", &e);
+        s.train.steps = RUN_STEPS;
+    }
+    s.argc = argc > 2 ? argc - 2 : 0;
+    s.argv = argv + 2;
+    s.groups = v ? v->groups : "";
+    if (v && !settings_parse(&s, s.argc, s.argv, s.groups, words, &n, &e)) {
+        if (s.threads && set_workers(s.threads))             /* else OMP_NUM_THREADS may say */
+            fprintf(stderr, "sink: built without OpenMP, so 1 thread and not %d; the bits are the "
+                            "same\n", s.threads);
+        bool trains = v->run == verb_run || v->run == verb_train;
+        if (trains || v->run == verb_generate || v->run == verb_repro) {       /* stop at a step */
+            signal(SIGINT, on_interrupt);
+            signal(SIGTERM, on_interrupt);
         }
+        if (!s.quiet && trains && !s.resume) echo_command(v, &s, stderr);
+        if (!n || *v->words) v->run(&s, words, n, &e);
+        else fail(&e, 2, "%s: a word too many. Try: sink help %s", words[0], v->name);
     }
     if (e.status) fprintf(stderr, "sink: %s\n", e.text);
     else if (fflush(stdout) || ferror(stdout)) {
