@@ -9135,11 +9135,10 @@ static int position_check(const Settings *s, const Config *c, int T, Error *e) {
     const char *flag = edit->swap ? "swap-position" : "replace-position";
     if (s->replace_position && s->swap_position)
         return fail(e, 2, "--replace-position and --swap-position exclude each other. Try: one of "
-                          "them");
+                    "them");
     if (c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE)
         return fail(e, 2, "--%s %d: expected a model whose positions are added to its input, found "
-                          "another. Try: one trained with --pos learned or absolute",
-                    flag, edit->t);
+                    "another. Try: one trained with --pos learned or absolute", flag, edit->t);
     if (edit->t > T)
         return fail(e, 2, "--%s %d: expected a token of the %d that are fed. Try: a larger --T",
                     flag, edit->t, T);
@@ -9161,6 +9160,11 @@ static int evaluation_batch(const Model *m, int n, int T, Error *e) {
     return n;
 }
 
+static int none_held(int T, Error *e) {
+    return fail(e, 1, "the held documents: expected one of %d tokens or more, found none. "
+                "Try: a smaller --T, or a larger --valid", T + 1);
+}
+
 /* Measures n sequences of T tokens, with Sink at n_eps thresholds; *starts of them begin a
  * document. Natural input has a loss. */
 static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, const double *eps,
@@ -9169,30 +9173,27 @@ static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, c
     PositionEdit room;
     *out = (Sinks){0};
     if (position_check(s, &m->c, T, e)) return e->status;
-    if (T > m->c.context && (m->c.pos == POS_LEARNED))
+    if (T > m->c.context && m->c.pos == POS_LEARNED)
         return fail(e, 2, "--T %d: the model has %d learned positions. Try: --T %d", T,
                     m->c.context, m->c.context);
     int *ids = grab(2 * (idx)n * T, sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
     int got = ids ? data_probe(d, &s->data, s->input, n, T, ids, targets, starts) : 0;
-    int batch = got ? evaluation_batch(m, got, T, e) : 0;
-    if (!e->status && !got)
-        fail(e, 1, "the held documents: expected one of %d tokens or more, found none. "
-                   "Try: a smaller --T, or a larger --valid", T + 1);
+    int batch = evaluation_batch(m, got ? got : 1, T, e), passes = (got + batch - 1) / batch;
+    if (!e->status && !got) none_held(T, e);
     if (!e->status && !sinks_create(out, &m->c, T, batch, eps, n_eps, e))
         acts_create(&a, m, batch, T, ACTS_ONE, e);
     a.edit = position_edit(s, &room);
-    if (!e->status)
-        stream_begin(m, (got + batch - 1) / batch, s->input == INPUT_NATURAL, s->quiet);
+    const bool scored = s->input == INPUT_NATURAL;
+    if (!e->status) stream_begin(m, passes, scored, s->quiet);
     for (int b = 0; b < got && !e->status; b += batch)
-        sinks_measure(out, m, &a, ids + (idx)b * T,
-                      s->input == INPUT_NATURAL ? targets + (idx)b * T : NULL,
+        sinks_measure(out, m, &a, ids + (idx)b * T, scored ? targets + (idx)b * T : NULL,
                       got - b < batch ? got - b : batch, s->metric_rows, e);
     sinks_finish(out);
     Streamed took = stream_end(m);
     if (took.bytes > 0 && !s->quiet && !e->status)
         fprintf(stderr, "read %.2f GB in %d %s: %.1f s waiting for the disk, %.1f s computing\n",
-                took.bytes * 1e-9, (got + batch - 1) / batch, got > batch ? "passes" : "pass",
-                took.waited, took.seconds - took.waited);
+                took.bytes * 1e-9, passes, passes > 1 ? "passes" : "pass", took.waited,
+                took.seconds - took.waited);
     acts_free(&a);
     free(ids);
     if (e->status) sinks_free(out);
@@ -9296,7 +9297,8 @@ int ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int n, int 
     int *ids = grab(2 * (idx)n * (T + 1), sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
     int *sink = ids ? targets + (idx)n * T : NULL, *drawn = ids ? sink + n : NULL;   /* [n] each */
     int batch = evaluation_batch(m, n, T, e);
-    double *loss = grab(2 * ABLATED * (idx)n, sizeof(double), e), *more = loss + ABLATED * (idx)n;
+    double *loss = grab(2 * ABLATED * (idx)n, sizeof(double), e);
+    double *more = loss ? loss + ABLATED * (idx)n : NULL;
     if (!e->status) acts_create(&a, m, batch, T, ACTS_ONE, e);
     a.edit = position_edit(s, &room);
     int got = e->status ? 0 : data_probe(d, &s->data, INPUT_NATURAL, n, T, ids, targets, &starts);
@@ -9337,9 +9339,7 @@ int ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int n, int 
     acts_free(&a);
     free(ids);
     free(loss);
-    if (!e->status && !got)
-        fail(e, 1, "the held documents: expected one of %d tokens or more, found none. "
-                   "Try: a smaller --T, or a larger --valid", T + 1);
+    if (!e->status && !got) none_held(T, e);
     return e->status;
 }
 
@@ -9402,23 +9402,19 @@ int choices_read(const unsigned char *p, size_t n, const char *name, Choices *ou
     for (int line = 1; !e->status && line <= lines; line++) {
         Question *q = &out->question[out->n];
         const unsigned char *end = n ? memchr(p, '\n', n) : NULL;
-        size_t size = end ? (size_t)(end - p) : n, rest = size;
+        size_t size = end ? (size_t)(end - p) : n;
         *q = (Question){.gold = -1, .endings = -1};
-        for (const unsigned char *from = p; size; from += rest < size ? 1 : 0) {
-            const unsigned char *tab = memchr(from, '\t', rest);
-            size_t field = tab ? (size_t)(tab - from) : rest;
+        for (size_t from = 0, field; size && from <= size; from += field + 1) {
+            const unsigned char *tab = memchr(p + from, '\t', size - from);
+            field = (tab ? (size_t)(tab - p) : size) - from;
             if (q->gold < 0) {
-                if (field != 1 || !isdigit(*from)) break;
-                q->gold = *from - '0';
+                if (field != 1 || !isdigit(p[from])) break;
+                q->gold = p[from] - '0';
             } else if (++q->endings > ENDINGS_MOST) break;
             else {
                 q->field[q->endings] = at;
-                at += field_plain(out->text + at, from, field) + 1;
+                at += field_plain(out->text + at, p + from, field) + 1;
             }
-            from += field;
-            rest -= field;
-            if (!rest) break;
-            rest--;
         }
         if (size && (q->endings < 2 || q->endings > ENDINGS_MOST || q->gold >= q->endings))
             fail(e, 1, "%s:%d: expected the number of the right ending from 0, a context and 2 to "
@@ -9448,17 +9444,18 @@ typedef struct Choice { size_t at; int length, scored; } Choice;
 /* Encodes a question's endings, one Choice each, behind ids. */
 static int choices_encode(Data *d, const Settings *s, const Choices *c, const Question *q, Ids *ids,
                           Choice *out, int most, Error *e) {
-    const char *context = (const char *)c->text + q->field[0];
+    const unsigned char *context = c->text + q->field[0];
+    const size_t size = strlen((const char *)context);
     const int32_t bos = d->bos;
     Ids alone = {0};
     Bytes text = {0};
-    tokenizer_encode(&d->encoder, (const unsigned char *)context, strlen(context), &alone, e);
+    tokenizer_encode(&d->encoder, context, size, &alone, e);
     for (int k = 0; k < q->endings && !e->status; k++) {
+        const char *ending = (const char *)c->text + q->field[1 + k];
         size_t from = ids->size;
         text.size = 0;
-        bytes_add(&text, context, strlen(context), e);
-        if (*context) bytes_add(&text, " ", 1, e);
-        const char *ending = (const char *)c->text + q->field[1 + k];
+        bytes_add(&text, context, size, e);
+        bytes_add(&text, " ", size > 0, e);
         bytes_add(&text, ending, strlen(ending), e);
         if (s->data.bos) ids_add(ids, &bos, 1, e);
         tokenizer_encode(&d->encoder, text.at, text.size, ids, e);
@@ -9475,31 +9472,35 @@ static int choices_encode(Data *d, const Settings *s, const Choices *c, const Qu
     return e->status;
 }
 
+/* The longest of n choices: tokens that are fed, all but the last. */
+static int choices_longest(const Choice *c, int n) {
+    int T = 1;
+    for (int i = 0; i < n; i++) if (c[i].length - 1 > T) T = c[i].length - 1;
+    return T;
+}
+
 /* log p of every choice, `batch` of them at a time. */
 static int choices_measure(double *log_p, Model *m, const Choice *choice, int n, const Ids *tokens,
                            const Settings *s, Error *e) {
     Acts a = {0};
-    int most = 1;
-    for (int i = 0; i < n; i++) if (choice[i].length - 1 > most) most = choice[i].length - 1;
-    int batch = evaluation_batch(m, n, most, e);
+    int most = choices_longest(choice, n), batch = evaluation_batch(m, n, most, e);
     int *ids = grab(2 * (idx)batch * most, sizeof(int), e);
     if (!e->status) acts_create(&a, m, batch, most, ACTS_ONE, e);
     stream_begin(m, (n + batch - 1) / batch, true, s->quiet);
     for (int from = 0; from < n && !e->status; from += batch) {
-        int B = n - from < batch ? n - from : batch, T = 1;
-        for (int b = 0; b < B; b++)
-            if (choice[from + b].length - 1 > T) T = choice[from + b].length - 1;
+        const Choice *c = &choice[from];
+        int B = n - from < batch ? n - from : batch, T = choices_longest(c, B);
         int *targets = ids + (idx)B * T;
         for (int b = 0; b < B; b++)                          /* what is short ends in token 0 */
             for (int t = 0; t < T; t++) {
-                const Choice *c = &choice[from + b];
-                ids[b * T + t] = t < c->length - 1 ? tokens->at[c->at + (size_t)t] : 0;
-                targets[b * T + t] = t < c->length - 1 ? tokens->at[c->at + (size_t)t + 1] : 0;
+                const bool fed = t < c[b].length - 1;
+                ids[b * T + t] = fed ? tokens->at[c[b].at + (size_t)t] : 0;
+                targets[b * T + t] = fed ? tokens->at[c[b].at + (size_t)t + 1] : 0;
             }
         model_forward(m, &a, ids, B, T);
         model_loss(m, &a, targets, B, T, false, 1);
         for (int b = 0; b < B; b++)
-            for (int t = choice[from + b].scored - 1; t < choice[from + b].length - 1; t++)
+            for (int t = c[b].scored - 1; t < c[b].length - 1; t++)
                 if (a.loss_row[(idx)b * T + t] >= 0)         /* -1 inside a prefix */
                     log_p[from + b] -= a.loss_row[(idx)b * T + t];
         model_fault(m, e);
@@ -9567,11 +9568,9 @@ static int npy_write(const char *folder, const char *name, const char *type, siz
                      const void *at, int rank, const idx *shape, Error *e) {
     char path[PATH_ROOM + 64], header[256], dims[128] = "";
     idx count = 1;
-    for (int i = 0; i < rank; i++) {
-        snprintf(dims + strlen(dims), sizeof dims - strlen(dims), "%lld,%s", (long long)shape[i],
-                 i + 1 < rank ? " " : "");
-        count *= shape[i];
-    }
+    for (int i = 0, to = 0; i < rank; count *= shape[i++])
+        to += snprintf(dims + to, sizeof dims - (size_t)to, "%lld,%s", (long long)shape[i],
+                       i + 1 < rank ? " " : "");
     int n = snprintf(header, sizeof header,
                      "{'descr': '<%s', 'fortran_order': False, 'shape': (%s), }", type, dims);
     int padded = (10 + n + 1 + 63) / 64 * 64 - 10;
@@ -9579,8 +9578,7 @@ static int npy_write(const char *folder, const char *name, const char *type, siz
     const unsigned char *from = at;
     bytes_add(&out, "\x93NUMPY\x01\x00", 8, e);
     bytes_number(&out, (uint64_t)padded, 2, e);
-    bytes_add(&out, header, (size_t)n, e);
-    for (int i = n; i < padded; i++) bytes_add(&out, i + 1 < padded ? " " : "\n", 1, e);
+    bytes_print(&out, e, "%s%*s", header, padded - n, "\n");
     for (; count-- > 0 && !e->status; from += width) {
         uint32_t four;
         uint64_t bits;
@@ -9602,7 +9600,7 @@ static int npy_real(const char *folder, const char *name, const real *at, int ra
 
 /* config.json: the resolved model under the flags' names. */
 static int dump_config(const char *folder, const Settings *s, Error *e) {
-    char path[PATH_ROOM + 64], value[PATH_ROOM], line[PATH_ROOM + 64];
+    char path[PATH_ROOM + 64], value[PATH_ROOM];
     Bytes out = {0};
     const char *before = "{\n";
     for (const Option *o = OPTIONS; o->flag; o++) {
@@ -9610,9 +9608,7 @@ static int dump_config(const char *folder, const Settings *s, Error *e) {
         option_text(o, s, value, sizeof value);
         const char *shown = o->kind == 'b' ? (strcmp(value, "0") ? "true" : "false") : value;
         const char *quote = o->kind == 'c' ? "\"" : "";
-        int n = snprintf(line, sizeof line, "%s  \"%s\": %s%s%s", before, o->flag, quote, shown,
-                         quote);
-        bytes_add(&out, line, (size_t)n, e);
+        bytes_print(&out, e, "%s  \"%s\": %s%s%s", before, o->flag, quote, shown, quote);
         before = ",\n";
     }
     bytes_add(&out, "\n}\n", 3, e);
@@ -9632,10 +9628,8 @@ static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, 
         int c = i < text->size ? text->at[i] : '\n';
         if (c == '\n') {
             if (even && here && columns >= 0 && here != columns)
-                return fail(e, 1,
-                            "%s:%d: expected %d ids as on the lines before, found %d. Try: lines "
-                            "of one length",
-                            name, line, columns, here);
+                return fail(e, 1, "%s:%d: expected %d ids as on the lines before, found %d. Try: "
+                            "lines of one length", name, line, columns, here);
             int32_t start = (int32_t)out->size - here;
             if (here && starts) ids_add(starts, &start, 1, e);
             if (here) { columns = here; ++*B; }
@@ -9646,22 +9640,19 @@ static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, 
             for (; i < text->size && isdigit(text->at[i]) && id < 1 << 30; i++)
                 id = 10 * id + (text->at[i] - '0');
             if (id >= vocab)
-                return fail(
-                    e, 1, "%s:%d: expected ids below the vocabulary's %d, found %lld. Try: --vocab",
-                    name, line, vocab, (long long)id);
+                return fail(e, 1, "%s:%d: expected ids below the vocabulary's %d, found %lld. Try: "
+                            "--vocab", name, line, vocab, (long long)id);
             int32_t small = (int32_t)id;
             ids_add(out, &small, 1, e);
             here++;
         } else
-            return fail(e, 1,
-                        "%s:%d: expected token ids, found '%c'. Try: numbers separated by blanks",
-                        name, line, isprint(c) ? c : '?');
+            return fail(e, 1, "%s:%d: expected token ids, found '%c'. Try: numbers separated by "
+                        "blanks", name, line, isprint(c) ? c : '?');
     }
     *T = columns - 1;
     if (even && !e->status && *T < 1)
-        return fail(e, 1,
-                    "%s: expected lines of at least 2 ids, found none. Try: a line like 1 2 3",
-                    name);
+        return fail(e, 1, "%s: expected lines of at least 2 ids, found none. Try: a line like "
+                    "1 2 3", name);
     return e->status;
 }
 
@@ -9676,7 +9667,7 @@ int data_ids(Data *d, const char *path, int vocab, Error *e) {
     return e->status;
 }
 
-/* Maps [B,H,N,S] of all layers to one array [L,B,H,T,S] of the real rows. */
+/* The weights, m or z of all layers, [B,H,N,S] each, as one [L,B,H,T,S] of the real rows. */
 static int dump_maps(const char *folder, const char *name, const Acts *a, int which,
                      const Config *c, int B, int T, Error *e) {
     idx L = c->layers, H = c->heads, N = config_rows(c, T), S = config_columns(c, T), first = N - T;
@@ -9684,13 +9675,8 @@ static int dump_maps(const char *folder, const char *name, const Acts *a, int wh
     real *all = grab(L * B * H * T * S, sizeof(real), e), *to = all;
     for (idx l = 0; l < L && !e->status; l++)
         for (idx bh = 0; bh < B * H; bh++, to += T * S) {
-            const Probe *p = &a->probe[l];
-            copy(to,
-                 (which == 0   ? p->weight
-                  : which == 1 ? p->metric
-                               : p->z) +
-                     (bh * N + first) * S,
-                 T * S);
+            const real *const map[] = {a->probe[l].weight, a->probe[l].metric, a->probe[l].z};
+            copy(to, map[which] + (bh * N + first) * S, T * S);
         }
     if (!e->status) npy_real(folder, name, all, 5, shape, e);
     free(all);
@@ -9716,8 +9702,7 @@ static int dump_alpha(const char *folder, const Acts *a, const Config *c, int B,
 /* hidden [L+1,B,N,C]; with all, prenorm [L,B,N,C] and q, k [L,B,H,N,D], key heads repeated. */
 static int dump_states(const char *folder, const Acts *a, const Config *c, int B, int T, bool all,
                        Error *e) {
-    idx L = c->layers, H = c->heads, N = config_rows(c, T), C = c->dim, D = c->head_dim,
-        K = c->kv_heads;
+    idx L = c->layers, H = c->heads, N = config_rows(c, T), C = c->dim, D = c->head_dim;
     idx n = B * N * C, hidden[] = {L + 1, B, N, C}, prenorm[] = {L, B, N, C},
         heads[] = {L, B, H, N, D};
     idx most = (L + 1) * n > L * B * H * N * D ? (L + 1) * n : L * B * H * N * D;
@@ -9731,15 +9716,12 @@ static int dump_states(const char *folder, const Acts *a, const Config *c, int B
     }
     for (int key = 0; all && key < 2; key++) {
         real *to = at;
-        idx heads_here = key ? K : H;
+        const idx own = key ? c->kv_heads : H;
         for (idx l = 0; l < L; l++)
-            for (idx b = 0; b < B; b++)
-                for (idx h = 0; h < H; h++)
-                    for (idx i = 0; i < N; i++, to += D)
-                        copy(to,
-                             (key ? a->layer[l].k : a->layer[l].q) +
-                                 ((b * N + i) * heads_here + h / (H / heads_here)) * D,
-                             D);
+            for (idx bh = 0; bh < B * H; bh++)
+                for (idx i = 0; i < N; i++, to += D)
+                    copy(to, (key ? a->layer[l].k : a->layer[l].q)
+                             + ((bh / H * N + i) * own + bh % H / (H / own)) * D, D);
         npy_real(folder, key ? "k" : "q", at, 5, heads, e);
     }
     free(at);
@@ -9785,8 +9767,8 @@ static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, co
             probe[l] = (Probe){maps + 3 * l * map, maps + (3 * l + 1) * map,
                                maps + (3 * l + 2) * map};
         for (idx i = 0; i < (idx)B * T; i++) {
-            ids[i] = file->at[i / T * (T + 1) + i % T];
-            targets[i] = file->at[i / T * (T + 1) + i % T + 1];
+            ids[i] = file->at[i + i / T];                    /* lines of T + 1 */
+            targets[i] = file->at[i + i / T + 1];
         }
         a->probe = probe;
         model_zero_grads(m);
