@@ -15092,9 +15092,10 @@ int file_ready(const char *path, Error *e) {
  * 16  Command line
  *
  * One table of options drives parsing, checking, help, config.json, checkpoints and the echoed
- * command. Groups: m the model, t the training, d the data, e what is measured, a ablations and
- * edits, o output, p the page, r going on, f starting from, i ids, w a dump's, g generation, s the
- * seed where nothing is trained, x reproduction, b benches. A verb names the groups it takes.
+ * command. Groups: m the model, t the training, d the data, e what is measured, y several of it, a
+ * ablations and edits, u --out, j CSV and JSON, p the page, o progress and threads, r going on, f
+ * starting from, i ids, w a dump's, g generation, s the seed where nothing is trained, x
+ * reproduction, b benches. A verb names the groups it takes.
  */
 
 #define AT(field) offsetof(Settings, field)
@@ -15684,11 +15685,9 @@ static int eval_numbers(Result *all, const Sinks *r, const Ablated *x, const Cho
     }
     for (int more = 0; x && more < 2; more++)
         for (int k = more; k < ABLATED; k++) {
-            char name[40];
-            snprintf(name, sizeof name, "ablate_%s%s", of_loss[k], more ? "_more" : "");
-            result_add1(all, name, more ? x->more[k] : x->loss[k], e);
-            strcat(name, "_spread");
-            result_add1(all, name, more ? x->more_spread[k] : x->spread[k], e);
+            const char *what = of_loss[k], *than = more ? "_more" : "";
+            put(all, e, more ? x->more[k] : x->loss[k], "ablate_%s%s", what, than);
+            put(all, e, more ? x->more_spread[k] : x->spread[k], "ablate_%s%s_spread", what, than);
         }
     if (chosen && chosen->n) {
         result_add1(all, "questions", chosen->n, e);
@@ -15752,11 +15751,8 @@ static int survey_line(Survey *v, const Settings *s, Trainer *t, const Chosen *c
     snprintf(row->text, sizeof row->text, "%s", text);
     result_add1(&row->all, "parameters", (double)t->m.count, e);
     eval_numbers(&row->all, &seen, NULL, chosen, s, e);
-    for (int x = 1; x < STEPS; x++) {
-        char name[32];
-        snprintf(name, sizeof name, "sink_1_at_%g", eps[x]);
-        result_add1(&row->all, name, sinks_sink(&seen, first, x), e);
-    }
+    for (int i = 1; i < STEPS; i++)
+        put(&row->all, e, sinks_sink(&seen, first, i), "sink_1_at_%g", eps[i]);
     if (v->rows == 1)
         printf("%-26s %9s %-12s %-7s %5s %8s %8s %8s %8s %8s %6s %7s%s\n", "model", "million",
                "text", "input", "T", "Sink 0.2", "Sink_1", "Sink 0.4", "Sink_*", "alpha_1",
@@ -16023,26 +16019,24 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
         return fail(e, 2, "generate: expected one model file, or --grammar FILE. "
                           "Try: sink generate out/model.ckpt --prompt \"The king\"");
     if (open_model(s, words[0], 4e9, &t, e)) return e->status;
-    if (tokenizer_load(s->data.tokenizer, &t.data.tokenizer, e) ||
-        encoder_make(&t.data.encoder, &t.data.tokenizer, e) ||
-        tokenizer_same(&t, words[0], s, e))
-        goto done;
-    const Tokenizer *words_of = &t.data.tokenizer;
-    const int32_t start = s->data.fix_token == 1 && words_of->fix >= 0 ? words_of->fix
-                        : s->data.bos && words_of->bos >= 0 ? words_of->bos : words_of->end;
-    ids_add(&ids, &start, 1, e);
-    tokenizer_encode(&t.data.encoder, (const unsigned char *)s->prompt, strlen(s->prompt), &ids, e);
-    int C = s->model.context;
+    const Tokenizer *known = &t.data.tokenizer;
+    const int C = s->model.context, most = s->how_many ? s->how_many : 100;
     real *y = grab(s->model.vocab, sizeof(real), e);
     int *row = grab(C, sizeof(int), e);
     Rng rng = {hash64((uint64_t)s->train.seed, "generate", 8)};
-    if (!e->status && !acts_create(&t.a, &t.m, 1, C, ACTS_KEYS, e)) {
+    if (!e->status && !tokenizer_load(s->data.tokenizer, &t.data.tokenizer, e)
+        && !encoder_make(&t.data.encoder, known, e) && !tokenizer_same(&t, words[0], s, e)
+        && !acts_create(&t.a, &t.m, 1, C, ACTS_KEYS, e)) {
+        const int32_t start = s->data.fix_token == 1 && known->fix >= 0 ? known->fix
+                            : s->data.bos && known->bos >= 0 ? known->bos : known->end;
+        ids_add(&ids, &start, 1, e);
+        tokenizer_encode(&t.data.encoder, (const unsigned char *)s->prompt, strlen(s->prompt), &ids,
+                         e);
         fputs(s->prompt, stdout);
         /* The prompt is one forward, which leaves its keys and values in the cache, and a token
          * after it one row. When the context is full the first token stays and the oldest others
          * go. That moves every token but the first one place, and with it its key: the cache serves
          * no more, and from there on a token is a forward of the whole context. */
-        int most = s->how_many ? s->how_many : 100;
         for (int i = 0, from = 0; i < most && !e->status && !interrupted; i++) {
             int have = (int)ids.size < C ? (int)ids.size : C;
             if ((int)ids.size > C) from = 0;                 /* the context was full before */
@@ -16051,10 +16045,10 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
             int32_t next = sample_next(&t.m, &t.a, row, have, from, s->temperature, &rng, y);
             if (model_fault(&t.m, e)) break;
             from = have;
-            if (next == words_of->end) break;
+            if (next == known->end) break;
             ids_add(&ids, &next, 1, e);
             text.size = 0;
-            if (!tokenizer_decode(&t.data.tokenizer, &next, 1, &text, e))
+            if (!tokenizer_decode(known, &next, 1, &text, e))
                 fwrite(text.at, 1, text.size, stdout);
             fflush(stdout);
         }
@@ -16062,7 +16056,6 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
     }
     free(y);
     free(row);
-done:
     ids_free(&ids);
     bytes_free(&text);
     trainer_free(&t);
