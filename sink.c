@@ -15512,9 +15512,9 @@ static void echo_command(const Verb *v, const Settings *s, FILE *out) {
         if (!strchr(v->groups, o->group)) continue;
         option_text(o, s, value, sizeof value);
         option_text(o, &base, fallback, sizeof fallback);
-        if (strcmp(value, fallback))
-            fprintf(out, " --%s%s%s", o->flag, o->kind == 'b' ? "" : " ",
-                    o->kind == 'b' ? "" : value);
+        if (!strcmp(value, fallback)) continue;
+        fprintf(out, " --%s", o->flag);
+        if (o->kind != 'b') fprintf(out, " %s", value);
     }
     fputc('\n', out);
 }
@@ -15616,42 +15616,44 @@ typedef struct EvalRow { char model[PATH_ROOM], text[64]; int input; Result all;
 
 /* A text in CSV or JSON: quoted, and what must not stand there escaped. */
 static void quoted(Bytes *out, const char *text, bool json, Error *e) {
-    bytes_print(out, e, "\"");
+    bytes_add(out, "\"", 1, e);
     for (; *text; text++)
         if ((unsigned char)*text < 32) bytes_print(out, e, json ? "\\u%04x" : " ", *text);
-        else bytes_print(out, e, *text == '"' ? json ? "\\\"" : "\"\"" : *text == '\\' && json
-                                 ? "\\\\" : "%c", *text);
-    bytes_print(out, e, "\"");
+        else {
+            if (*text == '"' || (json && *text == '\\')) bytes_add(out, json ? "\\" : "\"", 1, e);
+            bytes_add(out, text, 1, e);
+        }
+    bytes_add(out, "\"", 1, e);
 }
 
 /* n rows as --csv, and as --json: an object, or with `table` a list of them. */
 static int eval_write(const EvalRow *row, int n, bool table, const Settings *s, Error *e) {
     static const char *const LABELS[] = {"model", "text", "input"};
     Bytes csv = {0}, json = {0};
+    for (int i = 0; table && i < 3; i++) bytes_print(&csv, e, "%s,", LABELS[i]);
+    for (int i = 0; i < row->all.lists; i++)
+        bytes_print(&csv, e, "%s%s", i ? "," : "", row->all.list[i].name);
     for (int r = 0; r < n; r++) {
         const Result *all = &row[r].all;
         const char *labels[] = {row[r].model, row[r].text, INPUTS[row[r].input]};
-        for (int i = 0; i < 3 && table && !r; i++)
-            bytes_print(&csv, e, "%s%s", i ? "," : "", LABELS[i]);
-        for (int i = 0; i < all->lists && !r; i++)
-            bytes_print(&csv, e, "%s%s", i || table ? "," : "", all->list[i].name);
-        bytes_print(&csv, e, r ? "" : "\n");
+        bytes_print(&csv, e, "\n");
         bytes_print(&json, e, "%s{", r ? ",\n " : table ? "[" : "");
-        for (int i = 0; i < 3 && table; i++) {
-            bytes_print(&csv, e, i ? "," : "");
+        for (int i = 0; table && i < 3; i++) {
             quoted(&csv, labels[i], false, e);
-            bytes_print(&json, e, "%s\"%s\": ", i ? ", " : "", LABELS[i]);
+            bytes_print(&csv, e, ",");
+            bytes_print(&json, e, "\"%s\": ", LABELS[i]);
             quoted(&json, labels[i], true, e);
+            bytes_print(&json, e, ", ");
         }
         for (int i = 0; i < all->lists; i++) {
             double value = all->value[all->list[i].at];
-            bytes_print(&csv, e, "%s%.8g", i || table ? "," : "", value);
+            bytes_print(&csv, e, "%s%.8g", i ? "," : "", value);
             bytes_print(&json, e, isfinite(value) ? "%s\"%s\": %.8g" : "%s\"%s\": null",
-                        i || table ? ", " : "", all->list[i].name, value);
+                        i ? ", " : "", all->list[i].name, value);
         }
-        bytes_print(&csv, e, "\n");
         bytes_print(&json, e, "}");
     }
+    bytes_print(&csv, e, "\n");
     bytes_print(&json, e, table ? "]\n" : "\n");
     if (s->json[0] && !e->status) file_write(s->json, json.at, json.size, e);
     if (s->csv[0] && !e->status) file_write(s->csv, csv.at, csv.size, e);
@@ -15714,8 +15716,9 @@ static void eval_print(const char *path, const Trainer *t, const Outcome *o, con
                edited, 100 * sinks_sink(&o->s, there, 0), sinks_alpha(&o->s, first), edited,
                sinks_alpha(&o->s, there));
     if (s->input == INPUT_NATURAL) printf("\nloss %.4f nats a token\n", o->s.loss);
+    if (!cut) return;
     Bytes text = {0};
-    if (cut) ablated_text(cut, s, &text, &(Error){0});
+    ablated_text(cut, s, &text, &(Error){0});
     fwrite(text.at, 1, text.size, stdout);
     bytes_free(&text);
 }
