@@ -16246,10 +16246,6 @@ typedef enum Part {
     PART_EMBED_BACK, PART_CLIP, PART_STEP, PARTS_OF_STEP
 } Part;
 
-static const char *const PART_NAMES[] = {
-    "batch", "zero gradients", "embed", "norms", "q, k, v, o", "rotary", "attention", "ffn",
-    "logits and loss, both ways", "ffn, backward", "attention, backward", "q, k, v, o, backward",
-    "norms, backward", "embed, backward", "gradient norm", "AdamW"};
 
 static void run_part(Trainer *t, Part part, Error *e) {
     const Config *c = &t->m.c;
@@ -16312,17 +16308,24 @@ static int bench_ops(Settings *s, Error *e) {
     double Q = c->heads * c->head_dim, K = c->kv_heads * c->head_dim, P = (double)t.m.count;
     double linear = 2 * rows * L * C * (Q + 2 * K + (c->combine == COMBINE_ADD ? c->head_dim : Q)),
            ffn = 2 * rows * L * C * c->ffn * (config_gated(c) ? 3 : 2),
-           attention = attention_flops(c, B, T), logits = 2 * rows * V * c->embed_dim;
-    double flop[PARTS_OF_STEP] = {
-        [PART_LINEAR] = linear,       [PART_LINEAR_BACK] = 2 * linear,
-        [PART_FFN] = ffn,             [PART_FFN_BACK] = 2 * ffn,
-        [PART_ATTENTION] = attention, [PART_ATTENTION_BACK] = 2 * attention,
-        [PART_LOSS] = 3 * logits};
-    double numbers[PARTS_OF_STEP] = {
-        [PART_ZERO] = P,               [PART_EMBED] = 2 * rows * C,
-        [PART_NORM] = 4 * L * rows * C, [PART_NORM_BACK] = 8 * L * rows * C,
-        [PART_ROTATE] = 4 * L * rows * (Q + K),
-        [PART_EMBED_BACK] = 3 * rows * C, [PART_CLIP] = P, [PART_STEP] = 7 * P};
+           attention = attention_flops(c, B, T);
+    const struct { const char *name; double flop, numbers; } PART[PARTS_OF_STEP] = {
+        [PART_BATCH] = {"batch", 0, 0},
+        [PART_ZERO] = {"zero gradients", 0, P},
+        [PART_EMBED] = {"embed", 0, 2 * rows * C},
+        [PART_NORM] = {"norms", 0, 4 * L * rows * C},
+        [PART_LINEAR] = {"q, k, v, o", linear, 0},
+        [PART_ROTATE] = {"rotary", 0, 4 * L * rows * (Q + K)},
+        [PART_ATTENTION] = {"attention", attention, 0},
+        [PART_FFN] = {"ffn", ffn, 0},
+        [PART_LOSS] = {"logits and loss, both ways", 6 * rows * V * c->embed_dim, 0},
+        [PART_FFN_BACK] = {"ffn, backward", 2 * ffn, 0},
+        [PART_ATTENTION_BACK] = {"attention, backward", 2 * attention, 0},
+        [PART_LINEAR_BACK] = {"q, k, v, o, backward", 2 * linear, 0},
+        [PART_NORM_BACK] = {"norms, backward", 0, 8 * L * rows * C},
+        [PART_EMBED_BACK] = {"embed, backward", 0, 3 * rows * C},
+        [PART_CLIP] = {"gradient norm", 0, P},
+        [PART_STEP] = {"AdamW", 0, 7 * P}};
     double took[PARTS_OF_STEP + 1][COUNT], peak = fma_peak(isa_best(), workers()), sum = 0;
     double memory = copy_rate();
     for (int i = -1; i < COUNT && !e->status; i++)           /* part by part, round by round */
@@ -16339,12 +16342,12 @@ static int bench_ops(Settings *s, Error *e) {
                workers(), workers() > 1 ? "s" : "", peak, memory, (double)B * T);
         printf("%-28s %9s %7s   %s\n", "part of a step", "ms", "share", "rate, and its ratio");
         for (int part = 0; part < PARTS_OF_STEP; part++) {
-            double each = median(took[part + 1], COUNT), gflop = flop[part] / each * 1e-9,
-                   gb = numbers[part] * sizeof(real) / each * 1e-9;
+            double each = median(took[part + 1], COUNT), gflop = PART[part].flop / each * 1e-9,
+                   gb = PART[part].numbers * sizeof(real) / each * 1e-9;
             sum += each;
-            printf("%-28s %9.3f %6.1f%%", PART_NAMES[part], 1e3 * each, 100 * each / step);
-            if (flop[part] > 0) printf(" %8.1f GFLOP/s %6.3f of the peak", gflop, gflop / peak);
-            else if (numbers[part] > 0) printf(" %8.1f GB/s    %6.3f of a copy", gb, gb / memory);
+            printf("%-28s %9.3f %6.1f%%", PART[part].name, 1e3 * each, 100 * each / step);
+            if (gflop > 0) printf(" %8.1f GFLOP/s %6.3f of the peak", gflop, gflop / peak);
+            else if (gb > 0) printf(" %8.1f GB/s    %6.3f of a copy", gb, gb / memory);
             putchar('\n');
         }
         printf("%-28s %9.3f %6.1f%%\n", "the rest", 1e3 * (step - sum), 100 * (1 - sum / step));
