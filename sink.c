@@ -15541,6 +15541,7 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
     o->source = "";
     o->c = t.m.c;
     o->even = sink_uniform(&o->c, seen.eval_T);
+    o->star = config_column_star(&o->c) >= 0;
     progress_start(&o->p, "train", s->quiet);
     if (!train_run(&t, &o->p, e) && !trained_loss(&o->loss, &t, e))
         printf("steps=%ld loss=%.6f valid_loss=%.6f alpha_1=%.6f sink_1=%.6f parameters=%lld%s%s\n",
