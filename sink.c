@@ -12264,17 +12264,29 @@ static int repro_commands(const Repro *q, Error *e) {
     return 0;
 }
 
+static int experiments_open(Experiments *x, Error *e) {
+    Bytes text = {0};
+    if (!file_read(EXPERIMENTS_FILE, &text, e))
+        experiments_read(x, text.at, text.size, EXPERIMENTS_FILE, e);
+    bytes_free(&text);
+    return e->status;
+}
+
+/* The corpus of --corpus, or the first where it is not given. */
+static const Corpus *corpus_asked(const Experiments *x, const char *name, Error *e) {
+    for (int i = 0; i < x->corpora; i++)
+        if (!x->corpus[i].domain && (!*name || !strcmp(x->corpus[i].name, name)))
+            return &x->corpus[i];
+    fail(e, 2, "--corpus %s: expected a corpus of " EXPERIMENTS_FILE ". Try: --corpus %s",
+         *name ? name : "NAME", x->corpora ? x->corpus->name : "NAME, after naming one");
+    return NULL;
+}
+
 static int repro_words(Repro *q, const char **words, int n, Error *e) {
     const Settings *s = q->s;
     const Experiments *x = &q->x;
-    const Corpus *end = x->corpus + x->corpora;
     q->item = q->only = -1;
-    q->corpus = x->corpus;
-    while (s->corpus[0] && q->corpus < end &&
-           (strcmp(q->corpus->name, s->corpus) || q->corpus->domain)) q->corpus++;
-    if (q->corpus == end)
-        return fail(e, 2, "--corpus %s: there is none in " EXPERIMENTS_FILE ". Try: --corpus %s",
-                    s->corpus, x->corpora ? x->corpus[0].name : "story");
+    if (!(q->corpus = corpus_asked(x, s->corpus, e))) return e->status;
     if (n > 1) return fail(e, 2, "repro: %s is a word too many. Try: sink help repro", words[1]);
     if (n && strcmp(words[0], "all") &&
         (q->item = entry_of(x->item, x->items, sizeof *x->item, words[0])) < 0)
@@ -12480,11 +12492,8 @@ static int repro_published(const Repro *q, Error *e) {
 
 int repro(const Settings *s, const char **words, int n, Error *e) {
     Repro q = {.s = s};
-    Bytes text = {0};
     bool list = !n || !strcmp(words[0], "list"), readme = n && !strcmp(words[0], "readme");
-    if (!file_read(EXPERIMENTS_FILE, &text, e) &&
-        !experiments_read(&q.x, text.at, text.size, EXPERIMENTS_FILE, e) &&
-        !repro_words(&q, words, list || readme ? 0 : n, e)) {
+    if (!experiments_open(&q.x, e) && !repro_words(&q, words, list || readme ? 0 : n, e)) {
         if (list || readme) repro_show(&q, list, readme, e);
         else if (q.item >= 0 && is_elsewhere(&q.x, q.item)) repro_published(&q, e);
         else if (s->commands) repro_commands(&q, e);
@@ -12497,7 +12506,6 @@ int repro(const Settings *s, const char **words, int n, Error *e) {
         }
     }
     experiments_free(&q.x);
-    bytes_free(&text);
     return e->status;
 }
 
@@ -14877,10 +14885,10 @@ int workers(void) { return 1; }
 int set_workers(int n) { return n > 1; }
 #endif
 
-/* Where threads wait for each other, GCC's OpenMP spins 300,000 turns before it sleeps. If another
- * program keeps a core busy, two threads may share the other one, and each wait then lasts as long
- * as it spins: a step of 10 ms took a second. With 1000 turns it took 33 ms, and nothing more on a
- * free machine. The setting is read before main begins, so the program starts itself once again. */
+/* Where threads wait for each other, GCC's OpenMP spins 300,000 turns before it sleeps. Where other
+ * programs keep cores busy, a wait lasts as long as it spins: a step of 10 ms took a second, with
+ * 1000 turns 33 ms, and on a free machine nothing more. The setting is read before main begins, so
+ * the program starts itself once again. */
 void calm_threads(char **argv) {
 #if defined(_OPENMP) && defined(__linux__)
     if (!getenv("GOMP_SPINCOUNT") && !getenv("OMP_WAIT_POLICY") &&
@@ -16397,23 +16405,13 @@ static int bench_length(Settings *s, Error *e) {
 
 /* The page of the whole paper. */
 static int verb_report(Settings *s, const char **words, int n, Error *e) {
-    const char *path = s->out[0] ? s->out : "out/report.html", *corpus = s->corpus;
+    const char *path = s->out[0] ? s->out : "out/report.html";
     Experiments x = {0};
-    Bytes text = {0};
+    const Corpus *corpus = experiments_open(&x, e) ? NULL : corpus_asked(&x, s->corpus, e);
     (void)words; (void)n;
-    if (!file_read(EXPERIMENTS_FILE, &text, e))
-        experiments_read(&x, text.at, text.size, EXPERIMENTS_FILE, e);
-    int at = 0;
-    for (; at < x.corpora; at++)
-        if (!x.corpus[at].domain && (!*corpus || !strcmp(corpus, x.corpus[at].name))) break;
-    if (!e->status && at == x.corpora)
-        fail(e, 2, "--corpus %s: expected a corpus of " EXPERIMENTS_FILE ". Try: --corpus %s",
-             *corpus ? corpus : "NAME", x.corpora ? x.corpus[0].name : "NAME, after naming one");
-    if (!e->status && !file_ready(path, e)
-        && !paper_write(path, &x, s->results, x.corpus[at].name, e))
+    if (corpus && !file_ready(path, e) && !paper_write(path, &x, s->results, corpus->name, e))
         printf("The page: %s\n", path);
     experiments_free(&x);
-    bytes_free(&text);
     return e->status;
 }
 
