@@ -9135,11 +9135,10 @@ static int position_check(const Settings *s, const Config *c, int T, Error *e) {
     const char *flag = edit->swap ? "swap-position" : "replace-position";
     if (s->replace_position && s->swap_position)
         return fail(e, 2, "--replace-position and --swap-position exclude each other. Try: one of "
-                          "them");
+                    "them");
     if (c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE)
         return fail(e, 2, "--%s %d: expected a model whose positions are added to its input, found "
-                          "another. Try: one trained with --pos learned or absolute",
-                    flag, edit->t);
+                    "another. Try: one trained with --pos learned or absolute", flag, edit->t);
     if (edit->t > T)
         return fail(e, 2, "--%s %d: expected a token of the %d that are fed. Try: a larger --T",
                     flag, edit->t, T);
@@ -9161,6 +9160,11 @@ static int evaluation_batch(const Model *m, int n, int T, Error *e) {
     return n;
 }
 
+static int none_held(int T, Error *e) {
+    return fail(e, 1, "the held documents: expected one of %d tokens or more, found none. "
+                "Try: a smaller --T, or a larger --valid", T + 1);
+}
+
 /* Measures n sequences of T tokens, with Sink at n_eps thresholds; *starts of them begin a
  * document. Natural input has a loss. */
 static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, const double *eps,
@@ -9169,30 +9173,27 @@ static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, c
     PositionEdit room;
     *out = (Sinks){0};
     if (position_check(s, &m->c, T, e)) return e->status;
-    if (T > m->c.context && (m->c.pos == POS_LEARNED))
+    if (T > m->c.context && m->c.pos == POS_LEARNED)
         return fail(e, 2, "--T %d: the model has %d learned positions. Try: --T %d", T,
                     m->c.context, m->c.context);
     int *ids = grab(2 * (idx)n * T, sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
     int got = ids ? data_probe(d, &s->data, s->input, n, T, ids, targets, starts) : 0;
-    int batch = got ? evaluation_batch(m, got, T, e) : 0;
-    if (!e->status && !got)
-        fail(e, 1, "the held documents: expected one of %d tokens or more, found none. "
-                   "Try: a smaller --T, or a larger --valid", T + 1);
+    int batch = evaluation_batch(m, got ? got : 1, T, e), passes = (got + batch - 1) / batch;
+    if (!e->status && !got) none_held(T, e);
     if (!e->status && !sinks_create(out, &m->c, T, batch, eps, n_eps, e))
         acts_create(&a, m, batch, T, ACTS_ONE, e);
     a.edit = position_edit(s, &room);
-    if (!e->status)
-        stream_begin(m, (got + batch - 1) / batch, s->input == INPUT_NATURAL, s->quiet);
+    const bool scored = s->input == INPUT_NATURAL;
+    if (!e->status) stream_begin(m, passes, scored, s->quiet);
     for (int b = 0; b < got && !e->status; b += batch)
-        sinks_measure(out, m, &a, ids + (idx)b * T,
-                      s->input == INPUT_NATURAL ? targets + (idx)b * T : NULL,
+        sinks_measure(out, m, &a, ids + (idx)b * T, scored ? targets + (idx)b * T : NULL,
                       got - b < batch ? got - b : batch, s->metric_rows, e);
     sinks_finish(out);
     Streamed took = stream_end(m);
     if (took.bytes > 0 && !s->quiet && !e->status)
         fprintf(stderr, "read %.2f GB in %d %s: %.1f s waiting for the disk, %.1f s computing\n",
-                took.bytes * 1e-9, (got + batch - 1) / batch, got > batch ? "passes" : "pass",
-                took.waited, took.seconds - took.waited);
+                took.bytes * 1e-9, passes, passes > 1 ? "passes" : "pass", took.waited,
+                took.seconds - took.waited);
     acts_free(&a);
     free(ids);
     if (e->status) sinks_free(out);
@@ -9296,7 +9297,8 @@ int ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int n, int 
     int *ids = grab(2 * (idx)n * (T + 1), sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
     int *sink = ids ? targets + (idx)n * T : NULL, *drawn = ids ? sink + n : NULL;   /* [n] each */
     int batch = evaluation_batch(m, n, T, e);
-    double *loss = grab(2 * ABLATED * (idx)n, sizeof(double), e), *more = loss + ABLATED * (idx)n;
+    double *loss = grab(2 * ABLATED * (idx)n, sizeof(double), e);
+    double *more = loss ? loss + ABLATED * (idx)n : NULL;
     if (!e->status) acts_create(&a, m, batch, T, ACTS_ONE, e);
     a.edit = position_edit(s, &room);
     int got = e->status ? 0 : data_probe(d, &s->data, INPUT_NATURAL, n, T, ids, targets, &starts);
@@ -9337,9 +9339,7 @@ int ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int n, int 
     acts_free(&a);
     free(ids);
     free(loss);
-    if (!e->status && !got)
-        fail(e, 1, "the held documents: expected one of %d tokens or more, found none. "
-                   "Try: a smaller --T, or a larger --valid", T + 1);
+    if (!e->status && !got) none_held(T, e);
     return e->status;
 }
 
@@ -9402,23 +9402,19 @@ int choices_read(const unsigned char *p, size_t n, const char *name, Choices *ou
     for (int line = 1; !e->status && line <= lines; line++) {
         Question *q = &out->question[out->n];
         const unsigned char *end = n ? memchr(p, '\n', n) : NULL;
-        size_t size = end ? (size_t)(end - p) : n, rest = size;
+        size_t size = end ? (size_t)(end - p) : n;
         *q = (Question){.gold = -1, .endings = -1};
-        for (const unsigned char *from = p; size; from += rest < size ? 1 : 0) {
-            const unsigned char *tab = memchr(from, '\t', rest);
-            size_t field = tab ? (size_t)(tab - from) : rest;
+        for (size_t from = 0, field; size && from <= size; from += field + 1) {
+            const unsigned char *tab = memchr(p + from, '\t', size - from);
+            field = (tab ? (size_t)(tab - p) : size) - from;
             if (q->gold < 0) {
-                if (field != 1 || !isdigit(*from)) break;
-                q->gold = *from - '0';
+                if (field != 1 || !isdigit(p[from])) break;
+                q->gold = p[from] - '0';
             } else if (++q->endings > ENDINGS_MOST) break;
             else {
                 q->field[q->endings] = at;
-                at += field_plain(out->text + at, from, field) + 1;
+                at += field_plain(out->text + at, p + from, field) + 1;
             }
-            from += field;
-            rest -= field;
-            if (!rest) break;
-            rest--;
         }
         if (size && (q->endings < 2 || q->endings > ENDINGS_MOST || q->gold >= q->endings))
             fail(e, 1, "%s:%d: expected the number of the right ending from 0, a context and 2 to "
@@ -9448,17 +9444,18 @@ typedef struct Choice { size_t at; int length, scored; } Choice;
 /* Encodes a question's endings, one Choice each, behind ids. */
 static int choices_encode(Data *d, const Settings *s, const Choices *c, const Question *q, Ids *ids,
                           Choice *out, int most, Error *e) {
-    const char *context = (const char *)c->text + q->field[0];
+    const unsigned char *context = c->text + q->field[0];
+    const size_t size = strlen((const char *)context);
     const int32_t bos = d->bos;
     Ids alone = {0};
     Bytes text = {0};
-    tokenizer_encode(&d->encoder, (const unsigned char *)context, strlen(context), &alone, e);
+    tokenizer_encode(&d->encoder, context, size, &alone, e);
     for (int k = 0; k < q->endings && !e->status; k++) {
+        const char *ending = (const char *)c->text + q->field[1 + k];
         size_t from = ids->size;
         text.size = 0;
-        bytes_add(&text, context, strlen(context), e);
-        if (*context) bytes_add(&text, " ", 1, e);
-        const char *ending = (const char *)c->text + q->field[1 + k];
+        bytes_add(&text, context, size, e);
+        bytes_add(&text, " ", size > 0, e);
         bytes_add(&text, ending, strlen(ending), e);
         if (s->data.bos) ids_add(ids, &bos, 1, e);
         tokenizer_encode(&d->encoder, text.at, text.size, ids, e);
@@ -9475,31 +9472,35 @@ static int choices_encode(Data *d, const Settings *s, const Choices *c, const Qu
     return e->status;
 }
 
+/* The longest of n choices: tokens that are fed, all but the last. */
+static int choices_longest(const Choice *c, int n) {
+    int T = 1;
+    for (int i = 0; i < n; i++) if (c[i].length - 1 > T) T = c[i].length - 1;
+    return T;
+}
+
 /* log p of every choice, `batch` of them at a time. */
 static int choices_measure(double *log_p, Model *m, const Choice *choice, int n, const Ids *tokens,
                            const Settings *s, Error *e) {
     Acts a = {0};
-    int most = 1;
-    for (int i = 0; i < n; i++) if (choice[i].length - 1 > most) most = choice[i].length - 1;
-    int batch = evaluation_batch(m, n, most, e);
+    int most = choices_longest(choice, n), batch = evaluation_batch(m, n, most, e);
     int *ids = grab(2 * (idx)batch * most, sizeof(int), e);
     if (!e->status) acts_create(&a, m, batch, most, ACTS_ONE, e);
     stream_begin(m, (n + batch - 1) / batch, true, s->quiet);
     for (int from = 0; from < n && !e->status; from += batch) {
-        int B = n - from < batch ? n - from : batch, T = 1;
-        for (int b = 0; b < B; b++)
-            if (choice[from + b].length - 1 > T) T = choice[from + b].length - 1;
+        const Choice *c = &choice[from];
+        int B = n - from < batch ? n - from : batch, T = choices_longest(c, B);
         int *targets = ids + (idx)B * T;
         for (int b = 0; b < B; b++)                          /* what is short ends in token 0 */
             for (int t = 0; t < T; t++) {
-                const Choice *c = &choice[from + b];
-                ids[b * T + t] = t < c->length - 1 ? tokens->at[c->at + (size_t)t] : 0;
-                targets[b * T + t] = t < c->length - 1 ? tokens->at[c->at + (size_t)t + 1] : 0;
+                const bool fed = t < c[b].length - 1;
+                ids[b * T + t] = fed ? tokens->at[c[b].at + (size_t)t] : 0;
+                targets[b * T + t] = fed ? tokens->at[c[b].at + (size_t)t + 1] : 0;
             }
         model_forward(m, &a, ids, B, T);
         model_loss(m, &a, targets, B, T, false, 1);
         for (int b = 0; b < B; b++)
-            for (int t = choice[from + b].scored - 1; t < choice[from + b].length - 1; t++)
+            for (int t = c[b].scored - 1; t < c[b].length - 1; t++)
                 if (a.loss_row[(idx)b * T + t] >= 0)         /* -1 inside a prefix */
                     log_p[from + b] -= a.loss_row[(idx)b * T + t];
         model_fault(m, e);
@@ -9567,11 +9568,9 @@ static int npy_write(const char *folder, const char *name, const char *type, siz
                      const void *at, int rank, const idx *shape, Error *e) {
     char path[PATH_ROOM + 64], header[256], dims[128] = "";
     idx count = 1;
-    for (int i = 0; i < rank; i++) {
-        snprintf(dims + strlen(dims), sizeof dims - strlen(dims), "%lld,%s", (long long)shape[i],
-                 i + 1 < rank ? " " : "");
-        count *= shape[i];
-    }
+    for (int i = 0, to = 0; i < rank; count *= shape[i++])
+        to += snprintf(dims + to, sizeof dims - (size_t)to, "%lld,%s", (long long)shape[i],
+                       i + 1 < rank ? " " : "");
     int n = snprintf(header, sizeof header,
                      "{'descr': '<%s', 'fortran_order': False, 'shape': (%s), }", type, dims);
     int padded = (10 + n + 1 + 63) / 64 * 64 - 10;
@@ -9579,8 +9578,7 @@ static int npy_write(const char *folder, const char *name, const char *type, siz
     const unsigned char *from = at;
     bytes_add(&out, "\x93NUMPY\x01\x00", 8, e);
     bytes_number(&out, (uint64_t)padded, 2, e);
-    bytes_add(&out, header, (size_t)n, e);
-    for (int i = n; i < padded; i++) bytes_add(&out, i + 1 < padded ? " " : "\n", 1, e);
+    bytes_print(&out, e, "%s%*s", header, padded - n, "\n");
     for (; count-- > 0 && !e->status; from += width) {
         uint32_t four;
         uint64_t bits;
@@ -9602,7 +9600,7 @@ static int npy_real(const char *folder, const char *name, const real *at, int ra
 
 /* config.json: the resolved model under the flags' names. */
 static int dump_config(const char *folder, const Settings *s, Error *e) {
-    char path[PATH_ROOM + 64], value[PATH_ROOM], line[PATH_ROOM + 64];
+    char path[PATH_ROOM + 64], value[PATH_ROOM];
     Bytes out = {0};
     const char *before = "{\n";
     for (const Option *o = OPTIONS; o->flag; o++) {
@@ -9610,9 +9608,7 @@ static int dump_config(const char *folder, const Settings *s, Error *e) {
         option_text(o, s, value, sizeof value);
         const char *shown = o->kind == 'b' ? (strcmp(value, "0") ? "true" : "false") : value;
         const char *quote = o->kind == 'c' ? "\"" : "";
-        int n = snprintf(line, sizeof line, "%s  \"%s\": %s%s%s", before, o->flag, quote, shown,
-                         quote);
-        bytes_add(&out, line, (size_t)n, e);
+        bytes_print(&out, e, "%s  \"%s\": %s%s%s", before, o->flag, quote, shown, quote);
         before = ",\n";
     }
     bytes_add(&out, "\n}\n", 3, e);
@@ -9632,10 +9628,8 @@ static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, 
         int c = i < text->size ? text->at[i] : '\n';
         if (c == '\n') {
             if (even && here && columns >= 0 && here != columns)
-                return fail(e, 1,
-                            "%s:%d: expected %d ids as on the lines before, found %d. Try: lines "
-                            "of one length",
-                            name, line, columns, here);
+                return fail(e, 1, "%s:%d: expected %d ids as on the lines before, found %d. Try: "
+                            "lines of one length", name, line, columns, here);
             int32_t start = (int32_t)out->size - here;
             if (here && starts) ids_add(starts, &start, 1, e);
             if (here) { columns = here; ++*B; }
@@ -9646,22 +9640,19 @@ static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, 
             for (; i < text->size && isdigit(text->at[i]) && id < 1 << 30; i++)
                 id = 10 * id + (text->at[i] - '0');
             if (id >= vocab)
-                return fail(
-                    e, 1, "%s:%d: expected ids below the vocabulary's %d, found %lld. Try: --vocab",
-                    name, line, vocab, (long long)id);
+                return fail(e, 1, "%s:%d: expected ids below the vocabulary's %d, found %lld. Try: "
+                            "--vocab", name, line, vocab, (long long)id);
             int32_t small = (int32_t)id;
             ids_add(out, &small, 1, e);
             here++;
         } else
-            return fail(e, 1,
-                        "%s:%d: expected token ids, found '%c'. Try: numbers separated by blanks",
-                        name, line, isprint(c) ? c : '?');
+            return fail(e, 1, "%s:%d: expected token ids, found '%c'. Try: numbers separated by "
+                        "blanks", name, line, isprint(c) ? c : '?');
     }
     *T = columns - 1;
     if (even && !e->status && *T < 1)
-        return fail(e, 1,
-                    "%s: expected lines of at least 2 ids, found none. Try: a line like 1 2 3",
-                    name);
+        return fail(e, 1, "%s: expected lines of at least 2 ids, found none. Try: a line like "
+                    "1 2 3", name);
     return e->status;
 }
 
@@ -9676,7 +9667,7 @@ int data_ids(Data *d, const char *path, int vocab, Error *e) {
     return e->status;
 }
 
-/* Maps [B,H,N,S] of all layers to one array [L,B,H,T,S] of the real rows. */
+/* The weights, m or z of all layers, [B,H,N,S] each, as one [L,B,H,T,S] of the real rows. */
 static int dump_maps(const char *folder, const char *name, const Acts *a, int which,
                      const Config *c, int B, int T, Error *e) {
     idx L = c->layers, H = c->heads, N = config_rows(c, T), S = config_columns(c, T), first = N - T;
@@ -9684,13 +9675,8 @@ static int dump_maps(const char *folder, const char *name, const Acts *a, int wh
     real *all = grab(L * B * H * T * S, sizeof(real), e), *to = all;
     for (idx l = 0; l < L && !e->status; l++)
         for (idx bh = 0; bh < B * H; bh++, to += T * S) {
-            const Probe *p = &a->probe[l];
-            copy(to,
-                 (which == 0   ? p->weight
-                  : which == 1 ? p->metric
-                               : p->z) +
-                     (bh * N + first) * S,
-                 T * S);
+            const real *const map[] = {a->probe[l].weight, a->probe[l].metric, a->probe[l].z};
+            copy(to, map[which] + (bh * N + first) * S, T * S);
         }
     if (!e->status) npy_real(folder, name, all, 5, shape, e);
     free(all);
@@ -9716,8 +9702,7 @@ static int dump_alpha(const char *folder, const Acts *a, const Config *c, int B,
 /* hidden [L+1,B,N,C]; with all, prenorm [L,B,N,C] and q, k [L,B,H,N,D], key heads repeated. */
 static int dump_states(const char *folder, const Acts *a, const Config *c, int B, int T, bool all,
                        Error *e) {
-    idx L = c->layers, H = c->heads, N = config_rows(c, T), C = c->dim, D = c->head_dim,
-        K = c->kv_heads;
+    idx L = c->layers, H = c->heads, N = config_rows(c, T), C = c->dim, D = c->head_dim;
     idx n = B * N * C, hidden[] = {L + 1, B, N, C}, prenorm[] = {L, B, N, C},
         heads[] = {L, B, H, N, D};
     idx most = (L + 1) * n > L * B * H * N * D ? (L + 1) * n : L * B * H * N * D;
@@ -9731,15 +9716,12 @@ static int dump_states(const char *folder, const Acts *a, const Config *c, int B
     }
     for (int key = 0; all && key < 2; key++) {
         real *to = at;
-        idx heads_here = key ? K : H;
+        const idx own = key ? c->kv_heads : H;
         for (idx l = 0; l < L; l++)
-            for (idx b = 0; b < B; b++)
-                for (idx h = 0; h < H; h++)
-                    for (idx i = 0; i < N; i++, to += D)
-                        copy(to,
-                             (key ? a->layer[l].k : a->layer[l].q) +
-                                 ((b * N + i) * heads_here + h / (H / heads_here)) * D,
-                             D);
+            for (idx bh = 0; bh < B * H; bh++)
+                for (idx i = 0; i < N; i++, to += D)
+                    copy(to, (key ? a->layer[l].k : a->layer[l].q)
+                             + ((bh / H * N + i) * own + bh % H / (H / own)) * D, D);
         npy_real(folder, key ? "k" : "q", at, 5, heads, e);
     }
     free(at);
@@ -9785,8 +9767,8 @@ static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, co
             probe[l] = (Probe){maps + 3 * l * map, maps + (3 * l + 1) * map,
                                maps + (3 * l + 2) * map};
         for (idx i = 0; i < (idx)B * T; i++) {
-            ids[i] = file->at[i / T * (T + 1) + i % T];
-            targets[i] = file->at[i / T * (T + 1) + i % T + 1];
+            ids[i] = file->at[i + i / T];                    /* lines of T + 1 */
+            targets[i] = file->at[i + i / T + 1];
         }
         a->probe = probe;
         model_zero_grads(m);
@@ -12282,17 +12264,29 @@ static int repro_commands(const Repro *q, Error *e) {
     return 0;
 }
 
+static int experiments_open(Experiments *x, Error *e) {
+    Bytes text = {0};
+    if (!file_read(EXPERIMENTS_FILE, &text, e))
+        experiments_read(x, text.at, text.size, EXPERIMENTS_FILE, e);
+    bytes_free(&text);
+    return e->status;
+}
+
+/* The corpus of --corpus, or the first where it is not given. */
+static const Corpus *corpus_asked(const Experiments *x, const char *name, Error *e) {
+    for (int i = 0; i < x->corpora; i++)
+        if (!x->corpus[i].domain && (!*name || !strcmp(x->corpus[i].name, name)))
+            return &x->corpus[i];
+    fail(e, 2, "--corpus %s: expected a corpus of " EXPERIMENTS_FILE ". Try: --corpus %s",
+         *name ? name : "NAME", x->corpora ? x->corpus->name : "NAME, after naming one");
+    return NULL;
+}
+
 static int repro_words(Repro *q, const char **words, int n, Error *e) {
     const Settings *s = q->s;
     const Experiments *x = &q->x;
-    const Corpus *end = x->corpus + x->corpora;
     q->item = q->only = -1;
-    q->corpus = x->corpus;
-    while (s->corpus[0] && q->corpus < end &&
-           (strcmp(q->corpus->name, s->corpus) || q->corpus->domain)) q->corpus++;
-    if (q->corpus == end)
-        return fail(e, 2, "--corpus %s: there is none in " EXPERIMENTS_FILE ". Try: --corpus %s",
-                    s->corpus, x->corpora ? x->corpus[0].name : "story");
+    if (!(q->corpus = corpus_asked(x, s->corpus, e))) return e->status;
     if (n > 1) return fail(e, 2, "repro: %s is a word too many. Try: sink help repro", words[1]);
     if (n && strcmp(words[0], "all") &&
         (q->item = entry_of(x->item, x->items, sizeof *x->item, words[0])) < 0)
@@ -12498,11 +12492,8 @@ static int repro_published(const Repro *q, Error *e) {
 
 int repro(const Settings *s, const char **words, int n, Error *e) {
     Repro q = {.s = s};
-    Bytes text = {0};
     bool list = !n || !strcmp(words[0], "list"), readme = n && !strcmp(words[0], "readme");
-    if (!file_read(EXPERIMENTS_FILE, &text, e) &&
-        !experiments_read(&q.x, text.at, text.size, EXPERIMENTS_FILE, e) &&
-        !repro_words(&q, words, list || readme ? 0 : n, e)) {
+    if (!experiments_open(&q.x, e) && !repro_words(&q, words, list || readme ? 0 : n, e)) {
         if (list || readme) repro_show(&q, list, readme, e);
         else if (q.item >= 0 && is_elsewhere(&q.x, q.item)) repro_published(&q, e);
         else if (s->commands) repro_commands(&q, e);
@@ -12515,7 +12506,6 @@ int repro(const Settings *s, const char **words, int n, Error *e) {
         }
     }
     experiments_free(&q.x);
-    bytes_free(&text);
     return e->status;
 }
 
@@ -14867,7 +14857,6 @@ double seconds(void) {
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
-/* Appends the plain files of a folder, each with its 0; false when path is no folder. */
 static bool folder_files(const char *path, Bytes *names, Error *e) {
     char name[1100];
     struct stat is;
@@ -14883,26 +14872,23 @@ static bool folder_files(const char *path, Bytes *names, Error *e) {
 }
 #endif
 
-int worker(void) {
 #ifdef _OPENMP
-    return omp_get_thread_num();
-#else
-    return 0;
-#endif
+int worker(void) { return omp_get_thread_num(); }
+int workers(void) { return omp_get_max_threads(); }
+int set_workers(int n) {
+    omp_set_num_threads(n > 0 ? n : omp_get_num_procs());
+    return n > 0 && n != workers();
 }
-
-int workers(void) {
-#ifdef _OPENMP
-    return omp_get_max_threads();
 #else
-    return 1;
+int worker(void) { return 0; }
+int workers(void) { return 1; }
+int set_workers(int n) { return n > 1; }
 #endif
-}
 
-/* Where threads wait for each other, GCC's OpenMP spins 300,000 turns before it sleeps. If another
- * program keeps a core busy, two threads may share the other one, and each wait then lasts as long
- * as it spins: a step of 10 ms took a second. With 1000 turns it took 33 ms, and nothing more on a
- * free machine. The setting is read before main begins, so the program starts itself once again. */
+/* Where threads wait for each other, GCC's OpenMP spins 300,000 turns before it sleeps. Where other
+ * programs keep cores busy, a wait lasts as long as it spins: a step of 10 ms took a second, with
+ * 1000 turns 33 ms, and on a free machine nothing more. The setting is read before main begins, so
+ * the program starts itself once again. */
 void calm_threads(char **argv) {
 #if defined(_OPENMP) && defined(__linux__)
     if (!getenv("GOMP_SPINCOUNT") && !getenv("OMP_WAIT_POLICY") &&
@@ -14911,14 +14897,6 @@ void calm_threads(char **argv) {
 #else
     (void)argv;
 #endif
-}
-
-/* 0 asks for as many as the machine has. Without OpenMP there is one, and this says so. */
-int set_workers(int n) {
-#ifdef _OPENMP
-    omp_set_num_threads(n > 0 ? n : omp_get_num_procs());
-#endif
-    return n > 0 && n != workers() ? 1 : 0;
 }
 
 /* Fills e with one line unless it already holds one: the first error is the cause. */
@@ -14937,10 +14915,8 @@ void *grab(idx count, size_t size, Error *e) {
     bool fits = count >= 0 && size && (size_t)count <= PTRDIFF_MAX / size;
     void *p = fits ? calloc(count ? (size_t)count : 1, size) : NULL;
     if (!p)
-        fail(e, 1,
-             "memory: %.1f MB are not to be had. Try: a smaller --batch, --context, --dim or "
-             "--layers",
-             (double)count * (double)size / 1e6);
+        fail(e, 1, "memory: %.1f MB are not to be had. Try: a smaller --batch, --context, --dim or "
+                   "--layers", (double)count * (double)size / 1e6);
     return p;
 }
 
@@ -15104,33 +15080,30 @@ bool file_missing(const char *path) {
     return missing;
 }
 
-/* Asked before hours of work: makes the folders of path that are missing, and tries to write
- * there. */
+/* Asked before hours of work. */
 int file_ready(const char *path, Error *e) {
-    char beside[1100];
-    if (snprintf(beside, sizeof beside, "%s.new", path) >= (int)sizeof beside)
-        return fail(e, 2, "%.60s..: this path is too long. Try: a shorter one", path);
-    for (char *at = strchr(beside + 1, '/'); at; at = strchr(at + 1, '/')) {
-        *at = 0;
-        /* there already, or the next line tells */
-        make_folder(beside);
-        *at = '/';
+    char folder[sizeof ((Writing *)0)->beside];
+    Writing w;
+    for (size_t n = 1; path[0] && path[n] && n < sizeof folder; n++)
+        if (path[n] == '/') {
+            snprintf(folder, n + 1, "%s", path);
+            make_folder(folder);                 /* there already, or what is next tells */
+        }
+    if (path[0] && !writing_begin(&w, path, e)) {
+        fclose(w.f);
+        remove(w.beside);
     }
-    FILE *f = fopen(beside, "wb");
-    if (!f)
-        return fail(e, 1, "%s: cannot be made, %s. Try: another folder", beside, strerror(errno));
-    fclose(f);
-    remove(beside);
-    return 0;
+    return e->status;
 }
 
 /* =================================================================================================
  * 16  Command line
  *
  * One table of options drives parsing, checking, help, config.json, checkpoints and the echoed
- * command. Groups: m the model, t the training, d the data, e what is measured, a ablations and
- * edits, o output, p the page, r going on, f starting from, i ids, w a dump's, g generation, s the
- * seed where nothing is trained, x reproduction, b benches. A verb names the groups it takes.
+ * command. Groups: m the model, t the training, d the data, e what is measured, y several of it, a
+ * ablations and edits, u --out, j CSV and JSON, p the page, o progress and threads, r going on, f
+ * starting from, i ids, w a dump's, g generation, s the seed where nothing is trained, x
+ * reproduction, b benches. A verb names the groups it takes.
  */
 
 #define AT(field) offsetof(Settings, field)
@@ -15155,8 +15128,7 @@ const Option OPTIONS[] = {
     {"embed-dim",     'm', 'i', AT(model.embed_dim),     "0",      1, 1 << 20, "E",
      "width of the embedding, with projections; default: dim"},
     {"pos",           'm', 'c', AT(model.pos),           "rotary", 0, 0,
-     "rotary|none|absolute|learned|relative|t5|alibi",
-     "positions (Table 3, appendix A)"},
+     "rotary|none|absolute|learned|relative|t5|alibi", "positions (Table 3, appendix A)"},
     {"rotary-dims",   'm', 'i', AT(model.rotary_dims),   "0",      1, 1 << 20, "R",
      "dims of a head that are rotated; default: all"},
     {"rope-base",     'm', 'd', AT(model.rope_base),     "10000",  1, 1e12, "X",
@@ -15179,8 +15151,7 @@ const Option OPTIONS[] = {
     {"place",         'm', 'c', AT(model.place),         "pre",    0, 0, "pre|post|parallel",
      "where the norms stand (equations 2, 3; section 7.2)"},
     {"act",           'm', 'c', AT(model.act),           "swiglu", 0, 0,
-     "swiglu|geglu|reglu|swish|gelu|relu|gelutanh",
-     "the feed-forward's activation (Table 11)"},
+     "swiglu|geglu|reglu|swish|gelu|relu|gelutanh", "the feed-forward's activation (Table 11)"},
     {"linear-bias",   'm', 'b', AT(model.linear_bias),   "0",      0, 1, "",
      "a bias in every linear map but the last"},
     {"bias-in",       'm', 'c', AT(model.bias_in),       "all",    0, 0, "all|qkv|attention|ffn",
@@ -15472,29 +15443,10 @@ const Option *option_find(const char *flag, const char *groups) {
     return NULL;
 }
 
-static int parse_words(Settings *s, int argc, char **argv, const char *groups, const char **words,
-                       int *n_words, Error *e);
-
 /* --variant NAME: the flags of a row of VARIANTS, as if they stood here. */
-int settings_flags(Settings *s, const char *flags, const char *groups, Error *e) {
-    enum { FLAGS_MOST = 256 };
-    char text[4096], *argv[FLAGS_MOST];
-    int argc = 0;
-    if (snprintf(text, sizeof text, "%s", flags) >= (int)sizeof text)
-        return fail(e, 2, "too many flags in one string");
-    for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) {
-        if (argc == FLAGS_MOST)
-            return fail(e, 2, "%.40s..: expected at most %d words of flags", flags, FLAGS_MOST);
-        argv[argc++] = word;
-    }
-    return parse_words(s, argc, argv, groups, NULL, NULL, e);
-}
-
 static int parse_variant(Settings *s, const char *name, Error *e) {
     for (const Variant *v = VARIANTS; v->name; v++)
-        if (!strcmp(v->name, name)) {
-            return settings_flags(s, v->flags, "m", e);
-        }
+        if (!strcmp(v->name, name)) return settings_flags(s, v->flags, "m", e);
     return fail(e, 2, "--variant %s: no such row. Try: sink list", name);
 }
 
@@ -15521,6 +15473,20 @@ static int parse_words(Settings *s, int argc, char **argv, const char *groups, c
     return e->status;
 }
 
+int settings_flags(Settings *s, const char *flags, const char *groups, Error *e) {
+    enum { FLAGS_MOST = 256 };
+    char text[4096], *argv[FLAGS_MOST];
+    int argc = 0;
+    if (snprintf(text, sizeof text, "%s", flags) >= (int)sizeof text)
+        return fail(e, 2, "too many flags in one string");
+    for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) {
+        if (argc == FLAGS_MOST)
+            return fail(e, 2, "%.40s..: expected at most %d words of flags", flags, FLAGS_MOST);
+        argv[argc++] = word;
+    }
+    return parse_words(s, argc, argv, groups, NULL, NULL, e);
+}
+
 int settings_parse(Settings *s, int argc, char **argv, const char *groups, const char **words,
                    int *n_words, Error *e) {
     if (parse_words(s, argc, argv, groups, words, n_words, e)) return e->status;
@@ -15544,9 +15510,6 @@ typedef struct Verb {
     const char *name, *words, *groups, *help;
     int (*run)(Settings *s, const char **words, int n, Error *e);
 } Verb;
-static const Verb *verb_find(const char *name);
-static void verbs_print(FILE *out);
-
 /* The command that repeats the run: every flag that differs from its default. */
 static void echo_command(const Verb *v, const Settings *s, FILE *out) {
     Settings base;
@@ -15557,9 +15520,9 @@ static void echo_command(const Verb *v, const Settings *s, FILE *out) {
         if (!strchr(v->groups, o->group)) continue;
         option_text(o, s, value, sizeof value);
         option_text(o, &base, fallback, sizeof fallback);
-        if (strcmp(value, fallback))
-            fprintf(out, " --%s%s%s", o->flag, o->kind == 'b' ? "" : " ",
-                    o->kind == 'b' ? "" : value);
+        if (!strcmp(value, fallback)) continue;
+        fprintf(out, " --%s", o->flag);
+        if (o->kind != 'b') fprintf(out, " %s", value);
     }
     fputc('\n', out);
 }
@@ -15569,21 +15532,15 @@ static int verb_run(Settings *s, const char **words, int n, Error *e) {
     return demo_run(s, stdout, e);
 }
 
-/* Where the page of a training goes: --report, else beside --out; "" where neither is given. */
-static void train_page(const Settings *s, char path[PATH_ROOM + 8]) {
-    snprintf(path, PATH_ROOM + 8, "%s%s", s->report[0] ? s->report : s->out,
-             s->out[0] && !s->report[0] ? ".html" : "");
-}
 
 static int verb_train(Settings *s, const char **words, int n, Error *e) {
     Trainer t;
     int starts;
-    char page[PATH_ROOM + 8];
+    char page[PATH_ROOM + 8];                    /* "" where neither --report nor --out is given */
     (void)words; (void)n;
-    train_page(s, page);
-    if ((s->out[0] && file_ready(s->out, e)) || (s->log[0] && file_ready(s->log, e))
-        || (page[0] && file_ready(page, e)))
-        return e->status;
+    snprintf(page, sizeof page, "%s%s", s->report[0] ? s->report : s->out,
+             s->out[0] && !s->report[0] ? ".html" : "");
+    if (file_ready(s->out, e) || file_ready(s->log, e) || file_ready(page, e)) return e->status;
     Outcome *o = grab(1, sizeof *o, e);
     if (!o || trainer_begin(&t, s, "", e)) { free(o); return e->status; }
     Settings seen = t.s;
@@ -15592,6 +15549,7 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
     o->source = "";
     o->c = t.m.c;
     o->even = sink_uniform(&o->c, seen.eval_T);
+    o->star = config_column_star(&o->c) >= 0;
     progress_start(&o->p, "train", s->quiet);
     if (!train_run(&t, &o->p, e) && !trained_loss(&o->loss, &t, e))
         printf("steps=%ld loss=%.6f valid_loss=%.6f alpha_1=%.6f sink_1=%.6f parameters=%lld%s%s\n",
@@ -15601,8 +15559,7 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
         Error of_page = {0};
         if (e->status) snprintf(o->ended, sizeof o->ended, "%s", e->text);
         else outcome_measure(o, &t, &seen, &starts, &of_page);
-        if (!of_page.status) report_write(page, "train", &seen, o, 1, NULL, o->ended,
-                                             &of_page);
+        if (!of_page.status) report_write(page, "train", &seen, o, 1, NULL, o->ended, &of_page);
         if (of_page.status) fail(e, of_page.status, "%s", of_page.text);
     }
     sinks_free(&o->s);
@@ -15633,6 +15590,12 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
     return 0;
 }
 
+static int tokenizer_same(const Trainer *t, const char *path, const Settings *s, Error *e) {
+    return t->tokenizer_hash == t->data.tokenizer.hash ? 0
+         : fail(e, 1, "%s: expected the tokenizer it was trained with, found another in %s. "
+                "Try: --tokenizer FILE", path, s->data.tokenizer);
+}
+
 static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
     uint64_t hash = t->tokenizer_hash;
     s->data.vocab = t->m.c.vocab;
@@ -15647,22 +15610,14 @@ static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
     if (data_open(&t->data, &s->data, 0, 0, e)) return e->status;
     if (s->data.tokens[0]) return 0;            /* ids alone: they are below the model's --vocab */
     if (!hash && t->data.vocab != t->m.c.vocab)
-        return fail(e, 1,
-                    "%s: expected a vocabulary of %d, as it was trained with, found %d in %s. "
-                    "Try: --ids FILE, --tokens FILE, or --tokenizer FILE",
-                    path, t->m.c.vocab, t->data.vocab, s->data.tokenizer);
-    if (hash && hash != t->data.tokenizer.hash)
-        return fail(e, 1,
-                    "%s: expected the tokenizer it was trained with, found another in %s. Try: "
-                    "--tokenizer FILE",
-                    path, s->data.tokenizer);
-    return 0;
+        return fail(e, 1, "%s: expected a vocabulary of %d, as it was trained with, found %d in "
+                    "%s. Try: --ids FILE, --tokens FILE, or --tokenizer FILE", path, t->m.c.vocab,
+                    t->data.vocab, s->data.tokenizer);
+    return hash ? tokenizer_same(t, path, s, e) : 0;
 }
 
 int results_ready(const Settings *s, Error *e) {
-    const char *const paths[] = {s->csv, s->json, s->report};
-    for (int i = 0; i < 3; i++) if (paths[i][0] && file_ready(paths[i], e)) break;
-    return e->status;
+    return file_ready(s->csv, e) || file_ready(s->json, e) ? e->status : file_ready(s->report, e);
 }
 
 /* What is written of one measurement: numbers, and in a table of several what they are of. */
@@ -15670,42 +15625,44 @@ typedef struct EvalRow { char model[PATH_ROOM], text[64]; int input; Result all;
 
 /* A text in CSV or JSON: quoted, and what must not stand there escaped. */
 static void quoted(Bytes *out, const char *text, bool json, Error *e) {
-    bytes_print(out, e, "\"");
+    bytes_add(out, "\"", 1, e);
     for (; *text; text++)
         if ((unsigned char)*text < 32) bytes_print(out, e, json ? "\\u%04x" : " ", *text);
-        else bytes_print(out, e, *text == '"' ? json ? "\\\"" : "\"\"" : *text == '\\' && json
-                                 ? "\\\\" : "%c", *text);
-    bytes_print(out, e, "\"");
+        else {
+            if (*text == '"' || (json && *text == '\\')) bytes_add(out, json ? "\\" : "\"", 1, e);
+            bytes_add(out, text, 1, e);
+        }
+    bytes_add(out, "\"", 1, e);
 }
 
 /* n rows as --csv, and as --json: an object, or with `table` a list of them. */
 static int eval_write(const EvalRow *row, int n, bool table, const Settings *s, Error *e) {
     static const char *const LABELS[] = {"model", "text", "input"};
     Bytes csv = {0}, json = {0};
+    for (int i = 0; table && i < 3; i++) bytes_print(&csv, e, "%s,", LABELS[i]);
+    for (int i = 0; i < row->all.lists; i++)
+        bytes_print(&csv, e, "%s%s", i ? "," : "", row->all.list[i].name);
     for (int r = 0; r < n; r++) {
         const Result *all = &row[r].all;
         const char *labels[] = {row[r].model, row[r].text, INPUTS[row[r].input]};
-        for (int i = 0; i < 3 && table && !r; i++)
-            bytes_print(&csv, e, "%s%s", i ? "," : "", LABELS[i]);
-        for (int i = 0; i < all->lists && !r; i++)
-            bytes_print(&csv, e, "%s%s", i || table ? "," : "", all->list[i].name);
-        bytes_print(&csv, e, r ? "" : "\n");
+        bytes_print(&csv, e, "\n");
         bytes_print(&json, e, "%s{", r ? ",\n " : table ? "[" : "");
-        for (int i = 0; i < 3 && table; i++) {
-            bytes_print(&csv, e, i ? "," : "");
+        for (int i = 0; table && i < 3; i++) {
             quoted(&csv, labels[i], false, e);
-            bytes_print(&json, e, "%s\"%s\": ", i ? ", " : "", LABELS[i]);
+            bytes_print(&csv, e, ",");
+            bytes_print(&json, e, "\"%s\": ", LABELS[i]);
             quoted(&json, labels[i], true, e);
+            bytes_print(&json, e, ", ");
         }
         for (int i = 0; i < all->lists; i++) {
             double value = all->value[all->list[i].at];
-            bytes_print(&csv, e, "%s%.8g", i || table ? "," : "", value);
+            bytes_print(&csv, e, "%s%.8g", i ? "," : "", value);
             bytes_print(&json, e, isfinite(value) ? "%s\"%s\": %.8g" : "%s\"%s\": null",
-                        i || table ? ", " : "", all->list[i].name, value);
+                        i ? ", " : "", all->list[i].name, value);
         }
-        bytes_print(&csv, e, "\n");
         bytes_print(&json, e, "}");
     }
+    bytes_print(&csv, e, "\n");
     bytes_print(&json, e, table ? "]\n" : "\n");
     if (s->json[0] && !e->status) file_write(s->json, json.at, json.size, e);
     if (s->csv[0] && !e->status) file_write(s->csv, csv.at, csv.size, e);
@@ -15739,11 +15696,9 @@ static int eval_numbers(Result *all, const Sinks *r, const Ablated *x, const Cho
     }
     for (int more = 0; x && more < 2; more++)
         for (int k = more; k < ABLATED; k++) {
-            char name[40];
-            snprintf(name, sizeof name, "ablate_%s%s", of_loss[k], more ? "_more" : "");
-            result_add1(all, name, more ? x->more[k] : x->loss[k], e);
-            strcat(name, "_spread");
-            result_add1(all, name, more ? x->more_spread[k] : x->spread[k], e);
+            const char *what = of_loss[k], *than = more ? "_more" : "";
+            put(all, e, more ? x->more[k] : x->loss[k], "ablate_%s%s", what, than);
+            put(all, e, more ? x->more_spread[k] : x->spread[k], "ablate_%s%s_spread", what, than);
         }
     if (chosen && chosen->n) {
         result_add1(all, "questions", chosen->n, e);
@@ -15770,8 +15725,9 @@ static void eval_print(const char *path, const Trainer *t, const Outcome *o, con
                edited, 100 * sinks_sink(&o->s, there, 0), sinks_alpha(&o->s, first), edited,
                sinks_alpha(&o->s, there));
     if (s->input == INPUT_NATURAL) printf("\nloss %.4f nats a token\n", o->s.loss);
+    if (!cut) return;
     Bytes text = {0};
-    if (cut) ablated_text(cut, s, &text, &(Error){0});
+    ablated_text(cut, s, &text, &(Error){0});
     fwrite(text.at, 1, text.size, stdout);
     bytes_free(&text);
 }
@@ -15807,11 +15763,8 @@ static int survey_line(Survey *v, const Settings *s, Trainer *t, const Chosen *c
     snprintf(row->text, sizeof row->text, "%s", text);
     result_add1(&row->all, "parameters", (double)t->m.count, e);
     eval_numbers(&row->all, &seen, NULL, chosen, s, e);
-    for (int x = 1; x < STEPS; x++) {
-        char name[32];
-        snprintf(name, sizeof name, "sink_1_at_%g", eps[x]);
-        result_add1(&row->all, name, sinks_sink(&seen, first, x), e);
-    }
+    for (int i = 1; i < STEPS; i++)
+        put(&row->all, e, sinks_sink(&seen, first, i), "sink_1_at_%g", eps[i]);
     if (v->rows == 1)
         printf("%-26s %9s %-12s %-7s %5s %8s %8s %8s %8s %8s %6s %7s%s\n", "model", "million",
                "text", "input", "T", "Sink 0.2", "Sink_1", "Sink 0.4", "Sink_*", "alpha_1",
@@ -15874,10 +15827,10 @@ static void survey_text(Survey *v, Settings s, Trainer *t, const char *model, co
 static int survey(const Settings *s, const char **words, int n, Error *e) {
     Survey v = {.s = s};
     Bytes names = {0};
-    if (s->ablate || s->report[0])
+    const char *alone = s->ablate ? "ablate" : s->report[0] ? "report" : NULL;
+    if (alone)
         return fail(e, 2, "eval --%s: expected one model and one text. Try: sink eval %s --%s %s",
-                    s->ablate ? "ablate" : "report", words[0], s->ablate ? "ablate" : "report",
-                    s->ablate ? "key1" : s->report);
+                    alone, words[0], alone, s->ablate ? "key1" : s->report);
     if (positions_parse("lengths", s->lengths, v.length, 32, e)) return e->status;
     if (s->domains[0]) files_list(s->domains, &names, e);
     else bytes_add(&names, "", 1, e);
@@ -16004,48 +15957,41 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
     Tokenizer t = {0};
     Encoder encoder = {0};
     Ids ids = {0};
-    const char *what = n ? words[0] : "";
+    const char *what = n ? words[0] : "", *path = n > 1 ? words[1] : "-";
+    const bool encode = !strcmp(what, "encode");
+    int B, T;
     if (!strcmp(what, "train")) {
         if ((n < 2 && !s->data.grammar[0]) || !s->out[0])
-            return fail(e, 2,
-                        "tokenize train: expected files and --out FILE. Try: sink tokenize train "
-                        "text.txt --out tokenizer.bin");
-        for (int i = 1; i < n; i++)
-            if (file_read(words[i], &in, e) ||
-                bytes_add(&in, DOCUMENT_END, strlen(DOCUMENT_END), e))
-                break;
+            return fail(e, 2, "tokenize train: expected files and --out FILE. Try: sink tokenize "
+                        "train text.txt --out tokenizer.bin");
+        for (int i = 1; i < n && !file_read(words[i], &in, e); i++)
+            bytes_add(&in, DOCUMENT_END, strlen(DOCUMENT_END), e);
         if (s->data.grammar[0]) tell_some(s, 1, GRAMMAR_SHARE, &in, e);
         int vocab = s->model.vocab ? s->model.vocab : VOCAB_DEFAULT;
         if (!e->status && !tokenizer_train(&t, in.at, in.size, vocab, e))
             tokenizer_save(s->out, &t, e);
         if (!e->status) printf("vocabulary=%d text=%zu out=%s\n", t.vocab, in.size, s->out);
-    } else if (!strcmp(what, "encode") || !strcmp(what, "decode")) {
-        const char *path = n > 1 ? words[1] : "-";
-        if (!tokenizer_load(s->data.tokenizer, &t, e) && !encoder_make(&encoder, &t, e) &&
-            !file_read(path, &in, e)) {
-            if (!strcmp(what, "encode")) {
-                const int32_t bos = t.bos;
-                if (s->data.bos && bos < 0)
-                    fail(e, 2, "--bos: expected a tokenizer with an id for it, found none in %s. "
-                         "Try: without it", s->data.tokenizer);
-                if (s->data.bos) ids_add(&ids, &bos, 1, e);
-                tokenizer_encode(&encoder, in.at, in.size, &ids, e);
-                for (size_t i = 0; i < ids.size && !e->status; i++)
-                    printf("%d%c", ids.at[i], i + 1 < ids.size ? ' ' : '\n');
-            } else {
-                int B, T;
-                if (!ids_parse(&in, path, t.vocab, false, &ids, NULL, &B, &T, e) &&
-                    !tokenizer_decode(&t, ids.at, ids.size, &out, e)) {
-                    /* the space that encoding put before the text is not the text's */
-                    const bool blank = t.space > SPACE_NONE && out.size && out.at[0] == ' ';
-                    fwrite(out.at + blank, 1, out.size - blank, stdout);
-                }
-            }
-        }
-    } else
-        fail(e, 2,
-             "tokenize: expected train, encode or decode, found '%s'. Try: sink help tokenize",
-             what);
+    } else if (!encode && strcmp(what, "decode")) {
+        fail(e, 2, "tokenize: expected train, encode or decode, found '%s'. Try: sink help "
+             "tokenize", what);
+    } else if (tokenizer_load(s->data.tokenizer, &t, e) || encoder_make(&encoder, &t, e)
+               || file_read(path, &in, e)) {
+        ;                                                    /* e says which */
+    } else if (encode) {
+        const int32_t bos = t.bos;
+        if (s->data.bos && bos < 0)
+            fail(e, 2, "--bos: expected a tokenizer with an id for it, found none in %s. "
+                 "Try: without it", s->data.tokenizer);
+        if (s->data.bos) ids_add(&ids, &bos, 1, e);
+        tokenizer_encode(&encoder, in.at, in.size, &ids, e);
+        for (size_t i = 0; i < ids.size && !e->status; i++)
+            printf("%d%c", ids.at[i], i + 1 < ids.size ? ' ' : '\n');
+    } else if (!ids_parse(&in, path, t.vocab, false, &ids, NULL, &B, &T, e) &&
+               !tokenizer_decode(&t, ids.at, ids.size, &out, e)) {
+        /* the space that encoding put before the text is not the text's */
+        const bool blank = t.space > SPACE_NONE && out.size && out.at[0] == ' ';
+        fwrite(out.at + blank, 1, out.size - blank, stdout);
+    }
     encoder_free(&encoder);
     tokenizer_free(&t);
     ids_free(&ids);
@@ -16085,34 +16031,25 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
         return fail(e, 2, "generate: expected one model file, or --grammar FILE. "
                           "Try: sink generate out/model.ckpt --prompt \"The king\"");
     if (open_model(s, words[0], 4e9, &t, e)) return e->status;
-    uint64_t hash = t.tokenizer_hash;
-    if (tokenizer_load(s->data.tokenizer, &t.data.tokenizer, e) ||
-        encoder_make(&t.data.encoder, &t.data.tokenizer, e))
-        goto done;
-    if (hash != t.data.tokenizer.hash) {
-        fail(e, 1,
-             "%s: expected the tokenizer it was trained with, found another in %s. Try: "
-             "--tokenizer FILE",
-             words[0], s->data.tokenizer);
-        goto done;
-    }
-    const Tokenizer *words_of = &t.data.tokenizer;
-    const int32_t start = s->data.fix_token == 1 && words_of->fix >= 0 ? words_of->fix
-                        : s->data.bos && words_of->bos >= 0 ? words_of->bos : words_of->end;
-    ids_add(&ids, &start, 1, e);
-    tokenizer_encode(&t.data.encoder, (const unsigned char *)s->prompt, strlen(s->prompt), &ids, e);
-    int C = s->model.context;
+    const Tokenizer *known = &t.data.tokenizer;
+    const int C = s->model.context, most = s->how_many ? s->how_many : 100;
     real *y = grab(s->model.vocab, sizeof(real), e);
     int *row = grab(C, sizeof(int), e);
     Rng rng = {hash64((uint64_t)s->train.seed, "generate", 8)};
-    if (!e->status && !acts_create(&t.a, &t.m, 1, C, ACTS_KEYS, e)) {
+    if (!e->status && !tokenizer_load(s->data.tokenizer, &t.data.tokenizer, e)
+        && !encoder_make(&t.data.encoder, known, e) && !tokenizer_same(&t, words[0], s, e)
+        && !acts_create(&t.a, &t.m, 1, C, ACTS_KEYS, e)) {
+        const int32_t start = s->data.fix_token == 1 && known->fix >= 0 ? known->fix
+                            : s->data.bos && known->bos >= 0 ? known->bos : known->end;
+        ids_add(&ids, &start, 1, e);
+        tokenizer_encode(&t.data.encoder, (const unsigned char *)s->prompt, strlen(s->prompt), &ids,
+                         e);
         fputs(s->prompt, stdout);
         /* The prompt is one forward, which leaves its keys and values in the cache, and a token
          * after it one row. When the context is full the first token stays and the oldest others
          * go. That moves every token but the first one place, and with it its key: the cache serves
          * no more, and from there on a token is a forward of the whole context. */
-        for (int i = 0, from = 0;
-             i < (s->how_many ? s->how_many : 100) && !e->status && !interrupted; i++) {
+        for (int i = 0, from = 0; i < most && !e->status && !interrupted; i++) {
             int have = (int)ids.size < C ? (int)ids.size : C;
             if ((int)ids.size > C) from = 0;                 /* the context was full before */
             row[0] = ids.at[0];
@@ -16120,10 +16057,10 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
             int32_t next = sample_next(&t.m, &t.a, row, have, from, s->temperature, &rng, y);
             if (model_fault(&t.m, e)) break;
             from = have;
-            if (next == words_of->end) break;
+            if (next == known->end) break;
             ids_add(&ids, &next, 1, e);
             text.size = 0;
-            if (!tokenizer_decode(&t.data.tokenizer, &next, 1, &text, e))
+            if (!tokenizer_decode(known, &next, 1, &text, e))
                 fwrite(text.at, 1, text.size, stdout);
             fflush(stdout);
         }
@@ -16131,7 +16068,6 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
     }
     free(y);
     free(row);
-done:
     ids_free(&ids);
     bytes_free(&text);
     trainer_free(&t);
@@ -16145,12 +16081,11 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
     Ids ids = {0};
     int B = 0, T = 0;
     if (n > 1)
-        return fail(
-            e, 2, "dump: expected at most one model file. Try: sink dump --ids FILE --out FOLDER");
+        return fail(e, 2, "dump: expected at most one model file. Try: sink dump --ids FILE --out "
+                    "FOLDER");
     if (!s->ids[0] || !s->out[0])
-        return fail(e, 2,
-                    "dump: expected --ids FILE and --out FOLDER. Try: echo 1 2 3 4 > ids; sink "
-                    "dump --ids ids --out out/dump");
+        return fail(e, 2, "dump: expected --ids FILE and --out FOLDER. Try: echo 1 2 3 4 > ids; "
+                    "sink dump --ids ids --out out/dump");
     if (n == 1) {
         if (open_model(s, words[0], 0, &t, e)) return e->status;
         trainer_free(&t);                            /* again, with gradients */
@@ -16161,10 +16096,8 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
     if (!e->status) file_read(s->ids, &text, e);
     if (!e->status && !ids_parse(&text, s->ids, t.m.c.vocab, true, &ids, NULL, &B, &T, e)) {
         if (T > t.m.c.context)
-            fail(e, 1,
-                 "%s: expected at most %d ids a line (--context and one), found %d. Try: --context "
-                 "%d",
-                 s->ids, t.m.c.context + 1, T + 1, T);
+            fail(e, 1, "%s: expected at most %d ids a line (--context and one), found %d. Try: "
+                 "--context %d", s->ids, t.m.c.context + 1, T + 1, T);
         else if (!file_ready(config, e) && !acts_create(&t.a, &t.m, B, T, ACTS_ALL, e))
             dump_run(s->out, s, &t.m, &t.a, &ids, B, T, e);
     }
@@ -16201,8 +16134,7 @@ static double clock_rate(void) {
         double from = seconds();
         uint64_t x = (uint64_t)(from * 1e9) | 1;
         for (int i = 0; i < TURNS; i++) x ^= x >> 7;
-        double rate = x ? 2 * TURNS / (seconds() - from) * 1e-9 : 0;
-        if (rate > best) best = rate;
+        if (x) best = fmax(best, 2 * TURNS / (seconds() - from) * 1e-9);
     }
     return best;
 }
@@ -16211,16 +16143,16 @@ static double clock_rate(void) {
 static double copy_rate(void) {
     enum { SIZE = 1 << 25, TRIES = 5 };
     Error e = {0};
-    real *x = grab(2 * SIZE, sizeof(real), &e), best = 0;
+    real *x = grab(2 * SIZE, sizeof(real), &e);
+    double best = 0;
     for (int try = 0; x && try < TRIES; try++) {
         double from = seconds();
         PARALLEL
         for (idx i = 0; i < SIZE; i += CHUNK) copy(x + SIZE + i, x + i, CHUNK);
-        real rate = (real)(2 * sizeof(real) * SIZE / (seconds() - from) * 1e-9);
-        if (rate > best) best = rate;
+        best = fmax(best, 2 * sizeof(real) * SIZE / (seconds() - from) * 1e-9);
     }
     free(x);
-    return (double)best;
+    return best;
 }
 
 /* bench gemm: c [m,n] = a [m,k] b [k,n] in the three ways that training multiplies: both factors by
@@ -16251,8 +16183,8 @@ static int bench_gemm(const Settings *s, Error *e) {
                     matmul_at(isa, c, n, ways[w].a, ways[w].b, m, n, k, ways[w].add);
                 if (r >= 0) took[w][r] = (seconds() - from) / repeats;
             }
-        double after = fma_peak(isa, workers()), clock = clock_rate() * workers();
-        if (after > peak) peak = after;
+        double clock = clock_rate() * workers();
+        peak = fmax(peak, fma_peak(isa, workers()));
         for (int w = 0; w < WAYS; w++) {
             double rate = flop / median(took[w], ROUNDS) * 1e-9;
             printf("gflops=%.1f peak=%.1f ratio=%.3f m=%d n=%d k=%d way=%s isa=%s threads=%d "
@@ -16306,12 +16238,12 @@ static int bench_step(Settings *s, Error *e) {
         trainer_step(&t, e);
         if (i >= 0) took[i] = seconds() - from;
     }
-    double after = fma_peak(isa_best(), workers()), each = e->status ? 1 : median(took, COUNT);
-    if (after > peak) peak = after;
-    if (!e->status)
+    peak = fmax(peak, fma_peak(isa_best(), workers()));
+    if (!e->status) {
+        double each = median(took, COUNT), rate = flop / each * 1e-9;
         printf("step_ms=%.2f tok_per_s=%.0f gflops=%.1f ratio=%.3f peak=%.1f threads=%d\n",
-               1e3 * each, tokens / each, flop / each / 1e9, flop / each / 1e9 / peak, peak,
-               workers());
+               1e3 * each, tokens / each, rate, rate / peak, peak, workers());
+    }
     trainer_free(&t);
     return e->status;
 }
@@ -16323,10 +16255,6 @@ typedef enum Part {
     PART_EMBED_BACK, PART_CLIP, PART_STEP, PARTS_OF_STEP
 } Part;
 
-static const char *const PART_NAMES[] = {
-    "batch", "zero gradients", "embed", "norms", "q, k, v, o", "rotary", "attention", "ffn",
-    "logits and loss, both ways", "ffn, backward", "attention, backward", "q, k, v, o, backward",
-    "norms, backward", "embed, backward", "gradient norm", "AdamW"};
 
 static void run_part(Trainer *t, Part part, Error *e) {
     const Config *c = &t->m.c;
@@ -16389,17 +16317,24 @@ static int bench_ops(Settings *s, Error *e) {
     double Q = c->heads * c->head_dim, K = c->kv_heads * c->head_dim, P = (double)t.m.count;
     double linear = 2 * rows * L * C * (Q + 2 * K + (c->combine == COMBINE_ADD ? c->head_dim : Q)),
            ffn = 2 * rows * L * C * c->ffn * (config_gated(c) ? 3 : 2),
-           attention = attention_flops(c, B, T), logits = 2 * rows * V * c->embed_dim;
-    double flop[PARTS_OF_STEP] = {
-        [PART_LINEAR] = linear,       [PART_LINEAR_BACK] = 2 * linear,
-        [PART_FFN] = ffn,             [PART_FFN_BACK] = 2 * ffn,
-        [PART_ATTENTION] = attention, [PART_ATTENTION_BACK] = 2 * attention,
-        [PART_LOSS] = 3 * logits};
-    double numbers[PARTS_OF_STEP] = {
-        [PART_ZERO] = P,               [PART_EMBED] = 2 * rows * C,
-        [PART_NORM] = 4 * L * rows * C, [PART_NORM_BACK] = 8 * L * rows * C,
-        [PART_ROTATE] = 4 * L * rows * (Q + K),
-        [PART_EMBED_BACK] = 3 * rows * C, [PART_CLIP] = P, [PART_STEP] = 7 * P};
+           attention = attention_flops(c, B, T);
+    const struct { const char *name; double flop, numbers; } PART[PARTS_OF_STEP] = {
+        [PART_BATCH] = {"batch", 0, 0},
+        [PART_ZERO] = {"zero gradients", 0, P},
+        [PART_EMBED] = {"embed", 0, 2 * rows * C},
+        [PART_NORM] = {"norms", 0, 4 * L * rows * C},
+        [PART_LINEAR] = {"q, k, v, o", linear, 0},
+        [PART_ROTATE] = {"rotary", 0, 4 * L * rows * (Q + K)},
+        [PART_ATTENTION] = {"attention", attention, 0},
+        [PART_FFN] = {"ffn", ffn, 0},
+        [PART_LOSS] = {"logits and loss, both ways", 6 * rows * V * c->embed_dim, 0},
+        [PART_FFN_BACK] = {"ffn, backward", 2 * ffn, 0},
+        [PART_ATTENTION_BACK] = {"attention, backward", 2 * attention, 0},
+        [PART_LINEAR_BACK] = {"q, k, v, o, backward", 2 * linear, 0},
+        [PART_NORM_BACK] = {"norms, backward", 0, 8 * L * rows * C},
+        [PART_EMBED_BACK] = {"embed, backward", 0, 3 * rows * C},
+        [PART_CLIP] = {"gradient norm", 0, P},
+        [PART_STEP] = {"AdamW", 0, 7 * P}};
     double took[PARTS_OF_STEP + 1][COUNT], peak = fma_peak(isa_best(), workers()), sum = 0;
     double memory = copy_rate();
     for (int i = -1; i < COUNT && !e->status; i++)           /* part by part, round by round */
@@ -16409,20 +16344,19 @@ static int bench_ops(Settings *s, Error *e) {
             else run_part(&t, (Part)part, e);
             if (i >= 0) took[part + 1][i] = seconds() - from;
         }
-    double after = fma_peak(isa_best(), workers());
-    if (after > peak) peak = after;
+    peak = fmax(peak, fma_peak(isa_best(), workers()));
     if (!e->status) {
         double step = median(took[0], COUNT);
         printf("%d thread%s; peak %.1f GFLOP/s, copy %.1f GB/s; a step is %.0f tokens\n\n",
                workers(), workers() > 1 ? "s" : "", peak, memory, (double)B * T);
         printf("%-28s %9s %7s   %s\n", "part of a step", "ms", "share", "rate, and its ratio");
         for (int part = 0; part < PARTS_OF_STEP; part++) {
-            double each = median(took[part + 1], COUNT), gflop = flop[part] / each * 1e-9,
-                   gb = numbers[part] * sizeof(real) / each * 1e-9;
+            double each = median(took[part + 1], COUNT), gflop = PART[part].flop / each * 1e-9,
+                   gb = PART[part].numbers * sizeof(real) / each * 1e-9;
             sum += each;
-            printf("%-28s %9.3f %6.1f%%", PART_NAMES[part], 1e3 * each, 100 * each / step);
-            if (flop[part] > 0) printf(" %8.1f GFLOP/s %6.3f of the peak", gflop, gflop / peak);
-            else if (numbers[part] > 0) printf(" %8.1f GB/s    %6.3f of a copy", gb, gb / memory);
+            printf("%-28s %9.3f %6.1f%%", PART[part].name, 1e3 * each, 100 * each / step);
+            if (gflop > 0) printf(" %8.1f GFLOP/s %6.3f of the peak", gflop, gflop / peak);
+            else if (gb > 0) printf(" %8.1f GB/s    %6.3f of a copy", gb, gb / memory);
             putchar('\n');
         }
         printf("%-28s %9.3f %6.1f%%\n", "the rest", 1e3 * (step - sum), 100 * (1 - sum / step));
@@ -16471,23 +16405,13 @@ static int bench_length(Settings *s, Error *e) {
 
 /* The page of the whole paper. */
 static int verb_report(Settings *s, const char **words, int n, Error *e) {
-    const char *path = s->out[0] ? s->out : "out/report.html", *corpus = s->corpus;
+    const char *path = s->out[0] ? s->out : "out/report.html";
     Experiments x = {0};
-    Bytes text = {0};
+    const Corpus *corpus = experiments_open(&x, e) ? NULL : corpus_asked(&x, s->corpus, e);
     (void)words; (void)n;
-    if (!file_read(EXPERIMENTS_FILE, &text, e))
-        experiments_read(&x, text.at, text.size, EXPERIMENTS_FILE, e);
-    int at = 0;
-    for (; at < x.corpora; at++)
-        if (!x.corpus[at].domain && (!*corpus || !strcmp(corpus, x.corpus[at].name))) break;
-    if (!e->status && at == x.corpora)
-        fail(e, 2, "--corpus %s: expected a corpus of " EXPERIMENTS_FILE ". Try: --corpus %s",
-             *corpus ? corpus : "NAME", x.corpora ? x.corpus[0].name : "NAME, after naming one");
-    if (!e->status && !file_ready(path, e)
-        && !paper_write(path, &x, s->results, x.corpus[at].name, e))
+    if (corpus && !file_ready(path, e) && !paper_write(path, &x, s->results, corpus->name, e))
         printf("The page: %s\n", path);
     experiments_free(&x);
-    bytes_free(&text);
     return e->status;
 }
 
@@ -16541,17 +16465,17 @@ static int bench_stream(Settings *s, Error *e) {
         sinks_measure(&x, &t.m, &t.a, ids, ids + (idx)B * T, B, ROWS_REAL, e);
         double cpu = (double)(clock() - from) / CLOCKS_PER_SEC / workers();
         Streamed took = stream_end(&t.m);
-        double after = fma_peak(isa_best(), workers()), computed = took.seconds - took.waited;
-        double flop = matrix_flops(&t.m) * B * config_rows(c, T) + attention_flops(c, B, T);
-        if (after > peak) peak = after;
+        double computed = took.seconds - took.waited;
+        double gflop = (matrix_flops(&t.m) * B * config_rows(c, T) + attention_flops(c, B, T))
+                     * 1e-9;
+        peak = fmax(peak, fma_peak(isa_best(), workers()));
         if (!e->status)
             printf("seconds=%.1f waiting=%.1f computing=%.1f cpu=%.1f gb=%.2f gflops=%.1f "
                    "ratio=%.3f ratio_of_cpu=%.3f peak=%.1f activations_mb=%.0f parameters=%.0f "
                    "threads=%d\n",
-                   took.seconds, took.waited, computed, cpu, took.bytes * 1e-9,
-                   flop / computed * 1e-9, flop / computed * 1e-9 / peak, flop / cpu * 1e-9 / peak,
-                   peak, (double)t.a.size * sizeof(real) * 1e-6,
-                   (double)t.m.count, workers());
+                   took.seconds, took.waited, computed, cpu, took.bytes * 1e-9, gflop / computed,
+                   gflop / computed / peak, gflop / cpu / peak, peak,
+                   (double)t.a.size * sizeof(real) * 1e-6, (double)t.m.count, workers());
     }
     sinks_free(&x);
     trainer_free(&t);
@@ -16567,37 +16491,7 @@ static int verb_bench(Settings *s, const char **words, int n, Error *e) {
     return fail(e, 2, "bench: expected gemm, step, ops, length or stream. Try: sink bench ops");
 }
 
-static int verb_help(Settings *s, const char **words, int n, Error *e) {
-    const Verb *v = n ? verb_find(words[0]) : NULL;
-    if (n && !v) return fail(e, 2, "help: there is no verb '%s'. Try: sink help", words[0]);
-    (void)s;
-    if (!v) {
-        printf("sink: \"When Attention Sink Emerges in Language Models\" as one C file.\n\n  sink "
-               "VERB [MODEL] [--flag value ...]\n\n");
-        verbs_print(stdout);
-        printf("\nBegin with: sink run. A verb's flags: sink help VERB. Results on stdout, "
-               "progress on stderr.\n"
-               "Exit status: 0 done, 1 a file, the data, the numbers or a check failed, 2 wrong "
-               "usage.\n");
-        return 0;
-    }
-    printf("sink %s %s\n    %s\n\n", v->name, v->words, v->help);
-    for (const Option *o = OPTIONS; o->flag; o++) {
-        char left[96];
-        if (!strchr(v->groups, o->group)) continue;
-        snprintf(left, sizeof left, "--%s %s", o->flag,
-                 o->kind == 'c' ? o->choices
-                 : o->choices   ? o->choices
-                                : "");
-        printf("  %-34s %s%s", left,
-               strlen(left) > 34 ? "\n                                     " : "", o->help);
-        if (o->kind != 'b' && *o->fallback && strcmp(o->fallback, "0") && strcmp(o->fallback, "-1"))
-            printf(" [%s]", o->fallback);
-        fputc('\n', stdout);
-    }
-    if (strchr(v->groups, 'm')) printf("  %-34s a row of `sink list`\n", "--variant NAME");
-    return 0;
-}
+static int verb_help(Settings *s, const char **words, int n, Error *e);
 
 static const Verb VERBS[] = {
     {"run",      "",               "mtdeopruj",
@@ -16632,9 +16526,34 @@ static const Verb *verb_find(const char *name) {
     return NULL;
 }
 
-static void verbs_print(FILE *out) {
-    for (const Verb *v = VERBS; v->name; v++)
-        fprintf(out, "  %-9s %-27s %s\n", v->name, v->words, v->help);
+static int verb_help(Settings *s, const char **words, int n, Error *e) {
+    (void)s;
+    if (!n) {
+        printf("sink: \"When Attention Sink Emerges in Language Models\" as one C file.\n\n  sink "
+               "VERB [MODEL] [--flag value ...]\n\n");
+        for (const Verb *v = VERBS; v->name; v++)
+            printf("  %-9s %-27s %s\n", v->name, v->words, v->help);
+        printf("\nBegin with: sink run. A verb's flags: sink help VERB. Results on stdout, "
+               "progress on stderr.\n"
+               "Exit status: 0 done, 1 a file, the data, the numbers or a check failed, 2 wrong "
+               "usage.\n");
+        return 0;
+    }
+    const Verb *v = verb_find(words[0]);
+    if (!v) return fail(e, 2, "help: there is no verb '%s'. Try: sink help", words[0]);
+    printf("sink %s %s\n    %s\n\n", v->name, v->words, v->help);
+    for (const Option *o = OPTIONS; o->flag; o++) {
+        char left[96];
+        if (!strchr(v->groups, o->group)) continue;
+        snprintf(left, sizeof left, "--%s %s", o->flag, o->choices);
+        printf("  %-34s %s%s", left, strlen(left) > 34 ? "\n                                     "
+                                                       : "", o->help);
+        if (o->kind != 'b' && *o->fallback && strcmp(o->fallback, "0") && strcmp(o->fallback, "-1"))
+            printf(" [%s]", o->fallback);
+        putchar('\n');
+    }
+    if (strchr(v->groups, 'm')) printf("  %-34s a row of `sink list`\n", "--variant NAME");
+    return 0;
 }
 
 /* The program: argv[1] is a verb. Returns the exit status. */
@@ -16649,28 +16568,25 @@ int sink_main(int argc, char **argv) {
     if (!strcmp(name, "--help") || !strcmp(name, "-h")) name = "help";
     const Verb *v = verb_find(name);
     if (!v) fail(&e, 2, "there is no verb '%s'. Try: sink help", name);
-    else {
-        if (!strcmp(v->name, "run")) settings_flags(&s, RUN_FLAGS, "mtdp", &e);
-        if (!strcmp(v->name, "run")) s.train.steps = RUN_STEPS;
-        s.argc = argc > 2 ? argc - 2 : 0;
-        s.argv = argv + 2;
-        s.groups = v->groups;
-        if (!settings_parse(&s, s.argc, s.argv, v->groups, words, &n, &e)) {
-            if (s.threads && set_workers(s.threads))     /* else OMP_NUM_THREADS may say */
-                fprintf(
-                    stderr,
-                    "sink: built without OpenMP, so 1 thread and not %d; the bits are the same\n",
-                    s.threads);
-            bool trains = v->run == verb_run || v->run == verb_train;
-            if (trains || v->run == verb_generate || v->run == verb_repro) {   /* stop at a step */
-                signal(SIGINT, on_interrupt);
-                signal(SIGTERM, on_interrupt);
-            }
-            if (!s.quiet && trains && !s.resume) echo_command(v, &s, stderr);
-            if (n && !*v->words)
-                fail(&e, 2, "%s: a word too many. Try: sink help %s", words[0], v->name);
-            else v->run(&s, words, n, &e);
+    if (v && v->run == verb_run) {
+        settings_flags(&s, RUN_FLAGS, "mtdp", &e);
+        s.train.steps = RUN_STEPS;
+    }
+    s.argc = argc > 2 ? argc - 2 : 0;
+    s.argv = argv + 2;
+    s.groups = v ? v->groups : "";
+    if (v && !settings_parse(&s, s.argc, s.argv, s.groups, words, &n, &e)) {
+        if (s.threads && set_workers(s.threads))             /* else OMP_NUM_THREADS may say */
+            fprintf(stderr, "sink: built without OpenMP, so 1 thread and not %d; the bits are the "
+                            "same\n", s.threads);
+        bool trains = v->run == verb_run || v->run == verb_train;
+        if (trains || v->run == verb_generate || v->run == verb_repro) {       /* stop at a step */
+            signal(SIGINT, on_interrupt);
+            signal(SIGTERM, on_interrupt);
         }
+        if (!s.quiet && trains && !s.resume) echo_command(v, &s, stderr);
+        if (!n || *v->words) v->run(&s, words, n, &e);
+        else fail(&e, 2, "%s: a word too many. Try: sink help %s", words[0], v->name);
     }
     if (e.status) fprintf(stderr, "sink: %s\n", e.text);
     else if (fflush(stdout) || ferror(stdout)) {

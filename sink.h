@@ -1295,7 +1295,7 @@ bool file_missing(const char *path);
 bool file_seek(FILE *f, uint64_t at);    /* from its start */
 bool file_size(FILE *f, uint64_t *size); /* leaves it at its end */
 char *full_path(const char *path);       /* from the root on; to be freed; NULL: errno says why */
-/* can it be written? makes its folders */
+/* Can a file of this name be written? Makes its folders. Of "" nothing is asked. */
 int  file_ready(const char *path, Error *e);
 /* wall clock: for progress and bench only */
 double seconds(void);

@@ -6535,8 +6535,8 @@ static bool tiny_settings(Settings *s, const char *flags, Error *e) {
                    "--layers 1 --heads 2 --dim 16 --ffn 20 --context 16 --batch 4 --warmup 5 "
                    "--steps 30 --seed 3 "
                    "--lr 1e-2 --quiet --tokenizer " SCRATCH "/tale.tok --T 8 --n 10",
-                   "mtdeoap", e);
-    settings_flags(s, flags, "mtdeoap", e);
+                   "mtdeoapj", e);
+    settings_flags(s, flags, "mtdeoapj", e);
     if (!s->data.text[0] && !s->data.grammar[0] && !s->data.tokens[0])
         settings_flags(s, "--grammar " SCRATCH "/tale.grammar", "d", e);
     if (s->train.min_lr < 0) s->train.min_lr = s->train.lr / 10;
@@ -15878,7 +15878,7 @@ static void sink__paper(Test *t) {
 }
 
 /* The pages of train and eval: beside --out, or where --report says; the curve's ends are the
- * log's, and the ablation's numbers the JSON's. */
+ * log's, and the ablation's numbers the JSON's. One that diverges leaves its curves. */
 static void sink__report(Test *t) {
     Settings s;
     Error e = {0};
@@ -15929,6 +15929,11 @@ static void sink__report(Test *t) {
     free(page);
     sink_fails(t, "eval " SCRATCH "/m.ckpt --ablate kstar --T 12 --grammar " SCRATCH
                   "/tale.grammar --tokenizer " SCRATCH "/tale.tok", 2, "no extra column");
+    sink_fails(t, "train --quiet" SMALL_RUN " --extra k --steps 90 --lr 1000 --wd 1000 --warmup 30 "
+                  "--log-every 1 --T 12 --report " SCRATCH "/d.html", 1, "diverges here");
+    page = page_sound(t, SCRATCH "/d.html", -1);
+    fact(t, strstr(page, "train *") != NULL, "a training that diverged has a curve of * too");
+    free(page);
     bytes_free(&log);
     bytes_free(&json);
     scratch_close();
