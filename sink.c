@@ -14979,7 +14979,8 @@ int bytes_print(Bytes *b, Error *e, const char *format, ...) {
     va_start(args, format);
     int n = vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    if (n < 0 || n >= (int)sizeof text) return fail(e, 1, "a text of %d bytes is too long", n);
+    if (n < 0 || n >= (int)sizeof text)
+        return fail(e, 1, "a text of %d bytes is too long. Try: a shorter one", n);
     return bytes_add(b, text, (size_t)n, e);
 }
 
@@ -15478,7 +15479,7 @@ int settings_flags(Settings *s, const char *flags, const char *groups, Error *e)
     char text[4096], *argv[FLAGS_MOST];
     int argc = 0;
     if (snprintf(text, sizeof text, "%s", flags) >= (int)sizeof text)
-        return fail(e, 2, "too many flags in one string");
+        return fail(e, 2, "too many flags in one string. Try: fewer");
     for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) {
         if (argc == FLAGS_MOST)
             return fail(e, 2, "%.40s..: expected at most %d words of flags", flags, FLAGS_MOST);
@@ -15521,8 +15522,9 @@ static void echo_command(const Verb *v, const Settings *s, FILE *out) {
         option_text(o, s, value, sizeof value);
         option_text(o, &base, fallback, sizeof fallback);
         if (!strcmp(value, fallback)) continue;
+        const char *quote = value[0] && !strpbrk(value, " '\"$&;()*?<>|\\") ? "" : "'";
         fprintf(out, " --%s", o->flag);
-        if (o->kind != 'b') fprintf(out, " %s", value);
+        if (o->kind != 'b') fprintf(out, " %s%s%s", quote, value, quote);
     }
     fputc('\n', out);
 }
@@ -15531,7 +15533,6 @@ static int verb_run(Settings *s, const char **words, int n, Error *e) {
     (void)words; (void)n;
     return demo_run(s, stdout, e);
 }
-
 
 static int verb_train(Settings *s, const char **words, int n, Error *e) {
     Trainer t;
