@@ -12215,8 +12215,8 @@ static void sink__train_and_eval(Test *t) {
     Ran r, again;
     Bytes one = {0}, other = {0}, json = {0};
     if (no_binary(t) || !tale_open(t, &s, "")) return;
-    r = sink("train --steps 4 --fix-token 1 --extra k --threads 1 --out " SCRATCH
-             "/m.ckpt" SMALL_RUN);
+    r = sink("train --steps 4 --fix-token 1 --extra k --threads 1 --log '" SCRATCH
+             "/a log.csv' --out " SCRATCH "/m.ckpt" SMALL_RUN);
     fact(t, r.status == 0 && !strncmp((const char *)r.out.at, "steps=4 loss=", 13), "%s",
          (const char *)r.err.at);
     fact(t, !strncmp((const char *)r.err.at, "sink train ", 11), "no command is echoed: %s",
