@@ -1852,8 +1852,9 @@ static int template_read(Making *m, const Json *j, const Value *v, Error *e) {
 
 /* The added tokens: each is taken out of the text as it is, or after the normalizer. */
 static int added_read(Making *m, const Json *j, const Value *v, Error *e) {
-    if (v && v->kind != JSON_ARRAY) return refuse(m, "added_tokens that are no list", e);
-    for (const Value *x = v + 1; v && x < j->at + v->next && !e->status; x = j->at + x->next) {
+    if (!v) return 0;
+    if (v->kind != JSON_ARRAY) return refuse(m, "added_tokens that are no list", e);
+    for (const Value *x = v + 1; x < j->at + v->next && !e->status; x = j->at + x->next) {
         const Value *content = json_get(j, x, "content");
         const char *s = json_text(j, content);
         const bool run = json_true(j, x, "normalized", true);
