@@ -6580,6 +6580,7 @@ int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int voc
     free(r.visits);
     return e->status;
 }
+
 /* =================================================================================================
  * 9  Text, grammars, packing, interventions
  */
@@ -7236,6 +7237,7 @@ int grammar_read(Grammar *g, const unsigned char *text, size_t n, const char *na
     if (bad) grammar_free(g);
     return bad;
 }
+
 /* -------------------------------------------------------------------------------------------------
  * 9.2  Packing                                                       section 2 and Figure 1 right
  *
@@ -16255,7 +16257,6 @@ typedef enum Part {
     PART_FFN, PART_LOSS, PART_FFN_BACK, PART_ATTENTION_BACK, PART_LINEAR_BACK, PART_NORM_BACK,
     PART_EMBED_BACK, PART_CLIP, PART_STEP, PARTS_OF_STEP
 } Part;
-
 
 static void run_part(Trainer *t, Part part, Error *e) {
     const Config *c = &t->m.c;
