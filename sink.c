@@ -6967,7 +6967,7 @@ typedef struct Telling {
     Rng rng;
     Bytes *out, memory;
     Value *values;              /* one per variable */
-    size_t floor; /* where the document, or the choice being remembered, begins in out */
+    size_t start, floor;        /* where in out the document begins, and what is remembered now */
     int depth, steps;
     Error *e;
 } Telling;
@@ -7154,17 +7154,18 @@ static const Alternative *choose(Telling *t, const Rule *r) {
     return a + low;
 }
 
+static int endless(const Telling *t, const Rule *r) {
+    return fail(t->e, 1, "%s:%d: expected a document with an end, found more than %d rules deep, "
+                         "%d rules or %d bytes. Try: an alternative that does not come back here",
+                t->g->name, r->line, GRAMMAR_DEPTH, GRAMMAR_STEPS, GRAMMAR_SIZE);
+}
+
 /* Tells a rule in the form wanted (a symbol, or -1). A { } group hands on what it was asked for. */
 static int tell_rule(Telling *t, int rule, int wanted) {
     const Grammar *g = t->g;
     const Rule *r = &g->rules[rule];
-    if (++t->depth > GRAMMAR_DEPTH || ++t->steps > GRAMMAR_STEPS || t->memory.size > GRAMMAR_SIZE
-        || t->out->size - t->floor > GRAMMAR_SIZE)
-        return fail(t->e, 1,
-                    "%s:%d: expected a document with an end, found more than %d rules deep, %d "
-                    "rules or %d bytes. "
-                    "Try: an alternative that does not come back here",
-                    g->name, r->line, GRAMMAR_DEPTH, GRAMMAR_STEPS, GRAMMAR_SIZE);
+    if (++t->depth > GRAMMAR_DEPTH || ++t->steps > GRAMMAR_STEPS || t->memory.size > GRAMMAR_SIZE)
+        return endless(t, r);
     int form = wanted < 0 || r->head[0] < 0 ? 0 : form_index(r, wanted);
     if (form < 0) form = 0, wanted = -1;
     const Alternative *a = choose(t, r);
@@ -7173,6 +7174,7 @@ static int tell_rule(Telling *t, int rule, int wanted) {
         const Piece *p = &g->pieces[i];
         if (p->size >= 0 ? tell_text(t, g->text.at + p->at, (size_t)p->size)
             : p->name < 0 ? tell_rule(t, p->rule, wanted) : tell_reference(t, p, wanted)) return 1;
+        if (t->out->size - t->start > GRAMMAR_SIZE) return endless(t, r);
     }
     t->depth--;
     return 0;
@@ -7182,7 +7184,8 @@ static int tell_rule(Telling *t, int rule, int wanted) {
    from both, mixed, so that neighbours have nothing in common. On failure out is as it was. */
 int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, Bytes *out, Error *e) {
     size_t start = out->size;
-    Telling t = {.g = g, .rng = {seed}, .out = out, .floor = start, .e = e};
+    Telling t = {.g = g, .rng = {seed}, .out = out, .start = start, .floor = start,
+                 .e = e};
     t.rng.state = rng_next(&t.rng) ^ number;
     t.rng.state = rng_next(&t.rng);
     t.values = grab((idx)((size_t)g->slot_count), sizeof *t.values, e);

@@ -6270,6 +6270,28 @@ static const char TALE[] =
     "thing ~= apple | owl | hour | house | unicorn | box | egg | red {coat|hat} | umbrella\n"
     "place = garden | school | inn | tower\n";
 
+/* 100,000 bytes are remembered and told again and again: refused before they are many more. */
+static void grammar_document__bounded(Test *t) {
+    Bytes text = {0}, out = {0};
+    Error e = {0};
+    Grammar g;
+    bytes_print(&text, &e, "s = [x:a]");
+    for (int i = 0; i < 5000; i++) bytes_print(&text, &e, "[$x]");
+    bytes_print(&text, &e, "\na = [10 b]\nb = [10 c]\nc = [10 d]\nd = ");
+    for (int i = 0; i < 100; i++) bytes_print(&text, &e, "y");
+    fact(t, grammar_read(&g, text.at, text.size, "g", &e) == 1 &&
+            strstr(e.text, "or 1048576 bytes"), "read: %s", e.text);
+    e = (Error){0};                              /* ten times are a document */
+    text.size = strlen("s = [x:a]") + 9 * strlen("[$x]");
+    bytes_print(&text, &e, "\na = [10 b]\nb = [10 c]\nc = [10 d]\nd = ");
+    for (int i = 0; i < 100; i++) bytes_print(&text, &e, "y");
+    fact(t, !grammar_read(&g, text.at, text.size, "g", &e) && !grammar_document(&g, 1, 1, &out, &e)
+         && out.size > 1000000 && out.size < 1 << 20, "%zu bytes, %s", out.size, e.text);
+    grammar_free(&g);
+    bytes_free(&text);
+    bytes_free(&out);
+}
+
 /* A document is a function of the grammar, the seed and its number: a fixed one, whatever was told
  * before. And the draws have the shares that they should. */
 static void grammar_document__pure(Test *t) {
@@ -16082,6 +16104,7 @@ static const Entry TESTS[] = {
     {"tokenizer_read__published", tokenizer_read__published},
     {"grammar__tells", grammar__tells},
     {"grammar__says_where", grammar__says_where},
+    {"grammar_document__bounded", grammar_document__bounded},
     {"grammar_document__pure", grammar_document__pure},
     {"grammar_read__damage", grammar_read__damage},
     {"grammar__shipped", grammar__shipped},
