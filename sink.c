@@ -5041,6 +5041,8 @@ enum { TRAINED_T = 32 };     /* even rows: alpha_1 = H_32/32 = 0.127, far below 
 enum { SUMS = 1, LONE_FIRST = 2, EQUAL = 4, NOT_EQUAL = 8, NONE = 16, RELATIVE = 32, ALIBI = 64,
        ROTARY = 128, DOT_SCORES = 256, SECOND_HALF = 512 };
 static int premises(const Config *c) {
+    _Static_assert(POS_ROWS == 7 && KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4
+                   && EXTRA_ROWS == 5, "a new row of an axis: say here what it has");
     bool soft = c->sim == SIM_EXP, sums = c->normalizer == NORMALIZER_SUM && !c->extra
                                        && !c->sink_token && c->kernel != KERNEL_MLP;
     bool equal = sums && c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE
