@@ -117,8 +117,8 @@
  *
  * 1  Config and variants                                               paper: sections 2, 7; tables
  *
- * A model is one row chosen on each axis of the formula. struct Config (sink.h) holds the choice as
- * plain numbers, and row 0 of every axis is the paper's default, so a zeroed enum is the baseline:
+ * A model is one row chosen on each axis of THE FORMULA. struct Config (sink.h) holds the choice as
+ * plain numbers. Row 0 of every axis is the paper's default, so a zeroed enum is the baseline:
  *
  *   axis          rows, the default first                                varied by the paper in
  *   positions     rotary; none, absolute, learned, relative, t5, alibi   Table 3, appendix A
@@ -131,137 +131,92 @@
  *   extra column  none; k, kv, zero, logit     shared; d_a dims; v*      Tables 4, 5, 12, 13
  *   others        value bias v+; sink token x*                           Table 4
  *   mask          causal; window w; prefix p                             Figures 5, 6
- *   mixer         attention; Mamba in some blocks                        Appendix B.3, Jamba
- *   ffns          one; the top few of X experts in some blocks           Appendix B.3, Jamba
  *
- * t5, parallel, layer, gelutanh, fewer key heads, zero and logit lie outside the paper's
- * experiments: published models need them, or they are close relatives of its rows. Every pair of
- * rows of two axes that is not refused below has its gradients compared with differences of the
- * loss (test gradients__every_pair). The last two axes have no gradients: they are there for a
- * forward of published weights, and to train them is refused (config_trains).
+ * t5, parallel, layer, gelutanh, fewer key heads, zero and logit lie outside the paper: published
+ * models need them, or they are close relatives of its rows. Every pair of rows of two axes that is
+ * not refused below has its gradients compared with differences of the loss (test
+ * gradients__every_pair).
  *
- * The paper's experiments are then nothing but flags. Its rows are variants of one model of some 60
- * million parameters without the embeddings (section 4: L = 10, d = 768, H = 8, so d_h = 96, and
- * F = 1536). The columns Sink_1 and loss repeat what it reports, to be read beside one's own
- * numbers, which a smaller model will not match:
+ * The paper's experiments are then nothing but flags. Its rows vary one model of some 60 million
+ * parameters without the embeddings (section 4: L = 10, d = 768, H = 8, so d_h = 96, F = 1536). The
+ * columns Sink_1 and loss repeat what it reports. A smaller model will not match these numbers:
  *
  *   "18.18"             Sink_1 at threshold 0.3 and T = 64, in percent
  *   "* 74.12 / 0.00"    Sink_*, then Sink_1: a sink that moved to the extra column or to x*
  *   "-"                 the training failed            ""   the paper shows a figure, or nothing
  *
- * The asterisk of Tables 6 and 15 is another one: it marks a Sink_1 of proxy scores, s / sum s or
- * |s| / sum |s|, where the model itself divides by something else (rows 2, 4, 9, 10 and 11). It
- * also stands at row 6, whose weights are positive and sum to 1. Here m_ij serves all of them.
+ * (The asterisk of Tables 6 and 15 is another one: there it marks a Sink_1 of proxy scores, s / sum
+ * s or |s| / sum |s|. Here m_ij of THE FORMULA serves every row.)
  *
  * What to see in the table: wherever the weights of a row are positive and sum to a constant there
- * is a sink, whatever else is changed; without that tie (Z = 1) there is next to none; and it moves
+ * is a sink, whatever else is changed. Without that tie (Z = 1) there is next to none. And it moves
  * where a key offers itself for it.
  */
-
 const Variant VARIANTS[] = {
-    /* name                flags                                source            Sink_1 %   loss */
-    /* Section 7.4: the eleven operations, by phi, sim and Z. Compare 2 with 3 */
-    {"softmax",         "",
-     "Table 15, 1", "18.18", "3.73"},
-    {"sigmoid",         "--sim sigmoid --normalizer one",
-     "Table 15, 2", "0.44", "3.70"},
-    {"sigmoid-sum",     "--sim sigmoid",
-     "Table 15, 3", "30.24", "3.74"},
-    {"elu",             "--sim elu --normalizer one",
-     "Table 15, 4", "0.80", "3.69"},
-    {"elu-sum",         "--sim elu",
-     "Table 15, 5", "-", "-"},
-    {"elu-kernel-sum",  "--kernel elu --sim identity",
-     "Table 15, 6", "53.65", "4.19"},
-    {"elu-kernel",      "--kernel elu --sim identity --normalizer one",
-     "Table 15, 7", "-", "-"},
-    {"linear-clamp",    "--sim identity --normalizer clamp",
-     "Table 15, 8", "-", "-"},
-    {"linear",          "--sim identity --normalizer one",
-     "Table 15, 9", "0.00", "3.99"},
-    {"mlp-clamp",       "--kernel mlp --sim identity --normalizer clamp",
-     "Table 15, 10", "0.19", "3.85"},
-    {"mlp",             "--kernel mlp --sim identity --normalizer one",
-     "Table 15, 11", "0.74", "3.91"},
-    /* Section 7.3: who takes the sink over. A token or a key does, a value alone (v-bias) not */
-    {"sink-token",      "--sink-token",
-     "Table 4, 2", "* 74.12 / 0.00", "3.72"},
-    {"kv-bias",         "--extra kv",
-     "Table 4, 3", "* 72.76 / 0.04", "3.72"},
-    {"k-bias",          "--extra k",
-     "Table 4, 4", "* 73.34 / 0.00", "3.72"},
-    {"v-bias",          "--vbias",
-     "Table 4, 5", "17.53", "3.73"},
-    /* One k* (and v*) for all heads of a block: with a v* the first token gets part of it back */
-    {"kv-bias-shared",  "--extra kv --extra-shared",
-     "Table 12 right", "* 56.61 / 12.44", "3.72"},
-    {"k-bias-shared",   "--extra k --extra-shared",
-     "Table 12 right", "* 68.31 / 0.23", "3.72"},
-    /* k* with a fixed v* of length m: the longer, the more of the sink returns to x_1 */
-    {"k-bias-e1",       "--extra k --extra-value e1 --extra-norm 1",
-     "Table 5, v'", "0.06", ""},
-    {"k-bias-20e1",     "--extra k --extra-value e1 --extra-norm 20",
-     "Table 5, 20v'", "25.88", ""},
-    {"k-bias-ones",     "--extra k --extra-value ones --extra-norm 1",
+    /* name, flags, source, Sink_1 in %, loss */
+    /* [T6] [T15] Section 7.4: the eleven operations, by phi, sim and Z. Compare 2 with 3 */
+    {"softmax", "", "Table 15, 1", "18.18", "3.73"},
+    {"sigmoid", "--sim sigmoid --normalizer one", "Table 15, 2", "0.44", "3.70"},
+    {"sigmoid-sum", "--sim sigmoid", "Table 15, 3", "30.24", "3.74"},
+    {"elu", "--sim elu --normalizer one", "Table 15, 4", "0.80", "3.69"},
+    {"elu-sum", "--sim elu", "Table 15, 5", "-", "-"},
+    {"elu-kernel-sum", "--kernel elu --sim identity", "Table 15, 6", "53.65", "4.19"},
+    {"elu-kernel", "--kernel elu --sim identity --normalizer one", "Table 15, 7", "-", "-"},
+    {"linear-clamp", "--sim identity --normalizer clamp", "Table 15, 8", "-", "-"},
+    {"linear", "--sim identity --normalizer one", "Table 15, 9", "0.00", "3.99"},
+    {"mlp-clamp", "--kernel mlp --sim identity --normalizer clamp", "Table 15, 10", "0.19", "3.85"},
+    {"mlp", "--kernel mlp --sim identity --normalizer one", "Table 15, 11", "0.74", "3.91"},
+    /* [T4] Section 7.3: who takes the sink over. A token or a key does, a value alone does not */
+    {"sink-token", "--sink-token", "Table 4, 2", "* 74.12 / 0.00", "3.72"},
+    {"kv-bias", "--extra kv", "Table 4, 3", "* 72.76 / 0.04", "3.72"},
+    {"k-bias", "--extra k", "Table 4, 4", "* 73.34 / 0.00", "3.72"},
+    {"v-bias", "--vbias", "Table 4, 5", "17.53", "3.73"},
+    /* [T12] One k* (and v*) for all heads: with a v* the first token gets part of the sink back */
+    {"kv-bias-shared", "--extra kv --extra-shared", "Table 12 right", "* 56.61 / 12.44", "3.72"},
+    {"k-bias-shared", "--extra k --extra-shared", "Table 12 right", "* 68.31 / 0.23", "3.72"},
+    /* [T5] k* with a fixed v* of length m: the longer, the more of the sink returns to x_1 */
+    {"k-bias-e1", "--extra k --extra-value e1 --extra-norm 1", "Table 5, v'", "0.06", ""},
+    {"k-bias-20e1", "--extra k --extra-value e1 --extra-norm 20", "Table 5, 20v'", "25.88", ""},
+    {"k-bias-ones", "--extra k --extra-value ones --extra-norm 1",
      "Table 5, v''", "* 69.74 / 2.15", "3.72"},
-    {"k-bias-20ones",   "--extra k --extra-value ones --extra-norm 20",
+    {"k-bias-20ones", "--extra k --extra-value ones --extra-norm 20",
      "Table 5, 20v''", "* 0.00 / 11.21", "3.73"},
-    /* d_a = 1 of 96 dims; the paper's d_a = 64 has Sink_* 69.19 and Sink_1 0.04 */
-    {"k-bias-1dim",     "--extra k --extra-dims 1",
-     "Table 13", "4.74", ""},
-    /* Section 7.1: a sink under every scheme, and without any. relative: see F3 and 3.4 */
-    {"nope",            "--pos none",
-     "Table 3", "20.35", "3.81"},
-    {"absolute",        "--pos absolute",
-     "Table 3", "32.73", "3.74"},
-    {"learned",         "--pos learned",
-     "Table 3", "33.13", "3.79"},
-    {"relative",        "--pos relative",
-     "Table 3", "35.53", "5.45"},
-    {"alibi",           "--pos alibi",
-     "Table 3", "20.78", "3.71"},
-    {"post-norm",       "--place post",
-     "Section 7.2", "13.54", ""},
-    /* Appendix C.3. The three without a gate keep F = 1536 and so have a fifth fewer parameters:
-     * 47,202,048 instead of 58,998,528 without the embeddings */
-    {"relu",            "--act relu",
-     "Table 11", "16.90", "3.82"},
-    {"gelu",            "--act gelu",
-     "Table 11", "14.76", "3.79"},
-    {"swish",           "--act swish",
-     "Table 11", "17.89", "3.80"},
-    {"reglu",           "--act reglu",
-     "Table 11", "13.88", "3.75"},
-    {"geglu",           "--act geglu",
-     "Table 11", "17.86", "3.73"},
-    {"addition",        "--combine add",
-     "Table 12 left", "21.76", "3.74"},
-    /* Weights that sum to alpha instead of 1; m_ij divides by their sum, so the metric compares */
-    {"scale-2",         "--scale 2",
-     "Table 14 left", "29.10", "3.72"},
-    {"scale-0.2",       "--scale 0.2",
-     "Table 14 left", "9.41", "3.72"},
-    {"scale-0.05",      "--scale 0.05",
-     "Table 14 left", "4.53", "3.78"},
-    /* Shown as figures only, without numbers */
-    {"pnorm-half",      "--normalizer pnorm --pnorm 0.5",                 "Figure 29",      "", ""},
-    {"sigmoid-pnorm-2", "--sim sigmoid --normalizer pnorm --pnorm 2",     "Figure 29",      "", ""},
-    {"prefix-5",        "--prefix 5",                                     "Figure 5",       "", ""},
-    {"window-32",       "--window 32",                                    "Figure 6",       "", ""},
+    /* [T13] d_a = 1 of 96 dims; the paper's d_a = 64 has Sink_* 69.19 and Sink_1 0.04 */
+    {"k-bias-1dim", "--extra k --extra-dims 1", "Table 13", "4.74", ""},
+    /* [T3] Section 7.1: a sink under every scheme, and without any. relative: see F3 and 3.4 */
+    {"nope", "--pos none", "Table 3", "20.35", "3.81"},
+    {"absolute", "--pos absolute", "Table 3", "32.73", "3.74"},
+    {"learned", "--pos learned", "Table 3", "33.13", "3.79"},
+    {"relative", "--pos relative", "Table 3", "35.53", "5.45"},
+    {"alibi", "--pos alibi", "Table 3", "20.78", "3.71"},
+    {"post-norm", "--place post", "Section 7.2", "13.54", ""},
+    /* [T11] Appendix C.3. The three without a gate keep F = 1536, and so have 47,202,048
+     * parameters without the embeddings, where the others have 58,998,528 */
+    {"relu", "--act relu", "Table 11", "16.90", "3.82"},
+    {"gelu", "--act gelu", "Table 11", "14.76", "3.79"},
+    {"swish", "--act swish", "Table 11", "17.89", "3.80"},
+    {"reglu", "--act reglu", "Table 11", "13.88", "3.75"},
+    {"geglu", "--act geglu", "Table 11", "17.86", "3.73"},
+    {"addition", "--combine add", "Table 12 left", "21.76", "3.74"},
+    /* [T14] Weights that sum to alpha; m_ij divides by their sum, so that Sink_1 compares */
+    {"scale-2", "--scale 2", "Table 14 left", "29.10", "3.72"},
+    {"scale-0.2", "--scale 0.2", "Table 14 left", "9.41", "3.72"},
+    {"scale-0.05", "--scale 0.05", "Table 14 left", "4.53", "3.78"},
+    /* [FIG29] [FIG5] [FIG6] Shown as figures only, without numbers */
+    {"pnorm-half", "--normalizer pnorm --pnorm 0.5", "Figure 29", "", ""},
+    {"sigmoid-pnorm-2", "--sim sigmoid --normalizer pnorm --pnorm 2", "Figure 29", "", ""},
+    {"prefix-5", "--prefix 5", "Figure 5", "", ""},
+    {"window-32", "--window 32", "Figure 6", "", ""},
     /* Relatives of the paper's rows that it does not train */
-    {"t5",              "--pos t5",
-     "beyond: T5's learned relative bias", "", ""},
-    {"off-by-one",      "--extra zero",
-     "beyond: softmax-off-by-one", "", ""},
-    {"sink-logit",      "--extra logit",
-     "beyond: a learned sink logit per head", "", ""},
-    {"parallel",        "--place parallel",
-     "beyond: parallel residual", "", ""},
+    {"t5", "--pos t5", "beyond: T5's learned relative bias", "", ""},
+    {"off-by-one", "--extra zero", "beyond: softmax-off-by-one", "", ""},
+    {"sink-logit", "--extra logit", "beyond: a learned sink logit per head", "", ""},
+    {"parallel", "--place parallel", "beyond: parallel residual", "", ""},
     {NULL, NULL, NULL, NULL, NULL}
 };
 
-/* SwiGLU, GeGLU and ReGLU multiply the activated branch by a second one (Table 11). They are the
- * first three of the enum. */
+/* SwiGLU, GeGLU and ReGLU, the first three of the enum, multiply the activated branch by a second
+ * one (Table 11). */
 bool config_gated(const Config *c) { return c->act <= ACT_REGLU; }
 
 /* What a sequence of T tokens is made of, and where things stand in its maps of attention:
@@ -280,33 +235,25 @@ bool config_gated(const Config *c) { return c->act <= ACT_REGLU; }
  * neither: it is added to a head's output and has no column. */
 int config_rows(const Config *c, int T) { return T + (c->sink_token ? 1 : 0); }
 
-/* S, the width of every map that leaves this file: *, if there is one; x*, if there is one; then
- * the tokens 1..T. */
+/* S, the width of every map that leaves this file. */
 int config_columns(const Config *c, int T) { return config_rows(c, T) + (c->extra ? 1 : 0); }
 
 /* The column of token 1, the k = 1 of Sink_1. */
 int config_column_first(const Config *c) { return (c->extra ? 1 : 0) + (c->sink_token ? 1 : 0); }
 
-/* The column whose weight Table 4 calls Sink_*: the extra column, else the sink token, else none
- * (-1). */
+/* The column whose weight Table 4 calls Sink_*. */
 int config_column_star(const Config *c) { return c->extra || c->sink_token ? 0 : -1; }
 
-/* w of layer l (from 0), or 0 when the layer sees all. In the paper every layer has the window
- * (Figure 6), and through n of them a token still reaches back n (w-1) places; published models
- * give it to some layers and not to others, always with a period. */
+/* [FIG6] w of layer l (from 0), or 0 when the layer sees all. In the paper every layer has the
+ * window, and through n of them a token still reaches back n (w-1) places. Published models give it
+ * to some layers only, always with a period. */
 int config_window(const Config *c, int l) {
     bool has = !c->window_period || l % c->window_period == c->window_offset;
     return has ? c->window : 0;
 }
 
-/* Jamba's stack: of every 8 blocks one attends, and of every 2 one has experts. Block l, from 0:
- *
- *     l        0   1   2   3   4   5   6   7   8          --attention-period 8 --attention-offset 4
- *     mixer    M   M   M   M   A   M   M   M   M          --experts 16
- *     ffn      1   X   1   X   1   X   1   X   1          --expert-period 2 --expert-offset 1
- *
- * Without a period every block is of the one kind. Attention is where the sink metrics look, so
- * there is always a block that attends: of Jamba's 32 they are blocks 4, 12, 20 and 28. */
+/* Published stacks of mixed blocks (Jamba): block l, from 0, attends, or has X experts. The other
+ * mixer (Mamba) and the experts have no backward here, so that to train them is refused. */
 bool config_attends(const Config *c, int l) {
     return !c->attention_period || l % c->attention_period == c->attention_offset;
 }
@@ -321,7 +268,6 @@ int config_experts(const Config *c, int l) {
     return !c->expert_period || l % c->expert_period == c->expert_offset ? c->experts : 0;
 }
 
-/* The Mamba mixer and the experts have no backward here. Returns 0, or 2 with one line. */
 int config_trains(const Config *c, Error *e) {
     if (config_attending(c) < c->layers)
         return fail(e, 2, "--attention-period %d: blocks of the Mamba mixer are forward only. Try: "
@@ -334,28 +280,28 @@ int config_trains(const Config *c, Error *e) {
 }
 
 /* [T13] Table 13 learns d_a of the D dims of k* and leaves the others 0, without saying which. It
- * matters under rotary: k* is not rotated and q is, so with the half-split pair (0, D/2) learned
+ * matters under rotary: k* is not rotated and q is. With the half-split pair (0, D/2) learned,
  *
  *   z_i* sqrt(D) = (q_0 cos i - q_(D/2) sin i) k*_0 + (q_0 sin i + q_(D/2) cos i) k*_(D/2)
  *
- * swings with a period of 2 pi = 6.3 tokens, while the slowest pair of the paper's D = 96 turns by
+ * swings with a period of 2 pi = 6.3 tokens. The slowest pair of the paper's D = 96 rotates by
  * 0.000121 a token, 0.25 radians in all of its 2048: only there does k* look alike from everywhere.
  *
- * `first` and `last` count from either end; `lowfreq` takes the dims that turn slowest: those never
- * rotated, then pairs by falling index, the lower dim of a pair first. The rank of dim d in that
- * order decides. At D = 8, with all dims rotated:
+ * `first`, the default, and `last` count from either end. `lowfreq` takes the dims that rotate
+ * slowest: those without a rotation, then pairs by falling index, the lower dim of a pair first. At
+ * D = 8, with all dims rotated:
  *
  *   first             0 1 2 3 4 5 6 7          last   7 6 5 4 3 2 1 0
  *   lowfreq, half     3 7 2 6 1 5 0 4          lowfreq, interleaved   6 7 4 5 2 3 0 1
  *
  * A dim that is not learned starts at 0 and gets gradient 0 (3.7); AdamW and its decay leave a 0
- * alone. `first` is the default. Tests: config_learned_dim__orders, gradients__frozen_dims. */
+ * alone. Tests: config_learned_dim__orders, gradients__frozen_dims. */
 bool config_learned_dim(const Config *c, int d) {
     int D = c->head_dim, learned = c->extra_dims ? c->extra_dims : D;
     int half = c->rotary_dims / 2, r = 2 * half, rank;       /* rank 0 is learned first */
     if (c->extra_order == ORDER_FIRST) rank = d;
     else if (c->extra_order == ORDER_LAST) rank = D - 1 - d;
-    else if (d >= r) rank = d - r; /* lowfreq: what stands still, or has no pair, comes first */
+    else if (d >= r) rank = d - r;
     else {
         /* dim d is number `second` (0 or 1) of pair `pair`; the last pair is the slowest */
         int pair = c->rope_pairing == PAIR_HALF ? d % half : d / 2;
@@ -365,128 +311,97 @@ bool config_learned_dim(const Config *c, int d) {
     return rank < learned;
 }
 
-/* Widths and counts that follow from each other: D = C/H, K = H, E = C and r = D unless given.
- * None of them is 0 afterwards, so resolving twice changes nothing. Returns 0, or 2 with one line
- * for what cannot be divided or does not fit. The paper keeps all four; published models also have
- * heads wider than C/H, fewer key heads, a part of the dims rotated, or a narrower embedding. */
-static int resolve_shape(Config *c, Error *e) {
-    if (c->vocab == 0) c->vocab = VOCAB_DEFAULT;
-    if (!c->head_dim) {
-        if (c->dim % c->heads)
-            return fail(e, 2,
-                        "--heads %d does not divide --dim %d. Try: another --heads, or --head-dim",
-                        c->heads, c->dim);
-        c->head_dim = c->dim / c->heads;
-    }
-    /* H/K query heads share a key head; all groups are alike */
-    if (!c->kv_heads) c->kv_heads = c->heads;
-    if (c->heads % c->kv_heads)
-        return fail(e, 2, "--kv-heads %d does not divide --heads %d. Try: a divisor", c->kv_heads,
-                    c->heads);
+/* Fills the fields that follow from others: D = C/H, K = H, E = C and r = D unless they are given.
+ * None of them is 0 afterwards, so resolving twice changes nothing. */
+static void config_fill(Config *c) {
+    if (!c->vocab) c->vocab = VOCAB_DEFAULT;
+    if (!c->head_dim) c->head_dim = c->dim / c->heads;
+    if (!c->kv_heads) c->kv_heads = c->heads;                /* H/K query heads share a key head */
     if (!c->embed_dim) c->embed_dim = c->dim;
-    if (c->rotary_dims > c->head_dim)
-        return fail(e, 2, "--rotary-dims %d is more than a head's %d dims. Try: at most %d",
-                    c->rotary_dims, c->head_dim, c->head_dim);
-    if (!c->rotary_dims) c->rotary_dims = c->head_dim;
-    /* r is filled in without rotary as well (lowfreq reads it), and may then be odd */
-    if (c->pos == POS_ROTARY && c->rotary_dims % 2)
-        return fail(e, 2,
-                    "--pos rotary turns pairs, and %d dims are odd. Try: an even --head-dim, or "
-                    "--rotary-dims %d",
-                    c->rotary_dims, c->rotary_dims - 1);
-    if (c->rope_scaling == ROPE_LLAMA3 && !(c->rope_high > c->rope_low))
-        return fail(e, 2,
-                    "--rope-high %g is not above --rope-low %g. Try: --rope-low 1 --rope-high 4",
-                    c->rope_high, c->rope_low);
-    if (c->extra_dims > c->head_dim)
-        return fail(e, 2, "--extra-dims %d is more than a head's %d dims. Try: at most %d",
-                    c->extra_dims, c->head_dim, c->head_dim);
-    /* the prefix must exist; a window longer than the context is no error: it hides nothing */
-    if (c->prefix > c->context)
-        return fail(e, 2, "--prefix %d is longer than --context %d. Try: at most %d",
-                    c->prefix, c->context, c->context);
-    if (c->window_period && c->window_offset >= c->window_period)
-        return fail(e, 2,
-                    "--window-offset %d never occurs with --window-period %d. Try: at most %d",
-                    c->window_offset, c->window_period, c->window_period - 1);
-    return 0;
-}
-
-/* The kinds of the blocks, and what Mamba and the experts leave open: I = 2 C, M = 16, J = 4,
- * R = C/16 rounded up, and the top 2, as their authors have it. */
-static int resolve_blocks(Config *c, Error *e) {
-    int period = c->attention_period, most = period < c->layers ? period : c->layers;
-    if (period && c->attention_offset >= most)
-        return fail(e, 2, "--attention-offset %d: no block attends, with --attention-period %d and "
-                    "--layers %d. Try: at most %d", c->attention_offset, period, c->layers,
-                    most - 1);
-    if (c->expert_period && c->expert_offset >= c->expert_period)
-        return fail(e, 2, "--expert-offset %d never occurs with --expert-period %d. Try: at most "
-                    "%d", c->expert_offset, c->expert_period, c->expert_period - 1);
-    if (period) {
+    if (!c->rotary_dims) c->rotary_dims = c->head_dim;       /* lowfreq reads it without rotary */
+    if (c->normalizer == NORMALIZER_PNORM && c->pnorm == 0) c->pnorm = 2;
+    /* The 1-norm of positive scores is their sum. Where scores can have either sign it is not, but
+     * there a plain sum is refused, and so is this. */
+    if (c->normalizer == NORMALIZER_PNORM && c->pnorm == 1) {
+        c->normalizer = NORMALIZER_SUM;
+        c->pnorm = 0;
+    }
+    if (c->attention_period) {                               /* as Mamba's authors have it */
         if (!c->mamba_inner) c->mamba_inner = 2 * c->dim;
         if (!c->mamba_state) c->mamba_state = 16;
         if (!c->mamba_conv) c->mamba_conv = 4;
         if (!c->mamba_rank) c->mamba_rank = (c->dim + 15) / 16;
     }
-    if (!c->experts) return 0;
-    if (!c->expert_top) c->expert_top = c->experts < 2 ? c->experts : 2;
-    if (c->expert_top > c->experts)
-        return fail(e, 2, "--expert-top %d is more than the --experts %d there are. Try: at most "
-                    "%d", c->expert_top, c->experts, c->experts);
-    return 0;
+    if (c->experts && !c->expert_top) c->expert_top = c->experts < 2 ? c->experts : 2;
 }
 
 /* Fills what follows, and refuses the few rows that mean nothing together, and only those. Returns
  * 0, or 2 with one line that names a flag and what to try.
  *
  * The signs of the scores decide. exp, sigmoid and elu + 1 are positive. The identity is not,
- * unless the elu kernel makes both sides of the product positive; k* and the logit enter raw, past
+ * unless the elu kernel makes both sides of the product positive. k* and the logit enter raw, past
  * phi, and can be negative even then. With scores of either sign
  *
  *   Z = sum s           can pass through 0 in the middle of a training: refused
- *   Z = max(|S|, 1)     is what the paper takes instead (section 7.4); with it row 8 of Table 15
- *                       fails to train and row 10 does not
- *   Z = 1               needs no sum: rows 7, 9 and 11
+ *   Z = max(|S|, 1)     is what the paper takes instead (section 7.4)
+ *   Z = 1               needs no sum
  *   Z = p-norm          is defined, but d|s|^p/ds = p |s|^(p-1) sign s is infinite at s = 0 below
  *                       p = 1: refused there, and with the elu kernel beside a raw key or logit
  *
- * ALiBi and a learned T5 bias can make the scores of the elu kernel negative too (Z = sum s then
- * comes as near to 0 as it likes); the paper tries neither, and they are not refused.
+ * ALiBi and a learned T5 bias can make the scores of the elu kernel negative too. The paper tries
+ * neither, and they are not refused.
  *
  * Tests: config_resolve__refuses, and config_resolve__near_misses for all that must pass. */
 int config_resolve(Config *c, Error *e) {
-    if (resolve_shape(c, e) || resolve_blocks(c, e)) return e->status;
-    bool positive_kernel = c->kernel == KERNEL_ELU;
-    /* an extra column whose score can have either sign; EXTRA_ZERO's is z = 0 */
+    bool divides = c->head_dim || c->dim % c->heads == 0;
+    config_fill(c);
+    bool p_norm = c->normalizer == NORMALIZER_PNORM, sum = c->normalizer == NORMALIZER_SUM;
+    bool identity = c->sim == SIM_IDENTITY, elu = c->kernel == KERNEL_ELU;
     bool raw_key = c->extra == EXTRA_K || c->extra == EXTRA_KV || c->extra == EXTRA_LOGIT;
-    if (c->normalizer != NORMALIZER_PNORM) {
-        if (c->pnorm != 0)
-            return fail(e, 2,
-                        "--pnorm belongs to --normalizer pnorm. Try: --normalizer pnorm --pnorm %g",
-                        c->pnorm);
-    } else {
-        if (c->pnorm == 0) c->pnorm = 2;                     /* 0 is "not given" */
-        if (!(c->pnorm > 0))                                 /* NaN is not above 0 either */
-            return fail(e, 2, "--pnorm %g is not above 0. Try: --pnorm 2", c->pnorm);
-        if (c->pnorm < 1 && c->sim == SIM_IDENTITY && !positive_kernel)
-            return fail(e, 2, "--pnorm %g below 1 with scores of either sign has no slope at 0. "
-                        "Try: --pnorm 1 or more, or --sim exp", c->pnorm);
-        /* The 1-norm of positive scores is their sum. Of scores of either sign it is not, but
-         * there a plain sum is refused below, and so is this. */
-        if (c->pnorm == 1) { c->normalizer = NORMALIZER_SUM; c->pnorm = 0; }
-    }
-    if (c->sim == SIM_IDENTITY && c->normalizer == NORMALIZER_SUM && !positive_kernel)
-        return fail(e, 2, "--sim identity has scores of either sign, whose plain sum can be 0. "
-                    "Try: --normalizer clamp, one or pnorm, or --kernel elu");
-    if (c->sim == SIM_IDENTITY && positive_kernel && raw_key
-        && (c->normalizer == NORMALIZER_SUM || c->normalizer == NORMALIZER_PNORM))
-        return fail(
-            e, 2,
-            "--kernel elu keeps scores positive, but k* and a logit enter raw and can be negative. "
-            "Try: --normalizer one or clamp, or --extra zero");
-    if (c->extra_value != VALUE_ZERO && c->extra != EXTRA_K)
-        return fail(e, 2, "--extra-value fixes the value beside a learned key. Try: --extra k");
+    int D = c->head_dim, period = c->attention_period;
+    int attending = period < c->layers ? period : c->layers;
+    /* what must not be, and what to say of it, with two numbers at most */
+    const struct { bool wrong; const char *says; int a, b; } RULES[] = {
+        {!divides, "--heads %d does not divide --dim %d. Try: another --heads, or --head-dim",
+         c->heads, c->dim},
+        {c->heads % c->kv_heads, "--kv-heads %d does not divide --heads %d. Try: a divisor",
+         c->kv_heads, c->heads},
+        {c->rotary_dims > D, "--rotary-dims %d is more than a head's dims. Try: at most %d",
+         c->rotary_dims, D},
+        {c->pos == POS_ROTARY && c->rotary_dims % 2, "--pos rotary rotates pairs, and %d dims are "
+         "odd. Try: an even --head-dim, or --rotary-dims %d", c->rotary_dims, c->rotary_dims - 1},
+        {c->rope_scaling == ROPE_LLAMA3 && !(c->rope_high > c->rope_low),
+         "--rope-high is not above --rope-low. Try: --rope-low 1 --rope-high 4", 0, 0},
+        {c->extra_dims > D, "--extra-dims %d is more than a head's dims. Try: at most %d",
+         c->extra_dims, D},
+        {c->prefix > c->context, "--prefix %d is longer than the context. Try: at most %d",
+         c->prefix, c->context},
+        {c->window_period && c->window_offset >= c->window_period,
+         "--window-offset %d never occurs. Try: at most %d, --window-period less 1",
+         c->window_offset, c->window_period - 1},
+        {period && c->attention_offset >= attending,
+         "--attention-offset %d: no block attends. Try: at most %d",
+         c->attention_offset, attending - 1},
+        {c->expert_period && c->expert_offset >= c->expert_period,
+         "--expert-offset %d never occurs. Try: at most %d, --expert-period less 1",
+         c->expert_offset, c->expert_period - 1},
+        {c->experts && c->expert_top > c->experts,
+         "--expert-top %d is more than the --experts %d there are. Try: fewer",
+         c->expert_top, c->experts},
+        {!p_norm && c->pnorm != 0,
+         "--pnorm belongs to --normalizer pnorm. Try: --normalizer pnorm with it", 0, 0},
+        {p_norm && !(c->pnorm > 0), "--pnorm is not above 0. Try: --pnorm 2", 0, 0},
+        {p_norm && c->pnorm < 1 && identity && !elu, "--pnorm below 1 with scores of either sign "
+         "has no slope at 0. Try: --pnorm 1 or more, or --sim exp", 0, 0},
+        {identity && sum && !elu, "--sim identity has scores of either sign, whose plain sum can "
+         "be 0. Try: --normalizer clamp, one or pnorm, or --kernel elu", 0, 0},
+        {identity && elu && raw_key && (sum || p_norm), "--kernel elu keeps scores positive, but "
+         "k* and a logit enter raw. Try: --normalizer one or clamp, or --extra zero", 0, 0},
+        {c->extra_value != VALUE_ZERO && c->extra != EXTRA_K,
+         "--extra-value fixes the value beside a learned key. Try: --extra k", 0, 0},
+    };
+    for (size_t i = 0; i < sizeof RULES / sizeof RULES[0]; i++)
+        if (RULES[i].wrong) return fail(e, 2, RULES[i].says, RULES[i].a, RULES[i].b);
     return 0;
 }
 
@@ -5126,6 +5041,8 @@ enum { TRAINED_T = 32 };     /* even rows: alpha_1 = H_32/32 = 0.127, far below 
 enum { SUMS = 1, LONE_FIRST = 2, EQUAL = 4, NOT_EQUAL = 8, NONE = 16, RELATIVE = 32, ALIBI = 64,
        ROTARY = 128, DOT_SCORES = 256, SECOND_HALF = 512 };
 static int premises(const Config *c) {
+    _Static_assert(POS_ROWS == 7 && KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4
+                   && EXTRA_ROWS == 5, "a new row of an axis: say here what it has");
     bool soft = c->sim == SIM_EXP, sums = c->normalizer == NORMALIZER_SUM && !c->extra
                                        && !c->sink_token && c->kernel != KERNEL_MLP;
     bool equal = sums && c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE
