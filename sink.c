@@ -580,6 +580,8 @@ static int tensor_extent(const Config *c, char letter) {
     }
 }
 
+static const PublishedParts PUBLISHED;
+
 /* Appends t, behind the tensors so far: they lie end to end in one array, in the list's order. */
 static int list_tensor(Model *m, Tensor t, Error *e) {
     enum { MORE = 64 };
@@ -611,7 +613,7 @@ static void list_rows(Model *m, const TensorRow *rows, int layer, Error *e) {
 
 int model_list(Model *m, const Config *c, const PublishedParts *p, Error *e) {
     *m = (Model){.c = *c, .published = p};
-    if (!p && config_foreign(c, e)) return e->status;
+    if (!p && config_trains(c, e)) return e->status;
     m->w.layer = grab(c->layers, sizeof(Layer), e);
     m->d.layer = grab(c->layers, sizeof(Layer), e);
     list_rows(m, MODEL_TENSORS, -1, e);
@@ -643,7 +645,7 @@ static void model_point(Model *m, Weights *w, real *base) {
  * failure nothing is left to free. Params and gradients take sizeof(real) bytes a number each: in
  * float 546 MB each for the paper's model, and AdamW's two moments (chapter 10) as much again. */
 int model_create(Model *m, const Config *c, bool with_grads, Error *e) {
-    if (model_list(m, c, NULL, e)) return e->status;
+    if (model_list(m, c, with_grads ? NULL : &PUBLISHED, e)) return e->status;
     m->params = grab(m->count, sizeof(real), e);
     if (with_grads) m->grads = grab(m->count, sizeof(real), e);
     if (e->status) { model_free(m); return e->status; }
@@ -789,14 +791,6 @@ static idx position_row(const PositionEdit *edit, idx n, idx first) {
     return edit && edit->swap && n == first + edit->t - 1 ? first : n;
 }
 
-/* to [E] = row id of wte: of a model file (10.4), that row is all that is read of the table. */
-static void embedding_row(const Model *m, real *to, idx id) {
-    idx E = m->c.embed_dim;
-    const Tensor *t = stored_tensor(m, m->w.wte);
-    if (t) stored_row(m, t, id, to);
-    else copy(to, m->w.wte + id * E, E);
-}
-
 /* ids [B,T] to h = H^0 [B,N,C], at positions from a->past on. */
 static void embed_forward(const Model *m, Acts *a, const int *ids, int B, int T, real *h) {
     const Config *c = &m->c;
@@ -806,7 +800,11 @@ static void embed_forward(const Model *m, Acts *a, const int *ids, int B, int T,
         real *rows = h_b + first * C;                    /* [T,C] the tokens' rows */
         real *e_b = E == C ? rows : a->embed + b * T * E;    /* [T,E] rows of wte */
         /* e_t = wte[id_t];  h_t = e_t W_in */
-        for (int t = 0; t < T; t++) embedding_row(m, e_b + t * E, ids[b * T + t]);
+        for (int t = 0; t < T; t++) {
+            int id = ids[b * T + t];
+            if (!m->published || !m->published->row(m, e_b + t * E, id))
+                copy(e_b + t * E, m->w.wte + id * E, E);
+        }
         if (E != C) matmul(rows, C, rows_of(e_b, E), rows_of(m->w.win, C), T, C, E, false);
         /* h_0 = x*, an input row like any other from here on */
         if (first) copy(h_b, m->w.xstar, C);
@@ -977,27 +975,15 @@ static void norm_backward(const Config *c, real *dx, real *dg, real *db, const r
  * over `in` runs in one fixed order, so a row's result does not depend on the rows beside it.
  * Test: linear__with_biases.
  *
- * A published model may be larger than the memory. Its matrices then stay in their file, and come
- * a slab at a time: some columns of W, which make some columns of y, or some rows, whose products
- * are added up. Slabs of 256 rows, or a multiple, leave the order of a sum as it is (14.2), so a
- * model has the same bits from its file as in memory (test model_file__same_bits).
+ * A published model may be larger than the memory: its matrices stay in their file, and data/hf.c
+ * multiplies by them piece by piece.
  */
-/* The next slab of W = w [in,out], or of the transpose of w [out,in]; *s is zeroed before the
- * first. A matrix in memory is one slab. It is there until the next is asked for, of any matrix. */
-static bool next_slab(const Model *m, Slab *s, const real *w, bool transposed, idx in, idx out) {
-    const Tensor *t = stored_tensor(m, w);
-    if (t) return stored_slab(m, t, transposed, s);
-    if (s->n_in) return false;
-    *s = (Slab){transposed ? transpose_of(w, in) : rows_of(w, out), 0, in, 0, out};
-    return true;
-}
 
-/* b [out], or NULL. y may not overlap x. No rows, no reading: an expert that no token chose. */
+/* b [out], or NULL. y may not overlap x. */
 static void linear_forward(const Model *m, real *y, const real *x, const real *w, const real *b,
                            idx rows, idx in, idx out) {
-    if (!rows) return;
-    for (Slab s = {0}; next_slab(m, &s, w, false, in, out);)
-        matmul(y + s.out0, out, (Matrix){x + s.in0, in, 1}, s.w, rows, s.n_out, s.n_in, s.in0 > 0);
+    if (!m->published || !m->published->linear(m, y, x, w, false, rows, in, out))
+        matmul(y, out, rows_of(x, in), rows_of(w, out), rows, out, in, false);
     if (!b) return;
     PARALLEL
     for (idx n = 0; n < rows; n++)
@@ -2081,209 +2067,6 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
     if (gated) linear_backward(dx, true, d->w2, d->b2, a->df2, x, w->w2, rows, C, F);
 }
 
-/* -------------------------------------------------------------------------------------------------
- * 3.10  The Mamba mixer, forward only                 [MAMBA] Gu and Dao 2023; Jamba, Lieber 2024
- *
- * Of the models that the paper evaluates (Table 8) Jamba alone is not all attention: 28 of its 32
- * blocks mix their rows by a recurrence, with no map of weights and no row that must sum to 1. Its
- * sinks are those of the other 4 (6): Sink_1 is 88.48 % in Jamba-v0.1, as strong as in a stack that
- * is all attention (Appendix B.3). With u_t [C] the normed row t and I = 2 C channels, each on its
- * own but for the linear maps:
- *
- *   (x, z) = u W_in                                    W_in [C,2I]: x the first I columns, z a gate
- *   a_t    = silu(b + sum_{j=1..J} w_j * x_(t-J+j))    J = 4 taps; the last, w_J, meets x_t itself
- *   (r, b, c) = a W_x                                  W_x [I,R+2M]; each of the three is normed
- *   dt     = softplus(r W_dt + b_dt)                   W_dt [R,I]: how long the row lasts, above 0
- *   S_t    = e^(dt A) * S_(t-1) + dt a_t b_t^T         S [M,I], S_0 = 0;  A = -e^A_log [M,I]
- *   y_t    = (c_t S_t + D * a_t) * silu(z_t)           D [I] passes the row itself by
- *   MAMBA(u)_t = y_t W_out                             W_out [I,C]
- *
- * * is element by element, channel by channel. b and c [M] are shared by all channels; element
- * [m,i] of S has its own rate A_mi < 0 and takes dt_i b_m a_i in. The three norms of r, b and c
- * (RMSNorm with gains and no bias, eps as elsewhere) are Jamba's; plain Mamba has none.
- *
- * What the recurrence is. S' = A S + b a, held at one a for a time dt, has the solution S_t =
- * e^(dt A) S_(t-1) + (e^(dt A) - 1)/A b a, and (e^(dt A) - 1)/A is dt to first order: the form
- * above. dt depends on the row: dt -> 0 leaves S as it was and ignores the row; large dt forgets
- * all before it. Unrolled, with M = 1 and one channel,
- *
- *   S_t = sum_(s<=t) e^(A (dt_(s+1) + .. + dt_t)) dt_s b_s a_s
- *
- * a sum over the rows up to t, in which row s has the weight c_t b_s dt_s e^(..). It is the linear
- * row of Table 15 (identity similarity, Z = 1: <c_t, b_s> as <q, k>) with a decay that the rows
- * between set. Nothing ties the sum of these weights, which is where the paper finds no sink. Rows
- * see no row ahead of them: the causal mask is the direction of the recurrence. There are no
- * positions. A window, a prefix, k* and whatever else belongs to scores have no part in it.
- *
- * Numerics. softplus(v) = max(v, 0) + log1p(e^-|v|), in double: no overflow, and e^v survives far
- * below 0. dt > 0 and A < 0 keep e^(dt A) within 0..1, so S does not grow by itself: with dt = 0.01
- * and A = -1 it halves in 69 rows. S is kept in real.
- *
- * Cost of a row: C 2I + I (R + 2M) + R I + I C for the maps, J I for the taps, and M I
- * exponentials. Jamba (C = 4096): 105.1 million, 32768 and 131072. Memory beside the maps' rows: S,
- * [M,I] a sequence. A task owns a sequence and CHUNK channels and goes down the rows.
- * There is no backward: config_trains refuses. Tests: 3.10 of test_sink.c, against plain loops in
- * double, and for M = 1 against the sum written out above.
- */
-
-/* dt_i = softplus(v) of n numbers, in place. */
-static void softplus(idx n, real *v) {
-    for (idx j = 0; j < n; j++) {
-        double x = (double)v[j];
-        v[j] = (real)((x > 0 ? x : 0) + log1p(exp(-fabs(x))));
-    }
-}
-
-/* One row t of n <= CHUNK channels: S = e^(dt A) S + dt a b^T, y = c S + D a. state, rate [M,I] at
- * the stride I; y, dt, a, skip [n]; b, c [M]. */
-WIDE(scan_row,
-     (idx n, idx M, idx I, real *restrict state, real *restrict y, const real *restrict rate,
-      const real *restrict dt, const real *restrict a, const real *restrict skip,
-      const real *restrict b, const real *restrict c),
-     (n, M, I, state, y, rate, dt, a, skip, b, c))
-{
-    real fade[CHUNK];
-    for (idx j = 0; j < n; j++) y[j] = skip[j] * a[j];
-    for (idx m = 0; m < M; m++) {
-        real *S = state + m * I;
-        const real *A = rate + m * I;
-        for (idx j = 0; j < n; j++) fade[j] = dt[j] * A[j];
-        vec_exp(n, fade, fade);
-        for (idx j = 0; j < n; j++) S[j] = fade[j] * S[j] + dt[j] * a[j] * b[m];
-        for (idx j = 0; j < n; j++) y[j] += S[j] * c[m];
-    }
-}
-
-/* a [rows,I] = silu(b + sum_j w_j x_(t-J+j)), x the first half of xz [rows,2I]; rows before a
- * sequence's first count as 0. taps [J,I], bias [I]. */
-static void taps_forward(real *a, const real *xz, const real *taps, const real *bias, idx rows,
-                         idx N, idx I, idx J) {
-    PARALLEL
-    for (idx n = 0; n < rows; n++)
-        for (idx from = 0; from < I; from += CHUNK) {
-            idx some = I - from < CHUNK ? I - from : CHUNK, t = n % N;
-            real sum[CHUNK];
-            copy(sum, bias + from, some);
-            /* tap j, from 0, meets row t - (J-1) + j */
-            for (idx j = J - 1 > t ? J - 1 - t : 0; j < J; j++) {
-                const real *x = xz + (n - (J - 1) + j) * 2 * I + from, *w = taps + j * I + from;
-                for (idx i = 0; i < some; i++) sum[i] += w[i] * x[i];
-            }
-            act_swish(some, sum, a + n * I + from, NULL);
-        }
-}
-
-/* y [rows,I] from what lies in p, for rows of B sequences of N: the recurrence and the gate. */
-static void scan_forward(const MambaActs *p, const Layer *w, idx B, idx N, idx I, idx M) {
-    idx blocks = (I + CHUNK - 1) / CHUNK;
-    PARALLEL
-    for (idx j = 0; j < M * I; j++) p->rate[j] = -real_exp(w->m_alog[j]);    /* A = -e^A_log */
-    PARALLEL
-    for (idx task = 0; task < B * blocks; task++) {
-        idx b = task / blocks, from = task % blocks * CHUNK;
-        idx some = I - from < CHUNK ? I - from : CHUNK;
-        real *state = p->state + b * M * I + from, gate[CHUNK];
-        for (idx m = 0; m < M; m++) zero(state + m * I, some);               /* S_0 = 0 */
-        for (idx n = b * N; n < (b + 1) * N; n++) {
-            const real *bc = p->bc + n * 2 * M;
-            real *y = p->y + n * I + from;
-            scan_row(some, M, I, state, y, p->rate + from, p->dt + n * I + from,
-                     p->a + n * I + from, w->m_skip + from, bc, bc + M);
-            act_swish(some, p->xz + (2 * n + 1) * I + from, gate, NULL);     /* silu(z) */
-            vec_multiply(some, y, gate);
-        }
-    }
-}
-
-/* y [B,N,C] = MAMBA(u), overwritten; u [B,N,C]. Fills a->mamba. */
-static void mamba_forward(const Model *m, Acts *a, int l, real *y, const real *u, int B, idx N) {
-    const Config *c = &m->c;
-    const Layer *w = &m->w.layer[l];
-    const MambaActs *p = &a->mamba;
-    idx C = c->dim, I = c->mamba_inner, M = c->mamba_state, R = c->mamba_rank;
-    idx rows = B * N, P = R + 2 * M;
-    linear_forward(m, p->xz, u, w->m_in, NULL, rows, C, 2 * I);         /* (x, z) = u W_in */
-    taps_forward(p->a, p->xz, w->m_conv, w->m_convb, rows, N, I, c->mamba_conv);
-    linear_forward(m, p->p, p->a, w->m_x, NULL, rows, I, P);       /* (r, b, c) = a W_x, normed */
-    PARALLEL
-    for (idx n = 0; n < rows; n++) {
-        const real *from = p->p + n * P;
-        real *bc = p->bc + n * 2 * M, stat[2];
-        norm_row(c, R, p->r + n * R, stat, from, w->m_rnorm, NULL);
-        norm_row(c, M, bc, stat, from + R, w->m_bnorm, NULL);
-        norm_row(c, M, bc + M, stat, from + R + M, w->m_cnorm, NULL);
-    }
-    linear_forward(m, p->dt, p->r, w->m_dt, w->m_dtb, rows, R, I); /* dt = softplus(r W_dt + b) */
-    PARALLEL
-    for (idx n = 0; n < rows; n++) softplus(I, p->dt + n * I);
-    scan_forward(p, w, B, N, I, M);
-    linear_forward(m, y, p->y, w->m_out, NULL, rows, I, C);
-}
-
-/* -------------------------------------------------------------------------------------------------
- * 3.11  Experts, forward only                               [MOE] Shazeer et al. 2017; Jamba
- *
- *   p     = softmax(x W_r)                  W_r [C,X]: one number for each of X ffns
- *   MOE(x) = sum over the `top` largest p_e of  p_e FFN_e(x)
- *
- * FFN_e is 3.9 with matrices of its own. The kept p_e are those of the softmax over all X: their
- * sum is below 1 and says how sure the router is (Jamba; Mixtral divides by the sum instead, which
- * is a softmax over the kept). With X = 1, p = 1 and MOE is the plain ffn, bit by bit. Of equal p
- * the lower e is taken. Jamba: X = 16, top 2, in every other block.
- *
- * A row meets 2 of 16 ffns, which is the point: 16 times the weights at twice the cost. So rows are
- * gathered by expert, each ffn runs over its own rows, and its matrices are read once for all of
- * them, and not at all where no row takes it. A row's sum runs over rising e, whatever rows are
- * beside it.
- *
- * Cost of a row: C X, and `top` times 3.9. There is no backward: config_trains refuses.
- * Tests: 3.11 of test_sink.c, against plain loops in double; and X = 1 against the plain ffn.
- */
-
-/* gate [X]: from scores to p_e where e is among the `top` largest, else 0; X <= CHUNK. One NaN
- * makes all of them NaN. */
-static void router_row(idx X, idx top, real *gate) {
-    real p[CHUNK], most = vec_max(X, gate);
-    bool taken[CHUNK] = {false};
-    for (idx e = 0; e < X; e++) p[e] = gate[e] - most;
-    vec_exp(X, p, p);
-    vec_scale(X, p, 1 / vec_sum(X, p));
-    zero(gate, X);
-    for (idx k = 0; k < top; k++) {
-        idx best = -1;
-        for (idx e = 0; e < X; e++)
-            if (!taken[e] && (best < 0 || p[e] > p[best])) best = e;
-        taken[best] = true;
-        gate[best] = p[best];
-    }
-}
-
-/* y [rows,C] = MOE(x), overwritten; x [rows,C]. Fills a->expert; la->f1, f2, fa are scratch. */
-static void experts_forward(const Model *m, Acts *a, int l, real *y, const real *x, idx rows) {
-    const Config *c = &m->c;
-    const Layer *w = &m->w.layer[l];
-    const ExpertActs *p = &a->expert;
-    idx C = c->dim, X = c->experts;
-    linear_forward(m, p->gate, x, w->router, NULL, rows, C, X);
-    PARALLEL
-    for (idx n = 0; n < rows; n++) router_row(X, c->expert_top, p->gate + n * X);
-    zero(y, rows * C);
-    for (idx e = 0; e < X; e++) {
-        idx R = 0;                                           /* the rows of expert e, in order */
-        for (idx n = 0; n < rows; n++)
-            if (p->gate[n * X + e] != 0) copy(p->in + R++ * C, x + n * C, C);
-        if (!R) continue;
-        ffn_forward(m, &w->expert[e], &a->layer[l], p->out, p->in, R);
-        R = 0;
-        for (idx n = 0; n < rows; n++) {
-            real gate = p->gate[n * X + e], *y_n = y + n * C;
-            if (gate == 0) continue;                         /* y += p_e FFN_e(x) */
-            const real *out = p->out + R++ * C;
-            for (idx ch = 0; ch < C; ch++) y_n[ch] += gate * out[ch];
-        }
-    }
-}
-
 /* =================================================================================================
  * 4  The block and the model                                    section 2, [E2] [E3], Figure 1 left
  *
@@ -2448,8 +2231,9 @@ static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
 
     /* s1 = x + MHSA(n1 x); post-norm: u = n1(x + MHSA(x)) */
     if (!post) norm_forward(c, la->n1, la->n1stat, la->x, w->norm1, w->norm1b, rows);
-    if (config_attends(c, l)) mhsa_forward(m, a, l, la->s1, post ? la->x : la->n1, B, N);
-    else mamba_forward(m, a, l, la->s1, post ? la->x : la->n1, B, N);
+    const real *in = post ? la->x : la->n1;                  /* [B,N,C] */
+    if (!m->published || !m->published->mix(m, a, l, la->s1, in, B, N))
+        mhsa_forward(m, a, l, la->s1, in, B, N);
     add_rows(la->s1, la->x, n);                              /* s1 = x + MHSA */
     if (post) norm_forward(c, la->n1, la->n1stat, la->s1, w->norm1, w->norm1b, rows);
     const real *u = post ? la->n1 : la->s1;                  /* [B,N,C] */
@@ -2457,8 +2241,9 @@ static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
     /* s2 = u + FFN(n2 u); post-norm: y = n2(u + FFN(u)). Parallel norms x, not u: its ffn does not
      * see what this block's attention found. */
     if (!post) norm_forward(c, la->n2, la->n2stat, parallel ? la->x : u, w->norm2, w->norm2b, rows);
-    if (w->expert) experts_forward(m, a, l, la->s2, post ? u : la->n2, rows);
-    else ffn_forward(m, w, la, la->s2, post ? u : la->n2, rows);
+    in = post ? u : la->n2;
+    if (!m->published || !m->published->feed(m, a, l, la->s2, in, rows))
+        ffn_forward(m, w, la, la->s2, in, rows);
     add_rows(la->s2, u, n);                                  /* s2 = u + FFN */
     if (post) norm_forward(c, la->n2, la->n2stat, la->s2, w->norm2, w->norm2b, rows);
     a->h = post ? la->n2 : la->s2;
@@ -2533,6 +2318,11 @@ static idx forward_begin(const Model *m, Acts *a, const int *ids, int B, int T) 
     embed_forward(m, a, ids, B, T, a->h0);
     a->h = a->h0;
     return forward_rows(&m->c, a, T);
+}
+
+/* 1 when a matrix that the forwards so far asked of its file could not be read (data/hf.c). */
+int model_fault(const Model *m, Error *e) {
+    return m->published ? m->published->fault(m, e) : 0;
 }
 
 /* Y = LN(H^L) W_cls (section 2), as far as the LN: from a->h = h^L to a->nf [B,N,C], the rows that
@@ -2687,24 +2477,10 @@ static void place_grads(const Config *c, Acts *a, Arena *at, idx rows) {
     a->doutp = place(at, c->embed_dim != c->dim ? SLICE * c->embed_dim : 0);
 }
 
-/* The Mamba mixer's and the experts' arrays: one set for all blocks, since no backward reads them;
- * none in a model without such blocks. */
-static void place_published(const Config *c, Acts *a, Arena *at, idx rows) {
-    bool mamba = config_attending(c) < c->layers, routed = c->experts > 0;
-    idx I = mamba ? c->mamba_inner : 0, M = mamba ? c->mamba_state : 0;
-    idx R = mamba ? c->mamba_rank : 0, C = routed ? c->dim : 0;
-    a->mamba = (MambaActs){.xz = place(at, rows * 2 * I), .a = place(at, rows * I),
-                           .p = place(at, rows * (R + 2 * M)), .r = place(at, rows * R),
-                           .bc = place(at, rows * 2 * M), .dt = place(at, rows * I),
-                           .y = place(at, rows * I), .rate = place(at, M * I),
-                           .state = place(at, a->B * M * I)};
-    a->expert = (ExpertActs){.gate = place(at, rows * c->experts), .in = place(at, rows * C),
-                             .out = place(at, rows * C)};
-}
-
 /* The whole list. Tables that a position scheme does not need get no room; the enum POS_* ends with
  * the three schemes that add a bias to the score. */
-static void place_all(const Config *c, Acts *a, Arena *at, int what) {
+static void place_all(const Model *m, Acts *a, Arena *at, int what) {
+    const Config *c = &m->c;
     idx B = a->B, T = a->T, N = a->N, rows = B * N, C = c->dim;
     bool projected = c->embed_dim != c->dim, biased = c->pos >= POS_RELATIVE;
     idx half = c->pos == POS_ROTARY ? (c->rotary_dims / 2) : 0;
@@ -2720,7 +2496,7 @@ static void place_all(const Config *c, Acts *a, Arena *at, int what) {
     else a->fnorm = a->layer[0].n1;                          /* the last block is through */
     a->nfstat = place(at, c->place == PLACE_POST ? 0 : 2 * rows);
     a->embed = place(at, projected ? B * T * c->embed_dim : 0);
-    place_published(c, a, at, rows);
+    a->published = place(at, m->published ? m->published->room(c, a->B, N) : 0);
     /* tables by position, and attention's scratch, a piece for each thread */
     a->cosine = place(at, N * half);    a->sine = place(at, N * half);
     a->wave = place(at, c->pos == POS_ABSOLUTE ? N * C : 0);
@@ -2738,7 +2514,7 @@ idx acts_size(const Model *m, int B, int T, int what, Error *e) {
     Arena at = {NULL, 0};
     Acts a = {.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
     a.layer = grab(m->c.layers, sizeof(LayerActs), e);
-    if (!e->status) place_all(&m->c, &a, &at, what);
+    if (!e->status) place_all(m, &a, &at, what);
     free(a.layer);
     return at.used;
 }
@@ -2759,18 +2535,17 @@ int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
     *a = (Acts){.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
     a->layer = grab(m->c.layers, sizeof(LayerActs), e);
     a->loss_row = grab((idx)B * T, sizeof(double), e);
-    a->loss_sum = grab(2 * (idx)B * T, sizeof(double), e);
     a->size = acts_size(m, B, T, what, e);                   /* first walk: how much */
     if (!e->status) a->arena = at.base = grab(a->size, sizeof(real), e);
     if (e->status) { acts_free(a); return e->status; }
-    place_all(&m->c, a, &at, what);                          /* second walk: where */
+    place_all(m, a, &at, what);                          /* second walk: where */
     positions_tabulate(&m->c, a, a->N);
     return 0;
 }
 
 /* Whatever part of it exists; harmless on a zeroed struct. */
 void acts_free(Acts *a) {
-    free(a->layer); free(a->loss_row); free(a->loss_sum); free(a->arena);
+    free(a->layer); free(a->loss_row); free(a->arena);
     *a = (Acts){0};
 }
 
@@ -7675,7 +7450,7 @@ static int checkpoint_from(Input *in, uint64_t size, const char *name, Trainer *
                 + (parts & PARTS_START ? CHECKPOINT_START : 0u);
     uint64_t body = size - CHECKPOINT_HEAD - length - CHECKPOINT_PLACES - 8;
     Model list = {0};
-    if (model_list(&list, &t->s.model, e)) return e->status;
+    if (model_list(&list, &t->s.model, &PUBLISHED, e)) return e->status;
     uint64_t expected = (uint64_t)list.count;
     model_free(&list);
     /* of the parts each stands with those before it alone: 0, 1, 3 or 7 */
@@ -7832,7 +7607,7 @@ int model_file_begin(ModelWriter *w, const char *path, const Settings *s, uint64
     static const unsigned char start[MODEL_START] = MODEL_MAGIC;     /* where: model_file_end */
     Settings resolved = *s;
     *w = (ModelWriter){.tokenizer = tokenizer};
-    if (config_resolve(&resolved.model, e) || model_list(&w->list, &resolved.model, e))
+    if (config_resolve(&resolved.model, e) || model_list(&w->list, &resolved.model, &PUBLISHED, e))
         return e->status;
     if (settings_lines(&resolved, "md", &w->text, e) || writing_begin(&w->w, path, e)) {
         bytes_free(&w->text);
@@ -8096,7 +7871,7 @@ int model_head_read(const unsigned char *p, size_t n, uint64_t size, const char 
     h->links = links <= LINKS_MAX ? (int)links : 0;
     if (links > LINKS_MAX) r.cut = true;
     if (!r.cut && !head_settings(h, &r, name, e) && !head_links(h, &r, e)
-        && !model_list(&h->list, &h->s.model, e)) {
+        && !model_list(&h->list, &h->s.model, &PUBLISHED, e)) {
         if (count != (uint64_t)h->list.n_tensors)
             fail(e, 1, "%s: expected %d tensors, found %llu. Try: the version of sink that wrote "
                  "it", name, h->list.n_tensors, (unsigned long long)count);
@@ -8280,8 +8055,8 @@ static int model_fill(Model *m, bool whole, bool with_grads, Error *e) {
     f->raw = grab(room, 4, e);
     f->slab = grab(room, sizeof(real), e);
     if (e->status) return e->status;
-    walk_model(m, &m->w, m->params);
-    if (with_grads) walk_model(m, &m->d, m->grads);
+    model_point(m, &m->w, m->params);
+    if (with_grads) model_point(m, &m->d, m->grads);
     for (int i = 0; i < m->n_tensors; i++)
         if (m->tensor[i].at >= 0) stored_whole(m, &m->tensor[i]);
     return model_fault(m, e);
@@ -8342,11 +8117,419 @@ int checkpoint_open(const char *path, Trainer *t, Error *e) {
                                : checkpoint_load(path, t, false, e);
 }
 
-int model_fault(const Model *m, Error *e) {
+/* -------------------------------------------------------------------------------------------------
+ * B  Blocks that the paper's models lack: the Mamba mixer in place of attention, experts in place
+ *    of one ffn                                                          appendix B.3, Jamba
+ *
+ * Jamba's stack: of every 8 blocks one attends, and of every 2 one has experts. Block l, from 0:
+ *
+ *     l        0   1   2   3   4   5   6   7   8          --attention-period 8 --attention-offset 4
+ *     mixer    M   M   M   M   A   M   M   M   M          --experts 16
+ *     ffn      1   X   1   X   1   X   1   X   1          --expert-period 2 --expert-offset 1
+ *
+ * Without a period every block is of the one kind. Attention is where the sink metrics look, so
+ * there is always a block that attends: of Jamba's 32 they are blocks 4, 12, 20 and 28. With
+ * I = 2 C the parts weigh, in Jamba v0.1 (C = 4096, F = 14336, H = 32, K = 8, D = 128, M = 16,
+ * J = 4, R = 256, X = 16):
+ *
+ *   attention     2 C H D + 2 C K D                                     41,943,040
+ *   Mamba         3 C I + (2 R + 3 M + J + 3) I + R + 2 M              105,308,448
+ *   an ffn        3 C F                                                176,160,768
+ *   X experts     X (3 C F) + C X                                    2,818,637,824
+ */
+/* -------------------------------------------------------------------------------------------------
+ * B.1  The Mamba mixer, forward only                  [MAMBA] Gu and Dao 2023; Jamba, Lieber 2024
+ *
+ * Of the models that the paper evaluates (Table 8) Jamba alone is not all attention: 28 of its 32
+ * blocks mix their rows by a recurrence, with no map of weights and no row that must sum to 1. Its
+ * sinks are those of the other 4 (6): Sink_1 is 88.48 % in Jamba-v0.1, as strong as in a stack that
+ * is all attention (Appendix B.3). With u_t [C] the normed row t and I = 2 C channels, each on its
+ * own but for the linear maps:
+ *
+ *   (x, z) = u W_in                                    W_in [C,2I]: x the first I columns, z a gate
+ *   a_t    = silu(b + sum_{j=1..J} w_j * x_(t-J+j))    J = 4 taps; the last, w_J, meets x_t itself
+ *   (r, b, c) = a W_x                                  W_x [I,R+2M]; each of the three is normed
+ *   dt     = softplus(r W_dt + b_dt)                   W_dt [R,I]: how long the row lasts, above 0
+ *   S_t    = e^(dt A) * S_(t-1) + dt a_t b_t^T         S [M,I], S_0 = 0;  A = -e^A_log [M,I]
+ *   y_t    = (c_t S_t + skip * a_t) * silu(z_t)        skip [I] passes the row itself by
+ *   MAMBA(u)_t = y_t W_out                             W_out [I,C]
+ *
+ * * is element by element, channel by channel. b and c [M] are shared by all channels; element
+ * [m,i] of S has its own rate A_mi < 0 and takes dt_i b_m a_i in. The three norms of r, b and c
+ * (RMSNorm with gains and no bias, eps as elsewhere) are Jamba's; plain Mamba has none.
+ *
+ * What the recurrence is. S' = A S + b a, held at one a for a time dt, has the solution S_t =
+ * e^(dt A) S_(t-1) + (e^(dt A) - 1)/A b a, and (e^(dt A) - 1)/A is dt to first order: the form
+ * above. dt depends on the row: dt -> 0 leaves S as it was and ignores the row; large dt forgets
+ * all before it. Unrolled, with M = 1 and one channel,
+ *
+ *   S_t = sum_(s<=t) e^(A (dt_(s+1) + .. + dt_t)) dt_s b_s a_s
+ *
+ * a sum over the rows up to t, in which row s has the weight c_t b_s dt_s e^(..). It is the linear
+ * row of Table 15 (identity similarity, Z = 1: <c_t, b_s> as <q, k>) with a decay that the rows
+ * between set. Nothing ties the sum of these weights, which is where the paper finds no sink. Rows
+ * see no row ahead of them: the causal mask is the direction of the recurrence. There are no
+ * positions. A window, a prefix, k* and whatever else belongs to scores have no part in it.
+ *
+ * Numerics. softplus(v) = max(v, 0) + log1p(e^-|v|), in double: no overflow, and e^v survives far
+ * below 0. dt > 0 and A < 0 keep e^(dt A) within 0..1, so S does not grow by itself: with dt = 0.01
+ * and A = -1 it halves in 69 rows. S is kept in real.
+ *
+ * Cost of a row: C 2I + I (R + 2M) + R I + I C for the maps, J I for the taps, and M I
+ * exponentials. Jamba (C = 4096): 105.1 million, 32768 and 131072. Memory beside the maps' rows: S,
+ * [M,I] a sequence. A task owns a sequence and CHUNK channels and goes down the rows.
+ * There is no backward: config_trains refuses. Tests: against plain loops in double, and for M = 1
+ * against the sum written out above.
+ */
+
+static const TensorRow MAMBA_TENSORS[] = {
+    {"m.in",     offsetof(OtherBlock, in),     "Cx", INITIAL_LINEAR, true,  NULL},
+    {"m.conv",   offsetof(OtherBlock, conv),   "JI", INITIAL_LINEAR, false, NULL},
+    {"m.conv.b", offsetof(OtherBlock, conv_b), "I",  INITIAL_ZERO,   false, NULL},
+    {"m.x",      offsetof(OtherBlock, x),      "Ip", INITIAL_LINEAR, true,  NULL},
+    {"m.rnorm",  offsetof(OtherBlock, r_norm), "R",  INITIAL_ONE,    false, NULL},
+    {"m.bnorm",  offsetof(OtherBlock, b_norm), "M",  INITIAL_ONE,    false, NULL},
+    {"m.cnorm",  offsetof(OtherBlock, c_norm), "M",  INITIAL_ONE,    false, NULL},
+    {"m.dt",     offsetof(OtherBlock, dt),     "RI", INITIAL_LINEAR, true,  NULL},
+    {"m.dt.b",   offsetof(OtherBlock, dt_b),   "I",  INITIAL_ZERO,   false, NULL},
+    {"m.alog",   offsetof(OtherBlock, a_log),  "MI", INITIAL_ZERO,   false, NULL},
+    {"m.skip",   offsetof(OtherBlock, skip),   "I",  INITIAL_ONE,    false, NULL},
+    {"m.out",    offsetof(OtherBlock, out),    "IC", INITIAL_OUT,    true,  NULL},
+    {NULL, 0, NULL, 0, false, NULL}
+};
+
+/* dt_i = softplus(v) of n numbers, in place. */
+static void softplus(idx n, real *v) {
+    for (idx j = 0; j < n; j++) {
+        double x = (double)v[j];
+        v[j] = (real)((x > 0 ? x : 0) + log1p(exp(-fabs(x))));
+    }
+}
+
+/* One row t of n <= CHUNK channels: S = e^(dt A) S + dt a b^T, y = c S + skip a. state, rate [M,I] at
+ * the stride I; y, dt, a, skip [n]; b, c [M]. */
+WIDE(scan_row,
+     (idx n, idx M, idx I, real *restrict state, real *restrict y, const real *restrict rate,
+      const real *restrict dt, const real *restrict a, const real *restrict skip,
+      const real *restrict b, const real *restrict c),
+     (n, M, I, state, y, rate, dt, a, skip, b, c))
+{
+    real fade[CHUNK];
+    for (idx j = 0; j < n; j++) y[j] = skip[j] * a[j];
+    for (idx m = 0; m < M; m++) {
+        real *S = state + m * I;
+        const real *A = rate + m * I;
+        for (idx j = 0; j < n; j++) fade[j] = dt[j] * A[j];
+        vec_exp(n, fade, fade);
+        for (idx j = 0; j < n; j++) S[j] = fade[j] * S[j] + dt[j] * a[j] * b[m];
+        for (idx j = 0; j < n; j++) y[j] += S[j] * c[m];
+    }
+}
+
+/* a [rows,I] = silu(b + sum_j w_j x_(t-J+j)), x the first half of xz [rows,2I]; rows before a
+ * sequence's first count as 0. taps [J,I], bias [I]. */
+static void taps_forward(real *a, const real *xz, const real *taps, const real *bias, idx rows,
+                         idx N, idx I, idx J) {
+    PARALLEL
+    for (idx n = 0; n < rows; n++)
+        for (idx from = 0; from < I; from += CHUNK) {
+            idx some = I - from < CHUNK ? I - from : CHUNK, t = n % N;
+            real sum[CHUNK];
+            copy(sum, bias + from, some);
+            /* tap j, from 0, meets row t - (J-1) + j */
+            for (idx j = J - 1 > t ? J - 1 - t : 0; j < J; j++) {
+                const real *x = xz + (n - (J - 1) + j) * 2 * I + from, *w = taps + j * I + from;
+                for (idx i = 0; i < some; i++) sum[i] += w[i] * x[i];
+            }
+            act_swish(some, sum, a + n * I + from, NULL);
+        }
+}
+
+/* y [rows,I] from what lies in p, for rows of B sequences of N: the recurrence and the gate. */
+static void scan_forward(const MambaActs *p, const OtherBlock *w, idx B, idx N, idx I, idx M) {
+    idx blocks = (I + CHUNK - 1) / CHUNK;
+    PARALLEL
+    for (idx j = 0; j < M * I; j++) p->rate[j] = -real_exp(w->a_log[j]);    /* A = -e^A_log */
+    PARALLEL
+    for (idx task = 0; task < B * blocks; task++) {
+        idx b = task / blocks, from = task % blocks * CHUNK;
+        idx some = I - from < CHUNK ? I - from : CHUNK;
+        real *state = p->state + b * M * I + from, gate[CHUNK];
+        for (idx m = 0; m < M; m++) zero(state + m * I, some);               /* S_0 = 0 */
+        for (idx n = b * N; n < (b + 1) * N; n++) {
+            const real *bc = p->bc + n * 2 * M;
+            real *y = p->y + n * I + from;
+            scan_row(some, M, I, state, y, p->rate + from, p->dt + n * I + from,
+                     p->a + n * I + from, w->skip + from, bc, bc + M);
+            act_swish(some, p->xz + (2 * n + 1) * I + from, gate, NULL);     /* silu(z) */
+            vec_multiply(some, y, gate);
+        }
+    }
+}
+
+/* The set lies end to end in Acts.published. */
+MambaActs mamba_acts(const Model *m, const Acts *a, int B, idx N) {
+    idx I = m->c.mamba_inner, M = m->c.mamba_state, R = m->c.mamba_rank, rows = B * N;
+    idx sizes[] = {rows * 2 * I, rows * I, rows * (R + 2 * M), rows * R, rows * 2 * M,
+                   rows * I,     rows * I, M * I,              B * M * I};
+    MambaActs p;
+    real **fields[] = {&p.xz, &p.a, &p.p, &p.r, &p.bc, &p.dt, &p.y, &p.rate, &p.state};
+    real *at = a->published;
+    for (int i = 0; i < 9; at += sizes[i++]) *fields[i] = at;
+    return p;
+}
+
+/* y [B,N,C] = MAMBA(u), overwritten; u [B,N,C]. */
+static bool mamba_forward(const Model *m, Acts *a, int l, real *y, const real *u, int B, idx N) {
+    const Config *c = &m->c;
+    if (config_attends(c, l)) return false;
+    const OtherBlock *w = &m->other[l];
+    const MambaActs acts = mamba_acts(m, a, B, N), *p = &acts;
+    idx C = c->dim, I = c->mamba_inner, M = c->mamba_state, R = c->mamba_rank;
+    idx rows = B * N, P = R + 2 * M;
+    linear_forward(m, p->xz, u, w->in, NULL, rows, C, 2 * I);         /* (x, z) = u W_in */
+    taps_forward(p->a, p->xz, w->conv, w->conv_b, rows, N, I, c->mamba_conv);
+    linear_forward(m, p->p, p->a, w->x, NULL, rows, I, P);       /* (r, b, c) = a W_x, normed */
+    PARALLEL
+    for (idx n = 0; n < rows; n++) {
+        const real *from = p->p + n * P;
+        real *bc = p->bc + n * 2 * M, stat[2];
+        norm_row(c, R, p->r + n * R, stat, from, w->r_norm, NULL);
+        norm_row(c, M, bc, stat, from + R, w->b_norm, NULL);
+        norm_row(c, M, bc + M, stat, from + R + M, w->c_norm, NULL);
+    }
+    linear_forward(m, p->dt, p->r, w->dt, w->dt_b, rows, R, I); /* dt = softplus(r W_dt + b) */
+    PARALLEL
+    for (idx n = 0; n < rows; n++) softplus(I, p->dt + n * I);
+    scan_forward(p, w, B, N, I, M);
+    linear_forward(m, y, p->y, w->out, NULL, rows, I, C);
+    return true;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * B.2  Experts, forward only                                [MOE] Shazeer et al. 2017; Jamba
+ *
+ *   p     = softmax(x W_r)                  W_r [C,X]: one number for each of X ffns
+ *   MOE(x) = sum over the `top` largest p_e of  p_e FFN_e(x)
+ *
+ * FFN_e is 3.9 with matrices of its own. The kept p_e are those of the softmax over all X: their
+ * sum is below 1 and says how sure the router is (Jamba; Mixtral divides by the sum instead, which
+ * is a softmax over the kept). With X = 1, p = 1 and MOE is the plain ffn, bit by bit. Of equal p
+ * the lower e is taken. Jamba: X = 16, top 2, in every other block.
+ *
+ * A row meets 2 of 16 ffns, which is the point: 16 times the weights at twice the cost. So rows are
+ * gathered by expert, each ffn runs over its own rows, and its matrices are read once for all of
+ * them, and not at all where no row takes it. A row's sum runs over rising e, whatever rows are
+ * beside it.
+ *
+ * Cost of a row: C X, and `top` times 3.9. There is no backward: config_trains refuses.
+ * Tests: against plain loops in double; and X = 1 against the plain ffn.
+ */
+static const TensorRow ROUTER_TENSORS[] = {
+    {"router",   offsetof(OtherBlock, router), "CX", INITIAL_LINEAR, true,  NULL},
+    {NULL, 0, NULL, 0, false, NULL}
+};
+
+
+/* gate [X]: from scores to p_e where e is among the `top` largest, else 0; X <= CHUNK. One NaN
+ * makes all of them NaN. */
+static void router_row(idx X, idx top, real *gate) {
+    real p[CHUNK], most = vec_max(X, gate);
+    bool taken[CHUNK] = {false};
+    for (idx e = 0; e < X; e++) p[e] = gate[e] - most;
+    vec_exp(X, p, p);
+    vec_scale(X, p, 1 / vec_sum(X, p));
+    zero(gate, X);
+    for (idx k = 0; k < top; k++) {
+        idx best = -1;
+        for (idx e = 0; e < X; e++)
+            if (!taken[e] && (best < 0 || p[e] > p[best])) best = e;
+        taken[best] = true;
+        gate[best] = p[best];
+    }
+}
+
+/* y [rows,C] = MOE(x), overwritten; x [rows,C]. a->published becomes gate [rows,X], p_e where row n
+ * takes expert e, else 0; then the rows of one expert, and what it makes of them. The block's f1,
+ * f2, fa are scratch. */
+static bool experts_forward(const Model *m, Acts *a, int l, real *y, const real *x, idx rows) {
+    const Config *c = &m->c;
+    if (!config_experts(c, l)) return false;
+    const OtherBlock *w = &m->other[l];
+    idx C = c->dim, X = c->experts;
+    real *gates = a->published, *in = gates + rows * X, *made = in + rows * C;
+    linear_forward(m, gates, x, w->router, NULL, rows, C, X);
+    PARALLEL
+    for (idx n = 0; n < rows; n++) router_row(X, c->expert_top, gates + n * X);
+    zero(y, rows * C);
+    for (idx e = 0; e < X; e++) {
+        idx R = 0;                                           /* the rows of expert e, in order */
+        for (idx n = 0; n < rows; n++)
+            if (gates[n * X + e] != 0) copy(in + R++ * C, x + n * C, C);
+        if (!R) continue;
+        ffn_forward(m, &w->expert[e], &a->layer[l], made, in, R);
+        R = 0;
+        for (idx n = 0; n < rows; n++) {
+            real gate = gates[n * X + e], *y_n = y + n * C;
+            if (gate == 0) continue;                         /* y += p_e FFN_e(x) */
+            const real *out = made + R++ * C;
+            for (idx ch = 0; ch < C; ch++) y_n[ch] += gate * out[ch];
+        }
+    }
+    return true;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * B.3  Their tensors, and those that stay in their file: what Model.published leads to
+ */
+
+/* The letters of chapter 2's shapes, and of these: channels, states, taps, rank, 2 I, R + 2 M, X. */
+static int other_extent(const Config *c, char letter) {
+    switch (letter) {
+    case 'I': return c->mamba_inner;
+    case 'M': return c->mamba_state;
+    case 'J': return c->mamba_conv;
+    case 'R': return c->mamba_rank;
+    case 'x': return 2 * c->mamba_inner;
+    case 'p': return c->mamba_rank + 2 * c->mamba_state;
+    case 'X': return c->experts;
+    default:  return tensor_extent(c, letter);
+    }
+}
+
+/* part 1: the pointer is in OtherBlock; 2 + x: in that of expert x, "l1.e0.w1" and so on. */
+static void list_other(Model *m, const TensorRow *rows, int layer, int part, Error *e) {
+    for (; rows->name && !e->status; rows++) {
+        if (rows->present && !rows->present(&m->c)) continue;
+        Tensor t = {.rank = (int)strlen(rows->shape), .shape = {1, 1}, .init = rows->init,
+                    .layer = layer, .matrix = rows->matrix, .field = rows->field, .part = part};
+        for (int d = 0; d < t.rank; d++) t.shape[d] = other_extent(&m->c, rows->shape[d]);
+        if (part == 1) snprintf(t.name, sizeof t.name, "l%d.%s", layer, rows->name);
+        else snprintf(t.name, sizeof t.name, "l%d.e%d.%s", layer, part - 2, rows->name);
+        list_tensor(m, t, e);
+    }
+}
+
+static bool mamba_list(Model *m, int l, Error *e) {
+    if (!m->other) m->other = grab(m->c.layers, sizeof(OtherBlock), e);
+    if (config_attends(&m->c, l)) return false;
+    list_other(m, MAMBA_TENSORS, l, 1, e);
+    return true;
+}
+
+static bool experts_list(Model *m, int l, Error *e) {
+    int X = config_experts(&m->c, l);
+    if (!X || e->status) return X > 0;
+    m->other[l].expert = grab(X, sizeof(Layer), e);
+    list_other(m, ROUTER_TENSORS, l, 1, e);
+    for (int x = 0; x < X; x++) list_other(m, FFN_TENSORS, l, 2 + x, e);
+    return true;
+}
+
+static void *other_owner(const Model *m, const Tensor *t) {
+    OtherBlock *y = &m->other[t->layer];
+    return t->part == 1 ? (void *)y : &y->expert[t->part - 2];
+}
+
+/* Scratch: of the Mamba mixer or of the experts, which are not at work at the same time. */
+static idx other_room(const Config *c, int B, idx N) {
+    idx rows = B * N, I = c->mamba_inner, M = c->mamba_state, R = c->mamba_rank;
+    idx mamba = rows * (5 * I + 2 * R + 4 * M) + (1 + B) * M * I;
+    idx experts = c->experts ? rows * (c->experts + 2 * c->dim) : 0;
+    if (config_attending(c) == c->layers) mamba = 0;
+    return mamba > experts ? mamba : experts;
+}
+
+/* Slabs of 256 rows, or a multiple, leave the order of a sum as it is (the multiply's blocks of k),
+ * so a model has the same bits from its file as in memory (test model_file__same_bits). No rows, no
+ * reading. */
+static bool stored_linear(const Model *m, real *y, const real *x, const real *w, bool transposed,
+                          idx rows, idx in, idx out) {
+    const Tensor *t = stored_tensor(m, w);
+    if (!t) return false;
+    if (!rows) return true;
+    for (Slab s = {0}; stored_slab(m, t, transposed, &s);)
+        matmul(y + s.out0, out, (Matrix){x + s.in0, in, 1}, s.w, rows, s.n_out, s.n_in, s.in0 > 0);
+    return true;
+}
+
+static bool other_row(const Model *m, real *to, idx id) {
+    const Tensor *t = stored_tensor(m, m->w.wte);
+    if (t) stored_row(m, t, id, to);
+    return t != NULL;
+}
+
+/* Columns v0 .. v0+n-1 of a row of logits, y [n], of which `target` may be one: adds them to the
+ * row's sums at[0] = the largest logit so far and at[1] = sum_v e^(y_v - that), and puts -y_target
+ * into *loss. y is scratch. */
+static void cross_entropy_part(idx v0, idx n, real *y, idx target, double at[2], double *loss) {
+    real most = vec_max(n, y);
+    if (target >= v0 && target < v0 + n) *loss = -(double)y[target - v0];    /* y is overwritten */
+    if ((double)most > at[0]) {
+        if (at[1] != 0) at[1] *= exp(at[0] - (double)most);  /* NaN stays NaN */
+        at[0] = (double)most;
+    }
+    vec_shift(n, y, -(real)at[0]);
+    vec_exp(n, y, y);
+    at[1] += (double)vec_sum(n, y);
+}
+
+/* model_loss column by column of W_cls, whose slabs have all E rows: every row of the batch meets a
+ * slab before the next one is read. */
+static bool stored_loss(const Model *m, Acts *a, const int *targets, int B, int T, double *mean) {
+    const Config *c = &m->c;
+    const Tensor *cls = stored_tensor(m, c->tied ? m->w.wte : m->w.wcls);
+    if (!cls) return false;
+    idx C = c->dim, E = c->embed_dim, N = config_rows(c, T);
+    idx from = c->prefix > 1 ? c->prefix - 1 : 0, per = T > from ? T - from : 0, count = B * per;
+    double (*sums)[2] = grab((idx)B * T, sizeof *sums, &m->file->fault), total = 0;
+    *mean = NAN;
+    if (!sums) return true;
+    for (idx i = 0; i < B * T; i++) sums[i][0] = -INFINITY;
+    for (Slab w = {0}; stored_slab(m, cls, c->tied, &w);)
+        for (idx s0 = 0; s0 < count; s0 += SLICE) {
+            idx R = count - s0 < SLICE ? count - s0 : SLICE, V = w.n_out;
+            for (idx r = 0; r < R; r++) {
+                idx b = (s0 + r) / per, t = from + (s0 + r) % per;
+                copy(a->slice + r * C, a->nf + (b * N + (N - T + t)) * C, C);
+            }
+            if (E != C) linear_forward(m, a->outp, a->slice, m->w.wout, NULL, R, C, E);
+            const real *in = E != C ? a->outp : a->slice;
+            matmul(a->logits, V, rows_of(in, E), w.w, R, V, E, false);
+            PARALLEL
+            for (idx r = 0; r < R; r++) {
+                idx at = (s0 + r) / per * T + from + (s0 + r) % per;
+                cross_entropy_part(w.out0, V, a->logits + r * V, targets[at], sums[at],
+                                   &a->loss_row[at]);
+            }
+        }
+    for (idx b = 0; b < B; b++)
+        for (idx t = from; t < T; t++) {
+            double *loss = &a->loss_row[b * T + t], *sum = sums[b * T + t];
+            *loss = log(sum[1]) + sum[0] + *loss;
+            total += *loss;
+        }
+    free(sums);
+    *mean = count ? total / (double)count : 0;
+    return true;
+}
+
+static int stored_fault(const Model *m, Error *e) {
     return m->file && m->file->fault.status ? fail(e, m->file->fault.status, "%s",
                                                    m->file->fault.text)
                                             : 0;
 }
+
+static void other_close(Model *m) {
+    model_file_close(m->file);
+    for (int l = 0; m->other && l < m->c.layers; l++) free(m->other[l].expert);
+    free(m->other);
+}
+
+static const PublishedParts PUBLISHED = {
+    .list_mixer = mamba_list, .list_ffn = experts_list, .owner = other_owner, .row = other_row,
+    .linear = stored_linear, .loss = stored_loss, .mix = mamba_forward, .feed = experts_forward,
+    .room = other_room, .fault = stored_fault, .close = other_close};
 
 void stream_begin(const Model *m, double passes, bool loss, bool quiet) {
     struct ModelFile *f = m->file;
@@ -16109,12 +16292,12 @@ static int synthetic_model(const Settings *s, Error *e) {
     if (e->status || model_file_begin(&w, s->out, s, 0, e)) { free(piece); return e->status; }
     for (int i = 0; i < w.list.n_tensors && !e->status; i++) {
         const Tensor *t = &w.list.tensor[i];
-        bool whole = t->law == LAW_ONE || t->law == LAW_ZERO || t->law == LAW_BIAS;
+        bool whole = t->init == INITIAL_ONE || t->init == INITIAL_ZERO || t->init == INITIAL_BIAS;
         bool rows = !strcmp(t->name, "wte") || !strcmp(t->name, "wpe") || t->rank == 1;
         model_file_tensor(&w, t->name, DTYPE_F16, rows ? IN_OUT : OUT_IN, e);
         for (idx n = t->count; n > 0 && !e->status; n -= PIECE_NUMBERS) {
             for (idx k = 0; k < PIECE_NUMBERS / 4; k++)      /* a sign, exponent 8, 10 bits */
-                piece[k] = t->law == LAW_ONE ? 0x3C003C003C003C00u
+                piece[k] = t->init == INITIAL_ONE ? 0x3C003C003C003C00u
                          : whole ? 0 : (rng_next(&rng) & 0x83FF83FF83FF83FFu) | 0x2000200020002000u;
             model_file_bytes(&w, piece, 2 * (size_t)(n < PIECE_NUMBERS ? n : PIECE_NUMBERS), e);
         }

@@ -801,6 +801,28 @@ int  model_file_tensor(ModelWriter *w, const char *name, int dtype, int order, E
 int  model_file_bytes(ModelWriter *w, const void *at, size_t n, Error *e);
 int  model_file_end(ModelWriter *w, Error *e);
 
+typedef struct OtherBlock {
+    /* [C,2I] [J,I] [I] [I,R+2M], gains [R] [M] [M], [R,I] [I] [M,I] [I] [I,C] */
+    real *in, *conv, *conv_b, *x, *r_norm, *b_norm, *c_norm, *dt, *dt_b, *a_log, *skip, *out;
+    real *router;                /* [C,X] */
+    Layer *expert;               /* [X], of which w1 .. b3 alone are set */
+} OtherBlock;
+
+/* What the mixer makes on its way, one set for all blocks. */
+typedef struct MambaActs {
+    real *xz;                    /* [B,N,2I] both halves of u W_in */
+    real *a;                     /* [B,N,I] what the taps make of x, activated */
+    real *p;                     /* [B,N,R+2M] a W_x: r, b, c before their norms, */
+    real *r, *bc;                /* [B,N,R] [B,N,2M] and after */
+    real *dt, *y;                /* [B,N,I] the step; the mixer's output before W_out */
+    real *rate;                  /* [M,I] -e^A_log */
+    real *state;                 /* [B,M,I] S; after a forward that of the last row */
+} MambaActs;
+MambaActs mamba_acts(const Model *m, const Acts *a, int B, idx N);
+
+/* What of a matrix W [in,out] is at hand: [n_in,n_out], from row in0 and column out0 on. */
+typedef struct Slab { Matrix w; idx in0, n_in, out0, n_out; } Slab;
+
 /* Of a model that is still in its file. The entry that a pointer of m->w stands for; NULL where it
  * is memory. */
 const Tensor *stored_tensor(const Model *m, const real *w);
