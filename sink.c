@@ -117,8 +117,8 @@
  *
  * 1  Config and variants                                               paper: sections 2, 7; tables
  *
- * A model is one row chosen on each axis of the formula. struct Config (sink.h) holds the choice as
- * plain numbers, and row 0 of every axis is the paper's default, so a zeroed enum is the baseline:
+ * A model is one row chosen on each axis of THE FORMULA. struct Config (sink.h) holds the choice as
+ * plain numbers. Row 0 of every axis is the paper's default, so a zeroed enum is the baseline:
  *
  *   axis          rows, the default first                                varied by the paper in
  *   positions     rotary; none, absolute, learned, relative, t5, alibi   Table 3, appendix A
@@ -131,137 +131,92 @@
  *   extra column  none; k, kv, zero, logit     shared; d_a dims; v*      Tables 4, 5, 12, 13
  *   others        value bias v+; sink token x*                           Table 4
  *   mask          causal; window w; prefix p                             Figures 5, 6
- *   mixer         attention; Mamba in some blocks                        Appendix B.3, Jamba
- *   ffns          one; the top few of X experts in some blocks           Appendix B.3, Jamba
  *
- * t5, parallel, layer, gelutanh, fewer key heads, zero and logit lie outside the paper's
- * experiments: published models need them, or they are close relatives of its rows. Every pair of
- * rows of two axes that is not refused below has its gradients compared with differences of the
- * loss (test gradients__every_pair). The last two axes have no gradients: they are there for a
- * forward of published weights, and to train them is refused (config_trains).
+ * t5, parallel, layer, gelutanh, fewer key heads, zero and logit lie outside the paper: published
+ * models need them, or they are close relatives of its rows. Every pair of rows of two axes that is
+ * not refused below has its gradients compared with differences of the loss (test
+ * gradients__every_pair).
  *
- * The paper's experiments are then nothing but flags. Its rows are variants of one model of some 60
- * million parameters without the embeddings (section 4: L = 10, d = 768, H = 8, so d_h = 96, and
- * F = 1536). The columns Sink_1 and loss repeat what it reports, to be read beside one's own
- * numbers, which a smaller model will not match:
+ * The paper's experiments are then nothing but flags. Its rows vary one model of some 60 million
+ * parameters without the embeddings (section 4: L = 10, d = 768, H = 8, so d_h = 96, F = 1536). The
+ * columns Sink_1 and loss repeat what it reports. A smaller model will not match these numbers:
  *
  *   "18.18"             Sink_1 at threshold 0.3 and T = 64, in percent
  *   "* 74.12 / 0.00"    Sink_*, then Sink_1: a sink that moved to the extra column or to x*
  *   "-"                 the training failed            ""   the paper shows a figure, or nothing
  *
- * The asterisk of Tables 6 and 15 is another one: it marks a Sink_1 of proxy scores, s / sum s or
- * |s| / sum |s|, where the model itself divides by something else (rows 2, 4, 9, 10 and 11). It
- * also stands at row 6, whose weights are positive and sum to 1. Here m_ij serves all of them.
+ * (The asterisk of Tables 6 and 15 is another one: there it marks a Sink_1 of proxy scores, s / sum
+ * s or |s| / sum |s|. Here m_ij of THE FORMULA serves every row.)
  *
  * What to see in the table: wherever the weights of a row are positive and sum to a constant there
- * is a sink, whatever else is changed; without that tie (Z = 1) there is next to none; and it moves
+ * is a sink, whatever else is changed. Without that tie (Z = 1) there is next to none. And it moves
  * where a key offers itself for it.
  */
-
 const Variant VARIANTS[] = {
-    /* name                flags                                source            Sink_1 %   loss */
-    /* Section 7.4: the eleven operations, by phi, sim and Z. Compare 2 with 3 */
-    {"softmax",         "",
-     "Table 15, 1", "18.18", "3.73"},
-    {"sigmoid",         "--sim sigmoid --normalizer one",
-     "Table 15, 2", "0.44", "3.70"},
-    {"sigmoid-sum",     "--sim sigmoid",
-     "Table 15, 3", "30.24", "3.74"},
-    {"elu",             "--sim elu --normalizer one",
-     "Table 15, 4", "0.80", "3.69"},
-    {"elu-sum",         "--sim elu",
-     "Table 15, 5", "-", "-"},
-    {"elu-kernel-sum",  "--kernel elu --sim identity",
-     "Table 15, 6", "53.65", "4.19"},
-    {"elu-kernel",      "--kernel elu --sim identity --normalizer one",
-     "Table 15, 7", "-", "-"},
-    {"linear-clamp",    "--sim identity --normalizer clamp",
-     "Table 15, 8", "-", "-"},
-    {"linear",          "--sim identity --normalizer one",
-     "Table 15, 9", "0.00", "3.99"},
-    {"mlp-clamp",       "--kernel mlp --sim identity --normalizer clamp",
-     "Table 15, 10", "0.19", "3.85"},
-    {"mlp",             "--kernel mlp --sim identity --normalizer one",
-     "Table 15, 11", "0.74", "3.91"},
-    /* Section 7.3: who takes the sink over. A token or a key does, a value alone (v-bias) not */
-    {"sink-token",      "--sink-token",
-     "Table 4, 2", "* 74.12 / 0.00", "3.72"},
-    {"kv-bias",         "--extra kv",
-     "Table 4, 3", "* 72.76 / 0.04", "3.72"},
-    {"k-bias",          "--extra k",
-     "Table 4, 4", "* 73.34 / 0.00", "3.72"},
-    {"v-bias",          "--vbias",
-     "Table 4, 5", "17.53", "3.73"},
-    /* One k* (and v*) for all heads of a block: with a v* the first token gets part of it back */
-    {"kv-bias-shared",  "--extra kv --extra-shared",
-     "Table 12 right", "* 56.61 / 12.44", "3.72"},
-    {"k-bias-shared",   "--extra k --extra-shared",
-     "Table 12 right", "* 68.31 / 0.23", "3.72"},
-    /* k* with a fixed v* of length m: the longer, the more of the sink returns to x_1 */
-    {"k-bias-e1",       "--extra k --extra-value e1 --extra-norm 1",
-     "Table 5, v'", "0.06", ""},
-    {"k-bias-20e1",     "--extra k --extra-value e1 --extra-norm 20",
-     "Table 5, 20v'", "25.88", ""},
-    {"k-bias-ones",     "--extra k --extra-value ones --extra-norm 1",
+    /* name, flags, source, Sink_1 in %, loss */
+    /* [T6] [T15] Section 7.4: the eleven operations, by phi, sim and Z. Compare 2 with 3 */
+    {"softmax", "", "Table 15, 1", "18.18", "3.73"},
+    {"sigmoid", "--sim sigmoid --normalizer one", "Table 15, 2", "0.44", "3.70"},
+    {"sigmoid-sum", "--sim sigmoid", "Table 15, 3", "30.24", "3.74"},
+    {"elu", "--sim elu --normalizer one", "Table 15, 4", "0.80", "3.69"},
+    {"elu-sum", "--sim elu", "Table 15, 5", "-", "-"},
+    {"elu-kernel-sum", "--kernel elu --sim identity", "Table 15, 6", "53.65", "4.19"},
+    {"elu-kernel", "--kernel elu --sim identity --normalizer one", "Table 15, 7", "-", "-"},
+    {"linear-clamp", "--sim identity --normalizer clamp", "Table 15, 8", "-", "-"},
+    {"linear", "--sim identity --normalizer one", "Table 15, 9", "0.00", "3.99"},
+    {"mlp-clamp", "--kernel mlp --sim identity --normalizer clamp", "Table 15, 10", "0.19", "3.85"},
+    {"mlp", "--kernel mlp --sim identity --normalizer one", "Table 15, 11", "0.74", "3.91"},
+    /* [T4] Section 7.3: who takes the sink over. A token or a key does, a value alone does not */
+    {"sink-token", "--sink-token", "Table 4, 2", "* 74.12 / 0.00", "3.72"},
+    {"kv-bias", "--extra kv", "Table 4, 3", "* 72.76 / 0.04", "3.72"},
+    {"k-bias", "--extra k", "Table 4, 4", "* 73.34 / 0.00", "3.72"},
+    {"v-bias", "--vbias", "Table 4, 5", "17.53", "3.73"},
+    /* [T12] One k* (and v*) for all heads: with a v* the first token gets part of the sink back */
+    {"kv-bias-shared", "--extra kv --extra-shared", "Table 12 right", "* 56.61 / 12.44", "3.72"},
+    {"k-bias-shared", "--extra k --extra-shared", "Table 12 right", "* 68.31 / 0.23", "3.72"},
+    /* [T5] k* with a fixed v* of length m: the longer, the more of the sink returns to x_1 */
+    {"k-bias-e1", "--extra k --extra-value e1 --extra-norm 1", "Table 5, v'", "0.06", ""},
+    {"k-bias-20e1", "--extra k --extra-value e1 --extra-norm 20", "Table 5, 20v'", "25.88", ""},
+    {"k-bias-ones", "--extra k --extra-value ones --extra-norm 1",
      "Table 5, v''", "* 69.74 / 2.15", "3.72"},
-    {"k-bias-20ones",   "--extra k --extra-value ones --extra-norm 20",
+    {"k-bias-20ones", "--extra k --extra-value ones --extra-norm 20",
      "Table 5, 20v''", "* 0.00 / 11.21", "3.73"},
-    /* d_a = 1 of 96 dims; the paper's d_a = 64 has Sink_* 69.19 and Sink_1 0.04 */
-    {"k-bias-1dim",     "--extra k --extra-dims 1",
-     "Table 13", "4.74", ""},
-    /* Section 7.1: a sink under every scheme, and without any. relative: see F3 and 3.4 */
-    {"nope",            "--pos none",
-     "Table 3", "20.35", "3.81"},
-    {"absolute",        "--pos absolute",
-     "Table 3", "32.73", "3.74"},
-    {"learned",         "--pos learned",
-     "Table 3", "33.13", "3.79"},
-    {"relative",        "--pos relative",
-     "Table 3", "35.53", "5.45"},
-    {"alibi",           "--pos alibi",
-     "Table 3", "20.78", "3.71"},
-    {"post-norm",       "--place post",
-     "Section 7.2", "13.54", ""},
-    /* Appendix C.3. The three without a gate keep F = 1536 and so have a fifth fewer parameters:
-     * 47,202,048 instead of 58,998,528 without the embeddings */
-    {"relu",            "--act relu",
-     "Table 11", "16.90", "3.82"},
-    {"gelu",            "--act gelu",
-     "Table 11", "14.76", "3.79"},
-    {"swish",           "--act swish",
-     "Table 11", "17.89", "3.80"},
-    {"reglu",           "--act reglu",
-     "Table 11", "13.88", "3.75"},
-    {"geglu",           "--act geglu",
-     "Table 11", "17.86", "3.73"},
-    {"addition",        "--combine add",
-     "Table 12 left", "21.76", "3.74"},
-    /* Weights that sum to alpha instead of 1; m_ij divides by their sum, so the metric compares */
-    {"scale-2",         "--scale 2",
-     "Table 14 left", "29.10", "3.72"},
-    {"scale-0.2",       "--scale 0.2",
-     "Table 14 left", "9.41", "3.72"},
-    {"scale-0.05",      "--scale 0.05",
-     "Table 14 left", "4.53", "3.78"},
-    /* Shown as figures only, without numbers */
-    {"pnorm-half",      "--normalizer pnorm --pnorm 0.5",                 "Figure 29",      "", ""},
-    {"sigmoid-pnorm-2", "--sim sigmoid --normalizer pnorm --pnorm 2",     "Figure 29",      "", ""},
-    {"prefix-5",        "--prefix 5",                                     "Figure 5",       "", ""},
-    {"window-32",       "--window 32",                                    "Figure 6",       "", ""},
+    /* [T13] d_a = 1 of 96 dims; the paper's d_a = 64 has Sink_* 69.19 and Sink_1 0.04 */
+    {"k-bias-1dim", "--extra k --extra-dims 1", "Table 13", "4.74", ""},
+    /* [T3] Section 7.1: a sink under every scheme, and without any. relative: see F3 and 3.4 */
+    {"nope", "--pos none", "Table 3", "20.35", "3.81"},
+    {"absolute", "--pos absolute", "Table 3", "32.73", "3.74"},
+    {"learned", "--pos learned", "Table 3", "33.13", "3.79"},
+    {"relative", "--pos relative", "Table 3", "35.53", "5.45"},
+    {"alibi", "--pos alibi", "Table 3", "20.78", "3.71"},
+    {"post-norm", "--place post", "Section 7.2", "13.54", ""},
+    /* [T11] Appendix C.3. The three without a gate keep F = 1536, and so have 47,202,048
+     * parameters without the embeddings, where the others have 58,998,528 */
+    {"relu", "--act relu", "Table 11", "16.90", "3.82"},
+    {"gelu", "--act gelu", "Table 11", "14.76", "3.79"},
+    {"swish", "--act swish", "Table 11", "17.89", "3.80"},
+    {"reglu", "--act reglu", "Table 11", "13.88", "3.75"},
+    {"geglu", "--act geglu", "Table 11", "17.86", "3.73"},
+    {"addition", "--combine add", "Table 12 left", "21.76", "3.74"},
+    /* [T14] Weights that sum to alpha; m_ij divides by their sum, so that Sink_1 compares */
+    {"scale-2", "--scale 2", "Table 14 left", "29.10", "3.72"},
+    {"scale-0.2", "--scale 0.2", "Table 14 left", "9.41", "3.72"},
+    {"scale-0.05", "--scale 0.05", "Table 14 left", "4.53", "3.78"},
+    /* [FIG29] [FIG5] [FIG6] Shown as figures only, without numbers */
+    {"pnorm-half", "--normalizer pnorm --pnorm 0.5", "Figure 29", "", ""},
+    {"sigmoid-pnorm-2", "--sim sigmoid --normalizer pnorm --pnorm 2", "Figure 29", "", ""},
+    {"prefix-5", "--prefix 5", "Figure 5", "", ""},
+    {"window-32", "--window 32", "Figure 6", "", ""},
     /* Relatives of the paper's rows that it does not train */
-    {"t5",              "--pos t5",
-     "beyond: T5's learned relative bias", "", ""},
-    {"off-by-one",      "--extra zero",
-     "beyond: softmax-off-by-one", "", ""},
-    {"sink-logit",      "--extra logit",
-     "beyond: a learned sink logit per head", "", ""},
-    {"parallel",        "--place parallel",
-     "beyond: parallel residual", "", ""},
+    {"t5", "--pos t5", "beyond: T5's learned relative bias", "", ""},
+    {"off-by-one", "--extra zero", "beyond: softmax-off-by-one", "", ""},
+    {"sink-logit", "--extra logit", "beyond: a learned sink logit per head", "", ""},
+    {"parallel", "--place parallel", "beyond: parallel residual", "", ""},
     {NULL, NULL, NULL, NULL, NULL}
 };
 
-/* SwiGLU, GeGLU and ReGLU multiply the activated branch by a second one (Table 11). They are the
- * first three of the enum. */
+/* SwiGLU, GeGLU and ReGLU, the first three of the enum, multiply the activated branch by a second
+ * one (Table 11). */
 bool config_gated(const Config *c) { return c->act <= ACT_REGLU; }
 
 /* What a sequence of T tokens is made of, and where things stand in its maps of attention:
@@ -280,33 +235,25 @@ bool config_gated(const Config *c) { return c->act <= ACT_REGLU; }
  * neither: it is added to a head's output and has no column. */
 int config_rows(const Config *c, int T) { return T + (c->sink_token ? 1 : 0); }
 
-/* S, the width of every map that leaves this file: *, if there is one; x*, if there is one; then
- * the tokens 1..T. */
+/* S, the width of every map that leaves this file. */
 int config_columns(const Config *c, int T) { return config_rows(c, T) + (c->extra ? 1 : 0); }
 
 /* The column of token 1, the k = 1 of Sink_1. */
 int config_column_first(const Config *c) { return (c->extra ? 1 : 0) + (c->sink_token ? 1 : 0); }
 
-/* The column whose weight Table 4 calls Sink_*: the extra column, else the sink token, else none
- * (-1). */
+/* The column whose weight Table 4 calls Sink_*. */
 int config_column_star(const Config *c) { return c->extra || c->sink_token ? 0 : -1; }
 
-/* w of layer l (from 0), or 0 when the layer sees all. In the paper every layer has the window
- * (Figure 6), and through n of them a token still reaches back n (w-1) places; published models
- * give it to some layers and not to others, always with a period. */
+/* [FIG6] w of layer l (from 0), or 0 when the layer sees all. In the paper every layer has the
+ * window, and through n of them a token still reaches back n (w-1) places. Published models give it
+ * to some layers only, always with a period. */
 int config_window(const Config *c, int l) {
     bool has = !c->window_period || l % c->window_period == c->window_offset;
     return has ? c->window : 0;
 }
 
-/* Jamba's stack: of every 8 blocks one attends, and of every 2 one has experts. Block l, from 0:
- *
- *     l        0   1   2   3   4   5   6   7   8          --attention-period 8 --attention-offset 4
- *     mixer    M   M   M   M   A   M   M   M   M          --experts 16
- *     ffn      1   X   1   X   1   X   1   X   1          --expert-period 2 --expert-offset 1
- *
- * Without a period every block is of the one kind. Attention is where the sink metrics look, so
- * there is always a block that attends: of Jamba's 32 they are blocks 4, 12, 20 and 28. */
+/* Published stacks of mixed blocks (Jamba): block l, from 0, attends, or has X experts. The other
+ * mixer (Mamba) and the experts have no backward here, so that to train them is refused. */
 bool config_attends(const Config *c, int l) {
     return !c->attention_period || l % c->attention_period == c->attention_offset;
 }
@@ -321,7 +268,6 @@ int config_experts(const Config *c, int l) {
     return !c->expert_period || l % c->expert_period == c->expert_offset ? c->experts : 0;
 }
 
-/* The Mamba mixer and the experts have no backward here. Returns 0, or 2 with one line. */
 int config_trains(const Config *c, Error *e) {
     if (config_attending(c) < c->layers)
         return fail(e, 2, "--attention-period %d: blocks of the Mamba mixer are forward only. Try: "
@@ -334,28 +280,28 @@ int config_trains(const Config *c, Error *e) {
 }
 
 /* [T13] Table 13 learns d_a of the D dims of k* and leaves the others 0, without saying which. It
- * matters under rotary: k* is not rotated and q is, so with the half-split pair (0, D/2) learned
+ * matters under rotary: k* is not rotated and q is. With the half-split pair (0, D/2) learned,
  *
  *   z_i* sqrt(D) = (q_0 cos i - q_(D/2) sin i) k*_0 + (q_0 sin i + q_(D/2) cos i) k*_(D/2)
  *
- * swings with a period of 2 pi = 6.3 tokens, while the slowest pair of the paper's D = 96 turns by
+ * swings with a period of 2 pi = 6.3 tokens. The slowest pair of the paper's D = 96 rotates by
  * 0.000121 a token, 0.25 radians in all of its 2048: only there does k* look alike from everywhere.
  *
- * `first` and `last` count from either end; `lowfreq` takes the dims that turn slowest: those never
- * rotated, then pairs by falling index, the lower dim of a pair first. The rank of dim d in that
- * order decides. At D = 8, with all dims rotated:
+ * `first`, the default, and `last` count from either end. `lowfreq` takes the dims that rotate
+ * slowest: those without a rotation, then pairs by falling index, the lower dim of a pair first. At
+ * D = 8, with all dims rotated:
  *
  *   first             0 1 2 3 4 5 6 7          last   7 6 5 4 3 2 1 0
  *   lowfreq, half     3 7 2 6 1 5 0 4          lowfreq, interleaved   6 7 4 5 2 3 0 1
  *
  * A dim that is not learned starts at 0 and gets gradient 0 (3.7); AdamW and its decay leave a 0
- * alone. `first` is the default. Tests: config_learned_dim__orders, gradients__frozen_dims. */
+ * alone. Tests: config_learned_dim__orders, gradients__frozen_dims. */
 bool config_learned_dim(const Config *c, int d) {
     int D = c->head_dim, learned = c->extra_dims ? c->extra_dims : D;
     int half = c->rotary_dims / 2, r = 2 * half, rank;       /* rank 0 is learned first */
     if (c->extra_order == ORDER_FIRST) rank = d;
     else if (c->extra_order == ORDER_LAST) rank = D - 1 - d;
-    else if (d >= r) rank = d - r; /* lowfreq: what stands still, or has no pair, comes first */
+    else if (d >= r) rank = d - r;
     else {
         /* dim d is number `second` (0 or 1) of pair `pair`; the last pair is the slowest */
         int pair = c->rope_pairing == PAIR_HALF ? d % half : d / 2;
@@ -365,128 +311,97 @@ bool config_learned_dim(const Config *c, int d) {
     return rank < learned;
 }
 
-/* Widths and counts that follow from each other: D = C/H, K = H, E = C and r = D unless given.
- * None of them is 0 afterwards, so resolving twice changes nothing. Returns 0, or 2 with one line
- * for what cannot be divided or does not fit. The paper keeps all four; published models also have
- * heads wider than C/H, fewer key heads, a part of the dims rotated, or a narrower embedding. */
-static int resolve_shape(Config *c, Error *e) {
-    if (c->vocab == 0) c->vocab = VOCAB_DEFAULT;
-    if (!c->head_dim) {
-        if (c->dim % c->heads)
-            return fail(e, 2,
-                        "--heads %d does not divide --dim %d. Try: another --heads, or --head-dim",
-                        c->heads, c->dim);
-        c->head_dim = c->dim / c->heads;
-    }
-    /* H/K query heads share a key head; all groups are alike */
-    if (!c->kv_heads) c->kv_heads = c->heads;
-    if (c->heads % c->kv_heads)
-        return fail(e, 2, "--kv-heads %d does not divide --heads %d. Try: a divisor", c->kv_heads,
-                    c->heads);
+/* Fills the fields that follow from others: D = C/H, K = H, E = C and r = D unless they are given.
+ * None of them is 0 afterwards, so resolving twice changes nothing. */
+static void config_fill(Config *c) {
+    if (!c->vocab) c->vocab = VOCAB_DEFAULT;
+    if (!c->head_dim) c->head_dim = c->dim / c->heads;
+    if (!c->kv_heads) c->kv_heads = c->heads;                /* H/K query heads share a key head */
     if (!c->embed_dim) c->embed_dim = c->dim;
-    if (c->rotary_dims > c->head_dim)
-        return fail(e, 2, "--rotary-dims %d is more than a head's %d dims. Try: at most %d",
-                    c->rotary_dims, c->head_dim, c->head_dim);
-    if (!c->rotary_dims) c->rotary_dims = c->head_dim;
-    /* r is filled in without rotary as well (lowfreq reads it), and may then be odd */
-    if (c->pos == POS_ROTARY && c->rotary_dims % 2)
-        return fail(e, 2,
-                    "--pos rotary turns pairs, and %d dims are odd. Try: an even --head-dim, or "
-                    "--rotary-dims %d",
-                    c->rotary_dims, c->rotary_dims - 1);
-    if (c->rope_scaling == ROPE_LLAMA3 && !(c->rope_high > c->rope_low))
-        return fail(e, 2,
-                    "--rope-high %g is not above --rope-low %g. Try: --rope-low 1 --rope-high 4",
-                    c->rope_high, c->rope_low);
-    if (c->extra_dims > c->head_dim)
-        return fail(e, 2, "--extra-dims %d is more than a head's %d dims. Try: at most %d",
-                    c->extra_dims, c->head_dim, c->head_dim);
-    /* the prefix must exist; a window longer than the context is no error: it hides nothing */
-    if (c->prefix > c->context)
-        return fail(e, 2, "--prefix %d is longer than --context %d. Try: at most %d",
-                    c->prefix, c->context, c->context);
-    if (c->window_period && c->window_offset >= c->window_period)
-        return fail(e, 2,
-                    "--window-offset %d never occurs with --window-period %d. Try: at most %d",
-                    c->window_offset, c->window_period, c->window_period - 1);
-    return 0;
-}
-
-/* The kinds of the blocks, and what Mamba and the experts leave open: I = 2 C, M = 16, J = 4,
- * R = C/16 rounded up, and the top 2, as their authors have it. */
-static int resolve_blocks(Config *c, Error *e) {
-    int period = c->attention_period, most = period < c->layers ? period : c->layers;
-    if (period && c->attention_offset >= most)
-        return fail(e, 2, "--attention-offset %d: no block attends, with --attention-period %d and "
-                    "--layers %d. Try: at most %d", c->attention_offset, period, c->layers,
-                    most - 1);
-    if (c->expert_period && c->expert_offset >= c->expert_period)
-        return fail(e, 2, "--expert-offset %d never occurs with --expert-period %d. Try: at most "
-                    "%d", c->expert_offset, c->expert_period, c->expert_period - 1);
-    if (period) {
+    if (!c->rotary_dims) c->rotary_dims = c->head_dim;       /* lowfreq reads it without rotary */
+    if (c->normalizer == NORMALIZER_PNORM && c->pnorm == 0) c->pnorm = 2;
+    /* The 1-norm of positive scores is their sum. Where scores can have either sign it is not, but
+     * there a plain sum is refused, and so is this. */
+    if (c->normalizer == NORMALIZER_PNORM && c->pnorm == 1) {
+        c->normalizer = NORMALIZER_SUM;
+        c->pnorm = 0;
+    }
+    if (c->attention_period) {                               /* as Mamba's authors have it */
         if (!c->mamba_inner) c->mamba_inner = 2 * c->dim;
         if (!c->mamba_state) c->mamba_state = 16;
         if (!c->mamba_conv) c->mamba_conv = 4;
         if (!c->mamba_rank) c->mamba_rank = (c->dim + 15) / 16;
     }
-    if (!c->experts) return 0;
-    if (!c->expert_top) c->expert_top = c->experts < 2 ? c->experts : 2;
-    if (c->expert_top > c->experts)
-        return fail(e, 2, "--expert-top %d is more than the --experts %d there are. Try: at most "
-                    "%d", c->expert_top, c->experts, c->experts);
-    return 0;
+    if (c->experts && !c->expert_top) c->expert_top = c->experts < 2 ? c->experts : 2;
 }
 
 /* Fills what follows, and refuses the few rows that mean nothing together, and only those. Returns
  * 0, or 2 with one line that names a flag and what to try.
  *
  * The signs of the scores decide. exp, sigmoid and elu + 1 are positive. The identity is not,
- * unless the elu kernel makes both sides of the product positive; k* and the logit enter raw, past
+ * unless the elu kernel makes both sides of the product positive. k* and the logit enter raw, past
  * phi, and can be negative even then. With scores of either sign
  *
  *   Z = sum s           can pass through 0 in the middle of a training: refused
- *   Z = max(|S|, 1)     is what the paper takes instead (section 7.4); with it row 8 of Table 15
- *                       fails to train and row 10 does not
- *   Z = 1               needs no sum: rows 7, 9 and 11
+ *   Z = max(|S|, 1)     is what the paper takes instead (section 7.4)
+ *   Z = 1               needs no sum
  *   Z = p-norm          is defined, but d|s|^p/ds = p |s|^(p-1) sign s is infinite at s = 0 below
  *                       p = 1: refused there, and with the elu kernel beside a raw key or logit
  *
- * ALiBi and a learned T5 bias can make the scores of the elu kernel negative too (Z = sum s then
- * comes as near to 0 as it likes); the paper tries neither, and they are not refused.
+ * ALiBi and a learned T5 bias can make the scores of the elu kernel negative too. The paper tries
+ * neither, and they are not refused.
  *
  * Tests: config_resolve__refuses, and config_resolve__near_misses for all that must pass. */
 int config_resolve(Config *c, Error *e) {
-    if (resolve_shape(c, e) || resolve_blocks(c, e)) return e->status;
-    bool positive_kernel = c->kernel == KERNEL_ELU;
-    /* an extra column whose score can have either sign; EXTRA_ZERO's is z = 0 */
+    bool divides = c->head_dim || c->dim % c->heads == 0;
+    config_fill(c);
+    bool p_norm = c->normalizer == NORMALIZER_PNORM, sum = c->normalizer == NORMALIZER_SUM;
+    bool identity = c->sim == SIM_IDENTITY, elu = c->kernel == KERNEL_ELU;
     bool raw_key = c->extra == EXTRA_K || c->extra == EXTRA_KV || c->extra == EXTRA_LOGIT;
-    if (c->normalizer != NORMALIZER_PNORM) {
-        if (c->pnorm != 0)
-            return fail(e, 2,
-                        "--pnorm belongs to --normalizer pnorm. Try: --normalizer pnorm --pnorm %g",
-                        c->pnorm);
-    } else {
-        if (c->pnorm == 0) c->pnorm = 2;                     /* 0 is "not given" */
-        if (!(c->pnorm > 0))                                 /* NaN is not above 0 either */
-            return fail(e, 2, "--pnorm %g is not above 0. Try: --pnorm 2", c->pnorm);
-        if (c->pnorm < 1 && c->sim == SIM_IDENTITY && !positive_kernel)
-            return fail(e, 2, "--pnorm %g below 1 with scores of either sign has no slope at 0. "
-                        "Try: --pnorm 1 or more, or --sim exp", c->pnorm);
-        /* The 1-norm of positive scores is their sum. Of scores of either sign it is not, but
-         * there a plain sum is refused below, and so is this. */
-        if (c->pnorm == 1) { c->normalizer = NORMALIZER_SUM; c->pnorm = 0; }
-    }
-    if (c->sim == SIM_IDENTITY && c->normalizer == NORMALIZER_SUM && !positive_kernel)
-        return fail(e, 2, "--sim identity has scores of either sign, whose plain sum can be 0. "
-                    "Try: --normalizer clamp, one or pnorm, or --kernel elu");
-    if (c->sim == SIM_IDENTITY && positive_kernel && raw_key
-        && (c->normalizer == NORMALIZER_SUM || c->normalizer == NORMALIZER_PNORM))
-        return fail(
-            e, 2,
-            "--kernel elu keeps scores positive, but k* and a logit enter raw and can be negative. "
-            "Try: --normalizer one or clamp, or --extra zero");
-    if (c->extra_value != VALUE_ZERO && c->extra != EXTRA_K)
-        return fail(e, 2, "--extra-value fixes the value beside a learned key. Try: --extra k");
+    int D = c->head_dim, period = c->attention_period;
+    int attending = period < c->layers ? period : c->layers;
+    /* what must not be, and what to say of it, with two numbers at most */
+    const struct { bool wrong; const char *says; int a, b; } RULES[] = {
+        {!divides, "--heads %d does not divide --dim %d. Try: another --heads, or --head-dim",
+         c->heads, c->dim},
+        {c->heads % c->kv_heads, "--kv-heads %d does not divide --heads %d. Try: a divisor",
+         c->kv_heads, c->heads},
+        {c->rotary_dims > D, "--rotary-dims %d is more than a head's dims. Try: at most %d",
+         c->rotary_dims, D},
+        {c->pos == POS_ROTARY && c->rotary_dims % 2, "--pos rotary rotates pairs, and %d dims are "
+         "odd. Try: an even --head-dim, or --rotary-dims %d", c->rotary_dims, c->rotary_dims - 1},
+        {c->rope_scaling == ROPE_LLAMA3 && !(c->rope_high > c->rope_low),
+         "--rope-high is not above --rope-low. Try: --rope-low 1 --rope-high 4", 0, 0},
+        {c->extra_dims > D, "--extra-dims %d is more than a head's dims. Try: at most %d",
+         c->extra_dims, D},
+        {c->prefix > c->context, "--prefix %d is longer than the context. Try: at most %d",
+         c->prefix, c->context},
+        {c->window_period && c->window_offset >= c->window_period,
+         "--window-offset %d never occurs. Try: at most %d, --window-period less 1",
+         c->window_offset, c->window_period - 1},
+        {period && c->attention_offset >= attending,
+         "--attention-offset %d: no block attends. Try: at most %d",
+         c->attention_offset, attending - 1},
+        {c->expert_period && c->expert_offset >= c->expert_period,
+         "--expert-offset %d never occurs. Try: at most %d, --expert-period less 1",
+         c->expert_offset, c->expert_period - 1},
+        {c->experts && c->expert_top > c->experts,
+         "--expert-top %d is more than the --experts %d there are. Try: fewer",
+         c->expert_top, c->experts},
+        {!p_norm && c->pnorm != 0,
+         "--pnorm belongs to --normalizer pnorm. Try: --normalizer pnorm with it", 0, 0},
+        {p_norm && !(c->pnorm > 0), "--pnorm is not above 0. Try: --pnorm 2", 0, 0},
+        {p_norm && c->pnorm < 1 && identity && !elu, "--pnorm below 1 with scores of either sign "
+         "has no slope at 0. Try: --pnorm 1 or more, or --sim exp", 0, 0},
+        {identity && sum && !elu, "--sim identity has scores of either sign, whose plain sum can "
+         "be 0. Try: --normalizer clamp, one or pnorm, or --kernel elu", 0, 0},
+        {identity && elu && raw_key && (sum || p_norm), "--kernel elu keeps scores positive, but "
+         "k* and a logit enter raw. Try: --normalizer one or clamp, or --extra zero", 0, 0},
+        {c->extra_value != VALUE_ZERO && c->extra != EXTRA_K,
+         "--extra-value fixes the value beside a learned key. Try: --extra k", 0, 0},
+    };
+    for (size_t i = 0; i < sizeof RULES / sizeof RULES[0]; i++)
+        if (RULES[i].wrong) return fail(e, 2, RULES[i].says, RULES[i].a, RULES[i].b);
     return 0;
 }
 
@@ -5126,6 +5041,8 @@ enum { TRAINED_T = 32 };     /* even rows: alpha_1 = H_32/32 = 0.127, far below 
 enum { SUMS = 1, LONE_FIRST = 2, EQUAL = 4, NOT_EQUAL = 8, NONE = 16, RELATIVE = 32, ALIBI = 64,
        ROTARY = 128, DOT_SCORES = 256, SECOND_HALF = 512 };
 static int premises(const Config *c) {
+    _Static_assert(POS_ROWS == 7 && KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4
+                   && EXTRA_ROWS == 5, "a new row of an axis: say here what it has");
     bool soft = c->sim == SIM_EXP, sums = c->normalizer == NORMALIZER_SUM && !c->extra
                                        && !c->sink_token && c->kernel != KERNEL_MLP;
     bool equal = sums && c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE
@@ -6593,24 +6510,24 @@ int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int voc
  * ends, any document can be had at once, and nothing is stored. The format, whole:
  *
  *   # a comment            from a # at the start of a line or after a blank, to the end of the line
- *   name = text | text  a rule: a name in the first column, alternatives; indented lines go on with
- *                          it. The first rule of the file is what a document is.
+ *   name = text | text     a rule: a name in the first column, alternatives; indented lines go on
+ *                          with it. The first rule of the file is what a document is.
  *   3: text                an alternative with weight 3; without a number the weight is 1
- *   name ~= text | text  the k-th alternative's weight is divided by k + 2, as Zipf saw word counts
- *                          fall: for lists of words, the common ones first
+ *   name ~= text | text    the k-th alternative's weight is divided by k + 2, as Zipf saw word
+ *                          counts fall: for lists of words, the common ones first
  *   { text | text }        a choice in passing; { text | } is an optional part
- *   [name]               tell that rule here          [2-5 name]  two to five times, blanks between
- *   [^name]              with a capital               [a name]    with a or an before it; [^a name]
- *   [x:name]               tell it and remember it as x [x=name]    remember it, write nothing
- *   [$x]                   what x remembers             [x=$y]      x remembers what y does
+ *   [name]                 tell that rule here        [2-5 name]  two to five times, blanks between
+ *   [^name]                with a capital             [a name]    with a or an before it; [^a name]
+ *   [x:name]               tell it and remember it as x           [x=name]    remember it, say none
+ *   [$x]                   what x remembers           [x=$y]      x remembers what y does
  *   [$x+$y]  [z=$x*7]      a sum told, a product remembered: + - * / % on remembered whole numbers
  *                          of up to nine digits, or on one and a number of up to four; / drops the
  *                          remainder and % is it, so 754 seconds are [$s/60] minutes [$s%60]
- *   name/of/by = me/my/I  a rule with forms, named in its head; [name/of] or [$x/of] picks one, and
- *                          [name] the first. So agreement is data: person/he/his = Ann/she/her.
+ *   name/of/by = me/my/I   a rule with forms, named in its head; [name/of] or [$x/of] picks one,
+ *                          and [name] the first. So agreement is data: he/his = Ann's she/her.
  *                          An alternative without / serves every form: it hands the form asked for
  *                          on to those of its references that have it, unless they name one.
- *   \n  \t                a new line, a tab; \[ \| \/ \# \\ and so on stand for the mark itself
+ *   \n  \t                 a new line, a tab; \[ \| \/ \# \\ and so on stand for the mark itself
  *
  * A remembered choice is drawn again, eight times at most, while another variable holds the same
  * text, so that two people seldom share a name. All forms of a remembered choice are told from the
@@ -6618,25 +6535,19 @@ int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int voc
  * kept tidy: one at a time, none before , . ; : ! ? or at either end of a line or an alternative.
  */
 
-/* The reader: a cursor over Grammar.text, in which the newline that ends a rule is \n and every
- * other
-   one is \v (grammar_copy), so that the end of a rule is one character. */
+/* The reader: a cursor over Grammar.text, where grammar_copy has left \n for the newline that ends
+ * a rule and \v for any other: so one character is the end of a rule. */
 typedef struct Scan {
     Grammar *g;
-    size_t at;                          /* the cursor; the text ends with a \n and a \0 */
+    unsigned char *p;           /* the cursor; the text ends with a \n and a \0 */
     int line;
-    int stacked;                        /* alternatives of rules not yet closed */
-    Alternative *stack;
-    int *bucket;                        /* the symbols' hash table: first symbol of each, -1 none */
-    int buckets;                        /* a power of two */
+    Pairs names;                /* a tree of prefixes; last: 1 + the symbol that is spelt so */
     Error *e;
 } Scan;
 
-static int scan_char(const Scan *s) { return s->g->text.at[s->at]; }
-
 /* An error at the cursor: what was expected, what is there instead, what to do. Returns 1. */
 static int scan_wrong(const Scan *s, const char *expected, const char *hint) {
-    int c = scan_char(s);
+    const int c = *s->p;
     char found[24];
     if (c == '\n' || c == '\v' || !c)
         snprintf(found, sizeof found, "the end of the %s", c ? "line" : "file");
@@ -6648,237 +6559,204 @@ static int scan_wrong(const Scan *s, const char *expected, const char *hint) {
 
 /* Moves past blanks and past line ends inside a rule. */
 static void scan_blanks(Scan *s) {
-    for (; scan_char(s) == ' ' || scan_char(s) == '\v'; s->at++) s->line += scan_char(s) == '\v';
+    for (; *s->p == ' ' || *s->p == '\v'; s->p++) s->line += *s->p == '\v';
 }
 
-/* Whether c may stand in a name; a digit may not begin one. */
-static bool name_char(int c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+/* Moves past the character c, if it is there. */
+static bool scan_take(Scan *s, int c) {
+    if (*s->p != c) return false;
+    s->p++;
+    return true;
 }
 
-/* The symbol of the name at the cursor, made on first sight; -1 and an error where there is no
- * name. */
+static bool is_digit(int c) { return c >= '0' && c <= '9'; }
+
+/* Whether c may begin a name; a digit may stand further on. */
+static bool begins_name(int c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+/* The symbol of the name at the cursor, made on first sight; -1 and an error where there is none.
+ */
 static int scan_name(Scan *s, const char *expected) {
     Grammar *g = s->g;
-    const unsigned char *p = g->text.at + s->at;
-    int size = 0;
-    while (name_char(p[size])) size++;
-    if (!size || (p[0] >= '0' && p[0] <= '9')) {
+    const unsigned char *from = s->p;
+    int64_t node = -1;
+    if (!begins_name(*from)) {
         scan_wrong(s, expected, "letters, digits and _, a letter first");
         return -1;
     }
-    int *from = &s->bucket[hash64(0, p, (size_t)size) & (uint64_t)(s->buckets - 1)];
-    for (int i = *from; i >= 0; i = g->symbols[i].next) {
-        const Symbol *y = &g->symbols[i];
-        if (y->size == size && !memcmp(g->text.at + y->at, p, (size_t)size)) {
-            s->at += (size_t)size;
-            return i;
-        }
+    while (begins_name(*s->p) || is_digit(*s->p)) {
+        node = pairs_number(&s->names, (int32_t)(node + 1), *s->p++, s->e);
+        if (node < 0) return -1;
     }
-    g->symbols[g->symbol_count] = (Symbol){(int)s->at, size, -1, -1, -1, *from};
-    s->at += (size_t)size;
-    return *from = g->symbol_count++;
+    Pair *end = &s->names.at[node];
+    if (!end->last) {
+        g->symbols[g->symbol_count] = (Symbol){
+            .at = (int)(from - g->text.at), .size = (int)(s->p - from), .rule = -1, .shape = -1};
+        end->last = (uint32_t)++g->symbol_count;
+    }
+    return (int)end->last - 1;
 }
 
 /* A number of at most four digits at the cursor, or -1 (then the cursor stays). */
 static int scan_number(Scan *s) {
     int n = 0, digits = 0;
-    const unsigned char *p = s->g->text.at + s->at;
-    while (digits < 5 && p[digits] >= '0' && p[digits] <= '9') n = 10 * n + (p[digits++] - '0');
+    for (; digits < 5 && is_digit(s->p[digits]); digits++) n = 10 * n + (s->p[digits] - '0');
     if (!digits || digits > 4) return -1;
-    s->at += (size_t)digits;
+    s->p += digits;
     return n;
 }
 
-/* Appends a piece to the chain whose last link is *last (the address of a "next"), and returns it.
- * */
-static Piece *piece_add(Scan *s, int **last) {
-    Piece *p = &s->g->pieces[s->g->piece_count];
-    *p = (Piece){.next = -1, .line = s->line, .rule = -1, .name = -1, .variable = -1, .form = -1,
-                 .right = -1, .low = 1, .high = 1};
-    **last = s->g->piece_count++;
-    *last = &p->next;
-    return p;
-}
-
-/* Reads what may follow [$x: an operator, then $y or a number. */
-static int scan_operation(Scan *s, Piece *p) {
-    const unsigned char *t = s->g->text.at + s->at;
-    if (!p->recall || !*t || !strchr("+-*/%", *t) || (*t == '/' && name_char(t[1])
-                                                      && !(t[1] >= '0' && t[1] <= '9'))) return 0;
-    p->operator = (char)*t;
-    s->at++;
-    if (scan_char(s) == '$') return s->at++, (p->right = scan_name(s, "a variable after $")) < 0;
-    if ((p->number = scan_number(s)) >= 0) return 0;
-    return scan_wrong(s, "$ and a variable's name, or a number, after + - * / %",
-                      "[$x+$y] or [$x%60]");
-}
-
-/* Reads [reference], the cursor on its bracket. */
-static int scan_reference(Scan *s, int **last) {
-    Piece *p = piece_add(s, last);
-    const unsigned char *t = s->g->text.at;
-    p->size = -1;
-    s->at++;
-    if ((p->capital = scan_char(s) == '^')) s->at++;
-    if ((p->article = scan_char(s) == 'a' && t[s->at + 1] == ' ')) s->at += 2;
-    if ((p->low = scan_number(s)) < 0) p->low = 1;
-    else {
-        p->high = scan_char(s) == '-' ? (s->at++, scan_number(s)) : p->low;
+/* Reads what stands between the [ and the ] of a reference, in the order of the format's table. */
+static int scan_reference(Scan *s, Phrase *p) {
+    p->capital = scan_take(s, '^');
+    p->article = s->p[0] == 'a' && s->p[1] == ' ';
+    if (p->article) s->p += 2;
+    const int times = scan_number(s);
+    if (times >= 0) {
+        p->low = times;
+        p->high = scan_take(s, '-') ? scan_number(s) : times;
         if (p->high < p->low)
             return scan_wrong(s, "a range such as 2-5", "the smaller number first");
         scan_blanks(s);
     }
-    if ((p->recall = scan_char(s) == '$')) s->at++;
-    if ((p->name = scan_name(s, "the name of a rule or a variable")) < 0) return 1;
-    if (!p->recall && (scan_char(s) == ':' || scan_char(s) == '=')) {
-        p->silent = scan_char(s) == '=';
+    p->recall = scan_take(s, '$');
+    p->name = scan_name(s, "the name of a rule or a variable");
+    if (p->name < 0) return 1;
+    if (!p->recall && (*s->p == ':' || *s->p == '=')) {
+        p->silent = *s->p++ == '=';
         p->variable = p->name;
-        s->at++;
-        if ((p->recall = scan_char(s) == '$')) s->at++;
-        if ((p->name = scan_name(s, "the name of a rule, or $ and a variable's")) < 0) return 1;
+        p->recall = scan_take(s, '$');
+        p->name = scan_name(s, "the name of a rule, or $ and a variable's");
+        if (p->name < 0) return 1;
     }
-    if (scan_operation(s, p)) return 1;
-    if (scan_char(s) == '/' && !p->silent && !p->operator) {
-        s->at++;
-        if ((p->form = scan_name(s, "the name of a form")) < 0) return 1;
-    }
-    if (scan_char(s) != ']')
-        return scan_wrong(s, "] after a reference", "[name], [$x], [x:name] or [a name]");
-    s->at++;
-    return 0;
+    const bool form = s->p[0] == '/' && begins_name(s->p[1]);       /* [$x/of], not [$x/60] */
+    if (p->recall && !form && *s->p && strchr("+-*/%", *s->p)) {
+        p->operator = (char)*s->p++;
+        if (scan_take(s, '$')) p->right = scan_name(s, "a variable after $");
+        else if ((p->number = scan_number(s)) < 0)
+            scan_wrong(s, "$ and a variable's name, or a number, after + - * / %",
+                       "[$x+$y] or [$x%60]");
+    } else if (!p->silent && scan_take(s, '/')) p->form = scan_name(s, "the name of a form");
+    if (s->e->status || scan_take(s, ']')) return s->e->status;
+    return scan_wrong(s, "] after a reference", "[name], [$x], [x:name] or [a name]");
 }
 
-/* Reads plain text into one piece: up to the next mark, its blanks made single and its \ taken
- * away,
-   in place, since what is written is never longer than what was read. */
-static int scan_text(Scan *s, int **last) {
-    Piece *p = piece_add(s, last);
-    unsigned char *t = s->g->text.at;
-    size_t w = s->at;
-    p->at = (int)s->at;
-    while (!strchr("[]{}|/\n", scan_char(s))) {         /* strchr also stops at the final \0 */
-        int c = scan_char(s);
+/* Reads plain text up to the next mark. Its blanks become single and its \ go, in place, since what
+ * is written is never longer than what was read. */
+static int scan_text(Scan *s, Phrase *p) {
+    unsigned char *const from = s->p, *to = from;
+    for (; !strchr("[]{}|/\n", *s->p); s->p++) {        /* strchr also stops at the final \0 */
+        int c = *s->p;
         if (c == '\\') {
-            c = t[++s->at];
+            c = *++s->p;
             if (c < ' ')
                 return scan_wrong(s, "a mark after \\", "\\n for a new line, \\\\ for a plain \\");
-            if (c == 'n' && w > (size_t)p->at && t[w - 1] == ' ') w--;
-            t[w++] = c == 'n' ? '\n' : c == 't' ? '\t' : (unsigned char)c;
+            if (c == 'n' && to > from && to[-1] == ' ') to--;
+            *to++ = c == 'n' ? '\n' : c == 't' ? '\t' : (unsigned char)c;
         } else if (c == ' ' || c == '\v') {
             s->line += c == '\v';
-            if (w == (size_t)p->at || !strchr(" \n", t[w - 1])) t[w++] = ' ';
-        } else t[w++] = (unsigned char)c;
-        s->at++;
+            if (to == from || !strchr(" \n", to[-1])) *to++ = ' ';
+        } else *to++ = (unsigned char)c;
     }
-    p->size = (int)w - p->at;
+    p->at = (int)(from - s->g->text.at);
+    p->size = (int)(to - from);
     return 0;
 }
 
-static int scan_alternatives(Scan *s, int rule, bool zipf, int depth);
+static int scan_alternatives(Scan *s, Rule *r, bool zipf, int depth);
 
-/* Reads one form of an alternative: text, references and groups, up to | / or the end. *first is
- * its
-   first piece. */
-static int scan_chain(Scan *s, int *first, int depth) {
-    int *last = first;
-    *first = -1;
-    for (scan_blanks(s);;) {
-        int c = scan_char(s);
-        if (c == '[') {
-            if (scan_reference(s, &last)) return 1;
-        } else if (c == '{') {
-            Grammar *g = s->g;
-            Piece *p = piece_add(s, &last);
-            if (depth >= GRAMMAR_NESTING)
-                return scan_wrong(s, "at most 16 { inside another", "a rule of its own");
-            p->size = -1;
-            p->rule = g->rule_count;
-            g->rules[g->rule_count++] = (Rule){.line = s->line, .forms = 1, .head = {-1}};
-            s->at++;
-            if (scan_alternatives(s, p->rule, false, depth + 1)) return 1;
-            if (scan_char(s) != '}')
-                return scan_wrong(s, "} to close a {",
-                                  depth ? "\\/ for a plain /"
-                                        : "\\[ or \\/ for a plain [ or /, or a }");
-            s->at++;
-        } else if (!c || strchr("|/\n]}", c)) break;
-        else if (scan_text(s, &last)) return 1;
-    }
-    int i = *first, end = -1;
-    for (; i >= 0; i = s->g->pieces[i].next) end = i;
-    Piece *p = end < 0 ? NULL : &s->g->pieces[end];
-    if (p && p->size > 0 && s->g->text.at[p->at + p->size - 1] == ' ') p->size--;
-    return 0;
-}
-
-/* Reads the alternatives of a rule, up to the end of the line or a }. They wait on a stack while
- * the
-   groups inside them are read, so that each rule's lie side by side. */
-static int scan_alternatives(Scan *s, int rule, bool zipf, int depth) {
+/* Reads what stands between a { and its }, a rule without a name. */
+static int scan_group(Scan *s, Phrase *p, int depth) {
     Grammar *g = s->g;
-    Rule *r = &g->rules[rule];
-    int base = s->stacked;
-    uint64_t upto = 0;
-    for (int k = 1;; k++) {
-        Alternative *a = &s->stack[s->stacked++];
+    if (depth >= GRAMMAR_NESTING)
+        return scan_wrong(s, "at most 16 { inside another", "a rule of its own");
+    s->p++;
+    p->rule = g->rule_count++;
+    g->rules[p->rule] = (Rule){.line = s->line, .forms = 1, .head = {-1}};
+    if (scan_alternatives(s, &g->rules[p->rule], false, depth + 1)) return 1;
+    if (scan_take(s, '}')) return 0;
+    return scan_wrong(s, "} to close a {", depth ? "\\/ for a plain /"
+                                                 : "\\[ or \\/ for a plain [ or /, or a }");
+}
+
+/* Reads one form of an alternative, up to | / or the end. *last is its first phrase. */
+static int scan_chain(Scan *s, int *last, int depth) {
+    Grammar *g = s->g;
+    Phrase *p = NULL;
+    *last = -1;
+    scan_blanks(s);
+    while (*s->p && !strchr("|/\n]}", *s->p)) {
+        p = &g->phrases[g->phrase_count];
+        *p = (Phrase){.next = -1, .line = s->line, .size = -1, .rule = -1, .name = -1,
+                      .variable = -1, .form = -1, .right = -1, .low = 1, .high = 1};
+        *last = g->phrase_count++;
+        last = &p->next;
+        if (scan_take(s, '[') ? scan_reference(s, p)
+            : *s->p == '{' ? scan_group(s, p, depth) : scan_text(s, p)) return 1;
+    }
+    if (p && p->size > 0 && g->text.at[p->at + p->size - 1] == ' ') p->size--;
+    return 0;
+}
+
+/* Reads the alternatives of a rule, up to the end of the line or a }. */
+static int scan_alternatives(Scan *s, Rule *r, bool zipf, int depth) {
+    Grammar *g = s->g;
+    int *last = &r->first;
+    uint64_t k = 1;
+    do {
+        Alternative *a = &g->alternatives[g->alternative_count];
+        *last = g->alternative_count++;
+        last = &a->next;
         scan_blanks(s);
-        size_t start = s->at;
+        unsigned char *start = s->p;
         int weight = scan_number(s);
-        if (weight >= 0 && scan_char(s) == ':') s->at++;
-        else weight = 1, s->at = start;
-        upto += zipf ? ((uint64_t)weight << 20) / (uint64_t)(k + 2) : (uint64_t)weight;
-        *a = (Alternative){.upto = upto};
+        if (weight < 0 || !scan_take(s, ':')) {
+            weight = 1;
+            s->p = start;
+        }
+        r->weight += zipf ? ((uint64_t)weight << 20) / (k++ + 2) : (uint64_t)weight;
+        *a = (Alternative){.upto = r->weight, .next = -1};
         do {
-            if (a->forms && (s->at++, a->forms == r->forms))
+            if (a->forms && a->forms == r->forms)
                 return scan_wrong(s, "| or the end of the alternative after its last form",
                                   "\\/ for a plain /");
             if (scan_chain(s, &a->first[a->forms++], depth)) return 1;
-        } while (scan_char(s) == '/' && r->head[0] >= 0);
+        } while (r->head[0] >= 0 && scan_take(s, '/'));
         if (a->forms > 1 && a->forms < r->forms)
             return scan_wrong(s, "/ and as many forms as the head has",
                               "one form for all, or each");
-        if (scan_char(s) != '|') break;
-        s->at++;
-    }
-    if (!upto) return scan_wrong(s, "a weight above 0", "1: before one alternative");
-    r->first = g->alternative_count;
-    r->count = s->stacked - base;
-    memcpy(g->alternatives + r->first, s->stack + base, (size_t)r->count * sizeof *s->stack);
-    g->alternative_count += r->count;
-    s->stacked = base;
-    return 0;
+    } while (scan_take(s, '|'));
+    return r->weight ? 0 : scan_wrong(s, "a weight above 0", "1: before one alternative");
 }
 
 /* Reads one rule: NAME/FORM/FORM = alternatives. */
 static int scan_rule(Scan *s) {
     Grammar *g = s->g;
-    int index = g->rule_count++;
-    Rule *r = &g->rules[index];
+    const int number = g->rule_count++;
+    Rule *r = &g->rules[number];
     *r = (Rule){.line = s->line};
     do {
-        if (r->forms && (s->at++, r->forms == GRAMMAR_FORMS))
-            return scan_wrong(s, "at most 8 forms", "a second rule");
-        if ((r->head[r->forms] = scan_name(s, "the name of a rule in the first column")) < 0)
-            return 1;
-    } while (r->forms++, scan_char(s) == '/');
+        if (r->forms == GRAMMAR_FORMS) return scan_wrong(s, "at most 8 forms", "a second rule");
+        const int name = scan_name(s, "the name of a rule in the first column");
+        if (name < 0) return 1;
+        r->head[r->forms++] = name;
+    } while (scan_take(s, '/'));
     Symbol *y = &g->symbols[r->head[0]];
     if (y->rule >= 0)
-        return fail(
-            s->e, 1,
-            "%s:%d: expected a new rule, found %.*s again (first in line %d). Try: another name",
-            g->name, s->line, y->size, (const char *)g->text.at + y->at, g->rules[y->rule].line);
-    y->rule = index;
+        return fail(s->e, 1, "%s:%d: expected a new rule, found %.*s again (first in line %d). "
+                    "Try: another name", g->name, s->line, y->size,
+                    (const char *)g->text.at + y->at, g->rules[y->rule].line);
+    y->rule = number;
     scan_blanks(s);
-    bool zipf = scan_char(s) == '~';
-    if (zipf) s->at++;
-    if (scan_char(s) != '=')
+    const bool zipf = scan_take(s, '~');
+    if (!scan_take(s, '='))
         return scan_wrong(s, "= or ~= after a rule's name", "name = text | text");
-    s->at++;
-    if (scan_alternatives(s, index, zipf, 0)) return 1;
-    if (scan_char(s) != '\n')
+    if (scan_alternatives(s, r, zipf, 0)) return 1;
+    if (!scan_take(s, '\n'))
         return scan_wrong(s, "the end of the rule", "\\ before a plain ] or }");
-    s->line++, s->at++;
+    s->line++;
     return 0;
 }
 
@@ -6888,7 +6766,7 @@ static int form_index(const Rule *r, int symbol) {
     return -1;
 }
 
-/* An error about a name that a piece refers to. Returns 1. */
+/* An error about a name that a phrase refers to. Returns 1. */
 static int name_wrong(const Grammar *g, int line, int symbol, const char *expected,
                       const char *hint, Error *e) {
     const Symbol *y = &g->symbols[symbol];
@@ -6896,108 +6774,92 @@ static int name_wrong(const Grammar *g, int line, int symbol, const char *expect
                 (const char *)g->text.at + y->at, hint);
 }
 
-/* Ties every reference to its rule, gives each variable the forms of the rule that binds it, and
- * turns
-   the names of forms into numbers. Copies [x=$y] may come before y's own binding in the file, hence
-   the rounds: a chain of more than eight such copies is refused. */
+/* Ties every reference to its rule, and gives each variable the forms of the rule that binds it.
+ * Copies [x=$y] may come before y's own binding in the file, hence the rounds, of which the last
+ * checks: a chain of more than eight such copies is refused. */
 static int grammar_link(Grammar *g, Error *e) {
-    for (int round = 0; round < 9; round++)
-        for (int i = 0; i < g->piece_count; i++) {
-            Piece *p = &g->pieces[i];
+    enum { ROUNDS = 9 };
+    for (int round = 1; round <= ROUNDS; round++)
+        for (Phrase *p = g->phrases; p < g->phrases + g->phrase_count; p++) {
             if (p->name < 0) continue;
-            if (!p->recall && (p->rule = g->symbols[p->name].rule) < 0)
+            Symbol *y = &g->symbols[p->name];
+            if (!p->recall && (p->rule = y->rule) < 0)
                 return name_wrong(g, p->line, p->name, "the name of a rule",
                                   "a line NAME = text, or check the spelling", e);
-            if (p->right >= 0 && round == 8 && g->symbols[p->right].shape < 0)
-                return name_wrong(g, p->line, p->right, "a variable that something remembers",
-                                  "[NAME:rule] before it", e);
-            int shape = p->recall ? g->symbols[p->name].shape : p->rule;
-            if (p->variable < 0 || shape < 0) continue;
-            int *held = &g->symbols[p->variable].shape;
-            if (*held < 0) *held = shape;
-            const Rule *a = &g->rules[*held], *b = &g->rules[shape];
-            if (a->forms != b->forms ||
-                memcmp(a->head + 1, b->head + 1, (size_t)(a->forms - 1) * sizeof *a->head))
-                return name_wrong(g, p->line, p->variable,
-                                  "rules with the same forms for one variable", "another variable",
-                                  e);
+            const int shape = p->recall ? y->shape : p->rule;
+            if (p->variable >= 0 && shape >= 0) {
+                int *held = &g->symbols[p->variable].shape;
+                if (*held < 0) *held = shape;
+                const Rule *a = &g->rules[*held], *b = &g->rules[shape];
+                if (a->forms != b->forms ||
+                    memcmp(a->head + 1, b->head + 1, (size_t)(a->forms - 1) * sizeof *a->head))
+                    return name_wrong(g, p->line, p->variable, "rules with the same forms for one "
+                                      "variable", "another variable", e);
+            }
+            if (round < ROUNDS) continue;
+            const int unset = shape < 0 ? p->name
+                            : p->right >= 0 && g->symbols[p->right].shape < 0 ? p->right : -1;
+            if (unset >= 0)
+                return name_wrong(g, p->line, unset, "a variable that something remembers",
+                                  "[NAME:rule] before [$NAME]", e);
+            if (p->form >= 0 && form_index(&g->rules[shape], p->form) < 0)
+                return name_wrong(g, p->line, p->form, "a form of that rule or variable",
+                                  "the names after / in the rule's head", e);
         }
-    for (int i = 0; i < g->piece_count; i++) {
-        Piece *p = &g->pieces[i];
-        if (p->name < 0) continue;
-        int shape = p->recall ? g->symbols[p->name].shape : p->rule;
-        if (shape < 0)
-            return name_wrong(g, p->line, p->name, "a variable that something remembers",
-                              "[NAME:rule] before [$NAME]", e);
-        if (p->form >= 0 && form_index(&g->rules[shape], p->form) < 0)
-            return name_wrong(g, p->line, p->form, "a form of that rule or variable",
-                              "the names after / in the rule's head", e);
-    }
     for (int i = 0; i < g->symbol_count; i++)
         if (g->symbols[i].shape >= 0) g->symbols[i].slot = g->slot_count++;
     return 0;
 }
 
 /* Copies the text into g: comments and control characters become blanks, and a line end that does
- * not
-   end a rule becomes \v. Returns how many marks there are: no symbol, piece, alternative or rule is
-   made without one, which bounds every array before it is filled. */
-static int grammar_copy(Grammar *g, const unsigned char *text, size_t n, size_t *marks, Error *e) {
+ * not end a rule becomes \v. Returns how many marks there are, 0 without memory: no symbol,
+ * alternative or rule is made without a mark and no mark makes more than two phrases, which bounds
+ * every array before it is filled. */
+static size_t grammar_copy(Grammar *g, const unsigned char *text, size_t n, Error *e) {
+    size_t marks = 4;
     while (n && strchr(" \n", text[n - 1])) n--;        /* errors at the end name the last line */
-    if (bytes_add(&g->text, text, n, e) || bytes_add(&g->text, "\n", 2, e)) return 1;
+    if (bytes_add(&g->text, text, n, e) || bytes_add(&g->text, "\n", 2, e)) return 0;
     unsigned char *t = g->text.at;
     bool comment = false;
     for (size_t i = 0; i < n; i++) {
         comment = t[i] != '\n' && (comment || (t[i] == '#' && (!i || strchr(" \n", t[i - 1]))));
         if (comment || (t[i] < ' ' && t[i] != '\n')) t[i] = ' ';
-        *marks += strchr("[{|/=:]\n\\}", t[i]) != NULL;
+        marks += strchr("[{|/=:]\n\\}", t[i]) != NULL;
     }
     for (size_t i = 0; i < n; i++)
         if (t[i] == '\n' && (t[i + 1] == ' ' || t[i + 1] == '\n')) t[i] = '\v';
-    t[n] = '\n';
-    return 0;
+    return marks;
 }
 
 /* What a variable remembers: for every form of its rule, a stretch of Telling.memory. */
-typedef struct Value { bool set; size_t at[GRAMMAR_FORMS], size[GRAMMAR_FORMS]; } Value;
+typedef struct Remembered { bool set; size_t at[GRAMMAR_FORMS], size[GRAMMAR_FORMS]; } Remembered;
 
 /* A document being told. */
 typedef struct Telling {
     const Grammar *g;
     Rng rng;
     Bytes *out, memory;
-    Value *values;              /* one per variable */
+    Remembered *values;         /* one per variable */
     size_t start, floor;        /* where in out the document begins, and what is remembered now */
     int depth, steps;
     Error *e;
 } Telling;
 
 /* Appends text, dropping a blank after a blank, a new line or the start, and one before a stop. */
-static int tell_text(Telling *t, const unsigned char *p, size_t n) {
+static int tell_text(Telling *t, const void *text, size_t n) {
     Bytes *o = t->out;
-    int before = o->size > t->floor ? o->at[o->size - 1] : '\n';
+    const unsigned char *p = text;
+    const int before = o->size > t->floor ? o->at[o->size - 1] : '\n';
     if (n && *p == ' ' && (before == ' ' || before == '\n')) p++, n--;
     if (n && before == ' ' && strchr(".,;:!?\n", *p)) o->size--;
     return n ? bytes_add(o, p, n, t->e) : 0;
 }
 
-/* Whether a variable other than the one in this slot holds the same text as v. */
-static bool held_elsewhere(const Telling *t, const Value *v, int slot) {
-    const unsigned char *m = t->memory.at;
-    for (int i = 0; i < t->g->slot_count; i++) {
-        const Value *w = &t->values[i];
-        if (i != slot && w->set && w->size[0] == v->size[0] &&
-            !memcmp(m + w->at[0], m + v->at[0], v->size[0]))
-            return true;
-    }
-    return false;
-}
-
 static int tell_rule(Telling *t, int rule, int wanted);
 
 /* What a variable remembers; NULL and an error while that is nothing. */
-static const Value *value_of(const Telling *t, const Piece *p, int name) {
-    const Value *v = &t->values[t->g->symbols[name].slot];
+static const Remembered *tell_recall(const Telling *t, const Phrase *p, int name) {
+    const Remembered *v = &t->values[t->g->symbols[name].slot];
     if (v->set) return v;
     name_wrong(t->g, p->line, name, "a variable that has been remembered by now",
                "[NAME:rule] earlier in the document", t->e);
@@ -7005,99 +6867,114 @@ static const Value *value_of(const Telling *t, const Piece *p, int name) {
 }
 
 /* The whole number that a variable remembers. Nine digits, so that every result fits 64 bits. */
-static int tell_number(const Telling *t, const Piece *p, int name, int64_t *number) {
-    const Value *v = value_of(t, p, name);
+static int tell_number(const Telling *t, const Phrase *p, int name, int64_t *number) {
+    const Remembered *v = tell_recall(t, p, name);
     if (!v) return 1;
     const unsigned char *digits = t->memory.at + v->at[0];
-    size_t n = v->size[0], minus = n && *digits == '-';
+    const size_t n = v->size[0], minus = n && *digits == '-';
+    bool good = n > minus && n - minus <= 9;
     *number = 0;
-    for (size_t i = minus; i < n; i++) {
-        if (digits[i] < '0' || digits[i] > '9' || n - minus > 9) n = minus;
-        else *number = 10 * *number + (digits[i] - '0');
+    for (size_t i = minus; i < n && good; i++) {
+        good = is_digit(digits[i]);
+        *number = 10 * *number + (digits[i] - '0');
     }
     if (minus) *number = -*number;
-    return n > minus ? 0 : name_wrong(t->g, p->line, name, "a whole number of at most nine digits "
-                                      "to count with", "[NAME:rule] of a rule of numbers", t->e);
+    return good ? 0 : name_wrong(t->g, p->line, name, "a whole number of at most nine digits to "
+                                 "count with", "[NAME:rule] of a rule of numbers", t->e);
 }
 
 /* The result of an operation as text, and its length; 0 and an error when there is none. */
-static int tell_operation(const Telling *t, const Piece *p, char text[24]) {
+static size_t tell_operation(const Telling *t, const Phrase *p, char text[24]) {
     int64_t x, y = p->number;
     if (tell_number(t, p, p->name, &x) || (p->right >= 0 && tell_number(t, p, p->right, &y)))
         return 0;
-    if (!y && strchr("/%", p->operator))
+    if (!y && strchr("/%", p->operator)) {
         fail(t->e, 1, "%s:%d: expected a divisor, found 0. Try: a rule without 0", t->g->name,
              p->line);
-    if (t->e->status) return 0;
+        return 0;
+    }
     const int64_t z = p->operator == '+' ? x + y : p->operator == '-' ? x - y
                     : p->operator == '*' ? x * y : p->operator == '/' ? x / y : x % y;
-    return snprintf(text, 24, "%lld", (long long)z);
+    return (size_t)snprintf(text, 24, "%lld", (long long)z);
 }
 
-/* Remembers: [x=$y] copies; [x=$y+1] counts; [x:name] tells every form of the rule at the end of
-   out and moves it to memory, from the same random numbers each time; they go on after those of the
-   first form. */
-static int tell_bind(Telling *t, const Piece *p) {
-    const Grammar *g = t->g;
-    int slot = g->symbols[p->variable].slot;
-    if (p->recall) {
-        const Value *from = value_of(t, p, p->name);
-        char text[24];
-        int n = from && p->operator ? tell_operation(t, p, text) : 0;
-        if (!from || (p->operator && !n)) return 1;
-        Value made = *from;
-        for (int f = 0; n && f < GRAMMAR_FORMS; f++) {
-            made.at[f] = t->memory.size;
-            made.size[f] = (size_t)n;
-        }
-        t->values[slot] = made;
-        return bytes_add(&t->memory, text, (size_t)n, t->e);
+/* Whether a variable other than the one in this slot holds the same text as v. */
+static bool held_elsewhere(const Telling *t, const Remembered *v, int slot) {
+    const unsigned char *m = t->memory.at;
+    for (int i = 0; i < t->g->slot_count; i++) {
+        const Remembered *w = &t->values[i];
+        if (i != slot && w->set && w->size[0] == v->size[0] &&
+            !memcmp(m + w->at[0], m + v->at[0], v->size[0])) return true;
     }
-    Value v = {.set = true};
+    return false;
+}
+
+/* Tells every form of the rule in turn at the end of out and moves it to memory, from the same
+ * random numbers each time; they go on after those of the first form. */
+static int tell_forms(Telling *t, const Phrase *p, Remembered *v) {
+    const Rule *r = &t->g->rules[p->rule];
+    const size_t from = t->out->size, floor = t->floor;
     for (int tries = 0; tries < 8; tries++) {
-        Rng start = t->rng, after = t->rng;
-        for (int f = 0; f < g->rules[p->rule].forms; f++) {
-            size_t from = t->out->size, floor = t->floor;
+        const Rng start = t->rng;
+        Rng after = start;
+        for (int f = 0; f < r->forms; f++) {
             t->rng = start;
             t->floor = from;
-            if (tell_rule(t, p->rule, g->rules[p->rule].head[f])) return 1;
-            v.at[f] = t->memory.size;
-            v.size[f] = t->out->size - from;
-            if (bytes_add(&t->memory, t->out->at + from, v.size[f], t->e)) return 1;
+            if (tell_rule(t, p->rule, r->head[f])) return 1;
+            v->at[f] = t->memory.size;
+            v->size[f] = t->out->size - from;
+            if (bytes_add(&t->memory, t->out->at + from, v->size[f], t->e)) return 1;
             t->out->size = from;
             t->floor = floor;
             if (!f) after = t->rng;
         }
         t->rng = after;
-        if (!held_elsewhere(t, &v, slot)) break;
+        if (!held_elsewhere(t, v, t->g->symbols[p->variable].slot)) break;
     }
-    t->values[slot] = v;
     return 0;
 }
 
-/* Whether a word takes "an": by its first letter, but for the commonest words that sound
- * otherwise. */
+/* Remembers: [x=$y] copies, [x=$y+1] counts, [x:name] tells. */
+static int tell_bind(Telling *t, const Phrase *p) {
+    Remembered v = {.set = true};
+    char text[24];
+    if (p->operator) {
+        const size_t n = tell_operation(t, p, text);
+        if (!n) return 1;
+        for (int f = 0; f < GRAMMAR_FORMS; f++) {
+            v.at[f] = t->memory.size;
+            v.size[f] = n;
+        }
+        bytes_add(&t->memory, text, n, t->e);
+    } else if (p->recall) {
+        const Remembered *from = tell_recall(t, p, p->name);
+        if (from) v = *from;
+    } else tell_forms(t, p, &v);
+    t->values[t->g->symbols[p->variable].slot] = v;
+    return t->e->status;
+}
+
+/* Whether a word takes "an": by its first letter, but for the commonest words that sound otherwise.
+ */
 static bool takes_an(const unsigned char *word, size_t n) {
-    static const char *const an[] = {"hour", "honest", "honour", "heir",
-                                     "unin", "unim",   "utm",    "utt"};
-    static const char *const a[] = {"uni", "use", "usu", "one", "once", "eu", "ut"};
-    for (size_t i = 0; i < sizeof an / sizeof *an; i++)
-        if (n >= strlen(an[i]) && !memcmp(word, an[i], strlen(an[i]))) return true;
-    for (size_t i = 0; i < sizeof a / sizeof *a; i++)
-        if (n >= strlen(a[i]) && !memcmp(word, a[i], strlen(a[i]))) return false;
+    enum { AN = 8, WORDS = 15 };                        /* the first AN of them do */
+    static const char *const BEGIN[WORDS] = {
+        "hour", "honest", "honour", "heir", "unin", "unim", "utm", "utt",
+        "uni", "use", "usu", "one", "once", "eu", "ut"};
+    for (int i = 0; i < WORDS; i++)
+        if (n >= strlen(BEGIN[i]) && !memcmp(word, BEGIN[i], strlen(BEGIN[i]))) return i < AN;
     return n && strchr("aeiouAEIOU", *word);
 }
 
 /* Gives what was told from byte start on its article and its capital. */
-static int tell_finish(Telling *t, const Piece *p, size_t start) {
+static int tell_finish(Telling *t, const Phrase *p, size_t start) {
     Bytes *o = t->out;
     while (start < o->size && o->at[start] == ' ') start++;
     if (p->article && start < o->size) {
-        bool an = takes_an(o->at + start, o->size - start);
-        size_t n = an ? 3 : 2;
+        const size_t size = o->size - start, n = takes_an(o->at + start, size) ? 3 : 2;
         if (bytes_add(o, "an ", n, t->e)) return 1;
-        memmove(o->at + start + n, o->at + start, o->size - start - n);
-        memcpy(o->at + start, an ? "an " : "a ", n);
+        memmove(o->at + start + n, o->at + start, size);
+        memcpy(o->at + start, n == 3 ? "an " : "a ", n);
     }
     if (p->capital) {
         while (start < o->size && (o->at[start] == '"' || o->at[start] == '\'')) start++;
@@ -7107,56 +6984,46 @@ static int tell_finish(Telling *t, const Piece *p, size_t start) {
 }
 
 /* Tells what a variable remembers, in the form wanted (a symbol, -1 or unknown to it: the first).
- * */
-static int tell_value(Telling *t, const Piece *p, int name, int wanted) {
-    const Symbol *y = &t->g->symbols[name];
-    const Value *v = value_of(t, p, name);
+ */
+static int tell_value(Telling *t, const Phrase *p, int name, int wanted) {
+    const Remembered *v = tell_recall(t, p, name);
     if (!v) return 1;
-    int form = wanted < 0 ? 0 : form_index(&t->g->rules[y->shape], wanted);
-    if (form < 0) form = 0;
-    return v->size[form] ? tell_text(t, t->memory.at + v->at[form], v->size[form]) : 0;
+    const int form = form_index(&t->g->rules[t->g->symbols[name].shape], wanted);
+    const int f = form < 0 ? 0 : form;
+    return v->size[f] ? tell_text(t, t->memory.at + v->at[f], v->size[f]) : 0;
 }
 
 /* Tells one reference; inherited is the form that the whole alternative was asked for, or -1. */
-static int tell_reference(Telling *t, const Piece *p, int inherited) {
-    int times = p->low +
-                (p->high > p->low ? (int)rng_below(&t->rng, (uint64_t)(p->high - p->low + 1)) : 0);
-    int wanted = p->form >= 0 ? p->form : inherited;
-    for (int i = 0; i < times; i++) {
-        if (i && tell_text(t, (const unsigned char *)" ", 1)) return 1;
-        size_t start = t->out->size;
+static int tell_reference(Telling *t, const Phrase *p, int inherited) {
+    const int wanted = p->form >= 0 ? p->form : inherited;
+    int times = p->low;
+    if (p->high > p->low) times += (int)rng_below(&t->rng, (uint64_t)(p->high - p->low + 1));
+    for (int i = 0; i < times && !t->e->status; i++) {
+        char text[24] = "";
+        if (i && tell_text(t, " ", 1)) return 1;
+        const size_t start = t->out->size;
         if (p->variable >= 0 && tell_bind(t, p)) return 1;
         if (p->silent) continue;
-        char text[24];
-        int n = p->operator && p->variable < 0 ? tell_operation(t, p, text) : 0;
-        if (n) {
-            if (tell_text(t, (const unsigned char *)text, (size_t)n)) return 1;
-        } else if (p->operator && p->variable < 0) return 1;
-        else if (p->variable >= 0 || p->recall) {
-            if (tell_value(t, p, p->variable >= 0 ? p->variable : p->name, wanted)) return 1;
-        } else if (tell_rule(t, p->rule, wanted)) return 1;
-        if ((p->capital || p->article) && tell_finish(t, p, start)) return 1;
+        if (p->variable >= 0) tell_value(t, p, p->variable, wanted);
+        else if (p->operator) tell_text(t, text, tell_operation(t, p, text));
+        else if (p->recall) tell_value(t, p, p->name, wanted);
+        else tell_rule(t, p->rule, wanted);
+        if ((p->capital || p->article) && !t->e->status) tell_finish(t, p, start);
     }
-    return 0;
+    return t->e->status;
 }
 
 /* The alternative of r that one random number falls to: the first whose upto is above it. */
 static const Alternative *choose(Telling *t, const Rule *r) {
-    const Alternative *a = t->g->alternatives + r->first;
-    if (r->count == 1) return a;
-    uint64_t x = rng_below(&t->rng, a[r->count - 1].upto);
-    int low = 0, high = r->count - 1;
-    while (low < high) {
-        int middle = (low + high) / 2;
-        if (a[middle].upto > x) high = middle;
-        else low = middle + 1;
-    }
-    return a + low;
+    const Alternative *all = t->g->alternatives, *a = all + r->first;
+    const uint64_t x = a->next < 0 ? 0 : rng_below(&t->rng, r->weight);
+    while (a->upto <= x) a = all + a->next;
+    return a;
 }
 
 static int endless(const Telling *t, const Rule *r) {
     return fail(t->e, 1, "%s:%d: expected a document with an end, found more than %d rules deep, "
-                         "%d rules or %d bytes. Try: an alternative that does not come back here",
+                "%d rules or %d bytes. Try: an alternative that does not come back here",
                 t->g->name, r->line, GRAMMAR_DEPTH, GRAMMAR_STEPS, GRAMMAR_SIZE);
 }
 
@@ -7166,12 +7033,13 @@ static int tell_rule(Telling *t, int rule, int wanted) {
     const Rule *r = &g->rules[rule];
     if (++t->depth > GRAMMAR_DEPTH || ++t->steps > GRAMMAR_STEPS || t->memory.size > GRAMMAR_SIZE)
         return endless(t, r);
-    int form = wanted < 0 || r->head[0] < 0 ? 0 : form_index(r, wanted);
-    if (form < 0) form = 0, wanted = -1;
+    const int form = r->head[0] < 0 ? 0 : form_index(r, wanted);
+    if (form < 0) wanted = -1;
     const Alternative *a = choose(t, r);
+    int i = a->first[a->forms > 1 && form > 0 ? form : 0];
     if (a->forms > 1) wanted = -1;
-    for (int i = a->first[a->forms > 1 ? form : 0]; i >= 0; i = g->pieces[i].next) {
-        const Piece *p = &g->pieces[i];
+    for (; i >= 0; i = g->phrases[i].next) {
+        const Phrase *p = &g->phrases[i];
         if (p->size >= 0 ? tell_text(t, g->text.at + p->at, (size_t)p->size)
             : p->name < 0 ? tell_rule(t, p->rule, wanted) : tell_reference(t, p, wanted)) return 1;
         if (t->out->size - t->start > GRAMMAR_SIZE) return endless(t, r);
@@ -7181,15 +7049,14 @@ static int tell_rule(Telling *t, int rule, int wanted) {
 }
 
 /* Appends document number of the stream seed to out, without a separator. The random numbers start
-   from both, mixed, so that neighbours have nothing in common. On failure out is as it was. */
+ * from both, mixed, so that neighbours have nothing in common. On failure out is as it was. */
 int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, Bytes *out, Error *e) {
-    size_t start = out->size;
-    Telling t = {.g = g, .rng = {seed}, .out = out, .start = start, .floor = start,
-                 .e = e};
+    const size_t start = out->size;
+    Telling t = {.g = g, .rng = {seed}, .out = out, .start = start, .floor = start, .e = e};
     t.rng.state = rng_next(&t.rng) ^ number;
     t.rng.state = rng_next(&t.rng);
-    t.values = grab((idx)((size_t)g->slot_count), sizeof *t.values, e);
-    int bad = !t.values || bytes_add(out, "", 0, e) || tell_rule(&t, 0, -1);
+    t.values = grab(g->slot_count, sizeof *t.values, e);
+    const bool bad = !t.values || bytes_add(out, "", 0, e) || tell_rule(&t, 0, -1);
     if (bad) out->size = start;
     else if (out->size > start && out->at[out->size - 1] == ' ') out->size--;
     bytes_free(&t.memory);
@@ -7201,44 +7068,37 @@ int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, Bytes *ou
 void grammar_free(Grammar *g) {
     bytes_free(&g->text);
     free(g->symbols);
-    free(g->pieces);
+    free(g->phrases);
     free(g->alternatives);
     free(g->rules);
     *g = (Grammar){0};
 }
 
 /* Reads a grammar of n bytes; name is the file's, for errors. Document 0 is told once as the last
-   check, so that a grammar without an end is refused here. On failure everything is freed. */
+ * check, so that a grammar without an end is refused here. On failure everything is freed. */
 int grammar_read(Grammar *g, const unsigned char *text, size_t n, const char *name, Error *e) {
-    size_t marks = 4;
-    Scan s = {.g = g, .line = 1, .buckets = 1024, .e = e};
-    Bytes trial = {0};
     *g = (Grammar){0};
     snprintf(g->name, sizeof g->name, "%s", name);
     if (n > GRAMMAR_FILE)
-        return fail(e, 1,
-                    "%s: expected a grammar of at most 2 MiB, found %zu bytes. Try: a smaller one",
-                    name, n);
-    int bad = grammar_copy(g, text, n, &marks, e);
-    while ((size_t)s.buckets < marks) s.buckets *= 2;
-    bad = bad || !(g->symbols = grab((idx)(marks), sizeof *g->symbols, e))
-              || !(g->pieces = grab((idx)(2 * marks), sizeof *g->pieces, e))
-              || !(g->alternatives = grab((idx)(marks), sizeof *g->alternatives, e))
-              || !(s.stack = grab((idx)(marks), sizeof *s.stack, e))
-              || !(g->rules = grab((idx)(marks), sizeof *g->rules, e))
-              || !(s.bucket = grab((idx)((size_t)s.buckets), sizeof *s.bucket, e));
-    for (int i = 0; !bad && i < s.buckets; i++) s.bucket[i] = -1;
-    while (!bad && (scan_blanks(&s), scan_char(&s))) {
-        if (scan_char(&s) == '\n') s.line++, s.at++;
-        else bad = scan_rule(&s);
+        return fail(e, 1, "%s: expected a grammar of at most 2 MiB, found %zu bytes. Try: a "
+                    "smaller one", name, n);
+    const idx marks = (idx)grammar_copy(g, text, n, e);
+    Scan s = {.g = g, .p = g->text.at, .line = 1, .e = e};
+    Bytes trial = {0};
+    g->symbols = grab(marks, sizeof *g->symbols, e);
+    g->phrases = grab(2 * marks, sizeof *g->phrases, e);
+    g->alternatives = grab(marks, sizeof *g->alternatives, e);
+    g->rules = grab(marks, sizeof *g->rules, e);
+    while (!e->status && (scan_blanks(&s), *s.p)) {
+        if (scan_take(&s, '\n')) s.line++;
+        else scan_rule(&s);
     }
-    if (!bad && !g->rule_count) bad = scan_wrong(&s, "a rule", "story = Once upon a time.");
-    bad = bad || grammar_link(g, e) || grammar_document(g, 0, 0, &trial, e);
-    free(s.stack);
-    free(s.bucket);
+    if (!e->status && !g->rule_count) scan_wrong(&s, "a rule", "story = Once upon a time.");
+    if (!e->status && !grammar_link(g, e)) grammar_document(g, 0, 0, &trial, e);
+    pairs_free(&s.names);
     bytes_free(&trial);
-    if (bad) grammar_free(g);
-    return bad;
+    if (e->status) grammar_free(g);
+    return e->status;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -7257,18 +7117,17 @@ int grammar_read(Grammar *g, const unsigned char *text, size_t n, const char *na
  *
  * --text names a file, standard input, or a folder, whose files (its own, not those of folders in
  * it, and none whose name begins with a dot) follow each other in the order of their names; a
- * file's end ends a document. A byte-level vocabulary could encode any bytes, yet bytes that are
- * not UTF-8 are nearly always a mistake, an archive, a picture or another encoding, and would train
- * a model of noise without a word: they are refused. `sink tokenize encode` takes any bytes.
+ * file's end ends a document. Bytes that are not UTF-8 are nearly always a mistake, an archive or
+ * another encoding, and would train a model of noise without a word: they are refused.
  *
  * --tokens names shards of token ids, each of 16 bits, little-endian, in either of two forms:
  *     llm.c      1024 bytes of header, 32-bit numbers: 20240520, 1, the count of ids; then the ids
  *     nanoGPT    the ids and nothing else
  * Read as ids, the first header's number would begin with 55432, which no vocabulary of GPT-2 has.
- * A document ends at each id --end-token (50256 in GPT-2's vocabulary), and may go on from one file
- * of a folder to the next. The vocabulary is --vocab, by default 50304, the multiple of 64 to which
- * both projects pad GPT-2's 50257 ids. Of its spare ids the last is --fix-token's and the one
- * before it --bos's; a shard that has them is refused.
+ * A document ends at each id --end-token, and may go on from one file of a folder to the next. The
+ * vocabulary is --vocab, by default the multiple of 64 to which both projects pad GPT-2's 50257
+ * ids. Of its spare ids the last is --fix-token's and the one before it --bos's; a shard that has
+ * them is refused.
  */
 
 enum {
@@ -7279,17 +7138,18 @@ enum {
 /* Bytes before the first that is not UTF-8, n when all are. UTF-8 as RFC 3629 has it: no form
  * longer than it need be, no surrogates, nothing above U+10FFFF. */
 size_t utf8_length(const unsigned char *text, size_t n) {
-    for (size_t at = 0; at < n;) {
+    static const uint32_t LEAST[4] = {0, 0x80, 0x800, 0x10000};
+    for (size_t at = 0, more; at < n; at += more + 1) {
         const unsigned char b = text[at];
-        if (b < 0x80) { at++; continue; }
-        const size_t more = b >= 0xC2 && b < 0xE0 ? 1 : (b & 0xF0) == 0xE0 ? 2
-                          : b >= 0xF0 && b < 0xF5 ? 3 : 0;
-        if (!more || n - at <= more) return at;
-        for (size_t i = 1; i <= more; i++) if ((text[at + i] & 0xC0) != 0x80) return at;
-        const unsigned char next = text[at + 1];        /* its bounds are narrower in four cases */
-        if ((b == 0xE0 && next < 0xA0) || (b == 0xED && next > 0x9F) ||
-            (b == 0xF0 && next < 0x90) || (b == 0xF4 && next > 0x8F)) return at;
-        at += more + 1;
+        uint32_t code = b;
+        more = b < 0x80 ? 0 : b < 0xE0 ? 1 : b < 0xF0 ? 2 : 3;
+        if ((b >= 0x80 && b < 0xC0) || b > 0xF4 || n - at <= more) return at;
+        if (more) code &= 0x3Fu >> more;
+        for (size_t i = 1; i <= more; i++) {
+            if ((text[at + i] & 0xC0) != 0x80) return at;
+            code = code << 6 | (text[at + i] & 0x3Fu);
+        }
+        if (code < LEAST[more] || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) return at;
     }
     return n;
 }
@@ -7300,13 +7160,10 @@ static int text_check(Bytes *text, size_t from, const char *name, Error *e) {
     unsigned char *t = text->at + from;
     const size_t n = text->size - from, good = n ? utf8_length(t, n) : 0;
     size_t line = 1;
-    if (good < n) {
-        for (size_t i = 0; i < good; i++) line += t[i] == '\n';
-        return fail(e, 1,
-                    "%s: expected text in UTF-8, found byte 0x%02X in line %zu. Try: iconv -f "
-                    "latin1 -t utf-8, or another file",
-                    name, t[good], line);
-    }
+    for (size_t i = 0; i < good && good < n; i++) line += t[i] == '\n';
+    if (good < n)
+        return fail(e, 1, "%s: expected text in UTF-8, found byte 0x%02X in line %zu. Try: iconv "
+                    "-f latin1 -t utf-8, or another file", name, t[good], line);
     if (n >= 3 && !memcmp(t, "\xEF\xBB\xBF", 3)) memset(t, ' ', 3);
     return 0;
 }
@@ -7321,69 +7178,61 @@ int shard_read(const unsigned char *bytes, size_t n, const char *name, int vocab
         return fail(e, 1, "%s: expected a header of %d bytes, found %zu. Try: a whole copy of it",
                     name, SHARD_HEAD, n);
     if (head && number_at(bytes + 4, 4) != SHARD_VERSION)
-        return fail(e, 1,
-                    "%s: expected ids of 16 bits, version %d, found version %llu. Try: a shard "
-                    "of GPT-2's vocabulary",
-                    name, SHARD_VERSION, (unsigned long long)number_at(bytes + 4, 4));
-    const unsigned char *at = bytes + (head ? SHARD_HEAD : 0);
-    const size_t left = head ? n - SHARD_HEAD : n, count = left / 2;
-    if (head && (number_at(bytes + 8, 4) != count || left % 2))
-        return fail(e, 1,
-                    "%s: expected the %llu ids that its header tells, found %zu bytes of them. "
-                    "Try: a whole copy of it",
-                    name, (unsigned long long)number_at(bytes + 8, 4), left);
-    if (left % 2 || !count)
-        return fail(e, 1,
-                    "%s: expected ids of 2 bytes each, found %zu bytes. Try: a shard as llm.c "
-                    "or nanoGPT writes it, or --text",
-                    name, left);
-    for (size_t i = 0; i < count; i++) {
-        const int32_t id = (int32_t)number_at(at + 2 * i, 2);
-        if (id >= vocab) {
-            out->size = before;
-            return fail(e, 1,
-                        "%s: expected ids below %d, found %d at place %zu. Try: --vocab %d or "
-                        "more, or --text",
-                        name, vocab, (int)id, i, (int)id + 1);
-        }
-        if (ids_add(out, &id, 1, e)) { out->size = before; return e->status; }
+        return fail(e, 1, "%s: expected ids of 16 bits, version %d, found version %d. Try: a shard "
+                    "of GPT-2's vocabulary", name, SHARD_VERSION, (int)number_at(bytes + 4, 4));
+    const unsigned char *at = bytes + (head ? SHARD_HEAD : 0), *end = bytes + n;
+    const size_t left = (size_t)(end - at), count = head ? (size_t)number_at(bytes + 8, 4) : left/2;
+    if (head && left != 2 * count)
+        return fail(e, 1, "%s: expected the %zu ids that its header tells, found %zu bytes of "
+                    "them. Try: a whole copy of it", name, count, left);
+    if (left != 2 * count || !count)
+        return fail(e, 1, "%s: expected ids of 2 bytes each, found %zu bytes. Try: a shard as "
+                    "llm.c or nanoGPT writes it, or --text", name, left);
+    for (; at < end && !e->status; at += 2) {
+        const int32_t id = (int32_t)number_at(at, 2);
+        if (id < vocab) ids_add(out, &id, 1, e);
+        else fail(e, 1, "%s: expected ids below %d, found %d at place %zu. Try: --vocab %d or "
+                  "more, or --text", name, vocab, id, out->size - before, id + 1);
     }
-    return 0;
+    if (e->status) out->size = before;
+    return e->status;
 }
 
 /* Everything that --text or --tokens names, put together: bytes with a separator after each file,
  * or ids. Returns 0 or e's status. */
 static int source_read(const Data *d, const Source *s, Bytes *text, Ids *ids, Error *e) {
+    const int free_ids = s->bos || s->fix_token ? d->vocab - 2 : d->vocab;
     Bytes names = {0}, file = {0};
     files_list(s->tokens[0] ? s->tokens : s->text, &names, e);
     for (size_t at = 0; at < names.size && !e->status;) {
         const char *name = (const char *)names.at + at;
         const size_t from = text->size;
         at += strlen(name) + 1;
-        if (!s->tokens[0]) {
-            if (!file_read(name, text, e) && !text_check(text, from, name, e))
-                bytes_add(text, DOCUMENT_END, strlen(DOCUMENT_END), e);
-        } else if (!file_read(name, &file, e)) {
-            shard_read(file.at, file.size, name, d->vocab, ids, e);
-            file.size = 0;
-        }
+        file.size = 0;
+        if (s->tokens[0]) {
+            if (!file_read(name, &file, e))
+                shard_read(file.at, file.size, name, free_ids, ids, e);
+        } else if (!file_read(name, text, e) && !text_check(text, from, name, e))
+            bytes_add(text, DOCUMENT_END, strlen(DOCUMENT_END), e);
     }
     bytes_free(&names);
     bytes_free(&file);
     return e->status;
 }
 
-/* Appends one document's tokens, bos and end included. The document is n bytes of text, or n ids
- * when text is NULL. */
+/* Appends one document's tokens to out, bos and end included: n bytes of text, or where text is
+ * NULL n ids. A document of d->held is noted in d->starts. */
 static int data_encode(Data *d, const Source *s, const unsigned char *text, const int32_t *ids,
                        size_t n, Ids *out, Error *e) {
-    const int32_t bos = d->bos, end = d->end;
+    const int32_t bos = d->bos, end = d->end, start = (int32_t)out->size;
+    if (out == &d->held) ids_add(&d->starts, &start, 1, e);
     if (s->bos) ids_add(out, &bos, 1, e);
     if (text) tokenizer_encode(&d->encoder, text, n, out, e);
     else ids_add(out, ids, n, e);
     return ids_add(out, &end, 1, e);
 }
 
+/* Appends the tokens of a document that the grammar tells. */
 static int data_told(Data *d, const Source *s, uint64_t seed, uint64_t number, Ids *out, Error *e) {
     Bytes text = {0};
     if (!grammar_document(&d->grammar, seed, number, &text, e))
@@ -7415,57 +7264,47 @@ static bool document_next(const Data *d, const Bytes *text, const Ids *ids, size
     return false;
 }
 
-/* The held part of a document that must serve both sides: its end, from the first white space in a
- * text (so no word and no character is cut) at a share of 1 - valid or later. */
-static size_t document_cut(const Document *last, const Bytes *text, double valid) {
-    size_t cut = last->to - (size_t)((double)(last->to - last->from) * valid);
+/* Lists the documents of a text or of ids, those held back marked. Where they would all be on one
+ * side, the last is cut in two at a share of 1 - valid: in a text at the first white space from
+ * there on, so that no word and no character is cut. */
+static size_t documents_list(const Data *d, const Source *s, const Bytes *text, const Ids *ids,
+                             Bytes *list, Error *e) {
+    Document one;
+    uint64_t n = 0, held = 0;
+    for (size_t at = 0; !e->status && document_next(d, text, ids, &at, &one); n++) {
+        Rng draw = {hash64(HELD_SEED, &n, sizeof n)};
+        one.held = rng_uniform(&draw) < s->valid;
+        held += one.held;
+        bytes_add(list, &one, sizeof one, e);
+    }
+    if (e->status || !n || s->valid <= 0 || (held && held < n)) return n;
+    Document *all = (void *)list->at, *last = &all[n - 1];
+    size_t cut = last->to - (size_t)((double)(last->to - last->from) * s->valid);
     while (text->size && cut < last->to && !isspace(text->at[cut])) cut++;
-    return cut;
+    for (uint64_t i = 0; i < n; i++) all[i].held = false;
+    one = (Document){.from = cut, .to = last->to, .held = true};
+    last->to = cut;
+    bytes_add(list, &one, sizeof one, e);
+    return n + 1;
 }
 
 /* Shares the documents out between training and validation. */
 static int data_split(Data *d, const Source *s, const Bytes *text, const Ids *ids, int T,
                       Error *e) {
-    Document one;
-    uint64_t number = 0, held = 0;
-    bool judged = false;                /* the first turn counts, the second encodes */
-    for (int turn = 0; turn < 2; turn++) {
-        uint64_t of = number;
-        number = 0;
-        for (size_t at = 0; !e->status && document_next(d, text, ids, &at, &one); number++) {
-            Rng draw = {hash64(HELD_SEED, &number, sizeof number)};
-            one.held = rng_uniform(&draw) < s->valid && !judged;
-            held += one.held && !turn;
-            Document parts[2] = {one, {.from = one.to, .to = one.to, .held = true}};
-            if (judged && number + 1 == of) parts[0].to = parts[1].from =
-                document_cut(&one, text, s->valid);
-            for (int i = 0; i < 2 && turn; i++) {
-                const Document *p = &parts[i];
-                const bool room = s->data_tokens == 0 || (double)d->train.size < s->data_tokens;
-                if (p->from == p->to || (!p->held && (!T || !room))) continue;
-                const int32_t start = (int32_t)d->held.size;
-                if (p->held) ids_add(&d->starts, &start, 1, e);
-                data_encode(d, s, text->size ? text->at + p->from : NULL,
-                            text->size ? NULL : ids->at + p->from, p->to - p->from,
-                            p->held ? &d->held : &d->train, e);
-            }
-        }
-        if (!number)
-            return fail(e, 1, "%s: expected documents, found none: it is empty. Try: another file",
-                        s->tokens[0] ? s->tokens : s->text);
-        judged = s->valid > 0 && (held == 0 || held == number);
+    Bytes list = {0};
+    const size_t n = documents_list(d, s, text, ids, &list, e);
+    if (!n)
+        fail(e, 1, "%s: expected documents, found none: it is empty. Try: another file",
+             s->tokens[0] ? s->tokens : s->text);
+    for (size_t i = 0; i < n && !e->status; i++) {
+        const Document *p = (const Document *)(void *)list.at + i;
+        const bool room = T && (!s->data_tokens || (double)d->train.size < s->data_tokens);
+        if (p->from < p->to && (p->held || room))
+            data_encode(d, s, text->size ? text->at + p->from : NULL,
+                        text->size ? NULL : ids->at + p->from, p->to - p->from,
+                        p->held ? &d->held : &d->train, e);
     }
-    return e->status;
-}
-
-/* The ids of --tokens, checked: those that --end-token, --bos and --fix-token name. */
-static int data_check_ids(const Data *d, const Source *s, const Ids *ids, Error *e) {
-    for (size_t i = 0; i < ids->size && (s->bos || s->fix_token) && !e->status; i++)
-        if ((s->bos && ids->at[i] == d->bos) || (s->fix_token && ids->at[i] == d->fix))
-            fail(e, 1,
-                 "%s: expected id %d to be free for %s, found it at place %zu. Try: --vocab %d",
-                 s->tokens, (int)ids->at[i], ids->at[i] == d->fix ? "--fix-token" : "--bos", i,
-                 d->vocab + 2);
+    bytes_free(&list);
     return e->status;
 }
 
@@ -7473,8 +7312,7 @@ static int data_check_ids(const Data *d, const Source *s, const Ids *ids, Error 
 static int data_open_files(Data *d, const Source *s, int T, Error *e) {
     Bytes text = {0};
     Ids ids = {0};
-    if (!source_read(d, s, &text, &ids, e) && !data_check_ids(d, s, &ids, e))
-        data_split(d, s, &text, &ids, T, e);
+    if (!source_read(d, s, &text, &ids, e)) data_split(d, s, &text, &ids, T, e);
     d->source = s->tokens[0] ? hash64(0, ids.at, ids.size * sizeof *ids.at)
                              : hash64(0, text.at, text.size);
     bytes_free(&text);
@@ -7488,14 +7326,39 @@ static int data_open_grammar(Data *d, const Source *s, const char *path, int T, 
     d->source = hash64(0, text.at, text.size);
     bytes_free(&text);
     d->endless = s->data_tokens == 0 || !T;
-    for (uint64_t i = 0; i < HELD_DOCUMENTS && !e->status; i++) {
-        int32_t start = (int32_t)d->held.size;
-        ids_add(&d->starts, &start, 1, e);
+    for (uint64_t i = 0; i < HELD_DOCUMENTS && !e->status; i++)
         data_told(d, s, HELD_SEED, i, &d->held, e);
-    }
     while (!d->endless && (double)d->train.size < s->data_tokens && !e->status)
         data_told(d, s, d->seed, d->document++, &d->train, e);
     return e->status;
+}
+
+/* The vocabulary and the ids that are not text's: of a tokenizer, or of --tokens. */
+static int data_open_ids(Data *d, const Source *s, Error *e) {
+    if (s->tokens[0]) {
+        d->vocab = s->vocab ? s->vocab : SHARD_VOCAB;
+        d->end = s->end_token;
+        d->bos = d->vocab - 2;
+        d->fix = d->vocab - 1;
+        const bool spare = s->bos || s->fix_token;
+        const int below = spare ? d->bos : d->vocab;
+        if (d->end < below) return 0;
+        return fail(e, 2, "--end-token %d: expected an id below %d%s. Try: another one, or --vocab "
+                    "%d", d->end, below, spare ? ", free of --bos and --fix-token" : "",
+                    d->end + 3);
+    }
+    const Tokenizer *t = &d->tokenizer;
+    if (tokenizer_load(s->tokenizer, &d->tokenizer, e) || encoder_make(&d->encoder, t, e))
+        return e->status;
+    d->vocab = t->vocab;
+    d->end = t->end;
+    d->bos = t->bos;
+    d->fix = t->fix;
+    const char *missing = s->bos && d->bos < 0 ? "bos"
+                        : s->fix_token && d->fix < 0 ? "fix-token" : NULL;
+    return !missing ? 0
+         : fail(e, 2, "--%s: expected a tokenizer with an id for it, found none in %s. Try: "
+                "without it, or --tokenizer tokenizer.bin", missing, s->tokenizer);
 }
 
 /* What the data come from, for messages. */
@@ -7507,56 +7370,26 @@ static const char *source_name(const Source *s) {
 /* Opens what s names: the tokenizer and a text or a grammar, or shards. seed orders the data; T is
  * the context, or 0 when nothing will be trained and only the held documents are wanted. */
 int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
-    *d = (Data){.seed = (uint64_t)seed + 1, .end = TOKEN_END, .bos = TOKEN_BOS, .fix = TOKEN_FIX};
-    if (s->text[0] && s->grammar[0])
-        return fail(e, 2, "--text and --grammar exclude each other. Try: one of them");
-    if (s->tokens[0] && (s->text[0] || s->grammar[0]))
-        return fail(e, 2, "--tokens and --%s exclude each other. Try: one of them",
-                    s->text[0] ? "text" : "grammar");
+    *d = (Data){.seed = (uint64_t)seed + 1, .end = TOKEN_END, .bos = TOKEN_BOS, .fix = TOKEN_FIX,
+                .pass = -1};
+    const bool text = s->text[0], grammar = s->grammar[0];
+    if (text + grammar + (s->tokens[0] != 0) > 1)
+        return fail(e, 2, "--%s and --%s exclude each other. Try: one of them",
+                    s->tokens[0] ? "tokens" : "text", s->tokens[0] && text ? "text" : "grammar");
     if (s->toy && s->open) return s->open(d, s, T, e);
     if (s->toy)
         return fail(e, 2, "--toy: ./paper has the toys. Try: cc -O3 data/paper.c -o paper -lm");
-    if (s->tokens[0]) {
-        d->vocab = s->vocab ? s->vocab : SHARD_VOCAB;
-        d->end = s->end_token;
-        d->bos = d->vocab - 2;
-        d->fix = d->vocab - 1;
-        if (d->end >= d->vocab || (s->bos && d->end >= d->bos) ||
-            (s->fix_token && d->end == d->fix))
-            return fail(e, 2, "--end-token %d: expected an id below %d%s. Try: another one, or "
-                        "--vocab %d", d->end, d->vocab,
-                        s->bos || s->fix_token ? ", and free of --bos and --fix-token" : "",
-                        d->end + 3);
-    } else if (tokenizer_load(s->tokenizer, &d->tokenizer, e) ||
-               encoder_make(&d->encoder, &d->tokenizer, e)) {
-        data_close(d);
-        return e->status;
-    } else {
-        const Tokenizer *t = &d->tokenizer;
-        d->vocab = t->vocab;
-        d->end = t->end;
-        d->bos = t->bos;
-        d->fix = t->fix;
-        if ((s->bos && d->bos < 0) || (s->fix_token && d->fix < 0)) {
-            fail(e, 2, "--%s: expected a tokenizer with an id for it, found none in %s. Try: "
-                 "without it, or --tokenizer tokenizer.bin",
-                 d->bos < 0 && s->bos ? "bos" : "fix-token", s->tokenizer);
-            data_close(d);
-            return e->status;
-        }
+    if (!data_open_ids(d, s, e)) {
+        if (text || s->tokens[0]) data_open_files(d, s, T, e);
+        else data_open_grammar(d, s, source_name(s), T, e);
     }
-    if (s->tokens[0] || s->text[0]) data_open_files(d, s, T, e);
-    else data_open_grammar(d, s, source_name(s), T, e);
     if (s->data_tokens > 0 && (double)d->train.size > s->data_tokens)
         d->train.size = (size_t)s->data_tokens;
     d->blocks = d->endless ? 0 : (idx)d->train.size / (T + 1);
     if (!e->status && T && !d->endless && d->blocks < 1)
-        fail(e, 1,
-             "%s: expected at least %d tokens to train on, found %zu. Try: a longer text, or a "
-             "smaller --context",
-             source_name(s), T + 1, d->train.size);
+        fail(e, 1, "%s: expected at least %d tokens to train on, found %zu. Try: a longer text, or "
+             "a smaller --context", source_name(s), T + 1, d->train.size);
     if (!e->status && d->blocks) d->order = grab(d->blocks, sizeof(int32_t), e);
-    d->pass = -1;
     if (e->status) data_close(d);
     return e->status;
 }
@@ -7571,14 +7404,13 @@ void data_close(Data *d) {
     *d = (Data){0};
 }
 
-/* A new order of the blocks for each pass: a shuffle (Fisher and Yates) drawn from seed and pass.
- * */
+/* A new order of the blocks for each pass: a shuffle (Fisher and Yates) of seed and pass. */
 static void data_shuffle(Data *d, idx pass) {
     Rng rng = {hash64(d->seed, &pass, sizeof pass)};
     for (idx i = 0; i < d->blocks; i++) d->order[i] = (int32_t)i;
     for (idx i = d->blocks - 1; i > 0; i--) {
-        idx j = (idx)rng_below(&rng, (uint64_t)i + 1);
-        int32_t swap = d->order[i];
+        const idx j = (idx)rng_below(&rng, (uint64_t)i + 1);
+        const int32_t swap = d->order[i];
         d->order[i] = d->order[j];
         d->order[j] = swap;
     }
@@ -7588,32 +7420,28 @@ static void data_shuffle(Data *d, idx pass) {
 /* The next block of T+1 tokens. Its number decides its random tokens, so a block has the same ones
  * at every pass, as in the authors' code. */
 static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t *number, Error *e) {
+    *number = d->sample++;
     if (d->chain) {                                          /* --toy backcopy */
-        *number = d->sample++;
         d->draw(d, d->seed, *number, block, T + 1);
         return 0;
     }
     if (!d->endless) {
-        idx at = (idx)d->sample++;
+        const idx at = (idx)*number;
         if (at / d->blocks != d->pass) data_shuffle(d, at / d->blocks);
         *number = (uint64_t)d->order[at % d->blocks];
         memcpy(block, d->train.at + *number * (size_t)(T + 1), (size_t)(T + 1) * sizeof *block);
         return 0;
     }
-    *number = d->sample++;
-    for (int have = 0; have <= T;) {
+    for (size_t have = 0, some; have <= (size_t)T; have += some, d->offset += some) {
         if (d->told.size && d->offset >= d->told.size) {     /* this document is at its end */
             d->document++;
             d->told.size = d->offset = 0;
         }
         /* none is told yet: at the start, or after a checkpoint has said which and where in it */
         if (!d->told.size && data_told(d, s, d->seed, d->document, &d->told, e)) return e->status;
-        if (d->offset >= d->told.size) continue;
-        size_t left = d->told.size - d->offset, want = (size_t)(T + 1 - have),
-               some = left < want ? left : want;
+        const size_t left = d->told.size - d->offset, want = (size_t)T + 1 - have;
+        some = d->told.size <= d->offset ? 0 : left < want ? left : want;
         memcpy(block + have, d->told.at + d->offset, some * sizeof *block);
-        have += (int)some;
-        d->offset += some;
     }
     return 0;
 }
@@ -7631,12 +7459,11 @@ int positions_parse(const char *flag, const char *text, int *positions, int room
     int n = 0;
     for (const char *at = text; *at;) {
         char *end;
-        long p = strtol(at, &end, 10);
-        if (end == at || p < 1 || p > 1 << 24 || (*end && *end != ',') || (*end && !end[1]) ||
-            n == room)
-            return fail(e, 2,
-                        "--%s %s: expected up to %d numbers from 1, like 1,2. Try: --%s 16", flag,
-                        text, room, flag);
+        const long p = strtol(at, &end, 10);
+        if (end == at || p < 1 || p > 1 << 24 || n == room ||
+            (*end && (*end != ',' || !end[1])))
+            return fail(e, 2, "--%s %s: expected up to %d numbers from 1, like 1,2. Try: --%s 16",
+                        flag, text, room, flag);
         positions[n++] = (int)p;
         at = end + (*end == ',');
     }
@@ -7644,28 +7471,32 @@ int positions_parse(const char *flag, const char *text, int *positions, int room
     return 0;
 }
 
-static void intervene(const Data *d, const Source *s, const int *random, uint64_t number,
-                      int32_t *block, int n) {
+static int intervene(const Data *d, const Source *s, uint64_t number, int32_t *block, int n,
+                     Error *e) {
+    int at[17];
+    Rng rng = {hash64(1024, &number, sizeof number)};    /* 1024: the seed of the authors' script */
+    if (positions_parse("random-tokens", s->random_tokens, at, 16, e)) return e->status;
     if (s->fix_token && s->fix_token <= n) block[s->fix_token - 1] = d->fix;
-    Rng rng = {hash64(1024, &number, sizeof number)}; /* 1024: the seed of the authors' script */
-    for (int i = 0; random && random[i]; i++)
-        if (random[i] <= n) block[random[i] - 1] = (int32_t)rng_below(&rng, (uint64_t)d->vocab);
+    for (int i = 0; at[i]; i++)
+        if (at[i] <= n) block[at[i] - 1] = (int32_t)rng_below(&rng, (uint64_t)d->vocab);
+    return 0;
+}
+
+/* Sequence number b of ids, targets [.,T] from a block of T+1 tokens. */
+static void block_split(const int32_t *block, int b, int T, int *ids, int *targets) {
+    for (int t = 0; t < T; t++) {
+        ids[(idx)b * T + t] = block[t];
+        targets[(idx)b * T + t] = block[t + 1];
+    }
 }
 
 /* ids, targets [B,T]: the next B blocks, with their interventions. */
 int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *targets, Error *e) {
-    int random[17] = {0};
     int32_t *block = grab(T + 1, sizeof *block, e);
     uint64_t number;
-    if (!e->status) positions_parse("random-tokens", s->random_tokens, random, 16, e);
-    for (int b = 0; b < B && !e->status; b++) {
-        if (data_block(d, s, T, block, &number, e)) break;
-        intervene(d, s, random, number, block, T + 1);
-        for (int t = 0; t < T; t++) {
-            ids[(idx)b * T + t] = block[t];
-            targets[(idx)b * T + t] = block[t + 1];
-        }
-    }
+    for (int b = 0; b < B && !e->status; b++)
+        if (!data_block(d, s, T, block, &number, e) &&
+            !intervene(d, s, number, block, T + 1, e)) block_split(block, b, T, ids, targets);
     free(block);
     return e->status;
 }
@@ -7684,49 +7515,42 @@ const char *const INPUTS[] = {"natural", "random", "repeat"};
 
 int data_probe(const Data *d, const Source *s, int input, int n, int T, int *ids, int *targets,
                int *starts) {
-    int got = 0, vocab = d->vocab;
-    Rng rng = {hash64(HELD_SEED, "probe", 5)};
+    const int documents = (int)d->starts.size, size = (int)d->held.size;
+    const bool natural = input == INPUT_NATURAL;
+    int got = 0;
     *starts = 0;
-    int documents = (int)d->starts.size, size = (int)d->held.size;
-    for (int piece = 0; input == INPUT_NATURAL && got < n && piece * T < size; piece++)
+    for (int skip = 0; natural && got < n && skip < size; skip += T)
         for (int i = 0; i < documents && got < n; i++) {
-            int from = d->starts.at[i] + piece * T,
-                end = i + 1 < documents ? d->starts.at[i + 1] : size;
+            const int from = d->starts.at[i] + skip,
+                      end = i + 1 < documents ? d->starts.at[i + 1] : size;
             if (from + T + 1 > end) continue;
-            for (int t = 0; t < T; t++) {
-                ids[(idx)got * T + t] = d->held.at[from + t];
-                targets[(idx)got * T + t] = d->held.at[from + t + 1];
-            }
-            *starts += piece == 0;
-            got++;
+            block_split(d->held.at + from, got++, T, ids, targets);
+            *starts += skip == 0;
         }
-    for (; input != INPUT_NATURAL && got < n; got++) {
-        int once = (int)rng_below(&rng, (uint64_t)vocab);
+    Rng rng = {hash64(HELD_SEED, "probe", 5)};
+    for (; !natural && got < n; got++) {
+        const int once = (int)rng_below(&rng, (uint64_t)d->vocab);
         for (int t = 0; t < T; t++)
             ids[(idx)got * T + t] = input == INPUT_REPEAT ? once
-                                                          : (int)rng_below(&rng, (uint64_t)vocab);
+                                  : (int)rng_below(&rng, (uint64_t)d->vocab);
     }
-    for (int b = 0; b < got; b++) {
-        if (!s->fix_token || s->fix_token > T) continue;
-        ids[(idx)b * T + s->fix_token - 1] = d->fix;
-        if (input == INPUT_NATURAL && s->fix_token > 1)
-            targets[(idx)b * T + s->fix_token - 2] = d->fix;
+    const int p = s->fix_token <= T ? s->fix_token : 0;
+    for (int b = 0; b < got && p; b++) {
+        ids[(idx)b * T + p - 1] = d->fix;
+        if (natural && p > 1) targets[(idx)b * T + p - 2] = d->fix;
     }
     return got;
 }
 
 /* Packed blocks of the held documents for the validation loss: up to n of T+1 tokens. */
 int data_held(const Data *d, const Source *s, int n, int T, int *ids, int *targets, Error *e) {
-    int random[17] = {0}, got = 0;
+    const size_t all = d->held.size / (size_t)(T + 1);
+    int got = 0;
     int32_t *block = grab(T + 1, sizeof *block, e);
-    if (!e->status) positions_parse("random-tokens", s->random_tokens, random, 16, e);
-    for (; !e->status && got < n && (size_t)(got + 1) * (size_t)(T + 1) <= d->held.size; got++) {
+    for (; !e->status && got < n && (size_t)got < all; got++) {
         memcpy(block, d->held.at + (size_t)got * (size_t)(T + 1), (size_t)(T + 1) * sizeof *block);
-        intervene(d, s, random, ~(uint64_t)got, block, T + 1);
-        for (int t = 0; t < T; t++) {
-            ids[(idx)got * T + t] = block[t];
-            targets[(idx)got * T + t] = block[t + 1];
-        }
+        if (!intervene(d, s, ~(uint64_t)got, block, T + 1, e))
+            block_split(block, got, T, ids, targets);
     }
     free(block);
     return got;

@@ -71,7 +71,7 @@ typedef struct Writing {
  * 1  Config and variants
  * The first row of every axis is the paper's default, so a zeroed enum is the baseline. */
 
-enum { POS_ROTARY, POS_NONE, POS_ABSOLUTE, POS_LEARNED, POS_RELATIVE, POS_T5, POS_ALIBI };
+enum { POS_ROTARY, POS_NONE, POS_ABSOLUTE, POS_LEARNED, POS_RELATIVE, POS_T5, POS_ALIBI, POS_ROWS };
 enum { PAIR_HALF, PAIR_INTERLEAVED };                     /* which two dims a rotation turns */
 /* how published models stretch the angles */
 enum { ROPE_PLAIN, ROPE_LINEAR, ROPE_LLAMA3 };
@@ -81,10 +81,11 @@ enum { ACT_SWIGLU, ACT_GEGLU, ACT_REGLU, ACT_SWISH, ACT_GELU, ACT_RELU, ACT_GELU
 /* which linear maps have a bias under linear_bias */
 enum { BIAS_ALL, BIAS_QKV, BIAS_ATTENTION, BIAS_FFN };
 enum { COMBINE_CONCAT, COMBINE_ADD };
-enum { KERNEL_IDENTITY, KERNEL_ELU, KERNEL_MLP };
-enum { SIM_EXP, SIM_SIGMOID, SIM_ELU, SIM_IDENTITY };
-enum { NORMALIZER_SUM, NORMALIZER_ONE, NORMALIZER_CLAMP, NORMALIZER_PNORM };
-enum { EXTRA_NONE, EXTRA_K, EXTRA_KV, EXTRA_ZERO, EXTRA_LOGIT };
+enum { KERNEL_IDENTITY, KERNEL_ELU, KERNEL_MLP, KERNEL_ROWS };
+enum { SIM_EXP, SIM_SIGMOID, SIM_ELU, SIM_IDENTITY, SIM_ROWS };
+enum { NORMALIZER_SUM, NORMALIZER_ONE, NORMALIZER_CLAMP, NORMALIZER_PNORM,
+       NORMALIZER_ROWS };
+enum { EXTRA_NONE, EXTRA_K, EXTRA_KV, EXTRA_ZERO, EXTRA_LOGIT, EXTRA_ROWS };
 enum { ORDER_FIRST, ORDER_LAST, ORDER_LOWFREQ };
 enum { VALUE_ZERO, VALUE_E1, VALUE_ONES };
 enum { INIT_TORCH, INIT_AUTHORS, INIT_GPT2 };
@@ -573,44 +574,49 @@ enum {
     GRAMMAR_FILE = 1 << 21      /* bytes of a grammar */
 };
 
-/* A name in the grammar: of a rule, of a variable, of a form, or of several of these at once. */
+/* A name: of a rule, of a variable, of a form, or of several of these at once. */
 typedef struct Symbol {
     int at, size;               /* its letters in Grammar.text */
     int rule;                   /* the rule of this name, -1 none */
-    /* a variable's: the rule whose forms it has (-1 no variable), its number */
-    int shape, slot;
-    int next;                   /* the next symbol in the same hash bucket, -1 none */
+    int shape, slot;            /* of a variable: a rule that has its forms (-1 none); its number */
 } Symbol;
 
-/* A stretch of text, or one [reference]; a chain of pieces is one form of one alternative. */
-typedef struct Piece {
-    int next, line;             /* the next piece of the chain, -1 none */
-    int at, size;               /* text: where in Grammar.text; size -1 marks a reference */
-    int rule;                   /* reference: the rule to tell, -1 a variable */
-    /* symbols: what is referred to, what remembers it (-1), form (-1) */
-    int name, variable, form;
-    int low, high;              /* reference: how many times */
+/* A stretch of text, a { } group, or a [reference]; a chain of them is one form of an alternative.
+ * What is said of references has no meaning for the others. */
+typedef struct Phrase {
+    int next, line;             /* the next of the chain, -1 none */
+    int at, size;               /* of text: where in Grammar.text; size -1: not text */
+    int rule;                   /* what to tell: a group's or reference's rule, -1 a variable */
+    int name, variable, form;   /* symbols: what is referred to, what remembers it, form; -1 none */
+    int low, high;              /* how many times */
     int right, number;          /* [$x+$y]: y's symbol, -1 for a number, and that number */
     char operator;              /* + - * / % or 0 */
     bool recall, silent, capital, article;      /* [$x]   [x=...]   [^...]   [a ...] */
-} Piece;
+} Phrase;
 
-/* One alternative: forms chains of pieces, one for every form of its rule or one for all of them.
- * */
-typedef struct Alternative { uint64_t upto; int forms, first[GRAMMAR_FORMS]; } Alternative;
+/* One alternative: `forms` chains of phrases, one for every form of its rule or one for all. */
+typedef struct Alternative {
+    uint64_t upto;              /* weights so far, its own included */
+    int next;                   /* the rule's next alternative, -1 none */
+    int forms, first[GRAMMAR_FORMS];
+} Alternative;
 
-/* A rule; head[0] is its own name (-1 for a { } group), head[1..forms-1] name its other forms. */
-typedef struct Rule { int line, forms, head[GRAMMAR_FORMS], first, count; } Rule;
+/* A rule: head[0] is its own name (-1 for a { } group), head[1 .. forms - 1] name other forms. */
+typedef struct Rule {
+    int line, forms, head[GRAMMAR_FORMS];
+    int first;                  /* its first alternative */
+    uint64_t weight;            /* of all of them */
+} Rule;
 
 /* A grammar ready to tell documents. Constant once read, so threads may share it. */
 typedef struct Grammar {
     char name[128];             /* the file's, for errors */
     Bytes text;                 /* a copy of the grammar, its text made plain in place */
     Symbol *symbols;
-    Piece *pieces;
+    Phrase *phrases;
     Alternative *alternatives;
     Rule *rules;                /* rules[0] is what a document is */
-    int symbol_count, piece_count, alternative_count, rule_count, slot_count;
+    int symbol_count, phrase_count, alternative_count, rule_count, slot_count;
 } Grammar;
 
 int  grammar_read(Grammar *g, const unsigned char *text, size_t n, const char *name, Error *e);

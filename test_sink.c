@@ -7817,10 +7817,9 @@ static void data_open__shards(Test *t) {
     } WRONG[] = {
         {"--end-token 0", 400, 1, "shards/a.bin: expected ids below 400, found "},
         {"", 500, 2, "--end-token 50256: expected an id below 500"},
-        {"--end-token 499 --fix-token 1", 500, 2, "and free of --bos and --fix-token"},
-        {"--end-token 0 --fix-token 1", 498, 1,
-         "expected id 497 to be free for --fix-token, found it"},
-        {"--end-token 0 --bos", 499, 1, "expected id 497 to be free for --bos, found it"},
+        {"--end-token 499 --fix-token 1", 500, 2, "id below 498, free of --bos and --fix-token"},
+        {"--end-token 0 --fix-token 1", 498, 1, "shards/a.bin: expected ids below 496, found 49"},
+        {"--end-token 0 --bos", 499, 1, "expected ids below 497, found 497 at place "},
     };
     for (int i = 0; i < (int)(sizeof WRONG / sizeof *WRONG); i++) {
         Error wrong = {0};
