@@ -3599,7 +3599,7 @@ typedef struct Check {
     void (*more)(Page *p);              /* or NULL */
 } Check;
 
-enum { HOLDS, FAILS, REFUTED, WRONG, FINDINGS };
+enum { FINDING_HOLDS, FINDING_FAILS, FINDING_REFUTED, FINDING_WRONG, FINDINGS };
 struct Page {
     FILE *out; bool colour; Error *e;
     int count[FINDINGS];
@@ -3849,7 +3849,8 @@ static void check_states(Page *p) {
             if (agree) { worst = larger(worst, spread); alone = larger(alone, single); }
             else least = smaller(least, spread);
             fprintf(p->out, "     ");
-            page_mark(p, !good ? WRONG : agree ? HOLDS : FAILS, !good ? "!" : agree ? "=" : "x");
+            page_mark(p, !good ? FINDING_WRONG : agree ? FINDING_HOLDS : FINDING_FAILS,
+                      !good ? "!" : agree ? "=" : "x");
         }
         if (r->agree) fprintf(p->out, "   %8.1e %8.1e %8.1e\n", worst, alone, least);
         else fprintf(p->out, "   %8s %8s %8.1e\n", "", "", least);
@@ -11361,9 +11362,10 @@ static const struct { const char *text, *colour; } FINDING[FINDINGS] = {
     {"refuted as printed", "\033[33m"}, {"WRONG", "\033[1;31m"}};
 
 static const struct { const char *sign; int finding; } RELATION[] = {
-    [AT_MOST] = {"<=", HOLDS},  [AT_LEAST] = {">=", HOLDS},   [EQUALS] = {"=", HOLDS},
-    [FAILS_BY] = {">=", FAILS}, [FAILS_BELOW] = {"<", FAILS}, [REFUTES] = {">", REFUTED},
-    [DECIDES] = {"<=", HOLDS},  [SAYS] = {"<=", HOLDS}};
+    [AT_MOST] = {"<=", FINDING_HOLDS}, [AT_LEAST] = {">=", FINDING_HOLDS},
+    [EQUALS] = {"=", FINDING_HOLDS},   [FAILS_BY] = {">=", FINDING_FAILS},
+    [SAYS] = {"<=", FINDING_HOLDS},    [FAILS_BELOW] = {"<", FINDING_FAILS},
+    [DECIDES] = {"<=", FINDING_HOLDS}, [REFUTES] = {">", FINDING_REFUTED}};
 
 /* The less favourable of two numbers for a line: under "=" the farther from the bound, under "<="
  * the larger, else the smaller. */
@@ -11402,7 +11404,7 @@ static void page_line(Page *p, const char *reference, const char *text, double x
         bool good = *sign == '=' ? fabs(x - bound) <= last_digit(bound) / 2 + SCORES
                   : (sign[1] && x == bound) || (*sign == '<' ? x < bound : x > bound);
         int finding = good ? RELATION[relation].finding
-                    : relation == DECIDES && x == x ? REFUTED : WRONG;
+                    : relation == DECIDES && x == x ? FINDING_REFUTED : FINDING_WRONG;
         fprintf(p->out, " %2s %-8s ", sign, number(limit, bound));
         page_mark(p, finding, FINDING[finding].text);
     }
@@ -11413,10 +11415,10 @@ static void page_line(Page *p, const char *reference, const char *text, double x
 static int page_total(const Page *p) {
     const int *n = p->count;
     fprintf(p->out, "\n%d hold, %d fail as they must, %d refuted as printed, %d WRONG\n",
-            n[HOLDS], n[FAILS], n[REFUTED], n[WRONG]);
-    if (!n[WRONG]) return 0;
+            n[FINDING_HOLDS], n[FINDING_FAILS], n[FINDING_REFUTED], n[FINDING_WRONG]);
+    if (!n[FINDING_WRONG]) return 0;
     return fail(p->e, 1, "check: expected all to be as it must, found %d WRONG. "
-                "Try: sink check > page.txt, and look for WRONG and ! there", n[WRONG]);
+                "Try: sink check > page.txt, and look for WRONG and ! there", n[FINDING_WRONG]);
 }
 
 static void toy_free(Toy *y) {
