@@ -3523,8 +3523,8 @@ double sinks_ratio(const Sinks *s) {
  *
  * Every statement of the paper that can be decided without training is decided here, on toys: three
  * blocks, two heads, a dozen tokens, weights of order 1, so that nothing hides in rounding. A line
- * of the page is a row of a table below: where the statement stands, what it says, the toy it is
- * measured on, the measure, and the bound. The verdict is one of
+ * of `sink check` is a row of a table below: where the statement stands, what it says, the toy it
+ * is measured on, the measure, and the bound. It comes out as one of
  *
  *   holds               the deviation is within its bound, or the number is the one stated
  *   fails as it must    a control: the statement where its premise is missing, and it does fail
@@ -3536,8 +3536,6 @@ double sinks_ratio(const Sinks *s) {
  * weights. Everything else in a block acts on each token alone. So the states stay equal if and
  * only if r_t is the same for all t in every head (or W_O sends its v to 0), whatever the norm, the
  * ffn and the positions inside the score.
- * Softmax has r_t = 1; where r_t grows with t, or an extra column takes a share that depends on t,
- * the states part.
  *
  * Bounds are multiples of eps, so that one page serves the float and the double build:
  *
@@ -3554,33 +3552,22 @@ double sinks_ratio(const Sinks *s) {
 #define APART 1e-3
 
 /* -------------------------------------------------------------------------------------------------
- * 7.1  The page */
+ * 7.1  Lines, toys and their maps                       16.2 builds the toys and prints the page */
 
-enum { VERDICT_HOLDS, VERDICT_FAILS, VERDICT_REFUTED, VERDICT_WRONG, VERDICTS };
-static const struct { const char *text, *colour; } VERDICT[VERDICTS] = {
-    {"holds", "\033[32m"}, {"fails as it must", "\033[36m"},
-    {"refuted as printed", "\033[33m"}, {"WRONG", "\033[1;31m"}};
-
-/* How a measured number must stand to its bound, and what it means when it does. EQUALS: to the
- * digits given, that is by half a unit of the last one, and SCORES. DECIDES: where it does not, the
- * statement is refuted. SAYS: a number without a bound. Of several numbers for one line the least
- * favourable counts: under "<=" the largest, else the smallest. */
+/* How a measured number must stand to its bound. EQUALS: to the digits given. FAILS_*: a control.
+ * REFUTES: then the printed statement is wrong. DECIDES: it holds, or else is refuted. SAYS: a
+ * number without a bound. */
 enum { AT_MOST, AT_LEAST, EQUALS, FAILS_BY, FAILS_BELOW, REFUTES, DECIDES, SAYS };
-static const struct { const char *sign; int verdict; } RELATION[] = {
-    {"<=", VERDICT_HOLDS}, {">=", VERDICT_HOLDS}, {"=", VERDICT_HOLDS}, {">=", VERDICT_FAILS},
-    {"<", VERDICT_FAILS}, {">", VERDICT_REFUTED}, {"<=", VERDICT_HOLDS}, {"<=", VERDICT_HOLDS}};
-static bool largest_counts(int relation) { return !strcmp(RELATION[relation].sign, "<="); }
 
-enum { TOKENS = 512,                    /* the longest sequence of a toy */
-       WIDE = 32,                       /* the widest toy, its heads included */
-       TOY_VOCAB = 13 };
+enum { TOKENS = 512, WIDEST = 32, TOY_VOCAB = 13,    /* of a toy at most; all of them have 13 ids */
+       LOGITS = 16 * TOY_VOCAB };
 
 typedef struct Toy Toy;
 typedef struct Page Page;
 
-/* A line of the page. Its toy has the flags before a |, after those of the check; those after the |
- * are of a second toy to compare with. A * in front stands for each position scheme inside the
- * score in turn. */
+/* A line of the page. Its toy has the check's flags, then those before a |. Those after the | are
+ * of a second toy to compare with. A * in front stands for each position scheme inside the score in
+ * turn. */
 typedef struct Line {
     const char *reference, *text, *flags;
     double (*measure)(Toy *y);
@@ -3589,155 +3576,60 @@ typedef struct Line {
     double bound;
 } Line;
 
-/* Lines of one subject, up to one without a measure, and what is no line. */
-typedef struct Check {
-    const char *name, *heading;
-    bool random;                        /* the tokens of its toys; else they are all 7 */
-    const char *flags;                  /* of all its toys */
-    const Line *lines;                  /* or NULL */
-    void (*more)(Page *p);              /* or NULL */
-} Check;
-
 /* A tiny model and the sequence it was last run on, with every map recorded. */
 struct Toy {
     Page *page;
-    const Line *line;                   /* the line that is measured on it */
+    const Line *line;                   /* that is measured on it */
     double x;                           /* that line's x */
+    Toy *other;                         /* that line's second toy */
     Model m;
     Acts a;
     int T, ids[TOKENS + 1];
     Probe *probe;                       /* [L], into maps */
     real *maps;                         /* [L,3,H,N,S]: z, weight, metric */
-    real *before;                       /* [L+1,T,C] or NULL: the states of another run (7.15) */
+    real *before;                       /* [L+1,T,C] or NULL: the states of an earlier run */
 };
 
+/* Lines of one subject, up to one without a measure, and what is no line. */
+typedef struct Check {
+    const char *name, *heading;
+    int seed;                           /* of the tokens of its toys; 0: they are all 7 */
+    const char *flags;                  /* of all its toys */
+    const Line *lines;                  /* or NULL */
+    void (*more)(Page *p);              /* or NULL */
+} Check;
+
+enum { FINDING_HOLDS, FINDING_FAILS, FINDING_REFUTED, FINDING_WRONG, FINDINGS };
 struct Page {
     FILE *out; bool colour; Error *e;
-    int count[VERDICTS];
+    int count[FINDINGS];
     const Check *check;                 /* that is run */
     Toy toy[4]; int toys;               /* the last four toys; an older one is freed */
 };
 
+/* Schemes inside the score, and, of which the states part, those added to the input. */
 static const char *const SCHEMES[] =
     {"none", "relative", "alibi", "t5", "rotary", "absolute", "learned"};
-enum { INSIDE = 5, ALL_SCHEMES = 7 };       /* the first five act inside the score */
+enum { INSIDE = 5 };
+_Static_assert(sizeof SCHEMES / sizeof *SCHEMES == POS_ROWS, "SCHEMES lacks a row of positions");
 
-static void page_mark(Page *p, int verdict, const char *text) {
-    const char *on = p->colour ? VERDICT[verdict].colour : "", *off = p->colour ? "\033[0m" : "";
-    p->count[verdict]++;
-    fprintf(p->out, "%s%s%s", on, text, off);
-}
+/* Operations of Table 15. */
+#define SIGMOID_1 "--sim sigmoid --normalizer one "
+#define ELU_1 "--sim elu --normalizer one "
+#define LINEAR_1 "--sim identity --normalizer one "
+#define LINEAR_CLAMP "--sim identity --normalizer clamp "
 
-/* Five or six digits for a number of ordinary size, two and the exponent for a small one. */
-static const char *number(char text[32], double x) {
-    const char *form = x != 0 && fabs(x) < 0.01 ? "%.1e" : fabs(x) < 0.1 ? "%.5g" : "%.6g";
-    snprintf(text, 32, form, x);
-    return text;
-}
-
-/* The unit of the last decimal digit of x: 0.01 for 0.25. */
-static double last_digit(double x) {
-    double unit = 1;
-    while (unit > 1e-11 && fabs(x / unit - round(x / unit)) > 1e-3) unit /= 10;
-    return unit;
-}
-
-/* NaN is WRONG under every relation with a bound. */
+static Toy *toy(Page *p, uint64_t seed, const char *format, ...);
+static double worse(const Line *l, double a, double b);
+static void page_mark(Page *p, int finding, const char *text);
 static void page_line(Page *p, const char *reference, const char *text, double x, int relation,
-                      double bound) {
-    char measured[32], limit[32];
-    const char *sign = RELATION[relation].sign;
-    fprintf(p->out, " %-11s %-47s %8s", reference, text, number(measured, x));
-    if (relation != SAYS) {
-        bool good = *sign == '=' ? fabs(x - bound) <= last_digit(bound) / 2 + SCORES
-                  : (sign[1] && x == bound) || (*sign == '<' ? x < bound : x > bound);
-        int verdict = good ? RELATION[relation].verdict
-                    : relation == DECIDES && x == x ? VERDICT_REFUTED : VERDICT_WRONG;
-        fprintf(p->out, " %2s %-8s ", sign, number(limit, bound));
-        page_mark(p, verdict, VERDICT[verdict].text);
-    }
-    fprintf(p->out, "\n");
-}
-
-/* The last line, and the page's status. */
-static int page_total(const Page *p) {
-    const int *n = p->count;
-    fprintf(p->out, "\n%d hold, %d fail as they must, %d refuted as printed, %d WRONG\n",
-            n[VERDICT_HOLDS], n[VERDICT_FAILS], n[VERDICT_REFUTED], n[VERDICT_WRONG]);
-    if (!n[VERDICT_WRONG]) return 0;
-    return fail(p->e, 1, "check: expected all to be as it must, found %d WRONG. "
-                "Try: sink check > page.txt, and look for WRONG and ! there", n[VERDICT_WRONG]);
-}
-
-/* -------------------------------------------------------------------------------------------------
- * 7.2  Toys */
-
-static void toy_free(Toy *y) {
-    acts_free(&y->a);
-    model_free(&y->m);
-    free(y->probe);
-    free(y->maps);
-    free(y->before);
-    *y = (Toy){0};
-}
+                      double bound);
+static void page_measure(Page *p, const Line *l);
 
 /* Is this the tensor `name` of some block? */
 static bool named(const Tensor *t, const char *name) {
     const char *dot = strchr(t->name, '.');
     return dot && !strcmp(dot + 1, name);
-}
-
-/* Normal numbers: matrices that about keep a vector's length, gains near 1, the rest of spread 1.
- * Each tensor has its own stream, so that toys share what they have in common. */
-static void toy_fill(Model *m, uint64_t seed) {
-    for (int i = 0; i < m->n_tensors; i++) {
-        const Tensor *t = &m->tensor[i];
-        Rng rng = {hash64(seed, t->name, strlen(t->name))};
-        bool gain = strstr(t->name, "norm") && !strstr(t->name, ".b");
-        bool rows = !t->matrix || !strcmp(t->name, "wte") || !strcmp(t->name, "wpe");
-        double spread = gain ? 0.25 : rows ? 1 : 1 / sqrt((double)t->shape[0]);
-        for (idx n = 0; n < t->count; n++) {
-            int d = (int)(n % m->c.head_dim);
-            bool frozen = named(t, "kstar") && !config_learned_dim(&m->c, d);
-            m->params[t->at + n] = frozen ? 0 : (real)(spread * rng_normal(&rng) + gain);
-        }
-    }
-}
-
-/* Activations and maps for T tokens of y->m; on failure the toy is freed. */
-static int toy_room(Toy *y, Page *p, int T) {
-    const Config *c = &y->m.c;
-    idx map = (idx)c->heads * config_rows(c, T) * config_columns(c, T);
-    acts_create(&y->a, &y->m, 1, T, ACTS_ALL, p->e);
-    y->probe = grab(c->layers, sizeof(Probe), p->e);
-    y->maps = grab(3 * c->layers * map, sizeof(real), p->e);
-    y->page = p;
-    y->T = T;
-    if (p->e->status) { toy_free(y); return p->e->status; }
-    for (int l = 0; l < c->layers; l++) {
-        real *at = y->maps + 3 * l * map;
-        y->probe[l] = (Probe){.z = at, .weight = at + map, .metric = at + 2 * map};
-    }
-    return 0;
-}
-
-/* A toy for as many tokens as its context; these flags win over its own. NULL, and the page's
- * error, if none. */
-static Toy *toy(Page *p, uint64_t seed, const char *format, ...) {
-    char all[512], flags[256];
-    Toy *y = &p->toy[p->toys++ % 4];
-    Config c;
-    va_list args;
-    va_start(args, format);
-    vsnprintf(flags, sizeof flags, format, args);
-    va_end(args);
-    snprintf(all, sizeof all, "--layers 3 --heads 2 --dim 12 --head-dim 4 --ffn 10 --vocab %d "
-             "--context 12 %s", TOY_VOCAB, flags);
-    toy_free(y);
-    if (p->e->status || config_from_flags(&c, all, p->e)) return NULL;
-    if (model_create(&y->m, &c, true, p->e) || toy_room(y, p, c.context)) return NULL;
-    toy_fill(&y->m, seed);
-    return y;
 }
 
 static void toy_forward(Toy *y) {
@@ -3761,13 +3653,12 @@ static double toy_gradients(Toy *y) {
 }
 
 /* The logits [T,TOY_VOCAB] of the last run, for at most 16 tokens. */
-enum { LOGITS = 16 * TOY_VOCAB };
 static void toy_logits(Toy *y, real logits[LOGITS]) {
     idx extra = config_rows(&y->m.c, y->T) - y->T;
     model_logits(&y->m, &y->a, y->a.nf + extra * y->m.c.dim, y->T, logits);
 }
 
-/* h_t^l [C], tokens from 1, l = 0 .. L. */
+/* h_t^l [C], tokens from 1, l = 0 .. L; t = 0 is x*. */
 static const real *toy_state(const Toy *y, int l, int t) {
     const Config *c = &y->m.c;
     const real *h = l == c->layers ? y->a.h : y->a.layer[l].x;
@@ -3814,8 +3705,7 @@ static double worst_row(const Toy *y, double blocks,
     return worst;
 }
 
-/* The farthest that a state h_t^l with from <= t <= to lies from `x` [C]; and, over all l, from
- * h_from^l. */
+/* The farthest that h_t^l with from <= t <= to lies from x [C]; and, over all l, from h_from^l. */
 static double toy_off(const Toy *y, int l, int from, int to, const real *x) {
     double worst = 0;
     for (int t = from; t <= to; t++)
@@ -3830,50 +3720,15 @@ static double toy_spread(const Toy *y, int from, int to) {
     return worst;
 }
 
-/* Operations of Table 15. */
-#define SIGMOID_1 "--sim sigmoid --normalizer one "
-#define ELU_1 "--sim elu --normalizer one "
-#define LINEAR_1 "--sim identity --normalizer one "
-#define LINEAR_CLAMP "--sim identity --normalizer clamp "
-
-/* A toy of line l with these flags after the check's, fed. Where the line asks for t5 and x is not
- * 0, T5's table is x times the bucket; for x = 1 it stops growing at 16, as equation 6 as printed
- * does. */
-static Toy *line_toy(Page *p, const Line *l, const char *flags) {
-    Toy *y = toy(p, 1, "%s %s", p->check->flags, flags);
-    if (!y) return NULL;
-    y->line = l;
-    y->x = l->x;
-    for (int b = 0; b < 32 && strstr(l->flags, "t5") && y->m.w.rel && y->x != 0; b++)
-        for (int h = 0; h < y->m.c.heads; h++)
-            y->m.w.rel[b * y->m.c.heads + h] = (real)(y->x * (y->x == 1 && b > 16 ? 16 : b));
-    toy_feed(y, p->check->random);
-    return y;
-}
-
-/* The second toy of a line, after the |. */
-static Toy *toy_other(Toy *y) {
-    const char *bar = strchr(y->line->flags, '|');
-    return line_toy(y->page, y->line, bar ? bar + 1 : "");
-}
-
-static void page_measure(Page *p, const Line *l) {
-    double worst = NAN;
-    bool each = *l->flags == '*';
-    for (int x = 0; x < (each ? INSIDE : 1); x++) {
-        char flags[200];
-        snprintf(flags, sizeof flags, "%.*s%s%s", (int)strcspn(l->flags + each, "|"),
-                 l->flags + each, each ? " --pos " : "", each ? SCHEMES[x] : "");
-        Toy *y = line_toy(p, l, flags);
-        if (!y) return;
-        double now = l->measure(y);
-        worst = !x ? now : largest_counts(l->relation) ? larger(worst, now) : smaller(worst, now);
-    }
-    page_line(p, l->reference, l->text, worst, l->relation, l->bound);
+/* h_t^0 .. h_t^L of a toy of three blocks, one below the other. */
+enum { STACK = 4 * WIDEST };
+static void toy_stack(const Toy *y, int t, real stack[STACK]) {
+    for (int l = 0; l <= y->m.c.layers; l++)
+        copy(stack + l * WIDEST, toy_state(y, l, t), y->m.c.dim);
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 7.3  [E10] Equations 10 to 17: the states of a repeated token stay equal
+ * 7.2  [E10] Equations 10 to 17: the states of a repeated token stay equal
  *
  * One cell for each row below and position scheme. '=': all h_t^l agree, and equal those of the
  * token standing alone (T = 1), both being a function of r v with one r. 'x': they part. Positions
@@ -3891,42 +3746,46 @@ typedef struct StateRow {
     const char *name, *flags;
     bool agree;                         /* where the positions act inside the score */
     double gain;                        /* not 0: W_K = gain W_Q, so that s(0) > 0 is large */
+    int closed; const char *reference;  /* 7.9: in the first blocks, or 0; where it stands */
 } StateRow;
 
 static const StateRow STATE_ROWS[] = {
-    {"softmax",                      "",                                               true, 0},
-    {"post-norm",                    "--place post",                                   true, 0},
-    {"parallel residual",            "--place parallel",                               true, 0},
-    {"LayerNorm, GELU, biases",      "--norm layer --act gelu --linear-bias",          true, 0},
-    {"heads added, one key head",    "--combine add --kv-heads 1",                     true, 0},
-    {"scale 0.2",                    "--scale 0.2",                                    true, 0},
-    {"V biases",                     "--vbias",                                        true, 0},
-    {"window of 4",                  "--window 4",                                     true, 0},
-    {"prefix of 5",                  "--prefix 5",                                     true, 0},
-    {"window of 4, prefix of 5",     "--window 4 --prefix 5",                          true, 0},
-    {"sigmoid / sum",                "--sim sigmoid",                                  true, 0},
-    {"elu + 1 / sum",                "--sim elu",                                      true, 0},
-    {"elu kernel / sum",             "--kernel elu --sim identity",                    true, 0},
-    {"linear / clamp, all S_t >= 1", "--sim identity --normalizer clamp",              true, 16},
-    {"linear / clamp",               "--sim identity --normalizer clamp",              false, 0},
-    {"mlp / clamp",                  "--kernel mlp --sim identity --normalizer clamp", false, 0},
-    {"sigmoid, Z = 1",               "--sim sigmoid --normalizer one",                 false, 0},
-    {"elu + 1, Z = 1",               "--sim elu --normalizer one",                     false, 0},
-    {"elu kernel, Z = 1",            "--kernel elu --sim identity --normalizer one",   false, 0},
-    {"linear, Z = 1",                "--sim identity --normalizer one",                false, 0},
-    {"mlp, Z = 1",                   "--kernel mlp --sim identity --normalizer one",   false, 0},
-    {"softmax, p-norm 1/2",          "--normalizer pnorm --pnorm 0.5",                 false, 0},
-    {"softmax, p-norm 2",            "--normalizer pnorm --pnorm 2",                   false, 0},
-    {"sigmoid, p-norm 2",            "--sim sigmoid --normalizer pnorm --pnorm 2",     false, 0},
-    {"K biases",                     "--extra k",                                      false, 0},
-    {"K biases, v* fixed",           "--extra k --extra-value e1",                     false, 0},
-    {"KV biases",                    "--extra kv",                                     false, 0},
-    {"K biases, sigmoid, Z = 1",     "--extra k --sim sigmoid --normalizer one",       false, 0},
-    {"zero logit",                   "--extra zero",                                   false, 0},
-    {"learned logit",                "--extra logit",                                  false, 0},
-    {"sink token",                   "--sink-token",                                   false, 0},
-    {"another first token",          NULL,                                             false, 0},
+    {"softmax",                   "",                                      1, 0, 3, "Table 15, 1"},
+    {"post-norm",                 "--place post",                          1, 0, 0, ""},
+    {"parallel residual",         "--place parallel",                      1, 0, 0, ""},
+    {"LayerNorm, GELU, biases",   "--norm layer --act gelu --linear-bias", 1, 0, 0, ""},
+    {"heads added, one key head", "--combine add --kv-heads 1",            1, 0, 0, ""},
+    {"scale 0.2",                 "--scale 0.2",                           1, 0, 3, "eq. 29"},
+    {"V biases",                  "--vbias",                               1, 0, 0, ""},
+    {"window of 4",               "--window 4",                            1, 0, 3, "Figure 6"},
+    {"prefix of 5",               "--prefix 5",                            1, 0, 3, "Figure 5"},
+    {"window of 4, prefix of 5",  "--window 4 --prefix 5",                 1, 0, 0, ""},
+    {"sigmoid / sum",             "--sim sigmoid",                         1, 0, 1, "Table 15, 3"},
+    {"elu + 1 / sum",             "--sim elu",                             1, 0, 1, "Table 15, 5"},
+    {"elu kernel / sum",          "--kernel elu --sim identity",           1, 0, 0, ""},
+    {"linear / clamp, all S_t >= 1", LINEAR_CLAMP,                            1, 16, 0, ""},
+    {"linear / clamp",            LINEAR_CLAMP,                            0, 0, 1, "Table 15, 8"},
+    {"mlp / clamp",               LINEAR_CLAMP "--kernel mlp",             0, 0, 0, ""},
+    {"sigmoid, Z = 1",            SIGMOID_1,                               0, 0, 1, "Table 15, 2"},
+    {"elu + 1, Z = 1",            ELU_1,                                   0, 0, 1, "Table 15, 4"},
+    {"elu kernel, Z = 1",         LINEAR_1 "--kernel elu",                 0, 0, 0, ""},
+    {"linear, Z = 1",             LINEAR_1,                                0, 0, 1, "Table 15, 9"},
+    {"mlp, Z = 1",                LINEAR_1 "--kernel mlp",                 0, 0, 0, ""},
+    {"softmax, p-norm 1/2",       "--normalizer pnorm --pnorm 0.5",        0, 0, 1, "eq. 43"},
+    {"softmax, p-norm 2",         "--normalizer pnorm --pnorm 2",          0, 0, 0, ""},
+    {"sigmoid, p-norm 2",         "--sim sigmoid --normalizer pnorm --pnorm 2", 0, 0, 1, "eq. 43"},
+    {"K biases",                  "--extra k",                             0, 0, 1, "Table 4"},
+    {"K biases of 2 dims",        "--extra k --extra-dims 2",              0, 0, 1, "Table 13"},
+    {"K biases, v* fixed",        "--extra k --extra-value e1",            0, 0, 0, ""},
+    {"K biases, sigmoid / sum",   "--extra k --sim sigmoid",               0, 0, 1, "Table 4"},
+    {"K biases, sigmoid, Z = 1",  SIGMOID_1 "--extra k",                   0, 0, 0, ""},
+    {"KV biases",                 "--extra kv",                            0, 0, 1, "Table 4"},
+    {"zero logit",                "--extra zero",                          0, 0, 1, "beyond"},
+    {"learned logit",             "--extra logit",                         0, 0, 1, "beyond"},
+    {"sink token",                "--sink-token",                          0, 0, 0, ""},
+    {"another first token",       NULL,                                    0, 0, 0, ""},
 };
+enum { N_STATE_ROWS = (int)(sizeof STATE_ROWS / sizeof *STATE_ROWS) };
 
 /* W_K = gain W_Q in every block: s(0) = gain |q|^2 / sqrt(D) is then positive. */
 static void keys_from_queries(Model *m, double gain) {
@@ -3938,41 +3797,59 @@ static void keys_from_queries(Model *m, double gain) {
 /* Is a cell as it must be? And how far its states are apart, and from those of the token alone. */
 static bool state_cell(Page *p, const StateRow *r, const char *scheme, bool agree, double *spread,
                        double *alone) {
-    const char *flags = r->flags ? r->flags : "";
-    Toy *many = toy(p, 1, "--pos %s %s", scheme, flags);
-    Toy *one = toy(p, 1, "--pos %s %s", scheme, flags);
+    Toy *y = toy(p, 1, "--pos %s %s", scheme, r->flags ? r->flags : "");
     *spread = *alone = NAN;
-    if (!many || !one) return false;
-    const Config *c = &many->m.c;
-    keys_from_queries(&many->m, r->gain);
-    keys_from_queries(&one->m, r->gain);
-    one->T = 1;
-    toy_feed(many, 0);
-    toy_feed(one, 0);
-    if (!r->flags) { many->ids[0] = 3; toy_forward(many); }
-    *spread = toy_spread(many, r->flags ? 1 : 2, many->T);
+    if (!y) return false;
+    const Config *c = &y->m.c;
+    int T = y->T;
+    real single[STACK] = {0};
+    keys_from_queries(&y->m, r->gain);
+    y->T = 1;
+    toy_feed(y, 0);
+    toy_stack(y, 1, single);
+    y->T = T;
+    toy_feed(y, 0);
+    if (!r->flags) { y->ids[0] = 3; toy_forward(y); }
+    *spread = toy_spread(y, r->flags ? 1 : 2, T);
     *alone = 0;
     for (int l = 0; l <= c->layers; l++)
-        *alone = larger(*alone, toy_off(many, l, 1, many->T, toy_state(one, l, 1)));
+        *alone = larger(*alone, toy_off(y, l, 1, T, single + l * WIDEST));
     double bound = STATES + (c->sim != SIM_EXP && c->normalizer == NORMALIZER_SUM ? EPS_IN_Z : 0);
     return agree ? *spread <= bound && *alone <= bound : *spread >= APART;
+}
+
+/* Every row of every axis of attention is in the table: one that is forgotten fails here. */
+static void states_cover(Page *p) {
+    int kernel = 0, sim = 0, normalizer = 0, extra = 0;
+    for (int n = 0; n < N_STATE_ROWS && STATE_ROWS[n].flags; n++) {
+        Config c;
+        if (config_from_flags(&c, STATE_ROWS[n].flags, p->e)) return;
+        kernel |= 1 << c.kernel;
+        sim |= 1 << c.sim;
+        normalizer |= 1 << c.normalizer;
+        extra |= 1 << c.extra;
+    }
+    if (kernel + 1 != 1 << KERNEL_ROWS || sim + 1 != 1 << SIM_ROWS || extra + 1 != 1 << EXTRA_ROWS
+        || normalizer + 1 != 1 << NORMALIZER_ROWS)
+        fail(p->e, 1, "check: expected every row of every axis in STATE_ROWS, found one missing. "
+             "Try: a row for it there");
 }
 
 static void check_states(Page *p) {
     fprintf(p->out, " %29s none  rel. alibi    t5  rot.  abs. learn.  = worst    alone  x least\n",
             "");
-    for (size_t n = 0; n < sizeof STATE_ROWS / sizeof *STATE_ROWS; n++) {
-        const StateRow *r = &STATE_ROWS[n];
+    states_cover(p);
+    for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS && !p->e->status; r++) {
         double worst = 0, alone = 0, least = INFINITY;
         fprintf(p->out, " %-28s", r->name);
-        for (int x = 0; x < ALL_SCHEMES; x++) {
+        for (int x = 0; x < POS_ROWS; x++) {
             double spread, single;
             bool agree = r->agree && x < INSIDE;
             bool good = state_cell(p, r, SCHEMES[x], agree, &spread, &single);
             if (agree) { worst = larger(worst, spread); alone = larger(alone, single); }
             else least = smaller(least, spread);
             fprintf(p->out, "     ");
-            page_mark(p, !good ? VERDICT_WRONG : agree ? VERDICT_HOLDS : VERDICT_FAILS,
+            page_mark(p, !good ? FINDING_WRONG : agree ? FINDING_HOLDS : FINDING_FAILS,
                       !good ? "!" : agree ? "=" : "x");
         }
         if (r->agree) fprintf(p->out, "   %8.1e %8.1e %8.1e\n", worst, alone, least);
@@ -3984,7 +3861,7 @@ static void check_states(Page *p) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 7.4  [E10] Equation 16 itself, and the rules behind the cells */
+ * 7.3  [E10] Equation 16 itself, and the rules behind the cells */
 
 /* y [out] = x [in] W: plain loops in double, so that equation 16 shares no code with the model. */
 static void times(double *y, const double *x, const real *w, int in, int out) {
@@ -4003,11 +3880,11 @@ static void rms_norm(const Config *c, double *y, const double *x, const real *ga
 
 /* Equation 16 (and section 3.1's h_1): what a block makes of a token that sees but its own value.
  *   u = x + Concat_h(LN(x) W_V^h) W_O      x <- u + FFN(LN(u))         W_Q and W_K do not occur */
-static void block_alone(const Model *m, int l, double x[WIDE]) {
+static void block_alone(const Model *m, int l, double x[WIDEST]) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
     int C = c->dim, Q = c->heads * c->head_dim, F = c->ffn;
-    double n[WIDE], v[WIDE], o[WIDE], f1[WIDE], f2[WIDE];
+    double n[WIDEST], v[WIDEST], o[WIDEST], f1[WIDEST], f2[WIDEST];
     rms_norm(c, n, x, w->norm1);
     times(v, n, w->wv, C, Q);
     times(o, v, w->wo, Q, C);
@@ -4023,8 +3900,8 @@ static void block_alone(const Model *m, int l, double x[WIDE]) {
 /* How far h_1^l, .., h_x^l lie from equation 16, chained from the embedding of the first token. */
 static double equation16(Toy *y) {
     const Config *c = &y->m.c;
-    double x[WIDE], worst = 0;
-    real closed[WIDE];
+    double x[WIDEST], worst = 0;
+    real closed[WIDEST];
     for (int i = 0; i < c->dim; i++) x[i] = (double)y->m.w.wte[y->ids[0] * c->dim + i];
     for (int l = 0; l < c->layers; l++) {
         block_alone(&y->m, l, x);
@@ -4043,8 +3920,7 @@ static double window_rule(Toy *y) {
     for (int l = 0; l <= y->m.c.layers; l++) {
         int t = 1 + l * (y->m.c.window - 1);
         worst = larger(worst, toy_off(y, l, t, y->T, toy_state(y, l, t)));
-        double off = l ? apart(y->m.c.dim, toy_state(y, l, t - 1), toy_state(y, l, t)) : INFINITY;
-        least = smaller(least, off);
+        if (l) least = smaller(least, toy_off(y, l, t - 1, t - 1, toy_state(y, l, t)));
     }
     return y->x == 0 ? worst : least;
 }
@@ -4055,7 +3931,7 @@ static double prefix_rule(Toy *y) {
     double least = INFINITY;
     int L = y->m.c.layers, prefix = y->m.c.prefix;
     for (int t = prefix + 1; t <= y->T; t++)
-        least = smaller(least, apart(y->m.c.dim, toy_state(y, L, t), toy_state(y, L, 1)));
+        least = smaller(least, toy_off(y, L, t, t, toy_state(y, L, 1)));
     return y->x == 0 ? toy_spread(y, 1, prefix) : least;
 }
 
@@ -4071,16 +3947,16 @@ static double clamp_miss(const Toy *y, int l, int h, int t) {
  * of the others. */
 static double clamp_rule(Toy *y) {
     Page *p = y->page;
-    bool wanted = y->x > 0;
-    double worst = NAN;
+    const Line *line = y->line;
+    double x = y->x, worst = NAN;
     for (int n = 0, found = 0; n < 60; n++) {
         y = toy(p, (uint64_t)n, LINEAR_CLAMP "--pos %s", SCHEMES[n % INSIDE]);
         if (!y) return NAN;
         keys_from_queries(&y->m, n & 1 ? 8 : 0);
         toy_feed(y, 0);
-        if ((worst_row(y, 0, clamp_miss) < 1) != wanted) continue;
+        if ((worst_row(y, 0, clamp_miss) < 1) != (x > 0)) continue;
         double now = toy_spread(y, 1, y->T);
-        worst = !found++ ? now : wanted ? larger(worst, now) : smaller(worst, now);
+        worst = found++ ? worse(line, worst, now) : now;
     }
     return worst;
 }
@@ -4095,16 +3971,17 @@ static double kv_rule(Toy *y) {
     return toy_spread(y, 1, y->T);
 }
 
+#define WINDOWED SIGMOID_1 "--window 4 --context 14"
+#define PREFIXED SIGMOID_1 "--prefix 5 --pos none --context 14"
+
 static const Line RULES[] = {
     {"eq. 16", "h_t^l by the equation itself, 5 schemes", "*", equation16, 12, AT_MOST, STATES},
     {"eq. 17", "window w, Z = 1: block l, tokens t > l(w-1)",
-     "* " SIGMOID_1 "--window 4 --context 14", window_rule, 0, AT_MOST, STATES},
-    {"eq. 17", "  and the token before them",
-     "* " SIGMOID_1 "--window 4 --context 14", window_rule, 1, FAILS_BY, APART},
+     "* " WINDOWED, window_rule, 0, AT_MOST, STATES},
+    {"eq. 17", "  and the token before them", "* " WINDOWED, window_rule, 1, FAILS_BY, APART},
     {"eq. 17", "prefix p, Z = 1, no positions: tokens t <= p",
-     SIGMOID_1 "--prefix 5 --pos none --context 14", prefix_rule, 0, AT_MOST, STATES},
-    {"eq. 17", "  and the tokens after them",
-     SIGMOID_1 "--prefix 5 --pos none --context 14", prefix_rule, 1, FAILS_BY, APART},
+     PREFIXED, prefix_rule, 0, AT_MOST, STATES},
+    {"eq. 17", "  and the tokens after them", PREFIXED, prefix_rule, 1, FAILS_BY, APART},
     {"Table 15, 8", "clamp: of 60 models, |S_t| >= 1 of one sign",
      "", clamp_rule, 1, AT_MOST, STATES},
     {"Table 15, 8", "  the others", "", clamp_rule, 0, FAILS_BY, APART},
@@ -4114,29 +3991,27 @@ static const Line RULES[] = {
 };
 
 /* -------------------------------------------------------------------------------------------------
- * 7.5  Section 3.1: the first token's states are a function of x_1 alone
+ * 7.4  Section 3.1: the first token's states are a function of x_1 alone
  *
  * Row 1 of a causal softmax has one entry, A_11 = e^z / e^z = 1: neither later tokens nor W_Q and
  * W_K nor positions inside the score can move h_1^l, not by a bit, since z - max = 0 and e^0 = 1.
  * Another similarity over its sum has s/(s + 1e-8), almost 1. */
 enum { BY_TOKENS, BY_SCORES, STAR_BY_TOKENS };
 
-/* How many numbers of h_1^1 .. h_1^L move when the later tokens change, or W_Q and W_K; or how many
- * of x*'s, which are row 0, when all tokens do. */
+/* How many numbers of h_1^0 .. h_1^L move when the later tokens change, or W_Q and W_K; or how many
+ * of x*'s when all tokens do. */
 static double h1_moved(Toy *y) {
-    enum { L = 3 };
-    real before[L * WIDE];
-    int moved = 0, token = y->x == STAR_BY_TOKENS ? 0 : 1;
-    for (int l = 0; l < L; l++) copy(before + l * WIDE, toy_state(y, l + 1, token), y->m.c.dim);
+    real before[STACK] = {0}, after[STACK] = {0};
+    int token = y->x == STAR_BY_TOKENS ? 0 : 1;
+    toy_stack(y, token, before);
     for (int t = token; t < y->T && y->x != BY_SCORES; t++) y->ids[t] = (y->ids[t] + 1) % TOY_VOCAB;
-    for (int l = 0; l < L && y->x == BY_SCORES; l++) {
+    for (int l = 0; l < y->m.c.layers && y->x == BY_SCORES; l++) {
         y->m.w.layer[l].wq[0] += 1;
         y->m.w.layer[l].wk[0] += 1;
     }
     toy_forward(y);
-    for (int l = 0; l < L; l++)
-        moved += differing(y->m.c.dim, before + l * WIDE, toy_state(y, l + 1, token));
-    return moved;
+    toy_stack(y, token, after);
+    return differing(STACK, before, after);
 }
 
 /* 100 (1 - A_11) at the score x. */
@@ -4167,7 +4042,7 @@ static const Line FIRST[] = {
 };
 
 /* -------------------------------------------------------------------------------------------------
- * 7.6  [P1] Proposition 1, no positions: A_ti = 1/t
+ * 7.5  [P1] Proposition 1, no positions: A_ti = 1/t
  *
  * Equal states give equal scores, and a softmax of t equal scores is 1/t (equation 18). With
  * H_n = 1 + 1/2 + .. + 1/n it follows that
@@ -4180,13 +4055,16 @@ static const Line FIRST[] = {
 
 static double harmonic(int n) { return n < 1 ? 0 : 1.0 / n + harmonic(n - 1); }
 
-/* b_h(n), what the scheme adds to a score at the distance n: the authors' bucket, T5's table, or
- * ALiBi's slope. */
+/* b_h(n), what the scheme adds to a score at the distance n; NaN for one that is not known here. */
 static double alibi_slope(const Toy *y, int h) { return pow(2, -8.0 * (h + 1) / y->m.c.heads); }
 static double bias_law(const Toy *y, int h, int n) {
-    int pos = y->m.c.pos, bucket = position_bucket(n);
-    return pos == POS_ALIBI ? -n * alibi_slope(y, h) : pos == POS_RELATIVE ? bucket
-         : pos == POS_T5 ? (double)y->m.w.rel[bucket * y->m.c.heads + h] : 0;
+    switch (y->m.c.pos) {
+    case POS_RELATIVE: return position_bucket(n);
+    case POS_T5:       return (double)y->m.w.rel[position_bucket(n) * y->m.c.heads + h];
+    case POS_ALIBI:    return -n * alibi_slope(y, h);
+    case POS_NONE: case POS_ROTARY: case POS_ABSOLUTE: case POS_LEARNED: return 0;
+    default:           return NAN;
+    }
 }
 
 /* The largest relative deviation of a row from the closed form of equation 18, 20 or 22. */
@@ -4216,38 +4094,31 @@ static double toy_alpha(const Toy *y, int l, int h, int k, int rows) {
     return values[config_column_first(&y->m.c) + k - 1];
 }
 
-/* The farthest alpha_k from `from` of a head, or of all for head = 0, over all blocks: the one
- * number that speaks for every block. */
-static double far_alpha(const Toy *y, int head, int k, int rows, double from) {
-    double far = from;
+/* The least favourable alpha_k over all blocks, of head 1, 2, .. or, for 0, of all heads. */
+static double worst_alpha(const Toy *y, int head, int k, int rows) {
+    double worst = NAN;
+    int found = 0;
     for (int l = 0; l < y->m.c.layers; l++)
         for (int h = 0; h < y->m.c.heads && config_attends(&y->m.c, l); h++) {
             if (head && h + 1 != head) continue;
             double now = toy_alpha(y, l, h, k, rows);
-            if (far == far && !(fabs(now - from) <= fabs(far - from))) far = now;
+            worst = found++ ? worse(y->line, worst, now) : now;
         }
-    return far;
-}
-
-/* From where to look, so that the least favourable one speaks: 2 finds the smallest alpha. */
-static double against(const Line *l) {
-    return l->relation == EQUALS ? l->bound : largest_counts(l->relation) ? 0 : 2;
+    return worst;
 }
 
 /* alpha_1; alpha_x; alpha_x over all rows, as the authors' code takes it; T alpha_1. */
-static double alpha_1(Toy *y) { return far_alpha(y, 0, 1, ROWS_REAL, against(y->line)); }
-static double alpha_x(Toy *y) { return far_alpha(y, 0, (int)y->x, ROWS_REAL, against(y->line)); }
-static double alpha_all(Toy *y) { return far_alpha(y, 0, (int)y->x, ROWS_PLUS1, against(y->line)); }
+static double alpha_1(Toy *y) { return worst_alpha(y, 0, 1, ROWS_REAL); }
+static double alpha_x(Toy *y) { return worst_alpha(y, 0, (int)y->x, ROWS_REAL); }
+static double alpha_all(Toy *y) { return worst_alpha(y, 0, (int)y->x, ROWS_PLUS1); }
 static double alpha_1_times_T(Toy *y) { return y->T * alpha_1(y); }
 
-static double harmonic_off(Toy *y) {
-    double worst = 0;
-    for (int k = 1; k <= y->T; k++) {
-        double closed = (harmonic(y->T) - harmonic(k - 1)) / (y->T - k + 1);
-        worst = larger(worst, fabs(far_alpha(y, 0, k, ROWS_REAL, closed) / closed - 1));
-    }
-    return worst;
+static double head_harmonic(const Toy *y, int l, int h, int k) {
+    double closed = (harmonic(y->T) - harmonic(k - 1)) / (y->T - k + 1);
+    return fabs(toy_alpha(y, l, h, k, ROWS_REAL) / closed - 1);
 }
+
+static double harmonic_off(Toy *y) { return worst_row(y, 0, head_harmonic); }
 
 /* [M2] Sink_1 at eps, as an evaluation measures it. */
 static double sink_at(Toy *y, double eps) {
@@ -4267,8 +4138,7 @@ static double sink_1(Toy *y) { return sink_at(y, y->x); }
 
 static const Line PROP1[] = {
     {"eq. 18", "A_ti = 1/t: every block, head, row and key", "", proposition, 0, AT_MOST, SCORES},
-    {"prop. 1", "alpha_k = (H_T - H_(k-1))/(T-k+1), k = 1 .. 64",
-     "", harmonic_off, 0, AT_MOST, SCORES},
+    {"prop. 1", "alpha_k = (H_T - H_(k-1))/(T-k+1), all k", "", harmonic_off, 0, AT_MOST, SCORES},
     {"prop. 1", "alpha_1 = H_64/64", "", alpha_1, 0, EQUALS, 0.07412329537},
     {"prop. 1", "no sink: Sink_1 at eps = 0.3, T = 10", "--context 10", sink_1, 0.3, AT_MOST, 0},
     {"prop. 1", "  T = 9: uniform rows pass for sinks", "--context 9", sink_1, 0.3, FAILS_BY, 1},
@@ -4282,10 +4152,8 @@ static const Line PROP1[] = {
     {"Figure 5", "  prefix of 3", "--prefix 3", alpha_1, 0, EQUALS, 0.061102462},
     {"Figure 5", "  prefix of 4", "--prefix 4", alpha_1, 0, EQUALS, 0.057196212},
     {"Figure 5", "  prefix of 10", "--prefix 10", alpha_1, 0, EQUALS, 0.043983166},
-    {"Figure 5", "  prefix of 5, alpha_5 over the rows i >= 5",
-     "--prefix 5", alpha_x, 5, EQUALS, 0.044342626},
-    {"Figure 5", "  alpha_5 over all rows, as the authors' code",
-     "--prefix 5", alpha_all, 5, EQUALS, 0.057675960},
+    {"Figure 5", "  of 5: alpha_5, rows i >= 5", "--prefix 5", alpha_x, 5, EQUALS, 0.044342626},
+    {"Figure 5", "  all rows, as their code", "--prefix 5", alpha_all, 5, EQUALS, 0.057675960},
     {"Table 6", "sigmoid, Z = 1: proxy 1/t in block 1",
      SIGMOID_1, proposition, 1, AT_MOST, SCORES + EPS_IN_Z},
     {"Table 6", "  and in the blocks after it", SIGMOID_1, proposition, 0, FAILS_BY, APART},
@@ -4293,24 +4161,24 @@ static const Line PROP1[] = {
 };
 
 /* -------------------------------------------------------------------------------------------------
- * 7.7  [P2] [E6] Proposition 2, relative positions: A_ti = e^g(t-i) / sum_(n<t) e^g(n), equation 20
+ * 7.6  [P2] [E6] Proposition 2, relative positions: A_ti = e^g(t-i) / sum_(n<t) e^g(n), equation 20
  *
  * q k^T cancels: the weights of repeated tokens depend on g alone. The proof then calls g "a
  * monotonic non-increasing function". Equation 6 and the authors' code both let it grow with the
- * distance, so that the first token has the largest score of every row. The t - D tokens at D = 128
- * or farther tie with it, but at T = 64 there are none: alpha_1 = 0.333958 in every head of every
- * such model, and Sink_1 = 100 %. What does hold:
+ * distance, so that the first token has the largest score of every row. The t - d tokens at the
+ * distance d = 128 or farther tie with it, but at T = 64 there are none: alpha_1 = 0.333958 in
+ * every head of every such model, and Sink_1 = 100 %. What does hold:
  *
  *   g non-increasing               A_t1 is the least of its row: A_t1 <= 1/t, so alpha_1 <= H_T/T
- *   g constant from D on, T > D    A_t1 <= 1/(t-D) for t > D, so alpha_1 <= (D + H_(T-D))/T
+ *   g constant from d on, T > d    A_t1 <= 1/(t-d) for t > d, so alpha_1 <= (d + H_(T-d))/T
  *
- * T5 itself learns b_h(bucket), and no order comes with that. Its last bucket starts at D = 113. */
+ * T5 itself learns b_h(bucket), and no order comes with that. Its last bucket starts at d = 113. */
 
 static double row_first_share(const Toy *y, int l, int h, int t) {
     return t > 1 ? t * (double)toy_row(y, MAP_WEIGHT, l, h, t)[0] : 0;
 }
 
-/* The largest t A_t1, t > 1; alpha_1 over the bound (D + H_(T-D))/T, D = 113. */
+/* The largest t A_t1, t > 1; alpha_1 over the bound (d + H_(T-d))/T, d = 113. */
 static double first_share(Toy *y) { return worst_row(y, 0, row_first_share); }
 static double alpha_over_bound(Toy *y) {
     return alpha_1(y) / ((113 + harmonic(y->T - 113)) / y->T);
@@ -4327,8 +4195,9 @@ static double bucket_errors(Toy *y) {
     }
     return wrong;
 }
-
 static double bucket_growth(Toy *y) { return position_bucket((idx)y->x) - position_bucket(0); }
+
+#define T5_512 "--pos t5 --layers 1 --context 512"
 
 static const Line PROP2[] = {
     {"eq. 6", "wrong buckets; 16 .. begin at 16, 19 .. 113", "", bucket_errors, 400, AT_MOST, 0},
@@ -4336,8 +4205,7 @@ static const Line PROP2[] = {
     {"prop. 2", "printed: g is non-increasing; g(63) - g(0)", "", bucket_growth, 63, REFUTES, 0},
     {"prop. 2", "printed: no sink; alpha_1 of every head, T = 64", "", alpha_1, 0, REFUTES, 0.3},
     {"prop. 2", "printed: no sink; Sink_1 at eps = 0.3, T = 64", "", sink_1, 0.3, REFUTES, 0},
-    {"eq. 20", "alpha_1 of the authors' bucket: T = 16",
-     "--context 16", alpha_1, 0, EQUALS, 0.664526988},
+    {"eq. 20", "alpha_1 of their bucket: T = 16", "--context 16", alpha_1, 0, EQUALS, 0.664526988},
     {"eq. 20", "  T = 32", "--context 32", alpha_1, 0, EQUALS, 0.497329505},
     {"eq. 20", "  T = 64", "", alpha_1, 0, EQUALS, 0.33395803945},
     {"eq. 20", "  T = 128", "--context 128", alpha_1, 0, EQUALS, 0.211015881},
@@ -4346,21 +4214,17 @@ static const Line PROP2[] = {
     {"eq. 6", "alpha_1 of equation 6 as printed: T = 32",
      "--pos t5 --context 32", alpha_1, 1, EQUALS, 0.417504318},
     {"eq. 6", "  T = 64", "--pos t5", alpha_1, 1, EQUALS, 0.22524188643},
-    {"prop. 2", "g = -bucket: A_t1 <= 1/t; largest t A_t1, t > 1",
-     "--pos t5", first_share, -1, AT_MOST, 1},
+    {"prop. 2", "g = -bucket: largest t A_t1, t > 1", "--pos t5", first_share, -1, AT_MOST, 1},
     {"prop. 2", "  no sink: alpha_1", "--pos t5", alpha_1, -1, EQUALS, 0.022022456},
-    {"beyond", "T5's table rising by 40: alpha_1, T = 64 < D",
-     "--pos t5", alpha_1, 40, FAILS_BY, 0.3},
-    {"beyond", "  T = 512: over (D + H_(T-D))/T, D = 113",
-     "--pos t5 --layers 1 --context 512", alpha_over_bound, 40, AT_MOST, 1},
-    {"beyond", "T5's table at random: over (D + H_(T-D))/T",
-     "--pos t5 --layers 1 --context 512", alpha_over_bound, 0, AT_MOST, 1},
+    {"beyond", "T5's table rising by 40: alpha_1, T = 64", "--pos t5", alpha_1, 40, FAILS_BY, 0.3},
+    {"beyond", "  over (d + H_(T-d))/T, d=113, T=512", T5_512, alpha_over_bound, 40, AT_MOST, 1},
+    {"beyond", "  likewise T5's table at random", T5_512, alpha_over_bound, 0, AT_MOST, 1},
     {"eq. 20", "  A_ti = e^g(t-i) / sum e^g(n)", "--pos t5", proposition, 0, AT_MOST, SCORES},
     {0}
 };
 
 /* -------------------------------------------------------------------------------------------------
- * 7.8  [P3] [E7] Proposition 3, ALiBi: A_ti = e^(-m(t-i)) (1 - e^-m)/(1 - e^-mt), equation 22
+ * 7.7  [P3] [E7] Proposition 3, ALiBi: A_ti = e^(-m(t-i)) (1 - e^-m)/(1 - e^-mt), equation 22
  *
  * A geometric series, strictly increasing in i: the first token has the least weight, so alpha_1 <
  * H_T/T. It speaks of the first token only: the last columns of a steep head pass 0.3. */
@@ -4373,22 +4237,19 @@ static double row_growth(const Toy *y, int l, int h, int t) {
         worst = larger(worst, -(double)A[i] / (double)A[i - 1] / exp(alibi_slope(y, h)));
     return worst;
 }
-
 static double alibi_growth(Toy *y) { return -worst_row(y, 0, row_growth); }
 
 /* alpha_1 of head x; alpha_-x of head 1. */
 static double head_alpha(Toy *y) {
     int x = (int)y->x;
-    return far_alpha(y, x > 0 ? x : 1, x > 0 ? 1 : -x, ROWS_REAL, against(y->line));
+    return worst_alpha(y, x > 0 ? x : 1, x > 0 ? 1 : -x, ROWS_REAL);
 }
 
 static const Line PROP3[] = {
     {"eq. 22", "A_ti in closed form: all blocks, heads, rows", "", proposition, 0, AT_MOST, SCORES},
-    {"prop. 3", "A_ti grows with i: least A_t,i+1 / A_ti / e^m",
-     "", alibi_growth, 0, AT_LEAST, 1 - SCORES},
+    {"prop. 3", "A_ti grows: least A_t,i+1/A_ti / e^m", "", alibi_growth, 0, AT_LEAST, 1 - SCORES},
     {"prop. 3", "A_t1 < 1/t: largest t A_t1, t > 1", "", first_share, 0, AT_MOST, 1},
-    {"prop. 3", "no sink: alpha_1 of head 1, m = 1/2, T = 64",
-     "", head_alpha, 1, EQUALS, 0.028252339},
+    {"prop. 3", "no sink, T = 64: alpha_1 for m = 1/2", "", head_alpha, 1, EQUALS, 0.028252339},
     {"prop. 3", "  head 2, m = 1/4", "", head_alpha, 2, EQUALS, 0.035957189},
     {"prop. 3", "  head 3, m = 1/8", "", head_alpha, 3, EQUALS, 0.044729287},
     {"prop. 3", "  head 4, m = 1/16", "", head_alpha, 4, EQUALS, 0.053973698},
@@ -4396,15 +4257,14 @@ static const Line PROP3[] = {
     {"prop. 3", "  head 6, m = 1/64", "", head_alpha, 6, EQUALS, 0.067492413},
     {"prop. 3", "  head 7, m = 1/128", "", head_alpha, 7, EQUALS, 0.070657648},
     {"prop. 3", "  head 8, m = 1/256", "", head_alpha, 8, EQUALS, 0.072352696},
-    {"eq. 22", "alpha_64 of head 1: (1 - e^-m)/(1 - e^-64m)",
-     "", head_alpha, -64, EQUALS, 0.393469340},
+    {"eq. 22", "alpha_64 of head 1: (1-e^-m)/(1-e^-64m)", "", head_alpha, -64, EQUALS, 0.39346934},
     {"prop. 3", "  \"no sink\" does not cover the last token", "", head_alpha, -64, FAILS_BY, 0.3},
     {"prop. 3", "  nor the one before it: alpha_63", "", head_alpha, -63, FAILS_BY, 0.3},
     {0}
 };
 
 /* -------------------------------------------------------------------------------------------------
- * 7.9  [P4] [E8] Proposition 4, rotary: A_ti <= e^(2 xi) / (e^(2 xi) + t - 1), equation 28
+ * 7.8  [P4] [E8] Proposition 4, rotary: A_ti <= e^(2 xi) / (e^(2 xi) + t - 1), equation 28
  *
  * All scores of repeated tokens lie within xi = |q||k| / sqrt(d_h) of 0. The appendix drops the
  * root from equation 18 on, and that is not the model of equation 4. With the root the bound holds,
@@ -4490,7 +4350,6 @@ static double row_rotary(const Toy *y, int l, int h, int t) {
     worst[EQ27_OFF] = fabs(exp((double)vec_dot(D, q, k)) / sum - (double)A[0]);
     return worst[(int)y->x];
 }
-
 static double rotary(Toy *y) { return worst_row(y, 0, row_rotary); }
 
 /* The xi up to which equation 28 says alpha_1 <= 0.3 for T = x; that at which pair 15 passes it. */
@@ -4502,7 +4361,6 @@ static double aimed(Toy *y) {
     aim_rotary(y);
     return alpha_1(y);
 }
-
 static double aimed_over_bound(Toy *y) { return aimed(y) / alpha_rotary(y->x, 0, y->T); }
 static double aimed_over_own(Toy *y) {
     aim_rotary(y);
@@ -4512,26 +4370,22 @@ static double aimed_over_own(Toy *y) {
 
 static const Line PROP4[] = {
     {"eq. 4", "the model's score is <q, k>/sqrt(d_h)", "", rotary, SCORE_OFF, AT_MOST, SCORES},
-    {"eq. 28", "xi = |q||k|/sqrt(d_h): A_ti / bound, t > 1",
-     "", rotary, OVER_BOUND, AT_MOST, 1 + SCORES},
+    {"eq. 28", "xi = |q||k|/sqrt(d_h): A_ti / bound", "", rotary, OVER_BOUND, AT_MOST, 1 + SCORES},
     {"eq. 28", "  s(n) = -cos n, xi = 1, T = 3: A_31 / bound",
      "--heads 1 --head-dim 2 --context 3", aimed_over_own, 1, EQUALS, 0.781036907},
     {"eq. 27", "printed: without the root; error of A_t1", "", rotary, EQ27_OFF, REFUTES, APART},
-    {"eq. 25", "printed: <q,k> = |q||k|cos(<q,k>/|q||k|); error",
-     "", rotary, EQ25_OFF, REFUTES, APART},
+    {"eq. 25", "printed: <q,k> = |q||k|cos(<q,k>/|q||k|)", "", rotary, EQ25_OFF, REFUTES, APART},
     {"eq. 28", "says alpha_1 <= 0.3 up to xi, T = 64", "", xi_of_bound, 64, EQUALS, 1.0946297},
     {"eq. 28", "  T = 256", "", xi_of_bound, 256, EQUALS, 1.8031765},
     {"eq. 28", "  T = 1024", "", xi_of_bound, 1024, EQUALS, 2.5000552},
     {"eq. 28", "  T = 2048", "", xi_of_bound, 2048, EQUALS, 2.8472463},
     {"prop. 4", "large t: alpha_1 / bound, xi = 2, T = 512",
      SLOW_PAIR " --context 512", aimed_over_bound, 2, AT_MOST, 1},
-    {"prop. 4", "s(n) = -10 cos(0.05 n), T = 64: alpha_1, a sink",
-     SLOW_PAIR, aimed, 10, FAILS_BY, 0.3},
+    {"prop. 4", "s(n) = -10 cos(0.05 n), T = 64: a sink", SLOW_PAIR, aimed, 10, FAILS_BY, 0.3},
     {"beyond", "  its closed form: xi = 10", SLOW_PAIR, aimed, 10, EQUALS, 0.302390121},
     {"beyond", "  xi = 20", SLOW_PAIR, aimed, 20, EQUALS, 0.475012217},
     {"beyond", "  xi = 40", SLOW_PAIR, aimed, 40, EQUALS, 0.680592587},
-    {"beyond", "d_h = 96, pair 15, T = 64: alpha_1 = 0.3 at xi",
-     OWN_PAIR, xi_of_pair, 0, EQUALS, 9.8636229},
+    {"beyond", "d_h = 96, pair 15: alpha_1 = 0.3, xi", OWN_PAIR, xi_of_pair, 0, EQUALS, 9.8636229},
     {"prop. 4", "  alpha_1 of the model at xi = 9.8", OWN_PAIR, aimed, 9.8, AT_MOST, 0.3},
     {"prop. 4", "  at xi = 9.9: a sink", OWN_PAIR, aimed, 9.9, FAILS_BY, 0.3},
     {"beyond", "  its closed form", OWN_PAIR, aimed, 9.9, EQUALS, 0.300720490},
@@ -4539,7 +4393,7 @@ static const Line PROP4[] = {
 };
 
 /* -------------------------------------------------------------------------------------------------
- * 7.10  [E4] [T4] [T15] The scores in closed form, where the states part as well
+ * 7.9  [E4] [T4] [T15] The scores in closed form, where the states part as well
  *
  * In block 1 the states of a repeated token are equal whatever the attention, so s(n) and, with an
  * extra column, s*_t give every weight of every row; where states stay equal, in the later blocks
@@ -4548,19 +4402,35 @@ static const Line PROP4[] = {
  * left out: under rotary phi(R_i q) phi(R_j k) is no function of the distance. */
 
 /* <q, R_n k> for two vectors [D] of head h, n < 0 for a key ahead of its query. */
-static double turned(const Config *c, const double *q, const double *k, int n) {
+static double rotated(const Config *c, const double *q, const double *k, int n) {
     int half = c->head_dim / 2;
     double dot = 0;
     for (int a = 0, b = half; a < half; a++, b++) {
-        double turn = c->pos == POS_ROTARY ? n * pow(10000, -(double)a / half) : 0;
-        dot += (q[a] * k[a] + q[b] * k[b]) * cos(turn) + (q[a] * k[b] - q[b] * k[a]) * sin(turn);
+        double angle = c->pos == POS_ROTARY ? n * pow(10000, -(double)a / half) : 0;
+        dot += (q[a] * k[a] + q[b] * k[b]) * cos(angle) + (q[a] * k[b] - q[b] * k[a]) * sin(angle);
     }
     return dot;
 }
 
-static double similarity(int sim, double z) {
-    return sim == SIM_EXP ? exp(z) : sim == SIM_SIGMOID ? 1 / (1 + exp(-z))
-         : sim == SIM_ELU ? (z > 0 ? z + 1 : exp(z)) : z;
+/* s and Z by the formula; NaN, and so WRONG, for a row of the axis that is not known here. */
+static double closed_similarity(int sim, double z) {
+    switch (sim) {
+    case SIM_EXP:      return exp(z);
+    case SIM_SIGMOID:  return 1 / (1 + exp(-z));
+    case SIM_ELU:      return z > 0 ? z + 1 : exp(z);
+    case SIM_IDENTITY: return z;
+    default:           return NAN;
+    }
+}
+
+static double closed_normalizer(const Config *c, double sum, double power) {
+    switch (c->normalizer) {
+    case NORMALIZER_SUM:   return sum + (c->sim == SIM_EXP ? 0 : 1e-8);
+    case NORMALIZER_ONE:   return 1;
+    case NORMALIZER_CLAMP: return fmax(fabs(sum), 1);
+    case NORMALIZER_PNORM: return pow(power, 1 / c->pnorm);
+    default:               return NAN;
+    }
 }
 
 /* Row t's scores, weights and metric in closed form: token i's at [2 + i], and before token 1's the
@@ -4575,13 +4445,12 @@ static double closed_off(const Toy *y, int l, int h, int t, int map, int from, C
     double *z = out->map[MAP_Z] + 2, *s = out->map[MAP_WEIGHT] + 2, *m = out->map[MAP_METRIC] + 2;
     double sum = 0, size = 0, power = 0, worst = 0, e = c->sim == SIM_EXP ? 0 : 1e-8;
     for (int i = from; i <= y->T; i++) {
-        s[i] = seen[i] ? similarity(c->sim, z[i]) : 0;
+        s[i] = seen[i] ? closed_similarity(c->sim, z[i]) : 0;
         sum += s[i];
         size += fabs(s[i]);
         power += seen[i] ? pow(fabs(s[i]), c->pnorm) : 0;
     }
-    double Z = c->normalizer == NORMALIZER_SUM ? sum + e : c->normalizer == NORMALIZER_ONE ? 1
-             : c->normalizer == NORMALIZER_CLAMP ? fmax(fabs(sum), 1) : pow(power, 1 / c->pnorm);
+    double Z = closed_normalizer(c, sum, power);
     for (int i = from; i <= y->T; i++) {
         m[i] = fabs(s[i]) / (size + e);
         s[i] *= c->scale / Z;
@@ -4599,7 +4468,7 @@ static double row_closed(const Toy *y, int l, int h, int t) {
     const Layer *w = &y->m.w.layer[l];
     const real *n1 = y->a.layer[l].n1;         /* LN(h) of token 1: no toy here has a sink token */
     int D = c->head_dim, Q = c->heads * D, from = c->extra ? 0 : 1;
-    double q[WIDE] = {0}, k[WIDE] = {0}, star[WIDE] = {0};
+    double q[WIDEST] = {0}, k[WIDEST] = {0}, star[WIDEST] = {0};
     Closed closed;
     for (int d = 0; d < D; d++) {
         for (int ch = 0, at = h * D + d; ch < c->dim; ch++, at += Q) {
@@ -4612,7 +4481,7 @@ static double row_closed(const Toy *y, int l, int h, int t) {
         int n = t - i;
         bool seen = !i || (n >= 0 && (!c->window || n < c->window)) || i <= c->prefix;
         double z = !i && w->logit ? (double)w->logit[h]
-                 : turned(c, q, i ? k : star, i ? n : t - 1) / sqrt((double)D);
+                 : rotated(c, q, i ? k : star, i ? n : t - 1) / sqrt((double)D);
         if (i) z += bias_law(y, h, n > 0 ? n : 0);
         closed.seen[i + 2] = seen;
         closed.map[MAP_Z][i + 2] = seen ? z : 0;
@@ -4623,34 +4492,17 @@ static double row_closed(const Toy *y, int l, int h, int t) {
 /* The first x blocks. */
 static double closed_form(Toy *y) { return worst_row(y, y->x, row_closed); }
 
-static const Line CLOSED[] = {
-    {"Table 15, 1", "softmax, all blocks", "*", closed_form, 3, AT_MOST, SCORES},
-    {"eq. 29", "  scale 0.2", "* --scale 0.2", closed_form, 3, AT_MOST, SCORES},
-    {"Figure 6", "  window of 4", "* --window 4", closed_form, 3, AT_MOST, SCORES},
-    {"Figure 5", "  prefix of 5", "* --prefix 5", closed_form, 3, AT_MOST, SCORES},
-    {"Table 15, 2", "sigmoid, Z = 1, block 1", "* " SIGMOID_1, closed_form, 1, AT_MOST, SCORES},
-    {"Table 15, 3", "sigmoid / sum", "* --sim sigmoid", closed_form, 1, AT_MOST, SCORES},
-    {"Table 15, 4", "elu + 1, Z = 1", "* " ELU_1, closed_form, 1, AT_MOST, SCORES},
-    {"Table 15, 5", "elu + 1 / sum", "* --sim elu", closed_form, 1, AT_MOST, SCORES},
-    {"Table 15, 8", "linear / clamp", "* " LINEAR_CLAMP, closed_form, 1, AT_MOST, SCORES},
-    {"Table 15, 9", "linear, Z = 1", "* " LINEAR_1, closed_form, 1, AT_MOST, SCORES},
-    {"eq. 43", "softmax, p-norm 1/2",
-     "* --normalizer pnorm --pnorm 0.5", closed_form, 1, AT_MOST, SCORES},
-    {"eq. 43", "sigmoid, p-norm 2",
-     "* --sim sigmoid --normalizer pnorm --pnorm 2", closed_form, 1, AT_MOST, SCORES},
-    {"Table 4", "K biases", "* --extra k", closed_form, 1, AT_MOST, SCORES},
-    {"Table 4", "K biases, sigmoid / sum",
-     "* --extra k --sim sigmoid", closed_form, 1, AT_MOST, SCORES},
-    {"Table 13", "K biases of 2 dims",
-     "* --extra k --extra-dims 2", closed_form, 1, AT_MOST, SCORES},
-    {"Table 4", "KV biases", "* --extra kv", closed_form, 1, AT_MOST, SCORES},
-    {"beyond", "zero logit", "* --extra zero", closed_form, 1, AT_MOST, SCORES},
-    {"beyond", "learned logit", "* --extra logit", closed_form, 1, AT_MOST, SCORES},
-    {0}
-};
+static void check_closed(Page *p) {
+    for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS; r++) {
+        char flags[100];
+        snprintf(flags, sizeof flags, "* %s", r->flags);
+        Line l = {r->reference, r->name, flags, closed_form, r->closed, AT_MOST, SCORES};
+        if (r->closed) page_measure(p, &l);
+    }
+}
 
 /* -------------------------------------------------------------------------------------------------
- * 7.11  [E29] The scale, and [E32] what it is to the optimiser
+ * 7.10  [E29] The scale, and [E32] what it is to the optimiser
  *
  * o = scale A V: the scale can be folded into W_V or into W_O (equations 30, 31), except that W_O
  * also carries v+, and that W_V leaves v* behind. So training W under the scale a is training W^ =
@@ -4675,8 +4527,8 @@ typedef struct Twin {
 } Twin;
 
 static const Twin TWINS[] = {
-    {"eq. 42", "W_O, AdamW: lr'= a lr, eps'= eps/a, wd'= wd/a",
-                                               "",         "wo", 0.2,  0, 1, -1, -1, 1, 0, 0, 0},
+    {"eq. 42", "W_O, AdamW: lr'= a lr, eps'= eps/a, wd'= wd/a", "", "wo", 0.2,
+     0, 1, -1, -1, 1, 0, 0, 0},
     {"eq. 42", "  a = 1/4, to the bit",        "",         "wo", 0.25, 0, 1, -1, -1, 1, 0, 0, 0},
     {"eq. 42", "  of W_V",                     "",         "wv", 0.2,  0, 1, -1, -1, 1, 0, 0, 0},
     {"eq. 42", "  of W_V beside V biases",     "--vbias",  "wv", 0.2,  0, 1, -1, -1, 1, 0, 0, 0},
@@ -4759,31 +4611,28 @@ static void check_twins(Page *p) {
 /* How far the scaled toy's logits lie from those of the other with x W_V, or |x| W_O for x < 0. */
 static double folded(Toy *y) {
     real scaled[LOGITS], other[LOGITS];
-    Toy *z = toy_other(y);
-    if (!z) return NAN;
-    fold(&z->m, y->x > 0 ? "wv" : "wo", fabs(y->x));
-    toy_forward(z);
+    fold(&y->other->m, y->x > 0 ? "wv" : "wo", fabs(y->x));
+    toy_forward(y->other);
     toy_logits(y, scaled);
-    toy_logits(z, other);
+    toy_logits(y->other, other);
     return apart(y->T * TOY_VOCAB, scaled, other);
 }
+
+#define SCALED_V "--scale 0.2 --vbias | --vbias"
+#define SCALED_KV "--scale 0.2 --extra kv | --extra kv"
 
 static const Line SCALE[] = {
     {"eq. 30", "scale 0.2 is 0.2 W_V", "--scale 0.2 |", folded, 0.2, AT_MOST, STATES},
     {"eq. 31", "scale 0.2 is 0.2 W_O", "--scale 0.2 |", folded, -0.2, AT_MOST, STATES},
-    {"eq. 30", "  beside V biases: 0.2 W_V",
-     "--scale 0.2 --vbias | --vbias", folded, 0.2, AT_MOST, STATES},
-    {"eq. 31", "  beside V biases: 0.2 W_O",
-     "--scale 0.2 --vbias | --vbias", folded, -0.2, FAILS_BY, APART},
-    {"eq. 30", "  beside KV biases: 0.2 W_V",
-     "--scale 0.2 --extra kv | --extra kv", folded, 0.2, FAILS_BY, APART},
-    {"eq. 31", "  beside KV biases: 0.2 W_O",
-     "--scale 0.2 --extra kv | --extra kv", folded, -0.2, AT_MOST, STATES},
+    {"eq. 30", "  beside V biases: 0.2 W_V", SCALED_V, folded, 0.2, AT_MOST, STATES},
+    {"eq. 31", "  beside V biases: 0.2 W_O", SCALED_V, folded, -0.2, FAILS_BY, APART},
+    {"eq. 30", "  beside KV biases: 0.2 W_V", SCALED_KV, folded, 0.2, FAILS_BY, APART},
+    {"eq. 31", "  beside KV biases: 0.2 W_O", SCALED_KV, folded, -0.2, AT_MOST, STATES},
     {0}
 };
 
 /* -------------------------------------------------------------------------------------------------
- * 7.12  [E43] [E44] The p-norm
+ * 7.11  [E43] [E44] The p-norm
  *
  * exp(z_j) / (sum exp(z)^p)^(1/p) = softmax(p z)_j^(1/p): a temperature 1/p, then a root that gives
  * the weights of a row the proportions of softmax back, e^(z_i - z_j). So p does not flatten a row,
@@ -4814,8 +4663,7 @@ static double pnorm_sum(Toy *y) {
 }
 
 static const Line PNORMS[] = {
-    {"eq. 44", "weights softmax(p z)^(1/p): p = 1/4",
-     "--pnorm 0.25", pnorm_row, 0, AT_MOST, SCORES},
+    {"eq. 44", "softmax(p z)^(1/p): p = 1/4", "--pnorm 0.25", pnorm_row, 0, AT_MOST, SCORES},
     {"eq. 44", "  p = 1/2", "--pnorm 0.5", pnorm_row, 0, AT_MOST, SCORES},
     {"eq. 44", "  p = 2", "--pnorm 2", pnorm_row, 0, AT_MOST, SCORES},
     {"eq. 44", "  p = 4", "--pnorm 4", pnorm_row, 0, AT_MOST, SCORES},
@@ -4826,7 +4674,7 @@ static const Line PNORMS[] = {
 };
 
 /* -------------------------------------------------------------------------------------------------
- * 7.13  [T4] A key bias is a gate, and without a normaliser it is nothing
+ * 7.12  [T4] A key bias is a gate, and without a normaliser it is nothing
  *
  * With an extra column of logit b_i and value v*, and S_i = sum_j e^z_ij over the keys,
  *
@@ -4839,14 +4687,14 @@ static const Line PNORMS[] = {
 /* Block 1's head outputs with the column against the gate on those without; where the line is a
  * control, against those without. Learned logits are x. */
 static double gate(Toy *y) {
-    Toy *z = toy_other(y);
-    if (!z) return NAN;
+    const Toy *z = y->other;
     const Layer *w = &y->m.w.layer[0];
     idx D = y->m.c.head_dim, H = y->m.c.heads;
     for (int h = 0; h < H && w->logit; h++) w->logit[h] = (real)y->x;
     toy_forward(y);
     const real *o = y->a.layer[0].o, *plain = z->a.layer[0].o;
-    real gated[WIDE];
+    if (y->line->relation != AT_MOST) return apart(y->T * H * D, o, plain);
+    real gated[WIDEST];
     double worst = 0;
     for (int t = 1; t <= y->T; t++)
         for (int h = 0; h < H; h++) {
@@ -4860,18 +4708,18 @@ static double gate(Toy *y) {
             }
             worst = larger(worst, apart(D, o + at, gated));
         }
-    return y->line->relation == AT_MOST ? worst : apart(y->T * H * D, o, plain);
+    return worst;
 }
 
 /* Numbers that differ between the two toys: logits, and gradients of the tensors that both have;
  * and numbers not 0 in the gradient of k*. T5's table is 0 here, a learned logit -infinity. */
 static double moved(Toy *y) {
     real logits[2][LOGITS];
-    Toy *z = toy_other(y);
-    if (!z) return NAN;
-    if (y->m.w.rel) zero(y->m.w.rel, 32 * y->m.c.heads);
-    for (int l = 0; l < y->m.c.layers && y->m.w.layer[l].logit; l++)
-        for (int h = 0; h < y->m.c.heads; h++) y->m.w.layer[l].logit[h] = -INFINITY;
+    Toy *z = y->other;
+    int L = y->m.c.layers, H = y->m.c.heads;
+    if (y->m.w.rel) zero(y->m.w.rel, 32 * H);
+    for (int l = 0; l < L && y->m.w.layer[l].logit; l++)
+        for (int h = 0; h < H; h++) y->m.w.layer[l].logit[h] = -INFINITY;
     toy_forward(y);
     toy_gradients(y);
     toy_gradients(z);
@@ -4883,17 +4731,15 @@ static double moved(Toy *y) {
         if (same && same->count == t->count)
             count += differing(t->count, y->m.grads + same->at, z->m.grads + t->at);
     }
-    for (int l = 0; l < y->m.c.layers && y->m.w.layer[l].kstar; l++)
-        for (int d = 0; d < y->m.c.heads * y->m.c.head_dim; d++)
-            count += y->m.d.layer[l].kstar[d] != 0;
+    for (int l = 0; l < L && y->m.w.layer[l].kstar; l++)
+        for (int d = 0; d < H * y->m.c.head_dim; d++) count += y->m.d.layer[l].kstar[d] != 0;
     return count;
 }
 
 static const Line GATE[] = {
     {"Table 4", "K biases: o = g softmax(z) V", "--extra k |", gate, 0, AT_MOST, SCORES},
     {"Table 4", "  with g = 1", "--extra k |", gate, 0, FAILS_BY, APART},
-    {"Table 4", "KV biases: o = g softmax(z) V + (1 - g) v*",
-     "--extra kv |", gate, 0, AT_MOST, SCORES},
+    {"Table 4", "KV: o = g softmax(z) V + (1 - g) v*", "--extra kv |", gate, 0, AT_MOST, SCORES},
     {"beyond", "zero logit: o = g softmax(z) V", "--extra zero |", gate, 0, AT_MOST, SCORES},
     {"beyond", "learned logit of 0.01", "--extra logit |", gate, 0.01, AT_MOST, SCORES},
     {"beyond", "  with g = 1", "--extra logit |", gate, 0.01, FAILS_BY, APART},
@@ -4909,7 +4755,7 @@ static const Line GATE[] = {
 };
 
 /* -------------------------------------------------------------------------------------------------
- * 7.14  Neutral elements, causality, and [M1] [M2] the metric
+ * 7.13  Neutral elements, causality, and [M1] [M2] the metric
  *
  * A neutral row of an axis changes no bit of the logits, nor of the gradients. Token t reaches no
  * logit before t, not by a bit, in any named variant; inside a prefix it does, and must.
@@ -4929,10 +4775,8 @@ static const Line NEUTRAL[] = {
     {"eq. 43", "  a p-norm with p = 1", "--normalizer pnorm --pnorm 1 |", moved, 0, AT_MOST, 0},
     {"beyond", "  a learned logit of -infinity", "--extra logit |", moved, 0, AT_MOST, 0},
     {"beyond", "  a zero logit", "--extra zero |", moved, 0, FAILS_BY, 1},
-    {"Table 12", "  adding the heads where there is one",
-     "--heads 1 --combine add | --heads 1", moved, 0, AT_MOST, 0},
-    {"Table 12", "  adding the heads where there are two",
-     "--combine add |", moved, 0, FAILS_BY, 1},
+    {"Table 12", "  adding one head", "--heads 1 --combine add | --heads 1", moved, 0, AT_MOST, 0},
+    {"Table 12", "  adding two heads", "--combine add |", moved, 0, FAILS_BY, 1},
     {0}
 };
 
@@ -4982,14 +4826,12 @@ static double alpha_range(Toy *y) {
 static double row_sum_off(const Toy *y, int l, int h, int t) {
     return fabs((double)vec_sum(y->T, toy_row(y, MAP_WEIGHT, l, h, t)) - y->m.c.scale);
 }
-
 static double sums_off(Toy *y) { return worst_row(y, 0, row_sum_off); }
 
 /* Block 1's map m against the other toy's. */
 static double metric_moved(Toy *y) {
-    Toy *z = toy_other(y);
     idx n = (idx)y->m.c.heads * y->T * y->T;
-    return z ? apart(n, y->probe[0].metric, z->probe[0].metric) : NAN;
+    return apart(n, y->probe[0].metric, y->other->probe[0].metric);
 }
 
 /* x = 0: the largest rise of Sink_1 from one eps to the next; 1: its fall from eps = 0 to 1. */
@@ -5008,14 +4850,12 @@ static const Line METRIC[] = {
     {"sec. 3.2", "  with a learned logit of 20", "--extra logit", alpha_range, 0, FAILS_BELOW, 1},
     {"sec. 3.2", "  with an mlp kernel of zeros",
      LINEAR_1 "--kernel mlp", alpha_range, 0, FAILS_BELOW, 1},
-    {"sec. 3.2", "alpha_1 <= 1: largest T alpha_1, T = 16",
-     "*", alpha_range, 0, AT_MOST, 16 + STATES},
+    {"sec. 3.2", "alpha_1 <= 1: T alpha_1, T = 16", "*", alpha_range, 0, AT_MOST, 16 + STATES},
     {"sec. 3.2", "Sink_1 rises with eps by", "--pos relative", sink_by_eps, 0, AT_MOST, 0},
     {"sec. 3.2", "  from eps = 0 to 1 it falls by", "--pos relative", sink_by_eps, 1, AT_LEAST, 1},
     {"eq. 29", "softmax: row sums off 1", "*", sums_off, 0, AT_MOST, STATES},
     {"eq. 29", "scale 0.2: row sums off 0.2", "* --scale 0.2", sums_off, 0, AT_MOST, STATES},
-    {"eq. 29", "  the metric of block 1 off that of scale 1",
-     "--scale 0.2 |", metric_moved, 0, AT_MOST, STATES},
+    {"eq. 29", "  the metric off scale 1's", "--scale 0.2 |", metric_moved, 0, AT_MOST, STATES},
     {0}
 };
 
@@ -5028,6 +4868,10 @@ static const Line METRIC[] = {
  * "no attention sink on repeated tokens" does is for the model to say. Nothing of the model is held
  * but its activations, so that one of any size is read from its file, once for each of the three
  * forwards: a token again and again, random tokens, and these with their second half changed. */
+static void toy_free(Toy *y);
+static int toy_room(Toy *y, Page *p, int T);
+static int page_total(const Page *p);
+
 enum { TRAINED_T = 32 };     /* even rows: alpha_1 = H_32/32 = 0.127, far below 0.3 */
 
 /* Trained models amplify a rounding more than toys do: their largest states are hundreds of times
@@ -5188,62 +5032,27 @@ int check_model(const char *path, FILE *out, bool colour, Error *e) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 7.16  The table of checks */
+ * 7.14  The table of checks */
 
 static const Check CHECKS[] = {
-    {"states",  "Equations 10 to 17: states of repeated tokens", false, "", NULL, check_states},
-    {"rules",   "Equations 10 to 17: the rules behind the cells", false, "", RULES, NULL},
-    {"first",   "Section 3.1: the first token sees only itself", true, "--context 9", FIRST, NULL},
-    {"prop1",   "Proposition 1: no positions", false, "--context 64 --pos none", PROP1, NULL},
-    {"prop2",   "Proposition 2: relative positions",
-     false, "--context 64 --pos relative", PROP2, NULL},
+    {"states",  "Equations 10 to 17: states of repeated tokens", 0, "", NULL, check_states},
+    {"rules",   "Equations 10 to 17: the rules behind the cells", 0, "", RULES, NULL},
+    {"first",   "Section 3.1: the first token sees only itself", 1, "--context 9", FIRST, NULL},
+    {"prop1",   "Proposition 1: no positions", 0, "--context 64 --pos none", PROP1, NULL},
+    {"prop2",   "Proposition 2: relative positions", 0, "--context 64 --pos relative", PROP2, NULL},
     {"prop3",   "Proposition 3: ALiBi",
-     false, "--context 64 --pos alibi --heads 8 --head-dim 2", PROP3, NULL},
-    {"prop4",   "Proposition 4: rotary", false, "--context 64 --pos rotary", PROP4, NULL},
-    {"scores",  "z, A and m in closed form, 5 schemes each", false, "--context 24", CLOSED, NULL},
-    {"scale",   "Equations 29 to 42: scale and optimiser", true, "", SCALE, check_twins},
+     0, "--context 64 --pos alibi --heads 8 --head-dim 2", PROP3, NULL},
+    {"prop4",   "Proposition 4: rotary", 0, "--context 64 --pos rotary", PROP4, NULL},
+    {"scores",  "z, A and m in closed form, 5 schemes each", 0, "--context 24", NULL, check_closed},
+    {"scale",   "Equations 29 to 42: scale and optimiser", 1, "", SCALE, check_twins},
     {"pnorm",   "Equations 43 and 44: the p-norm",
-     false, "--context 64 --pos none --normalizer pnorm", PNORMS, NULL},
-    {"gate",    "Table 4: a key bias is a gate, or nothing", true, "", GATE, NULL},
-    {"neutral", "Neutral elements", true, "", NEUTRAL, NULL},
-    {"causal",  "Equation 1: causality", true, "", CAUSAL, NULL},
-    {"metric",  "Section 3.2: the metric", true, "--context 16", METRIC, NULL},
+     0, "--context 64 --pos none --normalizer pnorm", PNORMS, NULL},
+    {"gate",    "Table 4: a key bias is a gate, or nothing", 1, "", GATE, NULL},
+    {"neutral", "Neutral elements", 1, "", NEUTRAL, NULL},
+    {"causal",  "Equation 1: causality", 1, "", CAUSAL, NULL},
+    {"metric",  "Section 3.2: the metric", 1, "--context 16", METRIC, NULL},
 };
 enum { N_CHECKS = (int)(sizeof CHECKS / sizeof *CHECKS) };
-
-void checks_list(FILE *out) {
-    for (int n = 0; n < N_CHECKS; n++)
-        fprintf(out, "  %-9s %s\n", CHECKS[n].name, CHECKS[n].heading);
-}
-
-static void check_run(Page *p, const Check *c) {
-    const char *on = p->colour ? "\033[1m" : "", *off = p->colour ? "\033[0m" : "";
-    p->check = c;
-    fprintf(p->out, "\n%s%-9s%-*s%s%s\n", on, c->name, c->lines ? 51 : 0, c->heading, off,
-            c->lines ? " measured    bound" : "");
-    for (const Line *l = c->lines; l && l->measure && !p->e->status; l++) page_measure(p, l);
-    if (c->more && !p->e->status) c->more(p);
-}
-
-int checks_run(const char *name, FILE *out, bool colour, Error *e) {
-    Page p = {.out = out, .colour = colour, .e = e};
-    int ran = 0, threads = workers();
-    set_workers(1);                                          /* toys are too small to share */
-    for (int i = 0; i < N_CHECKS && !e->status; i++) {
-        if (name && strncmp(CHECKS[i].name, name, strlen(name))) continue;
-        if (!ran++)
-            fprintf(out, "What the paper states, measured on toy models; %s build, eps = %.1e\n"
-                    " holds: within the bound, or the number stated   fails as it must: a control\n"
-                    " refuted as printed: here is a counterexample    WRONG: anything else\n",
-                    sizeof(real) == sizeof(double) ? "double" : "float", REAL_EPS);
-        check_run(&p, &CHECKS[i]);
-    }
-    for (int i = 0; i < 4; i++) toy_free(&p.toy[i]);
-    set_workers(threads);
-    if (e->status) return e->status;
-    if (!ran) return fail(e, 2, "check %s: no check has this name. Try: sink check, for all", name);
-    return page_total(&p);
-}
 
 /* =================================================================================================
  * PART II   THE DATA
@@ -11471,7 +11280,204 @@ int config_from_flags(Config *c, const char *flags, Error *e) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 16.2  Verbs
+ * 16.2  The page of check: the toys of chapter 7, and how their lines are judged and printed */
+
+static const struct { const char *text, *colour; } FINDING[FINDINGS] = {
+    {"holds", "\033[32m"}, {"fails as it must", "\033[36m"},
+    {"refuted as printed", "\033[33m"}, {"WRONG", "\033[1;31m"}};
+
+static const struct { const char *sign; int finding; } RELATION[] = {
+    [AT_MOST] = {"<=", FINDING_HOLDS}, [AT_LEAST] = {">=", FINDING_HOLDS},
+    [EQUALS] = {"=", FINDING_HOLDS},   [FAILS_BY] = {">=", FINDING_FAILS},
+    [SAYS] = {"<=", FINDING_HOLDS},    [FAILS_BELOW] = {"<", FINDING_FAILS},
+    [DECIDES] = {"<=", FINDING_HOLDS}, [REFUTES] = {">", FINDING_REFUTED}};
+
+/* The less favourable of two numbers for a line: under "=" the farther from the bound, under "<="
+ * the larger, else the smaller. */
+static double worse(const Line *l, double a, double b) {
+    if (l->relation == EQUALS) return fabs(b - l->bound) > fabs(a - l->bound) || b != b ? b : a;
+    return !strcmp(RELATION[l->relation].sign, "<=") ? larger(a, b) : smaller(a, b);
+}
+
+static void page_mark(Page *p, int finding, const char *text) {
+    p->count[finding]++;
+    fprintf(p->out, "%s%s%s", p->colour ? FINDING[finding].colour : "", text,
+            p->colour ? "\033[0m" : "");
+}
+
+/* Five or six digits for a number of ordinary size, two and the exponent for a small one. */
+static const char *number(char text[32], double x) {
+    const char *form = x != 0 && fabs(x) < 0.01 ? "%.1e" : fabs(x) < 0.1 ? "%.5g" : "%.6g";
+    snprintf(text, 32, form, x);
+    return text;
+}
+
+/* The unit of the last decimal digit of x: 0.01 for 0.25. */
+static double last_digit(double x) {
+    double unit = 1;
+    while (unit > 1e-11 && fabs(x / unit - round(x / unit)) > 1e-3) unit /= 10;
+    return unit;
+}
+
+/* NaN is WRONG under every relation with a bound. */
+static void page_line(Page *p, const char *reference, const char *text, double x, int relation,
+                      double bound) {
+    char measured[32], limit[32];
+    const char *sign = RELATION[relation].sign;
+    fprintf(p->out, " %-11s %-47s %8s", reference, text, number(measured, x));
+    if (relation != SAYS) {
+        bool good = *sign == '=' ? fabs(x - bound) <= last_digit(bound) / 2 + SCORES
+                  : (sign[1] && x == bound) || (*sign == '<' ? x < bound : x > bound);
+        int finding = good ? RELATION[relation].finding
+                    : relation == DECIDES && x == x ? FINDING_REFUTED : FINDING_WRONG;
+        fprintf(p->out, " %2s %-8s ", sign, number(limit, bound));
+        page_mark(p, finding, FINDING[finding].text);
+    }
+    fprintf(p->out, "\n");
+}
+
+/* The last line, and the page's status. */
+static int page_total(const Page *p) {
+    const int *n = p->count;
+    fprintf(p->out, "\n%d hold, %d fail as they must, %d refuted as printed, %d WRONG\n",
+            n[FINDING_HOLDS], n[FINDING_FAILS], n[FINDING_REFUTED], n[FINDING_WRONG]);
+    if (!n[FINDING_WRONG]) return 0;
+    return fail(p->e, 1, "check: expected all to be as it must, found %d WRONG. "
+                "Try: sink check > page.txt, and look for WRONG and ! there", n[FINDING_WRONG]);
+}
+
+static void toy_free(Toy *y) {
+    acts_free(&y->a);
+    model_free(&y->m);
+    free(y->probe);
+    free(y->maps);
+    free(y->before);
+    *y = (Toy){0};
+}
+
+/* Normal numbers: matrices that about keep a vector's length, gains near 1, the rest of spread 1.
+ * Each tensor has its own stream, so that toys share what they have in common. */
+static void toy_fill(Model *m, uint64_t seed) {
+    for (int i = 0; i < m->n_tensors; i++) {
+        const Tensor *t = &m->tensor[i];
+        Rng rng = {hash64(seed, t->name, strlen(t->name))};
+        bool gain = strstr(t->name, "norm") && !strstr(t->name, ".b");
+        bool rows = !t->matrix || !strcmp(t->name, "wte") || !strcmp(t->name, "wpe");
+        double spread = gain ? 0.25 : rows ? 1 : 1 / sqrt((double)t->shape[0]);
+        for (idx n = 0; n < t->count; n++) {
+            int d = (int)(n % m->c.head_dim);
+            bool frozen = named(t, "kstar") && !config_learned_dim(&m->c, d);
+            m->params[t->at + n] = frozen ? 0 : (real)(spread * rng_normal(&rng) + gain);
+        }
+    }
+}
+
+/* Activations and maps for T tokens of y->m; on failure the toy is freed. */
+static int toy_room(Toy *y, Page *p, int T) {
+    const Config *c = &y->m.c;
+    idx map = (idx)c->heads * config_rows(c, T) * config_columns(c, T);
+    acts_create(&y->a, &y->m, 1, T, ACTS_ALL, p->e);
+    y->probe = grab(c->layers, sizeof(Probe), p->e);
+    y->maps = grab(3 * c->layers * map, sizeof(real), p->e);
+    y->page = p;
+    y->T = T;
+    if (p->e->status) { toy_free(y); return p->e->status; }
+    for (int l = 0; l < c->layers; l++) {
+        real *at = y->maps + 3 * l * map;
+        y->probe[l] = (Probe){.z = at, .weight = at + map, .metric = at + 2 * map};
+    }
+    return 0;
+}
+
+/* A toy for as many tokens as its context; these flags win over its own. NULL, and the page's
+ * error, if none. */
+static Toy *toy(Page *p, uint64_t seed, const char *format, ...) {
+    char all[512], flags[256];
+    Toy *y = &p->toy[p->toys++ % 4];
+    Config c;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(flags, sizeof flags, format, args);
+    va_end(args);
+    snprintf(all, sizeof all, "--layers 3 --heads 2 --dim 12 --head-dim 4 --ffn 10 --vocab %d "
+             "--context 12 %s", TOY_VOCAB, flags);
+    toy_free(y);
+    if (p->e->status || config_from_flags(&c, all, p->e)) return NULL;
+    if (model_create(&y->m, &c, true, p->e) || toy_room(y, p, c.context)) return NULL;
+    toy_fill(&y->m, seed);
+    return y;
+}
+
+/* A toy of line l with these flags after the check's, fed. Where the line asks for t5 and x is not
+ * 0, T5's table is x times the bucket; for x = 1 it stops growing at 16, as equation 6 as printed
+ * does. */
+static Toy *line_toy(Page *p, const Line *l, const char *flags) {
+    Toy *y = toy(p, 1, "%s %s", p->check->flags, flags);
+    if (!y) return NULL;
+    y->line = l;
+    y->x = l->x;
+    for (int b = 0; b < 32 && strstr(l->flags, "t5") && y->m.w.rel && y->x != 0; b++)
+        for (int h = 0; h < y->m.c.heads; h++)
+            y->m.w.rel[b * y->m.c.heads + h] = (real)(y->x * (y->x == 1 && b > 16 ? 16 : b));
+    toy_feed(y, (uint64_t)p->check->seed);
+    return y;
+}
+
+/* Of the schemes of a line with a * the least favourable counts. */
+static void page_measure(Page *p, const Line *l) {
+    double worst = NAN;
+    bool each = *l->flags == '*';
+    const char *first = l->flags + each, *bar = strchr(first, '|');
+    for (int x = 0; x < (each ? INSIDE : 1); x++) {
+        char flags[200];
+        snprintf(flags, sizeof flags, "%.*s%s%s", (int)strcspn(first, "|"), first,
+                 each ? " --pos " : "", each ? SCHEMES[x] : "");
+        Toy *y = line_toy(p, l, flags);
+        if (y && bar) y->other = line_toy(p, l, bar + 1);
+        if (p->e->status) return;
+        double now = l->measure(y);
+        worst = x ? worse(l, worst, now) : now;
+    }
+    page_line(p, l->reference, l->text, worst, l->relation, l->bound);
+}
+
+void checks_list(FILE *out) {
+    for (int n = 0; n < N_CHECKS; n++)
+        fprintf(out, "  %-9s %s\n", CHECKS[n].name, CHECKS[n].heading);
+}
+
+static void check_run(Page *p, const Check *c) {
+    const char *on = p->colour ? "\033[1m" : "", *off = p->colour ? "\033[0m" : "";
+    bool lines = c->more != check_states;
+    p->check = c;
+    fprintf(p->out, "\n%s%-9s%-*s%s%s\n", on, c->name, lines ? 51 : 0, c->heading, off,
+            lines ? " measured    bound" : "");
+    for (const Line *l = c->lines; l && l->measure && !p->e->status; l++) page_measure(p, l);
+    if (c->more && !p->e->status) c->more(p);
+}
+
+int checks_run(const char *name, FILE *out, bool colour, Error *e) {
+    Page p = {.out = out, .colour = colour, .e = e};
+    int ran = 0, threads = workers();
+    set_workers(1);                                          /* toys are too small to share */
+    for (int i = 0; i < N_CHECKS && !e->status; i++) {
+        if (name && strncmp(CHECKS[i].name, name, strlen(name))) continue;
+        if (!ran++)
+            fprintf(out, "What the paper states, measured on toy models; %s build, eps = %.1e\n"
+                    " holds: within the bound, or the number stated   fails as it must: a control\n"
+                    " refuted as printed: here is a counterexample    WRONG: anything else\n",
+                    sizeof(real) == sizeof(double) ? "double" : "float", REAL_EPS);
+        check_run(&p, &CHECKS[i]);
+    }
+    for (int i = 0; i < 4; i++) toy_free(&p.toy[i]);
+    set_workers(threads);
+    if (e->status) return e->status;
+    if (!ran) return fail(e, 2, "check %s: no check has this name. Try: sink check, for all", name);
+    return page_total(&p);
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 16.3  Verbs
  */
 
 /* The command that repeats the run: every flag that differs from its default. */
