@@ -10983,7 +10983,7 @@ int file_ready(const char *path, Error *e) {
 #define MODEL(kind, field) 'm', kind, AT(model.field)
 #define TRAIN(kind, field) 't', kind, AT(train.field)
 #define DATA(kind, field) 'd', kind, AT(data.field)
-#define SWITCH "0", 0, 1, ""
+#define ON_OFF "0", 0, 1, ""
 #define WORDS(first, others) first, 0, 0, first "|" others
 #define STRING(name) "", 0, 0, name
 
@@ -11012,10 +11012,10 @@ const Option OPTIONS[] = {
     {"place", MODEL('c', place), WORDS("pre", "post|parallel"), "of the norms (section 7.2)"},
     {"act", MODEL('c', act), WORDS("swiglu", "geglu|reglu|swish|gelu|relu|gelutanh"),
      "the feed-forward's activation (Table 11)"},
-    {"linear-bias", MODEL('b', linear_bias), SWITCH, "a bias in every linear map but the last"},
+    {"linear-bias", MODEL('b', linear_bias), ON_OFF, "a bias in every linear map but the last"},
     {"bias-in", MODEL('c', bias_in), WORDS("all", "qkv|attention|ffn"), "with --linear-bias"},
-    {"score-by-layer", MODEL('b', score_by_layer), SWITCH, "scores of block l over l + 1"},
-    {"tied", MODEL('b', tied), SWITCH, "the embedding is the unembedding"},
+    {"score-by-layer", MODEL('b', score_by_layer), ON_OFF, "scores of block l over l + 1"},
+    {"tied", MODEL('b', tied), ON_OFF, "the embedding is the unembedding"},
     {"combine", MODEL('c', combine), WORDS("concat", "add"), "heads put together (Table 12)"},
     {"kernel", MODEL('c', kernel), WORDS("identity", "elu|mlp"), "phi (section 7.4, Table 15)"},
     {"sim", MODEL('c', sim), WORDS("exp", "sigmoid|elu|identity"), "similarity s(z) (Table 15)"},
@@ -11023,14 +11023,14 @@ const Option OPTIONS[] = {
     {"pnorm", MODEL('d', pnorm), "0", 1e-3, 1e3, "P", "p of --normalizer pnorm; 2 unless given"},
     {"scale", MODEL('d', scale), "1", -1e6, 1e6, "A", "of the weights (Table 14, equation 29)"},
     {"extra", MODEL('c', extra), WORDS("none", "k|kv|zero|logit"), "a null key (Table 4)"},
-    {"extra-shared", MODEL('b', extra_shared), SWITCH, "one k*, v* for all heads (Table 12)"},
+    {"extra-shared", MODEL('b', extra_shared), ON_OFF, "one k*, v* for all heads (Table 12)"},
     {"extra-dims", MODEL('i', extra_dims), "0", 1, 1 << 20, "N",
      "learned dims; default: all (Table 13)"},
     {"extra-order", MODEL('c', extra_order), WORDS("first", "last|lowfreq"), "which those are"},
     {"extra-value", MODEL('c', extra_value), WORDS("zero", "e1|ones"), "its v* (Table 5)"},
     {"extra-norm", MODEL('d', extra_norm), "1", -1e6, 1e6, "M", "its length m"},
-    {"vbias", MODEL('b', vbias), SWITCH, "a value bias v+ (Table 4)"},
-    {"sink-token", MODEL('b', sink_token), SWITCH, "a learned first row x* (Table 4)"},
+    {"vbias", MODEL('b', vbias), ON_OFF, "a value bias v+ (Table 4)"},
+    {"sink-token", MODEL('b', sink_token), ON_OFF, "a learned first row x* (Table 4)"},
     {"window", MODEL('i', window), "0", 1, 1 << 24, "W",
      "keys a row sees, itself included; default: all (Figure 6)"},
     {"window-period", MODEL('i', window_period), "0", 1, 1024, "N",
@@ -11089,7 +11089,7 @@ const Option OPTIONS[] = {
      "draw these positions from the whole vocabulary (section 5)"},
     {"data-tokens", 't', 'd', AT(data.data_tokens), "0", 1, 1e15, "N",
      "train on at most N tokens, again and again (Figure 5)"},
-    {"bos", DATA('b', bos), SWITCH, "<|bos|> before every document; or --no-bos"},
+    {"bos", DATA('b', bos), ON_OFF, "<|bos|> before every document; or --no-bos"},
     {"valid", DATA('d', valid), "0.05", 0, 0.9, "SHARE", "of the documents, for validation"},
 
     {"eps", 'e', 'd', AT(eps), "0.3", 0, 1, "X", "threshold of Sink (Figure 3)"},
@@ -11099,7 +11099,7 @@ const Option OPTIONS[] = {
     {"metric-rows", 'e', 'c', AT(metric_rows), WORDS("real", "plus1"), "plus1: the authors' form"},
     {"input", 'e', 'c', AT(input), WORDS("natural", "random|repeat"), "what is fed (Table 1)"},
 
-    {"inputs", 'y', 'b', AT(inputs), SWITCH, "natural, random, repeat, a line each (Table 1)"},
+    {"inputs", 'y', 'b', AT(inputs), ON_OFF, "natural, random, repeat, a line each (Table 1)"},
     {"domains", 'y', 's', AT(domains), STRING("FOLDER"),
      "a line for each text and .grammar in it (Figure 9)"},
     {"lengths", 'y', 's', AT(lengths), STRING("16,64"),
@@ -11121,14 +11121,14 @@ const Option OPTIONS[] = {
     {"json", 'j', 's', AT(json), STRING("FILE"), "the results as JSON"},
     {"report", 'p', 's', AT(report), STRING("FILE"),
      "a page of curves, maps and norms; of train by default --out's name and .html"},
-    {"quiet", 'o', 'b', AT(quiet), SWITCH, "no progress"},
-    {"resume", 'r', 'b', AT(resume), SWITCH,
+    {"quiet", 'o', 'b', AT(quiet), ON_OFF, "no progress"},
+    {"resume", 'r', 'b', AT(resume), ON_OFF,
      "go on with the run in --out FILE, to the same bits; where there is none, begin it"},
     {"start", 'f', 's', AT(start), STRING("MODEL"), "train it further, from step 0 (Figure 30)"},
     {"threads", 'o', 'i', AT(threads), "0", 1, 1024, "N", "default: all; the same bits"},
 
     {"ids", 'i', 's', AT(ids), STRING("FILE"), "lines of T+1 token ids; - is standard input"},
-    {"all", 'w', 'b', AT(all), SWITCH, "also q, k, z and the features before a post-norm"},
+    {"all", 'w', 'b', AT(all), ON_OFF, "also q, k, z and the features before a post-norm"},
     {"prompt", 'g', 's', AT(prompt), STRING("TEXT"), "how the text begins"},
     {"seed", 's', 'i', AT(train.seed), "0", 0, 2147483647, "N",
      "what is drawn: tokens, documents, an ablation's control"},
