@@ -6839,7 +6839,7 @@ void data_close(Data *d) {
     grammar_free(&d->grammar);
     ids_free(&d->train); ids_free(&d->held); ids_free(&d->starts); ids_free(&d->told);
     free(d->order);
-    free(d->chain);
+    free(d->drawn_from);
     *d = (Data){0};
 }
 
@@ -6860,7 +6860,7 @@ static void data_shuffle(Data *d, idx pass) {
  * at every pass, as in the authors' code. */
 static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t *number, Error *e) {
     *number = d->sample++;
-    if (d->chain) {                                          /* --toy backcopy */
+    if (d->draw) {
         d->draw(d, d->seed, *number, block, T + 1);
         return 0;
     }
@@ -8428,6 +8428,7 @@ static int resume_settings(Trainer *t, const Settings *s, const char *flags, Err
     now.metric_rows = t->s.metric_rows;
     now.input = t->s.input;
     now.data = t->s.data;
+    now.data.open = s->data.open;
     memcpy(now.data.text, s->data.text, PATH_ROOM);
     memcpy(now.data.grammar, s->data.grammar, PATH_ROOM);
     memcpy(now.data.tokens, s->data.tokens, PATH_ROOM);
@@ -9728,7 +9729,7 @@ int demo_run(const Settings *s, FILE *out, Error *e) {
     if (s->log[0])
         return fail(e, 2, "--log: each arm has one. Try: --out FOLDER, where they lie");
     if (s->data.toy)
-        return fail(e, 2, "--toy: run trains on text. Try: sink repro toy-trigger, or sink repro "
+        return fail(e, 2, "--toy: run trains on text. Try: ./paper toy-trigger, or ./paper "
                           "toy-backcopy");
     Outcome *o = grab(ARMS, sizeof *o, e);
     Settings base = *s;
@@ -9741,9 +9742,11 @@ int demo_run(const Settings *s, FILE *out, Error *e) {
         run_report(o, &base, out, &verdict, e);
         fprintf(out, "%.0f s on %d thread%s.\n", seconds() - start, workers(),
                 workers() > 1 ? "s" : "");
-        if (s->report[0] && s->program && s->program->page && !e->status
-            && !s->program->page(s->report, "run", &base, o, ARMS, NULL, (const char *)verdict.at,
-                                 e))
+        bool page = s->program && s->program->page;
+        if (!page) fprintf(out, "Curves and maps on a page: make run, or ./paper run\n");
+        else if (s->report[0] && !e->status
+                 && !s->program->page(s->report, "run", &base, o, ARMS, NULL,
+                                      (const char *)verdict.at, e))
             fprintf(out, "The page: %s\n", s->report);
         for (int i = 0; i < ARMS; i++)
             if (o[i].ended[0]) fail(e, 1, "%s", o[i].ended);
@@ -11111,7 +11114,7 @@ const Option OPTIONS[] = {
     {"log-every", TRAIN('i', log_every), "100", 1, 1 << 30, "N", "steps between looks at the sink"},
     {"log", 't', 's', AT(log), STRING("FILE"), "a CSV line every --log-every steps"},
     {"toy", 't', 'c', AT(data.toy), WORDS("none", "trigger|backcopy"),
-     "a task whose mechanism is known, instead of text; sink repro has both"},
+     "a task whose mechanism is known, instead of text; ./paper has both"},
 
     {"text", DATA('s', text), STRING("FILE"),
      "text whose documents end in <|endoftext|>; a folder of it; - is standard input"},
@@ -11596,6 +11599,7 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
         if (o->group == 'e') option_set(o, &t->s, o->fallback, false, e);
     t->s.program = s->program;
     t->s.own = s->own;
+    t->s.data.open = s->data.open;
     if (settings_parse(&t->s, s->argc, s->argv, s->groups, words, &n, e)) return e->status;
     *s = t->s;
     return 0;
@@ -12153,8 +12157,8 @@ static const Verb *verb_find(const Program *program, const char *name) {
 
 /* Verbs that a companion has. */
 static const struct { const char *verb, *program; } ELSEWHERE[] = {
-    {"repro", "paper"}, {"report", "paper"}, {"readme", "paper"}, {"bench", "bench"},
-    {"gemm", "bench"}, {"step", "bench"}, {"ops", "bench"}, {"import", "hf"}, {"export", "hf"},
+    {"all", "paper"}, {"report", "paper"}, {"readme", "paper"}, {"gemm", "bench"},
+    {"step", "bench"}, {"ops", "bench"}, {"length", "bench"}, {"import", "hf"}, {"export", "hf"},
     {"choices", "hf"}, {"stream", "hf"}};
 
 /* The option after o: sink's, then the program's own; NULL after the last. */
@@ -12172,8 +12176,9 @@ static int verb_help(Settings *s, const char **words, int n, Error *e) {
                "VERB [MODEL] [--flag value ...]\n\n");
         for (const Verb *v = program->verbs; v && v->name; v++)
             printf("  %-9s %-27s %s\n", v->name, v->words, v->help);
-        for (const Verb *v = VERBS; v->name; v++)
-            printf("  %-9s %-27s %s\n", v->name, v->words, v->help);
+        for (const Verb *v = VERBS; v->name; v++)            /* but those it has of its own */
+            if (verb_find(program, v->name) == v)
+                printf("  %-9s %-27s %s\n", v->name, v->words, v->help);
         printf("\nBegin with: sink run. A verb's flags: sink help VERB. Results on stdout, "
                "progress on stderr.\n"
                "Exit status: 0 done, 1 a file, the data, the numbers or a check failed, 2 wrong "
@@ -12207,11 +12212,14 @@ int sink_main(const Program *program, int argc, char **argv) {
     settings_default(&s);
     s.program = program;
     s.own = program->own;
+    s.data.open = program->open;
     for (const Option *o = program->options; o && o->flag; o++)
         option_set(o, s.own, o->fallback, false, &e);
     const char *name = argc > 1 ? argv[1] : "help";
     if (!strcmp(name, "--help") || !strcmp(name, "-h")) name = "help";
     const Verb *v = verb_find(program, name);
+    int used = v ? 2 : 1;                                    /* words before the verb's own */
+    if (!v) v = program->other;
     for (size_t i = 0; !v && i < sizeof ELSEWHERE / sizeof *ELSEWHERE; i++)
         if (!strcmp(ELSEWHERE[i].verb, name))
             fail(&e, 2, "%s is a verb of %s. Try: cc -O3 data/%s.c -o %s -lm && ./%s help", name,
@@ -12222,8 +12230,8 @@ int sink_main(const Program *program, int argc, char **argv) {
         settings_flags(&s, RUN_FLAGS, "mtdp", &e);
         s.train.steps = RUN_STEPS;
     }
-    s.argc = argc > 2 ? argc - 2 : 0;
-    s.argv = argv + 2;
+    s.argc = argc > used ? argc - used : 0;
+    s.argv = argv + used;
     s.groups = v ? v->groups : "";
     if (v && !settings_parse(&s, s.argc, s.argv, s.groups, words, &n, &e)) {
         if (s.threads && set_workers(s.threads))             /* else OMP_NUM_THREADS may say */
