@@ -7397,75 +7397,87 @@ static void on_interrupt(int signal_number) {
  *   8   the start, of a run that began from a trained model (--start): hash64 of its parameters
  *   8   hash64 of all that
  *
- * There is no clock, path of a machine, thread count or number of resumes in it: the same run gives
- * the same bytes. Nor is there a state of a generator: every draw comes from --seed and from where
- * it is made (a tensor's name, a pass, the number of a block or document), so that the places above
- * are the whole of it. Files are written and read a piece at a time, and take no memory of their
- * own.
+ * It holds no clock, path, thread count or number of resumes, so the same run gives the same bytes.
+ * It holds no generator's state either: every draw comes from --seed and from where it is made (a
+ * tensor's name, a pass, the number of a block or document).
  */
 enum { CHECKPOINT_VERSION = 1, CHECKPOINT_HEAD = 24, CHECKPOINT_PLACES = 52, CHECKPOINT_RUN = 32,
        CHECKPOINT_START = 8 };
 enum { PARTS_MOMENTS = 1, PARTS_RUN = 2, PARTS_START = 4, PIECE = 4096 };
 #define CHECKPOINT_MAGIC "SINKCKP1"
 
-/* A checkpoint on its way out: `piece` goes to the file, and its hash along. */
-typedef struct Saving { Writing w; uint64_t hash; Bytes piece; } Saving;
+/* A checkpoint on its way to a file, or from a file or memory. Each pass_ function writes what it
+ * is given or fills in what stands there, so that one walk (checkpoint_pass) serves both ways. */
+typedef struct Passage {
+    bool out;
+    Writing w; uint64_t hash;                    /* out */
+    FILE *f; const unsigned char *at; size_t left;           /* in: f, or where it is NULL, at */
+    const char *name;
+    Error *e;
+} Passage;
 
-static void save_piece(Saving *out) {
-    out->hash = hash_add(out->hash, out->piece.at, out->piece.size);
-    writing_add(&out->w, out->piece.at, out->piece.size);
-    out->piece.size = 0;
+static void number_put(unsigned char *p, uint64_t x, int bytes);          /* 15 */
+
+static int damaged(const char *name, Error *e) {
+    return fail(e, 1, "%s: expected the checksum at its end, found another: it is damaged or cut "
+                "short. Try: an older copy", name);
 }
 
-static void save_numbers(Saving *out, const real *x, idx n, Error *e) {
-    for (idx i = 0; i < n && !e->status; i++) {
-        uint64_t wide;
-        uint32_t narrow;
-        if (sizeof(real) == 8) memcpy(&wide, &x[i], sizeof(real));
-        else { memcpy(&narrow, &x[i], sizeof narrow); wide = narrow; }
-        bytes_number(&out->piece, wide, sizeof(real), e);
-        if (i % PIECE == PIECE - 1 || i + 1 == n) save_piece(out);
-    }
+static size_t passage_take(Passage *c, void *to, size_t n) {
+    if (c->f) return fread(to, 1, n, c->f);
+    if (n > c->left) n = c->left;
+    if (n) memcpy(to, c->at, n);
+    c->at += n;
+    c->left -= n;
+    return n;
 }
 
-static int bytes_double(Bytes *b, double x, Error *e) {
+static void pass_bytes(Passage *c, void *at, size_t n) {
+    if (c->e->status) return;
+    if (c->out) {
+        c->hash = hash_add(c->hash, at, n);
+        writing_add(&c->w, at, n);
+    } else if (passage_take(c, at, n) != n) damaged(c->name, c->e);
+}
+
+static uint64_t pass(Passage *c, uint64_t x, int bytes) {
+    unsigned char at[8];
+    number_put(at, x, bytes);
+    pass_bytes(c, at, (size_t)bytes);
+    return number_at(at, bytes);
+}
+
+static double pass_double(Passage *c, double x) {
     uint64_t bits;
     memcpy(&bits, &x, 8);
-    return bytes_number(b, bits, 8, e);
-}
-
-static double double_at(const unsigned char *p) {
-    uint64_t bits = number_at(p, 8);
-    double x;
+    bits = pass(c, bits, 8);
     memcpy(&x, &bits, 8);
     return x;
 }
 
-/* Bytes in memory, or a file; both are read forwards, a piece at a time. */
-typedef struct Input { const unsigned char *at; size_t left; FILE *f; } Input;
-
-static size_t input_take(Input *in, void *to, size_t n) {
-    if (in->f) return fread(to, 1, n, in->f);
-    if (n > in->left) n = in->left;
-    if (n) memcpy(to, in->at, n);
-    in->at += n;
-    in->left -= n;
-    return n;
-}
-
-static bool take_numbers(Input *in, real *x, idx n, size_t width) {
+/* Numbers of `width` bytes, 4 or 8, a piece at a time. */
+static void pass_numbers(Passage *c, real *x, idx n, int width) {
     unsigned char piece[8 * PIECE];
-    for (idx i = 0; i < n; i++) {
-        idx k = i % PIECE;
-        size_t some = (size_t)(n - i < PIECE ? n - i : PIECE) * width;
-        if (!k && input_take(in, piece, some) != some) return false;
-        if (width == 8) { x[i] = (real)double_at(piece + 8 * k); continue; }
-        uint32_t low = (uint32_t)number_at(piece + 4 * k, 4);
-        float f;
-        memcpy(&f, &low, 4);
-        x[i] = (real)f;
+    for (idx from = 0, some; from < n && !c->e->status; from += some) {
+        some = n - from < PIECE ? n - from : PIECE;
+        for (idx i = 0; i < some && c->out; i++) {
+            uint64_t bits = 0;
+            uint32_t low;
+            if (sizeof(real) == 8) memcpy(&bits, &x[from + i], sizeof(real));
+            else { memcpy(&low, &x[from + i], sizeof low); bits = low; }
+            number_put(piece + i * width, bits, width);
+        }
+        pass_bytes(c, piece, (size_t)(some * width));
+        for (idx i = 0; i < some && !c->out; i++) {
+            uint64_t bits = number_at(piece + i * width, width);
+            uint32_t low = (uint32_t)bits;
+            double wide;
+            float narrow;
+            memcpy(&wide, &bits, 8);
+            memcpy(&narrow, &low, 4);
+            x[from + i] = width == 8 ? (real)wide : (real)narrow;
+        }
     }
-    return true;
 }
 
 /* Does a checkpoint keep this flag? None that names a file; of what is measured, all that a look at
@@ -7477,51 +7489,13 @@ static bool option_kept(const Option *o) {
 
 /* Lines "flag value" of what is kept of those groups. */
 static int settings_lines(const Settings *s, const char *groups, Bytes *out, Error *e) {
-    char value[PATH_ROOM], line[PATH_ROOM + 64];
+    char value[PATH_ROOM];
     for (const Option *o = OPTIONS; o->flag; o++) {
         option_text(o, s, value, sizeof value);
-        if (!strchr(groups, o->group) || !option_kept(o) || (o->kind == 's' && !value[0])) continue;
-        int n = snprintf(line, sizeof line, "%s %s\n", o->flag, value);
-        bytes_add(out, line, (size_t)n, e);
+        if (strchr(groups, o->group) && option_kept(o) && (o->kind != 's' || value[0]))
+            bytes_print(out, e, "%s %s\n", o->flag, value);
     }
     return e->status;
-}
-
-int checkpoint_write(const char *path, const Trainer *t, bool with_moments, Error *e) {
-    Saving out = {.hash = hash_start(0)};
-    Bytes text = {0}, *p = &out.piece;
-    if (writing_begin(&out.w, path, e)) return e->status;
-    settings_lines(&t->s, "mtde", &text, e);
-    bytes_add(p, CHECKPOINT_MAGIC, 8, e);
-    bytes_number(p, CHECKPOINT_VERSION, 4, e);
-    bytes_number(p, sizeof(real), 4, e);
-    bytes_number(p, text.size, 8, e);
-    bytes_add(p, text.at, text.size, e);
-    bytes_number(p, t->data.tokenizer.hash, 8, e);
-    bytes_number(p, (uint64_t)t->step, 8, e);
-    bytes_number(p, t->data.sample, 8, e);
-    bytes_number(p, t->data.document, 8, e);
-    bytes_number(p, t->data.offset, 8, e);
-    int parts = PARTS_MOMENTS | PARTS_RUN | (t->start ? PARTS_START : 0);
-    bytes_number(p, (uint64_t)(with_moments ? parts : 0), 4, e);
-    bytes_number(p, (uint64_t)t->m.count, 8, e);
-    save_piece(&out);
-    save_numbers(&out, t->m.params, t->m.count, e);
-    if (with_moments) {
-        save_numbers(&out, t->m1, t->m.count, e);
-        save_numbers(&out, t->m2, t->m.count, e);
-        bytes_double(p, t->loss, e);
-        bytes_double(p, t->loss_sum, e);
-        bytes_number(p, (uint64_t)t->loss_steps, 8, e);
-        bytes_number(p, t->data.source, 8, e);
-        if (t->start) bytes_number(p, t->start, 8, e);
-        save_piece(&out);
-    }
-    bytes_number(p, hash_end(out.hash), 8, e);
-    save_piece(&out);
-    bytes_free(&text);
-    bytes_free(&out.piece);
-    return writing_end(&out.w, e);
 }
 
 /* One line "flag value" of the text, applied to s. */
@@ -7531,10 +7505,8 @@ static int checkpoint_line(Settings *s, const char *name, const char *groups, ch
     if (value) *value++ = 0;
     const Option *o = value ? option_find(line, groups) : NULL;
     if (!o || !option_kept(o))
-        return fail(e, 1,
-                    "%s: expected a flag and its value, found %.40s. Try: the version of sink that "
-                    "wrote it",
-                    name, line);
+        return fail(e, 1, "%s: expected a flag and its value, found %.40s. Try: the version of "
+                    "sink that wrote it", name, line);
     /* A default may lie outside the bounds: 0 often stands for another field's value. */
     Error wrong = {0};
     if (option_set(o, s, value, strcmp(value, o->fallback) != 0, &wrong))
@@ -7542,115 +7514,125 @@ static int checkpoint_line(Settings *s, const char *name, const char *groups, ch
     return 0;
 }
 
-static int damaged(const char *name, Error *e) {
-    return fail(e, 1, "%s: expected the checksum at its end, found another: it is damaged or cut "
-                "short. Try: an older copy", name);
-}
-
-/* Reads all of it, before a byte is believed: magic, version, checksum; *size is its length. */
-static int checkpoint_whole(Input *in, const char *name, uint64_t *size, Error *e) {
-    unsigned char piece[8 + 8 * PIECE];
-    size_t got = input_take(in, piece, sizeof piece), have = got;
-    *size = got;
-    if (in->f && ferror(in->f))
-        return fail(e, 1, "%s: cannot be read, %s. Try: check that it is a file", name,
-                    strerror(errno));
-    if (got < CHECKPOINT_HEAD + 8 || memcmp(piece, CHECKPOINT_MAGIC, 8))
-        return fail(e, 1,
-                    "%s: expected a checkpoint of sink, found something else. Try: sink train "
-                    "--out FILE makes one",
-                    name);
-    uint64_t version = number_at(piece + 8, 4), hash = hash_start(0);
-    if (version != CHECKPOINT_VERSION)
-        return fail(e, 1,
-                    "%s: expected version %d, found %llu. Try: the version of sink that wrote it",
-                    name, CHECKPOINT_VERSION, (unsigned long long)version);
-    do {                                             /* the last 8 bytes wait for what follows */
-        hash = hash_add(hash, piece, have - 8);
-        memmove(piece, piece + have - 8, 8);
-        got = input_take(in, piece + 8, sizeof piece - 8);
-        *size += got;
-        have = 8 + got;
-    } while (got);
-    return hash_end(hash) == number_at(piece, 8) ? 0 : damaged(name, e);
-}
-
-/* From the head and the text: t->s. */
-static int checkpoint_settings(Input *in, const char *name, Trainer *t, uint64_t length, Error *e) {
-    char *text = grab((idx)length + 1, 1, e);
-    if (e->status) return e->status;
+/* t->s from the text, and whether its model can be. */
+static int checkpoint_settings(Passage *c, Trainer *t, uint64_t length) {
+    char *text = grab((idx)length + 1, 1, c->e);
+    if (!text) return c->e->status;
     settings_default(&t->s);
-    if (input_take(in, text, (size_t)length) != length) damaged(name, e);
-    for (char *line = strtok(text, "\n"); line && !e->status; line = strtok(NULL, "\n"))
-        checkpoint_line(&t->s, name, "mtde", line, e);
+    pass_bytes(c, text, (size_t)length);
+    for (char *line = strtok(text, "\n"); line && !c->e->status; line = strtok(NULL, "\n"))
+        checkpoint_line(&t->s, c->name, "mtde", line, c->e);
     free(text);
     Error wrong = {0};
-    if (!e->status && config_resolve(&t->s.model, &wrong))
-        fail(e, 1, "%s: expected a model that can be, found %s", name, wrong.text);
-    return e->status;
+    if (!c->e->status && config_resolve(&t->s.model, &wrong))
+        fail(c->e, 1, "%s: expected a model that can be, found %s", c->name, wrong.text);
+    return c->e->status;
 }
 
-/* What follows the parameters: moments, and `more` bytes. */
-static int checkpoint_run(Input *in, const char *name, Trainer *t, size_t width, size_t more,
-                          Error *e) {
-    unsigned char at[CHECKPOINT_RUN + CHECKPOINT_START] = {0};
-    t->m1 = grab(t->m.count, sizeof(real), e);
-    t->m2 = grab(t->m.count, sizeof(real), e);
-    if (e->status) return e->status;
-    if (!take_numbers(in, t->m1, t->m.count, width) || !take_numbers(in, t->m2, t->m.count, width)
-        || input_take(in, at, more) != more) return damaged(name, e);
-    t->loss = double_at(at);
-    t->loss_sum = double_at(at + 8);
-    t->loss_steps = (long)number_at(at + 16, 8);
-    t->data.source = number_at(at + 24, 8);
-    t->start = number_at(at + 32, 8);
-    return 0;
-}
-
-/* Fills t->s, t->m and, when they are there and asked for, the moments and the data's place. */
-static int checkpoint_from(Input *in, uint64_t size, const char *name, Trainer *t,
-                           bool with_moments, Error *e) {
-    unsigned char at[CHECKPOINT_PLACES];
-    if (input_take(in, at, CHECKPOINT_HEAD) != CHECKPOINT_HEAD) return damaged(name, e);
-    uint64_t width = number_at(at + 12, 4), length = number_at(at + 16, 8);
-    if ((width != 4 && width != 8) || length > size
-        || length + CHECKPOINT_HEAD + CHECKPOINT_PLACES + 8 > size) return damaged(name, e);
-    if (checkpoint_settings(in, name, t, length, e)) return e->status;
-    if (input_take(in, at, sizeof at) != sizeof at) return damaged(name, e);
-    t->tokenizer_hash = number_at(at, 8);
-    t->step = (long)number_at(at + 8, 8);
-    t->data.sample = number_at(at + 16, 8);
-    t->data.document = number_at(at + 24, 8);
-    t->data.offset = (size_t)number_at(at + 32, 8);
-    uint64_t parts = number_at(at + 40, 4), count = number_at(at + 44, 8);
-    bool moments = parts & PARTS_MOMENTS;
-    size_t more = (parts & PARTS_RUN ? CHECKPOINT_RUN : 0u)
-                + (parts & PARTS_START ? CHECKPOINT_START : 0u);
-    uint64_t body = size - CHECKPOINT_HEAD - length - CHECKPOINT_PLACES - 8;
+/* Is what follows the places as long as they say? Then the room for it. Of the parts each stands
+ * with those before it alone: 0, 1, 3 or 7. */
+static int checkpoint_room(Passage *c, Trainer *t, uint64_t body, uint64_t count, int parts,
+                           int width, bool with_moments) {
+    Error *e = c->e;
     Model list = {0};
     if (model_list(&list, &t->s.model, e)) return e->status;
     uint64_t expected = (uint64_t)list.count;
     model_free(&list);
-    /* of the parts each stands with those before it alone: 0, 1, 3 or 7 */
+    uint64_t more = (parts & PARTS_RUN ? CHECKPOINT_RUN : 0u)
+                  + (parts & PARTS_START ? CHECKPOINT_START : 0u);
     if (count != expected || parts > 7 || (parts & (parts + 1))
-        || body != count * width * (moments ? 3 : 1) + more)
-        return fail(e, 1,
-                    "%s: expected %llu parameters, found another number. Try: the version of sink "
-                    "that wrote it",
-                    name, (unsigned long long)expected);
-    if (model_create(&t->m, &t->s.model, with_moments, e)) return e->status;
-    if (!take_numbers(in, t->m.params, t->m.count, (size_t)width)) return damaged(name, e);
-    return moments && with_moments ? checkpoint_run(in, name, t, (size_t)width, more, e) : 0;
+        || body != count * (unsigned)width * (parts & PARTS_MOMENTS ? 3 : 1) + more)
+        return fail(e, 1, "%s: expected %llu parameters, found another number. Try: the version "
+                    "of sink that wrote it", c->name, (unsigned long long)expected);
+    if (model_create(&t->m, &t->s.model, with_moments, e) || !with_moments) return e->status;
+    if (parts & PARTS_MOMENTS) {
+        t->m1 = grab(t->m.count, sizeof(real), e);
+        t->m2 = grab(t->m.count, sizeof(real), e);
+    }
+    return e->status;
 }
 
-/* The same from bytes in memory. */
+/* All of a checkpoint but its checksum, to a file or from `size` bytes: t->s, t->m and, when they
+ * are there and asked for, the moments and the run. */
+static int checkpoint_pass(Passage *c, Trainer *t, uint64_t size, bool with_moments) {
+    char magic[] = CHECKPOINT_MAGIC;
+    Bytes text = {0};
+    Error *e = c->e;
+    if (c->out) settings_lines(&t->s, "mtde", &text, e);
+    pass_bytes(c, magic, 8);
+    pass(c, CHECKPOINT_VERSION, 4);
+    uint64_t bytes = pass(c, sizeof(real), 4), length = pass(c, text.size, 8);
+    const uint64_t around = CHECKPOINT_HEAD + CHECKPOINT_PLACES + 8;
+    if (c->out) pass_bytes(c, text.at, text.size);
+    else if ((bytes != 4 && bytes != 8) || length > size || length + around > size)
+        damaged(c->name, e);
+    else checkpoint_settings(c, t, length);
+    bytes_free(&text);
+    t->tokenizer_hash = pass(c, t->tokenizer_hash, 8);
+    t->step = (long)pass(c, (uint64_t)t->step, 8);
+    t->data.sample = pass(c, t->data.sample, 8);
+    t->data.document = pass(c, t->data.document, 8);
+    t->data.offset = (size_t)pass(c, t->data.offset, 8);
+    int parts = PARTS_MOMENTS | PARTS_RUN | (t->start ? PARTS_START : 0), width = (int)bytes;
+    parts = (int)pass(c, with_moments ? (uint64_t)parts : 0, 4);
+    uint64_t count = pass(c, (uint64_t)t->m.count, 8);
+    if (!c->out && !e->status)
+        checkpoint_room(c, t, size - length - around, count, parts, width, with_moments);
+    pass_numbers(c, t->m.params, t->m.count, width);
+    if (!with_moments || !(parts & PARTS_MOMENTS) || e->status) return e->status;
+    pass_numbers(c, t->m1, t->m.count, width);
+    pass_numbers(c, t->m2, t->m.count, width);
+    if (parts & PARTS_RUN) {
+        t->loss = pass_double(c, t->loss);
+        t->loss_sum = pass_double(c, t->loss_sum);
+        t->loss_steps = (long)pass(c, (uint64_t)t->loss_steps, 8);
+        t->data.source = pass(c, t->data.source, 8);
+    }
+    if (parts & PARTS_START) t->start = pass(c, t->start, 8);
+    return e->status;
+}
+
+int checkpoint_write(const char *path, const Trainer *t, bool with_moments, Error *e) {
+    Passage c = {.out = true, .hash = hash_start(0), .name = path, .e = e};
+    Trainer same = *t;                           /* which each pass_ returns unchanged */
+    if (writing_begin(&c.w, path, e)) return e->status;
+    checkpoint_pass(&c, &same, 0, with_moments);
+    pass(&c, hash_end(c.hash), 8);
+    return writing_end(&c.w, e);
+}
+
+/* Reads all of it, before a byte is believed: magic, version, checksum; *size is its length. */
+static int checkpoint_whole(Passage *c, uint64_t *size) {
+    unsigned char piece[8 + 8 * PIECE];
+    size_t got = passage_take(c, piece, sizeof piece), have = got;
+    *size = got;
+    if (c->f && ferror(c->f))
+        return fail(c->e, 1, "%s: cannot be read, %s. Try: check that it is a file", c->name,
+                    strerror(errno));
+    if (got < CHECKPOINT_HEAD + 8 || memcmp(piece, CHECKPOINT_MAGIC, 8))
+        return fail(c->e, 1, "%s: expected a checkpoint of sink, found something else. Try: sink "
+                    "train --out FILE makes one", c->name);
+    uint64_t version = number_at(piece + 8, 4), hash = hash_start(0);
+    if (version != CHECKPOINT_VERSION)
+        return fail(c->e, 1, "%s: expected version %d, found %llu. Try: the version of sink that "
+                    "wrote it", c->name, CHECKPOINT_VERSION, (unsigned long long)version);
+    do {                                             /* the last 8 bytes wait for what follows */
+        hash = hash_add(hash, piece, have - 8);
+        memmove(piece, piece + have - 8, 8);
+        got = passage_take(c, piece + 8, sizeof piece - 8);
+        *size += got;
+        have = 8 + got;
+    } while (got);
+    return hash_end(hash) == number_at(piece, 8) ? 0 : damaged(c->name, c->e);
+}
+
+/* From bytes in memory. */
 int checkpoint_read(const unsigned char *p, size_t n, const char *name, Trainer *t,
                     bool with_moments, Error *e) {
-    Input in = {.at = p, .left = n}, again = in;
+    Passage c = {.at = p, .left = n, .name = name, .e = e}, again = c;
     uint64_t size;
     *t = (Trainer){0};
-    if (!checkpoint_whole(&in, name, &size, e))
-        checkpoint_from(&again, size, name, t, with_moments, e);
+    if (!checkpoint_whole(&c, &size)) checkpoint_pass(&again, t, size, with_moments);
     if (e->status) trainer_free(t);
     return e->status;
 }
@@ -7666,11 +7648,11 @@ int checkpoint_load(const char *path, Trainer *t, bool with_moments, Error *e) {
     *t = (Trainer){0};
     if (is_model_file(path)) return model_file_open(path, t, true, with_moments, e);
     FILE *f = strcmp(path, "-") ? fopen(path, "rb") : NULL;
-    Input in = {.f = f};
+    Passage c = {.f = f, .name = path, .e = e};
     if (f && !fseek(f, 0, SEEK_SET)) {
-        if (!checkpoint_whole(&in, path, &size, e)) {
+        if (!checkpoint_whole(&c, &size)) {
             rewind(f);
-            checkpoint_from(&in, size, path, t, with_moments, e);
+            checkpoint_pass(&c, t, size, with_moments);
         }
         if (e->status) trainer_free(t);
     } else if (!file_read(path, &held, e))
@@ -8344,9 +8326,8 @@ int trainer_create(Trainer *t, const Settings *s, Error *e) {
     int known = t->data.vocab;
     if (t->s.model.vocab == 0) t->s.model.vocab = known;
     else if (t->s.model.vocab < known)
-        fail(e, 2,
-             "--vocab %d is less than the tokenizer's %d. Try: --vocab %d, or --tokenizer FILE",
-             t->s.model.vocab, known, known);
+        fail(e, 2, "--vocab %d is less than the tokenizer's %d. Try: --tokenizer FILE",
+             t->s.model.vocab, known);
     t->tokenizer_hash = t->data.tokenizer.hash;
     if (!e->status && !config_resolve(&t->s.model, e) &&
         !model_create(&t->m, &t->s.model, true, e) && !trainer_room(t, e)) {
@@ -8364,53 +8345,35 @@ static bool option_free(const Option *o) {
            !strcmp(o->flag, "log-every");
 }
 
-/* The first flag of those groups that a checkpoint keeps and --resume may not change, and that
- * differs in the two, with its values there; NULL when none does. */
-static const Option *flags_differ(const Settings *was, const Settings *is, const char *groups,
-                                  char old[PATH_ROOM], char new[PATH_ROOM]) {
+/* The settings to go on with: of `groups` what a checkpoint keeps from `was`, the settings of
+ * `file`; all else from s. The command line may repeat what was kept, but not contradict it: `rule`
+ * says so. */
+static int settings_go_on(Settings *now, const Settings *was, const Settings *s, const char *flags,
+                          const char *groups, const char *file, const char *rule, Error *e) {
+    const char *words[WORDS_MOST];
+    char old[PATH_ROOM], new[PATH_ROOM];
+    int n = 0;
+    Error not_now = {0};                          /* a flag that contradicts is named below */
+    *now = *s;
+    for (const Option *o = OPTIONS; o->flag; o++) {
+        if (!strchr(groups, o->group) || !option_kept(o)) continue;
+        option_text(o, was, old, sizeof old);
+        option_set(o, now, old, false, e);
+    }
+    if (settings_parse(now, s->argc, s->argv, s->groups, words, &n, e) ||
+        settings_flags(now, flags, "m", e)) return e->status;
+    memcpy(now->out, s->out, PATH_ROOM);          /* sink run's arms have files of their own */
+    memcpy(now->log, s->log, PATH_ROOM);
+    Config c = now->model;
+    if (!config_resolve(&c, &not_now)) now->model = c;
     for (const Option *o = OPTIONS; o->flag; o++) {
         if (!strchr(groups, o->group) || !option_kept(o) || option_free(o)) continue;
-        option_text(o, was, old, PATH_ROOM);
-        option_text(o, is, new, PATH_ROOM);
-        if (strcmp(old, new)) return o;
+        option_text(o, was, old, sizeof old);
+        option_text(o, now, new, sizeof new);
+        if (strcmp(old, new))
+            return fail(e, 2, "--%s %s: %s has %s, and %s. Try: without it", o->flag, new, file,
+                        *old ? old : "none", rule);
     }
-    return NULL;
-}
-
-/* The settings to go on with: paths, threads and the like from s, what a checkpoint keeps from t,
- * and on top of that the flags of the command line, which may repeat it but not contradict. */
-static int resume_settings(Trainer *t, const Settings *s, const char *flags, Error *e) {
-    const char *words[WORDS_MOST];
-    int n = 0;
-    Settings now = *s;
-    now.model = t->s.model;
-    now.train = t->s.train;
-    now.eps = t->s.eps;
-    now.eval_T = t->s.eval_T;
-    now.metric_rows = t->s.metric_rows;
-    now.input = t->s.input;
-    now.data = t->s.data;
-    memcpy(now.data.text, s->data.text, PATH_ROOM);
-    memcpy(now.data.grammar, s->data.grammar, PATH_ROOM);
-    memcpy(now.data.tokens, s->data.tokens, PATH_ROOM);
-    memcpy(now.data.tokenizer, s->data.tokenizer, PATH_ROOM);
-    if (settings_parse(&now, s->argc, s->argv, s->groups, words, &n, e) ||
-        settings_flags(&now, flags, "m", e)) return e->status;
-    memcpy(now.out, s->out, PATH_ROOM);           /* sink run's arms have files of their own */
-    memcpy(now.log, s->log, PATH_ROOM);
-    Config c = now.model;
-    Error not_now = {0};                          /* a flag that contradicts is named below */
-    if (!config_resolve(&c, &not_now)) now.model = c;
-    char was[PATH_ROOM], is[PATH_ROOM];
-    const Option *o = flags_differ(&t->s, &now, "mtde", was, is);
-    if (o)
-        return fail(e, 2, "--%s %s: %s was begun with %s, and --resume changes only --steps, "
-                    "--save-every and --log-every. Try: without it", o->flag, is, s->out,
-                    *was ? was : "none");
-    if (now.train.steps < t->step)
-        return fail(e, 2, "--steps %d: %s has done %ld. Try: --steps %ld or more", now.train.steps,
-                    s->out, t->step, t->step);
-    t->s = now;
     return 0;
 }
 
@@ -8452,12 +8415,18 @@ static int resume_start(const Trainer *t, const Settings *s, Error *e) {
 }
 
 int trainer_resume(Trainer *t, const Settings *s, const char *flags, Error *e) {
+    Settings now;
     if (checkpoint_load(s->out, t, true, e)) return e->status;
     if (!t->m1)
         fail(e, 1, "%s: expected a training's checkpoint, found parameters alone. Try: without "
              "--resume", s->out);
-    if (!e->status && !resume_settings(t, s, flags, e) && !resume_start(t, s, e)
-        && !resume_data(t, e)) trainer_room(t, e);
+    else if (!settings_go_on(&now, &t->s, s, flags, "mtde", s->out, "--resume changes only "
+                             "--steps, --save-every and --log-every", e)
+             && now.train.steps < t->step)
+        fail(e, 2, "--steps %d: %s has done %ld. Try: --steps %ld or more", now.train.steps,
+             s->out, t->step, t->step);
+    if (!e->status) t->s = now;
+    if (!e->status && !resume_start(t, s, e) && !resume_data(t, e)) trainer_room(t, e);
     if (e->status) trainer_free(t);
     return e->status;
 }
@@ -8486,27 +8455,16 @@ int trainer_restart(Trainer *t, const Settings *s, Error *e) {
     return e->status;
 }
 
-/* --start: the model that is there, whose flags the command line may repeat but not contradict. */
+/* --start: the model that is there, trained further. */
 static int trainer_start(Trainer *t, const Settings *s, const char *flags, Error *e) {
-    const char *words[WORDS_MOST];
-    char was[PATH_ROOM], is[PATH_ROOM];
-    int n = 0;
-    Settings now = *s;
+    Settings now;
     if (!strcmp(s->start, s->out))
         return fail(e, 2, "--out %s: it is --start's own file. Try: another one", s->out);
     if (checkpoint_load(s->start, t, false, e)) return e->status;
-    now.model = t->s.model;
-    if (!settings_parse(&now, s->argc, s->argv, s->groups, words, &n, e)
-        && !settings_flags(&now, flags, "m", e)) {
-        Config c = now.model;
-        Error not_now = {0};                     /* a flag that contradicts is named below */
-        if (!config_resolve(&c, &not_now)) now.model = c;
-        const Option *o = flags_differ(&t->s, &now, "m", was, is);
-        if (o)
-            fail(e, 2, "--%s %s: %s has %s, and --start keeps a model as it is. Try: without it",
-                 o->flag, is, s->start, was);
+    if (settings_go_on(&now, &t->s, s, flags, "m", s->start, "--start keeps a model as it is", e)) {
+        trainer_free(t);
+        return e->status;
     }
-    if (e->status) { trainer_free(t); return e->status; }
     if (!s->quiet)
         fprintf(stderr, "sink: the run begins from %s, which has done %ld steps\n", s->start,
                 t->step);
@@ -8539,24 +8497,17 @@ void trainer_free(Trainer *t) {
 
 /* Names what is not finite, so that a diverging variant (the paper's "-") says where it broke. */
 static int diverged(const Trainer *t, const Tensor *bad, Error *e) {
-    int B = t->s.train.batch, N = t->a.N, C = t->m.c.dim, layer = -1;
-    if (bad)
-        return fail(e, 1,
-                    "step %ld: the gradient of %s is not finite: this variant diverges here. Try: "
-                    "a smaller --lr",
-                    t->step, bad->name);
-    for (int l = 0; l < t->m.c.layers && layer < 0; l++)
-        if (!isfinite((double)vec_dot((idx)B * N * C, t->a.layer[l].s2, t->a.layer[l].s2)))
-            layer = l;
-    if (layer < 0)
-        return fail(e, 1,
-                    "step %ld: the loss is not finite, though every block is: the last map "
-                    "diverges here. Try: a smaller --lr",
-                    t->step);
-    return fail(e, 1,
-                "step %ld: the loss is not finite, first in block %d: this variant diverges here. "
-                "Try: a smaller --lr",
-                t->step, layer);
+    idx n = (idx)t->s.train.batch * t->a.N * t->m.c.dim;
+    char where[160];
+    int l = 0;
+    while (!bad && l < t->m.c.layers
+           && isfinite((double)vec_dot(n, t->a.layer[l].s2, t->a.layer[l].s2))) l++;
+    if (bad) snprintf(where, sizeof where, "the gradient of %s is not finite", bad->name);
+    else if (l < t->m.c.layers)
+        snprintf(where, sizeof where, "the loss is not finite, first in block %d", l);
+    else snprintf(where, sizeof where, "the loss is not finite, though every block is");
+    return fail(e, 1, "step %ld: %s: this variant diverges here. Try: a smaller --lr", t->step,
+                where);
 }
 
 /* Did the last step fail for its numbers, and not for a file? */
@@ -8568,14 +8519,9 @@ static void trainer_update(Trainer *t, double shrink) {
     t->lr = schedule_lr(p->schedule, p->lr, p->min_lr, p->warmup, p->steps, (int)t->step);
     for (int i = 0; i < t->m.n_tensors; i++) {
         const Tensor *x = &t->m.tensor[i];
-        Step s = {.optimizer = p->optimizer,
-                  .lr = t->lr,
-                  .beta1 = p->beta1,
-                  .beta2 = p->beta2,
-                  .eps = p->adam_eps,
-                  .wd = p->decay == DECAY_ALL || x->matrix ? p->wd : 0,
-                  .t = t->step + 1,
-                  .shrink = shrink};
+        Step s = {.optimizer = p->optimizer, .lr = t->lr, .beta1 = p->beta1, .beta2 = p->beta2,
+                  .eps = p->adam_eps, .wd = p->decay == DECAY_ALL || x->matrix ? p->wd : 0,
+                  .t = t->step + 1, .shrink = shrink};
         optimizer_step(&s, x->count, t->m.params + x->at, t->m.grads + x->at, t->m1 + x->at,
                        t->m2 + x->at);
     }
@@ -8715,12 +8661,11 @@ int train_run(Trainer *t, Progress *p, Error *e) {
         run_save(t, &log, false, &second);
     } else if (t->step != saved) run_save(t, &log, true, e);
     bytes_free(&log);
-    if (!e->status && t->step < r->steps && t->s.out[0])
-        fail(e, 1, "stopped at step %ld of %d, and %s has it. Try: the same command with --resume",
-             t->step, r->steps, t->s.out);
-    else if (!e->status && t->step < r->steps)
-        fail(e, 1, "stopped at step %ld of %d, and nothing is kept. Try: --out FILE, which "
-             "--resume goes on with", t->step, r->steps);
+    if (t->step < r->steps)
+        fail(e, 1, "stopped at step %ld of %d, and %s. Try: %s", t->step, r->steps,
+             t->s.out[0] ? "--out has it" : "nothing is kept",
+             t->s.out[0] ? "the same command with --resume" : "--out FILE, which --resume goes on "
+                                                              "with");
     return e->status;
 }
 
@@ -10862,9 +10807,13 @@ void bytes_free(Bytes *b) {
 }
 
 /* Little-endian numbers, byte by byte: the files are the same on every machine. */
+static void number_put(unsigned char *p, uint64_t x, int bytes) {
+    for (int i = 0; i < bytes; i++) p[i] = (unsigned char)(x >> (8 * i) & 0xFF);
+}
+
 int bytes_number(Bytes *b, uint64_t x, int bytes, Error *e) {
     unsigned char out[8];
-    for (int i = 0; i < bytes; i++) out[i] = (unsigned char)(x >> (8 * i) & 0xFF);
+    number_put(out, x, bytes);
     return bytes_add(b, out, (size_t)bytes, e);
 }
 

@@ -45,13 +45,13 @@ static bool model_file(Test *t, const char *flags, uint64_t tokenizer_hash) {
     snprintf(all, sizeof all, "%s%s", BASE, flags);
     settings_default(&r.s);
     settings_flags(&r.s, all, "mtd", &e);
-    r.data.tokenizer.hash = tokenizer_hash;
+    r.tokenizer_hash = tokenizer_hash;
     if (!e.status && !config_resolve(&r.s.model, &e) &&
         !model_create(&r.m, &r.s.model, false, &e)) {
         model_init(&r.m, INIT_TORCH, 3);
         checkpoint_write(SCRATCH "/m.ckpt", &r, false, &e);
     }
-    r.data.tokenizer.hash = 0;
+    r.tokenizer_hash = 0;
     trainer_free(&r);
     fact(t, !e.status, "%s: %s", flags, e.text);
     return !e.status;
