@@ -2070,28 +2070,14 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
 /* =================================================================================================
  * 4  The block and the model                                    section 2, [E2] [E3], Figure 1 left
  *
- * A block reads the residual stream x = h^{l-1} [B,N,C] and writes y = h^l. Rows meet in MHSA and
- * nowhere else: norms, linear maps, the ffn and the sums act on each row alone.
+ * A block is drawn at the head of chapter 3. It reads the residual stream x = h^{l-1} [B,N,C] and
+ * writes y = h^l:
  *
- *   pre [E2]                post [E3]               parallel (GPT-NeoX's; not in the paper)
- *
- *   x -----+                x -----+                x -----+-----------+
- *   |      n1               |      |                |      n1          n2
- *   |     MHSA              |     MHSA              |     MHSA        FFN
- *   + <----+                + <----+                + <----+           |
- *   s1 = u +                s1                      s1 = u             |
- *   |      n2               n1 = u +                |                  |
- *   |     FFN               |     FFN               + <----------------+
- *   + <----+                + <----+                s2 = y
- *   s2 = y                  s2
- *                           n2 = y
- *
- *   pre       u = x + MHSA(n1 x)          y = u + FFN(n2 u)        a final norm ends the stack
- *   post      u = n1(x + MHSA(x))         y = n2(u + FFN(u))       no final norm
- *   parallel  u = x + MHSA(n1 x)          y = u + FFN(n2 x)        a final norm
+ *   pre [E2]   u = x + MHSA(n1 x)          y = u + FFN(n2 u)        a final norm ends the stack
+ *   post [E3]  u = n1(x + MHSA(x))         y = n2(u + FFN(u))       no final norm
+ *   parallel   u = x + MHSA(n1 x)          y = u + FFN(n2 x)        a final norm
  *
  * One block serves the three: s1 and s2 are the two sums, u is what the ffn's branch leaves from.
- * In some blocks of published models MAMBA stands for MHSA (3.10), or MOE for FFN (3.11).
  * The paper closes every stack by Y = LN(H^L) W_cls; under post-norm the last n2 is that LN, as in
  * the authors' code. So there are 2L + 1 norms, and 2L under post-norm.
  *
@@ -2115,15 +2101,11 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
  *
  * Cost of a row in a block, in multiplications: C D (2H + 2K) for the four matrices of MHSA, 2 D H
  * for each key, 3 C F for a gated ffn (2 C F else). The paper's model (C = H D = 768, F = 1536):
- * 5.9 million for the matrices, and 1536 a key, so 1.6 million at the mean of 1024 keys of its
- * context. Backward: every matrix twice (dx and dW); attention 5 products to the forward's 2, one
- * of them to make the scores again.
- * Kept of a row in a block: 8 C + 3 F + H + 4 numbers for a gated ffn, K = H, H D = C and no
- * kernel: 10764, or 43 KB in float. No map of scores is among them. Only a backward needs them of
- * every block: without one the blocks take turns in the memory of one, and 2 K D numbers a row and
- * block, keys and values, are all that a row made later asks for.
+ * 5.9 million for the matrices, and 1.6 million at the mean of 1024 keys of its context. Backward:
+ * every matrix twice (dx and dW); attention 5 products to the forward's 2, one of them to make the
+ * scores again.
  *
- * `sink check first` measures what moves row 1, `causal` that no row sees ahead, in every variant;
+ * `sink check first` measures what moves row 1, `causal` that no row sees ahead, in every variant.
  * test_sink.c has the block again line by line, and its gradients by finite differences.
  */
 
@@ -2132,9 +2114,9 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
  *
  *   q = x W_Q + b_Q   [B,N,H,D]        k, v = x W_K + b_K, x W_V + b_V   [B,N,K,D]
  *
- * The paper's W_Q^{l,h} [C,D] lie side by side in one W_Q [C,H*D], so that one multiply serves all
- * heads and a row of q is head after head. K < H key heads (published models; the paper has K = H)
- * make W_K and W_V narrower: query head h reads key head h / (H/K). The paper has no biases b. */
+ * The paper's W_Q^{l,h} [C,D] lie side by side in one W_Q [C,H*D]: one multiply serves all heads,
+ * and a row of q is head after head. With K < H key heads (grouped-query attention; the paper has
+ * K = H) query head h reads key head h / (H/K). The paper has no biases b. */
 static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x, int B, idx N) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
@@ -2146,7 +2128,7 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
     linear_forward(m, la->q, x, w->wq, w->bq, rows, C, H * D);
     linear_forward(m, k, x, w->wk, w->bk, rows, C, K * D);
     linear_forward(m, v, x, w->wv, w->bv, rows, C, K * D);
-    /* q = R_i q, k = R_j k [E8], in place: the turn back needs no copy. v is never turned. */
+    /* q = R_i q, k = R_j k [E8], in place: to rotate back needs no copy. v is never rotated. */
     if (c->pos == POS_ROTARY) {
         rotate(c, a, la->q, rows, N, H, 1);
         rotate(c, a, k, rows, N, K, 1);
@@ -2169,11 +2151,11 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
  *
  *   O = o W_O + b_O            do = dO W_O^T      dW_O += o^T dO      db_O += sum over rows of dO
  *   o = scale A v + v+         dphi(q), dphi(k), dv from do            3.7, scores made again
- *   phi(R q), phi(R k)         dq = R^T phi'^T dphi(q), and so dk      R^T = R^-1: the turn back
+ *   phi(R q), phi(R k)         dq = R^T phi'^T dphi(q), and so dk      R^T = R^-1: rotated back
  *   q = x W_Q + b_Q ..         dx = dq W_Q^T + dk W_K^T + dv W_V^T    x is used three times
  *                              dW_Q += x^T dq   dW_K += x^T dk   dW_V += x^T dv
  *
- * dq holds the gradient of phi(q), then of R q, then of q: one array, turned in place. */
+ * dq holds the gradient of phi(q), then of R q, then of q: one array, rotated in place. */
 static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, const real *x, int B,
                           idx N) {
     const Config *c = &m->c;
@@ -2196,7 +2178,7 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, co
         kernel_backward(c, w, d, a->dq, la->q, la->hq, a->dphi, rows * H);
         kernel_backward(c, w, d, a->dk, la->k, la->hk, a->dphi, rows * K);
     }
-    /* q = R_i q, k = R_j k: the transpose turns the other way */
+    /* q = R_i q, k = R_j k: the transpose rotates the other way */
     if (c->pos == POS_ROTARY) {
         rotate(c, a, a->dq, rows, N, H, -1);
         rotate(c, a, a->dk, rows, N, K, -1);
@@ -2214,13 +2196,10 @@ static void add_rows(real *y, const real *x, idx n) {
 }
 
 /* One block: the stream a->h [B,N,C] goes from h^{l-1}, wherever that lies, to the block's output,
- * which is la->s2, or la->n2 under post-norm. The names of the picture are the names of the arrays;
- * all of them stay for the backward. What a norm keeps is its mean and 1/deviation, two numbers a
- * row (3.2).
+ * which is la->s2, or la->n2 under post-norm. All arrays stay for the backward.
  *
  * The input has been read for the last time when the output's array is begun: s2 after n2, n2 last
- * of all under post-norm. So blocks that share their arrays, one after the other, carry the stream
- * along in place (acts_create). */
+ * of all under post-norm. So blocks may share their arrays, one after the other (acts_create). */
 static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
@@ -2309,11 +2288,10 @@ static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
     add_rows(dh, dx, n);
 }
 
-/* The three parts of a forward: the embedding, the blocks, the final norm. This one leaves the
+/* The first of the three parts of a forward: the embedding, the blocks, the final norm. Leaves the
  * stream a->h = H^0 [B,N,C] and returns N, the rows of a sequence. */
 static idx forward_begin(const Model *m, Acts *a, const int *ids, int B, int T) {
-    /* b_h(i-j): T5's may have moved since the last forward, though not since the rows it goes on
-     * from */
+    /* b_h(i-j): T5's may have moved since the last forward, but not within a cache's life */
     if (!a->past) biases_tabulate(m, a);
     embed_forward(m, a, ids, B, T, a->h0);
     a->h = a->h0;
@@ -2338,10 +2316,9 @@ static void forward_end(const Model *m, Acts *a, int B, idx N) {
  * less than acts_create made room for; arrays then fill from their start with rows of N = T, or
  * T + 1 with a sink token.
  *
- * a->h is then h^L before the final norm, where Figures 11 to 14 take it (Appendix B.3), and of
+ * a->h is then h^L before the final norm, where Figures 11 to 14 take it (Appendix B.3). Of
  * ACTS_ALL a->layer[l].x is h^l, l = 0 .. L-1: a block's input is the output array of the block
- * below, never a copy. Who wants to see each block's activations without keeping all of them looks
- * between the blocks (sinks_measure). */
+ * below, never a copy. sinks_measure looks between the blocks instead. */
 void model_forward(const Model *m, Acts *a, const int *ids, int B, int T) {
     idx N = forward_begin(m, a, ids, B, T);
     for (int l = 0; l < m->c.layers; l++) block_forward(m, a, l, B, N);
