@@ -184,13 +184,6 @@ typedef struct Layer {
     real *logit;                 /* [H]: the extra column's learned score */
     real *vplus;                 /* [H,D]: the value bias v+ */
     real *phi1, *phi2;           /* [D,D] [D,D]: the mlp kernel */
-    /* in place of all from wq to phi2 but the norms and the ffn, where Mamba mixes the rows (3.10):
-     * [C,2I] [J,I] [I] [I,R+2M], gains [R] [M] [M], */
-    real *m_in, *m_conv, *m_convb, *m_x, *m_rnorm, *m_bnorm, *m_cnorm;
-    real *m_dt, *m_dtb, *m_alog, *m_skip, *m_out;      /* [R,I] [I] [M,I] [I] [I,C] */
-    /* in place of w1 .. b3: [C,X], and [X] layers of which w1 .. b3 alone are set (3.11) */
-    real *router;
-    struct Layer *expert;
 } Layer;
 
 typedef struct Weights {
@@ -200,34 +193,60 @@ typedef struct Weights {
     real *normf, *normfb;        /* [C] [C]: the final norm, absent under post-norm */
     real *wout, *wcls;           /* [C,E] when E differs from C; [E,V], absent when tied */
     Layer *layer;                /* [L] */
-    Layer *expert;               /* [L,X], where any block has experts */
 } Weights;
 
 /* One tensor of a model. The list of them drives allocation, initialisation, AdamW, checkpoints
  * and dumps. */
 typedef struct Tensor {
-    char name[32];               /* "l0.wq", "l1.e3.w1" */
+    char name[32];               /* "l0.wq" */
     int rank; int shape[2];      /* one or two dimensions, row-major */
     /* where it starts in Model.params (-1: still in its file), and how many numbers it holds */
     idx at, count;
-    int law, layer;              /* how it starts (chapter 2); its block, or -1 */
+    int init, layer;             /* how it starts (chapter 2); its block, or -1 */
     bool matrix;                 /* decayed under --decay matrices */
+    size_t field;                /* offset of its pointer in Layer, in Weights, or in what has it: */
+    int part;                    /* 0; else of a part that the paper's models lack (owner below) */
 } Tensor;
+
+/* What a published model may have in place of the paper's parts; data/hf.c has them, and in sink.c
+ * Model.published is NULL. A function that returns a bool says whether it has done the work; else
+ * the caller does it as the paper has it. There is no backward. */
+struct Model;
+struct Acts;
+typedef struct PublishedParts {
+    /* the tensors of block l's mixer or ffn; the struct that has the pointer to a tensor of these */
+    bool (*list_mixer)(struct Model *m, int l, Error *e);
+    bool (*list_ffn)(struct Model *m, int l, Error *e);
+    void *(*owner)(const struct Model *m, const struct Tensor *t);
+    /* what stays in its file: a row of wte; y = x W, W transposed where it is stored [out,in]; the
+     * mean loss, by columns of W_cls */
+    bool (*row)(const struct Model *m, real *to, idx id);
+    bool (*linear)(const struct Model *m, real *y, const real *x, const real *w, bool transposed,
+                   idx rows, idx in, idx out);
+    bool (*loss)(const struct Model *m, struct Acts *a, const int *targets, int B, int T,
+                 double *mean);
+    /* MHSA(x) and FFN(x) of block l, y and x [B,N,C]; the scratch Acts.published that they need */
+    bool (*mix)(const struct Model *m, struct Acts *a, int l, real *y, const real *x, int B, idx N);
+    bool (*feed)(const struct Model *m, struct Acts *a, int l, real *y, const real *x, idx rows);
+    idx (*room)(const Config *c, int B, idx N);
+    int (*fault)(const struct Model *m, Error *e);   /* 0, or what reading the file came to */
+    void (*close)(struct Model *m);                  /* the file, and what is other's */
+} PublishedParts;
 
 typedef struct Model {
     Config c;
     int n_tensors; Tensor *tensor;
     idx count; real *params, *grads;   /* grads is NULL in a model that only evaluates */
     Weights w, d;                         /* the same memory by name: parameters, gradients */
-    /* NULL, or where the matrices still are (10.4). Their pointers in w then lead to their entries
-     * in tensor: names, for linear_forward and its like, and not numbers */
-    struct ModelFile *file;
+    const PublishedParts *published;      /* NULL, or what it has in place of the paper's parts: */
+    struct ModelFile *file;               /* where its matrices are, and its blocks' own tensors */
+    struct OtherBlock *other;             /* [L]; both known to data/hf.c alone */
 } Model;
 
-/* c resolved; all parameters 0. 2 when gradients are asked for and config_trains refuses */
+/* c resolved; all parameters 0. 2 for what data/hf.c alone has (config_trains). */
 int  model_create(Model *m, const Config *c, bool with_grads, Error *e);
-/* The list of tensors alone, and w.layer, d.layer without memory behind them. */
-int  model_list(Model *m, const Config *c, Error *e);
+/* The list of tensors alone, and w.layer, d.layer without memory behind them; p may be NULL. */
+int  model_list(Model *m, const Config *c, const PublishedParts *p, Error *e);
 void model_free(Model *m);
 /* INIT_*; each tensor draws from its own stream */
 void model_init(Model *m, int init, uint64_t seed);
@@ -274,23 +293,6 @@ typedef struct Ablation {
 /* Table 7: token 1 reads p_t in place of p_1; and where they swap, token t reads p_1. */
 typedef struct PositionEdit { int t; bool swap; } PositionEdit;   /* t from 2 on */
 
-/* What the Mamba mixer makes on its way, one set for all blocks: no backward reads it (3.10). */
-typedef struct MambaActs {
-    real *xz;                    /* [B,N,2I] both halves of u W_in */
-    real *a;                     /* [B,N,I] what the taps make of x, activated */
-    real *p;                     /* [B,N,R+2M] a W_x: r, b, c before their norms, */
-    real *r, *bc;                /* [B,N,R] [B,N,2M] and after */
-    real *dt, *y;                /* [B,N,I] the step; the mixer's output before W_out */
-    real *rate;                  /* [M,I] -e^A_log */
-    real *state;                 /* [B,M,I] S; after a forward that of the last row */
-} MambaActs;
-
-/* What the experts need, likewise (3.11). */
-typedef struct ExpertActs {
-    real *gate;                  /* [B,N,X] p_e where row n takes expert e, else 0 */
-    real *in, *out;              /* [B,N,C] the rows of one expert, and what it makes of them */
-} ExpertActs;
-
 enum { SLICE = 160 };            /* rows of logits that exist at a time */
 
 typedef struct Acts {
@@ -301,8 +303,7 @@ typedef struct Acts {
     /* [B,N,C] the stream, h^L after a forward; and after the final norm (post-norm: h^L itself) */
     const real *h, *nf;
     real *fnorm, *nfstat;        /* [B,N,C] [B,N,2] */
-    MambaActs mamba;
-    ExpertActs expert;
+    real *published;             /* scratch of blocks that the paper's models lack (data/hf.c) */
     real *embed;                 /* [B,T,E] rows of wte, when E differs from C */
     Probe *probe;                /* [L], or NULL: set by the caller before a forward */
     const Ablation *ablation;    /* or NULL, as it must be where a backward follows */
@@ -321,14 +322,10 @@ typedef struct Acts {
     real *slice, *dslice, *logits;
     real *outp, *doutp;          /* [SLICE,E] when E differs from C */
     double *loss_row;            /* [B,T] -log p of each target; -1 where no target is scored */
-    double *loss_sum;            /* [B,T,2] a row's largest logit, and its sum of e^(y - that) */
     int threads;                 /* how many pieces strip has */
     idx size;                    /* numbers in the arena */
     void *arena;
 } Acts;
-
-/* What of a matrix W [in,out] is at hand (3.3): [n_in,n_out], from row in0 and column out0 on. */
-typedef struct Slab { Matrix w; idx in0, n_in, out0, n_out; } Slab;
 
 /* How much of a block's activations outlives the block: nothing, so that all blocks use the memory
  * of one; everything, for a backward; its keys and values, for rows to come. */
@@ -575,44 +572,49 @@ enum {
     GRAMMAR_FILE = 1 << 21      /* bytes of a grammar */
 };
 
-/* A name in the grammar: of a rule, of a variable, of a form, or of several of these at once. */
+/* A name: of a rule, of a variable, of a form, or of several of these at once. */
 typedef struct Symbol {
     int at, size;               /* its letters in Grammar.text */
     int rule;                   /* the rule of this name, -1 none */
-    /* a variable's: the rule whose forms it has (-1 no variable), its number */
-    int shape, slot;
-    int next;                   /* the next symbol in the same hash bucket, -1 none */
+    int shape, slot;            /* of a variable: a rule that has its forms (-1 none); its number */
 } Symbol;
 
-/* A stretch of text, or one [reference]; a chain of pieces is one form of one alternative. */
-typedef struct Piece {
-    int next, line;             /* the next piece of the chain, -1 none */
-    int at, size;               /* text: where in Grammar.text; size -1 marks a reference */
-    int rule;                   /* reference: the rule to tell, -1 a variable */
-    /* symbols: what is referred to, what remembers it (-1), form (-1) */
-    int name, variable, form;
-    int low, high;              /* reference: how many times */
+/* A stretch of text, a { } group, or a [reference]; a chain of them is one form of an alternative.
+ * What is said of references has no meaning for the others. */
+typedef struct Phrase {
+    int next, line;             /* the next of the chain, -1 none */
+    int at, size;               /* of text: where in Grammar.text; size -1: not text */
+    int rule;                   /* what to tell: a group's or reference's rule, -1 a variable */
+    int name, variable, form;   /* symbols: what is referred to, what remembers it, form; -1 none */
+    int low, high;              /* how many times */
     int right, number;          /* [$x+$y]: y's symbol, -1 for a number, and that number */
     char operator;              /* + - * / % or 0 */
     bool recall, silent, capital, article;      /* [$x]   [x=...]   [^...]   [a ...] */
-} Piece;
+} Phrase;
 
-/* One alternative: forms chains of pieces, one for every form of its rule or one for all of them.
- * */
-typedef struct Alternative { uint64_t upto; int forms, first[GRAMMAR_FORMS]; } Alternative;
+/* One alternative: `forms` chains of phrases, one for every form of its rule or one for all. */
+typedef struct Alternative {
+    uint64_t upto;              /* weights so far, its own included */
+    int next;                   /* the rule's next alternative, -1 none */
+    int forms, first[GRAMMAR_FORMS];
+} Alternative;
 
-/* A rule; head[0] is its own name (-1 for a { } group), head[1..forms-1] name its other forms. */
-typedef struct Rule { int line, forms, head[GRAMMAR_FORMS], first, count; } Rule;
+/* A rule: head[0] is its own name (-1 for a { } group), head[1 .. forms - 1] name other forms. */
+typedef struct Rule {
+    int line, forms, head[GRAMMAR_FORMS];
+    int first;                  /* its first alternative */
+    uint64_t weight;            /* of all of them */
+} Rule;
 
 /* A grammar ready to tell documents. Constant once read, so threads may share it. */
 typedef struct Grammar {
     char name[128];             /* the file's, for errors */
     Bytes text;                 /* a copy of the grammar, its text made plain in place */
     Symbol *symbols;
-    Piece *pieces;
+    Phrase *phrases;
     Alternative *alternatives;
     Rule *rules;                /* rules[0] is what a document is */
-    int symbol_count, piece_count, alternative_count, rule_count, slot_count;
+    int symbol_count, phrase_count, alternative_count, rule_count, slot_count;
 } Grammar;
 
 int  grammar_read(Grammar *g, const unsigned char *text, size_t n, const char *name, Error *e);
@@ -643,6 +645,7 @@ typedef struct Data {
      * triggers (12.4) */
     uint64_t *chain;
     int trigger[3];
+    void (*draw)(const struct Data *d, uint64_t seed, uint64_t number, int32_t *block, int n);
 } Data;
 
 /* -------------------------------------------------------------------------------------------------
@@ -670,7 +673,8 @@ typedef struct Source {
     double data_tokens;
     int bos;                                      /* <|bos|> before every document */
     double valid;                                 /* share of the documents kept for validation */
-    int toy;                                      /* TOY_*: the data of 12.4 instead */
+    int toy;                                      /* TOY_*: the data of data/paper.c instead */
+    int (*open)(struct Data *d, const struct Source *s, int T, Error *e);      /* of a toy */
 } Source;
 
 typedef struct Settings {
@@ -686,10 +690,8 @@ typedef struct Settings {
     char domains[PATH_ROOM], choices[PATH_ROOM], lengths[PATH_ROOM];   /* eval */
     int inputs, questions;
     int how_many; double temperature;             /* generate */
-    int gemm_m, gemm_n, gemm_k, isa;              /* bench */
-    char row[64], corpus[64];                     /* repro: one row; the corpus, "" the first */
-    char texts[PATH_ROOM], results[PATH_ROOM], models[PATH_ROOM];    /* folders of them */
-    int only_seed, seeds, commands, verify, show; /* only_seed -1, seeds 0: those of the table */
+    const struct Program *program;                /* who is asked, and its own settings */
+    void *own;
     int argc;                                     /* the flags as they were given, */
     char **argv;
     const char *groups;                           /* and those that the verb takes */
@@ -799,6 +801,28 @@ int  model_file_copy(ModelWriter *w, const char *name, int dtype, int order, con
 int  model_file_tensor(ModelWriter *w, const char *name, int dtype, int order, Error *e);
 int  model_file_bytes(ModelWriter *w, const void *at, size_t n, Error *e);
 int  model_file_end(ModelWriter *w, Error *e);
+
+typedef struct OtherBlock {
+    /* [C,2I] [J,I] [I] [I,R+2M], gains [R] [M] [M], [R,I] [I] [M,I] [I] [I,C] */
+    real *in, *conv, *conv_b, *x, *r_norm, *b_norm, *c_norm, *dt, *dt_b, *a_log, *skip, *out;
+    real *router;                /* [C,X] */
+    Layer *expert;               /* [X], of which w1 .. b3 alone are set */
+} OtherBlock;
+
+/* What the mixer makes on its way, one set for all blocks. */
+typedef struct MambaActs {
+    real *xz;                    /* [B,N,2I] both halves of u W_in */
+    real *a;                     /* [B,N,I] what the taps make of x, activated */
+    real *p;                     /* [B,N,R+2M] a W_x: r, b, c before their norms, */
+    real *r, *bc;                /* [B,N,R] [B,N,2M] and after */
+    real *dt, *y;                /* [B,N,I] the step; the mixer's output before W_out */
+    real *rate;                  /* [M,I] -e^A_log */
+    real *state;                 /* [B,M,I] S; after a forward that of the last row */
+} MambaActs;
+MambaActs mamba_acts(const Model *m, const Acts *a, int B, idx N);
+
+/* What of a matrix W [in,out] is at hand: [n_in,n_out], from row in0 and column out0 on. */
+typedef struct Slab { Matrix w; idx in0, n_in, out0, n_out; } Slab;
 
 /* Of a model that is still in its file. The entry that a pointer of m->w stands for; NULL where it
  * is memory. */
@@ -915,96 +939,13 @@ void ablated_text(const Ablated *a, const Settings *s, Bytes *out, Error *e);
 enum { HELD_BLOCKS = 64 };       /* of context tokens each, for the held loss of a result */
 double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e);
 int  demo_run(const Settings *s, FILE *out, Error *e);
-int  report_write(const char *path, const char *verb, const Settings *s, const Outcome *o, int n,
-                  const Ablated *cut, const char *verdict, Error *e);
 void heat_maps(const HeatMap *maps, int n, FILE *out);
 void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out);
 void progress_start(Progress *p, const char *name, bool quiet);
 void progress_show(const Trainer *t, Progress *p);
 void progress_end(Progress *p);
 
-/* -------------------------------------------------------------------------------------------------
- * 12  Reproduction: data/experiments.txt run and judged */
-
-#define EXPERIMENTS_FILE "data/experiments.txt"
-#define RESULTS_FOLDER   "data/results"
-
 enum { FLAGS_ROOM = 1024 };
-
-/* A row: one configuration, trained once for every seed. */
-typedef struct Row {
-    const char *name;
-    char flags[FLAGS_ROOM];      /* the recipe's, then its own */
-    char also[64];               /* what is measured besides the usual: "domains map swap" */
-    int after;                   /* the row whose trained model this one goes on from, -1: none */
-    uint64_t checksum;           /* of all that its numbers depend on, `after` included */
-    int line;
-} Row;
-
-/* One number of the paper: its text, and what it says; NAN where there is none. */
-typedef struct Printed { const char *text; double value; bool second_hand; } Printed;
-enum { COLUMNS = 8 };
-
-/* A row as an item shows it, with the paper's numbers for the item's columns. */
-typedef struct Shown { int row; Printed paper[COLUMNS]; } Shown;
-
-/* ROW.MEASURE, or where row is -1 a number. */
-typedef struct Side { int row; const char *measure; double number; } Side;
-enum { SIDES = 16, NEEDS = 4 };
-typedef enum ClaimKind { CLAIM_DIFFERS, CLAIM_EQUAL, CLAIM_ORDERED, CLAIM_EXACT } ClaimKind;
-typedef enum Relation { LESS, GREATER, SAME, NOT_ABOVE, NOT_BELOW } Relation;
-
-/* side[0] RELATION side[1] (RELATION side[2] ..), by or within the margin; judged only where every
- * need holds of the means: after the rule's sides come each need's left and right. */
-typedef struct Claim {
-    const char *name, *reference, *statement;
-    int item, line, sides, needs;
-    ClaimKind kind;
-    bool headline;
-    Relation relation, needed[NEEDS];
-    Side side[SIDES + 2 * NEEDS];
-    double margin;
-} Claim;
-
-/* A picture that an item wants (13.3), and of what. */
-typedef enum PictureKind {
-    PICTURE_CURVES, PICTURE_DOTS, PICTURE_DOMAINS, PICTURE_OVER, PICTURE_RATIO,
-    PICTURE_NORMS, PICTURE_ANGLES, PICTURE_GRID,
-    PICTURE_ALPHA, PICTURE_MAP, PICTURE_TOY,                  /* of cells */
-    PICTURE_KINDS
-} PictureKind;
-enum { PICTURES_MOST = 6, PICTURE_WORDS = 8 };
-typedef struct Picture { PictureKind kind; int words; const char *word[PICTURE_WORDS]; } Picture;
-
-/* A table or figure of the paper: its rows are shown[from .. from + count). */
-typedef struct Item {
-    const char *name, *reference, *title, *column[COLUMNS];
-    int columns, from, count, line, pictures;
-    Picture picture[PICTURES_MOST];
-} Item;
-
-/* A text that is trained on: FILE of the folder that --texts names, or a grammar of data/. */
-typedef struct Corpus { const char *name, *file; uint64_t hash; bool grammar, domain; } Corpus;
-
-typedef struct Recipe { const char *name; char flags[FLAGS_ROOM]; } Recipe;
-
-/* A model whose weights were published, in huggingface.co/FOLDER, with the paper's numbers for the
- * columns of its item; and the flags of an evaluation, of all models of an item or of each. */
-typedef struct Published { const char *name, *folder; int item; Printed paper[COLUMNS]; } Published;
-typedef struct Evaluation { const char *flags; int item; bool each; } Evaluation;
-
-typedef struct Experiments {
-    char *text;                  /* the file, cut into words in place; all names point into it */
-    Corpus *corpus; Recipe *recipe; Item *item; Row *row; Shown *shown; Claim *claim;
-    Published *model; Evaluation *eval;
-    int corpora, recipes, items, rows, showns, claims, models, evals;
-    int seeds, headline_seeds;   /* judged are seeds 1 .. seeds; 0 is for tuning */
-} Experiments;
-int  experiments_read(Experiments *x, const unsigned char *text, size_t n, const char *name,
-                      Error *e);
-void experiments_free(Experiments *x);
-int  experiments_row(const Experiments *x, const char *name);     /* -1: there is none */
-
 /* What one run left: named lists of numbers, and the lines that say how it came about. */
 typedef struct Numbers { char name[40]; int at, n; } Numbers;     /* value[at .. at + n) */
 typedef struct Result {
@@ -1021,155 +962,7 @@ int  result_add(Result *r, const char *name, const double *x, int n, Error *e);
 int  result_add1(Result *r, const char *name, double x, Error *e);
 /* The list of that name, or NULL. */
 const double *result_find(const Result *r, const char *name, int *n);
-/* NAME, NAME[i] (from 0) or NAME..k: sink_1..5 is sink_1 + .. + sink_5. NAN where there is none. */
-double result_number(const Result *r, const char *name);
-int  result_text(const Result *r, Bytes *out, Error *e);
-int  result_read(Result *r, const unsigned char *text, size_t n, const char *name, Error *e);
 void result_free(Result *r);
-/* The page of the whole paper (13.3): every item of x beside the results that folder holds of it,
- * trained on that corpus. Written beside path and renamed. */
-int  paper_write(const char *path, const Experiments *x, const char *folder, const char *corpus,
-                 Error *e);
-/* What a row's +WORD measures besides: each adds its numbers (12.3) to r. Sequences, tokens and eps
- * are those of s, or of t->s. 1 for data without sequences of that length, or a text with another
- * hash; 2 (swaps) for a model whose positions are not added to its input. */
-int  measure_grid(Result *r, Model *m, const Data *d, const Settings *s, Error *e);
-int  measure_swaps(Result *r, Model *m, const Data *d, const Settings *s, Error *e);
-int  measure_domains(Result *r, Trainer *t, const Experiments *x, const char *texts, Error *e);
-/* FOLDER/CORPUS/ROW-SEED.csv */
-int  result_path(char path[PATH_ROOM], const char *folder, const char *corpus, const char *row,
-                 int seed, Error *e);
-
-/* Trains and measures a row for a seed, on a corpus of the table; a training that diverges is a
- * result too. Nothing is written. */
-int  row_run(Result *r, const Experiments *x, int row, const Corpus *corpus, int seed,
-             const Settings *s, Error *e);
-/* How many seeds a row is judged by: more when a headline claim rests on it. 0: none at all, when
- * only headline rows are wanted and it is not one. */
-int  row_seeds(const Experiments *x, int row, bool headline_only);
-/* Is the result of row and seed there, undamaged and of this row? 1 yes, 0 no, -1 void. */
-int  result_there(const Experiments *x, int row, const char *folder, const char *corpus, int seed);
-int  repro(const Settings *s, const char **words, int n, Error *e);
-
-/* 12.5: what became of a claim. */
-enum { SEEDS_MOST = 99 };
-typedef enum Verdict { UNDECIDED, REPRODUCED, NOT_REPRODUCED, OPPOSITE, VERDICT_KINDS } Verdict;
-const char *verdict_name(Verdict v);
-typedef struct Judged {
-    Verdict verdict;
-    bool tested;                 /* false: it could not be judged, and why says what is amiss */
-    /* difference of means, or mean tau; its 95 % interval (exact: the range over seeds); two-sided
-     * p, and Holm's among the headline claims; NAN where there is none */
-    double estimate, low, high, p, holm;
-    int n[2];                    /* seeds of either side, 0 of a number; ordered, exact: n[0] */
-    char why[300];
-} Judged;
-
-/* A difference of means, its standard error, degrees of freedom and 95 % interval. */
-typedef struct Estimate { double value, error, nu, low, high; } Estimate;
-
-/* P(T <= t) with nu >= 1 degrees of freedom, and the t of a P. Error of P below 1e-12, of a lower
- * tail below 1e-11 of itself, for nu <= 1000. */
-double student(double t, double nu);
-double student_quantile(double p, double nu);
-/* mean of b [nb] - mean of a [na]; a side of one value is a number without error */
-Estimate welch(const double *a, int na, const double *b, int nb);
-/* Two-sided p that the true value is `at`; without spread 1 or 0. */
-double estimate_p(const Estimate *d, double at);
-/* Holm's p of p [n], of which NAN is no member */
-void holm(double *adjusted, const double *p, int n);
-/* One claim by itself. value [sides + 2 needs][seeds]: the rule's sides, then each need's left and
- * right; NAN where a run has no number; what stands for a number is not read. seeds <= SEEDS_MOST;
- * n seeds are numbered 1 .. n. */
-void claim_judge(Judged *j, const Experiments *x, const Claim *c, const double *value, int seeds);
-
-/* The results of one corpus, all rows for seeds 1 .. headline_seeds. x must outlive it. A file that
- * is damaged, or void since its row has changed, counts as missing and has a line in notes. */
-typedef enum RunState { RUN_MISSING, RUN_HELD, RUN_DIVERGED, RUN_VOID, RUN_DAMAGED, RUN_STATES }
-    RunState;
-typedef struct Run { RunState state; Result result; } Run;
-typedef struct Results {
-    const Experiments *x;
-    char corpus[32];
-    bool headline_only;          /* not the table's first corpus: there by seeds 1 .. seeds alone */
-    int seeds;
-    Run *run;                    /* [rows][seeds] */
-    Judged *judged;              /* [claims] */
-    Bytes notes;                 /* lines, without a 0 */
-} Results;
-int  results_load(Results *r, const Experiments *x, const char *folder, const char *corpus,
-                  Error *e);
-void results_free(Results *r);
-/* NAN where there is none; `diverged` is 0 or 1, and a run that diverged has no other measure */
-double results_number(const Results *r, int row, int seed, const char *measure);
-/* From its runs all of r->judged; results_load has done so. */
-int  claims_judge(Results *r, Error *e);
-
-/* 12.6: text appended to out, without a 0. */
-/* An item: its rows, the paper's numbers beside ours, and its claims with all that led there. */
-int  repro_table(Bytes *out, const Results *r, int item, Error *e);
-/* Items, runs done of those needed, claims tested; items without rows and claims apart; notes. */
-int  repro_list(Bytes *out, const Results *r, Error *e);
-/* Verdicts counted, the headline claims, and every claim; in Markdown every item's rows too. */
-int  repro_ledger(Bytes *out, const Results *r, bool markdown, Error *e);
-/* The README's text [n] with the section [size], which ends with a line's end, in place of what
- * stands between the lines <!-- results --> and <!-- /results -->. */
-int  readme_with(Bytes *out, const char *text, size_t n, const char *section, size_t size,
-                 Error *e);
-
-/* 12.4 Two toys. */
-
-/* What is measured of a toy's maps, as sums over queries or sequences and how many these were. Of
- * @trigger the queries that stand at a trigger, else those that do not; the first query never. */
-enum {
-    TOY_ALPHA_1,                 /* weight m on the first token */
-    TOY_ALPHA_1_TRIGGER,
-    TOY_ALPHA_PREVIOUS_TRIGGER,  /* on the token before */
-    TOY_ALPHA_STAR,              /* on the column * */
-    TOY_ALPHA_STAR_TRIGGER,
-    TOY_WEIGHT_1,                /* s/Z on the first token: m where rows sum to 1 */
-    TOY_WEIGHT_1_TRIGGER,
-    TOY_GATE,                    /* what a row's weights s/Z over keys sum to */
-    TOY_GATE_TRIGGER,
-    TOY_LOGIT_GAP,               /* z_i1 minus the mean of the row's other z_ij */
-    TOY_LOGIT_GAP_TRIGGER,
-    TOY_EVENNESS_TRIGGER,        /* e^(entropy over keys) / keys: 1 where a row is uniform */
-    TOY_EVEN,                    /* alpha_1 of rows that spread evenly */
-    TOY_SINK_1,                  /* share of sequences whose alpha_1 is above eps */
-    TOY_VALUE_1, TOY_VALUE_REST, /* ||v_1||, ||v_j|| of the others */
-    TOY_LOSS,                    /* of held sequences: nats a token; or squared error a number */
-    TOY_LOSS_TRIGGER,
-    TOY_LOSS_BIGRAM,             /* backcopy: where the next character is drawn, */
-    TOY_ENTROPY_BIGRAM,          /* and the least that a loss can be there */
-    TOY_ERROR,                   /* trigger: |error| of a number */
-    TOY_NUMBERS
-};
-typedef struct ToySums {
-    double sum[TOY_NUMBERS], count[TOY_NUMBERS];
-    double worst;                /* trigger: the largest |error| */
-} ToySums;
-/* Adds one sequence of T rows (1 head, no x*): which of them are triggers [T], and its maps z,
- * weight and metric [T,S]. */
-void toy_measure(ToySums *x, const Config *c, double eps, int T, const bool *trigger, const real *z,
-                 const real *weight, const real *metric);
-
-/* Sequence `number` of a seed: inputs and targets x, y [T,C]. Returns the trigger's row, from 0. */
-int  trigger_draw(real *x, real *y, int C, int T, uint64_t seed, uint64_t number);
-/* Mean squared error of block 0's attention on x, y [B,T,C]; with grads, adds its gradient. */
-double trigger_loss(Model *m, Acts *a, const real *x, const real *y, int B, int T, bool with_grads);
-
-/* Characters, their pairs and three triggers from the text that s names; T 0: the context is not
- * known. */
-int  backcopy_open(Data *d, const Source *s, int T, Error *e);
-void backcopy_draw(const Data *d, uint64_t seed, uint64_t number, int32_t *block, int n);
-bool backcopy_trigger(const Data *d, int id);
-
-/* Trains the toy that s->data.toy names and adds its numbers to r. One that diverges is a result:
- * r->ended says where. 2 for a model that the toy is not made for. */
-int  toy_run(const Settings *s, Progress *p, Result *r, Error *e);
-/* The two maps of a result, before and after, as text; nothing where it has none. */
-void toy_print(const Result *r, FILE *out);
-
 /* -------------------------------------------------------------------------------------------------
  * 14  Matrix multiply and vector maths */
 
@@ -1317,12 +1110,29 @@ typedef struct Option {
 } Option;
 extern const Option OPTIONS[];   /* ends with a NULL flag */
 const Option *option_find(const char *flag, const char *groups);
-int  option_set(const Option *o, Settings *s, const char *text, bool bounded, Error *e);
+int  option_set(const Option *o, void *base, const char *text, bool bounded, Error *e);
 /* reads back to the same bits */
-void option_text(const Option *o, const Settings *s, char *text, size_t room);
+void option_text(const Option *o, const void *base, char *text, size_t room);
 /* flags in one string */
 int  settings_flags(Settings *s, const char *flags, const char *groups, Error *e);
 
-int  sink_main(int argc, char **argv);
+typedef struct Verb {
+    const char *name, *words, *groups, *help;
+    int (*run)(Settings *s, const char **words, int n, Error *e);
+    bool stops;                  /* Ctrl-C asks it to end early */
+} Verb;
+
+/* A program: ./sink, or a companion in data/, which has sink's verbs beside its own. All but the
+ * name is NULL in ./sink. */
+typedef struct Program {
+    const char *name;
+    const Verb *verbs;           /* its own, ended by a NULL name */
+    const Option *options;       /* its own, ended by a NULL flag; their fields are offsets in own */
+    void *own;                   /* its settings */
+    /* the page of a run, a training or an evaluation: n models, and what is said of them */
+    int (*page)(const char *path, const char *verb, const Settings *s, const Outcome *o, int n,
+                const Ablated *cut, const char *verdict, Error *e);
+} Program;
+int  sink_main(const Program *program, int argc, char **argv);
 
 #endif
