@@ -436,17 +436,12 @@ int config_resolve(Config *c, Error *e) {
  *
  * The paper does not say which. In its authors' code, training on several GPUs builds the model
  * without memory. The framework that fills it in calls PyTorch's defaults, not their function. So
- * torch is the default here. Deviations in the paper's model:
+ * torch is the default here.
  *
- *                          torch      authors     gpt2
- *   wte                    1          0.0228      0.02       a token's row: length 27.7, 0.63, 0.55
- *   matrices from 768      0.0208     0.0228      0.02
- *   w3, from 1536          0.0147     0.00255     0.0045
- *
- * The length of h^0 is what the residual stream starts from, and so enters the norm ratios of
- * Figure 7. Absolute positions have length 19.6 (3.1): 0.7 of a token's under torch, 31 times it
- * under authors. With --tied the unembedding is wte^T. Under torch its logits then start with a
- * deviation of about sqrt(C), not of order 1.
+ * A token's row of wte has the length 27.7, 0.63 or 0.55 in the paper's model. The residual stream
+ * starts from it, and so it enters the norm ratios of Figure 7. Absolute positions have length 19.6
+ * (3.1): 0.7 of a token's under torch, 31 times it under authors. With --tied the unembedding is
+ * wte^T. Under torch its logits then have a deviation of about sqrt(C), not of order 1.
  *
  * What the paper's model of section 4 weighs (C = 768, H = 8, D = 96, F = 1536, L = 10), and what a
  * variant adds; test model_create__counts has these numbers:
@@ -2709,7 +2704,7 @@ double gradient_norm(const Model *m, const Tensor **bad) {
 }
 
 /* =================================================================================================
- * 6  The sink metrics                                   sections 3.1 and 3.2; [M1] [M2], Figure 7
+ * 6  The sink metrics                                            sections 3.1 and 3.2; [M1] [M2]
  *
  * [M1]  alpha_k = 1/(T-k+1) sum over rows i = k..T of m_ik     what column k receives in one head
  * [M2]  Sink_k^eps = mean over layers and heads of 1[alpha_k > eps], strictly
@@ -2725,11 +2720,10 @@ double gradient_norm(const Model *m, const Tensor **bad) {
  * then averaged over the sequences, 100 in the paper (F7): a head counts by how often it sinks, not
  * by its mean alpha. The paper's eps is 0.3 and its T 64; the default model has Sink_1 = 18.18 %.
  *
- * 1/T <= alpha_1 <= 1, since A_11 = 1 (section 3.2, where i != 0 should read i != 1). The lower end
- * needs A_11 = 1: with an extra column it is less, and a row of an mlp kernel can be 0 altogether.
- * Rows that spread evenly over what they see give alpha_1 = H_T / T, H_T = 1 + 1/2 + .. + 1/T:
- * H_64/64 = 0.0741, so eps = 0.3 is four times even. H_T/T is below 0.3 from T = 10 on: shorter
- * sequences must not be judged, since there even rows pass for sinks.
+ * 1/T <= alpha_1 <= 1, since A_11 = 1 (section 3.2, where i != 0 should read i != 1). With an extra
+ * column A_11 is less, and a row of an mlp kernel can be 0 altogether. Rows that spread evenly give
+ * alpha_1 = H_T / T, H_T = 1 + 1/2 + .. + 1/T: 0.0741 at T = 64, so eps = 0.3 is four times even.
+ * Below T = 10 even rows pass for sinks: shorter sequences must not be judged.
  *
  * Sink of one sequence moves in steps of 1/(L H), 1.25 % for the paper's 10 x 8 heads. Mean alpha_1
  * and its multiple of the even value (sink_uniform) move first, and are always printed beside it.
@@ -2747,9 +2741,8 @@ double gradient_norm(const Model *m, const Tensor **bad) {
  * (1 + sum)/(T+1), which passes 0.3 from a mean of 0.289 over 64 rows on. It also sums over all
  * rows, where the paper sums over i >= k. That differs inside a prefix, whose rows see ahead.
  *
- * Beside the maps, each function below says which figure its numbers make. The norms of Figures 2,
- * 7 and 8 are in measure_stream and measure_layer (of the features before LN too), their ratios in
- * norm_ratio, the angles of Figure 2 in measure_angles.
+ * Beside the maps: measure_stream and measure_layer take the norms of Figures 2, 7 and 8 [FIG7],
+ * norm_ratio their ratios, measure_angles the angles of Figure 2 [FIG2].
  *
  * `sink check prop1` and `metric` hold alpha and Sink against closed forms; test_sink.c has
  * sink_alpha__* and sinks__*.
@@ -2804,7 +2797,8 @@ int sinks_create(Sinks *s, const Config *c, int T, int batch, const double *eps,
     idx L = c->layers, H = c->heads, N = config_rows(c, T);
     idx S = config_columns(c, T), map = batch * H * N * S;
     *s = (Sinks){.L = c->layers, .H = c->heads, .T = T, .N = (int)N, .S = (int)S, .batch = batch,
-                 .n_eps = n_eps, .period = c->attention_period,
+                 .n_eps = n_eps, .heads = c->heads * config_attending(c),
+                 .period = c->attention_period,
                  .offset = c->attention_period ? c->attention_offset : 0};
     memcpy(s->eps, eps, (size_t)n_eps * sizeof *eps);
     /* all the means in one array, sums; shapes in struct Sinks */
@@ -2832,19 +2826,13 @@ void sinks_free(Sinks *s) {
     *s = (Sinks){0};
 }
 
-bool sinks_attends(const Sinks *s, int l) { return !s->period || l % s->period == s->offset; }
-
-/* How many heads have maps: means over heads leave out blocks without attention (data/hf.c). */
-static int attending_heads(const Sinks *s) {
-    int n = 0;
-    for (int l = 0; l < s->L; l++) n += sinks_attends(s, l) ? s->H : 0;
-    return n;
+/* Has block l maps? Means over heads leave out blocks without attention (data/hf.c). */
+bool sinks_attends(const Sinks *s, int l) {
+    return !s->period || l % s->period == s->offset;
 }
 
 /* |x|, for x [n]: the l2 norm of sections 3.1 and 7. */
-static double length(idx n, const real *x) {
-    return sqrt((double)vec_dot(n, x, x));
-}
+static double length(idx n, const real *x) { return sqrt((double)vec_dot(n, x, x)); }
 
 /* The maps of one head in one sequence, m and weight [N,S]; lh = l H + h. Adds:
  *
@@ -2881,7 +2869,7 @@ static void measure_head(Sinks *s, const Config *c, int rows, idx lh, const real
     }
 }
 
-/* Section 3.1 and Figure 2: <q_t, k_j> = |q_t| |k_j| cos(q_t, k_j), after positions, before phi.
+/* [FIG2] Section 3.1: <q_t, k_j> = |q_t| |k_j| cos(q_t, k_j), after positions, before phi.
  * Without kernel and bias the score is this over sqrt(D). The paper's finding is that the angle
  * makes the sink: |q_t| |k_1| is comparatively small, but cos(q_t, k_1) is large. (Its "keys and
  * values" there are keys and queries.)
@@ -2930,9 +2918,9 @@ static real largest(idx n, const real *x) {
     return most;
 }
 
-/* Figures 2, 7, 8 and 11 to 14. The stream h^l [B,N,C] as it stands: adds |h^l| of each row. Keeps,
- * for each sequence, the block's output that has the largest |h| so far; H^0, which no block has
- * written, is not among those. */
+/* [FIG2] [FIG7] [FIG8] Also of Figures 11 to 14. The stream h^l [B,N,C] as it stands: adds |h^l| of
+ * each row. Keeps, for each sequence, the block's output that has the largest |h| so far; H^0,
+ * which no block has written, is not among those. */
 static void measure_stream(Sinks *s, const real *h, int l, int B, int C) {
     idx N = s->N, n = N * C;
     for (idx b = 0; b < B; b++, h += n) {
@@ -2942,10 +2930,9 @@ static void measure_stream(Sinks *s, const real *h, int l, int B, int C) {
     }
 }
 
-/* The largest |h| over the blocks' outputs of sequence b, and the median |h| of the output it
- * stands in: the massive activations of Sun et al. 2024, without their threshold (above 100, and
- * about 1000 times the median), which small models never reach. Of an even count the upper of the
- * two middle numbers is the median. */
+/* The massive activations of Sun et al. 2024, without their threshold, which small models never
+ * reach: the largest |h| over the blocks' outputs of sequence b, and the median |h| of the output
+ * it stands in (of an even count the upper of the two middle numbers). */
 static void measure_massive(Sinks *s, idx b, int C) {
     idx n = s->N * C;
     real *h = s->extreme + b * n;                            /* [N,C]; in the end |h|, rising */
@@ -2959,20 +2946,19 @@ static void measure_massive(Sinks *s, idx b, int C) {
     s->median += (double)h[n / 2];
 }
 
-/* All that is read inside block l, counted from 0, in sequence b, while its activations are there.
- * Adds what measure_head and measure_angles do, and row by row the norms of Figures 2, 7 and 8:
- * |s2|, which is Figure 7 left's "before LN" under post-norm and the block's output elsewhere; |q|,
- * |k|, |v|, means over heads. A rotation leaves |q| and |k| as they are. Of a block without
- * attention there is |s2| alone. */
+/* [FIG7] [FIG8] All that is read inside block l, from 0, in sequence b, while its activations are
+ * there. Adds what measure_head and measure_angles do, and row by row the norms: |s2|, which is
+ * Figure 7 left's "before LN" under post-norm and the block's output elsewhere; |q|, |k|, |v|,
+ * means over heads. A rotation leaves |q| and |k| as they are. */
 static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l, int rows) {
     const Config *c = &m->c;
     const LayerActs *la = &a->layer[l];
     idx N = s->N, C = c->dim, D = c->head_dim, H = c->heads, K = c->kv_heads;
     idx map = N * s->S, row0 = b * N, at = l * N;
-    if (!config_attends(c, l)) H = K = 0;
+    if (!config_attends(c, l)) H = K = 0;                    /* no q, k, v: |s2| alone */
     for (int h = 0; h < H; h++) {
         idx head = (b * H + h) * map;
-        measure_head(s, c, rows, (l * H + h), s->probe[l].metric + head, s->probe[l].weight + head);
+        measure_head(s, c, rows, l * H + h, s->probe[l].metric + head, s->probe[l].weight + head);
         measure_angles(s, c, la, b, l, h);
     }
     for (idx n = 0; n < N; n++) {
@@ -3031,17 +3017,17 @@ double sinks_sink(const Sinks *s, int column, int x) {
     double sum = 0;
     int LH = s->L * s->H;
     for (idx i = 0; i < LH; i++) sum += s->over[(x * LH + i) * s->S + column];
-    return sum / attending_heads(s);
+    return sum / s->heads;
 }
 
-/* [M1] of a column, averaged over layers, heads and sequences: no threshold, no steps. */
+/* [M1] of a column, averaged over layers, heads and sequences: no threshold. */
 double sinks_alpha(const Sinks *s, int column) {
     double sum = 0;
     for (idx i = 0; i < s->L * s->H; i++) sum += s->alpha[i * s->S + column];
-    return sum / attending_heads(s);
+    return sum / s->heads;
 }
 
-/* Figures 7, 8, 29: norm of the first row (x*'s when there is one) over the mean of the others, for
+/* [FIG7] [FIG8] [FIG29] Norm of the first row (x*'s when there is one) over the mean of the others, for
  * norms [N]. Their captions say t != 0 for the others and mean t != 1. The norms are averaged over
  * sequences before the ratio is taken. 1 when there are no others, or all are 0. */
 double norm_ratio(const double *norms, idx N) {
@@ -3050,10 +3036,9 @@ double norm_ratio(const double *norms, idx N) {
     return N > 1 && sum > 0 ? norms[0] / (sum / (double)(N - 1)) : 1;
 }
 
-/* The largest ratio over the outputs of the blocks, l = 1 .. L; h^0 is left out, which no block has
- * written. The paper finds massive activations where weights are non-negative and sum to 1 (Figure
- * 8 left), none for sigmoid without normalisation (Figure 8 middle), nor with K or KV biases
- * (Figure 7 middle). */
+/* The largest ratio over the outputs of the blocks, l = 1 .. L. The paper finds massive activations
+ * where weights are non-negative and sum to 1 (Figure 8 left), none for sigmoid without
+ * normalisation (Figure 8 middle), nor with K or KV biases (Figure 7 middle). */
 double sinks_ratio(const Sinks *s) {
     double most = 0;
     for (int l = 1; l <= s->L; l++) {

@@ -401,6 +401,7 @@ enum { EPS_MOST = 12 };          /* thresholds at a time */
 /* Means over sequences of everything that is measured, by layer, then head. */
 typedef struct Sinks {
     int L, H, T, N, S, batch, n;     /* N rows and S columns as in the maps; n sequences so far */
+    int heads;                       /* in all blocks that attend */
     /* Config's attention_period and _offset: blocks that do not attend have 0 in all that is of
      * heads, and means over blocks and heads leave them out */
     int period, offset;
