@@ -5253,22 +5253,10 @@ int checks_run(const char *name, FILE *out, bool colour, Error *e) {
 /* =================================================================================================
  * 8  Tokenizer                                                        (the paper's section 2)
  *
- * Text becomes token ids by byte pair encoding (BPE). It is cut into pieces; a piece begins as its
- * bytes or characters, each a token; and of all neighbours that are a merge the pair of lowest
- * rank, the leftmost when it occurs more than once, becomes one token, until none is left. No merge
- * crosses a cut. Every byte has a token, so that any bytes whatever can be encoded.
- *
- * sink's own vocabularies, which 8.6 trains, and those of published models differ in the rows that
- * a tokenizer's file names, and in nothing else:
- *
- *   cut         pieces                                    begin as      models
- *   sink        the rule below                            bytes         trained here
- *   gpt2        GPT-2's expression                        bytes         GPT-2, Pythia, OPT
- *   llama3      LLaMA-3's expression                      bytes         LLaMA-3, 3.1
- *   beside      wherever no token has both sides          characters    LLaMA-2, Mistral, Jamba
- *
- * SINK'S OWN start from the 256 bytes and join, again and again, the pair of neighbours that is
- * most frequent in a training text.
+ * Text becomes token ids by byte pair encoding (BPE). It is cut into pieces, a piece begins as its
+ * bytes, each a token; and of all neighbours that are a merge the pair of lowest rank, the leftmost
+ * when it occurs more than once, becomes one token, until none is left. No merge crosses a cut.
+ * Every byte has a token, so that any bytes whatever can be encoded.
  *
  *   id 0  <|endoftext|>      id 1  <|bos|>      id 2  <|fix|>
  *   id 3 .. 258              the bytes 0 .. 255
@@ -5285,28 +5273,10 @@ int checks_run(const char *name, FILE *out, bool colour, Error *e) {
  * and it ends after PIECE_MAX bytes in any case, which bounds the length of a token. "It's 1,024
  *  km" is cut as  It|'|s| 1|,|024| | km.
  *
- * PUBLISHED ONES come from data/hf.c, and give the ids that their authors' libraries give:
+ * TRAINING starts from the 256 bytes and joins, again and again, the pair of neighbours that is
+ * most frequent in a text.
  *
- *   1  marks       strings with an id of their own are taken out of the text: the leftmost first,
- *                  of two that begin together the longer; a text that spells <s> gives its id
- *   2  form        what lies between is brought into Unicode's form NFC, where the file has the
- *                  tables for it (Pythia's); and where tokens come from SentencePiece, which spells
- *                  a space U+2581, that sign becomes a space, and a space is put in front
- *   3  runs        further strings are taken out as in 1: Pythia's tokens of 2 to 24 spaces
- *   4  pieces      by one of these expressions, where L, N and \s are Unicode's letters, numbers
- *                  and white space, which the file lists, and bytes outside UTF-8 are none of them
- *     gpt2         's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
- *     llama3       (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|
- *                  ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+    (a space before the ?)
- *   5  merges      LLaMA-3 first looks whether the piece is a token, and then needs no merge
- *
- * SentencePiece merges over the whole text. Here a text of any length is cut too, between any two
- * characters that no token has beside each other: no merge could join across, so the ids are the
- * same, and words can be remembered. A character that the vocabulary lacks becomes its bytes'
- * tokens. Merges of one rank go by place: SentencePiece ranks by what a merge makes, so that all
- * ways to make a token have one rank; files that list merges give each a rank of its own.
- *
- * THE FILE of sink's own, tokenizer.bin. Numbers are little-endian and unsigned; M merges.
+ * THE FILE, tokenizer.bin. Numbers are little-endian and unsigned; M merges.
  *     offset      bytes
  *     0           8       the letters SINKTOK1
  *     8           4       version, 1
@@ -5315,33 +5285,18 @@ int checks_run(const char *name, FILE *out, bool colour, Error *e) {
  *     20          8 M     for each rank in order: 4 bytes left id, 4 bytes right id; both at least
  *                         3 and below 259 + rank; no pair twice; no token longer than 128 bytes
  *     20 + 8 M    8       hash64(0, .) of all bytes before it: also the tokenizer's hash
- * and nothing after that. The file of any other, which data/hf.c writes:
- *     0           12      SINKTOK1, version 2
- *     12          4  4    V; M
- *     20          4  4    CUT_*; SPACE_*
- *     28          4       1 a piece that is a token is one; 2 models have read bos before every
- *                         text; or the sum of these
- *     32          4  4    the ids that end and that begin a text; 2^32 - 1: none begins it
- *     40          4  4    C classes of characters; F folds
- *     48          4  4    K classes of combining marks; S bytes of spellings
- *     56          12 C    first, last code point; 0 letter, 1 number, 2 white space (others: none)
- *     ..          16 F    code point, first and second of its canonical form (second 0: none), 1
- *                         when the two compose; sorted
- *     ..          12 K    first, last code point; combining class; sorted, as are the classes
- *     ..          3 V     for each id: 1 byte KIND_*, 2 bytes length, at most 1024
- *     ..          S       the spellings, end to end
- *     ..          16 M    left id, right id, the id that they make, rank: 0 first, then that of
- *                         the merge before or its own number
- *     ..          8       hash64(0, .) of all bytes before it
+ * and nothing after that. Tokenizers of published models have files of version 2, other pieces and
+ * other ids: data/hf.c makes, reads and uses them.
  */
 
 #define TOKENIZER_MAGIC "SINKTOK1"
-enum { TOKENIZER_OWN = 1, TOKENIZER_OTHER = 2, TOKENIZER_HEAD = 20, OTHER_HEAD = 56,
-       TOKENIZER_TAIL = 8, OTHER_MERGES_MAX = 1 << 21, FOLD_DEPTH = 8 };
-enum { FLAG_WHOLE = 1, FLAG_BEGINS = 2 };
-static const char *const SPECIAL_NAME[TOKEN_BYTE] = {DOCUMENT_END, "<|bos|>", "<|fix|>"};
+enum { TOKENIZER_OWN = 1, TOKENIZER_PUBLISHED = 2, TOKENIZER_HEAD = 20, TOKENIZER_TAIL = 8 };
 
-/* ---- 8.1  Ids, little-endian numbers, numbered pairs ---------------------------------------- */
+/* Empty: sink alone knows no tokenizer but its own. data/hf.c, which includes this file, fills it.
+ */
+static const TokenizerKind PUBLISHED_TOKENIZERS;
+
+/* ---- 8.1  Ids and numbered pairs ------------------------------------------------------------ */
 
 /* Appends n ids to a. Returns 0, or e's status when there is no memory; a is then unchanged. */
 int ids_add(Ids *a, const int32_t *from, size_t n, Error *e) {
@@ -5404,7 +5359,7 @@ static int pairs_grow(Pairs *p, Error *e) {
 
 /* The number of a pair, which is added when it is new; -1 and an error when there is no memory. */
 static int64_t pairs_number(Pairs *p, int32_t left, int32_t right, Error *e) {
-    int64_t number = pairs_find(p, left, right);
+    const int64_t number = pairs_find(p, left, right);
     if (number >= 0) return number;
     if (p->size == p->room && pairs_grow(p, e)) return -1;
     p->at[p->size] = (Pair){.left = left, .right = right};
@@ -5442,11 +5397,10 @@ static enum ByteKind byte_kind(unsigned char b) {
     return b == ' ' || (b >= '\t' && b <= '\r') ? WHITE : OTHER;
 }
 
-/* CUT_SINK. Length of the first piece of a text of n >= 1 bytes: 1 to PIECE_MAX. White space that
- * gives up its last byte keeps one at least: a single space with a follower is the follower's from
- * the start. */
-static size_t sink_length(const Tokenizer *t, const unsigned char *text, size_t n) {
-    (void)t;
+/* Length of the first piece of a text of n >= 1 bytes: 1 to PIECE_MAX. White space that gives up
+ * its last byte keeps one at least: a single space with a follower is the follower's from the
+ * start. */
+static size_t piece_length(const unsigned char *text, size_t n) {
     size_t end = n > 1 && text[0] == ' ' && byte_kind(text[1]) != WHITE ? 1 : 0;
     const enum ByteKind kind = byte_kind(text[end]);
     const size_t most = kind == DIGIT ? end + 3 : PIECE_MAX;
@@ -5455,137 +5409,35 @@ static size_t sink_length(const Tokenizer *t, const unsigned char *text, size_t 
     return kind == WHITE && follower && text[end - 1] == ' ' ? end - 1 : end;
 }
 
-/* The length of the first character of n >= 1 bytes, and its code point; a byte that begins none
- * stands for itself, above all code points. */
-enum { CODE_BYTE = 0x110000, CODE_NFC = 0x300, HANGUL = 0xAC00, HANGUL_COUNT = 11172 };
-static size_t char_at(const unsigned char *s, size_t n, uint32_t *code) {
-    const size_t length = s[0] < 0x80 ? 1 : s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4;
-    *code = s[0];
-    if (length == 1) return 1;
-    if (length > n || utf8_length(s, length) < length) { *code += CODE_BYTE; return 1; }
-    *code &= 0x7Fu >> length;
-    for (size_t i = 1; i < length; i++) *code = *code << 6 | (s[i] & 0x3Fu);
-    return length;
-}
-
-/* The value of a code point in n sorted ranges, `none` outside them. */
-static unsigned range_value(const Range *r, int n, uint32_t code, unsigned none) {
-    int low = 0, high = n;
-    while (low < high) {
-        const int mid = (low + high) / 2;
-        if (r[mid].last < code) low = mid + 1; else high = mid;
-    }
-    return low < n && r[low].first <= code ? r[low].value : none;
-}
-
-/* The class of the first character of n bytes, and its length; OTHER and 0 at the end of a text. */
-static unsigned char_class(const Tokenizer *t, const unsigned char *s, size_t n, size_t *length) {
-    uint32_t code;
-    if (!n) { *length = 0; return OTHER; }
-    if (s[0] < 128) { *length = 1; return t->ascii[s[0]]; }
-    *length = char_at(s, n, &code);
-    return range_value(t->classes, t->n_classes, code, OTHER);
-}
-
-/* The bytes from `at` on that are at most `most` characters of one class. */
-static size_t class_run(const Tokenizer *t, const unsigned char *text, size_t at, size_t n,
-                        unsigned class, size_t most) {
-    size_t end = at, length;
-    while (end < n && most-- && char_class(t, text + end, n - end, &length) == class) end += length;
-    return end - at;
-}
-
-/* The length of a contraction, 0 when the text begins with none; `fold`: in capitals too, whose s
- * has a third form, the long one, U+017F. */
-static size_t contraction(const unsigned char *s, size_t n, bool fold) {
-    static const char *const TAILS[] = {"s", "t", "re", "ve", "m", "ll", "d", NULL};
-    if (n < 2 || s[0] != '\'') return 0;
-    if (fold && n > 2 && s[1] == 0xC5 && s[2] == 0xBF) return 3;
-    for (int i = 0; TAILS[i]; i++) {
-        const size_t length = strlen(TAILS[i]);
-        size_t k = 0;
-        while (k < length && k + 1 < n && TAILS[i][k] ==
-               (fold && s[k + 1] >= 'A' && s[k + 1] <= 'Z' ? s[k + 1] + 32 : s[k + 1])) k++;
-        if (k == length) return 1 + length;
-    }
-    return 0;
-}
-
-/* White space at the start of a text: all of it at the end of the text, and where it is a single
- * character; else all but its last, which the next piece may take. */
-static size_t white_length(const Tokenizer *t, const unsigned char *text, size_t n) {
-    size_t end = 0, last = 0, length;
-    while (end < n && char_class(t, text + end, n - end, &length) == WHITE) {
-        last = end;
-        end += length;
-    }
-    return end < n && last ? last : end;
-}
-
-static size_t gpt2_length(const Tokenizer *t, const unsigned char *text, size_t n) {
-    size_t length = contraction(text, n, false);
-    if (length) return length;
-    const size_t blank = n > 1 && text[0] == ' ';
-    const unsigned class = char_class(t, text + blank, n - blank, &length);
-    return class == WHITE ? white_length(t, text, n)
-                          : blank + class_run(t, text, blank, n, class, n);
-}
-
-static size_t llama3_length(const Tokenizer *t, const unsigned char *text, size_t n) {
-    size_t length = contraction(text, n, true), next;
-    if (length) return length;
-    const unsigned class = char_class(t, text, n, &length);
-    const bool line = text[0] == '\n' || text[0] == '\r';
-    if (class == LETTER) return class_run(t, text, 0, n, LETTER, n);
-    if (class == DIGIT) return class_run(t, text, 0, n, DIGIT, 3);
-    if (!line && char_class(t, text + length, n - length, &next) == LETTER && next)
-        return length + class_run(t, text, length, n, LETTER, n);
-    const size_t blank = n > 1 && text[0] == ' ';
-    if (char_class(t, text + blank, n - blank, &next) == OTHER) {
-        size_t end = blank + class_run(t, text, blank, n, OTHER, n);
-        while (end < n && (text[end] == '\n' || text[end] == '\r')) end++;
-        return end;
-    }
-    size_t end = class_run(t, text, 0, n, WHITE, n);
-    while (end && text[end - 1] != '\n' && text[end - 1] != '\r') end--;
-    return end ? end : white_length(t, text, n);
-}
-
-static size_t beside_length(const Tokenizer *t, const unsigned char *text, size_t n) {
-    uint32_t left, right;
-    size_t at = char_at(text, n, &left);
-    while (at < n) {
-        const size_t length = char_at(text + at, n - at, &right);
-        if (pairs_find(&t->beside, (int32_t)left, (int32_t)right) < 0) break;
-        left = right;
-        at += length;
-    }
-    return at;
-}
-
-/* CUTS: the length of the first piece of a text of n >= 1 bytes. */
-typedef size_t Cut(const Tokenizer *t, const unsigned char *text, size_t n);
-static Cut *const CUTS[CUTS_COUNT] = {sink_length, gpt2_length, llama3_length, beside_length};
-
 /* ---- 8.3  Making, reading and writing a tokenizer ------------------------------------------- */
 
 static const char HINT[] = "Try: sink help tokenize";
 
-/* A tokenizer of sink's own without merges and with room for vocab ids; tokenizer_merge adds merges
- * and tokenizer_finish ends it. Returns 0, or e's status with nothing left to free. */
-static int tokenizer_begin(Tokenizer *t, int vocab, Error *e) {
-    *t = (Tokenizer){.vocab = TOKEN_MERGE, .end = TOKEN_END, .bos = TOKEN_BOS, .fix = TOKEN_FIX};
-    t->start = grab((idx)vocab + 1, sizeof *t->start, e);
-    t->kind = grab(vocab, 1, e);
-    t->made = grab(vocab, sizeof *t->made, e);
-    if (e->status) { tokenizer_free(t); return e->status; }
-    for (int id = 0; id < TOKEN_MERGE; id++) {
-        t->start[id + 1] = t->start[id] +
-                           (id < TOKEN_BYTE ? (uint32_t)strlen(SPECIAL_NAME[id]) : 1);
-        t->kind[id] = id < TOKEN_BYTE ? KIND_NAME : KIND_TEXT;
-    }
-    for (int b = 0; b < 256; b++) t->byte[b] = TOKEN_BYTE + b;
+/* Adds a token that `n` bytes spell. */
+static int token_add(Tokenizer *t, const void *spelling, size_t n, Error *e) {
+    if (bytes_add(&t->pool, spelling, n, e)) return e->status;
+    t->start[++t->vocab] = (uint32_t)t->pool.size;
     return 0;
+}
+
+/* A tokenizer without merges and with room for vocab ids. */
+static int tokenizer_begin(Tokenizer *t, int vocab, Error *e) {
+    static const char *const SPECIAL[TOKEN_BYTE] = {DOCUMENT_END, "<|bos|>", "<|fix|>"};
+    *t = (Tokenizer){.end = TOKEN_END, .bos = TOKEN_BOS, .fix = TOKEN_FIX};
+    t->start = grab((idx)vocab + 1, sizeof *t->start, e);
+    for (int i = 0; i < TOKEN_BYTE && !e->status; i++)
+        token_add(t, SPECIAL[i], strlen(SPECIAL[i]), e);
+    for (int b = 0; b < 256 && !e->status; b++) {
+        const unsigned char byte = (unsigned char)b;
+        token_add(t, &byte, 1, e);
+    }
+    return e->status;
+}
+
+/* The bytes that token id (0 .. vocab - 1) stands for, and their number. */
+const unsigned char *tokenizer_token(const Tokenizer *t, int id, size_t *length) {
+    *length = t->start[id + 1] - t->start[id];
+    return t->pool.at + t->start[id];
 }
 
 /* Adds the merge of the next rank, if it is a lawful one: made of two ids that are older and not
@@ -5595,347 +5447,83 @@ static int tokenizer_merge(Tokenizer *t, uint64_t left, uint64_t right, const ch
                            Error *e) {
     const size_t rank = t->merges.size;
     const uint64_t id = (uint64_t)t->vocab;
+    unsigned char both[PIECE_MAX];
+    size_t n, more;
     if (left < TOKEN_BYTE || left >= id || right < TOKEN_BYTE || right >= id)
-        return fail(e, 1, "%s: expected merge %zu of ids 3 to %llu, found %llu and %llu. %s", name,
-                    rank, (unsigned long long)id - 1, (unsigned long long)left,
-                    (unsigned long long)right, HINT);
-    uint32_t length = t->start[left + 1] - t->start[left] + t->start[right + 1] - t->start[right];
-    if (length > PIECE_MAX)
-        return fail(e, 1, "%s: expected merge %zu to spell at most %d bytes, found %u. %s", name,
-                    rank, PIECE_MAX, (unsigned)length, HINT);
-    int64_t number = pairs_number(&t->merges, (int32_t)left, (int32_t)right, e);
-    if (number < 0) return e->status;
-    if ((size_t)number != rank)
+        return fail(e, 1, "%s: expected merge %zu of ids 3 to %d, found %u and %u. %s", name, rank,
+                    t->vocab - 1, (unsigned)left, (unsigned)right, HINT);
+    const unsigned char *first = tokenizer_token(t, (int)left, &n);
+    const unsigned char *second = tokenizer_token(t, (int)right, &more);
+    if (n + more > PIECE_MAX)
+        return fail(e, 1, "%s: expected merge %zu to spell at most %d bytes, found %zu. %s", name,
+                    rank, PIECE_MAX, n + more, HINT);
+    memcpy(both, first, n);
+    memcpy(both + n, second, more);
+    const int64_t number = pairs_number(&t->merges, (int32_t)left, (int32_t)right, e);
+    if (number >= 0 && (size_t)number != rank)
         return fail(e, 1, "%s: expected merge %zu to be new, found the pair of merge %zu. %s", name,
                     rank, (size_t)number, HINT);
-    t->made[rank] = (Merge){.id = (int32_t)id, .rank = (int32_t)rank};
-    t->start[id + 1] = t->start[id] + length;
-    t->vocab++;
-    return 0;
-}
-
-/* Spells every token and takes the hash. Returns 0 or e's status; the caller frees t then. */
-static int tokenizer_finish(Tokenizer *t, Error *e) {
-    t->pool = grab(t->start[t->vocab], 1, e);
-    if (!t->pool) return e->status;
-    for (int id = 0; id < t->vocab; id++) {
-        unsigned char *to = t->pool + t->start[id];
-        if (id < TOKEN_BYTE) {
-            memcpy(to, SPECIAL_NAME[id], strlen(SPECIAL_NAME[id]));
-        } else if (id < TOKEN_MERGE) {
-            *to = (unsigned char)(id - TOKEN_BYTE);
-        } else {
-            const Pair *m = &t->merges.at[id - TOKEN_MERGE];
-            size_t left, right;
-            const unsigned char *from = tokenizer_token(t, m->left, &left);
-            memcpy(to, from, left);
-            from = tokenizer_token(t, m->right, &right);
-            memcpy(to + left, from, right);
-        }
-    }
-    Bytes file = {0};
-    if (!tokenizer_bytes(t, &file, e))
-        t->hash = number_at(file.at + file.size - TOKENIZER_TAIL, TOKENIZER_TAIL);
-    bytes_free(&file);
-    return e->status;
-}
-
-/* The bytes that token id (0 .. vocab - 1) stands for, and their number. */
-const unsigned char *tokenizer_token(const Tokenizer *t, int id, size_t *length) {
-    *length = t->start[id + 1] - t->start[id];
-    return t->pool + t->start[id];
+    return number < 0 ? e->status : token_add(t, both, n + more, e);
 }
 
 /* Frees a tokenizer, also one that is empty or half made. */
 void tokenizer_free(Tokenizer *t) {
+    if (t->kind) t->kind->close(t);
     pairs_free(&t->merges);
-    pairs_free(&t->marks[0]);
-    pairs_free(&t->marks[1]);
-    pairs_free(&t->beside);
-    pairs_free(&t->joins);
-    free(t->made);
+    bytes_free(&t->pool);
     free(t->start);
-    free(t->pool);
-    free(t->kind);
-    free(t->slot);
-    free(t->classes);
-    free(t->combining);
-    free(t->folds);
     *t = (Tokenizer){0};
 }
 
-/* The size that a published tokenizer's head tells, 0 when a part is larger than any can be. */
-static size_t other_size(const unsigned char *bytes, size_t vocab, size_t merges) {
-    size_t part[4];                     /* classes, folds, combining marks, bytes of spellings */
-    for (int i = 0; i < 4; i++) {
-        part[i] = (size_t)number_at(bytes + 40 + 4 * i, 4);
-        if (part[i] > (i < 3 ? CODE_BYTE / 16 : (size_t)TOKEN_LENGTH_MAX << 18)) return 0;
-    }
-    return OTHER_HEAD + 12 * part[0] + 16 * part[1] + 12 * part[2] + 3 * vocab + part[3] +
-           16 * merges + TOKENIZER_TAIL;
-}
-
-/* Checks what both kinds of file have in common, the checksum too, so that a damaged file is told
- * apart from a wrong one. Returns the version, 0 with an error that has `name` at fault. */
-static unsigned tokenizer_check(const unsigned char *bytes, size_t n, const char *name, Error *e) {
-    if (n < TOKENIZER_HEAD + TOKENIZER_TAIL) {
-        fail(e, 1, "%s: expected a tokenizer of %d bytes or more, found %zu. %s", name,
-             TOKENIZER_HEAD + TOKENIZER_TAIL, n, HINT);
-        return 0;
-    }
-    if (memcmp(bytes, TOKENIZER_MAGIC, 8)) {
-        fail(e, 1, "%s: expected a tokenizer, which begins with " TOKENIZER_MAGIC
-             ", found another kind of file. %s", name, HINT);
-        return 0;
-    }
-    const unsigned version = (unsigned)number_at(bytes + 8, 4);
-    const unsigned vocab = (unsigned)number_at(bytes + 12, 4);
-    const unsigned merges = (unsigned)number_at(bytes + 16, 4);
-    size_t size = TOKENIZER_HEAD + 8 * (size_t)merges + TOKENIZER_TAIL;
-    if (version != TOKENIZER_OWN && version != TOKENIZER_OTHER)
-        fail(e, 1, "%s: expected version %d or %d, found %u. %s", name, TOKENIZER_OWN,
-             TOKENIZER_OTHER, version, HINT);
-    else if (version == TOKENIZER_OWN &&
-             (vocab < TOKEN_MERGE || vocab > TOKENIZER_VOCAB_MAX || merges != vocab - TOKEN_MERGE))
-        fail(e, 1, "%s: expected %d to %d tokens and %d fewer merges, found %u and %u. %s", name,
-             TOKEN_MERGE, TOKENIZER_VOCAB_MAX, TOKEN_MERGE, vocab, merges, HINT);
-    else if (version == TOKENIZER_OTHER) {
-        if (n < OTHER_HEAD + TOKENIZER_TAIL)
-            fail(e, 1, "%s: expected a head of %d bytes, found %zu bytes. %s", name, OTHER_HEAD, n,
-                 HINT);
-        else if (vocab < 1 || vocab > TOKENIZER_VOCAB_MAX || merges > OTHER_MERGES_MAX)
-            fail(e, 1, "%s: expected 1 to %d tokens and at most %d merges, found %u and %u. %s",
-                 name, TOKENIZER_VOCAB_MAX, OTHER_MERGES_MAX, vocab, merges, HINT);
-        else size = other_size(bytes, vocab, merges);
-    }
-    if (e->status) return 0;
-    if (n != size) {
-        fail(e, 1, "%s: expected %zu bytes for %u merges, found %zu. %s", name, size, merges, n,
-             HINT);
-        return 0;
-    }
+/* Whether a file has the size that its head tells, and the checksum, so that a damaged file is told
+ * apart from a wrong one. Returns 0, or e's status with an error that has `name` at fault. */
+static int tokenizer_sealed(const unsigned char *bytes, size_t n, size_t size, const char *name,
+                            Error *e) {
+    if (n != size)
+        return fail(e, 1, "%s: expected %zu bytes for %u merges, found %zu. %s", name, size,
+                    (unsigned)number_at(bytes + 16, 4), n, HINT);
     const uint64_t told = number_at(bytes + n - TOKENIZER_TAIL, TOKENIZER_TAIL);
     const uint64_t found = hash64(0, bytes, n - TOKENIZER_TAIL);
-    if (told == found) return version;
-    fail(e, 1, "%s: expected checksum %016llx, found %016llx: the file is damaged. %s", name,
-         (unsigned long long)told, (unsigned long long)found, HINT);
-    return 0;
-}
-
-/* n sorted ranges from a file, whose values are below `values`. */
-static int ranges_read(Range **out, int n, const unsigned char *at, unsigned values,
-                       const char *name, Error *e) {
-    Range *r = *out = grab(n, sizeof *r, e);
-    for (int i = 0; i < n && !e->status; i++, at += 12) {
-        r[i] = (Range){.first = (uint32_t)number_at(at, 4), .last = (uint32_t)number_at(at + 4, 4),
-                       .value = (uint32_t)number_at(at + 8, 4)};
-        if (r[i].first > r[i].last || r[i].last >= CODE_BYTE || r[i].value >= values ||
-            (i && r[i].first <= r[i - 1].last))
-            fail(e, 1, "%s: expected sorted ranges of characters, found %u to %u of class %u at "
-                 "place %d. %s", name, (unsigned)r[i].first, (unsigned)r[i].last,
-                 (unsigned)r[i].value, i, HINT);
-    }
-    return e->status;
-}
-
-/* The canonical form of a code point, NULL when it is its own. */
-static const Fold *fold_of(const Tokenizer *t, uint32_t code) {
-    int low = 0, high = t->n_folds;
-    while (low < high) {
-        const int mid = (low + high) / 2;
-        if (t->folds[mid].code < code) low = mid + 1; else high = mid;
-    }
-    return low < t->n_folds && t->folds[low].code == code ? &t->folds[low] : NULL;
-}
-
-/* The canonical forms of a file. A form's first code point may have a form again, a few times. */
-static int folds_read(Tokenizer *t, const unsigned char *at, const char *name, Error *e) {
-    t->folds = grab(t->n_folds, sizeof *t->folds, e);
-    for (int i = 0; i < t->n_folds && !e->status; i++, at += 16)
-        t->folds[i] = (Fold){.code = (uint32_t)number_at(at, 4),
-                             .first = (uint32_t)number_at(at + 4, 4),
-                             .second = (uint32_t)number_at(at + 8, 4),
-                             .joins = (uint32_t)number_at(at + 12, 4)};
-    for (int i = 0; i < t->n_folds && !e->status; i++) {
-        const Fold *f = &t->folds[i], *deeper = f;
-        int depth = 0;
-        while (deeper && ++depth <= FOLD_DEPTH) deeper = fold_of(t, deeper->first);
-        if (deeper || f->code >= CODE_BYTE || f->first >= CODE_BYTE || f->second >= CODE_BYTE ||
-            f->joins > (f->second > 0) || (i && f->code <= f[-1].code)) {
-            fail(e, 1, "%s: expected sorted canonical forms, found U+%04X at place %d. %s", name,
-                 (unsigned)f->code, i, HINT);
-            break;
-        }
-        if (!f->joins) continue;
-        const int64_t pair = pairs_number(&t->joins, (int32_t)f->first, (int32_t)f->second, e);
-        if (pair >= 0) t->joins.at[pair].last = (uint32_t)i + 1;
-    }
-    return e->status;
-}
-
-/* The slot of a spelling: that of the token which is spelt so, or the empty one for it. */
-static size_t token_slot(const Tokenizer *t, const unsigned char *text, size_t n) {
-    size_t s = hash64(0, text, n) & (t->slots - 1), length;
-    for (; t->slot[s]; s = (s + 1) & (t->slots - 1)) {
-        const unsigned char *found = tokenizer_token(t, (int)t->slot[s] - 1, &length);
-        if (length == n && !memcmp(found, text, n)) break;
-    }
-    return s;
-}
-
-/* The token of KIND_TEXT that is spelt so, -1 when there is none. */
-static int32_t token_find(const Tokenizer *t, const unsigned char *text, size_t n) {
-    return (int32_t)t->slot[token_slot(t, text, n)] - 1;
-}
-
-/* Enters token id, spelt by n >= 1 bytes, where text will be looked up: among the spellings, the
- * bytes, the marks; and the characters that it has beside each other. */
-static int token_enter(Tokenizer *t, int id, const char *name, Error *e) {
-    size_t n;
-    const unsigned char *s = tokenizer_token(t, id, &n);
-    const int kind = t->kind[id];
-    if (kind == KIND_MARK || kind == KIND_RUN) {
-        Pairs *tree = &t->marks[kind == KIND_RUN];
-        int64_t node = -1;
-        for (size_t i = 0; i < n && !e->status; i++)
-            node = pairs_number(tree, (int32_t)(node + 1), s[i], e);
-        if (e->status) return e->status;
-        if (tree->at[node].last)
-            return fail(e, 1, "%s: expected marks spelt differently, found %u and %d alike. %s",
-                        name, (unsigned)tree->at[node].last - 1, id, HINT);
-        tree->at[node].last = (uint32_t)id + 1;
-    } else if (kind == KIND_TEXT) {
-        const size_t slot = token_slot(t, s, n);
-        if (t->slot[slot])
-            return fail(e, 1, "%s: expected tokens spelt differently, found %u and %d alike. %s",
-                        name, (unsigned)t->slot[slot] - 1, id, HINT);
-        t->slot[slot] = (uint32_t)id + 1;
-        uint32_t left, right;
-        for (size_t at = char_at(s, n, &left); t->cut == CUT_BESIDE && at < n && !e->status;
-             left = right) {
-            at += char_at(s + at, n - at, &right);
-            pairs_number(&t->beside, (int32_t)left, (int32_t)right, e);
-        }
-    }
-    if (n == 1 && kind == (t->cut == CUT_BESIDE ? KIND_BYTE : KIND_TEXT)) t->byte[s[0]] = id;
-    return e->status;
-}
-
-/* The tokens of a file: V kinds and lengths from `at` on, then `bytes` bytes of spellings. */
-static int tokens_read(Tokenizer *t, const unsigned char *at, size_t bytes, const char *name,
-                       Error *e) {
-    t->start = grab((idx)t->vocab + 1, sizeof *t->start, e);
-    t->kind = grab(t->vocab, 1, e);
-    t->pool = grab((idx)bytes, 1, e);
-    for (t->slots = 2; t->slots < 2 * (size_t)t->vocab;) t->slots *= 2;
-    t->slot = grab((idx)t->slots, sizeof *t->slot, e);
-    if (e->status) return e->status;
-    memcpy(t->pool, at + 3 * (size_t)t->vocab, bytes);
-    for (int b = 0; b < 256; b++) t->byte[b] = -1;
-    size_t used = 0;
-    for (int id = 0; id < t->vocab && !e->status; id++, at += 3) {
-        const size_t length = (size_t)number_at(at + 1, 2);
-        t->kind[id] = at[0];
-        if (at[0] >= KINDS_COUNT || length > TOKEN_LENGTH_MAX || length > bytes - used ||
-            (at[0] != KIND_NAME && length < 1) || (at[0] == KIND_BYTE && length > 1))
-            return fail(e, 1, "%s: expected token %d of 1 to %d bytes, found %zu of kind %d. %s",
-                        name, id, TOKEN_LENGTH_MAX, length, at[0], HINT);
-        used += length;
-        t->start[id + 1] = (uint32_t)used;
-        token_enter(t, id, name, e);
-    }
-    if (!e->status && used != bytes)
-        fail(e, 1, "%s: expected %zu bytes of spellings, found %zu. %s", name, bytes, used, HINT);
-    for (int b = 0; b < 256 && !e->status; b++) {
-        const bool spare = b == 0xC0 || b == 0xC1 || b > 0xF4;       /* never in UTF-8 */
-        if (t->byte[b] < 0 && spare) t->byte[b] = t->byte['?'];
-        if (t->byte[b] < 0)
-            fail(e, 1, "%s: expected a token for every byte, found none for 0x%02X. %s", name,
-                 (unsigned)b, HINT);
-    }
-    return e->status;
-}
-
-/* The merges of a file, n of them: two tokens of text, the one that both spell, and a rank. */
-static int merges_read(Tokenizer *t, const unsigned char *at, size_t n, const char *name,
-                       Error *e) {
-    t->made = grab((idx)n, sizeof *t->made, e);
-    for (size_t r = 0; r < n && !e->status; r++, at += 16) {
-        size_t length[3];
-        const unsigned char *s[3];
-        bool good = true;
-        uint64_t id[3];
-        for (int i = 0; i < 3; i++) {
-            id[i] = number_at(at + 4 * i, 4);
-            good = good && id[i] < (uint64_t)t->vocab && t->kind[id[i]] == KIND_TEXT;
-            if (good) s[i] = tokenizer_token(t, (int)id[i], &length[i]);
-        }
-        if (!good || length[0] + length[1] != length[2] || memcmp(s[0], s[2], length[0]) ||
-            memcmp(s[1], s[2] + length[0], length[1]))
-            return fail(e, 1, "%s: expected merge %zu to spell its two tokens, found %llu, %llu "
-                        "and %llu. %s", name, r, (unsigned long long)id[0],
-                        (unsigned long long)id[1], (unsigned long long)id[2], HINT);
-        const int64_t number = pairs_number(&t->merges, (int32_t)id[0], (int32_t)id[1], e);
-        if (number >= 0 && (size_t)number != r)
-            return fail(e, 1, "%s: expected merge %zu to be new, found the pair of merge %zu. %s",
-                        name, r, (size_t)number, HINT);
-        const uint64_t rank = number_at(at + 12, 4);
-        if (rank != r && (!r || rank != (uint64_t)t->made[r - 1].rank))
-            return fail(e, 1, "%s: expected merge %zu of rank %zu or the one before, found %llu. "
-                        "%s", name, r, r, (unsigned long long)rank, HINT);
-        t->made[r] = (Merge){.id = (int32_t)id[2], .rank = (int32_t)rank};
-    }
-    return e->status;
-}
-
-/* A published tokenizer from its file, whose size and checksum are right. */
-static int other_read(Tokenizer *t, const unsigned char *bytes, const char *name, Error *e) {
-    uint32_t head[14];                  /* the 4-byte numbers up to OTHER_HEAD */
-    for (int i = 0; i < 14; i++) head[i] = (uint32_t)number_at(bytes + 4 * i, 4);
-    const uint32_t flags = head[7], end = head[8], bos = head[9], vocab = head[3];
-    if (head[5] == CUT_SINK || head[5] >= CUTS_COUNT || head[6] >= SPACES_COUNT ||
-        flags >= 4 || end >= vocab || (bos >= vocab && (bos != UINT32_MAX || flags & FLAG_BEGINS)))
-        return fail(e, 1, "%s: expected cuts, spaces, flags and ids that sink knows, found %u, %u, "
-                    "%u, %u and %u. %s", name, (unsigned)head[5], (unsigned)head[6],
-                    (unsigned)flags, (unsigned)end, (unsigned)bos, HINT);
-    *t = (Tokenizer){.vocab = (int)vocab, .cut = (int)head[5], .space = (int)head[6],
-                     .whole = flags & FLAG_WHOLE, .begins = flags & FLAG_BEGINS,
-                     .end = (int)end, .bos = bos < vocab ? (int)bos : -1, .fix = -1,
-                     .n_classes = (int)head[10], .n_folds = (int)head[11],
-                     .n_combining = (int)head[12]};
-    const unsigned char *at = bytes + OTHER_HEAD;
-    ranges_read(&t->classes, t->n_classes, at, OTHER, name, e);
-    at += 12 * (size_t)t->n_classes;
-    if (!e->status) folds_read(t, at, name, e);
-    at += 16 * (size_t)t->n_folds;
-    if (!e->status) ranges_read(&t->combining, t->n_combining, at, 256, name, e);
-    at += 12 * (size_t)t->n_combining;
-    for (unsigned c = 0; c < 128; c++)
-        if (!e->status)
-            t->ascii[c] = (unsigned char)range_value(t->classes, t->n_classes, c, OTHER);
-    if (!e->status) tokens_read(t, at, head[13], name, e);
-    at += 3 * (size_t)vocab + head[13];
-    if (!e->status) merges_read(t, at, head[4], name, e);
-    at += 16 * (size_t)head[4];
-    t->hash = number_at(at, TOKENIZER_TAIL);
-    return e->status;
+    return told == found ? 0
+         : fail(e, 1, "%s: expected checksum %016llx, found %016llx: the file is damaged. %s", name,
+                (unsigned long long)told, (unsigned long long)found, HINT);
 }
 
 /* Makes a tokenizer of a file's n bytes; `name` names the file in errors. Nothing is believed
- * before it is checked. Returns 0, or e's status with *out empty. */
-int tokenizer_read(const unsigned char *bytes, size_t n, const char *name, Tokenizer *out,
+ * before it is checked. Returns 0, or e's status with *t empty. */
+int tokenizer_read(const unsigned char *bytes, size_t n, const char *name, Tokenizer *t,
                    Error *e) {
-    *out = (Tokenizer){0};
-    const unsigned version = tokenizer_check(bytes, n, name, e);
-    if (!version) return e->status;
-    if (version == TOKENIZER_OWN) {
-        const int vocab = (int)number_at(bytes + 12, 4);
-        if (tokenizer_begin(out, vocab, e)) return e->status;
-        for (const unsigned char *p = bytes + TOKENIZER_HEAD; out->vocab < vocab; p += 8)
-            if (tokenizer_merge(out, number_at(p, 4), number_at(p + 4, 4), name, e)) break;
-        if (!e->status) tokenizer_finish(out, e);
-    } else other_read(out, bytes, name, e);
-    if (e->status) tokenizer_free(out);
+    *t = (Tokenizer){0};
+    if (n < TOKENIZER_HEAD + TOKENIZER_TAIL)
+        return fail(e, 1, "%s: expected a tokenizer of %d bytes or more, found %zu. %s", name,
+                    TOKENIZER_HEAD + TOKENIZER_TAIL, n, HINT);
+    if (memcmp(bytes, TOKENIZER_MAGIC, 8))
+        return fail(e, 1, "%s: expected a tokenizer, which begins with " TOKENIZER_MAGIC
+                    ", found another kind of file. %s", name, HINT);
+    const unsigned version = (unsigned)number_at(bytes + 8, 4);
+    const unsigned vocab = (unsigned)number_at(bytes + 12, 4);
+    const unsigned merges = (unsigned)number_at(bytes + 16, 4);
+    if (version == TOKENIZER_PUBLISHED && PUBLISHED_TOKENIZERS.read) {
+        t->kind = &PUBLISHED_TOKENIZERS;
+        PUBLISHED_TOKENIZERS.read(t, bytes, n, name, e);
+    } else if (version == TOKENIZER_PUBLISHED)
+        fail(e, 1, "%s: expected a tokenizer that sink trained, found a published model's. Try: "
+             "cc -O3 data/hf.c -o hf -lm, and ./hf in place of ./sink", name);
+    else if (version != TOKENIZER_OWN)
+        fail(e, 1, "%s: expected version %d or %d, found %u. %s", name, TOKENIZER_OWN,
+             TOKENIZER_PUBLISHED, version, HINT);
+    else if (vocab < TOKEN_MERGE || vocab > TOKENIZER_VOCAB_MAX || merges != vocab - TOKEN_MERGE)
+        fail(e, 1, "%s: expected %d to %d tokens and %d fewer merges, found %u and %u. %s", name,
+             TOKEN_MERGE, TOKENIZER_VOCAB_MAX, TOKEN_MERGE, vocab, merges, HINT);
+    else if (!tokenizer_sealed(bytes, n, TOKENIZER_HEAD + 8 * (size_t)merges + TOKENIZER_TAIL, name,
+                               e)) {
+        const unsigned char *p = bytes + TOKENIZER_HEAD;
+        tokenizer_begin(t, (int)vocab, e);
+        for (unsigned rank = 0; rank < merges && !e->status; rank++, p += 8)
+            tokenizer_merge(t, number_at(p, 4), number_at(p + 4, 4), name, e);
+        t->hash = number_at(p, TOKENIZER_TAIL);
+    }
+    if (e->status) tokenizer_free(t);
     return e->status;
 }
 
@@ -5951,15 +5539,14 @@ int tokenizer_load(const char *path, Tokenizer *out, Error *e) {
 /* Appends the file of a tokenizer of sink's own to out, which is empty at the start. Returns 0 or
  * e's status. */
 int tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e) {
-    const size_t merges = t->merges.size;
+    const Pair *m = t->merges.at, *end = m + t->merges.size;
     bytes_add(out, TOKENIZER_MAGIC, 8, e);
     bytes_number(out, TOKENIZER_OWN, 4, e);
     bytes_number(out, (uint64_t)t->vocab, 4, e);
-    bytes_number(out, merges, 4, e);
-    for (size_t r = 0; r < merges && !e->status; r++) {
-        bytes_number(out, (uint64_t)t->merges.at[r].left, 4, e);
-        bytes_number(out, (uint64_t)t->merges.at[r].right, 4, e);
-    }
+    bytes_number(out, t->merges.size, 4, e);
+    for (; m < end && !e->status; m++)
+        if (!bytes_number(out, (uint64_t)m->left, 4, e))
+            bytes_number(out, (uint64_t)m->right, 4, e);
     return e->status ? e->status : bytes_number(out, hash64(0, out->at, out->size), 8, e);
 }
 
@@ -5971,139 +5558,16 @@ int tokenizer_save(const char *path, const Tokenizer *t, Error *e) {
     return e->status;
 }
 
-/* ---- 8.4  Normalising ----------------------------------------------------------------------- */
-
-/* A code point in UTF-8, a stray byte as itself. */
-static int utf8_add(Bytes *out, uint32_t code, Error *e) {
-    unsigned char b[4] = {(unsigned char)code};
-    size_t n = 1;
-    if (code >= 0x80 && code < CODE_BYTE) {
-        n = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-        for (size_t i = n; i-- > 1; code >>= 6) b[i] = (unsigned char)(0x80 | (code & 0x3F));
-        b[0] = (unsigned char)(0xF0u << (4 - n) | code);
-    }
-    return bytes_add(out, b, n, e);
-}
-
-static unsigned combining_class(const Tokenizer *t, int32_t code) {
-    return range_value(t->combining, t->n_combining, (uint32_t)code, 0);
-}
-
-/* Appends the canonical decomposition of a code point. A Hangul syllable has two or three parts by
- * arithmetic: 19 x 21 x 28 of them from U+AC00 on. */
-static int decompose(const Tokenizer *t, uint32_t code, Ids *out, Error *e) {
-    int32_t part = (int32_t)code;
-    const Fold *f = fold_of(t, code);
-    if (code - HANGUL < HANGUL_COUNT) {
-        const int32_t s = (int32_t)code - HANGUL;
-        const int32_t parts[3] = {0x1100 + s / 588, 0x1161 + s % 588 / 28, 0x11A7 + s % 28};
-        return ids_add(out, parts, s % 28 ? 3 : 2, e);
-    }
-    if (!f) return ids_add(out, &part, 1, e);
-    part = (int32_t)f->second;
-    if (!decompose(t, f->first, out, e) && part) ids_add(out, &part, 1, e);
-    return e->status;
-}
-
-/* What two code points compose to, -1 when nothing. */
-static int32_t composed(const Tokenizer *t, int32_t left, int32_t right) {
-    const int32_t l = left - 0x1100, v = right - 0x1161, s = left - HANGUL, tail = right - 0x11A7;
-    if (l >= 0 && l < 19 && v >= 0 && v < 21) return HANGUL + (l * 21 + v) * 28;
-    if (s >= 0 && s < HANGUL_COUNT && s % 28 == 0 && tail > 0 && tail < 28) return left + tail;
-    const int64_t pair = pairs_find(&t->joins, left, right);
-    return pair < 0 ? -1 : (int32_t)t->folds[t->joins.at[pair].last - 1].code;
-}
-
-/* Puts a run of n marks in the order of their classes; equal ones stay as they stood. */
-static int marks_order(const Tokenizer *t, int32_t *run, size_t n, Ids *spare, Error *e) {
-    size_t place[257] = {0};
-    spare->size = 0;
-    if (ids_add(spare, run, n, e)) return e->status;
-    for (size_t i = 0; i < n; i++) place[combining_class(t, run[i]) + 1]++;
-    for (int k = 0; k < 256; k++) place[k + 1] += place[k];
-    for (size_t i = 0; i < n; i++) run[place[combining_class(t, spare->at[i])]++] = spare->at[i];
-    return 0;
-}
-
-/* Form NFC of decomposed code points, in place: marks into their order, then each composes with the
- * last starter (class 0) unless a mark of its class or a later one, or another starter, is between.
- * Unicode Standard Annex 15. */
-static int compose(Encoder *c, Error *e) {
-    const Tokenizer *t = c->tokenizer;
-    int32_t *codes = c->codes.at;
-    size_t n = c->codes.size, kept = 0, starter = SIZE_MAX;
-    for (size_t from = 0, to; from < n; from = to + 1) {
-        for (to = from; to < n && combining_class(t, codes[to]); to++) {}
-        if (to > from + 1 && marks_order(t, codes + from, to - from, &c->spare, e))
-            return e->status;
-    }
-    unsigned last = 0;
-    for (size_t i = 0; i < n; i++) {
-        const unsigned class = combining_class(t, codes[i]);
-        const bool near = starter != SIZE_MAX && (!last || last < class);
-        const int32_t made = near ? composed(t, codes[starter], codes[i]) : -1;
-        if (made >= 0) { codes[starter] = made; continue; }
-        if (!class) starter = kept;
-        last = class;
-        codes[kept++] = codes[i];
-    }
-    c->codes.size = kept;
-    return 0;
-}
-
-/* Appends n bytes of text to c->plain in form NFC. Nothing below U+0300 changes, unless one from
- * there on follows: a stretch is one character and all of those after it. */
-static int nfc_add(Encoder *c, const unsigned char *text, size_t n, Error *e) {
-    for (size_t at = 0, from; at < n && !e->status;) {
-        uint32_t code;
-        for (from = at; at < n && text[at] < 0xCC; at++) {}      /* 0xCC begins U+0300 */
-        if (at < n && at > from) do at--; while (at > from && (text[at] & 0xC0) == 0x80);
-        if (bytes_add(&c->plain, text + from, at - from, e) || at == n) break;
-        c->codes.size = 0;
-        do {
-            at += char_at(text + at, n - at, &code);
-            decompose(c->tokenizer, code, &c->codes, e);
-        } while (at < n && text[at] >= 0xCC && !e->status);
-        if (!e->status) compose(c, e);
-        for (size_t i = 0; i < c->codes.size && !e->status; i++)
-            utf8_add(&c->plain, (uint32_t)c->codes.at[i], e);
-    }
-    return e->status;
-}
-
-/* Fills c->plain with a blank, and n bytes of text as step 2 of the chapter's head makes them. */
-static int normalise(Encoder *c, const unsigned char *text, size_t n, Error *e) {
-    const Tokenizer *t = c->tokenizer;
-    c->plain.size = 0;
-    if (bytes_add(&c->plain, " ", 1, e)) return e->status;
-    if (t->n_folds ? nfc_add(c, text, n, e) : bytes_add(&c->plain, text, n, e)) return e->status;
-    if (t->space == SPACE_PLAIN) return 0;
-    unsigned char *s = c->plain.at, *end = s + c->plain.size, *to = s;
-    while (s < end) {
-        const bool sign = end - s >= 3 && !memcmp(s, "\xE2\x96\x81", 3);     /* U+2581 */
-        *to++ = sign ? ' ' : *s;
-        s += sign ? 3 : 1;
-    }
-    c->plain.size = (size_t)(to - c->plain.at);
-    return 0;
-}
-
-/* ---- 8.5  Encoding and decoding ------------------------------------------------------------- */
+/* ---- 8.4  Encoding and decoding ------------------------------------------------------------- */
 
 /* A word and its tokens, in 64 bytes: a line of most machines' caches. */
 enum { CACHE_SLOTS = 1 << 14, CACHE_BYTES = 22, CACHE_IDS = 10 };
-struct CachedWord {
+typedef struct CachedWord {
     unsigned char length;               /* 0: an empty slot */
     unsigned char count;                /* of ids */
     unsigned char word[CACHE_BYTES];
     int32_t ids[CACHE_IDS];
-};
-
-/* One symbol of a piece; what is joined to the one before it is no longer in the list. */
-struct Link {
-    int32_t id, join;                   /* join: its merge with the next, -1 none */
-    int32_t before, after;              /* -1: none */
-};
+} CachedWord;
 
 /* An encoder for t, which must outlive it: 1 MiB. Returns 0 or e's status. */
 int encoder_make(Encoder *c, const Tokenizer *t, Error *e) {
@@ -6113,128 +5577,56 @@ int encoder_make(Encoder *c, const Tokenizer *t, Error *e) {
 
 /* Frees an encoder, not its tokenizer. */
 void encoder_free(Encoder *c) {
+    if (c->scratch) PUBLISHED_TOKENIZERS.done(c);
     free(c->slot);
-    free(c->link);
-    free(c->heap);
-    bytes_free(&c->plain);
-    ids_free(&c->codes);
-    ids_free(&c->spare);
     *c = (Encoder){0};
 }
 
-/* Room for a piece of n bytes. */
-static int encoder_room(Encoder *c, size_t n, Error *e) {
-    if (n <= c->room) return 0;
-    size_t room = c->room ? c->room : PIECE_MAX;
-    while (room < n) room *= 2;
-    if (n > INT32_MAX)
-        return fail(e, 1, "text: expected words of at most %ld bytes, found %zu. Try: text",
-                    (long)INT32_MAX, n);
-    free(c->link);
-    free(c->heap);
-    c->link = grab((idx)room, sizeof *c->link, e);
-    c->heap = grab((idx)room, 2 * sizeof *c->heap, e);
-    c->room = e->status ? 0 : room;
-    return e->status;
+/* The merge of symbols i and i + 1 of n, -1 when they are none. */
+static int32_t merge_at(const Pairs *merges, const int32_t *id, size_t i, size_t n) {
+    return i + 1 < n ? (int32_t)pairs_find(merges, id[i], id[i + 1]) : -1;
 }
 
-/* The heap's keys are rank << 32 | place, so that the lowest is what comes next. A merge takes its
- * own key out and puts in two at most: 2 room keys are enough. */
-static void heap_add(Encoder *c, uint64_t key) {
-    size_t at = c->joins++;
-    for (; at && c->heap[(at - 1) / 2] > key; at = (at - 1) / 2)
-        c->heap[at] = c->heap[(at - 1) / 2];
-    c->heap[at] = key;
-}
-
-static uint64_t heap_take(Encoder *c) {
-    const uint64_t least = c->heap[0], key = c->heap[--c->joins];
-    size_t at = 0;
-    for (size_t next; (next = 2 * at + 1) < c->joins; at = next) {
-        if (next + 1 < c->joins && c->heap[next + 1] < c->heap[next]) next++;
-        if (c->heap[next] >= key) break;
-        c->heap[at] = c->heap[next];
-    }
-    c->heap[at] = key;
-    return least;
-}
-
-/* Notes whether symbol i and the next one are a merge. */
-static void link_join(Encoder *c, int32_t i) {
-    const Tokenizer *t = c->tokenizer;
-    Link *l = &c->link[i];
-    l->join = l->after < 0 ? -1 : (int32_t)pairs_find(&t->merges, l->id, c->link[l->after].id);
-    if (l->join >= 0) heap_add(c, (uint64_t)t->made[l->join].rank << 32 | (uint32_t)i);
-}
-
-/* A piece of n >= 1 bytes as symbols: its bytes, or characters; returns how many. */
-static int32_t piece_symbols(Encoder *c, const unsigned char *piece, size_t n) {
-    const Tokenizer *t = c->tokenizer;
-    int32_t count = 0;
-    for (size_t at = 0, length; at < n; at += length) {
-        int32_t id = -1;
-        uint32_t code;
-        length = 1;
-        if (t->cut == CUT_BESIDE) {
-            length = char_at(piece + at, n - at, &code);
-            id = token_find(t, piece + at, length);
-        }
-        for (size_t i = 0; i < (id < 0 ? length : 1); i++, count++)
-            c->link[count] = (Link){.id = id < 0 ? t->byte[piece[at + i]] : id,
-                                    .before = count - 1, .after = count + 1};
-    }
-    c->link[count - 1].after = -1;
-    return count;
-}
-
-/* Appends the ids of one piece of n >= 1 bytes to out: BPE in n log n steps. A key whose symbol has
- * gone, or joins at another rank since, is passed over. Returns 0 or e's status. */
+/* Appends the ids of one piece to out: BPE as the chapter's head has it. */
 static int piece_encode(Encoder *c, const unsigned char *piece, size_t n, Ids *out, Error *e) {
-    const Tokenizer *t = c->tokenizer;
-    const int32_t whole = t->whole ? token_find(t, piece, n) : -1;
-    if (whole >= 0) return ids_add(out, &whole, 1, e);
-    if (encoder_room(c, n, e)) return e->status;
-    const int32_t count = piece_symbols(c, piece, n);
-    c->joins = 0;
-    for (int32_t i = 0; i < count; i++) link_join(c, i);
-    while (c->joins) {
-        const uint64_t key = heap_take(c);
-        const int32_t i = (int32_t)(key & UINT32_MAX);
-        Link *l = &c->link[i];
-        if (l->join < 0 || (uint64_t)t->made[l->join].rank != key >> 32) continue;
-        Link *gone = &c->link[l->after];
-        l->id = t->made[l->join].id;
-        l->after = gone->after;
-        gone->join = -1;
-        if (l->after >= 0) c->link[l->after].before = i;
-        link_join(c, i);
-        if (l->before >= 0) link_join(c, l->before);
+    const Pairs *merges = &c->tokenizer->merges;
+    int32_t id[PIECE_MAX], merge[PIECE_MAX];
+    for (size_t i = 0; i < n; i++) id[i] = TOKEN_BYTE + piece[i];
+    for (size_t i = 0; i < n; i++) merge[i] = merge_at(merges, id, i, n);
+    for (;;) {
+        size_t at = n;
+        for (size_t i = 0; i < n; i++)
+            if (merge[i] >= 0 && (at == n || merge[i] < merge[at])) at = i;
+        if (at == n) return ids_add(out, id, n, e);
+        id[at] = TOKEN_MERGE + merge[at];
+        n--;
+        for (size_t i = at + 1; i < n; i++) {
+            id[i] = id[i + 1];
+            merge[i] = merge[i + 1];
+        }
+        merge[at] = merge_at(merges, id, at, n);
+        if (at) merge[at - 1] = merge_at(merges, id, at - 1, n);
     }
-    for (int32_t i = 0; i >= 0 && !e->status; i = c->link[i].after)
-        ids_add(out, &c->link[i].id, 1, e);
-    return e->status;
 }
 
-/* Steps 4 and 5: appends the ids of n bytes. A word's tokens do not depend on where it stands, so
+/* Appends the ids of n bytes, piece by piece. A word's tokens do not depend on where it stands, so
  * the cache changes the speed and nothing else: each word has one slot, which the latest word
  * takes. */
 static int pieces_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e) {
-    const Tokenizer *t = c->tokenizer;
-    Cut *cut = CUTS[t->cut];
+    const TokenizerKind *kind = c->tokenizer->kind;
     for (size_t at = 0, length; at < n && !e->status; at += length) {
         const unsigned char *piece = text + at;
-        length = cut(t, piece, n - at);
-        if (length > CACHE_BYTES) {
-            piece_encode(c, piece, length, out, e);
-            continue;
-        }
-        CachedWord *w = &c->slot[hash64(0, piece, length) % CACHE_SLOTS];
-        if (w->length == length && !memcmp(w->word, piece, length)) {
+        const size_t before = out->size;
+        length = kind ? kind->cut(c->tokenizer, piece, n - at) : piece_length(piece, n - at);
+        CachedWord *w = NULL;
+        if (length <= CACHE_BYTES) w = &c->slot[hash64(0, piece, length) % CACHE_SLOTS];
+        if (w && w->length == length && !memcmp(w->word, piece, length)) {
             ids_add(out, w->ids, w->count, e);
             continue;
         }
-        const size_t before = out->size;
-        if (piece_encode(c, piece, length, out, e) || out->size - before > CACHE_IDS) continue;
+        if (kind ? kind->piece(c, piece, length, out, e) : piece_encode(c, piece, length, out, e))
+            break;
+        if (!w || out->size - before > CACHE_IDS) continue;
         w->length = (unsigned char)length;
         w->count = (unsigned char)(out->size - before);
         memcpy(w->word, piece, length);
@@ -6243,59 +5635,12 @@ static int pieces_encode(Encoder *c, const unsigned char *text, size_t n, Ids *o
     return e->status;
 }
 
-/* Looks for the first mark of a tree in n bytes: of those that begin there, the longest. Returns
- * its length, 0 when there is none; *before is how many bytes come before it, *id its token. */
-static size_t mark_find(const Pairs *tree, const unsigned char *text, size_t n, size_t *before,
-                        int32_t *id) {
-    size_t best = 0;
-    *before = n;
-    for (size_t from = 0; tree->size && from < n && !best; from++) {
-        int64_t node = -1;
-        for (size_t at = from; at < n; at++) {
-            node = pairs_find(tree, (int32_t)(node + 1), text[at]);
-            if (node < 0) break;
-            if (!tree->at[node].last) continue;
-            best = at + 1 - from;
-            *before = from;
-            *id = (int32_t)tree->at[node].last - 1;
-        }
-    }
-    return best;
-}
-
-/* Steps 2 to 5 for a stretch of n >= 1 bytes between marks; `first`: it begins the text. */
-static int stretch_encode(Encoder *c, const unsigned char *text, size_t n, bool first, Ids *out,
-                          Error *e) {
-    const Tokenizer *t = c->tokenizer;
-    if (t->space == SPACE_PLAIN && !t->n_folds && !t->marks[1].size)
-        return pieces_encode(c, text, n, out, e);
-    if (normalise(c, text, n, e)) return e->status;
-    size_t at = t->space == SPACE_EACH ? 0 : 1;          /* the blank before the text, or not */
-    for (size_t length, before; at < c->plain.size && !e->status; at += before + length) {
-        unsigned char *run = c->plain.at + at;
-        int32_t id;
-        length = mark_find(&t->marks[1], run, c->plain.size - at, &before, &id);
-        /* what stands before the run has been encoded: its place may take a blank */
-        const bool blank = before && run[0] != ' ' &&
-                           (t->space == SPACE_ALWAYS || (t->space == SPACE_FIRST && first &&
-                                                         at == 1));
-        if (blank) run[-1] = ' ';
-        if (!pieces_encode(c, run - blank, before + blank, out, e) && length)
-            ids_add(out, &id, 1, e);
-    }
-    return e->status;
-}
-
 /* Appends the ids of n bytes of text to out. Returns 0, or e's status with out as it was. */
 int tokenizer_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e) {
-    const size_t kept = out->size;
-    for (size_t at = 0, length, before; at < n && !e->status; at += before + length) {
-        int32_t id;
-        length = mark_find(&c->tokenizer->marks[0], text + at, n - at, &before, &id);
-        if (before) stretch_encode(c, text + at, before, at == 0, out, e);
-        if (length) ids_add(out, &id, 1, e);
-    }
-    if (e->status) out->size = kept;
+    const TokenizerKind *kind = c->tokenizer->kind;
+    const size_t before = out->size;
+    if (kind ? kind->encode(c, text, n, out, e) : pieces_encode(c, text, n, out, e))
+        out->size = before;
     return e->status;
 }
 
@@ -6317,30 +5662,27 @@ int tokenizer_decode(const Tokenizer *t, const int32_t *ids, size_t n, Bytes *ou
     return e->status;
 }
 
-/* ---- 8.6  Training -------------------------------------------------------------------------- */
+/* ---- 8.5  Training -------------------------------------------------------------------------- */
 
 /* The text counts only as its distinct words, each with how often it occurs: of 33 MB of English,
- * a fiftieth. All counts of pairs are kept up to date while words change, and each pair lists the
- * words to visit when it is merged. */
-enum { TRAIN_BYTES_MAX = 1 << 30 };     /* so that 32 bits number nodes, words and visits */
+ * a fiftieth. The counts of pairs are kept up to date while words change. */
+enum { TRAIN_BYTES_MAX = 1 << 30 };     /* so that 32 bits number the nodes of the tree */
 typedef struct Word { size_t start; int length; int64_t count; } Word;
-typedef struct Visit { uint32_t word, next; } Visit;    /* next: 1 + an older visit, 0 for none */
 typedef struct Joiner {
     Pairs nodes;        /* a tree of prefixes: (1 + parent's number or 0, byte); count: words */
     Pairs pairs;        /* the neighbours (left id, right id) in all words */
     Ids symbols;        /* word w is symbols[start .. start + length - 1] */
     Word *words;        /* [n_words] */
-    Visit *visits;      /* [3 symbols.size] */
-    size_t n_words, n_visits;
+    size_t n_words;
 } Joiner;
 
 /* Counts the pieces of the text in the tree of prefixes. Separators of documents are skipped, and
  * end a piece. Returns 0 or e's status. */
-static int trainer_count(Joiner *r, const unsigned char *text, size_t n, Error *e) {
+static int joiner_count(Joiner *r, const unsigned char *text, size_t n, Error *e) {
     while (n) {
         const size_t document = document_length(text, n);
         for (size_t at = 0, length; at < document; at += length) {
-            length = sink_length(NULL, text + at, document - at);
+            length = piece_length(text + at, document - at);
             int64_t node = -1;
             for (size_t i = 0; i < length; i++) {
                 node = pairs_number(&r->nodes, (int32_t)(node + 1), text[at + i], e);
@@ -6357,119 +5699,80 @@ static int trainer_count(Joiner *r, const unsigned char *text, size_t n, Error *
 
 /* Lists the words of two bytes or more as ids, read from the tree's leaves to its root. Returns 0
  * or e's status. */
-static int trainer_words(Joiner *r, Error *e) {
-    size_t n_words = 0;
-    for (size_t i = 0; i < r->nodes.size; i++)
-        n_words += r->nodes.at[i].count > 0 && r->nodes.at[i].left > 0;
-    r->words = grab((idx)n_words, sizeof *r->words, e);
-    if (!r->words) return e->status;
-    for (size_t i = 0; i < r->nodes.size; i++) {
-        const Pair *node = &r->nodes.at[i];
-        if (node->count == 0 || node->left == 0) continue;
+static int joiner_words(Joiner *r, Error *e) {
+    r->words = grab((idx)r->nodes.size, sizeof *r->words, e);
+    for (size_t i = 0; i < r->nodes.size && !e->status; i++) {
+        const Pair *p = &r->nodes.at[i];
+        if (p->count == 0 || p->left == 0) continue;
         int32_t word[PIECE_MAX];
         int first = PIECE_MAX;
-        for (const Pair *p = node; ; p = &r->nodes.at[p->left - 1]) {
+        Word *w = &r->words[r->n_words++];
+        *w = (Word){.start = r->symbols.size, .count = p->count};
+        for (; p; p = p->left ? &r->nodes.at[p->left - 1] : NULL)
             word[--first] = TOKEN_BYTE + p->right;
-            if (p->left == 0) break;
-        }
-        const int length = PIECE_MAX - first;
-        r->words[r->n_words++] =
-            (Word){.start = r->symbols.size, .length = length, .count = node->count};
-        if (ids_add(&r->symbols, word + first, (size_t)length, e)) return e->status;
+        w->length = PIECE_MAX - first;
+        ids_add(&r->symbols, word + first, (size_t)w->length, e);
     }
-    return 0;
+    return e->status;
 }
 
-/* Adds `times` to the counts of a word's pairs of neighbours (a run such as aaa has two of them),
- * and lists the word for a visit at each pair with id `made` in it, or at every pair when made is
- * -1: the others list it already. Returns 0 or e's status. */
-static int word_add(Joiner *r, size_t w, int64_t times, int32_t made, Error *e) {
-    const int32_t *s = r->symbols.at + r->words[w].start;
-    for (int i = 0; i + 1 < r->words[w].length; i++) {
+/* Adds `times` to the counts of a word's pairs of neighbours; a run such as aaa has two of them. */
+static int word_count(Joiner *r, const Word *w, int64_t times, Error *e) {
+    const int32_t *s = r->symbols.at + w->start;
+    for (int i = 0; i + 1 < w->length; i++) {
         const int64_t number = pairs_number(&r->pairs, s[i], s[i + 1], e);
         if (number < 0) return e->status;
-        Pair *p = &r->pairs.at[number];
-        p->count += times;
-        if (made >= 0 && s[i] != made && s[i + 1] != made) continue;
-        r->visits[r->n_visits] = (Visit){.word = (uint32_t)w, .next = p->last};
-        p->last = (uint32_t)++r->n_visits;
+        r->pairs.at[number].count += times;
     }
     return 0;
 }
 
-/* Takes a word's pairs out of the counts. They are all known, so that no memory is needed. */
-static void word_subtract(Joiner *r, size_t w) {
-    const int32_t *s = r->symbols.at + r->words[w].start;
-    for (int i = 0; i + 1 < r->words[w].length; i++)
-        r->pairs.at[pairs_find(&r->pairs, s[i], s[i + 1])].count -= r->words[w].count;
-}
-
-/* True when a word has left and right beside each other: visits may be out of date. */
-static bool word_has(const Joiner *r, size_t w, int32_t left, int32_t right) {
-    const int32_t *s = r->symbols.at + r->words[w].start;
-    for (int i = 0; i + 1 < r->words[w].length; i++)
-        if (s[i] == left && s[i + 1] == right) return true;
-    return false;
-}
-
-/* Merges pair number `number` into id `made` in all words, from the left in each, and brings the
- * counts up to date. Returns 0 or e's status. */
-static int trainer_merge(Joiner *r, size_t number, int32_t made, Error *e) {
-    const Pair pair = r->pairs.at[number];      /* a copy: the table may move when it grows */
-    for (uint32_t v = pair.last; v; v = r->visits[v - 1].next) {
-        const size_t w = r->visits[v - 1].word;
-        if (!word_has(r, w, pair.left, pair.right)) continue;
-        word_subtract(r, w);
-        int32_t *s = r->symbols.at + r->words[w].start;
-        int kept = 0;
-        for (int i = 0; i < r->words[w].length; i++) {
-            const bool here = i + 1 < r->words[w].length && s[i] == pair.left &&
-                              s[i + 1] == pair.right;
-            s[kept++] = here ? made : s[i];
-            i += here;
+/* Merges left, right into id `made` in all words, from the left in each, and brings the counts up
+ * to date. Returns 0 or e's status. */
+static int joiner_merge(Joiner *r, int32_t left, int32_t right, int32_t made, Error *e) {
+    for (Word *w = r->words; w < r->words + r->n_words; w++) {
+        int32_t *s = r->symbols.at + w->start;
+        int at = 0, kept = 0;
+        while (at + 1 < w->length && !(s[at] == left && s[at + 1] == right)) at++;
+        if (at + 1 >= w->length) continue;
+        if (word_count(r, w, -w->count, e)) return e->status;
+        for (at = 0; at < w->length; at++) {
+            const bool here = at + 1 < w->length && s[at] == left && s[at + 1] == right;
+            s[kept++] = here ? made : s[at];
+            at += here;
         }
-        r->words[w].length = kept;
-        if (word_add(r, w, r->words[w].count, made, e)) return e->status;
+        w->length = kept;
+        if (word_count(r, w, w->count, e)) return e->status;
     }
     return 0;
 }
 
 /* The most frequent pair: of equals the one of lowest left id, then lowest right id, so that the
- * order of words plays no part. -1 when no pair occurs twice: merging it would save nothing. A
- * plain search, of some 50,000 pairs in English: a tenth of training's time at 2,048 tokens. */
-static int64_t trainer_best(const Joiner *r) {
-    int64_t best = -1, most = 2;
-    for (size_t i = 0; i < r->pairs.size; i++) {
-        const Pair *p = &r->pairs.at[i];
-        if (p->count < most) continue;
-        if (best >= 0 && p->count == most) {
-            const Pair *q = &r->pairs.at[best];
-            if (p->left > q->left || (p->left == q->left && p->right > q->right)) continue;
-        }
-        best = (int64_t)i;
-        most = p->count;
+ * order of words plays no part. NULL when no pair occurs twice: merging it would save nothing. */
+static const Pair *joiner_best(const Joiner *r) {
+    const Pair *best = NULL;
+    for (const Pair *p = r->pairs.at; p < r->pairs.at + r->pairs.size; p++) {
+        if (p->count < (best ? best->count : 2)) continue;
+        if (!best || p->count > best->count || p->left < best->left ||
+            (p->left == best->left && p->right < best->right)) best = p;
     }
     return best;
 }
 
 /* Finds the merges up to a vocabulary of vocab ids. Returns 0 or e's status. */
-static int trainer_run(Joiner *r, Tokenizer *out, const unsigned char *text, size_t n, int vocab,
-                       Error *e) {
-    if (trainer_count(r, text, n, e) || trainer_words(r, e)) return e->status;
-    /* A word's first listing takes a visit per symbol at most; each join removes a symbol and
-     * makes at most two new pairs: three visits per symbol are enough for good. */
-    r->visits = grab((idx)(3 * r->symbols.size), sizeof *r->visits, e);
-    if (!r->visits) return e->status;
+static int joiner_run(Joiner *r, Tokenizer *out, const unsigned char *text, size_t n, int vocab,
+                      Error *e) {
+    if (joiner_count(r, text, n, e) || joiner_words(r, e)) return e->status;
     for (size_t w = 0; w < r->n_words; w++)
-        if (word_add(r, w, r->words[w].count, -1, e)) return e->status;
+        if (word_count(r, &r->words[w], r->words[w].count, e)) return e->status;
     while (out->vocab < vocab) {
-        const int64_t best = trainer_best(r);
-        if (best < 0)
+        const Pair *best = joiner_best(r);
+        if (!best)
             return fail(e, 1, "training text: expected pairs enough for %d tokens, found %d. "
                         "Try: more text, or --vocab %d", vocab, out->vocab, out->vocab);
-        const Pair p = r->pairs.at[best];
-        if (tokenizer_merge(out, (uint64_t)p.left, (uint64_t)p.right, "training text", e) ||
-            trainer_merge(r, (size_t)best, out->vocab - 1, e)) return e->status;
+        const int32_t left = best->left, right = best->right;
+        if (tokenizer_merge(out, (uint64_t)left, (uint64_t)right, "training text", e) ||
+            joiner_merge(r, left, right, out->vocab - 1, e)) return e->status;
     }
     return 0;
 }
@@ -6479,6 +5782,7 @@ static int trainer_run(Joiner *r, Tokenizer *out, const unsigned char *text, siz
  * e's status with *out empty: a vocab out of range (2), too little or too much text, no memory. */
 int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int vocab, Error *e) {
     Joiner r = {0};
+    Bytes file = {0};
     *out = (Tokenizer){0};
     if (vocab < TOKEN_MERGE || vocab > TOKENIZER_VOCAB_MAX)
         return fail(e, 2, "--vocab: expected %d to %d, found %d. Try: --vocab 2048", TOKEN_MERGE,
@@ -6487,14 +5791,15 @@ int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int voc
         return fail(e, 1, "training text: expected at most %d bytes, found %zu. Try: a part of it",
                     TRAIN_BYTES_MAX, n);
     if (!tokenizer_begin(out, vocab, e) && vocab > TOKEN_MERGE)
-        trainer_run(&r, out, text, n, vocab, e);
-    if (!e->status) tokenizer_finish(out, e);
+        joiner_run(&r, out, text, n, vocab, e);
+    if (!e->status && !tokenizer_bytes(out, &file, e))
+        out->hash = number_at(file.at + file.size - TOKENIZER_TAIL, TOKENIZER_TAIL);
     if (e->status) tokenizer_free(out);
+    bytes_free(&file);
     pairs_free(&r.nodes);
     pairs_free(&r.pairs);
     ids_free(&r.symbols);
     free(r.words);
-    free(r.visits);
     return e->status;
 }
 
@@ -7298,7 +6603,7 @@ static int data_split(Data *d, const Source *s, const Bytes *text, const Ids *id
              s->tokens[0] ? s->tokens : s->text);
     for (size_t i = 0; i < n && !e->status; i++) {
         const Document *p = (const Document *)(void *)list.at + i;
-        const bool room = T && (!s->data_tokens || (double)d->train.size < s->data_tokens);
+        const bool room = T && (s->data_tokens == 0 || (double)d->train.size < s->data_tokens);
         if (p->from < p->to && (p->held || room))
             data_encode(d, s, text->size ? text->at + p->from : NULL,
                         text->size ? NULL : ids->at + p->from, p->to - p->from,
@@ -12027,7 +11332,7 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
     } else if (!ids_parse(&in, path, t.vocab, false, &ids, NULL, &B, &T, e) &&
                !tokenizer_decode(&t, ids.at, ids.size, &out, e)) {
         /* the space that encoding put before the text is not the text's */
-        const bool blank = t.space > SPACE_NONE && out.size && out.at[0] == ' ';
+        const bool blank = t.blank && out.size && out.at[0] == ' ';
         fwrite(out.at + blank, 1, out.size - blank, stdout);
     }
     encoder_free(&encoder);
