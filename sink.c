@@ -1641,8 +1641,19 @@ void row_metric(const Config *c, idx n, const real *a, real keep, real *m) {
 /* -------------------------------------------------------------------------------------------------
  * 3.7  Attention                                           [E4] [E29] [T4] [T12], and THE FORMULA
  *
- * [E4] A = Softmax(Q K^T / sqrt(d_h) + M), O = A V in each head, with 3.6 for Softmax, a distance
- * bias b_h, and a column * beside the keys. Section 7.3 in these terms (Table 4: Sink_*, Sink_1):
+ * [E4] A = Softmax(Q K^T / sqrt(d_h) + M), O = A V in each head. Here 3.6 stands for Softmax, b is
+ * the distance bias of 3.4, and a column * joins the keys. Query i of a head, step by step:
+ *
+ *     column     0       1 .. N
+ *   z_i [1+N]   z_i*  |  <q_i, k_j> / sqrt(D) + b(i-j)        -infinity where not visible
+ *   a_i [1+N]   s_ij / Z_i                                    3.6
+ *   o_i [D]     scale (a_i* v* + sum_j a_ij v_j) + v+
+ *
+ * q and k come rotated (3.4) and through phi (3.5). This section is one head in plain loops over i
+ * and j. `--plain` runs everything by it. By default chapter 14 computes the same numbers, several
+ * times as fast, in tiles of queries; a test holds one to the other in every variant, both ways.
+ *
+ * THE EXTRA COLUMN. Section 7.3 in these terms (Table 4: Sink_*, Sink_1):
  *
  *   default      no column *                                                   -        18.18 %
  *   sink token   x* is a row of the input, a key like any other here           74.12     0.00
@@ -1650,99 +1661,35 @@ void row_metric(const Config *c, idx n, const real *a, real keep, real *m) {
  *   K biases     the same with v* = 0: * takes weight and gives nothing        73.34     0.00
  *   V biases     no column; v+ joins every output, outside the weights         -        17.53
  *
- * Table 5 fixes v* = m v': with m the sink goes back to token 1 (m = 20: Sink_1 25.88 %). Beyond
- * the paper, z_i* may be 0 (softmax-off-by-one) or a learned number, with v* = 0. k* joins after
- * the rotation, unturned, so that <R_i q, k*> depends on i. Every row sees it, at no distance.
- * Under softmax a column with v* = 0 is a gate: with S_i = sum_j e^z_ij over the keys, their sum is
- * S_i / (S_i + e^z_i*) of what it would be without. Under Z = 1 such a column changes nothing.
+ * Others call k* a null key, PyTorch bias_k, and the pair an attention bias. Beyond the paper, z_i*
+ * may be 0 (softmax-off-by-one) or a learned number, with v* = 0. k* joins after the rotation, not
+ * rotated itself, so <R_i q, k*> depends on i. Every row sees it, at no distance.
+ * Under softmax a column with v* = 0 is a gate. Let u be the sum of e^z_ij over the keys: their
+ * weights sum to u / (u + e^z_i*), not to 1. Under Z = 1 such a column changes nothing.
  *
- * A task is one sequence and one key head; its query heads follow one another, and each goes down
- * its rows in strips of R <= STRIP rows against all n = hi - lo keys that any of them sees:
- *
- *     column    0     1 .. n
- *   z [R,1+n]  z_i* | q k^T / sqrt(D) + bias       a matrix multiply     -infinity where not seen
- *   a [R,1+n]       s / Z                          row by row (3.6)
- *   o [R,D]         scale (a v + a_* v*) + v+      a matrix multiply
- *
- * BACKWARD of a strip, from do = dL/do. Component d of the output is
+ * BACKWARD, from do = dL/do. Component d of the output is
  *     o_id = scale (sum_j a_ij v_jd + a_i* v*_d) + v+_d,        so that
  *       da_ij = scale sum_d do_id v_jd = scale <do_i, v_j>       da_i* = scale <do_i, v*>
  *       dv_jd = scale sum_i a_ij do_id                           dv*_d = scale sum_i a_i* do_id
  *       dv+_d = sum_i do_id                                      v+ is outside the scale
  *     a = s / Z in row i (3.6), with * among the columns of the sum:
- *       D_i = sum_j a_ij da_ij                                   dz_ij = g_ij da_ij - pi_ij D_i
+ *       delta_i = sum_j a_ij da_ij                dz_ij = s'_ij / Z_i da_ij - dlogz_ij delta_i
  *     z_ij = sum_d q_id k_jd / sqrt(D) + b(i-j),  z_i* = sum_d q_id k*_d / sqrt(D), or the logit
  *       dq_id = (sum_j dz_ij k_jd + dz_i* k*_d) / sqrt(D)
  *       dk_jd = sum_i dz_ij q_id / sqrt(D)                       dk*_d = sum_i dz_i* q_id / sqrt(D)
  *       db(n) = sum of dz_ij over i - j = n                      dlogit = sum_i dz_i*
- * D_i equals <do_i, o_i - v+>, since scale sum_j a_ij v_j = o_i - v+; the sum over the row needs no
- * second array. A K bias has da_i* = 0 and learns from D_i alone: dz_i* = -pi_i* D_i. With Z = 1
- * even that is 0, and so is all of dk*.
+ * delta_i equals <do_i, o_i - v+>, and so FlashAttention, which named it, computes it. A K bias has
+ * da_i* = 0 and learns from delta_i alone: dz_i* = -dlogz_i* delta_i. With Z = 1 even that is 0,
+ * and so is all of dk*.
  *
- * No score outlives its strip: keep [B,H,N] is all that the forward leaves, and the backward makes
- * the scores again, with the same bits. k and v are transposed once a task (kt, vt [D,N]), so
- * that every product reads its right factor along rows.
+ * A row of scores is gone when its query is done. row_stat [B,H,N] is all that the forward leaves
+ * of it, and the backward makes the scores again, with the same bits.
  *
- * ABLATIONS. Weights tell where attention goes, not what for. An evaluation may take one column j
- * from all rows but j's own, in every block and head (struct Ablation, `sink eval --ablate`):
- *
- *   key      z_ij = -infinity      i spreads its weight over what else it sees
- *   value    o_i loses a_ij v_j    the weight is still spent, and buys nothing
- *   mean     a_ij v_j becomes a_ij times the mean of the sequence's v. This is the one that lets a
- *            row know something of what comes after it, in 1/N of a value
- *
- * Row j keeps its own key and value, so the states of token j, and its keys in the blocks above,
- * are as they were (causal mask); what changes is what others take from it. No backward.
- *
- * Cost for a head and a sequence of N rows, causal: some N (N + STRIP) / 2 pairs, since a strip
- * meets the keys up to its last row; D multiply-adds each in 2 products forward, 5 backward (scores
- * again, da, dq, dk, dv). At D = 96, N = 2048 in float a head and layer keeps 8 KB of a sequence,
- * a thread has 2.4 MB of scratch, and a map of all pairs would take 16.8 MB.
- * Tests: 3.7 of test_sink.c, against plain loops over 70 rows, so that strips, windows and prefixes
- * cut across each other; gradients against differences; chapter 7 has [E4] [T4] in closed form.
+ * Cost for a head and a sequence of N rows, causal: N (N + 1) / 2 pairs (i,j) of D multiply-adds,
+ * twice forward and five times backward (scores again, da, dq, dk, dv).
+ * Tests: 3.7 of test_sink.c, against its slow model over 70 rows; gradients against differences;
+ * chapter 7 has [E4] [T4] in closed form.
  */
-enum { STRIP = 32 };
-
-/* One task's sizes and its piece of scratch, in which nothing outlives the task. */
-typedef struct Strip {
-    idx N, D, ld;                       /* rows; head width; row length of the maps below, N + 1 */
-    real *kt, *vt;                      /* [D,N] [D,N] */
-    real *z, *a, *da;                   /* [STRIP,ld] each; z becomes a or, backward, dz in place */
-    real *g, *pi;                       /* [ld] each: slope and pull of one row */
-    real *fixed;                        /* [D]: the fixed v* of Table 5 */
-} Strip;
-
-/* The last 64 lie unused between two threads' pieces: no cache line is written by both. */
-static idx strip_size(const Config *c, idx N) {
-    idx D = c->head_dim, ld = N + 1;
-    return 2 * D * N + (3 * STRIP + 2) * ld + D + 64;
-}
-
-/* This thread's piece of a->strip, cut for N rows, at most the a->N that it was made for. */
-static Strip strip_of(const Config *c, const Acts *a, idx N) {
-    real *at = a->strip + worker() * strip_size(c, a->N);
-    Strip s = {.N = N, .D = c->head_dim, .ld = N + 1};
-    idx D = s.D, ld = s.ld;
-    s.kt = at;                  s.vt = s.kt + D * N;
-    s.z = s.vt + D * N; s.a = s.z + STRIP * ld;     s.da = s.a + STRIP * ld;
-    s.g = s.da + STRIP * ld;    s.pi = s.g + ld;            s.fixed = s.pi + ld;
-    return s;
-}
-
-/* Which keys a strip's rows i0 <= i < i1 see between them: [lo,hi). Row i0 sees farthest back, to
- * i0-w+1, row i1-1 farthest ahead, to itself; the prefix is rows first .. first+p-1. Keys between a
- * prefix and a window far behind it are in the span too, and masked. */
-typedef struct Span { idx lo, hi; } Span;
-
-static Span span_of(const Config *c, int l, idx N, idx i0, idx i1) {
-    int w = config_window(c, l), first = c->sink_token ? 1 : 0;    /* x* is row 0: not of the p */
-    Span s = {.lo = w && i0 - w + 1 > 0 ? i0 - w + 1 : 0, .hi = i1};
-    if (c->prefix) {
-        if (s.lo > first) s.lo = first;
-        if (s.hi < first + c->prefix) s.hi = first + c->prefix < N ? first + c->prefix : N;
-    }
-    return s;
-}
 
 /* The mask: (j <= i and j > i-w) or j in the prefix. Rows i, columns j; o is seen:
  *
@@ -1757,34 +1704,11 @@ static Span span_of(const Config *c, int l, idx N, idx i0, idx i1) {
  *  5  o o o o o o    o . . o o o    o o o o o o    o o o . o o  5   .  o o . o o
  *
  * w counts the query itself, as in the authors' code. Only rows 1 .. w see token 1 then, and
- * alpha_1 is at most w/T: 0.5 for w = 32 and T = 64. Every row sees * and the prefix, x*'s row too;
- * the prefix counts tokens, so that a window forgets x* like any key. */
+ * alpha_1 is at most w/T: 0.5 for w = 32 and T = 64. Every row sees * and the prefix, x*'s row too.
+ * The prefix counts tokens, so a window forgets x* like any key. */
 bool visible(const Config *c, int l, idx i, idx j) {
-    int w = config_window(c, l), first = c->sink_token ? 1 : 0;
+    int w = config_window(c, l), first = c->sink_token ? 1 : 0;    /* x* is row 0: not of the p */
     return (j <= i && (!w || j > i - w)) || (j >= first && j < first + c->prefix);
-}
-
-/* The key [D] and value [D] of the extra column for head h; k* is NULL where none is learned, v*
- * where it is zero. Shared ones are one row for all heads (Table 12 right: Sink_* falls from 72.76
- * to 56.61 % for KV biases, from 73.34 to 68.31 % for K biases). */
-static const real *extra_key(const Config *c, const Layer *w, idx h) {
-    return w->kstar ? w->kstar + (c->extra_shared ? 0 : h) * c->head_dim : NULL;
-}
-static const real *extra_value(const Config *c, const Layer *w, idx h, real *fixed) {
-    idx D = c->head_dim;
-    if (w->vstar) return w->vstar + (c->extra_shared ? 0 : h) * D;
-    if (c->extra_value == VALUE_ZERO) return NULL;
-    /* Table 5: m v' = m e_1, or m v'' = m (1, .., 1)/sqrt(D), both of length m; not learned */
-    for (idx d = 0; d < D; d++)
-        fixed[d] = c->extra_value == VALUE_ONES ? (real)(c->extra_norm / sqrt((double)D))
-                   : d                          ? 0
-                                                : (real)c->extra_norm;
-    return fixed;
-}
-
-/* How many of the strip's columns row i reads: up to its own key, or the last of the prefix. */
-static idx row_columns(const Config *c, int l, idx N, Span strip, idx i) {
-    return span_of(c, l, N, i, i + 1).hi - strip.lo;
 }
 
 /* What <q, k> is multiplied by: 1/sqrt(D), and in some published models also 1/(l+1), so that the
@@ -1793,275 +1717,185 @@ static real score_scale(const Config *c, int l) {
     return (real)(1 / sqrt((double)c->head_dim) / (c->score_by_layer ? l + 1 : 1));
 }
 
-/* The scores of rows [i0,i1) of head h into s->z, row length ld: of row i the column * and then
- * row_columns, -infinity where not visible; what follows is undefined. q [R,D] are those rows, at
- * the stride H*D; bias is the head's table by j - i, or NULL. Forward and backward call this on the
- * same numbers, so both have the same bits. */
-static void strip_scores(const Config *c, const Layer *w, int l, idx h, const Strip *s,
-                         const real *q, const real *bias, Span span, idx i0, idx i1) {
-    idx D = s->D, N = s->N, n = span.hi - span.lo, stride = c->heads * D;
-    idx ld = s->ld;
-    real per_root = score_scale(c, l);
-    const real *kstar = extra_key(c, w, h);
-    /* q k^T [R,n]: rows of q times the columns lo .. hi-1 of kt */
-    matmul_here(s->z + 1, ld, rows_of(q, stride), rows_of(s->kt + span.lo, N), i1 - i0, n, D,
-                false);
-    for (idx i = i0; i < i1; i++) {
-        real *z = s->z + (i - i0) * ld, *keys = z + 1;       /* [1+n]; keys[j] is key lo + j */
-        const real *q_i = q + (i - i0) * stride;             /* [D] */
-        idx seen = row_columns(c, l, N, span, i);
-        vec_scale(seen, keys, per_root);
-        /* [E6] [E7] b(i-j), after the division: a run of the table, from j = lo on */
-        if (bias) vec_add(seen, keys, bias + span.lo - i);
-        /* M of equation 4. From i-w+1 on all is visible; only what lies before is asked */
-        idx from = config_window(c, l) ? i - config_window(c, l) + 1 : 0;
-        for (idx j = span.lo; j < from; j++)
-            if (!visible(c, l, i, j)) keys[j - span.lo] = -INFINITY;
-        /* the extra column: none, 0, a logit, or k*, which meets q raw: no rotation, phi or bias */
-        z[0] = c->extra == EXTRA_NONE ? -INFINITY : c->extra == EXTRA_ZERO ? 0
-             : c->extra == EXTRA_LOGIT ? w->logit[h] : vec_dot(D, q_i, kstar) * per_root;
-    }
+/* k* [D] of head h, NULL where none is learned. Shared ones are one row for all heads (Table 12
+ * right: Sink_* falls from 72.76 to 56.61 % for KV biases, from 73.34 to 68.31 % for K biases). */
+static const real *extra_key(const Config *c, const Layer *w, idx h) {
+    return w->kstar ? w->kstar + (c->extra_shared ? 0 : h) * c->head_dim : NULL;
 }
 
-/* Copies what a row shows into the caller's maps [B,H,N,S]: * if there is one, then every key (x*
- * first), 0 where invisible. z, a [1+n] as in a strip; m [1+n] is scratch. Weights leave as
- * scale * a, so a softmax row sums to alpha of equation 29; m is free of it. */
-static void probe_row(const Config *c, const Probe *p, idx row, idx N, Span span, const real *z,
-                      const real *a, real keep, real *m) {
-    idx extra = c->extra ? 1 : 0, S = extra + N;
-    row_metric(c, span.hi - span.lo + 1, a, keep, m);
-    const real *from[] = {z, a, m};
-    real *map[] = {p->z, p->weight, p->metric}, factor[] = {1, (real)c->scale, 1};
-    for (idx k = 0; k < 3; k++) {
-        if (!map[k]) continue;
-        real *to = map[k] + row * S, *keys = to + extra;
-        zero(to, S);
-        if (extra && z[0] != -INFINITY) to[0] = factor[k] * from[k][0];
-        for (idx j = span.lo; j < span.hi; j++)
-            if (z[1 + j - span.lo] != -INFINITY) keys[j] = factor[k] * from[k][1 + j - span.lo];
-    }
+/* v* [D] of head h, NULL where it is zero: learned, or one that acts_create has filled. */
+static const real *extra_value(const Config *c, const Layer *w, const Acts *a, idx h) {
+    return w->vstar ? w->vstar + (c->extra_shared ? 0 : h) * c->head_dim : a->vfixed;
 }
 
-/* Which column of a strip's row i is ablated, 0 for *; -1: none. own: the keys that the row reads.
- */
-static idx ablated_column(const Acts *a, idx b, idx i, Span own) {
-    if (!a->ablation) return -1;
-    idx j = a->ablation->column[b];
-    if (j < 0) return 0;
-    return j != i && j >= own.lo && j < own.hi ? 1 + j - own.lo : -1;
+/* The fixed v* of Table 5: extra_norm e_1, or extra_norm (1, .., 1)/sqrt(D), both of that length.
+ * The longer it is, the more of the sink goes back to token 1 (20: Sink_1 25.88 %). */
+static void fixed_value(const Config *c, real *v) {
+    double n = c->extra_norm;
+    for (int d = 0; d < c->head_dim; d++)
+        v[d] = (real)(c->extra_value == VALUE_ONES ? n / sqrt((double)c->head_dim) : d ? 0 : n);
 }
 
-/* mean [D] of the rows of v [N,D] at stride ld. */
-static void value_mean(real *mean, const real *v, idx ld, idx N, idx D) {
-    zero(mean, D);
-    for (idx j = 0; j < N; j++) vec_add(D, mean, v + j * ld);
-    vec_scale(D, mean, (real)(1 / (double)N));
-}
-
-/* Head h of sequence b, from the keys already transposed in s->kt; a v reads v as it lies. q, k are
- * phi(R q), phi(R k). Writes o [R,D] at stride H*D, and keep [R], of the rows from a->past on, R of
- * them: row i of the sequence is row above + i of q and o, and row0 + i of keep and the maps.
- *
- * Strips begin at multiples of STRIP, wherever the rows begin: so a row meets its keys from the
- * same column on in every forward, whatever rows go with it. What its strip has beyond its own keys
- * adds zeros at the end of the sums of a v. That is why a row made from a cache has the bits of the
- * whole forward. */
-static void head_forward(const Model *m, Acts *a, int l, idx b, idx h, const Strip *s) {
+/* z_i*, from q_i [D]: k* meets q_i without rotation, phi and bias of its own. */
+static real extra_score(const Model *m, int l, idx h, const real *q_i) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
-    LayerActs *la = &a->layer[l];
-    idx D = s->D, N = s->N, H = c->heads, Kw = c->kv_heads * D, kh = h / (H / c->kv_heads);
-    idx R = N - a->past, above = b * R - a->past, row0 = (b * H + h) * R - a->past;
-    idx ld = s->ld, stride = (H * D);
-    const real *q = la->fq + (h * D);                                /* rows at stride H*D */
-    const real *v = la->v + b * N * Kw + (kh * D);                   /* [N,D] at stride K*D */
-    const real *bias = head_bias(a, h);
-    real *o = la->o + (h * D), scale = (real)c->scale;
-    const real *vstar = extra_value(c, w, h, s->fixed);              /* [D] */
-    const real *vplus = w->vplus ? w->vplus + (h * D) : NULL;        /* [D] */
-    /* the weights that an ablation took from this strip's rows, and where they go: to nothing, or
-     * to the mean v, which stands in vt, the backward's */
-    real taken[STRIP], *mean = NULL;
-    if (a->ablation && a->ablation->what == ABLATE_MEAN)
-        value_mean(mean = s->vt, v, Kw, N, D);
-    for (idx i0 = a->past, i1; i0 < N; i0 = i1) {
-        /* z = q k^T / sqrt(D) + bias */
-        idx start = i0 - i0 % STRIP;
-        i1 = start + STRIP < N ? start + STRIP : N;
-        Span span = span_of(c, l, N, start, i1);
-        idx n = span.hi - span.lo;
-        strip_scores(c, w, l, h, s, q + (above + i0) * stride, bias, span, i0, i1);
-        for (idx i = i0; i < i1; i++) { /* a = s/Z; a probe sees z before and a after */
-            real *row = s->z + (i - i0) * ld;
-            idx seen = row_columns(c, l, N, span, i);
-            Span own = {span.lo, span.lo + seen};
-            idx cut = ablated_column(a, b, i, own);
-            if (cut >= 0 && a->ablation->what == ABLATE_KEY) row[cut] = -INFINITY;
-            if (a->probe) copy(s->a, row, seen + 1);
-            real keep = row_forward(c, seen + 1, row, s->g);
-            la->keep[row0 + i] = keep;
-            zero(row + 1 + seen, n - seen);                  /* the product takes all n columns */
-            if (a->probe) probe_row(c, &a->probe[l], row0 + i, N, own, s->a, row, keep, s->pi);
-            taken[i - i0] = cut < 0 ? 0 : row[cut];
-            if (cut >= 0) row[cut] = 0;
-        }
-        /* a v [R,D]: weights [R,n], now in s->z, times rows lo .. hi-1 of v */
-        matmul_here(o + (above + i0) * stride, stride, rows_of(s->z + 1, ld),
-                    rows_of(v + span.lo * Kw, Kw), i1 - i0, D, n, false);
-        for (idx i = i0; i < i1; i++) {                      /* o = scale (a v + a_* v*) + v+ */
-            real *o_i = o + (above + i) * stride, a_star = s->z[(i - i0) * ld];
-            for (idx d = 0; vstar && d < D; d++) o_i[d] += a_star * vstar[d];
-            for (idx d = 0; mean && d < D; d++) o_i[d] += taken[i - i0] * mean[d];
-            for (idx d = 0; d < D; d++) o_i[d] *= scale;
-            for (idx d = 0; vplus && d < D; d++) o_i[d] += vplus[d];
-        }
+    switch (c->extra) {
+    case EXTRA_NONE:  return -INFINITY;
+    case EXTRA_ZERO:  return 0;
+    case EXTRA_LOGIT: return w->logit[h];
+    default:          return vec_dot(c->head_dim, q_i, extra_key(c, w, h)) * score_scale(c, l);
     }
 }
 
-/* From la->fq [B,R,H,D], la->fk and la->v [B,N,K,D] to la->o [B,R,H,D] and la->keep [B,H,R]: R rows
- * against all N = past + R keys. */
-static void attention_forward(const Model *m, Acts *a, int l, int B, idx R) {
+/* The scores z [1+N] of query q_i [D]: column 0 is *, column 1 + j is key j. k is key 0; a row of k
+ * holds K heads. */
+static void row_scores(const Model *m, const Acts *a, int l, idx h, idx N, idx i, const real *q_i,
+                       const real *k, real *z) {
     const Config *c = &m->c;
-    idx D = c->head_dim, K = c->kv_heads, group = c->heads / K, N = a->past + R;
+    const real *bias = head_bias(a, h);                      /* by j - i, or NULL */
+    idx D = c->head_dim, Kw = c->kv_heads * D;
+    z[0] = extra_score(m, l, h, q_i);
+    for (idx j = 0; j < N; j++) {
+        z[1 + j] = -INFINITY;
+        if (!visible(c, l, i, j)) continue;                  /* M of equation 4 */
+        z[1 + j] = vec_dot(D, q_i, k + j * Kw) * score_scale(c, l);
+        if (bias) z[1 + j] += bias[j - i];                   /* [E6] [E7], after the division */
+    }
+}
+
+/* y [n] += a x [n] */
+static void add_times(idx n, real *restrict y, real a, const real *restrict x) {
+    for (idx d = 0; d < n; d++) y[d] += a * x[d];
+}
+
+/* This thread's piece of scratch: here rows of N+1 numbers. */
+static real *attention_scratch(const Acts *a) { return a->scratch + worker() * a->scratch_size; }
+
+/* Head h of sequence b: from q, k, v to o and row_stat. A row of q and o holds H heads, one of k
+ * and v holds K, so a head's rows lie Qw and Kw numbers apart. */
+static void head_forward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
+    const Config *c = &m->c;
+    const Layer *w = &m->w.layer[l];
+    const LayerActs *la = &a->layer[l];
+    idx D = c->head_dim, H = c->heads, K = c->kv_heads, Qw = H * D, Kw = K * D;
+    idx q0 = b * N * Qw + h * D, k0 = b * N * Kw + h / (H / K) * D;
+    const real *k = la->fk + k0, *v = la->v + k0, *vstar = extra_value(c, w, a, h);
+    real scale = (real)c->scale, *row = attention_scratch(a), *spare = row + N + 1;
+    for (idx i = 0; i < N; i++) {
+        real *o_i = la->o + q0 + i * Qw;
+        /* z_i, then a_i = s/Z in its place */
+        row_scores(m, a, l, h, N, i, la->fq + q0 + i * Qw, k, row);
+        la->row_stat[(b * H + h) * N + i] = row_forward(c, N + 1, row, spare);
+        /* o_i = scale (a_i* v* + sum_j a_ij v_j) + v+ */
+        zero(o_i, D);
+        if (vstar) add_times(D, o_i, row[0], vstar);
+        for (idx j = 0; j < N; j++)
+            if (visible(c, l, i, j)) add_times(D, o_i, row[1 + j], v + j * Kw);
+        for (idx d = 0; d < D; d++) o_i[d] *= scale;
+        if (w->vplus) vec_add(D, o_i, w->vplus + h * D);
+    }
+}
+
+/* From la->fq [B,N,H,D], la->fk and la->v [B,N,K,D] to la->o [B,N,H,D] and la->row_stat [B,H,N]. */
+static void attention_forward(const Model *m, Acts *a, int l, int B, idx N) {
+    idx K = m->c.kv_heads, group = m->c.heads / K;
     PARALLEL
-    for (idx task = 0; task < B * K; task++) {
-        idx b = task / K, kh = task % K;
-        Strip s = strip_of(c, a, N);
-        const real *k = a->layer[l].fk + (b * N * K + kh) * D;   /* [N,D] at stride K*D */
-        transpose(s.kt, N, k, K * D, N, D);                      /* [D,N]: heads lie side by side */
-        for (idx h = kh * group; h < (kh + 1) * group; h++) head_forward(m, a, l, b, h, &s);
-    }
+    for (idx task = 0; task < B * K; task++)
+        for (idx h = task % K * group; h < (task % K + 1) * group; h++)
+            head_forward(m, a, l, task / K, h, N);
 }
 
-/* What the backward of one head and sequence reads and writes. dq is overwritten, the others are
- * added to: dk, dv by all heads of the group, slot and dbias strip by strip. */
-typedef struct HeadGrads {
-    const real *q, *k, *dout;           /* [N,D] at the strides H*D, K*D, H*D; dout is dL/do */
-    real *dq, *dk, *dv,                 /* [N,D] at the strides H*D, K*D, K*D */
-        *slot,                          /* [3D+1]: dk* [D], dv* [D], dv+ [D] and the logit's */
-        *dbias;                         /* [2N-1] by j - i, for T5; or NULL */
-} HeadGrads;
-
-/* dz = g da - pi D_i for a row, with the scale in da and in D_i. */
-WIDE(row_gradient,
-     (idx n, real *restrict dz, const real *restrict g, const real *restrict pi,
-      const real *restrict da, real scale, real pulled),
-     (n, dz, g, pi, da, scale, pulled))
-{
-    for (idx j = 0; j < n; j++) dz[j] = g[j] * (scale * da[j]) - pi[j] * pulled;
-}
-
-/* One strip of head h backward: rows [i0,i1), following the derivation at the top of 3.7. Each
- * fragment names the forward line that it differentiates, last line first. The scale sits in
- * da = scale <do, v>: it is multiplied in row by row, into D_i and dz, and into a before dv. */
-static void strip_backward(const Model *m, const Acts *a, int l, idx h, const Strip *s,
-                           const HeadGrads *p, const real *keep, idx i0, idx i1) {
+/* Head h of sequence b backward: dq is overwritten, the others are added to. Above each step stands
+ * the forward line that it differentiates, last line first. */
+static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
-    idx D = s->D, N = s->N, R = i1 - i0;
-    idx ld = s->ld, Qw = (c->heads * D), Kw = (c->kv_heads * D);
-    Span span = span_of(c, l, N, i0, i1);
-    idx n = span.hi - span.lo;
-    real scale = (real)c->scale, per_root = score_scale(c, l);
-    const real *bias = head_bias(a, h);
-    const real *kstar = extra_key(c, w, h), *vstar = extra_value(c, w, h, s->fixed);
-    const real *dout = p->dout + i0 * Qw, *q = p->q + i0 * Qw;       /* [R,D]: the strip's rows */
-    real *dq = p->dq + i0 * Qw;                                      /* [R,D] */
+    const LayerActs *la = &a->layer[l];
+    idx D = c->head_dim, H = c->heads, K = c->kv_heads, Qw = H * D, Kw = K * D;
+    idx q0 = b * N * Qw + h * D, k0 = b * N * Kw + h / (H / K) * D, bh = b * H + h;
+    const real *k = la->fk + k0, *v = la->v + k0;
+    const real *kstar = extra_key(c, w, h), *vstar = extra_value(c, w, a, h);
+    real *dk = a->dk + k0, *dv = a->dv + k0;
+    real *dkstar = a->slot + bh * (3 * D + 1), *dvstar = dkstar + D, *dvplus = dvstar + D;
+    real *dlogit = dvplus + D, *dbias = a->dbias ? a->dbias + bh * (2 * N - 1) + N - 1 : NULL;
+    real *z = attention_scratch(a), *a_i = z + N + 1, *ds = a_i + N + 1, *dlogz = ds + N + 1;
+    real *da = dlogz + N + 1, *dz = z;
+    real scale = (real)c->scale, root = score_scale(c, l);
+    for (idx i = 0; i < N; i++) {
+        const real *q_i = la->fq + q0 + i * Qw, *do_i = a->dout + q0 + i * Qw;
+        real *dq_i = a->dq + q0 + i * Qw;
+        /* the scores again, and row_stat gives Z back: a = s/Z, s'/Z, and the gradient of log Z */
+        row_scores(m, a, l, h, N, i, q_i, k, z);
+        row_backward(c, N + 1, z, la->row_stat[bh * N + i], a_i, ds, dlogz);
 
-    /* o_i = scale (sum_j a_ij v_j + a_i* v*) + v+ :  s->da = <do_i, v_j>, without the scale yet;
-     * da_i* = <do_i, v*>, 0 for a K bias and for no column;  dv+ += do_i */
-    matmul_here(s->da + 1, ld, rows_of(dout, Qw), rows_of(s->vt + span.lo, N), R, n, D, false);
-    for (idx i = 0; i < R; i++) {
-        const real *do_i = dout + i * Qw;
-        s->da[i * ld] = vstar ? vec_dot(D, do_i, vstar) : 0;
-        for (idx d = 0; w->vplus && d < D; d++) p->slot[2 * D + d] += do_i[d];
-    }
-    /* a = s/Z :  dz = g da - pi D_i. The scores are made again, and the kept number gives Z back */
-    strip_scores(c, w, l, h, s, q, bias, span, i0, i1);
-    for (idx i = 0; i < R; i++) {
-        real *z = s->z + i * ld, *a_i = s->a + i * ld, *da = s->da + i * ld;
-        idx seen = row_columns(c, l, N, span, i0 + i);
-        row_backward(c, seen + 1, z, keep[i0 + i], a_i, s->g, s->pi);
-        /* D_i = sum_j a_j da_j; masked columns have a = g = pi = 0, so they take no part in it and
-         * get dz = 0, column 0 among them where there is no extra column */
-        real pulled = scale * vec_dot(seen + 1, a_i, da);
-        row_gradient(seen + 1, z, s->g, s->pi, da, scale, pulled);   /* dz over z */
-        /* z_ij = .. + b(i-j), z_i* = logit :  both take dz before it is divided by sqrt(D) */
-        if (p->dbias)
-            for (idx j = 0; j < seen; j++) p->dbias[N - 1 - (i0 + i) + span.lo + j] += z[1 + j];
-        if (c->extra == EXTRA_LOGIT) p->slot[3 * D] += z[0];
-        vec_scale(seen + 1, z, per_root);                            /* dz / sqrt(D) */
-        if (scale != 1) vec_scale(seen + 1, a_i, scale);             /* scale a */
-        zero(z + 1 + seen, n - seen);
-        zero(a_i + 1 + seen, n - seen);
-    }
-    /* z_ij = <q_i, k_j>/sqrt(D) + .. :  dq [R,D] = dz k / sqrt(D), in full, since the strip holds
-     * every key of its rows;  dk [n,D] += dz^T q / sqrt(D), a part, since other rows see k_j too
-     * o_i = scale sum_j a_ij v_j + .. :  dv [n,D] += scale a^T do */
-    matmul_here(dq, Qw, rows_of(s->z + 1, ld), rows_of(p->k + span.lo * Kw, Kw), R, D, n, false);
-    matmul_here(p->dk + span.lo * Kw, Kw, transpose_of(s->z + 1, ld), rows_of(q, Qw), n, D, R,
-                true);
-    matmul_here(p->dv + span.lo * Kw, Kw, transpose_of(s->a + 1, ld), rows_of(dout, Qw), n, D, R,
-                true);
-    /* z_i* = <q_i, k*>/sqrt(D) :  dq_i += dz_i* k* / sqrt(D);  dk* += dz_i* q_i / sqrt(D)
-     * o_i = .. + scale a_i* v* :  dv* += scale a_i* do_i, where v* is learned */
-    for (idx i = 0; i < R; i++)
-        for (idx d = 0; d < D; d++) {
-            if (kstar) {
-                dq[i * Qw + d] += s->z[i * ld] * kstar[d];
-                p->slot[d] += s->z[i * ld] * q[i * Qw + d];
-            }
-            if (w->vstar) p->slot[D + d] += s->a[i * ld] * dout[i * Qw + d];
+        /* o_i = scale (a_i* v* + sum_j a_ij v_j) + v+ */
+        vec_add(D, dvplus, do_i);
+        zero(da, N + 1);
+        if (vstar) da[0] = scale * vec_dot(D, do_i, vstar);
+        add_times(D, dvstar, scale * a_i[0], do_i);
+        for (idx j = 0; j < N; j++) {
+            if (!visible(c, l, i, j)) continue;
+            da[1 + j] = scale * vec_dot(D, do_i, v + j * Kw);
+            add_times(D, dv + j * Kw, scale * a_i[1 + j], do_i);
         }
+        /* a_ij = s_ij / Z_i */
+        real delta = vec_dot(N + 1, a_i, da);
+        for (idx j = 0; j < N + 1; j++) dz[j] = ds[j] * da[j] - dlogz[j] * delta;
+
+        /* z_ij = <q_i, k_j> / sqrt(D) + b(i-j) */
+        zero(dq_i, D);
+        for (idx j = 0; j < N; j++) {
+            if (!visible(c, l, i, j)) continue;
+            add_times(D, dq_i, dz[1 + j] * root, k + j * Kw);
+            add_times(D, dk + j * Kw, dz[1 + j] * root, q_i);
+            if (dbias) dbias[j - i] += dz[1 + j];
+        }
+        /* z_i* = <q_i, k*> / sqrt(D), or the logit */
+        if (kstar) add_times(D, dq_i, dz[0] * root, kstar);
+        add_times(D, dkstar, dz[0] * root, q_i);
+        *dlogit += dz[0];
+    }
+}
+
+/* Empties what a backward adds to. A slot holds what all sequences share of one head and sequence:
+ * its dk*, dv*, dv+ and dlogit. So no two threads ever add to one number. */
+static void slots_begin(const Config *c, Acts *a, int B, idx N) {
+    idx Kw = c->kv_heads * c->head_dim;
+    zero(a->dk, B * N * Kw);
+    zero(a->dv, B * N * Kw);
+    zero(a->slot, (idx)B * c->heads * (3 * c->head_dim + 1));
+}
+
+/* Adds the slots [B,H,3D+1] up in one order. [T12] shared: every head adds to row 0. [T13] dims of
+ * k* that are fixed at 0 get no gradient. */
+static void slots_end(Model *m, const Acts *a, int l, int B) {
+    const Config *c = &m->c;
+    Layer *d = &m->d.layer[l];
+    idx D = c->head_dim, H = c->heads;
+    for (idx bh = 0; bh < B * H; bh++) {
+        const real *slot = a->slot + bh * (3 * D + 1);
+        idx h = bh % H, star = (c->extra_shared ? 0 : h) * D;
+        for (idx x = 0; x < D; x++) {
+            if (d->kstar && config_learned_dim(c, (int)x)) d->kstar[star + x] += slot[x];
+            if (d->vstar) d->vstar[star + x] += slot[D + x];
+            if (d->vplus) d->vplus[h * D + x] += slot[2 * D + x];
+        }
+        if (d->logit) d->logit[h] += slot[3 * D];
+    }
 }
 
 /* From a->dout [B,N,H,D] to a->dq [B,N,H,D], a->dk and a->dv [B,N,K,D] (overwritten), a->dbias and
- * the gradients of k*, v*, v+, logit (added to). A task owns its sequence's and key head's dk and
- * dv, to which its H/K query heads add in turn. What belongs to all sequences has a slot a head and
- * sequence; the slots are summed in one order, so the bits do not depend on the threads. */
+ * the gradients of k*, v*, v+, logit (added to). A task owns the dk and dv of its sequence and key
+ * head, to which its H/K query heads add in turn. */
 static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
-    const Config *c = &m->c;
-    const LayerActs *la = &a->layer[l];
-    idx D = c->head_dim, H = c->heads, K = c->kv_heads, group = H / K;
-    idx Qw = (H * D), Kw = (K * D), wide = 3 * D + 1, u = (2 * N - 1);   /* slot, row of dbias */
-    zero(a->dk, B * N * Kw);
-    zero(a->dv, B * N * Kw);
-    zero(a->slot, B * H * wide);
+    idx K = m->c.kv_heads, group = m->c.heads / K;
+    slots_begin(&m->c, a, B, N);
     PARALLEL
-    for (idx task = 0; task < B * K; task++) {
-        idx b = task / K, kh = task % K;
-        Strip s = strip_of(c, a, N);
-        idx q0 = b * N * Qw, k0 = b * N * Kw + (kh * D);
-        transpose(s.kt, N, la->fk + k0, Kw, N, D);           /* for q k^T, the scores */
-        transpose(s.vt, N, la->v + k0, Kw, N, D);            /* for do v^T, which is da */
-        for (idx h = kh * group; h < (kh + 1) * group; h++) {
-            idx bh = b * H + h, at = q0 + (h * D);
-            HeadGrads p = {.q = la->fq + at,
-                           .k = la->fk + k0,
-                           .dout = a->dout + at,
-                           .dq = a->dq + at,
-                           .dk = a->dk + k0,
-                           .dv = a->dv + k0,
-                           .slot = a->slot + bh * wide,
-                           .dbias = a->dbias ? a->dbias + bh * u : NULL};
-            for (idx i0 = 0; i0 < N; i0 += STRIP)
-                strip_backward(m, a, l, h, &s, &p, la->keep + bh * N, i0,
-                               i0 + STRIP < N ? i0 + STRIP : N);
-        }
-    }
-    /* [T12] shared: every head adds to row 0. [T13] dims of k* fixed at 0 get no gradient */
-    Layer *d = &m->d.layer[l];
-    for (idx b = 0; b < B; b++)
-        for (int h = 0; h < H; h++) {
-            const real *slot = a->slot + (b * H + h) * wide;
-            idx star = (c->extra_shared ? 0 : h) * D;
-            for (idx x = 0; x < D; x++) {
-                if (d->kstar && config_learned_dim(c, (int)x)) d->kstar[star + x] += slot[x];
-                if (d->vstar) d->vstar[star + x] += slot[D + x];
-                if (d->vplus) d->vplus[(h * D + x)] += slot[2 * D + x];
-            }
-            if (d->logit) d->logit[h] += slot[3 * D];
-        }
+    for (idx task = 0; task < B * K; task++)
+        for (idx h = task % K * group; h < (task % K + 1) * group; h++)
+            head_backward(m, a, l, task / K, h, N);
+    slots_end(m, a, l, B);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -2467,8 +2301,10 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
         kernel_forward(c, w, la->fq, la->hq, la->q, rows * H);
         kernel_forward(c, w, la->fk + cached, la->hk, k, rows * K);
     }
-    /* o_h = scale A_h v + v+ in every head, 3.7 */
-    attention_forward(m, a, l, B, N);
+    /* o_h = scale A_h v + v+ in every head (3.7); by default chapter 14 makes the same in tiles */
+    if (m->plain) attention_forward(m, a, l, B, N);
+    else tiled_forward(m, a, l, B, N);
+    if (m->plain && a->probe) plain_probe(m, a, l, B, N);
     /* O = combine(o) W_O + b_O: [H*D,C], or [D,C] where heads are added (F8) */
     linear_forward(m, y, combine_forward(c, la, rows), w->wo, w->bo, rows,
                    c->combine == COMBINE_ADD ? D : H * D, C);
@@ -2499,7 +2335,8 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, co
     /* osum = sum_h o_h: every head receives the gradient of the sum */
     combine_backward(c, a, rows);
     /* o = attention(phi(q), phi(k), v): dq, dk, dv become the gradients of phi(q), phi(k), v */
-    attention_backward(m, a, l, B, N);
+    if (m->plain) attention_backward(m, a, l, B, N);
+    else tiled_backward(m, a, l, B, N);
     /* fq = phi(q), fk = phi(k): q and k as they stood after the rotation. The mlp's two matrices
      * served both, so both calls add to their gradients; dphi is scratch, as long as q. */
     if (c->kernel != KERNEL_IDENTITY) {
@@ -2651,28 +2488,6 @@ void model_forward(const Model *m, Acts *a, const int *ids, int B, int T) {
     forward_end(m, a, B, N);
 }
 
-/* The same for one sequence ids [T] whose first `from` tokens went through a before: their keys and
- * values, after rotation and phi, still lie in every block's fk and v, so that only the rows from
- * there on are made, in the same functions and to the same bits. Returns R, how many they are: the
- * row of token T is a->nf + (R-1) C.
- *
- *      token         x*  1  2  3 | 4  5          T = 5, from = 3: past = 4 rows, R = 2
- *      fk, v         k   k  k  k | k  k          in the cache | made now
- *      q, h, nf                  | o  o          arrays of R rows
- *
- * A row sees nothing ahead of it, so what came before it stays as it was; but for a prefix, whose p
- * tokens see each other and must be computed together: while fewer than p are in the cache, all
- * rows are made anew. So are they where a block is Mamba's: of the rows before there is the last
- * state alone, and not that of any `from`. a comes from acts_create with ACTS_KEYS or ACTS_ALL. */
-int model_extend(const Model *m, Acts *a, const int *ids, int T, int from) {
-    if (from < m->c.prefix || config_attending(&m->c) < m->c.layers) from = 0;
-    a->past = from ? config_rows(&m->c, from) : 0;
-    idx R = forward_rows(&m->c, a, T - from);
-    model_forward(m, a, ids + from, 1, T - from);
-    a->past = 0;
-    return (int)R;
-}
-
 /* From a->dh [B,N,C], the gradient of a->nf that model_loss left, to every parameter but those of
  * the unembedding, which model_loss has served; a tied wte receives its second part here. ids, B
  * and T as in the forward. Gradients are added to what is there: forward, loss and backward of two
@@ -2695,176 +2510,6 @@ void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
     /* bias = rel[bucket(i-j)], and H^0 = X W_E + P */
     if (a->dbias) t5_backward(m, a, B, N);
     embed_backward(m, a, ids, B, T, a->dh);
-}
-
-/* -------------------------------------------------------------------------------------------------
- * Room for a pass: every array of struct Acts lies in one arena, and one walk over the list of them
- * serves twice, first with base NULL to add up their sizes, then to place them. So the two cannot
- * disagree, and the forward and backward allocate nothing.
- */
-typedef struct Arena { real *base; idx used; } Arena;        /* used: numbers, not bytes */
-
-/* The next n numbers of the arena; NULL while it is measured, and for n = 0: an array that the
- * variant lacks is a NULL pointer, and the operators ask for that (a->bias, a->dbias). Sizes are
- * rounded up to 16 numbers, 64 bytes of floats, so that every array is aligned as well as the arena
- * itself. */
-static real *place(Arena *at, idx n) {
-    real *p = at->base && n ? at->base + at->used : NULL;
-    at->used += (n + 15) / 16 * 16;
-    return p;
-}
-
-/* The keys and values of one block, k after the rotation; these are what later rows ask for. */
-static void place_keys(const Config *c, LayerActs *la, Arena *at, idx rows) {
-    idx K = rows * (c->kv_heads * c->head_dim);
-    la->k = place(at, K);           la->v = place(at, K);
-    la->fk = c->kernel != KERNEL_IDENTITY ? place(at, K) : la->k;
-}
-
-/* What else block l keeps from its forward to its backward; shapes in struct LayerActs. Scores are
- * not kept: [B,H,N,N] for the paper's 8 heads of 2048 rows would be 134 MB a sequence and block in
- * float, against 88 MB for everything here and above; keep [B,H,N], one number a row of scores,
- * replaces them (3.7).
- *
- * Without a backward an array is free once it has been read for the last time, and these share:
- *
- *   n1, o, n2     pre, parallel: n1 is read last by v's product, o by W_O's, before n2 is made.
- *   n1, o         post: o is read before n1 is made, and n1 = u stays until s2 has it
- *   s1, s2        post: s1 is read last by n1
- *   s2 or n2      the output, with the stream h0 [rows,C] that comes in
- *   f1, fa        the activation works in place
- *
- * leaving 3 C + Q + 2 K + 2 F numbers a row, with the stream, of 6 C + 2 Q + 2 K + 3 F (here Q and
- * K are widths, and Q <= C): of LLaMA-2-7B, C = Q = K = 4096 and F = 11008, 46,592 of 73,984. */
-static void place_layer(const Config *c, LayerActs *la, Arena *at, idx rows, bool keeps,
-                        real *h0) {
-    idx C = c->dim, F = c->ffn, H = c->heads, D = c->head_dim;
-    idx Q = rows * H * D, K = rows * (c->kv_heads * c->head_dim);
-    idx wide = rows * C > Q ? rows * C : Q;
-    bool phi = c->kernel != KERNEL_IDENTITY, mlp = c->kernel == KERNEL_MLP;
-    bool post = c->place == PLACE_POST;
-    /* n1; q after the rotation; phi of q, and its hidden layers, if there is a kernel */
-    la->n1 = place(at, keeps ? rows * C : wide);   la->n1stat = place(at, 2 * rows);
-    la->q = place(at, Q);
-    la->fq = phi ? place(at, Q) : la->q;
-    la->hq = place(at, mlp ? Q : 0);
-    la->hk = place(at, mlp ? K : 0);
-    /* heads, what their rows of scores left, and the first sum */
-    la->o = keeps ? place(at, Q) : la->n1;
-    la->osum = place(at, c->combine == COMBINE_ADD ? rows * D : 0);
-    la->keep = place(at, rows * H);
-    la->s1 = place(at, rows * C);
-    /* n2, the ffn's two branches and their product, and the second sum */
-    la->n2 = keeps ? place(at, rows * C) : post ? h0 : la->n1;
-    la->n2stat = place(at, 2 * rows);
-    la->f1 = place(at, rows * F);   la->f2 = place(at, config_gated(c) ? rows * F : 0);
-    la->fa = keeps ? place(at, rows * F) : la->f1;
-    la->s2 = keeps ? place(at, rows * C) : post ? la->s1 : h0;
-}
-
-/* What the backward needs beside: one set for all blocks, since a block's gradients are spent
- * before the next block down begins. slot and dbias are apart for each sequence and head, so that
- * no two threads add to one number; they are summed in a fixed order afterwards. */
-static void place_grads(const Config *c, Acts *a, Arena *at, idx rows) {
-    idx C = c->dim, F = c->ffn, H = c->heads, D = c->head_dim;
-    idx Q = rows * H * D, K = rows * (c->kv_heads * c->head_dim), B = a->B;
-    a->dh = place(at, rows * C);    a->dx = place(at, rows * C);    a->dn = place(at, rows * C);
-    a->dq = place(at, Q);           a->dk = place(at, K);           a->dv = place(at, K);
-    a->dout = place(at, Q);
-    a->dosum = c->combine == COMBINE_ADD ? place(at, rows * D) : a->dout;
-    a->dphi = place(at, c->kernel == KERNEL_MLP ? Q : 0);
-    a->df1 = place(at, rows * F);   a->df2 = place(at, config_gated(c) ? rows * F : 0);
-    a->slot = place(at, B * H * (3 * D + 1));
-    a->dbias = place(at, c->pos == POS_T5 ? B * H * (2 * a->N - 1) : 0);
-    a->dslice = place(at, SLICE * C);
-    a->doutp = place(at, c->embed_dim != c->dim ? SLICE * c->embed_dim : 0);
-}
-
-/* The Mamba mixer's and the experts' arrays: one set for all blocks, since no backward reads them;
- * none in a model without such blocks. */
-static void place_published(const Config *c, Acts *a, Arena *at, idx rows) {
-    bool mamba = config_attending(c) < c->layers, routed = c->experts > 0;
-    idx I = mamba ? c->mamba_inner : 0, M = mamba ? c->mamba_state : 0;
-    idx R = mamba ? c->mamba_rank : 0, C = routed ? c->dim : 0;
-    a->mamba = (MambaActs){.xz = place(at, rows * 2 * I), .a = place(at, rows * I),
-                           .p = place(at, rows * (R + 2 * M)), .r = place(at, rows * R),
-                           .bc = place(at, rows * 2 * M), .dt = place(at, rows * I),
-                           .y = place(at, rows * I), .rate = place(at, M * I),
-                           .state = place(at, a->B * M * I)};
-    a->expert = (ExpertActs){.gate = place(at, rows * c->experts), .in = place(at, rows * C),
-                             .out = place(at, rows * C)};
-}
-
-/* The whole list. Tables that a position scheme does not need get no room; the enum POS_* ends with
- * the three schemes that add a bias to the score. */
-static void place_all(const Config *c, Acts *a, Arena *at, int what) {
-    idx B = a->B, T = a->T, N = a->N, rows = B * N, C = c->dim;
-    bool projected = c->embed_dim != c->dim, biased = c->pos >= POS_RELATIVE;
-    idx half = c->pos == POS_ROTARY ? (c->rotary_dims / 2) : 0;
-    /* the stream: H^0, what each block keeps, the final norm */
-    a->h0 = place(at, rows * C);
-    for (int l = 0; l < c->layers; l++) {
-        a->layer[l] = a->layer[0];
-        if (l == 0 || what == ACTS_ALL)
-            place_layer(c, &a->layer[l], at, rows, what == ACTS_ALL, a->h0);
-        if (l == 0 || what != ACTS_ONE) place_keys(c, &a->layer[l], at, rows);
-    }
-    if (what == ACTS_ALL) a->fnorm = place(at, c->place == PLACE_POST ? 0 : rows * C);
-    else a->fnorm = a->layer[0].n1;                          /* the last block is through */
-    a->nfstat = place(at, c->place == PLACE_POST ? 0 : 2 * rows);
-    a->embed = place(at, projected ? B * T * c->embed_dim : 0);
-    place_published(c, a, at, rows);
-    /* tables by position, and attention's scratch, a piece for each thread */
-    a->cosine = place(at, N * half);    a->sine = place(at, N * half);
-    a->wave = place(at, c->pos == POS_ABSOLUTE ? N * C : 0);
-    a->bias = place(at, biased ? c->heads * (2 * N - 1) : 0);
-    a->strip = place(at, a->threads * strip_size(c, a->N));
-    /* SLICE rows on their way to the loss (chapter 5) */
-    a->slice = place(at, SLICE * C);
-    a->logits = place(at, SLICE * c->vocab);
-    a->outp = place(at, projected ? SLICE * c->embed_dim : 0);
-    if (what == ACTS_ALL) place_grads(c, a, at, rows);
-}
-
-/* How many numbers acts_create takes. */
-idx acts_size(const Model *m, int B, int T, int what, Error *e) {
-    Arena at = {NULL, 0};
-    Acts a = {.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
-    a.layer = grab(m->c.layers, sizeof(LayerActs), e);
-    if (!e->status) place_all(&m->c, &a, &at, what);
-    free(a.layer);
-    return at.used;
-}
-
-/* Room for B sequences of T tokens under the model's Config and the present number of threads;
- * everything 0, and the tables of positions filled. `what` says how much of a block outlives it:
- *
- *   ACTS_ONE     nothing: every block uses the arrays of one, which share memory as above, and
- *                the stream stays in place
- *   ACTS_ALL     everything, for a backward, and what the backward needs beside
- *   ACTS_KEYS    its keys and values, a cache for rows to come (model_extend)
- *
- * 1 with an Error when memory is not to be had, and then nothing is held. No forward, loss or
- * backward allocates after this. strip has a piece for each thread of now: a pass must not run on
- * more. */
-int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
-    Arena at = {NULL, 0};
-    *a = (Acts){.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
-    a->layer = grab(m->c.layers, sizeof(LayerActs), e);
-    a->loss_row = grab((idx)B * T, sizeof(double), e);
-    a->loss_sum = grab(2 * (idx)B * T, sizeof(double), e);
-    a->size = acts_size(m, B, T, what, e);                   /* first walk: how much */
-    if (!e->status) a->arena = at.base = grab(a->size, sizeof(real), e);
-    if (e->status) { acts_free(a); return e->status; }
-    place_all(&m->c, a, &at, what);                          /* second walk: where */
-    positions_tabulate(&m->c, a, a->N);
-    return 0;
-}
-
-/* Whatever part of it exists; harmless on a zeroed struct. */
-void acts_free(Acts *a) {
-    free(a->layer); free(a->loss_row); free(a->loss_sum); free(a->arena);
-    *a = (Acts){0};
 }
 
 /* =================================================================================================
@@ -8619,6 +8264,7 @@ Streamed stream_end(const Model *m) {
 static int trainer_room(Trainer *t, Error *e) {
     int B = t->s.train.batch, T = t->s.model.context;
     t->ids = grab(2 * (idx)B * T, sizeof(int), e);
+    t->m.plain = t->s.plain;
     return e->status ? e->status : acts_create(&t->a, &t->m, B, T, ACTS_ALL, e);
 }
 
@@ -14702,6 +14348,505 @@ real real_pow(real x, real y) { return (real)pow((double)x, (double)y); }
 real real_abs(real x) { return x < 0 ? -x : x; }
 
 /* =================================================================================================
+ * 14  Attention in tiles, with a cache
+ *
+ * The numbers of 3.7 as matrix multiplies. A task is one sequence and one key head. Its query heads
+ * follow one another. Each goes down its rows in tiles of R <= TILE queries, and a tile meets all
+ * n = hi - lo keys that any of its queries sees:
+ *
+ *     column    0     1 .. n
+ *   z [R,1+n]  z_i* | q k^T / sqrt(D) + bias       a multiply           -infinity where not seen
+ *   a [R,1+n]       s / Z                          row by row (3.6)
+ *   o [R,D]         scale (a v + a_* v*) + v+      a multiply
+ *
+ * Backward a tile takes five: z again, da = do v^T, dq = dz k, dk += dz^T q, dv += a^T do.
+ *
+ * FlashAttention (Dao et al. 2022) has the same plan: no map of scores is kept, and one number a
+ * row (its logsumexp, here row_stat) lets the backward make them again. It cuts the keys into tiles
+ * too, and corrects a running maximum and sum from one to the next (online softmax). Here a tile of
+ * queries has all its visible keys at once. So a row is whole when 3.6 takes it, whatever its
+ * similarity and Z, and nothing is corrected. The price is scratch: 2.4 MB a thread for D = 96 and
+ * N = 2048 in float, where the map of one head takes 16.8. Causal rows cost N (N + TILE) / 2 pairs.
+ *
+ * Tests: tiles__as_plain holds this chapter to 3.7 in every variant, both ways; 3.7 of test_sink.c
+ * to the slow model over 70 rows, so that tiles, windows and prefixes cut across each other.
+ */
+enum { TILE = 32 };
+
+/* One task's sizes and its piece of scratch, in which nothing outlives the task. k and v are
+ * transposed once a task, so that every product reads its right factor along rows. */
+typedef struct Tile {
+    idx N, D, ld;                       /* rows; head width; row length of the maps below, N + 1 */
+    real *kt, *vt;                      /* [D,N] [D,N] */
+    real *z, *a, *da;                   /* [TILE,ld] each; z becomes a or, backward, dz in place */
+    real *ds, *dlogz;                   /* [ld] each: s'/Z and the gradient of log Z, of one row */
+} Tile;
+
+/* The last 64 lie unused between two threads' pieces: no cache line is written by both. */
+static idx tile_size(const Config *c, idx N) {
+    return 2 * c->head_dim * N + (3 * TILE + 2) * (N + 1) + 64;
+}
+
+/* This thread's piece of scratch, cut for N rows, at most the a->N that it was made for. */
+static Tile tile_of(const Config *c, const Acts *a, idx N) {
+    Tile t = {.N = N, .D = c->head_dim, .ld = N + 1, .kt = attention_scratch(a)};
+    t.vt = t.kt + t.D * N;
+    t.z = t.vt + t.D * N;
+    t.a = t.z + TILE * t.ld;
+    t.da = t.a + TILE * t.ld;
+    t.ds = t.da + TILE * t.ld;
+    t.dlogz = t.ds + t.ld;
+    return t;
+}
+
+/* Which keys a tile's rows i0 <= i < i1 see between them: [lo,hi). Row i0 sees farthest back, to
+ * i0-w+1, row i1-1 farthest ahead, to itself; the prefix is rows first .. first+p-1. Keys between a
+ * prefix and a window far behind it are in the span too, and masked. */
+typedef struct Span { idx lo, hi; } Span;
+
+static Span span_of(const Config *c, int l, idx N, idx i0, idx i1) {
+    int w = config_window(c, l), first = c->sink_token ? 1 : 0;    /* x* is row 0: not of the p */
+    Span s = {.lo = w && i0 - w + 1 > 0 ? i0 - w + 1 : 0, .hi = i1};
+    if (c->prefix) {
+        if (s.lo > first) s.lo = first;
+        if (s.hi < first + c->prefix) s.hi = first + c->prefix < N ? first + c->prefix : N;
+    }
+    return s;
+}
+
+/* How many of the tile's columns row i reads: up to its own key, or the last of the prefix. */
+static idx row_columns(const Config *c, int l, idx N, Span tile, idx i) {
+    return span_of(c, l, N, i, i + 1).hi - tile.lo;
+}
+
+/* The scores of rows [i0,i1) of head h into t->z: of row i the column * and then row_columns,
+ * -infinity where not visible; what follows is undefined. q is row i0. Forward and backward call
+ * this on the same numbers, so both have the same bits. */
+static void tile_scores(const Model *m, const Acts *a, int l, idx h, const Tile *t, const real *q,
+                        Span span, idx i0, idx i1) {
+    const Config *c = &m->c;
+    idx D = t->D, stride = c->heads * D;
+    int w = config_window(c, l);
+    const real *bias = head_bias(a, h);
+    matmul_here(t->z + 1, t->ld, rows_of(q, stride), rows_of(t->kt + span.lo, t->N), i1 - i0,
+                span.hi - span.lo, D, false);
+    for (idx i = i0; i < i1; i++) {
+        real *z = t->z + (i - i0) * t->ld, *keys = z + 1;    /* [1+n]; keys[j] is key lo + j */
+        idx seen = row_columns(c, l, t->N, span, i);
+        vec_scale(seen, keys, score_scale(c, l));
+        if (bias) vec_add(seen, keys, bias + span.lo - i);   /* a run of the table */
+        for (idx j = span.lo; w && j < i - w + 1; j++)       /* what lies behind the window */
+            if (!visible(c, l, i, j)) keys[j - span.lo] = -INFINITY;
+        z[0] = extra_score(m, l, h, q + (i - i0) * stride);
+    }
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * Probes and ablations.
+ *
+ * Copies what a row shows into the caller's maps [B,H,N,S]: * if there is one, then every key (x*
+ * first), 0 where invisible. z, a [1+n] are of the keys of span; spare [1+n] is scratch. Weights
+ * leave as scale * a: a softmax row sums to the alpha of equation 29. The metric is free of it. */
+static void probe_row(const Config *c, const Probe *p, idx row, idx N, Span span, const real *z,
+                      const real *a, real row_stat, real *spare) {
+    idx extra = c->extra ? 1 : 0, S = extra + N;
+    row_metric(c, span.hi - span.lo + 1, a, row_stat, spare);
+    const real *from[] = {z, a, spare};
+    real *map[] = {p->z, p->weight, p->metric}, factor[] = {1, (real)c->scale, 1};
+    for (idx k = 0; k < 3; k++) {
+        if (!map[k]) continue;
+        real *to = map[k] + row * S, *keys = to + extra;
+        zero(to, S);
+        if (extra && z[0] != -INFINITY) to[0] = factor[k] * from[k][0];
+        for (idx j = span.lo; j < span.hi; j++)
+            if (z[1 + j - span.lo] != -INFINITY) keys[j] = factor[k] * from[k][1 + j - span.lo];
+    }
+}
+
+/* The same for a block under --plain, whose forward keeps no map: its rows once more. */
+void plain_probe(const Model *m, const Acts *a, int l, int B, idx N) {
+    const Config *c = &m->c;
+    const LayerActs *la = &a->layer[l];
+    idx D = c->head_dim, H = c->heads, K = c->kv_heads;
+    PARALLEL
+    for (idx bh = 0; bh < B * H; bh++) {
+        idx h = bh % H, first = bh / H * N;                  /* the sequence's first row */
+        const real *k = la->fk + (first * K + h / (H / K)) * D;
+        real *z = attention_scratch(a), *row = z + N + 1, *spare = row + N + 1;
+        for (idx i = 0; i < N; i++) {
+            row_scores(m, a, l, h, N, i, la->fq + ((first + i) * H + h) * D, k, z);
+            copy(row, z, N + 1);
+            real row_stat = row_forward(c, N + 1, row, spare);
+            probe_row(c, &a->probe[l], bh * N + i, N, (Span){0, N}, z, row, row_stat, spare);
+        }
+    }
+}
+
+/* ABLATIONS. Weights tell where attention goes, not what for. An evaluation may take one column j
+ * from all rows but j's own, in every block and head (struct Ablation, `sink eval --ablate`):
+ *
+ *   key      z_ij = -infinity      i spreads its weight over what else it sees
+ *   value    o_i loses a_ij v_j    the weight is still spent, and buys nothing
+ *   mean     a_ij v_j becomes a_ij times the mean of the sequence's v. This is the one that lets a
+ *            row know something of what comes after it, in 1/N of a value
+ *
+ * Row j keeps its own key and value. So under a causal mask the states of token j, and its keys in
+ * the blocks above, are as they were. What others take from it changes. There is no backward.
+ *
+ * Returns which column of a tile's row i is ablated, 0 for *, -1 for none. own: the row's keys. */
+static idx ablated_column(const Acts *a, idx b, idx i, Span own) {
+    if (!a->ablation) return -1;
+    idx j = a->ablation->column[b];
+    if (j < 0) return 0;
+    return j != i && j >= own.lo && j < own.hi ? 1 + j - own.lo : -1;
+}
+
+/* mean [D] of the rows of v [N,D] at stride ld. */
+static void value_mean(real *mean, const real *v, idx ld, idx N, idx D) {
+    zero(mean, D);
+    for (idx j = 0; j < N; j++) vec_add(D, mean, v + j * ld);
+    vec_scale(D, mean, (real)(1 / (double)N));
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * Forward. Rows a->past .. i0-1 are in the cache; R = N - past rows are made. Row i of the sequence
+ * is row i - past of q, o, row_stat and the maps, which have R rows, and row i of k and v.
+ *
+ * Tiles begin at multiples of TILE, wherever the rows begin. So a row meets its keys from the same
+ * column on in every forward, whatever rows go with it, and what its tile has beyond its own keys
+ * adds zeros at the end of the sums of a v. That is why a row made from a cache has the bits of the
+ * whole forward. */
+static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile *t) {
+    const Config *c = &m->c;
+    const Layer *w = &m->w.layer[l];
+    const LayerActs *la = &a->layer[l];
+    idx D = t->D, N = t->N, ld = t->ld, R = N - a->past, Qw = c->heads * D, Kw = c->kv_heads * D;
+    idx row0 = (b * c->heads + h) * R - a->past;
+    idx q0 = (b * R - a->past) * Qw + h * D;                 /* row 0's place, were it there */
+    const real *v = la->v + b * N * Kw + h / (c->heads / c->kv_heads) * D;       /* [N,D] */
+    const real *vstar = extra_value(c, w, a, h);
+    /* the weight that an ablation takes from each row; instead it goes to the mean v, or nowhere */
+    real taken[TILE], *mean = NULL;
+    if (a->ablation && a->ablation->what == ABLATE_MEAN)
+        value_mean(mean = t->vt, v, Kw, N, D);               /* vt is the backward's */
+    for (idx i0 = a->past, i1; i0 < N; i0 = i1) {
+        idx start = i0 - i0 % TILE;
+        i1 = start + TILE < N ? start + TILE : N;
+        Span span = span_of(c, l, N, start, i1);
+        idx n = span.hi - span.lo;
+        tile_scores(m, a, l, h, t, la->fq + (q0 + i0 * Qw), span, i0, i1);
+        for (idx i = i0; i < i1; i++) {                      /* a = s/Z */
+            real *row = t->z + (i - i0) * ld;
+            idx seen = row_columns(c, l, N, span, i);
+            Span own = {span.lo, span.lo + seen};
+            idx cut = ablated_column(a, b, i, own);
+            if (cut >= 0 && a->ablation->what == ABLATE_KEY) row[cut] = -INFINITY;
+            if (a->probe) copy(t->a, row, seen + 1);
+            real row_stat = la->row_stat[row0 + i] = row_forward(c, seen + 1, row, t->ds);
+            zero(row + 1 + seen, n - seen);                  /* the product takes all n columns */
+            if (a->probe)
+                probe_row(c, &a->probe[l], row0 + i, N, own, t->a, row, row_stat, t->dlogz);
+            taken[i - i0] = cut < 0 ? 0 : row[cut];
+            if (cut >= 0) row[cut] = 0;
+        }
+        /* a v [R,D]: weights [R,n], now in t->z, times rows lo .. hi-1 of v */
+        matmul_here(la->o + (q0 + i0 * Qw), Qw, rows_of(t->z + 1, ld),
+                    rows_of(v + span.lo * Kw, Kw), i1 - i0, D, n, false);
+        for (idx i = i0; i < i1; i++) {                      /* o = scale (a v + a_* v*) + v+ */
+            real *o_i = la->o + (q0 + i * Qw);
+            if (vstar) add_times(D, o_i, t->z[(i - i0) * ld], vstar);
+            if (mean) add_times(D, o_i, taken[i - i0], mean);
+            vec_scale(D, o_i, (real)c->scale);
+            if (w->vplus) vec_add(D, o_i, w->vplus + h * D);
+        }
+    }
+}
+
+/* attention_forward (3.7) of R rows against all N = past + R keys: la->fq [B,R,H,D], la->fk and
+ * la->v [B,N,K,D] to la->o [B,R,H,D] and la->row_stat [B,H,R]. */
+void tiled_forward(const Model *m, Acts *a, int l, int B, idx R) {
+    const Config *c = &m->c;
+    idx D = c->head_dim, K = c->kv_heads, group = c->heads / K, N = a->past + R;
+    PARALLEL
+    for (idx task = 0; task < B * K; task++) {
+        idx b = task / K, kh = task % K;
+        Tile t = tile_of(c, a, N);
+        transpose(t.kt, N, a->layer[l].fk + (b * N * K + kh) * D, K * D, N, D);
+        for (idx h = kh * group; h < (kh + 1) * group; h++) tiled_head(m, a, l, b, h, &t);
+    }
+}
+
+/* dz = s'/Z da - dlogz delta for a row, with the scale in da and in delta. */
+WIDE(row_gradient,
+     (idx n, real *restrict dz, const real *restrict ds, const real *restrict dlogz,
+      const real *restrict da, real scale, real delta),
+     (n, dz, ds, dlogz, da, scale, delta))
+{
+    for (idx j = 0; j < n; j++) dz[j] = ds[j] * (scale * da[j]) - dlogz[j] * delta;
+}
+
+/* Rows [i0,i1) of head h backward: head_backward of 3.7, a tile at a time. The scale sits in
+ * da = scale <do, v>: it is multiplied in row by row, into delta and dz, and into a before dv. */
+static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Tile *t, idx i0,
+                          idx i1) {
+    const Config *c = &m->c;
+    const Layer *w = &m->w.layer[l];
+    const LayerActs *la = &a->layer[l];
+    idx D = t->D, N = t->N, ld = t->ld, R = i1 - i0, bh = b * c->heads + h;
+    idx Qw = c->heads * D, Kw = c->kv_heads * D;
+    idx q0 = (b * N + i0) * Qw + h * D, k0 = b * N * Kw + h / (c->heads / c->kv_heads) * D;
+    Span span = span_of(c, l, N, i0, i1);
+    idx n = span.hi - span.lo, from = k0 + span.lo * Kw;
+    const real *kstar = extra_key(c, w, h), *vstar = extra_value(c, w, a, h);
+    const real *q = la->fq + q0, *dout = a->dout + q0;       /* [R,D]: the tile's rows */
+    real *dq = a->dq + q0, scale = (real)c->scale;
+    real *dkstar = a->slot + bh * (3 * D + 1), *dvstar = dkstar + D, *dvplus = dvstar + D;
+    real *dlogit = dvplus + D, *dbias = a->dbias ? a->dbias + bh * (2 * N - 1) + N - 1 : NULL;
+
+    /* o_i = scale (sum_j a_ij v_j + a_i* v*) + v+, but for the scale */
+    matmul_here(t->da + 1, ld, rows_of(dout, Qw), rows_of(t->vt + span.lo, N), R, n, D, false);
+    for (idx i = 0; i < R; i++) {
+        t->da[i * ld] = vstar ? vec_dot(D, dout + i * Qw, vstar) : 0;
+        vec_add(D, dvplus, dout + i * Qw);
+    }
+    tile_scores(m, a, l, h, t, q, span, i0, i1);
+    for (idx i = 0; i < R; i++) {
+        real *z = t->z + i * ld, *a_i = t->a + i * ld, *da = t->da + i * ld;
+        idx seen = row_columns(c, l, N, span, i0 + i);
+        /* a_ij = s_ij / Z_i. What is masked has a = ds = dlogz = 0, and so dz = 0: column 0 too,
+         * where there is no extra column */
+        row_backward(c, seen + 1, z, la->row_stat[bh * N + i0 + i], a_i, t->ds, t->dlogz);
+        real delta = scale * vec_dot(seen + 1, a_i, da);
+        row_gradient(seen + 1, z, t->ds, t->dlogz, da, scale, delta);    /* dz over z */
+        /* z_ij = .. + b(i-j), z_i* = logit: both take dz before it is divided by sqrt(D) */
+        if (dbias) vec_add(seen, dbias + span.lo - (i0 + i), z + 1);
+        *dlogit += z[0];
+        vec_scale(seen + 1, z, score_scale(c, l));
+        if (scale != 1) vec_scale(seen + 1, a_i, scale);
+        zero(z + 1 + seen, n - seen);
+        zero(a_i + 1 + seen, n - seen);
+    }
+    /* z_ij = <q_i, k_j>/sqrt(D): dq in full, since the tile holds every key of its rows; of dk a
+     * part, since other rows see k_j too. Then dv */
+    matmul_here(dq, Qw, rows_of(t->z + 1, ld), rows_of(la->fk + from, Kw), R, D, n, false);
+    matmul_here(a->dk + from, Kw, transpose_of(t->z + 1, ld), rows_of(q, Qw), n, D, R, true);
+    matmul_here(a->dv + from, Kw, transpose_of(t->a + 1, ld), rows_of(dout, Qw), n, D, R, true);
+    for (idx i = 0; i < R; i++) {                            /* z_i* = <q_i, k*>/sqrt(D), a_i* v* */
+        if (kstar) add_times(D, dq + i * Qw, t->z[i * ld], kstar);
+        if (kstar) add_times(D, dkstar, t->z[i * ld], q + i * Qw);
+        if (w->vstar) add_times(D, dvstar, t->a[i * ld], dout + i * Qw);
+    }
+}
+
+/* attention_backward (3.7). */
+void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
+    const Config *c = &m->c;
+    const LayerActs *la = &a->layer[l];
+    idx D = c->head_dim, K = c->kv_heads, group = c->heads / K, Kw = K * D;
+    slots_begin(c, a, B, N);
+    PARALLEL
+    for (idx task = 0; task < B * K; task++) {
+        idx b = task / K, kh = task % K, k0 = b * N * Kw + kh * D;
+        Tile t = tile_of(c, a, N);
+        transpose(t.kt, N, la->fk + k0, Kw, N, D);           /* for q k^T, the scores */
+        transpose(t.vt, N, la->v + k0, Kw, N, D);            /* for do v^T, which is da */
+        for (idx h = kh * group; h < (kh + 1) * group; h++)
+            for (idx i0 = 0; i0 < N; i0 += TILE)
+                tile_backward(m, a, l, b, h, &t, i0, i0 + TILE < N ? i0 + TILE : N);
+    }
+    slots_end(m, a, l, B);
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * The KV cache. model_forward for one sequence ids [T] whose first `from` tokens went through a
+ * before: their keys and values, after rotation and phi, still lie in every block's fk and v. Only
+ * the rows from there on are made, in the same functions and to the same bits. Returns R, how many
+ * they are: the row of token T is a->nf + (R-1) C.
+ *
+ *      token         x*  1  2  3 | 4  5          T = 5, from = 3: past = 4 rows, R = 2
+ *      fk, v         k   k  k  k | k  k          in the cache | made now
+ *      q, h, nf                  | o  o          arrays of R rows
+ *
+ * A row sees nothing ahead of it, so what came before it stays as it was. All rows are made anew
+ * while fewer than the p tokens of a prefix are in the cache, since these see each other; in a
+ * model with Mamba blocks, which keep the last state alone; and under --plain. a comes from
+ * acts_create with ACTS_KEYS or ACTS_ALL. */
+int model_extend(const Model *m, Acts *a, const int *ids, int T, int from) {
+    if (m->plain || from < m->c.prefix || config_attending(&m->c) < m->c.layers) from = 0;
+    a->past = from ? config_rows(&m->c, from) : 0;
+    idx R = forward_rows(&m->c, a, T - from);
+    model_forward(m, a, ids + from, 1, T - from);
+    a->past = 0;
+    return (int)R;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * Memory of a pass. Every array of struct Acts lies in one arena. One walk over the list of them
+ * serves twice: with base NULL it adds up their sizes, then it places them. So the two cannot
+ * disagree, and forward and backward allocate nothing. */
+typedef struct Arena { real *base; idx used; } Arena;        /* used: numbers, not bytes */
+
+/* The next n numbers of the arena; NULL while it is measured, and for n = 0: an array that the
+ * variant lacks is a NULL pointer, and the operators ask for that (a->bias, a->dbias). Sizes are
+ * rounded up to 16 numbers, so that every array is aligned as well as the arena itself. */
+static real *arena_take(Arena *at, idx n) {
+    real *p = at->base && n ? at->base + at->used : NULL;
+    at->used += (n + 15) / 16 * 16;
+    return p;
+}
+
+/* The keys and values of one block, k after the rotation; these are what later rows ask for. */
+static void take_keys(const Config *c, LayerActs *la, Arena *at, idx rows) {
+    idx K = rows * c->kv_heads * c->head_dim;
+    la->k = arena_take(at, K);
+    la->v = arena_take(at, K);
+    la->fk = c->kernel != KERNEL_IDENTITY ? arena_take(at, K) : la->k;
+}
+
+/* What else a block keeps from its forward to its backward. Without a backward an array is free
+ * once it has been read for the last time, and these share:
+ *
+ *   n1, o, n2     pre, parallel: n1 is read last by v's product, o by W_O's, before n2 is made
+ *   n1, o         post: o is read before n1 is made, and n1 = u stays until s2 has it
+ *   s1, s2        post: s1 is read last by n1
+ *   s2 or n2      the output, with the stream h0 [rows,C] that comes in
+ *   f1, fa        the activation works in place */
+static void take_layer(const Config *c, LayerActs *la, Arena *at, idx rows, bool keeps, real *h0) {
+    idx C = rows * c->dim, F = rows * c->ffn, Q = rows * c->heads * c->head_dim;
+    idx K = rows * c->kv_heads * c->head_dim;
+    bool phi = c->kernel != KERNEL_IDENTITY, mlp = c->kernel == KERNEL_MLP;
+    bool post = c->place == PLACE_POST;
+    la->n1 = arena_take(at, keeps || C > Q ? C : Q);
+    la->n1stat = arena_take(at, 2 * rows);
+    la->q = arena_take(at, Q);
+    la->fq = phi ? arena_take(at, Q) : la->q;
+    la->hq = arena_take(at, mlp ? Q : 0);
+    la->hk = arena_take(at, mlp ? K : 0);
+    la->o = keeps ? arena_take(at, Q) : la->n1;
+    la->osum = arena_take(at, c->combine == COMBINE_ADD ? rows * c->head_dim : 0);
+    la->row_stat = arena_take(at, rows * c->heads);
+    la->s1 = arena_take(at, C);
+    la->n2 = keeps ? arena_take(at, C) : post ? h0 : la->n1;
+    la->n2stat = arena_take(at, 2 * rows);
+    la->f1 = arena_take(at, F);
+    la->f2 = arena_take(at, config_gated(c) ? F : 0);
+    la->fa = keeps ? arena_take(at, F) : la->f1;
+    la->s2 = keeps ? arena_take(at, C) : post ? la->s1 : h0;
+}
+
+/* What the backward needs beside: one set for all blocks, since a block's gradients are spent
+ * before the next block down begins. */
+static void take_grads(const Config *c, Acts *a, Arena *at, idx rows) {
+    idx C = rows * c->dim, F = rows * c->ffn, D = c->head_dim, Q = rows * c->heads * D;
+    idx K = rows * c->kv_heads * D, heads = a->B * c->heads;
+    a->dh = arena_take(at, C);
+    a->dx = arena_take(at, C);
+    a->dn = arena_take(at, C);
+    a->dq = arena_take(at, Q);
+    a->dk = arena_take(at, K);
+    a->dv = arena_take(at, K);
+    a->dout = arena_take(at, Q);
+    a->dosum = c->combine == COMBINE_ADD ? arena_take(at, rows * D) : a->dout;
+    a->dphi = arena_take(at, c->kernel == KERNEL_MLP ? Q : 0);
+    a->df1 = arena_take(at, F);
+    a->df2 = arena_take(at, config_gated(c) ? F : 0);
+    a->slot = arena_take(at, heads * (3 * D + 1));
+    a->dbias = arena_take(at, c->pos == POS_T5 ? heads * (2 * a->N - 1) : 0);
+    a->dslice = arena_take(at, SLICE * c->dim);
+    a->doutp = arena_take(at, c->embed_dim != c->dim ? SLICE * c->embed_dim : 0);
+}
+
+/* The Mamba mixer's and the experts' arrays: one set for all blocks, since no backward reads them;
+ * none in a model without such blocks. */
+static void take_published(const Config *c, Acts *a, Arena *at, idx rows) {
+    bool mamba = config_attending(c) < c->layers, routed = c->experts > 0;
+    idx I = mamba ? c->mamba_inner : 0, M = mamba ? c->mamba_state : 0;
+    idx R = mamba ? c->mamba_rank : 0, C = routed ? c->dim : 0;
+    a->mamba = (MambaActs){.xz = arena_take(at, rows * 2 * I), .a = arena_take(at, rows * I),
+                           .p = arena_take(at, rows * (R + 2 * M)), .r = arena_take(at, rows * R),
+                           .bc = arena_take(at, rows * 2 * M), .dt = arena_take(at, rows * I),
+                           .y = arena_take(at, rows * I), .rate = arena_take(at, M * I),
+                           .state = arena_take(at, a->B * M * I)};
+    a->expert = (ExpertActs){.gate = arena_take(at, rows * c->experts),
+                             .in = arena_take(at, rows * C), .out = arena_take(at, rows * C)};
+}
+
+/* The whole list. Tables that a position scheme does not need get no room; the enum POS_* ends with
+ * the three schemes that add a bias to the score. */
+static void take_all(const Config *c, Acts *a, Arena *at, int what) {
+    idx N = a->N, rows = a->B * N, C = c->dim;
+    bool projected = c->embed_dim != c->dim, post = c->place == PLACE_POST;
+    idx half = c->pos == POS_ROTARY ? c->rotary_dims / 2 : 0;
+    a->h0 = arena_take(at, rows * C);
+    for (int l = 0; l < c->layers; l++) {
+        a->layer[l] = a->layer[0];
+        if (l == 0 || what == ACTS_ALL)
+            take_layer(c, &a->layer[l], at, rows, what == ACTS_ALL, a->h0);
+        if (l == 0 || what != ACTS_ONE) take_keys(c, &a->layer[l], at, rows);
+    }
+    /* without a backward n1 is free: the last block is through */
+    a->fnorm = what == ACTS_ALL ? arena_take(at, post ? 0 : rows * C) : a->layer[0].n1;
+    a->nfstat = arena_take(at, post ? 0 : 2 * rows);
+    a->embed = arena_take(at, projected ? a->B * a->T * c->embed_dim : 0);
+    take_published(c, a, at, rows);
+    /* tables by position, the fixed v*, and attention's scratch, a piece for each thread */
+    a->cosine = arena_take(at, N * half);
+    a->sine = arena_take(at, N * half);
+    a->wave = arena_take(at, c->pos == POS_ABSOLUTE ? N * C : 0);
+    a->bias = arena_take(at, c->pos >= POS_RELATIVE ? c->heads * (2 * N - 1) : 0);
+    a->vfixed = arena_take(at, c->extra_value != VALUE_ZERO ? c->head_dim : 0);
+    a->scratch_size = tile_size(c, N);
+    a->scratch = arena_take(at, a->threads * a->scratch_size);
+    /* SLICE rows on their way to the loss (chapter 5) */
+    a->slice = arena_take(at, SLICE * C);
+    a->logits = arena_take(at, SLICE * c->vocab);
+    a->outp = arena_take(at, projected ? SLICE * c->embed_dim : 0);
+    if (what == ACTS_ALL) take_grads(c, a, at, rows);
+}
+
+/* How many numbers acts_create takes. */
+idx acts_size(const Model *m, int B, int T, int what, Error *e) {
+    Arena at = {NULL, 0};
+    Acts a = {.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
+    a.layer = grab(m->c.layers, sizeof(LayerActs), e);
+    if (!e->status) take_all(&m->c, &a, &at, what);
+    free(a.layer);
+    return at.used;
+}
+
+/* Room for B sequences of T tokens under the model's Config and the present number of threads;
+ * everything 0, and the tables of positions filled. `what` says how much of a block outlives it:
+ *
+ *   ACTS_ONE     nothing: every block uses the arrays of one, which share memory as above, and
+ *                the stream stays in place
+ *   ACTS_ALL     everything, for a backward, and what the backward needs beside
+ *   ACTS_KEYS    its keys and values, a cache for rows to come (model_extend)
+ *
+ * 1 with an Error when memory is not to be had, and then nothing is held. No forward, loss or
+ * backward allocates after this. scratch has a piece for each thread of now: a pass must not run on
+ * more. */
+int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
+    Arena at = {NULL, 0};
+    *a = (Acts){.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
+    a->layer = grab(m->c.layers, sizeof(LayerActs), e);
+    a->loss_row = grab((idx)B * T, sizeof(double), e);
+    a->loss_sum = grab(2 * (idx)B * T, sizeof(double), e);
+    a->size = acts_size(m, B, T, what, e);                   /* first walk: how much */
+    if (!e->status) a->arena = at.base = grab(a->size, sizeof(real), e);
+    if (e->status) { acts_free(a); return e->status; }
+    take_all(&m->c, a, &at, what);                           /* second walk: where */
+    positions_tabulate(&m->c, a, a->N);
+    if (a->vfixed) fixed_value(&m->c, a->vfixed);
+    return 0;
+}
+
+/* Whatever part of it exists; harmless on a zeroed struct. */
+void acts_free(Acts *a) {
+    free(a->layer); free(a->loss_row); free(a->loss_sum); free(a->arena);
+    *a = (Acts){0};
+}
+
+/* =================================================================================================
  * 15  Files, memory, random numbers, errors
  *
  * Whatever is not C11 stands in this chapter: which thread this is, whether a stream is a terminal,
@@ -15024,9 +15169,9 @@ int file_ready(const char *path, Error *e) {
  *
  * One table of options drives parsing, checking, help, config.json, checkpoints and the echoed
  * command. Groups: m the model, t the training, d the data, e what is measured, y several of it, a
- * ablations and edits, u --out, j CSV and JSON, p the page, o progress and threads, r going on, f
- * starting from, i ids, w a dump's, g generation, s the seed where nothing is trained, x
- * reproduction, b benches. A verb names the groups it takes.
+ * ablations and edits, u --out, j CSV and JSON, p the page, o progress and threads, l the plain
+ * loops, r going on, f starting from, i ids, w a dump's, g generation, s the seed where nothing is
+ * trained, x reproduction, b benches. A verb names the groups it takes.
  */
 
 #define AT(field) offsetof(Settings, field)
@@ -15245,6 +15390,8 @@ const Option OPTIONS[] = {
      "go on with the run in --out FILE, to the same bits; where there is none, begin it"},
     {"start",         'f', 's', AT(start),               "",       0, 0, "MODEL",
      "train this model's parameters further, from step 0 on other data (Figure 30)"},
+    {"plain",         'l', 'b', AT(plain),               "0",      0, 1, "",
+     "attention by the plain loops of 3.7, not in tiles: slower, equal to rounding"},
     {"threads",       'o', 'i', AT(threads),             "0",      1, 1024, "N",
      "threads; default: all. The results have the same bits"},
 
@@ -15510,6 +15657,7 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
         if (o->group == 'e') option_set(o, &t->s, o->fallback, false, e);
     if (settings_parse(&t->s, s->argc, s->argv, s->groups, words, &n, e)) return e->status;
     *s = t->s;
+    t->m.plain = s->plain;
     return 0;
 }
 
@@ -15783,6 +15931,8 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
     EvalRow row = {.input = 0};
     int starts = 0;
     if (!n) return fail(e, 2, "eval: expected a model file. Try: sink eval out/model.ckpt");
+    if (s->plain && s->ablate)
+        return fail(e, 2, "eval --ablate: --plain has no ablations. Try: without --plain");
     if (results_ready(s, e)) return e->status;
     if (n > 1 || s->inputs || s->domains[0] || s->lengths[0]) return survey(s, words, n, e);
     Outcome *o = grab(1, sizeof *o, e);
@@ -16015,6 +16165,7 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
         if (checkpoint_load(words[0], &t, true, e)) return e->status;
     } else if (!config_resolve(&s->model, e) && !model_create(&t.m, &s->model, true, e))
         model_init(&t.m, s->train.init, (uint64_t)s->train.seed);
+    t.m.plain = s->plain;
     snprintf(config, sizeof config, "%s/config.json", s->out);
     if (!e->status) file_read(s->ids, &text, e);
     if (!e->status && !ids_parse(&text, s->ids, t.m.c.vocab, true, &ids, NULL, &B, &T, e)) {
@@ -16416,15 +16567,15 @@ static int verb_bench(Settings *s, const char **words, int n, Error *e) {
 static int verb_help(Settings *s, const char **words, int n, Error *e);
 
 static const Verb VERBS[] = {
-    {"run",      "",               "mtdeopruj",
+    {"run",      "",               "mtdeoprujl",
      "three short trainings: a sink emerges, moves to a key bias, fails to appear", verb_run},
-    {"train",    "",               "mtdeoprfu",
+    {"train",    "",               "mtdeoprful",
      "text in, checkpoint out", verb_train},
-    {"eval",     "MODEL ..",       "dseoapiyj",
+    {"eval",     "MODEL ..",       "dseoapiyjl",
      "the sink metrics, norms and the alpha map of a model; a table of several", verb_eval},
     {"check",    "[NAME|MODEL]",   "",
      "the paper's propositions, on toys or a model: holds, fails as it must, refuted", verb_check},
-    {"repro",    "[ITEM]",         "xo",
+    {"repro",    "[ITEM]",         "xol",
      "a table or figure of the paper, run and judged; list: which there are", verb_repro},
     {"report",   "",               "oux",
      "the page of the whole paper: tables, pictures, verdicts [out/report.html]", verb_report},
@@ -16432,9 +16583,9 @@ static const Verb VERBS[] = {
      "the paper's variants by name", verb_list},
     {"tokenize", "train|encode|decode [FILE]", "mdou",
      "make a tokenizer; text to ids; ids to text", verb_tokenize},
-    {"generate", "[MODEL]",        "dsgo",
+    {"generate", "[MODEL]",        "dsgol",
      "text from a model", verb_generate},
-    {"dump",     "[MODEL]",        "mtiouw",
+    {"dump",     "[MODEL]",        "mtiouwl",
      "every tensor of one forward and backward, for NumPy", verb_dump},
     {"bench",    "gemm|step|ops|length|stream", "bmtdou",
      "speed, as a ratio to the machine's measured peak", verb_bench},

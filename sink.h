@@ -222,6 +222,7 @@ typedef struct Model {
     /* NULL, or where the matrices still are (10.4). Their pointers in w then lead to their entries
      * in tensor: names, for linear_forward and its like, and not numbers */
     struct ModelFile *file;
+    bool plain;                  /* --plain: attention by 3.7's loops, not chapter 14's tiles */
 } Model;
 
 /* c resolved; all parameters 0. 2 when gradients are asked for and config_trains refuses */
@@ -248,8 +249,8 @@ typedef struct LayerActs {
     real *fq, *fk, *hq, *hk;
     /* [B,N,H,D] head outputs; [B,N,D] their sum, when heads are added */
     real *o, *osum;
-    /* [B,H,N] the one number a row of scores leaves for its backward */
-    real *keep;
+    /* [B,H,N] the one number a row of scores leaves for its backward (3.6) */
+    real *row_stat;
     real *s1;                    /* [B,N,C] x + MHSA(..) */
     real *n2, *n2stat;           /* [B,N,C] [B,N,2] */
     /* [B,N,F] the two branches before, and their product after, the activation */
@@ -316,13 +317,15 @@ typedef struct Acts {
     real *dphi;                  /* like q: scratch of the mlp kernel */
     real *df1, *df2;             /* like f1, f2; df1 holds dfa first */
     real *slot;                  /* [B,H,3D+1] gradients of k*, v*, v+ and the logit by sequence */
-    real *strip;                 /* scratch of attention, one piece for each thread */
+    real *vfixed;                /* [D] the fixed v* of Table 5, or NULL */
+    real *scratch;               /* of attention, scratch_size numbers for each thread */
+    idx scratch_size;
     /* [SLICE,C] [SLICE,C] [SLICE,V]: rows on their way to the loss */
     real *slice, *dslice, *logits;
     real *outp, *doutp;          /* [SLICE,E] when E differs from C */
     double *loss_row;            /* [B,T] -log p of each target; -1 where no target is scored */
     double *loss_sum;            /* [B,T,2] a row's largest logit, and its sum of e^(y - that) */
-    int threads;                 /* how many pieces strip has */
+    int threads;                 /* how many pieces scratch has */
     idx size;                    /* numbers in the arena */
     void *arena;
 } Acts;
@@ -344,6 +347,11 @@ void model_forward(const Model *m, Acts *a, const int *ids, int B, int T);
  * rows made: T - from, or all of them where from is 0 or less than the prefix, or where a block is
  * Mamba's, whose state of an earlier row is gone. */
 int  model_extend(const Model *m, Acts *a, const int *ids, int T, int from);
+/* Chapter 14's form of attention_forward and attention_backward (3.7), for block l; and the maps
+ * that a probe asks for of a block that ran by 3.7. */
+void tiled_forward(const Model *m, Acts *a, int l, int B, idx R);
+void tiled_backward(Model *m, Acts *a, int l, int B, idx N);
+void plain_probe(const Model *m, const Acts *a, int l, int B, idx N);
 /* Mean cross-entropy over the scored targets [B,T] (prefix p: the first p-1 positions are not
  * scored). With grads, also adds share times the gradient of that mean to wcls (or wte) and leaves
  * it in a.dh. */
@@ -679,7 +687,7 @@ typedef struct Settings {
     double eps;                                   /* threshold of Sink */
     int eval_T, eval_n, eval_k, metric_rows, input, ablate;
     int replace_position, swap_position;          /* t of Table 7, 0: p_1 stays */
-    int threads, quiet, all, resume;
+    int threads, quiet, plain, all, resume;
     char out[PATH_ROOM], log[PATH_ROOM], csv[PATH_ROOM], json[PATH_ROOM], report[PATH_ROOM];
     char start[PATH_ROOM], ids[PATH_ROOM], prompt[PATH_ROOM];
     char domains[PATH_ROOM], choices[PATH_ROOM], lengths[PATH_ROOM];   /* eval */

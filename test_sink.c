@@ -3091,7 +3091,105 @@ static void model_forward__against_slow(Test *t) {
     note(t, "%d configurations", v->n);
 }
 
-/* The same over 70 tokens, in strips, for every row of every axis beside the defaults. */
+/* One pass by the loops of 3.7 and one in the tiles of chapter 14: every state, map, logit and
+ * gradient of one must be the other's. bound is relative to the largest number of an array; of a
+ * gradient, to the largest of its tensor or to a thousandth of the largest of all. */
+static void tiles_against_plain(Test *t, int B, int T, const char *flags, double bound) {
+    Lab b[2];
+    real *maps[2];
+    if (!lab_open(&b[0], t, B, T, flags) || !lab_open(&b[1], t, B, T, flags)) return;
+    const Config *c = &b[0].m.c;
+    idx N = config_rows(c, T), S = config_columns(c, T), map = B * c->heads * N * S, L = c->layers;
+    Probe probe[2][8] = {{{0}}};
+    double loss[2];
+    for (int plain = 0; plain < 2; plain++) {
+        maps[plain] = calloc((size_t)(3 * L * map), sizeof(real));
+        if (!maps[plain] || L > 8) exit(1);
+        for (int l = 0; l < L; l++) {
+            real *at = maps[plain] + 3 * l * map;
+            probe[plain][l] = (Probe){at, at + map, at + 2 * map};
+        }
+        b[plain].m.plain = plain;
+        b[plain].a.probe = probe[plain];
+        model_zero_grads(&b[plain].m);
+        loss[plain] = lab_backward(&b[plain], 1);
+    }
+    within(t, loss[1], loss[0], bound * fabs(loss[0]), "loss, %s", flags);
+    idx rows = B * N, Q = rows * c->heads * c->head_dim;
+    within(t, apart(rows * c->dim, b[0].a.nf, b[1].a.nf), 0, bound, "states, %s", flags);
+    for (int l = 0; l < L; l++) {
+        const LayerActs *x = &b[0].a.layer[l], *y = &b[1].a.layer[l];
+        within(t, apart(Q, x->o, y->o), 0, bound, "o of layer %d, %s", l, flags);
+        within(t, apart(rows * c->heads, x->row_stat, y->row_stat), 0, bound,
+               "row_stat of layer %d, %s", l, flags);
+        for (int k = 0; k < 3; k++)
+            within(t, apart(map, maps[0] + (3 * l + k) * map, maps[1] + (3 * l + k) * map), 0,
+                   bound, "map %d of layer %d, %s", k, l, flags);
+    }
+    double all = biggest(b[0].m.count, b[0].m.grads);
+    for (int n = 0; n < b[0].m.n_tensors; n++) {
+        const Tensor *x = &b[0].m.tensor[n];
+        const real *from = b[0].m.grads + x->at, *to = b[1].m.grads + x->at;
+        double size = fmax(biggest(x->count, from), all / 1000), most = 0;
+        for (idx i = 0; i < x->count; i++)
+            most = fmax(most, fabs((double)from[i] - (double)to[i]) / size);
+        within(t, most, 0, bound, "gradient of %s, %s", x->name, flags);
+    }
+    for (int plain = 0; plain < 2; plain++) {
+        free(maps[plain]);
+        lab_close(&b[plain]);
+    }
+}
+
+/* The plain attention of 3.7 and the tiles of chapter 14 are one function: in every configuration
+ * of the covering array, and over 70 rows, where tiles, windows and prefixes cut across each other.
+ */
+static void tiles__as_plain(Test *t) {
+    static const char *const LONG[] = {
+        "", "--window 5 --pos t5", "--prefix 40 --extra kv --linear-bias",
+        "--window 33 --prefix 3 --heads 4 --kv-heads 2 --rotary-dims 2 --pos alibi",
+        "--sink-token --window 20 --sim sigmoid --extra logit --scale 0.7",
+        "--sink-token --prefix 35 --kv-heads 1 --sim identity --normalizer clamp --extra k",
+        "--window 32 --vbias --kernel mlp --normalizer pnorm --pnorm 0.5 --extra k "
+        "--extra-value ones --extra-norm 3"};
+    const double bound = REAL_EPS > 1e-10 ? 5e-5 : 1e-12;
+    const Cover *v = covering(t);
+    for (int i = 0; i < v->n; i++) {
+        char flags[1024];
+        pick_flags(&v->pick[i], flags, sizeof flags);
+        tiles_against_plain(t, 2, 7, flags, bound);
+    }
+    for (int i = 0; i < 7; i++) tiles_against_plain(t, 1, 70, LONG[i], bound);
+    note(t, "%d configurations", v->n + 7);
+}
+
+/* The maps that an evaluation measures are --plain's own: a look through both, number by number. */
+static void tiles__sinks_plain(Test *t) {
+    static const char *const FLAGS[] = {"", "--extra kv --scale 0.5", "--sink-token --prefix 3",
+                                        "--sim sigmoid --normalizer one --window 9 --kv-heads 1"};
+    const double eps = 0.3;
+    for (int f = 0; f < 4; f++) {
+        Lab b;
+        Sinks s[2];
+        Error e = {0};
+        if (!lab_open(&b, t, 3, 40, FLAGS[f])) return;
+        for (int plain = 0; plain < 2; plain++) {
+            b.m.plain = plain;
+            if (sinks_create(&s[plain], &b.m.c, 40, 3, &eps, 1, &e)) exit(1);
+            sinks_measure(&s[plain], &b.m, &b.a, b.ids, b.targets, 3, ROWS_REAL, &e);
+            sinks_finish(&s[plain]);
+        }
+        fact(t, !e.status && sinks_alpha(&s[1], config_column_first(&b.m.c)) > 0, "no sink at all");
+        within(t, s[1].loss, s[0].loss, 1000 * REAL_EPS, "loss, %s", FLAGS[f]);
+        for (idx i = 0; i < s[0].n_sums; i++)
+            within(t, s[1].sums[i], s[0].sums[i], 1000 * REAL_EPS * (1 + fabs(s[0].sums[i])),
+                   "sum %td, %s", i, FLAGS[f]);
+        for (int plain = 0; plain < 2; plain++) sinks_free(&s[plain]);
+        lab_close(&b);
+    }
+}
+
+/* The same over 70 tokens, in tiles, for every row of every axis beside the defaults. */
 static void model_forward__long(Test *t) {
     for (int a = 0; a < N_AXES; a++)
         for (int i = a > 0; i < axis_rows(a); i++) {
@@ -3197,7 +3295,7 @@ static int acts_spans(const Lab *b, Span *out) {
             {"n1", y->n1, X}, {"n1stat", y->n1stat, 2 * rows}, {"q", y->q, Q}, {"k", y->k, K},
             {"v", y->v, K}, {"fq", y->fq == y->q ? NULL : y->fq, Q},
             {"fk", y->fk == y->k ? NULL : y->fk, K}, {"hq", y->hq, Q}, {"hk", y->hk, K},
-            {"o", y->o, Q}, {"osum", y->osum, rows * D}, {"keep", y->keep, rows * H},
+            {"o", y->o, Q}, {"osum", y->osum, rows * D}, {"row_stat", y->row_stat, rows * H},
             {"s1", y->s1, X}, {"n2", y->n2, X}, {"n2stat", y->n2stat, 2 * rows},
             {"f1", y->f1, rows * F}, {"f2", y->f2, rows * F}, {"fa", y->fa, rows * F},
             {"s2", y->s2, X}};
@@ -3486,7 +3584,7 @@ static int rows_bound(const Lab *b, int l, int *rows) {
     const Config *c = &b->m.c;
     int n = b->B * c->heads * config_rows(c, b->T), over = 0;
     for (int i = 0; i < n; i++) {
-        double keep = (double)b->a.layer[l].keep[i];
+        double keep = (double)b->a.layer[l].row_stat[i];
         over += c->sim == SIM_EXP ? keep > 0 : fabs(keep) > 1;
     }
     *rows = n;
@@ -16037,6 +16135,8 @@ static const Entry TESTS[] = {
 
     {"block_forward__placements", block_forward__placements},
     {"model_forward__against_slow", model_forward__against_slow},
+    {"tiles__as_plain", tiles__as_plain},
+    {"tiles__sinks_plain", tiles__sinks_plain},
     {"model_forward__long", model_forward__long},
     {"model_forward__causal", model_forward__causal},
     {"model_forward__batches", model_forward__batches},
