@@ -3,7 +3,7 @@
 # make test       the tests                      make check     the propositions, in double precision
 # make test-double, make asan                    the tests again: the oracle's precision; ASan and UBSan
 # make mutants    fifty faults put into Part I, one at a time: a test must catch each
-# make paper      every run of data/experiments.txt that is missing, on every core; TEXTS=FOLDER has books.txt
+# make tables     every run of data/experiments.txt that is missing, on every core; TEXTS=FOLDER has books.txt
 # make readme     the README's results, from data/results
 # make exhaustive the vector maths on every float, some minutes on every core
 # make xref       every equation leads to a function and a test       make stats    lines and comments
@@ -19,42 +19,62 @@ sink: sink.c sink.h
 	else echo "$(CC) $(CFLAGS) sink.c -o sink $(LDLIBS)    (no OpenMP here: one core)"; \
 	$(CC) $(CFLAGS) sink.c -o sink $(LDLIBS); fi
 
-# Models as folders that Hugging Face's transformers loads:  ./hf export MODEL FOLDER
+# Published models, and models as folders that Hugging Face's transformers loads:  ./hf export MODEL FOLDER
 hf: data/hf.c data/unicode.h sink.c sink.h
-	$(CC) $(CFLAGS) -DSINK_NO_MAIN data/hf.c sink.c -o hf $(LDLIBS)
+	$(CC) $(CFLAGS) data/hf.c -o hf $(LDLIBS)
 
-run: sink
-	./sink run
+# Every table and figure of the paper:  ./paper list
+paper: data/paper.c sink.c sink.h
+	@if $(CC) $(CFLAGS) -fopenmp data/paper.c -o paper $(LDLIBS) 2>/dev/null; then :; \
+	else $(CC) $(CFLAGS) data/paper.c -o paper $(LDLIBS); fi
+
+# Speed:  ./bench gemm, step, ops, length
+bench: data/bench.c sink.c sink.h
+	@if $(CC) $(CFLAGS) -fopenmp data/bench.c -o bench $(LDLIBS) 2>/dev/null; then :; \
+	else $(CC) $(CFLAGS) data/bench.c -o bench $(LDLIBS); fi
+
+run: paper
+	./paper run
 
 out:
 	mkdir -p out
 
+# The tests, in double precision, the oracle, and in float: of sink.c, of paper.c, of hf.c.
+TEST = $(CC) $(STRICT) -Wno-unused-function -O2
 out/test: test_sink.c sink.c sink.h | out
-	$(CC) $(STRICT) -O2 -DSINK_NO_MAIN test_sink.c sink.c -o $@ $(LDLIBS)
+	$(TEST) test_sink.c -o $@ $(LDLIBS)
 
 out/test-double: test_sink.c sink.c sink.h | out
-	$(CC) $(STRICT) -O2 -DSINK_DOUBLE -DSINK_NO_MAIN test_sink.c sink.c -o $@ $(LDLIBS)
+	$(TEST) -DSINK_DOUBLE test_sink.c -o $@ $(LDLIBS)
 
+out/test-paper: data/test_paper.c data/paper.c test_sink.c sink.c sink.h | out
+	$(TEST) -DSINK_DOUBLE data/test_paper.c -o $@ $(LDLIBS)
+
+out/test-hf: data/test_hf.c data/hf.c data/unicode.h test_sink.c sink.c sink.h | out
+	$(TEST) data/test_hf.c -o $@ $(LDLIBS)
+
+SANE = $(CC) $(STRICT) -Wno-unused-function -O1 -g -fsanitize=address,undefined -fno-sanitize-recover
 out/test-asan: test_sink.c sink.c sink.h | out
-	$(CC) $(STRICT) -O1 -g -fsanitize=address,undefined -fno-sanitize-recover -DSINK_DOUBLE -DSINK_NO_MAIN \
-	    test_sink.c sink.c -o $@ $(LDLIBS)
+	$(SANE) -DSINK_DOUBLE test_sink.c -o $@ $(LDLIBS)
 
 out/sink-double: sink.c sink.h | out
 	$(CC) $(CFLAGS) -DSINK_DOUBLE sink.c -o $@ $(LDLIBS)
 
-test: sink hf out/test-double out/test
+test: sink paper hf bench out/test-double out/test out/test-paper out/test-hf
 	./out/test-double
 	./out/test
+	./out/test-paper
+	./out/test-hf
 
-test-double: sink hf out/test-double
+test-double: sink bench out/test-double
 	./out/test-double
 
-asan: sink hf out/test-asan
+asan: sink bench out/test-asan
 	./out/test-asan
 
 exhaustive: test_sink.c sink.c sink.h | out
-	$(CC) $(CFLAGS) -fopenmp -DSINK_NO_MAIN test_sink.c sink.c -o out/exhaustive $(LDLIBS) || \
-	    $(CC) $(CFLAGS) -DSINK_NO_MAIN test_sink.c sink.c -o out/exhaustive $(LDLIBS)
+	$(CC) $(CFLAGS) -fopenmp test_sink.c -o out/exhaustive $(LDLIBS) || \
+	    $(CC) $(CFLAGS) test_sink.c -o out/exhaustive $(LDLIBS)
 	./out/exhaustive exhaustive
 
 # Fifty one-line faults in Part I, each of which a test must catch; --seed N draws others.
@@ -62,15 +82,15 @@ mutants: | out
 	sh data/mutants.sh
 
 # The paper: hours. What is finished is never run again; without TEXTS, the shipped grammar alone.
-paper: sink
-	@{ [ -z "$(TEXTS)" ] || ./sink repro all --commands --threads 1 --texts "$(TEXTS)"; \
-	   ./sink repro all --commands --threads 1 --corpus story; } | \
+tables: paper
+	@{ [ -z "$(TEXTS)" ] || ./paper repro all --commands --threads 1 --texts "$(TEXTS)"; \
+	   ./paper repro all --commands --threads 1 --corpus story; } | \
 	    xargs -P "$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)" -I{} sh -c '{}'
-	./sink repro all --show
-	./sink report
+	./paper repro all --show
+	./paper report
 
-readme: sink
-	./sink repro readme
+readme: paper
+	./paper repro readme
 
 check: out/sink-double
 	./out/sink-double check
@@ -95,6 +115,6 @@ stats:
 	@awk -f data/stats.awk sink.c test_sink.c sink.h
 
 clean:
-	rm -rf out sink hf
+	rm -rf out sink paper hf bench
 
-.PHONY: run paper readme test test-double asan exhaustive mutants check tokenizer samples xref stats clean
+.PHONY: run tables readme test test-double asan exhaustive mutants check tokenizer samples xref stats clean

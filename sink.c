@@ -84,7 +84,7 @@
 
 /* How loops are told to the compiler. PARALLEL (sink.h) shares the turns of a loop among threads.
  * WIDE opens a function whose plain loops are compiled once for every instruction set of the
- * processor family; which of them runs is found out when the program runs (14.4). Its three parts
+ * processor family; which of them runs is found out when the program runs (13.4). Its three parts
  * are the name, the parameters, and the same as arguments; the body follows. It returns nothing. */
 #if defined(__GNUC__) && !defined(__TINYC__)
 #define INLINE static inline __attribute__((always_inline))
@@ -1063,7 +1063,7 @@ static void norm_backward(const Config *c, real *dx, real *dg, real *db, const r
  * All of the paper's projections have this form: W_Q, W_K, W_V, W_O, W_1, W_2, W_3, phi's two. No
  * linear map of its models has a bias; --linear-bias is for published ones. W stands as the paper
  * writes it, [in, out], so the forward reads both factors along rows; transpose_of moves nothing
- * and swaps two strides (14).
+ * and swaps two strides (13).
  *
  * Cost: rows in out multiplications forward, twice that backward: the 1 : 2 of every training. With
  * the paper's sizes a token meets 58,982,400 of them in the blocks, one for each weight. The sum
@@ -1072,7 +1072,7 @@ static void norm_backward(const Config *c, real *dx, real *dg, real *db, const r
  *
  * A published model may be larger than the memory. Its matrices then stay in their file, and come
  * a slab at a time: some columns of W, which make some columns of y, or some rows, whose products
- * are added up. Slabs of 256 rows, or a multiple, leave the order of a sum as it is (14.2), so a
+ * are added up. Slabs of 256 rows, or a multiple, leave the order of a sum as it is (13.2), so a
  * model has the same bits from its file as in memory (test model_file__same_bits).
  */
 /* The next slab of W = w [in,out], or of the transpose of w [out,in]; *s is zeroed before the
@@ -3168,8 +3168,8 @@ double sinks_ratio(const Sinks *s) {
  *
  * Every statement of the paper that can be decided without training is decided here, on toys: three
  * blocks, two heads, a dozen tokens, weights of order 1, so that nothing hides in rounding. A line
- * of the page is a row of a table below: where the statement stands, what it says, the toy it is
- * measured on, the measure, and the bound. The verdict is one of
+ * of `sink check` is a row of a table below: where the statement stands, what it says, the toy it
+ * is measured on, the measure, and the bound. It comes out as one of
  *
  *   holds               the deviation is within its bound, or the number is the one stated
  *   fails as it must    a control: the statement where its premise is missing, and it does fail
@@ -3181,8 +3181,6 @@ double sinks_ratio(const Sinks *s) {
  * weights. Everything else in a block acts on each token alone. So the states stay equal if and
  * only if r_t is the same for all t in every head (or W_O sends its v to 0), whatever the norm, the
  * ffn and the positions inside the score.
- * Softmax has r_t = 1; where r_t grows with t, or an extra column takes a share that depends on t,
- * the states part.
  *
  * Bounds are multiples of eps, so that one page serves the float and the double build:
  *
@@ -3199,33 +3197,22 @@ double sinks_ratio(const Sinks *s) {
 #define APART 1e-3
 
 /* -------------------------------------------------------------------------------------------------
- * 7.1  The page */
+ * 7.1  Lines, toys and their maps                       16.2 builds the toys and prints the page */
 
-enum { VERDICT_HOLDS, VERDICT_FAILS, VERDICT_REFUTED, VERDICT_WRONG, VERDICTS };
-static const struct { const char *text, *colour; } VERDICT[VERDICTS] = {
-    {"holds", "\033[32m"}, {"fails as it must", "\033[36m"},
-    {"refuted as printed", "\033[33m"}, {"WRONG", "\033[1;31m"}};
-
-/* How a measured number must stand to its bound, and what it means when it does. EQUALS: to the
- * digits given, that is by half a unit of the last one, and SCORES. DECIDES: where it does not, the
- * statement is refuted. SAYS: a number without a bound. Of several numbers for one line the least
- * favourable counts: under "<=" the largest, else the smallest. */
+/* How a measured number must stand to its bound. EQUALS: to the digits given. FAILS_*: a control.
+ * REFUTES: then the printed statement is wrong. DECIDES: it holds, or else is refuted. SAYS: a
+ * number without a bound. */
 enum { AT_MOST, AT_LEAST, EQUALS, FAILS_BY, FAILS_BELOW, REFUTES, DECIDES, SAYS };
-static const struct { const char *sign; int verdict; } RELATION[] = {
-    {"<=", VERDICT_HOLDS}, {">=", VERDICT_HOLDS}, {"=", VERDICT_HOLDS}, {">=", VERDICT_FAILS},
-    {"<", VERDICT_FAILS}, {">", VERDICT_REFUTED}, {"<=", VERDICT_HOLDS}, {"<=", VERDICT_HOLDS}};
-static bool largest_counts(int relation) { return !strcmp(RELATION[relation].sign, "<="); }
 
-enum { TOKENS = 512,                    /* the longest sequence of a toy */
-       WIDE = 32,                       /* the widest toy, its heads included */
-       TOY_VOCAB = 13 };
+enum { TOKENS = 512, WIDEST = 32, TOY_VOCAB = 13,    /* of a toy at most; all of them have 13 ids */
+       LOGITS = 16 * TOY_VOCAB };
 
 typedef struct Toy Toy;
 typedef struct Page Page;
 
-/* A line of the page. Its toy has the flags before a |, after those of the check; those after the |
- * are of a second toy to compare with. A * in front stands for each position scheme inside the
- * score in turn. */
+/* A line of the page. Its toy has the check's flags, then those before a |. Those after the | are
+ * of a second toy to compare with. A * in front stands for each position scheme inside the score in
+ * turn. */
 typedef struct Line {
     const char *reference, *text, *flags;
     double (*measure)(Toy *y);
@@ -3234,155 +3221,60 @@ typedef struct Line {
     double bound;
 } Line;
 
-/* Lines of one subject, up to one without a measure, and what is no line. */
-typedef struct Check {
-    const char *name, *heading;
-    bool random;                        /* the tokens of its toys; else they are all 7 */
-    const char *flags;                  /* of all its toys */
-    const Line *lines;                  /* or NULL */
-    void (*more)(Page *p);              /* or NULL */
-} Check;
-
 /* A tiny model and the sequence it was last run on, with every map recorded. */
 struct Toy {
     Page *page;
-    const Line *line;                   /* the line that is measured on it */
+    const Line *line;                   /* that is measured on it */
     double x;                           /* that line's x */
+    Toy *other;                         /* that line's second toy */
     Model m;
     Acts a;
     int T, ids[TOKENS + 1];
     Probe *probe;                       /* [L], into maps */
     real *maps;                         /* [L,3,H,N,S]: z, weight, metric */
-    real *before;                       /* [L+1,T,C] or NULL: the states of another run (7.15) */
+    real *before;                       /* [L+1,T,C] or NULL: the states of an earlier run */
 };
 
+/* Lines of one subject, up to one without a measure, and what is no line. */
+typedef struct Check {
+    const char *name, *heading;
+    int seed;                           /* of the tokens of its toys; 0: they are all 7 */
+    const char *flags;                  /* of all its toys */
+    const Line *lines;                  /* or NULL */
+    void (*more)(Page *p);              /* or NULL */
+} Check;
+
+enum { FINDING_HOLDS, FINDING_FAILS, FINDING_REFUTED, FINDING_WRONG, FINDINGS };
 struct Page {
     FILE *out; bool colour; Error *e;
-    int count[VERDICTS];
+    int count[FINDINGS];
     const Check *check;                 /* that is run */
     Toy toy[4]; int toys;               /* the last four toys; an older one is freed */
 };
 
+/* Schemes inside the score, and, of which the states part, those added to the input. */
 static const char *const SCHEMES[] =
     {"none", "relative", "alibi", "t5", "rotary", "absolute", "learned"};
-enum { INSIDE = 5, ALL_SCHEMES = 7 };       /* the first five act inside the score */
+enum { INSIDE = 5 };
+_Static_assert(sizeof SCHEMES / sizeof *SCHEMES == POS_ROWS, "SCHEMES lacks a row of positions");
 
-static void page_mark(Page *p, int verdict, const char *text) {
-    const char *on = p->colour ? VERDICT[verdict].colour : "", *off = p->colour ? "\033[0m" : "";
-    p->count[verdict]++;
-    fprintf(p->out, "%s%s%s", on, text, off);
-}
+/* Operations of Table 15. */
+#define SIGMOID_1 "--sim sigmoid --normalizer one "
+#define ELU_1 "--sim elu --normalizer one "
+#define LINEAR_1 "--sim identity --normalizer one "
+#define LINEAR_CLAMP "--sim identity --normalizer clamp "
 
-/* Five or six digits for a number of ordinary size, two and the exponent for a small one. */
-static const char *number(char text[32], double x) {
-    const char *form = x != 0 && fabs(x) < 0.01 ? "%.1e" : fabs(x) < 0.1 ? "%.5g" : "%.6g";
-    snprintf(text, 32, form, x);
-    return text;
-}
-
-/* The unit of the last decimal digit of x: 0.01 for 0.25. */
-static double last_digit(double x) {
-    double unit = 1;
-    while (unit > 1e-11 && fabs(x / unit - round(x / unit)) > 1e-3) unit /= 10;
-    return unit;
-}
-
-/* NaN is WRONG under every relation with a bound. */
+static Toy *toy(Page *p, uint64_t seed, const char *format, ...);
+static double worse(const Line *l, double a, double b);
+static void page_mark(Page *p, int finding, const char *text);
 static void page_line(Page *p, const char *reference, const char *text, double x, int relation,
-                      double bound) {
-    char measured[32], limit[32];
-    const char *sign = RELATION[relation].sign;
-    fprintf(p->out, " %-11s %-47s %8s", reference, text, number(measured, x));
-    if (relation != SAYS) {
-        bool good = *sign == '=' ? fabs(x - bound) <= last_digit(bound) / 2 + SCORES
-                  : (sign[1] && x == bound) || (*sign == '<' ? x < bound : x > bound);
-        int verdict = good ? RELATION[relation].verdict
-                    : relation == DECIDES && x == x ? VERDICT_REFUTED : VERDICT_WRONG;
-        fprintf(p->out, " %2s %-8s ", sign, number(limit, bound));
-        page_mark(p, verdict, VERDICT[verdict].text);
-    }
-    fprintf(p->out, "\n");
-}
-
-/* The last line, and the page's status. */
-static int page_total(const Page *p) {
-    const int *n = p->count;
-    fprintf(p->out, "\n%d hold, %d fail as they must, %d refuted as printed, %d WRONG\n",
-            n[VERDICT_HOLDS], n[VERDICT_FAILS], n[VERDICT_REFUTED], n[VERDICT_WRONG]);
-    if (!n[VERDICT_WRONG]) return 0;
-    return fail(p->e, 1, "check: expected all to be as it must, found %d WRONG. "
-                "Try: sink check > page.txt, and look for WRONG and ! there", n[VERDICT_WRONG]);
-}
-
-/* -------------------------------------------------------------------------------------------------
- * 7.2  Toys */
-
-static void toy_free(Toy *y) {
-    acts_free(&y->a);
-    model_free(&y->m);
-    free(y->probe);
-    free(y->maps);
-    free(y->before);
-    *y = (Toy){0};
-}
+                      double bound);
+static void page_measure(Page *p, const Line *l);
 
 /* Is this the tensor `name` of some block? */
 static bool named(const Tensor *t, const char *name) {
     const char *dot = strchr(t->name, '.');
     return dot && !strcmp(dot + 1, name);
-}
-
-/* Normal numbers: matrices that about keep a vector's length, gains near 1, the rest of spread 1.
- * Each tensor has its own stream, so that toys share what they have in common. */
-static void toy_fill(Model *m, uint64_t seed) {
-    for (int i = 0; i < m->n_tensors; i++) {
-        const Tensor *t = &m->tensor[i];
-        Rng rng = {hash64(seed, t->name, strlen(t->name))};
-        bool gain = strstr(t->name, "norm") && !strstr(t->name, ".b");
-        bool rows = !t->matrix || !strcmp(t->name, "wte") || !strcmp(t->name, "wpe");
-        double spread = gain ? 0.25 : rows ? 1 : 1 / sqrt((double)t->shape[0]);
-        for (idx n = 0; n < t->count; n++) {
-            int d = (int)(n % m->c.head_dim);
-            bool frozen = named(t, "kstar") && !config_learned_dim(&m->c, d);
-            m->params[t->at + n] = frozen ? 0 : (real)(spread * rng_normal(&rng) + gain);
-        }
-    }
-}
-
-/* Activations and maps for T tokens of y->m; on failure the toy is freed. */
-static int toy_room(Toy *y, Page *p, int T) {
-    const Config *c = &y->m.c;
-    idx map = (idx)c->heads * config_rows(c, T) * config_columns(c, T);
-    acts_create(&y->a, &y->m, 1, T, ACTS_ALL, p->e);
-    y->probe = grab(c->layers, sizeof(Probe), p->e);
-    y->maps = grab(3 * c->layers * map, sizeof(real), p->e);
-    y->page = p;
-    y->T = T;
-    if (p->e->status) { toy_free(y); return p->e->status; }
-    for (int l = 0; l < c->layers; l++) {
-        real *at = y->maps + 3 * l * map;
-        y->probe[l] = (Probe){.z = at, .weight = at + map, .metric = at + 2 * map};
-    }
-    return 0;
-}
-
-/* A toy for as many tokens as its context; these flags win over its own. NULL, and the page's
- * error, if none. */
-static Toy *toy(Page *p, uint64_t seed, const char *format, ...) {
-    char all[512], flags[256];
-    Toy *y = &p->toy[p->toys++ % 4];
-    Config c;
-    va_list args;
-    va_start(args, format);
-    vsnprintf(flags, sizeof flags, format, args);
-    va_end(args);
-    snprintf(all, sizeof all, "--layers 3 --heads 2 --dim 12 --head-dim 4 --ffn 10 --vocab %d "
-             "--context 12 %s", TOY_VOCAB, flags);
-    toy_free(y);
-    if (p->e->status || config_from_flags(&c, all, p->e)) return NULL;
-    if (model_create(&y->m, &c, true, p->e) || toy_room(y, p, c.context)) return NULL;
-    toy_fill(&y->m, seed);
-    return y;
 }
 
 static void toy_forward(Toy *y) {
@@ -3406,13 +3298,12 @@ static double toy_gradients(Toy *y) {
 }
 
 /* The logits [T,TOY_VOCAB] of the last run, for at most 16 tokens. */
-enum { LOGITS = 16 * TOY_VOCAB };
 static void toy_logits(Toy *y, real logits[LOGITS]) {
     idx extra = config_rows(&y->m.c, y->T) - y->T;
     model_logits(&y->m, &y->a, y->a.nf + extra * y->m.c.dim, y->T, logits);
 }
 
-/* h_t^l [C], tokens from 1, l = 0 .. L. */
+/* h_t^l [C], tokens from 1, l = 0 .. L; t = 0 is x*. */
 static const real *toy_state(const Toy *y, int l, int t) {
     const Config *c = &y->m.c;
     const real *h = l == c->layers ? y->a.h : y->a.layer[l].x;
@@ -3459,8 +3350,7 @@ static double worst_row(const Toy *y, double blocks,
     return worst;
 }
 
-/* The farthest that a state h_t^l with from <= t <= to lies from `x` [C]; and, over all l, from
- * h_from^l. */
+/* The farthest that h_t^l with from <= t <= to lies from x [C]; and, over all l, from h_from^l. */
 static double toy_off(const Toy *y, int l, int from, int to, const real *x) {
     double worst = 0;
     for (int t = from; t <= to; t++)
@@ -3475,50 +3365,15 @@ static double toy_spread(const Toy *y, int from, int to) {
     return worst;
 }
 
-/* Operations of Table 15. */
-#define SIGMOID_1 "--sim sigmoid --normalizer one "
-#define ELU_1 "--sim elu --normalizer one "
-#define LINEAR_1 "--sim identity --normalizer one "
-#define LINEAR_CLAMP "--sim identity --normalizer clamp "
-
-/* A toy of line l with these flags after the check's, fed. Where the line asks for t5 and x is not
- * 0, T5's table is x times the bucket; for x = 1 it stops growing at 16, as equation 6 as printed
- * does. */
-static Toy *line_toy(Page *p, const Line *l, const char *flags) {
-    Toy *y = toy(p, 1, "%s %s", p->check->flags, flags);
-    if (!y) return NULL;
-    y->line = l;
-    y->x = l->x;
-    for (int b = 0; b < 32 && strstr(l->flags, "t5") && y->m.w.rel && y->x != 0; b++)
-        for (int h = 0; h < y->m.c.heads; h++)
-            y->m.w.rel[b * y->m.c.heads + h] = (real)(y->x * (y->x == 1 && b > 16 ? 16 : b));
-    toy_feed(y, p->check->random);
-    return y;
-}
-
-/* The second toy of a line, after the |. */
-static Toy *toy_other(Toy *y) {
-    const char *bar = strchr(y->line->flags, '|');
-    return line_toy(y->page, y->line, bar ? bar + 1 : "");
-}
-
-static void page_measure(Page *p, const Line *l) {
-    double worst = NAN;
-    bool each = *l->flags == '*';
-    for (int x = 0; x < (each ? INSIDE : 1); x++) {
-        char flags[200];
-        snprintf(flags, sizeof flags, "%.*s%s%s", (int)strcspn(l->flags + each, "|"),
-                 l->flags + each, each ? " --pos " : "", each ? SCHEMES[x] : "");
-        Toy *y = line_toy(p, l, flags);
-        if (!y) return;
-        double now = l->measure(y);
-        worst = !x ? now : largest_counts(l->relation) ? larger(worst, now) : smaller(worst, now);
-    }
-    page_line(p, l->reference, l->text, worst, l->relation, l->bound);
+/* h_t^0 .. h_t^L of a toy of three blocks, one below the other. */
+enum { STACK = 4 * WIDEST };
+static void toy_stack(const Toy *y, int t, real stack[STACK]) {
+    for (int l = 0; l <= y->m.c.layers; l++)
+        copy(stack + l * WIDEST, toy_state(y, l, t), y->m.c.dim);
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 7.3  [E10] Equations 10 to 17: the states of a repeated token stay equal
+ * 7.2  [E10] Equations 10 to 17: the states of a repeated token stay equal
  *
  * One cell for each row below and position scheme. '=': all h_t^l agree, and equal those of the
  * token standing alone (T = 1), both being a function of r v with one r. 'x': they part. Positions
@@ -3536,42 +3391,46 @@ typedef struct StateRow {
     const char *name, *flags;
     bool agree;                         /* where the positions act inside the score */
     double gain;                        /* not 0: W_K = gain W_Q, so that s(0) > 0 is large */
+    int closed; const char *reference;  /* 7.9: in the first blocks, or 0; where it stands */
 } StateRow;
 
 static const StateRow STATE_ROWS[] = {
-    {"softmax",                      "",                                               true, 0},
-    {"post-norm",                    "--place post",                                   true, 0},
-    {"parallel residual",            "--place parallel",                               true, 0},
-    {"LayerNorm, GELU, biases",      "--norm layer --act gelu --linear-bias",          true, 0},
-    {"heads added, one key head",    "--combine add --kv-heads 1",                     true, 0},
-    {"scale 0.2",                    "--scale 0.2",                                    true, 0},
-    {"V biases",                     "--vbias",                                        true, 0},
-    {"window of 4",                  "--window 4",                                     true, 0},
-    {"prefix of 5",                  "--prefix 5",                                     true, 0},
-    {"window of 4, prefix of 5",     "--window 4 --prefix 5",                          true, 0},
-    {"sigmoid / sum",                "--sim sigmoid",                                  true, 0},
-    {"elu + 1 / sum",                "--sim elu",                                      true, 0},
-    {"elu kernel / sum",             "--kernel elu --sim identity",                    true, 0},
-    {"linear / clamp, all S_t >= 1", "--sim identity --normalizer clamp",              true, 16},
-    {"linear / clamp",               "--sim identity --normalizer clamp",              false, 0},
-    {"mlp / clamp",                  "--kernel mlp --sim identity --normalizer clamp", false, 0},
-    {"sigmoid, Z = 1",               "--sim sigmoid --normalizer one",                 false, 0},
-    {"elu + 1, Z = 1",               "--sim elu --normalizer one",                     false, 0},
-    {"elu kernel, Z = 1",            "--kernel elu --sim identity --normalizer one",   false, 0},
-    {"linear, Z = 1",                "--sim identity --normalizer one",                false, 0},
-    {"mlp, Z = 1",                   "--kernel mlp --sim identity --normalizer one",   false, 0},
-    {"softmax, p-norm 1/2",          "--normalizer pnorm --pnorm 0.5",                 false, 0},
-    {"softmax, p-norm 2",            "--normalizer pnorm --pnorm 2",                   false, 0},
-    {"sigmoid, p-norm 2",            "--sim sigmoid --normalizer pnorm --pnorm 2",     false, 0},
-    {"K biases",                     "--extra k",                                      false, 0},
-    {"K biases, v* fixed",           "--extra k --extra-value e1",                     false, 0},
-    {"KV biases",                    "--extra kv",                                     false, 0},
-    {"K biases, sigmoid, Z = 1",     "--extra k --sim sigmoid --normalizer one",       false, 0},
-    {"zero logit",                   "--extra zero",                                   false, 0},
-    {"learned logit",                "--extra logit",                                  false, 0},
-    {"sink token",                   "--sink-token",                                   false, 0},
-    {"another first token",          NULL,                                             false, 0},
+    {"softmax",                   "",                                      1, 0, 3, "Table 15, 1"},
+    {"post-norm",                 "--place post",                          1, 0, 0, ""},
+    {"parallel residual",         "--place parallel",                      1, 0, 0, ""},
+    {"LayerNorm, GELU, biases",   "--norm layer --act gelu --linear-bias", 1, 0, 0, ""},
+    {"heads added, one key head", "--combine add --kv-heads 1",            1, 0, 0, ""},
+    {"scale 0.2",                 "--scale 0.2",                           1, 0, 3, "eq. 29"},
+    {"V biases",                  "--vbias",                               1, 0, 0, ""},
+    {"window of 4",               "--window 4",                            1, 0, 3, "Figure 6"},
+    {"prefix of 5",               "--prefix 5",                            1, 0, 3, "Figure 5"},
+    {"window of 4, prefix of 5",  "--window 4 --prefix 5",                 1, 0, 0, ""},
+    {"sigmoid / sum",             "--sim sigmoid",                         1, 0, 1, "Table 15, 3"},
+    {"elu + 1 / sum",             "--sim elu",                             1, 0, 1, "Table 15, 5"},
+    {"elu kernel / sum",          "--kernel elu --sim identity",           1, 0, 0, ""},
+    {"linear / clamp, all S_t >= 1", LINEAR_CLAMP,                            1, 16, 0, ""},
+    {"linear / clamp",            LINEAR_CLAMP,                            0, 0, 1, "Table 15, 8"},
+    {"mlp / clamp",               LINEAR_CLAMP "--kernel mlp",             0, 0, 0, ""},
+    {"sigmoid, Z = 1",            SIGMOID_1,                               0, 0, 1, "Table 15, 2"},
+    {"elu + 1, Z = 1",            ELU_1,                                   0, 0, 1, "Table 15, 4"},
+    {"elu kernel, Z = 1",         LINEAR_1 "--kernel elu",                 0, 0, 0, ""},
+    {"linear, Z = 1",             LINEAR_1,                                0, 0, 1, "Table 15, 9"},
+    {"mlp, Z = 1",                LINEAR_1 "--kernel mlp",                 0, 0, 0, ""},
+    {"softmax, p-norm 1/2",       "--normalizer pnorm --pnorm 0.5",        0, 0, 1, "eq. 43"},
+    {"softmax, p-norm 2",         "--normalizer pnorm --pnorm 2",          0, 0, 0, ""},
+    {"sigmoid, p-norm 2",         "--sim sigmoid --normalizer pnorm --pnorm 2", 0, 0, 1, "eq. 43"},
+    {"K biases",                  "--extra k",                             0, 0, 1, "Table 4"},
+    {"K biases of 2 dims",        "--extra k --extra-dims 2",              0, 0, 1, "Table 13"},
+    {"K biases, v* fixed",        "--extra k --extra-value e1",            0, 0, 0, ""},
+    {"K biases, sigmoid / sum",   "--extra k --sim sigmoid",               0, 0, 1, "Table 4"},
+    {"K biases, sigmoid, Z = 1",  SIGMOID_1 "--extra k",                   0, 0, 0, ""},
+    {"KV biases",                 "--extra kv",                            0, 0, 1, "Table 4"},
+    {"zero logit",                "--extra zero",                          0, 0, 1, "beyond"},
+    {"learned logit",             "--extra logit",                         0, 0, 1, "beyond"},
+    {"sink token",                "--sink-token",                          0, 0, 0, ""},
+    {"another first token",       NULL,                                    0, 0, 0, ""},
 };
+enum { N_STATE_ROWS = (int)(sizeof STATE_ROWS / sizeof *STATE_ROWS) };
 
 /* W_K = gain W_Q in every block: s(0) = gain |q|^2 / sqrt(D) is then positive. */
 static void keys_from_queries(Model *m, double gain) {
@@ -3583,41 +3442,59 @@ static void keys_from_queries(Model *m, double gain) {
 /* Is a cell as it must be? And how far its states are apart, and from those of the token alone. */
 static bool state_cell(Page *p, const StateRow *r, const char *scheme, bool agree, double *spread,
                        double *alone) {
-    const char *flags = r->flags ? r->flags : "";
-    Toy *many = toy(p, 1, "--pos %s %s", scheme, flags);
-    Toy *one = toy(p, 1, "--pos %s %s", scheme, flags);
+    Toy *y = toy(p, 1, "--pos %s %s", scheme, r->flags ? r->flags : "");
     *spread = *alone = NAN;
-    if (!many || !one) return false;
-    const Config *c = &many->m.c;
-    keys_from_queries(&many->m, r->gain);
-    keys_from_queries(&one->m, r->gain);
-    one->T = 1;
-    toy_feed(many, 0);
-    toy_feed(one, 0);
-    if (!r->flags) { many->ids[0] = 3; toy_forward(many); }
-    *spread = toy_spread(many, r->flags ? 1 : 2, many->T);
+    if (!y) return false;
+    const Config *c = &y->m.c;
+    int T = y->T;
+    real single[STACK] = {0};
+    keys_from_queries(&y->m, r->gain);
+    y->T = 1;
+    toy_feed(y, 0);
+    toy_stack(y, 1, single);
+    y->T = T;
+    toy_feed(y, 0);
+    if (!r->flags) { y->ids[0] = 3; toy_forward(y); }
+    *spread = toy_spread(y, r->flags ? 1 : 2, T);
     *alone = 0;
     for (int l = 0; l <= c->layers; l++)
-        *alone = larger(*alone, toy_off(many, l, 1, many->T, toy_state(one, l, 1)));
+        *alone = larger(*alone, toy_off(y, l, 1, T, single + l * WIDEST));
     double bound = STATES + (c->sim != SIM_EXP && c->normalizer == NORMALIZER_SUM ? EPS_IN_Z : 0);
     return agree ? *spread <= bound && *alone <= bound : *spread >= APART;
+}
+
+/* Every row of every axis of attention is in the table: one that is forgotten fails here. */
+static void states_cover(Page *p) {
+    int kernel = 0, sim = 0, normalizer = 0, extra = 0;
+    for (int n = 0; n < N_STATE_ROWS && STATE_ROWS[n].flags; n++) {
+        Config c;
+        if (config_from_flags(&c, STATE_ROWS[n].flags, p->e)) return;
+        kernel |= 1 << c.kernel;
+        sim |= 1 << c.sim;
+        normalizer |= 1 << c.normalizer;
+        extra |= 1 << c.extra;
+    }
+    if (kernel + 1 != 1 << KERNEL_ROWS || sim + 1 != 1 << SIM_ROWS || extra + 1 != 1 << EXTRA_ROWS
+        || normalizer + 1 != 1 << NORMALIZER_ROWS)
+        fail(p->e, 1, "check: expected every row of every axis in STATE_ROWS, found one missing. "
+             "Try: a row for it there");
 }
 
 static void check_states(Page *p) {
     fprintf(p->out, " %29s none  rel. alibi    t5  rot.  abs. learn.  = worst    alone  x least\n",
             "");
-    for (size_t n = 0; n < sizeof STATE_ROWS / sizeof *STATE_ROWS; n++) {
-        const StateRow *r = &STATE_ROWS[n];
+    states_cover(p);
+    for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS && !p->e->status; r++) {
         double worst = 0, alone = 0, least = INFINITY;
         fprintf(p->out, " %-28s", r->name);
-        for (int x = 0; x < ALL_SCHEMES; x++) {
+        for (int x = 0; x < POS_ROWS; x++) {
             double spread, single;
             bool agree = r->agree && x < INSIDE;
             bool good = state_cell(p, r, SCHEMES[x], agree, &spread, &single);
             if (agree) { worst = larger(worst, spread); alone = larger(alone, single); }
             else least = smaller(least, spread);
             fprintf(p->out, "     ");
-            page_mark(p, !good ? VERDICT_WRONG : agree ? VERDICT_HOLDS : VERDICT_FAILS,
+            page_mark(p, !good ? FINDING_WRONG : agree ? FINDING_HOLDS : FINDING_FAILS,
                       !good ? "!" : agree ? "=" : "x");
         }
         if (r->agree) fprintf(p->out, "   %8.1e %8.1e %8.1e\n", worst, alone, least);
@@ -3629,7 +3506,7 @@ static void check_states(Page *p) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 7.4  [E10] Equation 16 itself, and the rules behind the cells */
+ * 7.3  [E10] Equation 16 itself, and the rules behind the cells */
 
 /* y [out] = x [in] W: plain loops in double, so that equation 16 shares no code with the model. */
 static void times(double *y, const double *x, const real *w, int in, int out) {
@@ -3648,11 +3525,11 @@ static void rms_norm(const Config *c, double *y, const double *x, const real *ga
 
 /* Equation 16 (and section 3.1's h_1): what a block makes of a token that sees but its own value.
  *   u = x + Concat_h(LN(x) W_V^h) W_O      x <- u + FFN(LN(u))         W_Q and W_K do not occur */
-static void block_alone(const Model *m, int l, double x[WIDE]) {
+static void block_alone(const Model *m, int l, double x[WIDEST]) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
     int C = c->dim, Q = c->heads * c->head_dim, F = c->ffn;
-    double n[WIDE], v[WIDE], o[WIDE], f1[WIDE], f2[WIDE];
+    double n[WIDEST], v[WIDEST], o[WIDEST], f1[WIDEST], f2[WIDEST];
     rms_norm(c, n, x, w->norm1);
     times(v, n, w->wv, C, Q);
     times(o, v, w->wo, Q, C);
@@ -3668,8 +3545,8 @@ static void block_alone(const Model *m, int l, double x[WIDE]) {
 /* How far h_1^l, .., h_x^l lie from equation 16, chained from the embedding of the first token. */
 static double equation16(Toy *y) {
     const Config *c = &y->m.c;
-    double x[WIDE], worst = 0;
-    real closed[WIDE];
+    double x[WIDEST], worst = 0;
+    real closed[WIDEST];
     for (int i = 0; i < c->dim; i++) x[i] = (double)y->m.w.wte[y->ids[0] * c->dim + i];
     for (int l = 0; l < c->layers; l++) {
         block_alone(&y->m, l, x);
@@ -3688,8 +3565,7 @@ static double window_rule(Toy *y) {
     for (int l = 0; l <= y->m.c.layers; l++) {
         int t = 1 + l * (y->m.c.window - 1);
         worst = larger(worst, toy_off(y, l, t, y->T, toy_state(y, l, t)));
-        double off = l ? apart(y->m.c.dim, toy_state(y, l, t - 1), toy_state(y, l, t)) : INFINITY;
-        least = smaller(least, off);
+        if (l) least = smaller(least, toy_off(y, l, t - 1, t - 1, toy_state(y, l, t)));
     }
     return y->x == 0 ? worst : least;
 }
@@ -3700,7 +3576,7 @@ static double prefix_rule(Toy *y) {
     double least = INFINITY;
     int L = y->m.c.layers, prefix = y->m.c.prefix;
     for (int t = prefix + 1; t <= y->T; t++)
-        least = smaller(least, apart(y->m.c.dim, toy_state(y, L, t), toy_state(y, L, 1)));
+        least = smaller(least, toy_off(y, L, t, t, toy_state(y, L, 1)));
     return y->x == 0 ? toy_spread(y, 1, prefix) : least;
 }
 
@@ -3716,16 +3592,16 @@ static double clamp_miss(const Toy *y, int l, int h, int t) {
  * of the others. */
 static double clamp_rule(Toy *y) {
     Page *p = y->page;
-    bool wanted = y->x > 0;
-    double worst = NAN;
+    const Line *line = y->line;
+    double x = y->x, worst = NAN;
     for (int n = 0, found = 0; n < 60; n++) {
         y = toy(p, (uint64_t)n, LINEAR_CLAMP "--pos %s", SCHEMES[n % INSIDE]);
         if (!y) return NAN;
         keys_from_queries(&y->m, n & 1 ? 8 : 0);
         toy_feed(y, 0);
-        if ((worst_row(y, 0, clamp_miss) < 1) != wanted) continue;
+        if ((worst_row(y, 0, clamp_miss) < 1) != (x > 0)) continue;
         double now = toy_spread(y, 1, y->T);
-        worst = !found++ ? now : wanted ? larger(worst, now) : smaller(worst, now);
+        worst = found++ ? worse(line, worst, now) : now;
     }
     return worst;
 }
@@ -3740,16 +3616,17 @@ static double kv_rule(Toy *y) {
     return toy_spread(y, 1, y->T);
 }
 
+#define WINDOWED SIGMOID_1 "--window 4 --context 14"
+#define PREFIXED SIGMOID_1 "--prefix 5 --pos none --context 14"
+
 static const Line RULES[] = {
     {"eq. 16", "h_t^l by the equation itself, 5 schemes", "*", equation16, 12, AT_MOST, STATES},
     {"eq. 17", "window w, Z = 1: block l, tokens t > l(w-1)",
-     "* " SIGMOID_1 "--window 4 --context 14", window_rule, 0, AT_MOST, STATES},
-    {"eq. 17", "  and the token before them",
-     "* " SIGMOID_1 "--window 4 --context 14", window_rule, 1, FAILS_BY, APART},
+     "* " WINDOWED, window_rule, 0, AT_MOST, STATES},
+    {"eq. 17", "  and the token before them", "* " WINDOWED, window_rule, 1, FAILS_BY, APART},
     {"eq. 17", "prefix p, Z = 1, no positions: tokens t <= p",
-     SIGMOID_1 "--prefix 5 --pos none --context 14", prefix_rule, 0, AT_MOST, STATES},
-    {"eq. 17", "  and the tokens after them",
-     SIGMOID_1 "--prefix 5 --pos none --context 14", prefix_rule, 1, FAILS_BY, APART},
+     PREFIXED, prefix_rule, 0, AT_MOST, STATES},
+    {"eq. 17", "  and the tokens after them", PREFIXED, prefix_rule, 1, FAILS_BY, APART},
     {"Table 15, 8", "clamp: of 60 models, |S_t| >= 1 of one sign",
      "", clamp_rule, 1, AT_MOST, STATES},
     {"Table 15, 8", "  the others", "", clamp_rule, 0, FAILS_BY, APART},
@@ -3759,29 +3636,27 @@ static const Line RULES[] = {
 };
 
 /* -------------------------------------------------------------------------------------------------
- * 7.5  Section 3.1: the first token's states are a function of x_1 alone
+ * 7.4  Section 3.1: the first token's states are a function of x_1 alone
  *
  * Row 1 of a causal softmax has one entry, A_11 = e^z / e^z = 1: neither later tokens nor W_Q and
  * W_K nor positions inside the score can move h_1^l, not by a bit, since z - max = 0 and e^0 = 1.
  * Another similarity over its sum has s/(s + 1e-8), almost 1. */
 enum { BY_TOKENS, BY_SCORES, STAR_BY_TOKENS };
 
-/* How many numbers of h_1^1 .. h_1^L move when the later tokens change, or W_Q and W_K; or how many
- * of x*'s, which are row 0, when all tokens do. */
+/* How many numbers of h_1^0 .. h_1^L move when the later tokens change, or W_Q and W_K; or how many
+ * of x*'s when all tokens do. */
 static double h1_moved(Toy *y) {
-    enum { L = 3 };
-    real before[L * WIDE];
-    int moved = 0, token = y->x == STAR_BY_TOKENS ? 0 : 1;
-    for (int l = 0; l < L; l++) copy(before + l * WIDE, toy_state(y, l + 1, token), y->m.c.dim);
+    real before[STACK] = {0}, after[STACK] = {0};
+    int token = y->x == STAR_BY_TOKENS ? 0 : 1;
+    toy_stack(y, token, before);
     for (int t = token; t < y->T && y->x != BY_SCORES; t++) y->ids[t] = (y->ids[t] + 1) % TOY_VOCAB;
-    for (int l = 0; l < L && y->x == BY_SCORES; l++) {
+    for (int l = 0; l < y->m.c.layers && y->x == BY_SCORES; l++) {
         y->m.w.layer[l].wq[0] += 1;
         y->m.w.layer[l].wk[0] += 1;
     }
     toy_forward(y);
-    for (int l = 0; l < L; l++)
-        moved += differing(y->m.c.dim, before + l * WIDE, toy_state(y, l + 1, token));
-    return moved;
+    toy_stack(y, token, after);
+    return differing(STACK, before, after);
 }
 
 /* 100 (1 - A_11) at the score x. */
@@ -3812,7 +3687,7 @@ static const Line FIRST[] = {
 };
 
 /* -------------------------------------------------------------------------------------------------
- * 7.6  [P1] Proposition 1, no positions: A_ti = 1/t
+ * 7.5  [P1] Proposition 1, no positions: A_ti = 1/t
  *
  * Equal states give equal scores, and a softmax of t equal scores is 1/t (equation 18). With
  * H_n = 1 + 1/2 + .. + 1/n it follows that
@@ -3825,13 +3700,16 @@ static const Line FIRST[] = {
 
 static double harmonic(int n) { return n < 1 ? 0 : 1.0 / n + harmonic(n - 1); }
 
-/* b_h(n), what the scheme adds to a score at the distance n: the authors' bucket, T5's table, or
- * ALiBi's slope. */
+/* b_h(n), what the scheme adds to a score at the distance n; NaN for one that is not known here. */
 static double alibi_slope(const Toy *y, int h) { return pow(2, -8.0 * (h + 1) / y->m.c.heads); }
 static double bias_law(const Toy *y, int h, int n) {
-    int pos = y->m.c.pos, bucket = position_bucket(n);
-    return pos == POS_ALIBI ? -n * alibi_slope(y, h) : pos == POS_RELATIVE ? bucket
-         : pos == POS_T5 ? (double)y->m.w.rel[bucket * y->m.c.heads + h] : 0;
+    switch (y->m.c.pos) {
+    case POS_RELATIVE: return position_bucket(n);
+    case POS_T5:       return (double)y->m.w.rel[position_bucket(n) * y->m.c.heads + h];
+    case POS_ALIBI:    return -n * alibi_slope(y, h);
+    case POS_NONE: case POS_ROTARY: case POS_ABSOLUTE: case POS_LEARNED: return 0;
+    default:           return NAN;
+    }
 }
 
 /* The largest relative deviation of a row from the closed form of equation 18, 20 or 22. */
@@ -3861,38 +3739,31 @@ static double toy_alpha(const Toy *y, int l, int h, int k, int rows) {
     return values[config_column_first(&y->m.c) + k - 1];
 }
 
-/* The farthest alpha_k from `from` of a head, or of all for head = 0, over all blocks: the one
- * number that speaks for every block. */
-static double far_alpha(const Toy *y, int head, int k, int rows, double from) {
-    double far = from;
+/* The least favourable alpha_k over all blocks, of head 1, 2, .. or, for 0, of all heads. */
+static double worst_alpha(const Toy *y, int head, int k, int rows) {
+    double worst = NAN;
+    int found = 0;
     for (int l = 0; l < y->m.c.layers; l++)
         for (int h = 0; h < y->m.c.heads && config_attends(&y->m.c, l); h++) {
             if (head && h + 1 != head) continue;
             double now = toy_alpha(y, l, h, k, rows);
-            if (far == far && !(fabs(now - from) <= fabs(far - from))) far = now;
+            worst = found++ ? worse(y->line, worst, now) : now;
         }
-    return far;
-}
-
-/* From where to look, so that the least favourable one speaks: 2 finds the smallest alpha. */
-static double against(const Line *l) {
-    return l->relation == EQUALS ? l->bound : largest_counts(l->relation) ? 0 : 2;
+    return worst;
 }
 
 /* alpha_1; alpha_x; alpha_x over all rows, as the authors' code takes it; T alpha_1. */
-static double alpha_1(Toy *y) { return far_alpha(y, 0, 1, ROWS_REAL, against(y->line)); }
-static double alpha_x(Toy *y) { return far_alpha(y, 0, (int)y->x, ROWS_REAL, against(y->line)); }
-static double alpha_all(Toy *y) { return far_alpha(y, 0, (int)y->x, ROWS_PLUS1, against(y->line)); }
+static double alpha_1(Toy *y) { return worst_alpha(y, 0, 1, ROWS_REAL); }
+static double alpha_x(Toy *y) { return worst_alpha(y, 0, (int)y->x, ROWS_REAL); }
+static double alpha_all(Toy *y) { return worst_alpha(y, 0, (int)y->x, ROWS_PLUS1); }
 static double alpha_1_times_T(Toy *y) { return y->T * alpha_1(y); }
 
-static double harmonic_off(Toy *y) {
-    double worst = 0;
-    for (int k = 1; k <= y->T; k++) {
-        double closed = (harmonic(y->T) - harmonic(k - 1)) / (y->T - k + 1);
-        worst = larger(worst, fabs(far_alpha(y, 0, k, ROWS_REAL, closed) / closed - 1));
-    }
-    return worst;
+static double head_harmonic(const Toy *y, int l, int h, int k) {
+    double closed = (harmonic(y->T) - harmonic(k - 1)) / (y->T - k + 1);
+    return fabs(toy_alpha(y, l, h, k, ROWS_REAL) / closed - 1);
 }
+
+static double harmonic_off(Toy *y) { return worst_row(y, 0, head_harmonic); }
 
 /* [M2] Sink_1 at eps, as an evaluation measures it. */
 static double sink_at(Toy *y, double eps) {
@@ -3912,8 +3783,7 @@ static double sink_1(Toy *y) { return sink_at(y, y->x); }
 
 static const Line PROP1[] = {
     {"eq. 18", "A_ti = 1/t: every block, head, row and key", "", proposition, 0, AT_MOST, SCORES},
-    {"prop. 1", "alpha_k = (H_T - H_(k-1))/(T-k+1), k = 1 .. 64",
-     "", harmonic_off, 0, AT_MOST, SCORES},
+    {"prop. 1", "alpha_k = (H_T - H_(k-1))/(T-k+1), all k", "", harmonic_off, 0, AT_MOST, SCORES},
     {"prop. 1", "alpha_1 = H_64/64", "", alpha_1, 0, EQUALS, 0.07412329537},
     {"prop. 1", "no sink: Sink_1 at eps = 0.3, T = 10", "--context 10", sink_1, 0.3, AT_MOST, 0},
     {"prop. 1", "  T = 9: uniform rows pass for sinks", "--context 9", sink_1, 0.3, FAILS_BY, 1},
@@ -3927,10 +3797,8 @@ static const Line PROP1[] = {
     {"Figure 5", "  prefix of 3", "--prefix 3", alpha_1, 0, EQUALS, 0.061102462},
     {"Figure 5", "  prefix of 4", "--prefix 4", alpha_1, 0, EQUALS, 0.057196212},
     {"Figure 5", "  prefix of 10", "--prefix 10", alpha_1, 0, EQUALS, 0.043983166},
-    {"Figure 5", "  prefix of 5, alpha_5 over the rows i >= 5",
-     "--prefix 5", alpha_x, 5, EQUALS, 0.044342626},
-    {"Figure 5", "  alpha_5 over all rows, as the authors' code",
-     "--prefix 5", alpha_all, 5, EQUALS, 0.057675960},
+    {"Figure 5", "  of 5: alpha_5, rows i >= 5", "--prefix 5", alpha_x, 5, EQUALS, 0.044342626},
+    {"Figure 5", "  all rows, as their code", "--prefix 5", alpha_all, 5, EQUALS, 0.057675960},
     {"Table 6", "sigmoid, Z = 1: proxy 1/t in block 1",
      SIGMOID_1, proposition, 1, AT_MOST, SCORES + EPS_IN_Z},
     {"Table 6", "  and in the blocks after it", SIGMOID_1, proposition, 0, FAILS_BY, APART},
@@ -3938,24 +3806,24 @@ static const Line PROP1[] = {
 };
 
 /* -------------------------------------------------------------------------------------------------
- * 7.7  [P2] [E6] Proposition 2, relative positions: A_ti = e^g(t-i) / sum_(n<t) e^g(n), equation 20
+ * 7.6  [P2] [E6] Proposition 2, relative positions: A_ti = e^g(t-i) / sum_(n<t) e^g(n), equation 20
  *
  * q k^T cancels: the weights of repeated tokens depend on g alone. The proof then calls g "a
  * monotonic non-increasing function". Equation 6 and the authors' code both let it grow with the
- * distance, so that the first token has the largest score of every row. The t - D tokens at D = 128
- * or farther tie with it, but at T = 64 there are none: alpha_1 = 0.333958 in every head of every
- * such model, and Sink_1 = 100 %. What does hold:
+ * distance, so that the first token has the largest score of every row. The t - d tokens at the
+ * distance d = 128 or farther tie with it, but at T = 64 there are none: alpha_1 = 0.333958 in
+ * every head of every such model, and Sink_1 = 100 %. What does hold:
  *
  *   g non-increasing               A_t1 is the least of its row: A_t1 <= 1/t, so alpha_1 <= H_T/T
- *   g constant from D on, T > D    A_t1 <= 1/(t-D) for t > D, so alpha_1 <= (D + H_(T-D))/T
+ *   g constant from d on, T > d    A_t1 <= 1/(t-d) for t > d, so alpha_1 <= (d + H_(T-d))/T
  *
- * T5 itself learns b_h(bucket), and no order comes with that. Its last bucket starts at D = 113. */
+ * T5 itself learns b_h(bucket), and no order comes with that. Its last bucket starts at d = 113. */
 
 static double row_first_share(const Toy *y, int l, int h, int t) {
     return t > 1 ? t * (double)toy_row(y, MAP_WEIGHT, l, h, t)[0] : 0;
 }
 
-/* The largest t A_t1, t > 1; alpha_1 over the bound (D + H_(T-D))/T, D = 113. */
+/* The largest t A_t1, t > 1; alpha_1 over the bound (d + H_(T-d))/T, d = 113. */
 static double first_share(Toy *y) { return worst_row(y, 0, row_first_share); }
 static double alpha_over_bound(Toy *y) {
     return alpha_1(y) / ((113 + harmonic(y->T - 113)) / y->T);
@@ -3972,8 +3840,9 @@ static double bucket_errors(Toy *y) {
     }
     return wrong;
 }
-
 static double bucket_growth(Toy *y) { return position_bucket((idx)y->x) - position_bucket(0); }
+
+#define T5_512 "--pos t5 --layers 1 --context 512"
 
 static const Line PROP2[] = {
     {"eq. 6", "wrong buckets; 16 .. begin at 16, 19 .. 113", "", bucket_errors, 400, AT_MOST, 0},
@@ -3981,8 +3850,7 @@ static const Line PROP2[] = {
     {"prop. 2", "printed: g is non-increasing; g(63) - g(0)", "", bucket_growth, 63, REFUTES, 0},
     {"prop. 2", "printed: no sink; alpha_1 of every head, T = 64", "", alpha_1, 0, REFUTES, 0.3},
     {"prop. 2", "printed: no sink; Sink_1 at eps = 0.3, T = 64", "", sink_1, 0.3, REFUTES, 0},
-    {"eq. 20", "alpha_1 of the authors' bucket: T = 16",
-     "--context 16", alpha_1, 0, EQUALS, 0.664526988},
+    {"eq. 20", "alpha_1 of their bucket: T = 16", "--context 16", alpha_1, 0, EQUALS, 0.664526988},
     {"eq. 20", "  T = 32", "--context 32", alpha_1, 0, EQUALS, 0.497329505},
     {"eq. 20", "  T = 64", "", alpha_1, 0, EQUALS, 0.33395803945},
     {"eq. 20", "  T = 128", "--context 128", alpha_1, 0, EQUALS, 0.211015881},
@@ -3991,21 +3859,17 @@ static const Line PROP2[] = {
     {"eq. 6", "alpha_1 of equation 6 as printed: T = 32",
      "--pos t5 --context 32", alpha_1, 1, EQUALS, 0.417504318},
     {"eq. 6", "  T = 64", "--pos t5", alpha_1, 1, EQUALS, 0.22524188643},
-    {"prop. 2", "g = -bucket: A_t1 <= 1/t; largest t A_t1, t > 1",
-     "--pos t5", first_share, -1, AT_MOST, 1},
+    {"prop. 2", "g = -bucket: largest t A_t1, t > 1", "--pos t5", first_share, -1, AT_MOST, 1},
     {"prop. 2", "  no sink: alpha_1", "--pos t5", alpha_1, -1, EQUALS, 0.022022456},
-    {"beyond", "T5's table rising by 40: alpha_1, T = 64 < D",
-     "--pos t5", alpha_1, 40, FAILS_BY, 0.3},
-    {"beyond", "  T = 512: over (D + H_(T-D))/T, D = 113",
-     "--pos t5 --layers 1 --context 512", alpha_over_bound, 40, AT_MOST, 1},
-    {"beyond", "T5's table at random: over (D + H_(T-D))/T",
-     "--pos t5 --layers 1 --context 512", alpha_over_bound, 0, AT_MOST, 1},
+    {"beyond", "T5's table rising by 40: alpha_1, T = 64", "--pos t5", alpha_1, 40, FAILS_BY, 0.3},
+    {"beyond", "  over (d + H_(T-d))/T, d=113, T=512", T5_512, alpha_over_bound, 40, AT_MOST, 1},
+    {"beyond", "  likewise T5's table at random", T5_512, alpha_over_bound, 0, AT_MOST, 1},
     {"eq. 20", "  A_ti = e^g(t-i) / sum e^g(n)", "--pos t5", proposition, 0, AT_MOST, SCORES},
     {0}
 };
 
 /* -------------------------------------------------------------------------------------------------
- * 7.8  [P3] [E7] Proposition 3, ALiBi: A_ti = e^(-m(t-i)) (1 - e^-m)/(1 - e^-mt), equation 22
+ * 7.7  [P3] [E7] Proposition 3, ALiBi: A_ti = e^(-m(t-i)) (1 - e^-m)/(1 - e^-mt), equation 22
  *
  * A geometric series, strictly increasing in i: the first token has the least weight, so alpha_1 <
  * H_T/T. It speaks of the first token only: the last columns of a steep head pass 0.3. */
@@ -4018,22 +3882,19 @@ static double row_growth(const Toy *y, int l, int h, int t) {
         worst = larger(worst, -(double)A[i] / (double)A[i - 1] / exp(alibi_slope(y, h)));
     return worst;
 }
-
 static double alibi_growth(Toy *y) { return -worst_row(y, 0, row_growth); }
 
 /* alpha_1 of head x; alpha_-x of head 1. */
 static double head_alpha(Toy *y) {
     int x = (int)y->x;
-    return far_alpha(y, x > 0 ? x : 1, x > 0 ? 1 : -x, ROWS_REAL, against(y->line));
+    return worst_alpha(y, x > 0 ? x : 1, x > 0 ? 1 : -x, ROWS_REAL);
 }
 
 static const Line PROP3[] = {
     {"eq. 22", "A_ti in closed form: all blocks, heads, rows", "", proposition, 0, AT_MOST, SCORES},
-    {"prop. 3", "A_ti grows with i: least A_t,i+1 / A_ti / e^m",
-     "", alibi_growth, 0, AT_LEAST, 1 - SCORES},
+    {"prop. 3", "A_ti grows: least A_t,i+1/A_ti / e^m", "", alibi_growth, 0, AT_LEAST, 1 - SCORES},
     {"prop. 3", "A_t1 < 1/t: largest t A_t1, t > 1", "", first_share, 0, AT_MOST, 1},
-    {"prop. 3", "no sink: alpha_1 of head 1, m = 1/2, T = 64",
-     "", head_alpha, 1, EQUALS, 0.028252339},
+    {"prop. 3", "no sink, T = 64: alpha_1 for m = 1/2", "", head_alpha, 1, EQUALS, 0.028252339},
     {"prop. 3", "  head 2, m = 1/4", "", head_alpha, 2, EQUALS, 0.035957189},
     {"prop. 3", "  head 3, m = 1/8", "", head_alpha, 3, EQUALS, 0.044729287},
     {"prop. 3", "  head 4, m = 1/16", "", head_alpha, 4, EQUALS, 0.053973698},
@@ -4041,15 +3902,14 @@ static const Line PROP3[] = {
     {"prop. 3", "  head 6, m = 1/64", "", head_alpha, 6, EQUALS, 0.067492413},
     {"prop. 3", "  head 7, m = 1/128", "", head_alpha, 7, EQUALS, 0.070657648},
     {"prop. 3", "  head 8, m = 1/256", "", head_alpha, 8, EQUALS, 0.072352696},
-    {"eq. 22", "alpha_64 of head 1: (1 - e^-m)/(1 - e^-64m)",
-     "", head_alpha, -64, EQUALS, 0.393469340},
+    {"eq. 22", "alpha_64 of head 1: (1-e^-m)/(1-e^-64m)", "", head_alpha, -64, EQUALS, 0.39346934},
     {"prop. 3", "  \"no sink\" does not cover the last token", "", head_alpha, -64, FAILS_BY, 0.3},
     {"prop. 3", "  nor the one before it: alpha_63", "", head_alpha, -63, FAILS_BY, 0.3},
     {0}
 };
 
 /* -------------------------------------------------------------------------------------------------
- * 7.9  [P4] [E8] Proposition 4, rotary: A_ti <= e^(2 xi) / (e^(2 xi) + t - 1), equation 28
+ * 7.8  [P4] [E8] Proposition 4, rotary: A_ti <= e^(2 xi) / (e^(2 xi) + t - 1), equation 28
  *
  * All scores of repeated tokens lie within xi = |q||k| / sqrt(d_h) of 0. The appendix drops the
  * root from equation 18 on, and that is not the model of equation 4. With the root the bound holds,
@@ -4135,7 +3995,6 @@ static double row_rotary(const Toy *y, int l, int h, int t) {
     worst[EQ27_OFF] = fabs(exp((double)vec_dot(D, q, k)) / sum - (double)A[0]);
     return worst[(int)y->x];
 }
-
 static double rotary(Toy *y) { return worst_row(y, 0, row_rotary); }
 
 /* The xi up to which equation 28 says alpha_1 <= 0.3 for T = x; that at which pair 15 passes it. */
@@ -4147,7 +4006,6 @@ static double aimed(Toy *y) {
     aim_rotary(y);
     return alpha_1(y);
 }
-
 static double aimed_over_bound(Toy *y) { return aimed(y) / alpha_rotary(y->x, 0, y->T); }
 static double aimed_over_own(Toy *y) {
     aim_rotary(y);
@@ -4157,26 +4015,22 @@ static double aimed_over_own(Toy *y) {
 
 static const Line PROP4[] = {
     {"eq. 4", "the model's score is <q, k>/sqrt(d_h)", "", rotary, SCORE_OFF, AT_MOST, SCORES},
-    {"eq. 28", "xi = |q||k|/sqrt(d_h): A_ti / bound, t > 1",
-     "", rotary, OVER_BOUND, AT_MOST, 1 + SCORES},
+    {"eq. 28", "xi = |q||k|/sqrt(d_h): A_ti / bound", "", rotary, OVER_BOUND, AT_MOST, 1 + SCORES},
     {"eq. 28", "  s(n) = -cos n, xi = 1, T = 3: A_31 / bound",
      "--heads 1 --head-dim 2 --context 3", aimed_over_own, 1, EQUALS, 0.781036907},
     {"eq. 27", "printed: without the root; error of A_t1", "", rotary, EQ27_OFF, REFUTES, APART},
-    {"eq. 25", "printed: <q,k> = |q||k|cos(<q,k>/|q||k|); error",
-     "", rotary, EQ25_OFF, REFUTES, APART},
+    {"eq. 25", "printed: <q,k> = |q||k|cos(<q,k>/|q||k|)", "", rotary, EQ25_OFF, REFUTES, APART},
     {"eq. 28", "says alpha_1 <= 0.3 up to xi, T = 64", "", xi_of_bound, 64, EQUALS, 1.0946297},
     {"eq. 28", "  T = 256", "", xi_of_bound, 256, EQUALS, 1.8031765},
     {"eq. 28", "  T = 1024", "", xi_of_bound, 1024, EQUALS, 2.5000552},
     {"eq. 28", "  T = 2048", "", xi_of_bound, 2048, EQUALS, 2.8472463},
     {"prop. 4", "large t: alpha_1 / bound, xi = 2, T = 512",
      SLOW_PAIR " --context 512", aimed_over_bound, 2, AT_MOST, 1},
-    {"prop. 4", "s(n) = -10 cos(0.05 n), T = 64: alpha_1, a sink",
-     SLOW_PAIR, aimed, 10, FAILS_BY, 0.3},
+    {"prop. 4", "s(n) = -10 cos(0.05 n), T = 64: a sink", SLOW_PAIR, aimed, 10, FAILS_BY, 0.3},
     {"beyond", "  its closed form: xi = 10", SLOW_PAIR, aimed, 10, EQUALS, 0.302390121},
     {"beyond", "  xi = 20", SLOW_PAIR, aimed, 20, EQUALS, 0.475012217},
     {"beyond", "  xi = 40", SLOW_PAIR, aimed, 40, EQUALS, 0.680592587},
-    {"beyond", "d_h = 96, pair 15, T = 64: alpha_1 = 0.3 at xi",
-     OWN_PAIR, xi_of_pair, 0, EQUALS, 9.8636229},
+    {"beyond", "d_h = 96, pair 15: alpha_1 = 0.3, xi", OWN_PAIR, xi_of_pair, 0, EQUALS, 9.8636229},
     {"prop. 4", "  alpha_1 of the model at xi = 9.8", OWN_PAIR, aimed, 9.8, AT_MOST, 0.3},
     {"prop. 4", "  at xi = 9.9: a sink", OWN_PAIR, aimed, 9.9, FAILS_BY, 0.3},
     {"beyond", "  its closed form", OWN_PAIR, aimed, 9.9, EQUALS, 0.300720490},
@@ -4184,7 +4038,7 @@ static const Line PROP4[] = {
 };
 
 /* -------------------------------------------------------------------------------------------------
- * 7.10  [E4] [T4] [T15] The scores in closed form, where the states part as well
+ * 7.9  [E4] [T4] [T15] The scores in closed form, where the states part as well
  *
  * In block 1 the states of a repeated token are equal whatever the attention, so s(n) and, with an
  * extra column, s*_t give every weight of every row; where states stay equal, in the later blocks
@@ -4193,19 +4047,35 @@ static const Line PROP4[] = {
  * left out: under rotary phi(R_i q) phi(R_j k) is no function of the distance. */
 
 /* <q, R_n k> for two vectors [D] of head h, n < 0 for a key ahead of its query. */
-static double turned(const Config *c, const double *q, const double *k, int n) {
+static double rotated(const Config *c, const double *q, const double *k, int n) {
     int half = c->head_dim / 2;
     double dot = 0;
     for (int a = 0, b = half; a < half; a++, b++) {
-        double turn = c->pos == POS_ROTARY ? n * pow(10000, -(double)a / half) : 0;
-        dot += (q[a] * k[a] + q[b] * k[b]) * cos(turn) + (q[a] * k[b] - q[b] * k[a]) * sin(turn);
+        double angle = c->pos == POS_ROTARY ? n * pow(10000, -(double)a / half) : 0;
+        dot += (q[a] * k[a] + q[b] * k[b]) * cos(angle) + (q[a] * k[b] - q[b] * k[a]) * sin(angle);
     }
     return dot;
 }
 
-static double similarity(int sim, double z) {
-    return sim == SIM_EXP ? exp(z) : sim == SIM_SIGMOID ? 1 / (1 + exp(-z))
-         : sim == SIM_ELU ? (z > 0 ? z + 1 : exp(z)) : z;
+/* s and Z by the formula; NaN, and so WRONG, for a row of the axis that is not known here. */
+static double closed_similarity(int sim, double z) {
+    switch (sim) {
+    case SIM_EXP:      return exp(z);
+    case SIM_SIGMOID:  return 1 / (1 + exp(-z));
+    case SIM_ELU:      return z > 0 ? z + 1 : exp(z);
+    case SIM_IDENTITY: return z;
+    default:           return NAN;
+    }
+}
+
+static double closed_normalizer(const Config *c, double sum, double power) {
+    switch (c->normalizer) {
+    case NORMALIZER_SUM:   return sum + (c->sim == SIM_EXP ? 0 : 1e-8);
+    case NORMALIZER_ONE:   return 1;
+    case NORMALIZER_CLAMP: return fmax(fabs(sum), 1);
+    case NORMALIZER_PNORM: return pow(power, 1 / c->pnorm);
+    default:               return NAN;
+    }
 }
 
 /* Row t's scores, weights and metric in closed form: token i's at [2 + i], and before token 1's the
@@ -4220,13 +4090,12 @@ static double closed_off(const Toy *y, int l, int h, int t, int map, int from, C
     double *z = out->map[MAP_Z] + 2, *s = out->map[MAP_WEIGHT] + 2, *m = out->map[MAP_METRIC] + 2;
     double sum = 0, size = 0, power = 0, worst = 0, e = c->sim == SIM_EXP ? 0 : 1e-8;
     for (int i = from; i <= y->T; i++) {
-        s[i] = seen[i] ? similarity(c->sim, z[i]) : 0;
+        s[i] = seen[i] ? closed_similarity(c->sim, z[i]) : 0;
         sum += s[i];
         size += fabs(s[i]);
         power += seen[i] ? pow(fabs(s[i]), c->pnorm) : 0;
     }
-    double Z = c->normalizer == NORMALIZER_SUM ? sum + e : c->normalizer == NORMALIZER_ONE ? 1
-             : c->normalizer == NORMALIZER_CLAMP ? fmax(fabs(sum), 1) : pow(power, 1 / c->pnorm);
+    double Z = closed_normalizer(c, sum, power);
     for (int i = from; i <= y->T; i++) {
         m[i] = fabs(s[i]) / (size + e);
         s[i] *= c->scale / Z;
@@ -4244,7 +4113,7 @@ static double row_closed(const Toy *y, int l, int h, int t) {
     const Layer *w = &y->m.w.layer[l];
     const real *n1 = y->a.layer[l].n1;         /* LN(h) of token 1: no toy here has a sink token */
     int D = c->head_dim, Q = c->heads * D, from = c->extra ? 0 : 1;
-    double q[WIDE] = {0}, k[WIDE] = {0}, star[WIDE] = {0};
+    double q[WIDEST] = {0}, k[WIDEST] = {0}, star[WIDEST] = {0};
     Closed closed;
     for (int d = 0; d < D; d++) {
         for (int ch = 0, at = h * D + d; ch < c->dim; ch++, at += Q) {
@@ -4257,7 +4126,7 @@ static double row_closed(const Toy *y, int l, int h, int t) {
         int n = t - i;
         bool seen = !i || (n >= 0 && (!c->window || n < c->window)) || i <= c->prefix;
         double z = !i && w->logit ? (double)w->logit[h]
-                 : turned(c, q, i ? k : star, i ? n : t - 1) / sqrt((double)D);
+                 : rotated(c, q, i ? k : star, i ? n : t - 1) / sqrt((double)D);
         if (i) z += bias_law(y, h, n > 0 ? n : 0);
         closed.seen[i + 2] = seen;
         closed.map[MAP_Z][i + 2] = seen ? z : 0;
@@ -4268,34 +4137,17 @@ static double row_closed(const Toy *y, int l, int h, int t) {
 /* The first x blocks. */
 static double closed_form(Toy *y) { return worst_row(y, y->x, row_closed); }
 
-static const Line CLOSED[] = {
-    {"Table 15, 1", "softmax, all blocks", "*", closed_form, 3, AT_MOST, SCORES},
-    {"eq. 29", "  scale 0.2", "* --scale 0.2", closed_form, 3, AT_MOST, SCORES},
-    {"Figure 6", "  window of 4", "* --window 4", closed_form, 3, AT_MOST, SCORES},
-    {"Figure 5", "  prefix of 5", "* --prefix 5", closed_form, 3, AT_MOST, SCORES},
-    {"Table 15, 2", "sigmoid, Z = 1, block 1", "* " SIGMOID_1, closed_form, 1, AT_MOST, SCORES},
-    {"Table 15, 3", "sigmoid / sum", "* --sim sigmoid", closed_form, 1, AT_MOST, SCORES},
-    {"Table 15, 4", "elu + 1, Z = 1", "* " ELU_1, closed_form, 1, AT_MOST, SCORES},
-    {"Table 15, 5", "elu + 1 / sum", "* --sim elu", closed_form, 1, AT_MOST, SCORES},
-    {"Table 15, 8", "linear / clamp", "* " LINEAR_CLAMP, closed_form, 1, AT_MOST, SCORES},
-    {"Table 15, 9", "linear, Z = 1", "* " LINEAR_1, closed_form, 1, AT_MOST, SCORES},
-    {"eq. 43", "softmax, p-norm 1/2",
-     "* --normalizer pnorm --pnorm 0.5", closed_form, 1, AT_MOST, SCORES},
-    {"eq. 43", "sigmoid, p-norm 2",
-     "* --sim sigmoid --normalizer pnorm --pnorm 2", closed_form, 1, AT_MOST, SCORES},
-    {"Table 4", "K biases", "* --extra k", closed_form, 1, AT_MOST, SCORES},
-    {"Table 4", "K biases, sigmoid / sum",
-     "* --extra k --sim sigmoid", closed_form, 1, AT_MOST, SCORES},
-    {"Table 13", "K biases of 2 dims",
-     "* --extra k --extra-dims 2", closed_form, 1, AT_MOST, SCORES},
-    {"Table 4", "KV biases", "* --extra kv", closed_form, 1, AT_MOST, SCORES},
-    {"beyond", "zero logit", "* --extra zero", closed_form, 1, AT_MOST, SCORES},
-    {"beyond", "learned logit", "* --extra logit", closed_form, 1, AT_MOST, SCORES},
-    {0}
-};
+static void check_closed(Page *p) {
+    for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS; r++) {
+        char flags[100];
+        snprintf(flags, sizeof flags, "* %s", r->flags);
+        Line l = {r->reference, r->name, flags, closed_form, r->closed, AT_MOST, SCORES};
+        if (r->closed) page_measure(p, &l);
+    }
+}
 
 /* -------------------------------------------------------------------------------------------------
- * 7.11  [E29] The scale, and [E32] what it is to the optimiser
+ * 7.10  [E29] The scale, and [E32] what it is to the optimiser
  *
  * o = scale A V: the scale can be folded into W_V or into W_O (equations 30, 31), except that W_O
  * also carries v+, and that W_V leaves v* behind. So training W under the scale a is training W^ =
@@ -4320,8 +4172,8 @@ typedef struct Twin {
 } Twin;
 
 static const Twin TWINS[] = {
-    {"eq. 42", "W_O, AdamW: lr'= a lr, eps'= eps/a, wd'= wd/a",
-                                               "",         "wo", 0.2,  0, 1, -1, -1, 1, 0, 0, 0},
+    {"eq. 42", "W_O, AdamW: lr'= a lr, eps'= eps/a, wd'= wd/a", "", "wo", 0.2,
+     0, 1, -1, -1, 1, 0, 0, 0},
     {"eq. 42", "  a = 1/4, to the bit",        "",         "wo", 0.25, 0, 1, -1, -1, 1, 0, 0, 0},
     {"eq. 42", "  of W_V",                     "",         "wv", 0.2,  0, 1, -1, -1, 1, 0, 0, 0},
     {"eq. 42", "  of W_V beside V biases",     "--vbias",  "wv", 0.2,  0, 1, -1, -1, 1, 0, 0, 0},
@@ -4404,31 +4256,28 @@ static void check_twins(Page *p) {
 /* How far the scaled toy's logits lie from those of the other with x W_V, or |x| W_O for x < 0. */
 static double folded(Toy *y) {
     real scaled[LOGITS], other[LOGITS];
-    Toy *z = toy_other(y);
-    if (!z) return NAN;
-    fold(&z->m, y->x > 0 ? "wv" : "wo", fabs(y->x));
-    toy_forward(z);
+    fold(&y->other->m, y->x > 0 ? "wv" : "wo", fabs(y->x));
+    toy_forward(y->other);
     toy_logits(y, scaled);
-    toy_logits(z, other);
+    toy_logits(y->other, other);
     return apart(y->T * TOY_VOCAB, scaled, other);
 }
+
+#define SCALED_V "--scale 0.2 --vbias | --vbias"
+#define SCALED_KV "--scale 0.2 --extra kv | --extra kv"
 
 static const Line SCALE[] = {
     {"eq. 30", "scale 0.2 is 0.2 W_V", "--scale 0.2 |", folded, 0.2, AT_MOST, STATES},
     {"eq. 31", "scale 0.2 is 0.2 W_O", "--scale 0.2 |", folded, -0.2, AT_MOST, STATES},
-    {"eq. 30", "  beside V biases: 0.2 W_V",
-     "--scale 0.2 --vbias | --vbias", folded, 0.2, AT_MOST, STATES},
-    {"eq. 31", "  beside V biases: 0.2 W_O",
-     "--scale 0.2 --vbias | --vbias", folded, -0.2, FAILS_BY, APART},
-    {"eq. 30", "  beside KV biases: 0.2 W_V",
-     "--scale 0.2 --extra kv | --extra kv", folded, 0.2, FAILS_BY, APART},
-    {"eq. 31", "  beside KV biases: 0.2 W_O",
-     "--scale 0.2 --extra kv | --extra kv", folded, -0.2, AT_MOST, STATES},
+    {"eq. 30", "  beside V biases: 0.2 W_V", SCALED_V, folded, 0.2, AT_MOST, STATES},
+    {"eq. 31", "  beside V biases: 0.2 W_O", SCALED_V, folded, -0.2, FAILS_BY, APART},
+    {"eq. 30", "  beside KV biases: 0.2 W_V", SCALED_KV, folded, 0.2, FAILS_BY, APART},
+    {"eq. 31", "  beside KV biases: 0.2 W_O", SCALED_KV, folded, -0.2, AT_MOST, STATES},
     {0}
 };
 
 /* -------------------------------------------------------------------------------------------------
- * 7.12  [E43] [E44] The p-norm
+ * 7.11  [E43] [E44] The p-norm
  *
  * exp(z_j) / (sum exp(z)^p)^(1/p) = softmax(p z)_j^(1/p): a temperature 1/p, then a root that gives
  * the weights of a row the proportions of softmax back, e^(z_i - z_j). So p does not flatten a row,
@@ -4459,8 +4308,7 @@ static double pnorm_sum(Toy *y) {
 }
 
 static const Line PNORMS[] = {
-    {"eq. 44", "weights softmax(p z)^(1/p): p = 1/4",
-     "--pnorm 0.25", pnorm_row, 0, AT_MOST, SCORES},
+    {"eq. 44", "softmax(p z)^(1/p): p = 1/4", "--pnorm 0.25", pnorm_row, 0, AT_MOST, SCORES},
     {"eq. 44", "  p = 1/2", "--pnorm 0.5", pnorm_row, 0, AT_MOST, SCORES},
     {"eq. 44", "  p = 2", "--pnorm 2", pnorm_row, 0, AT_MOST, SCORES},
     {"eq. 44", "  p = 4", "--pnorm 4", pnorm_row, 0, AT_MOST, SCORES},
@@ -4471,7 +4319,7 @@ static const Line PNORMS[] = {
 };
 
 /* -------------------------------------------------------------------------------------------------
- * 7.13  [T4] A key bias is a gate, and without a normaliser it is nothing
+ * 7.12  [T4] A key bias is a gate, and without a normaliser it is nothing
  *
  * With an extra column of logit b_i and value v*, and S_i = sum_j e^z_ij over the keys,
  *
@@ -4484,14 +4332,14 @@ static const Line PNORMS[] = {
 /* Block 1's head outputs with the column against the gate on those without; where the line is a
  * control, against those without. Learned logits are x. */
 static double gate(Toy *y) {
-    Toy *z = toy_other(y);
-    if (!z) return NAN;
+    const Toy *z = y->other;
     const Layer *w = &y->m.w.layer[0];
     idx D = y->m.c.head_dim, H = y->m.c.heads;
     for (int h = 0; h < H && w->logit; h++) w->logit[h] = (real)y->x;
     toy_forward(y);
     const real *o = y->a.layer[0].o, *plain = z->a.layer[0].o;
-    real gated[WIDE];
+    if (y->line->relation != AT_MOST) return apart(y->T * H * D, o, plain);
+    real gated[WIDEST];
     double worst = 0;
     for (int t = 1; t <= y->T; t++)
         for (int h = 0; h < H; h++) {
@@ -4505,18 +4353,18 @@ static double gate(Toy *y) {
             }
             worst = larger(worst, apart(D, o + at, gated));
         }
-    return y->line->relation == AT_MOST ? worst : apart(y->T * H * D, o, plain);
+    return worst;
 }
 
 /* Numbers that differ between the two toys: logits, and gradients of the tensors that both have;
  * and numbers not 0 in the gradient of k*. T5's table is 0 here, a learned logit -infinity. */
 static double moved(Toy *y) {
     real logits[2][LOGITS];
-    Toy *z = toy_other(y);
-    if (!z) return NAN;
-    if (y->m.w.rel) zero(y->m.w.rel, 32 * y->m.c.heads);
-    for (int l = 0; l < y->m.c.layers && y->m.w.layer[l].logit; l++)
-        for (int h = 0; h < y->m.c.heads; h++) y->m.w.layer[l].logit[h] = -INFINITY;
+    Toy *z = y->other;
+    int L = y->m.c.layers, H = y->m.c.heads;
+    if (y->m.w.rel) zero(y->m.w.rel, 32 * H);
+    for (int l = 0; l < L && y->m.w.layer[l].logit; l++)
+        for (int h = 0; h < H; h++) y->m.w.layer[l].logit[h] = -INFINITY;
     toy_forward(y);
     toy_gradients(y);
     toy_gradients(z);
@@ -4528,17 +4376,15 @@ static double moved(Toy *y) {
         if (same && same->count == t->count)
             count += differing(t->count, y->m.grads + same->at, z->m.grads + t->at);
     }
-    for (int l = 0; l < y->m.c.layers && y->m.w.layer[l].kstar; l++)
-        for (int d = 0; d < y->m.c.heads * y->m.c.head_dim; d++)
-            count += y->m.d.layer[l].kstar[d] != 0;
+    for (int l = 0; l < L && y->m.w.layer[l].kstar; l++)
+        for (int d = 0; d < H * y->m.c.head_dim; d++) count += y->m.d.layer[l].kstar[d] != 0;
     return count;
 }
 
 static const Line GATE[] = {
     {"Table 4", "K biases: o = g softmax(z) V", "--extra k |", gate, 0, AT_MOST, SCORES},
     {"Table 4", "  with g = 1", "--extra k |", gate, 0, FAILS_BY, APART},
-    {"Table 4", "KV biases: o = g softmax(z) V + (1 - g) v*",
-     "--extra kv |", gate, 0, AT_MOST, SCORES},
+    {"Table 4", "KV: o = g softmax(z) V + (1 - g) v*", "--extra kv |", gate, 0, AT_MOST, SCORES},
     {"beyond", "zero logit: o = g softmax(z) V", "--extra zero |", gate, 0, AT_MOST, SCORES},
     {"beyond", "learned logit of 0.01", "--extra logit |", gate, 0.01, AT_MOST, SCORES},
     {"beyond", "  with g = 1", "--extra logit |", gate, 0.01, FAILS_BY, APART},
@@ -4554,7 +4400,7 @@ static const Line GATE[] = {
 };
 
 /* -------------------------------------------------------------------------------------------------
- * 7.14  Neutral elements, causality, and [M1] [M2] the metric
+ * 7.13  Neutral elements, causality, and [M1] [M2] the metric
  *
  * A neutral row of an axis changes no bit of the logits, nor of the gradients. Token t reaches no
  * logit before t, not by a bit, in any named variant; inside a prefix it does, and must.
@@ -4574,10 +4420,8 @@ static const Line NEUTRAL[] = {
     {"eq. 43", "  a p-norm with p = 1", "--normalizer pnorm --pnorm 1 |", moved, 0, AT_MOST, 0},
     {"beyond", "  a learned logit of -infinity", "--extra logit |", moved, 0, AT_MOST, 0},
     {"beyond", "  a zero logit", "--extra zero |", moved, 0, FAILS_BY, 1},
-    {"Table 12", "  adding the heads where there is one",
-     "--heads 1 --combine add | --heads 1", moved, 0, AT_MOST, 0},
-    {"Table 12", "  adding the heads where there are two",
-     "--combine add |", moved, 0, FAILS_BY, 1},
+    {"Table 12", "  adding one head", "--heads 1 --combine add | --heads 1", moved, 0, AT_MOST, 0},
+    {"Table 12", "  adding two heads", "--combine add |", moved, 0, FAILS_BY, 1},
     {0}
 };
 
@@ -4627,14 +4471,12 @@ static double alpha_range(Toy *y) {
 static double row_sum_off(const Toy *y, int l, int h, int t) {
     return fabs((double)vec_sum(y->T, toy_row(y, MAP_WEIGHT, l, h, t)) - y->m.c.scale);
 }
-
 static double sums_off(Toy *y) { return worst_row(y, 0, row_sum_off); }
 
 /* Block 1's map m against the other toy's. */
 static double metric_moved(Toy *y) {
-    Toy *z = toy_other(y);
     idx n = (idx)y->m.c.heads * y->T * y->T;
-    return z ? apart(n, y->probe[0].metric, z->probe[0].metric) : NAN;
+    return apart(n, y->probe[0].metric, y->other->probe[0].metric);
 }
 
 /* x = 0: the largest rise of Sink_1 from one eps to the next; 1: its fall from eps = 0 to 1. */
@@ -4653,14 +4495,12 @@ static const Line METRIC[] = {
     {"sec. 3.2", "  with a learned logit of 20", "--extra logit", alpha_range, 0, FAILS_BELOW, 1},
     {"sec. 3.2", "  with an mlp kernel of zeros",
      LINEAR_1 "--kernel mlp", alpha_range, 0, FAILS_BELOW, 1},
-    {"sec. 3.2", "alpha_1 <= 1: largest T alpha_1, T = 16",
-     "*", alpha_range, 0, AT_MOST, 16 + STATES},
+    {"sec. 3.2", "alpha_1 <= 1: T alpha_1, T = 16", "*", alpha_range, 0, AT_MOST, 16 + STATES},
     {"sec. 3.2", "Sink_1 rises with eps by", "--pos relative", sink_by_eps, 0, AT_MOST, 0},
     {"sec. 3.2", "  from eps = 0 to 1 it falls by", "--pos relative", sink_by_eps, 1, AT_LEAST, 1},
     {"eq. 29", "softmax: row sums off 1", "*", sums_off, 0, AT_MOST, STATES},
     {"eq. 29", "scale 0.2: row sums off 0.2", "* --scale 0.2", sums_off, 0, AT_MOST, STATES},
-    {"eq. 29", "  the metric of block 1 off that of scale 1",
-     "--scale 0.2 |", metric_moved, 0, AT_MOST, STATES},
+    {"eq. 29", "  the metric off scale 1's", "--scale 0.2 |", metric_moved, 0, AT_MOST, STATES},
     {0}
 };
 
@@ -4673,6 +4513,10 @@ static const Line METRIC[] = {
  * "no attention sink on repeated tokens" does is for the model to say. Nothing of the model is held
  * but its activations, so that one of any size is read from its file, once for each of the three
  * forwards: a token again and again, random tokens, and these with their second half changed. */
+static void toy_free(Toy *y);
+static int toy_room(Toy *y, Page *p, int T);
+static int page_total(const Page *p);
+
 enum { TRAINED_T = 32 };     /* even rows: alpha_1 = H_32/32 = 0.127, far below 0.3 */
 
 /* Trained models amplify a rounding more than toys do: their largest states are hundreds of times
@@ -4833,62 +4677,27 @@ int check_model(const char *path, FILE *out, bool colour, Error *e) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 7.16  The table of checks */
+ * 7.14  The table of checks */
 
 static const Check CHECKS[] = {
-    {"states",  "Equations 10 to 17: states of repeated tokens", false, "", NULL, check_states},
-    {"rules",   "Equations 10 to 17: the rules behind the cells", false, "", RULES, NULL},
-    {"first",   "Section 3.1: the first token sees only itself", true, "--context 9", FIRST, NULL},
-    {"prop1",   "Proposition 1: no positions", false, "--context 64 --pos none", PROP1, NULL},
-    {"prop2",   "Proposition 2: relative positions",
-     false, "--context 64 --pos relative", PROP2, NULL},
+    {"states",  "Equations 10 to 17: states of repeated tokens", 0, "", NULL, check_states},
+    {"rules",   "Equations 10 to 17: the rules behind the cells", 0, "", RULES, NULL},
+    {"first",   "Section 3.1: the first token sees only itself", 1, "--context 9", FIRST, NULL},
+    {"prop1",   "Proposition 1: no positions", 0, "--context 64 --pos none", PROP1, NULL},
+    {"prop2",   "Proposition 2: relative positions", 0, "--context 64 --pos relative", PROP2, NULL},
     {"prop3",   "Proposition 3: ALiBi",
-     false, "--context 64 --pos alibi --heads 8 --head-dim 2", PROP3, NULL},
-    {"prop4",   "Proposition 4: rotary", false, "--context 64 --pos rotary", PROP4, NULL},
-    {"scores",  "z, A and m in closed form, 5 schemes each", false, "--context 24", CLOSED, NULL},
-    {"scale",   "Equations 29 to 42: scale and optimiser", true, "", SCALE, check_twins},
+     0, "--context 64 --pos alibi --heads 8 --head-dim 2", PROP3, NULL},
+    {"prop4",   "Proposition 4: rotary", 0, "--context 64 --pos rotary", PROP4, NULL},
+    {"scores",  "z, A and m in closed form, 5 schemes each", 0, "--context 24", NULL, check_closed},
+    {"scale",   "Equations 29 to 42: scale and optimiser", 1, "", SCALE, check_twins},
     {"pnorm",   "Equations 43 and 44: the p-norm",
-     false, "--context 64 --pos none --normalizer pnorm", PNORMS, NULL},
-    {"gate",    "Table 4: a key bias is a gate, or nothing", true, "", GATE, NULL},
-    {"neutral", "Neutral elements", true, "", NEUTRAL, NULL},
-    {"causal",  "Equation 1: causality", true, "", CAUSAL, NULL},
-    {"metric",  "Section 3.2: the metric", true, "--context 16", METRIC, NULL},
+     0, "--context 64 --pos none --normalizer pnorm", PNORMS, NULL},
+    {"gate",    "Table 4: a key bias is a gate, or nothing", 1, "", GATE, NULL},
+    {"neutral", "Neutral elements", 1, "", NEUTRAL, NULL},
+    {"causal",  "Equation 1: causality", 1, "", CAUSAL, NULL},
+    {"metric",  "Section 3.2: the metric", 1, "--context 16", METRIC, NULL},
 };
 enum { N_CHECKS = (int)(sizeof CHECKS / sizeof *CHECKS) };
-
-void checks_list(FILE *out) {
-    for (int n = 0; n < N_CHECKS; n++)
-        fprintf(out, "  %-9s %s\n", CHECKS[n].name, CHECKS[n].heading);
-}
-
-static void check_run(Page *p, const Check *c) {
-    const char *on = p->colour ? "\033[1m" : "", *off = p->colour ? "\033[0m" : "";
-    p->check = c;
-    fprintf(p->out, "\n%s%-9s%-*s%s%s\n", on, c->name, c->lines ? 51 : 0, c->heading, off,
-            c->lines ? " measured    bound" : "");
-    for (const Line *l = c->lines; l && l->measure && !p->e->status; l++) page_measure(p, l);
-    if (c->more && !p->e->status) c->more(p);
-}
-
-int checks_run(const char *name, FILE *out, bool colour, Error *e) {
-    Page p = {.out = out, .colour = colour, .e = e};
-    int ran = 0, threads = workers();
-    set_workers(1);                                          /* toys are too small to share */
-    for (int i = 0; i < N_CHECKS && !e->status; i++) {
-        if (name && strncmp(CHECKS[i].name, name, strlen(name))) continue;
-        if (!ran++)
-            fprintf(out, "What the paper states, measured on toy models; %s build, eps = %.1e\n"
-                    " holds: within the bound, or the number stated   fails as it must: a control\n"
-                    " refuted as printed: here is a counterexample    WRONG: anything else\n",
-                    sizeof(real) == sizeof(double) ? "double" : "float", REAL_EPS);
-        check_run(&p, &CHECKS[i]);
-    }
-    for (int i = 0; i < 4; i++) toy_free(&p.toy[i]);
-    set_workers(threads);
-    if (e->status) return e->status;
-    if (!ran) return fail(e, 2, "check %s: no check has this name. Try: sink check, for all", name);
-    return page_total(&p);
-}
 
 /* =================================================================================================
  * PART II   THE DATA
@@ -6155,24 +5964,24 @@ int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int voc
  * ends, any document can be had at once, and nothing is stored. The format, whole:
  *
  *   # a comment            from a # at the start of a line or after a blank, to the end of the line
- *   name = text | text  a rule: a name in the first column, alternatives; indented lines go on with
- *                          it. The first rule of the file is what a document is.
+ *   name = text | text     a rule: a name in the first column, alternatives; indented lines go on
+ *                          with it. The first rule of the file is what a document is.
  *   3: text                an alternative with weight 3; without a number the weight is 1
- *   name ~= text | text  the k-th alternative's weight is divided by k + 2, as Zipf saw word counts
- *                          fall: for lists of words, the common ones first
+ *   name ~= text | text    the k-th alternative's weight is divided by k + 2, as Zipf saw word
+ *                          counts fall: for lists of words, the common ones first
  *   { text | text }        a choice in passing; { text | } is an optional part
- *   [name]               tell that rule here          [2-5 name]  two to five times, blanks between
- *   [^name]              with a capital               [a name]    with a or an before it; [^a name]
- *   [x:name]               tell it and remember it as x [x=name]    remember it, write nothing
- *   [$x]                   what x remembers             [x=$y]      x remembers what y does
+ *   [name]                 tell that rule here        [2-5 name]  two to five times, blanks between
+ *   [^name]                with a capital             [a name]    with a or an before it; [^a name]
+ *   [x:name]               tell it and remember it as x           [x=name]    remember it, say none
+ *   [$x]                   what x remembers           [x=$y]      x remembers what y does
  *   [$x+$y]  [z=$x*7]      a sum told, a product remembered: + - * / % on remembered whole numbers
  *                          of up to nine digits, or on one and a number of up to four; / drops the
  *                          remainder and % is it, so 754 seconds are [$s/60] minutes [$s%60]
- *   name/of/by = me/my/I  a rule with forms, named in its head; [name/of] or [$x/of] picks one, and
- *                          [name] the first. So agreement is data: person/he/his = Ann/she/her.
+ *   name/of/by = me/my/I   a rule with forms, named in its head; [name/of] or [$x/of] picks one,
+ *                          and [name] the first. So agreement is data: he/his = Ann's she/her.
  *                          An alternative without / serves every form: it hands the form asked for
  *                          on to those of its references that have it, unless they name one.
- *   \n  \t                a new line, a tab; \[ \| \/ \# \\ and so on stand for the mark itself
+ *   \n  \t                 a new line, a tab; \[ \| \/ \# \\ and so on stand for the mark itself
  *
  * A remembered choice is drawn again, eight times at most, while another variable holds the same
  * text, so that two people seldom share a name. All forms of a remembered choice are told from the
@@ -6180,25 +5989,19 @@ int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int voc
  * kept tidy: one at a time, none before , . ; : ! ? or at either end of a line or an alternative.
  */
 
-/* The reader: a cursor over Grammar.text, in which the newline that ends a rule is \n and every
- * other
-   one is \v (grammar_copy), so that the end of a rule is one character. */
+/* The reader: a cursor over Grammar.text, where grammar_copy has left \n for the newline that ends
+ * a rule and \v for any other: so one character is the end of a rule. */
 typedef struct Scan {
     Grammar *g;
-    size_t at;                          /* the cursor; the text ends with a \n and a \0 */
+    unsigned char *p;           /* the cursor; the text ends with a \n and a \0 */
     int line;
-    int stacked;                        /* alternatives of rules not yet closed */
-    Alternative *stack;
-    int *bucket;                        /* the symbols' hash table: first symbol of each, -1 none */
-    int buckets;                        /* a power of two */
+    Pairs names;                /* a tree of prefixes; last: 1 + the symbol that is spelt so */
     Error *e;
 } Scan;
 
-static int scan_char(const Scan *s) { return s->g->text.at[s->at]; }
-
 /* An error at the cursor: what was expected, what is there instead, what to do. Returns 1. */
 static int scan_wrong(const Scan *s, const char *expected, const char *hint) {
-    int c = scan_char(s);
+    const int c = *s->p;
     char found[24];
     if (c == '\n' || c == '\v' || !c)
         snprintf(found, sizeof found, "the end of the %s", c ? "line" : "file");
@@ -6210,237 +6013,204 @@ static int scan_wrong(const Scan *s, const char *expected, const char *hint) {
 
 /* Moves past blanks and past line ends inside a rule. */
 static void scan_blanks(Scan *s) {
-    for (; scan_char(s) == ' ' || scan_char(s) == '\v'; s->at++) s->line += scan_char(s) == '\v';
+    for (; *s->p == ' ' || *s->p == '\v'; s->p++) s->line += *s->p == '\v';
 }
 
-/* Whether c may stand in a name; a digit may not begin one. */
-static bool name_char(int c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+/* Moves past the character c, if it is there. */
+static bool scan_take(Scan *s, int c) {
+    if (*s->p != c) return false;
+    s->p++;
+    return true;
 }
 
-/* The symbol of the name at the cursor, made on first sight; -1 and an error where there is no
- * name. */
+static bool is_digit(int c) { return c >= '0' && c <= '9'; }
+
+/* Whether c may begin a name; a digit may stand further on. */
+static bool begins_name(int c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+/* The symbol of the name at the cursor, made on first sight; -1 and an error where there is none.
+ */
 static int scan_name(Scan *s, const char *expected) {
     Grammar *g = s->g;
-    const unsigned char *p = g->text.at + s->at;
-    int size = 0;
-    while (name_char(p[size])) size++;
-    if (!size || (p[0] >= '0' && p[0] <= '9')) {
+    const unsigned char *from = s->p;
+    int64_t node = -1;
+    if (!begins_name(*from)) {
         scan_wrong(s, expected, "letters, digits and _, a letter first");
         return -1;
     }
-    int *from = &s->bucket[hash64(0, p, (size_t)size) & (uint64_t)(s->buckets - 1)];
-    for (int i = *from; i >= 0; i = g->symbols[i].next) {
-        const Symbol *y = &g->symbols[i];
-        if (y->size == size && !memcmp(g->text.at + y->at, p, (size_t)size)) {
-            s->at += (size_t)size;
-            return i;
-        }
+    while (begins_name(*s->p) || is_digit(*s->p)) {
+        node = pairs_number(&s->names, (int32_t)(node + 1), *s->p++, s->e);
+        if (node < 0) return -1;
     }
-    g->symbols[g->symbol_count] = (Symbol){(int)s->at, size, -1, -1, -1, *from};
-    s->at += (size_t)size;
-    return *from = g->symbol_count++;
+    Pair *end = &s->names.at[node];
+    if (!end->last) {
+        g->symbols[g->symbol_count] = (Symbol){
+            .at = (int)(from - g->text.at), .size = (int)(s->p - from), .rule = -1, .shape = -1};
+        end->last = (uint32_t)++g->symbol_count;
+    }
+    return (int)end->last - 1;
 }
 
 /* A number of at most four digits at the cursor, or -1 (then the cursor stays). */
 static int scan_number(Scan *s) {
     int n = 0, digits = 0;
-    const unsigned char *p = s->g->text.at + s->at;
-    while (digits < 5 && p[digits] >= '0' && p[digits] <= '9') n = 10 * n + (p[digits++] - '0');
+    for (; digits < 5 && is_digit(s->p[digits]); digits++) n = 10 * n + (s->p[digits] - '0');
     if (!digits || digits > 4) return -1;
-    s->at += (size_t)digits;
+    s->p += digits;
     return n;
 }
 
-/* Appends a piece to the chain whose last link is *last (the address of a "next"), and returns it.
- * */
-static Piece *piece_add(Scan *s, int **last) {
-    Piece *p = &s->g->pieces[s->g->piece_count];
-    *p = (Piece){.next = -1, .line = s->line, .rule = -1, .name = -1, .variable = -1, .form = -1,
-                 .right = -1, .low = 1, .high = 1};
-    **last = s->g->piece_count++;
-    *last = &p->next;
-    return p;
-}
-
-/* Reads what may follow [$x: an operator, then $y or a number. */
-static int scan_operation(Scan *s, Piece *p) {
-    const unsigned char *t = s->g->text.at + s->at;
-    if (!p->recall || !*t || !strchr("+-*/%", *t) || (*t == '/' && name_char(t[1])
-                                                      && !(t[1] >= '0' && t[1] <= '9'))) return 0;
-    p->operator = (char)*t;
-    s->at++;
-    if (scan_char(s) == '$') return s->at++, (p->right = scan_name(s, "a variable after $")) < 0;
-    if ((p->number = scan_number(s)) >= 0) return 0;
-    return scan_wrong(s, "$ and a variable's name, or a number, after + - * / %",
-                      "[$x+$y] or [$x%60]");
-}
-
-/* Reads [reference], the cursor on its bracket. */
-static int scan_reference(Scan *s, int **last) {
-    Piece *p = piece_add(s, last);
-    const unsigned char *t = s->g->text.at;
-    p->size = -1;
-    s->at++;
-    if ((p->capital = scan_char(s) == '^')) s->at++;
-    if ((p->article = scan_char(s) == 'a' && t[s->at + 1] == ' ')) s->at += 2;
-    if ((p->low = scan_number(s)) < 0) p->low = 1;
-    else {
-        p->high = scan_char(s) == '-' ? (s->at++, scan_number(s)) : p->low;
+/* Reads what stands between the [ and the ] of a reference, in the order of the format's table. */
+static int scan_reference(Scan *s, Phrase *p) {
+    p->capital = scan_take(s, '^');
+    p->article = s->p[0] == 'a' && s->p[1] == ' ';
+    if (p->article) s->p += 2;
+    const int times = scan_number(s);
+    if (times >= 0) {
+        p->low = times;
+        p->high = scan_take(s, '-') ? scan_number(s) : times;
         if (p->high < p->low)
             return scan_wrong(s, "a range such as 2-5", "the smaller number first");
         scan_blanks(s);
     }
-    if ((p->recall = scan_char(s) == '$')) s->at++;
-    if ((p->name = scan_name(s, "the name of a rule or a variable")) < 0) return 1;
-    if (!p->recall && (scan_char(s) == ':' || scan_char(s) == '=')) {
-        p->silent = scan_char(s) == '=';
+    p->recall = scan_take(s, '$');
+    p->name = scan_name(s, "the name of a rule or a variable");
+    if (p->name < 0) return 1;
+    if (!p->recall && (*s->p == ':' || *s->p == '=')) {
+        p->silent = *s->p++ == '=';
         p->variable = p->name;
-        s->at++;
-        if ((p->recall = scan_char(s) == '$')) s->at++;
-        if ((p->name = scan_name(s, "the name of a rule, or $ and a variable's")) < 0) return 1;
+        p->recall = scan_take(s, '$');
+        p->name = scan_name(s, "the name of a rule, or $ and a variable's");
+        if (p->name < 0) return 1;
     }
-    if (scan_operation(s, p)) return 1;
-    if (scan_char(s) == '/' && !p->silent && !p->operator) {
-        s->at++;
-        if ((p->form = scan_name(s, "the name of a form")) < 0) return 1;
-    }
-    if (scan_char(s) != ']')
-        return scan_wrong(s, "] after a reference", "[name], [$x], [x:name] or [a name]");
-    s->at++;
-    return 0;
+    const bool form = s->p[0] == '/' && begins_name(s->p[1]);       /* [$x/of], not [$x/60] */
+    if (p->recall && !form && *s->p && strchr("+-*/%", *s->p)) {
+        p->operator = (char)*s->p++;
+        if (scan_take(s, '$')) p->right = scan_name(s, "a variable after $");
+        else if ((p->number = scan_number(s)) < 0)
+            scan_wrong(s, "$ and a variable's name, or a number, after + - * / %",
+                       "[$x+$y] or [$x%60]");
+    } else if (!p->silent && scan_take(s, '/')) p->form = scan_name(s, "the name of a form");
+    if (s->e->status || scan_take(s, ']')) return s->e->status;
+    return scan_wrong(s, "] after a reference", "[name], [$x], [x:name] or [a name]");
 }
 
-/* Reads plain text into one piece: up to the next mark, its blanks made single and its \ taken
- * away,
-   in place, since what is written is never longer than what was read. */
-static int scan_text(Scan *s, int **last) {
-    Piece *p = piece_add(s, last);
-    unsigned char *t = s->g->text.at;
-    size_t w = s->at;
-    p->at = (int)s->at;
-    while (!strchr("[]{}|/\n", scan_char(s))) {         /* strchr also stops at the final \0 */
-        int c = scan_char(s);
+/* Reads plain text up to the next mark. Its blanks become single and its \ go, in place, since what
+ * is written is never longer than what was read. */
+static int scan_text(Scan *s, Phrase *p) {
+    unsigned char *const from = s->p, *to = from;
+    for (; !strchr("[]{}|/\n", *s->p); s->p++) {        /* strchr also stops at the final \0 */
+        int c = *s->p;
         if (c == '\\') {
-            c = t[++s->at];
+            c = *++s->p;
             if (c < ' ')
                 return scan_wrong(s, "a mark after \\", "\\n for a new line, \\\\ for a plain \\");
-            if (c == 'n' && w > (size_t)p->at && t[w - 1] == ' ') w--;
-            t[w++] = c == 'n' ? '\n' : c == 't' ? '\t' : (unsigned char)c;
+            if (c == 'n' && to > from && to[-1] == ' ') to--;
+            *to++ = c == 'n' ? '\n' : c == 't' ? '\t' : (unsigned char)c;
         } else if (c == ' ' || c == '\v') {
             s->line += c == '\v';
-            if (w == (size_t)p->at || !strchr(" \n", t[w - 1])) t[w++] = ' ';
-        } else t[w++] = (unsigned char)c;
-        s->at++;
+            if (to == from || !strchr(" \n", to[-1])) *to++ = ' ';
+        } else *to++ = (unsigned char)c;
     }
-    p->size = (int)w - p->at;
+    p->at = (int)(from - s->g->text.at);
+    p->size = (int)(to - from);
     return 0;
 }
 
-static int scan_alternatives(Scan *s, int rule, bool zipf, int depth);
+static int scan_alternatives(Scan *s, Rule *r, bool zipf, int depth);
 
-/* Reads one form of an alternative: text, references and groups, up to | / or the end. *first is
- * its
-   first piece. */
-static int scan_chain(Scan *s, int *first, int depth) {
-    int *last = first;
-    *first = -1;
-    for (scan_blanks(s);;) {
-        int c = scan_char(s);
-        if (c == '[') {
-            if (scan_reference(s, &last)) return 1;
-        } else if (c == '{') {
-            Grammar *g = s->g;
-            Piece *p = piece_add(s, &last);
-            if (depth >= GRAMMAR_NESTING)
-                return scan_wrong(s, "at most 16 { inside another", "a rule of its own");
-            p->size = -1;
-            p->rule = g->rule_count;
-            g->rules[g->rule_count++] = (Rule){.line = s->line, .forms = 1, .head = {-1}};
-            s->at++;
-            if (scan_alternatives(s, p->rule, false, depth + 1)) return 1;
-            if (scan_char(s) != '}')
-                return scan_wrong(s, "} to close a {",
-                                  depth ? "\\/ for a plain /"
-                                        : "\\[ or \\/ for a plain [ or /, or a }");
-            s->at++;
-        } else if (!c || strchr("|/\n]}", c)) break;
-        else if (scan_text(s, &last)) return 1;
-    }
-    int i = *first, end = -1;
-    for (; i >= 0; i = s->g->pieces[i].next) end = i;
-    Piece *p = end < 0 ? NULL : &s->g->pieces[end];
-    if (p && p->size > 0 && s->g->text.at[p->at + p->size - 1] == ' ') p->size--;
-    return 0;
-}
-
-/* Reads the alternatives of a rule, up to the end of the line or a }. They wait on a stack while
- * the
-   groups inside them are read, so that each rule's lie side by side. */
-static int scan_alternatives(Scan *s, int rule, bool zipf, int depth) {
+/* Reads what stands between a { and its }, a rule without a name. */
+static int scan_group(Scan *s, Phrase *p, int depth) {
     Grammar *g = s->g;
-    Rule *r = &g->rules[rule];
-    int base = s->stacked;
-    uint64_t upto = 0;
-    for (int k = 1;; k++) {
-        Alternative *a = &s->stack[s->stacked++];
+    if (depth >= GRAMMAR_NESTING)
+        return scan_wrong(s, "at most 16 { inside another", "a rule of its own");
+    s->p++;
+    p->rule = g->rule_count++;
+    g->rules[p->rule] = (Rule){.line = s->line, .forms = 1, .head = {-1}};
+    if (scan_alternatives(s, &g->rules[p->rule], false, depth + 1)) return 1;
+    if (scan_take(s, '}')) return 0;
+    return scan_wrong(s, "} to close a {", depth ? "\\/ for a plain /"
+                                                 : "\\[ or \\/ for a plain [ or /, or a }");
+}
+
+/* Reads one form of an alternative, up to | / or the end. *last is its first phrase. */
+static int scan_chain(Scan *s, int *last, int depth) {
+    Grammar *g = s->g;
+    Phrase *p = NULL;
+    *last = -1;
+    scan_blanks(s);
+    while (*s->p && !strchr("|/\n]}", *s->p)) {
+        p = &g->phrases[g->phrase_count];
+        *p = (Phrase){.next = -1, .line = s->line, .size = -1, .rule = -1, .name = -1,
+                      .variable = -1, .form = -1, .right = -1, .low = 1, .high = 1};
+        *last = g->phrase_count++;
+        last = &p->next;
+        if (scan_take(s, '[') ? scan_reference(s, p)
+            : *s->p == '{' ? scan_group(s, p, depth) : scan_text(s, p)) return 1;
+    }
+    if (p && p->size > 0 && g->text.at[p->at + p->size - 1] == ' ') p->size--;
+    return 0;
+}
+
+/* Reads the alternatives of a rule, up to the end of the line or a }. */
+static int scan_alternatives(Scan *s, Rule *r, bool zipf, int depth) {
+    Grammar *g = s->g;
+    int *last = &r->first;
+    uint64_t k = 1;
+    do {
+        Alternative *a = &g->alternatives[g->alternative_count];
+        *last = g->alternative_count++;
+        last = &a->next;
         scan_blanks(s);
-        size_t start = s->at;
+        unsigned char *start = s->p;
         int weight = scan_number(s);
-        if (weight >= 0 && scan_char(s) == ':') s->at++;
-        else weight = 1, s->at = start;
-        upto += zipf ? ((uint64_t)weight << 20) / (uint64_t)(k + 2) : (uint64_t)weight;
-        *a = (Alternative){.upto = upto};
+        if (weight < 0 || !scan_take(s, ':')) {
+            weight = 1;
+            s->p = start;
+        }
+        r->weight += zipf ? ((uint64_t)weight << 20) / (k++ + 2) : (uint64_t)weight;
+        *a = (Alternative){.upto = r->weight, .next = -1};
         do {
-            if (a->forms && (s->at++, a->forms == r->forms))
+            if (a->forms && a->forms == r->forms)
                 return scan_wrong(s, "| or the end of the alternative after its last form",
                                   "\\/ for a plain /");
             if (scan_chain(s, &a->first[a->forms++], depth)) return 1;
-        } while (scan_char(s) == '/' && r->head[0] >= 0);
+        } while (r->head[0] >= 0 && scan_take(s, '/'));
         if (a->forms > 1 && a->forms < r->forms)
             return scan_wrong(s, "/ and as many forms as the head has",
                               "one form for all, or each");
-        if (scan_char(s) != '|') break;
-        s->at++;
-    }
-    if (!upto) return scan_wrong(s, "a weight above 0", "1: before one alternative");
-    r->first = g->alternative_count;
-    r->count = s->stacked - base;
-    memcpy(g->alternatives + r->first, s->stack + base, (size_t)r->count * sizeof *s->stack);
-    g->alternative_count += r->count;
-    s->stacked = base;
-    return 0;
+    } while (scan_take(s, '|'));
+    return r->weight ? 0 : scan_wrong(s, "a weight above 0", "1: before one alternative");
 }
 
 /* Reads one rule: NAME/FORM/FORM = alternatives. */
 static int scan_rule(Scan *s) {
     Grammar *g = s->g;
-    int index = g->rule_count++;
-    Rule *r = &g->rules[index];
+    const int number = g->rule_count++;
+    Rule *r = &g->rules[number];
     *r = (Rule){.line = s->line};
     do {
-        if (r->forms && (s->at++, r->forms == GRAMMAR_FORMS))
-            return scan_wrong(s, "at most 8 forms", "a second rule");
-        if ((r->head[r->forms] = scan_name(s, "the name of a rule in the first column")) < 0)
-            return 1;
-    } while (r->forms++, scan_char(s) == '/');
+        if (r->forms == GRAMMAR_FORMS) return scan_wrong(s, "at most 8 forms", "a second rule");
+        const int name = scan_name(s, "the name of a rule in the first column");
+        if (name < 0) return 1;
+        r->head[r->forms++] = name;
+    } while (scan_take(s, '/'));
     Symbol *y = &g->symbols[r->head[0]];
     if (y->rule >= 0)
-        return fail(
-            s->e, 1,
-            "%s:%d: expected a new rule, found %.*s again (first in line %d). Try: another name",
-            g->name, s->line, y->size, (const char *)g->text.at + y->at, g->rules[y->rule].line);
-    y->rule = index;
+        return fail(s->e, 1, "%s:%d: expected a new rule, found %.*s again (first in line %d). "
+                    "Try: another name", g->name, s->line, y->size,
+                    (const char *)g->text.at + y->at, g->rules[y->rule].line);
+    y->rule = number;
     scan_blanks(s);
-    bool zipf = scan_char(s) == '~';
-    if (zipf) s->at++;
-    if (scan_char(s) != '=')
+    const bool zipf = scan_take(s, '~');
+    if (!scan_take(s, '='))
         return scan_wrong(s, "= or ~= after a rule's name", "name = text | text");
-    s->at++;
-    if (scan_alternatives(s, index, zipf, 0)) return 1;
-    if (scan_char(s) != '\n')
+    if (scan_alternatives(s, r, zipf, 0)) return 1;
+    if (!scan_take(s, '\n'))
         return scan_wrong(s, "the end of the rule", "\\ before a plain ] or }");
-    s->line++, s->at++;
+    s->line++;
     return 0;
 }
 
@@ -6450,7 +6220,7 @@ static int form_index(const Rule *r, int symbol) {
     return -1;
 }
 
-/* An error about a name that a piece refers to. Returns 1. */
+/* An error about a name that a phrase refers to. Returns 1. */
 static int name_wrong(const Grammar *g, int line, int symbol, const char *expected,
                       const char *hint, Error *e) {
     const Symbol *y = &g->symbols[symbol];
@@ -6458,108 +6228,92 @@ static int name_wrong(const Grammar *g, int line, int symbol, const char *expect
                 (const char *)g->text.at + y->at, hint);
 }
 
-/* Ties every reference to its rule, gives each variable the forms of the rule that binds it, and
- * turns
-   the names of forms into numbers. Copies [x=$y] may come before y's own binding in the file, hence
-   the rounds: a chain of more than eight such copies is refused. */
+/* Ties every reference to its rule, and gives each variable the forms of the rule that binds it.
+ * Copies [x=$y] may come before y's own binding in the file, hence the rounds, of which the last
+ * checks: a chain of more than eight such copies is refused. */
 static int grammar_link(Grammar *g, Error *e) {
-    for (int round = 0; round < 9; round++)
-        for (int i = 0; i < g->piece_count; i++) {
-            Piece *p = &g->pieces[i];
+    enum { ROUNDS = 9 };
+    for (int round = 1; round <= ROUNDS; round++)
+        for (Phrase *p = g->phrases; p < g->phrases + g->phrase_count; p++) {
             if (p->name < 0) continue;
-            if (!p->recall && (p->rule = g->symbols[p->name].rule) < 0)
+            Symbol *y = &g->symbols[p->name];
+            if (!p->recall && (p->rule = y->rule) < 0)
                 return name_wrong(g, p->line, p->name, "the name of a rule",
                                   "a line NAME = text, or check the spelling", e);
-            if (p->right >= 0 && round == 8 && g->symbols[p->right].shape < 0)
-                return name_wrong(g, p->line, p->right, "a variable that something remembers",
-                                  "[NAME:rule] before it", e);
-            int shape = p->recall ? g->symbols[p->name].shape : p->rule;
-            if (p->variable < 0 || shape < 0) continue;
-            int *held = &g->symbols[p->variable].shape;
-            if (*held < 0) *held = shape;
-            const Rule *a = &g->rules[*held], *b = &g->rules[shape];
-            if (a->forms != b->forms ||
-                memcmp(a->head + 1, b->head + 1, (size_t)(a->forms - 1) * sizeof *a->head))
-                return name_wrong(g, p->line, p->variable,
-                                  "rules with the same forms for one variable", "another variable",
-                                  e);
+            const int shape = p->recall ? y->shape : p->rule;
+            if (p->variable >= 0 && shape >= 0) {
+                int *held = &g->symbols[p->variable].shape;
+                if (*held < 0) *held = shape;
+                const Rule *a = &g->rules[*held], *b = &g->rules[shape];
+                if (a->forms != b->forms ||
+                    memcmp(a->head + 1, b->head + 1, (size_t)(a->forms - 1) * sizeof *a->head))
+                    return name_wrong(g, p->line, p->variable, "rules with the same forms for one "
+                                      "variable", "another variable", e);
+            }
+            if (round < ROUNDS) continue;
+            const int unset = shape < 0 ? p->name
+                            : p->right >= 0 && g->symbols[p->right].shape < 0 ? p->right : -1;
+            if (unset >= 0)
+                return name_wrong(g, p->line, unset, "a variable that something remembers",
+                                  "[NAME:rule] before [$NAME]", e);
+            if (p->form >= 0 && form_index(&g->rules[shape], p->form) < 0)
+                return name_wrong(g, p->line, p->form, "a form of that rule or variable",
+                                  "the names after / in the rule's head", e);
         }
-    for (int i = 0; i < g->piece_count; i++) {
-        Piece *p = &g->pieces[i];
-        if (p->name < 0) continue;
-        int shape = p->recall ? g->symbols[p->name].shape : p->rule;
-        if (shape < 0)
-            return name_wrong(g, p->line, p->name, "a variable that something remembers",
-                              "[NAME:rule] before [$NAME]", e);
-        if (p->form >= 0 && form_index(&g->rules[shape], p->form) < 0)
-            return name_wrong(g, p->line, p->form, "a form of that rule or variable",
-                              "the names after / in the rule's head", e);
-    }
     for (int i = 0; i < g->symbol_count; i++)
         if (g->symbols[i].shape >= 0) g->symbols[i].slot = g->slot_count++;
     return 0;
 }
 
 /* Copies the text into g: comments and control characters become blanks, and a line end that does
- * not
-   end a rule becomes \v. Returns how many marks there are: no symbol, piece, alternative or rule is
-   made without one, which bounds every array before it is filled. */
-static int grammar_copy(Grammar *g, const unsigned char *text, size_t n, size_t *marks, Error *e) {
+ * not end a rule becomes \v. Returns how many marks there are, 0 without memory: no symbol,
+ * alternative or rule is made without a mark and no mark makes more than two phrases, which bounds
+ * every array before it is filled. */
+static size_t grammar_copy(Grammar *g, const unsigned char *text, size_t n, Error *e) {
+    size_t marks = 4;
     while (n && strchr(" \n", text[n - 1])) n--;        /* errors at the end name the last line */
-    if (bytes_add(&g->text, text, n, e) || bytes_add(&g->text, "\n", 2, e)) return 1;
+    if (bytes_add(&g->text, text, n, e) || bytes_add(&g->text, "\n", 2, e)) return 0;
     unsigned char *t = g->text.at;
     bool comment = false;
     for (size_t i = 0; i < n; i++) {
         comment = t[i] != '\n' && (comment || (t[i] == '#' && (!i || strchr(" \n", t[i - 1]))));
         if (comment || (t[i] < ' ' && t[i] != '\n')) t[i] = ' ';
-        *marks += strchr("[{|/=:]\n\\}", t[i]) != NULL;
+        marks += strchr("[{|/=:]\n\\}", t[i]) != NULL;
     }
     for (size_t i = 0; i < n; i++)
         if (t[i] == '\n' && (t[i + 1] == ' ' || t[i + 1] == '\n')) t[i] = '\v';
-    t[n] = '\n';
-    return 0;
+    return marks;
 }
 
 /* What a variable remembers: for every form of its rule, a stretch of Telling.memory. */
-typedef struct Value { bool set; size_t at[GRAMMAR_FORMS], size[GRAMMAR_FORMS]; } Value;
+typedef struct Remembered { bool set; size_t at[GRAMMAR_FORMS], size[GRAMMAR_FORMS]; } Remembered;
 
 /* A document being told. */
 typedef struct Telling {
     const Grammar *g;
     Rng rng;
     Bytes *out, memory;
-    Value *values;              /* one per variable */
+    Remembered *values;         /* one per variable */
     size_t start, floor;        /* where in out the document begins, and what is remembered now */
     int depth, steps;
     Error *e;
 } Telling;
 
 /* Appends text, dropping a blank after a blank, a new line or the start, and one before a stop. */
-static int tell_text(Telling *t, const unsigned char *p, size_t n) {
+static int tell_text(Telling *t, const void *text, size_t n) {
     Bytes *o = t->out;
-    int before = o->size > t->floor ? o->at[o->size - 1] : '\n';
+    const unsigned char *p = text;
+    const int before = o->size > t->floor ? o->at[o->size - 1] : '\n';
     if (n && *p == ' ' && (before == ' ' || before == '\n')) p++, n--;
     if (n && before == ' ' && strchr(".,;:!?\n", *p)) o->size--;
     return n ? bytes_add(o, p, n, t->e) : 0;
 }
 
-/* Whether a variable other than the one in this slot holds the same text as v. */
-static bool held_elsewhere(const Telling *t, const Value *v, int slot) {
-    const unsigned char *m = t->memory.at;
-    for (int i = 0; i < t->g->slot_count; i++) {
-        const Value *w = &t->values[i];
-        if (i != slot && w->set && w->size[0] == v->size[0] &&
-            !memcmp(m + w->at[0], m + v->at[0], v->size[0]))
-            return true;
-    }
-    return false;
-}
-
 static int tell_rule(Telling *t, int rule, int wanted);
 
 /* What a variable remembers; NULL and an error while that is nothing. */
-static const Value *value_of(const Telling *t, const Piece *p, int name) {
-    const Value *v = &t->values[t->g->symbols[name].slot];
+static const Remembered *tell_recall(const Telling *t, const Phrase *p, int name) {
+    const Remembered *v = &t->values[t->g->symbols[name].slot];
     if (v->set) return v;
     name_wrong(t->g, p->line, name, "a variable that has been remembered by now",
                "[NAME:rule] earlier in the document", t->e);
@@ -6567,99 +6321,114 @@ static const Value *value_of(const Telling *t, const Piece *p, int name) {
 }
 
 /* The whole number that a variable remembers. Nine digits, so that every result fits 64 bits. */
-static int tell_number(const Telling *t, const Piece *p, int name, int64_t *number) {
-    const Value *v = value_of(t, p, name);
+static int tell_number(const Telling *t, const Phrase *p, int name, int64_t *number) {
+    const Remembered *v = tell_recall(t, p, name);
     if (!v) return 1;
     const unsigned char *digits = t->memory.at + v->at[0];
-    size_t n = v->size[0], minus = n && *digits == '-';
+    const size_t n = v->size[0], minus = n && *digits == '-';
+    bool good = n > minus && n - minus <= 9;
     *number = 0;
-    for (size_t i = minus; i < n; i++) {
-        if (digits[i] < '0' || digits[i] > '9' || n - minus > 9) n = minus;
-        else *number = 10 * *number + (digits[i] - '0');
+    for (size_t i = minus; i < n && good; i++) {
+        good = is_digit(digits[i]);
+        *number = 10 * *number + (digits[i] - '0');
     }
     if (minus) *number = -*number;
-    return n > minus ? 0 : name_wrong(t->g, p->line, name, "a whole number of at most nine digits "
-                                      "to count with", "[NAME:rule] of a rule of numbers", t->e);
+    return good ? 0 : name_wrong(t->g, p->line, name, "a whole number of at most nine digits to "
+                                 "count with", "[NAME:rule] of a rule of numbers", t->e);
 }
 
 /* The result of an operation as text, and its length; 0 and an error when there is none. */
-static int tell_operation(const Telling *t, const Piece *p, char text[24]) {
+static size_t tell_operation(const Telling *t, const Phrase *p, char text[24]) {
     int64_t x, y = p->number;
     if (tell_number(t, p, p->name, &x) || (p->right >= 0 && tell_number(t, p, p->right, &y)))
         return 0;
-    if (!y && strchr("/%", p->operator))
+    if (!y && strchr("/%", p->operator)) {
         fail(t->e, 1, "%s:%d: expected a divisor, found 0. Try: a rule without 0", t->g->name,
              p->line);
-    if (t->e->status) return 0;
+        return 0;
+    }
     const int64_t z = p->operator == '+' ? x + y : p->operator == '-' ? x - y
                     : p->operator == '*' ? x * y : p->operator == '/' ? x / y : x % y;
-    return snprintf(text, 24, "%lld", (long long)z);
+    return (size_t)snprintf(text, 24, "%lld", (long long)z);
 }
 
-/* Remembers: [x=$y] copies; [x=$y+1] counts; [x:name] tells every form of the rule at the end of
-   out and moves it to memory, from the same random numbers each time; they go on after those of the
-   first form. */
-static int tell_bind(Telling *t, const Piece *p) {
-    const Grammar *g = t->g;
-    int slot = g->symbols[p->variable].slot;
-    if (p->recall) {
-        const Value *from = value_of(t, p, p->name);
-        char text[24];
-        int n = from && p->operator ? tell_operation(t, p, text) : 0;
-        if (!from || (p->operator && !n)) return 1;
-        Value made = *from;
-        for (int f = 0; n && f < GRAMMAR_FORMS; f++) {
-            made.at[f] = t->memory.size;
-            made.size[f] = (size_t)n;
-        }
-        t->values[slot] = made;
-        return bytes_add(&t->memory, text, (size_t)n, t->e);
+/* Whether a variable other than the one in this slot holds the same text as v. */
+static bool held_elsewhere(const Telling *t, const Remembered *v, int slot) {
+    const unsigned char *m = t->memory.at;
+    for (int i = 0; i < t->g->slot_count; i++) {
+        const Remembered *w = &t->values[i];
+        if (i != slot && w->set && w->size[0] == v->size[0] &&
+            !memcmp(m + w->at[0], m + v->at[0], v->size[0])) return true;
     }
-    Value v = {.set = true};
+    return false;
+}
+
+/* Tells every form of the rule in turn at the end of out and moves it to memory, from the same
+ * random numbers each time; they go on after those of the first form. */
+static int tell_forms(Telling *t, const Phrase *p, Remembered *v) {
+    const Rule *r = &t->g->rules[p->rule];
+    const size_t from = t->out->size, floor = t->floor;
     for (int tries = 0; tries < 8; tries++) {
-        Rng start = t->rng, after = t->rng;
-        for (int f = 0; f < g->rules[p->rule].forms; f++) {
-            size_t from = t->out->size, floor = t->floor;
+        const Rng start = t->rng;
+        Rng after = start;
+        for (int f = 0; f < r->forms; f++) {
             t->rng = start;
             t->floor = from;
-            if (tell_rule(t, p->rule, g->rules[p->rule].head[f])) return 1;
-            v.at[f] = t->memory.size;
-            v.size[f] = t->out->size - from;
-            if (bytes_add(&t->memory, t->out->at + from, v.size[f], t->e)) return 1;
+            if (tell_rule(t, p->rule, r->head[f])) return 1;
+            v->at[f] = t->memory.size;
+            v->size[f] = t->out->size - from;
+            if (bytes_add(&t->memory, t->out->at + from, v->size[f], t->e)) return 1;
             t->out->size = from;
             t->floor = floor;
             if (!f) after = t->rng;
         }
         t->rng = after;
-        if (!held_elsewhere(t, &v, slot)) break;
+        if (!held_elsewhere(t, v, t->g->symbols[p->variable].slot)) break;
     }
-    t->values[slot] = v;
     return 0;
 }
 
-/* Whether a word takes "an": by its first letter, but for the commonest words that sound
- * otherwise. */
+/* Remembers: [x=$y] copies, [x=$y+1] counts, [x:name] tells. */
+static int tell_bind(Telling *t, const Phrase *p) {
+    Remembered v = {.set = true};
+    char text[24];
+    if (p->operator) {
+        const size_t n = tell_operation(t, p, text);
+        if (!n) return 1;
+        for (int f = 0; f < GRAMMAR_FORMS; f++) {
+            v.at[f] = t->memory.size;
+            v.size[f] = n;
+        }
+        bytes_add(&t->memory, text, n, t->e);
+    } else if (p->recall) {
+        const Remembered *from = tell_recall(t, p, p->name);
+        if (from) v = *from;
+    } else tell_forms(t, p, &v);
+    t->values[t->g->symbols[p->variable].slot] = v;
+    return t->e->status;
+}
+
+/* Whether a word takes "an": by its first letter, but for the commonest words that sound otherwise.
+ */
 static bool takes_an(const unsigned char *word, size_t n) {
-    static const char *const an[] = {"hour", "honest", "honour", "heir",
-                                     "unin", "unim",   "utm",    "utt"};
-    static const char *const a[] = {"uni", "use", "usu", "one", "once", "eu", "ut"};
-    for (size_t i = 0; i < sizeof an / sizeof *an; i++)
-        if (n >= strlen(an[i]) && !memcmp(word, an[i], strlen(an[i]))) return true;
-    for (size_t i = 0; i < sizeof a / sizeof *a; i++)
-        if (n >= strlen(a[i]) && !memcmp(word, a[i], strlen(a[i]))) return false;
+    enum { AN = 8, WORDS = 15 };                        /* the first AN of them do */
+    static const char *const BEGIN[WORDS] = {
+        "hour", "honest", "honour", "heir", "unin", "unim", "utm", "utt",
+        "uni", "use", "usu", "one", "once", "eu", "ut"};
+    for (int i = 0; i < WORDS; i++)
+        if (n >= strlen(BEGIN[i]) && !memcmp(word, BEGIN[i], strlen(BEGIN[i]))) return i < AN;
     return n && strchr("aeiouAEIOU", *word);
 }
 
 /* Gives what was told from byte start on its article and its capital. */
-static int tell_finish(Telling *t, const Piece *p, size_t start) {
+static int tell_finish(Telling *t, const Phrase *p, size_t start) {
     Bytes *o = t->out;
     while (start < o->size && o->at[start] == ' ') start++;
     if (p->article && start < o->size) {
-        bool an = takes_an(o->at + start, o->size - start);
-        size_t n = an ? 3 : 2;
+        const size_t size = o->size - start, n = takes_an(o->at + start, size) ? 3 : 2;
         if (bytes_add(o, "an ", n, t->e)) return 1;
-        memmove(o->at + start + n, o->at + start, o->size - start - n);
-        memcpy(o->at + start, an ? "an " : "a ", n);
+        memmove(o->at + start + n, o->at + start, size);
+        memcpy(o->at + start, n == 3 ? "an " : "a ", n);
     }
     if (p->capital) {
         while (start < o->size && (o->at[start] == '"' || o->at[start] == '\'')) start++;
@@ -6669,56 +6438,46 @@ static int tell_finish(Telling *t, const Piece *p, size_t start) {
 }
 
 /* Tells what a variable remembers, in the form wanted (a symbol, -1 or unknown to it: the first).
- * */
-static int tell_value(Telling *t, const Piece *p, int name, int wanted) {
-    const Symbol *y = &t->g->symbols[name];
-    const Value *v = value_of(t, p, name);
+ */
+static int tell_value(Telling *t, const Phrase *p, int name, int wanted) {
+    const Remembered *v = tell_recall(t, p, name);
     if (!v) return 1;
-    int form = wanted < 0 ? 0 : form_index(&t->g->rules[y->shape], wanted);
-    if (form < 0) form = 0;
-    return v->size[form] ? tell_text(t, t->memory.at + v->at[form], v->size[form]) : 0;
+    const int form = form_index(&t->g->rules[t->g->symbols[name].shape], wanted);
+    const int f = form < 0 ? 0 : form;
+    return v->size[f] ? tell_text(t, t->memory.at + v->at[f], v->size[f]) : 0;
 }
 
 /* Tells one reference; inherited is the form that the whole alternative was asked for, or -1. */
-static int tell_reference(Telling *t, const Piece *p, int inherited) {
-    int times = p->low +
-                (p->high > p->low ? (int)rng_below(&t->rng, (uint64_t)(p->high - p->low + 1)) : 0);
-    int wanted = p->form >= 0 ? p->form : inherited;
-    for (int i = 0; i < times; i++) {
-        if (i && tell_text(t, (const unsigned char *)" ", 1)) return 1;
-        size_t start = t->out->size;
+static int tell_reference(Telling *t, const Phrase *p, int inherited) {
+    const int wanted = p->form >= 0 ? p->form : inherited;
+    int times = p->low;
+    if (p->high > p->low) times += (int)rng_below(&t->rng, (uint64_t)(p->high - p->low + 1));
+    for (int i = 0; i < times && !t->e->status; i++) {
+        char text[24] = "";
+        if (i && tell_text(t, " ", 1)) return 1;
+        const size_t start = t->out->size;
         if (p->variable >= 0 && tell_bind(t, p)) return 1;
         if (p->silent) continue;
-        char text[24];
-        int n = p->operator && p->variable < 0 ? tell_operation(t, p, text) : 0;
-        if (n) {
-            if (tell_text(t, (const unsigned char *)text, (size_t)n)) return 1;
-        } else if (p->operator && p->variable < 0) return 1;
-        else if (p->variable >= 0 || p->recall) {
-            if (tell_value(t, p, p->variable >= 0 ? p->variable : p->name, wanted)) return 1;
-        } else if (tell_rule(t, p->rule, wanted)) return 1;
-        if ((p->capital || p->article) && tell_finish(t, p, start)) return 1;
+        if (p->variable >= 0) tell_value(t, p, p->variable, wanted);
+        else if (p->operator) tell_text(t, text, tell_operation(t, p, text));
+        else if (p->recall) tell_value(t, p, p->name, wanted);
+        else tell_rule(t, p->rule, wanted);
+        if ((p->capital || p->article) && !t->e->status) tell_finish(t, p, start);
     }
-    return 0;
+    return t->e->status;
 }
 
 /* The alternative of r that one random number falls to: the first whose upto is above it. */
 static const Alternative *choose(Telling *t, const Rule *r) {
-    const Alternative *a = t->g->alternatives + r->first;
-    if (r->count == 1) return a;
-    uint64_t x = rng_below(&t->rng, a[r->count - 1].upto);
-    int low = 0, high = r->count - 1;
-    while (low < high) {
-        int middle = (low + high) / 2;
-        if (a[middle].upto > x) high = middle;
-        else low = middle + 1;
-    }
-    return a + low;
+    const Alternative *all = t->g->alternatives, *a = all + r->first;
+    const uint64_t x = a->next < 0 ? 0 : rng_below(&t->rng, r->weight);
+    while (a->upto <= x) a = all + a->next;
+    return a;
 }
 
 static int endless(const Telling *t, const Rule *r) {
     return fail(t->e, 1, "%s:%d: expected a document with an end, found more than %d rules deep, "
-                         "%d rules or %d bytes. Try: an alternative that does not come back here",
+                "%d rules or %d bytes. Try: an alternative that does not come back here",
                 t->g->name, r->line, GRAMMAR_DEPTH, GRAMMAR_STEPS, GRAMMAR_SIZE);
 }
 
@@ -6728,12 +6487,13 @@ static int tell_rule(Telling *t, int rule, int wanted) {
     const Rule *r = &g->rules[rule];
     if (++t->depth > GRAMMAR_DEPTH || ++t->steps > GRAMMAR_STEPS || t->memory.size > GRAMMAR_SIZE)
         return endless(t, r);
-    int form = wanted < 0 || r->head[0] < 0 ? 0 : form_index(r, wanted);
-    if (form < 0) form = 0, wanted = -1;
+    const int form = r->head[0] < 0 ? 0 : form_index(r, wanted);
+    if (form < 0) wanted = -1;
     const Alternative *a = choose(t, r);
+    int i = a->first[a->forms > 1 && form > 0 ? form : 0];
     if (a->forms > 1) wanted = -1;
-    for (int i = a->first[a->forms > 1 ? form : 0]; i >= 0; i = g->pieces[i].next) {
-        const Piece *p = &g->pieces[i];
+    for (; i >= 0; i = g->phrases[i].next) {
+        const Phrase *p = &g->phrases[i];
         if (p->size >= 0 ? tell_text(t, g->text.at + p->at, (size_t)p->size)
             : p->name < 0 ? tell_rule(t, p->rule, wanted) : tell_reference(t, p, wanted)) return 1;
         if (t->out->size - t->start > GRAMMAR_SIZE) return endless(t, r);
@@ -6743,15 +6503,14 @@ static int tell_rule(Telling *t, int rule, int wanted) {
 }
 
 /* Appends document number of the stream seed to out, without a separator. The random numbers start
-   from both, mixed, so that neighbours have nothing in common. On failure out is as it was. */
+ * from both, mixed, so that neighbours have nothing in common. On failure out is as it was. */
 int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, Bytes *out, Error *e) {
-    size_t start = out->size;
-    Telling t = {.g = g, .rng = {seed}, .out = out, .start = start, .floor = start,
-                 .e = e};
+    const size_t start = out->size;
+    Telling t = {.g = g, .rng = {seed}, .out = out, .start = start, .floor = start, .e = e};
     t.rng.state = rng_next(&t.rng) ^ number;
     t.rng.state = rng_next(&t.rng);
-    t.values = grab((idx)((size_t)g->slot_count), sizeof *t.values, e);
-    int bad = !t.values || bytes_add(out, "", 0, e) || tell_rule(&t, 0, -1);
+    t.values = grab(g->slot_count, sizeof *t.values, e);
+    const bool bad = !t.values || bytes_add(out, "", 0, e) || tell_rule(&t, 0, -1);
     if (bad) out->size = start;
     else if (out->size > start && out->at[out->size - 1] == ' ') out->size--;
     bytes_free(&t.memory);
@@ -6763,44 +6522,37 @@ int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, Bytes *ou
 void grammar_free(Grammar *g) {
     bytes_free(&g->text);
     free(g->symbols);
-    free(g->pieces);
+    free(g->phrases);
     free(g->alternatives);
     free(g->rules);
     *g = (Grammar){0};
 }
 
 /* Reads a grammar of n bytes; name is the file's, for errors. Document 0 is told once as the last
-   check, so that a grammar without an end is refused here. On failure everything is freed. */
+ * check, so that a grammar without an end is refused here. On failure everything is freed. */
 int grammar_read(Grammar *g, const unsigned char *text, size_t n, const char *name, Error *e) {
-    size_t marks = 4;
-    Scan s = {.g = g, .line = 1, .buckets = 1024, .e = e};
-    Bytes trial = {0};
     *g = (Grammar){0};
     snprintf(g->name, sizeof g->name, "%s", name);
     if (n > GRAMMAR_FILE)
-        return fail(e, 1,
-                    "%s: expected a grammar of at most 2 MiB, found %zu bytes. Try: a smaller one",
-                    name, n);
-    int bad = grammar_copy(g, text, n, &marks, e);
-    while ((size_t)s.buckets < marks) s.buckets *= 2;
-    bad = bad || !(g->symbols = grab((idx)(marks), sizeof *g->symbols, e))
-              || !(g->pieces = grab((idx)(2 * marks), sizeof *g->pieces, e))
-              || !(g->alternatives = grab((idx)(marks), sizeof *g->alternatives, e))
-              || !(s.stack = grab((idx)(marks), sizeof *s.stack, e))
-              || !(g->rules = grab((idx)(marks), sizeof *g->rules, e))
-              || !(s.bucket = grab((idx)((size_t)s.buckets), sizeof *s.bucket, e));
-    for (int i = 0; !bad && i < s.buckets; i++) s.bucket[i] = -1;
-    while (!bad && (scan_blanks(&s), scan_char(&s))) {
-        if (scan_char(&s) == '\n') s.line++, s.at++;
-        else bad = scan_rule(&s);
+        return fail(e, 1, "%s: expected a grammar of at most 2 MiB, found %zu bytes. Try: a "
+                    "smaller one", name, n);
+    const idx marks = (idx)grammar_copy(g, text, n, e);
+    Scan s = {.g = g, .p = g->text.at, .line = 1, .e = e};
+    Bytes trial = {0};
+    g->symbols = grab(marks, sizeof *g->symbols, e);
+    g->phrases = grab(2 * marks, sizeof *g->phrases, e);
+    g->alternatives = grab(marks, sizeof *g->alternatives, e);
+    g->rules = grab(marks, sizeof *g->rules, e);
+    while (!e->status && (scan_blanks(&s), *s.p)) {
+        if (scan_take(&s, '\n')) s.line++;
+        else scan_rule(&s);
     }
-    if (!bad && !g->rule_count) bad = scan_wrong(&s, "a rule", "story = Once upon a time.");
-    bad = bad || grammar_link(g, e) || grammar_document(g, 0, 0, &trial, e);
-    free(s.stack);
-    free(s.bucket);
+    if (!e->status && !g->rule_count) scan_wrong(&s, "a rule", "story = Once upon a time.");
+    if (!e->status && !grammar_link(g, e)) grammar_document(g, 0, 0, &trial, e);
+    pairs_free(&s.names);
     bytes_free(&trial);
-    if (bad) grammar_free(g);
-    return bad;
+    if (e->status) grammar_free(g);
+    return e->status;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -6819,18 +6571,17 @@ int grammar_read(Grammar *g, const unsigned char *text, size_t n, const char *na
  *
  * --text names a file, standard input, or a folder, whose files (its own, not those of folders in
  * it, and none whose name begins with a dot) follow each other in the order of their names; a
- * file's end ends a document. A byte-level vocabulary could encode any bytes, yet bytes that are
- * not UTF-8 are nearly always a mistake, an archive, a picture or another encoding, and would train
- * a model of noise without a word: they are refused. `sink tokenize encode` takes any bytes.
+ * file's end ends a document. Bytes that are not UTF-8 are nearly always a mistake, an archive or
+ * another encoding, and would train a model of noise without a word: they are refused.
  *
  * --tokens names shards of token ids, each of 16 bits, little-endian, in either of two forms:
  *     llm.c      1024 bytes of header, 32-bit numbers: 20240520, 1, the count of ids; then the ids
  *     nanoGPT    the ids and nothing else
  * Read as ids, the first header's number would begin with 55432, which no vocabulary of GPT-2 has.
- * A document ends at each id --end-token (50256 in GPT-2's vocabulary), and may go on from one file
- * of a folder to the next. The vocabulary is --vocab, by default 50304, the multiple of 64 to which
- * both projects pad GPT-2's 50257 ids. Of its spare ids the last is --fix-token's and the one
- * before it --bos's; a shard that has them is refused.
+ * A document ends at each id --end-token, and may go on from one file of a folder to the next. The
+ * vocabulary is --vocab, by default the multiple of 64 to which both projects pad GPT-2's 50257
+ * ids. Of its spare ids the last is --fix-token's and the one before it --bos's; a shard that has
+ * them is refused.
  */
 
 enum {
@@ -6841,17 +6592,18 @@ enum {
 /* Bytes before the first that is not UTF-8, n when all are. UTF-8 as RFC 3629 has it: no form
  * longer than it need be, no surrogates, nothing above U+10FFFF. */
 size_t utf8_length(const unsigned char *text, size_t n) {
-    for (size_t at = 0; at < n;) {
+    static const uint32_t LEAST[4] = {0, 0x80, 0x800, 0x10000};
+    for (size_t at = 0, more; at < n; at += more + 1) {
         const unsigned char b = text[at];
-        if (b < 0x80) { at++; continue; }
-        const size_t more = b >= 0xC2 && b < 0xE0 ? 1 : (b & 0xF0) == 0xE0 ? 2
-                          : b >= 0xF0 && b < 0xF5 ? 3 : 0;
-        if (!more || n - at <= more) return at;
-        for (size_t i = 1; i <= more; i++) if ((text[at + i] & 0xC0) != 0x80) return at;
-        const unsigned char next = text[at + 1];        /* its bounds are narrower in four cases */
-        if ((b == 0xE0 && next < 0xA0) || (b == 0xED && next > 0x9F) ||
-            (b == 0xF0 && next < 0x90) || (b == 0xF4 && next > 0x8F)) return at;
-        at += more + 1;
+        uint32_t code = b;
+        more = b < 0x80 ? 0 : b < 0xE0 ? 1 : b < 0xF0 ? 2 : 3;
+        if ((b >= 0x80 && b < 0xC0) || b > 0xF4 || n - at <= more) return at;
+        if (more) code &= 0x3Fu >> more;
+        for (size_t i = 1; i <= more; i++) {
+            if ((text[at + i] & 0xC0) != 0x80) return at;
+            code = code << 6 | (text[at + i] & 0x3Fu);
+        }
+        if (code < LEAST[more] || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) return at;
     }
     return n;
 }
@@ -6862,13 +6614,10 @@ static int text_check(Bytes *text, size_t from, const char *name, Error *e) {
     unsigned char *t = text->at + from;
     const size_t n = text->size - from, good = n ? utf8_length(t, n) : 0;
     size_t line = 1;
-    if (good < n) {
-        for (size_t i = 0; i < good; i++) line += t[i] == '\n';
-        return fail(e, 1,
-                    "%s: expected text in UTF-8, found byte 0x%02X in line %zu. Try: iconv -f "
-                    "latin1 -t utf-8, or another file",
-                    name, t[good], line);
-    }
+    for (size_t i = 0; i < good && good < n; i++) line += t[i] == '\n';
+    if (good < n)
+        return fail(e, 1, "%s: expected text in UTF-8, found byte 0x%02X in line %zu. Try: iconv "
+                    "-f latin1 -t utf-8, or another file", name, t[good], line);
     if (n >= 3 && !memcmp(t, "\xEF\xBB\xBF", 3)) memset(t, ' ', 3);
     return 0;
 }
@@ -6883,69 +6632,61 @@ int shard_read(const unsigned char *bytes, size_t n, const char *name, int vocab
         return fail(e, 1, "%s: expected a header of %d bytes, found %zu. Try: a whole copy of it",
                     name, SHARD_HEAD, n);
     if (head && number_at(bytes + 4, 4) != SHARD_VERSION)
-        return fail(e, 1,
-                    "%s: expected ids of 16 bits, version %d, found version %llu. Try: a shard "
-                    "of GPT-2's vocabulary",
-                    name, SHARD_VERSION, (unsigned long long)number_at(bytes + 4, 4));
-    const unsigned char *at = bytes + (head ? SHARD_HEAD : 0);
-    const size_t left = head ? n - SHARD_HEAD : n, count = left / 2;
-    if (head && (number_at(bytes + 8, 4) != count || left % 2))
-        return fail(e, 1,
-                    "%s: expected the %llu ids that its header tells, found %zu bytes of them. "
-                    "Try: a whole copy of it",
-                    name, (unsigned long long)number_at(bytes + 8, 4), left);
-    if (left % 2 || !count)
-        return fail(e, 1,
-                    "%s: expected ids of 2 bytes each, found %zu bytes. Try: a shard as llm.c "
-                    "or nanoGPT writes it, or --text",
-                    name, left);
-    for (size_t i = 0; i < count; i++) {
-        const int32_t id = (int32_t)number_at(at + 2 * i, 2);
-        if (id >= vocab) {
-            out->size = before;
-            return fail(e, 1,
-                        "%s: expected ids below %d, found %d at place %zu. Try: --vocab %d or "
-                        "more, or --text",
-                        name, vocab, (int)id, i, (int)id + 1);
-        }
-        if (ids_add(out, &id, 1, e)) { out->size = before; return e->status; }
+        return fail(e, 1, "%s: expected ids of 16 bits, version %d, found version %d. Try: a shard "
+                    "of GPT-2's vocabulary", name, SHARD_VERSION, (int)number_at(bytes + 4, 4));
+    const unsigned char *at = bytes + (head ? SHARD_HEAD : 0), *end = bytes + n;
+    const size_t left = (size_t)(end - at), count = head ? (size_t)number_at(bytes + 8, 4) : left/2;
+    if (head && left != 2 * count)
+        return fail(e, 1, "%s: expected the %zu ids that its header tells, found %zu bytes of "
+                    "them. Try: a whole copy of it", name, count, left);
+    if (left != 2 * count || !count)
+        return fail(e, 1, "%s: expected ids of 2 bytes each, found %zu bytes. Try: a shard as "
+                    "llm.c or nanoGPT writes it, or --text", name, left);
+    for (; at < end && !e->status; at += 2) {
+        const int32_t id = (int32_t)number_at(at, 2);
+        if (id < vocab) ids_add(out, &id, 1, e);
+        else fail(e, 1, "%s: expected ids below %d, found %d at place %zu. Try: --vocab %d or "
+                  "more, or --text", name, vocab, id, out->size - before, id + 1);
     }
-    return 0;
+    if (e->status) out->size = before;
+    return e->status;
 }
 
 /* Everything that --text or --tokens names, put together: bytes with a separator after each file,
  * or ids. Returns 0 or e's status. */
 static int source_read(const Data *d, const Source *s, Bytes *text, Ids *ids, Error *e) {
+    const int free_ids = s->bos || s->fix_token ? d->vocab - 2 : d->vocab;
     Bytes names = {0}, file = {0};
     files_list(s->tokens[0] ? s->tokens : s->text, &names, e);
     for (size_t at = 0; at < names.size && !e->status;) {
         const char *name = (const char *)names.at + at;
         const size_t from = text->size;
         at += strlen(name) + 1;
-        if (!s->tokens[0]) {
-            if (!file_read(name, text, e) && !text_check(text, from, name, e))
-                bytes_add(text, DOCUMENT_END, strlen(DOCUMENT_END), e);
-        } else if (!file_read(name, &file, e)) {
-            shard_read(file.at, file.size, name, d->vocab, ids, e);
-            file.size = 0;
-        }
+        file.size = 0;
+        if (s->tokens[0]) {
+            if (!file_read(name, &file, e))
+                shard_read(file.at, file.size, name, free_ids, ids, e);
+        } else if (!file_read(name, text, e) && !text_check(text, from, name, e))
+            bytes_add(text, DOCUMENT_END, strlen(DOCUMENT_END), e);
     }
     bytes_free(&names);
     bytes_free(&file);
     return e->status;
 }
 
-/* Appends one document's tokens, bos and end included. The document is n bytes of text, or n ids
- * when text is NULL. */
+/* Appends one document's tokens to out, bos and end included: n bytes of text, or where text is
+ * NULL n ids. A document of d->held is noted in d->starts. */
 static int data_encode(Data *d, const Source *s, const unsigned char *text, const int32_t *ids,
                        size_t n, Ids *out, Error *e) {
-    const int32_t bos = d->bos, end = d->end;
+    const int32_t bos = d->bos, end = d->end, start = (int32_t)out->size;
+    if (out == &d->held) ids_add(&d->starts, &start, 1, e);
     if (s->bos) ids_add(out, &bos, 1, e);
     if (text) tokenizer_encode(&d->encoder, text, n, out, e);
     else ids_add(out, ids, n, e);
     return ids_add(out, &end, 1, e);
 }
 
+/* Appends the tokens of a document that the grammar tells. */
 static int data_told(Data *d, const Source *s, uint64_t seed, uint64_t number, Ids *out, Error *e) {
     Bytes text = {0};
     if (!grammar_document(&d->grammar, seed, number, &text, e))
@@ -6977,57 +6718,47 @@ static bool document_next(const Data *d, const Bytes *text, const Ids *ids, size
     return false;
 }
 
-/* The held part of a document that must serve both sides: its end, from the first white space in a
- * text (so no word and no character is cut) at a share of 1 - valid or later. */
-static size_t document_cut(const Document *last, const Bytes *text, double valid) {
-    size_t cut = last->to - (size_t)((double)(last->to - last->from) * valid);
+/* Lists the documents of a text or of ids, those held back marked. Where they would all be on one
+ * side, the last is cut in two at a share of 1 - valid: in a text at the first white space from
+ * there on, so that no word and no character is cut. */
+static size_t documents_list(const Data *d, const Source *s, const Bytes *text, const Ids *ids,
+                             Bytes *list, Error *e) {
+    Document one;
+    uint64_t n = 0, held = 0;
+    for (size_t at = 0; !e->status && document_next(d, text, ids, &at, &one); n++) {
+        Rng draw = {hash64(HELD_SEED, &n, sizeof n)};
+        one.held = rng_uniform(&draw) < s->valid;
+        held += one.held;
+        bytes_add(list, &one, sizeof one, e);
+    }
+    if (e->status || !n || s->valid <= 0 || (held && held < n)) return n;
+    Document *all = (void *)list->at, *last = &all[n - 1];
+    size_t cut = last->to - (size_t)((double)(last->to - last->from) * s->valid);
     while (text->size && cut < last->to && !isspace(text->at[cut])) cut++;
-    return cut;
+    for (uint64_t i = 0; i < n; i++) all[i].held = false;
+    one = (Document){.from = cut, .to = last->to, .held = true};
+    last->to = cut;
+    bytes_add(list, &one, sizeof one, e);
+    return n + 1;
 }
 
 /* Shares the documents out between training and validation. */
 static int data_split(Data *d, const Source *s, const Bytes *text, const Ids *ids, int T,
                       Error *e) {
-    Document one;
-    uint64_t number = 0, held = 0;
-    bool judged = false;                /* the first turn counts, the second encodes */
-    for (int turn = 0; turn < 2; turn++) {
-        uint64_t of = number;
-        number = 0;
-        for (size_t at = 0; !e->status && document_next(d, text, ids, &at, &one); number++) {
-            Rng draw = {hash64(HELD_SEED, &number, sizeof number)};
-            one.held = rng_uniform(&draw) < s->valid && !judged;
-            held += one.held && !turn;
-            Document parts[2] = {one, {.from = one.to, .to = one.to, .held = true}};
-            if (judged && number + 1 == of) parts[0].to = parts[1].from =
-                document_cut(&one, text, s->valid);
-            for (int i = 0; i < 2 && turn; i++) {
-                const Document *p = &parts[i];
-                const bool room = s->data_tokens == 0 || (double)d->train.size < s->data_tokens;
-                if (p->from == p->to || (!p->held && (!T || !room))) continue;
-                const int32_t start = (int32_t)d->held.size;
-                if (p->held) ids_add(&d->starts, &start, 1, e);
-                data_encode(d, s, text->size ? text->at + p->from : NULL,
-                            text->size ? NULL : ids->at + p->from, p->to - p->from,
-                            p->held ? &d->held : &d->train, e);
-            }
-        }
-        if (!number)
-            return fail(e, 1, "%s: expected documents, found none: it is empty. Try: another file",
-                        s->tokens[0] ? s->tokens : s->text);
-        judged = s->valid > 0 && (held == 0 || held == number);
+    Bytes list = {0};
+    const size_t n = documents_list(d, s, text, ids, &list, e);
+    if (!n)
+        fail(e, 1, "%s: expected documents, found none: it is empty. Try: another file",
+             s->tokens[0] ? s->tokens : s->text);
+    for (size_t i = 0; i < n && !e->status; i++) {
+        const Document *p = (const Document *)(void *)list.at + i;
+        const bool room = T && (!s->data_tokens || (double)d->train.size < s->data_tokens);
+        if (p->from < p->to && (p->held || room))
+            data_encode(d, s, text->size ? text->at + p->from : NULL,
+                        text->size ? NULL : ids->at + p->from, p->to - p->from,
+                        p->held ? &d->held : &d->train, e);
     }
-    return e->status;
-}
-
-/* The ids of --tokens, checked: those that --end-token, --bos and --fix-token name. */
-static int data_check_ids(const Data *d, const Source *s, const Ids *ids, Error *e) {
-    for (size_t i = 0; i < ids->size && (s->bos || s->fix_token) && !e->status; i++)
-        if ((s->bos && ids->at[i] == d->bos) || (s->fix_token && ids->at[i] == d->fix))
-            fail(e, 1,
-                 "%s: expected id %d to be free for %s, found it at place %zu. Try: --vocab %d",
-                 s->tokens, (int)ids->at[i], ids->at[i] == d->fix ? "--fix-token" : "--bos", i,
-                 d->vocab + 2);
+    bytes_free(&list);
     return e->status;
 }
 
@@ -7035,8 +6766,7 @@ static int data_check_ids(const Data *d, const Source *s, const Ids *ids, Error 
 static int data_open_files(Data *d, const Source *s, int T, Error *e) {
     Bytes text = {0};
     Ids ids = {0};
-    if (!source_read(d, s, &text, &ids, e) && !data_check_ids(d, s, &ids, e))
-        data_split(d, s, &text, &ids, T, e);
+    if (!source_read(d, s, &text, &ids, e)) data_split(d, s, &text, &ids, T, e);
     d->source = s->tokens[0] ? hash64(0, ids.at, ids.size * sizeof *ids.at)
                              : hash64(0, text.at, text.size);
     bytes_free(&text);
@@ -7050,14 +6780,39 @@ static int data_open_grammar(Data *d, const Source *s, const char *path, int T, 
     d->source = hash64(0, text.at, text.size);
     bytes_free(&text);
     d->endless = s->data_tokens == 0 || !T;
-    for (uint64_t i = 0; i < HELD_DOCUMENTS && !e->status; i++) {
-        int32_t start = (int32_t)d->held.size;
-        ids_add(&d->starts, &start, 1, e);
+    for (uint64_t i = 0; i < HELD_DOCUMENTS && !e->status; i++)
         data_told(d, s, HELD_SEED, i, &d->held, e);
-    }
     while (!d->endless && (double)d->train.size < s->data_tokens && !e->status)
         data_told(d, s, d->seed, d->document++, &d->train, e);
     return e->status;
+}
+
+/* The vocabulary and the ids that are not text's: of a tokenizer, or of --tokens. */
+static int data_open_ids(Data *d, const Source *s, Error *e) {
+    if (s->tokens[0]) {
+        d->vocab = s->vocab ? s->vocab : SHARD_VOCAB;
+        d->end = s->end_token;
+        d->bos = d->vocab - 2;
+        d->fix = d->vocab - 1;
+        const bool spare = s->bos || s->fix_token;
+        const int below = spare ? d->bos : d->vocab;
+        if (d->end < below) return 0;
+        return fail(e, 2, "--end-token %d: expected an id below %d%s. Try: another one, or --vocab "
+                    "%d", d->end, below, spare ? ", free of --bos and --fix-token" : "",
+                    d->end + 3);
+    }
+    const Tokenizer *t = &d->tokenizer;
+    if (tokenizer_load(s->tokenizer, &d->tokenizer, e) || encoder_make(&d->encoder, t, e))
+        return e->status;
+    d->vocab = t->vocab;
+    d->end = t->end;
+    d->bos = t->bos;
+    d->fix = t->fix;
+    const char *missing = s->bos && d->bos < 0 ? "bos"
+                        : s->fix_token && d->fix < 0 ? "fix-token" : NULL;
+    return !missing ? 0
+         : fail(e, 2, "--%s: expected a tokenizer with an id for it, found none in %s. Try: "
+                "without it, or --tokenizer tokenizer.bin", missing, s->tokenizer);
 }
 
 /* What the data come from, for messages. */
@@ -7069,57 +6824,26 @@ static const char *source_name(const Source *s) {
 /* Opens what s names: the tokenizer and a text or a grammar, or shards. seed orders the data; T is
  * the context, or 0 when nothing will be trained and only the held documents are wanted. */
 int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
-    *d = (Data){.seed = (uint64_t)seed + 1, .end = TOKEN_END, .bos = TOKEN_BOS, .fix = TOKEN_FIX};
-    if (s->toy == TOY_TRIGGER)
-        return fail(e, 2, "--toy trigger: it has vectors, and no tokens for a language model. Try: "
-                          "sink repro toy-trigger, or --toy backcopy");
-    if (s->text[0] && s->grammar[0])
-        return fail(e, 2, "--text and --grammar exclude each other. Try: one of them");
-    if (s->tokens[0] && (s->text[0] || s->grammar[0]))
-        return fail(e, 2, "--tokens and --%s exclude each other. Try: one of them",
-                    s->text[0] ? "text" : "grammar");
-    if (s->toy) return backcopy_open(d, s, T, e);
-    if (s->tokens[0]) {
-        d->vocab = s->vocab ? s->vocab : SHARD_VOCAB;
-        d->end = s->end_token;
-        d->bos = d->vocab - 2;
-        d->fix = d->vocab - 1;
-        if (d->end >= d->vocab || (s->bos && d->end >= d->bos) ||
-            (s->fix_token && d->end == d->fix))
-            return fail(e, 2, "--end-token %d: expected an id below %d%s. Try: another one, or "
-                        "--vocab %d", d->end, d->vocab,
-                        s->bos || s->fix_token ? ", and free of --bos and --fix-token" : "",
-                        d->end + 3);
-    } else if (tokenizer_load(s->tokenizer, &d->tokenizer, e) ||
-               encoder_make(&d->encoder, &d->tokenizer, e)) {
-        data_close(d);
-        return e->status;
-    } else {
-        const Tokenizer *t = &d->tokenizer;
-        d->vocab = t->vocab;
-        d->end = t->end;
-        d->bos = t->bos;
-        d->fix = t->fix;
-        if ((s->bos && d->bos < 0) || (s->fix_token && d->fix < 0)) {
-            fail(e, 2, "--%s: expected a tokenizer with an id for it, found none in %s. Try: "
-                 "without it, or --tokenizer tokenizer.bin",
-                 d->bos < 0 && s->bos ? "bos" : "fix-token", s->tokenizer);
-            data_close(d);
-            return e->status;
-        }
+    *d = (Data){.seed = (uint64_t)seed + 1, .end = TOKEN_END, .bos = TOKEN_BOS, .fix = TOKEN_FIX,
+                .pass = -1};
+    const bool text = s->text[0], grammar = s->grammar[0];
+    if (text + grammar + (s->tokens[0] != 0) > 1)
+        return fail(e, 2, "--%s and --%s exclude each other. Try: one of them",
+                    s->tokens[0] ? "tokens" : "text", s->tokens[0] && text ? "text" : "grammar");
+    if (s->toy && s->open) return s->open(d, s, T, e);
+    if (s->toy)
+        return fail(e, 2, "--toy: ./paper has the toys. Try: cc -O3 data/paper.c -o paper -lm");
+    if (!data_open_ids(d, s, e)) {
+        if (text || s->tokens[0]) data_open_files(d, s, T, e);
+        else data_open_grammar(d, s, source_name(s), T, e);
     }
-    if (s->tokens[0] || s->text[0]) data_open_files(d, s, T, e);
-    else data_open_grammar(d, s, source_name(s), T, e);
     if (s->data_tokens > 0 && (double)d->train.size > s->data_tokens)
         d->train.size = (size_t)s->data_tokens;
     d->blocks = d->endless ? 0 : (idx)d->train.size / (T + 1);
     if (!e->status && T && !d->endless && d->blocks < 1)
-        fail(e, 1,
-             "%s: expected at least %d tokens to train on, found %zu. Try: a longer text, or a "
-             "smaller --context",
-             source_name(s), T + 1, d->train.size);
+        fail(e, 1, "%s: expected at least %d tokens to train on, found %zu. Try: a longer text, or "
+             "a smaller --context", source_name(s), T + 1, d->train.size);
     if (!e->status && d->blocks) d->order = grab(d->blocks, sizeof(int32_t), e);
-    d->pass = -1;
     if (e->status) data_close(d);
     return e->status;
 }
@@ -7134,14 +6858,13 @@ void data_close(Data *d) {
     *d = (Data){0};
 }
 
-/* A new order of the blocks for each pass: a shuffle (Fisher and Yates) drawn from seed and pass.
- * */
+/* A new order of the blocks for each pass: a shuffle (Fisher and Yates) of seed and pass. */
 static void data_shuffle(Data *d, idx pass) {
     Rng rng = {hash64(d->seed, &pass, sizeof pass)};
     for (idx i = 0; i < d->blocks; i++) d->order[i] = (int32_t)i;
     for (idx i = d->blocks - 1; i > 0; i--) {
-        idx j = (idx)rng_below(&rng, (uint64_t)i + 1);
-        int32_t swap = d->order[i];
+        const idx j = (idx)rng_below(&rng, (uint64_t)i + 1);
+        const int32_t swap = d->order[i];
         d->order[i] = d->order[j];
         d->order[j] = swap;
     }
@@ -7151,32 +6874,28 @@ static void data_shuffle(Data *d, idx pass) {
 /* The next block of T+1 tokens. Its number decides its random tokens, so a block has the same ones
  * at every pass, as in the authors' code. */
 static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t *number, Error *e) {
+    *number = d->sample++;
     if (d->chain) {                                          /* --toy backcopy */
-        *number = d->sample++;
-        backcopy_draw(d, d->seed, *number, block, T + 1);
+        d->draw(d, d->seed, *number, block, T + 1);
         return 0;
     }
     if (!d->endless) {
-        idx at = (idx)d->sample++;
+        const idx at = (idx)*number;
         if (at / d->blocks != d->pass) data_shuffle(d, at / d->blocks);
         *number = (uint64_t)d->order[at % d->blocks];
         memcpy(block, d->train.at + *number * (size_t)(T + 1), (size_t)(T + 1) * sizeof *block);
         return 0;
     }
-    *number = d->sample++;
-    for (int have = 0; have <= T;) {
+    for (size_t have = 0, some; have <= (size_t)T; have += some, d->offset += some) {
         if (d->told.size && d->offset >= d->told.size) {     /* this document is at its end */
             d->document++;
             d->told.size = d->offset = 0;
         }
         /* none is told yet: at the start, or after a checkpoint has said which and where in it */
         if (!d->told.size && data_told(d, s, d->seed, d->document, &d->told, e)) return e->status;
-        if (d->offset >= d->told.size) continue;
-        size_t left = d->told.size - d->offset, want = (size_t)(T + 1 - have),
-               some = left < want ? left : want;
+        const size_t left = d->told.size - d->offset, want = (size_t)T + 1 - have;
+        some = d->told.size <= d->offset ? 0 : left < want ? left : want;
         memcpy(block + have, d->told.at + d->offset, some * sizeof *block);
-        have += (int)some;
-        d->offset += some;
     }
     return 0;
 }
@@ -7194,12 +6913,11 @@ int positions_parse(const char *flag, const char *text, int *positions, int room
     int n = 0;
     for (const char *at = text; *at;) {
         char *end;
-        long p = strtol(at, &end, 10);
-        if (end == at || p < 1 || p > 1 << 24 || (*end && *end != ',') || (*end && !end[1]) ||
-            n == room)
-            return fail(e, 2,
-                        "--%s %s: expected up to %d numbers from 1, like 1,2. Try: --%s 16", flag,
-                        text, room, flag);
+        const long p = strtol(at, &end, 10);
+        if (end == at || p < 1 || p > 1 << 24 || n == room ||
+            (*end && (*end != ',' || !end[1])))
+            return fail(e, 2, "--%s %s: expected up to %d numbers from 1, like 1,2. Try: --%s 16",
+                        flag, text, room, flag);
         positions[n++] = (int)p;
         at = end + (*end == ',');
     }
@@ -7207,28 +6925,32 @@ int positions_parse(const char *flag, const char *text, int *positions, int room
     return 0;
 }
 
-static void intervene(const Data *d, const Source *s, const int *random, uint64_t number,
-                      int32_t *block, int n) {
+static int intervene(const Data *d, const Source *s, uint64_t number, int32_t *block, int n,
+                     Error *e) {
+    int at[17];
+    Rng rng = {hash64(1024, &number, sizeof number)};    /* 1024: the seed of the authors' script */
+    if (positions_parse("random-tokens", s->random_tokens, at, 16, e)) return e->status;
     if (s->fix_token && s->fix_token <= n) block[s->fix_token - 1] = d->fix;
-    Rng rng = {hash64(1024, &number, sizeof number)}; /* 1024: the seed of the authors' script */
-    for (int i = 0; random && random[i]; i++)
-        if (random[i] <= n) block[random[i] - 1] = (int32_t)rng_below(&rng, (uint64_t)d->vocab);
+    for (int i = 0; at[i]; i++)
+        if (at[i] <= n) block[at[i] - 1] = (int32_t)rng_below(&rng, (uint64_t)d->vocab);
+    return 0;
+}
+
+/* Sequence number b of ids, targets [.,T] from a block of T+1 tokens. */
+static void block_split(const int32_t *block, int b, int T, int *ids, int *targets) {
+    for (int t = 0; t < T; t++) {
+        ids[(idx)b * T + t] = block[t];
+        targets[(idx)b * T + t] = block[t + 1];
+    }
 }
 
 /* ids, targets [B,T]: the next B blocks, with their interventions. */
 int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *targets, Error *e) {
-    int random[17] = {0};
     int32_t *block = grab(T + 1, sizeof *block, e);
     uint64_t number;
-    if (!e->status) positions_parse("random-tokens", s->random_tokens, random, 16, e);
-    for (int b = 0; b < B && !e->status; b++) {
-        if (data_block(d, s, T, block, &number, e)) break;
-        intervene(d, s, random, number, block, T + 1);
-        for (int t = 0; t < T; t++) {
-            ids[(idx)b * T + t] = block[t];
-            targets[(idx)b * T + t] = block[t + 1];
-        }
-    }
+    for (int b = 0; b < B && !e->status; b++)
+        if (!data_block(d, s, T, block, &number, e) &&
+            !intervene(d, s, number, block, T + 1, e)) block_split(block, b, T, ids, targets);
     free(block);
     return e->status;
 }
@@ -7247,49 +6969,42 @@ const char *const INPUTS[] = {"natural", "random", "repeat"};
 
 int data_probe(const Data *d, const Source *s, int input, int n, int T, int *ids, int *targets,
                int *starts) {
-    int got = 0, vocab = d->vocab;
-    Rng rng = {hash64(HELD_SEED, "probe", 5)};
+    const int documents = (int)d->starts.size, size = (int)d->held.size;
+    const bool natural = input == INPUT_NATURAL;
+    int got = 0;
     *starts = 0;
-    int documents = (int)d->starts.size, size = (int)d->held.size;
-    for (int piece = 0; input == INPUT_NATURAL && got < n && piece * T < size; piece++)
+    for (int skip = 0; natural && got < n && skip < size; skip += T)
         for (int i = 0; i < documents && got < n; i++) {
-            int from = d->starts.at[i] + piece * T,
-                end = i + 1 < documents ? d->starts.at[i + 1] : size;
+            const int from = d->starts.at[i] + skip,
+                      end = i + 1 < documents ? d->starts.at[i + 1] : size;
             if (from + T + 1 > end) continue;
-            for (int t = 0; t < T; t++) {
-                ids[(idx)got * T + t] = d->held.at[from + t];
-                targets[(idx)got * T + t] = d->held.at[from + t + 1];
-            }
-            *starts += piece == 0;
-            got++;
+            block_split(d->held.at + from, got++, T, ids, targets);
+            *starts += skip == 0;
         }
-    for (; input != INPUT_NATURAL && got < n; got++) {
-        int once = (int)rng_below(&rng, (uint64_t)vocab);
+    Rng rng = {hash64(HELD_SEED, "probe", 5)};
+    for (; !natural && got < n; got++) {
+        const int once = (int)rng_below(&rng, (uint64_t)d->vocab);
         for (int t = 0; t < T; t++)
             ids[(idx)got * T + t] = input == INPUT_REPEAT ? once
-                                                          : (int)rng_below(&rng, (uint64_t)vocab);
+                                  : (int)rng_below(&rng, (uint64_t)d->vocab);
     }
-    for (int b = 0; b < got; b++) {
-        if (!s->fix_token || s->fix_token > T) continue;
-        ids[(idx)b * T + s->fix_token - 1] = d->fix;
-        if (input == INPUT_NATURAL && s->fix_token > 1)
-            targets[(idx)b * T + s->fix_token - 2] = d->fix;
+    const int p = s->fix_token <= T ? s->fix_token : 0;
+    for (int b = 0; b < got && p; b++) {
+        ids[(idx)b * T + p - 1] = d->fix;
+        if (natural && p > 1) targets[(idx)b * T + p - 2] = d->fix;
     }
     return got;
 }
 
 /* Packed blocks of the held documents for the validation loss: up to n of T+1 tokens. */
 int data_held(const Data *d, const Source *s, int n, int T, int *ids, int *targets, Error *e) {
-    int random[17] = {0}, got = 0;
+    const size_t all = d->held.size / (size_t)(T + 1);
+    int got = 0;
     int32_t *block = grab(T + 1, sizeof *block, e);
-    if (!e->status) positions_parse("random-tokens", s->random_tokens, random, 16, e);
-    for (; !e->status && got < n && (size_t)(got + 1) * (size_t)(T + 1) <= d->held.size; got++) {
+    for (; !e->status && got < n && (size_t)got < all; got++) {
         memcpy(block, d->held.at + (size_t)got * (size_t)(T + 1), (size_t)(T + 1) * sizeof *block);
-        intervene(d, s, random, ~(uint64_t)got, block, T + 1);
-        for (int t = 0; t < T; t++) {
-            ids[(idx)got * T + t] = block[t];
-            targets[(idx)got * T + t] = block[t + 1];
-        }
+        if (!intervene(d, s, ~(uint64_t)got, block, T + 1, e))
+            block_split(block, got, T, ids, targets);
     }
     free(block);
     return got;
@@ -7638,7 +7353,7 @@ int checkpoint_load(const char *path, Trainer *t, bool with_moments, Error *e) {
  *
  * STREAMING. An evaluation brings all its sequences through a block before the next one, so each
  * weight is read once and then multiplies thousands of rows: of a LLaMA-2-7B, 100 sequences of 64
- * tokens are 12,800 operations for each 2 bytes. In memory are then the activations of one block
+ * tokens are * 1200 operations for each 2 bytes. In memory are then the activations of one block
  * (place_layer), the slab in hand, and whatever is not multiplied: gains, biases, positions.
  * Of the embedding only the rows of the tokens are read, and W_cls only when a loss is asked for.
  */
@@ -8687,6 +8402,52 @@ int look_at_sink(Trainer *t, Progress *p, Error *e) {
  * 11  Evaluation                                                         sections 3.1 to 3.3
  */
 
+int result_add(Result *r, const char *name, const double *x, int n, Error *e) {
+    Numbers *list = realloc(r->list, ((size_t)r->lists + 1) * sizeof *list);
+    if (list) r->list = list;
+    double *value = realloc(r->value, ((size_t)r->values + (size_t)n + 1) * sizeof *value);
+    if (value) r->value = value;
+    if (!list || !value)
+        return fail(e, 1, "memory: room for %d numbers is not to be had. Try: again",
+                    r->values + n);
+    list += r->lists++;
+    *list = (Numbers){.at = r->values, .n = n};
+    snprintf(list->name, sizeof list->name, "%s", name);
+    memcpy(value + r->values, x, (size_t)n * sizeof *x);
+    r->values += n;
+    return 0;
+}
+
+int result_add1(Result *r, const char *name, double x, Error *e) {
+    return result_add(r, name, &x, 1, e);
+}
+
+const double *result_find(const Result *r, const char *name, int *n) {
+    for (int i = 0; i < r->lists; i++)
+        if (!strcmp(r->list[i].name, name)) return *n = r->list[i].n, r->value + r->list[i].at;
+    return *n = 0, NULL;
+}
+
+void result_free(Result *r) {
+    free(r->list);
+    free(r->value);
+    *r = (Result){0};
+}
+
+/* Adds numbers under a name made as printf makes it. */
+static int put_list(Result *r, Error *e, const double *x, int n, const char *format, ...) {
+    char name[sizeof r->list->name];
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(name, sizeof name, format, args);
+    va_end(args);
+    if (length >= (int)sizeof name)
+        return fail(e, 1, "%s..: expected a name of at most %d letters. Try: a shorter one", name,
+                    (int)sizeof name - 1);
+    return result_add(r, name, x, n, e);
+}
+#define put(r, e, x, ...) put_list(r, e, (double[]){x}, 1, __VA_ARGS__)
+
 /* --replace-position and --swap-position (3.1): what an evaluation reads in place of p_1, kept in
  * `room`; NULL for nothing. */
 static const PositionEdit *position_edit(const Settings *s, PositionEdit *room) {
@@ -9362,2723 +9123,7 @@ static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, co
 }
 
 /* =================================================================================================
- * 12  Reproduction: data/experiments.txt run and judged              sections 3 to 7, every table
- *
- * One file says which models are trained, what the paper printed of each, and what is claimed; this
- * chapter reads it (12.1), trains and measures a row for a seed (12.3), keeps what it found (12.2),
- * judges every claim by the rule that stands beside it (12.5), and shows tables and the ledger
- * (12.6); `sink repro` does what is missing of it all (12.7). Two toys (12.4) show the mechanism in
- * seconds. Last comes `sink run` (12.8), one model trained three times.
- */
-
-/* -------------------------------------------------------------------------------------------------
- * 12.1  The table of experiments
- *
- * data/experiments.txt says what is trained, what the paper found, and what is claimed, one
- * statement a line. A line that begins with a blank goes on with the one before; one that begins
- * with # is a comment.
- *
- *   seeds N M                      rows are judged by seeds 1 .. N, those of headline claims by M
- *   corpus NAME FILE HASH          a text of the folder --texts, known by the hash64 of its bytes
- *   corpus NAME FILE.grammar       a grammar of data/
- *   domain NAME FILE [HASH]        a text or grammar to measure on, not to train on
- *   recipe NAME [RECIPE] FLAGS     flags to start from
- *   item NAME REFERENCE: TITLE     a table or figure; what follows belongs to it
- *   columns MEASURE ..             which numbers the paper prints for the item's rows
- *   picture KIND WORD ..           what the page draws of the item; the kinds are in 13.3
- *   row NAME RECIPE FLAGS | NUMBER ..     a row, trained once for every seed
- *   row NAME | NUMBER ..           a row that stands in another item, shown in this one too
- *   model NAME [FOLDER] | NUMBER ..       a published model, in huggingface.co/FOLDER
- *   eval FLAGS; each FLAGS         how `sink eval` measures the item's models, in a table of all or
- *                                  one by one; TEXTS is the folder --texts, NAME the model's
- *   claim NAME KIND [headline] REFERENCE: STATEMENT
- *   rule SIDE < SIDE [by M]        of a claim of kind differs; = .. within M of kind equal;
- *                                  SIDE < SIDE < SIDE .. of kind ordered; <= >= = of kind exact
- *   needs SIDE < SIDE              without which the claim is not judged; < or >, up to NEEDS times
- *
- * A SIDE is ROW.MEASURE or a number. Among a row's flags, +WORD asks for one more measurement, and
- * after=ROW goes on from that row's trained model, with these flags on top of its own. A paper's
- * number is -, where training failed there, or . where none is printed, or a number, which a * may
- * follow (measured on proxy scores) and a ~ precede (second-hand: our copy has lost it).
- */
-enum { EXPERIMENTS_MOST = 1 << 20 };           /* bytes of the file */
-
-/* alpha of a column, divided by what even rows would give it: a sink shows from SHOWS on, and is
- * absent below ABSENT. */
-static const double SHOWS = 2, ABSENT = 1.5;
-
-/* Counts the ways of measuring: another one voids every result. */
-static const uint64_t MEASUREMENTS = 1;
-
-static const char *const CLAIM_KINDS[] = {"differs", "equal", "ordered", "exact"};
-static const char *const SIGNS[] = {"<", ">", "=", "<=", ">="};    /* by Relation */
-
-/* The kinds of pictures: their names, and how many words they take at least. */
-static const struct { const char *name; int least; } PICTURES[PICTURE_KINDS] = {
-    [PICTURE_CURVES] = {"curves", 1}, [PICTURE_DOTS] = {"dots", 1},
-    [PICTURE_DOMAINS] = {"domains", 1}, [PICTURE_OVER] = {"over", 2},
-    [PICTURE_RATIO] = {"ratio", 1},   [PICTURE_NORMS] = {"norms", 1},
-    [PICTURE_ANGLES] = {"angles", 0}, [PICTURE_GRID] = {"grid", 0},
-    [PICTURE_ALPHA] = {"alpha", 1},   [PICTURE_MAP] = {"map", 0},
-    [PICTURE_TOY] = {"toy", 0}};
-
-typedef struct Reading {
-    Experiments *x;
-    const char *file, *example, *name;   /* a statement like the one that is read; what it names */
-    char *at;                    /* what is left of it */
-    int line;
-    Item *item; Claim *claim;    /* that it stands below, or NULL */
-    Error *e;
-} Reading;
-
-static int wrong(const Reading *r, const char *expected, const char *found) {
-    return fail(r->e, 1, "%s:%d: expected %s, found '%.40s'. Try: %s", r->file, r->line, expected,
-                found, r->example);
-}
-
-/* The next word of the statement, cut out in place; "" at its end. */
-static char *next_word(Reading *r) {
-    char *word = r->at + strspn(r->at, " ");
-    r->at = word + strcspn(word, " ");
-    if (*r->at) *r->at++ = 0;
-    r->at += strspn(r->at, " ");
-    return word;
-}
-
-static bool is_name(const char *word) {
-    size_t n = strspn(word, "abcdefghijklmnopqrstuvwxyz0123456789-");
-    return n && n < 40 && !word[n] && *word != '-';
-}
-
-static bool is_number(const char *word, double *x) {
-    char *end;
-    *x = strtod(word, &end);
-    return *word && !*end && isfinite(*x);
-}
-
-/* Which of n entries of `size` bytes, each of which begins with its name, it is; -1: none. */
-static int entry_of(const void *table, int n, size_t size, const char *name) {
-    const char *at = table;
-    for (int i = 0; i < n; i++, at += size)
-        if (!strcmp(*(const char *const *)(const void *)at, name)) return i;
-    return -1;
-}
-
-int experiments_row(const Experiments *x, const char *name) {
-    return entry_of(x->row, x->rows, sizeof *x->row, name);
-}
-
-static int read_seeds(Reading *r) {
-    double few, many;
-    const char *first = next_word(r), *second = next_word(r);
-    if (!is_number(first, &few) || !is_number(second, &many) || few < 2 || many < few || many > 99)
-        return wrong(r, "two counts of seeds, 2 to 99", first);
-    r->x->seeds = (int)few;
-    r->x->headline_seeds = (int)many;
-    return 0;
-}
-
-static int read_corpus(Reading *r) {
-    Corpus *c = &r->x->corpus[r->x->corpora++];
-    const char *file = next_word(r), *hash = next_word(r), *dot = strrchr(file, '.');
-    char *end;
-    *c = (Corpus){r->name, file, strtoull(hash, &end, 16), dot > file && !strcmp(dot, ".grammar"),
-                  *r->example == 'd'};
-    return *file && !*end && (*hash || c->grammar) ? 0 : wrong(r, "NAME FILE HASH", c->name);
-}
-
-/* [RECIPE] FLAGS into flags; of a row, words with a + into also, after=ROW into *after. */
-static int read_flags(Reading *r, char flags[FLAGS_ROOM], Row *row) {
-    const Experiments *x = r->x;
-    for (const char *word = next_word(r); *word; word = next_word(r)) {
-        bool also = row && *word == '+';
-        char *to = also ? row->also : flags;
-        size_t room = also ? sizeof row->also : FLAGS_ROOM, n = strlen(to);
-        if (row && !strncmp(word, "after=", 6)) {
-            row->after = experiments_row(x, word + 6);
-            if (row->after < 0) return wrong(r, "a row above", word + 6);
-            continue;
-        }
-        if (!also && !*flags && strncmp(word, "--", 2)) {
-            int i = entry_of(x->recipe, x->recipes, sizeof *x->recipe, word);
-            if (i < 0) return wrong(r, "flags, or a recipe above", word);
-            word = x->recipe[i].flags;
-        }
-        if (snprintf(to + n, room - n, "%s%s", n ? " " : "", word + also) >= (int)(room - n))
-            return wrong(r, "fewer flags", word + also);
-    }
-    return 0;
-}
-
-static int read_recipe(Reading *r) {
-    Recipe *made = &r->x->recipe[r->x->recipes];
-    made->name = r->name;
-    if (read_flags(r, made->flags, NULL)) return 1;
-    r->x->recipes++;                             /* known from here on */
-    return 0;
-}
-
-/* REFERENCE: TITLE, the reference up to its colon, to the statement's end. */
-static int read_title(Reading *r, const char **reference, const char **title) {
-    char *colon = strstr(r->at, ": ");
-    if (!colon) return wrong(r, "REFERENCE: TITLE", r->at);
-    *colon = 0;
-    *reference = r->at;
-    *title = colon + 2 + strspn(colon + 2, " ");
-    return 0;
-}
-
-static int read_item(Reading *r) {
-    Item *i = &r->x->item[r->x->items++];
-    *i = (Item){.name = r->name, .from = r->x->showns, .line = r->line};
-    return read_title(r, &i->reference, &i->title);
-}
-
-static int read_columns(Reading *r) {
-    Item *item = r->item;
-    if (item->count) return wrong(r, "columns below an item, above its rows", r->at);
-    while (*r->at) {
-        if (item->columns == COLUMNS) return wrong(r, "at most 8 columns", r->at);
-        item->column[item->columns++] = next_word(r);
-    }
-    return 0;
-}
-
-static int read_picture(Reading *r) {
-    if (r->item->pictures == PICTURES_MOST) return wrong(r, "at most 6 pictures", r->at);
-    Picture *p = &r->item->picture[r->item->pictures++];
-    const char *kind = next_word(r);
-    int k = entry_of(PICTURES, PICTURE_KINDS, sizeof *PICTURES, kind);
-    if (k < 0) return wrong(r, "a kind of picture", kind);
-    for (p->kind = (PictureKind)k; *r->at; p->word[p->words++] = next_word(r))
-        if (p->words == PICTURE_WORDS) return wrong(r, "fewer words", r->at);
-    return p->words < PICTURES[k].least ? wrong(r, "of what it is a picture", kind) : 0;
-}
-
-/* The paper's numbers behind the bar, one for each of the item's columns; none without one. */
-static int read_printed(Reading *r, char *bar, Printed *p) {
-    for (int i = 0; i < COLUMNS; i++) p[i] = (Printed){".", NAN, false};
-    if (!bar) return 0;
-    r->at = bar + 1;
-    for (int i = 0; i < r->item->columns; i++) {
-        char *word = next_word(r), *number = word + (*word == '~'), *end;
-        double value = strtod(number, &end);
-        bool none = !strcmp(word, "-") || !strcmp(word, ".");
-        if (!none && (end == number || end[*end == '*'] || !isfinite(value)))
-            return wrong(r, "a number for each column, - or .", word);
-        p[i] = (Printed){word, none ? NAN : value, *word == '~'};
-    }
-    return *r->at ? wrong(r, "as many numbers as columns", r->at) : 0;
-}
-
-/* A row that is named before it is known is -2 less its name's place in the text: see link_row. */
-static int read_row(Reading *r) {
-    Experiments *x = r->x;
-    const char *name = r->name;
-    char *bar = strchr(r->at, '|');
-    int known = experiments_row(x, name);
-    if (bar) *bar = 0;
-    if (r->at[strspn(r->at, " ")]) {
-        Row *row = &x->row[x->rows];
-        *row = (Row){.name = name, .after = -1, .line = r->line};
-        if (known >= 0) return wrong(r, "a row's flags once", name);
-        if (read_flags(r, row->flags, row)) return 1;
-        uint64_t base = row->after < 0 ? MEASUREMENTS : x->row[row->after].checksum;
-        row->checksum = hash64(hash64(base, row->also, strlen(row->also)), row->flags,
-                               strlen(row->flags));
-        known = x->rows++;
-    }
-    Shown *shown = &x->shown[x->showns++];
-    shown->row = known >= 0 ? known : -2 - (int)(name - x->text);
-    r->item->count++;
-    return read_printed(r, bar, shown->paper);
-}
-
-/* model NAME FOLDER | NUMBERS; without FOLDER what it was where NAME stood first. */
-static int read_model(Reading *r) {
-    Experiments *x = r->x;
-    Published *m = &x->model[x->models];
-    char *bar = strchr(r->at, '|');
-    *m = (Published){.name = r->name, .item = x->items - 1};
-    if (bar) *bar = 0;
-    for (int i = 0; i < x->models; i++)
-        if (!strcmp(x->model[i].name, m->name)) m->folder = x->model[i].folder;
-    if (r->at[strspn(r->at, " ")]) m->folder = next_word(r);
-    if (!m->folder) return wrong(r, "a model's folder where it stands first", m->name);
-    x->models++;
-    return read_printed(r, bar, m->paper);
-}
-
-/* eval FLAGS: once for all models of the item; each FLAGS: once for each. */
-static int read_eval(Reading *r) {
-    r->x->eval[r->x->evals++] = (Evaluation){.flags = r->at, .item = r->x->items - 1,
-                                             .each = !strncmp(r->example, "each", 4)};
-    return 0;
-}
-
-static int read_claim(Reading *r) {
-    Experiments *x = r->x;
-    Claim *c = &x->claim[x->claims++];
-    const char *word = next_word(r);
-    int kind = entry_of(CLAIM_KINDS, 4, sizeof *CLAIM_KINDS, word);
-    if (kind < 0) return wrong(r, "differs, equal, ordered or exact", word);
-    *c = (Claim){.name = r->name, .item = x->items - 1, .line = r->line, .kind = (ClaimKind)kind,
-                 .headline = !strncmp(r->at, "headline ", 9)};
-    if (c->headline) next_word(r);
-    return read_title(r, &c->reference, &c->statement);
-}
-
-/* ROW.MEASURE or a number. Rows are looked up when all are known. */
-static int read_side(Reading *r, Side *side) {
-    char *word = next_word(r), *dot = strchr(word, '.');
-    *side = (Side){.row = -1};
-    if (is_number(word, &side->number)) return 0;
-    if (!dot || dot == word || !dot[1]) return wrong(r, "ROW.MEASURE or a number", word);
-    *dot = 0;
-    *side = (Side){-2 - (int)(word - r->x->text), dot + 1, NAN};
-    return 0;
-}
-
-static int read_relation(Reading *r, Relation *relation) {
-    const char *word = next_word(r);
-    int i = entry_of(SIGNS, 5, sizeof *SIGNS, word);
-    *relation = (Relation)i;
-    return i < 0 ? wrong(r, "< > = <= or >=", word) : 0;
-}
-
-static int read_rule(Reading *r) {
-    static const char *const fitting[] = {"<>", "=", "<>", "<>="};     /* by ClaimKind */
-    Claim *c = r->claim;
-    Relation relation = LESS;
-    if (c->sides) return wrong(r, "one rule below a claim", r->at);
-    if (read_side(r, &c->side[c->sides++])) return 1;
-    while (*r->at && strncmp(r->at, "by ", 3) && strncmp(r->at, "within ", 7)) {
-        if (c->sides == SIDES) return wrong(r, "at most 16 sides", r->at);
-        if (read_relation(r, &relation) || read_side(r, &c->side[c->sides++])) return 1;
-        if (c->sides > 2 && relation != c->relation)
-            return wrong(r, "one relation all along", SIGNS[relation]);
-        c->relation = relation;
-    }
-    bool ordered = c->kind == CLAIM_ORDERED;
-    if (c->sides < 2 + ordered || (!ordered && c->sides > 2))
-        return wrong(r, "two sides, three or more of what is ordered", c->name);
-    if (!strchr(fitting[c->kind], *SIGNS[c->relation]) ||
-        (c->kind != CLAIM_EXACT && c->relation > SAME))
-        return wrong(r, "a relation of the claim's kind", c->name);
-    if (*next_word(r)) {
-        const char *margin = next_word(r);
-        if (!is_number(margin, &c->margin) || c->margin < 0)
-            return wrong(r, "a margin of 0 or more", margin);
-    }
-    if (c->kind == CLAIM_EQUAL && !(c->margin > 0))
-        return wrong(r, "within what they are equal", "nothing");
-    return *r->at ? wrong(r, "the end of the rule", r->at) : 0;
-}
-
-static int read_needs(Reading *r) {
-    Claim *c = r->claim;
-    if (!c->sides || c->needs == NEEDS)
-        return wrong(r, "at most 4 needs below a claim and its rule", r->at);
-    Side *side = &c->side[c->sides + 2 * c->needs];
-    if (read_side(r, &side[0]) || read_relation(r, &c->needed[c->needs++]) ||
-        read_side(r, &side[1])) return 1;
-    return *r->at ? wrong(r, "the end of the line", r->at) : 0;
-}
-
-/* What a statement begins with, whether a NAME follows, whether an item or a claim must stand
- * above, and one that is well formed. */
-enum { STATEMENT_KINDS = 14 };
-static const struct { const char *word; int (*read)(Reading *); bool named; char below;
-                      const char *example; } STATEMENTS[STATEMENT_KINDS] = {
-    {"row",     read_row,     true,  'i', "row k bos --extra k | 73.34 0.00, below an item"},
-    {"claim",   read_claim,   true,  'i', "claim NAME differs section 7.3: STATEMENT"},
-    {"rule",    read_rule,    false, 'c', "rule k-bias.alpha_1 < default.alpha_1 by 0.01"},
-    {"needs",   read_needs,   false, 'c', "needs default.times_1 > 2"},
-    {"item",    read_item,    true,  0,   "item table4 section 7.3, Table 4: Biases"},
-    {"columns", read_columns, false, 'i', "columns alpha_1 loss"},
-    {"picture", read_picture, false, 'i', "picture curves loss alpha_1"},
-    {"model",   read_model,   true,  'i', "model gpt2-xl openai-community/gpt2-xl | 77.00"},
-    {"eval",    read_eval,    false, 'i', "eval --text TEXTS/books.txt --inputs"},
-    {"each",    read_eval,    false, 'i', "each --text TEXTS/books.txt --report out/NAME.html"},
-    {"recipe",  read_recipe,  true,  0,   "recipe bos small --fix-token 1"},
-    {"corpus",  read_corpus,  true,  0,   "corpus books books.txt 0123456789abcdef"},
-    {"domain",  read_corpus,  true,  0,   "domain code code.grammar"},
-    {"seeds",   read_seeds,   false, 0,   "seeds 3 5"}};
-
-static int read_statement(Reading *r) {
-    Experiments *x = r->x;
-    const char *word = next_word(r);
-    int i = entry_of(STATEMENTS, STATEMENT_KINDS, sizeof *STATEMENTS, word);
-    r->example = i < 0 ? "a # before a comment" : STATEMENTS[i].example;
-    if (i < 0)
-        return wrong(r, "row, claim, rule, needs, item, columns, picture, model, eval, each, "
-                     "recipe, corpus, domain or seeds", word);
-    r->item = x->items ? &x->item[x->items - 1] : NULL;
-    r->claim = x->claims ? &x->claim[x->claims - 1] : NULL;
-    if (STATEMENTS[i].below && !(STATEMENTS[i].below == 'i' ? (void *)r->item : r->claim))
-        return wrong(r, "an item or a claim above", word);
-    if (STATEMENTS[i].named && !is_name(r->name = next_word(r)))
-        return wrong(r, "a name", r->name);
-    return STATEMENTS[i].read(r);
-}
-
-static int link_row(Reading *r, int *row, int line) {
-    if (*row > -2) return 0;
-    const char *name = r->x->text - 2 - *row;
-    r->line = line;
-    *row = experiments_row(r->x, name);
-    return *row < 0 ? wrong(r, "a row that stands somewhere", name) : 0;
-}
-
-/* The rule's sides, and after them each need's left and right. */
-static int side_count(const Claim *c) { return c->sides + 2 * c->needs; }
-
-static int link_rows(Reading *r) {
-    Experiments *x = r->x;
-    r->example = "its name, or row NAME FLAGS";
-    for (int i = 0; i < x->items; i++)
-        for (int k = 0; k < x->item[i].count; k++)
-            if (link_row(r, &x->shown[x->item[i].from + k].row, x->item[i].line)) return 1;
-    for (int i = 0; i < x->claims; i++) {
-        Claim *c = &x->claim[i];
-        r->line = c->line;
-        if (!c->sides) return wrong(r, "a rule below the claim", c->name);
-        for (int k = 0; k < side_count(c); k++)
-            if (link_row(r, &c->side[k].row, c->line)) return 1;
-    }
-    return 0;
-}
-
-int experiments_read(Experiments *x, const unsigned char *text, size_t n, const char *name,
-                     Error *e) {
-    *x = (Experiments){.seeds = 3, .headline_seeds = 5};
-    Reading r = {.x = x, .file = name, .line = 1, .e = e};
-    idx lines = 1;                               /* of each kind there are no more than these */
-    if (n > EXPERIMENTS_MOST)
-        return fail(e, 1, "%s: expected at most %d bytes, found %zu. Try: the file that came with "
-                    "sink", name, EXPERIMENTS_MOST, n);
-    if (!(x->text = grab((idx)n + 2, 1, e))) return e->status;
-    memcpy(x->text, text, n);
-    for (size_t i = 0; i < n; i++) lines += text[i] == '\n';
-    x->corpus = grab(lines, sizeof *x->corpus, e); x->recipe = grab(lines, sizeof *x->recipe, e);
-    x->item = grab(lines, sizeof *x->item, e);     x->row = grab(lines, sizeof *x->row, e);
-    x->shown = grab(lines, sizeof *x->shown, e);   x->claim = grab(lines, sizeof *x->claim, e);
-    x->model = grab(lines, sizeof *x->model, e);   x->eval = grab(lines, sizeof *x->eval, e);
-    for (char *at = x->text, *end, *stop = at + n; !e->status && at < stop; at = end + 1) {
-        int more = 1;
-        for (end = at; end < stop && (*end != '\n' || end[1] == ' '); end++) {
-            more += *end == '\n';
-            if (strchr("\t\r\n", *end)) *end = ' ';          /* a 0 among them */
-        }
-        *end = 0;
-        for (char *last = end; last > at && last[-1] == ' ';) *--last = 0;
-        r.at = at;
-        if (*at != '#' && at[strspn(at, " ")]) read_statement(&r);
-        r.line += more;
-    }
-    if (!e->status) link_rows(&r);
-    if (e->status) experiments_free(x);
-    return e->status;
-}
-
-void experiments_free(Experiments *x) {
-    free(x->text); free(x->corpus); free(x->recipe); free(x->item);
-    free(x->row); free(x->model); free(x->eval); free(x->shown); free(x->claim);
-    *x = (Experiments){0};
-}
-
-/* Is the row shown in the item? */
-static bool item_shows(const Experiments *x, const Item *item, int row) {
-    for (int k = 0; k < item->count; k++)
-        if (x->shown[item->from + k].row == row) return true;
-    return false;
-}
-
-static bool claim_uses(const Claim *c, int row) {
-    for (int k = 0; k < side_count(c); k++) if (c->side[k].row == row) return true;
-    return false;
-}
-
-/* Is the row shown in the item, or judged there? item -1: all of them. */
-static bool item_has(const Experiments *x, int item, int row) {
-    if (item < 0 || item_shows(x, &x->item[item], row)) return true;
-    for (int i = 0; i < x->claims; i++)
-        if (x->claim[i].item == item && claim_uses(&x->claim[i], row)) return true;
-    return false;
-}
-
-int row_seeds(const Experiments *x, int row, bool headline_only) {
-    for (int i = 0; i < x->claims; i++)
-        if (x->claim[i].headline && claim_uses(&x->claim[i], row))
-            return headline_only ? x->seeds : x->headline_seeds;
-    return headline_only ? 0 : x->seeds;
-}
-
-/* -------------------------------------------------------------------------------------------------
- * 12.2  What a run leaves: data/results/CORPUS/ROW-SEED.csv
- *
- * Lines of #KEY TEXT, then lines of NAME,NUMBER,NUMBER ..: six digits, nan where there is none. It
- * holds no clock, path, machine or number of threads: the same build repeats the same bytes.
- */
-static const char RESULT_HEAD[] = "# sink result 1\n";
-
-int result_add(Result *r, const char *name, const double *x, int n, Error *e) {
-    Numbers *list = realloc(r->list, ((size_t)r->lists + 1) * sizeof *list);
-    if (list) r->list = list;
-    double *value = realloc(r->value, ((size_t)r->values + (size_t)n + 1) * sizeof *value);
-    if (value) r->value = value;
-    if (!list || !value)
-        return fail(e, 1, "memory: room for %d numbers is not to be had. Try: again",
-                    r->values + n);
-    list += r->lists++;
-    *list = (Numbers){.at = r->values, .n = n};
-    snprintf(list->name, sizeof list->name, "%s", name);
-    memcpy(value + r->values, x, (size_t)n * sizeof *x);
-    r->values += n;
-    return 0;
-}
-
-int result_add1(Result *r, const char *name, double x, Error *e) {
-    return result_add(r, name, &x, 1, e);
-}
-
-const double *result_find(const Result *r, const char *name, int *n) {
-    for (int i = 0; i < r->lists; i++)
-        if (!strcmp(r->list[i].name, name)) return *n = r->list[i].n, r->value + r->list[i].at;
-    return *n = 0, NULL;
-}
-
-double result_number(const Result *r, const char *name) {
-    int n, stem = (int)strcspn(name, "[.");      /* of NAME[i] or NAME_1..k */
-    const double *x = result_find(r, name, &n);
-    char each[64];
-    if (x || !name[stem] || stem > 40) return x && n ? x[0] : NAN;
-    long to = strtol(name + stem + (name[stem] == '[' ? 1 : 2), NULL, 10);
-    snprintf(each, sizeof each, "%.*s", stem, name);
-    if (name[stem] == '[') {
-        x = result_find(r, each, &n);
-        return x && to >= 0 && to < n ? x[to] : NAN;
-    }
-    char *digits = strrchr(each, '_');
-    if (strncmp(name + stem, "..", 2) || !digits) return NAN;
-    double sum = 0;
-    long from = strtol(digits + 1, NULL, 10);
-    for (long i = from; i <= to && i - from < 100; i++) {
-        snprintf(digits, 22, "_%ld", i);
-        x = result_find(r, each, &n);
-        sum += x && n ? x[0] : NAN;
-    }
-    return sum;
-}
-
-/* The lines at the head: where each is kept, and how much goes there. */
-typedef struct HeadLine { const char *key; size_t at, room; } HeadLine;
-#define HEAD_LINE(key) {#key, offsetof(Result, key), sizeof ((Result *)0)->key}
-static const HeadLine HEAD_LINES[] = {
-    HEAD_LINE(row), HEAD_LINE(corpus), HEAD_LINE(command), HEAD_LINE(flags), HEAD_LINE(data),
-    HEAD_LINE(build), HEAD_LINE(ended)};
-enum { HEAD_COUNT = sizeof HEAD_LINES / sizeof *HEAD_LINES };
-
-int result_text(const Result *r, Bytes *out, Error *e) {
-    bytes_print(out, e, "%s", RESULT_HEAD);
-    for (int i = 0; i < HEAD_COUNT; i++) {
-        const char *text = (const char *)r + HEAD_LINES[i].at;
-        bytes_print(out, e, "#%s ", HEAD_LINES[i].key);
-        bytes_add(out, text, strlen(text), e);
-        bytes_add(out, "\n", 1, e);
-    }
-    bytes_print(out, e, "#seed %d\n#checksum %016llx\n", r->seed, (unsigned long long)r->checksum);
-    for (int i = 0; i < r->lists && !e->status; i++) {
-        bytes_print(out, e, "%s", r->list[i].name);
-        for (int k = 0; k < r->list[i].n; k++)
-            bytes_print(out, e, ",%.6g", r->value[r->list[i].at + k]);
-        bytes_print(out, e, "\n");
-    }
-    return e->status;
-}
-
-/* A line of the head: #KEY TEXT. */
-static bool read_head(Result *r, const char *line) {
-    size_t n = strcspn(line, " ");
-    const char *text = line + n + 1;
-    if (!line[n]) return false;
-    if (!strncmp(line, "#seed ", 6)) return r->seed = atoi(text), true;
-    if (!strncmp(line, "#checksum ", 10)) return r->checksum = strtoull(text, NULL, 16), true;
-    for (int i = 0; i < HEAD_COUNT; i++)
-        if (strlen(HEAD_LINES[i].key) == n - 1 && !strncmp(line + 1, HEAD_LINES[i].key, n - 1))
-            return snprintf((char *)r + HEAD_LINES[i].at, HEAD_LINES[i].room, "%s", text) >= 0;
-    return false;
-}
-
-/* A line of numbers, into room for as many as the file has bytes. */
-static bool read_numbers(Result *r, char *line, double *room, Error *e) {
-    int n = 0;
-    char *at = strchr(line, ',');
-    if (!at) return false;
-    for (*at++ = 0; *at; n++) {
-        char *end;
-        room[n] = strtod(at, &end);
-        if (end == at || (*end && *end != ',')) return false;
-        at = end + (*end == ',');
-    }
-    return !result_add(r, line, room, n, e);
-}
-
-int result_read(Result *r, const unsigned char *text, size_t n, const char *name, Error *e) {
-    size_t head = sizeof RESULT_HEAD - 1;
-    *r = (Result){0};
-    if (n < head || memcmp(text, RESULT_HEAD, head) || text[n - 1] != '\n' || memchr(text, 0, n))
-        return fail(e, 1, "%s: expected a result of `sink repro`, found something else or less. "
-                    "Try: delete it, and run it again", name);
-    char *copy = grab((idx)n + 1, 1, e);
-    double *room = grab((idx)n / 2 + 1, sizeof *room, e);
-    int line = 1;
-    if (!e->status) memcpy(copy, text, n);
-    for (char *at = copy + head, *end; !e->status && at < copy + n; at = end + 1) {
-        end = strchr(at, '\n');
-        *end = 0;
-        line++;
-        if (*at == '#' ? !read_head(r, at) : !read_numbers(r, at, room, e))
-            fail(e, 1, "%s:%d: expected #KEY TEXT or NAME,NUMBER .., found '%.40s'. Try: delete "
-                 "the file, and run it again", name, line, at);
-    }
-    free(copy);
-    free(room);
-    if (e->status) result_free(r);
-    return e->status;
-}
-
-void result_free(Result *r) {
-    free(r->list);
-    free(r->value);
-    *r = (Result){0};
-}
-
-int result_path(char path[PATH_ROOM], const char *folder, const char *corpus, const char *row,
-                int seed, Error *e) {
-    if (snprintf(path, PATH_ROOM, "%s/%s/%s-%d.csv", folder, corpus, row, seed) >= PATH_ROOM)
-        return fail(e, 2, "--results %.40s..: this path is too long. Try: a shorter one", folder);
-    return 0;
-}
-
-/* -------------------------------------------------------------------------------------------------
- * 12.3  One run: a row trained for a seed, measured, kept
- */
-/* Where a corpus lies: a grammar in data/, a text in the folder `texts`. */
-static int corpus_path(char path[PATH_ROOM], const Corpus *c, const char *texts, Error *e) {
-    if (snprintf(path, PATH_ROOM, "%s/%s", c->grammar ? "data" : texts, c->file) < PATH_ROOM)
-        return 0;
-    return fail(e, 2, "--texts %.40s..: this path is too long. Try: a shorter one", texts);
-}
-
-static int corpus_check(const Corpus *c, const char *texts, const Data *d, Error *e) {
-    if (!c->hash || c->hash == d->source) return e->status;
-    return fail(e, 1, "%s/%s: expected the text with hash %016llx, found %016llx. Try: the text "
-                "that README.md describes, or --corpus of a grammar", texts, c->file,
-                (unsigned long long)c->hash, (unsigned long long)d->source);
-}
-
-static bool asks(const Row *row, const char *what) {
-    const char *at = strstr(row->also, what);
-    return at && (at[strlen(what)] == ' ' || !at[strlen(what)]);
-}
-
-/* The settings of a row for a seed: its flags, and where the text is. */
-static int row_settings(Settings *out, const Row *row, const Corpus *corpus, int seed,
-                        const Settings *s, Error *e) {
-    settings_default(out);
-    if (settings_flags(out, row->flags, "mtd", e)) return e->status;
-    out->train.seed = seed;
-    int looks = asks(row, "dense") ? 120 : 30;
-    out->train.log_every = out->train.steps / looks ? out->train.steps / looks : 1;
-    out->quiet = s->quiet;
-    memcpy(out->data.tokenizer, s->data.tokenizer, PATH_ROOM);
-    if (out->data.grammar[0] || out->data.toy) return 0;     /* the row brings its own text */
-    if (!corpus->grammar && !s->texts[0])
-        return fail(e, 2, "%s: expected the folder with %s, its text. Try: --texts FOLDER, or "
-                    "--corpus story, which is here", corpus->name, corpus->file);
-    return corpus_path(corpus->grammar ? out->data.grammar : out->data.text, corpus, s->texts, e);
-}
-
-/* Adds numbers under a name made as printf makes it. */
-static int put_list(Result *r, Error *e, const double *x, int n, const char *format, ...) {
-    char name[sizeof r->list->name];
-    va_list args;
-    va_start(args, format);
-    int length = vsnprintf(name, sizeof name, format, args);
-    va_end(args);
-    if (length >= (int)sizeof name)
-        return fail(e, 1, "%s..: expected a name of at most %d letters. Try: a shorter one", name,
-                    (int)sizeof name - 1);
-    return result_add(r, name, x, n, e);
-}
-#define put(r, e, x, ...) put_list(r, e, (double[]){x}, 1, __VA_ARGS__)
-
-static double tokens_a_step(const Trainer *t) {
-    return (double)t->s.train.batch * t->s.train.accumulate * t->s.model.context;
-}
-
-/* The numbers of the looks, from step 0 on. */
-static int measure_curves(Result *r, const Trainer *t, const Progress *p, const Look *start,
-                          const char *prefix, Error *e) {
-    const struct { const char *name; bool asked; size_t at; } CURVES[] = {
-        {"loss",    true,        offsetof(Look, loss)},
-        {"norm",    true,        offsetof(Look, norm)},
-        {"alpha_1", true,        offsetof(Look, alpha1)},
-        {"sink_1",  true,        offsetof(Look, sink1)},
-        {"alpha_*", p->has_star, offsetof(Look, alpha_star)},
-        {"sink_*",  p->has_star, offsetof(Look, sink_star)},
-        {"norm_ratio", true,     offsetof(Look, ratio)},
-        {"valid",   p->holds,    offsetof(Look, held)}};
-    double x[LOOKS + 1] = {0};
-    for (int i = 0; i < p->looks; i++) x[i + 1] = tokens_a_step(t) * (double)p->look[i].step;
-    put_list(r, e, x, p->looks + 1, "%stokens", prefix);
-    for (size_t k = 0; k < sizeof CURVES / sizeof *CURVES; k++) {
-        if (!CURVES[k].asked) continue;
-        for (int i = 0; i <= p->looks; i++)
-            memcpy(&x[i], (const char *)(i ? &p->look[i - 1] : start) + CURVES[k].at, sizeof *x);
-        put_list(r, e, x, p->looks + 1, "%s%s", prefix, CURVES[k].name);
-    }
-    return e->status;
-}
-
-/* When the sink came, by the looks: the tokens at which alpha_1 first was twice the even value, or
- * all of them if it never was; and its multiple where the loss had made 80 % of its way. */
-static int measure_onset(Result *r, const Trainer *t, const Progress *p, double even, Error *e) {
-    double onset = tokens_a_step(t) * t->s.train.steps, from = log(t->s.model.vocab), to = NAN;
-    double least = p->looks ? p->look[0].loss : NAN, emerged = 0;
-    for (int i = 1; i < p->looks; i++) least = fmin(least, p->look[i].loss);
-    for (int i = p->looks - 1; i >= 0; i--) {
-        const Look *at = &p->look[i];
-        if (at->alpha1 >= SHOWS * even) onset = tokens_a_step(t) * (double)at->step, emerged = 1;
-        if (from - at->loss >= 0.8 * (from - least)) to = at->alpha1 / even;
-    }
-    put(r, e, onset, "onset");
-    put(r, e, emerged, "emerged");
-    return put(r, e, to, "times_1_at_80");
-}
-
-/* First row and mean of the others, layer by layer, of norms [layers,N]. */
-static void measure_norms(Result *r, const char *name, const double *norms, int layers, int N,
-                          Error *e) {
-    double *x = grab(layers, sizeof *x, e);
-    for (int rest = 0; x && rest < 2; rest++) {
-        for (int l = 0; l < layers; l++) {
-            const double *of = norms + (idx)l * N;
-            x[l] = rest ? of[0] / norm_ratio(of, N) : of[0];
-        }
-        put_list(r, e, x, layers, "%s_%s", name, rest ? "rest" : "1");
-    }
-    free(x);
-}
-
-/* alpha and Sink of the columns of an evaluation. */
-static void measure_columns(Result *r, const Sinks *q, const Config *c, Error *e) {
-    int first = config_column_first(c), star = config_column_star(c);
-    double even = sink_uniform(c, q->T);
-    for (int k = 1; k <= 10 && k <= q->T; k++) {
-        put(r, e, sinks_alpha(q, first + k - 1), "alpha_%d", k);
-        put(r, e, sinks_sink(q, first + k - 1, 0), "sink_%d", k);
-    }
-    put(r, e, sinks_sink(q, first, 1), "sink_1:0.2");
-    put(r, e, sinks_sink(q, first, 2), "sink_1:0.4");
-    put(r, e, even, "even");
-    put(r, e, sinks_alpha(q, first) / even, "times_1");
-    if (star < 0) return;
-    put(r, e, sinks_alpha(q, star), "alpha_*");
-    put(r, e, sinks_sink(q, star, 0), "sink_*");
-    put(r, e, sinks_alpha(q, star) / even, "times_*");
-}
-
-/* By layer and head, and by layer. */
-static int measure_layers(Result *r, const Sinks *q, const Config *c, Error *e) {
-    enum { BEST, ENTROPY, MASS, RATIO, MASSIVE, MEDIAN, KEY, VALUE, COS_1, COS_REST, PRODUCT_1,
-           PRODUCT_REST, NUMBERS };
-    static const char *const names[NUMBERS] = {
-        "best_1", "entropy", "mass", "norm_ratio", "massive", "median", "key_ratio", "value_ratio",
-        "cos_1", "cos_rest", "product_1", "product_rest"};
-    int L = q->L, H = q->H, LH = L * H, first = config_column_first(c);
-    int star = config_column_star(c);
-    double x[NUMBERS] = {[RATIO] = sinks_ratio(q), [MASSIVE] = q->massive, [MEDIAN] = q->median};
-    double *map = grab(2 * (idx)LH, sizeof *map, e), before = 0;
-    if (e->status) return e->status;
-    for (int i = 0; i < LH; i++) {
-        map[i] = q->alpha[(idx)i * q->S + first];
-        if (star >= 0) map[LH + i] = q->alpha[(idx)i * q->S + star];
-        x[BEST] = fmax(x[BEST], map[i]);
-        x[ENTROPY] += q->entropy[i] / LH;
-        x[MASS] += q->mass[i] / LH;
-        for (int rest = 0; rest < 2; rest++) {
-            x[COS_1 + rest] += q->cosine[2 * i + rest] / LH;
-            x[PRODUCT_1 + rest] += q->product[2 * i + rest] / LH;
-        }
-    }
-    for (int l = 0; l < L; l++) {
-        x[KEY] += norm_ratio(q->knorm + (idx)l * q->N, q->N) / L;
-        x[VALUE] += norm_ratio(q->vnorm + (idx)l * q->N, q->N) / L;
-        if (c->place == PLACE_POST)
-            before = fmax(before, norm_ratio(q->prenorm + (idx)l * q->N, q->N));
-    }
-    for (int i = 0; i < NUMBERS; i++) result_add1(r, names[i], x[i], e);
-    result_add(r, "shape", (double[]){L, H, q->T, q->S}, 4, e);
-    result_add(r, "map_alpha_1", map, LH, e);
-    if (star >= 0) result_add(r, "map_alpha_*", map + LH, LH, e);
-    free(map);
-    measure_norms(r, "hnorm", q->hnorm, L + 1, q->N, e);
-    measure_norms(r, "knorm", q->knorm, L, q->N, e);
-    measure_norms(r, "vnorm", q->vnorm, L, q->N, e);
-    if (c->place == PLACE_POST) {
-        put(r, e, before, "norm_ratio_before");
-        measure_norms(r, "prenorm", q->prenorm, L, q->N, e);
-    }
-    result_add(r, "cosine", q->cosine, 2 * LH, e);
-    return result_add(r, "product", q->product, 2 * LH, e);
-}
-
-/* The same few numbers on random and on repeated tokens (Table 1). */
-static int measure_inputs(Result *r, Trainer *t, const Settings *s, Error *e) {
-    for (int input = INPUT_RANDOM; input <= INPUT_REPEAT && !e->status; input++) {
-        Settings other = *s;
-        Sinks q;
-        int starts, first = config_column_first(&t->m.c);
-        other.input = input;
-        if (evaluate(&q, &t->m, &t->data, &other, s->eval_n, s->eval_T, &starts, e)) break;
-        double alpha = sinks_alpha(&q, first);
-        put(r, e, alpha, "alpha_1@%s", INPUTS[input]);
-        put(r, e, sinks_sink(&q, first, 0), "sink_1@%s", INPUTS[input]);
-        put(r, e, alpha / sink_uniform(&t->m.c, s->eval_T), "times_1@%s", INPUTS[input]);
-        sinks_free(&q);
-    }
-    return e->status;
-}
-
-/* m of the head with the most sink, to four digits after the point, and which head that is. */
-static int measure_map(Result *r, const HeadMap *map, Error *e) {
-    double m[HEAD_MAP * (HEAD_MAP + 2)];
-    for (int i = 0; i < map->T * map->S; i++) m[i] = round(map->m[i] * 1e4) / 1e4;
-    result_add(r, "map_shape", (double[]){map->layer, map->head, map->T, map->S}, 4, e);
-    return result_add(r, "map", m, map->T * map->S, e);
-}
-
-/* +grid, Figure 3: Sink_1 of natural sequences by their length and the threshold. */
-int measure_grid(Result *r, Model *m, const Data *d, const Settings *s, Error *e) {
-    enum { LENGTHS = 4, STEPS = 9 };
-    static const double eps[STEPS] = {0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5};
-    double length[LENGTHS], alpha[LENGTHS], sink[LENGTHS * STEPS];
-    Settings natural = *s;
-    int n = 0, starts, first = config_column_first(&m->c);
-    natural.input = INPUT_NATURAL;
-    for (int T = 16; T <= 128 && T <= m->c.context; T *= 2, n++) {
-        Sinks seen;
-        if (evaluate_at(&seen, m, d, &natural, eps, STEPS, s->eval_n, T, &starts, e))
-            return e->status;
-        length[n] = T;
-        alpha[n] = sinks_alpha(&seen, first);
-        for (int x = 0; x < STEPS; x++) sink[n * STEPS + x] = sinks_sink(&seen, first, x);
-        sinks_free(&seen);
-    }
-    result_add(r, "grid_T", length, n, e);
-    result_add(r, "grid_eps", eps, STEPS, e);
-    result_add(r, "grid_alpha_1", alpha, n, e);
-    return result_add(r, "grid_sink_1", sink, n * STEPS, e);
-}
-
-/* +swap, Table 7: sequences of one repeated token, p_1 replaced by p_t or swapped with it, for the
- * paper's t as far as the sequences go. 2 for a model without positions to edit. */
-int measure_swaps(Result *r, Model *m, const Data *d, const Settings *s, Error *e) {
-    Settings edited = *s;
-    edited.input = INPUT_REPEAT;
-    for (int t = 5; t <= 30 && t <= s->eval_T; t += 5)
-        for (int swap = 0; swap < 2; swap++) {
-            Sinks seen;
-            const char *how = swap ? "swap" : "replace";
-            int starts, first = config_column_first(&m->c), there = first + t - 1;
-            edited.replace_position = swap ? 0 : t;
-            edited.swap_position = swap ? t : 0;
-            if (evaluate(&seen, m, d, &edited, s->eval_n, s->eval_T, &starts, e)) return e->status;
-            put(r, e, sinks_sink(&seen, first, 0), "sink_1@%s%d", how, t);
-            put(r, e, sinks_sink(&seen, there, 0), "sink_t@%s%d", how, t);
-            put(r, e, sinks_alpha(&seen, first), "alpha_1@%s%d", how, t);
-            put(r, e, sinks_alpha(&seen, there), "alpha_t@%s%d", how, t);
-            sinks_free(&seen);
-        }
-    return e->status;
-}
-
-/* +domains, Figure 9: the held documents of every corpus and domain that is at hand, a grammar or
- * a text of the folder `texts`: what `sink eval MODEL --text FILE` prints of each. Where t was
- * trained on one of them, the documents that are measured are none that it has seen. */
-int measure_domains(Result *r, Trainer *t, const Experiments *x, const char *texts, Error *e) {
-    int first = config_column_first(&t->m.c), starts;
-    for (int i = 0; i < x->corpora && !e->status; i++) {
-        const Corpus *c = &x->corpus[i];
-        Settings s = t->s;
-        Data data = {0};
-        Sinks q;
-        char *path = c->grammar ? s.data.grammar : s.data.text;
-        s.data.text[0] = s.data.grammar[0] = s.data.tokens[0] = 0;
-        s.input = INPUT_NATURAL;
-        if (corpus_path(path, c, texts, e)) break;
-        if (!c->grammar && (!*texts || file_missing(path))) continue;
-        if (data_open(&data, &s.data, 0, 0, e)) break;
-        if (!corpus_check(c, texts, &data, e) &&
-            !evaluate(&q, &t->m, &data, &s, s.eval_n, s.eval_T, &starts, e)) {
-            put(r, e, sinks_alpha(&q, first), "alpha_1/%s", c->name);
-            put(r, e, sinks_sink(&q, first, 0), "sink_1/%s", c->name);
-            put(r, e, sinks_sink(&q, first, 1), "sink_1:0.2/%s", c->name);
-            put(r, e, sinks_sink(&q, first, 2), "sink_1:0.4/%s", c->name);
-            put(r, e, q.loss, "loss/%s", c->name);
-            sinks_free(&q);
-        }
-        data_close(&data);
-    }
-    return e->status;
-}
-
-/* All that is asked of a trained model. */
-static int measure(Result *r, Trainer *t, const Progress *p, double loss, const Experiments *x,
-                   const Row *row, const char *texts, Error *e) {
-    Outcome *o = grab(1, sizeof *o, e);
-    int starts, last = p->looks / 10 + 1;                    /* a tenth of the looks */
-    double trained = p->looks ? 0 : NAN;
-    if (!o) return e->status;
-    if (t->s.eval_T > t->s.model.context) t->s.eval_T = t->s.model.context;
-    for (int i = p->looks ? p->looks - last : 0; i < p->looks; i++)
-        trained += p->look[i].loss / last;
-    if (!outcome_measure(o, t, &t->s, &starts, e)) {
-        put(r, e, loss, "loss");
-        put(r, e, trained, "train_loss");
-        put(r, e, loss - trained, "gap");
-        measure_columns(r, &o->s, &o->c, e);
-        measure_onset(r, t, p, o->even, e);
-        measure_layers(r, &o->s, &o->c, e);
-        measure_inputs(r, t, &t->s, e);
-        if (asks(row, "map")) measure_map(r, &o->map[0], e);
-        if (asks(row, "grid")) measure_grid(r, &t->m, &t->data, &t->s, e);
-        if (asks(row, "swap")) measure_swaps(r, &t->m, &t->data, &t->s, e);
-        if (asks(row, "domains")) measure_domains(r, t, x, texts, e);
-    }
-    sinks_free(&o->s);
-    free(o);
-    return e->status;
-}
-
-#if defined(__clang__)
-#define COMPILER "clang " __VERSION__
-#elif defined(__VERSION__)
-#define COMPILER "gcc " __VERSION__
-#else
-#define COMPILER "C"
-#endif
-
-/* The lines that say how the run came about; a toy has no data. */
-static void result_describe(Result *r, const Experiments *x, const Row *row, const Corpus *corpus,
-                            const Data *d) {
-    static const char *const sets[] = {"baseline", "avx2", "avx512"};
-    int i = 0;
-    while (i < x->items && !item_shows(x, &x->item[i], (int)(row - x->row))) i++;
-    snprintf(r->command, sizeof r->command, "sink repro %s --row %s --seed %d --corpus %s",
-             i < x->items ? x->item[i].name : "all", row->name, r->seed, corpus->name);
-    snprintf(r->flags, sizeof r->flags, "%s%s%s --seed %d",
-             row->after < 0 ? "" : x->row[row->after].flags, row->after < 0 ? "" : " then ",
-             row->flags, r->seed);
-    snprintf(r->data, sizeof r->data, "made by the toy");
-    if (d) snprintf(r->data, sizeof r->data, "%s %016llx, tokenizer %016llx", corpus->file,
-                    (unsigned long long)d->source, (unsigned long long)d->tokenizer.hash);
-    snprintf(r->build, sizeof r->build, COMPILER ", %s, %zu-byte numbers", sets[isa_best()],
-             sizeof(real));
-}
-
-/* A training to its end, in t: its looks in *p, and as *start the one before the first step. */
-static int row_train(Trainer *t, Progress *p, Look *start, const Row *row, int seed, Error *e) {
-    char name[96];
-    snprintf(name, sizeof name, "%s %d", row->name, seed);
-    progress_start(p, name, t->s.quiet);
-    p->holds = asks(row, "valid");
-    if (look_at_sink(t, p, e)) return e->status;
-    *start = (Look){.loss = NAN, .norm = NAN, .alpha1 = p->alpha1, .sink1 = p->sink1,
-                    .alpha_star = p->alpha_star, .sink_star = p->sink_star, .ratio = p->ratio,
-                    .held = NAN};
-    if (!train_run(t, p, e) && interrupted)
-        fail(e, 1, "stopped by Ctrl-C: %s is not finished and begins anew. Try: the same command",
-             name);
-    p->name = row->name;                                     /* `name` is this call's */
-    return e->status;
-}
-
-/* A trainer at the row's first step: new, or with the parameters that the row it goes on from has
- * been trained to. */
-static int row_begin(Trainer *t, Result *r, const Experiments *x, const Row *row,
-                     const Corpus *corpus, const Settings *s, Progress *p, Error *e) {
-    const Row *base = row->after < 0 ? row : &x->row[row->after];
-    Settings now;
-    Look start;
-    if (row_settings(&now, base, corpus, r->seed, s, e) || trainer_create(t, &now, e))
-        return e->status;
-    result_describe(r, x, row, corpus, &t->data);
-    if (corpus_check(corpus, s->texts, &t->data, e) || base == row ||
-        row_train(t, p, &start, base, r->seed, e) ||
-        measure_curves(r, t, p, &start, "curve_", e) ||
-        row_settings(&now, row, corpus, r->seed, s, e)) return e->status;
-    return trainer_restart(t, &now, e);
-}
-
-/* Has the training diverged? That is a result: its error becomes why it ended. */
-static bool has_ended(char why[640], const Trainer *t, Error *e) {
-    if (!e->status || interrupted || !trainer_diverged(t)) return false;
-    snprintf(why, 640, "%s", e->text);
-    *e = (Error){0};
-    return true;
-}
-
-/* Trains a model of the language and measures it. A training that diverges is a result. */
-static int row_model(Result *r, Progress *p, const Experiments *x, const Row *row,
-                     const Corpus *corpus, const Settings *s, Error *e) {
-    Trainer t = {0};
-    Look start = {.loss = NAN, .norm = NAN, .held = NAN};
-    double loss = NAN;
-    if (!row_begin(&t, r, x, row, corpus, s, p, e) &&
-        !row_train(&t, p, &start, row, r->seed, e)) trained_loss(&loss, &t, e);
-    bool ended = has_ended(r->ended, &t, e);
-    if (!e->status) {
-        put(r, e, ended, "diverged");
-        put(r, e, (double)t.step, "steps");
-        put(r, e, (double)t.step * tokens_a_step(&t), "tokens");
-        put(r, e, (double)t.m.count, "parameters");
-        measure_curves(r, &t, p, &start, row->after < 0 ? "curve_" : "tune_", e);
-        if (!ended && !e->status) measure(r, &t, p, loss, x, row, s->texts, e);
-    }
-    trainer_free(&t);
-    return e->status;
-}
-
-int row_run(Result *r, const Experiments *x, int row, const Corpus *corpus, int seed,
-            const Settings *s, Error *e) {
-    const Row *w = &x->row[row];
-    Progress *p = grab(1, sizeof *p, e);
-    Settings now;
-    *r = (Result){.seed = seed, .checksum = w->checksum};
-    snprintf(r->row, sizeof r->row, "%s", w->name);
-    snprintf(r->corpus, sizeof r->corpus, "%s", corpus->name);
-    if (p && !row_settings(&now, w, corpus, seed, s, e) && now.data.toy) {
-        result_describe(r, x, w, corpus, NULL);
-        progress_start(p, w->name, s->quiet);
-        toy_run(&now, p, r, e);
-    } else if (!e->status) row_model(r, p, x, w, corpus, s, e);
-    free(p);
-    if (e->status) result_free(r);
-    return e->status;
-}
-
-/* The result of a row for a seed, if there is one, and what is amiss with it as a line of notes. */
-static RunState run_load(Result *r, const Experiments *x, int row, const char *folder,
-                         const char *corpus, int seed, Bytes *notes) {
-    const Row *is = &x->row[row];
-    char path[PATH_ROOM];
-    Bytes text = {0};
-    Error e = {0}, second = {0};
-    *r = (Result){0};
-    if (!result_path(path, folder, corpus, is->name, seed, &e) && file_missing(path))
-        return RUN_MISSING;
-    if (!e.status && !file_read(path, &text, &e) && !result_read(r, text.at, text.size, path, &e) &&
-        (strcmp(r->row, is->name) || strcmp(r->corpus, corpus) || r->seed != seed))
-        fail(&e, 1, "%s: expected row %s, seed %d of %s, found row %s, seed %d of %s. Try: delete "
-             "it, and run it again", path, is->name, seed, corpus, r->row, r->seed, r->corpus);
-    bytes_free(&text);
-    if (e.status) bytes_print(notes, &second, "%s\n", e.text);
-    else if (r->checksum != is->checksum)
-        bytes_print(notes, &second, "%s is void: the row changed\n", path);
-    return e.status ? RUN_DAMAGED : r->checksum != is->checksum ? RUN_VOID
-           : r->ended[0] ? RUN_DIVERGED : RUN_HELD;
-}
-
-int result_there(const Experiments *x, int row, const char *folder, const char *corpus, int seed) {
-    Result r;
-    Bytes notes = {0};
-    RunState state = run_load(&r, x, row, folder, corpus, seed, &notes);
-    result_free(&r);
-    bytes_free(&notes);
-    return state == RUN_VOID ? -1 : state == RUN_HELD || state == RUN_DIVERGED;
-}
-
-/* -------------------------------------------------------------------------------------------------
- * 12.4  Two toys that show the mechanism in seconds                        beyond the paper
- *
- * Two tasks in which a head has nothing to say at most positions, so that it needs a place to put
- * its weights, and one can tell beforehand where it will. One layer, one head.
- *
- * Trigger-conditional averaging (Ran-Milo, arXiv 2603.11487). Input are T vectors of C numbers:
- *
- *            0     1         2 .. C-2     C-1
- *   x_1      1     0         0            0        the first token
- *   x_j      0     1         U(-1,1)      0        the trigger, j drawn from 3 .. T
- *   others   0     0         U(-1,1)      1
- *
- * and the target is 0 but for y_j = (x_1 + .. + x_j) / j. The model is attention alone, W_Q, W_K,
- * W_V, W_O, no positions. At the trigger a row must be uniform and W_V W_O nearly the identity; at
- * every other place the output must be 0 all the same. A row that sums to 1 can do that only on a
- * token whose value is 0, and only the first is there always: with softmax a small error forces a
- * sink, alpha_1 -> 1. A column * with v* = 0 makes the row's sum a gate (3.7), which need be 1 at
- * the trigger and 0 elsewhere; then nothing asks for a sink, and nothing forbids one, for the first
- * token's value can be 0 as well. Without normaliser rows can be 0 too, but not 1/j at the trigger,
- * since j is not in the input: that arm keeps an error. x_1 has no content: it would pass
- * through W_V W_O like all content, and softmax would have no place without a value.
- *
- * Bigram-Backcopy (Guo et al., arXiv 2410.13835). Characters of a text with their bigram
- * probabilities P and frequencies; the three most frequent are triggers.
- *
- *   x_1 = <s>   x_2 by frequency, no trigger   x_{t+1} = x_{t-1} where x_t is a trigger,
- *                                              else drawn from P( . | x_t)
- *
- * The ordinary model learns it through the ordinary trainer. P( . | x_t) is a table that the
- * embedding and the ffn hold without attention; only at a trigger must the head look back one. No
- * trigger follows a trigger, since what is copied stood before one.
- *
- * Sequence n of a seed is drawn from the two numbers alone. Held ones have a seed that no training
- * has. Looks at steps n k^2 / LAST^2: dense where things begin.
- */
-
-static void toy_add(ToySums *x, int which, double value) {
-    x->sum[which] += value;
-    x->count[which]++;
-}
-
-static double toy_mean(const ToySums *x, int which) {
-    return x->count[which] > 0 ? x->sum[which] / x->count[which] : NAN;
-}
-
-void toy_measure(ToySums *x, const Config *c, double eps, int T, const bool *trigger, const real *z,
-                 const real *weight, const real *metric) {
-    int star = c->extra ? 1 : 0, S = T + star, quiet = 0;
-    double alpha = 0;
-    for (int i = 1; i < T; i++) {
-        const real *z_i = z + i * S + star, *w_i = weight + i * S + star, *m_i = metric + i * S;
-        double mass = 0, others = 0, entropy = 0;                /* 0 log 0 = 0 */
-        for (int j = 0; j <= i; j++) mass += (double)w_i[j];
-        for (int j = 1; j <= i; j++) others += (double)z_i[j] / i;
-        for (int j = 0; j <= i; j++) {
-            double p = (double)w_i[j] / mass;
-            entropy -= p > 0 ? p * log(p) : 0;
-        }
-        bool at = trigger[i];                    /* TOY_X_TRIGGER is TOY_X + 1 */
-        toy_add(x, TOY_ALPHA_1 + at, (double)m_i[star]);
-        toy_add(x, TOY_WEIGHT_1 + at, (double)w_i[0]);
-        toy_add(x, TOY_GATE + at, mass);
-        toy_add(x, TOY_LOGIT_GAP + at, (double)z_i[0] - others);
-        if (star) toy_add(x, TOY_ALPHA_STAR + at, (double)m_i[0]);
-        if (at) {
-            toy_add(x, TOY_ALPHA_PREVIOUS_TRIGGER, (double)m_i[star + i - 1]);
-            toy_add(x, TOY_EVENNESS_TRIGGER, mass > 0 ? exp(entropy) / (i + 1) : 0);
-        } else {
-            toy_add(x, TOY_EVEN, 1.0 / (i + 1 + star));
-            alpha += (double)m_i[star];
-            quiet++;
-        }
-    }
-    if (quiet) toy_add(x, TOY_SINK_1, alpha / quiet > eps);
-}
-
-int trigger_draw(real *x, real *y, int C, int T, uint64_t seed, uint64_t number) {
-    Rng r = {hash64(seed, &number, sizeof number)};
-    int at = 2 + (int)rng_below(&r, (uint64_t)T - 2);
-    zero(y, (idx)T * C);
-    for (int i = 0; i < T; i++) {
-        real *row = x + (idx)i * C;
-        for (int k = 0; k < C; k++) row[k] = 0;
-        for (int k = 2; i && k < C - 1; k++) row[k] = (real)(2 * rng_uniform(&r) - 1);
-        row[i == 0 ? 0 : i == at ? 1 : C - 1] = 1;
-        for (int k = 0; i <= at && k < C; k++) y[(idx)at * C + k] += row[k] / (real)(at + 1);
-    }
-    return at;
-}
-
-double trigger_loss(Model *m, Acts *a, const real *x, const real *y, int B, int T,
-                    bool with_grads) {
-    idx n = (idx)B * T * m->c.dim;
-    real *out = a->layer[0].s1;                              /* [B,T,C] */
-    double sum = 0;
-    mhsa_forward(m, a, 0, out, x, B, T);
-    for (idx i = 0; i < n; i++) {
-        double error = (double)out[i] - (double)y[i];
-        sum += error * error / (double)n;
-        if (with_grads) a->dh[i] = (real)(2 * error / (double)n);
-    }
-    if (with_grads) {
-        zero(a->dn, n);                                      /* the inputs' gradient: not used */
-        mhsa_backward(m, a, 0, a->dn, a->dh, x, B, T);
-    }
-    return sum;
-}
-
-/* The characters, as ids from 1; 0 is <s>. Letters are taken in lower case, white space as one
- * blank, and what is not here is left out: behind a comma there is nearly always the blank, a
- * trigger, which would bring back the comma, and so for ever. */
-static const char LETTERS[] = " etaoinshrdlcumwfgypbvkjxqz";
-enum { BACKCOPY_VOCAB = sizeof LETTERS, BACKCOPY_TOLD = 200, BACKCOPY_HELD = 200,
-       BACKCOPY_LENGTH = 256 };
-
-bool backcopy_trigger(const Data *d, int id) {
-    return id == d->trigger[0] || id == d->trigger[1] || id == d->trigger[2];
-}
-
-/* Counts pairs of characters, the last with the first, so that each has a successor. */
-static int backcopy_count(Data *d, const Bytes *text, const char *name, Error *e) {
-    enum { V = BACKCOPY_VOCAB };
-    uint64_t often[V] = {0};
-    int first = 0, last = 0;
-    for (size_t i = 0, end = 0; i < text->size; i++) {
-        if (i >= end) {                                      /* a document, and its separator */
-            end = i + document_length(text->at + i, text->size - i);
-            if (i == end) { i += strlen(DOCUMENT_END) - 1; continue; }
-        }
-        int byte = isspace(text->at[i]) ? ' ' : tolower(text->at[i]);
-        const char *found = byte ? strchr(LETTERS, byte) : NULL;
-        int id = found ? 1 + (int)(found - LETTERS) : 0;
-        if (!id || (id == 1 && last == 1)) continue;
-        often[id]++;
-        if (last) d->chain[last * V + id]++;
-        else first = id;
-        last = id;
-    }
-    if (first) d->chain[last * V + first]++;
-    for (int k = 0; k < 3; k++)
-        for (int id = 1; id < V; id++)
-            if (!backcopy_trigger(d, id) && often[id] > often[d->trigger[k]]) d->trigger[k] = id;
-    uint64_t left = 0;
-    for (int id = 1; id < V; id++) {
-        d->chain[id] = backcopy_trigger(d, id) ? 0 : often[id];
-        left += d->chain[id];
-    }
-    for (int i = 0; i < V * V; i++)                          /* along rows: each sums to its last */
-        if (i % V) d->chain[i] += d->chain[i - 1];
-    return left ? 0 : fail(e, 1, "%s: expected a text of more than three characters, found less. "
-                                 "Try: another file", name);
-}
-
-int backcopy_open(Data *d, const Source *s, int T, Error *e) {
-    const char *path = s->text[0] ? s->text : s->grammar[0] ? s->grammar : SHIPPED_GRAMMAR;
-    Bytes text = {0}, file = {0};
-    int n = (T ? T : BACKCOPY_LENGTH) + 1;
-    d->vocab = BACKCOPY_VOCAB;
-    d->end = d->bos = d->fix = 0;
-    d->endless = true;
-    if (s->tokens[0] || s->fix_token || s->bos || s->random_tokens[0] || s->data_tokens > 0)
-        return fail(e, 2, "--toy backcopy: its sequences are whole as they are. Try: without "
-                          "--tokens, --fix-token, --random-tokens, --data-tokens and --bos");
-    d->chain = grab(BACKCOPY_VOCAB * BACKCOPY_VOCAB, sizeof *d->chain, e);
-    int32_t *block = grab(n, sizeof *block, e);
-    if (s->text[0]) source_read(d, s, &text, NULL, e);
-    else if (!file_read(path, &file, e)
-             && !grammar_read(&d->grammar, file.at, file.size, path, e))
-        for (uint64_t i = 0; i < BACKCOPY_TOLD && !e->status; i++)
-            grammar_document(&d->grammar, HELD_SEED, i, &text, e);
-    if (!e->status) backcopy_count(d, &text, path, e);
-    d->source = s->text[0] ? hash64(0, text.at, text.size) : hash64(0, file.at, file.size);
-    for (uint64_t i = 0; i < BACKCOPY_HELD && !e->status; i++) {
-        int32_t start = (int32_t)d->held.size;
-        backcopy_draw(d, HELD_SEED, i, block, n);
-        ids_add(&d->starts, &start, 1, e);
-        ids_add(&d->held, block, (size_t)n, e);
-    }
-    free(block);
-    bytes_free(&text);
-    bytes_free(&file);
-    if (e->status) data_close(d);
-    return e->status;
-}
-
-/* block [n] begins with <s>. */
-void backcopy_draw(const Data *d, uint64_t seed, uint64_t number, int32_t *block, int n) {
-    enum { V = BACKCOPY_VOCAB };
-    Rng r = {hash64(seed, &number, sizeof number)};
-    block[0] = 0;
-    for (int t = 1; t < n; t++) {
-        const uint64_t *row = d->chain + block[t - 1] * V;
-        uint64_t u = rng_below(&r, row[V - 1]);
-        int id = 0;
-        while (row[id] <= u) id++;
-        block[t] = backcopy_trigger(d, block[t - 1]) ? block[t - 2] : id;
-    }
-}
-
-/* -sum p log p of what follows a character. */
-static double backcopy_entropy(const Data *d, int id) {
-    const uint64_t *row = d->chain + id * BACKCOPY_VOCAB;
-    double entropy = 0, all = (double)row[BACKCOPY_VOCAB - 1];
-    for (int k = 1; k < BACKCOPY_VOCAB; k++) {
-        double p = (double)(row[k] - row[k - 1]) / all;
-        if (p > 0) entropy -= p * log(p);
-    }
-    return entropy;
-}
-
-/* The numbers of a result by their place in ToySums, and its curves; a NULL is told otherwise. */
-static const char *const TOY_NAMES[TOY_NUMBERS] = {
-    "alpha_1", "alpha_1@trigger", "alpha_previous@trigger", "alpha_*", "alpha_*@trigger",
-    "weight_1", "weight_1@trigger", "gate", "gate@trigger", "logit_gap", "logit_gap@trigger",
-    "evenness@trigger", "even", "sink_1", NULL, NULL, "loss", "loss@trigger", "loss@bigram",
-    "entropy@bigram", "error"};
-enum { TOY_LOOKS = 31, TOY_CURVES = 6, TOY_SHOWN = 24 };
-static const struct { const char *name; int of; } TOY_CURVE[TOY_CURVES] = {
-    {"curve_loss", TOY_LOSS}, {"curve_alpha_1", TOY_ALPHA_1}, {"curve_alpha_*", TOY_ALPHA_STAR},
-    {"curve_gate", TOY_GATE}, {"curve_logit_gap", TOY_LOGIT_GAP},
-    {"curve_value_ratio", TOY_VALUE_1}};
-
-/* A toy at work. Of its Trainer the trigger task uses the model, the activations, the moments and
- * the optimiser; it has no data. */
-typedef struct Play {
-    Trainer t;
-    bool trigger;                /* which of the two */
-    real *x, *y;                 /* trigger: [B,T,C] */
-    int *at;                     /* [B,T] ids; of the trigger task 0 first, 1 ordinary, 2 trigger */
-    bool *is;                    /* [B,T] at a trigger? */
-    real *maps;                  /* [3,B,T,S] z, weight, m */
-    Probe probe;
-    ToySums seen;
-    int looks;
-    double tokens[TOY_LOOKS], curve[TOY_CURVES][TOY_LOOKS];
-} Play;
-
-static int play_refuses(const Settings *s, Error *e) {
-    const Config *c = &s->model;
-    bool trigger = s->data.toy == TOY_TRIGGER;
-    const char *want = c->layers != 1 || c->heads != 1        ? "--layers 1 --heads 1"
-                     : c->sink_token                          ? "no --sink-token"
-                     : c->prefix || c->window                 ? "no --prefix or --window"
-                     : c->context < 3                         ? "--context 3 or more"
-                     : trigger && c->pos != POS_NONE          ? "--pos none"
-                     : trigger && c->dim < 4                  ? "--dim 4 or more"
-                     : trigger && s->train.accumulate > 1     ? "no --accumulate" : NULL;
-    if (!want) return 0;
-    return fail(e, 2, "--toy %s: expected %s. Try: sink repro toy-%s --commands",
-                trigger ? "trigger" : "backcopy", want, trigger ? "trigger" : "backcopy");
-}
-
-/* Room for the trigger task: a model of one block, whose attention alone is used. */
-static void trigger_create(Play *y, const Settings *s, Error *e) {
-    Trainer *t = &y->t;
-    idx n = (idx)s->train.batch * s->model.context * s->model.dim;
-    t->s = *s;
-    t->s.model.vocab = t->s.model.ffn = 1;                   /* idle */
-    if (config_resolve(&t->s.model, e) || model_create(&t->m, &t->s.model, true, e)) return;
-    y->x = grab(n, sizeof(real), e);
-    y->y = grab(n, sizeof(real), e);
-    t->m1 = grab(t->m.count, sizeof(real), e);
-    t->m2 = grab(t->m.count, sizeof(real), e);
-    if (!e->status) acts_create(&t->a, &t->m, s->train.batch, s->model.context, ACTS_ALL, e);
-    if (!e->status) model_init(&t->m, s->train.init, (uint64_t)s->train.seed);
-}
-
-static int play_create(Play *y, const Settings *s, Error *e) {
-    idx B = s->train.batch, T = s->model.context, map = B * T * config_columns(&s->model, (int)T);
-    y->trigger = s->data.toy == TOY_TRIGGER;
-    if (y->trigger) trigger_create(y, s, e);
-    else trainer_create(&y->t, s, e);
-    if (e->status) return e->status;
-    y->at = grab(2 * B * T, sizeof *y->at, e);
-    y->is = grab(B * T, sizeof *y->is, e);
-    y->maps = grab(3 * map, sizeof *y->maps, e);
-    y->probe = (Probe){y->maps, y->maps + map, y->maps + 2 * map};
-    return e->status;
-}
-
-/* B sequences of a seed, from `number` on, into x and y. */
-static void trigger_batch(Play *y, uint64_t seed, uint64_t number, int B) {
-    int T = y->t.s.model.context, C = y->t.s.model.dim;
-    for (int b = 0; b < B; b++) {
-        idx row = (idx)b * T;
-        int at = trigger_draw(y->x + row * C, y->y + row * C, C, T, seed, number + (uint64_t)b);
-        for (int i = 0; i < T; i++) {
-            y->is[row + i] = i == at;
-            y->at[row + i] = i == 0 ? 0 : i == at ? 2 : 1;
-        }
-    }
-}
-
-/* Held sequences `from` .. from + B - 1 forward, with their maps and losses. */
-static void trigger_look(Play *y, int from, int B) {
-    Trainer *t = &y->t;
-    int T = t->s.model.context, C = t->s.model.dim;
-    trigger_batch(y, HELD_SEED, (uint64_t)from, B);
-    trigger_loss(&t->m, &t->a, y->x, y->y, B, T, false);
-    for (idx i = 0; i < (idx)B * T * C; i++) {
-        double error = fabs((double)t->a.layer[0].s1[i] - (double)y->y[i]);
-        toy_add(&y->seen, TOY_ERROR, error);
-        toy_add(&y->seen, TOY_LOSS, error * error);
-        if (y->is[i / C]) toy_add(&y->seen, TOY_LOSS_TRIGGER, error * error);
-        if (!(error <= y->seen.worst)) y->seen.worst = error;
-    }
-}
-
-static void backcopy_look(Play *y, int from, int B) {
-    Trainer *t = &y->t;
-    int T = t->s.model.context, *targets = y->at + (idx)B * T;
-    for (idx i = 0; i < (idx)B * T; i++) {
-        const int32_t *held = t->data.held.at + t->data.starts.at[from + i / T] + i % T;
-        y->at[i] = held[0];
-        y->is[i] = backcopy_trigger(&t->data, held[0]);
-        targets[i] = held[1];
-    }
-    model_forward(&t->m, &t->a, y->at, B, T);
-    model_loss(&t->m, &t->a, targets, B, T, false, 1);
-    for (idx i = 0; i < (idx)B * T; i++) {
-        double loss = t->a.loss_row[i];
-        toy_add(&y->seen, TOY_LOSS, loss);
-        if (y->is[i]) toy_add(&y->seen, TOY_LOSS_TRIGGER, loss);
-        else if (i % T) {
-            toy_add(&y->seen, TOY_LOSS_BIGRAM, loss);
-            toy_add(&y->seen, TOY_ENTROPY_BIGRAM, backcopy_entropy(&t->data, y->at[i]));
-        }
-    }
-}
-
-/* The same of either toy, with the maps. */
-static void play_forward(Play *y, int from, int B) {
-    y->t.a.probe = &y->probe;
-    (y->trigger ? trigger_look : backcopy_look)(y, from, B);
-    y->t.a.probe = NULL;
-}
-
-/* The numbers of eval_n held sequences, into y->seen. */
-static void play_look(Play *y) {
-    const Trainer *t = &y->t;
-    const Config *c = &t->m.c;
-    int T = c->context, batch = t->s.train.batch, n = t->s.eval_n;
-    idx map = (idx)T * config_columns(c, T), D = c->head_dim;
-    if (!y->trigger && n > BACKCOPY_HELD) n = BACKCOPY_HELD;
-    y->seen = (ToySums){0};
-    for (int from = 0; from < n; from += batch) {
-        int B = n - from < batch ? n - from : batch;
-        play_forward(y, from, B);
-        for (int b = 0; b < B; b++) {
-            const real *v = t->a.layer[0].v + (idx)b * T * D;
-            for (int i = 0; i < T; i++)
-                toy_add(&y->seen, i ? TOY_VALUE_REST : TOY_VALUE_1, length(D, v + i * D));
-            toy_measure(&y->seen, c, t->s.eps, T, y->is + (idx)b * T, y->probe.z + b * map,
-                        y->probe.weight + b * map, y->probe.metric + b * map);
-        }
-    }
-}
-
-static double toy_value_ratio(const ToySums *x) {
-    return toy_mean(x, TOY_VALUE_1) / toy_mean(x, TOY_VALUE_REST);
-}
-
-/* The first held sequence's weights s/Z, its first TOY_SHOWN rows and the columns that they see:
- * *, if there is one, then the tokens. Where rows sum to 1 this is m. */
-static int play_map(Play *y, Result *r, const char *name, Error *e) {
-    int T = y->t.s.model.context, S = config_columns(&y->t.m.c, T);
-    int rows = T < TOY_SHOWN ? T : TOY_SHOWN, columns = rows + S - T;
-    double map[TOY_SHOWN * (TOY_SHOWN + 1)], tokens[TOY_SHOWN], trigger[TOY_SHOWN];
-    play_forward(y, 0, 1);
-    for (int i = 0; i < rows; i++) {
-        for (int j = 0; j < columns; j++)
-            map[i * columns + j] = (double)y->probe.weight[(idx)i * S + j];
-        tokens[i] = y->at[i];
-        trigger[i] = y->is[i];
-    }
-    if (!y->looks) {
-        result_add(r, "toy_shape", (double[]){y->t.s.data.toy, rows, columns}, 3, e);
-        result_add(r, "toy_tokens", tokens, rows, e);
-        result_add(r, "toy_trigger", trigger, rows, e);
-    }
-    return result_add(r, name, map, rows * columns, e);
-}
-
-/* A look of a training under way: the curves, and the line that the terminal shows. */
-static void play_watch(Play *y, Progress *p) {
-    Trainer *t = &y->t;
-    play_look(y);
-    y->tokens[y->looks] = (double)t->step * tokens_a_step(t);
-    for (int k = 0; k < TOY_CURVES; k++) {
-        int of = TOY_CURVE[k].of;
-        y->curve[k][y->looks] = of == TOY_VALUE_1 ? toy_value_ratio(&y->seen)
-                              : of != TOY_LOSS ? toy_mean(&y->seen, of)
-                              : t->loss_steps ? t->loss_sum / (double)t->loss_steps : NAN;
-    }
-    y->looks++;
-    t->loss_sum = 0;
-    t->loss_steps = 0;
-    p->has_star = t->m.c.extra != EXTRA_NONE;
-    p->alpha1 = toy_mean(&y->seen, TOY_ALPHA_1);
-    p->sink1 = p->sink1_low = toy_mean(&y->seen, TOY_SINK_1);
-    p->ratio = 1;
-}
-
-static int play_numbers(const Play *y, Result *r, double loss_start, Error *e) {
-    const ToySums *x = &y->seen;
-    const Tensor *from = model_tensor(&y->t.m, "l0.wq"), *to = model_tensor(&y->t.m, "l0.wo");
-    double train_loss = y->curve[0][y->looks - 1];
-    put(r, e, (double)y->t.step, "steps");
-    put(r, e, y->tokens[y->looks - 1], "tokens");
-    put(r, e, (double)(y->trigger ? to->at + to->count - from->at : y->t.m.count), "parameters");
-    put(r, e, r->ended[0] != 0, "diverged");
-    for (int k = 0; k < TOY_NUMBERS; k++)
-        if (TOY_NAMES[k] && x->count[k] > 0) put(r, e, toy_mean(x, k), "%s", TOY_NAMES[k]);
-    put(r, e, toy_mean(x, TOY_ALPHA_1) / toy_mean(x, TOY_EVEN), "times_1");
-    put(r, e, toy_value_ratio(x), "value_ratio");
-    if (y->trigger) put(r, e, x->worst, "error_most");
-    put(r, e, loss_start, "loss_start");
-    put(r, e, train_loss, "train_loss");
-    put(r, e, toy_mean(x, TOY_LOSS) - train_loss, "gap");
-    result_add(r, "curve_tokens", y->tokens, y->looks, e);
-    for (int k = 0; k < TOY_CURVES; k++)
-        if (TOY_CURVE[k].of != TOY_ALPHA_STAR || y->t.m.c.extra)
-            result_add(r, TOY_CURVE[k].name, y->curve[k], y->looks, e);
-    return e->status;
-}
-
-/* A step of either task. */
-static void play_step(Play *y, Error *e) {
-    Trainer *t = &y->t;
-    int B = t->s.train.batch;
-    if (!y->trigger) { trainer_step(t, e); return; }
-    trigger_batch(y, (uint64_t)t->s.train.seed + 1, (uint64_t)t->step * (uint64_t)B, B);
-    model_zero_grads(&t->m);
-    t->loss = trigger_loss(&t->m, &t->a, y->x, y->y, B, t->s.model.context, true);
-    if (isfinite(t->loss)) trainer_finish(t, e);
-    else fail(e, 1, "step %ld: the loss is not finite: this variant diverges here. Try: a "
-                    "smaller --lr", t->step);
-}
-
-/* From the first look to the last; a training that diverges ends here with the reason in r. */
-static int play_train(Play *y, Progress *p, Result *r, Error *e) {
-    Trainer *t = &y->t;
-    int steps = t->s.train.steps, last = TOY_LOOKS - 1;
-    p->start = seconds();
-    for (int k = 1; k <= last && !e->status; k++) {
-        long until = (long)((double)steps * k * k / (last * last));
-        while (t->step < until && !e->status && !interrupted) {
-            play_step(y, e);
-            if (!e->status) progress_show(t, p);
-        }
-        if (interrupted)
-            fail(e, 1, "stopped at step %ld of %d, and nothing is kept. Try: the same command",
-                 t->step, steps);
-        if (!e->status && t->loss_steps) play_watch(y, p);
-    }
-    progress_end(p);
-    if (has_ended(r->ended, t, e))
-        y->seen = (ToySums){0};                              /* of the last look: not the end's */
-    return e->status;
-}
-
-int toy_run(const Settings *s, Progress *p, Result *r, Error *e) {
-    if (play_refuses(s, e)) return e->status;
-    Play *y = grab(1, sizeof *y, e);
-    if (!y) return e->status;
-    if (!play_create(y, s, e) && !play_map(y, r, "before", e)) {
-        play_watch(y, p);
-        double loss_start = toy_mean(&y->seen, TOY_LOSS);
-        if (!play_train(y, p, r, e) && !play_numbers(y, r, loss_start, e) && !r->ended[0])
-            play_map(y, r, "after", e);
-    }
-    trainer_free(&y->t);
-    free(y->x); free(y->y); free(y->at); free(y->is); free(y->maps);
-    free(y);
-    return e->status;
-}
-
-/* -------------------------------------------------------------------------------------------------
- * 12.5  Rules and verdicts
- *
- * What is judged is one number a seed and row, so n is the number of seeds, 3 to 5: tokens and
- * sequences within a run are no independent trials of the claim. Every interval is Student's, at
- * 95 %. A claim is one of
- *
- *   differs   A < B by M.  d = B - A (A - B for >): difference of the seeds' means, Welch's
- *             interval, which lets the sides spread unequally.
- *       reproduced      p <= 0.05, the interval above 0, and d >= M: not chance, and large enough
- *       opposite        p <= 0.05, the interval below 0, and d <= -M
- *       not reproduced  M > 0, and the whole interval below M: smaller than what counts
- *   equal     A = B within M.  The same d and interval.
- *       reproduced      p <= 0.05, and the whole interval inside (-M, M)
- *       not reproduced  the whole interval outside
- *   ordered   A < B < C ..  For each seed Kendall's tau: over all pairs of rows, the share in the
- *             stated order less the share against it; a tie is neither. Student's interval of the
- *             seeds' mean.
- *       reproduced      p <= 0.05, the interval above 0, and the mean tau >= TAU_COUNTS
- *       opposite        p <= 0.05, and the interval below 0
- *       not reproduced  the whole interval below TAU_COUNTS
- *   exact     the relation holds in every seed, give or take M: reproduced; one counterexample:
- *             not reproduced.
- *
- * and undecided otherwise. p is two-sided: the level whose interval would just reach the number
- * that decides, 0, or for equal the nearer of -M and M. (Two one-sided tests of equality at 5 %
- * each would ask for an interval of 90 % only; the wider one is kept, so that one interval serves
- * every claim and the harder claim to earn is earned harder.) The more claims, the more chance
- * finds: for headline claims p is Holm's, over those of them that could be tested. It guards the
- * finding of an effect; that an effect is too small to count, the plain interval says.
- *
- * No spread: where every seed gives one value the interval is a point, p is 0 or 1, the values
- * alone decide, and `why` says so. Equal values of both sides are no difference: not reproduced.
- * Not tested, hence undecided: one seed, a run that is missing, diverged (but its measure
- * `diverged` is 1) or void, a number that is not there, or a need that the means over seeds do not
- * meet. A counterexample to an exact claim stands even where other runs are missing.
- */
-static const double LEVEL = 0.05, TAU_COUNTS = 0.6;
-
-/* I_x(a,b), the regularised incomplete beta function; y is 1 - x, given because the difference
- * would lose its digits. Its continued fraction (DLMF 8.17.22),
- *   I = x^a y^b / (a B(a,b)) / (1 + d_1 / (1 + d_2 / (1 + ..)))
- *   d_2m = m (b-m) x / ((a+2m-1) (a+2m))      d_2m+1 = -(a+m) (a+b+m) x / ((a+2m) (a+2m+1))
- * is evaluated from the inside out. It converges fast for x < (a+1) / (a+b+2). */
-static double beta_fraction(double x, double y, double a, double b) {
-    enum { TERMS = 100 };                        /* of either kind; the error is in sink.h */
-    double f = 1;
-    for (int m = TERMS; m >= 1; m--) {
-        f = 1 - (a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)) / f;
-        f = 1 + m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)) / f;
-    }
-    f = 1 - (a + b) * x / (a + 1) / f;
-    double log_beta = lgamma(a) + lgamma(b) - lgamma(a + b);
-    return exp(a * log(x) + b * log(y) - log_beta) / (a * f);
-}
-
-/* The same for every x: beyond that it is 1 - I_y(b,a). */
-static double beta_share(double x, double y, double a, double b) {
-    if (x <= 0 || y <= 0) return y <= 0;
-    return x <= (a + 1) / (a + b + 2) ? beta_fraction(x, y, a, b) : 1 - beta_fraction(y, x, b, a);
-}
-
-/* P(T <= t) of Student's distribution with nu degrees of freedom, from
- * P(|T| > t) = I_x(nu/2, 1/2), x = nu / (nu + t^2)   (DLMF 8.17; Abramowitz and Stegun 26.7.1). */
-double student(double t, double nu) {
-    double sum = nu + t * t, tail = beta_share(nu / sum, t * t / sum, nu / 2, 0.5) / 2;
-    return t < 0 ? tail : 1 - tail;
-}
-
-/* By bisection of the lower tail. */
-double student_quantile(double p, double nu) {
-    double tail = p < 0.5 ? p : 1 - p, from = -1, to = 0;
-    if (!(tail > 0)) return p < 0.5 ? -INFINITY : INFINITY;
-    while (student(from, nu) > tail) from *= 2;
-    for (int i = 0; i < 200; i++) {
-        double middle = (from + to) / 2;
-        *(student(middle, nu) > tail ? &to : &from) = middle;
-    }
-    return p < 0.5 ? from : -from;
-}
-
-/* Mean and the square of its standard error; of one number the error is 0. Differences to the
- * first, so that equal numbers have a variance of exactly 0. */
-static double mean_of(const double *x, int n, double *square) {
-    double sum = 0, squares = 0;
-    for (int i = 0; i < n; i++) sum += x[i] - x[0];
-    double mean = x[0] + sum / n;
-    for (int i = 0; i < n; i++) squares += (x[i] - mean) * (x[i] - mean);
-    *square = n > 1 ? squares / (n - 1) / n : 0;
-    return mean;
-}
-
-/* Welch (1947): the squared error e^2 = e_a^2 + e_b^2 is as well known as that of a sample with
- *   nu = e^4 / (e_a^4 / (n_a - 1) + e_b^4 / (n_b - 1))
- * degrees of freedom (Satterthwaite 1946). With a number for a, e_a = 0 and nu = n_b - 1: Student's
- * test of one sample. */
-Estimate welch(const double *a, int na, const double *b, int nb) {
-    double ea, eb, mean = mean_of(a, na, &ea), other = mean_of(b, nb, &eb);
-    Estimate d = {.value = other - mean, .error = sqrt(ea + eb)};
-    double parts = (na > 1 ? ea * ea / (na - 1) : 0) + (nb > 1 ? eb * eb / (nb - 1) : 0);
-    d.nu = parts > 0 ? (ea + eb) * (ea + eb) / parts : 1;
-    double half = d.error > 0 ? d.error * student_quantile(1 - LEVEL / 2, d.nu) : 0;
-    d.low = d.value - half;
-    d.high = d.value + half;
-    return d;
-}
-
-double estimate_p(const Estimate *d, double at) {
-    if (!(d->error > 0)) return d->value == at;
-    return 2 * student(-fabs(d->value - at) / d->error, d->nu);
-}
-
-/* Holm (1979): the smallest p times their number m, the next one times m - 1, .., none less than
- * the one before it and none above 1. NAN is no member of the family. */
-void holm(double *adjusted, const double *p, int n) {
-    int m = 0;
-    for (int i = 0; i < n; i++) m += !isnan(p[i]);
-    for (int i = 0; i < n; i++) {
-        adjusted[i] = isnan(p[i]) ? NAN : 0;
-        for (int j = 0; j < n; j++) {
-            int below = 0;
-            if (!(p[j] <= p[i])) continue;
-            for (int k = 0; k < n; k++) below += p[k] < p[j] || (p[k] == p[j] && k < j);
-            adjusted[i] = fmax(adjusted[i], fmin(1, (m - below) * p[j]));
-        }
-    }
-}
-
-static const char *const VERDICT_NAMES[VERDICT_KINDS] = {"undecided", "reproduced",
-                                                         "not reproduced", "opposite"};
-const char *verdict_name(Verdict v) { return VERDICT_NAMES[v]; }
-
-static bool related(double a, Relation relation, double b, double give) {
-    switch (relation) {
-    case LESS:      return a < b + give;
-    case GREATER:   return a > b - give;
-    case SAME:      return fabs(a - b) <= give;
-    case NOT_ABOVE: return a <= b + give;
-    default:        return a >= b - give;
-    }
-}
-
-/* What a claim is judged by: value [side_count][seeds], NAN where a run has no number. */
-typedef struct Case { const Experiments *x; const Claim *c; const double *value; int seeds; } Case;
-
-static double value_at(const Case *q, int k, int seed) {
-    const Side *side = &q->c->side[k];
-    return side->row < 0 ? side->number : q->value[k * q->seeds + seed];
-}
-
-/* ROW.MEASURE or the number. */
-static const char *side_text(char to[100], const Experiments *x, const Side *side) {
-    if (side->row < 0) snprintf(to, 100, "%g", side->number);
-    else snprintf(to, 100, "%s.%s", x->row[side->row].name, side->measure);
-    return to;
-}
-
-/* Appended to what the claim has to say, as far as there is room. */
-static void why(Judged *j, const char *format, ...) {
-    size_t n = strlen(j->why);
-    va_list args;
-    if (n) n += (size_t)snprintf(j->why + n, sizeof j->why - n, "; ");
-    if (n >= sizeof j->why) return;
-    va_start(args, format);
-    vsnprintf(j->why + n, sizeof j->why - n, format, args);
-    va_end(args);
-}
-
-/* The numbers that side k has, into to [seeds]; how many. A number is one. */
-static int side_values(const Case *q, int k, double *to) {
-    int n = 0, seeds = q->c->side[k].row < 0 ? 1 : q->seeds;
-    for (int s = 0; s < seeds; s++)
-        if (!isnan(to[n] = value_at(q, k, s))) n++;
-    return n;
-}
-
-/* Kendall's tau of one seed with the stated order, -1 .. 1; NAN where a row has no number. */
-static double kendall(const Case *q, int seed) {
-    int sum = 0, sides = q->c->sides;
-    for (int i = 0; i < sides; i++)
-        for (int k = i + 1; k < sides; k++) {
-            double a = value_at(q, i, seed), b = value_at(q, k, seed);
-            if (isnan(a) || isnan(b)) return NAN;
-            sum += (a < b) - (a > b);
-        }
-    return (q->c->relation == GREATER ? -1.0 : 1.0) * sum / (sides * (sides - 1) / 2);
-}
-
-/* Of a claim that is no exact one: B - A, or the mean tau against 0. */
-static void judge_mean(Judged *j, const Case *q) {
-    const Claim *c = q->c;
-    bool ordered = c->kind == CLAIM_ORDERED, turned = c->relation == GREATER;  /* A > B is B < A */
-    double from[SEEDS_MOST] = {0}, to[SEEDS_MOST];
-    int na = 1, nb = 0;
-    for (int s = 0; ordered && s < q->seeds; s++)
-        if (!isnan(to[nb] = kendall(q, s))) j->n[0] = ++nb;
-    if (!ordered) {
-        na = side_values(q, turned, from);
-        nb = side_values(q, !turned, to);
-        j->n[turned] = c->side[turned].row < 0 ? 0 : na;
-        j->n[!turned] = c->side[!turned].row < 0 ? 0 : nb;
-    }
-    if (!na || !nb) return;
-    Estimate d = welch(from, na, to, nb);
-    j->estimate = d.value;
-    if (ordered) why(j, "mean tau %.2f of %d rows", d.value, c->sides);
-    j->tested = j->n[0] != 1 && j->n[1] != 1 && j->n[0] + j->n[1] > 0;
-    if (!j->tested) {
-        why(j, "1 seed");
-        return;
-    }
-    j->low = ordered ? fmax(-1, d.low) : d.low;
-    j->high = ordered ? fmin(1, d.high) : d.high;
-    j->p = estimate_p(&d, c->kind != CLAIM_EQUAL ? 0 : d.value < 0 ? -c->margin : c->margin);
-    if (!(d.error > 0))
-        why(j, "no spread: every seed has the same %s", ordered ? "tau" : "value");
-}
-
-/* Here the interval is the range over seeds, and there is no p: the verdict is final. */
-static void judge_exact(Judged *j, const Case *q) {
-    const Claim *c = q->c;
-    char side[100];
-    double sum = 0;
-    int n = 0, number = c->side[0].row < 0;      /* on which side there may be a number */
-    bool broken = false, turned = c->relation == GREATER || c->relation == NOT_BELOW;
-    for (int s = 0; s < q->seeds; s++) {
-        double a = value_at(q, 0, s), b = value_at(q, 1, s), d = turned ? a - b : b - a;
-        if (isnan(a) || isnan(b)) continue;
-        j->low = fmin(j->low, d);                /* the other one where this is NAN */
-        j->high = fmax(j->high, d);
-        sum += d;
-        n++;
-        if (broken || related(a, c->relation, b, c->margin)) continue;
-        broken = true;
-        why(j, "%s of seed %d: %.6g against %.6g", side_text(side, q->x, &c->side[number]), s + 1,
-            number ? b : a, number ? a : b);
-    }
-    j->n[0] = n;
-    if (!n) return;
-    j->estimate = sum / n;
-    j->tested = broken || n > 1;
-    j->verdict = broken ? NOT_REPRODUCED : n > 1 ? REPRODUCED : UNDECIDED;
-    if (n == 1 && !broken) why(j, "1 seed");
-    else if (!broken) why(j, "holds in %d of %d seeds", n, n);
-}
-
-/* Is a number missing that the claim needs? One is named. */
-static bool lacks(Judged *j, const Case *q) {
-    char side[100];
-    for (int i = 0; i < side_count(q->c) * q->seeds; i++) {
-        int k = i / q->seeds, s = i % q->seeds;
-        if (!isnan(value_at(q, k, s))) continue;
-        why(j, "%s of seed %d is not there", side_text(side, q->x, &q->c->side[k]), s + 1);
-        return true;
-    }
-    return false;
-}
-
-/* Does a need fail? Means over the seeds that there are. */
-static bool unmet(Judged *j, const Case *q) {
-    for (int i = 0; i < q->c->needs; i++) {
-        const Side *side = &q->c->side[q->c->sides + 2 * i];
-        double value[SEEDS_MOST], mean[2], square;
-        char a[100], b[100], also[40] = "";
-        int n = 1;
-        for (int of = 0; of < 2 && n; of++)
-            if ((n = side_values(q, q->c->sides + 2 * i + of, value)) > 0)
-                mean[of] = mean_of(value, n, &square);
-        Relation relation = q->c->needed[i];
-        if (!n || related(mean[0], relation, mean[1], 0)) continue;  /* !n: lacks() says so */
-        if (side[1].row >= 0) snprintf(also, sizeof also, " and %.3g", mean[1]);
-        bool sink = side->measure && !strncmp(side->measure, "times_", 6);
-        why(j, "needs %s %s %s, found %.3g%s%s", side_text(a, q->x, side), SIGNS[relation],
-            side_text(b, q->x, side + 1), mean[0], also, sink ? " (no sink to judge)" : "");
-        return true;
-    }
-    return false;
-}
-
-/* Estimate, interval and p; a verdict where there is no more to it. */
-static void claim_estimate(Judged *j, const Case *q) {
-    *j = (Judged){.estimate = NAN, .low = NAN, .high = NAN, .p = NAN, .holm = NAN};
-    (q->c->kind == CLAIM_EXACT ? judge_exact : judge_mean)(j, q);
-    Judged alone = {0};                          /* what stands instead if it is not judged */
-    if (!unmet(&alone, q) && (j->verdict == NOT_REPRODUCED || !lacks(&alone, q))) return;
-    j->tested = false;
-    j->verdict = UNDECIDED;
-    j->p = NAN;                                  /* what there is of estimate and interval stays */
-    memcpy(j->why, alone.why, sizeof j->why);
-}
-
-/* The rules at the head of this section. p is Holm's for a headline claim. */
-static void claim_decide(Judged *j, const Claim *c) {
-    double M = c->margin, d = j->estimate, p = c->headline ? j->holm : j->p;
-    bool sure = p <= LEVEL, same = j->low == j->high && d == 0;
-    if (!j->tested || c->kind == CLAIM_EXACT) return;
-    if (c->kind == CLAIM_EQUAL) {
-        bool inside = j->low > -M && j->high < M;
-        j->verdict = inside && sure ? REPRODUCED
-                     : j->low >= M || j->high <= -M ? NOT_REPRODUCED : UNDECIDED;
-        if (j->verdict == UNDECIDED && !inside) why(j, "the interval reaches over the margin");
-    } else {
-        bool tau = c->kind == CLAIM_ORDERED;
-        double counts = tau ? TAU_COUNTS : M;
-        j->verdict = j->low > 0 && sure && d >= counts ? REPRODUCED
-                     : j->high < 0 && sure && (tau || d <= -M) ? OPPOSITE
-                     : counts > 0 ? (j->high < counts ? NOT_REPRODUCED : UNDECIDED)
-                     : same ? NOT_REPRODUCED : UNDECIDED;
-        if (j->verdict == UNDECIDED && j->low <= 0 && j->high >= 0) why(j, "the interval holds 0");
-        else if (j->verdict == UNDECIDED && sure)
-            why(j, "below %g, but the interval does not say so", counts);
-    }
-    if (j->verdict == UNDECIDED && c->headline && j->p <= LEVEL && !sure)
-        why(j, "Holm's p is above %g", LEVEL);
-}
-
-void claim_judge(Judged *j, const Experiments *x, const Claim *c, const double *value, int seeds) {
-    claim_estimate(j, &(Case){x, c, value, seeds});
-    j->holm = j->p;
-    claim_decide(j, c);
-}
-
-/* -------------------------------------------------------------------------------------------------
- * The results of a corpus, and all claims */
-
-static const Run *run_at(const Results *r, int row, int seed) {
-    return &r->run[row * r->seeds + seed - 1];
-}
-
-/* The seeds that a row is judged by are 1 .. this. */
-static int seeds_of(const Results *r, int row) { return row_seeds(r->x, row, r->headline_only); }
-
-/* Counts the runs of a row for seeds 1 .. seeds by their state. */
-static void count_runs(const Results *r, int row, int seeds, int state[RUN_STATES]) {
-    for (int seed = 1; seed <= seeds; seed++) state[run_at(r, row, seed)->state]++;
-}
-
-double results_number(const Results *r, int row, int seed, const char *measure) {
-    const Run *run = run_at(r, row, seed);
-    if (run->state != RUN_HELD && run->state != RUN_DIVERGED) return NAN;
-    if (!strcmp(measure, "diverged")) return run->state == RUN_DIVERGED;
-    double x = run->state == RUN_HELD ? result_number(&run->result, measure) : NAN;
-    return fabs(x) < 1e30 ? x : NAN;             /* nothing that is measured comes near */
-}
-
-/* Why the claim lacks numbers, when it is runs that are not there or that diverged. */
-static void why_runs(Judged *j, const Results *r, const Claim *c, int seeds) {
-    int wanted = 0, state[RUN_STATES] = {0}, row = 0, seed = 1;
-    for (int i = 0; i < r->x->rows; i++) {
-        if (!claim_uses(c, i)) continue;
-        if (!state[RUN_DIVERGED]) row = i;       /* the first one that has diverged */
-        count_runs(r, i, seeds, state);
-        wanted += seeds;
-    }
-    int there = state[RUN_HELD] + state[RUN_DIVERGED];
-    if (there == wanted && !state[RUN_DIVERGED]) return;
-    j->why[0] = 0;
-    if (there < wanted) why(j, "%d of %d runs", there, wanted);
-    if (state[RUN_VOID]) why(j, "%d void: the row changed", state[RUN_VOID]);
-    if (state[RUN_DAMAGED]) why(j, "%d damaged", state[RUN_DAMAGED]);
-    if (!state[RUN_DIVERGED]) return;
-    while (run_at(r, row, seed)->state != RUN_DIVERGED) seed++;
-    why(j, "%s diverged (seed %d)", r->x->row[row].name, seed);
-}
-
-int claims_judge(Results *r, Error *e) {
-    const Experiments *x = r->x;
-    Judged *j = r->judged;
-    double *value = grab((SIDES + 2 * NEEDS) * (idx)r->seeds, sizeof *value, e);
-    double *p = grab(2 * (idx)x->claims, sizeof *p, e), *adjusted = p + x->claims;
-    if (e->status) goto done;
-    for (int i = 0; i < x->claims; i++) {
-        const Claim *c = &x->claim[i];
-        int seeds = c->headline && !r->headline_only ? x->headline_seeds : x->seeds;
-        for (int k = 0; k < side_count(c); k++)
-            for (int s = 0; s < seeds && c->side[k].row >= 0; s++)
-                value[k * seeds + s] = results_number(r, c->side[k].row, s + 1, c->side[k].measure);
-        claim_estimate(&j[i], &(Case){x, c, value, seeds});
-        if (!j[i].tested && strncmp(j[i].why, "needs ", 6)) why_runs(&j[i], r, c, seeds);
-        p[i] = c->headline && j[i].tested ? j[i].p : NAN;
-    }
-    holm(adjusted, p, x->claims);
-    for (int i = 0; i < x->claims; i++) {
-        j[i].holm = adjusted[i];
-        claim_decide(&j[i], &x->claim[i]);
-    }
-done:
-    free(value);
-    free(p);
-    return e->status;
-}
-
-int results_load(Results *r, const Experiments *x, const char *folder, const char *corpus,
-                 Error *e) {
-    *r = (Results){.x = x, .seeds = x->headline_seeds};
-    snprintf(r->corpus, sizeof r->corpus, "%s", corpus);
-    for (int i = x->corpora - 1; i >= 0; i--)    /* the first one that is trained on decides */
-        if (!x->corpus[i].domain) r->headline_only = strcmp(x->corpus[i].name, corpus) != 0;
-    r->run = grab((idx)x->rows * r->seeds, sizeof *r->run, e);
-    r->judged = grab(x->claims, sizeof *r->judged, e);
-    for (int i = 0; !e->status && i < x->rows * r->seeds; i++)
-        r->run[i].state = run_load(&r->run[i].result, x, i / r->seeds, folder, corpus,
-                                   i % r->seeds + 1, &r->notes);
-    return e->status ? e->status : claims_judge(r, e);
-}
-
-void results_free(Results *r) {
-    for (int i = 0; r->run && i < r->x->rows * r->seeds; i++) result_free(&r->run[i].result);
-    free(r->run);
-    free(r->judged);
-    bytes_free(&r->notes);
-    *r = (Results){0};
-}
-
-/* -------------------------------------------------------------------------------------------------
- * 12.6  What is shown: the list of items, an item's table, the ledger
- *
- * Text of at most 100 columns for a terminal, or Markdown for the README; both from the same cells,
- * so that the two cannot differ. Measures whose name begins with sink_ are shown in per cent, as
- * the paper prints them; ours is the mean over seeds +- their standard deviation.
- */
-enum { WIDTH = 100, CELL = 48, ACROSS = 2 * COLUMNS + 4 };
-typedef char Cell[CELL];
-
-/* Row 0 holds the heads; cell (r, c) is cell[r * ACROSS + c]. A column that is a pair's first has a
- * head for both. */
-typedef struct Grid { int rows, columns; bool pair[ACROSS]; Cell *cell; } Grid;
-
-static bool in_percent(const char *measure) { return !strncmp(measure, "sink_", 5); }
-static double scale_of(const char *measure) { return in_percent(measure) ? 100 : 1; }
-
-/* A measure over seeds, in the unit that is shown; square: of the mean's error. */
-typedef struct Spread { int n; double mean, square, low, high, at[SEEDS_MOST]; } Spread;
-static const Spread NO_SPREAD = {.mean = NAN, .low = NAN, .high = NAN};
-
-static void spread_add(Spread *s, double x) {
-    if (!(fabs(x) < 1e30) || s->n == SEEDS_MOST) return;     /* a file may hold anything */
-    s->low = fmin(s->low, x);                    /* the other one where this is NAN */
-    s->high = fmax(s->high, x);
-    s->at[s->n++] = x;
-    s->mean = mean_of(s->at, s->n, &s->square);
-}
-
-static Spread spread_of(const Results *r, int row, const char *measure) {
-    Spread s = NO_SPREAD;
-    for (int seed = 1; seed <= seeds_of(r, row); seed++)
-        spread_add(&s, scale_of(measure) * results_number(r, row, seed, measure));
-    return s;
-}
-
-/* How many digits a number of this measure is worth. */
-static int digits_of(const char *measure, double x) {
-    double size = fabs(x);
-    return in_percent(measure) ? 2 : size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : 3;
-}
-
-/* `first` in the first `indent` columns, and beside it the words of a line, which is emptied,
- * broken before WIDTH. */
-static void wrapped(Bytes *out, int indent, const char *first, Bytes *line, Error *e) {
-    int at = indent;
-    bytes_print(out, e, "%-*s", indent, first);
-    bytes_add(line, "", 1, e);
-    for (char *text = (char *)line->at; !e->status && *text; text += strspn(text, " ")) {
-        size_t n = strcspn(text, " ");
-        if (at > indent && at + 1 + (int)n > WIDTH) {
-            bytes_print(out, e, "\n%*s", indent, "");
-            at = indent;
-        }
-        if (at > indent) bytes_print(out, e, " ");
-        at += (int)n + (at > indent);
-        bytes_add(out, text, n, e);
-        text += n;
-    }
-    bytes_print(out, e, "\n");
-    line->size = 0;
-}
-
-/* A cell of a Markdown table; a | would end it. */
-static void markdown_cell(Bytes *out, const char *text, Error *e) {
-    bytes_print(out, e, " ");
-    for (; *text; text++) bytes_print(out, e, *text == '|' ? "\\%c" : "%c", *text);
-    bytes_print(out, e, " |");
-}
-
-/* A cell as a terminal shows it: row 0 has `paper` and `ours` of a pair, row -1 the name above
- * both. */
-static const char *cell_at(const Grid *g, int r, int c) {
-    bool first = g->pair[c], second = c && g->pair[c - 1];
-    if (r < 0) return second ? g->cell[c - 1] : "";
-    if (r == 0 && (first || second)) return first ? "paper" : "ours";
-    return g->cell[r * ACROSS + c];
-}
-
-/* As Markdown and HTML do, whose heads are one row. */
-static const char *flat_cell(const Grid *g, int r, int c, Cell head) {
-    snprintf(head, CELL, "%.36s, paper", g->cell[c]);
-    return r == 0 && g->pair[c] ? head : cell_at(g, r, c);
-}
-
-static void grid_markdown(const Grid *g, Bytes *out, Error *e) {
-    Cell head;
-    for (int r = 0; r < g->rows; r++) {
-        bytes_print(out, e, "|");
-        for (int c = 0; c < g->columns; c++) markdown_cell(out, flat_cell(g, r, c, head), e);
-        bytes_print(out, e, r ? "\n" : "\n|---|");
-        for (int c = 1; r == 0 && c < g->columns; c++)
-            bytes_print(out, e, c + 1 < g->columns ? "--:|" : "--:|\n");
-    }
-}
-
-/* In as many blocks below each other as WIDTH asks for; each begins with the first column. */
-static void grid_text(const Grid *g, Bytes *out, Error *e) {
-    int width[ACROSS] = {0};
-    for (int c = 0; c < g->columns; c++)
-        for (int r = 0; r < g->rows; r++)
-            width[c] = (int)fmax(width[c], (double)strlen(cell_at(g, r, c)));
-    for (int c = 1; c < g->columns; c++)         /* a pair's name stands above both */
-        width[c] = (int)fmax(width[c], (double)strlen(cell_at(g, -1, c)) - 2 - width[c - 1]);
-    for (int from = 1, to; from < g->columns; from = to) {
-        int used = width[0];
-        for (to = from; to < g->columns; to += 1 + g->pair[to]) {
-            used += 2 + width[to] + (g->pair[to] ? 2 + width[to + 1] : 0);
-            if (to > from && used > WIDTH) break;
-        }
-        if (from > 1) bytes_print(out, e, "\n");
-        for (int r = -1; r < g->rows; r++) {
-            size_t line = out->size;
-            bytes_print(out, e, "%-*s", width[0], cell_at(g, r, 0));
-            for (int c = from; c < to; c++) {
-                bool above = r < 0 && g->pair[c];            /* both columns at the second's turn */
-                int both = r < 0 && g->pair[c - 1] ? 2 + width[c - 1] : 0;
-                if (!above) bytes_print(out, e, "  %*s", both + width[c], cell_at(g, r, c));
-            }
-            while (out->size > line && out->at[out->size - 1] == ' ') out->size--;
-            if (out->size > line) bytes_print(out, e, "\n");
-        }
-    }
-}
-
-/* Mean and spread of a measure over the row's seeds, as text. */
-static void ours(Cell to, const Results *r, int row, const char *measure, bool markdown) {
-    int state[RUN_STATES] = {0};
-    Spread s = spread_of(r, row, measure);
-    int digits = digits_of(measure, s.mean), at = snprintf(to, CELL, "%.*f", digits, s.mean);
-    if (s.n > 1)
-        snprintf(to + at, (size_t)(CELL - at), " %s %.*f", markdown ? "\302\261" : "+-", digits,
-                 sqrt(s.square * s.n));
-    if (s.n) return;
-    count_runs(r, row, seeds_of(r, row), state);
-    snprintf(to, CELL, "%s", state[RUN_DIVERGED] ? "diverged" : "");
-}
-
-/* "5", "2 of 5", and what is amiss with the others. */
-static void seeds_cell(Cell to, const Results *r, int row) {
-    static const char *const names[RUN_STATES] = {"", "", "diverged", "void", "damaged"};
-    int state[RUN_STATES] = {0}, seeds = seeds_of(r, row);
-    count_runs(r, row, seeds, state);
-    int n = state[RUN_HELD] + state[RUN_DIVERGED];
-    int at = snprintf(to, CELL, n < seeds ? "%d of %d" : "%d", n, seeds);
-    for (int i = RUN_DIVERGED; i < RUN_STATES; i++)
-        if (state[i]) at += snprintf(to + at, (size_t)(CELL - at), ", %d %s", state[i], names[i]);
-}
-
-/* An item's rows: each of its columns, as paper | ours where the paper prints any, then what is
- * always told: alpha_1, its multiple of even rows, and the seeds. */
-static int grid_of(Grid *g, const Results *r, const Item *item, bool markdown, Error *e) {
-    static const char *const always[] = {"alpha_1", "times_1"};
-    const Shown *shown = &r->x->shown[item->from];
-    int c = 1;
-    *g = (Grid){.rows = item->count + 1};
-    if (!(g->cell = grab((idx)g->rows * ACROSS, sizeof *g->cell, e))) return e->status;
-    for (int i = 0; i < item->columns + 2; i++) {
-        bool more = i >= item->columns;
-        const char *name = more ? always[i - item->columns] : item->column[i];
-        if (more && entry_of(item->column, item->columns, sizeof name, name) >= 0) continue;
-        for (int k = 0; k < item->count && !more; k++)
-            g->pair[c] |= strcmp(shown[k].paper[i].text, ".") != 0;
-        snprintf(g->cell[c], CELL, "%.36s%s", strcmp(name, "times_1") ? name : "x even",
-                 in_percent(name) ? " %" : "");
-        for (int k = 0; k < item->count; k++) {
-            Cell *cell = &g->cell[(k + 1) * ACROSS + c];
-            const char *text = g->pair[c] ? shown[k].paper[i].text : ".";
-            ours(cell[g->pair[c]], r, shown[k].row, name, markdown);
-            if (strcmp(text, ".")) snprintf(cell[0], CELL, "%s", text);
-        }
-        c += 1 + g->pair[c];
-    }
-    snprintf(g->cell[0], CELL, "row");
-    snprintf(g->cell[c], CELL, "seeds");
-    for (int k = 0; k < item->count; k++) {
-        snprintf(g->cell[(k + 1) * ACROSS], CELL, "%s", r->x->row[shown[k].row].name);
-        seeds_cell(g->cell[(k + 1) * ACROSS + c], r, shown[k].row);
-    }
-    g->columns = c + 1;
-    return 0;
-}
-
-static void rows_grid(Bytes *out, const Results *r, const Item *item, bool markdown, Error *e) {
-    Grid g;
-    if (grid_of(&g, r, item, markdown, e)) return;
-    (markdown ? grid_markdown : grid_text)(&g, out, e);
-    free(g.cell);
-}
-
-static void claim_rule(Bytes *out, const Experiments *x, const Claim *c, Error *e) {
-    char side[100];
-    for (int k = 0; k < side_count(c); k++) {
-        int need = k < c->sides ? -1 : (k - c->sides) / 2;
-        bool left = need >= 0 && k == c->sides + 2 * need;
-        if (left) bytes_print(out, e, need ? ", " : "; needs ");
-        else if (k) bytes_print(out, e, " %s ", SIGNS[need < 0 ? c->relation : c->needed[need]]);
-        bytes_print(out, e, "%s", side_text(side, x, &c->side[k]));
-        if (k + 1 == c->sides && c->margin > 0)
-            bytes_print(out, e, " %s %g", c->kind == CLAIM_DIFFERS ? "by" : "within", c->margin);
-    }
-}
-
-/* "0.213 [0.19, 0.236]", or as much of it as there is; p, and Holm's. */
-typedef struct Evidence { Cell estimate, p, holm; } Evidence;
-
-/* 0: there was no spread, as is said then; no probability. */
-static void p_text(Cell to, double p) {
-    if (!isnan(p) && p != 0) snprintf(to, CELL, p < 1e-4 ? "< 0.0001" : "%.4f", p);
-}
-
-static Evidence evidence_of(const Judged *j) {
-    Evidence is = {"", "", ""};
-    int n = isnan(j->estimate) ? 0 : snprintf(is.estimate, CELL, "%.3g", j->estimate);
-    if (!isnan(j->low))
-        snprintf(is.estimate + n, (size_t)(CELL - n), " [%.3g, %.3g]", j->low, j->high);
-    p_text(is.p, j->p);
-    p_text(is.holm, j->holm);
-    return is;
-}
-
-/* The estimate, its interval, p, how many seeds, and why. */
-static void claim_evidence(Bytes *line, const Claim *c, const Judged *j, Error *e) {
-    Evidence is = evidence_of(j);
-    bool any = is.estimate[0];
-    bytes_print(line, e, "%s", is.estimate);
-    if (is.p[0]) bytes_print(line, e, ", p %s", is.p);
-    if (is.holm[0]) bytes_print(line, e, " (Holm %s)", is.holm);
-    if (any && c->kind == CLAIM_EXACT) bytes_print(line, e, ", range of %d", j->n[0]);
-    else if (any && c->kind == CLAIM_ORDERED) bytes_print(line, e, ", n %d", j->n[0]);
-    else if (any) bytes_print(line, e, ", n %d and %d", j->n[0], j->n[1]);
-    if (j->why[0]) bytes_print(line, e, "%s%s", any ? ": " : "", j->why);
-}
-
-/* A claim with all that led to its verdict. */
-static void claim_text(Bytes *out, const Results *r, int claim, Error *e) {
-    enum { INDENT = 16 };
-    const Claim *c = &r->x->claim[claim];
-    const Judged *j = &r->judged[claim];
-    Bytes line = {0};
-    bytes_print(out, e, "\n");
-    bytes_print(&line, e, "%s (%s%s)", c->statement, c->reference, c->headline ? "; headline" : "");
-    wrapped(out, INDENT, verdict_name(j->verdict), &line, e);
-    bytes_print(&line, e, "rule %s: ", c->name);
-    claim_rule(&line, r->x, c, e);
-    wrapped(out, INDENT, "", &line, e);
-    claim_evidence(&line, c, j, e);
-    wrapped(out, INDENT, "", &line, e);
-    bytes_free(&line);
-}
-
-int repro_table(Bytes *out, const Results *r, int item, Error *e) {
-    const Item *is = &r->x->item[item];
-    Bytes head = {0};
-    bytes_print(&head, e, "%s, %s: %s (%s)", is->name, is->reference, is->title, r->corpus);
-    wrapped(out, 0, "", &head, e);
-    bytes_free(&head);
-    bytes_print(out, e, "\n");
-    if (is->count) rows_grid(out, r, is, false, e);
-    bytes_print(out, e, "%s\n", !is->count ? "Nothing here is trained." :
-                "Ours: mean +- standard deviation over seeds. Paper: - failed to train, ~ second-"
-                "hand,\n* measured on proxy scores. x even: alpha_1 as a multiple of what even "
-                "rows give.");
-    for (int i = 0; i < r->x->claims; i++)
-        if (r->x->claim[i].item == item) claim_text(out, r, i, e);
-    return e->status;
-}
-
-/* An item without rows and claims: what this program cannot do, as its title says. */
-static bool is_elsewhere(const Experiments *x, int item) {
-    for (int i = 0; i < x->claims; i++) if (x->claim[i].item == item) return false;
-    return !x->item[item].count;
-}
-
-/* How many runs of an item there are, and of how many; item NULL: of all rows. */
-static int runs_done(const Results *r, const Item *item, int *needed) {
-    int state[RUN_STATES] = {0}, rows = item ? item->count : r->x->rows;
-    *needed = 0;
-    for (int k = 0; k < rows; k++) {
-        int row = item ? r->x->shown[item->from + k].row : k, seeds = seeds_of(r, row);
-        count_runs(r, row, seeds, state);
-        *needed += seeds;
-    }
-    return state[RUN_HELD] + state[RUN_DIVERGED];
-}
-
-int repro_list(Bytes *out, const Results *r, Error *e) {
-    const Experiments *x = r->x;
-    Bytes title = {0};
-    bytes_print(out, e, "%-13s %9s %8s  what (%s)\n", "item", "runs", "claims", r->corpus);
-    for (int elsewhere = 0, told = 0; elsewhere < 2; elsewhere++)
-        for (int i = 0; i < x->items; i++) {
-            const Item *item = &x->item[i];
-            int needed, judged = 0, claims = 0, done = runs_done(r, item, &needed);
-            char first[100];
-            if (is_elsewhere(x, i) != elsewhere) continue;
-            if (elsewhere && !told++)
-                bytes_print(out, e, "\nWhat needs published models; sink repro ITEM says which, "
-                            "and measures those at hand:\n");
-            for (int k = 0; k < x->claims; k++)
-                if (x->claim[k].item == i) claims++, judged += r->judged[k].tested;
-            snprintf(first, sizeof first, elsewhere ? "%-13s " : "%-13s %4d/%-4d %4d/%-3d  ",
-                     item->name, done, needed, judged, claims);
-            bytes_print(&title, e, "%s: %s", item->reference, item->title);
-            wrapped(out, elsewhere ? 14 : 34, first, &title, e);
-        }
-    bytes_free(&title);
-    if (r->notes.size) bytes_print(out, e, "\n");
-    return bytes_add(out, r->notes.at, r->notes.size, e);
-}
-
-/* Markdown's table of an item's claims; item -1: of the headline claims, with Holm's p. */
-static void claims_markdown(Bytes *out, const Results *r, int item, Error *e) {
-    const char *head = item >= 0 ? "|\n|---|---|---|---|---|\n"
-                                 : "| Holm |\n|---|---|---|---|---|---|\n";
-    for (int i = 0; i < r->x->claims; i++) {
-        const Claim *c = &r->x->claim[i];
-        const Judged *j = &r->judged[i];
-        Evidence is = evidence_of(j);
-        char verdict[sizeof j->why + 40];
-        if (item < 0 ? !c->headline : c->item != item) continue;
-        if (*head)
-            bytes_print(out, e, "\n| verdict | claim | reference | estimate and 95 %% interval "
-                        "| p %s", head);
-        head = "";
-        bool because = j->verdict == UNDECIDED && j->why[0];
-        snprintf(verdict, sizeof verdict, "**%s**%s%s", verdict_name(j->verdict),
-                 because ? ": " : "", because ? j->why : "");
-        const char *cells[] = {verdict, c->statement, c->reference, is.estimate, is.p, is.holm};
-        bytes_print(out, e, "|");
-        for (int k = 0; k < 5 + (item < 0); k++) markdown_cell(out, cells[k], e);
-        bytes_print(out, e, "\n");
-    }
-}
-
-/* Every claim on a line: verdict, where, name, estimate, p. */
-static void ledger_text(Bytes *out, const Results *r, Error *e) {
-    const Experiments *x = r->x;
-    int item = 5, name = 5;
-    for (int i = 0; i < x->claims; i++) {
-        item = (int)fmax(item, (double)strlen(x->item[x->claim[i].item].name));
-        name = (int)fmax(name, (double)strlen(x->claim[i].name));
-    }
-    bytes_print(out, e, "\n%-14s  %-*s  %-*s  %-30s  p\n", "verdict", item, "item", name, "claim",
-                "estimate, 95 % interval");
-    for (int i = 0; i < x->claims; i++) {
-        const Judged *j = &r->judged[i];
-        Evidence is = evidence_of(j);
-        int left = WIDTH - 14 - item - name - 6; /* columns for what a claim lacks */
-        if (!is.estimate[0]) snprintf(is.estimate, CELL, "%.*s", left < 0 ? 0 : left, j->why);
-        bytes_print(out, e, "%-14s  %-*s  %-*s  %-*s%s%s\n", verdict_name(j->verdict), item,
-                    x->item[x->claim[i].item].name, name, x->claim[i].name, is.p[0] ? 30 : 0,
-                    is.estimate, is.p[0] ? "  " : "", is.p);
-    }
-}
-
-/* Every item's rows and claims, folded away where Markdown is shown by a browser. */
-static void ledger_markdown(Bytes *out, const Results *r, Error *e) {
-    for (int i = 0; i < r->x->items && !e->status; i++) {
-        const Item *item = &r->x->item[i];
-        if (is_elsewhere(r->x, i)) continue;
-        bytes_print(out, e, "\n<details><summary><b>%s</b>: %s</summary>\n\n", item->reference,
-                    item->title);
-        if (item->count) rows_grid(out, r, item, true, e);
-        claims_markdown(out, r, i, e);
-        bytes_print(out, e, "\n</details>\n");
-    }
-}
-
-int repro_ledger(Bytes *out, const Results *r, bool markdown, Error *e) {
-    const Experiments *x = r->x;
-    int n[VERDICT_KINDS] = {0}, headline = 0, tested = 0;
-    for (int i = 0; i < x->claims; i++) {
-        n[r->judged[i].verdict]++;
-        headline += x->claim[i].headline;
-        tested += !isnan(r->judged[i].holm);
-    }
-    bytes_print(out, e, "%d claims on %s: %d reproduced, %d not reproduced, %d opposite, "
-                "%d undecided at this scale.\n\n", x->claims, r->corpus, n[REPRODUCED],
-                n[NOT_REPRODUCED], n[OPPOSITE], n[UNDECIDED]);
-    if (headline)
-        bytes_print(out, e, "%d headline claims on %s; Holm's p is over the %d that could be "
-                    "tested.\n", headline, r->corpus, tested);
-    if (markdown) claims_markdown(out, r, -1, e);
-    for (int i = 0; i < x->claims && !markdown; i++)
-        if (x->claim[i].headline) claim_text(out, r, i, e);
-    (markdown ? ledger_markdown : ledger_text)(out, r, e);
-    return e->status;
-}
-
-/* Where the one line that is `mark` begins; -1 when there is none, or more than one. */
-static ptrdiff_t mark_at(const char *text, size_t n, const char *mark) {
-    size_t length = strlen(mark);
-    ptrdiff_t found = -1;
-    for (size_t i = 0; i + length <= n; i++) {
-        if ((i && text[i - 1] != '\n') || memcmp(text + i, mark, length)) continue;
-        if (i + length < n && text[i + length] != '\n' && text[i + length] != '\r') continue;
-        if (found >= 0) return -1;
-        found = (ptrdiff_t)i;
-    }
-    return found;
-}
-
-int readme_with(Bytes *out, const char *text, size_t n, const char *section, size_t size,
-                Error *e) {
-    static const char begin[] = "<!-- results -->", end[] = "<!-- /results -->";
-    ptrdiff_t from = mark_at(text, n, begin), to = mark_at(text, n, end);
-    if (from < 0 || to < from)
-        return fail(e, 1, "README.md: expected one line %s and below it one line %s, found %s. "
-                    "Try: put them where the results go", begin, end,
-                    from < 0 || to < 0 ? "none or several" : "them the other way round");
-    bytes_add(out, text, (size_t)from, e);
-    bytes_print(out, e, "%s\n", begin);
-    bytes_add(out, section, size, e);
-    return bytes_add(out, text + to, n - (size_t)to, e);
-}
-
-/* -------------------------------------------------------------------------------------------------
- * 12.7  The command: sink repro ITEM
- */
-
-/* What a command works on, and the runs it names. */
-typedef struct Repro {
-    const Settings *s;
-    Experiments x;
-    const Corpus *corpus;
-    int item, only;              /* -1: all */
-} Repro;
-
-/* The next run that the command asks for after (*row, *seed), row by row, and whether it is there,
- * as result_there says; false at the end. Start with row 0, seed below 0. */
-static bool run_next(const Repro *q, int *row, int *seed, int *there) {
-    bool headline_only = q->corpus != q->x.corpus && q->item < 0;
-    for (; *row < q->x.rows; ++*row, *seed = -1) {
-        if ((q->only >= 0 && *row != q->only) || !item_has(&q->x, q->item, *row)) continue;
-        int one = q->s->only_seed, from = one < 0 ? 1 : one, to = one;
-        if (one < 0) to = q->s->seeds ? q->s->seeds : row_seeds(&q->x, *row, headline_only);
-        *seed = *seed < from ? from : *seed + 1;
-        if (*seed > to) continue;
-        *there = result_there(&q->x, *row, q->s->results, q->corpus->name, *seed);
-        return true;
-    }
-    return false;
-}
-
-/* A run, and where its file goes; or with `verify`, where it is: it must have the same bytes. */
-static int run_do(const Repro *q, int row, int seed, bool verify, Error *e) {
-    char path[PATH_ROOM];
-    Result r = {0}, old = {0};
-    Bytes text = {0}, was = {0};
-    bool made =
-        !result_path(path, q->s->results, q->corpus->name, q->x.row[row].name, seed, e) &&
-        !(verify ? file_read(path, &was, e) || result_read(&old, was.at, was.size, path, e)
-                 : file_ready(path, e)) &&
-        !row_run(&r, &q->x, row, q->corpus, seed, q->s, e) && !result_text(&r, &text, e);
-    if (made && !verify) file_write(path, text.at, text.size, e);
-    else if (made && text.size == was.size && !memcmp(text.at, was.at, was.size))
-        printf("%s: the same %zu bytes\n", path, was.size);
-    else if (made && strcmp(r.build, old.build))
-        fail(e, 1, "%s: expected the bytes of a run by %s, found others, but this is %s. Try: "
-             "that compiler and processor", path, old.build, r.build);
-    else if (made)
-        fail(e, 1, "%s: expected the same bytes, found others. Try: delete it, and run it again",
-             path);
-    result_free(&r);
-    result_free(&old);
-    bytes_free(&text);
-    bytes_free(&was);
-    return e->status;
-}
-
-/* Seconds that a step of a row takes on this machine now, from a few steps of it. */
-static double step_seconds(const Repro *q, int row, Error *e) {
-    enum { WARM = 3, COUNT = 10 };
-    Settings now;
-    Trainer t;
-    double start = 0;
-    if (row_settings(&now, &q->x.row[row], q->corpus, 0, q->s, e) || trainer_create(&t, &now, e))
-        return 0;
-    for (int i = 0; i < WARM + COUNT && !e->status; i++) {
-        if (i == WARM) start = seconds();
-        trainer_step(&t, e);
-    }
-    double took = (seconds() - start) / COUNT;
-    trainer_free(&t);
-    return took;
-}
-
-/* What a token costs, up to a factor: the weights that meet it, and half of the keys it sees. */
-static double token_work(const Config *c) {
-    double Q = (double)c->heads * c->head_dim, K = (double)c->kv_heads * c->head_dim;
-    double layer = c->dim * (2 * Q + 2 * K) + (config_gated(c) ? 3.0 : 2.0) * c->dim * c->ffn;
-    return c->layers * (layer + c->context * Q) + (double)c->embed_dim * c->vocab;
-}
-
-/* Says on stderr how many runs are missing, and the time they take in all, by the operations of a
- * step and the time of the first one's. */
-static int repro_announce(const Repro *q, int *missing, Error *e) {
-    static const double TOY_SECONDS = 12;                    /* 4 to 16 on one core */
-    double unit = 0, time = 0;
-    *missing = 0;
-    for (int row = 0, seed = -1, there; !e->status && run_next(q, &row, &seed, &there);) {
-        *missing += there != 1;
-        for (int at = there == 1 ? -1 : row; at >= 0; at = q->x.row[at].after) {
-            Settings now;
-            if (row_settings(&now, &q->x.row[at], q->corpus, seed, q->s, e)) return e->status;
-            if (now.data.toy) { time += TOY_SECONDS; continue; }
-            if (!now.model.vocab) now.model.vocab = VOCAB_DEFAULT;
-            if (config_resolve(&now.model, e)) return e->status;
-            double work = token_work(&now.model) * now.train.batch * now.train.accumulate
-                        * now.model.context;
-            if (unit <= 0) unit = step_seconds(q, row, e) / work;
-            time += unit * work * now.train.steps;
-        }
-    }
-    if (!e->status && *missing)
-        fprintf(stderr, "sink: %d run%s on %s to do, about %.0f min here on %d thread%s. Ctrl-C "
-                "stops; what is finished stays\n", *missing, *missing > 1 ? "s" : "",
-                q->corpus->name, ceil(time / 60), workers(), workers() > 1 ? "s" : "");
-    return e->status;
-}
-
-/* --commands: what is missing, a run a line. */
-static int repro_commands(const Repro *q, Error *e) {
-    const Settings *s = q->s;
-    int missing;
-    if (repro_announce(q, &missing, e)) return e->status;
-    for (int row = 0, seed = -1, there; run_next(q, &row, &seed, &there);) {
-        if (there == 1) continue;
-        printf("./sink repro %s --row %s --seed %d --corpus %s",
-               q->item < 0 ? "all" : q->x.item[q->item].name, q->x.row[row].name, seed,
-               q->corpus->name);
-        if (s->texts[0]) printf(" --texts '%s'", s->texts);
-        if (strcmp(s->results, RESULTS_FOLDER)) printf(" --results '%s'", s->results);
-        printf(" --threads %d --quiet\n", s->threads ? s->threads : 1);
-    }
-    return 0;
-}
-
-static int experiments_open(Experiments *x, Error *e) {
-    Bytes text = {0};
-    if (!file_read(EXPERIMENTS_FILE, &text, e))
-        experiments_read(x, text.at, text.size, EXPERIMENTS_FILE, e);
-    bytes_free(&text);
-    return e->status;
-}
-
-/* The corpus of --corpus, or the first where it is not given. */
-static const Corpus *corpus_asked(const Experiments *x, const char *name, Error *e) {
-    for (int i = 0; i < x->corpora; i++)
-        if (!x->corpus[i].domain && (!*name || !strcmp(x->corpus[i].name, name)))
-            return &x->corpus[i];
-    fail(e, 2, "--corpus %s: expected a corpus of " EXPERIMENTS_FILE ". Try: --corpus %s",
-         *name ? name : "NAME", x->corpora ? x->corpus->name : "NAME, after naming one");
-    return NULL;
-}
-
-static int repro_words(Repro *q, const char **words, int n, Error *e) {
-    const Settings *s = q->s;
-    const Experiments *x = &q->x;
-    q->item = q->only = -1;
-    if (!(q->corpus = corpus_asked(x, s->corpus, e))) return e->status;
-    if (n > 1) return fail(e, 2, "repro: %s is a word too many. Try: sink help repro", words[1]);
-    if (n && strcmp(words[0], "all") &&
-        (q->item = entry_of(x->item, x->items, sizeof *x->item, words[0])) < 0)
-        return fail(e, 2, "repro: there is no item '%s'. Try: sink repro list", words[0]);
-    if (!s->row[0]) return 0;
-    q->only = experiments_row(x, s->row);
-    if (q->only < 0 || !item_has(x, q->item, q->only))
-        return fail(e, 2, "--row %s: %s has no such row. Try: sink repro %s --show", s->row,
-                    n ? words[0] : "the table", n ? words[0] : "list");
-    return 0;
-}
-
-/* What is missing is trained, run by run; what is finished stays. */
-static int repro_runs(const Repro *q, Error *e) {
-    int missing = 1;
-    bool one = q->only >= 0 && q->s->only_seed >= 0;         /* of --commands: nothing to plan */
-    if (!one && (repro_announce(q, &missing, e) || !missing)) return e->status;
-    for (int row = 0, seed = -1, there; !e->status && run_next(q, &row, &seed, &there);) {
-        if (there < 0)
-            fprintf(stderr, "sink: %s seed %d: its row has changed, so it is run again\n",
-                    q->x.row[row].name, seed);
-        if (there != 1) run_do(q, row, seed, false, e);
-    }
-    return e->status;
-}
-
-static int repro_verify(const Repro *q, Error *e) {
-    for (int row = 0, seed = -1, there; run_next(q, &row, &seed, &there);)
-        if (there == 1) return run_do(q, row, seed, true, e);
-    return fail(e, 1, "--verify: expected a finished run, found none. Try: without --verify");
-}
-
-/* What there is of it: the list; an item with the maps of its toys; or where none is named the
- * headline claims and all verdicts, which also go into the README. */
-static int repro_show(const Repro *q, bool list, bool readme, Error *e) {
-    static const char path[] = "README.md";
-    Results r;
-    Bytes out = {0}, text = {0}, page = {0};
-    const Item *item = q->item < 0 ? NULL : &q->x.item[q->item];
-    if (!results_load(&r, &q->x, q->s->results, q->corpus->name, e)) {
-        if (list) repro_list(&out, &r, e);
-        else if (item) repro_table(&out, &r, q->item, e);
-        else repro_ledger(&out, &r, readme, e);
-    }
-    if (!e->status && !readme) fwrite(out.at, 1, out.size, stdout);
-    else if (!e->status && !file_read(path, &text, e) &&
-             !readme_with(&page, (const char *)text.at, text.size, (const char *)out.at, out.size,
-                          e))
-        file_write(path, page.at, page.size, e);
-    for (int k = 0; item && r.run && k < item->count; k++) {
-        int row = q->x.shown[item->from + k].row, n;
-        const Run *run = run_at(&r, row, 1);
-        if (run->state != RUN_HELD || !result_find(&run->result, "toy_shape", &n)) continue;
-        printf("\n%s, seed 1\n", q->x.row[row].name);
-        toy_print(&run->result, stdout);
-    }
-    results_free(&r);
-    bytes_free(&out);
-    bytes_free(&text);
-    bytes_free(&page);
-    return e->status;
-}
-
-/* --- What needs published models -------------------------------------------------------------- */
-
-/* NAME.model in the folder --models, and whether it is there. */
-static bool model_path(char path[PATH_ROOM], const Settings *s, const char *name) {
-    snprintf(path, PATH_ROOM, "%.400s/%.100s.model", s->models, name);
-    return !file_missing(path);
-}
-
-/* A flag of an eval or each line as a word of the command, ended by 0; NAME, where there is one,
- * and TEXTS are filled in. */
-static void flag_add(Bytes *line, const char *word, size_t n, const char *name, const char *texts,
-                     Error *e) {
-    for (const char *end = word + n; word < end;) {
-        bool named = name && !strncmp(word, "NAME", 4), text = !strncmp(word, "TEXTS", 5);
-        const char *with = named ? name : text ? texts : word;
-        bytes_add(line, with, named || text ? strlen(with) : 1, e);
-        word += named ? 4 : text ? 5 : 1;
-    }
-    bytes_add(line, "", 1, e);
-}
-
-/* The command of an eval or each line: of one model, or for `only` below 0 of all of the item;
- * with `there` of those at hand alone. Returns how many models are in it. */
-static int eval_command(Bytes *line, const Repro *q, const Evaluation *v, int only, bool there,
-                        Error *e) {
-    const char *texts = q->s->texts[0] ? q->s->texts : "TEXTS";
-    const char *name = only < 0 ? NULL : q->x.model[only].name;
-    char path[PATH_ROOM];
-    int models = 0;
-    bytes_add(line, "./sink\0eval", 12, e);
-    for (int i = 0; i < q->x.models; i++) {
-        if (q->x.model[i].item != q->item || (only >= 0 && i != only)) continue;
-        if (!model_path(path, q->s, q->x.model[i].name) && there) continue;
-        bytes_add(line, path, strlen(path) + 1, e);
-        models++;
-    }
-    for (const char *at = v->flags; *at; at += strspn(at, " ")) {
-        size_t n = strcspn(at, " ");
-        flag_add(line, at, n, name, texts, e);
-        at += n;
-    }
-    bytes_print(line, e, "--csv");
-    bytes_add(line, "", 1, e);
-    int lines = 0, number = 0;                           /* of the item, where it has several */
-    for (int i = 0; i < q->x.evals; i++) {
-        lines += q->x.eval[i].item == q->item;
-        if (&q->x.eval[i] == v) number = lines;
-    }
-    bytes_print(line, e, "out/%s", q->x.item[q->item].name);
-    if (name) bytes_print(line, e, "-%s", name);
-    if (lines > 1) bytes_print(line, e, "-%d", number);
-    bytes_print(line, e, ".csv");
-    bytes_add(line, "", 1, e);
-    return models;
-}
-
-/* Prints a command; or runs it, in this program. */
-static int command_do(const Bytes *line, bool run, Error *e) {
-    enum { MOST = 160 };
-    char *words[MOST];
-    int n = 0;
-    for (size_t at = 0; at < line->size && n < MOST; at += strlen(words[n++]) + 1)
-        words[n] = (char *)line->at + at;
-    for (int i = 0; i < n && !run; i++)
-        printf(strchr(words[i], ' ') ? "%s'%s'" : "%s%s", i ? " " : "  ", words[i]);
-    if (!run) putchar('\n');
-    fflush(stdout);
-    if (run && sink_main(n, words))
-        fail(e, 1, "%s: expected all of it to be measured, found what is said above. Try: --show "
-                   "for the commands", words[2]);
-    return e->status;
-}
-
-/* The commands of the item's eval and each lines; with `run` those of models at hand, run. */
-static void evals_do(const Repro *q, bool run, Error *e) {
-    for (int i = 0; i < q->x.evals && !e->status; i++) {
-        const Evaluation *v = &q->x.eval[i];
-        if (v->item != q->item) continue;
-        if (run && strstr(v->flags, "TEXTS") && !q->s->texts[0]) {
-            fail(e, 2, "repro %s: expected --texts FOLDER, since its models are measured on texts "
-                 "there. Try: --texts ../texts, or --show", q->x.item[q->item].name);
-            return;
-        }
-        for (int m = v->each ? 0 : -1; m < (v->each ? q->x.models : 0) && !e->status; m++) {
-            Bytes line = {0};
-            if (m >= 0 && q->x.model[m].item != q->item) continue;
-            if (eval_command(&line, q, v, m, run, e)) command_do(&line, run, e);
-            bytes_free(&line);
-        }
-    }
-}
-
-/* The paper's numbers; what is to be downloaded, and how it is measured; and what is at hand,
- * measured. --show: without the last; --commands: the commands alone. */
-static int repro_published(const Repro *q, Error *e) {
-    const Item *item = &q->x.item[q->item];
-    char path[PATH_ROOM];
-    int missing = 0, there = 0;
-    bool alone = q->s->commands;
-    if (!alone) printf("%s, %s: %s\n\n", item->name, item->reference, item->title);
-    for (int i = 0; i < q->x.models; i++) {
-        const Published *m = &q->x.model[i];
-        if (m->item != q->item) continue;
-        if (!alone && !there && !missing) {
-            printf("%-16s", "paper");
-            for (int k = 0; k < item->columns; k++) printf(" %14s", item->column[k]);
-            printf("  folder of huggingface.co\n");
-        }
-        if (model_path(path, q->s, m->name)) there++;
-        else missing++;
-        if (alone) continue;
-        printf("%-16s", m->name);
-        for (int k = 0; k < item->columns; k++) printf(" %14s", m->paper[k].text);
-        printf("  %s\n", m->folder);
-    }
-    if (!there && !missing && !alone) printf("No weights of it were published.\n");
-    if (missing && !alone)
-        printf("\n%d not in the folder %s (--models FOLDER). Download config.json, the tokenizer's "
-               "files and\n*.safetensors of each into %s/NAME; then (make hf builds ./hf)\n\n",
-               missing, q->s->models, q->s->models);
-    for (int i = 0; i < q->x.models; i++)
-        if (q->x.model[i].item == q->item && !model_path(path, q->s, q->x.model[i].name))
-            printf("  ./hf %s/%s --link --out %s\n", q->s->models, q->x.model[i].name, path);
-    for (int i = 0; i < q->x.evals; i++) {
-        static const char word[] = "--choices TEXTS/";
-        const char *file = strstr(q->x.eval[i].flags, word);
-        const char *texts = q->s->texts[0] ? q->s->texts : "TEXTS";
-        int n = file ? (int)strcspn(file += strlen(word), ". ") : 0;
-        if (n && q->x.eval[i].item == q->item)
-            printf("  ./hf choices %.*s_val.jsonl --out %s/%.*s.txt\n", n, file, texts, n, file);
-    }
-    if (missing && !alone) printf("\nand measure them:\n\n");
-    if (missing || alone || q->s->show) evals_do(q, false, e);
-    if (there && !alone && !q->s->show) {
-        printf("\n%d at hand:\n\n", there);
-        evals_do(q, true, e);
-    }
-    return e->status;
-}
-
-int repro(const Settings *s, const char **words, int n, Error *e) {
-    Repro q = {.s = s};
-    bool list = !n || !strcmp(words[0], "list"), readme = n && !strcmp(words[0], "readme");
-    if (!experiments_open(&q.x, e) && !repro_words(&q, words, list || readme ? 0 : n, e)) {
-        if (list || readme) repro_show(&q, list, readme, e);
-        else if (q.item >= 0 && is_elsewhere(&q.x, q.item)) repro_published(&q, e);
-        else if (s->commands) repro_commands(&q, e);
-        else if (s->verify) repro_verify(&q, e);
-        else {
-            Error shown = {0};                               /* what is there is shown anyway */
-            if (!s->show) repro_runs(&q, e);
-            if (q.only < 0 && repro_show(&q, false, false, &shown))
-                fail(e, shown.status, "%s", shown.text);
-        }
-    }
-    experiments_free(&q.x);
-    return e->status;
-}
-
-/* -------------------------------------------------------------------------------------------------
- * 12.8  The main job                                                   Tables 4, 10 and 15 in small
+ * 12  The main job                                                   Tables 4, 10 and 15 in small
  *
  * `sink run` trains one small model three times from the same seed, on the same tokens:
  *   softmax    the first token of every sequence fixed      Table 10: a sink on token 1
@@ -12086,6 +9131,10 @@ int repro(const Settings *s, const char **words, int n, Error *e) {
  *   sigmoid    the same without normalisation               Table 15: no sink
  * and ends with a verdict by the rule that SHOWS and ABSENT fix at the head of this chapter.
  */
+/* alpha of a column, divided by what even rows would give it: a sink shows from SHOWS on, and is
+ * absent below ABSENT. */
+static const double SHOWS = 2, ABSENT = 1.5;
+
 enum { ARMS = 3, RUN_STEPS = 3000 };
 typedef struct Arm { const char *name, *flags, *source; } Arm;
 static const Arm RUN_ARMS[ARMS] = {
@@ -12247,6 +9296,14 @@ static void run_report(const Outcome *o, const Settings *s, FILE *out, Bytes *ve
     if (files.status) fail(e, files.status, "%s", files.text);
 }
 
+/* Has the training diverged? That is a result: its error becomes why it ended. */
+static bool has_ended(char why[640], const Trainer *t, Error *e) {
+    if (!e->status || interrupted || !trainer_diverged(t)) return false;
+    snprintf(why, 640, "%s", e->text);
+    *e = (Error){0};
+    return true;
+}
+
 /* One arm, from the seed or its checkpoint in `folder` to its numbers; there goes its log as well.
  * One that diverges is a result: o->ended says where, and the next arm's turn comes. The first
  * arm's settings become *base. */
@@ -12292,8 +9349,9 @@ int demo_run(const Settings *s, FILE *out, Error *e) {
         run_report(o, &base, out, &verdict, e);
         fprintf(out, "%.0f s on %d thread%s.\n", seconds() - start, workers(),
                 workers() > 1 ? "s" : "");
-        if (s->report[0] && !e->status
-            && !report_write(s->report, "run", &base, o, ARMS, NULL, (const char *)verdict.at, e))
+        if (s->report[0] && s->program && s->program->page && !e->status
+            && !s->program->page(s->report, "run", &base, o, ARMS, NULL, (const char *)verdict.at,
+                                 e))
             fprintf(out, "The page: %s\n", s->report);
         for (int i = 0; i < ARMS; i++)
             if (o[i].ended[0]) fail(e, 1, "%s", o[i].ended);
@@ -12352,33 +9410,6 @@ void heat_maps(const HeatMap *maps, int n, FILE *out) {
             if (line >= 0 && width) fprintf(out, "%*s", width - 6 * s->H, "");
         }
         fputc('\n', out);
-    }
-}
-
-/* A toy's maps (12.4) before and after: rows are queries, marked > at a trigger. */
-void toy_print(const Result *r, FILE *out) {
-    int n, m;
-    const double *shape = result_find(r, "toy_shape", &n);
-    const double *tokens = result_find(r, "toy_tokens", &n);
-    const double *trigger = result_find(r, "toy_trigger", &n);
-    bool colour = wants_colour(out);
-    for (int k = 0; k < 2 && shape && tokens && trigger; k++) {
-        int rows = (int)shape[1], columns = (int)shape[2], before = columns - rows;
-        const double *map = result_find(r, k ? "after" : "before", &m);
-        if (n != rows || before < 0 || !map || m != rows * columns) return;
-        fprintf(out, "%6s%s\n%6s", "", k ? "after" : "before", "");
-        for (int j = -before; j < rows; j++)
-            fprintf(out, " %c", j < 0 ? '*' : trigger[j] > 0 ? 'v' : j == 0 ? '1' : ' ');
-        fputc('\n', out);
-        for (int i = 0; i < rows; i++) {
-            int id = (int)tokens[i];
-            bool letter = shape[0] > TOY_TRIGGER && id > 0 && id < BACKCOPY_VOCAB;
-            fprintf(out, " %c%c%c%c ", trigger[i] > 0 ? '>' : ' ', letter ? '\'' : ' ',
-                    letter ? LETTERS[id - 1] : i == 0 ? '1' : trigger[i] > 0 ? 't' : 'x',
-                    letter ? '\'' : ' ');
-            for (int j = 0; j < columns; j++) heat_cell(map[i * columns + j], 2, colour, out);
-            fputc('\n', out);
-        }
     }
 }
 
@@ -12482,1094 +9513,13 @@ void ablated_text(const Ablated *a, const Settings *s, Bytes *out, Error *e) {
                 "sequence by sequence.\n", a->last, s->train.seed, a->n);
 }
 
-/* -------------------------------------------------------------------------------------------------
- * 13.2  The page: the same numbers and pictures as one HTML file for a browser, a phone or paper.
- *       No script, nothing fetched, inline SVG. Lines differ in dashes, marks and lightness, and
- *       the ramp of the maps falls in lightness from white, so that all of it reads in grey. Every
- *       element is closed, as in XML. Pieces draw everything: an element of text, a chart of axes
- *       and lines, a map of cells, the keys of a legend; tables say what differs.
- */
-typedef struct Html { Bytes text; Error *e; } Html;
-
-/* Formatted text of up to 2047 bytes, as it is. */
-#define say(h, ...) bytes_print(&(h)->text, (h)->e, __VA_ARGS__)
-
-/* Text with what HTML reads as its own replaced. */
-static void html_text(Html *h, const char *s) {
-    for (; *s; s++)
-        say(h, *s == '&' ? "&amp;" : *s == '<' ? "&lt;" : *s == '>' ? "&gt;" : *s == '"' ? "&quot;"
-               : "%c", *s);
-}
-
-/* The same of bytes without a 0 at their end, which are freed. */
-static void html_bytes(Html *h, Bytes *b) {
-    bytes_add(b, "", 1, h->e);
-    if (!h->e->status) html_text(h, (const char *)b->at);
-    bytes_free(b);
-}
-
-/* <tag>text</name>: the name of an element, attributes behind it. */
-static void element(Html *h, const char *tag, const char *text) {
-    say(h, "<%s>", tag);
-    html_text(h, text);
-    say(h, "</%.*s>", (int)strcspn(tag, " "), tag);
-}
-
-/* A line, or where `points` alone its marks; [low, high] is its band, drawn where `band`. */
-typedef struct Series {
-    char name[64];               /* "": not in the legend */
-    int style, n;
-    bool band, points;
-    double x[LOOKS], y[LOOKS], low[LOOKS], high[LOOKS];
-} Series;
-
-/* Appends a point, or where y is NAN a gap. */
-static void line_add(Series *line, double x, double y) {
-    if (line->n == LOOKS || !(fabs(x) < 1e30)) return;
-    line->x[line->n] = x;
-    line->y[line->n] = line->low[line->n] = line->high[line->n] = y;
-    line->n++;
-}
-
-/* Added to a style: LINE_STAR, the same line for the model's column *; LINE_SEED, a seed of it */
-enum { LINE_EVEN = 8, LINE_MEAN, LINE_STYLES, LINE_STAR = 16, LINE_SEED = 32, LINES = 24 };
-/* Okabe and Ito's colours, which the colour-blind tell apart, without the yellow. A mark is a path
- * about its middle, filled where it ends in z. */
-static const struct { const char *colour, *dash, *mark; double width; } STYLES[LINE_STYLES] = {
-    {"#10305c", "none", "m-3 0a3 3 0 1 0 6 0a3 3 0 1 0-6 0z", 2},
-    {"#d55e00", "8 3", "m-3-3h6v6h-6z", 2},
-    {"#3f97ad", "2 3", "m0-4l3.6 6.6h-7.2z", 2.4},
-    {"#cc79a7", "12 3 2 3", "m0-4.2l4.2 4.2-4.2 4.2-4.2-4.2z", 2},
-    {"#009e73", "5 2", "m0 4l3.6-6.6h-7.2z", 2},
-    {"#e69f00", "14 4", "m-3.4-3.4l6.8 6.8m0-6.8l-6.8 6.8", 2},
-    {"#56b4e9", "6 2 2 2 2 2", "m-4 0h8m-4-4v8", 2},
-    {"#666666", "3 2", "m-4.4-2.2h8.8v4.4h-8.8z", 1.6},
-    {"#777777", "4 3", "", 1.5},
-    {"#111111", "none", "m-.7-5h1.4v10h-1.4z", 1}};
-
-static const char *colour_of(int style) { return STYLES[style % LINE_STAR].colour; }
-
-static Series *line_begin(Series *lines, int k, const char *name, int style) {
-    lines[k] = (Series){.style = style, .points = style >= LINE_SEED || style == LINE_MEAN};
-    snprintf(lines[k].name, sizeof lines->name, "%.*s", (int)sizeof lines->name - 1, name);
-    return &lines[k];
-}
-
-/* An axis sees the values of its picture, and then lies between two places of it. */
-enum { TICKS = 64 };
-typedef struct Axis {
-    const char *name;
-    bool log, from_zero, tight, seen;    /* tight: it ends where its values do, not at a tick */
-    bool names;                  /* its ticks are names, and from .. to their lines */
-    double least, from, to, first, last;                 /* least: of the ticks' distances */
-    int n;
-    double at[TICKS];
-    char text[TICKS][32];
-} Axis;
-
-static void axis_see(Axis *a, double x) {
-    if (!isfinite(x) || (a->log && x <= 0)) return;
-    a->from = fmin(x, a->seen ? a->from : a->from_zero ? 0 : x);
-    a->to = fmax(x, a->seen ? a->to : a->from_zero ? 0 : x);
-    a->seen = true;
-}
-
-/* text NULL: the number itself */
-static void axis_tick(Axis *a, double at, const char *text) {
-    if (a->n == TICKS || !isfinite(at) || (a->log && at <= 0)) return;
-    if (text) snprintf(a->text[a->n], sizeof *a->text, "%.24s", text);
-    else snprintf(a->text[a->n], sizeof *a->text, "%g", at);
-    a->at[a->n++] = at;
-}
-
-/* What a logarithm cannot show stands at its end. */
-static double axis_place(const Axis *a, double x) {
-    double share = a->log ? log(fmax(x, a->from) / a->from) / log(a->to / a->from)
-                          : (x - a->from) / (a->to - a->from);
-    return a->first + share * (a->last - a->first);
-}
-
-/* The axis lies from first to last; an axis that has no ticks gets three to eight, 1, 2 or 5 times
- * a power of ten apart, or powers of ten and where these are few 2 and 5 times them. */
-static void axis_end(Axis *a, double first, double last) {
-    a->first = first;
-    a->last = last;
-    if (!(a->to > a->from)) a->to = a->log ? 2 * a->from : a->from + 1;
-    if (a->n) return;
-    double range = a->to - a->from, step = pow(10, floor(log10(range / 3)));
-    step *= range / step > 15 ? 5 : range / step > 6 ? 2 : 1;
-    step = fmax(step, a->least);
-    double low = a->log ? floor(log10(a->from) + 1e-9) : floor(a->from / step + 1e-9);
-    double high = a->log ? ceil(log10(a->to) - 1e-9) : ceil(a->to / step - 1e-9);
-    int every = high - low > 2 ? 3 * ((int)(high - low) / 7 + 1) : 1;
-    if (!a->tight) {
-        a->from = a->log ? pow(10, low) : step * low;
-        a->to = a->log ? pow(10, high) : step * high;
-    }
-    for (int i = 0; a->n < TICKS && i < 2000; i += a->log ? every : 1) {
-        static const int PARTS_OF_TEN[] = {1, 2, 5};
-        double at = a->log ? pow(10, low + i / 3) * PARTS_OF_TEN[i % 3] : step * (low + i);
-        double near = 1e-9 * (a->log ? at : step);
-        if (at > a->to + near) return;
-        if (at >= a->from - near) axis_tick(a, at, NULL);
-    }
-}
-
-static void svg_text(Html *h, double x, double y, const char *anchor, const char *text) {
-    say(h, "<text class=\"%s\" x=\"%.4g\" y=\"%.4g\">", anchor, x, y);
-    html_text(h, text);
-    say(h, "</text>");
-}
-
-/* Beside: rules from x = at to x = end. Below: at y = at, with rules up to y = end. */
-static void axis_draw(Html *h, const Axis *a, bool beside, double at, double end) {
-    double used = -1e9;
-    for (int i = 0; i < a->n; i++) {
-        double place = axis_place(a, a->at[i]), half = 3.3 * (double)strlen(a->text[i]) + 2;
-        if (beside) say(h, "<path class=\"rule\" d=\"M%.1f %.1fH%.1f\"/>", at, place, end);
-        else say(h, "<path class=\"rule\" d=\"M%.1f %.1fV%.1f\"/>", place, at + 4, end);
-        if (beside) svg_text(h, at - 7, place + 4, "end", a->text[i]);
-        if (beside || place - half < used) continue;
-        svg_text(h, place, at + 16, "middle", a->text[i]);
-        used = place + half;
-    }
-    if (beside) say(h, "<path class=\"axis\" d=\"M%.1f %.1fV%.1f\"/>\n", at, a->first, a->last);
-    else say(h, "<path class=\"axis\" d=\"M%.1f %.1fH%.1f\"/>\n", a->first, at, a->last);
-}
-
-/* A mark of that style, filled or open. */
-static void svg_mark(Html *h, int style, double x, double y) {
-    const char *mark = STYLES[style < LINE_SEED ? style % LINE_STAR : 0].mark;
-    bool filled = style < LINE_STAR && *mark && mark[strlen(mark) - 1] == 'z';
-    if (*mark && isfinite(x) && isfinite(y))
-        say(h, "<path fill=\"%s\" stroke=\"%s\" d=\"M%.1f %.1f%s\"/>",
-            filled ? colour_of(style) : "none", colour_of(style), x, y, mark);
-}
-
-/* A path of a line's colour and dashes; its d and its end follow. */
-static void svg_line(Html *h, int style) {
-    say(h, "<path class=\"line\" stroke=\"%s\" stroke-dasharray=\"%s\" stroke-width=\"%g\" d=\"",
-        colour_of(style), style < LINE_STAR ? STYLES[style].dash : "9 3 2 3",
-        STYLES[style % LINE_STAR].width);
-}
-
-/* A line's band, its strokes and its marks: where it has few points each, otherwise five. */
-static void draw_line(Html *h, const Axis *x, const Axis *y, const Series *line) {
-    int n = line->n, marks = line->points || n <= 12 ? n : 5;
-    for (int from = 0, to; line->band && from < n; from = to + 1) {
-        for (to = from; to < n && isfinite(line->y[to]); to++) continue;
-        int m = to - from;
-        if (m < 2) continue;
-        say(h, "<path class=\"band\" fill=\"%s\" d=\"", colour_of(line->style));
-        for (int i = 0; i < 2 * m; i++) {                    /* there above, and back below */
-            int k = i < m ? from + i : to - 1 - (i - m);
-            say(h, "%c%.1f %.1f", i ? 'L' : 'M', axis_place(x, line->x[k]),
-                axis_place(y, i < m ? line->high[k] : line->low[k]));
-        }
-        say(h, "z\"/>");
-    }
-    if (!line->points) {
-        svg_line(h, line->style);
-        for (int i = 0; i < n; i++)
-            if (isfinite(line->y[i]))
-                say(h, "%c%.1f %.1f", i && isfinite(line->y[i - 1]) ? 'L' : 'M',
-                    axis_place(x, line->x[i]), axis_place(y, line->y[i]));
-        say(h, "\"/>");
-    }
-    for (int k = 0; k < marks; k++) {
-        int i = marks == n ? k : (2 * k + 1) * n / (2 * marks);
-        if (isfinite(line->y[i]))
-            svg_mark(h, line->style, axis_place(x, line->x[i]), axis_place(y, line->y[i]));
-    }
-    say(h, "\n");
-}
-
-static void legend(Html *h, const Series *lines, int n) {
-    say(h, "<p class=\"key\">");
-    for (int k = 0; k < n; k++) {
-        if (!lines[k].name[0] || !lines[k].n) continue;
-        say(h, "<span><svg viewBox=\"0 0 28 12\" width=\"28\" aria-hidden=\"true\">");
-        if (!lines[k].points) svg_line(h, lines[k].style), say(h, "M0 6h28\"/>");
-        svg_mark(h, lines[k].style, 14, 6);
-        say(h, "</svg> ");
-        html_text(h, lines[k].name);
-        say(h, "</span> ");
-    }
-    say(h, "</p>");
-}
-
-static void figure_begin(Html *h, const char *title) {
-    say(h, "<figure>");
-    element(h, "h3", title);
-}
-
-static void figure_end(Html *h, const char *caption) {
-    if (*caption) element(h, "figcaption", caption);
-    say(h, "</figure>\n");
-}
-
-typedef struct Chart { const char *title, *caption; Axis x, y; } Chart;
-
-/* Have the axes see all points and bands; false: there are none. */
-static bool lines_seen(Axis *x, Axis *y, const Series *lines, int n) {
-    bool any = false;
-    for (int k = 0; k < n; k++)
-        for (int i = 0; i < lines[k].n; i++) {
-            if (!isfinite(lines[k].y[i]) || (y->log && lines[k].y[i] <= 0)) continue;
-            any = true;
-            axis_see(x, lines[k].x[i]);
-            axis_see(y, lines[k].low[i]);
-            axis_see(y, lines[k].high[i]);
-        }
-    return any;
-}
-
-/* What a reader hears who does not see the chart. */
-static void chart_label(Html *h, const Chart *what, const Series *lines, int n) {
-    bool names = what->y.names;
-    html_text(h, what->title);
-    say(h, ", in %s", names ? what->x.name : what->y.name);
-    for (int k = 0; k < n; k++) {
-        const double *at = names ? lines[k].x : lines[k].y;
-        double from = lines[k].n ? at[0] : NAN, to = lines[k].n ? at[lines[k].n - 1] : NAN;
-        if (!lines[k].n || !lines[k].name[0]) continue;
-        say(h, ". ");
-        html_text(h, lines[k].name);
-        say(h, ": from %.3g to %.3g", isfinite(from) ? from : 0, isfinite(to) ? to : 0);
-    }
-}
-
-/* What is not finite breaks a line. Where y has names, a chart is as high as they need. */
-static void chart(Html *h, const Chart *what, const Series *lines, int n) {
-    enum { RIGHT = 350, LINE = 15 };
-    Axis x = what->x, y = what->y;
-    size_t longest = 4;
-    figure_begin(h, what->title);
-    if (!lines_seen(&x, &y, lines, n)) { figure_end(h, "Nothing was measured."); return; }
-    for (int i = 0; y.names && i < y.n; i++)
-        if (strlen(y.text[i]) > longest) longest = strlen(y.text[i]);
-    double left = y.names ? 11 + 5.9 * (double)longest : 42, top = y.names ? 4 : 22;
-    double bottom = top + (y.names ? LINE * (y.to - y.from) : 150);
-    axis_end(&x, left, RIGHT);
-    axis_end(&y, y.names ? top : bottom, y.names ? bottom : top);
-    say(h, "<svg viewBox=\"0 0 360 %.0f\" role=\"img\" aria-label=\"", bottom + 34);
-    chart_label(h, what, lines, n);
-    say(h, "\">\n");
-    if (!y.names) svg_text(h, 2, 12, "", y.name);
-    svg_text(h, RIGHT, bottom + 30, "end", x.name);
-    axis_draw(h, &y, true, left, RIGHT);
-    axis_draw(h, &x, false, bottom, y.names ? top : bottom);
-    for (int k = 0; k < n; k++) draw_line(h, &x, &y, &lines[k]);
-    say(h, "</svg>");
-    legend(h, lines, n);
-    figure_end(h, what->caption);
-}
-
-/* The ramp of the maps: weights up to 1, borders about a factor 2 apart, since a sink stands out
- * by factors. */
-enum { RAMP = 7 };
-static const struct { double from; const char *colour; } RAMPS[RAMP] = {
-    {0, "#ffffff"},   {0.01, "#e8edf4"}, {0.02, "#c9d6e6"}, {0.05, "#9cb8d6"},
-    {0.1, "#6892c0"}, {0.2, "#33629c"},  {0.5, "#0f2c58"}};
-
-static int ramp_level(double x) {
-    int level = 0;
-    while (level + 1 < RAMP && x >= RAMPS[level + 1].from) level++;
-    return level;
-}
-
-static void ramp_legend(Html *h) {
-    say(h, "<p class=\"key\">weight of a key: ");
-    for (int k = 0; k < RAMP; k++)
-        say(h, "<span><svg viewBox=\"0 0 16 12\" width=\"16\" aria-hidden=\"true\"><rect class=\""
-               "axis\" width=\"16\" height=\"12\" style=\"fill:%s\"/></svg> from %g</span> ",
-            RAMPS[k].colour, RAMPS[k].from);
-    say(h, "</p>\n");
-}
-
-/* Cell (i, j) is m[i * ld + j * by]. Of heads: alpha [L,H] by block (down) and head (across), with
- * numbers where there is room; otherwise a head's weights of queries (down) on keys (across), where
- * columns that are more than the rows, named in `before`, come first. A block of s (or NULL) that
- * does not attend stays empty. */
-typedef struct CellMap {
-    const double *m;
-    idx ld, by;
-    int rows, columns;
-    bool heads;
-    const char *before, *title;
-    const Sinks *s;
-} CellMap;
-
-/* A path for each level of the ramp, made of runs of equal cells, so that a map of 64 x 64 takes
- * some kilobytes. */
-static void cells(Html *h, const CellMap *c, int left, int wide, int high) {
-    for (int level = 1; level < RAMP; level++) {
-        say(h, "<path fill=\"%s\" d=\"", RAMPS[level].colour);
-        for (int i = 0; i < c->rows; i++)
-            for (int j = 0, from; j < c->columns; j++) {
-                const double *row = c->m + i * c->ld;
-                for (from = j; j < c->columns && ramp_level(row[j * c->by]) == level; j++) continue;
-                if (j > from)
-                    say(h, "M%d %dh%dv%dh-%dz", left + from * wide, 16 + i * high,
-                        (j - from) * wide, high, (j - from) * wide);
-            }
-        say(h, "\"/>\n");
-    }
-    say(h, "<rect class=\"axis\" x=\"%d\" y=\"16\" width=\"%d\" height=\"%d\"/>\n", left,
-        c->columns * wide, c->rows * high);
-}
-
-static void cell_map(Html *h, const CellMap *c) {
-    enum { LEFT = 30 };
-    bool numbers = c->heads && c->columns <= 8 && c->rows <= 24;
-    int wide = numbers ? 38 : c->heads ? 10 : c->columns > 33 ? 4 : 8, high = numbers ? 20 : wide;
-    int before = c->heads ? 0 : c->columns - c->rows, keys = c->columns - before;
-    int every = numbers ? 1 : c->rows > 32 ? 16 : 4, bottom = 16 + c->rows * high;
-    int width = LEFT + (c->columns * wide > 120 ? c->columns * wide : 120) + 4;
-    char text[64];
-    say(h, "<p>%s</p><svg viewBox=\"0 0 %d %d\" style=\"max-width:%dpx\" role=\"img\" aria-label=\""
-           "%s %s, %d by %d\">", c->title, width, bottom + 16, width * 5 / 4,
-        c->heads ? "Heat map of alpha of" : "Attention map of", c->title, c->rows, c->columns);
-    snprintf(text, sizeof text, "%s%s 1 to %d", c->before, c->heads ? "head" : "key", keys);
-    svg_text(h, LEFT, 11, "", text);
-    cells(h, c, LEFT, wide, high);
-    for (int i = 0; i < c->rows || i < keys; i += every) {
-        snprintf(text, sizeof text, "%d", i + 1);
-        if (i < c->rows) svg_text(h, LEFT - 4, 20 + (i + 0.5) * high, "end", text);
-        if (i < keys) svg_text(h, LEFT + (before + i + 0.5) * wide, bottom + 12, "middle", text);
-    }
-    for (int i = 0; numbers && i < c->rows * c->columns; i++) {
-        double x = c->m[i / c->columns * c->ld + i % c->columns * c->by];
-        bool there = isfinite(x) && (!c->s || sinks_attends(c->s, i / c->columns));
-        snprintf(text, sizeof text, there ? "%.2f" : "-", x);
-        svg_text(h, LEFT + (i % c->columns + 0.5) * wide, 30 + i / c->columns * high,
-                 ramp_level(x) >= 5 ? "middle on" : "middle", text);
-    }
-    if (before) say(h, "<path class=\"axis\" d=\"M%d 16V%d\"/>", LEFT + before * wide, bottom);
-    say(h, "</svg>\n");
-}
-
-/* The charts of models: by step while they train, and by block. */
-enum { LOOK_LOSS, LOOK_SINK, LOOK_ALPHA, NORM_HIDDEN, NORM_KEYS, NORM_VALUES, MODEL_CHARTS };
-static const struct { const char *title, *y, *caption; bool from_zero; } CHARTS[MODEL_CHARTS] = {
-    {"Training loss", "nats a token",
-     "Mean since the look before. Look where the curves cross a height: models are compared at "
-     "equal loss, not at equal steps. The paper's Figure 4, middle and right.", false},
-    {"Sink of token 1 (and of *)", "%",
-     "Share of heads and held sequences whose alpha is above eps. Look when it leaves 0 %: in the "
-     "paper's Figure 4, middle, after 1,000 to 2,000 steps.", true},
-    {"alpha of token 1 (and of *)", "mean weight",
-     "Mean over heads of what the column receives (section 3.2), without a threshold; it moves "
-     "before Sink does. Look for a rise above even rows.", false},
-    {"Hidden states", "norm of the first row / mean of the others",
-     "Output of each block; 0 is the embedding. Massive activations stand far above 1, but not "
-     "without a normaliser or with a key bias. The paper's Figures 2, 7 and 8.", true},
-    {"Keys", "norm of the first row / mean of the others",
-     "Mean over key heads. In large models the first key is much shorter than the others. The "
-     "paper's Figure 2, top, and Figures 11 to 14.", true},
-    {"Values", "norm of the first row / mean of the others",
-     "Mean over key heads. A sink's value is short: it takes weight and gives little. The paper's "
-     "Figure 2, top, and Figures 11 to 14.", true}};
-
-/* A model's line of a chart, or that of its column *. */
-static void model_line(Series *line, const Outcome *o, int what, bool star) {
-    const Sinks *s = &o->s;
-    const double *const norms[] = {s->hnorm, s->knorm, s->vnorm};
-    int first = what > NORM_HIDDEN;              /* hidden states have a block 0 */
-    for (int i = 0; what < NORM_HIDDEN && i < o->p.looks; i++) {
-        const Look *p = &o->p.look[i];
-        const double y[][2] = {{p->loss, NAN}, {100 * p->sink1, 100 * p->sink_star},
-                               {p->alpha1, p->alpha_star}};
-        line_add(line, (double)p->step, y[what][star]);
-    }
-    for (int i = 0; what >= NORM_HIDDEN && s->n && i + first <= s->L; i++)
-        if (!first || sinks_attends(s, i))       /* else the block has no keys and values */
-            line_add(line, i + first, norm_ratio(norms[what - NORM_HIDDEN] + (idx)i * s->N, s->N));
-}
-
-/* Charts from .. to, with a line for each of the first three models, and one for its column *. */
-static void page_charts(Html *h, const Outcome *o, int n, int from, int to) {
-    Series *lines = grab(LINES, sizeof *lines, h->e);
-    say(h, "<div class=\"grid\">\n");
-    for (int what = from; lines && what < to; what++) {
-        bool curve = what < NORM_HIDDEN, columns = what == LOOK_SINK || what == LOOK_ALPHA;
-        Chart shown = {CHARTS[what].title, CHARTS[what].caption,
-                       {.name = curve ? "step" : "block", .least = 1, .tight = true},
-                       {.name = CHARTS[what].y, .from_zero = CHARTS[what].from_zero}};
-        int count = 0;
-        for (int i = 0; i < n && i < 3; i++)
-            for (int star = 0; star <= (columns && o[i].star); star++) {
-                const char *column = !columns ? "" : !star ? " 1" : o[i].c.extra ? " *" : " x*";
-                char name[40];
-                snprintf(name, sizeof name, "%.20s%s", o[i].name, column);
-                Series *line = line_begin(lines, count++, name, i + LINE_STAR * star);
-                model_line(line, &o[i], what, star);
-            }
-        if (what == LOOK_ALPHA && lines_seen(&shown.x, &shown.y, lines, count)) {
-            Series *even = line_begin(lines, count++, "even, first model", LINE_EVEN);
-            line_add(even, shown.x.from, o->even);
-            line_add(even, shown.x.to, o->even);
-        }
-        chart(h, &shown, lines, count);
-    }
-    say(h, "</div>\n");
-    free(lines);
-}
-
-/* Of every model alpha, and the weights of the heads with the most and the least sink. */
-static void page_maps(Html *h, const Outcome *o, int n) {
-    char text[400], before[16];
-    ramp_legend(h);
-    say(h, "<div class=\"grid\">\n");
-    for (; n > 0; n--, o++) {
-        const Sinks *s = &o->s;
-        const char *star = o->c.extra ? "column *" : "row x*";
-        if (!s->n) continue;
-        figure_begin(h, o->name);
-        for (int k = 0; k <= o->star; k++) {
-            int column = k ? config_column_star(&o->c) : config_column_first(&o->c);
-            cell_map(h, &(CellMap){s->alpha + column, (idx)s->H * s->S, s->S, s->L, s->H, true, "",
-                                   k ? star : "token 1", s});
-        }
-        snprintf(before, sizeof before, "%s%s", o->c.extra ? "*, " : "",
-                 o->c.sink_token ? "x*, " : "");
-        for (int k = 0; k < 2; k++) {
-            const HeadMap *map = &o->map[k];
-            snprintf(text, sizeof text, "block %d, head %d, the %s sink", map->layer + 1,
-                     map->head + 1, k ? "weakest" : "strongest");
-            if (map->T)
-                cell_map(h, &(CellMap){map->m, map->S, 1, map->T, map->S, false, before, text, 0});
-        }
-        snprintf(text, sizeof text,
-                 "Above alpha by block and head, mean over %d sequences of %d tokens; even rows "
-                 "give %.3f. Below the weight of each query (down) on each key (across), mean over "
-                 "16. A sink is a dark column%s; its mean is alpha. The paper's Figures 19 to 24.",
-                 s->n, s->T, o->even, o->star ? ", the first of them the learned one" : "");
-        figure_end(h, text);
-    }
-    say(h, "</div>\n");
-}
-
-static void page_table(Html *h, const Outcome *o, int n, const Settings *s) {
-    say(h, "<div class=\"wide\"><table><tr><th>model</th><th>paper</th>");
-    for (int k = 0; k < ROW; k++)
-        say(h, "<th>%s %s</th>", ROW_COLUMNS[k].head, ROW_COLUMNS[k].below);
-    say(h, "</tr>\n");
-    for (int i = 0; i < n; i++) {
-        double row[ROW];
-        char text[32];
-        outcome_row(&o[i], row);
-        say(h, "<tr>");
-        element(h, "td", o[i].name);
-        element(h, "td", o[i].source[0] ? o[i].source : "-");
-        for (int k = 0; k < ROW; k++) element(h, "td", row_text(text, row, k));
-        say(h, "</tr>\n");
-    }
-    say(h, "</table></div>\n<p>Sink: share of heads with alpha above %g, over %d sequences of %d "
-           "tokens. alpha: mean weight on token 1 or *; x even: its multiple of what even rows "
-           "give. Norm ratio: the largest over the blocks of the first row's norm, over the mean "
-           "of the others. Valid loss: nats a token on held documents.</p>\n", s->eps, s->eval_n,
-        o->s.n ? o->s.T : s->eval_T);
-}
-
-/* Of every page. A claim's verdict (13.3) is in its words, its sign and the bar before it. */
-static const char PAGE_STYLE[] =
-    "body{font:16px/1.45 sans-serif;max-width:72rem;margin:auto;padding:1rem;color:#111}"
-    "h1{font-size:1.5rem}h2{font-size:1.2rem;margin:1.6rem 0 .5rem;break-after:avoid}"
-    "h3{font-size:1rem;margin:0 0 .2rem}p{margin:.4rem 0}a{color:#10305c}"
-    "figure{margin:0;break-inside:avoid}figure p,figcaption,code,pre,.where,"
-    ".claim p+p{font-size:.85rem}figcaption,.where,.paper{color:#444}code{overflow-wrap:anywhere}"
-    ".grid{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,20rem),1fr));"
-    "gap:1.2rem 1.8rem;margin-top:.6rem}svg{width:100%;height:auto;display:block}"
-    "text{font:11px sans-serif}.end{text-anchor:end}.middle{text-anchor:middle}"
-    ".on{fill:#fff}.line,.axis{fill:none}"
-    ".band{fill-opacity:.2}.axis{stroke:#333}.rule{stroke:#ddd}.key span{white-space:nowrap;"
-    "margin-right:.7em}.key svg{display:inline;width:auto;height:12px;vertical-align:-1px}"
-    ".wide,pre{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums;"
-    "font-size:.9rem}th,td{padding:.2em .6em;text-align:right;border-bottom:1px solid #bbb;"
-    "white-space:nowrap}td:first-child,th:first-child{text-align:left}"
-    "td.paper,th.paper{border-left:1px solid #bbb}"
-    ".claim{border-left:.35rem solid #777;padding:.1rem .7rem;margin:.6rem 0;break-inside:avoid}"
-    ".claim p{margin:.15rem 0}.yes{border-color:#009e73}.open{border-left-style:dotted}"
-    ".no{border-color:#d55e00;border-left-style:double}"
-    "@media(max-width:30rem){table{font-size:.78rem}th,td{padding:.2em .3em}}"
-    "@media print{body{font-size:10pt;max-width:none;padding:0}.wide{overflow:visible}"
-    "table{font-size:7.5pt;break-inside:avoid}th,td{padding:.2em .4em;white-space:normal;"
-    "overflow-wrap:anywhere}.grid{grid-template-columns:repeat(2,1fr)}h2+p{break-after:avoid}}";
-
-static void page_head(Html *h, const char *verb) {
-    say(h, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/><meta name=\""
-           "viewport\" content=\"width=device-width,initial-scale=1\"/><title>sink %s</title>"
-           "<style>", verb);
-    bytes_add(&h->text, PAGE_STYLE, sizeof PAGE_STYLE - 1, h->e);
-    say(h, "</style></head><body>\n");
-}
-
-/* Ends the page and writes it beside path, which it then replaces. */
-static int page_end(Html *h, const char *path) {
-    say(h, "</body></html>\n");
-    if (!h->e->status) file_write(path, h->text.at, h->text.size, h->e);
-    bytes_free(&h->text);
-    return h->e->status;
-}
-
-/* The page of n models (three have lines of their own style), which `verb` has made; cut and
- * verdict may be NULL or "". */
-int report_write(const char *path, const char *verb, const Settings *s, const Outcome *o, int n,
-                 const Ablated *cut, const char *verdict, Error *e) {
-    Html h = {{0}, e};
-    Bytes ablation = {0};
-    int looks = 0, measured = 0;
-    for (int i = 0; i < n; i++) looks += o[i].p.looks, measured += o[i].s.n;
-    page_head(&h, verb);
-    say(&h, "<h1>Attention sinks: sink %s</h1>\n<p><code>sink %s ", verb, verb);
-    if (!strcmp(verb, "eval")) html_text(&h, o->name);
-    for (int i = 0; i < s->argc; i++) {
-        if (!strcmp(s->argv[i], o->name)) continue; /* eval's model stands there */
-        say(&h, " ");
-        html_text(&h, s->argv[i]);
-    }
-    say(&h, "</code></p>\n<p>%d blocks, %d heads of %d dims, width %d, context %d; %d steps of %d "
-            "sequences at rate %g; seed %d.</p>\n",
-        o->c.layers, o->c.heads, o->c.head_dim, o->c.dim, o->c.context, s->train.steps,
-        s->train.batch * s->train.accumulate, s->train.lr, s->train.seed);
-    if (measured) page_table(&h, o, n, s);
-    element(&h, "p", verdict ? verdict : "");
-    if (cut) {
-        ablated_text(cut, s, &ablation, e);
-        say(&h, "<pre>");
-        html_bytes(&h, &ablation);
-        say(&h, "</pre>");
-    }
-    if (looks) say(&h, "<h2>While it trained</h2>");
-    if (looks) page_charts(&h, o, n, LOOK_LOSS, NORM_HIDDEN);
-    if (measured) {
-        say(&h, "<h2>Where attention goes</h2>\n");
-        page_maps(&h, o, n);
-        say(&h, "<h2>Norms by layer</h2>");
-        page_charts(&h, o, n, NORM_HIDDEN, MODEL_CHARTS);
-    }
-    return page_end(&h, path);
-}
-
-/* -------------------------------------------------------------------------------------------------
- * 13.3  The page of the whole paper: a summary; then every item of data/experiments.txt with its
- *       table, its pictures, and its claims with rule and verdict. `picture KIND WORD ..` says what
- *       is drawn; a MEASURE is a number of a result (12.2), words joined by commas share a picture:
- *   curves LIST ..          curve_LIST over the tokens trained on, or tune_LIST where it begins so
- *   dots MEASURE ..         every seed of every row
- *   domains MEASURE ..      MEASURE/NAME for every corpus and domain
- *   over N,N,.. MEASURE ..  each N in the place of the MEASURE's #
- *   ratio LIST ..           LIST_1 / LIST_rest by block, a line a row: hnorm, prenorm, knorm, vnorm
- *   norms LIST ..           both by block, a picture a row
- *   angles                  cosine and product of queries with the first key and with the others
- *   grid                    Sink over the length, a line for each threshold
- *   alpha LIST ..           map_LIST of block and head        map   weights of the strongest head
- *   toy                     weights before and after training
- *       A line is the mean over the seeds that have a number there, its band their range. Maps show
- *       the first seed that has one: heads of different seeds are not the same heads.
- */
-/* The i-th point of a line, read of one result. `side` is which of the lines that a row has in a
- * picture of its own, and names it; otherwise -1. */
-typedef struct Point {
-    const Result *r;
-    const char *word, *numbers;
-    int side, i;
-    char name[32];
-    double x, y;
-} Point;
-
-/* How a kind of picture is drawn, word by word. Lines are read point by point, until there is none;
- * a y of NULL is the measure's, least is of the distances of x's ticks. Of maps the lists; rows and
- * columns are shape[from] and the next. */
-typedef struct Paper Paper;
-typedef struct Kind {
-    void (*draw)(Paper *p, const char *word);
-    const char *caption;
-    bool (*at)(Point *at);
-    const char *x, *y;
-    double least;
-    bool log_x, log_y;
-    const char *list[2], *shape;
-    int from;
-} Kind;
-
-struct Paper {
-    Html h;
-    const Experiments *x;
-    Results runs, *others;       /* of the page's corpus; of each other [corpora] */
-    Series *lines;               /* [LINES] */
-    const Item *item;            /* that is shown, */
-    const Picture *picture;      /* and what of it is drawn */
-    const Kind *kind;
-};
-
-/* A measure's unit, and its name in a title, or NULL. The first that it begins with holds. */
-static const struct { const char *begins, *unit, *title; } MEASURES[] = {
-    {"sink_", "%", NULL}, {"alpha_", "mean weight", NULL}, {"times_", "times even rows", NULL},
-    {"loss", "nats a token", NULL}, {"valid", "nats a token", "held loss"},
-    {"train_loss", "nats a token", NULL}, {"tune_loss", "nats a token", "loss, fine-tuned"},
-    {"tune_norm", "norm of the gradient", "gradient norm, fine-tuned"},
-    {"norm_ratio", "first / others", NULL}, {"norm", "norm of the gradient", "gradient norm"},
-    {"hnorm", "l2 norm", "hidden states"}, {"prenorm", "l2 norm", "features before the post-norm"},
-    {"knorm", "l2 norm", "keys"}, {"vnorm", "l2 norm", "values"},
-    {"cosine", "cosine of query and key", NULL}, {"product", "|q| |k|", NULL}, {"", "value", NULL}};
-
-static int measure_find(const char *measure) {
-    int i = 0;
-    while (strncmp(measure, MEASURES[i].begins, strlen(MEASURES[i].begins))) i++;
-    return i;
-}
-
-/* The axis of a measure. A loss has no zero to begin at, and a toy's no unit. */
-static Axis measure_axis(const Item *item, const char *measure) {
-    const char *unit = MEASURES[measure_find(measure)].unit;
-    bool loss = !strcmp(unit, "nats a token"), toy = loss && !strncmp(item->name, "toy", 3);
-    return (Axis){.name = toy ? "loss" : unit, .from_zero = !loss};
-}
-
-/* The k-th part of words joined by commas, into part [64]; false where there is none. */
-static bool part_of(const char *words, int k, char part[64]) {
-    for (; k > 0; k--) {
-        words = strchr(words, ',');
-        if (!words++) return false;
-    }
-    snprintf(part, 64, "%.*s", (int)strcspn(words, ","), words);
-    return *part != 0;
-}
-
-/* What the words are called, a blank after a comma. */
-static const char *title_of(const char *words, char text[200]) {
-    char part[64];
-    size_t n = 0;
-    text[0] = 0;
-    for (int k = 0; part_of(words, k, part) && n < 120; k++) {
-        const char *title = MEASURES[measure_find(part)].title;
-        n += (size_t)snprintf(text + n, 70, "%s%s", k ? ", " : "", title ? title : part);
-    }
-    return text;
-}
-
-/* The result of a seed, or NULL. */
-static const Result *result_of(const Paper *p, int row, int seed) {
-    const Run *run = run_at(&p->runs, row, seed);
-    return run->state == RUN_HELD || run->state == RUN_DIVERGED ? &run->result : NULL;
-}
-
-/* The k-th row of the item. */
-static int row_of(const Paper *p, int k) { return p->x->shown[p->item->from + k].row; }
-
-/* List `word` over tokens. */
-static bool curve_at(Point *at) {
-    char name[80];
-    bool tune = !strncmp(at->word, "tune_", 5);
-    int n, m;
-    snprintf(name, sizeof name, "%s%s", tune ? "" : "curve_", at->word);
-    const double *x = result_find(at->r, tune ? "tune_tokens" : "curve_tokens", &n);
-    const double *y = result_find(at->r, name, &m);
-    if (at->i >= n || at->i >= m) return false;
-    at->x = x[at->i] / 1e6;
-    at->y = scale_of(at->word) * y[at->i];
-    return true;
-}
-
-/* By block the first row's norm, the mean of the others, or the one over the other. hnorm has a
- * block 0, the embedding. */
-static bool norm_at(Point *at) {
-    char name[80];
-    int n, m;
-    snprintf(name, sizeof name, "%s_1", at->word);
-    const double *first = result_find(at->r, name, &n);
-    snprintf(name, sizeof name, "%s_rest", at->word);
-    const double *rest = result_find(at->r, name, &m);
-    if (at->i >= n || at->i >= m || at->side > 1) return false;
-    if (at->side >= 0) strcpy(at->name, at->side ? "other tokens" : "first token");
-    at->x = at->i + (strncmp(at->word, "hnorm", 5) != 0);
-    at->y = at->side < 0 ? first[at->i] / rest[at->i] : at->side ? rest[at->i] : first[at->i];
-    return true;
-}
-
-/* `word` with the i-th of the numbers in the place of its #. */
-static bool over_at(Point *at) {
-    char number[64], measure[128];
-    const char *mark = at->word + strcspn(at->word, "#");
-    if (!part_of(at->numbers, at->i, number)) return false;
-    snprintf(measure, sizeof measure, "%.*s%s%s", (int)(mark - at->word), at->word,
-             *mark ? number : "", *mark ? mark + 1 : "");
-    at->x = strtod(number, NULL);
-    at->y = scale_of(measure) * result_number(at->r, measure);
-    return true;
-}
-
-/* The i-th number of a list [n] as a count; 0 where it is none. */
-static int count_at(const double *x, int n, int i) {
-    return i < n && x[i] >= 1 && x[i] <= 4096 && floor(x[i]) == x[i] ? (int)x[i] : 0;
-}
-
-/* cosine or product of a block, mean over heads, with the first key or the others. */
-static bool angle_at(Point *at) {
-    int n, m;
-    const double *shape = result_find(at->r, "shape", &n), *of = result_find(at->r, at->word, &m);
-    int L = count_at(shape, n, 0), H = count_at(shape, n, 1);
-    if (at->i >= L || !H || m != L * H * 2 || at->side > 1) return false;
-    strcpy(at->name, at->side ? "other keys" : "first key");
-    at->x = at->i + 1;
-    at->y = 0;
-    for (int h = 0; h < H; h++) at->y += of[(at->i * H + h) * 2 + at->side] / H;
-    return true;
-}
-
-/* Sink by length, a side for each threshold. */
-static bool grid_at(Point *at) {
-    int n, m, k;
-    const double *T = result_find(at->r, "grid_T", &n), *eps = result_find(at->r, "grid_eps", &m);
-    const double *sink = result_find(at->r, "grid_sink_1", &k);
-    if (k != n * m || at->i >= n || at->side >= m || !(eps[at->side] > 0 && eps[at->side] <= 1))
-        return false;
-    snprintf(at->name, sizeof at->name, "eps %g", eps[at->side]);
-    at->x = T[at->i];
-    at->y = 100 * sink[at->i * m + at->side];
-    return true;
-}
-
-/* Reads a line over the seeds, where x is the first one's; false: it has no number. */
-static bool line_read(const Paper *p, Series *line, int row, Point at) {
-    bool any = false;
-    for (bool there = true; there; at.i++) {
-        Spread s = NO_SPREAD;
-        double x = NAN;
-        int n = line->n;
-        there = false;
-        for (int seed = 1; seed <= seeds_of(&p->runs, row); seed++) {
-            if (!(at.r = result_of(p, row, seed)) || !p->kind->at(&at)) continue;
-            if (!there) x = at.x;
-            there = true;
-            spread_add(&s, at.y);
-        }
-        line_add(line, x, s.mean);               /* nothing is added where x is NAN */
-        if (line->n > n) line->low[n] = s.low, line->high[n] = s.high;
-        line->band = line->band || s.n > 1;
-        any = any || s.n;
-    }
-    if (at.name[0]) strcpy(line->name, at.name);
-    return any;
-}
-
-static Chart points_chart(const Paper *p, const char *title, const char *word) {
-    const Kind *k = p->kind;
-    Chart what = {title, k->caption,
-                  {.name = k->x, .least = k->least, .log = k->log_x, .tight = true},
-                  measure_axis(p->item, word)};
-    if (k->y) what.y.name = k->y;
-    what.y.log = k->log_y;
-    what.y.from_zero = what.y.from_zero && !k->log_y;
-    return what;
-}
-
-/* A picture for each row. */
-static void draw_each_row(Paper *p, const char *word) {
-    char title[300], of[200];
-    for (int i = 0; i < p->item->count; i++) {
-        int count = 0, row = row_of(p, i);
-        for (Point at = {.word = word}; at.side < LINE_EVEN; at.side++)
-            count += line_read(p, line_begin(p->lines, count, "", count), row, at);
-        snprintf(title, sizeof title, "%s%s%.200s", p->x->row[row].name, *word ? ": " : "",
-                 title_of(word, of));
-        Chart what = points_chart(p, title, word);
-        if (count) chart(&p->h, &what, p->lines, count);
-    }
-}
-
-/* A line for each row, and each of the words that commas join. Rows beyond what one picture holds
- * go into further ones, to one scale and with the item's first row in all for comparison. */
-enum { ROWS_DRAWN = 8 };
-static void draw_all_rows(Paper *p, const char *words) {
-    char part[64], name[120], plain[200], title[240];
-    int rows = p->item->count;
-    bool joined = part_of(words, 1, part), alone = rows == 1;
-    int more = (joined ? ROWS_DRAWN - 2 : ROWS_DRAWN) - 1;   /* rows beside the first */
-    part_of(words, 0, part);
-    Chart what = points_chart(p, title, part);
-    for (int drawn = 0; drawn < 2; drawn++)      /* first the scale is seen */
-        for (int from = 1, number = 1; from < rows || number == 1; from += more, number++) {
-            int count = 0;
-            for (int i = from - 1; i < from + more && i < rows; i++)
-                for (int k = 0; part_of(words, k, part) && count < LINES; k++) {
-                    int row = row_of(p, i < from ? 0 : i);
-                    const char *of = joined && alone ? "" : p->x->row[row].name;
-                    snprintf(name, sizeof name, "%s%s%s", of, joined && *of ? " " : "",
-                             joined ? part : "");
-                    Series *line = line_begin(p->lines, count, name, alone ? k % LINE_EVEN
-                                              : i - from + 1 + LINE_STAR * (k % 2));
-                    count += line_read(p, line, row, (Point){.word = part, .side = -1,
-                                                             .numbers = p->picture->word[0]});
-                }
-            snprintf(title, sizeof title, rows > more + 1 ? "%.150s (%d)" : "%.150s",
-                     title_of(words, plain), number);
-            if (drawn) chart(&p->h, &what, p->lines, count);
-            else lines_seen(&what.x, &what.y, p->lines, count);
-        }
-}
-
-/* Lines with names and on them every seed: of each row, with the paper's number; or of each domain
- * and row, with a mark of its own. */
-static void draw_dots(Paper *p, const char *measure) {
-    const Item *item = p->item;
-    bool domains = p->picture->kind == PICTURE_DOMAINS;
-    int rows = domains && item->count > ROWS_DRAWN ? ROWS_DRAWN : item->count, n = 0;
-    int own = domains ? rows : 1;                /* rows that have marks of their own */
-    double level = !strncmp(measure, "times_", 6) ? 1 : NAN;
-    char name[128];
-    Chart what = {measure, p->kind->caption, measure_axis(item, measure),
-                  {.names = true, .seen = true}};
-    for (int i = 0; i < own; i++) {
-        line_begin(p->lines, i, domains ? "" : "a seed", i + LINE_SEED);
-        line_begin(p->lines, own + i, domains ? p->x->row[row_of(p, i)].name : "mean",
-                   domains ? i : LINE_MEAN)->points = true;
-    }
-    Series *paper = line_begin(p->lines, 2 * own, "the paper", 1);
-    Series *even = line_begin(p->lines, 2 * own + 1, "even rows", LINE_EVEN);
-    paper->points = true;
-    for (int k = 0; k < (domains ? p->x->corpora : 1); k++)
-        for (int i = 0, told = 0; i < rows; i++) {
-            const char *domain = p->x->corpus[k].name;
-            int row = row_of(p, i), line = domains ? i : 0;
-            snprintf(name, sizeof name, domains ? "%.60s/%.60s" : "%.60s", measure, domain);
-            Spread s = spread_of(&p->runs, row, name);
-            double y = n + 0.5;
-            if (domains && !s.n) continue;
-            if (!domains || !told++) axis_tick(&what.y, y, domains ? domain : p->x->row[row].name);
-            for (int at = 0; at < s.n; at++) line_add(&p->lines[line], s.at[at], y);
-            line_add(&p->lines[own + line], s.mean, y);
-            for (int of = 0; of < item->columns; of++)
-                if (!strcmp(item->column[of], name))
-                    line_add(paper, p->x->shown[item->from + i].paper[of].value, y);
-            if (!isfinite(level) && !strncmp(name, "alpha_", 6) && !domains)
-                level = spread_of(&p->runs, row, "even").mean;
-            n++;
-        }
-    for (int k = 0; k < 2; k++) line_add(even, level, k * n);
-    what.y.to = n;
-    chart(&p->h, &what, p->lines, 2 * own + 2);
-}
-
-/* Maps of a row side by side. */
-static void draw_maps(Paper *p, const char *word) {
-    const Kind *kind = p->kind;
-    PictureKind is = p->picture->kind;
-    bool heads = is == PICTURE_ALPHA;
-    int n, m;
-    char name[80], title[120];
-    snprintf(name, sizeof name, "map_%s", word);
-    const char *const lists[2] = {heads ? name : kind->list[0], kind->list[1]};
-    for (int i = 0; i < p->item->count; i++) {
-        int row = row_of(p, i), seed = 0;
-        const Result *r = NULL;
-        while (++seed <= seeds_of(&p->runs, row) && !r)
-            if ((r = result_of(p, row, seed)) && !result_find(r, lists[0], &n)) r = NULL;
-        const double *shape = r ? result_find(r, kind->shape, &n) : (n = 0, NULL);
-        int rows = count_at(shape, n, kind->from), columns = count_at(shape, n, kind->from + 1);
-        if (!rows || !columns || (!heads && (columns < rows || rows > 128))
-            || !(fabs(shape[0]) + fabs(shape[1]) < 1e6)) continue;
-        snprintf(title, sizeof title, "%s, seed %d", p->x->row[row].name, seed - 1);
-        figure_begin(&p->h, title);
-        for (int k = 0; k < 2 && lists[k]; k++) {
-            const double *cell = result_find(r, lists[k], &m);
-            if (!cell || m != rows * columns) continue;
-            if (is == PICTURE_TOY) snprintf(title, sizeof title, "%s training", lists[k]);
-            else if (is == PICTURE_MAP)          /* its indices are from 0 */
-                snprintf(title, sizeof title, "block %g, head %g: the strongest sink", 1 + shape[0],
-                         1 + shape[1]);
-            else snprintf(title, sizeof title, strcmp(word, "alpha_1") ? "column *" : "token 1");
-            cell_map(&p->h, &(CellMap){cell, columns, 1, rows, columns, heads,
-                                       !heads && columns > rows ? "*, " : "", title, NULL});
-        }
-        figure_end(&p->h, kind->caption);
-    }
-}
-
-static const Kind KINDS[PICTURE_KINDS] = {
-    [PICTURE_CURVES] = {draw_all_rows, "", curve_at, .x = "million tokens"},
-    [PICTURE_OVER] = {draw_all_rows, "A number stands in the place of #.", over_at, "#",
-        .least = 1},
-    [PICTURE_RATIO] = {draw_all_rows, "Norm of the first row over the mean of the others; far "
-        "above 1 it is a massive activation.", norm_at, "block", "first / others", 1,
-        .log_y = true},
-    [PICTURE_NORMS] = {draw_each_row, "l2 norm by block.", norm_at, "block", .least = 1,
-        .log_y = true},
-    [PICTURE_ANGLES] = {draw_each_row, "By block, mean over heads. The paper's Figure 2, bottom, "
-        "and Figures 15 to 18.", angle_at, "block", .least = 1},
-    [PICTURE_GRID] = {draw_each_row, "Sink of token 1 by length and threshold: look whether it "
-        "falls with both. The paper's Figure 3.", grid_at, "tokens T", "%", .log_x = true},
-    [PICTURE_DOTS] = {draw_dots, .caption = ""},
-    [PICTURE_DOMAINS] = {draw_dots, .caption = "By the text that is measured on: the mean of each "
-        "row's seeds, and around it every seed. The paper's Figure 9."},
-    [PICTURE_ALPHA] = {draw_maps, "alpha by block (down) and head (across).", .shape = "shape"},
-    [PICTURE_MAP] = {draw_maps, "Weight of each query (down) on each key (across). A sink is a "
-        "dark column.", .list = {"map"}, .shape = "map_shape", .from = 2},
-    [PICTURE_TOY] = {draw_maps, "Weight of each query (down) on each key (across) in one "
-        "sequence.", .list = {"before", "after"}, .shape = "toy_shape", .from = 1}};
-
-/* Its pictures, beside each other where there is room; the ramp before them if one has cells. */
-static void item_pictures(Paper *p) {
-    static const Picture ANGLES = {PICTURE_ANGLES, 2, {"cosine", "product"}};
-    const Picture *first = p->item->picture, *end = first + p->item->pictures;
-    bool cells_shown = false;
-    for (const Picture *w = first; w < end; w++)
-        cells_shown = cells_shown || w->kind >= PICTURE_ALPHA;
-    if (cells_shown) ramp_legend(&p->h);
-    say(&p->h, "<div class=\"grid\">\n");
-    for (const Picture *w = first; w < end; w++) {
-        p->picture = w->kind == PICTURE_ANGLES ? &ANGLES : w;
-        p->kind = &KINDS[w->kind];
-        for (int i = w->kind == PICTURE_OVER; i == 0 || i < p->picture->words; i++)
-            p->kind->draw(p, p->picture->words ? p->picture->word[i] : "");
-    }
-    say(&p->h, "</div>\n");
-}
-
-/* The cells that a terminal and the README show (12.6). */
-static void item_table(Paper *p) {
-    static const char *const tags[] = {"th", "td", "th class=\"paper\"", "td class=\"paper\""};
-    Html *h = &p->h;
-    Grid g;
-    Cell head;
-    if (grid_of(&g, &p->runs, p->item, true, h->e)) return;
-    say(h, "<div class=\"wide\"><table>\n");
-    for (int r = 0; r < g.rows; r++) {
-        say(h, "<tr>");
-        for (int c = 0; c < g.columns; c++)
-            element(h, tags[2 * g.pair[c] + (r > 0)], flat_cell(&g, r, c, head));
-        say(h, "</tr>\n");
-    }
-    say(h, "</table></div>\n");
-    free(g.cell);
-}
-
-/* A verdict's sign, and the class of its bar. */
-static const char *const SIGNS_OF[VERDICT_KINDS] = {
-    [UNDECIDED] = "?", [REPRODUCED] = "&#10003;", [NOT_REPRODUCED] = "&#10007;",
-    [OPPOSITE] = "&#8644;"}, *const BARS[VERDICT_KINDS] = {
-    [UNDECIDED] = "open", [REPRODUCED] = "yes", [NOT_REPRODUCED] = "no", [OPPOSITE] = "no"};
-
-static void claim_begin(Paper *p, int k) {
-    const Verdict v = p->runs.judged[k].verdict;
-    say(&p->h, "<div class=\"claim %s\"><p><b>%s %s.</b> ", BARS[v], SIGNS_OF[v], verdict_name(v));
-    html_text(&p->h, p->x->claim[k].statement);
-}
-
-static void page_claim(Paper *p, int k) {
-    const Claim *c = &p->x->claim[k];
-    Html *h = &p->h;
-    Bytes rule = {0}, evidence = {0};
-    claim_rule(&rule, p->x, c, h->e);
-    claim_evidence(&evidence, c, &p->runs.judged[k], h->e);
-    claim_begin(p, k);
-    say(h, " <span class=\"where\">%s%s, claim %s</span></p><p><code>",
-        c->headline ? "headline; " : "", CLAIM_KINDS[c->kind], c->name);
-    html_bytes(h, &rule);
-    say(h, "</code>: ");
-    html_bytes(h, &evidence);
-    say(h, " ");
-    element(h, "span class=\"where\"", c->reference);
-    say(h, "</p></div>\n");
-}
-
-static void page_item(Paper *p, int at) {
-    const Item *item = p->item = &p->x->item[at];
-    Html *h = &p->h;
-    int needed, there = runs_done(&p->runs, item, &needed);
-    say(h, "<section id=\"%s\">", item->name);
-    element(h, "h2", item->title);
-    say(h, "<p class=\"where\">");
-    html_text(h, item->reference);
-    if (item->count)
-        say(h, "; <code>sink repro %s</code>; %d of %d runs", item->name, there, needed);
-    say(h, "</p>\n");
-    if (is_elsewhere(p->x, at))
-        say(h, "<p>Needs published models: <code>sink repro %s</code>.</p>\n", item->name);
-    else if (item->count && needed && !there)
-        say(h, "<p><b>Not run yet: <code>sink repro %s</code></b></p>\n", item->name);
-    if (item->count) item_table(p);
-    if (there && item->pictures) item_pictures(p);
-    for (int k = 0; k < p->x->claims; k++)
-        if (p->x->claim[k].item == at) page_claim(p, k);
-    say(h, "</section>\n");
-}
-
-/* How many claims have which verdict, the headline claims, and where everything is. */
-static void page_summary(Paper *p) {
-    const Experiments *x = p->x;
-    Html *h = &p->h;
-    say(h, "<section><p>Claims, and of these headline claims:");
-    for (int i = 1; i <= VERDICT_KINDS; i++) {
-        Verdict v = (Verdict)(i % VERDICT_KINDS);            /* the undecided last */
-        int all = 0, headline = 0;
-        for (int k = 0; k < x->claims; k++)
-            if (p->runs.judged[k].verdict == v) all++, headline += x->claim[k].headline;
-        say(h, "%s <b>%d (%d)</b> %s", i > 1 ? "," : "", all, headline, verdict_name(v));
-    }
-    say(h, ".</p>\n");
-    for (int k = 0; k < x->claims; k++) {
-        const char *name = x->item[x->claim[k].item].name;
-        if (!x->claim[k].headline) continue;
-        claim_begin(p, k);
-        for (int c = 0; c < x->corpora; c++) {
-            Verdict v = p->others[c].judged ? p->others[c].judged[k].verdict : UNDECIDED;
-            if (v != UNDECIDED)
-                say(h, " <span class=\"where\">%s: %s %s.</span>", x->corpus[c].name,
-                    SIGNS_OF[v], verdict_name(v));
-        }
-        say(h, " <a href=\"#%s\">%s</a></p></div>\n", name, name);
-    }
-    say(h, "<p class=\"index\">");
-    for (int i = 0; i < x->items; i++)
-        say(h, "<a href=\"#%s\">%s</a> ", x->item[i].name, x->item[i].name);
-    say(h, "</p></section>\n");
-}
-
-int paper_write(const char *path, const Experiments *x, const char *folder, const char *corpus,
-                Error *e) {
-    Paper p = {.h = {{0}, e}, .x = x};
-    int needed;
-    p.others = grab(x->corpora, sizeof *p.others, e);
-    p.lines = grab(LINES, sizeof *p.lines, e);
-    if (!e->status) results_load(&p.runs, x, folder, corpus, e);
-    for (int k = 0; k < x->corpora && !e->status; k++)
-        if (!x->corpus[k].domain && strcmp(x->corpus[k].name, corpus))
-            results_load(&p.others[k], x, folder, x->corpus[k].name, e);
-    if (!e->status) {
-        int done = runs_done(&p.runs, NULL, &needed);
-        page_head(&p.h, "report");
-        say(&p.h, "<h1>When Attention Sink Emerges in Language Models: every table and figure, in "
-                  "small</h1>\n<p>Trained on %s: %d of %d runs are there. Every number is the mean "
-                  "over seeds, &#177; their standard deviation; the paper's stands beside it, at "
-                  "its own scale. Lines are means over the seeds, bands their range. sink: share "
-                  "of heads with alpha above 0.3; alpha: mean weight on a column; times: alpha "
-                  "over that of even rows. Rules were fixed before the judged runs; a claim's "
-                  "interval is at 95 %%.</p>\n", corpus, done, needed);
-        page_summary(&p);
-        for (int i = 0; i < x->items && !e->status; i++) page_item(&p, i);
-        if (p.runs.notes.size) {
-            say(&p.h, "<section><h2>Results that do not count</h2><p>");
-            html_bytes(&p.h, &p.runs.notes);
-            say(&p.h, "</p></section>\n");
-        }
-    }
-    results_free(&p.runs);
-    for (int k = 0; p.others && k < x->corpora; k++) results_free(&p.others[k]);
-    free(p.others);
-    free(p.lines);
-    return page_end(&p.h, path);
-}
-
 /* =================================================================================================
  * PART IV   PLUMBING
  * =================================================================================================
  */
 
 /* =================================================================================================
-   14  Matrix multiply and vector maths
+   13  Matrix multiply and vector maths
 
    Nine tenths of a training step is c[i][j] += a[i][p] * b[p][j]. The three loops that say so reach
    a few percent of what a processor can do, because they starve it. How to feed it:
@@ -13607,12 +9557,12 @@ int paper_write(const char *path, const Experiments *x, const char *folder, cons
    give the same bits.
 
    Everything below is written once, for a vector width that is a constant wherever it is inlined
-   (14.4), and the processor picks among the instances when it runs. GCC and Clang turn the few
-   operations of 14.1 into single instructions; other compilers run the same loops number by number.
+   (13.4), and the processor picks among the instances when it runs. GCC and Clang turn the few
+   operations of 13.1 into single instructions; other compilers run the same loops number by number.
    GCC fuses multiplies and adds in its default mode, not under -std=c11 (fma_fuses tells).
    ============================================================================================ */
 
-/* --- 14.1  Lanes: the only lines that know how to say "vector" to a compiler -------------------
+/* --- 13.1  Lanes: the only lines that know how to say "vector" to a compiler -------------------
 
    `bytes` is 16, 32 or 64 and constant. Lanes are reached through pointers: a vector as argument or
    result would have another calling convention in every instance. The types may alias real and
@@ -13720,7 +9670,7 @@ void transpose(real *to, idx ldt, const real *from, idx ld, idx m, idx n) {
     transpose_inline(to, ldt, from, ld, m, n);
 }
 
-/* --- 14.2  The product ----------------------------------------------------------------------- */
+/* --- 13.2  The product ----------------------------------------------------------------------- */
 
 enum {
     LANES_MAX = 64 / (int)sizeof(real),
@@ -13849,7 +9799,7 @@ INLINE void product(const int bytes, const int rows, const int cols, real *c, id
     }
 }
 
-/* --- 14.3  Vector maths ------------------------------------------------------------------------
+/* --- 13.3  Vector maths ------------------------------------------------------------------------
 
    libm's expf, erfcf and powf are called number by number, and sqrtf too, because it may have to
    set errno. The functions below take one number and have no branches (`either`), so a loop over
@@ -14078,7 +10028,7 @@ INLINE real fold_max(idx n, const real *x) {
     return fold_tree(s, true);
 }
 
-/* --- 14.4  One instance per instruction set, and the choice among them ----------------------- */
+/* --- 13.4  One instance per instruction set, and the choice among them ----------------------- */
 
 /* The peak's loop: `chains` vectors s, each s += a s again and again; every addition needs the one
    before it in its own chain only. With |a| below half an epsilon s keeps its value for ever. */
@@ -14280,7 +10230,7 @@ void vec_multiply(idx n, real *y, const real *x) { multiply(n, y, x); }
 void vec_shift(idx n, real *y, real a) { shift(n, y, a); }
 void vec_scale(idx n, real *y, real a) { scale(n, y, a); }
 
-/* --- 14.5  Half floats -------------------------------------------------------------------------
+/* --- 13.5  Half floats -------------------------------------------------------------------------
 
    BF16 is the upper half of a float. F16 has a sign, 5 bits of exponent and 10 of fraction:
 
@@ -15175,265 +11125,163 @@ int file_ready(const char *path, Error *e) {
  */
 
 #define AT(field) offsetof(Settings, field)
+#define MODEL(kind, field) 'm', kind, AT(model.field)
+#define TRAIN(kind, field) 't', kind, AT(train.field)
+#define DATA(kind, field) 'd', kind, AT(data.field)
+#define ON_OFF "0", 0, 1, ""
+#define WORDS(first, others) first, 0, 0, first "|" others
+#define STRING(name) "", 0, 0, name
 
 const Option OPTIONS[] = {
-    {"layers",        'm', 'i', AT(model.layers),        "4",      1, 1024, "L",
-     "blocks (paper: 10)"},
-    {"heads",         'm', 'i', AT(model.heads),         "2",      1, 1024, "H",
-     "query heads (paper: 8; Table 12)"},
-    {"kv-heads",      'm', 'i', AT(model.kv_heads),      "0",      1, 1024, "K",
-     "key heads; default: as many as heads"},
-    {"dim",           'm', 'i', AT(model.dim),           "64",     1, 1 << 20, "C",
-     "width of the model (paper: 768)"},
-    {"head-dim",      'm', 'i', AT(model.head_dim),      "0",      1, 1 << 20, "D",
-     "width of a head; default: dim / heads. Below 32 sinks are rare"},
-    {"ffn",           'm', 'i', AT(model.ffn),           "128",    1, 1 << 20, "F",
-     "hidden width of the feed-forward (paper: 1536)"},
-    {"vocab",         'm', 'i', AT(model.vocab),         "0",      1, 1 << 24, "V",
-     "vocabulary; default: the tokenizer's, which it may exceed"},
-    {"context",       'm', 'i', AT(model.context),       "128",    1, 1 << 24, "T",
-     "longest sequence (paper: 2048)"},
-    {"embed-dim",     'm', 'i', AT(model.embed_dim),     "0",      1, 1 << 20, "E",
-     "width of the embedding, with projections; default: dim"},
-    {"pos",           'm', 'c', AT(model.pos),           "rotary", 0, 0,
-     "rotary|none|absolute|learned|relative|t5|alibi", "positions (Table 3, appendix A)"},
-    {"rotary-dims",   'm', 'i', AT(model.rotary_dims),   "0",      1, 1 << 20, "R",
-     "dims of a head that are rotated; default: all"},
-    {"rope-base",     'm', 'd', AT(model.rope_base),     "10000",  1, 1e12, "X",
-     "base of the rotary frequencies"},
-    {"rope-pairing",  'm', 'c', AT(model.rope_pairing),  "half",   0, 0, "half|interleaved",
-     "which dims turn together"},
-    {"rope-scaling",  'm', 'c', AT(model.rope_scaling),  "none",   0, 0, "none|linear|llama3",
-     "stretched angles of published models"},
-    {"rope-factor",   'm', 'd', AT(model.rope_factor),   "8",      1, 1e6, "X", "by how much"},
-    {"rope-low",      'm', 'd', AT(model.rope_low),      "1",      0, 1e6, "X",
-     "llama3: turns below which a pair is stretched whole"},
-    {"rope-high",     'm', 'd', AT(model.rope_high),     "4",      0, 1e6, "X",
-     "llama3: turns above which it is kept"},
-    {"rope-original", 'm', 'i', AT(model.rope_original), "8192",   1, 1 << 24, "T",
-     "llama3: the context before"},
-    {"norm",          'm', 'c', AT(model.norm),          "rms",    0, 0, "rms|layer",
-     "RMSNorm, or LayerNorm with bias"},
-    {"norm-eps",      'm', 'd', AT(model.norm_eps),      "1e-5",   0, 1, "X",
-     "inside the norm's root"},
-    {"place",         'm', 'c', AT(model.place),         "pre",    0, 0, "pre|post|parallel",
-     "where the norms stand (equations 2, 3; section 7.2)"},
-    {"act",           'm', 'c', AT(model.act),           "swiglu", 0, 0,
-     "swiglu|geglu|reglu|swish|gelu|relu|gelutanh", "the feed-forward's activation (Table 11)"},
-    {"linear-bias",   'm', 'b', AT(model.linear_bias),   "0",      0, 1, "",
-     "a bias in every linear map but the last"},
-    {"bias-in",       'm', 'c', AT(model.bias_in),       "all",    0, 0, "all|qkv|attention|ffn",
-     "which of them have one, with --linear-bias"},
-    {"score-by-layer", 'm', 'b', AT(model.score_by_layer), "0",    0, 1, "",
-     "scores of block l, from 0, divided by l + 1 (some GPT-2)"},
-    {"tied",          'm', 'b', AT(model.tied),          "0",      0, 1, "",
-     "the embedding is the unembedding"},
-    {"combine",       'm', 'c', AT(model.combine),       "concat", 0, 0, "concat|add",
-     "heads put together (Table 12)"},
-    {"kernel",        'm', 'c', AT(model.kernel),        "identity", 0, 0, "identity|elu|mlp",
-     "phi (section 7.4, Table 15)"},
-    {"sim",           'm', 'c', AT(model.sim),           "exp",    0, 0, "exp|sigmoid|elu|identity",
-     "similarity s(z) (Table 15)"},
-    {"normalizer",    'm', 'c', AT(model.normalizer),    "sum",    0, 0, "sum|one|clamp|pnorm",
-     "Z (Table 15, equation 43)"},
-    {"pnorm",         'm', 'd', AT(model.pnorm),         "0",      1e-3, 1e3, "P",
-     "p of --normalizer pnorm; 2 unless given"},
-    {"scale",         'm', 'd', AT(model.scale),         "1",      -1e6, 1e6, "A",
-     "weights sum to this (Table 14, equation 29)"},
-    {"extra",         'm', 'c', AT(model.extra),         "none",   0, 0, "none|k|kv|zero|logit",
-     "an extra column of scores (Table 4)"},
-    {"extra-shared",  'm', 'b', AT(model.extra_shared),  "0",      0, 1, "",
-     "one k*, v* for all heads of a block (Table 12)"},
-    {"extra-dims",    'm', 'i', AT(model.extra_dims),    "0",      1, 1 << 20, "N",
-     "learned dims of k*; default: all (Table 13)"},
-    {"extra-order",   'm', 'c', AT(model.extra_order),   "first",  0, 0, "first|last|lowfreq",
-     "which dims those are"},
-    {"extra-value",   'm', 'c', AT(model.extra_value),   "zero",   0, 0, "zero|e1|ones",
-     "fixed v* beside --extra k (Table 5)"},
-    {"extra-norm",    'm', 'd', AT(model.extra_norm),    "1",      -1e6, 1e6, "M", "its length m"},
-    {"vbias",         'm', 'b', AT(model.vbias),         "0",      0, 1, "",
-     "a value bias v+ (Table 4)"},
-    {"sink-token",    'm', 'b', AT(model.sink_token),    "0",      0, 1, "",
-     "a learned first row x* (Table 4)"},
-    {"window",        'm', 'i', AT(model.window),        "0",      1, 1 << 24, "W",
+    {"layers", MODEL('i', layers), "4", 1, 1024, "L", "blocks (paper: 10)"},
+    {"heads", MODEL('i', heads), "2", 1, 1024, "H", "query heads (paper: 8; Table 12)"},
+    {"kv-heads", MODEL('i', kv_heads), "0", 1, 1024, "K", "key heads; default: as many as heads"},
+    {"dim", MODEL('i', dim), "64", 1, 1 << 20, "C", "width of the model (paper: 768)"},
+    {"head-dim", MODEL('i', head_dim), "0", 1, 1 << 20, "D", "width of a head; default: C / H"},
+    {"ffn", MODEL('i', ffn), "128", 1, 1 << 20, "F", "hidden width (paper: 1536)"},
+    {"vocab", MODEL('i', vocab), "0", 1, 1 << 24, "V", "vocabulary; default: the tokenizer's"},
+    {"context", MODEL('i', context), "128", 1, 1 << 24, "T", "longest sequence (paper: 2048)"},
+    {"embed-dim", MODEL('i', embed_dim), "0", 1, 1 << 20, "E", "the embedding's; default: dim"},
+    {"pos", MODEL('c', pos), WORDS("rotary", "none|absolute|learned|relative|t5|alibi"),
+     "positions (Table 3, appendix A)"},
+    {"rotary-dims", MODEL('i', rotary_dims), "0", 1, 1 << 20, "R", "dims rotated; default: all"},
+    {"rope-base", MODEL('d', rope_base), "10000", 1, 1e12, "X", "base of the rotary frequencies"},
+    {"rope-pairing", MODEL('c', rope_pairing), WORDS("half", "interleaved"), "which dims pair"},
+    {"rope-scaling", MODEL('c', rope_scaling), WORDS("none", "linear|llama3"), "stretched angles"},
+    {"rope-factor", MODEL('d', rope_factor), "8", 1, 1e6, "X", "by how much"},
+    {"rope-low", MODEL('d', rope_low), "1", 0, 1e6, "X", "llama3: turns below which it is whole"},
+    {"rope-high", MODEL('d', rope_high), "4", 0, 1e6, "X", "llama3: turns above which it is kept"},
+    {"rope-original", MODEL('i', rope_original), "8192", 1, 1 << 24, "T", "llama3: context before"},
+    {"norm", MODEL('c', norm), WORDS("rms", "layer"), "RMSNorm, or LayerNorm with bias"},
+    {"norm-eps", MODEL('d', norm_eps), "1e-5", 0, 1, "X", "inside the norm's root"},
+    {"place", MODEL('c', place), WORDS("pre", "post|parallel"), "of the norms (section 7.2)"},
+    {"act", MODEL('c', act), WORDS("swiglu", "geglu|reglu|swish|gelu|relu|gelutanh"),
+     "the feed-forward's activation (Table 11)"},
+    {"linear-bias", MODEL('b', linear_bias), ON_OFF, "a bias in every linear map but the last"},
+    {"bias-in", MODEL('c', bias_in), WORDS("all", "qkv|attention|ffn"), "with --linear-bias"},
+    {"score-by-layer", MODEL('b', score_by_layer), ON_OFF, "scores of block l over l + 1"},
+    {"tied", MODEL('b', tied), ON_OFF, "the embedding is the unembedding"},
+    {"combine", MODEL('c', combine), WORDS("concat", "add"), "heads put together (Table 12)"},
+    {"kernel", MODEL('c', kernel), WORDS("identity", "elu|mlp"), "phi (section 7.4, Table 15)"},
+    {"sim", MODEL('c', sim), WORDS("exp", "sigmoid|elu|identity"), "similarity s(z) (Table 15)"},
+    {"normalizer", MODEL('c', normalizer), WORDS("sum", "one|clamp|pnorm"), "Z (Table 15)"},
+    {"pnorm", MODEL('d', pnorm), "0", 1e-3, 1e3, "P", "p of --normalizer pnorm; 2 unless given"},
+    {"scale", MODEL('d', scale), "1", -1e6, 1e6, "A", "of the weights (Table 14, equation 29)"},
+    {"extra", MODEL('c', extra), WORDS("none", "k|kv|zero|logit"), "a null key (Table 4)"},
+    {"extra-shared", MODEL('b', extra_shared), ON_OFF, "one k*, v* for all heads (Table 12)"},
+    {"extra-dims", MODEL('i', extra_dims), "0", 1, 1 << 20, "N",
+     "learned dims; default: all (Table 13)"},
+    {"extra-order", MODEL('c', extra_order), WORDS("first", "last|lowfreq"), "which those are"},
+    {"extra-value", MODEL('c', extra_value), WORDS("zero", "e1|ones"), "its v* (Table 5)"},
+    {"extra-norm", MODEL('d', extra_norm), "1", -1e6, 1e6, "M", "its length m"},
+    {"vbias", MODEL('b', vbias), ON_OFF, "a value bias v+ (Table 4)"},
+    {"sink-token", MODEL('b', sink_token), ON_OFF, "a learned first row x* (Table 4)"},
+    {"window", MODEL('i', window), "0", 1, 1 << 24, "W",
      "keys a row sees, itself included; default: all (Figure 6)"},
-    {"window-period", 'm', 'i', AT(model.window_period), "0",      1, 1024, "N",
+    {"window-period", MODEL('i', window_period), "0", 1, 1024, "N",
      "the window holds in layers l with l mod N = offset; default: all"},
-    {"window-offset", 'm', 'i', AT(model.window_offset), "0",      0, 1024, "N",
-     "see --window-period"},
-    {"prefix",        'm', 'i', AT(model.prefix),        "0",      0, 1 << 24, "P",
+    {"window-offset", MODEL('i', window_offset), "0", 0, 1024, "N", "see --window-period"},
+    {"prefix", MODEL('i', prefix), "0", 0, 1 << 24, "P",
      "tokens that every row sees, and that are not scored (Figure 5)"},
-    {"attention-period", 'm', 'i', AT(model.attention_period), "0", 1, 1024, "N",
+    {"attention-period", MODEL('i', attention_period), "0", 1, 1024, "N",
      "blocks l with l mod N = offset attend, the others have a Mamba mixer; forward only"},
-    {"attention-offset", 'm', 'i', AT(model.attention_offset), "0", 0, 1024, "N",
-     "see --attention-period"},
-    {"mamba-inner",   'm', 'i', AT(model.mamba_inner),   "0",      1, 1 << 20, "I",
-     "channels of the mixer; default: 2 dim"},
-    {"mamba-state",   'm', 'i', AT(model.mamba_state),   "0",      1, 1 << 12, "M",
-     "states of a channel; default: 16"},
-    {"mamba-conv",    'm', 'i', AT(model.mamba_conv),    "0",      1, 1 << 12, "J",
-     "rows that a channel is convolved over; default: 4"},
-    {"mamba-rank",    'm', 'i', AT(model.mamba_rank),    "0",      1, 1 << 20, "R",
-     "rank of the step; default: dim / 16, rounded up"},
-    {"experts",       'm', 'i', AT(model.experts),       "0",      1, 256, "X",
-     "feed-forwards to choose from; default: one and no choice; forward only"},
-    {"expert-top",    'm', 'i', AT(model.expert_top),    "0",      1, 256, "N",
+    {"attention-offset", MODEL('i', attention_offset), "0", 0, 1024, "N", "see --attention-period"},
+    {"mamba-inner", MODEL('i', mamba_inner), "0", 1, 1 << 20, "I", "channels; default: 2 dim"},
+    {"mamba-state", MODEL('i', mamba_state), "0", 1, 1 << 12, "M", "states; default: 16"},
+    {"mamba-conv", MODEL('i', mamba_conv), "0", 1, 1 << 12, "J", "taps; default: 4"},
+    {"mamba-rank", MODEL('i', mamba_rank), "0", 1, 1 << 20, "R", "of the step; default: dim / 16"},
+    {"experts", MODEL('i', experts), "0", 1, 256, "X", "feed-forwards; default: one"},
+    {"expert-top", MODEL('i', expert_top), "0", 1, 256, "N",
      "how many of them a row takes; default: 2, or the one there is"},
-    {"expert-period", 'm', 'i', AT(model.expert_period), "0",      1, 1024, "N",
+    {"expert-period", MODEL('i', expert_period), "0", 1, 1024, "N",
      "blocks l with l mod N = offset have experts; default: all"},
-    {"expert-offset", 'm', 'i', AT(model.expert_offset), "0",      0, 1024, "N",
-     "see --expert-period"},
+    {"expert-offset", MODEL('i', expert_offset), "0", 0, 1024, "N", "see --expert-period"},
 
-    {"init",          't', 'c', AT(train.init),          "torch",  0, 0, "torch|authors|gpt2",
-     "how parameters start"},
-    {"batch",         't', 'i', AT(train.batch),         "8",      1, 1 << 20, "B",
-     "sequences of a forward (paper: 512; Table 10)"},
-    {"accumulate",    't', 'i', AT(train.accumulate),    "1",      1, 1 << 20, "N",
-     "forwards of a step"},
-    {"steps",         't', 'i', AT(train.steps),         "2000",   0, 1 << 30, "N",
-     "steps of the optimiser (paper: 20000)"},
-    {"lr",            't', 'd', AT(train.lr),            "4e-3",   0, 1e3, "X",
-     "learning rate (paper: 4e-4 at 60M parameters; Table 9)"},
-    {"min-lr",        't', 'd', AT(train.min_lr),        "-1",     0, 1e3, "X",
-     "where the cosine ends; default: a tenth of --lr"},
-    {"warmup",        't', 'i', AT(train.warmup),        "100",    0, 1 << 30, "N",
-     "steps of linear warm-up"},
-    {"schedule",      't', 'c', AT(train.schedule),      "constant", 0, 0, "constant|cosine",
-     "after the warm-up"},
-    {"optimizer",     't', 'c', AT(train.optimizer),     "adamw",  0, 0, "adamw|sgd",
-     "the optimiser"},
-    {"wd",            't', 'd', AT(train.wd),            "0.1",    0, 1e3, "G",
-     "weight decay gamma, decoupled (Table 2)"},
-    {"decay",         't', 'c', AT(train.decay),         "all",    0, 0, "all|matrices",
-     "what it acts on"},
-    {"clip",          't', 'd', AT(train.clip),          "1",      0, 1e9, "X",
-     "largest gradient norm; 0: no clipping"},
-    {"beta1",         't', 'd', AT(train.beta1),         "0.9",    0, 0.999999, "X",
-     "AdamW's first moment"},
-    {"beta2",         't', 'd', AT(train.beta2),         "0.95",   0, 0.999999, "X",
-     "AdamW's second moment"},
-    {"adam-eps",      't', 'd', AT(train.adam_eps),      "1e-8",   0, 1, "X", "AdamW's epsilon"},
-    {"seed",          't', 'i', AT(train.seed),          "0",      0, 2147483647, "N",
-     "start, order of the data, random tokens"},
-    {"save-every",    't', 'i', AT(train.save_every),    "0",      0, 1 << 30, "N",
+    {"init", TRAIN('c', init), WORDS("torch", "authors|gpt2"), "how parameters start"},
+    {"batch", TRAIN('i', batch), "8", 1, 1 << 20, "B", "sequences (paper: 512; Table 10)"},
+    {"accumulate", TRAIN('i', accumulate), "1", 1, 1 << 20, "N", "forwards of a step"},
+    {"steps", TRAIN('i', steps), "2000", 0, 1 << 30, "N", "steps of the optimiser (paper: 20000)"},
+    {"lr", TRAIN('d', lr), "4e-3", 0, 1e3, "X", "learning rate (paper: 4e-4; Table 9)"},
+    {"min-lr", TRAIN('d', min_lr), "-1", 0, 1e3, "X", "end of the cosine; default: lr / 10"},
+    {"warmup", TRAIN('i', warmup), "100", 0, 1 << 30, "N", "steps of linear warm-up"},
+    {"schedule", TRAIN('c', schedule), WORDS("constant", "cosine"), "after the warm-up"},
+    {"optimizer", TRAIN('c', optimizer), WORDS("adamw", "sgd"), "the optimiser"},
+    {"wd", TRAIN('d', wd), "0.1", 0, 1e3, "G", "weight decay gamma, decoupled (Table 2)"},
+    {"decay", TRAIN('c', decay), WORDS("all", "matrices"), "what it acts on"},
+    {"clip", TRAIN('d', clip), "1", 0, 1e9, "X", "largest gradient norm; 0: no clipping"},
+    {"beta1", TRAIN('d', beta1), "0.9", 0, 0.999999, "X", "AdamW's first moment"},
+    {"beta2", TRAIN('d', beta2), "0.95", 0, 0.999999, "X", "AdamW's second moment"},
+    {"adam-eps", TRAIN('d', adam_eps), "1e-8", 0, 1, "X", "AdamW's epsilon"},
+    {"seed", TRAIN('i', seed), "0", 0, 2147483647, "N", "start, order of the data, random tokens"},
+    {"save-every", TRAIN('i', save_every), "0", 0, 1 << 30, "N",
      "steps between checkpoints; 0: only the last"},
-    {"log-every",     't', 'i', AT(train.log_every),     "100",    1, 1 << 30, "N",
-     "steps between lines of --log, and looks at the sink"},
-    {"log",           't', 's', AT(log),                 "",       0, 0, "FILE",
-     "a CSV line every --log-every steps"},
-    {"toy",           't', 'c', AT(data.toy),            "none",   0, 0, "none|trigger|backcopy",
+    {"log-every", TRAIN('i', log_every), "100", 1, 1 << 30, "N", "steps between looks at the sink"},
+    {"log", 't', 's', AT(log), STRING("FILE"), "a CSV line every --log-every steps"},
+    {"toy", 't', 'c', AT(data.toy), WORDS("none", "trigger|backcopy"),
      "a task whose mechanism is known, instead of text; sink repro has both"},
 
-    {"text",          'd', 's', AT(data.text),           "",       0, 0, "FILE",
+    {"text", DATA('s', text), STRING("FILE"),
      "text whose documents end in <|endoftext|>; a folder of it; - is standard input"},
-    {"grammar",       'd', 's', AT(data.grammar),        "",       0, 0, "FILE",
+    {"grammar", DATA('s', grammar), STRING("FILE"),
      "a grammar to expand without end; default: the shipped stories"},
-    {"tokens",        'd', 's', AT(data.tokens),         "",       0, 0, "FILE",
+    {"tokens", DATA('s', tokens), STRING("FILE"),
      "a shard of 16-bit ids as llm.c or nanoGPT writes it; a folder of them; -"},
-    {"end-token",     'd', 'i', AT(data.end_token),      "50256",  0, 65535, "ID",
-     "the id at which a shard's documents end"},
-    {"tokenizer",     'd', 's', AT(data.tokenizer),      "tokenizer.bin", 0, 0, "FILE",
-     "the vocabulary"},
-    {"fix-token",     'd', 'i', AT(data.fix_token),      "0",      1, 1 << 24, "POS",
+    {"end-token", DATA('i', end_token), "50256", 0, 65535, "ID", "ends a document of --tokens"},
+    {"tokenizer", DATA('s', tokenizer), "tokenizer.bin", 0, 0, "FILE", "the vocabulary"},
+    {"fix-token", DATA('i', fix_token), "0", 1, 1 << 24, "POS",
      "write <|fix|> at this position of every sequence (Table 10)"},
-    {"random-tokens", 'd', 's', AT(data.random_tokens),  "",       0, 0, "1,2",
+    {"random-tokens", DATA('s', random_tokens), "", 0, 64, "1,2",
      "draw these positions from the whole vocabulary (section 5)"},
-    {"data-tokens",   't', 'd', AT(data.data_tokens),    "0",      1, 1e15, "N",
+    {"data-tokens", 't', 'd', AT(data.data_tokens), "0", 1, 1e15, "N",
      "train on at most N tokens, again and again (Figure 5)"},
-    {"bos",           'd', 'b', AT(data.bos),            "0",      0, 1, "",
-     "<|bos|> before every document; a published model begins as it was trained: --no-bos"},
-    {"valid",         'd', 'd', AT(data.valid),          "0.05",   0, 0.9, "SHARE",
-     "share of the documents kept for validation"},
+    {"bos", DATA('b', bos), ON_OFF, "<|bos|> before every document; or --no-bos"},
+    {"valid", DATA('d', valid), "0.05", 0, 0.9, "SHARE", "of the documents, for validation"},
 
-    {"eps",           'e', 'd', AT(eps),                 "0.3",    0, 1, "X",
-     "threshold of Sink (Figure 3)"},
-    {"T",             'e', 'i', AT(eval_T),              "64",     1, 1 << 24, "T",
-     "tokens of an evaluated sequence"},
-    {"n",             'e', 'i', AT(eval_n),              "100",    1, 1 << 20, "N", "sequences"},
-    {"k",             'e', 'i', AT(eval_k),              "4",      1, 1 << 20, "K",
-     "print Sink_1 .. Sink_K"},
-    {"metric-rows",   'e', 'c', AT(metric_rows),         "real",   0, 0, "real|plus1",
-     "rows the metric reads; plus1: the authors' form"},
-    {"input",         'e', 'c', AT(input),               "natural", 0, 0, "natural|random|repeat",
-     "what is fed (Table 1)"},
+    {"eps", 'e', 'd', AT(eps), "0.3", 0, 1, "X", "threshold of Sink (Figure 3)"},
+    {"T", 'e', 'i', AT(eval_T), "64", 1, 1 << 24, "T", "tokens of an evaluated sequence"},
+    {"n", 'e', 'i', AT(eval_n), "100", 1, 1 << 20, "N", "sequences"},
+    {"k", 'e', 'i', AT(eval_k), "4", 1, 1 << 20, "K", "print Sink_1 .. Sink_K"},
+    {"metric-rows", 'e', 'c', AT(metric_rows), WORDS("real", "plus1"), "plus1: the authors' form"},
+    {"input", 'e', 'c', AT(input), WORDS("natural", "random|repeat"), "what is fed (Table 1)"},
 
-    {"inputs",        'y', 'b', AT(inputs),              "0",      0, 1, "",
-     "natural, random and repeat, a line each (Table 1 left)"},
-    {"domains",       'y', 's', AT(domains),             "",       0, 0, "FOLDER",
+    {"inputs", 'y', 'b', AT(inputs), ON_OFF, "natural, random, repeat, a line each (Table 1)"},
+    {"domains", 'y', 's', AT(domains), STRING("FOLDER"),
      "a line for each text and .grammar in it (Figure 9)"},
-    {"lengths",       'y', 's', AT(lengths),             "",       0, 0, "16,64",
+    {"lengths", 'y', 's', AT(lengths), STRING("16,64"),
      "a line for each T (Figure 3); --csv has Sink_1 at eps 0.1, 0.15 .. 0.5"},
-    {"choices",       'y', 's', AT(choices),             "",       0, 0, "FILE",
+    {"choices", 'y', 's', AT(choices), STRING("FILE"),
      "acc and acc_norm of multiple choice (Figure 10); hf choices makes it of HellaSwag"},
-    {"questions",     'y', 'i', AT(questions),           "0",      1, 1 << 30, "N",
-     "of --choices, so many; default: all"},
+    {"questions", 'y', 'i', AT(questions), "0", 1, 1 << 30, "N", "how many; default: all"},
 
-    {"ablate",        'a', 'c', AT(ablate),              "none",   0, 0,
-     "none|key1|value1|value1-mean|kstar",
+    {"ablate", 'a', 'c', AT(ablate), WORDS("none", "key1|value1|value1-mean|kstar"),
      "the loss without token 1's key or value, or without k* (or x*), against a control"},
 
-    {"replace-position", 'a', 'i', AT(replace_position), "0",      2, 1 << 24, "T",
+    {"replace-position", 'a', 'i', AT(replace_position), "0", 2, 1 << 24, "T",
      "token 1 reads position T's vector in place of its own (Table 7)"},
-    {"swap-position", 'a', 'i', AT(swap_position),       "0",      2, 1 << 24, "T",
+    {"swap-position", 'a', 'i', AT(swap_position), "0", 2, 1 << 24, "T",
      "tokens 1 and T read each other's position vector (Table 7)"},
 
-    {"out",           'u', 's', AT(out),                 "",       0, 0, "FILE",
-     "where the result goes"},
-    {"csv",           'j', 's', AT(csv),                 "",       0, 0, "FILE",
-     "the results as CSV"},
-    {"json",          'j', 's', AT(json),                "",       0, 0, "FILE",
-     "the results as JSON"},
-    {"report",        'p', 's', AT(report),              "",       0, 0, "FILE",
+    {"out", 'u', 's', AT(out), STRING("FILE"), "where the result goes"},
+    {"csv", 'j', 's', AT(csv), STRING("FILE"), "the results as CSV"},
+    {"json", 'j', 's', AT(json), STRING("FILE"), "the results as JSON"},
+    {"report", 'p', 's', AT(report), STRING("FILE"),
      "a page of curves, maps and norms; of train by default --out's name and .html"},
-    {"quiet",         'o', 'b', AT(quiet),               "0",      0, 1, "", "no progress"},
-    {"resume",        'r', 'b', AT(resume),              "0",      0, 1, "",
+    {"quiet", 'o', 'b', AT(quiet), ON_OFF, "no progress"},
+    {"resume", 'r', 'b', AT(resume), ON_OFF,
      "go on with the run in --out FILE, to the same bits; where there is none, begin it"},
-    {"start",         'f', 's', AT(start),               "",       0, 0, "MODEL",
-     "train this model's parameters further, from step 0 on other data (Figure 30)"},
-    {"plain",         'l', 'b', AT(plain),               "0",      0, 1, "",
-     "attention by the plain loops of 3.7, not in tiles: slower, equal to rounding"},
-    {"threads",       'o', 'i', AT(threads),             "0",      1, 1024, "N",
-     "threads; default: all. The results have the same bits"},
+    {"start", 'f', 's', AT(start), STRING("MODEL"), "train it further, from step 0 (Figure 30)"},
+    {"plain", 'l', 'b', AT(plain), ON_OFF,
+     "attention by the plain loops of 3.7, not in tiles: slower, the same to rounding"},
+    {"threads", 'o', 'i', AT(threads), "0", 1, 1024, "N", "default: all; the same bits"},
 
-    {"ids",           'i', 's', AT(ids),                 "",       0, 0, "FILE",
-     "lines of T+1 token ids, taken literally; - is standard input"},
-    {"all",           'w', 'b', AT(all),                 "0",      0, 1, "",
-     "also q, k, z and the features before a post-norm"},
-    {"prompt",        'g', 's', AT(prompt),              "",       0, 0, "TEXT",
-     "how the text begins"},
-    {"seed",          's', 'i', AT(train.seed),          "0",      0, 2147483647, "N",
+    {"ids", 'i', 's', AT(ids), STRING("FILE"), "lines of T+1 token ids; - is standard input"},
+    {"all", 'w', 'b', AT(all), ON_OFF, "also q, k, z and the features before a post-norm"},
+    {"prompt", 'g', 's', AT(prompt), STRING("TEXT"), "how the text begins"},
+    {"seed", 's', 'i', AT(train.seed), "0", 0, 2147483647, "N",
      "what is drawn: tokens, documents, an ablation's control"},
-    {"n",             'g', 'i', AT(how_many),            "0",      1, 1 << 24, "N",
+    {"n", 'g', 'i', AT(how_many), "0", 1, 1 << 24, "N",
      "how many tokens [100], or documents of --grammar [1]"},
-    {"temperature",   'g', 'd', AT(temperature),         "0.8",    0, 100, "X",
-     "0 takes the likeliest"},
-    {"row",           'x', 's', AT(row),                 "",       0, 0, "NAME",
-     "one row of the item; with --seed one run"},
-    {"seed",          'x', 'i', AT(only_seed),           "-1",     0, 2147483647, "N",
-     "one seed; default: those that the table names. 0 is for tuning"},
-    {"seeds",         'x', 'i', AT(seeds),               "0",      1, 99, "N",
-     "seeds 1 .. N of every row"},
-    {"corpus",        'x', 's', AT(corpus),              "",       0, 0, "NAME",
-     "the text of the runs, by its name in data/experiments.txt; default: the first"},
-    {"texts",         'x', 's', AT(texts),               "",       0, 0, "FOLDER",
-     "where the texts are that data/ does not have"},
-    {"models",        'x', 's', AT(models),              "models", 0, 0, "FOLDER",
-     "where published models are, NAME.model as hf makes them"},
-    {"results",       'x', 's', AT(results),             RESULTS_FOLDER, 0, 0, "FOLDER",
-     "where finished runs are kept"},
-    {"commands",      'x', 'b', AT(commands),            "0",      0, 1, "",
-     "print the commands of the runs that are missing, one a line"},
-    {"verify",        'x', 'b', AT(verify),              "0",      0, 1, "",
-     "run one finished run again: its file must have the same bytes"},
-    {"show",          'x', 'b', AT(show),                "0",      0, 1, "",
-     "run nothing; show what there is"},
-    {"m",             'b', 'i', AT(gemm_m),              "768",    1, 1 << 16, "M",
-     "rows of the product"},
-    {"n",             'b', 'i', AT(gemm_n),              "768",    1, 1 << 16, "N", "columns"},
-    {"k",             'b', 'i', AT(gemm_k),              "768",    1, 1 << 16, "K",
-     "the inner size"},
-    {"isa",           'b', 'c', AT(isa),                 "best",   0, 0, "best|base|avx2|avx512",
-     "instruction set"},
+    {"temperature", 'g', 'd', AT(temperature), "0.8", 0, 100, "X", "0 takes the likeliest"},
     {NULL, 0, 0, 0, NULL, 0, 0, NULL, NULL}
 };
 
@@ -15449,15 +11297,13 @@ static int choice_of(const char *choices, const char *word) {
 }
 
 /* Writes text into the field of option o; checks nothing but the form and the bounds. */
-int option_set(const Option *o, Settings *s, const char *text, bool bounded, Error *e) {
-    char *at = (char *)s + o->field, *end;
+int option_set(const Option *o, void *base, const char *text, bool bounded, Error *e) {
+    char *at = (char *)base + o->field, *end;
     errno = 0;
     double x = strtod(text, &end);
     bool number = *text && !*end && !isspace((unsigned char)*text);
     if (o->kind == 's') {
-        bool name = o->field == AT(data.random_tokens) || o->field == AT(row) ||
-                    o->field == AT(corpus);
-        if (strlen(text) >= (name ? 64u : (size_t)PATH_ROOM))
+        if (strlen(text) >= (o->most > 0 ? (size_t)o->most : (size_t)PATH_ROOM))
             return fail(e, 2, "--%s %.40s..: this is too long. Try: a shorter one", o->flag, text);
         strcpy(at, text);
     } else if (o->kind == 'c') {
@@ -15483,8 +11329,8 @@ int option_set(const Option *o, Settings *s, const char *text, bool bounded, Err
 }
 
 /* The field of option o as text that option_set reads back to the same bits. */
-void option_text(const Option *o, const Settings *s, char *text, size_t room) {
-    const char *at = (const char *)s + o->field;
+void option_text(const Option *o, const void *base, char *text, size_t room) {
+    const char *at = (const char *)base + o->field;
     if (o->kind == 's') snprintf(text, room, "%s", at);
     else if (o->kind == 'd') {
         double x;
@@ -15507,10 +11353,13 @@ void settings_default(Settings *s) {
     for (const Option *o = OPTIONS; o->flag; o++) option_set(o, s, o->fallback, false, &e);
 }
 
-const Option *option_find(const char *flag, const char *groups) {
-    for (const Option *o = OPTIONS; o->flag; o++)
-        if (!strcmp(o->flag, flag) && strchr(groups, o->group)) return o;
+static const Option *option_among(const Option *o, const char *flag, const char *groups) {
+    for (; o && o->flag; o++) if (!strcmp(o->flag, flag) && strchr(groups, o->group)) return o;
     return NULL;
+}
+
+const Option *option_find(const char *flag, const char *groups) {
+    return option_among(OPTIONS, flag, groups);
 }
 
 /* --variant NAME: the flags of a row of VARIANTS, as if they stood here. */
@@ -15533,12 +11382,17 @@ static int parse_words(Settings *s, int argc, char **argv, const char *groups, c
         bool variant = !strcmp(word, "--variant") && strchr(groups, 'm');
         const bool no = !strncmp(word, "--no-", 5);          /* of a switch that a model has on */
         const Option *o = option_find(word + (no ? 5 : 2), groups);
+        void *base = s;
+        if (!o && s->program) {                              /* one of the program's own */
+            o = option_among(s->program->options, word + 2, groups);
+            base = s->own;
+        }
         if (no && o && o->kind != 'b') o = NULL;
         if (!o && !variant) return fail(e, 2, "%s: no such flag here. Try: sink help", word);
-        if (o && o->kind == 'b') { option_set(o, s, no ? "0" : "1", true, e); continue; }
+        if (o && o->kind == 'b') { option_set(o, base, no ? "0" : "1", true, e); continue; }
         if (i + 1 == argc) return fail(e, 2, "%s: expected a value after it. Try: sink help", word);
         if (variant) parse_variant(s, argv[++i], e);
-        else option_set(o, s, argv[++i], true, e);
+        else option_set(o, base, argv[++i], true, e);
     }
     return e->status;
 }
@@ -15573,13 +11427,206 @@ int config_from_flags(Config *c, const char *flags, Error *e) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 16.2  Verbs
+ * 16.2  The page of check: the toys of chapter 7, and how their lines are judged and printed */
+
+static const struct { const char *text, *colour; } FINDING[FINDINGS] = {
+    {"holds", "\033[32m"}, {"fails as it must", "\033[36m"},
+    {"refuted as printed", "\033[33m"}, {"WRONG", "\033[1;31m"}};
+
+static const struct { const char *sign; int finding; } RELATION[] = {
+    [AT_MOST] = {"<=", FINDING_HOLDS}, [AT_LEAST] = {">=", FINDING_HOLDS},
+    [EQUALS] = {"=", FINDING_HOLDS},   [FAILS_BY] = {">=", FINDING_FAILS},
+    [SAYS] = {"<=", FINDING_HOLDS},    [FAILS_BELOW] = {"<", FINDING_FAILS},
+    [DECIDES] = {"<=", FINDING_HOLDS}, [REFUTES] = {">", FINDING_REFUTED}};
+
+/* The less favourable of two numbers for a line: under "=" the farther from the bound, under "<="
+ * the larger, else the smaller. */
+static double worse(const Line *l, double a, double b) {
+    if (l->relation == EQUALS) return fabs(b - l->bound) > fabs(a - l->bound) || b != b ? b : a;
+    return !strcmp(RELATION[l->relation].sign, "<=") ? larger(a, b) : smaller(a, b);
+}
+
+static void page_mark(Page *p, int finding, const char *text) {
+    p->count[finding]++;
+    fprintf(p->out, "%s%s%s", p->colour ? FINDING[finding].colour : "", text,
+            p->colour ? "\033[0m" : "");
+}
+
+/* Five or six digits for a number of ordinary size, two and the exponent for a small one. */
+static const char *number(char text[32], double x) {
+    const char *form = x != 0 && fabs(x) < 0.01 ? "%.1e" : fabs(x) < 0.1 ? "%.5g" : "%.6g";
+    snprintf(text, 32, form, x);
+    return text;
+}
+
+/* The unit of the last decimal digit of x: 0.01 for 0.25. */
+static double last_digit(double x) {
+    double unit = 1;
+    while (unit > 1e-11 && fabs(x / unit - round(x / unit)) > 1e-3) unit /= 10;
+    return unit;
+}
+
+/* NaN is WRONG under every relation with a bound. */
+static void page_line(Page *p, const char *reference, const char *text, double x, int relation,
+                      double bound) {
+    char measured[32], limit[32];
+    const char *sign = RELATION[relation].sign;
+    fprintf(p->out, " %-11s %-47s %8s", reference, text, number(measured, x));
+    if (relation != SAYS) {
+        bool good = *sign == '=' ? fabs(x - bound) <= last_digit(bound) / 2 + SCORES
+                  : (sign[1] && x == bound) || (*sign == '<' ? x < bound : x > bound);
+        int finding = good ? RELATION[relation].finding
+                    : relation == DECIDES && x == x ? FINDING_REFUTED : FINDING_WRONG;
+        fprintf(p->out, " %2s %-8s ", sign, number(limit, bound));
+        page_mark(p, finding, FINDING[finding].text);
+    }
+    fprintf(p->out, "\n");
+}
+
+/* The last line, and the page's status. */
+static int page_total(const Page *p) {
+    const int *n = p->count;
+    fprintf(p->out, "\n%d hold, %d fail as they must, %d refuted as printed, %d WRONG\n",
+            n[FINDING_HOLDS], n[FINDING_FAILS], n[FINDING_REFUTED], n[FINDING_WRONG]);
+    if (!n[FINDING_WRONG]) return 0;
+    return fail(p->e, 1, "check: expected all to be as it must, found %d WRONG. "
+                "Try: sink check > page.txt, and look for WRONG and ! there", n[FINDING_WRONG]);
+}
+
+static void toy_free(Toy *y) {
+    acts_free(&y->a);
+    model_free(&y->m);
+    free(y->probe);
+    free(y->maps);
+    free(y->before);
+    *y = (Toy){0};
+}
+
+/* Normal numbers: matrices that about keep a vector's length, gains near 1, the rest of spread 1.
+ * Each tensor has its own stream, so that toys share what they have in common. */
+static void toy_fill(Model *m, uint64_t seed) {
+    for (int i = 0; i < m->n_tensors; i++) {
+        const Tensor *t = &m->tensor[i];
+        Rng rng = {hash64(seed, t->name, strlen(t->name))};
+        bool gain = strstr(t->name, "norm") && !strstr(t->name, ".b");
+        bool rows = !t->matrix || !strcmp(t->name, "wte") || !strcmp(t->name, "wpe");
+        double spread = gain ? 0.25 : rows ? 1 : 1 / sqrt((double)t->shape[0]);
+        for (idx n = 0; n < t->count; n++) {
+            int d = (int)(n % m->c.head_dim);
+            bool frozen = named(t, "kstar") && !config_learned_dim(&m->c, d);
+            m->params[t->at + n] = frozen ? 0 : (real)(spread * rng_normal(&rng) + gain);
+        }
+    }
+}
+
+/* Activations and maps for T tokens of y->m; on failure the toy is freed. */
+static int toy_room(Toy *y, Page *p, int T) {
+    const Config *c = &y->m.c;
+    idx map = (idx)c->heads * config_rows(c, T) * config_columns(c, T);
+    acts_create(&y->a, &y->m, 1, T, ACTS_ALL, p->e);
+    y->probe = grab(c->layers, sizeof(Probe), p->e);
+    y->maps = grab(3 * c->layers * map, sizeof(real), p->e);
+    y->page = p;
+    y->T = T;
+    if (p->e->status) { toy_free(y); return p->e->status; }
+    for (int l = 0; l < c->layers; l++) {
+        real *at = y->maps + 3 * l * map;
+        y->probe[l] = (Probe){.z = at, .weight = at + map, .metric = at + 2 * map};
+    }
+    return 0;
+}
+
+/* A toy for as many tokens as its context; these flags win over its own. NULL, and the page's
+ * error, if none. */
+static Toy *toy(Page *p, uint64_t seed, const char *format, ...) {
+    char all[512], flags[256];
+    Toy *y = &p->toy[p->toys++ % 4];
+    Config c;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(flags, sizeof flags, format, args);
+    va_end(args);
+    snprintf(all, sizeof all, "--layers 3 --heads 2 --dim 12 --head-dim 4 --ffn 10 --vocab %d "
+             "--context 12 %s", TOY_VOCAB, flags);
+    toy_free(y);
+    if (p->e->status || config_from_flags(&c, all, p->e)) return NULL;
+    if (model_create(&y->m, &c, true, p->e) || toy_room(y, p, c.context)) return NULL;
+    toy_fill(&y->m, seed);
+    return y;
+}
+
+/* A toy of line l with these flags after the check's, fed. Where the line asks for t5 and x is not
+ * 0, T5's table is x times the bucket; for x = 1 it stops growing at 16, as equation 6 as printed
+ * does. */
+static Toy *line_toy(Page *p, const Line *l, const char *flags) {
+    Toy *y = toy(p, 1, "%s %s", p->check->flags, flags);
+    if (!y) return NULL;
+    y->line = l;
+    y->x = l->x;
+    for (int b = 0; b < 32 && strstr(l->flags, "t5") && y->m.w.rel && y->x != 0; b++)
+        for (int h = 0; h < y->m.c.heads; h++)
+            y->m.w.rel[b * y->m.c.heads + h] = (real)(y->x * (y->x == 1 && b > 16 ? 16 : b));
+    toy_feed(y, (uint64_t)p->check->seed);
+    return y;
+}
+
+/* Of the schemes of a line with a * the least favourable counts. */
+static void page_measure(Page *p, const Line *l) {
+    double worst = NAN;
+    bool each = *l->flags == '*';
+    const char *first = l->flags + each, *bar = strchr(first, '|');
+    for (int x = 0; x < (each ? INSIDE : 1); x++) {
+        char flags[200];
+        snprintf(flags, sizeof flags, "%.*s%s%s", (int)strcspn(first, "|"), first,
+                 each ? " --pos " : "", each ? SCHEMES[x] : "");
+        Toy *y = line_toy(p, l, flags);
+        if (y && bar) y->other = line_toy(p, l, bar + 1);
+        if (p->e->status) return;
+        double now = l->measure(y);
+        worst = x ? worse(l, worst, now) : now;
+    }
+    page_line(p, l->reference, l->text, worst, l->relation, l->bound);
+}
+
+void checks_list(FILE *out) {
+    for (int n = 0; n < N_CHECKS; n++)
+        fprintf(out, "  %-9s %s\n", CHECKS[n].name, CHECKS[n].heading);
+}
+
+static void check_run(Page *p, const Check *c) {
+    const char *on = p->colour ? "\033[1m" : "", *off = p->colour ? "\033[0m" : "";
+    bool lines = c->more != check_states;
+    p->check = c;
+    fprintf(p->out, "\n%s%-9s%-*s%s%s\n", on, c->name, lines ? 51 : 0, c->heading, off,
+            lines ? " measured    bound" : "");
+    for (const Line *l = c->lines; l && l->measure && !p->e->status; l++) page_measure(p, l);
+    if (c->more && !p->e->status) c->more(p);
+}
+
+int checks_run(const char *name, FILE *out, bool colour, Error *e) {
+    Page p = {.out = out, .colour = colour, .e = e};
+    int ran = 0, threads = workers();
+    set_workers(1);                                          /* toys are too small to share */
+    for (int i = 0; i < N_CHECKS && !e->status; i++) {
+        if (name && strncmp(CHECKS[i].name, name, strlen(name))) continue;
+        if (!ran++)
+            fprintf(out, "What the paper states, measured on toy models; %s build, eps = %.1e\n"
+                    " holds: within the bound, or the number stated   fails as it must: a control\n"
+                    " refuted as printed: here is a counterexample    WRONG: anything else\n",
+                    sizeof(real) == sizeof(double) ? "double" : "float", REAL_EPS);
+        check_run(&p, &CHECKS[i]);
+    }
+    for (int i = 0; i < 4; i++) toy_free(&p.toy[i]);
+    set_workers(threads);
+    if (e->status) return e->status;
+    if (!ran) return fail(e, 2, "check %s: no check has this name. Try: sink check, for all", name);
+    return page_total(&p);
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 16.3  Verbs
  */
 
-typedef struct Verb {
-    const char *name, *words, *groups, *help;
-    int (*run)(Settings *s, const char **words, int n, Error *e);
-} Verb;
 /* The command that repeats the run: every flag that differs from its default. */
 static void echo_command(const Verb *v, const Settings *s, FILE *out) {
     Settings base;
@@ -15625,11 +11672,12 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
         printf("steps=%ld loss=%.6f valid_loss=%.6f alpha_1=%.6f sink_1=%.6f parameters=%lld%s%s\n",
                t.step, t.loss, o->loss, o->p.alpha1, o->p.sink1, (long long)t.m.count,
                s->out[0] ? " out=" : "", s->out);
-    if (page[0] && o->p.looks && (!e->status || trainer_diverged(&t))) {
+    if (page[0] && s->program && s->program->page && o->p.looks
+        && (!e->status || trainer_diverged(&t))) {
         Error of_page = {0};
         if (e->status) snprintf(o->ended, sizeof o->ended, "%s", e->text);
         else outcome_measure(o, &t, &seen, &starts, &of_page);
-        if (!of_page.status) report_write(page, "train", &seen, o, 1, NULL, o->ended, &of_page);
+        if (!of_page.status) s->program->page(page, "train", &seen, o, 1, NULL, o->ended, &of_page);
         if (of_page.status) fail(e, of_page.status, "%s", of_page.text);
     }
     sinks_free(&o->s);
@@ -15655,6 +11703,8 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
     t->s.data.random_tokens[0] = 0;                         /* metric is of natural text; see 9.4 */
     for (const Option *o = OPTIONS; o->flag; o++)           /* and so was what its looks measured */
         if (o->group == 'e') option_set(o, &t->s, o->fallback, false, e);
+    t->s.program = s->program;
+    t->s.own = s->own;
     if (settings_parse(&t->s, s->argc, s->argv, s->groups, words, &n, e)) return e->status;
     *s = t->s;
     t->m.plain = s->plain;
@@ -15951,17 +12001,14 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
                    s->choices, chosen.acc, share_error(chosen.acc, chosen.n), chosen.acc_norm,
                    share_error(chosen.acc_norm, chosen.n));
         if (!eval_numbers(&row.all, &o->s, cut, &chosen, s, e)) eval_write(&row, 1, false, s, e);
-        if (s->report[0]) report_write(s->report, "eval", s, o, 1, cut, "", e);
+        if (s->report[0] && s->program && s->program->page)
+            s->program->page(s->report, "eval", s, o, 1, cut, "", e);
     }
     result_free(&row.all);
     if (o) sinks_free(&o->s);
     free(o);
     trainer_free(&t);
     return e->status;
-}
-
-static int verb_repro(Settings *s, const char **words, int n, Error *e) {
-    return repro(s, words, n, e);
 }
 
 static int verb_check(Settings *s, const char **words, int n, Error *e) {
@@ -16181,429 +12228,63 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
     return e->status;
 }
 
-/* -------------------------------------------------------------------------------------------------
- * Benches. Every figure is a ratio to a rate that the same run measures, since machines differ and
- * other programs share them: the peak of fused multiply-adds where arithmetic counts, a copy where
- * memory does. The peak is the larger of one taken before and one after, a time the median of many.
- */
-static const char *const ISA_NAMES[] = {"base", "avx2", "avx512"};
-
-/* Sorts t [n], n odd, and returns the one in the middle. */
-static double median(double *t, int n) {
-    for (int i = 1; i < n; i++)
-        for (int j = i; j > 0 && t[j] < t[j - 1]; j--) {
-            double swap = t[j];
-            t[j] = t[j - 1];
-            t[j - 1] = swap;
-        }
-    return t[n / 2];
-}
-
-/* The clock in GHz, from a chain of shifts and exclusive ors, each of which takes one cycle and
- * waits for the one before it. */
-static double clock_rate(void) {
-    enum { TURNS = 1 << 20, TRIES = 15 };
-    double best = 0;
-    for (int try = 0; try < TRIES; try++) {
-        double from = seconds();
-        uint64_t x = (uint64_t)(from * 1e9) | 1;
-        for (int i = 0; i < TURNS; i++) x ^= x >> 7;
-        if (x) best = fmax(best, 2 * TURNS / (seconds() - from) * 1e-9);
-    }
-    return best;
-}
-
-/* GB/s of a copy of 256 MiB, its reading and its writing both counted; 0 without the memory. */
-static double copy_rate(void) {
-    enum { SIZE = 1 << 25, TRIES = 5 };
-    Error e = {0};
-    real *x = grab(2 * SIZE, sizeof(real), &e);
-    double best = 0;
-    for (int try = 0; x && try < TRIES; try++) {
-        double from = seconds();
-        PARALLEL
-        for (idx i = 0; i < SIZE; i += CHUNK) copy(x + SIZE + i, x + i, CHUNK);
-        best = fmax(best, 2 * sizeof(real) * SIZE / (seconds() - from) * 1e-9);
-    }
-    free(x);
-    return best;
-}
-
-/* bench gemm: c [m,n] = a [m,k] b [k,n] in the three ways that training multiplies: both factors by
- * rows; b by columns; a by columns, added to c. Operations a cycle are those of one thread. */
-static int bench_gemm(const Settings *s, Error *e) {
-    enum { ROUNDS = 15 };
-    int m = s->gemm_m, n = s->gemm_n, k = s->gemm_k;
-    Isa isa = s->isa == 0 ? isa_best() : (Isa)(s->isa - 1);
-    if (isa > isa_best())
-        return fail(e, 2, "--isa: this machine has not that instruction set. Try: --isa best");
-    real *a = grab((idx)m * k, sizeof(real), e), *b = grab((idx)k * n, sizeof(real), e),
-         *c = grab((idx)m * n, sizeof(real), e);
-    if (!e->status) {
-        const struct { const char *name; Matrix a, b; bool add; } ways[] = {
-            {"xW", rows_of(a, k), rows_of(b, n), false},
-            {"dyW^T", rows_of(a, k), transpose_of(b, k), false},
-            {"x^Tdy", transpose_of(a, m), rows_of(b, n), true}};
-        enum { WAYS = sizeof ways / sizeof *ways };
-        double flop = 2.0 * m * n * k, took[WAYS][ROUNDS], peak = fma_peak(isa, workers());
-        int repeats = 1 + (int)(2e7 / flop);
-        Rng rng = {1};
-        for (idx i = 0; i < (idx)m * k; i++) a[i] = (real)(rng_uniform(&rng) - 0.5);
-        for (idx i = 0; i < (idx)k * n; i++) b[i] = (real)(rng_uniform(&rng) - 0.5);
-        for (int r = -1; r < ROUNDS; r++)
-            for (int w = 0; w < WAYS; w++) {
-                double from = seconds();
-                for (int i = 0; i < repeats; i++)
-                    matmul_at(isa, c, n, ways[w].a, ways[w].b, m, n, k, ways[w].add);
-                if (r >= 0) took[w][r] = (seconds() - from) / repeats;
-            }
-        double clock = clock_rate() * workers();
-        peak = fmax(peak, fma_peak(isa, workers()));
-        for (int w = 0; w < WAYS; w++) {
-            double rate = flop / median(took[w], ROUNDS) * 1e-9;
-            printf("gflops=%.1f peak=%.1f ratio=%.3f m=%d n=%d k=%d way=%s isa=%s threads=%d "
-                   "fused=%d a_cycle=%.1f peak_a_cycle=%.1f\n",
-                   rate, peak, rate / peak, m, n, k, ways[w].name, ISA_NAMES[isa], workers(),
-                   fma_fuses(isa), rate / clock, peak / clock);
-        }
-    }
-    free(a); free(b); free(c);
-    return e->status;
-}
-
-/* Multiply-adds count as two. Useful ones: what a mask hides, and scores made again, do not count.
- * Of attention, forward: 2 products of D for each visible pair. */
-static double attention_flops(const Config *c, int B, int T) {
-    double seen = 0;
-    idx N = config_rows(c, T);
-    for (int l = 0; l < c->layers; l++)
-        for (idx i = 0; i < N; i++) {
-            idx w = config_window(c, l);
-            seen += (double)(w && w < i + 1 ? w : i + 1);
-        }
-    return 4 * seen * B * c->heads * c->head_dim;
-}
-
-/* Of all matrices forward, a token: 2 for each weight. */
-static double matrix_flops(const Model *m) {
-    double weights = m->c.tied ? (double)m->c.vocab * m->c.embed_dim : 0;
-    for (int i = 0; i < m->n_tensors; i++)
-        if (m->tensor[i].rank == 2 && m->tensor[i].matrix && strcmp(m->tensor[i].name, "wte") &&
-            strcmp(m->tensor[i].name, "wpe"))
-            weights += (double)m->tensor[i].count;
-    return 2 * weights;
-}
-
-/* Of a step: a matrix costs its backward twice its forward, and so do attention's two products. */
-static double step_flops(const Model *m, int B, int T) {
-    return 3 * (matrix_flops(m) * B * config_rows(&m->c, T) + attention_flops(&m->c, B, T));
-}
-
-/* bench step: whole training steps. */
-static int bench_step(Settings *s, Error *e) {
-    enum { COUNT = 15 };
-    Trainer t;
-    if (trainer_create(&t, s, e)) return e->status;
-    double took[COUNT], peak = fma_peak(isa_best(), workers());
-    double flop = step_flops(&t.m, s->train.batch, s->model.context) * s->train.accumulate,
-           tokens = (double)s->train.batch * s->train.accumulate * s->model.context;
-    for (int i = -3; i < COUNT && !e->status; i++) {
-        double from = seconds();
-        trainer_step(&t, e);
-        if (i >= 0) took[i] = seconds() - from;
-    }
-    peak = fmax(peak, fma_peak(isa_best(), workers()));
-    if (!e->status) {
-        double each = median(took, COUNT), rate = flop / each * 1e-9;
-        printf("step_ms=%.2f tok_per_s=%.0f gflops=%.1f ratio=%.3f peak=%.1f threads=%d\n",
-               1e3 * each, tokens / each, rate, rate / peak, peak, workers());
-    }
-    trainer_free(&t);
-    return e->status;
-}
-
-/* The parts of a step, in its order. A part is run alone, on the arrays that a step has left. */
-typedef enum Part {
-    PART_BATCH, PART_ZERO, PART_EMBED, PART_NORM, PART_LINEAR, PART_ROTATE, PART_ATTENTION,
-    PART_FFN, PART_LOSS, PART_FFN_BACK, PART_ATTENTION_BACK, PART_LINEAR_BACK, PART_NORM_BACK,
-    PART_EMBED_BACK, PART_CLIP, PART_STEP, PARTS_OF_STEP
-} Part;
-
-static void run_part(Trainer *t, Part part, Error *e) {
-    const Config *c = &t->m.c;
-    Acts *a = &t->a;
-    Model *m = &t->m;
-    int B = t->s.train.batch, T = t->s.model.context, *targets = t->ids + (idx)B * T;
-    idx N = config_rows(c, T), rows = B * N, C = c->dim, Q = c->heads * c->head_dim;
-    idx K = c->kv_heads * c->head_dim, O = c->combine == COMBINE_ADD ? c->head_dim : Q;
-    const Tensor *bad;
-    for (int l = 0; l < c->layers; l++) {
-        LayerActs *la = &a->layer[l];
-        const Layer *w = &m->w.layer[l];
-        Layer *d = &m->d.layer[l];
-        if (part == PART_NORM) {
-            norm_forward(c, la->n1, la->n1stat, la->x, w->norm1, w->norm1b, rows);
-            norm_forward(c, la->n2, la->n2stat, la->s1, w->norm2, w->norm2b, rows);
-        } else if (part == PART_NORM_BACK) {
-            norm_backward(c, a->dx, d->norm1, d->norm1b, a->dn, la->x, la->n1stat, w->norm1, rows);
-            norm_backward(c, a->dx, d->norm2, d->norm2b, a->dn, la->s1, la->n2stat, w->norm2, rows);
-        } else if (part == PART_LINEAR) {
-            linear_forward(m, la->q, la->n1, w->wq, w->bq, rows, C, Q);
-            linear_forward(m, la->k, la->n1, w->wk, w->bk, rows, C, K);
-            linear_forward(m, la->v, la->n1, w->wv, w->bv, rows, C, K);
-            linear_forward(m, la->s1, la->o, w->wo, w->bo, rows, O, C);
-        } else if (part == PART_LINEAR_BACK) {
-            linear_backward(a->dosum, false, d->wo, d->bo, a->dh, la->o, w->wo, rows, O, C);
-            linear_backward(a->dn, false, d->wq, d->bq, a->dq, la->n1, w->wq, rows, C, Q);
-            linear_backward(a->dn, true, d->wk, d->bk, a->dk, la->n1, w->wk, rows, C, K);
-            linear_backward(a->dn, true, d->wv, d->bv, a->dv, la->n1, w->wv, rows, C, K);
-        } else if (part == PART_ROTATE && c->pos == POS_ROTARY) {
-            rotate(c, a, la->q, rows, N, c->heads, 1);
-            rotate(c, a, la->k, rows, N, c->kv_heads, 1);
-            rotate(c, a, la->q, rows, N, c->heads, -1);      /* as the backward does */
-            rotate(c, a, la->k, rows, N, c->kv_heads, -1);
-        } else if (part == PART_ATTENTION) attention_forward(m, a, l, B, N);
-        else if (part == PART_ATTENTION_BACK) attention_backward(m, a, l, B, N);
-        else if (part == PART_FFN) ffn_forward(m, w, la, la->s2, la->n2, rows);
-        else if (part == PART_FFN_BACK) ffn_backward(c, w, d, la, a, a->dn, a->dh, la->n2, rows);
-    }
-    if (part == PART_BATCH) data_batch(&t->data, &t->s.data, B, T, t->ids, targets, e);
-    if (part == PART_ZERO) model_zero_grads(m);
-    if (part == PART_EMBED) embed_forward(m, a, t->ids, B, T, a->h0);
-    if (part == PART_LOSS) model_loss(m, a, targets, B, T, true, 1);
-    if (part == PART_EMBED_BACK) embed_backward(m, a, t->ids, B, T, a->dh);
-    if (part == PART_CLIP) gradient_norm(m, &bad);
-    if (part == PART_STEP) trainer_update(t, 1);
-}
-
-/* bench ops: where a step's time goes. For a part that multiplies, its rate as a ratio to the peak;
- * for one that moves numbers from array to array, GB/s, counting every array once for reading and
- * once for writing, as a ratio to a copy (above 1 where they fit a cache). What the parts do not
- * cover is sums of the residual stream, kernels phi and the like. */
-static int bench_ops(Settings *s, Error *e) {
-    enum { COUNT = 7 };
-    Trainer t;
-    if (trainer_create(&t, s, e)) return e->status;
-    const Config *c = &t.m.c;
-    int B = s->train.batch, T = s->model.context;
-    double rows = (double)B * config_rows(c, T), C = c->dim, L = c->layers, V = c->vocab;
-    double Q = c->heads * c->head_dim, K = c->kv_heads * c->head_dim, P = (double)t.m.count;
-    double linear = 2 * rows * L * C * (Q + 2 * K + (c->combine == COMBINE_ADD ? c->head_dim : Q)),
-           ffn = 2 * rows * L * C * c->ffn * (config_gated(c) ? 3 : 2),
-           attention = attention_flops(c, B, T);
-    const struct { const char *name; double flop, numbers; } PART[PARTS_OF_STEP] = {
-        [PART_BATCH] = {"batch", 0, 0},
-        [PART_ZERO] = {"zero gradients", 0, P},
-        [PART_EMBED] = {"embed", 0, 2 * rows * C},
-        [PART_NORM] = {"norms", 0, 4 * L * rows * C},
-        [PART_LINEAR] = {"q, k, v, o", linear, 0},
-        [PART_ROTATE] = {"rotary", 0, 4 * L * rows * (Q + K)},
-        [PART_ATTENTION] = {"attention", attention, 0},
-        [PART_FFN] = {"ffn", ffn, 0},
-        [PART_LOSS] = {"logits and loss, both ways", 6 * rows * V * c->embed_dim, 0},
-        [PART_FFN_BACK] = {"ffn, backward", 2 * ffn, 0},
-        [PART_ATTENTION_BACK] = {"attention, backward", 2 * attention, 0},
-        [PART_LINEAR_BACK] = {"q, k, v, o, backward", 2 * linear, 0},
-        [PART_NORM_BACK] = {"norms, backward", 0, 8 * L * rows * C},
-        [PART_EMBED_BACK] = {"embed, backward", 0, 3 * rows * C},
-        [PART_CLIP] = {"gradient norm", 0, P},
-        [PART_STEP] = {"AdamW", 0, 7 * P}};
-    double took[PARTS_OF_STEP + 1][COUNT], peak = fma_peak(isa_best(), workers()), sum = 0;
-    double memory = copy_rate();
-    for (int i = -1; i < COUNT && !e->status; i++)           /* part by part, round by round */
-        for (int part = -1; part < PARTS_OF_STEP && !e->status; part++) {
-            double from = seconds();
-            if (part < 0) trainer_step(&t, e);
-            else run_part(&t, (Part)part, e);
-            if (i >= 0) took[part + 1][i] = seconds() - from;
-        }
-    peak = fmax(peak, fma_peak(isa_best(), workers()));
-    if (!e->status) {
-        double step = median(took[0], COUNT);
-        printf("%d thread%s; peak %.1f GFLOP/s, copy %.1f GB/s; a step is %.0f tokens\n\n",
-               workers(), workers() > 1 ? "s" : "", peak, memory, (double)B * T);
-        printf("%-28s %9s %7s   %s\n", "part of a step", "ms", "share", "rate, and its ratio");
-        for (int part = 0; part < PARTS_OF_STEP; part++) {
-            double each = median(took[part + 1], COUNT), gflop = PART[part].flop / each * 1e-9,
-                   gb = PART[part].numbers * sizeof(real) / each * 1e-9;
-            sum += each;
-            printf("%-28s %9.3f %6.1f%%", PART[part].name, 1e3 * each, 100 * each / step);
-            if (gflop > 0) printf(" %8.1f GFLOP/s %6.3f of the peak", gflop, gflop / peak);
-            else if (gb > 0) printf(" %8.1f GB/s    %6.3f of a copy", gb, gb / memory);
-            putchar('\n');
-        }
-        printf("%-28s %9.3f %6.1f%%\n", "the rest", 1e3 * (step - sum), 100 * (1 - sum / step));
-        double all = step_flops(&t.m, B, T) / step * 1e-9;
-        printf("%-28s %9.3f %6.1f%% %8.1f GFLOP/s %6.3f of the peak\n", "whole step", 1e3 * step,
-               100.0, all, all / peak);
-    }
-    trainer_free(&t);
-    return e->status;
-}
-
-/* bench length: time and memory of a step by its length, T = 128, 256, .. up to --context, with one
- * sequence a step. A token's time outside attention should not depend on T, its time in attention
- * be proportional to T, and so should all memory but the parameters'. */
-static int bench_length(Settings *s, Error *e) {
-    enum { COUNT = 3 };
-    int longest = s->model.context;
-    s->train.batch = s->train.accumulate = 1;
-    printf("%7s %10s %21s %21s %11s %9s\n", "T", "ms a step", "us a token in attn",
-           "us a token elsewhere", "activations", "in all");
-    for (int T = 128; T <= longest && !e->status; T *= 2) {
-        Trainer t;
-        double step[COUNT], attn[COUNT];
-        s->model.context = T;
-        if (trainer_create(&t, s, e)) break;
-        for (int i = -1; i < COUNT && !e->status; i++) {
-            double from = seconds(), half;
-            trainer_step(&t, e);
-            half = seconds();
-            run_part(&t, PART_ATTENTION, e);
-            run_part(&t, PART_ATTENTION_BACK, e);
-            if (i >= 0) {
-                step[i] = half - from;
-                attn[i] = seconds() - half;
-            }
-        }
-        double whole = median(step, COUNT), in = median(attn, COUNT), mb = sizeof(real) * 1e-6;
-        printf("%7d %10.1f %21.2f %21.2f %8.1f MB %6.0f MB\n", T, 1e3 * whole, 1e6 * in / T,
-               1e6 * (whole - in) / T, mb * (double)t.a.size,
-               mb * ((double)t.a.size + 4 * (double)t.m.count));
-        fflush(stdout);
-        trainer_free(&t);
-    }
-    return e->status;
-}
-
-/* The page of the whole paper. */
-static int verb_report(Settings *s, const char **words, int n, Error *e) {
-    const char *path = s->out[0] ? s->out : "out/report.html";
-    Experiments x = {0};
-    const Corpus *corpus = experiments_open(&x, e) ? NULL : corpus_asked(&x, s->corpus, e);
-    (void)words; (void)n;
-    if (corpus && !file_ready(path, e) && !paper_write(path, &x, s->results, corpus->name, e))
-        printf("The page: %s\n", path);
-    experiments_free(&x);
-    return e->status;
-}
-
-/* A model file of this shape in F16 with numbers of about the size that trained ones have: gains of
- * 1, no biases, all others of either sign and 1/128 to 1/64. */
-static int synthetic_model(const Settings *s, Error *e) {
-    enum { PIECE_NUMBERS = 1 << 18 };
-    ModelWriter w;
-    Rng rng = {1};
-    uint64_t *piece = grab(PIECE_NUMBERS / 4, sizeof *piece, e);
-    if (e->status || model_file_begin(&w, s->out, s, 0, e)) { free(piece); return e->status; }
-    for (int i = 0; i < w.list.n_tensors && !e->status; i++) {
-        const Tensor *t = &w.list.tensor[i];
-        bool whole = t->law == LAW_ONE || t->law == LAW_ZERO || t->law == LAW_BIAS;
-        bool rows = !strcmp(t->name, "wte") || !strcmp(t->name, "wpe") || t->rank == 1;
-        model_file_tensor(&w, t->name, DTYPE_F16, rows ? IN_OUT : OUT_IN, e);
-        for (idx n = t->count; n > 0 && !e->status; n -= PIECE_NUMBERS) {
-            for (idx k = 0; k < PIECE_NUMBERS / 4; k++)      /* a sign, exponent 8, 10 bits */
-                piece[k] = t->law == LAW_ONE ? 0x3C003C003C003C00u
-                         : whole ? 0 : (rng_next(&rng) & 0x83FF83FF83FF83FFu) | 0x2000200020002000u;
-            model_file_bytes(&w, piece, 2 * (size_t)(n < PIECE_NUMBERS ? n : PIECE_NUMBERS), e);
-        }
-    }
-    free(piece);
-    return model_file_end(&w, e);
-}
-
-/* bench stream: an evaluation of --batch sequences of --context random tokens, their loss included,
- * by a model that stays in its file --out; that is made first where it is missing. ratio counts the
- * time that is not spent on waiting for the file; ratio_of_cpu, where other programs are running,
- * only that which the processor gave to this one. */
-static int bench_stream(Settings *s, Error *e) {
-    Trainer t = {0};
-    Sinks x = {0};
-    Rng rng = {2};
-    if (!s->out[0])
-        return fail(e, 2, "bench stream: expected --out FILE, a model file, which is made where "
-                          "there is none. Try: --out out/stream.model --dim 1024 --ffn 4096");
-    if (file_missing(s->out) && !file_ready(s->out, e)) synthetic_model(s, e);
-    if (e->status || checkpoint_open(s->out, &t, e)) return e->status;
-    const Config *c = &t.m.c;
-    int B = s->train.batch, T = s->model.context;
-    int *ids = t.ids = grab(2 * (idx)B * T, sizeof(int), e);
-    for (idx i = 0; ids && i < 2 * (idx)B * T; i++)
-        ids[i] = (int)rng_below(&rng, (uint64_t)c->vocab);
-    double peak = fma_peak(isa_best(), workers());
-    if (!e->status && !sinks_create(&x, c, T, B, &s->eps, 1, e)
-        && !acts_create(&t.a, &t.m, B, T, ACTS_ONE, e)) {
-        stream_begin(&t.m, 1, true, s->quiet);
-        clock_t from = clock();
-        sinks_measure(&x, &t.m, &t.a, ids, ids + (idx)B * T, B, ROWS_REAL, e);
-        double cpu = (double)(clock() - from) / CLOCKS_PER_SEC / workers();
-        Streamed took = stream_end(&t.m);
-        double computed = took.seconds - took.waited;
-        double gflop = (matrix_flops(&t.m) * B * config_rows(c, T) + attention_flops(c, B, T))
-                     * 1e-9;
-        peak = fmax(peak, fma_peak(isa_best(), workers()));
-        if (!e->status)
-            printf("seconds=%.1f waiting=%.1f computing=%.1f cpu=%.1f gb=%.2f gflops=%.1f "
-                   "ratio=%.3f ratio_of_cpu=%.3f peak=%.1f activations_mb=%.0f parameters=%.0f "
-                   "threads=%d\n",
-                   took.seconds, took.waited, computed, cpu, took.bytes * 1e-9, gflop / computed,
-                   gflop / computed / peak, gflop / cpu / peak, peak,
-                   (double)t.a.size * sizeof(real) * 1e-6, (double)t.m.count, workers());
-    }
-    sinks_free(&x);
-    trainer_free(&t);
-    return e->status;
-}
-
-static int verb_bench(Settings *s, const char **words, int n, Error *e) {
-    if (n == 1 && !strcmp(words[0], "gemm")) return bench_gemm(s, e);
-    if (n == 1 && !strcmp(words[0], "step")) return bench_step(s, e);
-    if (n == 1 && !strcmp(words[0], "ops")) return bench_ops(s, e);
-    if (n == 1 && !strcmp(words[0], "length")) return bench_length(s, e);
-    if (n == 1 && !strcmp(words[0], "stream")) return bench_stream(s, e);
-    return fail(e, 2, "bench: expected gemm, step, ops, length or stream. Try: sink bench ops");
-}
-
 static int verb_help(Settings *s, const char **words, int n, Error *e);
 
 static const Verb VERBS[] = {
     {"run",      "",               "mtdeoprujl",
-     "three short trainings: a sink emerges, moves to a key bias, fails to appear", verb_run},
+     "three short trainings: a sink emerges, moves to a key bias, fails to appear", verb_run, true},
     {"train",    "",               "mtdeoprful",
-     "text in, checkpoint out", verb_train},
+     "text in, checkpoint out", verb_train, true},
     {"eval",     "MODEL ..",       "dseoapiyjl",
-     "the sink metrics, norms and the alpha map of a model; a table of several", verb_eval},
+     "the sink metrics, norms and the alpha map of a model; a table of several", verb_eval, false},
     {"check",    "[NAME|MODEL]",   "",
-     "the paper's propositions, on toys or a model: holds, fails as it must, refuted", verb_check},
-    {"repro",    "[ITEM]",         "xol",
-     "a table or figure of the paper, run and judged; list: which there are", verb_repro},
-    {"report",   "",               "oux",
-     "the page of the whole paper: tables, pictures, verdicts [out/report.html]", verb_report},
+     "the paper's propositions, on toys or a model: holds, fails as it must, refuted", verb_check,
+     false},
     {"list",     "",               "",
-     "the paper's variants by name", verb_list},
+     "the paper's variants by name", verb_list, false},
     {"tokenize", "train|encode|decode [FILE]", "mdou",
-     "make a tokenizer; text to ids; ids to text", verb_tokenize},
+     "make a tokenizer; text to ids; ids to text", verb_tokenize, false},
     {"generate", "[MODEL]",        "dsgol",
-     "text from a model", verb_generate},
+     "text from a model", verb_generate, true},
     {"dump",     "[MODEL]",        "mtiouwl",
-     "every tensor of one forward and backward, for NumPy", verb_dump},
-    {"bench",    "gemm|step|ops|length|stream", "bmtdou",
-     "speed, as a ratio to the machine's measured peak", verb_bench},
+     "every tensor of one forward and backward, for NumPy", verb_dump, false},
     {"help",     "[VERB]",         "",
-     "this page; a verb's flags", verb_help},
-    {NULL, NULL, NULL, NULL, NULL}
+     "this page; a verb's flags", verb_help, false},
+    {NULL, NULL, NULL, NULL, NULL, false}
 };
 
-static const Verb *verb_find(const char *name) {
-    for (const Verb *v = VERBS; v->name; v++) if (!strcmp(v->name, name)) return v;
+static const Verb *verb_among(const Verb *v, const char *name) {
+    for (; v && v->name; v++) if (!strcmp(v->name, name)) return v;
     return NULL;
 }
 
+/* The program's own verbs come before sink's. */
+static const Verb *verb_find(const Program *program, const char *name) {
+    const Verb *own = verb_among(program->verbs, name);
+    return own ? own : verb_among(VERBS, name);
+}
+
+/* Verbs that a companion has. */
+static const struct { const char *verb, *program; } ELSEWHERE[] = {
+    {"repro", "paper"}, {"report", "paper"}, {"readme", "paper"}, {"bench", "bench"},
+    {"gemm", "bench"}, {"step", "bench"}, {"ops", "bench"}, {"import", "hf"}, {"export", "hf"},
+    {"choices", "hf"}, {"stream", "hf"}};
+
+/* The option after o: sink's, then the program's own; NULL after the last. */
+static const Option *option_after(const Option *o, const Program *program) {
+    bool core = o >= OPTIONS && o < OPTIONS + sizeof OPTIONS / sizeof *OPTIONS;
+    o++;
+    if (!o->flag) o = core ? program->options : NULL;
+    return o && o->flag ? o : NULL;
+}
+
 static int verb_help(Settings *s, const char **words, int n, Error *e) {
-    (void)s;
+    const Program *program = s->program;
     if (!n) {
         printf("sink: \"When Attention Sink Emerges in Language Models\" as one C file.\n\n  sink "
                "VERB [MODEL] [--flag value ...]\n\n");
+        for (const Verb *v = program->verbs; v && v->name; v++)
+            printf("  %-9s %-27s %s\n", v->name, v->words, v->help);
         for (const Verb *v = VERBS; v->name; v++)
             printf("  %-9s %-27s %s\n", v->name, v->words, v->help);
         printf("\nBegin with: sink run. A verb's flags: sink help VERB. Results on stdout, "
@@ -16612,10 +12293,10 @@ static int verb_help(Settings *s, const char **words, int n, Error *e) {
                "usage.\n");
         return 0;
     }
-    const Verb *v = verb_find(words[0]);
+    const Verb *v = verb_find(program, words[0]);
     if (!v) return fail(e, 2, "help: there is no verb '%s'. Try: sink help", words[0]);
     printf("sink %s %s\n    %s\n\n", v->name, v->words, v->help);
-    for (const Option *o = OPTIONS; o->flag; o++) {
+    for (const Option *o = OPTIONS; o; o = option_after(o, program)) {
         char left[96];
         if (!strchr(v->groups, o->group)) continue;
         snprintf(left, sizeof left, "--%s %s", o->flag, o->choices);
@@ -16630,16 +12311,25 @@ static int verb_help(Settings *s, const char **words, int n, Error *e) {
 }
 
 /* The program: argv[1] is a verb. Returns the exit status. */
-int sink_main(int argc, char **argv) {
+int sink_main(const Program *program, int argc, char **argv) {
     Settings s;
     Error e = {0};
     const char *words[WORDS_MOST];
     int n = 0;
     streams_begin();
     settings_default(&s);
+    s.program = program;
+    s.own = program->own;
+    for (const Option *o = program->options; o && o->flag; o++)
+        option_set(o, s.own, o->fallback, false, &e);
     const char *name = argc > 1 ? argv[1] : "help";
     if (!strcmp(name, "--help") || !strcmp(name, "-h")) name = "help";
-    const Verb *v = verb_find(name);
+    const Verb *v = verb_find(program, name);
+    for (size_t i = 0; !v && i < sizeof ELSEWHERE / sizeof *ELSEWHERE; i++)
+        if (!strcmp(ELSEWHERE[i].verb, name))
+            fail(&e, 2, "%s is a verb of %s. Try: cc -O3 data/%s.c -o %s -lm && ./%s help", name,
+                 ELSEWHERE[i].program, ELSEWHERE[i].program, ELSEWHERE[i].program,
+                 ELSEWHERE[i].program);
     if (!v) fail(&e, 2, "there is no verb '%s'. Try: sink help", name);
     if (v && v->run == verb_run) {
         settings_flags(&s, RUN_FLAGS, "mtdp", &e);
@@ -16653,7 +12343,7 @@ int sink_main(int argc, char **argv) {
             fprintf(stderr, "sink: built without OpenMP, so 1 thread and not %d; the bits are the "
                             "same\n", s.threads);
         bool trains = v->run == verb_run || v->run == verb_train;
-        if (trains || v->run == verb_generate || v->run == verb_repro) {       /* stop at a step */
+        if (v->stops) {                                      /* at a step */
             signal(SIGINT, on_interrupt);
             signal(SIGTERM, on_interrupt);
         }
@@ -16671,7 +12361,8 @@ int sink_main(int argc, char **argv) {
 
 #ifndef SINK_NO_MAIN
 int main(int argc, char **argv) {
+    static const Program SINK = {.name = "sink"};
     calm_threads(argv);
-    return sink_main(argc, argv);
+    return sink_main(&SINK, argc, argv);
 }
 #endif

@@ -39,7 +39,7 @@ typedef float real;
 /* Counts and offsets: signed and wide, so that they mix with int and no product overflows. */
 typedef ptrdiff_t idx;
 
-/* A matrix as the multiply (14) reads it: element (i, j) lies at at[i*row + j*col]. One of the two
+/* A matrix as the multiply (13) reads it: element (i, j) lies at at[i*row + j*col]. One of the two
    strides is 1 for everything that has to be fast; any strides give the right answer. */
 typedef struct Matrix { const real *at; idx row, col; } Matrix;
 
@@ -582,44 +582,49 @@ enum {
     GRAMMAR_FILE = 1 << 21      /* bytes of a grammar */
 };
 
-/* A name in the grammar: of a rule, of a variable, of a form, or of several of these at once. */
+/* A name: of a rule, of a variable, of a form, or of several of these at once. */
 typedef struct Symbol {
     int at, size;               /* its letters in Grammar.text */
     int rule;                   /* the rule of this name, -1 none */
-    /* a variable's: the rule whose forms it has (-1 no variable), its number */
-    int shape, slot;
-    int next;                   /* the next symbol in the same hash bucket, -1 none */
+    int shape, slot;            /* of a variable: a rule that has its forms (-1 none); its number */
 } Symbol;
 
-/* A stretch of text, or one [reference]; a chain of pieces is one form of one alternative. */
-typedef struct Piece {
-    int next, line;             /* the next piece of the chain, -1 none */
-    int at, size;               /* text: where in Grammar.text; size -1 marks a reference */
-    int rule;                   /* reference: the rule to tell, -1 a variable */
-    /* symbols: what is referred to, what remembers it (-1), form (-1) */
-    int name, variable, form;
-    int low, high;              /* reference: how many times */
+/* A stretch of text, a { } group, or a [reference]; a chain of them is one form of an alternative.
+ * What is said of references has no meaning for the others. */
+typedef struct Phrase {
+    int next, line;             /* the next of the chain, -1 none */
+    int at, size;               /* of text: where in Grammar.text; size -1: not text */
+    int rule;                   /* what to tell: a group's or reference's rule, -1 a variable */
+    int name, variable, form;   /* symbols: what is referred to, what remembers it, form; -1 none */
+    int low, high;              /* how many times */
     int right, number;          /* [$x+$y]: y's symbol, -1 for a number, and that number */
     char operator;              /* + - * / % or 0 */
     bool recall, silent, capital, article;      /* [$x]   [x=...]   [^...]   [a ...] */
-} Piece;
+} Phrase;
 
-/* One alternative: forms chains of pieces, one for every form of its rule or one for all of them.
- * */
-typedef struct Alternative { uint64_t upto; int forms, first[GRAMMAR_FORMS]; } Alternative;
+/* One alternative: `forms` chains of phrases, one for every form of its rule or one for all. */
+typedef struct Alternative {
+    uint64_t upto;              /* weights so far, its own included */
+    int next;                   /* the rule's next alternative, -1 none */
+    int forms, first[GRAMMAR_FORMS];
+} Alternative;
 
-/* A rule; head[0] is its own name (-1 for a { } group), head[1..forms-1] name its other forms. */
-typedef struct Rule { int line, forms, head[GRAMMAR_FORMS], first, count; } Rule;
+/* A rule: head[0] is its own name (-1 for a { } group), head[1 .. forms - 1] name other forms. */
+typedef struct Rule {
+    int line, forms, head[GRAMMAR_FORMS];
+    int first;                  /* its first alternative */
+    uint64_t weight;            /* of all of them */
+} Rule;
 
 /* A grammar ready to tell documents. Constant once read, so threads may share it. */
 typedef struct Grammar {
     char name[128];             /* the file's, for errors */
     Bytes text;                 /* a copy of the grammar, its text made plain in place */
     Symbol *symbols;
-    Piece *pieces;
+    Phrase *phrases;
     Alternative *alternatives;
     Rule *rules;                /* rules[0] is what a document is */
-    int symbol_count, piece_count, alternative_count, rule_count, slot_count;
+    int symbol_count, phrase_count, alternative_count, rule_count, slot_count;
 } Grammar;
 
 int  grammar_read(Grammar *g, const unsigned char *text, size_t n, const char *name, Error *e);
@@ -650,6 +655,7 @@ typedef struct Data {
      * triggers (12.4) */
     uint64_t *chain;
     int trigger[3];
+    void (*draw)(const struct Data *d, uint64_t seed, uint64_t number, int32_t *block, int n);
 } Data;
 
 /* -------------------------------------------------------------------------------------------------
@@ -677,7 +683,8 @@ typedef struct Source {
     double data_tokens;
     int bos;                                      /* <|bos|> before every document */
     double valid;                                 /* share of the documents kept for validation */
-    int toy;                                      /* TOY_*: the data of 12.4 instead */
+    int toy;                                      /* TOY_*: the data of data/paper.c instead */
+    int (*open)(struct Data *d, const struct Source *s, int T, Error *e);      /* of a toy */
 } Source;
 
 typedef struct Settings {
@@ -693,10 +700,8 @@ typedef struct Settings {
     char domains[PATH_ROOM], choices[PATH_ROOM], lengths[PATH_ROOM];   /* eval */
     int inputs, questions;
     int how_many; double temperature;             /* generate */
-    int gemm_m, gemm_n, gemm_k, isa;              /* bench */
-    char row[64], corpus[64];                     /* repro: one row; the corpus, "" the first */
-    char texts[PATH_ROOM], results[PATH_ROOM], models[PATH_ROOM];    /* folders of them */
-    int only_seed, seeds, commands, verify, show; /* only_seed -1, seeds 0: those of the table */
+    const struct Program *program;                /* who is asked, and its own settings */
+    void *own;
     int argc;                                     /* the flags as they were given, */
     char **argv;
     const char *groups;                           /* and those that the verb takes */
@@ -922,96 +927,13 @@ void ablated_text(const Ablated *a, const Settings *s, Bytes *out, Error *e);
 enum { HELD_BLOCKS = 64 };       /* of context tokens each, for the held loss of a result */
 double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e);
 int  demo_run(const Settings *s, FILE *out, Error *e);
-int  report_write(const char *path, const char *verb, const Settings *s, const Outcome *o, int n,
-                  const Ablated *cut, const char *verdict, Error *e);
 void heat_maps(const HeatMap *maps, int n, FILE *out);
 void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out);
 void progress_start(Progress *p, const char *name, bool quiet);
 void progress_show(const Trainer *t, Progress *p);
 void progress_end(Progress *p);
 
-/* -------------------------------------------------------------------------------------------------
- * 12  Reproduction: data/experiments.txt run and judged */
-
-#define EXPERIMENTS_FILE "data/experiments.txt"
-#define RESULTS_FOLDER   "data/results"
-
 enum { FLAGS_ROOM = 1024 };
-
-/* A row: one configuration, trained once for every seed. */
-typedef struct Row {
-    const char *name;
-    char flags[FLAGS_ROOM];      /* the recipe's, then its own */
-    char also[64];               /* what is measured besides the usual: "domains map swap" */
-    int after;                   /* the row whose trained model this one goes on from, -1: none */
-    uint64_t checksum;           /* of all that its numbers depend on, `after` included */
-    int line;
-} Row;
-
-/* One number of the paper: its text, and what it says; NAN where there is none. */
-typedef struct Printed { const char *text; double value; bool second_hand; } Printed;
-enum { COLUMNS = 8 };
-
-/* A row as an item shows it, with the paper's numbers for the item's columns. */
-typedef struct Shown { int row; Printed paper[COLUMNS]; } Shown;
-
-/* ROW.MEASURE, or where row is -1 a number. */
-typedef struct Side { int row; const char *measure; double number; } Side;
-enum { SIDES = 16, NEEDS = 4 };
-typedef enum ClaimKind { CLAIM_DIFFERS, CLAIM_EQUAL, CLAIM_ORDERED, CLAIM_EXACT } ClaimKind;
-typedef enum Relation { LESS, GREATER, SAME, NOT_ABOVE, NOT_BELOW } Relation;
-
-/* side[0] RELATION side[1] (RELATION side[2] ..), by or within the margin; judged only where every
- * need holds of the means: after the rule's sides come each need's left and right. */
-typedef struct Claim {
-    const char *name, *reference, *statement;
-    int item, line, sides, needs;
-    ClaimKind kind;
-    bool headline;
-    Relation relation, needed[NEEDS];
-    Side side[SIDES + 2 * NEEDS];
-    double margin;
-} Claim;
-
-/* A picture that an item wants (13.3), and of what. */
-typedef enum PictureKind {
-    PICTURE_CURVES, PICTURE_DOTS, PICTURE_DOMAINS, PICTURE_OVER, PICTURE_RATIO,
-    PICTURE_NORMS, PICTURE_ANGLES, PICTURE_GRID,
-    PICTURE_ALPHA, PICTURE_MAP, PICTURE_TOY,                  /* of cells */
-    PICTURE_KINDS
-} PictureKind;
-enum { PICTURES_MOST = 6, PICTURE_WORDS = 8 };
-typedef struct Picture { PictureKind kind; int words; const char *word[PICTURE_WORDS]; } Picture;
-
-/* A table or figure of the paper: its rows are shown[from .. from + count). */
-typedef struct Item {
-    const char *name, *reference, *title, *column[COLUMNS];
-    int columns, from, count, line, pictures;
-    Picture picture[PICTURES_MOST];
-} Item;
-
-/* A text that is trained on: FILE of the folder that --texts names, or a grammar of data/. */
-typedef struct Corpus { const char *name, *file; uint64_t hash; bool grammar, domain; } Corpus;
-
-typedef struct Recipe { const char *name; char flags[FLAGS_ROOM]; } Recipe;
-
-/* A model whose weights were published, in huggingface.co/FOLDER, with the paper's numbers for the
- * columns of its item; and the flags of an evaluation, of all models of an item or of each. */
-typedef struct Published { const char *name, *folder; int item; Printed paper[COLUMNS]; } Published;
-typedef struct Evaluation { const char *flags; int item; bool each; } Evaluation;
-
-typedef struct Experiments {
-    char *text;                  /* the file, cut into words in place; all names point into it */
-    Corpus *corpus; Recipe *recipe; Item *item; Row *row; Shown *shown; Claim *claim;
-    Published *model; Evaluation *eval;
-    int corpora, recipes, items, rows, showns, claims, models, evals;
-    int seeds, headline_seeds;   /* judged are seeds 1 .. seeds; 0 is for tuning */
-} Experiments;
-int  experiments_read(Experiments *x, const unsigned char *text, size_t n, const char *name,
-                      Error *e);
-void experiments_free(Experiments *x);
-int  experiments_row(const Experiments *x, const char *name);     /* -1: there is none */
-
 /* What one run left: named lists of numbers, and the lines that say how it came about. */
 typedef struct Numbers { char name[40]; int at, n; } Numbers;     /* value[at .. at + n) */
 typedef struct Result {
@@ -1028,157 +950,9 @@ int  result_add(Result *r, const char *name, const double *x, int n, Error *e);
 int  result_add1(Result *r, const char *name, double x, Error *e);
 /* The list of that name, or NULL. */
 const double *result_find(const Result *r, const char *name, int *n);
-/* NAME, NAME[i] (from 0) or NAME..k: sink_1..5 is sink_1 + .. + sink_5. NAN where there is none. */
-double result_number(const Result *r, const char *name);
-int  result_text(const Result *r, Bytes *out, Error *e);
-int  result_read(Result *r, const unsigned char *text, size_t n, const char *name, Error *e);
 void result_free(Result *r);
-/* The page of the whole paper (13.3): every item of x beside the results that folder holds of it,
- * trained on that corpus. Written beside path and renamed. */
-int  paper_write(const char *path, const Experiments *x, const char *folder, const char *corpus,
-                 Error *e);
-/* What a row's +WORD measures besides: each adds its numbers (12.3) to r. Sequences, tokens and eps
- * are those of s, or of t->s. 1 for data without sequences of that length, or a text with another
- * hash; 2 (swaps) for a model whose positions are not added to its input. */
-int  measure_grid(Result *r, Model *m, const Data *d, const Settings *s, Error *e);
-int  measure_swaps(Result *r, Model *m, const Data *d, const Settings *s, Error *e);
-int  measure_domains(Result *r, Trainer *t, const Experiments *x, const char *texts, Error *e);
-/* FOLDER/CORPUS/ROW-SEED.csv */
-int  result_path(char path[PATH_ROOM], const char *folder, const char *corpus, const char *row,
-                 int seed, Error *e);
-
-/* Trains and measures a row for a seed, on a corpus of the table; a training that diverges is a
- * result too. Nothing is written. */
-int  row_run(Result *r, const Experiments *x, int row, const Corpus *corpus, int seed,
-             const Settings *s, Error *e);
-/* How many seeds a row is judged by: more when a headline claim rests on it. 0: none at all, when
- * only headline rows are wanted and it is not one. */
-int  row_seeds(const Experiments *x, int row, bool headline_only);
-/* Is the result of row and seed there, undamaged and of this row? 1 yes, 0 no, -1 void. */
-int  result_there(const Experiments *x, int row, const char *folder, const char *corpus, int seed);
-int  repro(const Settings *s, const char **words, int n, Error *e);
-
-/* 12.5: what became of a claim. */
-enum { SEEDS_MOST = 99 };
-typedef enum Verdict { UNDECIDED, REPRODUCED, NOT_REPRODUCED, OPPOSITE, VERDICT_KINDS } Verdict;
-const char *verdict_name(Verdict v);
-typedef struct Judged {
-    Verdict verdict;
-    bool tested;                 /* false: it could not be judged, and why says what is amiss */
-    /* difference of means, or mean tau; its 95 % interval (exact: the range over seeds); two-sided
-     * p, and Holm's among the headline claims; NAN where there is none */
-    double estimate, low, high, p, holm;
-    int n[2];                    /* seeds of either side, 0 of a number; ordered, exact: n[0] */
-    char why[300];
-} Judged;
-
-/* A difference of means, its standard error, degrees of freedom and 95 % interval. */
-typedef struct Estimate { double value, error, nu, low, high; } Estimate;
-
-/* P(T <= t) with nu >= 1 degrees of freedom, and the t of a P. Error of P below 1e-12, of a lower
- * tail below 1e-11 of itself, for nu <= 1000. */
-double student(double t, double nu);
-double student_quantile(double p, double nu);
-/* mean of b [nb] - mean of a [na]; a side of one value is a number without error */
-Estimate welch(const double *a, int na, const double *b, int nb);
-/* Two-sided p that the true value is `at`; without spread 1 or 0. */
-double estimate_p(const Estimate *d, double at);
-/* Holm's p of p [n], of which NAN is no member */
-void holm(double *adjusted, const double *p, int n);
-/* One claim by itself. value [sides + 2 needs][seeds]: the rule's sides, then each need's left and
- * right; NAN where a run has no number; what stands for a number is not read. seeds <= SEEDS_MOST;
- * n seeds are numbered 1 .. n. */
-void claim_judge(Judged *j, const Experiments *x, const Claim *c, const double *value, int seeds);
-
-/* The results of one corpus, all rows for seeds 1 .. headline_seeds. x must outlive it. A file that
- * is damaged, or void since its row has changed, counts as missing and has a line in notes. */
-typedef enum RunState { RUN_MISSING, RUN_HELD, RUN_DIVERGED, RUN_VOID, RUN_DAMAGED, RUN_STATES }
-    RunState;
-typedef struct Run { RunState state; Result result; } Run;
-typedef struct Results {
-    const Experiments *x;
-    char corpus[32];
-    bool headline_only;          /* not the table's first corpus: there by seeds 1 .. seeds alone */
-    int seeds;
-    Run *run;                    /* [rows][seeds] */
-    Judged *judged;              /* [claims] */
-    Bytes notes;                 /* lines, without a 0 */
-} Results;
-int  results_load(Results *r, const Experiments *x, const char *folder, const char *corpus,
-                  Error *e);
-void results_free(Results *r);
-/* NAN where there is none; `diverged` is 0 or 1, and a run that diverged has no other measure */
-double results_number(const Results *r, int row, int seed, const char *measure);
-/* From its runs all of r->judged; results_load has done so. */
-int  claims_judge(Results *r, Error *e);
-
-/* 12.6: text appended to out, without a 0. */
-/* An item: its rows, the paper's numbers beside ours, and its claims with all that led there. */
-int  repro_table(Bytes *out, const Results *r, int item, Error *e);
-/* Items, runs done of those needed, claims tested; items without rows and claims apart; notes. */
-int  repro_list(Bytes *out, const Results *r, Error *e);
-/* Verdicts counted, the headline claims, and every claim; in Markdown every item's rows too. */
-int  repro_ledger(Bytes *out, const Results *r, bool markdown, Error *e);
-/* The README's text [n] with the section [size], which ends with a line's end, in place of what
- * stands between the lines <!-- results --> and <!-- /results -->. */
-int  readme_with(Bytes *out, const char *text, size_t n, const char *section, size_t size,
-                 Error *e);
-
-/* 12.4 Two toys. */
-
-/* What is measured of a toy's maps, as sums over queries or sequences and how many these were. Of
- * @trigger the queries that stand at a trigger, else those that do not; the first query never. */
-enum {
-    TOY_ALPHA_1,                 /* weight m on the first token */
-    TOY_ALPHA_1_TRIGGER,
-    TOY_ALPHA_PREVIOUS_TRIGGER,  /* on the token before */
-    TOY_ALPHA_STAR,              /* on the column * */
-    TOY_ALPHA_STAR_TRIGGER,
-    TOY_WEIGHT_1,                /* s/Z on the first token: m where rows sum to 1 */
-    TOY_WEIGHT_1_TRIGGER,
-    TOY_GATE,                    /* what a row's weights s/Z over keys sum to */
-    TOY_GATE_TRIGGER,
-    TOY_LOGIT_GAP,               /* z_i1 minus the mean of the row's other z_ij */
-    TOY_LOGIT_GAP_TRIGGER,
-    TOY_EVENNESS_TRIGGER,        /* e^(entropy over keys) / keys: 1 where a row is uniform */
-    TOY_EVEN,                    /* alpha_1 of rows that spread evenly */
-    TOY_SINK_1,                  /* share of sequences whose alpha_1 is above eps */
-    TOY_VALUE_1, TOY_VALUE_REST, /* ||v_1||, ||v_j|| of the others */
-    TOY_LOSS,                    /* of held sequences: nats a token; or squared error a number */
-    TOY_LOSS_TRIGGER,
-    TOY_LOSS_BIGRAM,             /* backcopy: where the next character is drawn, */
-    TOY_ENTROPY_BIGRAM,          /* and the least that a loss can be there */
-    TOY_ERROR,                   /* trigger: |error| of a number */
-    TOY_NUMBERS
-};
-typedef struct ToySums {
-    double sum[TOY_NUMBERS], count[TOY_NUMBERS];
-    double worst;                /* trigger: the largest |error| */
-} ToySums;
-/* Adds one sequence of T rows (1 head, no x*): which of them are triggers [T], and its maps z,
- * weight and metric [T,S]. */
-void toy_measure(ToySums *x, const Config *c, double eps, int T, const bool *trigger, const real *z,
-                 const real *weight, const real *metric);
-
-/* Sequence `number` of a seed: inputs and targets x, y [T,C]. Returns the trigger's row, from 0. */
-int  trigger_draw(real *x, real *y, int C, int T, uint64_t seed, uint64_t number);
-/* Mean squared error of block 0's attention on x, y [B,T,C]; with grads, adds its gradient. */
-double trigger_loss(Model *m, Acts *a, const real *x, const real *y, int B, int T, bool with_grads);
-
-/* Characters, their pairs and three triggers from the text that s names; T 0: the context is not
- * known. */
-int  backcopy_open(Data *d, const Source *s, int T, Error *e);
-void backcopy_draw(const Data *d, uint64_t seed, uint64_t number, int32_t *block, int n);
-bool backcopy_trigger(const Data *d, int id);
-
-/* Trains the toy that s->data.toy names and adds its numbers to r. One that diverges is a result:
- * r->ended says where. 2 for a model that the toy is not made for. */
-int  toy_run(const Settings *s, Progress *p, Result *r, Error *e);
-/* The two maps of a result, before and after, as text; nothing where it has none. */
-void toy_print(const Result *r, FILE *out);
-
 /* -------------------------------------------------------------------------------------------------
- * 14  Matrix multiply and vector maths */
+ * 13  Matrix multiply and vector maths */
 
 /* The row-major matrix at `at` whose rows begin ld elements apart. */
 static inline Matrix rows_of(const real *at, idx ld) {
@@ -1324,12 +1098,29 @@ typedef struct Option {
 } Option;
 extern const Option OPTIONS[];   /* ends with a NULL flag */
 const Option *option_find(const char *flag, const char *groups);
-int  option_set(const Option *o, Settings *s, const char *text, bool bounded, Error *e);
+int  option_set(const Option *o, void *base, const char *text, bool bounded, Error *e);
 /* reads back to the same bits */
-void option_text(const Option *o, const Settings *s, char *text, size_t room);
+void option_text(const Option *o, const void *base, char *text, size_t room);
 /* flags in one string */
 int  settings_flags(Settings *s, const char *flags, const char *groups, Error *e);
 
-int  sink_main(int argc, char **argv);
+typedef struct Verb {
+    const char *name, *words, *groups, *help;
+    int (*run)(Settings *s, const char **words, int n, Error *e);
+    bool stops;                  /* Ctrl-C asks it to end early */
+} Verb;
+
+/* A program: ./sink, or a companion in data/, which has sink's verbs beside its own. All but the
+ * name is NULL in ./sink. */
+typedef struct Program {
+    const char *name;
+    const Verb *verbs;           /* its own, ended by a NULL name */
+    const Option *options;       /* its own, ended by a NULL flag; their fields are offsets in own */
+    void *own;                   /* its settings */
+    /* the page of a run, a training or an evaluation: n models, and what is said of them */
+    int (*page)(const char *path, const char *verb, const Settings *s, const Outcome *o, int n,
+                const Ablated *cut, const char *verdict, Error *e);
+} Program;
+int  sink_main(const Program *program, int argc, char **argv);
 
 #endif

@@ -1,8 +1,8 @@
 /* test_sink.c - the tests of sink.c, under sink.c's chapter numbers and in its order.
  *
- *     cc -O2 -DSINK_NO_MAIN -DSINK_DOUBLE test_sink.c sink.c -o test_sink -lm && ./test_sink
- *     ./test_sink gradients                 those whose name begins so
- *     ./test_sink --first [NAME]            as far as the first that fails
+ *     cc -O2 -DSINK_DOUBLE test_sink.c -o test -lm && ./test
+ *     ./test gradients                 those whose name begins so
+ *     ./test --first [NAME]            as far as the first that fails
  *
  * SPDX-License-Identifier: MIT
  *
@@ -17,7 +17,11 @@
  * worked by hand.
  *
  * Tags in brackets are those of sink.c's masthead; `make xref` follows them. */
-#include "sink.h"
+#ifndef TEST_FRAME               /* a companion's tests take chapter 0 alone; they have sink.c */
+#define SINK_NO_MAIN
+#include "sink.c"
+#define PROGRAM "./sink"           /* what the tests run as a user does */
+#endif
 
 #include <float.h>
 #include <math.h>
@@ -197,7 +201,7 @@ static void lab_share(Lab *b, const Lab *from) {
 }
 
 /* Largest difference of two arrays, relative to the largest number of the first. */
-static double apart(idx n, const real *x, const real *y) {
+static double distance(idx n, const real *x, const real *y) {
     double most = 0, size = biggest(n, x);
     for (idx i = 0; i < n; i++) {
         double d = fabs((double)x[i] - (double)y[i]);
@@ -211,7 +215,7 @@ static double apart(idx n, const real *x, const real *y) {
  *      with one loop for each index and nothing kept, shared or merged. It reads the parameters and
  *      Config, and nothing else. */
 
-enum { WIDE = 400 };             /* no row of the models here is wider */
+enum { WIDE_LAB = 400 };             /* no row of the models here is wider */
 
 typedef struct Slow {
     const Model *m;
@@ -300,7 +304,7 @@ static void slow_rotate(const Config *c, double *x, int n) {
 static double elu1(double x) { return x > 0 ? x + 1 : exp(x); }
 
 static void slow_phi(const Config *c, const Layer *w, double *y, const double *x) {
-    double hidden[WIDE];
+    double hidden[WIDE_LAB];
     if (c->kernel == KERNEL_MLP) {
         slow_linear(hidden, x, w->phi1, NULL, c->head_dim, c->head_dim);
         for (int d = 0; d < c->head_dim; d++) hidden[d] = fmax(hidden[d], 0);
@@ -372,7 +376,7 @@ static void slow_head_row(Slow *s, int l, int h, int i, double *o) {
     int D = c->head_dim, H = c->heads, K = c->kv_heads, N = s->N, extra = c->extra != EXTRA_NONE,
         n = 0;
     int column[160], kh = h / (H / K), star = (c->extra_shared ? 0 : h) * D;
-    double z[160], a[160], m[160], fq[WIDE], fk[WIDE];
+    double z[160], a[160], m[160], fq[WIDE_LAB], fk[WIDE_LAB];
     double root = sqrt(D) * (c->score_by_layer ? l + 1 : 1);
     const double *q = s->q + ((idx)l * N + i) * H * D + h * D;
     slow_phi(c, w, fq, q);
@@ -431,7 +435,7 @@ static void slow_mhsa(Slow *s, int l, double *y, const double *x) {
         for (int h = 0; h < K; h++) slow_rotate(c, s->k + (row * K + h) * D, n);
     }
     for (int i = 0; i < N; i++) {
-        double o[WIDE], all[WIDE] = {0};
+        double o[WIDE_LAB], all[WIDE_LAB] = {0};
         for (int h = 0; h < H; h++) {
             slow_head_row(s, l, h, i, o);
             for (int d = 0; d < D; d++) all[(add ? 0 : h * D) + d] += o[d];
@@ -441,7 +445,7 @@ static void slow_mhsa(Slow *s, int l, double *y, const double *x) {
 }
 
 static void slow_ffn(const Config *c, const Layer *w, double *y, const double *x) {
-    double f1[WIDE], f2[WIDE];
+    double f1[WIDE_LAB], f2[WIDE_LAB];
     bool gated = c->act == ACT_SWIGLU || c->act == ACT_GEGLU || c->act == ACT_REGLU;
     slow_linear(f1, x, w->w1, w->b1, c->dim, c->ffn);
     if (gated) slow_linear(f2, x, w->w2, w->b2, c->dim, c->ffn);
@@ -494,7 +498,7 @@ static void slow_mamba(const Slow *s, int l, double *y, const double *u) {
 /* [MOE] y = the sum of p_e FFN_e(x) over those experts that fewer than `top` others beat. */
 static void slow_experts(const Config *c, const Layer *w, double *y, const double *x) {
     int X = c->experts, C = c->dim;
-    double *p = room(X), total = 0, f[WIDE];
+    double *p = room(X), total = 0, f[WIDE_LAB];
     slow_linear(p, x, w->router, NULL, C, X);
     for (int e = 0; e < X; e++) total += p[e] = exp(p[e]);
     for (int i = 0; i < C; i++) y[i] = 0;
@@ -521,7 +525,7 @@ static void slow_block(Slow *s, int l, double *y, const double *x) {
     const Layer *w = &s->m->w.layer[l];
     int C = c->dim, N = s->N;
     double *in = room((idx)N * C), *o = room((idx)N * C), *sum = s->sum + (idx)l * N * C;
-    double u[WIDE], f[WIDE];
+    double u[WIDE_LAB], f[WIDE_LAB];
     for (int n = 0; n < N; n++) {
         if (c->place == PLACE_POST) memcpy(in + n * C, x + n * C, (size_t)C * sizeof *in);
         else slow_norm(c, in + n * C, x + n * C, w->norm1, w->norm1b);
@@ -551,7 +555,7 @@ static void slow_embed(const Slow *s, const int *ids, int n, double *h) {
     const Config *c = &s->m->c;
     const Weights *w = &s->m->w;
     int C = c->dim, E = c->embed_dim;
-    double e[WIDE];
+    double e[WIDE_LAB];
     for (int i = 0; i < E && n >= s->N - s->T; i++)
         e[i] = (double)w->wte[ids[n - (s->N - s->T)] * E + i];
     if (n < s->N - s->T) for (int i = 0; i < C; i++) h[i] = (double)w->xstar[i];
@@ -574,7 +578,7 @@ static void slow_forward(Slow *s, const int *ids) {
         slow_block(s, l, s->h + (idx)(l + 1) * N * C, s->h + (idx)l * N * C);
     for (int n = 0; n < N; n++) {
         const double *h = s->h + ((idx)c->layers * N + n) * C;
-        double *nf = s->nf + n * C, out[WIDE];
+        double *nf = s->nf + n * C, out[WIDE_LAB];
         if (c->place == PLACE_POST) memcpy(nf, h, (size_t)C * sizeof *nf);
         else slow_norm(c, nf, h, w->normf, w->normfb);
         if (n < N - s->T) continue;
@@ -650,14 +654,14 @@ static void compare_with_slow(Test *t, Lab *b, double bound, const char *label) 
  *      unless config_resolve refuses every way to complete the pair. A row is the flags that choose
  *      it; the rules of config_resolve name the axes of two groups, and none names both. */
 
-enum { FREE, SCORES, WIDTHS };
+enum { FREE, LAB_SCORES, WIDTHS_OF_TOY };
 
-typedef struct Axis { const char *name; int group; const char *rows[8]; } Axis;
+typedef struct CoverAxis { const char *name; int group; const char *rows[8]; } CoverAxis;
 
-static const Axis AXES[] = {
-    {"pos", WIDTHS, {"", "--pos none", "--pos absolute", "--pos learned", "--pos relative",
+static const CoverAxis AXES[] = {
+    {"pos", WIDTHS_OF_TOY, {"", "--pos none", "--pos absolute", "--pos learned", "--pos relative",
                      "--pos t5", "--pos alibi"}},
-    {"rotary-dims", WIDTHS, {"", "--rotary-dims 2"}},
+    {"rotary-dims", WIDTHS_OF_TOY, {"", "--rotary-dims 2"}},
     {"rope-pairing", FREE, {"", "--rope-pairing interleaved"}},
     {"rope-scaling", FREE, {"", "--rope-scaling linear --rope-factor 3",
         "--rope-scaling llama3 --rope-base 100 --rope-original 64 --rope-factor 4"}},
@@ -671,17 +675,17 @@ static const Axis AXES[] = {
     {"tied", FREE, {"", "--tied"}},
     {"embed-dim", FREE, {"", "--embed-dim 5"}},
     {"combine", FREE, {"", "--combine add"}},
-    {"kernel", SCORES, {"", "--kernel elu", "--kernel mlp"}},
-    {"sim", SCORES, {"", "--sim sigmoid", "--sim elu", "--sim identity"}},
-    {"normalizer", SCORES, {"", "--normalizer one", "--normalizer clamp",
+    {"kernel", LAB_SCORES, {"", "--kernel elu", "--kernel mlp"}},
+    {"sim", LAB_SCORES, {"", "--sim sigmoid", "--sim elu", "--sim identity"}},
+    {"normalizer", LAB_SCORES, {"", "--normalizer one", "--normalizer clamp",
         "--normalizer pnorm --pnorm 0.5", "--normalizer pnorm --pnorm 2",
         "--normalizer pnorm --pnorm 3"}},
     {"scale", FREE, {"", "--scale 0.7"}},
-    {"extra", SCORES, {"", "--extra k", "--extra kv", "--extra zero", "--extra logit"}},
+    {"extra", LAB_SCORES, {"", "--extra k", "--extra kv", "--extra zero", "--extra logit"}},
     {"extra-shared", FREE, {"", "--extra-shared"}},
     {"extra-dims", FREE, {"", "--extra-dims 2"}},
     {"extra-order", FREE, {"", "--extra-order last", "--extra-order lowfreq"}},
-    {"extra-value", SCORES, {"", "--extra-value e1 --extra-norm 2",
+    {"extra-value", LAB_SCORES, {"", "--extra-value e1 --extra-norm 2",
                              "--extra-value ones --extra-norm 3"}},
     {"vbias", FREE, {"", "--vbias"}},
     {"sink-token", FREE, {"", "--sink-token"}},
@@ -689,8 +693,8 @@ static const Axis AXES[] = {
     {"window-period", FREE, {"", "--window-period 2 --window-offset 1"}},
     {"prefix", FREE, {"", "--prefix 1", "--prefix 3"}},
     {"kv-heads", FREE, {"", "--kv-heads 1", "--kv-heads 2"}},
-    {"heads", WIDTHS, {"", "--heads 4"}},
-    {"head-dim", WIDTHS, {"", "--head-dim 4"}},
+    {"heads", WIDTHS_OF_TOY, {"", "--heads 4"}},
+    {"head-dim", WIDTHS_OF_TOY, {"", "--head-dim 4"}},
 };
 enum { N_AXES = (int)(sizeof AXES / sizeof AXES[0]), MOST_ROWS = 8, MOST_CONFIGS = 400 };
 
@@ -728,7 +732,7 @@ static bool pick_resolves(const Pick *p) {
 
 /* Is there a way to complete the pair? Walks the rows of one group of axes, then of the other. */
 static bool pair_possible(int a, int i, int b, int j) {
-    for (int group = SCORES; group <= WIDTHS; group++) {
+    for (int group = LAB_SCORES; group <= WIDTHS_OF_TOY; group++) {
         Pick p = {{0}};
         for (;;) {
             p.row[a] = i;
@@ -822,6 +826,1035 @@ static const Cover *covering(Test *t) {
     return v;
 }
 
+/* -------------------------------------------------------------------------------------------------
+ * 0.5  Programs and files as a user has them, and what several chapters share */
+
+typedef struct Golden {
+    const char *path;            /* of the text, for errors */
+    const char *at;              /* what is left of the text, which ends in a 0 byte */
+    int line, changed;           /* of the file, from 1; numbers that differ by more than bound */
+    long numbers;                /* compared so far */
+    double bound, worst;         /* relative to the scale of each kind of number */
+    char first[400], what[160];  /* the first that differed; the one that came nearest to bound */
+    Error e;                     /* what is wrong with the text itself */
+} Golden;
+
+/* The text and its last line, "end CONFIGS LINES SUM", checked against what is before it. 0, or 1
+ * with an error. */
+static int golden_read(const char *path, Bytes *text, int *configs, Error *e) {
+    static const char *const TRY = "Try: git checkout data/golden";
+    int lines = 0, told = -1, used = 0;
+    unsigned long long sum = 0;
+    *text = (Bytes){0};
+    *configs = 0;
+    if (file_read(path, text, e)) return 1;
+    if (bytes_add(text, "", 1, e)) return 1;
+    size_t size = text->size - 1, last = size;
+    const char *at = (const char *)text->at;
+    while (last > 1 && at[last - 2] != '\n') last--;
+    if (last) last--;                                        /* where the last line begins */
+    for (size_t i = 0; i < last; i++) lines += at[i] == '\n';
+    if (sscanf(at + last, "end %d %d %16llx%n", configs, &told, &sum, &used) != 3
+        || strcmp(at + last + used, "\n"))
+        return fail(e, 1, "%s: expected a last line \"end CONFIGS LINES SUM\", found %.40s. %s",
+                    path, size ? at + last : "nothing", TRY);
+    if (told != lines || hash64(0, at, last) != sum)
+        return fail(e, 1, "%s: expected %d lines of sum %016llx, found %d of %016llx. %s", path,
+                    told, sum, lines, (unsigned long long)hash64(0, at, last), TRY);
+    return 0;
+}
+
+/* Steps over these words if the text goes on with them; an error if not. */
+static bool golden_words(Golden *g, const char *format, ...) {
+    char words[64];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(words, sizeof words, format, args);
+    va_end(args);
+    size_t n = strlen(words);
+    if (g->e.status) return false;
+    if (strncmp(g->at, words, n)) {
+        fail(&g->e, 1, "%s:%d: expected \"%s\", found \"%.*s\"", g->path, g->line, words,
+             (int)strcspn(g->at, "\n") < 40 ? (int)strcspn(g->at, "\n") : 40, g->at);
+        return false;
+    }
+    g->at += n;
+    return true;
+}
+
+/* n numbers, a space before each, and the end of the line. */
+static bool golden_numbers(Golden *g, int n, double *x) {
+    for (int i = 0; i < n && !g->e.status; i++) {
+        char *end = NULL;
+        if (*g->at == ' ') x[i] = strtod(g->at + 1, &end);
+        if (!end || end == g->at + 1 || !isfinite(x[i]))
+            fail(&g->e, 1, "%s:%d: expected number %d of %d, found \"%.*s\"", g->path, g->line,
+                 i + 1, n, (int)strcspn(g->at, " \n"), g->at);
+        else g->at = end;
+    }
+    if (!golden_words(g, "\n")) return false;
+    g->line++;
+    return true;
+}
+
+/* One of our numbers beside the twin's. */
+static void golden_meet(Golden *g, double ours, double theirs, double scale, const char *what) {
+    double error = ours == theirs ? 0 : fabs(ours - theirs) / scale;
+    g->numbers++;
+    if (error > g->worst) {
+        g->worst = error;
+        snprintf(g->what, sizeof g->what, "%s, %s:%d", what, g->path, g->line - 1);
+    }
+    if (error <= g->bound || g->changed++) return;
+    snprintf(g->first, sizeof g->first, "%s:%d: %s is %.12g here, %.12g there", g->path,
+             g->line - 1, what, ours, theirs);
+}
+
+static const char SAMPLE[] =
+    "The quick brown fox jumps over the lazy dog; the dog, being lazy, jumps over nothing.\n"
+    "It's 1,024  km from here to there -- isn't it?   Yes, 12345678 metres!!!\n\n\tthe end\n"
+    "na\xc3\xafve caf\xc3\xa9 \xe4\xb8\xad\xe6\x96\x87 \xf0\x9f\x99\x82 the the the there then"
+    "<|endoftext|>aaaa aaaaaaa aaaaaaaaa aa ==== ====== the fox there over nothing 2024 2025 ";
+
+/* n bytes: mode 0 any, 1 few letters and signs, 2 long runs, 3 scraps of SAMPLE. */
+static void random_text(Rng *r, int mode, unsigned char *to, size_t n) {
+    size_t from = 0, size = strlen(SAMPLE);
+    for (size_t i = 0; i < n; i++) {
+        if (mode == 0) to[i] = (unsigned char)rng_below(r, 256);
+        if (mode == 1) to[i] = (unsigned char)"abe th  1.2\n\xc3\xa9"[rng_below(r, 14)];
+        if (mode == 2)
+            to[i] = i && rng_below(r, 40) ? to[i - 1]
+                                          : (unsigned char)"a 1=\n\xff\0"[rng_below(r, 7)];
+        if (mode == 3) {
+            if (!i || !rng_below(r, 9)) from = (size_t)rng_below(r, size);
+            to[i] = (unsigned char)SAMPLE[from++ % size];
+        }
+    }
+}
+
+/* A tokenizer trained on a mixture of all of that. */
+static Tokenizer sample_tokenizer(Test *t, int vocab) {
+    enum { SIZE = 20000 };
+    Error e = {0};
+    Rng r = {9};
+    Tokenizer k = {0};
+    unsigned char *s = (unsigned char *)room(SIZE / 8);
+    random_text(&r, 3, s, 10000);
+    random_text(&r, 1, s + 10000, 8000);
+    random_text(&r, 2, s + 18000, 2000);
+    fact(t, !tokenizer_train(&k, s, SIZE, vocab, &e) && k.vocab == vocab, "training: %s", e.text);
+    free(s);
+    return k;
+}
+
+/* Makes the checksum in a file's last 8 bytes right. */
+static void seal(Bytes *b) {
+    uint64_t h = hash64(0, b->at, b->size - 8);
+    for (size_t i = 0; i < 8; i++) b->at[b->size - 8 + i] = (unsigned char)(h >> (8 * i));
+}
+
+/* A file in the making; tokens and merges in the order of their ids and ranks. */
+typedef struct Other {
+    int cut, space, flags, n, merges;
+    uint64_t end, bos;
+    Bytes classes, folds, combining, tokens, spelt, joins;
+} Other;
+
+static int other_token(Other *o, int kind, const char *s, size_t n) {
+    Error e = {0};
+    bytes_number(&o->tokens, (uint64_t)kind, 1, &e);
+    bytes_number(&o->tokens, n, 2, &e);
+    bytes_add(&o->spelt, s, n, &e);
+    return o->n++;
+}
+
+static void other_merge(Other *o, int left, int right, int made, int rank) {
+    Error e = {0};
+    const int numbers[4] = {left, right, made, rank};
+    for (int i = 0; i < 4; i++) bytes_number(&o->joins, (uint64_t)numbers[i], 4, &e);
+    o->merges++;
+}
+
+static void other_range(Bytes *b, uint64_t first, uint64_t last, uint64_t value) {
+    Error e = {0};
+    bytes_number(b, first, 4, &e);
+    bytes_number(b, last, 4, &e);
+    bytes_number(b, value, 4, &e);
+}
+
+/* The 256 bytes, ids 0 to 255, and the classes of a few characters: letters a, U+00E9 (2 bytes),
+ * U+5DDD (3), U+1D400 (4); a number U+00BD; white space U+3000. */
+static Other other_begin(int cut, int space, int flags) {
+    static const unsigned RANGES[][3] = {
+        {'\t', '\r', 2}, {' ', ' ', 2}, {'0', '9', 1}, {'A', 'Z', 0}, {'a', 'z', 0},
+        {0xBD, 0xBD, 1}, {0xE9, 0xE9, 0}, {0x17F, 0x17F, 0}, {0x3000, 0x3000, 2},
+        {0x5DDD, 0x5DDD, 0}, {0x1D400, 0x1D400, 0}};
+    Other o = {.cut = cut, .space = space, .flags = flags, .bos = 256};
+    for (int b = 0; b < 256; b++) {
+        const char c = (char)b;
+        other_token(&o, cut == CUT_BESIDE ? KIND_BYTE : KIND_TEXT, &c, 1);
+    }
+    for (int i = 0; i < 11; i++)
+        other_range(&o.classes, RANGES[i][0], RANGES[i][1], RANGES[i][2]);
+    other_token(&o, KIND_MARK, "<s>", 3);                    /* 256 */
+    return o;
+}
+
+/* The file, its parts freed. */
+static void other_end(Other *o, Bytes *out) {
+    Error e = {0};
+    const uint64_t head[] = {2, (uint64_t)o->n, (uint64_t)o->merges, (uint64_t)o->cut,
+                             (uint64_t)o->space, (uint64_t)o->flags, o->end, o->bos,
+                             o->classes.size / 12, o->folds.size / 16, o->combining.size / 12,
+                             o->spelt.size};
+    Bytes *const parts[] = {&o->classes, &o->folds, &o->combining, &o->tokens, &o->spelt,
+                            &o->joins};
+    out->size = 0;
+    bytes_add(out, "SINKTOK1", 8, &e);
+    for (int i = 0; i < 12; i++) bytes_number(out, head[i], 4, &e);
+    for (int i = 0; i < 6; i++) {
+        bytes_add(out, parts[i]->at, parts[i]->size, &e);
+        bytes_free(parts[i]);
+    }
+    bytes_number(out, 0, 8, &e);
+    seal(out);
+}
+
+static bool other_open(Test *t, Other *o, Tokenizer *k, Encoder *c) {
+    Error e = {0};
+    Bytes b = {0};
+    other_end(o, &b);
+    *c = (Encoder){0};
+    const bool good = !tokenizer_read(b.at, b.size, "x", k, &e) && !encoder_make(c, k, &e);
+    fact(t, good, "%s", e.text);
+    bytes_free(&b);
+    return good;
+}
+
+static void other_close(Tokenizer *k, Encoder *c) {
+    encoder_free(c);
+    tokenizer_free(k);
+}
+
+/* Ids as their spellings with | between them; a byte's token in CUT_BESIDE as <XX>. */
+static void spelt_out(const Tokenizer *k, const Ids *ids, char *to, size_t room) {
+    size_t at = 0, n;
+    *to = 0;
+    for (size_t i = 0; i < ids->size && at + 40 < room; i++) {
+        const unsigned char *s = tokenizer_token(k, ids->at[i], &n);
+        if (i) at += (size_t)snprintf(to + at, room - at, "|");
+        if (k->kind[ids->at[i]] == KIND_BYTE)
+            at += (size_t)snprintf(to + at, room - at, "<%02X>", s[0]);
+        else at += (size_t)snprintf(to + at, room - at, "%.*s", (int)n, (const char *)s);
+    }
+}
+
+/* Every piece of a row is a token, and a piece that is one is not merged: so the ids show the cuts,
+ * which were worked out from the expressions by hand. */
+static void pieces__published(Test *t) {
+#define U_E9 "\xC3\xA9"                        /* U+00E9 */
+#define U_BD "\xC2\xBD"                      /* U+00BD */
+#define U_3000 "\xE3\x80\x80"                  /* U+3000 */
+#define U_5DDD "\xE5\xB7\x9D"                  /* U+5DDD */
+#define U_1D400 "\xF0\x9D\x90\x80"              /* U+1D400 */
+#define U_17F "\xC5\xBF"                    /* U+017F */
+    static const struct { int cut; const char *pieces; } ROWS[] = {
+        {CUT_GPT2, "It|'s| 1024|  | km|!"}, {CUT_GPT2, "I|'ll| we|'ve| you|'re| I|'m| I|'d|'t"},
+        {CUT_GPT2, "I|'|LL| we|'|Ve"}, {CUT_GPT2, "'s|'|x|''|"},
+        {CUT_GPT2, "a" U_E9 U_5DDD U_1D400 "|" U_BD "12| " U_BD "| " U_E9 "| .|" U_3000 "|x"},
+        {CUT_GPT2, "a|\n|\n|b|  "}, {CUT_GPT2, "a|\t|b| |\t|b| |"}, {CUT_GPT2, " \n"},
+        {CUT_GPT2, "a|" U_3000 "|b| " U_3000 "| b"}, {CUT_GPT2, "\xFF\xC3| a|\xC3(|a|\xE5\xB7"},
+        {CUT_GPT2, "...?!| --|" U_17F "|'|" U_17F},
+        {CUT_LLAMA3, "It|'s| |102|4|  | km|!"}, {CUT_LLAMA3, "I|'LL| we|'Ve| I|'D|'" U_17F "|x"},
+        {CUT_LLAMA3, "(a|.b|\tc| ((|a|1|a"}, {CUT_LLAMA3, "123|456|7|a|" U_BD "12|3"},
+        {CUT_LLAMA3, "a|  \n\n| | b"}, {CUT_LLAMA3, "a| \r\n \n|\t|\t|1| "},
+        {CUT_LLAMA3, "a|!\n\r\n|b| !|a|  |"}, {CUT_LLAMA3, "\n|a|\n| a|  "},
+        {CUT_LLAMA3, U_3000 U_5DDD "|" U_3000 U_3000 "| !|" U_E9}, {CUT_LLAMA3, "''|ss|'|1"},
+    };
+    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+        Tokenizer k;
+        Encoder c;
+        Ids ids = {0};
+        Error e = {0};
+        char text[200] = "", found[400], wanted[200];
+        size_t n = 0;
+        Other o = other_begin(ROWS[i].cut, SPACE_PLAIN, 1);
+        snprintf(wanted, sizeof wanted, "%s", ROWS[i].pieces);
+        for (const char *s = ROWS[i].pieces; *s;) {
+            const size_t length = strcspn(s, "|");
+            bool known = length < 2;
+            for (const char *r = ROWS[i].pieces; r < s; r += strcspn(r, "|") + 1)
+                known = known || (strcspn(r, "|") == length && !memcmp(r, s, length));
+            if (!known) other_token(&o, KIND_TEXT, s, length);
+            memcpy(text + n, s, length);
+            n += length;
+            s += length + (s[length] == '|');
+        }
+        if (wanted[strlen(wanted) - 1] == '|') wanted[strlen(wanted) - 1] = 0;
+        if (other_open(t, &o, &k, &c)) {
+            tokenizer_encode(&c, (const unsigned char *)text, n, &ids, &e);
+            spelt_out(&k, &ids, found, sizeof found);
+            fact(t, !strcmp(found, wanted), "cut %d: %s, expected %s", ROWS[i].cut, found, wanted);
+        }
+        other_close(&k, &c);
+        ids_free(&ids);
+    }
+}
+
+/* A small world of people and things, for this chapter and the next. */
+static const char TALE[] =
+    "tale = [x=who] [y=who] [4-9 line] {2: \\n [3-5 line]|}\n"
+    "line = {[^$x]|[^$x/he]} [verb] [a thing] {by [$y/his] [place]|}. | [^$y] {then|} [verb] the "
+    "[thing],\n"
+    "  [$y/he] said. | \"[^a thing],\" said [$x].\n"
+    "who/he/his ~= Ann/she/her | Bob/he/his | Cid/he/his | Dot/she/her | Eve/she/her | "
+    "Finn/he/his\n"
+    "verb ~= saw | took | ate | lost | found | liked | hid\n"
+    "thing ~= apple | owl | hour | house | unicorn | box | egg | red {coat|hat} | umbrella\n"
+    "place = garden | school | inn | tower\n";
+
+#ifdef SINK_DOUBLE
+#define SCRATCH "out/files_double"
+#else
+#define SCRATCH "out/files_float"
+#endif
+#define FROM_TEXT " --text " SCRATCH "/tale.txt "
+
+static void scratch_close(void) {
+    if (system("rm -rf " SCRATCH)) fprintf(stderr, "test_sink: " SCRATCH " is left\n");
+}
+
+static void scratch_open(void) {
+    scratch_close();
+    if (system("mkdir -p " SCRATCH)) {
+        fprintf(stderr, "test_sink: " SCRATCH " cannot be made\n");
+        exit(1);
+    }
+}
+
+/* Default settings and a tiny model that reads tale.tok, with these flags; false when they are
+ * refused. */
+static bool tiny_settings(Settings *s, const char *flags, Error *e) {
+    settings_default(s);
+    settings_flags(s,
+                   "--layers 1 --heads 2 --dim 16 --ffn 20 --context 16 --batch 4 --warmup 5 "
+                   "--steps 30 --seed 3 "
+                   "--lr 1e-2 --quiet --tokenizer " SCRATCH "/tale.tok --T 8 --n 10",
+                   "mtdeoapj", e);
+    settings_flags(s, flags, "mtdeoapj", e);
+    if (!s->data.text[0] && !s->data.grammar[0] && !s->data.tokens[0])
+        settings_flags(s, "--grammar " SCRATCH "/tale.grammar", "d", e);
+    if (s->train.min_lr < 0) s->train.min_lr = s->train.lr / 10;
+    return !e->status;
+}
+
+/* Writes TALE, 150 of its documents as a text, and a tokenizer of 320 tokens trained on them. The
+ * text has what texts have: white space around documents, UTF-8, ends of lines of another system,
+ * an empty document. */
+static bool tale_open(Test *t, Settings *s, const char *flags) {
+    static const char OTHERS[] =
+        "caf\xc3\xa9 \xe4\xb8\xad\xe6\x96\x87, na\xc3\xafve.\r\nA second line\r\n";
+    Error e = {0};
+    Grammar g = {0};
+    Bytes text = {0};
+    Tokenizer k = {0};
+    scratch_open();
+    file_write(SCRATCH "/tale.grammar", TALE, strlen(TALE), &e);
+    if (!e.status) grammar_read(&g, (const unsigned char *)TALE, strlen(TALE), "tale", &e);
+    for (uint64_t n = 0; n < 150 && !e.status; n++) {
+        grammar_document(&g, 7, n, &text, &e);
+        bytes_add(&text, "\n" DOCUMENT_END "\n\n", 16, &e);
+        if (n == 70) bytes_add(&text, DOCUMENT_END " \n" DOCUMENT_END, 28, &e);
+        if (n == 90) bytes_add(&text, OTHERS, strlen(OTHERS), &e);
+    }
+    if (!e.status) file_write(SCRATCH "/tale.txt", text.at, text.size, &e);
+    if (!e.status && !tokenizer_train(&k, text.at, text.size, 320, &e))
+        tokenizer_save(SCRATCH "/tale.tok", &k, &e);
+    grammar_free(&g);
+    tokenizer_free(&k);
+    bytes_free(&text);
+    if (!e.status) tiny_settings(s, flags, &e);
+    fact(t, !e.status, "%s: %s", flags, e.text);
+    return !e.status;
+}
+
+/* A trainer of tiny_settings with these flags; the files of tale_open must be there. */
+static bool trainer_made(Test *t, Trainer *r, const char *flags) {
+    Settings s;
+    Error e = {0};
+    if (tiny_settings(&s, flags, &e) && !trainer_create(r, &s, &e)) return true;
+    fact(t, false, "%s: %s", flags, e.text);
+    return false;
+}
+
+/* Steps until `steps` are done; the last loss, NaN and a failed statement when a step fails. */
+static double steps_of(Test *t, Trainer *r, int steps) {
+    Error e = {0};
+    while (r->step < steps && !trainer_step(r, &e)) continue;
+    fact(t, !e.status, "%s", e.text);
+    return e.status ? NAN : r->loss;
+}
+
+/* What `sink check` says of a model file; its last line, and how many lines were measured. */
+static int checked(Test *t, const char *path, char last[120], int *lines) {
+    Error e = {0};
+    char line[512];
+    FILE *page = tmpfile();
+    if (!page) exit(1);
+    int status = check_model(path, page, false, &e);
+    rewind(page);
+    *lines = 0;
+    last[0] = 0;
+    while (fgets(line, sizeof line, page)) {
+        line[strcspn(line, "\n")] = 0;
+        fact(t, strlen(line) <= 100, "%zu columns: %.60s", strlen(line), line);
+        if (strstr(line, "WRONG") && !strstr(line, " 0 WRONG")) note(t, "%s: %s", path, line);
+        if (line[0] == ' ') ++*lines;
+        else snprintf(last, 120, "%.119s", line);
+    }
+    fclose(page);
+    return status;
+}
+
+static bool same_numbers(idx n, const real *x, const real *y) {
+    return !memcmp(x, y, (size_t)n * sizeof *x);
+}
+
+/* p_1 of a model overwritten by p_t, or swapped with it: what an edit only says. */
+static void write_positions(Model *m, int at, bool swap) {
+    int C = m->c.dim, first = m->c.sink_token;
+    for (int ch = 0; ch < C; ch++) {
+        real *p_1 = &m->w.wpe[first * C + ch], *p_t = &m->w.wpe[(first + at - 1) * C + ch];
+        real was = *p_1;
+        *p_1 = *p_t;
+        if (swap) *p_t = was;
+    }
+}
+
+/* Everything that is in a file so far, as a string; the caller frees. */
+static char *text_of(FILE *f) {
+    Bytes b = {0};
+    Error e = {0};
+    rewind(f);
+    for (int c = fgetc(f); c != EOF; c = fgetc(f))
+        bytes_add(&b, &(unsigned char){(unsigned char)c}, 1, &e);
+    bytes_add(&b, "", 1, &e);
+    if (e.status) exit(1);
+    return (char *)b.at;
+}
+
+/* The k-th number (from 0) after a phrase; NaN when there is none. */
+static double number_after(const char *text, const char *phrase, int k) {
+    const char *at = strstr(text, phrase);
+    for (at = at ? at + strlen(phrase) : NULL; at && *at; at++) {
+        if (!strchr("0123456789", *at)) continue;
+        char *end;
+        double x = strtod(at, &end);
+        if (k-- == 0) return x;
+        at = end - 1;
+    }
+    return NAN;
+}
+
+/* What a program said, each with a 0 behind it, and its exit status. */
+typedef struct Ran {
+    int status;
+    Bytes out, err;
+} Ran;
+
+static void ran_free(Ran *r) {
+    bytes_free(&r->out);
+    bytes_free(&r->err);
+}
+
+static bool no_binary(Test *t) {
+    FILE *f = fopen(PROGRAM, "rb");
+    if (!f) t->skip = "no " PROGRAM " here: make builds it";
+    else fclose(f);
+    return !f;
+}
+
+/* Runs a program with these words for the shell; what it wrote comes by way of files in SCRATCH. */
+static Ran ran(const char *program, const char *words) {
+    Ran r = {0};
+    Error e = {0};
+    char command[1500];
+    Bytes status = {0};
+    snprintf(command, sizeof command,
+             "%s %s >" SCRATCH "/out 2>" SCRATCH "/err; echo $? >" SCRATCH "/status", program,
+             words);
+    bool done = !system(command);
+    file_read(SCRATCH "/out", &r.out, &e);
+    file_read(SCRATCH "/err", &r.err, &e);
+    file_read(SCRATCH "/status", &status, &e);
+    bytes_add(&r.out, "", 1, &e);
+    bytes_add(&r.err, "", 1, &e);
+    bytes_add(&status, "", 1, &e);
+    r.status = done && !e.status ? atoi((const char *)status.at) : -1;
+    bytes_free(&status);
+    return r;
+}
+
+static Ran sink(const char *words) { return ran(PROGRAM, words); }
+
+/* It fails with this status and one line of help on stderr, and says nothing on stdout. */
+static void sink_fails(Test *t, const char *words, int status, const char *said) {
+    Ran r = sink(words);
+    const char *err = (const char *)r.err.at;
+    fact(t, r.status == status, "sink %s: exit status %d, expected %d: %s", words, r.status, status,
+         err);
+    fact(t,
+         !strncmp(err, "sink: ", 6) && strstr(err, said) &&
+             strchr(err, '\n') == err + r.err.size - 2,
+         "sink %s: %s", words, err);
+    fact(t, strstr(err, "Try: ") != NULL, "sink %s gives no advice: %s", words, err);
+    fact(t, r.out.size == 1, "sink %s: %s", words, (const char *)r.out.at);
+    ran_free(&r);
+}
+
+/* It ends well and leaves stderr empty; *out is what it wrote, for the caller to free. */
+static bool program_does(Test *t, const char *program, const char *words, Ran *r) {
+    *r = ran(program, words);
+    fact(t, r->status == 0 && r->err.size == 1, "%s %s: exit status %d, %s", program, words,
+         r->status, (const char *)r->err.at);
+    if (r->status == 0) return true;
+    ran_free(r);
+    return false;
+}
+static bool sink_does(Test *t, const char *words, Ran *r) {
+    return program_does(t, PROGRAM, words, r);
+}
+
+#define SMALL_SIZE                                                                                 \
+    " --tokenizer " SCRATCH "/tale.tok --layers 1 --dim 16 --ffn 20 --context 16 --batch 2 "
+#define SMALL_RUN " --grammar " SCRATCH "/tale.grammar" SMALL_SIZE
+
+/* One array of a dump: its type, its shape, its numbers as double. */
+typedef struct Npy {
+    char type[3];
+    int rank;
+    idx shape[6], count;
+    double *at;
+} Npy;
+
+/* Reads NAME.npy as NumPy does: magic, version 1.0, a padded header in one line, nothing after the
+ * data. */
+static bool npy_read(Test *t, const char *name, Npy *a) {
+    char path[200], header[200] = "", shape[100] = "";
+    Bytes b = {0};
+    Error e = {0};
+    snprintf(path, sizeof path, SCRATCH "/dump/%s.npy", name);
+    *a = (Npy){.count = 1};
+    bool good = !file_read(path, &b, &e) && b.size > 10 && !memcmp(b.at, "\x93NUMPY\x01\x00", 8);
+    size_t length = good ? (size_t)number_at(b.at + 8, 2) : 0;
+    good = good && (10 + length) % 64 == 0 && 10 + length <= b.size && length < sizeof header &&
+           b.at[9 + length] == '\n';
+    if (good) memcpy(header, b.at + 10, length - 1);
+    good = good &&
+           sscanf(header, "{'descr': '<%2[a-z0-9]', 'fortran_order': False, 'shape': (%90[0-9, ]",
+                  a->type, shape) >= 1;
+    for (char *at = strtok(shape, ", "); good && at && a->rank < 6; at = strtok(NULL, ", "))
+        a->count *= a->shape[a->rank++] = atoi(at);
+    if (a->rank == 1) good = good && strstr(header, ",)"); /* (5,) and not (5) */
+    size_t width = good ? (size_t)(a->type[1] - '0') : 1;
+    good = good && strchr(header, '}') &&
+           strspn(strchr(header, '}') + 1, " ") == strlen(strchr(header, '}') + 1) &&
+           b.size == 10 + length + (size_t)a->count * width;
+    a->at = room(good ? a->count : 1);
+    for (idx i = 0; good && i < a->count; i++) {
+        uint64_t bits = number_at(b.at + 10 + length + (size_t)i * width, (int)width);
+        uint32_t low = (uint32_t)bits;
+        float f;
+        memcpy(&f, &low, 4);
+        if (a->type[0] == 'i') a->at[i] = (int32_t)low;
+        else if (width == 4) a->at[i] = (double)f;
+        else memcpy(&a->at[i], &bits, 8);
+    }
+    fact(t, good, "%s.npy: %s %s", name, header, e.text);
+    bytes_free(&b);
+    return good;
+}
+
+/* An array of the dump against numbers made here, relative to their largest. */
+static void npy_is(Test *t, const char *name, const real *want, idx count, double bound, int rank,
+                   const idx *shape) {
+    Npy a;
+    double most = biggest(count, want), worst = 0;
+    if (npy_read(t, name, &a)) {
+        bool same = a.rank == rank && a.count == count;
+        for (int i = 0; i < rank; i++) same = same && a.shape[i] == shape[i];
+        fact(t, same, "%s: %d dimensions, %td numbers", name, a.rank, a.count);
+        for (idx i = 0; same && i < count; i++)
+            worst = fmax(worst, fabs(a.at[i] - (double)want[i]));
+        within(t, worst / (most > 0 ? most : 1), 0, bound, "%s", name);
+    }
+    free(a.at);
+}
+
+/* A parameter and its gradient. */
+static void npy_parameter(Test *t, const Model *m, const Tensor *x) {
+    const idx shape[] = {x->shape[0], x->shape[1]};
+    char name[64];
+    snprintf(name, sizeof name, "param.%s", x->name);
+    npy_is(t, name, m->params + x->at, x->count, 1e-7, x->rank, shape);
+    snprintf(name, sizeof name, "grad.%s", x->name);
+    npy_is(t, name, m->grads + x->at, x->count, 1e-3, x->rank, shape);
+}
+
+/* Draws ids [B,T], then targets [B,T], below V; the text is lines of T+1, distance by spaces and
+ * commas. */
+static void ids_drawn(int *ids, char *text, size_t room_of, int B, int T, int V) {
+    Rng rng = {8};
+    for (int i = 0; i < B * (T + 1); i++) {
+        int id = (int)rng_below(&rng, (uint64_t)V), b = i / (T + 1), k = i % (T + 1);
+        snprintf(text + strlen(text), room_of - strlen(text), "%d%c", id,
+                 k == T ? '\n' : i % 3 ? ' ' : ',');
+        if (k < T) ids[b * T + k] = id;
+        if (k > 0) ids[B * T + b * T + k - 1] = id;
+    }
+}
+
+static bool no_hf(Test *t) {
+    FILE *f = fopen("./hf", "rb");
+    if (!f) t->skip = "no ./hf here: make hf builds it";
+    else fclose(f);
+    return !f;
+}
+
+static bool hf_does(Test *t, const char *words) {
+    Ran r = ran("./hf", words);
+    bool good = r.status == 0 && r.err.size == 1 && strstr((const char *)r.out.at, "out=");
+    fact(t, good, "hf %s: exit status %d, %s", words, r.status, (const char *)r.err.at);
+    ran_free(&r);
+    return good;
+}
+
+static void hf_fails(Test *t, const char *words, int status, const char *said) {
+    Ran r = ran("./hf", words);
+    const char *err = (const char *)r.err.at;
+    fact(t, r.status == status && r.out.size == 1, "hf %s: exit status %d, expected %d: %s", words,
+         r.status, status, err);
+    fact(t, !strncmp(err, "hf: ", 4) && strstr(err, said) && strstr(err, "Try: ") &&
+                strchr(err, '\n') == err + r.err.size - 2, "hf %s: %s", words, err);
+    ran_free(&r);
+}
+
+/* A file as a string; NULL at when there is none. */
+static Bytes slurp(const char *path) {
+    Bytes b = {0};
+    Error e = {0};
+    if (!file_read(path, &b, &e)) bytes_add(&b, "", 1, &e);
+    return b;
+}
+
+#define DOWNLOAD SCRATCH "/from"
+#define IMPORT DOWNLOAD " --out " SCRATCH "/x.model"
+
+static void text_file(Test *t, const char *path, const char *text) {
+    Error e = {0};
+    if (!file_ready(path, &e)) file_write(path, text, strlen(text), &e);
+    fact(t, !e.status, "%s", e.text);
+}
+
+/* Tensors of small published models, in shapes by number: C 12, 2 heads, F 20, V 11, 16 positions,
+ * 2 blocks. An own account of where each number goes: `ours` of one tensor there, or the name less
+ * its last letter (q, k or v) of three. */
+static const struct { const char *family, *theirs, *shape, *ours; char how; } TENSORS_OF[] = {
+    {"gpt2", "wte.weight", "11,12", "wte", '='},
+    {"gpt2", "wpe.weight", "16,12", "wpe", '='},
+    {"gpt2", "h.*.ln_1.weight", "12", "l*.norm1", '='},
+    {"gpt2", "h.*.ln_1.bias", "12", "l*.norm1.b", '='},
+    {"gpt2", "h.*.attn.c_attn.weight", "12,36", "l*.w", 't'},
+    {"gpt2", "h.*.attn.c_attn.bias", "36", "l*.b", 't'},
+    {"gpt2", "h.*.attn.c_proj.weight", "12,12", "l*.wo", '='},
+    {"gpt2", "h.*.attn.c_proj.bias", "12", "l*.bo", '='},
+    {"gpt2", "h.*.ln_2.weight", "12", "l*.norm2", '='},
+    {"gpt2", "h.*.ln_2.bias", "12", "l*.norm2.b", '='},
+    {"gpt2", "h.*.mlp.c_fc.weight", "12,20", "l*.w1", '='},
+    {"gpt2", "h.*.mlp.c_fc.bias", "20", "l*.b1", '='},
+    {"gpt2", "h.*.mlp.c_proj.weight", "20,12", "l*.w2", '='},
+    {"gpt2", "h.*.mlp.c_proj.bias", "12", "l*.b2", '='},
+    {"gpt2", "ln_f.weight", "12", "normf", '='},
+    {"gpt2", "ln_f.bias", "12", "normf.b", '='},
+    {"gpt_neox", "gpt_neox.embed_in.weight", "11,12", "wte", '='},
+    {"gpt_neox", "gpt_neox.layers.*.input_layernorm.weight", "12", "l*.norm1", '='},
+    {"gpt_neox", "gpt_neox.layers.*.input_layernorm.bias", "12", "l*.norm1.b", '='},
+    {"gpt_neox", "gpt_neox.layers.*.post_attention_layernorm.weight", "12", "l*.norm2", '='},
+    {"gpt_neox", "gpt_neox.layers.*.post_attention_layernorm.bias", "12", "l*.norm2.b", '='},
+    {"gpt_neox", "gpt_neox.layers.*.attention.query_key_value.weight", "36,12", "l*.w", 'h'},
+    {"gpt_neox", "gpt_neox.layers.*.attention.query_key_value.bias", "36", "l*.b", 'h'},
+    {"gpt_neox", "gpt_neox.layers.*.attention.dense.weight", "12,12", "l*.wo", 'T'},
+    {"gpt_neox", "gpt_neox.layers.*.attention.dense.bias", "12", "l*.bo", '='},
+    {"gpt_neox", "gpt_neox.layers.*.mlp.dense_h_to_4h.weight", "20,12", "l*.w1", 'T'},
+    {"gpt_neox", "gpt_neox.layers.*.mlp.dense_h_to_4h.bias", "20", "l*.b1", '='},
+    {"gpt_neox", "gpt_neox.layers.*.mlp.dense_4h_to_h.weight", "12,20", "l*.w2", 'T'},
+    {"gpt_neox", "gpt_neox.layers.*.mlp.dense_4h_to_h.bias", "12", "l*.b2", '='},
+    {"gpt_neox", "gpt_neox.final_layer_norm.weight", "12", "normf", '='},
+    {"gpt_neox", "gpt_neox.final_layer_norm.bias", "12", "normf.b", '='},
+    {"gpt_neox", "embed_out.weight", "11,12", "wcls", 'T'},
+    {"opt", "decoder.embed_tokens.weight", "11,8", "wte", '='},
+    {"opt", "decoder.embed_positions.weight", "18,12", "wpe", '2'},
+    {"opt", "decoder.project_in.weight", "12,8", "win", 'T'},
+    {"opt", "decoder.project_out.weight", "8,12", "wout", 'T'},
+    {"opt", "decoder.layers.*.self_attn.q_proj.weight", "12,12", "l*.wq", 'T'},
+    {"opt", "decoder.layers.*.self_attn.q_proj.bias", "12", "l*.bq", '='},
+    {"opt", "decoder.layers.*.self_attn.k_proj.weight", "12,12", "l*.wk", 'T'},
+    {"opt", "decoder.layers.*.self_attn.k_proj.bias", "12", "l*.bk", '='},
+    {"opt", "decoder.layers.*.self_attn.v_proj.weight", "12,12", "l*.wv", 'T'},
+    {"opt", "decoder.layers.*.self_attn.v_proj.bias", "12", "l*.bv", '='},
+    {"opt", "decoder.layers.*.self_attn.out_proj.weight", "12,12", "l*.wo", 'T'},
+    {"opt", "decoder.layers.*.self_attn.out_proj.bias", "12", "l*.bo", '='},
+    {"opt", "decoder.layers.*.self_attn_layer_norm.weight", "12", "l*.norm1", '='},
+    {"opt", "decoder.layers.*.self_attn_layer_norm.bias", "12", "l*.norm1.b", '='},
+    {"opt", "decoder.layers.*.fc1.weight", "20,12", "l*.w1", 'T'},
+    {"opt", "decoder.layers.*.fc1.bias", "20", "l*.b1", '='},
+    {"opt", "decoder.layers.*.fc2.weight", "12,20", "l*.w2", 'T'},
+    {"opt", "decoder.layers.*.fc2.bias", "12", "l*.b2", '='},
+    {"opt", "decoder.layers.*.final_layer_norm.weight", "12", "l*.norm2", '='},
+    {"opt", "decoder.layers.*.final_layer_norm.bias", "12", "l*.norm2.b", '='},
+    {"llama", "model.embed_tokens.weight", "11,12", "wte", '='},
+    {"llama", "model.layers.*.input_layernorm.weight", "12", "l*.norm1", '='},
+    {"llama", "model.layers.*.self_attn.q_proj.weight", "12,12", "l*.wq", 'T'},
+    {"llama", "model.layers.*.self_attn.k_proj.weight", "6,12", "l*.wk", 'T'},
+    {"llama", "model.layers.*.self_attn.v_proj.weight", "6,12", "l*.wv", 'T'},
+    {"llama", "model.layers.*.self_attn.o_proj.weight", "12,12", "l*.wo", 'T'},
+    {"llama", "model.layers.*.post_attention_layernorm.weight", "12", "l*.norm2", '='},
+    {"llama", "model.layers.*.mlp.gate_proj.weight", "20,12", "l*.w1", 'T'},
+    {"llama", "model.layers.*.mlp.up_proj.weight", "20,12", "l*.w2", 'T'},
+    {"llama", "model.layers.*.mlp.down_proj.weight", "12,20", "l*.w3", 'T'},
+    {"llama", "model.norm.weight", "12", "normf", '='},
+    {"llama", "lm_head.weight", "11,12", "wcls", 'T'},
+    {"jamba", "model.embed_tokens.weight", "11,12", "wte", '='},
+    {"jamba", "model.layers.0.self_attn.q_proj.weight", "12,12", "l0.wq", 'T'},
+    {"jamba", "model.layers.0.self_attn.k_proj.weight", "6,12", "l0.wk", 'T'},
+    {"jamba", "model.layers.0.self_attn.v_proj.weight", "6,12", "l0.wv", 'T'},
+    {"jamba", "model.layers.0.self_attn.o_proj.weight", "12,12", "l0.wo", 'T'},
+    {"jamba", "model.layers.0.feed_forward.gate_proj.weight", "20,12", "l0.w1", 'T'},
+    {"jamba", "model.layers.0.feed_forward.up_proj.weight", "20,12", "l0.w2", 'T'},
+    {"jamba", "model.layers.0.feed_forward.down_proj.weight", "12,20", "l0.w3", 'T'},
+    {"jamba", "model.layers.1.mamba.in_proj.weight", "48,12", "l1.m.in", 'T'},
+    {"jamba", "model.layers.1.mamba.conv1d.weight", "24,1,3", "l1.m.conv", 'T'},
+    {"jamba", "model.layers.1.mamba.conv1d.bias", "24", "l1.m.conv.b", '='},
+    {"jamba", "model.layers.1.mamba.x_proj.weight", "13,24", "l1.m.x", 'T'},
+    {"jamba", "model.layers.1.mamba.dt_proj.weight", "24,5", "l1.m.dt", 'T'},
+    {"jamba", "model.layers.1.mamba.dt_proj.bias", "24", "l1.m.dt.b", '='},
+    {"jamba", "model.layers.1.mamba.A_log", "24,4", "l1.m.alog", 'T'},
+    {"jamba", "model.layers.1.mamba.D", "24", "l1.m.skip", '='},
+    {"jamba", "model.layers.1.mamba.out_proj.weight", "12,24", "l1.m.out", 'T'},
+    {"jamba", "model.layers.1.mamba.dt_layernorm.weight", "5", "l1.m.rnorm", '='},
+    {"jamba", "model.layers.1.mamba.b_layernorm.weight", "4", "l1.m.bnorm", '='},
+    {"jamba", "model.layers.1.mamba.c_layernorm.weight", "4", "l1.m.cnorm", '='},
+    {"jamba", "model.layers.1.feed_forward.router.weight", "3,12", "l1.router", 'T'},
+    {"jamba", "model.layers.1.feed_forward.experts.0.gate_proj.weight", "20,12", "l1.e0.w1", 'T'},
+    {"jamba", "model.layers.1.feed_forward.experts.0.up_proj.weight", "20,12", "l1.e0.w2", 'T'},
+    {"jamba", "model.layers.1.feed_forward.experts.0.down_proj.weight", "12,20", "l1.e0.w3", 'T'},
+    {"jamba", "model.layers.1.feed_forward.experts.1.gate_proj.weight", "20,12", "l1.e1.w1", 'T'},
+    {"jamba", "model.layers.1.feed_forward.experts.1.up_proj.weight", "20,12", "l1.e1.w2", 'T'},
+    {"jamba", "model.layers.1.feed_forward.experts.1.down_proj.weight", "12,20", "l1.e1.w3", 'T'},
+    {"jamba", "model.layers.1.feed_forward.experts.2.gate_proj.weight", "20,12", "l1.e2.w1", 'T'},
+    {"jamba", "model.layers.1.feed_forward.experts.2.up_proj.weight", "20,12", "l1.e2.w2", 'T'},
+    {"jamba", "model.layers.1.feed_forward.experts.2.down_proj.weight", "12,20", "l1.e2.w3", 'T'},
+    {"jamba", "model.layers.*.input_layernorm.weight", "12", "l*.norm1", '='},
+    {"jamba", "model.layers.*.pre_ff_layernorm.weight", "12", "l*.norm2", '='},
+    {"jamba", "model.final_layernorm.weight", "12", "normf", '='},
+    {"jamba", "lm_head.weight", "11,12", "wcls", 'T'},
+};
+enum { TENSORS_OF_ALL = sizeof TENSORS_OF / sizeof TENSORS_OF[0] };
+
+#define LLAMA_SHAPE                                                                                \
+    "\"hidden_size\": 12, \"num_attention_heads\": 2, \"num_key_value_heads\": 1, "                \
+    "\"num_hidden_layers\": 2, \"intermediate_size\": 20, \"max_position_embeddings\": 16, "       \
+    "\"vocab_size\": 11"
+enum { FAMILIES_OF = 6 };
+static const char *const NAMES_OF[FAMILIES_OF] = {"gpt2", "gpt_neox", "opt", "jamba", "llama",
+                                                  "mistral"};
+static const char *const CONFIGS_OF[FAMILIES_OF] = {
+    "{\"model_type\": \"gpt2\", \"n_embd\": 12, \"n_head\": 2, \"n_layer\": 2, \"n_inner\": 20, "
+    "\"n_positions\": 16, \"vocab_size\": 11}",
+    "{\"architectures\": [\"GPTNeoXForCausalLM\"], \"hidden_size\": 12, \"vocab_size\": 11, "
+    "\"num_attention_heads\": 2, \"num_hidden_layers\": 2, \"intermediate_size\": 20.0, "
+    "\"max_position_embeddings\": 1.6e1, \"rotary_pct\": 0.4}",
+    "{\"model_type\": \"opt\", \"hidden_size\": 12, \"num_attention_heads\": 2, \"ffn_dim\": 20, "
+    "\"num_hidden_layers\": 2, \"max_position_embeddings\": 16, \"vocab_size\": 11, "
+    "\"word_embed_proj_dim\": 8, \"do_layer_norm_before\": false}",
+    "{\"model_type\": \"jamba\", " LLAMA_SHAPE ", \"attn_layer_period\": 2, "
+    "\"attn_layer_offset\": 0, \"mamba_d_state\": 4, \"mamba_d_conv\": 3, \"mamba_dt_rank\": 5, "
+    "\"num_experts\": 3, \"expert_layer_period\": 2, \"expert_layer_offset\": 1}",
+    "{\"model_type\": \"llama\", " LLAMA_SHAPE "}",
+    "{\"model_type\": \"mistral\", " LLAMA_SHAPE "}"};
+
+/* Number i of a tensor of this name: sixteenths from -8 to 8, which every format holds. */
+static double published(const char *name, idx i) {
+    uint64_t h = hash_add(hash_add(hash_start(1), name, strlen(name)), &i, sizeof i);
+    return ((double)(hash_end(h) % 255) - 127) / 16;
+}
+
+/* A block's name from a pattern. */
+static void starred(char out[128], const char *pattern, int l) {
+    const char *star = strchr(pattern, '*');
+    if (!star) snprintf(out, 128, "%s", pattern);
+    else snprintf(out, 128, "%.*s%d%s", (int)(star - pattern), pattern, l, star + 1);
+}
+
+static idx shape_product(const char *shape) {
+    idx n = 1;
+    for (const char *at = shape; at; at = strchr(at, ','), at += at ? 1 : 0) n *= atol(at);
+    return n;
+}
+
+/* Appends x as F32 (so I32), F16 or BF16, and of F64 as many bytes. */
+static void number_as(Bytes *b, const char *dtype, double x, Error *e) {
+    float f = (float)x;
+    uint32_t bits;
+    memcpy(&bits, &f, 4);
+    if (!strcmp(dtype, "F32") || !strcmp(dtype, "I32")) bytes_number(b, bits, 4, e);
+    else if (!strcmp(dtype, "BF16")) bytes_number(b, bits >> 16, 2, e);
+    else if (!strcmp(dtype, "F16")) {
+        /* exponents from -4 to 2: no subnormals */
+        uint32_t half = (bits >> 16 & 0x8000) | ((bits >> 23 & 0xFF) - 112) << 10 |
+                        (bits >> 13 & 0x3FF);
+        bytes_number(b, x == 0 ? 0 : half, 2, e);
+    } else bytes_number(b, 0, 8, e);
+}
+
+/* The tensors of a family from number `from` on, every step-th, as a file. */
+static void published_write(Test *t, const char *path, const char *family, const char *dtype,
+                            int from, int step, const char *without, const char *more) {
+    Bytes head = {0}, data = {0}, all = {0};
+    Error e = {0};
+    char name[128];
+    int n = 0;
+    bytes_print(&head, &e, "{\"__metadata__\": {\"format\": \"pt\"}%s", more);
+    for (int i = 0; i < TENSORS_OF_ALL; i++)
+        for (int l = 0; l < (strchr(TENSORS_OF[i].theirs, '*') ? 2 : 1); l++) {
+            if (strcmp(TENSORS_OF[i].family, family) || n++ % step != from) continue;
+            starred(name, TENSORS_OF[i].theirs, l);
+            if (without && !strcmp(without, name)) continue;
+            size_t begin = data.size;
+            for (idx k = 0; k < shape_product(TENSORS_OF[i].shape); k++)
+                number_as(&data, dtype, published(name, k), &e);
+            bytes_print(&head, &e, ", \"%s\": {\"dtype\": \"%s\", \"shape\": [%s], "
+                        "\"data_offsets\": [%zu, %zu]}", name, dtype, TENSORS_OF[i].shape, begin,
+                        data.size);
+        }
+    bytes_add(&head, "}", 1, &e);
+    bytes_number(&all, head.size, 8, &e);
+    bytes_add(&all, head.at, head.size, &e);
+    bytes_add(&all, data.at, data.size, &e);
+    if (!file_ready(path, &e)) file_write(path, all.at, all.size, &e);
+    fact(t, !e.status, "%s", e.text);
+    bytes_free(&head);
+    bytes_free(&data);
+    bytes_free(&all);
+}
+
+#define TINY "data/golden/hf_tiny.txt"
+#define FOLDER SCRATCH "/tiny"
+#define IMPORTED SCRATCH "/tiny.model"
+
+/* Errors relative to 1 + the largest of their line, the weights' as they are. */
+enum { TINY_HIDDEN, TINY_ATTN, TINY_LOGITS, TINY_KINDS };
+static double tiny_bound(int kind) {
+    static const double FLOAT[] = {2e-5, 1e-5, 5e-5};
+    return REAL_EPS < 1e-10 ? 1e-9 : FLOAT[kind];            /* 10 digits leave 5e-10 */
+}
+
+static bool ends(const char *name, const char *with) {
+    size_t n = strlen(name), w = strlen(with);
+    return n >= w && !strcmp(name + n - w, with);
+}
+
+/* <way, x> of each of the rows x [T,n]. */
+static void tiny_way(double *y, const real *x, int T, int n, uint64_t k, const char *of) {
+    char name[40];
+    snprintf(name, sizeof name, "way.%s", of);
+    for (int t = 0; t < T; t++) {
+        Rng r = {hash64(k, name, strlen(name))};
+        y[t] = 0;
+        for (int i = 0; i < n; i++) y[t] += (2 * rng_uniform(&r) - 1) * (double)x[(idx)t * n + i];
+    }
+}
+
+/* Mean cross-entropy of ids 2 .. T by logits [T,V]. */
+static double tiny_loss(const real *logits, const int *ids, int T, int V) {
+    double loss = 0;
+    for (int t = 0; t + 1 < T; t++) {
+        double sum = 0;
+        for (int i = 0; i < V; i++) sum += exp((double)logits[(idx)t * V + i]);
+        loss += (log(sum) - (double)logits[(idx)t * V + ids[t + 1]]) / (T - 1);
+    }
+    return loss;
+}
+
+/* One line of a run whose forward has gone through a, and so to logits [T,V]; false where there is
+ * none. most: the largest error of every kind. */
+static bool tiny_line(Golden *g, const Model *m, const Acts *a, const int *ids, int T,
+                      const real *logits, uint64_t k, double *most) {
+    enum { HIDDEN, WAY, ATTN, ALPHA, KEY, VALUE, LOGIT_COUNT, LOGITWAY, LOSS, WORDS };
+    static const char *const KIND_OF_LINE[] = {"hidden", "way", "attn", "alpha", "key", "value", "logits",
+                                       "logitway", "loss"};
+    const Config *c = &m->c;
+    char what[16], of[12];
+    double theirs[160], ours[160], size = 0;
+    const real *row = NULL;
+    int l = -1, h = -1, used = 0, n = T, w = 0;
+    if (g->e.status || sscanf(g->at, "%15[a-z] %d %d :%n", what, &l, &h, &used) != 3 || !used)
+        return false;
+    while (w < WORDS && strcmp(KIND_OF_LINE[w], what)) w++;
+    bool stream = w == HIDDEN || w == WAY, logit = w >= LOGIT_COUNT, map = w == ATTN || w == ALPHA;
+    if (w == WORDS || l < 0 || l >= c->layers + stream || h < 0 || h >= c->heads) {
+        fail(&g->e, 1, TINY ":%d: no %s %d %d in this model", g->line, what, l, h);
+        return false;
+    }
+    snprintf(of, sizeof of, "%d", l);
+    const LayerActs *la = &a->layer[l < c->layers ? l : 0];
+    const real *x = logit ? logits : l < c->layers ? la->x : a->h;
+    int wide = logit ? c->vocab : c->dim;
+    switch (w) {
+    case LOGIT_COUNT: case HIDDEN: row = x + (idx)(T - 1) * wide; n = wide; break;
+    case LOGITWAY:            tiny_way(ours, x, T, wide, k, "logits"); break;
+    case WAY:                 tiny_way(ours, x, T, wide, k, of); break;
+    case ATTN:                row = a->probe[l].weight + ((idx)h * T + T - 1) * T; break;
+    case ALPHA: sink_alpha(c, T, ROWS_REAL, a->probe[l].metric + (idx)h * T * T, ours); break;
+    case LOSS:                ours[0] = tiny_loss(logits, ids, T, wide); n = 1; break;
+    default:
+        n = c->head_dim;
+        row = (w == KEY ? la->k : la->v) + ((idx)(T - 1) * c->kv_heads + h) * n;
+    }
+    g->at += used;
+    if (!golden_numbers(g, n, theirs)) return false;
+    int kind = logit ? TINY_LOGITS : map ? TINY_ATTN : TINY_HIDDEN;
+    for (int i = 0; i < n && !map; i++) size = fmax(size, fabs(theirs[i]));
+    for (int i = 0; i < n; i++) {
+        double mine = row ? (double)row[i] : ours[i], error = fabs(mine - theirs[i]) / (1 + size);
+        golden_meet(g, mine, theirs[i], tiny_bound(kind) * (1 + size), what);
+        if (!(error <= most[kind])) most[kind] = error;
+    }
+    return true;
+}
+
+#define X_TOK SCRATCH "/x.tok"
+
+/* A vocabulary of GPT-2's alphabet: the 256 bytes, then `more`, as the pairs of a JSON object. */
+static void letters_json(Bytes *b, const char *more, Error *e) {
+    int spare = 256;
+    bytes_print(b, e, "{");
+    for (int c = 0; c < 256; c++) {
+        const bool own = (c > 32 && c < 127) || (c > 160 && c != 173);
+        bytes_print(b, e, "\"\\u%04x\": %d, ", own ? c : spare++, c);
+    }
+    bytes_print(b, e, "%s}", more);
+}
+
+/* What a row may change in a tokenizer.json; NULL for what stands in JSON_PLAIN. */
+typedef struct Parts {
+    const char *normalizer, *cuts, *added, *post, *model, *vocab, *merges;
+} Parts;
+
+#define ADDED(id, content, more) "{\"id\": " id ", \"content\": \"" content "\", " more "}"
+#define RAW "\"normalized\": false"
+#define BYTE_LEVEL(regex) "{\"type\": \"ByteLevel\", \"add_prefix_space\": false" regex "}"
+#define LLAMA3_SPLIT                                                                               \
+    "{\"type\": \"Sequence\", \"pretokenizers\": [{\"type\": \"Split\", \"pattern\": {\"Regex\": " \
+    "\"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\\\r\\\\n\\\\p{L}\\\\p{N}]?\\\\p{L}+|\\\\p{N}{1,3}| ?"      \
+    "[^\\\\s\\\\p{L}\\\\p{N}]+[\\\\r\\\\n]*|\\\\s*[\\\\r\\\\n]+|\\\\s+(?!\\\\S)|\\\\s+\"}, "       \
+    "\"behavior\": \"Isolated\", \"invert\": false}, " BYTE_LEVEL(", \"use_regex\": false") "]}"
+#define TEMPLATE(single)                                                                           \
+    "{\"type\": \"TemplateProcessing\", \"single\": [" single "], \"special_tokens\": "            \
+    "{\"<s>\": {\"id\": \"<s>\", \"ids\": [259]}}}"
+#define FRONT "{\"SpecialToken\": {\"id\": \"<s>\"}}"
+#define TEXT_A "{\"Sequence\": {\"id\": \"A\"}}"
+#define SIGN "\\u2581"
+
+static const Parts JSON_PLAIN = {
+    "null", BYTE_LEVEL(""), "[" ADDED("258", "<|endoftext|>", RAW) "]", "null", "",
+    "\"he\": 256, \"\\u0120he\": 257", "[\"h e\", \"\\u0120 he\"]"};
+
+/* Writes path: a tokenizer.json of bytes, or of characters where vocab begins a whole object. */
+static void parts_write(Test *t, const char *path, const Parts *p) {
+    const Parts *d = &JSON_PLAIN;
+    Bytes b = {0};
+    Error e = {0};
+    bytes_print(&b, &e, "{\"version\": \"1.0\", \"added_tokens\": %s,\n\"normalizer\": %s,\n",
+                p->added ? p->added : d->added, p->normalizer ? p->normalizer : d->normalizer);
+    bytes_print(&b, &e, "\"pre_tokenizer\": %s,\n\"post_processor\": %s,\n", p->cuts ? p->cuts
+                : d->cuts, p->post ? p->post : d->post);
+    bytes_print(&b, &e, "\"model\": {%s \"vocab\": ", p->model ? p->model : d->model);
+    if (p->vocab && p->vocab[0] == '{') bytes_add(&b, p->vocab, strlen(p->vocab), &e);
+    else letters_json(&b, p->vocab ? p->vocab : d->vocab, &e);
+    bytes_print(&b, &e, ", \"merges\": %s}}\n", p->merges ? p->merges : d->merges);
+    if (!e.status) file_write(path, b.at, b.size, &e);
+    fact(t, !e.status, "%s", e.text);
+    bytes_free(&b);
+}
+
+/* ./hf makes X_TOK of `from`, which is opened. */
+static bool tok_open(Test *t, const char *from, Tokenizer *k, Encoder *c) {
+    char words[300];
+    Error e = {0};
+    snprintf(words, sizeof words, "tokenizer %s --out " X_TOK, from);
+    *k = (Tokenizer){0};
+    *c = (Encoder){0};
+    if (!hf_does(t, words)) return false;
+    const bool good = !tokenizer_load(X_TOK, k, &e) && !encoder_make(c, k, &e);
+    fact(t, good, "%s: %s", from, e.text);
+    return good;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 0.6  The tests are run */
+
+typedef struct TestEntry { const char *name; void (*run)(Test *); } TestEntry;
+
+/* The line of a test, and under a FAIL what did not hold. */
+static void report(const char *name, const Test *t, double took) {
+    char measured[400];
+    if (t->skip) snprintf(measured, sizeof measured, "%s", t->skip);
+    else if (t->what[0])
+        snprintf(measured, sizeof measured, "%.2g (bound %.2g) %.60s", t->error, t->bound, t->what);
+    else
+        snprintf(measured, sizeof measured, "%d of %d statements hold", t->facts - t->wrong,
+                 t->facts);
+    const char *verdict = t->skip ? "skip" : t->wrong || !t->facts ? "FAIL" : "ok";
+    printf("%-32s %-76s %5.2f s  %s\n", name, measured, took, verdict);
+    if (t->note[0]) printf("    %s\n", t->note);
+    if (t->wrong)
+        printf("    %d of %d statements do not hold; the first: %s\n", t->wrong, t->facts,
+               t->first);
+    fflush(stdout);
+}
+
+/* Runs the tests whose name begins so, and counts. */
+static int tests_run(const TestEntry *tests, int n_tests, int argc, char **argv) {
+    bool first = argc > 1 && !strcmp(argv[1], "--first");    /* stop at the first that fails */
+    const char *begins = argc > 1 + first ? argv[1 + first] : "";
+    int passed = 0, failed = 0, skipped = 0, cores = workers();
+    Cover *cover = NULL;
+    set_workers(1);                                          /* too small models to share */
+    for (int i = 0; i < n_tests; i++) {
+        if (strncmp(tests[i].name, begins, strlen(begins))) continue;
+        Test t = {.cover = cover, .cores = cores};
+        double start = seconds();
+        tests[i].run(&t);
+        cover = t.cover;
+        report(tests[i].name, &t, seconds() - start);
+        if (t.skip) skipped++;
+        else if (t.wrong || !t.facts) failed++;
+        else passed++;
+        if (first && failed) break;
+    }
+    free(cover);
+    if (passed + failed + skipped == 0) {
+        fprintf(stderr, "test_sink: no test begins with %s\n", begins);
+        return 1;
+    }
+    printf("%d passed, %d failed", passed, failed);
+    if (skipped) printf(", %d skipped", skipped);
+    printf("\n");
+    return failed > 0;
+}
+
+#ifndef TEST_FRAME
 /* =================================================================================================
  * 1  Config and variants */
 
@@ -1320,7 +2353,7 @@ static void model_create__table(Test *t) {
 /* The default has 2 + 9 L + 1 tensors and none of the others; they lie end to end, and the named
  * pointers and those of the gradients point at them. */
 static void model_create__layout(Test *t) {
-    static const char *const ABSENT[] = {
+    static const char *const NOT_THERE[] = {
         "win",     "xstar",    "wpe",      "rel",      "l0.norm1.b", "l0.bq",   "l0.b3",
         "l0.phi1", "l0.kstar", "l0.vstar", "l0.logit", "l0.vplus",   "normf.b", "wout",
         "l2.wq",   "L0.wq",    ""};
@@ -1328,8 +2361,8 @@ static void model_create__layout(Test *t) {
     if (!lab_open(&b, t, 1, 4, "")) return;
     const Model *m = &b.m;
     fact(t, m->n_tensors == 21, "%d tensors", m->n_tensors);
-    for (int i = 0; i < (int)(sizeof ABSENT / sizeof ABSENT[0]); i++)
-        fact(t, !model_tensor(m, ABSENT[i]), "the default has %s", ABSENT[i]);
+    for (int i = 0; i < (int)(sizeof NOT_THERE / sizeof NOT_THERE[0]); i++)
+        fact(t, !model_tensor(m, NOT_THERE[i]), "the default has %s", NOT_THERE[i]);
     idx at = 0;
     for (int i = 0; i < m->n_tensors; at += m->tensor[i++].count)
         fact(t, m->tensor[i].at == at, "%s starts at %td, not %td", m->tensor[i].name,
@@ -1630,19 +2663,19 @@ static void embed_forward__rows(Test *t) {
  * whose table was written so, and the states of repeated tokens, which without attention differ by
  * their positions alone, change places. */
 static void embed_forward__edited(Test *t) {
-    enum { T = 7, AT = 5, LAST = 4 };
+    enum { T = 7, AT_FOLDER = 5, LAST = 4 };
     static const char *const FLAGS[] = {"--pos learned", "--pos learned --sink-token",
                                         "--pos absolute", "--pos absolute --sink-token --extra k"};
     for (int f = 0; f < 8; f++) {
         Lab b;
-        const PositionEdit edit = {AT, f >= 4};
+        const PositionEdit edit = {AT_FOLDER, f >= 4};
         if (!lab_open(&b, t, 2, T, FLAGS[f % 4])) return;
         int C = b.m.c.dim, first = b.m.c.sink_token, N = T + first;
         idx n = (idx)2 * N * C;
         double *plain = room(n), *edited = room(n);
         real kept[64];
         real *table = b.m.w.wpe ? b.m.w.wpe : b.a.wave;
-        real *p_1 = table + first * C, *p_t = table + (first + AT - 1) * C;
+        real *p_1 = table + first * C, *p_t = table + (first + AT_FOLDER - 1) * C;
         copy(kept, p_1, C);
         for (int k = 0; k < 3; k++) {            /* as it is, edited, and by a table so written */
             b.a.edit = k == 1 ? &edit : NULL;
@@ -1735,7 +2768,7 @@ static void norm_forward__invariances(Test *t) {
         b.ids[1] = 1;
         for (int ch = 0; ch < C; ch++) e[C + ch] = 8 * e[ch] + (norm ? 3 : 0);
         lab_forward(&b);
-        within(t, apart(C, b.a.layer[0].n1, b.a.layer[0].n1 + C), 0, 16 * REAL_EPS, "norm %d",
+        within(t, distance(C, b.a.layer[0].n1, b.a.layer[0].n1 + C), 0, 16 * REAL_EPS, "norm %d",
                norm);
         fact(t, biggest(C, b.a.layer[0].n1) > 0.5, "the norm is nearly 0");
         lab_close(&b);
@@ -1866,7 +2899,7 @@ static void rotate__pairings(Test *t) {
                 }
     lab_forward(&a);
     lab_forward(&b);
-    within(t, apart(12 * 12, a.a.nf, b.a.nf), 0, 256 * REAL_EPS, "states of the renamed model");
+    within(t, distance(12 * 12, a.a.nf, b.a.nf), 0, 256 * REAL_EPS, "states of the renamed model");
     lab_close(&a);
     lab_close(&b);
 }
@@ -1982,18 +3015,18 @@ static void activate__formulas(Test *t) {
 
 /* Table 11 [T11]: (act(h W1) * h W2) W3 when gated, else act(h W1) W2, for all seven. */
 static void ffn_forward__table_11(Test *t) {
-    static const char *const ACTS[] = {"swiglu", "geglu", "reglu",   "swish",
+    static const char *const ACT_NAMES[] = {"swiglu", "geglu", "reglu",   "swish",
                                        "gelu",   "relu",  "gelutanh"};
     for (int act = 0; act < 7; act++) {
         Lab b;
         char flags[60];
-        snprintf(flags, sizeof flags, "--act %s", ACTS[act]);
+        snprintf(flags, sizeof flags, "--act %s", ACT_NAMES[act]);
         if (!lab_open(&b, t, 1, 6, flags)) return;
         lab_forward(&b);
         const LayerActs *a = &b.a.layer[1];
         const Layer *w = &b.m.w.layer[1];
         fact(t, b.m.c.act == act && config_gated(&b.m.c) == (act < 3) && !w->w3 == (act >= 3), "%s",
-             ACTS[act]);
+             ACT_NAMES[act]);
         double in[12], y[12];
         for (int n = 0; n < 6; n++) {
             for (int i = 0; i < 12; i++) in[i] = (double)a->n2[n * 12 + i];
@@ -2387,7 +3420,7 @@ static void attention__logit(Test *t) {
     lab_fill(&b, "l0.logit", -60);
     lab_forward(&b);
     lab_forward(&none);
-    within(t, apart(40 * 12, none.a.layer[0].o, b.a.layer[0].o), 0, 16 * REAL_EPS,
+    within(t, distance(40 * 12, none.a.layer[0].o, b.a.layer[0].o), 0, 16 * REAL_EPS,
            "a logit of -60");
     lab_close(&b);
     lab_close(&none);
@@ -2398,7 +3431,7 @@ static double outputs_apart(Lab *a, Lab *b) {
     lab_forward(a);
     lab_forward(b);
     idx n = (idx)a->B * config_rows(&a->m.c, a->T) * a->m.c.dim;
-    return apart(n, a->a.nf, b->a.nf);
+    return distance(n, a->a.nf, b->a.nf);
 }
 
 /* Two sets of flags that must give the same model from the same parameters; `set` prepares the
@@ -2549,9 +3582,9 @@ static void attention__ablations(Test *t) {
                     /* v* = 0 counts for nothing; only under the mean is there something to lose */
                     bool inert = what == ABLATE_VALUE && j == -1 && !b.m.w.layer[0].vstar &&
                                  b.m.c.extra_value == VALUE_ZERO;
-                    fact(t, j == 69 || (apart(N * C, with, without) > 1e-6) != inert,
+                    fact(t, j == 69 || (distance(N * C, with, without) > 1e-6) != inert,
                          "%s: ablation %d of %d changes %g", FLAGS[f], what, j,
-                         apart(N * C, with, without));
+                         distance(N * C, with, without));
                 }
             }
             b.a.ablation = NULL;
@@ -2645,7 +3678,7 @@ static void sink_token__is_a_row(Test *t) {
         memcpy(b.ids + 1, a.ids, 9 * sizeof(int));
         lab_forward(&a);
         lab_forward(&b);
-        within(t, apart(10 * 12, b.a.nf, a.a.nf), 0, 0, "states, %s", flags);
+        within(t, distance(10 * 12, b.a.nf, a.a.nf), 0, 0, "states, %s", flags);
         lab_close(&a);
         lab_close(&b);
     }
@@ -2830,7 +3863,7 @@ static void mamba_forward__reaches(Test *t) {
         b.ids[0] = 7;
         lab_forward(&b);
         for (int n = 0; n < T; n++) {
-            double d = apart(I, before + n * I, b.a.mamba.y + n * I);
+            double d = distance(I, before + n * I, b.a.mamba.y + n * I);
             bool reached = how == 0 ? n == 0 : how == 1 ? n == 3 || n == 0
                          : how == 2 ? n < 4 : true;
             fact(t, reached ? d > 1e-9 : d == 0, "case %d: row %d moves by %g", how, n + 1, d);
@@ -2869,7 +3902,7 @@ static void experts_forward__alike(Test *t) {
         lab_forward(&plain);
         lab_forward(&b);
         if (ROWS[f].X == 1)
-            within(t, apart(2 * 9 * 12, plain.a.nf, b.a.nf), 0, 0, "one expert, %s", ROWS[f].flags);
+            within(t, distance(2 * 9 * 12, plain.a.nf, b.a.nf), 0, 0, "one expert, %s", ROWS[f].flags);
         const LayerActs *x = &plain.a.layer[0], *y = &b.a.layer[0];
         for (int i = 0; i < 2 * 9 * 12; i++)
             within(t, (double)y->s2[i] - (double)y->s1[i],
@@ -2937,7 +3970,7 @@ static void published__same_bits(Test *t) {
             idx before = (changed < c->prefix ? 0 : first + changed) * c->dim;
             fact(t, !memcmp(whole, one.nf, (size_t)before * sizeof(real)),
                  "token %d changes an earlier row, %s", changed + 1, PUBLISHED[f]);
-            fact(t, apart(c->dim, whole + (N - 1) * c->dim, one.nf + (N - 1) * c->dim) > 1e-12,
+            fact(t, distance(c->dim, whole + (N - 1) * c->dim, one.nf + (N - 1) * c->dim) > 1e-12,
                  "token %d does not reach the last row, %s", changed + 1, PUBLISHED[f]);
             b.ids[changed] = was;
         }
@@ -2957,9 +3990,9 @@ static void published__same_bits(Test *t) {
     }
 }
 
-/* The families of published models at tiny sizes, each with what sets it apart. In FAMILIES 13.1's
+/* The families of published models at tiny sizes, each with what sets it distance. In FAMILIES 13.1's
  * words: Conv1D and a tied head, int() truncation of the rotated dims, the 350m path (projections,
- * post-norm without a final norm), grouped heads with D apart from C/H, biases of q, k, v alone, a
+ * post-norm without a final norm), grouped heads with D distance from C/H, biases of q, k, v alone, a
  * window's edge, all kinds of Jamba's blocks, and attention with experts in one of them. */
 static void published__families(Test *t) {
     static const struct { const char *name, *flags; } ROWS[] = {
@@ -3066,7 +4099,7 @@ static void block_forward__placements(Test *t) {
                 within(t, slow_apart(12, a->s2 + n * 12, want), 0, 256 * REAL_EPS, "sum 2, %s",
                        FLAGS[f]);
             }
-            within(t, apart(72, post ? a->n2 : a->s2, out), 0, 0, "output of block %d, %s", l,
+            within(t, distance(72, post ? a->n2 : a->s2, out), 0, 0, "output of block %d, %s", l,
                    FLAGS[f]);
         }
         fact(t, !model_tensor(&b.m, "normf") == (c->place == PLACE_POST), "a final norm, %s",
@@ -3270,15 +4303,15 @@ static void model_forward__batches(Test *t) {
 
 /* Arrays of a pass, by the shapes of struct Acts and LayerActs, each with its length. Those that a
  * variant lacks are NULL, those that share another's memory stand here once. */
-typedef struct Span { const char *name; real *at; idx n; } Span;
+typedef struct SlowSpan { const char *name; real *at; idx n; } SlowSpan;
 
-static int acts_spans(const Lab *b, Span *out) {
+static int acts_spans(const Lab *b, SlowSpan *out) {
     const Config *c = &b->m.c;
     const Acts *a = &b->a;
     idx rows = (idx)a->B * a->N, C = c->dim, D = c->head_dim, H = c->heads, F = c->ffn;
     idx X = rows * C, Q = rows * H * D, K = rows * c->kv_heads * D, half = c->rotary_dims / 2;
     int n = 0;
-    const Span whole[] = {
+    const SlowSpan whole[] = {
         {"h0", a->h0, X}, {"fnorm", a->fnorm, X}, {"nfstat", a->nfstat, 2 * rows},
         {"embed", a->embed, (idx)a->B * a->T * c->embed_dim}, {"cosine", a->cosine, a->N * half},
         {"sine", a->sine, a->N * half}, {"wave", a->wave, a->N * C},
@@ -3291,7 +4324,7 @@ static int acts_spans(const Lab *b, Span *out) {
     for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) out[n++] = whole[i];
     for (int l = 0; l < c->layers; l++) {
         const LayerActs *y = &a->layer[l];
-        const Span block[] = {
+        const SlowSpan block[] = {
             {"n1", y->n1, X}, {"n1stat", y->n1stat, 2 * rows}, {"q", y->q, Q}, {"k", y->k, K},
             {"v", y->v, K}, {"fq", y->fq == y->q ? NULL : y->fq, Q},
             {"fk", y->fk == y->k ? NULL : y->fk, K}, {"hq", y->hq, Q}, {"hk", y->hk, K},
@@ -3313,7 +4346,7 @@ static void acts__stay_within(Test *t) {
     for (int i = 0; i < v->n; i++) {
         char flags[1024];
         Lab b;
-        Span at[100];
+        SlowSpan at[100];
         pick_flags(&v->pick[i], flags, sizeof flags);
         if (!lab_open(&b, t, 1, 9, flags)) return;
         int n = acts_spans(&b, at);
@@ -3348,8 +4381,8 @@ static void model_forward__one_layer(Test *t) {
         double loss = lab_loss(&b);
         for (int again = 0; again < 2; again++) {
             model_forward(&b.m, &one, b.ids, 2, 7);
-            within(t, apart(n, b.a.h, one.h), 0, 0, "h^L, %s", flags);
-            within(t, apart(n, b.a.nf, one.nf), 0, 0, "nf, %s", flags);
+            within(t, distance(n, b.a.h, one.h), 0, 0, "h^L, %s", flags);
+            within(t, distance(n, b.a.nf, one.nf), 0, 0, "nf, %s", flags);
             within(t, model_loss(&b.m, &one, b.targets, 2, 7, false, 1), loss, 0, "loss, %s",
                    flags);
         }
@@ -3374,11 +4407,11 @@ static void extend_as_whole(Test *t, Cached *x, int T, int from) {
     bool kept = from && from >= m->c.prefix && config_attending(&m->c) == m->c.layers;
     fact(t, R == (kept ? T - from : N), "%d rows, %d tokens after %d, %s", R, T, from, x->flags);
     model_forward(m, &x->whole, x->b.ids, 1, T);
-    within(t, apart((idx)R * C, x->whole.nf + (idx)(N - R) * C, x->cache.nf), 0, 0,
+    within(t, distance((idx)R * C, x->whole.nf + (idx)(N - R) * C, x->cache.nf), 0, 0,
            "%d rows of %d, %s", R, N, x->flags);
     model_logits(m, &x->cache, x->cache.nf + (idx)(R - 1) * C, 1, got);
     model_logits(m, &x->whole, x->whole.nf + (idx)(N - 1) * C, 1, want);
-    within(t, apart(V, want, got), 0, 0, "logits of token %d after %d, %s", T, from, x->flags);
+    within(t, distance(V, want, got), 0, 0, "logits of token %d after %d, %s", T, from, x->flags);
     fact(t, biggest(V, want) > 0, "no logits, %s", x->flags);
 }
 
@@ -3408,7 +4441,7 @@ static bool extend_one(Test *t, const char *flags, const int *prompts, int T) {
     model_extend(m, &x.cache, ids, 30, 0);
     model_extend(m, &x.cache, ids + 1, 30, 29);              /* token 31 where token 30 belongs */
     model_forward(m, &x.whole, ids, 1, 31);
-    double off = apart(C, x.whole.nf + (config_rows(&m->c, 31) - 1) * C, x.cache.nf);
+    double off = distance(C, x.whole.nf + (config_rows(&m->c, 31) - 1) * C, x.cache.nf);
     fact(t, off > 1e-5, "one place off shows by %g only, %s", off, flags);
     acts_free(&x.cache);
     acts_free(&x.whole);
@@ -3491,7 +4524,7 @@ static void model_forward__equal_states(Test *t) {
         lab_forward(&b);
         double most = 0, bound = ROWS[f].bound + 4000 * REAL_EPS;
         const real *token1 = b.a.h + b.m.c.sink_token * 12;
-        for (int n = 0; n < 40; n++) most = fmax(most, apart(12, token1, token1 + n * 12));
+        for (int n = 0; n < 40; n++) most = fmax(most, distance(12, token1, token1 + n * 12));
         if (ROWS[f].equal) within(t, most, 0, bound, "equal states, %s", ROWS[f].flags);
         else fact(t, most > 1e-3, "%s keeps states equal to %g", ROWS[f].flags, most);
         lab_close(&b);
@@ -3509,9 +4542,9 @@ static void model_forward__first_token(Test *t) {
     for (int i = 0; i < 144; i++) b.m.w.layer[0].wq[i] = b.m.w.layer[1].wk[i] = (real)0.5;
     lab_forward(&a);
     lab_forward(&b);
-    within(t, apart(12, a.a.nf, b.a.nf), 0, 64 * REAL_EPS,
+    within(t, distance(12, a.a.nf, b.a.nf), 0, 64 * REAL_EPS,
            "h_1 after other tokens, W_Q and positions");
-    fact(t, apart(12, a.a.nf + 12, b.a.nf + 12) > 1e-3, "h_2 does not depend on them either");
+    fact(t, distance(12, a.a.nf + 12, b.a.nf + 12) > 1e-3, "h_2 does not depend on them either");
     lab_close(&a);
     lab_close(&b);
 }
@@ -3750,7 +4783,7 @@ static void gradients__every_operation(Test *t) {
         "--scale 0.7 --pos alibi --linear-bias",
         "--extra-dims 3 --extra-order last"};
     static const char *const KERNELS[] = {"identity", "elu", "mlp"},
-                             *const SIMS[] = {"exp", "sigmoid", "elu", "identity"},
+                             *const SIM_NAMES[] = {"exp", "sigmoid", "elu", "identity"},
                              *const NORMALIZERS[] = {"sum", "one", "clamp", "pnorm --pnorm 0.5",
                                                      "pnorm --pnorm 2"},
                              *const EXTRAS[] = {"none", "k",     "kv",
@@ -3763,7 +4796,7 @@ static void gradients__every_operation(Test *t) {
         Error e = {0};
         Lab b;
         snprintf(flags, sizeof flags, "%s --kernel %s --sim %s --normalizer %s --extra %s",
-                 REST[i % 7], KERNELS[i % 3], SIMS[i / 3 % 4], NORMALIZERS[i / 12 % 5],
+                 REST[i % 7], KERNELS[i % 3], SIM_NAMES[i / 3 % 4], NORMALIZERS[i / 12 % 5],
                  EXTRAS[i / 60]);
         snprintf(all, sizeof all, "%s%s", BASE, flags);
         if (config_from_flags(&c, all, &e)) continue;
@@ -3856,7 +4889,7 @@ static void gradients__t5_again(Test *t) {
         if (!n) copy(once, b.m.grads + x->at, x->count);
         fact(t, biggest(x->count, once) > 0
                 && !memcmp(once, b.m.grads + x->at, (size_t)x->count * sizeof(real)),
-             "backward %d: rel off by %g", n, apart(x->count, once, b.m.grads + x->at));
+             "backward %d: rel off by %g", n, distance(x->count, once, b.m.grads + x->at));
     }
     free(once);
     lab_close(&b);
@@ -3883,7 +4916,7 @@ static void gradients__accumulate(Test *t) {
             const Tensor *x = &b.m.tensor[n];
             double size = biggest(x->count, once + x->at), all = biggest(b.m.count, once);
             if (size > 1e-9 * all)
-                within(t, apart(x->count, once + x->at, half + x->at), 0, 64 * REAL_EPS,
+                within(t, distance(x->count, once + x->at, half + x->at), 0, 64 * REAL_EPS,
                        "%s twice, %s", x->name, flags);
         }
         model_zero_grads(&b.m);
@@ -3891,8 +4924,8 @@ static void gradients__accumulate(Test *t) {
         for (idx i = 0; i < b.m.count; i++) half[i] = b.m.grads[i] * 2;
         fact(t,
              !memcmp(once, half, (size_t)b.m.count * sizeof(real)) ||
-                 apart(b.m.count, once, half) < 64 * REAL_EPS,
-             "half a share is off by %g, %s", apart(b.m.count, once, half), flags);
+                 distance(b.m.count, once, half) < 64 * REAL_EPS,
+             "half a share is off by %g, %s", distance(b.m.count, once, half), flags);
         free(once);
         free(half);
         lab_close(&b);
@@ -3917,7 +4950,7 @@ static void gradients__of_a_batch(Test *t) {
     }
     for (int k = 0; k < b.m.n_tensors; k++) {
         const Tensor *x = &b.m.tensor[k];
-        within(t, apart(x->count, whole + x->at, b.m.grads + x->at), 0, 512 * REAL_EPS, "%s",
+        within(t, distance(x->count, whole + x->at, b.m.grads + x->at), 0, 512 * REAL_EPS, "%s",
                x->name);
     }
     free(whole);
@@ -4519,7 +5552,7 @@ static void forget_queries(Lab *b) {
  * authors' bucket, whose alpha_1 is 0.334 in every head at T = 64, so that proposition 2 fails for
  * it; [P3] ALiBi's closed form; windows. */
 static void sinks__closed_forms(Test *t) {
-    static const double ALIBI[] = {.028252, .035957, .044729, .053974,
+    static const double ALIBI_FLAGS[] = {.028252, .035957, .044729, .053974,
                                    .062023, .067492, .070658, .072353};
     static const struct { const char *flags; double alpha_1;
     } ROWS[] = {
@@ -4541,7 +5574,7 @@ static void sinks__closed_forms(Test *t) {
         forget_queries(&b);
         if (!measure(t, &b, &s, 0.3, 0.2, 0.4, ROWS_REAL)) return;
         for (int h = 0; h < 2 * b.m.c.heads; h++)
-            within(t, s.alpha[(idx)h * s.S], ROWS[r].alpha_1 < 0 ? ALIBI[h % 8] : ROWS[r].alpha_1,
+            within(t, s.alpha[(idx)h * s.S], ROWS[r].alpha_1 < 0 ? ALIBI_FLAGS[h % 8] : ROWS[r].alpha_1,
                    5e-7, "alpha_1 of head %d, %s", h, ROWS[r].flags);
         double sink = b.m.c.pos == POS_RELATIVE;
         within(t, sinks_sink(&s, 0, 0), sink, 0, "Sink_1 at 0.3, %s", ROWS[r].flags);
@@ -4699,7 +5732,7 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static double span(int n, const double *x) {
+static double slow_span(int n, const double *x) {
     double sum = 0;
     for (int i = 0; i < n; i++) sum += x[i] * x[i];
     return sqrt(sum);
@@ -4740,7 +5773,7 @@ static void slow_measure(const Lab *b, const int *ids, int rows, Sinks *w) {
                 const double *q = s.q + (((idx)l * N + i) * H + h) * D;
                 for (int j = 0; j <= i; j++) {
                     const double *k = s.k + (((idx)l * N + j) * K + h / (H / K)) * D;
-                    double dot = 0, both = span(D, q) * span(D, k);
+                    double dot = 0, both = slow_span(D, q) * slow_span(D, k);
                     for (int d = 0; d < D; d++) dot += q[d] * k[d];
                     if (j == 0) {
                         w->cosine[2 * (l * H + h)] += dot / both / (N - 1);
@@ -4757,15 +5790,15 @@ static void slow_measure(const Lab *b, const int *ids, int rows, Sinks *w) {
         }
     for (int l = 0; l <= L; l++)
         for (int n = 0; n < N; n++) {
-            w->hnorm[l * N + n] += span(C, s.h + ((idx)l * N + n) * C);
+            w->hnorm[l * N + n] += slow_span(C, s.h + ((idx)l * N + n) * C);
             if (l == L) continue;
-            w->prenorm[l * N + n] += span(C, s.sum + ((idx)l * N + n) * C);
+            w->prenorm[l * N + n] += slow_span(C, s.sum + ((idx)l * N + n) * C);
             for (int h = 0; h < H; h++)
-                w->qnorm[l * N + n] += span(D, s.q + (((idx)l * N + n) * H + h) * D) / H;
+                w->qnorm[l * N + n] += slow_span(D, s.q + (((idx)l * N + n) * H + h) * D) / H;
             for (int h = 0; h < K; h++)
-                w->knorm[l * N + n] += span(D, s.k + (((idx)l * N + n) * K + h) * D) / K;
+                w->knorm[l * N + n] += slow_span(D, s.k + (((idx)l * N + n) * K + h) * D) / K;
             for (int h = 0; h < K; h++)
-                w->vnorm[l * N + n] += span(D, s.v + (((idx)l * N + n) * K + h) * D) / K;
+                w->vnorm[l * N + n] += slow_span(D, s.v + (((idx)l * N + n) * K + h) * D) / K;
         }
     double most = 0, *at = NULL;
     for (int l = 1; l <= L; l++)
@@ -4936,87 +5969,6 @@ static void sinks__in_parts(Test *t) {
  * directions follow from a configuration's number. */
 
 #define GOLDEN "data/golden/golden.txt"
-
-typedef struct Golden {
-    const char *path;            /* of the text, for errors */
-    const char *at;              /* what is left of the text, which ends in a 0 byte */
-    int line, changed;           /* of the file, from 1; numbers that differ by more than bound */
-    long numbers;                /* compared so far */
-    double bound, worst;         /* relative to the scale of each kind of number */
-    char first[400], what[160];  /* the first that differed; the one that came nearest to bound */
-    Error e;                     /* what is wrong with the text itself */
-} Golden;
-
-/* The text and its last line, "end CONFIGS LINES SUM", checked against what is before it. 0, or 1
- * with an error. */
-static int golden_read(const char *path, Bytes *text, int *configs, Error *e) {
-    static const char *const TRY = "Try: git checkout data/golden";
-    int lines = 0, told = -1, used = 0;
-    unsigned long long sum = 0;
-    *text = (Bytes){0};
-    *configs = 0;
-    if (file_read(path, text, e)) return 1;
-    if (bytes_add(text, "", 1, e)) return 1;
-    size_t size = text->size - 1, last = size;
-    const char *at = (const char *)text->at;
-    while (last > 1 && at[last - 2] != '\n') last--;
-    if (last) last--;                                        /* where the last line begins */
-    for (size_t i = 0; i < last; i++) lines += at[i] == '\n';
-    if (sscanf(at + last, "end %d %d %16llx%n", configs, &told, &sum, &used) != 3
-        || strcmp(at + last + used, "\n"))
-        return fail(e, 1, "%s: expected a last line \"end CONFIGS LINES SUM\", found %.40s. %s",
-                    path, size ? at + last : "nothing", TRY);
-    if (told != lines || hash64(0, at, last) != sum)
-        return fail(e, 1, "%s: expected %d lines of sum %016llx, found %d of %016llx. %s", path,
-                    told, sum, lines, (unsigned long long)hash64(0, at, last), TRY);
-    return 0;
-}
-
-/* Steps over these words if the text goes on with them; an error if not. */
-static bool golden_words(Golden *g, const char *format, ...) {
-    char words[64];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(words, sizeof words, format, args);
-    va_end(args);
-    size_t n = strlen(words);
-    if (g->e.status) return false;
-    if (strncmp(g->at, words, n)) {
-        fail(&g->e, 1, "%s:%d: expected \"%s\", found \"%.*s\"", g->path, g->line, words,
-             (int)strcspn(g->at, "\n") < 40 ? (int)strcspn(g->at, "\n") : 40, g->at);
-        return false;
-    }
-    g->at += n;
-    return true;
-}
-
-/* n numbers, a space before each, and the end of the line. */
-static bool golden_numbers(Golden *g, int n, double *x) {
-    for (int i = 0; i < n && !g->e.status; i++) {
-        char *end = NULL;
-        if (*g->at == ' ') x[i] = strtod(g->at + 1, &end);
-        if (!end || end == g->at + 1 || !isfinite(x[i]))
-            fail(&g->e, 1, "%s:%d: expected number %d of %d, found \"%.*s\"", g->path, g->line,
-                 i + 1, n, (int)strcspn(g->at, " \n"), g->at);
-        else g->at = end;
-    }
-    if (!golden_words(g, "\n")) return false;
-    g->line++;
-    return true;
-}
-
-/* One of our numbers beside the twin's. */
-static void golden_meet(Golden *g, double ours, double theirs, double scale, const char *what) {
-    double error = ours == theirs ? 0 : fabs(ours - theirs) / scale;
-    g->numbers++;
-    if (error > g->worst) {
-        g->worst = error;
-        snprintf(g->what, sizeof g->what, "%s, %s:%d", what, g->path, g->line - 1);
-    }
-    if (error <= g->bound || g->changed++) return;
-    snprintf(g->first, sizeof g->first, "%s:%d: %s is %.12g here, %.12g there", g->path,
-             g->line - 1, what, ours, theirs);
-}
 
 /* A line of n of our numbers; their scale is the largest of the twin's. */
 static void golden_row(Golden *g, const char *what, int n, const real *ours) {
@@ -5246,7 +6198,7 @@ static void golden__sees_a_digit(Test *t) {
 
 /* A file that is not there, is cut short, or has one other byte, is refused with one line. */
 static void golden_read__damage(Test *t) {
-    static const char AT[] = "out/test-golden.txt";
+    static const char AT_FOLDER[] = "out/test-golden.txt";
     Bytes text, again;
     int configs;
     Error e = {0};
@@ -5261,16 +6213,16 @@ static void golden_read__damage(Test *t) {
         size_t size = text.size - 1, at = n < 2 ? size - 1 : rng_below(&r, size);
         unsigned char was = text.at[at];
         text.at[at] = was == '7' ? '8' : '7';
-        FILE *f = fopen(AT, "wb");
+        FILE *f = fopen(AT_FOLDER, "wb");
         if (!f || fwrite(text.at, 1, cut ? at : size, f) != (cut ? at : size) || fclose(f)) exit(1);
         text.at[at] = was;
         e = (Error){0};
-        int status = golden_read(AT, &again, &configs, &e);
+        int status = golden_read(AT_FOLDER, &again, &configs, &e);
         fact(t, status == 1 && strstr(e.text, "expected") && strstr(e.text, "Try: "),
              "%s byte %zu: status %d, %s", cut ? "cut at" : "another", at, status, e.text);
         bytes_free(&again);
     }
-    remove(AT);
+    remove(AT_FOLDER);
     bytes_free(&text);
 }
 
@@ -5391,43 +6343,6 @@ static size_t oracle_train(const Tokenizer *k, const unsigned char *text, size_t
     free(count);
     ids_free(&s);
     return r;
-}
-
-static const char SAMPLE[] =
-    "The quick brown fox jumps over the lazy dog; the dog, being lazy, jumps over nothing.\n"
-    "It's 1,024  km from here to there -- isn't it?   Yes, 12345678 metres!!!\n\n\tthe end\n"
-    "na\xc3\xafve caf\xc3\xa9 \xe4\xb8\xad\xe6\x96\x87 \xf0\x9f\x99\x82 the the the there then"
-    "<|endoftext|>aaaa aaaaaaa aaaaaaaaa aa ==== ====== the fox there over nothing 2024 2025 ";
-
-/* n bytes: mode 0 any, 1 few letters and signs, 2 long runs, 3 scraps of SAMPLE. */
-static void random_text(Rng *r, int mode, unsigned char *to, size_t n) {
-    size_t from = 0, size = strlen(SAMPLE);
-    for (size_t i = 0; i < n; i++) {
-        if (mode == 0) to[i] = (unsigned char)rng_below(r, 256);
-        if (mode == 1) to[i] = (unsigned char)"abe th  1.2\n\xc3\xa9"[rng_below(r, 14)];
-        if (mode == 2)
-            to[i] = i && rng_below(r, 40) ? to[i - 1]
-                                          : (unsigned char)"a 1=\n\xff\0"[rng_below(r, 7)];
-        if (mode == 3) {
-            if (!i || !rng_below(r, 9)) from = (size_t)rng_below(r, size);
-            to[i] = (unsigned char)SAMPLE[from++ % size];
-        }
-    }
-}
-
-/* A tokenizer trained on a mixture of all of that. */
-static Tokenizer sample_tokenizer(Test *t, int vocab) {
-    enum { SIZE = 20000 };
-    Error e = {0};
-    Rng r = {9};
-    Tokenizer k = {0};
-    unsigned char *s = (unsigned char *)room(SIZE / 8);
-    random_text(&r, 3, s, 10000);
-    random_text(&r, 1, s + 10000, 8000);
-    random_text(&r, 2, s + 18000, 2000);
-    fact(t, !tokenizer_train(&k, s, SIZE, vocab, &e) && k.vocab == vocab, "training: %s", e.text);
-    free(s);
-    return k;
 }
 
 /* A tokenizer from merges in order of rank, through the file's format. */
@@ -5661,12 +6576,6 @@ static void tokenizer_train__by_hand(Test *t) {
     tokenizer_free(&a);
 }
 
-/* Makes the checksum in a file's last 8 bytes right. */
-static void seal(Bytes *b) {
-    uint64_t h = hash64(0, b->at, b->size - 8);
-    for (size_t i = 0; i < 8; i++) b->at[b->size - 8 + i] = (unsigned char)(h >> (8 * i));
-}
-
 /* Whether n bytes, on the heap so that overreading shows, are refused as a tokenizer in one line.
  */
 static bool refused(const unsigned char *at, size_t n) {
@@ -5854,154 +6763,6 @@ static void tokenizer__shipped(Test *t) {
 /* ---- Published tokenizers: files made here, by hand and at random. What the libraries themselves
  * give is in 16.5. */
 
-/* A file in the making; tokens and merges in the order of their ids and ranks. */
-typedef struct Other {
-    int cut, space, flags, n, merges;
-    uint64_t end, bos;
-    Bytes classes, folds, combining, tokens, spelt, joins;
-} Other;
-
-static int other_token(Other *o, int kind, const char *s, size_t n) {
-    Error e = {0};
-    bytes_number(&o->tokens, (uint64_t)kind, 1, &e);
-    bytes_number(&o->tokens, n, 2, &e);
-    bytes_add(&o->spelt, s, n, &e);
-    return o->n++;
-}
-
-static void other_merge(Other *o, int left, int right, int made, int rank) {
-    Error e = {0};
-    const int numbers[4] = {left, right, made, rank};
-    for (int i = 0; i < 4; i++) bytes_number(&o->joins, (uint64_t)numbers[i], 4, &e);
-    o->merges++;
-}
-
-static void other_range(Bytes *b, uint64_t first, uint64_t last, uint64_t value) {
-    Error e = {0};
-    bytes_number(b, first, 4, &e);
-    bytes_number(b, last, 4, &e);
-    bytes_number(b, value, 4, &e);
-}
-
-/* The 256 bytes, ids 0 to 255, and the classes of a few characters: letters a, U+00E9 (2 bytes),
- * U+5DDD (3), U+1D400 (4); a number U+00BD; white space U+3000. */
-static Other other_begin(int cut, int space, int flags) {
-    static const unsigned RANGES[][3] = {
-        {'\t', '\r', 2}, {' ', ' ', 2}, {'0', '9', 1}, {'A', 'Z', 0}, {'a', 'z', 0},
-        {0xBD, 0xBD, 1}, {0xE9, 0xE9, 0}, {0x17F, 0x17F, 0}, {0x3000, 0x3000, 2},
-        {0x5DDD, 0x5DDD, 0}, {0x1D400, 0x1D400, 0}};
-    Other o = {.cut = cut, .space = space, .flags = flags, .bos = 256};
-    for (int b = 0; b < 256; b++) {
-        const char c = (char)b;
-        other_token(&o, cut == CUT_BESIDE ? KIND_BYTE : KIND_TEXT, &c, 1);
-    }
-    for (int i = 0; i < 11; i++)
-        other_range(&o.classes, RANGES[i][0], RANGES[i][1], RANGES[i][2]);
-    other_token(&o, KIND_MARK, "<s>", 3);                    /* 256 */
-    return o;
-}
-
-/* The file, its parts freed. */
-static void other_end(Other *o, Bytes *out) {
-    Error e = {0};
-    const uint64_t head[] = {2, (uint64_t)o->n, (uint64_t)o->merges, (uint64_t)o->cut,
-                             (uint64_t)o->space, (uint64_t)o->flags, o->end, o->bos,
-                             o->classes.size / 12, o->folds.size / 16, o->combining.size / 12,
-                             o->spelt.size};
-    Bytes *const parts[] = {&o->classes, &o->folds, &o->combining, &o->tokens, &o->spelt,
-                            &o->joins};
-    out->size = 0;
-    bytes_add(out, "SINKTOK1", 8, &e);
-    for (int i = 0; i < 12; i++) bytes_number(out, head[i], 4, &e);
-    for (int i = 0; i < 6; i++) {
-        bytes_add(out, parts[i]->at, parts[i]->size, &e);
-        bytes_free(parts[i]);
-    }
-    bytes_number(out, 0, 8, &e);
-    seal(out);
-}
-
-static bool other_open(Test *t, Other *o, Tokenizer *k, Encoder *c) {
-    Error e = {0};
-    Bytes b = {0};
-    other_end(o, &b);
-    *c = (Encoder){0};
-    const bool good = !tokenizer_read(b.at, b.size, "x", k, &e) && !encoder_make(c, k, &e);
-    fact(t, good, "%s", e.text);
-    bytes_free(&b);
-    return good;
-}
-
-static void other_close(Tokenizer *k, Encoder *c) {
-    encoder_free(c);
-    tokenizer_free(k);
-}
-
-/* Ids as their spellings with | between them; a byte's token in CUT_BESIDE as <XX>. */
-static void spelt_out(const Tokenizer *k, const Ids *ids, char *to, size_t room) {
-    size_t at = 0, n;
-    *to = 0;
-    for (size_t i = 0; i < ids->size && at + 40 < room; i++) {
-        const unsigned char *s = tokenizer_token(k, ids->at[i], &n);
-        if (i) at += (size_t)snprintf(to + at, room - at, "|");
-        if (k->kind[ids->at[i]] == KIND_BYTE)
-            at += (size_t)snprintf(to + at, room - at, "<%02X>", s[0]);
-        else at += (size_t)snprintf(to + at, room - at, "%.*s", (int)n, (const char *)s);
-    }
-}
-
-/* Every piece of a row is a token, and a piece that is one is not merged: so the ids show the cuts,
- * which were worked out from the expressions by hand. */
-static void pieces__published(Test *t) {
-#define U_E9 "\xC3\xA9"                        /* U+00E9 */
-#define U_BD "\xC2\xBD"                      /* U+00BD */
-#define U_3000 "\xE3\x80\x80"                  /* U+3000 */
-#define U_5DDD "\xE5\xB7\x9D"                  /* U+5DDD */
-#define U_1D400 "\xF0\x9D\x90\x80"              /* U+1D400 */
-#define U_17F "\xC5\xBF"                    /* U+017F */
-    static const struct { int cut; const char *pieces; } ROWS[] = {
-        {CUT_GPT2, "It|'s| 1024|  | km|!"}, {CUT_GPT2, "I|'ll| we|'ve| you|'re| I|'m| I|'d|'t"},
-        {CUT_GPT2, "I|'|LL| we|'|Ve"}, {CUT_GPT2, "'s|'|x|''|"},
-        {CUT_GPT2, "a" U_E9 U_5DDD U_1D400 "|" U_BD "12| " U_BD "| " U_E9 "| .|" U_3000 "|x"},
-        {CUT_GPT2, "a|\n|\n|b|  "}, {CUT_GPT2, "a|\t|b| |\t|b| |"}, {CUT_GPT2, " \n"},
-        {CUT_GPT2, "a|" U_3000 "|b| " U_3000 "| b"}, {CUT_GPT2, "\xFF\xC3| a|\xC3(|a|\xE5\xB7"},
-        {CUT_GPT2, "...?!| --|" U_17F "|'|" U_17F},
-        {CUT_LLAMA3, "It|'s| |102|4|  | km|!"}, {CUT_LLAMA3, "I|'LL| we|'Ve| I|'D|'" U_17F "|x"},
-        {CUT_LLAMA3, "(a|.b|\tc| ((|a|1|a"}, {CUT_LLAMA3, "123|456|7|a|" U_BD "12|3"},
-        {CUT_LLAMA3, "a|  \n\n| | b"}, {CUT_LLAMA3, "a| \r\n \n|\t|\t|1| "},
-        {CUT_LLAMA3, "a|!\n\r\n|b| !|a|  |"}, {CUT_LLAMA3, "\n|a|\n| a|  "},
-        {CUT_LLAMA3, U_3000 U_5DDD "|" U_3000 U_3000 "| !|" U_E9}, {CUT_LLAMA3, "''|ss|'|1"},
-    };
-    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
-        Tokenizer k;
-        Encoder c;
-        Ids ids = {0};
-        Error e = {0};
-        char text[200] = "", found[400], wanted[200];
-        size_t n = 0;
-        Other o = other_begin(ROWS[i].cut, SPACE_PLAIN, 1);
-        snprintf(wanted, sizeof wanted, "%s", ROWS[i].pieces);
-        for (const char *s = ROWS[i].pieces; *s;) {
-            const size_t length = strcspn(s, "|");
-            bool known = length < 2;
-            for (const char *r = ROWS[i].pieces; r < s; r += strcspn(r, "|") + 1)
-                known = known || (strcspn(r, "|") == length && !memcmp(r, s, length));
-            if (!known) other_token(&o, KIND_TEXT, s, length);
-            memcpy(text + n, s, length);
-            n += length;
-            s += length + (s[length] == '|');
-        }
-        if (wanted[strlen(wanted) - 1] == '|') wanted[strlen(wanted) - 1] = 0;
-        if (other_open(t, &o, &k, &c)) {
-            tokenizer_encode(&c, (const unsigned char *)text, n, &ids, &e);
-            spelt_out(&k, &ids, found, sizeof found);
-            fact(t, !strcmp(found, wanted), "cut %d: %s, expected %s", ROWS[i].cut, found, wanted);
-        }
-        other_close(&k, &c);
-        ids_free(&ids);
-    }
-}
-
 /* Marks, spaces and characters, by hand. Ids of KIND_BYTE show as <XX>. */
 static void tokenizer_encode__spaces(Test *t) {
     static const struct { int space; const char *text, *ids; } ROWS[] = {
@@ -6075,7 +6836,7 @@ static int joined_slowly(int *ids, int size, int merge[][4], int merges) {
  * one piece of up to 300 symbols under gpt2 (no space in them), and cut by nothing in the slow
  * encoder under beside. */
 static void tokenizer_encode__ranks(Test *t) {
-    enum { TOKENS = 40, MERGES = 60, SYMBOLS = 5, MOST = 300 };
+    enum { TOKENS_OF_TEST = 40, MERGES = 60, SYMBOLS = 5, MOST = 300 };
     static const char *const SYMBOL[SYMBOLS] = {"a", "b", "c", U_E9, " "};
     Rng r = {77};
     int joined = 0, trials = 300, cuts = 0;
@@ -6083,14 +6844,14 @@ static void tokenizer_encode__ranks(Test *t) {
         const bool beside = trial % 2;
         const int symbols = beside ? SYMBOLS : 3;
         Other o = other_begin(beside ? CUT_BESIDE : CUT_GPT2, beside ? SPACE_NONE : SPACE_PLAIN, 0);
-        char spelt[TOKENS][64];
-        int token[TOKENS], n = 0, merge[MERGES][4], merges = 0;
+        char spelt[TOKENS_OF_TEST][64];
+        int token[TOKENS_OF_TEST], n = 0, merge[MERGES][4], merges = 0;
         for (; n < symbols; n++) {
             snprintf(spelt[n], sizeof spelt[n], "%s", SYMBOL[n]);
             token[n] = beside ? other_token(&o, KIND_TEXT, SYMBOL[n], strlen(SYMBOL[n]))
                               : SYMBOL[n][0];
         }
-        for (int tries = 0; tries < 400 && merges < MERGES && n < TOKENS; tries++) {
+        for (int tries = 0; tries < 400 && merges < MERGES && n < TOKENS_OF_TEST; tries++) {
             const int left = (int)rng_below(&r, (uint64_t)n),
                       right = (int)rng_below(&r, (uint64_t)n);
             char both[128];
@@ -6204,7 +6965,7 @@ static void tokenizer_read__published(Test *t) {
     other_end(&o, &b);
     bytes_add(&w, b.at, b.size, &e);
     fact(t, !refused(b.at, b.size), "a good file is refused");
-    const struct { size_t at; unsigned char value; const char *said; } PARTS[] = {
+    const struct { size_t at; unsigned char value; const char *said; } PARTS_OF_TEST[] = {
         {folds, 0xC5, "sorted canonical forms"}, {folds + 12, 2, "canonical forms"},
         {folds + 4, 0xC0, "canonical forms"}, {folds + 9, 0, "canonical forms"},
         {folds + 6, 0xFF, "canonical forms"}, {tokens, KINDS_COUNT, "token 0 of"},
@@ -6216,14 +6977,14 @@ static void tokenizer_read__published(Test *t) {
         {merges + 12, 1, "merge 0 of rank"}, {merges + 44, 0, "merge 2 of rank"},
         {merges + 28, 5, "merge 1 of rank"},
     };
-    for (int i = 0; i < (int)(sizeof WRONG / sizeof *WRONG + sizeof PARTS / sizeof *PARTS); i++) {
+    for (int i = 0; i < (int)(sizeof WRONG / sizeof *WRONG + sizeof PARTS_OF_TEST / sizeof *PARTS_OF_TEST); i++) {
         const int k = i - (int)(sizeof WRONG / sizeof *WRONG);
-        const size_t at = k < 0 ? WRONG[i].at : PARTS[k].at;
-        const char *said = k < 0 ? WRONG[i].said : PARTS[k].said;
+        const size_t at = k < 0 ? WRONG[i].at : PARTS_OF_TEST[k].at;
+        const char *said = k < 0 ? WRONG[i].said : PARTS_OF_TEST[k].said;
         Error bad = {0};
         Tokenizer back;
         memcpy(w.at, b.at, b.size);
-        if (k >= 0) w.at[at] = PARTS[k].value;
+        if (k >= 0) w.at[at] = PARTS_OF_TEST[k].value;
         else for (size_t j = 0; j < 4; j++) w.at[at + j] = (unsigned char)(WRONG[i].value >> 8 * j);
         seal(&w);
         fact(t, refused(w.at, w.size) && tokenizer_read(w.at, w.size, "x", &back, &bad) &&
@@ -6356,18 +7117,6 @@ static void grammar__says_where(Test *t) {
     }
 }
 
-/* A small world of people and things, for this chapter and the next. */
-static const char TALE[] =
-    "tale = [x=who] [y=who] [4-9 line] {2: \\n [3-5 line]|}\n"
-    "line = {[^$x]|[^$x/he]} [verb] [a thing] {by [$y/his] [place]|}. | [^$y] {then|} [verb] the "
-    "[thing],\n"
-    "  [$y/he] said. | \"[^a thing],\" said [$x].\n"
-    "who/he/his ~= Ann/she/her | Bob/he/his | Cid/he/his | Dot/she/her | Eve/she/her | "
-    "Finn/he/his\n"
-    "verb ~= saw | took | ate | lost | found | liked | hid\n"
-    "thing ~= apple | owl | hour | house | unicorn | box | egg | red {coat|hat} | umbrella\n"
-    "place = garden | school | inn | tower\n";
-
 /* 100,000 bytes are remembered and told again and again: refused before they are many more. */
 static void grammar_document__bounded(Test *t) {
     Bytes text = {0}, out = {0};
@@ -6436,10 +7185,10 @@ static void grammar_document__pure(Test *t) {
 
 /* Damaged grammars give an error or documents. */
 static void grammar_read__damage(Test *t) {
-    static const char SMALL[] =
+    static const char SMALL_ONE[] =
         "s/q ~= [^a 2-3 x:t/q] {2: [$x/q]|b\\n} / 3: [y=$x]\n  c | [u]\nt/q = f/g | [u]\n# c\n"
         "u = {h|} [m=w] [$m%7] [m=$m*$m]\nw = 12\n";
-    enum { TRIALS = 12000, SIZE = sizeof SMALL - 1 };
+    enum { TRIALS = 12000, SIZE = sizeof SMALL_ONE - 1 };
     Rng r = {5};
     int read = 0;
     Bytes out = {0};
@@ -6449,10 +7198,10 @@ static void grammar_read__damage(Test *t) {
         size_t size = SIZE - (size_t)(rng_below(&r, 2) * rng_below(&r, SIZE));
         unsigned char *at = malloc(size ? size : 1);
         if (!at) exit(1);
-        memcpy(at, SMALL, size);
+        memcpy(at, SMALL_ONE, size);
         for (uint64_t k = rng_below(&r, 6); size && k--;)
             at[rng_below(&r, size)] = (unsigned char)(rng_below(&r, 3)
-                                                          ? (uint64_t)SMALL[rng_below(&r, SIZE)]
+                                                          ? (uint64_t)SMALL_ONE[rng_below(&r, SIZE)]
                                                           : rng_below(&r, 256));
         if (!grammar_read(&g, at, size, "g", &e)) {
             read++;
@@ -6627,71 +7376,6 @@ static void grammar__domains(Test *t) {
  * 9.2  Packing and interventions
  *
  * A source on disk, made for each test below out/ and removed with it. */
-
-#ifdef SINK_DOUBLE
-#define SCRATCH "out/files_double"
-#else
-#define SCRATCH "out/files_float"
-#endif
-#define FROM_TEXT " --text " SCRATCH "/tale.txt "
-
-static void scratch_close(void) {
-    if (system("rm -rf " SCRATCH)) fprintf(stderr, "test_sink: " SCRATCH " is left\n");
-}
-
-static void scratch_open(void) {
-    scratch_close();
-    if (system("mkdir -p " SCRATCH)) {
-        fprintf(stderr, "test_sink: " SCRATCH " cannot be made\n");
-        exit(1);
-    }
-}
-
-/* Default settings and a tiny model that reads tale.tok, with these flags; false when they are
- * refused. */
-static bool tiny_settings(Settings *s, const char *flags, Error *e) {
-    settings_default(s);
-    settings_flags(s,
-                   "--layers 1 --heads 2 --dim 16 --ffn 20 --context 16 --batch 4 --warmup 5 "
-                   "--steps 30 --seed 3 "
-                   "--lr 1e-2 --quiet --tokenizer " SCRATCH "/tale.tok --T 8 --n 10",
-                   "mtdeoapj", e);
-    settings_flags(s, flags, "mtdeoapj", e);
-    if (!s->data.text[0] && !s->data.grammar[0] && !s->data.tokens[0])
-        settings_flags(s, "--grammar " SCRATCH "/tale.grammar", "d", e);
-    if (s->train.min_lr < 0) s->train.min_lr = s->train.lr / 10;
-    return !e->status;
-}
-
-/* Writes TALE, 150 of its documents as a text, and a tokenizer of 320 tokens trained on them. The
- * text has what texts have: white space around documents, UTF-8, ends of lines of another system,
- * an empty document. */
-static bool tale_open(Test *t, Settings *s, const char *flags) {
-    static const char OTHER[] =
-        "caf\xc3\xa9 \xe4\xb8\xad\xe6\x96\x87, na\xc3\xafve.\r\nA second line\r\n";
-    Error e = {0};
-    Grammar g = {0};
-    Bytes text = {0};
-    Tokenizer k = {0};
-    scratch_open();
-    file_write(SCRATCH "/tale.grammar", TALE, strlen(TALE), &e);
-    if (!e.status) grammar_read(&g, (const unsigned char *)TALE, strlen(TALE), "tale", &e);
-    for (uint64_t n = 0; n < 150 && !e.status; n++) {
-        grammar_document(&g, 7, n, &text, &e);
-        bytes_add(&text, "\n" DOCUMENT_END "\n\n", 16, &e);
-        if (n == 70) bytes_add(&text, DOCUMENT_END " \n" DOCUMENT_END, 28, &e);
-        if (n == 90) bytes_add(&text, OTHER, strlen(OTHER), &e);
-    }
-    if (!e.status) file_write(SCRATCH "/tale.txt", text.at, text.size, &e);
-    if (!e.status && !tokenizer_train(&k, text.at, text.size, 320, &e))
-        tokenizer_save(SCRATCH "/tale.tok", &k, &e);
-    grammar_free(&g);
-    tokenizer_free(&k);
-    bytes_free(&text);
-    if (!e.status) tiny_settings(s, flags, &e);
-    fact(t, !e.status, "%s: %s", flags, e.text);
-    return !e.status;
-}
 
 static bool data_made(Test *t, Data *d, Settings *s, int seed, int T, const char *flags) {
     Error e = {0};
@@ -7231,10 +7915,9 @@ static void data_open__shards(Test *t) {
     } WRONG[] = {
         {"--end-token 0", 400, 1, "shards/a.bin: expected ids below 400, found "},
         {"", 500, 2, "--end-token 50256: expected an id below 500"},
-        {"--end-token 499 --fix-token 1", 500, 2, "and free of --bos and --fix-token"},
-        {"--end-token 0 --fix-token 1", 498, 1,
-         "expected id 497 to be free for --fix-token, found it"},
-        {"--end-token 0 --bos", 499, 1, "expected id 497 to be free for --bos, found it"},
+        {"--end-token 499 --fix-token 1", 500, 2, "id below 498, free of --bos and --fix-token"},
+        {"--end-token 0 --fix-token 1", 498, 1, "shards/a.bin: expected ids below 496, found 49"},
+        {"--end-token 0 --bos", 499, 1, "expected ids below 497, found 497 at place "},
     };
     for (int i = 0; i < (int)(sizeof WRONG / sizeof *WRONG); i++) {
         Error wrong = {0};
@@ -7475,23 +8158,6 @@ static void positions_parse__refuses(Test *t) {
 /* =================================================================================================
  * 10  Training and checkpoints */
 
-/* A trainer of tiny_settings with these flags; the files of tale_open must be there. */
-static bool trainer_made(Test *t, Trainer *r, const char *flags) {
-    Settings s;
-    Error e = {0};
-    if (tiny_settings(&s, flags, &e) && !trainer_create(r, &s, &e)) return true;
-    fact(t, false, "%s: %s", flags, e.text);
-    return false;
-}
-
-/* Steps until `steps` are done; the last loss, NaN and a failed statement when a step fails. */
-static double steps_of(Test *t, Trainer *r, int steps) {
-    Error e = {0};
-    while (r->step < steps && !trainer_step(r, &e)) continue;
-    fact(t, !e.status, "%s", e.text);
-    return e.status ? NAN : r->loss;
-}
-
 /* Largest |x_i - y_i|. */
 static double gap(idx n, const real *x, const real *y) {
     double most = 0;
@@ -7720,27 +8386,6 @@ static Bytes checkpoint_of(Test *t, const Trainer *r, bool with_moments) {
     return b;
 }
 
-/* What `sink check` says of a model file; its last line, and how many lines were measured. */
-static int checked(Test *t, const char *path, char last[120], int *lines) {
-    Error e = {0};
-    char line[512];
-    FILE *page = tmpfile();
-    if (!page) exit(1);
-    int status = check_model(path, page, false, &e);
-    rewind(page);
-    *lines = 0;
-    last[0] = 0;
-    while (fgets(line, sizeof line, page)) {
-        line[strcspn(line, "\n")] = 0;
-        fact(t, strlen(line) <= 100, "%zu columns: %.60s", strlen(line), line);
-        if (strstr(line, "WRONG") && !strstr(line, " 0 WRONG")) note(t, "%s: %s", path, line);
-        if (line[0] == ' ') ++*lines;
-        else snprintf(last, 120, "%.119s", line);
-    }
-    fclose(page);
-    return status;
-}
-
 /* [E10]  Every variant, with parameters of order 1: each statement that is measured comes out as it
  * must, so that what a model is said to have is what it has. A model whose rows do not sum to the
  * scale, as its flags say, is caught. */
@@ -7814,10 +8459,6 @@ static bool smallest_trainer(Test *t, Trainer *r, const char *flags) {
     }
     fact(t, !e.status && r->m1 && r->m2, "%s", e.text);
     return !e.status && r->m1 && r->m2;
-}
-
-static bool same_numbers(idx n, const real *x, const real *y) {
-    return !memcmp(x, y, (size_t)n * sizeof *x);
 }
 
 /* Everything that a checkpoint keeps comes back: every flag but paths, parameters, moments, places.
@@ -8004,7 +8645,7 @@ static void checkpoint_read__hostile(Test *t) {
 
 /* A file of the other precision: the same numbers, rounded. */
 static void checkpoint_read__other_precision(Test *t) {
-    enum { OTHER = sizeof(real) == 4 ? 8 : 4 };
+    enum { OTHERS = sizeof(real) == 4 ? 8 : 4 };
     Trainer r, back;
     Error e = {0};
     scratch_open();
@@ -8012,12 +8653,12 @@ static void checkpoint_read__other_precision(Test *t) {
     Bytes b = checkpoint_of(t, &r, true), w = {0};
     size_t run = b.size - 40, head = 24 + (size_t)number_at(b.at + 16, 8) + 52;
     bytes_add(&w, b.at, head, &e);
-    w.at[12] = OTHER;
+    w.at[12] = OTHERS;
     const real *parts[3] = {r.m.params, r.m1, r.m2};
     for (idx i = 0; i < 3 * r.m.count; i++) {
         double d = (double)parts[i / r.m.count][i % r.m.count];
         float f = (float)d;
-        bytes_add(&w, OTHER == 4 ? (const void *)&f : (const void *)&d, OTHER, &e);
+        bytes_add(&w, OTHERS == 4 ? (const void *)&f : (const void *)&d, OTHERS, &e);
     }
     size_t numbers = w.size;
     bytes_add(&w, b.at + run, 40, &e);
@@ -8194,10 +8835,10 @@ static void extend_from_file(Test *t, const Model *m, const Model *file, const i
     for (int from = 0; from < 7; from += from ? 1 : 5) {
         int T = from ? from + 1 : 5, R = model_extend(m, &a[0], ids, T, from);
         fact(t, model_extend(file, &a[1], ids, T, from) == R, "%d rows in memory, %s", R, flags);
-        within(t, apart((idx)R * C, a[0].nf, a[1].nf), 0, 0, "token %d, %s", T, flags);
+        within(t, distance((idx)R * C, a[0].nf, a[1].nf), 0, 0, "token %d, %s", T, flags);
         model_logits(m, &a[0], a[0].nf + (idx)(R - 1) * C, 1, want);
         model_logits(file, &a[1], a[1].nf + (idx)(R - 1) * C, 1, got);
-        within(t, apart(V, want, got), 0, 0, "logits after %d tokens, %s", T, flags);
+        within(t, distance(V, want, got), 0, 0, "logits after %d tokens, %s", T, flags);
     }
     fact(t, !model_fault(file, &e), "%s: %s", flags, e.text);
     acts_free(&a[0]);
@@ -8237,7 +8878,7 @@ static void model_file__same_bits(Test *t) {
             model_forward(m, &a, b.ids, 2, 7);
             double got = model_loss(&open.m, &a, b.targets, 2, 7, false, 1);
             fact(t, !model_fault(m, &e), "%s: %s", flags, e.text);
-            within(t, apart(2 * config_rows(&m->c, 7) * 12, b.a.nf, a.nf), 0, 0, "nf, %s", flags);
+            within(t, distance(2 * config_rows(&m->c, 7) * 12, b.a.nf, a.nf), 0, 0, "nf, %s", flags);
             within(t, got, loss, 0, "loss, %s", flags);
         }
         extend_from_file(t, &b.m, m, b.ids, flags);
@@ -8280,7 +8921,7 @@ static void model_file__slabs(Test *t) {
     stream_begin(&open.m, 1, true, true);
     double loss = lab_loss(&b);
     model_forward(&open.m, &a, b.ids, 1, T);
-    within(t, apart(T * 264, b.a.nf, a.nf), 0, 0, "nf");
+    within(t, distance(T * 264, b.a.nf, a.nf), 0, 0, "nf");
     within(t, model_loss(&open.m, &a, b.targets, 1, T, false, 1), loss, 16 * REAL_EPS * loss,
            "loss over slabs");
     Streamed took = stream_end(&open.m);
@@ -8703,7 +9344,7 @@ static void checkpoint__continues(Test *t) {
 }
 
 /* Every flag may be repeated, and but for three none be changed; other data and other files are
- * told apart. */
+ * told distance. */
 static void trainer_resume__refuses(Test *t) {
     static const struct { const char *flag, *value; int status; const char *said; } ROWS[] = {
         {"--lr", "0.01", 0, ""},          {"--lr", "0.02", 2, "--lr 0.02: "},
@@ -9200,21 +9841,10 @@ static void ablate__refuses(Test *t) {
     scratch_close();
 }
 
-/* p_1 of a model overwritten by p_t, or swapped with it: what an edit only says. */
-static void write_positions(Model *m, int at, bool swap) {
-    int C = m->c.dim, first = m->c.sink_token;
-    for (int ch = 0; ch < C; ch++) {
-        real *p_1 = &m->w.wpe[first * C + ch], *p_t = &m->w.wpe[(first + at - 1) * C + ch];
-        real was = *p_1;
-        *p_1 = *p_t;
-        if (swap) *p_t = was;
-    }
-}
-
 /* Table 7's flags: everything that an evaluation measures is that of a model so written, whose own
  * parameters do not change; what cannot be is one line. */
 static void evaluate__edits_positions(Test *t) {
-    enum { T = 12, AT = 5 };
+    enum { T = 12, AT_FOLDER = 5 };
     Settings s;
     if (!tale_open(t, &s, "")) return;
     for (int f = 0; f < 4; f++) {
@@ -9231,7 +9861,7 @@ static void evaluate__edits_positions(Test *t) {
         steps_of(t, &r, 10);
         r.s.ablate = ABLATE_KEY;
         Settings asks = r.s;
-        *(swap ? &asks.swap_position : &asks.replace_position) = AT;
+        *(swap ? &asks.swap_position : &asks.replace_position) = AT_FOLDER;
         double before = biggest(r.m.count, r.m.params);
         uint64_t hash = hash64(0, r.m.params, (size_t)r.m.count * sizeof(real));
         evaluate(&plain, &r.m, &r.data, &r.s, 9, T, &starts, &e);
@@ -9240,7 +9870,7 @@ static void evaluate__edits_positions(Test *t) {
         ablate(&cut[0], &r.m, &r.data, &asks, 9, T, &e);
         fact(t, before > 0 && hash == hash64(0, r.m.params, (size_t)r.m.count * sizeof(real)),
              "an edit leaves something behind");
-        write_positions(&r.m, AT, swap);
+        write_positions(&r.m, AT_FOLDER, swap);
         evaluate(&by_hand, &r.m, &r.data, &r.s, 9, T, &starts, &e);
         head_map(&of_hand, &r.m, &r.data, &r.s, T, &e);
         ablate(&cut[1], &r.m, &r.data, &r.s, 9, T, &e);
@@ -9351,531 +9981,6 @@ static void held_loss__blocks(Test *t) {
 /* =================================================================================================
  * 12, 13  Reproduction, the main job and its pictures */
 
-/* Everything that is in a file so far, as a string; the caller frees. */
-static char *text_of(FILE *f) {
-    Bytes b = {0};
-    Error e = {0};
-    rewind(f);
-    for (int c = fgetc(f); c != EOF; c = fgetc(f))
-        bytes_add(&b, &(unsigned char){(unsigned char)c}, 1, &e);
-    bytes_add(&b, "", 1, &e);
-    if (e.status) exit(1);
-    return (char *)b.at;
-}
-
-/* The k-th number (from 0) after a phrase; NaN when there is none. */
-static double number_after(const char *text, const char *phrase, int k) {
-    const char *at = strstr(text, phrase);
-    for (at = at ? at + strlen(phrase) : NULL; at && *at; at++) {
-        if (!strchr("0123456789", *at)) continue;
-        char *end;
-        double x = strtod(at, &end);
-        if (k-- == 0) return x;
-        at = end - 1;
-    }
-    return NAN;
-}
-
-/* 12.1: a table by hand, every field of it. */
-static void experiments_read__by_hand(Test *t) {
-    static const char TEXT[] =
-        "# a comment\n"
-        "seeds 4 6\n"
-        "corpus books books.txt 00000000000000ff\n"
-        "corpus told story.grammar\n"
-        "domain wiki wiki.txt 10\n"
-        "recipe small --layers 2\n"
-        "recipe bos small\n"
-        " --fix-token 1\n"
-        "item table4 section 7.3, Table 4: Biases\n"
-        "columns sink_* loss\n"
-        "row default bos | . 3.73\n"
-        "row k bos --extra k +map +domains | ~73.34 -\n"
-        "row tuned bos after=k --lr 1 | 0.44* 1\n"
-        "row late | 1 2\n"
-        "claim one differs headline Table 4: it moves\n"
-        "rule k.alpha_1 < default.alpha_1 by 0.5\n"
-        "needs default.times_1 > 2\n"
-        "item other somewhere: Other\n"
-        "row late small\n"
-        "claim two ordered here: in order\n"
-        "rule late.loss > k.loss > default.loss\n"
-        "claim three equal here: the same\n"
-        "rule late.loss = 3 within 0.25\n"
-        "claim four exact here: always\n"
-        "rule late.sink_1..5 <= 0.5";
-    Experiments x;
-    Error e = {0};
-    fact(t, !experiments_read(&x, (const unsigned char *)TEXT, sizeof TEXT - 1, "t", &e), "%s",
-         e.text);
-    if (e.status) return;
-    fact(t, x.seeds == 4 && x.headline_seeds == 6, "seeds %d %d", x.seeds, x.headline_seeds);
-    fact(t, x.corpora == 3 && x.corpus[0].hash == 255 && !x.corpus[0].grammar &&
-         x.corpus[1].grammar && !x.corpus[1].domain && x.corpus[2].domain, "corpora");
-    fact(t, x.rows == 4 && !strcmp(x.row[0].flags, "--layers 2 --fix-token 1"), "%s",
-         x.row[0].flags);
-    fact(t, !strcmp(x.row[1].flags, "--layers 2 --fix-token 1 --extra k") &&
-         !strcmp(x.row[1].also, "map domains"), "%s, %s", x.row[1].flags, x.row[1].also);
-    fact(t, x.row[2].after == 1 && x.row[1].after == -1, "after %d", x.row[2].after);
-    fact(t, x.row[0].checksum != x.row[1].checksum && x.row[1].checksum != x.row[2].checksum,
-         "checksums");
-    fact(t, x.items == 2 && x.item[0].columns == 2 && x.item[0].count == 4 && x.item[1].from == 4 &&
-         x.item[1].count == 1 && !strcmp(x.item[0].reference, "section 7.3, Table 4") &&
-         !strcmp(x.item[0].title, "Biases"), "items");
-    const Shown *s = x.shown;
-    fact(t, s[3].row == 3 && s[4].row == 3, "late is rows %d, %d", s[3].row, s[4].row);
-    fact(t, isnan(s[0].paper[0].value) && s[0].paper[1].value == 3.73 && s[1].paper[0].second_hand
-         && s[1].paper[0].value == 73.34 && isnan(s[1].paper[1].value) &&
-         s[2].paper[0].value == 0.44 && !strcmp(s[2].paper[0].text, "0.44*") &&
-         s[3].paper[1].value == 2, "the paper's numbers");
-    const Claim *c = x.claim;
-    fact(t, x.claims == 4 && c[0].headline && !c[1].headline && c[0].kind == CLAIM_DIFFERS &&
-         c[0].item == 0 && c[1].item == 1, "claims");
-    fact(t, c[0].sides == 2 && c[0].side[0].row == 1 && !strcmp(c[0].side[0].measure, "alpha_1") &&
-         c[0].relation == LESS && c[0].margin == 0.5 && c[0].needs == 1 &&
-         c[0].needed[0] == GREATER && c[0].side[3].row == -1 && c[0].side[3].number == 2 &&
-         c[0].side[2].row == 0, "the first claim");
-    fact(t, c[1].kind == CLAIM_ORDERED && c[1].sides == 3 && c[1].relation == GREATER &&
-         c[1].side[2].row == 0, "the second");
-    fact(t, c[2].kind == CLAIM_EQUAL && c[2].side[1].number == 3 && c[2].margin == 0.25, "third");
-    fact(t, c[3].kind == CLAIM_EXACT && c[3].relation == NOT_ABOVE &&
-         !strcmp(c[3].side[0].measure, "sink_1..5"), "the fourth");
-    fact(t, !strcmp(c[0].statement, "it moves"), "%s", c[0].statement);
-    experiments_free(&x);
-}
-
-/* What is wrong is named by its line. */
-static void experiments_read__refuses(Test *t) {
-    static const char HEAD[] = "corpus b b.txt 1\nrecipe r --layers 1\nitem i s: t\ncolumns loss\n"
-                               "row a r\nrow b r --dim 8\nclaim c differs s: t\n";
-    static const struct { const char *text, *said; } CASES[] = {
-        {"rule a.loss < b.loss\nfoo\n", "t:9: expected row, claim"},
-        {"rule a.loss < c.loss\n", "t:7: expected a row that stands somewhere, found 'c'"},
-        {"rule a.loss\n", "two sides"},
-        {"rule a.loss = b.loss\n", "relation of the claim's kind"},
-        {"rule a.loss <= b.loss\n", "relation of the claim's kind"},
-        {"rule a.loss < b.loss by x\n", "a margin"},
-        {"rule a.loss < b.loss by 1 2\n", "the end of the rule"},
-        {"rule a < b.loss\n", "ROW.MEASURE or a number, found 'a'"},
-        {"", "t:7: expected a rule below the claim"},
-        {"rule a.loss < b.loss\nrow a r\n", "flags once"},
-        {"rule a.loss < b.loss\nrow A r\n", "expected a name, found 'A'"},
-        {"rule a.loss < b.loss\nrow d nothing\n", "flags, or a recipe above, found 'nothing'"},
-        {"rule a.loss < b.loss\nrow d r after=z\n", "a row above, found 'z'"},
-        {"rule a.loss < b.loss\nrow d r | 1 2\n", "as many numbers as columns"},
-        {"rule a.loss < b.loss\nrow d r |\n", "a number for each column"},
-        {"rule a.loss < b.loss\nrow d | 3\n", "a row that stands somewhere, found 'd'"},
-        {"rule a.loss < b.loss\ncolumns x\n", "columns below an item"},
-        {"rule a.loss < b.loss\npicture pie loss\n", "a kind of picture, found 'pie'"},
-        {"rule a.loss < b.loss\npicture dots\n", "of what it is a picture, found 'dots'"},
-        {"rule a.loss < b.loss\npicture dots 1 2 3 4 5 6 7 8 9\n", "fewer words, found '9'"},
-        {"rule a.loss < b.loss\npicture map\npicture map\npicture map\npicture map\npicture map\n"
-         "picture map\npicture map\n", "at most 6 pictures, found 'map'"},
-        {"rule a.loss < b.loss\nseeds 3 2\n", "two counts of seeds"},
-        {"rule a.loss < b.loss\ncorpus x x.txt\n", "NAME FILE HASH"},
-        {"rule a.loss < b.loss\nitem j no title\n", "REFERENCE: TITLE"},
-        {"rule a.loss < b.loss\nclaim d odd s: t\n", "differs, equal, ordered or exact"},
-        {"rule a.loss < b.loss\nrule a.loss < b.loss\n", "one rule below a claim"},
-        {"rule a.loss < b.loss\nclaim d equal s: t\nrule a.loss = 1\n", "within what"},
-        {"rule a.loss < b.loss\nclaim d ordered s: t\nrule a.x < b.x > a.x\n", "one relation"},
-        {"rule a.loss < b.loss\nneeds a.x > 1\nneeds a.x > 1\nneeds a.x > 1\nneeds a.x > 1\n"
-         "needs a.x > 1\n", "at most 4 needs"},
-    };
-    for (int i = 0; i < (int)(sizeof CASES / sizeof *CASES); i++) {
-        char text[1024];
-        Experiments x;
-        Error e = {0};
-        int n = snprintf(text, sizeof text, "%s%s", HEAD, CASES[i].text);
-        int status = experiments_read(&x, (const unsigned char *)text, (size_t)n, "t", &e);
-        fact(t, status == 1 && strstr(e.text, CASES[i].said) && strstr(e.text, "Try: "),
-             "%.60s: %d, %s", CASES[i].text, status, e.text);
-        if (!status) experiments_free(&x);
-    }
-    unsigned char zeros[20 * 19];                /* a 0 ends no statement: there is room for one */
-    Experiments x;
-    Error e = {0};
-    for (int i = 0; i < 20; i++) memcpy(zeros + 19 * i, "domain d e.grammar", 19);
-    fact(t, experiments_read(&x, zeros, sizeof zeros, "t", &e) == 1 && strstr(e.text, "NAME FILE"),
-         "%s", e.text);
-}
-
-/* The table that comes with sink: its rows are models that can be made, its claims read numbers
- * that a run leaves; and damaged in one place it is read or refused, under ASan too. */
-static void experiments_read__shipped(Test *t) {
-    enum { TRIALS = 400 };
-    Bytes b = {0};
-    Error e = {0};
-    Experiments x;
-    if (file_read(EXPERIMENTS_FILE, &b, &e) ||
-        experiments_read(&x, b.at, b.size, EXPERIMENTS_FILE, &e)) {
-        fact(t, false, "%s", e.text);
-        return;
-    }
-    for (int i = 0; i < x.rows; i++) {
-        Settings s;
-        settings_default(&s);
-        settings_flags(&s, x.row[i].flags, "mtd", &e);
-        s.model.vocab = VOCAB_DEFAULT;
-        fact(t, !e.status && !config_resolve(&s.model, &e), "%s: %s", x.row[i].name, e.text);
-        e = (Error){0};
-        for (int k = 0; k < i; k++)
-            fact(t, x.row[i].checksum != x.row[k].checksum, "%s and %s are the same run",
-                 x.row[i].name, x.row[k].name);
-    }
-    note(t, "%d items, %d rows, %d claims; ", x.items, x.rows, x.claims);
-    experiments_free(&x);
-    Rng r = {21};
-    int read = 0;
-    for (int i = 0; i < TRIALS; i++) {
-        Error now = {0};
-        size_t at = rng_below(&r, b.size);
-        unsigned char was = b.at[at];
-        b.at[at] = i & 1 ? (unsigned char)rng_below(&r, 256)
-                         : (unsigned char)" \n|.<#"[rng_below(&r, 6)];
-        size_t n = i % 5 ? b.size : at;
-        if (!experiments_read(&x, b.at, n, "damaged", &now)) { read++; experiments_free(&x); }
-        else fact(t, strstr(now.text, "Try: ") != NULL, "%s", now.text);
-        b.at[at] = was;
-    }
-    fact(t, read > 0, "no damaged table is read");
-    note(t, "%d of %d damaged ones are read", read, TRIALS);
-    bytes_free(&b);
-}
-
-/* 12.2: what is written is read; names with [i] and ..k. */
-static void result__round_trip(Test *t) {
-    Result r = {.seed = 7, .checksum = 0x0123456789ABCDEFu}, back;
-    Error e = {0};
-    Bytes text = {0}, again = {0};
-    double many[500], odd[3] = {NAN, 0.1, -1e-7};
-    for (int i = 0; i < 500; i++) many[i] = i;
-    snprintf(r.row, sizeof r.row, "k-bias");
-    snprintf(r.flags, sizeof r.flags, "--dim 64 then --lr 1");
-    result_add(&r, "many", many, 500, &e);
-    result_add(&r, "odd", odd, 3, &e);
-    for (int k = 1; k <= 5; k++) {
-        char name[24];
-        snprintf(name, sizeof name, "sink_%d", k);
-        result_add1(&r, name, k, &e);
-    }
-    fact(t, !result_text(&r, &text, &e) && !result_read(&back, text.at, text.size, "r", &e), "%s",
-         e.text);
-    fact(t, !strcmp(back.row, "k-bias") && !strcmp(back.flags, r.flags) && !back.ended[0] &&
-         back.seed == 7 && back.checksum == r.checksum, "the head");
-    fact(t, result_number(&back, "many[499]") == 499 && isnan(result_number(&back, "many[500]")) &&
-         isnan(result_number(&back, "odd")) && result_number(&back, "odd[2]") == -1e-7 &&
-         result_number(&back, "sink_1..5") == 15 && result_number(&back, "sink_2..3") == 5 &&
-         isnan(result_number(&back, "sink_1..6")) && isnan(result_number(&back, "absent")),
-         "numbers");
-    fact(t, !result_text(&back, &again, &e) && again.size == text.size &&
-         !memcmp(again.at, text.at, text.size), "written twice, it differs");
-    result_free(&back);
-    Rng rng = {3};
-    int read = 0;
-    for (int i = 0; i < 300; i++) {
-        Error now = {0};
-        size_t at = rng_below(&rng, text.size);
-        unsigned char was = text.at[at];
-        text.at[at] = (unsigned char)rng_below(&rng, 256);
-        if (!result_read(&back, text.at, i % 3 ? text.size : at, "r", &now)) {
-            read++;
-            result_free(&back);
-        } else fact(t, strstr(now.text, "Try: ") != NULL, "%s", now.text);
-        text.at[at] = was;
-    }
-    fact(t, read > 20, "%d of 300 damaged results are read", read);
-    result_free(&r);
-    bytes_free(&text);
-    bytes_free(&again);
-}
-
-/* 12.3: a row trained twice leaves the same bytes, whose numbers agree among themselves; another
- * seed leaves others; a row that diverges says where. */
-static void row_run__repeats(Test *t) {
-    static const char TEXT[] =
-        "corpus story story.grammar\n"
-        "recipe tiny --layers 2 --dim 16 --ffn 16 --context 32 --batch 2 --steps 40 --warmup 5\n"
-        "item i s: t\n"
-        "row plain tiny --fix-token 1 +map +valid\n"
-        "row star tiny --extra k --place post\n"
-        "row wild tiny --lr 900 --clip 0 --init torch --sim identity --normalizer one\n";
-    Experiments x;
-    Settings s;
-    Error e = {0};
-    Bytes text[2] = {{0}};
-    Result r;
-    settings_default(&s);
-    s.quiet = 1;
-    if (experiments_read(&x, (const unsigned char *)TEXT, sizeof TEXT - 1, "t", &e)) {
-        fact(t, false, "%s", e.text);
-        return;
-    }
-    for (int i = 0; i < 2 && !e.status; i++) {
-        if (row_run(&r, &x, 0, x.corpus, 3, &s, &e) || result_text(&r, &text[i], &e)) break;
-        if (!i) {
-            int n, m;
-            const double *map = result_find(&r, "map_alpha_1", &n);
-            double mean = 0;
-            for (int k = 0; k < n; k++) mean += map[k] / n;
-            within(t, mean, result_number(&r, "alpha_1"), 64 * DBL_EPSILON, "mean of the map");
-            within(t, result_number(&r, "times_1") * result_number(&r, "even"), mean,
-                   64 * DBL_EPSILON, "times even");
-            within(t, result_number(&r, "loss") - result_number(&r, "train_loss"),
-                   result_number(&r, "gap"), 64 * DBL_EPSILON, "gap");
-            fact(t, result_find(&r, "curve_tokens", &n)[40] == 40 * 2 * 32 && n == 41,
-                 "%d looks", n);
-            fact(t, result_find(&r, "curve_valid", &m) && m == n, "held losses");
-            fact(t, result_number(&r, "diverged") == 0 && result_number(&r, "steps") == 40 &&
-                 result_number(&r, "parameters") > 0, "facts of the run");
-            const double *maps = result_find(&r, "map", &n), *shape =
-                result_find(&r, "map_shape", &m);
-            fact(t, maps && n == (int)(shape[2] * shape[3]) && fabs(maps[0] - 1) < 1e-5 &&
-                 maps[1] == 0, "the map's first row");
-            fact(t, isnan(result_number(&r, "alpha_*")), "alpha_* of a model without *");
-            fact(t, result_number(&r, "alpha_1@random") > 0 &&
-                 result_number(&r, "alpha_1@repeat") > 0, "other inputs");
-        }
-        result_free(&r);
-    }
-    fact(t, !e.status && text[0].size == text[1].size &&
-         !memcmp(text[0].at, text[1].at, text[0].size), "two runs differ: %s", e.text);
-    if (!e.status && !row_run(&r, &x, 0, x.corpus, 4, &s, &e)) {
-        text[1].size = 0;
-        result_text(&r, &text[1], &e);
-        result_free(&r);
-        fact(t, memcmp(text[0].at + 300, text[1].at + 300, 300), "two seeds are the same");
-    }
-    if (!e.status && !row_run(&r, &x, 1, x.corpus, 1, &s, &e)) {
-        fact(t, result_number(&r, "alpha_*") > 0 && result_number(&r, "times_*") > 0 &&
-             result_number(&r, "norm_ratio_before") > 0, "a column * and a post-norm");
-        result_free(&r);
-    }
-    if (!e.status && !row_run(&r, &x, 2, x.corpus, 1, &s, &e)) {
-        fact(t, result_number(&r, "diverged") == 1 && strstr(r.ended, "diverges") &&
-             result_number(&r, "steps") < 40 && isnan(result_number(&r, "alpha_1")),
-             "wild: %g, '%s'", result_number(&r, "steps"), r.ended);
-        result_free(&r);
-    }
-    fact(t, !e.status, "%s", e.text);
-    bytes_free(&text[0]);
-    bytes_free(&text[1]);
-    experiments_free(&x);
-}
-
-/* The verb: commands name what is missing, runs are kept and not done twice, a changed row voids
- * them, and --verify finds a byte that was touched. */
-static void repro__keeps(Test *t) {
-    static const char TEXT[] =
-        "corpus story story.grammar\n"
-        "recipe tiny --layers 1 --dim 16 --ffn 16 --context 32 --batch 2 --steps %d --warmup 5\n"
-        "item i s: t\nrow a tiny\nrow b tiny --extra k\n"
-        "claim c differs headline s: t\nrule a.loss < b.loss\n";
-    char now[512];
-    Experiments x;
-    Error e = {0};
-    int n = snprintf(now, sizeof now, TEXT, 6);
-    if (experiments_read(&x, (const unsigned char *)now, (size_t)n, "t", &e)) {
-        fact(t, false, "%s", e.text);
-        return;
-    }
-    fact(t, row_seeds(&x, 0, false) == 5 && row_seeds(&x, 0, true) == 3, "headline seeds");
-    scratch_open();
-    Settings s;
-    Result r;
-    Bytes text = {0};
-    char path[PATH_ROOM];
-    settings_default(&s);
-    s.quiet = 1;
-    result_path(path, SCRATCH, "story", "a", 2, &e);
-    fact(t, result_there(&x, 0, SCRATCH, "story", 2) == 0, "there before it ran");
-    if (!file_ready(path, &e) && !row_run(&r, &x, 0, x.corpus, 2, &s, &e)) {
-        result_text(&r, &text, &e);
-        file_write(path, text.at, text.size, &e);
-        result_free(&r);
-    }
-    fact(t, result_there(&x, 0, SCRATCH, "story", 2) == 1, "not there after: %s", e.text);
-    if (text.size) file_write(path, text.at, text.size - 1, &e);
-    fact(t, result_there(&x, 0, SCRATCH, "story", 2) == 0, "there without its last byte");
-    if (text.size) file_write(path, text.at, text.size, &e);
-    experiments_free(&x);
-    n = snprintf(now, sizeof now, TEXT, 7);
-    if (!experiments_read(&x, (const unsigned char *)now, (size_t)n, "t", &e)) {
-        fact(t, result_there(&x, 0, SCRATCH, "story", 2) == -1, "there though its row changed");
-        experiments_free(&x);
-    }
-    bytes_free(&text);
-    scratch_close();
-}
-
-/* The only number of that name. */
-static double measured(Test *t, const Result *r, const char *name) {
-    int n, times = 0;
-    const double *x = result_find(r, name, &n);
-    for (int i = 0; i < r->lists; i++) times += !strcmp(r->list[i].name, name);
-    fact(t, x && n == 1 && times == 1, "%s: %d times, %d numbers", name, times, n);
-    return x && n ? *x : NAN;
-}
-
-/* Table 7's numbers, from models whose table is written so, for t as far as the sequences go. */
-static void measure_swaps__by_hand(Test *t) {
-    enum { T = 16 };
-    Settings s;
-    Trainer r;
-    Error e = {0};
-    Result found = {0};
-    double between = 0;
-    if (!tale_open(t, &s, "") ||
-        !trainer_made(t, &r, "--pos learned --T 16 --n 23 --eps 0.21 --lr 0.03")) return;
-    steps_of(t, &r, 25);
-    fact(t, !measure_swaps(&found, &r.m, &r.data, &r.s, &e), "%s", e.text);
-    fact(t, found.lists == 3 * 2 * 4, "%d numbers", found.lists);
-    real *was = malloc((size_t)r.m.count * sizeof *was);
-    if (!was) exit(1);
-    memcpy(was, r.m.params, (size_t)r.m.count * sizeof *was);
-    r.s.input = INPUT_REPEAT;
-    for (int k = 0; k < 6; k++) {
-        static const char *const STEMS[] = {"sink_1", "sink_t", "alpha_1", "alpha_t"};
-        Sinks by_hand;
-        int at = 5 * (k / 2 + 1), starts;
-        write_positions(&r.m, at, k % 2);
-        if (evaluate(&by_hand, &r.m, &r.data, &r.s, 23, T, &starts, &e)) break;
-        const double want[] = {sinks_sink(&by_hand, 0, 0), sinks_sink(&by_hand, at - 1, 0),
-                               sinks_alpha(&by_hand, 0), sinks_alpha(&by_hand, at - 1)};
-        for (int i = 0; i < 4; i++) {
-            char name[40];
-            snprintf(name, sizeof name, "%s@%s%d", STEMS[i], k % 2 ? "swap" : "replace", at);
-            within(t, measured(t, &found, name), want[i], 0, "%s", name);
-        }
-        between += want[0] * (1 - want[0]) + want[1] * (1 - want[1]);
-        sinks_free(&by_hand);
-        memcpy(r.m.params, was, (size_t)r.m.count * sizeof *was);
-    }
-    fact(t, between > 0.01, "every Sink is 0 or 1, and tells nothing");
-    fact(t, !e.status, "%s", e.text);
-    free(was);
-    result_free(&found);
-    trainer_free(&r);
-    if (!trainer_made(t, &r, "")) return;
-    fact(t, measure_swaps(&found, &r.m, &r.data, &r.s, &e) == 2 && !found.lists,
-         "swaps of a model without positions to swap: %s", e.text);
-    result_free(&found);
-    trainer_free(&r);
-    scratch_close();
-}
-
-/* Figure 3: alpha_1 of every sequence by hand, and the share of heads and sequences above eps. */
-static void measure_grid__by_hand(Test *t) {
-    enum { N = 13, H = 8, MOST = 32 };
-    Settings s;
-    Trainer r;
-    Error e = {0};
-    Result found = {0};
-    double between = 0;
-    int n;
-    if (!tale_open(t, &s, "") ||
-        !trainer_made(t, &r, "--context 40 --extra kv --heads 8 --n 13 --input random")) return;
-    Rng stir = {5};                              /* so that heads differ, and some are sinks */
-    for (idx i = 0; i < r.m.count; i++) r.m.params[i] += (real)(0.7 * rng_normal(&stir));
-    fact(t, !measure_grid(&found, &r.m, &r.data, &r.s, &e), "%s", e.text);
-    const double *length = result_find(&found, "grid_T", &n);
-    fact(t, n == 2 && length[0] == 16 && length[1] == 32, "%d lengths", n);
-    const double *eps = result_find(&found, "grid_eps", &n);
-    for (int x = 0; x < n; x++) within(t, eps[x], 0.1 + 0.05 * x, 1e-15, "eps %d", x);
-    fact(t, n == 9, "%d thresholds", n);
-    const double *sink = result_find(&found, "grid_sink_1", &n);
-    fact(t, n == 18, "%d numbers", n);
-    for (int k = 0; k < 2 && n == 18; k++) {
-        int T = 16 << k, S = T + 1, ids[N * MOST], targets[N * MOST], starts;
-        double mean = 0;
-        Acts a;
-        Probe probe;
-        int got = data_probe(&r.data, &r.s.data, INPUT_NATURAL, N, T, ids, targets, &starts);
-        real *maps = calloc((size_t)(N * H * T * S), sizeof *maps);
-        if (!maps || acts_create(&a, &r.m, N, T, ACTS_ALL, &e)) exit(1);
-        probe = (Probe){.metric = maps};
-        a.probe = &probe;
-        model_forward(&r.m, &a, ids, got, T);
-        for (int x = 0; x < 9; x++) {
-            double over = 0;
-            for (int map = 0; map < got * H; map++) {
-                double alpha = 0;
-                for (int i = 0; i < T; i++) alpha += (double)maps[(map * T + i) * S + 1] / T;
-                over += alpha > eps[x];
-                if (!x) mean += alpha / (got * H);
-            }
-            if (!x) within(t, result_find(&found, "grid_alpha_1", &n)[k], mean, 1e-6, "alpha_1");
-            within(t, sink[k * 9 + x], over / (got * H), 1e-12, "T %d, eps %g", T, eps[x]);
-            if (x > 3) between += over * (got * H - over);
-            if (x == 4) note(t, "Sink_1 %.3f  ", over / (got * H));
-            if (x) fact(t, sink[k * 9 + x] <= sink[k * 9 + x - 1], "rises with eps");
-        }
-        acts_free(&a);
-        free(maps);
-    }
-    fact(t, between > 0, "every Sink above 0.25 is 0 or 1, and tells nothing");
-    result_free(&found);
-    trainer_free(&r);
-    scratch_close();
-}
-
-/* Figure 9: of each corpus and domain that is at hand what an evaluation on it says; what is not at
- * hand has no numbers, and another text than the table's is one line. */
-static void measure_domains__by_hand(Test *t) {
-    static const char *const TEXT = "corpus tale tale.txt 0\n"
-                                    "domain story story.grammar\n"
-                                    "domain told tale.txt %016llx\n"
-                                    "domain away nowhere.txt 0\n";
-    Settings s;
-    Trainer r;
-    Error e = {0};
-    Experiments x = {0};
-    if (!tale_open(t, &s, "") ||
-        !trainer_made(t, &r, FROM_TEXT "--fix-token 2 --eps 0.17 --lr 0.03")) return;
-    steps_of(t, &r, 20);
-    uint64_t hash = r.data.source;
-    for (int k = 0; k < 3; k++) {                /* with the texts, without, with another text */
-        static const char *const NAMES[] = {"story", "tale", "told", "away"};
-        Result found = {0};
-        Error wrong = {0};
-        char text[300];
-        snprintf(text, sizeof text, TEXT, (unsigned long long)(hash + (k == 2)));
-        if (experiments_read(&x, (const unsigned char *)text, strlen(text), "x", &e)) break;
-        int status = measure_domains(&found, &r, &x, k == 1 ? "" : SCRATCH, &wrong);
-        fact(t, status == (k == 2), "%s", wrong.text);
-        if (k == 2) fact(t, strstr(wrong.text, "tale.txt: expected the text with hash") &&
-                         strstr(wrong.text, "Try: "), "%s", wrong.text);
-        if (!status) fact(t, found.lists == (k ? 5 : 15), "%d numbers", found.lists);
-        for (int i = 0; i < (status ? 0 : k ? 1 : 3); i++) {
-            Data d;
-            Sinks seen;
-            Settings one = r.s;
-            char name[40];
-            int starts;
-            one.data.text[0] = 0;
-            settings_flags(&one, i ? FROM_TEXT : "--grammar data/story.grammar", "d", &e);
-            if (data_open(&d, &one.data, 0, 0, &e) ||
-                evaluate(&seen, &r.m, &d, &one, one.eval_n, one.eval_T, &starts, &e)) break;
-            const struct { const char *stem; double want; } ALL[] = {
-                {"alpha_1", sinks_alpha(&seen, 0)}, {"sink_1", sinks_sink(&seen, 0, 0)},
-                {"sink_1:0.2", sinks_sink(&seen, 0, 1)}, {"sink_1:0.4", sinks_sink(&seen, 0, 2)},
-                {"loss", seen.loss}};
-            for (int j = 0; j < 5; j++) {
-                snprintf(name, sizeof name, "%s/%s", ALL[j].stem, NAMES[i]);
-                within(t, measured(t, &found, name), ALL[j].want, 0, "%s", name);
-            }
-            sinks_free(&seen);
-            data_close(&d);
-        }
-        if (!k) fact(t, result_number(&found, "loss/story") != result_number(&found, "loss/tale"),
-                     "two texts of one loss");
-        result_free(&found);
-        experiments_free(&x);
-    }
-    fact(t, !e.status, "%s", e.text);
-    trainer_free(&r);
-    scratch_close();
-}
-
 /* Three tiny trainings: the page holds three arms, a verdict whose words follow from its own
  * numbers by the rule printed under it, and the same again for the same seed. */
 static void demo_run__verdict(Test *t) {
@@ -9925,7 +10030,7 @@ static void demo_run__diverged(Test *t) {
     static const char *const HOW[] = {"--lr 100 --wd 10 --steps 90 --save-every 1",
                                       "--lr 1000 --wd 1000 --steps 90 --save-every 0",
                                       "--lr 100 --wd 1000 --steps 2"};
-    static const char *const ARMS[] = {"softmax", "k-bias", "sigmoid"};
+    static const char *const ARM_NAMES[] = {"softmax", "k-bias", "sigmoid"};
     Settings s;
     if (!tale_open(t, &s, "--warmup 0 --log-every 2")) return;
     for (int k = 0; k < (sizeof(real) == sizeof(float) ? 3 : 2); k++) {
@@ -9952,7 +10057,7 @@ static void demo_run__diverged(Test *t) {
                  status, e.text);
             for (int i = 0; i < 3; i++) {
                 char says[60];
-                snprintf(says, sizeof says, "No verdict, since %s diverged: step ", ARMS[i]);
+                snprintf(says, sizeof says, "No verdict, since %s diverged: step ", ARM_NAMES[i]);
                 const char *at = strstr(page, says);
                 fact(t, at != NULL, "%s: %s in %s", HOW[k], says, page);
                 if (at && !i) end = atoi(at + strlen(says));
@@ -9962,7 +10067,7 @@ static void demo_run__diverged(Test *t) {
             for (int i = 0; i < 6; i++) {
                 Bytes now = {0};
                 Error none = {0};
-                snprintf(path, sizeof path, SCRATCH "/arms/%s.%s", ARMS[i / 2],
+                snprintf(path, sizeof path, SCRATCH "/arms/%s.%s", ARM_NAMES[i / 2],
                          i % 2 ? "csv" : "ckpt");
                 file_read(path, &now, &none);
                 fact(t, !again || (now.size == was[i].size &&
@@ -10073,775 +10178,11 @@ static void heat_maps__print_alpha(Test *t) {
 /* -------------------------------------------------------------------------------------------------
  * 12.4 Two toys */
 
-static const char *const TOY_ARMS[] = {"", "--extra k ", "--extra logit ", "--extra zero ",
-                                       "--sim sigmoid --normalizer one "};
-#define TRIGGER_TOY                                                                                \
-    "--toy trigger --layers 1 --heads 1 --dim 16 --context 16 --pos none --init gpt2 --batch 16 "  \
-    "--lr 3e-3 --warmup 0 --wd 0 --clip 0 --quiet --n 20 "
-#define BACKCOPY_TOY                                                                               \
-    "--toy backcopy --layers 1 --heads 1 --dim 32 --ffn 64 --context 32 --pos learned --batch 16 " \
-    "--lr 1e-2 --warmup 0 --quiet --n 20 "
-
-/* Runs a toy with these flags, two strings; false and a failed statement when it fails. */
-static bool toy_done(Test *t, Result *r, const char *flags, const char *more) {
-    static Progress p;
-    Settings s;
-    Error e = {0};
-    *r = (Result){0};
-    settings_default(&s);
-    settings_flags(&s, flags, "mtdeou", &e);
-    settings_flags(&s, more, "mtdeou", &e);
-    progress_start(&p, "toy", true);
-    if (!e.status && !toy_run(&s, &p, r, &e)) return true;
-    fact(t, false, "%s%s: %s", flags, more, e.text);
-    return false;
-}
-
-/* What x_1 .. x_T are, and y_j = their mean up to the trigger, which stands at 3 .. T alike. */
-static void trigger_draw__rules(Test *t) {
-    enum { C = 7, T = 6, N = 2000 };
-    real x[T * C], y[T * C], again[2 * T * C];
-    int often[T] = {0};
-    double sum = 0, square = 0;
-    for (int n = 0; n < N; n++) {
-        int at = trigger_draw(x, y, C, T, 5, (uint64_t)n);
-        fact(t, at >= 2 && at < T, "trigger at row %d", at);
-        if (at < 2 || at >= T) return;
-        often[at]++;
-        for (int i = 0; i < T; i++) {
-            const real *row = x + i * C;
-            fact(t, row[0] == (i == 0) && row[1] == (i == at) && row[C - 1] == (i && i != at),
-                 "flags of row %d: %g %g %g", i, (double)row[0], (double)row[1],
-                 (double)row[C - 1]);
-            for (int k = 2; k < C - 1; k++) {
-                fact(t, i ? row[k] >= -1 && row[k] < 1 : row[k] == 0, "x_%d,%d is %g", i, k,
-                     (double)row[k]);
-                if (i) sum += (double)row[k], square += (double)(row[k] * row[k]);
-            }
-            for (int k = 0; k < C; k++) {
-                double mean = 0;
-                for (int j = 0; j <= at; j++) mean += (double)x[j * C + k] / (at + 1);
-                within(t, (double)y[i * C + k], i == at ? mean : 0, i == at ? 4 * REAL_EPS : 0,
-                       "y of row %d", i);
-            }
-        }
-    }
-    for (int at = 2; at < T; at++)
-        within(t, often[at], N / 4, 5 * sqrt(N * 0.25 * 0.75), "triggers at row %d", at);
-    within(t, sum / (N * 20), 0, 5 * sqrt(1.0 / 3 / (N * 20)), "mean of the contents");
-    within(t, square / (N * 20), 1.0 / 3, 5 * sqrt(4.0 / 45 / (N * 20)), "their square");
-    trigger_draw(again, again + T * C, C, T, 5, N - 1);
-    fact(t, !memcmp(again, x, sizeof x) && !memcmp(again + T * C, y, sizeof y), "another drawing");
-    trigger_draw(again, again + T * C, C, T, 6, N - 1);
-    fact(t, memcmp(again, x, sizeof x), "seed 6 draws what seed 5 did");
-}
-
-static bool toy_model(Test *t, Model *m, Acts *a, int B, int T, const char *flags) {
-    Config c;
-    Error e = {0};
-    char text[300];
-    snprintf(text, sizeof text, "--layers 1 --heads 1 --dim 7 --ffn 1 --vocab 1 --pos none %s",
-             flags);
-    if (!config_from_flags(&c, text, &e) && !model_create(m, &c, true, &e) &&
-        !acts_create(a, m, B, T, ACTS_ALL, &e)) return true;
-    fact(t, false, "%s: %s", flags, e.text);
-    return false;
-}
-
-/* With W_Q = W_K = 0 rows are uniform, and with W_V = W_O = 1 the output is the running mean: right
- * at the trigger, and an error of the mean's square elsewhere. */
-static void trigger_loss__running_mean(Test *t) {
-    enum { C = 7, T = 6, B = 3 };
-    Model m;
-    Acts a;
-    real x[B * T * C], y[B * T * C];
-    double want = 0;
-    if (!toy_model(t, &m, &a, B, T, "")) return;
-    for (int k = 0; k < C; k++) m.w.layer[0].wv[k * C + k] = m.w.layer[0].wo[k * C + k] = 1;
-    for (int b = 0; b < B; b++) {
-        int at = trigger_draw(x + b * T * C, y + b * T * C, C, T, 9, (uint64_t)b);
-        for (int i = 0; i < T; i++)
-            for (int k = 0; k < C; k++) {
-                double mean = 0;
-                for (int j = 0; j <= i; j++) mean += (double)x[(b * T + j) * C + k] / (i + 1);
-                want += i == at ? 0 : mean * mean / (B * T * C);
-            }
-    }
-    within(t, trigger_loss(&m, &a, x, y, B, T, false), want, 20 * REAL_EPS, "loss");
-    acts_free(&a);
-    model_free(&m);
-}
-
-static void trigger_loss__gradients(Test *t) {
-    enum { C = 7, T = 6, B = 3 };
-    static const char *const tensors[] = {"l0.wq", "l0.wk", "l0.wv", "l0.wo", "l0.kstar",
-                                          "l0.logit"};
-    real x[B * T * C], y[B * T * C];
-    if (REAL_EPS > 1e-10) { t->skip = "the double build is the oracle"; return; }
-    for (int b = 0; b < B; b++) trigger_draw(x + b * T * C, y + b * T * C, C, T, 9, (uint64_t)b);
-    for (int arm = 0; arm < 5; arm++) {
-        Model m;
-        Acts a;
-        int seen = 0;
-        if (!toy_model(t, &m, &a, B, T, TOY_ARMS[arm])) return;
-        Rng r = {4};
-        for (idx i = 0; i < m.count; i++) m.params[i] = (real)(0.6 * rng_normal(&r));
-        model_zero_grads(&m);
-        trigger_loss(&m, &a, x, y, B, T, true);
-        for (int k = 0; k < 6; k++) {
-            const Tensor *at = model_tensor(&m, tensors[k]);
-            for (idx i = 0; at && i < at->count; i++, seen++) {
-                const double h = 1e-3;
-                double slope = 0, weight[] = {1, -8, 0, 8, -1};
-                real *w = m.params + at->at + i, was = *w;
-                for (int s = -2; s <= 2; s++) {
-                    if (!s) continue;
-                    *w = (real)((double)was + s * h);
-                    slope += weight[s + 2] * trigger_loss(&m, &a, x, y, B, T, false) / (12 * h);
-                }
-                *w = was;
-                within(t, (double)m.grads[at->at + i], slope, 1e-10, "%s d%s", TOY_ARMS[arm],
-                       tensors[k]);
-            }
-        }
-        fact(t, seen == 4 * C * C + (arm == 1 ? C : arm == 2), "%d numbers", seen);
-        acts_free(&a);
-        model_free(&m);
-    }
-}
-
-/* The copy rule at every trigger; elsewhere P of the text's pairs, within what drawing leaves. */
-static void backcopy_draw__rules(Test *t) {
-    enum { T = 60, N = 3000 };
-    /* a: 6, b: 5, c: 4 are the triggers; then x: 3, y: 2, z: 1. Pairs run round the end */
-    static const char TEXT[] = "abcxabcyaX" DOCUMENT_END "b,acx7bay\xc3\xa9 cabz";
-    Data d;
-    Settings s;
-    Error e = {0};
-    int32_t block[T];
-    double after[64][64] = {{0}}, from[64] = {0};
-    scratch_open();
-    file_write(SCRATCH "/toy.txt", TEXT, sizeof TEXT - 1, &e);
-    settings_default(&s);
-    settings_flags(&s, "--toy backcopy --text " SCRATCH "/toy.txt", "td", &e);
-    if (data_open(&d, &s.data, 0, T, &e)) { fact(t, false, "%s", e.text); return; }
-    char letter[64] = "^";                                   /* by its place in a known order */
-    strcpy(letter + 1, " etaoinshrdlcumwfgypbvkjxqz");
-    fact(t, d.vocab == 28 && strlen(letter) == 28, "%d ids", d.vocab);
-    for (int id = 0; id < d.vocab; id++)
-        fact(t, backcopy_trigger(&d, id) == (id && strchr("abc", letter[id])), "trigger: %c",
-             letter[id]);
-    for (int n = 0; n < N; n++) {
-        backcopy_draw(&d, 8, (uint64_t)n, block, T);
-        fact(t, block[0] == 0 && block[1] > 0 && !backcopy_trigger(&d, block[1]), "it begins %c%c",
-             letter[block[0]], letter[block[1]]);
-        after[0][block[1]]++, from[0]++;
-        for (int i = 1; i + 1 < T; i++) {
-            bool copies = backcopy_trigger(&d, block[i]);
-            fact(t, block[i + 1] > 0 && block[i + 1] < d.vocab, "id %d", block[i + 1]);
-            if (copies)
-                fact(t, block[i + 1] == block[i - 1], "%c after %c%c", letter[block[i + 1]],
-                     letter[block[i - 1]], letter[block[i]]);
-            else after[block[i]][block[i + 1]]++, from[block[i]]++;
-        }
-    }
-    /* x is followed by a, b, b; y by a and a blank; z by a; the blank by c; first: x 3, y 2, z,
-     * blank */
-    static const struct { char one, two; double p; } PAIRS[] = {
-        {'x', 'a', 1.0 / 3}, {'x', 'b', 2.0 / 3}, {'y', 'a', 0.5}, {'y', ' ', 0.5}, {'z', 'a', 1},
-        {' ', 'c', 1}, {'^', 'x', 3.0 / 7}, {'^', 'y', 2.0 / 7}, {'^', 'z', 1.0 / 7}};
-    for (size_t k = 0; k < sizeof PAIRS / sizeof *PAIRS; k++) {
-        int one = (int)(strchr(letter, PAIRS[k].one) - letter);
-        int two = (int)(strchr(letter, PAIRS[k].two) - letter);
-        double p = PAIRS[k].p, n = from[one] > 0 ? from[one] : 1;
-        within(t, after[one][two] / n, p, 5 * sqrt(p * (1 - p) / n), "%c after %c", PAIRS[k].two,
-               PAIRS[k].one);
-    }
-    int again[2 * T], targets[2 * T];
-    data_batch(&d, &s.data, 2, T - 1, again, targets, &e);
-    backcopy_draw(&d, d.seed, 1, block, T);
-    for (int i = 0; i + 1 < T; i++)
-        fact(t, again[T - 1 + i] == block[i] && targets[T - 1 + i] == block[i + 1], "token %d", i);
-    data_close(&d);
-    scratch_close();
-}
-
-/* Three rows with a column *, the second a trigger:
- *           *     1    2    3        z        1    2    3
- *   1       .     .    .                      .    .    .
- *   2 >     0.2   0.6  0.2                    5    3
- *   3       0.5   0.3  0.1  0.1               1    2    4                      */
-static void toy_measure__by_hand(Test *t) {
-    Config c;
-    Error e = {0};
-    ToySums x = {0};
-    const bool trigger[3] = {false, true, false};
-    const real m[12] = {(real)0.9, (real)0.1, 0, 0, (real)0.2, (real)0.6, (real)0.2, 0,
-                        (real)0.5, (real)0.3, (real)0.1, (real)0.1};
-    const real z[12] = {9, 9, 9, 9, 9, 5, 3, 0, 9, 1, 2, 4};
-    config_from_flags(&c, "--extra k", &e);
-    toy_measure(&x, &c, 0.29, 3, trigger, z, m, m);
-    double even = exp(-0.75 * log(0.75) - 0.25 * log(0.25)) / 2;
-    const struct { int which; double want; } ROWS[] = {
-        {TOY_ALPHA_1, 0.3}, {TOY_ALPHA_1_TRIGGER, 0.6}, {TOY_ALPHA_PREVIOUS_TRIGGER, 0.6},
-        {TOY_WEIGHT_1, 0.3}, {TOY_WEIGHT_1_TRIGGER, 0.6}, {TOY_ALPHA_STAR, 0.5},
-        {TOY_ALPHA_STAR_TRIGGER, 0.2}, {TOY_GATE, 0.5}, {TOY_GATE_TRIGGER, 0.8},
-        {TOY_LOGIT_GAP, -2}, {TOY_LOGIT_GAP_TRIGGER, 2}, {TOY_EVENNESS_TRIGGER, even},
-        {TOY_EVEN, 0.25}, {TOY_SINK_1, 1}};
-    for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++)
-        within(t, x.sum[ROWS[k].which], ROWS[k].want, 4 * REAL_EPS, "number %d", ROWS[k].which);
-    toy_measure(&x, &c, 0.31, 3, trigger, z, m, m);
-    fact(t, x.sum[TOY_SINK_1] == 1 && x.count[TOY_SINK_1] == 2, "0.3 is above 0.31");
-    c.extra = EXTRA_NONE;                                    /* the same numbers, as 3 columns */
-    x = (ToySums){0};
-    const bool none[3] = {false, false, false};
-    const real w[9] = {1, 0, 0, 3, 1, 0, 2, 2, 4}, p[9] = {1, 0, 0, (real)0.75, (real)0.25, 0,
-                                                           (real)0.25, (real)0.25, (real)0.5};
-    toy_measure(&x, &c, 0.5, 3, none, w, w, p);
-    within(t, x.sum[TOY_ALPHA_1] / x.count[TOY_ALPHA_1], 0.5, 0, "alpha_1");
-    within(t, x.sum[TOY_WEIGHT_1] / x.count[TOY_WEIGHT_1], 2.5, 0, "weight_1");
-    within(t, x.sum[TOY_GATE] / x.count[TOY_GATE], 6, 0, "gate");
-    within(t, x.sum[TOY_LOGIT_GAP] / x.count[TOY_LOGIT_GAP], 0.5, 0, "logit gap");
-    within(t, x.sum[TOY_EVEN] / x.count[TOY_EVEN], 5.0 / 12, 1e-15, "even");
-    fact(t, x.count[TOY_ALPHA_STAR] + x.count[TOY_GATE_TRIGGER] + x.sum[TOY_SINK_1] == 0,
-         "numbers that cannot be");
-}
-
-/* Every arm of both: the same bytes on three threads, and other bytes from another seed. */
-static void toy_run__same_bits(Test *t) {
-    int most = workers();
-    for (int arm = 0; arm < 5; arm++)
-        for (int toy = 0; toy < 2; toy++) {
-            const char *flags = toy ? BACKCOPY_TOY "--steps 3 " : TRIGGER_TOY "--steps 12 ";
-            Bytes text[3] = {{0}};
-            for (int k = 0; k < 3; k++) {
-                Result r;
-                Error e = {0};
-                char more[100];
-                snprintf(more, sizeof more, "%s%s", TOY_ARMS[arm], k == 2 ? "--seed 1" : "");
-                set_workers(k == 1 ? 3 : 1);
-                if (!toy_done(t, &r, flags, more)) return;
-                set_workers(most);
-                fact(t, !result_text(&r, &text[k], &e), "%s", e.text);
-                result_free(&r);
-            }
-            fact(t, text[0].size == text[1].size
-                 && !memcmp(text[0].at, text[1].at, text[0].size), "%s%s: other bytes", flags,
-                 TOY_ARMS[arm]);
-            fact(t, text[0].size != text[2].size
-                 || memcmp(text[0].at, text[2].at, text[0].size), "%s%s: seed 1 has the same bytes",
-                 flags, TOY_ARMS[arm]);
-            for (int k = 0; k < 3; k++) bytes_free(&text[k]);
-        }
-}
-
-/* Short trainings: the loss falls, the maps are those of the model, and what a result must have. */
-static void toy_run__learns(Test *t) {
-    static const double sizes[] = {1024, 1040, 1025, 1024, 1024};
-    for (int arm = 0; arm < 5; arm++) {
-        Result r;
-        int n, rows = 16, columns = 16 + (arm > 0 && arm < 4);
-        if (!toy_done(t, &r, TRIGGER_TOY "--steps 500 ", TOY_ARMS[arm])) return;
-        double loss = result_number(&r, "loss") / result_number(&r, "loss_start");
-        fact(t, loss < 0.85, "%s: the loss is %g of what it was", TOY_ARMS[arm], loss);
-        within(t, result_number(&r, "parameters"), sizes[arm], 0, "parameters");
-        within(t, result_number(&r, "tokens"), 500 * 16 * 16, 0, "tokens");
-        fact(t, isnan(result_number(&r, "alpha_*")) == (columns == 16), "alpha_*");
-        const double *shape = result_find(&r, "toy_shape", &n);
-        fact(t, shape && n == 3 && shape[1] == rows && shape[2] == columns, "toy_shape");
-        for (int k = 0; k < 2 && arm < 4; k++) {
-            const double *map = result_find(&r, k ? "after" : "before", &n);
-            fact(t, map && n == rows * columns, "%d numbers", n);
-            for (int i = 0; map && i < rows; i++) {
-                double sum = 0, ahead = 0;
-                const double *row = map + i * columns;
-                for (int j = 0; j < columns; j++) sum += row[j];
-                for (int j = i + 1 + columns - rows; j < columns; j++) ahead += row[j];
-                within(t, sum, 1, 20 * REAL_EPS, "row %d", i);
-                fact(t, ahead == 0, "row %d sees ahead", i);
-            }
-        }
-        note(t, "%.2f ", loss);
-        result_free(&r);
-    }
-    Result r;
-    int n;
-    if (!toy_done(t, &r, BACKCOPY_TOY "--steps 200 ", "")) return;
-    double loss = result_number(&r, "loss@trigger"), all = result_number(&r, "loss");
-    double bigram = result_number(&r, "loss@bigram"), least = result_number(&r, "entropy@bigram");
-    fact(t, all < result_number(&r, "loss_start") - 1 && loss < 1.2, "loss %g, @trigger %g", all,
-         loss);
-    fact(t, bigram > least - 0.1 && bigram < least + 0.3, "bigrams %g, entropy %g", bigram, least);
-    const double *curve = result_find(&r, "curve_loss", &n);
-    fact(t, curve && n > 25 && n <= 31 && isnan(curve[0]) && curve[n - 1] < curve[1] - 1,
-         "%d looks", n);
-    note(t, "backcopy %.2f, @trigger %.2f", all, loss);
-    result_free(&r);
-    if (!toy_done(t, &r, TRIGGER_TOY "--steps 300 --optimizer sgd --lr 1e3 ", "")) return;
-    fact(t, r.ended[0] && result_number(&r, "diverged") == 1 && !result_find(&r, "after", &n),
-         "it went on: %s", r.ended);
-    result_free(&r);
-}
-
-static void toy_run__refuses(Test *t) {
-    static const char *const FLAGS[] = {
-        TRIGGER_TOY "--layers 2", TRIGGER_TOY "--heads 2", TRIGGER_TOY "--pos rotary",
-        TRIGGER_TOY "--dim 3", TRIGGER_TOY "--sink-token", BACKCOPY_TOY "--prefix 3",
-        BACKCOPY_TOY "--fix-token 1", BACKCOPY_TOY "--random-tokens 2", BACKCOPY_TOY "--bos"};
-    static Progress p;
-    for (size_t k = 0; k < sizeof FLAGS / sizeof *FLAGS; k++) {
-        Settings s;
-        Error e = {0};
-        Result r = {0};
-        settings_default(&s);
-        settings_flags(&s, FLAGS[k], "mtdeou", &e);
-        fact(t, toy_run(&s, &p, &r, &e) == 2 && strstr(e.text, "Try: "), "%s: %s", FLAGS[k],
-             e.text);
-        result_free(&r);
-    }
-    Settings s;
-    Error e = {0}, f = {0};
-    Trainer r;
-    settings_default(&s);
-    settings_flags(&s, TRIGGER_TOY, "mtdeou", &e);
-    fact(t, trainer_create(&r, &s, &e) == 2 && strstr(e.text, "--toy trigger"), "%s", e.text);
-    fact(t, demo_run(&s, stdout, &f) == 2 && strstr(f.text, "--toy"), "%s", f.text);
-}
-
-static void toy_print__maps(Test *t) {
-    Result r = {0};
-    Error e = {0};
-    const double shape[] = {TOY_TRIGGER, 2, 3}, tokens[] = {0, 2}, trigger[] = {0, 1};
-    const double before[] = {0.5, 0.5, 0, 0.04, 0.36, 0.6}, after[] = {1, 0, 0, 0, 0.94, 0.06};
-    result_add(&r, "toy_shape", shape, 3, &e);
-    result_add(&r, "toy_tokens", tokens, 2, &e);
-    result_add(&r, "toy_trigger", trigger, 2, &e);
-    result_add(&r, "before", before, 6, &e);
-    result_add(&r, "after", after, 6, &e);
-    scratch_open();
-    FILE *out = fopen(SCRATCH "/toy.txt", "w+b");
-    if (!out) exit(1);
-    toy_print(&r, out);
-    char *text = text_of(out);
-    const char *rows[] = {" * 1 v", "  1   5 5 .", " > t   . 4 6", "  1   # . .", " > t   . 9 1"};
-    for (int k = 0; k < 5; k++)
-        fact(t, strstr(text, rows[k]), "no '%s' in:\n%s", rows[k], text);
-    fact(t, strstr(text, "before") && strstr(text, "after"), "no titles");
-    free(text);
-    r.list[3].n = 5;                                         /* a file that was cut: no picture */
-    long at = ftell(out);
-    toy_print(&r, out);
-    fact(t, ftell(out) == at, "a map of five numbers is drawn");
-    fclose(out);
-    result_free(&r);
-    scratch_close();
-}
-
 /* -------------------------------------------------------------------------------------------------
  * 12.5  Rules and verdicts: numbers with answers known beforehand */
 
-/* Against the closed forms of 1, 2 and 4 degrees of freedom, printed tables, and for others the
- * density summed by Simpson's rule. */
-static void student__known(Test *t) {
-    static const double quantiles[][3] = {                   /* p, nu, t to six decimals */
-        {0.975, 1, 12.706205}, {0.975, 2, 4.302653}, {0.975, 10, 2.228139}, {0.995, 4, 4.604095},
-        {0.95, 5, 2.015048}, {0.975, 30, 2.042272}, {0.9995, 3, 12.923979}, {0.5, 7, 0},
-        {0.025, 10, -2.228139}};
-    for (int i = 0; i < (int)(sizeof quantiles / sizeof *quantiles); i++) {
-        const double *q = quantiles[i];
-        within(t, student_quantile(q[0], q[1]), q[2], 5.1e-7, "t of %g, nu %g", q[0], q[1]);
-    }
-    for (double x = -40; x < 41; x += 0.37) {
-        double u = x / sqrt(1 + x * x / 4);
-        within(t, student(x, 1), 0.5 + atan(x) / PI, 1e-13, "P(T <= %g), nu 1", x);
-        within(t, student(x, 2), 0.5 + x / (2 * sqrt(2 + x * x)), 1e-13, "P(T <= %g), nu 2", x);
-        within(t, student(x, 4), 0.5 + 0.375 * u * (1 - u * u / 12), 1e-13, "P(T <= %g), nu 4", x);
-    }
-    static const double nus[] = {2.5, 7.3, 60, 197, 1000};
-    for (int k = 0; k < 5; k++) {
-        double nu = nus[k], top = 3.1, sum = 0;
-        const int n = 4000;
-        for (int i = 0; i <= n; i++) {
-            double x = top * i / n, weight = i == 0 || i == n ? 1 : i % 2 ? 4 : 2;
-            sum += weight * pow(1 + x * x / nu, -(nu + 1) / 2);
-        }
-        double scale = exp(lgamma((nu + 1) / 2) - lgamma(nu / 2)) / sqrt(nu * PI);
-        within(t, student(top, nu), 0.5 + scale * sum * top / n / 3, 1e-12, "nu %g", nu);
-        within(t, student(student_quantile(0.9, nu), nu), 0.9, 1e-13, "there and back, nu %g", nu);
-    }
-    /* a small tail keeps its digits: of nu 2, 1 / (2 t^2) (1 - 3 / (2 t^2) ..) */
-    within(t, student(-1e6, 2) * 2e12, 1, 1e-11, "the tail of nu 2 at -1e6");
-}
-
-/* Means 2 and 7, squared errors 1/3 and 5/3: nu = 4 / (1/18 + 25/27), t = 5 / sqrt(2). */
-static void welch__by_hand(Test *t) {
-    static const double a[] = {1, 2, 3}, b[] = {4, 6, 8, 10}, five = 5, same[] = {0.1, 0.1, 0.1};
-    Estimate d = welch(a, 3, b, 4);
-    within(t, d.value, 5, 1e-15, "difference");
-    within(t, d.error * d.error, 2, 1e-14, "squared error");
-    within(t, d.nu, 4 / (1 / 18.0 + 25 / 27.0), 1e-13, "degrees of freedom");
-    within(t, d.low, 5 - 2.7562848743595714 * sqrt(2), 1e-12, "low end");
-    within(t, d.high, 5 + 2.7562848743595714 * sqrt(2), 1e-12, "high end");
-    within(t, estimate_p(&d, 0), 0.02337676760030371, 1e-13, "p at 0");
-    within(t, estimate_p(&d, d.low), 0.05, 1e-13, "p at the interval's end");
-    d = welch(&five, 1, b, 4);                               /* one sample: mean 7, error^2 5/3 */
-    within(t, d.nu, 3, 1e-14, "nu of one sample");
-    within(t, d.low, 2 - 3.182446305284263 * sqrt(5 / 3.0), 1e-12, "low end of one sample");
-    d = welch(same, 3, same, 2);
-    fact(t, d.value == 0 && d.low == 0 && d.high == 0 && estimate_p(&d, 0) == 1 &&
-         estimate_p(&d, 1) == 0, "no spread: %g [%g, %g]", d.value, d.low, d.high);
-}
-
-/* 0.005 x 4, 0.01 x 3, 0.03 x 2, and 0.04 x 1, which must not be below the one before. */
-static void holm__by_hand(Test *t) {
-    static const double p[] = {0.01, NAN, 0.04, 0.03, 0.005}, want[] = {0.03, 0, 0.06, 0.06, 0.02};
-    static const double ties[] = {0.02, 0.02, 0.9, 0.8}, large[] = {0.08, 0.08, 1, 1};
-    double got[5];
-    holm(got, p, 5);
-    for (int i = 0; i < 5; i++)
-        if (i == 1) fact(t, isnan(got[i]), "a claim without p got %g", got[i]);
-        else within(t, got[i], want[i], 1e-16, "Holm's p of %g", p[i]);
-    holm(got, ties, 4);
-    for (int i = 0; i < 4; i++) within(t, got[i], large[i], 1e-16, "Holm's p of %g", ties[i]);
-}
-
-static const char FOUR_ROWS[] = "seeds 3 5\nitem one Table 1: Rows\ncolumns sink_1 loss\n"
-                                "row a --steps 1 | 18.18 3.73\nrow b --steps 2 | - ~3.70\n"
-                                "row c --steps 3 | 1.00* .\nrow d --steps 4\n";
-
-/* A claim on rows of one number each, and the verdict. */
-typedef struct Case {
-    const char *rule;                        /* KIND|RULE */
-    int seeds;
-    double value[15];                        /* [sides and needs][seeds] */
-    Verdict verdict;
-    const char *why;                         /* a part of it */
-} Case;
-
-static const Case VERDICTS[] = {
-    {"differs|a.m < b.m", 3, {1, 2, 3, 11, 12, 13}, REPRODUCED, ""},
-    {"differs|a.m > b.m", 3, {1, 2, 3, 11, 12, 13}, OPPOSITE, ""},
-    {"differs|a.m > b.m", 3, {11, 12, 13, 1, 2, 3}, REPRODUCED, ""},
-    {"differs|a.m < b.m", 3, {1, 2, 3, 2, 3, 4}, UNDECIDED, "holds 0"},
-    {"differs|a.m < b.m by 9.9", 3, {1, 2, 3, 11, 12, 13}, REPRODUCED, ""},
-    {"differs|a.m < b.m by 10.1", 3, {1, 2, 3, 11, 12, 13}, UNDECIDED, "below 10.1"},
-    {"differs|a.m < b.m by 15", 3, {1, 2, 3, 11, 12, 13}, NOT_REPRODUCED, ""},
-    {"differs|a.m > b.m by 1", 3, {1, 2, 3, 11, 12, 13}, OPPOSITE, ""},
-    {"differs|a.m > b.m by 11", 3, {1, 2, 3, 11, 12, 13}, NOT_REPRODUCED, ""},
-    {"differs|a.m < 4", 3, {1, 2, 3, 0, 0, 0}, UNDECIDED, "holds 0"},
-    {"differs|a.m < 9", 3, {1, 2, 3, 0, 0, 0}, REPRODUCED, ""},
-    {"differs|a.m < b.m", 3, {0, 0, 0, 0.5, 0.5, 0.5}, REPRODUCED, "no spread"},
-    {"differs|a.m < b.m", 3, {0.1, 0.1, 0.1, 0.1, 0.1, 0.1}, NOT_REPRODUCED, "no spread"},
-    {"differs|a.m < b.m by 1", 3, {0, 0, 0, 0.5, 0.5, 0.5}, NOT_REPRODUCED, "no spread"},
-    {"differs|a.m < b.m", 3, {1, 1, 1, 0.5, 0.5, 0.5}, OPPOSITE, "no spread"},
-    {"differs|a.m < b.m", 1, {1, 9}, UNDECIDED, "1 seed"},
-    {"differs|a.m < 3", 1, {1, 0}, UNDECIDED, "1 seed"},
-    {"differs|a.m < b.m", 3, {1, 2, 3, 11, NAN, 13}, UNDECIDED, "b.m of seed 2 is not there"},
-    {"differs|a.m < b.m", 3, {NAN, NAN, NAN, 11, 12, 13}, UNDECIDED, "a.m of seed 1"},
-    {"equal|a.m = b.m within 5", 3, {1, 2, 3, 1.5, 2, 3}, REPRODUCED, ""},
-    {"equal|a.m = b.m within 2", 3, {1, 2, 3, 1.5, 2, 3}, UNDECIDED, "over the margin"},
-    {"equal|a.m = b.m within 2", 3, {1, 2, 3, 11, 12, 13}, NOT_REPRODUCED, ""},
-    {"equal|a.m = b.m within 2", 3, {11, 12, 13, 1, 2, 3}, NOT_REPRODUCED, ""},
-    {"equal|a.m = b.m within 2", 3, {1, 1, 1, 2, 2, 2}, REPRODUCED, "no spread"},
-    {"equal|a.m = b.m within 1", 3, {1, 1, 1, 2, 2, 2}, NOT_REPRODUCED, "no spread"},
-    {"ordered|a.m < b.m < c.m", 3, {1, 1, 1, 2, 2, 2, 3, 3, 3}, REPRODUCED, "no spread"},
-    {"ordered|a.m > b.m > c.m", 3, {1, 1, 1, 2, 2, 2, 3, 3, 3}, OPPOSITE, "tau -1.00"},
-    {"ordered|a.m < b.m < c.m", 3, {1, 1, 1, 1, 1, 1, 1, 1, 1}, NOT_REPRODUCED, "tau 0.00"},
-    {"ordered|a.m < b.m < c.m", 3, {1, 1, 1, 3, 3, 3, 2, 2, 2}, NOT_REPRODUCED, "tau 0.33"},
-    {"ordered|a.m < b.m < c.m", 3, {1, 1, 3, 2, 3, 2, 3, 2, 1}, UNDECIDED, "holds 0"},
-    {"ordered|a.m < 2 < c.m", 3, {1, 1, 1, 0, 0, 0, 3, 3, 3}, REPRODUCED, "tau 1.00"},
-    {"ordered|a.m < b.m < c.m", 1, {1, 2, 3}, UNDECIDED, "1 seed"},
-    {"exact|a.m <= b.m", 3, {1, 2, 3, 1, 2, 3}, REPRODUCED, "3 of 3 seeds"},
-    {"exact|a.m < b.m", 3, {1, 2, 3, 2, 2, 4}, NOT_REPRODUCED, "a.m of seed 2: 2 against 2"},
-    {"exact|a.m > b.m", 3, {1, 2, 3, 0, 1, 2}, REPRODUCED, ""},
-    {"exact|a.m = 0", 3, {0, 0, 1e-9, 0, 0, 0}, NOT_REPRODUCED, "seed 3"},
-    {"exact|a.m = 0", 2, {0, -1, 0, 0}, NOT_REPRODUCED, "seed 2: -1 against 0"},
-    {"exact|a.m = 0 within 1e-6", 3, {0, 0, 1e-9, 0, 0, 0}, REPRODUCED, ""},
-    {"exact|a.m >= b.m within 1", 2, {1, 2, 2, 2.5}, REPRODUCED, ""},
-    {"exact|a.m >= b.m within 1", 2, {1, 2, 2, 3.5}, NOT_REPRODUCED, "seed 2"},
-    {"exact|a.m = 0", 1, {0, 0}, UNDECIDED, "1 seed"},
-    {"exact|a.m = 0", 1, {1, 0}, NOT_REPRODUCED, "seed 1"},
-    {"exact|a.m = 0", 3, {NAN, 0, 0, 0}, UNDECIDED, "seed 1 is not there"},
-    {"exact|a.m = 0", 3, {NAN, 0, 1, 0}, NOT_REPRODUCED, "seed 3: 1 against 0"},
-    {"differs|a.m < b.m\nneeds a.times_1 > 2", 2, {1, 2, 11, 12, 1, 1.6}, UNDECIDED,
-     "needs a.times_1 > 2, found 1.3 (no sink to judge)"},
-    {"differs|a.m < b.m\nneeds a.times_1 > 2", 2, {1, 2, 11, 12, 1, 3.6}, REPRODUCED, ""},
-    {"differs|a.m < b.m\nneeds a.x < b.x", 2, {1, 2, 11, 12, 7, 7, 5, 5}, UNDECIDED,
-     "needs a.x < b.x, found 7 and 5"},
-    {"differs|a.m < b.m\nneeds a.x > 2", 2, {1, 2, 11, 12, 3, NAN}, UNDECIDED, "a.x of seed 2"},
-    {"exact|a.m = 0\nneeds a.x > 2", 2, {1, 1, 0, 0, 1, 1}, UNDECIDED, "needs a.x > 2"},
-};
-
-/* Each kind of rule with numbers for which the verdict can be seen by eye. */
-static void claim_judge__verdicts(Test *t) {
-    int seen[VERDICT_KINDS] = {0};
-    for (int i = 0; i < (int)(sizeof VERDICTS / sizeof *VERDICTS); i++) {
-        const Case *c = &VERDICTS[i];
-        char text[1000];
-        Experiments x;
-        Error e = {0};
-        Judged j;
-        const char *rule = strchr(c->rule, '|') + 1;
-        snprintf(text, sizeof text, "%sclaim k %.*s T1: It is so\nrule %s\n", FOUR_ROWS,
-                 (int)(rule - 1 - c->rule), c->rule, rule);
-        if (experiments_read(&x, (unsigned char *)text, strlen(text), "cases", &e)) {
-            fact(t, false, "%s", e.text);
-            continue;
-        }
-        claim_judge(&j, &x, &x.claim[0], c->value, c->seeds);
-        seen[j.verdict]++;
-        fact(t, j.verdict == c->verdict && strstr(j.why, c->why),
-             "%s: %s, expected %s; %g [%g, %g] p %g: %s, expected %s", c->rule,
-             verdict_name(j.verdict), verdict_name(c->verdict), j.estimate, j.low, j.high, j.p,
-             j.why, c->why);
-        if (!strcmp(c->why, "1 seed"))
-            fact(t, !j.tested && !strstr(j.why, "holds in"), "%s is taken for tested: %s", c->rule,
-                 j.why);
-        experiments_free(&x);
-    }
-    for (int v = 0; v < VERDICT_KINDS; v++)
-        fact(t, seen[v] > 3, "only %d are %s", seen[v], verdict_name((Verdict)v));
-}
-
-/* Writes a result to where `folder` keeps it, and frees it. */
-static void result_leave(Result *r, const char *folder) {
-    Bytes text = {0};
-    Error e = {0};
-    char path[PATH_ROOM];
-    result_text(r, &text, &e);
-    result_path(path, folder, r->corpus, r->row, r->seed, &e);
-    if (e.status || file_ready(path, &e) || file_write(path, text.at, text.size, &e)) exit(1);
-    bytes_free(&text);
-    result_free(r);
-}
-
-/* A result of row for seed with m, loss and times_1. */
-static void leave_result(const Experiments *x, const char *row, int seed, double m,
-                         const char *ended, uint64_t twist, Error *e) {
-    Result r = {.seed = seed};
-    snprintf(r.row, sizeof r.row, "%s", row);
-    snprintf(r.corpus, sizeof r.corpus, "tale");
-    snprintf(r.ended, sizeof r.ended, "%s", ended);
-    r.checksum = x->row[experiments_row(x, row)].checksum ^ twist;
-    result_add1(&r, "sink_1", m, e);
-    result_add1(&r, "loss", 3 + m, e);
-    result_add1(&r, "alpha_1", m / 2, e);
-    result_add1(&r, "times_1", 4, e);
-    result_leave(&r, SCRATCH);
-}
-
-/* Rows a (5 seeds), b, c and d with claims on them, in SCRATCH; false when that fails. */
-static bool results_open(Test *t, Experiments *x, Results *r, Error *e) {
-    static const char CLAIMS[] =
-        "claim far differs headline T1: It is | far\nrule a.sink_1 < b.sink_1 by 0.1\n"
-        "needs a.times_1 > 2\nclaim near differs headline T2: It is near\n"
-        "rule a.sink_1 > 0.118\nclaim gone equal T3: It is gone\n"
-        "rule a.loss = c.loss within 1\nclaim ends exact T4: It ends\nrule c.diverged = 0\n"
-        "claim old differs T5: It is old\nrule a.loss < d.loss\n"
-        "claim lost differs T6: It is lost\nrule a.nothing < 3\n"
-        "item away Figure 9: Published checkpoints\n";
-    char text[2000];
-    snprintf(text, sizeof text, "%s%s", FOUR_ROWS, CLAIMS);
-    scratch_open();
-    *r = (Results){0};
-    if (experiments_read(x, (unsigned char *)text, strlen(text), "cases", e)) {
-        fact(t, false, "%s", e->text);
-        return false;
-    }
-    for (int seed = 1; seed <= 5; seed++) {
-        leave_result(x, "a", seed, 0.10 + 0.01 * seed, "", 0, e);
-        leave_result(x, "b", seed, 0.80 + 0.02 * seed, "", 0, e);
-        if (seed <= 3) leave_result(x, "c", seed, 0.1, seed == 2 ? "step 7" : "", 0, e);
-        if (seed <= 3) leave_result(x, "d", seed, 0.1, "", seed == 3, e);
-    }
-    if (!e->status) file_write(SCRATCH "/tale/d-1.csv", "# sink result 1\nhalf", 20, e);
-    if (!e->status) results_load(r, x, SCRATCH, "tale", e);
-    fact(t, !e->status, "%s", e->text);
-    return true;
-}
-
-static void results_shut(Experiments *x, Results *r) {
-    results_free(r);
-    experiments_free(x);
-    scratch_close();
-}
-
-/* From files to verdicts. Near: a's mean 0.13, error sqrt(0.00025 / 5), t = 0.012 / 0.00707. */
-static void claims_judge__files(Test *t) {
-    Experiments x;
-    Results r;
-    Error e = {0};
-    if (!results_open(t, &x, &r, &e)) return;
-    const Judged *j = r.judged;
-    static const Verdict want[] = {REPRODUCED, UNDECIDED, UNDECIDED, NOT_REPRODUCED, UNDECIDED,
-                                   UNDECIDED};
-    static const char *const why[] = {"", "holds 0", "c diverged (seed 2)", "c.diverged of seed 2",
-                                      "4 of 6 runs; 1 void: the row changed; 1 damaged",
-                                      "a.nothing of seed 1 is not there"};
-    for (int i = 0; i < 6; i++)
-        fact(t, j[i].verdict == want[i] && strstr(j[i].why, why[i]), "%s: %s, %s",
-             x.claim[i].name, verdict_name(j[i].verdict), j[i].why);
-    within(t, j[0].estimate, 0.73, 1e-12, "b - a");
-    fact(t, j[0].n[0] == 5 && j[0].n[1] == 5 && j[1].n[1] == 0 && j[4].n[0] == 3,
-         "seeds %d %d %d %d", j[0].n[0], j[0].n[1], j[1].n[1], j[4].n[0]);
-    within(t, j[1].p, 2 * student(-0.012 / sqrt(0.00025 / 5), 4), 1e-9, "p of near");
-    within(t, j[0].holm, 2 * j[0].p, 1e-18, "Holm's p of the smaller of two");
-    within(t, j[1].holm, j[1].p, 1e-12, "Holm's p of the larger");
-    fact(t, isnan(j[2].holm) && isnan(j[5].holm), "Holm's p of claims that are no headline");
-    int row = experiments_row(&x, "c");
-    fact(t, results_number(&r, row, 2, "diverged") == 1 &&
-         results_number(&r, row, 1, "diverged") == 0 && isnan(results_number(&r, row, 2, "loss")) &&
-         isnan(results_number(&r, row, 4, "diverged")), "what a run that diverged has");
-    bytes_add(&r.notes, "", 1, &e);
-    const char *notes = (const char *)r.notes.at;
-    fact(t, strstr(notes, "d-3.csv is void") && strstr(notes, "d-1.csv: expected a result"), "%s",
-         notes);
-    results_free(&r);                            /* as the second corpus: by three seeds */
-    x.corpus[0] = (Corpus){.name = "other", .file = "x"};
-    x.corpora = 1;
-    results_load(&r, &x, SCRATCH, "tale", &e);
-    j = r.judged;
-    fact(t, r.headline_only && j[0].n[0] == 3 && j[0].verdict == REPRODUCED, "%d seeds, %s",
-         j[0].n[0], j[0].why);
-    results_shut(&x, &r);
-}
-
-/* p 0.036 alone is enough; Holm's 0.072, since there is another headline claim, is not. */
-static void claims_judge__holm(Test *t) {
-    static const char CLAIMS[] =
-        "item i T: t\nrow a --steps 1\nrow b --steps 1\n"
-        "claim one differs headline T: t\nrule a.sink_1 > 0.108\n"
-        "claim two differs headline T: t\nrule b.sink_1 > 0.84\n";
-    Experiments x;
-    Results r = {0};
-    Error e = {0};
-    scratch_open();
-    if (experiments_read(&x, (const unsigned char *)CLAIMS, strlen(CLAIMS), "cases", &e)) exit(1);
-    for (int seed = 1; seed <= 5; seed++) {
-        leave_result(&x, "a", seed, 0.10 + 0.01 * seed, "", 0, &e);
-        leave_result(&x, "b", seed, 0.80 + 0.02 * seed, "", 0, &e);
-    }
-    if (!e.status) results_load(&r, &x, SCRATCH, "tale", &e);
-    const Judged *j = r.judged;
-    fact(t, !e.status, "%s", e.text);
-    within(t, j[0].holm, 2 * j[0].p, 1e-15, "Holm's p");
-    fact(t, j[0].p > 0.025 && j[0].p < 0.05 && j[0].verdict == UNDECIDED &&
-         strstr(j[0].why, "Holm's p is above 0.05"), "%g: %s", j[0].p, j[0].why);
-    x.claim[1].headline = false;
-    claims_judge(&r, &e);
-    fact(t, j[0].verdict == REPRODUCED && j[0].holm == j[0].p, "%g alone: %s", j[0].p, j[0].why);
-    results_shut(&x, &r);
-}
-
-static void has(Test *t, const Bytes *text, const char *part) {
-    fact(t, text->at && strstr((const char *)text->at, part), "no '%s' in\n%.480s", part,
-         text->at ? (const char *)text->at : "");
-}
-
-/* Lines of at most 100 columns. */
-static void is_narrow(Test *t, const Bytes *text) {
-    const char *at = (const char *)text->at;
-    for (const char *end; at && (end = strchr(at, '\n')); at = end + 1)
-        fact(t, end - at <= 100, "%d columns: %.*s", (int)(end - at), (int)(end - at), at);
-}
-
-/* What is shown of the same files; sink_ in per cent, a mean 13 %, spread sqrt(2.5). */
-static void repro__shows(Test *t) {
-    static const char *const in_table[] = {
-        "paper           ours", "18.18  13.00 +- 1.58", "86.00 +- 3.16", "~3.70",
-        "1 of 3, 1 void, 1 damaged", "range of 3: c.diverged of seed 2",
-        "3, 1 diverged", "reproduced      It is | far (T1; headline)",
-        "rule far: a.sink_1 < b.sink_1 by 0.1; needs a.times_1 > 2", "(Holm < 0.0001), n 5 and 5",
-        "0.73 [0.691, 0.769]", "rule gone: a.loss = c.loss within 1", "c diverged (seed 2)"};
-    static const char *const in_list[] = {"one             14/16      3/6    Table 1: Rows",
-                                          "\naway          Figure 9: Published checkpoints\n",
-                                          "d-3.csv is void: the row changed\n"};
-    static const char *const in_ledger[] = {
-        "6 claims on tale: 1 reproduced, 1 not reproduced, 0 opposite, 4 undecided",
-        "2 headline claims on tale; Holm's p is over the 2", "\nnot reproduced  one    ends "};
-    static const char *const in_markdown[] = {
-        "| **reproduced** | It is \\| far | T1 | 0.73 [0.691, 0.769] | < 0.0001 | < 0.0001 |\n",
-        "| row | sink_1 %, paper | ours | loss, paper | ours | alpha_1 | x even | seeds |\n|---|",
-        "| a | 18.18 | 13.00 \302\261 1.58 | 3.73 | 3.130 \302\261 0.016 | 0.065 \302\261 0.008 | ",
-        "| **undecided**: c diverged (seed 2) | It is gone |", "<b>Table 1</b>: Rows</summary>"};
-    Experiments x;
-    Results r;
-    Error e = {0};
-    Bytes out[4] = {{0}};
-    if (!results_open(t, &x, &r, &e)) return;
-    repro_table(&out[0], &r, 0, &e);
-    repro_list(&out[1], &r, &e);
-    repro_ledger(&out[2], &r, false, &e);
-    repro_ledger(&out[3], &r, true, &e);
-    for (int i = 0; i < 4; i++) bytes_add(&out[i], "", 1, &e);
-    fact(t, !e.status, "%s", e.text);
-    for (int i = 0; i < (int)(sizeof in_table / sizeof *in_table); i++)
-        has(t, &out[0], in_table[i]);
-    for (int i = 0; i < 3; i++) has(t, &out[1], in_list[i]);
-    for (int i = 0; i < 3; i++) has(t, &out[2], in_ledger[i]);
-    for (int i = 0; i < 5; i++) has(t, &out[3], in_markdown[i]);
-    is_narrow(t, &out[0]);
-    is_narrow(t, &out[2]);
-    fact(t, !strstr((char *)out[3].at, "Figure 9"), "the README lists what is not here");
-    for (int i = 0; i < 4; i++) bytes_free(&out[i]);
-    results_shut(&x, &r);
-}
-
-/* Eight columns do not fit beside each other: they stand in blocks. */
-static void repro_table__wide(Test *t) {
-    static const char WIDE_ITEM[] =
-        "item w Table 2: A title that is so long that it cannot stand on one line with its name and"
-        " reference\ncolumns sink_1 sink_1:0.2 loss sink_1..5 train_loss gap entropy norm_ratio\n"
-        "row a --steps 1 | 1 2 3 4 5 6 7 8\nrow long-name-of-a-row --steps 2 | . - . . . . ~1 1*\n";
-    Experiments x;
-    Results r = {0};
-    Error e = {0};
-    Bytes out = {0};
-    scratch_open();
-    experiments_read(&x, (const unsigned char *)WIDE_ITEM, strlen(WIDE_ITEM), "wide", &e);
-    leave_result(&x, "a", 1, 0.12, "", 0, &e);
-    results_load(&r, &x, SCRATCH, "tale", &e);
-    repro_table(&out, &r, 0, &e);
-    bytes_add(&out, "", 1, &e);
-    fact(t, !e.status, "%s", e.text);
-    is_narrow(t, &out);
-    int blocks = 0;
-    for (const char *at = (char *)out.at; (at = strstr(at, "\nlong-name-of-a-row ")); at++)
-        blocks++;
-    fact(t, blocks == 2, "%d blocks in\n%s", blocks, (char *)out.at);
-    has(t, &out, "1 of 3");
-    has(t, &out, "12.00");
-    bytes_free(&out);
-    results_shut(&x, &r);
-}
-
-static void readme_with__marks(Test *t) {
-    static const char README[] = "# x\n<!-- results -->\nold\n<!-- /results -->\nrest\n";
-    static const char *const bad[] = {"# x\n", "<!-- /results -->\n<!-- results -->\n",
-        "<!-- results -->\n<!-- results -->\n<!-- /results -->\n", "<!-- results -->\n",
-        "in `<!-- results -->`\n<!-- /results -->\n"};
-    Error e = {0};
-    Bytes once = {0}, twice = {0};
-    readme_with(&once, README, sizeof README - 1, "new\n", 4, &e);
-    bytes_add(&once, "", 1, &e);
-    fact(t, !e.status && !strcmp((char *)once.at,
-         "# x\n<!-- results -->\nnew\n<!-- /results -->\nrest\n"), "%s", (char *)once.at);
-    readme_with(&twice, (char *)once.at, once.size - 1, "new\n", 4, &e);
-    fact(t, !e.status && twice.size == once.size - 1 && !memcmp(twice.at, once.at, twice.size),
-         "a second time it is not the same");
-    for (int i = 0; i < 5; i++) {
-        Bytes none = {0};
-        e = (Error){0};
-        fact(t, readme_with(&none, bad[i], strlen(bad[i]), "new\n", 4, &e) &&
-             strstr(e.text, "README.md: expected one line"), "%s was taken", bad[i]);
-        bytes_free(&none);
-    }
-    bytes_free(&once);
-    bytes_free(&twice);
-}
-
 /* =================================================================================================
- * 14  Matrix multiply and vector maths */
+ * 13  Matrix multiply and vector maths */
 
 /* c = a b and c += a b at odd sizes, both orientations of either factor and every instruction set,
  * against sums in double: within (k + 2) eps of the sum of absolute products, and nothing written
@@ -10978,7 +10319,7 @@ static double ulps(real got, long double want) {
     return (double)(fabsl((long double)got - want) / unit);
 }
 
-/* The functions of 14.3 and the error that sink.h states, in ulp of a float. */
+/* The functions of 13.3 and the error that sink.h states, in ulp of a float. */
 static const struct VecRow { const char *name; VecOp op; real p; double bound; } VEC_ROWS[] = {
     {"exp", VEC_EXP, 0, 1.1},
     {"sigmoid", VEC_SIGMOID, 0, 2.5},
@@ -11044,7 +10385,7 @@ static Worst vec_worst(const struct VecRow *r, uint64_t from, uint64_t to, uint6
     return w;
 }
 
-/* Each function over patterns of every exponent, a stride apart, or (`make exhaustive`, stride 1)
+/* Each function over patterns of every exponent, a stride distance, or (`make exhaustive`, stride 1)
  * over every float. The double build calls libm, and its erfc sees a rounded argument. */
 static void vec_scan(Test *t, uint64_t stride) {
     static Worst part[256];
@@ -11583,72 +10924,6 @@ static void settings_parse__order(Test *t) {
 /* -------------------------------------------------------------------------------------------------
  * 16.2  The program itself: ./sink, run as a user runs it */
 
-/* What a program said, each with a 0 behind it, and its exit status. */
-typedef struct Ran {
-    int status;
-    Bytes out, err;
-} Ran;
-
-static void ran_free(Ran *r) {
-    bytes_free(&r->out);
-    bytes_free(&r->err);
-}
-
-static bool no_binary(Test *t) {
-    FILE *f = fopen("./sink", "rb");
-    if (!f) t->skip = "no ./sink here: make builds it";
-    else fclose(f);
-    return !f;
-}
-
-/* Runs a program with these words for the shell; what it wrote comes by way of files in SCRATCH. */
-static Ran ran(const char *program, const char *words) {
-    Ran r = {0};
-    Error e = {0};
-    char command[1500];
-    Bytes status = {0};
-    snprintf(command, sizeof command,
-             "%s %s >" SCRATCH "/out 2>" SCRATCH "/err; echo $? >" SCRATCH "/status", program,
-             words);
-    bool done = !system(command);
-    file_read(SCRATCH "/out", &r.out, &e);
-    file_read(SCRATCH "/err", &r.err, &e);
-    file_read(SCRATCH "/status", &status, &e);
-    bytes_add(&r.out, "", 1, &e);
-    bytes_add(&r.err, "", 1, &e);
-    bytes_add(&status, "", 1, &e);
-    r.status = done && !e.status ? atoi((const char *)status.at) : -1;
-    bytes_free(&status);
-    return r;
-}
-
-static Ran sink(const char *words) { return ran("./sink", words); }
-
-/* It fails with this status and one line of help on stderr, and says nothing on stdout. */
-static void sink_fails(Test *t, const char *words, int status, const char *said) {
-    Ran r = sink(words);
-    const char *err = (const char *)r.err.at;
-    fact(t, r.status == status, "sink %s: exit status %d, expected %d: %s", words, r.status, status,
-         err);
-    fact(t,
-         !strncmp(err, "sink: ", 6) && strstr(err, said) &&
-             strchr(err, '\n') == err + r.err.size - 2,
-         "sink %s: %s", words, err);
-    fact(t, strstr(err, "Try: ") != NULL, "sink %s gives no advice: %s", words, err);
-    fact(t, r.out.size == 1, "sink %s: %s", words, (const char *)r.out.at);
-    ran_free(&r);
-}
-
-/* It ends well and leaves stderr empty; *out is what it wrote, for the caller to free. */
-static bool sink_does(Test *t, const char *words, Ran *r) {
-    *r = sink(words);
-    fact(t, r->status == 0 && r->err.size == 1, "sink %s: exit status %d, %s", words, r->status,
-         (const char *)r->err.at);
-    if (r->status == 0) return true;
-    ran_free(r);
-    return false;
-}
-
 static void sink__wrong_usage(Test *t) {
     static const char *const ROWS[][2] = {
         {"nobody", "no verb 'nobody'"},
@@ -11670,8 +10945,6 @@ static void sink__wrong_usage(Test *t) {
         {"train --quiet --experts 2 --steps 0", "--experts 2"},
         {"train --quiet --attention-period 2 --steps 0", "--attention-period 2"},
         {"dump --experts 2 --ids data/story.txt --out " SCRATCH "/d", "--experts 2"},
-        {"bench step --experts 2", "--experts 2"},
-        {"bench ops --attention-period 2", "--attention-period 2"},
         {"train --prompt x", "--prompt"},
         {"list --layers 3", "--layers"},
         {"eval --layers 3 x", "--layers"},
@@ -11684,7 +10957,7 @@ static void sink__wrong_usage(Test *t) {
         {"tokenize", "train, encode or decode"},
         {"tokenize nobody", "nobody"},
         {"tokenize train", "--out"},
-        {"bench", "gemm, step, ops, length or stream"},
+        {"bench", "data/bench.c"},
         {"help nobody", "nobody"},
         {"check nobody", "nobody"},
         {"train --quiet stray --steps 0 --context 8 --batch 1", "stray"},
@@ -11696,10 +10969,6 @@ static void sink__wrong_usage(Test *t) {
         sink_fails(t, ROWS[i][0], 2, ROWS[i][1]);
     scratch_close();
 }
-
-#define SMALL_SIZE                                                                                 \
-    " --tokenizer " SCRATCH "/tale.tok --layers 1 --dim 16 --ffn 20 --context 16 --batch 2 "
-#define SMALL_RUN " --grammar " SCRATCH "/tale.grammar" SMALL_SIZE
 
 static void sink__wrong_files(Test *t) {
     static const char *const ROWS[][2] = {
@@ -12044,57 +11313,6 @@ static void sink__sources(Test *t) {
     scratch_close();
 }
 
-/* Every variant is listed with its flags, every verb and every flag of a verb has its help. */
-static void sink__pages(Test *t) {
-    static const char *const VERB_NAMES[] = {"run",      "train",    "eval", "check", "list",
-                                             "tokenize", "generate", "dump", "bench", "help",
-                                             "report", "repro"};
-    Ran r, again;
-    if (no_binary(t)) return;
-    scratch_open();
-    if (!sink_does(t, "list", &r)) return;
-    for (const Variant *v = VARIANTS; v->name; v++) {
-        char line[400];
-        snprintf(line, sizeof line, "\n%s ", v->name);
-        const char *at = strstr((const char *)r.out.at, line),
-                   *end = at ? strchr(at + 1, '\n') : NULL,
-                   *flags = at ? strstr(at, v->flags) : NULL;
-        fact(t, end && flags && flags < end, "sink list has no %s with %s", v->name, v->flags);
-    }
-    fact(t, strstr((const char *)r.out.at, "\n  data/story.grammar ") &&
-            strstr((const char *)r.out.at, "\n  data/log.grammar "), "sink list has no grammars");
-    ran_free(&r);
-    if (!sink_does(t, "help", &r) || !sink_does(t, "", &again)) return;
-    for (int i = 0; i < 12; i++) {
-        char line[40];
-        snprintf(line, sizeof line, "\n  %s ", VERB_NAMES[i]);
-        fact(t, strstr((const char *)r.out.at, line) != NULL, "sink help has no %s", VERB_NAMES[i]);
-    }
-    fact(t, again.out.size == r.out.size && !memcmp(again.out.at, r.out.at, r.out.size),
-         "sink alone says something else");
-    ran_free(&r);
-    ran_free(&again);
-    for (int i = 0; i < 2; i++) {
-        const char *words = i ? "help eval" : "help train";
-        if (!sink_does(t, words, &r)) return;
-        for (const Option *o = OPTIONS; o->flag; o++) {
-            char line[60];
-            snprintf(line, sizeof line, "\n  --%s ", o->flag);
-            bool here = strstr((const char *)r.out.at, line) != NULL,
-                 mine = option_find(o->flag, i ? "dseoapiyj" : "mtdeoprfu") != NULL;
-            fact(t, here == mine, "sink %s: --%s is %s", words, o->flag,
-                 here ? "there" : "missing");
-        }
-        ran_free(&r);
-    }
-    for (int i = 0; i < 7; i++) {            /* what only a training has */
-        static const char *const OF_TRAINING[] = {"lr", "batch", "steps", "log", "out", "toy",
-                                                  "data-tokens"};
-        fact(t, !option_find(OF_TRAINING[i], "dseoapiyj"), "sink eval takes --%s", OF_TRAINING[i]);
-    }
-    scratch_close();
-}
-
 /* Text to ids and back, by file and by standard input; and a vocabulary trained as in memory. */
 static void sink__tokenize(Test *t) {
     Settings s;
@@ -12143,91 +11361,6 @@ static void sink__tokenize(Test *t) {
     fact(t, !e.status, "%s", e.text);
     bytes_free(&text);
     scratch_close();
-}
-
-/* One array of a dump: its type, its shape, its numbers as double. */
-typedef struct Npy {
-    char type[3];
-    int rank;
-    idx shape[6], count;
-    double *at;
-} Npy;
-
-/* Reads NAME.npy as NumPy does: magic, version 1.0, a padded header in one line, nothing after the
- * data. */
-static bool npy_read(Test *t, const char *name, Npy *a) {
-    char path[200], header[200] = "", shape[100] = "";
-    Bytes b = {0};
-    Error e = {0};
-    snprintf(path, sizeof path, SCRATCH "/dump/%s.npy", name);
-    *a = (Npy){.count = 1};
-    bool good = !file_read(path, &b, &e) && b.size > 10 && !memcmp(b.at, "\x93NUMPY\x01\x00", 8);
-    size_t length = good ? (size_t)number_at(b.at + 8, 2) : 0;
-    good = good && (10 + length) % 64 == 0 && 10 + length <= b.size && length < sizeof header &&
-           b.at[9 + length] == '\n';
-    if (good) memcpy(header, b.at + 10, length - 1);
-    good = good &&
-           sscanf(header, "{'descr': '<%2[a-z0-9]', 'fortran_order': False, 'shape': (%90[0-9, ]",
-                  a->type, shape) >= 1;
-    for (char *at = strtok(shape, ", "); good && at && a->rank < 6; at = strtok(NULL, ", "))
-        a->count *= a->shape[a->rank++] = atoi(at);
-    if (a->rank == 1) good = good && strstr(header, ",)"); /* (5,) and not (5) */
-    size_t width = good ? (size_t)(a->type[1] - '0') : 1;
-    good = good && strchr(header, '}') &&
-           strspn(strchr(header, '}') + 1, " ") == strlen(strchr(header, '}') + 1) &&
-           b.size == 10 + length + (size_t)a->count * width;
-    a->at = room(good ? a->count : 1);
-    for (idx i = 0; good && i < a->count; i++) {
-        uint64_t bits = number_at(b.at + 10 + length + (size_t)i * width, (int)width);
-        uint32_t low = (uint32_t)bits;
-        float f;
-        memcpy(&f, &low, 4);
-        if (a->type[0] == 'i') a->at[i] = (int32_t)low;
-        else if (width == 4) a->at[i] = (double)f;
-        else memcpy(&a->at[i], &bits, 8);
-    }
-    fact(t, good, "%s.npy: %s %s", name, header, e.text);
-    bytes_free(&b);
-    return good;
-}
-
-/* An array of the dump against numbers made here, relative to their largest. */
-static void npy_is(Test *t, const char *name, const real *want, idx count, double bound, int rank,
-                   const idx *shape) {
-    Npy a;
-    double most = biggest(count, want), worst = 0;
-    if (npy_read(t, name, &a)) {
-        bool same = a.rank == rank && a.count == count;
-        for (int i = 0; i < rank; i++) same = same && a.shape[i] == shape[i];
-        fact(t, same, "%s: %d dimensions, %td numbers", name, a.rank, a.count);
-        for (idx i = 0; same && i < count; i++)
-            worst = fmax(worst, fabs(a.at[i] - (double)want[i]));
-        within(t, worst / (most > 0 ? most : 1), 0, bound, "%s", name);
-    }
-    free(a.at);
-}
-
-/* A parameter and its gradient. */
-static void npy_parameter(Test *t, const Model *m, const Tensor *x) {
-    const idx shape[] = {x->shape[0], x->shape[1]};
-    char name[64];
-    snprintf(name, sizeof name, "param.%s", x->name);
-    npy_is(t, name, m->params + x->at, x->count, 1e-7, x->rank, shape);
-    snprintf(name, sizeof name, "grad.%s", x->name);
-    npy_is(t, name, m->grads + x->at, x->count, 1e-3, x->rank, shape);
-}
-
-/* Draws ids [B,T], then targets [B,T], below V; the text is lines of T+1, apart by spaces and
- * commas. */
-static void ids_drawn(int *ids, char *text, size_t room_of, int B, int T, int V) {
-    Rng rng = {8};
-    for (int i = 0; i < B * (T + 1); i++) {
-        int id = (int)rng_below(&rng, (uint64_t)V), b = i / (T + 1), k = i % (T + 1);
-        snprintf(text + strlen(text), room_of - strlen(text), "%d%c", id,
-                 k == T ? '\n' : i % 3 ? ' ' : ',');
-        if (k < T) ids[b * T + k] = id;
-        if (k > 0) ids[B * T + b * T + k - 1] = id;
-    }
 }
 
 /* `sink dump` against the same model, forward and backward made here. */
@@ -12484,7 +11617,7 @@ static void sink__streams(Test *t) {
     char command[400], want[64];
     if (no_binary(t)) return;
     scratch_open();
-    if (!sink_does(t, "bench stream --quiet --out " SCRATCH "/m.model --layers 2 --dim 32 --ffn 48 "
+    if (!program_does(t, "./bench", "stream --quiet --out " SCRATCH "/m.model --layers 2 --dim 32 --ffn 48 "
                       "--vocab 50 --norm layer --linear-bias --context 16 --batch 3", &r)) return;
     fact(t, strstr((char *)r.out.at, "seconds=") && strstr((char *)r.out.at, " ratio="), "%s",
          (char *)r.out.at);
@@ -12531,61 +11664,11 @@ static void sink__streams(Test *t) {
     scratch_close();
 }
 
-/* An item of published models where one of them is at hand: the paper's numbers, the commands for
- * the others, and what is measured, in SCRATCH, as the commands themselves measure it. */
-static void sink__repro_published(Test *t) {
-#define AT SCRATCH "/at"
-#define THERE "sh -c 'cd " AT " && ../../../sink \"$@\"' sink"
-#define ONE "eval models/gpt2-xl.model --input repeat "
-    static const struct { const char *words; int status; const char *said[3]; } ROWS[] = {
-        {"repro fig10 --models none", 0, {"\npythia-12b        EleutherAI/pythia-12b\n",
-            "  ./hf choices hellaswag_val.jsonl --out TEXTS/hellaswag.txt\n",
-            "none/llama3-8b.model --text TEXTS/books.txt --choices TEXTS/hellaswag.txt --csv "}},
-        {"repro table7-gpt2 --models none", 0, {"1 not in the folder none",
-            " ./hf none/gpt2-xl --link --out none/gpt2-xl.model\n",
-            " none/gpt2-xl.model --input repeat --swap-position 30 --csv out/table7-"}},
-        {"repro table1-left --texts .", 0, {"3 not in the folder models", "\n1 at hand:\n",
-            "             repeat     64 "}},
-        {"repro table1-left", 2, {"3 not in", "1 at hand", "expected --texts FOLDER"}},
-        {"repro table1-left --commands", 0,
-            {"./sink eval models/gpt2-xl.model models/mistral-7b.model models/llama"}},
-        {"repro table7-gpt2", 0, {"62.28           0.20", "1 at hand", "repeat"}},
-        {ONE "--replace-position 15 --csv out/replace", 0, {"repeat"}},
-        {ONE "--swap-position 30 --csv out/swap", 0, {"repeat"}},
-        {"repro fig8-right", 0, {"No weights of it were published."}}};
-    Settings s;
-    if (no_binary(t) || !tale_open(t, &s, "")) return;
-    if (system("mkdir -p " AT "/data " AT "/models && cp data/[es]*.* " AT "/data && cp "
-               SCRATCH "/tale.tok " AT "/tokenizer.bin && for i in 1 2 3 4 5 6 7 8 9 10; do tr -d "
-               "'<|>' <" SCRATCH "/tale.txt; echo '" DOCUMENT_END "'; done >" AT "/books.txt"))
-        exit(1);
-    Ran r = sink("train --quiet --steps 2 --pos learned --text " AT "/books.txt --out "
-                 AT "/models/gpt2-xl.model" SMALL_SIZE "--context 72 --valid 0.5");
-    fact(t, !r.status, "%s", (const char *)r.err.at);
-    ran_free(&r);
-    for (int i = 0; i < (int)(sizeof ROWS / sizeof *ROWS); i++) {
-        r = ran(THERE, ROWS[i].words);
-        const char *out = (const char *)r.out.at, *err = (const char *)r.err.at;
-        fact(t, r.status == ROWS[i].status, "%s: %d, %s", ROWS[i].words, r.status, err);
-        for (int k = 0; k < 3 && ROWS[i].said[k]; k++)
-            fact(t, strstr(out, ROWS[i].said[k]) || strstr(err, ROWS[i].said[k]),
-                 "%s: no \"%s\" in\n%s%s", ROWS[i].words, ROWS[i].said[k], out, err);
-        ran_free(&r);
-    }
-    fact(t, !system("cd " AT "/out && cmp table7-gpt2-gpt2-xl-3.csv replace >same && "
-                    "cmp table7-gpt2-gpt2-xl-6.csv swap >>same"),
-         "the item measures what its commands do not");
-    scratch_close();
-#undef ONE
-#undef AT
-#undef THERE
-}
-
 /* `sink generate` at temperature 0 against whole forwards made here, over the end of the context:
  * the likeliest token each time, and when the context is full the first token stays while the
  * oldest others go. */
 static void sink__generate(Test *t) {
-    enum { CONTEXT = 16, TOKENS = 30 };                      /* the first of SMALL_RUN */
+    enum { CONTEXT = 16, TOKENS_OF_TEST = 30 };                      /* the first of SMALL_RUN */
     Settings s;
     Error e = {0};
     Ran r;
@@ -12615,7 +11698,7 @@ static void sink__generate(Test *t) {
     int V = back.m.c.vocab, prompted = (int)ids.size;
     real *y = calloc((size_t)V, sizeof(real));
     if (!y) exit(1);
-    for (int i = 0; i < TOKENS; i++) {
+    for (int i = 0; i < TOKENS_OF_TEST; i++) {
         int row[CONTEXT], n = (int)ids.size < CONTEXT ? (int)ids.size : CONTEXT;
         for (int k = 0; k < n; k++) row[k] = ids.at[k ? (int)ids.size - n + k : 0];
         model_forward(&back.m, &back.a, row, 1, n);
@@ -12639,3438 +11722,7 @@ static void sink__generate(Test *t) {
     scratch_close();
 }
 
-/* -------------------------------------------------------------------------------------------------
- * 16.3  ./hf (data/hf.c), run as a user runs it, and its files read back. What transformers makes
- * of them, data/golden/hf_check.py shows. */
-
-/* The tensors of a llama by our names, within a block and outside, in their layout. */
-static const struct { const char *ours, *theirs; bool turned; } LLAMA[] = {
-    {"wte", "model.embed_tokens.weight", false},
-    {"norm1", "input_layernorm.weight", false},
-    {"wq", "self_attn.q_proj.weight", true},
-    {"wk", "self_attn.k_proj.weight", true},
-    {"wv", "self_attn.v_proj.weight", true},
-    {"wo", "self_attn.o_proj.weight", true},
-    {"bq", "self_attn.q_proj.bias", false},
-    {"bk", "self_attn.k_proj.bias", false},
-    {"bv", "self_attn.v_proj.bias", false},
-    {"bo", "self_attn.o_proj.bias", false},
-    {"norm2", "post_attention_layernorm.weight", false},
-    {"w1", "mlp.gate_proj.weight", true},
-    {"w2", "mlp.up_proj.weight", true},
-    {"w3", "mlp.down_proj.weight", true},
-    {"b1", "mlp.gate_proj.bias", false},
-    {"b2", "mlp.up_proj.bias", false},
-    {"b3", "mlp.down_proj.bias", false},
-    {"normf", "model.norm.weight", false},
-    {"wcls", "lm_head.weight", true},
-};
-
-static bool no_hf(Test *t) {
-    FILE *f = fopen("./hf", "rb");
-    if (!f) t->skip = "no ./hf here: make hf builds it";
-    else fclose(f);
-    return !f;
-}
-
-static bool hf_does(Test *t, const char *words) {
-    Ran r = ran("./hf", words);
-    bool good = r.status == 0 && r.err.size == 1 && strstr((const char *)r.out.at, "out=");
-    fact(t, good, "hf %s: exit status %d, %s", words, r.status, (const char *)r.err.at);
-    ran_free(&r);
-    return good;
-}
-
-static void hf_fails(Test *t, const char *words, int status, const char *said) {
-    Ran r = ran("./hf", words);
-    const char *err = (const char *)r.err.at;
-    fact(t, r.status == status && r.out.size == 1, "hf %s: exit status %d, expected %d: %s", words,
-         r.status, status, err);
-    fact(t, !strncmp(err, "hf: ", 4) && strstr(err, said) && strstr(err, "Try: ") &&
-                strchr(err, '\n') == err + r.err.size - 2, "hf %s: %s", words, err);
-    ran_free(&r);
-}
-
-/* A file as a string; NULL at when there is none. */
-static Bytes slurp(const char *path) {
-    Bytes b = {0};
-    Error e = {0};
-    if (!file_read(path, &b, &e)) bytes_add(&b, "", 1, &e);
-    return b;
-}
-
-/* The checkpoint SCRATCH/m.ckpt of a model that learnt nothing, with these flags after BASE. */
-static bool model_file(Test *t, const char *flags, uint64_t tokenizer_hash) {
-    Trainer r = {0};
-    Error e = {0};
-    char all[1024];
-    snprintf(all, sizeof all, "%s%s", BASE, flags);
-    settings_default(&r.s);
-    settings_flags(&r.s, all, "mtd", &e);
-    r.data.tokenizer.hash = tokenizer_hash;
-    if (!e.status && !config_resolve(&r.s.model, &e) &&
-        !model_create(&r.m, &r.s.model, false, &e)) {
-        model_init(&r.m, INIT_TORCH, 3);
-        checkpoint_write(SCRATCH "/m.ckpt", &r, false, &e);
-    }
-    r.data.tokenizer.hash = 0;
-    trainer_free(&r);
-    fact(t, !e.status, "%s: %s", flags, e.text);
-    return !e.status;
-}
-
-/* Fills m, which pairs (p, p + D/2) as transformers does, from a safetensors file of its tensors
- * and no other: offsets without hole or overlap, matrices turned back. */
-static void llama_fill(Test *t, const Bytes *file, Model *m) {
-    uint64_t N = file->size > 8 ? number_at(file->at, 8) : 0;
-    fact(t, N && N % 8 == 0 && N + 9 < file->size && file->at[8] == '{', "a header of %llu bytes",
-         (unsigned long long)N);
-    if (t->wrong) return;
-    char *header = calloc(N + 1, 1);
-    if (!header) exit(1);
-    memcpy(header, file->at + 8, N);
-    const unsigned char *data = file->at + 8 + N;
-    size_t size = file->size - 9 - N;                        /* slurp added a 0 */
-    idx held = 0;
-    int found = 0;
-    for (const char *at = header; (at = strstr(at, "\"dtype\": \"F32\"")); at++) found++;
-    fact(t, found == m->n_tensors, "%d tensors, expected %d", found, m->n_tensors);
-    for (int k = 0; k < m->n_tensors && !t->wrong; k++) {
-        const Tensor *x = &m->tensor[k];
-        const char *name = x->layer < 0 ? x->name : strchr(x->name, '.') + 1;
-        char entry[256], block[64] = "";
-        size_t i = 0;
-        while (i + 1 < sizeof LLAMA / sizeof LLAMA[0] && strcmp(LLAMA[i].ours, name)) i++;
-        if (x->layer >= 0) snprintf(block, sizeof block, "model.layers.%d.", x->layer);
-        int in = x->shape[0], out = x->rank == 2 ? x->shape[1] : 1;
-        bool turned = LLAMA[i].turned;
-        int n = snprintf(entry, sizeof entry, "\"%s%s\": {\"dtype\": \"F32\", \"shape\": [%d",
-                         block, LLAMA[i].theirs, turned ? out : in);
-        if (x->rank == 2)
-            snprintf(entry + n, sizeof entry - (size_t)n, ", %d", turned ? in : out);
-        strcat(entry, "], \"data_offsets\": [");
-        const char *at = strstr(header, entry);
-        long long begin = -1, end = -1;
-        if (at) sscanf(at + strlen(entry), "%lld, %lld]}", &begin, &end);
-        fact(t, at && begin == held && end == begin + 4 * x->count && (size_t)end <= size,
-             "%s: %s, %lld to %lld of %zu", x->name, at ? "found" : entry, begin, end, size);
-        held = end;
-        for (int o = 0; o < (turned ? out : 1) && !t->wrong; o++)
-            for (int j = 0; j < (turned ? in : (int)x->count); j++) {
-                uint32_t bits = (uint32_t)number_at(data + begin, 4);
-                float f;
-                memcpy(&f, &bits, 4);
-                m->params[x->at + (turned ? (idx)j * out + o : j)] = (real)f;
-                begin += 4;
-            }
-    }
-    fact(t, (size_t)held == size, "the last ends at %lld of %zu", (long long)held, size);
-    free(header);
-}
-
-/* The numbers of a folder, read as transformers pairs dims, make the model that was exported: bit
- * for bit where the pairing is the same, and in its logits where q and k changed their order. */
-static void hf__reads_back(Test *t) {
-    static const char *const FLAGS[] = {
-        "",
-        "--heads 4 --kv-heads 2 --head-dim 6 --tied",
-        "--rope-pairing interleaved --heads 4 --kv-heads 1 --head-dim 8 --linear-bias --act geglu",
-        ("--rope-pairing interleaved --kv-heads 1 --act reglu --rope-scaling llama3 --rope-base "
-         "100 "
-         "--rope-original 64 --rope-factor 4"),
-    };
-    enum { B = 2, T = 9, ROOM = B * T * 11 };
-    if (no_hf(t)) return;
-    scratch_open();
-    for (int i = 0; i < (int)(sizeof FLAGS / sizeof FLAGS[0]) && !t->wrong; i++) {
-        Lab lab, twin;
-        Error e = {0};
-        char half[512];
-        real ours[ROOM], theirs[ROOM];
-        snprintf(half, sizeof half, "%s --rope-pairing half", FLAGS[i]);
-        if (!lab_open(&lab, t, B, T, FLAGS[i]) || !lab_open(&twin, t, B, T, half)) return;
-        for (idx k = 0; k < lab.m.count; k++) {
-            lab.m.params[k] = (real)(float)lab.m.params[k];
-            twin.m.params[k] = NAN;                          /* what the file leaves out shows */
-        }
-        Trainer r = {.m = lab.m};
-        settings_default(&r.s);
-        r.s.model = lab.m.c;
-        checkpoint_write(SCRATCH "/m.ckpt", &r, false, &e);
-        fact(t, !e.status, "%s", e.text);
-        if (hf_does(t, "export " SCRATCH "/m.ckpt " SCRATCH "/llama")) {
-            Bytes file = slurp(SCRATCH "/llama/model.safetensors");
-            llama_fill(t, &file, &twin.m);
-            bytes_free(&file);
-            lab_forward(&lab);
-            model_logits(&lab.m, &lab.a, lab.a.nf, B * T, ours);
-            lab_forward(&twin);
-            model_logits(&twin.m, &twin.a, twin.a.nf, B * T, theirs);
-            within(t, apart(ROOM, ours, theirs), 0, 100 * REAL_EPS, "logits of %.80s", FLAGS[i]);
-            bool same = same_numbers(lab.m.count, lab.m.params, twin.m.params);
-            fact(t, same == (lab.m.c.rope_pairing == PAIR_HALF), "%s: the parameters %s", FLAGS[i],
-                 same ? "kept their order" : "differ");
-        }
-        lab_close(&lab);
-        lab_close(&twin);
-    }
-    scratch_close();
-}
-
-/* Every flag that llama has reaches the key of that meaning. */
-static void hf__config(Test *t) {
-    static const char *const ROWS[][2] = {
-        {"", "\"hidden_size\": 12,"}, {"", "\"intermediate_size\": 7,"},
-        {"", "\"num_hidden_layers\": 2,"}, {"", "\"num_attention_heads\": 2,"},
-        {"", "\"num_key_value_heads\": 2,"}, {"--kv-heads 1", "\"num_key_value_heads\": 1,"},
-        {"", "\"head_dim\": 6,"}, {"--head-dim 10", "\"head_dim\": 10,"},
-        {"", "\"vocab_size\": 11,"}, {"", "\"max_position_embeddings\": 80,"},
-        {"", "\"hidden_act\": \"silu\""}, {"--act geglu", "\"hidden_act\": \"gelu\""},
-        {"--act reglu", "\"hidden_act\": \"relu\""}, {"", "\"rms_norm_eps\": 1e-05,"},
-        {"--norm-eps 1", "\"rms_norm_eps\": 1.0,"}, {"", "\"rope_theta\": 10000.0,"},
-        {"--rope-base 512.5", "\"rope_theta\": 512.5,"}, {"", "\"rope_scaling\": null"},
-        {"--rope-scaling linear --rope-factor 3",
-         "\"rope_scaling\": {\"rope_type\": \"linear\", \"factor\": 3.0}"},
-        {"--rope-scaling llama3 --rope-factor 4 --rope-low 1.5 --rope-high 5 --rope-original 64",
-         "{\"rope_type\": \"llama3\", \"factor\": 4.0, \"low_freq_factor\": 1.5, "
-         "\"high_freq_factor\": 5.0, \"original_max_position_embeddings\": 64}"},
-        {"", "\"attention_bias\": false"}, {"", "\"mlp_bias\": false"},
-        {"--linear-bias", "\"attention_bias\": true"}, {"--linear-bias", "\"mlp_bias\": true"},
-        {"--linear-bias --bias-in ffn", "\"attention_bias\": false"},
-        {"--linear-bias --bias-in ffn", "\"mlp_bias\": true"},
-        {"--linear-bias --bias-in attention", "\"attention_bias\": true"},
-        {"--linear-bias --bias-in attention", "\"mlp_bias\": false"},
-        {"", "\"tie_word_embeddings\": false"}, {"--tied", "\"tie_word_embeddings\": true"},
-        {"", "\"bos_token_id\": null"}, {"", "\"eos_token_id\": null"},
-        {"", "\"model_type\": \"llama\""}, {"", "\"architectures\": [\"LlamaForCausalLM\"]"},
-    };
-    if (no_hf(t)) return;
-    scratch_open();
-    const char *last = NULL;
-    Bytes text = {0};
-    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
-        if (!last || strcmp(last, ROWS[i][0])) {
-            bytes_free(&text);
-            if (!model_file(t, ROWS[i][0], 0) ||
-                !hf_does(t, "export " SCRATCH "/m.ckpt " SCRATCH "/llama"))
-                return;
-            text = slurp(SCRATCH "/llama/config.json");
-            last = ROWS[i][0];
-        }
-        fact(t, text.at && strstr((const char *)text.at, ROWS[i][1]), "%s: no %s in %s", ROWS[i][0],
-             ROWS[i][1], text.at ? (const char *)text.at : "");
-    }
-    bytes_free(&text);
-    scratch_close();
-}
-
-/* A token as tokenizer.json spells it, the letters counted out: a byte that Latin-1 prints is
- * itself, every other the next from U+0100 on. */
-static void oracle_spell(const Tokenizer *t, int id, char *out) {
-    size_t n;
-    const unsigned char *bytes = tokenizer_token(t, id, &n);
-    for (size_t i = 0; i < n; i++) {
-        int letter = bytes[i], next = 0x100;
-        for (int b = 0; b <= bytes[i]; b++) {
-            bool prints = (b >= '!' && b <= '~') || (b >= 0xA1 && b != 0xAD);
-            if (b == bytes[i] && !prints) letter = next;
-            next += !prints;
-        }
-        if (letter == '"' || letter == '\\') *out++ = '\\';
-        if (letter < 0x80) *out++ = (char)letter;
-        else {
-            *out++ = (char)(0xC0 + letter / 64);
-            *out++ = (char)(0x80 + letter % 64);
-        }
-    }
-    *out = 0;
-}
-
-/* tokenizer.json holds every token under its id and every merge in order of rank; what begins a
- * text is what `sink generate` begins with. */
-static void hf__tokenizer(Test *t) {
-    static const struct { const char *flags, *bos; } STARTS[] = {
-        {"", "\"bos_token\": \"<|endoftext|>\""}, {"--bos", "\"bos_token\": \"<|bos|>\""},
-        {"--bos --fix-token 1", "\"bos_token\": \"<|fix|>\""}};
-    static const int BOS[] = {TOKEN_END, TOKEN_BOS, TOKEN_FIX};
-    static const char WORDS[] = "export " SCRATCH "/m.ckpt " SCRATCH "/llama --tokenizer " SCRATCH
-                                "/tale.tok";
-    Settings s;
-    Error e = {0};
-    Tokenizer k = {0};
-    char flags[128], spelt[4 * PIECE_MAX], line[9 * PIECE_MAX];
-    if (no_hf(t) || !tale_open(t, &s, "")) return;
-    fact(t, !tokenizer_load(SCRATCH "/tale.tok", &k, &e), "%s", e.text);
-    for (int i = 0; i < 3; i++) {
-        snprintf(flags, sizeof flags, "--vocab 330 %s", STARTS[i].flags);
-        if (!model_file(t, flags, k.hash) || !hf_does(t, WORDS)) return;
-        Bytes config = slurp(SCRATCH "/llama/config.json"),
-              more = slurp(SCRATCH "/llama/tokenizer_config.json"),
-              said = slurp(SCRATCH "/llama/generation_config.json");
-        within(t, number_after((char *)config.at, "\"bos_token_id\": ", 0), BOS[i], 0, "bos");
-        within(t, number_after((char *)config.at, "\"eos_token_id\": ", 0), 0, 0, "eos");
-        within(t, number_after((char *)said.at, "\"bos_token_id\": ", 0), BOS[i], 0, "bos");
-        fact(t, strstr((char *)more.at, STARTS[i].bos) != NULL, "%s", (char *)more.at);
-        bytes_free(&config);
-        bytes_free(&more);
-        bytes_free(&said);
-    }
-    Bytes text = slurp(SCRATCH "/llama/tokenizer.json");
-    const char *at = strstr((const char *)text.at, "\"vocab\": {");
-    for (int id = 0; id < k.vocab && at; id++) {
-        oracle_spell(&k, id, spelt);
-        snprintf(line, sizeof line, "\n\"%s\": %d%s", spelt, id, id + 1 < k.vocab ? "," : "},");
-        const char *next = strstr(at, line);
-        fact(t, next && (!id || next == at), "token %d: %s", id, line + 1);
-        at = next ? next + strlen(line) : NULL;
-    }
-    at = at ? strstr(at, "\"merges\": [") : NULL;
-    at = at ? at + 11 : NULL;
-    for (size_t rank = 0; rank < k.merges.size && at; rank++) {
-        oracle_spell(&k, k.merges.at[rank].left, spelt);
-        int n = snprintf(line, sizeof line, "\n\"%s ", spelt);
-        oracle_spell(&k, k.merges.at[rank].right, spelt);
-        snprintf(line + n, sizeof line - (size_t)n, "%s\"%s", spelt,
-                 rank + 1 < k.merges.size ? "," : "]");
-        bool there = !strncmp(at, line, strlen(line));
-        fact(t, there, "merge %zu: %.60s, expected %s", rank, at + 1, line + 1);
-        at = there ? at + strlen(line) : NULL;
-    }
-    fact(t, at && k.merges.size > 50, "%zu merges", k.merges.size);
-    bytes_free(&text);
-    tokenizer_free(&k);
-    scratch_close();
-}
-
-static void hf__refuses(Test *t) {
-    static const char *const FLAGS[][2] = {
-        {"--pos none", "--pos none"}, {"--pos learned", "--pos learned"},
-        {"--rotary-dims 4", "--rotary-dims 4"}, {"--norm layer", "--norm layer"},
-        {"--place post", "--place post"}, {"--place parallel", "--place parallel"},
-        {"--act gelu", "--act gelu"}, {"--act swish", "--act swish"},
-        {"--combine add", "--combine add"}, {"--kernel elu", "--kernel elu"},
-        {"--kernel mlp --sim identity --normalizer one", "--kernel mlp"},
-        {"--sim sigmoid --normalizer one", "--sim sigmoid"},
-        {"--normalizer pnorm --pnorm 2", "--normalizer pnorm"}, {"--scale 0.5", "--scale 0.5"},
-        {"--extra k", "--extra k"}, {"--extra zero", "--extra zero"}, {"--vbias", "--vbias."},
-        {"--sink-token", "--sink-token."}, {"--window 5", "--window 5"},
-        {"--prefix 3", "--prefix 3"}, {"--embed-dim 8", "--embed-dim 8"},
-        {"--linear-bias --bias-in qkv", "--bias-in qkv"},
-        {"--heads 5 --head-dim 4", "--heads that divide --dim"},
-        {"--rope-scaling llama3 --rope-low 0", "--rope-low above 0"},
-    };
-    static const char *const WORDS[][3] = {
-        {"", "2", "expected a folder and --out"}, {"export", "2", "expected a folder"},
-        {"export a", "2", "expected a folder"}, {"import a b", "2", "expected a folder"},
-        {"a", "2", "expected a folder"}, {"a b --out c", "2", "expected a folder"},
-        {"a --link", "2", "expected a folder"}, {"a --out", "2", "--out: expected a file"},
-        {"export a b --out c", "2", "expected a folder"}, {"export a b --link", "2", "expected"},
-        {"a --out c --tokenizer d", "1", "a/config.json: "},
-        {"tokenizer a", "2", "expected a folder"},
-        {"tokenizer a --out c --link", "2", "expected a folder"},
-        {"tokenizer " SCRATCH "/none --out " SCRATCH "/x.tok", "1", "expected tokenizer.json"},
-        {"tokenizer " SCRATCH "/tale.txt --out " SCRATCH "/x.tok", "1", "found a damaged one"},
-        {"export a b c", "2", "c: a word too many"},
-        {"export a b --nobody", "2", "--nobody: a word too many"},
-        {"export a b --tokenizer", "2", "expected a file"},
-        {"export " SCRATCH "/none " SCRATCH "/llama", "1", "none: "},
-        {"export " SCRATCH "/tale.tok " SCRATCH "/llama", "1", "expected a checkpoint"},
-        {"export " SCRATCH "/m.ckpt " SCRATCH "/llama --tokenizer " SCRATCH "/none", "1", "none: "},
-        {"export " SCRATCH "/m.ckpt " SCRATCH "/llama", "1", "found another in tokenizer.bin"},
-        {"export " SCRATCH "/m.ckpt " SCRATCH "/tale.tok --tokenizer " SCRATCH "/tale.tok", "1",
-         "tale.tok/"},
-        {"export " SCRATCH "/m.ckpt " SCRATCH "/llama --tokenizer " SCRATCH "/twice.tok", "1",
-         "found 261 and 262 alike"},
-    };
-    /* a b, b c, (ab) c, a (bc): two tokens spell abc; a byte b has id 3 + b */
-    static const int MERGES[][2] = {{100, 101}, {101, 102}, {259, 102}, {100, 260}};
-    Settings s;
-    Error e = {0};
-    Tokenizer k = {0};
-    Bytes b = {0};
-    if (no_hf(t) || !tale_open(t, &s, "")) return;
-    for (int i = 0; i < (int)(sizeof FLAGS / sizeof FLAGS[0]); i++)
-        if (model_file(t, FLAGS[i][0], 0))
-            hf_fails(t, "export " SCRATCH "/m.ckpt " SCRATCH "/llama", 1, FLAGS[i][1]);
-    bytes_add(&b, "SINKTOK1", 8, &e);
-    bytes_number(&b, 1, 4, &e);
-    bytes_number(&b, 263, 4, &e);
-    bytes_number(&b, 4, 4, &e);
-    for (int i = 0; i < 8; i++) bytes_number(&b, (uint64_t)MERGES[i / 2][i % 2], 4, &e);
-    uint64_t twice = hash64(0, b.at, b.size);
-    bytes_number(&b, twice, 8, &e);
-    file_write(SCRATCH "/twice.tok", b.at, b.size, &e);
-    tokenizer_load(SCRATCH "/tale.tok", &k, &e);
-    fact(t, !e.status, "%s", e.text);
-    for (int i = 0; i < (int)(sizeof WORDS / sizeof WORDS[0]); i++) {
-        bool last = strstr(WORDS[i][0], "twice") != NULL;
-        if (model_file(t, "--vocab 320", last ? twice : k.hash))
-            hf_fails(t, WORDS[i][0], atoi(WORDS[i][1]), WORDS[i][2]);
-    }
-    FILE *f = fopen(SCRATCH "/llama/config.json", "rb");
-    fact(t, !f, "something was written");
-    if (f) fclose(f);
-    tokenizer_free(&k);
-    bytes_free(&b);
-    scratch_close();
-}
-
-/* A second export takes the first one's place; one that cannot end leaves it, and whatever else is
- * in the folder, as it was, and nothing beside. */
-static void hf__keeps(Test *t) {
-    static const char WORDS[] = "export " SCRATCH "/m.ckpt " SCRATCH "/a/llama --tokenizer " SCRATCH
-                                "/tale.tok";
-    static const char *const NAMES[] = {"model.safetensors", "config.json", "tokenizer.json",
-                                        "mine"};
-    Settings s;
-    Error e = {0};
-    Tokenizer k = {0};
-    Bytes was[4];
-    char path[256];
-    if (no_hf(t) || !tale_open(t, &s, "")) return;
-    tokenizer_load(SCRATCH "/tale.tok", &k, &e);
-    if (!model_file(t, "--vocab 320", k.hash) || !hf_does(t, WORDS)) return;
-    file_write(SCRATCH "/a/llama/mine", "note", 4, &e);
-    /* the last of the five cannot be written: its place is taken by a folder */
-    fact(t, !make_folder(SCRATCH "/a/llama/tokenizer_config.json.part.new"), "no folder");
-    for (int round = 0; round < 3; round++) {                /* as it was, fails, and is replaced */
-        if (round == 2) remove(SCRATCH "/a/llama/tokenizer_config.json.part.new");
-        if (round == 1) hf_fails(t, WORDS, 1, "tokenizer_config.json.part.new");
-        if (round == 2) hf_does(t, WORDS);
-        for (int i = 0; i < 4; i++) {
-            snprintf(path, sizeof path, SCRATCH "/a/llama/%s", NAMES[i]);
-            Bytes now = slurp(path);
-            if (!round) was[i] = now;
-            bool same = now.at && now.size == was[i].size && !memcmp(now.at, was[i].at, now.size);
-            fact(t, same == (round < 2 || i > 1), "round %d: %s %s", round, path,
-                 same ? "is as before" : "has changed");
-            if (round) bytes_free(&now);
-            snprintf(path, sizeof path, SCRATCH "/a/llama/%s.part", NAMES[i]);
-            FILE *f = fopen(path, "rb");
-            fact(t, !f, "%s is left", path);
-            if (f) fclose(f);
-        }
-        if (!round) model_file(t, "--vocab 320 --kv-heads 1", k.hash);   /* another model */
-    }
-    if (model_file(t, "", 0)) hf_fails(t, WORDS, 1, "expected no tokenizer");
-    for (int i = 0; i < 4; i++) bytes_free(&was[i]);
-    tokenizer_free(&k);
-    scratch_close();
-}
-
-/* -------------------------------------------------------------------------------------------------
- * 16.4  ./hf FOLDER --out MODEL: what is published, read and accounted for. References from the
- * library itself are in data/golden; here are the files that it would not write. */
-
-#define DOWNLOAD SCRATCH "/from"
-#define IMPORT DOWNLOAD " --out " SCRATCH "/x.model"
-
-static void text_file(Test *t, const char *path, const char *text) {
-    Error e = {0};
-    if (!file_ready(path, &e)) file_write(path, text, strlen(text), &e);
-    fact(t, !e.status, "%s", e.text);
-}
-
-/* Appends a little-endian length, the header, and so many bytes of data. */
-static void st_bytes(Bytes *b, uint64_t length, const char *header, size_t n, size_t data,
-                     Error *e) {
-    bytes_number(b, length, 8, e);
-    bytes_add(b, header, n, e);
-    for (size_t i = 0; i < data; i++) bytes_add(b, "", 1, e);
-}
-
-static const char GPT2_JSON[] =
-    "{\"model_type\": \"gpt2\", \"n_layer\": 1, \"n_head\": 2, \"n_embd\": 4, \"vocab_size\": 5, "
-    "\"n_positions\": 6";
-
-/* A model whose model.safetensors holds these bytes is refused with these words. */
-static void st_fails(Test *t, const Bytes *b, const char *said) {
-    Error e = {0};
-    char config[512];
-    snprintf(config, sizeof config, "%s}", GPT2_JSON);
-    text_file(t, DOWNLOAD "/config.json", config);
-    file_write(DOWNLOAD "/model.safetensors", b->at, b->size, &e);
-    fact(t, !e.status, "%s", e.text);
-    hf_fails(t, IMPORT, 1, said);
-}
-
-#define ENTRY(name, dtype, shape, place)                                                           \
-    "\"" name "\": {\"dtype\": \"" dtype "\", \"shape\": [" shape "], "                           \
-    "\"data_offsets\": [" place "]}"
-
-#define ST_NONE  "expected tensor transformer.wte.weight [5,4], found none"
-#define ST_ODD   "expected a dtype, a shape and data_offsets"
-#define ST_SHAPE "expected a shape of plain integers whose product fits 64 bits"
-#define ST_BYTES "expected as many bytes"
-
-/* Headers, the bytes of data behind them, and what is said. What only looks wrong fails for want of
- * tensors. */
-static const struct { const char *header; size_t data; const char *said; } ST_ROWS[] = {
-    /* what is right */
-    {"{}", 0, ST_NONE}, {"{}      ", 0, ST_NONE}, {" \t\r\n{} \t\r\n", 0, ST_NONE},
-    {"{" ENTRY("a", "F32", "2, 0", "0, 0") "}", 0, ST_NONE},
-    {"{" ENTRY("a", "I32", "", "0, 4") "}", 4, ST_NONE},
-    {"{" ENTRY("a", "F32", "1", "4, 8") ", " ENTRY("b", "F32", "1", "0, 4") "}", 8, ST_NONE},
-    {"{\"__metadata__\": {\"format\": \"pt\"}, " ENTRY("a", "F32", "1", "0, 4") "}", 4, ST_NONE},
-    {"{\"a\": {\"new\": {\"x\": [1]}, \"data_offsets\": [0, 1], \"shape\": [2], "
-     "\"dtype\": \"F4\"}}", 1, ST_NONE},
-    /* JSON, UTF-8, an object */
-    {"\xFF", 0, "expected UTF-8 at byte 0 of its JSON, found byte 0xFF"},
-    {"{", 0, "expected a key in quotes at byte 1 of its JSON, found its end"},
-    {"", 0, "expected a value at byte 0 of its JSON, found its end"},
-    {"[]", 0, "expected a header that is a JSON object"},
-    {"{} {}", 0, "expected nothing more at byte 3"},
-    {"{\"a\": [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[", 0, "expected fewer brackets"},
-    /* places */
-    {"{" ENTRY("a", "U8", "16", "0, 16") "," ENTRY("b", "U8", "16", "0, 16") ","
-     ENTRY("c", "U8", "16", "0, 16") "," ENTRY("d", "U8", "16", "0, 16") ","
-     ENTRY("e", "U8", "16", "0, 16") "," ENTRY("f", "U8", "16", "0, 16") ","
-     ENTRY("g", "U8", "16", "0, 16") "," ENTRY("h", "U8", "16", "0, 16") ","
-     ENTRY("i", "U8", "16", "0, 16") "," ENTRY("j", "U8", "16", "0, 16") "}", 16,
-     "to begin at byte 16 of the data, where the one before it ends, found 0"},
-    {"{" ENTRY("a", "U8", "4", "4, 8") "}", 8, "to begin at byte 0 of the data"},
-    {"{" ENTRY("a", "U8", "4", "0, 4") ", " ENTRY("b", "U8", "4", "6, 10") "}", 10,
-     "tensor b to begin at byte 4 of the data, where the one before it ends, found 6"},
-    {"{" ENTRY("a", "U8", "4", "0, 4") ", " ENTRY("b", "U8", "4", "2, 6") "}", 6,
-     "tensor b to begin at byte 4 of the data, where the one before it ends, found 2"},
-    {"{" ENTRY("a", "U8", "4", "4, 0") "}", 4, ST_ODD},
-    {"{" ENTRY("a", "I32", "2, 2", "0, 16") "}", 17,
-     "expected 16 bytes after the header, found 17"},
-    {"{" ENTRY("a", "I32", "2, 2", "0, 16") "}", 14,
-     "expected 16 bytes after the header, found 14"},
-    {"{}", 1, "expected 0 bytes after the header, found 1"},
-    /* shapes */
-    {"{" ENTRY("a", "I32", "2, 2", "0, 4") "}", 4, ST_BYTES},
-    {"{" ENTRY("a", "F4", "3", "0, 1") "}", 1, ST_BYTES},
-    {"{" ENTRY("a", "U8", "2, 18446744073709551614", "0, 16") "}", 16, ST_SHAPE},
-    {"{" ENTRY("a", "U8", "2, 9223372036854775807", "0, 16") "}", 16, ST_BYTES},
-    {"{" ENTRY("a", "F32", "2, 4611686018427387904", "0, 16") "}", 16, ST_BYTES},
-    {"{" ENTRY("a", "F32", "2, 2305843009213693952", "0, 0") "}", 0, ST_BYTES},
-    {"{" ENTRY("a", "U8", "18446744073709551616", "0, 16") "}", 16, ST_SHAPE},
-    {"{" ENTRY("a", "U8", "-1", "0, 1") "}", 1, ST_SHAPE},
-    {"{" ENTRY("a", "U8", "1.0", "0, 1") "}", 1, ST_SHAPE},
-    {"{" ENTRY("a", "U8", "1e0", "0, 1") "}", 1, ST_SHAPE},
-    {"{" ENTRY("a", "U8", "\\\"1\\\"", "0, 1") "}", 1, "expected a value at byte"},
-    {"{" ENTRY("a", "U8", "\"1\"", "0, 1") "}", 1, ST_SHAPE},
-    {"{" ENTRY("a", "U8", "1", "-0, 1") "}", 1, ST_ODD},
-    {"{" ENTRY("a", "U8", "1", "0.0, 1") "}", 1, ST_ODD},
-    {"{" ENTRY("a", "U8", "1", "0, 1e0") "}", 1, ST_ODD},
-    {"{" ENTRY("a", "U8", "1", "0, 18446744073709551617") "}", 1, ST_ODD},
-    {"{" ENTRY("a", "U8", "1", "00, 1") "}", 1, "expected a comma or a closing bracket"},
-    {"{" ENTRY("a", "U8", "1", "0") "}", 1, ST_ODD},
-    {"{" ENTRY("a", "U8", "1", "0, 1, 1") "}", 1, ST_ODD},
-    {"{" ENTRY("a", "U8", "1,1,1,1,1,1,1,1", "0, 1") "}", 1, ST_NONE},
-    {"{" ENTRY("a", "U8", "1,1,1,1,1,1,1,1,1", "0, 1") "}", 1,
-     "at most 8 dimensions of a, found 9"},
-    /* entries and names */
-    {"{\"a\": 1}", 0, ST_ODD}, {"{\"a\": null}", 0, ST_ODD}, {"{\"a\": {}}", 0, ST_ODD},
-    {"{\"a\": {\"dtype\": \"U8\", \"shape\": [1], \"offsets\": [0, 1]}}", 1, ST_ODD},
-    {"{\"a\": {\"dtype\": 1, \"shape\": [1], \"data_offsets\": [0, 1]}}", 1, ST_ODD},
-    {"{\"a\": {\"dtype\": \"U8\", \"shape\": 1, \"data_offsets\": [0, 1]}}", 1, ST_ODD},
-    {"{" ENTRY("a", "F33", "1", "0, 4") "}", 4,
-     "expected a dtype of safetensors for a, found F33"},
-    {"{" ENTRY("a", "f32", "1", "0, 4") "}", 4, "found f32"},
-    {"{" ENTRY("a", "U8", "1", "0, 1") ", " ENTRY("a", "U8", "1", "1, 2") "}", 2,
-     "expected each key once in its JSON, found \"a\" twice"},
-    {"{" ENTRY("\\u0061", "U8", "0", "0, 0") ", " ENTRY("a", "U8", "0", "0, 0") "}", 0,
-     "found \"a\" twice"},
-    {"{" ENTRY("", "U8", "1", "0, 1") "}", 1, "expected names of 1 to 1024 bytes"},
-    {"{" ENTRY("a\\u0000b", "U8", "1", "0, 1") "}", 1, "expected names of 1 to 1024 bytes"},
-    {"{\"__metadata__\": {\"format\": 1}}", 0, "expected strings in __metadata__"},
-    {"{\"__metadata__\": []}", 0, "expected strings in __metadata__"},
-    {"{" ENTRY("a\\u000ab\\u007f", "U8", "1", "0, 2") "}", 2, "bytes of a?b? as"},
-};
-
-/* Every rule of the format, and lengths N of a header in files of some bytes. */
-static void hf__safetensors(Test *t) {
-    static const struct { uint64_t length; size_t size; } HEADS[] = {    /* N, bytes of the file */
-        {0, 0}, {0, 7}, {3, 10}, {4, 11}, {UINT64_MAX, 16}, {UINT64_MAX - 7, 16}, {1000, 108}};
-    if (no_hf(t)) return;
-    scratch_open();
-    Bytes b = {0};
-    Error e = {0};
-    for (int i = 0; i < (int)(sizeof ST_ROWS / sizeof ST_ROWS[0]); i++) {
-        size_t n = strlen(ST_ROWS[i].header);
-        b.size = 0;
-        st_bytes(&b, n, ST_ROWS[i].header, n, ST_ROWS[i].data, &e);
-        st_fails(t, &b, ST_ROWS[i].said);
-    }
-    for (int i = 0; i < (int)(sizeof HEADS / sizeof HEADS[0]); i++) {
-        b.size = 0;
-        bytes_number(&b, HEADS[i].length, 8, &e);
-        while (b.size < HEADS[i].size) bytes_add(&b, " ", 1, &e);
-        b.size = HEADS[i].size;
-        st_fails(t, &b, HEADS[i].size < 8 ? "expected 8 bytes and a header"
-                                          : "expected a header of at most 100000000 bytes within");
-    }
-    fact(t, !e.status, "%s", e.text);
-    bytes_free(&b);
-    scratch_close();
-}
-
-/* Names, tensors and headers at their limits and one beyond. */
-static void hf__safetensors_limits(Test *t) {
-    enum { TENSORS = 1000001, LIMIT = 100000000 };
-    if (no_hf(t)) return;
-    scratch_open();
-    Bytes b = {0};
-    Error e = {0};
-    for (int round = 0; round < 2; round++) {
-        char name[1100] = "{\"";
-        for (int i = 0; i < 1024 + round; i++) strcat(name + i, "n");
-        strcat(name, "\": {\"dtype\": \"U8\", \"shape\": [0], \"data_offsets\": [0, 0]}}");
-        b.size = 0;
-        st_bytes(&b, strlen(name), name, strlen(name), 0, &e);
-        st_fails(t, &b, round ? "(1025 bytes)" : ST_NONE);
-    }
-    b.size = 0;
-    bytes_number(&b, 0, 8, &e);
-    for (int i = 0; i < TENSORS; i++) bytes_print(&b, &e, "%s\"%d\":0", i ? "," : "{", i);
-    bytes_add(&b, "}", 1, &e);
-    for (size_t n = b.size - 8, i = 0; i < 8; i++, n >>= 8) b.at[i] = n & 0xFF;
-    st_fails(t, &b, "expected at most 1000000 tensors");
-    /* a header above the limit in a file that has room for it: nothing but its ends is written */
-    b.size = 0;
-    st_bytes(&b, LIMIT + 1, "{}", 2, 0, &e);
-    st_fails(t, &b, "within the file's 10");
-    FILE *f = fopen(DOWNLOAD "/model.safetensors", "r+b");
-    if (f) { fseek(f, LIMIT + 8, SEEK_SET); fputc(' ', f); fclose(f); }
-    hf_fails(t, IMPORT, 1, "within the file's 100000009, found a length of 100000001");
-    fact(t, f && !e.status, "%s", e.text);
-    bytes_free(&b);
-    scratch_close();
-}
-
-/* Texts that are no JSON, and some that are. */
-static void hf__json(Test *t) {
-    static const char LATER[] = "expected vocab_size to be an integer",
-                      VALUE[] = "expected a value";
-    static const struct { const char *text, *said; } ROWS[] = {
-        {"{\"model_type\": \"opt\"}", LATER},
-        {" {\"model_type\":\"\\u006fp\\u0074\"}\r\n\t", LATER},
-        {"{\"model_type\": \"opt\", \"x\": [null, true, false, -0, 1.5e-05, 1E+2, 0.5, {}, [], "
-         "\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\uD83d\\uDE00\xC3\xA9\"]}", LATER},
-        {"", "expected a value at byte 0 of its JSON, found its end"},
-        {"\xEF\xBB\xBF{}", "found byte 0xEF"}, {"nul", VALUE}, {"True", VALUE}, {"NaN", VALUE},
-        {"{\"a\": NaN}", VALUE}, {"{\"a\": Infinity}", VALUE}, {"{\"a\": -Infinity}", VALUE},
-        {"{\"a\": 01}", "expected a comma"}, {"{\"a\": +1}", VALUE}, {"{\"a\": .5}", VALUE},
-        {"{\"a\": 1.}", "expected a digit"}, {"{\"a\": 1e}", "expected a digit"},
-        {"{\"a\": 1e+}", "expected a digit"}, {"{\"a\": -}", VALUE}, {"{\"a\": 0x10}", "a comma"},
-        {"{\"a\": [1,]}", VALUE}, {"{\"a\": [1 2]}", "a comma or a closing bracket"},
-        {"{\"a\": 1,}", "a key in quotes"}, {"{,}", "a key in quotes"}, {"{\"a\" 1}", "a colon"},
-        {"{\"a\": }", VALUE}, {"{a: 1}", "a key in quotes"}, {"{'a': 1}", "a key in quotes"},
-        {"{\"a\": 1", "a comma or a closing bracket"}, {"{\"a\": [1}", "a closing bracket"},
-        {"{\"a\": 1]", "a closing bracket"}, {"{\"a\": \"b", "a closing quote"},
-        {"{\"a\": \"b\nc\"}", "a closing quote"}, {"{\"a\": \"\t\"}", "a closing quote"},
-        {"{\"a\": \"\\", "after a backslash"}, {"{\"a\": \"\\x\"}", "after a backslash"},
-        {"{\"a\": \"\\u12\"}", "four hexadecimal digits"},
-        {"{\"a\": \"\\u12g4\"}", "four hexadecimal digits"},
-        {"{\"a\": \"\\uDE00\"}", "four hexadecimal digits of a character"},
-        {"{\"a\": \"\\uD83D\"}", "a whole surrogate pair"},
-        {"{\"a\": \"\\uD83Dx\"}", "a whole surrogate pair"},
-        {"{\"a\": \"\\uD83D\\u0041\"}", "a whole surrogate pair"},
-        {"{\"a\": \"\\uD83D\\uD83D\"}", "a whole surrogate pair"},
-        {"{\"model_type\": \"\\u007a\\u00e9\\u07ff\\u0800\\u20AC\\ufffd\\ud83d\\ude00"
-         "\\uDBFF\\uDFFF\"}",
-         "found z\xC3\xA9\xDF\xBF\xE0\xA0\x80\xE2\x82\xAC\xEF\xBF\xBD\xF0\x9F\x98\x80"
-         "\xF4\x8F\xBF\xBF. Try"},
-        {"{\"model_type\": \"\\\"\\\\\\/\\n\\u0000\"}", "found \"\\/?. Try"},
-        {"{\"a\": 1, \"b\": 2, \"a\": 3}", "found \"a\" twice"},
-        {"{\"a\": {\"b\": {\"c\": 1, \"c\": 1}}}", "found \"c\" twice"},
-        {"{} // end", "expected nothing more"}, {"/* */ {}", VALUE},
-        {"{}}", "expected nothing more"},
-        {"{\"a\": \"\xC0\x80\"}", "expected UTF-8 at byte 7"},
-        {"{\"a\": \"\xED\xA0\x80\"}", "UTF-8"},
-        {"{\"a\": \"\xF4\x90\x80\x80\"}", "expected UTF-8"}, {"{\"a\": \"\xE2\x82\"}", "UTF-8"},
-        {"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]", "expected model_type"},
-        {"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]", "fewer brackets"},
-    };
-    if (no_hf(t)) return;
-    scratch_open();
-    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
-        text_file(t, DOWNLOAD "/config.json", ROWS[i].text);
-        hf_fails(t, IMPORT, 1, ROWS[i].said);
-    }
-    Bytes b = {0};
-    Error e = {0};
-    bytes_add(&b, "{\"a\": \"b", 9, &e);                     /* with its 0 */
-    bytes_add(&b, "c\"}", 3, &e);
-    file_write(DOWNLOAD "/config.json", b.at, b.size, &e);
-    hf_fails(t, IMPORT, 1, "expected a closing quote at byte 8 of its JSON, found byte 0x00");
-    bytes_free(&b);
-    scratch_close();
-}
-
-/* An index and its files: each tensor in the file that it says, once, and no other. */
-static void hf__shards(Test *t) {
-#define MAP(entries) "{\"metadata\": {\"total_size\": 1}, \"weight_map\": {" entries "}}"
-    static const char NAME[] = "expected the name of a file beside it for a";
-    static const struct { const char *index, *said; } ROWS[] = {
-        {MAP("\"a\": \"1.safetensors\", \"b\": \"2.safetensors\""),
-         "expected tensor transformer.wte.weight"},
-        {"{\"weight_map\": {}}", "expected a weight_map"}, {"{}", "expected a weight_map"},
-        {"{\"weight_map\": [\"a\"]}", "expected a weight_map"},
-        {MAP("\"a\": 1"), NAME}, {MAP("\"a\": \"\""), NAME}, {MAP("\"a\": \"x/1\""), NAME},
-        {MAP("\"a\": \"/1\""), NAME}, {MAP("\"a\": \"..\""), NAME},
-        {MAP("\"a\": \"x..1\""), NAME}, {MAP("\"a\": \".hidden\""), NAME},
-        {MAP("\"a\": \"x\\\\1\""), NAME}, {MAP("\"a\": \"c:1\""), NAME},
-        {MAP("\"a\": \"1.safetensors\\u0000\""), NAME},
-        {MAP("\"a\": \"none.safetensors\""), "none.safetensors: "},
-        {MAP("\"a\": \"3.safetensors\""), "expected b in the weight_map, found it in"},
-        {MAP("\"a\": \"2.safetensors\", \"b\": \"2.safetensors\""),
-         "expected tensor a in 2.safetensors, found none"},
-        {MAP("\"a\": \"1.safetensors\", \"b\": \"2.safetensors\", \"c\": \"2.safetensors\""),
-         "expected tensor c in 2.safetensors, found none"},
-        {MAP("\"a\": \"1.safetensors\", \"b\": \"1.safetensors\""),
-         "expected tensor b in 1.safetensors, found none"},
-        {MAP("\"a\": \"2.safetensors\", \"b\": \"1.safetensors\""),
-         "expected tensor a in 2.safetensors, found none"},
-        {MAP("\"a\": \"1.safetensors\", \"b\": \"3.safetensors\""),
-         "expected each tensor once, found a in"},
-    };
-    static const char *const SHARDS[] = {"{" ENTRY("a", "U8", "1", "0, 1") "}",
-        "{" ENTRY("b", "U8", "1", "0, 1") "}",
-        "{" ENTRY("a", "U8", "1", "0, 1") ", " ENTRY("b", "U8", "0", "1, 1") "}"};
-    char path[256];
-    Error e = {0};
-    if (no_hf(t)) return;
-    scratch_open();
-    snprintf(path, sizeof path, "%s}", GPT2_JSON);
-    text_file(t, DOWNLOAD "/config.json", path);
-    hf_fails(t, IMPORT, 1, "from/model.safetensors: ");
-    text_file(t, DOWNLOAD "/pytorch_model.bin", "PK");
-    hf_fails(t, IMPORT, 1, "found a pytorch_model.bin");
-    for (int i = 0; i < 3; i++) {
-        Bytes b = {0};
-        st_bytes(&b, strlen(SHARDS[i]), SHARDS[i], strlen(SHARDS[i]), 1, &e);
-        snprintf(path, sizeof path, DOWNLOAD "/%d.safetensors", i + 1);
-        file_write(path, b.at, b.size, &e);
-        bytes_free(&b);
-    }
-    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
-        text_file(t, DOWNLOAD "/model.safetensors.index.json", ROWS[i].index);
-        /* the index goes first, were a whole file beside it */
-        text_file(t, DOWNLOAD "/model.safetensors", "");
-        hf_fails(t, IMPORT, 1, ROWS[i].said);
-    }
-    fact(t, !e.status, "%s", e.text);
-    scratch_close();
-#undef MAP
-}
-
-/* Tensors of small published models, in shapes by number: C 12, 2 heads, F 20, V 11, 16 positions,
- * 2 blocks. An own account of where each number goes: `ours` of one tensor there, or the name less
- * its last letter (q, k or v) of three. */
-static const struct { const char *family, *theirs, *shape, *ours; char how; } TENSORS_OF[] = {
-    {"gpt2", "wte.weight", "11,12", "wte", '='},
-    {"gpt2", "wpe.weight", "16,12", "wpe", '='},
-    {"gpt2", "h.*.ln_1.weight", "12", "l*.norm1", '='},
-    {"gpt2", "h.*.ln_1.bias", "12", "l*.norm1.b", '='},
-    {"gpt2", "h.*.attn.c_attn.weight", "12,36", "l*.w", 't'},
-    {"gpt2", "h.*.attn.c_attn.bias", "36", "l*.b", 't'},
-    {"gpt2", "h.*.attn.c_proj.weight", "12,12", "l*.wo", '='},
-    {"gpt2", "h.*.attn.c_proj.bias", "12", "l*.bo", '='},
-    {"gpt2", "h.*.ln_2.weight", "12", "l*.norm2", '='},
-    {"gpt2", "h.*.ln_2.bias", "12", "l*.norm2.b", '='},
-    {"gpt2", "h.*.mlp.c_fc.weight", "12,20", "l*.w1", '='},
-    {"gpt2", "h.*.mlp.c_fc.bias", "20", "l*.b1", '='},
-    {"gpt2", "h.*.mlp.c_proj.weight", "20,12", "l*.w2", '='},
-    {"gpt2", "h.*.mlp.c_proj.bias", "12", "l*.b2", '='},
-    {"gpt2", "ln_f.weight", "12", "normf", '='},
-    {"gpt2", "ln_f.bias", "12", "normf.b", '='},
-    {"gpt_neox", "gpt_neox.embed_in.weight", "11,12", "wte", '='},
-    {"gpt_neox", "gpt_neox.layers.*.input_layernorm.weight", "12", "l*.norm1", '='},
-    {"gpt_neox", "gpt_neox.layers.*.input_layernorm.bias", "12", "l*.norm1.b", '='},
-    {"gpt_neox", "gpt_neox.layers.*.post_attention_layernorm.weight", "12", "l*.norm2", '='},
-    {"gpt_neox", "gpt_neox.layers.*.post_attention_layernorm.bias", "12", "l*.norm2.b", '='},
-    {"gpt_neox", "gpt_neox.layers.*.attention.query_key_value.weight", "36,12", "l*.w", 'h'},
-    {"gpt_neox", "gpt_neox.layers.*.attention.query_key_value.bias", "36", "l*.b", 'h'},
-    {"gpt_neox", "gpt_neox.layers.*.attention.dense.weight", "12,12", "l*.wo", 'T'},
-    {"gpt_neox", "gpt_neox.layers.*.attention.dense.bias", "12", "l*.bo", '='},
-    {"gpt_neox", "gpt_neox.layers.*.mlp.dense_h_to_4h.weight", "20,12", "l*.w1", 'T'},
-    {"gpt_neox", "gpt_neox.layers.*.mlp.dense_h_to_4h.bias", "20", "l*.b1", '='},
-    {"gpt_neox", "gpt_neox.layers.*.mlp.dense_4h_to_h.weight", "12,20", "l*.w2", 'T'},
-    {"gpt_neox", "gpt_neox.layers.*.mlp.dense_4h_to_h.bias", "12", "l*.b2", '='},
-    {"gpt_neox", "gpt_neox.final_layer_norm.weight", "12", "normf", '='},
-    {"gpt_neox", "gpt_neox.final_layer_norm.bias", "12", "normf.b", '='},
-    {"gpt_neox", "embed_out.weight", "11,12", "wcls", 'T'},
-    {"opt", "decoder.embed_tokens.weight", "11,8", "wte", '='},
-    {"opt", "decoder.embed_positions.weight", "18,12", "wpe", '2'},
-    {"opt", "decoder.project_in.weight", "12,8", "win", 'T'},
-    {"opt", "decoder.project_out.weight", "8,12", "wout", 'T'},
-    {"opt", "decoder.layers.*.self_attn.q_proj.weight", "12,12", "l*.wq", 'T'},
-    {"opt", "decoder.layers.*.self_attn.q_proj.bias", "12", "l*.bq", '='},
-    {"opt", "decoder.layers.*.self_attn.k_proj.weight", "12,12", "l*.wk", 'T'},
-    {"opt", "decoder.layers.*.self_attn.k_proj.bias", "12", "l*.bk", '='},
-    {"opt", "decoder.layers.*.self_attn.v_proj.weight", "12,12", "l*.wv", 'T'},
-    {"opt", "decoder.layers.*.self_attn.v_proj.bias", "12", "l*.bv", '='},
-    {"opt", "decoder.layers.*.self_attn.out_proj.weight", "12,12", "l*.wo", 'T'},
-    {"opt", "decoder.layers.*.self_attn.out_proj.bias", "12", "l*.bo", '='},
-    {"opt", "decoder.layers.*.self_attn_layer_norm.weight", "12", "l*.norm1", '='},
-    {"opt", "decoder.layers.*.self_attn_layer_norm.bias", "12", "l*.norm1.b", '='},
-    {"opt", "decoder.layers.*.fc1.weight", "20,12", "l*.w1", 'T'},
-    {"opt", "decoder.layers.*.fc1.bias", "20", "l*.b1", '='},
-    {"opt", "decoder.layers.*.fc2.weight", "12,20", "l*.w2", 'T'},
-    {"opt", "decoder.layers.*.fc2.bias", "12", "l*.b2", '='},
-    {"opt", "decoder.layers.*.final_layer_norm.weight", "12", "l*.norm2", '='},
-    {"opt", "decoder.layers.*.final_layer_norm.bias", "12", "l*.norm2.b", '='},
-    {"llama", "model.embed_tokens.weight", "11,12", "wte", '='},
-    {"llama", "model.layers.*.input_layernorm.weight", "12", "l*.norm1", '='},
-    {"llama", "model.layers.*.self_attn.q_proj.weight", "12,12", "l*.wq", 'T'},
-    {"llama", "model.layers.*.self_attn.k_proj.weight", "6,12", "l*.wk", 'T'},
-    {"llama", "model.layers.*.self_attn.v_proj.weight", "6,12", "l*.wv", 'T'},
-    {"llama", "model.layers.*.self_attn.o_proj.weight", "12,12", "l*.wo", 'T'},
-    {"llama", "model.layers.*.post_attention_layernorm.weight", "12", "l*.norm2", '='},
-    {"llama", "model.layers.*.mlp.gate_proj.weight", "20,12", "l*.w1", 'T'},
-    {"llama", "model.layers.*.mlp.up_proj.weight", "20,12", "l*.w2", 'T'},
-    {"llama", "model.layers.*.mlp.down_proj.weight", "12,20", "l*.w3", 'T'},
-    {"llama", "model.norm.weight", "12", "normf", '='},
-    {"llama", "lm_head.weight", "11,12", "wcls", 'T'},
-    {"jamba", "model.embed_tokens.weight", "11,12", "wte", '='},
-    {"jamba", "model.layers.0.self_attn.q_proj.weight", "12,12", "l0.wq", 'T'},
-    {"jamba", "model.layers.0.self_attn.k_proj.weight", "6,12", "l0.wk", 'T'},
-    {"jamba", "model.layers.0.self_attn.v_proj.weight", "6,12", "l0.wv", 'T'},
-    {"jamba", "model.layers.0.self_attn.o_proj.weight", "12,12", "l0.wo", 'T'},
-    {"jamba", "model.layers.0.feed_forward.gate_proj.weight", "20,12", "l0.w1", 'T'},
-    {"jamba", "model.layers.0.feed_forward.up_proj.weight", "20,12", "l0.w2", 'T'},
-    {"jamba", "model.layers.0.feed_forward.down_proj.weight", "12,20", "l0.w3", 'T'},
-    {"jamba", "model.layers.1.mamba.in_proj.weight", "48,12", "l1.m.in", 'T'},
-    {"jamba", "model.layers.1.mamba.conv1d.weight", "24,1,3", "l1.m.conv", 'T'},
-    {"jamba", "model.layers.1.mamba.conv1d.bias", "24", "l1.m.conv.b", '='},
-    {"jamba", "model.layers.1.mamba.x_proj.weight", "13,24", "l1.m.x", 'T'},
-    {"jamba", "model.layers.1.mamba.dt_proj.weight", "24,5", "l1.m.dt", 'T'},
-    {"jamba", "model.layers.1.mamba.dt_proj.bias", "24", "l1.m.dt.b", '='},
-    {"jamba", "model.layers.1.mamba.A_log", "24,4", "l1.m.alog", 'T'},
-    {"jamba", "model.layers.1.mamba.D", "24", "l1.m.skip", '='},
-    {"jamba", "model.layers.1.mamba.out_proj.weight", "12,24", "l1.m.out", 'T'},
-    {"jamba", "model.layers.1.mamba.dt_layernorm.weight", "5", "l1.m.rnorm", '='},
-    {"jamba", "model.layers.1.mamba.b_layernorm.weight", "4", "l1.m.bnorm", '='},
-    {"jamba", "model.layers.1.mamba.c_layernorm.weight", "4", "l1.m.cnorm", '='},
-    {"jamba", "model.layers.1.feed_forward.router.weight", "3,12", "l1.router", 'T'},
-    {"jamba", "model.layers.1.feed_forward.experts.0.gate_proj.weight", "20,12", "l1.e0.w1", 'T'},
-    {"jamba", "model.layers.1.feed_forward.experts.0.up_proj.weight", "20,12", "l1.e0.w2", 'T'},
-    {"jamba", "model.layers.1.feed_forward.experts.0.down_proj.weight", "12,20", "l1.e0.w3", 'T'},
-    {"jamba", "model.layers.1.feed_forward.experts.1.gate_proj.weight", "20,12", "l1.e1.w1", 'T'},
-    {"jamba", "model.layers.1.feed_forward.experts.1.up_proj.weight", "20,12", "l1.e1.w2", 'T'},
-    {"jamba", "model.layers.1.feed_forward.experts.1.down_proj.weight", "12,20", "l1.e1.w3", 'T'},
-    {"jamba", "model.layers.1.feed_forward.experts.2.gate_proj.weight", "20,12", "l1.e2.w1", 'T'},
-    {"jamba", "model.layers.1.feed_forward.experts.2.up_proj.weight", "20,12", "l1.e2.w2", 'T'},
-    {"jamba", "model.layers.1.feed_forward.experts.2.down_proj.weight", "12,20", "l1.e2.w3", 'T'},
-    {"jamba", "model.layers.*.input_layernorm.weight", "12", "l*.norm1", '='},
-    {"jamba", "model.layers.*.pre_ff_layernorm.weight", "12", "l*.norm2", '='},
-    {"jamba", "model.final_layernorm.weight", "12", "normf", '='},
-    {"jamba", "lm_head.weight", "11,12", "wcls", 'T'},
-};
-enum { TENSORS_OF_ALL = sizeof TENSORS_OF / sizeof TENSORS_OF[0] };
-
-#define LLAMA_SHAPE                                                                                \
-    "\"hidden_size\": 12, \"num_attention_heads\": 2, \"num_key_value_heads\": 1, "                \
-    "\"num_hidden_layers\": 2, \"intermediate_size\": 20, \"max_position_embeddings\": 16, "       \
-    "\"vocab_size\": 11"
-enum { FAMILIES_OF = 6 };
-static const char *const NAMES_OF[FAMILIES_OF] = {"gpt2", "gpt_neox", "opt", "jamba", "llama",
-                                                  "mistral"};
-static const char *const CONFIGS_OF[FAMILIES_OF] = {
-    "{\"model_type\": \"gpt2\", \"n_embd\": 12, \"n_head\": 2, \"n_layer\": 2, \"n_inner\": 20, "
-    "\"n_positions\": 16, \"vocab_size\": 11}",
-    "{\"architectures\": [\"GPTNeoXForCausalLM\"], \"hidden_size\": 12, \"vocab_size\": 11, "
-    "\"num_attention_heads\": 2, \"num_hidden_layers\": 2, \"intermediate_size\": 20.0, "
-    "\"max_position_embeddings\": 1.6e1, \"rotary_pct\": 0.4}",
-    "{\"model_type\": \"opt\", \"hidden_size\": 12, \"num_attention_heads\": 2, \"ffn_dim\": 20, "
-    "\"num_hidden_layers\": 2, \"max_position_embeddings\": 16, \"vocab_size\": 11, "
-    "\"word_embed_proj_dim\": 8, \"do_layer_norm_before\": false}",
-    "{\"model_type\": \"jamba\", " LLAMA_SHAPE ", \"attn_layer_period\": 2, "
-    "\"attn_layer_offset\": 0, \"mamba_d_state\": 4, \"mamba_d_conv\": 3, \"mamba_dt_rank\": 5, "
-    "\"num_experts\": 3, \"expert_layer_period\": 2, \"expert_layer_offset\": 1}",
-    "{\"model_type\": \"llama\", " LLAMA_SHAPE "}",
-    "{\"model_type\": \"mistral\", " LLAMA_SHAPE "}"};
-
-/* Number i of a tensor of this name: sixteenths from -8 to 8, which every format holds. */
-static double published(const char *name, idx i) {
-    uint64_t h = hash_add(hash_add(hash_start(1), name, strlen(name)), &i, sizeof i);
-    return ((double)(hash_end(h) % 255) - 127) / 16;
-}
-
-/* A block's name from a pattern. */
-static void starred(char out[128], const char *pattern, int l) {
-    const char *star = strchr(pattern, '*');
-    if (!star) snprintf(out, 128, "%s", pattern);
-    else snprintf(out, 128, "%.*s%d%s", (int)(star - pattern), pattern, l, star + 1);
-}
-
-static idx shape_product(const char *shape) {
-    idx n = 1;
-    for (const char *at = shape; at; at = strchr(at, ','), at += at ? 1 : 0) n *= atol(at);
-    return n;
-}
-
-/* Appends x as F32 (so I32), F16 or BF16, and of F64 as many bytes. */
-static void number_as(Bytes *b, const char *dtype, double x, Error *e) {
-    float f = (float)x;
-    uint32_t bits;
-    memcpy(&bits, &f, 4);
-    if (!strcmp(dtype, "F32") || !strcmp(dtype, "I32")) bytes_number(b, bits, 4, e);
-    else if (!strcmp(dtype, "BF16")) bytes_number(b, bits >> 16, 2, e);
-    else if (!strcmp(dtype, "F16")) {
-        /* exponents from -4 to 2: no subnormals */
-        uint32_t half = (bits >> 16 & 0x8000) | ((bits >> 23 & 0xFF) - 112) << 10 |
-                        (bits >> 13 & 0x3FF);
-        bytes_number(b, x == 0 ? 0 : half, 2, e);
-    } else bytes_number(b, 0, 8, e);
-}
-
-/* The tensors of a family from number `from` on, every step-th, as a file. */
-static void published_write(Test *t, const char *path, const char *family, const char *dtype,
-                            int from, int step, const char *without, const char *more) {
-    Bytes head = {0}, data = {0}, all = {0};
-    Error e = {0};
-    char name[128];
-    int n = 0;
-    bytes_print(&head, &e, "{\"__metadata__\": {\"format\": \"pt\"}%s", more);
-    for (int i = 0; i < TENSORS_OF_ALL; i++)
-        for (int l = 0; l < (strchr(TENSORS_OF[i].theirs, '*') ? 2 : 1); l++) {
-            if (strcmp(TENSORS_OF[i].family, family) || n++ % step != from) continue;
-            starred(name, TENSORS_OF[i].theirs, l);
-            if (without && !strcmp(without, name)) continue;
-            size_t begin = data.size;
-            for (idx k = 0; k < shape_product(TENSORS_OF[i].shape); k++)
-                number_as(&data, dtype, published(name, k), &e);
-            bytes_print(&head, &e, ", \"%s\": {\"dtype\": \"%s\", \"shape\": [%s], "
-                        "\"data_offsets\": [%zu, %zu]}", name, dtype, TENSORS_OF[i].shape, begin,
-                        data.size);
-        }
-    bytes_add(&head, "}", 1, &e);
-    bytes_number(&all, head.size, 8, &e);
-    bytes_add(&all, head.at, head.size, &e);
-    bytes_add(&all, data.at, data.size, &e);
-    if (!file_ready(path, &e)) file_write(path, all.at, all.size, &e);
-    fact(t, !e.status, "%s", e.text);
-    bytes_free(&head);
-    bytes_free(&data);
-    bytes_free(&all);
-}
-
-/* Where number (i, o) of part `part` (q, k, v) lies in the tensor there: C 12, 2 heads of 6. */
-static idx published_at(char how, idx in, idx out, idx i, idx o, int part) {
-    if (how == '2') return (i + 2) * out + o;
-    if (how == 'T') return o * in + i;
-    if (how == 't') return in == 1 ? part * 12 + o : i * 36 + part * 12 + o;
-    if (how == 'h') return ((o / 6 * 3 + part) * 6 + o % 6) * in + i;
-    return i * out + o;
-}
-
-/* All of a model's numbers against what was published, each where it belongs. */
-static void published_compare(Test *t, const Model *m, const char *family) {
-    char name[128], ours[128];
-    idx seen = 0, wrong = 0;
-    for (int i = 0; i < TENSORS_OF_ALL && !t->wrong; i++)
-        for (int l = 0; l < (strchr(TENSORS_OF[i].theirs, '*') ? 2 : 1); l++) {
-            char how = TENSORS_OF[i].how;
-            bool fused = how == 't' || how == 'h';
-            if (strcmp(TENSORS_OF[i].family, family)) continue;
-            starred(name, TENSORS_OF[i].theirs, l);
-            for (int part = 0; part < (fused ? 3 : 1); part++) {
-                starred(ours, TENSORS_OF[i].ours, l);
-                if (fused) strncat(ours, &"qkv"[part], 1);
-                const Tensor *x = model_tensor(m, ours);
-                fact(t, x != NULL, "%s: no tensor %s", family, ours);
-                if (!x) return;
-                /* a vector is [n,1] here, and one row there */
-                idx in = x->rank == 2 ? x->shape[0] : 1, out = x->count / in;
-                for (idx k = 0; k < x->count; k++) {
-                    idx at = published_at(how, in, out, k / out, k % out, part);
-                    wrong += m->params[x->at + k] != (real)published(name, at);
-                }
-                fact(t, !wrong, "%s: %s has %lld numbers that are not those of %s", family, ours,
-                     (long long)wrong, name);
-                seen += x->count;
-            }
-        }
-    fact(t, seen == m->count, "%s: %lld numbers of %lld are there", family, (long long)seen,
-         (long long)m->count);
-}
-
-/* HellaSwag in the harness's form: what the rule of its Python makes of these lines. */
-static void hf__choices(Test *t) {
-    static const char LINES[] =
-        "{\"ind\": 1, \"activity_label\": \"Roof work\", "
-        "\"ctx_a\": \"A man is  there [step] now.\", \"ctx_b\": \"he Sits\", "
-        "\"endings\": [\"is [title] up [a\\nb] x\", \" b\\tc \\u00e9 \", "
-        "\"c\\\\d\", \"d   e\"], \"label\": 3}\n\n{\"activity_label\": \"A\", \"ctx_a\": \"x\", "
-        "\"ctx_b\": \"\", \"endings\": [\"p\", \"[q] r\"], \"label\": \"0\"}";
-    static const char WANT[] = "3\tRoof work: A man is there now. He sits\tis. up [a\\nb] x"
-                               "\tb\\tc \xc3\xa9\tc\\\\d\td  e\n0\tA: x\tp\t r\n";
-    static const char *const BAD[][2] = {
-        {"{\"label\": 1}", ":1: expected activity_label"}, {"", "expected a question a line"},
-        {"{\"activity_label\": \"A\", \"ctx_a\": \"x\", \"ctx_b\": \"\", "
-         "\"endings\": [\"p\", \"q\"], \"label\": 2}", ":1: expected activity_label"},
-        {"[1", ":1: "}};
-    Bytes got = {0};
-    Error e = {0};
-    if (no_hf(t)) return;
-    scratch_open();
-    text_file(t, SCRATCH "/h.jsonl", LINES);
-    if (!hf_does(t, "choices " SCRATCH "/h.jsonl --out " SCRATCH "/h.txt")) return;
-    file_read(SCRATCH "/h.txt", &got, &e);
-    bytes_add(&got, "", 1, &e);
-    fact(t, !strcmp((const char *)got.at, WANT), "%s", (const char *)got.at);
-    bytes_free(&got);
-    for (int i = 0; i < 4; i++) {
-        text_file(t, SCRATCH "/h.jsonl", BAD[i][0]);
-        hf_fails(t, "choices " SCRATCH "/h.jsonl --out " SCRATCH "/h.txt", 1, BAD[i][1]);
-    }
-    scratch_close();
-}
-
-/* Every tensor of every family lands where it belongs, in all formats, with and without the prefix
- * of its name, from one file and from three, copied and linked. */
-static void hf__families(Test *t) {
-    static const char *const DTYPES_OF[] = {"F32", "F16", "BF16"};
-    static const char *const BUFFERS[] = {
-        ", \"h.1.attn.bias\": {\"dtype\": \"BOOL\", \"shape\": [1,0,16], \"data_offsets\": [0, 0]}",
-        (", \"gpt_neox.layers.1.attention.rotary_emb.inv_freq\": {\"dtype\": \"I64\", \"shape\": "
-        "[0], \"data_offsets\": [0, 0]}, \"gpt_neox.layers.0.attention.masked_bias\": {\"dtype\": "
-        "\"U8\", \"shape\": [0], \"data_offsets\": [0, 0]}"),
-        ", \"lm_head.weight\": {\"dtype\": \"F16\", \"shape\": [0], \"data_offsets\": [0, 0]}", "",
-        (", \"model.layers.1.self_attn.rotary_emb.inv_freq\": {\"dtype\": \"F32\", \"shape\": [0], "
-        "\"data_offsets\": [0, 0]}")};
-    if (no_hf(t)) return;
-    for (int f = 0; f < FAMILIES_OF - 1; f++)
-        for (int d = 0; d < 3; d++) {
-            scratch_open();
-            text_file(t, DOWNLOAD "/config.json", CONFIGS_OF[f]);
-            if (d != 1)
-                published_write(t, DOWNLOAD "/model.safetensors", NAMES_OF[f], DTYPES_OF[d], 0, 1,
-                                NULL, BUFFERS[f]);
-            else {
-                Bytes index = {0};
-                Error e = {0};
-                char path[256], name[128];
-                int n = 0;
-                bytes_print(&index, &e, "{\"weight_map\": {");
-                for (int i = 0; i < TENSORS_OF_ALL; i++)
-                    for (int l = 0; l < (strchr(TENSORS_OF[i].theirs, '*') ? 2 : 1); l++) {
-                        if (strcmp(TENSORS_OF[i].family, NAMES_OF[f])) continue;
-                        starred(name, TENSORS_OF[i].theirs, l);
-                        bytes_print(&index, &e, "%s\"%s\": \"%d.safetensors\"", n ? "," : "", name,
-                                    n % 3);
-                        n++;
-                    }
-                bytes_add(&index, "}}", 2, &e);
-                file_write(DOWNLOAD "/model.safetensors.index.json", index.at, index.size, &e);
-                for (int i = 0; i < 3; i++) {
-                    snprintf(path, sizeof path, DOWNLOAD "/%d.safetensors", i);
-                    published_write(t, path, NAMES_OF[f], DTYPES_OF[d], i, 3, NULL, "");
-                }
-                fact(t, !e.status, "%s", e.text);
-                bytes_free(&index);
-            }
-            for (int linked = 0; linked < 2 && !t->wrong; linked++) {
-                Trainer r;
-                Error e = {0};
-                if (!hf_does(t, linked ? IMPORT " --link" : IMPORT)) break;
-                fact(t, !checkpoint_load(SCRATCH "/x.model", &r, false, &e), "%s", e.text);
-                if (e.status) break;
-                published_compare(t, &r.m, NAMES_OF[f]);
-                trainer_free(&r);
-            }
-        }
-    scratch_close();
-}
-
-/* What config.json says beside CONFIGS_OF, or without more, and the flag that it becomes. */
-static const struct { const char *family, *text, *flag, *want; } FACTS_TAKEN[] = {
-    {"gpt2", "", "pos", "learned"}, {"gpt2", "", "norm", "layer"},
-    {"gpt2", "", "act", "gelutanh"}, {"gpt2", "", "tied", "1"}, {"gpt2", "", "place", "pre"},
-    {"gpt2", "", "linear-bias", "1"}, {"gpt2", "", "context", "16"}, {"gpt2", "", "ffn", "20"},
-    {"gpt2", "", "norm-eps", "1e-05"}, {"gpt2", "", "score-by-layer", "0"},
-    {"gpt2", "\"scale_attn_by_inverse_layer_idx\": true", "score-by-layer", "1"},
-    {"gpt2", "\"layer_norm_epsilon\": 1E-6", "norm-eps", "1e-06"},
-    {"gpt2", "\"activation_function\": \"gelu\"", "act", "gelu"},
-    {"gpt2", "\"activation_function\": \"gelu_fast\"", "act", "gelutanh"},
-    {"gpt2", "\"activation_function\": \"relu\"", "act", "relu"},
-    {"gpt2", "\"activation_function\": \"silu\"", "act", "swish"},
-    {"gpt2", "\"reorder_and_upcast_attn\": true, \"attn_pdrop\": 0.5", "act", "gelutanh"},
-    {"gpt_neox", "", "pos", "rotary"}, {"gpt_neox", "", "rotary-dims", "2"},
-    {"gpt_neox", "", "act", "gelu"}, {"gpt_neox", "", "place", "parallel"},
-    {"gpt_neox", "", "tied", "0"}, {"gpt_neox", "", "linear-bias", "1"},
-    {"gpt_neox", "\"hidden_act\": \"gelu_fast\"", "act", "gelutanh"},
-    {"gpt_neox", "\"use_parallel_residual\": false", "place", "pre"},
-    {"gpt_neox", "\"layer_norm_eps\": 1e-3", "norm-eps", "0.001"},
-    {"gpt_neox", "\"rotary_emb_base\": 500", "rope-base", "500"},
-    {"gpt_neox", "\"rope_parameters\": {\"rope_theta\": 50.5, \"rope_type\": \"default\", "
-     "\"partial_rotary_factor\": 0.7}, \"rope_theta\": 3", "rope-base", "50.5"},
-    {"gpt_neox", "\"rope_parameters\": {\"partial_rotary_factor\": 0.7}", "rotary-dims", "4"},
-    {"gpt_neox", "\"rope_parameters\": {\"partial_rotary_factor\": 1}", "rotary-dims", "6"},
-    {"gpt_neox", "\"rope_parameters\": {\"partial_rotary_factor\": 0.1}", "pos", "none"},
-    {"opt", "", "place", "post"}, {"opt", "", "embed-dim", "8"}, {"opt", "", "act", "relu"},
-    {"opt", "", "pos", "learned"}, {"opt", "", "tied", "1"}, {"opt", "", "context", "16"},
-    {"opt", "\"_remove_final_layer_norm\": true", "place", "post"},
-    {"llama", "", "pos", "rotary"}, {"llama", "", "norm", "rms"},
-    {"llama", "", "act", "swiglu"}, {"llama", "", "context", "16"},
-    {"llama", "", "kv-heads", "1"}, {"llama", "", "head-dim", "6"}, {"llama", "", "tied", "0"},
-    {"llama", "", "norm-eps", "1e-06"}, {"llama", "", "rope-base", "10000"},
-    {"llama", "\"head_dim\": null, \"rope_scaling\": null", "head-dim", "6"},
-    {"llama", "\"hidden_act\": \"gelu\"", "act", "geglu"},
-    {"llama", "\"rope_theta\": 500000.0", "rope-base", "500000"},
-    {"llama", "\"rope_scaling\": {\"type\": \"linear\", \"factor\": 4}",
-     "rope-scaling", "linear"},
-    {"llama", "\"rope_scaling\": {\"type\": \"linear\", \"factor\": 4}", "rope-factor", "4"},
-    {"llama", "\"rope_scaling\": {\"type\": \"dynamic\", \"factor\": 4}",
-     "rope-scaling", "none"},
-    {"llama", "\"rope_scaling\": {\"rope_type\": \"llama3\", \"factor\": 8.0, "
-     "\"low_freq_factor\": 1.5, \"high_freq_factor\": 5, "
-     "\"original_max_position_embeddings\": 64}", "rope-high", "5"},
-    {"llama", "\"rope_parameters\": {\"rope_type\": \"llama3\", \"factor\": 8.0, "
-     "\"low_freq_factor\": 1.5, \"high_freq_factor\": 5, "
-     "\"original_max_position_embeddings\": 64}", "rope-original", "64"},
-    {"llama", "\"pretraining_tp\": 2, \"eos_token_id\": [1, 2], \"rope_interleaved\": null",
-     "rope-pairing", "half"},
-    {"mistral", "", "window", "4096"}, {"mistral", "\"sliding_window\": null", "window", "0"},
-    {"mistral", "\"sliding_window\": 5", "window", "5"},
-    {"jamba", "", "pos", "none"}, {"jamba", "", "attention-period", "2"},
-    {"jamba", "", "attention-offset", "0"}, {"jamba", "", "mamba-inner", "24"},
-    {"jamba", "", "mamba-state", "4"}, {"jamba", "", "mamba-conv", "3"},
-    {"jamba", "", "mamba-rank", "5"}, {"jamba", "", "experts", "3"},
-    {"jamba", "", "expert-top", "2"}, {"jamba", "", "expert-period", "2"},
-    {"jamba", "", "expert-offset", "1"},
-    {"jamba", "\"num_experts_per_tok\": 1", "expert-top", "1"},
-};
-
-/* What would change the result and has no flag. */
-static const struct { const char *family, *text, *said; } FACTS_REFUSED[] = {
-    {"gpt2", "\"scale_attn_weights\": false", "scale_attn_weights to be true, found false"},
-    {"gpt2", "\"add_cross_attention\": true", "add_cross_attention to be false"},
-    {"gpt2", "\"activation_function\": \"quick_gelu\"", "found quick_gelu"},
-    {"gpt2", "\"activation_function\": 1", "expected activation_function to be"},
-    {"gpt2", "\"layer_norm_epsilon\": \"1e-5\"", "layer_norm_epsilon to be a number"},
-    {"gpt2", "\"layer_norm_epsilon\": -1", "layer_norm_epsilon to be a number of 0 to 1"},
-    {"gpt2", "\"layer_norm_epsilon\": 0.00000000000000000000000000000000000000001",
-     "layer_norm_epsilon to be a number"},
-    {"gpt2", "\"tie_word_embeddings\": 1", "tie_word_embeddings to be true or false"},
-    {"gpt2", "\"tie_word_embeddings\": false", "expected tensor lm_head.weight [11,12]"},
-    {"gpt2", "\"quantization_config\": {\"bits\": 4}", "quantization_config to be null"},
-    {"gpt2", "\"is_encoder_decoder\": true", "is_encoder_decoder to be false"},
-    {"gpt_neox", "\"rope_parameters\": {\"partial_rotary_factor\": 0.5}",
-     "rotary_pct to be an even number"},
-    {"gpt_neox", "\"rope_parameters\": {\"partial_rotary_factor\": 1.5}",
-     "rotary_pct to be a number of 0 to 1"},
-    {"gpt_neox", "\"attention_bias\": false", "found gpt_neox.layers.0.attention.dense.bias too"},
-    {"opt", "\"layer_norm_elementwise_affine\": false", "layer_norm_elementwise_affine"},
-    {"opt", "\"enable_bias\": false", "of 2 layers, found decoder.layers.0.fc1.bias too"},
-    {"llama", "\"rope_scaling\": {\"type\": \"yarn\", \"factor\": 4}", "found yarn"},
-    {"llama", "\"rope_scaling\": {\"factor\": 4}", "rope_scaling to be of type default"},
-    {"llama", "\"rope_scaling\": {\"type\": \"linear\"}", "rope_scaling.factor to be"},
-    {"llama", "\"partial_rotary_factor\": 0.5", "partial_rotary_factor to be 1, found 0.5"},
-    {"llama", "\"attention_bias\": true", "self_attn.q_proj.bias [12], found none"},
-    {"llama", "\"mlp_bias\": true", "mlp.gate_proj.bias [20], found none"},
-    {"llama", "\"head_dim\": 8", "self_attn.q_proj.weight of [16,12], found [12,12]"},
-    {"mistral", "\"sliding_window\": 0", "sliding_window to be an integer"},
-    {"jamba", "\"mamba_conv_bias\": false", "mamba_conv_bias to be true"},
-    {"jamba", "\"mamba_proj_bias\": true", "mamba_proj_bias to be false"},
-    {"jamba", "\"mamba_inner_layernorms\": false", "mamba_inner_layernorms to be true"},
-    {"jamba", "\"mamba_expand\": 2.5", "mamba_expand to be an integer"},
-    {"jamba", "\"sliding_window\": 5", "sliding_window to be null, found 5"},
-    {"jamba", "\"num_experts_per_tok\": 4", "--expert-top 4 is more than the --experts 3"},
-};
-
-/* Whole files that are no config of a model. */
-static const char *const NO_CONFIGS[][2] = {
-    {"{}", "expected model_type gpt2, gpt_neox, opt, llama, mistral or jamba, found none"},
-    {"{\"model_type\": \"qwen2\"}", "found qwen2"},
-    {"{\"model_type\": \"gpt2 \"}", "found gpt2 "}, {"{\"model_type\": 1}", "found 1"},
-    {"{\"architectures\": [\"BertModel\"]}", "found BertModel"},
-    {"{\"architectures\": []}", "found none"},
-    {"{\"model_type\": \"llama\"}",
-     "expected vocab_size to be an integer of 1 to 16777216, found none"},
-    {"{\"model_type\": \"llama\", \"vocab_size\": 0}", "vocab_size to be an integer"},
-    {"{\"model_type\": \"llama\", \"vocab_size\": 1.5}", "vocab_size to be an integer"},
-    {"{\"model_type\": \"llama\", \"vocab_size\": 1e300}", "vocab_size to be an integer"},
-    {"{\"model_type\": \"llama\", \"vocab_size\": [1]}", "found a list"},
-    {"{\"model_type\": \"llama\", \"vocab_size\": 5}", "expected num_hidden_layers to be"},
-    {"{\"model_type\": \"llama\", \"vocab_size\": 5, \"num_hidden_layers\": 1}",
-     "expected num_attention_heads to be"},
-    {"{\"model_type\": \"gpt2\", \"vocab_size\": 5, \"n_layer\": 1, \"n_head\": 3, "
-     "\"n_embd\": 4, \"n_positions\": 2}",
-     "that sink can be, found --heads 3 does not divide --dim 4"},
-};
-
-/* A folder with a family's model and its config, in front of which the text goes. */
-static void facts_given(Test *t, const char *family, const char *text) {
-    const char *like = strcmp(family, "mistral") ? family : "llama";
-    char config[1500];
-    int f = 0;
-    while (strcmp(NAMES_OF[f], family)) f++;
-    published_write(t, DOWNLOAD "/model.safetensors", like, "BF16", 0, 1, NULL, "");
-    snprintf(config, sizeof config, "{%s%s%s", text, *text ? ", " : "", CONFIGS_OF[f] + 1);
-    text_file(t, DOWNLOAD "/config.json", config);
-}
-
-/* A value of config.json becomes a flag. */
-static void hf__facts(Test *t) {
-    if (no_hf(t)) return;
-    scratch_open();
-    for (int i = 0; i < (int)(sizeof FACTS_TAKEN / sizeof FACTS_TAKEN[0]); i++) {
-        const char *family = FACTS_TAKEN[i].family, *given = FACTS_TAKEN[i].text,
-                   *flag = FACTS_TAKEN[i].flag, *want = FACTS_TAKEN[i].want;
-        Trainer r;
-        Error e = {0};
-        char text[128] = "";
-        facts_given(t, family, given);
-        if (!hf_does(t, IMPORT) || checkpoint_load(SCRATCH "/x.model", &r, false, &e)) {
-            fact(t, false, "%s %s: %s", family, given, e.text);
-            break;
-        }
-        option_text(option_find(flag, "m"), &r.s, text, sizeof text);
-        fact(t, !strcmp(text, want), "%s %s: --%s %s, expected %s", family, given, flag, text,
-             want);
-        trainer_free(&r);
-    }
-    scratch_close();
-}
-
-/* A value that has no flag is refused by its name, and so is a file that is no config. */
-static void hf__facts_refused(Test *t) {
-    if (no_hf(t)) return;
-    scratch_open();
-    for (int i = 0; i < (int)(sizeof FACTS_REFUSED / sizeof FACTS_REFUSED[0]); i++) {
-        facts_given(t, FACTS_REFUSED[i].family, FACTS_REFUSED[i].text);
-        hf_fails(t, IMPORT, 1, FACTS_REFUSED[i].said);
-    }
-    for (int i = 0; i < (int)(sizeof NO_CONFIGS / sizeof NO_CONFIGS[0]); i++) {
-        text_file(t, DOWNLOAD "/config.json", NO_CONFIGS[i][0]);
-        hf_fails(t, IMPORT, 1, NO_CONFIGS[i][1]);
-    }
-    scratch_close();
-}
-
-/* Every tensor is accounted for by name, and a refusal leaves what stood at --out. */
-static void hf__accounts(Test *t) {
-#define MORE(name, dtype) ", \"" name "\": {\"dtype\": \"" dtype "\", \"shape\": [0], "            \
-                          "\"data_offsets\": [0, 0]}"
-    static const struct { const char *family, *without, *more, *said; } ROWS[] = {
-        {"gpt2", "wpe.weight", "", "expected tensor transformer.wpe.weight [16,12], found none"},
-        {"gpt2", "h.1.mlp.c_fc.bias", "", "expected tensor transformer.h.1.mlp.c_fc.bias [20]"},
-        {"gpt2", NULL, MORE("h.2.attn.c_attn.bias", "F32"), "found h.2.attn.c_attn.bias too"},
-        {"gpt2", NULL, MORE("h.2.attn.bias", "U8"), "found h.2.attn.bias too"},
-        {"gpt2", NULL, MORE("h.01.attn.bias", "U8"), "found h.01.attn.bias too"},
-        {"gpt2", NULL, MORE("h.0.attn.bias.x", "U8"), "found h.0.attn.bias.x too"},
-        {"gpt2", NULL, MORE("h..attn.bias", "U8"), "found h..attn.bias too"},
-        {"gpt2", NULL, MORE("transformer.wte.weight", "F32"),
-         "transformer.wte.weight of [11,12], found [0]"},
-        {"gpt2", NULL, MORE("score.weight", "F32"), "found score.weight too"},
-        {"gpt2", NULL, MORE("layers.0.attention.bias", "U8"), "found layers.0.attention.bias too"},
-        {"gpt2", "wte.weight", MORE("wte.weight", "I8"), "wte.weight of [11,12], found [0]"},
-        {"gpt_neox", NULL, MORE("gpt_neox.layers.1.attention.dense_bias", "F32"), "dense_bias too"},
-        {"gpt_neox", "embed_out.weight", "", "expected tensor embed_out.weight [11,12]"},
-        {"gpt_neox", NULL, MORE("h.0.attn.bias", "U8"), "found h.0.attn.bias too"},
-        {"opt", NULL, MORE("decoder.final_layer_norm.weight", "F32"),
-         "found decoder.final_layer_norm.weight too"},
-        {"llama", NULL, MORE("model.layers.9999999999.self_attn.rotary_emb.inv_freq", "F32"),
-         "inv_freq too"},
-        {"jamba", "model.layers.1.feed_forward.experts.2.up_proj.weight", "",
-         "expected tensor model.layers.1.feed_forward.experts.2.up_proj.weight [20,12]"},
-        {"jamba", NULL, MORE("model.layers.1.feed_forward.experts.3.up_proj.weight", "F32"),
-         "experts.3.up_proj.weight too"},
-    };
-    if (no_hf(t)) return;
-    scratch_open();
-    text_file(t, SCRATCH "/x.model", "mine");
-    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
-        int f = 0;
-        while (strcmp(NAMES_OF[f], ROWS[i].family)) f++;
-        text_file(t, DOWNLOAD "/config.json", CONFIGS_OF[f]);
-        published_write(t, DOWNLOAD "/model.safetensors", ROWS[i].family, "F32", 0, 1,
-                        ROWS[i].without, ROWS[i].more);
-        hf_fails(t, IMPORT, 1, ROWS[i].said);
-    }
-    text_file(t, DOWNLOAD "/config.json", CONFIGS_OF[0]);
-    published_write(t, DOWNLOAD "/model.safetensors", "gpt2", "I32", 0, 1, NULL, "");
-    hf_fails(t, IMPORT, 1, "in F32, F16 or BF16, found I32");
-    published_write(t, DOWNLOAD "/model.safetensors", "gpt2", "F64", 0, 1, NULL, "");
-    hf_fails(t, IMPORT, 1, "in F32, F16 or BF16, found F64");
-    Bytes mine = slurp(SCRATCH "/x.model"), left = slurp(SCRATCH "/x.model.new");
-    fact(t, mine.at && !strcmp((char *)mine.at, "mine") && !left.at, "--out has changed");
-    bytes_free(&mine);
-    bytes_free(&left);
-    scratch_close();
-#undef MORE
-}
-
-/* A llama that hf exported comes back with every bit, whatever its flags. */
-static void hf__returns(Test *t) {
-    static const char *const FLAGS[] = {
-        "--kv-heads 1 --head-dim 6 --linear-bias --act geglu --rope-base 77.5 --norm-eps 1e-3",
-        "--tied --rope-scaling llama3 --rope-original 64 --rope-factor 4 --rope-low 1.5",
-        "--linear-bias --bias-in ffn --act reglu --rope-scaling linear --rope-factor 3"};
-    if (no_hf(t)) return;
-    scratch_open();
-    for (int i = 0; i < 3; i++) {
-        Trainer before, after;
-        Error e = {0};
-        if (!model_file(t, FLAGS[i], 0) || !hf_does(t, "export " SCRATCH "/m.ckpt " DOWNLOAD) ||
-            !hf_does(t, IMPORT))
-            return;
-        if (checkpoint_load(SCRATCH "/m.ckpt", &before, false, &e) ||
-            checkpoint_load(SCRATCH "/x.model", &after, false, &e)) {
-            fact(t, false, "%s", e.text);
-            return;
-        }
-        for (const Option *o = OPTIONS; o->flag; o++) {
-            char was[128], is[128];
-            if (o->group != 'm') continue;
-            option_text(o, &before.s, was, sizeof was);
-            option_text(o, &after.s, is, sizeof is);
-            fact(t, !strcmp(was, is), "--%s %s came back as %s", o->flag, was, is);
-        }
-        bool same = before.m.count == after.m.count;
-        for (idx k = 0; same && k < before.m.count; k++)
-            same = (float)before.m.params[k] == (float)after.m.params[k];
-        fact(t, same, "%s: the parameters differ", FLAGS[i]);
-        trainer_free(&before);
-        trainer_free(&after);
-    }
-    scratch_close();
-}
-
-/* llama2.c's tensors, in the file's order. */
-enum { C2 = 8, F2 = 12, L2 = 2, H2 = 4, K2 = 2, V2 = 10, CONTEXT2 = 6 };
-static const struct { const char *ours; int in, out, copies; } BIN_ORDER[] = { /* [out,in] each */
-    {"wte", V2, C2, 1}, {"norm1", 1, C2, L2}, {"wq", C2, C2, L2}, {"wk", C2, C2 / H2 * K2, L2},
-    {"wv", C2, C2 / H2 * K2, L2}, {"wo", C2, C2, L2}, {"norm2", 1, C2, L2}, {"w1", C2, F2, L2},
-    {"w3", F2, C2, L2}, {"w2", C2, F2, L2}, {"normf", 1, C2, 1}, {"", CONTEXT2, C2 / H2, 1},
-    {"wcls", C2, V2, 1}};
-
-/* Such a file, its numbers 0.5, 1.5, .. in the order of the file. */
-static void bin_bytes(Bytes *b, bool tied, Error *e) {
-    const int32_t head[7] = {C2, F2, L2, H2, K2, tied ? V2 : -V2, CONTEXT2};
-    float value = 0.5f;
-    for (int i = 0; i < 7; i++) bytes_number(b, (uint32_t)head[i], 4, e);
-    for (int i = 0; i < 13 - tied; i++)
-        for (int n = BIN_ORDER[i].copies * BIN_ORDER[i].in * BIN_ORDER[i].out; n > 0; n--) {
-            uint32_t bits;
-            memcpy(&bits, &value, 4);
-            value += 1;
-            bytes_number(b, bits, 4, e);
-        }
-}
-
-/* llama2.c's file: its header and its order. */
-static void hf__llama2c(Test *t) {
-    if (no_hf(t)) return;
-    scratch_open();
-    for (int tied = 0; tied < 2; tied++) {
-        Bytes b = {0};
-        Error e = {0};
-        Trainer r;
-        float value = 0.5f;
-        bin_bytes(&b, tied, &e);
-        file_write(SCRATCH "/x.bin", b.at, b.size, &e);
-        if (!hf_does(t, SCRATCH "/x.bin --out " SCRATCH "/x.model")) return;
-        if (checkpoint_load(SCRATCH "/x.model", &r, false, &e)) {
-            fact(t, false, "%s", e.text);
-            return;
-        }
-        const Config *c = &r.m.c;
-        fact(t, c->dim == C2 && c->ffn == F2 && c->layers == L2 && c->heads == H2 &&
-                    c->kv_heads == K2 && c->vocab == V2 && c->context == CONTEXT2 &&
-                    c->tied == tied && c->rope_pairing == PAIR_INTERLEAVED &&
-                    c->pos == POS_ROTARY && c->act == ACT_SWIGLU && c->norm == NORM_RMS &&
-                    c->norm_eps == 1e-5 && c->rope_base == 10000, "another model");
-        idx seen = 0;
-        for (int i = 0; i < 13 - tied; i++)
-            for (int l = 0; l < BIN_ORDER[i].copies; l++) {
-                char name[32] = "";
-                int in = BIN_ORDER[i].in, out = BIN_ORDER[i].out;
-                if (BIN_ORDER[i].copies > 1) snprintf(name, sizeof name, "l%d.", l);
-                strcat(name, BIN_ORDER[i].ours);
-                const Tensor *x = model_tensor(&r.m, name);
-                fact(t, !x == !*name, "no %s", name);
-                for (int k = 0; x && k < in * out; k++) {
-                    /* wte is [V,C] in both; the others are turned */
-                    idx at = i == 0 ? k : (idx)(k % in) * out + k / in;
-                    real is = r.m.params[x->at + at];
-                    fact(t, is == (real)(value + (float)k), "%s: %g at %d", name, (double)is, k);
-                }
-                value += (float)(in * out);
-                seen += x ? x->count : 0;
-            }
-        fact(t, seen == r.m.count, "%lld numbers of %lld", (long long)seen, (long long)r.m.count);
-        trainer_free(&r);
-        fact(t, !e.status, "%s", e.text);
-        bytes_free(&b);
-    }
-    scratch_close();
-}
-
-/* A number of its head that cannot be, a byte too many or too few, and other files. */
-static void hf__llama2c_refuses(Test *t) {
-    static const struct { int at, value, more; const char *said; } WRONG[] = {
-        {0, C2, 1, "bytes for the shape that it begins with"},
-        {0, C2, -4, "bytes for the shape that it begins with"},
-        {0, 0, 0, "expected dim of 1 to 1048576"}, {0, -C2, 0, "expected dim"},
-        {0, 0x616B3432, 0, "expected the first format of llama2.c, found a later one"},
-        {1, 0, 0, "expected ffn"}, {2, 1 << 20, 0, "expected layers"},
-        {3, 6, 0, "expected heads that"},
-        {4, 3, 0, "expected heads that"}, {4, 0, 0, "expected kv-heads of 1"},
-        {5, 0, 0, "expected vocab"},
-        {5, -2147483647 - 1, 0, "expected vocab"}, {6, 1 << 30, 0, "expected context"},
-        {6, CONTEXT2 + 1, 0, "bytes for the shape"}, {5, V2, 0, "bytes for the shape"}};
-    Bytes b = {0}, bad = {0};
-    Error e = {0};
-    if (no_hf(t)) return;
-    scratch_open();
-    bin_bytes(&b, false, &e);
-    for (int i = 0; i < (int)(sizeof WRONG / sizeof WRONG[0]); i++) {
-        bad.size = 0;
-        bytes_add(&bad, b.at, b.size, &e);
-        for (int k = 0; k < 4; k++)
-            bad.at[4 * WRONG[i].at + k] = ((uint32_t)WRONG[i].value >> 8 * k) & 0xFF;
-        if (WRONG[i].more > 0) bytes_add(&bad, "", 1, &e);
-        file_write(SCRATCH "/x.bin", bad.at, bad.size - (WRONG[i].more < 0 ? 4 : 0), &e);
-        hf_fails(t, SCRATCH "/x.bin --out " SCRATCH "/y.model", 1, WRONG[i].said);
-    }
-    /* a tokenizer that is named has to be one */
-    file_write(SCRATCH "/x.bin", b.at, b.size, &e);
-    text_file(t, SCRATCH "/x.json", "{");
-    hf_fails(t, SCRATCH "/x.bin --out " SCRATCH "/y.model --tokenizer " SCRATCH "/x.json", 1,
-             "x.json: expected");
-    hf_fails(t, SCRATCH "/x.bin --out " SCRATCH "/y.model --tokenizer " SCRATCH "/none", 1,
-             "none: expected tokenizer.json");
-    fact(t, !e.status, "%s", e.text);
-    bytes_free(&b);
-    bytes_free(&bad);
-    text_file(t, SCRATCH "/x.bin", "PK\003\004 and twenty-four bytes more");
-    hf_fails(t, SCRATCH "/x.bin --out " SCRATCH "/y.model", 1, "found one file of a folder");
-    text_file(t, SCRATCH "/x.bin", "12345678{and twenty-four bytes more");
-    hf_fails(t, SCRATCH "/x.bin --out " SCRATCH "/y.model", 1, "found one file of a folder");
-    text_file(t, SCRATCH "/x.bin", "short");
-    hf_fails(t, SCRATCH "/x.bin --out " SCRATCH "/y.model", 1, "x.bin/config.json: ");
-    hf_fails(t, SCRATCH "/none --out " SCRATCH "/y.model", 1, "none/config.json: ");
-    fact(t, file_missing(SCRATCH "/y.model"), "something was written");
-    scratch_close();
-}
-
-/* -------------------------------------------------------------------------------------------------
- * 16.5  Published models: tiny ones of every family, as the library that publishes them writes
- * them, imported by ./hf and held against what that library computes. data/golden/hf_tiny.py, which
- * wrote hf_tiny.txt, states its format and how a tensor's numbers follow from its name. */
-
-#define TINY "data/golden/hf_tiny.txt"
-#define FOLDER SCRATCH "/tiny"
-#define IMPORTED SCRATCH "/tiny.model"
-
-/* A tensor of a published file. */
-typedef struct Listed { char name[96], dtype[8]; int rank, dim[4]; idx count; } Listed;
-
-/* What a reader with one fault would make of u [count] in case k. */
-typedef void Fault(const Listed *x, uint64_t k, double *u);
-
-/* Where a case's lines are. */
-typedef struct TinyCase {
-    char name[40];
-    uint64_t k;
-    int configs, layouts;
-    const char *config[2];       /* the text of a config.json, to the end of its line */
-    Golden layout[2], runs;
-} TinyCase;
-
-/* Errors relative to 1 + the largest of their line, the weights' as they are. */
-enum { TINY_HIDDEN, TINY_ATTN, TINY_LOGITS, TINY_KINDS };
-static double tiny_bound(int kind) {
-    static const double FLOAT[] = {2e-5, 1e-5, 5e-5};
-    return REAL_EPS < 1e-10 ? 1e-9 : FLOAT[kind];            /* 10 digits leave 5e-10 */
-}
-
-static bool ends(const char *name, const char *with) {
-    size_t n = strlen(name), w = strlen(with);
-    return n >= w && !strcmp(name + n - w, with);
-}
-
-/* The next word of a "file" line. */
-static bool listed_read(Golden *g, Listed *x) {
-    int used = 0;
-    *x = (Listed){.count = 1};
-    if (sscanf(g->at, " %95[^: \n]:%7[A-Z0-9]:%n", x->name, x->dtype, &used) != 2 || !used) {
-        fail(&g->e, 1, TINY ":%d: expected NAME:DTYPE:DIMS, found \"%.40s\"", g->line, g->at);
-        return false;
-    }
-    for (g->at += used; *g->at >= '0' && *g->at <= '9' && x->rank < 4; x->rank++) {
-        char *end;
-        x->dim[x->rank] = (int)strtol(g->at, &end, 10);
-        x->count *= x->dim[x->rank];
-        g->at = end + (*end == ',');
-    }
-    return true;
-}
-
-/* Its numbers u [count] in case k, not yet rounded. */
-static void listed_draw(const Listed *x, uint64_t k, double *u) {
-    static const char *const EMBEDDINGS[] = {"wte", "wpe", "embed_tokens", "embed_positions",
-                                             "embed_in"};
-    bool embedding = false, vector = x->rank == 1;
-    for (int i = 0; i < 5; i++) embedding = embedding || strstr(x->name, EMBEDDINGS[i]);
-    int inputs = x->rank ? x->dim[strstr(x->name, ".c_") ? 0 : x->rank - 1] : 1;
-    Rng r = {hash64(k, x->name, strlen(x->name))};
-    for (idx i = 0; i < x->count; i++) {
-        double v = rng_uniform(&r), w = 2 * v - 1;
-        if (!strcmp(x->dtype, "BOOL")) u[i] = v < 0.5;
-        else if (embedding) u[i] = w;
-        else if (ends(x->name, "dt_proj.bias")) u[i] = w - 1.5;
-        else if (ends(x->name, "A_log")) u[i] = 0.375 + w;
-        else if (vector && ends(x->name, ".weight")) u[i] = 1 + w / 2;
-        else if (vector && ends(x->name, ".bias")) u[i] = w / 2;
-        else u[i] = x->rank > 1 ? w * (2 / sqrt(inputs)) : w;
-    }
-}
-
-/* u as this type has it, to the nearest, ties to even; the bytes that hold it. */
-static uint64_t dtype_bits(const char *dtype, double u, int *bytes) {
-    float f = (float)u;
-    uint32_t bits;
-    int e;
-    memcpy(&bits, &f, 4);
-    *bytes = !strcmp(dtype, "F32") ? 4 : !strcmp(dtype, "BOOL") ? 1 : 2;
-    if (*bytes == 1) return u != 0;
-    if (*bytes == 4) return bits;
-    if (!strcmp(dtype, "BF16")) return (bits + 0x7FFF + (bits >> 16 & 1)) >> 16;
-    frexp(f, &e);                                            /* steps of 2^(e - 11), or 2^-24 */
-    e = e - 11 > -24 ? e - 11 : -24;
-    return (bits >> 31 << 15) + (uint64_t)(e + 24) * 1024 + (uint64_t)nearbyint(ldexp(fabs(f), -e));
-}
-
-/* The file of one line, written into FOLDER; without a fault it has the bytes that the library
- * wrote. Adds its tensors to the index. */
-static void tiny_file(Golden *g, Test *t, uint64_t k, Fault *fault, Bytes *index) {
-    char file[64] = "", path[256];
-    unsigned long long sum = 0;
-    int used = 0, bytes;
-    Listed x;
-    Bytes head = {0}, body = {0};
-    Error e = {0};
-    if (sscanf(g->at, "file %63s %16llx%n", file, &sum, &used) != 2) {
-        fail(&g->e, 1, TINY ":%d: expected \"file NAME HASH64\", found \"%.40s\"", g->line, g->at);
-        return;
-    }
-    bytes_number(&head, 0, 8, &e);
-    bytes_print(&head, &e, "{\"__metadata__\":{\"format\":\"pt\"}");
-    for (g->at += used; *g->at == ' ' && listed_read(g, &x);) {
-        double *u = room(x.count);
-        size_t begin = body.size;
-        listed_draw(&x, k, u);
-        if (fault) fault(&x, k, u);
-        for (idx i = 0; i < x.count; i++) {
-            uint64_t bits = dtype_bits(x.dtype, u[i], &bytes);
-            bytes_number(&body, bits, bytes, &e);
-        }
-        bytes_print(&head, &e, ",\"%s\":{\"dtype\":\"%s\",\"shape\":[", x.name, x.dtype);
-        for (int i = 0; i < x.rank; i++) bytes_print(&head, &e, "%s%d", i ? "," : "", x.dim[i]);
-        bytes_print(&head, &e, "],\"data_offsets\":[%zu,%zu]}", begin, body.size);
-        bytes_print(index, &e, "%s\n\"%s\": \"%s\"", index->size ? "," : "", x.name, file);
-        free(u);
-    }
-    bytes_print(&head, &e, "}");
-    while (head.size % 8) bytes_add(&head, " ", 1, &e);
-    for (int i = 0; i < 8; i++) head.at[i] = (unsigned char)((head.size - 8) >> 8 * i);
-    bytes_add(&head, body.at, body.size, &e);
-    uint64_t ours = hash64(0, head.at, head.size);
-    fact(t, fault || ours == sum, TINY ":%d: %s has hash %016llx, the library's has %016llx",
-         g->line, file, (unsigned long long)ours, sum);
-    snprintf(path, sizeof path, FOLDER "/%s", file);
-    file_write(path, head.at, head.size, &e);
-    fact(t, !e.status, "%s", e.text);
-    bytes_free(&head);
-    bytes_free(&body);
-    golden_words(g, "\n");
-    g->line++;
-}
-
-/* FOLDER with the model of a case in one layout and under one config, in which `was` is replaced
- * by `is` (NULL: nothing is). */
-static void tiny_write(Test *t, const TinyCase *c, int layout, int config, Fault *fault,
-                       const char *was, const char *is) {
-    Golden g = c->layout[layout];
-    Bytes index = {0}, text = {0};
-    Error e = {0};
-    int files = 0;
-    scratch_open();
-    fact(t, !make_folder(FOLDER), "no folder " FOLDER);
-    for (; !strncmp(g.at, "file ", 5) && !g.e.status; files++)
-        tiny_file(&g, t, c->k, fault, &index);
-    if (files > 1) {
-        bytes_print(&text, &e, "{\"metadata\": {}, \"weight_map\": {");
-        bytes_add(&text, index.at, index.size, &e);
-        bytes_print(&text, &e, "\n}}\n");
-        file_write(FOLDER "/model.safetensors.index.json", text.at, text.size, &e);
-    }
-    text.size = 0;
-    const char *from = c->config[config];
-    size_t n = strcspn(from, "\n");
-    const char *at = was ? strstr(from, was) : NULL;
-    fact(t, !was || (at && at < from + n), "%s: no %s in its config", c->name, was);
-    size_t until = at ? (size_t)(at - from) : n;
-    bytes_add(&text, from, until, &e);
-    if (at) {
-        bytes_add(&text, is, strlen(is), &e);
-        bytes_add(&text, at + strlen(was), n - until - strlen(was), &e);
-    }
-    file_write(FOLDER "/config.json", text.at, text.size, &e);
-    fact(t, files > 0 && !g.e.status && !e.status, "%s: %s%s", c->name, g.e.text, e.text);
-    bytes_free(&index);
-    bytes_free(&text);
-}
-
-static void golden_skip(Golden *g) {
-    g->at += strcspn(g->at, "\n");
-    g->at += *g->at == '\n';
-    g->line++;
-}
-
-/* The next case; g is then after it. false at the end of the text. */
-static bool tiny_next(Golden *g, TinyCase *c) {
-    unsigned long long k;
-    *c = (TinyCase){0};
-    while (*g->at && strncmp(g->at, "case ", 5)) golden_skip(g);
-    if (sscanf(g->at, "case %39s %llu", c->name, &k) != 2) return false;
-    c->k = k;
-    golden_skip(g);
-    for (; !strncmp(g->at, "config ", 7) && c->configs < 2; golden_skip(g))
-        c->config[c->configs++] = g->at + 7;
-    for (; !strncmp(g->at, "layout", 6) && c->layouts < 2; c->layouts++) {
-        golden_skip(g);
-        c->layout[c->layouts] = *g;
-        while (!strncmp(g->at, "file ", 5)) golden_skip(g);
-    }
-    c->runs = *g;
-    while (*g->at && strncmp(g->at, "case ", 5)) golden_skip(g);
-    return c->configs && c->layouts && !strncmp(c->runs.at, "run ", 4);
-}
-
-/* <way, x> of each of the rows x [T,n]. */
-static void tiny_way(double *y, const real *x, int T, int n, uint64_t k, const char *of) {
-    char name[40];
-    snprintf(name, sizeof name, "way.%s", of);
-    for (int t = 0; t < T; t++) {
-        Rng r = {hash64(k, name, strlen(name))};
-        y[t] = 0;
-        for (int i = 0; i < n; i++) y[t] += (2 * rng_uniform(&r) - 1) * (double)x[(idx)t * n + i];
-    }
-}
-
-/* Mean cross-entropy of ids 2 .. T by logits [T,V]. */
-static double tiny_loss(const real *logits, const int *ids, int T, int V) {
-    double loss = 0;
-    for (int t = 0; t + 1 < T; t++) {
-        double sum = 0;
-        for (int i = 0; i < V; i++) sum += exp((double)logits[(idx)t * V + i]);
-        loss += (log(sum) - (double)logits[(idx)t * V + ids[t + 1]]) / (T - 1);
-    }
-    return loss;
-}
-
-/* One line of a run whose forward has gone through a, and so to logits [T,V]; false where there is
- * none. most: the largest error of every kind. */
-static bool tiny_line(Golden *g, const Model *m, const Acts *a, const int *ids, int T,
-                      const real *logits, uint64_t k, double *most) {
-    enum { HIDDEN, WAY, ATTN, ALPHA, KEY, VALUE, LOGITS, LOGITWAY, LOSS, WORDS };
-    static const char *const WORD[] = {"hidden", "way", "attn", "alpha", "key", "value", "logits",
-                                       "logitway", "loss"};
-    const Config *c = &m->c;
-    char what[16], of[12];
-    double theirs[160], ours[160], size = 0;
-    const real *row = NULL;
-    int l = -1, h = -1, used = 0, n = T, w = 0;
-    if (g->e.status || sscanf(g->at, "%15[a-z] %d %d :%n", what, &l, &h, &used) != 3 || !used)
-        return false;
-    while (w < WORDS && strcmp(WORD[w], what)) w++;
-    bool stream = w == HIDDEN || w == WAY, logit = w >= LOGITS, map = w == ATTN || w == ALPHA;
-    if (w == WORDS || l < 0 || l >= c->layers + stream || h < 0 || h >= c->heads) {
-        fail(&g->e, 1, TINY ":%d: no %s %d %d in this model", g->line, what, l, h);
-        return false;
-    }
-    snprintf(of, sizeof of, "%d", l);
-    const LayerActs *la = &a->layer[l < c->layers ? l : 0];
-    const real *x = logit ? logits : l < c->layers ? la->x : a->h;
-    int wide = logit ? c->vocab : c->dim;
-    switch (w) {
-    case LOGITS: case HIDDEN: row = x + (idx)(T - 1) * wide; n = wide; break;
-    case LOGITWAY:            tiny_way(ours, x, T, wide, k, "logits"); break;
-    case WAY:                 tiny_way(ours, x, T, wide, k, of); break;
-    case ATTN:                row = a->probe[l].weight + ((idx)h * T + T - 1) * T; break;
-    case ALPHA: sink_alpha(c, T, ROWS_REAL, a->probe[l].metric + (idx)h * T * T, ours); break;
-    case LOSS:                ours[0] = tiny_loss(logits, ids, T, wide); n = 1; break;
-    default:
-        n = c->head_dim;
-        row = (w == KEY ? la->k : la->v) + ((idx)(T - 1) * c->kv_heads + h) * n;
-    }
-    g->at += used;
-    if (!golden_numbers(g, n, theirs)) return false;
-    int kind = logit ? TINY_LOGITS : map ? TINY_ATTN : TINY_HIDDEN;
-    for (int i = 0; i < n && !map; i++) size = fmax(size, fabs(theirs[i]));
-    for (int i = 0; i < n; i++) {
-        double mine = row ? (double)row[i] : ours[i], error = fabs(mine - theirs[i]) / (1 + size);
-        golden_meet(g, mine, theirs[i], tiny_bound(kind) * (1 + size), what);
-        if (!(error <= most[kind])) most[kind] = error;
-    }
-    return true;
-}
-
-/* The runs of a case, by the model that was imported of it. */
-static void tiny_runs(Golden *g, Test *t, Model *m, uint64_t k, double *most) {
-    Error e = {0};
-    int T, used, ids[32], V = m->c.vocab;
-    while (sscanf(g->at, "run %d :%n", &T, &used) == 1 && T > 0 && T <= 32 && !g->e.status) {
-        double id[32];
-        Acts a = {0};
-        idx map = (idx)m->c.heads * T * T;
-        g->at += used;
-        if (!golden_numbers(g, T, id)) return;
-        for (int i = 0; i < T; i++) ids[i] = (int)id[i];
-        real *maps = calloc((size_t)(2 * m->c.layers * map), sizeof(real)),
-             *logits = calloc((size_t)(T * V), sizeof(real));
-        Probe *probe = calloc((size_t)m->c.layers, sizeof *probe);
-        if (!maps || !logits || !probe) exit(1);
-        for (int l = 0; l < m->c.layers; l++)
-            probe[l] = (Probe){.weight = maps + 2 * l * map, .metric = maps + (2 * l + 1) * map};
-        if (!acts_create(&a, m, 1, T, ACTS_ALL, &e)) {
-            a.probe = probe;
-            model_forward(m, &a, ids, 1, T);
-            model_logits(m, &a, a.nf, T, logits);
-            model_fault(m, &e);
-            while (tiny_line(g, m, &a, ids, T, logits, k, most)) {}
-        }
-        fact(t, !e.status && !g->e.status, "%s%s", e.text, g->e.text);
-        acts_free(&a);
-        free(maps);
-        free(logits);
-        free(probe);
-        if (e.status) return;
-    }
-}
-
-/* Imports FOLDER (words: further flags), opens what came of it, and compares: the runs' Golden. */
-static Golden tiny_compare(Test *t, const TinyCase *c, const char *words, bool open, double *most) {
-    Golden g = c->runs;
-    Trainer r = {0};
-    Error e = {0};
-    char all[256];
-    snprintf(all, sizeof all, FOLDER " --out " IMPORTED " %s", words);
-    g.bound = 1;
-    if (hf_does(t, all)) {
-        if (open) checkpoint_open(IMPORTED, &r, &e);
-        else checkpoint_load(IMPORTED, &r, false, &e);
-        fact(t, !e.status, "%s: %s", c->name, e.text);
-        if (!e.status) tiny_runs(&g, t, &r.m, c->k, most);
-        trainer_free(&r);
-        int lines;
-        char last[120];
-        fact(t, !checked(t, IMPORTED, last, &lines) && lines >= 7, "%s: %s", c->name, last);
-    }
-    return g;
-}
-
-/* Every family and variant, dtype, way to store it, and spelling of its config; imported as a copy
- * whose matrices stay in the file, and as links that are read at once. */
-static void imported__against_library(Test *t) {
-    static const char *const FAMILY[] = {"gpt2", "gpt_neox", "opt", "llama", "mistral", "jamba"};
-    Bytes text = {0};
-    TinyCase c;
-    Golden g = {.path = TINY, .line = 1};
-    double most[6][TINY_KINDS] = {{0}}, worst = 0;
-    char what[160] = "";
-    int cases = 0, told, imports = 0;
-    long numbers = 0;
-    if (no_hf(t)) return;
-    fact(t, !golden_read(TINY, &text, &told, &g.e), "%s", g.e.text);
-    for (g.at = (const char *)text.at; g.at && tiny_next(&g, &c) && !t->wrong; cases++) {
-        int f = 0;
-        while (f < 5 && strncmp(c.name, FAMILY[f], strlen(FAMILY[f]))) f++;
-        for (int config = 0; config < c.configs; config++)
-            for (int layout = 0; layout < c.layouts; layout++)
-                for (int link = 0; link < 2 && !t->wrong; link++, imports++) {
-                    tiny_write(t, &c, layout, config, NULL, NULL, NULL);
-                    Golden one = tiny_compare(t, &c, link ? "--link" : "", !link, most[f]);
-                    fact(t, one.numbers > 500 && !one.changed,
-                         "%s, layout %d, config %d: %d of %ld numbers differ; the first: %s",
-                         c.name, layout, config, one.changed, one.numbers, one.first);
-                    numbers += one.numbers;
-                    if (one.worst > worst) {
-                        worst = one.worst;
-                        snprintf(what, sizeof what, "of its bound: %s, %.100s", c.name, one.what);
-                    }
-                }
-    }
-    fact(t, cases == told && cases >= 28, "%d cases of %d", cases, told);
-    within(t, worst, 0, 1, "%s", what);
-    note(t, "%d cases, %d imports, %ld numbers; largest errors of hidden states, weights, logits:",
-         cases, imports, numbers);
-    for (int f = 0; f < 6; f++)
-        note(t, " %s %.1e %.1e %.1e", FAMILY[f], most[f][0], most[f][1], most[f][2]);
-    bytes_free(&text);
-    scratch_close();
-}
-
-/* Row i of the rows [n,width] of u becomes row from[i]. */
-static void reorder(double *u, int n, int width, const int *from) {
-    double *was = room((idx)n * width);
-    memcpy(was, u, (size_t)(n * width) * sizeof *u);
-    for (int i = 0; i < n; i++)
-        memcpy(u + i * width, was + from[i] * width, (size_t)width * sizeof *u);
-    free(was);
-}
-
-/* Likewise the rows of a published tensor, or its columns. */
-static void reorder_rows(const Listed *x, double *u, const int *from) {
-    reorder(u, x->dim[0], (int)(x->count / x->dim[0]), from);
-}
-static void reorder_columns(const Listed *x, double *u, const int *from) {
-    int n = x->dim[x->rank - 1];
-    for (idx i = 0; i < x->count; i += n) reorder(u + i, n, 1, from);
-}
-
-/* A square matrix of Conv1D read as every other is. */
-static void fault_turned(const Listed *x, uint64_t k, double *u) {
-    int n = x->dim[0];
-    (void)k;
-    if (!ends(x->name, "attn.c_proj.weight")) return;
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < i; j++) {
-            double was = u[i * n + j];
-            u[i * n + j] = u[j * n + i];
-            u[j * n + i] = was;
-        }
-}
-
-/* q, k, v of NeoX as thirds, not by head; of GPT-2 by head, not as thirds. */
-static void fault_thirds(const Listed *x, uint64_t k, double *u) {
-    int from[120], H = 4, D = 10;
-    (void)k;
-    if (!strstr(x->name, "query_key_value")) return;
-    for (int i = 0; i < 3 * H * D; i++) from[i] = i / D % 3 * H * D + i / (3 * D) * D + i % D;
-    reorder_rows(x, u, from);
-}
-static void fault_by_head(const Listed *x, uint64_t k, double *u) {
-    int from[72], H = 3, D = 8;
-    (void)k;
-    if (!strstr(x->name, "c_attn")) return;
-    for (int i = 0; i < 3 * H * D; i++) from[i] = i / D % H * 3 * D + i / (H * D) * D + i % D;
-    reorder_columns(x, u, from);
-}
-
-/* OPT's table of positions from its first row on. */
-static void fault_offset(const Listed *x, uint64_t k, double *u) {
-    int from[34];
-    (void)k;
-    if (!strstr(x->name, "embed_positions")) return;
-    for (int i = 0; i < 34; i++) from[i] = i < 2 ? i : i - 2;
-    reorder_rows(x, u, from);
-}
-
-/* Rotations that turn neighbours; and that turn the other way round. */
-static void fault_neighbours(const Listed *x, uint64_t k, double *u) {
-    int from[32], D = 8;
-    (void)k;
-    if (!strstr(x->name, "q_proj") && !strstr(x->name, "k_proj")) return;
-    for (int i = 0; i < 32; i++) from[i] = i / D * D + i % (D / 2) * 2 + i % D / (D / 2);
-    reorder_rows(x, u, from);
-}
-static void fault_backwards(const Listed *x, uint64_t k, double *u) {
-    int from[32], D = 8;
-    (void)k;
-    if (!strstr(x->name, "q_proj") && !strstr(x->name, "k_proj")) return;
-    for (int i = 0; i < 32; i++) from[i] = i / D * D + (i + D / 2) % D;
-    reorder_rows(x, u, from);
-}
-
-/* Query head h reads key head h % K, not h / (H / K). */
-static void fault_groups(const Listed *x, uint64_t k, double *u) {
-    static const int HEAD[] = {0, 2, 1, 3};
-    int from[32], D = 8;
-    (void)k;
-    for (int i = 0; i < 32; i++) from[i] = HEAD[i / D] * D + i % D;
-    if (strstr(x->name, "q_proj")) reorder_rows(x, u, from);
-    if (strstr(x->name, "o_proj")) reorder_columns(x, u, from);
-}
-
-/* The branch that is activated and the other one. */
-static void fault_gate(const Listed *x, uint64_t k, double *u) {
-    Listed other = *x;
-    char *gate = strstr(other.name, "gate_proj"), *up = strstr(other.name, "up_proj");
-    if (gate) memmove(gate + 2, gate + 4, strlen(gate + 4) + 1), memcpy(gate, "up", 2);
-    else if (up) memmove(up + 4, up + 2, strlen(up + 2) + 1), memcpy(up, "gate", 4);
-    listed_draw(&other, k, u);
-}
-
-/* Mamba: the taps of the convolution in the other order; x and z; B and C. */
-static void fault_taps(const Listed *x, uint64_t k, double *u) {
-    static const int FROM[] = {3, 2, 1, 0};
-    (void)k;
-    if (ends(x->name, "conv1d.weight")) reorder_columns(x, u, FROM);
-}
-static void fault_x_and_z(const Listed *x, uint64_t k, double *u) {
-    int from[128];
-    (void)k;
-    for (int i = 0; i < 128; i++) from[i] = (i + 64) % 128;
-    if (ends(x->name, "mamba.in_proj.weight")) reorder_rows(x, u, from);
-}
-static void fault_b_and_c(const Listed *x, uint64_t k, double *u) {
-    static const int FROM[] = {0, 1, 2, 7, 8, 9, 10, 3, 4, 5, 6};
-    (void)k;
-    if (ends(x->name, "x_proj.weight")) reorder_rows(x, u, FROM);
-}
-
-/* The comparison sees what it is for: a model that was read with a fault, or under another config,
- * differs from the reference by more than its bounds. */
-static void imported__sees_faults(Test *t) {
-    static const struct { const char *name; Fault *fault; const char *was, *is; } FAULTS[] = {
-        {"gpt2", fault_turned, NULL, NULL}, {"gpt2", fault_by_head, NULL, NULL},
-        {"gpt2", NULL, "\"gelu_new\"", "\"gelu\""},
-        {"gpt2-inner", NULL, "\"gelu\"", "\"gelu_new\""},
-        {"gpt2-inverse", NULL, "layer_idx\": true", "layer_idx\": false"},
-        {"gpt2", NULL, "epsilon\": 1e-05", "epsilon\": 0.001"},
-        {"gpt_neox", fault_thirds, NULL, NULL},
-        {"gpt_neox", NULL, "\"gelu\"", "\"gelu_new\""},
-        {"gpt_neox", NULL, "factor\": 0.25", "factor\": 0.4"},
-        {"gpt_neox", NULL, "residual\": true", "residual\": false"},
-        {"gpt_neox-sequential", NULL, "residual\": false", "residual\": true"},
-        {"gpt_neox-sequential", NULL, "theta\": 10000", "theta\": 5000"},
-        {"opt", fault_offset, NULL, NULL}, {"opt-350m", fault_offset, NULL, NULL},
-        {"opt", NULL, "\"relu\"", "\"gelu\""},
-        {"llama", fault_neighbours, NULL, NULL}, {"llama", fault_backwards, NULL, NULL},
-        {"llama", fault_groups, NULL, NULL}, {"llama", fault_gate, NULL, NULL},
-        {"llama", NULL, "eps\": 1e-05", "eps\": 0.001"},
-        {"llama-linear", NULL, "\"factor\": 2.0", "\"factor\": 1.0"},
-        {"llama3", NULL, "\"factor\": 8.0", "\"factor\": 7.0"},
-        {"llama3", NULL, "low_freq_factor\": 1.0", "low_freq_factor\": 1.5"},
-        {"llama3", NULL, "high_freq_factor\": 4.0", "high_freq_factor\": 3.5"},
-        {"llama3", NULL, "embeddings\": 64", "embeddings\": 48"},
-        {"mistral", NULL, "window\": 5", "window\": 6"},
-        {"mistral", NULL, "window\": 5", "window\": 4"},
-        {"jamba", fault_taps, NULL, NULL}, {"jamba", fault_x_and_z, NULL, NULL},
-        {"jamba", fault_b_and_c, NULL, NULL}, {"jamba", fault_gate, NULL, NULL},
-        {"jamba", NULL, "per_tok\": 2", "per_tok\": 1"},
-        {"jamba", NULL, "eps\": 1e-06", "eps\": 0.001"},
-    };
-    int tried = 0, told, n = (int)(sizeof FAULTS / sizeof FAULTS[0]);
-    double faintest = INFINITY, most[TINY_KINDS] = {0};
-    char which[80] = "";
-    Bytes text = {0};
-    TinyCase c;
-    Golden g = {.path = TINY, .line = 1};
-    if (no_hf(t)) return;
-    fact(t, !golden_read(TINY, &text, &told, &g.e), "%s", g.e.text);
-    for (g.at = (const char *)text.at; g.at && tiny_next(&g, &c);)
-        for (int i = 0; i < n; i++) {
-            if (strcmp(c.name, FAULTS[i].name)) continue;
-            tiny_write(t, &c, 0, 0, FAULTS[i].fault, FAULTS[i].was, FAULTS[i].is);
-            Golden one = tiny_compare(t, &c, "", true, most);
-            const char *is = FAULTS[i].is ? FAULTS[i].is : "numbers in another order";
-            fact(t, one.numbers > 500 && one.changed > 0, "%s: %s: largest error %.2g of its bound",
-                 c.name, is, one.worst);
-            tried++;
-            if (!(one.worst < faintest)) continue;
-            faintest = one.worst;
-            snprintf(which, sizeof which, "%s, %s", c.name, is);
-        }
-    fact(t, tried == n, "%d of %d faults tried", tried, n);
-    note(t, "%d faults; the faintest shows by %.2g times its bound: %s", tried, faintest, which);
-    bytes_free(&text);
-    scratch_close();
-}
-
-/* -------------------------------------------------------------------------------------------------
- * 16.6  Trained models, where a developer's machine has them beside this folder */
-
-#define CAPP "../shared/models/capp-gpt"
-#define STORIES "../shared/models/stories260K.bin"
-#define STORIES_TOKENS "../shared/models/tok512.bin"
-
-/* The forward of ids [T] through SCRATCH/trained, with maps. */
-typedef struct Trained { Trainer r; Acts a; Probe probe[8]; real *maps, *logits; } Trained;
-
-static bool trained_open(Test *t, Trained *x, const char *from, int T) {
-    Error e = {0};
-    char words[256];
-    *x = (Trained){0};
-    scratch_open();
-    snprintf(words, sizeof words, "%s --out " SCRATCH "/trained", from);
-    if (!hf_does(t, words)) return false;
-    checkpoint_open(SCRATCH "/trained", &x->r, &e);
-    const Config *c = &x->r.m.c;
-    if (!e.status) acts_create(&x->a, &x->r.m, 1, T, ACTS_ALL, &e);
-    fact(t, !e.status && c->layers <= 8, "%s: %s", from, e.text);
-    idx map = (idx)c->heads * T * T;
-    x->maps = calloc((size_t)(8 * map), sizeof(real));
-    x->logits = calloc((size_t)(T * c->vocab), sizeof(real));
-    if (!x->maps || !x->logits) exit(1);
-    for (int l = 0; l < 8; l++) x->probe[l] = (Probe){.weight = x->maps + l * map};
-    return !t->wrong;
-}
-
-static void trained_forward(Trained *x, const int *ids, int T) {
-    x->a.probe = x->probe;
-    model_forward(&x->r.m, &x->a, ids, 1, T);
-    model_logits(&x->r.m, &x->a, x->a.nf, T, x->logits);
-}
-
-static void trained_close(Trained *x) {
-    acts_free(&x->a);
-    trainer_free(&x->r);
-    free(x->maps);
-    free(x->logits);
-    scratch_close();
-}
-
-static bool no_model(Test *t, const char *path) {
-    if (no_hf(t)) return true;
-    if (file_missing(path)) t->skip = "no ../shared/models here";
-    return t->skip != NULL;
-}
-
-static int greatest(const real *x, int n) {
-    int best = 0;
-    for (int i = 1; i < n; i++) if (x[i] > x[best]) best = i;
-    return best;
-}
-
-/* A trained GPT-2 from the Hub against numbers that a program of its own made in double, written
- * with 5 decimals. */
-static void trained__gpt2(Test *t) {
-    static const double LAST[] = {-0.66593, 1.23771, 8.40387, 1.75892, 0.22093, -0.29100},
-        FIRST[] = {-2.20359, 0.39776, -1.04351, -1.74431, -2.38101, -1.08797},
-        MAP0[] = {.07959, .00385, .08846, .34481, .14971, .09595, .23763},
-        MAP3[] = {.65452, .21401, .10120, .00885, .00526, .01336, .00279},
-        NORM[] = {.28840, .43073, .60336, .73560, .88597};
-    static const int NEXT[] = {30, 45, 40, 42, 50, 32, 40, 37, 42, 50, 33, 40};
-    int ids[19] = {2, 8, 14, 17, 22, 25, 49}, V;
-    Trained x;
-    if (no_model(t, CAPP "/config.json")) return;
-    if (trained_open(t, &x, CAPP, 19)) {
-        V = x.r.m.c.vocab;
-        trained_forward(&x, ids, 7);
-        for (int i = 0; i < 6; i++) {
-            within(t, (double)x.logits[6 * V + 28 + i], LAST[i], 1.2e-5, "logit %d", 28 + i);
-            within(t, (double)x.logits[29 + i], FIRST[i], 1.2e-5, "first row's logit %d", 29 + i);
-        }
-        for (int j = 0; j < 7; j++) {
-            within(t, (double)x.probe[0].weight[6 * 7 + j], MAP0[j], 6e-6, "block 0, head 0");
-            within(t, (double)x.probe[3].weight[(7 + 6) * 7 + j], MAP3[j], 6e-6, "block 3, head 1");
-        }
-        for (int l = 0; l <= 4; l++) {
-            const real *h = l < 4 ? x.a.layer[l].x : x.a.h;
-            double square = 0;
-            for (int i = 0; i < 64; i++) square += (double)h[i] * (double)h[i];
-            within(t, sqrt(square), NORM[l], 6e-6, "||h_1|| before block %d", l);
-        }
-        for (int n = 0; n < 12; n++) {
-            trained_forward(&x, ids, 7 + n);
-            ids[7 + n] = greatest(x.logits + (idx)(6 + n) * V, V);
-            fact(t, ids[7 + n] == NEXT[n], "token %d is %d, expected %d", n, ids[7 + n], NEXT[n]);
-        }
-    }
-    trained_close(&x);
-}
-
-/* A trained llama in llama2.c's format tells its story; its tokens from the tokenizer beside it:
- * 4 bytes, then of each id 4 bytes of score, 4 of length, and the text. */
-static void trained__stories(Test *t) {
-    static const char TOLD[] = " Once upon a time, there was a little girl named Lily. She loved "
-                               "to play outside in the park. One day, she saw a big, r";
-    int ids[41] = {1};
-    size_t start[513] = {0}, at = 4;
-    char told[512] = "";
-    Bytes pieces = {0};
-    Error e = {0};
-    Trained x;
-    if (no_model(t, STORIES)) return;
-    if (!file_read(STORIES_TOKENS, &pieces, &e))
-        for (int id = 0; id < 512 && at + 8 <= pieces.size; id++) {
-            start[id] = at + 8;
-            at += 8 + (size_t)number_at(pieces.at + at + 4, 4);
-            start[id + 1] = at + 8;
-        }
-    fact(t, !e.status && at == pieces.size, "%s%zu of %zu bytes of text", e.text, at, pieces.size);
-    if (trained_open(t, &x, STORIES, 41)) {
-        fact(t, x.r.m.c.vocab == 512, "vocabulary of %d", x.r.m.c.vocab);
-        for (int n = 0; n < 40 && !t->wrong; n++) {
-            trained_forward(&x, ids, n + 1);
-            int id = ids[n + 1] = greatest(x.logits + (idx)n * 512, 512);
-            size_t used = strlen(told), size = start[id + 1] - 8 - start[id];
-            snprintf(told + used, sizeof told - used, "%.*s", (int)size,
-                     (const char *)pieces.at + start[id]);
-        }
-        fact(t, !strcmp(told, TOLD), "it tells \"%s\"", told);
-    }
-    bytes_free(&pieces);
-    trained_close(&x);
-}
-
-/* -------------------------------------------------------------------------------------------------
- * 16.7  Published tokenizers: ./hf makes sink's of them */
-
-#define X_TOK SCRATCH "/x.tok"
-
-/* A vocabulary of GPT-2's alphabet: the 256 bytes, then `more`, as the pairs of a JSON object. */
-static void letters_json(Bytes *b, const char *more, Error *e) {
-    int spare = 256;
-    bytes_print(b, e, "{");
-    for (int c = 0; c < 256; c++) {
-        const bool own = (c > 32 && c < 127) || (c > 160 && c != 173);
-        bytes_print(b, e, "\"\\u%04x\": %d, ", own ? c : spare++, c);
-    }
-    bytes_print(b, e, "%s}", more);
-}
-
-/* What a row may change in a tokenizer.json; NULL for what stands in JSON_PLAIN. */
-typedef struct Parts {
-    const char *normalizer, *cuts, *added, *post, *model, *vocab, *merges;
-} Parts;
-
-#define ADDED(id, content, more) "{\"id\": " id ", \"content\": \"" content "\", " more "}"
-#define RAW "\"normalized\": false"
-#define BYTE_LEVEL(regex) "{\"type\": \"ByteLevel\", \"add_prefix_space\": false" regex "}"
-#define LLAMA3_SPLIT                                                                               \
-    "{\"type\": \"Sequence\", \"pretokenizers\": [{\"type\": \"Split\", \"pattern\": {\"Regex\": " \
-    "\"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\\\r\\\\n\\\\p{L}\\\\p{N}]?\\\\p{L}+|\\\\p{N}{1,3}| ?"      \
-    "[^\\\\s\\\\p{L}\\\\p{N}]+[\\\\r\\\\n]*|\\\\s*[\\\\r\\\\n]+|\\\\s+(?!\\\\S)|\\\\s+\"}, "       \
-    "\"behavior\": \"Isolated\", \"invert\": false}, " BYTE_LEVEL(", \"use_regex\": false") "]}"
-#define TEMPLATE(single)                                                                           \
-    "{\"type\": \"TemplateProcessing\", \"single\": [" single "], \"special_tokens\": "            \
-    "{\"<s>\": {\"id\": \"<s>\", \"ids\": [259]}}}"
-#define FRONT "{\"SpecialToken\": {\"id\": \"<s>\"}}"
-#define TEXT_A "{\"Sequence\": {\"id\": \"A\"}}"
-#define SIGN "\\u2581"
-
-static const Parts JSON_PLAIN = {
-    "null", BYTE_LEVEL(""), "[" ADDED("258", "<|endoftext|>", RAW) "]", "null", "",
-    "\"he\": 256, \"\\u0120he\": 257", "[\"h e\", \"\\u0120 he\"]"};
-
-/* Writes path: a tokenizer.json of bytes, or of characters where vocab begins a whole object. */
-static void parts_write(Test *t, const char *path, const Parts *p) {
-    const Parts *d = &JSON_PLAIN;
-    Bytes b = {0};
-    Error e = {0};
-    bytes_print(&b, &e, "{\"version\": \"1.0\", \"added_tokens\": %s,\n\"normalizer\": %s,\n",
-                p->added ? p->added : d->added, p->normalizer ? p->normalizer : d->normalizer);
-    bytes_print(&b, &e, "\"pre_tokenizer\": %s,\n\"post_processor\": %s,\n", p->cuts ? p->cuts
-                : d->cuts, p->post ? p->post : d->post);
-    bytes_print(&b, &e, "\"model\": {%s \"vocab\": ", p->model ? p->model : d->model);
-    if (p->vocab && p->vocab[0] == '{') bytes_add(&b, p->vocab, strlen(p->vocab), &e);
-    else letters_json(&b, p->vocab ? p->vocab : d->vocab, &e);
-    bytes_print(&b, &e, ", \"merges\": %s}}\n", p->merges ? p->merges : d->merges);
-    if (!e.status) file_write(path, b.at, b.size, &e);
-    fact(t, !e.status, "%s", e.text);
-    bytes_free(&b);
-}
-
-/* ./hf makes X_TOK of `from`, which is opened. */
-static bool tok_open(Test *t, const char *from, Tokenizer *k, Encoder *c) {
-    char words[300];
-    Error e = {0};
-    snprintf(words, sizeof words, "tokenizer %s --out " X_TOK, from);
-    *k = (Tokenizer){0};
-    *c = (Encoder){0};
-    if (!hf_does(t, words)) return false;
-    const bool good = !tokenizer_load(X_TOK, k, &e) && !encoder_make(c, k, &e);
-    fact(t, good, "%s: %s", from, e.text);
-    return good;
-}
-
-/* The ids of n bytes as text, with a space after each. */
-static void ids_text(Encoder *c, const char *text, size_t n, char *to, size_t room) {
-    Ids ids = {0};
-    Error e = {0};
-    size_t at = 0;
-    *to = 0;
-    tokenizer_encode(c, (const unsigned char *)text, n, &ids, &e);
-    for (size_t i = 0; i < ids.size && at + 16 < room; i++)
-        at += (size_t)snprintf(to + at, room - at, "%d ", ids.at[i]);
-    if (e.status) snprintf(to, room, "%s", e.text);
-    ids_free(&ids);
-}
-
-static void hf__tokenizer_json(Test *t) {
-    static const struct { Parts p; const char *text, *ids; } ROWS[] = {
-        {{0}, "he he<|endoftext|> h", "256 257 258 32 104 "},
-        {{.merges = "[[\"h\", \"e\"], [\"\\u0120\", \"he\"]]"}, "he he", "256 257 "},
-        {{.merges = "[\"\\u0120 he\", \"h e\"]"}, "he he", "256 257 "},
-        {{.merges = "[\"h e\"]"}, "he he", "256 32 256 "},
-        {{.merges = "[\"h e\"]", .model = "\"ignore_merges\": true,"}, "he he", "256 257 "},
-        {{.model = "\"type\": \"BPE\", \"dropout\": null, \"unk_token\": null, "
-                   "\"continuing_subword_prefix\": \"\", \"end_of_word_suffix\": null,"},
-         "he", "256 "},
-        {{.cuts = LLAMA3_SPLIT}, "1234'LL he", "49 50 51 52 39 76 76 257 "},
-        {{.normalizer = "{\"type\": \"NFC\"}"}, "e\xCC\x81", "195 169 "},
-        {{.normalizer = "{\"type\": \"Sequence\", \"normalizers\": []}"}, "e\xCC\x81",
-         "101 204 129 "},
-        {{.added = "[" ADDED("258", "</s>", RAW) ", " ADDED("260", "  ", "\"special\": false")
-                   ", " ADDED("261", "   ", "\"special\": false") "]",
-          .normalizer = "{\"type\": \"NFC\"}"}, "he    he</s>", "256 261 257 258 "},
-        {{.added = "[" ADDED("258", "</s>", RAW) ", " ADDED("256", "he", RAW) "]"}, "hehe he",
-         "256 256 32 256 "},
-        {{.added = "[" ADDED("258", "</s>", RAW) ", " ADDED("260", "bb", RAW) ", "
-                   ADDED("261", "bbb", "\"normalized\": true") "]"}, "bbb", "260 98 "},
-        {{.vocab = "\"he\": 256, \"\\u0120he\": 257, \"\\u65e5 x\": 258, \"</s>\": 300",
-          .added = "[" ADDED("300", "</s>", RAW) "]"}, "he</s>", "256 300 "},
-    };
-    static const struct { Parts p; bool begins; int bos; } FRONTS[] = {
-        {{0}, false, 258},
-        {{.added = "[" ADDED("258", "</s>", RAW) "," ADDED("259", "<go>", RAW) "]",
-          .post = TEMPLATE(FRONT ", " TEXT_A)}, true, 259},
-        {{.added = "[" ADDED("258", "</s>", RAW) "," ADDED("259", "<s>", RAW) "]",
-          .post = TEMPLATE(TEXT_A)}, false, 259},
-        {{.added = "[" ADDED("258", "</s>", RAW) "," ADDED("259", "<s>", RAW) "]",
-          .post = "{\"type\": \"Sequence\", \"processors\": [" BYTE_LEVEL("") ", "
-                  TEMPLATE(FRONT ", " TEXT_A) "]}"}, true, 259},
-        {{.added = "[" ADDED("258", "</s>", RAW) "]"}, false, -1},
-    };
-    char found[400];
-    Tokenizer k;
-    Encoder c;
-    if (no_hf(t)) return;
-    scratch_open();
-    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
-        parts_write(t, SCRATCH "/t.json", &ROWS[i].p);
-        if (tok_open(t, SCRATCH "/t.json", &k, &c)) {
-            ids_text(&c, ROWS[i].text, strlen(ROWS[i].text), found, sizeof found);
-            fact(t, !strcmp(found, ROWS[i].ids), "row %d, %s: %s, expected %s", i, ROWS[i].text,
-                 found, ROWS[i].ids);
-        }
-        other_close(&k, &c);
-    }
-    for (int i = 0; i < (int)(sizeof FRONTS / sizeof FRONTS[0]); i++) {
-        parts_write(t, SCRATCH "/t.json", &FRONTS[i].p);
-        if (tok_open(t, SCRATCH "/t.json", &k, &c))
-            fact(t, k.begins == FRONTS[i].begins && k.bos == FRONTS[i].bos && k.end == 258,
-                 "front %d: %d, %d, %d", i, k.begins, k.bos, k.end);
-        other_close(&k, &c);
-    }
-    scratch_close();
-}
-
-/* Each row is one thing that would change ids, or cannot be. */
-static void hf__tokenizer_refuses(Test *t) {
-    static const char OWN[] = "with values of its own";
-    static const struct { Parts p; const char *said; } ROWS[] = {
-        {{.model = "\"type\": \"Unigram\","}, "a model that is no BPE"},
-        {{.model = "\"dropout\": 0.1,"}, "found dropout"},
-        {{.model = "\"continuing_subword_prefix\": \"##\","}, "continuing_subword_prefix"},
-        {{.model = "\"end_of_word_suffix\": \"</w>\","}, "end_of_word_suffix"},
-        {{.normalizer = "{\"type\": \"NFKC\"}"}, "normalizer \"NFKC\""},
-        {{.normalizer = "{\"type\": \"Lowercase\"}"}, "normalizer \"Lowercase\""},
-        {{.normalizer = "{\"type\": \"Sequence\", \"normalizers\": [{\"type\": \"NFC\"}, "
-                        "{\"type\": \"Strip\"}]}"}, "normalizer \"Strip\""},
-        {{.normalizer = "{\"type\": \"Prepend\", \"prepend\": \"x\"}"}, OWN},
-        {{.normalizer = "{\"type\": \"Replace\", \"pattern\": {\"Regex\": \" \"}, \"content\": "
-                        "\"" SIGN "\"}"}, OWN},
-        {{.cuts = "null"}, "pre_tokenizer \"\""}, {{.cuts = "{\"type\": \"Whitespace\"}"}, OWN},
-        {{.cuts = "{\"type\": \"ByteLevel\", \"add_prefix_space\": true}"}, OWN},
-        {{.cuts = BYTE_LEVEL(", \"use_regex\": false")}, OWN},
-        {{.cuts = "{\"type\": \"Sequence\", \"pretokenizers\": [{\"type\": \"Digits\"}, "
-                  BYTE_LEVEL("") "]}"}, OWN},
-        {{.cuts = "{\"type\": \"Metaspace\", \"replacement\": \"" SIGN "\"}"}, OWN},
-        {{.cuts = "{\"type\": \"Metaspace\", \"replacement\": \"_\", \"split\": false}"}, OWN},
-        {{.cuts = "{\"type\": \"Metaspace\", \"replacement\": \"" SIGN "\", \"split\": false}"},
-         "characters without byte_fallback"},
-        {{.cuts = "{\"type\": \"Metaspace\", \"replacement\": \"" SIGN "\", \"split\": false}",
-          .model = "\"byte_fallback\": true,"}, "expected a token for every byte"},
-        {{.post = "{\"type\": \"RobertaProcessing\"}"}, "post_processor \"RobertaProcessing\""},
-        {{.post = TEMPLATE(TEXT_A ", " FRONT)}, OWN}, {{.post = TEMPLATE(FRONT)}, OWN},
-        {{.post = TEMPLATE(FRONT ", " FRONT ", " TEXT_A)}, OWN},
-        {{.post = TEMPLATE(FRONT ", " TEXT_A)}, OWN},        /* there is no 259 */
-        {{.added = "{}"}, "added_tokens that are no list"}, {{.added = "[{}]"}, "without id"},
-        {{.added = "[{\"id\": 258, \"content\": [1, 2, 3]}]"}, "without id or content"},
-        {{.added = "[" ADDED("258", "", RAW) "]"}, "without id or content"},
-        {{.added = "[" ADDED("258", "</s>", "\"lstrip\": true") "]"}, "lstrip"},
-        {{.added = "[" ADDED("258", "</s>", "\"rstrip\": true") "]"}, "rstrip"},
-        {{.added = "[" ADDED("258", "</s>", "\"single_word\": true") "]"}, "single_word"},
-        {{.added = "[" ADDED("258", "<x>", RAW) "]"}, "no token that ends a text"},
-        {{.added = "[" ADDED("256", "</s>", RAW) "]"}, "one token of id 256, found two"},
-        {{.added = "[" ADDED("258", "he", RAW) "]"}, "found 256 and 258 alike"},
-        {{.added = "[" ADDED("262144", "</s>", RAW) "]"}, "expected ids below 262144"},
-        {{.added = "[" ADDED("-1", "</s>", RAW) "]"}, "without id"},
-        {{.added = "[" ADDED("258", "</s>", RAW) "," ADDED("259", "\\u00e9", "\"special\": true")
-                   "]", .normalizer = "{\"type\": \"NFC\"}"}, "that its normalizer would change"},
-        {{.vocab = "\"he\": 256.0, \"\\u0120he\": 257"}, "an id that is no number"},
-        {{.vocab = "{\"h\": 0, \"e\": 1, \"he\": 2, \"\\u0120\": 3, \"\\u0120he\": 4}"},
-         "expected a token for every byte, found none for 0x00"},
-        {{.merges = "{}"}, "no merges"}, {{.merges = "[\"he\"]"}, "a merge that is no pair"},
-        {{.merges = "[[\"h\", \"e\", \"x\"]]"}, "a merge that is no pair"},
-        {{.merges = "[1]"}, "a merge that is no pair"},
-        {{.merges = "[\"h x\"]"}, "expected merge 0 of tokens into a token"},
-        {{.merges = "[\"h e\", \"h e\"]"}, "merge 1 to be new"},
-    };
-    if (no_hf(t)) return;
-    scratch_open();
-    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
-        parts_write(t, SCRATCH "/t.json", &ROWS[i].p);
-        hf_fails(t, "tokenizer " SCRATCH "/t.json --out " X_TOK, 1, ROWS[i].said);
-    }
-    text_file(t, SCRATCH "/t.json", "{}");
-    hf_fails(t, "tokenizer " SCRATCH "/t.json --out " X_TOK, 1, "a model that is no BPE");
-    fact(t, file_missing(X_TOK), "something was written");
-    scratch_close();
-}
-
-/* SentencePiece's characters in a tokenizer.json: what its parts do about spaces and marks. */
-static void hf__tokenizer_characters(Test *t) {
-#define PREPEND "{\"type\": \"Prepend\", \"prepend\": \"" SIGN "\"}"
-#define REPLACE                                                                                    \
-    "{\"type\": \"Replace\", \"pattern\": {\"String\": \" \"}, \"content\": \"" SIGN "\"}"
-#define METASPACE(more)                                                                            \
-    "{\"type\": \"Metaspace\", \"replacement\": \"" SIGN "\", \"split\": false" more "}"
-#define BOTH "{\"type\": \"Sequence\", \"normalizers\": [" PREPEND ", " REPLACE "]}"
-    static const struct { const char *normalizer, *cuts, *more, *text, *ids; } ROWS[] = {
-        {BOTH, "null", RAW, "a", " a"}, {BOTH, "null", RAW, " a", " | a"},
-        {BOTH, "null", RAW, "a<s>ab", " a|<s>| a|b"}, {BOTH, "null", RAW, "\n", " |<0A>"},
-        {BOTH, "null", "\"normalized\": true", "<s>a", " <s>|a"},
-        {BOTH, "null", "\"normalized\": true", "b<s>", " |b|<3C>|<73>|<3E>"},
-        {REPLACE, "null", RAW, "ab a", "ab| a"}, {REPLACE, "null", RAW, " a<s>a", " a|<s>|a"},
-        {"null", METASPACE(", \"prepend_scheme\": \"first\""), RAW, "a<s>a", " a|<s>|a"},
-        {"null", METASPACE(", \"prepend_scheme\": \"first\""), RAW, " a", " a"},
-        {"null", METASPACE(", \"prepend_scheme\": \"always\""), RAW, "a<s>a", " a|<s>| a"},
-        {"null", METASPACE(", \"prepend_scheme\": \"never\""), RAW, "ab a", "ab| a"},
-        {"null", METASPACE(", \"add_prefix_space\": true"), RAW, "a<s>a", " a|<s>| a"},
-        {"null", METASPACE(", \"add_prefix_space\": false"), RAW, "a<s>a", "a|<s>|a"},
-    };
-    char added[200], found[300];
-    Tokenizer k;
-    Encoder c;
-    Bytes b = {0};
-    Error e = {0};
-    if (no_hf(t)) return;
-    scratch_open();
-    bytes_print(&b, &e, "{\"<unk>\": 0, \"<s>\": 1, \"</s>\": 2, ");
-    for (int i = 0; i < 256; i++) bytes_print(&b, &e, "\"<0x%02X>\": %d, ", (unsigned)i, 3 + i);
-    bytes_print(&b, &e, "\"" SIGN "\": 259, \"a\": 260, \"b\": 261, \"" SIGN "a\": 262, "
-                        "\"ab\": 263, \" b\": 264}");
-    bytes_add(&b, "", 1, &e);
-    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]) && !e.status; i++) {
-        Ids ids = {0};
-        snprintf(added, sizeof added, "[{\"id\": 1, \"content\": \"<s>\", %s}]", ROWS[i].more);
-        const Parts p = {ROWS[i].normalizer, ROWS[i].cuts, added, NULL, "\"byte_fallback\": true,",
-                         (const char *)b.at, "[\"" SIGN " a\", \"a b\"]"};
-        parts_write(t, SCRATCH "/t.json", &p);
-        if (tok_open(t, SCRATCH "/t.json", &k, &c)) {
-            tokenizer_encode(&c, (const unsigned char *)ROWS[i].text, strlen(ROWS[i].text), &ids,
-                             &e);
-            spelt_out(&k, &ids, found, sizeof found);
-            fact(t, !strcmp(found, ROWS[i].ids) && k.kind[264] == KIND_NAME,
-                 "row %d, %s: %s, expected %s", i, ROWS[i].text, found, ROWS[i].ids);
-        }
-        other_close(&k, &c);
-        ids_free(&ids);
-    }
-    fact(t, !e.status, "%s", e.text);
-    bytes_free(&b);
-    scratch_close();
-}
-
-/* ---- SentencePiece: the same pieces as tokenizer.model, tokenizer.json and llama2.c's file. */
-
-typedef struct Pieces { int n; char text[64][16]; float score[64]; int type[64]; } Pieces;
-
-/* <unk>, <s>, </s>, then a, b, U+00E9, the sign, and what random pairs of these spell; the bytes
- * have ids after all of them, or, as llama2.c wants them, 3 to 258. */
-static void pieces_draw(Pieces *p, Rng *r) {
-    static const char *const FIRST[] = {"<unk>", "<s>", "</s>", "a", "b", U_E9, "\xE2\x96\x81"};
-    *p = (Pieces){0};
-    for (; p->n < 7; p->n++) {
-        strcpy(p->text[p->n], FIRST[p->n]);
-        p->type[p->n] = p->n ? p->n < 3 ? 3 : 1 : 2;
-        p->score[p->n] = -1000 - (float)p->n;
-    }
-    while (p->n < 40) {
-        char both[40];
-        const int a = 3 + (int)rng_below(r, (uint64_t)p->n - 3),
-                  b = 3 + (int)rng_below(r, (uint64_t)p->n - 3);
-        snprintf(both, sizeof both, "%s%s", p->text[a], p->text[b]);
-        bool known = strlen(both) > 12;
-        for (int i = 0; i < p->n; i++) known = known || !strcmp(p->text[i], both);
-        if (known) continue;
-        strcpy(p->text[p->n], both);
-        p->type[p->n] = 1;
-        p->score[p->n++] = -(float)rng_below(r, 20);         /* scores in common too */
-    }
-}
-
-static void proto(Bytes *b, int field, int type, uint64_t n, Error *e) {
-    for (uint64_t key = (uint64_t)(field << 3 | type), i = 0; i < 2; key = n, i++) {
-        for (; key > 127; key >>= 7) bytes_number(b, (key & 127) | 128, 1, e);
-        bytes_number(b, key, 1, e);
-    }
-}
-
-static void proto_piece(Bytes *b, const char *s, float score, int type, Error *e) {
-    Bytes p = {0};
-    uint32_t bits;
-    memcpy(&bits, &score, 4);
-    proto(&p, 1, 2, strlen(s), e);
-    bytes_add(&p, s, strlen(s), e);
-    bytes_number(&p, 2 << 3 | 5, 1, e);
-    bytes_number(&p, bits, 4, e);
-    if (type != 1) proto(&p, 3, 0, (uint64_t)type, e);
-    proto(b, 1, 2, p.size, e);
-    bytes_add(b, p.at, p.size, e);
-    bytes_free(&p);
-}
-
-/* tokenizer.model of pieces and settings; `trainer` and `normalizer` are pairs of a field and a
- * number, ended by 0. */
-static void model_write(Test *t, const Pieces *p, const int *trainer, const int *normalizer) {
-    Bytes b = {0}, s = {0};
-    Error e = {0};
-    char byte[8];
-    for (int i = 0; i < p->n; i++) proto_piece(&b, p->text[i], p->score[i], p->type[i], &e);
-    for (unsigned c = 0; c < 256; c++) {
-        snprintf(byte, sizeof byte, "<0x%02X>", c);
-        proto_piece(&b, byte, 0, 6, &e);
-    }
-    for (int part = 0; part < 2; part++) {
-        s.size = 0;
-        for (const int *at = part ? normalizer : trainer; *at; at += 2)
-            proto(&s, at[0], 0, (uint64_t)(int64_t)at[1], &e);
-        proto(&b, 2 + part, 2, s.size, &e);
-        if (s.size) bytes_add(&b, s.at, s.size, &e);
-    }
-    if (!e.status) file_write(SCRATCH "/t.model", b.at, b.size, &e);
-    fact(t, !e.status, "%s", e.text);
-    bytes_free(&b);
-    bytes_free(&s);
-}
-
-static const int TRAINED[] = {3, 2, 35, 1, 0}, NORMAL[] = {3, 1, 4, 0, 0};
-
-/* Joins of the highest score, the leftmost of equals, looked for among all neighbours. Returns the
- * ids of text, which has only the pieces' characters, with a space in front. */
-static int slow_pieces(const Pieces *p, const char *text, int *ids) {
-    char s[400][16];
-    int n = 0;
-    strcpy(s[n++], p->text[6]);
-    for (const char *c = text; *c; n++) {
-        const int length = *c == ' ' || (unsigned char)*c < 128 ? 1 : 2;
-        snprintf(s[n], sizeof s[n], "%.*s", length, c);
-        if (*c == ' ') strcpy(s[n], p->text[6]);
-        c += length;
-    }
-    for (;;) {
-        int place = -1, best = -1;
-        char both[40];
-        for (int i = 0; i + 1 < n; i++) {
-            strcat(strcpy(both, s[i]), s[i + 1]);
-            for (int k = 7; k < p->n; k++)
-                if (!strcmp(p->text[k], both) && (best < 0 || p->score[k] > p->score[best])) {
-                    best = k;
-                    place = i;
-                }
-        }
-        if (best < 0) break;
-        strcpy(s[place], p->text[best]);
-        memmove(s[place + 1], s[place + 2], (size_t)(n - place - 2) * sizeof *s);
-        n--;
-    }
-    for (int i = 0; i < n; i++)
-        for (int k = 3; k < p->n; k++) if (!strcmp(p->text[k], s[i])) ids[i] = k;
-    return n;
-}
-
-static void hf__sentencepiece(Test *t) {
-    Rng r = {41};
-    int joined = 0;
-    if (no_hf(t)) return;
-    scratch_open();
-    for (int trial = 0; trial < 12; trial++) {
-        Pieces p;
-        Tokenizer k, k2;
-        Encoder c, c2;
-        Error e = {0};
-        pieces_draw(&p, &r);
-        model_write(t, &p, TRAINED, NORMAL);
-        Bytes bin = {0};                                     /* llama2.c's: bytes at 3 to 258 */
-        bytes_number(&bin, 20, 4, &e);
-        for (int id = 0; id < p.n + 256 && !e.status; id++) {
-            char byte[8], s[16] = "";
-            snprintf(byte, sizeof byte, "<0x%02X>", (unsigned)(id - 3) & 255);
-            const int piece = id < 3 ? id : id - 256;
-            const bool one = id >= 3 && id < 259;
-            float score = one ? 0 : p.score[piece];
-            uint32_t bits;
-            memcpy(&bits, &score, 4);
-            for (const char *from = one ? byte : p.text[piece]; *from;)
-                if (!strncmp(from, "\xE2\x96\x81", 3)) { strcat(s, " "); from += 3; }
-                else { s[strlen(s) + 1] = 0; s[strlen(s)] = *from++; }
-            bytes_number(&bin, bits, 4, &e);
-            bytes_number(&bin, strlen(s), 4, &e);
-            bytes_add(&bin, s, strlen(s), &e);
-        }
-        file_write(SCRATCH "/t.bin", bin.at, bin.size, &e);
-        bytes_free(&bin);
-        fact(t, !e.status, "%s", e.text);
-        if (tok_open(t, SCRATCH "/t.model", &k, &c)) {
-            fact(t, k.begins && k.bos == 1 && k.end == 2 && k.space == SPACE_EACH, "%d %d %d %d",
-                 k.begins, k.bos, k.end, k.space);
-            if (tok_open(t, SCRATCH "/t.bin", &k2, &c2))
-                for (int i = 0; i < 40; i++) {
-                    static const char *const LETTERS[] = {"a", "b", U_E9, " "};
-                    char text[400] = "";
-                    int slow[400], size = 1 + (int)rng_below(&r, 150);
-                    Ids ids = {0}, ids2 = {0};
-                    for (int j = 0; j < size; j++) strcat(text, LETTERS[rng_below(&r, 4)]);
-                    const int n = slow_pieces(&p, text, slow);
-                    tokenizer_encode(&c, (unsigned char *)text, strlen(text), &ids, &e);
-                    tokenizer_encode(&c2, (unsigned char *)text, strlen(text), &ids2, &e);
-                    bool same = (int)ids.size == n && (int)ids2.size == n;
-                    for (int j = 0; same && j < n; j++)
-                        same = ids.at[j] == slow[j] && ids2.at[j] == slow[j] + 256;
-                    fact(t, same, "trial %d: %zu and %zu ids, expected %d: %.60s", trial, ids.size,
-                         ids2.size, n, text);
-                    joined += size + 1 - n;
-                    ids_free(&ids);
-                    ids_free(&ids2);
-                }
-            other_close(&k2, &c2);
-        }
-        other_close(&k, &c);
-    }
-    fact(t, joined > 12 * 40 * 20, "%d joins", joined);
-    /* no space in front; and one as transformers puts it when it is not to be as it always was */
-    for (int i = 0; i < 2; i++) {
-        static const int NONE[] = {3, 0, 4, 0, 0};
-        Pieces p;
-        Tokenizer k;
-        Encoder c;
-        Error e = {0};
-        pieces_draw(&p, &r);
-        model_write(t, &p, TRAINED, i ? NORMAL : NONE);
-        text_file(t, DOWNLOAD "/tokenizer_config.json", i ? "{\"legacy\": false}" : "{}");
-        const int moved = rename(SCRATCH "/t.model", DOWNLOAD "/tokenizer.model");
-        if (tok_open(t, DOWNLOAD, &k, &c))
-            fact(t, !moved && k.space == (i ? SPACE_FIRST : SPACE_NONE), "%d: %d", i, k.space);
-        other_close(&k, &c);
-        fact(t, !e.status, "%s", e.text);
-    }
-    scratch_close();
-}
-
-/* Settings of SentencePiece that would change ids, and files that are cut short anywhere. */
-static void hf__sentencepiece_refuses(Test *t) {
-    static const char SETTINGS[] = "no BPE with bytes to fall back to", TEXT[] = "changes text";
-    static const struct { int trainer[9], normalizer[9]; const char *said; } ROWS[] = {
-        {{35, 1, 0}, {4, 0, 0}, SETTINGS}, {{3, 1, 35, 1, 0}, {4, 0, 0}, SETTINGS},
-        {{3, 2, 0}, {4, 0, 0}, SETTINGS}, {{3, 2, 35, 1, 24, 1, 0}, {4, 0, 0}, SETTINGS},
-        {{3, 2, 35, 1, 0}, {3, 1, 0}, TEXT}, {{3, 2, 35, 1, 0}, {4, 1, 0}, TEXT},
-        {{3, 2, 35, 1, 0}, {4, 0, 5, 0, 0}, TEXT},
-        {{3, 2, 35, 1, 42, -1, 41, -1, 0}, {4, 0, 0}, NULL},
-        {{3, 2, 35, 1, 42, 9999, 0}, {4, 0, 0}, "no token that ends a text"},
-        {{3, 2, 35, 1, 41, 9999, 0}, {4, 0, 0}, "no token that begins a text"},
-    };
-    Rng r = {5};
-    Pieces p;
-    Bytes b = {0};
-    Error e = {0};
-    static const char WORDS[] = "tokenizer " SCRATCH "/t.model --out " X_TOK;
-    if (no_hf(t)) return;
-    scratch_open();
-    pieces_draw(&p, &r);
-    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
-        model_write(t, &p, ROWS[i].trainer, ROWS[i].normalizer);
-        if (ROWS[i].said) hf_fails(t, WORDS, 1, ROWS[i].said);
-        else hf_does(t, WORDS);                  /* -1: named <s> and </s> all the same */
-    }
-    p.type[20] = 5;
-    model_write(t, &p, TRAINED, NORMAL);
-    hf_fails(t, WORDS, 1, "a piece of a type that is not used");
-    p.type[20] = 7;
-    model_write(t, &p, TRAINED, NORMAL);
-    hf_fails(t, WORDS, 1, "a piece of a type that is not used");
-    p.type[20] = 1;
-    strcpy(p.text[20], "xa");
-    model_write(t, &p, TRAINED, NORMAL);
-    hf_fails(t, WORDS, 1, "a character that is no piece");
-    strcpy(p.text[20], "a");
-    model_write(t, &p, TRAINED, NORMAL);
-    hf_fails(t, WORDS, 1, "alike");
-    strcpy(p.text[20], "\xC3");
-    model_write(t, &p, TRAINED, NORMAL);
-    hf_fails(t, WORDS, 1, "a damaged one");
-    pieces_draw(&p, &r);
-    model_write(t, &p, TRAINED, NORMAL);
-    file_read(SCRATCH "/t.model", &b, &e);
-    for (int i = 0; i < 30 && !e.status; i++) {
-        file_write(SCRATCH "/t.model", b.at, (size_t)rng_below(&r, b.size), &e);
-        Ran ran_ = ran("./hf", WORDS);
-        fact(t, ran_.status == 1 && strstr((const char *)ran_.err.at, ". Try: "), "a cut file: %s",
-             (const char *)ran_.err.at);
-        ran_free(&ran_);
-    }
-    fact(t, !e.status, "%s", e.text);
-    bytes_free(&b);
-    scratch_close();
-}
-
-/* A folder: which file is read, what tokenizer_config.json says, and vocab.json with merges.txt. */
-static void hf__tokenizer_folder(Test *t) {
-    static const struct { const char *config; int end, bos, begins; const char *said; } ROWS[] = {
-        {NULL, 258, 258, 0, NULL},
-        {"{\"bos_token\": {\"content\": \"</s>\"}, \"eos_token\": \"</s>\", \"pad_token\": "
-         "\"<pad>\", \"add_prefix_space\": false, \"add_bos_token\": true}", 260, 260, 1, NULL},
-        {"{\"bos_token\": \"<pad>\", \"eos_token\": \"</s>\", \"add_bos_token\": false}", 260, 259,
-         0, NULL},
-        {"{\"eos_token\": null}", 260, 258, 0, NULL},
-        {"{\"add_prefix_space\": true}", 0, 0, 0, "found add_prefix_space"},
-        {"{\"add_eos_token\": true}", 0, 0, 0, "found add_eos_token"},
-        {"{", 0, 0, 0, "tokenizer_config.json: "},
-    };
-    static const char WORDS[] = "tokenizer " DOWNLOAD " --out " X_TOK;
-    Bytes b = {0};
-    Error e = {0};
-    Tokenizer k;
-    Encoder c;
-    char found[300];
-    if (no_hf(t)) return;
-    scratch_open();
-    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
-        b.size = 0;
-        letters_json(&b, i ? "\"he\": 256, \"\\u0120he\": 257, \"<|endoftext|>\": 258, \"<pad>\": "
-                             "259, \"</s>\": 260"
-                           : "\"he\": 256, \"\\u0120he\": 257, \"<|endoftext|>\": 258", &e);
-        bytes_add(&b, "", 1, &e);
-        text_file(t, DOWNLOAD "/vocab.json", (const char *)b.at);
-        text_file(t, DOWNLOAD "/merges.txt",
-                  i % 2 ? "#version: 0.2\r\nh e\r\n\xC4\xA0 he\r\n\r\n" : "h e\n\xC4\xA0 he");
-        if (ROWS[i].config) text_file(t, DOWNLOAD "/tokenizer_config.json", ROWS[i].config);
-        if (ROWS[i].said) { hf_fails(t, WORDS, 1, ROWS[i].said); continue; }
-        if (tok_open(t, DOWNLOAD, &k, &c)) {
-            const char *text = "he he</s><pad><|endoftext|>";
-            ids_text(&c, text, strlen(text), found, sizeof found);
-            fact(t, k.end == ROWS[i].end && k.bos == ROWS[i].bos && k.begins == ROWS[i].begins,
-                 "row %d: end %d, begin %d, in front %d", i, k.end, k.bos, k.begins);
-            fact(t, !strncmp(found, "256 257 ", 8) && !strstr(found + 8, "258") == (i > 0) &&
-                        !strstr(found, "260") == (i != 1 && i != 2), "row %d: %s", i, found);
-        }
-        other_close(&k, &c);
-    }
-    text_file(t, DOWNLOAD "/tokenizer_config.json", "{}");
-    text_file(t, DOWNLOAD "/merges.txt", "he\n");
-    hf_fails(t, WORDS, 1, "a merge that is no pair");
-    text_file(t, DOWNLOAD "/merges.txt", "h zz\nh e\n");
-    hf_fails(t, WORDS, 1, "found \"h\" and \"zz\". Try");
-    parts_write(t, DOWNLOAD "/tokenizer.json", &JSON_PLAIN);             /* comes first */
-    if (tok_open(t, DOWNLOAD, &k, &c)) fact(t, k.end == 258 && k.vocab == 259, "%d", k.vocab);
-    other_close(&k, &c);
-    bytes_free(&b);
-    scratch_close();
-}
-
-/* Form NFC, as bytes come back: the cases of Unicode Standard Annex 15. */
-static void hf__tokenizer_nfc(Test *t) {
-    static const char *const ROWS[][2] = {
-        {"", ""}, {"plain", "plain"}, {"e\xCC\x81", U_E9}, {"xe\xCC\x81y", "x" U_E9 "y"},
-        {U_E9 "\xCC\xA3", "\xE1\xBA\xB9\xCC\x81"},           /* below comes before above */
-        {"a\xCC\x85\xCC\x81", "a\xCC\x85\xCC\x81"},      /* one of its class is between */
-        {"a\xCC\x81\xCC\xA3", "\xE1\xBA\xA1\xCC\x81"}, {"a\xCC\x81\xCC\x80", "\xC3\xA1\xCC\x80"},
-        {"\xE2\x84\xAB", "\xC3\x85"}, {"A\xCC\x8A", "\xC3\x85"}, {"\xE2\x84\xA6", "\xCE\xA9"},
-        {"\xE1\xB8\x8B\xCC\xA3", "\xE1\xB8\x8D\xCC\x87"},    /* d, dot above, dot below */
-        {"\xCD\x84", "\xCC\x88\xCC\x81"}, {"\xCC\x81" "e", "\xCC\x81" "e"},
-        {"\xE0\xA5\x98", "\xE0\xA4\x95\xE0\xA4\xBC"},        /* excluded from composition */
-        {"\xE0\xA4\x95\xE0\xA4\xBC", "\xE0\xA4\x95\xE0\xA4\xBC"},
-        {"\xE0\xA7\x87\xE0\xA6\xBE", "\xE0\xA7\x8B"},        /* two starters compose */
-        {"\xE1\x84\x80\xE1\x85\xA1\xE1\x86\xA8", "\xEA\xB0\x81"},
-        {"\xEA\xB0\x80\xE1\x86\xA8", "\xEA\xB0\x81"}, {"\xEA\xB0\x81", "\xEA\xB0\x81"},
-        {"\xEA\xB0\x81\xE1\x86\xA8", "\xEA\xB0\x81\xE1\x86\xA8"},
-        {"\xE1\x84\x80\xCC\x81\xE1\x85\xA1", "\xE1\x84\x80\xCC\x81\xE1\x85\xA1"},
-        {"\xF0\xAF\xA0\x80", "\xE4\xB8\xBD"}, {"\xEF\xAC\x9D", "\xD7\x99\xD6\xB4"},
-        {"e\xCC\x81\xFF", U_E9 "?"}, {"a\xCC\x95\xCC\x80\xD6\xAE\xCC\x80", NULL},
-    };
-    Tokenizer k;
-    Encoder c;
-    if (no_hf(t)) return;
-    scratch_open();
-    const Parts nfc = {.normalizer = "{\"type\": \"NFC\"}"};
-    parts_write(t, SCRATCH "/t.json", &nfc);
-    if (tok_open(t, SCRATCH "/t.json", &k, &c)) {
-        for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
-            const char *from = ROWS[i][0], *to = ROWS[i][1];
-            if (!to) to = "\xC3\xA0\xD6\xAE\xCC\x80\xCC\x95";/* 0061 0315 0300 05AE 0300 */
-            const bool stray = strchr(from, '\xFF') != NULL;             /* it has a token here */
-            Ids ids = {0};
-            Bytes back = {0};
-            Error e = {0};
-            tokenizer_encode(&c, (const unsigned char *)from, strlen(from), &ids, &e);
-            tokenizer_decode(&k, ids.at, ids.size, &back, &e);
-            const size_t n = strlen(to) - stray;
-            fact(t, back.size == n + stray && (!n || !memcmp(back.at, to, n)) &&
-                        (!stray || back.at[n] == 0xFF), "row %d: %.*s, expected %s", i,
-                 (int)back.size, back.size ? (const char *)back.at : "", to);
-            ids_free(&ids);
-            bytes_free(&back);
-        }
-        enum { PAIRS = 200000 };                 /* marks out of order, so many in a row */
-        Bytes many = {0}, back = {0};
-        Ids ids = {0};
-        Error e = {0};
-        bytes_add(&many, "x", 1, &e);
-        for (int i = 0; i < PAIRS; i++) bytes_add(&many, "\xCC\x81\xCC\xA3", 4, &e);
-        const double start = seconds();
-        tokenizer_encode(&c, many.at, many.size, &ids, &e);
-        fact(t, seconds() - start < 20, "%g s", seconds() - start);
-        tokenizer_decode(&k, ids.at, ids.size, &back, &e);
-        size_t below = 0;
-        while (1 + 2 * below + 2 < back.size && back.at[1 + 2 * below + 1] == 0xA3) below++;
-        fact(t, !e.status && back.size == many.size && below == PAIRS, "%zu below first", below);
-        bytes_free(&many);
-        bytes_free(&back);
-        ids_free(&ids);
-    }
-    other_close(&k, &c);
-    scratch_close();
-}
-
-/* The libraries' vectors: texts between lines of __ggml_vocab_test__, a line of ids for each. */
-#define VECTORS "../shared/models/tokenizers/"
-static void hf__tokenizer_vectors(Test *t) {
-    static const char *const ROWS[][2] = {           /* LLaMA-3 published its vectors alone */
-        {"gpt-2", "gpt-2.tokenizer.json"}, {"llama-spm", "llama2.tokenizer.model"},
-        {"llama-bpe", "llama3.tokenizer.json"}};
-    static const char *const NEOX[][2] = {
-        {"Hello world", "12092 1533 "}, {"a  b", "66 50276 67 "}, {"<|endoftext|>Hi", "0 12764 "},
-        {"a   b\n\n  c", "66 50275 67 535 50276 68 "}};
-    static const char BETWEEN[] = "\n__ggml_vocab_test__\n";
-    Tokenizer k;
-    Encoder c;
-    char path[200], found[4000];
-    if (file_missing(VECTORS "gpt-2.vectors.inp")) {
-        t->skip = "no " VECTORS " here";
-        return;
-    }
-    if (no_hf(t)) return;
-    scratch_open();
-    for (int i = 0; i < 3; i++) {
-        Bytes in = {0}, out = {0};
-        Error e = {0};
-        int texts = 0, same = 0;
-        snprintf(path, sizeof path, VECTORS "%s", ROWS[i][1]);
-        if (file_missing(path)) { note(t, "%s: no vocabulary; ", ROWS[i][0]); continue; }
-        if (!tok_open(t, path, &k, &c)) continue;
-        snprintf(path, sizeof path, VECTORS "%s.vectors.inp", ROWS[i][0]);
-        file_read(path, &in, &e);
-        bytes_add(&in, "", 1, &e);
-        snprintf(path, sizeof path, VECTORS "%s.vectors.out", ROWS[i][0]);
-        file_read(path, &out, &e);
-        bytes_add(&out, "", 1, &e);
-        fact(t, !e.status, "%s", e.text);
-        const char *line = (const char *)out.at;
-        for (const char *s = (const char *)in.at, *next; s && !e.status; s = next, texts++) {
-            Ids ids = {0};
-            Bytes back = {0};
-            next = strstr(s, BETWEEN);
-            const size_t n = next ? (size_t)(next - s) : strlen(s), width = strcspn(line, "\n");
-            ids_text(&c, s, n, found, sizeof found);
-            size_t size = strlen(found), from = width > 0 && *line == ' ';
-            while (size && found[size - 1] == ' ') size--;
-            const bool good = size == width - from && !memcmp(found, line + from, size);
-            fact(t, good, "%s, text %d: %.100s, expected %.*s", ROWS[i][0], texts, found,
-                 (int)(width < 100 ? width : 100), line);
-            tokenizer_encode(&c, (const unsigned char *)s, n, &ids, &e);
-            tokenizer_decode(&k, ids.at, ids.size, &back, &e);
-            const size_t blank = k.space > SPACE_NONE && n;
-            fact(t, back.size == n + blank && (!n || !memcmp(back.at + blank, s, n)),
-                 "%s, text %d does not come back", ROWS[i][0], texts);
-            same += good;
-            line += width + (line[width] == '\n');
-            next = next ? next + sizeof BETWEEN - 1 : NULL;
-            ids_free(&ids);
-            bytes_free(&back);
-        }
-        fact(t, texts == 47, "%d texts", texts);
-        note(t, "%s: %d of %d; ", ROWS[i][0], same, texts);
-        bytes_free(&in);
-        bytes_free(&out);
-        other_close(&k, &c);
-    }
-    if (tok_open(t, VECTORS "gpt-neox.tokenizer.json", &k, &c))
-        for (int i = 0; i < 4; i++) {
-            ids_text(&c, NEOX[i][0], strlen(NEOX[i][0]), found, sizeof found);
-            fact(t, !strcmp(found, NEOX[i][1]), "gpt-neox, %s: %s", NEOX[i][0], found);
-        }
-    note(t, "gpt-neox: 4 of 4");
-    other_close(&k, &c);
-    scratch_close();
-}
-
-/* The whole way of a trained model: its tokenizer is found beside it, and begins the text, unless
- * it is told not to. */
-static void hf__tells(Test *t) {
-    static const char TOLD[] =
-        " Once upon a time, there was a little girl named Lily. She loved to play outside in the "
-        "park. One day, she saw a big, r\n";
-    static const char *const WORDS[][2] = {
-        {"", TOLD}, {" --no-bos", NULL},
-        {" --prompt \"Once upon a time, there\"", TOLD + 1},
-        {" --tokenizer " SCRATCH "/tale.tok", NULL}};
-    char words[300];
-    Settings s;
-    if (file_missing(STORIES) || file_missing(STORIES_TOKENS)) {
-        t->skip = "no ../shared/models here";
-        return;
-    }
-    if (no_hf(t) || no_binary(t) || !tale_open(t, &s, "")) return;
-    if (hf_does(t, STORIES " --out " SCRATCH "/s.model --tokenizer " STORIES_TOKENS))
-        for (int i = 0; i < 4; i++) {
-            snprintf(words, sizeof words, "generate " SCRATCH "/s.model --temperature 0 --n %d%s",
-                     i == 2 ? 33 : 40, WORDS[i][0]);
-            Ran r = sink(words);
-            const char *out = (const char *)r.out.at;
-            if (i == 3) fact(t, r.status == 1 && strstr((const char *)r.err.at, "found another"),
-                             "%s: %s", words, (const char *)r.err.at);
-            else fact(t, !r.status && (WORDS[i][1] ? !strncmp(out, WORDS[i][1], 90)
-                                                   : !strstr(out, "Once upon")), "%s: %s", words,
-                      out);
-            ran_free(&r);
-        }
-    scratch_close();
-}
-
-/* The k-th number (from 0) of the cells of the table row that begins with `name`; NaN for a cell
- * of "-" or none. */
-static double page_cell(const char *page, const char *name, int k) {
-    char begins[64];
-    snprintf(begins, sizeof begins, "<tr><td>%s</td>", name);
-    const char *at = strstr(page, begins), *end = at ? strstr(at, "</tr>") : NULL;
-    at = at ? at + strlen(begins) : NULL;
-    for (; at && at < end; at += 4) {
-        at = strstr(at, "<td>");
-        if (!at || at >= end) break;
-        if (k-- == 0) return at[4] == '-' && at[5] == '<' ? NAN : atof(at + 4);
-    }
-    return NAN;
-}
-
-static int count_of(const char *text, const char *what) {
-    int n = 0;
-    for (const char *at = strstr(text, what); at; at = strstr(at + 1, what)) n++;
-    return n;
-}
-
-/* Every element is closed in order, nothing is fetched or run, every figure has a caption and every
- * picture of one a text beside it, no number is nan or inf, and it is small; a page of any number
- * of figures (-1) may have 3 MB. */
-static char *page_sound(Test *t, const char *path, int figures) {
-    size_t most = figures < 0 ? 3000000 : 300000;
-    Bytes b = {0};
-    Error e = {0};
-    char open[40][16];
-    int depth = 0;
-    if (file_read(path, &b, &e)) { fact(t, false, "%s", e.text); exit(1); }
-    bytes_add(&b, "", 1, &e);
-    char *page = (char *)b.at;
-    fact(t, !strncmp(page, "<!DOCTYPE html>", 15), "%.60s", page);
-    for (const char *at = page + 15; (at = strchr(at, '<')) != NULL; at++) {
-        const char *end = strchr(at, '>');
-        bool closes = at[1] == '/';
-        char name[16];
-        snprintf(name, sizeof name, "%.*s", (int)strcspn(at + 1 + closes, " />"), at + 1 + closes);
-        if (!end || (closes && (!depth || strcmp(open[depth - 1], name))) || depth > 38) {
-            fact(t, false, "%.60s does not match", at);
-            break;
-        }
-        if (closes) depth--;
-        else if (end[-1] != '/') strcpy(open[depth++], name);
-    }
-    fact(t, depth == 0, "%d elements are not closed", depth);
-    if (figures < 0) figures = count_of(page, "<figure>");
-    int explained = 0;                           /* by a caption or a legend */
-    for (char *at = page; (at = strstr(at, "<figure>")) != NULL; at++) {
-        const char *end = strstr(at, "</figure>"), *caption = strstr(at, "<figcaption>"),
-                   *legend = strstr(at, "<p class=\"key\">");
-        explained += end && ((caption && caption < end) || (legend && legend < end));
-    }
-    fact(t, count_of(page, "<figure>") == figures && explained == figures,
-         "%d figures, %d explained, expected %d", count_of(page, "<figure>"), explained, figures);
-    fact(t, count_of(page, "role=\"img\" aria-label=\"") + count_of(page, "aria-hidden") ==
-            count_of(page, "<svg"), "%d texts beside %d pictures",
-         count_of(page, "aria-label"), count_of(page, "<svg"));
-    static const char *const NEVER[] = {"nan", "NaN", "-inf", ">inf", " inf", "script", "http",
-                                        "src=", "url("};
-    for (int i = 0; i < 9; i++) {
-        const char *at = strstr(page, NEVER[i]);
-        fact(t, !at, "%s: %.40s", NEVER[i], at ? at : "");
-    }
-    fact(t, b.size < most, "%zu bytes", b.size);
-    return page;
-}
-
-/* The levels of the cells of the picture behind `label`, as its paths draw them; rows by columns
- * at most 64 by 66, cells of 8 x 8 from (30, 16). Returns how many cells are drawn twice or
- * outside. */
-static int page_levels(const char *page, const char *label, int *levels) {
-    const char *at = strstr(page, label), *end = at ? strstr(at, "</svg>") : NULL;
-    int wrong = 0;
-    for (int level = 1; level < 7; level++) {
-        at = at ? strstr(at, "<path fill") : NULL;
-        if (!at || at > end) return -1;
-        const char *close = strstr(at, "/>");
-        for (at = strstr(at, " d=\"") + 4; at < close && *at == 'M'; at = strchr(at, 'z') + 1) {
-            int x, y, wide, high;
-            if (sscanf(at, "M%d %dh%dv%d", &x, &y, &wide, &high) != 4) return -1;
-            for (int j = 0; j < wide / 8; j++) {
-                int i = (y - 16) / 8 * 66 + (x - 30) / 8 + j;
-                if (i < 0 || i >= 64 * 66 || levels[i]) wrong++;
-                else levels[i] = level;
-            }
-        }
-    }
-    return wrong;
-}
-
-/* A training's page beside one that diverged, whose curve has a hole. */
-static void report_beside_diverged(Test *t, const Settings *s, const Outcome *o) {
-    Error e = {0};
-    Outcome *all = calloc(3, sizeof *all);
-    if (!all) exit(1);
-    all[0] = all[2] = *o;
-    all[1].name = "gone";
-    all[1].source = "";
-    all[1].c = o->c;
-    all[1].p.looks = 4;
-    for (int k = 0; k < 4; k++)
-        all[1].p.look[k] = (Look){.step = k, .loss = k == 1 ? (double)NAN : 9.0 - k,
-                                  .alpha1 = .1, .sink1 = .2};
-    fact(t, !report_write(SCRATCH "/p.html", "run", s, all, 3, NULL, NULL, &e), "%s", e.text);
-    char *page = page_sound(t, SCRATCH "/p.html", 8);
-    fact(t, isnan(page_cell(page, "gone", 1)) && page_cell(page, "a&lt;b", 3) > 0, "its cells");
-    fact(t, strstr(page, "gone: from 9 to 6") != NULL, "its curve");
-    free(all);
-    free(page);
-}
-
-/* head_map() against a probe of the same sequences, and the page's cells against it; the numbers of
- * the table against those of evaluate(). */
-static void report_write__maps(Test *t) {
-    enum { T = 12, B = 16 };
-    static const double FROM[] = {0.01, 0.02, 0.05, 0.1, 0.2, 0.5};
-    static const char *const FLAGS[] = {"--layers 2", "--layers 2 --extra k --sink-token --T 12",
-                                        "--sim elu --normalizer one --layers 3 --T 12"};
-    Settings s;
-    if (!tale_open(t, &s, "")) return;
-    for (int f = 0; f < 3; f++) {
-        Trainer r;
-        Error e = {0};
-        Acts a;
-        int ids[B * T], targets[B * T], starts;
-        Outcome *o = calloc(1, sizeof *o);
-        if (!o || !trainer_made(t, &r, FLAGS[f])) return;
-        steps_of(t, &r, 30);
-        r.s.eval_T = T;
-        r.s.eval_n = 20;
-        o->name = "a<b";
-        o->source = "";
-        if (outcome_measure(o, &r, &r.s, &starts, &e)
-            || report_write(SCRATCH "/p.html", "train", &r.s, o, 1, NULL, "x < y & z", &e)
-            || acts_create(&a, &r.m, B, T, ACTS_ALL, &e)) {
-            fact(t, false, "%s", e.text);
-            return;
-        }
-        char *page = page_sound(t, SCRATCH "/p.html", 4);
-        fact(t, strstr(page, "x &lt; y &amp; z") && strstr(page, "a&lt;b"), "not escaped");
-        int column = o->star ? 0 : config_column_first(&r.m.c), H = 2, S = o->s.S, N = o->s.N;
-        within(t, page_cell(page, "a&lt;b", 3), sinks_alpha(&o->s, config_column_first(&r.m.c)),
-               5.1e-4, "alpha_1");
-        double best[2] = {-1, 2};
-        for (int i = 0; i < o->s.L * H; i++) {
-            best[0] = fmax(best[0], o->s.alpha[i * S + column]);
-            best[1] = fmin(best[1], o->s.alpha[i * S + column]);
-        }
-        data_probe(&r.data, &r.s.data, INPUT_NATURAL, B, T, ids, targets, &starts);
-        real *maps = calloc((size_t)(o->s.L * B * H * N * S), sizeof *maps);
-        Probe probe[4] = {{0}};
-        for (int l = 0; l < o->s.L; l++) probe[l].metric = maps + l * B * H * N * S;
-        a.probe = probe;
-        model_forward(&r.m, &a, ids, B, T);
-        for (int k = 0; k < 2; k++) {
-            const HeadMap *map = &o->map[k];
-            char label[64];
-            int levels[64 * 66] = {0}, wrong = 0, drawn = 0;
-            within(t, o->s.alpha[(map->layer * H + map->head) * S + column], best[k], 0,
-                   "alpha of head %d", k);
-            fact(t, map->T == T && map->S == S, "%d x %d", map->T, map->S);
-            snprintf(label, sizeof label, "Attention map of block %d, head %d,", map->layer + 1,
-                     map->head + 1);
-            wrong = page_levels(page, label, levels);
-            for (int i = 0; i < T; i++)
-                for (int j = 0; j < S; j++) {
-                    double mean = 0;
-                    int level = 0;
-                    for (int b = 0; b < B; b++)
-                        mean += (double)probe[map->layer].metric[((b * H + map->head) * N + N - T +
-                                                                  i) * S + j] / B;
-                    within(t, map->m[i * S + j], mean, 1e-12, "map at %d, %d", i, j);
-                    while (level < 6 && map->m[i * S + j] >= FROM[level]) level++;
-                    wrong += levels[i * 66 + j] != level;
-                    drawn += levels[i * 66 + j] > 0;
-                }
-            fact(t, wrong == 0 && drawn > 20, "%d cells of %d are wrong", wrong, drawn);
-        }
-        free(maps);
-        free(page);
-        report_beside_diverged(t, &r.s, o);
-        sinks_free(&o->s);
-        free(o);
-        acts_free(&a);
-        trainer_free(&r);
-    }
-    scratch_close();
-}
-
-/* A whole run: its page has three arms side by side with the numbers of its CSV and JSON; arms that
- * diverge leave a page, a table without their numbers and no verdict. */
-static void report_write__run(Test *t) {
-    Settings s;
-    if (!tale_open(t, &s, "--fix-token 1 --steps 12 --log-every 3 --report " SCRATCH
-                          "/deep/page.html --csv " SCRATCH "/run.csv --json " SCRATCH "/run.json"))
-        return;
-    static const char *const ARMS[] = {"softmax", "k-bias", "sigmoid"};
-    for (int wild = 0; wild < 2; wild++) {
-        Error e = {0};
-        Bytes csv = {0}, json = {0};
-        if (wild)
-            settings_flags(&s, "--lr 1000 --wd 1000 --warmup 0 --steps 90 --log-every 1", "t", &e);
-        FILE *out = fopen(SCRATCH "/said.txt", "w+b");
-        if (!out) exit(1);
-        int status = demo_run(&s, out, &e), gone = 0;
-        char *said = text_of(out);
-        fclose(out);
-        file_read(SCRATCH "/run.csv", &csv, &(Error){0});
-        file_read(SCRATCH "/run.json", &json, &(Error){0});
-        bytes_add(&csv, "", 1, &e);
-        bytes_add(&json, "", 1, &e);
-        char *line = (char *)csv.at;
-        for (int i = 0; i < 3; i++) {
-            line = strchr(line, '\n') + 1;
-            gone += strstr(line, ",,,") != NULL && strstr(line, ",,,") < line + 12;
-        }
-        char *page = page_sound(t, SCRATCH "/deep/page.html", wild ? 3 : 9);
-        fact(t, status == wild && (gone > 0) == (wild > 0), "status %d, %d arms gone: %s", status,
-             gone, e.text);
-        fact(t, !wild || (gone == 3 && strstr(e.text, "diverges here")), "%d gone: %s", gone,
-             e.text);
-        fact(t, (strstr(page, "No verdict") != NULL) == wild && strstr(page, "erdict"), "%.200s",
-             strstr(page, "<h1>"));
-        fact(t, strstr(said, "The page: ") != NULL, "%s", said);
-        line = (char *)csv.at;
-        char *object = (char *)json.at;
-        for (int i = 0; i < 3; i++) {
-            static const double UNITS[] = {100, 100, 1, 1, 1, 1, 1},
-                                HALF[] = {.05, .05, 5e-4, 5e-3, 5e-4, 5e-3, 5e-4};
-            line = strchr(line, '\n') + 1;
-            fact(t, !strncmp(line, ARMS[i], strlen(ARMS[i])), "%s", line);
-            object = strstr(object, ARMS[i]);
-            char *at = line;
-            for (int k = 0; k < 7; k++) {
-                at = strchr(at, ',') + 1;
-                bool none = *at == ',' || *at == '\n';
-                double cell = page_cell(page, ARMS[i], 1 + k);
-                object = strchr(object, ':') + 2;
-                fact(t, none == (isnan(cell) != 0) && none == !strncmp(object, "null", 4),
-                     "%s: cell %d", ARMS[i], k);
-                if (none) continue;
-                within(t, cell, UNITS[k] * atof(at), HALF[k] * 1.01, "%s: cell %d", ARMS[i], k);
-                within(t, atof(object), atof(at), 0, "%s: JSON %d", ARMS[i], k);
-            }
-        }
-        note(t, "%d of 3 arms diverged  ", gone);
-        free(page);
-        free(said);
-        bytes_free(&csv);
-        bytes_free(&json);
-    }
-    scratch_close();
-}
-
-/* ---- The page of the whole paper ---- */
-
-/* A paper of every kind of picture, with hostile words in its titles; `rows` rows an item. */
-static char *paper_table(int rows) {
-    static const char *const ITEMS[] = {
-        "figcurves Figure 4: Loss & sink <while> training\n"
-        "picture curves loss,valid alpha_1,alpha_* norm tune_loss\n",
-        "figsweep Table 9: Learning \"rates\"\ncolumns sink_1 loss\n"
-        "picture dots sink_1 times_1 loss\n",
-        "figdots Table 4: Biases\ncolumns sink_* sink_1 loss\n"
-        "picture dots sink_1 times_1 alpha_1 loss\n",
-        "figdomains Figure 9: Domains\npicture domains sink_1 sink_1:0.2\n",
-        "figover Figure 5: Prefix\npicture over 1,2,3,4,5,6,7,8,9,10 sink_#\n"
-        "picture over 5,10,15 sink_1@swap#,sink_t@swap#\n",
-        "figratio Figure 7: Massive activations\npicture ratio hnorm prenorm\n",
-        "fignorms Figure 11: Norms\npicture norms hnorm knorm vnorm\n",
-        "figangles Figure 15: Angles\npicture angles\n",
-        "figgrid Figure 3: T and eps\npicture grid\n",
-        "figalpha Figure 19: Maps\npicture alpha alpha_1 alpha_*\n",
-        "figmap Figure 6: A window\npicture map\n",
-        "figtoy Toys: Before and after\npicture toy\n"};
-    Bytes b = {0};
-    Error e = {0};
-    bytes_print(&b, &e, "seeds 3 5\ncorpus tale tale.grammar\ndomain code code.grammar\n"
-                        "domain wiki wiki.txt 00ff\nrecipe bos --lr 4e-3 --fix-token 1\n");
-    for (int i = 0; i < 12; i++) {
-        bytes_print(&b, &e, "item %s\n", ITEMS[i]);
-        for (int k = 0; k < rows; k++) {
-            bytes_print(&b, &e, "row r%d-%d bos --lr %g%s", i, k, 1e-3 * pow(2, k),
-                        k ? "" : " --wd 0.1");
-            if (i == 1) bytes_print(&b, &e, " | %d.5 ~3.7", 10 + k);
-            if (i == 2) bytes_print(&b, &e, " | %s 18.1* -", k ? "74.12" : ".");
-            bytes_print(&b, &e, "\n");
-        }
-        bytes_print(&b, &e, "claim c%d differs %s section 7.3: the sink < leaves\n"
-                            "rule r%d-0.alpha_1 < r%d-1.alpha_1 by 0.001\n",
-                    i, i % 3 ? "" : "headline", i, i);
-    }
-    bytes_add(&b, "", 1, &e);
-    if (e.status) exit(1);
-    return (char *)b.at;
-}
-
-/* What the pictures of a toy, of lengths and thresholds and of a map are drawn from. */
-static void paper_pictures(Result *r, Rng *g, Error *e) {
-    enum { T = 64 };
-    double y[T * T];
-    result_add(r, "toy_shape", (double[]){2, 16, 17}, 3, e);
-    static const double LENGTHS[] = {16, 32, 64, 128}, EPS[] = {0.1, 0.2, 0.3, 0.4};
-    result_add(r, "grid_T", LENGTHS, 4, e);
-    result_add(r, "grid_eps", EPS, 4, e);
-    for (int i = 0; i < 16; i++)
-        y[i] = 0.9 * exp(-0.4 * (i / 4) - (i % 4)) * (1 + .1 * rng_uniform(g));
-    result_add(r, "grid_sink_1", y, 16, e);
-    y[0] = 1, y[1] = 0, y[2] = T, y[3] = T;
-    result_add(r, "map_shape", y, 4, e);
-    for (int i = 0; i < T * T; i++) y[i] = i % T > i / T ? 0 : i % T ? 0.6 / (i / T + 1) : 0.4;
-    result_add(r, "map", y, T * T, e);
-    for (int k = 0; k < 2; k++) {
-        for (int i = 0; i < 16 * 17; i++)
-            y[i] = i % 17 - 1 > i / 17 ? 0 : k && i % 17 == 0 ? 0.7 : 1.0 / (i / 17 + 2);
-        result_add(r, k ? "after" : "before", y, 16 * 17, e);
-    }
-}
-
-/* Numbers of the kind that a run leaves (12.2), all of them, by row and seed. With `holes` every
- * third is NAN; with `wild` any number may be anything. */
-static void paper_result(Result *r, const Experiments *x, int row, int seed, bool holes,
-                         bool wild) {
-    enum { L = 4, H = 2, LOOKED = 30, T = 64 };
-    static const char *const SCALARS[] = {"loss", "alpha_1", "times_1", "sink_1", "sink_*", "even",
-                                          "sink_1:0.2/tale", "sink_1/tale", "sink_1/code",
-                                          "sink_1/wiki", "alpha_*"};
-    static const char *const CURVES[] = {"curve_loss", "curve_valid", "curve_alpha_1",
-                                         "curve_alpha_*", "curve_norm", "tune_loss"};
-    static const char *const NORMS[] = {"hnorm", "knorm", "vnorm", "prenorm"};
-    Error e = {0};
-    double y[T * T];
-    Rng g = {(uint64_t)(97 * row + seed)};
-    char name[64];
-    *r = (Result){.seed = seed, .checksum = x->row[row].checksum};
-    snprintf(r->row, sizeof r->row, "%s", x->row[row].name);
-    snprintf(r->corpus, sizeof r->corpus, "%s", x->corpus[0].name);
-    double level = 0.02 + 0.05 * (row % 10);
-    for (int i = 0; i < 11; i++) {
-        y[0] = i == 0 ? 4 + level : (i == 2 ? 16 : 1) * level * (1 + 0.2 * rng_normal(&g));
-        result_add1(r, SCALARS[i], holes && i % 3 == 0 ? (double)NAN : y[0], &e);
-    }
-    for (int k = 1; k <= 10; k++) {
-        snprintf(name, sizeof name, "sink_%d", k);
-        if (k > 1) result_add1(r, name, level / k, &e);
-        snprintf(name, sizeof name, "sink_1@swap%d", 5 * k);
-        result_add1(r, name, level, &e);
-        snprintf(name, sizeof name, "sink_t@swap%d", 5 * k);
-        result_add1(r, name, level / 2, &e);
-    }
-    for (int i = 0; i < LOOKED; i++) y[i] = i * 1024.0 * 100;
-    result_add(r, "curve_tokens", y, LOOKED, &e);
-    result_add(r, "tune_tokens", y, LOOKED, &e);
-    for (int k = 0; k < 6; k++) {
-        for (int i = 0; i < LOOKED; i++) {
-            double rise = level / (1 + exp(8 - 0.6 * i)) + 0.016;
-            y[i] = k == 2 || k == 3 ? rise * (1 + 0.1 * rng_normal(&g)) : 3.5 + 4 / (1 + 0.3 * i) +
-                   0.05 * rng_normal(&g) + 0.2 * level;
-            if (!i || (holes && i % 3 == 0)) y[i] = NAN;
-        }
-        result_add(r, CURVES[k], y, LOOKED, &e);
-    }
-    y[0] = L, y[1] = H, y[2] = T, y[3] = T;
-    result_add(r, "shape", y, 4, &e);
-    for (int k = 0; k < 2; k++) {
-        for (int i = 0; i < L * H; i++) y[i] = holes && i == 3 ? (double)NAN : rng_uniform(&g) * .7;
-        result_add(r, k ? "map_alpha_*" : "map_alpha_1", y, L * H, &e);
-    }
-    for (int k = 0; k < 4; k++)
-        for (int rest = 0; rest < 2; rest++) {
-            int n = k ? L : L + 1;
-            for (int i = 0; i < n; i++)
-                y[i] = holes && i == 1 ? (double)NAN
-                                       : (rest ? 2 + i : 3 * exp(.9 * i)) + .3 * rng_uniform(&g);
-            snprintf(name, sizeof name, "%s_%s", NORMS[k], rest ? "rest" : "1");
-            result_add(r, name, y, n, &e);
-        }
-    for (int k = 0; k < 2; k++) {
-        for (int i = 0; i < L * H * 2; i++)
-            y[i] = (i % 2 ? 0.1 : 0.6) * (k ? 20 : 1) * (1 + .2 * rng_uniform(&g));
-        result_add(r, k ? "product" : "cosine", y, L * H * 2, &e);
-    }
-    paper_pictures(r, &g, &e);
-    static const double ODD[] = {INFINITY, -INFINITY, NAN, 1e300, -1e300, 1e-300, -1, 0, 2.5};
-    for (int i = 0; wild && i < r->values; i++)
-        if (rng_below(&g, 4) == 0) r->value[i] = ODD[rng_below(&g, 9)];
-    if (e.status) exit(1);
-}
-
-/* Writes the results of seeds 1 .. `seeds` of the rows for which row % every is 0. */
-static void paper_results(const Experiments *x, int seeds, int every, bool holes, bool wild) {
-    for (int row = 0; row < x->rows; row += every)
-        for (int seed = 1; seed <= seeds; seed++) {
-            Result r;
-            paper_result(&r, x, row, seed, holes, wild);
-            result_leave(&r, SCRATCH "/results");
-        }
-}
-
-/* Every kind of picture, with all results, one seed, missing rows and holes, and none. */
-static void paper_write__sound(Test *t) {
-    static const struct {
-        int rows, seeds, every;
-        bool holes, wild;
-        const char *what;
-    } CASES[] = {
-        {3, 0, 1, false, false, "nothing"}, {3, 1, 1, false, false, "one seed"},
-        {3, 3, 2, true, false, "holes"},    {4, 3, 1, false, true, "wild"},
-        {10, 5, 1, false, false, "all"}};
-    for (int i = 0; i < 5; i++) {
-        Experiments x;
-        Error e = {0};
-        char *text = paper_table(CASES[i].rows);
-        scratch_open();
-        fact(t, !experiments_read(&x, (unsigned char *)text, strlen(text), "x", &e), "%s", e.text);
-        if (e.status) return;
-        paper_results(&x, CASES[i].seeds, CASES[i].every, CASES[i].holes, CASES[i].wild);
-        fact(t, !paper_write(SCRATCH "/p.html", &x, SCRATCH "/results", "tale", &e), "%s", e.text);
-        char *page = page_sound(t, SCRATCH "/p.html", -1);
-        int none = count_of(page, "Not run yet: <code>sink repro fig");
-        fact(t, none == (CASES[i].seeds ? 0 : 12), "%s: %d items not run", CASES[i].what, none);
-        fact(t, count_of(page, "<section id=\"fig") == 12, "its items");
-        fact(t, count_of(page, "class=\"claim ") == 12 + 4, "its claims and the headline ones");
-        fact(t, strstr(page, "Loss &amp; sink &lt;while&gt;") && strstr(page, "&quot;rates&quot;")
-                && strstr(page, "sink &lt; leaves"), "not escaped");
-        fact(t, (CASES[i].seeds == 0) == !strstr(page, "<figure>"), "%s: figures", CASES[i].what);
-        fact(t, CASES[i].every > 1 || CASES[i].wild || CASES[i].seeds < 2 ||
-                !strstr(page, "Nothing was measured"), "%s: not all is drawn", CASES[i].what);
-        note(t, "%s: %zu bytes, %d figures  ", CASES[i].what, strlen(page),
-             count_of(page, "<figure>"));
-        free(page);
-        free(text);
-        experiments_free(&x);
-        scratch_close();
-    }
-}
-
-/* The shipped table with all its seeds stays below 3 MB, and every item has a picture. */
-static void paper_write__shipped(Test *t) {
-    Experiments x;
-    Error e = {0};
-    Bytes text = {0};
-    scratch_open();
-    if (file_read(EXPERIMENTS_FILE, &text, &e) ||
-        experiments_read(&x, text.at, text.size, EXPERIMENTS_FILE, &e)) {
-        fact(t, false, "%s", e.text);
-        return;
-    }
-    paper_results(&x, x.headline_seeds, 1, false, false);
-    fact(t, !paper_write(SCRATCH "/p.html", &x, SCRATCH "/results", x.corpus[0].name, &e), "%s",
-         e.text);
-    char *page = page_sound(t, SCRATCH "/p.html", -1);
-    for (int i = 0; i < x.items; i++) {
-        char begins[80];
-        snprintf(begins, sizeof begins, "<section id=\"%s\">", x.item[i].name);
-        const char *at = strstr(page, begins), *end = at ? strstr(at, "</section>") : NULL,
-                   *figure = at ? strstr(at, "<figure>") : NULL;
-        fact(t, !x.item[i].count || (figure && figure < end), "%s has no picture", x.item[i].name);
-    }
-    note(t, "%zu bytes, %d rows, %d figures  ", strlen(page), x.rows, count_of(page, "<figure>"));
-    free(page);
-    bytes_free(&text);
-    experiments_free(&x);
-    scratch_close();
-}
-
-/* Where in the picture the tick named `text` stands: its attribute x or y. */
-static double tick_at(const char *svg, const char *text, const char *attribute) {
-    char ends[40];
-    double at = NAN;
-    snprintf(ends, sizeof ends, ">%s</text>", text);
-    const char *end = strstr(svg, ends);
-    if (!end) return NAN;
-    for (const char *from = svg; (from = strstr(from, "<text ")) && from < end; from++)
-        at = atof(strstr(from, attribute) + strlen(attribute));
-    return at;
-}
-
-/* Numbers by hand: the table's cells, the verdicts, and where dots, lines and the paper's mark are
- * drawn, held against the ticks beside them. */
-static void paper_write__numbers(Test *t) {
-    static const char TEXT[] =
-        "seeds 3 3\ncorpus a a.grammar\ncorpus b b.grammar\n"
-        "item one Table 4: Biases\ncolumns sink_1 loss\npicture dots sink_1\npicture curves loss\n"
-        "row low --lr 0.001 | 40 3.5\nrow high --lr 0.1 | . -\n"
-        "claim up differs headline s: higher\nrule low.sink_1 < high.sink_1 by 0.01\n"
-        "claim down differs s: lower\nrule low.sink_1 > high.sink_1 by 0.01\n"
-        "item two Figure 10: Others' models\n"
-        "item three Figure 2: Late\nrow late --lr 1\n";
-    static const double LOW[] = {0.1, 0.2, 0.3}, HIGH[] = {0.6, 0.7, 0.8};
-    static const double TOKENS[] = {0, 1e6, 2e6}, LOSS[] = {NAN, 4, 2};
-    Experiments x;
-    Error e = {0};
-    scratch_open();
-    if (experiments_read(&x, (const unsigned char *)TEXT, sizeof TEXT - 1, "t", &e)) {
-        fact(t, false, "%s", e.text);
-        return;
-    }
-    fact(t, x.item[0].pictures == 2 && x.item[0].picture[1].kind == PICTURE_CURVES &&
-            x.item[0].picture[1].words == 1 && !strcmp(x.item[0].picture[1].word[0], "loss"),
-         "its pictures");
-    for (int corpus = 0; corpus < 2; corpus++)   /* b has it the other way round */
-        for (int row = 0; row < 2; row++)
-            for (int seed = 1; seed <= 3; seed++) {
-                Result r = {.seed = seed, .checksum = x.row[row].checksum};
-                snprintf(r.row, sizeof r.row, "%s", x.row[row].name);
-                strcpy(r.corpus, corpus ? "b" : "a");
-                result_add1(&r, "sink_1", row == corpus ? LOW[seed - 1] : HIGH[seed - 1], &e);
-                result_add1(&r, "loss", 4 + row, &e);
-                result_add(&r, "curve_tokens", TOKENS, 3, &e);
-                result_add(&r, "curve_loss", LOSS, 3, &e);
-                result_leave(&r, SCRATCH "/results");
-            }
-    fact(t, !paper_write(SCRATCH "/p.html", &x, SCRATCH "/results", "a", &e), "%s", e.text);
-    char *page = page_sound(t, SCRATCH "/p.html", 2);
-    fact(t, strstr(page, "<td>low</td><td class=\"paper\">40</td><td>20.00 \302\261 10.00</td>") &&
-            strstr(page, "<td>high</td><td class=\"paper\"></td><td>70.00 \302\261 10.00</td>"),
-         "the table");
-    fact(t, count_of(page, "claim yes\"") == 2 && count_of(page, "claim no\"") == 1 &&
-            count_of(page, "&#8644; opposite.") == 2, "the verdicts");
-    fact(t, strstr(page, "<span class=\"where\">b: &#8644; opposite.</span>") != NULL,
-         "b's verdict");
-    fact(t, strstr(page, "low.sink_1 &lt; high.sink_1 by 0.01</code>: 0.5 [") != NULL, "the rule");
-    fact(t, count_of(page, "Not run yet: <code>sink repro three<") == 1 &&
-            count_of(page, "Needs published models: <code>sink repro ") == 1, "items without runs");
-    fact(t, strstr(page, "6 of 9 runs are there") != NULL, "the runs");
-    const char *dots = strstr(page, "<h3>sink_1</h3>"), *lines = strstr(page, "<h3>loss</h3>");
-    if (!dots || !lines) { fact(t, false, "a picture is not there"); return; }
-    double zero = tick_at(dots, "0", "x=\""), each = (tick_at(dots, "80", "x=\"") - zero) / 80;
-    const char *circle = dots;
-    for (int i = 0; i < 6; i++) {
-        circle = strstr(circle + 1, "<path fill=\"none\"");
-        double share = i < 3 ? LOW[i] : HIGH[i - 3];
-        within(t, atof(strstr(circle, "d=\"M") + 4), zero + 100 * each * share, 0.11, "dot %d", i);
-    }
-    const char *mark = strstr(dots, "<path fill=\"#d55e00\"");
-    within(t, mark ? atof(strstr(mark, " d=\"M") + 5) : 0, zero + 40 * each, 0.11, "the paper's");
-    double x0 = tick_at(lines, "1", "x=\""), x1 = x0 + (tick_at(lines, "1.8", "x=\"") - x0) / .8;
-    double y2 = tick_at(lines, "2", "y=\"") - 4, y4 = tick_at(lines, "4", "y=\"") - 4, at[4] = {0};
-    const char *path_of = strstr(lines, "<path class=\"line\""),
-               *d = path_of ? strstr(path_of, " d=\"M") : NULL;
-    fact(t, d && sscanf(d, " d=\"M%lf %lfL%lf %lf\"", at, at + 1, at + 2, at + 3) == 4, "%.80s",
-         d ? d : "no line");
-    within(t, at[0], x0, 0.11, "its start");
-    within(t, at[1], y4, 0.11, "loss 4");
-    within(t, at[2], x1, 0.11, "its end");
-    within(t, at[3], y2, 0.11, "loss 2");
-    free(page);
-    experiments_free(&x);
-    scratch_close();
-}
-
-/* sink report: where the page goes, and what it asks for. */
-static void sink__paper(Test *t) {
-    Ran r;
-    if (no_binary(t)) return;
-    scratch_open();
-    if (!sink_does(t, "report --results " SCRATCH "/none --out " SCRATCH "/deep/r.html", &r))
-        return;
-    fact(t, strstr((const char *)r.out.at, "The page: " SCRATCH "/deep/r.html") != NULL, "%s",
-         (const char *)r.out.at);
-    ran_free(&r);
-    char *page = page_sound(t, SCRATCH "/deep/r.html", 0);
-    fact(t, strstr(page, "Trained on books: 0 of ") && strstr(page, "Not run yet"), "its page");
-    free(page);
-    sink_fails(t, "report --corpus nothing", 2, "--corpus nothing: expected a corpus of");
-    sink_fails(t, "report --out " SCRATCH, 1, "cannot be written");
-    scratch_close();
-}
-
-/* The pages of train and eval: beside --out, or where --report says; the curve's ends are the
- * log's, and the ablation's numbers the JSON's. One that diverges leaves its curves. */
-static void sink__report(Test *t) {
-    Settings s;
-    Error e = {0};
-    Ran r;
-    Bytes log = {0}, json = {0};
-    if (no_binary(t) || !tale_open(t, &s, "")) return;
-    if (!sink_does(t, "train --quiet --steps 9 --log-every 2 --T 12 --log " SCRATCH
-                      "/log.csv --out " SCRATCH "/m.ckpt" SMALL_RUN, &r))
-        return;
-    ran_free(&r);
-    char *page = page_sound(t, SCRATCH "/m.ckpt.html", 7);
-    file_read(SCRATCH "/log.csv", &log, &e);
-    bytes_add(&log, "", 1, &e);
-    const char *at = strstr(page, "aria-label=\"Training loss");
-    double first = number_after((const char *)log.at, "at_0.2\n", 2), last = NAN;
-    char *line = strrchr((char *)log.at, ',');
-    for (; line && line > (char *)log.at && line[-1] != '\n'; line--) continue;
-    if (line) last = number_after(line, ",", 1);
-    within(t, number_after(at ? at : "", "train: from ", 0), first, 0.0051, "the curve's start");
-    within(t, number_after(at ? at : "", "train: from ", 1), last, 0.0051, "the curve's end");
-    free(page);
-    if (!sink_does(t, "eval " SCRATCH "/m.ckpt --T 12 --n 9 --ablate value1 --json " SCRATCH
-                      "/r.json --report " SCRATCH "/e.html --grammar " SCRATCH
-                      "/tale.grammar --tokenizer " SCRATCH "/tale.tok", &r))
-        return;
-    page = page_sound(t, SCRATCH "/e.html", 4);
-    file_read(SCRATCH "/r.json", &json, &e);
-    bytes_add(&json, "", 1, &e);
-    static const char *const NAMES[] = {"untouched", "sink", "control"}, *const ROWS[] = {
-        "untouched", "token 1", "control"};
-    fact(t, strstr((const char *)r.out.at, "Ablation of token 1: its value") != NULL, "%s",
-         (const char *)r.out.at);
-    for (int k = 0; k < 3; k++) {
-        char name[64], row[64];
-        snprintf(row, sizeof row, "\n%-10s", ROWS[k]);
-        snprintf(name, sizeof name, "\"ablate_%s\":", NAMES[k]);
-        double loss = number_after((const char *)json.at, name, 0);
-        within(t, number_after(strstr(page, "<pre>"), row, 0), loss, 5.1e-5, "loss %s", NAMES[k]);
-        within(t, number_after(strstr((const char *)r.out.at, "Ablation"), row, 0), loss, 5.1e-5,
-               "printed loss %s", NAMES[k]);
-        snprintf(name, sizeof name, "\"ablate_%s_more_spread\":", NAMES[k]);
-        if (k)
-            within(t, number_after(strstr(page, "<pre>"), row, 3),
-                   number_after((const char *)json.at, name, 0), 5.1e-5, "spread %s", NAMES[k]);
-    }
-    fact(t, !e.status, "%s", e.text);
-    ran_free(&r);
-    free(page);
-    sink_fails(t, "eval " SCRATCH "/m.ckpt --ablate kstar --T 12 --grammar " SCRATCH
-                  "/tale.grammar --tokenizer " SCRATCH "/tale.tok", 2, "no extra column");
-    sink_fails(t, "train --quiet" SMALL_RUN " --extra k --steps 90 --lr 1000 --wd 1000 --warmup 30 "
-                  "--log-every 1 --T 12 --report " SCRATCH "/d.html", 1, "diverges here");
-    page = page_sound(t, SCRATCH "/d.html", -1);
-    fact(t, strstr(page, "train *") != NULL, "a training that diverged has a curve of * too");
-    free(page);
-    bytes_free(&log);
-    bytes_free(&json);
-    scratch_close();
-}
-
-/* =================================================================================================
- * The list */
-
-typedef struct Entry { const char *name; void (*run)(Test *); } Entry;
-
-static const Entry TESTS[] = {
+static const TestEntry TESTS[] = {
     {"config__defaults", config__defaults},
     {"config_resolve__fills", config_resolve__fills},
     {"config_resolve__refuses", config_resolve__refuses},
@@ -16081,7 +11733,6 @@ static const Entry TESTS[] = {
     {"config_columns__by_variant", config_columns__by_variant},
     {"config_attends__periods", config_attends__periods},
     {"config_trains__refuses", config_trains__refuses},
-
     {"model_create__counts", model_create__counts},
     {"model_create__table", model_create__table},
     {"model_create__layout", model_create__layout},
@@ -16089,7 +11740,6 @@ static const Entry TESTS[] = {
     {"model_create__published_counts", model_create__published_counts},
     {"model_init__laws", model_init__laws},
     {"model_init__streams", model_init__streams},
-
     {"embed_forward__rows", embed_forward__rows},
     {"embed_forward__edited", embed_forward__edited},
     {"embed_forward__absolute", embed_forward__absolute},
@@ -16132,7 +11782,6 @@ static const Entry TESTS[] = {
     {"published__same_bits", published__same_bits},
     {"published__families", published__families},
     {"published__opt_350m", published__opt_350m},
-
     {"block_forward__placements", block_forward__placements},
     {"model_forward__against_slow", model_forward__against_slow},
     {"tiles__as_plain", tiles__as_plain},
@@ -16157,7 +11806,6 @@ static const Entry TESTS[] = {
     {"threads__same_bits", threads__same_bits},
     {"train__learns_by_heart", train__learns_by_heart},
     {"scale__is_a_learning_rate", scale__is_a_learning_rate},
-
     {"model_loss__direct", model_loss__direct},
     {"model_loss__prefix", model_loss__prefix},
     {"model_loss__slices", model_loss__slices},
@@ -16167,7 +11815,6 @@ static const Entry TESTS[] = {
     {"schedule_lr__values", schedule_lr__values},
     {"gradient_norm__names_the_bad", gradient_norm__names_the_bad},
     {"model_backward__nan_is_seen", model_backward__nan_is_seen},
-
     {"sink_alpha__by_hand", sink_alpha__by_hand},
     {"sink_alpha__star_columns", sink_alpha__star_columns},
     {"sink_alpha__prefix", sink_alpha__prefix},
@@ -16185,9 +11832,7 @@ static const Entry TESTS[] = {
     {"golden__against_twin", golden__against_twin},
     {"golden__sees_a_digit", golden__sees_a_digit},
     {"golden_read__damage", golden_read__damage},
-
     {"checks__hold", checks__hold},
-
     {"pieces__as_the_oracle_cuts", pieces__as_the_oracle_cuts},
     {"pieces__end_after_their_most", pieces__end_after_their_most},
     {"tokenizer_encode__by_the_book", tokenizer_encode__by_the_book},
@@ -16258,44 +11903,10 @@ static const Entry TESTS[] = {
     {"evaluate__edits_positions", evaluate__edits_positions},
     {"evaluate__refuses", evaluate__refuses},
     {"held_loss__blocks", held_loss__blocks},
-    {"experiments_read__by_hand", experiments_read__by_hand},
-    {"experiments_read__refuses", experiments_read__refuses},
-    {"experiments_read__shipped", experiments_read__shipped},
-    {"result__round_trip", result__round_trip},
-    {"row_run__repeats", row_run__repeats},
-    {"repro__keeps", repro__keeps},
-    {"measure_grid__by_hand", measure_grid__by_hand},
-    {"measure_swaps__by_hand", measure_swaps__by_hand},
-    {"measure_domains__by_hand", measure_domains__by_hand},
     {"demo_run__verdict", demo_run__verdict},
     {"demo_run__diverged", demo_run__diverged},
     {"sinks_print__blocks_that_attend", sinks_print__blocks_that_attend},
     {"heat_maps__print_alpha", heat_maps__print_alpha},
-    {"report_write__maps", report_write__maps},
-    {"report_write__run", report_write__run},
-    {"student__known", student__known},
-    {"welch__by_hand", welch__by_hand},
-    {"holm__by_hand", holm__by_hand},
-    {"claim_judge__verdicts", claim_judge__verdicts},
-    {"claims_judge__files", claims_judge__files},
-    {"claims_judge__holm", claims_judge__holm},
-    {"repro__shows", repro__shows},
-    {"repro_table__wide", repro_table__wide},
-    {"readme_with__marks", readme_with__marks},
-    {"paper_write__sound", paper_write__sound},
-    {"paper_write__numbers", paper_write__numbers},
-    {"paper_write__shipped", paper_write__shipped},
-
-    {"trigger_draw__rules", trigger_draw__rules},
-    {"trigger_loss__running_mean", trigger_loss__running_mean},
-    {"trigger_loss__gradients", trigger_loss__gradients},
-    {"backcopy_draw__rules", backcopy_draw__rules},
-    {"toy_measure__by_hand", toy_measure__by_hand},
-    {"toy_run__same_bits", toy_run__same_bits},
-    {"toy_run__learns", toy_run__learns},
-    {"toy_run__refuses", toy_run__refuses},
-    {"toy_print__maps", toy_print__maps},
-
     {"matmul__sizes", matmul__sizes},
     {"matmul__large", matmul__large},
     {"matmul__nan", matmul__nan},
@@ -16304,14 +11915,12 @@ static const Entry TESTS[] = {
     {"vec_map__special", vec_map__special},
     {"vec_map__places", vec_map__places},
     {"vec__lengths", vec__lengths},
-
     {"rng__outputs", rng__outputs},
     {"hash64__outputs", hash64__outputs},
     {"bytes__round_trip", bytes__round_trip},
     {"file__round_trip", file__round_trip},
     {"fail__keeps_the_first", fail__keeps_the_first},
     {"set_workers__says_so", set_workers__says_so},
-
     {"option__choices", option__choices},
     {"option__numbers", option__numbers},
     {"option_text__round_trip", option_text__round_trip},
@@ -16323,98 +11932,22 @@ static const Entry TESTS[] = {
     {"choices_answer__oracle", choices_answer__oracle},
     {"sink__survey", sink__survey},
     {"sink__sources", sink__sources},
-    {"sink__pages", sink__pages},
     {"sink__tokenize", sink__tokenize},
     {"sink__dump", sink__dump},
     {"sink__train_and_eval", sink__train_and_eval},
     {"sink__edits_and_starts", sink__edits_and_starts},
     {"sink__streams", sink__streams},
-    {"sink__repro_published", sink__repro_published},
     {"sink__generate", sink__generate},
-    {"sink__report", sink__report},
-    {"sink__paper", sink__paper},
-    {"hf__reads_back", hf__reads_back},
-    {"hf__config", hf__config},
-    {"hf__tokenizer", hf__tokenizer},
-    {"hf__refuses", hf__refuses},
-    {"hf__keeps", hf__keeps},
-    {"hf__safetensors", hf__safetensors},
-    {"hf__safetensors_limits", hf__safetensors_limits},
-    {"hf__json", hf__json},
-    {"hf__shards", hf__shards},
-    {"hf__choices", hf__choices},
-    {"hf__families", hf__families},
-    {"hf__facts", hf__facts},
-    {"hf__facts_refused", hf__facts_refused},
-    {"hf__accounts", hf__accounts},
-    {"hf__returns", hf__returns},
-    {"hf__llama2c", hf__llama2c},
-    {"hf__llama2c_refuses", hf__llama2c_refuses},
-    {"hf__tokenizer_json", hf__tokenizer_json},
-    {"hf__tokenizer_characters", hf__tokenizer_characters},
-    {"hf__tokenizer_refuses", hf__tokenizer_refuses},
-    {"hf__sentencepiece", hf__sentencepiece},
-    {"hf__sentencepiece_refuses", hf__sentencepiece_refuses},
-    {"hf__tokenizer_folder", hf__tokenizer_folder},
-    {"hf__tokenizer_nfc", hf__tokenizer_nfc},
-    {"hf__tokenizer_vectors", hf__tokenizer_vectors},
-    {"hf__tells", hf__tells},
-    {"imported__against_library", imported__against_library},
-    {"imported__sees_faults", imported__sees_faults},
-    {"trained__gpt2", trained__gpt2},
-    {"trained__stories", trained__stories},
 };
 
-/* The line of a test, and under a FAIL what did not hold. */
-static void report(const char *name, const Test *t, double took) {
-    char measured[400];
-    if (t->skip) snprintf(measured, sizeof measured, "%s", t->skip);
-    else if (t->what[0])
-        snprintf(measured, sizeof measured, "%.2g (bound %.2g) %.60s", t->error, t->bound, t->what);
-    else
-        snprintf(measured, sizeof measured, "%d of %d statements hold", t->facts - t->wrong,
-                 t->facts);
-    const char *verdict = t->skip ? "skip" : t->wrong || !t->facts ? "FAIL" : "ok";
-    printf("%-32s %-76s %5.2f s  %s\n", name, measured, took, verdict);
-    if (t->note[0]) printf("    %s\n", t->note);
-    if (t->wrong)
-        printf("    %d of %d statements do not hold; the first: %s\n", t->wrong, t->facts,
-               t->first);
-    fflush(stdout);
-}
-
 int main(int argc, char **argv) {
-    bool first = argc > 1 && !strcmp(argv[1], "--first");    /* stop at the first that fails */
-    const char *begins = argc > 1 + first ? argv[1 + first] : "";
-    int passed = 0, failed = 0, skipped = 0, cores = workers();
-    Cover *cover = NULL;
-    if (!strcmp(begins, "exhaustive")) {                     /* minutes, on all cores */
+    if (argc > 1 && !strcmp(argv[1], "exhaustive")) {        /* minutes, on all cores */
         Test t = {0};
         double start = seconds();
         vec_map__every_float(&t);
         report("vec_map__every_float", &t, seconds() - start);
         return t.wrong > 0;
     }
-    set_workers(1);                                          /* too small models to share */
-    for (int i = 0; i < (int)(sizeof TESTS / sizeof TESTS[0]); i++) {
-        if (strncmp(TESTS[i].name, begins, strlen(begins))) continue;
-        Test t = {.cover = cover, .cores = cores};
-        double start = seconds();
-        TESTS[i].run(&t);
-        cover = t.cover;
-        report(TESTS[i].name, &t, seconds() - start);
-        if (t.skip) skipped++;
-        else if (t.wrong || !t.facts) failed++;
-        else passed++;
-        if (first && failed) break;
-    }
-    free(cover);
-    if (passed + failed + skipped == 0) {
-        fprintf(stderr, "test_sink: no test begins with %s\n", begins);
-        return 1;
-    }
-    printf("%d passed, %d failed", passed, failed);
-    if (skipped) printf(", %d skipped", skipped);
-    printf("\n");
-    return failed > 0;
+    return tests_run(TESTS, sizeof TESTS / sizeof TESTS[0], argc, argv);
 }
+#endif

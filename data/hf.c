@@ -1,6 +1,6 @@
 /* hf.c - published models for sink, and models of sink for Hugging Face's transformers library.
  *
- *     cc -O3 -DSINK_NO_MAIN data/hf.c sink.c -o hf -lm
+ *     cc -O3 data/hf.c -o hf -lm
  *     ./hf gpt2 --out out/gpt2.model [--link]           a downloaded folder, or llama2.c's file
  *     ./hf export out/model.ckpt out/llama              [--tokenizer FILE, the one it learnt with]
  *     >>> transformers.AutoModelForCausalLM.from_pretrained("out/llama")       then, in Python
@@ -33,7 +33,8 @@
  *
  * data/golden/hf_check.py holds the logits, the greedy text and the token ids of transformers
  * against sink's; the tests named hf__ in test_sink.c run this program and read its files back. */
-#include "../sink.h"
+#define SINK_NO_MAIN
+#include "../sink.c"
 #include "unicode.h"
 
 #include <ctype.h>
@@ -551,17 +552,17 @@ enum {
     JSON_VALUES = 1 << 24        /* a million tensors are 12 million values: 16 bytes each here */
 };
 
-typedef struct Value {
+typedef struct JsonValue {
     uint32_t kind;
     uint32_t at, size;           /* its bytes of text; elements of an array, pairs of an object */
     uint32_t next;               /* the number of the value after it and all that it holds */
-} Value;
+} JsonValue;
 
 typedef struct Json {
     const char *name;            /* the file, for errors; the caller's */
     char *text;
     uint32_t length, here;       /* bytes of the text; where the reader is */
-    Value *at;                   /* [size] */
+    JsonValue *at;                   /* [size] */
     uint32_t size, room;
 } Json;
 
@@ -645,7 +646,7 @@ static int json_escape(Json *j, char **to, Error *e) {
 }
 
 /* The reader is at the opening quote. */
-static int json_string(Json *j, Value *v, Error *e) {
+static int json_string(Json *j, JsonValue *v, Error *e) {
     char *to = j->text + j->here + 1;
     v->kind = JSON_STRING;
     v->at = ++j->here;
@@ -668,7 +669,7 @@ static bool json_digits(Json *j) {
     return j->here > from;
 }
 
-static int json_number(Json *j, Value *v, Error *e) {
+static int json_number(Json *j, JsonValue *v, Error *e) {
     v->kind = JSON_NUMBER;
     v->at = j->here;
     json_one(j, "-");
@@ -682,7 +683,7 @@ static int json_number(Json *j, Value *v, Error *e) {
     return 0;
 }
 
-static int json_word(Json *j, Value *v, Error *e) {
+static int json_word(Json *j, JsonValue *v, Error *e) {
     static const char *const WORDS[] = {"null", "false", "true"};
     for (uint32_t kind = JSON_NULL; kind <= JSON_TRUE; kind++) {
         size_t length = strlen(WORDS[kind]);
@@ -713,7 +714,7 @@ static int json_keys_differ(const Json *j, uint32_t v, Error *e) {
 static int json_value(Json *j, int depth, Error *e) {
     if (j->size == j->room) {
         uint32_t room = j->room ? 2 * j->room : 64;
-        Value *more = room <= JSON_VALUES ? realloc(j->at, room * sizeof *more) : NULL;
+        JsonValue *more = room <= JSON_VALUES ? realloc(j->at, room * sizeof *more) : NULL;
         if (!more)
             return fail(e, 1, "%s: expected JSON that fits into memory, found more than %u values. "
                               "Try: another file", j->name, j->room);
@@ -721,7 +722,7 @@ static int json_value(Json *j, int depth, Error *e) {
         j->room = room;
     }
     uint32_t number = j->size++, count = 0;
-    Value v = {0};
+    JsonValue v = {0};
     char c = j->text[j->here];
     if (c == '[' || c == '{') {
         const char *end = c == '[' ? "]" : "}";
@@ -778,35 +779,35 @@ static int json_load(Json *j, const char *path, Error *e) {
 }
 
 /* Is there a value, of this kind? */
-static bool json_kind(const Value *v, uint32_t kind) { return v && v->kind == kind; }
+static bool json_kind(const JsonValue *v, uint32_t kind) { return v && v->kind == kind; }
 
 /* Is it this string? */
-static bool json_is(const Json *j, const Value *v, const char *text) {
+static bool json_is(const Json *j, const JsonValue *v, const char *text) {
     return json_kind(v, JSON_STRING) && v->size == strlen(text) &&
            !memcmp(j->text + v->at, text, v->size);
 }
 
 /* The value of a key, NULL where v is NULL or no object, or has no such key. */
-static const Value *json_find(const Json *j, const Value *v, const char *key) {
+static const JsonValue *json_find(const Json *j, const JsonValue *v, const char *key) {
     if (!json_kind(v, JSON_OBJECT)) return NULL;
-    for (const Value *k = v + 1; k < j->at + v->next; k = j->at + k[1].next)
+    for (const JsonValue *k = v + 1; k < j->at + v->next; k = j->at + k[1].next)
         if (json_is(j, k, key)) return k + 1;
     return NULL;
 }
 
 /* The same, and NULL where it is null. */
-static const Value *json_get(const Json *j, const Value *v, const char *key) {
+static const JsonValue *json_get(const Json *j, const JsonValue *v, const char *key) {
     v = json_find(j, v, key);
     return v && v->kind != JSON_NULL ? v : NULL;
 }
 
 /* Is the value of this key this string? */
-static bool json_says(const Json *j, const Value *v, const char *key, const char *text) {
+static bool json_says(const Json *j, const JsonValue *v, const char *key, const char *text) {
     return json_is(j, json_find(j, v, key), text);
 }
 
 /* A plain integer of 64 bits: no sign, no point, no exponent. */
-static bool json_count(const Json *j, const Value *v, uint64_t *n) {
+static bool json_count(const Json *j, const JsonValue *v, uint64_t *n) {
     if (!json_kind(v, JSON_NUMBER)) return false;
     *n = 0;
     for (uint32_t i = 0; i < v->size; i++) {
@@ -885,8 +886,8 @@ static int by_tensor_name(const void *a, const void *b) {
 }
 
 /* The entry v of a header: format, shape, place, which still counts from the header's end. */
-static int entry_read(Entry *x, const Json *j, const Value *v, Error *e) {
-    const Value *dtype = json_get(j, v, "dtype"), *shape = json_get(j, v, "shape"),
+static int entry_read(Entry *x, const Json *j, const JsonValue *v, Error *e) {
+    const JsonValue *dtype = json_get(j, v, "dtype"), *shape = json_get(j, v, "shape"),
                 *place = json_get(j, v, "data_offsets");
     uint64_t count = 1, d;
     if (!json_kind(dtype, JSON_STRING) || !json_kind(shape, JSON_ARRAY) ||
@@ -919,9 +920,9 @@ static int entry_read(Entry *x, const Json *j, const Value *v, Error *e) {
 }
 
 /* "__metadata__" maps strings to strings. */
-static int metadata_check(const Json *j, const Value *v, Error *e) {
+static int metadata_check(const Json *j, const JsonValue *v, Error *e) {
     bool good = v->kind == JSON_OBJECT;
-    for (const Value *key = v + 1; good && key < j->at + v->next; key = j->at + key[1].next)
+    for (const JsonValue *key = v + 1; good && key < j->at + v->next; key = j->at + key[1].next)
         good = key[1].kind == JSON_STRING;
     return good ? 0 : fail(e, 1, "%s: expected strings in __metadata__, found something else. Try: "
                                  "another copy of it", j->name);
@@ -948,7 +949,7 @@ static int places_check(const char *name, Entry *x, idx n, uint64_t bytes, Error
 static int header_read(Folder *f, Json *j, const unsigned char *head, size_t data, uint64_t size,
                        const char *name, Error *e) {
     if (json_read(j, head + 8, data - 8, name, e)) return e->status;
-    const Value *top = j->at;
+    const JsonValue *top = j->at;
     if (top->kind != JSON_OBJECT)
         return fail(e, 1, "%s: expected a header that is a JSON object, found another value. Try: "
                           "another copy of it", name);
@@ -960,7 +961,7 @@ static int header_read(Folder *f, Json *j, const unsigned char *head, size_t dat
     f->tensor = x;
     x += f->tensors;
     idx n = 0;
-    for (const Value *key = top + 1; key < j->at + top->next; key = j->at + key[1].next) {
+    for (const JsonValue *key = top + 1; key < j->at + top->next; key = j->at + key[1].next) {
         const char *own = j->text + key->at;
         if (json_is(j, key, "__metadata__")) {
             if (metadata_check(j, key + 1, e)) return e->status;
@@ -1032,14 +1033,14 @@ static int folder_sort(Folder *f, Error *e) {
 }
 
 /* The map of an index from tensors to files, which lie in its folder: their names are checked. */
-static const Value *index_map(const Json *j, Error *e) {
-    const Value *map = json_get(j, j->at, "weight_map");
+static const JsonValue *index_map(const Json *j, Error *e) {
+    const JsonValue *map = json_get(j, j->at, "weight_map");
     if (!json_kind(map, JSON_OBJECT) || !map->size) {
         fail(e, 1, "%s: expected a weight_map of tensors to files, found none. Try: another copy "
                    "of it", j->name);
         return NULL;
     }
-    for (const Value *key = map + 1; key < j->at + map->next; key = j->at + key[1].next) {
+    for (const JsonValue *key = map + 1; key < j->at + map->next; key = j->at + key[1].next) {
         const char *shard = j->text + key[1].at;
         if (key[1].kind != JSON_STRING || !key[1].size || *shard == '.' ||
             strlen(shard) != key[1].size || strpbrk(shard, "/\\:") || strstr(shard, ".."))
@@ -1052,19 +1053,19 @@ static const Value *index_map(const Json *j, Error *e) {
 /* The shards that an index names, each with the tensors that it says and no others: the tensors
  * of a map differ, so that it has them all when they are found and are as many. */
 static int shards_open(Folder *f, const Json *j, Error *e) {
-    const Value *map = index_map(j, e);
+    const JsonValue *map = index_map(j, e);
     if (e->status) return e->status;
-    const Value *end = j->at + map->next;
+    const JsonValue *end = j->at + map->next;
     size_t own = strlen(f->path) + 1;            /* where in a path the name begins */
     char path[1024];
-    for (const Value *key = map + 1; !e->status && key < end; key = j->at + key[1].next) {
+    for (const JsonValue *key = map + 1; !e->status && key < end; key = j->at + key[1].next) {
         int k = 0;
         while (k < f->shards && strcmp(f->shard[k].path + own, j->text + key[1].at)) k++;
         if (k == f->shards && !path_make(path, e, "%s/%s", f->path, j->text + key[1].at))
             shard_open(f, path, e);
     }
     if (!e->status) folder_sort(f, e);
-    for (const Value *key = map + 1; !e->status && key < end; key = j->at + key[1].next) {
+    for (const JsonValue *key = map + 1; !e->status && key < end; key = j->at + key[1].next) {
         const char *name = j->text + key->at, *shard = j->text + key[1].at;
         const Entry *x = folder_find(f, name);
         if (!x || strlen(name) != key->size || strcmp(shard, f->shard[x->file].path + own))
@@ -1201,10 +1202,10 @@ static const char *const NEEDLESS[] = {
 typedef struct Facts { const Json *j; Settings *s; Error *e; } Facts;
 
 /* The value of the first of these keys, apart by |, that is there and not null; a.b is b in a. */
-static const Value *fact_at(const Facts *f, const char *keys) {
+static const JsonValue *fact_at(const Facts *f, const char *keys) {
     char key[64];
     for (const char *at = keys; *at; at += *at == '|') {
-        const Value *v = f->j->at;
+        const JsonValue *v = f->j->at;
         while (v && *at && *at != '|') {
             size_t n = strcspn(at, ".|");
             snprintf(key, sizeof key, "%.*s", (int)n, at);
@@ -1218,7 +1219,7 @@ static const Value *fact_at(const Facts *f, const char *keys) {
 }
 
 /* A value in an error. */
-static const char *shown(const Facts *f, const Value *v, char text[64]) {
+static const char *shown(const Facts *f, const JsonValue *v, char text[64]) {
     static const char *const WORDS[] = {"null", "false", "true", "", "", "a list", "an object"};
     if (!v) snprintf(text, 64, "none");
     else if (v->kind == JSON_NUMBER || v->kind == JSON_STRING)
@@ -1227,13 +1228,13 @@ static const char *shown(const Facts *f, const Value *v, char text[64]) {
     return text;
 }
 
-static int fact_fails(const Facts *f, const char *keys, const char *expected, const Value *v) {
+static int fact_fails(const Facts *f, const char *keys, const char *expected, const JsonValue *v) {
     char text[64];
     return fail(f->e, 1, "%s: expected %.*s to be %s, found %s. Try: another model; sink has no "
                 "other", f->j->name, (int)strcspn(keys, "|"), keys, expected, shown(f, v, text));
 }
 
-static bool fact_number(const Facts *f, const Value *v, double *x) {
+static bool fact_number(const Facts *f, const JsonValue *v, double *x) {
     char text[64];
     if (!json_kind(v, JSON_NUMBER) || v->size > 40) return false;    /* shown cuts it there */
     *x = strtod(shown(f, v, text), NULL);
@@ -1244,7 +1245,7 @@ static bool fact_number(const Facts *f, const Value *v, double *x) {
  * fallback, which may be NULL for a number that has to be there, or "" for the flag's default. */
 static void fact_flag(const Facts *f, const char *keys, const char *flag, const char *fallback) {
     const Option *o = option_find(flag, "m");
-    const Value *v = fact_at(f, keys);
+    const JsonValue *v = fact_at(f, keys);
     char text[64], bounds[128];
     double x = 0;
     if (!v && fallback) {
@@ -1265,7 +1266,7 @@ static void fact_flag(const Facts *f, const char *keys, const char *flag, const 
 }
 
 static bool fact_true(const Facts *f, const char *key, bool fallback) {
-    const Value *v = fact_at(f, key);
+    const JsonValue *v = fact_at(f, key);
     if (!v) return fallback;
     if (v->kind != JSON_TRUE && v->kind != JSON_FALSE) fact_fails(f, key, "true or false", v);
     return v->kind == JSON_TRUE;
@@ -1273,7 +1274,7 @@ static bool fact_true(const Facts *f, const char *key, bool fallback) {
 
 /* Refuses any value of the key but this one, and but none. */
 static void fact_must(const Facts *f, const char *key, const char *value) {
-    const Value *v = fact_at(f, key);
+    const JsonValue *v = fact_at(f, key);
     char text[64];
     double x = 0;
     if (!v || !strcmp(shown(f, v, text), value)) return;
@@ -1287,16 +1288,16 @@ static void flags_set(const Facts *f, const char *flags) {
 
 /* The activation: with a gate it is a member of another row. */
 static void fact_act(const Facts *f, const char *key, const char *fallback, bool gated) {
-    static const char *const ACTS[][3] = {       /* theirs, ours, ours with a gate */
+    static const char *const NAMES_OF_ACTS[][3] = {       /* theirs, ours, ours with a gate */
         {"silu", "swish", "swiglu"}, {"swish", "swish", "swiglu"}, {"relu", "relu", "reglu"},
         {"gelu", "gelu", "geglu"}, {"gelu_python", "gelu", "geglu"}, {"gelu_new", "gelutanh", NULL},
         {"gelu_pytorch_tanh", "gelutanh", NULL}, {"gelu_fast", "gelutanh", NULL}};
-    const Value *v = fact_at(f, key);
+    const JsonValue *v = fact_at(f, key);
     char text[64];
     if (v) fallback = v->kind == JSON_STRING ? shown(f, v, text) : "";
-    for (size_t i = 0; i < sizeof ACTS / sizeof ACTS[0]; i++)
-        if (!strcmp(ACTS[i][0], fallback) && ACTS[i][1 + gated]) {
-            option_set(option_find("act", "m"), f->s, ACTS[i][1 + gated], true, f->e);
+    for (size_t i = 0; i < sizeof NAMES_OF_ACTS / sizeof NAMES_OF_ACTS[0]; i++)
+        if (!strcmp(NAMES_OF_ACTS[i][0], fallback) && NAMES_OF_ACTS[i][1 + gated]) {
+            option_set(option_find("act", "m"), f->s, NAMES_OF_ACTS[i][1 + gated], true, f->e);
             return;
         }
     fact_fails(f, key, gated ? "silu, gelu or relu" : "silu, relu or a gelu", v);
@@ -1307,7 +1308,7 @@ static void fact_act(const Facts *f, const char *key, const char *fallback, bool
 static void fact_rope(const Facts *f) {
 #define ROPE(key) "rope_scaling." key "|rope_parameters." key
     static const char TYPE[] = ROPE("rope_type") "|" ROPE("type");
-    const Value *v = fact_at(f, TYPE);
+    const JsonValue *v = fact_at(f, TYPE);
     if (!v && !fact_at(f, "rope_scaling")) return;
     if (json_is(f->j, v, "default") || json_is(f->j, v, "dynamic")) return;
     bool llama3 = json_is(f->j, v, "llama3");
@@ -1403,7 +1404,7 @@ static void gpt2_more(const Facts *f) {
 /* The first int(width of a head * rotary_pct) dims turn. */
 static void neox_more(const Facts *f) {
     const Config *c = &f->s->model;
-    const Value *v = fact_at(f, "rope_parameters.partial_rotary_factor|"
+    const JsonValue *v = fact_at(f, "rope_parameters.partial_rotary_factor|"
                                 "rotary_pct|partial_rotary_factor");
     double part = 0.25;
     char flags[64];
@@ -1437,8 +1438,8 @@ static void mistral_more(const Facts *f) {
 
 /* Experts stand in some blocks only, as attention does. */
 static void jamba_more(const Facts *f) {
-    const Value *experts = fact_at(f, "num_experts|num_local_experts");
-    const Value *inner = fact_at(f, "mamba_expand");
+    const JsonValue *experts = fact_at(f, "num_experts|num_local_experts");
+    const JsonValue *inner = fact_at(f, "mamba_expand");
     double expand = 2, n = 16;
     char text[64];
     if (!json_is(f->j, fact_at(f, "mamba_dt_rank"), "auto"))
@@ -1483,8 +1484,8 @@ enum { LLAMA_FAMILY = 3 };       /* whose names llama2.c's tensors get */
  * s->model; NULL and an error for one that sink cannot be. */
 static const Family *family_read(const Json *j, Settings *s, Error *e) {
     Facts f = {j, s, e};
-    const Value *type = fact_at(&f, "model_type"), *list = fact_at(&f, "architectures");
-    const Value *first = json_kind(list, JSON_ARRAY) && list->size ? list + 1 : NULL;
+    const JsonValue *type = fact_at(&f, "model_type"), *list = fact_at(&f, "architectures");
+    const JsonValue *first = json_kind(list, JSON_ARRAY) && list->size ? list + 1 : NULL;
     const Family *family = FAMILIES;
     char text[64];
     while (family->type && (type ? !json_is(j, type, family->type)
@@ -1749,30 +1750,30 @@ static const char LLAMA3_CUTS[] =
     " ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
 
 /* A switch of a part, with its value where the part does not say. */
-static bool json_true(const Json *j, const Value *v, const char *key, bool otherwise) {
-    const Value *x = json_get(j, v, key);
+static bool json_true(const Json *j, const JsonValue *v, const char *key, bool otherwise) {
+    const JsonValue *x = json_get(j, v, key);
     return x ? x->kind == JSON_TRUE : otherwise;
 }
 
 /* The string of a value, "" for anything else. */
-static const char *json_text(const Json *j, const Value *v) {
+static const char *json_text(const Json *j, const JsonValue *v) {
     return json_kind(v, JSON_STRING) ? j->text + v->at : "";
 }
 
 /* Element i of an array. */
-static const Value *json_at(const Json *j, const Value *v, uint32_t i) {
-    const Value *x = v + 1;
+static const JsonValue *json_at(const Json *j, const JsonValue *v, uint32_t i) {
+    const JsonValue *x = v + 1;
     while (i--) x = j->at + x->next;
     return x;
 }
 
 /* The list of a part that is a Sequence of others, else NULL. */
-static const Value *sequence(const Json *j, const Value *v, const char *key) {
-    const Value *list = json_get(j, v, key);
+static const JsonValue *sequence(const Json *j, const JsonValue *v, const char *key) {
+    const JsonValue *list = json_get(j, v, key);
     return json_says(j, v, "type", "Sequence") && json_kind(list, JSON_ARRAY) ? list : NULL;
 }
 
-static int part_refuse(const Making *m, const Json *j, const char *part, const Value *v, Error *e) {
+static int part_refuse(const Making *m, const Json *j, const char *part, const JsonValue *v, Error *e) {
     char what[160];
     snprintf(what, sizeof what, "%s \"%.60s\" with values of its own", part,
              json_text(j, json_get(j, v, "type")));
@@ -1780,12 +1781,12 @@ static int part_refuse(const Making *m, const Json *j, const char *part, const V
 }
 
 /* The normalizer: none, NFC, SentencePiece's two steps, or several of these. */
-static int normalizer_read(Making *m, const Json *j, const Value *v, Error *e) {
-    const Value *list = sequence(j, v, "normalizers");
+static int normalizer_read(Making *m, const Json *j, const JsonValue *v, Error *e) {
+    const JsonValue *list = sequence(j, v, "normalizers");
     const bool plain = m->space == SPACE_PLAIN;
     if (!v) return 0;
     if (list) {
-        for (const Value *x = list + 1; x < j->at + list->next; x = j->at + x->next)
+        for (const JsonValue *x = list + 1; x < j->at + list->next; x = j->at + x->next)
             normalizer_read(m, j, x, e);
     } else if (plain && json_says(j, v, "type", "NFC")) m->nfc = true;
     else if (plain && json_says(j, v, "type", "Prepend") && json_says(j, v, "prepend", SIGN))
@@ -1798,15 +1799,15 @@ static int normalizer_read(Making *m, const Json *j, const Value *v, Error *e) {
 }
 
 /* The pre-tokenizer: GPT-2's or LLaMA-3's expression over bytes, or SentencePiece's spaces. */
-static int cuts_read(Making *m, const Json *j, const Value *v, Error *e) {
-    const Value *list = sequence(j, v, "pretokenizers");
+static int cuts_read(Making *m, const Json *j, const JsonValue *v, Error *e) {
+    const JsonValue *list = sequence(j, v, "pretokenizers");
     const bool pair = list && list->size == 2, plain = m->space == SPACE_PLAIN;
-    const Value *split = pair ? list + 1 : NULL, *bytes = pair ? json_at(j, list, 1) : v;
+    const JsonValue *split = pair ? list + 1 : NULL, *bytes = pair ? json_at(j, list, 1) : v;
     bool known;
     m->cut = CUT_BESIDE;
     if (!v && !plain) return 0;
     if (json_says(j, v, "type", "Metaspace")) {
-        const Value *scheme = json_get(j, v, "prepend_scheme");
+        const JsonValue *scheme = json_get(j, v, "prepend_scheme");
         const bool always = scheme ? json_is(j, scheme, "always")
                                    : json_true(j, v, "add_prefix_space", true);
         known = !json_true(j, v, "split", true) && json_says(j, v, "replacement", SIGN);
@@ -1825,22 +1826,22 @@ static int cuts_read(Making *m, const Json *j, const Value *v, Error *e) {
 }
 
 /* The post-processor: nothing, or one token in front. */
-static int template_read(Making *m, const Json *j, const Value *v, Error *e) {
-    const Value *list = sequence(j, v, "processors"), *single = json_get(j, v, "single");
+static int template_read(Making *m, const Json *j, const JsonValue *v, Error *e) {
+    const JsonValue *list = sequence(j, v, "processors"), *single = json_get(j, v, "single");
     if (!v || json_says(j, v, "type", "ByteLevel")) return 0;
     if (list) {
-        for (const Value *x = list + 1; x < j->at + list->next; x = j->at + x->next)
+        for (const JsonValue *x = list + 1; x < j->at + list->next; x = j->at + x->next)
             template_read(m, j, x, e);
         return e->status;
     }
     bool known = json_says(j, v, "type", "TemplateProcessing") && json_kind(single, JSON_ARRAY) &&
                  single->size;
-    const Value *token = known ? json_get(j, single + 1, "SpecialToken") : NULL;
+    const JsonValue *token = known ? json_get(j, single + 1, "SpecialToken") : NULL;
     known = known && single->size == (token ? 2 : 1) &&
             json_get(j, json_at(j, single, single->size - 1), "Sequence");
     if (known && !token) return 0;
     const char *name = json_text(j, json_get(j, token, "id"));
-    const Value *ids = json_get(j, json_get(j, json_get(j, v, "special_tokens"), name), "ids");
+    const JsonValue *ids = json_get(j, json_get(j, json_get(j, v, "special_tokens"), name), "ids");
     uint64_t id = 0;
     if (!known || !json_kind(ids, JSON_ARRAY) || ids->size != 1 ||
         !json_count(j, ids + 1, &id) || id >= (uint64_t)m->vocab)
@@ -1851,11 +1852,11 @@ static int template_read(Making *m, const Json *j, const Value *v, Error *e) {
 }
 
 /* The added tokens: each is taken out of the text as it is, or after the normalizer. */
-static int added_read(Making *m, const Json *j, const Value *v, Error *e) {
+static int added_read(Making *m, const Json *j, const JsonValue *v, Error *e) {
     if (!v) return 0;
     if (v->kind != JSON_ARRAY) return refuse(m, "added_tokens that are no list", e);
-    for (const Value *x = v + 1; x < j->at + v->next && !e->status; x = j->at + x->next) {
-        const Value *content = json_get(j, x, "content");
+    for (const JsonValue *x = v + 1; x < j->at + v->next && !e->status; x = j->at + x->next) {
+        const JsonValue *content = json_get(j, x, "content");
         const char *s = json_text(j, content);
         const bool run = json_true(j, x, "normalized", true);
         uint64_t id = 0;
@@ -1874,9 +1875,9 @@ static int added_read(Making *m, const Json *j, const Value *v, Error *e) {
 }
 
 /* The pairs of an object from spelling to id. */
-static int vocabulary_read(Making *m, const Json *j, const Value *v, bool bytes, Error *e) {
+static int vocabulary_read(Making *m, const Json *j, const JsonValue *v, bool bytes, Error *e) {
     if (!json_kind(v, JSON_OBJECT)) return refuse(m, "no vocabulary", e);
-    for (const Value *key = v + 1; key < j->at + v->next && !e->status;
+    for (const JsonValue *key = v + 1; key < j->at + v->next && !e->status;
          key = j->at + key[1].next) {
         uint64_t id = 0;
         unsigned byte;
@@ -1888,9 +1889,9 @@ static int vocabulary_read(Making *m, const Json *j, const Value *v, bool bytes,
 }
 
 /* The merges: strings with a space between, or lists of two strings. */
-static int merges_listed(Making *m, const Json *j, const Value *v, Error *e) {
+static int merges_listed(Making *m, const Json *j, const JsonValue *v, Error *e) {
     if (!json_kind(v, JSON_ARRAY)) return refuse(m, "no merges", e);
-    for (const Value *x = v + 1; x < j->at + v->next && !e->status; x = j->at + x->next) {
+    for (const JsonValue *x = v + 1; x < j->at + v->next && !e->status; x = j->at + x->next) {
         const char *s = json_text(j, x), *gap = memchr(s, ' ', *s ? x->size : 0);
         const bool pair = x->kind == JSON_ARRAY && x->size == 2 && x[1].kind == JSON_STRING &&
                           x[2].kind == JSON_STRING;
@@ -1903,13 +1904,13 @@ static int merges_listed(Making *m, const Json *j, const Value *v, Error *e) {
 }
 
 static int json_tokenizer(Making *m, const Json *j, Error *e) {
-    const Value *top = j->at, *model = json_get(j, top, "model"),
+    const JsonValue *top = j->at, *model = json_get(j, top, "model"),
                 *type = json_get(j, model, "type");
     static const char *const EMPTY[] = {"dropout", "continuing_subword_prefix",
                                         "end_of_word_suffix", NULL};
     if (!model || (type && !json_is(j, type, "BPE"))) return refuse(m, "a model that is no BPE", e);
     for (int i = 0; EMPTY[i]; i++) {
-        const Value *x = json_get(j, model, EMPTY[i]);
+        const JsonValue *x = json_get(j, model, EMPTY[i]);
         if (x && !json_is(j, x, "")) return refuse(m, EMPTY[i], e);
     }
     if (normalizer_read(m, j, json_get(j, top, "normalizer"), e) ||
@@ -2067,7 +2068,7 @@ static int llama2c(Making *m, const Bytes *in, Error *e) {
 
 /* The token that a config names under key, as a string or as an object with its content. */
 static int32_t config_token(const Making *m, const Json *j, const char *key) {
-    const Value *v = json_get(j, j->at, key);
+    const JsonValue *v = json_get(j, j->at, key);
     if (json_kind(v, JSON_OBJECT)) v = json_get(j, v, "content");
     return json_kind(v, JSON_STRING) ? name_find(m, j->text + v->at, v->size) : -1;
 }
@@ -2115,7 +2116,7 @@ static int ends_find(Making *m, const Json *config, Error *e) {
     if (m->bos < 0 || (bos >= 0 && m->begins != BEGINS_YES)) m->bos = bos;
     for (int i = 0; STARTS[i] && m->bos < 0; i++)
         m->bos = name_find(m, STARTS[i], strlen(STARTS[i]));
-    const Value *top = config->at;
+    const JsonValue *top = config->at;
     if (json_true(config, top, "add_bos_token", false)) m->begins = BEGINS_YES;
     if (!json_true(config, top, "add_bos_token", true)) m->begins = BEGINS_NO;
     /* how transformers makes its own of a tokenizer.model */
@@ -2581,9 +2582,9 @@ static void choice_text(Bytes *out, const char *from, size_t n, Error *e) {
 }
 
 static int choice_line(Bytes *out, const Json *j, Error *e) {
-    const Value *parts[] = {json_get(j, j->at, "activity_label"), json_get(j, j->at, "ctx_a"),
+    const JsonValue *parts[] = {json_get(j, j->at, "activity_label"), json_get(j, j->at, "ctx_a"),
                             json_get(j, j->at, "ctx_b")};
-    const Value *endings = json_get(j, j->at, "endings"), *label = json_get(j, j->at, "label");
+    const JsonValue *endings = json_get(j, j->at, "endings"), *label = json_get(j, j->at, "label");
     const int right = label && label->size == 1 ? j->text[label->at] - '0' : -1;
     Bytes text = {0};
     bool good = json_kind(endings, JSON_ARRAY) && endings->size >= 2 &&
@@ -2604,7 +2605,7 @@ static int choice_line(Bytes *out, const Json *j, Error *e) {
     }
     bytes_print(out, e, "%d\t", right);
     choice_text(out, (const char *)text.at, text.size, e);
-    for (const Value *x = endings + 1; x < j->at + endings->next; x = j->at + x->next) {
+    for (const JsonValue *x = endings + 1; x < j->at + endings->next; x = j->at + x->next) {
         bytes_print(out, e, "\t");
         choice_text(out, j->text + x->at, x->size, e);
     }

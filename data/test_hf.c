@@ -1,0 +1,2453 @@
+/* test_hf.c - the tests of hf.c: published checkpoints.
+ *
+ *     cc -O2 -DSINK_DOUBLE data/test_hf.c -o test_hf -lm && ./test_hf          beside ./sink and ./hf
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#define HF_NO_MAIN
+#include "hf.c"
+#define TEST_FRAME
+#define PROGRAM "./sink"
+#include "../test_sink.c"
+
+/* -------------------------------------------------------------------------------------------------
+ * 16.3  ./hf (data/hf.c), run as a user runs it, and its files read back. What transformers makes
+ * of them, data/golden/hf_check.py shows. */
+
+/* The tensors of a llama by our names, within a block and outside, in their layout. */
+static const struct { const char *ours, *theirs; bool turned; } LLAMA_NAMES[] = {
+    {"wte", "model.embed_tokens.weight", false},
+    {"norm1", "input_layernorm.weight", false},
+    {"wq", "self_attn.q_proj.weight", true},
+    {"wk", "self_attn.k_proj.weight", true},
+    {"wv", "self_attn.v_proj.weight", true},
+    {"wo", "self_attn.o_proj.weight", true},
+    {"bq", "self_attn.q_proj.bias", false},
+    {"bk", "self_attn.k_proj.bias", false},
+    {"bv", "self_attn.v_proj.bias", false},
+    {"bo", "self_attn.o_proj.bias", false},
+    {"norm2", "post_attention_layernorm.weight", false},
+    {"w1", "mlp.gate_proj.weight", true},
+    {"w2", "mlp.up_proj.weight", true},
+    {"w3", "mlp.down_proj.weight", true},
+    {"b1", "mlp.gate_proj.bias", false},
+    {"b2", "mlp.up_proj.bias", false},
+    {"b3", "mlp.down_proj.bias", false},
+    {"normf", "model.norm.weight", false},
+    {"wcls", "lm_head.weight", true},
+};
+
+/* The checkpoint SCRATCH/m.ckpt of a model that learnt nothing, with these flags after BASE. */
+static bool model_file(Test *t, const char *flags, uint64_t tokenizer_hash) {
+    Trainer r = {0};
+    Error e = {0};
+    char all[1024];
+    snprintf(all, sizeof all, "%s%s", BASE, flags);
+    settings_default(&r.s);
+    settings_flags(&r.s, all, "mtd", &e);
+    r.data.tokenizer.hash = tokenizer_hash;
+    if (!e.status && !config_resolve(&r.s.model, &e) &&
+        !model_create(&r.m, &r.s.model, false, &e)) {
+        model_init(&r.m, INIT_TORCH, 3);
+        checkpoint_write(SCRATCH "/m.ckpt", &r, false, &e);
+    }
+    r.data.tokenizer.hash = 0;
+    trainer_free(&r);
+    fact(t, !e.status, "%s: %s", flags, e.text);
+    return !e.status;
+}
+
+/* Fills m, which pairs (p, p + D/2) as transformers does, from a safetensors file of its tensors
+ * and no other: offsets without hole or overlap, matrices turned back. */
+static void llama_fill(Test *t, const Bytes *file, Model *m) {
+    uint64_t N = file->size > 8 ? number_at(file->at, 8) : 0;
+    fact(t, N && N % 8 == 0 && N + 9 < file->size && file->at[8] == '{', "a header of %llu bytes",
+         (unsigned long long)N);
+    if (t->wrong) return;
+    char *header = calloc(N + 1, 1);
+    if (!header) exit(1);
+    memcpy(header, file->at + 8, N);
+    const unsigned char *data = file->at + 8 + N;
+    size_t size = file->size - 9 - N;                        /* slurp added a 0 */
+    idx held = 0;
+    int found = 0;
+    for (const char *at = header; (at = strstr(at, "\"dtype\": \"F32\"")); at++) found++;
+    fact(t, found == m->n_tensors, "%d tensors, expected %d", found, m->n_tensors);
+    for (int k = 0; k < m->n_tensors && !t->wrong; k++) {
+        const Tensor *x = &m->tensor[k];
+        const char *name = x->layer < 0 ? x->name : strchr(x->name, '.') + 1;
+        char entry[256], block[64] = "";
+        size_t i = 0;
+        while (i + 1 < sizeof LLAMA_NAMES / sizeof LLAMA_NAMES[0] && strcmp(LLAMA_NAMES[i].ours, name)) i++;
+        if (x->layer >= 0) snprintf(block, sizeof block, "model.layers.%d.", x->layer);
+        int in = x->shape[0], out = x->rank == 2 ? x->shape[1] : 1;
+        bool turned = LLAMA_NAMES[i].turned;
+        int n = snprintf(entry, sizeof entry, "\"%s%s\": {\"dtype\": \"F32\", \"shape\": [%d",
+                         block, LLAMA_NAMES[i].theirs, turned ? out : in);
+        if (x->rank == 2)
+            snprintf(entry + n, sizeof entry - (size_t)n, ", %d", turned ? in : out);
+        strcat(entry, "], \"data_offsets\": [");
+        const char *at = strstr(header, entry);
+        long long begin = -1, end = -1;
+        if (at) sscanf(at + strlen(entry), "%lld, %lld]}", &begin, &end);
+        fact(t, at && begin == held && end == begin + 4 * x->count && (size_t)end <= size,
+             "%s: %s, %lld to %lld of %zu", x->name, at ? "found" : entry, begin, end, size);
+        held = end;
+        for (int o = 0; o < (turned ? out : 1) && !t->wrong; o++)
+            for (int j = 0; j < (turned ? in : (int)x->count); j++) {
+                uint32_t bits = (uint32_t)number_at(data + begin, 4);
+                float f;
+                memcpy(&f, &bits, 4);
+                m->params[x->at + (turned ? (idx)j * out + o : j)] = (real)f;
+                begin += 4;
+            }
+    }
+    fact(t, (size_t)held == size, "the last ends at %lld of %zu", (long long)held, size);
+    free(header);
+}
+
+/* The numbers of a folder, read as transformers pairs dims, make the model that was exported: bit
+ * for bit where the pairing is the same, and in its logits where q and k changed their order. */
+static void hf__reads_back(Test *t) {
+    static const char *const FLAGS[] = {
+        "",
+        "--heads 4 --kv-heads 2 --head-dim 6 --tied",
+        "--rope-pairing interleaved --heads 4 --kv-heads 1 --head-dim 8 --linear-bias --act geglu",
+        ("--rope-pairing interleaved --kv-heads 1 --act reglu --rope-scaling llama3 --rope-base "
+         "100 "
+         "--rope-original 64 --rope-factor 4"),
+    };
+    enum { B = 2, T = 9, ROOM = B * T * 11 };
+    if (no_hf(t)) return;
+    scratch_open();
+    for (int i = 0; i < (int)(sizeof FLAGS / sizeof FLAGS[0]) && !t->wrong; i++) {
+        Lab lab, twin;
+        Error e = {0};
+        char half[512];
+        real ours[ROOM], theirs[ROOM];
+        snprintf(half, sizeof half, "%s --rope-pairing half", FLAGS[i]);
+        if (!lab_open(&lab, t, B, T, FLAGS[i]) || !lab_open(&twin, t, B, T, half)) return;
+        for (idx k = 0; k < lab.m.count; k++) {
+            lab.m.params[k] = (real)(float)lab.m.params[k];
+            twin.m.params[k] = NAN;                          /* what the file leaves out shows */
+        }
+        Trainer r = {.m = lab.m};
+        settings_default(&r.s);
+        r.s.model = lab.m.c;
+        checkpoint_write(SCRATCH "/m.ckpt", &r, false, &e);
+        fact(t, !e.status, "%s", e.text);
+        if (hf_does(t, "export " SCRATCH "/m.ckpt " SCRATCH "/llama")) {
+            Bytes file = slurp(SCRATCH "/llama/model.safetensors");
+            llama_fill(t, &file, &twin.m);
+            bytes_free(&file);
+            lab_forward(&lab);
+            model_logits(&lab.m, &lab.a, lab.a.nf, B * T, ours);
+            lab_forward(&twin);
+            model_logits(&twin.m, &twin.a, twin.a.nf, B * T, theirs);
+            within(t, distance(ROOM, ours, theirs), 0, 100 * REAL_EPS, "logits of %.80s", FLAGS[i]);
+            bool same = same_numbers(lab.m.count, lab.m.params, twin.m.params);
+            fact(t, same == (lab.m.c.rope_pairing == PAIR_HALF), "%s: the parameters %s", FLAGS[i],
+                 same ? "kept their order" : "differ");
+        }
+        lab_close(&lab);
+        lab_close(&twin);
+    }
+    scratch_close();
+}
+
+/* Every flag that llama has reaches the key of that meaning. */
+static void hf__config(Test *t) {
+    static const char *const ROWS[][2] = {
+        {"", "\"hidden_size\": 12,"}, {"", "\"intermediate_size\": 7,"},
+        {"", "\"num_hidden_layers\": 2,"}, {"", "\"num_attention_heads\": 2,"},
+        {"", "\"num_key_value_heads\": 2,"}, {"--kv-heads 1", "\"num_key_value_heads\": 1,"},
+        {"", "\"head_dim\": 6,"}, {"--head-dim 10", "\"head_dim\": 10,"},
+        {"", "\"vocab_size\": 11,"}, {"", "\"max_position_embeddings\": 80,"},
+        {"", "\"hidden_act\": \"silu\""}, {"--act geglu", "\"hidden_act\": \"gelu\""},
+        {"--act reglu", "\"hidden_act\": \"relu\""}, {"", "\"rms_norm_eps\": 1e-05,"},
+        {"--norm-eps 1", "\"rms_norm_eps\": 1.0,"}, {"", "\"rope_theta\": 10000.0,"},
+        {"--rope-base 512.5", "\"rope_theta\": 512.5,"}, {"", "\"rope_scaling\": null"},
+        {"--rope-scaling linear --rope-factor 3",
+         "\"rope_scaling\": {\"rope_type\": \"linear\", \"factor\": 3.0}"},
+        {"--rope-scaling llama3 --rope-factor 4 --rope-low 1.5 --rope-high 5 --rope-original 64",
+         "{\"rope_type\": \"llama3\", \"factor\": 4.0, \"low_freq_factor\": 1.5, "
+         "\"high_freq_factor\": 5.0, \"original_max_position_embeddings\": 64}"},
+        {"", "\"attention_bias\": false"}, {"", "\"mlp_bias\": false"},
+        {"--linear-bias", "\"attention_bias\": true"}, {"--linear-bias", "\"mlp_bias\": true"},
+        {"--linear-bias --bias-in ffn", "\"attention_bias\": false"},
+        {"--linear-bias --bias-in ffn", "\"mlp_bias\": true"},
+        {"--linear-bias --bias-in attention", "\"attention_bias\": true"},
+        {"--linear-bias --bias-in attention", "\"mlp_bias\": false"},
+        {"", "\"tie_word_embeddings\": false"}, {"--tied", "\"tie_word_embeddings\": true"},
+        {"", "\"bos_token_id\": null"}, {"", "\"eos_token_id\": null"},
+        {"", "\"model_type\": \"llama\""}, {"", "\"architectures\": [\"LlamaForCausalLM\"]"},
+    };
+    if (no_hf(t)) return;
+    scratch_open();
+    const char *last = NULL;
+    Bytes text = {0};
+    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+        if (!last || strcmp(last, ROWS[i][0])) {
+            bytes_free(&text);
+            if (!model_file(t, ROWS[i][0], 0) ||
+                !hf_does(t, "export " SCRATCH "/m.ckpt " SCRATCH "/llama"))
+                return;
+            text = slurp(SCRATCH "/llama/config.json");
+            last = ROWS[i][0];
+        }
+        fact(t, text.at && strstr((const char *)text.at, ROWS[i][1]), "%s: no %s in %s", ROWS[i][0],
+             ROWS[i][1], text.at ? (const char *)text.at : "");
+    }
+    bytes_free(&text);
+    scratch_close();
+}
+
+/* A token as tokenizer.json spells it, the letters counted out: a byte that Latin-1 prints is
+ * itself, every other the next from U+0100 on. */
+static void oracle_spell(const Tokenizer *t, int id, char *out) {
+    size_t n;
+    const unsigned char *bytes = tokenizer_token(t, id, &n);
+    for (size_t i = 0; i < n; i++) {
+        int letter = bytes[i], next = 0x100;
+        for (int b = 0; b <= bytes[i]; b++) {
+            bool prints = (b >= '!' && b <= '~') || (b >= 0xA1 && b != 0xAD);
+            if (b == bytes[i] && !prints) letter = next;
+            next += !prints;
+        }
+        if (letter == '"' || letter == '\\') *out++ = '\\';
+        if (letter < 0x80) *out++ = (char)letter;
+        else {
+            *out++ = (char)(0xC0 + letter / 64);
+            *out++ = (char)(0x80 + letter % 64);
+        }
+    }
+    *out = 0;
+}
+
+/* tokenizer.json holds every token under its id and every merge in order of rank; what begins a
+ * text is what `sink generate` begins with. */
+static void hf__tokenizer(Test *t) {
+    static const struct { const char *flags, *bos; } STARTS[] = {
+        {"", "\"bos_token\": \"<|endoftext|>\""}, {"--bos", "\"bos_token\": \"<|bos|>\""},
+        {"--bos --fix-token 1", "\"bos_token\": \"<|fix|>\""}};
+    static const int BOS[] = {TOKEN_END, TOKEN_BOS, TOKEN_FIX};
+    static const char WORDS[] = "export " SCRATCH "/m.ckpt " SCRATCH "/llama --tokenizer " SCRATCH
+                                "/tale.tok";
+    Settings s;
+    Error e = {0};
+    Tokenizer k = {0};
+    char flags[128], spelt[4 * PIECE_MAX], line[9 * PIECE_MAX];
+    if (no_hf(t) || !tale_open(t, &s, "")) return;
+    fact(t, !tokenizer_load(SCRATCH "/tale.tok", &k, &e), "%s", e.text);
+    for (int i = 0; i < 3; i++) {
+        snprintf(flags, sizeof flags, "--vocab 330 %s", STARTS[i].flags);
+        if (!model_file(t, flags, k.hash) || !hf_does(t, WORDS)) return;
+        Bytes config = slurp(SCRATCH "/llama/config.json"),
+              more = slurp(SCRATCH "/llama/tokenizer_config.json"),
+              said = slurp(SCRATCH "/llama/generation_config.json");
+        within(t, number_after((char *)config.at, "\"bos_token_id\": ", 0), BOS[i], 0, "bos");
+        within(t, number_after((char *)config.at, "\"eos_token_id\": ", 0), 0, 0, "eos");
+        within(t, number_after((char *)said.at, "\"bos_token_id\": ", 0), BOS[i], 0, "bos");
+        fact(t, strstr((char *)more.at, STARTS[i].bos) != NULL, "%s", (char *)more.at);
+        bytes_free(&config);
+        bytes_free(&more);
+        bytes_free(&said);
+    }
+    Bytes text = slurp(SCRATCH "/llama/tokenizer.json");
+    const char *at = strstr((const char *)text.at, "\"vocab\": {");
+    for (int id = 0; id < k.vocab && at; id++) {
+        oracle_spell(&k, id, spelt);
+        snprintf(line, sizeof line, "\n\"%s\": %d%s", spelt, id, id + 1 < k.vocab ? "," : "},");
+        const char *next = strstr(at, line);
+        fact(t, next && (!id || next == at), "token %d: %s", id, line + 1);
+        at = next ? next + strlen(line) : NULL;
+    }
+    at = at ? strstr(at, "\"merges\": [") : NULL;
+    at = at ? at + 11 : NULL;
+    for (size_t rank = 0; rank < k.merges.size && at; rank++) {
+        oracle_spell(&k, k.merges.at[rank].left, spelt);
+        int n = snprintf(line, sizeof line, "\n\"%s ", spelt);
+        oracle_spell(&k, k.merges.at[rank].right, spelt);
+        snprintf(line + n, sizeof line - (size_t)n, "%s\"%s", spelt,
+                 rank + 1 < k.merges.size ? "," : "]");
+        bool there = !strncmp(at, line, strlen(line));
+        fact(t, there, "merge %zu: %.60s, expected %s", rank, at + 1, line + 1);
+        at = there ? at + strlen(line) : NULL;
+    }
+    fact(t, at && k.merges.size > 50, "%zu merges", k.merges.size);
+    bytes_free(&text);
+    tokenizer_free(&k);
+    scratch_close();
+}
+
+static void hf__refuses(Test *t) {
+    static const char *const FLAGS[][2] = {
+        {"--pos none", "--pos none"}, {"--pos learned", "--pos learned"},
+        {"--rotary-dims 4", "--rotary-dims 4"}, {"--norm layer", "--norm layer"},
+        {"--place post", "--place post"}, {"--place parallel", "--place parallel"},
+        {"--act gelu", "--act gelu"}, {"--act swish", "--act swish"},
+        {"--combine add", "--combine add"}, {"--kernel elu", "--kernel elu"},
+        {"--kernel mlp --sim identity --normalizer one", "--kernel mlp"},
+        {"--sim sigmoid --normalizer one", "--sim sigmoid"},
+        {"--normalizer pnorm --pnorm 2", "--normalizer pnorm"}, {"--scale 0.5", "--scale 0.5"},
+        {"--extra k", "--extra k"}, {"--extra zero", "--extra zero"}, {"--vbias", "--vbias."},
+        {"--sink-token", "--sink-token."}, {"--window 5", "--window 5"},
+        {"--prefix 3", "--prefix 3"}, {"--embed-dim 8", "--embed-dim 8"},
+        {"--linear-bias --bias-in qkv", "--bias-in qkv"},
+        {"--heads 5 --head-dim 4", "--heads that divide --dim"},
+        {"--rope-scaling llama3 --rope-low 0", "--rope-low above 0"},
+    };
+    static const char *const WORDS[][3] = {
+        {"", "2", "expected a folder and --out"}, {"export", "2", "expected a folder"},
+        {"export a", "2", "expected a folder"}, {"import a b", "2", "expected a folder"},
+        {"a", "2", "expected a folder"}, {"a b --out c", "2", "expected a folder"},
+        {"a --link", "2", "expected a folder"}, {"a --out", "2", "--out: expected a file"},
+        {"export a b --out c", "2", "expected a folder"}, {"export a b --link", "2", "expected"},
+        {"a --out c --tokenizer d", "1", "a/config.json: "},
+        {"tokenizer a", "2", "expected a folder"},
+        {"tokenizer a --out c --link", "2", "expected a folder"},
+        {"tokenizer " SCRATCH "/none --out " SCRATCH "/x.tok", "1", "expected tokenizer.json"},
+        {"tokenizer " SCRATCH "/tale.txt --out " SCRATCH "/x.tok", "1", "found a damaged one"},
+        {"export a b c", "2", "c: a word too many"},
+        {"export a b --nobody", "2", "--nobody: a word too many"},
+        {"export a b --tokenizer", "2", "expected a file"},
+        {"export " SCRATCH "/none " SCRATCH "/llama", "1", "none: "},
+        {"export " SCRATCH "/tale.tok " SCRATCH "/llama", "1", "expected a checkpoint"},
+        {"export " SCRATCH "/m.ckpt " SCRATCH "/llama --tokenizer " SCRATCH "/none", "1", "none: "},
+        {"export " SCRATCH "/m.ckpt " SCRATCH "/llama", "1", "found another in tokenizer.bin"},
+        {"export " SCRATCH "/m.ckpt " SCRATCH "/tale.tok --tokenizer " SCRATCH "/tale.tok", "1",
+         "tale.tok/"},
+        {"export " SCRATCH "/m.ckpt " SCRATCH "/llama --tokenizer " SCRATCH "/twice.tok", "1",
+         "found 261 and 262 alike"},
+    };
+    /* a b, b c, (ab) c, a (bc): two tokens spell abc; a byte b has id 3 + b */
+    static const int MERGES[][2] = {{100, 101}, {101, 102}, {259, 102}, {100, 260}};
+    Settings s;
+    Error e = {0};
+    Tokenizer k = {0};
+    Bytes b = {0};
+    if (no_hf(t) || !tale_open(t, &s, "")) return;
+    for (int i = 0; i < (int)(sizeof FLAGS / sizeof FLAGS[0]); i++)
+        if (model_file(t, FLAGS[i][0], 0))
+            hf_fails(t, "export " SCRATCH "/m.ckpt " SCRATCH "/llama", 1, FLAGS[i][1]);
+    bytes_add(&b, "SINKTOK1", 8, &e);
+    bytes_number(&b, 1, 4, &e);
+    bytes_number(&b, 263, 4, &e);
+    bytes_number(&b, 4, 4, &e);
+    for (int i = 0; i < 8; i++) bytes_number(&b, (uint64_t)MERGES[i / 2][i % 2], 4, &e);
+    uint64_t twice = hash64(0, b.at, b.size);
+    bytes_number(&b, twice, 8, &e);
+    file_write(SCRATCH "/twice.tok", b.at, b.size, &e);
+    tokenizer_load(SCRATCH "/tale.tok", &k, &e);
+    fact(t, !e.status, "%s", e.text);
+    for (int i = 0; i < (int)(sizeof WORDS / sizeof WORDS[0]); i++) {
+        bool last = strstr(WORDS[i][0], "twice") != NULL;
+        if (model_file(t, "--vocab 320", last ? twice : k.hash))
+            hf_fails(t, WORDS[i][0], atoi(WORDS[i][1]), WORDS[i][2]);
+    }
+    FILE *f = fopen(SCRATCH "/llama/config.json", "rb");
+    fact(t, !f, "something was written");
+    if (f) fclose(f);
+    tokenizer_free(&k);
+    bytes_free(&b);
+    scratch_close();
+}
+
+/* A second export takes the first one's place; one that cannot end leaves it, and whatever else is
+ * in the folder, as it was, and nothing beside. */
+static void hf__keeps(Test *t) {
+    static const char WORDS[] = "export " SCRATCH "/m.ckpt " SCRATCH "/a/llama --tokenizer " SCRATCH
+                                "/tale.tok";
+    static const char *const NAMES[] = {"model.safetensors", "config.json", "tokenizer.json",
+                                        "mine"};
+    Settings s;
+    Error e = {0};
+    Tokenizer k = {0};
+    Bytes was[4];
+    char path[256];
+    if (no_hf(t) || !tale_open(t, &s, "")) return;
+    tokenizer_load(SCRATCH "/tale.tok", &k, &e);
+    if (!model_file(t, "--vocab 320", k.hash) || !hf_does(t, WORDS)) return;
+    file_write(SCRATCH "/a/llama/mine", "note", 4, &e);
+    /* the last of the five cannot be written: its place is taken by a folder */
+    fact(t, !make_folder(SCRATCH "/a/llama/tokenizer_config.json.part.new"), "no folder");
+    for (int round = 0; round < 3; round++) {                /* as it was, fails, and is replaced */
+        if (round == 2) remove(SCRATCH "/a/llama/tokenizer_config.json.part.new");
+        if (round == 1) hf_fails(t, WORDS, 1, "tokenizer_config.json.part.new");
+        if (round == 2) hf_does(t, WORDS);
+        for (int i = 0; i < 4; i++) {
+            snprintf(path, sizeof path, SCRATCH "/a/llama/%s", NAMES[i]);
+            Bytes now = slurp(path);
+            if (!round) was[i] = now;
+            bool same = now.at && now.size == was[i].size && !memcmp(now.at, was[i].at, now.size);
+            fact(t, same == (round < 2 || i > 1), "round %d: %s %s", round, path,
+                 same ? "is as before" : "has changed");
+            if (round) bytes_free(&now);
+            snprintf(path, sizeof path, SCRATCH "/a/llama/%s.part", NAMES[i]);
+            FILE *f = fopen(path, "rb");
+            fact(t, !f, "%s is left", path);
+            if (f) fclose(f);
+        }
+        if (!round) model_file(t, "--vocab 320 --kv-heads 1", k.hash);   /* another model */
+    }
+    if (model_file(t, "", 0)) hf_fails(t, WORDS, 1, "expected no tokenizer");
+    for (int i = 0; i < 4; i++) bytes_free(&was[i]);
+    tokenizer_free(&k);
+    scratch_close();
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 16.4  ./hf FOLDER --out MODEL: what is published, read and accounted for. References from the
+ * library itself are in data/golden; here are the files that it would not write. */
+
+/* Appends a little-endian length, the header, and so many bytes of data. */
+static void st_bytes(Bytes *b, uint64_t length, const char *header, size_t n, size_t data,
+                     Error *e) {
+    bytes_number(b, length, 8, e);
+    bytes_add(b, header, n, e);
+    for (size_t i = 0; i < data; i++) bytes_add(b, "", 1, e);
+}
+
+static const char GPT2_JSON[] =
+    "{\"model_type\": \"gpt2\", \"n_layer\": 1, \"n_head\": 2, \"n_embd\": 4, \"vocab_size\": 5, "
+    "\"n_positions\": 6";
+
+/* A model whose model.safetensors holds these bytes is refused with these words. */
+static void st_fails(Test *t, const Bytes *b, const char *said) {
+    Error e = {0};
+    char config[512];
+    snprintf(config, sizeof config, "%s}", GPT2_JSON);
+    text_file(t, DOWNLOAD "/config.json", config);
+    file_write(DOWNLOAD "/model.safetensors", b->at, b->size, &e);
+    fact(t, !e.status, "%s", e.text);
+    hf_fails(t, IMPORT, 1, said);
+}
+
+#define ENTRY(name, dtype, shape, place)                                                           \
+    "\"" name "\": {\"dtype\": \"" dtype "\", \"shape\": [" shape "], "                           \
+    "\"data_offsets\": [" place "]}"
+
+#define ST_NONE  "expected tensor transformer.wte.weight [5,4], found none"
+#define ST_ODD   "expected a dtype, a shape and data_offsets"
+#define ST_SHAPE "expected a shape of plain integers whose product fits 64 bits"
+#define ST_BYTES "expected as many bytes"
+
+/* Headers, the bytes of data behind them, and what is said. What only looks wrong fails for want of
+ * tensors. */
+static const struct { const char *header; size_t data; const char *said; } ST_ROWS[] = {
+    /* what is right */
+    {"{}", 0, ST_NONE}, {"{}      ", 0, ST_NONE}, {" \t\r\n{} \t\r\n", 0, ST_NONE},
+    {"{" ENTRY("a", "F32", "2, 0", "0, 0") "}", 0, ST_NONE},
+    {"{" ENTRY("a", "I32", "", "0, 4") "}", 4, ST_NONE},
+    {"{" ENTRY("a", "F32", "1", "4, 8") ", " ENTRY("b", "F32", "1", "0, 4") "}", 8, ST_NONE},
+    {"{\"__metadata__\": {\"format\": \"pt\"}, " ENTRY("a", "F32", "1", "0, 4") "}", 4, ST_NONE},
+    {"{\"a\": {\"new\": {\"x\": [1]}, \"data_offsets\": [0, 1], \"shape\": [2], "
+     "\"dtype\": \"F4\"}}", 1, ST_NONE},
+    /* JSON, UTF-8, an object */
+    {"\xFF", 0, "expected UTF-8 at byte 0 of its JSON, found byte 0xFF"},
+    {"{", 0, "expected a key in quotes at byte 1 of its JSON, found its end"},
+    {"", 0, "expected a value at byte 0 of its JSON, found its end"},
+    {"[]", 0, "expected a header that is a JSON object"},
+    {"{} {}", 0, "expected nothing more at byte 3"},
+    {"{\"a\": [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[", 0, "expected fewer brackets"},
+    /* places */
+    {"{" ENTRY("a", "U8", "16", "0, 16") "," ENTRY("b", "U8", "16", "0, 16") ","
+     ENTRY("c", "U8", "16", "0, 16") "," ENTRY("d", "U8", "16", "0, 16") ","
+     ENTRY("e", "U8", "16", "0, 16") "," ENTRY("f", "U8", "16", "0, 16") ","
+     ENTRY("g", "U8", "16", "0, 16") "," ENTRY("h", "U8", "16", "0, 16") ","
+     ENTRY("i", "U8", "16", "0, 16") "," ENTRY("j", "U8", "16", "0, 16") "}", 16,
+     "to begin at byte 16 of the data, where the one before it ends, found 0"},
+    {"{" ENTRY("a", "U8", "4", "4, 8") "}", 8, "to begin at byte 0 of the data"},
+    {"{" ENTRY("a", "U8", "4", "0, 4") ", " ENTRY("b", "U8", "4", "6, 10") "}", 10,
+     "tensor b to begin at byte 4 of the data, where the one before it ends, found 6"},
+    {"{" ENTRY("a", "U8", "4", "0, 4") ", " ENTRY("b", "U8", "4", "2, 6") "}", 6,
+     "tensor b to begin at byte 4 of the data, where the one before it ends, found 2"},
+    {"{" ENTRY("a", "U8", "4", "4, 0") "}", 4, ST_ODD},
+    {"{" ENTRY("a", "I32", "2, 2", "0, 16") "}", 17,
+     "expected 16 bytes after the header, found 17"},
+    {"{" ENTRY("a", "I32", "2, 2", "0, 16") "}", 14,
+     "expected 16 bytes after the header, found 14"},
+    {"{}", 1, "expected 0 bytes after the header, found 1"},
+    /* shapes */
+    {"{" ENTRY("a", "I32", "2, 2", "0, 4") "}", 4, ST_BYTES},
+    {"{" ENTRY("a", "F4", "3", "0, 1") "}", 1, ST_BYTES},
+    {"{" ENTRY("a", "U8", "2, 18446744073709551614", "0, 16") "}", 16, ST_SHAPE},
+    {"{" ENTRY("a", "U8", "2, 9223372036854775807", "0, 16") "}", 16, ST_BYTES},
+    {"{" ENTRY("a", "F32", "2, 4611686018427387904", "0, 16") "}", 16, ST_BYTES},
+    {"{" ENTRY("a", "F32", "2, 2305843009213693952", "0, 0") "}", 0, ST_BYTES},
+    {"{" ENTRY("a", "U8", "18446744073709551616", "0, 16") "}", 16, ST_SHAPE},
+    {"{" ENTRY("a", "U8", "-1", "0, 1") "}", 1, ST_SHAPE},
+    {"{" ENTRY("a", "U8", "1.0", "0, 1") "}", 1, ST_SHAPE},
+    {"{" ENTRY("a", "U8", "1e0", "0, 1") "}", 1, ST_SHAPE},
+    {"{" ENTRY("a", "U8", "\\\"1\\\"", "0, 1") "}", 1, "expected a value at byte"},
+    {"{" ENTRY("a", "U8", "\"1\"", "0, 1") "}", 1, ST_SHAPE},
+    {"{" ENTRY("a", "U8", "1", "-0, 1") "}", 1, ST_ODD},
+    {"{" ENTRY("a", "U8", "1", "0.0, 1") "}", 1, ST_ODD},
+    {"{" ENTRY("a", "U8", "1", "0, 1e0") "}", 1, ST_ODD},
+    {"{" ENTRY("a", "U8", "1", "0, 18446744073709551617") "}", 1, ST_ODD},
+    {"{" ENTRY("a", "U8", "1", "00, 1") "}", 1, "expected a comma or a closing bracket"},
+    {"{" ENTRY("a", "U8", "1", "0") "}", 1, ST_ODD},
+    {"{" ENTRY("a", "U8", "1", "0, 1, 1") "}", 1, ST_ODD},
+    {"{" ENTRY("a", "U8", "1,1,1,1,1,1,1,1", "0, 1") "}", 1, ST_NONE},
+    {"{" ENTRY("a", "U8", "1,1,1,1,1,1,1,1,1", "0, 1") "}", 1,
+     "at most 8 dimensions of a, found 9"},
+    /* entries and names */
+    {"{\"a\": 1}", 0, ST_ODD}, {"{\"a\": null}", 0, ST_ODD}, {"{\"a\": {}}", 0, ST_ODD},
+    {"{\"a\": {\"dtype\": \"U8\", \"shape\": [1], \"offsets\": [0, 1]}}", 1, ST_ODD},
+    {"{\"a\": {\"dtype\": 1, \"shape\": [1], \"data_offsets\": [0, 1]}}", 1, ST_ODD},
+    {"{\"a\": {\"dtype\": \"U8\", \"shape\": 1, \"data_offsets\": [0, 1]}}", 1, ST_ODD},
+    {"{" ENTRY("a", "F33", "1", "0, 4") "}", 4,
+     "expected a dtype of safetensors for a, found F33"},
+    {"{" ENTRY("a", "f32", "1", "0, 4") "}", 4, "found f32"},
+    {"{" ENTRY("a", "U8", "1", "0, 1") ", " ENTRY("a", "U8", "1", "1, 2") "}", 2,
+     "expected each key once in its JSON, found \"a\" twice"},
+    {"{" ENTRY("\\u0061", "U8", "0", "0, 0") ", " ENTRY("a", "U8", "0", "0, 0") "}", 0,
+     "found \"a\" twice"},
+    {"{" ENTRY("", "U8", "1", "0, 1") "}", 1, "expected names of 1 to 1024 bytes"},
+    {"{" ENTRY("a\\u0000b", "U8", "1", "0, 1") "}", 1, "expected names of 1 to 1024 bytes"},
+    {"{\"__metadata__\": {\"format\": 1}}", 0, "expected strings in __metadata__"},
+    {"{\"__metadata__\": []}", 0, "expected strings in __metadata__"},
+    {"{" ENTRY("a\\u000ab\\u007f", "U8", "1", "0, 2") "}", 2, "bytes of a?b? as"},
+};
+
+/* Every rule of the format, and lengths N of a header in files of some bytes. */
+static void hf__safetensors(Test *t) {
+    static const struct { uint64_t length; size_t size; } HEAD_CASES[] = {    /* N, bytes of the file */
+        {0, 0}, {0, 7}, {3, 10}, {4, 11}, {UINT64_MAX, 16}, {UINT64_MAX - 7, 16}, {1000, 108}};
+    if (no_hf(t)) return;
+    scratch_open();
+    Bytes b = {0};
+    Error e = {0};
+    for (int i = 0; i < (int)(sizeof ST_ROWS / sizeof ST_ROWS[0]); i++) {
+        size_t n = strlen(ST_ROWS[i].header);
+        b.size = 0;
+        st_bytes(&b, n, ST_ROWS[i].header, n, ST_ROWS[i].data, &e);
+        st_fails(t, &b, ST_ROWS[i].said);
+    }
+    for (int i = 0; i < (int)(sizeof HEAD_CASES / sizeof HEAD_CASES[0]); i++) {
+        b.size = 0;
+        bytes_number(&b, HEAD_CASES[i].length, 8, &e);
+        while (b.size < HEAD_CASES[i].size) bytes_add(&b, " ", 1, &e);
+        b.size = HEAD_CASES[i].size;
+        st_fails(t, &b, HEAD_CASES[i].size < 8 ? "expected 8 bytes and a header"
+                                          : "expected a header of at most 100000000 bytes within");
+    }
+    fact(t, !e.status, "%s", e.text);
+    bytes_free(&b);
+    scratch_close();
+}
+
+/* Names, tensors and headers at their limits and one beyond. */
+static void hf__safetensors_limits(Test *t) {
+    enum { TENSORS = 1000001, LIMIT = 100000000 };
+    if (no_hf(t)) return;
+    scratch_open();
+    Bytes b = {0};
+    Error e = {0};
+    for (int round = 0; round < 2; round++) {
+        char name[1100] = "{\"";
+        for (int i = 0; i < 1024 + round; i++) strcat(name + i, "n");
+        strcat(name, "\": {\"dtype\": \"U8\", \"shape\": [0], \"data_offsets\": [0, 0]}}");
+        b.size = 0;
+        st_bytes(&b, strlen(name), name, strlen(name), 0, &e);
+        st_fails(t, &b, round ? "(1025 bytes)" : ST_NONE);
+    }
+    b.size = 0;
+    bytes_number(&b, 0, 8, &e);
+    for (int i = 0; i < TENSORS; i++) bytes_print(&b, &e, "%s\"%d\":0", i ? "," : "{", i);
+    bytes_add(&b, "}", 1, &e);
+    for (size_t n = b.size - 8, i = 0; i < 8; i++, n >>= 8) b.at[i] = n & 0xFF;
+    st_fails(t, &b, "expected at most 1000000 tensors");
+    /* a header above the limit in a file that has room for it: nothing but its ends is written */
+    b.size = 0;
+    st_bytes(&b, LIMIT + 1, "{}", 2, 0, &e);
+    st_fails(t, &b, "within the file's 10");
+    FILE *f = fopen(DOWNLOAD "/model.safetensors", "r+b");
+    if (f) { fseek(f, LIMIT + 8, SEEK_SET); fputc(' ', f); fclose(f); }
+    hf_fails(t, IMPORT, 1, "within the file's 100000009, found a length of 100000001");
+    fact(t, f && !e.status, "%s", e.text);
+    bytes_free(&b);
+    scratch_close();
+}
+
+/* Texts that are no JSON, and some that are. */
+static void hf__json(Test *t) {
+    static const char LATER_CASES[] = "expected vocab_size to be an integer",
+                      VALUE[] = "expected a value";
+    static const struct { const char *text, *said; } ROWS[] = {
+        {"{\"model_type\": \"opt\"}", LATER_CASES},
+        {" {\"model_type\":\"\\u006fp\\u0074\"}\r\n\t", LATER_CASES},
+        {"{\"model_type\": \"opt\", \"x\": [null, true, false, -0, 1.5e-05, 1E+2, 0.5, {}, [], "
+         "\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\uD83d\\uDE00\xC3\xA9\"]}", LATER_CASES},
+        {"", "expected a value at byte 0 of its JSON, found its end"},
+        {"\xEF\xBB\xBF{}", "found byte 0xEF"}, {"nul", VALUE}, {"True", VALUE}, {"NaN", VALUE},
+        {"{\"a\": NaN}", VALUE}, {"{\"a\": Infinity}", VALUE}, {"{\"a\": -Infinity}", VALUE},
+        {"{\"a\": 01}", "expected a comma"}, {"{\"a\": +1}", VALUE}, {"{\"a\": .5}", VALUE},
+        {"{\"a\": 1.}", "expected a digit"}, {"{\"a\": 1e}", "expected a digit"},
+        {"{\"a\": 1e+}", "expected a digit"}, {"{\"a\": -}", VALUE}, {"{\"a\": 0x10}", "a comma"},
+        {"{\"a\": [1,]}", VALUE}, {"{\"a\": [1 2]}", "a comma or a closing bracket"},
+        {"{\"a\": 1,}", "a key in quotes"}, {"{,}", "a key in quotes"}, {"{\"a\" 1}", "a colon"},
+        {"{\"a\": }", VALUE}, {"{a: 1}", "a key in quotes"}, {"{'a': 1}", "a key in quotes"},
+        {"{\"a\": 1", "a comma or a closing bracket"}, {"{\"a\": [1}", "a closing bracket"},
+        {"{\"a\": 1]", "a closing bracket"}, {"{\"a\": \"b", "a closing quote"},
+        {"{\"a\": \"b\nc\"}", "a closing quote"}, {"{\"a\": \"\t\"}", "a closing quote"},
+        {"{\"a\": \"\\", "after a backslash"}, {"{\"a\": \"\\x\"}", "after a backslash"},
+        {"{\"a\": \"\\u12\"}", "four hexadecimal digits"},
+        {"{\"a\": \"\\u12g4\"}", "four hexadecimal digits"},
+        {"{\"a\": \"\\uDE00\"}", "four hexadecimal digits of a character"},
+        {"{\"a\": \"\\uD83D\"}", "a whole surrogate pair"},
+        {"{\"a\": \"\\uD83Dx\"}", "a whole surrogate pair"},
+        {"{\"a\": \"\\uD83D\\u0041\"}", "a whole surrogate pair"},
+        {"{\"a\": \"\\uD83D\\uD83D\"}", "a whole surrogate pair"},
+        {"{\"model_type\": \"\\u007a\\u00e9\\u07ff\\u0800\\u20AC\\ufffd\\ud83d\\ude00"
+         "\\uDBFF\\uDFFF\"}",
+         "found z\xC3\xA9\xDF\xBF\xE0\xA0\x80\xE2\x82\xAC\xEF\xBF\xBD\xF0\x9F\x98\x80"
+         "\xF4\x8F\xBF\xBF. Try"},
+        {"{\"model_type\": \"\\\"\\\\\\/\\n\\u0000\"}", "found \"\\/?. Try"},
+        {"{\"a\": 1, \"b\": 2, \"a\": 3}", "found \"a\" twice"},
+        {"{\"a\": {\"b\": {\"c\": 1, \"c\": 1}}}", "found \"c\" twice"},
+        {"{} // end", "expected nothing more"}, {"/* */ {}", VALUE},
+        {"{}}", "expected nothing more"},
+        {"{\"a\": \"\xC0\x80\"}", "expected UTF-8 at byte 7"},
+        {"{\"a\": \"\xED\xA0\x80\"}", "UTF-8"},
+        {"{\"a\": \"\xF4\x90\x80\x80\"}", "expected UTF-8"}, {"{\"a\": \"\xE2\x82\"}", "UTF-8"},
+        {"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]", "expected model_type"},
+        {"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]", "fewer brackets"},
+    };
+    if (no_hf(t)) return;
+    scratch_open();
+    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+        text_file(t, DOWNLOAD "/config.json", ROWS[i].text);
+        hf_fails(t, IMPORT, 1, ROWS[i].said);
+    }
+    Bytes b = {0};
+    Error e = {0};
+    bytes_add(&b, "{\"a\": \"b", 9, &e);                     /* with its 0 */
+    bytes_add(&b, "c\"}", 3, &e);
+    file_write(DOWNLOAD "/config.json", b.at, b.size, &e);
+    hf_fails(t, IMPORT, 1, "expected a closing quote at byte 8 of its JSON, found byte 0x00");
+    bytes_free(&b);
+    scratch_close();
+}
+
+/* An index and its files: each tensor in the file that it says, once, and no other. */
+static void hf__shards(Test *t) {
+#define MAP(entries) "{\"metadata\": {\"total_size\": 1}, \"weight_map\": {" entries "}}"
+    static const char NAME[] = "expected the name of a file beside it for a";
+    static const struct { const char *index, *said; } ROWS[] = {
+        {MAP("\"a\": \"1.safetensors\", \"b\": \"2.safetensors\""),
+         "expected tensor transformer.wte.weight"},
+        {"{\"weight_map\": {}}", "expected a weight_map"}, {"{}", "expected a weight_map"},
+        {"{\"weight_map\": [\"a\"]}", "expected a weight_map"},
+        {MAP("\"a\": 1"), NAME}, {MAP("\"a\": \"\""), NAME}, {MAP("\"a\": \"x/1\""), NAME},
+        {MAP("\"a\": \"/1\""), NAME}, {MAP("\"a\": \"..\""), NAME},
+        {MAP("\"a\": \"x..1\""), NAME}, {MAP("\"a\": \".hidden\""), NAME},
+        {MAP("\"a\": \"x\\\\1\""), NAME}, {MAP("\"a\": \"c:1\""), NAME},
+        {MAP("\"a\": \"1.safetensors\\u0000\""), NAME},
+        {MAP("\"a\": \"none.safetensors\""), "none.safetensors: "},
+        {MAP("\"a\": \"3.safetensors\""), "expected b in the weight_map, found it in"},
+        {MAP("\"a\": \"2.safetensors\", \"b\": \"2.safetensors\""),
+         "expected tensor a in 2.safetensors, found none"},
+        {MAP("\"a\": \"1.safetensors\", \"b\": \"2.safetensors\", \"c\": \"2.safetensors\""),
+         "expected tensor c in 2.safetensors, found none"},
+        {MAP("\"a\": \"1.safetensors\", \"b\": \"1.safetensors\""),
+         "expected tensor b in 1.safetensors, found none"},
+        {MAP("\"a\": \"2.safetensors\", \"b\": \"1.safetensors\""),
+         "expected tensor a in 2.safetensors, found none"},
+        {MAP("\"a\": \"1.safetensors\", \"b\": \"3.safetensors\""),
+         "expected each tensor once, found a in"},
+    };
+    static const char *const SHARDS[] = {"{" ENTRY("a", "U8", "1", "0, 1") "}",
+        "{" ENTRY("b", "U8", "1", "0, 1") "}",
+        "{" ENTRY("a", "U8", "1", "0, 1") ", " ENTRY("b", "U8", "0", "1, 1") "}"};
+    char path[256];
+    Error e = {0};
+    if (no_hf(t)) return;
+    scratch_open();
+    snprintf(path, sizeof path, "%s}", GPT2_JSON);
+    text_file(t, DOWNLOAD "/config.json", path);
+    hf_fails(t, IMPORT, 1, "from/model.safetensors: ");
+    text_file(t, DOWNLOAD "/pytorch_model.bin", "PK");
+    hf_fails(t, IMPORT, 1, "found a pytorch_model.bin");
+    for (int i = 0; i < 3; i++) {
+        Bytes b = {0};
+        st_bytes(&b, strlen(SHARDS[i]), SHARDS[i], strlen(SHARDS[i]), 1, &e);
+        snprintf(path, sizeof path, DOWNLOAD "/%d.safetensors", i + 1);
+        file_write(path, b.at, b.size, &e);
+        bytes_free(&b);
+    }
+    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+        text_file(t, DOWNLOAD "/model.safetensors.index.json", ROWS[i].index);
+        /* the index goes first, were a whole file beside it */
+        text_file(t, DOWNLOAD "/model.safetensors", "");
+        hf_fails(t, IMPORT, 1, ROWS[i].said);
+    }
+    fact(t, !e.status, "%s", e.text);
+    scratch_close();
+#undef MAP
+}
+
+/* Where number (i, o) of part `part` (q, k, v) lies in the tensor there: C 12, 2 heads of 6. */
+static idx published_at(char how, idx in, idx out, idx i, idx o, int part) {
+    if (how == '2') return (i + 2) * out + o;
+    if (how == 'T') return o * in + i;
+    if (how == 't') return in == 1 ? part * 12 + o : i * 36 + part * 12 + o;
+    if (how == 'h') return ((o / 6 * 3 + part) * 6 + o % 6) * in + i;
+    return i * out + o;
+}
+
+/* All of a model's numbers against what was published, each where it belongs. */
+static void published_compare(Test *t, const Model *m, const char *family) {
+    char name[128], ours[128];
+    idx seen = 0, wrong = 0;
+    for (int i = 0; i < TENSORS_OF_ALL && !t->wrong; i++)
+        for (int l = 0; l < (strchr(TENSORS_OF[i].theirs, '*') ? 2 : 1); l++) {
+            char how = TENSORS_OF[i].how;
+            bool fused = how == 't' || how == 'h';
+            if (strcmp(TENSORS_OF[i].family, family)) continue;
+            starred(name, TENSORS_OF[i].theirs, l);
+            for (int part = 0; part < (fused ? 3 : 1); part++) {
+                starred(ours, TENSORS_OF[i].ours, l);
+                if (fused) strncat(ours, &"qkv"[part], 1);
+                const Tensor *x = model_tensor(m, ours);
+                fact(t, x != NULL, "%s: no tensor %s", family, ours);
+                if (!x) return;
+                /* a vector is [n,1] here, and one row there */
+                idx in = x->rank == 2 ? x->shape[0] : 1, out = x->count / in;
+                for (idx k = 0; k < x->count; k++) {
+                    idx at = published_at(how, in, out, k / out, k % out, part);
+                    wrong += m->params[x->at + k] != (real)published(name, at);
+                }
+                fact(t, !wrong, "%s: %s has %lld numbers that are not those of %s", family, ours,
+                     (long long)wrong, name);
+                seen += x->count;
+            }
+        }
+    fact(t, seen == m->count, "%s: %lld numbers of %lld are there", family, (long long)seen,
+         (long long)m->count);
+}
+
+/* HellaSwag in the harness's form: what the rule of its Python makes of these lines. */
+static void hf__choices(Test *t) {
+    static const char LINES[] =
+        "{\"ind\": 1, \"activity_label\": \"Roof work\", "
+        "\"ctx_a\": \"A man is  there [step] now.\", \"ctx_b\": \"he Sits\", "
+        "\"endings\": [\"is [title] up [a\\nb] x\", \" b\\tc \\u00e9 \", "
+        "\"c\\\\d\", \"d   e\"], \"label\": 3}\n\n{\"activity_label\": \"A\", \"ctx_a\": \"x\", "
+        "\"ctx_b\": \"\", \"endings\": [\"p\", \"[q] r\"], \"label\": \"0\"}";
+    static const char WANT[] = "3\tRoof work: A man is there now. He sits\tis. up [a\\nb] x"
+                               "\tb\\tc \xc3\xa9\tc\\\\d\td  e\n0\tA: x\tp\t r\n";
+    static const char *const BAD[][2] = {
+        {"{\"label\": 1}", ":1: expected activity_label"}, {"", "expected a question a line"},
+        {"{\"activity_label\": \"A\", \"ctx_a\": \"x\", \"ctx_b\": \"\", "
+         "\"endings\": [\"p\", \"q\"], \"label\": 2}", ":1: expected activity_label"},
+        {"[1", ":1: "}};
+    Bytes got = {0};
+    Error e = {0};
+    if (no_hf(t)) return;
+    scratch_open();
+    text_file(t, SCRATCH "/h.jsonl", LINES);
+    if (!hf_does(t, "choices " SCRATCH "/h.jsonl --out " SCRATCH "/h.txt")) return;
+    file_read(SCRATCH "/h.txt", &got, &e);
+    bytes_add(&got, "", 1, &e);
+    fact(t, !strcmp((const char *)got.at, WANT), "%s", (const char *)got.at);
+    bytes_free(&got);
+    for (int i = 0; i < 4; i++) {
+        text_file(t, SCRATCH "/h.jsonl", BAD[i][0]);
+        hf_fails(t, "choices " SCRATCH "/h.jsonl --out " SCRATCH "/h.txt", 1, BAD[i][1]);
+    }
+    scratch_close();
+}
+
+/* Every tensor of every family lands where it belongs, in all formats, with and without the prefix
+ * of its name, from one file and from three, copied and linked. */
+static void hf__families(Test *t) {
+    static const char *const DTYPES_OF[] = {"F32", "F16", "BF16"};
+    static const char *const BUFFERS[] = {
+        ", \"h.1.attn.bias\": {\"dtype\": \"BOOL\", \"shape\": [1,0,16], \"data_offsets\": [0, 0]}",
+        (", \"gpt_neox.layers.1.attention.rotary_emb.inv_freq\": {\"dtype\": \"I64\", \"shape\": "
+        "[0], \"data_offsets\": [0, 0]}, \"gpt_neox.layers.0.attention.masked_bias\": {\"dtype\": "
+        "\"U8\", \"shape\": [0], \"data_offsets\": [0, 0]}"),
+        ", \"lm_head.weight\": {\"dtype\": \"F16\", \"shape\": [0], \"data_offsets\": [0, 0]}", "",
+        (", \"model.layers.1.self_attn.rotary_emb.inv_freq\": {\"dtype\": \"F32\", \"shape\": [0], "
+        "\"data_offsets\": [0, 0]}")};
+    if (no_hf(t)) return;
+    for (int f = 0; f < FAMILIES_OF - 1; f++)
+        for (int d = 0; d < 3; d++) {
+            scratch_open();
+            text_file(t, DOWNLOAD "/config.json", CONFIGS_OF[f]);
+            if (d != 1)
+                published_write(t, DOWNLOAD "/model.safetensors", NAMES_OF[f], DTYPES_OF[d], 0, 1,
+                                NULL, BUFFERS[f]);
+            else {
+                Bytes index = {0};
+                Error e = {0};
+                char path[256], name[128];
+                int n = 0;
+                bytes_print(&index, &e, "{\"weight_map\": {");
+                for (int i = 0; i < TENSORS_OF_ALL; i++)
+                    for (int l = 0; l < (strchr(TENSORS_OF[i].theirs, '*') ? 2 : 1); l++) {
+                        if (strcmp(TENSORS_OF[i].family, NAMES_OF[f])) continue;
+                        starred(name, TENSORS_OF[i].theirs, l);
+                        bytes_print(&index, &e, "%s\"%s\": \"%d.safetensors\"", n ? "," : "", name,
+                                    n % 3);
+                        n++;
+                    }
+                bytes_add(&index, "}}", 2, &e);
+                file_write(DOWNLOAD "/model.safetensors.index.json", index.at, index.size, &e);
+                for (int i = 0; i < 3; i++) {
+                    snprintf(path, sizeof path, DOWNLOAD "/%d.safetensors", i);
+                    published_write(t, path, NAMES_OF[f], DTYPES_OF[d], i, 3, NULL, "");
+                }
+                fact(t, !e.status, "%s", e.text);
+                bytes_free(&index);
+            }
+            for (int linked = 0; linked < 2 && !t->wrong; linked++) {
+                Trainer r;
+                Error e = {0};
+                if (!hf_does(t, linked ? IMPORT " --link" : IMPORT)) break;
+                fact(t, !checkpoint_load(SCRATCH "/x.model", &r, false, &e), "%s", e.text);
+                if (e.status) break;
+                published_compare(t, &r.m, NAMES_OF[f]);
+                trainer_free(&r);
+            }
+        }
+    scratch_close();
+}
+
+/* What config.json says beside CONFIGS_OF, or without more, and the flag that it becomes. */
+static const struct { const char *family, *text, *flag, *want; } FACTS_TAKEN[] = {
+    {"gpt2", "", "pos", "learned"}, {"gpt2", "", "norm", "layer"},
+    {"gpt2", "", "act", "gelutanh"}, {"gpt2", "", "tied", "1"}, {"gpt2", "", "place", "pre"},
+    {"gpt2", "", "linear-bias", "1"}, {"gpt2", "", "context", "16"}, {"gpt2", "", "ffn", "20"},
+    {"gpt2", "", "norm-eps", "1e-05"}, {"gpt2", "", "score-by-layer", "0"},
+    {"gpt2", "\"scale_attn_by_inverse_layer_idx\": true", "score-by-layer", "1"},
+    {"gpt2", "\"layer_norm_epsilon\": 1E-6", "norm-eps", "1e-06"},
+    {"gpt2", "\"activation_function\": \"gelu\"", "act", "gelu"},
+    {"gpt2", "\"activation_function\": \"gelu_fast\"", "act", "gelutanh"},
+    {"gpt2", "\"activation_function\": \"relu\"", "act", "relu"},
+    {"gpt2", "\"activation_function\": \"silu\"", "act", "swish"},
+    {"gpt2", "\"reorder_and_upcast_attn\": true, \"attn_pdrop\": 0.5", "act", "gelutanh"},
+    {"gpt_neox", "", "pos", "rotary"}, {"gpt_neox", "", "rotary-dims", "2"},
+    {"gpt_neox", "", "act", "gelu"}, {"gpt_neox", "", "place", "parallel"},
+    {"gpt_neox", "", "tied", "0"}, {"gpt_neox", "", "linear-bias", "1"},
+    {"gpt_neox", "\"hidden_act\": \"gelu_fast\"", "act", "gelutanh"},
+    {"gpt_neox", "\"use_parallel_residual\": false", "place", "pre"},
+    {"gpt_neox", "\"layer_norm_eps\": 1e-3", "norm-eps", "0.001"},
+    {"gpt_neox", "\"rotary_emb_base\": 500", "rope-base", "500"},
+    {"gpt_neox", "\"rope_parameters\": {\"rope_theta\": 50.5, \"rope_type\": \"default\", "
+     "\"partial_rotary_factor\": 0.7}, \"rope_theta\": 3", "rope-base", "50.5"},
+    {"gpt_neox", "\"rope_parameters\": {\"partial_rotary_factor\": 0.7}", "rotary-dims", "4"},
+    {"gpt_neox", "\"rope_parameters\": {\"partial_rotary_factor\": 1}", "rotary-dims", "6"},
+    {"gpt_neox", "\"rope_parameters\": {\"partial_rotary_factor\": 0.1}", "pos", "none"},
+    {"opt", "", "place", "post"}, {"opt", "", "embed-dim", "8"}, {"opt", "", "act", "relu"},
+    {"opt", "", "pos", "learned"}, {"opt", "", "tied", "1"}, {"opt", "", "context", "16"},
+    {"opt", "\"_remove_final_layer_norm\": true", "place", "post"},
+    {"llama", "", "pos", "rotary"}, {"llama", "", "norm", "rms"},
+    {"llama", "", "act", "swiglu"}, {"llama", "", "context", "16"},
+    {"llama", "", "kv-heads", "1"}, {"llama", "", "head-dim", "6"}, {"llama", "", "tied", "0"},
+    {"llama", "", "norm-eps", "1e-06"}, {"llama", "", "rope-base", "10000"},
+    {"llama", "\"head_dim\": null, \"rope_scaling\": null", "head-dim", "6"},
+    {"llama", "\"hidden_act\": \"gelu\"", "act", "geglu"},
+    {"llama", "\"rope_theta\": 500000.0", "rope-base", "500000"},
+    {"llama", "\"rope_scaling\": {\"type\": \"linear\", \"factor\": 4}",
+     "rope-scaling", "linear"},
+    {"llama", "\"rope_scaling\": {\"type\": \"linear\", \"factor\": 4}", "rope-factor", "4"},
+    {"llama", "\"rope_scaling\": {\"type\": \"dynamic\", \"factor\": 4}",
+     "rope-scaling", "none"},
+    {"llama", "\"rope_scaling\": {\"rope_type\": \"llama3\", \"factor\": 8.0, "
+     "\"low_freq_factor\": 1.5, \"high_freq_factor\": 5, "
+     "\"original_max_position_embeddings\": 64}", "rope-high", "5"},
+    {"llama", "\"rope_parameters\": {\"rope_type\": \"llama3\", \"factor\": 8.0, "
+     "\"low_freq_factor\": 1.5, \"high_freq_factor\": 5, "
+     "\"original_max_position_embeddings\": 64}", "rope-original", "64"},
+    {"llama", "\"pretraining_tp\": 2, \"eos_token_id\": [1, 2], \"rope_interleaved\": null",
+     "rope-pairing", "half"},
+    {"mistral", "", "window", "4096"}, {"mistral", "\"sliding_window\": null", "window", "0"},
+    {"mistral", "\"sliding_window\": 5", "window", "5"},
+    {"jamba", "", "pos", "none"}, {"jamba", "", "attention-period", "2"},
+    {"jamba", "", "attention-offset", "0"}, {"jamba", "", "mamba-inner", "24"},
+    {"jamba", "", "mamba-state", "4"}, {"jamba", "", "mamba-conv", "3"},
+    {"jamba", "", "mamba-rank", "5"}, {"jamba", "", "experts", "3"},
+    {"jamba", "", "expert-top", "2"}, {"jamba", "", "expert-period", "2"},
+    {"jamba", "", "expert-offset", "1"},
+    {"jamba", "\"num_experts_per_tok\": 1", "expert-top", "1"},
+};
+
+/* What would change the result and has no flag. */
+static const struct { const char *family, *text, *said; } FACTS_REFUSED[] = {
+    {"gpt2", "\"scale_attn_weights\": false", "scale_attn_weights to be true, found false"},
+    {"gpt2", "\"add_cross_attention\": true", "add_cross_attention to be false"},
+    {"gpt2", "\"activation_function\": \"quick_gelu\"", "found quick_gelu"},
+    {"gpt2", "\"activation_function\": 1", "expected activation_function to be"},
+    {"gpt2", "\"layer_norm_epsilon\": \"1e-5\"", "layer_norm_epsilon to be a number"},
+    {"gpt2", "\"layer_norm_epsilon\": -1", "layer_norm_epsilon to be a number of 0 to 1"},
+    {"gpt2", "\"layer_norm_epsilon\": 0.00000000000000000000000000000000000000001",
+     "layer_norm_epsilon to be a number"},
+    {"gpt2", "\"tie_word_embeddings\": 1", "tie_word_embeddings to be true or false"},
+    {"gpt2", "\"tie_word_embeddings\": false", "expected tensor lm_head.weight [11,12]"},
+    {"gpt2", "\"quantization_config\": {\"bits\": 4}", "quantization_config to be null"},
+    {"gpt2", "\"is_encoder_decoder\": true", "is_encoder_decoder to be false"},
+    {"gpt_neox", "\"rope_parameters\": {\"partial_rotary_factor\": 0.5}",
+     "rotary_pct to be an even number"},
+    {"gpt_neox", "\"rope_parameters\": {\"partial_rotary_factor\": 1.5}",
+     "rotary_pct to be a number of 0 to 1"},
+    {"gpt_neox", "\"attention_bias\": false", "found gpt_neox.layers.0.attention.dense.bias too"},
+    {"opt", "\"layer_norm_elementwise_affine\": false", "layer_norm_elementwise_affine"},
+    {"opt", "\"enable_bias\": false", "of 2 layers, found decoder.layers.0.fc1.bias too"},
+    {"llama", "\"rope_scaling\": {\"type\": \"yarn\", \"factor\": 4}", "found yarn"},
+    {"llama", "\"rope_scaling\": {\"factor\": 4}", "rope_scaling to be of type default"},
+    {"llama", "\"rope_scaling\": {\"type\": \"linear\"}", "rope_scaling.factor to be"},
+    {"llama", "\"partial_rotary_factor\": 0.5", "partial_rotary_factor to be 1, found 0.5"},
+    {"llama", "\"attention_bias\": true", "self_attn.q_proj.bias [12], found none"},
+    {"llama", "\"mlp_bias\": true", "mlp.gate_proj.bias [20], found none"},
+    {"llama", "\"head_dim\": 8", "self_attn.q_proj.weight of [16,12], found [12,12]"},
+    {"mistral", "\"sliding_window\": 0", "sliding_window to be an integer"},
+    {"jamba", "\"mamba_conv_bias\": false", "mamba_conv_bias to be true"},
+    {"jamba", "\"mamba_proj_bias\": true", "mamba_proj_bias to be false"},
+    {"jamba", "\"mamba_inner_layernorms\": false", "mamba_inner_layernorms to be true"},
+    {"jamba", "\"mamba_expand\": 2.5", "mamba_expand to be an integer"},
+    {"jamba", "\"sliding_window\": 5", "sliding_window to be null, found 5"},
+    {"jamba", "\"num_experts_per_tok\": 4", "--expert-top 4 is more than the --experts 3"},
+};
+
+/* Whole files that are no config of a model. */
+static const char *const NO_CONFIGS[][2] = {
+    {"{}", "expected model_type gpt2, gpt_neox, opt, llama, mistral or jamba, found none"},
+    {"{\"model_type\": \"qwen2\"}", "found qwen2"},
+    {"{\"model_type\": \"gpt2 \"}", "found gpt2 "}, {"{\"model_type\": 1}", "found 1"},
+    {"{\"architectures\": [\"BertModel\"]}", "found BertModel"},
+    {"{\"architectures\": []}", "found none"},
+    {"{\"model_type\": \"llama\"}",
+     "expected vocab_size to be an integer of 1 to 16777216, found none"},
+    {"{\"model_type\": \"llama\", \"vocab_size\": 0}", "vocab_size to be an integer"},
+    {"{\"model_type\": \"llama\", \"vocab_size\": 1.5}", "vocab_size to be an integer"},
+    {"{\"model_type\": \"llama\", \"vocab_size\": 1e300}", "vocab_size to be an integer"},
+    {"{\"model_type\": \"llama\", \"vocab_size\": [1]}", "found a list"},
+    {"{\"model_type\": \"llama\", \"vocab_size\": 5}", "expected num_hidden_layers to be"},
+    {"{\"model_type\": \"llama\", \"vocab_size\": 5, \"num_hidden_layers\": 1}",
+     "expected num_attention_heads to be"},
+    {"{\"model_type\": \"gpt2\", \"vocab_size\": 5, \"n_layer\": 1, \"n_head\": 3, "
+     "\"n_embd\": 4, \"n_positions\": 2}",
+     "that sink can be, found --heads 3 does not divide --dim 4"},
+};
+
+/* A folder with a family's model and its config, in front of which the text goes. */
+static void facts_given(Test *t, const char *family, const char *text) {
+    const char *like = strcmp(family, "mistral") ? family : "llama";
+    char config[1500];
+    int f = 0;
+    while (strcmp(NAMES_OF[f], family)) f++;
+    published_write(t, DOWNLOAD "/model.safetensors", like, "BF16", 0, 1, NULL, "");
+    snprintf(config, sizeof config, "{%s%s%s", text, *text ? ", " : "", CONFIGS_OF[f] + 1);
+    text_file(t, DOWNLOAD "/config.json", config);
+}
+
+/* A value of config.json becomes a flag. */
+static void hf__facts(Test *t) {
+    if (no_hf(t)) return;
+    scratch_open();
+    for (int i = 0; i < (int)(sizeof FACTS_TAKEN / sizeof FACTS_TAKEN[0]); i++) {
+        const char *family = FACTS_TAKEN[i].family, *given = FACTS_TAKEN[i].text,
+                   *flag = FACTS_TAKEN[i].flag, *want = FACTS_TAKEN[i].want;
+        Trainer r;
+        Error e = {0};
+        char text[128] = "";
+        facts_given(t, family, given);
+        if (!hf_does(t, IMPORT) || checkpoint_load(SCRATCH "/x.model", &r, false, &e)) {
+            fact(t, false, "%s %s: %s", family, given, e.text);
+            break;
+        }
+        option_text(option_find(flag, "m"), &r.s, text, sizeof text);
+        fact(t, !strcmp(text, want), "%s %s: --%s %s, expected %s", family, given, flag, text,
+             want);
+        trainer_free(&r);
+    }
+    scratch_close();
+}
+
+/* A value that has no flag is refused by its name, and so is a file that is no config. */
+static void hf__facts_refused(Test *t) {
+    if (no_hf(t)) return;
+    scratch_open();
+    for (int i = 0; i < (int)(sizeof FACTS_REFUSED / sizeof FACTS_REFUSED[0]); i++) {
+        facts_given(t, FACTS_REFUSED[i].family, FACTS_REFUSED[i].text);
+        hf_fails(t, IMPORT, 1, FACTS_REFUSED[i].said);
+    }
+    for (int i = 0; i < (int)(sizeof NO_CONFIGS / sizeof NO_CONFIGS[0]); i++) {
+        text_file(t, DOWNLOAD "/config.json", NO_CONFIGS[i][0]);
+        hf_fails(t, IMPORT, 1, NO_CONFIGS[i][1]);
+    }
+    scratch_close();
+}
+
+/* Every tensor is accounted for by name, and a refusal leaves what stood at --out. */
+static void hf__accounts(Test *t) {
+#define MORE(name, dtype) ", \"" name "\": {\"dtype\": \"" dtype "\", \"shape\": [0], "            \
+                          "\"data_offsets\": [0, 0]}"
+    static const struct { const char *family, *without, *more, *said; } ROWS[] = {
+        {"gpt2", "wpe.weight", "", "expected tensor transformer.wpe.weight [16,12], found none"},
+        {"gpt2", "h.1.mlp.c_fc.bias", "", "expected tensor transformer.h.1.mlp.c_fc.bias [20]"},
+        {"gpt2", NULL, MORE("h.2.attn.c_attn.bias", "F32"), "found h.2.attn.c_attn.bias too"},
+        {"gpt2", NULL, MORE("h.2.attn.bias", "U8"), "found h.2.attn.bias too"},
+        {"gpt2", NULL, MORE("h.01.attn.bias", "U8"), "found h.01.attn.bias too"},
+        {"gpt2", NULL, MORE("h.0.attn.bias.x", "U8"), "found h.0.attn.bias.x too"},
+        {"gpt2", NULL, MORE("h..attn.bias", "U8"), "found h..attn.bias too"},
+        {"gpt2", NULL, MORE("transformer.wte.weight", "F32"),
+         "transformer.wte.weight of [11,12], found [0]"},
+        {"gpt2", NULL, MORE("score.weight", "F32"), "found score.weight too"},
+        {"gpt2", NULL, MORE("layers.0.attention.bias", "U8"), "found layers.0.attention.bias too"},
+        {"gpt2", "wte.weight", MORE("wte.weight", "I8"), "wte.weight of [11,12], found [0]"},
+        {"gpt_neox", NULL, MORE("gpt_neox.layers.1.attention.dense_bias", "F32"), "dense_bias too"},
+        {"gpt_neox", "embed_out.weight", "", "expected tensor embed_out.weight [11,12]"},
+        {"gpt_neox", NULL, MORE("h.0.attn.bias", "U8"), "found h.0.attn.bias too"},
+        {"opt", NULL, MORE("decoder.final_layer_norm.weight", "F32"),
+         "found decoder.final_layer_norm.weight too"},
+        {"llama", NULL, MORE("model.layers.9999999999.self_attn.rotary_emb.inv_freq", "F32"),
+         "inv_freq too"},
+        {"jamba", "model.layers.1.feed_forward.experts.2.up_proj.weight", "",
+         "expected tensor model.layers.1.feed_forward.experts.2.up_proj.weight [20,12]"},
+        {"jamba", NULL, MORE("model.layers.1.feed_forward.experts.3.up_proj.weight", "F32"),
+         "experts.3.up_proj.weight too"},
+    };
+    if (no_hf(t)) return;
+    scratch_open();
+    text_file(t, SCRATCH "/x.model", "mine");
+    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+        int f = 0;
+        while (strcmp(NAMES_OF[f], ROWS[i].family)) f++;
+        text_file(t, DOWNLOAD "/config.json", CONFIGS_OF[f]);
+        published_write(t, DOWNLOAD "/model.safetensors", ROWS[i].family, "F32", 0, 1,
+                        ROWS[i].without, ROWS[i].more);
+        hf_fails(t, IMPORT, 1, ROWS[i].said);
+    }
+    text_file(t, DOWNLOAD "/config.json", CONFIGS_OF[0]);
+    published_write(t, DOWNLOAD "/model.safetensors", "gpt2", "I32", 0, 1, NULL, "");
+    hf_fails(t, IMPORT, 1, "in F32, F16 or BF16, found I32");
+    published_write(t, DOWNLOAD "/model.safetensors", "gpt2", "F64", 0, 1, NULL, "");
+    hf_fails(t, IMPORT, 1, "in F32, F16 or BF16, found F64");
+    Bytes mine = slurp(SCRATCH "/x.model"), left = slurp(SCRATCH "/x.model.new");
+    fact(t, mine.at && !strcmp((char *)mine.at, "mine") && !left.at, "--out has changed");
+    bytes_free(&mine);
+    bytes_free(&left);
+    scratch_close();
+#undef MORE
+}
+
+/* A llama that hf exported comes back with every bit, whatever its flags. */
+static void hf__returns(Test *t) {
+    static const char *const FLAGS[] = {
+        "--kv-heads 1 --head-dim 6 --linear-bias --act geglu --rope-base 77.5 --norm-eps 1e-3",
+        "--tied --rope-scaling llama3 --rope-original 64 --rope-factor 4 --rope-low 1.5",
+        "--linear-bias --bias-in ffn --act reglu --rope-scaling linear --rope-factor 3"};
+    if (no_hf(t)) return;
+    scratch_open();
+    for (int i = 0; i < 3; i++) {
+        Trainer before, after;
+        Error e = {0};
+        if (!model_file(t, FLAGS[i], 0) || !hf_does(t, "export " SCRATCH "/m.ckpt " DOWNLOAD) ||
+            !hf_does(t, IMPORT))
+            return;
+        if (checkpoint_load(SCRATCH "/m.ckpt", &before, false, &e) ||
+            checkpoint_load(SCRATCH "/x.model", &after, false, &e)) {
+            fact(t, false, "%s", e.text);
+            return;
+        }
+        for (const Option *o = OPTIONS; o->flag; o++) {
+            char was[128], is[128];
+            if (o->group != 'm') continue;
+            option_text(o, &before.s, was, sizeof was);
+            option_text(o, &after.s, is, sizeof is);
+            fact(t, !strcmp(was, is), "--%s %s came back as %s", o->flag, was, is);
+        }
+        bool same = before.m.count == after.m.count;
+        for (idx k = 0; same && k < before.m.count; k++)
+            same = (float)before.m.params[k] == (float)after.m.params[k];
+        fact(t, same, "%s: the parameters differ", FLAGS[i]);
+        trainer_free(&before);
+        trainer_free(&after);
+    }
+    scratch_close();
+}
+
+/* llama2.c's tensors, in the file's order. */
+enum { C2 = 8, F2 = 12, L2 = 2, H2 = 4, K2 = 2, V2 = 10, CONTEXT2 = 6 };
+static const struct { const char *ours; int in, out, copies; } BIN_ORDER[] = { /* [out,in] each */
+    {"wte", V2, C2, 1}, {"norm1", 1, C2, L2}, {"wq", C2, C2, L2}, {"wk", C2, C2 / H2 * K2, L2},
+    {"wv", C2, C2 / H2 * K2, L2}, {"wo", C2, C2, L2}, {"norm2", 1, C2, L2}, {"w1", C2, F2, L2},
+    {"w3", F2, C2, L2}, {"w2", C2, F2, L2}, {"normf", 1, C2, 1}, {"", CONTEXT2, C2 / H2, 1},
+    {"wcls", C2, V2, 1}};
+
+/* Such a file, its numbers 0.5, 1.5, .. in the order of the file. */
+static void bin_bytes(Bytes *b, bool tied, Error *e) {
+    const int32_t head[7] = {C2, F2, L2, H2, K2, tied ? V2 : -V2, CONTEXT2};
+    float value = 0.5f;
+    for (int i = 0; i < 7; i++) bytes_number(b, (uint32_t)head[i], 4, e);
+    for (int i = 0; i < 13 - tied; i++)
+        for (int n = BIN_ORDER[i].copies * BIN_ORDER[i].in * BIN_ORDER[i].out; n > 0; n--) {
+            uint32_t bits;
+            memcpy(&bits, &value, 4);
+            value += 1;
+            bytes_number(b, bits, 4, e);
+        }
+}
+
+/* llama2.c's file: its header and its order. */
+static void hf__llama2c(Test *t) {
+    if (no_hf(t)) return;
+    scratch_open();
+    for (int tied = 0; tied < 2; tied++) {
+        Bytes b = {0};
+        Error e = {0};
+        Trainer r;
+        float value = 0.5f;
+        bin_bytes(&b, tied, &e);
+        file_write(SCRATCH "/x.bin", b.at, b.size, &e);
+        if (!hf_does(t, SCRATCH "/x.bin --out " SCRATCH "/x.model")) return;
+        if (checkpoint_load(SCRATCH "/x.model", &r, false, &e)) {
+            fact(t, false, "%s", e.text);
+            return;
+        }
+        const Config *c = &r.m.c;
+        fact(t, c->dim == C2 && c->ffn == F2 && c->layers == L2 && c->heads == H2 &&
+                    c->kv_heads == K2 && c->vocab == V2 && c->context == CONTEXT2 &&
+                    c->tied == tied && c->rope_pairing == PAIR_INTERLEAVED &&
+                    c->pos == POS_ROTARY && c->act == ACT_SWIGLU && c->norm == NORM_RMS &&
+                    c->norm_eps == 1e-5 && c->rope_base == 10000, "another model");
+        idx seen = 0;
+        for (int i = 0; i < 13 - tied; i++)
+            for (int l = 0; l < BIN_ORDER[i].copies; l++) {
+                char name[32] = "";
+                int in = BIN_ORDER[i].in, out = BIN_ORDER[i].out;
+                if (BIN_ORDER[i].copies > 1) snprintf(name, sizeof name, "l%d.", l);
+                strcat(name, BIN_ORDER[i].ours);
+                const Tensor *x = model_tensor(&r.m, name);
+                fact(t, !x == !*name, "no %s", name);
+                for (int k = 0; x && k < in * out; k++) {
+                    /* wte is [V,C] in both; the others are turned */
+                    idx at = i == 0 ? k : (idx)(k % in) * out + k / in;
+                    real is = r.m.params[x->at + at];
+                    fact(t, is == (real)(value + (float)k), "%s: %g at %d", name, (double)is, k);
+                }
+                value += (float)(in * out);
+                seen += x ? x->count : 0;
+            }
+        fact(t, seen == r.m.count, "%lld numbers of %lld", (long long)seen, (long long)r.m.count);
+        trainer_free(&r);
+        fact(t, !e.status, "%s", e.text);
+        bytes_free(&b);
+    }
+    scratch_close();
+}
+
+/* A number of its head that cannot be, a byte too many or too few, and other files. */
+static void hf__llama2c_refuses(Test *t) {
+    static const struct { int at, value, more; const char *said; } WRONG[] = {
+        {0, C2, 1, "bytes for the shape that it begins with"},
+        {0, C2, -4, "bytes for the shape that it begins with"},
+        {0, 0, 0, "expected dim of 1 to 1048576"}, {0, -C2, 0, "expected dim"},
+        {0, 0x616B3432, 0, "expected the first format of llama2.c, found a later one"},
+        {1, 0, 0, "expected ffn"}, {2, 1 << 20, 0, "expected layers"},
+        {3, 6, 0, "expected heads that"},
+        {4, 3, 0, "expected heads that"}, {4, 0, 0, "expected kv-heads of 1"},
+        {5, 0, 0, "expected vocab"},
+        {5, -2147483647 - 1, 0, "expected vocab"}, {6, 1 << 30, 0, "expected context"},
+        {6, CONTEXT2 + 1, 0, "bytes for the shape"}, {5, V2, 0, "bytes for the shape"}};
+    Bytes b = {0}, bad = {0};
+    Error e = {0};
+    if (no_hf(t)) return;
+    scratch_open();
+    bin_bytes(&b, false, &e);
+    for (int i = 0; i < (int)(sizeof WRONG / sizeof WRONG[0]); i++) {
+        bad.size = 0;
+        bytes_add(&bad, b.at, b.size, &e);
+        for (int k = 0; k < 4; k++)
+            bad.at[4 * WRONG[i].at + k] = ((uint32_t)WRONG[i].value >> 8 * k) & 0xFF;
+        if (WRONG[i].more > 0) bytes_add(&bad, "", 1, &e);
+        file_write(SCRATCH "/x.bin", bad.at, bad.size - (WRONG[i].more < 0 ? 4 : 0), &e);
+        hf_fails(t, SCRATCH "/x.bin --out " SCRATCH "/y.model", 1, WRONG[i].said);
+    }
+    /* a tokenizer that is named has to be one */
+    file_write(SCRATCH "/x.bin", b.at, b.size, &e);
+    text_file(t, SCRATCH "/x.json", "{");
+    hf_fails(t, SCRATCH "/x.bin --out " SCRATCH "/y.model --tokenizer " SCRATCH "/x.json", 1,
+             "x.json: expected");
+    hf_fails(t, SCRATCH "/x.bin --out " SCRATCH "/y.model --tokenizer " SCRATCH "/none", 1,
+             "none: expected tokenizer.json");
+    fact(t, !e.status, "%s", e.text);
+    bytes_free(&b);
+    bytes_free(&bad);
+    text_file(t, SCRATCH "/x.bin", "PK\003\004 and twenty-four bytes more");
+    hf_fails(t, SCRATCH "/x.bin --out " SCRATCH "/y.model", 1, "found one file of a folder");
+    text_file(t, SCRATCH "/x.bin", "12345678{and twenty-four bytes more");
+    hf_fails(t, SCRATCH "/x.bin --out " SCRATCH "/y.model", 1, "found one file of a folder");
+    text_file(t, SCRATCH "/x.bin", "short");
+    hf_fails(t, SCRATCH "/x.bin --out " SCRATCH "/y.model", 1, "x.bin/config.json: ");
+    hf_fails(t, SCRATCH "/none --out " SCRATCH "/y.model", 1, "none/config.json: ");
+    fact(t, file_missing(SCRATCH "/y.model"), "something was written");
+    scratch_close();
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 16.5  Published models: tiny ones of every family, as the library that publishes them writes
+ * them, imported by ./hf and held against what that library computes. data/golden/hf_tiny.py, which
+ * wrote hf_tiny.txt, states its format and how a tensor's numbers follow from its name. */
+
+/* A tensor of a published file. */
+typedef struct Listed { char name[96], dtype[8]; int rank, dim[4]; idx count; } Listed;
+
+/* What a reader with one fault would make of u [count] in case k. */
+typedef void Fault(const Listed *x, uint64_t k, double *u);
+
+/* Where a case's lines are. */
+typedef struct TinyCase {
+    char name[40];
+    uint64_t k;
+    int configs, layouts;
+    const char *config[2];       /* the text of a config.json, to the end of its line */
+    Golden layout[2], runs;
+} TinyCase;
+
+/* The next word of a "file" line. */
+static bool listed_read(Golden *g, Listed *x) {
+    int used = 0;
+    *x = (Listed){.count = 1};
+    if (sscanf(g->at, " %95[^: \n]:%7[A-Z0-9]:%n", x->name, x->dtype, &used) != 2 || !used) {
+        fail(&g->e, 1, TINY ":%d: expected NAME:DTYPE:DIMS, found \"%.40s\"", g->line, g->at);
+        return false;
+    }
+    for (g->at += used; *g->at >= '0' && *g->at <= '9' && x->rank < 4; x->rank++) {
+        char *end;
+        x->dim[x->rank] = (int)strtol(g->at, &end, 10);
+        x->count *= x->dim[x->rank];
+        g->at = end + (*end == ',');
+    }
+    return true;
+}
+
+/* Its numbers u [count] in case k, not yet rounded. */
+static void listed_draw(const Listed *x, uint64_t k, double *u) {
+    static const char *const EMBEDDINGS[] = {"wte", "wpe", "embed_tokens", "embed_positions",
+                                             "embed_in"};
+    bool embedding = false, vector = x->rank == 1;
+    for (int i = 0; i < 5; i++) embedding = embedding || strstr(x->name, EMBEDDINGS[i]);
+    int inputs = x->rank ? x->dim[strstr(x->name, ".c_") ? 0 : x->rank - 1] : 1;
+    Rng r = {hash64(k, x->name, strlen(x->name))};
+    for (idx i = 0; i < x->count; i++) {
+        double v = rng_uniform(&r), w = 2 * v - 1;
+        if (!strcmp(x->dtype, "BOOL")) u[i] = v < 0.5;
+        else if (embedding) u[i] = w;
+        else if (ends(x->name, "dt_proj.bias")) u[i] = w - 1.5;
+        else if (ends(x->name, "A_log")) u[i] = 0.375 + w;
+        else if (vector && ends(x->name, ".weight")) u[i] = 1 + w / 2;
+        else if (vector && ends(x->name, ".bias")) u[i] = w / 2;
+        else u[i] = x->rank > 1 ? w * (2 / sqrt(inputs)) : w;
+    }
+}
+
+/* u as this type has it, to the nearest, ties to even; the bytes that hold it. */
+static uint64_t dtype_bits(const char *dtype, double u, int *bytes) {
+    float f = (float)u;
+    uint32_t bits;
+    int e;
+    memcpy(&bits, &f, 4);
+    *bytes = !strcmp(dtype, "F32") ? 4 : !strcmp(dtype, "BOOL") ? 1 : 2;
+    if (*bytes == 1) return u != 0;
+    if (*bytes == 4) return bits;
+    if (!strcmp(dtype, "BF16")) return (bits + 0x7FFF + (bits >> 16 & 1)) >> 16;
+    frexp(f, &e);                                            /* steps of 2^(e - 11), or 2^-24 */
+    e = e - 11 > -24 ? e - 11 : -24;
+    return (bits >> 31 << 15) + (uint64_t)(e + 24) * 1024 + (uint64_t)nearbyint(ldexp(fabs(f), -e));
+}
+
+/* The file of one line, written into FOLDER; without a fault it has the bytes that the library
+ * wrote. Adds its tensors to the index. */
+static void tiny_file(Golden *g, Test *t, uint64_t k, Fault *fault, Bytes *index) {
+    char file[64] = "", path[256];
+    unsigned long long sum = 0;
+    int used = 0, bytes;
+    Listed x;
+    Bytes head = {0}, body = {0};
+    Error e = {0};
+    if (sscanf(g->at, "file %63s %16llx%n", file, &sum, &used) != 2) {
+        fail(&g->e, 1, TINY ":%d: expected \"file NAME HASH64\", found \"%.40s\"", g->line, g->at);
+        return;
+    }
+    bytes_number(&head, 0, 8, &e);
+    bytes_print(&head, &e, "{\"__metadata__\":{\"format\":\"pt\"}");
+    for (g->at += used; *g->at == ' ' && listed_read(g, &x);) {
+        double *u = room(x.count);
+        size_t begin = body.size;
+        listed_draw(&x, k, u);
+        if (fault) fault(&x, k, u);
+        for (idx i = 0; i < x.count; i++) {
+            uint64_t bits = dtype_bits(x.dtype, u[i], &bytes);
+            bytes_number(&body, bits, bytes, &e);
+        }
+        bytes_print(&head, &e, ",\"%s\":{\"dtype\":\"%s\",\"shape\":[", x.name, x.dtype);
+        for (int i = 0; i < x.rank; i++) bytes_print(&head, &e, "%s%d", i ? "," : "", x.dim[i]);
+        bytes_print(&head, &e, "],\"data_offsets\":[%zu,%zu]}", begin, body.size);
+        bytes_print(index, &e, "%s\n\"%s\": \"%s\"", index->size ? "," : "", x.name, file);
+        free(u);
+    }
+    bytes_print(&head, &e, "}");
+    while (head.size % 8) bytes_add(&head, " ", 1, &e);
+    for (int i = 0; i < 8; i++) head.at[i] = (unsigned char)((head.size - 8) >> 8 * i);
+    bytes_add(&head, body.at, body.size, &e);
+    uint64_t ours = hash64(0, head.at, head.size);
+    fact(t, fault || ours == sum, TINY ":%d: %s has hash %016llx, the library's has %016llx",
+         g->line, file, (unsigned long long)ours, sum);
+    snprintf(path, sizeof path, FOLDER "/%s", file);
+    file_write(path, head.at, head.size, &e);
+    fact(t, !e.status, "%s", e.text);
+    bytes_free(&head);
+    bytes_free(&body);
+    golden_words(g, "\n");
+    g->line++;
+}
+
+/* FOLDER with the model of a case in one layout and under one config, in which `was` is replaced
+ * by `is` (NULL: nothing is). */
+static void tiny_write(Test *t, const TinyCase *c, int layout, int config, Fault *fault,
+                       const char *was, const char *is) {
+    Golden g = c->layout[layout];
+    Bytes index = {0}, text = {0};
+    Error e = {0};
+    int files = 0;
+    scratch_open();
+    fact(t, !make_folder(FOLDER), "no folder " FOLDER);
+    for (; !strncmp(g.at, "file ", 5) && !g.e.status; files++)
+        tiny_file(&g, t, c->k, fault, &index);
+    if (files > 1) {
+        bytes_print(&text, &e, "{\"metadata\": {}, \"weight_map\": {");
+        bytes_add(&text, index.at, index.size, &e);
+        bytes_print(&text, &e, "\n}}\n");
+        file_write(FOLDER "/model.safetensors.index.json", text.at, text.size, &e);
+    }
+    text.size = 0;
+    const char *from = c->config[config];
+    size_t n = strcspn(from, "\n");
+    const char *at = was ? strstr(from, was) : NULL;
+    fact(t, !was || (at && at < from + n), "%s: no %s in its config", c->name, was);
+    size_t until = at ? (size_t)(at - from) : n;
+    bytes_add(&text, from, until, &e);
+    if (at) {
+        bytes_add(&text, is, strlen(is), &e);
+        bytes_add(&text, at + strlen(was), n - until - strlen(was), &e);
+    }
+    file_write(FOLDER "/config.json", text.at, text.size, &e);
+    fact(t, files > 0 && !g.e.status && !e.status, "%s: %s%s", c->name, g.e.text, e.text);
+    bytes_free(&index);
+    bytes_free(&text);
+}
+
+static void golden_skip(Golden *g) {
+    g->at += strcspn(g->at, "\n");
+    g->at += *g->at == '\n';
+    g->line++;
+}
+
+/* The next case; g is then after it. false at the end of the text. */
+static bool tiny_next(Golden *g, TinyCase *c) {
+    unsigned long long k;
+    *c = (TinyCase){0};
+    while (*g->at && strncmp(g->at, "case ", 5)) golden_skip(g);
+    if (sscanf(g->at, "case %39s %llu", c->name, &k) != 2) return false;
+    c->k = k;
+    golden_skip(g);
+    for (; !strncmp(g->at, "config ", 7) && c->configs < 2; golden_skip(g))
+        c->config[c->configs++] = g->at + 7;
+    for (; !strncmp(g->at, "layout", 6) && c->layouts < 2; c->layouts++) {
+        golden_skip(g);
+        c->layout[c->layouts] = *g;
+        while (!strncmp(g->at, "file ", 5)) golden_skip(g);
+    }
+    c->runs = *g;
+    while (*g->at && strncmp(g->at, "case ", 5)) golden_skip(g);
+    return c->configs && c->layouts && !strncmp(c->runs.at, "run ", 4);
+}
+
+/* The runs of a case, by the model that was imported of it. */
+static void tiny_runs(Golden *g, Test *t, Model *m, uint64_t k, double *most) {
+    Error e = {0};
+    int T, used, ids[32], V = m->c.vocab;
+    while (sscanf(g->at, "run %d :%n", &T, &used) == 1 && T > 0 && T <= 32 && !g->e.status) {
+        double id[32];
+        Acts a = {0};
+        idx map = (idx)m->c.heads * T * T;
+        g->at += used;
+        if (!golden_numbers(g, T, id)) return;
+        for (int i = 0; i < T; i++) ids[i] = (int)id[i];
+        real *maps = calloc((size_t)(2 * m->c.layers * map), sizeof(real)),
+             *logits = calloc((size_t)(T * V), sizeof(real));
+        Probe *probe = calloc((size_t)m->c.layers, sizeof *probe);
+        if (!maps || !logits || !probe) exit(1);
+        for (int l = 0; l < m->c.layers; l++)
+            probe[l] = (Probe){.weight = maps + 2 * l * map, .metric = maps + (2 * l + 1) * map};
+        if (!acts_create(&a, m, 1, T, ACTS_ALL, &e)) {
+            a.probe = probe;
+            model_forward(m, &a, ids, 1, T);
+            model_logits(m, &a, a.nf, T, logits);
+            model_fault(m, &e);
+            while (tiny_line(g, m, &a, ids, T, logits, k, most)) {}
+        }
+        fact(t, !e.status && !g->e.status, "%s%s", e.text, g->e.text);
+        acts_free(&a);
+        free(maps);
+        free(logits);
+        free(probe);
+        if (e.status) return;
+    }
+}
+
+/* Imports FOLDER (words: further flags), opens what came of it, and compares: the runs' Golden. */
+static Golden tiny_compare(Test *t, const TinyCase *c, const char *words, bool open, double *most) {
+    Golden g = c->runs;
+    Trainer r = {0};
+    Error e = {0};
+    char all[256];
+    snprintf(all, sizeof all, FOLDER " --out " IMPORTED " %s", words);
+    g.bound = 1;
+    if (hf_does(t, all)) {
+        if (open) checkpoint_open(IMPORTED, &r, &e);
+        else checkpoint_load(IMPORTED, &r, false, &e);
+        fact(t, !e.status, "%s: %s", c->name, e.text);
+        if (!e.status) tiny_runs(&g, t, &r.m, c->k, most);
+        trainer_free(&r);
+        int lines;
+        char last[120];
+        fact(t, !checked(t, IMPORTED, last, &lines) && lines >= 7, "%s: %s", c->name, last);
+    }
+    return g;
+}
+
+/* Every family and variant, dtype, way to store it, and spelling of its config; imported as a copy
+ * whose matrices stay in the file, and as links that are read at once. */
+static void imported__against_library(Test *t) {
+    static const char *const FAMILY[] = {"gpt2", "gpt_neox", "opt", "llama", "mistral", "jamba"};
+    Bytes text = {0};
+    TinyCase c;
+    Golden g = {.path = TINY, .line = 1};
+    double most[6][TINY_KINDS] = {{0}}, worst = 0;
+    char what[160] = "";
+    int cases = 0, told, imports = 0;
+    long numbers = 0;
+    if (no_hf(t)) return;
+    fact(t, !golden_read(TINY, &text, &told, &g.e), "%s", g.e.text);
+    for (g.at = (const char *)text.at; g.at && tiny_next(&g, &c) && !t->wrong; cases++) {
+        int f = 0;
+        while (f < 5 && strncmp(c.name, FAMILY[f], strlen(FAMILY[f]))) f++;
+        for (int config = 0; config < c.configs; config++)
+            for (int layout = 0; layout < c.layouts; layout++)
+                for (int link = 0; link < 2 && !t->wrong; link++, imports++) {
+                    tiny_write(t, &c, layout, config, NULL, NULL, NULL);
+                    Golden one = tiny_compare(t, &c, link ? "--link" : "", !link, most[f]);
+                    fact(t, one.numbers > 500 && !one.changed,
+                         "%s, layout %d, config %d: %d of %ld numbers differ; the first: %s",
+                         c.name, layout, config, one.changed, one.numbers, one.first);
+                    numbers += one.numbers;
+                    if (one.worst > worst) {
+                        worst = one.worst;
+                        snprintf(what, sizeof what, "of its bound: %s, %.100s", c.name, one.what);
+                    }
+                }
+    }
+    fact(t, cases == told && cases >= 28, "%d cases of %d", cases, told);
+    within(t, worst, 0, 1, "%s", what);
+    note(t, "%d cases, %d imports, %ld numbers; largest errors of hidden states, weights, logits:",
+         cases, imports, numbers);
+    for (int f = 0; f < 6; f++)
+        note(t, " %s %.1e %.1e %.1e", FAMILY[f], most[f][0], most[f][1], most[f][2]);
+    bytes_free(&text);
+    scratch_close();
+}
+
+/* Row i of the rows [n,width] of u becomes row from[i]. */
+static void reorder(double *u, int n, int width, const int *from) {
+    double *was = room((idx)n * width);
+    memcpy(was, u, (size_t)(n * width) * sizeof *u);
+    for (int i = 0; i < n; i++)
+        memcpy(u + i * width, was + from[i] * width, (size_t)width * sizeof *u);
+    free(was);
+}
+
+/* Likewise the rows of a published tensor, or its columns. */
+static void reorder_rows(const Listed *x, double *u, const int *from) {
+    reorder(u, x->dim[0], (int)(x->count / x->dim[0]), from);
+}
+static void reorder_columns(const Listed *x, double *u, const int *from) {
+    int n = x->dim[x->rank - 1];
+    for (idx i = 0; i < x->count; i += n) reorder(u + i, n, 1, from);
+}
+
+/* A square matrix of Conv1D read as every other is. */
+static void fault_turned(const Listed *x, uint64_t k, double *u) {
+    int n = x->dim[0];
+    (void)k;
+    if (!ends(x->name, "attn.c_proj.weight")) return;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < i; j++) {
+            double was = u[i * n + j];
+            u[i * n + j] = u[j * n + i];
+            u[j * n + i] = was;
+        }
+}
+
+/* q, k, v of NeoX as thirds, not by head; of GPT-2 by head, not as thirds. */
+static void fault_thirds(const Listed *x, uint64_t k, double *u) {
+    int from[120], H = 4, D = 10;
+    (void)k;
+    if (!strstr(x->name, "query_key_value")) return;
+    for (int i = 0; i < 3 * H * D; i++) from[i] = i / D % 3 * H * D + i / (3 * D) * D + i % D;
+    reorder_rows(x, u, from);
+}
+static void fault_by_head(const Listed *x, uint64_t k, double *u) {
+    int from[72], H = 3, D = 8;
+    (void)k;
+    if (!strstr(x->name, "c_attn")) return;
+    for (int i = 0; i < 3 * H * D; i++) from[i] = i / D % H * 3 * D + i / (H * D) * D + i % D;
+    reorder_columns(x, u, from);
+}
+
+/* OPT's table of positions from its first row on. */
+static void fault_offset(const Listed *x, uint64_t k, double *u) {
+    int from[34];
+    (void)k;
+    if (!strstr(x->name, "embed_positions")) return;
+    for (int i = 0; i < 34; i++) from[i] = i < 2 ? i : i - 2;
+    reorder_rows(x, u, from);
+}
+
+/* Rotations that turn neighbours; and that turn the other way round. */
+static void fault_neighbours(const Listed *x, uint64_t k, double *u) {
+    int from[32], D = 8;
+    (void)k;
+    if (!strstr(x->name, "q_proj") && !strstr(x->name, "k_proj")) return;
+    for (int i = 0; i < 32; i++) from[i] = i / D * D + i % (D / 2) * 2 + i % D / (D / 2);
+    reorder_rows(x, u, from);
+}
+static void fault_backwards(const Listed *x, uint64_t k, double *u) {
+    int from[32], D = 8;
+    (void)k;
+    if (!strstr(x->name, "q_proj") && !strstr(x->name, "k_proj")) return;
+    for (int i = 0; i < 32; i++) from[i] = i / D * D + (i + D / 2) % D;
+    reorder_rows(x, u, from);
+}
+
+/* Query head h reads key head h % K, not h / (H / K). */
+static void fault_groups(const Listed *x, uint64_t k, double *u) {
+    static const int HEAD[] = {0, 2, 1, 3};
+    int from[32], D = 8;
+    (void)k;
+    for (int i = 0; i < 32; i++) from[i] = HEAD[i / D] * D + i % D;
+    if (strstr(x->name, "q_proj")) reorder_rows(x, u, from);
+    if (strstr(x->name, "o_proj")) reorder_columns(x, u, from);
+}
+
+/* The branch that is activated and the other one. */
+static void fault_gate(const Listed *x, uint64_t k, double *u) {
+    Listed other = *x;
+    char *gate = strstr(other.name, "gate_proj"), *up = strstr(other.name, "up_proj");
+    if (gate) memmove(gate + 2, gate + 4, strlen(gate + 4) + 1), memcpy(gate, "up", 2);
+    else if (up) memmove(up + 4, up + 2, strlen(up + 2) + 1), memcpy(up, "gate", 4);
+    listed_draw(&other, k, u);
+}
+
+/* Mamba: the taps of the convolution in the other order; x and z; B and C. */
+static void fault_taps(const Listed *x, uint64_t k, double *u) {
+    static const int FROM[] = {3, 2, 1, 0};
+    (void)k;
+    if (ends(x->name, "conv1d.weight")) reorder_columns(x, u, FROM);
+}
+static void fault_x_and_z(const Listed *x, uint64_t k, double *u) {
+    int from[128];
+    (void)k;
+    for (int i = 0; i < 128; i++) from[i] = (i + 64) % 128;
+    if (ends(x->name, "mamba.in_proj.weight")) reorder_rows(x, u, from);
+}
+static void fault_b_and_c(const Listed *x, uint64_t k, double *u) {
+    static const int FROM[] = {0, 1, 2, 7, 8, 9, 10, 3, 4, 5, 6};
+    (void)k;
+    if (ends(x->name, "x_proj.weight")) reorder_rows(x, u, FROM);
+}
+
+/* The comparison sees what it is for: a model that was read with a fault, or under another config,
+ * differs from the reference by more than its bounds. */
+static void imported__sees_faults(Test *t) {
+    static const struct { const char *name; Fault *fault; const char *was, *is; } FAULTS[] = {
+        {"gpt2", fault_turned, NULL, NULL}, {"gpt2", fault_by_head, NULL, NULL},
+        {"gpt2", NULL, "\"gelu_new\"", "\"gelu\""},
+        {"gpt2-inner", NULL, "\"gelu\"", "\"gelu_new\""},
+        {"gpt2-inverse", NULL, "layer_idx\": true", "layer_idx\": false"},
+        {"gpt2", NULL, "epsilon\": 1e-05", "epsilon\": 0.001"},
+        {"gpt_neox", fault_thirds, NULL, NULL},
+        {"gpt_neox", NULL, "\"gelu\"", "\"gelu_new\""},
+        {"gpt_neox", NULL, "factor\": 0.25", "factor\": 0.4"},
+        {"gpt_neox", NULL, "residual\": true", "residual\": false"},
+        {"gpt_neox-sequential", NULL, "residual\": false", "residual\": true"},
+        {"gpt_neox-sequential", NULL, "theta\": 10000", "theta\": 5000"},
+        {"opt", fault_offset, NULL, NULL}, {"opt-350m", fault_offset, NULL, NULL},
+        {"opt", NULL, "\"relu\"", "\"gelu\""},
+        {"llama", fault_neighbours, NULL, NULL}, {"llama", fault_backwards, NULL, NULL},
+        {"llama", fault_groups, NULL, NULL}, {"llama", fault_gate, NULL, NULL},
+        {"llama", NULL, "eps\": 1e-05", "eps\": 0.001"},
+        {"llama-linear", NULL, "\"factor\": 2.0", "\"factor\": 1.0"},
+        {"llama3", NULL, "\"factor\": 8.0", "\"factor\": 7.0"},
+        {"llama3", NULL, "low_freq_factor\": 1.0", "low_freq_factor\": 1.5"},
+        {"llama3", NULL, "high_freq_factor\": 4.0", "high_freq_factor\": 3.5"},
+        {"llama3", NULL, "embeddings\": 64", "embeddings\": 48"},
+        {"mistral", NULL, "window\": 5", "window\": 6"},
+        {"mistral", NULL, "window\": 5", "window\": 4"},
+        {"jamba", fault_taps, NULL, NULL}, {"jamba", fault_x_and_z, NULL, NULL},
+        {"jamba", fault_b_and_c, NULL, NULL}, {"jamba", fault_gate, NULL, NULL},
+        {"jamba", NULL, "per_tok\": 2", "per_tok\": 1"},
+        {"jamba", NULL, "eps\": 1e-06", "eps\": 0.001"},
+    };
+    int tried = 0, told, n = (int)(sizeof FAULTS / sizeof FAULTS[0]);
+    double faintest = INFINITY, most[TINY_KINDS] = {0};
+    char which[80] = "";
+    Bytes text = {0};
+    TinyCase c;
+    Golden g = {.path = TINY, .line = 1};
+    if (no_hf(t)) return;
+    fact(t, !golden_read(TINY, &text, &told, &g.e), "%s", g.e.text);
+    for (g.at = (const char *)text.at; g.at && tiny_next(&g, &c);)
+        for (int i = 0; i < n; i++) {
+            if (strcmp(c.name, FAULTS[i].name)) continue;
+            tiny_write(t, &c, 0, 0, FAULTS[i].fault, FAULTS[i].was, FAULTS[i].is);
+            Golden one = tiny_compare(t, &c, "", true, most);
+            const char *is = FAULTS[i].is ? FAULTS[i].is : "numbers in another order";
+            fact(t, one.numbers > 500 && one.changed > 0, "%s: %s: largest error %.2g of its bound",
+                 c.name, is, one.worst);
+            tried++;
+            if (!(one.worst < faintest)) continue;
+            faintest = one.worst;
+            snprintf(which, sizeof which, "%s, %s", c.name, is);
+        }
+    fact(t, tried == n, "%d of %d faults tried", tried, n);
+    note(t, "%d faults; the faintest shows by %.2g times its bound: %s", tried, faintest, which);
+    bytes_free(&text);
+    scratch_close();
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 16.6  Trained models, where a developer's machine has them beside this folder */
+
+#define CAPP "../shared/models/capp-gpt"
+#define STORIES "../shared/models/stories260K.bin"
+#define STORIES_TOKENS "../shared/models/tok512.bin"
+
+/* The forward of ids [T] through SCRATCH/trained, with maps. */
+typedef struct Trained { Trainer r; Acts a; Probe probe[8]; real *maps, *logits; } Trained;
+
+static bool trained_open(Test *t, Trained *x, const char *from, int T) {
+    Error e = {0};
+    char words[256];
+    *x = (Trained){0};
+    scratch_open();
+    snprintf(words, sizeof words, "%s --out " SCRATCH "/trained", from);
+    if (!hf_does(t, words)) return false;
+    checkpoint_open(SCRATCH "/trained", &x->r, &e);
+    const Config *c = &x->r.m.c;
+    if (!e.status) acts_create(&x->a, &x->r.m, 1, T, ACTS_ALL, &e);
+    fact(t, !e.status && c->layers <= 8, "%s: %s", from, e.text);
+    idx map = (idx)c->heads * T * T;
+    x->maps = calloc((size_t)(8 * map), sizeof(real));
+    x->logits = calloc((size_t)(T * c->vocab), sizeof(real));
+    if (!x->maps || !x->logits) exit(1);
+    for (int l = 0; l < 8; l++) x->probe[l] = (Probe){.weight = x->maps + l * map};
+    return !t->wrong;
+}
+
+static void trained_forward(Trained *x, const int *ids, int T) {
+    x->a.probe = x->probe;
+    model_forward(&x->r.m, &x->a, ids, 1, T);
+    model_logits(&x->r.m, &x->a, x->a.nf, T, x->logits);
+}
+
+static void trained_close(Trained *x) {
+    acts_free(&x->a);
+    trainer_free(&x->r);
+    free(x->maps);
+    free(x->logits);
+    scratch_close();
+}
+
+static bool no_model(Test *t, const char *path) {
+    if (no_hf(t)) return true;
+    if (file_missing(path)) t->skip = "no ../shared/models here";
+    return t->skip != NULL;
+}
+
+static int greatest(const real *x, int n) {
+    int best = 0;
+    for (int i = 1; i < n; i++) if (x[i] > x[best]) best = i;
+    return best;
+}
+
+/* A trained GPT-2 from the Hub against numbers that a program of its own made in double, written
+ * with 5 decimals. */
+static void trained__gpt2(Test *t) {
+    static const double LAST[] = {-0.66593, 1.23771, 8.40387, 1.75892, 0.22093, -0.29100},
+        FIRST_CASES[] = {-2.20359, 0.39776, -1.04351, -1.74431, -2.38101, -1.08797},
+        MAP0[] = {.07959, .00385, .08846, .34481, .14971, .09595, .23763},
+        MAP3[] = {.65452, .21401, .10120, .00885, .00526, .01336, .00279},
+        NORM[] = {.28840, .43073, .60336, .73560, .88597};
+    static const int NEXT[] = {30, 45, 40, 42, 50, 32, 40, 37, 42, 50, 33, 40};
+    int ids[19] = {2, 8, 14, 17, 22, 25, 49}, V;
+    Trained x;
+    if (no_model(t, CAPP "/config.json")) return;
+    if (trained_open(t, &x, CAPP, 19)) {
+        V = x.r.m.c.vocab;
+        trained_forward(&x, ids, 7);
+        for (int i = 0; i < 6; i++) {
+            within(t, (double)x.logits[6 * V + 28 + i], LAST[i], 1.2e-5, "logit %d", 28 + i);
+            within(t, (double)x.logits[29 + i], FIRST_CASES[i], 1.2e-5, "first row's logit %d", 29 + i);
+        }
+        for (int j = 0; j < 7; j++) {
+            within(t, (double)x.probe[0].weight[6 * 7 + j], MAP0[j], 6e-6, "block 0, head 0");
+            within(t, (double)x.probe[3].weight[(7 + 6) * 7 + j], MAP3[j], 6e-6, "block 3, head 1");
+        }
+        for (int l = 0; l <= 4; l++) {
+            const real *h = l < 4 ? x.a.layer[l].x : x.a.h;
+            double square = 0;
+            for (int i = 0; i < 64; i++) square += (double)h[i] * (double)h[i];
+            within(t, sqrt(square), NORM[l], 6e-6, "||h_1|| before block %d", l);
+        }
+        for (int n = 0; n < 12; n++) {
+            trained_forward(&x, ids, 7 + n);
+            ids[7 + n] = greatest(x.logits + (idx)(6 + n) * V, V);
+            fact(t, ids[7 + n] == NEXT[n], "token %d is %d, expected %d", n, ids[7 + n], NEXT[n]);
+        }
+    }
+    trained_close(&x);
+}
+
+/* A trained llama in llama2.c's format tells its story; its tokens from the tokenizer beside it:
+ * 4 bytes, then of each id 4 bytes of score, 4 of length, and the text. */
+static void trained__stories(Test *t) {
+    static const char TOLD[] = " Once upon a time, there was a little girl named Lily. She loved "
+                               "to play outside in the park. One day, she saw a big, r";
+    int ids[41] = {1};
+    size_t start[513] = {0}, at = 4;
+    char told[512] = "";
+    Bytes pieces = {0};
+    Error e = {0};
+    Trained x;
+    if (no_model(t, STORIES)) return;
+    if (!file_read(STORIES_TOKENS, &pieces, &e))
+        for (int id = 0; id < 512 && at + 8 <= pieces.size; id++) {
+            start[id] = at + 8;
+            at += 8 + (size_t)number_at(pieces.at + at + 4, 4);
+            start[id + 1] = at + 8;
+        }
+    fact(t, !e.status && at == pieces.size, "%s%zu of %zu bytes of text", e.text, at, pieces.size);
+    if (trained_open(t, &x, STORIES, 41)) {
+        fact(t, x.r.m.c.vocab == 512, "vocabulary of %d", x.r.m.c.vocab);
+        for (int n = 0; n < 40 && !t->wrong; n++) {
+            trained_forward(&x, ids, n + 1);
+            int id = ids[n + 1] = greatest(x.logits + (idx)n * 512, 512);
+            size_t used = strlen(told), size = start[id + 1] - 8 - start[id];
+            snprintf(told + used, sizeof told - used, "%.*s", (int)size,
+                     (const char *)pieces.at + start[id]);
+        }
+        fact(t, !strcmp(told, TOLD), "it tells \"%s\"", told);
+    }
+    bytes_free(&pieces);
+    trained_close(&x);
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 16.7  Published tokenizers: ./hf makes sink's of them */
+
+/* The ids of n bytes as text, with a space after each. */
+static void ids_text(Encoder *c, const char *text, size_t n, char *to, size_t room) {
+    Ids ids = {0};
+    Error e = {0};
+    size_t at = 0;
+    *to = 0;
+    tokenizer_encode(c, (const unsigned char *)text, n, &ids, &e);
+    for (size_t i = 0; i < ids.size && at + 16 < room; i++)
+        at += (size_t)snprintf(to + at, room - at, "%d ", ids.at[i]);
+    if (e.status) snprintf(to, room, "%s", e.text);
+    ids_free(&ids);
+}
+
+static void hf__tokenizer_json(Test *t) {
+    static const struct { Parts p; const char *text, *ids; } ROWS[] = {
+        {{0}, "he he<|endoftext|> h", "256 257 258 32 104 "},
+        {{.merges = "[[\"h\", \"e\"], [\"\\u0120\", \"he\"]]"}, "he he", "256 257 "},
+        {{.merges = "[\"\\u0120 he\", \"h e\"]"}, "he he", "256 257 "},
+        {{.merges = "[\"h e\"]"}, "he he", "256 32 256 "},
+        {{.merges = "[\"h e\"]", .model = "\"ignore_merges\": true,"}, "he he", "256 257 "},
+        {{.model = "\"type\": \"BPE\", \"dropout\": null, \"unk_token\": null, "
+                   "\"continuing_subword_prefix\": \"\", \"end_of_word_suffix\": null,"},
+         "he", "256 "},
+        {{.cuts = LLAMA3_SPLIT}, "1234'LL he", "49 50 51 52 39 76 76 257 "},
+        {{.normalizer = "{\"type\": \"NFC\"}"}, "e\xCC\x81", "195 169 "},
+        {{.normalizer = "{\"type\": \"Sequence\", \"normalizers\": []}"}, "e\xCC\x81",
+         "101 204 129 "},
+        {{.added = "[" ADDED("258", "</s>", RAW) ", " ADDED("260", "  ", "\"special\": false")
+                   ", " ADDED("261", "   ", "\"special\": false") "]",
+          .normalizer = "{\"type\": \"NFC\"}"}, "he    he</s>", "256 261 257 258 "},
+        {{.added = "[" ADDED("258", "</s>", RAW) ", " ADDED("256", "he", RAW) "]"}, "hehe he",
+         "256 256 32 256 "},
+        {{.added = "[" ADDED("258", "</s>", RAW) ", " ADDED("260", "bb", RAW) ", "
+                   ADDED("261", "bbb", "\"normalized\": true") "]"}, "bbb", "260 98 "},
+        {{.vocab = "\"he\": 256, \"\\u0120he\": 257, \"\\u65e5 x\": 258, \"</s>\": 300",
+          .added = "[" ADDED("300", "</s>", RAW) "]"}, "he</s>", "256 300 "},
+    };
+    static const struct { Parts p; bool begins; int bos; } FRONTS[] = {
+        {{0}, false, 258},
+        {{.added = "[" ADDED("258", "</s>", RAW) "," ADDED("259", "<go>", RAW) "]",
+          .post = TEMPLATE(FRONT ", " TEXT_A)}, true, 259},
+        {{.added = "[" ADDED("258", "</s>", RAW) "," ADDED("259", "<s>", RAW) "]",
+          .post = TEMPLATE(TEXT_A)}, false, 259},
+        {{.added = "[" ADDED("258", "</s>", RAW) "," ADDED("259", "<s>", RAW) "]",
+          .post = "{\"type\": \"Sequence\", \"processors\": [" BYTE_LEVEL("") ", "
+                  TEMPLATE(FRONT ", " TEXT_A) "]}"}, true, 259},
+        {{.added = "[" ADDED("258", "</s>", RAW) "]"}, false, -1},
+    };
+    char found[400];
+    Tokenizer k;
+    Encoder c;
+    if (no_hf(t)) return;
+    scratch_open();
+    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+        parts_write(t, SCRATCH "/t.json", &ROWS[i].p);
+        if (tok_open(t, SCRATCH "/t.json", &k, &c)) {
+            ids_text(&c, ROWS[i].text, strlen(ROWS[i].text), found, sizeof found);
+            fact(t, !strcmp(found, ROWS[i].ids), "row %d, %s: %s, expected %s", i, ROWS[i].text,
+                 found, ROWS[i].ids);
+        }
+        other_close(&k, &c);
+    }
+    for (int i = 0; i < (int)(sizeof FRONTS / sizeof FRONTS[0]); i++) {
+        parts_write(t, SCRATCH "/t.json", &FRONTS[i].p);
+        if (tok_open(t, SCRATCH "/t.json", &k, &c))
+            fact(t, k.begins == FRONTS[i].begins && k.bos == FRONTS[i].bos && k.end == 258,
+                 "front %d: %d, %d, %d", i, k.begins, k.bos, k.end);
+        other_close(&k, &c);
+    }
+    scratch_close();
+}
+
+/* Each row is one thing that would change ids, or cannot be. */
+static void hf__tokenizer_refuses(Test *t) {
+    static const char OWN[] = "with values of its own";
+    static const struct { Parts p; const char *said; } ROWS[] = {
+        {{.model = "\"type\": \"Unigram\","}, "a model that is no BPE"},
+        {{.model = "\"dropout\": 0.1,"}, "found dropout"},
+        {{.model = "\"continuing_subword_prefix\": \"##\","}, "continuing_subword_prefix"},
+        {{.model = "\"end_of_word_suffix\": \"</w>\","}, "end_of_word_suffix"},
+        {{.normalizer = "{\"type\": \"NFKC\"}"}, "normalizer \"NFKC\""},
+        {{.normalizer = "{\"type\": \"Lowercase\"}"}, "normalizer \"Lowercase\""},
+        {{.normalizer = "{\"type\": \"Sequence\", \"normalizers\": [{\"type\": \"NFC\"}, "
+                        "{\"type\": \"Strip\"}]}"}, "normalizer \"Strip\""},
+        {{.normalizer = "{\"type\": \"Prepend\", \"prepend\": \"x\"}"}, OWN},
+        {{.normalizer = "{\"type\": \"Replace\", \"pattern\": {\"Regex\": \" \"}, \"content\": "
+                        "\"" SIGN "\"}"}, OWN},
+        {{.cuts = "null"}, "pre_tokenizer \"\""}, {{.cuts = "{\"type\": \"Whitespace\"}"}, OWN},
+        {{.cuts = "{\"type\": \"ByteLevel\", \"add_prefix_space\": true}"}, OWN},
+        {{.cuts = BYTE_LEVEL(", \"use_regex\": false")}, OWN},
+        {{.cuts = "{\"type\": \"Sequence\", \"pretokenizers\": [{\"type\": \"Digits\"}, "
+                  BYTE_LEVEL("") "]}"}, OWN},
+        {{.cuts = "{\"type\": \"Metaspace\", \"replacement\": \"" SIGN "\"}"}, OWN},
+        {{.cuts = "{\"type\": \"Metaspace\", \"replacement\": \"_\", \"split\": false}"}, OWN},
+        {{.cuts = "{\"type\": \"Metaspace\", \"replacement\": \"" SIGN "\", \"split\": false}"},
+         "characters without byte_fallback"},
+        {{.cuts = "{\"type\": \"Metaspace\", \"replacement\": \"" SIGN "\", \"split\": false}",
+          .model = "\"byte_fallback\": true,"}, "expected a token for every byte"},
+        {{.post = "{\"type\": \"RobertaProcessing\"}"}, "post_processor \"RobertaProcessing\""},
+        {{.post = TEMPLATE(TEXT_A ", " FRONT)}, OWN}, {{.post = TEMPLATE(FRONT)}, OWN},
+        {{.post = TEMPLATE(FRONT ", " FRONT ", " TEXT_A)}, OWN},
+        {{.post = TEMPLATE(FRONT ", " TEXT_A)}, OWN},        /* there is no 259 */
+        {{.added = "{}"}, "added_tokens that are no list"}, {{.added = "[{}]"}, "without id"},
+        {{.added = "[{\"id\": 258, \"content\": [1, 2, 3]}]"}, "without id or content"},
+        {{.added = "[" ADDED("258", "", RAW) "]"}, "without id or content"},
+        {{.added = "[" ADDED("258", "</s>", "\"lstrip\": true") "]"}, "lstrip"},
+        {{.added = "[" ADDED("258", "</s>", "\"rstrip\": true") "]"}, "rstrip"},
+        {{.added = "[" ADDED("258", "</s>", "\"single_word\": true") "]"}, "single_word"},
+        {{.added = "[" ADDED("258", "<x>", RAW) "]"}, "no token that ends a text"},
+        {{.added = "[" ADDED("256", "</s>", RAW) "]"}, "one token of id 256, found two"},
+        {{.added = "[" ADDED("258", "he", RAW) "]"}, "found 256 and 258 alike"},
+        {{.added = "[" ADDED("262144", "</s>", RAW) "]"}, "expected ids below 262144"},
+        {{.added = "[" ADDED("-1", "</s>", RAW) "]"}, "without id"},
+        {{.added = "[" ADDED("258", "</s>", RAW) "," ADDED("259", "\\u00e9", "\"special\": true")
+                   "]", .normalizer = "{\"type\": \"NFC\"}"}, "that its normalizer would change"},
+        {{.vocab = "\"he\": 256.0, \"\\u0120he\": 257"}, "an id that is no number"},
+        {{.vocab = "{\"h\": 0, \"e\": 1, \"he\": 2, \"\\u0120\": 3, \"\\u0120he\": 4}"},
+         "expected a token for every byte, found none for 0x00"},
+        {{.merges = "{}"}, "no merges"}, {{.merges = "[\"he\"]"}, "a merge that is no pair"},
+        {{.merges = "[[\"h\", \"e\", \"x\"]]"}, "a merge that is no pair"},
+        {{.merges = "[1]"}, "a merge that is no pair"},
+        {{.merges = "[\"h x\"]"}, "expected merge 0 of tokens into a token"},
+        {{.merges = "[\"h e\", \"h e\"]"}, "merge 1 to be new"},
+    };
+    if (no_hf(t)) return;
+    scratch_open();
+    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+        parts_write(t, SCRATCH "/t.json", &ROWS[i].p);
+        hf_fails(t, "tokenizer " SCRATCH "/t.json --out " X_TOK, 1, ROWS[i].said);
+    }
+    text_file(t, SCRATCH "/t.json", "{}");
+    hf_fails(t, "tokenizer " SCRATCH "/t.json --out " X_TOK, 1, "a model that is no BPE");
+    fact(t, file_missing(X_TOK), "something was written");
+    scratch_close();
+}
+
+/* SentencePiece's characters in a tokenizer.json: what its parts do about spaces and marks. */
+static void hf__tokenizer_characters(Test *t) {
+#define PREPEND "{\"type\": \"Prepend\", \"prepend\": \"" SIGN "\"}"
+#define REPLACE                                                                                    \
+    "{\"type\": \"Replace\", \"pattern\": {\"String\": \" \"}, \"content\": \"" SIGN "\"}"
+#define METASPACE(more)                                                                            \
+    "{\"type\": \"Metaspace\", \"replacement\": \"" SIGN "\", \"split\": false" more "}"
+#define BOTH "{\"type\": \"Sequence\", \"normalizers\": [" PREPEND ", " REPLACE "]}"
+    static const struct { const char *normalizer, *cuts, *more, *text, *ids; } ROWS[] = {
+        {BOTH, "null", RAW, "a", " a"}, {BOTH, "null", RAW, " a", " | a"},
+        {BOTH, "null", RAW, "a<s>ab", " a|<s>| a|b"}, {BOTH, "null", RAW, "\n", " |<0A>"},
+        {BOTH, "null", "\"normalized\": true", "<s>a", " <s>|a"},
+        {BOTH, "null", "\"normalized\": true", "b<s>", " |b|<3C>|<73>|<3E>"},
+        {REPLACE, "null", RAW, "ab a", "ab| a"}, {REPLACE, "null", RAW, " a<s>a", " a|<s>|a"},
+        {"null", METASPACE(", \"prepend_scheme\": \"first\""), RAW, "a<s>a", " a|<s>|a"},
+        {"null", METASPACE(", \"prepend_scheme\": \"first\""), RAW, " a", " a"},
+        {"null", METASPACE(", \"prepend_scheme\": \"always\""), RAW, "a<s>a", " a|<s>| a"},
+        {"null", METASPACE(", \"prepend_scheme\": \"never\""), RAW, "ab a", "ab| a"},
+        {"null", METASPACE(", \"add_prefix_space\": true"), RAW, "a<s>a", " a|<s>| a"},
+        {"null", METASPACE(", \"add_prefix_space\": false"), RAW, "a<s>a", "a|<s>|a"},
+    };
+    char added[200], found[300];
+    Tokenizer k;
+    Encoder c;
+    Bytes b = {0};
+    Error e = {0};
+    if (no_hf(t)) return;
+    scratch_open();
+    bytes_print(&b, &e, "{\"<unk>\": 0, \"<s>\": 1, \"</s>\": 2, ");
+    for (int i = 0; i < 256; i++) bytes_print(&b, &e, "\"<0x%02X>\": %d, ", (unsigned)i, 3 + i);
+    bytes_print(&b, &e, "\"" SIGN "\": 259, \"a\": 260, \"b\": 261, \"" SIGN "a\": 262, "
+                        "\"ab\": 263, \" b\": 264}");
+    bytes_add(&b, "", 1, &e);
+    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]) && !e.status; i++) {
+        Ids ids = {0};
+        snprintf(added, sizeof added, "[{\"id\": 1, \"content\": \"<s>\", %s}]", ROWS[i].more);
+        const Parts p = {ROWS[i].normalizer, ROWS[i].cuts, added, NULL, "\"byte_fallback\": true,",
+                         (const char *)b.at, "[\"" SIGN " a\", \"a b\"]"};
+        parts_write(t, SCRATCH "/t.json", &p);
+        if (tok_open(t, SCRATCH "/t.json", &k, &c)) {
+            tokenizer_encode(&c, (const unsigned char *)ROWS[i].text, strlen(ROWS[i].text), &ids,
+                             &e);
+            spelt_out(&k, &ids, found, sizeof found);
+            fact(t, !strcmp(found, ROWS[i].ids) && k.kind[264] == KIND_NAME,
+                 "row %d, %s: %s, expected %s", i, ROWS[i].text, found, ROWS[i].ids);
+        }
+        other_close(&k, &c);
+        ids_free(&ids);
+    }
+    fact(t, !e.status, "%s", e.text);
+    bytes_free(&b);
+    scratch_close();
+}
+
+/* ---- SentencePiece: the same pieces as tokenizer.model, tokenizer.json and llama2.c's file. */
+
+typedef struct Pieces { int n; char text[64][16]; float score[64]; int type[64]; } Pieces;
+
+/* <unk>, <s>, </s>, then a, b, U+00E9, the sign, and what random pairs of these spell; the bytes
+ * have ids after all of them, or, as llama2.c wants them, 3 to 258. */
+static void pieces_draw(Pieces *p, Rng *r) {
+    static const char *const FIRST_CASES[] = {"<unk>", "<s>", "</s>", "a", "b", U_E9, "\xE2\x96\x81"};
+    *p = (Pieces){0};
+    for (; p->n < 7; p->n++) {
+        strcpy(p->text[p->n], FIRST_CASES[p->n]);
+        p->type[p->n] = p->n ? p->n < 3 ? 3 : 1 : 2;
+        p->score[p->n] = -1000 - (float)p->n;
+    }
+    while (p->n < 40) {
+        char both[40];
+        const int a = 3 + (int)rng_below(r, (uint64_t)p->n - 3),
+                  b = 3 + (int)rng_below(r, (uint64_t)p->n - 3);
+        snprintf(both, sizeof both, "%s%s", p->text[a], p->text[b]);
+        bool known = strlen(both) > 12;
+        for (int i = 0; i < p->n; i++) known = known || !strcmp(p->text[i], both);
+        if (known) continue;
+        strcpy(p->text[p->n], both);
+        p->type[p->n] = 1;
+        p->score[p->n++] = -(float)rng_below(r, 20);         /* scores in common too */
+    }
+}
+
+static void proto(Bytes *b, int field, int type, uint64_t n, Error *e) {
+    for (uint64_t key = (uint64_t)(field << 3 | type), i = 0; i < 2; key = n, i++) {
+        for (; key > 127; key >>= 7) bytes_number(b, (key & 127) | 128, 1, e);
+        bytes_number(b, key, 1, e);
+    }
+}
+
+static void proto_piece(Bytes *b, const char *s, float score, int type, Error *e) {
+    Bytes p = {0};
+    uint32_t bits;
+    memcpy(&bits, &score, 4);
+    proto(&p, 1, 2, strlen(s), e);
+    bytes_add(&p, s, strlen(s), e);
+    bytes_number(&p, 2 << 3 | 5, 1, e);
+    bytes_number(&p, bits, 4, e);
+    if (type != 1) proto(&p, 3, 0, (uint64_t)type, e);
+    proto(b, 1, 2, p.size, e);
+    bytes_add(b, p.at, p.size, e);
+    bytes_free(&p);
+}
+
+/* tokenizer.model of pieces and settings; `trainer` and `normalizer` are pairs of a field and a
+ * number, ended by 0. */
+static void model_write(Test *t, const Pieces *p, const int *trainer, const int *normalizer) {
+    Bytes b = {0}, s = {0};
+    Error e = {0};
+    char byte[8];
+    for (int i = 0; i < p->n; i++) proto_piece(&b, p->text[i], p->score[i], p->type[i], &e);
+    for (unsigned c = 0; c < 256; c++) {
+        snprintf(byte, sizeof byte, "<0x%02X>", c);
+        proto_piece(&b, byte, 0, 6, &e);
+    }
+    for (int part = 0; part < 2; part++) {
+        s.size = 0;
+        for (const int *at = part ? normalizer : trainer; *at; at += 2)
+            proto(&s, at[0], 0, (uint64_t)(int64_t)at[1], &e);
+        proto(&b, 2 + part, 2, s.size, &e);
+        if (s.size) bytes_add(&b, s.at, s.size, &e);
+    }
+    if (!e.status) file_write(SCRATCH "/t.model", b.at, b.size, &e);
+    fact(t, !e.status, "%s", e.text);
+    bytes_free(&b);
+    bytes_free(&s);
+}
+
+static const int TRAINED[] = {3, 2, 35, 1, 0}, NORMAL[] = {3, 1, 4, 0, 0};
+
+/* Joins of the highest score, the leftmost of equals, looked for among all neighbours. Returns the
+ * ids of text, which has only the pieces' characters, with a space in front. */
+static int slow_pieces(const Pieces *p, const char *text, int *ids) {
+    char s[400][16];
+    int n = 0;
+    strcpy(s[n++], p->text[6]);
+    for (const char *c = text; *c; n++) {
+        const int length = *c == ' ' || (unsigned char)*c < 128 ? 1 : 2;
+        snprintf(s[n], sizeof s[n], "%.*s", length, c);
+        if (*c == ' ') strcpy(s[n], p->text[6]);
+        c += length;
+    }
+    for (;;) {
+        int place = -1, best = -1;
+        char both[40];
+        for (int i = 0; i + 1 < n; i++) {
+            strcat(strcpy(both, s[i]), s[i + 1]);
+            for (int k = 7; k < p->n; k++)
+                if (!strcmp(p->text[k], both) && (best < 0 || p->score[k] > p->score[best])) {
+                    best = k;
+                    place = i;
+                }
+        }
+        if (best < 0) break;
+        strcpy(s[place], p->text[best]);
+        memmove(s[place + 1], s[place + 2], (size_t)(n - place - 2) * sizeof *s);
+        n--;
+    }
+    for (int i = 0; i < n; i++)
+        for (int k = 3; k < p->n; k++) if (!strcmp(p->text[k], s[i])) ids[i] = k;
+    return n;
+}
+
+static void hf__sentencepiece(Test *t) {
+    Rng r = {41};
+    int joined = 0;
+    if (no_hf(t)) return;
+    scratch_open();
+    for (int trial = 0; trial < 12; trial++) {
+        Pieces p;
+        Tokenizer k, k2;
+        Encoder c, c2;
+        Error e = {0};
+        pieces_draw(&p, &r);
+        model_write(t, &p, TRAINED, NORMAL);
+        Bytes bin = {0};                                     /* llama2.c's: bytes at 3 to 258 */
+        bytes_number(&bin, 20, 4, &e);
+        for (int id = 0; id < p.n + 256 && !e.status; id++) {
+            char byte[8], s[16] = "";
+            snprintf(byte, sizeof byte, "<0x%02X>", (unsigned)(id - 3) & 255);
+            const int piece = id < 3 ? id : id - 256;
+            const bool one = id >= 3 && id < 259;
+            float score = one ? 0 : p.score[piece];
+            uint32_t bits;
+            memcpy(&bits, &score, 4);
+            for (const char *from = one ? byte : p.text[piece]; *from;)
+                if (!strncmp(from, "\xE2\x96\x81", 3)) { strcat(s, " "); from += 3; }
+                else { s[strlen(s) + 1] = 0; s[strlen(s)] = *from++; }
+            bytes_number(&bin, bits, 4, &e);
+            bytes_number(&bin, strlen(s), 4, &e);
+            bytes_add(&bin, s, strlen(s), &e);
+        }
+        file_write(SCRATCH "/t.bin", bin.at, bin.size, &e);
+        bytes_free(&bin);
+        fact(t, !e.status, "%s", e.text);
+        if (tok_open(t, SCRATCH "/t.model", &k, &c)) {
+            fact(t, k.begins && k.bos == 1 && k.end == 2 && k.space == SPACE_EACH, "%d %d %d %d",
+                 k.begins, k.bos, k.end, k.space);
+            if (tok_open(t, SCRATCH "/t.bin", &k2, &c2))
+                for (int i = 0; i < 40; i++) {
+                    static const char *const LETTERS[] = {"a", "b", U_E9, " "};
+                    char text[400] = "";
+                    int slow[400], size = 1 + (int)rng_below(&r, 150);
+                    Ids ids = {0}, ids2 = {0};
+                    for (int j = 0; j < size; j++) strcat(text, LETTERS[rng_below(&r, 4)]);
+                    const int n = slow_pieces(&p, text, slow);
+                    tokenizer_encode(&c, (unsigned char *)text, strlen(text), &ids, &e);
+                    tokenizer_encode(&c2, (unsigned char *)text, strlen(text), &ids2, &e);
+                    bool same = (int)ids.size == n && (int)ids2.size == n;
+                    for (int j = 0; same && j < n; j++)
+                        same = ids.at[j] == slow[j] && ids2.at[j] == slow[j] + 256;
+                    fact(t, same, "trial %d: %zu and %zu ids, expected %d: %.60s", trial, ids.size,
+                         ids2.size, n, text);
+                    joined += size + 1 - n;
+                    ids_free(&ids);
+                    ids_free(&ids2);
+                }
+            other_close(&k2, &c2);
+        }
+        other_close(&k, &c);
+    }
+    fact(t, joined > 12 * 40 * 20, "%d joins", joined);
+    /* no space in front; and one as transformers puts it when it is not to be as it always was */
+    for (int i = 0; i < 2; i++) {
+        static const int NO_CASES[] = {3, 0, 4, 0, 0};
+        Pieces p;
+        Tokenizer k;
+        Encoder c;
+        Error e = {0};
+        pieces_draw(&p, &r);
+        model_write(t, &p, TRAINED, i ? NORMAL : NO_CASES);
+        text_file(t, DOWNLOAD "/tokenizer_config.json", i ? "{\"legacy\": false}" : "{}");
+        const int moved = rename(SCRATCH "/t.model", DOWNLOAD "/tokenizer.model");
+        if (tok_open(t, DOWNLOAD, &k, &c))
+            fact(t, !moved && k.space == (i ? SPACE_FIRST : SPACE_NONE), "%d: %d", i, k.space);
+        other_close(&k, &c);
+        fact(t, !e.status, "%s", e.text);
+    }
+    scratch_close();
+}
+
+/* Settings of SentencePiece that would change ids, and files that are cut short anywhere. */
+static void hf__sentencepiece_refuses(Test *t) {
+    static const char SETTINGS[] = "no BPE with bytes to fall back to", TEXT[] = "changes text";
+    static const struct { int trainer[9], normalizer[9]; const char *said; } ROWS[] = {
+        {{35, 1, 0}, {4, 0, 0}, SETTINGS}, {{3, 1, 35, 1, 0}, {4, 0, 0}, SETTINGS},
+        {{3, 2, 0}, {4, 0, 0}, SETTINGS}, {{3, 2, 35, 1, 24, 1, 0}, {4, 0, 0}, SETTINGS},
+        {{3, 2, 35, 1, 0}, {3, 1, 0}, TEXT}, {{3, 2, 35, 1, 0}, {4, 1, 0}, TEXT},
+        {{3, 2, 35, 1, 0}, {4, 0, 5, 0, 0}, TEXT},
+        {{3, 2, 35, 1, 42, -1, 41, -1, 0}, {4, 0, 0}, NULL},
+        {{3, 2, 35, 1, 42, 9999, 0}, {4, 0, 0}, "no token that ends a text"},
+        {{3, 2, 35, 1, 41, 9999, 0}, {4, 0, 0}, "no token that begins a text"},
+    };
+    Rng r = {5};
+    Pieces p;
+    Bytes b = {0};
+    Error e = {0};
+    static const char WORDS[] = "tokenizer " SCRATCH "/t.model --out " X_TOK;
+    if (no_hf(t)) return;
+    scratch_open();
+    pieces_draw(&p, &r);
+    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+        model_write(t, &p, ROWS[i].trainer, ROWS[i].normalizer);
+        if (ROWS[i].said) hf_fails(t, WORDS, 1, ROWS[i].said);
+        else hf_does(t, WORDS);                  /* -1: named <s> and </s> all the same */
+    }
+    p.type[20] = 5;
+    model_write(t, &p, TRAINED, NORMAL);
+    hf_fails(t, WORDS, 1, "a piece of a type that is not used");
+    p.type[20] = 7;
+    model_write(t, &p, TRAINED, NORMAL);
+    hf_fails(t, WORDS, 1, "a piece of a type that is not used");
+    p.type[20] = 1;
+    strcpy(p.text[20], "xa");
+    model_write(t, &p, TRAINED, NORMAL);
+    hf_fails(t, WORDS, 1, "a character that is no piece");
+    strcpy(p.text[20], "a");
+    model_write(t, &p, TRAINED, NORMAL);
+    hf_fails(t, WORDS, 1, "alike");
+    strcpy(p.text[20], "\xC3");
+    model_write(t, &p, TRAINED, NORMAL);
+    hf_fails(t, WORDS, 1, "a damaged one");
+    pieces_draw(&p, &r);
+    model_write(t, &p, TRAINED, NORMAL);
+    file_read(SCRATCH "/t.model", &b, &e);
+    for (int i = 0; i < 30 && !e.status; i++) {
+        file_write(SCRATCH "/t.model", b.at, (size_t)rng_below(&r, b.size), &e);
+        Ran ran_ = ran("./hf", WORDS);
+        fact(t, ran_.status == 1 && strstr((const char *)ran_.err.at, ". Try: "), "a cut file: %s",
+             (const char *)ran_.err.at);
+        ran_free(&ran_);
+    }
+    fact(t, !e.status, "%s", e.text);
+    bytes_free(&b);
+    scratch_close();
+}
+
+/* A folder: which file is read, what tokenizer_config.json says, and vocab.json with merges.txt. */
+static void hf__tokenizer_folder(Test *t) {
+    static const struct { const char *config; int end, bos, begins; const char *said; } ROWS[] = {
+        {NULL, 258, 258, 0, NULL},
+        {"{\"bos_token\": {\"content\": \"</s>\"}, \"eos_token\": \"</s>\", \"pad_token\": "
+         "\"<pad>\", \"add_prefix_space\": false, \"add_bos_token\": true}", 260, 260, 1, NULL},
+        {"{\"bos_token\": \"<pad>\", \"eos_token\": \"</s>\", \"add_bos_token\": false}", 260, 259,
+         0, NULL},
+        {"{\"eos_token\": null}", 260, 258, 0, NULL},
+        {"{\"add_prefix_space\": true}", 0, 0, 0, "found add_prefix_space"},
+        {"{\"add_eos_token\": true}", 0, 0, 0, "found add_eos_token"},
+        {"{", 0, 0, 0, "tokenizer_config.json: "},
+    };
+    static const char WORDS[] = "tokenizer " DOWNLOAD " --out " X_TOK;
+    Bytes b = {0};
+    Error e = {0};
+    Tokenizer k;
+    Encoder c;
+    char found[300];
+    if (no_hf(t)) return;
+    scratch_open();
+    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+        b.size = 0;
+        letters_json(&b, i ? "\"he\": 256, \"\\u0120he\": 257, \"<|endoftext|>\": 258, \"<pad>\": "
+                             "259, \"</s>\": 260"
+                           : "\"he\": 256, \"\\u0120he\": 257, \"<|endoftext|>\": 258", &e);
+        bytes_add(&b, "", 1, &e);
+        text_file(t, DOWNLOAD "/vocab.json", (const char *)b.at);
+        text_file(t, DOWNLOAD "/merges.txt",
+                  i % 2 ? "#version: 0.2\r\nh e\r\n\xC4\xA0 he\r\n\r\n" : "h e\n\xC4\xA0 he");
+        if (ROWS[i].config) text_file(t, DOWNLOAD "/tokenizer_config.json", ROWS[i].config);
+        if (ROWS[i].said) { hf_fails(t, WORDS, 1, ROWS[i].said); continue; }
+        if (tok_open(t, DOWNLOAD, &k, &c)) {
+            const char *text = "he he</s><pad><|endoftext|>";
+            ids_text(&c, text, strlen(text), found, sizeof found);
+            fact(t, k.end == ROWS[i].end && k.bos == ROWS[i].bos && k.begins == ROWS[i].begins,
+                 "row %d: end %d, begin %d, in front %d", i, k.end, k.bos, k.begins);
+            fact(t, !strncmp(found, "256 257 ", 8) && !strstr(found + 8, "258") == (i > 0) &&
+                        !strstr(found, "260") == (i != 1 && i != 2), "row %d: %s", i, found);
+        }
+        other_close(&k, &c);
+    }
+    text_file(t, DOWNLOAD "/tokenizer_config.json", "{}");
+    text_file(t, DOWNLOAD "/merges.txt", "he\n");
+    hf_fails(t, WORDS, 1, "a merge that is no pair");
+    text_file(t, DOWNLOAD "/merges.txt", "h zz\nh e\n");
+    hf_fails(t, WORDS, 1, "found \"h\" and \"zz\". Try");
+    parts_write(t, DOWNLOAD "/tokenizer.json", &JSON_PLAIN);             /* comes first */
+    if (tok_open(t, DOWNLOAD, &k, &c)) fact(t, k.end == 258 && k.vocab == 259, "%d", k.vocab);
+    other_close(&k, &c);
+    bytes_free(&b);
+    scratch_close();
+}
+
+/* Form NFC, as bytes come back: the cases of Unicode Standard Annex 15. */
+static void hf__tokenizer_nfc(Test *t) {
+    static const char *const ROWS[][2] = {
+        {"", ""}, {"plain", "plain"}, {"e\xCC\x81", U_E9}, {"xe\xCC\x81y", "x" U_E9 "y"},
+        {U_E9 "\xCC\xA3", "\xE1\xBA\xB9\xCC\x81"},           /* below comes before above */
+        {"a\xCC\x85\xCC\x81", "a\xCC\x85\xCC\x81"},      /* one of its class is between */
+        {"a\xCC\x81\xCC\xA3", "\xE1\xBA\xA1\xCC\x81"}, {"a\xCC\x81\xCC\x80", "\xC3\xA1\xCC\x80"},
+        {"\xE2\x84\xAB", "\xC3\x85"}, {"A\xCC\x8A", "\xC3\x85"}, {"\xE2\x84\xA6", "\xCE\xA9"},
+        {"\xE1\xB8\x8B\xCC\xA3", "\xE1\xB8\x8D\xCC\x87"},    /* d, dot above, dot below */
+        {"\xCD\x84", "\xCC\x88\xCC\x81"}, {"\xCC\x81" "e", "\xCC\x81" "e"},
+        {"\xE0\xA5\x98", "\xE0\xA4\x95\xE0\xA4\xBC"},        /* excluded from composition */
+        {"\xE0\xA4\x95\xE0\xA4\xBC", "\xE0\xA4\x95\xE0\xA4\xBC"},
+        {"\xE0\xA7\x87\xE0\xA6\xBE", "\xE0\xA7\x8B"},        /* two starters compose */
+        {"\xE1\x84\x80\xE1\x85\xA1\xE1\x86\xA8", "\xEA\xB0\x81"},
+        {"\xEA\xB0\x80\xE1\x86\xA8", "\xEA\xB0\x81"}, {"\xEA\xB0\x81", "\xEA\xB0\x81"},
+        {"\xEA\xB0\x81\xE1\x86\xA8", "\xEA\xB0\x81\xE1\x86\xA8"},
+        {"\xE1\x84\x80\xCC\x81\xE1\x85\xA1", "\xE1\x84\x80\xCC\x81\xE1\x85\xA1"},
+        {"\xF0\xAF\xA0\x80", "\xE4\xB8\xBD"}, {"\xEF\xAC\x9D", "\xD7\x99\xD6\xB4"},
+        {"e\xCC\x81\xFF", U_E9 "?"}, {"a\xCC\x95\xCC\x80\xD6\xAE\xCC\x80", NULL},
+    };
+    Tokenizer k;
+    Encoder c;
+    if (no_hf(t)) return;
+    scratch_open();
+    const Parts nfc = {.normalizer = "{\"type\": \"NFC\"}"};
+    parts_write(t, SCRATCH "/t.json", &nfc);
+    if (tok_open(t, SCRATCH "/t.json", &k, &c)) {
+        for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+            const char *from = ROWS[i][0], *to = ROWS[i][1];
+            if (!to) to = "\xC3\xA0\xD6\xAE\xCC\x80\xCC\x95";/* 0061 0315 0300 05AE 0300 */
+            const bool stray = strchr(from, '\xFF') != NULL;             /* it has a token here */
+            Ids ids = {0};
+            Bytes back = {0};
+            Error e = {0};
+            tokenizer_encode(&c, (const unsigned char *)from, strlen(from), &ids, &e);
+            tokenizer_decode(&k, ids.at, ids.size, &back, &e);
+            const size_t n = strlen(to) - stray;
+            fact(t, back.size == n + stray && (!n || !memcmp(back.at, to, n)) &&
+                        (!stray || back.at[n] == 0xFF), "row %d: %.*s, expected %s", i,
+                 (int)back.size, back.size ? (const char *)back.at : "", to);
+            ids_free(&ids);
+            bytes_free(&back);
+        }
+        enum { PAIRS = 200000 };                 /* marks out of order, so many in a row */
+        Bytes many = {0}, back = {0};
+        Ids ids = {0};
+        Error e = {0};
+        bytes_add(&many, "x", 1, &e);
+        for (int i = 0; i < PAIRS; i++) bytes_add(&many, "\xCC\x81\xCC\xA3", 4, &e);
+        const double start = seconds();
+        tokenizer_encode(&c, many.at, many.size, &ids, &e);
+        fact(t, seconds() - start < 20, "%g s", seconds() - start);
+        tokenizer_decode(&k, ids.at, ids.size, &back, &e);
+        size_t below = 0;
+        while (1 + 2 * below + 2 < back.size && back.at[1 + 2 * below + 1] == 0xA3) below++;
+        fact(t, !e.status && back.size == many.size && below == PAIRS, "%zu below first", below);
+        bytes_free(&many);
+        bytes_free(&back);
+        ids_free(&ids);
+    }
+    other_close(&k, &c);
+    scratch_close();
+}
+
+/* The libraries' vectors: texts between lines of __ggml_vocab_test__, a line of ids for each. */
+#define VECTORS "../shared/models/tokenizers/"
+static void hf__tokenizer_vectors(Test *t) {
+    static const char *const ROWS[][2] = {           /* LLaMA-3 published its vectors alone */
+        {"gpt-2", "gpt-2.tokenizer.json"}, {"llama-spm", "llama2.tokenizer.model"},
+        {"llama-bpe", "llama3.tokenizer.json"}};
+    static const char *const NEOX_CASES[][2] = {
+        {"Hello world", "12092 1533 "}, {"a  b", "66 50276 67 "}, {"<|endoftext|>Hi", "0 12764 "},
+        {"a   b\n\n  c", "66 50275 67 535 50276 68 "}};
+    static const char BETWEEN[] = "\n__ggml_vocab_test__\n";
+    Tokenizer k;
+    Encoder c;
+    char path[200], found[4000];
+    if (file_missing(VECTORS "gpt-2.vectors.inp")) {
+        t->skip = "no " VECTORS " here";
+        return;
+    }
+    if (no_hf(t)) return;
+    scratch_open();
+    for (int i = 0; i < 3; i++) {
+        Bytes in = {0}, out = {0};
+        Error e = {0};
+        int texts = 0, same = 0;
+        snprintf(path, sizeof path, VECTORS "%s", ROWS[i][1]);
+        if (file_missing(path)) { note(t, "%s: no vocabulary; ", ROWS[i][0]); continue; }
+        if (!tok_open(t, path, &k, &c)) continue;
+        snprintf(path, sizeof path, VECTORS "%s.vectors.inp", ROWS[i][0]);
+        file_read(path, &in, &e);
+        bytes_add(&in, "", 1, &e);
+        snprintf(path, sizeof path, VECTORS "%s.vectors.out", ROWS[i][0]);
+        file_read(path, &out, &e);
+        bytes_add(&out, "", 1, &e);
+        fact(t, !e.status, "%s", e.text);
+        const char *line = (const char *)out.at;
+        for (const char *s = (const char *)in.at, *next; s && !e.status; s = next, texts++) {
+            Ids ids = {0};
+            Bytes back = {0};
+            next = strstr(s, BETWEEN);
+            const size_t n = next ? (size_t)(next - s) : strlen(s), width = strcspn(line, "\n");
+            ids_text(&c, s, n, found, sizeof found);
+            size_t size = strlen(found), from = width > 0 && *line == ' ';
+            while (size && found[size - 1] == ' ') size--;
+            const bool good = size == width - from && !memcmp(found, line + from, size);
+            fact(t, good, "%s, text %d: %.100s, expected %.*s", ROWS[i][0], texts, found,
+                 (int)(width < 100 ? width : 100), line);
+            tokenizer_encode(&c, (const unsigned char *)s, n, &ids, &e);
+            tokenizer_decode(&k, ids.at, ids.size, &back, &e);
+            const size_t blank = k.space > SPACE_NONE && n;
+            fact(t, back.size == n + blank && (!n || !memcmp(back.at + blank, s, n)),
+                 "%s, text %d does not come back", ROWS[i][0], texts);
+            same += good;
+            line += width + (line[width] == '\n');
+            next = next ? next + sizeof BETWEEN - 1 : NULL;
+            ids_free(&ids);
+            bytes_free(&back);
+        }
+        fact(t, texts == 47, "%d texts", texts);
+        note(t, "%s: %d of %d; ", ROWS[i][0], same, texts);
+        bytes_free(&in);
+        bytes_free(&out);
+        other_close(&k, &c);
+    }
+    if (tok_open(t, VECTORS "gpt-neox.tokenizer.json", &k, &c))
+        for (int i = 0; i < 4; i++) {
+            ids_text(&c, NEOX_CASES[i][0], strlen(NEOX_CASES[i][0]), found, sizeof found);
+            fact(t, !strcmp(found, NEOX_CASES[i][1]), "gpt-neox, %s: %s", NEOX_CASES[i][0], found);
+        }
+    note(t, "gpt-neox: 4 of 4");
+    other_close(&k, &c);
+    scratch_close();
+}
+
+/* The whole way of a trained model: its tokenizer is found beside it, and begins the text, unless
+ * it is told not to. */
+static void hf__tells(Test *t) {
+    static const char TOLD[] =
+        " Once upon a time, there was a little girl named Lily. She loved to play outside in the "
+        "park. One day, she saw a big, r\n";
+    static const char *const WORDS[][2] = {
+        {"", TOLD}, {" --no-bos", NULL},
+        {" --prompt \"Once upon a time, there\"", TOLD + 1},
+        {" --tokenizer " SCRATCH "/tale.tok", NULL}};
+    char words[300];
+    Settings s;
+    if (file_missing(STORIES) || file_missing(STORIES_TOKENS)) {
+        t->skip = "no ../shared/models here";
+        return;
+    }
+    if (no_hf(t) || no_binary(t) || !tale_open(t, &s, "")) return;
+    if (hf_does(t, STORIES " --out " SCRATCH "/s.model --tokenizer " STORIES_TOKENS))
+        for (int i = 0; i < 4; i++) {
+            snprintf(words, sizeof words, "generate " SCRATCH "/s.model --temperature 0 --n %d%s",
+                     i == 2 ? 33 : 40, WORDS[i][0]);
+            Ran r = sink(words);
+            const char *out = (const char *)r.out.at;
+            if (i == 3) fact(t, r.status == 1 && strstr((const char *)r.err.at, "found another"),
+                             "%s: %s", words, (const char *)r.err.at);
+            else fact(t, !r.status && (WORDS[i][1] ? !strncmp(out, WORDS[i][1], 90)
+                                                   : !strstr(out, "Once upon")), "%s: %s", words,
+                      out);
+            ran_free(&r);
+        }
+    scratch_close();
+}
+
+static const TestEntry TESTS[] = {
+    {"hf__reads_back", hf__reads_back},
+    {"hf__config", hf__config},
+    {"hf__tokenizer", hf__tokenizer},
+    {"hf__refuses", hf__refuses},
+    {"hf__keeps", hf__keeps},
+    {"hf__safetensors", hf__safetensors},
+    {"hf__safetensors_limits", hf__safetensors_limits},
+    {"hf__json", hf__json},
+    {"hf__shards", hf__shards},
+    {"hf__choices", hf__choices},
+    {"hf__families", hf__families},
+    {"hf__facts", hf__facts},
+    {"hf__facts_refused", hf__facts_refused},
+    {"hf__accounts", hf__accounts},
+    {"hf__returns", hf__returns},
+    {"hf__llama2c", hf__llama2c},
+    {"hf__llama2c_refuses", hf__llama2c_refuses},
+    {"hf__tokenizer_json", hf__tokenizer_json},
+    {"hf__tokenizer_characters", hf__tokenizer_characters},
+    {"hf__tokenizer_refuses", hf__tokenizer_refuses},
+    {"hf__sentencepiece", hf__sentencepiece},
+    {"hf__sentencepiece_refuses", hf__sentencepiece_refuses},
+    {"hf__tokenizer_folder", hf__tokenizer_folder},
+    {"hf__tokenizer_nfc", hf__tokenizer_nfc},
+    {"hf__tokenizer_vectors", hf__tokenizer_vectors},
+    {"hf__tells", hf__tells},
+    {"imported__against_library", imported__against_library},
+    {"imported__sees_faults", imported__sees_faults},
+    {"trained__gpt2", trained__gpt2},
+    {"trained__stories", trained__stories},
+};
+
+int main(int argc, char **argv) {
+    return tests_run(TESTS, sizeof TESTS / sizeof TESTS[0], argc, argv);
+}
