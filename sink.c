@@ -408,10 +408,45 @@ int config_resolve(Config *c, Error *e) {
 /* =================================================================================================
  * 2  Parameters: one table of tensors                            paper: sections 2 and 4, Table 4
  *
- * Each row: name, the pointer it fills, shape, how it starts, whether it is a matrix, when it
- * exists. The table is the only place that knows the list: allocation, initialisation, AdamW,
- * checkpoints, gradient checks and dumps all walk it. Shapes are letters, read by tensor_extent
- * below; a matrix is stored [in, out], row-major, as the paper's y = x W writes it.
+ * A row is one tensor: its name, the pointer that leads to it, its shape, how it starts, whether it
+ * is a matrix, and when it exists. The table alone knows the list. Allocation, initialisation,
+ * AdamW, checkpoints, gradient checks and dumps walk what is made of it. A matrix is stored
+ * [in, out], row-major, as the paper's y = x W writes it.
+ *
+ * A shape has one letter a dimension. They are those of the masthead, and
+ *
+ *   P  positions: the context, and one more with a sink token, which takes position 0
+ *   Q, K  all query heads, all key heads side by side       O  what W_O reads: H D, D when added
+ *   S  copies of k* and v*: one a head, or one               b  T5's 32 buckets
+ *
+ * How a tensor starts, under each --init (F2). N(0, v) has variance v; U(+-a) has the deviation
+ * a / sqrt(3):
+ *
+ *                    torch                     authors                      gpt2
+ *   INITIAL_EMBED    N(0, 1)                   N(0, 0.4 / C)                N(0, 0.02^2)
+ *   INITIAL_LINEAR   U(+-1/sqrt(fan_in))       N(0, 0.4 / fan_in)           N(0, 0.02^2)
+ *   INITIAL_OUT      as LINEAR                 as LINEAR                    N(0, 0.02^2 / 2L)
+ *   INITIAL_DOWN     as LINEAR                 N(0, 1/(fan_in L^2)), SwiGLU N(0, 0.02^2 / 2L)
+ *   INITIAL_BIAS     U(+-1/sqrt(fan_in))       0                            0
+ *   INITIAL_SMALL    N(0, 0.02^2) under all three: k*, v*, v+ and the logit
+ *
+ * torch is PyTorch's default for Embedding and Linear. authors is the custom start of their code,
+ * where only the last matrix of a SwiGLU shrinks with depth. gpt2 shrinks both matrices that write
+ * into the residual stream, whose 2L terms then have the variance of one.
+ *
+ * The paper does not say which. In its authors' code, training on several GPUs builds the model
+ * without memory. The framework that fills it in calls PyTorch's defaults, not their function. So
+ * torch is the default here. Deviations in the paper's model:
+ *
+ *                          torch      authors     gpt2
+ *   wte                    1          0.0228      0.02       a token's row: length 27.7, 0.63, 0.55
+ *   matrices from 768      0.0208     0.0228      0.02
+ *   w3, from 1536          0.0147     0.00255     0.0045
+ *
+ * The length of h^0 is what the residual stream starts from, and so enters the norm ratios of
+ * Figure 7. Absolute positions have length 19.6 (3.1): 0.7 of a token's under torch, 31 times it
+ * under authors. With --tied the unembedding is wte^T. Under torch its logits then start with a
+ * deviation of about sqrt(C), not of order 1.
  *
  * What the paper's model of section 4 weighs (C = 768, H = 8, D = 96, F = 1536, L = 10), and what a
  * variant adds; test model_create__counts has these numbers:
@@ -425,203 +460,108 @@ int config_resolve(Config *c, Error *e) {
  *   mlp kernel     2 D D a block  18,432          learned positions  [2048,C]  1,572,864
  *
  * So what moves the sink away from the first token costs next to nothing.
- *
- * A block of Mamba's has its mixer's matrices in place of attention's, a block of experts a router
- * and X ffns in place of one (3.10, 3.11). With I = 2 C they weigh, in Jamba v0.1 (C = 4096, F =
- * 14336, H = 32, K = 8, D = 128, M = 16, J = 4, R = 256, X = 16):
- *
- *   attention     2 C H D + 2 C K D                                     41,943,040
- *   Mamba         3 C I + (2 R + 3 M + J + 3) I + R + 2 M              105,308,448
- *   an ffn        3 C F                                                176,160,768
- *   X experts     X (3 C F) + C X                                    2,818,637,824
  */
-
-/* How a tensor starts, under each --init (F2). N(0, v) has variance v; U(+-a) has a / sqrt(3) for
- * its deviation:
- *
- *                 torch                     authors                      gpt2
- *   LAW_EMBED     N(0, 1)                   N(0, 0.4 / C)                N(0, 0.02^2)
- *   LAW_LINEAR    U(+-1/sqrt(fan_in))       N(0, 0.4 / fan_in)           N(0, 0.02^2)
- *   LAW_OUT       as LINEAR                 as LINEAR                    N(0, 0.02^2 / 2L)
- *   LAW_DOWN      as LINEAR                 N(0, 1/(fan_in L^2)), SwiGLU N(0, 0.02^2 / 2L)
- *   LAW_BIAS      U(+-1/sqrt(fan_in))       0                            0
- *   LAW_SMALL     N(0, 0.02^2) under all three: k*, v*, v+ and the logit
- *
- * torch is PyTorch's default for Embedding and Linear. authors is the custom start of their code,
- * where only the last matrix of a SwiGLU shrinks with depth (0.4 = 2/5). gpt2 shrinks both matrices
- * that write into the residual stream, whose 2L terms then have the variance of one.
- *
- * The paper does not say which. As far as its authors' code shows, the model is built without
- * memory for training on several GPUs, and the framework that fills it in calls PyTorch's defaults,
- * not their function; so torch is the default here. Deviations in the paper's model:
- *
- *                          torch      authors     gpt2
- *   wte                    1          0.0228      0.02       a token's row: length 27.7, 0.63, 0.55
- *   matrices from 768      0.0208     0.0228      0.02
- *   w3, from 1536          0.0147     0.00255     0.0045
- *
- * The length of h^0 is what the residual stream starts from, and so enters the norm ratios of
- * Figure 7. Absolute positions have length 19.6 (3.1): 0.7 of a token's under torch, 31 times it
- * under authors. With --tied the unembedding is wte^T, so under torch logits start with a deviation
- * of about sqrt(C), not of order 1. */
-enum { LAW_ZERO, LAW_ONE, LAW_EMBED, LAW_LINEAR, LAW_OUT, LAW_DOWN, LAW_BIAS, LAW_SMALL };
-
-/* When a tensor exists. */
 enum {
-    ALWAYS,
-    IF_LAYERNORM,                /* a norm's bias; RMSNorm has none */
-    IF_BIAS_QKV,                 /* of linear maps: the paper's model has none anywhere */
-    IF_BIAS_OUT,
-    IF_BIAS,                     /* of the ffn */
-    IF_BIAS_GATED,
-    IF_BIAS_UNGATED,
-    IF_GATED,                    /* a second branch, and so a third ffn matrix */
-    IF_UNGATED,
-    IF_KSTAR,                    /* K and KV biases */
-    IF_VSTAR,                    /* KV biases only: elsewhere v* is 0, or fixed (Table 5) */
-    IF_LOGIT,
-    IF_VBIAS,
-    IF_MLP,                      /* the kernel of Table 15, rows 10 and 11 */
-    IF_PROJECTED,                /* E differs from C */
-    IF_LEARNED,
-    IF_T5,
-    IF_SINK_TOKEN,
-    IF_FINAL,                    /* the norm after the last block: not under post-norm */
-    IF_FINAL_LAYERNORM,
-    IF_UNTIED                    /* W_cls is a matrix of its own */
+    INITIAL_ZERO, INITIAL_ONE, INITIAL_EMBED, INITIAL_LINEAR, INITIAL_OUT, INITIAL_DOWN,
+    INITIAL_BIAS, INITIAL_SMALL
 };
+
+/* When a tensor exists. The paper's model has no linear biases; its RMSNorm has none either. */
+static bool if_bias(const Config *c, int where) {
+    return c->linear_bias && (c->bias_in == BIAS_ALL || c->bias_in == where);
+}
+static bool if_layernorm(const Config *c) { return c->norm == NORM_LAYER; }
+static bool if_bias_qkv(const Config *c) { return c->linear_bias && c->bias_in != BIAS_FFN; }
+static bool if_bias_out(const Config *c) { return if_bias(c, BIAS_ATTENTION); }
+static bool if_bias_ffn(const Config *c) { return if_bias(c, BIAS_FFN); }
+static bool if_gated(const Config *c) { return config_gated(c); }
+static bool if_ungated(const Config *c) { return !config_gated(c); }
+static bool if_bias_gated(const Config *c) { return if_bias_ffn(c) && config_gated(c); }
+static bool if_bias_ungated(const Config *c) { return if_bias_ffn(c) && !config_gated(c); }
+static bool if_mlp(const Config *c) { return c->kernel == KERNEL_MLP; }
+static bool if_kstar(const Config *c) { return c->extra == EXTRA_K || c->extra == EXTRA_KV; }
+static bool if_vstar(const Config *c) { return c->extra == EXTRA_KV; }    /* else 0, or fixed */
+static bool if_logit(const Config *c) { return c->extra == EXTRA_LOGIT; }
+static bool if_vbias(const Config *c) { return c->vbias; }
+static bool if_projected(const Config *c) { return c->embed_dim != c->dim; }
+static bool if_learned(const Config *c) { return c->pos == POS_LEARNED; }
+static bool if_t5(const Config *c) { return c->pos == POS_T5; }
+static bool if_sink_token(const Config *c) { return c->sink_token; }
+static bool if_final(const Config *c) { return c->place != PLACE_POST; }
+static bool if_final_layernorm(const Config *c) { return if_final(c) && if_layernorm(c); }
+static bool if_untied(const Config *c) { return !c->tied; }
 
 typedef struct TensorRow {
     const char *name;
-    size_t field;          /* offset of the pointer in struct Weights, or in struct Layer */
-    const char *shape;     /* one letter a dimension */
-    int law, matrix, when; /* LAW_*; decayed under --decay matrices; ALWAYS or IF_* */
+    size_t field;                /* offset of the pointer in struct Weights, or in struct Layer */
+    const char *shape;           /* one letter a dimension */
+    int init;                    /* INITIAL_* */
+    bool matrix;                 /* what --decay matrices decays; --decay all takes all (F5) */
+    bool (*present)(const Config *);     /* NULL: in every model */
 } TensorRow;
 
-/* The authors' code decays everything, gains and biases included, and so does --decay all, the
- * default (F5); `matrix` marks what is left under --decay matrices, which spares gains, biases, k*,
- * v*, v+, the logit, x* and T5's table. These rows precede the blocks: W_E, x*, the positions. */
+/* Before the blocks: W_E, x*, the positions. */
 static const TensorRow MODEL_TENSORS[] = {
-    {"wte",     offsetof(Weights, wte),    "VE", LAW_EMBED,  1, ALWAYS},
-    {"win",     offsetof(Weights, win),    "EC", LAW_LINEAR, 1, IF_PROJECTED},
-    {"xstar",   offsetof(Weights, xstar),  "C",  LAW_EMBED,  0, IF_SINK_TOKEN},   /* a row of wte */
-    {"wpe",     offsetof(Weights, wpe),    "PC", LAW_EMBED,  1, IF_LEARNED},
-    {"rel",     offsetof(Weights, rel),    "bH", LAW_ZERO,   0, IF_T5},
-    {NULL, 0, NULL, 0, 0, 0}
+    {"wte",     offsetof(Weights, wte),  "VE", INITIAL_EMBED,  true,  NULL},
+    {"win",     offsetof(Weights, win),  "EC", INITIAL_LINEAR, true,  if_projected},
+    {"xstar",   offsetof(Weights, xstar), "C", INITIAL_EMBED,  false, if_sink_token},
+    {"wpe",     offsetof(Weights, wpe),  "PC", INITIAL_EMBED,  true,  if_learned},
+    {"rel",     offsetof(Weights, rel),  "bH", INITIAL_ZERO,   false, if_t5},
+    {NULL, 0, NULL, 0, false, NULL}
 };
-/* Once for each block, "l0.norm1" and so on, in four parts: the first norm, a mixer, the second
- * norm, an ffn. */
+/* Once for each block, "l0.norm1" and so on. */
 static const TensorRow NORM1_TENSORS[] = {
-    {"norm1",   offsetof(Layer, norm1),  "C",  LAW_ONE,    0, ALWAYS},
-    {"norm1.b", offsetof(Layer, norm1b), "C",  LAW_ZERO,   0, IF_LAYERNORM},
-    {NULL, 0, NULL, 0, 0, 0}
+    {"norm1",   offsetof(Layer, norm1),  "C",  INITIAL_ONE,    false, NULL},
+    {"norm1.b", offsetof(Layer, norm1b), "C",  INITIAL_ZERO,   false, if_layernorm},
+    {NULL, 0, NULL, 0, false, NULL}
 };
 /* W_Q, W_K, W_V hold their heads side by side: head h (for keys and values, key head h) has the
  * columns h D .. h D + D - 1. */
 static const TensorRow ATTENTION_TENSORS[] = {
-    {"wq",      offsetof(Layer, wq),     "CQ", LAW_LINEAR, 1, ALWAYS},
-    {"wk",      offsetof(Layer, wk),     "CK", LAW_LINEAR, 1, ALWAYS},
-    {"wv",      offsetof(Layer, wv),     "CK", LAW_LINEAR, 1, ALWAYS},
-    {"bq",      offsetof(Layer, bq),     "Q",  LAW_BIAS,   0, IF_BIAS_QKV},
-    {"bk",      offsetof(Layer, bk),     "K",  LAW_BIAS,   0, IF_BIAS_QKV},
-    {"bv",      offsetof(Layer, bv),     "K",  LAW_BIAS,   0, IF_BIAS_QKV},
-    /* one pair for all heads, for q and for k, as in the authors' code */
-    {"phi1",    offsetof(Layer, phi1),   "DD", LAW_LINEAR, 1, IF_MLP},
-    {"phi2",    offsetof(Layer, phi2),   "DD", LAW_LINEAR, 1, IF_MLP},
+    {"wq",      offsetof(Layer, wq),     "CQ", INITIAL_LINEAR, true,  NULL},
+    {"wk",      offsetof(Layer, wk),     "CK", INITIAL_LINEAR, true,  NULL},
+    {"wv",      offsetof(Layer, wv),     "CK", INITIAL_LINEAR, true,  NULL},
+    {"bq",      offsetof(Layer, bq),     "Q",  INITIAL_BIAS,   false, if_bias_qkv},
+    {"bk",      offsetof(Layer, bk),     "K",  INITIAL_BIAS,   false, if_bias_qkv},
+    {"bv",      offsetof(Layer, bv),     "K",  INITIAL_BIAS,   false, if_bias_qkv},
+    /* Table 15, rows 10 and 11: one pair for all heads, for q and for k, as in the authors' code */
+    {"phi1",    offsetof(Layer, phi1),   "DD", INITIAL_LINEAR, true,  if_mlp},
+    {"phi2",    offsetof(Layer, phi2),   "DD", INITIAL_LINEAR, true,  if_mlp},
     /* Tables 4, 5, 12 and 13: learned, in every block anew */
-    {"kstar",   offsetof(Layer, kstar),  "SD", LAW_SMALL,  0, IF_KSTAR},
-    {"vstar",   offsetof(Layer, vstar),  "SD", LAW_SMALL,  0, IF_VSTAR},
-    {"logit",   offsetof(Layer, logit),  "H",  LAW_SMALL,  0, IF_LOGIT},
-    {"vplus",   offsetof(Layer, vplus),  "HD", LAW_SMALL,  0, IF_VBIAS},
-    {"wo",      offsetof(Layer, wo),     "OC", LAW_OUT,    1, ALWAYS},
-    {"bo",      offsetof(Layer, bo),     "C",  LAW_BIAS,   0, IF_BIAS_OUT},
-    {NULL, 0, NULL, 0, 0, 0}
-};
-/* Never trained but read from a file: what is not a linear map starts at 0 or 1. */
-static const TensorRow MAMBA_TENSORS[] = {
-    {"m.in",     offsetof(Layer, m_in),    "Cx", LAW_LINEAR, 1, ALWAYS},
-    {"m.conv",   offsetof(Layer, m_conv),  "JI", LAW_LINEAR, 0, ALWAYS},
-    {"m.conv.b", offsetof(Layer, m_convb), "I",  LAW_ZERO,   0, ALWAYS},
-    {"m.x",      offsetof(Layer, m_x),     "Ip", LAW_LINEAR, 1, ALWAYS},
-    {"m.rnorm",  offsetof(Layer, m_rnorm), "R",  LAW_ONE,    0, ALWAYS},
-    {"m.bnorm",  offsetof(Layer, m_bnorm), "M",  LAW_ONE,    0, ALWAYS},
-    {"m.cnorm",  offsetof(Layer, m_cnorm), "M",  LAW_ONE,    0, ALWAYS},
-    {"m.dt",     offsetof(Layer, m_dt),    "RI", LAW_LINEAR, 1, ALWAYS},
-    {"m.dt.b",   offsetof(Layer, m_dtb),   "I",  LAW_ZERO,   0, ALWAYS},
-    {"m.alog",   offsetof(Layer, m_alog),  "MI", LAW_ZERO,   0, ALWAYS},
-    {"m.skip",   offsetof(Layer, m_skip),  "I",  LAW_ONE,    0, ALWAYS},
-    {"m.out",    offsetof(Layer, m_out),   "IC", LAW_OUT,    1, ALWAYS},
-    {NULL, 0, NULL, 0, 0, 0}
+    {"kstar",   offsetof(Layer, kstar),  "SD", INITIAL_SMALL,  false, if_kstar},
+    {"vstar",   offsetof(Layer, vstar),  "SD", INITIAL_SMALL,  false, if_vstar},
+    {"logit",   offsetof(Layer, logit),  "H",  INITIAL_SMALL,  false, if_logit},
+    {"vplus",   offsetof(Layer, vplus),  "HD", INITIAL_SMALL,  false, if_vbias},
+    {"wo",      offsetof(Layer, wo),     "OC", INITIAL_OUT,    true,  NULL},
+    {"bo",      offsetof(Layer, bo),     "C",  INITIAL_BIAS,   false, if_bias_out},
+    {NULL, 0, NULL, 0, false, NULL}
 };
 static const TensorRow NORM2_TENSORS[] = {
-    {"norm2",   offsetof(Layer, norm2),  "C",  LAW_ONE,    0, ALWAYS},
-    {"norm2.b", offsetof(Layer, norm2b), "C",  LAW_ZERO,   0, IF_LAYERNORM},
-    {NULL, 0, NULL, 0, 0, 0}
+    {"norm2",   offsetof(Layer, norm2),  "C",  INITIAL_ONE,    false, NULL},
+    {"norm2.b", offsetof(Layer, norm2b), "C",  INITIAL_ZERO,   false, if_layernorm},
+    {NULL, 0, NULL, 0, false, NULL}
 };
-static const TensorRow ROUTER_TENSORS[] = {
-    {"router",  offsetof(Layer, router), "CX", LAW_LINEAR, 1, ALWAYS},
-    {NULL, 0, NULL, 0, 0, 0}
-};
-/* Once, or once for each expert: "l1.e0.w1" and so on. */
+/* w2 is the second branch of a gated ffn, and the way back of one that is not. */
 static const TensorRow FFN_TENSORS[] = {
-    {"w1",      offsetof(Layer, w1),     "CF", LAW_LINEAR, 1, ALWAYS},
-    /* the second branch */
-    {"w2",      offsetof(Layer, w2),     "CF", LAW_LINEAR, 1, IF_GATED},
-    {"w2",      offsetof(Layer, w2),     "FC", LAW_DOWN,   1, IF_UNGATED},     /* or the way back */
-    {"w3",      offsetof(Layer, w3),     "FC", LAW_DOWN,   1, IF_GATED},
-    {"b1",      offsetof(Layer, b1),     "F",  LAW_BIAS,   0, IF_BIAS},
-    {"b2",      offsetof(Layer, b2),     "F",  LAW_BIAS,   0, IF_BIAS_GATED},
-    {"b2",      offsetof(Layer, b2),     "C",  LAW_BIAS,   0, IF_BIAS_UNGATED},
-    {"b3",      offsetof(Layer, b3),     "C",  LAW_BIAS,   0, IF_BIAS_GATED},
-    {NULL, 0, NULL, 0, 0, 0}
+    {"w1",      offsetof(Layer, w1),     "CF", INITIAL_LINEAR, true,  NULL},
+    {"w2",      offsetof(Layer, w2),     "CF", INITIAL_LINEAR, true,  if_gated},
+    {"w2",      offsetof(Layer, w2),     "FC", INITIAL_DOWN,   true,  if_ungated},
+    {"w3",      offsetof(Layer, w3),     "FC", INITIAL_DOWN,   true,  if_gated},
+    {"b1",      offsetof(Layer, b1),     "F",  INITIAL_BIAS,   false, if_bias_ffn},
+    {"b2",      offsetof(Layer, b2),     "F",  INITIAL_BIAS,   false, if_bias_gated},
+    {"b2",      offsetof(Layer, b2),     "C",  INITIAL_BIAS,   false, if_bias_ungated},
+    {"b3",      offsetof(Layer, b3),     "C",  INITIAL_BIAS,   false, if_bias_gated},
+    {NULL, 0, NULL, 0, false, NULL}
 };
 /* After the blocks: LN(H^L) W_cls. */
 static const TensorRow FINAL_TENSORS[] = {
-    {"normf",   offsetof(Weights, normf),  "C",  LAW_ONE,    0, IF_FINAL},
-    {"normf.b", offsetof(Weights, normfb), "C",  LAW_ZERO,   0, IF_FINAL_LAYERNORM},
-    {"wout",    offsetof(Weights, wout),   "CE", LAW_LINEAR, 1, IF_PROJECTED},
-    {"wcls",    offsetof(Weights, wcls),   "EV", LAW_LINEAR, 1, IF_UNTIED},
-    {NULL, 0, NULL, 0, 0, 0}
+    {"normf",   offsetof(Weights, normf), "C", INITIAL_ONE,    false, if_final},
+    {"normf.b", offsetof(Weights, normfb), "C", INITIAL_ZERO,  false, if_final_layernorm},
+    {"wout",    offsetof(Weights, wout), "CE", INITIAL_LINEAR, true,  if_projected},
+    {"wcls",    offsetof(Weights, wcls), "EV", INITIAL_LINEAR, true,  if_untied},
+    {NULL, 0, NULL, 0, false, NULL}
 };
 
-/* Does a model of this Config have the tensors of this condition? */
-static bool tensor_present(const Config *c, int when) {
-    bool layernorm = c->norm == NORM_LAYER, final = c->place != PLACE_POST;
-    bool everywhere = c->linear_bias && c->bias_in == BIAS_ALL;
-    bool attention_bias = everywhere || (c->linear_bias && c->bias_in == BIAS_ATTENTION);
-    bool ffn_bias = everywhere || (c->linear_bias && c->bias_in == BIAS_FFN);
-    switch (when) {
-    case IF_LAYERNORM:       return layernorm;
-    case IF_BIAS_QKV:        return c->linear_bias && c->bias_in != BIAS_FFN;
-    case IF_BIAS_OUT:        return attention_bias;
-    case IF_BIAS:            return ffn_bias;
-    case IF_BIAS_GATED:      return ffn_bias && config_gated(c);
-    case IF_BIAS_UNGATED:    return ffn_bias && !config_gated(c);
-    case IF_GATED:           return config_gated(c);
-    case IF_UNGATED:         return !config_gated(c);
-    case IF_KSTAR:           return c->extra == EXTRA_K || c->extra == EXTRA_KV;
-    case IF_VSTAR:           return c->extra == EXTRA_KV;
-    case IF_LOGIT:           return c->extra == EXTRA_LOGIT;
-    case IF_VBIAS:           return c->vbias;
-    case IF_MLP:             return c->kernel == KERNEL_MLP;
-    case IF_PROJECTED:       return c->embed_dim != c->dim;
-    case IF_LEARNED:         return c->pos == POS_LEARNED;
-    case IF_T5:              return c->pos == POS_T5;
-    case IF_SINK_TOKEN:      return c->sink_token;
-    case IF_FINAL:           return final;
-    case IF_FINAL_LAYERNORM: return final && layernorm;
-    case IF_UNTIED:          return !c->tied;
-    default:                 return true;
-    }
-}
-
-/* The letters of the shapes: those of the masthead, and
- *
- *   P  positions: the context, and one more with a sink token, which takes position 0
- *   Q, K  all query heads, all key heads side by side       O  what W_O reads: H D, D when added
- *   S  copies of k* and v*: one a head, or one               b  T5's 32 buckets
- *   I, M, J, R  of Mamba: channels, states, taps, rank       x, p  2 I; R + 2 M
- *   X  experts */
 static int tensor_extent(const Config *c, char letter) {
     int D = c->head_dim;
     switch (letter) {
@@ -636,120 +576,88 @@ static int tensor_extent(const Config *c, char letter) {
     case 'D': return D;
     case 'F': return c->ffn;
     case 'b': return 32;
-    case 'I': return c->mamba_inner;
-    case 'M': return c->mamba_state;
-    case 'J': return c->mamba_conv;
-    case 'R': return c->mamba_rank;
-    case 'x': return 2 * c->mamba_inner;
-    case 'p': return c->mamba_rank + 2 * c->mamba_state;
-    case 'X': return c->experts;
     default:  return c->dim;
     }
 }
 
-/* A walk over all tensors of a model, in the order in which they lie end to end in one array. It
- * serves three times: to count them (no list yet), to enter each into the model's list, and then,
- * for the parameters and for the gradients, to set the pointers of w into the memory at base. So
- * w.layer[l].wq and d.layer[l].wq are the same place in two arrays; what a model lacks stays NULL,
- * and is tested for as such. A matrix that is still in its file (10.4) has no memory: its pointer
- * leads to its entry in the list, which tells linear_forward what to read. */
-typedef struct Walk { Model *m; Weights *w; real *base; int next; } Walk;
+static const PublishedParts PUBLISHED_PARTS;
 
-/* Where a part of the table stands: outside the blocks (layer -1), in a block, in one of its
- * experts (expert -1: none). owner is the struct that has the pointers: a Weights or a Layer. */
-typedef struct Place { int layer, expert; void *owner; } Place;
-
-static void tensor_enter(Model *m, Tensor *t, const TensorRow *row, Place at) {
-    if (at.layer < 0) snprintf(t->name, sizeof t->name, "%s", row->name);
-    else if (at.expert < 0) snprintf(t->name, sizeof t->name, "l%d.%s", at.layer, row->name);
-    else snprintf(t->name, sizeof t->name, "l%d.e%d.%s", at.layer, at.expert, row->name);
-    t->rank = (int)strlen(row->shape);
-    t->count = 1;
-    for (int d = 0; d < 2; d++) {
-        /* a vector [n] is kept as [n,1], so that count is always the product */
-        t->shape[d] = d < t->rank ? tensor_extent(&m->c, row->shape[d]) : 1;
-        t->count *= t->shape[d];
+/* Appends t, behind the tensors so far: they lie end to end in one array, in the list's order. */
+static int list_tensor(Model *m, Tensor t, Error *e) {
+    enum { MORE = 64 };
+    if (m->n_tensors % MORE == 0) {
+        Tensor *more = realloc(m->tensor, (size_t)(m->n_tensors + MORE) * sizeof *more);
+        if (!more) return fail(e, 1, "a list of %d tensors: no memory", m->n_tensors + MORE);
+        m->tensor = more;
     }
-    t->law = row->law;
-    t->layer = at.layer;
-    t->matrix = row->matrix;
-    t->at = m->count;
-    m->count += t->count;
-}
-
-/* rows [..], up to one without a name. */
-static void walk_rows(Walk *k, const TensorRow *rows, Place at) {
-    for (; rows->name; rows++) {
-        if (!tensor_present(&k->m->c, rows->when)) continue;
-        Tensor *t = k->m->tensor ? &k->m->tensor[k->next] : NULL;
-        k->next++;
-        if (t && !k->w) tensor_enter(k->m, t, rows, at);
-        if (!k->w) continue;
-        real *here = t->at < 0 ? (real *)(void *)t : k->base + t->at;
-        /* by its bytes, since the field is known by its offset alone */
-        memcpy((char *)at.owner + rows->field, &here, sizeof here);
-    }
-}
-
-static void walk_block(Walk *k, int l) {
-    const Config *c = &k->m->c;
-    Layer *y = k->w ? &k->w->layer[l] : NULL;
-    Place block = {l, -1, y};
-    int X = config_experts(c, l);
-    walk_rows(k, NORM1_TENSORS, block);
-    walk_rows(k, config_attends(c, l) ? ATTENTION_TENSORS : MAMBA_TENSORS, block);
-    walk_rows(k, NORM2_TENSORS, block);
-    if (!X) { walk_rows(k, FFN_TENSORS, block); return; }
-    walk_rows(k, ROUTER_TENSORS, block);
-    if (y) y->expert = k->w->expert + (idx)l * X;
-    for (int x = 0; x < X; x++)
-        walk_rows(k, FFN_TENSORS, (Place){l, x, y ? &y->expert[x] : NULL});
-}
-
-/* Returns how many tensors there are. */
-static int walk_model(Model *m, Weights *w, real *base) {
-    Walk k = {m, w, base, 0};
-    walk_rows(&k, MODEL_TENSORS, (Place){-1, -1, w});
-    for (int l = 0; l < m->c.layers; l++) walk_block(&k, l);
-    walk_rows(&k, FINAL_TENSORS, (Place){-1, -1, w});
-    return k.next;
-}
-
-/* All parameters 0; gradients, of the same layout, only when asked for. c must be resolved. Returns
- * 0; 2 for gradients that there is no backward for; or 1 when there is not the memory; and then
- * with nothing left to free. Params and gradients take
- * sizeof(real) bytes a number each: in float 546 MB each for the paper's model, and AdamW's two
- * moments (chapter 10) as much again. */
-int model_create(Model *m, const Config *c, bool with_grads, Error *e) {
-    *m = (Model){0};
-    if ((with_grads && config_trains(c, e)) || model_list(m, c, e)) return e->status;
-    m->params = grab(m->count, sizeof(real), e);
-    if (with_grads) m->grads = grab(m->count, sizeof(real), e);
-    if (e->status) { model_free(m); return e->status; }
-    walk_model(m, &m->w, m->params);
-    if (with_grads) walk_model(m, &m->d, m->grads);
+    t.at = m->count;
+    t.count = (idx)t.shape[0] * t.shape[1];
+    m->count += t.count;
+    m->tensor[m->n_tensors++] = t;
     return 0;
 }
 
-/* As model_create, but without the numbers: who names the tensors gives them memory. */
-int model_list(Model *m, const Config *c, Error *e) {
-    *m = (Model){.c = *c};
-    m->n_tensors = walk_model(m, NULL, NULL);
-    m->tensor = grab(m->n_tensors, sizeof(Tensor), e);
+/* Appends those of rows, up to one without a name, that the model has; layer -1: in no block. A
+ * vector [n] is kept as [n,1]. */
+static void list_rows(Model *m, const TensorRow *rows, int layer, Error *e) {
+    for (; rows->name && !e->status; rows++) {
+        if (rows->present && !rows->present(&m->c)) continue;
+        Tensor t = {.rank = (int)strlen(rows->shape), .shape = {1, 1}, .init = rows->init,
+                    .layer = layer, .matrix = rows->matrix, .field = rows->field};
+        for (int d = 0; d < t.rank; d++) t.shape[d] = tensor_extent(&m->c, rows->shape[d]);
+        if (layer < 0) snprintf(t.name, sizeof t.name, "%s", rows->name);
+        else snprintf(t.name, sizeof t.name, "l%d.%s", layer, rows->name);
+        list_tensor(m, t, e);
+    }
+}
+
+int model_list(Model *m, const Config *c, const PublishedParts *p, Error *e) {
+    *m = (Model){.c = *c, .published = p};
+    if (!p && config_trains(c, e)) return e->status;
     m->w.layer = grab(c->layers, sizeof(Layer), e);
     m->d.layer = grab(c->layers, sizeof(Layer), e);
-    if (c->experts) m->w.expert = grab((idx)c->layers * c->experts, sizeof(Layer), e);
-    if (!e->status) {
-        walk_model(m, NULL, NULL);
+    list_rows(m, MODEL_TENSORS, -1, e);
+    for (int l = 0; l < c->layers; l++) {
+        list_rows(m, NORM1_TENSORS, l, e);
+        if (!p || !p->list_mixer(m, l, e)) list_rows(m, ATTENTION_TENSORS, l, e);
+        list_rows(m, NORM2_TENSORS, l, e);
+        if (!p || !p->list_ffn(m, l, e)) list_rows(m, FFN_TENSORS, l, e);
     }
+    list_rows(m, FINAL_TENSORS, -1, e);
     if (e->status) model_free(m);
     return e->status;
 }
 
+/* Sets every pointer of w to its tensor in the memory at base. So w.layer[l].wq and d.layer[l].wq
+ * are the same place in two arrays. What a model lacks stays NULL, and is tested for as such. Of a
+ * matrix that stays in its file (data/hf.c), at < 0, the pointer leads to the entry in the list. */
+static void model_point(Model *m, Weights *w, real *base) {
+    for (int i = 0; i < m->n_tensors; i++) {
+        Tensor *t = &m->tensor[i];
+        real *here = t->at < 0 ? (real *)(void *)t : base + t->at;
+        void *owner = t->part ? m->published->owner(m, t)
+                              : t->layer < 0 ? (void *)w : &w->layer[t->layer];
+        memcpy((char *)owner + t->field, &here, sizeof here);    /* a field known by its offset */
+    }
+}
+
+/* All parameters 0; gradients, of the same layout, only when asked for. c must be resolved. On
+ * failure nothing is left to free. Params and gradients take sizeof(real) bytes a number each: in
+ * float 546 MB each for the paper's model, and AdamW's two moments (chapter 10) as much again. */
+int model_create(Model *m, const Config *c, bool with_grads, Error *e) {
+    if (model_list(m, c, with_grads ? NULL : &PUBLISHED_PARTS, e)) return e->status;
+    m->params = grab(m->count, sizeof(real), e);
+    if (with_grads) m->grads = grab(m->count, sizeof(real), e);
+    if (e->status) { model_free(m); return e->status; }
+    model_point(m, &m->w, m->params);
+    if (with_grads) model_point(m, &m->d, m->grads);
+    return 0;
+}
+
 /* Also right for a model that model_create gave up on; m is empty afterwards. */
 void model_free(Model *m) {
-    model_file_close(m->file);
-    free(m->tensor); free(m->w.layer); free(m->w.expert); free(m->d.layer);
+    if (m->published) m->published->close(m);
+    free(m->tensor); free(m->w.layer); free(m->d.layer);
     free(m->params); free(m->grads);
     *m = (Model){0};
 }
@@ -764,19 +672,20 @@ const Tensor *model_tensor(const Model *m, const char *name) {
     return NULL;
 }
 
-/* The spread of a tensor's start: a standard deviation, or minus the half-width of a uniform law.
- * Reads the table of laws above; what it returns for LAW_ZERO and LAW_ONE is not used. */
-static double law_spread(const Config *c, int law, int fan_in, int init) {
+/* The table of starts above: a standard deviation, or minus the half-width of a uniform start. Not
+ * used of INITIAL_ZERO and INITIAL_ONE. */
+static double init_spread(const Config *c, int kind, int fan_in, int init) {
     double fan = sqrt((double)fan_in), depth = sqrt(2.0 * c->layers);
-    if (law == LAW_SMALL) return 0.02;
-    if (law == LAW_BIAS && init != INIT_TORCH) return 0;
-    if (init == INIT_GPT2) return law == LAW_OUT || law == LAW_DOWN ? 0.02 / depth : 0.02;
-    if (law == LAW_EMBED) return init == INIT_TORCH ? 1 : sqrt(0.4 / c->dim);
+    if (kind == INITIAL_SMALL) return 0.02;
+    if (kind == INITIAL_BIAS && init != INIT_TORCH) return 0;
+    if (init == INIT_GPT2)
+        return kind == INITIAL_OUT || kind == INITIAL_DOWN ? 0.02 / depth : 0.02;
+    if (kind == INITIAL_EMBED) return init == INIT_TORCH ? 1 : sqrt(0.4 / c->dim);
     if (init == INIT_TORCH) return -1 / fan;
-    return law == LAW_DOWN && c->act == ACT_SWIGLU ? 1 / (fan * c->layers) : sqrt(0.4) / fan;
+    return kind == INITIAL_DOWN && c->act == ACT_SWIGLU ? 1 / (fan * c->layers) : sqrt(0.4) / fan;
 }
 
-/* Every tensor draws from a stream of its own, seeded by its name: two variants of one seed then
+/* Every tensor draws from a stream of its own, seeded by its name. Two variants of one seed then
  * start from the same weights wherever both have the tensor, so that a difference between their
  * trainings is not one between their starts (test model_init__streams). A bias has the fan-in of
  * its matrix, as in PyTorch. */
@@ -791,13 +700,13 @@ void model_init(Model *m, int init, uint64_t seed) {
         if (last && !strcmp(last, ".bo")) fan_in = tensor_extent(&m->c, 'O');
         if (last && (!strcmp(last, ".b3") || (!strcmp(last, ".b2") && !config_gated(&m->c))))
             fan_in = m->c.ffn;
-        double spread = law_spread(&m->c, t->law, fan_in, init);
+        double spread = init_spread(&m->c, t->init, fan_in, init);
         bool dims = last && !strcmp(last, ".kstar");       /* its frozen dims stay 0 */
         for (idx n = 0; n < t->count; n++) {
             /* U(-a, a) with a = -spread, or N(0, spread^2) */
             double x = spread < 0 ? spread * (1 - 2 * rng_uniform(&rng))
                                   : spread * rng_normal(&rng);
-            if (t->law == LAW_ZERO || t->law == LAW_ONE) x = t->law == LAW_ONE;
+            if (t->init == INITIAL_ZERO || t->init == INITIAL_ONE) x = t->init == INITIAL_ONE;
             if (dims && !config_learned_dim(&m->c, (int)(n % m->c.head_dim))) x = 0;
             m->params[t->at + n] = (real)x;
         }
@@ -882,14 +791,6 @@ static idx position_row(const PositionEdit *edit, idx n, idx first) {
     return edit && edit->swap && n == first + edit->t - 1 ? first : n;
 }
 
-/* to [E] = row id of wte: of a model file (10.4), that row is all that is read of the table. */
-static void embedding_row(const Model *m, real *to, idx id) {
-    idx E = m->c.embed_dim;
-    const Tensor *t = stored_tensor(m, m->w.wte);
-    if (t) stored_row(m, t, id, to);
-    else copy(to, m->w.wte + id * E, E);
-}
-
 /* ids [B,T] to h = H^0 [B,N,C], at positions from a->past on. */
 static void embed_forward(const Model *m, Acts *a, const int *ids, int B, int T, real *h) {
     const Config *c = &m->c;
@@ -899,7 +800,11 @@ static void embed_forward(const Model *m, Acts *a, const int *ids, int B, int T,
         real *rows = h_b + first * C;                    /* [T,C] the tokens' rows */
         real *e_b = E == C ? rows : a->embed + b * T * E;    /* [T,E] rows of wte */
         /* e_t = wte[id_t];  h_t = e_t W_in */
-        for (int t = 0; t < T; t++) embedding_row(m, e_b + t * E, ids[b * T + t]);
+        for (int t = 0; t < T; t++) {
+            int id = ids[b * T + t];
+            if (!m->published || !m->published->row(m, e_b + t * E, id))
+                copy(e_b + t * E, m->w.wte + id * E, E);
+        }
         if (E != C) matmul(rows, C, rows_of(e_b, E), rows_of(m->w.win, C), T, C, E, false);
         /* h_0 = x*, an input row like any other from here on */
         if (first) copy(h_b, m->w.xstar, C);
@@ -1070,27 +975,15 @@ static void norm_backward(const Config *c, real *dx, real *dg, real *db, const r
  * over `in` runs in one fixed order, so a row's result does not depend on the rows beside it.
  * Test: linear__with_biases.
  *
- * A published model may be larger than the memory. Its matrices then stay in their file, and come
- * a slab at a time: some columns of W, which make some columns of y, or some rows, whose products
- * are added up. Slabs of 256 rows, or a multiple, leave the order of a sum as it is (13.2), so a
- * model has the same bits from its file as in memory (test model_file__same_bits).
+ * A published model may be larger than the memory: its matrices stay in their file, and data/hf.c
+ * multiplies by them piece by piece.
  */
-/* The next slab of W = w [in,out], or of the transpose of w [out,in]; *s is zeroed before the
- * first. A matrix in memory is one slab. It is there until the next is asked for, of any matrix. */
-static bool next_slab(const Model *m, Slab *s, const real *w, bool transposed, idx in, idx out) {
-    const Tensor *t = stored_tensor(m, w);
-    if (t) return stored_slab(m, t, transposed, s);
-    if (s->n_in) return false;
-    *s = (Slab){transposed ? transpose_of(w, in) : rows_of(w, out), 0, in, 0, out};
-    return true;
-}
 
-/* b [out], or NULL. y may not overlap x. No rows, no reading: an expert that no token chose. */
+/* b [out], or NULL. y may not overlap x. */
 static void linear_forward(const Model *m, real *y, const real *x, const real *w, const real *b,
                            idx rows, idx in, idx out) {
-    if (!rows) return;
-    for (Slab s = {0}; next_slab(m, &s, w, false, in, out);)
-        matmul(y + s.out0, out, (Matrix){x + s.in0, in, 1}, s.w, rows, s.n_out, s.n_in, s.in0 > 0);
+    if (!m->published || !m->published->linear(m, y, x, w, false, rows, in, out))
+        matmul(y, out, rows_of(x, in), rows_of(w, out), rows, out, in, false);
     if (!b) return;
     PARALLEL
     for (idx n = 0; n < rows; n++)
@@ -2008,209 +1901,6 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
     if (gated) linear_backward(dx, true, d->w2, d->b2, a->df2, x, w->w2, rows, C, F);
 }
 
-/* -------------------------------------------------------------------------------------------------
- * 3.10  The Mamba mixer, forward only                 [MAMBA] Gu and Dao 2023; Jamba, Lieber 2024
- *
- * Of the models that the paper evaluates (Table 8) Jamba alone is not all attention: 28 of its 32
- * blocks mix their rows by a recurrence, with no map of weights and no row that must sum to 1. Its
- * sinks are those of the other 4 (6): Sink_1 is 88.48 % in Jamba-v0.1, as strong as in a stack that
- * is all attention (Appendix B.3). With u_t [C] the normed row t and I = 2 C channels, each on its
- * own but for the linear maps:
- *
- *   (x, z) = u W_in                                    W_in [C,2I]: x the first I columns, z a gate
- *   a_t    = silu(b + sum_{j=1..J} w_j * x_(t-J+j))    J = 4 taps; the last, w_J, meets x_t itself
- *   (r, b, c) = a W_x                                  W_x [I,R+2M]; each of the three is normed
- *   dt     = softplus(r W_dt + b_dt)                   W_dt [R,I]: how long the row lasts, above 0
- *   S_t    = e^(dt A) * S_(t-1) + dt a_t b_t^T         S [M,I], S_0 = 0;  A = -e^A_log [M,I]
- *   y_t    = (c_t S_t + D * a_t) * silu(z_t)           D [I] passes the row itself by
- *   MAMBA(u)_t = y_t W_out                             W_out [I,C]
- *
- * * is element by element, channel by channel. b and c [M] are shared by all channels; element
- * [m,i] of S has its own rate A_mi < 0 and takes dt_i b_m a_i in. The three norms of r, b and c
- * (RMSNorm with gains and no bias, eps as elsewhere) are Jamba's; plain Mamba has none.
- *
- * What the recurrence is. S' = A S + b a, held at one a for a time dt, has the solution S_t =
- * e^(dt A) S_(t-1) + (e^(dt A) - 1)/A b a, and (e^(dt A) - 1)/A is dt to first order: the form
- * above. dt depends on the row: dt -> 0 leaves S as it was and ignores the row; large dt forgets
- * all before it. Unrolled, with M = 1 and one channel,
- *
- *   S_t = sum_(s<=t) e^(A (dt_(s+1) + .. + dt_t)) dt_s b_s a_s
- *
- * a sum over the rows up to t, in which row s has the weight c_t b_s dt_s e^(..). It is the linear
- * row of Table 15 (identity similarity, Z = 1: <c_t, b_s> as <q, k>) with a decay that the rows
- * between set. Nothing ties the sum of these weights, which is where the paper finds no sink. Rows
- * see no row ahead of them: the causal mask is the direction of the recurrence. There are no
- * positions. A window, a prefix, k* and whatever else belongs to scores have no part in it.
- *
- * Numerics. softplus(v) = max(v, 0) + log1p(e^-|v|), in double: no overflow, and e^v survives far
- * below 0. dt > 0 and A < 0 keep e^(dt A) within 0..1, so S does not grow by itself: with dt = 0.01
- * and A = -1 it halves in 69 rows. S is kept in real.
- *
- * Cost of a row: C 2I + I (R + 2M) + R I + I C for the maps, J I for the taps, and M I
- * exponentials. Jamba (C = 4096): 105.1 million, 32768 and 131072. Memory beside the maps' rows: S,
- * [M,I] a sequence. A task owns a sequence and CHUNK channels and goes down the rows.
- * There is no backward: config_trains refuses. Tests: 3.10 of test_sink.c, against plain loops in
- * double, and for M = 1 against the sum written out above.
- */
-
-/* dt_i = softplus(v) of n numbers, in place. */
-static void softplus(idx n, real *v) {
-    for (idx j = 0; j < n; j++) {
-        double x = (double)v[j];
-        v[j] = (real)((x > 0 ? x : 0) + log1p(exp(-fabs(x))));
-    }
-}
-
-/* One row t of n <= CHUNK channels: S = e^(dt A) S + dt a b^T, y = c S + D a. state, rate [M,I] at
- * the stride I; y, dt, a, skip [n]; b, c [M]. */
-WIDE(scan_row,
-     (idx n, idx M, idx I, real *restrict state, real *restrict y, const real *restrict rate,
-      const real *restrict dt, const real *restrict a, const real *restrict skip,
-      const real *restrict b, const real *restrict c),
-     (n, M, I, state, y, rate, dt, a, skip, b, c))
-{
-    real fade[CHUNK];
-    for (idx j = 0; j < n; j++) y[j] = skip[j] * a[j];
-    for (idx m = 0; m < M; m++) {
-        real *S = state + m * I;
-        const real *A = rate + m * I;
-        for (idx j = 0; j < n; j++) fade[j] = dt[j] * A[j];
-        vec_exp(n, fade, fade);
-        for (idx j = 0; j < n; j++) S[j] = fade[j] * S[j] + dt[j] * a[j] * b[m];
-        for (idx j = 0; j < n; j++) y[j] += S[j] * c[m];
-    }
-}
-
-/* a [rows,I] = silu(b + sum_j w_j x_(t-J+j)), x the first half of xz [rows,2I]; rows before a
- * sequence's first count as 0. taps [J,I], bias [I]. */
-static void taps_forward(real *a, const real *xz, const real *taps, const real *bias, idx rows,
-                         idx N, idx I, idx J) {
-    PARALLEL
-    for (idx n = 0; n < rows; n++)
-        for (idx from = 0; from < I; from += CHUNK) {
-            idx some = I - from < CHUNK ? I - from : CHUNK, t = n % N;
-            real sum[CHUNK];
-            copy(sum, bias + from, some);
-            /* tap j, from 0, meets row t - (J-1) + j */
-            for (idx j = J - 1 > t ? J - 1 - t : 0; j < J; j++) {
-                const real *x = xz + (n - (J - 1) + j) * 2 * I + from, *w = taps + j * I + from;
-                for (idx i = 0; i < some; i++) sum[i] += w[i] * x[i];
-            }
-            act_swish(some, sum, a + n * I + from, NULL);
-        }
-}
-
-/* y [rows,I] from what lies in p, for rows of B sequences of N: the recurrence and the gate. */
-static void scan_forward(const MambaActs *p, const Layer *w, idx B, idx N, idx I, idx M) {
-    idx blocks = (I + CHUNK - 1) / CHUNK;
-    PARALLEL
-    for (idx j = 0; j < M * I; j++) p->rate[j] = -real_exp(w->m_alog[j]);    /* A = -e^A_log */
-    PARALLEL
-    for (idx task = 0; task < B * blocks; task++) {
-        idx b = task / blocks, from = task % blocks * CHUNK;
-        idx some = I - from < CHUNK ? I - from : CHUNK;
-        real *state = p->state + b * M * I + from, gate[CHUNK];
-        for (idx m = 0; m < M; m++) zero(state + m * I, some);               /* S_0 = 0 */
-        for (idx n = b * N; n < (b + 1) * N; n++) {
-            const real *bc = p->bc + n * 2 * M;
-            real *y = p->y + n * I + from;
-            scan_row(some, M, I, state, y, p->rate + from, p->dt + n * I + from,
-                     p->a + n * I + from, w->m_skip + from, bc, bc + M);
-            act_swish(some, p->xz + (2 * n + 1) * I + from, gate, NULL);     /* silu(z) */
-            vec_multiply(some, y, gate);
-        }
-    }
-}
-
-/* y [B,N,C] = MAMBA(u), overwritten; u [B,N,C]. Fills a->mamba. */
-static void mamba_forward(const Model *m, Acts *a, int l, real *y, const real *u, int B, idx N) {
-    const Config *c = &m->c;
-    const Layer *w = &m->w.layer[l];
-    const MambaActs *p = &a->mamba;
-    idx C = c->dim, I = c->mamba_inner, M = c->mamba_state, R = c->mamba_rank;
-    idx rows = B * N, P = R + 2 * M;
-    linear_forward(m, p->xz, u, w->m_in, NULL, rows, C, 2 * I);         /* (x, z) = u W_in */
-    taps_forward(p->a, p->xz, w->m_conv, w->m_convb, rows, N, I, c->mamba_conv);
-    linear_forward(m, p->p, p->a, w->m_x, NULL, rows, I, P);       /* (r, b, c) = a W_x, normed */
-    PARALLEL
-    for (idx n = 0; n < rows; n++) {
-        const real *from = p->p + n * P;
-        real *bc = p->bc + n * 2 * M, stat[2];
-        norm_row(c, R, p->r + n * R, stat, from, w->m_rnorm, NULL);
-        norm_row(c, M, bc, stat, from + R, w->m_bnorm, NULL);
-        norm_row(c, M, bc + M, stat, from + R + M, w->m_cnorm, NULL);
-    }
-    linear_forward(m, p->dt, p->r, w->m_dt, w->m_dtb, rows, R, I); /* dt = softplus(r W_dt + b) */
-    PARALLEL
-    for (idx n = 0; n < rows; n++) softplus(I, p->dt + n * I);
-    scan_forward(p, w, B, N, I, M);
-    linear_forward(m, y, p->y, w->m_out, NULL, rows, I, C);
-}
-
-/* -------------------------------------------------------------------------------------------------
- * 3.11  Experts, forward only                               [MOE] Shazeer et al. 2017; Jamba
- *
- *   p     = softmax(x W_r)                  W_r [C,X]: one number for each of X ffns
- *   MOE(x) = sum over the `top` largest p_e of  p_e FFN_e(x)
- *
- * FFN_e is 3.9 with matrices of its own. The kept p_e are those of the softmax over all X: their
- * sum is below 1 and says how sure the router is (Jamba; Mixtral divides by the sum instead, which
- * is a softmax over the kept). With X = 1, p = 1 and MOE is the plain ffn, bit by bit. Of equal p
- * the lower e is taken. Jamba: X = 16, top 2, in every other block.
- *
- * A row meets 2 of 16 ffns, which is the point: 16 times the weights at twice the cost. So rows are
- * gathered by expert, each ffn runs over its own rows, and its matrices are read once for all of
- * them, and not at all where no row takes it. A row's sum runs over rising e, whatever rows are
- * beside it.
- *
- * Cost of a row: C X, and `top` times 3.9. There is no backward: config_trains refuses.
- * Tests: 3.11 of test_sink.c, against plain loops in double; and X = 1 against the plain ffn.
- */
-
-/* gate [X]: from scores to p_e where e is among the `top` largest, else 0; X <= CHUNK. One NaN
- * makes all of them NaN. */
-static void router_row(idx X, idx top, real *gate) {
-    real p[CHUNK], most = vec_max(X, gate);
-    bool taken[CHUNK] = {false};
-    for (idx e = 0; e < X; e++) p[e] = gate[e] - most;
-    vec_exp(X, p, p);
-    vec_scale(X, p, 1 / vec_sum(X, p));
-    zero(gate, X);
-    for (idx k = 0; k < top; k++) {
-        idx best = -1;
-        for (idx e = 0; e < X; e++)
-            if (!taken[e] && (best < 0 || p[e] > p[best])) best = e;
-        taken[best] = true;
-        gate[best] = p[best];
-    }
-}
-
-/* y [rows,C] = MOE(x), overwritten; x [rows,C]. Fills a->expert; la->f1, f2, fa are scratch. */
-static void experts_forward(const Model *m, Acts *a, int l, real *y, const real *x, idx rows) {
-    const Config *c = &m->c;
-    const Layer *w = &m->w.layer[l];
-    const ExpertActs *p = &a->expert;
-    idx C = c->dim, X = c->experts;
-    linear_forward(m, p->gate, x, w->router, NULL, rows, C, X);
-    PARALLEL
-    for (idx n = 0; n < rows; n++) router_row(X, c->expert_top, p->gate + n * X);
-    zero(y, rows * C);
-    for (idx e = 0; e < X; e++) {
-        idx R = 0;                                           /* the rows of expert e, in order */
-        for (idx n = 0; n < rows; n++)
-            if (p->gate[n * X + e] != 0) copy(p->in + R++ * C, x + n * C, C);
-        if (!R) continue;
-        ffn_forward(m, &w->expert[e], &a->layer[l], p->out, p->in, R);
-        R = 0;
-        for (idx n = 0; n < rows; n++) {
-            real gate = p->gate[n * X + e], *y_n = y + n * C;
-            if (gate == 0) continue;                         /* y += p_e FFN_e(x) */
-            const real *out = p->out + R++ * C;
-            for (idx ch = 0; ch < C; ch++) y_n[ch] += gate * out[ch];
-        }
-    }
-}
-
 /* =================================================================================================
  * 4  The block and the model                                    section 2, [E2] [E3], Figure 1 left
  *
@@ -2296,7 +1986,7 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
         rotate(c, a, k, rows, N, K, 1);
     }
     /* phi after the rotation, as in the authors' code; the paper leaves the order open. For the
-     * identity fq and fk are the arrays q and k (place_layer). */
+     * identity fq and fk are the arrays q and k (take_keys). */
     if (c->kernel != KERNEL_IDENTITY) {
         kernel_forward(c, w, la->fq, la->hq, la->q, rows * H);
         kernel_forward(c, w, la->fk + cached, la->hk, k, rows * K);
@@ -2378,8 +2068,9 @@ static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
 
     /* s1 = x + MHSA(n1 x); post-norm: u = n1(x + MHSA(x)) */
     if (!post) norm_forward(c, la->n1, la->n1stat, la->x, w->norm1, w->norm1b, rows);
-    if (config_attends(c, l)) mhsa_forward(m, a, l, la->s1, post ? la->x : la->n1, B, N);
-    else mamba_forward(m, a, l, la->s1, post ? la->x : la->n1, B, N);
+    const real *in = post ? la->x : la->n1;                  /* [B,N,C] */
+    if (!m->published || !m->published->mix(m, a, l, la->s1, in, B, N))
+        mhsa_forward(m, a, l, la->s1, in, B, N);
     add_rows(la->s1, la->x, n);                              /* s1 = x + MHSA */
     if (post) norm_forward(c, la->n1, la->n1stat, la->s1, w->norm1, w->norm1b, rows);
     const real *u = post ? la->n1 : la->s1;                  /* [B,N,C] */
@@ -2387,8 +2078,9 @@ static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
     /* s2 = u + FFN(n2 u); post-norm: y = n2(u + FFN(u)). Parallel norms x, not u: its ffn does not
      * see what this block's attention found. */
     if (!post) norm_forward(c, la->n2, la->n2stat, parallel ? la->x : u, w->norm2, w->norm2b, rows);
-    if (w->expert) experts_forward(m, a, l, la->s2, post ? u : la->n2, rows);
-    else ffn_forward(m, w, la, la->s2, post ? u : la->n2, rows);
+    in = post ? u : la->n2;
+    if (!m->published || !m->published->feed(m, a, l, la->s2, in, rows))
+        ffn_forward(m, w, la, la->s2, in, rows);
     add_rows(la->s2, u, n);                                  /* s2 = u + FFN */
     if (post) norm_forward(c, la->n2, la->n2stat, la->s2, w->norm2, w->norm2b, rows);
     a->h = post ? la->n2 : la->s2;
@@ -2465,6 +2157,11 @@ static idx forward_begin(const Model *m, Acts *a, const int *ids, int B, int T) 
     return forward_rows(&m->c, a, T);
 }
 
+/* 1 when a matrix that the forwards so far asked of its file could not be read (data/hf.c). */
+int model_fault(const Model *m, Error *e) {
+    return m->published ? m->published->fault(m, e) : 0;
+}
+
 /* Y = LN(H^L) W_cls (section 2), as far as the LN: from a->h = h^L to a->nf [B,N,C], the rows that
  * W_cls will multiply. Under post-norm the last n2 was that LN. */
 static void forward_end(const Model *m, Acts *a, int B, idx N) {
@@ -2521,8 +2218,8 @@ void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
  * T inputs and T targets, as the authors' samples of 2049 tokens do for a context of 2048.
  *
  * With a prefix of p tokens (section 6, Figure 5) the targets are x_{p+1} .. : the first p-1
- * predictions are not scored, since those rows have seen their answer. x_{p+1} is predicted at row
- * p. The first token is never a target, so p = 1 is the default, and p = 0 scores the same.
+ * predictions are not scored, since those rows have seen their answer. The first token is never a
+ * target, so p = 1 is the default, and p = 0 scores the same.
  *
  *   rows          1     2     3     4     5          T = 5, p = 3
  *   predicts     x_2   x_3   x_4   x_5   x_6
@@ -2542,12 +2239,11 @@ void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
  *                                              dnf = dout W_out^T  dW_out += nf^T dout
  *   tied: W_cls [E,V] is wte [V,E] read with its strides exchanged, and dwte += dy^T out
  *
- * Numerics: the maximum is subtracted before exp, so no term overflows and S e^-max >= 1; the loss
- * of a row is put together in double. Where the model is sure of the target, S e^-max is a float
- * near 1, and a loss below 6e-8 reads 0. A logit of NaN or +infinity makes the loss NaN, and a
- * training then ends.
- * A model that knows nothing, all logits equal, has the loss ln V: 10.83 for the paper's V = 50432,
- * 7.62 for 2048. The paper's 60M model ends at 3.73.
+ * Numerics. The maximum is subtracted before exp, so no term overflows and S e^-max is between 1
+ * and V. The loss of a row is put together in double. Where the model is sure of the target, S
+ * e^-max is a float near 1, and a loss below 6e-8 reads 0. A logit of NaN or +infinity makes the
+ * loss NaN, and a training then ends. A model that knows nothing, all logits equal, has the loss
+ * ln V: 10.83 for the paper's V = 50432, 7.62 for 2048. The paper's 60M model ends at 3.73.
  *
  * Cost and memory: C V multiplications a row forward and twice that backward; at the paper's sizes
  * 38.7 million, against 59 million for the matrices of its ten blocks. SLICE = 160 rows at a time
@@ -2555,34 +2251,16 @@ void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
  * would be 6.6 GB. test_sink.c: model_loss__*.
  */
 
-/* W_cls as the multiply reads it, [E,V]: its own memory, or wte [V,E] transposed where tied. */
-static Matrix unembedding(const Model *m) {
-    idx E = m->c.embed_dim, V = m->c.vocab;
-    return m->c.tied ? transpose_of(m->w.wte, E) : rows_of(m->w.wcls, V);
-}
-
-/* The next columns of W_cls (3.3): all V of them, but for a model that is still in its file. Those
- * slabs have all E rows (10.4). */
-static bool next_columns(const Model *m, Slab *s) {
-    return next_slab(m, s, m->c.tied ? m->w.wte : m->w.wcls, m->c.tied, m->c.embed_dim, m->c.vocab);
-}
-
-/* What W_cls multiplies: rows [R,C] of nf, or out = nf W_out [R,E], kept in a->outp, when the
- * embedding is narrower. W_out is always in memory. */
-static const real *unprojected(const Model *m, Acts *a, const real *rows, idx R) {
-    idx C = m->c.dim, E = m->c.embed_dim;
-    if (E == C) return rows;
-    linear_forward(m, a->outp, rows, m->w.wout, NULL, R, C, E);
-    return a->outp;
-}
-
-/* rows [R,C] of nf to logits [R,V]; R at most SLICE. y = nf W_cls; there is no bias, as in the
- * paper. */
+/* y = nf W_cls: rows [R,C] of nf to logits [R,V]; R at most SLICE. There is no bias, as in the
+ * paper. a->outp keeps out = nf W_out [R,E] when the embedding is narrower. */
 void model_logits(const Model *m, Acts *a, const real *rows, idx R, real *logits) {
-    idx E = m->c.embed_dim, V = m->c.vocab;
-    rows = unprojected(m, a, rows, R);
-    for (Slab s = {0}; next_columns(m, &s);)
-        matmul(logits + s.out0, V, rows_of(rows, E), s.w, R, s.n_out, E, false);
+    idx C = m->c.dim, E = m->c.embed_dim, V = m->c.vocab;
+    bool tied = m->c.tied;
+    const real *w = tied ? m->w.wte : m->w.wcls;
+    if (E != C) linear_forward(m, a->outp, rows, m->w.wout, NULL, R, C, E);
+    const real *in = E != C ? a->outp : rows;                /* [R,E] */
+    if (m->published && m->published->linear(m, logits, in, w, tied, R, E, V)) return;
+    matmul(logits, V, rows_of(in, E), tied ? transpose_of(w, E) : rows_of(w, V), R, V, E, false);
 }
 
 /* dy [R,V], which a->logits holds, to a->dslice [R,C], overwritten, and to the gradients of W_cls
@@ -2593,10 +2271,8 @@ static void logits_backward(Model *m, Acts *a, idx R) {
     const real *in = E != C ? a->outp : a->slice;            /* [R,E]: what W_cls multiplied */
     real *din = E != C ? a->doutp : a->dslice;
     Matrix dy = rows_of(a->logits, V), dy_t = transpose_of(a->logits, V);
-    Matrix w = unembedding(m), w_t = {w.at, w.col, w.row};   /* W_cls, W_cls^T: strides exchanged */
-    /* y = in W_cls */
-    matmul(din, E, dy, w_t, R, E, V, false);                 /* din = dy W_cls^T */
-    /* dwte [V,E] += dy^T in, or dW_cls [E,V] += in^T dy: the same numbers, transposed */
+    /* y = in W_cls:  din = dy W_cls^T;  dW_cls [E,V] += in^T dy, or dwte [V,E] += dy^T in */
+    matmul(din, E, dy, c->tied ? rows_of(m->w.wte, E) : transpose_of(m->w.wcls, V), R, E, V, false);
     if (c->tied) matmul(m->d.wte, E, dy_t, rows_of(in, E), V, E, R, true);
     else matmul(m->d.wcls, V, transpose_of(in, E), dy, E, V, R, true);
     /* in = nf W_out */
@@ -2604,24 +2280,21 @@ static void logits_backward(Model *m, Acts *a, idx R) {
         linear_backward(a->dslice, false, m->d.wout, NULL, a->doutp, a->slice, m->w.wout, R, C, E);
 }
 
-/* Columns v0 .. v0+n-1 of a row of logits, y [n], of which `target` may be one: adds them to the
- * row's sums at[0] = the largest logit so far and at[1] = sum_v e^(y_v - that), and puts -y_target
- * into *loss. y is scratch: with at[0] = -infinity and at[1] = 0 before, e^(y - at[0]) remains.
+/* -log p of the target from one row of logits y [V], which is overwritten: by dy where a weight,
+ * share / n, is given.
  *
  *   -log p = log sum_v e^(y_v - max) + max - y_target
- *
- * vec_max starts from -infinity, so logits that are all far below 0 lose nothing; the term of the
- * maximum is e^0 = 1, so the sum is between 1 and V and its log never that of 0. */
-static void cross_entropy_part(idx v0, idx n, real *y, idx target, double at[2], double *loss) {
-    real most = vec_max(n, y);
-    if (target >= v0 && target < v0 + n) *loss = -(double)y[target - v0];    /* y is overwritten */
-    if ((double)most > at[0]) {
-        if (at[1] != 0) at[1] *= exp(at[0] - (double)most);  /* NaN stays NaN */
-        at[0] = (double)most;
+ *   dy_v   = weight (e^(y_v - max) / sum - 1[v = target]) */
+static double cross_entropy(idx V, real *y, int target, const real *weight) {
+    real most = vec_max(V, y), right = y[target];
+    vec_shift(V, y, -most);
+    vec_exp(V, y, y);
+    real sum = vec_sum(V, y);
+    if (weight) {
+        vec_scale(V, y, *weight / sum);
+        y[target] -= *weight;
     }
-    vec_shift(n, y, -(real)at[0]);
-    vec_exp(n, y, y);
-    at[1] += (double)vec_sum(n, y);
+    return log((double)sum) + (double)most - (double)right;
 }
 
 /* The mean of -log p over the scored targets of the sequences that model_forward has just run;
@@ -2632,62 +2305,40 @@ static void cross_entropy_part(idx v0, idx n, real *y, idx target, double at[2],
  * [B,N,C] with share dL/dnf. share is 1, or 1/k when a step adds up k forwards of equal size. Rows
  * that are not scored, x*'s among them, keep dh = 0: they learn only through rows that see them.
  *
- * Scored rows are numbered s = 0 .. n-1 through the sequences, per of them in each, and go SLICE at
- * a time to a place of their own, whole slices across the borders of sequences. */
+ * Scored rows are numbered s = 0 .. n-1 through the sequences, `per` of them in each. They go SLICE
+ * at a time to a place of their own, whole slices across the borders of sequences. */
 double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bool with_grads,
                   double share) {
     const Config *c = &m->c;
-    idx C = c->dim, E = c->embed_dim, N = config_rows(c, T);
-    idx from = c->prefix > 1 ? c->prefix - 1 : 0;
-    /* from = p-1: the first scored position, counted from 0; per and count: scored targets of a
-     * sequence, and of all */
+    idx C = c->dim, V = c->vocab, N = config_rows(c, T);
+    idx from = c->prefix > 1 ? c->prefix - 1 : 0;            /* p-1: the first scored, from 0 */
     idx per = T > from ? T - from : 0, count = B * per;
     real weight = with_grads && count ? (real)(share / (double)count) : 0;
-    for (idx i = 0; i < B * T; i++) {
-        a->loss_row[i] = -1;
-        a->loss_sum[2 * i] = -INFINITY;
-        a->loss_sum[2 * i + 1] = 0;
-    }
+    for (idx i = 0; i < B * T; i++) a->loss_row[i] = -1;
     if (with_grads) zero(a->dh, B * N * C);
-    for (Slab w = {0}; next_columns(m, &w);)
-        for (idx s0 = 0; s0 < count; s0 += SLICE) {
-            idx R = count - s0 < SLICE ? count - s0 : SLICE, V = w.n_out;
-            /* slice = the rows of nf: scored row s0 + r is token t (from 0) of sequence b, which is
-             * row N - T + t, one further where x* stands first */
-            for (idx r = 0; r < R; r++) {
-                idx b = (s0 + r) / per, t = from + (s0 + r) % per;
-                copy(a->slice + r * C, a->nf + (b * N + (N - T + t)) * C, C);
-            }
-            /* y = nf W_cls [R,V], then a loss from each row, and dy over it */
-            const real *in = unprojected(m, a, a->slice, R);
-            matmul(a->logits, V, rows_of(in, E), w.w, R, V, E, false);
-            PARALLEL
-            for (idx r = 0; r < R; r++) {
-                idx at = (s0 + r) / per * T + from + (s0 + r) % per;
-                real *y = a->logits + r * V;
-                double *sums = a->loss_sum + 2 * at;
-                cross_entropy_part(w.out0, V, y, targets[at], sums, &a->loss_row[at]);
-                /* L = log S - y_target: dy = weight (e^(y - max) / sum - 1[target]) */
-                if (!with_grads) continue;
-                vec_scale(V, y, weight / (real)sums[1]);
-                y[targets[at]] -= weight;
-            }
-            if (!with_grads) continue;
-            /* y = nf W_cls backward, and each row of dnf to where its row of nf came from */
-            logits_backward(m, a, R);
-            for (idx r = 0; r < R; r++) {
-                idx b = (s0 + r) / per, t = from + (s0 + r) % per;
-                copy(a->dh + (b * N + (N - T + t)) * C, a->dslice + r * C, C);
-            }
-        }
-    /* in the order of the tokens, so that neither threads nor slices can change the sum */
     double sum = 0;
-    for (idx b = 0; b < B; b++)
-        for (idx t = from; t < T; t++) {
-            double *loss = &a->loss_row[b * T + t], *sums = a->loss_sum + 2 * (b * T + t);
-            *loss = log(sums[1]) + sums[0] + *loss;
-            sum += *loss;
+    if (m->published && m->published->loss(m, a, targets, B, T, &sum)) return sum;
+    for (idx s0 = 0; s0 < count; s0 += SLICE) {
+        idx R = count - s0 < SLICE ? count - s0 : SLICE, token[SLICE], row[SLICE];
+        for (idx r = 0; r < R; r++) {
+            /* scored row s0 + r: token t of sequence b, one row further where x* stands first */
+            idx b = (s0 + r) / per, t = from + (s0 + r) % per;
+            token[r] = b * T + t;
+            row[r] = b * N + (N - T) + t;
+            copy(a->slice + r * C, a->nf + row[r] * C, C);
         }
+        model_logits(m, a, a->slice, R, a->logits);
+        PARALLEL
+        for (idx r = 0; r < R; r++)
+            a->loss_row[token[r]] = cross_entropy(V, a->logits + r * V, targets[token[r]],
+                                                  with_grads ? &weight : NULL);
+        if (!with_grads) continue;
+        logits_backward(m, a, R);
+        for (idx r = 0; r < R; r++) copy(a->dh + row[r] * C, a->dslice + r * C, C);
+    }
+    /* in the order of the tokens, so that neither threads nor slices can change the sum */
+    for (idx b = 0; b < B; b++)
+        for (idx t = from; t < T; t++) sum += a->loss_row[b * T + t];
     return count ? sum / (double)count : 0;
 }
 
@@ -2699,30 +2350,29 @@ double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bool with
  *   w <- w - lr m^ / (sqrt(v^) + eps),   m^ = m/(1 - b1^t), v^ = v/(1 - b2^t)     equation 39
  * SGD: the same decay, then w <- w - lr g (equation 32). t counts steps from 1.
  *
- * m and v are running means that start at 0: after t steps of a constant g they are (1 - b1^t) g
+ * m and v are running means that start at 0. After t steps of a constant g they are (1 - b1^t) g
  * and (1 - b2^t) g^2, which is why they are divided so. The first step has m^ = g and v^ = g^2
  * whatever b1 and b2 (0.9 and 0.95 with the authors): it is lr g / (|g| + eps), lr times the sign
- * of g. A gradient's size cancels, and so a factor a in front of W is no more than a start and a
+ * of g. A gradient's size cancels. So a factor a in front of W is no more than a start and a
  * learning rate times a, with eps/a and wd/a (equations 36 to 42); SGD, where it does not cancel,
  * has a^2 lr (32 to 35). The scale of Table 14 left is such a factor of W_O; `sink check scale`
  * trains both sides for 200 steps.
  *
  * Weight decay (Table 2, 18.18 % at the default wd = 0.1). Section 6 adds gamma |theta|^2 to the
- * loss; the authors' code uses AdamW, whose decay is not divided by sqrt(v), and gives it every
+ * loss. The authors' code uses AdamW, whose decay is not divided by sqrt(v), and gives it every
  * parameter: embeddings, gains, k* and v* as well (F5). A number without gradient, as the row of
- * wte of a token that never comes, shrinks by 1 - lr wd a step: at lr = 4e-4 and wd = 0.1 to 1/e in
- * 25000 steps, to 0.45 in the paper's 20000; at wd = 5, the end of Table 2, to 1/e in 500.
+ * wte of a token that never comes, shrinks by 1 - lr wd a step: at lr = 4e-4 and wd = 0.1 to 0.45
+ * in the paper's 20000 steps; at wd = 5, the end of Table 2, to 1/e in 500.
  *
- * Numerics: in real, in the order of torch.optim.AdamW; the three factors of a step are computed in
- * double. In float 1 - lr wd has a spacing of 6e-8: lr wd = 4e-5 survives to 0.02 %, 4e-7 (wd =
- * 0.001) becomes 4.2e-7, and below 3e-8 no decay is left. eps keeps g = 0 at 0/eps = 0.
- * Memory: m and v, 2 numbers a parameter. Every number is its own, so threads share nothing.
+ * Numerics: in real, in the order of torch.optim.AdamW; the factors of a step are computed in
+ * double. In float 1 - lr wd has a spacing of 6e-8: lr wd = 4e-5 survives to 0.02 %, and below 3e-8
+ * no decay is left. eps keeps g = 0 at 0/eps = 0. Memory: m and v, 2 numbers a parameter.
  * test_sink.c: optimizer_step__*.
  */
 
 /* What is the same for all n: 1 - lr wd, lr / (1 - b1^t), and 1 / sqrt(1 - b2^t), since sqrt(v^) =
  * sqrt(v) / sqrt(1 - b2^t). */
-typedef struct Factors { real keep, b1, b2, eps, shrink, lr, step, per_root; } Factors;
+typedef struct Factors { real decay, b1, b2, eps, shrink, lr, step, root; } Factors;
 
 /* AdamW on n <= CHUNK numbers. */
 WIDE(adamw,
@@ -2730,32 +2380,32 @@ WIDE(adamw,
       real *restrict v),
      (f, n, w, g, m, v))
 {
-    real root[CHUNK];                                        /* sqrt(v) */
+    real sqrt_v[CHUNK];
     const Factors c = *f;
     for (idx j = 0; j < n; j++) {
         real grad = c.shrink * g[j];
         m[j] = c.b1 * m[j] + (1 - c.b1) * grad;
         v[j] = c.b2 * v[j] + (1 - c.b2) * grad * grad;
     }
-    vec_sqrt(n, root, v);
+    vec_sqrt(n, sqrt_v, v);
     for (idx j = 0; j < n; j++)
-        w[j] = c.keep * w[j] - c.step * m[j] / (root[j] * c.per_root + c.eps);
+        w[j] = c.decay * w[j] - c.step * m[j] / (sqrt_v[j] * c.root + c.eps);
 }
 
 /* One step of w [n] by shrink times its gradient g [n]; the moments m, v [n] are updated too, and
  * not touched by SGD. CHUNK at a time, so that the square roots need no array of length n. */
 void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m, real *v) {
-    Factors f = {.keep = (real)(1 - s->lr * s->wd), .b1 = (real)s->beta1, .b2 = (real)s->beta2,
+    Factors f = {.decay = (real)(1 - s->lr * s->wd), .b1 = (real)s->beta1, .b2 = (real)s->beta2,
                  .eps = (real)s->eps, .shrink = (real)s->shrink, .lr = (real)s->lr,
                  .step = (real)(s->lr / (1 - pow(s->beta1, (double)s->t))),
-                 .per_root = (real)(1 / sqrt(1 - pow(s->beta2, (double)s->t)))};
+                 .root = (real)(1 / sqrt(1 - pow(s->beta2, (double)s->t)))};
     PARALLEL
     for (idx from = 0; from < n; from += CHUNK) {
         idx some = n - from < CHUNK ? n - from : CHUNK;
         if (s->optimizer != OPTIMIZER_SGD) adamw(&f, some, w + from, g + from, m + from, v + from);
         else
             for (idx j = from; j < from + some; j++)
-                w[j] = f.keep * w[j] - f.lr * (f.shrink * g[j]);
+                w[j] = f.decay * w[j] - f.lr * (f.shrink * g[j]);
     }
 }
 
@@ -2777,27 +2427,27 @@ double schedule_lr(int schedule, double lr, double min_lr, int warmup, int steps
 }
 
 /* The global norm sqrt(sum g^2) over all tensors, for clipping (chapter 10; the authors clip at 1).
- * Each tensor is cut into PIECES of fixed borders, a piece into dot products of CHUNK; these are
- * summed in double, the pieces in their order, so that the norm has the same bits on any number of
+ * Each tensor is cut into SHARES of fixed borders, a share into dot products of CHUNK. These are
+ * summed in double, the shares in their order, so that the norm has the same bits on any number of
  * threads. The first tensor whose sum is not finite is named in *bad, else NULL: a NaN or infinity,
  * or, in float, gradients near 1e18 whose squares overflow within a chunk. */
 double gradient_norm(const Model *m, const Tensor **bad) {
-    enum { PIECES = 64 };
+    enum { SHARES = 64 };
     double total = 0;
     *bad = NULL;
     for (idx i = 0; i < m->n_tensors; i++) {
         const Tensor *t = &m->tensor[i];
         const real *g = m->grads + t->at;                    /* [t->count] */
-        double part[PIECES], sum = 0;
+        double part[SHARES], sum = 0;
         PARALLEL
-        for (idx p = 0; p < PIECES; p++) {
-            /* a tensor of fewer numbers than PIECES has empty pieces: from = to */
-            idx from = t->count * p / PIECES, to = t->count * (p + 1) / PIECES;
+        for (idx p = 0; p < SHARES; p++) {
+            /* a tensor of fewer numbers than SHARES has empty ones: from = to */
+            idx from = t->count * p / SHARES, to = t->count * (p + 1) / SHARES;
             part[p] = 0;
             for (idx j = from; j < to; j += CHUNK)
                 part[p] += (double)vec_dot(to - j < CHUNK ? to - j : CHUNK, g + j, g + j);
         }
-        for (idx p = 0; p < PIECES; p++) sum += part[p];
+        for (idx p = 0; p < SHARES; p++) sum += part[p];
         if (!isfinite(sum) && !*bad) *bad = t;
         total += sum;
     }
@@ -2805,7 +2455,7 @@ double gradient_norm(const Model *m, const Tensor **bad) {
 }
 
 /* =================================================================================================
- * 6  The sink metrics                                                  section 3.2, 3.1; [M1] [M2]
+ * 6  The sink metrics                                   sections 3.1 and 3.2; [M1] [M2], Figure 7
  *
  * [M1]  alpha_k = 1/(T-k+1) sum over rows i = k..T of m_ik     what column k receives in one head
  * [M2]  Sink_k^eps = mean over layers and heads of 1[alpha_k > eps], strictly
@@ -2824,14 +2474,11 @@ double gradient_norm(const Model *m, const Tensor **bad) {
  * 1/T <= alpha_1 <= 1, since A_11 = 1 (section 3.2, where i != 0 should read i != 1). The lower end
  * needs A_11 = 1: with an extra column it is less, and a row of an mlp kernel can be 0 altogether.
  * Rows that spread evenly over what they see give alpha_1 = H_T / T, H_T = 1 + 1/2 + .. + 1/T:
- * H_64/64 = 0.0741, so eps = 0.3 is four times even. H_T/T is below 0.3 from T = 10 on (0.314 at 9,
- * 0.293 at 10): shorter sequences must not be judged, since there even rows pass for sinks.
+ * H_64/64 = 0.0741, so eps = 0.3 is four times even. H_T/T is below 0.3 from T = 10 on: shorter
+ * sequences must not be judged, since there even rows pass for sinks.
  *
  * Sink of one sequence moves in steps of 1/(L H), 1.25 % for the paper's 10 x 8 heads. Mean alpha_1
  * and its multiple of the even value (sink_uniform) move first, and are always printed beside it.
- *
- * Blocks without attention (3.10) have no map: alpha, Sink and the even value are means over those
- * that attend, 4 of Jamba's 32 (Appendix B.3).
  *
  * Columns and rows of a map m [N,S], as they stand with an extra column and a sink token both:
  *
@@ -2844,22 +2491,24 @@ double gradient_norm(const Model *m, const Tensor **bad) {
  * Column * (or x*) is seen by every row and averages over the T rows of the real tokens. The
  * authors' code evaluates one more row, a dummy query that gives * all its weight (F6): alpha_* =
  * (1 + sum)/(T+1), which passes 0.3 from a mean of 0.289 over 64 rows on. It also sums over all
- * rows, where the paper sums over i >= k. That differs inside a prefix, whose rows see ahead: even
- * rows with p = 5, T = 64 have alpha_5 = 0.0443 in the paper's form and 0.0577 in theirs.
+ * rows, where the paper sums over i >= k. That differs inside a prefix, whose rows see ahead.
  *
- * Cost: one pass over the maps, H N S numbers a block and sequence; angles (below) take H N^2 D.
+ * Beside the maps, each function below says which figure its numbers make. The norms of Figures 2,
+ * 7 and 8 are in measure_stream and measure_layer (of the features before LN too), their ratios in
+ * norm_ratio, the angles of Figure 2 in measure_angles.
+ *
  * `sink check prop1` and `metric` hold alpha and Sink against closed forms; test_sink.c has
  * sink_alpha__* and sinks__*.
  */
 
-/* alpha [S] of one head from its map m [N,S]; columns *, x*, 1..T, rows x*, 1..T. rows: ROWS_REAL,
- * or ROWS_PLUS1, the authors' form. What is invisible is 0 in m and adds nothing. */
+/* [M1] alpha [S] of one head from its map m [N,S]; columns *, x*, 1..T, rows x*, 1..T. rows:
+ * ROWS_REAL, or ROWS_PLUS1, the authors' form. What is invisible is 0 in m and adds nothing. */
 void sink_alpha(const Config *c, int T, int rows, const real *m, double *alpha) {
     /* the row and the column of token 1: 1 with x*, one column more with * */
     idx N = config_rows(c, T), S = config_columns(c, T), first = N - T, token1 = S - T;
     bool authors = rows == ROWS_PLUS1;
     for (idx j = 0; j < S; j++) {
-        idx k = j - token1; /* token k+1, or a column before the tokens */
+        idx k = j - token1;                                  /* token k+1, or a column before */
         /* the paper's T-k+1 rows, k from 1; the authors divide by as many, but sum over all T */
         double sum = 0, count = (double)(k > 0 ? T - k : T);
         for (idx i = k > 0 && !authors ? first + k : first; i < N; i++) sum += (double)m[i * S + j];
@@ -2894,9 +2543,8 @@ double sink_uniform(const Config *c, int T) {
 }
 
 /* Room to measure up to `batch` sequences of T tokens at a time, sums at 0, at n_eps <= EPS_MOST
- * thresholds, of which eps[0] is the one that is quoted. maps holds two maps [batch,H,N,S], of
- * the weights and of m, one block's at a time: for the paper's model, T = 64 and 16 sequences,
- * 4.2 MB in float. Nothing but a probe ever holds a whole map. On failure nothing is held. */
+ * thresholds, of which eps[0] is the one that is quoted. maps holds two maps [batch,H,N,S], of the
+ * weights and of m, one block's at a time. On failure nothing is held. */
 int sinks_create(Sinks *s, const Config *c, int T, int batch, const double *eps, int n_eps,
                  Error *e) {
     idx L = c->layers, H = c->heads, N = config_rows(c, T);
@@ -2926,17 +2574,13 @@ int sinks_create(Sinks *s, const Config *c, int T, int batch, const double *eps,
 
 /* Whatever part of it exists; harmless on a zeroed struct. */
 void sinks_free(Sinks *s) {
-    free(s->sums);
-    free(s->probe);
-    free(s->maps);
-    free(s->alpha_now);
-    free(s->extreme);
+    free(s->sums); free(s->probe); free(s->maps); free(s->alpha_now); free(s->extreme);
     *s = (Sinks){0};
 }
 
 bool sinks_attends(const Sinks *s, int l) { return !s->period || l % s->period == s->offset; }
 
-/* How many heads have maps, in all blocks. */
+/* How many heads have maps: means over heads leave out blocks without attention (data/hf.c). */
 static int attending_heads(const Sinks *s) {
     int n = 0;
     for (int l = 0; l < s->L; l++) n += sinks_attends(s, l) ? s->H : 0;
@@ -2944,12 +2588,15 @@ static int attending_heads(const Sinks *s) {
 }
 
 /* |x|, for x [n]: the l2 norm of sections 3.1 and 7. */
-static double length(idx n, const real *x) { return sqrt((double)vec_dot(n, x, x)); }
+static double length(idx n, const real *x) {
+    return sqrt((double)vec_dot(n, x, x));
+}
 
 /* The maps of one head in one sequence, m and weight [N,S]; lh = l H + h. Adds:
  *
- *   alpha     of every column, and to over 1[alpha > eps] for each eps: here the
- *             threshold meets one sequence (F7). NaN is not above any eps.
+ *   alpha     of every column
+ *   over      1[alpha > eps] for each eps: here the threshold meets one sequence (F7). NaN is not
+ *             above any eps.
  *   entropy   -sum_j m_ij log m_ij in nats, mean over the T rows, * and x* included; 0 for a row on
  *             one key; even causal rows give log(T!)/T = 3.206 at T = 64
  *   mass      sum over the keys of scale s/Z, mean over the T rows: how much of v comes through;
@@ -2980,14 +2627,14 @@ static void measure_head(Sinks *s, const Config *c, int rows, idx lh, const real
     }
 }
 
-/* Section 3.1 and Figure 2: <q_t, k_j> = |q_t| |k_j| cos(q_t, k_j), after positions, before phi;
- * without kernel and bias the score is this over sqrt(D). The paper's finding is that the angle
+/* Section 3.1 and Figure 2: <q_t, k_j> = |q_t| |k_j| cos(q_t, k_j), after positions, before phi.
+ * Without kernel and bias the score is this over sqrt(D). The paper's finding is that the angle
  * makes the sink: |q_t| |k_1| is comparatively small, but cos(q_t, k_1) is large. (Its "keys and
  * values" there are keys and queries.)
  *
- * Adds the mean over the rows but the first of cos and of |q| |k|; index 0: with the key of the
- * first row (x*'s when there is one), seen or not; index 1: the mean over the other keys up to the
- * row's own that its mask shows. Keys ahead of a row, inside a prefix, are left out. A vector of
+ * Adds the mean over the rows but the first of cos and of |q| |k|. Index 0: with the key of the
+ * first row (x*'s when there is one), seen or not. Index 1: the mean over the other keys up to the
+ * row's own that its mask shows; keys ahead of a row, inside a prefix, are left out. A vector of
  * length 0 has no angle and counts as cos = 0. */
 static void measure_angles(Sinks *s, const Config *c, const LayerActs *la, idx b, int l, int h) {
     idx D = c->head_dim, H = c->heads, K = c->kv_heads, N = s->N;
@@ -2998,18 +2645,18 @@ static void measure_angles(Sinks *s, const Config *c, const LayerActs *la, idx b
         const real *q_i = q + i * (H * D);
         double others = 0, cos_sum = 0, product_sum = 0, norm = length(D, q_i);
         for (idx j = 0; j <= i; j++) {
+            if (j && !visible(c, l, i, j)) continue;
             const real *k_j = k + j * (K * D);
-            double both = norm * length(D, k_j),
-                   cos_ij = both > 0 ? (double)vec_dot(D, q_i, k_j) / both : 0;
+            double both = norm * length(D, k_j);
+            double angle = both > 0 ? (double)vec_dot(D, q_i, k_j) / both : 0;
             if (j == 0) {
-                cosine[0] += cos_ij / (double)(N - 1);
+                cosine[0] += angle / (double)(N - 1);
                 product[0] += both / (double)(N - 1);
-                continue;
+            } else {
+                others++;
+                cos_sum += angle;
+                product_sum += both;
             }
-            if (!visible(c, l, i, j)) continue;
-            others++;
-            cos_sum += cos_ij;
-            product_sum += both;
         }
         cosine[1] += others > 0 ? cos_sum / others / (double)(N - 1) : 0;
         product[1] += others > 0 ? product_sum / others / (double)(N - 1) : 0;
@@ -3029,9 +2676,9 @@ static real largest(idx n, const real *x) {
     return most;
 }
 
-/* The stream h^l [B,N,C] as it stands: adds |h^l| of each row (Figures 2, 7, 8 and 11 to 14), and
- * keeps, for each sequence, the block's output that has the largest |h| so far. H^0, which no block
- * has written, is not among those. */
+/* Figures 2, 7, 8 and 11 to 14. The stream h^l [B,N,C] as it stands: adds |h^l| of each row. Keeps,
+ * for each sequence, the block's output that has the largest |h| so far; H^0, which no block has
+ * written, is not among those. */
 static void measure_stream(Sinks *s, const real *h, int l, int B, int C) {
     idx N = s->N, n = N * C;
     for (idx b = 0; b < B; b++, h += n) {
@@ -3043,8 +2690,8 @@ static void measure_stream(Sinks *s, const real *h, int l, int B, int C) {
 
 /* The largest |h| over the blocks' outputs of sequence b, and the median |h| of the output it
  * stands in: the massive activations of Sun et al. 2024, without their threshold (above 100, and
- * about 1000 times the median), which small models never reach. The paper shows norm ratios instead
- * (sinks_ratio). Of an even count the upper of the two middle numbers is the median. */
+ * about 1000 times the median), which small models never reach. Of an even count the upper of the
+ * two middle numbers is the median. */
 static void measure_massive(Sinks *s, idx b, int C) {
     idx n = s->N * C;
     real *h = s->extreme + b * n;                            /* [N,C]; in the end |h|, rising */
@@ -3059,10 +2706,10 @@ static void measure_massive(Sinks *s, idx b, int C) {
 }
 
 /* All that is read inside block l, counted from 0, in sequence b, while its activations are there.
- * Of a block without attention that is |s2| alone.
  * Adds what measure_head and measure_angles do, and row by row the norms of Figures 2, 7 and 8:
  * |s2|, which is Figure 7 left's "before LN" under post-norm and the block's output elsewhere; |q|,
- * |k|, |v|, means over heads. A rotation leaves |q| and |k| as they are. */
+ * |k|, |v|, means over heads. A rotation leaves |q| and |k| as they are. Of a block without
+ * attention there is |s2| alone. */
 static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l, int rows) {
     const Config *c = &m->c;
     const LayerActs *la = &a->layer[l];
@@ -3087,17 +2734,16 @@ static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l,
 }
 
 /* Runs B sequences (at most the batch of sinks_create, and what a has room for) and adds what is
- * seen. ids, targets [B,T]; targets may be NULL, and then no loss is added. rows as in sink_alpha.
- * Any number of calls, then sinks_finish once. It is model_forward with a look after each block, so
- * that neither a nor s has to hold more than one block's activations and maps. */
+ * seen. ids, targets [B,T]; without targets no loss is added. rows as in sink_alpha. Any number of
+ * calls, then sinks_finish once. It is model_forward with a look after each block, so that neither
+ * a nor s has to hold more than one block's activations and maps. */
 int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids, const int *targets, int B, int rows,
                   Error *e) {
     int C = m->c.dim;
     if (B > s->batch)
         return fail(e, 1, "measure: expected at most %d sequences at a time, found %d", s->batch,
                     B);
-    /* attention fills the maps of a forward that finds probes */
-    a->probe = s->probe;
+    a->probe = s->probe;                 /* attention fills the maps of a forward that finds it */
     idx N = forward_begin(m, a, ids, B, s->T);
     measure_stream(s, a->h, 0, B, C);
     for (int l = 0; l < s->L; l++) {
@@ -3114,8 +2760,8 @@ int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids, const int *target
     return model_fault(m, e);
 }
 
-/* Sums to means over the n sequences measured, every field alike; once, since it divides again at
- * each call. over becomes the share of sequences in which a head is a sink. */
+/* Sums to means over the n sequences measured, every field alike; once. over becomes the share of
+ * sequences in which a head is a sink. */
 void sinks_finish(Sinks *s) {
     double n = s->n ? s->n : 1;
     for (idx i = 0; i < s->n_sums; i++) s->sums[i] /= n;
@@ -3143,7 +2789,7 @@ double sinks_alpha(const Sinks *s, int column) {
 
 /* Figures 7, 8, 29: norm of the first row (x*'s when there is one) over the mean of the others, for
  * norms [N]. Their captions say t != 0 for the others and mean t != 1. The norms are averaged over
- * sequences before the ratio is taken; 1 when there are no others, or all are 0. */
+ * sequences before the ratio is taken. 1 when there are no others, or all are 0. */
 double norm_ratio(const double *norms, idx N) {
     double sum = 0;
     for (idx n = 1; n < N; n++) sum += norms[n];
@@ -3162,7 +2808,6 @@ double sinks_ratio(const Sinks *s) {
     }
     return most;
 }
-
 /* =================================================================================================
  * 7  The propositions, executable                        Appendix B.1 and C.4; sections 3.1, 3.2, 7
  *
@@ -7273,7 +6918,7 @@ static int checkpoint_from(Input *in, uint64_t size, const char *name, Trainer *
                 + (parts & PARTS_START ? CHECKPOINT_START : 0u);
     uint64_t body = size - CHECKPOINT_HEAD - length - CHECKPOINT_PLACES - 8;
     Model list = {0};
-    if (model_list(&list, &t->s.model, e)) return e->status;
+    if (model_list(&list, &t->s.model, &PUBLISHED_PARTS, e)) return e->status;
     uint64_t expected = (uint64_t)list.count;
     model_free(&list);
     /* of the parts each stands with those before it alone: 0, 1, 3 or 7 */
@@ -7354,7 +6999,7 @@ int checkpoint_load(const char *path, Trainer *t, bool with_moments, Error *e) {
  * STREAMING. An evaluation brings all its sequences through a block before the next one, so each
  * weight is read once and then multiplies thousands of rows: of a LLaMA-2-7B, 100 sequences of 64
  * tokens are * 1200 operations for each 2 bytes. In memory are then the activations of one block
- * (place_layer), the slab in hand, and whatever is not multiplied: gains, biases, positions.
+ * (take_keys), the slab in hand, and whatever is not multiplied: gains, biases, positions.
  * Of the embedding only the rows of the tokens are read, and W_cls only when a loss is asked for.
  */
 enum {
@@ -7430,7 +7075,7 @@ int model_file_begin(ModelWriter *w, const char *path, const Settings *s, uint64
     static const unsigned char start[MODEL_START] = MODEL_MAGIC;     /* where: model_file_end */
     Settings resolved = *s;
     *w = (ModelWriter){.tokenizer = tokenizer};
-    if (config_resolve(&resolved.model, e) || model_list(&w->list, &resolved.model, e))
+    if (config_resolve(&resolved.model, e) || model_list(&w->list, &resolved.model, &PUBLISHED_PARTS, e))
         return e->status;
     if (settings_lines(&resolved, "md", &w->text, e) || writing_begin(&w->w, path, e)) {
         bytes_free(&w->text);
@@ -7694,7 +7339,7 @@ int model_head_read(const unsigned char *p, size_t n, uint64_t size, const char 
     h->links = links <= LINKS_MAX ? (int)links : 0;
     if (links > LINKS_MAX) r.cut = true;
     if (!r.cut && !head_settings(h, &r, name, e) && !head_links(h, &r, e)
-        && !model_list(&h->list, &h->s.model, e)) {
+        && !model_list(&h->list, &h->s.model, &PUBLISHED_PARTS, e)) {
         if (count != (uint64_t)h->list.n_tensors)
             fail(e, 1, "%s: expected %d tensors, found %llu. Try: the version of sink that wrote "
                  "it", name, h->list.n_tensors, (unsigned long long)count);
@@ -7878,8 +7523,8 @@ static int model_fill(Model *m, bool whole, bool with_grads, Error *e) {
     f->raw = grab(room, 4, e);
     f->slab = grab(room, sizeof(real), e);
     if (e->status) return e->status;
-    walk_model(m, &m->w, m->params);
-    if (with_grads) walk_model(m, &m->d, m->grads);
+    model_point(m, &m->w, m->params);
+    if (with_grads) model_point(m, &m->d, m->grads);
     for (int i = 0; i < m->n_tensors; i++)
         if (m->tensor[i].at >= 0) stored_whole(m, &m->tensor[i]);
     return model_fault(m, e);
@@ -7940,11 +7585,419 @@ int checkpoint_open(const char *path, Trainer *t, Error *e) {
                                : checkpoint_load(path, t, false, e);
 }
 
-int model_fault(const Model *m, Error *e) {
+/* -------------------------------------------------------------------------------------------------
+ * B  Blocks that the paper's models lack: the Mamba mixer in place of attention, experts in place
+ *    of one ffn                                                          appendix B.3, Jamba
+ *
+ * Jamba's stack: of every 8 blocks one attends, and of every 2 one has experts. Block l, from 0:
+ *
+ *     l        0   1   2   3   4   5   6   7   8          --attention-period 8 --attention-offset 4
+ *     mixer    M   M   M   M   A   M   M   M   M          --experts 16
+ *     ffn      1   X   1   X   1   X   1   X   1          --expert-period 2 --expert-offset 1
+ *
+ * Without a period every block is of the one kind. Attention is where the sink metrics look, so
+ * there is always a block that attends: of Jamba's 32 they are blocks 4, 12, 20 and 28. With
+ * I = 2 C the parts weigh, in Jamba v0.1 (C = 4096, F = 14336, H = 32, K = 8, D = 128, M = 16,
+ * J = 4, R = 256, X = 16):
+ *
+ *   attention     2 C H D + 2 C K D                                     41,943,040
+ *   Mamba         3 C I + (2 R + 3 M + J + 3) I + R + 2 M              105,308,448
+ *   an ffn        3 C F                                                176,160,768
+ *   X experts     X (3 C F) + C X                                    2,818,637,824
+ */
+/* -------------------------------------------------------------------------------------------------
+ * B.1  The Mamba mixer, forward only                  [MAMBA] Gu and Dao 2023; Jamba, Lieber 2024
+ *
+ * Of the models that the paper evaluates (Table 8) Jamba alone is not all attention: 28 of its 32
+ * blocks mix their rows by a recurrence, with no map of weights and no row that must sum to 1. Its
+ * sinks are those of the other 4 (6): Sink_1 is 88.48 % in Jamba-v0.1, as strong as in a stack that
+ * is all attention (Appendix B.3). With u_t [C] the normed row t and I = 2 C channels, each on its
+ * own but for the linear maps:
+ *
+ *   (x, z) = u W_in                                    W_in [C,2I]: x the first I columns, z a gate
+ *   a_t    = silu(b + sum_{j=1..J} w_j * x_(t-J+j))    J = 4 taps; the last, w_J, meets x_t itself
+ *   (r, b, c) = a W_x                                  W_x [I,R+2M]; each of the three is normed
+ *   dt     = softplus(r W_dt + b_dt)                   W_dt [R,I]: how long the row lasts, above 0
+ *   S_t    = e^(dt A) * S_(t-1) + dt a_t b_t^T         S [M,I], S_0 = 0;  A = -e^A_log [M,I]
+ *   y_t    = (c_t S_t + skip * a_t) * silu(z_t)        skip [I] passes the row itself by
+ *   MAMBA(u)_t = y_t W_out                             W_out [I,C]
+ *
+ * * is element by element, channel by channel. b and c [M] are shared by all channels; element
+ * [m,i] of S has its own rate A_mi < 0 and takes dt_i b_m a_i in. The three norms of r, b and c
+ * (RMSNorm with gains and no bias, eps as elsewhere) are Jamba's; plain Mamba has none.
+ *
+ * What the recurrence is. S' = A S + b a, held at one a for a time dt, has the solution S_t =
+ * e^(dt A) S_(t-1) + (e^(dt A) - 1)/A b a, and (e^(dt A) - 1)/A is dt to first order: the form
+ * above. dt depends on the row: dt -> 0 leaves S as it was and ignores the row; large dt forgets
+ * all before it. Unrolled, with M = 1 and one channel,
+ *
+ *   S_t = sum_(s<=t) e^(A (dt_(s+1) + .. + dt_t)) dt_s b_s a_s
+ *
+ * a sum over the rows up to t, in which row s has the weight c_t b_s dt_s e^(..). It is the linear
+ * row of Table 15 (identity similarity, Z = 1: <c_t, b_s> as <q, k>) with a decay that the rows
+ * between set. Nothing ties the sum of these weights, which is where the paper finds no sink. Rows
+ * see no row ahead of them: the causal mask is the direction of the recurrence. There are no
+ * positions. A window, a prefix, k* and whatever else belongs to scores have no part in it.
+ *
+ * Numerics. softplus(v) = max(v, 0) + log1p(e^-|v|), in double: no overflow, and e^v survives far
+ * below 0. dt > 0 and A < 0 keep e^(dt A) within 0..1, so S does not grow by itself: with dt = 0.01
+ * and A = -1 it halves in 69 rows. S is kept in real.
+ *
+ * Cost of a row: C 2I + I (R + 2M) + R I + I C for the maps, J I for the taps, and M I
+ * exponentials. Jamba (C = 4096): 105.1 million, 32768 and 131072. Memory beside the maps' rows: S,
+ * [M,I] a sequence. A task owns a sequence and CHUNK channels and goes down the rows.
+ * There is no backward: config_trains refuses. Tests: against plain loops in double, and for M = 1
+ * against the sum written out above.
+ */
+
+static const TensorRow MAMBA_TENSORS[] = {
+    {"m.in",     offsetof(OtherBlock, in),     "Cx", INITIAL_LINEAR, true,  NULL},
+    {"m.conv",   offsetof(OtherBlock, conv),   "JI", INITIAL_LINEAR, false, NULL},
+    {"m.conv.b", offsetof(OtherBlock, conv_b), "I",  INITIAL_ZERO,   false, NULL},
+    {"m.x",      offsetof(OtherBlock, x),      "Ip", INITIAL_LINEAR, true,  NULL},
+    {"m.rnorm",  offsetof(OtherBlock, r_norm), "R",  INITIAL_ONE,    false, NULL},
+    {"m.bnorm",  offsetof(OtherBlock, b_norm), "M",  INITIAL_ONE,    false, NULL},
+    {"m.cnorm",  offsetof(OtherBlock, c_norm), "M",  INITIAL_ONE,    false, NULL},
+    {"m.dt",     offsetof(OtherBlock, dt),     "RI", INITIAL_LINEAR, true,  NULL},
+    {"m.dt.b",   offsetof(OtherBlock, dt_b),   "I",  INITIAL_ZERO,   false, NULL},
+    {"m.alog",   offsetof(OtherBlock, a_log),  "MI", INITIAL_ZERO,   false, NULL},
+    {"m.skip",   offsetof(OtherBlock, skip),   "I",  INITIAL_ONE,    false, NULL},
+    {"m.out",    offsetof(OtherBlock, out),    "IC", INITIAL_OUT,    true,  NULL},
+    {NULL, 0, NULL, 0, false, NULL}
+};
+
+/* dt_i = softplus(v) of n numbers, in place. */
+static void softplus(idx n, real *v) {
+    for (idx j = 0; j < n; j++) {
+        double x = (double)v[j];
+        v[j] = (real)((x > 0 ? x : 0) + log1p(exp(-fabs(x))));
+    }
+}
+
+/* One row t of n <= CHUNK channels: S = e^(dt A) S + dt a b^T, y = c S + skip a. state, rate [M,I] at
+ * the stride I; y, dt, a, skip [n]; b, c [M]. */
+WIDE(scan_row,
+     (idx n, idx M, idx I, real *restrict state, real *restrict y, const real *restrict rate,
+      const real *restrict dt, const real *restrict a, const real *restrict skip,
+      const real *restrict b, const real *restrict c),
+     (n, M, I, state, y, rate, dt, a, skip, b, c))
+{
+    real fade[CHUNK];
+    for (idx j = 0; j < n; j++) y[j] = skip[j] * a[j];
+    for (idx m = 0; m < M; m++) {
+        real *S = state + m * I;
+        const real *A = rate + m * I;
+        for (idx j = 0; j < n; j++) fade[j] = dt[j] * A[j];
+        vec_exp(n, fade, fade);
+        for (idx j = 0; j < n; j++) S[j] = fade[j] * S[j] + dt[j] * a[j] * b[m];
+        for (idx j = 0; j < n; j++) y[j] += S[j] * c[m];
+    }
+}
+
+/* a [rows,I] = silu(b + sum_j w_j x_(t-J+j)), x the first half of xz [rows,2I]; rows before a
+ * sequence's first count as 0. taps [J,I], bias [I]. */
+static void taps_forward(real *a, const real *xz, const real *taps, const real *bias, idx rows,
+                         idx N, idx I, idx J) {
+    PARALLEL
+    for (idx n = 0; n < rows; n++)
+        for (idx from = 0; from < I; from += CHUNK) {
+            idx some = I - from < CHUNK ? I - from : CHUNK, t = n % N;
+            real sum[CHUNK];
+            copy(sum, bias + from, some);
+            /* tap j, from 0, meets row t - (J-1) + j */
+            for (idx j = J - 1 > t ? J - 1 - t : 0; j < J; j++) {
+                const real *x = xz + (n - (J - 1) + j) * 2 * I + from, *w = taps + j * I + from;
+                for (idx i = 0; i < some; i++) sum[i] += w[i] * x[i];
+            }
+            act_swish(some, sum, a + n * I + from, NULL);
+        }
+}
+
+/* y [rows,I] from what lies in p, for rows of B sequences of N: the recurrence and the gate. */
+static void scan_forward(const MambaActs *p, const OtherBlock *w, idx B, idx N, idx I, idx M) {
+    idx blocks = (I + CHUNK - 1) / CHUNK;
+    PARALLEL
+    for (idx j = 0; j < M * I; j++) p->rate[j] = -real_exp(w->a_log[j]);    /* A = -e^A_log */
+    PARALLEL
+    for (idx task = 0; task < B * blocks; task++) {
+        idx b = task / blocks, from = task % blocks * CHUNK;
+        idx some = I - from < CHUNK ? I - from : CHUNK;
+        real *state = p->state + b * M * I + from, gate[CHUNK];
+        for (idx m = 0; m < M; m++) zero(state + m * I, some);               /* S_0 = 0 */
+        for (idx n = b * N; n < (b + 1) * N; n++) {
+            const real *bc = p->bc + n * 2 * M;
+            real *y = p->y + n * I + from;
+            scan_row(some, M, I, state, y, p->rate + from, p->dt + n * I + from,
+                     p->a + n * I + from, w->skip + from, bc, bc + M);
+            act_swish(some, p->xz + (2 * n + 1) * I + from, gate, NULL);     /* silu(z) */
+            vec_multiply(some, y, gate);
+        }
+    }
+}
+
+/* The set lies end to end in Acts.published. */
+MambaActs mamba_acts(const Model *m, const Acts *a, int B, idx N) {
+    idx I = m->c.mamba_inner, M = m->c.mamba_state, R = m->c.mamba_rank, rows = B * N;
+    idx sizes[] = {rows * 2 * I, rows * I, rows * (R + 2 * M), rows * R, rows * 2 * M,
+                   rows * I,     rows * I, M * I,              B * M * I};
+    MambaActs p;
+    real **fields[] = {&p.xz, &p.a, &p.p, &p.r, &p.bc, &p.dt, &p.y, &p.rate, &p.state};
+    real *at = a->published;
+    for (int i = 0; i < 9; at += sizes[i++]) *fields[i] = at;
+    return p;
+}
+
+/* y [B,N,C] = MAMBA(u), overwritten; u [B,N,C]. */
+static bool mamba_forward(const Model *m, Acts *a, int l, real *y, const real *u, int B, idx N) {
+    const Config *c = &m->c;
+    if (config_attends(c, l)) return false;
+    const OtherBlock *w = &m->other[l];
+    const MambaActs acts = mamba_acts(m, a, B, N), *p = &acts;
+    idx C = c->dim, I = c->mamba_inner, M = c->mamba_state, R = c->mamba_rank;
+    idx rows = B * N, P = R + 2 * M;
+    linear_forward(m, p->xz, u, w->in, NULL, rows, C, 2 * I);         /* (x, z) = u W_in */
+    taps_forward(p->a, p->xz, w->conv, w->conv_b, rows, N, I, c->mamba_conv);
+    linear_forward(m, p->p, p->a, w->x, NULL, rows, I, P);       /* (r, b, c) = a W_x, normed */
+    PARALLEL
+    for (idx n = 0; n < rows; n++) {
+        const real *from = p->p + n * P;
+        real *bc = p->bc + n * 2 * M, stat[2];
+        norm_row(c, R, p->r + n * R, stat, from, w->r_norm, NULL);
+        norm_row(c, M, bc, stat, from + R, w->b_norm, NULL);
+        norm_row(c, M, bc + M, stat, from + R + M, w->c_norm, NULL);
+    }
+    linear_forward(m, p->dt, p->r, w->dt, w->dt_b, rows, R, I); /* dt = softplus(r W_dt + b) */
+    PARALLEL
+    for (idx n = 0; n < rows; n++) softplus(I, p->dt + n * I);
+    scan_forward(p, w, B, N, I, M);
+    linear_forward(m, y, p->y, w->out, NULL, rows, I, C);
+    return true;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * B.2  Experts, forward only                                [MOE] Shazeer et al. 2017; Jamba
+ *
+ *   p     = softmax(x W_r)                  W_r [C,X]: one number for each of X ffns
+ *   MOE(x) = sum over the `top` largest p_e of  p_e FFN_e(x)
+ *
+ * FFN_e is 3.9 with matrices of its own. The kept p_e are those of the softmax over all X: their
+ * sum is below 1 and says how sure the router is (Jamba; Mixtral divides by the sum instead, which
+ * is a softmax over the kept). With X = 1, p = 1 and MOE is the plain ffn, bit by bit. Of equal p
+ * the lower e is taken. Jamba: X = 16, top 2, in every other block.
+ *
+ * A row meets 2 of 16 ffns, which is the point: 16 times the weights at twice the cost. So rows are
+ * gathered by expert, each ffn runs over its own rows, and its matrices are read once for all of
+ * them, and not at all where no row takes it. A row's sum runs over rising e, whatever rows are
+ * beside it.
+ *
+ * Cost of a row: C X, and `top` times 3.9. There is no backward: config_trains refuses.
+ * Tests: against plain loops in double; and X = 1 against the plain ffn.
+ */
+static const TensorRow ROUTER_TENSORS[] = {
+    {"router",   offsetof(OtherBlock, router), "CX", INITIAL_LINEAR, true,  NULL},
+    {NULL, 0, NULL, 0, false, NULL}
+};
+
+
+/* gate [X]: from scores to p_e where e is among the `top` largest, else 0; X <= CHUNK. One NaN
+ * makes all of them NaN. */
+static void router_row(idx X, idx top, real *gate) {
+    real p[CHUNK], most = vec_max(X, gate);
+    bool taken[CHUNK] = {false};
+    for (idx e = 0; e < X; e++) p[e] = gate[e] - most;
+    vec_exp(X, p, p);
+    vec_scale(X, p, 1 / vec_sum(X, p));
+    zero(gate, X);
+    for (idx k = 0; k < top; k++) {
+        idx best = -1;
+        for (idx e = 0; e < X; e++)
+            if (!taken[e] && (best < 0 || p[e] > p[best])) best = e;
+        taken[best] = true;
+        gate[best] = p[best];
+    }
+}
+
+/* y [rows,C] = MOE(x), overwritten; x [rows,C]. a->published becomes gate [rows,X], p_e where row n
+ * takes expert e, else 0; then the rows of one expert, and what it makes of them. The block's f1,
+ * f2, fa are scratch. */
+static bool experts_forward(const Model *m, Acts *a, int l, real *y, const real *x, idx rows) {
+    const Config *c = &m->c;
+    if (!config_experts(c, l)) return false;
+    const OtherBlock *w = &m->other[l];
+    idx C = c->dim, X = c->experts;
+    real *gates = a->published, *in = gates + rows * X, *made = in + rows * C;
+    linear_forward(m, gates, x, w->router, NULL, rows, C, X);
+    PARALLEL
+    for (idx n = 0; n < rows; n++) router_row(X, c->expert_top, gates + n * X);
+    zero(y, rows * C);
+    for (idx e = 0; e < X; e++) {
+        idx R = 0;                                           /* the rows of expert e, in order */
+        for (idx n = 0; n < rows; n++)
+            if (gates[n * X + e] != 0) copy(in + R++ * C, x + n * C, C);
+        if (!R) continue;
+        ffn_forward(m, &w->expert[e], &a->layer[l], made, in, R);
+        R = 0;
+        for (idx n = 0; n < rows; n++) {
+            real gate = gates[n * X + e], *y_n = y + n * C;
+            if (gate == 0) continue;                         /* y += p_e FFN_e(x) */
+            const real *out = made + R++ * C;
+            for (idx ch = 0; ch < C; ch++) y_n[ch] += gate * out[ch];
+        }
+    }
+    return true;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * B.3  Their tensors, and those that stay in their file: what Model.published leads to
+ */
+
+/* The letters of chapter 2's shapes, and of these: channels, states, taps, rank, 2 I, R + 2 M, X. */
+static int other_extent(const Config *c, char letter) {
+    switch (letter) {
+    case 'I': return c->mamba_inner;
+    case 'M': return c->mamba_state;
+    case 'J': return c->mamba_conv;
+    case 'R': return c->mamba_rank;
+    case 'x': return 2 * c->mamba_inner;
+    case 'p': return c->mamba_rank + 2 * c->mamba_state;
+    case 'X': return c->experts;
+    default:  return tensor_extent(c, letter);
+    }
+}
+
+/* part 1: the pointer is in OtherBlock; 2 + x: in that of expert x, "l1.e0.w1" and so on. */
+static void list_other(Model *m, const TensorRow *rows, int layer, int part, Error *e) {
+    for (; rows->name && !e->status; rows++) {
+        if (rows->present && !rows->present(&m->c)) continue;
+        Tensor t = {.rank = (int)strlen(rows->shape), .shape = {1, 1}, .init = rows->init,
+                    .layer = layer, .matrix = rows->matrix, .field = rows->field, .part = part};
+        for (int d = 0; d < t.rank; d++) t.shape[d] = other_extent(&m->c, rows->shape[d]);
+        if (part == 1) snprintf(t.name, sizeof t.name, "l%d.%s", layer, rows->name);
+        else snprintf(t.name, sizeof t.name, "l%d.e%d.%s", layer, part - 2, rows->name);
+        list_tensor(m, t, e);
+    }
+}
+
+static bool mamba_list(Model *m, int l, Error *e) {
+    if (!m->other) m->other = grab(m->c.layers, sizeof(OtherBlock), e);
+    if (config_attends(&m->c, l)) return false;
+    list_other(m, MAMBA_TENSORS, l, 1, e);
+    return true;
+}
+
+static bool experts_list(Model *m, int l, Error *e) {
+    int X = config_experts(&m->c, l);
+    if (!X || e->status) return X > 0;
+    m->other[l].expert = grab(X, sizeof(Layer), e);
+    list_other(m, ROUTER_TENSORS, l, 1, e);
+    for (int x = 0; x < X; x++) list_other(m, FFN_TENSORS, l, 2 + x, e);
+    return true;
+}
+
+static void *parts_owner(const Model *m, const Tensor *t) {
+    OtherBlock *y = &m->other[t->layer];
+    return t->part == 1 ? (void *)y : &y->expert[t->part - 2];
+}
+
+/* Scratch: of the Mamba mixer or of the experts, which are not at work at the same time. */
+static idx parts_room(const Config *c, int B, idx N) {
+    idx rows = B * N, I = c->mamba_inner, M = c->mamba_state, R = c->mamba_rank;
+    idx mamba = rows * (5 * I + 2 * R + 4 * M) + (1 + B) * M * I;
+    idx experts = c->experts ? rows * (c->experts + 2 * c->dim) : 0;
+    if (config_attending(c) == c->layers) mamba = 0;
+    return mamba > experts ? mamba : experts;
+}
+
+/* Slabs of 256 rows, or a multiple, leave the order of a sum as it is (the multiply's blocks of k),
+ * so a model has the same bits from its file as in memory (test model_file__same_bits). No rows, no
+ * reading. */
+static bool stored_linear(const Model *m, real *y, const real *x, const real *w, bool transposed,
+                          idx rows, idx in, idx out) {
+    const Tensor *t = stored_tensor(m, w);
+    if (!t) return false;
+    if (!rows) return true;
+    for (Slab s = {0}; stored_slab(m, t, transposed, &s);)
+        matmul(y + s.out0, out, (Matrix){x + s.in0, in, 1}, s.w, rows, s.n_out, s.n_in, s.in0 > 0);
+    return true;
+}
+
+static bool parts_row(const Model *m, real *to, idx id) {
+    const Tensor *t = stored_tensor(m, m->w.wte);
+    if (t) stored_row(m, t, id, to);
+    return t != NULL;
+}
+
+/* Columns v0 .. v0+n-1 of a row of logits, y [n], of which `target` may be one: adds them to the
+ * row's sums at[0] = the largest logit so far and at[1] = sum_v e^(y_v - that), and puts -y_target
+ * into *loss. y is scratch. */
+static void cross_entropy_part(idx v0, idx n, real *y, idx target, double at[2], double *loss) {
+    real most = vec_max(n, y);
+    if (target >= v0 && target < v0 + n) *loss = -(double)y[target - v0];    /* y is overwritten */
+    if ((double)most > at[0]) {
+        if (at[1] != 0) at[1] *= exp(at[0] - (double)most);  /* NaN stays NaN */
+        at[0] = (double)most;
+    }
+    vec_shift(n, y, -(real)at[0]);
+    vec_exp(n, y, y);
+    at[1] += (double)vec_sum(n, y);
+}
+
+/* model_loss column by column of W_cls, whose slabs have all E rows: every row of the batch meets a
+ * slab before the next one is read. */
+static bool stored_loss(const Model *m, Acts *a, const int *targets, int B, int T, double *mean) {
+    const Config *c = &m->c;
+    const Tensor *cls = stored_tensor(m, c->tied ? m->w.wte : m->w.wcls);
+    if (!cls) return false;
+    idx C = c->dim, E = c->embed_dim, N = config_rows(c, T);
+    idx from = c->prefix > 1 ? c->prefix - 1 : 0, per = T > from ? T - from : 0, count = B * per;
+    double (*sums)[2] = grab((idx)B * T, sizeof *sums, &m->file->fault), total = 0;
+    *mean = NAN;
+    if (!sums) return true;
+    for (idx i = 0; i < B * T; i++) sums[i][0] = -INFINITY;
+    for (Slab w = {0}; stored_slab(m, cls, c->tied, &w);)
+        for (idx s0 = 0; s0 < count; s0 += SLICE) {
+            idx R = count - s0 < SLICE ? count - s0 : SLICE, V = w.n_out;
+            for (idx r = 0; r < R; r++) {
+                idx b = (s0 + r) / per, t = from + (s0 + r) % per;
+                copy(a->slice + r * C, a->nf + (b * N + (N - T + t)) * C, C);
+            }
+            if (E != C) linear_forward(m, a->outp, a->slice, m->w.wout, NULL, R, C, E);
+            const real *in = E != C ? a->outp : a->slice;
+            matmul(a->logits, V, rows_of(in, E), w.w, R, V, E, false);
+            PARALLEL
+            for (idx r = 0; r < R; r++) {
+                idx at = (s0 + r) / per * T + from + (s0 + r) % per;
+                cross_entropy_part(w.out0, V, a->logits + r * V, targets[at], sums[at],
+                                   &a->loss_row[at]);
+            }
+        }
+    for (idx b = 0; b < B; b++)
+        for (idx t = from; t < T; t++) {
+            double *loss = &a->loss_row[b * T + t], *sum = sums[b * T + t];
+            *loss = log(sum[1]) + sum[0] + *loss;
+            total += *loss;
+        }
+    free(sums);
+    *mean = count ? total / (double)count : 0;
+    return true;
+}
+
+static int stored_fault(const Model *m, Error *e) {
     return m->file && m->file->fault.status ? fail(e, m->file->fault.status, "%s",
                                                    m->file->fault.text)
                                             : 0;
 }
+
+static void parts_close(Model *m) {
+    model_file_close(m->file);
+    for (int l = 0; m->other && l < m->c.layers; l++) free(m->other[l].expert);
+    free(m->other);
+}
+
+static const PublishedParts PUBLISHED_PARTS = {
+    .list_mixer = mamba_list, .list_ffn = experts_list, .owner = parts_owner, .row = parts_row,
+    .linear = stored_linear, .loss = stored_loss, .mix = mamba_forward, .feed = experts_forward,
+    .room = parts_room, .fault = stored_fault, .close = parts_close};
 
 void stream_begin(const Model *m, double passes, bool loss, bool quiet) {
     struct ModelFile *f = m->file;
@@ -10706,24 +10759,10 @@ static void take_grads(const Config *c, Acts *a, Arena *at, idx rows) {
     a->doutp = arena_take(at, c->embed_dim != c->dim ? SLICE * c->embed_dim : 0);
 }
 
-/* The Mamba mixer's and the experts' arrays: one set for all blocks, since no backward reads them;
- * none in a model without such blocks. */
-static void take_published(const Config *c, Acts *a, Arena *at, idx rows) {
-    bool mamba = config_attending(c) < c->layers, routed = c->experts > 0;
-    idx I = mamba ? c->mamba_inner : 0, M = mamba ? c->mamba_state : 0;
-    idx R = mamba ? c->mamba_rank : 0, C = routed ? c->dim : 0;
-    a->mamba = (MambaActs){.xz = arena_take(at, rows * 2 * I), .a = arena_take(at, rows * I),
-                           .p = arena_take(at, rows * (R + 2 * M)), .r = arena_take(at, rows * R),
-                           .bc = arena_take(at, rows * 2 * M), .dt = arena_take(at, rows * I),
-                           .y = arena_take(at, rows * I), .rate = arena_take(at, M * I),
-                           .state = arena_take(at, a->B * M * I)};
-    a->expert = (ExpertActs){.gate = arena_take(at, rows * c->experts),
-                             .in = arena_take(at, rows * C), .out = arena_take(at, rows * C)};
-}
-
 /* The whole list. Tables that a position scheme does not need get no room; the enum POS_* ends with
  * the three schemes that add a bias to the score. */
-static void take_all(const Config *c, Acts *a, Arena *at, int what) {
+static void take_all(const Model *m, Acts *a, Arena *at, int what) {
+    const Config *c = &m->c;
     idx N = a->N, rows = a->B * N, C = c->dim;
     bool projected = c->embed_dim != c->dim, post = c->place == PLACE_POST;
     idx half = c->pos == POS_ROTARY ? c->rotary_dims / 2 : 0;
@@ -10738,7 +10777,7 @@ static void take_all(const Config *c, Acts *a, Arena *at, int what) {
     a->fnorm = what == ACTS_ALL ? arena_take(at, post ? 0 : rows * C) : a->layer[0].n1;
     a->nfstat = arena_take(at, post ? 0 : 2 * rows);
     a->embed = arena_take(at, projected ? a->B * a->T * c->embed_dim : 0);
-    take_published(c, a, at, rows);
+    a->published = arena_take(at, m->published ? m->published->room(c, a->B, N) : 0);
     /* tables by position, the fixed v*, and attention's scratch, a piece for each thread */
     a->cosine = arena_take(at, N * half);
     a->sine = arena_take(at, N * half);
@@ -10759,7 +10798,7 @@ idx acts_size(const Model *m, int B, int T, int what, Error *e) {
     Arena at = {NULL, 0};
     Acts a = {.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
     a.layer = grab(m->c.layers, sizeof(LayerActs), e);
-    if (!e->status) take_all(&m->c, &a, &at, what);
+    if (!e->status) take_all(m, &a, &at, what);
     free(a.layer);
     return at.used;
 }
@@ -10780,11 +10819,10 @@ int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
     *a = (Acts){.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
     a->layer = grab(m->c.layers, sizeof(LayerActs), e);
     a->loss_row = grab((idx)B * T, sizeof(double), e);
-    a->loss_sum = grab(2 * (idx)B * T, sizeof(double), e);
     a->size = acts_size(m, B, T, what, e);                   /* first walk: how much */
     if (!e->status) a->arena = at.base = grab(a->size, sizeof(real), e);
     if (e->status) { acts_free(a); return e->status; }
-    take_all(&m->c, a, &at, what);                           /* second walk: where */
+    take_all(m, a, &at, what);                               /* second walk: where */
     positions_tabulate(&m->c, a, a->N);
     if (a->vfixed) fixed_value(&m->c, a->vfixed);
     return 0;
@@ -10792,7 +10830,7 @@ int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
 
 /* Whatever part of it exists; harmless on a zeroed struct. */
 void acts_free(Acts *a) {
-    free(a->layer); free(a->loss_row); free(a->loss_sum); free(a->arena);
+    free(a->layer); free(a->loss_row); free(a->arena);
     *a = (Acts){0};
 }
 

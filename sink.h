@@ -184,13 +184,6 @@ typedef struct Layer {
     real *logit;                 /* [H]: the extra column's learned score */
     real *vplus;                 /* [H,D]: the value bias v+ */
     real *phi1, *phi2;           /* [D,D] [D,D]: the mlp kernel */
-    /* in place of all from wq to phi2 but the norms and the ffn, where Mamba mixes the rows (3.10):
-     * [C,2I] [J,I] [I] [I,R+2M], gains [R] [M] [M], */
-    real *m_in, *m_conv, *m_convb, *m_x, *m_rnorm, *m_bnorm, *m_cnorm;
-    real *m_dt, *m_dtb, *m_alog, *m_skip, *m_out;      /* [R,I] [I] [M,I] [I] [I,C] */
-    /* in place of w1 .. b3: [C,X], and [X] layers of which w1 .. b3 alone are set (3.11) */
-    real *router;
-    struct Layer *expert;
 } Layer;
 
 typedef struct Weights {
@@ -200,35 +193,61 @@ typedef struct Weights {
     real *normf, *normfb;        /* [C] [C]: the final norm, absent under post-norm */
     real *wout, *wcls;           /* [C,E] when E differs from C; [E,V], absent when tied */
     Layer *layer;                /* [L] */
-    Layer *expert;               /* [L,X], where any block has experts */
 } Weights;
 
 /* One tensor of a model. The list of them drives allocation, initialisation, AdamW, checkpoints
  * and dumps. */
 typedef struct Tensor {
-    char name[32];               /* "l0.wq", "l1.e3.w1" */
+    char name[32];               /* "l0.wq" */
     int rank; int shape[2];      /* one or two dimensions, row-major */
     /* where it starts in Model.params (-1: still in its file), and how many numbers it holds */
     idx at, count;
-    int law, layer;              /* how it starts (chapter 2); its block, or -1 */
+    int init, layer;             /* how it starts (chapter 2); its block, or -1 */
     bool matrix;                 /* decayed under --decay matrices */
+    size_t field;                /* offset of its pointer in Layer, in Weights, or in what has it: */
+    int part;                    /* 0; else of a part that the paper's models lack (owner below) */
 } Tensor;
+
+/* What a published model may have in place of the paper's parts; data/hf.c has them, and in sink.c
+ * Model.published is NULL. A function that returns a bool says whether it has done the work; else
+ * the caller does it as the paper has it. There is no backward. */
+struct Model;
+struct Acts;
+typedef struct PublishedParts {
+    /* the tensors of block l's mixer or ffn; the struct that has the pointer to a tensor of these */
+    bool (*list_mixer)(struct Model *m, int l, Error *e);
+    bool (*list_ffn)(struct Model *m, int l, Error *e);
+    void *(*owner)(const struct Model *m, const struct Tensor *t);
+    /* what stays in its file: a row of wte; y = x W, W transposed where it is stored [out,in]; the
+     * mean loss, by columns of W_cls */
+    bool (*row)(const struct Model *m, real *to, idx id);
+    bool (*linear)(const struct Model *m, real *y, const real *x, const real *w, bool transposed,
+                   idx rows, idx in, idx out);
+    bool (*loss)(const struct Model *m, struct Acts *a, const int *targets, int B, int T,
+                 double *mean);
+    /* MHSA(x) and FFN(x) of block l, y and x [B,N,C]; the scratch Acts.published that they need */
+    bool (*mix)(const struct Model *m, struct Acts *a, int l, real *y, const real *x, int B, idx N);
+    bool (*feed)(const struct Model *m, struct Acts *a, int l, real *y, const real *x, idx rows);
+    idx (*room)(const Config *c, int B, idx N);
+    int (*fault)(const struct Model *m, Error *e);   /* 0, or what reading the file came to */
+    void (*close)(struct Model *m);                  /* the file, and what is other's */
+} PublishedParts;
 
 typedef struct Model {
     Config c;
     int n_tensors; Tensor *tensor;
     idx count; real *params, *grads;   /* grads is NULL in a model that only evaluates */
     Weights w, d;                         /* the same memory by name: parameters, gradients */
-    /* NULL, or where the matrices still are (10.4). Their pointers in w then lead to their entries
-     * in tensor: names, for linear_forward and its like, and not numbers */
-    struct ModelFile *file;
+    const PublishedParts *published;      /* NULL, or what it has in place of the paper's parts: */
+    struct ModelFile *file;               /* where its matrices are, and its blocks' own tensors */
+    struct OtherBlock *other;             /* [L]; both known to data/hf.c alone */
     bool plain;                  /* --plain: attention by 3.7's loops, not chapter 14's tiles */
 } Model;
 
-/* c resolved; all parameters 0. 2 when gradients are asked for and config_trains refuses */
+/* c resolved; all parameters 0. 2 for what data/hf.c alone has (config_trains). */
 int  model_create(Model *m, const Config *c, bool with_grads, Error *e);
-/* The list of tensors alone, and w.layer, d.layer without memory behind them. */
-int  model_list(Model *m, const Config *c, Error *e);
+/* The list of tensors alone, and w.layer, d.layer without memory behind them; p may be NULL. */
+int  model_list(Model *m, const Config *c, const PublishedParts *p, Error *e);
 void model_free(Model *m);
 /* INIT_*; each tensor draws from its own stream */
 void model_init(Model *m, int init, uint64_t seed);
@@ -275,23 +294,6 @@ typedef struct Ablation {
 /* Table 7: token 1 reads p_t in place of p_1; and where they swap, token t reads p_1. */
 typedef struct PositionEdit { int t; bool swap; } PositionEdit;   /* t from 2 on */
 
-/* What the Mamba mixer makes on its way, one set for all blocks: no backward reads it (3.10). */
-typedef struct MambaActs {
-    real *xz;                    /* [B,N,2I] both halves of u W_in */
-    real *a;                     /* [B,N,I] what the taps make of x, activated */
-    real *p;                     /* [B,N,R+2M] a W_x: r, b, c before their norms, */
-    real *r, *bc;                /* [B,N,R] [B,N,2M] and after */
-    real *dt, *y;                /* [B,N,I] the step; the mixer's output before W_out */
-    real *rate;                  /* [M,I] -e^A_log */
-    real *state;                 /* [B,M,I] S; after a forward that of the last row */
-} MambaActs;
-
-/* What the experts need, likewise (3.11). */
-typedef struct ExpertActs {
-    real *gate;                  /* [B,N,X] p_e where row n takes expert e, else 0 */
-    real *in, *out;              /* [B,N,C] the rows of one expert, and what it makes of them */
-} ExpertActs;
-
 enum { SLICE = 160 };            /* rows of logits that exist at a time */
 
 typedef struct Acts {
@@ -302,8 +304,7 @@ typedef struct Acts {
     /* [B,N,C] the stream, h^L after a forward; and after the final norm (post-norm: h^L itself) */
     const real *h, *nf;
     real *fnorm, *nfstat;        /* [B,N,C] [B,N,2] */
-    MambaActs mamba;
-    ExpertActs expert;
+    real *published;             /* scratch of blocks that the paper's models lack (data/hf.c) */
     real *embed;                 /* [B,T,E] rows of wte, when E differs from C */
     Probe *probe;                /* [L], or NULL: set by the caller before a forward */
     const Ablation *ablation;    /* or NULL, as it must be where a backward follows */
@@ -324,14 +325,10 @@ typedef struct Acts {
     real *slice, *dslice, *logits;
     real *outp, *doutp;          /* [SLICE,E] when E differs from C */
     double *loss_row;            /* [B,T] -log p of each target; -1 where no target is scored */
-    double *loss_sum;            /* [B,T,2] a row's largest logit, and its sum of e^(y - that) */
     int threads;                 /* how many pieces scratch has */
     idx size;                    /* numbers in the arena */
     void *arena;
 } Acts;
-
-/* What of a matrix W [in,out] is at hand (3.3): [n_in,n_out], from row in0 and column out0 on. */
-typedef struct Slab { Matrix w; idx in0, n_in, out0, n_out; } Slab;
 
 /* How much of a block's activations outlives the block: nothing, so that all blocks use the memory
  * of one; everything, for a backward; its keys and values, for rows to come. */
@@ -811,6 +808,28 @@ int  model_file_copy(ModelWriter *w, const char *name, int dtype, int order, con
 int  model_file_tensor(ModelWriter *w, const char *name, int dtype, int order, Error *e);
 int  model_file_bytes(ModelWriter *w, const void *at, size_t n, Error *e);
 int  model_file_end(ModelWriter *w, Error *e);
+
+typedef struct OtherBlock {
+    /* [C,2I] [J,I] [I] [I,R+2M], gains [R] [M] [M], [R,I] [I] [M,I] [I] [I,C] */
+    real *in, *conv, *conv_b, *x, *r_norm, *b_norm, *c_norm, *dt, *dt_b, *a_log, *skip, *out;
+    real *router;                /* [C,X] */
+    Layer *expert;               /* [X], of which w1 .. b3 alone are set */
+} OtherBlock;
+
+/* What the mixer makes on its way, one set for all blocks. */
+typedef struct MambaActs {
+    real *xz;                    /* [B,N,2I] both halves of u W_in */
+    real *a;                     /* [B,N,I] what the taps make of x, activated */
+    real *p;                     /* [B,N,R+2M] a W_x: r, b, c before their norms, */
+    real *r, *bc;                /* [B,N,R] [B,N,2M] and after */
+    real *dt, *y;                /* [B,N,I] the step; the mixer's output before W_out */
+    real *rate;                  /* [M,I] -e^A_log */
+    real *state;                 /* [B,M,I] S; after a forward that of the last row */
+} MambaActs;
+MambaActs mamba_acts(const Model *m, const Acts *a, int B, idx N);
+
+/* What of a matrix W [in,out] is at hand: [n_in,n_out], from row in0 and column out0 on. */
+typedef struct Slab { Matrix w; idx in0, n_in, out0, n_out; } Slab;
 
 /* Of a model that is still in its file. The entry that a pointer of m->w stands for; NULL where it
  * is memory. */

@@ -461,42 +461,42 @@ static bool slow_attends(const Config *c, int l) {
  * out, c_t b_s dt_s a_s times e^(A (dt_(s+1) + .. + dt_t)), and summed. */
 static void slow_mamba(const Slow *s, int l, double *y, const double *u) {
     const Config *c = &s->m->c;
-    const Layer *w = &s->m->w.layer[l];
+    const OtherBlock *w = &s->m->other[l];
     int C = c->dim, N = s->N, I = c->mamba_inner, M = c->mamba_state, J = c->mamba_conv;
     int R = c->mamba_rank, P = R + 2 * M;
     double *xz = room((idx)N * 2 * I), *a = room((idx)N * I), *p = room(P), *r = room(R);
     double *bc = room((idx)N * 2 * M), *dt = room((idx)N * I), *out = room(I);
     for (int t = 0; t < N; t++) {
-        slow_linear(xz + t * 2 * I, u + t * C, w->m_in, NULL, C, 2 * I);
+        slow_linear(xz + t * 2 * I, u + t * C, w->in, NULL, C, 2 * I);
         for (int i = 0; i < I; i++) {
-            double sum = (double)w->m_convb[i];
+            double sum = (double)w->conv_b[i];
             for (int back = 0; back < J && back <= t; back++)
-                sum += (double)w->m_conv[(J - 1 - back) * I + i] * xz[(t - back) * 2 * I + i];
+                sum += (double)w->conv[(J - 1 - back) * I + i] * xz[(t - back) * 2 * I + i];
             a[t * I + i] = sum / (1 + exp(-sum));
         }
-        slow_linear(p, a + t * I, w->m_x, NULL, I, P);
-        slow_norm_of(c, R, r, p, w->m_rnorm, NULL);
-        slow_norm_of(c, M, bc + t * 2 * M, p + R, w->m_bnorm, NULL);
-        slow_norm_of(c, M, bc + t * 2 * M + M, p + R + M, w->m_cnorm, NULL);
-        slow_linear(dt + t * I, r, w->m_dt, w->m_dtb, R, I);
+        slow_linear(p, a + t * I, w->x, NULL, I, P);
+        slow_norm_of(c, R, r, p, w->r_norm, NULL);
+        slow_norm_of(c, M, bc + t * 2 * M, p + R, w->b_norm, NULL);
+        slow_norm_of(c, M, bc + t * 2 * M + M, p + R + M, w->c_norm, NULL);
+        slow_linear(dt + t * I, r, w->dt, w->dt_b, R, I);
         for (int i = 0; i < I; i++) dt[t * I + i] = log1p(exp(dt[t * I + i]));
         for (int i = 0; i < I; i++) {
-            double sum = (double)w->m_skip[i] * a[t * I + i], z = xz[t * 2 * I + I + i];
+            double sum = (double)w->skip[i] * a[t * I + i], z = xz[t * 2 * I + I + i];
             for (int m = 0; m < M; m++) {
-                double rate = -exp((double)w->m_alog[m * I + i]), since = 0;
+                double rate = -exp((double)w->a_log[m * I + i]), since = 0;
                 for (int from = t; from >= 0; since += dt[from-- * I + i])
                     sum += bc[t * 2 * M + M + m] * bc[from * 2 * M + m] * exp(rate * since)
                          * dt[from * I + i] * a[from * I + i];
             }
             out[i] = sum * z / (1 + exp(-z));
         }
-        slow_linear(y + t * C, out, w->m_out, NULL, I, C);
+        slow_linear(y + t * C, out, w->out, NULL, I, C);
     }
     free(xz); free(a); free(p); free(bc); free(r); free(dt); free(out);
 }
 
 /* [MOE] y = the sum of p_e FFN_e(x) over those experts that fewer than `top` others beat. */
-static void slow_experts(const Config *c, const Layer *w, double *y, const double *x) {
+static void slow_experts(const Config *c, const OtherBlock *w, double *y, const double *x) {
     int X = c->experts, C = c->dim;
     double *p = room(X), total = 0, f[WIDE_LAB];
     slow_linear(p, x, w->router, NULL, C, X);
@@ -513,10 +513,11 @@ static void slow_experts(const Config *c, const Layer *w, double *y, const doubl
 }
 
 /* What block l does with a normed row: its ffn, or its experts. */
-static void slow_second(const Config *c, const Layer *w, int l, double *y, const double *x) {
+static void slow_second(const Model *m, int l, double *y, const double *x) {
+    const Config *c = &m->c;
     bool routed = c->experts && (!c->expert_period || l % c->expert_period == c->expert_offset);
-    if (routed) slow_experts(c, w, y, x);
-    else slow_ffn(c, w, y, x);
+    if (routed) slow_experts(c, &m->other[l], y, x);
+    else slow_ffn(c, &m->w.layer[l], y, x);
 }
 
 /* [E2] [E3] One block, x to y, each [N,C]. */
@@ -537,13 +538,13 @@ static void slow_block(Slow *s, int l, double *y, const double *x) {
         for (int i = 0; i < C; i++) o_n[i] += x[n * C + i];
         if (c->place == PLACE_POST) {
             slow_norm(c, u, o_n, w->norm1, w->norm1b);
-            slow_second(c, w, l, f, u);
+            slow_second(s->m, l, f, u);
             for (int i = 0; i < C; i++) sum[n * C + i] = u[i] + f[i];
             slow_norm(c, y_n, sum + n * C, w->norm2, w->norm2b);
             continue;
         }
         slow_norm(c, u, c->place == PLACE_PARALLEL ? x + n * C : o_n, w->norm2, w->norm2b);
-        slow_second(c, w, l, f, u);
+        slow_second(s->m, l, f, u);
         for (int i = 0; i < C; i++) y_n[i] = sum[n * C + i] = o_n[i] + f[i];
     }
     free(in);
@@ -2454,19 +2455,20 @@ static void model_create__published(Test *t) {
     }
     fact(t, m->n_tensors == first + ALL + 1, "%d tensors", m->n_tensors);
     const Layer *w = &m->w.layer[1];
+    const OtherBlock *y = &m->other[1];
     const struct { const char *name; const real *at; } POINTERS[] = {
-        {"l1.norm1", w->norm1},       {"l1.m.in", w->m_in},       {"l1.m.conv", w->m_conv},
-        {"l1.m.conv.b", w->m_convb},  {"l1.m.x", w->m_x},         {"l1.m.rnorm", w->m_rnorm},
-        {"l1.m.bnorm", w->m_bnorm},   {"l1.m.cnorm", w->m_cnorm}, {"l1.m.dt", w->m_dt},
-        {"l1.m.dt.b", w->m_dtb},      {"l1.m.alog", w->m_alog},   {"l1.m.skip", w->m_skip},
-        {"l1.m.out", w->m_out},       {"l1.router", w->router},   {"l1.e0.w1", w->expert[0].w1},
-        {"l1.e0.w3", w->expert[0].w3}, {"l1.e1.w2", w->expert[1].w2}, {"l0.wq", m->w.layer[0].wq},
+        {"l1.norm1", w->norm1},       {"l1.m.in", y->in},       {"l1.m.conv", y->conv},
+        {"l1.m.conv.b", y->conv_b},  {"l1.m.x", y->x},         {"l1.m.rnorm", y->r_norm},
+        {"l1.m.bnorm", y->b_norm},   {"l1.m.cnorm", y->c_norm}, {"l1.m.dt", y->dt},
+        {"l1.m.dt.b", y->dt_b},      {"l1.m.alog", y->a_log},   {"l1.m.skip", y->skip},
+        {"l1.m.out", y->out},       {"l1.router", y->router},   {"l1.e0.w1", y->expert[0].w1},
+        {"l1.e0.w3", y->expert[0].w3}, {"l1.e1.w2", y->expert[1].w2}, {"l0.wq", m->w.layer[0].wq},
         {"l0.w3", m->w.layer[0].w3}};
     for (int i = 0; i < (int)(sizeof POINTERS / sizeof *POINTERS); i++) {
         const Tensor *x = model_tensor(m, POINTERS[i].name);
         fact(t, x && POINTERS[i].at == m->params + x->at, "%s is elsewhere", POINTERS[i].name);
     }
-    fact(t, !w->wq && !w->wo && !w->w1 && !m->w.layer[0].m_in && !m->w.layer[0].expert,
+    fact(t, !w->wq && !w->wo && !w->w1 && !m->other[0].in && !m->other[0].expert,
          "a pointer to a tensor that is absent");
     lab_close(&b);
 }
@@ -3795,21 +3797,21 @@ static void mamba_forward__closed_form(Test *t) {
     char flags[300];
     snprintf(flags, sizeof flags, "%s --mamba-conv 1", ONE);
     if (!lab_open(&b, t, 1, T, flags)) return;
-    const Layer *w = &b.m.w.layer[0];
-    const MambaActs *p = &b.a.mamba;
+    const OtherBlock *w = &b.m.other[0];
+    MambaActs acts = mamba_acts(&b.m, &b.a, 1, T), *p = &acts;
     for (int i = 0; i < T; i++) b.ids[i] = 3;
     lab_forward(&b);
     for (int i = 0; i < I; i++) {
         double x = (double)p->xz[i], z = (double)p->xz[I + i], most = 0;
-        double u = (double)w->m_conv[i] * x + (double)w->m_convb[i], a = u / (1 + exp(-u));
-        double r = (p->p[0] > 0 ? 1 : -1) * (double)w->m_rnorm[0];
-        double bb = (p->p[1] > 0 ? 1 : -1) * (double)w->m_bnorm[0];
-        double cc = (p->p[2] > 0 ? 1 : -1) * (double)w->m_cnorm[0];
-        double dt = log(1 + exp(r * (double)w->m_dt[i] + (double)w->m_dtb[i]));
-        double f = exp(-dt * exp((double)w->m_alog[i]));
+        double u = (double)w->conv[i] * x + (double)w->conv_b[i], a = u / (1 + exp(-u));
+        double r = (p->p[0] > 0 ? 1 : -1) * (double)w->r_norm[0];
+        double bb = (p->p[1] > 0 ? 1 : -1) * (double)w->b_norm[0];
+        double cc = (p->p[2] > 0 ? 1 : -1) * (double)w->c_norm[0];
+        double dt = log(1 + exp(r * (double)w->dt[i] + (double)w->dt_b[i]));
+        double f = exp(-dt * exp((double)w->a_log[i]));
         for (int n = 0; n < T; n++) {
             double state = dt * bb * a * (1 - pow(f, n + 1)) / (1 - f);
-            double y = (cc * state + (double)w->m_skip[i] * a) * z / (1 + exp(-z));
+            double y = (cc * state + (double)w->skip[i] * a) * z / (1 + exp(-z));
             within(t, (double)p->y[n * I + i], y, 1000 * REAL_EPS * (1 + fabs(y)),
                    "channel %d, row %d", i, n + 1);
             most = fmax(most, fabs(y));
@@ -3822,13 +3824,13 @@ static void mamba_forward__closed_form(Test *t) {
     lab_forward(&b);
     for (int i = 0; i < I; i++)
         for (int n = 0; n < T; n++) {
-            double sum = 0, decay = 0, A = -exp((double)w->m_alog[i]);
+            double sum = 0, decay = 0, A = -exp((double)w->a_log[i]);
             for (int s = n; s >= 0; decay += (double)p->dt[s-- * I + i])
                 sum += exp(A * decay) * (double)p->dt[s * I + i] * (double)p->bc[s * 2]
                      * (double)p->a[s * I + i];
             double z = (double)p->xz[(2 * n + 1) * I + i];
             double y = (sum * (double)p->bc[n * 2 + 1]
-                        + (double)w->m_skip[i] * (double)p->a[n * I + i]) * z / (1 + exp(-z));
+                        + (double)w->skip[i] * (double)p->a[n * I + i]) * z / (1 + exp(-z));
             within(t, (double)p->y[n * I + i], y, 1000 * REAL_EPS * (1 + fabs(y)),
                    "tokens that differ: channel %d, row %d", i, n + 1);
         }
@@ -3838,7 +3840,7 @@ static void mamba_forward__closed_form(Test *t) {
     lab_fill(&b, "l0.m.conv", 1);
     lab_fill(&b, "l0.m.conv.b", 0);
     lab_forward(&b);
-    p = &b.a.mamba;
+    acts = mamba_acts(&b.m, &b.a, 1, T);
     for (int n = 0; n < T; n++) {
         double u = 0;
         for (int s = n - 3 < 0 ? 0 : n - 3; s <= n; s++) u += (double)p->xz[s * 2 * I];
@@ -3859,11 +3861,12 @@ static void mamba_forward__reaches(Test *t) {
         for (int k = 0; k < 4 * I && how < 2; k++) taps[k] = k / I == (how ? 0 : 3);
         for (int i = 0; i < T; i++) b.ids[i] = 2;
         lab_forward(&b);
-        copy(before, b.a.mamba.y, T * I);
+        const real *made = mamba_acts(&b.m, &b.a, 1, T).y;
+        copy(before, made, T * I);
         b.ids[0] = 7;
         lab_forward(&b);
         for (int n = 0; n < T; n++) {
-            double d = distance(I, before + n * I, b.a.mamba.y + n * I);
+            double d = distance(I, before + n * I, made + n * I);
             bool reached = how == 0 ? n == 0 : how == 1 ? n == 3 || n == 0
                          : how == 2 ? n < 4 : true;
             fact(t, reached ? d > 1e-9 : d == 0, "case %d: row %d moves by %g", how, n + 1, d);
@@ -3910,7 +3913,7 @@ static void experts_forward__alike(Test *t) {
                    "FFN times %d/%d", ROWS[f].top, ROWS[f].X);
         for (int n = 0; n < 18 && ROWS[f].X > 1; n++)        /* of equal p the lower e */
             for (int e = 0; e < ROWS[f].X; e++)
-                within(t, (double)b.a.expert.gate[n * ROWS[f].X + e],
+                within(t, (double)b.a.published[n * ROWS[f].X + e],
                        e < ROWS[f].top ? 1.0 / ROWS[f].X : 0, 2 * REAL_EPS, "p_%d", e);
         lab_close(&plain);
         lab_close(&b);
@@ -3930,7 +3933,7 @@ static void experts_forward__not_renormalised(Test *t) {
     lab_forward(&b);
     for (int n = 0; n < 5; n++)
         for (int e = 0; e < 3; e++)
-            within(t, (double)b.a.expert.gate[n * 3 + e], P[e], 4 * REAL_EPS, "p_%d of row %d", e,
+            within(t, (double)b.a.published[n * 3 + e], P[e], 4 * REAL_EPS, "p_%d of row %d", e,
                    n + 1);
     lab_at(&b, "l0.router")[1] = (real)NAN;
     lab_forward(&b);
