@@ -716,54 +716,56 @@ void model_init(Model *m, int init, uint64_t seed) {
 /* =================================================================================================
  * 3  Operators, forward and backward side by side
  *
- * Each pair stands under one heading: the equation, the derivation, the numerics. dw stands for the
- * gradient of the loss by w, of w's shape. A forward overwrites its output; a backward adds to the
- * gradients of its parameters, and says of its input's gradient whether it adds (dx +=) or
- * overwrites (dx =). Above a step of a backward stands the forward's line that it differentiates.
+ * They make one block (section 2; Figure 1 left [FIG1]), which chapter 4 puts together. A block
+ * reads the residual stream x = h^{l-1} and writes y = h^l; n1 and n2 are norms:
+ *
+ *   pre [E2]                post [E3]               parallel (GPT-NeoX's; not in the paper)
+ *
+ *   x -----+                x -----+                x -----+-----------+
+ *   |      n1               |      |                |      n1          n2
+ *   |     MHSA              |     MHSA              |     MHSA        FFN
+ *   + <----+                + <----+                + <----+           |
+ *   u -----+                n1                      u                  |
+ *   |      n2               u -----+                |                  |
+ *   |     FFN               |     FFN               + <----------------+
+ *   + <----+                + <----+                y
+ *   y                       n2
+ *                           y
+ *
+ *   MHSA   3.3 W_Q, W_K, W_V -> 3.4 rotation -> 3.5 phi -> 3.6, 3.7 attention -> 3.8 heads, W_O
+ *   FFN    3.9        norms   3.2        before the first block   3.1 embedding
+ *
+ * Rows (tokens) meet in 3.7 and nowhere else. Each operator stands under one heading: the equation,
+ * the derivation, the numerics. dw is the gradient of the loss by w, of w's shape. A forward
+ * overwrites its output. A backward adds to the gradients of its parameters, and says of its
+ * input's gradient whether it adds (dx +=) or overwrites (dx =). Above a step of a backward stands
+ * the line of the forward that it differentiates.
  *
  * Loops marked PARALLEL own what they write, so the bits do not depend on the number of threads. A
- * sum over rows (a gain, a bias, an embedding) is therefore not shared out by rows, whose parts
- * would have to be added in some order, but by columns: a task owns CHANNELS of them, and walks
- * down from the first row to the last.
- *
- * In what order a token's row passes through the operators (pre-norm; 4 puts them together):
- *
- *   ids -> 3.1 embedding -> x -> 3.2 norm -> 3.3 W_Q, W_K, W_V -> 3.4 rotation -> 3.5 phi
- *       -> 3.6, 3.7 attention -> 3.8 heads, W_O -> + x -> 3.2 norm -> 3.9 ffn -> + -> next block
+ * sum over rows (a gain, a bias, an embedding) is therefore shared out by columns, not by rows: a
+ * task owns CHANNELS of them, and walks down from the first row to the last.
  *
  * -------------------------------------------------------------------------------------------------
- * 3.1  Embedding and positions added to the input           H^0 = X W_E + P        section 2, [E5]
+ * 3.1  Embedding and positions added to the input      H^0 = X W_E + P      section 2, [E5] [T1]
  *
- *   h_n = wte[id] (W_in) + p_n      row n of a sequence; x* if there is one is row 0, tokens follow
+ *   h_n = wte[id] (W_in) + p_n      row n of a sequence; x*, if there is one, is row 0
  *
  * The paper's X has one-hot rows, so X W_E picks rows of W_E: a copy, not a product. W_in [E,C] is
  * there when the embedding is narrower than the model. P is absolute [E5], a table of learned rows,
- * or 0: then the position enters the scores only (3.4), or nowhere (NoPE). That is the line that
- * appendix B.1 draws: without P a repeated token starts from equal states and, under softmax, keeps
- * them in all blocks, whatever 3.4 does; with P it does not. Table 1 shows the difference on
- * repeated tokens: Sink_1 is 62.28 in GPT2-XL, whose P is learned, and 0.00 in LLaMA3-8B (rotary).
+ * or 0: then the position enters the scores only (3.4), or nowhere (NoPE). Appendix B.1 draws its
+ * line here. Without P a repeated token starts from equal states and, under softmax, keeps them in
+ * all blocks; with P it does not. So Table 1 has on repeated tokens a Sink_1 of 62.28 in GPT2-XL,
+ * whose P is learned, and 0.00 in LLaMA3-8B (rotary).
  *
- * The paper counts positions t from 1 and its authors' code from 0; here as there from 0, so that
- * x*, when present, stands at position 0 and the tokens move up by one. x* gets a p_0 like a token.
- * The authors put all sines before all cosines; equation 5 interleaves them, and so does this (F4):
- * one model is the other with its channels renamed.
+ * Positions count from 0, as in the authors' code; the paper counts from 1. x*, when present,
+ * stands at 0 and gets a p_0 like a token; the tokens move up by one.
  *
- * Sizes: each pair of absolute waves has sin^2 + cos^2 = 1, so |p_n| = sqrt(C/2) at every n: 19.6
- * at C = 768. There the fastest wave repeats after 6.3 tokens, the slowest after 61,343.
- *
- * Backward. h is linear in everything, so with dh_n given:
- *   dp_n       += dh_n, over the sequences          each row of the learned table is used by all
- *   dx*        += dh_0, over the sequences          only where there is an x*
- *   dwte[id]   += dh_n, over all n that hold id     without W_in; other ids get 0 (unless tied)
+ * Backward. h is linear in everything, so with dh_n given, summed over the sequences:
+ *   dp_n     += dh_n        a row of the learned table         dx* += dh_0       where there is x*
+ *   dwte[id] += dh_n        over all n that hold id; other ids get 0
  *   with W_in:  e = wte[id], h = e W_in + p:    dW_in += e^T dh    de = dh W_in^T    dwte[id] += de
  *
- * Table 7 asks whether GPT2-XL's sink hangs on p_1: an evaluation reads p_t in place of p_1, or
- * lets the two change places. a->edit says so to a forward, and the table stays as it is. On
- * repeated tokens p is all that tells one row from another, and the paper's sink follows p_1.
- *
- * Cost: copies and sums of B N C numbers; with W_in one product forward and two backward.
- * Tests: embed_forward__rows, embed_forward__absolute, embed_forward__edited; Table 4's x* in
- * sink_token__is_a_row.
+ * Tests: embed_forward__rows, embed_forward__absolute, embed_forward__edited.
  */
 
 enum {
@@ -771,12 +773,16 @@ enum {
     CHUNK = 256    /* numbers handled at a time on the stack */
 };
 
-/* [E5] p_n = (sin w_1 n, cos w_1 n, sin w_2 n, ...), w_i = 10000^(-2(i-1)/C); amplitude 1. Channel
- * c from 0 is the sine (c even) or cosine (c odd) of frequency i = c/2 + 1, rounded down. At C = 4
- * the rows are (sin n, cos n, sin 0.01 n, cos 0.01 n). In double, then rounded once. */
-static double absolute_position(int C, int n, int c) {
-    double angle = n * pow(10000.0, -(double)(c - c % 2) / C);
-    return c % 2 ? cos(angle) : sin(angle);
+/* How many of n numbers a loop that goes by CHUNK handles from number `from` on. */
+static idx chunk(idx n, idx from) { return n - from < CHUNK ? n - from : CHUNK; }
+
+/* [E5] p_n = (sin w_1 n, cos w_1 n, sin w_2 n, ...), w_i = 10000^(-2(i-1)/C). Channel ch from 0 is
+ * the sine (even) or cosine (odd) of frequency i = ch/2 + 1, rounded down. Each pair has sin^2 +
+ * cos^2 = 1, so |p_n| = sqrt(C/2) at every n. The authors put all sines before all cosines (F4):
+ * the same model with its channels renamed. */
+static double absolute_position(int C, int n, int ch) {
+    double angle = n * pow(10000.0, -(double)(ch - ch % 2) / C);
+    return ch % 2 ? cos(angle) : sin(angle);
 }
 
 /* N of a forward over T tokens, the first ones or later ones: x* stands before the first alone. */
@@ -784,8 +790,9 @@ static idx forward_rows(const Config *c, const Acts *a, int T) {
     return a->past ? T : config_rows(c, T);
 }
 
-/* [T7] Which p row n of a sequence reads: its own, but where an edit says otherwise. Tokens are
- * counted from row `first`, behind an x*. */
+/* [T7] Table 7 asks whether GPT2-XL's sink hangs on p_1: an evaluation reads p_t in place of p_1,
+ * or lets the two change places. This is which p row n reads: its own, but where an edit says
+ * otherwise. Tokens are counted from row `first`, behind an x*. */
 static idx position_row(const PositionEdit *edit, idx n, idx first) {
     if (edit && n == first) return first + edit->t - 1;
     return edit && edit->swap && n == first + edit->t - 1 ? first : n;
@@ -795,6 +802,8 @@ static idx position_row(const PositionEdit *edit, idx n, idx first) {
 static void embed_forward(const Model *m, Acts *a, const int *ids, int B, int T, real *h) {
     const Config *c = &m->c;
     idx C = c->dim, E = c->embed_dim, N = forward_rows(c, a, T), first = N - T;
+    const real *table = c->pos == POS_LEARNED ? m->w.wpe : c->pos == POS_ABSOLUTE ? a->sinusoid
+                                                                                : NULL;
     for (idx b = 0; b < B; b++) {
         real *h_b = h + b * N * C;                       /* [N,C] */
         real *rows = h_b + first * C;                    /* [T,C] the tokens' rows */
@@ -809,47 +818,41 @@ static void embed_forward(const Model *m, Acts *a, const int *ids, int B, int T,
         /* h_0 = x*, an input row like any other from here on */
         if (first) copy(h_b, m->w.xstar, C);
         /* h_n += p_n, N rows of either table */
-        const real *table = c->pos == POS_LEARNED ? m->w.wpe : c->pos == POS_ABSOLUTE ? a->wave
-                                                                                    : NULL;
         for (idx n = 0; table && n < N; n++)
             vec_add(C, h_b + n * C, table + position_row(a->edit, a->past + n, first) * C);
     }
 }
 
+/* to += from on the CHANNELS columns from `block` on, of `width`. */
+static void add_block(real *to, const real *from, idx block, idx width) {
+    for (idx ch = block; ch < block + CHANNELS && ch < width; ch++) to[ch] += from[ch];
+}
+
 /* dh [B,N,C] is the gradient of H^0. Columns are shared out, so that two rows with the same id
- * never meet in two threads, and every sum runs in the order of the batch. With a projection,
- * a->embed [B,T,E] holds the rows that the forward picked until dW_in has read them, and from then
- * on their gradient. */
+ * never meet in two threads. With a projection, a->embed [B,T,E] holds the rows that the forward
+ * picked until dW_in has read them, and from then on their gradient. */
 static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, const real *dh) {
     const Config *c = &m->c;
     idx C = c->dim, E = c->embed_dim, N = config_rows(c, T), first = N - T;
-    if (E != C)
-        for (idx b = 0; b < B; b++) {
-            const real *drows = dh + (b * N + first) * C;    /* [T,C] the tokens' rows */
-            real *e_b = a->embed + b * T * E;                /* [T,E] */
-            /* h = e W_in:  dW_in += e^T dh, then de = dh W_in^T over e */
-            matmul(m->d.win, C, transpose_of(e_b, E), rows_of(drows, C), E, C, T, true);
-            matmul(e_b, E, rows_of(drows, C), transpose_of(m->w.win, C), T, E, C, false);
-        }
+    for (idx b = 0; E != C && b < B; b++) {
+        const real *drows = dh + (b * N + first) * C;        /* [T,C] the tokens' rows */
+        real *e_b = a->embed + b * T * E;                    /* [T,E] */
+        /* h = e W_in:  dW_in += e^T dh, then de = dh W_in^T over e */
+        matmul(m->d.win, C, transpose_of(e_b, E), rows_of(drows, C), E, C, T, true);
+        matmul(e_b, E, rows_of(drows, C), transpose_of(m->w.win, C), T, E, C, false);
+    }
     PARALLEL
     for (idx block = 0; block < (C > E ? C : E); block += CHANNELS)
         for (idx b = 0; b < B; b++)
             for (idx n = 0; n < N; n++) {
                 const real *dh_n = dh + (b * N + n) * C;
-                bool token = n >= first;
-                /* row n of h came from wte[id], or from x* */
-                const real *de = E == C ? dh_n : token ? a->embed + (b * T + n - first) * E : NULL;
-                real *dw = token ? m->d.wte + ids[b * T + n - first] * E : NULL;
-                /* e_n = wte[id] */
-                for (idx ch = block; token && ch < block + CHANNELS && ch < E; ch++)
-                    dw[ch] += de[ch];
-                /* h_0 = x* + p_0 */
-                for (idx ch = block; !token && ch < block + CHANNELS && ch < C; ch++)
-                    m->d.xstar[ch] += dh_n[ch];
+                idx token = b * T + n - first;
+                /* h_0 = x*;  h_n = wte[id], or wte[id] W_in */
+                if (n < first) add_block(m->d.xstar, dh_n, block, C);
+                else add_block(m->d.wte + ids[token] * E, E == C ? dh_n : a->embed + token * E,
+                               block, E);
                 /* h_n = .. + p_n */
-                real *dp = c->pos == POS_LEARNED ? m->d.wpe + n * C : NULL;
-                for (idx ch = block; dp && ch < block + CHANNELS && ch < C; ch++)
-                    dp[ch] += dh_n[ch];
+                if (c->pos == POS_LEARNED) add_block(m->d.wpe + n * C, dh_n, block, C);
             }
 }
 
@@ -858,14 +861,14 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
  *
  *   r = 1 / sqrt(mean_c (x_c - mu)^2 + eps), with mu = mean_c x_c, and mu = 0 for RMSNorm
  *
- * The paper's LN; its models have RMSNorm, with a gain that starts at 1, no bias, and eps = 1e-5
- * inside the root. A norm forgets its row's length (RMSNorm) and mean (LayerNorm as well). So the
- * massive h_1 of section 3.1 is as long as the other rows once divided by its RMS: its few huge
- * channels stay, the rest shrink, and its key lies elsewhere than theirs. Under post-norm every
- * block ends in a norm, and Figure 7 (left) finds the massive row before it.
+ * The paper's LN is an RMSNorm with a gain that starts at 1, no bias, and eps = 1e-5 inside the
+ * root. A norm forgets its row's length. So the massive h_1 of section 3.1 is as long as the other
+ * rows once divided by its RMS: its few huge channels stay, the rest shrink, and its key lies
+ * elsewhere than theirs. Under post-norm every block ends in a norm, and Figure 7 (left) finds the
+ * massive row before it.
  *
- * Backward, by the chain rule through n_c = (x_c - mu) r, the normalised row: y_c = g_c n_c + b_c,
- * so dn_c = g_c dy_c. With v = mean_k (x_k - mu)^2 and r = (v + eps)^(-1/2):
+ * Backward, through the normalised row n_c = (x_c - mu) r: y_c = g_c n_c + b_c, so dn_c = g_c dy_c.
+ * With v = mean_k (x_k - mu)^2 and r = (v + eps)^(-1/2):
  *
  *   dv/dx_c    =  2 (x_c - mu) / C            what goes through mu adds -2/C mean_k (x_k - mu) = 0
  *   dr/dx_c    = -r^3/2 dv/dx_c  =  -r^2 n_c / C
@@ -876,15 +879,11 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
  *   dx_c += r (dn_c - mean dn - n_c mean(dn n))           the middle term only for LayerNorm
  *   dg_c += sum over rows of dy_c n_c      db_c += sum over rows of dy_c
  *
- * To verify by eye: this dx is orthogonal to x - mu but for eps, since a longer row gives the same
- * y; a LayerNorm's sums to 0, since a shifted row does too; and it shrinks as 1/|x|.
- *
- * Numerics. The variance is taken from x - mu in a second pass: no difference of large squares. A
- * row of zeros gives y = b: r is then 1/sqrt(eps), not infinite (eps = 0 makes y NaN). In float the
- * squares overflow at a row length of 1.8e19; r is then 0, and y = b.
- * Kept: stat [rows,2], mu and r, and the rows x. Cost: some 3 C multiplications a row forward, 10 C
- * backward. Tests: norm_forward__by_hand, norm_forward__invariances.
+ * The variance is taken from x - mu in a second pass: no difference of large squares. A row of
+ * zeros gives y = b, since r is then 1/sqrt(eps). Kept: stat [rows,2], mu and r, and the rows x.
+ * Tests: norm_forward__by_hand, norm_forward__invariances.
  */
+
 /* One row: y = g (x - mu) r + b, for x, y, g, b [C], b NULL for RMSNorm. stat [2] becomes mu, r. */
 WIDE(norm_row,
      (const Config *c, idx C, real *restrict y, real *stat, const real *restrict x,
@@ -908,8 +907,7 @@ static void norm_forward(const Config *c, real *y, real *stat, const real *x, co
     for (idx n = 0; n < rows; n++) norm_row(c, C, y + n * C, stat + 2 * n, x + n * C, g, b);
 }
 
-/* One row of dx: y = g n + b with n = (x - mu) r, so dn = g dy and
- * dx += r (dn - mean dn - n mean(dn n)), where RMSNorm has no mean dn. */
+/* One row of dx += r (dn - mean dn - n mean(dn n)), with dn = g dy and n = (x - mu) r. */
 WIDE(norm_row_backward,
      (const Config *c, idx C, real *restrict dx, const real *restrict dy, const real *restrict x,
       const real *stat, const real *restrict g),
@@ -917,7 +915,7 @@ WIDE(norm_row_backward,
 {
     real mu = stat[0], r = stat[1], mean = 0, along = 0, dn[CHUNK], off[CHUNK];
     for (idx from = 0; from < C; from += CHUNK) {
-        idx some = C - from < CHUNK ? C - from : CHUNK;
+        idx some = chunk(C, from);
         for (idx j = 0; j < some; j++) dn[j] = g[from + j] * dy[from + j];
         for (idx j = 0; j < some; j++) off[j] = x[from + j] - mu;
         if (c->norm == NORM_LAYER) mean += vec_sum(some, dn);
@@ -928,15 +926,15 @@ WIDE(norm_row_backward,
     for (idx ch = 0; ch < C; ch++) dx[ch] += r * g[ch] * dy[ch] - mean - (x[ch] - mu) * along;
 }
 
-/* n <= CHANNELS columns of one row's part of dg and db: dg += dy n, db += dy. */
+/* One row's part of dg += dy n and db += dy, on `width` columns. */
 WIDE(norm_gains,
-     (idx n, real *restrict dg, real *restrict db, const real *restrict dy, const real *restrict x,
-      const real *stat),
-     (n, dg, db, dy, x, stat))
+     (idx width, real *restrict dg, real *restrict db, const real *restrict dy,
+      const real *restrict x, const real *stat),
+     (width, dg, db, dy, x, stat))
 {
     real mu = stat[0], r = stat[1];
-    for (idx ch = 0; ch < n; ch++) dg[ch] += dy[ch] * (x[ch] - mu) * r;
-    if (db) for (idx ch = 0; ch < n; ch++) db[ch] += dy[ch];
+    for (idx ch = 0; ch < width; ch++) dg[ch] += dy[ch] * (x[ch] - mu) * r;
+    if (db) for (idx ch = 0; ch < width; ch++) db[ch] += dy[ch];
 }
 
 /* dx [rows,C], dg [C] and db [C] (NULL for RMSNorm) are added to, from dy [rows,C] and the
@@ -1007,37 +1005,35 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 3.4  Positions inside the dot product                              [E6] [E7] [E8], Appendix A
+ * 3.4  Positions inside the dot product                        [E6] [E7] [E8] [T3], Appendix A
  *
- * Rotary [E8] turns pairs of dims of q and k by an angle that grows with the position n:
+ * Rotary [E8] rotates pairs of dims of q and k by an angle that grows with the position n:
  *   (x, y) <- (x cos - y sin, x sin + y cos),  angle = n w_c,  w_c = base^(-2c/r),  c = 0 .. r/2-1
  *
  * R_i^T R_j = R_(j-i) (appendix A), so <R_i q, R_j k> = <q, R_(j-i) k> sees the distance alone. For
- * one pair, with q at angle a and k at angle b, that is |q| |k| cos(b - a + (j-i) w_c): each pair
- * adds a wave in the distance, and lengths do not change. Hence |z_ij| <= |q||k|/sqrt(D), the xi of
- * Proposition 4 (whose proof omits the root). Of the paper's 48 pairs (r = D = 96) the first turns
- * once in 6.3 tokens, number 15 (w = 0.0562) in 112, the last (w = 0.000121) in 51,862.
+ * one pair, with q at angle a and k at angle b, that is |q| |k| cos(b - a + (j-i) w_c). Lengths do
+ * not change: hence |z_ij| <= |q||k|/sqrt(D), the xi of Proposition 4 (whose proof omits the root).
+ * Of the paper's 48 pairs the first goes round once in 6.3 tokens, the last in 51,862.
  *
  *   dims of a head, r = 8    0   1   2   3   4   5   6   7
  *   half-split    pair       0   1   2   3   0   1   2   3     (c, c + r/2): the authors' code
  *   interleaved   pair       0   0   1   1   2   2   3   3     (2c, 2c + 1): equation 9
  *
- * The two are one model with its dims renamed (F4; test rotate__pairings). With r < D the dims from
- * r on stand still. k* is not turned: it has no position, and joins after the rotation.
- * Backward: x' = R_n x, so dx = R_n^T dx' = R_(-n) dx', the turn back: the same loop, sine negated.
+ * The two are one model with its dims renamed (F4). With r < D the dims from r on stand still. k*
+ * is not rotated: it has no position.
+ * Backward: x' = R_n x, so dx = R_n^T dx' = R_(-n) dx': the same loop with the sine negated.
  *
- * Relative [E6], T5 and ALiBi [E7] add b_h(i-j) to the score, after the division by sqrt(D):
+ * Relative [E6], T5 and ALiBi [E7] add an attention bias b_h(i-j) to the score, after the division
+ * by sqrt(D):
  *   relative   b(n) = bucket(n): the number itself, fixed, one for all heads, and growing with the
  *              distance, as the authors' code has it (F3)
  *   t5         b_h(n) = rel[bucket(n), h], learned and shared by all layers
- *   alibi      b_h(n) = -n 2^(-8h/H), h = 1..H: for H = 8 slopes 1/2, 1/4, .., 1/256. Equation 7 is
- *              taken at its word for an H that is no power of two: H = 6 gives 0.397 .. 0.0039
+ *   alibi      b_h(n) = -n 2^(-8h/H), h = 1..H, for any H: equation 7 is taken at its word
  *
- * The signs decide. With all <q,k> equal, as for a repeated token, T = 64 and softmax give alpha_1
- * = 0.0741 (H_64/64) without a bias, 0.0283 to 0.0724 under ALiBi's eight slopes, but 0.334 in
- * every head under `relative`, which favours the farthest key: above the threshold 0.3 with nothing
- * learned. So Proposition 2 fails there (7), and some of Table 3's row "Relative" (35.53, loss
- * 5.45) may be the bias itself.
+ * The signs decide. With all <q,k> equal, T = 64 and softmax, alpha_1 is 0.0741 without a bias and
+ * 0.0283 to 0.0724 under ALiBi, but 0.334 in every head under `relative`, which favours the
+ * farthest key: above the threshold 0.3 with nothing learned. So Proposition 2 fails there (7), and
+ * some of Table 3's row "Relative" (35.53, loss 5.45) may be the bias itself.
  *
  * Tabulated by j - i, a row of scores adds a run of consecutive numbers; here N = 4, row i = 2:
  *
@@ -1049,41 +1045,33 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
  * Backward: the table is added to z, so db_h(i-j) += dz_ij over all rows, layers and sequences;
  * only T5 learns from it, drel[bucket(n),h] += db_h(n).
  *
- * Cost: rotary 2 r multiplications for each head and row; a bias one addition a score, and a table
- * of H (2N-1) numbers instead of H N N. Tests: rotate__*, position_bucket__list,
- * distance_bias__tables; checks prop2, prop3, prop4.
+ * Tests: rotate__*, position_bucket__list, distance_bias__tables; checks prop2, prop3, prop4.
  */
 
-/* w of a pair, in radians a position; plain in the paper. Published models stretch it to serve a
- * longer context than they were trained on: ROPE_LINEAR divides all by a factor f; Llama 3.1's rule
- * does so to the slow pairs only, those with fewer than `low` turns in the original context, keeps
- * those with more than `high`, and blends linearly in between. With base 500000, D = 128, f = 8,
- * low 1, high 4 and 8192 positions, pairs 0..28 are kept, 29..34 blended, 35..63 divided. */
+/* w of a pair, in radians a position. Published models stretch it to serve a longer context:
+ * ROPE_LINEAR divides all by a factor. Llama 3.1's rule divides the slow pairs, those with fewer
+ * than `low` turns in the original context; it keeps those with more than `high`, and blends
+ * linearly in between. */
 double rope_frequency(const Config *c, int pair) {
     double w = pow(c->rope_base, -2.0 * pair / c->rotary_dims);
+    if (c->rope_scaling == ROPE_PLAIN) return w;
     if (c->rope_scaling == ROPE_LINEAR) return w / c->rope_factor;
-    if (c->rope_scaling == ROPE_LLAMA3) {
-        double turns = c->rope_original * w /
-                       (2 * PI); /* within the original context */
-        double t = (turns - c->rope_low) / (c->rope_high - c->rope_low);
-        t = t < 0 ? 0 : t > 1 ? 1 : t; /* slow pairs are stretched, fast ones kept */
-        return w * (t + (1 - t) / c->rope_factor);
-    }
-    return w;
+    double turns = c->rope_original * w / (2 * PI);
+    double kept = (turns - c->rope_low) / (c->rope_high - c->rope_low);
+    kept = kept < 0 ? 0 : kept > 1 ? 1 : kept;
+    return w * (kept + (1 - kept) / c->rope_factor);
 }
 
 /* [E6] as the authors' code computes it: distances up to 15 have a bucket each, then 16 buckets
- * whose borders grow geometrically to 128 (16, 19, 21, 24, 27, 31, 35, 40, 46, 52, 59, 67, 77, 87,
- * 99, 113). Printed, the equation rounds before it multiplies, which would send 16..127 all to
- * bucket 16. The borders are 16 * 2^(3k/16) rounded up, whole for k = 0 and 16 alone, so truncation
- * never hangs on the last bit of the logarithm. */
+ * whose borders 16 * 2^(3k/16) grow geometrically to 128 (16, 19, 21, 24, 27, .., 99, 113). As
+ * printed, the equation rounds before it multiplies, which would send 16..127 all to bucket 16. */
 int position_bucket(idx distance) {
     if (distance < 16) return distance < 0 ? 0 : (int)distance;
     int bucket = 16 + (int)(16 * log((double)distance / 16) / log(8.0));
     return bucket < 31 ? bucket : 31;
 }
 
-/* b_h(distance), head h from 0 (so the slope's exponent has h + 1), for the three that have one. */
+/* b_h(distance), head h from 0 (so ALiBi's exponent has h + 1), for the three that have one. */
 static double distance_bias(const Model *m, int h, idx distance) {
     const Config *c = &m->c;
     idx n = distance > 0 ? distance : 0;
@@ -1092,10 +1080,8 @@ static double distance_bias(const Model *m, int h, idx distance) {
     return -(double)n * pow(2.0, -8.0 * (h + 1) / c->heads);
 }
 
-/* Tables that depend on the position alone: cosine and sine [N,r/2], and the waves [N,C] of [E5].
- * Made once for the longest sequence; a NULL table is one that the model does not have. The angle
- * is a product of two reals: at n = 2047 its error in float is below 2.5e-4 radians. (The authors'
- * cosines and sines are in bfloat16, with 8 bits.) */
+/* Tables that depend on the position alone: cosine and sine [N,r/2], and the sinusoids [N,C] of
+ * [E5]. A NULL table is one that the model does not have. */
 static void positions_tabulate(const Config *c, Acts *a, int N) {
     int half = c->rotary_dims / 2, C = c->dim;
     for (int p = 0; a->cosine && p < half; p++)
@@ -1104,12 +1090,12 @@ static void positions_tabulate(const Config *c, Acts *a, int N) {
             a->cosine[n * half + p] = (real)cos((double)angle);
             a->sine[n * half + p] = (real)sin((double)angle);
         }
-    for (int n = 0; a->wave && n < N; n++)
-        for (int ch = 0; ch < C; ch++) a->wave[(idx)n * C + ch] = (real)absolute_position(C, n, ch);
+    for (int n = 0; a->sinusoid && n < N; n++)
+        for (int ch = 0; ch < C; ch++)
+            a->sinusoid[(idx)n * C + ch] = (real)absolute_position(C, n, ch);
 }
 
-/* Biases [H,2N-1] by j - i from -(N-1) to N-1, N being the rows there is room for; made at each
- * forward, since T5's are learned. */
+/* Biases [H,2N-1] by j - i from -(N-1) to N-1; made at each forward, since T5's are learned. */
 static void biases_tabulate(const Model *m, Acts *a) {
     idx N = a->N;
     for (int h = 0; a->bias && h < m->c.heads; h++)
@@ -1122,23 +1108,21 @@ static const real *head_bias(const Acts *a, idx h) {
     return a->bias ? a->bias + h * (2 * a->N - 1) + a->N - 1 : NULL;
 }
 
-/* Pairs (u, v) of one head, a step apart from the next, turned in place: (u cos - v sin, u sin + v
- * cos) for turn = 1, and (u cos + v sin, v cos - u sin) for turn = -1. */
-WIDE(turn_pairs,
+/* n pairs (u, v) of one head, a step apart from each other, rotated in place; back by sign -1. */
+WIDE(rotate_pairs,
      (idx n, real *restrict u, real *restrict v, const idx step, const real *restrict cosine,
-      const real *restrict sine, real turn),
-     (n, u, v, step, cosine, sine, turn))
+      const real *restrict sine, real sign),
+     (n, u, v, step, cosine, sine, sign))
 {
     for (idx p = 0; p < n; p++) {
-        real u_p = u[p * step], v_p = v[p * step], s = turn * sine[p];
+        real u_p = u[p * step], v_p = v[p * step], s = sign * sine[p];
         u[p * step] = u_p * cosine[p] - v_p * s;
         v[p * step] = u_p * s + v_p * cosine[p];
     }
 }
 
-/* x [B*N,heads,D] turned in place; turn = 1 forward, -1 for the gradient (and to undo). Pair p is
- * dims (p, p + r/2) when split, else (2p, 2p + 1). */
-static void rotate(const Config *c, const Acts *a, real *x, idx rows, idx N, idx heads, int turn) {
+/* x [B*N,heads,D] = R_n x in place; sign = 1 forward, -1 for the gradient. */
+static void rotate(const Config *c, const Acts *a, real *x, idx rows, idx N, idx heads, int sign) {
     idx D = c->head_dim, half = c->rotary_dims / 2;
     bool split = c->rope_pairing == PAIR_HALF;
     PARALLEL
@@ -1148,15 +1132,13 @@ static void rotate(const Config *c, const Acts *a, real *x, idx rows, idx N, idx
         const real *sine = a->sine + position * half;
         for (int h = 0; h < heads; h++) {
             real *x_h = x + (n * heads + h) * D;
-            if (split) turn_pairs(half, x_h, x_h + half, 1, cosine, sine, (real)turn);
-            else turn_pairs(half, x_h, x_h + 1, 2, cosine, sine, (real)turn);
+            if (split) rotate_pairs(half, x_h, x_h + half, 1, cosine, sine, (real)sign);
+            else rotate_pairs(half, x_h, x_h + 1, 2, cosine, sine, (real)sign);
         }
     }
 }
 
-/* T5: the gradient of b_h(i-j), summed over rows and layers by j - i in a slot of each sequence
- * (dbias [B,H,2N-1]), goes to its bucket. Serial and in one order: so small a sum needs no threads,
- * and all keys ahead of their query meet in bucket 0. */
+/* T5: dbias [B,H,2N-1], the gradient by j - i, goes to the buckets, in one order. */
 static void t5_backward(Model *m, const Acts *a, int B, idx N) {
     idx H = m->c.heads, width = 2 * N - 1;
     for (idx b = 0; b < B; b++)
@@ -1169,32 +1151,24 @@ static void t5_backward(Model *m, const Acts *a, int B, idx N) {
 /* -------------------------------------------------------------------------------------------------
  * 3.5  Activations and the kernel phi                                                [T11] [T15]
  *
- * One row of ACTS or SIMS (3.6) holds a function and its slope side by side; df may be NULL. Both
- * come from the same intermediate values, and a backward makes them again from x, so that no slope
- * is kept. The ffn takes act(x W_1) (3.9); elu + 1 is a kernel and a similarity.
+ * The ffn takes act(x W_1) (3.9); elu + 1 is a kernel and a similarity. A backward makes the
+ * derivative again from x, so that none is kept.
  *
- *   swish    x g,  g = 1/(1 + e^-x)          slope g (1 + x (1 - g))
- *   gelu     x Phi(x), Phi by erf            slope Phi(x) + x phi(x), phi the normal density
- *   gelutanh x (1 + tanh(u))/2 = x g,  u = sqrt(2/pi) (x + 0.044715 x^3),  g = 1/(1 + e^-2u)
- *                                            slope g + x g (1 - g) 2u'
- *   relu     max(x, 0)                       slope 1 above 0, else 0
- *   elu + 1  e^min(x,0) + max(x,0)           slope e^min(x,0): 1 above 0, e^x below
+ *   swish    x g,  g = 1/(1 + e^-x)          derivative g (1 + x (1 - g)),  by g' = g (1 - g)
+ *   gelu     x Phi(x), Phi by erf            Phi(x) + x phi(x), phi = Phi' the normal density
+ *   gelutanh x (1 + tanh(u))/2 = x g         g + x g (1 - g) 2u'
+ *            u = sqrt(2/pi) (x + 0.044715 x^3),  g = 1/(1 + e^-2u): swish's g at 2u
+ *   relu     max(x, 0)                       1 above 0, else 0 (at 0 as well, as PyTorch does)
+ *   elu + 1  e^min(x,0) + max(x,0)           e^min(x,0): 1 above 0, e^x below
  *
- * Derivations. swish: g' = g (1 - g), so (x g)' = g + x g (1 - g). gelu: Phi' = phi by definition.
- * gelutanh: 1 + tanh u = 2 e^u / (e^u + e^-u) = 2 / (1 + e^-2u), so g is swish's at 2u, with u' =
- * sqrt(2/pi) (1 + 3 * 0.044715 x^2). elu + 1 is x + 1 above 0 and e^x below: both pieces have value
- * 1 and slope 1 at 0, so only its second derivative jumps. relu has no slope at 0; 0 is taken, as
- * PyTorch does.
- *
- * At 1 (test activate__formulas): swish 0.7311, gelu 0.8413, gelutanh 0.8412. swish falls to -0.278
- * at -1.28, gelu to -0.170 at -0.75; gelutanh keeps within 0.0005 of gelu. The authors' GELU is the
- * one with erf. In Table 11 all six have a sink, from 13.88 (reglu) to 18.18 (swiglu).
- *
- * Numerics. Phi(x) is not (1 + erf)/2, nor g (1 + tanh)/2: in float these have no digits left below
- * -6. elu + 1 takes e^ of min(x, 0) only, so nothing overflows, and x = -infinity (a masked
- * score) gives 0 with slope 0.
- */
-/* x, f, df [n], n at most CHUNK. */
+ * The authors' GELU is the one with erf; gelutanh keeps within 0.0005 of it. In Table 11 all six
+ * have a sink, from 13.88 (reglu) to 18.18 (swiglu). elu + 1 takes e^ of min(x, 0) only: nothing
+ * overflows, and a masked score, x = -infinity, gives 0 with derivative 0. */
+
+/* f(x), and its derivative unless df is NULL, of n numbers: at most CHUNK but for the last two. f
+ * may be x. */
+typedef void Activation(idx n, const real *x, real *f, real *df);
+
 WIDE(act_swish, (idx n, const real *x, real *f, real *df), (n, x, f, df))
 {
     real g[CHUNK];
@@ -1204,15 +1178,14 @@ WIDE(act_swish, (idx n, const real *x, real *f, real *df), (n, x, f, df))
 }
 
 static void act_gelu(idx n, const real *x, real *f, real *df) {
-    real cumulative[CHUNK], density[CHUNK];                  /* Phi(x), e^(-x^2 / 2) */
-    vec_cumulative(n, cumulative, x);
+    real Phi[CHUNK], density[CHUNK];
+    vec_cumulative(n, Phi, x);       /* not (1 + erf)/2, which has no digits left below -6 */
     if (df) {
         for (idx j = 0; j < n; j++) density[j] = -x[j] * x[j] / 2;
         vec_exp(n, density, density);
-        for (idx j = 0; j < n; j++)
-            df[j] = cumulative[j] + x[j] * density[j] * (real)INV_SQRT_2PI;
+        for (idx j = 0; j < n; j++) df[j] = Phi[j] + x[j] * density[j] * (real)INV_SQRT_2PI;
     }
-    for (idx j = 0; j < n; j++) f[j] = x[j] * cumulative[j];
+    for (idx j = 0; j < n; j++) f[j] = x[j] * Phi[j];
 }
 
 static void act_gelutanh(idx n, const real *x, real *f, real *df) {
@@ -1220,37 +1193,31 @@ static void act_gelutanh(idx n, const real *x, real *f, real *df) {
     real g[CHUNK] = {0};
     for (idx j = 0; j < n; j++) g[j] = a * x[j] * (1 + b * x[j] * x[j]);
     vec_sigmoid(n, g, g);
-    if (df)
-        for (idx j = 0; j < n; j++)
-            df[j] = g[j] + x[j] * g[j] * (1 - g[j]) * (a * (1 + 3 * b * x[j] * x[j]));
+    for (idx j = 0; df && j < n; j++)
+        df[j] = g[j] + x[j] * g[j] * (1 - g[j]) * (a * (1 + 3 * b * x[j] * x[j]));
     for (idx j = 0; j < n; j++) f[j] = x[j] * g[j];
 }
 
-/* Of any n, like the next. */
 static void act_relu(idx n, const real *x, real *f, real *df) {
     if (df) for (idx j = 0; j < n; j++) df[j] = x[j] > 0;
     for (idx j = 0; j < n; j++) f[j] = x[j] < 0 ? 0 : x[j];
 }
 
-/* Called for whole rows of scores (3.6), hence in pieces of its own. */
 static void elu_plus_one(idx n, const real *x, real *f, real *df) {
-    real low[CHUNK];
+    real low[CHUNK];                                         /* e^min(x,0) */
     for (idx from = 0; from < n; from += CHUNK) {
-        idx some = n - from < CHUNK ? n - from : CHUNK;
+        idx some = chunk(n, from);
         for (idx j = 0; j < some; j++) low[j] = x[from + j] > 0 ? 0 : x[from + j];
         vec_exp(some, low, low);
         for (idx j = 0; j < some; j++) f[from + j] = low[j] + (x[from + j] > 0 ? x[from + j] : 0);
-        if (df) for (idx j = 0; j < some; j++) df[from + j] = low[j];
+        if (df) copy(df + from, low, some);
     }
 }
 
-/* f(x) and its slope df, which may be NULL, of n numbers: at most CHUNK of them for an activation.
- * f may be x. */
-typedef void Curve(idx n, const real *x, real *f, real *df);
-
-/* By ACT_*: swiglu, geglu, reglu, swish; gelu, relu, gelutanh. A gate does not change the curve. */
-static Curve *const ACTS[] = {act_swish, act_gelu, act_relu,    act_swish,
-                              act_gelu,  act_relu, act_gelutanh};
+/* By ACT_*: swiglu, geglu, reglu, then swish, gelu, relu, gelutanh without a gate. */
+static Activation *const ACTS[] = {act_swish, act_gelu, act_relu,
+                                   act_swish, act_gelu, act_relu, act_gelutanh};
+_Static_assert(sizeof ACTS / sizeof ACTS[0] == ACT_ROWS, "an activation for each row");
 
 /* One number through the ffn's activation, for tests. */
 double activate(int act, double x) {
@@ -1259,26 +1226,19 @@ double activate(int act, double x) {
     return (double)out;
 }
 
-/* phi acts on q and k alike, head by head, after the rotation, as in the authors' code; k* joins
- * later and does not pass through it. x, y [rows,D], a row for each head of each token.
- *   elu   y = elu(x) + 1
- *   mlp   y = r phi2, r = max(u, 0), u = x phi1: one pair of matrices in a layer, shared by heads
- *         and by q and k. The paper writes mlp(.) without a formula; this is the authors'
- * hidden [rows,D] keeps r for the backward of mlp.
- *
- * Rows 6, 7, 10 and 11 of Table 15. elu makes every score positive, so that it can be summed: row
- * 6 has the table's strongest sink, 53.65. mlp gives either sign, as the identity does: 0.19, 0.74.
- * Where all of a query's u is below 0 its phi is 0, and so (with the identity and no distance bias)
- * are its scores and its row of the metric: alpha_1 >= 1/T of section 3.2 may then fail.
- * Cost: mlp 2 D D multiplications a row, twice that backward. Test: kernel_forward__formulas. */
+/* phi acts on q and k alike, head by head, after the rotation; k* joins later, past it. x, y
+ * [rows,D], a row for each head of each token. Rows 6, 7, 10 and 11 of Table 15:
+ *   elu   y = elu(x) + 1      every score is positive, so that it can be summed
+ *   mlp   y = r phi2, r = max(u, 0), u = x phi1     scores have either sign. One pair of matrices
+ *         in a layer, for all heads, for q and k: the authors' form; the paper has no formula
+ * hidden [rows,D] keeps r. Test: kernel_forward__formulas. */
 static void kernel_forward(const Config *c, const Layer *w, real *y, real *hidden, const real *x,
                            idx rows) {
-    idx D = c->head_dim;
-    idx n = rows * D;
+    idx D = c->head_dim, n = rows * D;
     if (c->kernel == KERNEL_ELU) {
         PARALLEL
         for (idx from = 0; from < n; from += CHUNK)
-            elu_plus_one(n - from < CHUNK ? n - from : CHUNK, x + from, y + from, NULL);
+            elu_plus_one(chunk(n, from), x + from, y + from, NULL);
         return;
     }
     /* u = x phi1;  r = max(u, 0) over it;  y = r phi2 */
@@ -1289,28 +1249,24 @@ static void kernel_forward(const Config *c, const Layer *w, real *y, real *hidde
 }
 
 /* dx [rows,D] holds dy on entry and dx on return; x is the kernel's input, the rotated q or k.
- *   elu   dx = dy (elu + 1)'(x), with the slope made again from x
- *   mlp   dr = dy phi2^T,  dphi2 += r^T dy     du = dr where r > 0 (there u > 0), else 0
- *         dx = du phi1^T,  dphi1 += x^T du
- * Called for q and for k in turn: both add to the one pair dphi1, dphi2. scratch [rows,D] holds dr,
- * then du; dx is not overwritten before dy has been read twice. */
+ * Called for q and for k: both add to the one pair dphi1, dphi2. scratch [rows,D] holds dr, then
+ * du. */
 static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx, const real *x,
                             const real *hidden, real *scratch, idx rows) {
-    idx D = c->head_dim;
-    idx n = rows * D;
-    if (c->kernel == KERNEL_ELU) {                           /* y = elu(x) + 1 */
+    idx D = c->head_dim, n = rows * D;
+    if (c->kernel == KERNEL_ELU) {
         PARALLEL
         for (idx from = 0; from < n; from += CHUNK) {
-            real f[CHUNK], slope[CHUNK];
-            idx some = n - from < CHUNK ? n - from : CHUNK;
-            elu_plus_one(some, x + from, f, slope);
-            for (idx j = 0; j < some; j++) dx[from + j] *= slope[j];
+            real f[CHUNK], df[CHUNK];
+            elu_plus_one(chunk(n, from), x + from, f, df);
+            /* y = elu(x) + 1:  dx = dy (elu + 1)'(x) */
+            vec_multiply(chunk(n, from), dx + from, df);
         }
         return;
     }
     /* y = r phi2:  dr = dy phi2^T, dphi2 += r^T dy */
     linear_backward(scratch, false, d->phi2, NULL, dx, hidden, w->phi2, rows, D, D);
-    /* r = max(u, 0):  du = dr [r > 0] */
+    /* r = max(u, 0):  du = dr where r > 0, else 0 */
     PARALLEL
     for (idx j = 0; j < n; j++) scratch[j] = hidden[j] > 0 ? scratch[j] : 0;
     /* u = x phi1:  dx = du phi1^T over dy, dphi1 += x^T du */
@@ -1318,12 +1274,12 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 3.6  One row of scores           [E29] [E43] [E44] [T15], sections 7.3 and 7.4, Appendix C.4
+ * 3.6  One row of scores            [E29] [E43] [E44] [T6] [T14] [T15], section 7.4, Appendix C.4
  *
  * The scores z [n] of one query become its weights a [n]: column 0 is the extra column, then keys.
  *
  *   s_j = sim(z_j)    each similarity from its own score          a_j = s_j / Z
- *   Z = Z(s)          the one number in which the keys of a row meet, one for the whole row
+ *   Z = Z(s)          the one number in which the keys of a row meet
  *
  *   sim        s            s'                 normaliser   Z                      S = sum_j s_j
  *   exp        e^z          s                  sum          S + e                  e = 0 for exp,
@@ -1332,201 +1288,192 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
  *   identity   z            1                  p-norm       (sum_j |s_j|^p)^(1/p)
  *
  * Section 7.4 asks what Z does, and Table 15 answers: sigmoid over its sum sinks (30.24 %), sigmoid
- * with Z = 1 does not (0.44 %). The table has eleven of the combinations; here all are lines of one
- * formula. What a row does not see has z = -infinity, the mask M of equation 4. There exp, sigmoid
- * and elu + 1 have the limits s = 0 and s' = 0; the identity is given them by hand. The authors'
- * code multiplies s by a mask of 0 and 1 instead: the same numbers.
+ * with Z = 1 does not (0.44 %). What a row does not see has z = -infinity, the mask M of equation
+ * 4: there s = 0 and s' = 0. The paper's scale (Z / alpha, [E29]) is not in a: it is applied once,
+ * to the output (3.7), and the metric must not see it.
  *
  * FORWARD for exp. e^z overflows in float above z = 88.7, so all is taken relative to the row's
  * maximum m: a_j = e^(z_j - m) / (Z e^-m), where the largest term is e^0 = 1. The m cancels:
  *   sum     Z e^-m = sum_j e^(z_j - m), between 1 and n             log Z = m + log of it
  *   p-norm  Z e^-m = (sum_j e^(p (z_j - m)))^(1/p)                  log Z = m + log(sum) / p
  *   clamp   Z e^-m = max(S e^-m, e^-m): the 1 is scaled along       log Z = max(log S, 0)
- *   one     has no m to cancel with: e^z may overflow, as it does in the formula ("tends to
- *           explode", section 7.4, which is why the paper takes sigmoid and elu + 1 there)
- * m is the maximum from -infinity up: a finite stand-in such as -1e4 would win over a row of lower
- * scores, and leave it 0/0. Every row sees its own key, so m is finite.
+ *   one     has no m to cancel with: e^z may overflow, as it does in the formula
  *
  * BACKWARD. Write X|k for the partial derivative of X by z_k, and da_j = dL/da_j.
  *   s_j|k = s'_k if j = k, else 0                                   s_j has its own score only
  *   a_j|k = s_j|k / Z - s_j Z|k / Z^2                               quotient rule on a_j = s_j / Z
- *         = g_k 1[j = k] - a_j pi_k     g_k = s'_k / Z,    pi_k = Z|k / Z = (log Z)|k
+ *         = s'_k / Z [j = k] - a_j dlogz_k                          dlogz_k = Z|k / Z = (log Z)|k
  *   dz_k  = sum_j da_j a_j|k                                        chain rule
- *         = g_k da_k - pi_k D           D = sum_j a_j da_j
+ *         = s'_k / Z da_k - dlogz_k delta                           delta = sum_j a_j da_j
  *
- * The slope g moves the weight itself, the pull pi moves all weights through Z. Each normaliser:
- *   sum     Z = S + e                Z|k = s'_k                     pi_k = s'_k / Z
- *   one     Z = 1                    Z|k = 0                        pi_k = 0
- *   clamp   Z = |S| where |S| > 1    Z|k = sign(S) s'_k             pi_k = sign(S) s'_k / |S|
- *                                                                        = s'_k / S
- *           Z = 1 else               Z|k = 0                        pi_k = 0, at |S| = 1 as well
+ * The first term moves the weight itself, the second moves all weights through Z. Each normaliser:
+ *   sum     Z = S + e                Z|k = s'_k                     dlogz_k = s'_k / Z
+ *   one     Z = 1                    Z|k = 0                        0
+ *   clamp   Z = |S| where |S| > 1    Z|k = sign(S) s'_k             sign(S) s'_k / |S| = s'_k / S
+ *           Z = 1 else               Z|k = 0                        0, at |S| = 1 as well
  *   p-norm  Z^p = sum_j |s_j|^p      p Z^(p-1) Z|k = p |s_k|^(p-1) sign(s_k) s'_k
- *                                    pi_k = |s_k|^(p-1) sign(s_k) s'_k / Z^p
- *                                         = (|s_k| / Z)^p s'_k / s_k       by |s| sign(s) = s
- * The last form makes neither s^(p-1) nor Z^p, which underflow together where all sigmoids are
- * small: |s|/Z is at most 1, and s'/s is 1 - s for sigmoid, at most 1 for elu, 1/z for the
- * identity. It is computed as sign(s_k) h (h g_k), h = (|s_k| / Z)^((p-1)/2). exp has s' = s, so
- * g = a, and pi = a for the sum, a^p for the p-norm. Hence
- *   softmax   dz_k = a_k (da_k - D)             exp with a p-norm   dz_k = a_k da_k - a_k^p D
- * Neither notices when all z of the row grow alike, so that sum_k dz_k = D - D = 0 in both.
+ *                                    dlogz_k = (|s_k| / Z)^(p-1) sign(s_k) s'_k / Z
+ * exp has s' = s, so s'/Z = a, and dlogz = a for the sum, a^p for the p-norm. Hence
+ *   softmax   dz_k = a_k (da_k - delta)         exp with a p-norm   dz_k = a_k da_k - a_k^p delta
  *
- * By hand, with da = (1, -1), and dz last:
- *   softmax          z = (0, log 3)   a = (1/4, 3/4)  g = pi = a            D = -0.5  (3/8, -3/8)
- *   sigmoid / sum    z = (0, log 3)   a = (0.4, 0.6)  g = pi = (0.2, 0.15)  D = -0.2  (0.24, -0.12)
- *   identity, clamp  z = (2, -4)      a = (1, -2)     g = 1/2, pi = -1/2    D = 3     (2, 1)
+ * By hand, with da = (1, -1):
+ *                    z             a             s'/Z         dlogz         delta  dz
+ *   softmax          (0, log 3)    (1/4, 3/4)    a            a             -0.5   (3/8, -3/8)
+ *   sigmoid / sum    (0, log 3)    (0.4, 0.6)    (0.2, 0.15)  (0.2, 0.15)   -0.2   (0.24, -0.12)
+ *   identity, clamp  (2, -4)       (1, -2)       1/2          -1/2           3     (2, 1)
  *
- * KEPT for the backward, one number a row: log Z for exp, log S under its clamp (the sign tells
- * which branch), since Z itself may overflow; else S (sum, clamp) or Z (p-norm). Z = 1 needs none.
+ * KEPT for the backward is row_stat, one number a row: log Z for exp, which for softmax is the
+ * logsumexp that FlashAttention keeps, and log S under its clamp (the sign tells which branch);
+ * else the signed sum S (sum, clamp) or Z (p-norm). Z = 1 needs none.
  *
- * EDGES. One visible key under softmax: z - m = 0, so a = 1 and dz = 0 exactly: A_11 = 1 of
- * section 3.2. With e, a lone key has s/(s + 1e-8): 1/2 at a sigmoid's z = -18.42, and in float 1
- * from s = 1/4 up, where e rounds away. A row of zeros has p-norm 0; the formula has 0/0, and by
- * decision a = g = pi = 0. [E44] t equal scores of exp have a = t^(-1/p) each and sum to t^(1-1/p):
- * 8 at t = 64 and p = 2, 1/64 at p = 1/2; with p = 2, 3, 4 training diverged (Appendix C.4).
+ * EDGES. One visible key under softmax has a = 1 and dz = 0 exactly: A_11 = 1 of section 3.2. With
+ * e, a lone key has s/(s + 1e-8): 1/2 at a sigmoid's z = -18.42. A row of zeros has p-norm 0, where
+ * the formula has 0/0: by decision a = dz = 0. [E44] t equal scores of exp have a = t^(-1/p) each
+ * and sum to t^(1-1/p): with p = 2, 3, 4 training diverged (Appendix C.4).
  *
- * Cost: exp, sigmoid and elu + 1 take an exponential a score, and another in the backward; a p-norm
- * takes one more each time, or a power, which costs four of them.
- * Tests: 3.6 of test_sink.c, every sim with every Z in long double, both branches of the clamp met;
- * chapter 7 for [E43] [E44] and for Table 15 [T15] in closed form.
+ * Tests: 3.6 of test_sink.c, every sim with every Z in long double; chapter 7, closed forms.
  */
 
-/* SIMS: s and, unless ds is NULL, s' of a row z [n]; both are 0 where z = -infinity. */
 static void sim_sigmoid(idx n, const real *z, real *s, real *ds) {
     vec_sigmoid(n, s, z);
     /* s = 1/(1 + e^-z):  s' = e^-z / (1 + e^-z)^2 = s (1 - s) */
     if (ds) for (idx j = 0; j < n; j++) ds[j] = s[j] * (1 - s[j]);
 }
 
-/* z itself would carry -infinity into the sum, so what is masked is told by comparison. */
+/* What is masked is told by comparison: z itself would carry -infinity into the sum. */
 static void sim_identity(idx n, const real *z, real *s, real *ds) {
     if (ds) for (idx j = 0; j < n; j++) ds[j] = z[j] == -INFINITY ? 0 : 1;
     for (idx j = 0; j < n; j++) s[j] = z[j] == -INFINITY ? 0 : z[j];      /* a NaN stays one */
 }
 
-static Curve *const SIMS[] = {NULL, sim_sigmoid, elu_plus_one,
-                              sim_identity}; /* exp: in the rows below */
+/* By SIM_*: s and s' of a row z; exp stands in row_exp below. */
+static Activation *const SIMS[] = {NULL, sim_sigmoid, elu_plus_one, sim_identity};
+_Static_assert(sizeof SIMS / sizeof SIMS[0] == SIM_ROWS, "a function for each similarity");
+_Static_assert(NORMALIZER_ROWS == 4, "a new Z: row_normalizer, row_exp, the backwards below");
 
-/* The e of the sums, from the authors' code (operations 3, 5 and 6 of Table 15); the paper's Z has
- * none. exp does without: its S e^-m is at least 1. */
+/* The e of the sums, from the authors' code (operations 3, 5 and 6 of Table 15). exp does without:
+ * its S e^-m is at least 1. */
 static const real NORMALIZER_EPS = (real)1e-8;
 
-/* [E43] (sum_j |s_j|^p)^(1/p) of s [n] as M (sum_j (|s_j|/M)^p)^(1/p), M = max |s_j|: the largest
- * term is 1, so no power overflows and the sum cannot underflow to 0. 0 for a row of zeros, NaN
- * for a row with a NaN. The paper writes s^p, which for negative s has no real value unless p is
- * whole: hence |s|. spare [n] is scratch. */
+/* [E43] (sum_j |s_j|^p)^(1/p) of s [n] as M (sum_j (|s_j|/M)^p)^(1/p), M = max |s_j|: no power
+ * overflows, and the sum is between 1 and n. 0 for a row of zeros. The paper writes s^p, which for
+ * negative s has no real value unless p is whole: hence |s|. spare [n] is scratch. */
 static real p_norm(idx n, const real *s, double p, real *spare) {
     for (idx j = 0; j < n; j++) spare[j] = real_abs(s[j]);
     real most = vec_max(n, spare), M = most > 0 ? most : 1;
     for (idx j = 0; j < n; j++) spare[j] /= M;
     vec_pow(n, spare, spare, (real)p);
-    return M * real_pow(vec_sum(n, spare), (real)(1 / p));   /* the sum is between 1 and n, or 0 */
+    return M * real_pow(vec_sum(n, spare), (real)(1 / p));
 }
 
-/* Z_i from the one number kept; for exp its value may overflow where its logarithm does not. */
-real row_normalizer(const Config *c, real keep) {
-    if (c->sim == SIM_EXP)
-        return real_exp(c->normalizer == NORMALIZER_CLAMP && keep < 0
-                            ? 0                              /* log S < 0: the clamp's 1 */
-                            : keep);                         /* log Z; 0 under Z = 1 */
+/* Z of a row from its row_stat; for exp it may overflow where its logarithm does not. */
+real row_normalizer(const Config *c, real row_stat) {
+    if (c->sim == SIM_EXP) {                                 /* log S < 0 is the clamp's Z = 1 */
+        bool clamped = c->normalizer == NORMALIZER_CLAMP && row_stat < 0;
+        return real_exp(clamped ? 0 : row_stat);             /* log Z; 0 under Z = 1 */
+    }
     switch (c->normalizer) {
-    case NORMALIZER_SUM:   return keep + NORMALIZER_EPS;                   /* keep = S > 0 */
-    case NORMALIZER_CLAMP: return real_abs(keep) > 1 ? real_abs(keep) : 1; /* keep = S, signed */
-    case NORMALIZER_PNORM: return keep;                                    /* keep = Z; may be 0 */
+    case NORMALIZER_SUM:   return row_stat + NORMALIZER_EPS;
+    case NORMALIZER_CLAMP: return real_abs(row_stat) > 1 ? real_abs(row_stat) : 1;
+    case NORMALIZER_PNORM: return row_stat;
     default:               return 1;
     }
 }
 
-/* z [n] becomes the weights a = s/Z, in place; spare [n] is scratch. Returns the number kept. The
- * scale is not in a: it is applied once to the output, and the metric must not see it. */
-real row_forward(const Config *c, idx n, real *z, real *spare) {
-    if (c->sim == SIM_EXP) {
-        /* z - m: at most 0, and 0 for the largest; under Z = 1 z itself */
-        real m = c->normalizer == NORMALIZER_ONE ? 0 : vec_max(n, z), keep = 0, shift = 0;
-        vec_shift(n, z, -m);
-        if (c->normalizer == NORMALIZER_PNORM) { /* log Z = m + log(sum e^(p (z - m))) / p */
-            real p = (real)c->pnorm;                         /* [E44] a temperature 1/p */
-            for (idx j = 0; j < n; j++) spare[j] = p * z[j];
-            vec_exp(n, spare, spare);
-            shift = real_log(vec_sum(n, spare)) / p;
-            keep = m + shift;
-            vec_shift(n, z, -shift);                         /* z - log Z */
-        }
-        vec_exp(n, z, z);                                    /* s e^-m; under a p-norm already a */
-        if (c->normalizer == NORMALIZER_SUM || c->normalizer == NORMALIZER_CLAMP) {
-            real sum = vec_sum(n, z);                        /* S e^-m, between 1 and n */
-            keep = m + real_log(sum);
-            if (c->normalizer == NORMALIZER_CLAMP && keep < 0)
-                sum = real_exp(-m);                          /* S < 1: Z = 1, so Z e^-m = e^-m */
-            vec_scale(n, z, 1 / sum);                        /* s e^-m / (Z e^-m) */
-        }
-        return keep;
+/* row_forward for exp, relative to the maximum m. */
+static real row_exp(const Config *c, idx n, real *z, real *spare) {
+    real m = c->normalizer == NORMALIZER_ONE ? 0 : vec_max(n, z);
+    vec_shift(n, z, -m);
+    if (c->normalizer == NORMALIZER_PNORM) { /* log Z = m + log(sum e^(p (z - m))) / p */
+        real p = (real)c->pnorm;                             /* [E44] a temperature 1/p */
+        for (idx j = 0; j < n; j++) spare[j] = p * z[j];
+        vec_exp(n, spare, spare);
+        real shift = real_log(vec_sum(n, spare)) / p;
+        vec_shift(n, z, -shift);
+        vec_exp(n, z, z);                                    /* a = e^(z - log Z) */
+        return m + shift;
     }
-    /* the others do not overflow by themselves: s, then Z, then the quotient */
-    SIMS[c->sim](n, z, spare, NULL);
-    real keep = c->normalizer == NORMALIZER_PNORM ? p_norm(n, spare, c->pnorm, z)
-                                                  : vec_sum(n, spare);
-    real Z = row_normalizer(c, keep);
-    for (idx j = 0; j < n; j++) z[j] = Z == 0 ? 0 : spare[j] / Z;
-    return keep;
+    vec_exp(n, z, z);                                        /* s e^-m */
+    if (c->normalizer == NORMALIZER_ONE) return 0;
+    real sum = vec_sum(n, z), log_S = m + real_log(sum);     /* sum = S e^-m */
+    if (c->normalizer == NORMALIZER_CLAMP && log_S < 0) sum = real_exp(-m);    /* Z = 1 */
+    vec_scale(n, z, 1 / sum);                                /* a = s e^-m / (Z e^-m) */
+    return log_S;
 }
 
-/* From z [n] and the kept number: a = s/Z, g = s'/Z, pi = dlog Z/dz, each [n] and none of them
- * overlapping z. For exp a is e^(z - log Z), so it differs from the forward's quotient by the
- * rounding of log Z: by some |log Z| eps, relatively; in float 1e-5 at log Z = 100. */
-void row_backward(const Config *c, idx n, const real *z, real keep, real *a, real *g, real *pi) {
-    if (c->sim == SIM_EXP) {                                 /* s' = s: the slope is the weight */
-        /* log S <= 0 is S <= 1, where Z = 1 does not move */
-        bool clamped = c->normalizer == NORMALIZER_CLAMP && !(keep > 0);
-        real log_Z = clamped ? 0 : keep, p = (real)c->pnorm;
-        copy(a, z, n);
-        vec_shift(n, a, -log_Z);
-        if (c->normalizer == NORMALIZER_PNORM) {             /* pi = (s/Z)^p s'/s = (s/Z)^p */
-            for (idx j = 0; j < n; j++) pi[j] = p * a[j];
-            vec_exp(n, pi, pi);
-        }
-        vec_exp(n, a, a);
-        copy(g, a, n);
-        /* Z = 1: pi = 0.   Z = S: pi = s'/S = s/S = a */
-        if (c->normalizer == NORMALIZER_ONE || clamped) zero(pi, n);
-        else if (c->normalizer != NORMALIZER_PNORM) copy(pi, a, n);
+/* z [n] becomes the weights a = s/Z, in place. Returns row_stat; spare [n] is scratch. */
+real row_forward(const Config *c, idx n, real *z, real *spare) {
+    if (c->sim == SIM_EXP) return row_exp(c, n, z, spare);
+    SIMS[c->sim](n, z, spare, NULL);
+    real row_stat = c->normalizer == NORMALIZER_PNORM ? p_norm(n, spare, c->pnorm, z)
+                                                      : vec_sum(n, spare);
+    real Z = row_normalizer(c, row_stat);
+    for (idx j = 0; j < n; j++) z[j] = Z == 0 ? 0 : spare[j] / Z;
+    return row_stat;
+}
+
+/* row_backward for exp. s' = s: the derivative is the weight. a is e^(z - log Z), so it differs
+ * from the forward's quotient by the rounding of log Z. */
+static void row_exp_backward(const Config *c, idx n, const real *z, real row_stat, real *a,
+                             real *deriv, real *dlogz) {
+    bool clamped = c->normalizer == NORMALIZER_CLAMP && !(row_stat > 0);      /* Z = 1 stays 1 */
+    real log_Z = clamped ? 0 : row_stat;
+    copy(a, z, n);
+    vec_shift(n, a, -log_Z);
+    if (c->normalizer == NORMALIZER_PNORM) {                 /* dlogz = (s/Z)^p */
+        for (idx j = 0; j < n; j++) dlogz[j] = (real)c->pnorm * a[j];
+        vec_exp(n, dlogz, dlogz);
+    }
+    vec_exp(n, a, a);
+    copy(deriv, a, n);
+    /* Z = 1: 0.   Z = S: dlogz = s'/S = a */
+    if (c->normalizer == NORMALIZER_ONE || clamped) zero(dlogz, n);
+    else if (c->normalizer != NORMALIZER_PNORM) copy(dlogz, a, n);
+}
+
+/* From z [n] and row_stat: a = s/Z, deriv = s'/Z and dlogz = dlog Z/dz, each [n] and none of them
+ * overlapping z. */
+void row_backward(const Config *c, idx n, const real *z, real row_stat, real *a, real *deriv,
+                  real *dlogz) {
+    if (c->sim == SIM_EXP) {
+        row_exp_backward(c, n, z, row_stat, a, deriv, dlogz);
         return;
     }
-    real Z = row_normalizer(c, keep);
-    SIMS[c->sim](n, z, a, g);                                /* a = s, g = s'; then both over Z, */
-    /* 0 in a row of zeros, as the */
+    real Z = row_normalizer(c, row_stat);
+    SIMS[c->sim](n, z, a, deriv);                            /* s and s'; then both over Z */
     for (idx j = 0; j < n; j++) a[j] = Z == 0 ? 0 : a[j] / Z;
-    for (idx j = 0; j < n; j++) g[j] = Z == 0 ? 0 : g[j] / Z;        /* forward decided */
+    for (idx j = 0; j < n; j++) deriv[j] = Z == 0 ? 0 : deriv[j] / Z;
     switch (c->normalizer) {
-    case NORMALIZER_SUM:                                     /* Z = S + e: pi = s'/Z */
-        copy(pi, g, n);
+    case NORMALIZER_SUM:                                     /* s'/Z */
+        copy(dlogz, deriv, n);
         break;
-    case NORMALIZER_CLAMP:                                   /* Z = |S|: pi = s'/S = sign(S) s'/Z */
-        for (idx j = 0; j < n; j++) pi[j] = real_abs(keep) <= 1 ? 0 : keep > 0 ? g[j] : -g[j];
+    case NORMALIZER_CLAMP:                                   /* s'/S = sign(S) s'/Z, or 0 */
+        for (idx j = 0; j < n; j++)
+            dlogz[j] = real_abs(row_stat) <= 1 ? 0 : row_stat > 0 ? deriv[j] : -deriv[j];
         break;
-    /* pi = (|s|/Z)^(p-1) sign(s) s'/Z = sign(a) h (h g), h = |a|^((p-1)/2): the whole power of a
-     * small a might overflow before g, as small, multiplies it. 0 at s = 0: right for p > 1; for
-     * p < 1, s = 0 is masked, or underflowed with s', or the zero logit, which learns nothing */
+    /* |a|^(p-1) sign(a) s'/Z as h (h s'/Z), h = |a|^((p-1)/2): the whole power of a small a might
+     * overflow before s', as small, multiplies it. 0 at s = 0: right for p > 1; below p = 1 such an
+     * s is masked, or underflowed with its s', or the zero logit, which learns nothing */
     case NORMALIZER_PNORM:
-        vec_pow(n, pi, a, (real)((c->pnorm - 1) / 2));
+        vec_pow(n, dlogz, a, (real)((c->pnorm - 1) / 2));
         for (idx j = 0; j < n; j++) {
-            real pull = pi[j] * (pi[j] * g[j]);
-            pi[j] = a[j] == 0 ? 0 : a[j] < 0 ? -pull : pull;
+            real x = dlogz[j] * (dlogz[j] * deriv[j]);
+            dlogz[j] = a[j] == 0 ? 0 : a[j] < 0 ? -x : x;
         }
         break;
     default:                                                 /* Z = 1 */
-        zero(pi, n);
+        zero(dlogz, n);
     }
 }
 
 /* What the sink metric reads, for every variant alike: m [n] = |s| / (sum |s| + e), from a = s/Z:
  * |s| = |a| Z, so m = |a| / (sum |a| + e/Z). These are the paper's proxy scores (section 7.4): the
  * weights themselves where Z = S + e; s over its sum where Z = 1; absolute values where scores have
- * a sign. For exp, m is softmax(z) whatever Z is. The scale is left out, else no head could pass
- * 0.3 at scale 0.2, where Table 14 has Sink_1 = 9.41 %. A row of zeros has m = 0, so its proxies do
- * not sum to 1. An infinite weight (exp with Z = 1) gives m = NaN. */
-void row_metric(const Config *c, idx n, const real *a, real keep, real *m) {
+ * a sign. The scale is left out, else no head could pass 0.3 at scale 0.2, where Table 14 has
+ * Sink_1 = 9.41 %. A row of zeros has m = 0. An infinite weight (exp with Z = 1) gives NaN. */
+void row_metric(const Config *c, idx n, const real *a, real row_stat, real *m) {
     for (idx j = 0; j < n; j++) m[j] = real_abs(a[j]);
-    real Z = row_normalizer(c, keep), sum = vec_sum(n, m);
+    real Z = row_normalizer(c, row_stat), sum = vec_sum(n, m);
     if (c->sim != SIM_EXP && Z != 0) sum += NORMALIZER_EPS / Z;
     for (idx j = 0; j < n; j++) m[j] = sum == 0 ? 0 : m[j] / sum;
 }
@@ -1797,15 +1744,13 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
  *   concat   O = [o_1, .., o_H] W_O         W_O [H*D,C]       equation 4
  *   add      O = (o_1 + .. + o_H) W_O       W_O [D,C]         Appendix C.4
  *
- * The paper gives no shape for its "addition". Concatenation is a sum already: with W_O^h the rows
- * of W_O that meet head h, [o_1, .., o_H] W_O = sum_h o_h W_O^h. So adding after a W_O of each
- * head's own would change nothing; what can be meant is one W_O of D rows for all heads (d = 768,
- * H = 8: 73,728 numbers instead of 589,824). With one head both have the same bits. Table 12 left,
- * Sink_1: 18.18 % with 8 heads, 10.68 with 4, 12.95 with 2, 19.50 with 1; added 21.76.
+ * The paper gives no shape for its "addition". Concatenation is a sum already: [o_1, .., o_H] W_O =
+ * sum_h o_h W_O^h, with W_O^h the rows of W_O that meet head h. So adding behind a W_O of each
+ * head's own would change nothing. What can be meant is one W_O of D rows for all heads. Table 12
+ * left, Sink_1: 18.18 % with 8 heads, 10.68 with 4, 12.95 with 2, 19.50 with 1; added 21.76.
  *
- * Backward: osum_nd = sum_h o_nhd gives do_nhd = dosum_nd for every h: a sum hands its gradient on
- * whole. The product with W_O is in chapter 4; o [rows,H,D] as it lies is the concatenation.
- * Tests: 3.7 of test_sink.c, against the sum written out.
+ * Backward: osum = sum_h o_h gives do_h = dosum for every h. The product with W_O is in chapter 4;
+ * o [rows,H,D] as it lies is the concatenation.
  */
 
 /* What W_O multiplies: o itself [rows,H*D], or the sum of its heads [rows,D]. */
@@ -1822,11 +1767,10 @@ static const real *combine_forward(const Config *c, LayerActs *la, idx rows) {
     return la->osum;
 }
 
-/* From a->dosum, which linear_backward left, to a->dout [rows,H,D]. */
+/* From a->dosum, which linear_backward left, to a->dout [rows,H,D]; concatenated, they are one. */
 static void combine_backward(const Config *c, Acts *a, idx rows) {
     idx D = c->head_dim, H = c->heads;
-    if (c->combine == COMBINE_CONCAT) return;                /* dosum and dout are then one array */
-    /* osum = sum_h o_h :  row n = (row, head) of dout is row n / H of dosum */
+    if (c->combine == COMBINE_CONCAT) return;
     PARALLEL
     for (idx n = 0; n < rows * H; n++) copy(a->dout + n * D, a->dosum + n / H * D, D);
 }
@@ -1837,20 +1781,16 @@ static void combine_backward(const Config *c, Acts *a, idx rows) {
  *   gated   y = (act(x W1) * x W2) W3     W1, W2 [C,F]  W3 [F,C]     swiglu, geglu, reglu
  *   else    y = act(x W1) W2              W1 [C,F]      W2 [F,C]     swish, gelu, relu, gelutanh
  *
- * * is element by element. Table 11 has Sink_1 of 18.18, 17.86, 13.88 % for the gated, and 17.89,
- * 14.76, 16.90 % for swish, gelu, relu. It does not compare equal sizes: in the authors' code F is
- * 1536 for all six, so that a block has 3 C F or 2 C F weights, and the model 59.0 or 47.2 million
- * beside its embeddings. gelutanh and the biases b1, b2, b3 are for published models.
+ * * is element by element. Table 11 does not compare equal sizes: in the authors' code F is 1536
+ * for all six, so that a block has 3 C F or 2 C F weights. gelutanh and the biases b1, b2, b3 are
+ * for published models.
  *
  * With f1 = x W1, f2 = x W2 (1 when not gated) and fa = act(f1) * f2, element by element:
  *   y = fa W3            dfa = dy W3^T               dW3 += fa^T dy
  *   fa = act(f1) f2      df1 = dfa f2 act'(f1)       df2 = dfa act(f1)           product rule
  *   f1 = x W1            dx = df1 W1^T               dW1 += x^T df1
  *   f2 = x W2            dx += df2 W2^T              dW2 += x^T df2
- * x feeds both branches, so dx is the sum of both. f1, f2 and fa [rows,F] are kept; act(f1) is
- * not, and is made again with its slope.
- *
- * Cost: 3 C F multiply-adds a row forward (2 when not gated), twice that backward.
+ * f1, f2 and fa [rows,F] are kept; act(f1) is made again with its derivative.
  * Tests: 3.5 of test_sink.c, the seven activations against libm and all of Table 11 row by row.
  */
 
@@ -1859,44 +1799,41 @@ static void combine_backward(const Config *c, Acts *a, idx rows) {
 static void ffn_forward(const Model *m, const Layer *w, LayerActs *la, real *y, const real *x,
                         idx rows) {
     const Config *c = &m->c;
-    idx C = c->dim, F = c->ffn;
+    idx C = c->dim, F = c->ffn, n = rows * F;
     bool gated = config_gated(c);
-    idx n = rows * F;
     linear_forward(m, la->f1, x, w->w1, w->b1, rows, C, F);
     if (gated) linear_forward(m, la->f2, x, w->w2, w->b2, rows, C, F);
     PARALLEL                                                 /* fa = act(f1) * f2 */
     for (idx from = 0; from < n; from += CHUNK) {
-        idx some = n - from < CHUNK ? n - from : CHUNK;
-        ACTS[c->act](some, la->f1 + from, la->fa + from, NULL);
-        if (gated) vec_multiply(some, la->fa + from, la->f2 + from);
+        ACTS[c->act](chunk(n, from), la->f1 + from, la->fa + from, NULL);
+        if (gated) vec_multiply(chunk(n, from), la->fa + from, la->f2 + from);
     }
     linear_forward(m, y, la->fa, gated ? w->w3 : w->w2, gated ? w->b3 : w->b2, rows, F, C);
 }
 
-/* dx [rows,C] = the gradient of the input, from that of the output, dy [rows,C], and the input x
- * [rows,C]; a->df1 and a->df2 [rows,F] are overwritten; df1 holds dfa first. */
+/* dx [rows,C] is overwritten, from dy [rows,C] and the input x [rows,C]; a->df1 and a->df2 [rows,F]
+ * are overwritten; df1 holds dfa first. */
 static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerActs *la, Acts *a,
                          real *dx, const real *dy, const real *x, idx rows) {
-    idx C = c->dim, F = c->ffn;
+    idx C = c->dim, F = c->ffn, n = rows * F;
     bool gated = config_gated(c);
-    idx n = rows * F;
-    /* y = fa W3 + b3 (W2, b2 when not gated) :  dfa = dy W3^T, dW3 += fa^T dy, db3 += sum of dy */
+    /* y = fa W3 + b3 (W2, b2 when not gated):  dfa = dy W3^T, dW3 += fa^T dy, db3 += sum of dy */
     linear_backward(a->df1, false, gated ? d->w3 : d->w2, gated ? d->b3 : d->b2, dy, la->fa,
                     gated ? w->w3 : w->w2, rows, F, C);
-    /* fa = act(f1) * f2 :  df1 = dfa f2 act'(f1), df2 = dfa act(f1) */
     PARALLEL
     for (idx from = 0; from < n; from += CHUNK) {
-        real f[CHUNK], slope[CHUNK];                         /* act(f1), act'(f1) */
-        idx some = n - from < CHUNK ? n - from : CHUNK;
-        ACTS[c->act](some, la->f1 + from, f, slope);
+        real f[CHUNK], df[CHUNK], *df1 = a->df1 + from;      /* act(f1), act'(f1); dfa */
+        idx some = chunk(n, from);
+        ACTS[c->act](some, la->f1 + from, f, df);
+        /* fa = act(f1) * f2:  df2 = dfa act(f1), df1 = dfa f2 act'(f1) */
         if (gated) {
-            vec_multiply(some, f, a->df1 + from);
+            vec_multiply(some, f, df1);
             copy(a->df2 + from, f, some);
-            vec_multiply(some, slope, la->f2 + from);
+            vec_multiply(some, df, la->f2 + from);
         }
-        vec_multiply(some, a->df1 + from, slope);
+        vec_multiply(some, df1, df);
     }
-    /* f1 = x W1 + b1, f2 = x W2 + b2 :  dx = df1 W1^T + df2 W2^T */
+    /* f1 = x W1 + b1, f2 = x W2 + b2:  dx = df1 W1^T + df2 W2^T */
     linear_backward(dx, false, d->w1, d->b1, a->df1, x, w->w1, rows, C, F);
     if (gated) linear_backward(dx, true, d->w2, d->b2, a->df2, x, w->w2, rows, C, F);
 }
@@ -10781,7 +10718,7 @@ static void take_all(const Model *m, Acts *a, Arena *at, int what) {
     /* tables by position, the fixed v*, and attention's scratch, a piece for each thread */
     a->cosine = arena_take(at, N * half);
     a->sine = arena_take(at, N * half);
-    a->wave = arena_take(at, c->pos == POS_ABSOLUTE ? N * C : 0);
+    a->sinusoid = arena_take(at, c->pos == POS_ABSOLUTE ? N * C : 0);
     a->bias = arena_take(at, c->pos >= POS_RELATIVE ? c->heads * (2 * N - 1) : 0);
     a->vfixed = arena_take(at, c->extra_value != VALUE_ZERO ? c->head_dim : 0);
     a->scratch_size = tile_size(c, N);

@@ -77,7 +77,7 @@ enum { PAIR_HALF, PAIR_INTERLEAVED };                     /* which two dims a ro
 enum { ROPE_PLAIN, ROPE_LINEAR, ROPE_LLAMA3 };
 enum { NORM_RMS, NORM_LAYER };
 enum { PLACE_PRE, PLACE_POST, PLACE_PARALLEL };
-enum { ACT_SWIGLU, ACT_GEGLU, ACT_REGLU, ACT_SWISH, ACT_GELU, ACT_RELU, ACT_GELUTANH };
+enum { ACT_SWIGLU, ACT_GEGLU, ACT_REGLU, ACT_SWISH, ACT_GELU, ACT_RELU, ACT_GELUTANH, ACT_ROWS };
 /* which linear maps have a bias under linear_bias */
 enum { BIAS_ALL, BIAS_QKV, BIAS_ATTENTION, BIAS_FFN };
 enum { COMBINE_CONCAT, COMBINE_ADD };
@@ -309,7 +309,7 @@ typedef struct Acts {
     Probe *probe;                /* [L], or NULL: set by the caller before a forward */
     const Ablation *ablation;    /* or NULL, as it must be where a backward follows */
     const PositionEdit *edit;    /* likewise; t at most T, and no cache before the forward */
-    real *cosine, *sine, *wave;  /* [N,r/2] of the rotations; [N,C] absolute positions */
+    real *cosine, *sine, *sinusoid;  /* [N,r/2] of the rotations; [N,C] absolute positions */
     /* [H,2N-1] b_h by j-i from -(N-1); [B,H,2N-1] its gradient by sequence */
     real *bias, *dbias;
     real *dh, *dx, *dn;          /* [B,N,C] gradients that travel down the stack */
@@ -361,14 +361,15 @@ void model_backward(Model *m, Acts *a, const int *ids, int B, int T);
 /* [R,C] -> [R,V] */
 void model_logits(const Model *m, Acts *a, const real *rows, idx R, real *logits);
 
-/* One row of scores z[0..n), column 0 the extra one, to weights s/Z; returns what backward keeps.
- * */
+/* One row of scores z[0..n), column 0 the extra one, to weights s/Z; returns row_stat, what the
+ * backward keeps. */
 real row_forward(const Config *c, idx n, real *z, real *spare);
-/* From z and the kept number: weights a, slopes g = s'/Z and pulls pi = dlogZ/dz. */
-void row_backward(const Config *c, idx n, const real *z, real keep, real *a, real *g, real *pi);
-real row_normalizer(const Config *c, real keep);                   /* Z_i from what was kept */
+/* From z and row_stat: weights a, deriv = s'/Z and the gradient of log Z, dlogz = dlog Z/dz. */
+void row_backward(const Config *c, idx n, const real *z, real row_stat, real *a, real *deriv,
+                  real *dlogz);
+real row_normalizer(const Config *c, real row_stat);               /* Z_i from what was kept */
 /* m_ij from the weights */
-void row_metric(const Config *c, idx n, const real *a, real keep, real *m);
+void row_metric(const Config *c, idx n, const real *a, real row_stat, real *m);
 /* equation 6 as the authors' code has it: 0..31 */
 int  position_bucket(idx distance);
 /* radians a position, pair from 0 */

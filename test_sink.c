@@ -2676,7 +2676,7 @@ static void embed_forward__edited(Test *t) {
         idx n = (idx)2 * N * C;
         double *plain = room(n), *edited = room(n);
         real kept[64];
-        real *table = b.m.w.wpe ? b.m.w.wpe : b.a.wave;
+        real *table = b.m.w.wpe ? b.m.w.wpe : b.a.sinusoid;
         real *p_1 = table + first * C, *p_t = table + (first + AT_FOLDER - 1) * C;
         copy(kept, p_1, C);
         for (int k = 0; k < 3; k++) {            /* as it is, edited, and by a table so written */
@@ -4317,7 +4317,7 @@ static int acts_spans(const Lab *b, SlowSpan *out) {
     const SlowSpan whole[] = {
         {"h0", a->h0, X}, {"fnorm", a->fnorm, X}, {"nfstat", a->nfstat, 2 * rows},
         {"embed", a->embed, (idx)a->B * a->T * c->embed_dim}, {"cosine", a->cosine, a->N * half},
-        {"sine", a->sine, a->N * half}, {"wave", a->wave, a->N * C},
+        {"sine", a->sine, a->N * half}, {"sinusoid", a->sinusoid, a->N * C},
         {"bias", a->bias, H * (2 * a->N - 1)}, {"dbias", a->dbias, a->B * H * (2 * a->N - 1)},
         {"dh", a->dh, X}, {"dx", a->dx, X}, {"dn", a->dn, X}, {"dq", a->dq, Q}, {"dk", a->dk, K},
         {"dv", a->dv, K}, {"dout", a->dout, Q},
