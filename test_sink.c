@@ -461,42 +461,42 @@ static bool slow_attends(const Config *c, int l) {
  * out, c_t b_s dt_s a_s times e^(A (dt_(s+1) + .. + dt_t)), and summed. */
 static void slow_mamba(const Slow *s, int l, double *y, const double *u) {
     const Config *c = &s->m->c;
-    const Layer *w = &s->m->w.layer[l];
+    const OtherBlock *w = &s->m->other[l];
     int C = c->dim, N = s->N, I = c->mamba_inner, M = c->mamba_state, J = c->mamba_conv;
     int R = c->mamba_rank, P = R + 2 * M;
     double *xz = room((idx)N * 2 * I), *a = room((idx)N * I), *p = room(P), *r = room(R);
     double *bc = room((idx)N * 2 * M), *dt = room((idx)N * I), *out = room(I);
     for (int t = 0; t < N; t++) {
-        slow_linear(xz + t * 2 * I, u + t * C, w->m_in, NULL, C, 2 * I);
+        slow_linear(xz + t * 2 * I, u + t * C, w->in, NULL, C, 2 * I);
         for (int i = 0; i < I; i++) {
-            double sum = (double)w->m_convb[i];
+            double sum = (double)w->conv_b[i];
             for (int back = 0; back < J && back <= t; back++)
-                sum += (double)w->m_conv[(J - 1 - back) * I + i] * xz[(t - back) * 2 * I + i];
+                sum += (double)w->conv[(J - 1 - back) * I + i] * xz[(t - back) * 2 * I + i];
             a[t * I + i] = sum / (1 + exp(-sum));
         }
-        slow_linear(p, a + t * I, w->m_x, NULL, I, P);
-        slow_norm_of(c, R, r, p, w->m_rnorm, NULL);
-        slow_norm_of(c, M, bc + t * 2 * M, p + R, w->m_bnorm, NULL);
-        slow_norm_of(c, M, bc + t * 2 * M + M, p + R + M, w->m_cnorm, NULL);
-        slow_linear(dt + t * I, r, w->m_dt, w->m_dtb, R, I);
+        slow_linear(p, a + t * I, w->x, NULL, I, P);
+        slow_norm_of(c, R, r, p, w->r_norm, NULL);
+        slow_norm_of(c, M, bc + t * 2 * M, p + R, w->b_norm, NULL);
+        slow_norm_of(c, M, bc + t * 2 * M + M, p + R + M, w->c_norm, NULL);
+        slow_linear(dt + t * I, r, w->dt, w->dt_b, R, I);
         for (int i = 0; i < I; i++) dt[t * I + i] = log1p(exp(dt[t * I + i]));
         for (int i = 0; i < I; i++) {
-            double sum = (double)w->m_skip[i] * a[t * I + i], z = xz[t * 2 * I + I + i];
+            double sum = (double)w->skip[i] * a[t * I + i], z = xz[t * 2 * I + I + i];
             for (int m = 0; m < M; m++) {
-                double rate = -exp((double)w->m_alog[m * I + i]), since = 0;
+                double rate = -exp((double)w->a_log[m * I + i]), since = 0;
                 for (int from = t; from >= 0; since += dt[from-- * I + i])
                     sum += bc[t * 2 * M + M + m] * bc[from * 2 * M + m] * exp(rate * since)
                          * dt[from * I + i] * a[from * I + i];
             }
             out[i] = sum * z / (1 + exp(-z));
         }
-        slow_linear(y + t * C, out, w->m_out, NULL, I, C);
+        slow_linear(y + t * C, out, w->out, NULL, I, C);
     }
     free(xz); free(a); free(p); free(bc); free(r); free(dt); free(out);
 }
 
 /* [MOE] y = the sum of p_e FFN_e(x) over those experts that fewer than `top` others beat. */
-static void slow_experts(const Config *c, const Layer *w, double *y, const double *x) {
+static void slow_experts(const Config *c, const OtherBlock *w, double *y, const double *x) {
     int X = c->experts, C = c->dim;
     double *p = room(X), total = 0, f[WIDE_LAB];
     slow_linear(p, x, w->router, NULL, C, X);
@@ -513,10 +513,11 @@ static void slow_experts(const Config *c, const Layer *w, double *y, const doubl
 }
 
 /* What block l does with a normed row: its ffn, or its experts. */
-static void slow_second(const Config *c, const Layer *w, int l, double *y, const double *x) {
+static void slow_second(const Model *m, int l, double *y, const double *x) {
+    const Config *c = &m->c;
     bool routed = c->experts && (!c->expert_period || l % c->expert_period == c->expert_offset);
-    if (routed) slow_experts(c, w, y, x);
-    else slow_ffn(c, w, y, x);
+    if (routed) slow_experts(c, &m->other[l], y, x);
+    else slow_ffn(c, &m->w.layer[l], y, x);
 }
 
 /* [E2] [E3] One block, x to y, each [N,C]. */
@@ -537,13 +538,13 @@ static void slow_block(Slow *s, int l, double *y, const double *x) {
         for (int i = 0; i < C; i++) o_n[i] += x[n * C + i];
         if (c->place == PLACE_POST) {
             slow_norm(c, u, o_n, w->norm1, w->norm1b);
-            slow_second(c, w, l, f, u);
+            slow_second(s->m, l, f, u);
             for (int i = 0; i < C; i++) sum[n * C + i] = u[i] + f[i];
             slow_norm(c, y_n, sum + n * C, w->norm2, w->norm2b);
             continue;
         }
         slow_norm(c, u, c->place == PLACE_PARALLEL ? x + n * C : o_n, w->norm2, w->norm2b);
-        slow_second(c, w, l, f, u);
+        slow_second(s->m, l, f, u);
         for (int i = 0; i < C; i++) y_n[i] = sum[n * C + i] = o_n[i] + f[i];
     }
     free(in);
@@ -2323,19 +2324,20 @@ static void model_create__published(Test *t) {
     }
     fact(t, m->n_tensors == first + ALL + 1, "%d tensors", m->n_tensors);
     const Layer *w = &m->w.layer[1];
+    const OtherBlock *y = &m->other[1];
     const struct { const char *name; const real *at; } POINTERS[] = {
-        {"l1.norm1", w->norm1},       {"l1.m.in", w->m_in},       {"l1.m.conv", w->m_conv},
-        {"l1.m.conv.b", w->m_convb},  {"l1.m.x", w->m_x},         {"l1.m.rnorm", w->m_rnorm},
-        {"l1.m.bnorm", w->m_bnorm},   {"l1.m.cnorm", w->m_cnorm}, {"l1.m.dt", w->m_dt},
-        {"l1.m.dt.b", w->m_dtb},      {"l1.m.alog", w->m_alog},   {"l1.m.skip", w->m_skip},
-        {"l1.m.out", w->m_out},       {"l1.router", w->router},   {"l1.e0.w1", w->expert[0].w1},
-        {"l1.e0.w3", w->expert[0].w3}, {"l1.e1.w2", w->expert[1].w2}, {"l0.wq", m->w.layer[0].wq},
+        {"l1.norm1", w->norm1},       {"l1.m.in", y->in},       {"l1.m.conv", y->conv},
+        {"l1.m.conv.b", y->conv_b},  {"l1.m.x", y->x},         {"l1.m.rnorm", y->r_norm},
+        {"l1.m.bnorm", y->b_norm},   {"l1.m.cnorm", y->c_norm}, {"l1.m.dt", y->dt},
+        {"l1.m.dt.b", y->dt_b},      {"l1.m.alog", y->a_log},   {"l1.m.skip", y->skip},
+        {"l1.m.out", y->out},       {"l1.router", y->router},   {"l1.e0.w1", y->expert[0].w1},
+        {"l1.e0.w3", y->expert[0].w3}, {"l1.e1.w2", y->expert[1].w2}, {"l0.wq", m->w.layer[0].wq},
         {"l0.w3", m->w.layer[0].w3}};
     for (int i = 0; i < (int)(sizeof POINTERS / sizeof *POINTERS); i++) {
         const Tensor *x = model_tensor(m, POINTERS[i].name);
         fact(t, x && POINTERS[i].at == m->params + x->at, "%s is elsewhere", POINTERS[i].name);
     }
-    fact(t, !w->wq && !w->wo && !w->w1 && !m->w.layer[0].m_in && !m->w.layer[0].expert,
+    fact(t, !w->wq && !w->wo && !w->w1 && !m->other[0].in && !m->other[0].expert,
          "a pointer to a tensor that is absent");
     lab_close(&b);
 }
@@ -2543,7 +2545,7 @@ static void embed_forward__edited(Test *t) {
         idx n = (idx)2 * N * C;
         double *plain = room(n), *edited = room(n);
         real kept[64];
-        real *table = b.m.w.wpe ? b.m.w.wpe : b.a.wave;
+        real *table = b.m.w.wpe ? b.m.w.wpe : b.a.sinusoid;
         real *p_1 = table + first * C, *p_t = table + (first + AT_FOLDER - 1) * C;
         copy(kept, p_1, C);
         for (int k = 0; k < 3; k++) {            /* as it is, edited, and by a table so written */
@@ -3664,21 +3666,21 @@ static void mamba_forward__closed_form(Test *t) {
     char flags[300];
     snprintf(flags, sizeof flags, "%s --mamba-conv 1", ONE);
     if (!lab_open(&b, t, 1, T, flags)) return;
-    const Layer *w = &b.m.w.layer[0];
-    const MambaActs *p = &b.a.mamba;
+    const OtherBlock *w = &b.m.other[0];
+    MambaActs acts = mamba_acts(&b.m, &b.a, 1, T), *p = &acts;
     for (int i = 0; i < T; i++) b.ids[i] = 3;
     lab_forward(&b);
     for (int i = 0; i < I; i++) {
         double x = (double)p->xz[i], z = (double)p->xz[I + i], most = 0;
-        double u = (double)w->m_conv[i] * x + (double)w->m_convb[i], a = u / (1 + exp(-u));
-        double r = (p->p[0] > 0 ? 1 : -1) * (double)w->m_rnorm[0];
-        double bb = (p->p[1] > 0 ? 1 : -1) * (double)w->m_bnorm[0];
-        double cc = (p->p[2] > 0 ? 1 : -1) * (double)w->m_cnorm[0];
-        double dt = log(1 + exp(r * (double)w->m_dt[i] + (double)w->m_dtb[i]));
-        double f = exp(-dt * exp((double)w->m_alog[i]));
+        double u = (double)w->conv[i] * x + (double)w->conv_b[i], a = u / (1 + exp(-u));
+        double r = (p->p[0] > 0 ? 1 : -1) * (double)w->r_norm[0];
+        double bb = (p->p[1] > 0 ? 1 : -1) * (double)w->b_norm[0];
+        double cc = (p->p[2] > 0 ? 1 : -1) * (double)w->c_norm[0];
+        double dt = log(1 + exp(r * (double)w->dt[i] + (double)w->dt_b[i]));
+        double f = exp(-dt * exp((double)w->a_log[i]));
         for (int n = 0; n < T; n++) {
             double state = dt * bb * a * (1 - pow(f, n + 1)) / (1 - f);
-            double y = (cc * state + (double)w->m_skip[i] * a) * z / (1 + exp(-z));
+            double y = (cc * state + (double)w->skip[i] * a) * z / (1 + exp(-z));
             within(t, (double)p->y[n * I + i], y, 1000 * REAL_EPS * (1 + fabs(y)),
                    "channel %d, row %d", i, n + 1);
             most = fmax(most, fabs(y));
@@ -3691,13 +3693,13 @@ static void mamba_forward__closed_form(Test *t) {
     lab_forward(&b);
     for (int i = 0; i < I; i++)
         for (int n = 0; n < T; n++) {
-            double sum = 0, decay = 0, A = -exp((double)w->m_alog[i]);
+            double sum = 0, decay = 0, A = -exp((double)w->a_log[i]);
             for (int s = n; s >= 0; decay += (double)p->dt[s-- * I + i])
                 sum += exp(A * decay) * (double)p->dt[s * I + i] * (double)p->bc[s * 2]
                      * (double)p->a[s * I + i];
             double z = (double)p->xz[(2 * n + 1) * I + i];
             double y = (sum * (double)p->bc[n * 2 + 1]
-                        + (double)w->m_skip[i] * (double)p->a[n * I + i]) * z / (1 + exp(-z));
+                        + (double)w->skip[i] * (double)p->a[n * I + i]) * z / (1 + exp(-z));
             within(t, (double)p->y[n * I + i], y, 1000 * REAL_EPS * (1 + fabs(y)),
                    "tokens that differ: channel %d, row %d", i, n + 1);
         }
@@ -3707,7 +3709,7 @@ static void mamba_forward__closed_form(Test *t) {
     lab_fill(&b, "l0.m.conv", 1);
     lab_fill(&b, "l0.m.conv.b", 0);
     lab_forward(&b);
-    p = &b.a.mamba;
+    acts = mamba_acts(&b.m, &b.a, 1, T);
     for (int n = 0; n < T; n++) {
         double u = 0;
         for (int s = n - 3 < 0 ? 0 : n - 3; s <= n; s++) u += (double)p->xz[s * 2 * I];
@@ -3728,11 +3730,12 @@ static void mamba_forward__reaches(Test *t) {
         for (int k = 0; k < 4 * I && how < 2; k++) taps[k] = k / I == (how ? 0 : 3);
         for (int i = 0; i < T; i++) b.ids[i] = 2;
         lab_forward(&b);
-        copy(before, b.a.mamba.y, T * I);
+        const real *made = mamba_acts(&b.m, &b.a, 1, T).y;
+        copy(before, made, T * I);
         b.ids[0] = 7;
         lab_forward(&b);
         for (int n = 0; n < T; n++) {
-            double d = distance(I, before + n * I, b.a.mamba.y + n * I);
+            double d = distance(I, before + n * I, made + n * I);
             bool reached = how == 0 ? n == 0 : how == 1 ? n == 3 || n == 0
                          : how == 2 ? n < 4 : true;
             fact(t, reached ? d > 1e-9 : d == 0, "case %d: row %d moves by %g", how, n + 1, d);
@@ -3779,7 +3782,7 @@ static void experts_forward__alike(Test *t) {
                    "FFN times %d/%d", ROWS[f].top, ROWS[f].X);
         for (int n = 0; n < 18 && ROWS[f].X > 1; n++)        /* of equal p the lower e */
             for (int e = 0; e < ROWS[f].X; e++)
-                within(t, (double)b.a.expert.gate[n * ROWS[f].X + e],
+                within(t, (double)b.a.published[n * ROWS[f].X + e],
                        e < ROWS[f].top ? 1.0 / ROWS[f].X : 0, 2 * REAL_EPS, "p_%d", e);
         lab_close(&plain);
         lab_close(&b);
@@ -3799,7 +3802,7 @@ static void experts_forward__not_renormalised(Test *t) {
     lab_forward(&b);
     for (int n = 0; n < 5; n++)
         for (int e = 0; e < 3; e++)
-            within(t, (double)b.a.expert.gate[n * 3 + e], P[e], 4 * REAL_EPS, "p_%d of row %d", e,
+            within(t, (double)b.a.published[n * 3 + e], P[e], 4 * REAL_EPS, "p_%d of row %d", e,
                    n + 1);
     lab_at(&b, "l0.router")[1] = (real)NAN;
     lab_forward(&b);
@@ -3993,7 +3996,105 @@ static void model_forward__against_slow(Test *t) {
     note(t, "%d configurations", v->n);
 }
 
-/* The same over 70 tokens, in strips, for every row of every axis beside the defaults. */
+/* One pass by the loops of 3.7 and one in the tiles of chapter 14: every state, map, logit and
+ * gradient of one must be the other's. bound is relative to the largest number of an array; of a
+ * gradient, to the largest of its tensor or to a thousandth of the largest of all. */
+static void tiles_against_plain(Test *t, int B, int T, const char *flags, double bound) {
+    Lab b[2];
+    real *maps[2];
+    if (!lab_open(&b[0], t, B, T, flags) || !lab_open(&b[1], t, B, T, flags)) return;
+    const Config *c = &b[0].m.c;
+    idx N = config_rows(c, T), S = config_columns(c, T), map = B * c->heads * N * S, L = c->layers;
+    Probe probe[2][8] = {{{0}}};
+    double loss[2];
+    for (int plain = 0; plain < 2; plain++) {
+        maps[plain] = calloc((size_t)(3 * L * map), sizeof(real));
+        if (!maps[plain] || L > 8) exit(1);
+        for (int l = 0; l < L; l++) {
+            real *at = maps[plain] + 3 * l * map;
+            probe[plain][l] = (Probe){at, at + map, at + 2 * map};
+        }
+        b[plain].m.plain = plain;
+        b[plain].a.probe = probe[plain];
+        model_zero_grads(&b[plain].m);
+        loss[plain] = lab_backward(&b[plain], 1);
+    }
+    within(t, loss[1], loss[0], bound * fabs(loss[0]), "loss, %s", flags);
+    idx rows = B * N, Q = rows * c->heads * c->head_dim;
+    within(t, apart(rows * c->dim, b[0].a.nf, b[1].a.nf), 0, bound, "states, %s", flags);
+    for (int l = 0; l < L; l++) {
+        const LayerActs *x = &b[0].a.layer[l], *y = &b[1].a.layer[l];
+        within(t, apart(Q, x->o, y->o), 0, bound, "o of layer %d, %s", l, flags);
+        within(t, apart(rows * c->heads, x->row_stat, y->row_stat), 0, bound,
+               "row_stat of layer %d, %s", l, flags);
+        for (int k = 0; k < 3; k++)
+            within(t, apart(map, maps[0] + (3 * l + k) * map, maps[1] + (3 * l + k) * map), 0,
+                   bound, "map %d of layer %d, %s", k, l, flags);
+    }
+    double all = biggest(b[0].m.count, b[0].m.grads);
+    for (int n = 0; n < b[0].m.n_tensors; n++) {
+        const Tensor *x = &b[0].m.tensor[n];
+        const real *from = b[0].m.grads + x->at, *to = b[1].m.grads + x->at;
+        double size = fmax(biggest(x->count, from), all / 1000), most = 0;
+        for (idx i = 0; i < x->count; i++)
+            most = fmax(most, fabs((double)from[i] - (double)to[i]) / size);
+        within(t, most, 0, bound, "gradient of %s, %s", x->name, flags);
+    }
+    for (int plain = 0; plain < 2; plain++) {
+        free(maps[plain]);
+        lab_close(&b[plain]);
+    }
+}
+
+/* The plain attention of 3.7 and the tiles of chapter 14 are one function: in every configuration
+ * of the covering array, and over 70 rows, where tiles, windows and prefixes cut across each other.
+ */
+static void tiles__as_plain(Test *t) {
+    static const char *const LONG[] = {
+        "", "--window 5 --pos t5", "--prefix 40 --extra kv --linear-bias",
+        "--window 33 --prefix 3 --heads 4 --kv-heads 2 --rotary-dims 2 --pos alibi",
+        "--sink-token --window 20 --sim sigmoid --extra logit --scale 0.7",
+        "--sink-token --prefix 35 --kv-heads 1 --sim identity --normalizer clamp --extra k",
+        "--window 32 --vbias --kernel mlp --normalizer pnorm --pnorm 0.5 --extra k "
+        "--extra-value ones --extra-norm 3"};
+    const double bound = REAL_EPS > 1e-10 ? 5e-5 : 1e-12;
+    const Cover *v = covering(t);
+    for (int i = 0; i < v->n; i++) {
+        char flags[1024];
+        pick_flags(&v->pick[i], flags, sizeof flags);
+        tiles_against_plain(t, 2, 7, flags, bound);
+    }
+    for (int i = 0; i < 7; i++) tiles_against_plain(t, 1, 70, LONG[i], bound);
+    note(t, "%d configurations", v->n + 7);
+}
+
+/* The maps that an evaluation measures are --plain's own: a look through both, number by number. */
+static void tiles__sinks_plain(Test *t) {
+    static const char *const FLAGS[] = {"", "--extra kv --scale 0.5", "--sink-token --prefix 3",
+                                        "--sim sigmoid --normalizer one --window 9 --kv-heads 1"};
+    const double eps = 0.3;
+    for (int f = 0; f < 4; f++) {
+        Lab b;
+        Sinks s[2];
+        Error e = {0};
+        if (!lab_open(&b, t, 3, 40, FLAGS[f])) return;
+        for (int plain = 0; plain < 2; plain++) {
+            b.m.plain = plain;
+            if (sinks_create(&s[plain], &b.m.c, 40, 3, &eps, 1, &e)) exit(1);
+            sinks_measure(&s[plain], &b.m, &b.a, b.ids, b.targets, 3, ROWS_REAL, &e);
+            sinks_finish(&s[plain]);
+        }
+        fact(t, !e.status && sinks_alpha(&s[1], config_column_first(&b.m.c)) > 0, "no sink at all");
+        within(t, s[1].loss, s[0].loss, 1000 * REAL_EPS, "loss, %s", FLAGS[f]);
+        for (idx i = 0; i < s[0].n_sums; i++)
+            within(t, s[1].sums[i], s[0].sums[i], 1000 * REAL_EPS * (1 + fabs(s[0].sums[i])),
+                   "sum %td, %s", i, FLAGS[f]);
+        for (int plain = 0; plain < 2; plain++) sinks_free(&s[plain]);
+        lab_close(&b);
+    }
+}
+
+/* The same over 70 tokens, in tiles, for every row of every axis beside the defaults. */
 static void model_forward__long(Test *t) {
     for (int a = 0; a < N_AXES; a++)
         for (int i = a > 0; i < axis_rows(a); i++) {
@@ -4085,7 +4186,7 @@ static int acts_spans(const Lab *b, SlowSpan *out) {
     const SlowSpan whole[] = {
         {"h0", a->h0, X}, {"fnorm", a->fnorm, X}, {"nfstat", a->nfstat, 2 * rows},
         {"embed", a->embed, (idx)a->B * a->T * c->embed_dim}, {"cosine", a->cosine, a->N * half},
-        {"sine", a->sine, a->N * half}, {"wave", a->wave, a->N * C},
+        {"sine", a->sine, a->N * half}, {"sinusoid", a->sinusoid, a->N * C},
         {"bias", a->bias, H * (2 * a->N - 1)}, {"dbias", a->dbias, a->B * H * (2 * a->N - 1)},
         {"dh", a->dh, X}, {"dx", a->dx, X}, {"dn", a->dn, X}, {"dq", a->dq, Q}, {"dk", a->dk, K},
         {"dv", a->dv, K}, {"dout", a->dout, Q},
@@ -4099,7 +4200,7 @@ static int acts_spans(const Lab *b, SlowSpan *out) {
             {"n1", y->n1, X}, {"n1stat", y->n1stat, 2 * rows}, {"q", y->q, Q}, {"k", y->k, K},
             {"v", y->v, K}, {"fq", y->fq == y->q ? NULL : y->fq, Q},
             {"fk", y->fk == y->k ? NULL : y->fk, K}, {"hq", y->hq, Q}, {"hk", y->hk, K},
-            {"o", y->o, Q}, {"osum", y->osum, rows * D}, {"keep", y->keep, rows * H},
+            {"o", y->o, Q}, {"osum", y->osum, rows * D}, {"row_stat", y->row_stat, rows * H},
             {"s1", y->s1, X}, {"n2", y->n2, X}, {"n2stat", y->n2stat, 2 * rows},
             {"f1", y->f1, rows * F}, {"f2", y->f2, rows * F}, {"fa", y->fa, rows * F},
             {"s2", y->s2, X}};
@@ -4388,7 +4489,7 @@ static int rows_bound(const Lab *b, int l, int *rows) {
     const Config *c = &b->m.c;
     int n = b->B * c->heads * config_rows(c, b->T), over = 0;
     for (int i = 0; i < n; i++) {
-        double keep = (double)b->a.layer[l].keep[i];
+        double keep = (double)b->a.layer[l].row_stat[i];
         over += c->sim == SIM_EXP ? keep > 0 : fabs(keep) > 1;
     }
     *rows = n;
@@ -9687,7 +9788,7 @@ static void heat_maps__print_alpha(Test *t) {
  * 12.5  Rules and verdicts: numbers with answers known beforehand */
 
 /* =================================================================================================
- * 14  Matrix multiply and vector maths */
+ * 13  Matrix multiply and vector maths */
 
 /* c = a b and c += a b at odd sizes, both orientations of either factor and every instruction set,
  * against sums in double: within (k + 2) eps of the sum of absolute products, and nothing written
@@ -9824,7 +9925,7 @@ static double ulps(real got, long double want) {
     return (double)(fabsl((long double)got - want) / unit);
 }
 
-/* The functions of 14.3 and the error that sink.h states, in ulp of a float. */
+/* The functions of 13.3 and the error that sink.h states, in ulp of a float. */
 static const struct VecRow { const char *name; VecOp op; real p; double bound; } VEC_ROWS[] = {
     {"exp", VEC_EXP, 0, 1.1},
     {"sigmoid", VEC_SIGMOID, 0, 2.5},
@@ -11289,6 +11390,8 @@ static const TestEntry TESTS[] = {
     {"published__opt_350m", published__opt_350m},
     {"block_forward__placements", block_forward__placements},
     {"model_forward__against_slow", model_forward__against_slow},
+    {"tiles__as_plain", tiles__as_plain},
+    {"tiles__sinks_plain", tiles__sinks_plain},
     {"model_forward__long", model_forward__long},
     {"model_forward__causal", model_forward__causal},
     {"model_forward__batches", model_forward__batches},

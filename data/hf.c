@@ -3215,7 +3215,7 @@ static int bin_open(Folder *f, Settings *s, const char *path, const unsigned cha
     uint64_t at = BIN_HEAD;
     *f = (Folder){.path = path};
     if (bin_head(s, head, path, e) || settings_resolve(s, path, e) ||
-        model_list(&list, &s->model, e)) return e->status;
+        model_list(&list, &s->model, NULL, e)) return e->status;
     f->shard = grab(1, sizeof *f->shard, e);
     f->tensor = grab(list.n_tensors, sizeof *f->tensor, e);
     f->names = grab(list.n_tensors, BIN_NAME, e);

@@ -27,39 +27,45 @@ fi
 [ -n "$pick" ] && jobs=1 count=1
 
 dir=out/mutants top=$PWD
-FLAGS="-std=c11 -O1 -w -I. -DSINK_DOUBLE -DSINK_NO_MAIN"
-SANE="-std=c11 -O1 -w -I. -DSINK_DOUBLE -DSINK_NO_MAIN -fsanitize=address,undefined"
+FLAGS="-std=c11 -O1 -w -I. -DSINK_DOUBLE -DSINK_NO_MAIN -Dstatic= -Dinline="
+LINK="-Wl,--allow-multiple-definition"
+SANE="$FLAGS -fsanitize=address,undefined"
 rm -rf $dir
 mkdir -p $dir || exit 1
 
-# Part I is compiled alone, about a second each time; Parts II to IV once. What those name of Part I
-# without a prototype in sink.h (its operators, by chapter 16's bench) gets one here.
+# Part I is compiled alone, a second or so each time; the rest of sink.c with the tests once. For
+# that every function is made extern, and the rest sees Part I with prototypes in place of bodies.
 awk -v dir=$dir '
 { line[NR] = $0 }
 /^ \* PART I  / { one = NR - 1 }
 /^ \* PART II  / { two = NR - 1 }
+# WIDE(name, (parameters), (arguments)) to "static void name (parameters);"
+function wide(head) {
+    sub(/^WIDE\(/, "", head)
+    name = head; sub(/,.*/, "", name)
+    sub(/^[^(]*/, "", head); sub(/\)[ ,]*\([^()]*\)\).*/, ")", head)
+    return "static void " name head ";"
+}
 END {
-    for (i = two; i <= NR; i++) rest = rest "\n" line[i]
-    for (i = one; i < two; i++) {
-        if (line[i] ~ /^ *CHUNK += [0-9]+/) { made = "enum {" line[i] "};\n" made }
-        if (line[i] !~ /^static [^=;]*[a-z_0-9]\(/) continue
-        match(line[i], /[a-z_0-9]+\(/)
-        if (rest !~ ("[^a-z_0-9>.]" substr(line[i], RSTART, RLENGTH - 1) "\\(")) continue
-        sub(/^static /, "", line[i])
-        head = line[i]
-        for (j = i; line[j] !~ /\{/; j++) head = head " " line[j + 1]
-        sub(/ *\{.*/, ";", head)
-        made = made head "\n"
-    }
     for (i = 1; i < two; i++) print line[i] > (dir "/one.c")
     for (i = 1; i < one; i++) print line[i] > (dir "/rest.c")
-    print made > (dir "/rest.c")
+    for (i = one; i < two; i++) {
+        starts = line[i] ~ /^[A-Za-z_].*\(/ && line[i] !~ /;$/ && line[i] !~ /^(typedef|enum|struct|INLINE)/
+        if (!starts || line[i] ~ /= *[^=]*$/ && line[i] !~ /\)/ || line[i] ~ /\] *= *\{?$/) { print line[i] > (dir "/rest.c"); continue }
+        head = line[i]
+        for (k = i; line[k] !~ /[{;]/; k++) head = head " " line[k + 1]
+        if (line[k] ~ /\};? *$/ && line[k] !~ /^\}/) { print line[i] > (dir "/rest.c"); continue }
+        if (line[k] !~ /\{ *$/) { while (i <= k) print line[i++] > (dir "/rest.c"); i--; continue }
+        sub(/ *\{ *$/, "", head)
+        print (head ~ /^WIDE/ ? wide(head) : head ";") > (dir "/rest.c")
+        for (i = k; line[i] !~ /^\}/; i++) ;
+    }
     for (i = two; i <= NR; i++) print line[i] > (dir "/rest.c")
 }' sink.c
+sed 's|^#include "sink.c"|#include "'$dir'/rest.c"|' test_sink.c > $dir/test.c
 
 build() {                                                    # the parts that never change
-    $CC $FLAGS -c $dir/one.c -o $dir/one.o && $CC $FLAGS -c $dir/rest.c -o $dir/rest.o &&
-        $CC $FLAGS -c test_sink.c -o $dir/test.o
+    $CC $FLAGS -c $dir/one.c -o $dir/one.o && $CC $FLAGS -c $dir/test.c -o $dir/test.o
 }
 if ! build; then
     echo "mutants: expected Part I of sink.c, and the rest beside it, to compile alone" >&2
@@ -86,9 +92,9 @@ try() {
 
 # The program of this worker once more with the sanitizers, if the compiler has them.
 sane() {
-    if [ ! -f $at/sane-rest.o ]; then
-        $CC $SANE -c $dir/rest.c -o $at/sane-rest.o && $CC $SANE -c test_sink.c -o $at/sane-test.o
-    fi 2> $at/err && $CC $SANE $at/one.c $at/sane-rest.o $at/sane-test.o -o $at/sane -lm 2> $at/err
+    if [ ! -f $at/sane.o ]; then
+        $CC $SANE -c $dir/test.c -o $at/sane.o
+    fi 2> $at/err && $CC $SANE $LINK $at/one.c $at/sane.o -o $at/sane -lm 2> $at/err
 }
 
 # worker W: the draws W, W + jobs, .. until its share of count mutants is done.
@@ -109,7 +115,7 @@ worker() {
             echo "draw $says: the same object file" >> $at/skipped
         elif [ "${says#*    (equal: }" != "$says" ]; then echo "draw $says" >> $at/skipped
         else
-            $CC $at/one.o $dir/rest.o $dir/test.o -o $at/test -lm || break
+            $CC $LINK $at/one.o $dir/test.o -o $at/test -lm || break
             by=
             for some in $FASTEST ""; do
                 [ -n "$by" ] || by=$(try $at test $some 2> /dev/null)
