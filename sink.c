@@ -84,7 +84,7 @@
 
 /* How loops are told to the compiler. PARALLEL (sink.h) shares the turns of a loop among threads.
  * WIDE opens a function whose plain loops are compiled once for every instruction set of the
- * processor family; which of them runs is found out when the program runs (14.4). Its three parts
+ * processor family; which of them runs is found out when the program runs (13.4). Its three parts
  * are the name, the parameters, and the same as arguments; the body follows. It returns nothing. */
 #if defined(__GNUC__) && !defined(__TINYC__)
 #define INLINE static inline __attribute__((always_inline))
@@ -961,7 +961,7 @@ static void norm_backward(const Config *c, real *dx, real *dg, real *db, const r
  * All of the paper's projections have this form: W_Q, W_K, W_V, W_O, W_1, W_2, W_3, phi's two. No
  * linear map of its models has a bias; --linear-bias is for published ones. W stands as the paper
  * writes it, [in, out], so the forward reads both factors along rows; transpose_of moves nothing
- * and swaps two strides (14).
+ * and swaps two strides (13).
  *
  * Cost: rows in out multiplications forward, twice that backward: the 1 : 2 of every training. With
  * the paper's sizes a token meets 58,982,400 of them in the blocks, one for each weight. The sum
@@ -1476,8 +1476,19 @@ void row_metric(const Config *c, idx n, const real *a, real row_stat, real *m) {
 /* -------------------------------------------------------------------------------------------------
  * 3.7  Attention                                           [E4] [E29] [T4] [T12], and THE FORMULA
  *
- * [E4] A = Softmax(Q K^T / sqrt(d_h) + M), O = A V in each head, with 3.6 for Softmax, a distance
- * bias b_h, and a column * beside the keys. Section 7.3 in these terms (Table 4: Sink_*, Sink_1):
+ * [E4] A = Softmax(Q K^T / sqrt(d_h) + M), O = A V in each head. Here 3.6 stands for Softmax, b is
+ * the distance bias of 3.4, and a column * joins the keys. Query i of a head, step by step:
+ *
+ *     column     0       1 .. N
+ *   z_i [1+N]   z_i*  |  <q_i, k_j> / sqrt(D) + b(i-j)        -infinity where not visible
+ *   a_i [1+N]   s_ij / Z_i                                    3.6
+ *   o_i [D]     scale (a_i* v* + sum_j a_ij v_j) + v+
+ *
+ * q and k come rotated (3.4) and through phi (3.5). This section is one head in plain loops over i
+ * and j. `--plain` runs everything by it. By default chapter 14 computes the same numbers, several
+ * times as fast, in tiles of queries; a test holds one to the other in every variant, both ways.
+ *
+ * THE EXTRA COLUMN. Section 7.3 in these terms (Table 4: Sink_*, Sink_1):
  *
  *   default      no column *                                                   -        18.18 %
  *   sink token   x* is a row of the input, a key like any other here           74.12     0.00
@@ -1485,99 +1496,35 @@ void row_metric(const Config *c, idx n, const real *a, real row_stat, real *m) {
  *   K biases     the same with v* = 0: * takes weight and gives nothing        73.34     0.00
  *   V biases     no column; v+ joins every output, outside the weights         -        17.53
  *
- * Table 5 fixes v* = m v': with m the sink goes back to token 1 (m = 20: Sink_1 25.88 %). Beyond
- * the paper, z_i* may be 0 (softmax-off-by-one) or a learned number, with v* = 0. k* joins after
- * the rotation, unturned, so that <R_i q, k*> depends on i. Every row sees it, at no distance.
- * Under softmax a column with v* = 0 is a gate: with S_i = sum_j e^z_ij over the keys, their sum is
- * S_i / (S_i + e^z_i*) of what it would be without. Under Z = 1 such a column changes nothing.
+ * Others call k* a null key, PyTorch bias_k, and the pair an attention bias. Beyond the paper, z_i*
+ * may be 0 (softmax-off-by-one) or a learned number, with v* = 0. k* joins after the rotation, not
+ * rotated itself, so <R_i q, k*> depends on i. Every row sees it, at no distance.
+ * Under softmax a column with v* = 0 is a gate. Let u be the sum of e^z_ij over the keys: their
+ * weights sum to u / (u + e^z_i*), not to 1. Under Z = 1 such a column changes nothing.
  *
- * A task is one sequence and one key head; its query heads follow one another, and each goes down
- * its rows in strips of R <= STRIP rows against all n = hi - lo keys that any of them sees:
- *
- *     column    0     1 .. n
- *   z [R,1+n]  z_i* | q k^T / sqrt(D) + bias       a matrix multiply     -infinity where not seen
- *   a [R,1+n]       s / Z                          row by row (3.6)
- *   o [R,D]         scale (a v + a_* v*) + v+      a matrix multiply
- *
- * BACKWARD of a strip, from do = dL/do. Component d of the output is
+ * BACKWARD, from do = dL/do. Component d of the output is
  *     o_id = scale (sum_j a_ij v_jd + a_i* v*_d) + v+_d,        so that
  *       da_ij = scale sum_d do_id v_jd = scale <do_i, v_j>       da_i* = scale <do_i, v*>
  *       dv_jd = scale sum_i a_ij do_id                           dv*_d = scale sum_i a_i* do_id
  *       dv+_d = sum_i do_id                                      v+ is outside the scale
  *     a = s / Z in row i (3.6), with * among the columns of the sum:
- *       D_i = sum_j a_ij da_ij                                   dz_ij = g_ij da_ij - pi_ij D_i
+ *       delta_i = sum_j a_ij da_ij                dz_ij = s'_ij / Z_i da_ij - dlogz_ij delta_i
  *     z_ij = sum_d q_id k_jd / sqrt(D) + b(i-j),  z_i* = sum_d q_id k*_d / sqrt(D), or the logit
  *       dq_id = (sum_j dz_ij k_jd + dz_i* k*_d) / sqrt(D)
  *       dk_jd = sum_i dz_ij q_id / sqrt(D)                       dk*_d = sum_i dz_i* q_id / sqrt(D)
  *       db(n) = sum of dz_ij over i - j = n                      dlogit = sum_i dz_i*
- * D_i equals <do_i, o_i - v+>, since scale sum_j a_ij v_j = o_i - v+; the sum over the row needs no
- * second array. A K bias has da_i* = 0 and learns from D_i alone: dz_i* = -pi_i* D_i. With Z = 1
- * even that is 0, and so is all of dk*.
+ * delta_i equals <do_i, o_i - v+>, and so FlashAttention, which named it, computes it. A K bias has
+ * da_i* = 0 and learns from delta_i alone: dz_i* = -dlogz_i* delta_i. With Z = 1 even that is 0,
+ * and so is all of dk*.
  *
- * No score outlives its strip: keep [B,H,N] is all that the forward leaves, and the backward makes
- * the scores again, with the same bits. k and v are transposed once a task (kt, vt [D,N]), so
- * that every product reads its right factor along rows.
+ * A row of scores is gone when its query is done. row_stat [B,H,N] is all that the forward leaves
+ * of it, and the backward makes the scores again, with the same bits.
  *
- * ABLATIONS. Weights tell where attention goes, not what for. An evaluation may take one column j
- * from all rows but j's own, in every block and head (struct Ablation, `sink eval --ablate`):
- *
- *   key      z_ij = -infinity      i spreads its weight over what else it sees
- *   value    o_i loses a_ij v_j    the weight is still spent, and buys nothing
- *   mean     a_ij v_j becomes a_ij times the mean of the sequence's v. This is the one that lets a
- *            row know something of what comes after it, in 1/N of a value
- *
- * Row j keeps its own key and value, so the states of token j, and its keys in the blocks above,
- * are as they were (causal mask); what changes is what others take from it. No backward.
- *
- * Cost for a head and a sequence of N rows, causal: some N (N + STRIP) / 2 pairs, since a strip
- * meets the keys up to its last row; D multiply-adds each in 2 products forward, 5 backward (scores
- * again, da, dq, dk, dv). At D = 96, N = 2048 in float a head and layer keeps 8 KB of a sequence,
- * a thread has 2.4 MB of scratch, and a map of all pairs would take 16.8 MB.
- * Tests: 3.7 of test_sink.c, against plain loops over 70 rows, so that strips, windows and prefixes
- * cut across each other; gradients against differences; chapter 7 has [E4] [T4] in closed form.
+ * Cost for a head and a sequence of N rows, causal: N (N + 1) / 2 pairs (i,j) of D multiply-adds,
+ * twice forward and five times backward (scores again, da, dq, dk, dv).
+ * Tests: 3.7 of test_sink.c, against its slow model over 70 rows; gradients against differences;
+ * chapter 7 has [E4] [T4] in closed form.
  */
-enum { STRIP = 32 };
-
-/* One task's sizes and its piece of scratch, in which nothing outlives the task. */
-typedef struct Strip {
-    idx N, D, ld;                       /* rows; head width; row length of the maps below, N + 1 */
-    real *kt, *vt;                      /* [D,N] [D,N] */
-    real *z, *a, *da;                   /* [STRIP,ld] each; z becomes a or, backward, dz in place */
-    real *g, *pi;                       /* [ld] each: slope and pull of one row */
-    real *fixed;                        /* [D]: the fixed v* of Table 5 */
-} Strip;
-
-/* The last 64 lie unused between two threads' pieces: no cache line is written by both. */
-static idx strip_size(const Config *c, idx N) {
-    idx D = c->head_dim, ld = N + 1;
-    return 2 * D * N + (3 * STRIP + 2) * ld + D + 64;
-}
-
-/* This thread's piece of a->strip, cut for N rows, at most the a->N that it was made for. */
-static Strip strip_of(const Config *c, const Acts *a, idx N) {
-    real *at = a->strip + worker() * strip_size(c, a->N);
-    Strip s = {.N = N, .D = c->head_dim, .ld = N + 1};
-    idx D = s.D, ld = s.ld;
-    s.kt = at;                  s.vt = s.kt + D * N;
-    s.z = s.vt + D * N; s.a = s.z + STRIP * ld;     s.da = s.a + STRIP * ld;
-    s.g = s.da + STRIP * ld;    s.pi = s.g + ld;            s.fixed = s.pi + ld;
-    return s;
-}
-
-/* Which keys a strip's rows i0 <= i < i1 see between them: [lo,hi). Row i0 sees farthest back, to
- * i0-w+1, row i1-1 farthest ahead, to itself; the prefix is rows first .. first+p-1. Keys between a
- * prefix and a window far behind it are in the span too, and masked. */
-typedef struct Span { idx lo, hi; } Span;
-
-static Span span_of(const Config *c, int l, idx N, idx i0, idx i1) {
-    int w = config_window(c, l), first = c->sink_token ? 1 : 0;    /* x* is row 0: not of the p */
-    Span s = {.lo = w && i0 - w + 1 > 0 ? i0 - w + 1 : 0, .hi = i1};
-    if (c->prefix) {
-        if (s.lo > first) s.lo = first;
-        if (s.hi < first + c->prefix) s.hi = first + c->prefix < N ? first + c->prefix : N;
-    }
-    return s;
-}
 
 /* The mask: (j <= i and j > i-w) or j in the prefix. Rows i, columns j; o is seen:
  *
@@ -1592,34 +1539,11 @@ static Span span_of(const Config *c, int l, idx N, idx i0, idx i1) {
  *  5  o o o o o o    o . . o o o    o o o o o o    o o o . o o  5   .  o o . o o
  *
  * w counts the query itself, as in the authors' code. Only rows 1 .. w see token 1 then, and
- * alpha_1 is at most w/T: 0.5 for w = 32 and T = 64. Every row sees * and the prefix, x*'s row too;
- * the prefix counts tokens, so that a window forgets x* like any key. */
+ * alpha_1 is at most w/T: 0.5 for w = 32 and T = 64. Every row sees * and the prefix, x*'s row too.
+ * The prefix counts tokens, so a window forgets x* like any key. */
 bool visible(const Config *c, int l, idx i, idx j) {
-    int w = config_window(c, l), first = c->sink_token ? 1 : 0;
+    int w = config_window(c, l), first = c->sink_token ? 1 : 0;    /* x* is row 0: not of the p */
     return (j <= i && (!w || j > i - w)) || (j >= first && j < first + c->prefix);
-}
-
-/* The key [D] and value [D] of the extra column for head h; k* is NULL where none is learned, v*
- * where it is zero. Shared ones are one row for all heads (Table 12 right: Sink_* falls from 72.76
- * to 56.61 % for KV biases, from 73.34 to 68.31 % for K biases). */
-static const real *extra_key(const Config *c, const Layer *w, idx h) {
-    return w->kstar ? w->kstar + (c->extra_shared ? 0 : h) * c->head_dim : NULL;
-}
-static const real *extra_value(const Config *c, const Layer *w, idx h, real *fixed) {
-    idx D = c->head_dim;
-    if (w->vstar) return w->vstar + (c->extra_shared ? 0 : h) * D;
-    if (c->extra_value == VALUE_ZERO) return NULL;
-    /* Table 5: m v' = m e_1, or m v'' = m (1, .., 1)/sqrt(D), both of length m; not learned */
-    for (idx d = 0; d < D; d++)
-        fixed[d] = c->extra_value == VALUE_ONES ? (real)(c->extra_norm / sqrt((double)D))
-                   : d                          ? 0
-                                                : (real)c->extra_norm;
-    return fixed;
-}
-
-/* How many of the strip's columns row i reads: up to its own key, or the last of the prefix. */
-static idx row_columns(const Config *c, int l, idx N, Span strip, idx i) {
-    return span_of(c, l, N, i, i + 1).hi - strip.lo;
 }
 
 /* What <q, k> is multiplied by: 1/sqrt(D), and in some published models also 1/(l+1), so that the
@@ -1628,275 +1552,185 @@ static real score_scale(const Config *c, int l) {
     return (real)(1 / sqrt((double)c->head_dim) / (c->score_by_layer ? l + 1 : 1));
 }
 
-/* The scores of rows [i0,i1) of head h into s->z, row length ld: of row i the column * and then
- * row_columns, -infinity where not visible; what follows is undefined. q [R,D] are those rows, at
- * the stride H*D; bias is the head's table by j - i, or NULL. Forward and backward call this on the
- * same numbers, so both have the same bits. */
-static void strip_scores(const Config *c, const Layer *w, int l, idx h, const Strip *s,
-                         const real *q, const real *bias, Span span, idx i0, idx i1) {
-    idx D = s->D, N = s->N, n = span.hi - span.lo, stride = c->heads * D;
-    idx ld = s->ld;
-    real per_root = score_scale(c, l);
-    const real *kstar = extra_key(c, w, h);
-    /* q k^T [R,n]: rows of q times the columns lo .. hi-1 of kt */
-    matmul_here(s->z + 1, ld, rows_of(q, stride), rows_of(s->kt + span.lo, N), i1 - i0, n, D,
-                false);
-    for (idx i = i0; i < i1; i++) {
-        real *z = s->z + (i - i0) * ld, *keys = z + 1;       /* [1+n]; keys[j] is key lo + j */
-        const real *q_i = q + (i - i0) * stride;             /* [D] */
-        idx seen = row_columns(c, l, N, span, i);
-        vec_scale(seen, keys, per_root);
-        /* [E6] [E7] b(i-j), after the division: a run of the table, from j = lo on */
-        if (bias) vec_add(seen, keys, bias + span.lo - i);
-        /* M of equation 4. From i-w+1 on all is visible; only what lies before is asked */
-        idx from = config_window(c, l) ? i - config_window(c, l) + 1 : 0;
-        for (idx j = span.lo; j < from; j++)
-            if (!visible(c, l, i, j)) keys[j - span.lo] = -INFINITY;
-        /* the extra column: none, 0, a logit, or k*, which meets q raw: no rotation, phi or bias */
-        z[0] = c->extra == EXTRA_NONE ? -INFINITY : c->extra == EXTRA_ZERO ? 0
-             : c->extra == EXTRA_LOGIT ? w->logit[h] : vec_dot(D, q_i, kstar) * per_root;
-    }
+/* k* [D] of head h, NULL where none is learned. Shared ones are one row for all heads (Table 12
+ * right: Sink_* falls from 72.76 to 56.61 % for KV biases, from 73.34 to 68.31 % for K biases). */
+static const real *extra_key(const Config *c, const Layer *w, idx h) {
+    return w->kstar ? w->kstar + (c->extra_shared ? 0 : h) * c->head_dim : NULL;
 }
 
-/* Copies what a row shows into the caller's maps [B,H,N,S]: * if there is one, then every key (x*
- * first), 0 where invisible. z, a [1+n] as in a strip; m [1+n] is scratch. Weights leave as
- * scale * a, so a softmax row sums to alpha of equation 29; m is free of it. */
-static void probe_row(const Config *c, const Probe *p, idx row, idx N, Span span, const real *z,
-                      const real *a, real keep, real *m) {
-    idx extra = c->extra ? 1 : 0, S = extra + N;
-    row_metric(c, span.hi - span.lo + 1, a, keep, m);
-    const real *from[] = {z, a, m};
-    real *map[] = {p->z, p->weight, p->metric}, factor[] = {1, (real)c->scale, 1};
-    for (idx k = 0; k < 3; k++) {
-        if (!map[k]) continue;
-        real *to = map[k] + row * S, *keys = to + extra;
-        zero(to, S);
-        if (extra && z[0] != -INFINITY) to[0] = factor[k] * from[k][0];
-        for (idx j = span.lo; j < span.hi; j++)
-            if (z[1 + j - span.lo] != -INFINITY) keys[j] = factor[k] * from[k][1 + j - span.lo];
-    }
+/* v* [D] of head h, NULL where it is zero: learned, or one that acts_create has filled. */
+static const real *extra_value(const Config *c, const Layer *w, const Acts *a, idx h) {
+    return w->vstar ? w->vstar + (c->extra_shared ? 0 : h) * c->head_dim : a->vfixed;
 }
 
-/* Which column of a strip's row i is ablated, 0 for *; -1: none. own: the keys that the row reads.
- */
-static idx ablated_column(const Acts *a, idx b, idx i, Span own) {
-    if (!a->ablation) return -1;
-    idx j = a->ablation->column[b];
-    if (j < 0) return 0;
-    return j != i && j >= own.lo && j < own.hi ? 1 + j - own.lo : -1;
+/* The fixed v* of Table 5: extra_norm e_1, or extra_norm (1, .., 1)/sqrt(D), both of that length.
+ * The longer it is, the more of the sink goes back to token 1 (20: Sink_1 25.88 %). */
+static void fixed_value(const Config *c, real *v) {
+    double n = c->extra_norm;
+    for (int d = 0; d < c->head_dim; d++)
+        v[d] = (real)(c->extra_value == VALUE_ONES ? n / sqrt((double)c->head_dim) : d ? 0 : n);
 }
 
-/* mean [D] of the rows of v [N,D] at stride ld. */
-static void value_mean(real *mean, const real *v, idx ld, idx N, idx D) {
-    zero(mean, D);
-    for (idx j = 0; j < N; j++) vec_add(D, mean, v + j * ld);
-    vec_scale(D, mean, (real)(1 / (double)N));
-}
-
-/* Head h of sequence b, from the keys already transposed in s->kt; a v reads v as it lies. q, k are
- * phi(R q), phi(R k). Writes o [R,D] at stride H*D, and keep [R], of the rows from a->past on, R of
- * them: row i of the sequence is row above + i of q and o, and row0 + i of keep and the maps.
- *
- * Strips begin at multiples of STRIP, wherever the rows begin: so a row meets its keys from the
- * same column on in every forward, whatever rows go with it. What its strip has beyond its own keys
- * adds zeros at the end of the sums of a v. That is why a row made from a cache has the bits of the
- * whole forward. */
-static void head_forward(const Model *m, Acts *a, int l, idx b, idx h, const Strip *s) {
+/* z_i*, from q_i [D]: k* meets q_i without rotation, phi and bias of its own. */
+static real extra_score(const Model *m, int l, idx h, const real *q_i) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
-    LayerActs *la = &a->layer[l];
-    idx D = s->D, N = s->N, H = c->heads, Kw = c->kv_heads * D, kh = h / (H / c->kv_heads);
-    idx R = N - a->past, above = b * R - a->past, row0 = (b * H + h) * R - a->past;
-    idx ld = s->ld, stride = (H * D);
-    const real *q = la->fq + (h * D);                                /* rows at stride H*D */
-    const real *v = la->v + b * N * Kw + (kh * D);                   /* [N,D] at stride K*D */
-    const real *bias = head_bias(a, h);
-    real *o = la->o + (h * D), scale = (real)c->scale;
-    const real *vstar = extra_value(c, w, h, s->fixed);              /* [D] */
-    const real *vplus = w->vplus ? w->vplus + (h * D) : NULL;        /* [D] */
-    /* the weights that an ablation took from this strip's rows, and where they go: to nothing, or
-     * to the mean v, which stands in vt, the backward's */
-    real taken[STRIP], *mean = NULL;
-    if (a->ablation && a->ablation->what == ABLATE_MEAN)
-        value_mean(mean = s->vt, v, Kw, N, D);
-    for (idx i0 = a->past, i1; i0 < N; i0 = i1) {
-        /* z = q k^T / sqrt(D) + bias */
-        idx start = i0 - i0 % STRIP;
-        i1 = start + STRIP < N ? start + STRIP : N;
-        Span span = span_of(c, l, N, start, i1);
-        idx n = span.hi - span.lo;
-        strip_scores(c, w, l, h, s, q + (above + i0) * stride, bias, span, i0, i1);
-        for (idx i = i0; i < i1; i++) { /* a = s/Z; a probe sees z before and a after */
-            real *row = s->z + (i - i0) * ld;
-            idx seen = row_columns(c, l, N, span, i);
-            Span own = {span.lo, span.lo + seen};
-            idx cut = ablated_column(a, b, i, own);
-            if (cut >= 0 && a->ablation->what == ABLATE_KEY) row[cut] = -INFINITY;
-            if (a->probe) copy(s->a, row, seen + 1);
-            real keep = row_forward(c, seen + 1, row, s->g);
-            la->keep[row0 + i] = keep;
-            zero(row + 1 + seen, n - seen);                  /* the product takes all n columns */
-            if (a->probe) probe_row(c, &a->probe[l], row0 + i, N, own, s->a, row, keep, s->pi);
-            taken[i - i0] = cut < 0 ? 0 : row[cut];
-            if (cut >= 0) row[cut] = 0;
-        }
-        /* a v [R,D]: weights [R,n], now in s->z, times rows lo .. hi-1 of v */
-        matmul_here(o + (above + i0) * stride, stride, rows_of(s->z + 1, ld),
-                    rows_of(v + span.lo * Kw, Kw), i1 - i0, D, n, false);
-        for (idx i = i0; i < i1; i++) {                      /* o = scale (a v + a_* v*) + v+ */
-            real *o_i = o + (above + i) * stride, a_star = s->z[(i - i0) * ld];
-            for (idx d = 0; vstar && d < D; d++) o_i[d] += a_star * vstar[d];
-            for (idx d = 0; mean && d < D; d++) o_i[d] += taken[i - i0] * mean[d];
-            for (idx d = 0; d < D; d++) o_i[d] *= scale;
-            for (idx d = 0; vplus && d < D; d++) o_i[d] += vplus[d];
-        }
+    switch (c->extra) {
+    case EXTRA_NONE:  return -INFINITY;
+    case EXTRA_ZERO:  return 0;
+    case EXTRA_LOGIT: return w->logit[h];
+    default:          return vec_dot(c->head_dim, q_i, extra_key(c, w, h)) * score_scale(c, l);
     }
 }
 
-/* From la->fq [B,R,H,D], la->fk and la->v [B,N,K,D] to la->o [B,R,H,D] and la->keep [B,H,R]: R rows
- * against all N = past + R keys. */
-static void attention_forward(const Model *m, Acts *a, int l, int B, idx R) {
+/* The scores z [1+N] of query q_i [D]: column 0 is *, column 1 + j is key j. k is key 0; a row of k
+ * holds K heads. */
+static void row_scores(const Model *m, const Acts *a, int l, idx h, idx N, idx i, const real *q_i,
+                       const real *k, real *z) {
     const Config *c = &m->c;
-    idx D = c->head_dim, K = c->kv_heads, group = c->heads / K, N = a->past + R;
+    const real *bias = head_bias(a, h);                      /* by j - i, or NULL */
+    idx D = c->head_dim, Kw = c->kv_heads * D;
+    z[0] = extra_score(m, l, h, q_i);
+    for (idx j = 0; j < N; j++) {
+        z[1 + j] = -INFINITY;
+        if (!visible(c, l, i, j)) continue;                  /* M of equation 4 */
+        z[1 + j] = vec_dot(D, q_i, k + j * Kw) * score_scale(c, l);
+        if (bias) z[1 + j] += bias[j - i];                   /* [E6] [E7], after the division */
+    }
+}
+
+/* y [n] += a x [n] */
+static void add_times(idx n, real *restrict y, real a, const real *restrict x) {
+    for (idx d = 0; d < n; d++) y[d] += a * x[d];
+}
+
+/* This thread's piece of scratch: here rows of N+1 numbers. */
+static real *attention_scratch(const Acts *a) { return a->scratch + worker() * a->scratch_size; }
+
+/* Head h of sequence b: from q, k, v to o and row_stat. A row of q and o holds H heads, one of k
+ * and v holds K, so a head's rows lie Qw and Kw numbers apart. */
+static void head_forward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
+    const Config *c = &m->c;
+    const Layer *w = &m->w.layer[l];
+    const LayerActs *la = &a->layer[l];
+    idx D = c->head_dim, H = c->heads, K = c->kv_heads, Qw = H * D, Kw = K * D;
+    idx q0 = b * N * Qw + h * D, k0 = b * N * Kw + h / (H / K) * D;
+    const real *k = la->fk + k0, *v = la->v + k0, *vstar = extra_value(c, w, a, h);
+    real scale = (real)c->scale, *row = attention_scratch(a), *spare = row + N + 1;
+    for (idx i = 0; i < N; i++) {
+        real *o_i = la->o + q0 + i * Qw;
+        /* z_i, then a_i = s/Z in its place */
+        row_scores(m, a, l, h, N, i, la->fq + q0 + i * Qw, k, row);
+        la->row_stat[(b * H + h) * N + i] = row_forward(c, N + 1, row, spare);
+        /* o_i = scale (a_i* v* + sum_j a_ij v_j) + v+ */
+        zero(o_i, D);
+        if (vstar) add_times(D, o_i, row[0], vstar);
+        for (idx j = 0; j < N; j++)
+            if (visible(c, l, i, j)) add_times(D, o_i, row[1 + j], v + j * Kw);
+        for (idx d = 0; d < D; d++) o_i[d] *= scale;
+        if (w->vplus) vec_add(D, o_i, w->vplus + h * D);
+    }
+}
+
+/* From la->fq [B,N,H,D], la->fk and la->v [B,N,K,D] to la->o [B,N,H,D] and la->row_stat [B,H,N]. */
+static void attention_forward(const Model *m, Acts *a, int l, int B, idx N) {
+    idx K = m->c.kv_heads, group = m->c.heads / K;
     PARALLEL
-    for (idx task = 0; task < B * K; task++) {
-        idx b = task / K, kh = task % K;
-        Strip s = strip_of(c, a, N);
-        const real *k = a->layer[l].fk + (b * N * K + kh) * D;   /* [N,D] at stride K*D */
-        transpose(s.kt, N, k, K * D, N, D);                      /* [D,N]: heads lie side by side */
-        for (idx h = kh * group; h < (kh + 1) * group; h++) head_forward(m, a, l, b, h, &s);
-    }
+    for (idx task = 0; task < B * K; task++)
+        for (idx h = task % K * group; h < (task % K + 1) * group; h++)
+            head_forward(m, a, l, task / K, h, N);
 }
 
-/* What the backward of one head and sequence reads and writes. dq is overwritten, the others are
- * added to: dk, dv by all heads of the group, slot and dbias strip by strip. */
-typedef struct HeadGrads {
-    const real *q, *k, *dout;           /* [N,D] at the strides H*D, K*D, H*D; dout is dL/do */
-    real *dq, *dk, *dv,                 /* [N,D] at the strides H*D, K*D, K*D */
-        *slot,                          /* [3D+1]: dk* [D], dv* [D], dv+ [D] and the logit's */
-        *dbias;                         /* [2N-1] by j - i, for T5; or NULL */
-} HeadGrads;
-
-/* dz = g da - pi D_i for a row, with the scale in da and in D_i. */
-WIDE(row_gradient,
-     (idx n, real *restrict dz, const real *restrict g, const real *restrict pi,
-      const real *restrict da, real scale, real pulled),
-     (n, dz, g, pi, da, scale, pulled))
-{
-    for (idx j = 0; j < n; j++) dz[j] = g[j] * (scale * da[j]) - pi[j] * pulled;
-}
-
-/* One strip of head h backward: rows [i0,i1), following the derivation at the top of 3.7. Each
- * fragment names the forward line that it differentiates, last line first. The scale sits in
- * da = scale <do, v>: it is multiplied in row by row, into D_i and dz, and into a before dv. */
-static void strip_backward(const Model *m, const Acts *a, int l, idx h, const Strip *s,
-                           const HeadGrads *p, const real *keep, idx i0, idx i1) {
+/* Head h of sequence b backward: dq is overwritten, the others are added to. Above each step stands
+ * the forward line that it differentiates, last line first. */
+static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
-    idx D = s->D, N = s->N, R = i1 - i0;
-    idx ld = s->ld, Qw = (c->heads * D), Kw = (c->kv_heads * D);
-    Span span = span_of(c, l, N, i0, i1);
-    idx n = span.hi - span.lo;
-    real scale = (real)c->scale, per_root = score_scale(c, l);
-    const real *bias = head_bias(a, h);
-    const real *kstar = extra_key(c, w, h), *vstar = extra_value(c, w, h, s->fixed);
-    const real *dout = p->dout + i0 * Qw, *q = p->q + i0 * Qw;       /* [R,D]: the strip's rows */
-    real *dq = p->dq + i0 * Qw;                                      /* [R,D] */
+    const LayerActs *la = &a->layer[l];
+    idx D = c->head_dim, H = c->heads, K = c->kv_heads, Qw = H * D, Kw = K * D;
+    idx q0 = b * N * Qw + h * D, k0 = b * N * Kw + h / (H / K) * D, bh = b * H + h;
+    const real *k = la->fk + k0, *v = la->v + k0;
+    const real *kstar = extra_key(c, w, h), *vstar = extra_value(c, w, a, h);
+    real *dk = a->dk + k0, *dv = a->dv + k0;
+    real *dkstar = a->slot + bh * (3 * D + 1), *dvstar = dkstar + D, *dvplus = dvstar + D;
+    real *dlogit = dvplus + D, *dbias = a->dbias ? a->dbias + bh * (2 * N - 1) + N - 1 : NULL;
+    real *z = attention_scratch(a), *a_i = z + N + 1, *ds = a_i + N + 1, *dlogz = ds + N + 1;
+    real *da = dlogz + N + 1, *dz = z;
+    real scale = (real)c->scale, root = score_scale(c, l);
+    for (idx i = 0; i < N; i++) {
+        const real *q_i = la->fq + q0 + i * Qw, *do_i = a->dout + q0 + i * Qw;
+        real *dq_i = a->dq + q0 + i * Qw;
+        /* the scores again, and row_stat gives Z back: a = s/Z, s'/Z, and the gradient of log Z */
+        row_scores(m, a, l, h, N, i, q_i, k, z);
+        row_backward(c, N + 1, z, la->row_stat[bh * N + i], a_i, ds, dlogz);
 
-    /* o_i = scale (sum_j a_ij v_j + a_i* v*) + v+ :  s->da = <do_i, v_j>, without the scale yet;
-     * da_i* = <do_i, v*>, 0 for a K bias and for no column;  dv+ += do_i */
-    matmul_here(s->da + 1, ld, rows_of(dout, Qw), rows_of(s->vt + span.lo, N), R, n, D, false);
-    for (idx i = 0; i < R; i++) {
-        const real *do_i = dout + i * Qw;
-        s->da[i * ld] = vstar ? vec_dot(D, do_i, vstar) : 0;
-        for (idx d = 0; w->vplus && d < D; d++) p->slot[2 * D + d] += do_i[d];
-    }
-    /* a = s/Z :  dz = g da - pi D_i. The scores are made again, and the kept number gives Z back */
-    strip_scores(c, w, l, h, s, q, bias, span, i0, i1);
-    for (idx i = 0; i < R; i++) {
-        real *z = s->z + i * ld, *a_i = s->a + i * ld, *da = s->da + i * ld;
-        idx seen = row_columns(c, l, N, span, i0 + i);
-        row_backward(c, seen + 1, z, keep[i0 + i], a_i, s->g, s->pi);
-        /* D_i = sum_j a_j da_j; masked columns have a = g = pi = 0, so they take no part in it and
-         * get dz = 0, column 0 among them where there is no extra column */
-        real pulled = scale * vec_dot(seen + 1, a_i, da);
-        row_gradient(seen + 1, z, s->g, s->pi, da, scale, pulled);   /* dz over z */
-        /* z_ij = .. + b(i-j), z_i* = logit :  both take dz before it is divided by sqrt(D) */
-        if (p->dbias)
-            for (idx j = 0; j < seen; j++) p->dbias[N - 1 - (i0 + i) + span.lo + j] += z[1 + j];
-        if (c->extra == EXTRA_LOGIT) p->slot[3 * D] += z[0];
-        vec_scale(seen + 1, z, per_root);                            /* dz / sqrt(D) */
-        if (scale != 1) vec_scale(seen + 1, a_i, scale);             /* scale a */
-        zero(z + 1 + seen, n - seen);
-        zero(a_i + 1 + seen, n - seen);
-    }
-    /* z_ij = <q_i, k_j>/sqrt(D) + .. :  dq [R,D] = dz k / sqrt(D), in full, since the strip holds
-     * every key of its rows;  dk [n,D] += dz^T q / sqrt(D), a part, since other rows see k_j too
-     * o_i = scale sum_j a_ij v_j + .. :  dv [n,D] += scale a^T do */
-    matmul_here(dq, Qw, rows_of(s->z + 1, ld), rows_of(p->k + span.lo * Kw, Kw), R, D, n, false);
-    matmul_here(p->dk + span.lo * Kw, Kw, transpose_of(s->z + 1, ld), rows_of(q, Qw), n, D, R,
-                true);
-    matmul_here(p->dv + span.lo * Kw, Kw, transpose_of(s->a + 1, ld), rows_of(dout, Qw), n, D, R,
-                true);
-    /* z_i* = <q_i, k*>/sqrt(D) :  dq_i += dz_i* k* / sqrt(D);  dk* += dz_i* q_i / sqrt(D)
-     * o_i = .. + scale a_i* v* :  dv* += scale a_i* do_i, where v* is learned */
-    for (idx i = 0; i < R; i++)
-        for (idx d = 0; d < D; d++) {
-            if (kstar) {
-                dq[i * Qw + d] += s->z[i * ld] * kstar[d];
-                p->slot[d] += s->z[i * ld] * q[i * Qw + d];
-            }
-            if (w->vstar) p->slot[D + d] += s->a[i * ld] * dout[i * Qw + d];
+        /* o_i = scale (a_i* v* + sum_j a_ij v_j) + v+ */
+        vec_add(D, dvplus, do_i);
+        zero(da, N + 1);
+        if (vstar) da[0] = scale * vec_dot(D, do_i, vstar);
+        add_times(D, dvstar, scale * a_i[0], do_i);
+        for (idx j = 0; j < N; j++) {
+            if (!visible(c, l, i, j)) continue;
+            da[1 + j] = scale * vec_dot(D, do_i, v + j * Kw);
+            add_times(D, dv + j * Kw, scale * a_i[1 + j], do_i);
         }
+        /* a_ij = s_ij / Z_i */
+        real delta = vec_dot(N + 1, a_i, da);
+        for (idx j = 0; j < N + 1; j++) dz[j] = ds[j] * da[j] - dlogz[j] * delta;
+
+        /* z_ij = <q_i, k_j> / sqrt(D) + b(i-j) */
+        zero(dq_i, D);
+        for (idx j = 0; j < N; j++) {
+            if (!visible(c, l, i, j)) continue;
+            add_times(D, dq_i, dz[1 + j] * root, k + j * Kw);
+            add_times(D, dk + j * Kw, dz[1 + j] * root, q_i);
+            if (dbias) dbias[j - i] += dz[1 + j];
+        }
+        /* z_i* = <q_i, k*> / sqrt(D), or the logit */
+        if (kstar) add_times(D, dq_i, dz[0] * root, kstar);
+        add_times(D, dkstar, dz[0] * root, q_i);
+        *dlogit += dz[0];
+    }
+}
+
+/* Empties what a backward adds to. A slot holds what all sequences share of one head and sequence:
+ * its dk*, dv*, dv+ and dlogit. So no two threads ever add to one number. */
+static void slots_begin(const Config *c, Acts *a, int B, idx N) {
+    idx Kw = c->kv_heads * c->head_dim;
+    zero(a->dk, B * N * Kw);
+    zero(a->dv, B * N * Kw);
+    zero(a->slot, (idx)B * c->heads * (3 * c->head_dim + 1));
+}
+
+/* Adds the slots [B,H,3D+1] up in one order. [T12] shared: every head adds to row 0. [T13] dims of
+ * k* that are fixed at 0 get no gradient. */
+static void slots_end(Model *m, const Acts *a, int l, int B) {
+    const Config *c = &m->c;
+    Layer *d = &m->d.layer[l];
+    idx D = c->head_dim, H = c->heads;
+    for (idx bh = 0; bh < B * H; bh++) {
+        const real *slot = a->slot + bh * (3 * D + 1);
+        idx h = bh % H, star = (c->extra_shared ? 0 : h) * D;
+        for (idx x = 0; x < D; x++) {
+            if (d->kstar && config_learned_dim(c, (int)x)) d->kstar[star + x] += slot[x];
+            if (d->vstar) d->vstar[star + x] += slot[D + x];
+            if (d->vplus) d->vplus[h * D + x] += slot[2 * D + x];
+        }
+        if (d->logit) d->logit[h] += slot[3 * D];
+    }
 }
 
 /* From a->dout [B,N,H,D] to a->dq [B,N,H,D], a->dk and a->dv [B,N,K,D] (overwritten), a->dbias and
- * the gradients of k*, v*, v+, logit (added to). A task owns its sequence's and key head's dk and
- * dv, to which its H/K query heads add in turn. What belongs to all sequences has a slot a head and
- * sequence; the slots are summed in one order, so the bits do not depend on the threads. */
+ * the gradients of k*, v*, v+, logit (added to). A task owns the dk and dv of its sequence and key
+ * head, to which its H/K query heads add in turn. */
 static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
-    const Config *c = &m->c;
-    const LayerActs *la = &a->layer[l];
-    idx D = c->head_dim, H = c->heads, K = c->kv_heads, group = H / K;
-    idx Qw = (H * D), Kw = (K * D), wide = 3 * D + 1, u = (2 * N - 1);   /* slot, row of dbias */
-    zero(a->dk, B * N * Kw);
-    zero(a->dv, B * N * Kw);
-    zero(a->slot, B * H * wide);
+    idx K = m->c.kv_heads, group = m->c.heads / K;
+    slots_begin(&m->c, a, B, N);
     PARALLEL
-    for (idx task = 0; task < B * K; task++) {
-        idx b = task / K, kh = task % K;
-        Strip s = strip_of(c, a, N);
-        idx q0 = b * N * Qw, k0 = b * N * Kw + (kh * D);
-        transpose(s.kt, N, la->fk + k0, Kw, N, D);           /* for q k^T, the scores */
-        transpose(s.vt, N, la->v + k0, Kw, N, D);            /* for do v^T, which is da */
-        for (idx h = kh * group; h < (kh + 1) * group; h++) {
-            idx bh = b * H + h, at = q0 + (h * D);
-            HeadGrads p = {.q = la->fq + at,
-                           .k = la->fk + k0,
-                           .dout = a->dout + at,
-                           .dq = a->dq + at,
-                           .dk = a->dk + k0,
-                           .dv = a->dv + k0,
-                           .slot = a->slot + bh * wide,
-                           .dbias = a->dbias ? a->dbias + bh * u : NULL};
-            for (idx i0 = 0; i0 < N; i0 += STRIP)
-                strip_backward(m, a, l, h, &s, &p, la->keep + bh * N, i0,
-                               i0 + STRIP < N ? i0 + STRIP : N);
-        }
-    }
-    /* [T12] shared: every head adds to row 0. [T13] dims of k* fixed at 0 get no gradient */
-    Layer *d = &m->d.layer[l];
-    for (idx b = 0; b < B; b++)
-        for (int h = 0; h < H; h++) {
-            const real *slot = a->slot + (b * H + h) * wide;
-            idx star = (c->extra_shared ? 0 : h) * D;
-            for (idx x = 0; x < D; x++) {
-                if (d->kstar && config_learned_dim(c, (int)x)) d->kstar[star + x] += slot[x];
-                if (d->vstar) d->vstar[star + x] += slot[D + x];
-                if (d->vplus) d->vplus[(h * D + x)] += slot[2 * D + x];
-            }
-            if (d->logit) d->logit[h] += slot[3 * D];
-        }
+    for (idx task = 0; task < B * K; task++)
+        for (idx h = task % K * group; h < (task % K + 1) * group; h++)
+            head_backward(m, a, l, task / K, h, N);
+    slots_end(m, a, l, B);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -2066,13 +1900,15 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
         rotate(c, a, k, rows, N, K, 1);
     }
     /* phi after the rotation, as in the authors' code; the paper leaves the order open. For the
-     * identity fq and fk are the arrays q and k (place_layer). */
+     * identity fq and fk are the arrays q and k (take_keys). */
     if (c->kernel != KERNEL_IDENTITY) {
         kernel_forward(c, w, la->fq, la->hq, la->q, rows * H);
         kernel_forward(c, w, la->fk + cached, la->hk, k, rows * K);
     }
-    /* o_h = scale A_h v + v+ in every head, 3.7 */
-    attention_forward(m, a, l, B, N);
+    /* o_h = scale A_h v + v+ in every head (3.7); by default chapter 14 makes the same in tiles */
+    if (m->plain) attention_forward(m, a, l, B, N);
+    else tiled_forward(m, a, l, B, N);
+    if (m->plain && a->probe) plain_probe(m, a, l, B, N);
     /* O = combine(o) W_O + b_O: [H*D,C], or [D,C] where heads are added (F8) */
     linear_forward(m, y, combine_forward(c, la, rows), w->wo, w->bo, rows,
                    c->combine == COMBINE_ADD ? D : H * D, C);
@@ -2103,7 +1939,8 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, co
     /* osum = sum_h o_h: every head receives the gradient of the sum */
     combine_backward(c, a, rows);
     /* o = attention(phi(q), phi(k), v): dq, dk, dv become the gradients of phi(q), phi(k), v */
-    attention_backward(m, a, l, B, N);
+    if (m->plain) attention_backward(m, a, l, B, N);
+    else tiled_backward(m, a, l, B, N);
     /* fq = phi(q), fk = phi(k): q and k as they stood after the rotation. The mlp's two matrices
      * served both, so both calls add to their gradients; dphi is scratch, as long as q. */
     if (c->kernel != KERNEL_IDENTITY) {
@@ -2257,28 +2094,6 @@ void model_forward(const Model *m, Acts *a, const int *ids, int B, int T) {
     forward_end(m, a, B, N);
 }
 
-/* The same for one sequence ids [T] whose first `from` tokens went through a before: their keys and
- * values, after rotation and phi, still lie in every block's fk and v, so that only the rows from
- * there on are made, in the same functions and to the same bits. Returns R, how many they are: the
- * row of token T is a->nf + (R-1) C.
- *
- *      token         x*  1  2  3 | 4  5          T = 5, from = 3: past = 4 rows, R = 2
- *      fk, v         k   k  k  k | k  k          in the cache | made now
- *      q, h, nf                  | o  o          arrays of R rows
- *
- * A row sees nothing ahead of it, so what came before it stays as it was; but for a prefix, whose p
- * tokens see each other and must be computed together: while fewer than p are in the cache, all
- * rows are made anew. So are they where a block is Mamba's: of the rows before there is the last
- * state alone, and not that of any `from`. a comes from acts_create with ACTS_KEYS or ACTS_ALL. */
-int model_extend(const Model *m, Acts *a, const int *ids, int T, int from) {
-    if (from < m->c.prefix || config_attending(&m->c) < m->c.layers) from = 0;
-    a->past = from ? config_rows(&m->c, from) : 0;
-    idx R = forward_rows(&m->c, a, T - from);
-    model_forward(m, a, ids + from, 1, T - from);
-    a->past = 0;
-    return (int)R;
-}
-
 /* From a->dh [B,N,C], the gradient of a->nf that model_loss left, to every parameter but those of
  * the unembedding, which model_loss has served; a tied wte receives its second part here. ids, B
  * and T as in the forward. Gradients are added to what is there: forward, loss and backward of two
@@ -2301,161 +2116,6 @@ void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
     /* bias = rel[bucket(i-j)], and H^0 = X W_E + P */
     if (a->dbias) t5_backward(m, a, B, N);
     embed_backward(m, a, ids, B, T, a->dh);
-}
-
-/* -------------------------------------------------------------------------------------------------
- * Room for a pass: every array of struct Acts lies in one arena, and one walk over the list of them
- * serves twice, first with base NULL to add up their sizes, then to place them. So the two cannot
- * disagree, and the forward and backward allocate nothing.
- */
-typedef struct Arena { real *base; idx used; } Arena;        /* used: numbers, not bytes */
-
-/* The next n numbers of the arena; NULL while it is measured, and for n = 0: an array that the
- * variant lacks is a NULL pointer, and the operators ask for that (a->bias, a->dbias). Sizes are
- * rounded up to 16 numbers, 64 bytes of floats, so that every array is aligned as well as the arena
- * itself. */
-static real *place(Arena *at, idx n) {
-    real *p = at->base && n ? at->base + at->used : NULL;
-    at->used += (n + 15) / 16 * 16;
-    return p;
-}
-
-/* The keys and values of one block, k after the rotation; these are what later rows ask for. */
-static void place_keys(const Config *c, LayerActs *la, Arena *at, idx rows) {
-    idx K = rows * (c->kv_heads * c->head_dim);
-    la->k = place(at, K);           la->v = place(at, K);
-    la->fk = c->kernel != KERNEL_IDENTITY ? place(at, K) : la->k;
-}
-
-/* What else block l keeps from its forward to its backward; shapes in struct LayerActs. Scores are
- * not kept: [B,H,N,N] for the paper's 8 heads of 2048 rows would be 134 MB a sequence and block in
- * float, against 88 MB for everything here and above; keep [B,H,N], one number a row of scores,
- * replaces them (3.7).
- *
- * Without a backward an array is free once it has been read for the last time, and these share:
- *
- *   n1, o, n2     pre, parallel: n1 is read last by v's product, o by W_O's, before n2 is made.
- *   n1, o         post: o is read before n1 is made, and n1 = u stays until s2 has it
- *   s1, s2        post: s1 is read last by n1
- *   s2 or n2      the output, with the stream h0 [rows,C] that comes in
- *   f1, fa        the activation works in place
- *
- * leaving 3 C + Q + 2 K + 2 F numbers a row, with the stream, of 6 C + 2 Q + 2 K + 3 F (here Q and
- * K are widths, and Q <= C): of LLaMA-2-7B, C = Q = K = 4096 and F = 11008, 46,592 of 73,984. */
-static void place_layer(const Config *c, LayerActs *la, Arena *at, idx rows, bool keeps,
-                        real *h0) {
-    idx C = c->dim, F = c->ffn, H = c->heads, D = c->head_dim;
-    idx Q = rows * H * D, K = rows * (c->kv_heads * c->head_dim);
-    idx wide = rows * C > Q ? rows * C : Q;
-    bool phi = c->kernel != KERNEL_IDENTITY, mlp = c->kernel == KERNEL_MLP;
-    bool post = c->place == PLACE_POST;
-    /* n1; q after the rotation; phi of q, and its hidden layers, if there is a kernel */
-    la->n1 = place(at, keeps ? rows * C : wide);   la->n1stat = place(at, 2 * rows);
-    la->q = place(at, Q);
-    la->fq = phi ? place(at, Q) : la->q;
-    la->hq = place(at, mlp ? Q : 0);
-    la->hk = place(at, mlp ? K : 0);
-    /* heads, what their rows of scores left, and the first sum */
-    la->o = keeps ? place(at, Q) : la->n1;
-    la->osum = place(at, c->combine == COMBINE_ADD ? rows * D : 0);
-    la->keep = place(at, rows * H);
-    la->s1 = place(at, rows * C);
-    /* n2, the ffn's two branches and their product, and the second sum */
-    la->n2 = keeps ? place(at, rows * C) : post ? h0 : la->n1;
-    la->n2stat = place(at, 2 * rows);
-    la->f1 = place(at, rows * F);   la->f2 = place(at, config_gated(c) ? rows * F : 0);
-    la->fa = keeps ? place(at, rows * F) : la->f1;
-    la->s2 = keeps ? place(at, rows * C) : post ? la->s1 : h0;
-}
-
-/* What the backward needs beside: one set for all blocks, since a block's gradients are spent
- * before the next block down begins. slot and dbias are apart for each sequence and head, so that
- * no two threads add to one number; they are summed in a fixed order afterwards. */
-static void place_grads(const Config *c, Acts *a, Arena *at, idx rows) {
-    idx C = c->dim, F = c->ffn, H = c->heads, D = c->head_dim;
-    idx Q = rows * H * D, K = rows * (c->kv_heads * c->head_dim), B = a->B;
-    a->dh = place(at, rows * C);    a->dx = place(at, rows * C);    a->dn = place(at, rows * C);
-    a->dq = place(at, Q);           a->dk = place(at, K);           a->dv = place(at, K);
-    a->dout = place(at, Q);
-    a->dosum = c->combine == COMBINE_ADD ? place(at, rows * D) : a->dout;
-    a->dphi = place(at, c->kernel == KERNEL_MLP ? Q : 0);
-    a->df1 = place(at, rows * F);   a->df2 = place(at, config_gated(c) ? rows * F : 0);
-    a->slot = place(at, B * H * (3 * D + 1));
-    a->dbias = place(at, c->pos == POS_T5 ? B * H * (2 * a->N - 1) : 0);
-    a->dslice = place(at, SLICE * C);
-    a->doutp = place(at, c->embed_dim != c->dim ? SLICE * c->embed_dim : 0);
-}
-
-/* The whole list. Tables that a position scheme does not need get no room; the enum POS_* ends with
- * the three schemes that add a bias to the score. */
-static void place_all(const Model *m, Acts *a, Arena *at, int what) {
-    const Config *c = &m->c;
-    idx B = a->B, T = a->T, N = a->N, rows = B * N, C = c->dim;
-    bool projected = c->embed_dim != c->dim, biased = c->pos >= POS_RELATIVE;
-    idx half = c->pos == POS_ROTARY ? (c->rotary_dims / 2) : 0;
-    /* the stream: H^0, what each block keeps, the final norm */
-    a->h0 = place(at, rows * C);
-    for (int l = 0; l < c->layers; l++) {
-        a->layer[l] = a->layer[0];
-        if (l == 0 || what == ACTS_ALL)
-            place_layer(c, &a->layer[l], at, rows, what == ACTS_ALL, a->h0);
-        if (l == 0 || what != ACTS_ONE) place_keys(c, &a->layer[l], at, rows);
-    }
-    if (what == ACTS_ALL) a->fnorm = place(at, c->place == PLACE_POST ? 0 : rows * C);
-    else a->fnorm = a->layer[0].n1;                          /* the last block is through */
-    a->nfstat = place(at, c->place == PLACE_POST ? 0 : 2 * rows);
-    a->embed = place(at, projected ? B * T * c->embed_dim : 0);
-    a->published = place(at, m->published ? m->published->room(c, a->B, N) : 0);
-    /* tables by position, and attention's scratch, a piece for each thread */
-    a->cosine = place(at, N * half);    a->sine = place(at, N * half);
-    a->sinusoid = place(at, c->pos == POS_ABSOLUTE ? N * C : 0);
-    a->bias = place(at, biased ? c->heads * (2 * N - 1) : 0);
-    a->strip = place(at, a->threads * strip_size(c, a->N));
-    /* SLICE rows on their way to the loss (chapter 5) */
-    a->slice = place(at, SLICE * C);
-    a->logits = place(at, SLICE * c->vocab);
-    a->outp = place(at, projected ? SLICE * c->embed_dim : 0);
-    if (what == ACTS_ALL) place_grads(c, a, at, rows);
-}
-
-/* How many numbers acts_create takes. */
-idx acts_size(const Model *m, int B, int T, int what, Error *e) {
-    Arena at = {NULL, 0};
-    Acts a = {.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
-    a.layer = grab(m->c.layers, sizeof(LayerActs), e);
-    if (!e->status) place_all(m, &a, &at, what);
-    free(a.layer);
-    return at.used;
-}
-
-/* Room for B sequences of T tokens under the model's Config and the present number of threads;
- * everything 0, and the tables of positions filled. `what` says how much of a block outlives it:
- *
- *   ACTS_ONE     nothing: every block uses the arrays of one, which share memory as above, and
- *                the stream stays in place
- *   ACTS_ALL     everything, for a backward, and what the backward needs beside
- *   ACTS_KEYS    its keys and values, a cache for rows to come (model_extend)
- *
- * 1 with an Error when memory is not to be had, and then nothing is held. No forward, loss or
- * backward allocates after this. strip has a piece for each thread of now: a pass must not run on
- * more. */
-int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
-    Arena at = {NULL, 0};
-    *a = (Acts){.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
-    a->layer = grab(m->c.layers, sizeof(LayerActs), e);
-    a->loss_row = grab((idx)B * T, sizeof(double), e);
-    a->size = acts_size(m, B, T, what, e);                   /* first walk: how much */
-    if (!e->status) a->arena = at.base = grab(a->size, sizeof(real), e);
-    if (e->status) { acts_free(a); return e->status; }
-    place_all(m, a, &at, what);                          /* second walk: where */
-    positions_tabulate(&m->c, a, a->N);
-    return 0;
-}
-
-/* Whatever part of it exists; harmless on a zeroed struct. */
-void acts_free(Acts *a) {
-    free(a->layer); free(a->loss_row); free(a->arena);
-    *a = (Acts){0};
 }
 
 /* =================================================================================================
@@ -4591,22 +4251,10 @@ enum { N_CHECKS = (int)(sizeof CHECKS / sizeof *CHECKS) };
 /* =================================================================================================
  * 8  Tokenizer                                                        (the paper's section 2)
  *
- * Text becomes token ids by byte pair encoding (BPE). It is cut into pieces; a piece begins as its
- * bytes or characters, each a token; and of all neighbours that are a merge the pair of lowest
- * rank, the leftmost when it occurs more than once, becomes one token, until none is left. No merge
- * crosses a cut. Every byte has a token, so that any bytes whatever can be encoded.
- *
- * sink's own vocabularies, which 8.6 trains, and those of published models differ in the rows that
- * a tokenizer's file names, and in nothing else:
- *
- *   cut         pieces                                    begin as      models
- *   sink        the rule below                            bytes         trained here
- *   gpt2        GPT-2's expression                        bytes         GPT-2, Pythia, OPT
- *   llama3      LLaMA-3's expression                      bytes         LLaMA-3, 3.1
- *   beside      wherever no token has both sides          characters    LLaMA-2, Mistral, Jamba
- *
- * SINK'S OWN start from the 256 bytes and join, again and again, the pair of neighbours that is
- * most frequent in a training text.
+ * Text becomes token ids by byte pair encoding (BPE). It is cut into pieces, a piece begins as its
+ * bytes, each a token; and of all neighbours that are a merge the pair of lowest rank, the leftmost
+ * when it occurs more than once, becomes one token, until none is left. No merge crosses a cut.
+ * Every byte has a token, so that any bytes whatever can be encoded.
  *
  *   id 0  <|endoftext|>      id 1  <|bos|>      id 2  <|fix|>
  *   id 3 .. 258              the bytes 0 .. 255
@@ -4623,28 +4271,10 @@ enum { N_CHECKS = (int)(sizeof CHECKS / sizeof *CHECKS) };
  * and it ends after PIECE_MAX bytes in any case, which bounds the length of a token. "It's 1,024
  *  km" is cut as  It|'|s| 1|,|024| | km.
  *
- * PUBLISHED ONES come from data/hf.c, and give the ids that their authors' libraries give:
+ * TRAINING starts from the 256 bytes and joins, again and again, the pair of neighbours that is
+ * most frequent in a text.
  *
- *   1  marks       strings with an id of their own are taken out of the text: the leftmost first,
- *                  of two that begin together the longer; a text that spells <s> gives its id
- *   2  form        what lies between is brought into Unicode's form NFC, where the file has the
- *                  tables for it (Pythia's); and where tokens come from SentencePiece, which spells
- *                  a space U+2581, that sign becomes a space, and a space is put in front
- *   3  runs        further strings are taken out as in 1: Pythia's tokens of 2 to 24 spaces
- *   4  pieces      by one of these expressions, where L, N and \s are Unicode's letters, numbers
- *                  and white space, which the file lists, and bytes outside UTF-8 are none of them
- *     gpt2         's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
- *     llama3       (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|
- *                  ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+    (a space before the ?)
- *   5  merges      LLaMA-3 first looks whether the piece is a token, and then needs no merge
- *
- * SentencePiece merges over the whole text. Here a text of any length is cut too, between any two
- * characters that no token has beside each other: no merge could join across, so the ids are the
- * same, and words can be remembered. A character that the vocabulary lacks becomes its bytes'
- * tokens. Merges of one rank go by place: SentencePiece ranks by what a merge makes, so that all
- * ways to make a token have one rank; files that list merges give each a rank of its own.
- *
- * THE FILE of sink's own, tokenizer.bin. Numbers are little-endian and unsigned; M merges.
+ * THE FILE, tokenizer.bin. Numbers are little-endian and unsigned; M merges.
  *     offset      bytes
  *     0           8       the letters SINKTOK1
  *     8           4       version, 1
@@ -4653,33 +4283,18 @@ enum { N_CHECKS = (int)(sizeof CHECKS / sizeof *CHECKS) };
  *     20          8 M     for each rank in order: 4 bytes left id, 4 bytes right id; both at least
  *                         3 and below 259 + rank; no pair twice; no token longer than 128 bytes
  *     20 + 8 M    8       hash64(0, .) of all bytes before it: also the tokenizer's hash
- * and nothing after that. The file of any other, which data/hf.c writes:
- *     0           12      SINKTOK1, version 2
- *     12          4  4    V; M
- *     20          4  4    CUT_*; SPACE_*
- *     28          4       1 a piece that is a token is one; 2 models have read bos before every
- *                         text; or the sum of these
- *     32          4  4    the ids that end and that begin a text; 2^32 - 1: none begins it
- *     40          4  4    C classes of characters; F folds
- *     48          4  4    K classes of combining marks; S bytes of spellings
- *     56          12 C    first, last code point; 0 letter, 1 number, 2 white space (others: none)
- *     ..          16 F    code point, first and second of its canonical form (second 0: none), 1
- *                         when the two compose; sorted
- *     ..          12 K    first, last code point; combining class; sorted, as are the classes
- *     ..          3 V     for each id: 1 byte KIND_*, 2 bytes length, at most 1024
- *     ..          S       the spellings, end to end
- *     ..          16 M    left id, right id, the id that they make, rank: 0 first, then that of
- *                         the merge before or its own number
- *     ..          8       hash64(0, .) of all bytes before it
+ * and nothing after that. Tokenizers of published models have files of version 2, other pieces and
+ * other ids: data/hf.c makes, reads and uses them.
  */
 
 #define TOKENIZER_MAGIC "SINKTOK1"
-enum { TOKENIZER_OWN = 1, TOKENIZER_OTHER = 2, TOKENIZER_HEAD = 20, OTHER_HEAD = 56,
-       TOKENIZER_TAIL = 8, OTHER_MERGES_MAX = 1 << 21, FOLD_DEPTH = 8 };
-enum { FLAG_WHOLE = 1, FLAG_BEGINS = 2 };
-static const char *const SPECIAL_NAME[TOKEN_BYTE] = {DOCUMENT_END, "<|bos|>", "<|fix|>"};
+enum { TOKENIZER_OWN = 1, TOKENIZER_PUBLISHED = 2, TOKENIZER_HEAD = 20, TOKENIZER_TAIL = 8 };
 
-/* ---- 8.1  Ids, little-endian numbers, numbered pairs ---------------------------------------- */
+/* Empty: sink alone knows no tokenizer but its own. data/hf.c, which includes this file, fills it.
+ */
+static const TokenizerKind PUBLISHED_TOKENIZERS;
+
+/* ---- 8.1  Ids and numbered pairs ------------------------------------------------------------ */
 
 /* Appends n ids to a. Returns 0, or e's status when there is no memory; a is then unchanged. */
 int ids_add(Ids *a, const int32_t *from, size_t n, Error *e) {
@@ -4742,7 +4357,7 @@ static int pairs_grow(Pairs *p, Error *e) {
 
 /* The number of a pair, which is added when it is new; -1 and an error when there is no memory. */
 static int64_t pairs_number(Pairs *p, int32_t left, int32_t right, Error *e) {
-    int64_t number = pairs_find(p, left, right);
+    const int64_t number = pairs_find(p, left, right);
     if (number >= 0) return number;
     if (p->size == p->room && pairs_grow(p, e)) return -1;
     p->at[p->size] = (Pair){.left = left, .right = right};
@@ -4780,11 +4395,10 @@ static enum ByteKind byte_kind(unsigned char b) {
     return b == ' ' || (b >= '\t' && b <= '\r') ? WHITE : OTHER;
 }
 
-/* CUT_SINK. Length of the first piece of a text of n >= 1 bytes: 1 to PIECE_MAX. White space that
- * gives up its last byte keeps one at least: a single space with a follower is the follower's from
- * the start. */
-static size_t sink_length(const Tokenizer *t, const unsigned char *text, size_t n) {
-    (void)t;
+/* Length of the first piece of a text of n >= 1 bytes: 1 to PIECE_MAX. White space that gives up
+ * its last byte keeps one at least: a single space with a follower is the follower's from the
+ * start. */
+static size_t piece_length(const unsigned char *text, size_t n) {
     size_t end = n > 1 && text[0] == ' ' && byte_kind(text[1]) != WHITE ? 1 : 0;
     const enum ByteKind kind = byte_kind(text[end]);
     const size_t most = kind == DIGIT ? end + 3 : PIECE_MAX;
@@ -4793,137 +4407,35 @@ static size_t sink_length(const Tokenizer *t, const unsigned char *text, size_t 
     return kind == WHITE && follower && text[end - 1] == ' ' ? end - 1 : end;
 }
 
-/* The length of the first character of n >= 1 bytes, and its code point; a byte that begins none
- * stands for itself, above all code points. */
-enum { CODE_BYTE = 0x110000, CODE_NFC = 0x300, HANGUL = 0xAC00, HANGUL_COUNT = 11172 };
-static size_t char_at(const unsigned char *s, size_t n, uint32_t *code) {
-    const size_t length = s[0] < 0x80 ? 1 : s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4;
-    *code = s[0];
-    if (length == 1) return 1;
-    if (length > n || utf8_length(s, length) < length) { *code += CODE_BYTE; return 1; }
-    *code &= 0x7Fu >> length;
-    for (size_t i = 1; i < length; i++) *code = *code << 6 | (s[i] & 0x3Fu);
-    return length;
-}
-
-/* The value of a code point in n sorted ranges, `none` outside them. */
-static unsigned range_value(const Range *r, int n, uint32_t code, unsigned none) {
-    int low = 0, high = n;
-    while (low < high) {
-        const int mid = (low + high) / 2;
-        if (r[mid].last < code) low = mid + 1; else high = mid;
-    }
-    return low < n && r[low].first <= code ? r[low].value : none;
-}
-
-/* The class of the first character of n bytes, and its length; OTHER and 0 at the end of a text. */
-static unsigned char_class(const Tokenizer *t, const unsigned char *s, size_t n, size_t *length) {
-    uint32_t code;
-    if (!n) { *length = 0; return OTHER; }
-    if (s[0] < 128) { *length = 1; return t->ascii[s[0]]; }
-    *length = char_at(s, n, &code);
-    return range_value(t->classes, t->n_classes, code, OTHER);
-}
-
-/* The bytes from `at` on that are at most `most` characters of one class. */
-static size_t class_run(const Tokenizer *t, const unsigned char *text, size_t at, size_t n,
-                        unsigned class, size_t most) {
-    size_t end = at, length;
-    while (end < n && most-- && char_class(t, text + end, n - end, &length) == class) end += length;
-    return end - at;
-}
-
-/* The length of a contraction, 0 when the text begins with none; `fold`: in capitals too, whose s
- * has a third form, the long one, U+017F. */
-static size_t contraction(const unsigned char *s, size_t n, bool fold) {
-    static const char *const TAILS[] = {"s", "t", "re", "ve", "m", "ll", "d", NULL};
-    if (n < 2 || s[0] != '\'') return 0;
-    if (fold && n > 2 && s[1] == 0xC5 && s[2] == 0xBF) return 3;
-    for (int i = 0; TAILS[i]; i++) {
-        const size_t length = strlen(TAILS[i]);
-        size_t k = 0;
-        while (k < length && k + 1 < n && TAILS[i][k] ==
-               (fold && s[k + 1] >= 'A' && s[k + 1] <= 'Z' ? s[k + 1] + 32 : s[k + 1])) k++;
-        if (k == length) return 1 + length;
-    }
-    return 0;
-}
-
-/* White space at the start of a text: all of it at the end of the text, and where it is a single
- * character; else all but its last, which the next piece may take. */
-static size_t white_length(const Tokenizer *t, const unsigned char *text, size_t n) {
-    size_t end = 0, last = 0, length;
-    while (end < n && char_class(t, text + end, n - end, &length) == WHITE) {
-        last = end;
-        end += length;
-    }
-    return end < n && last ? last : end;
-}
-
-static size_t gpt2_length(const Tokenizer *t, const unsigned char *text, size_t n) {
-    size_t length = contraction(text, n, false);
-    if (length) return length;
-    const size_t blank = n > 1 && text[0] == ' ';
-    const unsigned class = char_class(t, text + blank, n - blank, &length);
-    return class == WHITE ? white_length(t, text, n)
-                          : blank + class_run(t, text, blank, n, class, n);
-}
-
-static size_t llama3_length(const Tokenizer *t, const unsigned char *text, size_t n) {
-    size_t length = contraction(text, n, true), next;
-    if (length) return length;
-    const unsigned class = char_class(t, text, n, &length);
-    const bool line = text[0] == '\n' || text[0] == '\r';
-    if (class == LETTER) return class_run(t, text, 0, n, LETTER, n);
-    if (class == DIGIT) return class_run(t, text, 0, n, DIGIT, 3);
-    if (!line && char_class(t, text + length, n - length, &next) == LETTER && next)
-        return length + class_run(t, text, length, n, LETTER, n);
-    const size_t blank = n > 1 && text[0] == ' ';
-    if (char_class(t, text + blank, n - blank, &next) == OTHER) {
-        size_t end = blank + class_run(t, text, blank, n, OTHER, n);
-        while (end < n && (text[end] == '\n' || text[end] == '\r')) end++;
-        return end;
-    }
-    size_t end = class_run(t, text, 0, n, WHITE, n);
-    while (end && text[end - 1] != '\n' && text[end - 1] != '\r') end--;
-    return end ? end : white_length(t, text, n);
-}
-
-static size_t beside_length(const Tokenizer *t, const unsigned char *text, size_t n) {
-    uint32_t left, right;
-    size_t at = char_at(text, n, &left);
-    while (at < n) {
-        const size_t length = char_at(text + at, n - at, &right);
-        if (pairs_find(&t->beside, (int32_t)left, (int32_t)right) < 0) break;
-        left = right;
-        at += length;
-    }
-    return at;
-}
-
-/* CUTS: the length of the first piece of a text of n >= 1 bytes. */
-typedef size_t Cut(const Tokenizer *t, const unsigned char *text, size_t n);
-static Cut *const CUTS[CUTS_COUNT] = {sink_length, gpt2_length, llama3_length, beside_length};
-
 /* ---- 8.3  Making, reading and writing a tokenizer ------------------------------------------- */
 
 static const char HINT[] = "Try: sink help tokenize";
 
-/* A tokenizer of sink's own without merges and with room for vocab ids; tokenizer_merge adds merges
- * and tokenizer_finish ends it. Returns 0, or e's status with nothing left to free. */
-static int tokenizer_begin(Tokenizer *t, int vocab, Error *e) {
-    *t = (Tokenizer){.vocab = TOKEN_MERGE, .end = TOKEN_END, .bos = TOKEN_BOS, .fix = TOKEN_FIX};
-    t->start = grab((idx)vocab + 1, sizeof *t->start, e);
-    t->kind = grab(vocab, 1, e);
-    t->made = grab(vocab, sizeof *t->made, e);
-    if (e->status) { tokenizer_free(t); return e->status; }
-    for (int id = 0; id < TOKEN_MERGE; id++) {
-        t->start[id + 1] = t->start[id] +
-                           (id < TOKEN_BYTE ? (uint32_t)strlen(SPECIAL_NAME[id]) : 1);
-        t->kind[id] = id < TOKEN_BYTE ? KIND_NAME : KIND_TEXT;
-    }
-    for (int b = 0; b < 256; b++) t->byte[b] = TOKEN_BYTE + b;
+/* Adds a token that `n` bytes spell. */
+static int token_add(Tokenizer *t, const void *spelling, size_t n, Error *e) {
+    if (bytes_add(&t->pool, spelling, n, e)) return e->status;
+    t->start[++t->vocab] = (uint32_t)t->pool.size;
     return 0;
+}
+
+/* A tokenizer without merges and with room for vocab ids. */
+static int tokenizer_begin(Tokenizer *t, int vocab, Error *e) {
+    static const char *const SPECIAL[TOKEN_BYTE] = {DOCUMENT_END, "<|bos|>", "<|fix|>"};
+    *t = (Tokenizer){.end = TOKEN_END, .bos = TOKEN_BOS, .fix = TOKEN_FIX};
+    t->start = grab((idx)vocab + 1, sizeof *t->start, e);
+    for (int i = 0; i < TOKEN_BYTE && !e->status; i++)
+        token_add(t, SPECIAL[i], strlen(SPECIAL[i]), e);
+    for (int b = 0; b < 256 && !e->status; b++) {
+        const unsigned char byte = (unsigned char)b;
+        token_add(t, &byte, 1, e);
+    }
+    return e->status;
+}
+
+/* The bytes that token id (0 .. vocab - 1) stands for, and their number. */
+const unsigned char *tokenizer_token(const Tokenizer *t, int id, size_t *length) {
+    *length = t->start[id + 1] - t->start[id];
+    return t->pool.at + t->start[id];
 }
 
 /* Adds the merge of the next rank, if it is a lawful one: made of two ids that are older and not
@@ -4933,347 +4445,83 @@ static int tokenizer_merge(Tokenizer *t, uint64_t left, uint64_t right, const ch
                            Error *e) {
     const size_t rank = t->merges.size;
     const uint64_t id = (uint64_t)t->vocab;
+    unsigned char both[PIECE_MAX];
+    size_t n, more;
     if (left < TOKEN_BYTE || left >= id || right < TOKEN_BYTE || right >= id)
-        return fail(e, 1, "%s: expected merge %zu of ids 3 to %llu, found %llu and %llu. %s", name,
-                    rank, (unsigned long long)id - 1, (unsigned long long)left,
-                    (unsigned long long)right, HINT);
-    uint32_t length = t->start[left + 1] - t->start[left] + t->start[right + 1] - t->start[right];
-    if (length > PIECE_MAX)
-        return fail(e, 1, "%s: expected merge %zu to spell at most %d bytes, found %u. %s", name,
-                    rank, PIECE_MAX, (unsigned)length, HINT);
-    int64_t number = pairs_number(&t->merges, (int32_t)left, (int32_t)right, e);
-    if (number < 0) return e->status;
-    if ((size_t)number != rank)
+        return fail(e, 1, "%s: expected merge %zu of ids 3 to %d, found %u and %u. %s", name, rank,
+                    t->vocab - 1, (unsigned)left, (unsigned)right, HINT);
+    const unsigned char *first = tokenizer_token(t, (int)left, &n);
+    const unsigned char *second = tokenizer_token(t, (int)right, &more);
+    if (n + more > PIECE_MAX)
+        return fail(e, 1, "%s: expected merge %zu to spell at most %d bytes, found %zu. %s", name,
+                    rank, PIECE_MAX, n + more, HINT);
+    memcpy(both, first, n);
+    memcpy(both + n, second, more);
+    const int64_t number = pairs_number(&t->merges, (int32_t)left, (int32_t)right, e);
+    if (number >= 0 && (size_t)number != rank)
         return fail(e, 1, "%s: expected merge %zu to be new, found the pair of merge %zu. %s", name,
                     rank, (size_t)number, HINT);
-    t->made[rank] = (Merge){.id = (int32_t)id, .rank = (int32_t)rank};
-    t->start[id + 1] = t->start[id] + length;
-    t->vocab++;
-    return 0;
-}
-
-/* Spells every token and takes the hash. Returns 0 or e's status; the caller frees t then. */
-static int tokenizer_finish(Tokenizer *t, Error *e) {
-    t->pool = grab(t->start[t->vocab], 1, e);
-    if (!t->pool) return e->status;
-    for (int id = 0; id < t->vocab; id++) {
-        unsigned char *to = t->pool + t->start[id];
-        if (id < TOKEN_BYTE) {
-            memcpy(to, SPECIAL_NAME[id], strlen(SPECIAL_NAME[id]));
-        } else if (id < TOKEN_MERGE) {
-            *to = (unsigned char)(id - TOKEN_BYTE);
-        } else {
-            const Pair *m = &t->merges.at[id - TOKEN_MERGE];
-            size_t left, right;
-            const unsigned char *from = tokenizer_token(t, m->left, &left);
-            memcpy(to, from, left);
-            from = tokenizer_token(t, m->right, &right);
-            memcpy(to + left, from, right);
-        }
-    }
-    Bytes file = {0};
-    if (!tokenizer_bytes(t, &file, e))
-        t->hash = number_at(file.at + file.size - TOKENIZER_TAIL, TOKENIZER_TAIL);
-    bytes_free(&file);
-    return e->status;
-}
-
-/* The bytes that token id (0 .. vocab - 1) stands for, and their number. */
-const unsigned char *tokenizer_token(const Tokenizer *t, int id, size_t *length) {
-    *length = t->start[id + 1] - t->start[id];
-    return t->pool + t->start[id];
+    return number < 0 ? e->status : token_add(t, both, n + more, e);
 }
 
 /* Frees a tokenizer, also one that is empty or half made. */
 void tokenizer_free(Tokenizer *t) {
+    if (t->kind) t->kind->close(t);
     pairs_free(&t->merges);
-    pairs_free(&t->marks[0]);
-    pairs_free(&t->marks[1]);
-    pairs_free(&t->beside);
-    pairs_free(&t->joins);
-    free(t->made);
+    bytes_free(&t->pool);
     free(t->start);
-    free(t->pool);
-    free(t->kind);
-    free(t->slot);
-    free(t->classes);
-    free(t->combining);
-    free(t->folds);
     *t = (Tokenizer){0};
 }
 
-/* The size that a published tokenizer's head tells, 0 when a part is larger than any can be. */
-static size_t other_size(const unsigned char *bytes, size_t vocab, size_t merges) {
-    size_t part[4];                     /* classes, folds, combining marks, bytes of spellings */
-    for (int i = 0; i < 4; i++) {
-        part[i] = (size_t)number_at(bytes + 40 + 4 * i, 4);
-        if (part[i] > (i < 3 ? CODE_BYTE / 16 : (size_t)TOKEN_LENGTH_MAX << 18)) return 0;
-    }
-    return OTHER_HEAD + 12 * part[0] + 16 * part[1] + 12 * part[2] + 3 * vocab + part[3] +
-           16 * merges + TOKENIZER_TAIL;
-}
-
-/* Checks what both kinds of file have in common, the checksum too, so that a damaged file is told
- * apart from a wrong one. Returns the version, 0 with an error that has `name` at fault. */
-static unsigned tokenizer_check(const unsigned char *bytes, size_t n, const char *name, Error *e) {
-    if (n < TOKENIZER_HEAD + TOKENIZER_TAIL) {
-        fail(e, 1, "%s: expected a tokenizer of %d bytes or more, found %zu. %s", name,
-             TOKENIZER_HEAD + TOKENIZER_TAIL, n, HINT);
-        return 0;
-    }
-    if (memcmp(bytes, TOKENIZER_MAGIC, 8)) {
-        fail(e, 1, "%s: expected a tokenizer, which begins with " TOKENIZER_MAGIC
-             ", found another kind of file. %s", name, HINT);
-        return 0;
-    }
-    const unsigned version = (unsigned)number_at(bytes + 8, 4);
-    const unsigned vocab = (unsigned)number_at(bytes + 12, 4);
-    const unsigned merges = (unsigned)number_at(bytes + 16, 4);
-    size_t size = TOKENIZER_HEAD + 8 * (size_t)merges + TOKENIZER_TAIL;
-    if (version != TOKENIZER_OWN && version != TOKENIZER_OTHER)
-        fail(e, 1, "%s: expected version %d or %d, found %u. %s", name, TOKENIZER_OWN,
-             TOKENIZER_OTHER, version, HINT);
-    else if (version == TOKENIZER_OWN &&
-             (vocab < TOKEN_MERGE || vocab > TOKENIZER_VOCAB_MAX || merges != vocab - TOKEN_MERGE))
-        fail(e, 1, "%s: expected %d to %d tokens and %d fewer merges, found %u and %u. %s", name,
-             TOKEN_MERGE, TOKENIZER_VOCAB_MAX, TOKEN_MERGE, vocab, merges, HINT);
-    else if (version == TOKENIZER_OTHER) {
-        if (n < OTHER_HEAD + TOKENIZER_TAIL)
-            fail(e, 1, "%s: expected a head of %d bytes, found %zu bytes. %s", name, OTHER_HEAD, n,
-                 HINT);
-        else if (vocab < 1 || vocab > TOKENIZER_VOCAB_MAX || merges > OTHER_MERGES_MAX)
-            fail(e, 1, "%s: expected 1 to %d tokens and at most %d merges, found %u and %u. %s",
-                 name, TOKENIZER_VOCAB_MAX, OTHER_MERGES_MAX, vocab, merges, HINT);
-        else size = other_size(bytes, vocab, merges);
-    }
-    if (e->status) return 0;
-    if (n != size) {
-        fail(e, 1, "%s: expected %zu bytes for %u merges, found %zu. %s", name, size, merges, n,
-             HINT);
-        return 0;
-    }
+/* Whether a file has the size that its head tells, and the checksum, so that a damaged file is told
+ * apart from a wrong one. Returns 0, or e's status with an error that has `name` at fault. */
+static int tokenizer_sealed(const unsigned char *bytes, size_t n, size_t size, const char *name,
+                            Error *e) {
+    if (n != size)
+        return fail(e, 1, "%s: expected %zu bytes for %u merges, found %zu. %s", name, size,
+                    (unsigned)number_at(bytes + 16, 4), n, HINT);
     const uint64_t told = number_at(bytes + n - TOKENIZER_TAIL, TOKENIZER_TAIL);
     const uint64_t found = hash64(0, bytes, n - TOKENIZER_TAIL);
-    if (told == found) return version;
-    fail(e, 1, "%s: expected checksum %016llx, found %016llx: the file is damaged. %s", name,
-         (unsigned long long)told, (unsigned long long)found, HINT);
-    return 0;
-}
-
-/* n sorted ranges from a file, whose values are below `values`. */
-static int ranges_read(Range **out, int n, const unsigned char *at, unsigned values,
-                       const char *name, Error *e) {
-    Range *r = *out = grab(n, sizeof *r, e);
-    for (int i = 0; i < n && !e->status; i++, at += 12) {
-        r[i] = (Range){.first = (uint32_t)number_at(at, 4), .last = (uint32_t)number_at(at + 4, 4),
-                       .value = (uint32_t)number_at(at + 8, 4)};
-        if (r[i].first > r[i].last || r[i].last >= CODE_BYTE || r[i].value >= values ||
-            (i && r[i].first <= r[i - 1].last))
-            fail(e, 1, "%s: expected sorted ranges of characters, found %u to %u of class %u at "
-                 "place %d. %s", name, (unsigned)r[i].first, (unsigned)r[i].last,
-                 (unsigned)r[i].value, i, HINT);
-    }
-    return e->status;
-}
-
-/* The canonical form of a code point, NULL when it is its own. */
-static const Fold *fold_of(const Tokenizer *t, uint32_t code) {
-    int low = 0, high = t->n_folds;
-    while (low < high) {
-        const int mid = (low + high) / 2;
-        if (t->folds[mid].code < code) low = mid + 1; else high = mid;
-    }
-    return low < t->n_folds && t->folds[low].code == code ? &t->folds[low] : NULL;
-}
-
-/* The canonical forms of a file. A form's first code point may have a form again, a few times. */
-static int folds_read(Tokenizer *t, const unsigned char *at, const char *name, Error *e) {
-    t->folds = grab(t->n_folds, sizeof *t->folds, e);
-    for (int i = 0; i < t->n_folds && !e->status; i++, at += 16)
-        t->folds[i] = (Fold){.code = (uint32_t)number_at(at, 4),
-                             .first = (uint32_t)number_at(at + 4, 4),
-                             .second = (uint32_t)number_at(at + 8, 4),
-                             .joins = (uint32_t)number_at(at + 12, 4)};
-    for (int i = 0; i < t->n_folds && !e->status; i++) {
-        const Fold *f = &t->folds[i], *deeper = f;
-        int depth = 0;
-        while (deeper && ++depth <= FOLD_DEPTH) deeper = fold_of(t, deeper->first);
-        if (deeper || f->code >= CODE_BYTE || f->first >= CODE_BYTE || f->second >= CODE_BYTE ||
-            f->joins > (f->second > 0) || (i && f->code <= f[-1].code)) {
-            fail(e, 1, "%s: expected sorted canonical forms, found U+%04X at place %d. %s", name,
-                 (unsigned)f->code, i, HINT);
-            break;
-        }
-        if (!f->joins) continue;
-        const int64_t pair = pairs_number(&t->joins, (int32_t)f->first, (int32_t)f->second, e);
-        if (pair >= 0) t->joins.at[pair].last = (uint32_t)i + 1;
-    }
-    return e->status;
-}
-
-/* The slot of a spelling: that of the token which is spelt so, or the empty one for it. */
-static size_t token_slot(const Tokenizer *t, const unsigned char *text, size_t n) {
-    size_t s = hash64(0, text, n) & (t->slots - 1), length;
-    for (; t->slot[s]; s = (s + 1) & (t->slots - 1)) {
-        const unsigned char *found = tokenizer_token(t, (int)t->slot[s] - 1, &length);
-        if (length == n && !memcmp(found, text, n)) break;
-    }
-    return s;
-}
-
-/* The token of KIND_TEXT that is spelt so, -1 when there is none. */
-static int32_t token_find(const Tokenizer *t, const unsigned char *text, size_t n) {
-    return (int32_t)t->slot[token_slot(t, text, n)] - 1;
-}
-
-/* Enters token id, spelt by n >= 1 bytes, where text will be looked up: among the spellings, the
- * bytes, the marks; and the characters that it has beside each other. */
-static int token_enter(Tokenizer *t, int id, const char *name, Error *e) {
-    size_t n;
-    const unsigned char *s = tokenizer_token(t, id, &n);
-    const int kind = t->kind[id];
-    if (kind == KIND_MARK || kind == KIND_RUN) {
-        Pairs *tree = &t->marks[kind == KIND_RUN];
-        int64_t node = -1;
-        for (size_t i = 0; i < n && !e->status; i++)
-            node = pairs_number(tree, (int32_t)(node + 1), s[i], e);
-        if (e->status) return e->status;
-        if (tree->at[node].last)
-            return fail(e, 1, "%s: expected marks spelt differently, found %u and %d alike. %s",
-                        name, (unsigned)tree->at[node].last - 1, id, HINT);
-        tree->at[node].last = (uint32_t)id + 1;
-    } else if (kind == KIND_TEXT) {
-        const size_t slot = token_slot(t, s, n);
-        if (t->slot[slot])
-            return fail(e, 1, "%s: expected tokens spelt differently, found %u and %d alike. %s",
-                        name, (unsigned)t->slot[slot] - 1, id, HINT);
-        t->slot[slot] = (uint32_t)id + 1;
-        uint32_t left, right;
-        for (size_t at = char_at(s, n, &left); t->cut == CUT_BESIDE && at < n && !e->status;
-             left = right) {
-            at += char_at(s + at, n - at, &right);
-            pairs_number(&t->beside, (int32_t)left, (int32_t)right, e);
-        }
-    }
-    if (n == 1 && kind == (t->cut == CUT_BESIDE ? KIND_BYTE : KIND_TEXT)) t->byte[s[0]] = id;
-    return e->status;
-}
-
-/* The tokens of a file: V kinds and lengths from `at` on, then `bytes` bytes of spellings. */
-static int tokens_read(Tokenizer *t, const unsigned char *at, size_t bytes, const char *name,
-                       Error *e) {
-    t->start = grab((idx)t->vocab + 1, sizeof *t->start, e);
-    t->kind = grab(t->vocab, 1, e);
-    t->pool = grab((idx)bytes, 1, e);
-    for (t->slots = 2; t->slots < 2 * (size_t)t->vocab;) t->slots *= 2;
-    t->slot = grab((idx)t->slots, sizeof *t->slot, e);
-    if (e->status) return e->status;
-    memcpy(t->pool, at + 3 * (size_t)t->vocab, bytes);
-    for (int b = 0; b < 256; b++) t->byte[b] = -1;
-    size_t used = 0;
-    for (int id = 0; id < t->vocab && !e->status; id++, at += 3) {
-        const size_t length = (size_t)number_at(at + 1, 2);
-        t->kind[id] = at[0];
-        if (at[0] >= KINDS_COUNT || length > TOKEN_LENGTH_MAX || length > bytes - used ||
-            (at[0] != KIND_NAME && length < 1) || (at[0] == KIND_BYTE && length > 1))
-            return fail(e, 1, "%s: expected token %d of 1 to %d bytes, found %zu of kind %d. %s",
-                        name, id, TOKEN_LENGTH_MAX, length, at[0], HINT);
-        used += length;
-        t->start[id + 1] = (uint32_t)used;
-        token_enter(t, id, name, e);
-    }
-    if (!e->status && used != bytes)
-        fail(e, 1, "%s: expected %zu bytes of spellings, found %zu. %s", name, bytes, used, HINT);
-    for (int b = 0; b < 256 && !e->status; b++) {
-        const bool spare = b == 0xC0 || b == 0xC1 || b > 0xF4;       /* never in UTF-8 */
-        if (t->byte[b] < 0 && spare) t->byte[b] = t->byte['?'];
-        if (t->byte[b] < 0)
-            fail(e, 1, "%s: expected a token for every byte, found none for 0x%02X. %s", name,
-                 (unsigned)b, HINT);
-    }
-    return e->status;
-}
-
-/* The merges of a file, n of them: two tokens of text, the one that both spell, and a rank. */
-static int merges_read(Tokenizer *t, const unsigned char *at, size_t n, const char *name,
-                       Error *e) {
-    t->made = grab((idx)n, sizeof *t->made, e);
-    for (size_t r = 0; r < n && !e->status; r++, at += 16) {
-        size_t length[3];
-        const unsigned char *s[3];
-        bool good = true;
-        uint64_t id[3];
-        for (int i = 0; i < 3; i++) {
-            id[i] = number_at(at + 4 * i, 4);
-            good = good && id[i] < (uint64_t)t->vocab && t->kind[id[i]] == KIND_TEXT;
-            if (good) s[i] = tokenizer_token(t, (int)id[i], &length[i]);
-        }
-        if (!good || length[0] + length[1] != length[2] || memcmp(s[0], s[2], length[0]) ||
-            memcmp(s[1], s[2] + length[0], length[1]))
-            return fail(e, 1, "%s: expected merge %zu to spell its two tokens, found %llu, %llu "
-                        "and %llu. %s", name, r, (unsigned long long)id[0],
-                        (unsigned long long)id[1], (unsigned long long)id[2], HINT);
-        const int64_t number = pairs_number(&t->merges, (int32_t)id[0], (int32_t)id[1], e);
-        if (number >= 0 && (size_t)number != r)
-            return fail(e, 1, "%s: expected merge %zu to be new, found the pair of merge %zu. %s",
-                        name, r, (size_t)number, HINT);
-        const uint64_t rank = number_at(at + 12, 4);
-        if (rank != r && (!r || rank != (uint64_t)t->made[r - 1].rank))
-            return fail(e, 1, "%s: expected merge %zu of rank %zu or the one before, found %llu. "
-                        "%s", name, r, r, (unsigned long long)rank, HINT);
-        t->made[r] = (Merge){.id = (int32_t)id[2], .rank = (int32_t)rank};
-    }
-    return e->status;
-}
-
-/* A published tokenizer from its file, whose size and checksum are right. */
-static int other_read(Tokenizer *t, const unsigned char *bytes, const char *name, Error *e) {
-    uint32_t head[14];                  /* the 4-byte numbers up to OTHER_HEAD */
-    for (int i = 0; i < 14; i++) head[i] = (uint32_t)number_at(bytes + 4 * i, 4);
-    const uint32_t flags = head[7], end = head[8], bos = head[9], vocab = head[3];
-    if (head[5] == CUT_SINK || head[5] >= CUTS_COUNT || head[6] >= SPACES_COUNT ||
-        flags >= 4 || end >= vocab || (bos >= vocab && (bos != UINT32_MAX || flags & FLAG_BEGINS)))
-        return fail(e, 1, "%s: expected cuts, spaces, flags and ids that sink knows, found %u, %u, "
-                    "%u, %u and %u. %s", name, (unsigned)head[5], (unsigned)head[6],
-                    (unsigned)flags, (unsigned)end, (unsigned)bos, HINT);
-    *t = (Tokenizer){.vocab = (int)vocab, .cut = (int)head[5], .space = (int)head[6],
-                     .whole = flags & FLAG_WHOLE, .begins = flags & FLAG_BEGINS,
-                     .end = (int)end, .bos = bos < vocab ? (int)bos : -1, .fix = -1,
-                     .n_classes = (int)head[10], .n_folds = (int)head[11],
-                     .n_combining = (int)head[12]};
-    const unsigned char *at = bytes + OTHER_HEAD;
-    ranges_read(&t->classes, t->n_classes, at, OTHER, name, e);
-    at += 12 * (size_t)t->n_classes;
-    if (!e->status) folds_read(t, at, name, e);
-    at += 16 * (size_t)t->n_folds;
-    if (!e->status) ranges_read(&t->combining, t->n_combining, at, 256, name, e);
-    at += 12 * (size_t)t->n_combining;
-    for (unsigned c = 0; c < 128; c++)
-        if (!e->status)
-            t->ascii[c] = (unsigned char)range_value(t->classes, t->n_classes, c, OTHER);
-    if (!e->status) tokens_read(t, at, head[13], name, e);
-    at += 3 * (size_t)vocab + head[13];
-    if (!e->status) merges_read(t, at, head[4], name, e);
-    at += 16 * (size_t)head[4];
-    t->hash = number_at(at, TOKENIZER_TAIL);
-    return e->status;
+    return told == found ? 0
+         : fail(e, 1, "%s: expected checksum %016llx, found %016llx: the file is damaged. %s", name,
+                (unsigned long long)told, (unsigned long long)found, HINT);
 }
 
 /* Makes a tokenizer of a file's n bytes; `name` names the file in errors. Nothing is believed
- * before it is checked. Returns 0, or e's status with *out empty. */
-int tokenizer_read(const unsigned char *bytes, size_t n, const char *name, Tokenizer *out,
+ * before it is checked. Returns 0, or e's status with *t empty. */
+int tokenizer_read(const unsigned char *bytes, size_t n, const char *name, Tokenizer *t,
                    Error *e) {
-    *out = (Tokenizer){0};
-    const unsigned version = tokenizer_check(bytes, n, name, e);
-    if (!version) return e->status;
-    if (version == TOKENIZER_OWN) {
-        const int vocab = (int)number_at(bytes + 12, 4);
-        if (tokenizer_begin(out, vocab, e)) return e->status;
-        for (const unsigned char *p = bytes + TOKENIZER_HEAD; out->vocab < vocab; p += 8)
-            if (tokenizer_merge(out, number_at(p, 4), number_at(p + 4, 4), name, e)) break;
-        if (!e->status) tokenizer_finish(out, e);
-    } else other_read(out, bytes, name, e);
-    if (e->status) tokenizer_free(out);
+    *t = (Tokenizer){0};
+    if (n < TOKENIZER_HEAD + TOKENIZER_TAIL)
+        return fail(e, 1, "%s: expected a tokenizer of %d bytes or more, found %zu. %s", name,
+                    TOKENIZER_HEAD + TOKENIZER_TAIL, n, HINT);
+    if (memcmp(bytes, TOKENIZER_MAGIC, 8))
+        return fail(e, 1, "%s: expected a tokenizer, which begins with " TOKENIZER_MAGIC
+                    ", found another kind of file. %s", name, HINT);
+    const unsigned version = (unsigned)number_at(bytes + 8, 4);
+    const unsigned vocab = (unsigned)number_at(bytes + 12, 4);
+    const unsigned merges = (unsigned)number_at(bytes + 16, 4);
+    if (version == TOKENIZER_PUBLISHED && PUBLISHED_TOKENIZERS.read) {
+        t->kind = &PUBLISHED_TOKENIZERS;
+        PUBLISHED_TOKENIZERS.read(t, bytes, n, name, e);
+    } else if (version == TOKENIZER_PUBLISHED)
+        fail(e, 1, "%s: expected a tokenizer that sink trained, found a published model's. Try: "
+             "cc -O3 data/hf.c -o hf -lm, and ./hf in place of ./sink", name);
+    else if (version != TOKENIZER_OWN)
+        fail(e, 1, "%s: expected version %d or %d, found %u. %s", name, TOKENIZER_OWN,
+             TOKENIZER_PUBLISHED, version, HINT);
+    else if (vocab < TOKEN_MERGE || vocab > TOKENIZER_VOCAB_MAX || merges != vocab - TOKEN_MERGE)
+        fail(e, 1, "%s: expected %d to %d tokens and %d fewer merges, found %u and %u. %s", name,
+             TOKEN_MERGE, TOKENIZER_VOCAB_MAX, TOKEN_MERGE, vocab, merges, HINT);
+    else if (!tokenizer_sealed(bytes, n, TOKENIZER_HEAD + 8 * (size_t)merges + TOKENIZER_TAIL, name,
+                               e)) {
+        const unsigned char *p = bytes + TOKENIZER_HEAD;
+        tokenizer_begin(t, (int)vocab, e);
+        for (unsigned rank = 0; rank < merges && !e->status; rank++, p += 8)
+            tokenizer_merge(t, number_at(p, 4), number_at(p + 4, 4), name, e);
+        t->hash = number_at(p, TOKENIZER_TAIL);
+    }
+    if (e->status) tokenizer_free(t);
     return e->status;
 }
 
@@ -5289,15 +4537,14 @@ int tokenizer_load(const char *path, Tokenizer *out, Error *e) {
 /* Appends the file of a tokenizer of sink's own to out, which is empty at the start. Returns 0 or
  * e's status. */
 int tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e) {
-    const size_t merges = t->merges.size;
+    const Pair *m = t->merges.at, *end = m + t->merges.size;
     bytes_add(out, TOKENIZER_MAGIC, 8, e);
     bytes_number(out, TOKENIZER_OWN, 4, e);
     bytes_number(out, (uint64_t)t->vocab, 4, e);
-    bytes_number(out, merges, 4, e);
-    for (size_t r = 0; r < merges && !e->status; r++) {
-        bytes_number(out, (uint64_t)t->merges.at[r].left, 4, e);
-        bytes_number(out, (uint64_t)t->merges.at[r].right, 4, e);
-    }
+    bytes_number(out, t->merges.size, 4, e);
+    for (; m < end && !e->status; m++)
+        if (!bytes_number(out, (uint64_t)m->left, 4, e))
+            bytes_number(out, (uint64_t)m->right, 4, e);
     return e->status ? e->status : bytes_number(out, hash64(0, out->at, out->size), 8, e);
 }
 
@@ -5309,139 +4556,16 @@ int tokenizer_save(const char *path, const Tokenizer *t, Error *e) {
     return e->status;
 }
 
-/* ---- 8.4  Normalising ----------------------------------------------------------------------- */
-
-/* A code point in UTF-8, a stray byte as itself. */
-static int utf8_add(Bytes *out, uint32_t code, Error *e) {
-    unsigned char b[4] = {(unsigned char)code};
-    size_t n = 1;
-    if (code >= 0x80 && code < CODE_BYTE) {
-        n = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-        for (size_t i = n; i-- > 1; code >>= 6) b[i] = (unsigned char)(0x80 | (code & 0x3F));
-        b[0] = (unsigned char)(0xF0u << (4 - n) | code);
-    }
-    return bytes_add(out, b, n, e);
-}
-
-static unsigned combining_class(const Tokenizer *t, int32_t code) {
-    return range_value(t->combining, t->n_combining, (uint32_t)code, 0);
-}
-
-/* Appends the canonical decomposition of a code point. A Hangul syllable has two or three parts by
- * arithmetic: 19 x 21 x 28 of them from U+AC00 on. */
-static int decompose(const Tokenizer *t, uint32_t code, Ids *out, Error *e) {
-    int32_t part = (int32_t)code;
-    const Fold *f = fold_of(t, code);
-    if (code - HANGUL < HANGUL_COUNT) {
-        const int32_t s = (int32_t)code - HANGUL;
-        const int32_t parts[3] = {0x1100 + s / 588, 0x1161 + s % 588 / 28, 0x11A7 + s % 28};
-        return ids_add(out, parts, s % 28 ? 3 : 2, e);
-    }
-    if (!f) return ids_add(out, &part, 1, e);
-    part = (int32_t)f->second;
-    if (!decompose(t, f->first, out, e) && part) ids_add(out, &part, 1, e);
-    return e->status;
-}
-
-/* What two code points compose to, -1 when nothing. */
-static int32_t composed(const Tokenizer *t, int32_t left, int32_t right) {
-    const int32_t l = left - 0x1100, v = right - 0x1161, s = left - HANGUL, tail = right - 0x11A7;
-    if (l >= 0 && l < 19 && v >= 0 && v < 21) return HANGUL + (l * 21 + v) * 28;
-    if (s >= 0 && s < HANGUL_COUNT && s % 28 == 0 && tail > 0 && tail < 28) return left + tail;
-    const int64_t pair = pairs_find(&t->joins, left, right);
-    return pair < 0 ? -1 : (int32_t)t->folds[t->joins.at[pair].last - 1].code;
-}
-
-/* Puts a run of n marks in the order of their classes; equal ones stay as they stood. */
-static int marks_order(const Tokenizer *t, int32_t *run, size_t n, Ids *spare, Error *e) {
-    size_t place[257] = {0};
-    spare->size = 0;
-    if (ids_add(spare, run, n, e)) return e->status;
-    for (size_t i = 0; i < n; i++) place[combining_class(t, run[i]) + 1]++;
-    for (int k = 0; k < 256; k++) place[k + 1] += place[k];
-    for (size_t i = 0; i < n; i++) run[place[combining_class(t, spare->at[i])]++] = spare->at[i];
-    return 0;
-}
-
-/* Form NFC of decomposed code points, in place: marks into their order, then each composes with the
- * last starter (class 0) unless a mark of its class or a later one, or another starter, is between.
- * Unicode Standard Annex 15. */
-static int compose(Encoder *c, Error *e) {
-    const Tokenizer *t = c->tokenizer;
-    int32_t *codes = c->codes.at;
-    size_t n = c->codes.size, kept = 0, starter = SIZE_MAX;
-    for (size_t from = 0, to; from < n; from = to + 1) {
-        for (to = from; to < n && combining_class(t, codes[to]); to++) {}
-        if (to > from + 1 && marks_order(t, codes + from, to - from, &c->spare, e))
-            return e->status;
-    }
-    unsigned last = 0;
-    for (size_t i = 0; i < n; i++) {
-        const unsigned class = combining_class(t, codes[i]);
-        const bool near = starter != SIZE_MAX && (!last || last < class);
-        const int32_t made = near ? composed(t, codes[starter], codes[i]) : -1;
-        if (made >= 0) { codes[starter] = made; continue; }
-        if (!class) starter = kept;
-        last = class;
-        codes[kept++] = codes[i];
-    }
-    c->codes.size = kept;
-    return 0;
-}
-
-/* Appends n bytes of text to c->plain in form NFC. Nothing below U+0300 changes, unless one from
- * there on follows: a stretch is one character and all of those after it. */
-static int nfc_add(Encoder *c, const unsigned char *text, size_t n, Error *e) {
-    for (size_t at = 0, from; at < n && !e->status;) {
-        uint32_t code;
-        for (from = at; at < n && text[at] < 0xCC; at++) {}      /* 0xCC begins U+0300 */
-        if (at < n && at > from) do at--; while (at > from && (text[at] & 0xC0) == 0x80);
-        if (bytes_add(&c->plain, text + from, at - from, e) || at == n) break;
-        c->codes.size = 0;
-        do {
-            at += char_at(text + at, n - at, &code);
-            decompose(c->tokenizer, code, &c->codes, e);
-        } while (at < n && text[at] >= 0xCC && !e->status);
-        if (!e->status) compose(c, e);
-        for (size_t i = 0; i < c->codes.size && !e->status; i++)
-            utf8_add(&c->plain, (uint32_t)c->codes.at[i], e);
-    }
-    return e->status;
-}
-
-/* Fills c->plain with a blank, and n bytes of text as step 2 of the chapter's head makes them. */
-static int normalise(Encoder *c, const unsigned char *text, size_t n, Error *e) {
-    const Tokenizer *t = c->tokenizer;
-    c->plain.size = 0;
-    if (bytes_add(&c->plain, " ", 1, e)) return e->status;
-    if (t->n_folds ? nfc_add(c, text, n, e) : bytes_add(&c->plain, text, n, e)) return e->status;
-    if (t->space == SPACE_PLAIN) return 0;
-    unsigned char *s = c->plain.at, *end = s + c->plain.size, *to = s;
-    while (s < end) {
-        const bool sign = end - s >= 3 && !memcmp(s, "\xE2\x96\x81", 3);     /* U+2581 */
-        *to++ = sign ? ' ' : *s;
-        s += sign ? 3 : 1;
-    }
-    c->plain.size = (size_t)(to - c->plain.at);
-    return 0;
-}
-
-/* ---- 8.5  Encoding and decoding ------------------------------------------------------------- */
+/* ---- 8.4  Encoding and decoding ------------------------------------------------------------- */
 
 /* A word and its tokens, in 64 bytes: a line of most machines' caches. */
 enum { CACHE_SLOTS = 1 << 14, CACHE_BYTES = 22, CACHE_IDS = 10 };
-struct CachedWord {
+typedef struct CachedWord {
     unsigned char length;               /* 0: an empty slot */
     unsigned char count;                /* of ids */
     unsigned char word[CACHE_BYTES];
     int32_t ids[CACHE_IDS];
-};
-
-/* One symbol of a piece; what is joined to the one before it is no longer in the list. */
-struct Link {
-    int32_t id, join;                   /* join: its merge with the next, -1 none */
-    int32_t before, after;              /* -1: none */
-};
+} CachedWord;
 
 /* An encoder for t, which must outlive it: 1 MiB. Returns 0 or e's status. */
 int encoder_make(Encoder *c, const Tokenizer *t, Error *e) {
@@ -5451,128 +4575,56 @@ int encoder_make(Encoder *c, const Tokenizer *t, Error *e) {
 
 /* Frees an encoder, not its tokenizer. */
 void encoder_free(Encoder *c) {
+    if (c->scratch) PUBLISHED_TOKENIZERS.done(c);
     free(c->slot);
-    free(c->link);
-    free(c->heap);
-    bytes_free(&c->plain);
-    ids_free(&c->codes);
-    ids_free(&c->spare);
     *c = (Encoder){0};
 }
 
-/* Room for a piece of n bytes. */
-static int encoder_room(Encoder *c, size_t n, Error *e) {
-    if (n <= c->room) return 0;
-    size_t room = c->room ? c->room : PIECE_MAX;
-    while (room < n) room *= 2;
-    if (n > INT32_MAX)
-        return fail(e, 1, "text: expected words of at most %ld bytes, found %zu. Try: text",
-                    (long)INT32_MAX, n);
-    free(c->link);
-    free(c->heap);
-    c->link = grab((idx)room, sizeof *c->link, e);
-    c->heap = grab((idx)room, 2 * sizeof *c->heap, e);
-    c->room = e->status ? 0 : room;
-    return e->status;
+/* The merge of symbols i and i + 1 of n, -1 when they are none. */
+static int32_t merge_at(const Pairs *merges, const int32_t *id, size_t i, size_t n) {
+    return i + 1 < n ? (int32_t)pairs_find(merges, id[i], id[i + 1]) : -1;
 }
 
-/* The heap's keys are rank << 32 | place, so that the lowest is what comes next. A merge takes its
- * own key out and puts in two at most: 2 room keys are enough. */
-static void heap_add(Encoder *c, uint64_t key) {
-    size_t at = c->joins++;
-    for (; at && c->heap[(at - 1) / 2] > key; at = (at - 1) / 2)
-        c->heap[at] = c->heap[(at - 1) / 2];
-    c->heap[at] = key;
-}
-
-static uint64_t heap_take(Encoder *c) {
-    const uint64_t least = c->heap[0], key = c->heap[--c->joins];
-    size_t at = 0;
-    for (size_t next; (next = 2 * at + 1) < c->joins; at = next) {
-        if (next + 1 < c->joins && c->heap[next + 1] < c->heap[next]) next++;
-        if (c->heap[next] >= key) break;
-        c->heap[at] = c->heap[next];
-    }
-    c->heap[at] = key;
-    return least;
-}
-
-/* Notes whether symbol i and the next one are a merge. */
-static void link_join(Encoder *c, int32_t i) {
-    const Tokenizer *t = c->tokenizer;
-    Link *l = &c->link[i];
-    l->join = l->after < 0 ? -1 : (int32_t)pairs_find(&t->merges, l->id, c->link[l->after].id);
-    if (l->join >= 0) heap_add(c, (uint64_t)t->made[l->join].rank << 32 | (uint32_t)i);
-}
-
-/* A piece of n >= 1 bytes as symbols: its bytes, or characters; returns how many. */
-static int32_t piece_symbols(Encoder *c, const unsigned char *piece, size_t n) {
-    const Tokenizer *t = c->tokenizer;
-    int32_t count = 0;
-    for (size_t at = 0, length; at < n; at += length) {
-        int32_t id = -1;
-        uint32_t code;
-        length = 1;
-        if (t->cut == CUT_BESIDE) {
-            length = char_at(piece + at, n - at, &code);
-            id = token_find(t, piece + at, length);
-        }
-        for (size_t i = 0; i < (id < 0 ? length : 1); i++, count++)
-            c->link[count] = (Link){.id = id < 0 ? t->byte[piece[at + i]] : id,
-                                    .before = count - 1, .after = count + 1};
-    }
-    c->link[count - 1].after = -1;
-    return count;
-}
-
-/* Appends the ids of one piece of n >= 1 bytes to out: BPE in n log n steps. A key whose symbol has
- * gone, or joins at another rank since, is passed over. Returns 0 or e's status. */
+/* Appends the ids of one piece to out: BPE as the chapter's head has it. */
 static int piece_encode(Encoder *c, const unsigned char *piece, size_t n, Ids *out, Error *e) {
-    const Tokenizer *t = c->tokenizer;
-    const int32_t whole = t->whole ? token_find(t, piece, n) : -1;
-    if (whole >= 0) return ids_add(out, &whole, 1, e);
-    if (encoder_room(c, n, e)) return e->status;
-    const int32_t count = piece_symbols(c, piece, n);
-    c->joins = 0;
-    for (int32_t i = 0; i < count; i++) link_join(c, i);
-    while (c->joins) {
-        const uint64_t key = heap_take(c);
-        const int32_t i = (int32_t)(key & UINT32_MAX);
-        Link *l = &c->link[i];
-        if (l->join < 0 || (uint64_t)t->made[l->join].rank != key >> 32) continue;
-        Link *gone = &c->link[l->after];
-        l->id = t->made[l->join].id;
-        l->after = gone->after;
-        gone->join = -1;
-        if (l->after >= 0) c->link[l->after].before = i;
-        link_join(c, i);
-        if (l->before >= 0) link_join(c, l->before);
+    const Pairs *merges = &c->tokenizer->merges;
+    int32_t id[PIECE_MAX], merge[PIECE_MAX];
+    for (size_t i = 0; i < n; i++) id[i] = TOKEN_BYTE + piece[i];
+    for (size_t i = 0; i < n; i++) merge[i] = merge_at(merges, id, i, n);
+    for (;;) {
+        size_t at = n;
+        for (size_t i = 0; i < n; i++)
+            if (merge[i] >= 0 && (at == n || merge[i] < merge[at])) at = i;
+        if (at == n) return ids_add(out, id, n, e);
+        id[at] = TOKEN_MERGE + merge[at];
+        n--;
+        for (size_t i = at + 1; i < n; i++) {
+            id[i] = id[i + 1];
+            merge[i] = merge[i + 1];
+        }
+        merge[at] = merge_at(merges, id, at, n);
+        if (at) merge[at - 1] = merge_at(merges, id, at - 1, n);
     }
-    for (int32_t i = 0; i >= 0 && !e->status; i = c->link[i].after)
-        ids_add(out, &c->link[i].id, 1, e);
-    return e->status;
 }
 
-/* Steps 4 and 5: appends the ids of n bytes. A word's tokens do not depend on where it stands, so
+/* Appends the ids of n bytes, piece by piece. A word's tokens do not depend on where it stands, so
  * the cache changes the speed and nothing else: each word has one slot, which the latest word
  * takes. */
 static int pieces_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e) {
-    const Tokenizer *t = c->tokenizer;
-    Cut *cut = CUTS[t->cut];
+    const TokenizerKind *kind = c->tokenizer->kind;
     for (size_t at = 0, length; at < n && !e->status; at += length) {
         const unsigned char *piece = text + at;
-        length = cut(t, piece, n - at);
-        if (length > CACHE_BYTES) {
-            piece_encode(c, piece, length, out, e);
-            continue;
-        }
-        CachedWord *w = &c->slot[hash64(0, piece, length) % CACHE_SLOTS];
-        if (w->length == length && !memcmp(w->word, piece, length)) {
+        const size_t before = out->size;
+        length = kind ? kind->cut(c->tokenizer, piece, n - at) : piece_length(piece, n - at);
+        CachedWord *w = NULL;
+        if (length <= CACHE_BYTES) w = &c->slot[hash64(0, piece, length) % CACHE_SLOTS];
+        if (w && w->length == length && !memcmp(w->word, piece, length)) {
             ids_add(out, w->ids, w->count, e);
             continue;
         }
-        const size_t before = out->size;
-        if (piece_encode(c, piece, length, out, e) || out->size - before > CACHE_IDS) continue;
+        if (kind ? kind->piece(c, piece, length, out, e) : piece_encode(c, piece, length, out, e))
+            break;
+        if (!w || out->size - before > CACHE_IDS) continue;
         w->length = (unsigned char)length;
         w->count = (unsigned char)(out->size - before);
         memcpy(w->word, piece, length);
@@ -5581,59 +4633,12 @@ static int pieces_encode(Encoder *c, const unsigned char *text, size_t n, Ids *o
     return e->status;
 }
 
-/* Looks for the first mark of a tree in n bytes: of those that begin there, the longest. Returns
- * its length, 0 when there is none; *before is how many bytes come before it, *id its token. */
-static size_t mark_find(const Pairs *tree, const unsigned char *text, size_t n, size_t *before,
-                        int32_t *id) {
-    size_t best = 0;
-    *before = n;
-    for (size_t from = 0; tree->size && from < n && !best; from++) {
-        int64_t node = -1;
-        for (size_t at = from; at < n; at++) {
-            node = pairs_find(tree, (int32_t)(node + 1), text[at]);
-            if (node < 0) break;
-            if (!tree->at[node].last) continue;
-            best = at + 1 - from;
-            *before = from;
-            *id = (int32_t)tree->at[node].last - 1;
-        }
-    }
-    return best;
-}
-
-/* Steps 2 to 5 for a stretch of n >= 1 bytes between marks; `first`: it begins the text. */
-static int stretch_encode(Encoder *c, const unsigned char *text, size_t n, bool first, Ids *out,
-                          Error *e) {
-    const Tokenizer *t = c->tokenizer;
-    if (t->space == SPACE_PLAIN && !t->n_folds && !t->marks[1].size)
-        return pieces_encode(c, text, n, out, e);
-    if (normalise(c, text, n, e)) return e->status;
-    size_t at = t->space == SPACE_EACH ? 0 : 1;          /* the blank before the text, or not */
-    for (size_t length, before; at < c->plain.size && !e->status; at += before + length) {
-        unsigned char *run = c->plain.at + at;
-        int32_t id;
-        length = mark_find(&t->marks[1], run, c->plain.size - at, &before, &id);
-        /* what stands before the run has been encoded: its place may take a blank */
-        const bool blank = before && run[0] != ' ' &&
-                           (t->space == SPACE_ALWAYS || (t->space == SPACE_FIRST && first &&
-                                                         at == 1));
-        if (blank) run[-1] = ' ';
-        if (!pieces_encode(c, run - blank, before + blank, out, e) && length)
-            ids_add(out, &id, 1, e);
-    }
-    return e->status;
-}
-
 /* Appends the ids of n bytes of text to out. Returns 0, or e's status with out as it was. */
 int tokenizer_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e) {
-    const size_t kept = out->size;
-    for (size_t at = 0, length, before; at < n && !e->status; at += before + length) {
-        int32_t id;
-        length = mark_find(&c->tokenizer->marks[0], text + at, n - at, &before, &id);
-        if (before) stretch_encode(c, text + at, before, at == 0, out, e);
-        if (length) ids_add(out, &id, 1, e);
-    }
-    if (e->status) out->size = kept;
+    const TokenizerKind *kind = c->tokenizer->kind;
+    const size_t before = out->size;
+    if (kind ? kind->encode(c, text, n, out, e) : pieces_encode(c, text, n, out, e))
+        out->size = before;
     return e->status;
 }
 
@@ -5655,30 +4660,27 @@ int tokenizer_decode(const Tokenizer *t, const int32_t *ids, size_t n, Bytes *ou
     return e->status;
 }
 
-/* ---- 8.6  Training -------------------------------------------------------------------------- */
+/* ---- 8.5  Training -------------------------------------------------------------------------- */
 
 /* The text counts only as its distinct words, each with how often it occurs: of 33 MB of English,
- * a fiftieth. All counts of pairs are kept up to date while words change, and each pair lists the
- * words to visit when it is merged. */
-enum { TRAIN_BYTES_MAX = 1 << 30 };     /* so that 32 bits number nodes, words and visits */
+ * a fiftieth. The counts of pairs are kept up to date while words change. */
+enum { TRAIN_BYTES_MAX = 1 << 30 };     /* so that 32 bits number the nodes of the tree */
 typedef struct Word { size_t start; int length; int64_t count; } Word;
-typedef struct Visit { uint32_t word, next; } Visit;    /* next: 1 + an older visit, 0 for none */
 typedef struct Joiner {
     Pairs nodes;        /* a tree of prefixes: (1 + parent's number or 0, byte); count: words */
     Pairs pairs;        /* the neighbours (left id, right id) in all words */
     Ids symbols;        /* word w is symbols[start .. start + length - 1] */
     Word *words;        /* [n_words] */
-    Visit *visits;      /* [3 symbols.size] */
-    size_t n_words, n_visits;
+    size_t n_words;
 } Joiner;
 
 /* Counts the pieces of the text in the tree of prefixes. Separators of documents are skipped, and
  * end a piece. Returns 0 or e's status. */
-static int trainer_count(Joiner *r, const unsigned char *text, size_t n, Error *e) {
+static int joiner_count(Joiner *r, const unsigned char *text, size_t n, Error *e) {
     while (n) {
         const size_t document = document_length(text, n);
         for (size_t at = 0, length; at < document; at += length) {
-            length = sink_length(NULL, text + at, document - at);
+            length = piece_length(text + at, document - at);
             int64_t node = -1;
             for (size_t i = 0; i < length; i++) {
                 node = pairs_number(&r->nodes, (int32_t)(node + 1), text[at + i], e);
@@ -5695,119 +4697,80 @@ static int trainer_count(Joiner *r, const unsigned char *text, size_t n, Error *
 
 /* Lists the words of two bytes or more as ids, read from the tree's leaves to its root. Returns 0
  * or e's status. */
-static int trainer_words(Joiner *r, Error *e) {
-    size_t n_words = 0;
-    for (size_t i = 0; i < r->nodes.size; i++)
-        n_words += r->nodes.at[i].count > 0 && r->nodes.at[i].left > 0;
-    r->words = grab((idx)n_words, sizeof *r->words, e);
-    if (!r->words) return e->status;
-    for (size_t i = 0; i < r->nodes.size; i++) {
-        const Pair *node = &r->nodes.at[i];
-        if (node->count == 0 || node->left == 0) continue;
+static int joiner_words(Joiner *r, Error *e) {
+    r->words = grab((idx)r->nodes.size, sizeof *r->words, e);
+    for (size_t i = 0; i < r->nodes.size && !e->status; i++) {
+        const Pair *p = &r->nodes.at[i];
+        if (p->count == 0 || p->left == 0) continue;
         int32_t word[PIECE_MAX];
         int first = PIECE_MAX;
-        for (const Pair *p = node; ; p = &r->nodes.at[p->left - 1]) {
+        Word *w = &r->words[r->n_words++];
+        *w = (Word){.start = r->symbols.size, .count = p->count};
+        for (; p; p = p->left ? &r->nodes.at[p->left - 1] : NULL)
             word[--first] = TOKEN_BYTE + p->right;
-            if (p->left == 0) break;
-        }
-        const int length = PIECE_MAX - first;
-        r->words[r->n_words++] =
-            (Word){.start = r->symbols.size, .length = length, .count = node->count};
-        if (ids_add(&r->symbols, word + first, (size_t)length, e)) return e->status;
+        w->length = PIECE_MAX - first;
+        ids_add(&r->symbols, word + first, (size_t)w->length, e);
     }
-    return 0;
+    return e->status;
 }
 
-/* Adds `times` to the counts of a word's pairs of neighbours (a run such as aaa has two of them),
- * and lists the word for a visit at each pair with id `made` in it, or at every pair when made is
- * -1: the others list it already. Returns 0 or e's status. */
-static int word_add(Joiner *r, size_t w, int64_t times, int32_t made, Error *e) {
-    const int32_t *s = r->symbols.at + r->words[w].start;
-    for (int i = 0; i + 1 < r->words[w].length; i++) {
+/* Adds `times` to the counts of a word's pairs of neighbours; a run such as aaa has two of them. */
+static int word_count(Joiner *r, const Word *w, int64_t times, Error *e) {
+    const int32_t *s = r->symbols.at + w->start;
+    for (int i = 0; i + 1 < w->length; i++) {
         const int64_t number = pairs_number(&r->pairs, s[i], s[i + 1], e);
         if (number < 0) return e->status;
-        Pair *p = &r->pairs.at[number];
-        p->count += times;
-        if (made >= 0 && s[i] != made && s[i + 1] != made) continue;
-        r->visits[r->n_visits] = (Visit){.word = (uint32_t)w, .next = p->last};
-        p->last = (uint32_t)++r->n_visits;
+        r->pairs.at[number].count += times;
     }
     return 0;
 }
 
-/* Takes a word's pairs out of the counts. They are all known, so that no memory is needed. */
-static void word_subtract(Joiner *r, size_t w) {
-    const int32_t *s = r->symbols.at + r->words[w].start;
-    for (int i = 0; i + 1 < r->words[w].length; i++)
-        r->pairs.at[pairs_find(&r->pairs, s[i], s[i + 1])].count -= r->words[w].count;
-}
-
-/* True when a word has left and right beside each other: visits may be out of date. */
-static bool word_has(const Joiner *r, size_t w, int32_t left, int32_t right) {
-    const int32_t *s = r->symbols.at + r->words[w].start;
-    for (int i = 0; i + 1 < r->words[w].length; i++)
-        if (s[i] == left && s[i + 1] == right) return true;
-    return false;
-}
-
-/* Merges pair number `number` into id `made` in all words, from the left in each, and brings the
- * counts up to date. Returns 0 or e's status. */
-static int trainer_merge(Joiner *r, size_t number, int32_t made, Error *e) {
-    const Pair pair = r->pairs.at[number];      /* a copy: the table may move when it grows */
-    for (uint32_t v = pair.last; v; v = r->visits[v - 1].next) {
-        const size_t w = r->visits[v - 1].word;
-        if (!word_has(r, w, pair.left, pair.right)) continue;
-        word_subtract(r, w);
-        int32_t *s = r->symbols.at + r->words[w].start;
-        int kept = 0;
-        for (int i = 0; i < r->words[w].length; i++) {
-            const bool here = i + 1 < r->words[w].length && s[i] == pair.left &&
-                              s[i + 1] == pair.right;
-            s[kept++] = here ? made : s[i];
-            i += here;
+/* Merges left, right into id `made` in all words, from the left in each, and brings the counts up
+ * to date. Returns 0 or e's status. */
+static int joiner_merge(Joiner *r, int32_t left, int32_t right, int32_t made, Error *e) {
+    for (Word *w = r->words; w < r->words + r->n_words; w++) {
+        int32_t *s = r->symbols.at + w->start;
+        int at = 0, kept = 0;
+        while (at + 1 < w->length && !(s[at] == left && s[at + 1] == right)) at++;
+        if (at + 1 >= w->length) continue;
+        if (word_count(r, w, -w->count, e)) return e->status;
+        for (at = 0; at < w->length; at++) {
+            const bool here = at + 1 < w->length && s[at] == left && s[at + 1] == right;
+            s[kept++] = here ? made : s[at];
+            at += here;
         }
-        r->words[w].length = kept;
-        if (word_add(r, w, r->words[w].count, made, e)) return e->status;
+        w->length = kept;
+        if (word_count(r, w, w->count, e)) return e->status;
     }
     return 0;
 }
 
 /* The most frequent pair: of equals the one of lowest left id, then lowest right id, so that the
- * order of words plays no part. -1 when no pair occurs twice: merging it would save nothing. A
- * plain search, of some 50,000 pairs in English: a tenth of training's time at 2,048 tokens. */
-static int64_t trainer_best(const Joiner *r) {
-    int64_t best = -1, most = 2;
-    for (size_t i = 0; i < r->pairs.size; i++) {
-        const Pair *p = &r->pairs.at[i];
-        if (p->count < most) continue;
-        if (best >= 0 && p->count == most) {
-            const Pair *q = &r->pairs.at[best];
-            if (p->left > q->left || (p->left == q->left && p->right > q->right)) continue;
-        }
-        best = (int64_t)i;
-        most = p->count;
+ * order of words plays no part. NULL when no pair occurs twice: merging it would save nothing. */
+static const Pair *joiner_best(const Joiner *r) {
+    const Pair *best = NULL;
+    for (const Pair *p = r->pairs.at; p < r->pairs.at + r->pairs.size; p++) {
+        if (p->count < (best ? best->count : 2)) continue;
+        if (!best || p->count > best->count || p->left < best->left ||
+            (p->left == best->left && p->right < best->right)) best = p;
     }
     return best;
 }
 
 /* Finds the merges up to a vocabulary of vocab ids. Returns 0 or e's status. */
-static int trainer_run(Joiner *r, Tokenizer *out, const unsigned char *text, size_t n, int vocab,
-                       Error *e) {
-    if (trainer_count(r, text, n, e) || trainer_words(r, e)) return e->status;
-    /* A word's first listing takes a visit per symbol at most; each join removes a symbol and
-     * makes at most two new pairs: three visits per symbol are enough for good. */
-    r->visits = grab((idx)(3 * r->symbols.size), sizeof *r->visits, e);
-    if (!r->visits) return e->status;
+static int joiner_run(Joiner *r, Tokenizer *out, const unsigned char *text, size_t n, int vocab,
+                      Error *e) {
+    if (joiner_count(r, text, n, e) || joiner_words(r, e)) return e->status;
     for (size_t w = 0; w < r->n_words; w++)
-        if (word_add(r, w, r->words[w].count, -1, e)) return e->status;
+        if (word_count(r, &r->words[w], r->words[w].count, e)) return e->status;
     while (out->vocab < vocab) {
-        const int64_t best = trainer_best(r);
-        if (best < 0)
+        const Pair *best = joiner_best(r);
+        if (!best)
             return fail(e, 1, "training text: expected pairs enough for %d tokens, found %d. "
                         "Try: more text, or --vocab %d", vocab, out->vocab, out->vocab);
-        const Pair p = r->pairs.at[best];
-        if (tokenizer_merge(out, (uint64_t)p.left, (uint64_t)p.right, "training text", e) ||
-            trainer_merge(r, (size_t)best, out->vocab - 1, e)) return e->status;
+        const int32_t left = best->left, right = best->right;
+        if (tokenizer_merge(out, (uint64_t)left, (uint64_t)right, "training text", e) ||
+            joiner_merge(r, left, right, out->vocab - 1, e)) return e->status;
     }
     return 0;
 }
@@ -5817,6 +4780,7 @@ static int trainer_run(Joiner *r, Tokenizer *out, const unsigned char *text, siz
  * e's status with *out empty: a vocab out of range (2), too little or too much text, no memory. */
 int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int vocab, Error *e) {
     Joiner r = {0};
+    Bytes file = {0};
     *out = (Tokenizer){0};
     if (vocab < TOKEN_MERGE || vocab > TOKENIZER_VOCAB_MAX)
         return fail(e, 2, "--vocab: expected %d to %d, found %d. Try: --vocab 2048", TOKEN_MERGE,
@@ -5825,14 +4789,15 @@ int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int voc
         return fail(e, 1, "training text: expected at most %d bytes, found %zu. Try: a part of it",
                     TRAIN_BYTES_MAX, n);
     if (!tokenizer_begin(out, vocab, e) && vocab > TOKEN_MERGE)
-        trainer_run(&r, out, text, n, vocab, e);
-    if (!e->status) tokenizer_finish(out, e);
+        joiner_run(&r, out, text, n, vocab, e);
+    if (!e->status && !tokenizer_bytes(out, &file, e))
+        out->hash = number_at(file.at + file.size - TOKENIZER_TAIL, TOKENIZER_TAIL);
     if (e->status) tokenizer_free(out);
+    bytes_free(&file);
     pairs_free(&r.nodes);
     pairs_free(&r.pairs);
     ids_free(&r.symbols);
     free(r.words);
-    free(r.visits);
     return e->status;
 }
 
@@ -6636,7 +5601,7 @@ static int data_split(Data *d, const Source *s, const Bytes *text, const Ids *id
              s->tokens[0] ? s->tokens : s->text);
     for (size_t i = 0; i < n && !e->status; i++) {
         const Document *p = (const Document *)(void *)list.at + i;
-        const bool room = T && (!s->data_tokens || (double)d->train.size < s->data_tokens);
+        const bool room = T && (s->data_tokens == 0 || (double)d->train.size < s->data_tokens);
         if (p->from < p->to && (p->held || room))
             data_encode(d, s, text->size ? text->at + p->from : NULL,
                         text->size ? NULL : ids->at + p->from, p->to - p->from,
@@ -7238,7 +6203,7 @@ int checkpoint_load(const char *path, Trainer *t, bool with_moments, Error *e) {
  * STREAMING. An evaluation brings all its sequences through a block before the next one, so each
  * weight is read once and then multiplies thousands of rows: of a LLaMA-2-7B, 100 sequences of 64
  * tokens are * 1200 operations for each 2 bytes. In memory are then the activations of one block
- * (place_layer), the slab in hand, and whatever is not multiplied: gains, biases, positions.
+ * (take_keys), the slab in hand, and whatever is not multiplied: gains, biases, positions.
  * Of the embedding only the rows of the tokens are read, and W_cls only when a loss is asked for.
  */
 enum {
@@ -8271,6 +7236,7 @@ Streamed stream_end(const Model *m) {
 static int trainer_room(Trainer *t, Error *e) {
     int B = t->s.train.batch, T = t->s.model.context;
     t->ids = grab(2 * (idx)B * T, sizeof(int), e);
+    t->m.plain = t->s.plain;
     return e->status ? e->status : acts_create(&t->a, &t->m, B, T, ACTS_ALL, e);
 }
 
@@ -9810,7 +8776,7 @@ void ablated_text(const Ablated *a, const Settings *s, Bytes *out, Error *e) {
  */
 
 /* =================================================================================================
-   14  Matrix multiply and vector maths
+   13  Matrix multiply and vector maths
 
    Nine tenths of a training step is c[i][j] += a[i][p] * b[p][j]. The three loops that say so reach
    a few percent of what a processor can do, because they starve it. How to feed it:
@@ -9848,12 +8814,12 @@ void ablated_text(const Ablated *a, const Settings *s, Bytes *out, Error *e) {
    give the same bits.
 
    Everything below is written once, for a vector width that is a constant wherever it is inlined
-   (14.4), and the processor picks among the instances when it runs. GCC and Clang turn the few
-   operations of 14.1 into single instructions; other compilers run the same loops number by number.
+   (13.4), and the processor picks among the instances when it runs. GCC and Clang turn the few
+   operations of 13.1 into single instructions; other compilers run the same loops number by number.
    GCC fuses multiplies and adds in its default mode, not under -std=c11 (fma_fuses tells).
    ============================================================================================ */
 
-/* --- 14.1  Lanes: the only lines that know how to say "vector" to a compiler -------------------
+/* --- 13.1  Lanes: the only lines that know how to say "vector" to a compiler -------------------
 
    `bytes` is 16, 32 or 64 and constant. Lanes are reached through pointers: a vector as argument or
    result would have another calling convention in every instance. The types may alias real and
@@ -9961,7 +8927,7 @@ void transpose(real *to, idx ldt, const real *from, idx ld, idx m, idx n) {
     transpose_inline(to, ldt, from, ld, m, n);
 }
 
-/* --- 14.2  The product ----------------------------------------------------------------------- */
+/* --- 13.2  The product ----------------------------------------------------------------------- */
 
 enum {
     LANES_MAX = 64 / (int)sizeof(real),
@@ -10090,7 +9056,7 @@ INLINE void product(const int bytes, const int rows, const int cols, real *c, id
     }
 }
 
-/* --- 14.3  Vector maths ------------------------------------------------------------------------
+/* --- 13.3  Vector maths ------------------------------------------------------------------------
 
    libm's expf, erfcf and powf are called number by number, and sqrtf too, because it may have to
    set errno. The functions below take one number and have no branches (`either`), so a loop over
@@ -10319,7 +9285,7 @@ INLINE real fold_max(idx n, const real *x) {
     return fold_tree(s, true);
 }
 
-/* --- 14.4  One instance per instruction set, and the choice among them ----------------------- */
+/* --- 13.4  One instance per instruction set, and the choice among them ----------------------- */
 
 /* The peak's loop: `chains` vectors s, each s += a s again and again; every addition needs the one
    before it in its own chain only. With |a| below half an epsilon s keeps its value for ever. */
@@ -10521,7 +9487,7 @@ void vec_multiply(idx n, real *y, const real *x) { multiply(n, y, x); }
 void vec_shift(idx n, real *y, real a) { shift(n, y, a); }
 void vec_scale(idx n, real *y, real a) { scale(n, y, a); }
 
-/* --- 14.5  Half floats -------------------------------------------------------------------------
+/* --- 13.5  Half floats -------------------------------------------------------------------------
 
    BF16 is the upper half of a float. F16 has a sign, 5 bits of exponent and 10 of fraction:
 
@@ -10587,6 +9553,490 @@ real real_exp(real x) { return (real)exp((double)x); }
 real real_log(real x) { return (real)log((double)x); }
 real real_pow(real x, real y) { return (real)pow((double)x, (double)y); }
 real real_abs(real x) { return x < 0 ? -x : x; }
+
+/* =================================================================================================
+ * 14  Attention in tiles, with a cache
+ *
+ * The numbers of 3.7 as matrix multiplies. A task is one sequence and one key head. Its query heads
+ * follow one another. Each goes down its rows in tiles of R <= TILE queries, and a tile meets all
+ * n = hi - lo keys that any of its queries sees:
+ *
+ *     column    0     1 .. n
+ *   z [R,1+n]  z_i* | q k^T / sqrt(D) + bias       a multiply           -infinity where not seen
+ *   a [R,1+n]       s / Z                          row by row (3.6)
+ *   o [R,D]         scale (a v + a_* v*) + v+      a multiply
+ *
+ * Backward a tile takes five: z again, da = do v^T, dq = dz k, dk += dz^T q, dv += a^T do.
+ *
+ * FlashAttention (Dao et al. 2022) has the same plan: no map of scores is kept, and one number a
+ * row (its logsumexp, here row_stat) lets the backward make them again. It cuts the keys into tiles
+ * too, and corrects a running maximum and sum from one to the next (online softmax). Here a tile of
+ * queries has all its visible keys at once. So a row is whole when 3.6 takes it, whatever its
+ * similarity and Z, and nothing is corrected. The price is scratch: 2.4 MB a thread for D = 96 and
+ * N = 2048 in float, where the map of one head takes 16.8. Causal rows cost N (N + TILE) / 2 pairs.
+ *
+ * Tests: tiles__as_plain holds this chapter to 3.7 in every variant, both ways; 3.7 of test_sink.c
+ * to the slow model over 70 rows, so that tiles, windows and prefixes cut across each other.
+ */
+enum { TILE = 32 };
+
+/* One task's sizes and its piece of scratch, in which nothing outlives the task. k and v are
+ * transposed once a task, so that every product reads its right factor along rows. */
+typedef struct Tile {
+    idx N, D, ld;                       /* rows; head width; row length of the maps below, N + 1 */
+    real *kt, *vt;                      /* [D,N] [D,N] */
+    real *z, *a, *da;                   /* [TILE,ld] each; z becomes a or, backward, dz in place */
+    real *ds, *dlogz;                   /* [ld] each: s'/Z and the gradient of log Z, of one row */
+} Tile;
+
+/* The last 64 lie unused between two threads' pieces: no cache line is written by both. */
+static idx tile_size(const Config *c, idx N) {
+    return 2 * c->head_dim * N + (3 * TILE + 2) * (N + 1) + 64;
+}
+
+/* This thread's piece of scratch, cut for N rows, at most the a->N that it was made for. */
+static Tile tile_of(const Config *c, const Acts *a, idx N) {
+    Tile t = {.N = N, .D = c->head_dim, .ld = N + 1, .kt = attention_scratch(a)};
+    t.vt = t.kt + t.D * N;
+    t.z = t.vt + t.D * N;
+    t.a = t.z + TILE * t.ld;
+    t.da = t.a + TILE * t.ld;
+    t.ds = t.da + TILE * t.ld;
+    t.dlogz = t.ds + t.ld;
+    return t;
+}
+
+/* Which keys a tile's rows i0 <= i < i1 see between them: [lo,hi). Row i0 sees farthest back, to
+ * i0-w+1, row i1-1 farthest ahead, to itself; the prefix is rows first .. first+p-1. Keys between a
+ * prefix and a window far behind it are in the span too, and masked. */
+typedef struct Span { idx lo, hi; } Span;
+
+static Span span_of(const Config *c, int l, idx N, idx i0, idx i1) {
+    int w = config_window(c, l), first = c->sink_token ? 1 : 0;    /* x* is row 0: not of the p */
+    Span s = {.lo = w && i0 - w + 1 > 0 ? i0 - w + 1 : 0, .hi = i1};
+    if (c->prefix) {
+        if (s.lo > first) s.lo = first;
+        if (s.hi < first + c->prefix) s.hi = first + c->prefix < N ? first + c->prefix : N;
+    }
+    return s;
+}
+
+/* How many of the tile's columns row i reads: up to its own key, or the last of the prefix. */
+static idx row_columns(const Config *c, int l, idx N, Span tile, idx i) {
+    return span_of(c, l, N, i, i + 1).hi - tile.lo;
+}
+
+/* The scores of rows [i0,i1) of head h into t->z: of row i the column * and then row_columns,
+ * -infinity where not visible; what follows is undefined. q is row i0. Forward and backward call
+ * this on the same numbers, so both have the same bits. */
+static void tile_scores(const Model *m, const Acts *a, int l, idx h, const Tile *t, const real *q,
+                        Span span, idx i0, idx i1) {
+    const Config *c = &m->c;
+    idx D = t->D, stride = c->heads * D;
+    int w = config_window(c, l);
+    const real *bias = head_bias(a, h);
+    matmul_here(t->z + 1, t->ld, rows_of(q, stride), rows_of(t->kt + span.lo, t->N), i1 - i0,
+                span.hi - span.lo, D, false);
+    for (idx i = i0; i < i1; i++) {
+        real *z = t->z + (i - i0) * t->ld, *keys = z + 1;    /* [1+n]; keys[j] is key lo + j */
+        idx seen = row_columns(c, l, t->N, span, i);
+        vec_scale(seen, keys, score_scale(c, l));
+        if (bias) vec_add(seen, keys, bias + span.lo - i);   /* a run of the table */
+        for (idx j = span.lo; w && j < i - w + 1; j++)       /* what lies behind the window */
+            if (!visible(c, l, i, j)) keys[j - span.lo] = -INFINITY;
+        z[0] = extra_score(m, l, h, q + (i - i0) * stride);
+    }
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * Probes and ablations.
+ *
+ * Copies what a row shows into the caller's maps [B,H,N,S]: * if there is one, then every key (x*
+ * first), 0 where invisible. z, a [1+n] are of the keys of span; spare [1+n] is scratch. Weights
+ * leave as scale * a: a softmax row sums to the alpha of equation 29. The metric is free of it. */
+static void probe_row(const Config *c, const Probe *p, idx row, idx N, Span span, const real *z,
+                      const real *a, real row_stat, real *spare) {
+    idx extra = c->extra ? 1 : 0, S = extra + N;
+    row_metric(c, span.hi - span.lo + 1, a, row_stat, spare);
+    const real *from[] = {z, a, spare};
+    real *map[] = {p->z, p->weight, p->metric}, factor[] = {1, (real)c->scale, 1};
+    for (idx k = 0; k < 3; k++) {
+        if (!map[k]) continue;
+        real *to = map[k] + row * S, *keys = to + extra;
+        zero(to, S);
+        if (extra && z[0] != -INFINITY) to[0] = factor[k] * from[k][0];
+        for (idx j = span.lo; j < span.hi; j++)
+            if (z[1 + j - span.lo] != -INFINITY) keys[j] = factor[k] * from[k][1 + j - span.lo];
+    }
+}
+
+/* The same for a block under --plain, whose forward keeps no map: its rows once more. */
+void plain_probe(const Model *m, const Acts *a, int l, int B, idx N) {
+    const Config *c = &m->c;
+    const LayerActs *la = &a->layer[l];
+    idx D = c->head_dim, H = c->heads, K = c->kv_heads;
+    PARALLEL
+    for (idx bh = 0; bh < B * H; bh++) {
+        idx h = bh % H, first = bh / H * N;                  /* the sequence's first row */
+        const real *k = la->fk + (first * K + h / (H / K)) * D;
+        real *z = attention_scratch(a), *row = z + N + 1, *spare = row + N + 1;
+        for (idx i = 0; i < N; i++) {
+            row_scores(m, a, l, h, N, i, la->fq + ((first + i) * H + h) * D, k, z);
+            copy(row, z, N + 1);
+            real row_stat = row_forward(c, N + 1, row, spare);
+            probe_row(c, &a->probe[l], bh * N + i, N, (Span){0, N}, z, row, row_stat, spare);
+        }
+    }
+}
+
+/* ABLATIONS. Weights tell where attention goes, not what for. An evaluation may take one column j
+ * from all rows but j's own, in every block and head (struct Ablation, `sink eval --ablate`):
+ *
+ *   key      z_ij = -infinity      i spreads its weight over what else it sees
+ *   value    o_i loses a_ij v_j    the weight is still spent, and buys nothing
+ *   mean     a_ij v_j becomes a_ij times the mean of the sequence's v. This is the one that lets a
+ *            row know something of what comes after it, in 1/N of a value
+ *
+ * Row j keeps its own key and value. So under a causal mask the states of token j, and its keys in
+ * the blocks above, are as they were. What others take from it changes. There is no backward.
+ *
+ * Returns which column of a tile's row i is ablated, 0 for *, -1 for none. own: the row's keys. */
+static idx ablated_column(const Acts *a, idx b, idx i, Span own) {
+    if (!a->ablation) return -1;
+    idx j = a->ablation->column[b];
+    if (j < 0) return 0;
+    return j != i && j >= own.lo && j < own.hi ? 1 + j - own.lo : -1;
+}
+
+/* mean [D] of the rows of v [N,D] at stride ld. */
+static void value_mean(real *mean, const real *v, idx ld, idx N, idx D) {
+    zero(mean, D);
+    for (idx j = 0; j < N; j++) vec_add(D, mean, v + j * ld);
+    vec_scale(D, mean, (real)(1 / (double)N));
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * Forward. Rows a->past .. i0-1 are in the cache; R = N - past rows are made. Row i of the sequence
+ * is row i - past of q, o, row_stat and the maps, which have R rows, and row i of k and v.
+ *
+ * Tiles begin at multiples of TILE, wherever the rows begin. So a row meets its keys from the same
+ * column on in every forward, whatever rows go with it, and what its tile has beyond its own keys
+ * adds zeros at the end of the sums of a v. That is why a row made from a cache has the bits of the
+ * whole forward. */
+static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile *t) {
+    const Config *c = &m->c;
+    const Layer *w = &m->w.layer[l];
+    const LayerActs *la = &a->layer[l];
+    idx D = t->D, N = t->N, ld = t->ld, R = N - a->past, Qw = c->heads * D, Kw = c->kv_heads * D;
+    idx row0 = (b * c->heads + h) * R - a->past;
+    idx q0 = (b * R - a->past) * Qw + h * D;                 /* row 0's place, were it there */
+    const real *v = la->v + b * N * Kw + h / (c->heads / c->kv_heads) * D;       /* [N,D] */
+    const real *vstar = extra_value(c, w, a, h);
+    /* the weight that an ablation takes from each row; instead it goes to the mean v, or nowhere */
+    real taken[TILE], *mean = NULL;
+    if (a->ablation && a->ablation->what == ABLATE_MEAN)
+        value_mean(mean = t->vt, v, Kw, N, D);               /* vt is the backward's */
+    for (idx i0 = a->past, i1; i0 < N; i0 = i1) {
+        idx start = i0 - i0 % TILE;
+        i1 = start + TILE < N ? start + TILE : N;
+        Span span = span_of(c, l, N, start, i1);
+        idx n = span.hi - span.lo;
+        tile_scores(m, a, l, h, t, la->fq + (q0 + i0 * Qw), span, i0, i1);
+        for (idx i = i0; i < i1; i++) {                      /* a = s/Z */
+            real *row = t->z + (i - i0) * ld;
+            idx seen = row_columns(c, l, N, span, i);
+            Span own = {span.lo, span.lo + seen};
+            idx cut = ablated_column(a, b, i, own);
+            if (cut >= 0 && a->ablation->what == ABLATE_KEY) row[cut] = -INFINITY;
+            if (a->probe) copy(t->a, row, seen + 1);
+            real row_stat = la->row_stat[row0 + i] = row_forward(c, seen + 1, row, t->ds);
+            zero(row + 1 + seen, n - seen);                  /* the product takes all n columns */
+            if (a->probe)
+                probe_row(c, &a->probe[l], row0 + i, N, own, t->a, row, row_stat, t->dlogz);
+            taken[i - i0] = cut < 0 ? 0 : row[cut];
+            if (cut >= 0) row[cut] = 0;
+        }
+        /* a v [R,D]: weights [R,n], now in t->z, times rows lo .. hi-1 of v */
+        matmul_here(la->o + (q0 + i0 * Qw), Qw, rows_of(t->z + 1, ld),
+                    rows_of(v + span.lo * Kw, Kw), i1 - i0, D, n, false);
+        for (idx i = i0; i < i1; i++) {                      /* o = scale (a v + a_* v*) + v+ */
+            real *o_i = la->o + (q0 + i * Qw);
+            if (vstar) add_times(D, o_i, t->z[(i - i0) * ld], vstar);
+            if (mean) add_times(D, o_i, taken[i - i0], mean);
+            vec_scale(D, o_i, (real)c->scale);
+            if (w->vplus) vec_add(D, o_i, w->vplus + h * D);
+        }
+    }
+}
+
+/* attention_forward (3.7) of R rows against all N = past + R keys: la->fq [B,R,H,D], la->fk and
+ * la->v [B,N,K,D] to la->o [B,R,H,D] and la->row_stat [B,H,R]. */
+void tiled_forward(const Model *m, Acts *a, int l, int B, idx R) {
+    const Config *c = &m->c;
+    idx D = c->head_dim, K = c->kv_heads, group = c->heads / K, N = a->past + R;
+    PARALLEL
+    for (idx task = 0; task < B * K; task++) {
+        idx b = task / K, kh = task % K;
+        Tile t = tile_of(c, a, N);
+        transpose(t.kt, N, a->layer[l].fk + (b * N * K + kh) * D, K * D, N, D);
+        for (idx h = kh * group; h < (kh + 1) * group; h++) tiled_head(m, a, l, b, h, &t);
+    }
+}
+
+/* dz = s'/Z da - dlogz delta for a row, with the scale in da and in delta. */
+WIDE(row_gradient,
+     (idx n, real *restrict dz, const real *restrict ds, const real *restrict dlogz,
+      const real *restrict da, real scale, real delta),
+     (n, dz, ds, dlogz, da, scale, delta))
+{
+    for (idx j = 0; j < n; j++) dz[j] = ds[j] * (scale * da[j]) - dlogz[j] * delta;
+}
+
+/* Rows [i0,i1) of head h backward: head_backward of 3.7, a tile at a time. The scale sits in
+ * da = scale <do, v>: it is multiplied in row by row, into delta and dz, and into a before dv. */
+static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Tile *t, idx i0,
+                          idx i1) {
+    const Config *c = &m->c;
+    const Layer *w = &m->w.layer[l];
+    const LayerActs *la = &a->layer[l];
+    idx D = t->D, N = t->N, ld = t->ld, R = i1 - i0, bh = b * c->heads + h;
+    idx Qw = c->heads * D, Kw = c->kv_heads * D;
+    idx q0 = (b * N + i0) * Qw + h * D, k0 = b * N * Kw + h / (c->heads / c->kv_heads) * D;
+    Span span = span_of(c, l, N, i0, i1);
+    idx n = span.hi - span.lo, from = k0 + span.lo * Kw;
+    const real *kstar = extra_key(c, w, h), *vstar = extra_value(c, w, a, h);
+    const real *q = la->fq + q0, *dout = a->dout + q0;       /* [R,D]: the tile's rows */
+    real *dq = a->dq + q0, scale = (real)c->scale;
+    real *dkstar = a->slot + bh * (3 * D + 1), *dvstar = dkstar + D, *dvplus = dvstar + D;
+    real *dlogit = dvplus + D, *dbias = a->dbias ? a->dbias + bh * (2 * N - 1) + N - 1 : NULL;
+
+    /* o_i = scale (sum_j a_ij v_j + a_i* v*) + v+, but for the scale */
+    matmul_here(t->da + 1, ld, rows_of(dout, Qw), rows_of(t->vt + span.lo, N), R, n, D, false);
+    for (idx i = 0; i < R; i++) {
+        t->da[i * ld] = vstar ? vec_dot(D, dout + i * Qw, vstar) : 0;
+        vec_add(D, dvplus, dout + i * Qw);
+    }
+    tile_scores(m, a, l, h, t, q, span, i0, i1);
+    for (idx i = 0; i < R; i++) {
+        real *z = t->z + i * ld, *a_i = t->a + i * ld, *da = t->da + i * ld;
+        idx seen = row_columns(c, l, N, span, i0 + i);
+        /* a_ij = s_ij / Z_i. What is masked has a = ds = dlogz = 0, and so dz = 0: column 0 too,
+         * where there is no extra column */
+        row_backward(c, seen + 1, z, la->row_stat[bh * N + i0 + i], a_i, t->ds, t->dlogz);
+        real delta = scale * vec_dot(seen + 1, a_i, da);
+        row_gradient(seen + 1, z, t->ds, t->dlogz, da, scale, delta);    /* dz over z */
+        /* z_ij = .. + b(i-j), z_i* = logit: both take dz before it is divided by sqrt(D) */
+        if (dbias) vec_add(seen, dbias + span.lo - (i0 + i), z + 1);
+        *dlogit += z[0];
+        vec_scale(seen + 1, z, score_scale(c, l));
+        if (scale != 1) vec_scale(seen + 1, a_i, scale);
+        zero(z + 1 + seen, n - seen);
+        zero(a_i + 1 + seen, n - seen);
+    }
+    /* z_ij = <q_i, k_j>/sqrt(D): dq in full, since the tile holds every key of its rows; of dk a
+     * part, since other rows see k_j too. Then dv */
+    matmul_here(dq, Qw, rows_of(t->z + 1, ld), rows_of(la->fk + from, Kw), R, D, n, false);
+    matmul_here(a->dk + from, Kw, transpose_of(t->z + 1, ld), rows_of(q, Qw), n, D, R, true);
+    matmul_here(a->dv + from, Kw, transpose_of(t->a + 1, ld), rows_of(dout, Qw), n, D, R, true);
+    for (idx i = 0; i < R; i++) {                            /* z_i* = <q_i, k*>/sqrt(D), a_i* v* */
+        if (kstar) add_times(D, dq + i * Qw, t->z[i * ld], kstar);
+        if (kstar) add_times(D, dkstar, t->z[i * ld], q + i * Qw);
+        if (w->vstar) add_times(D, dvstar, t->a[i * ld], dout + i * Qw);
+    }
+}
+
+/* attention_backward (3.7). */
+void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
+    const Config *c = &m->c;
+    const LayerActs *la = &a->layer[l];
+    idx D = c->head_dim, K = c->kv_heads, group = c->heads / K, Kw = K * D;
+    slots_begin(c, a, B, N);
+    PARALLEL
+    for (idx task = 0; task < B * K; task++) {
+        idx b = task / K, kh = task % K, k0 = b * N * Kw + kh * D;
+        Tile t = tile_of(c, a, N);
+        transpose(t.kt, N, la->fk + k0, Kw, N, D);           /* for q k^T, the scores */
+        transpose(t.vt, N, la->v + k0, Kw, N, D);            /* for do v^T, which is da */
+        for (idx h = kh * group; h < (kh + 1) * group; h++)
+            for (idx i0 = 0; i0 < N; i0 += TILE)
+                tile_backward(m, a, l, b, h, &t, i0, i0 + TILE < N ? i0 + TILE : N);
+    }
+    slots_end(m, a, l, B);
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * The KV cache. model_forward for one sequence ids [T] whose first `from` tokens went through a
+ * before: their keys and values, after rotation and phi, still lie in every block's fk and v. Only
+ * the rows from there on are made, in the same functions and to the same bits. Returns R, how many
+ * they are: the row of token T is a->nf + (R-1) C.
+ *
+ *      token         x*  1  2  3 | 4  5          T = 5, from = 3: past = 4 rows, R = 2
+ *      fk, v         k   k  k  k | k  k          in the cache | made now
+ *      q, h, nf                  | o  o          arrays of R rows
+ *
+ * A row sees nothing ahead of it, so what came before it stays as it was. All rows are made anew
+ * while fewer than the p tokens of a prefix are in the cache, since these see each other; in a
+ * model with Mamba blocks, which keep the last state alone; and under --plain. a comes from
+ * acts_create with ACTS_KEYS or ACTS_ALL. */
+int model_extend(const Model *m, Acts *a, const int *ids, int T, int from) {
+    if (m->plain || from < m->c.prefix || config_attending(&m->c) < m->c.layers) from = 0;
+    a->past = from ? config_rows(&m->c, from) : 0;
+    idx R = forward_rows(&m->c, a, T - from);
+    model_forward(m, a, ids + from, 1, T - from);
+    a->past = 0;
+    return (int)R;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * Memory of a pass. Every array of struct Acts lies in one arena. One walk over the list of them
+ * serves twice: with base NULL it adds up their sizes, then it places them. So the two cannot
+ * disagree, and forward and backward allocate nothing. */
+typedef struct Arena { real *base; idx used; } Arena;        /* used: numbers, not bytes */
+
+/* The next n numbers of the arena; NULL while it is measured, and for n = 0: an array that the
+ * variant lacks is a NULL pointer, and the operators ask for that (a->bias, a->dbias). Sizes are
+ * rounded up to 16 numbers, so that every array is aligned as well as the arena itself. */
+static real *arena_take(Arena *at, idx n) {
+    real *p = at->base && n ? at->base + at->used : NULL;
+    at->used += (n + 15) / 16 * 16;
+    return p;
+}
+
+/* The keys and values of one block, k after the rotation; these are what later rows ask for. */
+static void take_keys(const Config *c, LayerActs *la, Arena *at, idx rows) {
+    idx K = rows * c->kv_heads * c->head_dim;
+    la->k = arena_take(at, K);
+    la->v = arena_take(at, K);
+    la->fk = c->kernel != KERNEL_IDENTITY ? arena_take(at, K) : la->k;
+}
+
+/* What else a block keeps from its forward to its backward. Without a backward an array is free
+ * once it has been read for the last time, and these share:
+ *
+ *   n1, o, n2     pre, parallel: n1 is read last by v's product, o by W_O's, before n2 is made
+ *   n1, o         post: o is read before n1 is made, and n1 = u stays until s2 has it
+ *   s1, s2        post: s1 is read last by n1
+ *   s2 or n2      the output, with the stream h0 [rows,C] that comes in
+ *   f1, fa        the activation works in place */
+static void take_layer(const Config *c, LayerActs *la, Arena *at, idx rows, bool keeps, real *h0) {
+    idx C = rows * c->dim, F = rows * c->ffn, Q = rows * c->heads * c->head_dim;
+    idx K = rows * c->kv_heads * c->head_dim;
+    bool phi = c->kernel != KERNEL_IDENTITY, mlp = c->kernel == KERNEL_MLP;
+    bool post = c->place == PLACE_POST;
+    la->n1 = arena_take(at, keeps || C > Q ? C : Q);
+    la->n1stat = arena_take(at, 2 * rows);
+    la->q = arena_take(at, Q);
+    la->fq = phi ? arena_take(at, Q) : la->q;
+    la->hq = arena_take(at, mlp ? Q : 0);
+    la->hk = arena_take(at, mlp ? K : 0);
+    la->o = keeps ? arena_take(at, Q) : la->n1;
+    la->osum = arena_take(at, c->combine == COMBINE_ADD ? rows * c->head_dim : 0);
+    la->row_stat = arena_take(at, rows * c->heads);
+    la->s1 = arena_take(at, C);
+    la->n2 = keeps ? arena_take(at, C) : post ? h0 : la->n1;
+    la->n2stat = arena_take(at, 2 * rows);
+    la->f1 = arena_take(at, F);
+    la->f2 = arena_take(at, config_gated(c) ? F : 0);
+    la->fa = keeps ? arena_take(at, F) : la->f1;
+    la->s2 = keeps ? arena_take(at, C) : post ? la->s1 : h0;
+}
+
+/* What the backward needs beside: one set for all blocks, since a block's gradients are spent
+ * before the next block down begins. */
+static void take_grads(const Config *c, Acts *a, Arena *at, idx rows) {
+    idx C = rows * c->dim, F = rows * c->ffn, D = c->head_dim, Q = rows * c->heads * D;
+    idx K = rows * c->kv_heads * D, heads = a->B * c->heads;
+    a->dh = arena_take(at, C);
+    a->dx = arena_take(at, C);
+    a->dn = arena_take(at, C);
+    a->dq = arena_take(at, Q);
+    a->dk = arena_take(at, K);
+    a->dv = arena_take(at, K);
+    a->dout = arena_take(at, Q);
+    a->dosum = c->combine == COMBINE_ADD ? arena_take(at, rows * D) : a->dout;
+    a->dphi = arena_take(at, c->kernel == KERNEL_MLP ? Q : 0);
+    a->df1 = arena_take(at, F);
+    a->df2 = arena_take(at, config_gated(c) ? F : 0);
+    a->slot = arena_take(at, heads * (3 * D + 1));
+    a->dbias = arena_take(at, c->pos == POS_T5 ? heads * (2 * a->N - 1) : 0);
+    a->dslice = arena_take(at, SLICE * c->dim);
+    a->doutp = arena_take(at, c->embed_dim != c->dim ? SLICE * c->embed_dim : 0);
+}
+
+/* The whole list. Tables that a position scheme does not need get no room; the enum POS_* ends with
+ * the three schemes that add a bias to the score. */
+static void take_all(const Model *m, Acts *a, Arena *at, int what) {
+    const Config *c = &m->c;
+    idx N = a->N, rows = a->B * N, C = c->dim;
+    bool projected = c->embed_dim != c->dim, post = c->place == PLACE_POST;
+    idx half = c->pos == POS_ROTARY ? c->rotary_dims / 2 : 0;
+    a->h0 = arena_take(at, rows * C);
+    for (int l = 0; l < c->layers; l++) {
+        a->layer[l] = a->layer[0];
+        if (l == 0 || what == ACTS_ALL)
+            take_layer(c, &a->layer[l], at, rows, what == ACTS_ALL, a->h0);
+        if (l == 0 || what != ACTS_ONE) take_keys(c, &a->layer[l], at, rows);
+    }
+    /* without a backward n1 is free: the last block is through */
+    a->fnorm = what == ACTS_ALL ? arena_take(at, post ? 0 : rows * C) : a->layer[0].n1;
+    a->nfstat = arena_take(at, post ? 0 : 2 * rows);
+    a->embed = arena_take(at, projected ? a->B * a->T * c->embed_dim : 0);
+    a->published = arena_take(at, m->published ? m->published->room(c, a->B, N) : 0);
+    /* tables by position, the fixed v*, and attention's scratch, a piece for each thread */
+    a->cosine = arena_take(at, N * half);
+    a->sine = arena_take(at, N * half);
+    a->sinusoid = arena_take(at, c->pos == POS_ABSOLUTE ? N * C : 0);
+    a->bias = arena_take(at, c->pos >= POS_RELATIVE ? c->heads * (2 * N - 1) : 0);
+    a->vfixed = arena_take(at, c->extra_value != VALUE_ZERO ? c->head_dim : 0);
+    a->scratch_size = tile_size(c, N);
+    a->scratch = arena_take(at, a->threads * a->scratch_size);
+    /* SLICE rows on their way to the loss (chapter 5) */
+    a->slice = arena_take(at, SLICE * C);
+    a->logits = arena_take(at, SLICE * c->vocab);
+    a->outp = arena_take(at, projected ? SLICE * c->embed_dim : 0);
+    if (what == ACTS_ALL) take_grads(c, a, at, rows);
+}
+
+/* How many numbers acts_create takes. */
+idx acts_size(const Model *m, int B, int T, int what, Error *e) {
+    Arena at = {NULL, 0};
+    Acts a = {.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
+    a.layer = grab(m->c.layers, sizeof(LayerActs), e);
+    if (!e->status) take_all(m, &a, &at, what);
+    free(a.layer);
+    return at.used;
+}
+
+/* Room for B sequences of T tokens under the model's Config and the present number of threads;
+ * everything 0, and the tables of positions filled. `what` says how much of a block outlives it:
+ *
+ *   ACTS_ONE     nothing: every block uses the arrays of one, which share memory as above, and
+ *                the stream stays in place
+ *   ACTS_ALL     everything, for a backward, and what the backward needs beside
+ *   ACTS_KEYS    its keys and values, a cache for rows to come (model_extend)
+ *
+ * 1 with an Error when memory is not to be had, and then nothing is held. No forward, loss or
+ * backward allocates after this. scratch has a piece for each thread of now: a pass must not run on
+ * more. */
+int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
+    Arena at = {NULL, 0};
+    *a = (Acts){.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
+    a->layer = grab(m->c.layers, sizeof(LayerActs), e);
+    a->loss_row = grab((idx)B * T, sizeof(double), e);
+    a->size = acts_size(m, B, T, what, e);                   /* first walk: how much */
+    if (!e->status) a->arena = at.base = grab(a->size, sizeof(real), e);
+    if (e->status) { acts_free(a); return e->status; }
+    take_all(m, a, &at, what);                               /* second walk: where */
+    positions_tabulate(&m->c, a, a->N);
+    if (a->vfixed) fixed_value(&m->c, a->vfixed);
+    return 0;
+}
+
+/* Whatever part of it exists; harmless on a zeroed struct. */
+void acts_free(Acts *a) {
+    free(a->layer); free(a->loss_row); free(a->arena);
+    *a = (Acts){0};
+}
 
 /* =================================================================================================
  * 15  Files, memory, random numbers, errors
@@ -10911,9 +10361,9 @@ int file_ready(const char *path, Error *e) {
  *
  * One table of options drives parsing, checking, help, config.json, checkpoints and the echoed
  * command. Groups: m the model, t the training, d the data, e what is measured, y several of it, a
- * ablations and edits, u --out, j CSV and JSON, p the page, o progress and threads, r going on, f
- * starting from, i ids, w a dump's, g generation, s the seed where nothing is trained, x
- * reproduction, b benches. A verb names the groups it takes.
+ * ablations and edits, u --out, j CSV and JSON, p the page, o progress and threads, l the plain
+ * loops, r going on, f starting from, i ids, w a dump's, g generation, s the seed where nothing is
+ * trained, x reproduction, b benches. A verb names the groups it takes.
  */
 
 #define AT(field) offsetof(Settings, field)
@@ -11062,6 +10512,8 @@ const Option OPTIONS[] = {
     {"resume", 'r', 'b', AT(resume), ON_OFF,
      "go on with the run in --out FILE, to the same bits; where there is none, begin it"},
     {"start", 'f', 's', AT(start), STRING("MODEL"), "train it further, from step 0 (Figure 30)"},
+    {"plain", 'l', 'b', AT(plain), ON_OFF,
+     "attention by the plain loops of 3.7, not in tiles: slower, the same to rounding"},
     {"threads", 'o', 'i', AT(threads), "0", 1, 1024, "N", "default: all; the same bits"},
 
     {"ids", 'i', 's', AT(ids), STRING("FILE"), "lines of T+1 token ids; - is standard input"},
@@ -11497,6 +10949,7 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
     t->s.own = s->own;
     if (settings_parse(&t->s, s->argc, s->argv, s->groups, words, &n, e)) return e->status;
     *s = t->s;
+    t->m.plain = s->plain;
     return 0;
 }
 
@@ -11770,6 +11223,8 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
     EvalRow row = {.input = 0};
     int starts = 0;
     if (!n) return fail(e, 2, "eval: expected a model file. Try: sink eval out/model.ckpt");
+    if (s->plain && s->ablate)
+        return fail(e, 2, "eval --ablate: --plain has no ablations. Try: without --plain");
     if (results_ready(s, e)) return e->status;
     if (n > 1 || s->inputs || s->domains[0] || s->lengths[0]) return survey(s, words, n, e);
     Outcome *o = grab(1, sizeof *o, e);
@@ -11896,7 +11351,7 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
     } else if (!ids_parse(&in, path, t.vocab, false, &ids, NULL, &B, &T, e) &&
                !tokenizer_decode(&t, ids.at, ids.size, &out, e)) {
         /* the space that encoding put before the text is not the text's */
-        const bool blank = t.space > SPACE_NONE && out.size && out.at[0] == ' ';
+        const bool blank = t.blank && out.size && out.at[0] == ' ';
         fwrite(out.at + blank, 1, out.size - blank, stdout);
     }
     encoder_free(&encoder);
@@ -11999,6 +11454,7 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
         if (checkpoint_load(words[0], &t, true, e)) return e->status;
     } else if (!config_resolve(&s->model, e) && !model_create(&t.m, &s->model, true, e))
         model_init(&t.m, s->train.init, (uint64_t)s->train.seed);
+    t.m.plain = s->plain;
     snprintf(config, sizeof config, "%s/config.json", s->out);
     if (!e->status) file_read(s->ids, &text, e);
     if (!e->status && !ids_parse(&text, s->ids, t.m.c.vocab, true, &ids, NULL, &B, &T, e)) {
@@ -12017,11 +11473,11 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
 static int verb_help(Settings *s, const char **words, int n, Error *e);
 
 static const Verb VERBS[] = {
-    {"run",      "",               "mtdeopruj",
+    {"run",      "",               "mtdeoprujl",
      "three short trainings: a sink emerges, moves to a key bias, fails to appear", verb_run, true},
-    {"train",    "",               "mtdeoprfu",
+    {"train",    "",               "mtdeoprful",
      "text in, checkpoint out", verb_train, true},
-    {"eval",     "MODEL ..",       "dseoapiyj",
+    {"eval",     "MODEL ..",       "dseoapiyjl",
      "the sink metrics, norms and the alpha map of a model; a table of several", verb_eval, false},
     {"check",    "[NAME|MODEL]",   "",
      "the paper's propositions, on toys or a model: holds, fails as it must, refuted", verb_check,
@@ -12030,9 +11486,9 @@ static const Verb VERBS[] = {
      "the paper's variants by name", verb_list, false},
     {"tokenize", "train|encode|decode [FILE]", "mdou",
      "make a tokenizer; text to ids; ids to text", verb_tokenize, false},
-    {"generate", "[MODEL]",        "dsgo",
+    {"generate", "[MODEL]",        "dsgol",
      "text from a model", verb_generate, true},
-    {"dump",     "[MODEL]",        "mtiouw",
+    {"dump",     "[MODEL]",        "mtiouwl",
      "every tensor of one forward and backward, for NumPy", verb_dump, false},
     {"help",     "[VERB]",         "",
      "this page; a verb's flags", verb_help, false},
