@@ -84,6 +84,9 @@ static void note(Test *t, const char *format, ...) {
     va_end(args);
 }
 
+/* For each row i of a table. */
+#define EACH(i, rows) for (int i = 0; i < (int)(sizeof(rows) / sizeof *(rows)); i++)
+
 /* Zeroed room for n numbers; a test program may give up. */
 static double *room(idx n) {
     double *p = calloc((size_t)(n > 0 ? n : 1), sizeof(double));
@@ -6220,35 +6223,37 @@ static size_t oracle_train(const Tokenizer *k, const unsigned char *text, size_t
 /* A tokenizer from merges in order of rank, through the file's format. */
 static bool tokenizer_of(Tokenizer *k, int32_t (*merges)[2], int n, Error *e) {
     Bytes b = {0};
-    bytes_add(&b, "SINKTOK1", 8, e);
-    bytes_number(&b, 1, 4, e);
+    bytes_add(&b, "SINKTOK1\1\0\0\0", 12, e);
     bytes_number(&b, (uint64_t)(259 + n), 4, e);
     bytes_number(&b, (uint64_t)n, 4, e);
     for (int i = 0; i < 2 * n; i++) bytes_number(&b, (uint64_t)merges[i / 2][i % 2], 4, e);
-    bytes_number(&b, hash64(0, b.at, b.size), 8, e);
-    bool bad = tokenizer_read(b.at, b.size, "x", k, e);
+    bytes_number(&b, 0, 8, e);
+    seal(&b);
+    tokenizer_read(b.at, b.size, "x", k, e);
     bytes_free(&b);
-    return !bad;
+    return !e->status;
+}
+
+static Encoder encoder_of(const Tokenizer *k) {
+    Encoder c;
+    Error e = {0};
+    if (!k->vocab || encoder_make(&c, k, &e)) exit(1);
+    return c;
 }
 
 /* Encoding as the oracle does, and decoding back to the same bytes. */
-static void encode_and_back(Test *t, Encoder *c, const unsigned char *text, size_t n,
-                            const char *what) {
+static void encode_and_back(Test *t, Encoder *c, const void *text, size_t n, const char *what) {
     Error e = {0};
     Ids ids = {0}, slow = {0};
     Bytes back = {0};
     tokenizer_encode(c, text, n, &ids, &e);
     tokenizer_decode(c->tokenizer, ids.at, ids.size, &back, &e);
     fact(t, !e.status && back.size == n && (!n || !memcmp(back.at, text, n)),
-         "%s: %zu bytes come back "
-         "as %zu %s",
-         what, n, back.size, e.text);
+         "%s: %zu bytes come back as %zu %s", what, n, back.size, e.text);
     for (size_t i = 0; i < ids.size; i++)
         if (ids.at[i] < TOKEN_BYTE) fact(t, false, "%s: a special id", what);
     oracle_encode(c->tokenizer, text, n, &slow);
-    fact(t,
-         slow.size == ids.size &&
-             (!ids.size || !memcmp(slow.at, ids.at, ids.size * sizeof *ids.at)),
+    fact(t, slow.size == ids.size && (!n || !memcmp(slow.at, ids.at, ids.size * sizeof *ids.at)),
          "%s: %zu ids of %zu bytes, by the book %zu", what, ids.size, n, slow.size);
     ids_free(&ids);
     ids_free(&slow);
@@ -6272,21 +6277,18 @@ static void pieces__as_the_oracle_cuts(Test *t) {
     Rng r = {1};
     Error e = {0};
     Tokenizer k = {0};
-    Encoder c = {0};
-    for (int i = 0; i < 64; i++) { /* all pairs, in an order drawn at random */
-        int j = (int)rng_below(&r, (uint64_t)i + 1);
+    for (int i = 0; i < 64; i++) {                       /* all pairs, in an order drawn at random */
+        const int j = (int)rng_below(&r, (uint64_t)i + 1);
         memcpy(merges[i], merges[j], sizeof merges[i]);
         merges[j][0] = TOKEN_BYTE + KINDS[i / 8];
         merges[j][1] = TOKEN_BYTE + KINDS[i % 8];
     }
-    if (!tokenizer_of(&k, merges, 64, &e) || encoder_make(&c, &k, &e)) {
-        fact(t, false, "%s", e.text);
-        return;
-    }
+    fact(t, tokenizer_of(&k, merges, 64, &e), "%s", e.text);
+    Encoder c = encoder_of(&k);
     unsigned char s[400];
     for (int trial = 0; trial < 4000; trial++) {
-        size_t n = 1 + (size_t)rng_below(&r, trial % 8 ? 12 : sizeof s);
-        for (size_t i = 0; i < n; i++) /* every other text has long runs */
+        const size_t n = 1 + (size_t)rng_below(&r, trial % 8 ? 12 : sizeof s);
+        for (size_t i = 0; i < n; i++)                   /* every other text has long runs */
             s[i] = i && trial % 2 && rng_below(&r, 60) ? s[i - 1] : KINDS[rng_below(&r, 8)];
         encode_and_back(t, &c, s, n, "kinds");
     }
@@ -6301,24 +6303,19 @@ static void pieces__end_after_their_most(Test *t) {
     for (int i = 0; i < 7; i++) merges[i][0] = merges[i][1] = i ? 258 + i : TOKEN_BYTE + 'x';
     Error e = {0};
     Tokenizer k = {0};
-    Encoder c = {0};
     Ids ids = {0};
     unsigned char s[400];
     memset(s, 'x', sizeof s);
-    if (!tokenizer_of(&k, merges, 7, &e) || encoder_make(&c, &k, &e)) {
-        fact(t, false, "%s", e.text);
-        return;
-    }
-    tokenizer_encode(&c, s, 400, &ids, &e); /* 128 128 128 16 */
+    fact(t, tokenizer_of(&k, merges, 7, &e), "%s", e.text);
+    Encoder c = encoder_of(&k);
+    tokenizer_encode(&c, s, 400, &ids, &e);              /* 128 128 128 16 */
     fact(t, ids.size == 4 && ids.at[0] == 265 && ids.at[2] == 265 && ids.at[3] == 262,
          "400 x: %zu ids", ids.size);
     ids.size = 0;
     s[0] = ' ';
-    tokenizer_encode(&c, s, 144, &ids, &e); /* blank 64 32 16 8 4 2 1 | 16 */
+    tokenizer_encode(&c, s, 144, &ids, &e);              /* blank 64 32 16 8 4 2 1 | 16 */
     fact(t, ids.size == 9 && ids.at[1] == 264 && ids.at[7] == TOKEN_BYTE + 'x' && ids.at[8] == 262,
-         "a blank "
-         "and 143 x: %zu ids",
-         ids.size);
+         "a blank and 143 x: %zu ids", ids.size);
     ids_free(&ids);
     encoder_free(&c);
     tokenizer_free(&k);
@@ -6327,15 +6324,10 @@ static void pieces__end_after_their_most(Test *t) {
 static void tokenizer_encode__by_the_book(Test *t) {
     enum { SIZE = 1500 };
     Rng r = {2};
-    Error e = {0};
     unsigned char s[SIZE] = {0};
     for (int vocab = 259; vocab <= 399; vocab += 70) {
         Tokenizer k = sample_tokenizer(t, vocab);
-        Encoder c;
-        if (encoder_make(&c, &k, &e)) {
-            fact(t, false, "%s", e.text);
-            return;
-        }
+        Encoder c = encoder_of(&k);
         encode_and_back(t, &c, s, 0, "nothing");
         for (int b = 0; b < 256; b++) {
             memset(s, b, 300);
@@ -6343,40 +6335,27 @@ static void tokenizer_encode__by_the_book(Test *t) {
             encode_and_back(t, &c, s, 300, "300 equal bytes");
         }
         for (int trial = 0; trial < 120; trial++) {
-            size_t n = (size_t)rng_below(&r, SIZE);
+            const size_t n = (size_t)rng_below(&r, SIZE);
             random_text(&r, trial % 4, s, n);
             encode_and_back(t, &c, s, n, "random");
         }
-        encode_and_back(t, &c, (const unsigned char *)SAMPLE, strlen(SAMPLE), "SAMPLE");
-        encode_and_back(t, &c, (const unsigned char *)"<|endoftext|><|bos|><|fix|>", 27,
-                        "special names");
+        encode_and_back(t, &c, SAMPLE, strlen(SAMPLE), "SAMPLE");
+        encode_and_back(t, &c, "<|endoftext|><|bos|><|fix|>", 27, "special names");
         encoder_free(&c);
         tokenizer_free(&k);
     }
 }
 
-/* More distinct words than the cache has room for: all at once, again, and each word anew. */
+/* More distinct words than the cache has room for: all at once, and again. */
 static void tokenizer_encode__cached(Test *t) {
     enum { SIZE = 120000 };
     Rng r = {3};
-    Error e = {0};
     Tokenizer k = sample_tokenizer(t, 380);
-    Encoder c;
-    Ids once = {0}, again = {0}, slow = {0};
+    Encoder c = encoder_of(&k);
     unsigned char *s = (unsigned char *)room(SIZE / 8);
     for (size_t i = 0; i < SIZE; i++) s[i] = (unsigned char)"abcdethe "[rng_below(&r, 9)];
-    if (encoder_make(&c, &k, &e)) exit(1);
-    tokenizer_encode(&c, s, SIZE, &once, &e);
-    tokenizer_encode(&c, s, SIZE, &again, &e);
-    oracle_encode(&k, s, SIZE, &slow);
-    fact(t, !e.status && once.size == slow.size && again.size == slow.size, "%zu, %zu, %zu ids",
-         once.size, again.size, slow.size);
-    fact(t, !memcmp(once.at, slow.at, slow.size * sizeof *slow.at), "the first time, ids differ");
-    fact(t, !memcmp(again.at, slow.at, slow.size * sizeof *slow.at), "the second time, ids differ");
-    note(t, "%zu words' ids", slow.size);
-    ids_free(&once);
-    ids_free(&again);
-    ids_free(&slow);
+    encode_and_back(t, &c, s, SIZE, "the first time");
+    encode_and_back(t, &c, s, SIZE, "the second time");
     encoder_free(&c);
     tokenizer_free(&k);
     free(s);
@@ -6384,25 +6363,24 @@ static void tokenizer_encode__cached(Test *t) {
 
 static void tokenizer_train__by_the_book(Test *t) {
     enum { SIZE = 6000 };
-    Error e = {0};
     Rng r = {4};
     unsigned char s[SIZE];
     for (int trial = 0; trial < 8; trial++) {
         Tokenizer k, again;
-        size_t n = SIZE / 2 + (size_t)rng_below(&r, SIZE / 2);
+        Error e = {0};
+        const size_t n = SIZE / 2 + (size_t)rng_below(&r, SIZE / 2);
+        int vocab = trial % 4 ? 320 : 280;
         random_text(&r, trial % 4, s, n);
         if (trial % 4 == 3) memcpy(s + n / 2, DOCUMENT_END DOCUMENT_END, 26);
-        int vocab = trial % 4 ? 320 : 280;
-        while (tokenizer_train(&k, s, n, vocab,
-                               &e)) { /* runs have few pairs: the error says how many */
+        while (tokenizer_train(&k, s, n, vocab, &e)) {   /* runs have few pairs: how many, it says */
             const char *hint = strstr(e.text, "Try: more text, or --vocab ");
             fact(t, hint && e.status == 1 && !k.start, "%s", e.text);
             if (!hint || vocab <= atoi(hint + 27)) return;
             vocab = atoi(hint + 27);
             e.status = 0;
         }
-        size_t same = oracle_train(&k, s, n);
-        fact(t, vocab > 265 && (int)same == vocab - 259, "text %d: %zu of %d merges", trial, same,
+        const int same = (int)oracle_train(&k, s, n);
+        fact(t, vocab > 265 && same == vocab - 259, "text %d: %d of %d merges", trial, same,
              vocab - 259);
         fact(t, !tokenizer_train(&again, s, n, vocab, &e) && again.hash == k.hash,
              "text %d: another one", trial);
@@ -6411,40 +6389,36 @@ static void tokenizer_train__by_the_book(Test *t) {
     }
 }
 
+static int trained(Tokenizer *k, const char *text, int vocab, Error *e) {
+    return tokenizer_train(k, (const unsigned char *)text, strlen(text), vocab, e);
+}
+
 /* Ties by hand, the order of documents, and vocabularies that cannot be had. */
 static void tokenizer_train__by_hand(Test *t) {
-    static const char
-        ONE[] = "low lower<|endoftext|>newest widest<|endoftext|>low low",
-        TWO[] = "<|endoftext|>newest widest<|endoftext|><|endoftext|>low low<|endoftext|>low lower";
+    static const char ONE[] = "low lower<|endoftext|>newest widest<|endoftext|>low low",
+                      TWO[] = "<|endoftext|>newest widest<|endoftext|><|endoftext|>low low"
+                              "<|endoftext|>low lower";
     /* lo and ow occur 4 times, and l < o. Then lo+w; then the pair of lowest left id, a blank and
      * low. */
-    const int32_t expect[3][2] = {{3 + 'l', 3 + 'o'}, {259, 3 + 'w'}, {3 + ' ', 260}};
-    const struct {
-        const char *text;
-        int vocab, status;
-        const char *hint;
-    } WRONG[] = {{"abab cd", 261, 1, "--vocab 260"},
-                 {"", 260, 1, "--vocab 259"},
-                 {"", 258, 2, "259 to 262144"},
-                 {"", TOKENIZER_VOCAB_MAX + 1, 2, "259 to 262144"}};
+    static const int32_t EXPECT[3][2] = {{3 + 'l', 3 + 'o'}, {259, 3 + 'w'}, {3 + ' ', 260}};
+    static const struct { const char *text; int vocab, status; const char *hint; } WRONG[] = {
+        {"abab cd", 261, 1, "--vocab 260"}, {"", 260, 1, "--vocab 259"},
+        {"", 258, 2, "259 to 262144"}, {"", TOKENIZER_VOCAB_MAX + 1, 2, "259 to 262144"}};
     Error e = {0};
     Tokenizer a, b;
-    tokenizer_train(&a, (const unsigned char *)ONE, strlen(ONE), 262, &e);
-    tokenizer_train(&b, (const unsigned char *)TWO, strlen(TWO), 262, &e);
-    fact(t, !e.status && a.hash == b.hash, "the order of documents plays a part %s", e.text);
-    for (int i = 0; i < 3 && !e.status; i++)
-        fact(t, a.merges.at[i].left == expect[i][0] && a.merges.at[i].right == expect[i][1],
+    fact(t, !trained(&a, ONE, 262, &e) && !trained(&b, TWO, 262, &e) && a.hash == b.hash,
+         "the order of documents plays a part %s", e.text);
+    EACH(i, EXPECT)
+        fact(t, a.merges.at[i].left == EXPECT[i][0] && a.merges.at[i].right == EXPECT[i][1],
              "merge %d is %d %d", i, a.merges.at[i].left, a.merges.at[i].right);
     tokenizer_free(&a);
     tokenizer_free(&b);
-    for (int i = 0; i < 4; i++) {
+    EACH(i, WRONG) {
         Error bad = {0};
-        const unsigned char *text = (const unsigned char *)WRONG[i].text;
-        int status = tokenizer_train(&a, text, strlen(WRONG[i].text), WRONG[i].vocab, &bad);
-        fact(t, status == WRONG[i].status && !a.start && strstr(bad.text, WRONG[i].hint), "%d: %s",
-             WRONG[i].vocab, bad.text);
+        fact(t, trained(&a, WRONG[i].text, WRONG[i].vocab, &bad) == WRONG[i].status && !a.start &&
+                strstr(bad.text, WRONG[i].hint), "%d: %s", WRONG[i].vocab, bad.text);
     }
-    fact(t, !tokenizer_train(&a, NULL, 0, 259, &e) && a.vocab == 259, "bytes alone: %s", e.text);
+    fact(t, !trained(&a, "", 259, &e) && a.vocab == 259, "bytes alone: %s", e.text);
     tokenizer_free(&a);
 }
 
@@ -6454,11 +6428,10 @@ static void tokenizer_read__damage(Test *t) {
     Bytes b = {0}, again = {0};
     fact(t, !tokenizer_bytes(&k, &b, &e) && b.size == 28 + 8 * 31, "%zu bytes %s", b.size, e.text);
     fact(t, !memcmp(b.at, "SINKTOK1\1\0\0\0\x22\1\0\0\x1f\0\0\0", 20), "another head");
-    fact(t, !tokenizer_read(b.at, b.size, "x", &back, &e) && back.hash == k.hash, "%s", e.text);
-    fact(t,
-         !tokenizer_bytes(&back, &again, &e) && again.size == b.size &&
-             !memcmp(again.at, b.at, b.size) && !memcmp(back.pool.at, k.pool.at, k.start[290]),
-         "it comes back as another");
+    fact(t, !tokenizer_read(b.at, b.size, "x", &back, &e) && back.hash == k.hash &&
+            !tokenizer_bytes(&back, &again, &e) && again.size == b.size &&
+            !memcmp(again.at, b.at, b.size) && !memcmp(back.pool.at, k.pool.at, k.start[290]),
+         "it comes back as another %s", e.text);
     tokenizer_free(&back);
     for (size_t n = 0; n < b.size; n++)
         fact(t, refused(b.at, n), "cut to %zu bytes, it is read", n);
@@ -6477,70 +6450,50 @@ static void tokenizer_read__damage(Test *t) {
 
 /* Wrong contents under a right checksum: one of each kind, then thousands at random. */
 static void tokenizer_read__hostile(Test *t) {
-    static const struct {
-        size_t at;
-        unsigned char value;
-        const char *found;
-    } WRONG[] = {{0, 'X', "another kind"}, {8, 3, "version"},   {8, 2, "hf"}, {15, 255, "fewer"},
-                 {16, 40, "fewer"},        {12, 2, "fewer"},    {12, 0x2d, "fewer"},
-                 {20, 2, "merge 0"},       {24, 0, "merge 0"},  {21, 1, "merge 0"},
-                 {30, 255, "merge 1"},     {35, 255, "merge 1"}};
+    static const struct { size_t at; int size; uint64_t value; const char *found; } WRONG[] = {
+        {0, 1, 'X', "another kind"}, {8, 1, 3, "version"}, {8, 1, 2, "cc -O3 data/hf.c -o hf"},
+        {15, 1, 255, "fewer"}, {16, 1, 40, "fewer"}, {12, 1, 2, "fewer"}, {12, 1, 0x2d, "fewer"},
+        {20, 1, 2, "merge 0"}, {24, 1, 0, "merge 0"}, {21, 1, 1, "merge 0"},
+        {30, 1, 255, "merge 1"}, {35, 1, 255, "merge 1"},
+        {20, 4, 259, "merge 0 of ids 3 to 258, found "},     /* a merge made of itself */
+        {24, 4, 259, "merge 0 of ids 3 to 258, found "},
+        {20 + 8 * 7, 8, 0, "found the pair of merge 3"}};    /* a pair merged twice */
     Error e = {0};
     Rng r = {5};
     Tokenizer k = sample_tokenizer(t, 300), back;
     Bytes b = {0}, w = {0};
     tokenizer_bytes(&k, &b, &e);
     bytes_add(&w, b.at, b.size, &e);
-    for (int i = 0; i < 12; i++) {
+    EACH(i, WRONG) {
         Error bad = {0};
+        uint64_t value = WRONG[i].size < 8 ? WRONG[i].value : number_at(b.at + 20 + 8 * 3, 8);
         memcpy(w.at, b.at, b.size);
-        w.at[WRONG[i].at] = WRONG[i].value;
+        for (int j = 0; j < WRONG[i].size; j++, value >>= 8)
+            w.at[WRONG[i].at + (size_t)j] = (unsigned char)value;
         seal(&w);
-        fact(t,
-             refused(w.at, w.size) && tokenizer_read(w.at, w.size, "x", &back, &bad) &&
-                 strstr(bad.text, WRONG[i].found),
-             "byte %zu: %s", WRONG[i].at, bad.text);
+        fact(t, refused(w.at, w.size) && tokenizer_read(w.at, w.size, "x", &back, &bad) &&
+                strstr(bad.text, WRONG[i].found), "byte %zu: %s", WRONG[i].at, bad.text);
     }
-    memcpy(w.at, b.at, b.size);
-    memcpy(w.at + 20 + 8 * 7, w.at + 20 + 8 * 3, 8);
-    seal(&w);
-    fact(t, refused(w.at, w.size), "a pair merged twice is read");
-    for (size_t side = 0; side < 2; side++) { /* a merge made of itself */
-        Error bad = {0};
-        memcpy(w.at, b.at, b.size);
-        w.at[20 + 4 * side] = 3; /* 259 */
-        w.at[21 + 4 * side] = 1;
-        seal(&w);
-        fact(t,
-             refused(w.at, w.size) && tokenizer_read(w.at, w.size, "x", &back, &bad) &&
-                 strstr(bad.text, "merge 0 of ids 3 to 258, found "),
-             "%s", bad.text);
-    }
-    int32_t merges[8][2]; /* each token twice the one before; the eighth has 129 bytes */
+    int32_t merges[8][2];                    /* each twice the one before; the eighth: 129 bytes */
     for (int i = 0; i < 8; i++) merges[i][0] = merges[i][1] = i ? 258 + i : 100;
     merges[7][1] = 100;
-    fact(t,
-         !tokenizer_of(&back, merges, 8, &e) &&
-             strstr(e.text, "merge 7 to spell at most 128 bytes, found 129"),
-         "%s", e.text);
-    e = (Error){0};
+    fact(t, !tokenizer_of(&back, merges, 8, &e) &&
+            strstr(e.text, "merge 7 to spell at most 128 bytes, found 129"), "%s", e.text);
     int accepted = 0, trials = 6000;
     for (int trial = 0; trial < trials; trial++) {
         Error bad = {0};
         w.size = b.size;
         memcpy(w.at, b.at, b.size);
         for (uint64_t changes = 1 + rng_below(&r, 3); changes--;) {
-            size_t at = trial % 2 ? 20 + 4 * (size_t)rng_below(&r, 82)
-                                  : (size_t)rng_below(&r, b.size - 8);
+            const size_t at = trial % 2 ? 20 + 4 * (size_t)rng_below(&r, 82)
+                                        : (size_t)rng_below(&r, b.size - 8);
             w.at[at] = (unsigned char)rng_below(&r, 256);
         }
         if (trial % 8 == 7) w.size = (size_t)rng_below(&r, b.size);
         if (w.size >= 8) seal(&w);
-        if (!tokenizer_read(w.at, w.size, "x", &back, &bad)) {
-            Encoder c = {0};
-            if (++accepted % 50 == 0 && !encoder_make(&c, &back, &e))
-                encode_and_back(t, &c, (const unsigned char *)SAMPLE, strlen(SAMPLE),
-                                "a tampered file");
+        if (!tokenizer_read(w.at, w.size, "x", &back, &bad) && ++accepted % 50 == 0) {
+            Encoder c = encoder_of(&back);
+            encode_and_back(t, &c, SAMPLE, strlen(SAMPLE), "a tampered file");
             encoder_free(&c);
         }
         tokenizer_free(&back);
@@ -6553,32 +6506,26 @@ static void tokenizer_read__hostile(Test *t) {
 }
 
 static void tokenizer__special_ids(Test *t) {
-    static const char *const TEXTS[] = {"",
-                                        "<|endoftext|>",
-                                        "a<|endoftext|>b",
-                                        "<|endoftext|",
-                                        "<<|endoftext|><|endoftext|>",
-                                        "<|endoftex<|endoftext|>",
-                                        "abc<"};
-    static const size_t LENGTHS[] = {0, 0, 1, 12, 1, 10, 4};
+    static const struct { const char *text; size_t length; } TEXTS[] = {
+        {"", 0}, {"<|endoftext|>", 0}, {"a<|endoftext|>b", 1}, {"<|endoftext|", 12},
+        {"<<|endoftext|><|endoftext|>", 1}, {"<|endoftex<|endoftext|>", 10}, {"abc<", 4}};
     static const int32_t SPECIAL[] = {1, 0, 2, 3 + 'x'},
                          WRONG[][2] = {{70, -1}, {70, 300}, {70, INT32_MAX}, {70, INT32_MIN}};
-    for (int i = 0; i < 7; i++) {
-        size_t n = document_length((const unsigned char *)TEXTS[i], strlen(TEXTS[i]));
-        fact(t, n == LENGTHS[i], "%s: a document of %zu bytes", TEXTS[i], n);
+    EACH(i, TEXTS) {
+        const char *text = TEXTS[i].text;
+        const size_t n = document_length((const unsigned char *)text, strlen(text));
+        fact(t, n == TEXTS[i].length, "%s: a document of %zu bytes", text, n);
     }
     Tokenizer k = sample_tokenizer(t, 300);
     Error e = {0};
     Bytes b = {0};
-    fact(t,
-         !tokenizer_decode(&k, SPECIAL, 4, &b, &e) && b.size == 28 &&
-             !memcmp(b.at, "<|bos|><|endoftext|><|fix|>x", 28),
+    fact(t, !tokenizer_decode(&k, SPECIAL, 4, &b, &e) && b.size == 28 &&
+            !memcmp(b.at, "<|bos|><|endoftext|><|fix|>x", 28),
          "special ids: %.*s", (int)b.size, (const char *)b.at);
-    for (int i = 0; i < 4; i++) {
+    EACH(i, WRONG) {
         Error bad = {0};
-        fact(t,
-             tokenizer_decode(&k, WRONG[i], 2, &b, &bad) == 1 && b.size == 28 &&
-                 strstr(bad.text, "at place 1") && strstr(bad.text, "0 to 299"),
+        fact(t, tokenizer_decode(&k, WRONG[i], 2, &b, &bad) == 1 && b.size == 28 &&
+                strstr(bad.text, "at place 1") && strstr(bad.text, "0 to 299"),
              "id %d: %s", WRONG[i][1], bad.text);
     }
     bytes_free(&b);
@@ -6589,24 +6536,21 @@ static void tokenizer__special_ids(Test *t) {
 static void tokenizer__shipped(Test *t) {
     Error e = {0};
     Tokenizer k = {0};
-    Encoder c = {0};
     Grammar g = {0};
     Bytes file = {0}, text = {0};
     Ids ids = {0};
-    fact(t, !tokenizer_load("tokenizer.bin", &k, &e) && k.vocab == 2048, "%d tokens %s", k.vocab,
-         e.text);
-    file_read(SHIPPED_GRAMMAR, &file, &e);
-    if (!e.status) grammar_read(&g, file.at, file.size, SHIPPED_GRAMMAR, &e);
+    fact(t, !tokenizer_load("tokenizer.bin", &k, &e) && k.vocab == 2048, "%d tokens", k.vocab);
+    if (!file_read(SHIPPED_GRAMMAR, &file, &e))
+        grammar_read(&g, file.at, file.size, SHIPPED_GRAMMAR, &e);
     for (uint64_t n = 0; n < 30 && !e.status; n++) grammar_document(&g, 5, n, &text, &e);
-    if (!e.status && !encoder_make(&c, &k, &e)) {
-        tokenizer_encode(&c, text.at, text.size, &ids, &e);
-        double ratio = (double)text.size / (double)ids.size;
-        fact(t, ratio > 2.5, "%.3f bytes a token", ratio);
-        note(t, "%.2f bytes a token", ratio);
-        encode_and_back(t, &c, text.at, 20000, "stories");
-        encode_and_back(t, &c, (const unsigned char *)SAMPLE, strlen(SAMPLE), "SAMPLE");
-    }
     fact(t, !e.status, "%s", e.text);
+    Encoder c = encoder_of(&k);
+    tokenizer_encode(&c, text.at, text.size, &ids, &e);
+    const double ratio = (double)text.size / (double)ids.size;
+    fact(t, ratio > 2.5, "%.3f bytes a token", ratio);
+    note(t, "%.2f bytes a token", ratio);
+    encode_and_back(t, &c, text.at, 20000, "stories");
+    encode_and_back(t, &c, SAMPLE, strlen(SAMPLE), "SAMPLE");
     bytes_free(&file);
     bytes_free(&text);
     ids_free(&ids);
