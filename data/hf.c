@@ -2901,14 +2901,12 @@ static int verb_choices(Settings *s, const char **words, int n, Error *e) {
 
 #define OWN(field) offsetof(HfOwn, field)
 static const Option HF_OPTIONS[] = {
-    {"link",          'L', 'b', OWN(link),               "0",      0, 1, "",
-     "MODEL points into the published files and holds no copy"},
-    {"tokenizer",     'K', 's', OWN(tokenizer),          "",       0, 0, "FILE",
+    {"link", 'L', 'b', OWN(link), ON_OFF, "MODEL points into the published files, without a copy"},
+    {"tokenizer", 'K', 's', OWN(tokenizer), STRING("FILE"),
      "of import instead of the folder's; of export the one it learnt with [tokenizer.bin]"},
-    {"choices",       'y', 's', OWN(choices),            "",       0, 0, "FILE",
+    {"choices", 'y', 's', OWN(choices), STRING("FILE"),
      "acc and acc_norm of multiple choice (Figure 10); hf choices makes it of HellaSwag"},
-    {"questions",     'y', 'i', OWN(questions),          "0",      1, 1 << 30, "N",
-     "of --choices, so many; default: all"},
+    {"questions", 'y', 'i', OWN(questions), "0", 1, 1 << 30, "N", "of these; default: all"},
     {NULL, 0, 0, 0, NULL, 0, 0, NULL, NULL}};
 
 static const Verb HF_VERBS[] = {
