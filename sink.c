@@ -11572,6 +11572,7 @@ static void survey_failed(Survey *v, Error *one) {
 static void survey_text(Survey *v, Settings s, Trainer *t, const char *model, const char *path,
                         Error *e) {
     Result besides = {0};
+    Bytes said = {0};
     char name[64];
     const char *text = path[0] ? path : s.ids[0] ? s.ids : s.data.text[0] ? s.data.text
                      : s.data.tokens[0] ? s.data.tokens : s.data.grammar;
@@ -11586,7 +11587,7 @@ static void survey_text(Survey *v, Settings s, Trainer *t, const char *model, co
     snprintf(name, sizeof name, "%.*s", (int)strcspn(text, "."), text);
     data_close(&t->data);
     if (!open_data(&s, t, model, e) && s.program->measure)
-        s.program->measure(&besides, &s, t, NULL, e);
+        s.program->measure(&besides, &said, &s, t, e);
     for (int input = 0; input < (s.inputs ? 3 : 1) && !e->status; input++)
         for (int i = 0; i < (v->length[0] ? 32 : 1); i++) {
             if (i && !v->length[i]) break;
@@ -11596,6 +11597,7 @@ static void survey_text(Survey *v, Settings s, Trainer *t, const char *model, co
             survey_failed(v, e);
         }
     result_free(&besides);
+    bytes_free(&said);
     survey_failed(v, e);
 }
 
@@ -11632,6 +11634,7 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
     Trainer t = {0};
     Ablated ablated, *cut = NULL;
     Result besides = {0};
+    Bytes said = {0};
     EvalRow row = {.input = 0};
     int starts = 0;
     if (!n) return fail(e, 2, "eval: expected a model file. Try: sink eval out/model.ckpt");
@@ -11642,18 +11645,20 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
         && !outcome_measure(o, &t, s, &starts, e) && s->ablate
         && !ablate(&ablated, &t.m, &t.data, s, s->eval_n, s->eval_T, e))
         cut = &ablated;
+    if (!e->status && s->program->measure) s->program->measure(&besides, &said, s, &t, e);
     if (!e->status) {
         o->name = words[0];
         o->source = "";
         o->loss = o->s.loss;
         eval_print(words[0], &t, o, s, starts, cut);
-        if (s->program->measure) s->program->measure(&besides, s, &t, stdout, e);
+        fwrite(said.at, 1, said.size, stdout);
         if (!eval_numbers(&row.all, &o->s, cut, &besides, s, e)) eval_write(&row, 1, false, s, e);
         if (s->report[0] && s->program && s->program->page)
             s->program->page(s->report, "eval", s, o, 1, cut, "", e);
     }
     result_free(&row.all);
     result_free(&besides);
+    bytes_free(&said);
     if (o) sinks_free(&o->s);
     free(o);
     trainer_free(&t);

@@ -1099,8 +1099,8 @@ typedef struct Program {
     /* the page of a run, a training or an evaluation: n models, and what is said of them */
     int (*page)(const char *path, const char *verb, const Settings *s, const Outcome *o, int n,
                 const Ablated *cut, const char *verdict, Error *e);
-    /* what eval measures besides, each number with a name, and says on out, where that is not NULL */
-    int (*measure)(Result *besides, const Settings *s, Trainer *t, FILE *out, Error *e);
+    /* what eval measures besides: numbers with names, and what is said of them in words */
+    int (*measure)(Result *besides, Bytes *said, const Settings *s, Trainer *t, Error *e);
 } Program;
 int  sink_main(const Program *program, int argc, char **argv);
 

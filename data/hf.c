@@ -2852,12 +2852,11 @@ static int import_choices(const char *path, const char *to, Error *e) {
 static double share_error(double p, int n) { return n > 1 ? sqrt(p * (1 - p) / (n - 1)) : 0; }
 
 /* What eval measures besides: --choices. */
-static int choices_measure(Result *besides, const Settings *s, Trainer *t, FILE *out, Error *e) {
+static int choices_measure(Result *besides, Bytes *said, const Settings *s, Trainer *t, Error *e) {
     const HfOwn *own = s->own;
     Chosen x;
     if (!own->choices[0] || choices_answer(&x, &t->m, &t->data, s, e)) return e->status;
-    if (out)
-        fprintf(out, "\n%d questions of %s: acc %.4f +- %.4f, acc_norm %.4f +- %.4f\n", x.n,
+    bytes_print(said, e, "\n%d questions of %s: acc %.4f +- %.4f, acc_norm %.4f +- %.4f\n", x.n,
                 own->choices, x.acc, share_error(x.acc, x.n), x.acc_norm,
                 share_error(x.acc_norm, x.n));
     result_add1(besides, "questions", x.n, e);
