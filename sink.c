@@ -3558,16 +3558,12 @@ double sinks_ratio(const Sinks *s) {
  * REFUTES: then the printed statement is wrong. DECIDES: it holds, or else is refuted. SAYS: a
  * number without a bound. */
 enum { AT_MOST, AT_LEAST, EQUALS, FAILS_BY, FAILS_BELOW, REFUTES, DECIDES, SAYS };
-
-enum { TOKENS = 512, WIDEST = 32, TOY_VOCAB = 13,    /* of a toy at most; all of them have 13 ids */
-       LOGITS = 16 * TOY_VOCAB };
-
-typedef struct Toy Toy;
-typedef struct Page Page;
+enum { FINDING_HOLDS, FINDING_FAILS, FINDING_REFUTED, FINDING_WRONG, FINDINGS };
 
 /* A line of the page. Its toy has the check's flags, then those before a |. Those after the | are
  * of a second toy to compare with. A * in front stands for each position scheme inside the score in
  * turn. */
+typedef struct Toy Toy;
 typedef struct Line {
     const char *reference, *text, *flags;
     double (*measure)(Toy *y);
@@ -3575,6 +3571,19 @@ typedef struct Line {
     int relation;
     double bound;
 } Line;
+
+/* Lines of one subject, up to one without a measure, and what is no line. */
+typedef struct Page Page;
+typedef struct Check {
+    const char *name, *heading;
+    int seed;                           /* of the tokens of its toys; 0: they are all 7 */
+    const char *flags;                  /* of all its toys */
+    const Line *lines;                  /* or NULL */
+    void (*more)(Page *p);              /* or NULL */
+} Check;
+
+enum { TOKENS = 512, WIDEST = 32,       /* of the longest and of the widest toy */
+       TOY_VOCAB = 13, LOGITS = 16 * TOY_VOCAB };
 
 /* A tiny model and the sequence it was last run on, with every map recorded. */
 struct Toy {
@@ -3590,16 +3599,6 @@ struct Toy {
     real *before;                       /* [L+1,T,C] or NULL: the states of an earlier run */
 };
 
-/* Lines of one subject, up to one without a measure, and what is no line. */
-typedef struct Check {
-    const char *name, *heading;
-    int seed;                           /* of the tokens of its toys; 0: they are all 7 */
-    const char *flags;                  /* of all its toys */
-    const Line *lines;                  /* or NULL */
-    void (*more)(Page *p);              /* or NULL */
-} Check;
-
-enum { FINDING_HOLDS, FINDING_FAILS, FINDING_REFUTED, FINDING_WRONG, FINDINGS };
 struct Page {
     FILE *out; bool colour; Error *e;
     int count[FINDINGS];
@@ -3818,29 +3817,23 @@ static bool state_cell(Page *p, const StateRow *r, const char *scheme, bool agre
     return agree ? *spread <= bound && *alone <= bound : *spread >= APART;
 }
 
-/* Every row of every axis of attention is in the table: one that is forgotten fails here. */
-static void states_cover(Page *p) {
-    int kernel = 0, sim = 0, normalizer = 0, extra = 0;
-    for (int n = 0; n < N_STATE_ROWS && STATE_ROWS[n].flags; n++) {
-        Config c;
-        if (config_from_flags(&c, STATE_ROWS[n].flags, p->e)) return;
-        kernel |= 1 << c.kernel;
-        sim |= 1 << c.sim;
-        normalizer |= 1 << c.normalizer;
-        extra |= 1 << c.extra;
-    }
-    if (kernel + 1 != 1 << KERNEL_ROWS || sim + 1 != 1 << SIM_ROWS || extra + 1 != 1 << EXTRA_ROWS
-        || normalizer + 1 != 1 << NORMALIZER_ROWS)
-        fail(p->e, 1, "check: expected every row of every axis in STATE_ROWS, found one missing. "
-             "Try: a row for it there");
+/* The rows of the axes of attention that a row of the table has: one bit for each. */
+static unsigned axis_rows(const StateRow *r, Error *e) {
+    Config c;
+    if (!r->flags || config_from_flags(&c, r->flags, e)) return 0;
+    int extra = KERNEL_ROWS, sim = extra + EXTRA_ROWS, normalizer = sim + SIM_ROWS;
+    return 1u << c.kernel | 1u << (extra + c.extra) | 1u << (sim + c.sim)
+         | 1u << (normalizer + c.normalizer);
 }
+enum { EVERY_ROW = (1 << (KERNEL_ROWS + EXTRA_ROWS + SIM_ROWS + NORMALIZER_ROWS)) - 1 };
 
 static void check_states(Page *p) {
     fprintf(p->out, " %29s none  rel. alibi    t5  rot.  abs. learn.  = worst    alone  x least\n",
             "");
-    states_cover(p);
+    unsigned rows = 0;
     for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS && !p->e->status; r++) {
         double worst = 0, alone = 0, least = INFINITY;
+        rows |= axis_rows(r, p->e);
         fprintf(p->out, " %-28s", r->name);
         for (int x = 0; x < POS_ROWS; x++) {
             double spread, single;
@@ -3858,24 +3851,25 @@ static void check_states(Page *p) {
     fprintf(p->out, " = they agree with each other and with the token alone, to %.1e (%.0e where Z "
             "holds 1e-8)\n x they part by %.0e or more              ! neither, or the wrong one\n",
             STATES, STATES + EPS_IN_Z, APART);
+    if (!p->e->status && rows != EVERY_ROW)
+        fail(p->e, 1, "check: expected every row of every axis in STATE_ROWS, found one without. "
+             "Try: a line for it there");
 }
 
 /* -------------------------------------------------------------------------------------------------
  * 7.3  [E10] Equation 16 itself, and the rules behind the cells */
 
-/* y [out] = x [in] W: plain loops in double, so that equation 16 shares no code with the model. */
-static void times(double *y, const double *x, const real *w, int in, int out) {
+/* y [out] = x [in] W, or LN(x) W where there is a gain: plain loops in double, so that equation 16
+ * shares no code with the model. */
+static void times(double *y, const double *x, const real *gain, const real *w, int in, int out) {
+    double square = 0;
+    for (int i = 0; i < in; i++) square += x[i] * x[i];
+    double root = sqrt(square / in + 1e-5);                  /* 1e-5: the default norm_eps */
     for (int o = 0; o < out; o++) {
         y[o] = 0;
-        for (int i = 0; i < in; i++) y[o] += x[i] * (double)w[i * out + o];
+        for (int i = 0; i < in; i++)
+            y[o] += (gain ? x[i] / root * (double)gain[i] : x[i]) * (double)w[i * out + o];
     }
-}
-
-static void rms_norm(const Config *c, double *y, const double *x, const real *gain) {
-    double sum = 0;
-    for (int i = 0; i < c->dim; i++) sum += x[i] * x[i];
-    for (int i = 0; i < c->dim; i++)
-        y[i] = x[i] / sqrt(sum / c->dim + c->norm_eps) * (double)gain[i];
 }
 
 /* Equation 16 (and section 3.1's h_1): what a block makes of a token that sees but its own value.
@@ -3884,16 +3878,14 @@ static void block_alone(const Model *m, int l, double x[WIDEST]) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
     int C = c->dim, Q = c->heads * c->head_dim, F = c->ffn;
-    double n[WIDEST], v[WIDEST], o[WIDEST], f1[WIDEST], f2[WIDEST];
-    rms_norm(c, n, x, w->norm1);
-    times(v, n, w->wv, C, Q);
-    times(o, v, w->wo, Q, C);
+    double v[WIDEST], o[WIDEST], f1[WIDEST], f2[WIDEST];
+    times(v, x, w->norm1, w->wv, C, Q);
+    times(o, v, NULL, w->wo, Q, C);
     for (int i = 0; i < C; i++) x[i] += o[i];
-    rms_norm(c, n, x, w->norm2);
-    times(f1, n, w->w1, C, F);
-    times(f2, n, w->w2, C, F);
+    times(f1, x, w->norm2, w->w1, C, F);
+    times(f2, x, w->norm2, w->w2, C, F);
     for (int i = 0; i < F; i++) f1[i] = f1[i] / (1 + exp(-f1[i])) * f2[i];
-    times(o, f1, w->w3, F, C);
+    times(o, f1, NULL, w->w3, F, C);
     for (int i = 0; i < C; i++) x[i] += o[i];
 }
 
@@ -3976,19 +3968,15 @@ static double kv_rule(Toy *y) {
 
 static const Line RULES[] = {
     {"eq. 16", "h_t^l by the equation itself, 5 schemes", "*", equation16, 12, AT_MOST, STATES},
-    {"eq. 17", "window w, Z = 1: block l, tokens t > l(w-1)",
-     "* " WINDOWED, window_rule, 0, AT_MOST, STATES},
+    {"eq. 17", "window, Z = 1: tokens t > l(w-1)", "* " WINDOWED, window_rule, 0, AT_MOST, STATES},
     {"eq. 17", "  and the token before them", "* " WINDOWED, window_rule, 1, FAILS_BY, APART},
-    {"eq. 17", "prefix p, Z = 1, no positions: tokens t <= p",
-     PREFIXED, prefix_rule, 0, AT_MOST, STATES},
+    {"eq. 17", "prefix p, Z = 1: tokens t <= p", PREFIXED, prefix_rule, 0, AT_MOST, STATES},
     {"eq. 17", "  and the tokens after them", PREFIXED, prefix_rule, 1, FAILS_BY, APART},
-    {"Table 15, 8", "clamp: of 60 models, |S_t| >= 1 of one sign",
-     "", clamp_rule, 1, AT_MOST, STATES},
+    {"Table 15, 8", "clamp: 60 models, |S_t| >= 1 of one sign", "", clamp_rule, 1, AT_MOST, STATES},
     {"Table 15, 8", "  the others", "", clamp_rule, 0, FAILS_BY, APART},
     {"Table 4", "KV biases: o_t = v + A_t*(v* - v)", "--extra kv", kv_rule, 0, FAILS_BY, APART},
     {"Table 4", "  with v* = v in every block", "--extra kv", kv_rule, 1, AT_MOST, STATES},
-    {0}
-};
+    {0}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.4  Section 3.1: the first token's states are a function of x_1 alone
@@ -4022,24 +4010,20 @@ static double share_of_eps(Toy *y) {
 }
 
 static const Line FIRST[] = {
-    {"sec. 3.1", "numbers of h_1 moved by later tokens: softmax",
-     "*", h1_moved, BY_TOKENS, AT_MOST, 0},
+    {"sec. 3.1", "h_1 moved by later tokens: softmax", "*", h1_moved, BY_TOKENS, AT_MOST, 0},
     {"sec. 3.1", "  post-norm", "--place post", h1_moved, BY_TOKENS, AT_MOST, 0},
     {"sec. 3.1", "  sigmoid, Z = 1", SIGMOID_1, h1_moved, BY_TOKENS, AT_MOST, 0},
     {"sec. 3.1", "  K biases", "--extra k", h1_moved, BY_TOKENS, AT_MOST, 0},
     {"sec. 3.1", "  a prefix of 3", "--prefix 3", h1_moved, BY_TOKENS, FAILS_BY, 1},
-    {"sec. 3.1", "numbers of h_1 moved by W_Q, W_K: softmax", "*", h1_moved, BY_SCORES, AT_MOST, 0},
+    {"sec. 3.1", "h_1 moved by W_Q, W_K: softmax", "*", h1_moved, BY_SCORES, AT_MOST, 0},
     {"sec. 3.1", "  post-norm", "--place post", h1_moved, BY_SCORES, AT_MOST, 0},
     {"sec. 3.1", "  sigmoid, Z = 1", SIGMOID_1, h1_moved, BY_SCORES, FAILS_BY, 1},
     {"sec. 3.1", "  K biases", "--extra k", h1_moved, BY_SCORES, FAILS_BY, 1},
-    {"sec. 3.1", "h_1 = FFN(LN(o+h)) + o + h, o = LN(h) W_V W_O",
-     "*", equation16, 1, AT_MOST, STATES},
-    {"Table 4", "sink token: numbers of x* moved by the tokens",
-     "--sink-token", h1_moved, STAR_BY_TOKENS, AT_MOST, 0},
-    {"Table 15, 3", "sigmoid / sum at z = -11.6: 1 - A_11 in percent",
+    {"sec. 3.1", "h_1 = FFN(LN(o+h))+o+h, o = LN(h) W_V W_O", "*", equation16, 1, AT_MOST, STATES},
+    {"Table 4", "x* moved by the tokens", "--sink-token", h1_moved, STAR_BY_TOKENS, AT_MOST, 0},
+    {"Table 15, 3", "sigmoid / sum, z = -11.6: 1 - A_11 in percent",
      "--sim sigmoid", share_of_eps, -11.6, EQUALS, 0.1089799},
-    {0}
-};
+    {0}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.5  [P1] Proposition 1, no positions: A_ti = 1/t
@@ -4154,11 +4138,9 @@ static const Line PROP1[] = {
     {"Figure 5", "  prefix of 10", "--prefix 10", alpha_1, 0, EQUALS, 0.043983166},
     {"Figure 5", "  of 5: alpha_5, rows i >= 5", "--prefix 5", alpha_x, 5, EQUALS, 0.044342626},
     {"Figure 5", "  all rows, as their code", "--prefix 5", alpha_all, 5, EQUALS, 0.057675960},
-    {"Table 6", "sigmoid, Z = 1: proxy 1/t in block 1",
-     SIGMOID_1, proposition, 1, AT_MOST, SCORES + EPS_IN_Z},
+    {"Table 6", "sigmoid, block 1: 1/t", SIGMOID_1, proposition, 1, AT_MOST, SCORES + EPS_IN_Z},
     {"Table 6", "  and in the blocks after it", SIGMOID_1, proposition, 0, FAILS_BY, APART},
-    {0}
-};
+    {0}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.6  [P2] [E6] Proposition 2, relative positions: A_ti = e^g(t-i) / sum_(n<t) e^g(n), equation 20
@@ -4211,8 +4193,7 @@ static const Line PROP2[] = {
     {"eq. 20", "  T = 128", "--context 128", alpha_1, 0, EQUALS, 0.211015881},
     {"eq. 20", "  T = 256", "--layers 1 --context 256", alpha_1, 0, EQUALS, 0.112853332},
     {"eq. 20", "  T = 512", "--layers 1 --context 512", alpha_1, 0, EQUALS, 0.058362967},
-    {"eq. 6", "alpha_1 of equation 6 as printed: T = 32",
-     "--pos t5 --context 32", alpha_1, 1, EQUALS, 0.417504318},
+    {"eq. 6", "as printed: T = 32", "--pos t5 --context 32", alpha_1, 1, EQUALS, 0.417504318},
     {"eq. 6", "  T = 64", "--pos t5", alpha_1, 1, EQUALS, 0.22524188643},
     {"prop. 2", "g = -bucket: largest t A_t1, t > 1", "--pos t5", first_share, -1, AT_MOST, 1},
     {"prop. 2", "  no sink: alpha_1", "--pos t5", alpha_1, -1, EQUALS, 0.022022456},
@@ -4220,8 +4201,7 @@ static const Line PROP2[] = {
     {"beyond", "  over (d + H_(T-d))/T, d=113, T=512", T5_512, alpha_over_bound, 40, AT_MOST, 1},
     {"beyond", "  likewise T5's table at random", T5_512, alpha_over_bound, 0, AT_MOST, 1},
     {"eq. 20", "  A_ti = e^g(t-i) / sum e^g(n)", "--pos t5", proposition, 0, AT_MOST, SCORES},
-    {0}
-};
+    {0}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.7  [P3] [E7] Proposition 3, ALiBi: A_ti = e^(-m(t-i)) (1 - e^-m)/(1 - e^-mt), equation 22
@@ -4260,8 +4240,7 @@ static const Line PROP3[] = {
     {"eq. 22", "alpha_64 of head 1: (1-e^-m)/(1-e^-64m)", "", head_alpha, -64, EQUALS, 0.39346934},
     {"prop. 3", "  \"no sink\" does not cover the last token", "", head_alpha, -64, FAILS_BY, 0.3},
     {"prop. 3", "  nor the one before it: alpha_63", "", head_alpha, -63, FAILS_BY, 0.3},
-    {0}
-};
+    {0}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.8  [P4] [E8] Proposition 4, rotary: A_ti <= e^(2 xi) / (e^(2 xi) + t - 1), equation 28
@@ -4276,7 +4255,9 @@ static const Line PROP3[] = {
  * With w = 0.05, or pair 15 of the paper's own d_h = 96 (w = 0.0562), alpha_1 passes 0.3 at xi near
  * 10. Softmax states do not depend on W_Q and W_K, so one forward gives the LN(h) of every block,
  * and the weights are aimed at it: W_Q = a LN(h)^T/|LN(h)|^2 in the pair's column, 0 elsewhere. */
+#define ONE_PAIR "--heads 1 --head-dim 2 --context 3"
 #define SLOW_PAIR "--heads 1 --head-dim 2 --rope-scaling linear --rope-factor 20"
+#define SLOW_512 SLOW_PAIR " --context 512"
 #define OWN_PAIR "--heads 1 --head-dim 96"
 
 static void aim_rotary(Toy *y) {
@@ -4371,16 +4352,14 @@ static double aimed_over_own(Toy *y) {
 static const Line PROP4[] = {
     {"eq. 4", "the model's score is <q, k>/sqrt(d_h)", "", rotary, SCORE_OFF, AT_MOST, SCORES},
     {"eq. 28", "xi = |q||k|/sqrt(d_h): A_ti / bound", "", rotary, OVER_BOUND, AT_MOST, 1 + SCORES},
-    {"eq. 28", "  s(n) = -cos n, xi = 1, T = 3: A_31 / bound",
-     "--heads 1 --head-dim 2 --context 3", aimed_over_own, 1, EQUALS, 0.781036907},
+    {"eq. 28", "  -cos n, T = 3: A_31 / bound", ONE_PAIR, aimed_over_own, 1, EQUALS, 0.781036907},
     {"eq. 27", "printed: without the root; error of A_t1", "", rotary, EQ27_OFF, REFUTES, APART},
     {"eq. 25", "printed: <q,k> = |q||k|cos(<q,k>/|q||k|)", "", rotary, EQ25_OFF, REFUTES, APART},
     {"eq. 28", "says alpha_1 <= 0.3 up to xi, T = 64", "", xi_of_bound, 64, EQUALS, 1.0946297},
     {"eq. 28", "  T = 256", "", xi_of_bound, 256, EQUALS, 1.8031765},
     {"eq. 28", "  T = 1024", "", xi_of_bound, 1024, EQUALS, 2.5000552},
     {"eq. 28", "  T = 2048", "", xi_of_bound, 2048, EQUALS, 2.8472463},
-    {"prop. 4", "large t: alpha_1 / bound, xi = 2, T = 512",
-     SLOW_PAIR " --context 512", aimed_over_bound, 2, AT_MOST, 1},
+    {"prop. 4", "alpha_1 / bound, xi = 2, T = 512", SLOW_512, aimed_over_bound, 2, AT_MOST, 1},
     {"prop. 4", "s(n) = -10 cos(0.05 n), T = 64: a sink", SLOW_PAIR, aimed, 10, FAILS_BY, 0.3},
     {"beyond", "  its closed form: xi = 10", SLOW_PAIR, aimed, 10, EQUALS, 0.302390121},
     {"beyond", "  xi = 20", SLOW_PAIR, aimed, 20, EQUALS, 0.475012217},
@@ -4389,8 +4368,7 @@ static const Line PROP4[] = {
     {"prop. 4", "  alpha_1 of the model at xi = 9.8", OWN_PAIR, aimed, 9.8, AT_MOST, 0.3},
     {"prop. 4", "  at xi = 9.9: a sink", OWN_PAIR, aimed, 9.9, FAILS_BY, 0.3},
     {"beyond", "  its closed form", OWN_PAIR, aimed, 9.9, EQUALS, 0.300720490},
-    {0}
-};
+    {0}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.9  [E4] [T4] [T15] The scores in closed form, where the states part as well
@@ -4628,8 +4606,7 @@ static const Line SCALE[] = {
     {"eq. 31", "  beside V biases: 0.2 W_O", SCALED_V, folded, -0.2, FAILS_BY, APART},
     {"eq. 30", "  beside KV biases: 0.2 W_V", SCALED_KV, folded, 0.2, FAILS_BY, APART},
     {"eq. 31", "  beside KV biases: 0.2 W_O", SCALED_KV, folded, -0.2, AT_MOST, STATES},
-    {0}
-};
+    {0}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.11  [E43] [E44] The p-norm
@@ -4670,8 +4647,7 @@ static const Line PNORMS[] = {
     {"beyond", "64 equal scores: 1/64 at p = 1/2", "--pnorm 0.5", pnorm_sum, 0, AT_MOST, SCORES},
     {"beyond", "  8 at p = 2", "--pnorm 2", pnorm_sum, 0, AT_MOST, SCORES},
     {"beyond", "  22.6 at p = 4", "--pnorm 4", pnorm_sum, 0, AT_MOST, SCORES},
-    {0}
-};
+    {0}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.12  [T4] A key bias is a gate, and without a normaliser it is nothing
@@ -4751,8 +4727,7 @@ static const Line GATE[] = {
     {"Table 4", "  linear", LINEAR_1 "--extra k |" LINEAR_1, moved, 0, AT_MOST, 0},
     {"Table 4", "  linear / clamp", LINEAR_CLAMP "--extra k |" LINEAR_CLAMP, moved, 0, FAILS_BY, 1},
     {"Table 4", "  KV biases, sigmoid", SIGMOID_1 "--extra kv |" SIGMOID_1, moved, 0, FAILS_BY, 1},
-    {0}
-};
+    {0}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.13  Neutral elements, causality, and [M1] [M2] the metric
@@ -4777,8 +4752,7 @@ static const Line NEUTRAL[] = {
     {"beyond", "  a zero logit", "--extra zero |", moved, 0, FAILS_BY, 1},
     {"Table 12", "  adding one head", "--heads 1 --combine add | --heads 1", moved, 0, AT_MOST, 0},
     {"Table 12", "  adding two heads", "--combine add |", moved, 0, FAILS_BY, 1},
-    {0}
-};
+    {0}};
 
 /* Changes tokens 1 .. T in turn, in every named variant, and counts what x says. */
 enum { MOVES_EARLIER, MOVES_NOT_ITSELF, MOVES_BACK_IN_PREFIX };
@@ -4811,8 +4785,7 @@ static const Line CAUSAL[] = {
     {"eq. 1", "  tokens that do not move their own", "", causality, MOVES_NOT_ITSELF, AT_MOST, 0},
     {"Figure 5", "  tokens inside a prefix of 5 that reach back",
      "", causality, MOVES_BACK_IN_PREFIX, FAILS_BY, 4},
-    {0}
-};
+    {0}};
 
 /* T alpha_1. Learned logits of block 1 are 20 here, and its mlp kernel is 0. */
 static double alpha_range(Toy *y) {
@@ -4856,8 +4829,7 @@ static const Line METRIC[] = {
     {"eq. 29", "softmax: row sums off 1", "*", sums_off, 0, AT_MOST, STATES},
     {"eq. 29", "scale 0.2: row sums off 0.2", "* --scale 0.2", sums_off, 0, AT_MOST, STATES},
     {"eq. 29", "  the metric off scale 1's", "--scale 0.2 |", metric_moved, 0, AT_MOST, STATES},
-    {0}
-};
+    {0}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.15  [E1] [E4] [E10] The same statements on a trained or a published model
