@@ -3616,63 +3616,29 @@ _Static_assert(sizeof SCHEMES / sizeof *SCHEMES == POS_ROWS, "SCHEMES lacks a ro
 #define SIGMOID_1 "--sim sigmoid --normalizer one "
 #define ELU_1 "--sim elu --normalizer one "
 #define LINEAR_1 "--sim identity --normalizer one "
+#define MLP_1 LINEAR_1 "--kernel mlp "
 #define LINEAR_CLAMP "--sim identity --normalizer clamp "
 
+/* h_t^l [C], tokens from 1, l = 0 .. L; t = 0 is x*. */
+static const real *toy_state(const Toy *y, int l, int t);
+/* Row t of a map of head h: [i-1] is token i's, [-1] the extra column's or the sink token's. */
+enum { MAP_Z, MAP_WEIGHT, MAP_METRIC };
+static const real *toy_row(const Toy *y, int map, int l, int h, int t);
+/* The logits [T,TOY_VOCAB] of the last run, for at most 16 tokens. */
+static void toy_logits(Toy *y, real logits[LOGITS]);
+/* The loss of the last run, and its gradients. */
+static double toy_gradients(Toy *y);
+/* Is this the tensor `name` of some block? */
+static bool named(const Tensor *t, const char *name);
+/* Runs on its ids; or on T tokens: all the same for seed 0, else drawn at random. */
+static void toy_forward(Toy *y);
+static void toy_feed(Toy *y, uint64_t seed);
+/* A toy with these flags on top of its own; the less favourable of two numbers for a line. */
 static Toy *toy(Page *p, uint64_t seed, const char *format, ...);
 static double worse(const Line *l, double a, double b);
-static void page_mark(Page *p, int finding, const char *text);
 static void page_line(Page *p, const char *reference, const char *text, double x, int relation,
                       double bound);
 static void page_measure(Page *p, const Line *l);
-
-/* Is this the tensor `name` of some block? */
-static bool named(const Tensor *t, const char *name) {
-    const char *dot = strchr(t->name, '.');
-    return dot && !strcmp(dot + 1, name);
-}
-
-static void toy_forward(Toy *y) {
-    y->a.probe = y->probe;
-    model_forward(&y->m, &y->a, y->ids, 1, y->T);
-}
-
-/* T tokens, and the target of the last: all the same for seed 0, else drawn at random. */
-static void toy_feed(Toy *y, uint64_t seed) {
-    Rng rng = {seed};
-    for (int t = 0; t <= y->T; t++) y->ids[t] = seed ? (int)rng_below(&rng, TOY_VOCAB) : 7;
-    toy_forward(y);
-}
-
-/* The loss of the last run, and its gradients. */
-static double toy_gradients(Toy *y) {
-    model_zero_grads(&y->m);
-    double loss = model_loss(&y->m, &y->a, y->ids + 1, 1, y->T, true, 1);
-    model_backward(&y->m, &y->a, y->ids, 1, y->T);
-    return loss;
-}
-
-/* The logits [T,TOY_VOCAB] of the last run, for at most 16 tokens. */
-static void toy_logits(Toy *y, real logits[LOGITS]) {
-    idx extra = config_rows(&y->m.c, y->T) - y->T;
-    model_logits(&y->m, &y->a, y->a.nf + extra * y->m.c.dim, y->T, logits);
-}
-
-/* h_t^l [C], tokens from 1, l = 0 .. L; t = 0 is x*. */
-static const real *toy_state(const Toy *y, int l, int t) {
-    const Config *c = &y->m.c;
-    const real *h = l == c->layers ? y->a.h : y->a.layer[l].x;
-    return h + (idx)(config_rows(c, y->T) - y->T + t - 1) * c->dim;
-}
-
-/* Row t of a map of head h: [i-1] is token i's, [-1] the extra column's or the sink token's. */
-enum { MAP_Z, MAP_WEIGHT, MAP_METRIC };
-static const real *toy_row(const Toy *y, int map, int l, int h, int t) {
-    const Config *c = &y->m.c;
-    idx N = config_rows(c, y->T), S = config_columns(c, y->T);
-    const Probe *p = &y->probe[l];
-    const real *at = map == MAP_Z ? p->z : map == MAP_WEIGHT ? p->weight : p->metric;
-    return at + (h * N + N - y->T + t - 1) * S + config_column_first(c);
-}
 
 /* |a - b| / |b|, and how many of n numbers are not the same. */
 static double apart(idx n, const real *a, const real *b) {
@@ -3769,7 +3735,7 @@ static const StateRow STATE_ROWS[] = {
     {"elu + 1, Z = 1",            ELU_1,                                   0, 0, 1, "Table 15, 4"},
     {"elu kernel, Z = 1",         LINEAR_1 "--kernel elu",                 0, 0, 0, ""},
     {"linear, Z = 1",             LINEAR_1,                                0, 0, 1, "Table 15, 9"},
-    {"mlp, Z = 1",                LINEAR_1 "--kernel mlp",                 0, 0, 0, ""},
+    {"mlp, Z = 1",                MLP_1,                                   0, 0, 0, ""},
     {"softmax, p-norm 1/2",       "--normalizer pnorm --pnorm 0.5",        0, 0, 1, "eq. 43"},
     {"softmax, p-norm 2",         "--normalizer pnorm --pnorm 2",          0, 0, 0, ""},
     {"sigmoid, p-norm 2",         "--sim sigmoid --normalizer pnorm --pnorm 2", 0, 0, 1, "eq. 43"},
@@ -3815,45 +3781,6 @@ static bool state_cell(Page *p, const StateRow *r, const char *scheme, bool agre
         *alone = larger(*alone, toy_off(y, l, 1, T, single + l * WIDEST));
     double bound = STATES + (c->sim != SIM_EXP && c->normalizer == NORMALIZER_SUM ? EPS_IN_Z : 0);
     return agree ? *spread <= bound && *alone <= bound : *spread >= APART;
-}
-
-/* The rows of the axes of attention that a row of the table has: one bit for each. */
-static unsigned axis_rows(const StateRow *r, Error *e) {
-    Config c;
-    if (!r->flags || config_from_flags(&c, r->flags, e)) return 0;
-    int extra = KERNEL_ROWS, sim = extra + EXTRA_ROWS, normalizer = sim + SIM_ROWS;
-    return 1u << c.kernel | 1u << (extra + c.extra) | 1u << (sim + c.sim)
-         | 1u << (normalizer + c.normalizer);
-}
-enum { EVERY_ROW = (1 << (KERNEL_ROWS + EXTRA_ROWS + SIM_ROWS + NORMALIZER_ROWS)) - 1 };
-
-static void check_states(Page *p) {
-    fprintf(p->out, " %29s none  rel. alibi    t5  rot.  abs. learn.  = worst    alone  x least\n",
-            "");
-    unsigned rows = 0;
-    for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS && !p->e->status; r++) {
-        double worst = 0, alone = 0, least = INFINITY;
-        rows |= axis_rows(r, p->e);
-        fprintf(p->out, " %-28s", r->name);
-        for (int x = 0; x < POS_ROWS; x++) {
-            double spread, single;
-            bool agree = r->agree && x < INSIDE;
-            bool good = state_cell(p, r, SCHEMES[x], agree, &spread, &single);
-            if (agree) { worst = larger(worst, spread); alone = larger(alone, single); }
-            else least = smaller(least, spread);
-            fprintf(p->out, "     ");
-            page_mark(p, !good ? FINDING_WRONG : agree ? FINDING_HOLDS : FINDING_FAILS,
-                      !good ? "!" : agree ? "=" : "x");
-        }
-        if (r->agree) fprintf(p->out, "   %8.1e %8.1e %8.1e\n", worst, alone, least);
-        else fprintf(p->out, "   %8s %8s %8.1e\n", "", "", least);
-    }
-    fprintf(p->out, " = they agree with each other and with the token alone, to %.1e (%.0e where Z "
-            "holds 1e-8)\n x they part by %.0e or more              ! neither, or the wrong one\n",
-            STATES, STATES + EPS_IN_Z, APART);
-    if (!p->e->status && rows != EVERY_ROW)
-        fail(p->e, 1, "check: expected every row of every axis in STATE_ROWS, found one without. "
-             "Try: a line for it there");
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -4067,7 +3994,7 @@ static double row_proposition(const Toy *y, int l, int h, int t) {
     return worst;
 }
 
-/* The first x blocks against it; 0: all. */
+/* In the first x blocks; 0: in all. */
 static double proposition(Toy *y) { return worst_row(y, y->x, row_proposition); }
 
 /* [M1] alpha_k of one head; rows as sink_alpha. */
@@ -4081,8 +4008,7 @@ static double toy_alpha(const Toy *y, int l, int h, int k, int rows) {
 /* The least favourable alpha_k over all blocks, of head 1, 2, .. or, for 0, of all heads. */
 static double worst_alpha(const Toy *y, int head, int k, int rows) {
     double worst = NAN;
-    int found = 0;
-    for (int l = 0; l < y->m.c.layers; l++)
+    for (int l = 0, found = 0; l < y->m.c.layers; l++)
         for (int h = 0; h < y->m.c.heads && config_attends(&y->m.c, l); h++) {
             if (head && h + 1 != head) continue;
             double now = toy_alpha(y, l, h, k, rows);
@@ -4101,23 +4027,14 @@ static double head_harmonic(const Toy *y, int l, int h, int k) {
     double closed = (harmonic(y->T) - harmonic(k - 1)) / (y->T - k + 1);
     return fabs(toy_alpha(y, l, h, k, ROWS_REAL) / closed - 1);
 }
-
 static double harmonic_off(Toy *y) { return worst_row(y, 0, head_harmonic); }
 
-/* [M2] Sink_1 at eps, as an evaluation measures it. */
-static double sink_at(Toy *y, double eps) {
-    Sinks s;
-    double sink = NAN;
-    Error *e = y->page->e;
-    if (sinks_create(&s, &y->m.c, y->T, 1, &eps, 1, e)) return NAN;
-    if (!sinks_measure(&s, &y->m, &y->a, y->ids, NULL, 1, ROWS_REAL, e)) {
-        sinks_finish(&s);
-        sink = sinks_sink(&s, config_column_first(&y->m.c), 0);
-    }
-    sinks_free(&s);
-    return sink;
+/* [M2] Sink_1 at eps of one sequence: the share of heads whose alpha_1 is above. */
+static double sink_at(const Toy *y, double eps) {
+    int over = 0, H = y->m.c.heads, heads = y->m.c.layers * H;
+    for (int i = 0; i < heads; i++) over += toy_alpha(y, i / H, i % H, 1, ROWS_REAL) > eps;
+    return (double)over / heads;
 }
-
 static double sink_1(Toy *y) { return sink_at(y, y->x); }
 
 static const Line PROP1[] = {
@@ -4156,11 +4073,10 @@ static const Line PROP1[] = {
  *
  * T5 itself learns b_h(bucket), and no order comes with that. Its last bucket starts at d = 113. */
 
+/* The largest t A_t1, t > 1; alpha_1 over the bound (d + H_(T-d))/T, d = 113. */
 static double row_first_share(const Toy *y, int l, int h, int t) {
     return t > 1 ? t * (double)toy_row(y, MAP_WEIGHT, l, h, t)[0] : 0;
 }
-
-/* The largest t A_t1, t > 1; alpha_1 over the bound (d + H_(T-d))/T, d = 113. */
 static double first_share(Toy *y) { return worst_row(y, 0, row_first_share); }
 static double alpha_over_bound(Toy *y) {
     return alpha_1(y) / ((113 + harmonic(y->T - 113)) / y->T);
@@ -4264,13 +4180,14 @@ static void aim_rotary(Toy *y) {
     idx C = y->m.c.dim, D = y->m.c.head_dim, pair = D == 96 ? 15 : 0;
     double a = sqrt(y->x * sqrt((double)D));
     for (int l = 0; l < y->m.c.layers; l++) {
+        const Layer *w = &y->m.w.layer[l];
         const real *n = y->a.layer[l].n1;                    /* row 1; all rows are equal */
         double square = (double)vec_dot(C, n, n);
-        zero(y->m.w.layer[l].wq, C * D);
-        zero(y->m.w.layer[l].wk, C * D);
-        for (idx ch = 0; ch < C; ch++) {
-            y->m.w.layer[l].wq[ch * D + pair] = (real)(a * (double)n[ch] / square);
-            y->m.w.layer[l].wk[ch * D + pair] = (real)(-a * (double)n[ch] / square);
+        zero(w->wq, C * D);
+        zero(w->wk, C * D);
+        for (idx ch = 0, at = pair; ch < C; ch++, at += D) {
+            w->wq[at] = (real)(a * (double)n[ch] / square);
+            w->wk[at] = -w->wq[at];
         }
     }
     toy_forward(y);
@@ -4301,10 +4218,9 @@ static double xi_at_threshold(double w, int T) {
     return low;
 }
 
-/* Equations 25 to 28; q and k as the model left them, rotated. x picks the score off
- * <q,k>/sqrt(D) + b (over l more where --score-by-layer says so), relative to
- * 1 + |q||k|/sqrt(D); A_ti over the bound, t being the keys that the row sees; A_t1 off equation
- * 27; equation 25's error; xi. */
+/* Equations 25 to 28 in row t; q and k as the model left them, rotated. x picks one of: the score
+ * off <q,k>/sqrt(D) + b, relative to 1 + |q||k|/sqrt(D); A_ti over the bound, t being the keys that
+ * the row sees; A_t1 off equation 27; equation 25's error; xi. */
 enum { SCORE_OFF, OVER_BOUND, EQ27_OFF, EQ25_OFF, XI, ROTARY_MEASURES };
 static double row_rotary(const Toy *y, int l, int h, int t) {
     const Config *c = &y->m.c;
@@ -4318,10 +4234,10 @@ static double row_rotary(const Toy *y, int l, int h, int t) {
     worst[XI] = size / root;
     for (int i = 0; i < t; i++) {
         if (!visible(c, l, first + t - 1, first + i)) continue;
-        double dot = (double)vec_dot(D, q, k + i * K * D);
+        const real *k_i = k + i * K * D;
+        double dot = (double)vec_dot(D, q, k_i), size_i = norm * length(D, k_i);
         double off = fabs((double)z[i] - (dot / root + bias_law(y, h, t - 1 - i)));
-        worst[SCORE_OFF] = larger(worst[SCORE_OFF],
-                                  off / (1 + norm * length(D, k + i * K * D) / root));
+        worst[SCORE_OFF] = larger(worst[SCORE_OFF], off / (1 + size_i / root));
         worst[EQ25_OFF] = larger(worst[EQ25_OFF], fabs(size * cos(dot / size) - dot));
         sum += exp(dot);
         most = larger(most, (double)A[i]);
@@ -4505,8 +4421,7 @@ typedef struct Twin {
 } Twin;
 
 static const Twin TWINS[] = {
-    {"eq. 42", "W_O, AdamW: lr'= a lr, eps'= eps/a, wd'= wd/a", "", "wo", 0.2,
-     0, 1, -1, -1, 1, 0, 0, 0},
+    {"eq. 42", "W_O, lr'= a lr, eps'= eps/a, wd'= wd/a", "", "wo", 0.2, 0, 1, -1, -1, 1, 0, 0, 0},
     {"eq. 42", "  a = 1/4, to the bit",        "",         "wo", 0.25, 0, 1, -1, -1, 1, 0, 0, 0},
     {"eq. 42", "  of W_V",                     "",         "wv", 0.2,  0, 1, -1, -1, 1, 0, 0, 0},
     {"eq. 42", "  of W_V beside V biases",     "--vbias",  "wv", 0.2,  0, 1, -1, -1, 1, 0, 0, 0},
@@ -4524,7 +4439,7 @@ static const Twin TWINS[] = {
     {"eq. 35", "W_O, SGD: lr' = a^2 lr, wd' = wd/a^2", "", "wo", 0.2,  1, 2,  0, -2, 1, 0, 0, 0},
     {"eq. 35", "  a = 1/4, to the bit",        "",         "wo", 0.25, 1, 2,  0, -2, 1, 0, 0, 0},
     {"eq. 35", "  with lr' = a lr",            "",         "wo", 0.2,  1, 1,  0, -2, 1, 0, 0, 1},
-};
+    {0}};
 
 /* One step of one of the two; scaled: the one whose tensor carries the powers of alpha. */
 static double twin_step(const Twin *w, Toy *y, real *moments, long t, bool scaled) {
@@ -4579,11 +4494,9 @@ static double twin_gap(Page *p, const Twin *w) {
 }
 
 static void check_twins(Page *p) {
-    for (size_t n = 0; n < sizeof TWINS / sizeof *TWINS; n++) {
-        const Twin *w = &TWINS[n];
+    for (const Twin *w = TWINS; w->text; w++)
         page_line(p, w->reference, w->text, twin_gap(p, w), w->breaks ? FAILS_BY : AT_MOST,
                   w->breaks ? APART : w->alpha == 0.25 ? 0 : SCORES);
-    }
 }
 
 /* How far the scaled toy's logits lie from those of the other with x W_V, or |x| W_O for x < 0. */
@@ -4624,8 +4537,7 @@ static double pnorm_row(Toy *y) {
     real z[N] = {-INFINITY}, pz[N] = {-INFINITY}, spare[N];
     double p = y->m.c.pnorm, off = 0;
     if (config_from_flags(&soft, "", y->page->e)) return NAN;
-    for (int j = 1; j < N; j++) z[j] = (real)(2 * rng_normal(&rng));
-    for (int j = 1; j < N; j++) pz[j] = (real)p * z[j];
+    for (int j = 1; j < N; j++) pz[j] = (real)p * (z[j] = (real)(2 * rng_normal(&rng)));
     row_forward(&y->m.c, N, z, spare);
     row_forward(&soft, N, pz, spare);
     for (int j = 1; j < N; j++)
@@ -4712,6 +4624,8 @@ static double moved(Toy *y) {
     return count;
 }
 
+#define K(operation) operation "--extra k |" operation
+
 static const Line GATE[] = {
     {"Table 4", "K biases: o = g softmax(z) V", "--extra k |", gate, 0, AT_MOST, SCORES},
     {"Table 4", "  with g = 1", "--extra k |", gate, 0, FAILS_BY, APART},
@@ -4721,11 +4635,10 @@ static const Line GATE[] = {
     {"beyond", "  with g = 1", "--extra logit |", gate, 0.01, FAILS_BY, APART},
     {"beyond", "learned logit of 20", "--extra logit |", gate, 20, AT_MOST, SCORES},
     {"beyond", "  with g = 1", "--extra logit |", gate, 20, FAILS_BY, APART},
-    {"Table 4", "K biases, Z = 1, sigmoid: moved, or dk* not 0",
-     SIGMOID_1 "--extra k |" SIGMOID_1, moved, 0, AT_MOST, 0},
-    {"Table 4", "  elu + 1", ELU_1 "--extra k |" ELU_1, moved, 0, AT_MOST, 0},
-    {"Table 4", "  linear", LINEAR_1 "--extra k |" LINEAR_1, moved, 0, AT_MOST, 0},
-    {"Table 4", "  linear / clamp", LINEAR_CLAMP "--extra k |" LINEAR_CLAMP, moved, 0, FAILS_BY, 1},
+    {"Table 4", "K biases, Z = 1, sigmoid: moved, dk* not 0", K(SIGMOID_1), moved, 0, AT_MOST, 0},
+    {"Table 4", "  elu + 1", K(ELU_1), moved, 0, AT_MOST, 0},
+    {"Table 4", "  linear", K(LINEAR_1), moved, 0, AT_MOST, 0},
+    {"Table 4", "  linear / clamp", K(LINEAR_CLAMP), moved, 0, FAILS_BY, 1},
     {"Table 4", "  KV biases, sigmoid", SIGMOID_1 "--extra kv |" SIGMOID_1, moved, 0, FAILS_BY, 1},
     {0}};
 
@@ -4741,10 +4654,8 @@ static const Line GATE[] = {
 static const Line NEUTRAL[] = {
     {"Figure 6", "numbers moved by a window of T", "--window 12 |", moved, 0, AT_MOST, 0},
     {"Figure 5", "  a prefix of 1", "--prefix 1 |", moved, 0, AT_MOST, 0},
-    {"Figure 5", "  a prefix of 1 beside a window",
-     "--prefix 1 --window 4 | --window 4", moved, 0, FAILS_BY, 1},
-    {"Figure 5", "  a prefix of 1 beside a sink token",
-     "--prefix 1 --sink-token | --sink-token", moved, 0, FAILS_BY, 1},
+    {"Figure 5", "    in a window", "--prefix 1 --window 4 | --window 4", moved, 0, FAILS_BY, 1},
+    {"Figure 5", "    after x*", "--prefix 1 --sink-token | --sink-token", moved, 0, FAILS_BY, 1},
     {"eq. 7", "  a distance bias of 0", "--pos t5 | --pos none", moved, 0, AT_MOST, 0},
     {"eq. 29", "  a scale of 1", "--scale 1 |", moved, 0, AT_MOST, 0},
     {"eq. 43", "  a p-norm with p = 1", "--normalizer pnorm --pnorm 1 |", moved, 0, AT_MOST, 0},
@@ -4755,7 +4666,7 @@ static const Line NEUTRAL[] = {
     {0}};
 
 /* Changes tokens 1 .. T in turn, in every named variant, and counts what x says. */
-enum { MOVES_EARLIER, MOVES_NOT_ITSELF, MOVES_BACK_IN_PREFIX };
+enum { MOVES_EARLIER, MOVES_NOT_ITSELF, MOVES_BACK };
 static double causality(Toy *y) {
     Page *p = y->page;
     int what = (int)y->x, count[3] = {0};
@@ -4771,7 +4682,7 @@ static double causality(Toy *y) {
             toy_logits(y, now);
             int early = differing(own, was, now);
             count[MOVES_EARLIER] += t > y->m.c.prefix ? early : 0;
-            count[MOVES_BACK_IN_PREFIX] += t <= y->m.c.prefix && early;
+            count[MOVES_BACK] += t <= y->m.c.prefix && early;
             count[MOVES_NOT_ITSELF] += !differing(TOY_VOCAB, was + own, now + own);
             copy(was, now, y->T * TOY_VOCAB);
         }
@@ -4780,11 +4691,9 @@ static double causality(Toy *y) {
 }
 
 static const Line CAUSAL[] = {
-    {"eq. 1", "all variants: logits before t moved by token t",
-     "", causality, MOVES_EARLIER, AT_MOST, 0},
+    {"eq. 1", "all variants: logits before t moved by t", "", causality, MOVES_EARLIER, AT_MOST, 0},
     {"eq. 1", "  tokens that do not move their own", "", causality, MOVES_NOT_ITSELF, AT_MOST, 0},
-    {"Figure 5", "  tokens inside a prefix of 5 that reach back",
-     "", causality, MOVES_BACK_IN_PREFIX, FAILS_BY, 4},
+    {"Figure 5", "  in a prefix of 5 that reach back", "", causality, MOVES_BACK, FAILS_BY, 4},
     {0}};
 
 /* T alpha_1. Learned logits of block 1 are 20 here, and its mlp kernel is 0. */
@@ -4821,8 +4730,7 @@ static double sink_by_eps(Toy *y) {
 static const Line METRIC[] = {
     {"sec. 3.2", "alpha_1 >= 1/T, softmax: least T alpha_1", "*", alpha_range, 0, AT_LEAST, 1},
     {"sec. 3.2", "  with a learned logit of 20", "--extra logit", alpha_range, 0, FAILS_BELOW, 1},
-    {"sec. 3.2", "  with an mlp kernel of zeros",
-     LINEAR_1 "--kernel mlp", alpha_range, 0, FAILS_BELOW, 1},
+    {"sec. 3.2", "  with an mlp kernel of 0", MLP_1, alpha_range, 0, FAILS_BELOW, 1},
     {"sec. 3.2", "alpha_1 <= 1: T alpha_1, T = 16", "*", alpha_range, 0, AT_MOST, 16 + STATES},
     {"sec. 3.2", "Sink_1 rises with eps by", "--pos relative", sink_by_eps, 0, AT_MOST, 0},
     {"sec. 3.2", "  from eps = 0 to 1 it falls by", "--pos relative", sink_by_eps, 1, AT_LEAST, 1},
@@ -5006,19 +4914,21 @@ int check_model(const char *path, FILE *out, bool colour, Error *e) {
 /* -------------------------------------------------------------------------------------------------
  * 7.14  The table of checks */
 
+#define ALIBI_8 "--context 64 --pos alibi --heads 8 --head-dim 2"
+#define PNORM_64 "--context 64 --pos none --normalizer pnorm"
+
+static void check_states(Page *p);       /* prints them in a page of its own form: 16.2 */
 static const Check CHECKS[] = {
     {"states",  "Equations 10 to 17: states of repeated tokens", 0, "", NULL, check_states},
     {"rules",   "Equations 10 to 17: the rules behind the cells", 0, "", RULES, NULL},
     {"first",   "Section 3.1: the first token sees only itself", 1, "--context 9", FIRST, NULL},
     {"prop1",   "Proposition 1: no positions", 0, "--context 64 --pos none", PROP1, NULL},
     {"prop2",   "Proposition 2: relative positions", 0, "--context 64 --pos relative", PROP2, NULL},
-    {"prop3",   "Proposition 3: ALiBi",
-     0, "--context 64 --pos alibi --heads 8 --head-dim 2", PROP3, NULL},
+    {"prop3",   "Proposition 3: ALiBi", 0, ALIBI_8, PROP3, NULL},
     {"prop4",   "Proposition 4: rotary", 0, "--context 64 --pos rotary", PROP4, NULL},
     {"scores",  "z, A and m in closed form, 5 schemes each", 0, "--context 24", NULL, check_closed},
     {"scale",   "Equations 29 to 42: scale and optimiser", 1, "", SCALE, check_twins},
-    {"pnorm",   "Equations 43 and 44: the p-norm",
-     0, "--context 64 --pos none --normalizer pnorm", PNORMS, NULL},
+    {"pnorm",   "Equations 43 and 44: the p-norm", 0, PNORM_64, PNORMS, NULL},
     {"gate",    "Table 4: a key bias is a gate, or nothing", 1, "", GATE, NULL},
     {"neutral", "Neutral elements", 1, "", NEUTRAL, NULL},
     {"causal",  "Equation 1: causality", 1, "", CAUSAL, NULL},
@@ -11383,6 +11293,45 @@ static void page_line(Page *p, const char *reference, const char *text, double x
     fprintf(p->out, "\n");
 }
 
+/* The rows of the axes of attention that a row of the table has: one bit for each. */
+static unsigned axis_rows(const StateRow *r, Error *e) {
+    Config c;
+    if (!r->flags || config_from_flags(&c, r->flags, e)) return 0;
+    int extra = KERNEL_ROWS, sim = extra + EXTRA_ROWS, normalizer = sim + SIM_ROWS;
+    return 1u << c.kernel | 1u << (extra + c.extra) | 1u << (sim + c.sim)
+         | 1u << (normalizer + c.normalizer);
+}
+enum { EVERY_ROW = (1 << (KERNEL_ROWS + EXTRA_ROWS + SIM_ROWS + NORMALIZER_ROWS)) - 1 };
+
+static void check_states(Page *p) {
+    fprintf(p->out, " %29s none  rel. alibi    t5  rot.  abs. learn.  = worst    alone  x least\n",
+            "");
+    unsigned rows = 0;
+    for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS && !p->e->status; r++) {
+        double worst = 0, alone = 0, least = INFINITY;
+        rows |= axis_rows(r, p->e);
+        fprintf(p->out, " %-28s", r->name);
+        for (int x = 0; x < POS_ROWS; x++) {
+            double spread, single;
+            bool agree = r->agree && x < INSIDE;
+            bool good = state_cell(p, r, SCHEMES[x], agree, &spread, &single);
+            if (agree) { worst = larger(worst, spread); alone = larger(alone, single); }
+            else least = smaller(least, spread);
+            fprintf(p->out, "     ");
+            page_mark(p, !good ? FINDING_WRONG : agree ? FINDING_HOLDS : FINDING_FAILS,
+                      !good ? "!" : agree ? "=" : "x");
+        }
+        if (r->agree) fprintf(p->out, "   %8.1e %8.1e %8.1e\n", worst, alone, least);
+        else fprintf(p->out, "   %8s %8s %8.1e\n", "", "", least);
+    }
+    fprintf(p->out, " = they agree with each other and with the token alone, to %.1e (%.0e where Z "
+            "holds 1e-8)\n x they part by %.0e or more              ! neither, or the wrong one\n",
+            STATES, STATES + EPS_IN_Z, APART);
+    if (!p->e->status && rows != EVERY_ROW)
+        fail(p->e, 1, "check: expected every row of every axis in STATE_ROWS, found one without. "
+             "Try: a line for it there");
+}
+
 /* The last line, and the page's status. */
 static int page_total(const Page *p) {
     const int *n = p->count;
@@ -11400,6 +11349,11 @@ static void toy_free(Toy *y) {
     free(y->maps);
     free(y->before);
     *y = (Toy){0};
+}
+
+static bool named(const Tensor *t, const char *name) {
+    const char *dot = strchr(t->name, '.');
+    return dot && !strcmp(dot + 1, name);
 }
 
 /* Normal numbers: matrices that about keep a vector's length, gains near 1, the rest of spread 1.
@@ -11453,6 +11407,44 @@ static Toy *toy(Page *p, uint64_t seed, const char *format, ...) {
     if (model_create(&y->m, &c, true, p->e) || toy_room(y, p, c.context)) return NULL;
     toy_fill(&y->m, seed);
     return y;
+}
+
+static void toy_forward(Toy *y) {
+    y->a.probe = y->probe;
+    model_forward(&y->m, &y->a, y->ids, 1, y->T);
+}
+
+/* T tokens and the target of the last. */
+static void toy_feed(Toy *y, uint64_t seed) {
+    Rng rng = {seed};
+    for (int t = 0; t <= y->T; t++) y->ids[t] = seed ? (int)rng_below(&rng, TOY_VOCAB) : 7;
+    toy_forward(y);
+}
+
+static double toy_gradients(Toy *y) {
+    model_zero_grads(&y->m);
+    double loss = model_loss(&y->m, &y->a, y->ids + 1, 1, y->T, true, 1);
+    model_backward(&y->m, &y->a, y->ids, 1, y->T);
+    return loss;
+}
+
+static void toy_logits(Toy *y, real logits[LOGITS]) {
+    idx extra = config_rows(&y->m.c, y->T) - y->T;
+    model_logits(&y->m, &y->a, y->a.nf + extra * y->m.c.dim, y->T, logits);
+}
+
+static const real *toy_state(const Toy *y, int l, int t) {
+    const Config *c = &y->m.c;
+    const real *h = l == c->layers ? y->a.h : y->a.layer[l].x;
+    return h + (idx)(config_rows(c, y->T) - y->T + t - 1) * c->dim;
+}
+
+static const real *toy_row(const Toy *y, int map, int l, int h, int t) {
+    const Config *c = &y->m.c;
+    idx N = config_rows(c, y->T), S = config_columns(c, y->T);
+    const Probe *p = &y->probe[l];
+    const real *at = map == MAP_Z ? p->z : map == MAP_WEIGHT ? p->weight : p->metric;
+    return at + (h * N + N - y->T + t - 1) * S + config_column_first(c);
 }
 
 /* A toy of line l with these flags after the check's, fed. Where the line asks for t5 and x is not
