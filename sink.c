@@ -84,7 +84,7 @@
 
 /* How loops are told to the compiler. PARALLEL (sink.h) shares the turns of a loop among threads.
  * WIDE opens a function whose plain loops are compiled once for every instruction set of the
- * processor family; which of them runs is found out when the program runs (14.4). Its three parts
+ * processor family; which of them runs is found out when the program runs (13.4). Its three parts
  * are the name, the parameters, and the same as arguments; the body follows. It returns nothing. */
 #if defined(__GNUC__) && !defined(__TINYC__)
 #define INLINE static inline __attribute__((always_inline))
@@ -408,10 +408,40 @@ int config_resolve(Config *c, Error *e) {
 /* =================================================================================================
  * 2  Parameters: one table of tensors                            paper: sections 2 and 4, Table 4
  *
- * Each row: name, the pointer it fills, shape, how it starts, whether it is a matrix, when it
- * exists. The table is the only place that knows the list: allocation, initialisation, AdamW,
- * checkpoints, gradient checks and dumps all walk it. Shapes are letters, read by tensor_extent
- * below; a matrix is stored [in, out], row-major, as the paper's y = x W writes it.
+ * A row is one tensor: its name, the pointer that leads to it, its shape, how it starts, whether it
+ * is a matrix, and when it exists. The table alone knows the list. Allocation, initialisation,
+ * AdamW, checkpoints, gradient checks and dumps walk what is made of it. A matrix is stored
+ * [in, out], row-major, as the paper's y = x W writes it.
+ *
+ * A shape has one letter a dimension. They are those of the masthead, and
+ *
+ *   P  positions: the context, and one more with a sink token, which takes position 0
+ *   Q, K  all query heads, all key heads side by side       O  what W_O reads: H D, D when added
+ *   S  copies of k* and v*: one a head, or one               b  T5's 32 buckets
+ *
+ * How a tensor starts, under each --init (F2). N(0, v) has variance v; U(+-a) has the deviation
+ * a / sqrt(3):
+ *
+ *                    torch                     authors                      gpt2
+ *   INITIAL_EMBED    N(0, 1)                   N(0, 0.4 / C)                N(0, 0.02^2)
+ *   INITIAL_LINEAR   U(+-1/sqrt(fan_in))       N(0, 0.4 / fan_in)           N(0, 0.02^2)
+ *   INITIAL_OUT      as LINEAR                 as LINEAR                    N(0, 0.02^2 / 2L)
+ *   INITIAL_DOWN     as LINEAR                 N(0, 1/(fan_in L^2)), SwiGLU N(0, 0.02^2 / 2L)
+ *   INITIAL_BIAS     U(+-1/sqrt(fan_in))       0                            0
+ *   INITIAL_SMALL    N(0, 0.02^2) under all three: k*, v*, v+ and the logit
+ *
+ * torch is PyTorch's default for Embedding and Linear. authors is the custom start of their code,
+ * where only the last matrix of a SwiGLU shrinks with depth. gpt2 shrinks both matrices that write
+ * into the residual stream, whose 2L terms then have the variance of one.
+ *
+ * The paper does not say which. In its authors' code, training on several GPUs builds the model
+ * without memory. The framework that fills it in calls PyTorch's defaults, not their function. So
+ * torch is the default here.
+ *
+ * A token's row of wte has the length 27.7, 0.63 or 0.55 in the paper's model. The residual stream
+ * starts from it, and so it enters the norm ratios of Figure 7. Absolute positions have length 19.6
+ * (3.1): 0.7 of a token's under torch, 31 times it under authors. With --tied the unembedding is
+ * wte^T. Under torch its logits then have a deviation of about sqrt(C), not of order 1.
  *
  * What the paper's model of section 4 weighs (C = 768, H = 8, D = 96, F = 1536, L = 10), and what a
  * variant adds; test model_create__counts has these numbers:
@@ -425,203 +455,108 @@ int config_resolve(Config *c, Error *e) {
  *   mlp kernel     2 D D a block  18,432          learned positions  [2048,C]  1,572,864
  *
  * So what moves the sink away from the first token costs next to nothing.
- *
- * A block of Mamba's has its mixer's matrices in place of attention's, a block of experts a router
- * and X ffns in place of one (3.10, 3.11). With I = 2 C they weigh, in Jamba v0.1 (C = 4096, F =
- * 14336, H = 32, K = 8, D = 128, M = 16, J = 4, R = 256, X = 16):
- *
- *   attention     2 C H D + 2 C K D                                     41,943,040
- *   Mamba         3 C I + (2 R + 3 M + J + 3) I + R + 2 M              105,308,448
- *   an ffn        3 C F                                                176,160,768
- *   X experts     X (3 C F) + C X                                    2,818,637,824
  */
-
-/* How a tensor starts, under each --init (F2). N(0, v) has variance v; U(+-a) has a / sqrt(3) for
- * its deviation:
- *
- *                 torch                     authors                      gpt2
- *   LAW_EMBED     N(0, 1)                   N(0, 0.4 / C)                N(0, 0.02^2)
- *   LAW_LINEAR    U(+-1/sqrt(fan_in))       N(0, 0.4 / fan_in)           N(0, 0.02^2)
- *   LAW_OUT       as LINEAR                 as LINEAR                    N(0, 0.02^2 / 2L)
- *   LAW_DOWN      as LINEAR                 N(0, 1/(fan_in L^2)), SwiGLU N(0, 0.02^2 / 2L)
- *   LAW_BIAS      U(+-1/sqrt(fan_in))       0                            0
- *   LAW_SMALL     N(0, 0.02^2) under all three: k*, v*, v+ and the logit
- *
- * torch is PyTorch's default for Embedding and Linear. authors is the custom start of their code,
- * where only the last matrix of a SwiGLU shrinks with depth (0.4 = 2/5). gpt2 shrinks both matrices
- * that write into the residual stream, whose 2L terms then have the variance of one.
- *
- * The paper does not say which. As far as its authors' code shows, the model is built without
- * memory for training on several GPUs, and the framework that fills it in calls PyTorch's defaults,
- * not their function; so torch is the default here. Deviations in the paper's model:
- *
- *                          torch      authors     gpt2
- *   wte                    1          0.0228      0.02       a token's row: length 27.7, 0.63, 0.55
- *   matrices from 768      0.0208     0.0228      0.02
- *   w3, from 1536          0.0147     0.00255     0.0045
- *
- * The length of h^0 is what the residual stream starts from, and so enters the norm ratios of
- * Figure 7. Absolute positions have length 19.6 (3.1): 0.7 of a token's under torch, 31 times it
- * under authors. With --tied the unembedding is wte^T, so under torch logits start with a deviation
- * of about sqrt(C), not of order 1. */
-enum { LAW_ZERO, LAW_ONE, LAW_EMBED, LAW_LINEAR, LAW_OUT, LAW_DOWN, LAW_BIAS, LAW_SMALL };
-
-/* When a tensor exists. */
 enum {
-    ALWAYS,
-    IF_LAYERNORM,                /* a norm's bias; RMSNorm has none */
-    IF_BIAS_QKV,                 /* of linear maps: the paper's model has none anywhere */
-    IF_BIAS_OUT,
-    IF_BIAS,                     /* of the ffn */
-    IF_BIAS_GATED,
-    IF_BIAS_UNGATED,
-    IF_GATED,                    /* a second branch, and so a third ffn matrix */
-    IF_UNGATED,
-    IF_KSTAR,                    /* K and KV biases */
-    IF_VSTAR,                    /* KV biases only: elsewhere v* is 0, or fixed (Table 5) */
-    IF_LOGIT,
-    IF_VBIAS,
-    IF_MLP,                      /* the kernel of Table 15, rows 10 and 11 */
-    IF_PROJECTED,                /* E differs from C */
-    IF_LEARNED,
-    IF_T5,
-    IF_SINK_TOKEN,
-    IF_FINAL,                    /* the norm after the last block: not under post-norm */
-    IF_FINAL_LAYERNORM,
-    IF_UNTIED                    /* W_cls is a matrix of its own */
+    INITIAL_ZERO, INITIAL_ONE, INITIAL_EMBED, INITIAL_LINEAR, INITIAL_OUT, INITIAL_DOWN,
+    INITIAL_BIAS, INITIAL_SMALL
 };
+
+/* When a tensor exists. The paper's model has no linear biases; its RMSNorm has none either. */
+static bool if_bias(const Config *c, int where) {
+    return c->linear_bias && (c->bias_in == BIAS_ALL || c->bias_in == where);
+}
+static bool if_layernorm(const Config *c) { return c->norm == NORM_LAYER; }
+static bool if_bias_qkv(const Config *c) { return c->linear_bias && c->bias_in != BIAS_FFN; }
+static bool if_bias_out(const Config *c) { return if_bias(c, BIAS_ATTENTION); }
+static bool if_bias_ffn(const Config *c) { return if_bias(c, BIAS_FFN); }
+static bool if_gated(const Config *c) { return config_gated(c); }
+static bool if_ungated(const Config *c) { return !config_gated(c); }
+static bool if_bias_gated(const Config *c) { return if_bias_ffn(c) && config_gated(c); }
+static bool if_bias_ungated(const Config *c) { return if_bias_ffn(c) && !config_gated(c); }
+static bool if_mlp(const Config *c) { return c->kernel == KERNEL_MLP; }
+static bool if_kstar(const Config *c) { return c->extra == EXTRA_K || c->extra == EXTRA_KV; }
+static bool if_vstar(const Config *c) { return c->extra == EXTRA_KV; }    /* else 0, or fixed */
+static bool if_logit(const Config *c) { return c->extra == EXTRA_LOGIT; }
+static bool if_vbias(const Config *c) { return c->vbias; }
+static bool if_projected(const Config *c) { return c->embed_dim != c->dim; }
+static bool if_learned(const Config *c) { return c->pos == POS_LEARNED; }
+static bool if_t5(const Config *c) { return c->pos == POS_T5; }
+static bool if_sink_token(const Config *c) { return c->sink_token; }
+static bool if_final(const Config *c) { return c->place != PLACE_POST; }
+static bool if_final_layernorm(const Config *c) { return if_final(c) && if_layernorm(c); }
+static bool if_untied(const Config *c) { return !c->tied; }
 
 typedef struct TensorRow {
     const char *name;
-    size_t field;          /* offset of the pointer in struct Weights, or in struct Layer */
-    const char *shape;     /* one letter a dimension */
-    int law, matrix, when; /* LAW_*; decayed under --decay matrices; ALWAYS or IF_* */
+    size_t field;                /* offset of the pointer in struct Weights, or in struct Layer */
+    const char *shape;           /* one letter a dimension */
+    int init;                    /* INITIAL_* */
+    bool matrix;                 /* what --decay matrices decays; --decay all takes all (F5) */
+    bool (*present)(const Config *);     /* NULL: in every model */
 } TensorRow;
 
-/* The authors' code decays everything, gains and biases included, and so does --decay all, the
- * default (F5); `matrix` marks what is left under --decay matrices, which spares gains, biases, k*,
- * v*, v+, the logit, x* and T5's table. These rows precede the blocks: W_E, x*, the positions. */
+/* Before the blocks: W_E, x*, the positions. */
 static const TensorRow MODEL_TENSORS[] = {
-    {"wte",     offsetof(Weights, wte),    "VE", LAW_EMBED,  1, ALWAYS},
-    {"win",     offsetof(Weights, win),    "EC", LAW_LINEAR, 1, IF_PROJECTED},
-    {"xstar",   offsetof(Weights, xstar),  "C",  LAW_EMBED,  0, IF_SINK_TOKEN},   /* a row of wte */
-    {"wpe",     offsetof(Weights, wpe),    "PC", LAW_EMBED,  1, IF_LEARNED},
-    {"rel",     offsetof(Weights, rel),    "bH", LAW_ZERO,   0, IF_T5},
-    {NULL, 0, NULL, 0, 0, 0}
+    {"wte",     offsetof(Weights, wte),  "VE", INITIAL_EMBED,  true,  NULL},
+    {"win",     offsetof(Weights, win),  "EC", INITIAL_LINEAR, true,  if_projected},
+    {"xstar",   offsetof(Weights, xstar), "C", INITIAL_EMBED,  false, if_sink_token},
+    {"wpe",     offsetof(Weights, wpe),  "PC", INITIAL_EMBED,  true,  if_learned},
+    {"rel",     offsetof(Weights, rel),  "bH", INITIAL_ZERO,   false, if_t5},
+    {NULL, 0, NULL, 0, false, NULL}
 };
-/* Once for each block, "l0.norm1" and so on, in four parts: the first norm, a mixer, the second
- * norm, an ffn. */
+/* Once for each block, "l0.norm1" and so on. */
 static const TensorRow NORM1_TENSORS[] = {
-    {"norm1",   offsetof(Layer, norm1),  "C",  LAW_ONE,    0, ALWAYS},
-    {"norm1.b", offsetof(Layer, norm1b), "C",  LAW_ZERO,   0, IF_LAYERNORM},
-    {NULL, 0, NULL, 0, 0, 0}
+    {"norm1",   offsetof(Layer, norm1),  "C",  INITIAL_ONE,    false, NULL},
+    {"norm1.b", offsetof(Layer, norm1b), "C",  INITIAL_ZERO,   false, if_layernorm},
+    {NULL, 0, NULL, 0, false, NULL}
 };
 /* W_Q, W_K, W_V hold their heads side by side: head h (for keys and values, key head h) has the
  * columns h D .. h D + D - 1. */
 static const TensorRow ATTENTION_TENSORS[] = {
-    {"wq",      offsetof(Layer, wq),     "CQ", LAW_LINEAR, 1, ALWAYS},
-    {"wk",      offsetof(Layer, wk),     "CK", LAW_LINEAR, 1, ALWAYS},
-    {"wv",      offsetof(Layer, wv),     "CK", LAW_LINEAR, 1, ALWAYS},
-    {"bq",      offsetof(Layer, bq),     "Q",  LAW_BIAS,   0, IF_BIAS_QKV},
-    {"bk",      offsetof(Layer, bk),     "K",  LAW_BIAS,   0, IF_BIAS_QKV},
-    {"bv",      offsetof(Layer, bv),     "K",  LAW_BIAS,   0, IF_BIAS_QKV},
-    /* one pair for all heads, for q and for k, as in the authors' code */
-    {"phi1",    offsetof(Layer, phi1),   "DD", LAW_LINEAR, 1, IF_MLP},
-    {"phi2",    offsetof(Layer, phi2),   "DD", LAW_LINEAR, 1, IF_MLP},
+    {"wq",      offsetof(Layer, wq),     "CQ", INITIAL_LINEAR, true,  NULL},
+    {"wk",      offsetof(Layer, wk),     "CK", INITIAL_LINEAR, true,  NULL},
+    {"wv",      offsetof(Layer, wv),     "CK", INITIAL_LINEAR, true,  NULL},
+    {"bq",      offsetof(Layer, bq),     "Q",  INITIAL_BIAS,   false, if_bias_qkv},
+    {"bk",      offsetof(Layer, bk),     "K",  INITIAL_BIAS,   false, if_bias_qkv},
+    {"bv",      offsetof(Layer, bv),     "K",  INITIAL_BIAS,   false, if_bias_qkv},
+    /* Table 15, rows 10 and 11: one pair for all heads, for q and for k, as in the authors' code */
+    {"phi1",    offsetof(Layer, phi1),   "DD", INITIAL_LINEAR, true,  if_mlp},
+    {"phi2",    offsetof(Layer, phi2),   "DD", INITIAL_LINEAR, true,  if_mlp},
     /* Tables 4, 5, 12 and 13: learned, in every block anew */
-    {"kstar",   offsetof(Layer, kstar),  "SD", LAW_SMALL,  0, IF_KSTAR},
-    {"vstar",   offsetof(Layer, vstar),  "SD", LAW_SMALL,  0, IF_VSTAR},
-    {"logit",   offsetof(Layer, logit),  "H",  LAW_SMALL,  0, IF_LOGIT},
-    {"vplus",   offsetof(Layer, vplus),  "HD", LAW_SMALL,  0, IF_VBIAS},
-    {"wo",      offsetof(Layer, wo),     "OC", LAW_OUT,    1, ALWAYS},
-    {"bo",      offsetof(Layer, bo),     "C",  LAW_BIAS,   0, IF_BIAS_OUT},
-    {NULL, 0, NULL, 0, 0, 0}
-};
-/* Never trained but read from a file: what is not a linear map starts at 0 or 1. */
-static const TensorRow MAMBA_TENSORS[] = {
-    {"m.in",     offsetof(Layer, m_in),    "Cx", LAW_LINEAR, 1, ALWAYS},
-    {"m.conv",   offsetof(Layer, m_conv),  "JI", LAW_LINEAR, 0, ALWAYS},
-    {"m.conv.b", offsetof(Layer, m_convb), "I",  LAW_ZERO,   0, ALWAYS},
-    {"m.x",      offsetof(Layer, m_x),     "Ip", LAW_LINEAR, 1, ALWAYS},
-    {"m.rnorm",  offsetof(Layer, m_rnorm), "R",  LAW_ONE,    0, ALWAYS},
-    {"m.bnorm",  offsetof(Layer, m_bnorm), "M",  LAW_ONE,    0, ALWAYS},
-    {"m.cnorm",  offsetof(Layer, m_cnorm), "M",  LAW_ONE,    0, ALWAYS},
-    {"m.dt",     offsetof(Layer, m_dt),    "RI", LAW_LINEAR, 1, ALWAYS},
-    {"m.dt.b",   offsetof(Layer, m_dtb),   "I",  LAW_ZERO,   0, ALWAYS},
-    {"m.alog",   offsetof(Layer, m_alog),  "MI", LAW_ZERO,   0, ALWAYS},
-    {"m.skip",   offsetof(Layer, m_skip),  "I",  LAW_ONE,    0, ALWAYS},
-    {"m.out",    offsetof(Layer, m_out),   "IC", LAW_OUT,    1, ALWAYS},
-    {NULL, 0, NULL, 0, 0, 0}
+    {"kstar",   offsetof(Layer, kstar),  "SD", INITIAL_SMALL,  false, if_kstar},
+    {"vstar",   offsetof(Layer, vstar),  "SD", INITIAL_SMALL,  false, if_vstar},
+    {"logit",   offsetof(Layer, logit),  "H",  INITIAL_SMALL,  false, if_logit},
+    {"vplus",   offsetof(Layer, vplus),  "HD", INITIAL_SMALL,  false, if_vbias},
+    {"wo",      offsetof(Layer, wo),     "OC", INITIAL_OUT,    true,  NULL},
+    {"bo",      offsetof(Layer, bo),     "C",  INITIAL_BIAS,   false, if_bias_out},
+    {NULL, 0, NULL, 0, false, NULL}
 };
 static const TensorRow NORM2_TENSORS[] = {
-    {"norm2",   offsetof(Layer, norm2),  "C",  LAW_ONE,    0, ALWAYS},
-    {"norm2.b", offsetof(Layer, norm2b), "C",  LAW_ZERO,   0, IF_LAYERNORM},
-    {NULL, 0, NULL, 0, 0, 0}
+    {"norm2",   offsetof(Layer, norm2),  "C",  INITIAL_ONE,    false, NULL},
+    {"norm2.b", offsetof(Layer, norm2b), "C",  INITIAL_ZERO,   false, if_layernorm},
+    {NULL, 0, NULL, 0, false, NULL}
 };
-static const TensorRow ROUTER_TENSORS[] = {
-    {"router",  offsetof(Layer, router), "CX", LAW_LINEAR, 1, ALWAYS},
-    {NULL, 0, NULL, 0, 0, 0}
-};
-/* Once, or once for each expert: "l1.e0.w1" and so on. */
+/* w2 is the second branch of a gated ffn, and the way back of one that is not. */
 static const TensorRow FFN_TENSORS[] = {
-    {"w1",      offsetof(Layer, w1),     "CF", LAW_LINEAR, 1, ALWAYS},
-    /* the second branch */
-    {"w2",      offsetof(Layer, w2),     "CF", LAW_LINEAR, 1, IF_GATED},
-    {"w2",      offsetof(Layer, w2),     "FC", LAW_DOWN,   1, IF_UNGATED},     /* or the way back */
-    {"w3",      offsetof(Layer, w3),     "FC", LAW_DOWN,   1, IF_GATED},
-    {"b1",      offsetof(Layer, b1),     "F",  LAW_BIAS,   0, IF_BIAS},
-    {"b2",      offsetof(Layer, b2),     "F",  LAW_BIAS,   0, IF_BIAS_GATED},
-    {"b2",      offsetof(Layer, b2),     "C",  LAW_BIAS,   0, IF_BIAS_UNGATED},
-    {"b3",      offsetof(Layer, b3),     "C",  LAW_BIAS,   0, IF_BIAS_GATED},
-    {NULL, 0, NULL, 0, 0, 0}
+    {"w1",      offsetof(Layer, w1),     "CF", INITIAL_LINEAR, true,  NULL},
+    {"w2",      offsetof(Layer, w2),     "CF", INITIAL_LINEAR, true,  if_gated},
+    {"w2",      offsetof(Layer, w2),     "FC", INITIAL_DOWN,   true,  if_ungated},
+    {"w3",      offsetof(Layer, w3),     "FC", INITIAL_DOWN,   true,  if_gated},
+    {"b1",      offsetof(Layer, b1),     "F",  INITIAL_BIAS,   false, if_bias_ffn},
+    {"b2",      offsetof(Layer, b2),     "F",  INITIAL_BIAS,   false, if_bias_gated},
+    {"b2",      offsetof(Layer, b2),     "C",  INITIAL_BIAS,   false, if_bias_ungated},
+    {"b3",      offsetof(Layer, b3),     "C",  INITIAL_BIAS,   false, if_bias_gated},
+    {NULL, 0, NULL, 0, false, NULL}
 };
 /* After the blocks: LN(H^L) W_cls. */
 static const TensorRow FINAL_TENSORS[] = {
-    {"normf",   offsetof(Weights, normf),  "C",  LAW_ONE,    0, IF_FINAL},
-    {"normf.b", offsetof(Weights, normfb), "C",  LAW_ZERO,   0, IF_FINAL_LAYERNORM},
-    {"wout",    offsetof(Weights, wout),   "CE", LAW_LINEAR, 1, IF_PROJECTED},
-    {"wcls",    offsetof(Weights, wcls),   "EV", LAW_LINEAR, 1, IF_UNTIED},
-    {NULL, 0, NULL, 0, 0, 0}
+    {"normf",   offsetof(Weights, normf), "C", INITIAL_ONE,    false, if_final},
+    {"normf.b", offsetof(Weights, normfb), "C", INITIAL_ZERO,  false, if_final_layernorm},
+    {"wout",    offsetof(Weights, wout), "CE", INITIAL_LINEAR, true,  if_projected},
+    {"wcls",    offsetof(Weights, wcls), "EV", INITIAL_LINEAR, true,  if_untied},
+    {NULL, 0, NULL, 0, false, NULL}
 };
 
-/* Does a model of this Config have the tensors of this condition? */
-static bool tensor_present(const Config *c, int when) {
-    bool layernorm = c->norm == NORM_LAYER, final = c->place != PLACE_POST;
-    bool everywhere = c->linear_bias && c->bias_in == BIAS_ALL;
-    bool attention_bias = everywhere || (c->linear_bias && c->bias_in == BIAS_ATTENTION);
-    bool ffn_bias = everywhere || (c->linear_bias && c->bias_in == BIAS_FFN);
-    switch (when) {
-    case IF_LAYERNORM:       return layernorm;
-    case IF_BIAS_QKV:        return c->linear_bias && c->bias_in != BIAS_FFN;
-    case IF_BIAS_OUT:        return attention_bias;
-    case IF_BIAS:            return ffn_bias;
-    case IF_BIAS_GATED:      return ffn_bias && config_gated(c);
-    case IF_BIAS_UNGATED:    return ffn_bias && !config_gated(c);
-    case IF_GATED:           return config_gated(c);
-    case IF_UNGATED:         return !config_gated(c);
-    case IF_KSTAR:           return c->extra == EXTRA_K || c->extra == EXTRA_KV;
-    case IF_VSTAR:           return c->extra == EXTRA_KV;
-    case IF_LOGIT:           return c->extra == EXTRA_LOGIT;
-    case IF_VBIAS:           return c->vbias;
-    case IF_MLP:             return c->kernel == KERNEL_MLP;
-    case IF_PROJECTED:       return c->embed_dim != c->dim;
-    case IF_LEARNED:         return c->pos == POS_LEARNED;
-    case IF_T5:              return c->pos == POS_T5;
-    case IF_SINK_TOKEN:      return c->sink_token;
-    case IF_FINAL:           return final;
-    case IF_FINAL_LAYERNORM: return final && layernorm;
-    case IF_UNTIED:          return !c->tied;
-    default:                 return true;
-    }
-}
-
-/* The letters of the shapes: those of the masthead, and
- *
- *   P  positions: the context, and one more with a sink token, which takes position 0
- *   Q, K  all query heads, all key heads side by side       O  what W_O reads: H D, D when added
- *   S  copies of k* and v*: one a head, or one               b  T5's 32 buckets
- *   I, M, J, R  of Mamba: channels, states, taps, rank       x, p  2 I; R + 2 M
- *   X  experts */
 static int tensor_extent(const Config *c, char letter) {
     int D = c->head_dim;
     switch (letter) {
@@ -636,120 +571,88 @@ static int tensor_extent(const Config *c, char letter) {
     case 'D': return D;
     case 'F': return c->ffn;
     case 'b': return 32;
-    case 'I': return c->mamba_inner;
-    case 'M': return c->mamba_state;
-    case 'J': return c->mamba_conv;
-    case 'R': return c->mamba_rank;
-    case 'x': return 2 * c->mamba_inner;
-    case 'p': return c->mamba_rank + 2 * c->mamba_state;
-    case 'X': return c->experts;
     default:  return c->dim;
     }
 }
 
-/* A walk over all tensors of a model, in the order in which they lie end to end in one array. It
- * serves three times: to count them (no list yet), to enter each into the model's list, and then,
- * for the parameters and for the gradients, to set the pointers of w into the memory at base. So
- * w.layer[l].wq and d.layer[l].wq are the same place in two arrays; what a model lacks stays NULL,
- * and is tested for as such. A matrix that is still in its file (10.4) has no memory: its pointer
- * leads to its entry in the list, which tells linear_forward what to read. */
-typedef struct Walk { Model *m; Weights *w; real *base; int next; } Walk;
+static const PublishedParts PUBLISHED_PARTS;
 
-/* Where a part of the table stands: outside the blocks (layer -1), in a block, in one of its
- * experts (expert -1: none). owner is the struct that has the pointers: a Weights or a Layer. */
-typedef struct Place { int layer, expert; void *owner; } Place;
-
-static void tensor_enter(Model *m, Tensor *t, const TensorRow *row, Place at) {
-    if (at.layer < 0) snprintf(t->name, sizeof t->name, "%s", row->name);
-    else if (at.expert < 0) snprintf(t->name, sizeof t->name, "l%d.%s", at.layer, row->name);
-    else snprintf(t->name, sizeof t->name, "l%d.e%d.%s", at.layer, at.expert, row->name);
-    t->rank = (int)strlen(row->shape);
-    t->count = 1;
-    for (int d = 0; d < 2; d++) {
-        /* a vector [n] is kept as [n,1], so that count is always the product */
-        t->shape[d] = d < t->rank ? tensor_extent(&m->c, row->shape[d]) : 1;
-        t->count *= t->shape[d];
+/* Appends t, behind the tensors so far: they lie end to end in one array, in the list's order. */
+static int list_tensor(Model *m, Tensor t, Error *e) {
+    enum { MORE = 64 };
+    if (m->n_tensors % MORE == 0) {
+        Tensor *more = realloc(m->tensor, (size_t)(m->n_tensors + MORE) * sizeof *more);
+        if (!more) return fail(e, 1, "a list of %d tensors: no memory", m->n_tensors + MORE);
+        m->tensor = more;
     }
-    t->law = row->law;
-    t->layer = at.layer;
-    t->matrix = row->matrix;
-    t->at = m->count;
-    m->count += t->count;
-}
-
-/* rows [..], up to one without a name. */
-static void walk_rows(Walk *k, const TensorRow *rows, Place at) {
-    for (; rows->name; rows++) {
-        if (!tensor_present(&k->m->c, rows->when)) continue;
-        Tensor *t = k->m->tensor ? &k->m->tensor[k->next] : NULL;
-        k->next++;
-        if (t && !k->w) tensor_enter(k->m, t, rows, at);
-        if (!k->w) continue;
-        real *here = t->at < 0 ? (real *)(void *)t : k->base + t->at;
-        /* by its bytes, since the field is known by its offset alone */
-        memcpy((char *)at.owner + rows->field, &here, sizeof here);
-    }
-}
-
-static void walk_block(Walk *k, int l) {
-    const Config *c = &k->m->c;
-    Layer *y = k->w ? &k->w->layer[l] : NULL;
-    Place block = {l, -1, y};
-    int X = config_experts(c, l);
-    walk_rows(k, NORM1_TENSORS, block);
-    walk_rows(k, config_attends(c, l) ? ATTENTION_TENSORS : MAMBA_TENSORS, block);
-    walk_rows(k, NORM2_TENSORS, block);
-    if (!X) { walk_rows(k, FFN_TENSORS, block); return; }
-    walk_rows(k, ROUTER_TENSORS, block);
-    if (y) y->expert = k->w->expert + (idx)l * X;
-    for (int x = 0; x < X; x++)
-        walk_rows(k, FFN_TENSORS, (Place){l, x, y ? &y->expert[x] : NULL});
-}
-
-/* Returns how many tensors there are. */
-static int walk_model(Model *m, Weights *w, real *base) {
-    Walk k = {m, w, base, 0};
-    walk_rows(&k, MODEL_TENSORS, (Place){-1, -1, w});
-    for (int l = 0; l < m->c.layers; l++) walk_block(&k, l);
-    walk_rows(&k, FINAL_TENSORS, (Place){-1, -1, w});
-    return k.next;
-}
-
-/* All parameters 0; gradients, of the same layout, only when asked for. c must be resolved. Returns
- * 0; 2 for gradients that there is no backward for; or 1 when there is not the memory; and then
- * with nothing left to free. Params and gradients take
- * sizeof(real) bytes a number each: in float 546 MB each for the paper's model, and AdamW's two
- * moments (chapter 10) as much again. */
-int model_create(Model *m, const Config *c, bool with_grads, Error *e) {
-    *m = (Model){0};
-    if ((with_grads && config_trains(c, e)) || model_list(m, c, e)) return e->status;
-    m->params = grab(m->count, sizeof(real), e);
-    if (with_grads) m->grads = grab(m->count, sizeof(real), e);
-    if (e->status) { model_free(m); return e->status; }
-    walk_model(m, &m->w, m->params);
-    if (with_grads) walk_model(m, &m->d, m->grads);
+    t.at = m->count;
+    t.count = (idx)t.shape[0] * t.shape[1];
+    m->count += t.count;
+    m->tensor[m->n_tensors++] = t;
     return 0;
 }
 
-/* As model_create, but without the numbers: who names the tensors gives them memory. */
-int model_list(Model *m, const Config *c, Error *e) {
-    *m = (Model){.c = *c};
-    m->n_tensors = walk_model(m, NULL, NULL);
-    m->tensor = grab(m->n_tensors, sizeof(Tensor), e);
+/* Appends those of rows, up to one without a name, that the model has; layer -1: in no block. A
+ * vector [n] is kept as [n,1]. */
+static void list_rows(Model *m, const TensorRow *rows, int layer, Error *e) {
+    for (; rows->name && !e->status; rows++) {
+        if (rows->present && !rows->present(&m->c)) continue;
+        Tensor t = {.rank = (int)strlen(rows->shape), .shape = {1, 1}, .init = rows->init,
+                    .layer = layer, .matrix = rows->matrix, .field = rows->field};
+        for (int d = 0; d < t.rank; d++) t.shape[d] = tensor_extent(&m->c, rows->shape[d]);
+        if (layer < 0) snprintf(t.name, sizeof t.name, "%s", rows->name);
+        else snprintf(t.name, sizeof t.name, "l%d.%s", layer, rows->name);
+        list_tensor(m, t, e);
+    }
+}
+
+int model_list(Model *m, const Config *c, const PublishedParts *p, Error *e) {
+    *m = (Model){.c = *c, .published = p};
+    if (!p && config_trains(c, e)) return e->status;
     m->w.layer = grab(c->layers, sizeof(Layer), e);
     m->d.layer = grab(c->layers, sizeof(Layer), e);
-    if (c->experts) m->w.expert = grab((idx)c->layers * c->experts, sizeof(Layer), e);
-    if (!e->status) {
-        walk_model(m, NULL, NULL);
+    list_rows(m, MODEL_TENSORS, -1, e);
+    for (int l = 0; l < c->layers; l++) {
+        list_rows(m, NORM1_TENSORS, l, e);
+        if (!p || !p->list_mixer(m, l, e)) list_rows(m, ATTENTION_TENSORS, l, e);
+        list_rows(m, NORM2_TENSORS, l, e);
+        if (!p || !p->list_ffn(m, l, e)) list_rows(m, FFN_TENSORS, l, e);
     }
+    list_rows(m, FINAL_TENSORS, -1, e);
     if (e->status) model_free(m);
     return e->status;
 }
 
+/* Sets every pointer of w to its tensor in the memory at base. So w.layer[l].wq and d.layer[l].wq
+ * are the same place in two arrays. What a model lacks stays NULL, and is tested for as such. Of a
+ * matrix that stays in its file (data/hf.c), at < 0, the pointer leads to the entry in the list. */
+static void model_point(Model *m, Weights *w, real *base) {
+    for (int i = 0; i < m->n_tensors; i++) {
+        Tensor *t = &m->tensor[i];
+        real *here = t->at < 0 ? (real *)(void *)t : base + t->at;
+        void *owner = t->part ? m->published->owner(m, t)
+                              : t->layer < 0 ? (void *)w : &w->layer[t->layer];
+        memcpy((char *)owner + t->field, &here, sizeof here);    /* a field known by its offset */
+    }
+}
+
+/* All parameters 0; gradients, of the same layout, only when asked for. c must be resolved. On
+ * failure nothing is left to free. Params and gradients take sizeof(real) bytes a number each: in
+ * float 546 MB each for the paper's model, and AdamW's two moments (chapter 10) as much again. */
+int model_create(Model *m, const Config *c, bool with_grads, Error *e) {
+    if (model_list(m, c, with_grads ? NULL : &PUBLISHED_PARTS, e)) return e->status;
+    m->params = grab(m->count, sizeof(real), e);
+    if (with_grads) m->grads = grab(m->count, sizeof(real), e);
+    if (e->status) { model_free(m); return e->status; }
+    model_point(m, &m->w, m->params);
+    if (with_grads) model_point(m, &m->d, m->grads);
+    return 0;
+}
+
 /* Also right for a model that model_create gave up on; m is empty afterwards. */
 void model_free(Model *m) {
-    model_file_close(m->file);
-    free(m->tensor); free(m->w.layer); free(m->w.expert); free(m->d.layer);
+    if (m->published) m->published->close(m);
+    free(m->tensor); free(m->w.layer); free(m->d.layer);
     free(m->params); free(m->grads);
     *m = (Model){0};
 }
@@ -764,19 +667,20 @@ const Tensor *model_tensor(const Model *m, const char *name) {
     return NULL;
 }
 
-/* The spread of a tensor's start: a standard deviation, or minus the half-width of a uniform law.
- * Reads the table of laws above; what it returns for LAW_ZERO and LAW_ONE is not used. */
-static double law_spread(const Config *c, int law, int fan_in, int init) {
+/* The table of starts above: a standard deviation, or minus the half-width of a uniform start. Not
+ * used of INITIAL_ZERO and INITIAL_ONE. */
+static double init_spread(const Config *c, int kind, int fan_in, int init) {
     double fan = sqrt((double)fan_in), depth = sqrt(2.0 * c->layers);
-    if (law == LAW_SMALL) return 0.02;
-    if (law == LAW_BIAS && init != INIT_TORCH) return 0;
-    if (init == INIT_GPT2) return law == LAW_OUT || law == LAW_DOWN ? 0.02 / depth : 0.02;
-    if (law == LAW_EMBED) return init == INIT_TORCH ? 1 : sqrt(0.4 / c->dim);
+    if (kind == INITIAL_SMALL) return 0.02;
+    if (kind == INITIAL_BIAS && init != INIT_TORCH) return 0;
+    if (init == INIT_GPT2)
+        return kind == INITIAL_OUT || kind == INITIAL_DOWN ? 0.02 / depth : 0.02;
+    if (kind == INITIAL_EMBED) return init == INIT_TORCH ? 1 : sqrt(0.4 / c->dim);
     if (init == INIT_TORCH) return -1 / fan;
-    return law == LAW_DOWN && c->act == ACT_SWIGLU ? 1 / (fan * c->layers) : sqrt(0.4) / fan;
+    return kind == INITIAL_DOWN && c->act == ACT_SWIGLU ? 1 / (fan * c->layers) : sqrt(0.4) / fan;
 }
 
-/* Every tensor draws from a stream of its own, seeded by its name: two variants of one seed then
+/* Every tensor draws from a stream of its own, seeded by its name. Two variants of one seed then
  * start from the same weights wherever both have the tensor, so that a difference between their
  * trainings is not one between their starts (test model_init__streams). A bias has the fan-in of
  * its matrix, as in PyTorch. */
@@ -791,13 +695,13 @@ void model_init(Model *m, int init, uint64_t seed) {
         if (last && !strcmp(last, ".bo")) fan_in = tensor_extent(&m->c, 'O');
         if (last && (!strcmp(last, ".b3") || (!strcmp(last, ".b2") && !config_gated(&m->c))))
             fan_in = m->c.ffn;
-        double spread = law_spread(&m->c, t->law, fan_in, init);
+        double spread = init_spread(&m->c, t->init, fan_in, init);
         bool dims = last && !strcmp(last, ".kstar");       /* its frozen dims stay 0 */
         for (idx n = 0; n < t->count; n++) {
             /* U(-a, a) with a = -spread, or N(0, spread^2) */
             double x = spread < 0 ? spread * (1 - 2 * rng_uniform(&rng))
                                   : spread * rng_normal(&rng);
-            if (t->law == LAW_ZERO || t->law == LAW_ONE) x = t->law == LAW_ONE;
+            if (t->init == INITIAL_ZERO || t->init == INITIAL_ONE) x = t->init == INITIAL_ONE;
             if (dims && !config_learned_dim(&m->c, (int)(n % m->c.head_dim))) x = 0;
             m->params[t->at + n] = (real)x;
         }
@@ -807,54 +711,56 @@ void model_init(Model *m, int init, uint64_t seed) {
 /* =================================================================================================
  * 3  Operators, forward and backward side by side
  *
- * Each pair stands under one heading: the equation, the derivation, the numerics. dw stands for the
- * gradient of the loss by w, of w's shape. A forward overwrites its output; a backward adds to the
- * gradients of its parameters, and says of its input's gradient whether it adds (dx +=) or
- * overwrites (dx =). Above a step of a backward stands the forward's line that it differentiates.
+ * They make one block (section 2; Figure 1 left [FIG1]), which chapter 4 puts together. A block
+ * reads the residual stream x = h^{l-1} and writes y = h^l; n1 and n2 are norms:
+ *
+ *   pre [E2]                post [E3]               parallel (GPT-NeoX's; not in the paper)
+ *
+ *   x -----+                x -----+                x -----+-----------+
+ *   |      n1               |      |                |      n1          n2
+ *   |     MHSA              |     MHSA              |     MHSA        FFN
+ *   + <----+                + <----+                + <----+           |
+ *   u -----+                n1                      u                  |
+ *   |      n2               u -----+                |                  |
+ *   |     FFN               |     FFN               + <----------------+
+ *   + <----+                + <----+                y
+ *   y                       n2
+ *                           y
+ *
+ *   MHSA   3.3 W_Q, W_K, W_V -> 3.4 rotation -> 3.5 phi -> 3.6, 3.7 attention -> 3.8 heads, W_O
+ *   FFN    3.9        norms   3.2        before the first block   3.1 embedding
+ *
+ * Rows (tokens) meet in 3.7 and nowhere else. Each operator stands under one heading: the equation,
+ * the derivation, the numerics. dw is the gradient of the loss by w, of w's shape. A forward
+ * overwrites its output. A backward adds to the gradients of its parameters, and says of its
+ * input's gradient whether it adds (dx +=) or overwrites (dx =). Above a step of a backward stands
+ * the line of the forward that it differentiates.
  *
  * Loops marked PARALLEL own what they write, so the bits do not depend on the number of threads. A
- * sum over rows (a gain, a bias, an embedding) is therefore not shared out by rows, whose parts
- * would have to be added in some order, but by columns: a task owns CHANNELS of them, and walks
- * down from the first row to the last.
- *
- * In what order a token's row passes through the operators (pre-norm; 4 puts them together):
- *
- *   ids -> 3.1 embedding -> x -> 3.2 norm -> 3.3 W_Q, W_K, W_V -> 3.4 rotation -> 3.5 phi
- *       -> 3.6, 3.7 attention -> 3.8 heads, W_O -> + x -> 3.2 norm -> 3.9 ffn -> + -> next block
+ * sum over rows (a gain, a bias, an embedding) is therefore shared out by columns, not by rows: a
+ * task owns CHANNELS of them, and walks down from the first row to the last.
  *
  * -------------------------------------------------------------------------------------------------
- * 3.1  Embedding and positions added to the input           H^0 = X W_E + P        section 2, [E5]
+ * 3.1  Embedding and positions added to the input      H^0 = X W_E + P      section 2, [E5] [T1]
  *
- *   h_n = wte[id] (W_in) + p_n      row n of a sequence; x* if there is one is row 0, tokens follow
+ *   h_n = wte[id] (W_in) + p_n      row n of a sequence; x*, if there is one, is row 0
  *
  * The paper's X has one-hot rows, so X W_E picks rows of W_E: a copy, not a product. W_in [E,C] is
  * there when the embedding is narrower than the model. P is absolute [E5], a table of learned rows,
- * or 0: then the position enters the scores only (3.4), or nowhere (NoPE). That is the line that
- * appendix B.1 draws: without P a repeated token starts from equal states and, under softmax, keeps
- * them in all blocks, whatever 3.4 does; with P it does not. Table 1 shows the difference on
- * repeated tokens: Sink_1 is 62.28 in GPT2-XL, whose P is learned, and 0.00 in LLaMA3-8B (rotary).
+ * or 0: then the position enters the scores only (3.4), or nowhere (NoPE). Appendix B.1 draws its
+ * line here. Without P a repeated token starts from equal states and, under softmax, keeps them in
+ * all blocks; with P it does not. So Table 1 has on repeated tokens a Sink_1 of 62.28 in GPT2-XL,
+ * whose P is learned, and 0.00 in LLaMA3-8B (rotary).
  *
- * The paper counts positions t from 1 and its authors' code from 0; here as there from 0, so that
- * x*, when present, stands at position 0 and the tokens move up by one. x* gets a p_0 like a token.
- * The authors put all sines before all cosines; equation 5 interleaves them, and so does this (F4):
- * one model is the other with its channels renamed.
+ * Positions count from 0, as in the authors' code; the paper counts from 1. x*, when present,
+ * stands at 0 and gets a p_0 like a token; the tokens move up by one.
  *
- * Sizes: each pair of absolute waves has sin^2 + cos^2 = 1, so |p_n| = sqrt(C/2) at every n: 19.6
- * at C = 768. There the fastest wave repeats after 6.3 tokens, the slowest after 61,343.
- *
- * Backward. h is linear in everything, so with dh_n given:
- *   dp_n       += dh_n, over the sequences          each row of the learned table is used by all
- *   dx*        += dh_0, over the sequences          only where there is an x*
- *   dwte[id]   += dh_n, over all n that hold id     without W_in; other ids get 0 (unless tied)
+ * Backward. h is linear in everything, so with dh_n given, summed over the sequences:
+ *   dp_n     += dh_n        a row of the learned table         dx* += dh_0       where there is x*
+ *   dwte[id] += dh_n        over all n that hold id; other ids get 0
  *   with W_in:  e = wte[id], h = e W_in + p:    dW_in += e^T dh    de = dh W_in^T    dwte[id] += de
  *
- * Table 7 asks whether GPT2-XL's sink hangs on p_1: an evaluation reads p_t in place of p_1, or
- * lets the two change places. a->edit says so to a forward, and the table stays as it is. On
- * repeated tokens p is all that tells one row from another, and the paper's sink follows p_1.
- *
- * Cost: copies and sums of B N C numbers; with W_in one product forward and two backward.
- * Tests: embed_forward__rows, embed_forward__absolute, embed_forward__edited; Table 4's x* in
- * sink_token__is_a_row.
+ * Tests: embed_forward__rows, embed_forward__absolute, embed_forward__edited.
  */
 
 enum {
@@ -862,12 +768,16 @@ enum {
     CHUNK = 256    /* numbers handled at a time on the stack */
 };
 
-/* [E5] p_n = (sin w_1 n, cos w_1 n, sin w_2 n, ...), w_i = 10000^(-2(i-1)/C); amplitude 1. Channel
- * c from 0 is the sine (c even) or cosine (c odd) of frequency i = c/2 + 1, rounded down. At C = 4
- * the rows are (sin n, cos n, sin 0.01 n, cos 0.01 n). In double, then rounded once. */
-static double absolute_position(int C, int n, int c) {
-    double angle = n * pow(10000.0, -(double)(c - c % 2) / C);
-    return c % 2 ? cos(angle) : sin(angle);
+/* How many of n numbers a loop that goes by CHUNK handles from number `from` on. */
+static idx chunk(idx n, idx from) { return n - from < CHUNK ? n - from : CHUNK; }
+
+/* [E5] p_n = (sin w_1 n, cos w_1 n, sin w_2 n, ...), w_i = 10000^(-2(i-1)/C). Channel ch from 0 is
+ * the sine (even) or cosine (odd) of frequency i = ch/2 + 1, rounded down. Each pair has sin^2 +
+ * cos^2 = 1, so |p_n| = sqrt(C/2) at every n. The authors put all sines before all cosines (F4):
+ * the same model with its channels renamed. */
+static double absolute_position(int C, int n, int ch) {
+    double angle = n * pow(10000.0, -(double)(ch - ch % 2) / C);
+    return ch % 2 ? cos(angle) : sin(angle);
 }
 
 /* N of a forward over T tokens, the first ones or later ones: x* stands before the first alone. */
@@ -875,76 +785,69 @@ static idx forward_rows(const Config *c, const Acts *a, int T) {
     return a->past ? T : config_rows(c, T);
 }
 
-/* [T7] Which p row n of a sequence reads: its own, but where an edit says otherwise. Tokens are
- * counted from row `first`, behind an x*. */
+/* [T7] Table 7 asks whether GPT2-XL's sink hangs on p_1: an evaluation reads p_t in place of p_1,
+ * or lets the two change places. This is which p row n reads: its own, but where an edit says
+ * otherwise. Tokens are counted from row `first`, behind an x*. */
 static idx position_row(const PositionEdit *edit, idx n, idx first) {
     if (edit && n == first) return first + edit->t - 1;
     return edit && edit->swap && n == first + edit->t - 1 ? first : n;
-}
-
-/* to [E] = row id of wte: of a model file (10.4), that row is all that is read of the table. */
-static void embedding_row(const Model *m, real *to, idx id) {
-    idx E = m->c.embed_dim;
-    const Tensor *t = stored_tensor(m, m->w.wte);
-    if (t) stored_row(m, t, id, to);
-    else copy(to, m->w.wte + id * E, E);
 }
 
 /* ids [B,T] to h = H^0 [B,N,C], at positions from a->past on. */
 static void embed_forward(const Model *m, Acts *a, const int *ids, int B, int T, real *h) {
     const Config *c = &m->c;
     idx C = c->dim, E = c->embed_dim, N = forward_rows(c, a, T), first = N - T;
+    const real *table = c->pos == POS_LEARNED ? m->w.wpe : c->pos == POS_ABSOLUTE ? a->sinusoid
+                                                                                : NULL;
     for (idx b = 0; b < B; b++) {
         real *h_b = h + b * N * C;                       /* [N,C] */
         real *rows = h_b + first * C;                    /* [T,C] the tokens' rows */
         real *e_b = E == C ? rows : a->embed + b * T * E;    /* [T,E] rows of wte */
         /* e_t = wte[id_t];  h_t = e_t W_in */
-        for (int t = 0; t < T; t++) embedding_row(m, e_b + t * E, ids[b * T + t]);
+        for (int t = 0; t < T; t++) {
+            int id = ids[b * T + t];
+            if (!m->published || !m->published->row(m, e_b + t * E, id))
+                copy(e_b + t * E, m->w.wte + id * E, E);
+        }
         if (E != C) matmul(rows, C, rows_of(e_b, E), rows_of(m->w.win, C), T, C, E, false);
         /* h_0 = x*, an input row like any other from here on */
         if (first) copy(h_b, m->w.xstar, C);
         /* h_n += p_n, N rows of either table */
-        const real *table = c->pos == POS_LEARNED ? m->w.wpe : c->pos == POS_ABSOLUTE ? a->wave
-                                                                                    : NULL;
         for (idx n = 0; table && n < N; n++)
             vec_add(C, h_b + n * C, table + position_row(a->edit, a->past + n, first) * C);
     }
 }
 
+/* to += from on the CHANNELS columns from `block` on, of `width`. */
+static void add_block(real *to, const real *from, idx block, idx width) {
+    for (idx ch = block; ch < block + CHANNELS && ch < width; ch++) to[ch] += from[ch];
+}
+
 /* dh [B,N,C] is the gradient of H^0. Columns are shared out, so that two rows with the same id
- * never meet in two threads, and every sum runs in the order of the batch. With a projection,
- * a->embed [B,T,E] holds the rows that the forward picked until dW_in has read them, and from then
- * on their gradient. */
+ * never meet in two threads. With a projection, a->embed [B,T,E] holds the rows that the forward
+ * picked until dW_in has read them, and from then on their gradient. */
 static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, const real *dh) {
     const Config *c = &m->c;
     idx C = c->dim, E = c->embed_dim, N = config_rows(c, T), first = N - T;
-    if (E != C)
-        for (idx b = 0; b < B; b++) {
-            const real *drows = dh + (b * N + first) * C;    /* [T,C] the tokens' rows */
-            real *e_b = a->embed + b * T * E;                /* [T,E] */
-            /* h = e W_in:  dW_in += e^T dh, then de = dh W_in^T over e */
-            matmul(m->d.win, C, transpose_of(e_b, E), rows_of(drows, C), E, C, T, true);
-            matmul(e_b, E, rows_of(drows, C), transpose_of(m->w.win, C), T, E, C, false);
-        }
+    for (idx b = 0; E != C && b < B; b++) {
+        const real *drows = dh + (b * N + first) * C;        /* [T,C] the tokens' rows */
+        real *e_b = a->embed + b * T * E;                    /* [T,E] */
+        /* h = e W_in:  dW_in += e^T dh, then de = dh W_in^T over e */
+        matmul(m->d.win, C, transpose_of(e_b, E), rows_of(drows, C), E, C, T, true);
+        matmul(e_b, E, rows_of(drows, C), transpose_of(m->w.win, C), T, E, C, false);
+    }
     PARALLEL
     for (idx block = 0; block < (C > E ? C : E); block += CHANNELS)
         for (idx b = 0; b < B; b++)
             for (idx n = 0; n < N; n++) {
                 const real *dh_n = dh + (b * N + n) * C;
-                bool token = n >= first;
-                /* row n of h came from wte[id], or from x* */
-                const real *de = E == C ? dh_n : token ? a->embed + (b * T + n - first) * E : NULL;
-                real *dw = token ? m->d.wte + ids[b * T + n - first] * E : NULL;
-                /* e_n = wte[id] */
-                for (idx ch = block; token && ch < block + CHANNELS && ch < E; ch++)
-                    dw[ch] += de[ch];
-                /* h_0 = x* + p_0 */
-                for (idx ch = block; !token && ch < block + CHANNELS && ch < C; ch++)
-                    m->d.xstar[ch] += dh_n[ch];
+                idx token = b * T + n - first;
+                /* h_0 = x*;  h_n = wte[id], or wte[id] W_in */
+                if (n < first) add_block(m->d.xstar, dh_n, block, C);
+                else add_block(m->d.wte + ids[token] * E, E == C ? dh_n : a->embed + token * E,
+                               block, E);
                 /* h_n = .. + p_n */
-                real *dp = c->pos == POS_LEARNED ? m->d.wpe + n * C : NULL;
-                for (idx ch = block; dp && ch < block + CHANNELS && ch < C; ch++)
-                    dp[ch] += dh_n[ch];
+                if (c->pos == POS_LEARNED) add_block(m->d.wpe + n * C, dh_n, block, C);
             }
 }
 
@@ -953,14 +856,14 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
  *
  *   r = 1 / sqrt(mean_c (x_c - mu)^2 + eps), with mu = mean_c x_c, and mu = 0 for RMSNorm
  *
- * The paper's LN; its models have RMSNorm, with a gain that starts at 1, no bias, and eps = 1e-5
- * inside the root. A norm forgets its row's length (RMSNorm) and mean (LayerNorm as well). So the
- * massive h_1 of section 3.1 is as long as the other rows once divided by its RMS: its few huge
- * channels stay, the rest shrink, and its key lies elsewhere than theirs. Under post-norm every
- * block ends in a norm, and Figure 7 (left) finds the massive row before it.
+ * The paper's LN is an RMSNorm with a gain that starts at 1, no bias, and eps = 1e-5 inside the
+ * root. A norm forgets its row's length. So the massive h_1 of section 3.1 is as long as the other
+ * rows once divided by its RMS: its few huge channels stay, the rest shrink, and its key lies
+ * elsewhere than theirs. Under post-norm every block ends in a norm, and Figure 7 (left) finds the
+ * massive row before it.
  *
- * Backward, by the chain rule through n_c = (x_c - mu) r, the normalised row: y_c = g_c n_c + b_c,
- * so dn_c = g_c dy_c. With v = mean_k (x_k - mu)^2 and r = (v + eps)^(-1/2):
+ * Backward, through the normalised row n_c = (x_c - mu) r: y_c = g_c n_c + b_c, so dn_c = g_c dy_c.
+ * With v = mean_k (x_k - mu)^2 and r = (v + eps)^(-1/2):
  *
  *   dv/dx_c    =  2 (x_c - mu) / C            what goes through mu adds -2/C mean_k (x_k - mu) = 0
  *   dr/dx_c    = -r^3/2 dv/dx_c  =  -r^2 n_c / C
@@ -971,15 +874,11 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
  *   dx_c += r (dn_c - mean dn - n_c mean(dn n))           the middle term only for LayerNorm
  *   dg_c += sum over rows of dy_c n_c      db_c += sum over rows of dy_c
  *
- * To verify by eye: this dx is orthogonal to x - mu but for eps, since a longer row gives the same
- * y; a LayerNorm's sums to 0, since a shifted row does too; and it shrinks as 1/|x|.
- *
- * Numerics. The variance is taken from x - mu in a second pass: no difference of large squares. A
- * row of zeros gives y = b: r is then 1/sqrt(eps), not infinite (eps = 0 makes y NaN). In float the
- * squares overflow at a row length of 1.8e19; r is then 0, and y = b.
- * Kept: stat [rows,2], mu and r, and the rows x. Cost: some 3 C multiplications a row forward, 10 C
- * backward. Tests: norm_forward__by_hand, norm_forward__invariances.
+ * The variance is taken from x - mu in a second pass: no difference of large squares. A row of
+ * zeros gives y = b, since r is then 1/sqrt(eps). Kept: stat [rows,2], mu and r, and the rows x.
+ * Tests: norm_forward__by_hand, norm_forward__invariances.
  */
+
 /* One row: y = g (x - mu) r + b, for x, y, g, b [C], b NULL for RMSNorm. stat [2] becomes mu, r. */
 WIDE(norm_row,
      (const Config *c, idx C, real *restrict y, real *stat, const real *restrict x,
@@ -1003,8 +902,7 @@ static void norm_forward(const Config *c, real *y, real *stat, const real *x, co
     for (idx n = 0; n < rows; n++) norm_row(c, C, y + n * C, stat + 2 * n, x + n * C, g, b);
 }
 
-/* One row of dx: y = g n + b with n = (x - mu) r, so dn = g dy and
- * dx += r (dn - mean dn - n mean(dn n)), where RMSNorm has no mean dn. */
+/* One row of dx += r (dn - mean dn - n mean(dn n)), with dn = g dy and n = (x - mu) r. */
 WIDE(norm_row_backward,
      (const Config *c, idx C, real *restrict dx, const real *restrict dy, const real *restrict x,
       const real *stat, const real *restrict g),
@@ -1012,7 +910,7 @@ WIDE(norm_row_backward,
 {
     real mu = stat[0], r = stat[1], mean = 0, along = 0, dn[CHUNK], off[CHUNK];
     for (idx from = 0; from < C; from += CHUNK) {
-        idx some = C - from < CHUNK ? C - from : CHUNK;
+        idx some = chunk(C, from);
         for (idx j = 0; j < some; j++) dn[j] = g[from + j] * dy[from + j];
         for (idx j = 0; j < some; j++) off[j] = x[from + j] - mu;
         if (c->norm == NORM_LAYER) mean += vec_sum(some, dn);
@@ -1023,15 +921,15 @@ WIDE(norm_row_backward,
     for (idx ch = 0; ch < C; ch++) dx[ch] += r * g[ch] * dy[ch] - mean - (x[ch] - mu) * along;
 }
 
-/* n <= CHANNELS columns of one row's part of dg and db: dg += dy n, db += dy. */
+/* One row's part of dg += dy n and db += dy, on `width` columns. */
 WIDE(norm_gains,
-     (idx n, real *restrict dg, real *restrict db, const real *restrict dy, const real *restrict x,
-      const real *stat),
-     (n, dg, db, dy, x, stat))
+     (idx width, real *restrict dg, real *restrict db, const real *restrict dy,
+      const real *restrict x, const real *stat),
+     (width, dg, db, dy, x, stat))
 {
     real mu = stat[0], r = stat[1];
-    for (idx ch = 0; ch < n; ch++) dg[ch] += dy[ch] * (x[ch] - mu) * r;
-    if (db) for (idx ch = 0; ch < n; ch++) db[ch] += dy[ch];
+    for (idx ch = 0; ch < width; ch++) dg[ch] += dy[ch] * (x[ch] - mu) * r;
+    if (db) for (idx ch = 0; ch < width; ch++) db[ch] += dy[ch];
 }
 
 /* dx [rows,C], dg [C] and db [C] (NULL for RMSNorm) are added to, from dy [rows,C] and the
@@ -1063,34 +961,22 @@ static void norm_backward(const Config *c, real *dx, real *dg, real *db, const r
  * All of the paper's projections have this form: W_Q, W_K, W_V, W_O, W_1, W_2, W_3, phi's two. No
  * linear map of its models has a bias; --linear-bias is for published ones. W stands as the paper
  * writes it, [in, out], so the forward reads both factors along rows; transpose_of moves nothing
- * and swaps two strides (14).
+ * and swaps two strides (13).
  *
  * Cost: rows in out multiplications forward, twice that backward: the 1 : 2 of every training. With
  * the paper's sizes a token meets 58,982,400 of them in the blocks, one for each weight. The sum
  * over `in` runs in one fixed order, so a row's result does not depend on the rows beside it.
  * Test: linear__with_biases.
  *
- * A published model may be larger than the memory. Its matrices then stay in their file, and come
- * a slab at a time: some columns of W, which make some columns of y, or some rows, whose products
- * are added up. Slabs of 256 rows, or a multiple, leave the order of a sum as it is (14.2), so a
- * model has the same bits from its file as in memory (test model_file__same_bits).
+ * A published model may be larger than the memory: its matrices stay in their file, and data/hf.c
+ * multiplies by them piece by piece.
  */
-/* The next slab of W = w [in,out], or of the transpose of w [out,in]; *s is zeroed before the
- * first. A matrix in memory is one slab. It is there until the next is asked for, of any matrix. */
-static bool next_slab(const Model *m, Slab *s, const real *w, bool transposed, idx in, idx out) {
-    const Tensor *t = stored_tensor(m, w);
-    if (t) return stored_slab(m, t, transposed, s);
-    if (s->n_in) return false;
-    *s = (Slab){transposed ? transpose_of(w, in) : rows_of(w, out), 0, in, 0, out};
-    return true;
-}
 
-/* b [out], or NULL. y may not overlap x. No rows, no reading: an expert that no token chose. */
+/* b [out], or NULL. y may not overlap x. */
 static void linear_forward(const Model *m, real *y, const real *x, const real *w, const real *b,
                            idx rows, idx in, idx out) {
-    if (!rows) return;
-    for (Slab s = {0}; next_slab(m, &s, w, false, in, out);)
-        matmul(y + s.out0, out, (Matrix){x + s.in0, in, 1}, s.w, rows, s.n_out, s.n_in, s.in0 > 0);
+    if (!m->published || !m->published->linear(m, y, x, w, false, rows, in, out))
+        matmul(y, out, rows_of(x, in), rows_of(w, out), rows, out, in, false);
     if (!b) return;
     PARALLEL
     for (idx n = 0; n < rows; n++)
@@ -1114,37 +1000,35 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 3.4  Positions inside the dot product                              [E6] [E7] [E8], Appendix A
+ * 3.4  Positions inside the dot product                        [E6] [E7] [E8] [T3], Appendix A
  *
- * Rotary [E8] turns pairs of dims of q and k by an angle that grows with the position n:
+ * Rotary [E8] rotates pairs of dims of q and k by an angle that grows with the position n:
  *   (x, y) <- (x cos - y sin, x sin + y cos),  angle = n w_c,  w_c = base^(-2c/r),  c = 0 .. r/2-1
  *
  * R_i^T R_j = R_(j-i) (appendix A), so <R_i q, R_j k> = <q, R_(j-i) k> sees the distance alone. For
- * one pair, with q at angle a and k at angle b, that is |q| |k| cos(b - a + (j-i) w_c): each pair
- * adds a wave in the distance, and lengths do not change. Hence |z_ij| <= |q||k|/sqrt(D), the xi of
- * Proposition 4 (whose proof omits the root). Of the paper's 48 pairs (r = D = 96) the first turns
- * once in 6.3 tokens, number 15 (w = 0.0562) in 112, the last (w = 0.000121) in 51,862.
+ * one pair, with q at angle a and k at angle b, that is |q| |k| cos(b - a + (j-i) w_c). Lengths do
+ * not change: hence |z_ij| <= |q||k|/sqrt(D), the xi of Proposition 4 (whose proof omits the root).
+ * Of the paper's 48 pairs the first goes round once in 6.3 tokens, the last in 51,862.
  *
  *   dims of a head, r = 8    0   1   2   3   4   5   6   7
  *   half-split    pair       0   1   2   3   0   1   2   3     (c, c + r/2): the authors' code
  *   interleaved   pair       0   0   1   1   2   2   3   3     (2c, 2c + 1): equation 9
  *
- * The two are one model with its dims renamed (F4; test rotate__pairings). With r < D the dims from
- * r on stand still. k* is not turned: it has no position, and joins after the rotation.
- * Backward: x' = R_n x, so dx = R_n^T dx' = R_(-n) dx', the turn back: the same loop, sine negated.
+ * The two are one model with its dims renamed (F4). With r < D the dims from r on stand still. k*
+ * is not rotated: it has no position.
+ * Backward: x' = R_n x, so dx = R_n^T dx' = R_(-n) dx': the same loop with the sine negated.
  *
- * Relative [E6], T5 and ALiBi [E7] add b_h(i-j) to the score, after the division by sqrt(D):
+ * Relative [E6], T5 and ALiBi [E7] add an attention bias b_h(i-j) to the score, after the division
+ * by sqrt(D):
  *   relative   b(n) = bucket(n): the number itself, fixed, one for all heads, and growing with the
  *              distance, as the authors' code has it (F3)
  *   t5         b_h(n) = rel[bucket(n), h], learned and shared by all layers
- *   alibi      b_h(n) = -n 2^(-8h/H), h = 1..H: for H = 8 slopes 1/2, 1/4, .., 1/256. Equation 7 is
- *              taken at its word for an H that is no power of two: H = 6 gives 0.397 .. 0.0039
+ *   alibi      b_h(n) = -n 2^(-8h/H), h = 1..H, for any H: equation 7 is taken at its word
  *
- * The signs decide. With all <q,k> equal, as for a repeated token, T = 64 and softmax give alpha_1
- * = 0.0741 (H_64/64) without a bias, 0.0283 to 0.0724 under ALiBi's eight slopes, but 0.334 in
- * every head under `relative`, which favours the farthest key: above the threshold 0.3 with nothing
- * learned. So Proposition 2 fails there (7), and some of Table 3's row "Relative" (35.53, loss
- * 5.45) may be the bias itself.
+ * The signs decide. With all <q,k> equal, T = 64 and softmax, alpha_1 is 0.0741 without a bias and
+ * 0.0283 to 0.0724 under ALiBi, but 0.334 in every head under `relative`, which favours the
+ * farthest key: above the threshold 0.3 with nothing learned. So Proposition 2 fails there (7), and
+ * some of Table 3's row "Relative" (35.53, loss 5.45) may be the bias itself.
  *
  * Tabulated by j - i, a row of scores adds a run of consecutive numbers; here N = 4, row i = 2:
  *
@@ -1156,41 +1040,33 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
  * Backward: the table is added to z, so db_h(i-j) += dz_ij over all rows, layers and sequences;
  * only T5 learns from it, drel[bucket(n),h] += db_h(n).
  *
- * Cost: rotary 2 r multiplications for each head and row; a bias one addition a score, and a table
- * of H (2N-1) numbers instead of H N N. Tests: rotate__*, position_bucket__list,
- * distance_bias__tables; checks prop2, prop3, prop4.
+ * Tests: rotate__*, position_bucket__list, distance_bias__tables; checks prop2, prop3, prop4.
  */
 
-/* w of a pair, in radians a position; plain in the paper. Published models stretch it to serve a
- * longer context than they were trained on: ROPE_LINEAR divides all by a factor f; Llama 3.1's rule
- * does so to the slow pairs only, those with fewer than `low` turns in the original context, keeps
- * those with more than `high`, and blends linearly in between. With base 500000, D = 128, f = 8,
- * low 1, high 4 and 8192 positions, pairs 0..28 are kept, 29..34 blended, 35..63 divided. */
+/* w of a pair, in radians a position. Published models stretch it to serve a longer context:
+ * ROPE_LINEAR divides all by a factor. Llama 3.1's rule divides the slow pairs, those with fewer
+ * than `low` turns in the original context; it keeps those with more than `high`, and blends
+ * linearly in between. */
 double rope_frequency(const Config *c, int pair) {
     double w = pow(c->rope_base, -2.0 * pair / c->rotary_dims);
+    if (c->rope_scaling == ROPE_PLAIN) return w;
     if (c->rope_scaling == ROPE_LINEAR) return w / c->rope_factor;
-    if (c->rope_scaling == ROPE_LLAMA3) {
-        double turns = c->rope_original * w /
-                       (2 * PI); /* within the original context */
-        double t = (turns - c->rope_low) / (c->rope_high - c->rope_low);
-        t = t < 0 ? 0 : t > 1 ? 1 : t; /* slow pairs are stretched, fast ones kept */
-        return w * (t + (1 - t) / c->rope_factor);
-    }
-    return w;
+    double turns = c->rope_original * w / (2 * PI);
+    double kept = (turns - c->rope_low) / (c->rope_high - c->rope_low);
+    kept = kept < 0 ? 0 : kept > 1 ? 1 : kept;
+    return w * (kept + (1 - kept) / c->rope_factor);
 }
 
 /* [E6] as the authors' code computes it: distances up to 15 have a bucket each, then 16 buckets
- * whose borders grow geometrically to 128 (16, 19, 21, 24, 27, 31, 35, 40, 46, 52, 59, 67, 77, 87,
- * 99, 113). Printed, the equation rounds before it multiplies, which would send 16..127 all to
- * bucket 16. The borders are 16 * 2^(3k/16) rounded up, whole for k = 0 and 16 alone, so truncation
- * never hangs on the last bit of the logarithm. */
+ * whose borders 16 * 2^(3k/16) grow geometrically to 128 (16, 19, 21, 24, 27, .., 99, 113). As
+ * printed, the equation rounds before it multiplies, which would send 16..127 all to bucket 16. */
 int position_bucket(idx distance) {
     if (distance < 16) return distance < 0 ? 0 : (int)distance;
     int bucket = 16 + (int)(16 * log((double)distance / 16) / log(8.0));
     return bucket < 31 ? bucket : 31;
 }
 
-/* b_h(distance), head h from 0 (so the slope's exponent has h + 1), for the three that have one. */
+/* b_h(distance), head h from 0 (so ALiBi's exponent has h + 1), for the three that have one. */
 static double distance_bias(const Model *m, int h, idx distance) {
     const Config *c = &m->c;
     idx n = distance > 0 ? distance : 0;
@@ -1199,10 +1075,8 @@ static double distance_bias(const Model *m, int h, idx distance) {
     return -(double)n * pow(2.0, -8.0 * (h + 1) / c->heads);
 }
 
-/* Tables that depend on the position alone: cosine and sine [N,r/2], and the waves [N,C] of [E5].
- * Made once for the longest sequence; a NULL table is one that the model does not have. The angle
- * is a product of two reals: at n = 2047 its error in float is below 2.5e-4 radians. (The authors'
- * cosines and sines are in bfloat16, with 8 bits.) */
+/* Tables that depend on the position alone: cosine and sine [N,r/2], and the sinusoids [N,C] of
+ * [E5]. A NULL table is one that the model does not have. */
 static void positions_tabulate(const Config *c, Acts *a, int N) {
     int half = c->rotary_dims / 2, C = c->dim;
     for (int p = 0; a->cosine && p < half; p++)
@@ -1211,12 +1085,12 @@ static void positions_tabulate(const Config *c, Acts *a, int N) {
             a->cosine[n * half + p] = (real)cos((double)angle);
             a->sine[n * half + p] = (real)sin((double)angle);
         }
-    for (int n = 0; a->wave && n < N; n++)
-        for (int ch = 0; ch < C; ch++) a->wave[(idx)n * C + ch] = (real)absolute_position(C, n, ch);
+    for (int n = 0; a->sinusoid && n < N; n++)
+        for (int ch = 0; ch < C; ch++)
+            a->sinusoid[(idx)n * C + ch] = (real)absolute_position(C, n, ch);
 }
 
-/* Biases [H,2N-1] by j - i from -(N-1) to N-1, N being the rows there is room for; made at each
- * forward, since T5's are learned. */
+/* Biases [H,2N-1] by j - i from -(N-1) to N-1; made at each forward, since T5's are learned. */
 static void biases_tabulate(const Model *m, Acts *a) {
     idx N = a->N;
     for (int h = 0; a->bias && h < m->c.heads; h++)
@@ -1229,23 +1103,21 @@ static const real *head_bias(const Acts *a, idx h) {
     return a->bias ? a->bias + h * (2 * a->N - 1) + a->N - 1 : NULL;
 }
 
-/* Pairs (u, v) of one head, a step apart from the next, turned in place: (u cos - v sin, u sin + v
- * cos) for turn = 1, and (u cos + v sin, v cos - u sin) for turn = -1. */
-WIDE(turn_pairs,
+/* n pairs (u, v) of one head, a step apart from each other, rotated in place; back by sign -1. */
+WIDE(rotate_pairs,
      (idx n, real *restrict u, real *restrict v, const idx step, const real *restrict cosine,
-      const real *restrict sine, real turn),
-     (n, u, v, step, cosine, sine, turn))
+      const real *restrict sine, real sign),
+     (n, u, v, step, cosine, sine, sign))
 {
     for (idx p = 0; p < n; p++) {
-        real u_p = u[p * step], v_p = v[p * step], s = turn * sine[p];
+        real u_p = u[p * step], v_p = v[p * step], s = sign * sine[p];
         u[p * step] = u_p * cosine[p] - v_p * s;
         v[p * step] = u_p * s + v_p * cosine[p];
     }
 }
 
-/* x [B*N,heads,D] turned in place; turn = 1 forward, -1 for the gradient (and to undo). Pair p is
- * dims (p, p + r/2) when split, else (2p, 2p + 1). */
-static void rotate(const Config *c, const Acts *a, real *x, idx rows, idx N, idx heads, int turn) {
+/* x [B*N,heads,D] = R_n x in place; sign = 1 forward, -1 for the gradient. */
+static void rotate(const Config *c, const Acts *a, real *x, idx rows, idx N, idx heads, int sign) {
     idx D = c->head_dim, half = c->rotary_dims / 2;
     bool split = c->rope_pairing == PAIR_HALF;
     PARALLEL
@@ -1255,15 +1127,13 @@ static void rotate(const Config *c, const Acts *a, real *x, idx rows, idx N, idx
         const real *sine = a->sine + position * half;
         for (int h = 0; h < heads; h++) {
             real *x_h = x + (n * heads + h) * D;
-            if (split) turn_pairs(half, x_h, x_h + half, 1, cosine, sine, (real)turn);
-            else turn_pairs(half, x_h, x_h + 1, 2, cosine, sine, (real)turn);
+            if (split) rotate_pairs(half, x_h, x_h + half, 1, cosine, sine, (real)sign);
+            else rotate_pairs(half, x_h, x_h + 1, 2, cosine, sine, (real)sign);
         }
     }
 }
 
-/* T5: the gradient of b_h(i-j), summed over rows and layers by j - i in a slot of each sequence
- * (dbias [B,H,2N-1]), goes to its bucket. Serial and in one order: so small a sum needs no threads,
- * and all keys ahead of their query meet in bucket 0. */
+/* T5: dbias [B,H,2N-1], the gradient by j - i, goes to the buckets, in one order. */
 static void t5_backward(Model *m, const Acts *a, int B, idx N) {
     idx H = m->c.heads, width = 2 * N - 1;
     for (idx b = 0; b < B; b++)
@@ -1276,32 +1146,24 @@ static void t5_backward(Model *m, const Acts *a, int B, idx N) {
 /* -------------------------------------------------------------------------------------------------
  * 3.5  Activations and the kernel phi                                                [T11] [T15]
  *
- * One row of ACTS or SIMS (3.6) holds a function and its slope side by side; df may be NULL. Both
- * come from the same intermediate values, and a backward makes them again from x, so that no slope
- * is kept. The ffn takes act(x W_1) (3.9); elu + 1 is a kernel and a similarity.
+ * The ffn takes act(x W_1) (3.9); elu + 1 is a kernel and a similarity. A backward makes the
+ * derivative again from x, so that none is kept.
  *
- *   swish    x g,  g = 1/(1 + e^-x)          slope g (1 + x (1 - g))
- *   gelu     x Phi(x), Phi by erf            slope Phi(x) + x phi(x), phi the normal density
- *   gelutanh x (1 + tanh(u))/2 = x g,  u = sqrt(2/pi) (x + 0.044715 x^3),  g = 1/(1 + e^-2u)
- *                                            slope g + x g (1 - g) 2u'
- *   relu     max(x, 0)                       slope 1 above 0, else 0
- *   elu + 1  e^min(x,0) + max(x,0)           slope e^min(x,0): 1 above 0, e^x below
+ *   swish    x g,  g = 1/(1 + e^-x)          derivative g (1 + x (1 - g)),  by g' = g (1 - g)
+ *   gelu     x Phi(x), Phi by erf            Phi(x) + x phi(x), phi = Phi' the normal density
+ *   gelutanh x (1 + tanh(u))/2 = x g         g + x g (1 - g) 2u'
+ *            u = sqrt(2/pi) (x + 0.044715 x^3),  g = 1/(1 + e^-2u): swish's g at 2u
+ *   relu     max(x, 0)                       1 above 0, else 0 (at 0 as well, as PyTorch does)
+ *   elu + 1  e^min(x,0) + max(x,0)           e^min(x,0): 1 above 0, e^x below
  *
- * Derivations. swish: g' = g (1 - g), so (x g)' = g + x g (1 - g). gelu: Phi' = phi by definition.
- * gelutanh: 1 + tanh u = 2 e^u / (e^u + e^-u) = 2 / (1 + e^-2u), so g is swish's at 2u, with u' =
- * sqrt(2/pi) (1 + 3 * 0.044715 x^2). elu + 1 is x + 1 above 0 and e^x below: both pieces have value
- * 1 and slope 1 at 0, so only its second derivative jumps. relu has no slope at 0; 0 is taken, as
- * PyTorch does.
- *
- * At 1 (test activate__formulas): swish 0.7311, gelu 0.8413, gelutanh 0.8412. swish falls to -0.278
- * at -1.28, gelu to -0.170 at -0.75; gelutanh keeps within 0.0005 of gelu. The authors' GELU is the
- * one with erf. In Table 11 all six have a sink, from 13.88 (reglu) to 18.18 (swiglu).
- *
- * Numerics. Phi(x) is not (1 + erf)/2, nor g (1 + tanh)/2: in float these have no digits left below
- * -6. elu + 1 takes e^ of min(x, 0) only, so nothing overflows, and x = -infinity (a masked
- * score) gives 0 with slope 0.
- */
-/* x, f, df [n], n at most CHUNK. */
+ * The authors' GELU is the one with erf; gelutanh keeps within 0.0005 of it. In Table 11 all six
+ * have a sink, from 13.88 (reglu) to 18.18 (swiglu). elu + 1 takes e^ of min(x, 0) only: nothing
+ * overflows, and a masked score, x = -infinity, gives 0 with derivative 0. */
+
+/* f(x), and its derivative unless df is NULL, of n numbers: at most CHUNK but for the last two. f
+ * may be x. */
+typedef void Activation(idx n, const real *x, real *f, real *df);
+
 WIDE(act_swish, (idx n, const real *x, real *f, real *df), (n, x, f, df))
 {
     real g[CHUNK];
@@ -1311,15 +1173,14 @@ WIDE(act_swish, (idx n, const real *x, real *f, real *df), (n, x, f, df))
 }
 
 static void act_gelu(idx n, const real *x, real *f, real *df) {
-    real cumulative[CHUNK], density[CHUNK];                  /* Phi(x), e^(-x^2 / 2) */
-    vec_cumulative(n, cumulative, x);
+    real Phi[CHUNK], density[CHUNK];
+    vec_cumulative(n, Phi, x);       /* not (1 + erf)/2, which has no digits left below -6 */
     if (df) {
         for (idx j = 0; j < n; j++) density[j] = -x[j] * x[j] / 2;
         vec_exp(n, density, density);
-        for (idx j = 0; j < n; j++)
-            df[j] = cumulative[j] + x[j] * density[j] * (real)INV_SQRT_2PI;
+        for (idx j = 0; j < n; j++) df[j] = Phi[j] + x[j] * density[j] * (real)INV_SQRT_2PI;
     }
-    for (idx j = 0; j < n; j++) f[j] = x[j] * cumulative[j];
+    for (idx j = 0; j < n; j++) f[j] = x[j] * Phi[j];
 }
 
 static void act_gelutanh(idx n, const real *x, real *f, real *df) {
@@ -1327,37 +1188,31 @@ static void act_gelutanh(idx n, const real *x, real *f, real *df) {
     real g[CHUNK] = {0};
     for (idx j = 0; j < n; j++) g[j] = a * x[j] * (1 + b * x[j] * x[j]);
     vec_sigmoid(n, g, g);
-    if (df)
-        for (idx j = 0; j < n; j++)
-            df[j] = g[j] + x[j] * g[j] * (1 - g[j]) * (a * (1 + 3 * b * x[j] * x[j]));
+    for (idx j = 0; df && j < n; j++)
+        df[j] = g[j] + x[j] * g[j] * (1 - g[j]) * (a * (1 + 3 * b * x[j] * x[j]));
     for (idx j = 0; j < n; j++) f[j] = x[j] * g[j];
 }
 
-/* Of any n, like the next. */
 static void act_relu(idx n, const real *x, real *f, real *df) {
     if (df) for (idx j = 0; j < n; j++) df[j] = x[j] > 0;
     for (idx j = 0; j < n; j++) f[j] = x[j] < 0 ? 0 : x[j];
 }
 
-/* Called for whole rows of scores (3.6), hence in pieces of its own. */
 static void elu_plus_one(idx n, const real *x, real *f, real *df) {
-    real low[CHUNK];
+    real low[CHUNK];                                         /* e^min(x,0) */
     for (idx from = 0; from < n; from += CHUNK) {
-        idx some = n - from < CHUNK ? n - from : CHUNK;
+        idx some = chunk(n, from);
         for (idx j = 0; j < some; j++) low[j] = x[from + j] > 0 ? 0 : x[from + j];
         vec_exp(some, low, low);
         for (idx j = 0; j < some; j++) f[from + j] = low[j] + (x[from + j] > 0 ? x[from + j] : 0);
-        if (df) for (idx j = 0; j < some; j++) df[from + j] = low[j];
+        if (df) copy(df + from, low, some);
     }
 }
 
-/* f(x) and its slope df, which may be NULL, of n numbers: at most CHUNK of them for an activation.
- * f may be x. */
-typedef void Curve(idx n, const real *x, real *f, real *df);
-
-/* By ACT_*: swiglu, geglu, reglu, swish; gelu, relu, gelutanh. A gate does not change the curve. */
-static Curve *const ACTS[] = {act_swish, act_gelu, act_relu,    act_swish,
-                              act_gelu,  act_relu, act_gelutanh};
+/* By ACT_*: swiglu, geglu, reglu, then swish, gelu, relu, gelutanh without a gate. */
+static Activation *const ACTS[] = {act_swish, act_gelu, act_relu,
+                                   act_swish, act_gelu, act_relu, act_gelutanh};
+_Static_assert(sizeof ACTS / sizeof ACTS[0] == ACT_ROWS, "an activation for each row");
 
 /* One number through the ffn's activation, for tests. */
 double activate(int act, double x) {
@@ -1366,26 +1221,19 @@ double activate(int act, double x) {
     return (double)out;
 }
 
-/* phi acts on q and k alike, head by head, after the rotation, as in the authors' code; k* joins
- * later and does not pass through it. x, y [rows,D], a row for each head of each token.
- *   elu   y = elu(x) + 1
- *   mlp   y = r phi2, r = max(u, 0), u = x phi1: one pair of matrices in a layer, shared by heads
- *         and by q and k. The paper writes mlp(.) without a formula; this is the authors'
- * hidden [rows,D] keeps r for the backward of mlp.
- *
- * Rows 6, 7, 10 and 11 of Table 15. elu makes every score positive, so that it can be summed: row
- * 6 has the table's strongest sink, 53.65. mlp gives either sign, as the identity does: 0.19, 0.74.
- * Where all of a query's u is below 0 its phi is 0, and so (with the identity and no distance bias)
- * are its scores and its row of the metric: alpha_1 >= 1/T of section 3.2 may then fail.
- * Cost: mlp 2 D D multiplications a row, twice that backward. Test: kernel_forward__formulas. */
+/* phi acts on q and k alike, head by head, after the rotation; k* joins later, past it. x, y
+ * [rows,D], a row for each head of each token. Rows 6, 7, 10 and 11 of Table 15:
+ *   elu   y = elu(x) + 1      every score is positive, so that it can be summed
+ *   mlp   y = r phi2, r = max(u, 0), u = x phi1     scores have either sign. One pair of matrices
+ *         in a layer, for all heads, for q and k: the authors' form; the paper has no formula
+ * hidden [rows,D] keeps r. Test: kernel_forward__formulas. */
 static void kernel_forward(const Config *c, const Layer *w, real *y, real *hidden, const real *x,
                            idx rows) {
-    idx D = c->head_dim;
-    idx n = rows * D;
+    idx D = c->head_dim, n = rows * D;
     if (c->kernel == KERNEL_ELU) {
         PARALLEL
         for (idx from = 0; from < n; from += CHUNK)
-            elu_plus_one(n - from < CHUNK ? n - from : CHUNK, x + from, y + from, NULL);
+            elu_plus_one(chunk(n, from), x + from, y + from, NULL);
         return;
     }
     /* u = x phi1;  r = max(u, 0) over it;  y = r phi2 */
@@ -1396,28 +1244,24 @@ static void kernel_forward(const Config *c, const Layer *w, real *y, real *hidde
 }
 
 /* dx [rows,D] holds dy on entry and dx on return; x is the kernel's input, the rotated q or k.
- *   elu   dx = dy (elu + 1)'(x), with the slope made again from x
- *   mlp   dr = dy phi2^T,  dphi2 += r^T dy     du = dr where r > 0 (there u > 0), else 0
- *         dx = du phi1^T,  dphi1 += x^T du
- * Called for q and for k in turn: both add to the one pair dphi1, dphi2. scratch [rows,D] holds dr,
- * then du; dx is not overwritten before dy has been read twice. */
+ * Called for q and for k: both add to the one pair dphi1, dphi2. scratch [rows,D] holds dr, then
+ * du. */
 static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx, const real *x,
                             const real *hidden, real *scratch, idx rows) {
-    idx D = c->head_dim;
-    idx n = rows * D;
-    if (c->kernel == KERNEL_ELU) {                           /* y = elu(x) + 1 */
+    idx D = c->head_dim, n = rows * D;
+    if (c->kernel == KERNEL_ELU) {
         PARALLEL
         for (idx from = 0; from < n; from += CHUNK) {
-            real f[CHUNK], slope[CHUNK];
-            idx some = n - from < CHUNK ? n - from : CHUNK;
-            elu_plus_one(some, x + from, f, slope);
-            for (idx j = 0; j < some; j++) dx[from + j] *= slope[j];
+            real f[CHUNK], df[CHUNK];
+            elu_plus_one(chunk(n, from), x + from, f, df);
+            /* y = elu(x) + 1:  dx = dy (elu + 1)'(x) */
+            vec_multiply(chunk(n, from), dx + from, df);
         }
         return;
     }
     /* y = r phi2:  dr = dy phi2^T, dphi2 += r^T dy */
     linear_backward(scratch, false, d->phi2, NULL, dx, hidden, w->phi2, rows, D, D);
-    /* r = max(u, 0):  du = dr [r > 0] */
+    /* r = max(u, 0):  du = dr where r > 0, else 0 */
     PARALLEL
     for (idx j = 0; j < n; j++) scratch[j] = hidden[j] > 0 ? scratch[j] : 0;
     /* u = x phi1:  dx = du phi1^T over dy, dphi1 += x^T du */
@@ -1425,12 +1269,12 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 3.6  One row of scores           [E29] [E43] [E44] [T15], sections 7.3 and 7.4, Appendix C.4
+ * 3.6  One row of scores            [E29] [E43] [E44] [T6] [T14] [T15], section 7.4, Appendix C.4
  *
  * The scores z [n] of one query become its weights a [n]: column 0 is the extra column, then keys.
  *
  *   s_j = sim(z_j)    each similarity from its own score          a_j = s_j / Z
- *   Z = Z(s)          the one number in which the keys of a row meet, one for the whole row
+ *   Z = Z(s)          the one number in which the keys of a row meet
  *
  *   sim        s            s'                 normaliser   Z                      S = sum_j s_j
  *   exp        e^z          s                  sum          S + e                  e = 0 for exp,
@@ -1439,201 +1283,192 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
  *   identity   z            1                  p-norm       (sum_j |s_j|^p)^(1/p)
  *
  * Section 7.4 asks what Z does, and Table 15 answers: sigmoid over its sum sinks (30.24 %), sigmoid
- * with Z = 1 does not (0.44 %). The table has eleven of the combinations; here all are lines of one
- * formula. What a row does not see has z = -infinity, the mask M of equation 4. There exp, sigmoid
- * and elu + 1 have the limits s = 0 and s' = 0; the identity is given them by hand. The authors'
- * code multiplies s by a mask of 0 and 1 instead: the same numbers.
+ * with Z = 1 does not (0.44 %). What a row does not see has z = -infinity, the mask M of equation
+ * 4: there s = 0 and s' = 0. The paper's scale (Z / alpha, [E29]) is not in a: it is applied once,
+ * to the output (3.7), and the metric must not see it.
  *
  * FORWARD for exp. e^z overflows in float above z = 88.7, so all is taken relative to the row's
  * maximum m: a_j = e^(z_j - m) / (Z e^-m), where the largest term is e^0 = 1. The m cancels:
  *   sum     Z e^-m = sum_j e^(z_j - m), between 1 and n             log Z = m + log of it
  *   p-norm  Z e^-m = (sum_j e^(p (z_j - m)))^(1/p)                  log Z = m + log(sum) / p
  *   clamp   Z e^-m = max(S e^-m, e^-m): the 1 is scaled along       log Z = max(log S, 0)
- *   one     has no m to cancel with: e^z may overflow, as it does in the formula ("tends to
- *           explode", section 7.4, which is why the paper takes sigmoid and elu + 1 there)
- * m is the maximum from -infinity up: a finite stand-in such as -1e4 would win over a row of lower
- * scores, and leave it 0/0. Every row sees its own key, so m is finite.
+ *   one     has no m to cancel with: e^z may overflow, as it does in the formula
  *
  * BACKWARD. Write X|k for the partial derivative of X by z_k, and da_j = dL/da_j.
  *   s_j|k = s'_k if j = k, else 0                                   s_j has its own score only
  *   a_j|k = s_j|k / Z - s_j Z|k / Z^2                               quotient rule on a_j = s_j / Z
- *         = g_k 1[j = k] - a_j pi_k     g_k = s'_k / Z,    pi_k = Z|k / Z = (log Z)|k
+ *         = s'_k / Z [j = k] - a_j dlogz_k                          dlogz_k = Z|k / Z = (log Z)|k
  *   dz_k  = sum_j da_j a_j|k                                        chain rule
- *         = g_k da_k - pi_k D           D = sum_j a_j da_j
+ *         = s'_k / Z da_k - dlogz_k delta                           delta = sum_j a_j da_j
  *
- * The slope g moves the weight itself, the pull pi moves all weights through Z. Each normaliser:
- *   sum     Z = S + e                Z|k = s'_k                     pi_k = s'_k / Z
- *   one     Z = 1                    Z|k = 0                        pi_k = 0
- *   clamp   Z = |S| where |S| > 1    Z|k = sign(S) s'_k             pi_k = sign(S) s'_k / |S|
- *                                                                        = s'_k / S
- *           Z = 1 else               Z|k = 0                        pi_k = 0, at |S| = 1 as well
+ * The first term moves the weight itself, the second moves all weights through Z. Each normaliser:
+ *   sum     Z = S + e                Z|k = s'_k                     dlogz_k = s'_k / Z
+ *   one     Z = 1                    Z|k = 0                        0
+ *   clamp   Z = |S| where |S| > 1    Z|k = sign(S) s'_k             sign(S) s'_k / |S| = s'_k / S
+ *           Z = 1 else               Z|k = 0                        0, at |S| = 1 as well
  *   p-norm  Z^p = sum_j |s_j|^p      p Z^(p-1) Z|k = p |s_k|^(p-1) sign(s_k) s'_k
- *                                    pi_k = |s_k|^(p-1) sign(s_k) s'_k / Z^p
- *                                         = (|s_k| / Z)^p s'_k / s_k       by |s| sign(s) = s
- * The last form makes neither s^(p-1) nor Z^p, which underflow together where all sigmoids are
- * small: |s|/Z is at most 1, and s'/s is 1 - s for sigmoid, at most 1 for elu, 1/z for the
- * identity. It is computed as sign(s_k) h (h g_k), h = (|s_k| / Z)^((p-1)/2). exp has s' = s, so
- * g = a, and pi = a for the sum, a^p for the p-norm. Hence
- *   softmax   dz_k = a_k (da_k - D)             exp with a p-norm   dz_k = a_k da_k - a_k^p D
- * Neither notices when all z of the row grow alike, so that sum_k dz_k = D - D = 0 in both.
+ *                                    dlogz_k = (|s_k| / Z)^(p-1) sign(s_k) s'_k / Z
+ * exp has s' = s, so s'/Z = a, and dlogz = a for the sum, a^p for the p-norm. Hence
+ *   softmax   dz_k = a_k (da_k - delta)         exp with a p-norm   dz_k = a_k da_k - a_k^p delta
  *
- * By hand, with da = (1, -1), and dz last:
- *   softmax          z = (0, log 3)   a = (1/4, 3/4)  g = pi = a            D = -0.5  (3/8, -3/8)
- *   sigmoid / sum    z = (0, log 3)   a = (0.4, 0.6)  g = pi = (0.2, 0.15)  D = -0.2  (0.24, -0.12)
- *   identity, clamp  z = (2, -4)      a = (1, -2)     g = 1/2, pi = -1/2    D = 3     (2, 1)
+ * By hand, with da = (1, -1):
+ *                    z             a             s'/Z         dlogz         delta  dz
+ *   softmax          (0, log 3)    (1/4, 3/4)    a            a             -0.5   (3/8, -3/8)
+ *   sigmoid / sum    (0, log 3)    (0.4, 0.6)    (0.2, 0.15)  (0.2, 0.15)   -0.2   (0.24, -0.12)
+ *   identity, clamp  (2, -4)       (1, -2)       1/2          -1/2           3     (2, 1)
  *
- * KEPT for the backward, one number a row: log Z for exp, log S under its clamp (the sign tells
- * which branch), since Z itself may overflow; else S (sum, clamp) or Z (p-norm). Z = 1 needs none.
+ * KEPT for the backward is row_stat, one number a row: log Z for exp, which for softmax is the
+ * logsumexp that FlashAttention keeps, and log S under its clamp (the sign tells which branch);
+ * else the signed sum S (sum, clamp) or Z (p-norm). Z = 1 needs none.
  *
- * EDGES. One visible key under softmax: z - m = 0, so a = 1 and dz = 0 exactly: A_11 = 1 of
- * section 3.2. With e, a lone key has s/(s + 1e-8): 1/2 at a sigmoid's z = -18.42, and in float 1
- * from s = 1/4 up, where e rounds away. A row of zeros has p-norm 0; the formula has 0/0, and by
- * decision a = g = pi = 0. [E44] t equal scores of exp have a = t^(-1/p) each and sum to t^(1-1/p):
- * 8 at t = 64 and p = 2, 1/64 at p = 1/2; with p = 2, 3, 4 training diverged (Appendix C.4).
+ * EDGES. One visible key under softmax has a = 1 and dz = 0 exactly: A_11 = 1 of section 3.2. With
+ * e, a lone key has s/(s + 1e-8): 1/2 at a sigmoid's z = -18.42. A row of zeros has p-norm 0, where
+ * the formula has 0/0: by decision a = dz = 0. [E44] t equal scores of exp have a = t^(-1/p) each
+ * and sum to t^(1-1/p): with p = 2, 3, 4 training diverged (Appendix C.4).
  *
- * Cost: exp, sigmoid and elu + 1 take an exponential a score, and another in the backward; a p-norm
- * takes one more each time, or a power, which costs four of them.
- * Tests: 3.6 of test_sink.c, every sim with every Z in long double, both branches of the clamp met;
- * chapter 7 for [E43] [E44] and for Table 15 [T15] in closed form.
+ * Tests: 3.6 of test_sink.c, every sim with every Z in long double; chapter 7, closed forms.
  */
 
-/* SIMS: s and, unless ds is NULL, s' of a row z [n]; both are 0 where z = -infinity. */
 static void sim_sigmoid(idx n, const real *z, real *s, real *ds) {
     vec_sigmoid(n, s, z);
     /* s = 1/(1 + e^-z):  s' = e^-z / (1 + e^-z)^2 = s (1 - s) */
     if (ds) for (idx j = 0; j < n; j++) ds[j] = s[j] * (1 - s[j]);
 }
 
-/* z itself would carry -infinity into the sum, so what is masked is told by comparison. */
+/* What is masked is told by comparison: z itself would carry -infinity into the sum. */
 static void sim_identity(idx n, const real *z, real *s, real *ds) {
     if (ds) for (idx j = 0; j < n; j++) ds[j] = z[j] == -INFINITY ? 0 : 1;
     for (idx j = 0; j < n; j++) s[j] = z[j] == -INFINITY ? 0 : z[j];      /* a NaN stays one */
 }
 
-static Curve *const SIMS[] = {NULL, sim_sigmoid, elu_plus_one,
-                              sim_identity}; /* exp: in the rows below */
+/* By SIM_*: s and s' of a row z; exp stands in row_exp below. */
+static Activation *const SIMS[] = {NULL, sim_sigmoid, elu_plus_one, sim_identity};
+_Static_assert(sizeof SIMS / sizeof SIMS[0] == SIM_ROWS, "a function for each similarity");
+_Static_assert(NORMALIZER_ROWS == 4, "a new Z: row_normalizer, row_exp, the backwards below");
 
-/* The e of the sums, from the authors' code (operations 3, 5 and 6 of Table 15); the paper's Z has
- * none. exp does without: its S e^-m is at least 1. */
+/* The e of the sums, from the authors' code (operations 3, 5 and 6 of Table 15). exp does without:
+ * its S e^-m is at least 1. */
 static const real NORMALIZER_EPS = (real)1e-8;
 
-/* [E43] (sum_j |s_j|^p)^(1/p) of s [n] as M (sum_j (|s_j|/M)^p)^(1/p), M = max |s_j|: the largest
- * term is 1, so no power overflows and the sum cannot underflow to 0. 0 for a row of zeros, NaN
- * for a row with a NaN. The paper writes s^p, which for negative s has no real value unless p is
- * whole: hence |s|. spare [n] is scratch. */
+/* [E43] (sum_j |s_j|^p)^(1/p) of s [n] as M (sum_j (|s_j|/M)^p)^(1/p), M = max |s_j|: no power
+ * overflows, and the sum is between 1 and n. 0 for a row of zeros. The paper writes s^p, which for
+ * negative s has no real value unless p is whole: hence |s|. spare [n] is scratch. */
 static real p_norm(idx n, const real *s, double p, real *spare) {
     for (idx j = 0; j < n; j++) spare[j] = real_abs(s[j]);
     real most = vec_max(n, spare), M = most > 0 ? most : 1;
     for (idx j = 0; j < n; j++) spare[j] /= M;
     vec_pow(n, spare, spare, (real)p);
-    return M * real_pow(vec_sum(n, spare), (real)(1 / p));   /* the sum is between 1 and n, or 0 */
+    return M * real_pow(vec_sum(n, spare), (real)(1 / p));
 }
 
-/* Z_i from the one number kept; for exp its value may overflow where its logarithm does not. */
-real row_normalizer(const Config *c, real keep) {
-    if (c->sim == SIM_EXP)
-        return real_exp(c->normalizer == NORMALIZER_CLAMP && keep < 0
-                            ? 0                              /* log S < 0: the clamp's 1 */
-                            : keep);                         /* log Z; 0 under Z = 1 */
+/* Z of a row from its row_stat; for exp it may overflow where its logarithm does not. */
+real row_normalizer(const Config *c, real row_stat) {
+    if (c->sim == SIM_EXP) {                                 /* log S < 0 is the clamp's Z = 1 */
+        bool clamped = c->normalizer == NORMALIZER_CLAMP && row_stat < 0;
+        return real_exp(clamped ? 0 : row_stat);             /* log Z; 0 under Z = 1 */
+    }
     switch (c->normalizer) {
-    case NORMALIZER_SUM:   return keep + NORMALIZER_EPS;                   /* keep = S > 0 */
-    case NORMALIZER_CLAMP: return real_abs(keep) > 1 ? real_abs(keep) : 1; /* keep = S, signed */
-    case NORMALIZER_PNORM: return keep;                                    /* keep = Z; may be 0 */
+    case NORMALIZER_SUM:   return row_stat + NORMALIZER_EPS;
+    case NORMALIZER_CLAMP: return real_abs(row_stat) > 1 ? real_abs(row_stat) : 1;
+    case NORMALIZER_PNORM: return row_stat;
     default:               return 1;
     }
 }
 
-/* z [n] becomes the weights a = s/Z, in place; spare [n] is scratch. Returns the number kept. The
- * scale is not in a: it is applied once to the output, and the metric must not see it. */
-real row_forward(const Config *c, idx n, real *z, real *spare) {
-    if (c->sim == SIM_EXP) {
-        /* z - m: at most 0, and 0 for the largest; under Z = 1 z itself */
-        real m = c->normalizer == NORMALIZER_ONE ? 0 : vec_max(n, z), keep = 0, shift = 0;
-        vec_shift(n, z, -m);
-        if (c->normalizer == NORMALIZER_PNORM) { /* log Z = m + log(sum e^(p (z - m))) / p */
-            real p = (real)c->pnorm;                         /* [E44] a temperature 1/p */
-            for (idx j = 0; j < n; j++) spare[j] = p * z[j];
-            vec_exp(n, spare, spare);
-            shift = real_log(vec_sum(n, spare)) / p;
-            keep = m + shift;
-            vec_shift(n, z, -shift);                         /* z - log Z */
-        }
-        vec_exp(n, z, z);                                    /* s e^-m; under a p-norm already a */
-        if (c->normalizer == NORMALIZER_SUM || c->normalizer == NORMALIZER_CLAMP) {
-            real sum = vec_sum(n, z);                        /* S e^-m, between 1 and n */
-            keep = m + real_log(sum);
-            if (c->normalizer == NORMALIZER_CLAMP && keep < 0)
-                sum = real_exp(-m);                          /* S < 1: Z = 1, so Z e^-m = e^-m */
-            vec_scale(n, z, 1 / sum);                        /* s e^-m / (Z e^-m) */
-        }
-        return keep;
+/* row_forward for exp, relative to the maximum m. */
+static real row_exp(const Config *c, idx n, real *z, real *spare) {
+    real m = c->normalizer == NORMALIZER_ONE ? 0 : vec_max(n, z);
+    vec_shift(n, z, -m);
+    if (c->normalizer == NORMALIZER_PNORM) { /* log Z = m + log(sum e^(p (z - m))) / p */
+        real p = (real)c->pnorm;                             /* [E44] a temperature 1/p */
+        for (idx j = 0; j < n; j++) spare[j] = p * z[j];
+        vec_exp(n, spare, spare);
+        real shift = real_log(vec_sum(n, spare)) / p;
+        vec_shift(n, z, -shift);
+        vec_exp(n, z, z);                                    /* a = e^(z - log Z) */
+        return m + shift;
     }
-    /* the others do not overflow by themselves: s, then Z, then the quotient */
-    SIMS[c->sim](n, z, spare, NULL);
-    real keep = c->normalizer == NORMALIZER_PNORM ? p_norm(n, spare, c->pnorm, z)
-                                                  : vec_sum(n, spare);
-    real Z = row_normalizer(c, keep);
-    for (idx j = 0; j < n; j++) z[j] = Z == 0 ? 0 : spare[j] / Z;
-    return keep;
+    vec_exp(n, z, z);                                        /* s e^-m */
+    if (c->normalizer == NORMALIZER_ONE) return 0;
+    real sum = vec_sum(n, z), log_S = m + real_log(sum);     /* sum = S e^-m */
+    if (c->normalizer == NORMALIZER_CLAMP && log_S < 0) sum = real_exp(-m);    /* Z = 1 */
+    vec_scale(n, z, 1 / sum);                                /* a = s e^-m / (Z e^-m) */
+    return log_S;
 }
 
-/* From z [n] and the kept number: a = s/Z, g = s'/Z, pi = dlog Z/dz, each [n] and none of them
- * overlapping z. For exp a is e^(z - log Z), so it differs from the forward's quotient by the
- * rounding of log Z: by some |log Z| eps, relatively; in float 1e-5 at log Z = 100. */
-void row_backward(const Config *c, idx n, const real *z, real keep, real *a, real *g, real *pi) {
-    if (c->sim == SIM_EXP) {                                 /* s' = s: the slope is the weight */
-        /* log S <= 0 is S <= 1, where Z = 1 does not move */
-        bool clamped = c->normalizer == NORMALIZER_CLAMP && !(keep > 0);
-        real log_Z = clamped ? 0 : keep, p = (real)c->pnorm;
-        copy(a, z, n);
-        vec_shift(n, a, -log_Z);
-        if (c->normalizer == NORMALIZER_PNORM) {             /* pi = (s/Z)^p s'/s = (s/Z)^p */
-            for (idx j = 0; j < n; j++) pi[j] = p * a[j];
-            vec_exp(n, pi, pi);
-        }
-        vec_exp(n, a, a);
-        copy(g, a, n);
-        /* Z = 1: pi = 0.   Z = S: pi = s'/S = s/S = a */
-        if (c->normalizer == NORMALIZER_ONE || clamped) zero(pi, n);
-        else if (c->normalizer != NORMALIZER_PNORM) copy(pi, a, n);
+/* z [n] becomes the weights a = s/Z, in place. Returns row_stat; spare [n] is scratch. */
+real row_forward(const Config *c, idx n, real *z, real *spare) {
+    if (c->sim == SIM_EXP) return row_exp(c, n, z, spare);
+    SIMS[c->sim](n, z, spare, NULL);
+    real row_stat = c->normalizer == NORMALIZER_PNORM ? p_norm(n, spare, c->pnorm, z)
+                                                      : vec_sum(n, spare);
+    real Z = row_normalizer(c, row_stat);
+    for (idx j = 0; j < n; j++) z[j] = Z == 0 ? 0 : spare[j] / Z;
+    return row_stat;
+}
+
+/* row_backward for exp. s' = s: the derivative is the weight. a is e^(z - log Z), so it differs
+ * from the forward's quotient by the rounding of log Z. */
+static void row_exp_backward(const Config *c, idx n, const real *z, real row_stat, real *a,
+                             real *deriv, real *dlogz) {
+    bool clamped = c->normalizer == NORMALIZER_CLAMP && !(row_stat > 0);      /* Z = 1 stays 1 */
+    real log_Z = clamped ? 0 : row_stat;
+    copy(a, z, n);
+    vec_shift(n, a, -log_Z);
+    if (c->normalizer == NORMALIZER_PNORM) {                 /* dlogz = (s/Z)^p */
+        for (idx j = 0; j < n; j++) dlogz[j] = (real)c->pnorm * a[j];
+        vec_exp(n, dlogz, dlogz);
+    }
+    vec_exp(n, a, a);
+    copy(deriv, a, n);
+    /* Z = 1: 0.   Z = S: dlogz = s'/S = a */
+    if (c->normalizer == NORMALIZER_ONE || clamped) zero(dlogz, n);
+    else if (c->normalizer != NORMALIZER_PNORM) copy(dlogz, a, n);
+}
+
+/* From z [n] and row_stat: a = s/Z, deriv = s'/Z and dlogz = dlog Z/dz, each [n] and none of them
+ * overlapping z. */
+void row_backward(const Config *c, idx n, const real *z, real row_stat, real *a, real *deriv,
+                  real *dlogz) {
+    if (c->sim == SIM_EXP) {
+        row_exp_backward(c, n, z, row_stat, a, deriv, dlogz);
         return;
     }
-    real Z = row_normalizer(c, keep);
-    SIMS[c->sim](n, z, a, g);                                /* a = s, g = s'; then both over Z, */
-    /* 0 in a row of zeros, as the */
+    real Z = row_normalizer(c, row_stat);
+    SIMS[c->sim](n, z, a, deriv);                            /* s and s'; then both over Z */
     for (idx j = 0; j < n; j++) a[j] = Z == 0 ? 0 : a[j] / Z;
-    for (idx j = 0; j < n; j++) g[j] = Z == 0 ? 0 : g[j] / Z;        /* forward decided */
+    for (idx j = 0; j < n; j++) deriv[j] = Z == 0 ? 0 : deriv[j] / Z;
     switch (c->normalizer) {
-    case NORMALIZER_SUM:                                     /* Z = S + e: pi = s'/Z */
-        copy(pi, g, n);
+    case NORMALIZER_SUM:                                     /* s'/Z */
+        copy(dlogz, deriv, n);
         break;
-    case NORMALIZER_CLAMP:                                   /* Z = |S|: pi = s'/S = sign(S) s'/Z */
-        for (idx j = 0; j < n; j++) pi[j] = real_abs(keep) <= 1 ? 0 : keep > 0 ? g[j] : -g[j];
+    case NORMALIZER_CLAMP:                                   /* s'/S = sign(S) s'/Z, or 0 */
+        for (idx j = 0; j < n; j++)
+            dlogz[j] = real_abs(row_stat) <= 1 ? 0 : row_stat > 0 ? deriv[j] : -deriv[j];
         break;
-    /* pi = (|s|/Z)^(p-1) sign(s) s'/Z = sign(a) h (h g), h = |a|^((p-1)/2): the whole power of a
-     * small a might overflow before g, as small, multiplies it. 0 at s = 0: right for p > 1; for
-     * p < 1, s = 0 is masked, or underflowed with s', or the zero logit, which learns nothing */
+    /* |a|^(p-1) sign(a) s'/Z as h (h s'/Z), h = |a|^((p-1)/2): the whole power of a small a might
+     * overflow before s', as small, multiplies it. 0 at s = 0: right for p > 1; below p = 1 such an
+     * s is masked, or underflowed with its s', or the zero logit, which learns nothing */
     case NORMALIZER_PNORM:
-        vec_pow(n, pi, a, (real)((c->pnorm - 1) / 2));
+        vec_pow(n, dlogz, a, (real)((c->pnorm - 1) / 2));
         for (idx j = 0; j < n; j++) {
-            real pull = pi[j] * (pi[j] * g[j]);
-            pi[j] = a[j] == 0 ? 0 : a[j] < 0 ? -pull : pull;
+            real x = dlogz[j] * (dlogz[j] * deriv[j]);
+            dlogz[j] = a[j] == 0 ? 0 : a[j] < 0 ? -x : x;
         }
         break;
     default:                                                 /* Z = 1 */
-        zero(pi, n);
+        zero(dlogz, n);
     }
 }
 
 /* What the sink metric reads, for every variant alike: m [n] = |s| / (sum |s| + e), from a = s/Z:
  * |s| = |a| Z, so m = |a| / (sum |a| + e/Z). These are the paper's proxy scores (section 7.4): the
  * weights themselves where Z = S + e; s over its sum where Z = 1; absolute values where scores have
- * a sign. For exp, m is softmax(z) whatever Z is. The scale is left out, else no head could pass
- * 0.3 at scale 0.2, where Table 14 has Sink_1 = 9.41 %. A row of zeros has m = 0, so its proxies do
- * not sum to 1. An infinite weight (exp with Z = 1) gives m = NaN. */
-void row_metric(const Config *c, idx n, const real *a, real keep, real *m) {
+ * a sign. The scale is left out, else no head could pass 0.3 at scale 0.2, where Table 14 has
+ * Sink_1 = 9.41 %. A row of zeros has m = 0. An infinite weight (exp with Z = 1) gives NaN. */
+void row_metric(const Config *c, idx n, const real *a, real row_stat, real *m) {
     for (idx j = 0; j < n; j++) m[j] = real_abs(a[j]);
-    real Z = row_normalizer(c, keep), sum = vec_sum(n, m);
+    real Z = row_normalizer(c, row_stat), sum = vec_sum(n, m);
     if (c->sim != SIM_EXP && Z != 0) sum += NORMALIZER_EPS / Z;
     for (idx j = 0; j < n; j++) m[j] = sum == 0 ? 0 : m[j] / sum;
 }
@@ -1641,8 +1476,19 @@ void row_metric(const Config *c, idx n, const real *a, real keep, real *m) {
 /* -------------------------------------------------------------------------------------------------
  * 3.7  Attention                                           [E4] [E29] [T4] [T12], and THE FORMULA
  *
- * [E4] A = Softmax(Q K^T / sqrt(d_h) + M), O = A V in each head, with 3.6 for Softmax, a distance
- * bias b_h, and a column * beside the keys. Section 7.3 in these terms (Table 4: Sink_*, Sink_1):
+ * [E4] A = Softmax(Q K^T / sqrt(d_h) + M), O = A V in each head. Here 3.6 stands for Softmax, b is
+ * the distance bias of 3.4, and a column * joins the keys. Query i of a head, step by step:
+ *
+ *     column     0       1 .. N
+ *   z_i [1+N]   z_i*  |  <q_i, k_j> / sqrt(D) + b(i-j)        -infinity where not visible
+ *   a_i [1+N]   s_ij / Z_i                                    3.6
+ *   o_i [D]     scale (a_i* v* + sum_j a_ij v_j) + v+
+ *
+ * q and k come rotated (3.4) and through phi (3.5). This section is one head in plain loops over i
+ * and j. `--plain` runs everything by it. By default chapter 14 computes the same numbers, several
+ * times as fast, in tiles of queries; a test holds one to the other in every variant, both ways.
+ *
+ * THE EXTRA COLUMN. Section 7.3 in these terms (Table 4: Sink_*, Sink_1):
  *
  *   default      no column *                                                   -        18.18 %
  *   sink token   x* is a row of the input, a key like any other here           74.12     0.00
@@ -1650,99 +1496,35 @@ void row_metric(const Config *c, idx n, const real *a, real keep, real *m) {
  *   K biases     the same with v* = 0: * takes weight and gives nothing        73.34     0.00
  *   V biases     no column; v+ joins every output, outside the weights         -        17.53
  *
- * Table 5 fixes v* = m v': with m the sink goes back to token 1 (m = 20: Sink_1 25.88 %). Beyond
- * the paper, z_i* may be 0 (softmax-off-by-one) or a learned number, with v* = 0. k* joins after
- * the rotation, unturned, so that <R_i q, k*> depends on i. Every row sees it, at no distance.
- * Under softmax a column with v* = 0 is a gate: with S_i = sum_j e^z_ij over the keys, their sum is
- * S_i / (S_i + e^z_i*) of what it would be without. Under Z = 1 such a column changes nothing.
+ * Others call k* a null key, PyTorch bias_k, and the pair an attention bias. Beyond the paper, z_i*
+ * may be 0 (softmax-off-by-one) or a learned number, with v* = 0. k* joins after the rotation, not
+ * rotated itself, so <R_i q, k*> depends on i. Every row sees it, at no distance.
+ * Under softmax a column with v* = 0 is a gate. Let u be the sum of e^z_ij over the keys: their
+ * weights sum to u / (u + e^z_i*), not to 1. Under Z = 1 such a column changes nothing.
  *
- * A task is one sequence and one key head; its query heads follow one another, and each goes down
- * its rows in strips of R <= STRIP rows against all n = hi - lo keys that any of them sees:
- *
- *     column    0     1 .. n
- *   z [R,1+n]  z_i* | q k^T / sqrt(D) + bias       a matrix multiply     -infinity where not seen
- *   a [R,1+n]       s / Z                          row by row (3.6)
- *   o [R,D]         scale (a v + a_* v*) + v+      a matrix multiply
- *
- * BACKWARD of a strip, from do = dL/do. Component d of the output is
+ * BACKWARD, from do = dL/do. Component d of the output is
  *     o_id = scale (sum_j a_ij v_jd + a_i* v*_d) + v+_d,        so that
  *       da_ij = scale sum_d do_id v_jd = scale <do_i, v_j>       da_i* = scale <do_i, v*>
  *       dv_jd = scale sum_i a_ij do_id                           dv*_d = scale sum_i a_i* do_id
  *       dv+_d = sum_i do_id                                      v+ is outside the scale
  *     a = s / Z in row i (3.6), with * among the columns of the sum:
- *       D_i = sum_j a_ij da_ij                                   dz_ij = g_ij da_ij - pi_ij D_i
+ *       delta_i = sum_j a_ij da_ij                dz_ij = s'_ij / Z_i da_ij - dlogz_ij delta_i
  *     z_ij = sum_d q_id k_jd / sqrt(D) + b(i-j),  z_i* = sum_d q_id k*_d / sqrt(D), or the logit
  *       dq_id = (sum_j dz_ij k_jd + dz_i* k*_d) / sqrt(D)
  *       dk_jd = sum_i dz_ij q_id / sqrt(D)                       dk*_d = sum_i dz_i* q_id / sqrt(D)
  *       db(n) = sum of dz_ij over i - j = n                      dlogit = sum_i dz_i*
- * D_i equals <do_i, o_i - v+>, since scale sum_j a_ij v_j = o_i - v+; the sum over the row needs no
- * second array. A K bias has da_i* = 0 and learns from D_i alone: dz_i* = -pi_i* D_i. With Z = 1
- * even that is 0, and so is all of dk*.
+ * delta_i equals <do_i, o_i - v+>, and so FlashAttention, which named it, computes it. A K bias has
+ * da_i* = 0 and learns from delta_i alone: dz_i* = -dlogz_i* delta_i. With Z = 1 even that is 0,
+ * and so is all of dk*.
  *
- * No score outlives its strip: keep [B,H,N] is all that the forward leaves, and the backward makes
- * the scores again, with the same bits. k and v are transposed once a task (kt, vt [D,N]), so
- * that every product reads its right factor along rows.
+ * A row of scores is gone when its query is done. row_stat [B,H,N] is all that the forward leaves
+ * of it, and the backward makes the scores again, with the same bits.
  *
- * ABLATIONS. Weights tell where attention goes, not what for. An evaluation may take one column j
- * from all rows but j's own, in every block and head (struct Ablation, `sink eval --ablate`):
- *
- *   key      z_ij = -infinity      i spreads its weight over what else it sees
- *   value    o_i loses a_ij v_j    the weight is still spent, and buys nothing
- *   mean     a_ij v_j becomes a_ij times the mean of the sequence's v. This is the one that lets a
- *            row know something of what comes after it, in 1/N of a value
- *
- * Row j keeps its own key and value, so the states of token j, and its keys in the blocks above,
- * are as they were (causal mask); what changes is what others take from it. No backward.
- *
- * Cost for a head and a sequence of N rows, causal: some N (N + STRIP) / 2 pairs, since a strip
- * meets the keys up to its last row; D multiply-adds each in 2 products forward, 5 backward (scores
- * again, da, dq, dk, dv). At D = 96, N = 2048 in float a head and layer keeps 8 KB of a sequence,
- * a thread has 2.4 MB of scratch, and a map of all pairs would take 16.8 MB.
- * Tests: 3.7 of test_sink.c, against plain loops over 70 rows, so that strips, windows and prefixes
- * cut across each other; gradients against differences; chapter 7 has [E4] [T4] in closed form.
+ * Cost for a head and a sequence of N rows, causal: N (N + 1) / 2 pairs (i,j) of D multiply-adds,
+ * twice forward and five times backward (scores again, da, dq, dk, dv).
+ * Tests: 3.7 of test_sink.c, against its slow model over 70 rows; gradients against differences;
+ * chapter 7 has [E4] [T4] in closed form.
  */
-enum { STRIP = 32 };
-
-/* One task's sizes and its piece of scratch, in which nothing outlives the task. */
-typedef struct Strip {
-    idx N, D, ld;                       /* rows; head width; row length of the maps below, N + 1 */
-    real *kt, *vt;                      /* [D,N] [D,N] */
-    real *z, *a, *da;                   /* [STRIP,ld] each; z becomes a or, backward, dz in place */
-    real *g, *pi;                       /* [ld] each: slope and pull of one row */
-    real *fixed;                        /* [D]: the fixed v* of Table 5 */
-} Strip;
-
-/* The last 64 lie unused between two threads' pieces: no cache line is written by both. */
-static idx strip_size(const Config *c, idx N) {
-    idx D = c->head_dim, ld = N + 1;
-    return 2 * D * N + (3 * STRIP + 2) * ld + D + 64;
-}
-
-/* This thread's piece of a->strip, cut for N rows, at most the a->N that it was made for. */
-static Strip strip_of(const Config *c, const Acts *a, idx N) {
-    real *at = a->strip + worker() * strip_size(c, a->N);
-    Strip s = {.N = N, .D = c->head_dim, .ld = N + 1};
-    idx D = s.D, ld = s.ld;
-    s.kt = at;                  s.vt = s.kt + D * N;
-    s.z = s.vt + D * N; s.a = s.z + STRIP * ld;     s.da = s.a + STRIP * ld;
-    s.g = s.da + STRIP * ld;    s.pi = s.g + ld;            s.fixed = s.pi + ld;
-    return s;
-}
-
-/* Which keys a strip's rows i0 <= i < i1 see between them: [lo,hi). Row i0 sees farthest back, to
- * i0-w+1, row i1-1 farthest ahead, to itself; the prefix is rows first .. first+p-1. Keys between a
- * prefix and a window far behind it are in the span too, and masked. */
-typedef struct Span { idx lo, hi; } Span;
-
-static Span span_of(const Config *c, int l, idx N, idx i0, idx i1) {
-    int w = config_window(c, l), first = c->sink_token ? 1 : 0;    /* x* is row 0: not of the p */
-    Span s = {.lo = w && i0 - w + 1 > 0 ? i0 - w + 1 : 0, .hi = i1};
-    if (c->prefix) {
-        if (s.lo > first) s.lo = first;
-        if (s.hi < first + c->prefix) s.hi = first + c->prefix < N ? first + c->prefix : N;
-    }
-    return s;
-}
 
 /* The mask: (j <= i and j > i-w) or j in the prefix. Rows i, columns j; o is seen:
  *
@@ -1757,34 +1539,11 @@ static Span span_of(const Config *c, int l, idx N, idx i0, idx i1) {
  *  5  o o o o o o    o . . o o o    o o o o o o    o o o . o o  5   .  o o . o o
  *
  * w counts the query itself, as in the authors' code. Only rows 1 .. w see token 1 then, and
- * alpha_1 is at most w/T: 0.5 for w = 32 and T = 64. Every row sees * and the prefix, x*'s row too;
- * the prefix counts tokens, so that a window forgets x* like any key. */
+ * alpha_1 is at most w/T: 0.5 for w = 32 and T = 64. Every row sees * and the prefix, x*'s row too.
+ * The prefix counts tokens, so a window forgets x* like any key. */
 bool visible(const Config *c, int l, idx i, idx j) {
-    int w = config_window(c, l), first = c->sink_token ? 1 : 0;
+    int w = config_window(c, l), first = c->sink_token ? 1 : 0;    /* x* is row 0: not of the p */
     return (j <= i && (!w || j > i - w)) || (j >= first && j < first + c->prefix);
-}
-
-/* The key [D] and value [D] of the extra column for head h; k* is NULL where none is learned, v*
- * where it is zero. Shared ones are one row for all heads (Table 12 right: Sink_* falls from 72.76
- * to 56.61 % for KV biases, from 73.34 to 68.31 % for K biases). */
-static const real *extra_key(const Config *c, const Layer *w, idx h) {
-    return w->kstar ? w->kstar + (c->extra_shared ? 0 : h) * c->head_dim : NULL;
-}
-static const real *extra_value(const Config *c, const Layer *w, idx h, real *fixed) {
-    idx D = c->head_dim;
-    if (w->vstar) return w->vstar + (c->extra_shared ? 0 : h) * D;
-    if (c->extra_value == VALUE_ZERO) return NULL;
-    /* Table 5: m v' = m e_1, or m v'' = m (1, .., 1)/sqrt(D), both of length m; not learned */
-    for (idx d = 0; d < D; d++)
-        fixed[d] = c->extra_value == VALUE_ONES ? (real)(c->extra_norm / sqrt((double)D))
-                   : d                          ? 0
-                                                : (real)c->extra_norm;
-    return fixed;
-}
-
-/* How many of the strip's columns row i reads: up to its own key, or the last of the prefix. */
-static idx row_columns(const Config *c, int l, idx N, Span strip, idx i) {
-    return span_of(c, l, N, i, i + 1).hi - strip.lo;
 }
 
 /* What <q, k> is multiplied by: 1/sqrt(D), and in some published models also 1/(l+1), so that the
@@ -1793,275 +1552,185 @@ static real score_scale(const Config *c, int l) {
     return (real)(1 / sqrt((double)c->head_dim) / (c->score_by_layer ? l + 1 : 1));
 }
 
-/* The scores of rows [i0,i1) of head h into s->z, row length ld: of row i the column * and then
- * row_columns, -infinity where not visible; what follows is undefined. q [R,D] are those rows, at
- * the stride H*D; bias is the head's table by j - i, or NULL. Forward and backward call this on the
- * same numbers, so both have the same bits. */
-static void strip_scores(const Config *c, const Layer *w, int l, idx h, const Strip *s,
-                         const real *q, const real *bias, Span span, idx i0, idx i1) {
-    idx D = s->D, N = s->N, n = span.hi - span.lo, stride = c->heads * D;
-    idx ld = s->ld;
-    real per_root = score_scale(c, l);
-    const real *kstar = extra_key(c, w, h);
-    /* q k^T [R,n]: rows of q times the columns lo .. hi-1 of kt */
-    matmul_here(s->z + 1, ld, rows_of(q, stride), rows_of(s->kt + span.lo, N), i1 - i0, n, D,
-                false);
-    for (idx i = i0; i < i1; i++) {
-        real *z = s->z + (i - i0) * ld, *keys = z + 1;       /* [1+n]; keys[j] is key lo + j */
-        const real *q_i = q + (i - i0) * stride;             /* [D] */
-        idx seen = row_columns(c, l, N, span, i);
-        vec_scale(seen, keys, per_root);
-        /* [E6] [E7] b(i-j), after the division: a run of the table, from j = lo on */
-        if (bias) vec_add(seen, keys, bias + span.lo - i);
-        /* M of equation 4. From i-w+1 on all is visible; only what lies before is asked */
-        idx from = config_window(c, l) ? i - config_window(c, l) + 1 : 0;
-        for (idx j = span.lo; j < from; j++)
-            if (!visible(c, l, i, j)) keys[j - span.lo] = -INFINITY;
-        /* the extra column: none, 0, a logit, or k*, which meets q raw: no rotation, phi or bias */
-        z[0] = c->extra == EXTRA_NONE ? -INFINITY : c->extra == EXTRA_ZERO ? 0
-             : c->extra == EXTRA_LOGIT ? w->logit[h] : vec_dot(D, q_i, kstar) * per_root;
-    }
+/* k* [D] of head h, NULL where none is learned. Shared ones are one row for all heads (Table 12
+ * right: Sink_* falls from 72.76 to 56.61 % for KV biases, from 73.34 to 68.31 % for K biases). */
+static const real *extra_key(const Config *c, const Layer *w, idx h) {
+    return w->kstar ? w->kstar + (c->extra_shared ? 0 : h) * c->head_dim : NULL;
 }
 
-/* Copies what a row shows into the caller's maps [B,H,N,S]: * if there is one, then every key (x*
- * first), 0 where invisible. z, a [1+n] as in a strip; m [1+n] is scratch. Weights leave as
- * scale * a, so a softmax row sums to alpha of equation 29; m is free of it. */
-static void probe_row(const Config *c, const Probe *p, idx row, idx N, Span span, const real *z,
-                      const real *a, real keep, real *m) {
-    idx extra = c->extra ? 1 : 0, S = extra + N;
-    row_metric(c, span.hi - span.lo + 1, a, keep, m);
-    const real *from[] = {z, a, m};
-    real *map[] = {p->z, p->weight, p->metric}, factor[] = {1, (real)c->scale, 1};
-    for (idx k = 0; k < 3; k++) {
-        if (!map[k]) continue;
-        real *to = map[k] + row * S, *keys = to + extra;
-        zero(to, S);
-        if (extra && z[0] != -INFINITY) to[0] = factor[k] * from[k][0];
-        for (idx j = span.lo; j < span.hi; j++)
-            if (z[1 + j - span.lo] != -INFINITY) keys[j] = factor[k] * from[k][1 + j - span.lo];
-    }
+/* v* [D] of head h, NULL where it is zero: learned, or one that acts_create has filled. */
+static const real *extra_value(const Config *c, const Layer *w, const Acts *a, idx h) {
+    return w->vstar ? w->vstar + (c->extra_shared ? 0 : h) * c->head_dim : a->vfixed;
 }
 
-/* Which column of a strip's row i is ablated, 0 for *; -1: none. own: the keys that the row reads.
- */
-static idx ablated_column(const Acts *a, idx b, idx i, Span own) {
-    if (!a->ablation) return -1;
-    idx j = a->ablation->column[b];
-    if (j < 0) return 0;
-    return j != i && j >= own.lo && j < own.hi ? 1 + j - own.lo : -1;
+/* The fixed v* of Table 5: extra_norm e_1, or extra_norm (1, .., 1)/sqrt(D), both of that length.
+ * The longer it is, the more of the sink goes back to token 1 (20: Sink_1 25.88 %). */
+static void fixed_value(const Config *c, real *v) {
+    double n = c->extra_norm;
+    for (int d = 0; d < c->head_dim; d++)
+        v[d] = (real)(c->extra_value == VALUE_ONES ? n / sqrt((double)c->head_dim) : d ? 0 : n);
 }
 
-/* mean [D] of the rows of v [N,D] at stride ld. */
-static void value_mean(real *mean, const real *v, idx ld, idx N, idx D) {
-    zero(mean, D);
-    for (idx j = 0; j < N; j++) vec_add(D, mean, v + j * ld);
-    vec_scale(D, mean, (real)(1 / (double)N));
-}
-
-/* Head h of sequence b, from the keys already transposed in s->kt; a v reads v as it lies. q, k are
- * phi(R q), phi(R k). Writes o [R,D] at stride H*D, and keep [R], of the rows from a->past on, R of
- * them: row i of the sequence is row above + i of q and o, and row0 + i of keep and the maps.
- *
- * Strips begin at multiples of STRIP, wherever the rows begin: so a row meets its keys from the
- * same column on in every forward, whatever rows go with it. What its strip has beyond its own keys
- * adds zeros at the end of the sums of a v. That is why a row made from a cache has the bits of the
- * whole forward. */
-static void head_forward(const Model *m, Acts *a, int l, idx b, idx h, const Strip *s) {
+/* z_i*, from q_i [D]: k* meets q_i without rotation, phi and bias of its own. */
+static real extra_score(const Model *m, int l, idx h, const real *q_i) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
-    LayerActs *la = &a->layer[l];
-    idx D = s->D, N = s->N, H = c->heads, Kw = c->kv_heads * D, kh = h / (H / c->kv_heads);
-    idx R = N - a->past, above = b * R - a->past, row0 = (b * H + h) * R - a->past;
-    idx ld = s->ld, stride = (H * D);
-    const real *q = la->fq + (h * D);                                /* rows at stride H*D */
-    const real *v = la->v + b * N * Kw + (kh * D);                   /* [N,D] at stride K*D */
-    const real *bias = head_bias(a, h);
-    real *o = la->o + (h * D), scale = (real)c->scale;
-    const real *vstar = extra_value(c, w, h, s->fixed);              /* [D] */
-    const real *vplus = w->vplus ? w->vplus + (h * D) : NULL;        /* [D] */
-    /* the weights that an ablation took from this strip's rows, and where they go: to nothing, or
-     * to the mean v, which stands in vt, the backward's */
-    real taken[STRIP], *mean = NULL;
-    if (a->ablation && a->ablation->what == ABLATE_MEAN)
-        value_mean(mean = s->vt, v, Kw, N, D);
-    for (idx i0 = a->past, i1; i0 < N; i0 = i1) {
-        /* z = q k^T / sqrt(D) + bias */
-        idx start = i0 - i0 % STRIP;
-        i1 = start + STRIP < N ? start + STRIP : N;
-        Span span = span_of(c, l, N, start, i1);
-        idx n = span.hi - span.lo;
-        strip_scores(c, w, l, h, s, q + (above + i0) * stride, bias, span, i0, i1);
-        for (idx i = i0; i < i1; i++) { /* a = s/Z; a probe sees z before and a after */
-            real *row = s->z + (i - i0) * ld;
-            idx seen = row_columns(c, l, N, span, i);
-            Span own = {span.lo, span.lo + seen};
-            idx cut = ablated_column(a, b, i, own);
-            if (cut >= 0 && a->ablation->what == ABLATE_KEY) row[cut] = -INFINITY;
-            if (a->probe) copy(s->a, row, seen + 1);
-            real keep = row_forward(c, seen + 1, row, s->g);
-            la->keep[row0 + i] = keep;
-            zero(row + 1 + seen, n - seen);                  /* the product takes all n columns */
-            if (a->probe) probe_row(c, &a->probe[l], row0 + i, N, own, s->a, row, keep, s->pi);
-            taken[i - i0] = cut < 0 ? 0 : row[cut];
-            if (cut >= 0) row[cut] = 0;
-        }
-        /* a v [R,D]: weights [R,n], now in s->z, times rows lo .. hi-1 of v */
-        matmul_here(o + (above + i0) * stride, stride, rows_of(s->z + 1, ld),
-                    rows_of(v + span.lo * Kw, Kw), i1 - i0, D, n, false);
-        for (idx i = i0; i < i1; i++) {                      /* o = scale (a v + a_* v*) + v+ */
-            real *o_i = o + (above + i) * stride, a_star = s->z[(i - i0) * ld];
-            for (idx d = 0; vstar && d < D; d++) o_i[d] += a_star * vstar[d];
-            for (idx d = 0; mean && d < D; d++) o_i[d] += taken[i - i0] * mean[d];
-            for (idx d = 0; d < D; d++) o_i[d] *= scale;
-            for (idx d = 0; vplus && d < D; d++) o_i[d] += vplus[d];
-        }
+    switch (c->extra) {
+    case EXTRA_NONE:  return -INFINITY;
+    case EXTRA_ZERO:  return 0;
+    case EXTRA_LOGIT: return w->logit[h];
+    default:          return vec_dot(c->head_dim, q_i, extra_key(c, w, h)) * score_scale(c, l);
     }
 }
 
-/* From la->fq [B,R,H,D], la->fk and la->v [B,N,K,D] to la->o [B,R,H,D] and la->keep [B,H,R]: R rows
- * against all N = past + R keys. */
-static void attention_forward(const Model *m, Acts *a, int l, int B, idx R) {
+/* The scores z [1+N] of query q_i [D]: column 0 is *, column 1 + j is key j. k is key 0; a row of k
+ * holds K heads. */
+static void row_scores(const Model *m, const Acts *a, int l, idx h, idx N, idx i, const real *q_i,
+                       const real *k, real *z) {
     const Config *c = &m->c;
-    idx D = c->head_dim, K = c->kv_heads, group = c->heads / K, N = a->past + R;
+    const real *bias = head_bias(a, h);                      /* by j - i, or NULL */
+    idx D = c->head_dim, Kw = c->kv_heads * D;
+    z[0] = extra_score(m, l, h, q_i);
+    for (idx j = 0; j < N; j++) {
+        z[1 + j] = -INFINITY;
+        if (!visible(c, l, i, j)) continue;                  /* M of equation 4 */
+        z[1 + j] = vec_dot(D, q_i, k + j * Kw) * score_scale(c, l);
+        if (bias) z[1 + j] += bias[j - i];                   /* [E6] [E7], after the division */
+    }
+}
+
+/* y [n] += a x [n] */
+static void add_times(idx n, real *restrict y, real a, const real *restrict x) {
+    for (idx d = 0; d < n; d++) y[d] += a * x[d];
+}
+
+/* This thread's piece of scratch: here rows of N+1 numbers. */
+static real *attention_scratch(const Acts *a) { return a->scratch + worker() * a->scratch_size; }
+
+/* Head h of sequence b: from q, k, v to o and row_stat. A row of q and o holds H heads, one of k
+ * and v holds K, so a head's rows lie Qw and Kw numbers apart. */
+static void head_forward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
+    const Config *c = &m->c;
+    const Layer *w = &m->w.layer[l];
+    const LayerActs *la = &a->layer[l];
+    idx D = c->head_dim, H = c->heads, K = c->kv_heads, Qw = H * D, Kw = K * D;
+    idx q0 = b * N * Qw + h * D, k0 = b * N * Kw + h / (H / K) * D;
+    const real *k = la->fk + k0, *v = la->v + k0, *vstar = extra_value(c, w, a, h);
+    real scale = (real)c->scale, *row = attention_scratch(a), *spare = row + N + 1;
+    for (idx i = 0; i < N; i++) {
+        real *o_i = la->o + q0 + i * Qw;
+        /* z_i, then a_i = s/Z in its place */
+        row_scores(m, a, l, h, N, i, la->fq + q0 + i * Qw, k, row);
+        la->row_stat[(b * H + h) * N + i] = row_forward(c, N + 1, row, spare);
+        /* o_i = scale (a_i* v* + sum_j a_ij v_j) + v+ */
+        zero(o_i, D);
+        if (vstar) add_times(D, o_i, row[0], vstar);
+        for (idx j = 0; j < N; j++)
+            if (visible(c, l, i, j)) add_times(D, o_i, row[1 + j], v + j * Kw);
+        for (idx d = 0; d < D; d++) o_i[d] *= scale;
+        if (w->vplus) vec_add(D, o_i, w->vplus + h * D);
+    }
+}
+
+/* From la->fq [B,N,H,D], la->fk and la->v [B,N,K,D] to la->o [B,N,H,D] and la->row_stat [B,H,N]. */
+static void attention_forward(const Model *m, Acts *a, int l, int B, idx N) {
+    idx K = m->c.kv_heads, group = m->c.heads / K;
     PARALLEL
-    for (idx task = 0; task < B * K; task++) {
-        idx b = task / K, kh = task % K;
-        Strip s = strip_of(c, a, N);
-        const real *k = a->layer[l].fk + (b * N * K + kh) * D;   /* [N,D] at stride K*D */
-        transpose(s.kt, N, k, K * D, N, D);                      /* [D,N]: heads lie side by side */
-        for (idx h = kh * group; h < (kh + 1) * group; h++) head_forward(m, a, l, b, h, &s);
-    }
+    for (idx task = 0; task < B * K; task++)
+        for (idx h = task % K * group; h < (task % K + 1) * group; h++)
+            head_forward(m, a, l, task / K, h, N);
 }
 
-/* What the backward of one head and sequence reads and writes. dq is overwritten, the others are
- * added to: dk, dv by all heads of the group, slot and dbias strip by strip. */
-typedef struct HeadGrads {
-    const real *q, *k, *dout;           /* [N,D] at the strides H*D, K*D, H*D; dout is dL/do */
-    real *dq, *dk, *dv,                 /* [N,D] at the strides H*D, K*D, K*D */
-        *slot,                          /* [3D+1]: dk* [D], dv* [D], dv+ [D] and the logit's */
-        *dbias;                         /* [2N-1] by j - i, for T5; or NULL */
-} HeadGrads;
-
-/* dz = g da - pi D_i for a row, with the scale in da and in D_i. */
-WIDE(row_gradient,
-     (idx n, real *restrict dz, const real *restrict g, const real *restrict pi,
-      const real *restrict da, real scale, real pulled),
-     (n, dz, g, pi, da, scale, pulled))
-{
-    for (idx j = 0; j < n; j++) dz[j] = g[j] * (scale * da[j]) - pi[j] * pulled;
-}
-
-/* One strip of head h backward: rows [i0,i1), following the derivation at the top of 3.7. Each
- * fragment names the forward line that it differentiates, last line first. The scale sits in
- * da = scale <do, v>: it is multiplied in row by row, into D_i and dz, and into a before dv. */
-static void strip_backward(const Model *m, const Acts *a, int l, idx h, const Strip *s,
-                           const HeadGrads *p, const real *keep, idx i0, idx i1) {
+/* Head h of sequence b backward: dq is overwritten, the others are added to. Above each step stands
+ * the forward line that it differentiates, last line first. */
+static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
-    idx D = s->D, N = s->N, R = i1 - i0;
-    idx ld = s->ld, Qw = (c->heads * D), Kw = (c->kv_heads * D);
-    Span span = span_of(c, l, N, i0, i1);
-    idx n = span.hi - span.lo;
-    real scale = (real)c->scale, per_root = score_scale(c, l);
-    const real *bias = head_bias(a, h);
-    const real *kstar = extra_key(c, w, h), *vstar = extra_value(c, w, h, s->fixed);
-    const real *dout = p->dout + i0 * Qw, *q = p->q + i0 * Qw;       /* [R,D]: the strip's rows */
-    real *dq = p->dq + i0 * Qw;                                      /* [R,D] */
+    const LayerActs *la = &a->layer[l];
+    idx D = c->head_dim, H = c->heads, K = c->kv_heads, Qw = H * D, Kw = K * D;
+    idx q0 = b * N * Qw + h * D, k0 = b * N * Kw + h / (H / K) * D, bh = b * H + h;
+    const real *k = la->fk + k0, *v = la->v + k0;
+    const real *kstar = extra_key(c, w, h), *vstar = extra_value(c, w, a, h);
+    real *dk = a->dk + k0, *dv = a->dv + k0;
+    real *dkstar = a->slot + bh * (3 * D + 1), *dvstar = dkstar + D, *dvplus = dvstar + D;
+    real *dlogit = dvplus + D, *dbias = a->dbias ? a->dbias + bh * (2 * N - 1) + N - 1 : NULL;
+    real *z = attention_scratch(a), *a_i = z + N + 1, *ds = a_i + N + 1, *dlogz = ds + N + 1;
+    real *da = dlogz + N + 1, *dz = z;
+    real scale = (real)c->scale, root = score_scale(c, l);
+    for (idx i = 0; i < N; i++) {
+        const real *q_i = la->fq + q0 + i * Qw, *do_i = a->dout + q0 + i * Qw;
+        real *dq_i = a->dq + q0 + i * Qw;
+        /* the scores again, and row_stat gives Z back: a = s/Z, s'/Z, and the gradient of log Z */
+        row_scores(m, a, l, h, N, i, q_i, k, z);
+        row_backward(c, N + 1, z, la->row_stat[bh * N + i], a_i, ds, dlogz);
 
-    /* o_i = scale (sum_j a_ij v_j + a_i* v*) + v+ :  s->da = <do_i, v_j>, without the scale yet;
-     * da_i* = <do_i, v*>, 0 for a K bias and for no column;  dv+ += do_i */
-    matmul_here(s->da + 1, ld, rows_of(dout, Qw), rows_of(s->vt + span.lo, N), R, n, D, false);
-    for (idx i = 0; i < R; i++) {
-        const real *do_i = dout + i * Qw;
-        s->da[i * ld] = vstar ? vec_dot(D, do_i, vstar) : 0;
-        for (idx d = 0; w->vplus && d < D; d++) p->slot[2 * D + d] += do_i[d];
-    }
-    /* a = s/Z :  dz = g da - pi D_i. The scores are made again, and the kept number gives Z back */
-    strip_scores(c, w, l, h, s, q, bias, span, i0, i1);
-    for (idx i = 0; i < R; i++) {
-        real *z = s->z + i * ld, *a_i = s->a + i * ld, *da = s->da + i * ld;
-        idx seen = row_columns(c, l, N, span, i0 + i);
-        row_backward(c, seen + 1, z, keep[i0 + i], a_i, s->g, s->pi);
-        /* D_i = sum_j a_j da_j; masked columns have a = g = pi = 0, so they take no part in it and
-         * get dz = 0, column 0 among them where there is no extra column */
-        real pulled = scale * vec_dot(seen + 1, a_i, da);
-        row_gradient(seen + 1, z, s->g, s->pi, da, scale, pulled);   /* dz over z */
-        /* z_ij = .. + b(i-j), z_i* = logit :  both take dz before it is divided by sqrt(D) */
-        if (p->dbias)
-            for (idx j = 0; j < seen; j++) p->dbias[N - 1 - (i0 + i) + span.lo + j] += z[1 + j];
-        if (c->extra == EXTRA_LOGIT) p->slot[3 * D] += z[0];
-        vec_scale(seen + 1, z, per_root);                            /* dz / sqrt(D) */
-        if (scale != 1) vec_scale(seen + 1, a_i, scale);             /* scale a */
-        zero(z + 1 + seen, n - seen);
-        zero(a_i + 1 + seen, n - seen);
-    }
-    /* z_ij = <q_i, k_j>/sqrt(D) + .. :  dq [R,D] = dz k / sqrt(D), in full, since the strip holds
-     * every key of its rows;  dk [n,D] += dz^T q / sqrt(D), a part, since other rows see k_j too
-     * o_i = scale sum_j a_ij v_j + .. :  dv [n,D] += scale a^T do */
-    matmul_here(dq, Qw, rows_of(s->z + 1, ld), rows_of(p->k + span.lo * Kw, Kw), R, D, n, false);
-    matmul_here(p->dk + span.lo * Kw, Kw, transpose_of(s->z + 1, ld), rows_of(q, Qw), n, D, R,
-                true);
-    matmul_here(p->dv + span.lo * Kw, Kw, transpose_of(s->a + 1, ld), rows_of(dout, Qw), n, D, R,
-                true);
-    /* z_i* = <q_i, k*>/sqrt(D) :  dq_i += dz_i* k* / sqrt(D);  dk* += dz_i* q_i / sqrt(D)
-     * o_i = .. + scale a_i* v* :  dv* += scale a_i* do_i, where v* is learned */
-    for (idx i = 0; i < R; i++)
-        for (idx d = 0; d < D; d++) {
-            if (kstar) {
-                dq[i * Qw + d] += s->z[i * ld] * kstar[d];
-                p->slot[d] += s->z[i * ld] * q[i * Qw + d];
-            }
-            if (w->vstar) p->slot[D + d] += s->a[i * ld] * dout[i * Qw + d];
+        /* o_i = scale (a_i* v* + sum_j a_ij v_j) + v+ */
+        vec_add(D, dvplus, do_i);
+        zero(da, N + 1);
+        if (vstar) da[0] = scale * vec_dot(D, do_i, vstar);
+        add_times(D, dvstar, scale * a_i[0], do_i);
+        for (idx j = 0; j < N; j++) {
+            if (!visible(c, l, i, j)) continue;
+            da[1 + j] = scale * vec_dot(D, do_i, v + j * Kw);
+            add_times(D, dv + j * Kw, scale * a_i[1 + j], do_i);
         }
+        /* a_ij = s_ij / Z_i */
+        real delta = vec_dot(N + 1, a_i, da);
+        for (idx j = 0; j < N + 1; j++) dz[j] = ds[j] * da[j] - dlogz[j] * delta;
+
+        /* z_ij = <q_i, k_j> / sqrt(D) + b(i-j) */
+        zero(dq_i, D);
+        for (idx j = 0; j < N; j++) {
+            if (!visible(c, l, i, j)) continue;
+            add_times(D, dq_i, dz[1 + j] * root, k + j * Kw);
+            add_times(D, dk + j * Kw, dz[1 + j] * root, q_i);
+            if (dbias) dbias[j - i] += dz[1 + j];
+        }
+        /* z_i* = <q_i, k*> / sqrt(D), or the logit */
+        if (kstar) add_times(D, dq_i, dz[0] * root, kstar);
+        add_times(D, dkstar, dz[0] * root, q_i);
+        *dlogit += dz[0];
+    }
+}
+
+/* Empties what a backward adds to. A slot holds what all sequences share of one head and sequence:
+ * its dk*, dv*, dv+ and dlogit. So no two threads ever add to one number. */
+static void slots_begin(const Config *c, Acts *a, int B, idx N) {
+    idx Kw = c->kv_heads * c->head_dim;
+    zero(a->dk, B * N * Kw);
+    zero(a->dv, B * N * Kw);
+    zero(a->slot, (idx)B * c->heads * (3 * c->head_dim + 1));
+}
+
+/* Adds the slots [B,H,3D+1] up in one order. [T12] shared: every head adds to row 0. [T13] dims of
+ * k* that are fixed at 0 get no gradient. */
+static void slots_end(Model *m, const Acts *a, int l, int B) {
+    const Config *c = &m->c;
+    Layer *d = &m->d.layer[l];
+    idx D = c->head_dim, H = c->heads;
+    for (idx bh = 0; bh < B * H; bh++) {
+        const real *slot = a->slot + bh * (3 * D + 1);
+        idx h = bh % H, star = (c->extra_shared ? 0 : h) * D;
+        for (idx x = 0; x < D; x++) {
+            if (d->kstar && config_learned_dim(c, (int)x)) d->kstar[star + x] += slot[x];
+            if (d->vstar) d->vstar[star + x] += slot[D + x];
+            if (d->vplus) d->vplus[h * D + x] += slot[2 * D + x];
+        }
+        if (d->logit) d->logit[h] += slot[3 * D];
+    }
 }
 
 /* From a->dout [B,N,H,D] to a->dq [B,N,H,D], a->dk and a->dv [B,N,K,D] (overwritten), a->dbias and
- * the gradients of k*, v*, v+, logit (added to). A task owns its sequence's and key head's dk and
- * dv, to which its H/K query heads add in turn. What belongs to all sequences has a slot a head and
- * sequence; the slots are summed in one order, so the bits do not depend on the threads. */
+ * the gradients of k*, v*, v+, logit (added to). A task owns the dk and dv of its sequence and key
+ * head, to which its H/K query heads add in turn. */
 static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
-    const Config *c = &m->c;
-    const LayerActs *la = &a->layer[l];
-    idx D = c->head_dim, H = c->heads, K = c->kv_heads, group = H / K;
-    idx Qw = (H * D), Kw = (K * D), wide = 3 * D + 1, u = (2 * N - 1);   /* slot, row of dbias */
-    zero(a->dk, B * N * Kw);
-    zero(a->dv, B * N * Kw);
-    zero(a->slot, B * H * wide);
+    idx K = m->c.kv_heads, group = m->c.heads / K;
+    slots_begin(&m->c, a, B, N);
     PARALLEL
-    for (idx task = 0; task < B * K; task++) {
-        idx b = task / K, kh = task % K;
-        Strip s = strip_of(c, a, N);
-        idx q0 = b * N * Qw, k0 = b * N * Kw + (kh * D);
-        transpose(s.kt, N, la->fk + k0, Kw, N, D);           /* for q k^T, the scores */
-        transpose(s.vt, N, la->v + k0, Kw, N, D);            /* for do v^T, which is da */
-        for (idx h = kh * group; h < (kh + 1) * group; h++) {
-            idx bh = b * H + h, at = q0 + (h * D);
-            HeadGrads p = {.q = la->fq + at,
-                           .k = la->fk + k0,
-                           .dout = a->dout + at,
-                           .dq = a->dq + at,
-                           .dk = a->dk + k0,
-                           .dv = a->dv + k0,
-                           .slot = a->slot + bh * wide,
-                           .dbias = a->dbias ? a->dbias + bh * u : NULL};
-            for (idx i0 = 0; i0 < N; i0 += STRIP)
-                strip_backward(m, a, l, h, &s, &p, la->keep + bh * N, i0,
-                               i0 + STRIP < N ? i0 + STRIP : N);
-        }
-    }
-    /* [T12] shared: every head adds to row 0. [T13] dims of k* fixed at 0 get no gradient */
-    Layer *d = &m->d.layer[l];
-    for (idx b = 0; b < B; b++)
-        for (int h = 0; h < H; h++) {
-            const real *slot = a->slot + (b * H + h) * wide;
-            idx star = (c->extra_shared ? 0 : h) * D;
-            for (idx x = 0; x < D; x++) {
-                if (d->kstar && config_learned_dim(c, (int)x)) d->kstar[star + x] += slot[x];
-                if (d->vstar) d->vstar[star + x] += slot[D + x];
-                if (d->vplus) d->vplus[(h * D + x)] += slot[2 * D + x];
-            }
-            if (d->logit) d->logit[h] += slot[3 * D];
-        }
+    for (idx task = 0; task < B * K; task++)
+        for (idx h = task % K * group; h < (task % K + 1) * group; h++)
+            head_backward(m, a, l, task / K, h, N);
+    slots_end(m, a, l, B);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -2070,15 +1739,13 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
  *   concat   O = [o_1, .., o_H] W_O         W_O [H*D,C]       equation 4
  *   add      O = (o_1 + .. + o_H) W_O       W_O [D,C]         Appendix C.4
  *
- * The paper gives no shape for its "addition". Concatenation is a sum already: with W_O^h the rows
- * of W_O that meet head h, [o_1, .., o_H] W_O = sum_h o_h W_O^h. So adding after a W_O of each
- * head's own would change nothing; what can be meant is one W_O of D rows for all heads (d = 768,
- * H = 8: 73,728 numbers instead of 589,824). With one head both have the same bits. Table 12 left,
- * Sink_1: 18.18 % with 8 heads, 10.68 with 4, 12.95 with 2, 19.50 with 1; added 21.76.
+ * The paper gives no shape for its "addition". Concatenation is a sum already: [o_1, .., o_H] W_O =
+ * sum_h o_h W_O^h, with W_O^h the rows of W_O that meet head h. So adding behind a W_O of each
+ * head's own would change nothing. What can be meant is one W_O of D rows for all heads. Table 12
+ * left, Sink_1: 18.18 % with 8 heads, 10.68 with 4, 12.95 with 2, 19.50 with 1; added 21.76.
  *
- * Backward: osum_nd = sum_h o_nhd gives do_nhd = dosum_nd for every h: a sum hands its gradient on
- * whole. The product with W_O is in chapter 4; o [rows,H,D] as it lies is the concatenation.
- * Tests: 3.7 of test_sink.c, against the sum written out.
+ * Backward: osum = sum_h o_h gives do_h = dosum for every h. The product with W_O is in chapter 4;
+ * o [rows,H,D] as it lies is the concatenation.
  */
 
 /* What W_O multiplies: o itself [rows,H*D], or the sum of its heads [rows,D]. */
@@ -2095,11 +1762,10 @@ static const real *combine_forward(const Config *c, LayerActs *la, idx rows) {
     return la->osum;
 }
 
-/* From a->dosum, which linear_backward left, to a->dout [rows,H,D]. */
+/* From a->dosum, which linear_backward left, to a->dout [rows,H,D]; concatenated, they are one. */
 static void combine_backward(const Config *c, Acts *a, idx rows) {
     idx D = c->head_dim, H = c->heads;
-    if (c->combine == COMBINE_CONCAT) return;                /* dosum and dout are then one array */
-    /* osum = sum_h o_h :  row n = (row, head) of dout is row n / H of dosum */
+    if (c->combine == COMBINE_CONCAT) return;
     PARALLEL
     for (idx n = 0; n < rows * H; n++) copy(a->dout + n * D, a->dosum + n / H * D, D);
 }
@@ -2110,20 +1776,16 @@ static void combine_backward(const Config *c, Acts *a, idx rows) {
  *   gated   y = (act(x W1) * x W2) W3     W1, W2 [C,F]  W3 [F,C]     swiglu, geglu, reglu
  *   else    y = act(x W1) W2              W1 [C,F]      W2 [F,C]     swish, gelu, relu, gelutanh
  *
- * * is element by element. Table 11 has Sink_1 of 18.18, 17.86, 13.88 % for the gated, and 17.89,
- * 14.76, 16.90 % for swish, gelu, relu. It does not compare equal sizes: in the authors' code F is
- * 1536 for all six, so that a block has 3 C F or 2 C F weights, and the model 59.0 or 47.2 million
- * beside its embeddings. gelutanh and the biases b1, b2, b3 are for published models.
+ * * is element by element. Table 11 does not compare equal sizes: in the authors' code F is 1536
+ * for all six, so that a block has 3 C F or 2 C F weights. gelutanh and the biases b1, b2, b3 are
+ * for published models.
  *
  * With f1 = x W1, f2 = x W2 (1 when not gated) and fa = act(f1) * f2, element by element:
  *   y = fa W3            dfa = dy W3^T               dW3 += fa^T dy
  *   fa = act(f1) f2      df1 = dfa f2 act'(f1)       df2 = dfa act(f1)           product rule
  *   f1 = x W1            dx = df1 W1^T               dW1 += x^T df1
  *   f2 = x W2            dx += df2 W2^T              dW2 += x^T df2
- * x feeds both branches, so dx is the sum of both. f1, f2 and fa [rows,F] are kept; act(f1) is
- * not, and is made again with its slope.
- *
- * Cost: 3 C F multiply-adds a row forward (2 when not gated), twice that backward.
+ * f1, f2 and fa [rows,F] are kept; act(f1) is made again with its derivative.
  * Tests: 3.5 of test_sink.c, the seven activations against libm and all of Table 11 row by row.
  */
 
@@ -2132,276 +1794,56 @@ static void combine_backward(const Config *c, Acts *a, idx rows) {
 static void ffn_forward(const Model *m, const Layer *w, LayerActs *la, real *y, const real *x,
                         idx rows) {
     const Config *c = &m->c;
-    idx C = c->dim, F = c->ffn;
+    idx C = c->dim, F = c->ffn, n = rows * F;
     bool gated = config_gated(c);
-    idx n = rows * F;
     linear_forward(m, la->f1, x, w->w1, w->b1, rows, C, F);
     if (gated) linear_forward(m, la->f2, x, w->w2, w->b2, rows, C, F);
     PARALLEL                                                 /* fa = act(f1) * f2 */
     for (idx from = 0; from < n; from += CHUNK) {
-        idx some = n - from < CHUNK ? n - from : CHUNK;
-        ACTS[c->act](some, la->f1 + from, la->fa + from, NULL);
-        if (gated) vec_multiply(some, la->fa + from, la->f2 + from);
+        ACTS[c->act](chunk(n, from), la->f1 + from, la->fa + from, NULL);
+        if (gated) vec_multiply(chunk(n, from), la->fa + from, la->f2 + from);
     }
     linear_forward(m, y, la->fa, gated ? w->w3 : w->w2, gated ? w->b3 : w->b2, rows, F, C);
 }
 
-/* dx [rows,C] = the gradient of the input, from that of the output, dy [rows,C], and the input x
- * [rows,C]; a->df1 and a->df2 [rows,F] are overwritten; df1 holds dfa first. */
+/* dx [rows,C] is overwritten, from dy [rows,C] and the input x [rows,C]; a->df1 and a->df2 [rows,F]
+ * are overwritten; df1 holds dfa first. */
 static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerActs *la, Acts *a,
                          real *dx, const real *dy, const real *x, idx rows) {
-    idx C = c->dim, F = c->ffn;
+    idx C = c->dim, F = c->ffn, n = rows * F;
     bool gated = config_gated(c);
-    idx n = rows * F;
-    /* y = fa W3 + b3 (W2, b2 when not gated) :  dfa = dy W3^T, dW3 += fa^T dy, db3 += sum of dy */
+    /* y = fa W3 + b3 (W2, b2 when not gated):  dfa = dy W3^T, dW3 += fa^T dy, db3 += sum of dy */
     linear_backward(a->df1, false, gated ? d->w3 : d->w2, gated ? d->b3 : d->b2, dy, la->fa,
                     gated ? w->w3 : w->w2, rows, F, C);
-    /* fa = act(f1) * f2 :  df1 = dfa f2 act'(f1), df2 = dfa act(f1) */
     PARALLEL
     for (idx from = 0; from < n; from += CHUNK) {
-        real f[CHUNK], slope[CHUNK];                         /* act(f1), act'(f1) */
-        idx some = n - from < CHUNK ? n - from : CHUNK;
-        ACTS[c->act](some, la->f1 + from, f, slope);
+        real f[CHUNK], df[CHUNK], *df1 = a->df1 + from;      /* act(f1), act'(f1); dfa */
+        idx some = chunk(n, from);
+        ACTS[c->act](some, la->f1 + from, f, df);
+        /* fa = act(f1) * f2:  df2 = dfa act(f1), df1 = dfa f2 act'(f1) */
         if (gated) {
-            vec_multiply(some, f, a->df1 + from);
+            vec_multiply(some, f, df1);
             copy(a->df2 + from, f, some);
-            vec_multiply(some, slope, la->f2 + from);
+            vec_multiply(some, df, la->f2 + from);
         }
-        vec_multiply(some, a->df1 + from, slope);
+        vec_multiply(some, df1, df);
     }
-    /* f1 = x W1 + b1, f2 = x W2 + b2 :  dx = df1 W1^T + df2 W2^T */
+    /* f1 = x W1 + b1, f2 = x W2 + b2:  dx = df1 W1^T + df2 W2^T */
     linear_backward(dx, false, d->w1, d->b1, a->df1, x, w->w1, rows, C, F);
     if (gated) linear_backward(dx, true, d->w2, d->b2, a->df2, x, w->w2, rows, C, F);
-}
-
-/* -------------------------------------------------------------------------------------------------
- * 3.10  The Mamba mixer, forward only                 [MAMBA] Gu and Dao 2023; Jamba, Lieber 2024
- *
- * Of the models that the paper evaluates (Table 8) Jamba alone is not all attention: 28 of its 32
- * blocks mix their rows by a recurrence, with no map of weights and no row that must sum to 1. Its
- * sinks are those of the other 4 (6): Sink_1 is 88.48 % in Jamba-v0.1, as strong as in a stack that
- * is all attention (Appendix B.3). With u_t [C] the normed row t and I = 2 C channels, each on its
- * own but for the linear maps:
- *
- *   (x, z) = u W_in                                    W_in [C,2I]: x the first I columns, z a gate
- *   a_t    = silu(b + sum_{j=1..J} w_j * x_(t-J+j))    J = 4 taps; the last, w_J, meets x_t itself
- *   (r, b, c) = a W_x                                  W_x [I,R+2M]; each of the three is normed
- *   dt     = softplus(r W_dt + b_dt)                   W_dt [R,I]: how long the row lasts, above 0
- *   S_t    = e^(dt A) * S_(t-1) + dt a_t b_t^T         S [M,I], S_0 = 0;  A = -e^A_log [M,I]
- *   y_t    = (c_t S_t + D * a_t) * silu(z_t)           D [I] passes the row itself by
- *   MAMBA(u)_t = y_t W_out                             W_out [I,C]
- *
- * * is element by element, channel by channel. b and c [M] are shared by all channels; element
- * [m,i] of S has its own rate A_mi < 0 and takes dt_i b_m a_i in. The three norms of r, b and c
- * (RMSNorm with gains and no bias, eps as elsewhere) are Jamba's; plain Mamba has none.
- *
- * What the recurrence is. S' = A S + b a, held at one a for a time dt, has the solution S_t =
- * e^(dt A) S_(t-1) + (e^(dt A) - 1)/A b a, and (e^(dt A) - 1)/A is dt to first order: the form
- * above. dt depends on the row: dt -> 0 leaves S as it was and ignores the row; large dt forgets
- * all before it. Unrolled, with M = 1 and one channel,
- *
- *   S_t = sum_(s<=t) e^(A (dt_(s+1) + .. + dt_t)) dt_s b_s a_s
- *
- * a sum over the rows up to t, in which row s has the weight c_t b_s dt_s e^(..). It is the linear
- * row of Table 15 (identity similarity, Z = 1: <c_t, b_s> as <q, k>) with a decay that the rows
- * between set. Nothing ties the sum of these weights, which is where the paper finds no sink. Rows
- * see no row ahead of them: the causal mask is the direction of the recurrence. There are no
- * positions. A window, a prefix, k* and whatever else belongs to scores have no part in it.
- *
- * Numerics. softplus(v) = max(v, 0) + log1p(e^-|v|), in double: no overflow, and e^v survives far
- * below 0. dt > 0 and A < 0 keep e^(dt A) within 0..1, so S does not grow by itself: with dt = 0.01
- * and A = -1 it halves in 69 rows. S is kept in real.
- *
- * Cost of a row: C 2I + I (R + 2M) + R I + I C for the maps, J I for the taps, and M I
- * exponentials. Jamba (C = 4096): 105.1 million, 32768 and 131072. Memory beside the maps' rows: S,
- * [M,I] a sequence. A task owns a sequence and CHUNK channels and goes down the rows.
- * There is no backward: config_trains refuses. Tests: 3.10 of test_sink.c, against plain loops in
- * double, and for M = 1 against the sum written out above.
- */
-
-/* dt_i = softplus(v) of n numbers, in place. */
-static void softplus(idx n, real *v) {
-    for (idx j = 0; j < n; j++) {
-        double x = (double)v[j];
-        v[j] = (real)((x > 0 ? x : 0) + log1p(exp(-fabs(x))));
-    }
-}
-
-/* One row t of n <= CHUNK channels: S = e^(dt A) S + dt a b^T, y = c S + D a. state, rate [M,I] at
- * the stride I; y, dt, a, skip [n]; b, c [M]. */
-WIDE(scan_row,
-     (idx n, idx M, idx I, real *restrict state, real *restrict y, const real *restrict rate,
-      const real *restrict dt, const real *restrict a, const real *restrict skip,
-      const real *restrict b, const real *restrict c),
-     (n, M, I, state, y, rate, dt, a, skip, b, c))
-{
-    real fade[CHUNK];
-    for (idx j = 0; j < n; j++) y[j] = skip[j] * a[j];
-    for (idx m = 0; m < M; m++) {
-        real *S = state + m * I;
-        const real *A = rate + m * I;
-        for (idx j = 0; j < n; j++) fade[j] = dt[j] * A[j];
-        vec_exp(n, fade, fade);
-        for (idx j = 0; j < n; j++) S[j] = fade[j] * S[j] + dt[j] * a[j] * b[m];
-        for (idx j = 0; j < n; j++) y[j] += S[j] * c[m];
-    }
-}
-
-/* a [rows,I] = silu(b + sum_j w_j x_(t-J+j)), x the first half of xz [rows,2I]; rows before a
- * sequence's first count as 0. taps [J,I], bias [I]. */
-static void taps_forward(real *a, const real *xz, const real *taps, const real *bias, idx rows,
-                         idx N, idx I, idx J) {
-    PARALLEL
-    for (idx n = 0; n < rows; n++)
-        for (idx from = 0; from < I; from += CHUNK) {
-            idx some = I - from < CHUNK ? I - from : CHUNK, t = n % N;
-            real sum[CHUNK];
-            copy(sum, bias + from, some);
-            /* tap j, from 0, meets row t - (J-1) + j */
-            for (idx j = J - 1 > t ? J - 1 - t : 0; j < J; j++) {
-                const real *x = xz + (n - (J - 1) + j) * 2 * I + from, *w = taps + j * I + from;
-                for (idx i = 0; i < some; i++) sum[i] += w[i] * x[i];
-            }
-            act_swish(some, sum, a + n * I + from, NULL);
-        }
-}
-
-/* y [rows,I] from what lies in p, for rows of B sequences of N: the recurrence and the gate. */
-static void scan_forward(const MambaActs *p, const Layer *w, idx B, idx N, idx I, idx M) {
-    idx blocks = (I + CHUNK - 1) / CHUNK;
-    PARALLEL
-    for (idx j = 0; j < M * I; j++) p->rate[j] = -real_exp(w->m_alog[j]);    /* A = -e^A_log */
-    PARALLEL
-    for (idx task = 0; task < B * blocks; task++) {
-        idx b = task / blocks, from = task % blocks * CHUNK;
-        idx some = I - from < CHUNK ? I - from : CHUNK;
-        real *state = p->state + b * M * I + from, gate[CHUNK];
-        for (idx m = 0; m < M; m++) zero(state + m * I, some);               /* S_0 = 0 */
-        for (idx n = b * N; n < (b + 1) * N; n++) {
-            const real *bc = p->bc + n * 2 * M;
-            real *y = p->y + n * I + from;
-            scan_row(some, M, I, state, y, p->rate + from, p->dt + n * I + from,
-                     p->a + n * I + from, w->m_skip + from, bc, bc + M);
-            act_swish(some, p->xz + (2 * n + 1) * I + from, gate, NULL);     /* silu(z) */
-            vec_multiply(some, y, gate);
-        }
-    }
-}
-
-/* y [B,N,C] = MAMBA(u), overwritten; u [B,N,C]. Fills a->mamba. */
-static void mamba_forward(const Model *m, Acts *a, int l, real *y, const real *u, int B, idx N) {
-    const Config *c = &m->c;
-    const Layer *w = &m->w.layer[l];
-    const MambaActs *p = &a->mamba;
-    idx C = c->dim, I = c->mamba_inner, M = c->mamba_state, R = c->mamba_rank;
-    idx rows = B * N, P = R + 2 * M;
-    linear_forward(m, p->xz, u, w->m_in, NULL, rows, C, 2 * I);         /* (x, z) = u W_in */
-    taps_forward(p->a, p->xz, w->m_conv, w->m_convb, rows, N, I, c->mamba_conv);
-    linear_forward(m, p->p, p->a, w->m_x, NULL, rows, I, P);       /* (r, b, c) = a W_x, normed */
-    PARALLEL
-    for (idx n = 0; n < rows; n++) {
-        const real *from = p->p + n * P;
-        real *bc = p->bc + n * 2 * M, stat[2];
-        norm_row(c, R, p->r + n * R, stat, from, w->m_rnorm, NULL);
-        norm_row(c, M, bc, stat, from + R, w->m_bnorm, NULL);
-        norm_row(c, M, bc + M, stat, from + R + M, w->m_cnorm, NULL);
-    }
-    linear_forward(m, p->dt, p->r, w->m_dt, w->m_dtb, rows, R, I); /* dt = softplus(r W_dt + b) */
-    PARALLEL
-    for (idx n = 0; n < rows; n++) softplus(I, p->dt + n * I);
-    scan_forward(p, w, B, N, I, M);
-    linear_forward(m, y, p->y, w->m_out, NULL, rows, I, C);
-}
-
-/* -------------------------------------------------------------------------------------------------
- * 3.11  Experts, forward only                               [MOE] Shazeer et al. 2017; Jamba
- *
- *   p     = softmax(x W_r)                  W_r [C,X]: one number for each of X ffns
- *   MOE(x) = sum over the `top` largest p_e of  p_e FFN_e(x)
- *
- * FFN_e is 3.9 with matrices of its own. The kept p_e are those of the softmax over all X: their
- * sum is below 1 and says how sure the router is (Jamba; Mixtral divides by the sum instead, which
- * is a softmax over the kept). With X = 1, p = 1 and MOE is the plain ffn, bit by bit. Of equal p
- * the lower e is taken. Jamba: X = 16, top 2, in every other block.
- *
- * A row meets 2 of 16 ffns, which is the point: 16 times the weights at twice the cost. So rows are
- * gathered by expert, each ffn runs over its own rows, and its matrices are read once for all of
- * them, and not at all where no row takes it. A row's sum runs over rising e, whatever rows are
- * beside it.
- *
- * Cost of a row: C X, and `top` times 3.9. There is no backward: config_trains refuses.
- * Tests: 3.11 of test_sink.c, against plain loops in double; and X = 1 against the plain ffn.
- */
-
-/* gate [X]: from scores to p_e where e is among the `top` largest, else 0; X <= CHUNK. One NaN
- * makes all of them NaN. */
-static void router_row(idx X, idx top, real *gate) {
-    real p[CHUNK], most = vec_max(X, gate);
-    bool taken[CHUNK] = {false};
-    for (idx e = 0; e < X; e++) p[e] = gate[e] - most;
-    vec_exp(X, p, p);
-    vec_scale(X, p, 1 / vec_sum(X, p));
-    zero(gate, X);
-    for (idx k = 0; k < top; k++) {
-        idx best = -1;
-        for (idx e = 0; e < X; e++)
-            if (!taken[e] && (best < 0 || p[e] > p[best])) best = e;
-        taken[best] = true;
-        gate[best] = p[best];
-    }
-}
-
-/* y [rows,C] = MOE(x), overwritten; x [rows,C]. Fills a->expert; la->f1, f2, fa are scratch. */
-static void experts_forward(const Model *m, Acts *a, int l, real *y, const real *x, idx rows) {
-    const Config *c = &m->c;
-    const Layer *w = &m->w.layer[l];
-    const ExpertActs *p = &a->expert;
-    idx C = c->dim, X = c->experts;
-    linear_forward(m, p->gate, x, w->router, NULL, rows, C, X);
-    PARALLEL
-    for (idx n = 0; n < rows; n++) router_row(X, c->expert_top, p->gate + n * X);
-    zero(y, rows * C);
-    for (idx e = 0; e < X; e++) {
-        idx R = 0;                                           /* the rows of expert e, in order */
-        for (idx n = 0; n < rows; n++)
-            if (p->gate[n * X + e] != 0) copy(p->in + R++ * C, x + n * C, C);
-        if (!R) continue;
-        ffn_forward(m, &w->expert[e], &a->layer[l], p->out, p->in, R);
-        R = 0;
-        for (idx n = 0; n < rows; n++) {
-            real gate = p->gate[n * X + e], *y_n = y + n * C;
-            if (gate == 0) continue;                         /* y += p_e FFN_e(x) */
-            const real *out = p->out + R++ * C;
-            for (idx ch = 0; ch < C; ch++) y_n[ch] += gate * out[ch];
-        }
-    }
 }
 
 /* =================================================================================================
  * 4  The block and the model                                    section 2, [E2] [E3], Figure 1 left
  *
- * A block reads the residual stream x = h^{l-1} [B,N,C] and writes y = h^l. Rows meet in MHSA and
- * nowhere else: norms, linear maps, the ffn and the sums act on each row alone.
+ * A block is drawn at the head of chapter 3. It reads the residual stream x = h^{l-1} [B,N,C] and
+ * writes y = h^l:
  *
- *   pre [E2]                post [E3]               parallel (GPT-NeoX's; not in the paper)
- *
- *   x -----+                x -----+                x -----+-----------+
- *   |      n1               |      |                |      n1          n2
- *   |     MHSA              |     MHSA              |     MHSA        FFN
- *   + <----+                + <----+                + <----+           |
- *   s1 = u +                s1                      s1 = u             |
- *   |      n2               n1 = u +                |                  |
- *   |     FFN               |     FFN               + <----------------+
- *   + <----+                + <----+                s2 = y
- *   s2 = y                  s2
- *                           n2 = y
- *
- *   pre       u = x + MHSA(n1 x)          y = u + FFN(n2 u)        a final norm ends the stack
- *   post      u = n1(x + MHSA(x))         y = n2(u + FFN(u))       no final norm
- *   parallel  u = x + MHSA(n1 x)          y = u + FFN(n2 x)        a final norm
+ *   pre [E2]   u = x + MHSA(n1 x)          y = u + FFN(n2 u)        a final norm ends the stack
+ *   post [E3]  u = n1(x + MHSA(x))         y = n2(u + FFN(u))       no final norm
+ *   parallel   u = x + MHSA(n1 x)          y = u + FFN(n2 x)        a final norm
  *
  * One block serves the three: s1 and s2 are the two sums, u is what the ffn's branch leaves from.
- * In some blocks of published models MAMBA stands for MHSA (3.10), or MOE for FFN (3.11).
  * The paper closes every stack by Y = LN(H^L) W_cls; under post-norm the last n2 is that LN, as in
  * the authors' code. So there are 2L + 1 norms, and 2L under post-norm.
  *
@@ -2425,15 +1867,11 @@ static void experts_forward(const Model *m, Acts *a, int l, real *y, const real 
  *
  * Cost of a row in a block, in multiplications: C D (2H + 2K) for the four matrices of MHSA, 2 D H
  * for each key, 3 C F for a gated ffn (2 C F else). The paper's model (C = H D = 768, F = 1536):
- * 5.9 million for the matrices, and 1536 a key, so 1.6 million at the mean of 1024 keys of its
- * context. Backward: every matrix twice (dx and dW); attention 5 products to the forward's 2, one
- * of them to make the scores again.
- * Kept of a row in a block: 8 C + 3 F + H + 4 numbers for a gated ffn, K = H, H D = C and no
- * kernel: 10764, or 43 KB in float. No map of scores is among them. Only a backward needs them of
- * every block: without one the blocks take turns in the memory of one, and 2 K D numbers a row and
- * block, keys and values, are all that a row made later asks for.
+ * 5.9 million for the matrices, and 1.6 million at the mean of 1024 keys of its context. Backward:
+ * every matrix twice (dx and dW); attention 5 products to the forward's 2, one of them to make the
+ * scores again.
  *
- * `sink check first` measures what moves row 1, `causal` that no row sees ahead, in every variant;
+ * `sink check first` measures what moves row 1, `causal` that no row sees ahead, in every variant.
  * test_sink.c has the block again line by line, and its gradients by finite differences.
  */
 
@@ -2442,9 +1880,9 @@ static void experts_forward(const Model *m, Acts *a, int l, real *y, const real 
  *
  *   q = x W_Q + b_Q   [B,N,H,D]        k, v = x W_K + b_K, x W_V + b_V   [B,N,K,D]
  *
- * The paper's W_Q^{l,h} [C,D] lie side by side in one W_Q [C,H*D], so that one multiply serves all
- * heads and a row of q is head after head. K < H key heads (published models; the paper has K = H)
- * make W_K and W_V narrower: query head h reads key head h / (H/K). The paper has no biases b. */
+ * The paper's W_Q^{l,h} [C,D] lie side by side in one W_Q [C,H*D]: one multiply serves all heads,
+ * and a row of q is head after head. With K < H key heads (grouped-query attention; the paper has
+ * K = H) query head h reads key head h / (H/K). The paper has no biases b. */
 static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x, int B, idx N) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
@@ -2456,19 +1894,21 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
     linear_forward(m, la->q, x, w->wq, w->bq, rows, C, H * D);
     linear_forward(m, k, x, w->wk, w->bk, rows, C, K * D);
     linear_forward(m, v, x, w->wv, w->bv, rows, C, K * D);
-    /* q = R_i q, k = R_j k [E8], in place: the turn back needs no copy. v is never turned. */
+    /* q = R_i q, k = R_j k [E8], in place: to rotate back needs no copy. v is never rotated. */
     if (c->pos == POS_ROTARY) {
         rotate(c, a, la->q, rows, N, H, 1);
         rotate(c, a, k, rows, N, K, 1);
     }
     /* phi after the rotation, as in the authors' code; the paper leaves the order open. For the
-     * identity fq and fk are the arrays q and k (place_layer). */
+     * identity fq and fk are the arrays q and k (take_keys). */
     if (c->kernel != KERNEL_IDENTITY) {
         kernel_forward(c, w, la->fq, la->hq, la->q, rows * H);
         kernel_forward(c, w, la->fk + cached, la->hk, k, rows * K);
     }
-    /* o_h = scale A_h v + v+ in every head, 3.7 */
-    attention_forward(m, a, l, B, N);
+    /* o_h = scale A_h v + v+ in every head (3.7); by default chapter 14 makes the same in tiles */
+    if (m->plain) attention_forward(m, a, l, B, N);
+    else tiled_forward(m, a, l, B, N);
+    if (m->plain && a->probe) plain_probe(m, a, l, B, N);
     /* O = combine(o) W_O + b_O: [H*D,C], or [D,C] where heads are added (F8) */
     linear_forward(m, y, combine_forward(c, la, rows), w->wo, w->bo, rows,
                    c->combine == COMBINE_ADD ? D : H * D, C);
@@ -2479,11 +1919,11 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
  *
  *   O = o W_O + b_O            do = dO W_O^T      dW_O += o^T dO      db_O += sum over rows of dO
  *   o = scale A v + v+         dphi(q), dphi(k), dv from do            3.7, scores made again
- *   phi(R q), phi(R k)         dq = R^T phi'^T dphi(q), and so dk      R^T = R^-1: the turn back
+ *   phi(R q), phi(R k)         dq = R^T phi'^T dphi(q), and so dk      R^T = R^-1: rotated back
  *   q = x W_Q + b_Q ..         dx = dq W_Q^T + dk W_K^T + dv W_V^T    x is used three times
  *                              dW_Q += x^T dq   dW_K += x^T dk   dW_V += x^T dv
  *
- * dq holds the gradient of phi(q), then of R q, then of q: one array, turned in place. */
+ * dq holds the gradient of phi(q), then of R q, then of q: one array, rotated in place. */
 static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, const real *x, int B,
                           idx N) {
     const Config *c = &m->c;
@@ -2499,14 +1939,15 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, co
     /* osum = sum_h o_h: every head receives the gradient of the sum */
     combine_backward(c, a, rows);
     /* o = attention(phi(q), phi(k), v): dq, dk, dv become the gradients of phi(q), phi(k), v */
-    attention_backward(m, a, l, B, N);
+    if (m->plain) attention_backward(m, a, l, B, N);
+    else tiled_backward(m, a, l, B, N);
     /* fq = phi(q), fk = phi(k): q and k as they stood after the rotation. The mlp's two matrices
      * served both, so both calls add to their gradients; dphi is scratch, as long as q. */
     if (c->kernel != KERNEL_IDENTITY) {
         kernel_backward(c, w, d, a->dq, la->q, la->hq, a->dphi, rows * H);
         kernel_backward(c, w, d, a->dk, la->k, la->hk, a->dphi, rows * K);
     }
-    /* q = R_i q, k = R_j k: the transpose turns the other way */
+    /* q = R_i q, k = R_j k: the transpose rotates the other way */
     if (c->pos == POS_ROTARY) {
         rotate(c, a, a->dq, rows, N, H, -1);
         rotate(c, a, a->dk, rows, N, K, -1);
@@ -2524,13 +1965,10 @@ static void add_rows(real *y, const real *x, idx n) {
 }
 
 /* One block: the stream a->h [B,N,C] goes from h^{l-1}, wherever that lies, to the block's output,
- * which is la->s2, or la->n2 under post-norm. The names of the picture are the names of the arrays;
- * all of them stay for the backward. What a norm keeps is its mean and 1/deviation, two numbers a
- * row (3.2).
+ * which is la->s2, or la->n2 under post-norm. All arrays stay for the backward.
  *
  * The input has been read for the last time when the output's array is begun: s2 after n2, n2 last
- * of all under post-norm. So blocks that share their arrays, one after the other, carry the stream
- * along in place (acts_create). */
+ * of all under post-norm. So blocks may share their arrays, one after the other (acts_create). */
 static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
@@ -2541,8 +1979,9 @@ static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
 
     /* s1 = x + MHSA(n1 x); post-norm: u = n1(x + MHSA(x)) */
     if (!post) norm_forward(c, la->n1, la->n1stat, la->x, w->norm1, w->norm1b, rows);
-    if (config_attends(c, l)) mhsa_forward(m, a, l, la->s1, post ? la->x : la->n1, B, N);
-    else mamba_forward(m, a, l, la->s1, post ? la->x : la->n1, B, N);
+    const real *in = post ? la->x : la->n1;                  /* [B,N,C] */
+    if (!m->published || !m->published->mix(m, a, l, la->s1, in, B, N))
+        mhsa_forward(m, a, l, la->s1, in, B, N);
     add_rows(la->s1, la->x, n);                              /* s1 = x + MHSA */
     if (post) norm_forward(c, la->n1, la->n1stat, la->s1, w->norm1, w->norm1b, rows);
     const real *u = post ? la->n1 : la->s1;                  /* [B,N,C] */
@@ -2550,8 +1989,9 @@ static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
     /* s2 = u + FFN(n2 u); post-norm: y = n2(u + FFN(u)). Parallel norms x, not u: its ffn does not
      * see what this block's attention found. */
     if (!post) norm_forward(c, la->n2, la->n2stat, parallel ? la->x : u, w->norm2, w->norm2b, rows);
-    if (w->expert) experts_forward(m, a, l, la->s2, post ? u : la->n2, rows);
-    else ffn_forward(m, w, la, la->s2, post ? u : la->n2, rows);
+    in = post ? u : la->n2;
+    if (!m->published || !m->published->feed(m, a, l, la->s2, in, rows))
+        ffn_forward(m, w, la, la->s2, in, rows);
     add_rows(la->s2, u, n);                                  /* s2 = u + FFN */
     if (post) norm_forward(c, la->n2, la->n2stat, la->s2, w->norm2, w->norm2b, rows);
     a->h = post ? la->n2 : la->s2;
@@ -2617,15 +2057,19 @@ static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
     add_rows(dh, dx, n);
 }
 
-/* The three parts of a forward: the embedding, the blocks, the final norm. This one leaves the
+/* The first of the three parts of a forward: the embedding, the blocks, the final norm. Leaves the
  * stream a->h = H^0 [B,N,C] and returns N, the rows of a sequence. */
 static idx forward_begin(const Model *m, Acts *a, const int *ids, int B, int T) {
-    /* b_h(i-j): T5's may have moved since the last forward, though not since the rows it goes on
-     * from */
+    /* b_h(i-j): T5's may have moved since the last forward, but not within a cache's life */
     if (!a->past) biases_tabulate(m, a);
     embed_forward(m, a, ids, B, T, a->h0);
     a->h = a->h0;
     return forward_rows(&m->c, a, T);
+}
+
+/* 1 when a matrix that the forwards so far asked of its file could not be read (data/hf.c). */
+int model_fault(const Model *m, Error *e) {
+    return m->published ? m->published->fault(m, e) : 0;
 }
 
 /* Y = LN(H^L) W_cls (section 2), as far as the LN: from a->h = h^L to a->nf [B,N,C], the rows that
@@ -2641,36 +2085,13 @@ static void forward_end(const Model *m, Acts *a, int B, idx N) {
  * less than acts_create made room for; arrays then fill from their start with rows of N = T, or
  * T + 1 with a sink token.
  *
- * a->h is then h^L before the final norm, where Figures 11 to 14 take it (Appendix B.3), and of
+ * a->h is then h^L before the final norm, where Figures 11 to 14 take it (Appendix B.3). Of
  * ACTS_ALL a->layer[l].x is h^l, l = 0 .. L-1: a block's input is the output array of the block
- * below, never a copy. Who wants to see each block's activations without keeping all of them looks
- * between the blocks (sinks_measure). */
+ * below, never a copy. sinks_measure looks between the blocks instead. */
 void model_forward(const Model *m, Acts *a, const int *ids, int B, int T) {
     idx N = forward_begin(m, a, ids, B, T);
     for (int l = 0; l < m->c.layers; l++) block_forward(m, a, l, B, N);
     forward_end(m, a, B, N);
-}
-
-/* The same for one sequence ids [T] whose first `from` tokens went through a before: their keys and
- * values, after rotation and phi, still lie in every block's fk and v, so that only the rows from
- * there on are made, in the same functions and to the same bits. Returns R, how many they are: the
- * row of token T is a->nf + (R-1) C.
- *
- *      token         x*  1  2  3 | 4  5          T = 5, from = 3: past = 4 rows, R = 2
- *      fk, v         k   k  k  k | k  k          in the cache | made now
- *      q, h, nf                  | o  o          arrays of R rows
- *
- * A row sees nothing ahead of it, so what came before it stays as it was; but for a prefix, whose p
- * tokens see each other and must be computed together: while fewer than p are in the cache, all
- * rows are made anew. So are they where a block is Mamba's: of the rows before there is the last
- * state alone, and not that of any `from`. a comes from acts_create with ACTS_KEYS or ACTS_ALL. */
-int model_extend(const Model *m, Acts *a, const int *ids, int T, int from) {
-    if (from < m->c.prefix || config_attending(&m->c) < m->c.layers) from = 0;
-    a->past = from ? config_rows(&m->c, from) : 0;
-    idx R = forward_rows(&m->c, a, T - from);
-    model_forward(m, a, ids + from, 1, T - from);
-    a->past = 0;
-    return (int)R;
 }
 
 /* From a->dh [B,N,C], the gradient of a->nf that model_loss left, to every parameter but those of
@@ -2697,176 +2118,6 @@ void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
     embed_backward(m, a, ids, B, T, a->dh);
 }
 
-/* -------------------------------------------------------------------------------------------------
- * Room for a pass: every array of struct Acts lies in one arena, and one walk over the list of them
- * serves twice, first with base NULL to add up their sizes, then to place them. So the two cannot
- * disagree, and the forward and backward allocate nothing.
- */
-typedef struct Arena { real *base; idx used; } Arena;        /* used: numbers, not bytes */
-
-/* The next n numbers of the arena; NULL while it is measured, and for n = 0: an array that the
- * variant lacks is a NULL pointer, and the operators ask for that (a->bias, a->dbias). Sizes are
- * rounded up to 16 numbers, 64 bytes of floats, so that every array is aligned as well as the arena
- * itself. */
-static real *place(Arena *at, idx n) {
-    real *p = at->base && n ? at->base + at->used : NULL;
-    at->used += (n + 15) / 16 * 16;
-    return p;
-}
-
-/* The keys and values of one block, k after the rotation; these are what later rows ask for. */
-static void place_keys(const Config *c, LayerActs *la, Arena *at, idx rows) {
-    idx K = rows * (c->kv_heads * c->head_dim);
-    la->k = place(at, K);           la->v = place(at, K);
-    la->fk = c->kernel != KERNEL_IDENTITY ? place(at, K) : la->k;
-}
-
-/* What else block l keeps from its forward to its backward; shapes in struct LayerActs. Scores are
- * not kept: [B,H,N,N] for the paper's 8 heads of 2048 rows would be 134 MB a sequence and block in
- * float, against 88 MB for everything here and above; keep [B,H,N], one number a row of scores,
- * replaces them (3.7).
- *
- * Without a backward an array is free once it has been read for the last time, and these share:
- *
- *   n1, o, n2     pre, parallel: n1 is read last by v's product, o by W_O's, before n2 is made.
- *   n1, o         post: o is read before n1 is made, and n1 = u stays until s2 has it
- *   s1, s2        post: s1 is read last by n1
- *   s2 or n2      the output, with the stream h0 [rows,C] that comes in
- *   f1, fa        the activation works in place
- *
- * leaving 3 C + Q + 2 K + 2 F numbers a row, with the stream, of 6 C + 2 Q + 2 K + 3 F (here Q and
- * K are widths, and Q <= C): of LLaMA-2-7B, C = Q = K = 4096 and F = 11008, 46,592 of 73,984. */
-static void place_layer(const Config *c, LayerActs *la, Arena *at, idx rows, bool keeps,
-                        real *h0) {
-    idx C = c->dim, F = c->ffn, H = c->heads, D = c->head_dim;
-    idx Q = rows * H * D, K = rows * (c->kv_heads * c->head_dim);
-    idx wide = rows * C > Q ? rows * C : Q;
-    bool phi = c->kernel != KERNEL_IDENTITY, mlp = c->kernel == KERNEL_MLP;
-    bool post = c->place == PLACE_POST;
-    /* n1; q after the rotation; phi of q, and its hidden layers, if there is a kernel */
-    la->n1 = place(at, keeps ? rows * C : wide);   la->n1stat = place(at, 2 * rows);
-    la->q = place(at, Q);
-    la->fq = phi ? place(at, Q) : la->q;
-    la->hq = place(at, mlp ? Q : 0);
-    la->hk = place(at, mlp ? K : 0);
-    /* heads, what their rows of scores left, and the first sum */
-    la->o = keeps ? place(at, Q) : la->n1;
-    la->osum = place(at, c->combine == COMBINE_ADD ? rows * D : 0);
-    la->keep = place(at, rows * H);
-    la->s1 = place(at, rows * C);
-    /* n2, the ffn's two branches and their product, and the second sum */
-    la->n2 = keeps ? place(at, rows * C) : post ? h0 : la->n1;
-    la->n2stat = place(at, 2 * rows);
-    la->f1 = place(at, rows * F);   la->f2 = place(at, config_gated(c) ? rows * F : 0);
-    la->fa = keeps ? place(at, rows * F) : la->f1;
-    la->s2 = keeps ? place(at, rows * C) : post ? la->s1 : h0;
-}
-
-/* What the backward needs beside: one set for all blocks, since a block's gradients are spent
- * before the next block down begins. slot and dbias are apart for each sequence and head, so that
- * no two threads add to one number; they are summed in a fixed order afterwards. */
-static void place_grads(const Config *c, Acts *a, Arena *at, idx rows) {
-    idx C = c->dim, F = c->ffn, H = c->heads, D = c->head_dim;
-    idx Q = rows * H * D, K = rows * (c->kv_heads * c->head_dim), B = a->B;
-    a->dh = place(at, rows * C);    a->dx = place(at, rows * C);    a->dn = place(at, rows * C);
-    a->dq = place(at, Q);           a->dk = place(at, K);           a->dv = place(at, K);
-    a->dout = place(at, Q);
-    a->dosum = c->combine == COMBINE_ADD ? place(at, rows * D) : a->dout;
-    a->dphi = place(at, c->kernel == KERNEL_MLP ? Q : 0);
-    a->df1 = place(at, rows * F);   a->df2 = place(at, config_gated(c) ? rows * F : 0);
-    a->slot = place(at, B * H * (3 * D + 1));
-    a->dbias = place(at, c->pos == POS_T5 ? B * H * (2 * a->N - 1) : 0);
-    a->dslice = place(at, SLICE * C);
-    a->doutp = place(at, c->embed_dim != c->dim ? SLICE * c->embed_dim : 0);
-}
-
-/* The Mamba mixer's and the experts' arrays: one set for all blocks, since no backward reads them;
- * none in a model without such blocks. */
-static void place_published(const Config *c, Acts *a, Arena *at, idx rows) {
-    bool mamba = config_attending(c) < c->layers, routed = c->experts > 0;
-    idx I = mamba ? c->mamba_inner : 0, M = mamba ? c->mamba_state : 0;
-    idx R = mamba ? c->mamba_rank : 0, C = routed ? c->dim : 0;
-    a->mamba = (MambaActs){.xz = place(at, rows * 2 * I), .a = place(at, rows * I),
-                           .p = place(at, rows * (R + 2 * M)), .r = place(at, rows * R),
-                           .bc = place(at, rows * 2 * M), .dt = place(at, rows * I),
-                           .y = place(at, rows * I), .rate = place(at, M * I),
-                           .state = place(at, a->B * M * I)};
-    a->expert = (ExpertActs){.gate = place(at, rows * c->experts), .in = place(at, rows * C),
-                             .out = place(at, rows * C)};
-}
-
-/* The whole list. Tables that a position scheme does not need get no room; the enum POS_* ends with
- * the three schemes that add a bias to the score. */
-static void place_all(const Config *c, Acts *a, Arena *at, int what) {
-    idx B = a->B, T = a->T, N = a->N, rows = B * N, C = c->dim;
-    bool projected = c->embed_dim != c->dim, biased = c->pos >= POS_RELATIVE;
-    idx half = c->pos == POS_ROTARY ? (c->rotary_dims / 2) : 0;
-    /* the stream: H^0, what each block keeps, the final norm */
-    a->h0 = place(at, rows * C);
-    for (int l = 0; l < c->layers; l++) {
-        a->layer[l] = a->layer[0];
-        if (l == 0 || what == ACTS_ALL)
-            place_layer(c, &a->layer[l], at, rows, what == ACTS_ALL, a->h0);
-        if (l == 0 || what != ACTS_ONE) place_keys(c, &a->layer[l], at, rows);
-    }
-    if (what == ACTS_ALL) a->fnorm = place(at, c->place == PLACE_POST ? 0 : rows * C);
-    else a->fnorm = a->layer[0].n1;                          /* the last block is through */
-    a->nfstat = place(at, c->place == PLACE_POST ? 0 : 2 * rows);
-    a->embed = place(at, projected ? B * T * c->embed_dim : 0);
-    place_published(c, a, at, rows);
-    /* tables by position, and attention's scratch, a piece for each thread */
-    a->cosine = place(at, N * half);    a->sine = place(at, N * half);
-    a->wave = place(at, c->pos == POS_ABSOLUTE ? N * C : 0);
-    a->bias = place(at, biased ? c->heads * (2 * N - 1) : 0);
-    a->strip = place(at, a->threads * strip_size(c, a->N));
-    /* SLICE rows on their way to the loss (chapter 5) */
-    a->slice = place(at, SLICE * C);
-    a->logits = place(at, SLICE * c->vocab);
-    a->outp = place(at, projected ? SLICE * c->embed_dim : 0);
-    if (what == ACTS_ALL) place_grads(c, a, at, rows);
-}
-
-/* How many numbers acts_create takes. */
-idx acts_size(const Model *m, int B, int T, int what, Error *e) {
-    Arena at = {NULL, 0};
-    Acts a = {.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
-    a.layer = grab(m->c.layers, sizeof(LayerActs), e);
-    if (!e->status) place_all(&m->c, &a, &at, what);
-    free(a.layer);
-    return at.used;
-}
-
-/* Room for B sequences of T tokens under the model's Config and the present number of threads;
- * everything 0, and the tables of positions filled. `what` says how much of a block outlives it:
- *
- *   ACTS_ONE     nothing: every block uses the arrays of one, which share memory as above, and
- *                the stream stays in place
- *   ACTS_ALL     everything, for a backward, and what the backward needs beside
- *   ACTS_KEYS    its keys and values, a cache for rows to come (model_extend)
- *
- * 1 with an Error when memory is not to be had, and then nothing is held. No forward, loss or
- * backward allocates after this. strip has a piece for each thread of now: a pass must not run on
- * more. */
-int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
-    Arena at = {NULL, 0};
-    *a = (Acts){.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
-    a->layer = grab(m->c.layers, sizeof(LayerActs), e);
-    a->loss_row = grab((idx)B * T, sizeof(double), e);
-    a->loss_sum = grab(2 * (idx)B * T, sizeof(double), e);
-    a->size = acts_size(m, B, T, what, e);                   /* first walk: how much */
-    if (!e->status) a->arena = at.base = grab(a->size, sizeof(real), e);
-    if (e->status) { acts_free(a); return e->status; }
-    place_all(&m->c, a, &at, what);                          /* second walk: where */
-    positions_tabulate(&m->c, a, a->N);
-    return 0;
-}
-
-/* Whatever part of it exists; harmless on a zeroed struct. */
-void acts_free(Acts *a) {
-    free(a->layer); free(a->loss_row); free(a->loss_sum); free(a->arena);
-    *a = (Acts){0};
-}
-
 /* =================================================================================================
  * 5  Loss, AdamW, schedule                                                 sections 2, 4, 6; [E1]
  *
@@ -2876,8 +2127,8 @@ void acts_free(Acts *a) {
  * T inputs and T targets, as the authors' samples of 2049 tokens do for a context of 2048.
  *
  * With a prefix of p tokens (section 6, Figure 5) the targets are x_{p+1} .. : the first p-1
- * predictions are not scored, since those rows have seen their answer. x_{p+1} is predicted at row
- * p. The first token is never a target, so p = 1 is the default, and p = 0 scores the same.
+ * predictions are not scored, since those rows have seen their answer. The first token is never a
+ * target, so p = 1 is the default, and p = 0 scores the same.
  *
  *   rows          1     2     3     4     5          T = 5, p = 3
  *   predicts     x_2   x_3   x_4   x_5   x_6
@@ -2897,12 +2148,11 @@ void acts_free(Acts *a) {
  *                                              dnf = dout W_out^T  dW_out += nf^T dout
  *   tied: W_cls [E,V] is wte [V,E] read with its strides exchanged, and dwte += dy^T out
  *
- * Numerics: the maximum is subtracted before exp, so no term overflows and S e^-max >= 1; the loss
- * of a row is put together in double. Where the model is sure of the target, S e^-max is a float
- * near 1, and a loss below 6e-8 reads 0. A logit of NaN or +infinity makes the loss NaN, and a
- * training then ends.
- * A model that knows nothing, all logits equal, has the loss ln V: 10.83 for the paper's V = 50432,
- * 7.62 for 2048. The paper's 60M model ends at 3.73.
+ * Numerics. The maximum is subtracted before exp, so no term overflows and S e^-max is between 1
+ * and V. The loss of a row is put together in double. Where the model is sure of the target, S
+ * e^-max is a float near 1, and a loss below 6e-8 reads 0. A logit of NaN or +infinity makes the
+ * loss NaN, and a training then ends. A model that knows nothing, all logits equal, has the loss
+ * ln V: 10.83 for the paper's V = 50432, 7.62 for 2048. The paper's 60M model ends at 3.73.
  *
  * Cost and memory: C V multiplications a row forward and twice that backward; at the paper's sizes
  * 38.7 million, against 59 million for the matrices of its ten blocks. SLICE = 160 rows at a time
@@ -2910,34 +2160,16 @@ void acts_free(Acts *a) {
  * would be 6.6 GB. test_sink.c: model_loss__*.
  */
 
-/* W_cls as the multiply reads it, [E,V]: its own memory, or wte [V,E] transposed where tied. */
-static Matrix unembedding(const Model *m) {
-    idx E = m->c.embed_dim, V = m->c.vocab;
-    return m->c.tied ? transpose_of(m->w.wte, E) : rows_of(m->w.wcls, V);
-}
-
-/* The next columns of W_cls (3.3): all V of them, but for a model that is still in its file. Those
- * slabs have all E rows (10.4). */
-static bool next_columns(const Model *m, Slab *s) {
-    return next_slab(m, s, m->c.tied ? m->w.wte : m->w.wcls, m->c.tied, m->c.embed_dim, m->c.vocab);
-}
-
-/* What W_cls multiplies: rows [R,C] of nf, or out = nf W_out [R,E], kept in a->outp, when the
- * embedding is narrower. W_out is always in memory. */
-static const real *unprojected(const Model *m, Acts *a, const real *rows, idx R) {
-    idx C = m->c.dim, E = m->c.embed_dim;
-    if (E == C) return rows;
-    linear_forward(m, a->outp, rows, m->w.wout, NULL, R, C, E);
-    return a->outp;
-}
-
-/* rows [R,C] of nf to logits [R,V]; R at most SLICE. y = nf W_cls; there is no bias, as in the
- * paper. */
+/* y = nf W_cls: rows [R,C] of nf to logits [R,V]; R at most SLICE. There is no bias, as in the
+ * paper. a->outp keeps out = nf W_out [R,E] when the embedding is narrower. */
 void model_logits(const Model *m, Acts *a, const real *rows, idx R, real *logits) {
-    idx E = m->c.embed_dim, V = m->c.vocab;
-    rows = unprojected(m, a, rows, R);
-    for (Slab s = {0}; next_columns(m, &s);)
-        matmul(logits + s.out0, V, rows_of(rows, E), s.w, R, s.n_out, E, false);
+    idx C = m->c.dim, E = m->c.embed_dim, V = m->c.vocab;
+    bool tied = m->c.tied;
+    const real *w = tied ? m->w.wte : m->w.wcls;
+    if (E != C) linear_forward(m, a->outp, rows, m->w.wout, NULL, R, C, E);
+    const real *in = E != C ? a->outp : rows;                /* [R,E] */
+    if (m->published && m->published->linear(m, logits, in, w, tied, R, E, V)) return;
+    matmul(logits, V, rows_of(in, E), tied ? transpose_of(w, E) : rows_of(w, V), R, V, E, false);
 }
 
 /* dy [R,V], which a->logits holds, to a->dslice [R,C], overwritten, and to the gradients of W_cls
@@ -2948,10 +2180,8 @@ static void logits_backward(Model *m, Acts *a, idx R) {
     const real *in = E != C ? a->outp : a->slice;            /* [R,E]: what W_cls multiplied */
     real *din = E != C ? a->doutp : a->dslice;
     Matrix dy = rows_of(a->logits, V), dy_t = transpose_of(a->logits, V);
-    Matrix w = unembedding(m), w_t = {w.at, w.col, w.row};   /* W_cls, W_cls^T: strides exchanged */
-    /* y = in W_cls */
-    matmul(din, E, dy, w_t, R, E, V, false);                 /* din = dy W_cls^T */
-    /* dwte [V,E] += dy^T in, or dW_cls [E,V] += in^T dy: the same numbers, transposed */
+    /* y = in W_cls:  din = dy W_cls^T;  dW_cls [E,V] += in^T dy, or dwte [V,E] += dy^T in */
+    matmul(din, E, dy, c->tied ? rows_of(m->w.wte, E) : transpose_of(m->w.wcls, V), R, E, V, false);
     if (c->tied) matmul(m->d.wte, E, dy_t, rows_of(in, E), V, E, R, true);
     else matmul(m->d.wcls, V, transpose_of(in, E), dy, E, V, R, true);
     /* in = nf W_out */
@@ -2959,24 +2189,21 @@ static void logits_backward(Model *m, Acts *a, idx R) {
         linear_backward(a->dslice, false, m->d.wout, NULL, a->doutp, a->slice, m->w.wout, R, C, E);
 }
 
-/* Columns v0 .. v0+n-1 of a row of logits, y [n], of which `target` may be one: adds them to the
- * row's sums at[0] = the largest logit so far and at[1] = sum_v e^(y_v - that), and puts -y_target
- * into *loss. y is scratch: with at[0] = -infinity and at[1] = 0 before, e^(y - at[0]) remains.
+/* -log p of the target from one row of logits y [V], which is overwritten: by dy where a weight,
+ * share / n, is given.
  *
  *   -log p = log sum_v e^(y_v - max) + max - y_target
- *
- * vec_max starts from -infinity, so logits that are all far below 0 lose nothing; the term of the
- * maximum is e^0 = 1, so the sum is between 1 and V and its log never that of 0. */
-static void cross_entropy_part(idx v0, idx n, real *y, idx target, double at[2], double *loss) {
-    real most = vec_max(n, y);
-    if (target >= v0 && target < v0 + n) *loss = -(double)y[target - v0];    /* y is overwritten */
-    if ((double)most > at[0]) {
-        if (at[1] != 0) at[1] *= exp(at[0] - (double)most);  /* NaN stays NaN */
-        at[0] = (double)most;
+ *   dy_v   = weight (e^(y_v - max) / sum - 1[v = target]) */
+static double cross_entropy(idx V, real *y, int target, const real *weight) {
+    real most = vec_max(V, y), right = y[target];
+    vec_shift(V, y, -most);
+    vec_exp(V, y, y);
+    real sum = vec_sum(V, y);
+    if (weight) {
+        vec_scale(V, y, *weight / sum);
+        y[target] -= *weight;
     }
-    vec_shift(n, y, -(real)at[0]);
-    vec_exp(n, y, y);
-    at[1] += (double)vec_sum(n, y);
+    return log((double)sum) + (double)most - (double)right;
 }
 
 /* The mean of -log p over the scored targets of the sequences that model_forward has just run;
@@ -2987,62 +2214,40 @@ static void cross_entropy_part(idx v0, idx n, real *y, idx target, double at[2],
  * [B,N,C] with share dL/dnf. share is 1, or 1/k when a step adds up k forwards of equal size. Rows
  * that are not scored, x*'s among them, keep dh = 0: they learn only through rows that see them.
  *
- * Scored rows are numbered s = 0 .. n-1 through the sequences, per of them in each, and go SLICE at
- * a time to a place of their own, whole slices across the borders of sequences. */
+ * Scored rows are numbered s = 0 .. n-1 through the sequences, `per` of them in each. They go SLICE
+ * at a time to a place of their own, whole slices across the borders of sequences. */
 double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bool with_grads,
                   double share) {
     const Config *c = &m->c;
-    idx C = c->dim, E = c->embed_dim, N = config_rows(c, T);
-    idx from = c->prefix > 1 ? c->prefix - 1 : 0;
-    /* from = p-1: the first scored position, counted from 0; per and count: scored targets of a
-     * sequence, and of all */
+    idx C = c->dim, V = c->vocab, N = config_rows(c, T);
+    idx from = c->prefix > 1 ? c->prefix - 1 : 0;            /* p-1: the first scored, from 0 */
     idx per = T > from ? T - from : 0, count = B * per;
     real weight = with_grads && count ? (real)(share / (double)count) : 0;
-    for (idx i = 0; i < B * T; i++) {
-        a->loss_row[i] = -1;
-        a->loss_sum[2 * i] = -INFINITY;
-        a->loss_sum[2 * i + 1] = 0;
-    }
+    for (idx i = 0; i < B * T; i++) a->loss_row[i] = -1;
     if (with_grads) zero(a->dh, B * N * C);
-    for (Slab w = {0}; next_columns(m, &w);)
-        for (idx s0 = 0; s0 < count; s0 += SLICE) {
-            idx R = count - s0 < SLICE ? count - s0 : SLICE, V = w.n_out;
-            /* slice = the rows of nf: scored row s0 + r is token t (from 0) of sequence b, which is
-             * row N - T + t, one further where x* stands first */
-            for (idx r = 0; r < R; r++) {
-                idx b = (s0 + r) / per, t = from + (s0 + r) % per;
-                copy(a->slice + r * C, a->nf + (b * N + (N - T + t)) * C, C);
-            }
-            /* y = nf W_cls [R,V], then a loss from each row, and dy over it */
-            const real *in = unprojected(m, a, a->slice, R);
-            matmul(a->logits, V, rows_of(in, E), w.w, R, V, E, false);
-            PARALLEL
-            for (idx r = 0; r < R; r++) {
-                idx at = (s0 + r) / per * T + from + (s0 + r) % per;
-                real *y = a->logits + r * V;
-                double *sums = a->loss_sum + 2 * at;
-                cross_entropy_part(w.out0, V, y, targets[at], sums, &a->loss_row[at]);
-                /* L = log S - y_target: dy = weight (e^(y - max) / sum - 1[target]) */
-                if (!with_grads) continue;
-                vec_scale(V, y, weight / (real)sums[1]);
-                y[targets[at]] -= weight;
-            }
-            if (!with_grads) continue;
-            /* y = nf W_cls backward, and each row of dnf to where its row of nf came from */
-            logits_backward(m, a, R);
-            for (idx r = 0; r < R; r++) {
-                idx b = (s0 + r) / per, t = from + (s0 + r) % per;
-                copy(a->dh + (b * N + (N - T + t)) * C, a->dslice + r * C, C);
-            }
-        }
-    /* in the order of the tokens, so that neither threads nor slices can change the sum */
     double sum = 0;
-    for (idx b = 0; b < B; b++)
-        for (idx t = from; t < T; t++) {
-            double *loss = &a->loss_row[b * T + t], *sums = a->loss_sum + 2 * (b * T + t);
-            *loss = log(sums[1]) + sums[0] + *loss;
-            sum += *loss;
+    if (m->published && m->published->loss(m, a, targets, B, T, &sum)) return sum;
+    for (idx s0 = 0; s0 < count; s0 += SLICE) {
+        idx R = count - s0 < SLICE ? count - s0 : SLICE, token[SLICE], row[SLICE];
+        for (idx r = 0; r < R; r++) {
+            /* scored row s0 + r: token t of sequence b, one row further where x* stands first */
+            idx b = (s0 + r) / per, t = from + (s0 + r) % per;
+            token[r] = b * T + t;
+            row[r] = b * N + (N - T) + t;
+            copy(a->slice + r * C, a->nf + row[r] * C, C);
         }
+        model_logits(m, a, a->slice, R, a->logits);
+        PARALLEL
+        for (idx r = 0; r < R; r++)
+            a->loss_row[token[r]] = cross_entropy(V, a->logits + r * V, targets[token[r]],
+                                                  with_grads ? &weight : NULL);
+        if (!with_grads) continue;
+        logits_backward(m, a, R);
+        for (idx r = 0; r < R; r++) copy(a->dh + row[r] * C, a->dslice + r * C, C);
+    }
+    /* in the order of the tokens, so that neither threads nor slices can change the sum */
+    for (idx b = 0; b < B; b++)
+        for (idx t = from; t < T; t++) sum += a->loss_row[b * T + t];
     return count ? sum / (double)count : 0;
 }
 
@@ -3054,30 +2259,29 @@ double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bool with
  *   w <- w - lr m^ / (sqrt(v^) + eps),   m^ = m/(1 - b1^t), v^ = v/(1 - b2^t)     equation 39
  * SGD: the same decay, then w <- w - lr g (equation 32). t counts steps from 1.
  *
- * m and v are running means that start at 0: after t steps of a constant g they are (1 - b1^t) g
+ * m and v are running means that start at 0. After t steps of a constant g they are (1 - b1^t) g
  * and (1 - b2^t) g^2, which is why they are divided so. The first step has m^ = g and v^ = g^2
  * whatever b1 and b2 (0.9 and 0.95 with the authors): it is lr g / (|g| + eps), lr times the sign
- * of g. A gradient's size cancels, and so a factor a in front of W is no more than a start and a
+ * of g. A gradient's size cancels. So a factor a in front of W is no more than a start and a
  * learning rate times a, with eps/a and wd/a (equations 36 to 42); SGD, where it does not cancel,
  * has a^2 lr (32 to 35). The scale of Table 14 left is such a factor of W_O; `sink check scale`
  * trains both sides for 200 steps.
  *
  * Weight decay (Table 2, 18.18 % at the default wd = 0.1). Section 6 adds gamma |theta|^2 to the
- * loss; the authors' code uses AdamW, whose decay is not divided by sqrt(v), and gives it every
+ * loss. The authors' code uses AdamW, whose decay is not divided by sqrt(v), and gives it every
  * parameter: embeddings, gains, k* and v* as well (F5). A number without gradient, as the row of
- * wte of a token that never comes, shrinks by 1 - lr wd a step: at lr = 4e-4 and wd = 0.1 to 1/e in
- * 25000 steps, to 0.45 in the paper's 20000; at wd = 5, the end of Table 2, to 1/e in 500.
+ * wte of a token that never comes, shrinks by 1 - lr wd a step: at lr = 4e-4 and wd = 0.1 to 0.45
+ * in the paper's 20000 steps; at wd = 5, the end of Table 2, to 1/e in 500.
  *
- * Numerics: in real, in the order of torch.optim.AdamW; the three factors of a step are computed in
- * double. In float 1 - lr wd has a spacing of 6e-8: lr wd = 4e-5 survives to 0.02 %, 4e-7 (wd =
- * 0.001) becomes 4.2e-7, and below 3e-8 no decay is left. eps keeps g = 0 at 0/eps = 0.
- * Memory: m and v, 2 numbers a parameter. Every number is its own, so threads share nothing.
+ * Numerics: in real, in the order of torch.optim.AdamW; the factors of a step are computed in
+ * double. In float 1 - lr wd has a spacing of 6e-8: lr wd = 4e-5 survives to 0.02 %, and below 3e-8
+ * no decay is left. eps keeps g = 0 at 0/eps = 0. Memory: m and v, 2 numbers a parameter.
  * test_sink.c: optimizer_step__*.
  */
 
 /* What is the same for all n: 1 - lr wd, lr / (1 - b1^t), and 1 / sqrt(1 - b2^t), since sqrt(v^) =
  * sqrt(v) / sqrt(1 - b2^t). */
-typedef struct Factors { real keep, b1, b2, eps, shrink, lr, step, per_root; } Factors;
+typedef struct Factors { real decay, b1, b2, eps, shrink, lr, step, root; } Factors;
 
 /* AdamW on n <= CHUNK numbers. */
 WIDE(adamw,
@@ -3085,32 +2289,32 @@ WIDE(adamw,
       real *restrict v),
      (f, n, w, g, m, v))
 {
-    real root[CHUNK];                                        /* sqrt(v) */
+    real sqrt_v[CHUNK];
     const Factors c = *f;
     for (idx j = 0; j < n; j++) {
         real grad = c.shrink * g[j];
         m[j] = c.b1 * m[j] + (1 - c.b1) * grad;
         v[j] = c.b2 * v[j] + (1 - c.b2) * grad * grad;
     }
-    vec_sqrt(n, root, v);
+    vec_sqrt(n, sqrt_v, v);
     for (idx j = 0; j < n; j++)
-        w[j] = c.keep * w[j] - c.step * m[j] / (root[j] * c.per_root + c.eps);
+        w[j] = c.decay * w[j] - c.step * m[j] / (sqrt_v[j] * c.root + c.eps);
 }
 
 /* One step of w [n] by shrink times its gradient g [n]; the moments m, v [n] are updated too, and
  * not touched by SGD. CHUNK at a time, so that the square roots need no array of length n. */
 void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m, real *v) {
-    Factors f = {.keep = (real)(1 - s->lr * s->wd), .b1 = (real)s->beta1, .b2 = (real)s->beta2,
+    Factors f = {.decay = (real)(1 - s->lr * s->wd), .b1 = (real)s->beta1, .b2 = (real)s->beta2,
                  .eps = (real)s->eps, .shrink = (real)s->shrink, .lr = (real)s->lr,
                  .step = (real)(s->lr / (1 - pow(s->beta1, (double)s->t))),
-                 .per_root = (real)(1 / sqrt(1 - pow(s->beta2, (double)s->t)))};
+                 .root = (real)(1 / sqrt(1 - pow(s->beta2, (double)s->t)))};
     PARALLEL
     for (idx from = 0; from < n; from += CHUNK) {
         idx some = n - from < CHUNK ? n - from : CHUNK;
         if (s->optimizer != OPTIMIZER_SGD) adamw(&f, some, w + from, g + from, m + from, v + from);
         else
             for (idx j = from; j < from + some; j++)
-                w[j] = f.keep * w[j] - f.lr * (f.shrink * g[j]);
+                w[j] = f.decay * w[j] - f.lr * (f.shrink * g[j]);
     }
 }
 
@@ -3132,27 +2336,27 @@ double schedule_lr(int schedule, double lr, double min_lr, int warmup, int steps
 }
 
 /* The global norm sqrt(sum g^2) over all tensors, for clipping (chapter 10; the authors clip at 1).
- * Each tensor is cut into PIECES of fixed borders, a piece into dot products of CHUNK; these are
- * summed in double, the pieces in their order, so that the norm has the same bits on any number of
+ * Each tensor is cut into SHARES of fixed borders, a share into dot products of CHUNK. These are
+ * summed in double, the shares in their order, so that the norm has the same bits on any number of
  * threads. The first tensor whose sum is not finite is named in *bad, else NULL: a NaN or infinity,
  * or, in float, gradients near 1e18 whose squares overflow within a chunk. */
 double gradient_norm(const Model *m, const Tensor **bad) {
-    enum { PIECES = 64 };
+    enum { SHARES = 64 };
     double total = 0;
     *bad = NULL;
     for (idx i = 0; i < m->n_tensors; i++) {
         const Tensor *t = &m->tensor[i];
         const real *g = m->grads + t->at;                    /* [t->count] */
-        double part[PIECES], sum = 0;
+        double part[SHARES], sum = 0;
         PARALLEL
-        for (idx p = 0; p < PIECES; p++) {
-            /* a tensor of fewer numbers than PIECES has empty pieces: from = to */
-            idx from = t->count * p / PIECES, to = t->count * (p + 1) / PIECES;
+        for (idx p = 0; p < SHARES; p++) {
+            /* a tensor of fewer numbers than SHARES has empty ones: from = to */
+            idx from = t->count * p / SHARES, to = t->count * (p + 1) / SHARES;
             part[p] = 0;
             for (idx j = from; j < to; j += CHUNK)
                 part[p] += (double)vec_dot(to - j < CHUNK ? to - j : CHUNK, g + j, g + j);
         }
-        for (idx p = 0; p < PIECES; p++) sum += part[p];
+        for (idx p = 0; p < SHARES; p++) sum += part[p];
         if (!isfinite(sum) && !*bad) *bad = t;
         total += sum;
     }
@@ -3160,7 +2364,7 @@ double gradient_norm(const Model *m, const Tensor **bad) {
 }
 
 /* =================================================================================================
- * 6  The sink metrics                                                  section 3.2, 3.1; [M1] [M2]
+ * 6  The sink metrics                                            sections 3.1 and 3.2; [M1] [M2]
  *
  * [M1]  alpha_k = 1/(T-k+1) sum over rows i = k..T of m_ik     what column k receives in one head
  * [M2]  Sink_k^eps = mean over layers and heads of 1[alpha_k > eps], strictly
@@ -3176,17 +2380,13 @@ double gradient_norm(const Model *m, const Tensor **bad) {
  * then averaged over the sequences, 100 in the paper (F7): a head counts by how often it sinks, not
  * by its mean alpha. The paper's eps is 0.3 and its T 64; the default model has Sink_1 = 18.18 %.
  *
- * 1/T <= alpha_1 <= 1, since A_11 = 1 (section 3.2, where i != 0 should read i != 1). The lower end
- * needs A_11 = 1: with an extra column it is less, and a row of an mlp kernel can be 0 altogether.
- * Rows that spread evenly over what they see give alpha_1 = H_T / T, H_T = 1 + 1/2 + .. + 1/T:
- * H_64/64 = 0.0741, so eps = 0.3 is four times even. H_T/T is below 0.3 from T = 10 on (0.314 at 9,
- * 0.293 at 10): shorter sequences must not be judged, since there even rows pass for sinks.
+ * 1/T <= alpha_1 <= 1, since A_11 = 1 (section 3.2, where i != 0 should read i != 1). With an extra
+ * column A_11 is less, and a row of an mlp kernel can be 0 altogether. Rows that spread evenly give
+ * alpha_1 = H_T / T, H_T = 1 + 1/2 + .. + 1/T: 0.0741 at T = 64, so eps = 0.3 is four times even.
+ * Below T = 10 even rows pass for sinks: shorter sequences must not be judged.
  *
  * Sink of one sequence moves in steps of 1/(L H), 1.25 % for the paper's 10 x 8 heads. Mean alpha_1
  * and its multiple of the even value (sink_uniform) move first, and are always printed beside it.
- *
- * Blocks without attention (3.10) have no map: alpha, Sink and the even value are means over those
- * that attend, 4 of Jamba's 32 (Appendix B.3).
  *
  * Columns and rows of a map m [N,S], as they stand with an extra column and a sink token both:
  *
@@ -3199,22 +2399,23 @@ double gradient_norm(const Model *m, const Tensor **bad) {
  * Column * (or x*) is seen by every row and averages over the T rows of the real tokens. The
  * authors' code evaluates one more row, a dummy query that gives * all its weight (F6): alpha_* =
  * (1 + sum)/(T+1), which passes 0.3 from a mean of 0.289 over 64 rows on. It also sums over all
- * rows, where the paper sums over i >= k. That differs inside a prefix, whose rows see ahead: even
- * rows with p = 5, T = 64 have alpha_5 = 0.0443 in the paper's form and 0.0577 in theirs.
+ * rows, where the paper sums over i >= k. That differs inside a prefix, whose rows see ahead.
  *
- * Cost: one pass over the maps, H N S numbers a block and sequence; angles (below) take H N^2 D.
+ * Beside the maps: measure_stream and measure_layer take the norms of Figures 2, 7 and 8 [FIG7],
+ * norm_ratio their ratios, measure_angles the angles of Figure 2 [FIG2].
+ *
  * `sink check prop1` and `metric` hold alpha and Sink against closed forms; test_sink.c has
  * sink_alpha__* and sinks__*.
  */
 
-/* alpha [S] of one head from its map m [N,S]; columns *, x*, 1..T, rows x*, 1..T. rows: ROWS_REAL,
- * or ROWS_PLUS1, the authors' form. What is invisible is 0 in m and adds nothing. */
+/* [M1] alpha [S] of one head from its map m [N,S]; columns *, x*, 1..T, rows x*, 1..T. rows:
+ * ROWS_REAL, or ROWS_PLUS1, the authors' form. What is invisible is 0 in m and adds nothing. */
 void sink_alpha(const Config *c, int T, int rows, const real *m, double *alpha) {
     /* the row and the column of token 1: 1 with x*, one column more with * */
     idx N = config_rows(c, T), S = config_columns(c, T), first = N - T, token1 = S - T;
     bool authors = rows == ROWS_PLUS1;
     for (idx j = 0; j < S; j++) {
-        idx k = j - token1; /* token k+1, or a column before the tokens */
+        idx k = j - token1;                                  /* token k+1, or a column before */
         /* the paper's T-k+1 rows, k from 1; the authors divide by as many, but sum over all T */
         double sum = 0, count = (double)(k > 0 ? T - k : T);
         for (idx i = k > 0 && !authors ? first + k : first; i < N; i++) sum += (double)m[i * S + j];
@@ -3249,15 +2450,15 @@ double sink_uniform(const Config *c, int T) {
 }
 
 /* Room to measure up to `batch` sequences of T tokens at a time, sums at 0, at n_eps <= EPS_MOST
- * thresholds, of which eps[0] is the one that is quoted. maps holds two maps [batch,H,N,S], of
- * the weights and of m, one block's at a time: for the paper's model, T = 64 and 16 sequences,
- * 4.2 MB in float. Nothing but a probe ever holds a whole map. On failure nothing is held. */
+ * thresholds, of which eps[0] is the one that is quoted. maps holds two maps [batch,H,N,S], of the
+ * weights and of m, one block's at a time. On failure nothing is held. */
 int sinks_create(Sinks *s, const Config *c, int T, int batch, const double *eps, int n_eps,
                  Error *e) {
     idx L = c->layers, H = c->heads, N = config_rows(c, T);
     idx S = config_columns(c, T), map = batch * H * N * S;
     *s = (Sinks){.L = c->layers, .H = c->heads, .T = T, .N = (int)N, .S = (int)S, .batch = batch,
-                 .n_eps = n_eps, .period = c->attention_period,
+                 .n_eps = n_eps, .heads = c->heads * config_attending(c),
+                 .period = c->attention_period,
                  .offset = c->attention_period ? c->attention_offset : 0};
     memcpy(s->eps, eps, (size_t)n_eps * sizeof *eps);
     /* all the means in one array, sums; shapes in struct Sinks */
@@ -3281,21 +2482,13 @@ int sinks_create(Sinks *s, const Config *c, int T, int batch, const double *eps,
 
 /* Whatever part of it exists; harmless on a zeroed struct. */
 void sinks_free(Sinks *s) {
-    free(s->sums);
-    free(s->probe);
-    free(s->maps);
-    free(s->alpha_now);
-    free(s->extreme);
+    free(s->sums); free(s->probe); free(s->maps); free(s->alpha_now); free(s->extreme);
     *s = (Sinks){0};
 }
 
-bool sinks_attends(const Sinks *s, int l) { return !s->period || l % s->period == s->offset; }
-
-/* How many heads have maps, in all blocks. */
-static int attending_heads(const Sinks *s) {
-    int n = 0;
-    for (int l = 0; l < s->L; l++) n += sinks_attends(s, l) ? s->H : 0;
-    return n;
+/* Has block l maps? Means over heads leave out blocks without attention (data/hf.c). */
+bool sinks_attends(const Sinks *s, int l) {
+    return !s->period || l % s->period == s->offset;
 }
 
 /* |x|, for x [n]: the l2 norm of sections 3.1 and 7. */
@@ -3303,8 +2496,9 @@ static double length(idx n, const real *x) { return sqrt((double)vec_dot(n, x, x
 
 /* The maps of one head in one sequence, m and weight [N,S]; lh = l H + h. Adds:
  *
- *   alpha     of every column, and to over 1[alpha > eps] for each eps: here the
- *             threshold meets one sequence (F7). NaN is not above any eps.
+ *   alpha     of every column
+ *   over      1[alpha > eps] for each eps: here the threshold meets one sequence (F7). NaN is not
+ *             above any eps.
  *   entropy   -sum_j m_ij log m_ij in nats, mean over the T rows, * and x* included; 0 for a row on
  *             one key; even causal rows give log(T!)/T = 3.206 at T = 64
  *   mass      sum over the keys of scale s/Z, mean over the T rows: how much of v comes through;
@@ -3335,14 +2529,14 @@ static void measure_head(Sinks *s, const Config *c, int rows, idx lh, const real
     }
 }
 
-/* Section 3.1 and Figure 2: <q_t, k_j> = |q_t| |k_j| cos(q_t, k_j), after positions, before phi;
- * without kernel and bias the score is this over sqrt(D). The paper's finding is that the angle
+/* [FIG2] Section 3.1: <q_t, k_j> = |q_t| |k_j| cos(q_t, k_j), after positions, before phi.
+ * Without kernel and bias the score is this over sqrt(D). The paper's finding is that the angle
  * makes the sink: |q_t| |k_1| is comparatively small, but cos(q_t, k_1) is large. (Its "keys and
  * values" there are keys and queries.)
  *
- * Adds the mean over the rows but the first of cos and of |q| |k|; index 0: with the key of the
- * first row (x*'s when there is one), seen or not; index 1: the mean over the other keys up to the
- * row's own that its mask shows. Keys ahead of a row, inside a prefix, are left out. A vector of
+ * Adds the mean over the rows but the first of cos and of |q| |k|. Index 0: with the key of the
+ * first row (x*'s when there is one), seen or not. Index 1: the mean over the other keys up to the
+ * row's own that its mask shows; keys ahead of a row, inside a prefix, are left out. A vector of
  * length 0 has no angle and counts as cos = 0. */
 static void measure_angles(Sinks *s, const Config *c, const LayerActs *la, idx b, int l, int h) {
     idx D = c->head_dim, H = c->heads, K = c->kv_heads, N = s->N;
@@ -3353,18 +2547,18 @@ static void measure_angles(Sinks *s, const Config *c, const LayerActs *la, idx b
         const real *q_i = q + i * (H * D);
         double others = 0, cos_sum = 0, product_sum = 0, norm = length(D, q_i);
         for (idx j = 0; j <= i; j++) {
+            if (j && !visible(c, l, i, j)) continue;
             const real *k_j = k + j * (K * D);
-            double both = norm * length(D, k_j),
-                   cos_ij = both > 0 ? (double)vec_dot(D, q_i, k_j) / both : 0;
+            double both = norm * length(D, k_j);
+            double angle = both > 0 ? (double)vec_dot(D, q_i, k_j) / both : 0;
             if (j == 0) {
-                cosine[0] += cos_ij / (double)(N - 1);
+                cosine[0] += angle / (double)(N - 1);
                 product[0] += both / (double)(N - 1);
-                continue;
+            } else {
+                others++;
+                cos_sum += angle;
+                product_sum += both;
             }
-            if (!visible(c, l, i, j)) continue;
-            others++;
-            cos_sum += cos_ij;
-            product_sum += both;
         }
         cosine[1] += others > 0 ? cos_sum / others / (double)(N - 1) : 0;
         product[1] += others > 0 ? product_sum / others / (double)(N - 1) : 0;
@@ -3384,9 +2578,9 @@ static real largest(idx n, const real *x) {
     return most;
 }
 
-/* The stream h^l [B,N,C] as it stands: adds |h^l| of each row (Figures 2, 7, 8 and 11 to 14), and
- * keeps, for each sequence, the block's output that has the largest |h| so far. H^0, which no block
- * has written, is not among those. */
+/* [FIG2] [FIG7] [FIG8] Also of Figures 11 to 14. The stream h^l [B,N,C] as it stands: adds |h^l| of
+ * each row. Keeps, for each sequence, the block's output that has the largest |h| so far; H^0,
+ * which no block has written, is not among those. */
 static void measure_stream(Sinks *s, const real *h, int l, int B, int C) {
     idx N = s->N, n = N * C;
     for (idx b = 0; b < B; b++, h += n) {
@@ -3396,10 +2590,9 @@ static void measure_stream(Sinks *s, const real *h, int l, int B, int C) {
     }
 }
 
-/* The largest |h| over the blocks' outputs of sequence b, and the median |h| of the output it
- * stands in: the massive activations of Sun et al. 2024, without their threshold (above 100, and
- * about 1000 times the median), which small models never reach. The paper shows norm ratios instead
- * (sinks_ratio). Of an even count the upper of the two middle numbers is the median. */
+/* The massive activations of Sun et al. 2024, without their threshold, which small models never
+ * reach: the largest |h| over the blocks' outputs of sequence b, and the median |h| of the output
+ * it stands in (of an even count the upper of the two middle numbers). */
 static void measure_massive(Sinks *s, idx b, int C) {
     idx n = s->N * C;
     real *h = s->extreme + b * n;                            /* [N,C]; in the end |h|, rising */
@@ -3413,20 +2606,19 @@ static void measure_massive(Sinks *s, idx b, int C) {
     s->median += (double)h[n / 2];
 }
 
-/* All that is read inside block l, counted from 0, in sequence b, while its activations are there.
- * Of a block without attention that is |s2| alone.
- * Adds what measure_head and measure_angles do, and row by row the norms of Figures 2, 7 and 8:
- * |s2|, which is Figure 7 left's "before LN" under post-norm and the block's output elsewhere; |q|,
- * |k|, |v|, means over heads. A rotation leaves |q| and |k| as they are. */
+/* [FIG7] [FIG8] All that is read inside block l, from 0, in sequence b, while its activations are
+ * there. Adds what measure_head and measure_angles do, and row by row the norms: |s2|, which is
+ * Figure 7 left's "before LN" under post-norm and the block's output elsewhere; |q|, |k|, |v|,
+ * means over heads. A rotation leaves |q| and |k| as they are. */
 static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l, int rows) {
     const Config *c = &m->c;
     const LayerActs *la = &a->layer[l];
     idx N = s->N, C = c->dim, D = c->head_dim, H = c->heads, K = c->kv_heads;
     idx map = N * s->S, row0 = b * N, at = l * N;
-    if (!config_attends(c, l)) H = K = 0;
+    if (!config_attends(c, l)) H = K = 0;                    /* no q, k, v: |s2| alone */
     for (int h = 0; h < H; h++) {
         idx head = (b * H + h) * map;
-        measure_head(s, c, rows, (l * H + h), s->probe[l].metric + head, s->probe[l].weight + head);
+        measure_head(s, c, rows, l * H + h, s->probe[l].metric + head, s->probe[l].weight + head);
         measure_angles(s, c, la, b, l, h);
     }
     for (idx n = 0; n < N; n++) {
@@ -3442,17 +2634,16 @@ static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l,
 }
 
 /* Runs B sequences (at most the batch of sinks_create, and what a has room for) and adds what is
- * seen. ids, targets [B,T]; targets may be NULL, and then no loss is added. rows as in sink_alpha.
- * Any number of calls, then sinks_finish once. It is model_forward with a look after each block, so
- * that neither a nor s has to hold more than one block's activations and maps. */
+ * seen. ids, targets [B,T]; without targets no loss is added. rows as in sink_alpha. Any number of
+ * calls, then sinks_finish once. It is model_forward with a look after each block, so that neither
+ * a nor s has to hold more than one block's activations and maps. */
 int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids, const int *targets, int B, int rows,
                   Error *e) {
     int C = m->c.dim;
     if (B > s->batch)
         return fail(e, 1, "measure: expected at most %d sequences at a time, found %d", s->batch,
                     B);
-    /* attention fills the maps of a forward that finds probes */
-    a->probe = s->probe;
+    a->probe = s->probe;                 /* attention fills the maps of a forward that finds it */
     idx N = forward_begin(m, a, ids, B, s->T);
     measure_stream(s, a->h, 0, B, C);
     for (int l = 0; l < s->L; l++) {
@@ -3469,8 +2660,8 @@ int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids, const int *target
     return model_fault(m, e);
 }
 
-/* Sums to means over the n sequences measured, every field alike; once, since it divides again at
- * each call. over becomes the share of sequences in which a head is a sink. */
+/* Sums to means over the n sequences measured, every field alike; once. over becomes the share of
+ * sequences in which a head is a sink. */
 void sinks_finish(Sinks *s) {
     double n = s->n ? s->n : 1;
     for (idx i = 0; i < s->n_sums; i++) s->sums[i] /= n;
@@ -3486,29 +2677,28 @@ double sinks_sink(const Sinks *s, int column, int x) {
     double sum = 0;
     int LH = s->L * s->H;
     for (idx i = 0; i < LH; i++) sum += s->over[(x * LH + i) * s->S + column];
-    return sum / attending_heads(s);
+    return sum / s->heads;
 }
 
-/* [M1] of a column, averaged over layers, heads and sequences: no threshold, no steps. */
+/* [M1] of a column, averaged over layers, heads and sequences: no threshold. */
 double sinks_alpha(const Sinks *s, int column) {
     double sum = 0;
     for (idx i = 0; i < s->L * s->H; i++) sum += s->alpha[i * s->S + column];
-    return sum / attending_heads(s);
+    return sum / s->heads;
 }
 
-/* Figures 7, 8, 29: norm of the first row (x*'s when there is one) over the mean of the others, for
+/* [FIG7] [FIG8] [FIG29] Norm of the first row (x*'s when there is one) over the mean of the others, for
  * norms [N]. Their captions say t != 0 for the others and mean t != 1. The norms are averaged over
- * sequences before the ratio is taken; 1 when there are no others, or all are 0. */
+ * sequences before the ratio is taken. 1 when there are no others, or all are 0. */
 double norm_ratio(const double *norms, idx N) {
     double sum = 0;
     for (idx n = 1; n < N; n++) sum += norms[n];
     return N > 1 && sum > 0 ? norms[0] / (sum / (double)(N - 1)) : 1;
 }
 
-/* The largest ratio over the outputs of the blocks, l = 1 .. L; h^0 is left out, which no block has
- * written. The paper finds massive activations where weights are non-negative and sum to 1 (Figure
- * 8 left), none for sigmoid without normalisation (Figure 8 middle), nor with K or KV biases
- * (Figure 7 middle). */
+/* The largest ratio over the outputs of the blocks, l = 1 .. L. The paper finds massive activations
+ * where weights are non-negative and sum to 1 (Figure 8 left), none for sigmoid without
+ * normalisation (Figure 8 middle), nor with K or KV biases (Figure 7 middle). */
 double sinks_ratio(const Sinks *s) {
     double most = 0;
     for (int l = 1; l <= s->L; l++) {
@@ -3517,7 +2707,6 @@ double sinks_ratio(const Sinks *s) {
     }
     return most;
 }
-
 /* =================================================================================================
  * 7  The propositions, executable                        Appendix B.1 and C.4; sections 3.1, 3.2, 7
  *
@@ -4944,22 +4133,10 @@ enum { N_CHECKS = (int)(sizeof CHECKS / sizeof *CHECKS) };
 /* =================================================================================================
  * 8  Tokenizer                                                        (the paper's section 2)
  *
- * Text becomes token ids by byte pair encoding (BPE). It is cut into pieces; a piece begins as its
- * bytes or characters, each a token; and of all neighbours that are a merge the pair of lowest
- * rank, the leftmost when it occurs more than once, becomes one token, until none is left. No merge
- * crosses a cut. Every byte has a token, so that any bytes whatever can be encoded.
- *
- * sink's own vocabularies, which 8.6 trains, and those of published models differ in the rows that
- * a tokenizer's file names, and in nothing else:
- *
- *   cut         pieces                                    begin as      models
- *   sink        the rule below                            bytes         trained here
- *   gpt2        GPT-2's expression                        bytes         GPT-2, Pythia, OPT
- *   llama3      LLaMA-3's expression                      bytes         LLaMA-3, 3.1
- *   beside      wherever no token has both sides          characters    LLaMA-2, Mistral, Jamba
- *
- * SINK'S OWN start from the 256 bytes and join, again and again, the pair of neighbours that is
- * most frequent in a training text.
+ * Text becomes token ids by byte pair encoding (BPE). It is cut into pieces, a piece begins as its
+ * bytes, each a token; and of all neighbours that are a merge the pair of lowest rank, the leftmost
+ * when it occurs more than once, becomes one token, until none is left. No merge crosses a cut.
+ * Every byte has a token, so that any bytes whatever can be encoded.
  *
  *   id 0  <|endoftext|>      id 1  <|bos|>      id 2  <|fix|>
  *   id 3 .. 258              the bytes 0 .. 255
@@ -4976,28 +4153,10 @@ enum { N_CHECKS = (int)(sizeof CHECKS / sizeof *CHECKS) };
  * and it ends after PIECE_MAX bytes in any case, which bounds the length of a token. "It's 1,024
  *  km" is cut as  It|'|s| 1|,|024| | km.
  *
- * PUBLISHED ONES come from data/hf.c, and give the ids that their authors' libraries give:
+ * TRAINING starts from the 256 bytes and joins, again and again, the pair of neighbours that is
+ * most frequent in a text.
  *
- *   1  marks       strings with an id of their own are taken out of the text: the leftmost first,
- *                  of two that begin together the longer; a text that spells <s> gives its id
- *   2  form        what lies between is brought into Unicode's form NFC, where the file has the
- *                  tables for it (Pythia's); and where tokens come from SentencePiece, which spells
- *                  a space U+2581, that sign becomes a space, and a space is put in front
- *   3  runs        further strings are taken out as in 1: Pythia's tokens of 2 to 24 spaces
- *   4  pieces      by one of these expressions, where L, N and \s are Unicode's letters, numbers
- *                  and white space, which the file lists, and bytes outside UTF-8 are none of them
- *     gpt2         's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
- *     llama3       (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|
- *                  ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+    (a space before the ?)
- *   5  merges      LLaMA-3 first looks whether the piece is a token, and then needs no merge
- *
- * SentencePiece merges over the whole text. Here a text of any length is cut too, between any two
- * characters that no token has beside each other: no merge could join across, so the ids are the
- * same, and words can be remembered. A character that the vocabulary lacks becomes its bytes'
- * tokens. Merges of one rank go by place: SentencePiece ranks by what a merge makes, so that all
- * ways to make a token have one rank; files that list merges give each a rank of its own.
- *
- * THE FILE of sink's own, tokenizer.bin. Numbers are little-endian and unsigned; M merges.
+ * THE FILE, tokenizer.bin. Numbers are little-endian and unsigned; M merges.
  *     offset      bytes
  *     0           8       the letters SINKTOK1
  *     8           4       version, 1
@@ -5006,33 +4165,18 @@ enum { N_CHECKS = (int)(sizeof CHECKS / sizeof *CHECKS) };
  *     20          8 M     for each rank in order: 4 bytes left id, 4 bytes right id; both at least
  *                         3 and below 259 + rank; no pair twice; no token longer than 128 bytes
  *     20 + 8 M    8       hash64(0, .) of all bytes before it: also the tokenizer's hash
- * and nothing after that. The file of any other, which data/hf.c writes:
- *     0           12      SINKTOK1, version 2
- *     12          4  4    V; M
- *     20          4  4    CUT_*; SPACE_*
- *     28          4       1 a piece that is a token is one; 2 models have read bos before every
- *                         text; or the sum of these
- *     32          4  4    the ids that end and that begin a text; 2^32 - 1: none begins it
- *     40          4  4    C classes of characters; F folds
- *     48          4  4    K classes of combining marks; S bytes of spellings
- *     56          12 C    first, last code point; 0 letter, 1 number, 2 white space (others: none)
- *     ..          16 F    code point, first and second of its canonical form (second 0: none), 1
- *                         when the two compose; sorted
- *     ..          12 K    first, last code point; combining class; sorted, as are the classes
- *     ..          3 V     for each id: 1 byte KIND_*, 2 bytes length, at most 1024
- *     ..          S       the spellings, end to end
- *     ..          16 M    left id, right id, the id that they make, rank: 0 first, then that of
- *                         the merge before or its own number
- *     ..          8       hash64(0, .) of all bytes before it
+ * and nothing after that. Tokenizers of published models have files of version 2, other pieces and
+ * other ids: data/hf.c makes, reads and uses them.
  */
 
 #define TOKENIZER_MAGIC "SINKTOK1"
-enum { TOKENIZER_OWN = 1, TOKENIZER_OTHER = 2, TOKENIZER_HEAD = 20, OTHER_HEAD = 56,
-       TOKENIZER_TAIL = 8, OTHER_MERGES_MAX = 1 << 21, FOLD_DEPTH = 8 };
-enum { FLAG_WHOLE = 1, FLAG_BEGINS = 2 };
-static const char *const SPECIAL_NAME[TOKEN_BYTE] = {DOCUMENT_END, "<|bos|>", "<|fix|>"};
+enum { TOKENIZER_OWN = 1, TOKENIZER_PUBLISHED = 2, TOKENIZER_HEAD = 20, TOKENIZER_TAIL = 8 };
 
-/* ---- 8.1  Ids, little-endian numbers, numbered pairs ---------------------------------------- */
+/* Empty: sink alone knows no tokenizer but its own. data/hf.c, which includes this file, fills it.
+ */
+static const TokenizerKind PUBLISHED_TOKENIZERS;
+
+/* ---- 8.1  Ids and numbered pairs ------------------------------------------------------------ */
 
 /* Appends n ids to a. Returns 0, or e's status when there is no memory; a is then unchanged. */
 int ids_add(Ids *a, const int32_t *from, size_t n, Error *e) {
@@ -5095,7 +4239,7 @@ static int pairs_grow(Pairs *p, Error *e) {
 
 /* The number of a pair, which is added when it is new; -1 and an error when there is no memory. */
 static int64_t pairs_number(Pairs *p, int32_t left, int32_t right, Error *e) {
-    int64_t number = pairs_find(p, left, right);
+    const int64_t number = pairs_find(p, left, right);
     if (number >= 0) return number;
     if (p->size == p->room && pairs_grow(p, e)) return -1;
     p->at[p->size] = (Pair){.left = left, .right = right};
@@ -5133,11 +4277,10 @@ static enum ByteKind byte_kind(unsigned char b) {
     return b == ' ' || (b >= '\t' && b <= '\r') ? WHITE : OTHER;
 }
 
-/* CUT_SINK. Length of the first piece of a text of n >= 1 bytes: 1 to PIECE_MAX. White space that
- * gives up its last byte keeps one at least: a single space with a follower is the follower's from
- * the start. */
-static size_t sink_length(const Tokenizer *t, const unsigned char *text, size_t n) {
-    (void)t;
+/* Length of the first piece of a text of n >= 1 bytes: 1 to PIECE_MAX. White space that gives up
+ * its last byte keeps one at least: a single space with a follower is the follower's from the
+ * start. */
+static size_t piece_length(const unsigned char *text, size_t n) {
     size_t end = n > 1 && text[0] == ' ' && byte_kind(text[1]) != WHITE ? 1 : 0;
     const enum ByteKind kind = byte_kind(text[end]);
     const size_t most = kind == DIGIT ? end + 3 : PIECE_MAX;
@@ -5146,137 +4289,35 @@ static size_t sink_length(const Tokenizer *t, const unsigned char *text, size_t 
     return kind == WHITE && follower && text[end - 1] == ' ' ? end - 1 : end;
 }
 
-/* The length of the first character of n >= 1 bytes, and its code point; a byte that begins none
- * stands for itself, above all code points. */
-enum { CODE_BYTE = 0x110000, CODE_NFC = 0x300, HANGUL = 0xAC00, HANGUL_COUNT = 11172 };
-static size_t char_at(const unsigned char *s, size_t n, uint32_t *code) {
-    const size_t length = s[0] < 0x80 ? 1 : s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4;
-    *code = s[0];
-    if (length == 1) return 1;
-    if (length > n || utf8_length(s, length) < length) { *code += CODE_BYTE; return 1; }
-    *code &= 0x7Fu >> length;
-    for (size_t i = 1; i < length; i++) *code = *code << 6 | (s[i] & 0x3Fu);
-    return length;
-}
-
-/* The value of a code point in n sorted ranges, `none` outside them. */
-static unsigned range_value(const Range *r, int n, uint32_t code, unsigned none) {
-    int low = 0, high = n;
-    while (low < high) {
-        const int mid = (low + high) / 2;
-        if (r[mid].last < code) low = mid + 1; else high = mid;
-    }
-    return low < n && r[low].first <= code ? r[low].value : none;
-}
-
-/* The class of the first character of n bytes, and its length; OTHER and 0 at the end of a text. */
-static unsigned char_class(const Tokenizer *t, const unsigned char *s, size_t n, size_t *length) {
-    uint32_t code;
-    if (!n) { *length = 0; return OTHER; }
-    if (s[0] < 128) { *length = 1; return t->ascii[s[0]]; }
-    *length = char_at(s, n, &code);
-    return range_value(t->classes, t->n_classes, code, OTHER);
-}
-
-/* The bytes from `at` on that are at most `most` characters of one class. */
-static size_t class_run(const Tokenizer *t, const unsigned char *text, size_t at, size_t n,
-                        unsigned class, size_t most) {
-    size_t end = at, length;
-    while (end < n && most-- && char_class(t, text + end, n - end, &length) == class) end += length;
-    return end - at;
-}
-
-/* The length of a contraction, 0 when the text begins with none; `fold`: in capitals too, whose s
- * has a third form, the long one, U+017F. */
-static size_t contraction(const unsigned char *s, size_t n, bool fold) {
-    static const char *const TAILS[] = {"s", "t", "re", "ve", "m", "ll", "d", NULL};
-    if (n < 2 || s[0] != '\'') return 0;
-    if (fold && n > 2 && s[1] == 0xC5 && s[2] == 0xBF) return 3;
-    for (int i = 0; TAILS[i]; i++) {
-        const size_t length = strlen(TAILS[i]);
-        size_t k = 0;
-        while (k < length && k + 1 < n && TAILS[i][k] ==
-               (fold && s[k + 1] >= 'A' && s[k + 1] <= 'Z' ? s[k + 1] + 32 : s[k + 1])) k++;
-        if (k == length) return 1 + length;
-    }
-    return 0;
-}
-
-/* White space at the start of a text: all of it at the end of the text, and where it is a single
- * character; else all but its last, which the next piece may take. */
-static size_t white_length(const Tokenizer *t, const unsigned char *text, size_t n) {
-    size_t end = 0, last = 0, length;
-    while (end < n && char_class(t, text + end, n - end, &length) == WHITE) {
-        last = end;
-        end += length;
-    }
-    return end < n && last ? last : end;
-}
-
-static size_t gpt2_length(const Tokenizer *t, const unsigned char *text, size_t n) {
-    size_t length = contraction(text, n, false);
-    if (length) return length;
-    const size_t blank = n > 1 && text[0] == ' ';
-    const unsigned class = char_class(t, text + blank, n - blank, &length);
-    return class == WHITE ? white_length(t, text, n)
-                          : blank + class_run(t, text, blank, n, class, n);
-}
-
-static size_t llama3_length(const Tokenizer *t, const unsigned char *text, size_t n) {
-    size_t length = contraction(text, n, true), next;
-    if (length) return length;
-    const unsigned class = char_class(t, text, n, &length);
-    const bool line = text[0] == '\n' || text[0] == '\r';
-    if (class == LETTER) return class_run(t, text, 0, n, LETTER, n);
-    if (class == DIGIT) return class_run(t, text, 0, n, DIGIT, 3);
-    if (!line && char_class(t, text + length, n - length, &next) == LETTER && next)
-        return length + class_run(t, text, length, n, LETTER, n);
-    const size_t blank = n > 1 && text[0] == ' ';
-    if (char_class(t, text + blank, n - blank, &next) == OTHER) {
-        size_t end = blank + class_run(t, text, blank, n, OTHER, n);
-        while (end < n && (text[end] == '\n' || text[end] == '\r')) end++;
-        return end;
-    }
-    size_t end = class_run(t, text, 0, n, WHITE, n);
-    while (end && text[end - 1] != '\n' && text[end - 1] != '\r') end--;
-    return end ? end : white_length(t, text, n);
-}
-
-static size_t beside_length(const Tokenizer *t, const unsigned char *text, size_t n) {
-    uint32_t left, right;
-    size_t at = char_at(text, n, &left);
-    while (at < n) {
-        const size_t length = char_at(text + at, n - at, &right);
-        if (pairs_find(&t->beside, (int32_t)left, (int32_t)right) < 0) break;
-        left = right;
-        at += length;
-    }
-    return at;
-}
-
-/* CUTS: the length of the first piece of a text of n >= 1 bytes. */
-typedef size_t Cut(const Tokenizer *t, const unsigned char *text, size_t n);
-static Cut *const CUTS[CUTS_COUNT] = {sink_length, gpt2_length, llama3_length, beside_length};
-
 /* ---- 8.3  Making, reading and writing a tokenizer ------------------------------------------- */
 
 static const char HINT[] = "Try: sink help tokenize";
 
-/* A tokenizer of sink's own without merges and with room for vocab ids; tokenizer_merge adds merges
- * and tokenizer_finish ends it. Returns 0, or e's status with nothing left to free. */
-static int tokenizer_begin(Tokenizer *t, int vocab, Error *e) {
-    *t = (Tokenizer){.vocab = TOKEN_MERGE, .end = TOKEN_END, .bos = TOKEN_BOS, .fix = TOKEN_FIX};
-    t->start = grab((idx)vocab + 1, sizeof *t->start, e);
-    t->kind = grab(vocab, 1, e);
-    t->made = grab(vocab, sizeof *t->made, e);
-    if (e->status) { tokenizer_free(t); return e->status; }
-    for (int id = 0; id < TOKEN_MERGE; id++) {
-        t->start[id + 1] = t->start[id] +
-                           (id < TOKEN_BYTE ? (uint32_t)strlen(SPECIAL_NAME[id]) : 1);
-        t->kind[id] = id < TOKEN_BYTE ? KIND_NAME : KIND_TEXT;
-    }
-    for (int b = 0; b < 256; b++) t->byte[b] = TOKEN_BYTE + b;
+/* Adds a token that `n` bytes spell. */
+static int token_add(Tokenizer *t, const void *spelling, size_t n, Error *e) {
+    if (bytes_add(&t->pool, spelling, n, e)) return e->status;
+    t->start[++t->vocab] = (uint32_t)t->pool.size;
     return 0;
+}
+
+/* A tokenizer without merges and with room for vocab ids. */
+static int tokenizer_begin(Tokenizer *t, int vocab, Error *e) {
+    static const char *const SPECIAL[TOKEN_BYTE] = {DOCUMENT_END, "<|bos|>", "<|fix|>"};
+    *t = (Tokenizer){.end = TOKEN_END, .bos = TOKEN_BOS, .fix = TOKEN_FIX};
+    t->start = grab((idx)vocab + 1, sizeof *t->start, e);
+    for (int i = 0; i < TOKEN_BYTE && !e->status; i++)
+        token_add(t, SPECIAL[i], strlen(SPECIAL[i]), e);
+    for (int b = 0; b < 256 && !e->status; b++) {
+        const unsigned char byte = (unsigned char)b;
+        token_add(t, &byte, 1, e);
+    }
+    return e->status;
+}
+
+/* The bytes that token id (0 .. vocab - 1) stands for, and their number. */
+const unsigned char *tokenizer_token(const Tokenizer *t, int id, size_t *length) {
+    *length = t->start[id + 1] - t->start[id];
+    return t->pool.at + t->start[id];
 }
 
 /* Adds the merge of the next rank, if it is a lawful one: made of two ids that are older and not
@@ -5286,347 +4327,83 @@ static int tokenizer_merge(Tokenizer *t, uint64_t left, uint64_t right, const ch
                            Error *e) {
     const size_t rank = t->merges.size;
     const uint64_t id = (uint64_t)t->vocab;
+    unsigned char both[PIECE_MAX];
+    size_t n, more;
     if (left < TOKEN_BYTE || left >= id || right < TOKEN_BYTE || right >= id)
-        return fail(e, 1, "%s: expected merge %zu of ids 3 to %llu, found %llu and %llu. %s", name,
-                    rank, (unsigned long long)id - 1, (unsigned long long)left,
-                    (unsigned long long)right, HINT);
-    uint32_t length = t->start[left + 1] - t->start[left] + t->start[right + 1] - t->start[right];
-    if (length > PIECE_MAX)
-        return fail(e, 1, "%s: expected merge %zu to spell at most %d bytes, found %u. %s", name,
-                    rank, PIECE_MAX, (unsigned)length, HINT);
-    int64_t number = pairs_number(&t->merges, (int32_t)left, (int32_t)right, e);
-    if (number < 0) return e->status;
-    if ((size_t)number != rank)
+        return fail(e, 1, "%s: expected merge %zu of ids 3 to %d, found %u and %u. %s", name, rank,
+                    t->vocab - 1, (unsigned)left, (unsigned)right, HINT);
+    const unsigned char *first = tokenizer_token(t, (int)left, &n);
+    const unsigned char *second = tokenizer_token(t, (int)right, &more);
+    if (n + more > PIECE_MAX)
+        return fail(e, 1, "%s: expected merge %zu to spell at most %d bytes, found %zu. %s", name,
+                    rank, PIECE_MAX, n + more, HINT);
+    memcpy(both, first, n);
+    memcpy(both + n, second, more);
+    const int64_t number = pairs_number(&t->merges, (int32_t)left, (int32_t)right, e);
+    if (number >= 0 && (size_t)number != rank)
         return fail(e, 1, "%s: expected merge %zu to be new, found the pair of merge %zu. %s", name,
                     rank, (size_t)number, HINT);
-    t->made[rank] = (Merge){.id = (int32_t)id, .rank = (int32_t)rank};
-    t->start[id + 1] = t->start[id] + length;
-    t->vocab++;
-    return 0;
-}
-
-/* Spells every token and takes the hash. Returns 0 or e's status; the caller frees t then. */
-static int tokenizer_finish(Tokenizer *t, Error *e) {
-    t->pool = grab(t->start[t->vocab], 1, e);
-    if (!t->pool) return e->status;
-    for (int id = 0; id < t->vocab; id++) {
-        unsigned char *to = t->pool + t->start[id];
-        if (id < TOKEN_BYTE) {
-            memcpy(to, SPECIAL_NAME[id], strlen(SPECIAL_NAME[id]));
-        } else if (id < TOKEN_MERGE) {
-            *to = (unsigned char)(id - TOKEN_BYTE);
-        } else {
-            const Pair *m = &t->merges.at[id - TOKEN_MERGE];
-            size_t left, right;
-            const unsigned char *from = tokenizer_token(t, m->left, &left);
-            memcpy(to, from, left);
-            from = tokenizer_token(t, m->right, &right);
-            memcpy(to + left, from, right);
-        }
-    }
-    Bytes file = {0};
-    if (!tokenizer_bytes(t, &file, e))
-        t->hash = number_at(file.at + file.size - TOKENIZER_TAIL, TOKENIZER_TAIL);
-    bytes_free(&file);
-    return e->status;
-}
-
-/* The bytes that token id (0 .. vocab - 1) stands for, and their number. */
-const unsigned char *tokenizer_token(const Tokenizer *t, int id, size_t *length) {
-    *length = t->start[id + 1] - t->start[id];
-    return t->pool + t->start[id];
+    return number < 0 ? e->status : token_add(t, both, n + more, e);
 }
 
 /* Frees a tokenizer, also one that is empty or half made. */
 void tokenizer_free(Tokenizer *t) {
+    if (t->kind) t->kind->close(t);
     pairs_free(&t->merges);
-    pairs_free(&t->marks[0]);
-    pairs_free(&t->marks[1]);
-    pairs_free(&t->beside);
-    pairs_free(&t->joins);
-    free(t->made);
+    bytes_free(&t->pool);
     free(t->start);
-    free(t->pool);
-    free(t->kind);
-    free(t->slot);
-    free(t->classes);
-    free(t->combining);
-    free(t->folds);
     *t = (Tokenizer){0};
 }
 
-/* The size that a published tokenizer's head tells, 0 when a part is larger than any can be. */
-static size_t other_size(const unsigned char *bytes, size_t vocab, size_t merges) {
-    size_t part[4];                     /* classes, folds, combining marks, bytes of spellings */
-    for (int i = 0; i < 4; i++) {
-        part[i] = (size_t)number_at(bytes + 40 + 4 * i, 4);
-        if (part[i] > (i < 3 ? CODE_BYTE / 16 : (size_t)TOKEN_LENGTH_MAX << 18)) return 0;
-    }
-    return OTHER_HEAD + 12 * part[0] + 16 * part[1] + 12 * part[2] + 3 * vocab + part[3] +
-           16 * merges + TOKENIZER_TAIL;
-}
-
-/* Checks what both kinds of file have in common, the checksum too, so that a damaged file is told
- * apart from a wrong one. Returns the version, 0 with an error that has `name` at fault. */
-static unsigned tokenizer_check(const unsigned char *bytes, size_t n, const char *name, Error *e) {
-    if (n < TOKENIZER_HEAD + TOKENIZER_TAIL) {
-        fail(e, 1, "%s: expected a tokenizer of %d bytes or more, found %zu. %s", name,
-             TOKENIZER_HEAD + TOKENIZER_TAIL, n, HINT);
-        return 0;
-    }
-    if (memcmp(bytes, TOKENIZER_MAGIC, 8)) {
-        fail(e, 1, "%s: expected a tokenizer, which begins with " TOKENIZER_MAGIC
-             ", found another kind of file. %s", name, HINT);
-        return 0;
-    }
-    const unsigned version = (unsigned)number_at(bytes + 8, 4);
-    const unsigned vocab = (unsigned)number_at(bytes + 12, 4);
-    const unsigned merges = (unsigned)number_at(bytes + 16, 4);
-    size_t size = TOKENIZER_HEAD + 8 * (size_t)merges + TOKENIZER_TAIL;
-    if (version != TOKENIZER_OWN && version != TOKENIZER_OTHER)
-        fail(e, 1, "%s: expected version %d or %d, found %u. %s", name, TOKENIZER_OWN,
-             TOKENIZER_OTHER, version, HINT);
-    else if (version == TOKENIZER_OWN &&
-             (vocab < TOKEN_MERGE || vocab > TOKENIZER_VOCAB_MAX || merges != vocab - TOKEN_MERGE))
-        fail(e, 1, "%s: expected %d to %d tokens and %d fewer merges, found %u and %u. %s", name,
-             TOKEN_MERGE, TOKENIZER_VOCAB_MAX, TOKEN_MERGE, vocab, merges, HINT);
-    else if (version == TOKENIZER_OTHER) {
-        if (n < OTHER_HEAD + TOKENIZER_TAIL)
-            fail(e, 1, "%s: expected a head of %d bytes, found %zu bytes. %s", name, OTHER_HEAD, n,
-                 HINT);
-        else if (vocab < 1 || vocab > TOKENIZER_VOCAB_MAX || merges > OTHER_MERGES_MAX)
-            fail(e, 1, "%s: expected 1 to %d tokens and at most %d merges, found %u and %u. %s",
-                 name, TOKENIZER_VOCAB_MAX, OTHER_MERGES_MAX, vocab, merges, HINT);
-        else size = other_size(bytes, vocab, merges);
-    }
-    if (e->status) return 0;
-    if (n != size) {
-        fail(e, 1, "%s: expected %zu bytes for %u merges, found %zu. %s", name, size, merges, n,
-             HINT);
-        return 0;
-    }
+/* Whether a file has the size that its head tells, and the checksum, so that a damaged file is told
+ * apart from a wrong one. Returns 0, or e's status with an error that has `name` at fault. */
+static int tokenizer_sealed(const unsigned char *bytes, size_t n, size_t size, const char *name,
+                            Error *e) {
+    if (n != size)
+        return fail(e, 1, "%s: expected %zu bytes for %u merges, found %zu. %s", name, size,
+                    (unsigned)number_at(bytes + 16, 4), n, HINT);
     const uint64_t told = number_at(bytes + n - TOKENIZER_TAIL, TOKENIZER_TAIL);
     const uint64_t found = hash64(0, bytes, n - TOKENIZER_TAIL);
-    if (told == found) return version;
-    fail(e, 1, "%s: expected checksum %016llx, found %016llx: the file is damaged. %s", name,
-         (unsigned long long)told, (unsigned long long)found, HINT);
-    return 0;
-}
-
-/* n sorted ranges from a file, whose values are below `values`. */
-static int ranges_read(Range **out, int n, const unsigned char *at, unsigned values,
-                       const char *name, Error *e) {
-    Range *r = *out = grab(n, sizeof *r, e);
-    for (int i = 0; i < n && !e->status; i++, at += 12) {
-        r[i] = (Range){.first = (uint32_t)number_at(at, 4), .last = (uint32_t)number_at(at + 4, 4),
-                       .value = (uint32_t)number_at(at + 8, 4)};
-        if (r[i].first > r[i].last || r[i].last >= CODE_BYTE || r[i].value >= values ||
-            (i && r[i].first <= r[i - 1].last))
-            fail(e, 1, "%s: expected sorted ranges of characters, found %u to %u of class %u at "
-                 "place %d. %s", name, (unsigned)r[i].first, (unsigned)r[i].last,
-                 (unsigned)r[i].value, i, HINT);
-    }
-    return e->status;
-}
-
-/* The canonical form of a code point, NULL when it is its own. */
-static const Fold *fold_of(const Tokenizer *t, uint32_t code) {
-    int low = 0, high = t->n_folds;
-    while (low < high) {
-        const int mid = (low + high) / 2;
-        if (t->folds[mid].code < code) low = mid + 1; else high = mid;
-    }
-    return low < t->n_folds && t->folds[low].code == code ? &t->folds[low] : NULL;
-}
-
-/* The canonical forms of a file. A form's first code point may have a form again, a few times. */
-static int folds_read(Tokenizer *t, const unsigned char *at, const char *name, Error *e) {
-    t->folds = grab(t->n_folds, sizeof *t->folds, e);
-    for (int i = 0; i < t->n_folds && !e->status; i++, at += 16)
-        t->folds[i] = (Fold){.code = (uint32_t)number_at(at, 4),
-                             .first = (uint32_t)number_at(at + 4, 4),
-                             .second = (uint32_t)number_at(at + 8, 4),
-                             .joins = (uint32_t)number_at(at + 12, 4)};
-    for (int i = 0; i < t->n_folds && !e->status; i++) {
-        const Fold *f = &t->folds[i], *deeper = f;
-        int depth = 0;
-        while (deeper && ++depth <= FOLD_DEPTH) deeper = fold_of(t, deeper->first);
-        if (deeper || f->code >= CODE_BYTE || f->first >= CODE_BYTE || f->second >= CODE_BYTE ||
-            f->joins > (f->second > 0) || (i && f->code <= f[-1].code)) {
-            fail(e, 1, "%s: expected sorted canonical forms, found U+%04X at place %d. %s", name,
-                 (unsigned)f->code, i, HINT);
-            break;
-        }
-        if (!f->joins) continue;
-        const int64_t pair = pairs_number(&t->joins, (int32_t)f->first, (int32_t)f->second, e);
-        if (pair >= 0) t->joins.at[pair].last = (uint32_t)i + 1;
-    }
-    return e->status;
-}
-
-/* The slot of a spelling: that of the token which is spelt so, or the empty one for it. */
-static size_t token_slot(const Tokenizer *t, const unsigned char *text, size_t n) {
-    size_t s = hash64(0, text, n) & (t->slots - 1), length;
-    for (; t->slot[s]; s = (s + 1) & (t->slots - 1)) {
-        const unsigned char *found = tokenizer_token(t, (int)t->slot[s] - 1, &length);
-        if (length == n && !memcmp(found, text, n)) break;
-    }
-    return s;
-}
-
-/* The token of KIND_TEXT that is spelt so, -1 when there is none. */
-static int32_t token_find(const Tokenizer *t, const unsigned char *text, size_t n) {
-    return (int32_t)t->slot[token_slot(t, text, n)] - 1;
-}
-
-/* Enters token id, spelt by n >= 1 bytes, where text will be looked up: among the spellings, the
- * bytes, the marks; and the characters that it has beside each other. */
-static int token_enter(Tokenizer *t, int id, const char *name, Error *e) {
-    size_t n;
-    const unsigned char *s = tokenizer_token(t, id, &n);
-    const int kind = t->kind[id];
-    if (kind == KIND_MARK || kind == KIND_RUN) {
-        Pairs *tree = &t->marks[kind == KIND_RUN];
-        int64_t node = -1;
-        for (size_t i = 0; i < n && !e->status; i++)
-            node = pairs_number(tree, (int32_t)(node + 1), s[i], e);
-        if (e->status) return e->status;
-        if (tree->at[node].last)
-            return fail(e, 1, "%s: expected marks spelt differently, found %u and %d alike. %s",
-                        name, (unsigned)tree->at[node].last - 1, id, HINT);
-        tree->at[node].last = (uint32_t)id + 1;
-    } else if (kind == KIND_TEXT) {
-        const size_t slot = token_slot(t, s, n);
-        if (t->slot[slot])
-            return fail(e, 1, "%s: expected tokens spelt differently, found %u and %d alike. %s",
-                        name, (unsigned)t->slot[slot] - 1, id, HINT);
-        t->slot[slot] = (uint32_t)id + 1;
-        uint32_t left, right;
-        for (size_t at = char_at(s, n, &left); t->cut == CUT_BESIDE && at < n && !e->status;
-             left = right) {
-            at += char_at(s + at, n - at, &right);
-            pairs_number(&t->beside, (int32_t)left, (int32_t)right, e);
-        }
-    }
-    if (n == 1 && kind == (t->cut == CUT_BESIDE ? KIND_BYTE : KIND_TEXT)) t->byte[s[0]] = id;
-    return e->status;
-}
-
-/* The tokens of a file: V kinds and lengths from `at` on, then `bytes` bytes of spellings. */
-static int tokens_read(Tokenizer *t, const unsigned char *at, size_t bytes, const char *name,
-                       Error *e) {
-    t->start = grab((idx)t->vocab + 1, sizeof *t->start, e);
-    t->kind = grab(t->vocab, 1, e);
-    t->pool = grab((idx)bytes, 1, e);
-    for (t->slots = 2; t->slots < 2 * (size_t)t->vocab;) t->slots *= 2;
-    t->slot = grab((idx)t->slots, sizeof *t->slot, e);
-    if (e->status) return e->status;
-    memcpy(t->pool, at + 3 * (size_t)t->vocab, bytes);
-    for (int b = 0; b < 256; b++) t->byte[b] = -1;
-    size_t used = 0;
-    for (int id = 0; id < t->vocab && !e->status; id++, at += 3) {
-        const size_t length = (size_t)number_at(at + 1, 2);
-        t->kind[id] = at[0];
-        if (at[0] >= KINDS_COUNT || length > TOKEN_LENGTH_MAX || length > bytes - used ||
-            (at[0] != KIND_NAME && length < 1) || (at[0] == KIND_BYTE && length > 1))
-            return fail(e, 1, "%s: expected token %d of 1 to %d bytes, found %zu of kind %d. %s",
-                        name, id, TOKEN_LENGTH_MAX, length, at[0], HINT);
-        used += length;
-        t->start[id + 1] = (uint32_t)used;
-        token_enter(t, id, name, e);
-    }
-    if (!e->status && used != bytes)
-        fail(e, 1, "%s: expected %zu bytes of spellings, found %zu. %s", name, bytes, used, HINT);
-    for (int b = 0; b < 256 && !e->status; b++) {
-        const bool spare = b == 0xC0 || b == 0xC1 || b > 0xF4;       /* never in UTF-8 */
-        if (t->byte[b] < 0 && spare) t->byte[b] = t->byte['?'];
-        if (t->byte[b] < 0)
-            fail(e, 1, "%s: expected a token for every byte, found none for 0x%02X. %s", name,
-                 (unsigned)b, HINT);
-    }
-    return e->status;
-}
-
-/* The merges of a file, n of them: two tokens of text, the one that both spell, and a rank. */
-static int merges_read(Tokenizer *t, const unsigned char *at, size_t n, const char *name,
-                       Error *e) {
-    t->made = grab((idx)n, sizeof *t->made, e);
-    for (size_t r = 0; r < n && !e->status; r++, at += 16) {
-        size_t length[3];
-        const unsigned char *s[3];
-        bool good = true;
-        uint64_t id[3];
-        for (int i = 0; i < 3; i++) {
-            id[i] = number_at(at + 4 * i, 4);
-            good = good && id[i] < (uint64_t)t->vocab && t->kind[id[i]] == KIND_TEXT;
-            if (good) s[i] = tokenizer_token(t, (int)id[i], &length[i]);
-        }
-        if (!good || length[0] + length[1] != length[2] || memcmp(s[0], s[2], length[0]) ||
-            memcmp(s[1], s[2] + length[0], length[1]))
-            return fail(e, 1, "%s: expected merge %zu to spell its two tokens, found %llu, %llu "
-                        "and %llu. %s", name, r, (unsigned long long)id[0],
-                        (unsigned long long)id[1], (unsigned long long)id[2], HINT);
-        const int64_t number = pairs_number(&t->merges, (int32_t)id[0], (int32_t)id[1], e);
-        if (number >= 0 && (size_t)number != r)
-            return fail(e, 1, "%s: expected merge %zu to be new, found the pair of merge %zu. %s",
-                        name, r, (size_t)number, HINT);
-        const uint64_t rank = number_at(at + 12, 4);
-        if (rank != r && (!r || rank != (uint64_t)t->made[r - 1].rank))
-            return fail(e, 1, "%s: expected merge %zu of rank %zu or the one before, found %llu. "
-                        "%s", name, r, r, (unsigned long long)rank, HINT);
-        t->made[r] = (Merge){.id = (int32_t)id[2], .rank = (int32_t)rank};
-    }
-    return e->status;
-}
-
-/* A published tokenizer from its file, whose size and checksum are right. */
-static int other_read(Tokenizer *t, const unsigned char *bytes, const char *name, Error *e) {
-    uint32_t head[14];                  /* the 4-byte numbers up to OTHER_HEAD */
-    for (int i = 0; i < 14; i++) head[i] = (uint32_t)number_at(bytes + 4 * i, 4);
-    const uint32_t flags = head[7], end = head[8], bos = head[9], vocab = head[3];
-    if (head[5] == CUT_SINK || head[5] >= CUTS_COUNT || head[6] >= SPACES_COUNT ||
-        flags >= 4 || end >= vocab || (bos >= vocab && (bos != UINT32_MAX || flags & FLAG_BEGINS)))
-        return fail(e, 1, "%s: expected cuts, spaces, flags and ids that sink knows, found %u, %u, "
-                    "%u, %u and %u. %s", name, (unsigned)head[5], (unsigned)head[6],
-                    (unsigned)flags, (unsigned)end, (unsigned)bos, HINT);
-    *t = (Tokenizer){.vocab = (int)vocab, .cut = (int)head[5], .space = (int)head[6],
-                     .whole = flags & FLAG_WHOLE, .begins = flags & FLAG_BEGINS,
-                     .end = (int)end, .bos = bos < vocab ? (int)bos : -1, .fix = -1,
-                     .n_classes = (int)head[10], .n_folds = (int)head[11],
-                     .n_combining = (int)head[12]};
-    const unsigned char *at = bytes + OTHER_HEAD;
-    ranges_read(&t->classes, t->n_classes, at, OTHER, name, e);
-    at += 12 * (size_t)t->n_classes;
-    if (!e->status) folds_read(t, at, name, e);
-    at += 16 * (size_t)t->n_folds;
-    if (!e->status) ranges_read(&t->combining, t->n_combining, at, 256, name, e);
-    at += 12 * (size_t)t->n_combining;
-    for (unsigned c = 0; c < 128; c++)
-        if (!e->status)
-            t->ascii[c] = (unsigned char)range_value(t->classes, t->n_classes, c, OTHER);
-    if (!e->status) tokens_read(t, at, head[13], name, e);
-    at += 3 * (size_t)vocab + head[13];
-    if (!e->status) merges_read(t, at, head[4], name, e);
-    at += 16 * (size_t)head[4];
-    t->hash = number_at(at, TOKENIZER_TAIL);
-    return e->status;
+    return told == found ? 0
+         : fail(e, 1, "%s: expected checksum %016llx, found %016llx: the file is damaged. %s", name,
+                (unsigned long long)told, (unsigned long long)found, HINT);
 }
 
 /* Makes a tokenizer of a file's n bytes; `name` names the file in errors. Nothing is believed
- * before it is checked. Returns 0, or e's status with *out empty. */
-int tokenizer_read(const unsigned char *bytes, size_t n, const char *name, Tokenizer *out,
+ * before it is checked. Returns 0, or e's status with *t empty. */
+int tokenizer_read(const unsigned char *bytes, size_t n, const char *name, Tokenizer *t,
                    Error *e) {
-    *out = (Tokenizer){0};
-    const unsigned version = tokenizer_check(bytes, n, name, e);
-    if (!version) return e->status;
-    if (version == TOKENIZER_OWN) {
-        const int vocab = (int)number_at(bytes + 12, 4);
-        if (tokenizer_begin(out, vocab, e)) return e->status;
-        for (const unsigned char *p = bytes + TOKENIZER_HEAD; out->vocab < vocab; p += 8)
-            if (tokenizer_merge(out, number_at(p, 4), number_at(p + 4, 4), name, e)) break;
-        if (!e->status) tokenizer_finish(out, e);
-    } else other_read(out, bytes, name, e);
-    if (e->status) tokenizer_free(out);
+    *t = (Tokenizer){0};
+    if (n < TOKENIZER_HEAD + TOKENIZER_TAIL)
+        return fail(e, 1, "%s: expected a tokenizer of %d bytes or more, found %zu. %s", name,
+                    TOKENIZER_HEAD + TOKENIZER_TAIL, n, HINT);
+    if (memcmp(bytes, TOKENIZER_MAGIC, 8))
+        return fail(e, 1, "%s: expected a tokenizer, which begins with " TOKENIZER_MAGIC
+                    ", found another kind of file. %s", name, HINT);
+    const unsigned version = (unsigned)number_at(bytes + 8, 4);
+    const unsigned vocab = (unsigned)number_at(bytes + 12, 4);
+    const unsigned merges = (unsigned)number_at(bytes + 16, 4);
+    if (version == TOKENIZER_PUBLISHED && PUBLISHED_TOKENIZERS.read) {
+        t->kind = &PUBLISHED_TOKENIZERS;
+        PUBLISHED_TOKENIZERS.read(t, bytes, n, name, e);
+    } else if (version == TOKENIZER_PUBLISHED)
+        fail(e, 1, "%s: expected a tokenizer that sink trained, found a published model's. Try: "
+             "cc -O3 data/hf.c -o hf -lm, and ./hf in place of ./sink", name);
+    else if (version != TOKENIZER_OWN)
+        fail(e, 1, "%s: expected version %d or %d, found %u. %s", name, TOKENIZER_OWN,
+             TOKENIZER_PUBLISHED, version, HINT);
+    else if (vocab < TOKEN_MERGE || vocab > TOKENIZER_VOCAB_MAX || merges != vocab - TOKEN_MERGE)
+        fail(e, 1, "%s: expected %d to %d tokens and %d fewer merges, found %u and %u. %s", name,
+             TOKEN_MERGE, TOKENIZER_VOCAB_MAX, TOKEN_MERGE, vocab, merges, HINT);
+    else if (!tokenizer_sealed(bytes, n, TOKENIZER_HEAD + 8 * (size_t)merges + TOKENIZER_TAIL, name,
+                               e)) {
+        const unsigned char *p = bytes + TOKENIZER_HEAD;
+        tokenizer_begin(t, (int)vocab, e);
+        for (unsigned rank = 0; rank < merges && !e->status; rank++, p += 8)
+            tokenizer_merge(t, number_at(p, 4), number_at(p + 4, 4), name, e);
+        t->hash = number_at(p, TOKENIZER_TAIL);
+    }
+    if (e->status) tokenizer_free(t);
     return e->status;
 }
 
@@ -5642,15 +4419,14 @@ int tokenizer_load(const char *path, Tokenizer *out, Error *e) {
 /* Appends the file of a tokenizer of sink's own to out, which is empty at the start. Returns 0 or
  * e's status. */
 int tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e) {
-    const size_t merges = t->merges.size;
+    const Pair *m = t->merges.at, *end = m + t->merges.size;
     bytes_add(out, TOKENIZER_MAGIC, 8, e);
     bytes_number(out, TOKENIZER_OWN, 4, e);
     bytes_number(out, (uint64_t)t->vocab, 4, e);
-    bytes_number(out, merges, 4, e);
-    for (size_t r = 0; r < merges && !e->status; r++) {
-        bytes_number(out, (uint64_t)t->merges.at[r].left, 4, e);
-        bytes_number(out, (uint64_t)t->merges.at[r].right, 4, e);
-    }
+    bytes_number(out, t->merges.size, 4, e);
+    for (; m < end && !e->status; m++)
+        if (!bytes_number(out, (uint64_t)m->left, 4, e))
+            bytes_number(out, (uint64_t)m->right, 4, e);
     return e->status ? e->status : bytes_number(out, hash64(0, out->at, out->size), 8, e);
 }
 
@@ -5662,139 +4438,16 @@ int tokenizer_save(const char *path, const Tokenizer *t, Error *e) {
     return e->status;
 }
 
-/* ---- 8.4  Normalising ----------------------------------------------------------------------- */
-
-/* A code point in UTF-8, a stray byte as itself. */
-static int utf8_add(Bytes *out, uint32_t code, Error *e) {
-    unsigned char b[4] = {(unsigned char)code};
-    size_t n = 1;
-    if (code >= 0x80 && code < CODE_BYTE) {
-        n = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-        for (size_t i = n; i-- > 1; code >>= 6) b[i] = (unsigned char)(0x80 | (code & 0x3F));
-        b[0] = (unsigned char)(0xF0u << (4 - n) | code);
-    }
-    return bytes_add(out, b, n, e);
-}
-
-static unsigned combining_class(const Tokenizer *t, int32_t code) {
-    return range_value(t->combining, t->n_combining, (uint32_t)code, 0);
-}
-
-/* Appends the canonical decomposition of a code point. A Hangul syllable has two or three parts by
- * arithmetic: 19 x 21 x 28 of them from U+AC00 on. */
-static int decompose(const Tokenizer *t, uint32_t code, Ids *out, Error *e) {
-    int32_t part = (int32_t)code;
-    const Fold *f = fold_of(t, code);
-    if (code - HANGUL < HANGUL_COUNT) {
-        const int32_t s = (int32_t)code - HANGUL;
-        const int32_t parts[3] = {0x1100 + s / 588, 0x1161 + s % 588 / 28, 0x11A7 + s % 28};
-        return ids_add(out, parts, s % 28 ? 3 : 2, e);
-    }
-    if (!f) return ids_add(out, &part, 1, e);
-    part = (int32_t)f->second;
-    if (!decompose(t, f->first, out, e) && part) ids_add(out, &part, 1, e);
-    return e->status;
-}
-
-/* What two code points compose to, -1 when nothing. */
-static int32_t composed(const Tokenizer *t, int32_t left, int32_t right) {
-    const int32_t l = left - 0x1100, v = right - 0x1161, s = left - HANGUL, tail = right - 0x11A7;
-    if (l >= 0 && l < 19 && v >= 0 && v < 21) return HANGUL + (l * 21 + v) * 28;
-    if (s >= 0 && s < HANGUL_COUNT && s % 28 == 0 && tail > 0 && tail < 28) return left + tail;
-    const int64_t pair = pairs_find(&t->joins, left, right);
-    return pair < 0 ? -1 : (int32_t)t->folds[t->joins.at[pair].last - 1].code;
-}
-
-/* Puts a run of n marks in the order of their classes; equal ones stay as they stood. */
-static int marks_order(const Tokenizer *t, int32_t *run, size_t n, Ids *spare, Error *e) {
-    size_t place[257] = {0};
-    spare->size = 0;
-    if (ids_add(spare, run, n, e)) return e->status;
-    for (size_t i = 0; i < n; i++) place[combining_class(t, run[i]) + 1]++;
-    for (int k = 0; k < 256; k++) place[k + 1] += place[k];
-    for (size_t i = 0; i < n; i++) run[place[combining_class(t, spare->at[i])]++] = spare->at[i];
-    return 0;
-}
-
-/* Form NFC of decomposed code points, in place: marks into their order, then each composes with the
- * last starter (class 0) unless a mark of its class or a later one, or another starter, is between.
- * Unicode Standard Annex 15. */
-static int compose(Encoder *c, Error *e) {
-    const Tokenizer *t = c->tokenizer;
-    int32_t *codes = c->codes.at;
-    size_t n = c->codes.size, kept = 0, starter = SIZE_MAX;
-    for (size_t from = 0, to; from < n; from = to + 1) {
-        for (to = from; to < n && combining_class(t, codes[to]); to++) {}
-        if (to > from + 1 && marks_order(t, codes + from, to - from, &c->spare, e))
-            return e->status;
-    }
-    unsigned last = 0;
-    for (size_t i = 0; i < n; i++) {
-        const unsigned class = combining_class(t, codes[i]);
-        const bool near = starter != SIZE_MAX && (!last || last < class);
-        const int32_t made = near ? composed(t, codes[starter], codes[i]) : -1;
-        if (made >= 0) { codes[starter] = made; continue; }
-        if (!class) starter = kept;
-        last = class;
-        codes[kept++] = codes[i];
-    }
-    c->codes.size = kept;
-    return 0;
-}
-
-/* Appends n bytes of text to c->plain in form NFC. Nothing below U+0300 changes, unless one from
- * there on follows: a stretch is one character and all of those after it. */
-static int nfc_add(Encoder *c, const unsigned char *text, size_t n, Error *e) {
-    for (size_t at = 0, from; at < n && !e->status;) {
-        uint32_t code;
-        for (from = at; at < n && text[at] < 0xCC; at++) {}      /* 0xCC begins U+0300 */
-        if (at < n && at > from) do at--; while (at > from && (text[at] & 0xC0) == 0x80);
-        if (bytes_add(&c->plain, text + from, at - from, e) || at == n) break;
-        c->codes.size = 0;
-        do {
-            at += char_at(text + at, n - at, &code);
-            decompose(c->tokenizer, code, &c->codes, e);
-        } while (at < n && text[at] >= 0xCC && !e->status);
-        if (!e->status) compose(c, e);
-        for (size_t i = 0; i < c->codes.size && !e->status; i++)
-            utf8_add(&c->plain, (uint32_t)c->codes.at[i], e);
-    }
-    return e->status;
-}
-
-/* Fills c->plain with a blank, and n bytes of text as step 2 of the chapter's head makes them. */
-static int normalise(Encoder *c, const unsigned char *text, size_t n, Error *e) {
-    const Tokenizer *t = c->tokenizer;
-    c->plain.size = 0;
-    if (bytes_add(&c->plain, " ", 1, e)) return e->status;
-    if (t->n_folds ? nfc_add(c, text, n, e) : bytes_add(&c->plain, text, n, e)) return e->status;
-    if (t->space == SPACE_PLAIN) return 0;
-    unsigned char *s = c->plain.at, *end = s + c->plain.size, *to = s;
-    while (s < end) {
-        const bool sign = end - s >= 3 && !memcmp(s, "\xE2\x96\x81", 3);     /* U+2581 */
-        *to++ = sign ? ' ' : *s;
-        s += sign ? 3 : 1;
-    }
-    c->plain.size = (size_t)(to - c->plain.at);
-    return 0;
-}
-
-/* ---- 8.5  Encoding and decoding ------------------------------------------------------------- */
+/* ---- 8.4  Encoding and decoding ------------------------------------------------------------- */
 
 /* A word and its tokens, in 64 bytes: a line of most machines' caches. */
 enum { CACHE_SLOTS = 1 << 14, CACHE_BYTES = 22, CACHE_IDS = 10 };
-struct CachedWord {
+typedef struct CachedWord {
     unsigned char length;               /* 0: an empty slot */
     unsigned char count;                /* of ids */
     unsigned char word[CACHE_BYTES];
     int32_t ids[CACHE_IDS];
-};
-
-/* One symbol of a piece; what is joined to the one before it is no longer in the list. */
-struct Link {
-    int32_t id, join;                   /* join: its merge with the next, -1 none */
-    int32_t before, after;              /* -1: none */
-};
+} CachedWord;
 
 /* An encoder for t, which must outlive it: 1 MiB. Returns 0 or e's status. */
 int encoder_make(Encoder *c, const Tokenizer *t, Error *e) {
@@ -5804,128 +4457,56 @@ int encoder_make(Encoder *c, const Tokenizer *t, Error *e) {
 
 /* Frees an encoder, not its tokenizer. */
 void encoder_free(Encoder *c) {
+    if (c->scratch) PUBLISHED_TOKENIZERS.done(c);
     free(c->slot);
-    free(c->link);
-    free(c->heap);
-    bytes_free(&c->plain);
-    ids_free(&c->codes);
-    ids_free(&c->spare);
     *c = (Encoder){0};
 }
 
-/* Room for a piece of n bytes. */
-static int encoder_room(Encoder *c, size_t n, Error *e) {
-    if (n <= c->room) return 0;
-    size_t room = c->room ? c->room : PIECE_MAX;
-    while (room < n) room *= 2;
-    if (n > INT32_MAX)
-        return fail(e, 1, "text: expected words of at most %ld bytes, found %zu. Try: text",
-                    (long)INT32_MAX, n);
-    free(c->link);
-    free(c->heap);
-    c->link = grab((idx)room, sizeof *c->link, e);
-    c->heap = grab((idx)room, 2 * sizeof *c->heap, e);
-    c->room = e->status ? 0 : room;
-    return e->status;
+/* The merge of symbols i and i + 1 of n, -1 when they are none. */
+static int32_t merge_at(const Pairs *merges, const int32_t *id, size_t i, size_t n) {
+    return i + 1 < n ? (int32_t)pairs_find(merges, id[i], id[i + 1]) : -1;
 }
 
-/* The heap's keys are rank << 32 | place, so that the lowest is what comes next. A merge takes its
- * own key out and puts in two at most: 2 room keys are enough. */
-static void heap_add(Encoder *c, uint64_t key) {
-    size_t at = c->joins++;
-    for (; at && c->heap[(at - 1) / 2] > key; at = (at - 1) / 2)
-        c->heap[at] = c->heap[(at - 1) / 2];
-    c->heap[at] = key;
-}
-
-static uint64_t heap_take(Encoder *c) {
-    const uint64_t least = c->heap[0], key = c->heap[--c->joins];
-    size_t at = 0;
-    for (size_t next; (next = 2 * at + 1) < c->joins; at = next) {
-        if (next + 1 < c->joins && c->heap[next + 1] < c->heap[next]) next++;
-        if (c->heap[next] >= key) break;
-        c->heap[at] = c->heap[next];
-    }
-    c->heap[at] = key;
-    return least;
-}
-
-/* Notes whether symbol i and the next one are a merge. */
-static void link_join(Encoder *c, int32_t i) {
-    const Tokenizer *t = c->tokenizer;
-    Link *l = &c->link[i];
-    l->join = l->after < 0 ? -1 : (int32_t)pairs_find(&t->merges, l->id, c->link[l->after].id);
-    if (l->join >= 0) heap_add(c, (uint64_t)t->made[l->join].rank << 32 | (uint32_t)i);
-}
-
-/* A piece of n >= 1 bytes as symbols: its bytes, or characters; returns how many. */
-static int32_t piece_symbols(Encoder *c, const unsigned char *piece, size_t n) {
-    const Tokenizer *t = c->tokenizer;
-    int32_t count = 0;
-    for (size_t at = 0, length; at < n; at += length) {
-        int32_t id = -1;
-        uint32_t code;
-        length = 1;
-        if (t->cut == CUT_BESIDE) {
-            length = char_at(piece + at, n - at, &code);
-            id = token_find(t, piece + at, length);
-        }
-        for (size_t i = 0; i < (id < 0 ? length : 1); i++, count++)
-            c->link[count] = (Link){.id = id < 0 ? t->byte[piece[at + i]] : id,
-                                    .before = count - 1, .after = count + 1};
-    }
-    c->link[count - 1].after = -1;
-    return count;
-}
-
-/* Appends the ids of one piece of n >= 1 bytes to out: BPE in n log n steps. A key whose symbol has
- * gone, or joins at another rank since, is passed over. Returns 0 or e's status. */
+/* Appends the ids of one piece to out: BPE as the chapter's head has it. */
 static int piece_encode(Encoder *c, const unsigned char *piece, size_t n, Ids *out, Error *e) {
-    const Tokenizer *t = c->tokenizer;
-    const int32_t whole = t->whole ? token_find(t, piece, n) : -1;
-    if (whole >= 0) return ids_add(out, &whole, 1, e);
-    if (encoder_room(c, n, e)) return e->status;
-    const int32_t count = piece_symbols(c, piece, n);
-    c->joins = 0;
-    for (int32_t i = 0; i < count; i++) link_join(c, i);
-    while (c->joins) {
-        const uint64_t key = heap_take(c);
-        const int32_t i = (int32_t)(key & UINT32_MAX);
-        Link *l = &c->link[i];
-        if (l->join < 0 || (uint64_t)t->made[l->join].rank != key >> 32) continue;
-        Link *gone = &c->link[l->after];
-        l->id = t->made[l->join].id;
-        l->after = gone->after;
-        gone->join = -1;
-        if (l->after >= 0) c->link[l->after].before = i;
-        link_join(c, i);
-        if (l->before >= 0) link_join(c, l->before);
+    const Pairs *merges = &c->tokenizer->merges;
+    int32_t id[PIECE_MAX], merge[PIECE_MAX];
+    for (size_t i = 0; i < n; i++) id[i] = TOKEN_BYTE + piece[i];
+    for (size_t i = 0; i < n; i++) merge[i] = merge_at(merges, id, i, n);
+    for (;;) {
+        size_t at = n;
+        for (size_t i = 0; i < n; i++)
+            if (merge[i] >= 0 && (at == n || merge[i] < merge[at])) at = i;
+        if (at == n) return ids_add(out, id, n, e);
+        id[at] = TOKEN_MERGE + merge[at];
+        n--;
+        for (size_t i = at + 1; i < n; i++) {
+            id[i] = id[i + 1];
+            merge[i] = merge[i + 1];
+        }
+        merge[at] = merge_at(merges, id, at, n);
+        if (at) merge[at - 1] = merge_at(merges, id, at - 1, n);
     }
-    for (int32_t i = 0; i >= 0 && !e->status; i = c->link[i].after)
-        ids_add(out, &c->link[i].id, 1, e);
-    return e->status;
 }
 
-/* Steps 4 and 5: appends the ids of n bytes. A word's tokens do not depend on where it stands, so
+/* Appends the ids of n bytes, piece by piece. A word's tokens do not depend on where it stands, so
  * the cache changes the speed and nothing else: each word has one slot, which the latest word
  * takes. */
 static int pieces_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e) {
-    const Tokenizer *t = c->tokenizer;
-    Cut *cut = CUTS[t->cut];
+    const TokenizerKind *kind = c->tokenizer->kind;
     for (size_t at = 0, length; at < n && !e->status; at += length) {
         const unsigned char *piece = text + at;
-        length = cut(t, piece, n - at);
-        if (length > CACHE_BYTES) {
-            piece_encode(c, piece, length, out, e);
-            continue;
-        }
-        CachedWord *w = &c->slot[hash64(0, piece, length) % CACHE_SLOTS];
-        if (w->length == length && !memcmp(w->word, piece, length)) {
+        const size_t before = out->size;
+        length = kind ? kind->cut(c->tokenizer, piece, n - at) : piece_length(piece, n - at);
+        CachedWord *w = NULL;
+        if (length <= CACHE_BYTES) w = &c->slot[hash64(0, piece, length) % CACHE_SLOTS];
+        if (w && w->length == length && !memcmp(w->word, piece, length)) {
             ids_add(out, w->ids, w->count, e);
             continue;
         }
-        const size_t before = out->size;
-        if (piece_encode(c, piece, length, out, e) || out->size - before > CACHE_IDS) continue;
+        if (kind ? kind->piece(c, piece, length, out, e) : piece_encode(c, piece, length, out, e))
+            break;
+        if (!w || out->size - before > CACHE_IDS) continue;
         w->length = (unsigned char)length;
         w->count = (unsigned char)(out->size - before);
         memcpy(w->word, piece, length);
@@ -5934,59 +4515,12 @@ static int pieces_encode(Encoder *c, const unsigned char *text, size_t n, Ids *o
     return e->status;
 }
 
-/* Looks for the first mark of a tree in n bytes: of those that begin there, the longest. Returns
- * its length, 0 when there is none; *before is how many bytes come before it, *id its token. */
-static size_t mark_find(const Pairs *tree, const unsigned char *text, size_t n, size_t *before,
-                        int32_t *id) {
-    size_t best = 0;
-    *before = n;
-    for (size_t from = 0; tree->size && from < n && !best; from++) {
-        int64_t node = -1;
-        for (size_t at = from; at < n; at++) {
-            node = pairs_find(tree, (int32_t)(node + 1), text[at]);
-            if (node < 0) break;
-            if (!tree->at[node].last) continue;
-            best = at + 1 - from;
-            *before = from;
-            *id = (int32_t)tree->at[node].last - 1;
-        }
-    }
-    return best;
-}
-
-/* Steps 2 to 5 for a stretch of n >= 1 bytes between marks; `first`: it begins the text. */
-static int stretch_encode(Encoder *c, const unsigned char *text, size_t n, bool first, Ids *out,
-                          Error *e) {
-    const Tokenizer *t = c->tokenizer;
-    if (t->space == SPACE_PLAIN && !t->n_folds && !t->marks[1].size)
-        return pieces_encode(c, text, n, out, e);
-    if (normalise(c, text, n, e)) return e->status;
-    size_t at = t->space == SPACE_EACH ? 0 : 1;          /* the blank before the text, or not */
-    for (size_t length, before; at < c->plain.size && !e->status; at += before + length) {
-        unsigned char *run = c->plain.at + at;
-        int32_t id;
-        length = mark_find(&t->marks[1], run, c->plain.size - at, &before, &id);
-        /* what stands before the run has been encoded: its place may take a blank */
-        const bool blank = before && run[0] != ' ' &&
-                           (t->space == SPACE_ALWAYS || (t->space == SPACE_FIRST && first &&
-                                                         at == 1));
-        if (blank) run[-1] = ' ';
-        if (!pieces_encode(c, run - blank, before + blank, out, e) && length)
-            ids_add(out, &id, 1, e);
-    }
-    return e->status;
-}
-
 /* Appends the ids of n bytes of text to out. Returns 0, or e's status with out as it was. */
 int tokenizer_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e) {
-    const size_t kept = out->size;
-    for (size_t at = 0, length, before; at < n && !e->status; at += before + length) {
-        int32_t id;
-        length = mark_find(&c->tokenizer->marks[0], text + at, n - at, &before, &id);
-        if (before) stretch_encode(c, text + at, before, at == 0, out, e);
-        if (length) ids_add(out, &id, 1, e);
-    }
-    if (e->status) out->size = kept;
+    const TokenizerKind *kind = c->tokenizer->kind;
+    const size_t before = out->size;
+    if (kind ? kind->encode(c, text, n, out, e) : pieces_encode(c, text, n, out, e))
+        out->size = before;
     return e->status;
 }
 
@@ -6008,30 +4542,27 @@ int tokenizer_decode(const Tokenizer *t, const int32_t *ids, size_t n, Bytes *ou
     return e->status;
 }
 
-/* ---- 8.6  Training -------------------------------------------------------------------------- */
+/* ---- 8.5  Training -------------------------------------------------------------------------- */
 
 /* The text counts only as its distinct words, each with how often it occurs: of 33 MB of English,
- * a fiftieth. All counts of pairs are kept up to date while words change, and each pair lists the
- * words to visit when it is merged. */
-enum { TRAIN_BYTES_MAX = 1 << 30 };     /* so that 32 bits number nodes, words and visits */
+ * a fiftieth. The counts of pairs are kept up to date while words change. */
+enum { TRAIN_BYTES_MAX = 1 << 30 };     /* so that 32 bits number the nodes of the tree */
 typedef struct Word { size_t start; int length; int64_t count; } Word;
-typedef struct Visit { uint32_t word, next; } Visit;    /* next: 1 + an older visit, 0 for none */
 typedef struct Joiner {
     Pairs nodes;        /* a tree of prefixes: (1 + parent's number or 0, byte); count: words */
     Pairs pairs;        /* the neighbours (left id, right id) in all words */
     Ids symbols;        /* word w is symbols[start .. start + length - 1] */
     Word *words;        /* [n_words] */
-    Visit *visits;      /* [3 symbols.size] */
-    size_t n_words, n_visits;
+    size_t n_words;
 } Joiner;
 
 /* Counts the pieces of the text in the tree of prefixes. Separators of documents are skipped, and
  * end a piece. Returns 0 or e's status. */
-static int trainer_count(Joiner *r, const unsigned char *text, size_t n, Error *e) {
+static int joiner_count(Joiner *r, const unsigned char *text, size_t n, Error *e) {
     while (n) {
         const size_t document = document_length(text, n);
         for (size_t at = 0, length; at < document; at += length) {
-            length = sink_length(NULL, text + at, document - at);
+            length = piece_length(text + at, document - at);
             int64_t node = -1;
             for (size_t i = 0; i < length; i++) {
                 node = pairs_number(&r->nodes, (int32_t)(node + 1), text[at + i], e);
@@ -6048,119 +4579,80 @@ static int trainer_count(Joiner *r, const unsigned char *text, size_t n, Error *
 
 /* Lists the words of two bytes or more as ids, read from the tree's leaves to its root. Returns 0
  * or e's status. */
-static int trainer_words(Joiner *r, Error *e) {
-    size_t n_words = 0;
-    for (size_t i = 0; i < r->nodes.size; i++)
-        n_words += r->nodes.at[i].count > 0 && r->nodes.at[i].left > 0;
-    r->words = grab((idx)n_words, sizeof *r->words, e);
-    if (!r->words) return e->status;
-    for (size_t i = 0; i < r->nodes.size; i++) {
-        const Pair *node = &r->nodes.at[i];
-        if (node->count == 0 || node->left == 0) continue;
+static int joiner_words(Joiner *r, Error *e) {
+    r->words = grab((idx)r->nodes.size, sizeof *r->words, e);
+    for (size_t i = 0; i < r->nodes.size && !e->status; i++) {
+        const Pair *p = &r->nodes.at[i];
+        if (p->count == 0 || p->left == 0) continue;
         int32_t word[PIECE_MAX];
         int first = PIECE_MAX;
-        for (const Pair *p = node; ; p = &r->nodes.at[p->left - 1]) {
+        Word *w = &r->words[r->n_words++];
+        *w = (Word){.start = r->symbols.size, .count = p->count};
+        for (; p; p = p->left ? &r->nodes.at[p->left - 1] : NULL)
             word[--first] = TOKEN_BYTE + p->right;
-            if (p->left == 0) break;
-        }
-        const int length = PIECE_MAX - first;
-        r->words[r->n_words++] =
-            (Word){.start = r->symbols.size, .length = length, .count = node->count};
-        if (ids_add(&r->symbols, word + first, (size_t)length, e)) return e->status;
+        w->length = PIECE_MAX - first;
+        ids_add(&r->symbols, word + first, (size_t)w->length, e);
     }
-    return 0;
+    return e->status;
 }
 
-/* Adds `times` to the counts of a word's pairs of neighbours (a run such as aaa has two of them),
- * and lists the word for a visit at each pair with id `made` in it, or at every pair when made is
- * -1: the others list it already. Returns 0 or e's status. */
-static int word_add(Joiner *r, size_t w, int64_t times, int32_t made, Error *e) {
-    const int32_t *s = r->symbols.at + r->words[w].start;
-    for (int i = 0; i + 1 < r->words[w].length; i++) {
+/* Adds `times` to the counts of a word's pairs of neighbours; a run such as aaa has two of them. */
+static int word_count(Joiner *r, const Word *w, int64_t times, Error *e) {
+    const int32_t *s = r->symbols.at + w->start;
+    for (int i = 0; i + 1 < w->length; i++) {
         const int64_t number = pairs_number(&r->pairs, s[i], s[i + 1], e);
         if (number < 0) return e->status;
-        Pair *p = &r->pairs.at[number];
-        p->count += times;
-        if (made >= 0 && s[i] != made && s[i + 1] != made) continue;
-        r->visits[r->n_visits] = (Visit){.word = (uint32_t)w, .next = p->last};
-        p->last = (uint32_t)++r->n_visits;
+        r->pairs.at[number].count += times;
     }
     return 0;
 }
 
-/* Takes a word's pairs out of the counts. They are all known, so that no memory is needed. */
-static void word_subtract(Joiner *r, size_t w) {
-    const int32_t *s = r->symbols.at + r->words[w].start;
-    for (int i = 0; i + 1 < r->words[w].length; i++)
-        r->pairs.at[pairs_find(&r->pairs, s[i], s[i + 1])].count -= r->words[w].count;
-}
-
-/* True when a word has left and right beside each other: visits may be out of date. */
-static bool word_has(const Joiner *r, size_t w, int32_t left, int32_t right) {
-    const int32_t *s = r->symbols.at + r->words[w].start;
-    for (int i = 0; i + 1 < r->words[w].length; i++)
-        if (s[i] == left && s[i + 1] == right) return true;
-    return false;
-}
-
-/* Merges pair number `number` into id `made` in all words, from the left in each, and brings the
- * counts up to date. Returns 0 or e's status. */
-static int trainer_merge(Joiner *r, size_t number, int32_t made, Error *e) {
-    const Pair pair = r->pairs.at[number];      /* a copy: the table may move when it grows */
-    for (uint32_t v = pair.last; v; v = r->visits[v - 1].next) {
-        const size_t w = r->visits[v - 1].word;
-        if (!word_has(r, w, pair.left, pair.right)) continue;
-        word_subtract(r, w);
-        int32_t *s = r->symbols.at + r->words[w].start;
-        int kept = 0;
-        for (int i = 0; i < r->words[w].length; i++) {
-            const bool here = i + 1 < r->words[w].length && s[i] == pair.left &&
-                              s[i + 1] == pair.right;
-            s[kept++] = here ? made : s[i];
-            i += here;
+/* Merges left, right into id `made` in all words, from the left in each, and brings the counts up
+ * to date. Returns 0 or e's status. */
+static int joiner_merge(Joiner *r, int32_t left, int32_t right, int32_t made, Error *e) {
+    for (Word *w = r->words; w < r->words + r->n_words; w++) {
+        int32_t *s = r->symbols.at + w->start;
+        int at = 0, kept = 0;
+        while (at + 1 < w->length && !(s[at] == left && s[at + 1] == right)) at++;
+        if (at + 1 >= w->length) continue;
+        if (word_count(r, w, -w->count, e)) return e->status;
+        for (at = 0; at < w->length; at++) {
+            const bool here = at + 1 < w->length && s[at] == left && s[at + 1] == right;
+            s[kept++] = here ? made : s[at];
+            at += here;
         }
-        r->words[w].length = kept;
-        if (word_add(r, w, r->words[w].count, made, e)) return e->status;
+        w->length = kept;
+        if (word_count(r, w, w->count, e)) return e->status;
     }
     return 0;
 }
 
 /* The most frequent pair: of equals the one of lowest left id, then lowest right id, so that the
- * order of words plays no part. -1 when no pair occurs twice: merging it would save nothing. A
- * plain search, of some 50,000 pairs in English: a tenth of training's time at 2,048 tokens. */
-static int64_t trainer_best(const Joiner *r) {
-    int64_t best = -1, most = 2;
-    for (size_t i = 0; i < r->pairs.size; i++) {
-        const Pair *p = &r->pairs.at[i];
-        if (p->count < most) continue;
-        if (best >= 0 && p->count == most) {
-            const Pair *q = &r->pairs.at[best];
-            if (p->left > q->left || (p->left == q->left && p->right > q->right)) continue;
-        }
-        best = (int64_t)i;
-        most = p->count;
+ * order of words plays no part. NULL when no pair occurs twice: merging it would save nothing. */
+static const Pair *joiner_best(const Joiner *r) {
+    const Pair *best = NULL;
+    for (const Pair *p = r->pairs.at; p < r->pairs.at + r->pairs.size; p++) {
+        if (p->count < (best ? best->count : 2)) continue;
+        if (!best || p->count > best->count || p->left < best->left ||
+            (p->left == best->left && p->right < best->right)) best = p;
     }
     return best;
 }
 
 /* Finds the merges up to a vocabulary of vocab ids. Returns 0 or e's status. */
-static int trainer_run(Joiner *r, Tokenizer *out, const unsigned char *text, size_t n, int vocab,
-                       Error *e) {
-    if (trainer_count(r, text, n, e) || trainer_words(r, e)) return e->status;
-    /* A word's first listing takes a visit per symbol at most; each join removes a symbol and
-     * makes at most two new pairs: three visits per symbol are enough for good. */
-    r->visits = grab((idx)(3 * r->symbols.size), sizeof *r->visits, e);
-    if (!r->visits) return e->status;
+static int joiner_run(Joiner *r, Tokenizer *out, const unsigned char *text, size_t n, int vocab,
+                      Error *e) {
+    if (joiner_count(r, text, n, e) || joiner_words(r, e)) return e->status;
     for (size_t w = 0; w < r->n_words; w++)
-        if (word_add(r, w, r->words[w].count, -1, e)) return e->status;
+        if (word_count(r, &r->words[w], r->words[w].count, e)) return e->status;
     while (out->vocab < vocab) {
-        const int64_t best = trainer_best(r);
-        if (best < 0)
+        const Pair *best = joiner_best(r);
+        if (!best)
             return fail(e, 1, "training text: expected pairs enough for %d tokens, found %d. "
                         "Try: more text, or --vocab %d", vocab, out->vocab, out->vocab);
-        const Pair p = r->pairs.at[best];
-        if (tokenizer_merge(out, (uint64_t)p.left, (uint64_t)p.right, "training text", e) ||
-            trainer_merge(r, (size_t)best, out->vocab - 1, e)) return e->status;
+        const int32_t left = best->left, right = best->right;
+        if (tokenizer_merge(out, (uint64_t)left, (uint64_t)right, "training text", e) ||
+            joiner_merge(r, left, right, out->vocab - 1, e)) return e->status;
     }
     return 0;
 }
@@ -6170,6 +4662,7 @@ static int trainer_run(Joiner *r, Tokenizer *out, const unsigned char *text, siz
  * e's status with *out empty: a vocab out of range (2), too little or too much text, no memory. */
 int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int vocab, Error *e) {
     Joiner r = {0};
+    Bytes file = {0};
     *out = (Tokenizer){0};
     if (vocab < TOKEN_MERGE || vocab > TOKENIZER_VOCAB_MAX)
         return fail(e, 2, "--vocab: expected %d to %d, found %d. Try: --vocab 2048", TOKEN_MERGE,
@@ -6178,14 +4671,15 @@ int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int voc
         return fail(e, 1, "training text: expected at most %d bytes, found %zu. Try: a part of it",
                     TRAIN_BYTES_MAX, n);
     if (!tokenizer_begin(out, vocab, e) && vocab > TOKEN_MERGE)
-        trainer_run(&r, out, text, n, vocab, e);
-    if (!e->status) tokenizer_finish(out, e);
+        joiner_run(&r, out, text, n, vocab, e);
+    if (!e->status && !tokenizer_bytes(out, &file, e))
+        out->hash = number_at(file.at + file.size - TOKENIZER_TAIL, TOKENIZER_TAIL);
     if (e->status) tokenizer_free(out);
+    bytes_free(&file);
     pairs_free(&r.nodes);
     pairs_free(&r.pairs);
     ids_free(&r.symbols);
     free(r.words);
-    free(r.visits);
     return e->status;
 }
 
@@ -6989,7 +5483,7 @@ static int data_split(Data *d, const Source *s, const Bytes *text, const Ids *id
              s->tokens[0] ? s->tokens : s->text);
     for (size_t i = 0; i < n && !e->status; i++) {
         const Document *p = (const Document *)(void *)list.at + i;
-        const bool room = T && (!s->data_tokens || (double)d->train.size < s->data_tokens);
+        const bool room = T && (s->data_tokens == 0 || (double)d->train.size < s->data_tokens);
         if (p->from < p->to && (p->held || room))
             data_encode(d, s, text->size ? text->at + p->from : NULL,
                         text->size ? NULL : ids->at + p->from, p->to - p->from,
@@ -7279,75 +5773,87 @@ static void on_interrupt(int signal_number) {
  *   8   the start, of a run that began from a trained model (--start): hash64 of its parameters
  *   8   hash64 of all that
  *
- * There is no clock, path of a machine, thread count or number of resumes in it: the same run gives
- * the same bytes. Nor is there a state of a generator: every draw comes from --seed and from where
- * it is made (a tensor's name, a pass, the number of a block or document), so that the places above
- * are the whole of it. Files are written and read a piece at a time, and take no memory of their
- * own.
+ * It holds no clock, path, thread count or number of resumes, so the same run gives the same bytes.
+ * It holds no generator's state either: every draw comes from --seed and from where it is made (a
+ * tensor's name, a pass, the number of a block or document).
  */
 enum { CHECKPOINT_VERSION = 1, CHECKPOINT_HEAD = 24, CHECKPOINT_PLACES = 52, CHECKPOINT_RUN = 32,
        CHECKPOINT_START = 8 };
 enum { PARTS_MOMENTS = 1, PARTS_RUN = 2, PARTS_START = 4, PIECE = 4096 };
 #define CHECKPOINT_MAGIC "SINKCKP1"
 
-/* A checkpoint on its way out: `piece` goes to the file, and its hash along. */
-typedef struct Saving { Writing w; uint64_t hash; Bytes piece; } Saving;
+/* A checkpoint on its way to a file, or from a file or memory. Each pass_ function writes what it
+ * is given or fills in what stands there, so that one walk (checkpoint_pass) serves both ways. */
+typedef struct Passage {
+    bool out;
+    Writing w; uint64_t hash;                    /* out */
+    FILE *f; const unsigned char *at; size_t left;           /* in: f, or where it is NULL, at */
+    const char *name;
+    Error *e;
+} Passage;
 
-static void save_piece(Saving *out) {
-    out->hash = hash_add(out->hash, out->piece.at, out->piece.size);
-    writing_add(&out->w, out->piece.at, out->piece.size);
-    out->piece.size = 0;
+static void number_put(unsigned char *p, uint64_t x, int bytes);          /* 15 */
+
+static int damaged(const char *name, Error *e) {
+    return fail(e, 1, "%s: expected the checksum at its end, found another: it is damaged or cut "
+                "short. Try: an older copy", name);
 }
 
-static void save_numbers(Saving *out, const real *x, idx n, Error *e) {
-    for (idx i = 0; i < n && !e->status; i++) {
-        uint64_t wide;
-        uint32_t narrow;
-        if (sizeof(real) == 8) memcpy(&wide, &x[i], sizeof(real));
-        else { memcpy(&narrow, &x[i], sizeof narrow); wide = narrow; }
-        bytes_number(&out->piece, wide, sizeof(real), e);
-        if (i % PIECE == PIECE - 1 || i + 1 == n) save_piece(out);
-    }
+static size_t passage_take(Passage *c, void *to, size_t n) {
+    if (c->f) return fread(to, 1, n, c->f);
+    if (n > c->left) n = c->left;
+    if (n) memcpy(to, c->at, n);
+    c->at += n;
+    c->left -= n;
+    return n;
 }
 
-static int bytes_double(Bytes *b, double x, Error *e) {
+static void pass_bytes(Passage *c, void *at, size_t n) {
+    if (c->e->status) return;
+    if (c->out) {
+        c->hash = hash_add(c->hash, at, n);
+        writing_add(&c->w, at, n);
+    } else if (passage_take(c, at, n) != n) damaged(c->name, c->e);
+}
+
+static uint64_t pass(Passage *c, uint64_t x, int bytes) {
+    unsigned char at[8];
+    number_put(at, x, bytes);
+    pass_bytes(c, at, (size_t)bytes);
+    return number_at(at, bytes);
+}
+
+static double pass_double(Passage *c, double x) {
     uint64_t bits;
     memcpy(&bits, &x, 8);
-    return bytes_number(b, bits, 8, e);
-}
-
-static double double_at(const unsigned char *p) {
-    uint64_t bits = number_at(p, 8);
-    double x;
+    bits = pass(c, bits, 8);
     memcpy(&x, &bits, 8);
     return x;
 }
 
-/* Bytes in memory, or a file; both are read forwards, a piece at a time. */
-typedef struct Input { const unsigned char *at; size_t left; FILE *f; } Input;
-
-static size_t input_take(Input *in, void *to, size_t n) {
-    if (in->f) return fread(to, 1, n, in->f);
-    if (n > in->left) n = in->left;
-    if (n) memcpy(to, in->at, n);
-    in->at += n;
-    in->left -= n;
-    return n;
-}
-
-static bool take_numbers(Input *in, real *x, idx n, size_t width) {
+/* Numbers of `width` bytes, 4 or 8, a piece at a time. */
+static void pass_numbers(Passage *c, real *x, idx n, int width) {
     unsigned char piece[8 * PIECE];
-    for (idx i = 0; i < n; i++) {
-        idx k = i % PIECE;
-        size_t some = (size_t)(n - i < PIECE ? n - i : PIECE) * width;
-        if (!k && input_take(in, piece, some) != some) return false;
-        if (width == 8) { x[i] = (real)double_at(piece + 8 * k); continue; }
-        uint32_t low = (uint32_t)number_at(piece + 4 * k, 4);
-        float f;
-        memcpy(&f, &low, 4);
-        x[i] = (real)f;
+    for (idx from = 0, some; from < n && !c->e->status; from += some) {
+        some = n - from < PIECE ? n - from : PIECE;
+        for (idx i = 0; i < some && c->out; i++) {
+            uint64_t bits = 0;
+            uint32_t low;
+            if (sizeof(real) == 8) memcpy(&bits, &x[from + i], sizeof(real));
+            else { memcpy(&low, &x[from + i], sizeof low); bits = low; }
+            number_put(piece + i * width, bits, width);
+        }
+        pass_bytes(c, piece, (size_t)(some * width));
+        for (idx i = 0; i < some && !c->out; i++) {
+            uint64_t bits = number_at(piece + i * width, width);
+            uint32_t low = (uint32_t)bits;
+            double wide;
+            float narrow;
+            memcpy(&wide, &bits, 8);
+            memcpy(&narrow, &low, 4);
+            x[from + i] = width == 8 ? (real)wide : (real)narrow;
+        }
     }
-    return true;
 }
 
 /* Does a checkpoint keep this flag? None that names a file; of what is measured, all that a look at
@@ -7359,51 +5865,13 @@ static bool option_kept(const Option *o) {
 
 /* Lines "flag value" of what is kept of those groups. */
 static int settings_lines(const Settings *s, const char *groups, Bytes *out, Error *e) {
-    char value[PATH_ROOM], line[PATH_ROOM + 64];
+    char value[PATH_ROOM];
     for (const Option *o = OPTIONS; o->flag; o++) {
         option_text(o, s, value, sizeof value);
-        if (!strchr(groups, o->group) || !option_kept(o) || (o->kind == 's' && !value[0])) continue;
-        int n = snprintf(line, sizeof line, "%s %s\n", o->flag, value);
-        bytes_add(out, line, (size_t)n, e);
+        if (strchr(groups, o->group) && option_kept(o) && (o->kind != 's' || value[0]))
+            bytes_print(out, e, "%s %s\n", o->flag, value);
     }
     return e->status;
-}
-
-int checkpoint_write(const char *path, const Trainer *t, bool with_moments, Error *e) {
-    Saving out = {.hash = hash_start(0)};
-    Bytes text = {0}, *p = &out.piece;
-    if (writing_begin(&out.w, path, e)) return e->status;
-    settings_lines(&t->s, "mtde", &text, e);
-    bytes_add(p, CHECKPOINT_MAGIC, 8, e);
-    bytes_number(p, CHECKPOINT_VERSION, 4, e);
-    bytes_number(p, sizeof(real), 4, e);
-    bytes_number(p, text.size, 8, e);
-    bytes_add(p, text.at, text.size, e);
-    bytes_number(p, t->data.tokenizer.hash, 8, e);
-    bytes_number(p, (uint64_t)t->step, 8, e);
-    bytes_number(p, t->data.sample, 8, e);
-    bytes_number(p, t->data.document, 8, e);
-    bytes_number(p, t->data.offset, 8, e);
-    int parts = PARTS_MOMENTS | PARTS_RUN | (t->start ? PARTS_START : 0);
-    bytes_number(p, (uint64_t)(with_moments ? parts : 0), 4, e);
-    bytes_number(p, (uint64_t)t->m.count, 8, e);
-    save_piece(&out);
-    save_numbers(&out, t->m.params, t->m.count, e);
-    if (with_moments) {
-        save_numbers(&out, t->m1, t->m.count, e);
-        save_numbers(&out, t->m2, t->m.count, e);
-        bytes_double(p, t->loss, e);
-        bytes_double(p, t->loss_sum, e);
-        bytes_number(p, (uint64_t)t->loss_steps, 8, e);
-        bytes_number(p, t->data.source, 8, e);
-        if (t->start) bytes_number(p, t->start, 8, e);
-        save_piece(&out);
-    }
-    bytes_number(p, hash_end(out.hash), 8, e);
-    save_piece(&out);
-    bytes_free(&text);
-    bytes_free(&out.piece);
-    return writing_end(&out.w, e);
 }
 
 /* One line "flag value" of the text, applied to s. */
@@ -7413,10 +5881,8 @@ static int checkpoint_line(Settings *s, const char *name, const char *groups, ch
     if (value) *value++ = 0;
     const Option *o = value ? option_find(line, groups) : NULL;
     if (!o || !option_kept(o))
-        return fail(e, 1,
-                    "%s: expected a flag and its value, found %.40s. Try: the version of sink that "
-                    "wrote it",
-                    name, line);
+        return fail(e, 1, "%s: expected a flag and its value, found %.40s. Try: the version of "
+                    "sink that wrote it", name, line);
     /* A default may lie outside the bounds: 0 often stands for another field's value. */
     Error wrong = {0};
     if (option_set(o, s, value, strcmp(value, o->fallback) != 0, &wrong))
@@ -7424,115 +5890,125 @@ static int checkpoint_line(Settings *s, const char *name, const char *groups, ch
     return 0;
 }
 
-static int damaged(const char *name, Error *e) {
-    return fail(e, 1, "%s: expected the checksum at its end, found another: it is damaged or cut "
-                "short. Try: an older copy", name);
-}
-
-/* Reads all of it, before a byte is believed: magic, version, checksum; *size is its length. */
-static int checkpoint_whole(Input *in, const char *name, uint64_t *size, Error *e) {
-    unsigned char piece[8 + 8 * PIECE];
-    size_t got = input_take(in, piece, sizeof piece), have = got;
-    *size = got;
-    if (in->f && ferror(in->f))
-        return fail(e, 1, "%s: cannot be read, %s. Try: check that it is a file", name,
-                    strerror(errno));
-    if (got < CHECKPOINT_HEAD + 8 || memcmp(piece, CHECKPOINT_MAGIC, 8))
-        return fail(e, 1,
-                    "%s: expected a checkpoint of sink, found something else. Try: sink train "
-                    "--out FILE makes one",
-                    name);
-    uint64_t version = number_at(piece + 8, 4), hash = hash_start(0);
-    if (version != CHECKPOINT_VERSION)
-        return fail(e, 1,
-                    "%s: expected version %d, found %llu. Try: the version of sink that wrote it",
-                    name, CHECKPOINT_VERSION, (unsigned long long)version);
-    do {                                             /* the last 8 bytes wait for what follows */
-        hash = hash_add(hash, piece, have - 8);
-        memmove(piece, piece + have - 8, 8);
-        got = input_take(in, piece + 8, sizeof piece - 8);
-        *size += got;
-        have = 8 + got;
-    } while (got);
-    return hash_end(hash) == number_at(piece, 8) ? 0 : damaged(name, e);
-}
-
-/* From the head and the text: t->s. */
-static int checkpoint_settings(Input *in, const char *name, Trainer *t, uint64_t length, Error *e) {
-    char *text = grab((idx)length + 1, 1, e);
-    if (e->status) return e->status;
+/* t->s from the text, and whether its model can be. */
+static int checkpoint_settings(Passage *c, Trainer *t, uint64_t length) {
+    char *text = grab((idx)length + 1, 1, c->e);
+    if (!text) return c->e->status;
     settings_default(&t->s);
-    if (input_take(in, text, (size_t)length) != length) damaged(name, e);
-    for (char *line = strtok(text, "\n"); line && !e->status; line = strtok(NULL, "\n"))
-        checkpoint_line(&t->s, name, "mtde", line, e);
+    pass_bytes(c, text, (size_t)length);
+    for (char *line = strtok(text, "\n"); line && !c->e->status; line = strtok(NULL, "\n"))
+        checkpoint_line(&t->s, c->name, "mtde", line, c->e);
     free(text);
     Error wrong = {0};
-    if (!e->status && config_resolve(&t->s.model, &wrong))
-        fail(e, 1, "%s: expected a model that can be, found %s", name, wrong.text);
+    if (!c->e->status && config_resolve(&t->s.model, &wrong))
+        fail(c->e, 1, "%s: expected a model that can be, found %s", c->name, wrong.text);
+    return c->e->status;
+}
+
+/* Is what follows the places as long as they say? Then the room for it. Of the parts each stands
+ * with those before it alone: 0, 1, 3 or 7. */
+static int checkpoint_room(Passage *c, Trainer *t, uint64_t body, uint64_t count, int parts,
+                           int width, bool with_moments) {
+    Error *e = c->e;
+    Model list = {0};
+    if (model_list(&list, &t->s.model, &PUBLISHED_PARTS, e)) return e->status;
+    uint64_t expected = (uint64_t)list.count;
+    model_free(&list);
+    uint64_t more = (parts & PARTS_RUN ? CHECKPOINT_RUN : 0u)
+                  + (parts & PARTS_START ? CHECKPOINT_START : 0u);
+    if (count != expected || parts > 7 || (parts & (parts + 1))
+        || body != count * (unsigned)width * (parts & PARTS_MOMENTS ? 3 : 1) + more)
+        return fail(e, 1, "%s: expected %llu parameters, found another number. Try: the version "
+                    "of sink that wrote it", c->name, (unsigned long long)expected);
+    if (model_create(&t->m, &t->s.model, with_moments, e) || !with_moments) return e->status;
+    if (parts & PARTS_MOMENTS) {
+        t->m1 = grab(t->m.count, sizeof(real), e);
+        t->m2 = grab(t->m.count, sizeof(real), e);
+    }
     return e->status;
 }
 
-/* What follows the parameters: moments, and `more` bytes. */
-static int checkpoint_run(Input *in, const char *name, Trainer *t, size_t width, size_t more,
-                          Error *e) {
-    unsigned char at[CHECKPOINT_RUN + CHECKPOINT_START] = {0};
-    t->m1 = grab(t->m.count, sizeof(real), e);
-    t->m2 = grab(t->m.count, sizeof(real), e);
-    if (e->status) return e->status;
-    if (!take_numbers(in, t->m1, t->m.count, width) || !take_numbers(in, t->m2, t->m.count, width)
-        || input_take(in, at, more) != more) return damaged(name, e);
-    t->loss = double_at(at);
-    t->loss_sum = double_at(at + 8);
-    t->loss_steps = (long)number_at(at + 16, 8);
-    t->data.source = number_at(at + 24, 8);
-    t->start = number_at(at + 32, 8);
-    return 0;
+/* All of a checkpoint but its checksum, to a file or from `size` bytes: t->s, t->m and, when they
+ * are there and asked for, the moments and the run. */
+static int checkpoint_pass(Passage *c, Trainer *t, uint64_t size, bool with_moments) {
+    char magic[] = CHECKPOINT_MAGIC;
+    Bytes text = {0};
+    Error *e = c->e;
+    if (c->out) settings_lines(&t->s, "mtde", &text, e);
+    pass_bytes(c, magic, 8);
+    pass(c, CHECKPOINT_VERSION, 4);
+    uint64_t bytes = pass(c, sizeof(real), 4), length = pass(c, text.size, 8);
+    const uint64_t around = CHECKPOINT_HEAD + CHECKPOINT_PLACES + 8;
+    if (c->out) pass_bytes(c, text.at, text.size);
+    else if ((bytes != 4 && bytes != 8) || length > size || length + around > size)
+        damaged(c->name, e);
+    else checkpoint_settings(c, t, length);
+    bytes_free(&text);
+    t->tokenizer_hash = pass(c, t->tokenizer_hash, 8);
+    t->step = (long)pass(c, (uint64_t)t->step, 8);
+    t->data.sample = pass(c, t->data.sample, 8);
+    t->data.document = pass(c, t->data.document, 8);
+    t->data.offset = (size_t)pass(c, t->data.offset, 8);
+    int parts = PARTS_MOMENTS | PARTS_RUN | (t->start ? PARTS_START : 0), width = (int)bytes;
+    parts = (int)pass(c, with_moments ? (uint64_t)parts : 0, 4);
+    uint64_t count = pass(c, (uint64_t)t->m.count, 8);
+    if (!c->out && !e->status)
+        checkpoint_room(c, t, size - length - around, count, parts, width, with_moments);
+    pass_numbers(c, t->m.params, t->m.count, width);
+    if (!with_moments || !(parts & PARTS_MOMENTS) || e->status) return e->status;
+    pass_numbers(c, t->m1, t->m.count, width);
+    pass_numbers(c, t->m2, t->m.count, width);
+    if (parts & PARTS_RUN) {
+        t->loss = pass_double(c, t->loss);
+        t->loss_sum = pass_double(c, t->loss_sum);
+        t->loss_steps = (long)pass(c, (uint64_t)t->loss_steps, 8);
+        t->data.source = pass(c, t->data.source, 8);
+    }
+    if (parts & PARTS_START) t->start = pass(c, t->start, 8);
+    return e->status;
 }
 
-/* Fills t->s, t->m and, when they are there and asked for, the moments and the data's place. */
-static int checkpoint_from(Input *in, uint64_t size, const char *name, Trainer *t,
-                           bool with_moments, Error *e) {
-    unsigned char at[CHECKPOINT_PLACES];
-    if (input_take(in, at, CHECKPOINT_HEAD) != CHECKPOINT_HEAD) return damaged(name, e);
-    uint64_t width = number_at(at + 12, 4), length = number_at(at + 16, 8);
-    if ((width != 4 && width != 8) || length > size
-        || length + CHECKPOINT_HEAD + CHECKPOINT_PLACES + 8 > size) return damaged(name, e);
-    if (checkpoint_settings(in, name, t, length, e)) return e->status;
-    if (input_take(in, at, sizeof at) != sizeof at) return damaged(name, e);
-    t->tokenizer_hash = number_at(at, 8);
-    t->step = (long)number_at(at + 8, 8);
-    t->data.sample = number_at(at + 16, 8);
-    t->data.document = number_at(at + 24, 8);
-    t->data.offset = (size_t)number_at(at + 32, 8);
-    uint64_t parts = number_at(at + 40, 4), count = number_at(at + 44, 8);
-    bool moments = parts & PARTS_MOMENTS;
-    size_t more = (parts & PARTS_RUN ? CHECKPOINT_RUN : 0u)
-                + (parts & PARTS_START ? CHECKPOINT_START : 0u);
-    uint64_t body = size - CHECKPOINT_HEAD - length - CHECKPOINT_PLACES - 8;
-    Model list = {0};
-    if (model_list(&list, &t->s.model, e)) return e->status;
-    uint64_t expected = (uint64_t)list.count;
-    model_free(&list);
-    /* of the parts each stands with those before it alone: 0, 1, 3 or 7 */
-    if (count != expected || parts > 7 || (parts & (parts + 1))
-        || body != count * width * (moments ? 3 : 1) + more)
-        return fail(e, 1,
-                    "%s: expected %llu parameters, found another number. Try: the version of sink "
-                    "that wrote it",
-                    name, (unsigned long long)expected);
-    if (model_create(&t->m, &t->s.model, with_moments, e)) return e->status;
-    if (!take_numbers(in, t->m.params, t->m.count, (size_t)width)) return damaged(name, e);
-    return moments && with_moments ? checkpoint_run(in, name, t, (size_t)width, more, e) : 0;
+int checkpoint_write(const char *path, const Trainer *t, bool with_moments, Error *e) {
+    Passage c = {.out = true, .hash = hash_start(0), .name = path, .e = e};
+    Trainer same = *t;                           /* which each pass_ returns unchanged */
+    if (writing_begin(&c.w, path, e)) return e->status;
+    checkpoint_pass(&c, &same, 0, with_moments);
+    pass(&c, hash_end(c.hash), 8);
+    return writing_end(&c.w, e);
 }
 
-/* The same from bytes in memory. */
+/* Reads all of it, before a byte is believed: magic, version, checksum; *size is its length. */
+static int checkpoint_whole(Passage *c, uint64_t *size) {
+    unsigned char piece[8 + 8 * PIECE];
+    size_t got = passage_take(c, piece, sizeof piece), have = got;
+    *size = got;
+    if (c->f && ferror(c->f))
+        return fail(c->e, 1, "%s: cannot be read, %s. Try: check that it is a file", c->name,
+                    strerror(errno));
+    if (got < CHECKPOINT_HEAD + 8 || memcmp(piece, CHECKPOINT_MAGIC, 8))
+        return fail(c->e, 1, "%s: expected a checkpoint of sink, found something else. Try: sink "
+                    "train --out FILE makes one", c->name);
+    uint64_t version = number_at(piece + 8, 4), hash = hash_start(0);
+    if (version != CHECKPOINT_VERSION)
+        return fail(c->e, 1, "%s: expected version %d, found %llu. Try: the version of sink that "
+                    "wrote it", c->name, CHECKPOINT_VERSION, (unsigned long long)version);
+    do {                                             /* the last 8 bytes wait for what follows */
+        hash = hash_add(hash, piece, have - 8);
+        memmove(piece, piece + have - 8, 8);
+        got = passage_take(c, piece + 8, sizeof piece - 8);
+        *size += got;
+        have = 8 + got;
+    } while (got);
+    return hash_end(hash) == number_at(piece, 8) ? 0 : damaged(c->name, c->e);
+}
+
+/* From bytes in memory. */
 int checkpoint_read(const unsigned char *p, size_t n, const char *name, Trainer *t,
                     bool with_moments, Error *e) {
-    Input in = {.at = p, .left = n}, again = in;
+    Passage c = {.at = p, .left = n, .name = name, .e = e}, again = c;
     uint64_t size;
     *t = (Trainer){0};
-    if (!checkpoint_whole(&in, name, &size, e))
-        checkpoint_from(&again, size, name, t, with_moments, e);
+    if (!checkpoint_whole(&c, &size)) checkpoint_pass(&again, t, size, with_moments);
     if (e->status) trainer_free(t);
     return e->status;
 }
@@ -7548,11 +6024,11 @@ int checkpoint_load(const char *path, Trainer *t, bool with_moments, Error *e) {
     *t = (Trainer){0};
     if (is_model_file(path)) return model_file_open(path, t, true, with_moments, e);
     FILE *f = strcmp(path, "-") ? fopen(path, "rb") : NULL;
-    Input in = {.f = f};
+    Passage c = {.f = f, .name = path, .e = e};
     if (f && !fseek(f, 0, SEEK_SET)) {
-        if (!checkpoint_whole(&in, path, &size, e)) {
+        if (!checkpoint_whole(&c, &size)) {
             rewind(f);
-            checkpoint_from(&in, size, path, t, with_moments, e);
+            checkpoint_pass(&c, t, size, with_moments);
         }
         if (e->status) trainer_free(t);
     } else if (!file_read(path, &held, e))
@@ -7591,7 +6067,7 @@ int checkpoint_load(const char *path, Trainer *t, bool with_moments, Error *e) {
  * STREAMING. An evaluation brings all its sequences through a block before the next one, so each
  * weight is read once and then multiplies thousands of rows: of a LLaMA-2-7B, 100 sequences of 64
  * tokens are * 1200 operations for each 2 bytes. In memory are then the activations of one block
- * (place_layer), the slab in hand, and whatever is not multiplied: gains, biases, positions.
+ * (take_keys), the slab in hand, and whatever is not multiplied: gains, biases, positions.
  * Of the embedding only the rows of the tokens are read, and W_cls only when a loss is asked for.
  */
 enum {
@@ -7667,7 +6143,7 @@ int model_file_begin(ModelWriter *w, const char *path, const Settings *s, uint64
     static const unsigned char start[MODEL_START] = MODEL_MAGIC;     /* where: model_file_end */
     Settings resolved = *s;
     *w = (ModelWriter){.tokenizer = tokenizer};
-    if (config_resolve(&resolved.model, e) || model_list(&w->list, &resolved.model, e))
+    if (config_resolve(&resolved.model, e) || model_list(&w->list, &resolved.model, &PUBLISHED_PARTS, e))
         return e->status;
     if (settings_lines(&resolved, "md", &w->text, e) || writing_begin(&w->w, path, e)) {
         bytes_free(&w->text);
@@ -7931,7 +6407,7 @@ int model_head_read(const unsigned char *p, size_t n, uint64_t size, const char 
     h->links = links <= LINKS_MAX ? (int)links : 0;
     if (links > LINKS_MAX) r.cut = true;
     if (!r.cut && !head_settings(h, &r, name, e) && !head_links(h, &r, e)
-        && !model_list(&h->list, &h->s.model, e)) {
+        && !model_list(&h->list, &h->s.model, &PUBLISHED_PARTS, e)) {
         if (count != (uint64_t)h->list.n_tensors)
             fail(e, 1, "%s: expected %d tensors, found %llu. Try: the version of sink that wrote "
                  "it", name, h->list.n_tensors, (unsigned long long)count);
@@ -8115,8 +6591,8 @@ static int model_fill(Model *m, bool whole, bool with_grads, Error *e) {
     f->raw = grab(room, 4, e);
     f->slab = grab(room, sizeof(real), e);
     if (e->status) return e->status;
-    walk_model(m, &m->w, m->params);
-    if (with_grads) walk_model(m, &m->d, m->grads);
+    model_point(m, &m->w, m->params);
+    if (with_grads) model_point(m, &m->d, m->grads);
     for (int i = 0; i < m->n_tensors; i++)
         if (m->tensor[i].at >= 0) stored_whole(m, &m->tensor[i]);
     return model_fault(m, e);
@@ -8177,11 +6653,419 @@ int checkpoint_open(const char *path, Trainer *t, Error *e) {
                                : checkpoint_load(path, t, false, e);
 }
 
-int model_fault(const Model *m, Error *e) {
+/* -------------------------------------------------------------------------------------------------
+ * B  Blocks that the paper's models lack: the Mamba mixer in place of attention, experts in place
+ *    of one ffn                                                          appendix B.3, Jamba
+ *
+ * Jamba's stack: of every 8 blocks one attends, and of every 2 one has experts. Block l, from 0:
+ *
+ *     l        0   1   2   3   4   5   6   7   8          --attention-period 8 --attention-offset 4
+ *     mixer    M   M   M   M   A   M   M   M   M          --experts 16
+ *     ffn      1   X   1   X   1   X   1   X   1          --expert-period 2 --expert-offset 1
+ *
+ * Without a period every block is of the one kind. Attention is where the sink metrics look, so
+ * there is always a block that attends: of Jamba's 32 they are blocks 4, 12, 20 and 28. With
+ * I = 2 C the parts weigh, in Jamba v0.1 (C = 4096, F = 14336, H = 32, K = 8, D = 128, M = 16,
+ * J = 4, R = 256, X = 16):
+ *
+ *   attention     2 C H D + 2 C K D                                     41,943,040
+ *   Mamba         3 C I + (2 R + 3 M + J + 3) I + R + 2 M              105,308,448
+ *   an ffn        3 C F                                                176,160,768
+ *   X experts     X (3 C F) + C X                                    2,818,637,824
+ */
+/* -------------------------------------------------------------------------------------------------
+ * B.1  The Mamba mixer, forward only                  [MAMBA] Gu and Dao 2023; Jamba, Lieber 2024
+ *
+ * Of the models that the paper evaluates (Table 8) Jamba alone is not all attention: 28 of its 32
+ * blocks mix their rows by a recurrence, with no map of weights and no row that must sum to 1. Its
+ * sinks are those of the other 4 (6): Sink_1 is 88.48 % in Jamba-v0.1, as strong as in a stack that
+ * is all attention (Appendix B.3). With u_t [C] the normed row t and I = 2 C channels, each on its
+ * own but for the linear maps:
+ *
+ *   (x, z) = u W_in                                    W_in [C,2I]: x the first I columns, z a gate
+ *   a_t    = silu(b + sum_{j=1..J} w_j * x_(t-J+j))    J = 4 taps; the last, w_J, meets x_t itself
+ *   (r, b, c) = a W_x                                  W_x [I,R+2M]; each of the three is normed
+ *   dt     = softplus(r W_dt + b_dt)                   W_dt [R,I]: how long the row lasts, above 0
+ *   S_t    = e^(dt A) * S_(t-1) + dt a_t b_t^T         S [M,I], S_0 = 0;  A = -e^A_log [M,I]
+ *   y_t    = (c_t S_t + skip * a_t) * silu(z_t)        skip [I] passes the row itself by
+ *   MAMBA(u)_t = y_t W_out                             W_out [I,C]
+ *
+ * * is element by element, channel by channel. b and c [M] are shared by all channels; element
+ * [m,i] of S has its own rate A_mi < 0 and takes dt_i b_m a_i in. The three norms of r, b and c
+ * (RMSNorm with gains and no bias, eps as elsewhere) are Jamba's; plain Mamba has none.
+ *
+ * What the recurrence is. S' = A S + b a, held at one a for a time dt, has the solution S_t =
+ * e^(dt A) S_(t-1) + (e^(dt A) - 1)/A b a, and (e^(dt A) - 1)/A is dt to first order: the form
+ * above. dt depends on the row: dt -> 0 leaves S as it was and ignores the row; large dt forgets
+ * all before it. Unrolled, with M = 1 and one channel,
+ *
+ *   S_t = sum_(s<=t) e^(A (dt_(s+1) + .. + dt_t)) dt_s b_s a_s
+ *
+ * a sum over the rows up to t, in which row s has the weight c_t b_s dt_s e^(..). It is the linear
+ * row of Table 15 (identity similarity, Z = 1: <c_t, b_s> as <q, k>) with a decay that the rows
+ * between set. Nothing ties the sum of these weights, which is where the paper finds no sink. Rows
+ * see no row ahead of them: the causal mask is the direction of the recurrence. There are no
+ * positions. A window, a prefix, k* and whatever else belongs to scores have no part in it.
+ *
+ * Numerics. softplus(v) = max(v, 0) + log1p(e^-|v|), in double: no overflow, and e^v survives far
+ * below 0. dt > 0 and A < 0 keep e^(dt A) within 0..1, so S does not grow by itself: with dt = 0.01
+ * and A = -1 it halves in 69 rows. S is kept in real.
+ *
+ * Cost of a row: C 2I + I (R + 2M) + R I + I C for the maps, J I for the taps, and M I
+ * exponentials. Jamba (C = 4096): 105.1 million, 32768 and 131072. Memory beside the maps' rows: S,
+ * [M,I] a sequence. A task owns a sequence and CHUNK channels and goes down the rows.
+ * There is no backward: config_trains refuses. Tests: against plain loops in double, and for M = 1
+ * against the sum written out above.
+ */
+
+static const TensorRow MAMBA_TENSORS[] = {
+    {"m.in",     offsetof(OtherBlock, in),     "Cx", INITIAL_LINEAR, true,  NULL},
+    {"m.conv",   offsetof(OtherBlock, conv),   "JI", INITIAL_LINEAR, false, NULL},
+    {"m.conv.b", offsetof(OtherBlock, conv_b), "I",  INITIAL_ZERO,   false, NULL},
+    {"m.x",      offsetof(OtherBlock, x),      "Ip", INITIAL_LINEAR, true,  NULL},
+    {"m.rnorm",  offsetof(OtherBlock, r_norm), "R",  INITIAL_ONE,    false, NULL},
+    {"m.bnorm",  offsetof(OtherBlock, b_norm), "M",  INITIAL_ONE,    false, NULL},
+    {"m.cnorm",  offsetof(OtherBlock, c_norm), "M",  INITIAL_ONE,    false, NULL},
+    {"m.dt",     offsetof(OtherBlock, dt),     "RI", INITIAL_LINEAR, true,  NULL},
+    {"m.dt.b",   offsetof(OtherBlock, dt_b),   "I",  INITIAL_ZERO,   false, NULL},
+    {"m.alog",   offsetof(OtherBlock, a_log),  "MI", INITIAL_ZERO,   false, NULL},
+    {"m.skip",   offsetof(OtherBlock, skip),   "I",  INITIAL_ONE,    false, NULL},
+    {"m.out",    offsetof(OtherBlock, out),    "IC", INITIAL_OUT,    true,  NULL},
+    {NULL, 0, NULL, 0, false, NULL}
+};
+
+/* dt_i = softplus(v) of n numbers, in place. */
+static void softplus(idx n, real *v) {
+    for (idx j = 0; j < n; j++) {
+        double x = (double)v[j];
+        v[j] = (real)((x > 0 ? x : 0) + log1p(exp(-fabs(x))));
+    }
+}
+
+/* One row t of n <= CHUNK channels: S = e^(dt A) S + dt a b^T, y = c S + skip a. state, rate [M,I] at
+ * the stride I; y, dt, a, skip [n]; b, c [M]. */
+WIDE(scan_row,
+     (idx n, idx M, idx I, real *restrict state, real *restrict y, const real *restrict rate,
+      const real *restrict dt, const real *restrict a, const real *restrict skip,
+      const real *restrict b, const real *restrict c),
+     (n, M, I, state, y, rate, dt, a, skip, b, c))
+{
+    real fade[CHUNK];
+    for (idx j = 0; j < n; j++) y[j] = skip[j] * a[j];
+    for (idx m = 0; m < M; m++) {
+        real *S = state + m * I;
+        const real *A = rate + m * I;
+        for (idx j = 0; j < n; j++) fade[j] = dt[j] * A[j];
+        vec_exp(n, fade, fade);
+        for (idx j = 0; j < n; j++) S[j] = fade[j] * S[j] + dt[j] * a[j] * b[m];
+        for (idx j = 0; j < n; j++) y[j] += S[j] * c[m];
+    }
+}
+
+/* a [rows,I] = silu(b + sum_j w_j x_(t-J+j)), x the first half of xz [rows,2I]; rows before a
+ * sequence's first count as 0. taps [J,I], bias [I]. */
+static void taps_forward(real *a, const real *xz, const real *taps, const real *bias, idx rows,
+                         idx N, idx I, idx J) {
+    PARALLEL
+    for (idx n = 0; n < rows; n++)
+        for (idx from = 0; from < I; from += CHUNK) {
+            idx some = I - from < CHUNK ? I - from : CHUNK, t = n % N;
+            real sum[CHUNK];
+            copy(sum, bias + from, some);
+            /* tap j, from 0, meets row t - (J-1) + j */
+            for (idx j = J - 1 > t ? J - 1 - t : 0; j < J; j++) {
+                const real *x = xz + (n - (J - 1) + j) * 2 * I + from, *w = taps + j * I + from;
+                for (idx i = 0; i < some; i++) sum[i] += w[i] * x[i];
+            }
+            act_swish(some, sum, a + n * I + from, NULL);
+        }
+}
+
+/* y [rows,I] from what lies in p, for rows of B sequences of N: the recurrence and the gate. */
+static void scan_forward(const MambaActs *p, const OtherBlock *w, idx B, idx N, idx I, idx M) {
+    idx blocks = (I + CHUNK - 1) / CHUNK;
+    PARALLEL
+    for (idx j = 0; j < M * I; j++) p->rate[j] = -real_exp(w->a_log[j]);    /* A = -e^A_log */
+    PARALLEL
+    for (idx task = 0; task < B * blocks; task++) {
+        idx b = task / blocks, from = task % blocks * CHUNK;
+        idx some = I - from < CHUNK ? I - from : CHUNK;
+        real *state = p->state + b * M * I + from, gate[CHUNK];
+        for (idx m = 0; m < M; m++) zero(state + m * I, some);               /* S_0 = 0 */
+        for (idx n = b * N; n < (b + 1) * N; n++) {
+            const real *bc = p->bc + n * 2 * M;
+            real *y = p->y + n * I + from;
+            scan_row(some, M, I, state, y, p->rate + from, p->dt + n * I + from,
+                     p->a + n * I + from, w->skip + from, bc, bc + M);
+            act_swish(some, p->xz + (2 * n + 1) * I + from, gate, NULL);     /* silu(z) */
+            vec_multiply(some, y, gate);
+        }
+    }
+}
+
+/* The set lies end to end in Acts.published. */
+MambaActs mamba_acts(const Model *m, const Acts *a, int B, idx N) {
+    idx I = m->c.mamba_inner, M = m->c.mamba_state, R = m->c.mamba_rank, rows = B * N;
+    idx sizes[] = {rows * 2 * I, rows * I, rows * (R + 2 * M), rows * R, rows * 2 * M,
+                   rows * I,     rows * I, M * I,              B * M * I};
+    MambaActs p;
+    real **fields[] = {&p.xz, &p.a, &p.p, &p.r, &p.bc, &p.dt, &p.y, &p.rate, &p.state};
+    real *at = a->published;
+    for (int i = 0; i < 9; at += sizes[i++]) *fields[i] = at;
+    return p;
+}
+
+/* y [B,N,C] = MAMBA(u), overwritten; u [B,N,C]. */
+static bool mamba_forward(const Model *m, Acts *a, int l, real *y, const real *u, int B, idx N) {
+    const Config *c = &m->c;
+    if (config_attends(c, l)) return false;
+    const OtherBlock *w = &m->other[l];
+    const MambaActs acts = mamba_acts(m, a, B, N), *p = &acts;
+    idx C = c->dim, I = c->mamba_inner, M = c->mamba_state, R = c->mamba_rank;
+    idx rows = B * N, P = R + 2 * M;
+    linear_forward(m, p->xz, u, w->in, NULL, rows, C, 2 * I);         /* (x, z) = u W_in */
+    taps_forward(p->a, p->xz, w->conv, w->conv_b, rows, N, I, c->mamba_conv);
+    linear_forward(m, p->p, p->a, w->x, NULL, rows, I, P);       /* (r, b, c) = a W_x, normed */
+    PARALLEL
+    for (idx n = 0; n < rows; n++) {
+        const real *from = p->p + n * P;
+        real *bc = p->bc + n * 2 * M, stat[2];
+        norm_row(c, R, p->r + n * R, stat, from, w->r_norm, NULL);
+        norm_row(c, M, bc, stat, from + R, w->b_norm, NULL);
+        norm_row(c, M, bc + M, stat, from + R + M, w->c_norm, NULL);
+    }
+    linear_forward(m, p->dt, p->r, w->dt, w->dt_b, rows, R, I); /* dt = softplus(r W_dt + b) */
+    PARALLEL
+    for (idx n = 0; n < rows; n++) softplus(I, p->dt + n * I);
+    scan_forward(p, w, B, N, I, M);
+    linear_forward(m, y, p->y, w->out, NULL, rows, I, C);
+    return true;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * B.2  Experts, forward only                                [MOE] Shazeer et al. 2017; Jamba
+ *
+ *   p     = softmax(x W_r)                  W_r [C,X]: one number for each of X ffns
+ *   MOE(x) = sum over the `top` largest p_e of  p_e FFN_e(x)
+ *
+ * FFN_e is 3.9 with matrices of its own. The kept p_e are those of the softmax over all X: their
+ * sum is below 1 and says how sure the router is (Jamba; Mixtral divides by the sum instead, which
+ * is a softmax over the kept). With X = 1, p = 1 and MOE is the plain ffn, bit by bit. Of equal p
+ * the lower e is taken. Jamba: X = 16, top 2, in every other block.
+ *
+ * A row meets 2 of 16 ffns, which is the point: 16 times the weights at twice the cost. So rows are
+ * gathered by expert, each ffn runs over its own rows, and its matrices are read once for all of
+ * them, and not at all where no row takes it. A row's sum runs over rising e, whatever rows are
+ * beside it.
+ *
+ * Cost of a row: C X, and `top` times 3.9. There is no backward: config_trains refuses.
+ * Tests: against plain loops in double; and X = 1 against the plain ffn.
+ */
+static const TensorRow ROUTER_TENSORS[] = {
+    {"router",   offsetof(OtherBlock, router), "CX", INITIAL_LINEAR, true,  NULL},
+    {NULL, 0, NULL, 0, false, NULL}
+};
+
+
+/* gate [X]: from scores to p_e where e is among the `top` largest, else 0; X <= CHUNK. One NaN
+ * makes all of them NaN. */
+static void router_row(idx X, idx top, real *gate) {
+    real p[CHUNK], most = vec_max(X, gate);
+    bool taken[CHUNK] = {false};
+    for (idx e = 0; e < X; e++) p[e] = gate[e] - most;
+    vec_exp(X, p, p);
+    vec_scale(X, p, 1 / vec_sum(X, p));
+    zero(gate, X);
+    for (idx k = 0; k < top; k++) {
+        idx best = -1;
+        for (idx e = 0; e < X; e++)
+            if (!taken[e] && (best < 0 || p[e] > p[best])) best = e;
+        taken[best] = true;
+        gate[best] = p[best];
+    }
+}
+
+/* y [rows,C] = MOE(x), overwritten; x [rows,C]. a->published becomes gate [rows,X], p_e where row n
+ * takes expert e, else 0; then the rows of one expert, and what it makes of them. The block's f1,
+ * f2, fa are scratch. */
+static bool experts_forward(const Model *m, Acts *a, int l, real *y, const real *x, idx rows) {
+    const Config *c = &m->c;
+    if (!config_experts(c, l)) return false;
+    const OtherBlock *w = &m->other[l];
+    idx C = c->dim, X = c->experts;
+    real *gates = a->published, *in = gates + rows * X, *made = in + rows * C;
+    linear_forward(m, gates, x, w->router, NULL, rows, C, X);
+    PARALLEL
+    for (idx n = 0; n < rows; n++) router_row(X, c->expert_top, gates + n * X);
+    zero(y, rows * C);
+    for (idx e = 0; e < X; e++) {
+        idx R = 0;                                           /* the rows of expert e, in order */
+        for (idx n = 0; n < rows; n++)
+            if (gates[n * X + e] != 0) copy(in + R++ * C, x + n * C, C);
+        if (!R) continue;
+        ffn_forward(m, &w->expert[e], &a->layer[l], made, in, R);
+        R = 0;
+        for (idx n = 0; n < rows; n++) {
+            real gate = gates[n * X + e], *y_n = y + n * C;
+            if (gate == 0) continue;                         /* y += p_e FFN_e(x) */
+            const real *out = made + R++ * C;
+            for (idx ch = 0; ch < C; ch++) y_n[ch] += gate * out[ch];
+        }
+    }
+    return true;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * B.3  Their tensors, and those that stay in their file: what Model.published leads to
+ */
+
+/* The letters of chapter 2's shapes, and of these: channels, states, taps, rank, 2 I, R + 2 M, X. */
+static int other_extent(const Config *c, char letter) {
+    switch (letter) {
+    case 'I': return c->mamba_inner;
+    case 'M': return c->mamba_state;
+    case 'J': return c->mamba_conv;
+    case 'R': return c->mamba_rank;
+    case 'x': return 2 * c->mamba_inner;
+    case 'p': return c->mamba_rank + 2 * c->mamba_state;
+    case 'X': return c->experts;
+    default:  return tensor_extent(c, letter);
+    }
+}
+
+/* part 1: the pointer is in OtherBlock; 2 + x: in that of expert x, "l1.e0.w1" and so on. */
+static void list_other(Model *m, const TensorRow *rows, int layer, int part, Error *e) {
+    for (; rows->name && !e->status; rows++) {
+        if (rows->present && !rows->present(&m->c)) continue;
+        Tensor t = {.rank = (int)strlen(rows->shape), .shape = {1, 1}, .init = rows->init,
+                    .layer = layer, .matrix = rows->matrix, .field = rows->field, .part = part};
+        for (int d = 0; d < t.rank; d++) t.shape[d] = other_extent(&m->c, rows->shape[d]);
+        if (part == 1) snprintf(t.name, sizeof t.name, "l%d.%s", layer, rows->name);
+        else snprintf(t.name, sizeof t.name, "l%d.e%d.%s", layer, part - 2, rows->name);
+        list_tensor(m, t, e);
+    }
+}
+
+static bool mamba_list(Model *m, int l, Error *e) {
+    if (!m->other) m->other = grab(m->c.layers, sizeof(OtherBlock), e);
+    if (config_attends(&m->c, l)) return false;
+    list_other(m, MAMBA_TENSORS, l, 1, e);
+    return true;
+}
+
+static bool experts_list(Model *m, int l, Error *e) {
+    int X = config_experts(&m->c, l);
+    if (!X || e->status) return X > 0;
+    m->other[l].expert = grab(X, sizeof(Layer), e);
+    list_other(m, ROUTER_TENSORS, l, 1, e);
+    for (int x = 0; x < X; x++) list_other(m, FFN_TENSORS, l, 2 + x, e);
+    return true;
+}
+
+static void *parts_owner(const Model *m, const Tensor *t) {
+    OtherBlock *y = &m->other[t->layer];
+    return t->part == 1 ? (void *)y : &y->expert[t->part - 2];
+}
+
+/* Scratch: of the Mamba mixer or of the experts, which are not at work at the same time. */
+static idx parts_room(const Config *c, int B, idx N) {
+    idx rows = B * N, I = c->mamba_inner, M = c->mamba_state, R = c->mamba_rank;
+    idx mamba = rows * (5 * I + 2 * R + 4 * M) + (1 + B) * M * I;
+    idx experts = c->experts ? rows * (c->experts + 2 * c->dim) : 0;
+    if (config_attending(c) == c->layers) mamba = 0;
+    return mamba > experts ? mamba : experts;
+}
+
+/* Slabs of 256 rows, or a multiple, leave the order of a sum as it is (the multiply's blocks of k),
+ * so a model has the same bits from its file as in memory (test model_file__same_bits). No rows, no
+ * reading. */
+static bool stored_linear(const Model *m, real *y, const real *x, const real *w, bool transposed,
+                          idx rows, idx in, idx out) {
+    const Tensor *t = stored_tensor(m, w);
+    if (!t) return false;
+    if (!rows) return true;
+    for (Slab s = {0}; stored_slab(m, t, transposed, &s);)
+        matmul(y + s.out0, out, (Matrix){x + s.in0, in, 1}, s.w, rows, s.n_out, s.n_in, s.in0 > 0);
+    return true;
+}
+
+static bool parts_row(const Model *m, real *to, idx id) {
+    const Tensor *t = stored_tensor(m, m->w.wte);
+    if (t) stored_row(m, t, id, to);
+    return t != NULL;
+}
+
+/* Columns v0 .. v0+n-1 of a row of logits, y [n], of which `target` may be one: adds them to the
+ * row's sums at[0] = the largest logit so far and at[1] = sum_v e^(y_v - that), and puts -y_target
+ * into *loss. y is scratch. */
+static void cross_entropy_part(idx v0, idx n, real *y, idx target, double at[2], double *loss) {
+    real most = vec_max(n, y);
+    if (target >= v0 && target < v0 + n) *loss = -(double)y[target - v0];    /* y is overwritten */
+    if ((double)most > at[0]) {
+        if (at[1] != 0) at[1] *= exp(at[0] - (double)most);  /* NaN stays NaN */
+        at[0] = (double)most;
+    }
+    vec_shift(n, y, -(real)at[0]);
+    vec_exp(n, y, y);
+    at[1] += (double)vec_sum(n, y);
+}
+
+/* model_loss column by column of W_cls, whose slabs have all E rows: every row of the batch meets a
+ * slab before the next one is read. */
+static bool stored_loss(const Model *m, Acts *a, const int *targets, int B, int T, double *mean) {
+    const Config *c = &m->c;
+    const Tensor *cls = stored_tensor(m, c->tied ? m->w.wte : m->w.wcls);
+    if (!cls) return false;
+    idx C = c->dim, E = c->embed_dim, N = config_rows(c, T);
+    idx from = c->prefix > 1 ? c->prefix - 1 : 0, per = T > from ? T - from : 0, count = B * per;
+    double (*sums)[2] = grab((idx)B * T, sizeof *sums, &m->file->fault), total = 0;
+    *mean = NAN;
+    if (!sums) return true;
+    for (idx i = 0; i < B * T; i++) sums[i][0] = -INFINITY;
+    for (Slab w = {0}; stored_slab(m, cls, c->tied, &w);)
+        for (idx s0 = 0; s0 < count; s0 += SLICE) {
+            idx R = count - s0 < SLICE ? count - s0 : SLICE, V = w.n_out;
+            for (idx r = 0; r < R; r++) {
+                idx b = (s0 + r) / per, t = from + (s0 + r) % per;
+                copy(a->slice + r * C, a->nf + (b * N + (N - T + t)) * C, C);
+            }
+            if (E != C) linear_forward(m, a->outp, a->slice, m->w.wout, NULL, R, C, E);
+            const real *in = E != C ? a->outp : a->slice;
+            matmul(a->logits, V, rows_of(in, E), w.w, R, V, E, false);
+            PARALLEL
+            for (idx r = 0; r < R; r++) {
+                idx at = (s0 + r) / per * T + from + (s0 + r) % per;
+                cross_entropy_part(w.out0, V, a->logits + r * V, targets[at], sums[at],
+                                   &a->loss_row[at]);
+            }
+        }
+    for (idx b = 0; b < B; b++)
+        for (idx t = from; t < T; t++) {
+            double *loss = &a->loss_row[b * T + t], *sum = sums[b * T + t];
+            *loss = log(sum[1]) + sum[0] + *loss;
+            total += *loss;
+        }
+    free(sums);
+    *mean = count ? total / (double)count : 0;
+    return true;
+}
+
+static int stored_fault(const Model *m, Error *e) {
     return m->file && m->file->fault.status ? fail(e, m->file->fault.status, "%s",
                                                    m->file->fault.text)
                                             : 0;
 }
+
+static void parts_close(Model *m) {
+    model_file_close(m->file);
+    for (int l = 0; m->other && l < m->c.layers; l++) free(m->other[l].expert);
+    free(m->other);
+}
+
+static const PublishedParts PUBLISHED_PARTS = {
+    .list_mixer = mamba_list, .list_ffn = experts_list, .owner = parts_owner, .row = parts_row,
+    .linear = stored_linear, .loss = stored_loss, .mix = mamba_forward, .feed = experts_forward,
+    .room = parts_room, .fault = stored_fault, .close = parts_close};
 
 void stream_begin(const Model *m, double passes, bool loss, bool quiet) {
     struct ModelFile *f = m->file;
@@ -8216,6 +7100,7 @@ Streamed stream_end(const Model *m) {
 static int trainer_room(Trainer *t, Error *e) {
     int B = t->s.train.batch, T = t->s.model.context;
     t->ids = grab(2 * (idx)B * T, sizeof(int), e);
+    t->m.plain = t->s.plain;
     return e->status ? e->status : acts_create(&t->a, &t->m, B, T, ACTS_ALL, e);
 }
 
@@ -8226,9 +7111,8 @@ int trainer_create(Trainer *t, const Settings *s, Error *e) {
     int known = t->data.vocab;
     if (t->s.model.vocab == 0) t->s.model.vocab = known;
     else if (t->s.model.vocab < known)
-        fail(e, 2,
-             "--vocab %d is less than the tokenizer's %d. Try: --vocab %d, or --tokenizer FILE",
-             t->s.model.vocab, known, known);
+        fail(e, 2, "--vocab %d is less than the tokenizer's %d. Try: --tokenizer FILE",
+             t->s.model.vocab, known);
     t->tokenizer_hash = t->data.tokenizer.hash;
     if (!e->status && !config_resolve(&t->s.model, e) &&
         !model_create(&t->m, &t->s.model, true, e) && !trainer_room(t, e)) {
@@ -8246,53 +7130,35 @@ static bool option_free(const Option *o) {
            !strcmp(o->flag, "log-every");
 }
 
-/* The first flag of those groups that a checkpoint keeps and --resume may not change, and that
- * differs in the two, with its values there; NULL when none does. */
-static const Option *flags_differ(const Settings *was, const Settings *is, const char *groups,
-                                  char old[PATH_ROOM], char new[PATH_ROOM]) {
+/* The settings to go on with: of `groups` what a checkpoint keeps from `was`, the settings of
+ * `file`; all else from s. The command line may repeat what was kept, but not contradict it: `rule`
+ * says so. */
+static int settings_go_on(Settings *now, const Settings *was, const Settings *s, const char *flags,
+                          const char *groups, const char *file, const char *rule, Error *e) {
+    const char *words[WORDS_MOST];
+    char old[PATH_ROOM], new[PATH_ROOM];
+    int n = 0;
+    Error not_now = {0};                          /* a flag that contradicts is named below */
+    *now = *s;
+    for (const Option *o = OPTIONS; o->flag; o++) {
+        if (!strchr(groups, o->group) || !option_kept(o)) continue;
+        option_text(o, was, old, sizeof old);
+        option_set(o, now, old, false, e);
+    }
+    if (settings_parse(now, s->argc, s->argv, s->groups, words, &n, e) ||
+        settings_flags(now, flags, "m", e)) return e->status;
+    memcpy(now->out, s->out, PATH_ROOM);          /* sink run's arms have files of their own */
+    memcpy(now->log, s->log, PATH_ROOM);
+    Config c = now->model;
+    if (!config_resolve(&c, &not_now)) now->model = c;
     for (const Option *o = OPTIONS; o->flag; o++) {
         if (!strchr(groups, o->group) || !option_kept(o) || option_free(o)) continue;
-        option_text(o, was, old, PATH_ROOM);
-        option_text(o, is, new, PATH_ROOM);
-        if (strcmp(old, new)) return o;
+        option_text(o, was, old, sizeof old);
+        option_text(o, now, new, sizeof new);
+        if (strcmp(old, new))
+            return fail(e, 2, "--%s %s: %s has %s, and %s. Try: without it", o->flag, new, file,
+                        *old ? old : "none", rule);
     }
-    return NULL;
-}
-
-/* The settings to go on with: paths, threads and the like from s, what a checkpoint keeps from t,
- * and on top of that the flags of the command line, which may repeat it but not contradict. */
-static int resume_settings(Trainer *t, const Settings *s, const char *flags, Error *e) {
-    const char *words[WORDS_MOST];
-    int n = 0;
-    Settings now = *s;
-    now.model = t->s.model;
-    now.train = t->s.train;
-    now.eps = t->s.eps;
-    now.eval_T = t->s.eval_T;
-    now.metric_rows = t->s.metric_rows;
-    now.input = t->s.input;
-    now.data = t->s.data;
-    memcpy(now.data.text, s->data.text, PATH_ROOM);
-    memcpy(now.data.grammar, s->data.grammar, PATH_ROOM);
-    memcpy(now.data.tokens, s->data.tokens, PATH_ROOM);
-    memcpy(now.data.tokenizer, s->data.tokenizer, PATH_ROOM);
-    if (settings_parse(&now, s->argc, s->argv, s->groups, words, &n, e) ||
-        settings_flags(&now, flags, "m", e)) return e->status;
-    memcpy(now.out, s->out, PATH_ROOM);           /* sink run's arms have files of their own */
-    memcpy(now.log, s->log, PATH_ROOM);
-    Config c = now.model;
-    Error not_now = {0};                          /* a flag that contradicts is named below */
-    if (!config_resolve(&c, &not_now)) now.model = c;
-    char was[PATH_ROOM], is[PATH_ROOM];
-    const Option *o = flags_differ(&t->s, &now, "mtde", was, is);
-    if (o)
-        return fail(e, 2, "--%s %s: %s was begun with %s, and --resume changes only --steps, "
-                    "--save-every and --log-every. Try: without it", o->flag, is, s->out,
-                    *was ? was : "none");
-    if (now.train.steps < t->step)
-        return fail(e, 2, "--steps %d: %s has done %ld. Try: --steps %ld or more", now.train.steps,
-                    s->out, t->step, t->step);
-    t->s = now;
     return 0;
 }
 
@@ -8334,12 +7200,18 @@ static int resume_start(const Trainer *t, const Settings *s, Error *e) {
 }
 
 int trainer_resume(Trainer *t, const Settings *s, const char *flags, Error *e) {
+    Settings now;
     if (checkpoint_load(s->out, t, true, e)) return e->status;
     if (!t->m1)
         fail(e, 1, "%s: expected a training's checkpoint, found parameters alone. Try: without "
              "--resume", s->out);
-    if (!e->status && !resume_settings(t, s, flags, e) && !resume_start(t, s, e)
-        && !resume_data(t, e)) trainer_room(t, e);
+    else if (!settings_go_on(&now, &t->s, s, flags, "mtde", s->out, "--resume changes only "
+                             "--steps, --save-every and --log-every", e)
+             && now.train.steps < t->step)
+        fail(e, 2, "--steps %d: %s has done %ld. Try: --steps %ld or more", now.train.steps,
+             s->out, t->step, t->step);
+    if (!e->status) t->s = now;
+    if (!e->status && !resume_start(t, s, e) && !resume_data(t, e)) trainer_room(t, e);
     if (e->status) trainer_free(t);
     return e->status;
 }
@@ -8368,27 +7240,16 @@ int trainer_restart(Trainer *t, const Settings *s, Error *e) {
     return e->status;
 }
 
-/* --start: the model that is there, whose flags the command line may repeat but not contradict. */
+/* --start: the model that is there, trained further. */
 static int trainer_start(Trainer *t, const Settings *s, const char *flags, Error *e) {
-    const char *words[WORDS_MOST];
-    char was[PATH_ROOM], is[PATH_ROOM];
-    int n = 0;
-    Settings now = *s;
+    Settings now;
     if (!strcmp(s->start, s->out))
         return fail(e, 2, "--out %s: it is --start's own file. Try: another one", s->out);
     if (checkpoint_load(s->start, t, false, e)) return e->status;
-    now.model = t->s.model;
-    if (!settings_parse(&now, s->argc, s->argv, s->groups, words, &n, e)
-        && !settings_flags(&now, flags, "m", e)) {
-        Config c = now.model;
-        Error not_now = {0};                     /* a flag that contradicts is named below */
-        if (!config_resolve(&c, &not_now)) now.model = c;
-        const Option *o = flags_differ(&t->s, &now, "m", was, is);
-        if (o)
-            fail(e, 2, "--%s %s: %s has %s, and --start keeps a model as it is. Try: without it",
-                 o->flag, is, s->start, was);
+    if (settings_go_on(&now, &t->s, s, flags, "m", s->start, "--start keeps a model as it is", e)) {
+        trainer_free(t);
+        return e->status;
     }
-    if (e->status) { trainer_free(t); return e->status; }
     if (!s->quiet)
         fprintf(stderr, "sink: the run begins from %s, which has done %ld steps\n", s->start,
                 t->step);
@@ -8421,24 +7282,17 @@ void trainer_free(Trainer *t) {
 
 /* Names what is not finite, so that a diverging variant (the paper's "-") says where it broke. */
 static int diverged(const Trainer *t, const Tensor *bad, Error *e) {
-    int B = t->s.train.batch, N = t->a.N, C = t->m.c.dim, layer = -1;
-    if (bad)
-        return fail(e, 1,
-                    "step %ld: the gradient of %s is not finite: this variant diverges here. Try: "
-                    "a smaller --lr",
-                    t->step, bad->name);
-    for (int l = 0; l < t->m.c.layers && layer < 0; l++)
-        if (!isfinite((double)vec_dot((idx)B * N * C, t->a.layer[l].s2, t->a.layer[l].s2)))
-            layer = l;
-    if (layer < 0)
-        return fail(e, 1,
-                    "step %ld: the loss is not finite, though every block is: the last map "
-                    "diverges here. Try: a smaller --lr",
-                    t->step);
-    return fail(e, 1,
-                "step %ld: the loss is not finite, first in block %d: this variant diverges here. "
-                "Try: a smaller --lr",
-                t->step, layer);
+    idx n = (idx)t->s.train.batch * t->a.N * t->m.c.dim;
+    char where[160];
+    int l = 0;
+    while (!bad && l < t->m.c.layers
+           && isfinite((double)vec_dot(n, t->a.layer[l].s2, t->a.layer[l].s2))) l++;
+    if (bad) snprintf(where, sizeof where, "the gradient of %s is not finite", bad->name);
+    else if (l < t->m.c.layers)
+        snprintf(where, sizeof where, "the loss is not finite, first in block %d", l);
+    else snprintf(where, sizeof where, "the loss is not finite, though every block is");
+    return fail(e, 1, "step %ld: %s: this variant diverges here. Try: a smaller --lr", t->step,
+                where);
 }
 
 /* Did the last step fail for its numbers, and not for a file? */
@@ -8450,14 +7304,9 @@ static void trainer_update(Trainer *t, double shrink) {
     t->lr = schedule_lr(p->schedule, p->lr, p->min_lr, p->warmup, p->steps, (int)t->step);
     for (int i = 0; i < t->m.n_tensors; i++) {
         const Tensor *x = &t->m.tensor[i];
-        Step s = {.optimizer = p->optimizer,
-                  .lr = t->lr,
-                  .beta1 = p->beta1,
-                  .beta2 = p->beta2,
-                  .eps = p->adam_eps,
-                  .wd = p->decay == DECAY_ALL || x->matrix ? p->wd : 0,
-                  .t = t->step + 1,
-                  .shrink = shrink};
+        Step s = {.optimizer = p->optimizer, .lr = t->lr, .beta1 = p->beta1, .beta2 = p->beta2,
+                  .eps = p->adam_eps, .wd = p->decay == DECAY_ALL || x->matrix ? p->wd : 0,
+                  .t = t->step + 1, .shrink = shrink};
         optimizer_step(&s, x->count, t->m.params + x->at, t->m.grads + x->at, t->m1 + x->at,
                        t->m2 + x->at);
     }
@@ -8597,12 +7446,11 @@ int train_run(Trainer *t, Progress *p, Error *e) {
         run_save(t, &log, false, &second);
     } else if (t->step != saved) run_save(t, &log, true, e);
     bytes_free(&log);
-    if (!e->status && t->step < r->steps && t->s.out[0])
-        fail(e, 1, "stopped at step %ld of %d, and %s has it. Try: the same command with --resume",
-             t->step, r->steps, t->s.out);
-    else if (!e->status && t->step < r->steps)
-        fail(e, 1, "stopped at step %ld of %d, and nothing is kept. Try: --out FILE, which "
-             "--resume goes on with", t->step, r->steps);
+    if (t->step < r->steps)
+        fail(e, 1, "stopped at step %ld of %d, and %s. Try: %s", t->step, r->steps,
+             t->s.out[0] ? "--out has it" : "nothing is kept",
+             t->s.out[0] ? "the same command with --resume" : "--out FILE, which --resume goes on "
+                                                              "with");
     return e->status;
 }
 
@@ -9755,7 +8603,7 @@ void ablated_text(const Ablated *a, const Settings *s, Bytes *out, Error *e) {
  */
 
 /* =================================================================================================
-   14  Matrix multiply and vector maths
+   13  Matrix multiply and vector maths
 
    Nine tenths of a training step is c[i][j] += a[i][p] * b[p][j]. The three loops that say so reach
    a few percent of what a processor can do, because they starve it. How to feed it:
@@ -9793,12 +8641,12 @@ void ablated_text(const Ablated *a, const Settings *s, Bytes *out, Error *e) {
    give the same bits.
 
    Everything below is written once, for a vector width that is a constant wherever it is inlined
-   (14.4), and the processor picks among the instances when it runs. GCC and Clang turn the few
-   operations of 14.1 into single instructions; other compilers run the same loops number by number.
+   (13.4), and the processor picks among the instances when it runs. GCC and Clang turn the few
+   operations of 13.1 into single instructions; other compilers run the same loops number by number.
    GCC fuses multiplies and adds in its default mode, not under -std=c11 (fma_fuses tells).
    ============================================================================================ */
 
-/* --- 14.1  Lanes: the only lines that know how to say "vector" to a compiler -------------------
+/* --- 13.1  Lanes: the only lines that know how to say "vector" to a compiler -------------------
 
    `bytes` is 16, 32 or 64 and constant. Lanes are reached through pointers: a vector as argument or
    result would have another calling convention in every instance. The types may alias real and
@@ -9906,7 +8754,7 @@ void transpose(real *to, idx ldt, const real *from, idx ld, idx m, idx n) {
     transpose_inline(to, ldt, from, ld, m, n);
 }
 
-/* --- 14.2  The product ----------------------------------------------------------------------- */
+/* --- 13.2  The product ----------------------------------------------------------------------- */
 
 enum {
     LANES_MAX = 64 / (int)sizeof(real),
@@ -10035,7 +8883,7 @@ INLINE void product(const int bytes, const int rows, const int cols, real *c, id
     }
 }
 
-/* --- 14.3  Vector maths ------------------------------------------------------------------------
+/* --- 13.3  Vector maths ------------------------------------------------------------------------
 
    libm's expf, erfcf and powf are called number by number, and sqrtf too, because it may have to
    set errno. The functions below take one number and have no branches (`either`), so a loop over
@@ -10264,7 +9112,7 @@ INLINE real fold_max(idx n, const real *x) {
     return fold_tree(s, true);
 }
 
-/* --- 14.4  One instance per instruction set, and the choice among them ----------------------- */
+/* --- 13.4  One instance per instruction set, and the choice among them ----------------------- */
 
 /* The peak's loop: `chains` vectors s, each s += a s again and again; every addition needs the one
    before it in its own chain only. With |a| below half an epsilon s keeps its value for ever. */
@@ -10466,7 +9314,7 @@ void vec_multiply(idx n, real *y, const real *x) { multiply(n, y, x); }
 void vec_shift(idx n, real *y, real a) { shift(n, y, a); }
 void vec_scale(idx n, real *y, real a) { scale(n, y, a); }
 
-/* --- 14.5  Half floats -------------------------------------------------------------------------
+/* --- 13.5  Half floats -------------------------------------------------------------------------
 
    BF16 is the upper half of a float. F16 has a sign, 5 bits of exponent and 10 of fraction:
 
@@ -10532,6 +9380,490 @@ real real_exp(real x) { return (real)exp((double)x); }
 real real_log(real x) { return (real)log((double)x); }
 real real_pow(real x, real y) { return (real)pow((double)x, (double)y); }
 real real_abs(real x) { return x < 0 ? -x : x; }
+
+/* =================================================================================================
+ * 14  Attention in tiles, with a cache
+ *
+ * The numbers of 3.7 as matrix multiplies. A task is one sequence and one key head. Its query heads
+ * follow one another. Each goes down its rows in tiles of R <= TILE queries, and a tile meets all
+ * n = hi - lo keys that any of its queries sees:
+ *
+ *     column    0     1 .. n
+ *   z [R,1+n]  z_i* | q k^T / sqrt(D) + bias       a multiply           -infinity where not seen
+ *   a [R,1+n]       s / Z                          row by row (3.6)
+ *   o [R,D]         scale (a v + a_* v*) + v+      a multiply
+ *
+ * Backward a tile takes five: z again, da = do v^T, dq = dz k, dk += dz^T q, dv += a^T do.
+ *
+ * FlashAttention (Dao et al. 2022) has the same plan: no map of scores is kept, and one number a
+ * row (its logsumexp, here row_stat) lets the backward make them again. It cuts the keys into tiles
+ * too, and corrects a running maximum and sum from one to the next (online softmax). Here a tile of
+ * queries has all its visible keys at once. So a row is whole when 3.6 takes it, whatever its
+ * similarity and Z, and nothing is corrected. The price is scratch: 2.4 MB a thread for D = 96 and
+ * N = 2048 in float, where the map of one head takes 16.8. Causal rows cost N (N + TILE) / 2 pairs.
+ *
+ * Tests: tiles__as_plain holds this chapter to 3.7 in every variant, both ways; 3.7 of test_sink.c
+ * to the slow model over 70 rows, so that tiles, windows and prefixes cut across each other.
+ */
+enum { TILE = 32 };
+
+/* One task's sizes and its piece of scratch, in which nothing outlives the task. k and v are
+ * transposed once a task, so that every product reads its right factor along rows. */
+typedef struct Tile {
+    idx N, D, ld;                       /* rows; head width; row length of the maps below, N + 1 */
+    real *kt, *vt;                      /* [D,N] [D,N] */
+    real *z, *a, *da;                   /* [TILE,ld] each; z becomes a or, backward, dz in place */
+    real *ds, *dlogz;                   /* [ld] each: s'/Z and the gradient of log Z, of one row */
+} Tile;
+
+/* The last 64 lie unused between two threads' pieces: no cache line is written by both. */
+static idx tile_size(const Config *c, idx N) {
+    return 2 * c->head_dim * N + (3 * TILE + 2) * (N + 1) + 64;
+}
+
+/* This thread's piece of scratch, cut for N rows, at most the a->N that it was made for. */
+static Tile tile_of(const Config *c, const Acts *a, idx N) {
+    Tile t = {.N = N, .D = c->head_dim, .ld = N + 1, .kt = attention_scratch(a)};
+    t.vt = t.kt + t.D * N;
+    t.z = t.vt + t.D * N;
+    t.a = t.z + TILE * t.ld;
+    t.da = t.a + TILE * t.ld;
+    t.ds = t.da + TILE * t.ld;
+    t.dlogz = t.ds + t.ld;
+    return t;
+}
+
+/* Which keys a tile's rows i0 <= i < i1 see between them: [lo,hi). Row i0 sees farthest back, to
+ * i0-w+1, row i1-1 farthest ahead, to itself; the prefix is rows first .. first+p-1. Keys between a
+ * prefix and a window far behind it are in the span too, and masked. */
+typedef struct Span { idx lo, hi; } Span;
+
+static Span span_of(const Config *c, int l, idx N, idx i0, idx i1) {
+    int w = config_window(c, l), first = c->sink_token ? 1 : 0;    /* x* is row 0: not of the p */
+    Span s = {.lo = w && i0 - w + 1 > 0 ? i0 - w + 1 : 0, .hi = i1};
+    if (c->prefix) {
+        if (s.lo > first) s.lo = first;
+        if (s.hi < first + c->prefix) s.hi = first + c->prefix < N ? first + c->prefix : N;
+    }
+    return s;
+}
+
+/* How many of the tile's columns row i reads: up to its own key, or the last of the prefix. */
+static idx row_columns(const Config *c, int l, idx N, Span tile, idx i) {
+    return span_of(c, l, N, i, i + 1).hi - tile.lo;
+}
+
+/* The scores of rows [i0,i1) of head h into t->z: of row i the column * and then row_columns,
+ * -infinity where not visible; what follows is undefined. q is row i0. Forward and backward call
+ * this on the same numbers, so both have the same bits. */
+static void tile_scores(const Model *m, const Acts *a, int l, idx h, const Tile *t, const real *q,
+                        Span span, idx i0, idx i1) {
+    const Config *c = &m->c;
+    idx D = t->D, stride = c->heads * D;
+    int w = config_window(c, l);
+    const real *bias = head_bias(a, h);
+    matmul_here(t->z + 1, t->ld, rows_of(q, stride), rows_of(t->kt + span.lo, t->N), i1 - i0,
+                span.hi - span.lo, D, false);
+    for (idx i = i0; i < i1; i++) {
+        real *z = t->z + (i - i0) * t->ld, *keys = z + 1;    /* [1+n]; keys[j] is key lo + j */
+        idx seen = row_columns(c, l, t->N, span, i);
+        vec_scale(seen, keys, score_scale(c, l));
+        if (bias) vec_add(seen, keys, bias + span.lo - i);   /* a run of the table */
+        for (idx j = span.lo; w && j < i - w + 1; j++)       /* what lies behind the window */
+            if (!visible(c, l, i, j)) keys[j - span.lo] = -INFINITY;
+        z[0] = extra_score(m, l, h, q + (i - i0) * stride);
+    }
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * Probes and ablations.
+ *
+ * Copies what a row shows into the caller's maps [B,H,N,S]: * if there is one, then every key (x*
+ * first), 0 where invisible. z, a [1+n] are of the keys of span; spare [1+n] is scratch. Weights
+ * leave as scale * a: a softmax row sums to the alpha of equation 29. The metric is free of it. */
+static void probe_row(const Config *c, const Probe *p, idx row, idx N, Span span, const real *z,
+                      const real *a, real row_stat, real *spare) {
+    idx extra = c->extra ? 1 : 0, S = extra + N;
+    row_metric(c, span.hi - span.lo + 1, a, row_stat, spare);
+    const real *from[] = {z, a, spare};
+    real *map[] = {p->z, p->weight, p->metric}, factor[] = {1, (real)c->scale, 1};
+    for (idx k = 0; k < 3; k++) {
+        if (!map[k]) continue;
+        real *to = map[k] + row * S, *keys = to + extra;
+        zero(to, S);
+        if (extra && z[0] != -INFINITY) to[0] = factor[k] * from[k][0];
+        for (idx j = span.lo; j < span.hi; j++)
+            if (z[1 + j - span.lo] != -INFINITY) keys[j] = factor[k] * from[k][1 + j - span.lo];
+    }
+}
+
+/* The same for a block under --plain, whose forward keeps no map: its rows once more. */
+void plain_probe(const Model *m, const Acts *a, int l, int B, idx N) {
+    const Config *c = &m->c;
+    const LayerActs *la = &a->layer[l];
+    idx D = c->head_dim, H = c->heads, K = c->kv_heads;
+    PARALLEL
+    for (idx bh = 0; bh < B * H; bh++) {
+        idx h = bh % H, first = bh / H * N;                  /* the sequence's first row */
+        const real *k = la->fk + (first * K + h / (H / K)) * D;
+        real *z = attention_scratch(a), *row = z + N + 1, *spare = row + N + 1;
+        for (idx i = 0; i < N; i++) {
+            row_scores(m, a, l, h, N, i, la->fq + ((first + i) * H + h) * D, k, z);
+            copy(row, z, N + 1);
+            real row_stat = row_forward(c, N + 1, row, spare);
+            probe_row(c, &a->probe[l], bh * N + i, N, (Span){0, N}, z, row, row_stat, spare);
+        }
+    }
+}
+
+/* ABLATIONS. Weights tell where attention goes, not what for. An evaluation may take one column j
+ * from all rows but j's own, in every block and head (struct Ablation, `sink eval --ablate`):
+ *
+ *   key      z_ij = -infinity      i spreads its weight over what else it sees
+ *   value    o_i loses a_ij v_j    the weight is still spent, and buys nothing
+ *   mean     a_ij v_j becomes a_ij times the mean of the sequence's v. This is the one that lets a
+ *            row know something of what comes after it, in 1/N of a value
+ *
+ * Row j keeps its own key and value. So under a causal mask the states of token j, and its keys in
+ * the blocks above, are as they were. What others take from it changes. There is no backward.
+ *
+ * Returns which column of a tile's row i is ablated, 0 for *, -1 for none. own: the row's keys. */
+static idx ablated_column(const Acts *a, idx b, idx i, Span own) {
+    if (!a->ablation) return -1;
+    idx j = a->ablation->column[b];
+    if (j < 0) return 0;
+    return j != i && j >= own.lo && j < own.hi ? 1 + j - own.lo : -1;
+}
+
+/* mean [D] of the rows of v [N,D] at stride ld. */
+static void value_mean(real *mean, const real *v, idx ld, idx N, idx D) {
+    zero(mean, D);
+    for (idx j = 0; j < N; j++) vec_add(D, mean, v + j * ld);
+    vec_scale(D, mean, (real)(1 / (double)N));
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * Forward. Rows a->past .. i0-1 are in the cache; R = N - past rows are made. Row i of the sequence
+ * is row i - past of q, o, row_stat and the maps, which have R rows, and row i of k and v.
+ *
+ * Tiles begin at multiples of TILE, wherever the rows begin. So a row meets its keys from the same
+ * column on in every forward, whatever rows go with it, and what its tile has beyond its own keys
+ * adds zeros at the end of the sums of a v. That is why a row made from a cache has the bits of the
+ * whole forward. */
+static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile *t) {
+    const Config *c = &m->c;
+    const Layer *w = &m->w.layer[l];
+    const LayerActs *la = &a->layer[l];
+    idx D = t->D, N = t->N, ld = t->ld, R = N - a->past, Qw = c->heads * D, Kw = c->kv_heads * D;
+    idx row0 = (b * c->heads + h) * R - a->past;
+    idx q0 = (b * R - a->past) * Qw + h * D;                 /* row 0's place, were it there */
+    const real *v = la->v + b * N * Kw + h / (c->heads / c->kv_heads) * D;       /* [N,D] */
+    const real *vstar = extra_value(c, w, a, h);
+    /* the weight that an ablation takes from each row; instead it goes to the mean v, or nowhere */
+    real taken[TILE], *mean = NULL;
+    if (a->ablation && a->ablation->what == ABLATE_MEAN)
+        value_mean(mean = t->vt, v, Kw, N, D);               /* vt is the backward's */
+    for (idx i0 = a->past, i1; i0 < N; i0 = i1) {
+        idx start = i0 - i0 % TILE;
+        i1 = start + TILE < N ? start + TILE : N;
+        Span span = span_of(c, l, N, start, i1);
+        idx n = span.hi - span.lo;
+        tile_scores(m, a, l, h, t, la->fq + (q0 + i0 * Qw), span, i0, i1);
+        for (idx i = i0; i < i1; i++) {                      /* a = s/Z */
+            real *row = t->z + (i - i0) * ld;
+            idx seen = row_columns(c, l, N, span, i);
+            Span own = {span.lo, span.lo + seen};
+            idx cut = ablated_column(a, b, i, own);
+            if (cut >= 0 && a->ablation->what == ABLATE_KEY) row[cut] = -INFINITY;
+            if (a->probe) copy(t->a, row, seen + 1);
+            real row_stat = la->row_stat[row0 + i] = row_forward(c, seen + 1, row, t->ds);
+            zero(row + 1 + seen, n - seen);                  /* the product takes all n columns */
+            if (a->probe)
+                probe_row(c, &a->probe[l], row0 + i, N, own, t->a, row, row_stat, t->dlogz);
+            taken[i - i0] = cut < 0 ? 0 : row[cut];
+            if (cut >= 0) row[cut] = 0;
+        }
+        /* a v [R,D]: weights [R,n], now in t->z, times rows lo .. hi-1 of v */
+        matmul_here(la->o + (q0 + i0 * Qw), Qw, rows_of(t->z + 1, ld),
+                    rows_of(v + span.lo * Kw, Kw), i1 - i0, D, n, false);
+        for (idx i = i0; i < i1; i++) {                      /* o = scale (a v + a_* v*) + v+ */
+            real *o_i = la->o + (q0 + i * Qw);
+            if (vstar) add_times(D, o_i, t->z[(i - i0) * ld], vstar);
+            if (mean) add_times(D, o_i, taken[i - i0], mean);
+            vec_scale(D, o_i, (real)c->scale);
+            if (w->vplus) vec_add(D, o_i, w->vplus + h * D);
+        }
+    }
+}
+
+/* attention_forward (3.7) of R rows against all N = past + R keys: la->fq [B,R,H,D], la->fk and
+ * la->v [B,N,K,D] to la->o [B,R,H,D] and la->row_stat [B,H,R]. */
+void tiled_forward(const Model *m, Acts *a, int l, int B, idx R) {
+    const Config *c = &m->c;
+    idx D = c->head_dim, K = c->kv_heads, group = c->heads / K, N = a->past + R;
+    PARALLEL
+    for (idx task = 0; task < B * K; task++) {
+        idx b = task / K, kh = task % K;
+        Tile t = tile_of(c, a, N);
+        transpose(t.kt, N, a->layer[l].fk + (b * N * K + kh) * D, K * D, N, D);
+        for (idx h = kh * group; h < (kh + 1) * group; h++) tiled_head(m, a, l, b, h, &t);
+    }
+}
+
+/* dz = s'/Z da - dlogz delta for a row, with the scale in da and in delta. */
+WIDE(row_gradient,
+     (idx n, real *restrict dz, const real *restrict ds, const real *restrict dlogz,
+      const real *restrict da, real scale, real delta),
+     (n, dz, ds, dlogz, da, scale, delta))
+{
+    for (idx j = 0; j < n; j++) dz[j] = ds[j] * (scale * da[j]) - dlogz[j] * delta;
+}
+
+/* Rows [i0,i1) of head h backward: head_backward of 3.7, a tile at a time. The scale sits in
+ * da = scale <do, v>: it is multiplied in row by row, into delta and dz, and into a before dv. */
+static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Tile *t, idx i0,
+                          idx i1) {
+    const Config *c = &m->c;
+    const Layer *w = &m->w.layer[l];
+    const LayerActs *la = &a->layer[l];
+    idx D = t->D, N = t->N, ld = t->ld, R = i1 - i0, bh = b * c->heads + h;
+    idx Qw = c->heads * D, Kw = c->kv_heads * D;
+    idx q0 = (b * N + i0) * Qw + h * D, k0 = b * N * Kw + h / (c->heads / c->kv_heads) * D;
+    Span span = span_of(c, l, N, i0, i1);
+    idx n = span.hi - span.lo, from = k0 + span.lo * Kw;
+    const real *kstar = extra_key(c, w, h), *vstar = extra_value(c, w, a, h);
+    const real *q = la->fq + q0, *dout = a->dout + q0;       /* [R,D]: the tile's rows */
+    real *dq = a->dq + q0, scale = (real)c->scale;
+    real *dkstar = a->slot + bh * (3 * D + 1), *dvstar = dkstar + D, *dvplus = dvstar + D;
+    real *dlogit = dvplus + D, *dbias = a->dbias ? a->dbias + bh * (2 * N - 1) + N - 1 : NULL;
+
+    /* o_i = scale (sum_j a_ij v_j + a_i* v*) + v+, but for the scale */
+    matmul_here(t->da + 1, ld, rows_of(dout, Qw), rows_of(t->vt + span.lo, N), R, n, D, false);
+    for (idx i = 0; i < R; i++) {
+        t->da[i * ld] = vstar ? vec_dot(D, dout + i * Qw, vstar) : 0;
+        vec_add(D, dvplus, dout + i * Qw);
+    }
+    tile_scores(m, a, l, h, t, q, span, i0, i1);
+    for (idx i = 0; i < R; i++) {
+        real *z = t->z + i * ld, *a_i = t->a + i * ld, *da = t->da + i * ld;
+        idx seen = row_columns(c, l, N, span, i0 + i);
+        /* a_ij = s_ij / Z_i. What is masked has a = ds = dlogz = 0, and so dz = 0: column 0 too,
+         * where there is no extra column */
+        row_backward(c, seen + 1, z, la->row_stat[bh * N + i0 + i], a_i, t->ds, t->dlogz);
+        real delta = scale * vec_dot(seen + 1, a_i, da);
+        row_gradient(seen + 1, z, t->ds, t->dlogz, da, scale, delta);    /* dz over z */
+        /* z_ij = .. + b(i-j), z_i* = logit: both take dz before it is divided by sqrt(D) */
+        if (dbias) vec_add(seen, dbias + span.lo - (i0 + i), z + 1);
+        *dlogit += z[0];
+        vec_scale(seen + 1, z, score_scale(c, l));
+        if (scale != 1) vec_scale(seen + 1, a_i, scale);
+        zero(z + 1 + seen, n - seen);
+        zero(a_i + 1 + seen, n - seen);
+    }
+    /* z_ij = <q_i, k_j>/sqrt(D): dq in full, since the tile holds every key of its rows; of dk a
+     * part, since other rows see k_j too. Then dv */
+    matmul_here(dq, Qw, rows_of(t->z + 1, ld), rows_of(la->fk + from, Kw), R, D, n, false);
+    matmul_here(a->dk + from, Kw, transpose_of(t->z + 1, ld), rows_of(q, Qw), n, D, R, true);
+    matmul_here(a->dv + from, Kw, transpose_of(t->a + 1, ld), rows_of(dout, Qw), n, D, R, true);
+    for (idx i = 0; i < R; i++) {                            /* z_i* = <q_i, k*>/sqrt(D), a_i* v* */
+        if (kstar) add_times(D, dq + i * Qw, t->z[i * ld], kstar);
+        if (kstar) add_times(D, dkstar, t->z[i * ld], q + i * Qw);
+        if (w->vstar) add_times(D, dvstar, t->a[i * ld], dout + i * Qw);
+    }
+}
+
+/* attention_backward (3.7). */
+void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
+    const Config *c = &m->c;
+    const LayerActs *la = &a->layer[l];
+    idx D = c->head_dim, K = c->kv_heads, group = c->heads / K, Kw = K * D;
+    slots_begin(c, a, B, N);
+    PARALLEL
+    for (idx task = 0; task < B * K; task++) {
+        idx b = task / K, kh = task % K, k0 = b * N * Kw + kh * D;
+        Tile t = tile_of(c, a, N);
+        transpose(t.kt, N, la->fk + k0, Kw, N, D);           /* for q k^T, the scores */
+        transpose(t.vt, N, la->v + k0, Kw, N, D);            /* for do v^T, which is da */
+        for (idx h = kh * group; h < (kh + 1) * group; h++)
+            for (idx i0 = 0; i0 < N; i0 += TILE)
+                tile_backward(m, a, l, b, h, &t, i0, i0 + TILE < N ? i0 + TILE : N);
+    }
+    slots_end(m, a, l, B);
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * The KV cache. model_forward for one sequence ids [T] whose first `from` tokens went through a
+ * before: their keys and values, after rotation and phi, still lie in every block's fk and v. Only
+ * the rows from there on are made, in the same functions and to the same bits. Returns R, how many
+ * they are: the row of token T is a->nf + (R-1) C.
+ *
+ *      token         x*  1  2  3 | 4  5          T = 5, from = 3: past = 4 rows, R = 2
+ *      fk, v         k   k  k  k | k  k          in the cache | made now
+ *      q, h, nf                  | o  o          arrays of R rows
+ *
+ * A row sees nothing ahead of it, so what came before it stays as it was. All rows are made anew
+ * while fewer than the p tokens of a prefix are in the cache, since these see each other; in a
+ * model with Mamba blocks, which keep the last state alone; and under --plain. a comes from
+ * acts_create with ACTS_KEYS or ACTS_ALL. */
+int model_extend(const Model *m, Acts *a, const int *ids, int T, int from) {
+    if (m->plain || from < m->c.prefix || config_attending(&m->c) < m->c.layers) from = 0;
+    a->past = from ? config_rows(&m->c, from) : 0;
+    idx R = forward_rows(&m->c, a, T - from);
+    model_forward(m, a, ids + from, 1, T - from);
+    a->past = 0;
+    return (int)R;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * Memory of a pass. Every array of struct Acts lies in one arena. One walk over the list of them
+ * serves twice: with base NULL it adds up their sizes, then it places them. So the two cannot
+ * disagree, and forward and backward allocate nothing. */
+typedef struct Arena { real *base; idx used; } Arena;        /* used: numbers, not bytes */
+
+/* The next n numbers of the arena; NULL while it is measured, and for n = 0: an array that the
+ * variant lacks is a NULL pointer, and the operators ask for that (a->bias, a->dbias). Sizes are
+ * rounded up to 16 numbers, so that every array is aligned as well as the arena itself. */
+static real *arena_take(Arena *at, idx n) {
+    real *p = at->base && n ? at->base + at->used : NULL;
+    at->used += (n + 15) / 16 * 16;
+    return p;
+}
+
+/* The keys and values of one block, k after the rotation; these are what later rows ask for. */
+static void take_keys(const Config *c, LayerActs *la, Arena *at, idx rows) {
+    idx K = rows * c->kv_heads * c->head_dim;
+    la->k = arena_take(at, K);
+    la->v = arena_take(at, K);
+    la->fk = c->kernel != KERNEL_IDENTITY ? arena_take(at, K) : la->k;
+}
+
+/* What else a block keeps from its forward to its backward. Without a backward an array is free
+ * once it has been read for the last time, and these share:
+ *
+ *   n1, o, n2     pre, parallel: n1 is read last by v's product, o by W_O's, before n2 is made
+ *   n1, o         post: o is read before n1 is made, and n1 = u stays until s2 has it
+ *   s1, s2        post: s1 is read last by n1
+ *   s2 or n2      the output, with the stream h0 [rows,C] that comes in
+ *   f1, fa        the activation works in place */
+static void take_layer(const Config *c, LayerActs *la, Arena *at, idx rows, bool keeps, real *h0) {
+    idx C = rows * c->dim, F = rows * c->ffn, Q = rows * c->heads * c->head_dim;
+    idx K = rows * c->kv_heads * c->head_dim;
+    bool phi = c->kernel != KERNEL_IDENTITY, mlp = c->kernel == KERNEL_MLP;
+    bool post = c->place == PLACE_POST;
+    la->n1 = arena_take(at, keeps || C > Q ? C : Q);
+    la->n1stat = arena_take(at, 2 * rows);
+    la->q = arena_take(at, Q);
+    la->fq = phi ? arena_take(at, Q) : la->q;
+    la->hq = arena_take(at, mlp ? Q : 0);
+    la->hk = arena_take(at, mlp ? K : 0);
+    la->o = keeps ? arena_take(at, Q) : la->n1;
+    la->osum = arena_take(at, c->combine == COMBINE_ADD ? rows * c->head_dim : 0);
+    la->row_stat = arena_take(at, rows * c->heads);
+    la->s1 = arena_take(at, C);
+    la->n2 = keeps ? arena_take(at, C) : post ? h0 : la->n1;
+    la->n2stat = arena_take(at, 2 * rows);
+    la->f1 = arena_take(at, F);
+    la->f2 = arena_take(at, config_gated(c) ? F : 0);
+    la->fa = keeps ? arena_take(at, F) : la->f1;
+    la->s2 = keeps ? arena_take(at, C) : post ? la->s1 : h0;
+}
+
+/* What the backward needs beside: one set for all blocks, since a block's gradients are spent
+ * before the next block down begins. */
+static void take_grads(const Config *c, Acts *a, Arena *at, idx rows) {
+    idx C = rows * c->dim, F = rows * c->ffn, D = c->head_dim, Q = rows * c->heads * D;
+    idx K = rows * c->kv_heads * D, heads = a->B * c->heads;
+    a->dh = arena_take(at, C);
+    a->dx = arena_take(at, C);
+    a->dn = arena_take(at, C);
+    a->dq = arena_take(at, Q);
+    a->dk = arena_take(at, K);
+    a->dv = arena_take(at, K);
+    a->dout = arena_take(at, Q);
+    a->dosum = c->combine == COMBINE_ADD ? arena_take(at, rows * D) : a->dout;
+    a->dphi = arena_take(at, c->kernel == KERNEL_MLP ? Q : 0);
+    a->df1 = arena_take(at, F);
+    a->df2 = arena_take(at, config_gated(c) ? F : 0);
+    a->slot = arena_take(at, heads * (3 * D + 1));
+    a->dbias = arena_take(at, c->pos == POS_T5 ? heads * (2 * a->N - 1) : 0);
+    a->dslice = arena_take(at, SLICE * c->dim);
+    a->doutp = arena_take(at, c->embed_dim != c->dim ? SLICE * c->embed_dim : 0);
+}
+
+/* The whole list. Tables that a position scheme does not need get no room; the enum POS_* ends with
+ * the three schemes that add a bias to the score. */
+static void take_all(const Model *m, Acts *a, Arena *at, int what) {
+    const Config *c = &m->c;
+    idx N = a->N, rows = a->B * N, C = c->dim;
+    bool projected = c->embed_dim != c->dim, post = c->place == PLACE_POST;
+    idx half = c->pos == POS_ROTARY ? c->rotary_dims / 2 : 0;
+    a->h0 = arena_take(at, rows * C);
+    for (int l = 0; l < c->layers; l++) {
+        a->layer[l] = a->layer[0];
+        if (l == 0 || what == ACTS_ALL)
+            take_layer(c, &a->layer[l], at, rows, what == ACTS_ALL, a->h0);
+        if (l == 0 || what != ACTS_ONE) take_keys(c, &a->layer[l], at, rows);
+    }
+    /* without a backward n1 is free: the last block is through */
+    a->fnorm = what == ACTS_ALL ? arena_take(at, post ? 0 : rows * C) : a->layer[0].n1;
+    a->nfstat = arena_take(at, post ? 0 : 2 * rows);
+    a->embed = arena_take(at, projected ? a->B * a->T * c->embed_dim : 0);
+    a->published = arena_take(at, m->published ? m->published->room(c, a->B, N) : 0);
+    /* tables by position, the fixed v*, and attention's scratch, a piece for each thread */
+    a->cosine = arena_take(at, N * half);
+    a->sine = arena_take(at, N * half);
+    a->sinusoid = arena_take(at, c->pos == POS_ABSOLUTE ? N * C : 0);
+    a->bias = arena_take(at, c->pos >= POS_RELATIVE ? c->heads * (2 * N - 1) : 0);
+    a->vfixed = arena_take(at, c->extra_value != VALUE_ZERO ? c->head_dim : 0);
+    a->scratch_size = tile_size(c, N);
+    a->scratch = arena_take(at, a->threads * a->scratch_size);
+    /* SLICE rows on their way to the loss (chapter 5) */
+    a->slice = arena_take(at, SLICE * C);
+    a->logits = arena_take(at, SLICE * c->vocab);
+    a->outp = arena_take(at, projected ? SLICE * c->embed_dim : 0);
+    if (what == ACTS_ALL) take_grads(c, a, at, rows);
+}
+
+/* How many numbers acts_create takes. */
+idx acts_size(const Model *m, int B, int T, int what, Error *e) {
+    Arena at = {NULL, 0};
+    Acts a = {.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
+    a.layer = grab(m->c.layers, sizeof(LayerActs), e);
+    if (!e->status) take_all(m, &a, &at, what);
+    free(a.layer);
+    return at.used;
+}
+
+/* Room for B sequences of T tokens under the model's Config and the present number of threads;
+ * everything 0, and the tables of positions filled. `what` says how much of a block outlives it:
+ *
+ *   ACTS_ONE     nothing: every block uses the arrays of one, which share memory as above, and
+ *                the stream stays in place
+ *   ACTS_ALL     everything, for a backward, and what the backward needs beside
+ *   ACTS_KEYS    its keys and values, a cache for rows to come (model_extend)
+ *
+ * 1 with an Error when memory is not to be had, and then nothing is held. No forward, loss or
+ * backward allocates after this. scratch has a piece for each thread of now: a pass must not run on
+ * more. */
+int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
+    Arena at = {NULL, 0};
+    *a = (Acts){.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
+    a->layer = grab(m->c.layers, sizeof(LayerActs), e);
+    a->loss_row = grab((idx)B * T, sizeof(double), e);
+    a->size = acts_size(m, B, T, what, e);                   /* first walk: how much */
+    if (!e->status) a->arena = at.base = grab(a->size, sizeof(real), e);
+    if (e->status) { acts_free(a); return e->status; }
+    take_all(m, a, &at, what);                               /* second walk: where */
+    positions_tabulate(&m->c, a, a->N);
+    if (a->vfixed) fixed_value(&m->c, a->vfixed);
+    return 0;
+}
+
+/* Whatever part of it exists; harmless on a zeroed struct. */
+void acts_free(Acts *a) {
+    free(a->layer); free(a->loss_row); free(a->arena);
+    *a = (Acts){0};
+}
 
 /* =================================================================================================
  * 15  Files, memory, random numbers, errors
@@ -10744,9 +10076,13 @@ void bytes_free(Bytes *b) {
 }
 
 /* Little-endian numbers, byte by byte: the files are the same on every machine. */
+static void number_put(unsigned char *p, uint64_t x, int bytes) {
+    for (int i = 0; i < bytes; i++) p[i] = (unsigned char)(x >> (8 * i) & 0xFF);
+}
+
 int bytes_number(Bytes *b, uint64_t x, int bytes, Error *e) {
     unsigned char out[8];
-    for (int i = 0; i < bytes; i++) out[i] = (unsigned char)(x >> (8 * i) & 0xFF);
+    number_put(out, x, bytes);
     return bytes_add(b, out, (size_t)bytes, e);
 }
 
@@ -10856,242 +10192,169 @@ int file_ready(const char *path, Error *e) {
  *
  * One table of options drives parsing, checking, help, config.json, checkpoints and the echoed
  * command. Groups: m the model, t the training, d the data, e what is measured, y several of it, a
- * ablations and edits, u --out, j CSV and JSON, p the page, o progress and threads, r going on, f
- * starting from, i ids, w a dump's, g generation, s the seed where nothing is trained, x
- * reproduction, b benches. A verb names the groups it takes.
+ * ablations and edits, u --out, j CSV and JSON, p the page, o progress and threads, l the plain
+ * loops, r going on, f starting from, i ids, w a dump's, g generation, s the seed where nothing is
+ * trained, x reproduction, b benches. A verb names the groups it takes.
  */
 
 #define AT(field) offsetof(Settings, field)
+#define MODEL(kind, field) 'm', kind, AT(model.field)
+#define TRAIN(kind, field) 't', kind, AT(train.field)
+#define DATA(kind, field) 'd', kind, AT(data.field)
+#define ON_OFF "0", 0, 1, ""
+#define WORDS(first, others) first, 0, 0, first "|" others
+#define STRING(name) "", 0, 0, name
 
 const Option OPTIONS[] = {
-    {"layers",        'm', 'i', AT(model.layers),        "4",      1, 1024, "L",
-     "blocks (paper: 10)"},
-    {"heads",         'm', 'i', AT(model.heads),         "2",      1, 1024, "H",
-     "query heads (paper: 8; Table 12)"},
-    {"kv-heads",      'm', 'i', AT(model.kv_heads),      "0",      1, 1024, "K",
-     "key heads; default: as many as heads"},
-    {"dim",           'm', 'i', AT(model.dim),           "64",     1, 1 << 20, "C",
-     "width of the model (paper: 768)"},
-    {"head-dim",      'm', 'i', AT(model.head_dim),      "0",      1, 1 << 20, "D",
-     "width of a head; default: dim / heads. Below 32 sinks are rare"},
-    {"ffn",           'm', 'i', AT(model.ffn),           "128",    1, 1 << 20, "F",
-     "hidden width of the feed-forward (paper: 1536)"},
-    {"vocab",         'm', 'i', AT(model.vocab),         "0",      1, 1 << 24, "V",
-     "vocabulary; default: the tokenizer's, which it may exceed"},
-    {"context",       'm', 'i', AT(model.context),       "128",    1, 1 << 24, "T",
-     "longest sequence (paper: 2048)"},
-    {"embed-dim",     'm', 'i', AT(model.embed_dim),     "0",      1, 1 << 20, "E",
-     "width of the embedding, with projections; default: dim"},
-    {"pos",           'm', 'c', AT(model.pos),           "rotary", 0, 0,
-     "rotary|none|absolute|learned|relative|t5|alibi", "positions (Table 3, appendix A)"},
-    {"rotary-dims",   'm', 'i', AT(model.rotary_dims),   "0",      1, 1 << 20, "R",
-     "dims of a head that are rotated; default: all"},
-    {"rope-base",     'm', 'd', AT(model.rope_base),     "10000",  1, 1e12, "X",
-     "base of the rotary frequencies"},
-    {"rope-pairing",  'm', 'c', AT(model.rope_pairing),  "half",   0, 0, "half|interleaved",
-     "which dims turn together"},
-    {"rope-scaling",  'm', 'c', AT(model.rope_scaling),  "none",   0, 0, "none|linear|llama3",
-     "stretched angles of published models"},
-    {"rope-factor",   'm', 'd', AT(model.rope_factor),   "8",      1, 1e6, "X", "by how much"},
-    {"rope-low",      'm', 'd', AT(model.rope_low),      "1",      0, 1e6, "X",
-     "llama3: turns below which a pair is stretched whole"},
-    {"rope-high",     'm', 'd', AT(model.rope_high),     "4",      0, 1e6, "X",
-     "llama3: turns above which it is kept"},
-    {"rope-original", 'm', 'i', AT(model.rope_original), "8192",   1, 1 << 24, "T",
-     "llama3: the context before"},
-    {"norm",          'm', 'c', AT(model.norm),          "rms",    0, 0, "rms|layer",
-     "RMSNorm, or LayerNorm with bias"},
-    {"norm-eps",      'm', 'd', AT(model.norm_eps),      "1e-5",   0, 1, "X",
-     "inside the norm's root"},
-    {"place",         'm', 'c', AT(model.place),         "pre",    0, 0, "pre|post|parallel",
-     "where the norms stand (equations 2, 3; section 7.2)"},
-    {"act",           'm', 'c', AT(model.act),           "swiglu", 0, 0,
-     "swiglu|geglu|reglu|swish|gelu|relu|gelutanh", "the feed-forward's activation (Table 11)"},
-    {"linear-bias",   'm', 'b', AT(model.linear_bias),   "0",      0, 1, "",
-     "a bias in every linear map but the last"},
-    {"bias-in",       'm', 'c', AT(model.bias_in),       "all",    0, 0, "all|qkv|attention|ffn",
-     "which of them have one, with --linear-bias"},
-    {"score-by-layer", 'm', 'b', AT(model.score_by_layer), "0",    0, 1, "",
-     "scores of block l, from 0, divided by l + 1 (some GPT-2)"},
-    {"tied",          'm', 'b', AT(model.tied),          "0",      0, 1, "",
-     "the embedding is the unembedding"},
-    {"combine",       'm', 'c', AT(model.combine),       "concat", 0, 0, "concat|add",
-     "heads put together (Table 12)"},
-    {"kernel",        'm', 'c', AT(model.kernel),        "identity", 0, 0, "identity|elu|mlp",
-     "phi (section 7.4, Table 15)"},
-    {"sim",           'm', 'c', AT(model.sim),           "exp",    0, 0, "exp|sigmoid|elu|identity",
-     "similarity s(z) (Table 15)"},
-    {"normalizer",    'm', 'c', AT(model.normalizer),    "sum",    0, 0, "sum|one|clamp|pnorm",
-     "Z (Table 15, equation 43)"},
-    {"pnorm",         'm', 'd', AT(model.pnorm),         "0",      1e-3, 1e3, "P",
-     "p of --normalizer pnorm; 2 unless given"},
-    {"scale",         'm', 'd', AT(model.scale),         "1",      -1e6, 1e6, "A",
-     "weights sum to this (Table 14, equation 29)"},
-    {"extra",         'm', 'c', AT(model.extra),         "none",   0, 0, "none|k|kv|zero|logit",
-     "an extra column of scores (Table 4)"},
-    {"extra-shared",  'm', 'b', AT(model.extra_shared),  "0",      0, 1, "",
-     "one k*, v* for all heads of a block (Table 12)"},
-    {"extra-dims",    'm', 'i', AT(model.extra_dims),    "0",      1, 1 << 20, "N",
-     "learned dims of k*; default: all (Table 13)"},
-    {"extra-order",   'm', 'c', AT(model.extra_order),   "first",  0, 0, "first|last|lowfreq",
-     "which dims those are"},
-    {"extra-value",   'm', 'c', AT(model.extra_value),   "zero",   0, 0, "zero|e1|ones",
-     "fixed v* beside --extra k (Table 5)"},
-    {"extra-norm",    'm', 'd', AT(model.extra_norm),    "1",      -1e6, 1e6, "M", "its length m"},
-    {"vbias",         'm', 'b', AT(model.vbias),         "0",      0, 1, "",
-     "a value bias v+ (Table 4)"},
-    {"sink-token",    'm', 'b', AT(model.sink_token),    "0",      0, 1, "",
-     "a learned first row x* (Table 4)"},
-    {"window",        'm', 'i', AT(model.window),        "0",      1, 1 << 24, "W",
+    {"layers", MODEL('i', layers), "4", 1, 1024, "L", "blocks (paper: 10)"},
+    {"heads", MODEL('i', heads), "2", 1, 1024, "H", "query heads (paper: 8; Table 12)"},
+    {"kv-heads", MODEL('i', kv_heads), "0", 1, 1024, "K", "key heads; default: as many as heads"},
+    {"dim", MODEL('i', dim), "64", 1, 1 << 20, "C", "width of the model (paper: 768)"},
+    {"head-dim", MODEL('i', head_dim), "0", 1, 1 << 20, "D", "width of a head; default: C / H"},
+    {"ffn", MODEL('i', ffn), "128", 1, 1 << 20, "F", "hidden width (paper: 1536)"},
+    {"vocab", MODEL('i', vocab), "0", 1, 1 << 24, "V", "vocabulary; default: the tokenizer's"},
+    {"context", MODEL('i', context), "128", 1, 1 << 24, "T", "longest sequence (paper: 2048)"},
+    {"embed-dim", MODEL('i', embed_dim), "0", 1, 1 << 20, "E", "the embedding's; default: dim"},
+    {"pos", MODEL('c', pos), WORDS("rotary", "none|absolute|learned|relative|t5|alibi"),
+     "positions (Table 3, appendix A)"},
+    {"rotary-dims", MODEL('i', rotary_dims), "0", 1, 1 << 20, "R", "dims rotated; default: all"},
+    {"rope-base", MODEL('d', rope_base), "10000", 1, 1e12, "X", "base of the rotary frequencies"},
+    {"rope-pairing", MODEL('c', rope_pairing), WORDS("half", "interleaved"), "which dims pair"},
+    {"rope-scaling", MODEL('c', rope_scaling), WORDS("none", "linear|llama3"), "stretched angles"},
+    {"rope-factor", MODEL('d', rope_factor), "8", 1, 1e6, "X", "by how much"},
+    {"rope-low", MODEL('d', rope_low), "1", 0, 1e6, "X", "llama3: turns below which it is whole"},
+    {"rope-high", MODEL('d', rope_high), "4", 0, 1e6, "X", "llama3: turns above which it is kept"},
+    {"rope-original", MODEL('i', rope_original), "8192", 1, 1 << 24, "T", "llama3: context before"},
+    {"norm", MODEL('c', norm), WORDS("rms", "layer"), "RMSNorm, or LayerNorm with bias"},
+    {"norm-eps", MODEL('d', norm_eps), "1e-5", 0, 1, "X", "inside the norm's root"},
+    {"place", MODEL('c', place), WORDS("pre", "post|parallel"), "of the norms (section 7.2)"},
+    {"act", MODEL('c', act), WORDS("swiglu", "geglu|reglu|swish|gelu|relu|gelutanh"),
+     "the feed-forward's activation (Table 11)"},
+    {"linear-bias", MODEL('b', linear_bias), ON_OFF, "a bias in every linear map but the last"},
+    {"bias-in", MODEL('c', bias_in), WORDS("all", "qkv|attention|ffn"), "with --linear-bias"},
+    {"score-by-layer", MODEL('b', score_by_layer), ON_OFF, "scores of block l over l + 1"},
+    {"tied", MODEL('b', tied), ON_OFF, "the embedding is the unembedding"},
+    {"combine", MODEL('c', combine), WORDS("concat", "add"), "heads put together (Table 12)"},
+    {"kernel", MODEL('c', kernel), WORDS("identity", "elu|mlp"), "phi (section 7.4, Table 15)"},
+    {"sim", MODEL('c', sim), WORDS("exp", "sigmoid|elu|identity"), "similarity s(z) (Table 15)"},
+    {"normalizer", MODEL('c', normalizer), WORDS("sum", "one|clamp|pnorm"), "Z (Table 15)"},
+    {"pnorm", MODEL('d', pnorm), "0", 1e-3, 1e3, "P", "p of --normalizer pnorm; 2 unless given"},
+    {"scale", MODEL('d', scale), "1", -1e6, 1e6, "A", "of the weights (Table 14, equation 29)"},
+    {"extra", MODEL('c', extra), WORDS("none", "k|kv|zero|logit"), "a null key (Table 4)"},
+    {"extra-shared", MODEL('b', extra_shared), ON_OFF, "one k*, v* for all heads (Table 12)"},
+    {"extra-dims", MODEL('i', extra_dims), "0", 1, 1 << 20, "N",
+     "learned dims; default: all (Table 13)"},
+    {"extra-order", MODEL('c', extra_order), WORDS("first", "last|lowfreq"), "which those are"},
+    {"extra-value", MODEL('c', extra_value), WORDS("zero", "e1|ones"), "its v* (Table 5)"},
+    {"extra-norm", MODEL('d', extra_norm), "1", -1e6, 1e6, "M", "its length m"},
+    {"vbias", MODEL('b', vbias), ON_OFF, "a value bias v+ (Table 4)"},
+    {"sink-token", MODEL('b', sink_token), ON_OFF, "a learned first row x* (Table 4)"},
+    {"window", MODEL('i', window), "0", 1, 1 << 24, "W",
      "keys a row sees, itself included; default: all (Figure 6)"},
-    {"window-period", 'm', 'i', AT(model.window_period), "0",      1, 1024, "N",
+    {"window-period", MODEL('i', window_period), "0", 1, 1024, "N",
      "the window holds in layers l with l mod N = offset; default: all"},
-    {"window-offset", 'm', 'i', AT(model.window_offset), "0",      0, 1024, "N",
-     "see --window-period"},
-    {"prefix",        'm', 'i', AT(model.prefix),        "0",      0, 1 << 24, "P",
+    {"window-offset", MODEL('i', window_offset), "0", 0, 1024, "N", "see --window-period"},
+    {"prefix", MODEL('i', prefix), "0", 0, 1 << 24, "P",
      "tokens that every row sees, and that are not scored (Figure 5)"},
-    {"attention-period", 'm', 'i', AT(model.attention_period), "0", 1, 1024, "N",
+    {"attention-period", MODEL('i', attention_period), "0", 1, 1024, "N",
      "blocks l with l mod N = offset attend, the others have a Mamba mixer; forward only"},
-    {"attention-offset", 'm', 'i', AT(model.attention_offset), "0", 0, 1024, "N",
-     "see --attention-period"},
-    {"mamba-inner",   'm', 'i', AT(model.mamba_inner),   "0",      1, 1 << 20, "I",
-     "channels of the mixer; default: 2 dim"},
-    {"mamba-state",   'm', 'i', AT(model.mamba_state),   "0",      1, 1 << 12, "M",
-     "states of a channel; default: 16"},
-    {"mamba-conv",    'm', 'i', AT(model.mamba_conv),    "0",      1, 1 << 12, "J",
-     "rows that a channel is convolved over; default: 4"},
-    {"mamba-rank",    'm', 'i', AT(model.mamba_rank),    "0",      1, 1 << 20, "R",
-     "rank of the step; default: dim / 16, rounded up"},
-    {"experts",       'm', 'i', AT(model.experts),       "0",      1, 256, "X",
-     "feed-forwards to choose from; default: one and no choice; forward only"},
-    {"expert-top",    'm', 'i', AT(model.expert_top),    "0",      1, 256, "N",
+    {"attention-offset", MODEL('i', attention_offset), "0", 0, 1024, "N", "see --attention-period"},
+    {"mamba-inner", MODEL('i', mamba_inner), "0", 1, 1 << 20, "I", "channels; default: 2 dim"},
+    {"mamba-state", MODEL('i', mamba_state), "0", 1, 1 << 12, "M", "states; default: 16"},
+    {"mamba-conv", MODEL('i', mamba_conv), "0", 1, 1 << 12, "J", "taps; default: 4"},
+    {"mamba-rank", MODEL('i', mamba_rank), "0", 1, 1 << 20, "R", "of the step; default: dim / 16"},
+    {"experts", MODEL('i', experts), "0", 1, 256, "X", "feed-forwards; default: one"},
+    {"expert-top", MODEL('i', expert_top), "0", 1, 256, "N",
      "how many of them a row takes; default: 2, or the one there is"},
-    {"expert-period", 'm', 'i', AT(model.expert_period), "0",      1, 1024, "N",
+    {"expert-period", MODEL('i', expert_period), "0", 1, 1024, "N",
      "blocks l with l mod N = offset have experts; default: all"},
-    {"expert-offset", 'm', 'i', AT(model.expert_offset), "0",      0, 1024, "N",
-     "see --expert-period"},
+    {"expert-offset", MODEL('i', expert_offset), "0", 0, 1024, "N", "see --expert-period"},
 
-    {"init",          't', 'c', AT(train.init),          "torch",  0, 0, "torch|authors|gpt2",
-     "how parameters start"},
-    {"batch",         't', 'i', AT(train.batch),         "8",      1, 1 << 20, "B",
-     "sequences of a forward (paper: 512; Table 10)"},
-    {"accumulate",    't', 'i', AT(train.accumulate),    "1",      1, 1 << 20, "N",
-     "forwards of a step"},
-    {"steps",         't', 'i', AT(train.steps),         "2000",   0, 1 << 30, "N",
-     "steps of the optimiser (paper: 20000)"},
-    {"lr",            't', 'd', AT(train.lr),            "4e-3",   0, 1e3, "X",
-     "learning rate (paper: 4e-4 at 60M parameters; Table 9)"},
-    {"min-lr",        't', 'd', AT(train.min_lr),        "-1",     0, 1e3, "X",
-     "where the cosine ends; default: a tenth of --lr"},
-    {"warmup",        't', 'i', AT(train.warmup),        "100",    0, 1 << 30, "N",
-     "steps of linear warm-up"},
-    {"schedule",      't', 'c', AT(train.schedule),      "constant", 0, 0, "constant|cosine",
-     "after the warm-up"},
-    {"optimizer",     't', 'c', AT(train.optimizer),     "adamw",  0, 0, "adamw|sgd",
-     "the optimiser"},
-    {"wd",            't', 'd', AT(train.wd),            "0.1",    0, 1e3, "G",
-     "weight decay gamma, decoupled (Table 2)"},
-    {"decay",         't', 'c', AT(train.decay),         "all",    0, 0, "all|matrices",
-     "what it acts on"},
-    {"clip",          't', 'd', AT(train.clip),          "1",      0, 1e9, "X",
-     "largest gradient norm; 0: no clipping"},
-    {"beta1",         't', 'd', AT(train.beta1),         "0.9",    0, 0.999999, "X",
-     "AdamW's first moment"},
-    {"beta2",         't', 'd', AT(train.beta2),         "0.95",   0, 0.999999, "X",
-     "AdamW's second moment"},
-    {"adam-eps",      't', 'd', AT(train.adam_eps),      "1e-8",   0, 1, "X", "AdamW's epsilon"},
-    {"seed",          't', 'i', AT(train.seed),          "0",      0, 2147483647, "N",
-     "start, order of the data, random tokens"},
-    {"save-every",    't', 'i', AT(train.save_every),    "0",      0, 1 << 30, "N",
+    {"init", TRAIN('c', init), WORDS("torch", "authors|gpt2"), "how parameters start"},
+    {"batch", TRAIN('i', batch), "8", 1, 1 << 20, "B", "sequences (paper: 512; Table 10)"},
+    {"accumulate", TRAIN('i', accumulate), "1", 1, 1 << 20, "N", "forwards of a step"},
+    {"steps", TRAIN('i', steps), "2000", 0, 1 << 30, "N", "steps of the optimiser (paper: 20000)"},
+    {"lr", TRAIN('d', lr), "4e-3", 0, 1e3, "X", "learning rate (paper: 4e-4; Table 9)"},
+    {"min-lr", TRAIN('d', min_lr), "-1", 0, 1e3, "X", "end of the cosine; default: lr / 10"},
+    {"warmup", TRAIN('i', warmup), "100", 0, 1 << 30, "N", "steps of linear warm-up"},
+    {"schedule", TRAIN('c', schedule), WORDS("constant", "cosine"), "after the warm-up"},
+    {"optimizer", TRAIN('c', optimizer), WORDS("adamw", "sgd"), "the optimiser"},
+    {"wd", TRAIN('d', wd), "0.1", 0, 1e3, "G", "weight decay gamma, decoupled (Table 2)"},
+    {"decay", TRAIN('c', decay), WORDS("all", "matrices"), "what it acts on"},
+    {"clip", TRAIN('d', clip), "1", 0, 1e9, "X", "largest gradient norm; 0: no clipping"},
+    {"beta1", TRAIN('d', beta1), "0.9", 0, 0.999999, "X", "AdamW's first moment"},
+    {"beta2", TRAIN('d', beta2), "0.95", 0, 0.999999, "X", "AdamW's second moment"},
+    {"adam-eps", TRAIN('d', adam_eps), "1e-8", 0, 1, "X", "AdamW's epsilon"},
+    {"seed", TRAIN('i', seed), "0", 0, 2147483647, "N", "start, order of the data, random tokens"},
+    {"save-every", TRAIN('i', save_every), "0", 0, 1 << 30, "N",
      "steps between checkpoints; 0: only the last"},
-    {"log-every",     't', 'i', AT(train.log_every),     "100",    1, 1 << 30, "N",
-     "steps between lines of --log, and looks at the sink"},
-    {"log",           't', 's', AT(log),                 "",       0, 0, "FILE",
-     "a CSV line every --log-every steps"},
-    {"toy",           't', 'c', AT(data.toy),            "none",   0, 0, "none|trigger|backcopy",
+    {"log-every", TRAIN('i', log_every), "100", 1, 1 << 30, "N", "steps between looks at the sink"},
+    {"log", 't', 's', AT(log), STRING("FILE"), "a CSV line every --log-every steps"},
+    {"toy", 't', 'c', AT(data.toy), WORDS("none", "trigger|backcopy"),
      "a task whose mechanism is known, instead of text; sink repro has both"},
 
-    {"text",          'd', 's', AT(data.text),           "",       0, 0, "FILE",
+    {"text", DATA('s', text), STRING("FILE"),
      "text whose documents end in <|endoftext|>; a folder of it; - is standard input"},
-    {"grammar",       'd', 's', AT(data.grammar),        "",       0, 0, "FILE",
+    {"grammar", DATA('s', grammar), STRING("FILE"),
      "a grammar to expand without end; default: the shipped stories"},
-    {"tokens",        'd', 's', AT(data.tokens),         "",       0, 0, "FILE",
+    {"tokens", DATA('s', tokens), STRING("FILE"),
      "a shard of 16-bit ids as llm.c or nanoGPT writes it; a folder of them; -"},
-    {"end-token",     'd', 'i', AT(data.end_token),      "50256",  0, 65535, "ID",
-     "the id at which a shard's documents end"},
-    {"tokenizer",     'd', 's', AT(data.tokenizer),      "tokenizer.bin", 0, 0, "FILE",
-     "the vocabulary"},
-    {"fix-token",     'd', 'i', AT(data.fix_token),      "0",      1, 1 << 24, "POS",
+    {"end-token", DATA('i', end_token), "50256", 0, 65535, "ID", "ends a document of --tokens"},
+    {"tokenizer", DATA('s', tokenizer), "tokenizer.bin", 0, 0, "FILE", "the vocabulary"},
+    {"fix-token", DATA('i', fix_token), "0", 1, 1 << 24, "POS",
      "write <|fix|> at this position of every sequence (Table 10)"},
-    {"random-tokens", 'd', 's', AT(data.random_tokens),  "",       0, 64, "1,2",
+    {"random-tokens", DATA('s', random_tokens), "", 0, 64, "1,2",
      "draw these positions from the whole vocabulary (section 5)"},
-    {"data-tokens",   't', 'd', AT(data.data_tokens),    "0",      1, 1e15, "N",
+    {"data-tokens", 't', 'd', AT(data.data_tokens), "0", 1, 1e15, "N",
      "train on at most N tokens, again and again (Figure 5)"},
-    {"bos",           'd', 'b', AT(data.bos),            "0",      0, 1, "",
-     "<|bos|> before every document; a published model begins as it was trained: --no-bos"},
-    {"valid",         'd', 'd', AT(data.valid),          "0.05",   0, 0.9, "SHARE",
-     "share of the documents kept for validation"},
+    {"bos", DATA('b', bos), ON_OFF, "<|bos|> before every document; or --no-bos"},
+    {"valid", DATA('d', valid), "0.05", 0, 0.9, "SHARE", "of the documents, for validation"},
 
-    {"eps",           'e', 'd', AT(eps),                 "0.3",    0, 1, "X",
-     "threshold of Sink (Figure 3)"},
-    {"T",             'e', 'i', AT(eval_T),              "64",     1, 1 << 24, "T",
-     "tokens of an evaluated sequence"},
-    {"n",             'e', 'i', AT(eval_n),              "100",    1, 1 << 20, "N", "sequences"},
-    {"k",             'e', 'i', AT(eval_k),              "4",      1, 1 << 20, "K",
-     "print Sink_1 .. Sink_K"},
-    {"metric-rows",   'e', 'c', AT(metric_rows),         "real",   0, 0, "real|plus1",
-     "rows the metric reads; plus1: the authors' form"},
-    {"input",         'e', 'c', AT(input),               "natural", 0, 0, "natural|random|repeat",
-     "what is fed (Table 1)"},
+    {"eps", 'e', 'd', AT(eps), "0.3", 0, 1, "X", "threshold of Sink (Figure 3)"},
+    {"T", 'e', 'i', AT(eval_T), "64", 1, 1 << 24, "T", "tokens of an evaluated sequence"},
+    {"n", 'e', 'i', AT(eval_n), "100", 1, 1 << 20, "N", "sequences"},
+    {"k", 'e', 'i', AT(eval_k), "4", 1, 1 << 20, "K", "print Sink_1 .. Sink_K"},
+    {"metric-rows", 'e', 'c', AT(metric_rows), WORDS("real", "plus1"), "plus1: the authors' form"},
+    {"input", 'e', 'c', AT(input), WORDS("natural", "random|repeat"), "what is fed (Table 1)"},
 
-    {"inputs",        'y', 'b', AT(inputs),              "0",      0, 1, "",
-     "natural, random and repeat, a line each (Table 1 left)"},
-    {"domains",       'y', 's', AT(domains),             "",       0, 0, "FOLDER",
+    {"inputs", 'y', 'b', AT(inputs), ON_OFF, "natural, random, repeat, a line each (Table 1)"},
+    {"domains", 'y', 's', AT(domains), STRING("FOLDER"),
      "a line for each text and .grammar in it (Figure 9)"},
-    {"lengths",       'y', 's', AT(lengths),             "",       0, 0, "16,64",
+    {"lengths", 'y', 's', AT(lengths), STRING("16,64"),
      "a line for each T (Figure 3); --csv has Sink_1 at eps 0.1, 0.15 .. 0.5"},
-    {"choices",       'y', 's', AT(choices),             "",       0, 0, "FILE",
+    {"choices", 'y', 's', AT(choices), STRING("FILE"),
      "acc and acc_norm of multiple choice (Figure 10); hf choices makes it of HellaSwag"},
-    {"questions",     'y', 'i', AT(questions),           "0",      1, 1 << 30, "N",
-     "of --choices, so many; default: all"},
+    {"questions", 'y', 'i', AT(questions), "0", 1, 1 << 30, "N", "how many; default: all"},
 
-    {"ablate",        'a', 'c', AT(ablate),              "none",   0, 0,
-     "none|key1|value1|value1-mean|kstar",
+    {"ablate", 'a', 'c', AT(ablate), WORDS("none", "key1|value1|value1-mean|kstar"),
      "the loss without token 1's key or value, or without k* (or x*), against a control"},
 
-    {"replace-position", 'a', 'i', AT(replace_position), "0",      2, 1 << 24, "T",
+    {"replace-position", 'a', 'i', AT(replace_position), "0", 2, 1 << 24, "T",
      "token 1 reads position T's vector in place of its own (Table 7)"},
-    {"swap-position", 'a', 'i', AT(swap_position),       "0",      2, 1 << 24, "T",
+    {"swap-position", 'a', 'i', AT(swap_position), "0", 2, 1 << 24, "T",
      "tokens 1 and T read each other's position vector (Table 7)"},
 
-    {"out",           'u', 's', AT(out),                 "",       0, 0, "FILE",
-     "where the result goes"},
-    {"csv",           'j', 's', AT(csv),                 "",       0, 0, "FILE",
-     "the results as CSV"},
-    {"json",          'j', 's', AT(json),                "",       0, 0, "FILE",
-     "the results as JSON"},
-    {"report",        'p', 's', AT(report),              "",       0, 0, "FILE",
+    {"out", 'u', 's', AT(out), STRING("FILE"), "where the result goes"},
+    {"csv", 'j', 's', AT(csv), STRING("FILE"), "the results as CSV"},
+    {"json", 'j', 's', AT(json), STRING("FILE"), "the results as JSON"},
+    {"report", 'p', 's', AT(report), STRING("FILE"),
      "a page of curves, maps and norms; of train by default --out's name and .html"},
-    {"quiet",         'o', 'b', AT(quiet),               "0",      0, 1, "", "no progress"},
-    {"resume",        'r', 'b', AT(resume),              "0",      0, 1, "",
+    {"quiet", 'o', 'b', AT(quiet), ON_OFF, "no progress"},
+    {"resume", 'r', 'b', AT(resume), ON_OFF,
      "go on with the run in --out FILE, to the same bits; where there is none, begin it"},
-    {"start",         'f', 's', AT(start),               "",       0, 0, "MODEL",
-     "train this model's parameters further, from step 0 on other data (Figure 30)"},
-    {"threads",       'o', 'i', AT(threads),             "0",      1, 1024, "N",
-     "threads; default: all. The results have the same bits"},
+    {"start", 'f', 's', AT(start), STRING("MODEL"), "train it further, from step 0 (Figure 30)"},
+    {"plain", 'l', 'b', AT(plain), ON_OFF,
+     "attention by the plain loops of 3.7, not in tiles: slower, the same to rounding"},
+    {"threads", 'o', 'i', AT(threads), "0", 1, 1024, "N", "default: all; the same bits"},
 
-    {"ids",           'i', 's', AT(ids),                 "",       0, 0, "FILE",
-     "lines of T+1 token ids, taken literally; - is standard input"},
-    {"all",           'w', 'b', AT(all),                 "0",      0, 1, "",
-     "also q, k, z and the features before a post-norm"},
-    {"prompt",        'g', 's', AT(prompt),              "",       0, 0, "TEXT",
-     "how the text begins"},
-    {"seed",          's', 'i', AT(train.seed),          "0",      0, 2147483647, "N",
+    {"ids", 'i', 's', AT(ids), STRING("FILE"), "lines of T+1 token ids; - is standard input"},
+    {"all", 'w', 'b', AT(all), ON_OFF, "also q, k, z and the features before a post-norm"},
+    {"prompt", 'g', 's', AT(prompt), STRING("TEXT"), "how the text begins"},
+    {"seed", 's', 'i', AT(train.seed), "0", 0, 2147483647, "N",
      "what is drawn: tokens, documents, an ablation's control"},
-    {"n",             'g', 'i', AT(how_many),            "0",      1, 1 << 24, "N",
+    {"n", 'g', 'i', AT(how_many), "0", 1, 1 << 24, "N",
      "how many tokens [100], or documents of --grammar [1]"},
-    {"temperature",   'g', 'd', AT(temperature),         "0.8",    0, 100, "X",
-     "0 takes the likeliest"},
+    {"temperature", 'g', 'd', AT(temperature), "0.8", 0, 100, "X", "0 takes the likeliest"},
     {NULL, 0, 0, 0, NULL, 0, 0, NULL, NULL}
 };
 
@@ -11564,7 +10827,8 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
         printf("steps=%ld loss=%.6f valid_loss=%.6f alpha_1=%.6f sink_1=%.6f parameters=%lld%s%s\n",
                t.step, t.loss, o->loss, o->p.alpha1, o->p.sink1, (long long)t.m.count,
                s->out[0] ? " out=" : "", s->out);
-    if (page[0] && s->program && s->program->page && o->p.looks && (!e->status || trainer_diverged(&t))) {
+    if (page[0] && s->program && s->program->page && o->p.looks
+        && (!e->status || trainer_diverged(&t))) {
         Error of_page = {0};
         if (e->status) snprintf(o->ended, sizeof o->ended, "%s", e->text);
         else outcome_measure(o, &t, &seen, &starts, &of_page);
@@ -11598,6 +10862,7 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
     t->s.own = s->own;
     if (settings_parse(&t->s, s->argc, s->argv, s->groups, words, &n, e)) return e->status;
     *s = t->s;
+    t->m.plain = s->plain;
     return 0;
 }
 
@@ -11871,6 +11136,8 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
     EvalRow row = {.input = 0};
     int starts = 0;
     if (!n) return fail(e, 2, "eval: expected a model file. Try: sink eval out/model.ckpt");
+    if (s->plain && s->ablate)
+        return fail(e, 2, "eval --ablate: --plain has no ablations. Try: without --plain");
     if (results_ready(s, e)) return e->status;
     if (n > 1 || s->inputs || s->domains[0] || s->lengths[0]) return survey(s, words, n, e);
     Outcome *o = grab(1, sizeof *o, e);
@@ -11997,7 +11264,7 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
     } else if (!ids_parse(&in, path, t.vocab, false, &ids, NULL, &B, &T, e) &&
                !tokenizer_decode(&t, ids.at, ids.size, &out, e)) {
         /* the space that encoding put before the text is not the text's */
-        const bool blank = t.space > SPACE_NONE && out.size && out.at[0] == ' ';
+        const bool blank = t.blank && out.size && out.at[0] == ' ';
         fwrite(out.at + blank, 1, out.size - blank, stdout);
     }
     encoder_free(&encoder);
@@ -12100,6 +11367,7 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
         if (checkpoint_load(words[0], &t, true, e)) return e->status;
     } else if (!config_resolve(&s->model, e) && !model_create(&t.m, &s->model, true, e))
         model_init(&t.m, s->train.init, (uint64_t)s->train.seed);
+    t.m.plain = s->plain;
     snprintf(config, sizeof config, "%s/config.json", s->out);
     if (!e->status) file_read(s->ids, &text, e);
     if (!e->status && !ids_parse(&text, s->ids, t.m.c.vocab, true, &ids, NULL, &B, &T, e)) {
@@ -12118,21 +11386,22 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
 static int verb_help(Settings *s, const char **words, int n, Error *e);
 
 static const Verb VERBS[] = {
-    {"run",      "",               "mtdeopruj",
+    {"run",      "",               "mtdeoprujl",
      "three short trainings: a sink emerges, moves to a key bias, fails to appear", verb_run, true},
-    {"train",    "",               "mtdeoprfu",
+    {"train",    "",               "mtdeoprful",
      "text in, checkpoint out", verb_train, true},
-    {"eval",     "MODEL ..",       "dseoapiyj",
+    {"eval",     "MODEL ..",       "dseoapiyjl",
      "the sink metrics, norms and the alpha map of a model; a table of several", verb_eval, false},
     {"check",    "[NAME|MODEL]",   "",
-     "the paper's propositions, on toys or a model: holds, fails as it must, refuted", verb_check, false},
+     "the paper's propositions, on toys or a model: holds, fails as it must, refuted", verb_check,
+     false},
     {"list",     "",               "",
      "the paper's variants by name", verb_list, false},
     {"tokenize", "train|encode|decode [FILE]", "mdou",
      "make a tokenizer; text to ids; ids to text", verb_tokenize, false},
-    {"generate", "[MODEL]",        "dsgo",
+    {"generate", "[MODEL]",        "dsgol",
      "text from a model", verb_generate, true},
-    {"dump",     "[MODEL]",        "mtiouw",
+    {"dump",     "[MODEL]",        "mtiouwl",
      "every tensor of one forward and backward, for NumPy", verb_dump, false},
     {"help",     "[VERB]",         "",
      "this page; a verb's flags", verb_help, false},

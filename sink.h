@@ -39,7 +39,7 @@ typedef float real;
 /* Counts and offsets: signed and wide, so that they mix with int and no product overflows. */
 typedef ptrdiff_t idx;
 
-/* A matrix as the multiply (14) reads it: element (i, j) lies at at[i*row + j*col]. One of the two
+/* A matrix as the multiply (13) reads it: element (i, j) lies at at[i*row + j*col]. One of the two
    strides is 1 for everything that has to be fast; any strides give the right answer. */
 typedef struct Matrix { const real *at; idx row, col; } Matrix;
 
@@ -77,7 +77,7 @@ enum { PAIR_HALF, PAIR_INTERLEAVED };                     /* which two dims a ro
 enum { ROPE_PLAIN, ROPE_LINEAR, ROPE_LLAMA3 };
 enum { NORM_RMS, NORM_LAYER };
 enum { PLACE_PRE, PLACE_POST, PLACE_PARALLEL };
-enum { ACT_SWIGLU, ACT_GEGLU, ACT_REGLU, ACT_SWISH, ACT_GELU, ACT_RELU, ACT_GELUTANH };
+enum { ACT_SWIGLU, ACT_GEGLU, ACT_REGLU, ACT_SWISH, ACT_GELU, ACT_RELU, ACT_GELUTANH, ACT_ROWS };
 /* which linear maps have a bias under linear_bias */
 enum { BIAS_ALL, BIAS_QKV, BIAS_ATTENTION, BIAS_FFN };
 enum { COMBINE_CONCAT, COMBINE_ADD };
@@ -184,13 +184,6 @@ typedef struct Layer {
     real *logit;                 /* [H]: the extra column's learned score */
     real *vplus;                 /* [H,D]: the value bias v+ */
     real *phi1, *phi2;           /* [D,D] [D,D]: the mlp kernel */
-    /* in place of all from wq to phi2 but the norms and the ffn, where Mamba mixes the rows (3.10):
-     * [C,2I] [J,I] [I] [I,R+2M], gains [R] [M] [M], */
-    real *m_in, *m_conv, *m_convb, *m_x, *m_rnorm, *m_bnorm, *m_cnorm;
-    real *m_dt, *m_dtb, *m_alog, *m_skip, *m_out;      /* [R,I] [I] [M,I] [I] [I,C] */
-    /* in place of w1 .. b3: [C,X], and [X] layers of which w1 .. b3 alone are set (3.11) */
-    real *router;
-    struct Layer *expert;
 } Layer;
 
 typedef struct Weights {
@@ -200,34 +193,61 @@ typedef struct Weights {
     real *normf, *normfb;        /* [C] [C]: the final norm, absent under post-norm */
     real *wout, *wcls;           /* [C,E] when E differs from C; [E,V], absent when tied */
     Layer *layer;                /* [L] */
-    Layer *expert;               /* [L,X], where any block has experts */
 } Weights;
 
 /* One tensor of a model. The list of them drives allocation, initialisation, AdamW, checkpoints
  * and dumps. */
 typedef struct Tensor {
-    char name[32];               /* "l0.wq", "l1.e3.w1" */
+    char name[32];               /* "l0.wq" */
     int rank; int shape[2];      /* one or two dimensions, row-major */
     /* where it starts in Model.params (-1: still in its file), and how many numbers it holds */
     idx at, count;
-    int law, layer;              /* how it starts (chapter 2); its block, or -1 */
+    int init, layer;             /* how it starts (chapter 2); its block, or -1 */
     bool matrix;                 /* decayed under --decay matrices */
+    size_t field;                /* offset of its pointer in Layer, in Weights, or in what has it: */
+    int part;                    /* 0; else of a part that the paper's models lack (owner below) */
 } Tensor;
+
+/* What a published model may have in place of the paper's parts; data/hf.c has them, and in sink.c
+ * Model.published is NULL. A function that returns a bool says whether it has done the work; else
+ * the caller does it as the paper has it. There is no backward. */
+struct Model;
+struct Acts;
+typedef struct PublishedParts {
+    /* the tensors of block l's mixer or ffn; the struct that has the pointer to a tensor of these */
+    bool (*list_mixer)(struct Model *m, int l, Error *e);
+    bool (*list_ffn)(struct Model *m, int l, Error *e);
+    void *(*owner)(const struct Model *m, const struct Tensor *t);
+    /* what stays in its file: a row of wte; y = x W, W transposed where it is stored [out,in]; the
+     * mean loss, by columns of W_cls */
+    bool (*row)(const struct Model *m, real *to, idx id);
+    bool (*linear)(const struct Model *m, real *y, const real *x, const real *w, bool transposed,
+                   idx rows, idx in, idx out);
+    bool (*loss)(const struct Model *m, struct Acts *a, const int *targets, int B, int T,
+                 double *mean);
+    /* MHSA(x) and FFN(x) of block l, y and x [B,N,C]; the scratch Acts.published that they need */
+    bool (*mix)(const struct Model *m, struct Acts *a, int l, real *y, const real *x, int B, idx N);
+    bool (*feed)(const struct Model *m, struct Acts *a, int l, real *y, const real *x, idx rows);
+    idx (*room)(const Config *c, int B, idx N);
+    int (*fault)(const struct Model *m, Error *e);   /* 0, or what reading the file came to */
+    void (*close)(struct Model *m);                  /* the file, and what is other's */
+} PublishedParts;
 
 typedef struct Model {
     Config c;
     int n_tensors; Tensor *tensor;
     idx count; real *params, *grads;   /* grads is NULL in a model that only evaluates */
     Weights w, d;                         /* the same memory by name: parameters, gradients */
-    /* NULL, or where the matrices still are (10.4). Their pointers in w then lead to their entries
-     * in tensor: names, for linear_forward and its like, and not numbers */
-    struct ModelFile *file;
+    const PublishedParts *published;      /* NULL, or what it has in place of the paper's parts: */
+    struct ModelFile *file;               /* where its matrices are, and its blocks' own tensors */
+    struct OtherBlock *other;             /* [L]; both known to data/hf.c alone */
+    bool plain;                  /* --plain: attention by 3.7's loops, not chapter 14's tiles */
 } Model;
 
-/* c resolved; all parameters 0. 2 when gradients are asked for and config_trains refuses */
+/* c resolved; all parameters 0. 2 for what data/hf.c alone has (config_trains). */
 int  model_create(Model *m, const Config *c, bool with_grads, Error *e);
-/* The list of tensors alone, and w.layer, d.layer without memory behind them. */
-int  model_list(Model *m, const Config *c, Error *e);
+/* The list of tensors alone, and w.layer, d.layer without memory behind them; p may be NULL. */
+int  model_list(Model *m, const Config *c, const PublishedParts *p, Error *e);
 void model_free(Model *m);
 /* INIT_*; each tensor draws from its own stream */
 void model_init(Model *m, int init, uint64_t seed);
@@ -248,8 +268,8 @@ typedef struct LayerActs {
     real *fq, *fk, *hq, *hk;
     /* [B,N,H,D] head outputs; [B,N,D] their sum, when heads are added */
     real *o, *osum;
-    /* [B,H,N] the one number a row of scores leaves for its backward */
-    real *keep;
+    /* [B,H,N] the one number a row of scores leaves for its backward (3.6) */
+    real *row_stat;
     real *s1;                    /* [B,N,C] x + MHSA(..) */
     real *n2, *n2stat;           /* [B,N,C] [B,N,2] */
     /* [B,N,F] the two branches before, and their product after, the activation */
@@ -274,23 +294,6 @@ typedef struct Ablation {
 /* Table 7: token 1 reads p_t in place of p_1; and where they swap, token t reads p_1. */
 typedef struct PositionEdit { int t; bool swap; } PositionEdit;   /* t from 2 on */
 
-/* What the Mamba mixer makes on its way, one set for all blocks: no backward reads it (3.10). */
-typedef struct MambaActs {
-    real *xz;                    /* [B,N,2I] both halves of u W_in */
-    real *a;                     /* [B,N,I] what the taps make of x, activated */
-    real *p;                     /* [B,N,R+2M] a W_x: r, b, c before their norms, */
-    real *r, *bc;                /* [B,N,R] [B,N,2M] and after */
-    real *dt, *y;                /* [B,N,I] the step; the mixer's output before W_out */
-    real *rate;                  /* [M,I] -e^A_log */
-    real *state;                 /* [B,M,I] S; after a forward that of the last row */
-} MambaActs;
-
-/* What the experts need, likewise (3.11). */
-typedef struct ExpertActs {
-    real *gate;                  /* [B,N,X] p_e where row n takes expert e, else 0 */
-    real *in, *out;              /* [B,N,C] the rows of one expert, and what it makes of them */
-} ExpertActs;
-
 enum { SLICE = 160 };            /* rows of logits that exist at a time */
 
 typedef struct Acts {
@@ -301,13 +304,12 @@ typedef struct Acts {
     /* [B,N,C] the stream, h^L after a forward; and after the final norm (post-norm: h^L itself) */
     const real *h, *nf;
     real *fnorm, *nfstat;        /* [B,N,C] [B,N,2] */
-    MambaActs mamba;
-    ExpertActs expert;
+    real *published;             /* scratch of blocks that the paper's models lack (data/hf.c) */
     real *embed;                 /* [B,T,E] rows of wte, when E differs from C */
     Probe *probe;                /* [L], or NULL: set by the caller before a forward */
     const Ablation *ablation;    /* or NULL, as it must be where a backward follows */
     const PositionEdit *edit;    /* likewise; t at most T, and no cache before the forward */
-    real *cosine, *sine, *wave;  /* [N,r/2] of the rotations; [N,C] absolute positions */
+    real *cosine, *sine, *sinusoid;  /* [N,r/2] of the rotations; [N,C] absolute positions */
     /* [H,2N-1] b_h by j-i from -(N-1); [B,H,2N-1] its gradient by sequence */
     real *bias, *dbias;
     real *dh, *dx, *dn;          /* [B,N,C] gradients that travel down the stack */
@@ -316,19 +318,17 @@ typedef struct Acts {
     real *dphi;                  /* like q: scratch of the mlp kernel */
     real *df1, *df2;             /* like f1, f2; df1 holds dfa first */
     real *slot;                  /* [B,H,3D+1] gradients of k*, v*, v+ and the logit by sequence */
-    real *strip;                 /* scratch of attention, one piece for each thread */
+    real *vfixed;                /* [D] the fixed v* of Table 5, or NULL */
+    real *scratch;               /* of attention, scratch_size numbers for each thread */
+    idx scratch_size;
     /* [SLICE,C] [SLICE,C] [SLICE,V]: rows on their way to the loss */
     real *slice, *dslice, *logits;
     real *outp, *doutp;          /* [SLICE,E] when E differs from C */
     double *loss_row;            /* [B,T] -log p of each target; -1 where no target is scored */
-    double *loss_sum;            /* [B,T,2] a row's largest logit, and its sum of e^(y - that) */
-    int threads;                 /* how many pieces strip has */
+    int threads;                 /* how many pieces scratch has */
     idx size;                    /* numbers in the arena */
     void *arena;
 } Acts;
-
-/* What of a matrix W [in,out] is at hand (3.3): [n_in,n_out], from row in0 and column out0 on. */
-typedef struct Slab { Matrix w; idx in0, n_in, out0, n_out; } Slab;
 
 /* How much of a block's activations outlives the block: nothing, so that all blocks use the memory
  * of one; everything, for a backward; its keys and values, for rows to come. */
@@ -344,6 +344,11 @@ void model_forward(const Model *m, Acts *a, const int *ids, int B, int T);
  * rows made: T - from, or all of them where from is 0 or less than the prefix, or where a block is
  * Mamba's, whose state of an earlier row is gone. */
 int  model_extend(const Model *m, Acts *a, const int *ids, int T, int from);
+/* Chapter 14's form of attention_forward and attention_backward (3.7), for block l; and the maps
+ * that a probe asks for of a block that ran by 3.7. */
+void tiled_forward(const Model *m, Acts *a, int l, int B, idx R);
+void tiled_backward(Model *m, Acts *a, int l, int B, idx N);
+void plain_probe(const Model *m, const Acts *a, int l, int B, idx N);
 /* Mean cross-entropy over the scored targets [B,T] (prefix p: the first p-1 positions are not
  * scored). With grads, also adds share times the gradient of that mean to wcls (or wte) and leaves
  * it in a.dh. */
@@ -356,14 +361,15 @@ void model_backward(Model *m, Acts *a, const int *ids, int B, int T);
 /* [R,C] -> [R,V] */
 void model_logits(const Model *m, Acts *a, const real *rows, idx R, real *logits);
 
-/* One row of scores z[0..n), column 0 the extra one, to weights s/Z; returns what backward keeps.
- * */
+/* One row of scores z[0..n), column 0 the extra one, to weights s/Z; returns row_stat, what the
+ * backward keeps. */
 real row_forward(const Config *c, idx n, real *z, real *spare);
-/* From z and the kept number: weights a, slopes g = s'/Z and pulls pi = dlogZ/dz. */
-void row_backward(const Config *c, idx n, const real *z, real keep, real *a, real *g, real *pi);
-real row_normalizer(const Config *c, real keep);                   /* Z_i from what was kept */
+/* From z and row_stat: weights a, deriv = s'/Z and the gradient of log Z, dlogz = dlog Z/dz. */
+void row_backward(const Config *c, idx n, const real *z, real row_stat, real *a, real *deriv,
+                  real *dlogz);
+real row_normalizer(const Config *c, real row_stat);               /* Z_i from what was kept */
 /* m_ij from the weights */
-void row_metric(const Config *c, idx n, const real *a, real keep, real *m);
+void row_metric(const Config *c, idx n, const real *a, real row_stat, real *m);
 /* equation 6 as the authors' code has it: 0..31 */
 int  position_bucket(idx distance);
 /* radians a position, pair from 0 */
@@ -403,6 +409,7 @@ enum { EPS_MOST = 12 };          /* thresholds at a time */
 /* Means over sequences of everything that is measured, by layer, then head. */
 typedef struct Sinks {
     int L, H, T, N, S, batch, n;     /* N rows and S columns as in the maps; n sequences so far */
+    int heads;                       /* in all blocks that attend */
     /* Config's attention_period and _offset: blocks that do not attend have 0 in all that is of
      * heads, and means over blocks and heads leave them out */
     int period, offset;
@@ -466,19 +473,8 @@ enum {
     TOKEN_BYTE = 3,           /* 3 .. 258: the byte id - 3                                    */
     TOKEN_MERGE = 259,        /* 259 ..: merge of rank id - 259                               */
     TOKENIZER_VOCAB_MAX = 1 << 18,
-    PIECE_MAX = 128,          /* bytes of the longest piece of text that CUT_SINK makes       */
-    TOKEN_LENGTH_MAX = 1024   /* bytes of the longest token of any tokenizer                  */
+    PIECE_MAX = 128           /* bytes of the longest piece of text that is encoded by itself */
 };
-
-/* The rows of chapter 8: how text is cut into the pieces that are encoded each on its own; */
-enum { CUT_SINK, CUT_GPT2, CUT_LLAMA3, CUT_BESIDE, CUTS_COUNT };
-/* what is done about spaces before that: nothing; or as SentencePiece, whose sign for a space (and
- * U+2581 in a text) is one, with a space put before no text, before every stretch between marks,
- * before the text unless it begins with one, before every stretch that does not; */
-enum { SPACE_PLAIN, SPACE_NONE, SPACE_EACH, SPACE_FIRST, SPACE_ALWAYS, SPACES_COUNT };
-/* and what a token is: text; one byte of a character that the vocabulary lacks; a mark, taken out
- * of the text as it stands; one taken out after normalisation; a name that no text gives. */
-enum { KIND_TEXT, KIND_BYTE, KIND_MARK, KIND_RUN, KIND_NAME, KINDS_COUNT };
 
 /* A growing array of token ids. */
 typedef struct Ids { int32_t *at; size_t size, room; } Ids;
@@ -488,7 +484,7 @@ void ids_free(Ids *a);
 /* Distinct pairs of numbers >= 0, numbered 0, 1, ... in order of first sight, found by hashing. */
 typedef struct Pair {
     int32_t left, right;
-    uint32_t last;            /* training: 1 + latest visit of this pair; trees: 1 + the id   */
+    uint32_t last;            /* of a tree of prefixes: 1 + what ends here, 0 nothing         */
     int64_t count;            /* training only: how often the pair is in the text             */
 } Pair;
 typedef struct Pairs {
@@ -497,56 +493,39 @@ typedef struct Pairs {
     size_t size, room;        /* room is 0 or a power of two                                  */
 } Pairs;
 
-/* What a merge makes, and when: merges of lower rank come first. */
-typedef struct Merge { int32_t id, rank; } Merge;
-/* Code points that share a class of characters, or a class of marks that combine. */
-typedef struct Range { uint32_t first, last, value; } Range;
-/* A code point that is `first` and `second` (0: nothing) in another form; joins: and is made of
- * them again. */
-typedef struct Fold { uint32_t code, first, second, joins; } Fold;
-
 /* Never changed once made, so that any number of threads may share one. */
 typedef struct Tokenizer {
     int vocab;                /* V                                                            */
-    int cut, space;           /* CUT_*, SPACE_*                                               */
-    bool whole;               /* a piece that is a token is that token, whatever the merges   */
-    bool begins;              /* its models have read bos before every text                   */
     int end, bos, fix;        /* ids: after a document; before one; of --fix-token. -1: none  */
-    Pairs merges;             /* pair number r is merge r; of sink's own: of rank r           */
-    Merge *made;              /* [merges.size]                                                */
+    bool blank;               /* encoding puts a space before a text                          */
+    Pairs merges;             /* pair number r is merge r, of rank r                          */
     uint32_t *start;          /* [V + 1] token id spells pool[start[id] .. start[id + 1] - 1] */
-    unsigned char *pool;
-    unsigned char *kind;      /* [V] KIND_*                                                   */
-    int32_t byte[256];        /* the token of a byte: KIND_TEXT, under CUT_BESIDE KIND_BYTE   */
-    uint32_t *slot;           /* [slots] 1 + an id of KIND_TEXT, by the hash of its spelling  */
-    size_t slots;
-    Pairs marks[2];           /* trees of prefixes of KIND_MARK and KIND_RUN                  */
-    Pairs beside;             /* characters that some token has beside each other: CUT_BESIDE */
-    Range *classes, *combining;      /* [n_classes], [n_combining], sorted                    */
-    Fold *folds;              /* [n_folds], sorted by code; none: text is not normalised      */
-    Pairs joins;              /* (first, second) of folds that join                           */
-    int n_classes, n_combining, n_folds;
-    unsigned char ascii[128]; /* classes of the first 128 characters                          */
+    Bytes pool;
     uint64_t hash;            /* the file's checksum: checkpoints keep it to know their own   */
+    const struct TokenizerKind *kind;      /* NULL; of a published model, data/hf.c's, */
+    struct Published *published;           /* and all else that it knows */
 } Tokenizer;
 
-/* One caller's way into a Tokenizer: the tokens of words met lately, and scratch that grows to the
- * longest piece. One per thread. */
-typedef struct CachedWord CachedWord;
-typedef struct Link Link;
+/* One caller's way into a Tokenizer: the tokens of words met lately. One per thread. */
 typedef struct Encoder {
     const Tokenizer *tokenizer;
-    CachedWord *slot;
-    Link *link;               /* [room] the symbols of one piece                              */
-    uint64_t *heap;           /* [2 room] its joins, the next one first                       */
-    size_t room, joins;
-    Bytes plain;              /* a stretch of text, normalised                                */
-    Ids codes, spare;         /* its characters, where form NFC needs work                    */
+    struct CachedWord *slot;
+    struct Scratch *scratch;  /* NULL; of a published model's                                 */
 } Encoder;
 
+/* The ways of published models' tokenizers, which data/hf.c has. */
+typedef struct TokenizerKind {
+    int (*read)(Tokenizer *t, const unsigned char *bytes, size_t n, const char *name, Error *e);
+    void (*close)(Tokenizer *t);
+    int (*encode)(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e);
+    void (*done)(Encoder *c);
+    /* the length of a text's first piece; the ids of a piece */
+    size_t (*cut)(const Tokenizer *t, const unsigned char *text, size_t n);
+    int (*piece)(Encoder *c, const unsigned char *piece, size_t n, Ids *out, Error *e);
+} TokenizerKind;
+
 int  tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int vocab, Error *e);
-int  tokenizer_read(const unsigned char *bytes, size_t n, const char *name, Tokenizer *out,
-                    Error *e);
+int  tokenizer_read(const unsigned char *bytes, size_t n, const char *name, Tokenizer *t, Error *e);
 int  tokenizer_load(const char *path, Tokenizer *out, Error *e);
 int  tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e);
 int  tokenizer_save(const char *path, const Tokenizer *t, Error *e);
@@ -686,7 +665,7 @@ typedef struct Settings {
     double eps;                                   /* threshold of Sink */
     int eval_T, eval_n, eval_k, metric_rows, input, ablate;
     int replace_position, swap_position;          /* t of Table 7, 0: p_1 stays */
-    int threads, quiet, all, resume;
+    int threads, quiet, plain, all, resume;
     char out[PATH_ROOM], log[PATH_ROOM], csv[PATH_ROOM], json[PATH_ROOM], report[PATH_ROOM];
     char start[PATH_ROOM], ids[PATH_ROOM], prompt[PATH_ROOM];
     char domains[PATH_ROOM], choices[PATH_ROOM], lengths[PATH_ROOM];   /* eval */
@@ -803,6 +782,28 @@ int  model_file_copy(ModelWriter *w, const char *name, int dtype, int order, con
 int  model_file_tensor(ModelWriter *w, const char *name, int dtype, int order, Error *e);
 int  model_file_bytes(ModelWriter *w, const void *at, size_t n, Error *e);
 int  model_file_end(ModelWriter *w, Error *e);
+
+typedef struct OtherBlock {
+    /* [C,2I] [J,I] [I] [I,R+2M], gains [R] [M] [M], [R,I] [I] [M,I] [I] [I,C] */
+    real *in, *conv, *conv_b, *x, *r_norm, *b_norm, *c_norm, *dt, *dt_b, *a_log, *skip, *out;
+    real *router;                /* [C,X] */
+    Layer *expert;               /* [X], of which w1 .. b3 alone are set */
+} OtherBlock;
+
+/* What the mixer makes on its way, one set for all blocks. */
+typedef struct MambaActs {
+    real *xz;                    /* [B,N,2I] both halves of u W_in */
+    real *a;                     /* [B,N,I] what the taps make of x, activated */
+    real *p;                     /* [B,N,R+2M] a W_x: r, b, c before their norms, */
+    real *r, *bc;                /* [B,N,R] [B,N,2M] and after */
+    real *dt, *y;                /* [B,N,I] the step; the mixer's output before W_out */
+    real *rate;                  /* [M,I] -e^A_log */
+    real *state;                 /* [B,M,I] S; after a forward that of the last row */
+} MambaActs;
+MambaActs mamba_acts(const Model *m, const Acts *a, int B, idx N);
+
+/* What of a matrix W [in,out] is at hand: [n_in,n_out], from row in0 and column out0 on. */
+typedef struct Slab { Matrix w; idx in0, n_in, out0, n_out; } Slab;
 
 /* Of a model that is still in its file. The entry that a pointer of m->w stands for; NULL where it
  * is memory. */
@@ -944,7 +945,7 @@ int  result_add1(Result *r, const char *name, double x, Error *e);
 const double *result_find(const Result *r, const char *name, int *n);
 void result_free(Result *r);
 /* -------------------------------------------------------------------------------------------------
- * 14  Matrix multiply and vector maths */
+ * 13  Matrix multiply and vector maths */
 
 /* The row-major matrix at `at` whose rows begin ld elements apart. */
 static inline Matrix rows_of(const real *at, idx ld) {

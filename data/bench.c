@@ -320,12 +320,12 @@ static int synthetic_model(const Settings *s, Error *e) {
     if (e->status || model_file_begin(&w, s->out, s, 0, e)) { free(piece); return e->status; }
     for (int i = 0; i < w.list.n_tensors && !e->status; i++) {
         const Tensor *t = &w.list.tensor[i];
-        bool whole = t->law == LAW_ONE || t->law == LAW_ZERO || t->law == LAW_BIAS;
+        bool whole = t->init == INITIAL_ONE || t->init == INITIAL_ZERO || t->init == INITIAL_BIAS;
         bool rows = !strcmp(t->name, "wte") || !strcmp(t->name, "wpe") || t->rank == 1;
         model_file_tensor(&w, t->name, DTYPE_F16, rows ? IN_OUT : OUT_IN, e);
         for (idx n = t->count; n > 0 && !e->status; n -= PIECE_NUMBERS) {
             for (idx k = 0; k < PIECE_NUMBERS / 4; k++)      /* a sign, exponent 8, 10 bits */
-                piece[k] = t->law == LAW_ONE ? 0x3C003C003C003C00u
+                piece[k] = t->init == INITIAL_ONE ? 0x3C003C003C003C00u
                          : whole ? 0 : (rng_next(&rng) & 0x83FF83FF83FF83FFu) | 0x2000200020002000u;
             model_file_bytes(&w, piece, 2 * (size_t)(n < PIECE_NUMBERS ? n : PIECE_NUMBERS), e);
         }
