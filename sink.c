@@ -10557,7 +10557,7 @@ static void page_line(Page *p, const char *reference, const char *text, double x
 }
 
 /* The rows of the axes of attention that a row of the table has: one bit for each. */
-static unsigned axis_rows(const StateRow *r, Error *e) {
+static unsigned axes_met(const StateRow *r, Error *e) {
     Config c;
     if (!r->flags || config_from_flags(&c, r->flags, e)) return 0;
     int extra = KERNEL_ROWS, sim = extra + EXTRA_ROWS, normalizer = sim + SIM_ROWS;
@@ -10572,7 +10572,7 @@ static void check_states(Page *p) {
     unsigned rows = 0;
     for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS && !p->e->status; r++) {
         double worst = 0, alone = 0, least = INFINITY;
-        rows |= axis_rows(r, p->e);
+        rows |= axes_met(r, p->e);
         fprintf(p->out, " %-28s", r->name);
         for (int x = 0; x < POS_ROWS; x++) {
             double spread, single;
