@@ -455,17 +455,12 @@ int config_resolve(Config *c, Error *e) {
  *
  * The paper does not say which. In its authors' code, training on several GPUs builds the model
  * without memory. The framework that fills it in calls PyTorch's defaults, not their function. So
- * torch is the default here. Deviations in the paper's model:
+ * torch is the default here.
  *
- *                          torch      authors     gpt2
- *   wte                    1          0.0228      0.02       a token's row: length 27.7, 0.63, 0.55
- *   matrices from 768      0.0208     0.0228      0.02
- *   w3, from 1536          0.0147     0.00255     0.0045
- *
- * The length of h^0 is what the residual stream starts from, and so enters the norm ratios of
- * Figure 7. Absolute positions have length 19.6 (3.1): 0.7 of a token's under torch, 31 times it
- * under authors. With --tied the unembedding is wte^T. Under torch its logits then start with a
- * deviation of about sqrt(C), not of order 1.
+ * A token's row of wte has the length 27.7, 0.63 or 0.55 in the paper's model. The residual stream
+ * starts from it, and so it enters the norm ratios of Figure 7. Absolute positions have length 19.6
+ * (3.1): 0.7 of a token's under torch, 31 times it under authors. With --tied the unembedding is
+ * wte^T. Under torch its logits then have a deviation of about sqrt(C), not of order 1.
  *
  * What the paper's model of section 4 weighs (C = 768, H = 8, D = 96, F = 1536, L = 10), and what a
  * variant adds; test model_create__counts has these numbers:
@@ -1861,28 +1856,14 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
 /* =================================================================================================
  * 4  The block and the model                                    section 2, [E2] [E3], Figure 1 left
  *
- * A block reads the residual stream x = h^{l-1} [B,N,C] and writes y = h^l. Rows meet in MHSA and
- * nowhere else: norms, linear maps, the ffn and the sums act on each row alone.
+ * A block is drawn at the head of chapter 3. It reads the residual stream x = h^{l-1} [B,N,C] and
+ * writes y = h^l:
  *
- *   pre [E2]                post [E3]               parallel (GPT-NeoX's; not in the paper)
- *
- *   x -----+                x -----+                x -----+-----------+
- *   |      n1               |      |                |      n1          n2
- *   |     MHSA              |     MHSA              |     MHSA        FFN
- *   + <----+                + <----+                + <----+           |
- *   s1 = u +                s1                      s1 = u             |
- *   |      n2               n1 = u +                |                  |
- *   |     FFN               |     FFN               + <----------------+
- *   + <----+                + <----+                s2 = y
- *   s2 = y                  s2
- *                           n2 = y
- *
- *   pre       u = x + MHSA(n1 x)          y = u + FFN(n2 u)        a final norm ends the stack
- *   post      u = n1(x + MHSA(x))         y = n2(u + FFN(u))       no final norm
- *   parallel  u = x + MHSA(n1 x)          y = u + FFN(n2 x)        a final norm
+ *   pre [E2]   u = x + MHSA(n1 x)          y = u + FFN(n2 u)        a final norm ends the stack
+ *   post [E3]  u = n1(x + MHSA(x))         y = n2(u + FFN(u))       no final norm
+ *   parallel   u = x + MHSA(n1 x)          y = u + FFN(n2 x)        a final norm
  *
  * One block serves the three: s1 and s2 are the two sums, u is what the ffn's branch leaves from.
- * In some blocks of published models MAMBA stands for MHSA (3.10), or MOE for FFN (3.11).
  * The paper closes every stack by Y = LN(H^L) W_cls; under post-norm the last n2 is that LN, as in
  * the authors' code. So there are 2L + 1 norms, and 2L under post-norm.
  *
@@ -1906,15 +1887,11 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
  *
  * Cost of a row in a block, in multiplications: C D (2H + 2K) for the four matrices of MHSA, 2 D H
  * for each key, 3 C F for a gated ffn (2 C F else). The paper's model (C = H D = 768, F = 1536):
- * 5.9 million for the matrices, and 1536 a key, so 1.6 million at the mean of 1024 keys of its
- * context. Backward: every matrix twice (dx and dW); attention 5 products to the forward's 2, one
- * of them to make the scores again.
- * Kept of a row in a block: 8 C + 3 F + H + 4 numbers for a gated ffn, K = H, H D = C and no
- * kernel: 10764, or 43 KB in float. No map of scores is among them. Only a backward needs them of
- * every block: without one the blocks take turns in the memory of one, and 2 K D numbers a row and
- * block, keys and values, are all that a row made later asks for.
+ * 5.9 million for the matrices, and 1.6 million at the mean of 1024 keys of its context. Backward:
+ * every matrix twice (dx and dW); attention 5 products to the forward's 2, one of them to make the
+ * scores again.
  *
- * `sink check first` measures what moves row 1, `causal` that no row sees ahead, in every variant;
+ * `sink check first` measures what moves row 1, `causal` that no row sees ahead, in every variant.
  * test_sink.c has the block again line by line, and its gradients by finite differences.
  */
 
@@ -1923,9 +1900,9 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
  *
  *   q = x W_Q + b_Q   [B,N,H,D]        k, v = x W_K + b_K, x W_V + b_V   [B,N,K,D]
  *
- * The paper's W_Q^{l,h} [C,D] lie side by side in one W_Q [C,H*D], so that one multiply serves all
- * heads and a row of q is head after head. K < H key heads (published models; the paper has K = H)
- * make W_K and W_V narrower: query head h reads key head h / (H/K). The paper has no biases b. */
+ * The paper's W_Q^{l,h} [C,D] lie side by side in one W_Q [C,H*D]: one multiply serves all heads,
+ * and a row of q is head after head. With K < H key heads (grouped-query attention; the paper has
+ * K = H) query head h reads key head h / (H/K). The paper has no biases b. */
 static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x, int B, idx N) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
@@ -1937,7 +1914,7 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
     linear_forward(m, la->q, x, w->wq, w->bq, rows, C, H * D);
     linear_forward(m, k, x, w->wk, w->bk, rows, C, K * D);
     linear_forward(m, v, x, w->wv, w->bv, rows, C, K * D);
-    /* q = R_i q, k = R_j k [E8], in place: the turn back needs no copy. v is never turned. */
+    /* q = R_i q, k = R_j k [E8], in place: to rotate back needs no copy. v is never rotated. */
     if (c->pos == POS_ROTARY) {
         rotate(c, a, la->q, rows, N, H, 1);
         rotate(c, a, k, rows, N, K, 1);
@@ -1962,11 +1939,11 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
  *
  *   O = o W_O + b_O            do = dO W_O^T      dW_O += o^T dO      db_O += sum over rows of dO
  *   o = scale A v + v+         dphi(q), dphi(k), dv from do            3.7, scores made again
- *   phi(R q), phi(R k)         dq = R^T phi'^T dphi(q), and so dk      R^T = R^-1: the turn back
+ *   phi(R q), phi(R k)         dq = R^T phi'^T dphi(q), and so dk      R^T = R^-1: rotated back
  *   q = x W_Q + b_Q ..         dx = dq W_Q^T + dk W_K^T + dv W_V^T    x is used three times
  *                              dW_Q += x^T dq   dW_K += x^T dk   dW_V += x^T dv
  *
- * dq holds the gradient of phi(q), then of R q, then of q: one array, turned in place. */
+ * dq holds the gradient of phi(q), then of R q, then of q: one array, rotated in place. */
 static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, const real *x, int B,
                           idx N) {
     const Config *c = &m->c;
@@ -1990,7 +1967,7 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, co
         kernel_backward(c, w, d, a->dq, la->q, la->hq, a->dphi, rows * H);
         kernel_backward(c, w, d, a->dk, la->k, la->hk, a->dphi, rows * K);
     }
-    /* q = R_i q, k = R_j k: the transpose turns the other way */
+    /* q = R_i q, k = R_j k: the transpose rotates the other way */
     if (c->pos == POS_ROTARY) {
         rotate(c, a, a->dq, rows, N, H, -1);
         rotate(c, a, a->dk, rows, N, K, -1);
@@ -2008,13 +1985,10 @@ static void add_rows(real *y, const real *x, idx n) {
 }
 
 /* One block: the stream a->h [B,N,C] goes from h^{l-1}, wherever that lies, to the block's output,
- * which is la->s2, or la->n2 under post-norm. The names of the picture are the names of the arrays;
- * all of them stay for the backward. What a norm keeps is its mean and 1/deviation, two numbers a
- * row (3.2).
+ * which is la->s2, or la->n2 under post-norm. All arrays stay for the backward.
  *
  * The input has been read for the last time when the output's array is begun: s2 after n2, n2 last
- * of all under post-norm. So blocks that share their arrays, one after the other, carry the stream
- * along in place (acts_create). */
+ * of all under post-norm. So blocks may share their arrays, one after the other (acts_create). */
 static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
@@ -2103,11 +2077,10 @@ static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
     add_rows(dh, dx, n);
 }
 
-/* The three parts of a forward: the embedding, the blocks, the final norm. This one leaves the
+/* The first of the three parts of a forward: the embedding, the blocks, the final norm. Leaves the
  * stream a->h = H^0 [B,N,C] and returns N, the rows of a sequence. */
 static idx forward_begin(const Model *m, Acts *a, const int *ids, int B, int T) {
-    /* b_h(i-j): T5's may have moved since the last forward, though not since the rows it goes on
-     * from */
+    /* b_h(i-j): T5's may have moved since the last forward, but not within a cache's life */
     if (!a->past) biases_tabulate(m, a);
     embed_forward(m, a, ids, B, T, a->h0);
     a->h = a->h0;
@@ -2132,10 +2105,9 @@ static void forward_end(const Model *m, Acts *a, int B, idx N) {
  * less than acts_create made room for; arrays then fill from their start with rows of N = T, or
  * T + 1 with a sink token.
  *
- * a->h is then h^L before the final norm, where Figures 11 to 14 take it (Appendix B.3), and of
+ * a->h is then h^L before the final norm, where Figures 11 to 14 take it (Appendix B.3). Of
  * ACTS_ALL a->layer[l].x is h^l, l = 0 .. L-1: a block's input is the output array of the block
- * below, never a copy. Who wants to see each block's activations without keeping all of them looks
- * between the blocks (sinks_measure). */
+ * below, never a copy. sinks_measure looks between the blocks instead. */
 void model_forward(const Model *m, Acts *a, const int *ids, int B, int T) {
     idx N = forward_begin(m, a, ids, B, T);
     for (int l = 0; l < m->c.layers; l++) block_forward(m, a, l, B, N);
@@ -2412,7 +2384,7 @@ double gradient_norm(const Model *m, const Tensor **bad) {
 }
 
 /* =================================================================================================
- * 6  The sink metrics                                   sections 3.1 and 3.2; [M1] [M2], Figure 7
+ * 6  The sink metrics                                            sections 3.1 and 3.2; [M1] [M2]
  *
  * [M1]  alpha_k = 1/(T-k+1) sum over rows i = k..T of m_ik     what column k receives in one head
  * [M2]  Sink_k^eps = mean over layers and heads of 1[alpha_k > eps], strictly
@@ -2428,11 +2400,10 @@ double gradient_norm(const Model *m, const Tensor **bad) {
  * then averaged over the sequences, 100 in the paper (F7): a head counts by how often it sinks, not
  * by its mean alpha. The paper's eps is 0.3 and its T 64; the default model has Sink_1 = 18.18 %.
  *
- * 1/T <= alpha_1 <= 1, since A_11 = 1 (section 3.2, where i != 0 should read i != 1). The lower end
- * needs A_11 = 1: with an extra column it is less, and a row of an mlp kernel can be 0 altogether.
- * Rows that spread evenly over what they see give alpha_1 = H_T / T, H_T = 1 + 1/2 + .. + 1/T:
- * H_64/64 = 0.0741, so eps = 0.3 is four times even. H_T/T is below 0.3 from T = 10 on: shorter
- * sequences must not be judged, since there even rows pass for sinks.
+ * 1/T <= alpha_1 <= 1, since A_11 = 1 (section 3.2, where i != 0 should read i != 1). With an extra
+ * column A_11 is less, and a row of an mlp kernel can be 0 altogether. Rows that spread evenly give
+ * alpha_1 = H_T / T, H_T = 1 + 1/2 + .. + 1/T: 0.0741 at T = 64, so eps = 0.3 is four times even.
+ * Below T = 10 even rows pass for sinks: shorter sequences must not be judged.
  *
  * Sink of one sequence moves in steps of 1/(L H), 1.25 % for the paper's 10 x 8 heads. Mean alpha_1
  * and its multiple of the even value (sink_uniform) move first, and are always printed beside it.
@@ -2450,9 +2421,8 @@ double gradient_norm(const Model *m, const Tensor **bad) {
  * (1 + sum)/(T+1), which passes 0.3 from a mean of 0.289 over 64 rows on. It also sums over all
  * rows, where the paper sums over i >= k. That differs inside a prefix, whose rows see ahead.
  *
- * Beside the maps, each function below says which figure its numbers make. The norms of [FIG2]
- * [FIG7] [FIG8] are in measure_stream and measure_layer (of the features before LN too), their
- * ratios in norm_ratio, the angles of Figure 2 in measure_angles.
+ * Beside the maps: measure_stream and measure_layer take the norms of Figures 2, 7 and 8 [FIG7],
+ * norm_ratio their ratios, measure_angles the angles of Figure 2 [FIG2].
  *
  * `sink check prop1` and `metric` hold alpha and Sink against closed forms; test_sink.c has
  * sink_alpha__* and sinks__*.
@@ -2507,7 +2477,8 @@ int sinks_create(Sinks *s, const Config *c, int T, int batch, const double *eps,
     idx L = c->layers, H = c->heads, N = config_rows(c, T);
     idx S = config_columns(c, T), map = batch * H * N * S;
     *s = (Sinks){.L = c->layers, .H = c->heads, .T = T, .N = (int)N, .S = (int)S, .batch = batch,
-                 .n_eps = n_eps, .period = c->attention_period,
+                 .n_eps = n_eps, .heads = c->heads * config_attending(c),
+                 .period = c->attention_period,
                  .offset = c->attention_period ? c->attention_offset : 0};
     memcpy(s->eps, eps, (size_t)n_eps * sizeof *eps);
     /* all the means in one array, sums; shapes in struct Sinks */
@@ -2535,19 +2506,13 @@ void sinks_free(Sinks *s) {
     *s = (Sinks){0};
 }
 
-bool sinks_attends(const Sinks *s, int l) { return !s->period || l % s->period == s->offset; }
-
-/* How many heads have maps: means over heads leave out blocks without attention (data/hf.c). */
-static int attending_heads(const Sinks *s) {
-    int n = 0;
-    for (int l = 0; l < s->L; l++) n += sinks_attends(s, l) ? s->H : 0;
-    return n;
+/* Has block l maps? Means over heads leave out blocks without attention (data/hf.c). */
+bool sinks_attends(const Sinks *s, int l) {
+    return !s->period || l % s->period == s->offset;
 }
 
 /* |x|, for x [n]: the l2 norm of sections 3.1 and 7. */
-static double length(idx n, const real *x) {
-    return sqrt((double)vec_dot(n, x, x));
-}
+static double length(idx n, const real *x) { return sqrt((double)vec_dot(n, x, x)); }
 
 /* The maps of one head in one sequence, m and weight [N,S]; lh = l H + h. Adds:
  *
@@ -2633,9 +2598,9 @@ static real largest(idx n, const real *x) {
     return most;
 }
 
-/* Figures 2, 7, 8 and 11 to 14. The stream h^l [B,N,C] as it stands: adds |h^l| of each row. Keeps,
- * for each sequence, the block's output that has the largest |h| so far; H^0, which no block has
- * written, is not among those. */
+/* [FIG2] [FIG7] [FIG8] Also of Figures 11 to 14. The stream h^l [B,N,C] as it stands: adds |h^l| of
+ * each row. Keeps, for each sequence, the block's output that has the largest |h| so far; H^0,
+ * which no block has written, is not among those. */
 static void measure_stream(Sinks *s, const real *h, int l, int B, int C) {
     idx N = s->N, n = N * C;
     for (idx b = 0; b < B; b++, h += n) {
@@ -2645,10 +2610,9 @@ static void measure_stream(Sinks *s, const real *h, int l, int B, int C) {
     }
 }
 
-/* The largest |h| over the blocks' outputs of sequence b, and the median |h| of the output it
- * stands in: the massive activations of Sun et al. 2024, without their threshold (above 100, and
- * about 1000 times the median), which small models never reach. Of an even count the upper of the
- * two middle numbers is the median. */
+/* The massive activations of Sun et al. 2024, without their threshold, which small models never
+ * reach: the largest |h| over the blocks' outputs of sequence b, and the median |h| of the output
+ * it stands in (of an even count the upper of the two middle numbers). */
 static void measure_massive(Sinks *s, idx b, int C) {
     idx n = s->N * C;
     real *h = s->extreme + b * n;                            /* [N,C]; in the end |h|, rising */
@@ -2662,20 +2626,19 @@ static void measure_massive(Sinks *s, idx b, int C) {
     s->median += (double)h[n / 2];
 }
 
-/* All that is read inside block l, counted from 0, in sequence b, while its activations are there.
- * Adds what measure_head and measure_angles do, and row by row the norms of [FIG2] [FIG7] [FIG8]:
- * |s2|, which is Figure 7 left's "before LN" under post-norm and the block's output elsewhere; |q|,
- * |k|, |v|, means over heads. A rotation leaves |q| and |k| as they are. Of a block without
- * attention there is |s2| alone. */
+/* [FIG7] [FIG8] All that is read inside block l, from 0, in sequence b, while its activations are
+ * there. Adds what measure_head and measure_angles do, and row by row the norms: |s2|, which is
+ * Figure 7 left's "before LN" under post-norm and the block's output elsewhere; |q|, |k|, |v|,
+ * means over heads. A rotation leaves |q| and |k| as they are. */
 static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l, int rows) {
     const Config *c = &m->c;
     const LayerActs *la = &a->layer[l];
     idx N = s->N, C = c->dim, D = c->head_dim, H = c->heads, K = c->kv_heads;
     idx map = N * s->S, row0 = b * N, at = l * N;
-    if (!config_attends(c, l)) H = K = 0;
+    if (!config_attends(c, l)) H = K = 0;                    /* no q, k, v: |s2| alone */
     for (int h = 0; h < H; h++) {
         idx head = (b * H + h) * map;
-        measure_head(s, c, rows, (l * H + h), s->probe[l].metric + head, s->probe[l].weight + head);
+        measure_head(s, c, rows, l * H + h, s->probe[l].metric + head, s->probe[l].weight + head);
         measure_angles(s, c, la, b, l, h);
     }
     for (idx n = 0; n < N; n++) {
@@ -2734,17 +2697,17 @@ double sinks_sink(const Sinks *s, int column, int x) {
     double sum = 0;
     int LH = s->L * s->H;
     for (idx i = 0; i < LH; i++) sum += s->over[(x * LH + i) * s->S + column];
-    return sum / attending_heads(s);
+    return sum / s->heads;
 }
 
-/* [M1] of a column, averaged over layers, heads and sequences: no threshold, no steps. */
+/* [M1] of a column, averaged over layers, heads and sequences: no threshold. */
 double sinks_alpha(const Sinks *s, int column) {
     double sum = 0;
     for (idx i = 0; i < s->L * s->H; i++) sum += s->alpha[i * s->S + column];
-    return sum / attending_heads(s);
+    return sum / s->heads;
 }
 
-/* Figures 7, 8, 29: norm of the first row (x*'s when there is one) over the mean of the others, for
+/* [FIG7] [FIG8] [FIG29] Norm of the first row (x*'s when there is one) over the mean of the others, for
  * norms [N]. Their captions say t != 0 for the others and mean t != 1. The norms are averaged over
  * sequences before the ratio is taken. 1 when there are no others, or all are 0. */
 double norm_ratio(const double *norms, idx N) {
@@ -2753,10 +2716,9 @@ double norm_ratio(const double *norms, idx N) {
     return N > 1 && sum > 0 ? norms[0] / (sum / (double)(N - 1)) : 1;
 }
 
-/* The largest ratio over the outputs of the blocks, l = 1 .. L; h^0 is left out, which no block has
- * written. The paper finds massive activations where weights are non-negative and sum to 1 (Figure
- * 8 left), none for sigmoid without normalisation (Figure 8 middle), nor with K or KV biases
- * (Figure 7 middle). */
+/* The largest ratio over the outputs of the blocks, l = 1 .. L. The paper finds massive activations
+ * where weights are non-negative and sum to 1 (Figure 8 left), none for sigmoid without
+ * normalisation (Figure 8 middle), nor with K or KV biases (Figure 7 middle). */
 double sinks_ratio(const Sinks *s) {
     double most = 0;
     for (int l = 1; l <= s->L; l++) {
@@ -4309,22 +4271,10 @@ enum { N_CHECKS = (int)(sizeof CHECKS / sizeof *CHECKS) };
 /* =================================================================================================
  * 8  Tokenizer                                                        (the paper's section 2)
  *
- * Text becomes token ids by byte pair encoding (BPE). It is cut into pieces; a piece begins as its
- * bytes or characters, each a token; and of all neighbours that are a merge the pair of lowest
- * rank, the leftmost when it occurs more than once, becomes one token, until none is left. No merge
- * crosses a cut. Every byte has a token, so that any bytes whatever can be encoded.
- *
- * sink's own vocabularies, which 8.6 trains, and those of published models differ in the rows that
- * a tokenizer's file names, and in nothing else:
- *
- *   cut         pieces                                    begin as      models
- *   sink        the rule below                            bytes         trained here
- *   gpt2        GPT-2's expression                        bytes         GPT-2, Pythia, OPT
- *   llama3      LLaMA-3's expression                      bytes         LLaMA-3, 3.1
- *   beside      wherever no token has both sides          characters    LLaMA-2, Mistral, Jamba
- *
- * SINK'S OWN start from the 256 bytes and join, again and again, the pair of neighbours that is
- * most frequent in a training text.
+ * Text becomes token ids by byte pair encoding (BPE). It is cut into pieces, a piece begins as its
+ * bytes, each a token; and of all neighbours that are a merge the pair of lowest rank, the leftmost
+ * when it occurs more than once, becomes one token, until none is left. No merge crosses a cut.
+ * Every byte has a token, so that any bytes whatever can be encoded.
  *
  *   id 0  <|endoftext|>      id 1  <|bos|>      id 2  <|fix|>
  *   id 3 .. 258              the bytes 0 .. 255
@@ -4341,28 +4291,10 @@ enum { N_CHECKS = (int)(sizeof CHECKS / sizeof *CHECKS) };
  * and it ends after PIECE_MAX bytes in any case, which bounds the length of a token. "It's 1,024
  *  km" is cut as  It|'|s| 1|,|024| | km.
  *
- * PUBLISHED ONES come from data/hf.c, and give the ids that their authors' libraries give:
+ * TRAINING starts from the 256 bytes and joins, again and again, the pair of neighbours that is
+ * most frequent in a text.
  *
- *   1  marks       strings with an id of their own are taken out of the text: the leftmost first,
- *                  of two that begin together the longer; a text that spells <s> gives its id
- *   2  form        what lies between is brought into Unicode's form NFC, where the file has the
- *                  tables for it (Pythia's); and where tokens come from SentencePiece, which spells
- *                  a space U+2581, that sign becomes a space, and a space is put in front
- *   3  runs        further strings are taken out as in 1: Pythia's tokens of 2 to 24 spaces
- *   4  pieces      by one of these expressions, where L, N and \s are Unicode's letters, numbers
- *                  and white space, which the file lists, and bytes outside UTF-8 are none of them
- *     gpt2         's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
- *     llama3       (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|
- *                  ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+    (a space before the ?)
- *   5  merges      LLaMA-3 first looks whether the piece is a token, and then needs no merge
- *
- * SentencePiece merges over the whole text. Here a text of any length is cut too, between any two
- * characters that no token has beside each other: no merge could join across, so the ids are the
- * same, and words can be remembered. A character that the vocabulary lacks becomes its bytes'
- * tokens. Merges of one rank go by place: SentencePiece ranks by what a merge makes, so that all
- * ways to make a token have one rank; files that list merges give each a rank of its own.
- *
- * THE FILE of sink's own, tokenizer.bin. Numbers are little-endian and unsigned; M merges.
+ * THE FILE, tokenizer.bin. Numbers are little-endian and unsigned; M merges.
  *     offset      bytes
  *     0           8       the letters SINKTOK1
  *     8           4       version, 1
@@ -4371,33 +4303,18 @@ enum { N_CHECKS = (int)(sizeof CHECKS / sizeof *CHECKS) };
  *     20          8 M     for each rank in order: 4 bytes left id, 4 bytes right id; both at least
  *                         3 and below 259 + rank; no pair twice; no token longer than 128 bytes
  *     20 + 8 M    8       hash64(0, .) of all bytes before it: also the tokenizer's hash
- * and nothing after that. The file of any other, which data/hf.c writes:
- *     0           12      SINKTOK1, version 2
- *     12          4  4    V; M
- *     20          4  4    CUT_*; SPACE_*
- *     28          4       1 a piece that is a token is one; 2 models have read bos before every
- *                         text; or the sum of these
- *     32          4  4    the ids that end and that begin a text; 2^32 - 1: none begins it
- *     40          4  4    C classes of characters; F folds
- *     48          4  4    K classes of combining marks; S bytes of spellings
- *     56          12 C    first, last code point; 0 letter, 1 number, 2 white space (others: none)
- *     ..          16 F    code point, first and second of its canonical form (second 0: none), 1
- *                         when the two compose; sorted
- *     ..          12 K    first, last code point; combining class; sorted, as are the classes
- *     ..          3 V     for each id: 1 byte KIND_*, 2 bytes length, at most 1024
- *     ..          S       the spellings, end to end
- *     ..          16 M    left id, right id, the id that they make, rank: 0 first, then that of
- *                         the merge before or its own number
- *     ..          8       hash64(0, .) of all bytes before it
+ * and nothing after that. Tokenizers of published models have files of version 2, other pieces and
+ * other ids: data/hf.c makes, reads and uses them.
  */
 
 #define TOKENIZER_MAGIC "SINKTOK1"
-enum { TOKENIZER_OWN = 1, TOKENIZER_OTHER = 2, TOKENIZER_HEAD = 20, OTHER_HEAD = 56,
-       TOKENIZER_TAIL = 8, OTHER_MERGES_MAX = 1 << 21, FOLD_DEPTH = 8 };
-enum { FLAG_WHOLE = 1, FLAG_BEGINS = 2 };
-static const char *const SPECIAL_NAME[TOKEN_BYTE] = {DOCUMENT_END, "<|bos|>", "<|fix|>"};
+enum { TOKENIZER_OWN = 1, TOKENIZER_PUBLISHED = 2, TOKENIZER_HEAD = 20, TOKENIZER_TAIL = 8 };
 
-/* ---- 8.1  Ids, little-endian numbers, numbered pairs ---------------------------------------- */
+/* Empty: sink alone knows no tokenizer but its own. data/hf.c, which includes this file, fills it.
+ */
+static const TokenizerKind PUBLISHED_TOKENIZERS;
+
+/* ---- 8.1  Ids and numbered pairs ------------------------------------------------------------ */
 
 /* Appends n ids to a. Returns 0, or e's status when there is no memory; a is then unchanged. */
 int ids_add(Ids *a, const int32_t *from, size_t n, Error *e) {
@@ -4460,7 +4377,7 @@ static int pairs_grow(Pairs *p, Error *e) {
 
 /* The number of a pair, which is added when it is new; -1 and an error when there is no memory. */
 static int64_t pairs_number(Pairs *p, int32_t left, int32_t right, Error *e) {
-    int64_t number = pairs_find(p, left, right);
+    const int64_t number = pairs_find(p, left, right);
     if (number >= 0) return number;
     if (p->size == p->room && pairs_grow(p, e)) return -1;
     p->at[p->size] = (Pair){.left = left, .right = right};
@@ -4498,11 +4415,10 @@ static enum ByteKind byte_kind(unsigned char b) {
     return b == ' ' || (b >= '\t' && b <= '\r') ? WHITE : OTHER;
 }
 
-/* CUT_SINK. Length of the first piece of a text of n >= 1 bytes: 1 to PIECE_MAX. White space that
- * gives up its last byte keeps one at least: a single space with a follower is the follower's from
- * the start. */
-static size_t sink_length(const Tokenizer *t, const unsigned char *text, size_t n) {
-    (void)t;
+/* Length of the first piece of a text of n >= 1 bytes: 1 to PIECE_MAX. White space that gives up
+ * its last byte keeps one at least: a single space with a follower is the follower's from the
+ * start. */
+static size_t piece_length(const unsigned char *text, size_t n) {
     size_t end = n > 1 && text[0] == ' ' && byte_kind(text[1]) != WHITE ? 1 : 0;
     const enum ByteKind kind = byte_kind(text[end]);
     const size_t most = kind == DIGIT ? end + 3 : PIECE_MAX;
@@ -4511,137 +4427,35 @@ static size_t sink_length(const Tokenizer *t, const unsigned char *text, size_t 
     return kind == WHITE && follower && text[end - 1] == ' ' ? end - 1 : end;
 }
 
-/* The length of the first character of n >= 1 bytes, and its code point; a byte that begins none
- * stands for itself, above all code points. */
-enum { CODE_BYTE = 0x110000, CODE_NFC = 0x300, HANGUL = 0xAC00, HANGUL_COUNT = 11172 };
-static size_t char_at(const unsigned char *s, size_t n, uint32_t *code) {
-    const size_t length = s[0] < 0x80 ? 1 : s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4;
-    *code = s[0];
-    if (length == 1) return 1;
-    if (length > n || utf8_length(s, length) < length) { *code += CODE_BYTE; return 1; }
-    *code &= 0x7Fu >> length;
-    for (size_t i = 1; i < length; i++) *code = *code << 6 | (s[i] & 0x3Fu);
-    return length;
-}
-
-/* The value of a code point in n sorted ranges, `none` outside them. */
-static unsigned range_value(const Range *r, int n, uint32_t code, unsigned none) {
-    int low = 0, high = n;
-    while (low < high) {
-        const int mid = (low + high) / 2;
-        if (r[mid].last < code) low = mid + 1; else high = mid;
-    }
-    return low < n && r[low].first <= code ? r[low].value : none;
-}
-
-/* The class of the first character of n bytes, and its length; OTHER and 0 at the end of a text. */
-static unsigned char_class(const Tokenizer *t, const unsigned char *s, size_t n, size_t *length) {
-    uint32_t code;
-    if (!n) { *length = 0; return OTHER; }
-    if (s[0] < 128) { *length = 1; return t->ascii[s[0]]; }
-    *length = char_at(s, n, &code);
-    return range_value(t->classes, t->n_classes, code, OTHER);
-}
-
-/* The bytes from `at` on that are at most `most` characters of one class. */
-static size_t class_run(const Tokenizer *t, const unsigned char *text, size_t at, size_t n,
-                        unsigned class, size_t most) {
-    size_t end = at, length;
-    while (end < n && most-- && char_class(t, text + end, n - end, &length) == class) end += length;
-    return end - at;
-}
-
-/* The length of a contraction, 0 when the text begins with none; `fold`: in capitals too, whose s
- * has a third form, the long one, U+017F. */
-static size_t contraction(const unsigned char *s, size_t n, bool fold) {
-    static const char *const TAILS[] = {"s", "t", "re", "ve", "m", "ll", "d", NULL};
-    if (n < 2 || s[0] != '\'') return 0;
-    if (fold && n > 2 && s[1] == 0xC5 && s[2] == 0xBF) return 3;
-    for (int i = 0; TAILS[i]; i++) {
-        const size_t length = strlen(TAILS[i]);
-        size_t k = 0;
-        while (k < length && k + 1 < n && TAILS[i][k] ==
-               (fold && s[k + 1] >= 'A' && s[k + 1] <= 'Z' ? s[k + 1] + 32 : s[k + 1])) k++;
-        if (k == length) return 1 + length;
-    }
-    return 0;
-}
-
-/* White space at the start of a text: all of it at the end of the text, and where it is a single
- * character; else all but its last, which the next piece may take. */
-static size_t white_length(const Tokenizer *t, const unsigned char *text, size_t n) {
-    size_t end = 0, last = 0, length;
-    while (end < n && char_class(t, text + end, n - end, &length) == WHITE) {
-        last = end;
-        end += length;
-    }
-    return end < n && last ? last : end;
-}
-
-static size_t gpt2_length(const Tokenizer *t, const unsigned char *text, size_t n) {
-    size_t length = contraction(text, n, false);
-    if (length) return length;
-    const size_t blank = n > 1 && text[0] == ' ';
-    const unsigned class = char_class(t, text + blank, n - blank, &length);
-    return class == WHITE ? white_length(t, text, n)
-                          : blank + class_run(t, text, blank, n, class, n);
-}
-
-static size_t llama3_length(const Tokenizer *t, const unsigned char *text, size_t n) {
-    size_t length = contraction(text, n, true), next;
-    if (length) return length;
-    const unsigned class = char_class(t, text, n, &length);
-    const bool line = text[0] == '\n' || text[0] == '\r';
-    if (class == LETTER) return class_run(t, text, 0, n, LETTER, n);
-    if (class == DIGIT) return class_run(t, text, 0, n, DIGIT, 3);
-    if (!line && char_class(t, text + length, n - length, &next) == LETTER && next)
-        return length + class_run(t, text, length, n, LETTER, n);
-    const size_t blank = n > 1 && text[0] == ' ';
-    if (char_class(t, text + blank, n - blank, &next) == OTHER) {
-        size_t end = blank + class_run(t, text, blank, n, OTHER, n);
-        while (end < n && (text[end] == '\n' || text[end] == '\r')) end++;
-        return end;
-    }
-    size_t end = class_run(t, text, 0, n, WHITE, n);
-    while (end && text[end - 1] != '\n' && text[end - 1] != '\r') end--;
-    return end ? end : white_length(t, text, n);
-}
-
-static size_t beside_length(const Tokenizer *t, const unsigned char *text, size_t n) {
-    uint32_t left, right;
-    size_t at = char_at(text, n, &left);
-    while (at < n) {
-        const size_t length = char_at(text + at, n - at, &right);
-        if (pairs_find(&t->beside, (int32_t)left, (int32_t)right) < 0) break;
-        left = right;
-        at += length;
-    }
-    return at;
-}
-
-/* CUTS: the length of the first piece of a text of n >= 1 bytes. */
-typedef size_t Cut(const Tokenizer *t, const unsigned char *text, size_t n);
-static Cut *const CUTS[CUTS_COUNT] = {sink_length, gpt2_length, llama3_length, beside_length};
-
 /* ---- 8.3  Making, reading and writing a tokenizer ------------------------------------------- */
 
 static const char HINT[] = "Try: sink help tokenize";
 
-/* A tokenizer of sink's own without merges and with room for vocab ids; tokenizer_merge adds merges
- * and tokenizer_finish ends it. Returns 0, or e's status with nothing left to free. */
-static int tokenizer_begin(Tokenizer *t, int vocab, Error *e) {
-    *t = (Tokenizer){.vocab = TOKEN_MERGE, .end = TOKEN_END, .bos = TOKEN_BOS, .fix = TOKEN_FIX};
-    t->start = grab((idx)vocab + 1, sizeof *t->start, e);
-    t->kind = grab(vocab, 1, e);
-    t->made = grab(vocab, sizeof *t->made, e);
-    if (e->status) { tokenizer_free(t); return e->status; }
-    for (int id = 0; id < TOKEN_MERGE; id++) {
-        t->start[id + 1] = t->start[id] +
-                           (id < TOKEN_BYTE ? (uint32_t)strlen(SPECIAL_NAME[id]) : 1);
-        t->kind[id] = id < TOKEN_BYTE ? KIND_NAME : KIND_TEXT;
-    }
-    for (int b = 0; b < 256; b++) t->byte[b] = TOKEN_BYTE + b;
+/* Adds a token that `n` bytes spell. */
+static int token_add(Tokenizer *t, const void *spelling, size_t n, Error *e) {
+    if (bytes_add(&t->pool, spelling, n, e)) return e->status;
+    t->start[++t->vocab] = (uint32_t)t->pool.size;
     return 0;
+}
+
+/* A tokenizer without merges and with room for vocab ids. */
+static int tokenizer_begin(Tokenizer *t, int vocab, Error *e) {
+    static const char *const SPECIAL[TOKEN_BYTE] = {DOCUMENT_END, "<|bos|>", "<|fix|>"};
+    *t = (Tokenizer){.end = TOKEN_END, .bos = TOKEN_BOS, .fix = TOKEN_FIX};
+    t->start = grab((idx)vocab + 1, sizeof *t->start, e);
+    for (int i = 0; i < TOKEN_BYTE && !e->status; i++)
+        token_add(t, SPECIAL[i], strlen(SPECIAL[i]), e);
+    for (int b = 0; b < 256 && !e->status; b++) {
+        const unsigned char byte = (unsigned char)b;
+        token_add(t, &byte, 1, e);
+    }
+    return e->status;
+}
+
+/* The bytes that token id (0 .. vocab - 1) stands for, and their number. */
+const unsigned char *tokenizer_token(const Tokenizer *t, int id, size_t *length) {
+    *length = t->start[id + 1] - t->start[id];
+    return t->pool.at + t->start[id];
 }
 
 /* Adds the merge of the next rank, if it is a lawful one: made of two ids that are older and not
@@ -4651,347 +4465,83 @@ static int tokenizer_merge(Tokenizer *t, uint64_t left, uint64_t right, const ch
                            Error *e) {
     const size_t rank = t->merges.size;
     const uint64_t id = (uint64_t)t->vocab;
+    unsigned char both[PIECE_MAX];
+    size_t n, more;
     if (left < TOKEN_BYTE || left >= id || right < TOKEN_BYTE || right >= id)
-        return fail(e, 1, "%s: expected merge %zu of ids 3 to %llu, found %llu and %llu. %s", name,
-                    rank, (unsigned long long)id - 1, (unsigned long long)left,
-                    (unsigned long long)right, HINT);
-    uint32_t length = t->start[left + 1] - t->start[left] + t->start[right + 1] - t->start[right];
-    if (length > PIECE_MAX)
-        return fail(e, 1, "%s: expected merge %zu to spell at most %d bytes, found %u. %s", name,
-                    rank, PIECE_MAX, (unsigned)length, HINT);
-    int64_t number = pairs_number(&t->merges, (int32_t)left, (int32_t)right, e);
-    if (number < 0) return e->status;
-    if ((size_t)number != rank)
+        return fail(e, 1, "%s: expected merge %zu of ids 3 to %d, found %u and %u. %s", name, rank,
+                    t->vocab - 1, (unsigned)left, (unsigned)right, HINT);
+    const unsigned char *first = tokenizer_token(t, (int)left, &n);
+    const unsigned char *second = tokenizer_token(t, (int)right, &more);
+    if (n + more > PIECE_MAX)
+        return fail(e, 1, "%s: expected merge %zu to spell at most %d bytes, found %zu. %s", name,
+                    rank, PIECE_MAX, n + more, HINT);
+    memcpy(both, first, n);
+    memcpy(both + n, second, more);
+    const int64_t number = pairs_number(&t->merges, (int32_t)left, (int32_t)right, e);
+    if (number >= 0 && (size_t)number != rank)
         return fail(e, 1, "%s: expected merge %zu to be new, found the pair of merge %zu. %s", name,
                     rank, (size_t)number, HINT);
-    t->made[rank] = (Merge){.id = (int32_t)id, .rank = (int32_t)rank};
-    t->start[id + 1] = t->start[id] + length;
-    t->vocab++;
-    return 0;
-}
-
-/* Spells every token and takes the hash. Returns 0 or e's status; the caller frees t then. */
-static int tokenizer_finish(Tokenizer *t, Error *e) {
-    t->pool = grab(t->start[t->vocab], 1, e);
-    if (!t->pool) return e->status;
-    for (int id = 0; id < t->vocab; id++) {
-        unsigned char *to = t->pool + t->start[id];
-        if (id < TOKEN_BYTE) {
-            memcpy(to, SPECIAL_NAME[id], strlen(SPECIAL_NAME[id]));
-        } else if (id < TOKEN_MERGE) {
-            *to = (unsigned char)(id - TOKEN_BYTE);
-        } else {
-            const Pair *m = &t->merges.at[id - TOKEN_MERGE];
-            size_t left, right;
-            const unsigned char *from = tokenizer_token(t, m->left, &left);
-            memcpy(to, from, left);
-            from = tokenizer_token(t, m->right, &right);
-            memcpy(to + left, from, right);
-        }
-    }
-    Bytes file = {0};
-    if (!tokenizer_bytes(t, &file, e))
-        t->hash = number_at(file.at + file.size - TOKENIZER_TAIL, TOKENIZER_TAIL);
-    bytes_free(&file);
-    return e->status;
-}
-
-/* The bytes that token id (0 .. vocab - 1) stands for, and their number. */
-const unsigned char *tokenizer_token(const Tokenizer *t, int id, size_t *length) {
-    *length = t->start[id + 1] - t->start[id];
-    return t->pool + t->start[id];
+    return number < 0 ? e->status : token_add(t, both, n + more, e);
 }
 
 /* Frees a tokenizer, also one that is empty or half made. */
 void tokenizer_free(Tokenizer *t) {
+    if (t->kind) t->kind->close(t);
     pairs_free(&t->merges);
-    pairs_free(&t->marks[0]);
-    pairs_free(&t->marks[1]);
-    pairs_free(&t->beside);
-    pairs_free(&t->joins);
-    free(t->made);
+    bytes_free(&t->pool);
     free(t->start);
-    free(t->pool);
-    free(t->kind);
-    free(t->slot);
-    free(t->classes);
-    free(t->combining);
-    free(t->folds);
     *t = (Tokenizer){0};
 }
 
-/* The size that a published tokenizer's head tells, 0 when a part is larger than any can be. */
-static size_t other_size(const unsigned char *bytes, size_t vocab, size_t merges) {
-    size_t part[4];                     /* classes, folds, combining marks, bytes of spellings */
-    for (int i = 0; i < 4; i++) {
-        part[i] = (size_t)number_at(bytes + 40 + 4 * i, 4);
-        if (part[i] > (i < 3 ? CODE_BYTE / 16 : (size_t)TOKEN_LENGTH_MAX << 18)) return 0;
-    }
-    return OTHER_HEAD + 12 * part[0] + 16 * part[1] + 12 * part[2] + 3 * vocab + part[3] +
-           16 * merges + TOKENIZER_TAIL;
-}
-
-/* Checks what both kinds of file have in common, the checksum too, so that a damaged file is told
- * apart from a wrong one. Returns the version, 0 with an error that has `name` at fault. */
-static unsigned tokenizer_check(const unsigned char *bytes, size_t n, const char *name, Error *e) {
-    if (n < TOKENIZER_HEAD + TOKENIZER_TAIL) {
-        fail(e, 1, "%s: expected a tokenizer of %d bytes or more, found %zu. %s", name,
-             TOKENIZER_HEAD + TOKENIZER_TAIL, n, HINT);
-        return 0;
-    }
-    if (memcmp(bytes, TOKENIZER_MAGIC, 8)) {
-        fail(e, 1, "%s: expected a tokenizer, which begins with " TOKENIZER_MAGIC
-             ", found another kind of file. %s", name, HINT);
-        return 0;
-    }
-    const unsigned version = (unsigned)number_at(bytes + 8, 4);
-    const unsigned vocab = (unsigned)number_at(bytes + 12, 4);
-    const unsigned merges = (unsigned)number_at(bytes + 16, 4);
-    size_t size = TOKENIZER_HEAD + 8 * (size_t)merges + TOKENIZER_TAIL;
-    if (version != TOKENIZER_OWN && version != TOKENIZER_OTHER)
-        fail(e, 1, "%s: expected version %d or %d, found %u. %s", name, TOKENIZER_OWN,
-             TOKENIZER_OTHER, version, HINT);
-    else if (version == TOKENIZER_OWN &&
-             (vocab < TOKEN_MERGE || vocab > TOKENIZER_VOCAB_MAX || merges != vocab - TOKEN_MERGE))
-        fail(e, 1, "%s: expected %d to %d tokens and %d fewer merges, found %u and %u. %s", name,
-             TOKEN_MERGE, TOKENIZER_VOCAB_MAX, TOKEN_MERGE, vocab, merges, HINT);
-    else if (version == TOKENIZER_OTHER) {
-        if (n < OTHER_HEAD + TOKENIZER_TAIL)
-            fail(e, 1, "%s: expected a head of %d bytes, found %zu bytes. %s", name, OTHER_HEAD, n,
-                 HINT);
-        else if (vocab < 1 || vocab > TOKENIZER_VOCAB_MAX || merges > OTHER_MERGES_MAX)
-            fail(e, 1, "%s: expected 1 to %d tokens and at most %d merges, found %u and %u. %s",
-                 name, TOKENIZER_VOCAB_MAX, OTHER_MERGES_MAX, vocab, merges, HINT);
-        else size = other_size(bytes, vocab, merges);
-    }
-    if (e->status) return 0;
-    if (n != size) {
-        fail(e, 1, "%s: expected %zu bytes for %u merges, found %zu. %s", name, size, merges, n,
-             HINT);
-        return 0;
-    }
+/* Whether a file has the size that its head tells, and the checksum, so that a damaged file is told
+ * apart from a wrong one. Returns 0, or e's status with an error that has `name` at fault. */
+static int tokenizer_sealed(const unsigned char *bytes, size_t n, size_t size, const char *name,
+                            Error *e) {
+    if (n != size)
+        return fail(e, 1, "%s: expected %zu bytes for %u merges, found %zu. %s", name, size,
+                    (unsigned)number_at(bytes + 16, 4), n, HINT);
     const uint64_t told = number_at(bytes + n - TOKENIZER_TAIL, TOKENIZER_TAIL);
     const uint64_t found = hash64(0, bytes, n - TOKENIZER_TAIL);
-    if (told == found) return version;
-    fail(e, 1, "%s: expected checksum %016llx, found %016llx: the file is damaged. %s", name,
-         (unsigned long long)told, (unsigned long long)found, HINT);
-    return 0;
-}
-
-/* n sorted ranges from a file, whose values are below `values`. */
-static int ranges_read(Range **out, int n, const unsigned char *at, unsigned values,
-                       const char *name, Error *e) {
-    Range *r = *out = grab(n, sizeof *r, e);
-    for (int i = 0; i < n && !e->status; i++, at += 12) {
-        r[i] = (Range){.first = (uint32_t)number_at(at, 4), .last = (uint32_t)number_at(at + 4, 4),
-                       .value = (uint32_t)number_at(at + 8, 4)};
-        if (r[i].first > r[i].last || r[i].last >= CODE_BYTE || r[i].value >= values ||
-            (i && r[i].first <= r[i - 1].last))
-            fail(e, 1, "%s: expected sorted ranges of characters, found %u to %u of class %u at "
-                 "place %d. %s", name, (unsigned)r[i].first, (unsigned)r[i].last,
-                 (unsigned)r[i].value, i, HINT);
-    }
-    return e->status;
-}
-
-/* The canonical form of a code point, NULL when it is its own. */
-static const Fold *fold_of(const Tokenizer *t, uint32_t code) {
-    int low = 0, high = t->n_folds;
-    while (low < high) {
-        const int mid = (low + high) / 2;
-        if (t->folds[mid].code < code) low = mid + 1; else high = mid;
-    }
-    return low < t->n_folds && t->folds[low].code == code ? &t->folds[low] : NULL;
-}
-
-/* The canonical forms of a file. A form's first code point may have a form again, a few times. */
-static int folds_read(Tokenizer *t, const unsigned char *at, const char *name, Error *e) {
-    t->folds = grab(t->n_folds, sizeof *t->folds, e);
-    for (int i = 0; i < t->n_folds && !e->status; i++, at += 16)
-        t->folds[i] = (Fold){.code = (uint32_t)number_at(at, 4),
-                             .first = (uint32_t)number_at(at + 4, 4),
-                             .second = (uint32_t)number_at(at + 8, 4),
-                             .joins = (uint32_t)number_at(at + 12, 4)};
-    for (int i = 0; i < t->n_folds && !e->status; i++) {
-        const Fold *f = &t->folds[i], *deeper = f;
-        int depth = 0;
-        while (deeper && ++depth <= FOLD_DEPTH) deeper = fold_of(t, deeper->first);
-        if (deeper || f->code >= CODE_BYTE || f->first >= CODE_BYTE || f->second >= CODE_BYTE ||
-            f->joins > (f->second > 0) || (i && f->code <= f[-1].code)) {
-            fail(e, 1, "%s: expected sorted canonical forms, found U+%04X at place %d. %s", name,
-                 (unsigned)f->code, i, HINT);
-            break;
-        }
-        if (!f->joins) continue;
-        const int64_t pair = pairs_number(&t->joins, (int32_t)f->first, (int32_t)f->second, e);
-        if (pair >= 0) t->joins.at[pair].last = (uint32_t)i + 1;
-    }
-    return e->status;
-}
-
-/* The slot of a spelling: that of the token which is spelt so, or the empty one for it. */
-static size_t token_slot(const Tokenizer *t, const unsigned char *text, size_t n) {
-    size_t s = hash64(0, text, n) & (t->slots - 1), length;
-    for (; t->slot[s]; s = (s + 1) & (t->slots - 1)) {
-        const unsigned char *found = tokenizer_token(t, (int)t->slot[s] - 1, &length);
-        if (length == n && !memcmp(found, text, n)) break;
-    }
-    return s;
-}
-
-/* The token of KIND_TEXT that is spelt so, -1 when there is none. */
-static int32_t token_find(const Tokenizer *t, const unsigned char *text, size_t n) {
-    return (int32_t)t->slot[token_slot(t, text, n)] - 1;
-}
-
-/* Enters token id, spelt by n >= 1 bytes, where text will be looked up: among the spellings, the
- * bytes, the marks; and the characters that it has beside each other. */
-static int token_enter(Tokenizer *t, int id, const char *name, Error *e) {
-    size_t n;
-    const unsigned char *s = tokenizer_token(t, id, &n);
-    const int kind = t->kind[id];
-    if (kind == KIND_MARK || kind == KIND_RUN) {
-        Pairs *tree = &t->marks[kind == KIND_RUN];
-        int64_t node = -1;
-        for (size_t i = 0; i < n && !e->status; i++)
-            node = pairs_number(tree, (int32_t)(node + 1), s[i], e);
-        if (e->status) return e->status;
-        if (tree->at[node].last)
-            return fail(e, 1, "%s: expected marks spelt differently, found %u and %d alike. %s",
-                        name, (unsigned)tree->at[node].last - 1, id, HINT);
-        tree->at[node].last = (uint32_t)id + 1;
-    } else if (kind == KIND_TEXT) {
-        const size_t slot = token_slot(t, s, n);
-        if (t->slot[slot])
-            return fail(e, 1, "%s: expected tokens spelt differently, found %u and %d alike. %s",
-                        name, (unsigned)t->slot[slot] - 1, id, HINT);
-        t->slot[slot] = (uint32_t)id + 1;
-        uint32_t left, right;
-        for (size_t at = char_at(s, n, &left); t->cut == CUT_BESIDE && at < n && !e->status;
-             left = right) {
-            at += char_at(s + at, n - at, &right);
-            pairs_number(&t->beside, (int32_t)left, (int32_t)right, e);
-        }
-    }
-    if (n == 1 && kind == (t->cut == CUT_BESIDE ? KIND_BYTE : KIND_TEXT)) t->byte[s[0]] = id;
-    return e->status;
-}
-
-/* The tokens of a file: V kinds and lengths from `at` on, then `bytes` bytes of spellings. */
-static int tokens_read(Tokenizer *t, const unsigned char *at, size_t bytes, const char *name,
-                       Error *e) {
-    t->start = grab((idx)t->vocab + 1, sizeof *t->start, e);
-    t->kind = grab(t->vocab, 1, e);
-    t->pool = grab((idx)bytes, 1, e);
-    for (t->slots = 2; t->slots < 2 * (size_t)t->vocab;) t->slots *= 2;
-    t->slot = grab((idx)t->slots, sizeof *t->slot, e);
-    if (e->status) return e->status;
-    memcpy(t->pool, at + 3 * (size_t)t->vocab, bytes);
-    for (int b = 0; b < 256; b++) t->byte[b] = -1;
-    size_t used = 0;
-    for (int id = 0; id < t->vocab && !e->status; id++, at += 3) {
-        const size_t length = (size_t)number_at(at + 1, 2);
-        t->kind[id] = at[0];
-        if (at[0] >= KINDS_COUNT || length > TOKEN_LENGTH_MAX || length > bytes - used ||
-            (at[0] != KIND_NAME && length < 1) || (at[0] == KIND_BYTE && length > 1))
-            return fail(e, 1, "%s: expected token %d of 1 to %d bytes, found %zu of kind %d. %s",
-                        name, id, TOKEN_LENGTH_MAX, length, at[0], HINT);
-        used += length;
-        t->start[id + 1] = (uint32_t)used;
-        token_enter(t, id, name, e);
-    }
-    if (!e->status && used != bytes)
-        fail(e, 1, "%s: expected %zu bytes of spellings, found %zu. %s", name, bytes, used, HINT);
-    for (int b = 0; b < 256 && !e->status; b++) {
-        const bool spare = b == 0xC0 || b == 0xC1 || b > 0xF4;       /* never in UTF-8 */
-        if (t->byte[b] < 0 && spare) t->byte[b] = t->byte['?'];
-        if (t->byte[b] < 0)
-            fail(e, 1, "%s: expected a token for every byte, found none for 0x%02X. %s", name,
-                 (unsigned)b, HINT);
-    }
-    return e->status;
-}
-
-/* The merges of a file, n of them: two tokens of text, the one that both spell, and a rank. */
-static int merges_read(Tokenizer *t, const unsigned char *at, size_t n, const char *name,
-                       Error *e) {
-    t->made = grab((idx)n, sizeof *t->made, e);
-    for (size_t r = 0; r < n && !e->status; r++, at += 16) {
-        size_t length[3];
-        const unsigned char *s[3];
-        bool good = true;
-        uint64_t id[3];
-        for (int i = 0; i < 3; i++) {
-            id[i] = number_at(at + 4 * i, 4);
-            good = good && id[i] < (uint64_t)t->vocab && t->kind[id[i]] == KIND_TEXT;
-            if (good) s[i] = tokenizer_token(t, (int)id[i], &length[i]);
-        }
-        if (!good || length[0] + length[1] != length[2] || memcmp(s[0], s[2], length[0]) ||
-            memcmp(s[1], s[2] + length[0], length[1]))
-            return fail(e, 1, "%s: expected merge %zu to spell its two tokens, found %llu, %llu "
-                        "and %llu. %s", name, r, (unsigned long long)id[0],
-                        (unsigned long long)id[1], (unsigned long long)id[2], HINT);
-        const int64_t number = pairs_number(&t->merges, (int32_t)id[0], (int32_t)id[1], e);
-        if (number >= 0 && (size_t)number != r)
-            return fail(e, 1, "%s: expected merge %zu to be new, found the pair of merge %zu. %s",
-                        name, r, (size_t)number, HINT);
-        const uint64_t rank = number_at(at + 12, 4);
-        if (rank != r && (!r || rank != (uint64_t)t->made[r - 1].rank))
-            return fail(e, 1, "%s: expected merge %zu of rank %zu or the one before, found %llu. "
-                        "%s", name, r, r, (unsigned long long)rank, HINT);
-        t->made[r] = (Merge){.id = (int32_t)id[2], .rank = (int32_t)rank};
-    }
-    return e->status;
-}
-
-/* A published tokenizer from its file, whose size and checksum are right. */
-static int other_read(Tokenizer *t, const unsigned char *bytes, const char *name, Error *e) {
-    uint32_t head[14];                  /* the 4-byte numbers up to OTHER_HEAD */
-    for (int i = 0; i < 14; i++) head[i] = (uint32_t)number_at(bytes + 4 * i, 4);
-    const uint32_t flags = head[7], end = head[8], bos = head[9], vocab = head[3];
-    if (head[5] == CUT_SINK || head[5] >= CUTS_COUNT || head[6] >= SPACES_COUNT ||
-        flags >= 4 || end >= vocab || (bos >= vocab && (bos != UINT32_MAX || flags & FLAG_BEGINS)))
-        return fail(e, 1, "%s: expected cuts, spaces, flags and ids that sink knows, found %u, %u, "
-                    "%u, %u and %u. %s", name, (unsigned)head[5], (unsigned)head[6],
-                    (unsigned)flags, (unsigned)end, (unsigned)bos, HINT);
-    *t = (Tokenizer){.vocab = (int)vocab, .cut = (int)head[5], .space = (int)head[6],
-                     .whole = flags & FLAG_WHOLE, .begins = flags & FLAG_BEGINS,
-                     .end = (int)end, .bos = bos < vocab ? (int)bos : -1, .fix = -1,
-                     .n_classes = (int)head[10], .n_folds = (int)head[11],
-                     .n_combining = (int)head[12]};
-    const unsigned char *at = bytes + OTHER_HEAD;
-    ranges_read(&t->classes, t->n_classes, at, OTHER, name, e);
-    at += 12 * (size_t)t->n_classes;
-    if (!e->status) folds_read(t, at, name, e);
-    at += 16 * (size_t)t->n_folds;
-    if (!e->status) ranges_read(&t->combining, t->n_combining, at, 256, name, e);
-    at += 12 * (size_t)t->n_combining;
-    for (unsigned c = 0; c < 128; c++)
-        if (!e->status)
-            t->ascii[c] = (unsigned char)range_value(t->classes, t->n_classes, c, OTHER);
-    if (!e->status) tokens_read(t, at, head[13], name, e);
-    at += 3 * (size_t)vocab + head[13];
-    if (!e->status) merges_read(t, at, head[4], name, e);
-    at += 16 * (size_t)head[4];
-    t->hash = number_at(at, TOKENIZER_TAIL);
-    return e->status;
+    return told == found ? 0
+         : fail(e, 1, "%s: expected checksum %016llx, found %016llx: the file is damaged. %s", name,
+                (unsigned long long)told, (unsigned long long)found, HINT);
 }
 
 /* Makes a tokenizer of a file's n bytes; `name` names the file in errors. Nothing is believed
- * before it is checked. Returns 0, or e's status with *out empty. */
-int tokenizer_read(const unsigned char *bytes, size_t n, const char *name, Tokenizer *out,
+ * before it is checked. Returns 0, or e's status with *t empty. */
+int tokenizer_read(const unsigned char *bytes, size_t n, const char *name, Tokenizer *t,
                    Error *e) {
-    *out = (Tokenizer){0};
-    const unsigned version = tokenizer_check(bytes, n, name, e);
-    if (!version) return e->status;
-    if (version == TOKENIZER_OWN) {
-        const int vocab = (int)number_at(bytes + 12, 4);
-        if (tokenizer_begin(out, vocab, e)) return e->status;
-        for (const unsigned char *p = bytes + TOKENIZER_HEAD; out->vocab < vocab; p += 8)
-            if (tokenizer_merge(out, number_at(p, 4), number_at(p + 4, 4), name, e)) break;
-        if (!e->status) tokenizer_finish(out, e);
-    } else other_read(out, bytes, name, e);
-    if (e->status) tokenizer_free(out);
+    *t = (Tokenizer){0};
+    if (n < TOKENIZER_HEAD + TOKENIZER_TAIL)
+        return fail(e, 1, "%s: expected a tokenizer of %d bytes or more, found %zu. %s", name,
+                    TOKENIZER_HEAD + TOKENIZER_TAIL, n, HINT);
+    if (memcmp(bytes, TOKENIZER_MAGIC, 8))
+        return fail(e, 1, "%s: expected a tokenizer, which begins with " TOKENIZER_MAGIC
+                    ", found another kind of file. %s", name, HINT);
+    const unsigned version = (unsigned)number_at(bytes + 8, 4);
+    const unsigned vocab = (unsigned)number_at(bytes + 12, 4);
+    const unsigned merges = (unsigned)number_at(bytes + 16, 4);
+    if (version == TOKENIZER_PUBLISHED && PUBLISHED_TOKENIZERS.read) {
+        t->kind = &PUBLISHED_TOKENIZERS;
+        PUBLISHED_TOKENIZERS.read(t, bytes, n, name, e);
+    } else if (version == TOKENIZER_PUBLISHED)
+        fail(e, 1, "%s: expected a tokenizer that sink trained, found a published model's. Try: "
+             "cc -O3 data/hf.c -o hf -lm, and ./hf in place of ./sink", name);
+    else if (version != TOKENIZER_OWN)
+        fail(e, 1, "%s: expected version %d or %d, found %u. %s", name, TOKENIZER_OWN,
+             TOKENIZER_PUBLISHED, version, HINT);
+    else if (vocab < TOKEN_MERGE || vocab > TOKENIZER_VOCAB_MAX || merges != vocab - TOKEN_MERGE)
+        fail(e, 1, "%s: expected %d to %d tokens and %d fewer merges, found %u and %u. %s", name,
+             TOKEN_MERGE, TOKENIZER_VOCAB_MAX, TOKEN_MERGE, vocab, merges, HINT);
+    else if (!tokenizer_sealed(bytes, n, TOKENIZER_HEAD + 8 * (size_t)merges + TOKENIZER_TAIL, name,
+                               e)) {
+        const unsigned char *p = bytes + TOKENIZER_HEAD;
+        tokenizer_begin(t, (int)vocab, e);
+        for (unsigned rank = 0; rank < merges && !e->status; rank++, p += 8)
+            tokenizer_merge(t, number_at(p, 4), number_at(p + 4, 4), name, e);
+        t->hash = number_at(p, TOKENIZER_TAIL);
+    }
+    if (e->status) tokenizer_free(t);
     return e->status;
 }
 
@@ -5007,15 +4557,14 @@ int tokenizer_load(const char *path, Tokenizer *out, Error *e) {
 /* Appends the file of a tokenizer of sink's own to out, which is empty at the start. Returns 0 or
  * e's status. */
 int tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e) {
-    const size_t merges = t->merges.size;
+    const Pair *m = t->merges.at, *end = m + t->merges.size;
     bytes_add(out, TOKENIZER_MAGIC, 8, e);
     bytes_number(out, TOKENIZER_OWN, 4, e);
     bytes_number(out, (uint64_t)t->vocab, 4, e);
-    bytes_number(out, merges, 4, e);
-    for (size_t r = 0; r < merges && !e->status; r++) {
-        bytes_number(out, (uint64_t)t->merges.at[r].left, 4, e);
-        bytes_number(out, (uint64_t)t->merges.at[r].right, 4, e);
-    }
+    bytes_number(out, t->merges.size, 4, e);
+    for (; m < end && !e->status; m++)
+        if (!bytes_number(out, (uint64_t)m->left, 4, e))
+            bytes_number(out, (uint64_t)m->right, 4, e);
     return e->status ? e->status : bytes_number(out, hash64(0, out->at, out->size), 8, e);
 }
 
@@ -5027,139 +4576,16 @@ int tokenizer_save(const char *path, const Tokenizer *t, Error *e) {
     return e->status;
 }
 
-/* ---- 8.4  Normalising ----------------------------------------------------------------------- */
-
-/* A code point in UTF-8, a stray byte as itself. */
-static int utf8_add(Bytes *out, uint32_t code, Error *e) {
-    unsigned char b[4] = {(unsigned char)code};
-    size_t n = 1;
-    if (code >= 0x80 && code < CODE_BYTE) {
-        n = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-        for (size_t i = n; i-- > 1; code >>= 6) b[i] = (unsigned char)(0x80 | (code & 0x3F));
-        b[0] = (unsigned char)(0xF0u << (4 - n) | code);
-    }
-    return bytes_add(out, b, n, e);
-}
-
-static unsigned combining_class(const Tokenizer *t, int32_t code) {
-    return range_value(t->combining, t->n_combining, (uint32_t)code, 0);
-}
-
-/* Appends the canonical decomposition of a code point. A Hangul syllable has two or three parts by
- * arithmetic: 19 x 21 x 28 of them from U+AC00 on. */
-static int decompose(const Tokenizer *t, uint32_t code, Ids *out, Error *e) {
-    int32_t part = (int32_t)code;
-    const Fold *f = fold_of(t, code);
-    if (code - HANGUL < HANGUL_COUNT) {
-        const int32_t s = (int32_t)code - HANGUL;
-        const int32_t parts[3] = {0x1100 + s / 588, 0x1161 + s % 588 / 28, 0x11A7 + s % 28};
-        return ids_add(out, parts, s % 28 ? 3 : 2, e);
-    }
-    if (!f) return ids_add(out, &part, 1, e);
-    part = (int32_t)f->second;
-    if (!decompose(t, f->first, out, e) && part) ids_add(out, &part, 1, e);
-    return e->status;
-}
-
-/* What two code points compose to, -1 when nothing. */
-static int32_t composed(const Tokenizer *t, int32_t left, int32_t right) {
-    const int32_t l = left - 0x1100, v = right - 0x1161, s = left - HANGUL, tail = right - 0x11A7;
-    if (l >= 0 && l < 19 && v >= 0 && v < 21) return HANGUL + (l * 21 + v) * 28;
-    if (s >= 0 && s < HANGUL_COUNT && s % 28 == 0 && tail > 0 && tail < 28) return left + tail;
-    const int64_t pair = pairs_find(&t->joins, left, right);
-    return pair < 0 ? -1 : (int32_t)t->folds[t->joins.at[pair].last - 1].code;
-}
-
-/* Puts a run of n marks in the order of their classes; equal ones stay as they stood. */
-static int marks_order(const Tokenizer *t, int32_t *run, size_t n, Ids *spare, Error *e) {
-    size_t place[257] = {0};
-    spare->size = 0;
-    if (ids_add(spare, run, n, e)) return e->status;
-    for (size_t i = 0; i < n; i++) place[combining_class(t, run[i]) + 1]++;
-    for (int k = 0; k < 256; k++) place[k + 1] += place[k];
-    for (size_t i = 0; i < n; i++) run[place[combining_class(t, spare->at[i])]++] = spare->at[i];
-    return 0;
-}
-
-/* Form NFC of decomposed code points, in place: marks into their order, then each composes with the
- * last starter (class 0) unless a mark of its class or a later one, or another starter, is between.
- * Unicode Standard Annex 15. */
-static int compose(Encoder *c, Error *e) {
-    const Tokenizer *t = c->tokenizer;
-    int32_t *codes = c->codes.at;
-    size_t n = c->codes.size, kept = 0, starter = SIZE_MAX;
-    for (size_t from = 0, to; from < n; from = to + 1) {
-        for (to = from; to < n && combining_class(t, codes[to]); to++) {}
-        if (to > from + 1 && marks_order(t, codes + from, to - from, &c->spare, e))
-            return e->status;
-    }
-    unsigned last = 0;
-    for (size_t i = 0; i < n; i++) {
-        const unsigned class = combining_class(t, codes[i]);
-        const bool near = starter != SIZE_MAX && (!last || last < class);
-        const int32_t made = near ? composed(t, codes[starter], codes[i]) : -1;
-        if (made >= 0) { codes[starter] = made; continue; }
-        if (!class) starter = kept;
-        last = class;
-        codes[kept++] = codes[i];
-    }
-    c->codes.size = kept;
-    return 0;
-}
-
-/* Appends n bytes of text to c->plain in form NFC. Nothing below U+0300 changes, unless one from
- * there on follows: a stretch is one character and all of those after it. */
-static int nfc_add(Encoder *c, const unsigned char *text, size_t n, Error *e) {
-    for (size_t at = 0, from; at < n && !e->status;) {
-        uint32_t code;
-        for (from = at; at < n && text[at] < 0xCC; at++) {}      /* 0xCC begins U+0300 */
-        if (at < n && at > from) do at--; while (at > from && (text[at] & 0xC0) == 0x80);
-        if (bytes_add(&c->plain, text + from, at - from, e) || at == n) break;
-        c->codes.size = 0;
-        do {
-            at += char_at(text + at, n - at, &code);
-            decompose(c->tokenizer, code, &c->codes, e);
-        } while (at < n && text[at] >= 0xCC && !e->status);
-        if (!e->status) compose(c, e);
-        for (size_t i = 0; i < c->codes.size && !e->status; i++)
-            utf8_add(&c->plain, (uint32_t)c->codes.at[i], e);
-    }
-    return e->status;
-}
-
-/* Fills c->plain with a blank, and n bytes of text as step 2 of the chapter's head makes them. */
-static int normalise(Encoder *c, const unsigned char *text, size_t n, Error *e) {
-    const Tokenizer *t = c->tokenizer;
-    c->plain.size = 0;
-    if (bytes_add(&c->plain, " ", 1, e)) return e->status;
-    if (t->n_folds ? nfc_add(c, text, n, e) : bytes_add(&c->plain, text, n, e)) return e->status;
-    if (t->space == SPACE_PLAIN) return 0;
-    unsigned char *s = c->plain.at, *end = s + c->plain.size, *to = s;
-    while (s < end) {
-        const bool sign = end - s >= 3 && !memcmp(s, "\xE2\x96\x81", 3);     /* U+2581 */
-        *to++ = sign ? ' ' : *s;
-        s += sign ? 3 : 1;
-    }
-    c->plain.size = (size_t)(to - c->plain.at);
-    return 0;
-}
-
-/* ---- 8.5  Encoding and decoding ------------------------------------------------------------- */
+/* ---- 8.4  Encoding and decoding ------------------------------------------------------------- */
 
 /* A word and its tokens, in 64 bytes: a line of most machines' caches. */
 enum { CACHE_SLOTS = 1 << 14, CACHE_BYTES = 22, CACHE_IDS = 10 };
-struct CachedWord {
+typedef struct CachedWord {
     unsigned char length;               /* 0: an empty slot */
     unsigned char count;                /* of ids */
     unsigned char word[CACHE_BYTES];
     int32_t ids[CACHE_IDS];
-};
-
-/* One symbol of a piece; what is joined to the one before it is no longer in the list. */
-struct Link {
-    int32_t id, join;                   /* join: its merge with the next, -1 none */
-    int32_t before, after;              /* -1: none */
-};
+} CachedWord;
 
 /* An encoder for t, which must outlive it: 1 MiB. Returns 0 or e's status. */
 int encoder_make(Encoder *c, const Tokenizer *t, Error *e) {
@@ -5169,128 +4595,56 @@ int encoder_make(Encoder *c, const Tokenizer *t, Error *e) {
 
 /* Frees an encoder, not its tokenizer. */
 void encoder_free(Encoder *c) {
+    if (c->scratch) PUBLISHED_TOKENIZERS.done(c);
     free(c->slot);
-    free(c->link);
-    free(c->heap);
-    bytes_free(&c->plain);
-    ids_free(&c->codes);
-    ids_free(&c->spare);
     *c = (Encoder){0};
 }
 
-/* Room for a piece of n bytes. */
-static int encoder_room(Encoder *c, size_t n, Error *e) {
-    if (n <= c->room) return 0;
-    size_t room = c->room ? c->room : PIECE_MAX;
-    while (room < n) room *= 2;
-    if (n > INT32_MAX)
-        return fail(e, 1, "text: expected words of at most %ld bytes, found %zu. Try: text",
-                    (long)INT32_MAX, n);
-    free(c->link);
-    free(c->heap);
-    c->link = grab((idx)room, sizeof *c->link, e);
-    c->heap = grab((idx)room, 2 * sizeof *c->heap, e);
-    c->room = e->status ? 0 : room;
-    return e->status;
+/* The merge of symbols i and i + 1 of n, -1 when they are none. */
+static int32_t merge_at(const Pairs *merges, const int32_t *id, size_t i, size_t n) {
+    return i + 1 < n ? (int32_t)pairs_find(merges, id[i], id[i + 1]) : -1;
 }
 
-/* The heap's keys are rank << 32 | place, so that the lowest is what comes next. A merge takes its
- * own key out and puts in two at most: 2 room keys are enough. */
-static void heap_add(Encoder *c, uint64_t key) {
-    size_t at = c->joins++;
-    for (; at && c->heap[(at - 1) / 2] > key; at = (at - 1) / 2)
-        c->heap[at] = c->heap[(at - 1) / 2];
-    c->heap[at] = key;
-}
-
-static uint64_t heap_take(Encoder *c) {
-    const uint64_t least = c->heap[0], key = c->heap[--c->joins];
-    size_t at = 0;
-    for (size_t next; (next = 2 * at + 1) < c->joins; at = next) {
-        if (next + 1 < c->joins && c->heap[next + 1] < c->heap[next]) next++;
-        if (c->heap[next] >= key) break;
-        c->heap[at] = c->heap[next];
-    }
-    c->heap[at] = key;
-    return least;
-}
-
-/* Notes whether symbol i and the next one are a merge. */
-static void link_join(Encoder *c, int32_t i) {
-    const Tokenizer *t = c->tokenizer;
-    Link *l = &c->link[i];
-    l->join = l->after < 0 ? -1 : (int32_t)pairs_find(&t->merges, l->id, c->link[l->after].id);
-    if (l->join >= 0) heap_add(c, (uint64_t)t->made[l->join].rank << 32 | (uint32_t)i);
-}
-
-/* A piece of n >= 1 bytes as symbols: its bytes, or characters; returns how many. */
-static int32_t piece_symbols(Encoder *c, const unsigned char *piece, size_t n) {
-    const Tokenizer *t = c->tokenizer;
-    int32_t count = 0;
-    for (size_t at = 0, length; at < n; at += length) {
-        int32_t id = -1;
-        uint32_t code;
-        length = 1;
-        if (t->cut == CUT_BESIDE) {
-            length = char_at(piece + at, n - at, &code);
-            id = token_find(t, piece + at, length);
-        }
-        for (size_t i = 0; i < (id < 0 ? length : 1); i++, count++)
-            c->link[count] = (Link){.id = id < 0 ? t->byte[piece[at + i]] : id,
-                                    .before = count - 1, .after = count + 1};
-    }
-    c->link[count - 1].after = -1;
-    return count;
-}
-
-/* Appends the ids of one piece of n >= 1 bytes to out: BPE in n log n steps. A key whose symbol has
- * gone, or joins at another rank since, is passed over. Returns 0 or e's status. */
+/* Appends the ids of one piece to out: BPE as the chapter's head has it. */
 static int piece_encode(Encoder *c, const unsigned char *piece, size_t n, Ids *out, Error *e) {
-    const Tokenizer *t = c->tokenizer;
-    const int32_t whole = t->whole ? token_find(t, piece, n) : -1;
-    if (whole >= 0) return ids_add(out, &whole, 1, e);
-    if (encoder_room(c, n, e)) return e->status;
-    const int32_t count = piece_symbols(c, piece, n);
-    c->joins = 0;
-    for (int32_t i = 0; i < count; i++) link_join(c, i);
-    while (c->joins) {
-        const uint64_t key = heap_take(c);
-        const int32_t i = (int32_t)(key & UINT32_MAX);
-        Link *l = &c->link[i];
-        if (l->join < 0 || (uint64_t)t->made[l->join].rank != key >> 32) continue;
-        Link *gone = &c->link[l->after];
-        l->id = t->made[l->join].id;
-        l->after = gone->after;
-        gone->join = -1;
-        if (l->after >= 0) c->link[l->after].before = i;
-        link_join(c, i);
-        if (l->before >= 0) link_join(c, l->before);
+    const Pairs *merges = &c->tokenizer->merges;
+    int32_t id[PIECE_MAX], merge[PIECE_MAX];
+    for (size_t i = 0; i < n; i++) id[i] = TOKEN_BYTE + piece[i];
+    for (size_t i = 0; i < n; i++) merge[i] = merge_at(merges, id, i, n);
+    for (;;) {
+        size_t at = n;
+        for (size_t i = 0; i < n; i++)
+            if (merge[i] >= 0 && (at == n || merge[i] < merge[at])) at = i;
+        if (at == n) return ids_add(out, id, n, e);
+        id[at] = TOKEN_MERGE + merge[at];
+        n--;
+        for (size_t i = at + 1; i < n; i++) {
+            id[i] = id[i + 1];
+            merge[i] = merge[i + 1];
+        }
+        merge[at] = merge_at(merges, id, at, n);
+        if (at) merge[at - 1] = merge_at(merges, id, at - 1, n);
     }
-    for (int32_t i = 0; i >= 0 && !e->status; i = c->link[i].after)
-        ids_add(out, &c->link[i].id, 1, e);
-    return e->status;
 }
 
-/* Steps 4 and 5: appends the ids of n bytes. A word's tokens do not depend on where it stands, so
+/* Appends the ids of n bytes, piece by piece. A word's tokens do not depend on where it stands, so
  * the cache changes the speed and nothing else: each word has one slot, which the latest word
  * takes. */
 static int pieces_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e) {
-    const Tokenizer *t = c->tokenizer;
-    Cut *cut = CUTS[t->cut];
+    const TokenizerKind *kind = c->tokenizer->kind;
     for (size_t at = 0, length; at < n && !e->status; at += length) {
         const unsigned char *piece = text + at;
-        length = cut(t, piece, n - at);
-        if (length > CACHE_BYTES) {
-            piece_encode(c, piece, length, out, e);
-            continue;
-        }
-        CachedWord *w = &c->slot[hash64(0, piece, length) % CACHE_SLOTS];
-        if (w->length == length && !memcmp(w->word, piece, length)) {
+        const size_t before = out->size;
+        length = kind ? kind->cut(c->tokenizer, piece, n - at) : piece_length(piece, n - at);
+        CachedWord *w = NULL;
+        if (length <= CACHE_BYTES) w = &c->slot[hash64(0, piece, length) % CACHE_SLOTS];
+        if (w && w->length == length && !memcmp(w->word, piece, length)) {
             ids_add(out, w->ids, w->count, e);
             continue;
         }
-        const size_t before = out->size;
-        if (piece_encode(c, piece, length, out, e) || out->size - before > CACHE_IDS) continue;
+        if (kind ? kind->piece(c, piece, length, out, e) : piece_encode(c, piece, length, out, e))
+            break;
+        if (!w || out->size - before > CACHE_IDS) continue;
         w->length = (unsigned char)length;
         w->count = (unsigned char)(out->size - before);
         memcpy(w->word, piece, length);
@@ -5299,59 +4653,12 @@ static int pieces_encode(Encoder *c, const unsigned char *text, size_t n, Ids *o
     return e->status;
 }
 
-/* Looks for the first mark of a tree in n bytes: of those that begin there, the longest. Returns
- * its length, 0 when there is none; *before is how many bytes come before it, *id its token. */
-static size_t mark_find(const Pairs *tree, const unsigned char *text, size_t n, size_t *before,
-                        int32_t *id) {
-    size_t best = 0;
-    *before = n;
-    for (size_t from = 0; tree->size && from < n && !best; from++) {
-        int64_t node = -1;
-        for (size_t at = from; at < n; at++) {
-            node = pairs_find(tree, (int32_t)(node + 1), text[at]);
-            if (node < 0) break;
-            if (!tree->at[node].last) continue;
-            best = at + 1 - from;
-            *before = from;
-            *id = (int32_t)tree->at[node].last - 1;
-        }
-    }
-    return best;
-}
-
-/* Steps 2 to 5 for a stretch of n >= 1 bytes between marks; `first`: it begins the text. */
-static int stretch_encode(Encoder *c, const unsigned char *text, size_t n, bool first, Ids *out,
-                          Error *e) {
-    const Tokenizer *t = c->tokenizer;
-    if (t->space == SPACE_PLAIN && !t->n_folds && !t->marks[1].size)
-        return pieces_encode(c, text, n, out, e);
-    if (normalise(c, text, n, e)) return e->status;
-    size_t at = t->space == SPACE_EACH ? 0 : 1;          /* the blank before the text, or not */
-    for (size_t length, before; at < c->plain.size && !e->status; at += before + length) {
-        unsigned char *run = c->plain.at + at;
-        int32_t id;
-        length = mark_find(&t->marks[1], run, c->plain.size - at, &before, &id);
-        /* what stands before the run has been encoded: its place may take a blank */
-        const bool blank = before && run[0] != ' ' &&
-                           (t->space == SPACE_ALWAYS || (t->space == SPACE_FIRST && first &&
-                                                         at == 1));
-        if (blank) run[-1] = ' ';
-        if (!pieces_encode(c, run - blank, before + blank, out, e) && length)
-            ids_add(out, &id, 1, e);
-    }
-    return e->status;
-}
-
 /* Appends the ids of n bytes of text to out. Returns 0, or e's status with out as it was. */
 int tokenizer_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e) {
-    const size_t kept = out->size;
-    for (size_t at = 0, length, before; at < n && !e->status; at += before + length) {
-        int32_t id;
-        length = mark_find(&c->tokenizer->marks[0], text + at, n - at, &before, &id);
-        if (before) stretch_encode(c, text + at, before, at == 0, out, e);
-        if (length) ids_add(out, &id, 1, e);
-    }
-    if (e->status) out->size = kept;
+    const TokenizerKind *kind = c->tokenizer->kind;
+    const size_t before = out->size;
+    if (kind ? kind->encode(c, text, n, out, e) : pieces_encode(c, text, n, out, e))
+        out->size = before;
     return e->status;
 }
 
@@ -5373,30 +4680,27 @@ int tokenizer_decode(const Tokenizer *t, const int32_t *ids, size_t n, Bytes *ou
     return e->status;
 }
 
-/* ---- 8.6  Training -------------------------------------------------------------------------- */
+/* ---- 8.5  Training -------------------------------------------------------------------------- */
 
 /* The text counts only as its distinct words, each with how often it occurs: of 33 MB of English,
- * a fiftieth. All counts of pairs are kept up to date while words change, and each pair lists the
- * words to visit when it is merged. */
-enum { TRAIN_BYTES_MAX = 1 << 30 };     /* so that 32 bits number nodes, words and visits */
+ * a fiftieth. The counts of pairs are kept up to date while words change. */
+enum { TRAIN_BYTES_MAX = 1 << 30 };     /* so that 32 bits number the nodes of the tree */
 typedef struct Word { size_t start; int length; int64_t count; } Word;
-typedef struct Visit { uint32_t word, next; } Visit;    /* next: 1 + an older visit, 0 for none */
 typedef struct Joiner {
     Pairs nodes;        /* a tree of prefixes: (1 + parent's number or 0, byte); count: words */
     Pairs pairs;        /* the neighbours (left id, right id) in all words */
     Ids symbols;        /* word w is symbols[start .. start + length - 1] */
     Word *words;        /* [n_words] */
-    Visit *visits;      /* [3 symbols.size] */
-    size_t n_words, n_visits;
+    size_t n_words;
 } Joiner;
 
 /* Counts the pieces of the text in the tree of prefixes. Separators of documents are skipped, and
  * end a piece. Returns 0 or e's status. */
-static int trainer_count(Joiner *r, const unsigned char *text, size_t n, Error *e) {
+static int joiner_count(Joiner *r, const unsigned char *text, size_t n, Error *e) {
     while (n) {
         const size_t document = document_length(text, n);
         for (size_t at = 0, length; at < document; at += length) {
-            length = sink_length(NULL, text + at, document - at);
+            length = piece_length(text + at, document - at);
             int64_t node = -1;
             for (size_t i = 0; i < length; i++) {
                 node = pairs_number(&r->nodes, (int32_t)(node + 1), text[at + i], e);
@@ -5413,119 +4717,80 @@ static int trainer_count(Joiner *r, const unsigned char *text, size_t n, Error *
 
 /* Lists the words of two bytes or more as ids, read from the tree's leaves to its root. Returns 0
  * or e's status. */
-static int trainer_words(Joiner *r, Error *e) {
-    size_t n_words = 0;
-    for (size_t i = 0; i < r->nodes.size; i++)
-        n_words += r->nodes.at[i].count > 0 && r->nodes.at[i].left > 0;
-    r->words = grab((idx)n_words, sizeof *r->words, e);
-    if (!r->words) return e->status;
-    for (size_t i = 0; i < r->nodes.size; i++) {
-        const Pair *node = &r->nodes.at[i];
-        if (node->count == 0 || node->left == 0) continue;
+static int joiner_words(Joiner *r, Error *e) {
+    r->words = grab((idx)r->nodes.size, sizeof *r->words, e);
+    for (size_t i = 0; i < r->nodes.size && !e->status; i++) {
+        const Pair *p = &r->nodes.at[i];
+        if (p->count == 0 || p->left == 0) continue;
         int32_t word[PIECE_MAX];
         int first = PIECE_MAX;
-        for (const Pair *p = node; ; p = &r->nodes.at[p->left - 1]) {
+        Word *w = &r->words[r->n_words++];
+        *w = (Word){.start = r->symbols.size, .count = p->count};
+        for (; p; p = p->left ? &r->nodes.at[p->left - 1] : NULL)
             word[--first] = TOKEN_BYTE + p->right;
-            if (p->left == 0) break;
-        }
-        const int length = PIECE_MAX - first;
-        r->words[r->n_words++] =
-            (Word){.start = r->symbols.size, .length = length, .count = node->count};
-        if (ids_add(&r->symbols, word + first, (size_t)length, e)) return e->status;
+        w->length = PIECE_MAX - first;
+        ids_add(&r->symbols, word + first, (size_t)w->length, e);
     }
-    return 0;
+    return e->status;
 }
 
-/* Adds `times` to the counts of a word's pairs of neighbours (a run such as aaa has two of them),
- * and lists the word for a visit at each pair with id `made` in it, or at every pair when made is
- * -1: the others list it already. Returns 0 or e's status. */
-static int word_add(Joiner *r, size_t w, int64_t times, int32_t made, Error *e) {
-    const int32_t *s = r->symbols.at + r->words[w].start;
-    for (int i = 0; i + 1 < r->words[w].length; i++) {
+/* Adds `times` to the counts of a word's pairs of neighbours; a run such as aaa has two of them. */
+static int word_count(Joiner *r, const Word *w, int64_t times, Error *e) {
+    const int32_t *s = r->symbols.at + w->start;
+    for (int i = 0; i + 1 < w->length; i++) {
         const int64_t number = pairs_number(&r->pairs, s[i], s[i + 1], e);
         if (number < 0) return e->status;
-        Pair *p = &r->pairs.at[number];
-        p->count += times;
-        if (made >= 0 && s[i] != made && s[i + 1] != made) continue;
-        r->visits[r->n_visits] = (Visit){.word = (uint32_t)w, .next = p->last};
-        p->last = (uint32_t)++r->n_visits;
+        r->pairs.at[number].count += times;
     }
     return 0;
 }
 
-/* Takes a word's pairs out of the counts. They are all known, so that no memory is needed. */
-static void word_subtract(Joiner *r, size_t w) {
-    const int32_t *s = r->symbols.at + r->words[w].start;
-    for (int i = 0; i + 1 < r->words[w].length; i++)
-        r->pairs.at[pairs_find(&r->pairs, s[i], s[i + 1])].count -= r->words[w].count;
-}
-
-/* True when a word has left and right beside each other: visits may be out of date. */
-static bool word_has(const Joiner *r, size_t w, int32_t left, int32_t right) {
-    const int32_t *s = r->symbols.at + r->words[w].start;
-    for (int i = 0; i + 1 < r->words[w].length; i++)
-        if (s[i] == left && s[i + 1] == right) return true;
-    return false;
-}
-
-/* Merges pair number `number` into id `made` in all words, from the left in each, and brings the
- * counts up to date. Returns 0 or e's status. */
-static int trainer_merge(Joiner *r, size_t number, int32_t made, Error *e) {
-    const Pair pair = r->pairs.at[number];      /* a copy: the table may move when it grows */
-    for (uint32_t v = pair.last; v; v = r->visits[v - 1].next) {
-        const size_t w = r->visits[v - 1].word;
-        if (!word_has(r, w, pair.left, pair.right)) continue;
-        word_subtract(r, w);
-        int32_t *s = r->symbols.at + r->words[w].start;
-        int kept = 0;
-        for (int i = 0; i < r->words[w].length; i++) {
-            const bool here = i + 1 < r->words[w].length && s[i] == pair.left &&
-                              s[i + 1] == pair.right;
-            s[kept++] = here ? made : s[i];
-            i += here;
+/* Merges left, right into id `made` in all words, from the left in each, and brings the counts up
+ * to date. Returns 0 or e's status. */
+static int joiner_merge(Joiner *r, int32_t left, int32_t right, int32_t made, Error *e) {
+    for (Word *w = r->words; w < r->words + r->n_words; w++) {
+        int32_t *s = r->symbols.at + w->start;
+        int at = 0, kept = 0;
+        while (at + 1 < w->length && !(s[at] == left && s[at + 1] == right)) at++;
+        if (at + 1 >= w->length) continue;
+        if (word_count(r, w, -w->count, e)) return e->status;
+        for (at = 0; at < w->length; at++) {
+            const bool here = at + 1 < w->length && s[at] == left && s[at + 1] == right;
+            s[kept++] = here ? made : s[at];
+            at += here;
         }
-        r->words[w].length = kept;
-        if (word_add(r, w, r->words[w].count, made, e)) return e->status;
+        w->length = kept;
+        if (word_count(r, w, w->count, e)) return e->status;
     }
     return 0;
 }
 
 /* The most frequent pair: of equals the one of lowest left id, then lowest right id, so that the
- * order of words plays no part. -1 when no pair occurs twice: merging it would save nothing. A
- * plain search, of some 50,000 pairs in English: a tenth of training's time at 2,048 tokens. */
-static int64_t trainer_best(const Joiner *r) {
-    int64_t best = -1, most = 2;
-    for (size_t i = 0; i < r->pairs.size; i++) {
-        const Pair *p = &r->pairs.at[i];
-        if (p->count < most) continue;
-        if (best >= 0 && p->count == most) {
-            const Pair *q = &r->pairs.at[best];
-            if (p->left > q->left || (p->left == q->left && p->right > q->right)) continue;
-        }
-        best = (int64_t)i;
-        most = p->count;
+ * order of words plays no part. NULL when no pair occurs twice: merging it would save nothing. */
+static const Pair *joiner_best(const Joiner *r) {
+    const Pair *best = NULL;
+    for (const Pair *p = r->pairs.at; p < r->pairs.at + r->pairs.size; p++) {
+        if (p->count < (best ? best->count : 2)) continue;
+        if (!best || p->count > best->count || p->left < best->left ||
+            (p->left == best->left && p->right < best->right)) best = p;
     }
     return best;
 }
 
 /* Finds the merges up to a vocabulary of vocab ids. Returns 0 or e's status. */
-static int trainer_run(Joiner *r, Tokenizer *out, const unsigned char *text, size_t n, int vocab,
-                       Error *e) {
-    if (trainer_count(r, text, n, e) || trainer_words(r, e)) return e->status;
-    /* A word's first listing takes a visit per symbol at most; each join removes a symbol and
-     * makes at most two new pairs: three visits per symbol are enough for good. */
-    r->visits = grab((idx)(3 * r->symbols.size), sizeof *r->visits, e);
-    if (!r->visits) return e->status;
+static int joiner_run(Joiner *r, Tokenizer *out, const unsigned char *text, size_t n, int vocab,
+                      Error *e) {
+    if (joiner_count(r, text, n, e) || joiner_words(r, e)) return e->status;
     for (size_t w = 0; w < r->n_words; w++)
-        if (word_add(r, w, r->words[w].count, -1, e)) return e->status;
+        if (word_count(r, &r->words[w], r->words[w].count, e)) return e->status;
     while (out->vocab < vocab) {
-        const int64_t best = trainer_best(r);
-        if (best < 0)
+        const Pair *best = joiner_best(r);
+        if (!best)
             return fail(e, 1, "training text: expected pairs enough for %d tokens, found %d. "
                         "Try: more text, or --vocab %d", vocab, out->vocab, out->vocab);
-        const Pair p = r->pairs.at[best];
-        if (tokenizer_merge(out, (uint64_t)p.left, (uint64_t)p.right, "training text", e) ||
-            trainer_merge(r, (size_t)best, out->vocab - 1, e)) return e->status;
+        const int32_t left = best->left, right = best->right;
+        if (tokenizer_merge(out, (uint64_t)left, (uint64_t)right, "training text", e) ||
+            joiner_merge(r, left, right, out->vocab - 1, e)) return e->status;
     }
     return 0;
 }
@@ -5535,6 +4800,7 @@ static int trainer_run(Joiner *r, Tokenizer *out, const unsigned char *text, siz
  * e's status with *out empty: a vocab out of range (2), too little or too much text, no memory. */
 int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int vocab, Error *e) {
     Joiner r = {0};
+    Bytes file = {0};
     *out = (Tokenizer){0};
     if (vocab < TOKEN_MERGE || vocab > TOKENIZER_VOCAB_MAX)
         return fail(e, 2, "--vocab: expected %d to %d, found %d. Try: --vocab 2048", TOKEN_MERGE,
@@ -5543,14 +4809,15 @@ int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int voc
         return fail(e, 1, "training text: expected at most %d bytes, found %zu. Try: a part of it",
                     TRAIN_BYTES_MAX, n);
     if (!tokenizer_begin(out, vocab, e) && vocab > TOKEN_MERGE)
-        trainer_run(&r, out, text, n, vocab, e);
-    if (!e->status) tokenizer_finish(out, e);
+        joiner_run(&r, out, text, n, vocab, e);
+    if (!e->status && !tokenizer_bytes(out, &file, e))
+        out->hash = number_at(file.at + file.size - TOKENIZER_TAIL, TOKENIZER_TAIL);
     if (e->status) tokenizer_free(out);
+    bytes_free(&file);
     pairs_free(&r.nodes);
     pairs_free(&r.pairs);
     ids_free(&r.symbols);
     free(r.words);
-    free(r.visits);
     return e->status;
 }
 
@@ -6354,7 +5621,7 @@ static int data_split(Data *d, const Source *s, const Bytes *text, const Ids *id
              s->tokens[0] ? s->tokens : s->text);
     for (size_t i = 0; i < n && !e->status; i++) {
         const Document *p = (const Document *)(void *)list.at + i;
-        const bool room = T && (!s->data_tokens || (double)d->train.size < s->data_tokens);
+        const bool room = T && (s->data_tokens == 0 || (double)d->train.size < s->data_tokens);
         if (p->from < p->to && (p->held || room))
             data_encode(d, s, text->size ? text->at + p->from : NULL,
                         text->size ? NULL : ids->at + p->from, p->to - p->from,
@@ -6644,75 +5911,87 @@ static void on_interrupt(int signal_number) {
  *   8   the start, of a run that began from a trained model (--start): hash64 of its parameters
  *   8   hash64 of all that
  *
- * There is no clock, path of a machine, thread count or number of resumes in it: the same run gives
- * the same bytes. Nor is there a state of a generator: every draw comes from --seed and from where
- * it is made (a tensor's name, a pass, the number of a block or document), so that the places above
- * are the whole of it. Files are written and read a piece at a time, and take no memory of their
- * own.
+ * It holds no clock, path, thread count or number of resumes, so the same run gives the same bytes.
+ * It holds no generator's state either: every draw comes from --seed and from where it is made (a
+ * tensor's name, a pass, the number of a block or document).
  */
 enum { CHECKPOINT_VERSION = 1, CHECKPOINT_HEAD = 24, CHECKPOINT_PLACES = 52, CHECKPOINT_RUN = 32,
        CHECKPOINT_START = 8 };
 enum { PARTS_MOMENTS = 1, PARTS_RUN = 2, PARTS_START = 4, PIECE = 4096 };
 #define CHECKPOINT_MAGIC "SINKCKP1"
 
-/* A checkpoint on its way out: `piece` goes to the file, and its hash along. */
-typedef struct Saving { Writing w; uint64_t hash; Bytes piece; } Saving;
+/* A checkpoint on its way to a file, or from a file or memory. Each pass_ function writes what it
+ * is given or fills in what stands there, so that one walk (checkpoint_pass) serves both ways. */
+typedef struct Passage {
+    bool out;
+    Writing w; uint64_t hash;                    /* out */
+    FILE *f; const unsigned char *at; size_t left;           /* in: f, or where it is NULL, at */
+    const char *name;
+    Error *e;
+} Passage;
 
-static void save_piece(Saving *out) {
-    out->hash = hash_add(out->hash, out->piece.at, out->piece.size);
-    writing_add(&out->w, out->piece.at, out->piece.size);
-    out->piece.size = 0;
+static void number_put(unsigned char *p, uint64_t x, int bytes);          /* 15 */
+
+static int damaged(const char *name, Error *e) {
+    return fail(e, 1, "%s: expected the checksum at its end, found another: it is damaged or cut "
+                "short. Try: an older copy", name);
 }
 
-static void save_numbers(Saving *out, const real *x, idx n, Error *e) {
-    for (idx i = 0; i < n && !e->status; i++) {
-        uint64_t wide;
-        uint32_t narrow;
-        if (sizeof(real) == 8) memcpy(&wide, &x[i], sizeof(real));
-        else { memcpy(&narrow, &x[i], sizeof narrow); wide = narrow; }
-        bytes_number(&out->piece, wide, sizeof(real), e);
-        if (i % PIECE == PIECE - 1 || i + 1 == n) save_piece(out);
-    }
+static size_t passage_take(Passage *c, void *to, size_t n) {
+    if (c->f) return fread(to, 1, n, c->f);
+    if (n > c->left) n = c->left;
+    if (n) memcpy(to, c->at, n);
+    c->at += n;
+    c->left -= n;
+    return n;
 }
 
-static int bytes_double(Bytes *b, double x, Error *e) {
+static void pass_bytes(Passage *c, void *at, size_t n) {
+    if (c->e->status) return;
+    if (c->out) {
+        c->hash = hash_add(c->hash, at, n);
+        writing_add(&c->w, at, n);
+    } else if (passage_take(c, at, n) != n) damaged(c->name, c->e);
+}
+
+static uint64_t pass(Passage *c, uint64_t x, int bytes) {
+    unsigned char at[8];
+    number_put(at, x, bytes);
+    pass_bytes(c, at, (size_t)bytes);
+    return number_at(at, bytes);
+}
+
+static double pass_double(Passage *c, double x) {
     uint64_t bits;
     memcpy(&bits, &x, 8);
-    return bytes_number(b, bits, 8, e);
-}
-
-static double double_at(const unsigned char *p) {
-    uint64_t bits = number_at(p, 8);
-    double x;
+    bits = pass(c, bits, 8);
     memcpy(&x, &bits, 8);
     return x;
 }
 
-/* Bytes in memory, or a file; both are read forwards, a piece at a time. */
-typedef struct Input { const unsigned char *at; size_t left; FILE *f; } Input;
-
-static size_t input_take(Input *in, void *to, size_t n) {
-    if (in->f) return fread(to, 1, n, in->f);
-    if (n > in->left) n = in->left;
-    if (n) memcpy(to, in->at, n);
-    in->at += n;
-    in->left -= n;
-    return n;
-}
-
-static bool take_numbers(Input *in, real *x, idx n, size_t width) {
+/* Numbers of `width` bytes, 4 or 8, a piece at a time. */
+static void pass_numbers(Passage *c, real *x, idx n, int width) {
     unsigned char piece[8 * PIECE];
-    for (idx i = 0; i < n; i++) {
-        idx k = i % PIECE;
-        size_t some = (size_t)(n - i < PIECE ? n - i : PIECE) * width;
-        if (!k && input_take(in, piece, some) != some) return false;
-        if (width == 8) { x[i] = (real)double_at(piece + 8 * k); continue; }
-        uint32_t low = (uint32_t)number_at(piece + 4 * k, 4);
-        float f;
-        memcpy(&f, &low, 4);
-        x[i] = (real)f;
+    for (idx from = 0, some; from < n && !c->e->status; from += some) {
+        some = n - from < PIECE ? n - from : PIECE;
+        for (idx i = 0; i < some && c->out; i++) {
+            uint64_t bits = 0;
+            uint32_t low;
+            if (sizeof(real) == 8) memcpy(&bits, &x[from + i], sizeof(real));
+            else { memcpy(&low, &x[from + i], sizeof low); bits = low; }
+            number_put(piece + i * width, bits, width);
+        }
+        pass_bytes(c, piece, (size_t)(some * width));
+        for (idx i = 0; i < some && !c->out; i++) {
+            uint64_t bits = number_at(piece + i * width, width);
+            uint32_t low = (uint32_t)bits;
+            double wide;
+            float narrow;
+            memcpy(&wide, &bits, 8);
+            memcpy(&narrow, &low, 4);
+            x[from + i] = width == 8 ? (real)wide : (real)narrow;
+        }
     }
-    return true;
 }
 
 /* Does a checkpoint keep this flag? None that names a file; of what is measured, all that a look at
@@ -6724,51 +6003,13 @@ static bool option_kept(const Option *o) {
 
 /* Lines "flag value" of what is kept of those groups. */
 static int settings_lines(const Settings *s, const char *groups, Bytes *out, Error *e) {
-    char value[PATH_ROOM], line[PATH_ROOM + 64];
+    char value[PATH_ROOM];
     for (const Option *o = OPTIONS; o->flag; o++) {
         option_text(o, s, value, sizeof value);
-        if (!strchr(groups, o->group) || !option_kept(o) || (o->kind == 's' && !value[0])) continue;
-        int n = snprintf(line, sizeof line, "%s %s\n", o->flag, value);
-        bytes_add(out, line, (size_t)n, e);
+        if (strchr(groups, o->group) && option_kept(o) && (o->kind != 's' || value[0]))
+            bytes_print(out, e, "%s %s\n", o->flag, value);
     }
     return e->status;
-}
-
-int checkpoint_write(const char *path, const Trainer *t, bool with_moments, Error *e) {
-    Saving out = {.hash = hash_start(0)};
-    Bytes text = {0}, *p = &out.piece;
-    if (writing_begin(&out.w, path, e)) return e->status;
-    settings_lines(&t->s, "mtde", &text, e);
-    bytes_add(p, CHECKPOINT_MAGIC, 8, e);
-    bytes_number(p, CHECKPOINT_VERSION, 4, e);
-    bytes_number(p, sizeof(real), 4, e);
-    bytes_number(p, text.size, 8, e);
-    bytes_add(p, text.at, text.size, e);
-    bytes_number(p, t->data.tokenizer.hash, 8, e);
-    bytes_number(p, (uint64_t)t->step, 8, e);
-    bytes_number(p, t->data.sample, 8, e);
-    bytes_number(p, t->data.document, 8, e);
-    bytes_number(p, t->data.offset, 8, e);
-    int parts = PARTS_MOMENTS | PARTS_RUN | (t->start ? PARTS_START : 0);
-    bytes_number(p, (uint64_t)(with_moments ? parts : 0), 4, e);
-    bytes_number(p, (uint64_t)t->m.count, 8, e);
-    save_piece(&out);
-    save_numbers(&out, t->m.params, t->m.count, e);
-    if (with_moments) {
-        save_numbers(&out, t->m1, t->m.count, e);
-        save_numbers(&out, t->m2, t->m.count, e);
-        bytes_double(p, t->loss, e);
-        bytes_double(p, t->loss_sum, e);
-        bytes_number(p, (uint64_t)t->loss_steps, 8, e);
-        bytes_number(p, t->data.source, 8, e);
-        if (t->start) bytes_number(p, t->start, 8, e);
-        save_piece(&out);
-    }
-    bytes_number(p, hash_end(out.hash), 8, e);
-    save_piece(&out);
-    bytes_free(&text);
-    bytes_free(&out.piece);
-    return writing_end(&out.w, e);
 }
 
 /* One line "flag value" of the text, applied to s. */
@@ -6778,10 +6019,8 @@ static int checkpoint_line(Settings *s, const char *name, const char *groups, ch
     if (value) *value++ = 0;
     const Option *o = value ? option_find(line, groups) : NULL;
     if (!o || !option_kept(o))
-        return fail(e, 1,
-                    "%s: expected a flag and its value, found %.40s. Try: the version of sink that "
-                    "wrote it",
-                    name, line);
+        return fail(e, 1, "%s: expected a flag and its value, found %.40s. Try: the version of "
+                    "sink that wrote it", name, line);
     /* A default may lie outside the bounds: 0 often stands for another field's value. */
     Error wrong = {0};
     if (option_set(o, s, value, strcmp(value, o->fallback) != 0, &wrong))
@@ -6789,115 +6028,125 @@ static int checkpoint_line(Settings *s, const char *name, const char *groups, ch
     return 0;
 }
 
-static int damaged(const char *name, Error *e) {
-    return fail(e, 1, "%s: expected the checksum at its end, found another: it is damaged or cut "
-                "short. Try: an older copy", name);
-}
-
-/* Reads all of it, before a byte is believed: magic, version, checksum; *size is its length. */
-static int checkpoint_whole(Input *in, const char *name, uint64_t *size, Error *e) {
-    unsigned char piece[8 + 8 * PIECE];
-    size_t got = input_take(in, piece, sizeof piece), have = got;
-    *size = got;
-    if (in->f && ferror(in->f))
-        return fail(e, 1, "%s: cannot be read, %s. Try: check that it is a file", name,
-                    strerror(errno));
-    if (got < CHECKPOINT_HEAD + 8 || memcmp(piece, CHECKPOINT_MAGIC, 8))
-        return fail(e, 1,
-                    "%s: expected a checkpoint of sink, found something else. Try: sink train "
-                    "--out FILE makes one",
-                    name);
-    uint64_t version = number_at(piece + 8, 4), hash = hash_start(0);
-    if (version != CHECKPOINT_VERSION)
-        return fail(e, 1,
-                    "%s: expected version %d, found %llu. Try: the version of sink that wrote it",
-                    name, CHECKPOINT_VERSION, (unsigned long long)version);
-    do {                                             /* the last 8 bytes wait for what follows */
-        hash = hash_add(hash, piece, have - 8);
-        memmove(piece, piece + have - 8, 8);
-        got = input_take(in, piece + 8, sizeof piece - 8);
-        *size += got;
-        have = 8 + got;
-    } while (got);
-    return hash_end(hash) == number_at(piece, 8) ? 0 : damaged(name, e);
-}
-
-/* From the head and the text: t->s. */
-static int checkpoint_settings(Input *in, const char *name, Trainer *t, uint64_t length, Error *e) {
-    char *text = grab((idx)length + 1, 1, e);
-    if (e->status) return e->status;
+/* t->s from the text, and whether its model can be. */
+static int checkpoint_settings(Passage *c, Trainer *t, uint64_t length) {
+    char *text = grab((idx)length + 1, 1, c->e);
+    if (!text) return c->e->status;
     settings_default(&t->s);
-    if (input_take(in, text, (size_t)length) != length) damaged(name, e);
-    for (char *line = strtok(text, "\n"); line && !e->status; line = strtok(NULL, "\n"))
-        checkpoint_line(&t->s, name, "mtde", line, e);
+    pass_bytes(c, text, (size_t)length);
+    for (char *line = strtok(text, "\n"); line && !c->e->status; line = strtok(NULL, "\n"))
+        checkpoint_line(&t->s, c->name, "mtde", line, c->e);
     free(text);
     Error wrong = {0};
-    if (!e->status && config_resolve(&t->s.model, &wrong))
-        fail(e, 1, "%s: expected a model that can be, found %s", name, wrong.text);
-    return e->status;
+    if (!c->e->status && config_resolve(&t->s.model, &wrong))
+        fail(c->e, 1, "%s: expected a model that can be, found %s", c->name, wrong.text);
+    return c->e->status;
 }
 
-/* What follows the parameters: moments, and `more` bytes. */
-static int checkpoint_run(Input *in, const char *name, Trainer *t, size_t width, size_t more,
-                          Error *e) {
-    unsigned char at[CHECKPOINT_RUN + CHECKPOINT_START] = {0};
-    t->m1 = grab(t->m.count, sizeof(real), e);
-    t->m2 = grab(t->m.count, sizeof(real), e);
-    if (e->status) return e->status;
-    if (!take_numbers(in, t->m1, t->m.count, width) || !take_numbers(in, t->m2, t->m.count, width)
-        || input_take(in, at, more) != more) return damaged(name, e);
-    t->loss = double_at(at);
-    t->loss_sum = double_at(at + 8);
-    t->loss_steps = (long)number_at(at + 16, 8);
-    t->data.source = number_at(at + 24, 8);
-    t->start = number_at(at + 32, 8);
-    return 0;
-}
-
-/* Fills t->s, t->m and, when they are there and asked for, the moments and the data's place. */
-static int checkpoint_from(Input *in, uint64_t size, const char *name, Trainer *t,
-                           bool with_moments, Error *e) {
-    unsigned char at[CHECKPOINT_PLACES];
-    if (input_take(in, at, CHECKPOINT_HEAD) != CHECKPOINT_HEAD) return damaged(name, e);
-    uint64_t width = number_at(at + 12, 4), length = number_at(at + 16, 8);
-    if ((width != 4 && width != 8) || length > size
-        || length + CHECKPOINT_HEAD + CHECKPOINT_PLACES + 8 > size) return damaged(name, e);
-    if (checkpoint_settings(in, name, t, length, e)) return e->status;
-    if (input_take(in, at, sizeof at) != sizeof at) return damaged(name, e);
-    t->tokenizer_hash = number_at(at, 8);
-    t->step = (long)number_at(at + 8, 8);
-    t->data.sample = number_at(at + 16, 8);
-    t->data.document = number_at(at + 24, 8);
-    t->data.offset = (size_t)number_at(at + 32, 8);
-    uint64_t parts = number_at(at + 40, 4), count = number_at(at + 44, 8);
-    bool moments = parts & PARTS_MOMENTS;
-    size_t more = (parts & PARTS_RUN ? CHECKPOINT_RUN : 0u)
-                + (parts & PARTS_START ? CHECKPOINT_START : 0u);
-    uint64_t body = size - CHECKPOINT_HEAD - length - CHECKPOINT_PLACES - 8;
+/* Is what follows the places as long as they say? Then the room for it. Of the parts each stands
+ * with those before it alone: 0, 1, 3 or 7. */
+static int checkpoint_room(Passage *c, Trainer *t, uint64_t body, uint64_t count, int parts,
+                           int width, bool with_moments) {
+    Error *e = c->e;
     Model list = {0};
     if (model_list(&list, &t->s.model, &PUBLISHED_PARTS, e)) return e->status;
     uint64_t expected = (uint64_t)list.count;
     model_free(&list);
-    /* of the parts each stands with those before it alone: 0, 1, 3 or 7 */
+    uint64_t more = (parts & PARTS_RUN ? CHECKPOINT_RUN : 0u)
+                  + (parts & PARTS_START ? CHECKPOINT_START : 0u);
     if (count != expected || parts > 7 || (parts & (parts + 1))
-        || body != count * width * (moments ? 3 : 1) + more)
-        return fail(e, 1,
-                    "%s: expected %llu parameters, found another number. Try: the version of sink "
-                    "that wrote it",
-                    name, (unsigned long long)expected);
-    if (model_create(&t->m, &t->s.model, with_moments, e)) return e->status;
-    if (!take_numbers(in, t->m.params, t->m.count, (size_t)width)) return damaged(name, e);
-    return moments && with_moments ? checkpoint_run(in, name, t, (size_t)width, more, e) : 0;
+        || body != count * (unsigned)width * (parts & PARTS_MOMENTS ? 3 : 1) + more)
+        return fail(e, 1, "%s: expected %llu parameters, found another number. Try: the version "
+                    "of sink that wrote it", c->name, (unsigned long long)expected);
+    if (model_create(&t->m, &t->s.model, with_moments, e) || !with_moments) return e->status;
+    if (parts & PARTS_MOMENTS) {
+        t->m1 = grab(t->m.count, sizeof(real), e);
+        t->m2 = grab(t->m.count, sizeof(real), e);
+    }
+    return e->status;
 }
 
-/* The same from bytes in memory. */
+/* All of a checkpoint but its checksum, to a file or from `size` bytes: t->s, t->m and, when they
+ * are there and asked for, the moments and the run. */
+static int checkpoint_pass(Passage *c, Trainer *t, uint64_t size, bool with_moments) {
+    char magic[] = CHECKPOINT_MAGIC;
+    Bytes text = {0};
+    Error *e = c->e;
+    if (c->out) settings_lines(&t->s, "mtde", &text, e);
+    pass_bytes(c, magic, 8);
+    pass(c, CHECKPOINT_VERSION, 4);
+    uint64_t bytes = pass(c, sizeof(real), 4), length = pass(c, text.size, 8);
+    const uint64_t around = CHECKPOINT_HEAD + CHECKPOINT_PLACES + 8;
+    if (c->out) pass_bytes(c, text.at, text.size);
+    else if ((bytes != 4 && bytes != 8) || length > size || length + around > size)
+        damaged(c->name, e);
+    else checkpoint_settings(c, t, length);
+    bytes_free(&text);
+    t->tokenizer_hash = pass(c, t->tokenizer_hash, 8);
+    t->step = (long)pass(c, (uint64_t)t->step, 8);
+    t->data.sample = pass(c, t->data.sample, 8);
+    t->data.document = pass(c, t->data.document, 8);
+    t->data.offset = (size_t)pass(c, t->data.offset, 8);
+    int parts = PARTS_MOMENTS | PARTS_RUN | (t->start ? PARTS_START : 0), width = (int)bytes;
+    parts = (int)pass(c, with_moments ? (uint64_t)parts : 0, 4);
+    uint64_t count = pass(c, (uint64_t)t->m.count, 8);
+    if (!c->out && !e->status)
+        checkpoint_room(c, t, size - length - around, count, parts, width, with_moments);
+    pass_numbers(c, t->m.params, t->m.count, width);
+    if (!with_moments || !(parts & PARTS_MOMENTS) || e->status) return e->status;
+    pass_numbers(c, t->m1, t->m.count, width);
+    pass_numbers(c, t->m2, t->m.count, width);
+    if (parts & PARTS_RUN) {
+        t->loss = pass_double(c, t->loss);
+        t->loss_sum = pass_double(c, t->loss_sum);
+        t->loss_steps = (long)pass(c, (uint64_t)t->loss_steps, 8);
+        t->data.source = pass(c, t->data.source, 8);
+    }
+    if (parts & PARTS_START) t->start = pass(c, t->start, 8);
+    return e->status;
+}
+
+int checkpoint_write(const char *path, const Trainer *t, bool with_moments, Error *e) {
+    Passage c = {.out = true, .hash = hash_start(0), .name = path, .e = e};
+    Trainer same = *t;                           /* which each pass_ returns unchanged */
+    if (writing_begin(&c.w, path, e)) return e->status;
+    checkpoint_pass(&c, &same, 0, with_moments);
+    pass(&c, hash_end(c.hash), 8);
+    return writing_end(&c.w, e);
+}
+
+/* Reads all of it, before a byte is believed: magic, version, checksum; *size is its length. */
+static int checkpoint_whole(Passage *c, uint64_t *size) {
+    unsigned char piece[8 + 8 * PIECE];
+    size_t got = passage_take(c, piece, sizeof piece), have = got;
+    *size = got;
+    if (c->f && ferror(c->f))
+        return fail(c->e, 1, "%s: cannot be read, %s. Try: check that it is a file", c->name,
+                    strerror(errno));
+    if (got < CHECKPOINT_HEAD + 8 || memcmp(piece, CHECKPOINT_MAGIC, 8))
+        return fail(c->e, 1, "%s: expected a checkpoint of sink, found something else. Try: sink "
+                    "train --out FILE makes one", c->name);
+    uint64_t version = number_at(piece + 8, 4), hash = hash_start(0);
+    if (version != CHECKPOINT_VERSION)
+        return fail(c->e, 1, "%s: expected version %d, found %llu. Try: the version of sink that "
+                    "wrote it", c->name, CHECKPOINT_VERSION, (unsigned long long)version);
+    do {                                             /* the last 8 bytes wait for what follows */
+        hash = hash_add(hash, piece, have - 8);
+        memmove(piece, piece + have - 8, 8);
+        got = passage_take(c, piece + 8, sizeof piece - 8);
+        *size += got;
+        have = 8 + got;
+    } while (got);
+    return hash_end(hash) == number_at(piece, 8) ? 0 : damaged(c->name, c->e);
+}
+
+/* From bytes in memory. */
 int checkpoint_read(const unsigned char *p, size_t n, const char *name, Trainer *t,
                     bool with_moments, Error *e) {
-    Input in = {.at = p, .left = n}, again = in;
+    Passage c = {.at = p, .left = n, .name = name, .e = e}, again = c;
     uint64_t size;
     *t = (Trainer){0};
-    if (!checkpoint_whole(&in, name, &size, e))
-        checkpoint_from(&again, size, name, t, with_moments, e);
+    if (!checkpoint_whole(&c, &size)) checkpoint_pass(&again, t, size, with_moments);
     if (e->status) trainer_free(t);
     return e->status;
 }
@@ -6913,11 +6162,11 @@ int checkpoint_load(const char *path, Trainer *t, bool with_moments, Error *e) {
     *t = (Trainer){0};
     if (is_model_file(path)) return model_file_open(path, t, true, with_moments, e);
     FILE *f = strcmp(path, "-") ? fopen(path, "rb") : NULL;
-    Input in = {.f = f};
+    Passage c = {.f = f, .name = path, .e = e};
     if (f && !fseek(f, 0, SEEK_SET)) {
-        if (!checkpoint_whole(&in, path, &size, e)) {
+        if (!checkpoint_whole(&c, &size)) {
             rewind(f);
-            checkpoint_from(&in, size, path, t, with_moments, e);
+            checkpoint_pass(&c, t, size, with_moments);
         }
         if (e->status) trainer_free(t);
     } else if (!file_read(path, &held, e))
@@ -8000,9 +7249,8 @@ int trainer_create(Trainer *t, const Settings *s, Error *e) {
     int known = t->data.vocab;
     if (t->s.model.vocab == 0) t->s.model.vocab = known;
     else if (t->s.model.vocab < known)
-        fail(e, 2,
-             "--vocab %d is less than the tokenizer's %d. Try: --vocab %d, or --tokenizer FILE",
-             t->s.model.vocab, known, known);
+        fail(e, 2, "--vocab %d is less than the tokenizer's %d. Try: --tokenizer FILE",
+             t->s.model.vocab, known);
     t->tokenizer_hash = t->data.tokenizer.hash;
     if (!e->status && !config_resolve(&t->s.model, e) &&
         !model_create(&t->m, &t->s.model, true, e) && !trainer_room(t, e)) {
@@ -8020,53 +7268,35 @@ static bool option_free(const Option *o) {
            !strcmp(o->flag, "log-every");
 }
 
-/* The first flag of those groups that a checkpoint keeps and --resume may not change, and that
- * differs in the two, with its values there; NULL when none does. */
-static const Option *flags_differ(const Settings *was, const Settings *is, const char *groups,
-                                  char old[PATH_ROOM], char new[PATH_ROOM]) {
+/* The settings to go on with: of `groups` what a checkpoint keeps from `was`, the settings of
+ * `file`; all else from s. The command line may repeat what was kept, but not contradict it: `rule`
+ * says so. */
+static int settings_go_on(Settings *now, const Settings *was, const Settings *s, const char *flags,
+                          const char *groups, const char *file, const char *rule, Error *e) {
+    const char *words[WORDS_MOST];
+    char old[PATH_ROOM], new[PATH_ROOM];
+    int n = 0;
+    Error not_now = {0};                          /* a flag that contradicts is named below */
+    *now = *s;
+    for (const Option *o = OPTIONS; o->flag; o++) {
+        if (!strchr(groups, o->group) || !option_kept(o)) continue;
+        option_text(o, was, old, sizeof old);
+        option_set(o, now, old, false, e);
+    }
+    if (settings_parse(now, s->argc, s->argv, s->groups, words, &n, e) ||
+        settings_flags(now, flags, "m", e)) return e->status;
+    memcpy(now->out, s->out, PATH_ROOM);          /* sink run's arms have files of their own */
+    memcpy(now->log, s->log, PATH_ROOM);
+    Config c = now->model;
+    if (!config_resolve(&c, &not_now)) now->model = c;
     for (const Option *o = OPTIONS; o->flag; o++) {
         if (!strchr(groups, o->group) || !option_kept(o) || option_free(o)) continue;
-        option_text(o, was, old, PATH_ROOM);
-        option_text(o, is, new, PATH_ROOM);
-        if (strcmp(old, new)) return o;
+        option_text(o, was, old, sizeof old);
+        option_text(o, now, new, sizeof new);
+        if (strcmp(old, new))
+            return fail(e, 2, "--%s %s: %s has %s, and %s. Try: without it", o->flag, new, file,
+                        *old ? old : "none", rule);
     }
-    return NULL;
-}
-
-/* The settings to go on with: paths, threads and the like from s, what a checkpoint keeps from t,
- * and on top of that the flags of the command line, which may repeat it but not contradict. */
-static int resume_settings(Trainer *t, const Settings *s, const char *flags, Error *e) {
-    const char *words[WORDS_MOST];
-    int n = 0;
-    Settings now = *s;
-    now.model = t->s.model;
-    now.train = t->s.train;
-    now.eps = t->s.eps;
-    now.eval_T = t->s.eval_T;
-    now.metric_rows = t->s.metric_rows;
-    now.input = t->s.input;
-    now.data = t->s.data;
-    memcpy(now.data.text, s->data.text, PATH_ROOM);
-    memcpy(now.data.grammar, s->data.grammar, PATH_ROOM);
-    memcpy(now.data.tokens, s->data.tokens, PATH_ROOM);
-    memcpy(now.data.tokenizer, s->data.tokenizer, PATH_ROOM);
-    if (settings_parse(&now, s->argc, s->argv, s->groups, words, &n, e) ||
-        settings_flags(&now, flags, "m", e)) return e->status;
-    memcpy(now.out, s->out, PATH_ROOM);           /* sink run's arms have files of their own */
-    memcpy(now.log, s->log, PATH_ROOM);
-    Config c = now.model;
-    Error not_now = {0};                          /* a flag that contradicts is named below */
-    if (!config_resolve(&c, &not_now)) now.model = c;
-    char was[PATH_ROOM], is[PATH_ROOM];
-    const Option *o = flags_differ(&t->s, &now, "mtde", was, is);
-    if (o)
-        return fail(e, 2, "--%s %s: %s was begun with %s, and --resume changes only --steps, "
-                    "--save-every and --log-every. Try: without it", o->flag, is, s->out,
-                    *was ? was : "none");
-    if (now.train.steps < t->step)
-        return fail(e, 2, "--steps %d: %s has done %ld. Try: --steps %ld or more", now.train.steps,
-                    s->out, t->step, t->step);
-    t->s = now;
     return 0;
 }
 
@@ -8108,12 +7338,18 @@ static int resume_start(const Trainer *t, const Settings *s, Error *e) {
 }
 
 int trainer_resume(Trainer *t, const Settings *s, const char *flags, Error *e) {
+    Settings now;
     if (checkpoint_load(s->out, t, true, e)) return e->status;
     if (!t->m1)
         fail(e, 1, "%s: expected a training's checkpoint, found parameters alone. Try: without "
              "--resume", s->out);
-    if (!e->status && !resume_settings(t, s, flags, e) && !resume_start(t, s, e)
-        && !resume_data(t, e)) trainer_room(t, e);
+    else if (!settings_go_on(&now, &t->s, s, flags, "mtde", s->out, "--resume changes only "
+                             "--steps, --save-every and --log-every", e)
+             && now.train.steps < t->step)
+        fail(e, 2, "--steps %d: %s has done %ld. Try: --steps %ld or more", now.train.steps,
+             s->out, t->step, t->step);
+    if (!e->status) t->s = now;
+    if (!e->status && !resume_start(t, s, e) && !resume_data(t, e)) trainer_room(t, e);
     if (e->status) trainer_free(t);
     return e->status;
 }
@@ -8142,27 +7378,16 @@ int trainer_restart(Trainer *t, const Settings *s, Error *e) {
     return e->status;
 }
 
-/* --start: the model that is there, whose flags the command line may repeat but not contradict. */
+/* --start: the model that is there, trained further. */
 static int trainer_start(Trainer *t, const Settings *s, const char *flags, Error *e) {
-    const char *words[WORDS_MOST];
-    char was[PATH_ROOM], is[PATH_ROOM];
-    int n = 0;
-    Settings now = *s;
+    Settings now;
     if (!strcmp(s->start, s->out))
         return fail(e, 2, "--out %s: it is --start's own file. Try: another one", s->out);
     if (checkpoint_load(s->start, t, false, e)) return e->status;
-    now.model = t->s.model;
-    if (!settings_parse(&now, s->argc, s->argv, s->groups, words, &n, e)
-        && !settings_flags(&now, flags, "m", e)) {
-        Config c = now.model;
-        Error not_now = {0};                     /* a flag that contradicts is named below */
-        if (!config_resolve(&c, &not_now)) now.model = c;
-        const Option *o = flags_differ(&t->s, &now, "m", was, is);
-        if (o)
-            fail(e, 2, "--%s %s: %s has %s, and --start keeps a model as it is. Try: without it",
-                 o->flag, is, s->start, was);
+    if (settings_go_on(&now, &t->s, s, flags, "m", s->start, "--start keeps a model as it is", e)) {
+        trainer_free(t);
+        return e->status;
     }
-    if (e->status) { trainer_free(t); return e->status; }
     if (!s->quiet)
         fprintf(stderr, "sink: the run begins from %s, which has done %ld steps\n", s->start,
                 t->step);
@@ -8195,24 +7420,17 @@ void trainer_free(Trainer *t) {
 
 /* Names what is not finite, so that a diverging variant (the paper's "-") says where it broke. */
 static int diverged(const Trainer *t, const Tensor *bad, Error *e) {
-    int B = t->s.train.batch, N = t->a.N, C = t->m.c.dim, layer = -1;
-    if (bad)
-        return fail(e, 1,
-                    "step %ld: the gradient of %s is not finite: this variant diverges here. Try: "
-                    "a smaller --lr",
-                    t->step, bad->name);
-    for (int l = 0; l < t->m.c.layers && layer < 0; l++)
-        if (!isfinite((double)vec_dot((idx)B * N * C, t->a.layer[l].s2, t->a.layer[l].s2)))
-            layer = l;
-    if (layer < 0)
-        return fail(e, 1,
-                    "step %ld: the loss is not finite, though every block is: the last map "
-                    "diverges here. Try: a smaller --lr",
-                    t->step);
-    return fail(e, 1,
-                "step %ld: the loss is not finite, first in block %d: this variant diverges here. "
-                "Try: a smaller --lr",
-                t->step, layer);
+    idx n = (idx)t->s.train.batch * t->a.N * t->m.c.dim;
+    char where[160];
+    int l = 0;
+    while (!bad && l < t->m.c.layers
+           && isfinite((double)vec_dot(n, t->a.layer[l].s2, t->a.layer[l].s2))) l++;
+    if (bad) snprintf(where, sizeof where, "the gradient of %s is not finite", bad->name);
+    else if (l < t->m.c.layers)
+        snprintf(where, sizeof where, "the loss is not finite, first in block %d", l);
+    else snprintf(where, sizeof where, "the loss is not finite, though every block is");
+    return fail(e, 1, "step %ld: %s: this variant diverges here. Try: a smaller --lr", t->step,
+                where);
 }
 
 /* Did the last step fail for its numbers, and not for a file? */
@@ -8224,14 +7442,9 @@ static void trainer_update(Trainer *t, double shrink) {
     t->lr = schedule_lr(p->schedule, p->lr, p->min_lr, p->warmup, p->steps, (int)t->step);
     for (int i = 0; i < t->m.n_tensors; i++) {
         const Tensor *x = &t->m.tensor[i];
-        Step s = {.optimizer = p->optimizer,
-                  .lr = t->lr,
-                  .beta1 = p->beta1,
-                  .beta2 = p->beta2,
-                  .eps = p->adam_eps,
-                  .wd = p->decay == DECAY_ALL || x->matrix ? p->wd : 0,
-                  .t = t->step + 1,
-                  .shrink = shrink};
+        Step s = {.optimizer = p->optimizer, .lr = t->lr, .beta1 = p->beta1, .beta2 = p->beta2,
+                  .eps = p->adam_eps, .wd = p->decay == DECAY_ALL || x->matrix ? p->wd : 0,
+                  .t = t->step + 1, .shrink = shrink};
         optimizer_step(&s, x->count, t->m.params + x->at, t->m.grads + x->at, t->m1 + x->at,
                        t->m2 + x->at);
     }
@@ -8371,12 +7584,11 @@ int train_run(Trainer *t, Progress *p, Error *e) {
         run_save(t, &log, false, &second);
     } else if (t->step != saved) run_save(t, &log, true, e);
     bytes_free(&log);
-    if (!e->status && t->step < r->steps && t->s.out[0])
-        fail(e, 1, "stopped at step %ld of %d, and %s has it. Try: the same command with --resume",
-             t->step, r->steps, t->s.out);
-    else if (!e->status && t->step < r->steps)
-        fail(e, 1, "stopped at step %ld of %d, and nothing is kept. Try: --out FILE, which "
-             "--resume goes on with", t->step, r->steps);
+    if (t->step < r->steps)
+        fail(e, 1, "stopped at step %ld of %d, and %s. Try: %s", t->step, r->steps,
+             t->s.out[0] ? "--out has it" : "nothing is kept",
+             t->s.out[0] ? "the same command with --resume" : "--out FILE, which --resume goes on "
+                                                              "with");
     return e->status;
 }
 
@@ -11002,9 +10214,13 @@ void bytes_free(Bytes *b) {
 }
 
 /* Little-endian numbers, byte by byte: the files are the same on every machine. */
+static void number_put(unsigned char *p, uint64_t x, int bytes) {
+    for (int i = 0; i < bytes; i++) p[i] = (unsigned char)(x >> (8 * i) & 0xFF);
+}
+
 int bytes_number(Bytes *b, uint64_t x, int bytes, Error *e) {
     unsigned char out[8];
-    for (int i = 0; i < bytes; i++) out[i] = (unsigned char)(x >> (8 * i) & 0xFF);
+    number_put(out, x, bytes);
     return bytes_add(b, out, (size_t)bytes, e);
 }
 
@@ -12104,7 +11320,7 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
     } else if (!ids_parse(&in, path, t.vocab, false, &ids, NULL, &B, &T, e) &&
                !tokenizer_decode(&t, ids.at, ids.size, &out, e)) {
         /* the space that encoding put before the text is not the text's */
-        const bool blank = t.space > SPACE_NONE && out.size && out.at[0] == ' ';
+        const bool blank = t.blank && out.size && out.at[0] == ' ';
         fwrite(out.at + blank, 1, out.size - blank, stdout);
     }
     encoder_free(&encoder);

@@ -409,6 +409,7 @@ enum { EPS_MOST = 12 };          /* thresholds at a time */
 /* Means over sequences of everything that is measured, by layer, then head. */
 typedef struct Sinks {
     int L, H, T, N, S, batch, n;     /* N rows and S columns as in the maps; n sequences so far */
+    int heads;                       /* in all blocks that attend */
     /* Config's attention_period and _offset: blocks that do not attend have 0 in all that is of
      * heads, and means over blocks and heads leave them out */
     int period, offset;
@@ -472,19 +473,8 @@ enum {
     TOKEN_BYTE = 3,           /* 3 .. 258: the byte id - 3                                    */
     TOKEN_MERGE = 259,        /* 259 ..: merge of rank id - 259                               */
     TOKENIZER_VOCAB_MAX = 1 << 18,
-    PIECE_MAX = 128,          /* bytes of the longest piece of text that CUT_SINK makes       */
-    TOKEN_LENGTH_MAX = 1024   /* bytes of the longest token of any tokenizer                  */
+    PIECE_MAX = 128           /* bytes of the longest piece of text that is encoded by itself */
 };
-
-/* The rows of chapter 8: how text is cut into the pieces that are encoded each on its own; */
-enum { CUT_SINK, CUT_GPT2, CUT_LLAMA3, CUT_BESIDE, CUTS_COUNT };
-/* what is done about spaces before that: nothing; or as SentencePiece, whose sign for a space (and
- * U+2581 in a text) is one, with a space put before no text, before every stretch between marks,
- * before the text unless it begins with one, before every stretch that does not; */
-enum { SPACE_PLAIN, SPACE_NONE, SPACE_EACH, SPACE_FIRST, SPACE_ALWAYS, SPACES_COUNT };
-/* and what a token is: text; one byte of a character that the vocabulary lacks; a mark, taken out
- * of the text as it stands; one taken out after normalisation; a name that no text gives. */
-enum { KIND_TEXT, KIND_BYTE, KIND_MARK, KIND_RUN, KIND_NAME, KINDS_COUNT };
 
 /* A growing array of token ids. */
 typedef struct Ids { int32_t *at; size_t size, room; } Ids;
@@ -494,7 +484,7 @@ void ids_free(Ids *a);
 /* Distinct pairs of numbers >= 0, numbered 0, 1, ... in order of first sight, found by hashing. */
 typedef struct Pair {
     int32_t left, right;
-    uint32_t last;            /* training: 1 + latest visit of this pair; trees: 1 + the id   */
+    uint32_t last;            /* of a tree of prefixes: 1 + what ends here, 0 nothing         */
     int64_t count;            /* training only: how often the pair is in the text             */
 } Pair;
 typedef struct Pairs {
@@ -503,56 +493,39 @@ typedef struct Pairs {
     size_t size, room;        /* room is 0 or a power of two                                  */
 } Pairs;
 
-/* What a merge makes, and when: merges of lower rank come first. */
-typedef struct Merge { int32_t id, rank; } Merge;
-/* Code points that share a class of characters, or a class of marks that combine. */
-typedef struct Range { uint32_t first, last, value; } Range;
-/* A code point that is `first` and `second` (0: nothing) in another form; joins: and is made of
- * them again. */
-typedef struct Fold { uint32_t code, first, second, joins; } Fold;
-
 /* Never changed once made, so that any number of threads may share one. */
 typedef struct Tokenizer {
     int vocab;                /* V                                                            */
-    int cut, space;           /* CUT_*, SPACE_*                                               */
-    bool whole;               /* a piece that is a token is that token, whatever the merges   */
-    bool begins;              /* its models have read bos before every text                   */
     int end, bos, fix;        /* ids: after a document; before one; of --fix-token. -1: none  */
-    Pairs merges;             /* pair number r is merge r; of sink's own: of rank r           */
-    Merge *made;              /* [merges.size]                                                */
+    bool blank;               /* encoding puts a space before a text                          */
+    Pairs merges;             /* pair number r is merge r, of rank r                          */
     uint32_t *start;          /* [V + 1] token id spells pool[start[id] .. start[id + 1] - 1] */
-    unsigned char *pool;
-    unsigned char *kind;      /* [V] KIND_*                                                   */
-    int32_t byte[256];        /* the token of a byte: KIND_TEXT, under CUT_BESIDE KIND_BYTE   */
-    uint32_t *slot;           /* [slots] 1 + an id of KIND_TEXT, by the hash of its spelling  */
-    size_t slots;
-    Pairs marks[2];           /* trees of prefixes of KIND_MARK and KIND_RUN                  */
-    Pairs beside;             /* characters that some token has beside each other: CUT_BESIDE */
-    Range *classes, *combining;      /* [n_classes], [n_combining], sorted                    */
-    Fold *folds;              /* [n_folds], sorted by code; none: text is not normalised      */
-    Pairs joins;              /* (first, second) of folds that join                           */
-    int n_classes, n_combining, n_folds;
-    unsigned char ascii[128]; /* classes of the first 128 characters                          */
+    Bytes pool;
     uint64_t hash;            /* the file's checksum: checkpoints keep it to know their own   */
+    const struct TokenizerKind *kind;      /* NULL; of a published model, data/hf.c's, */
+    struct Published *published;           /* and all else that it knows */
 } Tokenizer;
 
-/* One caller's way into a Tokenizer: the tokens of words met lately, and scratch that grows to the
- * longest piece. One per thread. */
-typedef struct CachedWord CachedWord;
-typedef struct Link Link;
+/* One caller's way into a Tokenizer: the tokens of words met lately. One per thread. */
 typedef struct Encoder {
     const Tokenizer *tokenizer;
-    CachedWord *slot;
-    Link *link;               /* [room] the symbols of one piece                              */
-    uint64_t *heap;           /* [2 room] its joins, the next one first                       */
-    size_t room, joins;
-    Bytes plain;              /* a stretch of text, normalised                                */
-    Ids codes, spare;         /* its characters, where form NFC needs work                    */
+    struct CachedWord *slot;
+    struct Scratch *scratch;  /* NULL; of a published model's                                 */
 } Encoder;
 
+/* The ways of published models' tokenizers, which data/hf.c has. */
+typedef struct TokenizerKind {
+    int (*read)(Tokenizer *t, const unsigned char *bytes, size_t n, const char *name, Error *e);
+    void (*close)(Tokenizer *t);
+    int (*encode)(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e);
+    void (*done)(Encoder *c);
+    /* the length of a text's first piece; the ids of a piece */
+    size_t (*cut)(const Tokenizer *t, const unsigned char *text, size_t n);
+    int (*piece)(Encoder *c, const unsigned char *piece, size_t n, Ids *out, Error *e);
+} TokenizerKind;
+
 int  tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int vocab, Error *e);
-int  tokenizer_read(const unsigned char *bytes, size_t n, const char *name, Tokenizer *out,
-                    Error *e);
+int  tokenizer_read(const unsigned char *bytes, size_t n, const char *name, Tokenizer *t, Error *e);
 int  tokenizer_load(const char *path, Tokenizer *out, Error *e);
 int  tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e);
 int  tokenizer_save(const char *path, const Tokenizer *t, Error *e);

@@ -7,7 +7,7 @@
 #define HF_NO_MAIN
 #include "hf.c"
 #define TEST_FRAME
-#define PROGRAM "./sink"
+#define PROGRAM "./hf"
 #include "../test_sink.c"
 
 /* -------------------------------------------------------------------------------------------------
@@ -45,13 +45,13 @@ static bool model_file(Test *t, const char *flags, uint64_t tokenizer_hash) {
     snprintf(all, sizeof all, "%s%s", BASE, flags);
     settings_default(&r.s);
     settings_flags(&r.s, all, "mtd", &e);
-    r.data.tokenizer.hash = tokenizer_hash;
+    r.tokenizer_hash = tokenizer_hash;
     if (!e.status && !config_resolve(&r.s.model, &e) &&
         !model_create(&r.m, &r.s.model, false, &e)) {
         model_init(&r.m, INIT_TORCH, 3);
         checkpoint_write(SCRATCH "/m.ckpt", &r, false, &e);
     }
-    r.data.tokenizer.hash = 0;
+    r.tokenizer_hash = 0;
     trainer_free(&r);
     fact(t, !e.status, "%s: %s", flags, e.text);
     return !e.status;
@@ -1758,6 +1758,403 @@ static void trained__stories(Test *t) {
     trained_close(&x);
 }
 
+/* A file in the making; tokens and merges in the order of their ids and ranks. */
+typedef struct Other {
+    int cut, space, flags, n, merges;
+    uint64_t end, bos;
+    Bytes classes, folds, combining, tokens, spelt, joins;
+} Other;
+
+static int other_token(Other *o, int kind, const char *s, size_t n) {
+    Error e = {0};
+    bytes_number(&o->tokens, (uint64_t)kind, 1, &e);
+    bytes_number(&o->tokens, n, 2, &e);
+    bytes_add(&o->spelt, s, n, &e);
+    return o->n++;
+}
+
+static void other_merge(Other *o, int left, int right, int made, int rank) {
+    Error e = {0};
+    const int numbers[4] = {left, right, made, rank};
+    for (int i = 0; i < 4; i++) bytes_number(&o->joins, (uint64_t)numbers[i], 4, &e);
+    o->merges++;
+}
+
+static void other_range(Bytes *b, uint64_t first, uint64_t last, uint64_t value) {
+    Error e = {0};
+    bytes_number(b, first, 4, &e);
+    bytes_number(b, last, 4, &e);
+    bytes_number(b, value, 4, &e);
+}
+
+/* The 256 bytes, ids 0 to 255, and the classes of a few characters: letters a, U+00E9 (2 bytes),
+ * U+5DDD (3), U+1D400 (4); a number U+00BD; white space U+3000. */
+static Other other_begin(int cut, int space, int flags) {
+    static const unsigned RANGES[][3] = {
+        {'\t', '\r', 2}, {' ', ' ', 2}, {'0', '9', 1}, {'A', 'Z', 0}, {'a', 'z', 0},
+        {0xBD, 0xBD, 1}, {0xE9, 0xE9, 0}, {0x17F, 0x17F, 0}, {0x3000, 0x3000, 2},
+        {0x5DDD, 0x5DDD, 0}, {0x1D400, 0x1D400, 0}};
+    Other o = {.cut = cut, .space = space, .flags = flags, .bos = 256};
+    for (int b = 0; b < 256; b++) {
+        const char c = (char)b;
+        other_token(&o, cut == CUT_BESIDE ? KIND_BYTE : KIND_TEXT, &c, 1);
+    }
+    for (int i = 0; i < 11; i++)
+        other_range(&o.classes, RANGES[i][0], RANGES[i][1], RANGES[i][2]);
+    other_token(&o, KIND_MARK, "<s>", 3);                    /* 256 */
+    return o;
+}
+
+/* The file, its parts freed. */
+static void other_end(Other *o, Bytes *out) {
+    Error e = {0};
+    const uint64_t head[] = {2, (uint64_t)o->n, (uint64_t)o->merges, (uint64_t)o->cut,
+                             (uint64_t)o->space, (uint64_t)o->flags, o->end, o->bos,
+                             o->classes.size / 12, o->folds.size / 16, o->combining.size / 12,
+                             o->spelt.size};
+    Bytes *const parts[] = {&o->classes, &o->folds, &o->combining, &o->tokens, &o->spelt,
+                            &o->joins};
+    out->size = 0;
+    bytes_add(out, "SINKTOK1", 8, &e);
+    for (int i = 0; i < 12; i++) bytes_number(out, head[i], 4, &e);
+    for (int i = 0; i < 6; i++) {
+        bytes_add(out, parts[i]->at, parts[i]->size, &e);
+        bytes_free(parts[i]);
+    }
+    bytes_number(out, 0, 8, &e);
+    seal(out);
+}
+
+static bool other_open(Test *t, Other *o, Tokenizer *k, Encoder *c) {
+    Error e = {0};
+    Bytes b = {0};
+    other_end(o, &b);
+    *c = (Encoder){0};
+    const bool good = !tokenizer_read(b.at, b.size, "x", k, &e) && !encoder_make(c, k, &e);
+    fact(t, good, "%s", e.text);
+    bytes_free(&b);
+    return good;
+}
+
+static void other_close(Tokenizer *k, Encoder *c) {
+    encoder_free(c);
+    tokenizer_free(k);
+}
+
+/* Ids as their spellings with | between them; a byte's token in CUT_BESIDE as <XX>. */
+static void spelt_out(const Tokenizer *k, const Ids *ids, char *to, size_t room) {
+    size_t at = 0, n;
+    *to = 0;
+    for (size_t i = 0; i < ids->size && at + 40 < room; i++) {
+        const unsigned char *s = tokenizer_token(k, ids->at[i], &n);
+        if (i) at += (size_t)snprintf(to + at, room - at, "|");
+        if (k->published->kind[ids->at[i]] == KIND_BYTE)
+            at += (size_t)snprintf(to + at, room - at, "<%02X>", s[0]);
+        else at += (size_t)snprintf(to + at, room - at, "%.*s", (int)n, (const char *)s);
+    }
+}
+
+/* Every piece of a row is a token, and a piece that is one is not merged: so the ids show the cuts,
+ * which were worked out from the expressions by hand. */
+static void pieces__published(Test *t) {
+#define U_E9 "\xC3\xA9"                        /* U+00E9 */
+#define U_BD "\xC2\xBD"                      /* U+00BD */
+#define U_3000 "\xE3\x80\x80"                  /* U+3000 */
+#define U_5DDD "\xE5\xB7\x9D"                  /* U+5DDD */
+#define U_1D400 "\xF0\x9D\x90\x80"              /* U+1D400 */
+#define U_17F "\xC5\xBF"                    /* U+017F */
+    static const struct { int cut; const char *pieces; } ROWS[] = {
+        {CUT_GPT2, "It|'s| 1024|  | km|!"}, {CUT_GPT2, "I|'ll| we|'ve| you|'re| I|'m| I|'d|'t"},
+        {CUT_GPT2, "I|'|LL| we|'|Ve"}, {CUT_GPT2, "'s|'|x|''|"},
+        {CUT_GPT2, "a" U_E9 U_5DDD U_1D400 "|" U_BD "12| " U_BD "| " U_E9 "| .|" U_3000 "|x"},
+        {CUT_GPT2, "a|\n|\n|b|  "}, {CUT_GPT2, "a|\t|b| |\t|b| |"}, {CUT_GPT2, " \n"},
+        {CUT_GPT2, "a|" U_3000 "|b| " U_3000 "| b"}, {CUT_GPT2, "\xFF\xC3| a|\xC3(|a|\xE5\xB7"},
+        {CUT_GPT2, "...?!| --|" U_17F "|'|" U_17F},
+        {CUT_LLAMA3, "It|'s| |102|4|  | km|!"}, {CUT_LLAMA3, "I|'LL| we|'Ve| I|'D|'" U_17F "|x"},
+        {CUT_LLAMA3, "(a|.b|\tc| ((|a|1|a"}, {CUT_LLAMA3, "123|456|7|a|" U_BD "12|3"},
+        {CUT_LLAMA3, "a|  \n\n| | b"}, {CUT_LLAMA3, "a| \r\n \n|\t|\t|1| "},
+        {CUT_LLAMA3, "a|!\n\r\n|b| !|a|  |"}, {CUT_LLAMA3, "\n|a|\n| a|  "},
+        {CUT_LLAMA3, U_3000 U_5DDD "|" U_3000 U_3000 "| !|" U_E9}, {CUT_LLAMA3, "''|ss|'|1"},
+    };
+    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+        Tokenizer k;
+        Encoder c;
+        Ids ids = {0};
+        Error e = {0};
+        char text[200] = "", found[400], wanted[200];
+        size_t n = 0;
+        Other o = other_begin(ROWS[i].cut, SPACE_PLAIN, 1);
+        snprintf(wanted, sizeof wanted, "%s", ROWS[i].pieces);
+        for (const char *s = ROWS[i].pieces; *s;) {
+            const size_t length = strcspn(s, "|");
+            bool known = length < 2;
+            for (const char *r = ROWS[i].pieces; r < s; r += strcspn(r, "|") + 1)
+                known = known || (strcspn(r, "|") == length && !memcmp(r, s, length));
+            if (!known) other_token(&o, KIND_TEXT, s, length);
+            memcpy(text + n, s, length);
+            n += length;
+            s += length + (s[length] == '|');
+        }
+        if (wanted[strlen(wanted) - 1] == '|') wanted[strlen(wanted) - 1] = 0;
+        if (other_open(t, &o, &k, &c)) {
+            tokenizer_encode(&c, (const unsigned char *)text, n, &ids, &e);
+            spelt_out(&k, &ids, found, sizeof found);
+            fact(t, !strcmp(found, wanted), "cut %d: %s, expected %s", ROWS[i].cut, found, wanted);
+        }
+        other_close(&k, &c);
+        ids_free(&ids);
+    }
+}
+
+/* Published tokenizers: files made here, by hand and at random. What the libraries themselves
+ * give is in 16.5. */
+
+/* Marks, spaces and characters, by hand. Ids of KIND_BYTE show as <XX>. */
+static void tokenizer_encode__spaces(Test *t) {
+    static const struct { int space; const char *text, *ids; } ROWS[] = {
+        {SPACE_EACH, "", ""}, {SPACE_EACH, "a", " a"}, {SPACE_EACH, " a", " | a"},
+        {SPACE_EACH, "\xE2\x96\x81" "a", " | a"}, {SPACE_EACH, "<s>a<s> b", "<s>| a|<s>| | |b"},
+        {SPACE_EACH, "<s><s>", "<s>|<s>"}, {SPACE_EACH, "<s", " |<3C>|<73>"},
+        {SPACE_FIRST, "a", " a"}, {SPACE_FIRST, " a", " a"}, {SPACE_FIRST, "<s>a", "<s>|a"},
+        {SPACE_FIRST, "##a", "##|a"}, {SPACE_FIRST, "b##a", " |b|##|a"},
+        {SPACE_ALWAYS, "<s>a<s> a", "<s>| a|<s>| a"}, {SPACE_ALWAYS, "b##a", " |b|##| a"},
+        {SPACE_NONE, "a a", "a| a"}, {SPACE_NONE, "\xE2\x96\x81\xE2\x96\x81" "a", " | a"},
+        {SPACE_NONE, "#####a#", "###|##|a|<23>"}, {SPACE_NONE, "<s>>#", "<s>>|<23>"},
+        {SPACE_NONE, U_E9 "a" U_5DDD "\xFF", U_E9 "a|<E5>|<B7>|<9D>|<FF>"},
+        {SPACE_NONE, "b" U_E9 "ab", "b|" U_E9 "a|b"}, {SPACE_EACH, "##a", " |##|a"},
+    };
+    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+        Tokenizer k;
+        Encoder c;
+        Ids ids = {0};
+        Bytes back = {0};
+        Error e = {0};
+        char found[400];
+        Other o = other_begin(CUT_BESIDE, ROWS[i].space, 2);
+        const int a = other_token(&o, KIND_TEXT, "a", 1), b = other_token(&o, KIND_TEXT, " ", 1),
+                  ab = other_token(&o, KIND_TEXT, " a", 2),
+                  e2 = other_token(&o, KIND_TEXT, U_E9, 2),
+                  ea = other_token(&o, KIND_TEXT, U_E9 "a", 3);
+        other_token(&o, KIND_TEXT, "b", 1);
+        other_token(&o, KIND_RUN, "##", 2);
+        other_token(&o, KIND_RUN, "###", 3);
+        other_token(&o, KIND_MARK, "<s>>", 4);
+        other_merge(&o, b, a, ab, 0);
+        other_merge(&o, e2, a, ea, 1);
+        if (other_open(t, &o, &k, &c)) {
+            const unsigned char *text = (const unsigned char *)ROWS[i].text;
+            fact(t, k.bos == 256 && k.end == 0 && k.fix == -1 && k.published->begins,
+                 "%d %d %d", k.bos, k.end, k.fix);
+            tokenizer_encode(&c, text, strlen(ROWS[i].text), &ids, &e);
+            spelt_out(&k, &ids, found, sizeof found);
+            fact(t, !e.status && !strcmp(found, ROWS[i].ids), "space %d, %s: %s, expected %s",
+                 ROWS[i].space, ROWS[i].text, found, ROWS[i].ids);
+            tokenizer_decode(&k, ids.at, ids.size, &back, &e);
+            fact(t, !e.status, "%s", e.text);
+        }
+        other_close(&k, &c);
+        ids_free(&ids);
+        bytes_free(&back);
+    }
+}
+
+/* Joins the neighbours of the lowest rank in ids [size], the leftmost first, until none are left to
+ * join; a merge is left, right, made, rank. Returns how many ids there are then. */
+static int joined_slowly(int *ids, int size, int merge[][4], int merges) {
+    for (;;) {
+        int best = -1, place = 0;
+        for (int i = 0; i + 1 < size; i++)
+            for (int m = 0; m < merges; m++)
+                if (merge[m][0] == ids[i] && merge[m][1] == ids[i + 1] &&
+                    (best < 0 || merge[m][3] < merge[best][3])) {
+                    best = m;
+                    place = i;
+                }
+        if (best < 0) return size;
+        ids[place] = merge[best][2];
+        memmove(ids + place + 1, ids + place + 2, (size_t)(size - place - 2) * sizeof *ids);
+        size--;
+    }
+}
+
+/* Random merges of three letters, the space and U+00E9, in random order and with ranks in common,
+ * against the rule itself: look through all neighbours for the lowest rank, join, again. Texts are
+ * one piece of up to 300 symbols under gpt2 (no space in them), and cut by nothing in the slow
+ * encoder under beside. */
+static void tokenizer_encode__ranks(Test *t) {
+    enum { TOKENS_OF_TEST = 40, MERGES = 60, SYMBOLS = 5, MOST = 300 };
+    static const char *const SYMBOL[SYMBOLS] = {"a", "b", "c", U_E9, " "};
+    Rng r = {77};
+    int joined = 0, trials = 300, cuts = 0;
+    for (int trial = 0; trial < trials; trial++) {
+        const bool beside = trial % 2;
+        const int symbols = beside ? SYMBOLS : 3;
+        Other o = other_begin(beside ? CUT_BESIDE : CUT_GPT2, beside ? SPACE_NONE : SPACE_PLAIN, 0);
+        char spelt[TOKENS_OF_TEST][64];
+        int token[TOKENS_OF_TEST], n = 0, merge[MERGES][4], merges = 0;
+        for (; n < symbols; n++) {
+            snprintf(spelt[n], sizeof spelt[n], "%s", SYMBOL[n]);
+            token[n] = beside ? other_token(&o, KIND_TEXT, SYMBOL[n], strlen(SYMBOL[n]))
+                              : SYMBOL[n][0];
+        }
+        for (int tries = 0; tries < 400 && merges < MERGES && n < TOKENS_OF_TEST; tries++) {
+            const int left = (int)rng_below(&r, (uint64_t)n),
+                      right = (int)rng_below(&r, (uint64_t)n);
+            char both[128];
+            int made = 0;
+            bool twice = false;
+            snprintf(both, sizeof both, "%s%s", spelt[left], spelt[right]);
+            if (strlen(both) > 20) continue;
+            for (int i = 0; i < merges; i++)
+                twice = twice || (merge[i][0] == token[left] && merge[i][1] == token[right]);
+            if (twice) continue;
+            while (made < n && strcmp(spelt[made], both)) made++;
+            if (made == n) {
+                strcpy(spelt[n], both);
+                token[n++] = other_token(&o, KIND_TEXT, both, strlen(both));
+            }
+            const int row[4] = {token[left], token[right], token[made], 0};
+            memcpy(merge[merges++], row, sizeof row);
+        }
+        for (int i = merges - 1; i > 0; i--) {               /* in any order */
+            const int k = (int)rng_below(&r, (uint64_t)i + 1);
+            int swap[4];
+            memcpy(swap, merge[i], sizeof swap);
+            memcpy(merge[i], merge[k], sizeof swap);
+            memcpy(merge[k], swap, sizeof swap);
+        }
+        for (int i = 0; i < merges; i++) {
+            merge[i][3] = i && rng_below(&r, 3) == 0 ? merge[i - 1][3] : i;
+            other_merge(&o, merge[i][0], merge[i][1], merge[i][2], merge[i][3]);
+        }
+        Tokenizer k;
+        Encoder c;
+        Ids ids = {0};
+        Error e = {0};
+        char text[2 * MOST + 1];
+        int slow[MOST], size = 1 + (int)rng_below(&r, MOST), length = 0;
+        for (int i = 0; i < size; i++) {
+            const int s = (int)rng_below(&r, (uint64_t)symbols);
+            slow[i] = token[s];
+            length += snprintf(text + length, sizeof text - (size_t)length, "%s", SYMBOL[s]);
+        }
+        const int before = size;
+        size = joined_slowly(slow, size, merge, merges);
+        joined += before - size;
+        if (other_open(t, &o, &k, &c)) {
+            tokenizer_encode(&c, (const unsigned char *)text, (size_t)length, &ids, &e);
+            bool same = (int)ids.size == size;
+            for (int i = 0; same && i < size; i++) same = ids.at[i] == slow[i];
+            fact(t, same, "trial %d: %zu ids, expected %d: %.60s", trial, ids.size, size, text);
+            cuts += beside && (int)k.published->beside.size < SYMBOLS * SYMBOLS;
+        }
+        other_close(&k, &c);
+        ids_free(&ids);
+    }
+    fact(t, joined > 30 * trials && cuts > 10, "%d joins, %d texts that can be cut", joined, cuts);
+}
+
+/* Is this file read? It then encodes and decodes without a fault; else the error has its hint. */
+static bool read_and_used(Test *t, const Bytes *w, int trial) {
+    static const char TEXT[] = "aba ab##b <s>A\xCC\x80\xCC\x81 \xC3\x80\xCC\x83\xFF" U_5DDD "a";
+    Error bad = {0};
+    Tokenizer back;
+    Encoder c = {0};
+    Ids ids = {0};
+    Bytes text = {0};
+    bool good = !tokenizer_read(w->at, w->size, "x", &back, &bad) &&
+                !encoder_make(&c, &back, &bad);
+    if (good) {
+        tokenizer_encode(&c, (const unsigned char *)TEXT, sizeof TEXT - 1, &ids, &bad);
+        tokenizer_decode(&back, ids.at, ids.size, &text, &bad);
+        fact(t, !bad.status, "trial %d: %s", trial, bad.text);
+    } else fact(t, strstr(bad.text, ". Try: ") && !strchr(bad.text, '\n'), "%s", bad.text);
+    encoder_free(&c);
+    tokenizer_free(&back);
+    ids_free(&ids);
+    bytes_free(&text);
+    return good;
+}
+
+/* A head, a table or a token that cannot be, under a right checksum; then bytes at random. */
+static void tokenizer_read__published(Test *t) {
+    static const struct { size_t at; uint64_t value; const char *said; } WRONG[] = {
+        {12, 0, "1 to 262144 tokens"}, {12, 1 << 19, "1 to 262144 tokens"},
+        {16, UINT32_MAX, "merges"}, {20, 0, "cuts, spaces"}, {20, CUTS_COUNT, "cuts, spaces"},
+        {24, SPACES_COUNT, "cuts, spaces"}, {28, 4, "cuts, spaces"}, {32, 270, "cuts, spaces"},
+        {36, 270, "cuts, spaces"}, {36, UINT32_MAX, "cuts, spaces"}, {40, UINT32_MAX, "bytes"},
+        {40, 12, "bytes"}, {44, UINT32_MAX, "bytes"}, {48, 5, "bytes"}, {52, UINT32_MAX, "bytes"},
+        {52, 4, "bytes"}, {56, 14, "sorted ranges"}, {60, 33, "sorted ranges"},
+        {64, 3, "sorted ranges"}, {60, 0x110000, "sorted ranges"},
+    };
+    Rng r = {3};
+    Bytes b = {0}, w = {0};
+    Error e = {0};
+    Other o = other_begin(CUT_BESIDE, SPACE_EACH, 2);
+    const int a = other_token(&o, KIND_TEXT, "a", 1), x = other_token(&o, KIND_TEXT, "b", 1),
+              ab = other_token(&o, KIND_TEXT, "ab", 2), aba = other_token(&o, KIND_TEXT, "aba", 3),
+              ba = other_token(&o, KIND_TEXT, "ba", 2);
+    other_token(&o, KIND_RUN, "#", 1);
+    other_token(&o, KIND_NAME, "", 0);
+    other_merge(&o, a, x, ab, 0);
+    other_merge(&o, ab, a, aba, 1);
+    other_merge(&o, x, a, ba, 1);
+    for (uint64_t i = 0; i < 4; i++) {
+        bytes_number(&o.folds, 0xC0 + i, 4, &e);
+        bytes_number(&o.folds, i == 3 ? 0xC0 : 'A', 4, &e);
+        bytes_number(&o.folds, 0x300 + i, 4, &e);
+        bytes_number(&o.folds, 1, 4, &e);
+    }
+    other_range(&o.combining, 0x300, 0x303, 230);
+    const size_t n = (size_t)o.n, folds = 56 + 12 * 11, tokens = folds + 64 + 12,
+                 merges = tokens + 3 * n + o.spelt.size;
+    other_end(&o, &b);
+    bytes_add(&w, b.at, b.size, &e);
+    fact(t, !refused(b.at, b.size), "a good file is refused");
+    const struct { size_t at; unsigned char value; const char *said; } PARTS_OF_TEST[] = {
+        {folds, 0xC5, "sorted canonical forms"}, {folds + 12, 2, "canonical forms"},
+        {folds + 4, 0xC0, "canonical forms"}, {folds + 9, 0, "canonical forms"},
+        {folds + 6, 0xFF, "canonical forms"}, {tokens, KINDS_COUNT, "token 0 of"},
+        {tokens + 1, 2, "token 0 of"}, {tokens + 2, 9, "token 0 of"}, {tokens + 1, 0, "token 0 of"},
+        {tokens, KIND_NAME, "for 0x00"}, {tokens + 3 * (n - 1) + 1, 9, "token 263 of"},
+        {tokens + 3 * (size_t)ab + 1, 1, "alike"}, {merges + 8, (unsigned char)a, "to spell"},
+        {merges, 7, "merge 0 to spell"}, {merges + 2, 1, "merge 0 to spell"},
+        {merges, (unsigned char)x, "merge 0 to spell"}, {merges + 4, (unsigned char)a, "to spell"},
+        {merges + 12, 1, "merge 0 of rank"}, {merges + 44, 0, "merge 2 of rank"},
+        {merges + 28, 5, "merge 1 of rank"},
+    };
+    for (int i = 0; i < (int)(sizeof WRONG / sizeof *WRONG + sizeof PARTS_OF_TEST / sizeof *PARTS_OF_TEST); i++) {
+        const int k = i - (int)(sizeof WRONG / sizeof *WRONG);
+        const size_t at = k < 0 ? WRONG[i].at : PARTS_OF_TEST[k].at;
+        const char *said = k < 0 ? WRONG[i].said : PARTS_OF_TEST[k].said;
+        Error bad = {0};
+        Tokenizer back;
+        memcpy(w.at, b.at, b.size);
+        if (k >= 0) w.at[at] = PARTS_OF_TEST[k].value;
+        else for (size_t j = 0; j < 4; j++) w.at[at + j] = (unsigned char)(WRONG[i].value >> 8 * j);
+        seal(&w);
+        fact(t, refused(w.at, w.size) && tokenizer_read(w.at, w.size, "x", &back, &bad) &&
+                    strstr(bad.text, said), "byte %zu: %s, expected %s", at, bad.text, said);
+    }
+    memcpy(w.at, b.at, b.size);
+    memcpy(w.at + merges + 16, w.at + merges, 12);           /* one pair twice */
+    seal(&w);
+    fact(t, refused(w.at, w.size), "a pair merged twice is read");
+    int accepted = 0, trials = 6000;
+    for (int trial = 0; trial < trials; trial++) {
+        memcpy(w.at, b.at, b.size);
+        for (uint64_t changes = 1 + rng_below(&r, 3); changes--;)
+            w.at[12 + rng_below(&r, b.size - 20)] =
+                (unsigned char)rng_below(&r, trial % 2 ? 4 : 256);
+        seal(&w);
+        accepted += read_and_used(t, &w, trial);
+    }
+    fact(t, accepted > 100 && accepted < trials - 100, "%d of %d tampered files are read", accepted,
+         trials);
+    bytes_free(&b);
+    bytes_free(&w);
+}
+
 /* -------------------------------------------------------------------------------------------------
  * 16.7  Published tokenizers: ./hf makes sink's of them */
 
@@ -1826,8 +2223,8 @@ static void hf__tokenizer_json(Test *t) {
     for (int i = 0; i < (int)(sizeof FRONTS / sizeof FRONTS[0]); i++) {
         parts_write(t, SCRATCH "/t.json", &FRONTS[i].p);
         if (tok_open(t, SCRATCH "/t.json", &k, &c))
-            fact(t, k.begins == FRONTS[i].begins && k.bos == FRONTS[i].bos && k.end == 258,
-                 "front %d: %d, %d, %d", i, k.begins, k.bos, k.end);
+            fact(t, k.published->begins == FRONTS[i].begins && k.bos == FRONTS[i].bos &&
+                 k.end == 258, "front %d: %d, %d, %d", i, k.published->begins, k.bos, k.end);
         other_close(&k, &c);
     }
     scratch_close();
@@ -1940,7 +2337,7 @@ static void hf__tokenizer_characters(Test *t) {
             tokenizer_encode(&c, (const unsigned char *)ROWS[i].text, strlen(ROWS[i].text), &ids,
                              &e);
             spelt_out(&k, &ids, found, sizeof found);
-            fact(t, !strcmp(found, ROWS[i].ids) && k.kind[264] == KIND_NAME,
+            fact(t, !strcmp(found, ROWS[i].ids) && k.published->kind[264] == KIND_NAME,
                  "row %d, %s: %s, expected %s", i, ROWS[i].text, found, ROWS[i].ids);
         }
         other_close(&k, &c);
@@ -2092,8 +2489,8 @@ static void hf__sentencepiece(Test *t) {
         bytes_free(&bin);
         fact(t, !e.status, "%s", e.text);
         if (tok_open(t, SCRATCH "/t.model", &k, &c)) {
-            fact(t, k.begins && k.bos == 1 && k.end == 2 && k.space == SPACE_EACH, "%d %d %d %d",
-                 k.begins, k.bos, k.end, k.space);
+            fact(t, k.published->begins && k.bos == 1 && k.end == 2 &&
+                 k.published->space == SPACE_EACH, "%d %d %d %d", k.published->begins, k.bos, k.end, k.published->space);
             if (tok_open(t, SCRATCH "/t.bin", &k2, &c2))
                 for (int i = 0; i < 40; i++) {
                     static const char *const LETTERS[] = {"a", "b", U_E9, " "};
@@ -2130,7 +2527,8 @@ static void hf__sentencepiece(Test *t) {
         text_file(t, DOWNLOAD "/tokenizer_config.json", i ? "{\"legacy\": false}" : "{}");
         const int moved = rename(SCRATCH "/t.model", DOWNLOAD "/tokenizer.model");
         if (tok_open(t, DOWNLOAD, &k, &c))
-            fact(t, !moved && k.space == (i ? SPACE_FIRST : SPACE_NONE), "%d: %d", i, k.space);
+            fact(t, !moved && k.published->space == (i ? SPACE_FIRST : SPACE_NONE), "%d: %d", i,
+                 k.published->space);
         other_close(&k, &c);
         fact(t, !e.status, "%s", e.text);
     }
@@ -2228,8 +2626,8 @@ static void hf__tokenizer_folder(Test *t) {
         if (tok_open(t, DOWNLOAD, &k, &c)) {
             const char *text = "he he</s><pad><|endoftext|>";
             ids_text(&c, text, strlen(text), found, sizeof found);
-            fact(t, k.end == ROWS[i].end && k.bos == ROWS[i].bos && k.begins == ROWS[i].begins,
-                 "row %d: end %d, begin %d, in front %d", i, k.end, k.bos, k.begins);
+            fact(t, k.end == ROWS[i].end && k.bos == ROWS[i].bos &&
+                 k.published->begins == ROWS[i].begins, "row %d: end %d, begin %d, in front %d", i, k.end, k.bos, k.published->begins);
             fact(t, !strncmp(found, "256 257 ", 8) && !strstr(found + 8, "258") == (i > 0) &&
                         !strstr(found, "260") == (i != 1 && i != 2), "row %d: %s", i, found);
         }
@@ -2358,7 +2756,7 @@ static void hf__tokenizer_vectors(Test *t) {
                  (int)(width < 100 ? width : 100), line);
             tokenizer_encode(&c, (const unsigned char *)s, n, &ids, &e);
             tokenizer_decode(&k, ids.at, ids.size, &back, &e);
-            const size_t blank = k.space > SPACE_NONE && n;
+            const size_t blank = k.published->space > SPACE_NONE && n;
             fact(t, back.size == n + blank && (!n || !memcmp(back.at + blank, s, n)),
                  "%s, text %d does not come back", ROWS[i][0], texts);
             same += good;
@@ -2434,6 +2832,10 @@ static const TestEntry TESTS[] = {
     {"hf__returns", hf__returns},
     {"hf__llama2c", hf__llama2c},
     {"hf__llama2c_refuses", hf__llama2c_refuses},
+    {"pieces__published", pieces__published},
+    {"tokenizer_encode__spaces", tokenizer_encode__spaces},
+    {"tokenizer_encode__ranks", tokenizer_encode__ranks},
+    {"tokenizer_read__published", tokenizer_read__published},
     {"hf__tokenizer_json", hf__tokenizer_json},
     {"hf__tokenizer_characters", hf__tokenizer_characters},
     {"hf__tokenizer_refuses", hf__tokenizer_refuses},
