@@ -10,7 +10,7 @@
  * why, and answers with some sixty trainings: softmax obliges every row of weights to sum to one,
  * so a head that has nothing to say needs a place to put them. This file holds what it takes to
  * check that answer: the decoder with every variant the paper tries, forward and hand-written
- * backward, the optimiser, the metrics, the propositions as executable checks, and the experiments.
+ * backward, the optimiser, the metrics, and the propositions as executable checks.
  *
  * THE FORMULA. Every attention of the paper is these lines with another row chosen on each axis:
  *
@@ -25,39 +25,58 @@
  *
  * and its backward, from do, with a_j = s_j / Z:
  *
- *   da_j = scale <do, v_j>      D = sum_j a_j da_j      dz_j = s'_j / Z da_j - pi_j D
- *   pi_j = dlog Z / dz_j = s'_j / Z | 0 | s'_j / S where |S| > 1, else 0
- *          | (|s_j| / Z)^(p-1) sign(s_j) s'_j / Z
+ *   da_j = scale <do, v_j>      delta = sum_j a_j da_j      dz_j = s'_j / Z da_j - dlogz_j delta
+ *   dlogz_j = dlog Z / dz_j = s'_j / Z | 0 | s'_j / sum s where |sum s| > 1, else 0
+ *             | (|s_j| / Z)^(p-1) sign(s_j) s'_j / Z
  *
- * One number a row (log Z, the signed sum S, or Z) is all that the backward keeps of the scores:
- * they are made again, so memory grows with T, not T^2, for every variant.
+ * One number a row, row_stat, is all that the backward keeps of the scores: log Z for exp, the
+ * logsumexp of FlashAttention; else sum s, or Z. The scores are made again, so memory grows with T,
+ * not T^2, for every variant.
+ *
+ * LETTERS, one meaning each:
+ *   B sequences   T tokens   N rows: T, T+1 with x*   S columns of a map: N, N+1 with *   L layers
+ *   C width of the model (the paper's d)   F of the ffn   E of the embedding   V vocabulary
+ *   H query heads   K key heads   D width of a head (d_h)   r <= D of its dims are rotated
+ *   i query   j key   h head   l layer   n row of a sequence   t token, from 1 as in the paper
+ *   z score, a logit   s = sim(z)   Z normaliser   a = s/Z weight   m its share, for the metric
+ *   *  the extra column, with key k* and value v*: a null key, K bias or KV bias
+ *   x* the sink token     v+ the value bias     b_h the attention bias of a distance
+ *   w window   p prefix (and the power of the p-norm)   dw the gradient by w, whatever w is
  *
  * EQUATIONS. A tag leads from the paper to the function and to the test; `make xref` follows them.
- *   [E1] the objective         [E2] pre-norm block     [E3] post-norm block   [E4] attention
- *   [E5] absolute positions    [E6] relative bias      [E7] ALiBi             [E8] rotary
+ *   [E1] the objective        [E2] pre-norm block        [E3] post-norm block       [E4] attention
+ *   [E5] absolute positions   [E6] relative bias         [E7] ALiBi                 [E8] rotary
  *   [E10] states of a repeated token stay equal (10 to 17)    [P1] [P2] [P3] [P4] the propositions
- *   [E29] the scale            [E32] scale = learning rate and start (32 to 42)
- *   [E43] p-norm               [E44] p-norm as a temperature  [T4] the biases of Table 4
- *   [T7] p_1 edited            [T11] ffn activations   [T12] heads added, keys shared
- *   [T13] learned dims of k*   [T15] attention operations
- *   [M1] alpha_k               [M2] Sink_k (section 3.2)
- *   [MAMBA] [MOE] of published models, forward only: the selective state space mixer, the experts
+ *   [E29] the scale           [E32] scale = learning rate and start (32 to 42)      [M1] alpha_k
+ *   [E43] p-norm              [E44] p-norm as a temperature                         [M2] Sink_k
+ *   [S2] packing              [S3.3] what is measured on
+ *   [T1] repeated tokens      [T2] weight decay          [T3] positions             [T4] biases
+ *   [T5] fixed v*             [T6] [T15] operations      [T7] p_1 edited            [T8] models
+ *   [T9] learning rate        [T10] batch, fixed token   [T11] activations          [T12] heads
+ *   [T13] dims of k*          [T14] scale                [FIG1] block, packing
+ *   [FIG2] norms and angles, also 11 to 18               [FIG3] T and eps
+ *   [FIG4] while it trains    [FIG5] prefix; less data, also 28                     [FIG6] window
+ *   [FIG7] [FIG8] massive activations, before LN too     [FIG9] domains             [FIG10] tasks
+ *   [FIG19] heads, to 27      [FIG29] p-norm             [FIG30] fine-tuning
+ *   [MAMBA] [MOE] layers of published models, forward only: data/hf.c
  *
  * CONTENTS. Part I is all of the paper's mathematics; a reader may stop after it.
  *   Part I    the mathematics   1 Config and variants   2 Parameters   3 Operators
  *                               4 The block and the model   5 Loss, AdamW, schedule
  *                               6 The sink metrics   7 The propositions, executable
  *   Part II   the data          8 Tokenizer   9 Text, grammars, packing, interventions
- *   Part III  the experiments   10 Training and checkpoints   11 Evaluation
- *                               12 Reproduction   13 Pictures and the report
- *   Part IV   plumbing          14 Matrix multiply and vector maths
+ *   Part III  the experiments   10 Training and checkpoints   11 Evaluation and dump
+ *                               12 The main job
+ *   Part IV   plumbing          13 Matrix multiply and vector maths
+ *                               14 Attention in tiles, with a cache
  *                               15 Files, memory, random numbers, errors   16 Command line
  *
+ * WHERE TO CHANGE WHAT.
+ *
  * WHERE THE PAPER AND ITS AUTHORS' CODE DIFFER (sail-sg/Attention-Sink, commit af49727), or both
- * are silent, this file does the following; each is repeated at its place.
+ * are silent, this file does the following.
  *   F1  learning rate: constant after the warm-up as in their code; the paper's cosine is an option
- *   F2  start: as far as their code shows, their own (`authors`) is bypassed on several GPUs, which
- *       leaves PyTorch's (`torch`): the default here
+ *   F2  start: PyTorch's (`torch`), since their own (`authors`) seems bypassed on several GPUs
  *   F3  relative positions: a fixed bias equal to the bucket number, as in their code; T5's is `t5`
  *   F4  rotary pairs dims (c, c + r/2); absolute positions interleave sine and cosine as equation 5
  *   F5  weight decay is decoupled and acts on every parameter; the paper writes it into the loss
@@ -174,7 +193,7 @@ const Variant VARIANTS[] = {
     /* [T12] One k* (and v*) for all heads: with a v* the first token gets part of the sink back */
     {"kv-bias-shared", "--extra kv --extra-shared", "Table 12 right", "* 56.61 / 12.44", "3.72"},
     {"k-bias-shared", "--extra k --extra-shared", "Table 12 right", "* 68.31 / 0.23", "3.72"},
-    /* [T5] k* with a fixed v* of length m: the longer, the more of the sink returns to x_1 */
+    /* [T5] k* with a fixed v*: the longer v*, the more of the sink returns to x_1 */
     {"k-bias-e1", "--extra k --extra-value e1 --extra-norm 1", "Table 5, v'", "0.06", ""},
     {"k-bias-20e1", "--extra k --extra-value e1 --extra-norm 20", "Table 5, 20v'", "25.88", ""},
     {"k-bias-ones", "--extra k --extra-value ones --extra-norm 1",
@@ -343,7 +362,7 @@ static void config_fill(Config *c) {
  * phi, and can be negative even then. With scores of either sign
  *
  *   Z = sum s           can pass through 0 in the middle of a training: refused
- *   Z = max(|S|, 1)     is what the paper takes instead (section 7.4)
+ *   Z = max(|sum s|, 1) is what the paper takes instead (section 7.4)
  *   Z = 1               needs no sum
  *   Z = p-norm          is defined, but d|s|^p/ds = p |s|^(p-1) sign s is infinite at s = 0 below
  *                       p = 1: refused there, and with the elu kernel beside a raw key or logit
@@ -1276,10 +1295,10 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
  *   s_j = sim(z_j)    each similarity from its own score          a_j = s_j / Z
  *   Z = Z(s)          the one number in which the keys of a row meet
  *
- *   sim        s            s'                 normaliser   Z                      S = sum_j s_j
- *   exp        e^z          s                  sum          S + e                  e = 0 for exp,
+ *   sim        s            s'                 normaliser   Z                      sum = sum_j s_j
+ *   exp        e^z          s                  sum          sum + e                e = 0 for exp,
  *   sigmoid    1/(1+e^-z)   s (1 - s)          one          1                      1e-8 else
- *   elu        elu(z) + 1   1 above 0, else s  clamp        max(|S|, 1)
+ *   elu        elu(z) + 1   1 above 0, else s  clamp        max(|sum|, 1)
  *   identity   z            1                  p-norm       (sum_j |s_j|^p)^(1/p)
  *
  * Section 7.4 asks what Z does, and Table 15 answers: sigmoid over its sum sinks (30.24 %), sigmoid
@@ -1288,11 +1307,11 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
  * to the output (3.7), and the metric must not see it.
  *
  * FORWARD for exp. e^z overflows in float above z = 88.7, so all is taken relative to the row's
- * maximum m: a_j = e^(z_j - m) / (Z e^-m), where the largest term is e^0 = 1. The m cancels:
- *   sum     Z e^-m = sum_j e^(z_j - m), between 1 and n             log Z = m + log of it
- *   p-norm  Z e^-m = (sum_j e^(p (z_j - m)))^(1/p)                  log Z = m + log(sum) / p
- *   clamp   Z e^-m = max(S e^-m, e^-m): the 1 is scaled along       log Z = max(log S, 0)
- *   one     has no m to cancel with: e^z may overflow, as it does in the formula
+ * maximum, top: a_j = e^(z_j - top) / (Z e^-top), whose largest term is e^0 = 1. The top cancels:
+ *   sum     Z e^-top = sum_j e^(z_j - top), between 1 and n         log Z = top + log of it
+ *   p-norm  Z e^-top = (sum_j e^(p (z_j - top)))^(1/p)              log Z = top + log(sum_j ..) / p
+ *   clamp   Z e^-top = max(sum, 1) e^-top                           log Z = max(log sum, 0)
+ *   one     has no top to cancel with: e^z may overflow, as it does in the formula
  *
  * BACKWARD. Write X|k for the partial derivative of X by z_k, and da_j = dL/da_j.
  *   s_j|k = s'_k if j = k, else 0                                   s_j has its own score only
@@ -1302,10 +1321,11 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
  *         = s'_k / Z da_k - dlogz_k delta                           delta = sum_j a_j da_j
  *
  * The first term moves the weight itself, the second moves all weights through Z. Each normaliser:
- *   sum     Z = S + e                Z|k = s'_k                     dlogz_k = s'_k / Z
+ *   sum     Z = sum + e              Z|k = s'_k                     dlogz_k = s'_k / Z
  *   one     Z = 1                    Z|k = 0                        0
- *   clamp   Z = |S| where |S| > 1    Z|k = sign(S) s'_k             sign(S) s'_k / |S| = s'_k / S
- *           Z = 1 else               Z|k = 0                        0, at |S| = 1 as well
+ *   clamp   Z = |sum| where it > 1   Z|k = sign(sum) s'_k           sign(sum) s'_k / |sum|
+ *                                                                        = s'_k / sum
+ *           Z = 1 else               Z|k = 0                        0, at |sum| = 1 as well
  *   p-norm  Z^p = sum_j |s_j|^p      p Z^(p-1) Z|k = p |s_k|^(p-1) sign(s_k) s'_k
  *                                    dlogz_k = (|s_k| / Z)^(p-1) sign(s_k) s'_k / Z
  * exp has s' = s, so s'/Z = a, and dlogz = a for the sum, a^p for the p-norm. Hence
@@ -1318,8 +1338,8 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
  *   identity, clamp  (2, -4)       (1, -2)       1/2          -1/2           3     (2, 1)
  *
  * KEPT for the backward is row_stat, one number a row: log Z for exp, which for softmax is the
- * logsumexp that FlashAttention keeps, and log S under its clamp (the sign tells which branch);
- * else the signed sum S (sum, clamp) or Z (p-norm). Z = 1 needs none.
+ * logsumexp that FlashAttention keeps, and log sum under its clamp (the sign tells which branch);
+ * else the signed sum (sum, clamp) or Z (p-norm). Z = 1 needs none.
  *
  * EDGES. One visible key under softmax has a = 1 and dz = 0 exactly: A_11 = 1 of section 3.2. With
  * e, a lone key has s/(s + 1e-8): 1/2 at a sigmoid's z = -18.42. A row of zeros has p-norm 0, where
@@ -1347,7 +1367,7 @@ _Static_assert(sizeof SIMS / sizeof SIMS[0] == SIM_ROWS, "a function for each si
 _Static_assert(NORMALIZER_ROWS == 4, "a new Z: row_normalizer, row_exp, the backwards below");
 
 /* The e of the sums, from the authors' code (operations 3, 5 and 6 of Table 15). exp does without:
- * its S e^-m is at least 1. */
+ * its sum of e^(z - top) is at least 1. */
 static const real NORMALIZER_EPS = (real)1e-8;
 
 /* [E43] (sum_j |s_j|^p)^(1/p) of s [n] as M (sum_j (|s_j|/M)^p)^(1/p), M = max |s_j|: no power
@@ -1363,7 +1383,7 @@ static real p_norm(idx n, const real *s, double p, real *spare) {
 
 /* Z of a row from its row_stat; for exp it may overflow where its logarithm does not. */
 real row_normalizer(const Config *c, real row_stat) {
-    if (c->sim == SIM_EXP) {                                 /* log S < 0 is the clamp's Z = 1 */
+    if (c->sim == SIM_EXP) {                                 /* log sum < 0: the clamp's 1 */
         bool clamped = c->normalizer == NORMALIZER_CLAMP && row_stat < 0;
         return real_exp(clamped ? 0 : row_stat);             /* log Z; 0 under Z = 1 */
     }
@@ -1375,25 +1395,25 @@ real row_normalizer(const Config *c, real row_stat) {
     }
 }
 
-/* row_forward for exp, relative to the maximum m. */
+/* row_forward for exp, relative to the maximum. */
 static real row_exp(const Config *c, idx n, real *z, real *spare) {
-    real m = c->normalizer == NORMALIZER_ONE ? 0 : vec_max(n, z);
-    vec_shift(n, z, -m);
-    if (c->normalizer == NORMALIZER_PNORM) { /* log Z = m + log(sum e^(p (z - m))) / p */
+    real top = c->normalizer == NORMALIZER_ONE ? 0 : vec_max(n, z);
+    vec_shift(n, z, -top);
+    if (c->normalizer == NORMALIZER_PNORM) { /* log Z = top + log(sum e^(p (z - top))) / p */
         real p = (real)c->pnorm;                             /* [E44] a temperature 1/p */
         for (idx j = 0; j < n; j++) spare[j] = p * z[j];
         vec_exp(n, spare, spare);
         real shift = real_log(vec_sum(n, spare)) / p;
         vec_shift(n, z, -shift);
         vec_exp(n, z, z);                                    /* a = e^(z - log Z) */
-        return m + shift;
+        return top + shift;
     }
-    vec_exp(n, z, z);                                        /* s e^-m */
+    vec_exp(n, z, z);                                        /* s e^-top */
     if (c->normalizer == NORMALIZER_ONE) return 0;
-    real sum = vec_sum(n, z), log_S = m + real_log(sum);     /* sum = S e^-m */
-    if (c->normalizer == NORMALIZER_CLAMP && log_S < 0) sum = real_exp(-m);    /* Z = 1 */
-    vec_scale(n, z, 1 / sum);                                /* a = s e^-m / (Z e^-m) */
-    return log_S;
+    real sum = vec_sum(n, z), log_sum = top + real_log(sum); /* sum of s e^-top */
+    if (c->normalizer == NORMALIZER_CLAMP && log_sum < 0) sum = real_exp(-top);    /* Z = 1 */
+    vec_scale(n, z, 1 / sum);                                /* a = s e^-top / (Z e^-top) */
+    return log_sum;
 }
 
 /* z [n] becomes the weights a = s/Z, in place. Returns row_stat; spare [n] is scratch. */
@@ -1421,7 +1441,7 @@ static void row_exp_backward(const Config *c, idx n, const real *z, real row_sta
     }
     vec_exp(n, a, a);
     copy(deriv, a, n);
-    /* Z = 1: 0.   Z = S: dlogz = s'/S = a */
+    /* Z = 1: 0.   Z = sum: dlogz = s'/sum = a */
     if (c->normalizer == NORMALIZER_ONE || clamped) zero(dlogz, n);
     else if (c->normalizer != NORMALIZER_PNORM) copy(dlogz, a, n);
 }
@@ -1442,7 +1462,7 @@ void row_backward(const Config *c, idx n, const real *z, real row_stat, real *a,
     case NORMALIZER_SUM:                                     /* s'/Z */
         copy(dlogz, deriv, n);
         break;
-    case NORMALIZER_CLAMP:                                   /* s'/S = sign(S) s'/Z, or 0 */
+    case NORMALIZER_CLAMP:                                   /* s'/sum = sign(sum) s'/Z, or 0 */
         for (idx j = 0; j < n; j++)
             dlogz[j] = real_abs(row_stat) <= 1 ? 0 : row_stat > 0 ? deriv[j] : -deriv[j];
         break;
@@ -1463,8 +1483,8 @@ void row_backward(const Config *c, idx n, const real *z, real row_stat, real *a,
 
 /* What the sink metric reads, for every variant alike: m [n] = |s| / (sum |s| + e), from a = s/Z:
  * |s| = |a| Z, so m = |a| / (sum |a| + e/Z). These are the paper's proxy scores (section 7.4): the
- * weights themselves where Z = S + e; s over its sum where Z = 1; absolute values where scores have
- * a sign. The scale is left out, else no head could pass 0.3 at scale 0.2, where Table 14 has
+ * weights themselves where Z = sum + e; s over its sum where Z = 1; absolute values where scores
+ * have a sign. The scale is left out, else no head could pass 0.3 at scale 0.2, where Table 14 has
  * Sink_1 = 9.41 %. A row of zeros has m = 0. An infinite weight (exp with Z = 1) gives NaN. */
 void row_metric(const Config *c, idx n, const real *a, real row_stat, real *m) {
     for (idx j = 0; j < n; j++) m[j] = real_abs(a[j]);
@@ -2267,7 +2287,7 @@ double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bool with
  * has a^2 lr (32 to 35). The scale of Table 14 left is such a factor of W_O; `sink check scale`
  * trains both sides for 200 steps.
  *
- * Weight decay (Table 2, 18.18 % at the default wd = 0.1). Section 6 adds gamma |theta|^2 to the
+ * Weight decay ([T2], 18.18 % at the default wd = 0.1). Section 6 adds gamma |theta|^2 to the
  * loss. The authors' code uses AdamW, whose decay is not divided by sqrt(v), and gives it every
  * parameter: embeddings, gains, k* and v* as well (F5). A number without gradient, as the row of
  * wte of a token that never comes, shrinks by 1 - lr wd a step: at lr = 4e-4 and wd = 0.1 to 0.45
@@ -2326,7 +2346,7 @@ void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m, real 
  *
  * the latter as section 4 says. u is 0 at the first step after the warm-up and would be 1 at s =
  * steps, one past the last. lr = 4e-4, 100 of 20000 steps, min_lr = 4e-5: 4e-6 at s = 0, 4e-4 at
- * 99, 2.2e-4 at 10050. What lr does to the sink is Table 9: at one product of lr and steps, Sink_1
+ * 99, 2.2e-4 at 10050. What lr does to the sink is [T9]: at one product of lr and steps, Sink_1
  * is 23.44 % for 8e-4, 18.18 for 4e-4, 16.81 for 2e-4, 6.29 for 1e-4. */
 double schedule_lr(int schedule, double lr, double min_lr, int warmup, int steps, int step) {
     if (step < warmup) return lr * (step + 1) / warmup;
@@ -5287,7 +5307,7 @@ int grammar_read(Grammar *g, const unsigned char *text, size_t n, const char *na
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 9.2  Packing                                                       section 2 and Figure 1 right
+ * 9.2  Packing                                                       [S2] [FIG1] section 2
  *
  * Documents are tokenised, each followed by <|endoftext|> (and preceded by <|bos|> when asked),
  * joined, and cut into blocks of T+1 tokens that do not overlap: T inputs, and the same tokens one
@@ -5632,7 +5652,7 @@ static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t 
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 9.3  Interventions on a block                                          section 5, Table 10 right
+ * 9.3  Interventions on a block                                           [T10] [FIG5] section 5
  *
  * They overwrite, they do not insert: the target before position p changes with it, and is scored.
  *   --fix-token p        <|fix|>, an id that text never has
@@ -5687,7 +5707,7 @@ int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *targets, E
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 9.4  What an evaluation feeds                                        section 3.3, Table 1 left
+ * 9.4  What an evaluation feeds                                         [S3.3] [T1] section 3.3
  *
  *   natural   the first T tokens of held documents, as the paper takes them; when these do not
  *             suffice, further stretches of the same documents
@@ -6039,7 +6059,7 @@ int checkpoint_load(const char *path, Trainer *t, bool with_moments, Error *e) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 10.4  Model files: published weights as they are, read matrix by matrix       section 3, Table 8
+ * 10.4  Model files: published weights as they are, read matrix by matrix           section 3, [T8]
  *
  * The models that section 3 measures have up to 52 billion parameters. Their numbers stay as they
  * were published, in 2 or 4 bytes each, in one file (data/hf.c writes it), or even in the files
@@ -7216,7 +7236,7 @@ int trainer_resume(Trainer *t, const Settings *s, const char *flags, Error *e) {
     return e->status;
 }
 
-/* Fine-tuning (Figure 30, appendix D): the model of t, its parameters as they are, and everything
+/* Fine-tuning ([FIG30], appendix D): the model of t, its parameters as they are, and everything
  * else from s as trainer_create has it: step 0, moments of 0, its own data and schedule. The
  * tokenizer, unless ids come alone, must be the one that t was trained with, or for a model that
  * had none, one of as many ids. As after trainer_create, nothing is held on failure. */
@@ -7344,7 +7364,7 @@ int trainer_step(Trainer *t, Error *e) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 10.3  A training to its end: looks at the sink, the log, checkpoints          section 4, Figure 4
+ * 10.3  A training to its end: looks at the sink, the log, checkpoints          section 4, [FIG4]
  */
 
 enum { LOOK_N = 16 };                            /* sequences of a look */
@@ -7777,7 +7797,7 @@ double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 11.1  Multiple choice                                                 appendix B.3, Figure 10
+ * 11.1  Multiple choice                                                 appendix B.3, [FIG10]
  *
  * A question is a context and a few endings, one of them right. An ending's log p is the sum of log
  * p(token | all before it) over its tokens. The model's answer is the ending with the largest log p
@@ -8475,8 +8495,8 @@ static void heat_cell(double x, int width, bool colour, FILE *out) {
     fprintf(out, colour ? "%*s\x1b[0m" : "%*s", width, text);
 }
 
-/* Maps side by side: alpha of a column by layer and head, a title and what the column is above
- * each. */
+/* [FIG19] Maps side by side: alpha of a column by layer and head, a title and what the column is
+ * above each. */
 void heat_maps(const HeatMap *maps, int n, FILE *out) {
     bool colour = wants_colour(out);
     for (int line = -2; line < maps->s->L; line++) {

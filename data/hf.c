@@ -1105,7 +1105,7 @@ static int folder_open(Folder *f, const char *path, Error *e) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 8  Families: what a published model is called here
+ * 8  Families: what a published model is called here                                     [T8]
  *
  * A family is a table of tensors (ours, theirs), rows of a table of keys of config.json (theirs,
  * our flag) and a function for what takes a sentence. In names * stands for a number: of the block,
@@ -3309,7 +3309,7 @@ static int import_model(const char *from, const char *out, bool link, const char
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 12  HellaSwag, for sink eval --choices                                appendix B.3, Figure 10
+ * 12  HellaSwag, for sink eval --choices                                appendix B.3, [FIG10]
  *
  * A question a line of JSON: activity_label, ctx_a, ctx_b, endings, label. The LM evaluation
  * harness reads it as the context "LABEL: CTX_A CTX_B", CTX_B with its first letter large and the
