@@ -1533,7 +1533,7 @@ static void variants__resolve(Test *t) {
     note(t, "%d variants", n);
 }
 
-/* Table 15 [T15], row by row: which similarity, kernel and normaliser each operation is. */
+/* Table 15 [T6] [T15], row by row: which similarity, kernel and normaliser each operation is. */
 static void variants__table_15(Test *t) {
     static const struct { const char *name; int kernel, sim, normalizer; } ROWS[] = {
         {"softmax", KERNEL_IDENTITY, SIM_EXP, NORMALIZER_SUM},
@@ -1607,7 +1607,7 @@ static void config_learned_dim__orders(Test *t) {
         }
 }
 
-/* Rows, columns and who stands where, with and without * and x*; the layers that have a window. */
+/* Rows, columns and who stands where, with and without * and x*; layers with a window [FIG6]. */
 static void config_columns__by_variant(Test *t) {
     static const struct { const char *flags; int rows, columns, star, first;
     } ROWS[] = {
@@ -2426,7 +2426,7 @@ static void position_bucket__list(Test *t) {
     fact(t, position_bucket(-5) == 0 && position_bucket(1 << 20) == 31, "the ends");
 }
 
-/* [E6] [E7] With q = 0 a score is its bias: relative's bucket number for every head, T5's learned
+/* [E6] [E7] [T3] With q = 0 a score is its bias: relative's bucket number for every head, T5's learned
  * table, ALiBi's slopes at 8, 16 and 6 heads; a key ahead of its query, inside a prefix, counts as
  * distance 0. */
 static void distance_bias__tables(Test *t) {
@@ -2986,7 +2986,7 @@ static void no_other_biases(Lab *a, Lab *b) {
     }
 }
 
-/* [E29] The scale of a's weights goes into b's W_O. */
+/* [E29] [T14] The scale of a's weights goes into b's W_O. */
 static void scale_into_wo(Lab *a, Lab *b) {
     for (int l = 0; l < 2; l++)
         for (int i = 0; i < 144; i++) b->m.w.layer[l].wo[i] *= (real)a->m.c.scale;
@@ -3203,7 +3203,7 @@ static void extra__shared(Test *t) {
     lab_close(&b);
 }
 
-/* Table 5 [T4]: v* = m e_1 or m (1, .., 1)/sqrt(D), so that o_i gains a_i* times that; both of
+/* Table 5 [T5]: v* = m e_1 or m (1, .., 1)/sqrt(D), so that o_i gains a_i* times that; both of
  * length m. */
 static void extra__fixed_values(Test *t) {
     for (int value = 1; value < 3; value++) {
@@ -3553,7 +3553,7 @@ static void published__opt_350m(Test *t) {
 /* =================================================================================================
  * 4  The block and the model */
 
-/* [E2] [E3] The three placements, sum by sum: what the norms read, and where the stack ends. */
+/* [E2] [E3] [FIG1] The three placements, sum by sum: what the norms read, and where the stack ends. */
 static void block_forward__placements(Test *t) {
     static const char *const FLAGS[] = {"", "--place post", "--place parallel",
                                         "--place post --norm layer"};
@@ -4417,7 +4417,7 @@ static void gradients__accumulate(Test *t) {
     }
 }
 
-/* A batch's gradient is the mean of its sequences' (each with its share), whatever the
+/* [T10] A batch's gradient is the mean of its sequences' (each with its share), whatever the
  * accumulation. */
 static void gradients__of_a_batch(Test *t) {
     Lab b;
@@ -4647,7 +4647,7 @@ static void model_loss__direct(Test *t) {
     }
 }
 
-/* Section 6: with a prefix of p the first p-1 predictions, whose rows have seen their answer, are
+/* [FIG5] With a prefix of p the first p-1 predictions, whose rows have seen their answer, are
  * not scored: loss_row is -1 there, their targets do not matter, and p = 1 scores everything. */
 static void model_loss__prefix(Test *t) {
     for (int p = 0; p <= 9; p++) {
@@ -4734,7 +4734,7 @@ static void model_loss__extremes(Test *t) {
     lab_close(&b);
 }
 
-/* AdamW by hand: from m = v = 0 the first step goes lr g / (|g| + eps) whatever the betas; the
+/* [T2] AdamW by hand: from m = v = 0 the first step goes lr g / (|g| + eps) whatever the betas; the
  * decay acts before it; SGD is the same decay and lr g. */
 static void optimizer_step__by_hand(Test *t) {
     Step s = {OPTIMIZER_ADAMW, 0.1, 0.9, 0.99, 1e-8, 0.5, 1, 1};
@@ -4793,7 +4793,7 @@ static void optimizer_step__against_scalar(Test *t) {
     }
 }
 
-/* (F1) Warm-up lr (s+1)/warmup, then constant, or half a cosine to min_lr. */
+/* (F1) [T9] Warm-up lr (s+1)/warmup, then constant, or half a cosine to min_lr. */
 static void schedule_lr__values(Test *t) {
     static const struct { int schedule, warmup, steps, step; double want;
     } ROWS[] = {
@@ -5191,7 +5191,7 @@ static void sinks__entropy_and_mass(Test *t) {
     lab_close(&b);
 }
 
-/* Figures 7, 8, 29: the first row's norm over the mean of the others'. */
+/* [FIG7] [FIG8] [FIG29] The first row's norm over the mean of the others'. */
 static void norm_ratio__by_hand(Test *t) {
     const double norms[] = {10, 1, 2, 3}, zeros[] = {1, 0, 0};
     within(t, norm_ratio(norms, 4), 5, 0, "10 over the mean of 1, 2, 3");
@@ -5299,7 +5299,7 @@ static void slow_measure(const Lab *b, const int *ids, int rows, Sinks *w) {
     slow_close(&s);
 }
 
-/* Every field of Sinks on real models, by layer and head, against the slow recomputation; means
+/* [FIG2] Every field of Sinks on real models, by layer and head, against the slow recomputation; means
  * over three sequences. */
 static void sinks__against_slow(Test *t) {
     static const char *const FLAGS[] = {
@@ -6592,7 +6592,7 @@ static void grammar__domains(Test *t) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 9.2  Packing and interventions
+ * 9.2  Packing [S2] [FIG1] and interventions
  *
  * A source on disk, made for each test below out/ and removed with it. */
 
@@ -7154,7 +7154,7 @@ static void data_open__shards(Test *t) {
     scratch_close();
 }
 
-/* --fix-token p against the same blocks without it: input p and the target before it, and nothing
+/* [T10] --fix-token p against the same blocks without it: input p and the target before it, and nothing
  * else. */
 static void fix_token__two_places(Test *t) {
     enum { T = 8, B = 4 };
@@ -7241,7 +7241,7 @@ static void random_tokens__by_block(Test *t) {
     scratch_close();
 }
 
-/* What an evaluation feeds: starts of held documents and their sequels, random ids, one id
+/* [S3.3] [T1] What an evaluation feeds: starts of held documents and their sequels, random ids, one id
  * repeated. */
 static void data_probe__inputs(Test *t) {
     enum { N = 300 };
@@ -8622,7 +8622,7 @@ static void trainer_resume__refuses(Test *t) {
     scratch_close();
 }
 
-/* Fine-tuning: twice the same bytes; those of a training whose start was written over by hand; and,
+/* [FIG30] Fine-tuning: twice the same bytes; those of a training whose start was written over by hand; and,
  * of a run that stops and goes on, of one that does not. Nothing of the first training but the
  * parameters is left in it. */
 static void trainer_restart__from_parameters(Test *t) {
@@ -8903,7 +8903,7 @@ static void train_run__leaves(Test *t) {
 /* =================================================================================================
  * 11  Evaluation */
 
-/* evaluate() against the maps of one forward by hand: alpha_k as the mean of column k's weights
+/* [FIG4] evaluate() against the maps of one forward by hand: alpha_k as the mean of column k's weights
  * over the rows i >= k, Sink as the share of heads and sequences above eps, and the loss of the
  * same tokens. */
 static void evaluate__against_maps(Test *t) {
@@ -9352,7 +9352,7 @@ static void sinks_print__blocks_that_attend(Test *t) {
     scratch_close();
 }
 
-/* Maps and the page of `sink eval`, read back as numbers. */
+/* [FIG19] Maps and the page of `sink eval`, read back as numbers. */
 static void heat_maps__print_alpha(Test *t) {
     Config c;
     Sinks s;

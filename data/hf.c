@@ -1111,7 +1111,7 @@ static int folder_open(Folder *f, const char *path, Error *e) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 8  Families: what a published model is called here
+ * 8  Families: what a published model is called here                                     [T8]
  *
  * A family is a table of tensors (ours, theirs), rows of a table of keys of config.json (theirs,
  * our flag) and a function for what takes a sentence. In names * stands for a number: of the block,
@@ -3315,7 +3315,7 @@ static int import_model(const char *from, const char *out, bool link, const char
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 12  Multiple choice                                                   appendix B.3, Figure 10
+ * 12  Multiple choice                                                     appendix B.3, [FIG10]
  *
  * A question is a context and a few endings, one of them right. An ending's log p is the sum of log
  * p(token | all before it) over its tokens. The model's answer is the ending with the largest log p

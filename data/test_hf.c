@@ -1104,6 +1104,7 @@ static void published_compare(Test *t, const Model *m, const char *family) {
 }
 
 /* HellaSwag in the harness's form: what the rule of its Python makes of these lines. */
+/* [FIG10] */
 static void hf__choices(Test *t) {
     static const char LINES[] =
         "{\"ind\": 1, \"activity_label\": \"Roof work\", "
@@ -1565,7 +1566,7 @@ static void hf__llama2c_refuses(Test *t) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 16.5  Published models: tiny ones of every family, as the library that publishes them writes
+ * 16.5  [T8] Published models: tiny ones of every family, as the library that publishes them writes
  * them, imported by ./hf and held against what that library computes. data/golden/hf_tiny.py, which
  * wrote hf_tiny.txt, states its format and how a tensor's numbers follow from its name. */
 
