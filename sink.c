@@ -8093,41 +8093,45 @@ int choices_answer(Chosen *out, Model *m, Data *d, const Settings *s, Error *e) 
  * 11.2  sink dump: every tensor of one forward and backward as .npy, for anyone to check in NumPy
  */
 
+/* A dump in the making, and the file in hand. N rows of a sequence, the first of them its x*, where
+ * it has one; S columns of a map. */
+typedef struct Dump {
+    const char *folder;
+    const Config *c;
+    idx B, T, N, S;
+    char path[PATH_ROOM + 64];
+    Passage file;
+    Error *e;
+} Dump;
+
 /* NumPy's format 1.0: magic, a header in Python's syntax padded to a multiple of 64, the numbers,
- * of 4 or 8 bytes each, little-endian. */
-static int npy_write(const char *folder, const char *name, const char *type, size_t width,
-                     const void *at, int rank, const idx *shape, Error *e) {
-    char path[PATH_ROOM + 64], header[256], dims[128] = "";
-    idx count = 1;
-    for (int i = 0, to = 0; i < rank; count *= shape[i++])
+ * little-endian, which follow in as many pieces as the caller likes. */
+static void npy_begin(Dump *d, const char *name, const char *type, int rank, const idx *shape) {
+    char magic[] = "\x93NUMPY\x01", header[256], dims[128] = "";
+    for (int i = 0, to = 0; i < rank; i++)
         to += snprintf(dims + to, sizeof dims - (size_t)to, "%lld,%s", (long long)shape[i],
                        i + 1 < rank ? " " : "");
-    int n = snprintf(header, sizeof header,
-                     "{'descr': '<%s', 'fortran_order': False, 'shape': (%s), }", type, dims);
-    int padded = (10 + n + 1 + 63) / 64 * 64 - 10;
-    Bytes out = {0};
-    const unsigned char *from = at;
-    bytes_add(&out, "\x93NUMPY\x01\x00", 8, e);
-    bytes_number(&out, (uint64_t)padded, 2, e);
-    bytes_print(&out, e, "%s%*s", header, padded - n, "\n");
-    for (; count-- > 0 && !e->status; from += width) {
-        uint32_t four;
-        uint64_t bits;
-        if (width == 8) memcpy(&bits, from, 8);
-        else { memcpy(&four, from, 4); bits = four; }
-        bytes_number(&out, bits, (int)width, e);
-    }
-    snprintf(path, sizeof path, "%s/%s.npy", folder, name);
-    if (!e->status) file_write(path, out.at, out.size, e);
-    bytes_free(&out);
-    return e->status;
+    int n = snprintf(header, sizeof header, "{'descr': '<%s', 'fortran_order': False, 'shape': "
+                     "(%s), }", type, dims), padded = (10 + n + 1 + 63) / 64 * 64 - 10;
+    snprintf(header + n, sizeof header - (size_t)n, "%*s", padded - n, "\n");
+    snprintf(d->path, sizeof d->path, "%s/%s.npy", d->folder, name);
+    d->file = (Passage){.out = true, .e = d->e};
+    if (d->e->status || writing_begin(&d->file.w, d->path, d->e)) return;
+    pass_bytes(&d->file, magic, 8);
+    pass(&d->file, (uint64_t)padded, 2);
+    pass_bytes(&d->file, header, (size_t)padded);
 }
 
-static int npy_real(const char *folder, const char *name, const real *at, int rank,
-                    const idx *shape, Error *e) {
-    return npy_write(folder, name, sizeof(real) == 4 ? "f4" : "f8", sizeof(real), at, rank, shape,
-                     e);
+static void npy_begin_real(Dump *d, const char *name, int rank, const idx *shape) {
+    npy_begin(d, name, sizeof(real) == 4 ? "f4" : "f8", rank, shape);
 }
+
+/* Writing leaves x as it is. */
+static void npy_add(Dump *d, const real *x, idx n) {
+    pass_numbers(&d->file, (real *)x, n, sizeof(real));
+}
+
+static void npy_end(Dump *d) { if (d->file.w.f) writing_end(&d->file.w, d->e); }
 
 /* config.json: the resolved model under the flags' names. */
 static int dump_config(const char *folder, const Settings *s, Error *e) {
@@ -8198,98 +8202,89 @@ int data_ids(Data *d, const char *path, int vocab, Error *e) {
     return e->status;
 }
 
-/* The weights, m or z of all layers, [B,H,N,S] each, as one [L,B,H,T,S] of the real rows. */
-static int dump_maps(const char *folder, const char *name, const Acts *a, int which,
-                     const Config *c, int B, int T, Error *e) {
-    idx L = c->layers, H = c->heads, N = config_rows(c, T), S = config_columns(c, T), first = N - T;
-    idx shape[] = {L, B, H, T, S};
-    real *all = grab(L * B * H * T * S, sizeof(real), e), *to = all;
-    for (idx l = 0; l < L && !e->status; l++)
-        for (idx bh = 0; bh < B * H; bh++, to += T * S) {
-            const real *const map[] = {a->probe[l].weight, a->probe[l].metric, a->probe[l].z};
-            copy(to, map[which] + (bh * N + first) * S, T * S);
+/* The weights, m or z of all layers as one [L,B,H,T,S] of the real rows. */
+static void dump_maps(Dump *d, const char *name, const Acts *a, int which) {
+    const idx L = d->c->layers, H = d->c->heads, shape[] = {L, d->B, H, d->T, d->S};
+    npy_begin_real(d, name, 5, shape);
+    for (idx l = 0; l < L; l++)
+        for (idx bh = 0; bh < d->B * H; bh++) {
+            real *const map[] = {a->probe[l].weight, a->probe[l].metric, a->probe[l].z};
+            npy_add(d, map[which] + ((bh + 1) * d->N - d->T) * d->S, d->T * d->S);
         }
-    if (!e->status) npy_real(folder, name, all, 5, shape, e);
-    free(all);
-    return e->status;
+    npy_end(d);
 }
 
-static int dump_alpha(const char *folder, const Acts *a, const Config *c, int B, int T, Error *e) {
-    idx L = c->layers, H = c->heads, N = config_rows(c, T), S = config_columns(c, T),
-        shape[] = {L, B, H, S};
-    double *alpha = grab(S, sizeof(double), e);
-    real *all = grab(L * B * H * S, sizeof(real), e), *to = all;
-    for (idx l = 0; l < L && !e->status; l++)
-        for (idx bh = 0; bh < B * H; bh++) {
-            sink_alpha(c, T, ROWS_REAL, a->probe[l].metric + bh * N * S, alpha);
-            for (idx j = 0; j < S; j++) *to++ = (real)alpha[j];
-        }
-    if (!e->status) npy_real(folder, "alpha", all, 4, shape, e);
+static void dump_alpha(Dump *d, const Acts *a) {
+    const idx L = d->c->layers, H = d->c->heads, S = d->S, shape[] = {L, d->B, H, S};
+    double *alpha = grab(S, sizeof(double), d->e);
+    npy_begin_real(d, "alpha", 4, shape);
+    for (idx i = 0; i < L * d->B * H && !d->e->status; i++) {
+        const idx l = i / (d->B * H), bh = i % (d->B * H);
+        sink_alpha(d->c, (int)d->T, ROWS_REAL, a->probe[l].metric + bh * d->N * S, alpha);
+        for (idx j = 0; j < S; j++) npy_add(d, &(real){(real)alpha[j]}, 1);
+    }
+    npy_end(d);
     free(alpha);
-    free(all);
-    return e->status;
 }
 
 /* hidden [L+1,B,N,C]; with all, prenorm [L,B,N,C] and q, k [L,B,H,N,D], key heads repeated. */
-static int dump_states(const char *folder, const Acts *a, const Config *c, int B, int T, bool all,
-                       Error *e) {
-    idx L = c->layers, H = c->heads, N = config_rows(c, T), C = c->dim, D = c->head_dim;
-    idx n = B * N * C, hidden[] = {L + 1, B, N, C}, prenorm[] = {L, B, N, C},
-        heads[] = {L, B, H, N, D};
-    idx most = (L + 1) * n > L * B * H * N * D ? (L + 1) * n : L * B * H * N * D;
-    real *at = grab(most, sizeof(real), e);
-    if (e->status) return e->status;
-    for (idx l = 0; l <= L; l++) copy(at + l * n, l < L ? a->layer[l].x : a->h, n);
-    npy_real(folder, "hidden", at, 4, hidden, e);
+static void dump_states(Dump *d, const Acts *a, bool all) {
+    const Config *c = d->c;
+    const idx L = c->layers, B = d->B, H = c->heads, N = d->N, C = c->dim, D = c->head_dim;
+    npy_begin_real(d, "hidden", 4, (idx[]){L + 1, B, N, C});
+    for (idx l = 0; l <= L; l++) npy_add(d, l < L ? a->layer[l].x : a->h, B * N * C);
+    npy_end(d);
     if (all && c->place == PLACE_POST) {
-        for (idx l = 0; l < L; l++) copy(at + l * n, a->layer[l].s2, n);
-        npy_real(folder, "prenorm", at, 4, prenorm, e);
+        npy_begin_real(d, "prenorm", 4, (idx[]){L, B, N, C});
+        for (idx l = 0; l < L; l++) npy_add(d, a->layer[l].s2, B * N * C);
+        npy_end(d);
     }
     for (int key = 0; all && key < 2; key++) {
-        real *to = at;
         const idx own = key ? c->kv_heads : H;
+        npy_begin_real(d, key ? "k" : "q", 5, (idx[]){L, B, H, N, D});
         for (idx l = 0; l < L; l++)
-            for (idx bh = 0; bh < B * H; bh++)
-                for (idx i = 0; i < N; i++, to += D)
-                    copy(to, (key ? a->layer[l].k : a->layer[l].q)
-                             + ((bh / H * N + i) * own + bh % H / (H / own)) * D, D);
-        npy_real(folder, key ? "k" : "q", at, 5, heads, e);
+            for (idx row = 0; row < B * H * N; row++) {      /* (b, h, i), in that order */
+                const idx b = row / N / H, h = row / N % H, i = row % N;
+                npy_add(d, (key ? a->layer[l].k : a->layer[l].q) +
+                           ((b * N + i) * own + h / (H / own)) * D, D);
+            }
+        npy_end(d);
     }
-    free(at);
-    return e->status;
 }
 
-static int dump_logits(const char *folder, const Model *m, Acts *a, int B, int T, Error *e) {
-    idx N = config_rows(&m->c, T), C = m->c.dim, V = m->c.vocab, shape[] = {B, T, V};
-    real *all = grab(B * T * V, sizeof(real), e);
-    for (idx b = 0; b < B && !e->status; b++)
-        for (idx t = 0; t < T; t += SLICE)
-            model_logits(m, a, a->nf + (b * N + N - T + t) * C, T - t < SLICE ? T - t : SLICE,
-                         all + (b * T + t) * V);
-    if (!e->status) npy_real(folder, "logits", all, 3, shape, e);
-    free(all);
-    return e->status;
+static void dump_logits(Dump *d, const Model *m, Acts *a) {
+    const idx C = m->c.dim, V = m->c.vocab;
+    real *y = grab(SLICE * V, sizeof(real), d->e);
+    npy_begin_real(d, "logits", 3, (idx[]){d->B, d->T, V});
+    for (idx b = 0; b < d->B; b++)
+        for (idx t = 0, some; t < d->T && !d->e->status; t += some) {
+            some = d->T - t < SLICE ? d->T - t : SLICE;
+            model_logits(m, a, a->nf + ((b + 1) * d->N - d->T + t) * C, some, y);
+            npy_add(d, y, some * V);
+        }
+    npy_end(d);
+    free(y);
 }
 
-static int dump_tensors(const char *folder, const Model *m, Error *e) {
-    char name[64];
-    for (int i = 0; i < m->n_tensors && !e->status; i++) {
-        const Tensor *t = &m->tensor[i];
-        idx shape[] = {t->shape[0], t->shape[1]};
-        snprintf(name, sizeof name, "param.%s", t->name);
-        npy_real(folder, name, m->params + t->at, t->rank, shape, e);
-        snprintf(name, sizeof name, "grad.%s", t->name);
-        npy_real(folder, name, m->grads + t->at, t->rank, shape, e);
+static void dump_tensors(Dump *d, const Model *m) {
+    for (int i = 0; i < 2 * m->n_tensors; i++) {
+        const Tensor *t = &m->tensor[i / 2];
+        char name[64];
+        snprintf(name, sizeof name, "%s.%s", i % 2 ? "grad" : "param", t->name);
+        npy_begin_real(d, name, t->rank, (idx[]){t->shape[0], t->shape[1]});
+        npy_add(d, (i % 2 ? m->grads : m->params) + t->at, t->count);
+        npy_end(d);
     }
-    return e->status;
 }
 
-/* One forward and backward over ids [B,T+1], and everything about it into folder. */
+/* One forward and backward over the lines of T + 1 ids in file [B,T+1], and everything about it
+ * into folder. */
 static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, const Ids *file,
                     int B, int T, Error *e) {
     const Config *c = &m->c;
-    idx L = c->layers, map = B * (idx)c->heads * config_rows(c, T) * config_columns(c, T),
-        shape[] = {B, T + 1};
+    Dump d = {.folder = folder, .c = c, .B = B, .T = T, .N = config_rows(c, T),
+              .S = config_columns(c, T), .e = e};
+    const idx L = c->layers, map = B * (idx)c->heads * d.N * d.S;
     int *ids = grab(2 * (idx)B * T, sizeof(int), e), *targets = ids ? ids + (idx)B * T : NULL;
     real *maps = grab(3 * L * map, sizeof(real), e);
     Probe *probe = grab(L, sizeof(Probe), e);
@@ -8298,24 +8293,28 @@ static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, co
             probe[l] = (Probe){maps + 3 * l * map, maps + (3 * l + 1) * map,
                                maps + (3 * l + 2) * map};
         for (idx i = 0; i < (idx)B * T; i++) {
-            ids[i] = file->at[i + i / T];                    /* lines of T + 1 */
+            ids[i] = file->at[i + i / T];
             targets[i] = file->at[i + i / T + 1];
         }
         a->probe = probe;
         model_zero_grads(m);
         model_forward(m, a, ids, B, T);
         real loss = (real)model_loss(m, a, targets, B, T, true, 1);
-        dump_logits(folder, m, a, B, T, e); /* before the backward: it shares scratch */
+        dump_logits(&d, m, a);                       /* before the backward: it shares scratch */
         model_backward(m, a, ids, B, T);
         dump_config(folder, s, e);
-        npy_write(folder, "ids", "i4", 4, file->at, 2, shape, e);
-        npy_real(folder, "loss", &loss, 0, NULL, e);
-        dump_tensors(folder, m, e);
-        dump_states(folder, a, c, B, T, s->all, e);
-        dump_maps(folder, "attn", a, 0, c, B, T, e);
-        dump_maps(folder, "metric", a, 1, c, B, T, e);
-        if (s->all) dump_maps(folder, "z", a, 2, c, B, T, e);
-        dump_alpha(folder, a, c, B, T, e);
+        npy_begin(&d, "ids", "i4", 2, (idx[]){B, T + 1});
+        for (size_t i = 0; i < file->size; i++) pass(&d.file, (uint32_t)file->at[i], 4);
+        npy_end(&d);
+        npy_begin_real(&d, "loss", 0, NULL);
+        npy_add(&d, &loss, 1);
+        npy_end(&d);
+        dump_tensors(&d, m);
+        dump_states(&d, a, s->all);
+        dump_maps(&d, "attn", a, 0);
+        dump_maps(&d, "metric", a, 1);
+        if (s->all) dump_maps(&d, "z", a, 2);
+        dump_alpha(&d, a);
         a->probe = NULL;
     }
     free(ids);
