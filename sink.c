@@ -8720,62 +8720,53 @@ void ablated_text(const Ablated *a, const Settings *s, Bytes *out, Error *e) {
  */
 
 /* =================================================================================================
-   13  Matrix multiply and vector maths
-
-   Nine tenths of a training step is c[i][j] += a[i][p] * b[p][j]. The three loops that say so reach
-   a few percent of what a processor can do, because they starve it. How to feed it:
-
-   Lanes. One vector instruction multiplies and adds L numbers at once: 4 floats in the 16 bytes
-   that every x86-64 and ARM machine has, 8 with AVX2, 16 with AVX-512. Neighbours in a row of B and
-   of C fill the lanes; one number of A is repeated in all of them.
-
-   Registers. A fused multiply-add takes about 4 cycles, and two can begin in every cycle, so 8 or
-   more must be under way that do not wait for each other: each needs a sum of its own. A tile of C,
-   R rows of V vectors, is R*V such sums. They stay in registers for the whole sum over p, and a
-   step of p loads V vectors of B and R numbers of A for its R*V multiply-adds: 10 loads feed 16 of
-   them in an 8 x 2 tile, where the naive loop loads two numbers for each one. The registers set the
-   limit: 32 hold 8*2 sums, 2 vectors of B and room for A; where there are 16, 6*2 + 2 + 1 fit.
-   That is why the tile is 8 x 32 floats with AVX-512, 6 x 16 with AVX2, 6 x 8 in plain x86-64, and
-   8 x 8 on ARM, which has 32 short registers.
-
-   Panels. Memory is slow, and its caches are small: 32 to 48 KiB that deliver at full speed (L1),
-   256 KiB or more that deliver at perhaps half (L2). So B is cut into blocks of DEPTH rows by
-   SPREAD columns, 128 KiB that live in L2 while all rows of A pass by. A block is copied
-    first ("packed")
-   into panels one tile wide, so that the tile reads consecutive bytes: in place, consecutive rows
-   of B may lie some power of two apart, where they would fight for the same few places of a cache.
-   The copy costs one visit per element and saves m / R of them; for few rows, or a small B, it does
-   not pay and B is read where it lies. The tile's rows of A, DEPTH long, are 8 KiB and stay in L1
-   while the panels stream past. They are read in place if row-major; a transposed A is packed, four
-   tiles of rows at a time, since a whole cache line arrives with each of its elements.
-
-   Edges. The last columns and rows fill their panel up with zeros, whose products go into sums that
-   are never stored, so a NaN or an infinity meets them harmlessly. A tile of half the rows or half
-   the columns keeps the waste small.
-
-   Order. An element of C is a sum over DEPTH steps of p, added to C, then the next DEPTH: whatever
-   tile or task it falls in. Threads share out blocks of C and own them, so one thread and sixteen
-   give the same bits.
-
-   Everything below is written once, for a vector width that is a constant wherever it is inlined
-   (13.4), and the processor picks among the instances when it runs. GCC and Clang turn the few
-   operations of 13.1 into single instructions; other compilers run the same loops number by number.
-   GCC fuses multiplies and adds in its default mode, not under -std=c11 (fma_fuses tells).
-   ============================================================================================ */
+ * 13  Matrix multiply and vector maths
+ *
+ * Nine tenths of a training step is c[i][j] += a[i][p] * b[p][j]. Three plain loops reach a few
+ * percent of what a processor can do, because they starve it. How to feed it:
+ *
+ * Lanes. One instruction multiplies and adds L numbers at once: 4 floats in the 16 bytes that every
+ * x86-64 and ARM machine has, 8 with AVX2, 16 with AVX-512. Neighbours in a row of B and of C fill
+ * the lanes; one number of A is repeated in all of them.
+ *
+ * Registers. A fused multiply-add takes about 4 cycles and two begin in each, so 8 or more must be
+ * under way that do not wait for each other. A tile of C, R rows of V vectors, is R V such sums,
+ * which stay in registers for the whole sum over p: 10 loads feed 16 of them in an 8 x 2 tile. The
+ * number of registers sets the tile: 8 x 32 floats with AVX-512, 6 x 16 with AVX2, 6 x 8 in plain
+ * x86-64, 8 x 8 on ARM, which has 32 short registers.
+ *
+ * Panels. B is cut into blocks of DEPTH rows by SPREAD columns, 128 KiB that live in the L2 cache
+ * while all rows of A pass by. A block is first packed into panels one tile wide, so that the tile
+ * reads consecutive bytes. For few rows, or a small B, the copy does not pay, and B is read where
+ * it lies. The tile's rows of A, 8 KiB, stay in L1. They are read in place if row-major; a
+ * transposed A is packed, four tiles of rows at a time.
+ *
+ * Edges. The last columns and rows fill their panel up with zeros, whose products go into sums that
+ * are never stored, so a NaN or an infinity meets them harmlessly.
+ *
+ * Order. An element of C is a sum over DEPTH steps of p, added to C, then the next DEPTH, whatever
+ * tile or task it falls in. Threads own blocks of C. So one thread and sixteen give the same bits.
+ *
+ * Everything is written once, for a vector width that is a constant wherever it is inlined, and the
+ * processor picks among the instances when it runs (13.4). Without GCC's vector extension the same
+ * loops run number by number. GCC fuses multiplies and adds in its default mode, not under -std=c11
+ * (fma_fuses tells).
+ */
 
 /* --- 13.1  Lanes: the only lines that know how to say "vector" to a compiler -------------------
-
-   `bytes` is 16, 32 or 64 and constant. Lanes are reached through pointers: a vector as argument or
-   result would have another calling convention in every instance. The types may alias real and
-   need no alignment beyond real's. An array that is only reached this way, at places that are
-   constant once its loops are unrolled, lives in registers; loops that count 0, 1, 2, ... do unroll
-   (with steps of `lanes` Clang leaves the sums in memory, at a third of the speed). */
+ *
+ * `bytes` is 16, 32 or 64 and constant. Lanes are reached through pointers: a vector as argument or
+ * result would have another calling convention in every instance. Arrays that are only reached this
+ * way, at places that are constant once loops are unrolled, live in registers. Loops that count 0,
+ * 1, 2, .. do unroll (with steps of `lanes` Clang leaves the sums in memory, at a third of the
+ * speed). */
 
 #if defined(__GNUC__) && !defined(__TINYC__)
-typedef real Lanes16 __attribute__((vector_size(16), aligned(sizeof(real)), may_alias));
-typedef real Lanes32 __attribute__((vector_size(32), aligned(sizeof(real)), may_alias));
-typedef real Lanes64 __attribute__((vector_size(64), aligned(sizeof(real)), may_alias));
-typedef real Four __attribute__((vector_size(4 * sizeof(real)), aligned(sizeof(real)), may_alias));
+#define LANES(bytes) vector_size(bytes), aligned(sizeof(real)), may_alias
+typedef real Lanes16 __attribute__((LANES(16)));
+typedef real Lanes32 __attribute__((LANES(32)));
+typedef real Lanes64 __attribute__((LANES(64)));
+typedef real Four __attribute__((LANES(4 * sizeof(real))));
 
 /* {a0, b0, a1, b1} and {a2, b2, a3, b3}; GCC takes the order as integers of real's size. */
 #ifdef __clang__
@@ -8788,34 +8779,23 @@ typedef __typeof__(_Generic((real)0, float: (int32_t)0, default: (int64_t)0)) Fo
 #define HIGH(a, b) __builtin_shuffle(a, b, (FourOrder){2, 6, 3, 7})
 #endif
 
-/* c += a b for one vector of `bytes` bytes, with the same a in every lane. */
+/* A statement on vectors L of `bytes` bytes. */
+#define WITH_LANES(statement)                                                                      \
+    if (bytes == 64) { typedef Lanes64 L; statement; }                                             \
+    else if (bytes == 32) { typedef Lanes32 L; statement; }                                        \
+    else { typedef Lanes16 L; statement; }
+
+/* c += a b for one vector, with the same a in every lane; lane by lane; and c = b. */
 INLINE void lanes_axpy(const int bytes, real *c, real a, const real *b) {
-    if (bytes == 64)
-        *(Lanes64 *)c += a * *(const Lanes64 *)b;
-    else if (bytes == 32)
-        *(Lanes32 *)c += a * *(const Lanes32 *)b;
-    else
-        *(Lanes16 *)c += a * *(const Lanes16 *)b;
+    WITH_LANES(*(L *)c += a * *(const L *)b)
 }
 
-/* c += a b for one vector, lane by lane. */
 INLINE void lanes_fma(const int bytes, real *c, const real *a, const real *b) {
-    if (bytes == 64)
-        *(Lanes64 *)c += *(const Lanes64 *)a * *(const Lanes64 *)b;
-    else if (bytes == 32)
-        *(Lanes32 *)c += *(const Lanes32 *)a * *(const Lanes32 *)b;
-    else
-        *(Lanes16 *)c += *(const Lanes16 *)a * *(const Lanes16 *)b;
+    WITH_LANES(*(L *)c += *(const L *)a * *(const L *)b)
 }
 
-/* c = b for one vector. */
 INLINE void lanes_copy(const int bytes, real *c, const real *b) {
-    if (bytes == 64)
-        *(Lanes64 *)c = *(const Lanes64 *)b;
-    else if (bytes == 32)
-        *(Lanes32 *)c = *(const Lanes32 *)b;
-    else
-        *(Lanes16 *)c = *(const Lanes16 *)b;
+    WITH_LANES(*(L *)c = *(const L *)b)
 }
 
 /* to[p*ldt + j] = from[j*ld + p] for j, p < 4: rows 0 and 2, 1 and 3 are interleaved, then the
@@ -9002,17 +8982,16 @@ INLINE void product(const int bytes, const int rows, const int cols, real *c, id
 
 /* --- 13.3  Vector maths ------------------------------------------------------------------------
 
-   libm's expf, erfcf and powf are called number by number, and sqrtf too, because it may have to
-   set errno. The functions below take one number and have no branches (`either`), so a loop over
-   them becomes vector code; it is a loop of constant length, over arrays of its own (map). A span
-   is one vector of the widest instance, and short, since a row of scores is. Whole spans are
-   computed at the end of an array too, so an element's bits do not depend on where it stands.
+   libm's expf, erfcf and powf work number by number, and so does sqrtf, which may set errno. The
+   functions below have no branches (`either`), so a loop over them becomes vector code. A span is
+   one vector of the widest instance. Whole spans are computed at the end of an array too, so an
+   element's bits do not depend on where it stands.
 
-   Coefficients: those of smallest maximal relative error, by Remez's exchange in 40 digits. The
-   largest errors over all floats and instruction sets (`make exhaustive`), in units in the last
-   place (ulp), in float; rounding alone is 0.5:
+   Coefficients: of smallest maximal relative error, by Remez's exchange in 40 digits. The largest
+   errors over all floats and instruction sets (`make exhaustive`), in units in the last place
+   (ulp), in float; rounding alone is 0.5:
      exp 1.012 at -5.86   sigmoid 2.402 at -4.16   sqrt 0.760   Phi 4.757 at -0.79   log 0.5001
-   and of powers 0.529, so far over every 61st float. */
+   and of powers 0.529, over every 61st float. */
 
 enum { SPAN = 16, PARTS = 32 };
 typedef enum FoldOp { FOLD_SUM, FOLD_MAX, FOLD_DOT } FoldOp;
@@ -9026,29 +9005,10 @@ INLINE double log_of(double x) { return log(x); }
 INLINE double pow_of(double x, double p) { return pow(fabs(x), p); }
 INLINE double either(bool first, double a, double b) { return first ? a : b; }
 #else
-INLINE float float_of(uint32_t bits) {
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-INLINE uint32_t bits_of(float x) {
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-INLINE double double_of(uint64_t bits) {
-    double x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-INLINE uint64_t bits_of_double(double x) {
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
+INLINE float float_of(uint32_t bits) { float x; memcpy(&x, &bits, 4); return x; }
+INLINE uint32_t bits_of(float x) { uint32_t bits; memcpy(&bits, &x, 4); return bits; }
+INLINE double double_of(uint64_t bits) { double x; memcpy(&x, &bits, 8); return x; }
+INLINE uint64_t bits_of_double(double x) { uint64_t bits; memcpy(&bits, &x, 8); return bits; }
 
 /* first ? a : b. As written there, the compiler might compute a and b behind a branch. */
 INLINE float either(bool first, float a, float b) {
@@ -9186,11 +9146,8 @@ INLINE void fold_half(real *s, const int half, bool largest) {
 
 /* Folds s[0..PARTS) into s[0], the upper half onto the lower until one is left. */
 INLINE real fold_tree(real *s, bool largest) {
-    fold_half(s, 16, largest);
-    fold_half(s, 8, largest);
-    fold_half(s, 4, largest);
-    fold_half(s, 2, largest);
-    fold_half(s, 1, largest);
+    fold_half(s, 16, largest); fold_half(s, 8, largest); fold_half(s, 4, largest);
+    fold_half(s, 2, largest); fold_half(s, 1, largest);
     return s[0];
 }
 
@@ -9231,54 +9188,33 @@ INLINE real fold_max(idx n, const real *x) {
 
 /* --- 13.4  One instance per instruction set, and the choice among them ----------------------- */
 
-/* The peak's loop: `chains` vectors s, each s += a s again and again; every addition needs the one
-   before it in its own chain only. With |a| below half an epsilon s keeps its value for ever. */
-INLINE void spin(const int bytes, const int chains, int turns, real *x, real a) {
-    const int lanes = bytes / (int)sizeof(real);
-    real s[TILE_MAX];
-    for (int v = 0; v < chains; v++) lanes_copy(bytes, s + v * lanes, x);
-    for (int turn = 0; turn < turns; turn++)
-        for (int v = 0; v < chains; v++) lanes_axpy(bytes, s + v * lanes, a, s + v * lanes);
-    for (int v = 0; v < chains; v++) lanes_axpy(bytes, x, 1, s + v * lanes);
-}
-
-/* What an instance offers; flops is what one turn of spin does, rows the height of its tile. */
+/* What an instance offers, and the height of its tile. */
 typedef struct Kernels {
-    int flops, rows;
+    int rows;
     void (*product)(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add);
     void (*map)(VecOp op, idx n, real *y, const real *x, real p);
     real (*fold)(FoldOp op, idx n, const real *x, const real *y);
-    void (*spin)(int turns, real *x, real a);
 } Kernels;
 
 /* A macro, because a function can be compiled for another instruction set only under another name:
-   the four entries, into which everything above is inlined, and the row that lists them. */
-#define INSTANCE(name, target, bytes, tile_rows, tile_cols, chains)                                \
-    target static void product_##name(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n,       \
-                                      idx k, bool add)                                             \
-    {                                                                                              \
+   the entries, into which everything above is inlined, and the row that lists them. */
+#define INSTANCE(name, target, bytes, tile_rows, tile_cols)                                        \
+    target static void product_##name(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k,   \
+                                      bool add) {                                                  \
         product(bytes, tile_rows, tile_cols, c, ldc, a, b, m, n, k, add);                          \
     }                                                                                              \
-    target static void map_##name(VecOp op, idx n, real *y, const real *x, real p)                 \
-    {                                                                                              \
+    target static void map_##name(VecOp op, idx n, real *y, const real *x, real p) {               \
         map(op, n, y, x, p);                                                                       \
     }                                                                                              \
-    target static real fold_##name(FoldOp op, idx n, const real *x, const real *y)                 \
-    {                                                                                              \
-        if (op == FOLD_MAX) return fold_max(n, x);                                                 \
-        return op == FOLD_SUM ? fold_sum(bytes, n, x, NULL) : fold_sum(bytes, n, x, y);            \
+    target static real fold_##name(FoldOp op, idx n, const real *x, const real *y) {               \
+        return op == FOLD_MAX ? fold_max(n, x) : fold_sum(bytes, n, x, y);                         \
     }                                                                                              \
-    target static void spin_##name(int turns, real *x, real a)                                     \
-    {                                                                                              \
-        spin(bytes, chains, turns, x, a);                                                          \
-    }                                                                                              \
-    static const Kernels KERNELS_##name = {2 * (chains) * (bytes) / (int)sizeof(real), tile_rows,  \
-                                           product_##name, map_##name, fold_##name, spin_##name};
+    static const Kernels KERNELS_##name = {tile_rows, product_##name, map_##name, fold_##name};
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__TINYC__)
-INSTANCE(base, , 16, 6, 2, 14)
-INSTANCE(avx2, TARGET_AVX2, 32, 6, 2, 12)
-INSTANCE(avx512, TARGET_AVX512, 64, 8, 2, 16)
+INSTANCE(base, , 16, 6, 2)
+INSTANCE(avx2, TARGET_AVX2, 32, 6, 2)
+INSTANCE(avx512, TARGET_AVX512, 64, 8, 2)
 
 Isa isa_best(void) {
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return ISA_BASE;
@@ -9291,16 +9227,10 @@ static const Kernels *kernels(Isa isa) {
     return use == ISA_AVX512 ? &KERNELS_avx512 : use == ISA_AVX2 ? &KERNELS_avx2 : &KERNELS_base;
 }
 #else
-INSTANCE(base, , 16, 8, 2, 16)
+INSTANCE(base, , 16, 8, 2)
 
-Isa isa_best(void) {
-    return ISA_BASE;
-}
-
-static const Kernels *kernels(Isa isa) {
-    (void)isa;
-    return &KERNELS_base;
-}
+Isa isa_best(void) { return ISA_BASE; }
+static const Kernels *kernels(Isa isa) { return (void)isa, &KERNELS_base; }
 #endif
 
 /* The product on this thread, the empty sum included. */
@@ -9354,25 +9284,6 @@ bool fma_fuses(Isa isa) {
     return c != 0;
 }
 
-/* The best of a few tries, since other programs only ever make one slower. */
-double fma_peak(Isa isa, int threads) {
-    enum { TURNS = 1 << 16, TRIES = 12 };
-    const Kernels *on = kernels(isa);
-    double best = 0;
-    for (int try = 0; try < TRIES; try++) {
-        const double start = seconds();
-        PARALLEL
-        for (int t = 0; t < threads; t++) {
-            real x[LANES_MAX];
-            for (int l = 0; l < LANES_MAX; l++) x[l] = (real)(l + 1);
-            on->spin(TURNS, x, (real)REAL_EPS / 8);
-        }
-        const double rate = (double)on->flops * TURNS * threads / (seconds() - start) * 1e-9;
-        if (rate > best) best = rate;
-    }
-    return best;
-}
-
 /* Fewer numbers than a span are filled up to one. */
 void vec_map_at(Isa isa, VecOp op, idx n, real *y, const real *x, real p) {
     const Kernels *on = kernels(isa);
@@ -9386,14 +9297,15 @@ void vec_map_at(Isa isa, VecOp op, idx n, real *y, const real *x, real p) {
     for (idx l = 0; l < n; l++) y[l] = few[l];
 }
 
-void vec_exp(idx n, real *y, const real *x) { vec_map_at(isa_best(), VEC_EXP, n, y, x, 0); }
-void vec_sigmoid(idx n, real *y, const real *x) { vec_map_at(isa_best(), VEC_SIGMOID, n, y, x, 0); }
-void vec_sqrt(idx n, real *y, const real *x) { vec_map_at(isa_best(), VEC_SQRT, n, y, x, 0); }
-void vec_cumulative(idx n, real *y, const real *x) {
-    vec_map_at(isa_best(), VEC_CUMULATIVE, n, y, x, 0);
+static void vec_map(VecOp op, idx n, real *y, const real *x, real p) {
+    vec_map_at(isa_best(), op, n, y, x, p);
 }
-void vec_log(idx n, real *y, const real *x) { vec_map_at(isa_best(), VEC_LOG, n, y, x, 0); }
-void vec_pow(idx n, real *y, const real *x, real p) { vec_map_at(isa_best(), VEC_POW, n, y, x, p); }
+void vec_exp(idx n, real *y, const real *x) { vec_map(VEC_EXP, n, y, x, 0); }
+void vec_sigmoid(idx n, real *y, const real *x) { vec_map(VEC_SIGMOID, n, y, x, 0); }
+void vec_sqrt(idx n, real *y, const real *x) { vec_map(VEC_SQRT, n, y, x, 0); }
+void vec_cumulative(idx n, real *y, const real *x) { vec_map(VEC_CUMULATIVE, n, y, x, 0); }
+void vec_log(idx n, real *y, const real *x) { vec_map(VEC_LOG, n, y, x, 0); }
+void vec_pow(idx n, real *y, const real *x, real p) { vec_map(VEC_POW, n, y, x, p); }
 
 /* Fewer than PARTS are filled up with what changes nothing. */
 static real fold_any(FoldOp op, idx n, const real *x, const real *y) {
@@ -9410,22 +9322,14 @@ real vec_sum(idx n, const real *x) { return fold_any(FOLD_SUM, n, x, NULL); }
 real vec_max(idx n, const real *x) { return fold_any(FOLD_MAX, n, x, NULL); }
 real vec_dot(idx n, const real *x, const real *y) { return fold_any(FOLD_DOT, n, x, y); }
 
-WIDE(add, (idx n, real *restrict y, const real *restrict x), (n, y, x))
-{
+WIDE(add, (idx n, real *restrict y, const real *restrict x), (n, y, x)) {
     for (idx j = 0; j < n; j++) y[j] += x[j];
 }
-WIDE(multiply, (idx n, real *restrict y, const real *restrict x), (n, y, x))
-{
+WIDE(multiply, (idx n, real *restrict y, const real *restrict x), (n, y, x)) {
     for (idx j = 0; j < n; j++) y[j] *= x[j];
 }
-WIDE(shift, (idx n, real *y, real a), (n, y, a))
-{
-    for (idx j = 0; j < n; j++) y[j] += a;
-}
-WIDE(scale, (idx n, real *y, real a), (n, y, a))
-{
-    for (idx j = 0; j < n; j++) y[j] *= a;
-}
+WIDE(shift, (idx n, real *y, real a), (n, y, a)) { for (idx j = 0; j < n; j++) y[j] += a; }
+WIDE(scale, (idx n, real *y, real a), (n, y, a)) { for (idx j = 0; j < n; j++) y[j] *= a; }
 void vec_add(idx n, real *y, const real *x) { add(n, y, x); }
 void vec_multiply(idx n, real *y, const real *x) { multiply(n, y, x); }
 void vec_shift(idx n, real *y, real a) { shift(n, y, a); }
