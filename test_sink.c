@@ -1174,7 +1174,7 @@ static void sink_fails(Test *t, const char *words, int status, const char *said)
     fact(t, r.status == status, "sink %s: exit status %d, expected %d: %s", words, r.status, status,
          err);
     fact(t,
-         !strncmp(err, "sink: ", 6) && strstr(err, said) &&
+         !strncmp(err, PROGRAM + 2, strlen(PROGRAM) - 2) && strstr(err, said) &&
              strchr(err, '\n') == err + r.err.size - 2,
          "sink %s: %s", words, err);
     fact(t, strstr(err, "Try: ") != NULL, "sink %s gives no advice: %s", words, err);
@@ -1282,393 +1282,6 @@ static void ids_drawn(int *ids, char *text, size_t room_of, int B, int T, int V)
         if (k < T) ids[b * T + k] = id;
         if (k > 0) ids[B * T + b * T + k - 1] = id;
     }
-}
-
-static bool no_hf(Test *t) {
-    FILE *f = fopen("./hf", "rb");
-    if (!f) t->skip = "no ./hf here: make hf builds it";
-    else fclose(f);
-    return !f;
-}
-
-static bool hf_does(Test *t, const char *words) {
-    Ran r = ran("./hf", words);
-    bool good = r.status == 0 && r.err.size == 1 && strstr((const char *)r.out.at, "out=");
-    fact(t, good, "hf %s: exit status %d, %s", words, r.status, (const char *)r.err.at);
-    ran_free(&r);
-    return good;
-}
-
-static void hf_fails(Test *t, const char *words, int status, const char *said) {
-    Ran r = ran("./hf", words);
-    const char *err = (const char *)r.err.at;
-    fact(t, r.status == status && r.out.size == 1, "hf %s: exit status %d, expected %d: %s", words,
-         r.status, status, err);
-    fact(t, !strncmp(err, "hf: ", 4) && strstr(err, said) && strstr(err, "Try: ") &&
-                strchr(err, '\n') == err + r.err.size - 2, "hf %s: %s", words, err);
-    ran_free(&r);
-}
-
-/* A file as a string; NULL at when there is none. */
-static Bytes slurp(const char *path) {
-    Bytes b = {0};
-    Error e = {0};
-    if (!file_read(path, &b, &e)) bytes_add(&b, "", 1, &e);
-    return b;
-}
-
-#define DOWNLOAD SCRATCH "/from"
-#define IMPORT DOWNLOAD " --out " SCRATCH "/x.model"
-
-static void text_file(Test *t, const char *path, const char *text) {
-    Error e = {0};
-    if (!file_ready(path, &e)) file_write(path, text, strlen(text), &e);
-    fact(t, !e.status, "%s", e.text);
-}
-
-/* Tensors of small published models, in shapes by number: C 12, 2 heads, F 20, V 11, 16 positions,
- * 2 blocks. An own account of where each number goes: `ours` of one tensor there, or the name less
- * its last letter (q, k or v) of three. */
-static const struct { const char *family, *theirs, *shape, *ours; char how; } TENSORS_OF[] = {
-    {"gpt2", "wte.weight", "11,12", "wte", '='},
-    {"gpt2", "wpe.weight", "16,12", "wpe", '='},
-    {"gpt2", "h.*.ln_1.weight", "12", "l*.norm1", '='},
-    {"gpt2", "h.*.ln_1.bias", "12", "l*.norm1.b", '='},
-    {"gpt2", "h.*.attn.c_attn.weight", "12,36", "l*.w", 't'},
-    {"gpt2", "h.*.attn.c_attn.bias", "36", "l*.b", 't'},
-    {"gpt2", "h.*.attn.c_proj.weight", "12,12", "l*.wo", '='},
-    {"gpt2", "h.*.attn.c_proj.bias", "12", "l*.bo", '='},
-    {"gpt2", "h.*.ln_2.weight", "12", "l*.norm2", '='},
-    {"gpt2", "h.*.ln_2.bias", "12", "l*.norm2.b", '='},
-    {"gpt2", "h.*.mlp.c_fc.weight", "12,20", "l*.w1", '='},
-    {"gpt2", "h.*.mlp.c_fc.bias", "20", "l*.b1", '='},
-    {"gpt2", "h.*.mlp.c_proj.weight", "20,12", "l*.w2", '='},
-    {"gpt2", "h.*.mlp.c_proj.bias", "12", "l*.b2", '='},
-    {"gpt2", "ln_f.weight", "12", "normf", '='},
-    {"gpt2", "ln_f.bias", "12", "normf.b", '='},
-    {"gpt_neox", "gpt_neox.embed_in.weight", "11,12", "wte", '='},
-    {"gpt_neox", "gpt_neox.layers.*.input_layernorm.weight", "12", "l*.norm1", '='},
-    {"gpt_neox", "gpt_neox.layers.*.input_layernorm.bias", "12", "l*.norm1.b", '='},
-    {"gpt_neox", "gpt_neox.layers.*.post_attention_layernorm.weight", "12", "l*.norm2", '='},
-    {"gpt_neox", "gpt_neox.layers.*.post_attention_layernorm.bias", "12", "l*.norm2.b", '='},
-    {"gpt_neox", "gpt_neox.layers.*.attention.query_key_value.weight", "36,12", "l*.w", 'h'},
-    {"gpt_neox", "gpt_neox.layers.*.attention.query_key_value.bias", "36", "l*.b", 'h'},
-    {"gpt_neox", "gpt_neox.layers.*.attention.dense.weight", "12,12", "l*.wo", 'T'},
-    {"gpt_neox", "gpt_neox.layers.*.attention.dense.bias", "12", "l*.bo", '='},
-    {"gpt_neox", "gpt_neox.layers.*.mlp.dense_h_to_4h.weight", "20,12", "l*.w1", 'T'},
-    {"gpt_neox", "gpt_neox.layers.*.mlp.dense_h_to_4h.bias", "20", "l*.b1", '='},
-    {"gpt_neox", "gpt_neox.layers.*.mlp.dense_4h_to_h.weight", "12,20", "l*.w2", 'T'},
-    {"gpt_neox", "gpt_neox.layers.*.mlp.dense_4h_to_h.bias", "12", "l*.b2", '='},
-    {"gpt_neox", "gpt_neox.final_layer_norm.weight", "12", "normf", '='},
-    {"gpt_neox", "gpt_neox.final_layer_norm.bias", "12", "normf.b", '='},
-    {"gpt_neox", "embed_out.weight", "11,12", "wcls", 'T'},
-    {"opt", "decoder.embed_tokens.weight", "11,8", "wte", '='},
-    {"opt", "decoder.embed_positions.weight", "18,12", "wpe", '2'},
-    {"opt", "decoder.project_in.weight", "12,8", "win", 'T'},
-    {"opt", "decoder.project_out.weight", "8,12", "wout", 'T'},
-    {"opt", "decoder.layers.*.self_attn.q_proj.weight", "12,12", "l*.wq", 'T'},
-    {"opt", "decoder.layers.*.self_attn.q_proj.bias", "12", "l*.bq", '='},
-    {"opt", "decoder.layers.*.self_attn.k_proj.weight", "12,12", "l*.wk", 'T'},
-    {"opt", "decoder.layers.*.self_attn.k_proj.bias", "12", "l*.bk", '='},
-    {"opt", "decoder.layers.*.self_attn.v_proj.weight", "12,12", "l*.wv", 'T'},
-    {"opt", "decoder.layers.*.self_attn.v_proj.bias", "12", "l*.bv", '='},
-    {"opt", "decoder.layers.*.self_attn.out_proj.weight", "12,12", "l*.wo", 'T'},
-    {"opt", "decoder.layers.*.self_attn.out_proj.bias", "12", "l*.bo", '='},
-    {"opt", "decoder.layers.*.self_attn_layer_norm.weight", "12", "l*.norm1", '='},
-    {"opt", "decoder.layers.*.self_attn_layer_norm.bias", "12", "l*.norm1.b", '='},
-    {"opt", "decoder.layers.*.fc1.weight", "20,12", "l*.w1", 'T'},
-    {"opt", "decoder.layers.*.fc1.bias", "20", "l*.b1", '='},
-    {"opt", "decoder.layers.*.fc2.weight", "12,20", "l*.w2", 'T'},
-    {"opt", "decoder.layers.*.fc2.bias", "12", "l*.b2", '='},
-    {"opt", "decoder.layers.*.final_layer_norm.weight", "12", "l*.norm2", '='},
-    {"opt", "decoder.layers.*.final_layer_norm.bias", "12", "l*.norm2.b", '='},
-    {"llama", "model.embed_tokens.weight", "11,12", "wte", '='},
-    {"llama", "model.layers.*.input_layernorm.weight", "12", "l*.norm1", '='},
-    {"llama", "model.layers.*.self_attn.q_proj.weight", "12,12", "l*.wq", 'T'},
-    {"llama", "model.layers.*.self_attn.k_proj.weight", "6,12", "l*.wk", 'T'},
-    {"llama", "model.layers.*.self_attn.v_proj.weight", "6,12", "l*.wv", 'T'},
-    {"llama", "model.layers.*.self_attn.o_proj.weight", "12,12", "l*.wo", 'T'},
-    {"llama", "model.layers.*.post_attention_layernorm.weight", "12", "l*.norm2", '='},
-    {"llama", "model.layers.*.mlp.gate_proj.weight", "20,12", "l*.w1", 'T'},
-    {"llama", "model.layers.*.mlp.up_proj.weight", "20,12", "l*.w2", 'T'},
-    {"llama", "model.layers.*.mlp.down_proj.weight", "12,20", "l*.w3", 'T'},
-    {"llama", "model.norm.weight", "12", "normf", '='},
-    {"llama", "lm_head.weight", "11,12", "wcls", 'T'},
-    {"jamba", "model.embed_tokens.weight", "11,12", "wte", '='},
-    {"jamba", "model.layers.0.self_attn.q_proj.weight", "12,12", "l0.wq", 'T'},
-    {"jamba", "model.layers.0.self_attn.k_proj.weight", "6,12", "l0.wk", 'T'},
-    {"jamba", "model.layers.0.self_attn.v_proj.weight", "6,12", "l0.wv", 'T'},
-    {"jamba", "model.layers.0.self_attn.o_proj.weight", "12,12", "l0.wo", 'T'},
-    {"jamba", "model.layers.0.feed_forward.gate_proj.weight", "20,12", "l0.w1", 'T'},
-    {"jamba", "model.layers.0.feed_forward.up_proj.weight", "20,12", "l0.w2", 'T'},
-    {"jamba", "model.layers.0.feed_forward.down_proj.weight", "12,20", "l0.w3", 'T'},
-    {"jamba", "model.layers.1.mamba.in_proj.weight", "48,12", "l1.m.in", 'T'},
-    {"jamba", "model.layers.1.mamba.conv1d.weight", "24,1,3", "l1.m.conv", 'T'},
-    {"jamba", "model.layers.1.mamba.conv1d.bias", "24", "l1.m.conv.b", '='},
-    {"jamba", "model.layers.1.mamba.x_proj.weight", "13,24", "l1.m.x", 'T'},
-    {"jamba", "model.layers.1.mamba.dt_proj.weight", "24,5", "l1.m.dt", 'T'},
-    {"jamba", "model.layers.1.mamba.dt_proj.bias", "24", "l1.m.dt.b", '='},
-    {"jamba", "model.layers.1.mamba.A_log", "24,4", "l1.m.alog", 'T'},
-    {"jamba", "model.layers.1.mamba.D", "24", "l1.m.skip", '='},
-    {"jamba", "model.layers.1.mamba.out_proj.weight", "12,24", "l1.m.out", 'T'},
-    {"jamba", "model.layers.1.mamba.dt_layernorm.weight", "5", "l1.m.rnorm", '='},
-    {"jamba", "model.layers.1.mamba.b_layernorm.weight", "4", "l1.m.bnorm", '='},
-    {"jamba", "model.layers.1.mamba.c_layernorm.weight", "4", "l1.m.cnorm", '='},
-    {"jamba", "model.layers.1.feed_forward.router.weight", "3,12", "l1.router", 'T'},
-    {"jamba", "model.layers.1.feed_forward.experts.0.gate_proj.weight", "20,12", "l1.e0.w1", 'T'},
-    {"jamba", "model.layers.1.feed_forward.experts.0.up_proj.weight", "20,12", "l1.e0.w2", 'T'},
-    {"jamba", "model.layers.1.feed_forward.experts.0.down_proj.weight", "12,20", "l1.e0.w3", 'T'},
-    {"jamba", "model.layers.1.feed_forward.experts.1.gate_proj.weight", "20,12", "l1.e1.w1", 'T'},
-    {"jamba", "model.layers.1.feed_forward.experts.1.up_proj.weight", "20,12", "l1.e1.w2", 'T'},
-    {"jamba", "model.layers.1.feed_forward.experts.1.down_proj.weight", "12,20", "l1.e1.w3", 'T'},
-    {"jamba", "model.layers.1.feed_forward.experts.2.gate_proj.weight", "20,12", "l1.e2.w1", 'T'},
-    {"jamba", "model.layers.1.feed_forward.experts.2.up_proj.weight", "20,12", "l1.e2.w2", 'T'},
-    {"jamba", "model.layers.1.feed_forward.experts.2.down_proj.weight", "12,20", "l1.e2.w3", 'T'},
-    {"jamba", "model.layers.*.input_layernorm.weight", "12", "l*.norm1", '='},
-    {"jamba", "model.layers.*.pre_ff_layernorm.weight", "12", "l*.norm2", '='},
-    {"jamba", "model.final_layernorm.weight", "12", "normf", '='},
-    {"jamba", "lm_head.weight", "11,12", "wcls", 'T'},
-};
-enum { TENSORS_OF_ALL = sizeof TENSORS_OF / sizeof TENSORS_OF[0] };
-
-#define LLAMA_SHAPE                                                                                \
-    "\"hidden_size\": 12, \"num_attention_heads\": 2, \"num_key_value_heads\": 1, "                \
-    "\"num_hidden_layers\": 2, \"intermediate_size\": 20, \"max_position_embeddings\": 16, "       \
-    "\"vocab_size\": 11"
-enum { FAMILIES_OF = 6 };
-static const char *const NAMES_OF[FAMILIES_OF] = {"gpt2", "gpt_neox", "opt", "jamba", "llama",
-                                                  "mistral"};
-static const char *const CONFIGS_OF[FAMILIES_OF] = {
-    "{\"model_type\": \"gpt2\", \"n_embd\": 12, \"n_head\": 2, \"n_layer\": 2, \"n_inner\": 20, "
-    "\"n_positions\": 16, \"vocab_size\": 11}",
-    "{\"architectures\": [\"GPTNeoXForCausalLM\"], \"hidden_size\": 12, \"vocab_size\": 11, "
-    "\"num_attention_heads\": 2, \"num_hidden_layers\": 2, \"intermediate_size\": 20.0, "
-    "\"max_position_embeddings\": 1.6e1, \"rotary_pct\": 0.4}",
-    "{\"model_type\": \"opt\", \"hidden_size\": 12, \"num_attention_heads\": 2, \"ffn_dim\": 20, "
-    "\"num_hidden_layers\": 2, \"max_position_embeddings\": 16, \"vocab_size\": 11, "
-    "\"word_embed_proj_dim\": 8, \"do_layer_norm_before\": false}",
-    "{\"model_type\": \"jamba\", " LLAMA_SHAPE ", \"attn_layer_period\": 2, "
-    "\"attn_layer_offset\": 0, \"mamba_d_state\": 4, \"mamba_d_conv\": 3, \"mamba_dt_rank\": 5, "
-    "\"num_experts\": 3, \"expert_layer_period\": 2, \"expert_layer_offset\": 1}",
-    "{\"model_type\": \"llama\", " LLAMA_SHAPE "}",
-    "{\"model_type\": \"mistral\", " LLAMA_SHAPE "}"};
-
-/* Number i of a tensor of this name: sixteenths from -8 to 8, which every format holds. */
-static double published(const char *name, idx i) {
-    uint64_t h = hash_add(hash_add(hash_start(1), name, strlen(name)), &i, sizeof i);
-    return ((double)(hash_end(h) % 255) - 127) / 16;
-}
-
-/* A block's name from a pattern. */
-static void starred(char out[128], const char *pattern, int l) {
-    const char *star = strchr(pattern, '*');
-    if (!star) snprintf(out, 128, "%s", pattern);
-    else snprintf(out, 128, "%.*s%d%s", (int)(star - pattern), pattern, l, star + 1);
-}
-
-static idx shape_product(const char *shape) {
-    idx n = 1;
-    for (const char *at = shape; at; at = strchr(at, ','), at += at ? 1 : 0) n *= atol(at);
-    return n;
-}
-
-/* Appends x as F32 (so I32), F16 or BF16, and of F64 as many bytes. */
-static void number_as(Bytes *b, const char *dtype, double x, Error *e) {
-    float f = (float)x;
-    uint32_t bits;
-    memcpy(&bits, &f, 4);
-    if (!strcmp(dtype, "F32") || !strcmp(dtype, "I32")) bytes_number(b, bits, 4, e);
-    else if (!strcmp(dtype, "BF16")) bytes_number(b, bits >> 16, 2, e);
-    else if (!strcmp(dtype, "F16")) {
-        /* exponents from -4 to 2: no subnormals */
-        uint32_t half = (bits >> 16 & 0x8000) | ((bits >> 23 & 0xFF) - 112) << 10 |
-                        (bits >> 13 & 0x3FF);
-        bytes_number(b, x == 0 ? 0 : half, 2, e);
-    } else bytes_number(b, 0, 8, e);
-}
-
-/* The tensors of a family from number `from` on, every step-th, as a file. */
-static void published_write(Test *t, const char *path, const char *family, const char *dtype,
-                            int from, int step, const char *without, const char *more) {
-    Bytes head = {0}, data = {0}, all = {0};
-    Error e = {0};
-    char name[128];
-    int n = 0;
-    bytes_print(&head, &e, "{\"__metadata__\": {\"format\": \"pt\"}%s", more);
-    for (int i = 0; i < TENSORS_OF_ALL; i++)
-        for (int l = 0; l < (strchr(TENSORS_OF[i].theirs, '*') ? 2 : 1); l++) {
-            if (strcmp(TENSORS_OF[i].family, family) || n++ % step != from) continue;
-            starred(name, TENSORS_OF[i].theirs, l);
-            if (without && !strcmp(without, name)) continue;
-            size_t begin = data.size;
-            for (idx k = 0; k < shape_product(TENSORS_OF[i].shape); k++)
-                number_as(&data, dtype, published(name, k), &e);
-            bytes_print(&head, &e, ", \"%s\": {\"dtype\": \"%s\", \"shape\": [%s], "
-                        "\"data_offsets\": [%zu, %zu]}", name, dtype, TENSORS_OF[i].shape, begin,
-                        data.size);
-        }
-    bytes_add(&head, "}", 1, &e);
-    bytes_number(&all, head.size, 8, &e);
-    bytes_add(&all, head.at, head.size, &e);
-    bytes_add(&all, data.at, data.size, &e);
-    if (!file_ready(path, &e)) file_write(path, all.at, all.size, &e);
-    fact(t, !e.status, "%s", e.text);
-    bytes_free(&head);
-    bytes_free(&data);
-    bytes_free(&all);
-}
-
-#define TINY "data/golden/hf_tiny.txt"
-#define FOLDER SCRATCH "/tiny"
-#define IMPORTED SCRATCH "/tiny.model"
-
-/* Errors relative to 1 + the largest of their line, the weights' as they are. */
-enum { TINY_HIDDEN, TINY_ATTN, TINY_LOGITS, TINY_KINDS };
-static double tiny_bound(int kind) {
-    static const double FLOAT[] = {2e-5, 1e-5, 5e-5};
-    return REAL_EPS < 1e-10 ? 1e-9 : FLOAT[kind];            /* 10 digits leave 5e-10 */
-}
-
-static bool ends(const char *name, const char *with) {
-    size_t n = strlen(name), w = strlen(with);
-    return n >= w && !strcmp(name + n - w, with);
-}
-
-/* <way, x> of each of the rows x [T,n]. */
-static void tiny_way(double *y, const real *x, int T, int n, uint64_t k, const char *of) {
-    char name[40];
-    snprintf(name, sizeof name, "way.%s", of);
-    for (int t = 0; t < T; t++) {
-        Rng r = {hash64(k, name, strlen(name))};
-        y[t] = 0;
-        for (int i = 0; i < n; i++) y[t] += (2 * rng_uniform(&r) - 1) * (double)x[(idx)t * n + i];
-    }
-}
-
-/* Mean cross-entropy of ids 2 .. T by logits [T,V]. */
-static double tiny_loss(const real *logits, const int *ids, int T, int V) {
-    double loss = 0;
-    for (int t = 0; t + 1 < T; t++) {
-        double sum = 0;
-        for (int i = 0; i < V; i++) sum += exp((double)logits[(idx)t * V + i]);
-        loss += (log(sum) - (double)logits[(idx)t * V + ids[t + 1]]) / (T - 1);
-    }
-    return loss;
-}
-
-/* One line of a run whose forward has gone through a, and so to logits [T,V]; false where there is
- * none. most: the largest error of every kind. */
-static bool tiny_line(Golden *g, const Model *m, const Acts *a, const int *ids, int T,
-                      const real *logits, uint64_t k, double *most) {
-    enum { HIDDEN, WAY, ATTN, ALPHA, KEY, VALUE, LOGIT_COUNT, LOGITWAY, LOSS, WORDS };
-    static const char *const KIND_OF_LINE[] = {"hidden", "way", "attn", "alpha", "key", "value", "logits",
-                                       "logitway", "loss"};
-    const Config *c = &m->c;
-    char what[16], of[12];
-    double theirs[160], ours[160], size = 0;
-    const real *row = NULL;
-    int l = -1, h = -1, used = 0, n = T, w = 0;
-    if (g->e.status || sscanf(g->at, "%15[a-z] %d %d :%n", what, &l, &h, &used) != 3 || !used)
-        return false;
-    while (w < WORDS && strcmp(KIND_OF_LINE[w], what)) w++;
-    bool stream = w == HIDDEN || w == WAY, logit = w >= LOGIT_COUNT, map = w == ATTN || w == ALPHA;
-    if (w == WORDS || l < 0 || l >= c->layers + stream || h < 0 || h >= c->heads) {
-        fail(&g->e, 1, TINY ":%d: no %s %d %d in this model", g->line, what, l, h);
-        return false;
-    }
-    snprintf(of, sizeof of, "%d", l);
-    const LayerActs *la = &a->layer[l < c->layers ? l : 0];
-    const real *x = logit ? logits : l < c->layers ? la->x : a->h;
-    int wide = logit ? c->vocab : c->dim;
-    switch (w) {
-    case LOGIT_COUNT: case HIDDEN: row = x + (idx)(T - 1) * wide; n = wide; break;
-    case LOGITWAY:            tiny_way(ours, x, T, wide, k, "logits"); break;
-    case WAY:                 tiny_way(ours, x, T, wide, k, of); break;
-    case ATTN:                row = a->probe[l].weight + ((idx)h * T + T - 1) * T; break;
-    case ALPHA: sink_alpha(c, T, ROWS_REAL, a->probe[l].metric + (idx)h * T * T, ours); break;
-    case LOSS:                ours[0] = tiny_loss(logits, ids, T, wide); n = 1; break;
-    default:
-        n = c->head_dim;
-        row = (w == KEY ? la->k : la->v) + ((idx)(T - 1) * c->kv_heads + h) * n;
-    }
-    g->at += used;
-    if (!golden_numbers(g, n, theirs)) return false;
-    int kind = logit ? TINY_LOGITS : map ? TINY_ATTN : TINY_HIDDEN;
-    for (int i = 0; i < n && !map; i++) size = fmax(size, fabs(theirs[i]));
-    for (int i = 0; i < n; i++) {
-        double mine = row ? (double)row[i] : ours[i], error = fabs(mine - theirs[i]) / (1 + size);
-        golden_meet(g, mine, theirs[i], tiny_bound(kind) * (1 + size), what);
-        if (!(error <= most[kind])) most[kind] = error;
-    }
-    return true;
-}
-
-#define X_TOK SCRATCH "/x.tok"
-
-/* A vocabulary of GPT-2's alphabet: the 256 bytes, then `more`, as the pairs of a JSON object. */
-static void letters_json(Bytes *b, const char *more, Error *e) {
-    int spare = 256;
-    bytes_print(b, e, "{");
-    for (int c = 0; c < 256; c++) {
-        const bool own = (c > 32 && c < 127) || (c > 160 && c != 173);
-        bytes_print(b, e, "\"\\u%04x\": %d, ", own ? c : spare++, c);
-    }
-    bytes_print(b, e, "%s}", more);
-}
-
-/* What a row may change in a tokenizer.json; NULL for what stands in JSON_PLAIN. */
-typedef struct Parts {
-    const char *normalizer, *cuts, *added, *post, *model, *vocab, *merges;
-} Parts;
-
-#define ADDED(id, content, more) "{\"id\": " id ", \"content\": \"" content "\", " more "}"
-#define RAW "\"normalized\": false"
-#define BYTE_LEVEL(regex) "{\"type\": \"ByteLevel\", \"add_prefix_space\": false" regex "}"
-#define LLAMA3_SPLIT                                                                               \
-    "{\"type\": \"Sequence\", \"pretokenizers\": [{\"type\": \"Split\", \"pattern\": {\"Regex\": " \
-    "\"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\\\r\\\\n\\\\p{L}\\\\p{N}]?\\\\p{L}+|\\\\p{N}{1,3}| ?"      \
-    "[^\\\\s\\\\p{L}\\\\p{N}]+[\\\\r\\\\n]*|\\\\s*[\\\\r\\\\n]+|\\\\s+(?!\\\\S)|\\\\s+\"}, "       \
-    "\"behavior\": \"Isolated\", \"invert\": false}, " BYTE_LEVEL(", \"use_regex\": false") "]}"
-#define TEMPLATE(single)                                                                           \
-    "{\"type\": \"TemplateProcessing\", \"single\": [" single "], \"special_tokens\": "            \
-    "{\"<s>\": {\"id\": \"<s>\", \"ids\": [259]}}}"
-#define FRONT "{\"SpecialToken\": {\"id\": \"<s>\"}}"
-#define TEXT_A "{\"Sequence\": {\"id\": \"A\"}}"
-#define SIGN "\\u2581"
-
-static const Parts JSON_PLAIN = {
-    "null", BYTE_LEVEL(""), "[" ADDED("258", "<|endoftext|>", RAW) "]", "null", "",
-    "\"he\": 256, \"\\u0120he\": 257", "[\"h e\", \"\\u0120 he\"]"};
-
-/* Writes path: a tokenizer.json of bytes, or of characters where vocab begins a whole object. */
-static void parts_write(Test *t, const char *path, const Parts *p) {
-    const Parts *d = &JSON_PLAIN;
-    Bytes b = {0};
-    Error e = {0};
-    bytes_print(&b, &e, "{\"version\": \"1.0\", \"added_tokens\": %s,\n\"normalizer\": %s,\n",
-                p->added ? p->added : d->added, p->normalizer ? p->normalizer : d->normalizer);
-    bytes_print(&b, &e, "\"pre_tokenizer\": %s,\n\"post_processor\": %s,\n", p->cuts ? p->cuts
-                : d->cuts, p->post ? p->post : d->post);
-    bytes_print(&b, &e, "\"model\": {%s \"vocab\": ", p->model ? p->model : d->model);
-    if (p->vocab && p->vocab[0] == '{') bytes_add(&b, p->vocab, strlen(p->vocab), &e);
-    else letters_json(&b, p->vocab ? p->vocab : d->vocab, &e);
-    bytes_print(&b, &e, ", \"merges\": %s}}\n", p->merges ? p->merges : d->merges);
-    if (!e.status) file_write(path, b.at, b.size, &e);
-    fact(t, !e.status, "%s", e.text);
-    bytes_free(&b);
-}
-
-/* ./hf makes X_TOK of `from`, which is opened. */
-static bool tok_open(Test *t, const char *from, Tokenizer *k, Encoder *c) {
-    char words[300];
-    Error e = {0};
-    snprintf(words, sizeof words, "tokenizer %s --out " X_TOK, from);
-    *k = (Tokenizer){0};
-    *c = (Encoder){0};
-    if (!hf_does(t, words)) return false;
-    const bool good = !tokenizer_load(X_TOK, k, &e) && !encoder_make(c, k, &e);
-    fact(t, good, "%s: %s", from, e.text);
-    return good;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -1920,7 +1533,7 @@ static void variants__resolve(Test *t) {
     note(t, "%d variants", n);
 }
 
-/* Table 15 [T15], row by row: which similarity, kernel and normaliser each operation is. */
+/* Table 15 [T6] [T15], row by row: which similarity, kernel and normaliser each operation is. */
 static void variants__table_15(Test *t) {
     static const struct { const char *name; int kernel, sim, normalizer; } ROWS[] = {
         {"softmax", KERNEL_IDENTITY, SIM_EXP, NORMALIZER_SUM},
@@ -1994,7 +1607,7 @@ static void config_learned_dim__orders(Test *t) {
         }
 }
 
-/* Rows, columns and who stands where, with and without * and x*; the layers that have a window. */
+/* Rows, columns and who stands where, with and without * and x*; layers with a window [FIG6]. */
 static void config_columns__by_variant(Test *t) {
     static const struct { const char *flags; int rows, columns, star, first;
     } ROWS[] = {
@@ -2813,7 +2426,7 @@ static void position_bucket__list(Test *t) {
     fact(t, position_bucket(-5) == 0 && position_bucket(1 << 20) == 31, "the ends");
 }
 
-/* [E6] [E7] With q = 0 a score is its bias: relative's bucket number for every head, T5's learned
+/* [E6] [E7] [T3] With q = 0 a score is its bias: relative's bucket number for every head, T5's learned
  * table, ALiBi's slopes at 8, 16 and 6 heads; a key ahead of its query, inside a prefix, counts as
  * distance 0. */
 static void distance_bias__tables(Test *t) {
@@ -3373,7 +2986,7 @@ static void no_other_biases(Lab *a, Lab *b) {
     }
 }
 
-/* [E29] The scale of a's weights goes into b's W_O. */
+/* [E29] [T14] The scale of a's weights goes into b's W_O. */
 static void scale_into_wo(Lab *a, Lab *b) {
     for (int l = 0; l < 2; l++)
         for (int i = 0; i < 144; i++) b->m.w.layer[l].wo[i] *= (real)a->m.c.scale;
@@ -3590,7 +3203,7 @@ static void extra__shared(Test *t) {
     lab_close(&b);
 }
 
-/* Table 5 [T4]: v* = m e_1 or m (1, .., 1)/sqrt(D), so that o_i gains a_i* times that; both of
+/* Table 5 [T5]: v* = m e_1 or m (1, .., 1)/sqrt(D), so that o_i gains a_i* times that; both of
  * length m. */
 static void extra__fixed_values(Test *t) {
     for (int value = 1; value < 3; value++) {
@@ -3940,7 +3553,7 @@ static void published__opt_350m(Test *t) {
 /* =================================================================================================
  * 4  The block and the model */
 
-/* [E2] [E3] The three placements, sum by sum: what the norms read, and where the stack ends. */
+/* [E2] [E3] [FIG1] The three placements, sum by sum: what the norms read, and where the stack ends. */
 static void block_forward__placements(Test *t) {
     static const char *const FLAGS[] = {"", "--place post", "--place parallel",
                                         "--place post --norm layer"};
@@ -4804,7 +4417,7 @@ static void gradients__accumulate(Test *t) {
     }
 }
 
-/* A batch's gradient is the mean of its sequences' (each with its share), whatever the
+/* [T10] A batch's gradient is the mean of its sequences' (each with its share), whatever the
  * accumulation. */
 static void gradients__of_a_batch(Test *t) {
     Lab b;
@@ -5034,7 +4647,7 @@ static void model_loss__direct(Test *t) {
     }
 }
 
-/* Section 6: with a prefix of p the first p-1 predictions, whose rows have seen their answer, are
+/* [FIG5] With a prefix of p the first p-1 predictions, whose rows have seen their answer, are
  * not scored: loss_row is -1 there, their targets do not matter, and p = 1 scores everything. */
 static void model_loss__prefix(Test *t) {
     for (int p = 0; p <= 9; p++) {
@@ -5121,7 +4734,7 @@ static void model_loss__extremes(Test *t) {
     lab_close(&b);
 }
 
-/* AdamW by hand: from m = v = 0 the first step goes lr g / (|g| + eps) whatever the betas; the
+/* [T2] AdamW by hand: from m = v = 0 the first step goes lr g / (|g| + eps) whatever the betas; the
  * decay acts before it; SGD is the same decay and lr g. */
 static void optimizer_step__by_hand(Test *t) {
     Step s = {OPTIMIZER_ADAMW, 0.1, 0.9, 0.99, 1e-8, 0.5, 1, 1};
@@ -5180,7 +4793,7 @@ static void optimizer_step__against_scalar(Test *t) {
     }
 }
 
-/* (F1) Warm-up lr (s+1)/warmup, then constant, or half a cosine to min_lr. */
+/* (F1) [T9] Warm-up lr (s+1)/warmup, then constant, or half a cosine to min_lr. */
 static void schedule_lr__values(Test *t) {
     static const struct { int schedule, warmup, steps, step; double want;
     } ROWS[] = {
@@ -5578,7 +5191,7 @@ static void sinks__entropy_and_mass(Test *t) {
     lab_close(&b);
 }
 
-/* Figures 7, 8, 29: the first row's norm over the mean of the others'. */
+/* [FIG7] [FIG8] [FIG29] The first row's norm over the mean of the others'. */
 static void norm_ratio__by_hand(Test *t) {
     const double norms[] = {10, 1, 2, 3}, zeros[] = {1, 0, 0};
     within(t, norm_ratio(norms, 4), 5, 0, "10 over the mean of 1, 2, 3");
@@ -5686,7 +5299,7 @@ static void slow_measure(const Lab *b, const int *ids, int rows, Sinks *w) {
     slow_close(&s);
 }
 
-/* Every field of Sinks on real models, by layer and head, against the slow recomputation; means
+/* [FIG2] Every field of Sinks on real models, by layer and head, against the slow recomputation; means
  * over three sequences. */
 static void sinks__against_slow(Test *t) {
     static const char *const FLAGS[] = {
@@ -6979,7 +6592,7 @@ static void grammar__domains(Test *t) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 9.2  Packing and interventions
+ * 9.2  Packing [S2] [FIG1] and interventions
  *
  * A source on disk, made for each test below out/ and removed with it. */
 
@@ -7541,7 +7154,7 @@ static void data_open__shards(Test *t) {
     scratch_close();
 }
 
-/* --fix-token p against the same blocks without it: input p and the target before it, and nothing
+/* [T10] --fix-token p against the same blocks without it: input p and the target before it, and nothing
  * else. */
 static void fix_token__two_places(Test *t) {
     enum { T = 8, B = 4 };
@@ -7628,7 +7241,7 @@ static void random_tokens__by_block(Test *t) {
     scratch_close();
 }
 
-/* What an evaluation feeds: starts of held documents and their sequels, random ids, one id
+/* [S3.3] [T1] What an evaluation feeds: starts of held documents and their sequels, random ids, one id
  * repeated. */
 static void data_probe__inputs(Test *t) {
     enum { N = 300 };
@@ -9009,7 +8622,7 @@ static void trainer_resume__refuses(Test *t) {
     scratch_close();
 }
 
-/* Fine-tuning: twice the same bytes; those of a training whose start was written over by hand; and,
+/* [FIG30] Fine-tuning: twice the same bytes; those of a training whose start was written over by hand; and,
  * of a run that stops and goes on, of one that does not. Nothing of the first training but the
  * parameters is left in it. */
 static void trainer_restart__from_parameters(Test *t) {
@@ -9290,7 +8903,7 @@ static void train_run__leaves(Test *t) {
 /* =================================================================================================
  * 11  Evaluation */
 
-/* evaluate() against the maps of one forward by hand: alpha_k as the mean of column k's weights
+/* [FIG4] evaluate() against the maps of one forward by hand: alpha_k as the mean of column k's weights
  * over the rows i >= k, Sink as the share of heads and sequences above eps, and the loss of the
  * same tokens. */
 static void evaluate__against_maps(Test *t) {
@@ -9739,7 +9352,7 @@ static void sinks_print__blocks_that_attend(Test *t) {
     scratch_close();
 }
 
-/* Maps and the page of `sink eval`, read back as numbers. */
+/* [FIG19] Maps and the page of `sink eval`, read back as numbers. */
 static void heat_maps__print_alpha(Test *t) {
     Config c;
     Sinks s;
@@ -10619,131 +10232,6 @@ static void sink__wrong_files(Test *t) {
     scratch_close();
 }
 
-/* Questions of a file, escapes undone, and the lines that are none. */
-static void choices_read__lines(Test *t) {
-    static const char GOOD[] = "1\tA\\tb\tx\\n\ty\\\\n\\q\n\n0\t\tu\t\tw";
-    static const struct { const char *text, *said; } BAD[] = {
-        {"", "expected a question a line, found none"}, {"\n\n", "found none"},
-        {"0\ta\tb", ":1: "}, {"2\ta\tb\tc", ":1: "}, {"\n1\ta\tb\tc\nx\ta\tb\tc", ":3: "},
-        {"12\ta\tb\tc", ":1: "}, {"1", ":1: "}, {"1\t", ":1: "}, {"1\ta\tb\tc\n\t\t\t\n", ":2: "},
-        {"1\t0\t1\t2\t3\t4\t5\t6\t7\t8\t9\t", ":1: "},
-    };
-    Choices c;
-    Error e = {0};
-    fact(t, !choices_read((const unsigned char *)GOOD, sizeof GOOD - 1, "f", &c, &e), "%s", e.text);
-    if (e.status) return;
-    const char *const want[2][4] = {{"A\tb", "x\n", "y\\n\\q", NULL}, {"", "u", "", "w"}};
-    fact(t, c.n == 2 && c.question[0].gold == 1 && c.question[1].gold == 0 &&
-         c.question[0].endings == 2 && c.question[1].endings == 3, "%d questions", c.n);
-    for (int i = 0; i < c.n; i++)
-        for (int k = 0; k <= c.question[i].endings; k++)
-            fact(t, !strcmp((const char *)c.text + c.question[i].field[k], want[i][k]),
-                 "question %d, field %d: %s", i, k, c.text + c.question[i].field[k]);
-    choices_free(&c);
-    for (int i = 0; i < (int)(sizeof BAD / sizeof BAD[0]); i++) {
-        Error bad = {0};
-        int status = choices_read((const unsigned char *)BAD[i].text, strlen(BAD[i].text), "f", &c,
-                                  &bad);
-        fact(t, status == 1 && strstr(bad.text, BAD[i].said) && strstr(bad.text, ". Try: ")
-             && !c.text && !c.question, "%s: %d %s", BAD[i].text, status, bad.text);
-    }
-}
-
-/* [E1]  log p of an ending on its own, without padding or company: the sum over its tokens. */
-static double ending_log_p(Test *t, Trainer *r, const Settings *s, const char *context,
-                           const char *ending) {
-    enum { ROOM = 64, VOCAB = 400 };
-    char text[600];
-    int32_t bos = r->data.bos;
-    Ids ids = {0}, alone = {0};
-    Acts a;
-    Error e = {0};
-    double sum = 0;
-    snprintf(text, sizeof text, "%s %s", context, ending);
-    if (s->data.bos) ids_add(&ids, &bos, 1, &e), ids_add(&alone, &bos, 1, &e);
-    tokenizer_encode(&r->data.encoder, (const unsigned char *)text, strlen(text), &ids, &e);
-    tokenizer_encode(&r->data.encoder, (const unsigned char *)context, strlen(context), &alone, &e);
-    int T = (int)ids.size - 1, from = (int)alone.size, V = r->m.c.vocab;
-    int cut = T > r->m.c.context ? T - r->m.c.context : 0;
-    T -= cut;
-    if (T > ROOM || V > VOCAB || acts_create(&a, &r->m, 1, T, ACTS_ONE, &e)) {
-        fact(t, false, "%d tokens, %s", T, e.text);
-        return NAN;
-    }
-    static real logits[ROOM * VOCAB];
-    model_forward(&r->m, &a, (const int *)ids.at + cut, 1, T);
-    model_logits(&r->m, &a, a.nf, T, logits);
-    for (int i = from > cut ? from - cut - 1 : 0; i < T; i++) {
-        double all = 0;
-        for (int v = 0; v < V; v++) all += exp((double)logits[i * V + v]);
-        sum += (double)logits[i * V + ids.at[cut + i + 1]] - log(all);
-    }
-    acts_free(&a);
-    ids_free(&ids);
-    ids_free(&alone);
-    return sum;
-}
-
-/* acc and acc_norm of 60 questions against endings looked at one at a time, with and without bos,
- * and where a context is longer than the model's. Every third has another right ending. */
-static void choices_answer__oracle(Test *t) {
-    static const char *const WORDS[] = {
-        "the cat", "a dog ran", "house", "saw it", "and \xc3\xa9t\xc3\xa9", "there", "in", "Tom",
-        "went far away from", "x"};
-    Settings s;
-    if (!tale_open(t, &s, "")) return;
-    for (int f = 0; f < 3; f++) {
-        static const char *const FLAGS[] = {"--context 48", "--context 48 --bos", "--context 7"};
-        Trainer r;
-        Error e = {0};
-        Bytes file = {0};
-        Rng rng = {3};
-        int right[2] = {0}, differ = 0;
-        if (!trainer_made(t, &r, FLAGS[f])) return;
-        steps_of(t, &r, 20);
-        for (int i = 0; i < 60; i++) {
-            char context[200] = "", ending[4][100];
-            int best[2] = {0}, endings = 2 + i % 3;
-            double most[2] = {-INFINITY, -INFINITY};
-            for (int k = (int)rng_below(&rng, 5); k >= 0; k--) {
-                strcat(context, WORDS[rng_below(&rng, 10)]);
-                strcat(context, k ? " " : "");
-            }
-            for (int k = 0; k < endings; k++) {
-                snprintf(ending[k], sizeof ending[k], "%s%s%s", WORDS[rng_below(&rng, 10)],
-                         k % 2 ? " " : "", k % 2 ? WORDS[rng_below(&rng, 10)] : "");
-                int size = 0;
-                for (const char *at = ending[k]; *at; at++) size += (*at & 0xC0) != 0x80;
-                double log_p = ending_log_p(t, &r, &r.s, context, ending[k]);
-                double is[2] = {log_p, log_p / size};
-                for (int x = 0; x < 2; x++)
-                    if (is[x] > most[x]) { most[x] = is[x]; best[x] = k; }
-            }
-            int gold = i % 3 ? best[i % 2] : (best[0] + 1) % endings;
-            for (int x = 0; x < 2; x++) right[x] += best[x] == gold;
-            differ += best[0] != best[1];
-            bytes_print(&file, &e, "%d\t%s", gold, context);
-            for (int k = 0; k < endings; k++) bytes_print(&file, &e, "\t%s", ending[k]);
-            bytes_print(&file, &e, "\n");
-        }
-        file_write(SCRATCH "/choices", file.at, file.size, &e);
-        strcpy(r.s.choices, SCRATCH "/choices");
-        Chosen got;
-        choices_answer(&got, &r.m, &r.data, &r.s, &e);
-        fact(t, !e.status && got.n == 60, "%s", e.text);
-        within(t, got.acc, right[0] / 60.0, 1e-12, "acc, %s", FLAGS[f]);
-        within(t, got.acc_norm, right[1] / 60.0, 1e-12, "acc_norm, %s", FLAGS[f]);
-        fact(t, differ > 5 && right[0] > 10 && right[0] < 50, "%d differ, %d right", differ,
-             right[0]);
-        r.s.questions = 7;
-        choices_answer(&got, &r.m, &r.data, &r.s, &e);
-        fact(t, !e.status && got.n == 7, "%d questions", got.n);
-        bytes_free(&file);
-        trainer_free(&r);
-    }
-    scratch_close();
-}
-
 /* A CSV file's number in `row`, counted from 1, of the column so named; NaN if there is none. */
 static double csv_number(Test *t, const char *path, int row, const char *name) {
     Bytes b = {0};
@@ -10836,7 +10324,6 @@ static void sink__survey(Test *t) {
                "--ablate: expected one model");
     sink_fails(t, "eval " SCRATCH "/a.ckpt --lengths 8,x" TOKENIZER, 2,
                "--lengths 8,x: expected up to 32");
-    sink_fails(t, "eval " SCRATCH "/a.ckpt --choices " SCRATCH "/none" TOKENIZER, 1, "none: ");
     scratch_close();
 }
 
@@ -11526,8 +11013,6 @@ static const TestEntry TESTS[] = {
     {"settings_parse__order", settings_parse__order},
     {"sink__wrong_usage", sink__wrong_usage},
     {"sink__wrong_files", sink__wrong_files},
-    {"choices_read__lines", choices_read__lines},
-    {"choices_answer__oracle", choices_answer__oracle},
     {"sink__survey", sink__survey},
     {"sink__sources", sink__sources},
     {"sink__tokenize", sink__tokenize},
