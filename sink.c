@@ -10,7 +10,7 @@
  * why, and answers with some sixty trainings: softmax obliges every row of weights to sum to one,
  * so a head that has nothing to say needs a place to put them. This file holds what it takes to
  * check that answer: the decoder with every variant the paper tries, forward and hand-written
- * backward, the optimiser, the metrics, the propositions as executable checks, and the experiments.
+ * backward, the optimiser, the metrics, and the propositions as executable checks.
  *
  * THE FORMULA. Every attention of the paper is these lines with another row chosen on each axis:
  *
@@ -25,39 +25,58 @@
  *
  * and its backward, from do, with a_j = s_j / Z:
  *
- *   da_j = scale <do, v_j>      D = sum_j a_j da_j      dz_j = s'_j / Z da_j - pi_j D
- *   pi_j = dlog Z / dz_j = s'_j / Z | 0 | s'_j / S where |S| > 1, else 0
- *          | (|s_j| / Z)^(p-1) sign(s_j) s'_j / Z
+ *   da_j = scale <do, v_j>      delta = sum_j a_j da_j      dz_j = s'_j / Z da_j - dlogz_j delta
+ *   dlogz_j = dlog Z / dz_j = s'_j / Z | 0 | s'_j / sum s where |sum s| > 1, else 0
+ *             | (|s_j| / Z)^(p-1) sign(s_j) s'_j / Z
  *
- * One number a row (log Z, the signed sum S, or Z) is all that the backward keeps of the scores:
- * they are made again, so memory grows with T, not T^2, for every variant.
+ * One number a row, row_stat, is all that the backward keeps of the scores: log Z for exp, the
+ * logsumexp of FlashAttention; else sum s, or Z. The scores are made again, so memory grows with T,
+ * not T^2, for every variant.
+ *
+ * LETTERS, one meaning each:
+ *   B sequences   T tokens   N rows: T, T+1 with x*   S columns of a map: N, N+1 with *   L layers
+ *   C width of the model (the paper's d)   F of the ffn   E of the embedding   V vocabulary
+ *   H query heads   K key heads   D width of a head (d_h)   r <= D of its dims are rotated
+ *   i query   j key   h head   l layer   n row of a sequence   t token, from 1 as in the paper
+ *   z score, a logit   s = sim(z)   Z normaliser   a = s/Z weight   m its share, for the metric
+ *   *  the extra column, with key k* and value v*: a null key, K bias or KV bias
+ *   x* the sink token     v+ the value bias     b_h the attention bias of a distance
+ *   w window   p prefix (and the power of the p-norm)   dw the gradient by w, whatever w is
  *
  * EQUATIONS. A tag leads from the paper to the function and to the test; `make xref` follows them.
- *   [E1] the objective         [E2] pre-norm block     [E3] post-norm block   [E4] attention
- *   [E5] absolute positions    [E6] relative bias      [E7] ALiBi             [E8] rotary
+ *   [E1] the objective        [E2] pre-norm block        [E3] post-norm block       [E4] attention
+ *   [E5] absolute positions   [E6] relative bias         [E7] ALiBi                 [E8] rotary
  *   [E10] states of a repeated token stay equal (10 to 17)    [P1] [P2] [P3] [P4] the propositions
- *   [E29] the scale            [E32] scale = learning rate and start (32 to 42)
- *   [E43] p-norm               [E44] p-norm as a temperature  [T4] the biases of Table 4
- *   [T7] p_1 edited            [T11] ffn activations   [T12] heads added, keys shared
- *   [T13] learned dims of k*   [T15] attention operations
- *   [M1] alpha_k               [M2] Sink_k (section 3.2)
- *   [MAMBA] [MOE] of published models, forward only: the selective state space mixer, the experts
+ *   [E29] the scale           [E32] scale = learning rate and start (32 to 42)      [M1] alpha_k
+ *   [E43] p-norm              [E44] p-norm as a temperature                         [M2] Sink_k
+ *   [S2] packing              [S3.3] what is measured on
+ *   [T1] repeated tokens      [T2] weight decay          [T3] positions             [T4] biases
+ *   [T5] fixed v*             [T6] [T15] operations      [T7] p_1 edited            [T8] models
+ *   [T9] learning rate        [T10] batch, fixed token   [T11] activations          [T12] heads
+ *   [T13] dims of k*          [T14] scale                [FIG1] block, packing
+ *   [FIG2] norms and angles, also 11 to 18               [FIG3] T and eps
+ *   [FIG4] while it trains    [FIG5] prefix; less data, also 28                     [FIG6] window
+ *   [FIG7] [FIG8] massive activations, before LN too     [FIG9] domains             [FIG10] tasks
+ *   [FIG19] heads, to 27      [FIG29] p-norm             [FIG30] fine-tuning
+ *   [MAMBA] [MOE] layers of published models, forward only: data/hf.c
  *
  * CONTENTS. Part I is all of the paper's mathematics; a reader may stop after it.
  *   Part I    the mathematics   1 Config and variants   2 Parameters   3 Operators
  *                               4 The block and the model   5 Loss, AdamW, schedule
  *                               6 The sink metrics   7 The propositions, executable
  *   Part II   the data          8 Tokenizer   9 Text, grammars, packing, interventions
- *   Part III  the experiments   10 Training and checkpoints   11 Evaluation
- *                               12 Reproduction   13 Pictures and the report
- *   Part IV   plumbing          14 Matrix multiply and vector maths
+ *   Part III  the experiments   10 Training and checkpoints   11 Evaluation and dump
+ *                               12 The main job
+ *   Part IV   plumbing          13 Matrix multiply and vector maths
+ *                               14 Attention in tiles, with a cache
  *                               15 Files, memory, random numbers, errors   16 Command line
  *
+ * WHERE TO CHANGE WHAT.
+ *
  * WHERE THE PAPER AND ITS AUTHORS' CODE DIFFER (sail-sg/Attention-Sink, commit af49727), or both
- * are silent, this file does the following; each is repeated at its place.
+ * are silent, this file does the following.
  *   F1  learning rate: constant after the warm-up as in their code; the paper's cosine is an option
- *   F2  start: as far as their code shows, their own (`authors`) is bypassed on several GPUs, which
- *       leaves PyTorch's (`torch`): the default here
+ *   F2  start: PyTorch's (`torch`), since their own (`authors`) seems bypassed on several GPUs
  *   F3  relative positions: a fixed bias equal to the bucket number, as in their code; T5's is `t5`
  *   F4  rotary pairs dims (c, c + r/2); absolute positions interleave sine and cosine as equation 5
  *   F5  weight decay is decoupled and acts on every parameter; the paper writes it into the loss
@@ -174,7 +193,7 @@ const Variant VARIANTS[] = {
     /* [T12] One k* (and v*) for all heads: with a v* the first token gets part of the sink back */
     {"kv-bias-shared", "--extra kv --extra-shared", "Table 12 right", "* 56.61 / 12.44", "3.72"},
     {"k-bias-shared", "--extra k --extra-shared", "Table 12 right", "* 68.31 / 0.23", "3.72"},
-    /* [T5] k* with a fixed v* of length m: the longer, the more of the sink returns to x_1 */
+    /* [T5] k* with a fixed v*: the longer v*, the more of the sink returns to x_1 */
     {"k-bias-e1", "--extra k --extra-value e1 --extra-norm 1", "Table 5, v'", "0.06", ""},
     {"k-bias-20e1", "--extra k --extra-value e1 --extra-norm 20", "Table 5, 20v'", "25.88", ""},
     {"k-bias-ones", "--extra k --extra-value ones --extra-norm 1",
@@ -343,7 +362,7 @@ static void config_fill(Config *c) {
  * phi, and can be negative even then. With scores of either sign
  *
  *   Z = sum s           can pass through 0 in the middle of a training: refused
- *   Z = max(|S|, 1)     is what the paper takes instead (section 7.4)
+ *   Z = max(|sum s|, 1) is what the paper takes instead (section 7.4)
  *   Z = 1               needs no sum
  *   Z = p-norm          is defined, but d|s|^p/ds = p |s|^(p-1) sign s is infinite at s = 0 below
  *                       p = 1: refused there, and with the elu kernel beside a raw key or logit
@@ -1276,10 +1295,10 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
  *   s_j = sim(z_j)    each similarity from its own score          a_j = s_j / Z
  *   Z = Z(s)          the one number in which the keys of a row meet
  *
- *   sim        s            s'                 normaliser   Z                      S = sum_j s_j
- *   exp        e^z          s                  sum          S + e                  e = 0 for exp,
+ *   sim        s            s'                 normaliser   Z                      sum = sum_j s_j
+ *   exp        e^z          s                  sum          sum + e                e = 0 for exp,
  *   sigmoid    1/(1+e^-z)   s (1 - s)          one          1                      1e-8 else
- *   elu        elu(z) + 1   1 above 0, else s  clamp        max(|S|, 1)
+ *   elu        elu(z) + 1   1 above 0, else s  clamp        max(|sum|, 1)
  *   identity   z            1                  p-norm       (sum_j |s_j|^p)^(1/p)
  *
  * Section 7.4 asks what Z does, and Table 15 answers: sigmoid over its sum sinks (30.24 %), sigmoid
@@ -1288,11 +1307,11 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
  * to the output (3.7), and the metric must not see it.
  *
  * FORWARD for exp. e^z overflows in float above z = 88.7, so all is taken relative to the row's
- * maximum m: a_j = e^(z_j - m) / (Z e^-m), where the largest term is e^0 = 1. The m cancels:
- *   sum     Z e^-m = sum_j e^(z_j - m), between 1 and n             log Z = m + log of it
- *   p-norm  Z e^-m = (sum_j e^(p (z_j - m)))^(1/p)                  log Z = m + log(sum) / p
- *   clamp   Z e^-m = max(S e^-m, e^-m): the 1 is scaled along       log Z = max(log S, 0)
- *   one     has no m to cancel with: e^z may overflow, as it does in the formula
+ * maximum, top: a_j = e^(z_j - top) / (Z e^-top), whose largest term is e^0 = 1. The top cancels:
+ *   sum     Z e^-top = sum_j e^(z_j - top), between 1 and n         log Z = top + log of it
+ *   p-norm  Z e^-top = (sum_j e^(p (z_j - top)))^(1/p)              log Z = top + log(sum_j ..) / p
+ *   clamp   Z e^-top = max(sum, 1) e^-top                           log Z = max(log sum, 0)
+ *   one     has no top to cancel with: e^z may overflow, as it does in the formula
  *
  * BACKWARD. Write X|k for the partial derivative of X by z_k, and da_j = dL/da_j.
  *   s_j|k = s'_k if j = k, else 0                                   s_j has its own score only
@@ -1302,10 +1321,11 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
  *         = s'_k / Z da_k - dlogz_k delta                           delta = sum_j a_j da_j
  *
  * The first term moves the weight itself, the second moves all weights through Z. Each normaliser:
- *   sum     Z = S + e                Z|k = s'_k                     dlogz_k = s'_k / Z
+ *   sum     Z = sum + e              Z|k = s'_k                     dlogz_k = s'_k / Z
  *   one     Z = 1                    Z|k = 0                        0
- *   clamp   Z = |S| where |S| > 1    Z|k = sign(S) s'_k             sign(S) s'_k / |S| = s'_k / S
- *           Z = 1 else               Z|k = 0                        0, at |S| = 1 as well
+ *   clamp   Z = |sum| where it > 1   Z|k = sign(sum) s'_k           sign(sum) s'_k / |sum|
+ *                                                                        = s'_k / sum
+ *           Z = 1 else               Z|k = 0                        0, at |sum| = 1 as well
  *   p-norm  Z^p = sum_j |s_j|^p      p Z^(p-1) Z|k = p |s_k|^(p-1) sign(s_k) s'_k
  *                                    dlogz_k = (|s_k| / Z)^(p-1) sign(s_k) s'_k / Z
  * exp has s' = s, so s'/Z = a, and dlogz = a for the sum, a^p for the p-norm. Hence
@@ -1318,8 +1338,8 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
  *   identity, clamp  (2, -4)       (1, -2)       1/2          -1/2           3     (2, 1)
  *
  * KEPT for the backward is row_stat, one number a row: log Z for exp, which for softmax is the
- * logsumexp that FlashAttention keeps, and log S under its clamp (the sign tells which branch);
- * else the signed sum S (sum, clamp) or Z (p-norm). Z = 1 needs none.
+ * logsumexp that FlashAttention keeps, and log sum under its clamp (the sign tells which branch);
+ * else the signed sum (sum, clamp) or Z (p-norm). Z = 1 needs none.
  *
  * EDGES. One visible key under softmax has a = 1 and dz = 0 exactly: A_11 = 1 of section 3.2. With
  * e, a lone key has s/(s + 1e-8): 1/2 at a sigmoid's z = -18.42. A row of zeros has p-norm 0, where
@@ -1347,7 +1367,7 @@ _Static_assert(sizeof SIMS / sizeof SIMS[0] == SIM_ROWS, "a function for each si
 _Static_assert(NORMALIZER_ROWS == 4, "a new Z: row_normalizer, row_exp, the backwards below");
 
 /* The e of the sums, from the authors' code (operations 3, 5 and 6 of Table 15). exp does without:
- * its S e^-m is at least 1. */
+ * its sum of e^(z - top) is at least 1. */
 static const real NORMALIZER_EPS = (real)1e-8;
 
 /* [E43] (sum_j |s_j|^p)^(1/p) of s [n] as M (sum_j (|s_j|/M)^p)^(1/p), M = max |s_j|: no power
@@ -1363,7 +1383,7 @@ static real p_norm(idx n, const real *s, double p, real *spare) {
 
 /* Z of a row from its row_stat; for exp it may overflow where its logarithm does not. */
 real row_normalizer(const Config *c, real row_stat) {
-    if (c->sim == SIM_EXP) {                                 /* log S < 0 is the clamp's Z = 1 */
+    if (c->sim == SIM_EXP) {                                 /* log sum < 0: the clamp's 1 */
         bool clamped = c->normalizer == NORMALIZER_CLAMP && row_stat < 0;
         return real_exp(clamped ? 0 : row_stat);             /* log Z; 0 under Z = 1 */
     }
@@ -1375,25 +1395,25 @@ real row_normalizer(const Config *c, real row_stat) {
     }
 }
 
-/* row_forward for exp, relative to the maximum m. */
+/* row_forward for exp, relative to the maximum. */
 static real row_exp(const Config *c, idx n, real *z, real *spare) {
-    real m = c->normalizer == NORMALIZER_ONE ? 0 : vec_max(n, z);
-    vec_shift(n, z, -m);
-    if (c->normalizer == NORMALIZER_PNORM) { /* log Z = m + log(sum e^(p (z - m))) / p */
+    real top = c->normalizer == NORMALIZER_ONE ? 0 : vec_max(n, z);
+    vec_shift(n, z, -top);
+    if (c->normalizer == NORMALIZER_PNORM) { /* log Z = top + log(sum e^(p (z - top))) / p */
         real p = (real)c->pnorm;                             /* [E44] a temperature 1/p */
         for (idx j = 0; j < n; j++) spare[j] = p * z[j];
         vec_exp(n, spare, spare);
         real shift = real_log(vec_sum(n, spare)) / p;
         vec_shift(n, z, -shift);
         vec_exp(n, z, z);                                    /* a = e^(z - log Z) */
-        return m + shift;
+        return top + shift;
     }
-    vec_exp(n, z, z);                                        /* s e^-m */
+    vec_exp(n, z, z);                                        /* s e^-top */
     if (c->normalizer == NORMALIZER_ONE) return 0;
-    real sum = vec_sum(n, z), log_S = m + real_log(sum);     /* sum = S e^-m */
-    if (c->normalizer == NORMALIZER_CLAMP && log_S < 0) sum = real_exp(-m);    /* Z = 1 */
-    vec_scale(n, z, 1 / sum);                                /* a = s e^-m / (Z e^-m) */
-    return log_S;
+    real sum = vec_sum(n, z), log_sum = top + real_log(sum); /* sum of s e^-top */
+    if (c->normalizer == NORMALIZER_CLAMP && log_sum < 0) sum = real_exp(-top);    /* Z = 1 */
+    vec_scale(n, z, 1 / sum);                                /* a = s e^-top / (Z e^-top) */
+    return log_sum;
 }
 
 /* z [n] becomes the weights a = s/Z, in place. Returns row_stat; spare [n] is scratch. */
@@ -1421,7 +1441,7 @@ static void row_exp_backward(const Config *c, idx n, const real *z, real row_sta
     }
     vec_exp(n, a, a);
     copy(deriv, a, n);
-    /* Z = 1: 0.   Z = S: dlogz = s'/S = a */
+    /* Z = 1: 0.   Z = sum: dlogz = s'/sum = a */
     if (c->normalizer == NORMALIZER_ONE || clamped) zero(dlogz, n);
     else if (c->normalizer != NORMALIZER_PNORM) copy(dlogz, a, n);
 }
@@ -1442,7 +1462,7 @@ void row_backward(const Config *c, idx n, const real *z, real row_stat, real *a,
     case NORMALIZER_SUM:                                     /* s'/Z */
         copy(dlogz, deriv, n);
         break;
-    case NORMALIZER_CLAMP:                                   /* s'/S = sign(S) s'/Z, or 0 */
+    case NORMALIZER_CLAMP:                                   /* s'/sum = sign(sum) s'/Z, or 0 */
         for (idx j = 0; j < n; j++)
             dlogz[j] = real_abs(row_stat) <= 1 ? 0 : row_stat > 0 ? deriv[j] : -deriv[j];
         break;
@@ -1463,8 +1483,8 @@ void row_backward(const Config *c, idx n, const real *z, real row_stat, real *a,
 
 /* What the sink metric reads, for every variant alike: m [n] = |s| / (sum |s| + e), from a = s/Z:
  * |s| = |a| Z, so m = |a| / (sum |a| + e/Z). These are the paper's proxy scores (section 7.4): the
- * weights themselves where Z = S + e; s over its sum where Z = 1; absolute values where scores have
- * a sign. The scale is left out, else no head could pass 0.3 at scale 0.2, where Table 14 has
+ * weights themselves where Z = sum + e; s over its sum where Z = 1; absolute values where scores
+ * have a sign. The scale is left out, else no head could pass 0.3 at scale 0.2, where Table 14 has
  * Sink_1 = 9.41 %. A row of zeros has m = 0. An infinite weight (exp with Z = 1) gives NaN. */
 void row_metric(const Config *c, idx n, const real *a, real row_stat, real *m) {
     for (idx j = 0; j < n; j++) m[j] = real_abs(a[j]);
@@ -2267,7 +2287,7 @@ double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bool with
  * has a^2 lr (32 to 35). The scale of Table 14 left is such a factor of W_O; `sink check scale`
  * trains both sides for 200 steps.
  *
- * Weight decay (Table 2, 18.18 % at the default wd = 0.1). Section 6 adds gamma |theta|^2 to the
+ * Weight decay ([T2], 18.18 % at the default wd = 0.1). Section 6 adds gamma |theta|^2 to the
  * loss. The authors' code uses AdamW, whose decay is not divided by sqrt(v), and gives it every
  * parameter: embeddings, gains, k* and v* as well (F5). A number without gradient, as the row of
  * wte of a token that never comes, shrinks by 1 - lr wd a step: at lr = 4e-4 and wd = 0.1 to 0.45
@@ -2326,7 +2346,7 @@ void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m, real 
  *
  * the latter as section 4 says. u is 0 at the first step after the warm-up and would be 1 at s =
  * steps, one past the last. lr = 4e-4, 100 of 20000 steps, min_lr = 4e-5: 4e-6 at s = 0, 4e-4 at
- * 99, 2.2e-4 at 10050. What lr does to the sink is Table 9: at one product of lr and steps, Sink_1
+ * 99, 2.2e-4 at 10050. What lr does to the sink is [T9]: at one product of lr and steps, Sink_1
  * is 23.44 % for 8e-4, 18.18 for 4e-4, 16.81 for 2e-4, 6.29 for 1e-4. */
 double schedule_lr(int schedule, double lr, double min_lr, int warmup, int steps, int step) {
     if (step < warmup) return lr * (step + 1) / warmup;
@@ -2747,16 +2767,12 @@ double sinks_ratio(const Sinks *s) {
  * REFUTES: then the printed statement is wrong. DECIDES: it holds, or else is refuted. SAYS: a
  * number without a bound. */
 enum { AT_MOST, AT_LEAST, EQUALS, FAILS_BY, FAILS_BELOW, REFUTES, DECIDES, SAYS };
-
-enum { TOKENS = 512, WIDEST = 32, TOY_VOCAB = 13,    /* of a toy at most; all of them have 13 ids */
-       LOGITS = 16 * TOY_VOCAB };
-
-typedef struct Toy Toy;
-typedef struct Page Page;
+enum { FINDING_HOLDS, FINDING_FAILS, FINDING_REFUTED, FINDING_WRONG, FINDINGS };
 
 /* A line of the page. Its toy has the check's flags, then those before a |. Those after the | are
  * of a second toy to compare with. A * in front stands for each position scheme inside the score in
  * turn. */
+typedef struct Toy Toy;
 typedef struct Line {
     const char *reference, *text, *flags;
     double (*measure)(Toy *y);
@@ -2764,6 +2780,19 @@ typedef struct Line {
     int relation;
     double bound;
 } Line;
+
+/* Lines of one subject, up to one without a measure, and what is no line. */
+typedef struct Page Page;
+typedef struct Check {
+    const char *name, *heading;
+    int seed;                           /* of the tokens of its toys; 0: they are all 7 */
+    const char *flags;                  /* of all its toys */
+    const Line *lines;                  /* or NULL */
+    void (*more)(Page *p);              /* or NULL */
+} Check;
+
+enum { TOKENS = 512, WIDEST = 32,       /* of the longest and of the widest toy */
+       TOY_VOCAB = 13, LOGITS = 16 * TOY_VOCAB };
 
 /* A tiny model and the sequence it was last run on, with every map recorded. */
 struct Toy {
@@ -2779,16 +2808,6 @@ struct Toy {
     real *before;                       /* [L+1,T,C] or NULL: the states of an earlier run */
 };
 
-/* Lines of one subject, up to one without a measure, and what is no line. */
-typedef struct Check {
-    const char *name, *heading;
-    int seed;                           /* of the tokens of its toys; 0: they are all 7 */
-    const char *flags;                  /* of all its toys */
-    const Line *lines;                  /* or NULL */
-    void (*more)(Page *p);              /* or NULL */
-} Check;
-
-enum { FINDING_HOLDS, FINDING_FAILS, FINDING_REFUTED, FINDING_WRONG, FINDINGS };
 struct Page {
     FILE *out; bool colour; Error *e;
     int count[FINDINGS];
@@ -2806,63 +2825,29 @@ _Static_assert(sizeof SCHEMES / sizeof *SCHEMES == POS_ROWS, "SCHEMES lacks a ro
 #define SIGMOID_1 "--sim sigmoid --normalizer one "
 #define ELU_1 "--sim elu --normalizer one "
 #define LINEAR_1 "--sim identity --normalizer one "
+#define MLP_1 LINEAR_1 "--kernel mlp "
 #define LINEAR_CLAMP "--sim identity --normalizer clamp "
 
+/* h_t^l [C], tokens from 1, l = 0 .. L; t = 0 is x*. */
+static const real *toy_state(const Toy *y, int l, int t);
+/* Row t of a map of head h: [i-1] is token i's, [-1] the extra column's or the sink token's. */
+enum { MAP_Z, MAP_WEIGHT, MAP_METRIC };
+static const real *toy_row(const Toy *y, int map, int l, int h, int t);
+/* The logits [T,TOY_VOCAB] of the last run, for at most 16 tokens. */
+static void toy_logits(Toy *y, real logits[LOGITS]);
+/* The loss of the last run, and its gradients. */
+static double toy_gradients(Toy *y);
+/* Is this the tensor `name` of some block? */
+static bool named(const Tensor *t, const char *name);
+/* Runs on its ids; or on T tokens: all the same for seed 0, else drawn at random. */
+static void toy_forward(Toy *y);
+static void toy_feed(Toy *y, uint64_t seed);
+/* A toy with these flags on top of its own; the less favourable of two numbers for a line. */
 static Toy *toy(Page *p, uint64_t seed, const char *format, ...);
 static double worse(const Line *l, double a, double b);
-static void page_mark(Page *p, int finding, const char *text);
 static void page_line(Page *p, const char *reference, const char *text, double x, int relation,
                       double bound);
 static void page_measure(Page *p, const Line *l);
-
-/* Is this the tensor `name` of some block? */
-static bool named(const Tensor *t, const char *name) {
-    const char *dot = strchr(t->name, '.');
-    return dot && !strcmp(dot + 1, name);
-}
-
-static void toy_forward(Toy *y) {
-    y->a.probe = y->probe;
-    model_forward(&y->m, &y->a, y->ids, 1, y->T);
-}
-
-/* T tokens, and the target of the last: all the same for seed 0, else drawn at random. */
-static void toy_feed(Toy *y, uint64_t seed) {
-    Rng rng = {seed};
-    for (int t = 0; t <= y->T; t++) y->ids[t] = seed ? (int)rng_below(&rng, TOY_VOCAB) : 7;
-    toy_forward(y);
-}
-
-/* The loss of the last run, and its gradients. */
-static double toy_gradients(Toy *y) {
-    model_zero_grads(&y->m);
-    double loss = model_loss(&y->m, &y->a, y->ids + 1, 1, y->T, true, 1);
-    model_backward(&y->m, &y->a, y->ids, 1, y->T);
-    return loss;
-}
-
-/* The logits [T,TOY_VOCAB] of the last run, for at most 16 tokens. */
-static void toy_logits(Toy *y, real logits[LOGITS]) {
-    idx extra = config_rows(&y->m.c, y->T) - y->T;
-    model_logits(&y->m, &y->a, y->a.nf + extra * y->m.c.dim, y->T, logits);
-}
-
-/* h_t^l [C], tokens from 1, l = 0 .. L; t = 0 is x*. */
-static const real *toy_state(const Toy *y, int l, int t) {
-    const Config *c = &y->m.c;
-    const real *h = l == c->layers ? y->a.h : y->a.layer[l].x;
-    return h + (idx)(config_rows(c, y->T) - y->T + t - 1) * c->dim;
-}
-
-/* Row t of a map of head h: [i-1] is token i's, [-1] the extra column's or the sink token's. */
-enum { MAP_Z, MAP_WEIGHT, MAP_METRIC };
-static const real *toy_row(const Toy *y, int map, int l, int h, int t) {
-    const Config *c = &y->m.c;
-    idx N = config_rows(c, y->T), S = config_columns(c, y->T);
-    const Probe *p = &y->probe[l];
-    const real *at = map == MAP_Z ? p->z : map == MAP_WEIGHT ? p->weight : p->metric;
-    return at + (h * N + N - y->T + t - 1) * S + config_column_first(c);
-}
 
 /* |a - b| / |b|, and how many of n numbers are not the same. */
 static double apart(idx n, const real *a, const real *b) {
@@ -2959,7 +2944,7 @@ static const StateRow STATE_ROWS[] = {
     {"elu + 1, Z = 1",            ELU_1,                                   0, 0, 1, "Table 15, 4"},
     {"elu kernel, Z = 1",         LINEAR_1 "--kernel elu",                 0, 0, 0, ""},
     {"linear, Z = 1",             LINEAR_1,                                0, 0, 1, "Table 15, 9"},
-    {"mlp, Z = 1",                LINEAR_1 "--kernel mlp",                 0, 0, 0, ""},
+    {"mlp, Z = 1",                MLP_1,                                   0, 0, 0, ""},
     {"softmax, p-norm 1/2",       "--normalizer pnorm --pnorm 0.5",        0, 0, 1, "eq. 43"},
     {"softmax, p-norm 2",         "--normalizer pnorm --pnorm 2",          0, 0, 0, ""},
     {"sigmoid, p-norm 2",         "--sim sigmoid --normalizer pnorm --pnorm 2", 0, 0, 1, "eq. 43"},
@@ -3007,64 +2992,20 @@ static bool state_cell(Page *p, const StateRow *r, const char *scheme, bool agre
     return agree ? *spread <= bound && *alone <= bound : *spread >= APART;
 }
 
-/* Every row of every axis of attention is in the table: one that is forgotten fails here. */
-static void states_cover(Page *p) {
-    int kernel = 0, sim = 0, normalizer = 0, extra = 0;
-    for (int n = 0; n < N_STATE_ROWS && STATE_ROWS[n].flags; n++) {
-        Config c;
-        if (config_from_flags(&c, STATE_ROWS[n].flags, p->e)) return;
-        kernel |= 1 << c.kernel;
-        sim |= 1 << c.sim;
-        normalizer |= 1 << c.normalizer;
-        extra |= 1 << c.extra;
-    }
-    if (kernel + 1 != 1 << KERNEL_ROWS || sim + 1 != 1 << SIM_ROWS || extra + 1 != 1 << EXTRA_ROWS
-        || normalizer + 1 != 1 << NORMALIZER_ROWS)
-        fail(p->e, 1, "check: expected every row of every axis in STATE_ROWS, found one missing. "
-             "Try: a row for it there");
-}
-
-static void check_states(Page *p) {
-    fprintf(p->out, " %29s none  rel. alibi    t5  rot.  abs. learn.  = worst    alone  x least\n",
-            "");
-    states_cover(p);
-    for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS && !p->e->status; r++) {
-        double worst = 0, alone = 0, least = INFINITY;
-        fprintf(p->out, " %-28s", r->name);
-        for (int x = 0; x < POS_ROWS; x++) {
-            double spread, single;
-            bool agree = r->agree && x < INSIDE;
-            bool good = state_cell(p, r, SCHEMES[x], agree, &spread, &single);
-            if (agree) { worst = larger(worst, spread); alone = larger(alone, single); }
-            else least = smaller(least, spread);
-            fprintf(p->out, "     ");
-            page_mark(p, !good ? FINDING_WRONG : agree ? FINDING_HOLDS : FINDING_FAILS,
-                      !good ? "!" : agree ? "=" : "x");
-        }
-        if (r->agree) fprintf(p->out, "   %8.1e %8.1e %8.1e\n", worst, alone, least);
-        else fprintf(p->out, "   %8s %8s %8.1e\n", "", "", least);
-    }
-    fprintf(p->out, " = they agree with each other and with the token alone, to %.1e (%.0e where Z "
-            "holds 1e-8)\n x they part by %.0e or more              ! neither, or the wrong one\n",
-            STATES, STATES + EPS_IN_Z, APART);
-}
-
 /* -------------------------------------------------------------------------------------------------
  * 7.3  [E10] Equation 16 itself, and the rules behind the cells */
 
-/* y [out] = x [in] W: plain loops in double, so that equation 16 shares no code with the model. */
-static void times(double *y, const double *x, const real *w, int in, int out) {
+/* y [out] = x [in] W, or LN(x) W where there is a gain: plain loops in double, so that equation 16
+ * shares no code with the model. */
+static void times(double *y, const double *x, const real *gain, const real *w, int in, int out) {
+    double square = 0;
+    for (int i = 0; i < in; i++) square += x[i] * x[i];
+    double root = sqrt(square / in + 1e-5);                  /* 1e-5: the default norm_eps */
     for (int o = 0; o < out; o++) {
         y[o] = 0;
-        for (int i = 0; i < in; i++) y[o] += x[i] * (double)w[i * out + o];
+        for (int i = 0; i < in; i++)
+            y[o] += (gain ? x[i] / root * (double)gain[i] : x[i]) * (double)w[i * out + o];
     }
-}
-
-static void rms_norm(const Config *c, double *y, const double *x, const real *gain) {
-    double sum = 0;
-    for (int i = 0; i < c->dim; i++) sum += x[i] * x[i];
-    for (int i = 0; i < c->dim; i++)
-        y[i] = x[i] / sqrt(sum / c->dim + c->norm_eps) * (double)gain[i];
 }
 
 /* Equation 16 (and section 3.1's h_1): what a block makes of a token that sees but its own value.
@@ -3073,16 +3014,14 @@ static void block_alone(const Model *m, int l, double x[WIDEST]) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
     int C = c->dim, Q = c->heads * c->head_dim, F = c->ffn;
-    double n[WIDEST], v[WIDEST], o[WIDEST], f1[WIDEST], f2[WIDEST];
-    rms_norm(c, n, x, w->norm1);
-    times(v, n, w->wv, C, Q);
-    times(o, v, w->wo, Q, C);
+    double v[WIDEST], o[WIDEST], f1[WIDEST], f2[WIDEST];
+    times(v, x, w->norm1, w->wv, C, Q);
+    times(o, v, NULL, w->wo, Q, C);
     for (int i = 0; i < C; i++) x[i] += o[i];
-    rms_norm(c, n, x, w->norm2);
-    times(f1, n, w->w1, C, F);
-    times(f2, n, w->w2, C, F);
+    times(f1, x, w->norm2, w->w1, C, F);
+    times(f2, x, w->norm2, w->w2, C, F);
     for (int i = 0; i < F; i++) f1[i] = f1[i] / (1 + exp(-f1[i])) * f2[i];
-    times(o, f1, w->w3, F, C);
+    times(o, f1, NULL, w->w3, F, C);
     for (int i = 0; i < C; i++) x[i] += o[i];
 }
 
@@ -3165,19 +3104,15 @@ static double kv_rule(Toy *y) {
 
 static const Line RULES[] = {
     {"eq. 16", "h_t^l by the equation itself, 5 schemes", "*", equation16, 12, AT_MOST, STATES},
-    {"eq. 17", "window w, Z = 1: block l, tokens t > l(w-1)",
-     "* " WINDOWED, window_rule, 0, AT_MOST, STATES},
+    {"eq. 17", "window, Z = 1: tokens t > l(w-1)", "* " WINDOWED, window_rule, 0, AT_MOST, STATES},
     {"eq. 17", "  and the token before them", "* " WINDOWED, window_rule, 1, FAILS_BY, APART},
-    {"eq. 17", "prefix p, Z = 1, no positions: tokens t <= p",
-     PREFIXED, prefix_rule, 0, AT_MOST, STATES},
+    {"eq. 17", "prefix p, Z = 1: tokens t <= p", PREFIXED, prefix_rule, 0, AT_MOST, STATES},
     {"eq. 17", "  and the tokens after them", PREFIXED, prefix_rule, 1, FAILS_BY, APART},
-    {"Table 15, 8", "clamp: of 60 models, |S_t| >= 1 of one sign",
-     "", clamp_rule, 1, AT_MOST, STATES},
+    {"Table 15, 8", "clamp: 60 models, |S_t| >= 1 of one sign", "", clamp_rule, 1, AT_MOST, STATES},
     {"Table 15, 8", "  the others", "", clamp_rule, 0, FAILS_BY, APART},
     {"Table 4", "KV biases: o_t = v + A_t*(v* - v)", "--extra kv", kv_rule, 0, FAILS_BY, APART},
     {"Table 4", "  with v* = v in every block", "--extra kv", kv_rule, 1, AT_MOST, STATES},
-    {0}
-};
+    {0}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.4  Section 3.1: the first token's states are a function of x_1 alone
@@ -3211,24 +3146,20 @@ static double share_of_eps(Toy *y) {
 }
 
 static const Line FIRST[] = {
-    {"sec. 3.1", "numbers of h_1 moved by later tokens: softmax",
-     "*", h1_moved, BY_TOKENS, AT_MOST, 0},
+    {"sec. 3.1", "h_1 moved by later tokens: softmax", "*", h1_moved, BY_TOKENS, AT_MOST, 0},
     {"sec. 3.1", "  post-norm", "--place post", h1_moved, BY_TOKENS, AT_MOST, 0},
     {"sec. 3.1", "  sigmoid, Z = 1", SIGMOID_1, h1_moved, BY_TOKENS, AT_MOST, 0},
     {"sec. 3.1", "  K biases", "--extra k", h1_moved, BY_TOKENS, AT_MOST, 0},
     {"sec. 3.1", "  a prefix of 3", "--prefix 3", h1_moved, BY_TOKENS, FAILS_BY, 1},
-    {"sec. 3.1", "numbers of h_1 moved by W_Q, W_K: softmax", "*", h1_moved, BY_SCORES, AT_MOST, 0},
+    {"sec. 3.1", "h_1 moved by W_Q, W_K: softmax", "*", h1_moved, BY_SCORES, AT_MOST, 0},
     {"sec. 3.1", "  post-norm", "--place post", h1_moved, BY_SCORES, AT_MOST, 0},
     {"sec. 3.1", "  sigmoid, Z = 1", SIGMOID_1, h1_moved, BY_SCORES, FAILS_BY, 1},
     {"sec. 3.1", "  K biases", "--extra k", h1_moved, BY_SCORES, FAILS_BY, 1},
-    {"sec. 3.1", "h_1 = FFN(LN(o+h)) + o + h, o = LN(h) W_V W_O",
-     "*", equation16, 1, AT_MOST, STATES},
-    {"Table 4", "sink token: numbers of x* moved by the tokens",
-     "--sink-token", h1_moved, STAR_BY_TOKENS, AT_MOST, 0},
-    {"Table 15, 3", "sigmoid / sum at z = -11.6: 1 - A_11 in percent",
+    {"sec. 3.1", "h_1 = FFN(LN(o+h))+o+h, o = LN(h) W_V W_O", "*", equation16, 1, AT_MOST, STATES},
+    {"Table 4", "x* moved by the tokens", "--sink-token", h1_moved, STAR_BY_TOKENS, AT_MOST, 0},
+    {"Table 15, 3", "sigmoid / sum, z = -11.6: 1 - A_11 in percent",
      "--sim sigmoid", share_of_eps, -11.6, EQUALS, 0.1089799},
-    {0}
-};
+    {0}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.5  [P1] Proposition 1, no positions: A_ti = 1/t
@@ -3272,7 +3203,7 @@ static double row_proposition(const Toy *y, int l, int h, int t) {
     return worst;
 }
 
-/* The first x blocks against it; 0: all. */
+/* In the first x blocks; 0: in all. */
 static double proposition(Toy *y) { return worst_row(y, y->x, row_proposition); }
 
 /* [M1] alpha_k of one head; rows as sink_alpha. */
@@ -3286,8 +3217,7 @@ static double toy_alpha(const Toy *y, int l, int h, int k, int rows) {
 /* The least favourable alpha_k over all blocks, of head 1, 2, .. or, for 0, of all heads. */
 static double worst_alpha(const Toy *y, int head, int k, int rows) {
     double worst = NAN;
-    int found = 0;
-    for (int l = 0; l < y->m.c.layers; l++)
+    for (int l = 0, found = 0; l < y->m.c.layers; l++)
         for (int h = 0; h < y->m.c.heads && config_attends(&y->m.c, l); h++) {
             if (head && h + 1 != head) continue;
             double now = toy_alpha(y, l, h, k, rows);
@@ -3306,23 +3236,14 @@ static double head_harmonic(const Toy *y, int l, int h, int k) {
     double closed = (harmonic(y->T) - harmonic(k - 1)) / (y->T - k + 1);
     return fabs(toy_alpha(y, l, h, k, ROWS_REAL) / closed - 1);
 }
-
 static double harmonic_off(Toy *y) { return worst_row(y, 0, head_harmonic); }
 
-/* [M2] Sink_1 at eps, as an evaluation measures it. */
-static double sink_at(Toy *y, double eps) {
-    Sinks s;
-    double sink = NAN;
-    Error *e = y->page->e;
-    if (sinks_create(&s, &y->m.c, y->T, 1, &eps, 1, e)) return NAN;
-    if (!sinks_measure(&s, &y->m, &y->a, y->ids, NULL, 1, ROWS_REAL, e)) {
-        sinks_finish(&s);
-        sink = sinks_sink(&s, config_column_first(&y->m.c), 0);
-    }
-    sinks_free(&s);
-    return sink;
+/* [M2] Sink_1 at eps of one sequence: the share of heads whose alpha_1 is above. */
+static double sink_at(const Toy *y, double eps) {
+    int over = 0, H = y->m.c.heads, heads = y->m.c.layers * H;
+    for (int i = 0; i < heads; i++) over += toy_alpha(y, i / H, i % H, 1, ROWS_REAL) > eps;
+    return (double)over / heads;
 }
-
 static double sink_1(Toy *y) { return sink_at(y, y->x); }
 
 static const Line PROP1[] = {
@@ -3343,11 +3264,9 @@ static const Line PROP1[] = {
     {"Figure 5", "  prefix of 10", "--prefix 10", alpha_1, 0, EQUALS, 0.043983166},
     {"Figure 5", "  of 5: alpha_5, rows i >= 5", "--prefix 5", alpha_x, 5, EQUALS, 0.044342626},
     {"Figure 5", "  all rows, as their code", "--prefix 5", alpha_all, 5, EQUALS, 0.057675960},
-    {"Table 6", "sigmoid, Z = 1: proxy 1/t in block 1",
-     SIGMOID_1, proposition, 1, AT_MOST, SCORES + EPS_IN_Z},
+    {"Table 6", "sigmoid, block 1: 1/t", SIGMOID_1, proposition, 1, AT_MOST, SCORES + EPS_IN_Z},
     {"Table 6", "  and in the blocks after it", SIGMOID_1, proposition, 0, FAILS_BY, APART},
-    {0}
-};
+    {0}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.6  [P2] [E6] Proposition 2, relative positions: A_ti = e^g(t-i) / sum_(n<t) e^g(n), equation 20
@@ -3363,11 +3282,10 @@ static const Line PROP1[] = {
  *
  * T5 itself learns b_h(bucket), and no order comes with that. Its last bucket starts at d = 113. */
 
+/* The largest t A_t1, t > 1; alpha_1 over the bound (d + H_(T-d))/T, d = 113. */
 static double row_first_share(const Toy *y, int l, int h, int t) {
     return t > 1 ? t * (double)toy_row(y, MAP_WEIGHT, l, h, t)[0] : 0;
 }
-
-/* The largest t A_t1, t > 1; alpha_1 over the bound (d + H_(T-d))/T, d = 113. */
 static double first_share(Toy *y) { return worst_row(y, 0, row_first_share); }
 static double alpha_over_bound(Toy *y) {
     return alpha_1(y) / ((113 + harmonic(y->T - 113)) / y->T);
@@ -3400,8 +3318,7 @@ static const Line PROP2[] = {
     {"eq. 20", "  T = 128", "--context 128", alpha_1, 0, EQUALS, 0.211015881},
     {"eq. 20", "  T = 256", "--layers 1 --context 256", alpha_1, 0, EQUALS, 0.112853332},
     {"eq. 20", "  T = 512", "--layers 1 --context 512", alpha_1, 0, EQUALS, 0.058362967},
-    {"eq. 6", "alpha_1 of equation 6 as printed: T = 32",
-     "--pos t5 --context 32", alpha_1, 1, EQUALS, 0.417504318},
+    {"eq. 6", "as printed: T = 32", "--pos t5 --context 32", alpha_1, 1, EQUALS, 0.417504318},
     {"eq. 6", "  T = 64", "--pos t5", alpha_1, 1, EQUALS, 0.22524188643},
     {"prop. 2", "g = -bucket: largest t A_t1, t > 1", "--pos t5", first_share, -1, AT_MOST, 1},
     {"prop. 2", "  no sink: alpha_1", "--pos t5", alpha_1, -1, EQUALS, 0.022022456},
@@ -3409,8 +3326,7 @@ static const Line PROP2[] = {
     {"beyond", "  over (d + H_(T-d))/T, d=113, T=512", T5_512, alpha_over_bound, 40, AT_MOST, 1},
     {"beyond", "  likewise T5's table at random", T5_512, alpha_over_bound, 0, AT_MOST, 1},
     {"eq. 20", "  A_ti = e^g(t-i) / sum e^g(n)", "--pos t5", proposition, 0, AT_MOST, SCORES},
-    {0}
-};
+    {0}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.7  [P3] [E7] Proposition 3, ALiBi: A_ti = e^(-m(t-i)) (1 - e^-m)/(1 - e^-mt), equation 22
@@ -3449,8 +3365,7 @@ static const Line PROP3[] = {
     {"eq. 22", "alpha_64 of head 1: (1-e^-m)/(1-e^-64m)", "", head_alpha, -64, EQUALS, 0.39346934},
     {"prop. 3", "  \"no sink\" does not cover the last token", "", head_alpha, -64, FAILS_BY, 0.3},
     {"prop. 3", "  nor the one before it: alpha_63", "", head_alpha, -63, FAILS_BY, 0.3},
-    {0}
-};
+    {0}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.8  [P4] [E8] Proposition 4, rotary: A_ti <= e^(2 xi) / (e^(2 xi) + t - 1), equation 28
@@ -3465,20 +3380,23 @@ static const Line PROP3[] = {
  * With w = 0.05, or pair 15 of the paper's own d_h = 96 (w = 0.0562), alpha_1 passes 0.3 at xi near
  * 10. Softmax states do not depend on W_Q and W_K, so one forward gives the LN(h) of every block,
  * and the weights are aimed at it: W_Q = a LN(h)^T/|LN(h)|^2 in the pair's column, 0 elsewhere. */
+#define ONE_PAIR "--heads 1 --head-dim 2 --context 3"
 #define SLOW_PAIR "--heads 1 --head-dim 2 --rope-scaling linear --rope-factor 20"
+#define SLOW_512 SLOW_PAIR " --context 512"
 #define OWN_PAIR "--heads 1 --head-dim 96"
 
 static void aim_rotary(Toy *y) {
     idx C = y->m.c.dim, D = y->m.c.head_dim, pair = D == 96 ? 15 : 0;
     double a = sqrt(y->x * sqrt((double)D));
     for (int l = 0; l < y->m.c.layers; l++) {
+        const Layer *w = &y->m.w.layer[l];
         const real *n = y->a.layer[l].n1;                    /* row 1; all rows are equal */
         double square = (double)vec_dot(C, n, n);
-        zero(y->m.w.layer[l].wq, C * D);
-        zero(y->m.w.layer[l].wk, C * D);
-        for (idx ch = 0; ch < C; ch++) {
-            y->m.w.layer[l].wq[ch * D + pair] = (real)(a * (double)n[ch] / square);
-            y->m.w.layer[l].wk[ch * D + pair] = (real)(-a * (double)n[ch] / square);
+        zero(w->wq, C * D);
+        zero(w->wk, C * D);
+        for (idx ch = 0, at = pair; ch < C; ch++, at += D) {
+            w->wq[at] = (real)(a * (double)n[ch] / square);
+            w->wk[at] = -w->wq[at];
         }
     }
     toy_forward(y);
@@ -3509,10 +3427,9 @@ static double xi_at_threshold(double w, int T) {
     return low;
 }
 
-/* Equations 25 to 28; q and k as the model left them, rotated. x picks the score off
- * <q,k>/sqrt(D) + b (over l more where --score-by-layer says so), relative to
- * 1 + |q||k|/sqrt(D); A_ti over the bound, t being the keys that the row sees; A_t1 off equation
- * 27; equation 25's error; xi. */
+/* Equations 25 to 28 in row t; q and k as the model left them, rotated. x picks one of: the score
+ * off <q,k>/sqrt(D) + b, relative to 1 + |q||k|/sqrt(D); A_ti over the bound, t being the keys that
+ * the row sees; A_t1 off equation 27; equation 25's error; xi. */
 enum { SCORE_OFF, OVER_BOUND, EQ27_OFF, EQ25_OFF, XI, ROTARY_MEASURES };
 static double row_rotary(const Toy *y, int l, int h, int t) {
     const Config *c = &y->m.c;
@@ -3526,10 +3443,10 @@ static double row_rotary(const Toy *y, int l, int h, int t) {
     worst[XI] = size / root;
     for (int i = 0; i < t; i++) {
         if (!visible(c, l, first + t - 1, first + i)) continue;
-        double dot = (double)vec_dot(D, q, k + i * K * D);
+        const real *k_i = k + i * K * D;
+        double dot = (double)vec_dot(D, q, k_i), size_i = norm * length(D, k_i);
         double off = fabs((double)z[i] - (dot / root + bias_law(y, h, t - 1 - i)));
-        worst[SCORE_OFF] = larger(worst[SCORE_OFF],
-                                  off / (1 + norm * length(D, k + i * K * D) / root));
+        worst[SCORE_OFF] = larger(worst[SCORE_OFF], off / (1 + size_i / root));
         worst[EQ25_OFF] = larger(worst[EQ25_OFF], fabs(size * cos(dot / size) - dot));
         sum += exp(dot);
         most = larger(most, (double)A[i]);
@@ -3560,16 +3477,14 @@ static double aimed_over_own(Toy *y) {
 static const Line PROP4[] = {
     {"eq. 4", "the model's score is <q, k>/sqrt(d_h)", "", rotary, SCORE_OFF, AT_MOST, SCORES},
     {"eq. 28", "xi = |q||k|/sqrt(d_h): A_ti / bound", "", rotary, OVER_BOUND, AT_MOST, 1 + SCORES},
-    {"eq. 28", "  s(n) = -cos n, xi = 1, T = 3: A_31 / bound",
-     "--heads 1 --head-dim 2 --context 3", aimed_over_own, 1, EQUALS, 0.781036907},
+    {"eq. 28", "  -cos n, T = 3: A_31 / bound", ONE_PAIR, aimed_over_own, 1, EQUALS, 0.781036907},
     {"eq. 27", "printed: without the root; error of A_t1", "", rotary, EQ27_OFF, REFUTES, APART},
     {"eq. 25", "printed: <q,k> = |q||k|cos(<q,k>/|q||k|)", "", rotary, EQ25_OFF, REFUTES, APART},
     {"eq. 28", "says alpha_1 <= 0.3 up to xi, T = 64", "", xi_of_bound, 64, EQUALS, 1.0946297},
     {"eq. 28", "  T = 256", "", xi_of_bound, 256, EQUALS, 1.8031765},
     {"eq. 28", "  T = 1024", "", xi_of_bound, 1024, EQUALS, 2.5000552},
     {"eq. 28", "  T = 2048", "", xi_of_bound, 2048, EQUALS, 2.8472463},
-    {"prop. 4", "large t: alpha_1 / bound, xi = 2, T = 512",
-     SLOW_PAIR " --context 512", aimed_over_bound, 2, AT_MOST, 1},
+    {"prop. 4", "alpha_1 / bound, xi = 2, T = 512", SLOW_512, aimed_over_bound, 2, AT_MOST, 1},
     {"prop. 4", "s(n) = -10 cos(0.05 n), T = 64: a sink", SLOW_PAIR, aimed, 10, FAILS_BY, 0.3},
     {"beyond", "  its closed form: xi = 10", SLOW_PAIR, aimed, 10, EQUALS, 0.302390121},
     {"beyond", "  xi = 20", SLOW_PAIR, aimed, 20, EQUALS, 0.475012217},
@@ -3578,8 +3493,7 @@ static const Line PROP4[] = {
     {"prop. 4", "  alpha_1 of the model at xi = 9.8", OWN_PAIR, aimed, 9.8, AT_MOST, 0.3},
     {"prop. 4", "  at xi = 9.9: a sink", OWN_PAIR, aimed, 9.9, FAILS_BY, 0.3},
     {"beyond", "  its closed form", OWN_PAIR, aimed, 9.9, EQUALS, 0.300720490},
-    {0}
-};
+    {0}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.9  [E4] [T4] [T15] The scores in closed form, where the states part as well
@@ -3716,8 +3630,7 @@ typedef struct Twin {
 } Twin;
 
 static const Twin TWINS[] = {
-    {"eq. 42", "W_O, AdamW: lr'= a lr, eps'= eps/a, wd'= wd/a", "", "wo", 0.2,
-     0, 1, -1, -1, 1, 0, 0, 0},
+    {"eq. 42", "W_O, lr'= a lr, eps'= eps/a, wd'= wd/a", "", "wo", 0.2, 0, 1, -1, -1, 1, 0, 0, 0},
     {"eq. 42", "  a = 1/4, to the bit",        "",         "wo", 0.25, 0, 1, -1, -1, 1, 0, 0, 0},
     {"eq. 42", "  of W_V",                     "",         "wv", 0.2,  0, 1, -1, -1, 1, 0, 0, 0},
     {"eq. 42", "  of W_V beside V biases",     "--vbias",  "wv", 0.2,  0, 1, -1, -1, 1, 0, 0, 0},
@@ -3735,7 +3648,7 @@ static const Twin TWINS[] = {
     {"eq. 35", "W_O, SGD: lr' = a^2 lr, wd' = wd/a^2", "", "wo", 0.2,  1, 2,  0, -2, 1, 0, 0, 0},
     {"eq. 35", "  a = 1/4, to the bit",        "",         "wo", 0.25, 1, 2,  0, -2, 1, 0, 0, 0},
     {"eq. 35", "  with lr' = a lr",            "",         "wo", 0.2,  1, 1,  0, -2, 1, 0, 0, 1},
-};
+    {0}};
 
 /* One step of one of the two; scaled: the one whose tensor carries the powers of alpha. */
 static double twin_step(const Twin *w, Toy *y, real *moments, long t, bool scaled) {
@@ -3790,11 +3703,9 @@ static double twin_gap(Page *p, const Twin *w) {
 }
 
 static void check_twins(Page *p) {
-    for (size_t n = 0; n < sizeof TWINS / sizeof *TWINS; n++) {
-        const Twin *w = &TWINS[n];
+    for (const Twin *w = TWINS; w->text; w++)
         page_line(p, w->reference, w->text, twin_gap(p, w), w->breaks ? FAILS_BY : AT_MOST,
                   w->breaks ? APART : w->alpha == 0.25 ? 0 : SCORES);
-    }
 }
 
 /* How far the scaled toy's logits lie from those of the other with x W_V, or |x| W_O for x < 0. */
@@ -3817,8 +3728,7 @@ static const Line SCALE[] = {
     {"eq. 31", "  beside V biases: 0.2 W_O", SCALED_V, folded, -0.2, FAILS_BY, APART},
     {"eq. 30", "  beside KV biases: 0.2 W_V", SCALED_KV, folded, 0.2, FAILS_BY, APART},
     {"eq. 31", "  beside KV biases: 0.2 W_O", SCALED_KV, folded, -0.2, AT_MOST, STATES},
-    {0}
-};
+    {0}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.11  [E43] [E44] The p-norm
@@ -3836,8 +3746,7 @@ static double pnorm_row(Toy *y) {
     real z[N] = {-INFINITY}, pz[N] = {-INFINITY}, spare[N];
     double p = y->m.c.pnorm, off = 0;
     if (config_from_flags(&soft, "", y->page->e)) return NAN;
-    for (int j = 1; j < N; j++) z[j] = (real)(2 * rng_normal(&rng));
-    for (int j = 1; j < N; j++) pz[j] = (real)p * z[j];
+    for (int j = 1; j < N; j++) pz[j] = (real)p * (z[j] = (real)(2 * rng_normal(&rng)));
     row_forward(&y->m.c, N, z, spare);
     row_forward(&soft, N, pz, spare);
     for (int j = 1; j < N; j++)
@@ -3859,8 +3768,7 @@ static const Line PNORMS[] = {
     {"beyond", "64 equal scores: 1/64 at p = 1/2", "--pnorm 0.5", pnorm_sum, 0, AT_MOST, SCORES},
     {"beyond", "  8 at p = 2", "--pnorm 2", pnorm_sum, 0, AT_MOST, SCORES},
     {"beyond", "  22.6 at p = 4", "--pnorm 4", pnorm_sum, 0, AT_MOST, SCORES},
-    {0}
-};
+    {0}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.12  [T4] A key bias is a gate, and without a normaliser it is nothing
@@ -3925,6 +3833,8 @@ static double moved(Toy *y) {
     return count;
 }
 
+#define K(operation) operation "--extra k |" operation
+
 static const Line GATE[] = {
     {"Table 4", "K biases: o = g softmax(z) V", "--extra k |", gate, 0, AT_MOST, SCORES},
     {"Table 4", "  with g = 1", "--extra k |", gate, 0, FAILS_BY, APART},
@@ -3934,14 +3844,12 @@ static const Line GATE[] = {
     {"beyond", "  with g = 1", "--extra logit |", gate, 0.01, FAILS_BY, APART},
     {"beyond", "learned logit of 20", "--extra logit |", gate, 20, AT_MOST, SCORES},
     {"beyond", "  with g = 1", "--extra logit |", gate, 20, FAILS_BY, APART},
-    {"Table 4", "K biases, Z = 1, sigmoid: moved, or dk* not 0",
-     SIGMOID_1 "--extra k |" SIGMOID_1, moved, 0, AT_MOST, 0},
-    {"Table 4", "  elu + 1", ELU_1 "--extra k |" ELU_1, moved, 0, AT_MOST, 0},
-    {"Table 4", "  linear", LINEAR_1 "--extra k |" LINEAR_1, moved, 0, AT_MOST, 0},
-    {"Table 4", "  linear / clamp", LINEAR_CLAMP "--extra k |" LINEAR_CLAMP, moved, 0, FAILS_BY, 1},
+    {"Table 4", "K biases, Z = 1, sigmoid: moved, dk* not 0", K(SIGMOID_1), moved, 0, AT_MOST, 0},
+    {"Table 4", "  elu + 1", K(ELU_1), moved, 0, AT_MOST, 0},
+    {"Table 4", "  linear", K(LINEAR_1), moved, 0, AT_MOST, 0},
+    {"Table 4", "  linear / clamp", K(LINEAR_CLAMP), moved, 0, FAILS_BY, 1},
     {"Table 4", "  KV biases, sigmoid", SIGMOID_1 "--extra kv |" SIGMOID_1, moved, 0, FAILS_BY, 1},
-    {0}
-};
+    {0}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.13  Neutral elements, causality, and [M1] [M2] the metric
@@ -3955,10 +3863,8 @@ static const Line GATE[] = {
 static const Line NEUTRAL[] = {
     {"Figure 6", "numbers moved by a window of T", "--window 12 |", moved, 0, AT_MOST, 0},
     {"Figure 5", "  a prefix of 1", "--prefix 1 |", moved, 0, AT_MOST, 0},
-    {"Figure 5", "  a prefix of 1 beside a window",
-     "--prefix 1 --window 4 | --window 4", moved, 0, FAILS_BY, 1},
-    {"Figure 5", "  a prefix of 1 beside a sink token",
-     "--prefix 1 --sink-token | --sink-token", moved, 0, FAILS_BY, 1},
+    {"Figure 5", "    in a window", "--prefix 1 --window 4 | --window 4", moved, 0, FAILS_BY, 1},
+    {"Figure 5", "    after x*", "--prefix 1 --sink-token | --sink-token", moved, 0, FAILS_BY, 1},
     {"eq. 7", "  a distance bias of 0", "--pos t5 | --pos none", moved, 0, AT_MOST, 0},
     {"eq. 29", "  a scale of 1", "--scale 1 |", moved, 0, AT_MOST, 0},
     {"eq. 43", "  a p-norm with p = 1", "--normalizer pnorm --pnorm 1 |", moved, 0, AT_MOST, 0},
@@ -3966,11 +3872,10 @@ static const Line NEUTRAL[] = {
     {"beyond", "  a zero logit", "--extra zero |", moved, 0, FAILS_BY, 1},
     {"Table 12", "  adding one head", "--heads 1 --combine add | --heads 1", moved, 0, AT_MOST, 0},
     {"Table 12", "  adding two heads", "--combine add |", moved, 0, FAILS_BY, 1},
-    {0}
-};
+    {0}};
 
 /* Changes tokens 1 .. T in turn, in every named variant, and counts what x says. */
-enum { MOVES_EARLIER, MOVES_NOT_ITSELF, MOVES_BACK_IN_PREFIX };
+enum { MOVES_EARLIER, MOVES_NOT_ITSELF, MOVES_BACK };
 static double causality(Toy *y) {
     Page *p = y->page;
     int what = (int)y->x, count[3] = {0};
@@ -3986,7 +3891,7 @@ static double causality(Toy *y) {
             toy_logits(y, now);
             int early = differing(own, was, now);
             count[MOVES_EARLIER] += t > y->m.c.prefix ? early : 0;
-            count[MOVES_BACK_IN_PREFIX] += t <= y->m.c.prefix && early;
+            count[MOVES_BACK] += t <= y->m.c.prefix && early;
             count[MOVES_NOT_ITSELF] += !differing(TOY_VOCAB, was + own, now + own);
             copy(was, now, y->T * TOY_VOCAB);
         }
@@ -3995,13 +3900,10 @@ static double causality(Toy *y) {
 }
 
 static const Line CAUSAL[] = {
-    {"eq. 1", "all variants: logits before t moved by token t",
-     "", causality, MOVES_EARLIER, AT_MOST, 0},
+    {"eq. 1", "all variants: logits before t moved by t", "", causality, MOVES_EARLIER, AT_MOST, 0},
     {"eq. 1", "  tokens that do not move their own", "", causality, MOVES_NOT_ITSELF, AT_MOST, 0},
-    {"Figure 5", "  tokens inside a prefix of 5 that reach back",
-     "", causality, MOVES_BACK_IN_PREFIX, FAILS_BY, 4},
-    {0}
-};
+    {"Figure 5", "  in a prefix of 5 that reach back", "", causality, MOVES_BACK, FAILS_BY, 4},
+    {0}};
 
 /* T alpha_1. Learned logits of block 1 are 20 here, and its mlp kernel is 0. */
 static double alpha_range(Toy *y) {
@@ -4037,16 +3939,14 @@ static double sink_by_eps(Toy *y) {
 static const Line METRIC[] = {
     {"sec. 3.2", "alpha_1 >= 1/T, softmax: least T alpha_1", "*", alpha_range, 0, AT_LEAST, 1},
     {"sec. 3.2", "  with a learned logit of 20", "--extra logit", alpha_range, 0, FAILS_BELOW, 1},
-    {"sec. 3.2", "  with an mlp kernel of zeros",
-     LINEAR_1 "--kernel mlp", alpha_range, 0, FAILS_BELOW, 1},
+    {"sec. 3.2", "  with an mlp kernel of 0", MLP_1, alpha_range, 0, FAILS_BELOW, 1},
     {"sec. 3.2", "alpha_1 <= 1: T alpha_1, T = 16", "*", alpha_range, 0, AT_MOST, 16 + STATES},
     {"sec. 3.2", "Sink_1 rises with eps by", "--pos relative", sink_by_eps, 0, AT_MOST, 0},
     {"sec. 3.2", "  from eps = 0 to 1 it falls by", "--pos relative", sink_by_eps, 1, AT_LEAST, 1},
     {"eq. 29", "softmax: row sums off 1", "*", sums_off, 0, AT_MOST, STATES},
     {"eq. 29", "scale 0.2: row sums off 0.2", "* --scale 0.2", sums_off, 0, AT_MOST, STATES},
     {"eq. 29", "  the metric off scale 1's", "--scale 0.2 |", metric_moved, 0, AT_MOST, STATES},
-    {0}
-};
+    {0}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.15  [E1] [E4] [E10] The same statements on a trained or a published model
@@ -4223,19 +4123,21 @@ int check_model(const char *path, FILE *out, bool colour, Error *e) {
 /* -------------------------------------------------------------------------------------------------
  * 7.14  The table of checks */
 
+#define ALIBI_8 "--context 64 --pos alibi --heads 8 --head-dim 2"
+#define PNORM_64 "--context 64 --pos none --normalizer pnorm"
+
+static void check_states(Page *p);       /* prints them in a page of its own form: 16.2 */
 static const Check CHECKS[] = {
     {"states",  "Equations 10 to 17: states of repeated tokens", 0, "", NULL, check_states},
     {"rules",   "Equations 10 to 17: the rules behind the cells", 0, "", RULES, NULL},
     {"first",   "Section 3.1: the first token sees only itself", 1, "--context 9", FIRST, NULL},
     {"prop1",   "Proposition 1: no positions", 0, "--context 64 --pos none", PROP1, NULL},
     {"prop2",   "Proposition 2: relative positions", 0, "--context 64 --pos relative", PROP2, NULL},
-    {"prop3",   "Proposition 3: ALiBi",
-     0, "--context 64 --pos alibi --heads 8 --head-dim 2", PROP3, NULL},
+    {"prop3",   "Proposition 3: ALiBi", 0, ALIBI_8, PROP3, NULL},
     {"prop4",   "Proposition 4: rotary", 0, "--context 64 --pos rotary", PROP4, NULL},
     {"scores",  "z, A and m in closed form, 5 schemes each", 0, "--context 24", NULL, check_closed},
     {"scale",   "Equations 29 to 42: scale and optimiser", 1, "", SCALE, check_twins},
-    {"pnorm",   "Equations 43 and 44: the p-norm",
-     0, "--context 64 --pos none --normalizer pnorm", PNORMS, NULL},
+    {"pnorm",   "Equations 43 and 44: the p-norm", 0, PNORM_64, PNORMS, NULL},
     {"gate",    "Table 4: a key bias is a gate, or nothing", 1, "", GATE, NULL},
     {"neutral", "Neutral elements", 1, "", NEUTRAL, NULL},
     {"causal",  "Equation 1: causality", 1, "", CAUSAL, NULL},
@@ -5405,7 +5307,7 @@ int grammar_read(Grammar *g, const unsigned char *text, size_t n, const char *na
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 9.2  Packing                                                       section 2 and Figure 1 right
+ * 9.2  Packing                                                       [S2] [FIG1] section 2
  *
  * Documents are tokenised, each followed by <|endoftext|> (and preceded by <|bos|> when asked),
  * joined, and cut into blocks of T+1 tokens that do not overlap: T inputs, and the same tokens one
@@ -5750,7 +5652,7 @@ static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t 
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 9.3  Interventions on a block                                          section 5, Table 10 right
+ * 9.3  Interventions on a block                                           [T10] [FIG5] section 5
  *
  * They overwrite, they do not insert: the target before position p changes with it, and is scored.
  *   --fix-token p        <|fix|>, an id that text never has
@@ -5805,7 +5707,7 @@ int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *targets, E
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 9.4  What an evaluation feeds                                        section 3.3, Table 1 left
+ * 9.4  What an evaluation feeds                                         [S3.3] [T1] section 3.3
  *
  *   natural   the first T tokens of held documents, as the paper takes them; when these do not
  *             suffice, further stretches of the same documents
@@ -6157,7 +6059,7 @@ int checkpoint_load(const char *path, Trainer *t, bool with_moments, Error *e) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 10.4  Model files: published weights as they are, read matrix by matrix       section 3, Table 8
+ * 10.4  Model files: published weights as they are, read matrix by matrix           section 3, [T8]
  *
  * The models that section 3 measures have up to 52 billion parameters. Their numbers stay as they
  * were published, in 2 or 4 bytes each, in one file (data/hf.c writes it), or even in the files
@@ -7334,7 +7236,7 @@ int trainer_resume(Trainer *t, const Settings *s, const char *flags, Error *e) {
     return e->status;
 }
 
-/* Fine-tuning (Figure 30, appendix D): the model of t, its parameters as they are, and everything
+/* Fine-tuning ([FIG30], appendix D): the model of t, its parameters as they are, and everything
  * else from s as trainer_create has it: step 0, moments of 0, its own data and schedule. The
  * tokenizer, unless ids come alone, must be the one that t was trained with, or for a model that
  * had none, one of as many ids. As after trainer_create, nothing is held on failure. */
@@ -7462,7 +7364,7 @@ int trainer_step(Trainer *t, Error *e) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 10.3  A training to its end: looks at the sink, the log, checkpoints          section 4, Figure 4
+ * 10.3  A training to its end: looks at the sink, the log, checkpoints          section 4, [FIG4]
  */
 
 enum { LOOK_N = 16 };                            /* sequences of a look */
@@ -7895,239 +7797,48 @@ double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 11.1  Multiple choice                                                 appendix B.3, Figure 10
- *
- * A question is a context and a few endings, one of them right. An ending's log p is the sum of log
- * p(token | all before it) over its tokens. The model's answer is the ending with the largest log p
- * (acc), or with the largest log p per character (acc_norm): the rule of the LM evaluation harness
- * for HellaSwag. Context and ending, joined by a blank, are encoded as one text, of which the
- * tokens beyond as many as the context alone has are the ending's. Where that is longer than what
- * the model was trained on, its last tokens are taken. The harness puts no bos before them by
- * default: --no-bos.
- *
- * --choices FILE has a question a line, fields between tabs: the number of the right ending, from
- * 0; the context; the endings. In a text \\t, \\n and \\\\ stand for a tab, a new line and a
- * backslash. `hf choices` makes it of HellaSwag's own file.
- */
-
-/* Turns the field of n bytes at `from`, escapes undone, into a string at `to`; its length. */
-static size_t field_plain(unsigned char *to, const unsigned char *from, size_t n) {
-    size_t length = 0;
-    for (size_t i = 0; i < n; i++) {
-        unsigned char c = from[i], next = i + 1 < n ? from[i + 1] : 0;
-        bool escape = c == '\\' && (next == 't' || next == 'n' || next == '\\');
-        to[length++] = !escape ? c : next == 't' ? '\t' : next == 'n' ? '\n' : '\\';
-        i += escape;
-    }
-    to[length] = 0;
-    return length;
-}
-
-int choices_read(const unsigned char *p, size_t n, const char *name, Choices *out, Error *e) {
-    int lines = 1;
-    *out = (Choices){0};
-    for (size_t i = 0; i < n; i++) lines += p[i] == '\n';
-    out->text = grab((idx)n + lines + 1, 1, e);              /* every field grows by its end */
-    out->question = grab(lines, sizeof *out->question, e);
-    size_t at = 0;
-    for (int line = 1; !e->status && line <= lines; line++) {
-        Question *q = &out->question[out->n];
-        const unsigned char *end = n ? memchr(p, '\n', n) : NULL;
-        size_t size = end ? (size_t)(end - p) : n;
-        *q = (Question){.gold = -1, .endings = -1};
-        for (size_t from = 0, field; size && from <= size; from += field + 1) {
-            const unsigned char *tab = memchr(p + from, '\t', size - from);
-            field = (tab ? (size_t)(tab - p) : size) - from;
-            if (q->gold < 0) {
-                if (field != 1 || !isdigit(p[from])) break;
-                q->gold = p[from] - '0';
-            } else if (++q->endings > ENDINGS_MOST) break;
-            else {
-                q->field[q->endings] = at;
-                at += field_plain(out->text + at, p + from, field) + 1;
-            }
-        }
-        if (size && (q->endings < 2 || q->endings > ENDINGS_MOST || q->gold >= q->endings))
-            fail(e, 1, "%s:%d: expected the number of the right ending from 0, a context and 2 to "
-                 "%d endings between tabs, found another line. Try: hf choices FILE.jsonl --out %s",
-                 name, line, ENDINGS_MOST, name);
-        out->n += size > 0;
-        p += size + (end != NULL);
-        n -= size + (end != NULL);
-    }
-    if (!e->status && !out->n)
-        fail(e, 1, "%s: expected a question a line, found none. Try: hf choices FILE.jsonl --out "
-             "%s", name, name);
-    if (e->status) choices_free(out);
-    return e->status;
-}
-
-void choices_free(Choices *c) {
-    free(c->text);
-    free(c->question);
-    *c = (Choices){0};
-}
-
-/* A context with one of its endings: `length` tokens from `at`, of which those from `scored` on
- * have their probabilities read. */
-typedef struct Choice { size_t at; int length, scored; } Choice;
-
-/* Encodes a question's endings, one Choice each, behind ids. */
-static int choices_encode(Data *d, const Settings *s, const Choices *c, const Question *q, Ids *ids,
-                          Choice *out, int most, Error *e) {
-    const unsigned char *context = c->text + q->field[0];
-    const size_t size = strlen((const char *)context);
-    const int32_t bos = d->bos;
-    Ids alone = {0};
-    Bytes text = {0};
-    tokenizer_encode(&d->encoder, context, size, &alone, e);
-    for (int k = 0; k < q->endings && !e->status; k++) {
-        const char *ending = (const char *)c->text + q->field[1 + k];
-        size_t from = ids->size;
-        text.size = 0;
-        bytes_add(&text, context, size, e);
-        bytes_add(&text, " ", size > 0, e);
-        bytes_add(&text, ending, strlen(ending), e);
-        if (s->data.bos) ids_add(ids, &bos, 1, e);
-        tokenizer_encode(&d->encoder, text.at, text.size, ids, e);
-        int length = (int)(ids->size - from), scored = (int)alone.size + (s->data.bos ? 1 : 0);
-        int cut = length > most + 1 ? length - most - 1 : 0;
-        if (scored >= length) scored = length - 1;           /* the last token at least */
-        out[k] = (Choice){from + (size_t)cut, length - cut, scored > cut ? scored - cut : 1};
-        if (length < 2)
-            fail(e, 1, "--choices: expected endings of a token or more, found \"%.40s\". Try: "
-                 "--bos", ending);
-    }
-    ids_free(&alone);
-    bytes_free(&text);
-    return e->status;
-}
-
-/* The longest of n choices: tokens that are fed, all but the last. */
-static int choices_longest(const Choice *c, int n) {
-    int T = 1;
-    for (int i = 0; i < n; i++) if (c[i].length - 1 > T) T = c[i].length - 1;
-    return T;
-}
-
-/* log p of every choice, `batch` of them at a time. */
-static int choices_measure(double *log_p, Model *m, const Choice *choice, int n, const Ids *tokens,
-                           const Settings *s, Error *e) {
-    Acts a = {0};
-    int most = choices_longest(choice, n), batch = evaluation_batch(m, n, most, e);
-    int *ids = grab(2 * (idx)batch * most, sizeof(int), e);
-    if (!e->status) acts_create(&a, m, batch, most, ACTS_ONE, e);
-    stream_begin(m, (n + batch - 1) / batch, true, s->quiet);
-    for (int from = 0; from < n && !e->status; from += batch) {
-        const Choice *c = &choice[from];
-        int B = n - from < batch ? n - from : batch, T = choices_longest(c, B);
-        int *targets = ids + (idx)B * T;
-        for (int b = 0; b < B; b++)                          /* what is short ends in token 0 */
-            for (int t = 0; t < T; t++) {
-                const bool fed = t < c[b].length - 1;
-                ids[b * T + t] = fed ? tokens->at[c[b].at + (size_t)t] : 0;
-                targets[b * T + t] = fed ? tokens->at[c[b].at + (size_t)t + 1] : 0;
-            }
-        model_forward(m, &a, ids, B, T);
-        model_loss(m, &a, targets, B, T, false, 1);
-        for (int b = 0; b < B; b++)
-            for (int t = c[b].scored - 1; t < c[b].length - 1; t++)
-                if (a.loss_row[(idx)b * T + t] >= 0)         /* -1 inside a prefix */
-                    log_p[from + b] -= a.loss_row[(idx)b * T + t];
-        model_fault(m, e);
-    }
-    stream_end(m);
-    acts_free(&a);
-    free(ids);
-    return e->status;
-}
-
-/* How many characters the harness counts: UTF-8 bytes that begin one. */
-static int characters(const char *text) {
-    int n = 0;
-    for (; *text; text++) n += ((unsigned char)*text & 0xC0) != 0x80;
-    return n;
-}
-
-int choices_answer(Chosen *out, Model *m, Data *d, const Settings *s, Error *e) {
-    Bytes file = {0};
-    Choices c = {0};
-    Ids ids = {0};
-    int n = 0, right[2] = {0};
-    *out = (Chosen){0};
-    if (!d->tokenizer.vocab)
-        return fail(e, 2, "--choices %s: expected a tokenizer to read it with, found ids alone. "
-                          "Try: --text FILE or --grammar FILE", s->choices);
-    if (!file_read(s->choices, &file, e))
-        choices_read(file.at, file.size, s->choices, &c, e);
-    bytes_free(&file);
-    if (s->questions && c.n > s->questions) c.n = s->questions;
-    Choice *choice = grab((idx)c.n * ENDINGS_MOST, sizeof *choice, e);
-    double *log_p = grab((idx)c.n * ENDINGS_MOST, sizeof *log_p, e);
-    for (int i = 0; i < c.n && !e->status; n += c.question[i++].endings)
-        choices_encode(d, s, &c, &c.question[i], &ids, choice + n, m->c.context, e);
-    if (!e->status) choices_measure(log_p, m, choice, n, &ids, s, e);
-    for (int i = 0, at = 0; i < c.n && !e->status; at += c.question[i++].endings) {
-        const Question *q = &c.question[i];
-        int best[2] = {0};
-        double most[2] = {-INFINITY, -INFINITY};
-        for (int k = 0; k < q->endings; k++) {
-            int size = characters((const char *)c.text + q->field[1 + k]);
-            double is[2] = {log_p[at + k], log_p[at + k] / (size ? size : 1)};
-            for (int x = 0; x < 2; x++)
-                if (is[x] > most[x]) { most[x] = is[x]; best[x] = k; }
-        }
-        for (int x = 0; x < 2; x++) right[x] += best[x] == q->gold;
-    }
-    out->n = c.n;
-    out->acc = c.n ? (double)right[0] / c.n : 0;
-    out->acc_norm = c.n ? (double)right[1] / c.n : 0;
-    choices_free(&c);
-    ids_free(&ids);
-    free(choice);
-    free(log_p);
-    return e->status;
-}
-
-/* -------------------------------------------------------------------------------------------------
  * 11.2  sink dump: every tensor of one forward and backward as .npy, for anyone to check in NumPy
  */
 
+/* A dump in the making, and the file in hand. N rows of a sequence, the first of them its x*, where
+ * it has one; S columns of a map. */
+typedef struct Dump {
+    const char *folder;
+    const Config *c;
+    idx B, T, N, S;
+    char path[PATH_ROOM + 64];
+    Passage file;
+    Error *e;
+} Dump;
+
 /* NumPy's format 1.0: magic, a header in Python's syntax padded to a multiple of 64, the numbers,
- * of 4 or 8 bytes each, little-endian. */
-static int npy_write(const char *folder, const char *name, const char *type, size_t width,
-                     const void *at, int rank, const idx *shape, Error *e) {
-    char path[PATH_ROOM + 64], header[256], dims[128] = "";
-    idx count = 1;
-    for (int i = 0, to = 0; i < rank; count *= shape[i++])
+ * little-endian, which follow in as many pieces as the caller likes. */
+static void npy_begin(Dump *d, const char *name, const char *type, int rank, const idx *shape) {
+    char magic[] = "\x93NUMPY\x01", header[256], dims[128] = "";
+    for (int i = 0, to = 0; i < rank; i++)
         to += snprintf(dims + to, sizeof dims - (size_t)to, "%lld,%s", (long long)shape[i],
                        i + 1 < rank ? " " : "");
-    int n = snprintf(header, sizeof header,
-                     "{'descr': '<%s', 'fortran_order': False, 'shape': (%s), }", type, dims);
-    int padded = (10 + n + 1 + 63) / 64 * 64 - 10;
-    Bytes out = {0};
-    const unsigned char *from = at;
-    bytes_add(&out, "\x93NUMPY\x01\x00", 8, e);
-    bytes_number(&out, (uint64_t)padded, 2, e);
-    bytes_print(&out, e, "%s%*s", header, padded - n, "\n");
-    for (; count-- > 0 && !e->status; from += width) {
-        uint32_t four;
-        uint64_t bits;
-        if (width == 8) memcpy(&bits, from, 8);
-        else { memcpy(&four, from, 4); bits = four; }
-        bytes_number(&out, bits, (int)width, e);
-    }
-    snprintf(path, sizeof path, "%s/%s.npy", folder, name);
-    if (!e->status) file_write(path, out.at, out.size, e);
-    bytes_free(&out);
-    return e->status;
+    int n = snprintf(header, sizeof header, "{'descr': '<%s', 'fortran_order': False, 'shape': "
+                     "(%s), }", type, dims), padded = (10 + n + 1 + 63) / 64 * 64 - 10;
+    snprintf(header + n, sizeof header - (size_t)n, "%*s", padded - n, "\n");
+    snprintf(d->path, sizeof d->path, "%s/%s.npy", d->folder, name);
+    d->file = (Passage){.out = true, .e = d->e};
+    if (d->e->status || writing_begin(&d->file.w, d->path, d->e)) return;
+    pass_bytes(&d->file, magic, 8);
+    pass(&d->file, (uint64_t)padded, 2);
+    pass_bytes(&d->file, header, (size_t)padded);
 }
 
-static int npy_real(const char *folder, const char *name, const real *at, int rank,
-                    const idx *shape, Error *e) {
-    return npy_write(folder, name, sizeof(real) == 4 ? "f4" : "f8", sizeof(real), at, rank, shape,
-                     e);
+static void npy_begin_real(Dump *d, const char *name, int rank, const idx *shape) {
+    npy_begin(d, name, sizeof(real) == 4 ? "f4" : "f8", rank, shape);
 }
+
+/* Writing leaves x as it is. */
+static void npy_add(Dump *d, const real *x, idx n) {
+    pass_numbers(&d->file, (real *)x, n, sizeof(real));
+}
+
+static void npy_end(Dump *d) { if (d->file.w.f) writing_end(&d->file.w, d->e); }
 
 /* config.json: the resolved model under the flags' names. */
 static int dump_config(const char *folder, const Settings *s, Error *e) {
@@ -8198,98 +7909,89 @@ int data_ids(Data *d, const char *path, int vocab, Error *e) {
     return e->status;
 }
 
-/* The weights, m or z of all layers, [B,H,N,S] each, as one [L,B,H,T,S] of the real rows. */
-static int dump_maps(const char *folder, const char *name, const Acts *a, int which,
-                     const Config *c, int B, int T, Error *e) {
-    idx L = c->layers, H = c->heads, N = config_rows(c, T), S = config_columns(c, T), first = N - T;
-    idx shape[] = {L, B, H, T, S};
-    real *all = grab(L * B * H * T * S, sizeof(real), e), *to = all;
-    for (idx l = 0; l < L && !e->status; l++)
-        for (idx bh = 0; bh < B * H; bh++, to += T * S) {
-            const real *const map[] = {a->probe[l].weight, a->probe[l].metric, a->probe[l].z};
-            copy(to, map[which] + (bh * N + first) * S, T * S);
+/* The weights, m or z of all layers as one [L,B,H,T,S] of the real rows. */
+static void dump_maps(Dump *d, const char *name, const Acts *a, int which) {
+    const idx L = d->c->layers, H = d->c->heads, shape[] = {L, d->B, H, d->T, d->S};
+    npy_begin_real(d, name, 5, shape);
+    for (idx l = 0; l < L; l++)
+        for (idx bh = 0; bh < d->B * H; bh++) {
+            real *const map[] = {a->probe[l].weight, a->probe[l].metric, a->probe[l].z};
+            npy_add(d, map[which] + ((bh + 1) * d->N - d->T) * d->S, d->T * d->S);
         }
-    if (!e->status) npy_real(folder, name, all, 5, shape, e);
-    free(all);
-    return e->status;
+    npy_end(d);
 }
 
-static int dump_alpha(const char *folder, const Acts *a, const Config *c, int B, int T, Error *e) {
-    idx L = c->layers, H = c->heads, N = config_rows(c, T), S = config_columns(c, T),
-        shape[] = {L, B, H, S};
-    double *alpha = grab(S, sizeof(double), e);
-    real *all = grab(L * B * H * S, sizeof(real), e), *to = all;
-    for (idx l = 0; l < L && !e->status; l++)
-        for (idx bh = 0; bh < B * H; bh++) {
-            sink_alpha(c, T, ROWS_REAL, a->probe[l].metric + bh * N * S, alpha);
-            for (idx j = 0; j < S; j++) *to++ = (real)alpha[j];
-        }
-    if (!e->status) npy_real(folder, "alpha", all, 4, shape, e);
+static void dump_alpha(Dump *d, const Acts *a) {
+    const idx L = d->c->layers, H = d->c->heads, S = d->S, shape[] = {L, d->B, H, S};
+    double *alpha = grab(S, sizeof(double), d->e);
+    npy_begin_real(d, "alpha", 4, shape);
+    for (idx i = 0; i < L * d->B * H && !d->e->status; i++) {
+        const idx l = i / (d->B * H), bh = i % (d->B * H);
+        sink_alpha(d->c, (int)d->T, ROWS_REAL, a->probe[l].metric + bh * d->N * S, alpha);
+        for (idx j = 0; j < S; j++) npy_add(d, &(real){(real)alpha[j]}, 1);
+    }
+    npy_end(d);
     free(alpha);
-    free(all);
-    return e->status;
 }
 
 /* hidden [L+1,B,N,C]; with all, prenorm [L,B,N,C] and q, k [L,B,H,N,D], key heads repeated. */
-static int dump_states(const char *folder, const Acts *a, const Config *c, int B, int T, bool all,
-                       Error *e) {
-    idx L = c->layers, H = c->heads, N = config_rows(c, T), C = c->dim, D = c->head_dim;
-    idx n = B * N * C, hidden[] = {L + 1, B, N, C}, prenorm[] = {L, B, N, C},
-        heads[] = {L, B, H, N, D};
-    idx most = (L + 1) * n > L * B * H * N * D ? (L + 1) * n : L * B * H * N * D;
-    real *at = grab(most, sizeof(real), e);
-    if (e->status) return e->status;
-    for (idx l = 0; l <= L; l++) copy(at + l * n, l < L ? a->layer[l].x : a->h, n);
-    npy_real(folder, "hidden", at, 4, hidden, e);
+static void dump_states(Dump *d, const Acts *a, bool all) {
+    const Config *c = d->c;
+    const idx L = c->layers, B = d->B, H = c->heads, N = d->N, C = c->dim, D = c->head_dim;
+    npy_begin_real(d, "hidden", 4, (idx[]){L + 1, B, N, C});
+    for (idx l = 0; l <= L; l++) npy_add(d, l < L ? a->layer[l].x : a->h, B * N * C);
+    npy_end(d);
     if (all && c->place == PLACE_POST) {
-        for (idx l = 0; l < L; l++) copy(at + l * n, a->layer[l].s2, n);
-        npy_real(folder, "prenorm", at, 4, prenorm, e);
+        npy_begin_real(d, "prenorm", 4, (idx[]){L, B, N, C});
+        for (idx l = 0; l < L; l++) npy_add(d, a->layer[l].s2, B * N * C);
+        npy_end(d);
     }
     for (int key = 0; all && key < 2; key++) {
-        real *to = at;
         const idx own = key ? c->kv_heads : H;
+        npy_begin_real(d, key ? "k" : "q", 5, (idx[]){L, B, H, N, D});
         for (idx l = 0; l < L; l++)
-            for (idx bh = 0; bh < B * H; bh++)
-                for (idx i = 0; i < N; i++, to += D)
-                    copy(to, (key ? a->layer[l].k : a->layer[l].q)
-                             + ((bh / H * N + i) * own + bh % H / (H / own)) * D, D);
-        npy_real(folder, key ? "k" : "q", at, 5, heads, e);
+            for (idx row = 0; row < B * H * N; row++) {      /* (b, h, i), in that order */
+                const idx b = row / N / H, h = row / N % H, i = row % N;
+                npy_add(d, (key ? a->layer[l].k : a->layer[l].q) +
+                           ((b * N + i) * own + h / (H / own)) * D, D);
+            }
+        npy_end(d);
     }
-    free(at);
-    return e->status;
 }
 
-static int dump_logits(const char *folder, const Model *m, Acts *a, int B, int T, Error *e) {
-    idx N = config_rows(&m->c, T), C = m->c.dim, V = m->c.vocab, shape[] = {B, T, V};
-    real *all = grab(B * T * V, sizeof(real), e);
-    for (idx b = 0; b < B && !e->status; b++)
-        for (idx t = 0; t < T; t += SLICE)
-            model_logits(m, a, a->nf + (b * N + N - T + t) * C, T - t < SLICE ? T - t : SLICE,
-                         all + (b * T + t) * V);
-    if (!e->status) npy_real(folder, "logits", all, 3, shape, e);
-    free(all);
-    return e->status;
+static void dump_logits(Dump *d, const Model *m, Acts *a) {
+    const idx C = m->c.dim, V = m->c.vocab;
+    real *y = grab(SLICE * V, sizeof(real), d->e);
+    npy_begin_real(d, "logits", 3, (idx[]){d->B, d->T, V});
+    for (idx b = 0; b < d->B; b++)
+        for (idx t = 0, some; t < d->T && !d->e->status; t += some) {
+            some = d->T - t < SLICE ? d->T - t : SLICE;
+            model_logits(m, a, a->nf + ((b + 1) * d->N - d->T + t) * C, some, y);
+            npy_add(d, y, some * V);
+        }
+    npy_end(d);
+    free(y);
 }
 
-static int dump_tensors(const char *folder, const Model *m, Error *e) {
-    char name[64];
-    for (int i = 0; i < m->n_tensors && !e->status; i++) {
-        const Tensor *t = &m->tensor[i];
-        idx shape[] = {t->shape[0], t->shape[1]};
-        snprintf(name, sizeof name, "param.%s", t->name);
-        npy_real(folder, name, m->params + t->at, t->rank, shape, e);
-        snprintf(name, sizeof name, "grad.%s", t->name);
-        npy_real(folder, name, m->grads + t->at, t->rank, shape, e);
+static void dump_tensors(Dump *d, const Model *m) {
+    for (int i = 0; i < 2 * m->n_tensors; i++) {
+        const Tensor *t = &m->tensor[i / 2];
+        char name[64];
+        snprintf(name, sizeof name, "%s.%s", i % 2 ? "grad" : "param", t->name);
+        npy_begin_real(d, name, t->rank, (idx[]){t->shape[0], t->shape[1]});
+        npy_add(d, (i % 2 ? m->grads : m->params) + t->at, t->count);
+        npy_end(d);
     }
-    return e->status;
 }
 
-/* One forward and backward over ids [B,T+1], and everything about it into folder. */
+/* One forward and backward over the lines of T + 1 ids in file [B,T+1], and everything about it
+ * into folder. */
 static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, const Ids *file,
                     int B, int T, Error *e) {
     const Config *c = &m->c;
-    idx L = c->layers, map = B * (idx)c->heads * config_rows(c, T) * config_columns(c, T),
-        shape[] = {B, T + 1};
+    Dump d = {.folder = folder, .c = c, .B = B, .T = T, .N = config_rows(c, T),
+              .S = config_columns(c, T), .e = e};
+    const idx L = c->layers, map = B * (idx)c->heads * d.N * d.S;
     int *ids = grab(2 * (idx)B * T, sizeof(int), e), *targets = ids ? ids + (idx)B * T : NULL;
     real *maps = grab(3 * L * map, sizeof(real), e);
     Probe *probe = grab(L, sizeof(Probe), e);
@@ -8298,24 +8000,28 @@ static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, co
             probe[l] = (Probe){maps + 3 * l * map, maps + (3 * l + 1) * map,
                                maps + (3 * l + 2) * map};
         for (idx i = 0; i < (idx)B * T; i++) {
-            ids[i] = file->at[i + i / T];                    /* lines of T + 1 */
+            ids[i] = file->at[i + i / T];
             targets[i] = file->at[i + i / T + 1];
         }
         a->probe = probe;
         model_zero_grads(m);
         model_forward(m, a, ids, B, T);
         real loss = (real)model_loss(m, a, targets, B, T, true, 1);
-        dump_logits(folder, m, a, B, T, e); /* before the backward: it shares scratch */
+        dump_logits(&d, m, a);                       /* before the backward: it shares scratch */
         model_backward(m, a, ids, B, T);
         dump_config(folder, s, e);
-        npy_write(folder, "ids", "i4", 4, file->at, 2, shape, e);
-        npy_real(folder, "loss", &loss, 0, NULL, e);
-        dump_tensors(folder, m, e);
-        dump_states(folder, a, c, B, T, s->all, e);
-        dump_maps(folder, "attn", a, 0, c, B, T, e);
-        dump_maps(folder, "metric", a, 1, c, B, T, e);
-        if (s->all) dump_maps(folder, "z", a, 2, c, B, T, e);
-        dump_alpha(folder, a, c, B, T, e);
+        npy_begin(&d, "ids", "i4", 2, (idx[]){B, T + 1});
+        for (size_t i = 0; i < file->size; i++) pass(&d.file, (uint32_t)file->at[i], 4);
+        npy_end(&d);
+        npy_begin_real(&d, "loss", 0, NULL);
+        npy_add(&d, &loss, 1);
+        npy_end(&d);
+        dump_tensors(&d, m);
+        dump_states(&d, a, s->all);
+        dump_maps(&d, "attn", a, 0);
+        dump_maps(&d, "metric", a, 1);
+        if (s->all) dump_maps(&d, "z", a, 2);
+        dump_alpha(&d, a);
         a->probe = NULL;
     }
     free(ids);
@@ -8593,8 +8299,8 @@ static void heat_cell(double x, int width, bool colour, FILE *out) {
     fprintf(out, colour ? "%*s\x1b[0m" : "%*s", width, text);
 }
 
-/* Maps side by side: alpha of a column by layer and head, a title and what the column is above
- * each. */
+/* [FIG19] Maps side by side: alpha of a column by layer and head, a title and what the column is
+ * above each. */
 void heat_maps(const HeatMap *maps, int n, FILE *out) {
     bool colour = wants_colour(out);
     for (int line = -2; line < maps->s->L; line++) {
@@ -8721,62 +8427,53 @@ void ablated_text(const Ablated *a, const Settings *s, Bytes *out, Error *e) {
  */
 
 /* =================================================================================================
-   13  Matrix multiply and vector maths
-
-   Nine tenths of a training step is c[i][j] += a[i][p] * b[p][j]. The three loops that say so reach
-   a few percent of what a processor can do, because they starve it. How to feed it:
-
-   Lanes. One vector instruction multiplies and adds L numbers at once: 4 floats in the 16 bytes
-   that every x86-64 and ARM machine has, 8 with AVX2, 16 with AVX-512. Neighbours in a row of B and
-   of C fill the lanes; one number of A is repeated in all of them.
-
-   Registers. A fused multiply-add takes about 4 cycles, and two can begin in every cycle, so 8 or
-   more must be under way that do not wait for each other: each needs a sum of its own. A tile of C,
-   R rows of V vectors, is R*V such sums. They stay in registers for the whole sum over p, and a
-   step of p loads V vectors of B and R numbers of A for its R*V multiply-adds: 10 loads feed 16 of
-   them in an 8 x 2 tile, where the naive loop loads two numbers for each one. The registers set the
-   limit: 32 hold 8*2 sums, 2 vectors of B and room for A; where there are 16, 6*2 + 2 + 1 fit.
-   That is why the tile is 8 x 32 floats with AVX-512, 6 x 16 with AVX2, 6 x 8 in plain x86-64, and
-   8 x 8 on ARM, which has 32 short registers.
-
-   Panels. Memory is slow, and its caches are small: 32 to 48 KiB that deliver at full speed (L1),
-   256 KiB or more that deliver at perhaps half (L2). So B is cut into blocks of DEPTH rows by
-   SPREAD columns, 128 KiB that live in L2 while all rows of A pass by. A block is copied
-    first ("packed")
-   into panels one tile wide, so that the tile reads consecutive bytes: in place, consecutive rows
-   of B may lie some power of two apart, where they would fight for the same few places of a cache.
-   The copy costs one visit per element and saves m / R of them; for few rows, or a small B, it does
-   not pay and B is read where it lies. The tile's rows of A, DEPTH long, are 8 KiB and stay in L1
-   while the panels stream past. They are read in place if row-major; a transposed A is packed, four
-   tiles of rows at a time, since a whole cache line arrives with each of its elements.
-
-   Edges. The last columns and rows fill their panel up with zeros, whose products go into sums that
-   are never stored, so a NaN or an infinity meets them harmlessly. A tile of half the rows or half
-   the columns keeps the waste small.
-
-   Order. An element of C is a sum over DEPTH steps of p, added to C, then the next DEPTH: whatever
-   tile or task it falls in. Threads share out blocks of C and own them, so one thread and sixteen
-   give the same bits.
-
-   Everything below is written once, for a vector width that is a constant wherever it is inlined
-   (13.4), and the processor picks among the instances when it runs. GCC and Clang turn the few
-   operations of 13.1 into single instructions; other compilers run the same loops number by number.
-   GCC fuses multiplies and adds in its default mode, not under -std=c11 (fma_fuses tells).
-   ============================================================================================ */
+ * 13  Matrix multiply and vector maths
+ *
+ * Nine tenths of a training step is c[i][j] += a[i][p] * b[p][j]. Three plain loops reach a few
+ * percent of what a processor can do, because they starve it. How to feed it:
+ *
+ * Lanes. One instruction multiplies and adds L numbers at once: 4 floats in the 16 bytes that every
+ * x86-64 and ARM machine has, 8 with AVX2, 16 with AVX-512. Neighbours in a row of B and of C fill
+ * the lanes; one number of A is repeated in all of them.
+ *
+ * Registers. A fused multiply-add takes about 4 cycles and two begin in each, so 8 or more must be
+ * under way that do not wait for each other. A tile of C, R rows of V vectors, is R V such sums,
+ * which stay in registers for the whole sum over p: 10 loads feed 16 of them in an 8 x 2 tile. The
+ * number of registers sets the tile: 8 x 32 floats with AVX-512, 6 x 16 with AVX2, 6 x 8 in plain
+ * x86-64, 8 x 8 on ARM, which has 32 short registers.
+ *
+ * Panels. B is cut into blocks of DEPTH rows by SPREAD columns, 128 KiB that live in the L2 cache
+ * while all rows of A pass by. A block is first packed into panels one tile wide, so that the tile
+ * reads consecutive bytes. For few rows, or a small B, the copy does not pay, and B is read where
+ * it lies. The tile's rows of A, 8 KiB, stay in L1. They are read in place if row-major; a
+ * transposed A is packed, four tiles of rows at a time.
+ *
+ * Edges. The last columns and rows fill their panel up with zeros, whose products go into sums that
+ * are never stored, so a NaN or an infinity meets them harmlessly.
+ *
+ * Order. An element of C is a sum over DEPTH steps of p, added to C, then the next DEPTH, whatever
+ * tile or task it falls in. Threads own blocks of C. So one thread and sixteen give the same bits.
+ *
+ * Everything is written once, for a vector width that is a constant wherever it is inlined, and the
+ * processor picks among the instances when it runs (13.4). Without GCC's vector extension the same
+ * loops run number by number. GCC fuses multiplies and adds in its default mode, not under -std=c11
+ * (fma_fuses tells).
+ */
 
 /* --- 13.1  Lanes: the only lines that know how to say "vector" to a compiler -------------------
-
-   `bytes` is 16, 32 or 64 and constant. Lanes are reached through pointers: a vector as argument or
-   result would have another calling convention in every instance. The types may alias real and
-   need no alignment beyond real's. An array that is only reached this way, at places that are
-   constant once its loops are unrolled, lives in registers; loops that count 0, 1, 2, ... do unroll
-   (with steps of `lanes` Clang leaves the sums in memory, at a third of the speed). */
+ *
+ * `bytes` is 16, 32 or 64 and constant. Lanes are reached through pointers: a vector as argument or
+ * result would have another calling convention in every instance. Arrays that are only reached this
+ * way, at places that are constant once loops are unrolled, live in registers. Loops that count 0,
+ * 1, 2, .. do unroll (with steps of `lanes` Clang leaves the sums in memory, at a third of the
+ * speed). */
 
 #if defined(__GNUC__) && !defined(__TINYC__)
-typedef real Lanes16 __attribute__((vector_size(16), aligned(sizeof(real)), may_alias));
-typedef real Lanes32 __attribute__((vector_size(32), aligned(sizeof(real)), may_alias));
-typedef real Lanes64 __attribute__((vector_size(64), aligned(sizeof(real)), may_alias));
-typedef real Four __attribute__((vector_size(4 * sizeof(real)), aligned(sizeof(real)), may_alias));
+#define LANES(bytes) vector_size(bytes), aligned(sizeof(real)), may_alias
+typedef real Lanes16 __attribute__((LANES(16)));
+typedef real Lanes32 __attribute__((LANES(32)));
+typedef real Lanes64 __attribute__((LANES(64)));
+typedef real Four __attribute__((LANES(4 * sizeof(real))));
 
 /* {a0, b0, a1, b1} and {a2, b2, a3, b3}; GCC takes the order as integers of real's size. */
 #ifdef __clang__
@@ -8789,34 +8486,23 @@ typedef __typeof__(_Generic((real)0, float: (int32_t)0, default: (int64_t)0)) Fo
 #define HIGH(a, b) __builtin_shuffle(a, b, (FourOrder){2, 6, 3, 7})
 #endif
 
-/* c += a b for one vector of `bytes` bytes, with the same a in every lane. */
+/* A statement on vectors L of `bytes` bytes. */
+#define WITH_LANES(statement)                                                                      \
+    if (bytes == 64) { typedef Lanes64 L; statement; }                                             \
+    else if (bytes == 32) { typedef Lanes32 L; statement; }                                        \
+    else { typedef Lanes16 L; statement; }
+
+/* c += a b for one vector, with the same a in every lane; lane by lane; and c = b. */
 INLINE void lanes_axpy(const int bytes, real *c, real a, const real *b) {
-    if (bytes == 64)
-        *(Lanes64 *)c += a * *(const Lanes64 *)b;
-    else if (bytes == 32)
-        *(Lanes32 *)c += a * *(const Lanes32 *)b;
-    else
-        *(Lanes16 *)c += a * *(const Lanes16 *)b;
+    WITH_LANES(*(L *)c += a * *(const L *)b)
 }
 
-/* c += a b for one vector, lane by lane. */
 INLINE void lanes_fma(const int bytes, real *c, const real *a, const real *b) {
-    if (bytes == 64)
-        *(Lanes64 *)c += *(const Lanes64 *)a * *(const Lanes64 *)b;
-    else if (bytes == 32)
-        *(Lanes32 *)c += *(const Lanes32 *)a * *(const Lanes32 *)b;
-    else
-        *(Lanes16 *)c += *(const Lanes16 *)a * *(const Lanes16 *)b;
+    WITH_LANES(*(L *)c += *(const L *)a * *(const L *)b)
 }
 
-/* c = b for one vector. */
 INLINE void lanes_copy(const int bytes, real *c, const real *b) {
-    if (bytes == 64)
-        *(Lanes64 *)c = *(const Lanes64 *)b;
-    else if (bytes == 32)
-        *(Lanes32 *)c = *(const Lanes32 *)b;
-    else
-        *(Lanes16 *)c = *(const Lanes16 *)b;
+    WITH_LANES(*(L *)c = *(const L *)b)
 }
 
 /* to[p*ldt + j] = from[j*ld + p] for j, p < 4: rows 0 and 2, 1 and 3 are interleaved, then the
@@ -9003,17 +8689,16 @@ INLINE void product(const int bytes, const int rows, const int cols, real *c, id
 
 /* --- 13.3  Vector maths ------------------------------------------------------------------------
 
-   libm's expf, erfcf and powf are called number by number, and sqrtf too, because it may have to
-   set errno. The functions below take one number and have no branches (`either`), so a loop over
-   them becomes vector code; it is a loop of constant length, over arrays of its own (map). A span
-   is one vector of the widest instance, and short, since a row of scores is. Whole spans are
-   computed at the end of an array too, so an element's bits do not depend on where it stands.
+   libm's expf, erfcf and powf work number by number, and so does sqrtf, which may set errno. The
+   functions below have no branches (`either`), so a loop over them becomes vector code. A span is
+   one vector of the widest instance. Whole spans are computed at the end of an array too, so an
+   element's bits do not depend on where it stands.
 
-   Coefficients: those of smallest maximal relative error, by Remez's exchange in 40 digits. The
-   largest errors over all floats and instruction sets (`make exhaustive`), in units in the last
-   place (ulp), in float; rounding alone is 0.5:
+   Coefficients: of smallest maximal relative error, by Remez's exchange in 40 digits. The largest
+   errors over all floats and instruction sets (`make exhaustive`), in units in the last place
+   (ulp), in float; rounding alone is 0.5:
      exp 1.012 at -5.86   sigmoid 2.402 at -4.16   sqrt 0.760   Phi 4.757 at -0.79   log 0.5001
-   and of powers 0.529, so far over every 61st float. */
+   and of powers 0.529, over every 61st float. */
 
 enum { SPAN = 16, PARTS = 32 };
 typedef enum FoldOp { FOLD_SUM, FOLD_MAX, FOLD_DOT } FoldOp;
@@ -9027,29 +8712,10 @@ INLINE double log_of(double x) { return log(x); }
 INLINE double pow_of(double x, double p) { return pow(fabs(x), p); }
 INLINE double either(bool first, double a, double b) { return first ? a : b; }
 #else
-INLINE float float_of(uint32_t bits) {
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-INLINE uint32_t bits_of(float x) {
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-INLINE double double_of(uint64_t bits) {
-    double x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-INLINE uint64_t bits_of_double(double x) {
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
+INLINE float float_of(uint32_t bits) { float x; memcpy(&x, &bits, 4); return x; }
+INLINE uint32_t bits_of(float x) { uint32_t bits; memcpy(&bits, &x, 4); return bits; }
+INLINE double double_of(uint64_t bits) { double x; memcpy(&x, &bits, 8); return x; }
+INLINE uint64_t bits_of_double(double x) { uint64_t bits; memcpy(&bits, &x, 8); return bits; }
 
 /* first ? a : b. As written there, the compiler might compute a and b behind a branch. */
 INLINE float either(bool first, float a, float b) {
@@ -9187,11 +8853,8 @@ INLINE void fold_half(real *s, const int half, bool largest) {
 
 /* Folds s[0..PARTS) into s[0], the upper half onto the lower until one is left. */
 INLINE real fold_tree(real *s, bool largest) {
-    fold_half(s, 16, largest);
-    fold_half(s, 8, largest);
-    fold_half(s, 4, largest);
-    fold_half(s, 2, largest);
-    fold_half(s, 1, largest);
+    fold_half(s, 16, largest); fold_half(s, 8, largest); fold_half(s, 4, largest);
+    fold_half(s, 2, largest); fold_half(s, 1, largest);
     return s[0];
 }
 
@@ -9232,54 +8895,33 @@ INLINE real fold_max(idx n, const real *x) {
 
 /* --- 13.4  One instance per instruction set, and the choice among them ----------------------- */
 
-/* The peak's loop: `chains` vectors s, each s += a s again and again; every addition needs the one
-   before it in its own chain only. With |a| below half an epsilon s keeps its value for ever. */
-INLINE void spin(const int bytes, const int chains, int turns, real *x, real a) {
-    const int lanes = bytes / (int)sizeof(real);
-    real s[TILE_MAX];
-    for (int v = 0; v < chains; v++) lanes_copy(bytes, s + v * lanes, x);
-    for (int turn = 0; turn < turns; turn++)
-        for (int v = 0; v < chains; v++) lanes_axpy(bytes, s + v * lanes, a, s + v * lanes);
-    for (int v = 0; v < chains; v++) lanes_axpy(bytes, x, 1, s + v * lanes);
-}
-
-/* What an instance offers; flops is what one turn of spin does, rows the height of its tile. */
+/* What an instance offers, and the height of its tile. */
 typedef struct Kernels {
-    int flops, rows;
+    int rows;
     void (*product)(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add);
     void (*map)(VecOp op, idx n, real *y, const real *x, real p);
     real (*fold)(FoldOp op, idx n, const real *x, const real *y);
-    void (*spin)(int turns, real *x, real a);
 } Kernels;
 
 /* A macro, because a function can be compiled for another instruction set only under another name:
-   the four entries, into which everything above is inlined, and the row that lists them. */
-#define INSTANCE(name, target, bytes, tile_rows, tile_cols, chains)                                \
-    target static void product_##name(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n,       \
-                                      idx k, bool add)                                             \
-    {                                                                                              \
+   the entries, into which everything above is inlined, and the row that lists them. */
+#define INSTANCE(name, target, bytes, tile_rows, tile_cols)                                        \
+    target static void product_##name(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k,   \
+                                      bool add) {                                                  \
         product(bytes, tile_rows, tile_cols, c, ldc, a, b, m, n, k, add);                          \
     }                                                                                              \
-    target static void map_##name(VecOp op, idx n, real *y, const real *x, real p)                 \
-    {                                                                                              \
+    target static void map_##name(VecOp op, idx n, real *y, const real *x, real p) {               \
         map(op, n, y, x, p);                                                                       \
     }                                                                                              \
-    target static real fold_##name(FoldOp op, idx n, const real *x, const real *y)                 \
-    {                                                                                              \
-        if (op == FOLD_MAX) return fold_max(n, x);                                                 \
-        return op == FOLD_SUM ? fold_sum(bytes, n, x, NULL) : fold_sum(bytes, n, x, y);            \
+    target static real fold_##name(FoldOp op, idx n, const real *x, const real *y) {               \
+        return op == FOLD_MAX ? fold_max(n, x) : fold_sum(bytes, n, x, y);                         \
     }                                                                                              \
-    target static void spin_##name(int turns, real *x, real a)                                     \
-    {                                                                                              \
-        spin(bytes, chains, turns, x, a);                                                          \
-    }                                                                                              \
-    static const Kernels KERNELS_##name = {2 * (chains) * (bytes) / (int)sizeof(real), tile_rows,  \
-                                           product_##name, map_##name, fold_##name, spin_##name};
+    static const Kernels KERNELS_##name = {tile_rows, product_##name, map_##name, fold_##name};
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__TINYC__)
-INSTANCE(base, , 16, 6, 2, 14)
-INSTANCE(avx2, TARGET_AVX2, 32, 6, 2, 12)
-INSTANCE(avx512, TARGET_AVX512, 64, 8, 2, 16)
+INSTANCE(base, , 16, 6, 2)
+INSTANCE(avx2, TARGET_AVX2, 32, 6, 2)
+INSTANCE(avx512, TARGET_AVX512, 64, 8, 2)
 
 Isa isa_best(void) {
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return ISA_BASE;
@@ -9292,16 +8934,10 @@ static const Kernels *kernels(Isa isa) {
     return use == ISA_AVX512 ? &KERNELS_avx512 : use == ISA_AVX2 ? &KERNELS_avx2 : &KERNELS_base;
 }
 #else
-INSTANCE(base, , 16, 8, 2, 16)
+INSTANCE(base, , 16, 8, 2)
 
-Isa isa_best(void) {
-    return ISA_BASE;
-}
-
-static const Kernels *kernels(Isa isa) {
-    (void)isa;
-    return &KERNELS_base;
-}
+Isa isa_best(void) { return ISA_BASE; }
+static const Kernels *kernels(Isa isa) { return (void)isa, &KERNELS_base; }
 #endif
 
 /* The product on this thread, the empty sum included. */
@@ -9355,25 +8991,6 @@ bool fma_fuses(Isa isa) {
     return c != 0;
 }
 
-/* The best of a few tries, since other programs only ever make one slower. */
-double fma_peak(Isa isa, int threads) {
-    enum { TURNS = 1 << 16, TRIES = 12 };
-    const Kernels *on = kernels(isa);
-    double best = 0;
-    for (int try = 0; try < TRIES; try++) {
-        const double start = seconds();
-        PARALLEL
-        for (int t = 0; t < threads; t++) {
-            real x[LANES_MAX];
-            for (int l = 0; l < LANES_MAX; l++) x[l] = (real)(l + 1);
-            on->spin(TURNS, x, (real)REAL_EPS / 8);
-        }
-        const double rate = (double)on->flops * TURNS * threads / (seconds() - start) * 1e-9;
-        if (rate > best) best = rate;
-    }
-    return best;
-}
-
 /* Fewer numbers than a span are filled up to one. */
 void vec_map_at(Isa isa, VecOp op, idx n, real *y, const real *x, real p) {
     const Kernels *on = kernels(isa);
@@ -9387,14 +9004,15 @@ void vec_map_at(Isa isa, VecOp op, idx n, real *y, const real *x, real p) {
     for (idx l = 0; l < n; l++) y[l] = few[l];
 }
 
-void vec_exp(idx n, real *y, const real *x) { vec_map_at(isa_best(), VEC_EXP, n, y, x, 0); }
-void vec_sigmoid(idx n, real *y, const real *x) { vec_map_at(isa_best(), VEC_SIGMOID, n, y, x, 0); }
-void vec_sqrt(idx n, real *y, const real *x) { vec_map_at(isa_best(), VEC_SQRT, n, y, x, 0); }
-void vec_cumulative(idx n, real *y, const real *x) {
-    vec_map_at(isa_best(), VEC_CUMULATIVE, n, y, x, 0);
+static void vec_map(VecOp op, idx n, real *y, const real *x, real p) {
+    vec_map_at(isa_best(), op, n, y, x, p);
 }
-void vec_log(idx n, real *y, const real *x) { vec_map_at(isa_best(), VEC_LOG, n, y, x, 0); }
-void vec_pow(idx n, real *y, const real *x, real p) { vec_map_at(isa_best(), VEC_POW, n, y, x, p); }
+void vec_exp(idx n, real *y, const real *x) { vec_map(VEC_EXP, n, y, x, 0); }
+void vec_sigmoid(idx n, real *y, const real *x) { vec_map(VEC_SIGMOID, n, y, x, 0); }
+void vec_sqrt(idx n, real *y, const real *x) { vec_map(VEC_SQRT, n, y, x, 0); }
+void vec_cumulative(idx n, real *y, const real *x) { vec_map(VEC_CUMULATIVE, n, y, x, 0); }
+void vec_log(idx n, real *y, const real *x) { vec_map(VEC_LOG, n, y, x, 0); }
+void vec_pow(idx n, real *y, const real *x, real p) { vec_map(VEC_POW, n, y, x, p); }
 
 /* Fewer than PARTS are filled up with what changes nothing. */
 static real fold_any(FoldOp op, idx n, const real *x, const real *y) {
@@ -9411,22 +9029,14 @@ real vec_sum(idx n, const real *x) { return fold_any(FOLD_SUM, n, x, NULL); }
 real vec_max(idx n, const real *x) { return fold_any(FOLD_MAX, n, x, NULL); }
 real vec_dot(idx n, const real *x, const real *y) { return fold_any(FOLD_DOT, n, x, y); }
 
-WIDE(add, (idx n, real *restrict y, const real *restrict x), (n, y, x))
-{
+WIDE(add, (idx n, real *restrict y, const real *restrict x), (n, y, x)) {
     for (idx j = 0; j < n; j++) y[j] += x[j];
 }
-WIDE(multiply, (idx n, real *restrict y, const real *restrict x), (n, y, x))
-{
+WIDE(multiply, (idx n, real *restrict y, const real *restrict x), (n, y, x)) {
     for (idx j = 0; j < n; j++) y[j] *= x[j];
 }
-WIDE(shift, (idx n, real *y, real a), (n, y, a))
-{
-    for (idx j = 0; j < n; j++) y[j] += a;
-}
-WIDE(scale, (idx n, real *y, real a), (n, y, a))
-{
-    for (idx j = 0; j < n; j++) y[j] *= a;
-}
+WIDE(shift, (idx n, real *y, real a), (n, y, a)) { for (idx j = 0; j < n; j++) y[j] += a; }
+WIDE(scale, (idx n, real *y, real a), (n, y, a)) { for (idx j = 0; j < n; j++) y[j] *= a; }
 void vec_add(idx n, real *y, const real *x) { add(n, y, x); }
 void vec_multiply(idx n, real *y, const real *x) { multiply(n, y, x); }
 void vec_shift(idx n, real *y, real a) { shift(n, y, a); }
@@ -10440,9 +10050,6 @@ const Option OPTIONS[] = {
      "a line for each text and .grammar in it (Figure 9)"},
     {"lengths", 'y', 's', AT(lengths), STRING("16,64"),
      "a line for each T (Figure 3); --csv has Sink_1 at eps 0.1, 0.15 .. 0.5"},
-    {"choices", 'y', 's', AT(choices), STRING("FILE"),
-     "acc and acc_norm of multiple choice (Figure 10); hf choices makes it of HellaSwag"},
-    {"questions", 'y', 'i', AT(questions), "0", 1, 1 << 30, "N", "how many; default: all"},
 
     {"ablate", 'a', 'c', AT(ablate), WORDS("none", "key1|value1|value1-mean|kstar"),
      "the loss without token 1's key or value, or without k* (or x*), against a control"},
@@ -10674,6 +10281,45 @@ static void page_line(Page *p, const char *reference, const char *text, double x
     fprintf(p->out, "\n");
 }
 
+/* The rows of the axes of attention that a row of the table has: one bit for each. */
+static unsigned axes_met(const StateRow *r, Error *e) {
+    Config c;
+    if (!r->flags || config_from_flags(&c, r->flags, e)) return 0;
+    int extra = KERNEL_ROWS, sim = extra + EXTRA_ROWS, normalizer = sim + SIM_ROWS;
+    return 1u << c.kernel | 1u << (extra + c.extra) | 1u << (sim + c.sim)
+         | 1u << (normalizer + c.normalizer);
+}
+enum { EVERY_ROW = (1 << (KERNEL_ROWS + EXTRA_ROWS + SIM_ROWS + NORMALIZER_ROWS)) - 1 };
+
+static void check_states(Page *p) {
+    fprintf(p->out, " %29s none  rel. alibi    t5  rot.  abs. learn.  = worst    alone  x least\n",
+            "");
+    unsigned rows = 0;
+    for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS && !p->e->status; r++) {
+        double worst = 0, alone = 0, least = INFINITY;
+        rows |= axes_met(r, p->e);
+        fprintf(p->out, " %-28s", r->name);
+        for (int x = 0; x < POS_ROWS; x++) {
+            double spread, single;
+            bool agree = r->agree && x < INSIDE;
+            bool good = state_cell(p, r, SCHEMES[x], agree, &spread, &single);
+            if (agree) { worst = larger(worst, spread); alone = larger(alone, single); }
+            else least = smaller(least, spread);
+            fprintf(p->out, "     ");
+            page_mark(p, !good ? FINDING_WRONG : agree ? FINDING_HOLDS : FINDING_FAILS,
+                      !good ? "!" : agree ? "=" : "x");
+        }
+        if (r->agree) fprintf(p->out, "   %8.1e %8.1e %8.1e\n", worst, alone, least);
+        else fprintf(p->out, "   %8s %8s %8.1e\n", "", "", least);
+    }
+    fprintf(p->out, " = they agree with each other and with the token alone, to %.1e (%.0e where Z "
+            "holds 1e-8)\n x they part by %.0e or more              ! neither, or the wrong one\n",
+            STATES, STATES + EPS_IN_Z, APART);
+    if (!p->e->status && rows != EVERY_ROW)
+        fail(p->e, 1, "check: expected every row of every axis in STATE_ROWS, found one without. "
+             "Try: a line for it there");
+}
+
 /* The last line, and the page's status. */
 static int page_total(const Page *p) {
     const int *n = p->count;
@@ -10691,6 +10337,11 @@ static void toy_free(Toy *y) {
     free(y->maps);
     free(y->before);
     *y = (Toy){0};
+}
+
+static bool named(const Tensor *t, const char *name) {
+    const char *dot = strchr(t->name, '.');
+    return dot && !strcmp(dot + 1, name);
 }
 
 /* Normal numbers: matrices that about keep a vector's length, gains near 1, the rest of spread 1.
@@ -10744,6 +10395,44 @@ static Toy *toy(Page *p, uint64_t seed, const char *format, ...) {
     if (model_create(&y->m, &c, true, p->e) || toy_room(y, p, c.context)) return NULL;
     toy_fill(&y->m, seed);
     return y;
+}
+
+static void toy_forward(Toy *y) {
+    y->a.probe = y->probe;
+    model_forward(&y->m, &y->a, y->ids, 1, y->T);
+}
+
+/* T tokens and the target of the last. */
+static void toy_feed(Toy *y, uint64_t seed) {
+    Rng rng = {seed};
+    for (int t = 0; t <= y->T; t++) y->ids[t] = seed ? (int)rng_below(&rng, TOY_VOCAB) : 7;
+    toy_forward(y);
+}
+
+static double toy_gradients(Toy *y) {
+    model_zero_grads(&y->m);
+    double loss = model_loss(&y->m, &y->a, y->ids + 1, 1, y->T, true, 1);
+    model_backward(&y->m, &y->a, y->ids, 1, y->T);
+    return loss;
+}
+
+static void toy_logits(Toy *y, real logits[LOGITS]) {
+    idx extra = config_rows(&y->m.c, y->T) - y->T;
+    model_logits(&y->m, &y->a, y->a.nf + extra * y->m.c.dim, y->T, logits);
+}
+
+static const real *toy_state(const Toy *y, int l, int t) {
+    const Config *c = &y->m.c;
+    const real *h = l == c->layers ? y->a.h : y->a.layer[l].x;
+    return h + (idx)(config_rows(c, y->T) - y->T + t - 1) * c->dim;
+}
+
+static const real *toy_row(const Toy *y, int map, int l, int h, int t) {
+    const Config *c = &y->m.c;
+    idx N = config_rows(c, y->T), S = config_columns(c, y->T);
+    const Probe *p = &y->probe[l];
+    const real *at = map == MAP_Z ? p->z : map == MAP_WEIGHT ? p->weight : p->metric;
+    return at + (h * N + N - y->T + t - 1) * S + config_column_first(c);
 }
 
 /* A toy of line l with these flags after the check's, fed. Where the line asks for t5 and x is not
@@ -10983,9 +10672,9 @@ static int eval_write(const EvalRow *row, int n, bool table, const Settings *s, 
     return e->status;
 }
 
-/* The numbers of one measurement; Table 7's second column, an ablation and the answers to multiple
- * choice (or NULL) at their end, where there are any. */
-static int eval_numbers(Result *all, const Sinks *r, const Ablated *x, const Chosen *chosen,
+/* The numbers of one measurement; at their end, where there are any, Table 7's second column, an
+ * ablation and what the program measures besides. */
+static int eval_numbers(Result *all, const Sinks *r, const Ablated *x, const Result *besides,
                         const Settings *s, Error *e) {
     static const char *const of_loss[ABLATED] = {"untouched", "sink", "control"};
     int first = config_column_first(&s->model), star = config_column_star(&s->model);
@@ -11012,11 +10701,8 @@ static int eval_numbers(Result *all, const Sinks *r, const Ablated *x, const Cho
             put(all, e, more ? x->more[k] : x->loss[k], "ablate_%s%s", what, than);
             put(all, e, more ? x->more_spread[k] : x->spread[k], "ablate_%s%s_spread", what, than);
         }
-    if (chosen && chosen->n) {
-        result_add1(all, "questions", chosen->n, e);
-        result_add1(all, "acc", chosen->acc, e);
-        result_add1(all, "acc_norm", chosen->acc_norm, e);
-    }
+    for (int i = 0; i < besides->lists; i++)
+        result_add1(all, besides->list[i].name, besides->value[besides->list[i].at], e);
     return e->status;
 }
 
@@ -11044,9 +10730,6 @@ static void eval_print(const char *path, const Trainer *t, const Outcome *o, con
     bytes_free(&text);
 }
 
-/* The standard error of a share p of n questions, as the harness states it. */
-static double share_error(double p, int n) { return n > 1 ? sqrt(p * (1 - p) / (n - 1)) : 0; }
-
 /* A table of more than one measurement: models (Figure 4 left, Table 1 right), inputs (Table 1
  * left), texts (Figure 9), lengths and thresholds (Figure 3), each with each. What cannot be
  * measured is said and left out; --csv and --json have all that was, from the first line on. */
@@ -11058,7 +10741,7 @@ typedef struct Survey {
 } Survey;
 
 /* One line: the model of t and the text that is open, at one input and length. */
-static int survey_line(Survey *v, const Settings *s, Trainer *t, const Chosen *chosen,
+static int survey_line(Survey *v, const Settings *s, Trainer *t, const Result *besides,
                        const char *model, const char *text, Error *e) {
     const double eps[] = {s->eps, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5};
     enum { STEPS = (int)(sizeof eps / sizeof *eps), AT_02 = 3, AT_04 = 7 };
@@ -11074,13 +10757,16 @@ static int survey_line(Survey *v, const Settings *s, Trainer *t, const Chosen *c
     snprintf(row->model, sizeof row->model, "%s", model);
     snprintf(row->text, sizeof row->text, "%s", text);
     result_add1(&row->all, "parameters", (double)t->m.count, e);
-    eval_numbers(&row->all, &seen, NULL, chosen, s, e);
+    eval_numbers(&row->all, &seen, NULL, besides, s, e);
     for (int i = 1; i < STEPS; i++)
         put(&row->all, e, sinks_sink(&seen, first, i), "sink_1_at_%g", eps[i]);
-    if (v->rows == 1)
-        printf("%-26s %9s %-12s %-7s %5s %8s %8s %8s %8s %8s %6s %7s%s\n", "model", "million",
+    if (v->rows == 1) {
+        printf("%-26s %9s %-12s %-7s %5s %8s %8s %8s %8s %8s %6s %7s    loss", "model", "million",
                "text", "input", "T", "Sink 0.2", "Sink_1", "Sink 0.4", "Sink_*", "alpha_1",
-               "x even", "|h1|/|h|", chosen->n ? "    acc  acc_norm" : "    loss");
+               "x even", "|h1|/|h|");
+        for (int i = 0; i < besides->lists; i++) printf(" %9s", besides->list[i].name);
+        printf("\n");
+    }
     size_t size = strlen(model);
     printf("%-26s %9.2f %-12.12s %-7s %5d %7.2f%% %7.2f%% %7.2f%% ",
            model + (size > 26 ? size - 26 : 0), (double)t->m.count * 1e-6,
@@ -11091,9 +10777,11 @@ static int survey_line(Survey *v, const Settings *s, Trainer *t, const Chosen *c
     else printf("%7.2f%%", 100 * sinks_sink(&seen, star, 0));
     printf(" %8.4f %6.2f %8.2f", sinks_alpha(&seen, first),
            sinks_alpha(&seen, first) / sink_uniform(&t->m.c, s->eval_T), sinks_ratio(&seen));
-    if (chosen->n) printf(" %7.4f %7.4f\n", chosen->acc, chosen->acc_norm);
-    else if (s->input == INPUT_NATURAL) printf(" %7.4f\n", seen.loss);
-    else printf("\n");
+    if (s->input == INPUT_NATURAL) printf(" %7.4f", seen.loss);
+    else printf("%*s", besides->lists ? 8 : 0, "");
+    for (int i = 0; i < besides->lists; i++)
+        printf(" %9.4g", besides->value[besides->list[i].at]);
+    printf("\n");
     fflush(stdout);
     sinks_free(&seen);
     return e->status ? e->status : eval_write(v->row, v->rows, true, v->s, e);
@@ -11109,7 +10797,8 @@ static void survey_failed(Survey *v, Error *one) {
 /* The lines of one model and text, "" for the text that its settings name. */
 static void survey_text(Survey *v, Settings s, Trainer *t, const char *model, const char *path,
                         Error *e) {
-    Chosen chosen = {0};
+    Result besides = {0};
+    Bytes said = {0};
     char name[64];
     const char *text = path[0] ? path : s.ids[0] ? s.ids : s.data.text[0] ? s.data.text
                      : s.data.tokens[0] ? s.data.tokens : s.data.grammar;
@@ -11123,16 +10812,18 @@ static void survey_text(Survey *v, Settings s, Trainer *t, const char *model, co
     if (!*text) text = "story";                              /* the shipped grammar */
     snprintf(name, sizeof name, "%.*s", (int)strcspn(text, "."), text);
     data_close(&t->data);
-    if (!open_data(&s, t, model, e) && s.choices[0])
-        choices_answer(&chosen, &t->m, &t->data, &s, e);
+    if (!open_data(&s, t, model, e) && s.program->measure)
+        s.program->measure(&besides, &said, &s, t, e);
     for (int input = 0; input < (s.inputs ? 3 : 1) && !e->status; input++)
         for (int i = 0; i < (v->length[0] ? 32 : 1); i++) {
             if (i && !v->length[i]) break;
             if (s.inputs) s.input = input;
             if (v->length[0]) s.eval_T = v->length[i];
-            survey_line(v, &s, t, &chosen, model, name, e);
+            survey_line(v, &s, t, &besides, model, name, e);
             survey_failed(v, e);
         }
+    result_free(&besides);
+    bytes_free(&said);
     survey_failed(v, e);
 }
 
@@ -11168,7 +10859,8 @@ static int survey(const Settings *s, const char **words, int n, Error *e) {
 static int verb_eval(Settings *s, const char **words, int n, Error *e) {
     Trainer t = {0};
     Ablated ablated, *cut = NULL;
-    Chosen chosen = {0};
+    Result besides = {0};
+    Bytes said = {0};
     EvalRow row = {.input = 0};
     int starts = 0;
     if (!n) return fail(e, 2, "eval: expected a model file. Try: sink eval out/model.ckpt");
@@ -11181,21 +10873,20 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
         && !outcome_measure(o, &t, s, &starts, e) && s->ablate
         && !ablate(&ablated, &t.m, &t.data, s, s->eval_n, s->eval_T, e))
         cut = &ablated;
-    if (!e->status && s->choices[0]) choices_answer(&chosen, &t.m, &t.data, s, e);
+    if (!e->status && s->program->measure) s->program->measure(&besides, &said, s, &t, e);
     if (!e->status) {
         o->name = words[0];
         o->source = "";
         o->loss = o->s.loss;
         eval_print(words[0], &t, o, s, starts, cut);
-        if (chosen.n)
-            printf("\n%d questions of %s: acc %.4f +- %.4f, acc_norm %.4f +- %.4f\n", chosen.n,
-                   s->choices, chosen.acc, share_error(chosen.acc, chosen.n), chosen.acc_norm,
-                   share_error(chosen.acc_norm, chosen.n));
-        if (!eval_numbers(&row.all, &o->s, cut, &chosen, s, e)) eval_write(&row, 1, false, s, e);
+        fwrite(said.at, 1, said.size, stdout);
+        if (!eval_numbers(&row.all, &o->s, cut, &besides, s, e)) eval_write(&row, 1, false, s, e);
         if (s->report[0] && s->program && s->program->page)
             s->program->page(s->report, "eval", s, o, 1, cut, "", e);
     }
     result_free(&row.all);
+    result_free(&besides);
+    bytes_free(&said);
     if (o) sinks_free(&o->s);
     free(o);
     trainer_free(&t);
@@ -11542,9 +11233,9 @@ int sink_main(const Program *program, int argc, char **argv) {
         if (!n || *v->words) v->run(&s, words, n, &e);
         else fail(&e, 2, "%s: a word too many. Try: sink help %s", words[0], v->name);
     }
-    if (e.status) fprintf(stderr, "sink: %s\n", e.text);
+    if (e.status) fprintf(stderr, "%s: %s\n", program->name, e.text);
     else if (fflush(stdout) || ferror(stdout)) {
-        fprintf(stderr, "sink: the output cannot be written. Try: free some space\n");
+        fprintf(stderr, "%s: the output cannot be written. Try: free some space\n", program->name);
         e.status = 1;
     }
     return e.status;

@@ -997,7 +997,7 @@ static int measure_map(Result *r, const HeadMap *map, Error *e) {
     return result_add(r, "map", m, map->T * map->S, e);
 }
 
-/* +grid, Figure 3: Sink_1 of natural sequences by their length and the threshold. */
+/* +grid, [FIG3]: Sink_1 of natural sequences by their length and the threshold. */
 int measure_grid(Result *r, Model *m, const Data *d, const Settings *s, Error *e) {
     enum { LENGTHS = 4, STEPS = 9 };
     static const double eps[STEPS] = {0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5};
@@ -1042,7 +1042,7 @@ int measure_swaps(Result *r, Model *m, const Data *d, const Settings *s, Error *
     return e->status;
 }
 
-/* +domains, Figure 9: the held documents of every corpus and domain that is at hand, a grammar or
+/* +domains, [FIG9]: the held documents of every corpus and domain that is at hand, a grammar or
  * a text of the folder `texts`: what `sink eval MODEL --text FILE` prints of each. Where t was
  * trained on one of them, the documents that are measured are none that it has seen. */
 int measure_domains(Result *r, Trainer *t, const Experiments *x, const char *texts, Error *e) {
@@ -4073,7 +4073,8 @@ static const Verb PAPER_VERBS[] = {
 #ifndef PAPER_NO_MAIN
 int main(int argc, char **argv) {
     Own own;
-    const Program paper = {"paper", PAPER_VERBS, PAPER_OPTIONS, &own, report_write};
+    const Program paper = {.name = "paper", .verbs = PAPER_VERBS, .options = PAPER_OPTIONS,
+                           .own = &own, .page = report_write};
     calm_threads(argv);
     return sink_main(&paper, argc, argv);
 }
