@@ -8914,7 +8914,8 @@ typedef struct Kernels {
         map(op, n, y, x, p);                                                                       \
     }                                                                                              \
     target static real fold_##name(FoldOp op, idx n, const real *x, const real *y) {               \
-        return op == FOLD_MAX ? fold_max(n, x) : fold_sum(bytes, n, x, y);                         \
+        if (op == FOLD_MAX) return fold_max(n, x);                                                 \
+        return op == FOLD_SUM ? fold_sum(bytes, n, x, NULL) : fold_sum(bytes, n, x, y);            \
     }                                                                                              \
     static const Kernels KERNELS_##name = {tile_rows, product_##name, map_##name, fold_##name};
 
