@@ -7799,201 +7799,6 @@ double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 11.1  Multiple choice                                                 appendix B.3, [FIG10]
- *
- * A question is a context and a few endings, one of them right. An ending's log p is the sum of log
- * p(token | all before it) over its tokens. The model's answer is the ending with the largest log p
- * (acc), or with the largest log p per character (acc_norm): the rule of the LM evaluation harness
- * for HellaSwag. Context and ending, joined by a blank, are encoded as one text, of which the
- * tokens beyond as many as the context alone has are the ending's. Where that is longer than what
- * the model was trained on, its last tokens are taken. The harness puts no bos before them by
- * default: --no-bos.
- *
- * --choices FILE has a question a line, fields between tabs: the number of the right ending, from
- * 0; the context; the endings. In a text \\t, \\n and \\\\ stand for a tab, a new line and a
- * backslash. `hf choices` makes it of HellaSwag's own file.
- */
-
-/* Turns the field of n bytes at `from`, escapes undone, into a string at `to`; its length. */
-static size_t field_plain(unsigned char *to, const unsigned char *from, size_t n) {
-    size_t length = 0;
-    for (size_t i = 0; i < n; i++) {
-        unsigned char c = from[i], next = i + 1 < n ? from[i + 1] : 0;
-        bool escape = c == '\\' && (next == 't' || next == 'n' || next == '\\');
-        to[length++] = !escape ? c : next == 't' ? '\t' : next == 'n' ? '\n' : '\\';
-        i += escape;
-    }
-    to[length] = 0;
-    return length;
-}
-
-int choices_read(const unsigned char *p, size_t n, const char *name, Choices *out, Error *e) {
-    int lines = 1;
-    *out = (Choices){0};
-    for (size_t i = 0; i < n; i++) lines += p[i] == '\n';
-    out->text = grab((idx)n + lines + 1, 1, e);              /* every field grows by its end */
-    out->question = grab(lines, sizeof *out->question, e);
-    size_t at = 0;
-    for (int line = 1; !e->status && line <= lines; line++) {
-        Question *q = &out->question[out->n];
-        const unsigned char *end = n ? memchr(p, '\n', n) : NULL;
-        size_t size = end ? (size_t)(end - p) : n;
-        *q = (Question){.gold = -1, .endings = -1};
-        for (size_t from = 0, field; size && from <= size; from += field + 1) {
-            const unsigned char *tab = memchr(p + from, '\t', size - from);
-            field = (tab ? (size_t)(tab - p) : size) - from;
-            if (q->gold < 0) {
-                if (field != 1 || !isdigit(p[from])) break;
-                q->gold = p[from] - '0';
-            } else if (++q->endings > ENDINGS_MOST) break;
-            else {
-                q->field[q->endings] = at;
-                at += field_plain(out->text + at, p + from, field) + 1;
-            }
-        }
-        if (size && (q->endings < 2 || q->endings > ENDINGS_MOST || q->gold >= q->endings))
-            fail(e, 1, "%s:%d: expected the number of the right ending from 0, a context and 2 to "
-                 "%d endings between tabs, found another line. Try: hf choices FILE.jsonl --out %s",
-                 name, line, ENDINGS_MOST, name);
-        out->n += size > 0;
-        p += size + (end != NULL);
-        n -= size + (end != NULL);
-    }
-    if (!e->status && !out->n)
-        fail(e, 1, "%s: expected a question a line, found none. Try: hf choices FILE.jsonl --out "
-             "%s", name, name);
-    if (e->status) choices_free(out);
-    return e->status;
-}
-
-void choices_free(Choices *c) {
-    free(c->text);
-    free(c->question);
-    *c = (Choices){0};
-}
-
-/* A context with one of its endings: `length` tokens from `at`, of which those from `scored` on
- * have their probabilities read. */
-typedef struct Choice { size_t at; int length, scored; } Choice;
-
-/* Encodes a question's endings, one Choice each, behind ids. */
-static int choices_encode(Data *d, const Settings *s, const Choices *c, const Question *q, Ids *ids,
-                          Choice *out, int most, Error *e) {
-    const unsigned char *context = c->text + q->field[0];
-    const size_t size = strlen((const char *)context);
-    const int32_t bos = d->bos;
-    Ids alone = {0};
-    Bytes text = {0};
-    tokenizer_encode(&d->encoder, context, size, &alone, e);
-    for (int k = 0; k < q->endings && !e->status; k++) {
-        const char *ending = (const char *)c->text + q->field[1 + k];
-        size_t from = ids->size;
-        text.size = 0;
-        bytes_add(&text, context, size, e);
-        bytes_add(&text, " ", size > 0, e);
-        bytes_add(&text, ending, strlen(ending), e);
-        if (s->data.bos) ids_add(ids, &bos, 1, e);
-        tokenizer_encode(&d->encoder, text.at, text.size, ids, e);
-        int length = (int)(ids->size - from), scored = (int)alone.size + (s->data.bos ? 1 : 0);
-        int cut = length > most + 1 ? length - most - 1 : 0;
-        if (scored >= length) scored = length - 1;           /* the last token at least */
-        out[k] = (Choice){from + (size_t)cut, length - cut, scored > cut ? scored - cut : 1};
-        if (length < 2)
-            fail(e, 1, "--choices: expected endings of a token or more, found \"%.40s\". Try: "
-                 "--bos", ending);
-    }
-    ids_free(&alone);
-    bytes_free(&text);
-    return e->status;
-}
-
-/* The longest of n choices: tokens that are fed, all but the last. */
-static int choices_longest(const Choice *c, int n) {
-    int T = 1;
-    for (int i = 0; i < n; i++) if (c[i].length - 1 > T) T = c[i].length - 1;
-    return T;
-}
-
-/* log p of every choice, `batch` of them at a time. */
-static int choices_measure(double *log_p, Model *m, const Choice *choice, int n, const Ids *tokens,
-                           const Settings *s, Error *e) {
-    Acts a = {0};
-    int most = choices_longest(choice, n), batch = evaluation_batch(m, n, most, e);
-    int *ids = grab(2 * (idx)batch * most, sizeof(int), e);
-    if (!e->status) acts_create(&a, m, batch, most, ACTS_ONE, e);
-    stream_begin(m, (n + batch - 1) / batch, true, s->quiet);
-    for (int from = 0; from < n && !e->status; from += batch) {
-        const Choice *c = &choice[from];
-        int B = n - from < batch ? n - from : batch, T = choices_longest(c, B);
-        int *targets = ids + (idx)B * T;
-        for (int b = 0; b < B; b++)                          /* what is short ends in token 0 */
-            for (int t = 0; t < T; t++) {
-                const bool fed = t < c[b].length - 1;
-                ids[b * T + t] = fed ? tokens->at[c[b].at + (size_t)t] : 0;
-                targets[b * T + t] = fed ? tokens->at[c[b].at + (size_t)t + 1] : 0;
-            }
-        model_forward(m, &a, ids, B, T);
-        model_loss(m, &a, targets, B, T, false, 1);
-        for (int b = 0; b < B; b++)
-            for (int t = c[b].scored - 1; t < c[b].length - 1; t++)
-                if (a.loss_row[(idx)b * T + t] >= 0)         /* -1 inside a prefix */
-                    log_p[from + b] -= a.loss_row[(idx)b * T + t];
-        model_fault(m, e);
-    }
-    stream_end(m);
-    acts_free(&a);
-    free(ids);
-    return e->status;
-}
-
-/* How many characters the harness counts: UTF-8 bytes that begin one. */
-static int characters(const char *text) {
-    int n = 0;
-    for (; *text; text++) n += ((unsigned char)*text & 0xC0) != 0x80;
-    return n;
-}
-
-int choices_answer(Chosen *out, Model *m, Data *d, const Settings *s, Error *e) {
-    Bytes file = {0};
-    Choices c = {0};
-    Ids ids = {0};
-    int n = 0, right[2] = {0};
-    *out = (Chosen){0};
-    if (!d->tokenizer.vocab)
-        return fail(e, 2, "--choices %s: expected a tokenizer to read it with, found ids alone. "
-                          "Try: --text FILE or --grammar FILE", s->choices);
-    if (!file_read(s->choices, &file, e))
-        choices_read(file.at, file.size, s->choices, &c, e);
-    bytes_free(&file);
-    if (s->questions && c.n > s->questions) c.n = s->questions;
-    Choice *choice = grab((idx)c.n * ENDINGS_MOST, sizeof *choice, e);
-    double *log_p = grab((idx)c.n * ENDINGS_MOST, sizeof *log_p, e);
-    for (int i = 0; i < c.n && !e->status; n += c.question[i++].endings)
-        choices_encode(d, s, &c, &c.question[i], &ids, choice + n, m->c.context, e);
-    if (!e->status) choices_measure(log_p, m, choice, n, &ids, s, e);
-    for (int i = 0, at = 0; i < c.n && !e->status; at += c.question[i++].endings) {
-        const Question *q = &c.question[i];
-        int best[2] = {0};
-        double most[2] = {-INFINITY, -INFINITY};
-        for (int k = 0; k < q->endings; k++) {
-            int size = characters((const char *)c.text + q->field[1 + k]);
-            double is[2] = {log_p[at + k], log_p[at + k] / (size ? size : 1)};
-            for (int x = 0; x < 2; x++)
-                if (is[x] > most[x]) { most[x] = is[x]; best[x] = k; }
-        }
-        for (int x = 0; x < 2; x++) right[x] += best[x] == q->gold;
-    }
-    out->n = c.n;
-    out->acc = c.n ? (double)right[0] / c.n : 0;
-    out->acc_norm = c.n ? (double)right[1] / c.n : 0;
-    choices_free(&c);
-    ids_free(&ids);
-    free(choice);
-    free(log_p);
-    return e->status;
-}
-
-/* -------------------------------------------------------------------------------------------------
  * 11.2  sink dump: every tensor of one forward and backward as .npy, for anyone to check in NumPy
  */
 
@@ -10344,9 +10149,6 @@ const Option OPTIONS[] = {
      "a line for each text and .grammar in it (Figure 9)"},
     {"lengths", 'y', 's', AT(lengths), STRING("16,64"),
      "a line for each T (Figure 3); --csv has Sink_1 at eps 0.1, 0.15 .. 0.5"},
-    {"choices", 'y', 's', AT(choices), STRING("FILE"),
-     "acc and acc_norm of multiple choice (Figure 10); hf choices makes it of HellaSwag"},
-    {"questions", 'y', 'i', AT(questions), "0", 1, 1 << 30, "N", "how many; default: all"},
 
     {"ablate", 'a', 'c', AT(ablate), WORDS("none", "key1|value1|value1-mean|kstar"),
      "the loss without token 1's key or value, or without k* (or x*), against a control"},
@@ -10969,9 +10771,9 @@ static int eval_write(const EvalRow *row, int n, bool table, const Settings *s, 
     return e->status;
 }
 
-/* The numbers of one measurement; Table 7's second column, an ablation and the answers to multiple
- * choice (or NULL) at their end, where there are any. */
-static int eval_numbers(Result *all, const Sinks *r, const Ablated *x, const Chosen *chosen,
+/* The numbers of one measurement; at their end, where there are any, Table 7's second column, an
+ * ablation and what the program measures besides. */
+static int eval_numbers(Result *all, const Sinks *r, const Ablated *x, const Result *besides,
                         const Settings *s, Error *e) {
     static const char *const of_loss[ABLATED] = {"untouched", "sink", "control"};
     int first = config_column_first(&s->model), star = config_column_star(&s->model);
@@ -10998,11 +10800,8 @@ static int eval_numbers(Result *all, const Sinks *r, const Ablated *x, const Cho
             put(all, e, more ? x->more[k] : x->loss[k], "ablate_%s%s", what, than);
             put(all, e, more ? x->more_spread[k] : x->spread[k], "ablate_%s%s_spread", what, than);
         }
-    if (chosen && chosen->n) {
-        result_add1(all, "questions", chosen->n, e);
-        result_add1(all, "acc", chosen->acc, e);
-        result_add1(all, "acc_norm", chosen->acc_norm, e);
-    }
+    for (int i = 0; i < besides->lists; i++)
+        result_add1(all, besides->list[i].name, besides->value[besides->list[i].at], e);
     return e->status;
 }
 
@@ -11030,9 +10829,6 @@ static void eval_print(const char *path, const Trainer *t, const Outcome *o, con
     bytes_free(&text);
 }
 
-/* The standard error of a share p of n questions, as the harness states it. */
-static double share_error(double p, int n) { return n > 1 ? sqrt(p * (1 - p) / (n - 1)) : 0; }
-
 /* A table of more than one measurement: models (Figure 4 left, Table 1 right), inputs (Table 1
  * left), texts (Figure 9), lengths and thresholds (Figure 3), each with each. What cannot be
  * measured is said and left out; --csv and --json have all that was, from the first line on. */
@@ -11044,7 +10840,7 @@ typedef struct Survey {
 } Survey;
 
 /* One line: the model of t and the text that is open, at one input and length. */
-static int survey_line(Survey *v, const Settings *s, Trainer *t, const Chosen *chosen,
+static int survey_line(Survey *v, const Settings *s, Trainer *t, const Result *besides,
                        const char *model, const char *text, Error *e) {
     const double eps[] = {s->eps, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5};
     enum { STEPS = (int)(sizeof eps / sizeof *eps), AT_02 = 3, AT_04 = 7 };
@@ -11060,13 +10856,16 @@ static int survey_line(Survey *v, const Settings *s, Trainer *t, const Chosen *c
     snprintf(row->model, sizeof row->model, "%s", model);
     snprintf(row->text, sizeof row->text, "%s", text);
     result_add1(&row->all, "parameters", (double)t->m.count, e);
-    eval_numbers(&row->all, &seen, NULL, chosen, s, e);
+    eval_numbers(&row->all, &seen, NULL, besides, s, e);
     for (int i = 1; i < STEPS; i++)
         put(&row->all, e, sinks_sink(&seen, first, i), "sink_1_at_%g", eps[i]);
-    if (v->rows == 1)
-        printf("%-26s %9s %-12s %-7s %5s %8s %8s %8s %8s %8s %6s %7s%s\n", "model", "million",
+    if (v->rows == 1) {
+        printf("%-26s %9s %-12s %-7s %5s %8s %8s %8s %8s %8s %6s %7s    loss", "model", "million",
                "text", "input", "T", "Sink 0.2", "Sink_1", "Sink 0.4", "Sink_*", "alpha_1",
-               "x even", "|h1|/|h|", chosen->n ? "    acc  acc_norm" : "    loss");
+               "x even", "|h1|/|h|");
+        for (int i = 0; i < besides->lists; i++) printf(" %9s", besides->list[i].name);
+        printf("\n");
+    }
     size_t size = strlen(model);
     printf("%-26s %9.2f %-12.12s %-7s %5d %7.2f%% %7.2f%% %7.2f%% ",
            model + (size > 26 ? size - 26 : 0), (double)t->m.count * 1e-6,
@@ -11077,9 +10876,11 @@ static int survey_line(Survey *v, const Settings *s, Trainer *t, const Chosen *c
     else printf("%7.2f%%", 100 * sinks_sink(&seen, star, 0));
     printf(" %8.4f %6.2f %8.2f", sinks_alpha(&seen, first),
            sinks_alpha(&seen, first) / sink_uniform(&t->m.c, s->eval_T), sinks_ratio(&seen));
-    if (chosen->n) printf(" %7.4f %7.4f\n", chosen->acc, chosen->acc_norm);
-    else if (s->input == INPUT_NATURAL) printf(" %7.4f\n", seen.loss);
-    else printf("\n");
+    if (s->input == INPUT_NATURAL) printf(" %7.4f", seen.loss);
+    else printf("%*s", besides->lists ? 8 : 0, "");
+    for (int i = 0; i < besides->lists; i++)
+        printf(" %9.4g", besides->value[besides->list[i].at]);
+    printf("\n");
     fflush(stdout);
     sinks_free(&seen);
     return e->status ? e->status : eval_write(v->row, v->rows, true, v->s, e);
@@ -11095,7 +10896,8 @@ static void survey_failed(Survey *v, Error *one) {
 /* The lines of one model and text, "" for the text that its settings name. */
 static void survey_text(Survey *v, Settings s, Trainer *t, const char *model, const char *path,
                         Error *e) {
-    Chosen chosen = {0};
+    Result besides = {0};
+    Bytes said = {0};
     char name[64];
     const char *text = path[0] ? path : s.ids[0] ? s.ids : s.data.text[0] ? s.data.text
                      : s.data.tokens[0] ? s.data.tokens : s.data.grammar;
@@ -11109,16 +10911,18 @@ static void survey_text(Survey *v, Settings s, Trainer *t, const char *model, co
     if (!*text) text = "story";                              /* the shipped grammar */
     snprintf(name, sizeof name, "%.*s", (int)strcspn(text, "."), text);
     data_close(&t->data);
-    if (!open_data(&s, t, model, e) && s.choices[0])
-        choices_answer(&chosen, &t->m, &t->data, &s, e);
+    if (!open_data(&s, t, model, e) && s.program->measure)
+        s.program->measure(&besides, &said, &s, t, e);
     for (int input = 0; input < (s.inputs ? 3 : 1) && !e->status; input++)
         for (int i = 0; i < (v->length[0] ? 32 : 1); i++) {
             if (i && !v->length[i]) break;
             if (s.inputs) s.input = input;
             if (v->length[0]) s.eval_T = v->length[i];
-            survey_line(v, &s, t, &chosen, model, name, e);
+            survey_line(v, &s, t, &besides, model, name, e);
             survey_failed(v, e);
         }
+    result_free(&besides);
+    bytes_free(&said);
     survey_failed(v, e);
 }
 
@@ -11154,7 +10958,8 @@ static int survey(const Settings *s, const char **words, int n, Error *e) {
 static int verb_eval(Settings *s, const char **words, int n, Error *e) {
     Trainer t = {0};
     Ablated ablated, *cut = NULL;
-    Chosen chosen = {0};
+    Result besides = {0};
+    Bytes said = {0};
     EvalRow row = {.input = 0};
     int starts = 0;
     if (!n) return fail(e, 2, "eval: expected a model file. Try: sink eval out/model.ckpt");
@@ -11167,21 +10972,20 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
         && !outcome_measure(o, &t, s, &starts, e) && s->ablate
         && !ablate(&ablated, &t.m, &t.data, s, s->eval_n, s->eval_T, e))
         cut = &ablated;
-    if (!e->status && s->choices[0]) choices_answer(&chosen, &t.m, &t.data, s, e);
+    if (!e->status && s->program->measure) s->program->measure(&besides, &said, s, &t, e);
     if (!e->status) {
         o->name = words[0];
         o->source = "";
         o->loss = o->s.loss;
         eval_print(words[0], &t, o, s, starts, cut);
-        if (chosen.n)
-            printf("\n%d questions of %s: acc %.4f +- %.4f, acc_norm %.4f +- %.4f\n", chosen.n,
-                   s->choices, chosen.acc, share_error(chosen.acc, chosen.n), chosen.acc_norm,
-                   share_error(chosen.acc_norm, chosen.n));
-        if (!eval_numbers(&row.all, &o->s, cut, &chosen, s, e)) eval_write(&row, 1, false, s, e);
+        fwrite(said.at, 1, said.size, stdout);
+        if (!eval_numbers(&row.all, &o->s, cut, &besides, s, e)) eval_write(&row, 1, false, s, e);
         if (s->report[0] && s->program && s->program->page)
             s->program->page(s->report, "eval", s, o, 1, cut, "", e);
     }
     result_free(&row.all);
+    result_free(&besides);
+    bytes_free(&said);
     if (o) sinks_free(&o->s);
     free(o);
     trainer_free(&t);
@@ -11528,9 +11332,9 @@ int sink_main(const Program *program, int argc, char **argv) {
         if (!n || *v->words) v->run(&s, words, n, &e);
         else fail(&e, 2, "%s: a word too many. Try: sink help %s", words[0], v->name);
     }
-    if (e.status) fprintf(stderr, "sink: %s\n", e.text);
+    if (e.status) fprintf(stderr, "%s: %s\n", program->name, e.text);
     else if (fflush(stdout) || ferror(stdout)) {
-        fprintf(stderr, "sink: the output cannot be written. Try: free some space\n");
+        fprintf(stderr, "%s: the output cannot be written. Try: free some space\n", program->name);
         e.status = 1;
     }
     return e.status;
