@@ -2910,7 +2910,7 @@ static void toy_stack(const Toy *y, int t, real stack[STACK]) {
  *
  *   softmax, and any positive similarity over its sum   r_t = 1, times the scale, under any mask
  *   V biases                                            o_t = v + v+
- *   clamp                                               r_t = sum_t/max(|sum_t|,1); sum_t = sum s(n)
+ *   clamp                                    r_t = sum_t / max(|sum_t|, 1), sum_t = sum s(n)
  *   Z = 1                                               r_t = sum_t, and t s(0) without positions
  *   p-norm of softmax                                   r_t = t^(1-1/p) without positions
  *   an extra column of weight A_t* and value v*         o_t = (1 - A_t*) v + A_t* v*
