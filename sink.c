@@ -2752,7 +2752,7 @@ double sinks_ratio(const Sinks *s) {
  *              in each, and a block enlarges an error by at most about 5: 3 x 60 x 5, rounded up
  *   SCORES     a weight's relative error is its score's absolute one: the largest score, about 40,
  *              times the angle of its rotation, at most 64 radians, times eps; rounded up
- *   EPS_IN_Z   the 1e-8 in Z = sum + 1e-8 makes r_t = 1 - 1e-8/S_t: within 1e-6 where S_t > 0.01
+ *   EPS_IN_Z   the 1e-8 in Z = sum + 1e-8 makes r_t = 1 - 1e-8/sum: within 1e-6 where sum > 0.01
  *   APART      what must differ differs by this or more: far above the others in either build
  */
 #define STATES (1000 * REAL_EPS)
@@ -2910,8 +2910,8 @@ static void toy_stack(const Toy *y, int t, real stack[STACK]) {
  *
  *   softmax, and any positive similarity over its sum   r_t = 1, times the scale, under any mask
  *   V biases                                            o_t = v + v+
- *   clamp                                               r_t = S_t/max(|S_t|,1), S_t = sum s(n)
- *   Z = 1                                               r_t = S_t, and t s(0) without positions
+ *   clamp                                    r_t = sum_t / max(|sum_t|, 1), sum_t = sum s(n)
+ *   Z = 1                                               r_t = sum_t, and t s(0) without positions
  *   p-norm of softmax                                   r_t = t^(1-1/p) without positions
  *   an extra column of weight A_t* and value v*         o_t = (1 - A_t*) v + A_t* v*
  *   another first token                                 every row gives it another share
@@ -2937,7 +2937,7 @@ static const StateRow STATE_ROWS[] = {
     {"sigmoid / sum",             "--sim sigmoid",                         1, 0, 1, "Table 15, 3"},
     {"elu + 1 / sum",             "--sim elu",                             1, 0, 1, "Table 15, 5"},
     {"elu kernel / sum",          "--kernel elu --sim identity",           1, 0, 0, ""},
-    {"linear / clamp, all S_t >= 1", LINEAR_CLAMP,                            1, 16, 0, ""},
+    {"linear / clamp, sums >= 1",  LINEAR_CLAMP,                        1, 16, 0, ""},
     {"linear / clamp",            LINEAR_CLAMP,                            0, 0, 1, "Table 15, 8"},
     {"mlp / clamp",               LINEAR_CLAMP "--kernel mlp",             0, 0, 0, ""},
     {"sigmoid, Z = 1",            SIGMOID_1,                               0, 0, 1, "Table 15, 2"},
@@ -3063,14 +3063,14 @@ static double prefix_rule(Toy *y) {
     return y->x == 0 ? toy_spread(y, 1, prefix) : least;
 }
 
-/* The clamp: r_t = S_t / max(|S_t|, 1) is constant if |S_t| >= 1 with one sign for all t, and
- * otherwise only by accident. This says whether row t meets that, by the sign of row 1: 0 or 1. */
+/* The clamp: r_t is constant if |sum_t| >= 1 with one sign for all t, and otherwise only by
+ * accident. This says whether row t misses that, by the sign of row 1: 0 or 1. */
 static double clamp_miss(const Toy *y, int l, int h, int t) {
-    double S = (double)vec_sum(t, toy_row(y, MAP_Z, l, h, t));
-    return (toy_row(y, MAP_Z, l, h, 1)[0] > 0 ? S : -S) < 1;
+    double sum = (double)vec_sum(t, toy_row(y, MAP_Z, l, h, t));
+    return (toy_row(y, MAP_Z, l, h, 1)[0] > 0 ? sum : -sum) < 1;
 }
 
-/* 60 models, half of them with W_K = 8 W_Q, and so large S_t. The condition, read off the recorded
+/* 60 models, half of them with W_K = 8 W_Q, and so large sums. The condition, read off the recorded
  * scores, must tell whether the states agree. x = 1: the worst of those that meet it; 0: the least
  * of the others. */
 static double clamp_rule(Toy *y) {
@@ -3108,7 +3108,7 @@ static const Line RULES[] = {
     {"eq. 17", "  and the token before them", "* " WINDOWED, window_rule, 1, FAILS_BY, APART},
     {"eq. 17", "prefix p, Z = 1: tokens t <= p", PREFIXED, prefix_rule, 0, AT_MOST, STATES},
     {"eq. 17", "  and the tokens after them", PREFIXED, prefix_rule, 1, FAILS_BY, APART},
-    {"Table 15, 8", "clamp: 60 models, |S_t| >= 1 of one sign", "", clamp_rule, 1, AT_MOST, STATES},
+    {"Table 15, 8", "clamp: 60 models, |sum_t| >= 1, one sign", "", clamp_rule, 1, AT_MOST, STATES},
     {"Table 15, 8", "  the others", "", clamp_rule, 0, FAILS_BY, APART},
     {"Table 4", "KV biases: o_t = v + A_t*(v* - v)", "--extra kv", kv_rule, 0, FAILS_BY, APART},
     {"Table 4", "  with v* = v in every block", "--extra kv", kv_rule, 1, AT_MOST, STATES},
@@ -3177,7 +3177,7 @@ static double harmonic(int n) { return n < 1 ? 0 : 1.0 / n + harmonic(n - 1); }
 
 /* b_h(n), what the scheme adds to a score at the distance n; NaN for one that is not known here. */
 static double alibi_slope(const Toy *y, int h) { return pow(2, -8.0 * (h + 1) / y->m.c.heads); }
-static double bias_law(const Toy *y, int h, int n) {
+static double closed_bias(const Toy *y, int h, int n) {
     switch (y->m.c.pos) {
     case POS_RELATIVE: return position_bucket(n);
     case POS_T5:       return (double)y->m.w.rel[position_bucket(n) * y->m.c.heads + h];
@@ -3192,12 +3192,12 @@ static double row_proposition(const Toy *y, int l, int h, int t) {
     const real *A = toy_row(y, MAP_METRIC, l, h, t);
     int w = y->m.c.window, p = y->m.c.prefix, pos = y->m.c.pos;
     double worst = 0, m = alibi_slope(y, h), sum = 0;
-    for (int n = 0; n < t; n++) sum += exp(bias_law(y, h, n));
+    for (int n = 0; n < t; n++) sum += exp(closed_bias(y, h, n));
     for (int i = 1; i <= y->T; i++) {
         if (!visible(&y->m.c, l, t - 1, i - 1)) continue;
         double closed = pos == POS_NONE ? 1.0 / (w && t > w ? w : t < p ? p : t)
                       : pos == POS_ALIBI ? exp(-m * (t - i)) * (1 - exp(-m)) / (1 - exp(-m * t))
-                      : exp(bias_law(y, h, t - i)) / sum;
+                      : exp(closed_bias(y, h, t - i)) / sum;
         worst = larger(worst, fabs((double)A[i - 1] / closed - 1));
     }
     return worst;
@@ -3262,8 +3262,8 @@ static const Line PROP1[] = {
     {"Figure 5", "  prefix of 3", "--prefix 3", alpha_1, 0, EQUALS, 0.061102462},
     {"Figure 5", "  prefix of 4", "--prefix 4", alpha_1, 0, EQUALS, 0.057196212},
     {"Figure 5", "  prefix of 10", "--prefix 10", alpha_1, 0, EQUALS, 0.043983166},
-    {"Figure 5", "  of 5: alpha_5, rows i >= 5", "--prefix 5", alpha_x, 5, EQUALS, 0.044342626},
-    {"Figure 5", "  all rows, as their code", "--prefix 5", alpha_all, 5, EQUALS, 0.057675960},
+    {"Figure 5", "  of 5: alpha_5 over i >= 5", "--prefix 5", alpha_x, 5, EQUALS, 0.044342626},
+    {"Figure 5", "    over all rows, as they do", "--prefix 5", alpha_all, 5, EQUALS, 0.057675960},
     {"Table 6", "sigmoid, block 1: 1/t", SIGMOID_1, proposition, 1, AT_MOST, SCORES + EPS_IN_Z},
     {"Table 6", "  and in the blocks after it", SIGMOID_1, proposition, 0, FAILS_BY, APART},
     {0}};
@@ -3445,7 +3445,7 @@ static double row_rotary(const Toy *y, int l, int h, int t) {
         if (!visible(c, l, first + t - 1, first + i)) continue;
         const real *k_i = k + i * K * D;
         double dot = (double)vec_dot(D, q, k_i), size_i = norm * length(D, k_i);
-        double off = fabs((double)z[i] - (dot / root + bias_law(y, h, t - 1 - i)));
+        double off = fabs((double)z[i] - (dot / root + closed_bias(y, h, t - 1 - i)));
         worst[SCORE_OFF] = larger(worst[SCORE_OFF], off / (1 + size_i / root));
         worst[EQ25_OFF] = larger(worst[EQ25_OFF], fabs(size * cos(dot / size) - dot));
         sum += exp(dot);
@@ -3500,9 +3500,9 @@ static const Line PROP4[] = {
  *
  * In block 1 the states of a repeated token are equal whatever the attention, so s(n) and, with an
  * extra column, s*_t give every weight of every row; where states stay equal, in the later blocks
- * too. s(n) = <q, R_n k> / sqrt(D) + b(n) turns once, by the distance, where the model turns q and
- * k; s*_t = <R_t q, k*> / sqrt(D) depends on t under rotary, since k* is not turned. Kernels are
- * left out: under rotary phi(R_i q) phi(R_j k) is no function of the distance. */
+ * too. s(n) = <q, R_n k> / sqrt(D) + b(n) rotates once, by the distance, where the model rotates q
+ * and k; s*_t = <R_t q, k*> / sqrt(D) depends on t under rotary, since k* is not rotated. Kernels
+ * are left out: under rotary phi(R_i q) phi(R_j k) is no function of the distance. */
 
 /* <q, R_n k> for two vectors [D] of head h, n < 0 for a key ahead of its query. */
 static double rotated(const Config *c, const double *q, const double *k, int n) {
@@ -3526,9 +3526,9 @@ static double closed_similarity(int sim, double z) {
     }
 }
 
-static double closed_normalizer(const Config *c, double sum, double power) {
+static double closed_normalizer(const Config *c, double sum, double e, double power) {
     switch (c->normalizer) {
-    case NORMALIZER_SUM:   return sum + (c->sim == SIM_EXP ? 0 : 1e-8);
+    case NORMALIZER_SUM:   return sum + e;
     case NORMALIZER_ONE:   return 1;
     case NORMALIZER_CLAMP: return fmax(fabs(sum), 1);
     case NORMALIZER_PNORM: return pow(power, 1 / c->pnorm);
@@ -3551,9 +3551,9 @@ static double closed_off(const Toy *y, int l, int h, int t, int map, int from, C
         s[i] = seen[i] ? closed_similarity(c->sim, z[i]) : 0;
         sum += s[i];
         size += fabs(s[i]);
-        power += seen[i] ? pow(fabs(s[i]), c->pnorm) : 0;
+        power += pow(fabs(s[i]), c->pnorm);                  /* of 0 where invisible: 0 */
     }
-    double Z = closed_normalizer(c, sum, power);
+    double Z = closed_normalizer(c, sum, e, power);
     for (int i = from; i <= y->T; i++) {
         m[i] = fabs(s[i]) / (size + e);
         s[i] *= c->scale / Z;
@@ -3585,7 +3585,7 @@ static double row_closed(const Toy *y, int l, int h, int t) {
         bool seen = !i || (n >= 0 && (!c->window || n < c->window)) || i <= c->prefix;
         double z = !i && w->logit ? (double)w->logit[h]
                  : rotated(c, q, i ? k : star, i ? n : t - 1) / sqrt((double)D);
-        if (i) z += bias_law(y, h, n > 0 ? n : 0);
+        if (i) z += closed_bias(y, h, n > 0 ? n : 0);
         closed.seen[i + 2] = seen;
         closed.map[MAP_Z][i + 2] = seen ? z : 0;
     }
@@ -3597,10 +3597,11 @@ static double closed_form(Toy *y) { return worst_row(y, y->x, row_closed); }
 
 static void check_closed(Page *p) {
     for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS; r++) {
+        if (!r->closed) continue;
         char flags[100];
         snprintf(flags, sizeof flags, "* %s", r->flags);
         Line l = {r->reference, r->name, flags, closed_form, r->closed, AT_MOST, SCORES};
-        if (r->closed) page_measure(p, &l);
+        page_measure(p, &l);
     }
 }
 
@@ -3741,11 +3742,11 @@ static const Line SCALE[] = {
 /* 8 random scores: how far the weights are off equation 44. */
 static double pnorm_row(Toy *y) {
     enum { N = 9 };
-    Config soft;
+    Config soft = y->m.c;
     Rng rng = {5};
     real z[N] = {-INFINITY}, pz[N] = {-INFINITY}, spare[N];
     double p = y->m.c.pnorm, off = 0;
-    if (config_from_flags(&soft, "", y->page->e)) return NAN;
+    soft.normalizer = NORMALIZER_SUM;
     for (int j = 1; j < N; j++) pz[j] = (real)p * (z[j] = (real)(2 * rng_normal(&rng)));
     row_forward(&y->m.c, N, z, spare);
     row_forward(&soft, N, pz, spare);
@@ -3773,9 +3774,10 @@ static const Line PNORMS[] = {
 /* -------------------------------------------------------------------------------------------------
  * 7.12  [T4] A key bias is a gate, and without a normaliser it is nothing
  *
- * With an extra column of logit b_i and value v*, and S_i = sum_j e^z_ij over the keys,
+ * With an extra column of logit b_i and value v*, and sum_i = sum_j e^z_ij over the keys,
  *
- *   o_i = g_i softmax(z_i) V + (1 - g_i) v*      g_i = S_i / (e^b_i + S_i) = sigmoid(log S_i - b_i)
+ *   o_i = g_i softmax(z_i) V + (1 - g_i) v*          g_i = sum_i / (e^b_i + sum_i)
+ *                                                        = sigmoid(log sum_i - b_i)
  *
  * K biases, a zero logit and a learned one have v* = 0: they close the head by 1 - g_i, at a logit
  * of 20 all but wholly. With Z = 1 no row is divided by anything: a column of value 0 changes no
@@ -3796,9 +3798,9 @@ static double gate(Toy *y) {
     for (int t = 1; t <= y->T; t++)
         for (int h = 0; h < H; h++) {
             idx at = ((t - 1) * H + h) * D;
-            double S = 0, b = (double)toy_row(y, MAP_Z, 0, h, t)[-1];
-            for (int i = 0; i < t; i++) S += exp((double)toy_row(z, MAP_Z, 0, h, t)[i]);
-            double g = 1 / (1 + exp(b - log(S)));
+            double sum = 0, b = (double)toy_row(y, MAP_Z, 0, h, t)[-1];
+            for (int i = 0; i < t; i++) sum += exp((double)toy_row(z, MAP_Z, 0, h, t)[i]);
+            double g = 1 / (1 + exp(b - log(sum)));
             for (idx d = 0; d < D; d++) {
                 double vstar = w->vstar ? (double)w->vstar[h * D + d] : 0;
                 gated[d] = (real)(g * (double)plain[at + d] + (1 - g) * vstar);
@@ -3833,7 +3835,7 @@ static double moved(Toy *y) {
     return count;
 }
 
-#define K(operation) operation "--extra k |" operation
+#define WITH_K(operation) operation "--extra k |" operation
 
 static const Line GATE[] = {
     {"Table 4", "K biases: o = g softmax(z) V", "--extra k |", gate, 0, AT_MOST, SCORES},
@@ -3844,10 +3846,10 @@ static const Line GATE[] = {
     {"beyond", "  with g = 1", "--extra logit |", gate, 0.01, FAILS_BY, APART},
     {"beyond", "learned logit of 20", "--extra logit |", gate, 20, AT_MOST, SCORES},
     {"beyond", "  with g = 1", "--extra logit |", gate, 20, FAILS_BY, APART},
-    {"Table 4", "K biases, Z = 1, sigmoid: moved, dk* not 0", K(SIGMOID_1), moved, 0, AT_MOST, 0},
-    {"Table 4", "  elu + 1", K(ELU_1), moved, 0, AT_MOST, 0},
-    {"Table 4", "  linear", K(LINEAR_1), moved, 0, AT_MOST, 0},
-    {"Table 4", "  linear / clamp", K(LINEAR_CLAMP), moved, 0, FAILS_BY, 1},
+    {"Table 4", "K biases, sigmoid: moved, or dk* not 0", WITH_K(SIGMOID_1), moved, 0, AT_MOST, 0},
+    {"Table 4", "  elu + 1", WITH_K(ELU_1), moved, 0, AT_MOST, 0},
+    {"Table 4", "  linear", WITH_K(LINEAR_1), moved, 0, AT_MOST, 0},
+    {"Table 4", "  linear / clamp", WITH_K(LINEAR_CLAMP), moved, 0, FAILS_BY, 1},
     {"Table 4", "  KV biases, sigmoid", SIGMOID_1 "--extra kv |" SIGMOID_1, moved, 0, FAILS_BY, 1},
     {0}};
 
@@ -3969,7 +3971,7 @@ enum { TRAINED_T = 32 };     /* even rows: alpha_1 = H_32/32 = 0.127, far below 
 #define TRAINED_ROWS (100 * STATES)
 
 /* What a model has: rows that sum to the scale; a token 1 that sees itself alone; states of a
- * repeated token that stay equal (7.3), or not; what propositions 1, 2, 3 and 4 are about; scores
+ * repeated token that stay equal (7.2), or not; what propositions 1, 2, 3 and 4 are about; scores
  * that are q k^T; no prefix as far as the second half. */
 enum { SUMS = 1, LONE_FIRST = 2, EQUAL = 4, NOT_EQUAL = 8, NONE = 16, RELATIVE = 32, ALIBI = 64,
        ROTARY = 128, DOT_SCORES = 256, SECOND_HALF = 512 };
@@ -8914,7 +8916,8 @@ typedef struct Kernels {
         map(op, n, y, x, p);                                                                       \
     }                                                                                              \
     target static real fold_##name(FoldOp op, idx n, const real *x, const real *y) {               \
-        return op == FOLD_MAX ? fold_max(n, x) : fold_sum(bytes, n, x, y);                         \
+        if (op == FOLD_MAX) return fold_max(n, x);                                                 \
+        return op == FOLD_SUM ? fold_sum(bytes, n, x, NULL) : fold_sum(bytes, n, x, y);            \
     }                                                                                              \
     static const Kernels KERNELS_##name = {tile_rows, product_##name, map_##name, fold_##name};
 
