@@ -21,7 +21,8 @@ sink: sink.c sink.h
 
 # Published models, and models as folders that Hugging Face's transformers loads:  ./hf export MODEL FOLDER
 hf: data/hf.c data/unicode.h sink.c sink.h
-	$(CC) $(CFLAGS) data/hf.c -o hf $(LDLIBS)
+	@if $(CC) $(CFLAGS) -fopenmp data/hf.c -o hf $(LDLIBS) 2>/dev/null; then :; \
+	else $(CC) $(CFLAGS) data/hf.c -o hf $(LDLIBS); fi
 
 # Every table and figure of the paper:  ./paper list
 paper: data/paper.c data/pages.c sink.c sink.h
@@ -103,12 +104,13 @@ tokenizer: sink
 samples: sink
 	for g in data/*.grammar; do ./sink generate --grammar $$g --n 6 > $${g%.grammar}.txt; done
 
-# Tags stand in the masthead once, at a function in sink.c, and at a test.
+# Tags stand in the masthead once, at a function (in sink.c or a companion), and at a test.
 xref:
-	@bad=0; for tag in $$(sed -n '/EQUATIONS/,/CONTENTS/p' sink.c | grep -o '\[[A-Z]*[0-9]*\]' | sort -u); do \
-	  n=$$(grep -cF "$$tag" sink.c); t=$$(grep -cF "$$tag" test_sink.c); \
-	  line=$$(grep -nF "$$tag" sink.c | sed -n 2p | cut -d: -f1); \
-	  printf '%-6s sink.c %2d places, first at line %-5s test_sink.c %d\n' "$$tag" $$((n-1)) "$$line" "$$t"; \
+	@bad=0; code="sink.c data/paper.c data/hf.c"; tests="test_sink.c data/test_paper.c data/test_hf.c"; \
+	for tag in $$(sed -n '/EQUATIONS/,/CONTENTS/p' sink.c | grep -o '\[[A-Z]*[0-9.]*\]' | sort -u); do \
+	  n=$$(cat $$code | grep -cF "$$tag"); t=$$(cat $$tests | grep -cF "$$tag"); \
+	  line=$$(grep -nF "$$tag" $$code | sed -n 2p | cut -d: -f1,2); \
+	  printf '%-8s %2d places, first at %-18s in tests %d\n' "$$tag" $$((n-1)) "$$line" "$$t"; \
 	  [ $$n -ge 2 ] && [ $$t -ge 1 ] || { echo "$$tag: an orphan"; bad=1; }; done; exit $$bad
 
 stats:

@@ -10,7 +10,7 @@
  * why, and answers with some sixty trainings: softmax obliges every row of weights to sum to one,
  * so a head that has nothing to say needs a place to put them. This file holds what it takes to
  * check that answer: the decoder with every variant the paper tries, forward and hand-written
- * backward, the optimiser, the metrics, the propositions as executable checks, and the experiments.
+ * backward, the optimiser, the metrics, and the propositions as executable checks.
  *
  * THE FORMULA. Every attention of the paper is these lines with another row chosen on each axis:
  *
@@ -25,39 +25,58 @@
  *
  * and its backward, from do, with a_j = s_j / Z:
  *
- *   da_j = scale <do, v_j>      D = sum_j a_j da_j      dz_j = s'_j / Z da_j - pi_j D
- *   pi_j = dlog Z / dz_j = s'_j / Z | 0 | s'_j / S where |S| > 1, else 0
- *          | (|s_j| / Z)^(p-1) sign(s_j) s'_j / Z
+ *   da_j = scale <do, v_j>      delta = sum_j a_j da_j      dz_j = s'_j / Z da_j - dlogz_j delta
+ *   dlogz_j = dlog Z / dz_j = s'_j / Z | 0 | s'_j / sum s where |sum s| > 1, else 0
+ *             | (|s_j| / Z)^(p-1) sign(s_j) s'_j / Z
  *
- * One number a row (log Z, the signed sum S, or Z) is all that the backward keeps of the scores:
- * they are made again, so memory grows with T, not T^2, for every variant.
+ * One number a row, row_stat, is all that the backward keeps of the scores: log Z for exp, the
+ * logsumexp of FlashAttention; else sum s, or Z. The scores are made again, so memory grows with T,
+ * not T^2, for every variant.
+ *
+ * LETTERS, one meaning each:
+ *   B sequences   T tokens   N rows: T, T+1 with x*   S columns of a map: N, N+1 with *   L layers
+ *   C width of the model (the paper's d)   F of the ffn   E of the embedding   V vocabulary
+ *   H query heads   K key heads   D width of a head (d_h)   r <= D of its dims are rotated
+ *   i query   j key   h head   l layer   n row of a sequence   t token, from 1 as in the paper
+ *   z score, a logit   s = sim(z)   Z normaliser   a = s/Z weight   m its share, for the metric
+ *   *  the extra column, with key k* and value v*: a null key, K bias or KV bias
+ *   x* the sink token     v+ the value bias     b_h the attention bias of a distance
+ *   w window   p prefix (and the power of the p-norm)   dw the gradient by w, whatever w is
  *
  * EQUATIONS. A tag leads from the paper to the function and to the test; `make xref` follows them.
- *   [E1] the objective         [E2] pre-norm block     [E3] post-norm block   [E4] attention
- *   [E5] absolute positions    [E6] relative bias      [E7] ALiBi             [E8] rotary
+ *   [E1] the objective        [E2] pre-norm block        [E3] post-norm block       [E4] attention
+ *   [E5] absolute positions   [E6] relative bias         [E7] ALiBi                 [E8] rotary
  *   [E10] states of a repeated token stay equal (10 to 17)    [P1] [P2] [P3] [P4] the propositions
- *   [E29] the scale            [E32] scale = learning rate and start (32 to 42)
- *   [E43] p-norm               [E44] p-norm as a temperature  [T4] the biases of Table 4
- *   [T7] p_1 edited            [T11] ffn activations   [T12] heads added, keys shared
- *   [T13] learned dims of k*   [T15] attention operations
- *   [M1] alpha_k               [M2] Sink_k (section 3.2)
- *   [MAMBA] [MOE] of published models, forward only: the selective state space mixer, the experts
+ *   [E29] the scale           [E32] scale = learning rate and start (32 to 42)      [M1] alpha_k
+ *   [E43] p-norm              [E44] p-norm as a temperature                         [M2] Sink_k
+ *   [S2] packing              [S3.3] what is measured on
+ *   [T1] repeated tokens      [T2] weight decay          [T3] positions             [T4] biases
+ *   [T5] fixed v*             [T6] [T15] operations      [T7] p_1 edited            [T8] models
+ *   [T9] learning rate        [T10] batch, fixed token   [T11] activations          [T12] heads
+ *   [T13] dims of k*          [T14] scale                [FIG1] block, packing
+ *   [FIG2] norms and angles, also 11 to 18               [FIG3] T and eps
+ *   [FIG4] while it trains    [FIG5] prefix; less data, also 28                     [FIG6] window
+ *   [FIG7] [FIG8] massive activations, before LN too     [FIG9] domains             [FIG10] tasks
+ *   [FIG19] heads, to 27      [FIG29] p-norm             [FIG30] fine-tuning
+ *   [MAMBA] [MOE] layers of published models, forward only: data/hf.c
  *
  * CONTENTS. Part I is all of the paper's mathematics; a reader may stop after it.
  *   Part I    the mathematics   1 Config and variants   2 Parameters   3 Operators
  *                               4 The block and the model   5 Loss, AdamW, schedule
  *                               6 The sink metrics   7 The propositions, executable
  *   Part II   the data          8 Tokenizer   9 Text, grammars, packing, interventions
- *   Part III  the experiments   10 Training and checkpoints   11 Evaluation
- *                               12 Reproduction   13 Pictures and the report
- *   Part IV   plumbing          14 Matrix multiply and vector maths
+ *   Part III  the experiments   10 Training and checkpoints   11 Evaluation and dump
+ *                               12 The main job
+ *   Part IV   plumbing          13 Matrix multiply and vector maths
+ *                               14 Attention in tiles, with a cache
  *                               15 Files, memory, random numbers, errors   16 Command line
  *
+ * WHERE TO CHANGE WHAT.
+ *
  * WHERE THE PAPER AND ITS AUTHORS' CODE DIFFER (sail-sg/Attention-Sink, commit af49727), or both
- * are silent, this file does the following; each is repeated at its place.
+ * are silent, this file does the following.
  *   F1  learning rate: constant after the warm-up as in their code; the paper's cosine is an option
- *   F2  start: as far as their code shows, their own (`authors`) is bypassed on several GPUs, which
- *       leaves PyTorch's (`torch`): the default here
+ *   F2  start: PyTorch's (`torch`), since their own (`authors`) seems bypassed on several GPUs
  *   F3  relative positions: a fixed bias equal to the bucket number, as in their code; T5's is `t5`
  *   F4  rotary pairs dims (c, c + r/2); absolute positions interleave sine and cosine as equation 5
  *   F5  weight decay is decoupled and acts on every parameter; the paper writes it into the loss
@@ -84,7 +103,7 @@
 
 /* How loops are told to the compiler. PARALLEL (sink.h) shares the turns of a loop among threads.
  * WIDE opens a function whose plain loops are compiled once for every instruction set of the
- * processor family; which of them runs is found out when the program runs (14.4). Its three parts
+ * processor family; which of them runs is found out when the program runs (13.4). Its three parts
  * are the name, the parameters, and the same as arguments; the body follows. It returns nothing. */
 #if defined(__GNUC__) && !defined(__TINYC__)
 #define INLINE static inline __attribute__((always_inline))
@@ -174,7 +193,7 @@ const Variant VARIANTS[] = {
     /* [T12] One k* (and v*) for all heads: with a v* the first token gets part of the sink back */
     {"kv-bias-shared", "--extra kv --extra-shared", "Table 12 right", "* 56.61 / 12.44", "3.72"},
     {"k-bias-shared", "--extra k --extra-shared", "Table 12 right", "* 68.31 / 0.23", "3.72"},
-    /* [T5] k* with a fixed v* of length m: the longer, the more of the sink returns to x_1 */
+    /* [T5] k* with a fixed v*: the longer v*, the more of the sink returns to x_1 */
     {"k-bias-e1", "--extra k --extra-value e1 --extra-norm 1", "Table 5, v'", "0.06", ""},
     {"k-bias-20e1", "--extra k --extra-value e1 --extra-norm 20", "Table 5, 20v'", "25.88", ""},
     {"k-bias-ones", "--extra k --extra-value ones --extra-norm 1",
@@ -343,7 +362,7 @@ static void config_fill(Config *c) {
  * phi, and can be negative even then. With scores of either sign
  *
  *   Z = sum s           can pass through 0 in the middle of a training: refused
- *   Z = max(|S|, 1)     is what the paper takes instead (section 7.4)
+ *   Z = max(|sum s|, 1) is what the paper takes instead (section 7.4)
  *   Z = 1               needs no sum
  *   Z = p-norm          is defined, but d|s|^p/ds = p |s|^(p-1) sign s is infinite at s = 0 below
  *                       p = 1: refused there, and with the elu kernel beside a raw key or logit
@@ -436,17 +455,12 @@ int config_resolve(Config *c, Error *e) {
  *
  * The paper does not say which. In its authors' code, training on several GPUs builds the model
  * without memory. The framework that fills it in calls PyTorch's defaults, not their function. So
- * torch is the default here. Deviations in the paper's model:
+ * torch is the default here.
  *
- *                          torch      authors     gpt2
- *   wte                    1          0.0228      0.02       a token's row: length 27.7, 0.63, 0.55
- *   matrices from 768      0.0208     0.0228      0.02
- *   w3, from 1536          0.0147     0.00255     0.0045
- *
- * The length of h^0 is what the residual stream starts from, and so enters the norm ratios of
- * Figure 7. Absolute positions have length 19.6 (3.1): 0.7 of a token's under torch, 31 times it
- * under authors. With --tied the unembedding is wte^T. Under torch its logits then start with a
- * deviation of about sqrt(C), not of order 1.
+ * A token's row of wte has the length 27.7, 0.63 or 0.55 in the paper's model. The residual stream
+ * starts from it, and so it enters the norm ratios of Figure 7. Absolute positions have length 19.6
+ * (3.1): 0.7 of a token's under torch, 31 times it under authors. With --tied the unembedding is
+ * wte^T. Under torch its logits then have a deviation of about sqrt(C), not of order 1.
  *
  * What the paper's model of section 4 weighs (C = 768, H = 8, D = 96, F = 1536, L = 10), and what a
  * variant adds; test model_create__counts has these numbers:
@@ -716,54 +730,56 @@ void model_init(Model *m, int init, uint64_t seed) {
 /* =================================================================================================
  * 3  Operators, forward and backward side by side
  *
- * Each pair stands under one heading: the equation, the derivation, the numerics. dw stands for the
- * gradient of the loss by w, of w's shape. A forward overwrites its output; a backward adds to the
- * gradients of its parameters, and says of its input's gradient whether it adds (dx +=) or
- * overwrites (dx =). Above a step of a backward stands the forward's line that it differentiates.
+ * They make one block (section 2; Figure 1 left [FIG1]), which chapter 4 puts together. A block
+ * reads the residual stream x = h^{l-1} and writes y = h^l; n1 and n2 are norms:
+ *
+ *   pre [E2]                post [E3]               parallel (GPT-NeoX's; not in the paper)
+ *
+ *   x -----+                x -----+                x -----+-----------+
+ *   |      n1               |      |                |      n1          n2
+ *   |     MHSA              |     MHSA              |     MHSA        FFN
+ *   + <----+                + <----+                + <----+           |
+ *   u -----+                n1                      u                  |
+ *   |      n2               u -----+                |                  |
+ *   |     FFN               |     FFN               + <----------------+
+ *   + <----+                + <----+                y
+ *   y                       n2
+ *                           y
+ *
+ *   MHSA   3.3 W_Q, W_K, W_V -> 3.4 rotation -> 3.5 phi -> 3.6, 3.7 attention -> 3.8 heads, W_O
+ *   FFN    3.9        norms   3.2        before the first block   3.1 embedding
+ *
+ * Rows (tokens) meet in 3.7 and nowhere else. Each operator stands under one heading: the equation,
+ * the derivation, the numerics. dw is the gradient of the loss by w, of w's shape. A forward
+ * overwrites its output. A backward adds to the gradients of its parameters, and says of its
+ * input's gradient whether it adds (dx +=) or overwrites (dx =). Above a step of a backward stands
+ * the line of the forward that it differentiates.
  *
  * Loops marked PARALLEL own what they write, so the bits do not depend on the number of threads. A
- * sum over rows (a gain, a bias, an embedding) is therefore not shared out by rows, whose parts
- * would have to be added in some order, but by columns: a task owns CHANNELS of them, and walks
- * down from the first row to the last.
- *
- * In what order a token's row passes through the operators (pre-norm; 4 puts them together):
- *
- *   ids -> 3.1 embedding -> x -> 3.2 norm -> 3.3 W_Q, W_K, W_V -> 3.4 rotation -> 3.5 phi
- *       -> 3.6, 3.7 attention -> 3.8 heads, W_O -> + x -> 3.2 norm -> 3.9 ffn -> + -> next block
+ * sum over rows (a gain, a bias, an embedding) is therefore shared out by columns, not by rows: a
+ * task owns CHANNELS of them, and walks down from the first row to the last.
  *
  * -------------------------------------------------------------------------------------------------
- * 3.1  Embedding and positions added to the input           H^0 = X W_E + P        section 2, [E5]
+ * 3.1  Embedding and positions added to the input      H^0 = X W_E + P      section 2, [E5] [T1]
  *
- *   h_n = wte[id] (W_in) + p_n      row n of a sequence; x* if there is one is row 0, tokens follow
+ *   h_n = wte[id] (W_in) + p_n      row n of a sequence; x*, if there is one, is row 0
  *
  * The paper's X has one-hot rows, so X W_E picks rows of W_E: a copy, not a product. W_in [E,C] is
  * there when the embedding is narrower than the model. P is absolute [E5], a table of learned rows,
- * or 0: then the position enters the scores only (3.4), or nowhere (NoPE). That is the line that
- * appendix B.1 draws: without P a repeated token starts from equal states and, under softmax, keeps
- * them in all blocks, whatever 3.4 does; with P it does not. Table 1 shows the difference on
- * repeated tokens: Sink_1 is 62.28 in GPT2-XL, whose P is learned, and 0.00 in LLaMA3-8B (rotary).
+ * or 0: then the position enters the scores only (3.4), or nowhere (NoPE). Appendix B.1 draws its
+ * line here. Without P a repeated token starts from equal states and, under softmax, keeps them in
+ * all blocks; with P it does not. So Table 1 has on repeated tokens a Sink_1 of 62.28 in GPT2-XL,
+ * whose P is learned, and 0.00 in LLaMA3-8B (rotary).
  *
- * The paper counts positions t from 1 and its authors' code from 0; here as there from 0, so that
- * x*, when present, stands at position 0 and the tokens move up by one. x* gets a p_0 like a token.
- * The authors put all sines before all cosines; equation 5 interleaves them, and so does this (F4):
- * one model is the other with its channels renamed.
+ * Positions count from 0, as in the authors' code; the paper counts from 1. x*, when present,
+ * stands at 0 and gets a p_0 like a token; the tokens move up by one.
  *
- * Sizes: each pair of absolute waves has sin^2 + cos^2 = 1, so |p_n| = sqrt(C/2) at every n: 19.6
- * at C = 768. There the fastest wave repeats after 6.3 tokens, the slowest after 61,343.
- *
- * Backward. h is linear in everything, so with dh_n given:
- *   dp_n       += dh_n, over the sequences          each row of the learned table is used by all
- *   dx*        += dh_0, over the sequences          only where there is an x*
- *   dwte[id]   += dh_n, over all n that hold id     without W_in; other ids get 0 (unless tied)
+ * Backward. h is linear in everything, so with dh_n given, summed over the sequences:
+ *   dp_n     += dh_n        a row of the learned table         dx* += dh_0       where there is x*
+ *   dwte[id] += dh_n        over all n that hold id; other ids get 0
  *   with W_in:  e = wte[id], h = e W_in + p:    dW_in += e^T dh    de = dh W_in^T    dwte[id] += de
  *
- * Table 7 asks whether GPT2-XL's sink hangs on p_1: an evaluation reads p_t in place of p_1, or
- * lets the two change places. a->edit says so to a forward, and the table stays as it is. On
- * repeated tokens p is all that tells one row from another, and the paper's sink follows p_1.
- *
- * Cost: copies and sums of B N C numbers; with W_in one product forward and two backward.
- * Tests: embed_forward__rows, embed_forward__absolute, embed_forward__edited; Table 4's x* in
- * sink_token__is_a_row.
+ * Tests: embed_forward__rows, embed_forward__absolute, embed_forward__edited.
  */
 
 enum {
@@ -771,12 +787,16 @@ enum {
     CHUNK = 256    /* numbers handled at a time on the stack */
 };
 
-/* [E5] p_n = (sin w_1 n, cos w_1 n, sin w_2 n, ...), w_i = 10000^(-2(i-1)/C); amplitude 1. Channel
- * c from 0 is the sine (c even) or cosine (c odd) of frequency i = c/2 + 1, rounded down. At C = 4
- * the rows are (sin n, cos n, sin 0.01 n, cos 0.01 n). In double, then rounded once. */
-static double absolute_position(int C, int n, int c) {
-    double angle = n * pow(10000.0, -(double)(c - c % 2) / C);
-    return c % 2 ? cos(angle) : sin(angle);
+/* How many of n numbers a loop that goes by CHUNK handles from number `from` on. */
+static idx chunk(idx n, idx from) { return n - from < CHUNK ? n - from : CHUNK; }
+
+/* [E5] p_n = (sin w_1 n, cos w_1 n, sin w_2 n, ...), w_i = 10000^(-2(i-1)/C). Channel ch from 0 is
+ * the sine (even) or cosine (odd) of frequency i = ch/2 + 1, rounded down. Each pair has sin^2 +
+ * cos^2 = 1, so |p_n| = sqrt(C/2) at every n. The authors put all sines before all cosines (F4):
+ * the same model with its channels renamed. */
+static double absolute_position(int C, int n, int ch) {
+    double angle = n * pow(10000.0, -(double)(ch - ch % 2) / C);
+    return ch % 2 ? cos(angle) : sin(angle);
 }
 
 /* N of a forward over T tokens, the first ones or later ones: x* stands before the first alone. */
@@ -784,8 +804,9 @@ static idx forward_rows(const Config *c, const Acts *a, int T) {
     return a->past ? T : config_rows(c, T);
 }
 
-/* [T7] Which p row n of a sequence reads: its own, but where an edit says otherwise. Tokens are
- * counted from row `first`, behind an x*. */
+/* [T7] Table 7 asks whether GPT2-XL's sink hangs on p_1: an evaluation reads p_t in place of p_1,
+ * or lets the two change places. This is which p row n reads: its own, but where an edit says
+ * otherwise. Tokens are counted from row `first`, behind an x*. */
 static idx position_row(const PositionEdit *edit, idx n, idx first) {
     if (edit && n == first) return first + edit->t - 1;
     return edit && edit->swap && n == first + edit->t - 1 ? first : n;
@@ -795,6 +816,8 @@ static idx position_row(const PositionEdit *edit, idx n, idx first) {
 static void embed_forward(const Model *m, Acts *a, const int *ids, int B, int T, real *h) {
     const Config *c = &m->c;
     idx C = c->dim, E = c->embed_dim, N = forward_rows(c, a, T), first = N - T;
+    const real *table = c->pos == POS_LEARNED ? m->w.wpe : c->pos == POS_ABSOLUTE ? a->sinusoid
+                                                                                : NULL;
     for (idx b = 0; b < B; b++) {
         real *h_b = h + b * N * C;                       /* [N,C] */
         real *rows = h_b + first * C;                    /* [T,C] the tokens' rows */
@@ -809,47 +832,41 @@ static void embed_forward(const Model *m, Acts *a, const int *ids, int B, int T,
         /* h_0 = x*, an input row like any other from here on */
         if (first) copy(h_b, m->w.xstar, C);
         /* h_n += p_n, N rows of either table */
-        const real *table = c->pos == POS_LEARNED ? m->w.wpe : c->pos == POS_ABSOLUTE ? a->wave
-                                                                                    : NULL;
         for (idx n = 0; table && n < N; n++)
             vec_add(C, h_b + n * C, table + position_row(a->edit, a->past + n, first) * C);
     }
 }
 
+/* to += from on the CHANNELS columns from `block` on, of `width`. */
+static void add_block(real *to, const real *from, idx block, idx width) {
+    for (idx ch = block; ch < block + CHANNELS && ch < width; ch++) to[ch] += from[ch];
+}
+
 /* dh [B,N,C] is the gradient of H^0. Columns are shared out, so that two rows with the same id
- * never meet in two threads, and every sum runs in the order of the batch. With a projection,
- * a->embed [B,T,E] holds the rows that the forward picked until dW_in has read them, and from then
- * on their gradient. */
+ * never meet in two threads. With a projection, a->embed [B,T,E] holds the rows that the forward
+ * picked until dW_in has read them, and from then on their gradient. */
 static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, const real *dh) {
     const Config *c = &m->c;
     idx C = c->dim, E = c->embed_dim, N = config_rows(c, T), first = N - T;
-    if (E != C)
-        for (idx b = 0; b < B; b++) {
-            const real *drows = dh + (b * N + first) * C;    /* [T,C] the tokens' rows */
-            real *e_b = a->embed + b * T * E;                /* [T,E] */
-            /* h = e W_in:  dW_in += e^T dh, then de = dh W_in^T over e */
-            matmul(m->d.win, C, transpose_of(e_b, E), rows_of(drows, C), E, C, T, true);
-            matmul(e_b, E, rows_of(drows, C), transpose_of(m->w.win, C), T, E, C, false);
-        }
+    for (idx b = 0; E != C && b < B; b++) {
+        const real *drows = dh + (b * N + first) * C;        /* [T,C] the tokens' rows */
+        real *e_b = a->embed + b * T * E;                    /* [T,E] */
+        /* h = e W_in:  dW_in += e^T dh, then de = dh W_in^T over e */
+        matmul(m->d.win, C, transpose_of(e_b, E), rows_of(drows, C), E, C, T, true);
+        matmul(e_b, E, rows_of(drows, C), transpose_of(m->w.win, C), T, E, C, false);
+    }
     PARALLEL
     for (idx block = 0; block < (C > E ? C : E); block += CHANNELS)
         for (idx b = 0; b < B; b++)
             for (idx n = 0; n < N; n++) {
                 const real *dh_n = dh + (b * N + n) * C;
-                bool token = n >= first;
-                /* row n of h came from wte[id], or from x* */
-                const real *de = E == C ? dh_n : token ? a->embed + (b * T + n - first) * E : NULL;
-                real *dw = token ? m->d.wte + ids[b * T + n - first] * E : NULL;
-                /* e_n = wte[id] */
-                for (idx ch = block; token && ch < block + CHANNELS && ch < E; ch++)
-                    dw[ch] += de[ch];
-                /* h_0 = x* + p_0 */
-                for (idx ch = block; !token && ch < block + CHANNELS && ch < C; ch++)
-                    m->d.xstar[ch] += dh_n[ch];
+                idx token = b * T + n - first;
+                /* h_0 = x*;  h_n = wte[id], or wte[id] W_in */
+                if (n < first) add_block(m->d.xstar, dh_n, block, C);
+                else add_block(m->d.wte + ids[token] * E, E == C ? dh_n : a->embed + token * E,
+                               block, E);
                 /* h_n = .. + p_n */
-                real *dp = c->pos == POS_LEARNED ? m->d.wpe + n * C : NULL;
-                for (idx ch = block; dp && ch < block + CHANNELS && ch < C; ch++)
-                    dp[ch] += dh_n[ch];
+                if (c->pos == POS_LEARNED) add_block(m->d.wpe + n * C, dh_n, block, C);
             }
 }
 
@@ -858,14 +875,14 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
  *
  *   r = 1 / sqrt(mean_c (x_c - mu)^2 + eps), with mu = mean_c x_c, and mu = 0 for RMSNorm
  *
- * The paper's LN; its models have RMSNorm, with a gain that starts at 1, no bias, and eps = 1e-5
- * inside the root. A norm forgets its row's length (RMSNorm) and mean (LayerNorm as well). So the
- * massive h_1 of section 3.1 is as long as the other rows once divided by its RMS: its few huge
- * channels stay, the rest shrink, and its key lies elsewhere than theirs. Under post-norm every
- * block ends in a norm, and Figure 7 (left) finds the massive row before it.
+ * The paper's LN is an RMSNorm with a gain that starts at 1, no bias, and eps = 1e-5 inside the
+ * root. A norm forgets its row's length. So the massive h_1 of section 3.1 is as long as the other
+ * rows once divided by its RMS: its few huge channels stay, the rest shrink, and its key lies
+ * elsewhere than theirs. Under post-norm every block ends in a norm, and Figure 7 (left) finds the
+ * massive row before it.
  *
- * Backward, by the chain rule through n_c = (x_c - mu) r, the normalised row: y_c = g_c n_c + b_c,
- * so dn_c = g_c dy_c. With v = mean_k (x_k - mu)^2 and r = (v + eps)^(-1/2):
+ * Backward, through the normalised row n_c = (x_c - mu) r: y_c = g_c n_c + b_c, so dn_c = g_c dy_c.
+ * With v = mean_k (x_k - mu)^2 and r = (v + eps)^(-1/2):
  *
  *   dv/dx_c    =  2 (x_c - mu) / C            what goes through mu adds -2/C mean_k (x_k - mu) = 0
  *   dr/dx_c    = -r^3/2 dv/dx_c  =  -r^2 n_c / C
@@ -876,15 +893,11 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
  *   dx_c += r (dn_c - mean dn - n_c mean(dn n))           the middle term only for LayerNorm
  *   dg_c += sum over rows of dy_c n_c      db_c += sum over rows of dy_c
  *
- * To verify by eye: this dx is orthogonal to x - mu but for eps, since a longer row gives the same
- * y; a LayerNorm's sums to 0, since a shifted row does too; and it shrinks as 1/|x|.
- *
- * Numerics. The variance is taken from x - mu in a second pass: no difference of large squares. A
- * row of zeros gives y = b: r is then 1/sqrt(eps), not infinite (eps = 0 makes y NaN). In float the
- * squares overflow at a row length of 1.8e19; r is then 0, and y = b.
- * Kept: stat [rows,2], mu and r, and the rows x. Cost: some 3 C multiplications a row forward, 10 C
- * backward. Tests: norm_forward__by_hand, norm_forward__invariances.
+ * The variance is taken from x - mu in a second pass: no difference of large squares. A row of
+ * zeros gives y = b, since r is then 1/sqrt(eps). Kept: stat [rows,2], mu and r, and the rows x.
+ * Tests: norm_forward__by_hand, norm_forward__invariances.
  */
+
 /* One row: y = g (x - mu) r + b, for x, y, g, b [C], b NULL for RMSNorm. stat [2] becomes mu, r. */
 WIDE(norm_row,
      (const Config *c, idx C, real *restrict y, real *stat, const real *restrict x,
@@ -908,8 +921,7 @@ static void norm_forward(const Config *c, real *y, real *stat, const real *x, co
     for (idx n = 0; n < rows; n++) norm_row(c, C, y + n * C, stat + 2 * n, x + n * C, g, b);
 }
 
-/* One row of dx: y = g n + b with n = (x - mu) r, so dn = g dy and
- * dx += r (dn - mean dn - n mean(dn n)), where RMSNorm has no mean dn. */
+/* One row of dx += r (dn - mean dn - n mean(dn n)), with dn = g dy and n = (x - mu) r. */
 WIDE(norm_row_backward,
      (const Config *c, idx C, real *restrict dx, const real *restrict dy, const real *restrict x,
       const real *stat, const real *restrict g),
@@ -917,7 +929,7 @@ WIDE(norm_row_backward,
 {
     real mu = stat[0], r = stat[1], mean = 0, along = 0, dn[CHUNK], off[CHUNK];
     for (idx from = 0; from < C; from += CHUNK) {
-        idx some = C - from < CHUNK ? C - from : CHUNK;
+        idx some = chunk(C, from);
         for (idx j = 0; j < some; j++) dn[j] = g[from + j] * dy[from + j];
         for (idx j = 0; j < some; j++) off[j] = x[from + j] - mu;
         if (c->norm == NORM_LAYER) mean += vec_sum(some, dn);
@@ -928,15 +940,15 @@ WIDE(norm_row_backward,
     for (idx ch = 0; ch < C; ch++) dx[ch] += r * g[ch] * dy[ch] - mean - (x[ch] - mu) * along;
 }
 
-/* n <= CHANNELS columns of one row's part of dg and db: dg += dy n, db += dy. */
+/* One row's part of dg += dy n and db += dy, on `width` columns. */
 WIDE(norm_gains,
-     (idx n, real *restrict dg, real *restrict db, const real *restrict dy, const real *restrict x,
-      const real *stat),
-     (n, dg, db, dy, x, stat))
+     (idx width, real *restrict dg, real *restrict db, const real *restrict dy,
+      const real *restrict x, const real *stat),
+     (width, dg, db, dy, x, stat))
 {
     real mu = stat[0], r = stat[1];
-    for (idx ch = 0; ch < n; ch++) dg[ch] += dy[ch] * (x[ch] - mu) * r;
-    if (db) for (idx ch = 0; ch < n; ch++) db[ch] += dy[ch];
+    for (idx ch = 0; ch < width; ch++) dg[ch] += dy[ch] * (x[ch] - mu) * r;
+    if (db) for (idx ch = 0; ch < width; ch++) db[ch] += dy[ch];
 }
 
 /* dx [rows,C], dg [C] and db [C] (NULL for RMSNorm) are added to, from dy [rows,C] and the
@@ -968,7 +980,7 @@ static void norm_backward(const Config *c, real *dx, real *dg, real *db, const r
  * All of the paper's projections have this form: W_Q, W_K, W_V, W_O, W_1, W_2, W_3, phi's two. No
  * linear map of its models has a bias; --linear-bias is for published ones. W stands as the paper
  * writes it, [in, out], so the forward reads both factors along rows; transpose_of moves nothing
- * and swaps two strides (14).
+ * and swaps two strides (13).
  *
  * Cost: rows in out multiplications forward, twice that backward: the 1 : 2 of every training. With
  * the paper's sizes a token meets 58,982,400 of them in the blocks, one for each weight. The sum
@@ -1007,37 +1019,35 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 3.4  Positions inside the dot product                              [E6] [E7] [E8], Appendix A
+ * 3.4  Positions inside the dot product                        [E6] [E7] [E8] [T3], Appendix A
  *
- * Rotary [E8] turns pairs of dims of q and k by an angle that grows with the position n:
+ * Rotary [E8] rotates pairs of dims of q and k by an angle that grows with the position n:
  *   (x, y) <- (x cos - y sin, x sin + y cos),  angle = n w_c,  w_c = base^(-2c/r),  c = 0 .. r/2-1
  *
  * R_i^T R_j = R_(j-i) (appendix A), so <R_i q, R_j k> = <q, R_(j-i) k> sees the distance alone. For
- * one pair, with q at angle a and k at angle b, that is |q| |k| cos(b - a + (j-i) w_c): each pair
- * adds a wave in the distance, and lengths do not change. Hence |z_ij| <= |q||k|/sqrt(D), the xi of
- * Proposition 4 (whose proof omits the root). Of the paper's 48 pairs (r = D = 96) the first turns
- * once in 6.3 tokens, number 15 (w = 0.0562) in 112, the last (w = 0.000121) in 51,862.
+ * one pair, with q at angle a and k at angle b, that is |q| |k| cos(b - a + (j-i) w_c). Lengths do
+ * not change: hence |z_ij| <= |q||k|/sqrt(D), the xi of Proposition 4 (whose proof omits the root).
+ * Of the paper's 48 pairs the first goes round once in 6.3 tokens, the last in 51,862.
  *
  *   dims of a head, r = 8    0   1   2   3   4   5   6   7
  *   half-split    pair       0   1   2   3   0   1   2   3     (c, c + r/2): the authors' code
  *   interleaved   pair       0   0   1   1   2   2   3   3     (2c, 2c + 1): equation 9
  *
- * The two are one model with its dims renamed (F4; test rotate__pairings). With r < D the dims from
- * r on stand still. k* is not turned: it has no position, and joins after the rotation.
- * Backward: x' = R_n x, so dx = R_n^T dx' = R_(-n) dx', the turn back: the same loop, sine negated.
+ * The two are one model with its dims renamed (F4). With r < D the dims from r on stand still. k*
+ * is not rotated: it has no position.
+ * Backward: x' = R_n x, so dx = R_n^T dx' = R_(-n) dx': the same loop with the sine negated.
  *
- * Relative [E6], T5 and ALiBi [E7] add b_h(i-j) to the score, after the division by sqrt(D):
+ * Relative [E6], T5 and ALiBi [E7] add an attention bias b_h(i-j) to the score, after the division
+ * by sqrt(D):
  *   relative   b(n) = bucket(n): the number itself, fixed, one for all heads, and growing with the
  *              distance, as the authors' code has it (F3)
  *   t5         b_h(n) = rel[bucket(n), h], learned and shared by all layers
- *   alibi      b_h(n) = -n 2^(-8h/H), h = 1..H: for H = 8 slopes 1/2, 1/4, .., 1/256. Equation 7 is
- *              taken at its word for an H that is no power of two: H = 6 gives 0.397 .. 0.0039
+ *   alibi      b_h(n) = -n 2^(-8h/H), h = 1..H, for any H: equation 7 is taken at its word
  *
- * The signs decide. With all <q,k> equal, as for a repeated token, T = 64 and softmax give alpha_1
- * = 0.0741 (H_64/64) without a bias, 0.0283 to 0.0724 under ALiBi's eight slopes, but 0.334 in
- * every head under `relative`, which favours the farthest key: above the threshold 0.3 with nothing
- * learned. So Proposition 2 fails there (7), and some of Table 3's row "Relative" (35.53, loss
- * 5.45) may be the bias itself.
+ * The signs decide. With all <q,k> equal, T = 64 and softmax, alpha_1 is 0.0741 without a bias and
+ * 0.0283 to 0.0724 under ALiBi, but 0.334 in every head under `relative`, which favours the
+ * farthest key: above the threshold 0.3 with nothing learned. So Proposition 2 fails there (7), and
+ * some of Table 3's row "Relative" (35.53, loss 5.45) may be the bias itself.
  *
  * Tabulated by j - i, a row of scores adds a run of consecutive numbers; here N = 4, row i = 2:
  *
@@ -1049,41 +1059,33 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
  * Backward: the table is added to z, so db_h(i-j) += dz_ij over all rows, layers and sequences;
  * only T5 learns from it, drel[bucket(n),h] += db_h(n).
  *
- * Cost: rotary 2 r multiplications for each head and row; a bias one addition a score, and a table
- * of H (2N-1) numbers instead of H N N. Tests: rotate__*, position_bucket__list,
- * distance_bias__tables; checks prop2, prop3, prop4.
+ * Tests: rotate__*, position_bucket__list, distance_bias__tables; checks prop2, prop3, prop4.
  */
 
-/* w of a pair, in radians a position; plain in the paper. Published models stretch it to serve a
- * longer context than they were trained on: ROPE_LINEAR divides all by a factor f; Llama 3.1's rule
- * does so to the slow pairs only, those with fewer than `low` turns in the original context, keeps
- * those with more than `high`, and blends linearly in between. With base 500000, D = 128, f = 8,
- * low 1, high 4 and 8192 positions, pairs 0..28 are kept, 29..34 blended, 35..63 divided. */
+/* w of a pair, in radians a position. Published models stretch it to serve a longer context:
+ * ROPE_LINEAR divides all by a factor. Llama 3.1's rule divides the slow pairs, those with fewer
+ * than `low` turns in the original context; it keeps those with more than `high`, and blends
+ * linearly in between. */
 double rope_frequency(const Config *c, int pair) {
     double w = pow(c->rope_base, -2.0 * pair / c->rotary_dims);
+    if (c->rope_scaling == ROPE_PLAIN) return w;
     if (c->rope_scaling == ROPE_LINEAR) return w / c->rope_factor;
-    if (c->rope_scaling == ROPE_LLAMA3) {
-        double turns = c->rope_original * w /
-                       (2 * PI); /* within the original context */
-        double t = (turns - c->rope_low) / (c->rope_high - c->rope_low);
-        t = t < 0 ? 0 : t > 1 ? 1 : t; /* slow pairs are stretched, fast ones kept */
-        return w * (t + (1 - t) / c->rope_factor);
-    }
-    return w;
+    double turns = c->rope_original * w / (2 * PI);
+    double kept = (turns - c->rope_low) / (c->rope_high - c->rope_low);
+    kept = kept < 0 ? 0 : kept > 1 ? 1 : kept;
+    return w * (kept + (1 - kept) / c->rope_factor);
 }
 
 /* [E6] as the authors' code computes it: distances up to 15 have a bucket each, then 16 buckets
- * whose borders grow geometrically to 128 (16, 19, 21, 24, 27, 31, 35, 40, 46, 52, 59, 67, 77, 87,
- * 99, 113). Printed, the equation rounds before it multiplies, which would send 16..127 all to
- * bucket 16. The borders are 16 * 2^(3k/16) rounded up, whole for k = 0 and 16 alone, so truncation
- * never hangs on the last bit of the logarithm. */
+ * whose borders 16 * 2^(3k/16) grow geometrically to 128 (16, 19, 21, 24, 27, .., 99, 113). As
+ * printed, the equation rounds before it multiplies, which would send 16..127 all to bucket 16. */
 int position_bucket(idx distance) {
     if (distance < 16) return distance < 0 ? 0 : (int)distance;
     int bucket = 16 + (int)(16 * log((double)distance / 16) / log(8.0));
     return bucket < 31 ? bucket : 31;
 }
 
-/* b_h(distance), head h from 0 (so the slope's exponent has h + 1), for the three that have one. */
+/* b_h(distance), head h from 0 (so ALiBi's exponent has h + 1), for the three that have one. */
 static double distance_bias(const Model *m, int h, idx distance) {
     const Config *c = &m->c;
     idx n = distance > 0 ? distance : 0;
@@ -1092,10 +1094,8 @@ static double distance_bias(const Model *m, int h, idx distance) {
     return -(double)n * pow(2.0, -8.0 * (h + 1) / c->heads);
 }
 
-/* Tables that depend on the position alone: cosine and sine [N,r/2], and the waves [N,C] of [E5].
- * Made once for the longest sequence; a NULL table is one that the model does not have. The angle
- * is a product of two reals: at n = 2047 its error in float is below 2.5e-4 radians. (The authors'
- * cosines and sines are in bfloat16, with 8 bits.) */
+/* Tables that depend on the position alone: cosine and sine [N,r/2], and the sinusoids [N,C] of
+ * [E5]. A NULL table is one that the model does not have. */
 static void positions_tabulate(const Config *c, Acts *a, int N) {
     int half = c->rotary_dims / 2, C = c->dim;
     for (int p = 0; a->cosine && p < half; p++)
@@ -1104,12 +1104,12 @@ static void positions_tabulate(const Config *c, Acts *a, int N) {
             a->cosine[n * half + p] = (real)cos((double)angle);
             a->sine[n * half + p] = (real)sin((double)angle);
         }
-    for (int n = 0; a->wave && n < N; n++)
-        for (int ch = 0; ch < C; ch++) a->wave[(idx)n * C + ch] = (real)absolute_position(C, n, ch);
+    for (int n = 0; a->sinusoid && n < N; n++)
+        for (int ch = 0; ch < C; ch++)
+            a->sinusoid[(idx)n * C + ch] = (real)absolute_position(C, n, ch);
 }
 
-/* Biases [H,2N-1] by j - i from -(N-1) to N-1, N being the rows there is room for; made at each
- * forward, since T5's are learned. */
+/* Biases [H,2N-1] by j - i from -(N-1) to N-1; made at each forward, since T5's are learned. */
 static void biases_tabulate(const Model *m, Acts *a) {
     idx N = a->N;
     for (int h = 0; a->bias && h < m->c.heads; h++)
@@ -1122,23 +1122,21 @@ static const real *head_bias(const Acts *a, idx h) {
     return a->bias ? a->bias + h * (2 * a->N - 1) + a->N - 1 : NULL;
 }
 
-/* Pairs (u, v) of one head, a step apart from the next, turned in place: (u cos - v sin, u sin + v
- * cos) for turn = 1, and (u cos + v sin, v cos - u sin) for turn = -1. */
-WIDE(turn_pairs,
+/* n pairs (u, v) of one head, a step apart from each other, rotated in place; back by sign -1. */
+WIDE(rotate_pairs,
      (idx n, real *restrict u, real *restrict v, const idx step, const real *restrict cosine,
-      const real *restrict sine, real turn),
-     (n, u, v, step, cosine, sine, turn))
+      const real *restrict sine, real sign),
+     (n, u, v, step, cosine, sine, sign))
 {
     for (idx p = 0; p < n; p++) {
-        real u_p = u[p * step], v_p = v[p * step], s = turn * sine[p];
+        real u_p = u[p * step], v_p = v[p * step], s = sign * sine[p];
         u[p * step] = u_p * cosine[p] - v_p * s;
         v[p * step] = u_p * s + v_p * cosine[p];
     }
 }
 
-/* x [B*N,heads,D] turned in place; turn = 1 forward, -1 for the gradient (and to undo). Pair p is
- * dims (p, p + r/2) when split, else (2p, 2p + 1). */
-static void rotate(const Config *c, const Acts *a, real *x, idx rows, idx N, idx heads, int turn) {
+/* x [B*N,heads,D] = R_n x in place; sign = 1 forward, -1 for the gradient. */
+static void rotate(const Config *c, const Acts *a, real *x, idx rows, idx N, idx heads, int sign) {
     idx D = c->head_dim, half = c->rotary_dims / 2;
     bool split = c->rope_pairing == PAIR_HALF;
     PARALLEL
@@ -1148,15 +1146,13 @@ static void rotate(const Config *c, const Acts *a, real *x, idx rows, idx N, idx
         const real *sine = a->sine + position * half;
         for (int h = 0; h < heads; h++) {
             real *x_h = x + (n * heads + h) * D;
-            if (split) turn_pairs(half, x_h, x_h + half, 1, cosine, sine, (real)turn);
-            else turn_pairs(half, x_h, x_h + 1, 2, cosine, sine, (real)turn);
+            if (split) rotate_pairs(half, x_h, x_h + half, 1, cosine, sine, (real)sign);
+            else rotate_pairs(half, x_h, x_h + 1, 2, cosine, sine, (real)sign);
         }
     }
 }
 
-/* T5: the gradient of b_h(i-j), summed over rows and layers by j - i in a slot of each sequence
- * (dbias [B,H,2N-1]), goes to its bucket. Serial and in one order: so small a sum needs no threads,
- * and all keys ahead of their query meet in bucket 0. */
+/* T5: dbias [B,H,2N-1], the gradient by j - i, goes to the buckets, in one order. */
 static void t5_backward(Model *m, const Acts *a, int B, idx N) {
     idx H = m->c.heads, width = 2 * N - 1;
     for (idx b = 0; b < B; b++)
@@ -1169,32 +1165,24 @@ static void t5_backward(Model *m, const Acts *a, int B, idx N) {
 /* -------------------------------------------------------------------------------------------------
  * 3.5  Activations and the kernel phi                                                [T11] [T15]
  *
- * One row of ACTS or SIMS (3.6) holds a function and its slope side by side; df may be NULL. Both
- * come from the same intermediate values, and a backward makes them again from x, so that no slope
- * is kept. The ffn takes act(x W_1) (3.9); elu + 1 is a kernel and a similarity.
+ * The ffn takes act(x W_1) (3.9); elu + 1 is a kernel and a similarity. A backward makes the
+ * derivative again from x, so that none is kept.
  *
- *   swish    x g,  g = 1/(1 + e^-x)          slope g (1 + x (1 - g))
- *   gelu     x Phi(x), Phi by erf            slope Phi(x) + x phi(x), phi the normal density
- *   gelutanh x (1 + tanh(u))/2 = x g,  u = sqrt(2/pi) (x + 0.044715 x^3),  g = 1/(1 + e^-2u)
- *                                            slope g + x g (1 - g) 2u'
- *   relu     max(x, 0)                       slope 1 above 0, else 0
- *   elu + 1  e^min(x,0) + max(x,0)           slope e^min(x,0): 1 above 0, e^x below
+ *   swish    x g,  g = 1/(1 + e^-x)          derivative g (1 + x (1 - g)),  by g' = g (1 - g)
+ *   gelu     x Phi(x), Phi by erf            Phi(x) + x phi(x), phi = Phi' the normal density
+ *   gelutanh x (1 + tanh(u))/2 = x g         g + x g (1 - g) 2u'
+ *            u = sqrt(2/pi) (x + 0.044715 x^3),  g = 1/(1 + e^-2u): swish's g at 2u
+ *   relu     max(x, 0)                       1 above 0, else 0 (at 0 as well, as PyTorch does)
+ *   elu + 1  e^min(x,0) + max(x,0)           e^min(x,0): 1 above 0, e^x below
  *
- * Derivations. swish: g' = g (1 - g), so (x g)' = g + x g (1 - g). gelu: Phi' = phi by definition.
- * gelutanh: 1 + tanh u = 2 e^u / (e^u + e^-u) = 2 / (1 + e^-2u), so g is swish's at 2u, with u' =
- * sqrt(2/pi) (1 + 3 * 0.044715 x^2). elu + 1 is x + 1 above 0 and e^x below: both pieces have value
- * 1 and slope 1 at 0, so only its second derivative jumps. relu has no slope at 0; 0 is taken, as
- * PyTorch does.
- *
- * At 1 (test activate__formulas): swish 0.7311, gelu 0.8413, gelutanh 0.8412. swish falls to -0.278
- * at -1.28, gelu to -0.170 at -0.75; gelutanh keeps within 0.0005 of gelu. The authors' GELU is the
- * one with erf. In Table 11 all six have a sink, from 13.88 (reglu) to 18.18 (swiglu).
- *
- * Numerics. Phi(x) is not (1 + erf)/2, nor g (1 + tanh)/2: in float these have no digits left below
- * -6. elu + 1 takes e^ of min(x, 0) only, so nothing overflows, and x = -infinity (a masked
- * score) gives 0 with slope 0.
- */
-/* x, f, df [n], n at most CHUNK. */
+ * The authors' GELU is the one with erf; gelutanh keeps within 0.0005 of it. In Table 11 all six
+ * have a sink, from 13.88 (reglu) to 18.18 (swiglu). elu + 1 takes e^ of min(x, 0) only: nothing
+ * overflows, and a masked score, x = -infinity, gives 0 with derivative 0. */
+
+/* f(x), and its derivative unless df is NULL, of n numbers: at most CHUNK but for the last two. f
+ * may be x. */
+typedef void Activation(idx n, const real *x, real *f, real *df);
+
 WIDE(act_swish, (idx n, const real *x, real *f, real *df), (n, x, f, df))
 {
     real g[CHUNK];
@@ -1204,15 +1192,14 @@ WIDE(act_swish, (idx n, const real *x, real *f, real *df), (n, x, f, df))
 }
 
 static void act_gelu(idx n, const real *x, real *f, real *df) {
-    real cumulative[CHUNK], density[CHUNK];                  /* Phi(x), e^(-x^2 / 2) */
-    vec_cumulative(n, cumulative, x);
+    real Phi[CHUNK], density[CHUNK];
+    vec_cumulative(n, Phi, x);       /* not (1 + erf)/2, which has no digits left below -6 */
     if (df) {
         for (idx j = 0; j < n; j++) density[j] = -x[j] * x[j] / 2;
         vec_exp(n, density, density);
-        for (idx j = 0; j < n; j++)
-            df[j] = cumulative[j] + x[j] * density[j] * (real)INV_SQRT_2PI;
+        for (idx j = 0; j < n; j++) df[j] = Phi[j] + x[j] * density[j] * (real)INV_SQRT_2PI;
     }
-    for (idx j = 0; j < n; j++) f[j] = x[j] * cumulative[j];
+    for (idx j = 0; j < n; j++) f[j] = x[j] * Phi[j];
 }
 
 static void act_gelutanh(idx n, const real *x, real *f, real *df) {
@@ -1220,37 +1207,31 @@ static void act_gelutanh(idx n, const real *x, real *f, real *df) {
     real g[CHUNK] = {0};
     for (idx j = 0; j < n; j++) g[j] = a * x[j] * (1 + b * x[j] * x[j]);
     vec_sigmoid(n, g, g);
-    if (df)
-        for (idx j = 0; j < n; j++)
-            df[j] = g[j] + x[j] * g[j] * (1 - g[j]) * (a * (1 + 3 * b * x[j] * x[j]));
+    for (idx j = 0; df && j < n; j++)
+        df[j] = g[j] + x[j] * g[j] * (1 - g[j]) * (a * (1 + 3 * b * x[j] * x[j]));
     for (idx j = 0; j < n; j++) f[j] = x[j] * g[j];
 }
 
-/* Of any n, like the next. */
 static void act_relu(idx n, const real *x, real *f, real *df) {
     if (df) for (idx j = 0; j < n; j++) df[j] = x[j] > 0;
     for (idx j = 0; j < n; j++) f[j] = x[j] < 0 ? 0 : x[j];
 }
 
-/* Called for whole rows of scores (3.6), hence in pieces of its own. */
 static void elu_plus_one(idx n, const real *x, real *f, real *df) {
-    real low[CHUNK];
+    real low[CHUNK];                                         /* e^min(x,0) */
     for (idx from = 0; from < n; from += CHUNK) {
-        idx some = n - from < CHUNK ? n - from : CHUNK;
+        idx some = chunk(n, from);
         for (idx j = 0; j < some; j++) low[j] = x[from + j] > 0 ? 0 : x[from + j];
         vec_exp(some, low, low);
         for (idx j = 0; j < some; j++) f[from + j] = low[j] + (x[from + j] > 0 ? x[from + j] : 0);
-        if (df) for (idx j = 0; j < some; j++) df[from + j] = low[j];
+        if (df) copy(df + from, low, some);
     }
 }
 
-/* f(x) and its slope df, which may be NULL, of n numbers: at most CHUNK of them for an activation.
- * f may be x. */
-typedef void Curve(idx n, const real *x, real *f, real *df);
-
-/* By ACT_*: swiglu, geglu, reglu, swish; gelu, relu, gelutanh. A gate does not change the curve. */
-static Curve *const ACTS[] = {act_swish, act_gelu, act_relu,    act_swish,
-                              act_gelu,  act_relu, act_gelutanh};
+/* By ACT_*: swiglu, geglu, reglu, then swish, gelu, relu, gelutanh without a gate. */
+static Activation *const ACTS[] = {act_swish, act_gelu, act_relu,
+                                   act_swish, act_gelu, act_relu, act_gelutanh};
+_Static_assert(sizeof ACTS / sizeof ACTS[0] == ACT_ROWS, "an activation for each row");
 
 /* One number through the ffn's activation, for tests. */
 double activate(int act, double x) {
@@ -1259,26 +1240,19 @@ double activate(int act, double x) {
     return (double)out;
 }
 
-/* phi acts on q and k alike, head by head, after the rotation, as in the authors' code; k* joins
- * later and does not pass through it. x, y [rows,D], a row for each head of each token.
- *   elu   y = elu(x) + 1
- *   mlp   y = r phi2, r = max(u, 0), u = x phi1: one pair of matrices in a layer, shared by heads
- *         and by q and k. The paper writes mlp(.) without a formula; this is the authors'
- * hidden [rows,D] keeps r for the backward of mlp.
- *
- * Rows 6, 7, 10 and 11 of Table 15. elu makes every score positive, so that it can be summed: row
- * 6 has the table's strongest sink, 53.65. mlp gives either sign, as the identity does: 0.19, 0.74.
- * Where all of a query's u is below 0 its phi is 0, and so (with the identity and no distance bias)
- * are its scores and its row of the metric: alpha_1 >= 1/T of section 3.2 may then fail.
- * Cost: mlp 2 D D multiplications a row, twice that backward. Test: kernel_forward__formulas. */
+/* phi acts on q and k alike, head by head, after the rotation; k* joins later, past it. x, y
+ * [rows,D], a row for each head of each token. Rows 6, 7, 10 and 11 of Table 15:
+ *   elu   y = elu(x) + 1      every score is positive, so that it can be summed
+ *   mlp   y = r phi2, r = max(u, 0), u = x phi1     scores have either sign. One pair of matrices
+ *         in a layer, for all heads, for q and k: the authors' form; the paper has no formula
+ * hidden [rows,D] keeps r. Test: kernel_forward__formulas. */
 static void kernel_forward(const Config *c, const Layer *w, real *y, real *hidden, const real *x,
                            idx rows) {
-    idx D = c->head_dim;
-    idx n = rows * D;
+    idx D = c->head_dim, n = rows * D;
     if (c->kernel == KERNEL_ELU) {
         PARALLEL
         for (idx from = 0; from < n; from += CHUNK)
-            elu_plus_one(n - from < CHUNK ? n - from : CHUNK, x + from, y + from, NULL);
+            elu_plus_one(chunk(n, from), x + from, y + from, NULL);
         return;
     }
     /* u = x phi1;  r = max(u, 0) over it;  y = r phi2 */
@@ -1289,28 +1263,24 @@ static void kernel_forward(const Config *c, const Layer *w, real *y, real *hidde
 }
 
 /* dx [rows,D] holds dy on entry and dx on return; x is the kernel's input, the rotated q or k.
- *   elu   dx = dy (elu + 1)'(x), with the slope made again from x
- *   mlp   dr = dy phi2^T,  dphi2 += r^T dy     du = dr where r > 0 (there u > 0), else 0
- *         dx = du phi1^T,  dphi1 += x^T du
- * Called for q and for k in turn: both add to the one pair dphi1, dphi2. scratch [rows,D] holds dr,
- * then du; dx is not overwritten before dy has been read twice. */
+ * Called for q and for k: both add to the one pair dphi1, dphi2. scratch [rows,D] holds dr, then
+ * du. */
 static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx, const real *x,
                             const real *hidden, real *scratch, idx rows) {
-    idx D = c->head_dim;
-    idx n = rows * D;
-    if (c->kernel == KERNEL_ELU) {                           /* y = elu(x) + 1 */
+    idx D = c->head_dim, n = rows * D;
+    if (c->kernel == KERNEL_ELU) {
         PARALLEL
         for (idx from = 0; from < n; from += CHUNK) {
-            real f[CHUNK], slope[CHUNK];
-            idx some = n - from < CHUNK ? n - from : CHUNK;
-            elu_plus_one(some, x + from, f, slope);
-            for (idx j = 0; j < some; j++) dx[from + j] *= slope[j];
+            real f[CHUNK], df[CHUNK];
+            elu_plus_one(chunk(n, from), x + from, f, df);
+            /* y = elu(x) + 1:  dx = dy (elu + 1)'(x) */
+            vec_multiply(chunk(n, from), dx + from, df);
         }
         return;
     }
     /* y = r phi2:  dr = dy phi2^T, dphi2 += r^T dy */
     linear_backward(scratch, false, d->phi2, NULL, dx, hidden, w->phi2, rows, D, D);
-    /* r = max(u, 0):  du = dr [r > 0] */
+    /* r = max(u, 0):  du = dr where r > 0, else 0 */
     PARALLEL
     for (idx j = 0; j < n; j++) scratch[j] = hidden[j] > 0 ? scratch[j] : 0;
     /* u = x phi1:  dx = du phi1^T over dy, dphi1 += x^T du */
@@ -1318,215 +1288,207 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 3.6  One row of scores           [E29] [E43] [E44] [T15], sections 7.3 and 7.4, Appendix C.4
+ * 3.6  One row of scores            [E29] [E43] [E44] [T6] [T14] [T15], section 7.4, Appendix C.4
  *
  * The scores z [n] of one query become its weights a [n]: column 0 is the extra column, then keys.
  *
  *   s_j = sim(z_j)    each similarity from its own score          a_j = s_j / Z
- *   Z = Z(s)          the one number in which the keys of a row meet, one for the whole row
+ *   Z = Z(s)          the one number in which the keys of a row meet
  *
- *   sim        s            s'                 normaliser   Z                      S = sum_j s_j
- *   exp        e^z          s                  sum          S + e                  e = 0 for exp,
+ *   sim        s            s'                 normaliser   Z                      sum = sum_j s_j
+ *   exp        e^z          s                  sum          sum + e                e = 0 for exp,
  *   sigmoid    1/(1+e^-z)   s (1 - s)          one          1                      1e-8 else
- *   elu        elu(z) + 1   1 above 0, else s  clamp        max(|S|, 1)
+ *   elu        elu(z) + 1   1 above 0, else s  clamp        max(|sum|, 1)
  *   identity   z            1                  p-norm       (sum_j |s_j|^p)^(1/p)
  *
  * Section 7.4 asks what Z does, and Table 15 answers: sigmoid over its sum sinks (30.24 %), sigmoid
- * with Z = 1 does not (0.44 %). The table has eleven of the combinations; here all are lines of one
- * formula. What a row does not see has z = -infinity, the mask M of equation 4. There exp, sigmoid
- * and elu + 1 have the limits s = 0 and s' = 0; the identity is given them by hand. The authors'
- * code multiplies s by a mask of 0 and 1 instead: the same numbers.
+ * with Z = 1 does not (0.44 %). What a row does not see has z = -infinity, the mask M of equation
+ * 4: there s = 0 and s' = 0. The paper's scale (Z / alpha, [E29]) is not in a: it is applied once,
+ * to the output (3.7), and the metric must not see it.
  *
  * FORWARD for exp. e^z overflows in float above z = 88.7, so all is taken relative to the row's
- * maximum m: a_j = e^(z_j - m) / (Z e^-m), where the largest term is e^0 = 1. The m cancels:
- *   sum     Z e^-m = sum_j e^(z_j - m), between 1 and n             log Z = m + log of it
- *   p-norm  Z e^-m = (sum_j e^(p (z_j - m)))^(1/p)                  log Z = m + log(sum) / p
- *   clamp   Z e^-m = max(S e^-m, e^-m): the 1 is scaled along       log Z = max(log S, 0)
- *   one     has no m to cancel with: e^z may overflow, as it does in the formula ("tends to
- *           explode", section 7.4, which is why the paper takes sigmoid and elu + 1 there)
- * m is the maximum from -infinity up: a finite stand-in such as -1e4 would win over a row of lower
- * scores, and leave it 0/0. Every row sees its own key, so m is finite.
+ * maximum, top: a_j = e^(z_j - top) / (Z e^-top), whose largest term is e^0 = 1. The top cancels:
+ *   sum     Z e^-top = sum_j e^(z_j - top), between 1 and n         log Z = top + log of it
+ *   p-norm  Z e^-top = (sum_j e^(p (z_j - top)))^(1/p)              log Z = top + log(sum_j ..) / p
+ *   clamp   Z e^-top = max(sum, 1) e^-top                           log Z = max(log sum, 0)
+ *   one     has no top to cancel with: e^z may overflow, as it does in the formula
  *
  * BACKWARD. Write X|k for the partial derivative of X by z_k, and da_j = dL/da_j.
  *   s_j|k = s'_k if j = k, else 0                                   s_j has its own score only
  *   a_j|k = s_j|k / Z - s_j Z|k / Z^2                               quotient rule on a_j = s_j / Z
- *         = g_k 1[j = k] - a_j pi_k     g_k = s'_k / Z,    pi_k = Z|k / Z = (log Z)|k
+ *         = s'_k / Z [j = k] - a_j dlogz_k                          dlogz_k = Z|k / Z = (log Z)|k
  *   dz_k  = sum_j da_j a_j|k                                        chain rule
- *         = g_k da_k - pi_k D           D = sum_j a_j da_j
+ *         = s'_k / Z da_k - dlogz_k delta                           delta = sum_j a_j da_j
  *
- * The slope g moves the weight itself, the pull pi moves all weights through Z. Each normaliser:
- *   sum     Z = S + e                Z|k = s'_k                     pi_k = s'_k / Z
- *   one     Z = 1                    Z|k = 0                        pi_k = 0
- *   clamp   Z = |S| where |S| > 1    Z|k = sign(S) s'_k             pi_k = sign(S) s'_k / |S|
- *                                                                        = s'_k / S
- *           Z = 1 else               Z|k = 0                        pi_k = 0, at |S| = 1 as well
+ * The first term moves the weight itself, the second moves all weights through Z. Each normaliser:
+ *   sum     Z = sum + e              Z|k = s'_k                     dlogz_k = s'_k / Z
+ *   one     Z = 1                    Z|k = 0                        0
+ *   clamp   Z = |sum| where it > 1   Z|k = sign(sum) s'_k           sign(sum) s'_k / |sum|
+ *                                                                        = s'_k / sum
+ *           Z = 1 else               Z|k = 0                        0, at |sum| = 1 as well
  *   p-norm  Z^p = sum_j |s_j|^p      p Z^(p-1) Z|k = p |s_k|^(p-1) sign(s_k) s'_k
- *                                    pi_k = |s_k|^(p-1) sign(s_k) s'_k / Z^p
- *                                         = (|s_k| / Z)^p s'_k / s_k       by |s| sign(s) = s
- * The last form makes neither s^(p-1) nor Z^p, which underflow together where all sigmoids are
- * small: |s|/Z is at most 1, and s'/s is 1 - s for sigmoid, at most 1 for elu, 1/z for the
- * identity. It is computed as sign(s_k) h (h g_k), h = (|s_k| / Z)^((p-1)/2). exp has s' = s, so
- * g = a, and pi = a for the sum, a^p for the p-norm. Hence
- *   softmax   dz_k = a_k (da_k - D)             exp with a p-norm   dz_k = a_k da_k - a_k^p D
- * Neither notices when all z of the row grow alike, so that sum_k dz_k = D - D = 0 in both.
+ *                                    dlogz_k = (|s_k| / Z)^(p-1) sign(s_k) s'_k / Z
+ * exp has s' = s, so s'/Z = a, and dlogz = a for the sum, a^p for the p-norm. Hence
+ *   softmax   dz_k = a_k (da_k - delta)         exp with a p-norm   dz_k = a_k da_k - a_k^p delta
  *
- * By hand, with da = (1, -1), and dz last:
- *   softmax          z = (0, log 3)   a = (1/4, 3/4)  g = pi = a            D = -0.5  (3/8, -3/8)
- *   sigmoid / sum    z = (0, log 3)   a = (0.4, 0.6)  g = pi = (0.2, 0.15)  D = -0.2  (0.24, -0.12)
- *   identity, clamp  z = (2, -4)      a = (1, -2)     g = 1/2, pi = -1/2    D = 3     (2, 1)
+ * By hand, with da = (1, -1):
+ *                    z             a             s'/Z         dlogz         delta  dz
+ *   softmax          (0, log 3)    (1/4, 3/4)    a            a             -0.5   (3/8, -3/8)
+ *   sigmoid / sum    (0, log 3)    (0.4, 0.6)    (0.2, 0.15)  (0.2, 0.15)   -0.2   (0.24, -0.12)
+ *   identity, clamp  (2, -4)       (1, -2)       1/2          -1/2           3     (2, 1)
  *
- * KEPT for the backward, one number a row: log Z for exp, log S under its clamp (the sign tells
- * which branch), since Z itself may overflow; else S (sum, clamp) or Z (p-norm). Z = 1 needs none.
+ * KEPT for the backward is row_stat, one number a row: log Z for exp, which for softmax is the
+ * logsumexp that FlashAttention keeps, and log sum under its clamp (the sign tells which branch);
+ * else the signed sum (sum, clamp) or Z (p-norm). Z = 1 needs none.
  *
- * EDGES. One visible key under softmax: z - m = 0, so a = 1 and dz = 0 exactly: A_11 = 1 of
- * section 3.2. With e, a lone key has s/(s + 1e-8): 1/2 at a sigmoid's z = -18.42, and in float 1
- * from s = 1/4 up, where e rounds away. A row of zeros has p-norm 0; the formula has 0/0, and by
- * decision a = g = pi = 0. [E44] t equal scores of exp have a = t^(-1/p) each and sum to t^(1-1/p):
- * 8 at t = 64 and p = 2, 1/64 at p = 1/2; with p = 2, 3, 4 training diverged (Appendix C.4).
+ * EDGES. One visible key under softmax has a = 1 and dz = 0 exactly: A_11 = 1 of section 3.2. With
+ * e, a lone key has s/(s + 1e-8): 1/2 at a sigmoid's z = -18.42. A row of zeros has p-norm 0, where
+ * the formula has 0/0: by decision a = dz = 0. [E44] t equal scores of exp have a = t^(-1/p) each
+ * and sum to t^(1-1/p): with p = 2, 3, 4 training diverged (Appendix C.4).
  *
- * Cost: exp, sigmoid and elu + 1 take an exponential a score, and another in the backward; a p-norm
- * takes one more each time, or a power, which costs four of them.
- * Tests: 3.6 of test_sink.c, every sim with every Z in long double, both branches of the clamp met;
- * chapter 7 for [E43] [E44] and for Table 15 [T15] in closed form.
+ * Tests: 3.6 of test_sink.c, every sim with every Z in long double; chapter 7, closed forms.
  */
 
-/* SIMS: s and, unless ds is NULL, s' of a row z [n]; both are 0 where z = -infinity. */
 static void sim_sigmoid(idx n, const real *z, real *s, real *ds) {
     vec_sigmoid(n, s, z);
     /* s = 1/(1 + e^-z):  s' = e^-z / (1 + e^-z)^2 = s (1 - s) */
     if (ds) for (idx j = 0; j < n; j++) ds[j] = s[j] * (1 - s[j]);
 }
 
-/* z itself would carry -infinity into the sum, so what is masked is told by comparison. */
+/* What is masked is told by comparison: z itself would carry -infinity into the sum. */
 static void sim_identity(idx n, const real *z, real *s, real *ds) {
     if (ds) for (idx j = 0; j < n; j++) ds[j] = z[j] == -INFINITY ? 0 : 1;
     for (idx j = 0; j < n; j++) s[j] = z[j] == -INFINITY ? 0 : z[j];      /* a NaN stays one */
 }
 
-static Curve *const SIMS[] = {NULL, sim_sigmoid, elu_plus_one,
-                              sim_identity}; /* exp: in the rows below */
+/* By SIM_*: s and s' of a row z; exp stands in row_exp below. */
+static Activation *const SIMS[] = {NULL, sim_sigmoid, elu_plus_one, sim_identity};
+_Static_assert(sizeof SIMS / sizeof SIMS[0] == SIM_ROWS, "a function for each similarity");
+_Static_assert(NORMALIZER_ROWS == 4, "a new Z: row_normalizer, row_exp, the backwards below");
 
-/* The e of the sums, from the authors' code (operations 3, 5 and 6 of Table 15); the paper's Z has
- * none. exp does without: its S e^-m is at least 1. */
+/* The e of the sums, from the authors' code (operations 3, 5 and 6 of Table 15). exp does without:
+ * its sum of e^(z - top) is at least 1. */
 static const real NORMALIZER_EPS = (real)1e-8;
 
-/* [E43] (sum_j |s_j|^p)^(1/p) of s [n] as M (sum_j (|s_j|/M)^p)^(1/p), M = max |s_j|: the largest
- * term is 1, so no power overflows and the sum cannot underflow to 0. 0 for a row of zeros, NaN
- * for a row with a NaN. The paper writes s^p, which for negative s has no real value unless p is
- * whole: hence |s|. spare [n] is scratch. */
+/* [E43] (sum_j |s_j|^p)^(1/p) of s [n] as M (sum_j (|s_j|/M)^p)^(1/p), M = max |s_j|: no power
+ * overflows, and the sum is between 1 and n. 0 for a row of zeros. The paper writes s^p, which for
+ * negative s has no real value unless p is whole: hence |s|. spare [n] is scratch. */
 static real p_norm(idx n, const real *s, double p, real *spare) {
     for (idx j = 0; j < n; j++) spare[j] = real_abs(s[j]);
     real most = vec_max(n, spare), M = most > 0 ? most : 1;
     for (idx j = 0; j < n; j++) spare[j] /= M;
     vec_pow(n, spare, spare, (real)p);
-    return M * real_pow(vec_sum(n, spare), (real)(1 / p));   /* the sum is between 1 and n, or 0 */
+    return M * real_pow(vec_sum(n, spare), (real)(1 / p));
 }
 
-/* Z_i from the one number kept; for exp its value may overflow where its logarithm does not. */
-real row_normalizer(const Config *c, real keep) {
-    if (c->sim == SIM_EXP)
-        return real_exp(c->normalizer == NORMALIZER_CLAMP && keep < 0
-                            ? 0                              /* log S < 0: the clamp's 1 */
-                            : keep);                         /* log Z; 0 under Z = 1 */
+/* Z of a row from its row_stat; for exp it may overflow where its logarithm does not. */
+real row_normalizer(const Config *c, real row_stat) {
+    if (c->sim == SIM_EXP) {                                 /* log sum < 0: the clamp's 1 */
+        bool clamped = c->normalizer == NORMALIZER_CLAMP && row_stat < 0;
+        return real_exp(clamped ? 0 : row_stat);             /* log Z; 0 under Z = 1 */
+    }
     switch (c->normalizer) {
-    case NORMALIZER_SUM:   return keep + NORMALIZER_EPS;                   /* keep = S > 0 */
-    case NORMALIZER_CLAMP: return real_abs(keep) > 1 ? real_abs(keep) : 1; /* keep = S, signed */
-    case NORMALIZER_PNORM: return keep;                                    /* keep = Z; may be 0 */
+    case NORMALIZER_SUM:   return row_stat + NORMALIZER_EPS;
+    case NORMALIZER_CLAMP: return real_abs(row_stat) > 1 ? real_abs(row_stat) : 1;
+    case NORMALIZER_PNORM: return row_stat;
     default:               return 1;
     }
 }
 
-/* z [n] becomes the weights a = s/Z, in place; spare [n] is scratch. Returns the number kept. The
- * scale is not in a: it is applied once to the output, and the metric must not see it. */
-real row_forward(const Config *c, idx n, real *z, real *spare) {
-    if (c->sim == SIM_EXP) {
-        /* z - m: at most 0, and 0 for the largest; under Z = 1 z itself */
-        real m = c->normalizer == NORMALIZER_ONE ? 0 : vec_max(n, z), keep = 0, shift = 0;
-        vec_shift(n, z, -m);
-        if (c->normalizer == NORMALIZER_PNORM) { /* log Z = m + log(sum e^(p (z - m))) / p */
-            real p = (real)c->pnorm;                         /* [E44] a temperature 1/p */
-            for (idx j = 0; j < n; j++) spare[j] = p * z[j];
-            vec_exp(n, spare, spare);
-            shift = real_log(vec_sum(n, spare)) / p;
-            keep = m + shift;
-            vec_shift(n, z, -shift);                         /* z - log Z */
-        }
-        vec_exp(n, z, z);                                    /* s e^-m; under a p-norm already a */
-        if (c->normalizer == NORMALIZER_SUM || c->normalizer == NORMALIZER_CLAMP) {
-            real sum = vec_sum(n, z);                        /* S e^-m, between 1 and n */
-            keep = m + real_log(sum);
-            if (c->normalizer == NORMALIZER_CLAMP && keep < 0)
-                sum = real_exp(-m);                          /* S < 1: Z = 1, so Z e^-m = e^-m */
-            vec_scale(n, z, 1 / sum);                        /* s e^-m / (Z e^-m) */
-        }
-        return keep;
+/* row_forward for exp, relative to the maximum. */
+static real row_exp(const Config *c, idx n, real *z, real *spare) {
+    real top = c->normalizer == NORMALIZER_ONE ? 0 : vec_max(n, z);
+    vec_shift(n, z, -top);
+    if (c->normalizer == NORMALIZER_PNORM) { /* log Z = top + log(sum e^(p (z - top))) / p */
+        real p = (real)c->pnorm;                             /* [E44] a temperature 1/p */
+        for (idx j = 0; j < n; j++) spare[j] = p * z[j];
+        vec_exp(n, spare, spare);
+        real shift = real_log(vec_sum(n, spare)) / p;
+        vec_shift(n, z, -shift);
+        vec_exp(n, z, z);                                    /* a = e^(z - log Z) */
+        return top + shift;
     }
-    /* the others do not overflow by themselves: s, then Z, then the quotient */
-    SIMS[c->sim](n, z, spare, NULL);
-    real keep = c->normalizer == NORMALIZER_PNORM ? p_norm(n, spare, c->pnorm, z)
-                                                  : vec_sum(n, spare);
-    real Z = row_normalizer(c, keep);
-    for (idx j = 0; j < n; j++) z[j] = Z == 0 ? 0 : spare[j] / Z;
-    return keep;
+    vec_exp(n, z, z);                                        /* s e^-top */
+    if (c->normalizer == NORMALIZER_ONE) return 0;
+    real sum = vec_sum(n, z), log_sum = top + real_log(sum); /* sum of s e^-top */
+    if (c->normalizer == NORMALIZER_CLAMP && log_sum < 0) sum = real_exp(-top);    /* Z = 1 */
+    vec_scale(n, z, 1 / sum);                                /* a = s e^-top / (Z e^-top) */
+    return log_sum;
 }
 
-/* From z [n] and the kept number: a = s/Z, g = s'/Z, pi = dlog Z/dz, each [n] and none of them
- * overlapping z. For exp a is e^(z - log Z), so it differs from the forward's quotient by the
- * rounding of log Z: by some |log Z| eps, relatively; in float 1e-5 at log Z = 100. */
-void row_backward(const Config *c, idx n, const real *z, real keep, real *a, real *g, real *pi) {
-    if (c->sim == SIM_EXP) {                                 /* s' = s: the slope is the weight */
-        /* log S <= 0 is S <= 1, where Z = 1 does not move */
-        bool clamped = c->normalizer == NORMALIZER_CLAMP && !(keep > 0);
-        real log_Z = clamped ? 0 : keep, p = (real)c->pnorm;
-        copy(a, z, n);
-        vec_shift(n, a, -log_Z);
-        if (c->normalizer == NORMALIZER_PNORM) {             /* pi = (s/Z)^p s'/s = (s/Z)^p */
-            for (idx j = 0; j < n; j++) pi[j] = p * a[j];
-            vec_exp(n, pi, pi);
-        }
-        vec_exp(n, a, a);
-        copy(g, a, n);
-        /* Z = 1: pi = 0.   Z = S: pi = s'/S = s/S = a */
-        if (c->normalizer == NORMALIZER_ONE || clamped) zero(pi, n);
-        else if (c->normalizer != NORMALIZER_PNORM) copy(pi, a, n);
+/* z [n] becomes the weights a = s/Z, in place. Returns row_stat; spare [n] is scratch. */
+real row_forward(const Config *c, idx n, real *z, real *spare) {
+    if (c->sim == SIM_EXP) return row_exp(c, n, z, spare);
+    SIMS[c->sim](n, z, spare, NULL);
+    real row_stat = c->normalizer == NORMALIZER_PNORM ? p_norm(n, spare, c->pnorm, z)
+                                                      : vec_sum(n, spare);
+    real Z = row_normalizer(c, row_stat);
+    for (idx j = 0; j < n; j++) z[j] = Z == 0 ? 0 : spare[j] / Z;
+    return row_stat;
+}
+
+/* row_backward for exp. s' = s: the derivative is the weight. a is e^(z - log Z), so it differs
+ * from the forward's quotient by the rounding of log Z. */
+static void row_exp_backward(const Config *c, idx n, const real *z, real row_stat, real *a,
+                             real *deriv, real *dlogz) {
+    bool clamped = c->normalizer == NORMALIZER_CLAMP && !(row_stat > 0);      /* Z = 1 stays 1 */
+    real log_Z = clamped ? 0 : row_stat;
+    copy(a, z, n);
+    vec_shift(n, a, -log_Z);
+    if (c->normalizer == NORMALIZER_PNORM) {                 /* dlogz = (s/Z)^p */
+        for (idx j = 0; j < n; j++) dlogz[j] = (real)c->pnorm * a[j];
+        vec_exp(n, dlogz, dlogz);
+    }
+    vec_exp(n, a, a);
+    copy(deriv, a, n);
+    /* Z = 1: 0.   Z = sum: dlogz = s'/sum = a */
+    if (c->normalizer == NORMALIZER_ONE || clamped) zero(dlogz, n);
+    else if (c->normalizer != NORMALIZER_PNORM) copy(dlogz, a, n);
+}
+
+/* From z [n] and row_stat: a = s/Z, deriv = s'/Z and dlogz = dlog Z/dz, each [n] and none of them
+ * overlapping z. */
+void row_backward(const Config *c, idx n, const real *z, real row_stat, real *a, real *deriv,
+                  real *dlogz) {
+    if (c->sim == SIM_EXP) {
+        row_exp_backward(c, n, z, row_stat, a, deriv, dlogz);
         return;
     }
-    real Z = row_normalizer(c, keep);
-    SIMS[c->sim](n, z, a, g);                                /* a = s, g = s'; then both over Z, */
-    /* 0 in a row of zeros, as the */
+    real Z = row_normalizer(c, row_stat);
+    SIMS[c->sim](n, z, a, deriv);                            /* s and s'; then both over Z */
     for (idx j = 0; j < n; j++) a[j] = Z == 0 ? 0 : a[j] / Z;
-    for (idx j = 0; j < n; j++) g[j] = Z == 0 ? 0 : g[j] / Z;        /* forward decided */
+    for (idx j = 0; j < n; j++) deriv[j] = Z == 0 ? 0 : deriv[j] / Z;
     switch (c->normalizer) {
-    case NORMALIZER_SUM:                                     /* Z = S + e: pi = s'/Z */
-        copy(pi, g, n);
+    case NORMALIZER_SUM:                                     /* s'/Z */
+        copy(dlogz, deriv, n);
         break;
-    case NORMALIZER_CLAMP:                                   /* Z = |S|: pi = s'/S = sign(S) s'/Z */
-        for (idx j = 0; j < n; j++) pi[j] = real_abs(keep) <= 1 ? 0 : keep > 0 ? g[j] : -g[j];
+    case NORMALIZER_CLAMP:                                   /* s'/sum = sign(sum) s'/Z, or 0 */
+        for (idx j = 0; j < n; j++)
+            dlogz[j] = real_abs(row_stat) <= 1 ? 0 : row_stat > 0 ? deriv[j] : -deriv[j];
         break;
-    /* pi = (|s|/Z)^(p-1) sign(s) s'/Z = sign(a) h (h g), h = |a|^((p-1)/2): the whole power of a
-     * small a might overflow before g, as small, multiplies it. 0 at s = 0: right for p > 1; for
-     * p < 1, s = 0 is masked, or underflowed with s', or the zero logit, which learns nothing */
+    /* |a|^(p-1) sign(a) s'/Z as h (h s'/Z), h = |a|^((p-1)/2): the whole power of a small a might
+     * overflow before s', as small, multiplies it. 0 at s = 0: right for p > 1; below p = 1 such an
+     * s is masked, or underflowed with its s', or the zero logit, which learns nothing */
     case NORMALIZER_PNORM:
-        vec_pow(n, pi, a, (real)((c->pnorm - 1) / 2));
+        vec_pow(n, dlogz, a, (real)((c->pnorm - 1) / 2));
         for (idx j = 0; j < n; j++) {
-            real pull = pi[j] * (pi[j] * g[j]);
-            pi[j] = a[j] == 0 ? 0 : a[j] < 0 ? -pull : pull;
+            real x = dlogz[j] * (dlogz[j] * deriv[j]);
+            dlogz[j] = a[j] == 0 ? 0 : a[j] < 0 ? -x : x;
         }
         break;
     default:                                                 /* Z = 1 */
-        zero(pi, n);
+        zero(dlogz, n);
     }
 }
 
 /* What the sink metric reads, for every variant alike: m [n] = |s| / (sum |s| + e), from a = s/Z:
  * |s| = |a| Z, so m = |a| / (sum |a| + e/Z). These are the paper's proxy scores (section 7.4): the
- * weights themselves where Z = S + e; s over its sum where Z = 1; absolute values where scores have
- * a sign. For exp, m is softmax(z) whatever Z is. The scale is left out, else no head could pass
- * 0.3 at scale 0.2, where Table 14 has Sink_1 = 9.41 %. A row of zeros has m = 0, so its proxies do
- * not sum to 1. An infinite weight (exp with Z = 1) gives m = NaN. */
-void row_metric(const Config *c, idx n, const real *a, real keep, real *m) {
+ * weights themselves where Z = sum + e; s over its sum where Z = 1; absolute values where scores
+ * have a sign. The scale is left out, else no head could pass 0.3 at scale 0.2, where Table 14 has
+ * Sink_1 = 9.41 %. A row of zeros has m = 0. An infinite weight (exp with Z = 1) gives NaN. */
+void row_metric(const Config *c, idx n, const real *a, real row_stat, real *m) {
     for (idx j = 0; j < n; j++) m[j] = real_abs(a[j]);
-    real Z = row_normalizer(c, keep), sum = vec_sum(n, m);
+    real Z = row_normalizer(c, row_stat), sum = vec_sum(n, m);
     if (c->sim != SIM_EXP && Z != 0) sum += NORMALIZER_EPS / Z;
     for (idx j = 0; j < n; j++) m[j] = sum == 0 ? 0 : m[j] / sum;
 }
@@ -1534,8 +1496,19 @@ void row_metric(const Config *c, idx n, const real *a, real keep, real *m) {
 /* -------------------------------------------------------------------------------------------------
  * 3.7  Attention                                           [E4] [E29] [T4] [T12], and THE FORMULA
  *
- * [E4] A = Softmax(Q K^T / sqrt(d_h) + M), O = A V in each head, with 3.6 for Softmax, a distance
- * bias b_h, and a column * beside the keys. Section 7.3 in these terms (Table 4: Sink_*, Sink_1):
+ * [E4] A = Softmax(Q K^T / sqrt(d_h) + M), O = A V in each head. Here 3.6 stands for Softmax, b is
+ * the distance bias of 3.4, and a column * joins the keys. Query i of a head, step by step:
+ *
+ *     column     0       1 .. N
+ *   z_i [1+N]   z_i*  |  <q_i, k_j> / sqrt(D) + b(i-j)        -infinity where not visible
+ *   a_i [1+N]   s_ij / Z_i                                    3.6
+ *   o_i [D]     scale (a_i* v* + sum_j a_ij v_j) + v+
+ *
+ * q and k come rotated (3.4) and through phi (3.5). This section is one head in plain loops over i
+ * and j. `--plain` runs everything by it. By default chapter 14 computes the same numbers, several
+ * times as fast, in tiles of queries; a test holds one to the other in every variant, both ways.
+ *
+ * THE EXTRA COLUMN. Section 7.3 in these terms (Table 4: Sink_*, Sink_1):
  *
  *   default      no column *                                                   -        18.18 %
  *   sink token   x* is a row of the input, a key like any other here           74.12     0.00
@@ -1543,99 +1516,35 @@ void row_metric(const Config *c, idx n, const real *a, real keep, real *m) {
  *   K biases     the same with v* = 0: * takes weight and gives nothing        73.34     0.00
  *   V biases     no column; v+ joins every output, outside the weights         -        17.53
  *
- * Table 5 fixes v* = m v': with m the sink goes back to token 1 (m = 20: Sink_1 25.88 %). Beyond
- * the paper, z_i* may be 0 (softmax-off-by-one) or a learned number, with v* = 0. k* joins after
- * the rotation, unturned, so that <R_i q, k*> depends on i. Every row sees it, at no distance.
- * Under softmax a column with v* = 0 is a gate: with S_i = sum_j e^z_ij over the keys, their sum is
- * S_i / (S_i + e^z_i*) of what it would be without. Under Z = 1 such a column changes nothing.
+ * Others call k* a null key, PyTorch bias_k, and the pair an attention bias. Beyond the paper, z_i*
+ * may be 0 (softmax-off-by-one) or a learned number, with v* = 0. k* joins after the rotation, not
+ * rotated itself, so <R_i q, k*> depends on i. Every row sees it, at no distance.
+ * Under softmax a column with v* = 0 is a gate. Let u be the sum of e^z_ij over the keys: their
+ * weights sum to u / (u + e^z_i*), not to 1. Under Z = 1 such a column changes nothing.
  *
- * A task is one sequence and one key head; its query heads follow one another, and each goes down
- * its rows in strips of R <= STRIP rows against all n = hi - lo keys that any of them sees:
- *
- *     column    0     1 .. n
- *   z [R,1+n]  z_i* | q k^T / sqrt(D) + bias       a matrix multiply     -infinity where not seen
- *   a [R,1+n]       s / Z                          row by row (3.6)
- *   o [R,D]         scale (a v + a_* v*) + v+      a matrix multiply
- *
- * BACKWARD of a strip, from do = dL/do. Component d of the output is
+ * BACKWARD, from do = dL/do. Component d of the output is
  *     o_id = scale (sum_j a_ij v_jd + a_i* v*_d) + v+_d,        so that
  *       da_ij = scale sum_d do_id v_jd = scale <do_i, v_j>       da_i* = scale <do_i, v*>
  *       dv_jd = scale sum_i a_ij do_id                           dv*_d = scale sum_i a_i* do_id
  *       dv+_d = sum_i do_id                                      v+ is outside the scale
  *     a = s / Z in row i (3.6), with * among the columns of the sum:
- *       D_i = sum_j a_ij da_ij                                   dz_ij = g_ij da_ij - pi_ij D_i
+ *       delta_i = sum_j a_ij da_ij                dz_ij = s'_ij / Z_i da_ij - dlogz_ij delta_i
  *     z_ij = sum_d q_id k_jd / sqrt(D) + b(i-j),  z_i* = sum_d q_id k*_d / sqrt(D), or the logit
  *       dq_id = (sum_j dz_ij k_jd + dz_i* k*_d) / sqrt(D)
  *       dk_jd = sum_i dz_ij q_id / sqrt(D)                       dk*_d = sum_i dz_i* q_id / sqrt(D)
  *       db(n) = sum of dz_ij over i - j = n                      dlogit = sum_i dz_i*
- * D_i equals <do_i, o_i - v+>, since scale sum_j a_ij v_j = o_i - v+; the sum over the row needs no
- * second array. A K bias has da_i* = 0 and learns from D_i alone: dz_i* = -pi_i* D_i. With Z = 1
- * even that is 0, and so is all of dk*.
+ * delta_i equals <do_i, o_i - v+>, and so FlashAttention, which named it, computes it. A K bias has
+ * da_i* = 0 and learns from delta_i alone: dz_i* = -dlogz_i* delta_i. With Z = 1 even that is 0,
+ * and so is all of dk*.
  *
- * No score outlives its strip: keep [B,H,N] is all that the forward leaves, and the backward makes
- * the scores again, with the same bits. k and v are transposed once a task (kt, vt [D,N]), so
- * that every product reads its right factor along rows.
+ * A row of scores is gone when its query is done. row_stat [B,H,N] is all that the forward leaves
+ * of it, and the backward makes the scores again, with the same bits.
  *
- * ABLATIONS. Weights tell where attention goes, not what for. An evaluation may take one column j
- * from all rows but j's own, in every block and head (struct Ablation, `sink eval --ablate`):
- *
- *   key      z_ij = -infinity      i spreads its weight over what else it sees
- *   value    o_i loses a_ij v_j    the weight is still spent, and buys nothing
- *   mean     a_ij v_j becomes a_ij times the mean of the sequence's v. This is the one that lets a
- *            row know something of what comes after it, in 1/N of a value
- *
- * Row j keeps its own key and value, so the states of token j, and its keys in the blocks above,
- * are as they were (causal mask); what changes is what others take from it. No backward.
- *
- * Cost for a head and a sequence of N rows, causal: some N (N + STRIP) / 2 pairs, since a strip
- * meets the keys up to its last row; D multiply-adds each in 2 products forward, 5 backward (scores
- * again, da, dq, dk, dv). At D = 96, N = 2048 in float a head and layer keeps 8 KB of a sequence,
- * a thread has 2.4 MB of scratch, and a map of all pairs would take 16.8 MB.
- * Tests: 3.7 of test_sink.c, against plain loops over 70 rows, so that strips, windows and prefixes
- * cut across each other; gradients against differences; chapter 7 has [E4] [T4] in closed form.
+ * Cost for a head and a sequence of N rows, causal: N (N + 1) / 2 pairs (i,j) of D multiply-adds,
+ * twice forward and five times backward (scores again, da, dq, dk, dv).
+ * Tests: 3.7 of test_sink.c, against its slow model over 70 rows; gradients against differences;
+ * chapter 7 has [E4] [T4] in closed form.
  */
-enum { STRIP = 32 };
-
-/* One task's sizes and its piece of scratch, in which nothing outlives the task. */
-typedef struct Strip {
-    idx N, D, ld;                       /* rows; head width; row length of the maps below, N + 1 */
-    real *kt, *vt;                      /* [D,N] [D,N] */
-    real *z, *a, *da;                   /* [STRIP,ld] each; z becomes a or, backward, dz in place */
-    real *g, *pi;                       /* [ld] each: slope and pull of one row */
-    real *fixed;                        /* [D]: the fixed v* of Table 5 */
-} Strip;
-
-/* The last 64 lie unused between two threads' pieces: no cache line is written by both. */
-static idx strip_size(const Config *c, idx N) {
-    idx D = c->head_dim, ld = N + 1;
-    return 2 * D * N + (3 * STRIP + 2) * ld + D + 64;
-}
-
-/* This thread's piece of a->strip, cut for N rows, at most the a->N that it was made for. */
-static Strip strip_of(const Config *c, const Acts *a, idx N) {
-    real *at = a->strip + worker() * strip_size(c, a->N);
-    Strip s = {.N = N, .D = c->head_dim, .ld = N + 1};
-    idx D = s.D, ld = s.ld;
-    s.kt = at;                  s.vt = s.kt + D * N;
-    s.z = s.vt + D * N; s.a = s.z + STRIP * ld;     s.da = s.a + STRIP * ld;
-    s.g = s.da + STRIP * ld;    s.pi = s.g + ld;            s.fixed = s.pi + ld;
-    return s;
-}
-
-/* Which keys a strip's rows i0 <= i < i1 see between them: [lo,hi). Row i0 sees farthest back, to
- * i0-w+1, row i1-1 farthest ahead, to itself; the prefix is rows first .. first+p-1. Keys between a
- * prefix and a window far behind it are in the span too, and masked. */
-typedef struct Span { idx lo, hi; } Span;
-
-static Span span_of(const Config *c, int l, idx N, idx i0, idx i1) {
-    int w = config_window(c, l), first = c->sink_token ? 1 : 0;    /* x* is row 0: not of the p */
-    Span s = {.lo = w && i0 - w + 1 > 0 ? i0 - w + 1 : 0, .hi = i1};
-    if (c->prefix) {
-        if (s.lo > first) s.lo = first;
-        if (s.hi < first + c->prefix) s.hi = first + c->prefix < N ? first + c->prefix : N;
-    }
-    return s;
-}
 
 /* The mask: (j <= i and j > i-w) or j in the prefix. Rows i, columns j; o is seen:
  *
@@ -1650,34 +1559,11 @@ static Span span_of(const Config *c, int l, idx N, idx i0, idx i1) {
  *  5  o o o o o o    o . . o o o    o o o o o o    o o o . o o  5   .  o o . o o
  *
  * w counts the query itself, as in the authors' code. Only rows 1 .. w see token 1 then, and
- * alpha_1 is at most w/T: 0.5 for w = 32 and T = 64. Every row sees * and the prefix, x*'s row too;
- * the prefix counts tokens, so that a window forgets x* like any key. */
+ * alpha_1 is at most w/T: 0.5 for w = 32 and T = 64. Every row sees * and the prefix, x*'s row too.
+ * The prefix counts tokens, so a window forgets x* like any key. */
 bool visible(const Config *c, int l, idx i, idx j) {
-    int w = config_window(c, l), first = c->sink_token ? 1 : 0;
+    int w = config_window(c, l), first = c->sink_token ? 1 : 0;    /* x* is row 0: not of the p */
     return (j <= i && (!w || j > i - w)) || (j >= first && j < first + c->prefix);
-}
-
-/* The key [D] and value [D] of the extra column for head h; k* is NULL where none is learned, v*
- * where it is zero. Shared ones are one row for all heads (Table 12 right: Sink_* falls from 72.76
- * to 56.61 % for KV biases, from 73.34 to 68.31 % for K biases). */
-static const real *extra_key(const Config *c, const Layer *w, idx h) {
-    return w->kstar ? w->kstar + (c->extra_shared ? 0 : h) * c->head_dim : NULL;
-}
-static const real *extra_value(const Config *c, const Layer *w, idx h, real *fixed) {
-    idx D = c->head_dim;
-    if (w->vstar) return w->vstar + (c->extra_shared ? 0 : h) * D;
-    if (c->extra_value == VALUE_ZERO) return NULL;
-    /* Table 5: m v' = m e_1, or m v'' = m (1, .., 1)/sqrt(D), both of length m; not learned */
-    for (idx d = 0; d < D; d++)
-        fixed[d] = c->extra_value == VALUE_ONES ? (real)(c->extra_norm / sqrt((double)D))
-                   : d                          ? 0
-                                                : (real)c->extra_norm;
-    return fixed;
-}
-
-/* How many of the strip's columns row i reads: up to its own key, or the last of the prefix. */
-static idx row_columns(const Config *c, int l, idx N, Span strip, idx i) {
-    return span_of(c, l, N, i, i + 1).hi - strip.lo;
 }
 
 /* What <q, k> is multiplied by: 1/sqrt(D), and in some published models also 1/(l+1), so that the
@@ -1686,275 +1572,185 @@ static real score_scale(const Config *c, int l) {
     return (real)(1 / sqrt((double)c->head_dim) / (c->score_by_layer ? l + 1 : 1));
 }
 
-/* The scores of rows [i0,i1) of head h into s->z, row length ld: of row i the column * and then
- * row_columns, -infinity where not visible; what follows is undefined. q [R,D] are those rows, at
- * the stride H*D; bias is the head's table by j - i, or NULL. Forward and backward call this on the
- * same numbers, so both have the same bits. */
-static void strip_scores(const Config *c, const Layer *w, int l, idx h, const Strip *s,
-                         const real *q, const real *bias, Span span, idx i0, idx i1) {
-    idx D = s->D, N = s->N, n = span.hi - span.lo, stride = c->heads * D;
-    idx ld = s->ld;
-    real per_root = score_scale(c, l);
-    const real *kstar = extra_key(c, w, h);
-    /* q k^T [R,n]: rows of q times the columns lo .. hi-1 of kt */
-    matmul_here(s->z + 1, ld, rows_of(q, stride), rows_of(s->kt + span.lo, N), i1 - i0, n, D,
-                false);
-    for (idx i = i0; i < i1; i++) {
-        real *z = s->z + (i - i0) * ld, *keys = z + 1;       /* [1+n]; keys[j] is key lo + j */
-        const real *q_i = q + (i - i0) * stride;             /* [D] */
-        idx seen = row_columns(c, l, N, span, i);
-        vec_scale(seen, keys, per_root);
-        /* [E6] [E7] b(i-j), after the division: a run of the table, from j = lo on */
-        if (bias) vec_add(seen, keys, bias + span.lo - i);
-        /* M of equation 4. From i-w+1 on all is visible; only what lies before is asked */
-        idx from = config_window(c, l) ? i - config_window(c, l) + 1 : 0;
-        for (idx j = span.lo; j < from; j++)
-            if (!visible(c, l, i, j)) keys[j - span.lo] = -INFINITY;
-        /* the extra column: none, 0, a logit, or k*, which meets q raw: no rotation, phi or bias */
-        z[0] = c->extra == EXTRA_NONE ? -INFINITY : c->extra == EXTRA_ZERO ? 0
-             : c->extra == EXTRA_LOGIT ? w->logit[h] : vec_dot(D, q_i, kstar) * per_root;
-    }
+/* k* [D] of head h, NULL where none is learned. Shared ones are one row for all heads (Table 12
+ * right: Sink_* falls from 72.76 to 56.61 % for KV biases, from 73.34 to 68.31 % for K biases). */
+static const real *extra_key(const Config *c, const Layer *w, idx h) {
+    return w->kstar ? w->kstar + (c->extra_shared ? 0 : h) * c->head_dim : NULL;
 }
 
-/* Copies what a row shows into the caller's maps [B,H,N,S]: * if there is one, then every key (x*
- * first), 0 where invisible. z, a [1+n] as in a strip; m [1+n] is scratch. Weights leave as
- * scale * a, so a softmax row sums to alpha of equation 29; m is free of it. */
-static void probe_row(const Config *c, const Probe *p, idx row, idx N, Span span, const real *z,
-                      const real *a, real keep, real *m) {
-    idx extra = c->extra ? 1 : 0, S = extra + N;
-    row_metric(c, span.hi - span.lo + 1, a, keep, m);
-    const real *from[] = {z, a, m};
-    real *map[] = {p->z, p->weight, p->metric}, factor[] = {1, (real)c->scale, 1};
-    for (idx k = 0; k < 3; k++) {
-        if (!map[k]) continue;
-        real *to = map[k] + row * S, *keys = to + extra;
-        zero(to, S);
-        if (extra && z[0] != -INFINITY) to[0] = factor[k] * from[k][0];
-        for (idx j = span.lo; j < span.hi; j++)
-            if (z[1 + j - span.lo] != -INFINITY) keys[j] = factor[k] * from[k][1 + j - span.lo];
-    }
+/* v* [D] of head h, NULL where it is zero: learned, or one that acts_create has filled. */
+static const real *extra_value(const Config *c, const Layer *w, const Acts *a, idx h) {
+    return w->vstar ? w->vstar + (c->extra_shared ? 0 : h) * c->head_dim : a->vfixed;
 }
 
-/* Which column of a strip's row i is ablated, 0 for *; -1: none. own: the keys that the row reads.
- */
-static idx ablated_column(const Acts *a, idx b, idx i, Span own) {
-    if (!a->ablation) return -1;
-    idx j = a->ablation->column[b];
-    if (j < 0) return 0;
-    return j != i && j >= own.lo && j < own.hi ? 1 + j - own.lo : -1;
+/* The fixed v* of Table 5: extra_norm e_1, or extra_norm (1, .., 1)/sqrt(D), both of that length.
+ * The longer it is, the more of the sink goes back to token 1 (20: Sink_1 25.88 %). */
+static void fixed_value(const Config *c, real *v) {
+    double n = c->extra_norm;
+    for (int d = 0; d < c->head_dim; d++)
+        v[d] = (real)(c->extra_value == VALUE_ONES ? n / sqrt((double)c->head_dim) : d ? 0 : n);
 }
 
-/* mean [D] of the rows of v [N,D] at stride ld. */
-static void value_mean(real *mean, const real *v, idx ld, idx N, idx D) {
-    zero(mean, D);
-    for (idx j = 0; j < N; j++) vec_add(D, mean, v + j * ld);
-    vec_scale(D, mean, (real)(1 / (double)N));
-}
-
-/* Head h of sequence b, from the keys already transposed in s->kt; a v reads v as it lies. q, k are
- * phi(R q), phi(R k). Writes o [R,D] at stride H*D, and keep [R], of the rows from a->past on, R of
- * them: row i of the sequence is row above + i of q and o, and row0 + i of keep and the maps.
- *
- * Strips begin at multiples of STRIP, wherever the rows begin: so a row meets its keys from the
- * same column on in every forward, whatever rows go with it. What its strip has beyond its own keys
- * adds zeros at the end of the sums of a v. That is why a row made from a cache has the bits of the
- * whole forward. */
-static void head_forward(const Model *m, Acts *a, int l, idx b, idx h, const Strip *s) {
+/* z_i*, from q_i [D]: k* meets q_i without rotation, phi and bias of its own. */
+static real extra_score(const Model *m, int l, idx h, const real *q_i) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
-    LayerActs *la = &a->layer[l];
-    idx D = s->D, N = s->N, H = c->heads, Kw = c->kv_heads * D, kh = h / (H / c->kv_heads);
-    idx R = N - a->past, above = b * R - a->past, row0 = (b * H + h) * R - a->past;
-    idx ld = s->ld, stride = (H * D);
-    const real *q = la->fq + (h * D);                                /* rows at stride H*D */
-    const real *v = la->v + b * N * Kw + (kh * D);                   /* [N,D] at stride K*D */
-    const real *bias = head_bias(a, h);
-    real *o = la->o + (h * D), scale = (real)c->scale;
-    const real *vstar = extra_value(c, w, h, s->fixed);              /* [D] */
-    const real *vplus = w->vplus ? w->vplus + (h * D) : NULL;        /* [D] */
-    /* the weights that an ablation took from this strip's rows, and where they go: to nothing, or
-     * to the mean v, which stands in vt, the backward's */
-    real taken[STRIP], *mean = NULL;
-    if (a->ablation && a->ablation->what == ABLATE_MEAN)
-        value_mean(mean = s->vt, v, Kw, N, D);
-    for (idx i0 = a->past, i1; i0 < N; i0 = i1) {
-        /* z = q k^T / sqrt(D) + bias */
-        idx start = i0 - i0 % STRIP;
-        i1 = start + STRIP < N ? start + STRIP : N;
-        Span span = span_of(c, l, N, start, i1);
-        idx n = span.hi - span.lo;
-        strip_scores(c, w, l, h, s, q + (above + i0) * stride, bias, span, i0, i1);
-        for (idx i = i0; i < i1; i++) { /* a = s/Z; a probe sees z before and a after */
-            real *row = s->z + (i - i0) * ld;
-            idx seen = row_columns(c, l, N, span, i);
-            Span own = {span.lo, span.lo + seen};
-            idx cut = ablated_column(a, b, i, own);
-            if (cut >= 0 && a->ablation->what == ABLATE_KEY) row[cut] = -INFINITY;
-            if (a->probe) copy(s->a, row, seen + 1);
-            real keep = row_forward(c, seen + 1, row, s->g);
-            la->keep[row0 + i] = keep;
-            zero(row + 1 + seen, n - seen);                  /* the product takes all n columns */
-            if (a->probe) probe_row(c, &a->probe[l], row0 + i, N, own, s->a, row, keep, s->pi);
-            taken[i - i0] = cut < 0 ? 0 : row[cut];
-            if (cut >= 0) row[cut] = 0;
-        }
-        /* a v [R,D]: weights [R,n], now in s->z, times rows lo .. hi-1 of v */
-        matmul_here(o + (above + i0) * stride, stride, rows_of(s->z + 1, ld),
-                    rows_of(v + span.lo * Kw, Kw), i1 - i0, D, n, false);
-        for (idx i = i0; i < i1; i++) {                      /* o = scale (a v + a_* v*) + v+ */
-            real *o_i = o + (above + i) * stride, a_star = s->z[(i - i0) * ld];
-            for (idx d = 0; vstar && d < D; d++) o_i[d] += a_star * vstar[d];
-            for (idx d = 0; mean && d < D; d++) o_i[d] += taken[i - i0] * mean[d];
-            for (idx d = 0; d < D; d++) o_i[d] *= scale;
-            for (idx d = 0; vplus && d < D; d++) o_i[d] += vplus[d];
-        }
+    switch (c->extra) {
+    case EXTRA_NONE:  return -INFINITY;
+    case EXTRA_ZERO:  return 0;
+    case EXTRA_LOGIT: return w->logit[h];
+    default:          return vec_dot(c->head_dim, q_i, extra_key(c, w, h)) * score_scale(c, l);
     }
 }
 
-/* From la->fq [B,R,H,D], la->fk and la->v [B,N,K,D] to la->o [B,R,H,D] and la->keep [B,H,R]: R rows
- * against all N = past + R keys. */
-static void attention_forward(const Model *m, Acts *a, int l, int B, idx R) {
+/* The scores z [1+N] of query q_i [D]: column 0 is *, column 1 + j is key j. k is key 0; a row of k
+ * holds K heads. */
+static void row_scores(const Model *m, const Acts *a, int l, idx h, idx N, idx i, const real *q_i,
+                       const real *k, real *z) {
     const Config *c = &m->c;
-    idx D = c->head_dim, K = c->kv_heads, group = c->heads / K, N = a->past + R;
+    const real *bias = head_bias(a, h);                      /* by j - i, or NULL */
+    idx D = c->head_dim, Kw = c->kv_heads * D;
+    z[0] = extra_score(m, l, h, q_i);
+    for (idx j = 0; j < N; j++) {
+        z[1 + j] = -INFINITY;
+        if (!visible(c, l, i, j)) continue;                  /* M of equation 4 */
+        z[1 + j] = vec_dot(D, q_i, k + j * Kw) * score_scale(c, l);
+        if (bias) z[1 + j] += bias[j - i];                   /* [E6] [E7], after the division */
+    }
+}
+
+/* y [n] += a x [n] */
+static void add_times(idx n, real *restrict y, real a, const real *restrict x) {
+    for (idx d = 0; d < n; d++) y[d] += a * x[d];
+}
+
+/* This thread's piece of scratch: here rows of N+1 numbers. */
+static real *attention_scratch(const Acts *a) { return a->scratch + worker() * a->scratch_size; }
+
+/* Head h of sequence b: from q, k, v to o and row_stat. A row of q and o holds H heads, one of k
+ * and v holds K, so a head's rows lie Qw and Kw numbers apart. */
+static void head_forward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
+    const Config *c = &m->c;
+    const Layer *w = &m->w.layer[l];
+    const LayerActs *la = &a->layer[l];
+    idx D = c->head_dim, H = c->heads, K = c->kv_heads, Qw = H * D, Kw = K * D;
+    idx q0 = b * N * Qw + h * D, k0 = b * N * Kw + h / (H / K) * D;
+    const real *k = la->fk + k0, *v = la->v + k0, *vstar = extra_value(c, w, a, h);
+    real scale = (real)c->scale, *row = attention_scratch(a), *spare = row + N + 1;
+    for (idx i = 0; i < N; i++) {
+        real *o_i = la->o + q0 + i * Qw;
+        /* z_i, then a_i = s/Z in its place */
+        row_scores(m, a, l, h, N, i, la->fq + q0 + i * Qw, k, row);
+        la->row_stat[(b * H + h) * N + i] = row_forward(c, N + 1, row, spare);
+        /* o_i = scale (a_i* v* + sum_j a_ij v_j) + v+ */
+        zero(o_i, D);
+        if (vstar) add_times(D, o_i, row[0], vstar);
+        for (idx j = 0; j < N; j++)
+            if (visible(c, l, i, j)) add_times(D, o_i, row[1 + j], v + j * Kw);
+        for (idx d = 0; d < D; d++) o_i[d] *= scale;
+        if (w->vplus) vec_add(D, o_i, w->vplus + h * D);
+    }
+}
+
+/* From la->fq [B,N,H,D], la->fk and la->v [B,N,K,D] to la->o [B,N,H,D] and la->row_stat [B,H,N]. */
+static void attention_forward(const Model *m, Acts *a, int l, int B, idx N) {
+    idx K = m->c.kv_heads, group = m->c.heads / K;
     PARALLEL
-    for (idx task = 0; task < B * K; task++) {
-        idx b = task / K, kh = task % K;
-        Strip s = strip_of(c, a, N);
-        const real *k = a->layer[l].fk + (b * N * K + kh) * D;   /* [N,D] at stride K*D */
-        transpose(s.kt, N, k, K * D, N, D);                      /* [D,N]: heads lie side by side */
-        for (idx h = kh * group; h < (kh + 1) * group; h++) head_forward(m, a, l, b, h, &s);
-    }
+    for (idx task = 0; task < B * K; task++)
+        for (idx h = task % K * group; h < (task % K + 1) * group; h++)
+            head_forward(m, a, l, task / K, h, N);
 }
 
-/* What the backward of one head and sequence reads and writes. dq is overwritten, the others are
- * added to: dk, dv by all heads of the group, slot and dbias strip by strip. */
-typedef struct HeadGrads {
-    const real *q, *k, *dout;           /* [N,D] at the strides H*D, K*D, H*D; dout is dL/do */
-    real *dq, *dk, *dv,                 /* [N,D] at the strides H*D, K*D, K*D */
-        *slot,                          /* [3D+1]: dk* [D], dv* [D], dv+ [D] and the logit's */
-        *dbias;                         /* [2N-1] by j - i, for T5; or NULL */
-} HeadGrads;
-
-/* dz = g da - pi D_i for a row, with the scale in da and in D_i. */
-WIDE(row_gradient,
-     (idx n, real *restrict dz, const real *restrict g, const real *restrict pi,
-      const real *restrict da, real scale, real pulled),
-     (n, dz, g, pi, da, scale, pulled))
-{
-    for (idx j = 0; j < n; j++) dz[j] = g[j] * (scale * da[j]) - pi[j] * pulled;
-}
-
-/* One strip of head h backward: rows [i0,i1), following the derivation at the top of 3.7. Each
- * fragment names the forward line that it differentiates, last line first. The scale sits in
- * da = scale <do, v>: it is multiplied in row by row, into D_i and dz, and into a before dv. */
-static void strip_backward(const Model *m, const Acts *a, int l, idx h, const Strip *s,
-                           const HeadGrads *p, const real *keep, idx i0, idx i1) {
+/* Head h of sequence b backward: dq is overwritten, the others are added to. Above each step stands
+ * the forward line that it differentiates, last line first. */
+static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
-    idx D = s->D, N = s->N, R = i1 - i0;
-    idx ld = s->ld, Qw = (c->heads * D), Kw = (c->kv_heads * D);
-    Span span = span_of(c, l, N, i0, i1);
-    idx n = span.hi - span.lo;
-    real scale = (real)c->scale, per_root = score_scale(c, l);
-    const real *bias = head_bias(a, h);
-    const real *kstar = extra_key(c, w, h), *vstar = extra_value(c, w, h, s->fixed);
-    const real *dout = p->dout + i0 * Qw, *q = p->q + i0 * Qw;       /* [R,D]: the strip's rows */
-    real *dq = p->dq + i0 * Qw;                                      /* [R,D] */
+    const LayerActs *la = &a->layer[l];
+    idx D = c->head_dim, H = c->heads, K = c->kv_heads, Qw = H * D, Kw = K * D;
+    idx q0 = b * N * Qw + h * D, k0 = b * N * Kw + h / (H / K) * D, bh = b * H + h;
+    const real *k = la->fk + k0, *v = la->v + k0;
+    const real *kstar = extra_key(c, w, h), *vstar = extra_value(c, w, a, h);
+    real *dk = a->dk + k0, *dv = a->dv + k0;
+    real *dkstar = a->slot + bh * (3 * D + 1), *dvstar = dkstar + D, *dvplus = dvstar + D;
+    real *dlogit = dvplus + D, *dbias = a->dbias ? a->dbias + bh * (2 * N - 1) + N - 1 : NULL;
+    real *z = attention_scratch(a), *a_i = z + N + 1, *ds = a_i + N + 1, *dlogz = ds + N + 1;
+    real *da = dlogz + N + 1, *dz = z;
+    real scale = (real)c->scale, root = score_scale(c, l);
+    for (idx i = 0; i < N; i++) {
+        const real *q_i = la->fq + q0 + i * Qw, *do_i = a->dout + q0 + i * Qw;
+        real *dq_i = a->dq + q0 + i * Qw;
+        /* the scores again, and row_stat gives Z back: a = s/Z, s'/Z, and the gradient of log Z */
+        row_scores(m, a, l, h, N, i, q_i, k, z);
+        row_backward(c, N + 1, z, la->row_stat[bh * N + i], a_i, ds, dlogz);
 
-    /* o_i = scale (sum_j a_ij v_j + a_i* v*) + v+ :  s->da = <do_i, v_j>, without the scale yet;
-     * da_i* = <do_i, v*>, 0 for a K bias and for no column;  dv+ += do_i */
-    matmul_here(s->da + 1, ld, rows_of(dout, Qw), rows_of(s->vt + span.lo, N), R, n, D, false);
-    for (idx i = 0; i < R; i++) {
-        const real *do_i = dout + i * Qw;
-        s->da[i * ld] = vstar ? vec_dot(D, do_i, vstar) : 0;
-        for (idx d = 0; w->vplus && d < D; d++) p->slot[2 * D + d] += do_i[d];
-    }
-    /* a = s/Z :  dz = g da - pi D_i. The scores are made again, and the kept number gives Z back */
-    strip_scores(c, w, l, h, s, q, bias, span, i0, i1);
-    for (idx i = 0; i < R; i++) {
-        real *z = s->z + i * ld, *a_i = s->a + i * ld, *da = s->da + i * ld;
-        idx seen = row_columns(c, l, N, span, i0 + i);
-        row_backward(c, seen + 1, z, keep[i0 + i], a_i, s->g, s->pi);
-        /* D_i = sum_j a_j da_j; masked columns have a = g = pi = 0, so they take no part in it and
-         * get dz = 0, column 0 among them where there is no extra column */
-        real pulled = scale * vec_dot(seen + 1, a_i, da);
-        row_gradient(seen + 1, z, s->g, s->pi, da, scale, pulled);   /* dz over z */
-        /* z_ij = .. + b(i-j), z_i* = logit :  both take dz before it is divided by sqrt(D) */
-        if (p->dbias)
-            for (idx j = 0; j < seen; j++) p->dbias[N - 1 - (i0 + i) + span.lo + j] += z[1 + j];
-        if (c->extra == EXTRA_LOGIT) p->slot[3 * D] += z[0];
-        vec_scale(seen + 1, z, per_root);                            /* dz / sqrt(D) */
-        if (scale != 1) vec_scale(seen + 1, a_i, scale);             /* scale a */
-        zero(z + 1 + seen, n - seen);
-        zero(a_i + 1 + seen, n - seen);
-    }
-    /* z_ij = <q_i, k_j>/sqrt(D) + .. :  dq [R,D] = dz k / sqrt(D), in full, since the strip holds
-     * every key of its rows;  dk [n,D] += dz^T q / sqrt(D), a part, since other rows see k_j too
-     * o_i = scale sum_j a_ij v_j + .. :  dv [n,D] += scale a^T do */
-    matmul_here(dq, Qw, rows_of(s->z + 1, ld), rows_of(p->k + span.lo * Kw, Kw), R, D, n, false);
-    matmul_here(p->dk + span.lo * Kw, Kw, transpose_of(s->z + 1, ld), rows_of(q, Qw), n, D, R,
-                true);
-    matmul_here(p->dv + span.lo * Kw, Kw, transpose_of(s->a + 1, ld), rows_of(dout, Qw), n, D, R,
-                true);
-    /* z_i* = <q_i, k*>/sqrt(D) :  dq_i += dz_i* k* / sqrt(D);  dk* += dz_i* q_i / sqrt(D)
-     * o_i = .. + scale a_i* v* :  dv* += scale a_i* do_i, where v* is learned */
-    for (idx i = 0; i < R; i++)
-        for (idx d = 0; d < D; d++) {
-            if (kstar) {
-                dq[i * Qw + d] += s->z[i * ld] * kstar[d];
-                p->slot[d] += s->z[i * ld] * q[i * Qw + d];
-            }
-            if (w->vstar) p->slot[D + d] += s->a[i * ld] * dout[i * Qw + d];
+        /* o_i = scale (a_i* v* + sum_j a_ij v_j) + v+ */
+        vec_add(D, dvplus, do_i);
+        zero(da, N + 1);
+        if (vstar) da[0] = scale * vec_dot(D, do_i, vstar);
+        add_times(D, dvstar, scale * a_i[0], do_i);
+        for (idx j = 0; j < N; j++) {
+            if (!visible(c, l, i, j)) continue;
+            da[1 + j] = scale * vec_dot(D, do_i, v + j * Kw);
+            add_times(D, dv + j * Kw, scale * a_i[1 + j], do_i);
         }
+        /* a_ij = s_ij / Z_i */
+        real delta = vec_dot(N + 1, a_i, da);
+        for (idx j = 0; j < N + 1; j++) dz[j] = ds[j] * da[j] - dlogz[j] * delta;
+
+        /* z_ij = <q_i, k_j> / sqrt(D) + b(i-j) */
+        zero(dq_i, D);
+        for (idx j = 0; j < N; j++) {
+            if (!visible(c, l, i, j)) continue;
+            add_times(D, dq_i, dz[1 + j] * root, k + j * Kw);
+            add_times(D, dk + j * Kw, dz[1 + j] * root, q_i);
+            if (dbias) dbias[j - i] += dz[1 + j];
+        }
+        /* z_i* = <q_i, k*> / sqrt(D), or the logit */
+        if (kstar) add_times(D, dq_i, dz[0] * root, kstar);
+        add_times(D, dkstar, dz[0] * root, q_i);
+        *dlogit += dz[0];
+    }
+}
+
+/* Empties what a backward adds to. A slot holds what all sequences share of one head and sequence:
+ * its dk*, dv*, dv+ and dlogit. So no two threads ever add to one number. */
+static void slots_begin(const Config *c, Acts *a, int B, idx N) {
+    idx Kw = c->kv_heads * c->head_dim;
+    zero(a->dk, B * N * Kw);
+    zero(a->dv, B * N * Kw);
+    zero(a->slot, (idx)B * c->heads * (3 * c->head_dim + 1));
+}
+
+/* Adds the slots [B,H,3D+1] up in one order. [T12] shared: every head adds to row 0. [T13] dims of
+ * k* that are fixed at 0 get no gradient. */
+static void slots_end(Model *m, const Acts *a, int l, int B) {
+    const Config *c = &m->c;
+    Layer *d = &m->d.layer[l];
+    idx D = c->head_dim, H = c->heads;
+    for (idx bh = 0; bh < B * H; bh++) {
+        const real *slot = a->slot + bh * (3 * D + 1);
+        idx h = bh % H, star = (c->extra_shared ? 0 : h) * D;
+        for (idx x = 0; x < D; x++) {
+            if (d->kstar && config_learned_dim(c, (int)x)) d->kstar[star + x] += slot[x];
+            if (d->vstar) d->vstar[star + x] += slot[D + x];
+            if (d->vplus) d->vplus[h * D + x] += slot[2 * D + x];
+        }
+        if (d->logit) d->logit[h] += slot[3 * D];
+    }
 }
 
 /* From a->dout [B,N,H,D] to a->dq [B,N,H,D], a->dk and a->dv [B,N,K,D] (overwritten), a->dbias and
- * the gradients of k*, v*, v+, logit (added to). A task owns its sequence's and key head's dk and
- * dv, to which its H/K query heads add in turn. What belongs to all sequences has a slot a head and
- * sequence; the slots are summed in one order, so the bits do not depend on the threads. */
+ * the gradients of k*, v*, v+, logit (added to). A task owns the dk and dv of its sequence and key
+ * head, to which its H/K query heads add in turn. */
 static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
-    const Config *c = &m->c;
-    const LayerActs *la = &a->layer[l];
-    idx D = c->head_dim, H = c->heads, K = c->kv_heads, group = H / K;
-    idx Qw = (H * D), Kw = (K * D), wide = 3 * D + 1, u = (2 * N - 1);   /* slot, row of dbias */
-    zero(a->dk, B * N * Kw);
-    zero(a->dv, B * N * Kw);
-    zero(a->slot, B * H * wide);
+    idx K = m->c.kv_heads, group = m->c.heads / K;
+    slots_begin(&m->c, a, B, N);
     PARALLEL
-    for (idx task = 0; task < B * K; task++) {
-        idx b = task / K, kh = task % K;
-        Strip s = strip_of(c, a, N);
-        idx q0 = b * N * Qw, k0 = b * N * Kw + (kh * D);
-        transpose(s.kt, N, la->fk + k0, Kw, N, D);           /* for q k^T, the scores */
-        transpose(s.vt, N, la->v + k0, Kw, N, D);            /* for do v^T, which is da */
-        for (idx h = kh * group; h < (kh + 1) * group; h++) {
-            idx bh = b * H + h, at = q0 + (h * D);
-            HeadGrads p = {.q = la->fq + at,
-                           .k = la->fk + k0,
-                           .dout = a->dout + at,
-                           .dq = a->dq + at,
-                           .dk = a->dk + k0,
-                           .dv = a->dv + k0,
-                           .slot = a->slot + bh * wide,
-                           .dbias = a->dbias ? a->dbias + bh * u : NULL};
-            for (idx i0 = 0; i0 < N; i0 += STRIP)
-                strip_backward(m, a, l, h, &s, &p, la->keep + bh * N, i0,
-                               i0 + STRIP < N ? i0 + STRIP : N);
-        }
-    }
-    /* [T12] shared: every head adds to row 0. [T13] dims of k* fixed at 0 get no gradient */
-    Layer *d = &m->d.layer[l];
-    for (idx b = 0; b < B; b++)
-        for (int h = 0; h < H; h++) {
-            const real *slot = a->slot + (b * H + h) * wide;
-            idx star = (c->extra_shared ? 0 : h) * D;
-            for (idx x = 0; x < D; x++) {
-                if (d->kstar && config_learned_dim(c, (int)x)) d->kstar[star + x] += slot[x];
-                if (d->vstar) d->vstar[star + x] += slot[D + x];
-                if (d->vplus) d->vplus[(h * D + x)] += slot[2 * D + x];
-            }
-            if (d->logit) d->logit[h] += slot[3 * D];
-        }
+    for (idx task = 0; task < B * K; task++)
+        for (idx h = task % K * group; h < (task % K + 1) * group; h++)
+            head_backward(m, a, l, task / K, h, N);
+    slots_end(m, a, l, B);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -1963,15 +1759,13 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
  *   concat   O = [o_1, .., o_H] W_O         W_O [H*D,C]       equation 4
  *   add      O = (o_1 + .. + o_H) W_O       W_O [D,C]         Appendix C.4
  *
- * The paper gives no shape for its "addition". Concatenation is a sum already: with W_O^h the rows
- * of W_O that meet head h, [o_1, .., o_H] W_O = sum_h o_h W_O^h. So adding after a W_O of each
- * head's own would change nothing; what can be meant is one W_O of D rows for all heads (d = 768,
- * H = 8: 73,728 numbers instead of 589,824). With one head both have the same bits. Table 12 left,
- * Sink_1: 18.18 % with 8 heads, 10.68 with 4, 12.95 with 2, 19.50 with 1; added 21.76.
+ * The paper gives no shape for its "addition". Concatenation is a sum already: [o_1, .., o_H] W_O =
+ * sum_h o_h W_O^h, with W_O^h the rows of W_O that meet head h. So adding behind a W_O of each
+ * head's own would change nothing. What can be meant is one W_O of D rows for all heads. Table 12
+ * left, Sink_1: 18.18 % with 8 heads, 10.68 with 4, 12.95 with 2, 19.50 with 1; added 21.76.
  *
- * Backward: osum_nd = sum_h o_nhd gives do_nhd = dosum_nd for every h: a sum hands its gradient on
- * whole. The product with W_O is in chapter 4; o [rows,H,D] as it lies is the concatenation.
- * Tests: 3.7 of test_sink.c, against the sum written out.
+ * Backward: osum = sum_h o_h gives do_h = dosum for every h. The product with W_O is in chapter 4;
+ * o [rows,H,D] as it lies is the concatenation.
  */
 
 /* What W_O multiplies: o itself [rows,H*D], or the sum of its heads [rows,D]. */
@@ -1988,11 +1782,10 @@ static const real *combine_forward(const Config *c, LayerActs *la, idx rows) {
     return la->osum;
 }
 
-/* From a->dosum, which linear_backward left, to a->dout [rows,H,D]. */
+/* From a->dosum, which linear_backward left, to a->dout [rows,H,D]; concatenated, they are one. */
 static void combine_backward(const Config *c, Acts *a, idx rows) {
     idx D = c->head_dim, H = c->heads;
-    if (c->combine == COMBINE_CONCAT) return;                /* dosum and dout are then one array */
-    /* osum = sum_h o_h :  row n = (row, head) of dout is row n / H of dosum */
+    if (c->combine == COMBINE_CONCAT) return;
     PARALLEL
     for (idx n = 0; n < rows * H; n++) copy(a->dout + n * D, a->dosum + n / H * D, D);
 }
@@ -2003,20 +1796,16 @@ static void combine_backward(const Config *c, Acts *a, idx rows) {
  *   gated   y = (act(x W1) * x W2) W3     W1, W2 [C,F]  W3 [F,C]     swiglu, geglu, reglu
  *   else    y = act(x W1) W2              W1 [C,F]      W2 [F,C]     swish, gelu, relu, gelutanh
  *
- * * is element by element. Table 11 has Sink_1 of 18.18, 17.86, 13.88 % for the gated, and 17.89,
- * 14.76, 16.90 % for swish, gelu, relu. It does not compare equal sizes: in the authors' code F is
- * 1536 for all six, so that a block has 3 C F or 2 C F weights, and the model 59.0 or 47.2 million
- * beside its embeddings. gelutanh and the biases b1, b2, b3 are for published models.
+ * * is element by element. Table 11 does not compare equal sizes: in the authors' code F is 1536
+ * for all six, so that a block has 3 C F or 2 C F weights. gelutanh and the biases b1, b2, b3 are
+ * for published models.
  *
  * With f1 = x W1, f2 = x W2 (1 when not gated) and fa = act(f1) * f2, element by element:
  *   y = fa W3            dfa = dy W3^T               dW3 += fa^T dy
  *   fa = act(f1) f2      df1 = dfa f2 act'(f1)       df2 = dfa act(f1)           product rule
  *   f1 = x W1            dx = df1 W1^T               dW1 += x^T df1
  *   f2 = x W2            dx += df2 W2^T              dW2 += x^T df2
- * x feeds both branches, so dx is the sum of both. f1, f2 and fa [rows,F] are kept; act(f1) is
- * not, and is made again with its slope.
- *
- * Cost: 3 C F multiply-adds a row forward (2 when not gated), twice that backward.
+ * f1, f2 and fa [rows,F] are kept; act(f1) is made again with its derivative.
  * Tests: 3.5 of test_sink.c, the seven activations against libm and all of Table 11 row by row.
  */
 
@@ -2025,44 +1814,41 @@ static void combine_backward(const Config *c, Acts *a, idx rows) {
 static void ffn_forward(const Model *m, const Layer *w, LayerActs *la, real *y, const real *x,
                         idx rows) {
     const Config *c = &m->c;
-    idx C = c->dim, F = c->ffn;
+    idx C = c->dim, F = c->ffn, n = rows * F;
     bool gated = config_gated(c);
-    idx n = rows * F;
     linear_forward(m, la->f1, x, w->w1, w->b1, rows, C, F);
     if (gated) linear_forward(m, la->f2, x, w->w2, w->b2, rows, C, F);
     PARALLEL                                                 /* fa = act(f1) * f2 */
     for (idx from = 0; from < n; from += CHUNK) {
-        idx some = n - from < CHUNK ? n - from : CHUNK;
-        ACTS[c->act](some, la->f1 + from, la->fa + from, NULL);
-        if (gated) vec_multiply(some, la->fa + from, la->f2 + from);
+        ACTS[c->act](chunk(n, from), la->f1 + from, la->fa + from, NULL);
+        if (gated) vec_multiply(chunk(n, from), la->fa + from, la->f2 + from);
     }
     linear_forward(m, y, la->fa, gated ? w->w3 : w->w2, gated ? w->b3 : w->b2, rows, F, C);
 }
 
-/* dx [rows,C] = the gradient of the input, from that of the output, dy [rows,C], and the input x
- * [rows,C]; a->df1 and a->df2 [rows,F] are overwritten; df1 holds dfa first. */
+/* dx [rows,C] is overwritten, from dy [rows,C] and the input x [rows,C]; a->df1 and a->df2 [rows,F]
+ * are overwritten; df1 holds dfa first. */
 static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerActs *la, Acts *a,
                          real *dx, const real *dy, const real *x, idx rows) {
-    idx C = c->dim, F = c->ffn;
+    idx C = c->dim, F = c->ffn, n = rows * F;
     bool gated = config_gated(c);
-    idx n = rows * F;
-    /* y = fa W3 + b3 (W2, b2 when not gated) :  dfa = dy W3^T, dW3 += fa^T dy, db3 += sum of dy */
+    /* y = fa W3 + b3 (W2, b2 when not gated):  dfa = dy W3^T, dW3 += fa^T dy, db3 += sum of dy */
     linear_backward(a->df1, false, gated ? d->w3 : d->w2, gated ? d->b3 : d->b2, dy, la->fa,
                     gated ? w->w3 : w->w2, rows, F, C);
-    /* fa = act(f1) * f2 :  df1 = dfa f2 act'(f1), df2 = dfa act(f1) */
     PARALLEL
     for (idx from = 0; from < n; from += CHUNK) {
-        real f[CHUNK], slope[CHUNK];                         /* act(f1), act'(f1) */
-        idx some = n - from < CHUNK ? n - from : CHUNK;
-        ACTS[c->act](some, la->f1 + from, f, slope);
+        real f[CHUNK], df[CHUNK], *df1 = a->df1 + from;      /* act(f1), act'(f1); dfa */
+        idx some = chunk(n, from);
+        ACTS[c->act](some, la->f1 + from, f, df);
+        /* fa = act(f1) * f2:  df2 = dfa act(f1), df1 = dfa f2 act'(f1) */
         if (gated) {
-            vec_multiply(some, f, a->df1 + from);
+            vec_multiply(some, f, df1);
             copy(a->df2 + from, f, some);
-            vec_multiply(some, slope, la->f2 + from);
+            vec_multiply(some, df, la->f2 + from);
         }
-        vec_multiply(some, a->df1 + from, slope);
+        vec_multiply(some, df1, df);
     }
-    /* f1 = x W1 + b1, f2 = x W2 + b2 :  dx = df1 W1^T + df2 W2^T */
+    /* f1 = x W1 + b1, f2 = x W2 + b2:  dx = df1 W1^T + df2 W2^T */
     linear_backward(dx, false, d->w1, d->b1, a->df1, x, w->w1, rows, C, F);
     if (gated) linear_backward(dx, true, d->w2, d->b2, a->df2, x, w->w2, rows, C, F);
 }
@@ -2070,28 +1856,14 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
 /* =================================================================================================
  * 4  The block and the model                                    section 2, [E2] [E3], Figure 1 left
  *
- * A block reads the residual stream x = h^{l-1} [B,N,C] and writes y = h^l. Rows meet in MHSA and
- * nowhere else: norms, linear maps, the ffn and the sums act on each row alone.
+ * A block is drawn at the head of chapter 3. It reads the residual stream x = h^{l-1} [B,N,C] and
+ * writes y = h^l:
  *
- *   pre [E2]                post [E3]               parallel (GPT-NeoX's; not in the paper)
- *
- *   x -----+                x -----+                x -----+-----------+
- *   |      n1               |      |                |      n1          n2
- *   |     MHSA              |     MHSA              |     MHSA        FFN
- *   + <----+                + <----+                + <----+           |
- *   s1 = u +                s1                      s1 = u             |
- *   |      n2               n1 = u +                |                  |
- *   |     FFN               |     FFN               + <----------------+
- *   + <----+                + <----+                s2 = y
- *   s2 = y                  s2
- *                           n2 = y
- *
- *   pre       u = x + MHSA(n1 x)          y = u + FFN(n2 u)        a final norm ends the stack
- *   post      u = n1(x + MHSA(x))         y = n2(u + FFN(u))       no final norm
- *   parallel  u = x + MHSA(n1 x)          y = u + FFN(n2 x)        a final norm
+ *   pre [E2]   u = x + MHSA(n1 x)          y = u + FFN(n2 u)        a final norm ends the stack
+ *   post [E3]  u = n1(x + MHSA(x))         y = n2(u + FFN(u))       no final norm
+ *   parallel   u = x + MHSA(n1 x)          y = u + FFN(n2 x)        a final norm
  *
  * One block serves the three: s1 and s2 are the two sums, u is what the ffn's branch leaves from.
- * In some blocks of published models MAMBA stands for MHSA (3.10), or MOE for FFN (3.11).
  * The paper closes every stack by Y = LN(H^L) W_cls; under post-norm the last n2 is that LN, as in
  * the authors' code. So there are 2L + 1 norms, and 2L under post-norm.
  *
@@ -2115,15 +1887,11 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
  *
  * Cost of a row in a block, in multiplications: C D (2H + 2K) for the four matrices of MHSA, 2 D H
  * for each key, 3 C F for a gated ffn (2 C F else). The paper's model (C = H D = 768, F = 1536):
- * 5.9 million for the matrices, and 1536 a key, so 1.6 million at the mean of 1024 keys of its
- * context. Backward: every matrix twice (dx and dW); attention 5 products to the forward's 2, one
- * of them to make the scores again.
- * Kept of a row in a block: 8 C + 3 F + H + 4 numbers for a gated ffn, K = H, H D = C and no
- * kernel: 10764, or 43 KB in float. No map of scores is among them. Only a backward needs them of
- * every block: without one the blocks take turns in the memory of one, and 2 K D numbers a row and
- * block, keys and values, are all that a row made later asks for.
+ * 5.9 million for the matrices, and 1.6 million at the mean of 1024 keys of its context. Backward:
+ * every matrix twice (dx and dW); attention 5 products to the forward's 2, one of them to make the
+ * scores again.
  *
- * `sink check first` measures what moves row 1, `causal` that no row sees ahead, in every variant;
+ * `sink check first` measures what moves row 1, `causal` that no row sees ahead, in every variant.
  * test_sink.c has the block again line by line, and its gradients by finite differences.
  */
 
@@ -2132,9 +1900,9 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
  *
  *   q = x W_Q + b_Q   [B,N,H,D]        k, v = x W_K + b_K, x W_V + b_V   [B,N,K,D]
  *
- * The paper's W_Q^{l,h} [C,D] lie side by side in one W_Q [C,H*D], so that one multiply serves all
- * heads and a row of q is head after head. K < H key heads (published models; the paper has K = H)
- * make W_K and W_V narrower: query head h reads key head h / (H/K). The paper has no biases b. */
+ * The paper's W_Q^{l,h} [C,D] lie side by side in one W_Q [C,H*D]: one multiply serves all heads,
+ * and a row of q is head after head. With K < H key heads (grouped-query attention; the paper has
+ * K = H) query head h reads key head h / (H/K). The paper has no biases b. */
 static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x, int B, idx N) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
@@ -2146,19 +1914,21 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
     linear_forward(m, la->q, x, w->wq, w->bq, rows, C, H * D);
     linear_forward(m, k, x, w->wk, w->bk, rows, C, K * D);
     linear_forward(m, v, x, w->wv, w->bv, rows, C, K * D);
-    /* q = R_i q, k = R_j k [E8], in place: the turn back needs no copy. v is never turned. */
+    /* q = R_i q, k = R_j k [E8], in place: to rotate back needs no copy. v is never rotated. */
     if (c->pos == POS_ROTARY) {
         rotate(c, a, la->q, rows, N, H, 1);
         rotate(c, a, k, rows, N, K, 1);
     }
     /* phi after the rotation, as in the authors' code; the paper leaves the order open. For the
-     * identity fq and fk are the arrays q and k (place_layer). */
+     * identity fq and fk are the arrays q and k (take_keys). */
     if (c->kernel != KERNEL_IDENTITY) {
         kernel_forward(c, w, la->fq, la->hq, la->q, rows * H);
         kernel_forward(c, w, la->fk + cached, la->hk, k, rows * K);
     }
-    /* o_h = scale A_h v + v+ in every head, 3.7 */
-    attention_forward(m, a, l, B, N);
+    /* o_h = scale A_h v + v+ in every head (3.7); by default chapter 14 makes the same in tiles */
+    if (m->plain) attention_forward(m, a, l, B, N);
+    else tiled_forward(m, a, l, B, N);
+    if (m->plain && a->probe) plain_probe(m, a, l, B, N);
     /* O = combine(o) W_O + b_O: [H*D,C], or [D,C] where heads are added (F8) */
     linear_forward(m, y, combine_forward(c, la, rows), w->wo, w->bo, rows,
                    c->combine == COMBINE_ADD ? D : H * D, C);
@@ -2169,11 +1939,11 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
  *
  *   O = o W_O + b_O            do = dO W_O^T      dW_O += o^T dO      db_O += sum over rows of dO
  *   o = scale A v + v+         dphi(q), dphi(k), dv from do            3.7, scores made again
- *   phi(R q), phi(R k)         dq = R^T phi'^T dphi(q), and so dk      R^T = R^-1: the turn back
+ *   phi(R q), phi(R k)         dq = R^T phi'^T dphi(q), and so dk      R^T = R^-1: rotated back
  *   q = x W_Q + b_Q ..         dx = dq W_Q^T + dk W_K^T + dv W_V^T    x is used three times
  *                              dW_Q += x^T dq   dW_K += x^T dk   dW_V += x^T dv
  *
- * dq holds the gradient of phi(q), then of R q, then of q: one array, turned in place. */
+ * dq holds the gradient of phi(q), then of R q, then of q: one array, rotated in place. */
 static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, const real *x, int B,
                           idx N) {
     const Config *c = &m->c;
@@ -2189,14 +1959,15 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, co
     /* osum = sum_h o_h: every head receives the gradient of the sum */
     combine_backward(c, a, rows);
     /* o = attention(phi(q), phi(k), v): dq, dk, dv become the gradients of phi(q), phi(k), v */
-    attention_backward(m, a, l, B, N);
+    if (m->plain) attention_backward(m, a, l, B, N);
+    else tiled_backward(m, a, l, B, N);
     /* fq = phi(q), fk = phi(k): q and k as they stood after the rotation. The mlp's two matrices
      * served both, so both calls add to their gradients; dphi is scratch, as long as q. */
     if (c->kernel != KERNEL_IDENTITY) {
         kernel_backward(c, w, d, a->dq, la->q, la->hq, a->dphi, rows * H);
         kernel_backward(c, w, d, a->dk, la->k, la->hk, a->dphi, rows * K);
     }
-    /* q = R_i q, k = R_j k: the transpose turns the other way */
+    /* q = R_i q, k = R_j k: the transpose rotates the other way */
     if (c->pos == POS_ROTARY) {
         rotate(c, a, a->dq, rows, N, H, -1);
         rotate(c, a, a->dk, rows, N, K, -1);
@@ -2214,13 +1985,10 @@ static void add_rows(real *y, const real *x, idx n) {
 }
 
 /* One block: the stream a->h [B,N,C] goes from h^{l-1}, wherever that lies, to the block's output,
- * which is la->s2, or la->n2 under post-norm. The names of the picture are the names of the arrays;
- * all of them stay for the backward. What a norm keeps is its mean and 1/deviation, two numbers a
- * row (3.2).
+ * which is la->s2, or la->n2 under post-norm. All arrays stay for the backward.
  *
  * The input has been read for the last time when the output's array is begun: s2 after n2, n2 last
- * of all under post-norm. So blocks that share their arrays, one after the other, carry the stream
- * along in place (acts_create). */
+ * of all under post-norm. So blocks may share their arrays, one after the other (acts_create). */
 static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
@@ -2309,11 +2077,10 @@ static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
     add_rows(dh, dx, n);
 }
 
-/* The three parts of a forward: the embedding, the blocks, the final norm. This one leaves the
+/* The first of the three parts of a forward: the embedding, the blocks, the final norm. Leaves the
  * stream a->h = H^0 [B,N,C] and returns N, the rows of a sequence. */
 static idx forward_begin(const Model *m, Acts *a, const int *ids, int B, int T) {
-    /* b_h(i-j): T5's may have moved since the last forward, though not since the rows it goes on
-     * from */
+    /* b_h(i-j): T5's may have moved since the last forward, but not within a cache's life */
     if (!a->past) biases_tabulate(m, a);
     embed_forward(m, a, ids, B, T, a->h0);
     a->h = a->h0;
@@ -2338,36 +2105,13 @@ static void forward_end(const Model *m, Acts *a, int B, idx N) {
  * less than acts_create made room for; arrays then fill from their start with rows of N = T, or
  * T + 1 with a sink token.
  *
- * a->h is then h^L before the final norm, where Figures 11 to 14 take it (Appendix B.3), and of
+ * a->h is then h^L before the final norm, where Figures 11 to 14 take it (Appendix B.3). Of
  * ACTS_ALL a->layer[l].x is h^l, l = 0 .. L-1: a block's input is the output array of the block
- * below, never a copy. Who wants to see each block's activations without keeping all of them looks
- * between the blocks (sinks_measure). */
+ * below, never a copy. sinks_measure looks between the blocks instead. */
 void model_forward(const Model *m, Acts *a, const int *ids, int B, int T) {
     idx N = forward_begin(m, a, ids, B, T);
     for (int l = 0; l < m->c.layers; l++) block_forward(m, a, l, B, N);
     forward_end(m, a, B, N);
-}
-
-/* The same for one sequence ids [T] whose first `from` tokens went through a before: their keys and
- * values, after rotation and phi, still lie in every block's fk and v, so that only the rows from
- * there on are made, in the same functions and to the same bits. Returns R, how many they are: the
- * row of token T is a->nf + (R-1) C.
- *
- *      token         x*  1  2  3 | 4  5          T = 5, from = 3: past = 4 rows, R = 2
- *      fk, v         k   k  k  k | k  k          in the cache | made now
- *      q, h, nf                  | o  o          arrays of R rows
- *
- * A row sees nothing ahead of it, so what came before it stays as it was; but for a prefix, whose p
- * tokens see each other and must be computed together: while fewer than p are in the cache, all
- * rows are made anew. So are they where a block is Mamba's: of the rows before there is the last
- * state alone, and not that of any `from`. a comes from acts_create with ACTS_KEYS or ACTS_ALL. */
-int model_extend(const Model *m, Acts *a, const int *ids, int T, int from) {
-    if (from < m->c.prefix || config_attending(&m->c) < m->c.layers) from = 0;
-    a->past = from ? config_rows(&m->c, from) : 0;
-    idx R = forward_rows(&m->c, a, T - from);
-    model_forward(m, a, ids + from, 1, T - from);
-    a->past = 0;
-    return (int)R;
 }
 
 /* From a->dh [B,N,C], the gradient of a->nf that model_loss left, to every parameter but those of
@@ -2392,161 +2136,6 @@ void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
     /* bias = rel[bucket(i-j)], and H^0 = X W_E + P */
     if (a->dbias) t5_backward(m, a, B, N);
     embed_backward(m, a, ids, B, T, a->dh);
-}
-
-/* -------------------------------------------------------------------------------------------------
- * Room for a pass: every array of struct Acts lies in one arena, and one walk over the list of them
- * serves twice, first with base NULL to add up their sizes, then to place them. So the two cannot
- * disagree, and the forward and backward allocate nothing.
- */
-typedef struct Arena { real *base; idx used; } Arena;        /* used: numbers, not bytes */
-
-/* The next n numbers of the arena; NULL while it is measured, and for n = 0: an array that the
- * variant lacks is a NULL pointer, and the operators ask for that (a->bias, a->dbias). Sizes are
- * rounded up to 16 numbers, 64 bytes of floats, so that every array is aligned as well as the arena
- * itself. */
-static real *place(Arena *at, idx n) {
-    real *p = at->base && n ? at->base + at->used : NULL;
-    at->used += (n + 15) / 16 * 16;
-    return p;
-}
-
-/* The keys and values of one block, k after the rotation; these are what later rows ask for. */
-static void place_keys(const Config *c, LayerActs *la, Arena *at, idx rows) {
-    idx K = rows * (c->kv_heads * c->head_dim);
-    la->k = place(at, K);           la->v = place(at, K);
-    la->fk = c->kernel != KERNEL_IDENTITY ? place(at, K) : la->k;
-}
-
-/* What else block l keeps from its forward to its backward; shapes in struct LayerActs. Scores are
- * not kept: [B,H,N,N] for the paper's 8 heads of 2048 rows would be 134 MB a sequence and block in
- * float, against 88 MB for everything here and above; keep [B,H,N], one number a row of scores,
- * replaces them (3.7).
- *
- * Without a backward an array is free once it has been read for the last time, and these share:
- *
- *   n1, o, n2     pre, parallel: n1 is read last by v's product, o by W_O's, before n2 is made.
- *   n1, o         post: o is read before n1 is made, and n1 = u stays until s2 has it
- *   s1, s2        post: s1 is read last by n1
- *   s2 or n2      the output, with the stream h0 [rows,C] that comes in
- *   f1, fa        the activation works in place
- *
- * leaving 3 C + Q + 2 K + 2 F numbers a row, with the stream, of 6 C + 2 Q + 2 K + 3 F (here Q and
- * K are widths, and Q <= C): of LLaMA-2-7B, C = Q = K = 4096 and F = 11008, 46,592 of 73,984. */
-static void place_layer(const Config *c, LayerActs *la, Arena *at, idx rows, bool keeps,
-                        real *h0) {
-    idx C = c->dim, F = c->ffn, H = c->heads, D = c->head_dim;
-    idx Q = rows * H * D, K = rows * (c->kv_heads * c->head_dim);
-    idx wide = rows * C > Q ? rows * C : Q;
-    bool phi = c->kernel != KERNEL_IDENTITY, mlp = c->kernel == KERNEL_MLP;
-    bool post = c->place == PLACE_POST;
-    /* n1; q after the rotation; phi of q, and its hidden layers, if there is a kernel */
-    la->n1 = place(at, keeps ? rows * C : wide);   la->n1stat = place(at, 2 * rows);
-    la->q = place(at, Q);
-    la->fq = phi ? place(at, Q) : la->q;
-    la->hq = place(at, mlp ? Q : 0);
-    la->hk = place(at, mlp ? K : 0);
-    /* heads, what their rows of scores left, and the first sum */
-    la->o = keeps ? place(at, Q) : la->n1;
-    la->osum = place(at, c->combine == COMBINE_ADD ? rows * D : 0);
-    la->keep = place(at, rows * H);
-    la->s1 = place(at, rows * C);
-    /* n2, the ffn's two branches and their product, and the second sum */
-    la->n2 = keeps ? place(at, rows * C) : post ? h0 : la->n1;
-    la->n2stat = place(at, 2 * rows);
-    la->f1 = place(at, rows * F);   la->f2 = place(at, config_gated(c) ? rows * F : 0);
-    la->fa = keeps ? place(at, rows * F) : la->f1;
-    la->s2 = keeps ? place(at, rows * C) : post ? la->s1 : h0;
-}
-
-/* What the backward needs beside: one set for all blocks, since a block's gradients are spent
- * before the next block down begins. slot and dbias are apart for each sequence and head, so that
- * no two threads add to one number; they are summed in a fixed order afterwards. */
-static void place_grads(const Config *c, Acts *a, Arena *at, idx rows) {
-    idx C = c->dim, F = c->ffn, H = c->heads, D = c->head_dim;
-    idx Q = rows * H * D, K = rows * (c->kv_heads * c->head_dim), B = a->B;
-    a->dh = place(at, rows * C);    a->dx = place(at, rows * C);    a->dn = place(at, rows * C);
-    a->dq = place(at, Q);           a->dk = place(at, K);           a->dv = place(at, K);
-    a->dout = place(at, Q);
-    a->dosum = c->combine == COMBINE_ADD ? place(at, rows * D) : a->dout;
-    a->dphi = place(at, c->kernel == KERNEL_MLP ? Q : 0);
-    a->df1 = place(at, rows * F);   a->df2 = place(at, config_gated(c) ? rows * F : 0);
-    a->slot = place(at, B * H * (3 * D + 1));
-    a->dbias = place(at, c->pos == POS_T5 ? B * H * (2 * a->N - 1) : 0);
-    a->dslice = place(at, SLICE * C);
-    a->doutp = place(at, c->embed_dim != c->dim ? SLICE * c->embed_dim : 0);
-}
-
-/* The whole list. Tables that a position scheme does not need get no room; the enum POS_* ends with
- * the three schemes that add a bias to the score. */
-static void place_all(const Model *m, Acts *a, Arena *at, int what) {
-    const Config *c = &m->c;
-    idx B = a->B, T = a->T, N = a->N, rows = B * N, C = c->dim;
-    bool projected = c->embed_dim != c->dim, biased = c->pos >= POS_RELATIVE;
-    idx half = c->pos == POS_ROTARY ? (c->rotary_dims / 2) : 0;
-    /* the stream: H^0, what each block keeps, the final norm */
-    a->h0 = place(at, rows * C);
-    for (int l = 0; l < c->layers; l++) {
-        a->layer[l] = a->layer[0];
-        if (l == 0 || what == ACTS_ALL)
-            place_layer(c, &a->layer[l], at, rows, what == ACTS_ALL, a->h0);
-        if (l == 0 || what != ACTS_ONE) place_keys(c, &a->layer[l], at, rows);
-    }
-    if (what == ACTS_ALL) a->fnorm = place(at, c->place == PLACE_POST ? 0 : rows * C);
-    else a->fnorm = a->layer[0].n1;                          /* the last block is through */
-    a->nfstat = place(at, c->place == PLACE_POST ? 0 : 2 * rows);
-    a->embed = place(at, projected ? B * T * c->embed_dim : 0);
-    a->published = place(at, m->published ? m->published->room(c, a->B, N) : 0);
-    /* tables by position, and attention's scratch, a piece for each thread */
-    a->cosine = place(at, N * half);    a->sine = place(at, N * half);
-    a->wave = place(at, c->pos == POS_ABSOLUTE ? N * C : 0);
-    a->bias = place(at, biased ? c->heads * (2 * N - 1) : 0);
-    a->strip = place(at, a->threads * strip_size(c, a->N));
-    /* SLICE rows on their way to the loss (chapter 5) */
-    a->slice = place(at, SLICE * C);
-    a->logits = place(at, SLICE * c->vocab);
-    a->outp = place(at, projected ? SLICE * c->embed_dim : 0);
-    if (what == ACTS_ALL) place_grads(c, a, at, rows);
-}
-
-/* How many numbers acts_create takes. */
-idx acts_size(const Model *m, int B, int T, int what, Error *e) {
-    Arena at = {NULL, 0};
-    Acts a = {.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
-    a.layer = grab(m->c.layers, sizeof(LayerActs), e);
-    if (!e->status) place_all(m, &a, &at, what);
-    free(a.layer);
-    return at.used;
-}
-
-/* Room for B sequences of T tokens under the model's Config and the present number of threads;
- * everything 0, and the tables of positions filled. `what` says how much of a block outlives it:
- *
- *   ACTS_ONE     nothing: every block uses the arrays of one, which share memory as above, and
- *                the stream stays in place
- *   ACTS_ALL     everything, for a backward, and what the backward needs beside
- *   ACTS_KEYS    its keys and values, a cache for rows to come (model_extend)
- *
- * 1 with an Error when memory is not to be had, and then nothing is held. No forward, loss or
- * backward allocates after this. strip has a piece for each thread of now: a pass must not run on
- * more. */
-int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
-    Arena at = {NULL, 0};
-    *a = (Acts){.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
-    a->layer = grab(m->c.layers, sizeof(LayerActs), e);
-    a->loss_row = grab((idx)B * T, sizeof(double), e);
-    a->size = acts_size(m, B, T, what, e);                   /* first walk: how much */
-    if (!e->status) a->arena = at.base = grab(a->size, sizeof(real), e);
-    if (e->status) { acts_free(a); return e->status; }
-    place_all(m, a, &at, what);                          /* second walk: where */
-    positions_tabulate(&m->c, a, a->N);
-    return 0;
-}
-
-/* Whatever part of it exists; harmless on a zeroed struct. */
-void acts_free(Acts *a) {
-    free(a->layer); free(a->loss_row); free(a->arena);
-    *a = (Acts){0};
 }
 
 /* =================================================================================================
@@ -2698,7 +2287,7 @@ double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bool with
  * has a^2 lr (32 to 35). The scale of Table 14 left is such a factor of W_O; `sink check scale`
  * trains both sides for 200 steps.
  *
- * Weight decay (Table 2, 18.18 % at the default wd = 0.1). Section 6 adds gamma |theta|^2 to the
+ * Weight decay ([T2], 18.18 % at the default wd = 0.1). Section 6 adds gamma |theta|^2 to the
  * loss. The authors' code uses AdamW, whose decay is not divided by sqrt(v), and gives it every
  * parameter: embeddings, gains, k* and v* as well (F5). A number without gradient, as the row of
  * wte of a token that never comes, shrinks by 1 - lr wd a step: at lr = 4e-4 and wd = 0.1 to 0.45
@@ -2757,7 +2346,7 @@ void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m, real 
  *
  * the latter as section 4 says. u is 0 at the first step after the warm-up and would be 1 at s =
  * steps, one past the last. lr = 4e-4, 100 of 20000 steps, min_lr = 4e-5: 4e-6 at s = 0, 4e-4 at
- * 99, 2.2e-4 at 10050. What lr does to the sink is Table 9: at one product of lr and steps, Sink_1
+ * 99, 2.2e-4 at 10050. What lr does to the sink is [T9]: at one product of lr and steps, Sink_1
  * is 23.44 % for 8e-4, 18.18 for 4e-4, 16.81 for 2e-4, 6.29 for 1e-4. */
 double schedule_lr(int schedule, double lr, double min_lr, int warmup, int steps, int step) {
     if (step < warmup) return lr * (step + 1) / warmup;
@@ -2795,7 +2384,7 @@ double gradient_norm(const Model *m, const Tensor **bad) {
 }
 
 /* =================================================================================================
- * 6  The sink metrics                                   sections 3.1 and 3.2; [M1] [M2], Figure 7
+ * 6  The sink metrics                                            sections 3.1 and 3.2; [M1] [M2]
  *
  * [M1]  alpha_k = 1/(T-k+1) sum over rows i = k..T of m_ik     what column k receives in one head
  * [M2]  Sink_k^eps = mean over layers and heads of 1[alpha_k > eps], strictly
@@ -2811,11 +2400,10 @@ double gradient_norm(const Model *m, const Tensor **bad) {
  * then averaged over the sequences, 100 in the paper (F7): a head counts by how often it sinks, not
  * by its mean alpha. The paper's eps is 0.3 and its T 64; the default model has Sink_1 = 18.18 %.
  *
- * 1/T <= alpha_1 <= 1, since A_11 = 1 (section 3.2, where i != 0 should read i != 1). The lower end
- * needs A_11 = 1: with an extra column it is less, and a row of an mlp kernel can be 0 altogether.
- * Rows that spread evenly over what they see give alpha_1 = H_T / T, H_T = 1 + 1/2 + .. + 1/T:
- * H_64/64 = 0.0741, so eps = 0.3 is four times even. H_T/T is below 0.3 from T = 10 on: shorter
- * sequences must not be judged, since there even rows pass for sinks.
+ * 1/T <= alpha_1 <= 1, since A_11 = 1 (section 3.2, where i != 0 should read i != 1). With an extra
+ * column A_11 is less, and a row of an mlp kernel can be 0 altogether. Rows that spread evenly give
+ * alpha_1 = H_T / T, H_T = 1 + 1/2 + .. + 1/T: 0.0741 at T = 64, so eps = 0.3 is four times even.
+ * Below T = 10 even rows pass for sinks: shorter sequences must not be judged.
  *
  * Sink of one sequence moves in steps of 1/(L H), 1.25 % for the paper's 10 x 8 heads. Mean alpha_1
  * and its multiple of the even value (sink_uniform) move first, and are always printed beside it.
@@ -2833,9 +2421,8 @@ double gradient_norm(const Model *m, const Tensor **bad) {
  * (1 + sum)/(T+1), which passes 0.3 from a mean of 0.289 over 64 rows on. It also sums over all
  * rows, where the paper sums over i >= k. That differs inside a prefix, whose rows see ahead.
  *
- * Beside the maps, each function below says which figure its numbers make. The norms of Figures 2,
- * 7 and 8 are in measure_stream and measure_layer (of the features before LN too), their ratios in
- * norm_ratio, the angles of Figure 2 in measure_angles.
+ * Beside the maps: measure_stream and measure_layer take the norms of Figures 2, 7 and 8 [FIG7],
+ * norm_ratio their ratios, measure_angles the angles of Figure 2 [FIG2].
  *
  * `sink check prop1` and `metric` hold alpha and Sink against closed forms; test_sink.c has
  * sink_alpha__* and sinks__*.
@@ -2890,7 +2477,8 @@ int sinks_create(Sinks *s, const Config *c, int T, int batch, const double *eps,
     idx L = c->layers, H = c->heads, N = config_rows(c, T);
     idx S = config_columns(c, T), map = batch * H * N * S;
     *s = (Sinks){.L = c->layers, .H = c->heads, .T = T, .N = (int)N, .S = (int)S, .batch = batch,
-                 .n_eps = n_eps, .period = c->attention_period,
+                 .n_eps = n_eps, .heads = c->heads * config_attending(c),
+                 .period = c->attention_period,
                  .offset = c->attention_period ? c->attention_offset : 0};
     memcpy(s->eps, eps, (size_t)n_eps * sizeof *eps);
     /* all the means in one array, sums; shapes in struct Sinks */
@@ -2918,19 +2506,13 @@ void sinks_free(Sinks *s) {
     *s = (Sinks){0};
 }
 
-bool sinks_attends(const Sinks *s, int l) { return !s->period || l % s->period == s->offset; }
-
-/* How many heads have maps: means over heads leave out blocks without attention (data/hf.c). */
-static int attending_heads(const Sinks *s) {
-    int n = 0;
-    for (int l = 0; l < s->L; l++) n += sinks_attends(s, l) ? s->H : 0;
-    return n;
+/* Has block l maps? Means over heads leave out blocks without attention (data/hf.c). */
+bool sinks_attends(const Sinks *s, int l) {
+    return !s->period || l % s->period == s->offset;
 }
 
 /* |x|, for x [n]: the l2 norm of sections 3.1 and 7. */
-static double length(idx n, const real *x) {
-    return sqrt((double)vec_dot(n, x, x));
-}
+static double length(idx n, const real *x) { return sqrt((double)vec_dot(n, x, x)); }
 
 /* The maps of one head in one sequence, m and weight [N,S]; lh = l H + h. Adds:
  *
@@ -2967,7 +2549,7 @@ static void measure_head(Sinks *s, const Config *c, int rows, idx lh, const real
     }
 }
 
-/* Section 3.1 and Figure 2: <q_t, k_j> = |q_t| |k_j| cos(q_t, k_j), after positions, before phi.
+/* [FIG2] Section 3.1: <q_t, k_j> = |q_t| |k_j| cos(q_t, k_j), after positions, before phi.
  * Without kernel and bias the score is this over sqrt(D). The paper's finding is that the angle
  * makes the sink: |q_t| |k_1| is comparatively small, but cos(q_t, k_1) is large. (Its "keys and
  * values" there are keys and queries.)
@@ -3016,9 +2598,9 @@ static real largest(idx n, const real *x) {
     return most;
 }
 
-/* Figures 2, 7, 8 and 11 to 14. The stream h^l [B,N,C] as it stands: adds |h^l| of each row. Keeps,
- * for each sequence, the block's output that has the largest |h| so far; H^0, which no block has
- * written, is not among those. */
+/* [FIG2] [FIG7] [FIG8] Also of Figures 11 to 14. The stream h^l [B,N,C] as it stands: adds |h^l| of
+ * each row. Keeps, for each sequence, the block's output that has the largest |h| so far; H^0,
+ * which no block has written, is not among those. */
 static void measure_stream(Sinks *s, const real *h, int l, int B, int C) {
     idx N = s->N, n = N * C;
     for (idx b = 0; b < B; b++, h += n) {
@@ -3028,10 +2610,9 @@ static void measure_stream(Sinks *s, const real *h, int l, int B, int C) {
     }
 }
 
-/* The largest |h| over the blocks' outputs of sequence b, and the median |h| of the output it
- * stands in: the massive activations of Sun et al. 2024, without their threshold (above 100, and
- * about 1000 times the median), which small models never reach. Of an even count the upper of the
- * two middle numbers is the median. */
+/* The massive activations of Sun et al. 2024, without their threshold, which small models never
+ * reach: the largest |h| over the blocks' outputs of sequence b, and the median |h| of the output
+ * it stands in (of an even count the upper of the two middle numbers). */
 static void measure_massive(Sinks *s, idx b, int C) {
     idx n = s->N * C;
     real *h = s->extreme + b * n;                            /* [N,C]; in the end |h|, rising */
@@ -3045,20 +2626,19 @@ static void measure_massive(Sinks *s, idx b, int C) {
     s->median += (double)h[n / 2];
 }
 
-/* All that is read inside block l, counted from 0, in sequence b, while its activations are there.
- * Adds what measure_head and measure_angles do, and row by row the norms of Figures 2, 7 and 8:
- * |s2|, which is Figure 7 left's "before LN" under post-norm and the block's output elsewhere; |q|,
- * |k|, |v|, means over heads. A rotation leaves |q| and |k| as they are. Of a block without
- * attention there is |s2| alone. */
+/* [FIG7] [FIG8] All that is read inside block l, from 0, in sequence b, while its activations are
+ * there. Adds what measure_head and measure_angles do, and row by row the norms: |s2|, which is
+ * Figure 7 left's "before LN" under post-norm and the block's output elsewhere; |q|, |k|, |v|,
+ * means over heads. A rotation leaves |q| and |k| as they are. */
 static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l, int rows) {
     const Config *c = &m->c;
     const LayerActs *la = &a->layer[l];
     idx N = s->N, C = c->dim, D = c->head_dim, H = c->heads, K = c->kv_heads;
     idx map = N * s->S, row0 = b * N, at = l * N;
-    if (!config_attends(c, l)) H = K = 0;
+    if (!config_attends(c, l)) H = K = 0;                    /* no q, k, v: |s2| alone */
     for (int h = 0; h < H; h++) {
         idx head = (b * H + h) * map;
-        measure_head(s, c, rows, (l * H + h), s->probe[l].metric + head, s->probe[l].weight + head);
+        measure_head(s, c, rows, l * H + h, s->probe[l].metric + head, s->probe[l].weight + head);
         measure_angles(s, c, la, b, l, h);
     }
     for (idx n = 0; n < N; n++) {
@@ -3117,17 +2697,17 @@ double sinks_sink(const Sinks *s, int column, int x) {
     double sum = 0;
     int LH = s->L * s->H;
     for (idx i = 0; i < LH; i++) sum += s->over[(x * LH + i) * s->S + column];
-    return sum / attending_heads(s);
+    return sum / s->heads;
 }
 
-/* [M1] of a column, averaged over layers, heads and sequences: no threshold, no steps. */
+/* [M1] of a column, averaged over layers, heads and sequences: no threshold. */
 double sinks_alpha(const Sinks *s, int column) {
     double sum = 0;
     for (idx i = 0; i < s->L * s->H; i++) sum += s->alpha[i * s->S + column];
-    return sum / attending_heads(s);
+    return sum / s->heads;
 }
 
-/* Figures 7, 8, 29: norm of the first row (x*'s when there is one) over the mean of the others, for
+/* [FIG7] [FIG8] [FIG29] Norm of the first row (x*'s when there is one) over the mean of the others, for
  * norms [N]. Their captions say t != 0 for the others and mean t != 1. The norms are averaged over
  * sequences before the ratio is taken. 1 when there are no others, or all are 0. */
 double norm_ratio(const double *norms, idx N) {
@@ -3136,10 +2716,9 @@ double norm_ratio(const double *norms, idx N) {
     return N > 1 && sum > 0 ? norms[0] / (sum / (double)(N - 1)) : 1;
 }
 
-/* The largest ratio over the outputs of the blocks, l = 1 .. L; h^0 is left out, which no block has
- * written. The paper finds massive activations where weights are non-negative and sum to 1 (Figure
- * 8 left), none for sigmoid without normalisation (Figure 8 middle), nor with K or KV biases
- * (Figure 7 middle). */
+/* The largest ratio over the outputs of the blocks, l = 1 .. L. The paper finds massive activations
+ * where weights are non-negative and sum to 1 (Figure 8 left), none for sigmoid without
+ * normalisation (Figure 8 middle), nor with K or KV biases (Figure 7 middle). */
 double sinks_ratio(const Sinks *s) {
     double most = 0;
     for (int l = 1; l <= s->L; l++) {
@@ -3173,7 +2752,7 @@ double sinks_ratio(const Sinks *s) {
  *              in each, and a block enlarges an error by at most about 5: 3 x 60 x 5, rounded up
  *   SCORES     a weight's relative error is its score's absolute one: the largest score, about 40,
  *              times the angle of its rotation, at most 64 radians, times eps; rounded up
- *   EPS_IN_Z   the 1e-8 in Z = sum + 1e-8 makes r_t = 1 - 1e-8/S_t: within 1e-6 where S_t > 0.01
+ *   EPS_IN_Z   the 1e-8 in Z = sum + 1e-8 makes r_t = 1 - 1e-8/sum: within 1e-6 where sum > 0.01
  *   APART      what must differ differs by this or more: far above the others in either build
  */
 #define STATES (1000 * REAL_EPS)
@@ -3188,16 +2767,12 @@ double sinks_ratio(const Sinks *s) {
  * REFUTES: then the printed statement is wrong. DECIDES: it holds, or else is refuted. SAYS: a
  * number without a bound. */
 enum { AT_MOST, AT_LEAST, EQUALS, FAILS_BY, FAILS_BELOW, REFUTES, DECIDES, SAYS };
-
-enum { TOKENS = 512, WIDEST = 32, TOY_VOCAB = 13,    /* of a toy at most; all of them have 13 ids */
-       LOGITS = 16 * TOY_VOCAB };
-
-typedef struct Toy Toy;
-typedef struct Page Page;
+enum { FINDING_HOLDS, FINDING_FAILS, FINDING_REFUTED, FINDING_WRONG, FINDINGS };
 
 /* A line of the page. Its toy has the check's flags, then those before a |. Those after the | are
  * of a second toy to compare with. A * in front stands for each position scheme inside the score in
  * turn. */
+typedef struct Toy Toy;
 typedef struct Line {
     const char *reference, *text, *flags;
     double (*measure)(Toy *y);
@@ -3205,6 +2780,19 @@ typedef struct Line {
     int relation;
     double bound;
 } Line;
+
+/* Lines of one subject, up to one without a measure, and what is no line. */
+typedef struct Page Page;
+typedef struct Check {
+    const char *name, *heading;
+    int seed;                           /* of the tokens of its toys; 0: they are all 7 */
+    const char *flags;                  /* of all its toys */
+    const Line *lines;                  /* or NULL */
+    void (*more)(Page *p);              /* or NULL */
+} Check;
+
+enum { TOKENS = 512, WIDEST = 32,       /* of the longest and of the widest toy */
+       TOY_VOCAB = 13, LOGITS = 16 * TOY_VOCAB };
 
 /* A tiny model and the sequence it was last run on, with every map recorded. */
 struct Toy {
@@ -3220,16 +2808,6 @@ struct Toy {
     real *before;                       /* [L+1,T,C] or NULL: the states of an earlier run */
 };
 
-/* Lines of one subject, up to one without a measure, and what is no line. */
-typedef struct Check {
-    const char *name, *heading;
-    int seed;                           /* of the tokens of its toys; 0: they are all 7 */
-    const char *flags;                  /* of all its toys */
-    const Line *lines;                  /* or NULL */
-    void (*more)(Page *p);              /* or NULL */
-} Check;
-
-enum { FINDING_HOLDS, FINDING_FAILS, FINDING_REFUTED, FINDING_WRONG, FINDINGS };
 struct Page {
     FILE *out; bool colour; Error *e;
     int count[FINDINGS];
@@ -3247,63 +2825,29 @@ _Static_assert(sizeof SCHEMES / sizeof *SCHEMES == POS_ROWS, "SCHEMES lacks a ro
 #define SIGMOID_1 "--sim sigmoid --normalizer one "
 #define ELU_1 "--sim elu --normalizer one "
 #define LINEAR_1 "--sim identity --normalizer one "
+#define MLP_1 LINEAR_1 "--kernel mlp "
 #define LINEAR_CLAMP "--sim identity --normalizer clamp "
 
+/* h_t^l [C], tokens from 1, l = 0 .. L; t = 0 is x*. */
+static const real *toy_state(const Toy *y, int l, int t);
+/* Row t of a map of head h: [i-1] is token i's, [-1] the extra column's or the sink token's. */
+enum { MAP_Z, MAP_WEIGHT, MAP_METRIC };
+static const real *toy_row(const Toy *y, int map, int l, int h, int t);
+/* The logits [T,TOY_VOCAB] of the last run, for at most 16 tokens. */
+static void toy_logits(Toy *y, real logits[LOGITS]);
+/* The loss of the last run, and its gradients. */
+static double toy_gradients(Toy *y);
+/* Is this the tensor `name` of some block? */
+static bool named(const Tensor *t, const char *name);
+/* Runs on its ids; or on T tokens: all the same for seed 0, else drawn at random. */
+static void toy_forward(Toy *y);
+static void toy_feed(Toy *y, uint64_t seed);
+/* A toy with these flags on top of its own; the less favourable of two numbers for a line. */
 static Toy *toy(Page *p, uint64_t seed, const char *format, ...);
 static double worse(const Line *l, double a, double b);
-static void page_mark(Page *p, int finding, const char *text);
 static void page_line(Page *p, const char *reference, const char *text, double x, int relation,
                       double bound);
 static void page_measure(Page *p, const Line *l);
-
-/* Is this the tensor `name` of some block? */
-static bool named(const Tensor *t, const char *name) {
-    const char *dot = strchr(t->name, '.');
-    return dot && !strcmp(dot + 1, name);
-}
-
-static void toy_forward(Toy *y) {
-    y->a.probe = y->probe;
-    model_forward(&y->m, &y->a, y->ids, 1, y->T);
-}
-
-/* T tokens, and the target of the last: all the same for seed 0, else drawn at random. */
-static void toy_feed(Toy *y, uint64_t seed) {
-    Rng rng = {seed};
-    for (int t = 0; t <= y->T; t++) y->ids[t] = seed ? (int)rng_below(&rng, TOY_VOCAB) : 7;
-    toy_forward(y);
-}
-
-/* The loss of the last run, and its gradients. */
-static double toy_gradients(Toy *y) {
-    model_zero_grads(&y->m);
-    double loss = model_loss(&y->m, &y->a, y->ids + 1, 1, y->T, true, 1);
-    model_backward(&y->m, &y->a, y->ids, 1, y->T);
-    return loss;
-}
-
-/* The logits [T,TOY_VOCAB] of the last run, for at most 16 tokens. */
-static void toy_logits(Toy *y, real logits[LOGITS]) {
-    idx extra = config_rows(&y->m.c, y->T) - y->T;
-    model_logits(&y->m, &y->a, y->a.nf + extra * y->m.c.dim, y->T, logits);
-}
-
-/* h_t^l [C], tokens from 1, l = 0 .. L; t = 0 is x*. */
-static const real *toy_state(const Toy *y, int l, int t) {
-    const Config *c = &y->m.c;
-    const real *h = l == c->layers ? y->a.h : y->a.layer[l].x;
-    return h + (idx)(config_rows(c, y->T) - y->T + t - 1) * c->dim;
-}
-
-/* Row t of a map of head h: [i-1] is token i's, [-1] the extra column's or the sink token's. */
-enum { MAP_Z, MAP_WEIGHT, MAP_METRIC };
-static const real *toy_row(const Toy *y, int map, int l, int h, int t) {
-    const Config *c = &y->m.c;
-    idx N = config_rows(c, y->T), S = config_columns(c, y->T);
-    const Probe *p = &y->probe[l];
-    const real *at = map == MAP_Z ? p->z : map == MAP_WEIGHT ? p->weight : p->metric;
-    return at + (h * N + N - y->T + t - 1) * S + config_column_first(c);
-}
 
 /* |a - b| / |b|, and how many of n numbers are not the same. */
 static double apart(idx n, const real *a, const real *b) {
@@ -3366,8 +2910,8 @@ static void toy_stack(const Toy *y, int t, real stack[STACK]) {
  *
  *   softmax, and any positive similarity over its sum   r_t = 1, times the scale, under any mask
  *   V biases                                            o_t = v + v+
- *   clamp                                               r_t = S_t/max(|S_t|,1), S_t = sum s(n)
- *   Z = 1                                               r_t = S_t, and t s(0) without positions
+ *   clamp                                    r_t = sum_t / max(|sum_t|, 1), sum_t = sum s(n)
+ *   Z = 1                                               r_t = sum_t, and t s(0) without positions
  *   p-norm of softmax                                   r_t = t^(1-1/p) without positions
  *   an extra column of weight A_t* and value v*         o_t = (1 - A_t*) v + A_t* v*
  *   another first token                                 every row gives it another share
@@ -3393,14 +2937,14 @@ static const StateRow STATE_ROWS[] = {
     {"sigmoid / sum",             "--sim sigmoid",                         1, 0, 1, "Table 15, 3"},
     {"elu + 1 / sum",             "--sim elu",                             1, 0, 1, "Table 15, 5"},
     {"elu kernel / sum",          "--kernel elu --sim identity",           1, 0, 0, ""},
-    {"linear / clamp, all S_t >= 1", LINEAR_CLAMP,                            1, 16, 0, ""},
+    {"linear / clamp, sums >= 1",  LINEAR_CLAMP,                        1, 16, 0, ""},
     {"linear / clamp",            LINEAR_CLAMP,                            0, 0, 1, "Table 15, 8"},
     {"mlp / clamp",               LINEAR_CLAMP "--kernel mlp",             0, 0, 0, ""},
     {"sigmoid, Z = 1",            SIGMOID_1,                               0, 0, 1, "Table 15, 2"},
     {"elu + 1, Z = 1",            ELU_1,                                   0, 0, 1, "Table 15, 4"},
     {"elu kernel, Z = 1",         LINEAR_1 "--kernel elu",                 0, 0, 0, ""},
     {"linear, Z = 1",             LINEAR_1,                                0, 0, 1, "Table 15, 9"},
-    {"mlp, Z = 1",                LINEAR_1 "--kernel mlp",                 0, 0, 0, ""},
+    {"mlp, Z = 1",                MLP_1,                                   0, 0, 0, ""},
     {"softmax, p-norm 1/2",       "--normalizer pnorm --pnorm 0.5",        0, 0, 1, "eq. 43"},
     {"softmax, p-norm 2",         "--normalizer pnorm --pnorm 2",          0, 0, 0, ""},
     {"sigmoid, p-norm 2",         "--sim sigmoid --normalizer pnorm --pnorm 2", 0, 0, 1, "eq. 43"},
@@ -3448,64 +2992,20 @@ static bool state_cell(Page *p, const StateRow *r, const char *scheme, bool agre
     return agree ? *spread <= bound && *alone <= bound : *spread >= APART;
 }
 
-/* Every row of every axis of attention is in the table: one that is forgotten fails here. */
-static void states_cover(Page *p) {
-    int kernel = 0, sim = 0, normalizer = 0, extra = 0;
-    for (int n = 0; n < N_STATE_ROWS && STATE_ROWS[n].flags; n++) {
-        Config c;
-        if (config_from_flags(&c, STATE_ROWS[n].flags, p->e)) return;
-        kernel |= 1 << c.kernel;
-        sim |= 1 << c.sim;
-        normalizer |= 1 << c.normalizer;
-        extra |= 1 << c.extra;
-    }
-    if (kernel + 1 != 1 << KERNEL_ROWS || sim + 1 != 1 << SIM_ROWS || extra + 1 != 1 << EXTRA_ROWS
-        || normalizer + 1 != 1 << NORMALIZER_ROWS)
-        fail(p->e, 1, "check: expected every row of every axis in STATE_ROWS, found one missing. "
-             "Try: a row for it there");
-}
-
-static void check_states(Page *p) {
-    fprintf(p->out, " %29s none  rel. alibi    t5  rot.  abs. learn.  = worst    alone  x least\n",
-            "");
-    states_cover(p);
-    for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS && !p->e->status; r++) {
-        double worst = 0, alone = 0, least = INFINITY;
-        fprintf(p->out, " %-28s", r->name);
-        for (int x = 0; x < POS_ROWS; x++) {
-            double spread, single;
-            bool agree = r->agree && x < INSIDE;
-            bool good = state_cell(p, r, SCHEMES[x], agree, &spread, &single);
-            if (agree) { worst = larger(worst, spread); alone = larger(alone, single); }
-            else least = smaller(least, spread);
-            fprintf(p->out, "     ");
-            page_mark(p, !good ? FINDING_WRONG : agree ? FINDING_HOLDS : FINDING_FAILS,
-                      !good ? "!" : agree ? "=" : "x");
-        }
-        if (r->agree) fprintf(p->out, "   %8.1e %8.1e %8.1e\n", worst, alone, least);
-        else fprintf(p->out, "   %8s %8s %8.1e\n", "", "", least);
-    }
-    fprintf(p->out, " = they agree with each other and with the token alone, to %.1e (%.0e where Z "
-            "holds 1e-8)\n x they part by %.0e or more              ! neither, or the wrong one\n",
-            STATES, STATES + EPS_IN_Z, APART);
-}
-
 /* -------------------------------------------------------------------------------------------------
  * 7.3  [E10] Equation 16 itself, and the rules behind the cells */
 
-/* y [out] = x [in] W: plain loops in double, so that equation 16 shares no code with the model. */
-static void times(double *y, const double *x, const real *w, int in, int out) {
+/* y [out] = x [in] W, or LN(x) W where there is a gain: plain loops in double, so that equation 16
+ * shares no code with the model. */
+static void times(double *y, const double *x, const real *gain, const real *w, int in, int out) {
+    double square = 0;
+    for (int i = 0; i < in; i++) square += x[i] * x[i];
+    double root = sqrt(square / in + 1e-5);                  /* 1e-5: the default norm_eps */
     for (int o = 0; o < out; o++) {
         y[o] = 0;
-        for (int i = 0; i < in; i++) y[o] += x[i] * (double)w[i * out + o];
+        for (int i = 0; i < in; i++)
+            y[o] += (gain ? x[i] / root * (double)gain[i] : x[i]) * (double)w[i * out + o];
     }
-}
-
-static void rms_norm(const Config *c, double *y, const double *x, const real *gain) {
-    double sum = 0;
-    for (int i = 0; i < c->dim; i++) sum += x[i] * x[i];
-    for (int i = 0; i < c->dim; i++)
-        y[i] = x[i] / sqrt(sum / c->dim + c->norm_eps) * (double)gain[i];
 }
 
 /* Equation 16 (and section 3.1's h_1): what a block makes of a token that sees but its own value.
@@ -3514,16 +3014,14 @@ static void block_alone(const Model *m, int l, double x[WIDEST]) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
     int C = c->dim, Q = c->heads * c->head_dim, F = c->ffn;
-    double n[WIDEST], v[WIDEST], o[WIDEST], f1[WIDEST], f2[WIDEST];
-    rms_norm(c, n, x, w->norm1);
-    times(v, n, w->wv, C, Q);
-    times(o, v, w->wo, Q, C);
+    double v[WIDEST], o[WIDEST], f1[WIDEST], f2[WIDEST];
+    times(v, x, w->norm1, w->wv, C, Q);
+    times(o, v, NULL, w->wo, Q, C);
     for (int i = 0; i < C; i++) x[i] += o[i];
-    rms_norm(c, n, x, w->norm2);
-    times(f1, n, w->w1, C, F);
-    times(f2, n, w->w2, C, F);
+    times(f1, x, w->norm2, w->w1, C, F);
+    times(f2, x, w->norm2, w->w2, C, F);
     for (int i = 0; i < F; i++) f1[i] = f1[i] / (1 + exp(-f1[i])) * f2[i];
-    times(o, f1, w->w3, F, C);
+    times(o, f1, NULL, w->w3, F, C);
     for (int i = 0; i < C; i++) x[i] += o[i];
 }
 
@@ -3565,14 +3063,14 @@ static double prefix_rule(Toy *y) {
     return y->x == 0 ? toy_spread(y, 1, prefix) : least;
 }
 
-/* The clamp: r_t = S_t / max(|S_t|, 1) is constant if |S_t| >= 1 with one sign for all t, and
- * otherwise only by accident. This says whether row t meets that, by the sign of row 1: 0 or 1. */
+/* The clamp: r_t is constant if |sum_t| >= 1 with one sign for all t, and otherwise only by
+ * accident. This says whether row t misses that, by the sign of row 1: 0 or 1. */
 static double clamp_miss(const Toy *y, int l, int h, int t) {
-    double S = (double)vec_sum(t, toy_row(y, MAP_Z, l, h, t));
-    return (toy_row(y, MAP_Z, l, h, 1)[0] > 0 ? S : -S) < 1;
+    double sum = (double)vec_sum(t, toy_row(y, MAP_Z, l, h, t));
+    return (toy_row(y, MAP_Z, l, h, 1)[0] > 0 ? sum : -sum) < 1;
 }
 
-/* 60 models, half of them with W_K = 8 W_Q, and so large S_t. The condition, read off the recorded
+/* 60 models, half of them with W_K = 8 W_Q, and so large sums. The condition, read off the recorded
  * scores, must tell whether the states agree. x = 1: the worst of those that meet it; 0: the least
  * of the others. */
 static double clamp_rule(Toy *y) {
@@ -3606,19 +3104,15 @@ static double kv_rule(Toy *y) {
 
 static const Line RULES[] = {
     {"eq. 16", "h_t^l by the equation itself, 5 schemes", "*", equation16, 12, AT_MOST, STATES},
-    {"eq. 17", "window w, Z = 1: block l, tokens t > l(w-1)",
-     "* " WINDOWED, window_rule, 0, AT_MOST, STATES},
+    {"eq. 17", "window, Z = 1: tokens t > l(w-1)", "* " WINDOWED, window_rule, 0, AT_MOST, STATES},
     {"eq. 17", "  and the token before them", "* " WINDOWED, window_rule, 1, FAILS_BY, APART},
-    {"eq. 17", "prefix p, Z = 1, no positions: tokens t <= p",
-     PREFIXED, prefix_rule, 0, AT_MOST, STATES},
+    {"eq. 17", "prefix p, Z = 1: tokens t <= p", PREFIXED, prefix_rule, 0, AT_MOST, STATES},
     {"eq. 17", "  and the tokens after them", PREFIXED, prefix_rule, 1, FAILS_BY, APART},
-    {"Table 15, 8", "clamp: of 60 models, |S_t| >= 1 of one sign",
-     "", clamp_rule, 1, AT_MOST, STATES},
+    {"Table 15, 8", "clamp: 60 models, |sum_t| >= 1, one sign", "", clamp_rule, 1, AT_MOST, STATES},
     {"Table 15, 8", "  the others", "", clamp_rule, 0, FAILS_BY, APART},
     {"Table 4", "KV biases: o_t = v + A_t*(v* - v)", "--extra kv", kv_rule, 0, FAILS_BY, APART},
     {"Table 4", "  with v* = v in every block", "--extra kv", kv_rule, 1, AT_MOST, STATES},
-    {0}
-};
+    {0}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.4  Section 3.1: the first token's states are a function of x_1 alone
@@ -3652,24 +3146,20 @@ static double share_of_eps(Toy *y) {
 }
 
 static const Line FIRST[] = {
-    {"sec. 3.1", "numbers of h_1 moved by later tokens: softmax",
-     "*", h1_moved, BY_TOKENS, AT_MOST, 0},
+    {"sec. 3.1", "h_1 moved by later tokens: softmax", "*", h1_moved, BY_TOKENS, AT_MOST, 0},
     {"sec. 3.1", "  post-norm", "--place post", h1_moved, BY_TOKENS, AT_MOST, 0},
     {"sec. 3.1", "  sigmoid, Z = 1", SIGMOID_1, h1_moved, BY_TOKENS, AT_MOST, 0},
     {"sec. 3.1", "  K biases", "--extra k", h1_moved, BY_TOKENS, AT_MOST, 0},
     {"sec. 3.1", "  a prefix of 3", "--prefix 3", h1_moved, BY_TOKENS, FAILS_BY, 1},
-    {"sec. 3.1", "numbers of h_1 moved by W_Q, W_K: softmax", "*", h1_moved, BY_SCORES, AT_MOST, 0},
+    {"sec. 3.1", "h_1 moved by W_Q, W_K: softmax", "*", h1_moved, BY_SCORES, AT_MOST, 0},
     {"sec. 3.1", "  post-norm", "--place post", h1_moved, BY_SCORES, AT_MOST, 0},
     {"sec. 3.1", "  sigmoid, Z = 1", SIGMOID_1, h1_moved, BY_SCORES, FAILS_BY, 1},
     {"sec. 3.1", "  K biases", "--extra k", h1_moved, BY_SCORES, FAILS_BY, 1},
-    {"sec. 3.1", "h_1 = FFN(LN(o+h)) + o + h, o = LN(h) W_V W_O",
-     "*", equation16, 1, AT_MOST, STATES},
-    {"Table 4", "sink token: numbers of x* moved by the tokens",
-     "--sink-token", h1_moved, STAR_BY_TOKENS, AT_MOST, 0},
-    {"Table 15, 3", "sigmoid / sum at z = -11.6: 1 - A_11 in percent",
+    {"sec. 3.1", "h_1 = FFN(LN(o+h))+o+h, o = LN(h) W_V W_O", "*", equation16, 1, AT_MOST, STATES},
+    {"Table 4", "x* moved by the tokens", "--sink-token", h1_moved, STAR_BY_TOKENS, AT_MOST, 0},
+    {"Table 15, 3", "sigmoid / sum, z = -11.6: 1 - A_11 in percent",
      "--sim sigmoid", share_of_eps, -11.6, EQUALS, 0.1089799},
-    {0}
-};
+    {0}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.5  [P1] Proposition 1, no positions: A_ti = 1/t
@@ -3687,7 +3177,7 @@ static double harmonic(int n) { return n < 1 ? 0 : 1.0 / n + harmonic(n - 1); }
 
 /* b_h(n), what the scheme adds to a score at the distance n; NaN for one that is not known here. */
 static double alibi_slope(const Toy *y, int h) { return pow(2, -8.0 * (h + 1) / y->m.c.heads); }
-static double bias_law(const Toy *y, int h, int n) {
+static double closed_bias(const Toy *y, int h, int n) {
     switch (y->m.c.pos) {
     case POS_RELATIVE: return position_bucket(n);
     case POS_T5:       return (double)y->m.w.rel[position_bucket(n) * y->m.c.heads + h];
@@ -3702,18 +3192,18 @@ static double row_proposition(const Toy *y, int l, int h, int t) {
     const real *A = toy_row(y, MAP_METRIC, l, h, t);
     int w = y->m.c.window, p = y->m.c.prefix, pos = y->m.c.pos;
     double worst = 0, m = alibi_slope(y, h), sum = 0;
-    for (int n = 0; n < t; n++) sum += exp(bias_law(y, h, n));
+    for (int n = 0; n < t; n++) sum += exp(closed_bias(y, h, n));
     for (int i = 1; i <= y->T; i++) {
         if (!visible(&y->m.c, l, t - 1, i - 1)) continue;
         double closed = pos == POS_NONE ? 1.0 / (w && t > w ? w : t < p ? p : t)
                       : pos == POS_ALIBI ? exp(-m * (t - i)) * (1 - exp(-m)) / (1 - exp(-m * t))
-                      : exp(bias_law(y, h, t - i)) / sum;
+                      : exp(closed_bias(y, h, t - i)) / sum;
         worst = larger(worst, fabs((double)A[i - 1] / closed - 1));
     }
     return worst;
 }
 
-/* The first x blocks against it; 0: all. */
+/* In the first x blocks; 0: in all. */
 static double proposition(Toy *y) { return worst_row(y, y->x, row_proposition); }
 
 /* [M1] alpha_k of one head; rows as sink_alpha. */
@@ -3727,8 +3217,7 @@ static double toy_alpha(const Toy *y, int l, int h, int k, int rows) {
 /* The least favourable alpha_k over all blocks, of head 1, 2, .. or, for 0, of all heads. */
 static double worst_alpha(const Toy *y, int head, int k, int rows) {
     double worst = NAN;
-    int found = 0;
-    for (int l = 0; l < y->m.c.layers; l++)
+    for (int l = 0, found = 0; l < y->m.c.layers; l++)
         for (int h = 0; h < y->m.c.heads && config_attends(&y->m.c, l); h++) {
             if (head && h + 1 != head) continue;
             double now = toy_alpha(y, l, h, k, rows);
@@ -3747,23 +3236,14 @@ static double head_harmonic(const Toy *y, int l, int h, int k) {
     double closed = (harmonic(y->T) - harmonic(k - 1)) / (y->T - k + 1);
     return fabs(toy_alpha(y, l, h, k, ROWS_REAL) / closed - 1);
 }
-
 static double harmonic_off(Toy *y) { return worst_row(y, 0, head_harmonic); }
 
-/* [M2] Sink_1 at eps, as an evaluation measures it. */
-static double sink_at(Toy *y, double eps) {
-    Sinks s;
-    double sink = NAN;
-    Error *e = y->page->e;
-    if (sinks_create(&s, &y->m.c, y->T, 1, &eps, 1, e)) return NAN;
-    if (!sinks_measure(&s, &y->m, &y->a, y->ids, NULL, 1, ROWS_REAL, e)) {
-        sinks_finish(&s);
-        sink = sinks_sink(&s, config_column_first(&y->m.c), 0);
-    }
-    sinks_free(&s);
-    return sink;
+/* [M2] Sink_1 at eps of one sequence: the share of heads whose alpha_1 is above. */
+static double sink_at(const Toy *y, double eps) {
+    int over = 0, H = y->m.c.heads, heads = y->m.c.layers * H;
+    for (int i = 0; i < heads; i++) over += toy_alpha(y, i / H, i % H, 1, ROWS_REAL) > eps;
+    return (double)over / heads;
 }
-
 static double sink_1(Toy *y) { return sink_at(y, y->x); }
 
 static const Line PROP1[] = {
@@ -3782,13 +3262,11 @@ static const Line PROP1[] = {
     {"Figure 5", "  prefix of 3", "--prefix 3", alpha_1, 0, EQUALS, 0.061102462},
     {"Figure 5", "  prefix of 4", "--prefix 4", alpha_1, 0, EQUALS, 0.057196212},
     {"Figure 5", "  prefix of 10", "--prefix 10", alpha_1, 0, EQUALS, 0.043983166},
-    {"Figure 5", "  of 5: alpha_5, rows i >= 5", "--prefix 5", alpha_x, 5, EQUALS, 0.044342626},
-    {"Figure 5", "  all rows, as their code", "--prefix 5", alpha_all, 5, EQUALS, 0.057675960},
-    {"Table 6", "sigmoid, Z = 1: proxy 1/t in block 1",
-     SIGMOID_1, proposition, 1, AT_MOST, SCORES + EPS_IN_Z},
+    {"Figure 5", "  of 5: alpha_5 over i >= 5", "--prefix 5", alpha_x, 5, EQUALS, 0.044342626},
+    {"Figure 5", "    over all rows, as they do", "--prefix 5", alpha_all, 5, EQUALS, 0.057675960},
+    {"Table 6", "sigmoid, block 1: 1/t", SIGMOID_1, proposition, 1, AT_MOST, SCORES + EPS_IN_Z},
     {"Table 6", "  and in the blocks after it", SIGMOID_1, proposition, 0, FAILS_BY, APART},
-    {0}
-};
+    {0}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.6  [P2] [E6] Proposition 2, relative positions: A_ti = e^g(t-i) / sum_(n<t) e^g(n), equation 20
@@ -3804,11 +3282,10 @@ static const Line PROP1[] = {
  *
  * T5 itself learns b_h(bucket), and no order comes with that. Its last bucket starts at d = 113. */
 
+/* The largest t A_t1, t > 1; alpha_1 over the bound (d + H_(T-d))/T, d = 113. */
 static double row_first_share(const Toy *y, int l, int h, int t) {
     return t > 1 ? t * (double)toy_row(y, MAP_WEIGHT, l, h, t)[0] : 0;
 }
-
-/* The largest t A_t1, t > 1; alpha_1 over the bound (d + H_(T-d))/T, d = 113. */
 static double first_share(Toy *y) { return worst_row(y, 0, row_first_share); }
 static double alpha_over_bound(Toy *y) {
     return alpha_1(y) / ((113 + harmonic(y->T - 113)) / y->T);
@@ -3841,8 +3318,7 @@ static const Line PROP2[] = {
     {"eq. 20", "  T = 128", "--context 128", alpha_1, 0, EQUALS, 0.211015881},
     {"eq. 20", "  T = 256", "--layers 1 --context 256", alpha_1, 0, EQUALS, 0.112853332},
     {"eq. 20", "  T = 512", "--layers 1 --context 512", alpha_1, 0, EQUALS, 0.058362967},
-    {"eq. 6", "alpha_1 of equation 6 as printed: T = 32",
-     "--pos t5 --context 32", alpha_1, 1, EQUALS, 0.417504318},
+    {"eq. 6", "as printed: T = 32", "--pos t5 --context 32", alpha_1, 1, EQUALS, 0.417504318},
     {"eq. 6", "  T = 64", "--pos t5", alpha_1, 1, EQUALS, 0.22524188643},
     {"prop. 2", "g = -bucket: largest t A_t1, t > 1", "--pos t5", first_share, -1, AT_MOST, 1},
     {"prop. 2", "  no sink: alpha_1", "--pos t5", alpha_1, -1, EQUALS, 0.022022456},
@@ -3850,8 +3326,7 @@ static const Line PROP2[] = {
     {"beyond", "  over (d + H_(T-d))/T, d=113, T=512", T5_512, alpha_over_bound, 40, AT_MOST, 1},
     {"beyond", "  likewise T5's table at random", T5_512, alpha_over_bound, 0, AT_MOST, 1},
     {"eq. 20", "  A_ti = e^g(t-i) / sum e^g(n)", "--pos t5", proposition, 0, AT_MOST, SCORES},
-    {0}
-};
+    {0}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.7  [P3] [E7] Proposition 3, ALiBi: A_ti = e^(-m(t-i)) (1 - e^-m)/(1 - e^-mt), equation 22
@@ -3890,8 +3365,7 @@ static const Line PROP3[] = {
     {"eq. 22", "alpha_64 of head 1: (1-e^-m)/(1-e^-64m)", "", head_alpha, -64, EQUALS, 0.39346934},
     {"prop. 3", "  \"no sink\" does not cover the last token", "", head_alpha, -64, FAILS_BY, 0.3},
     {"prop. 3", "  nor the one before it: alpha_63", "", head_alpha, -63, FAILS_BY, 0.3},
-    {0}
-};
+    {0}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.8  [P4] [E8] Proposition 4, rotary: A_ti <= e^(2 xi) / (e^(2 xi) + t - 1), equation 28
@@ -3906,20 +3380,23 @@ static const Line PROP3[] = {
  * With w = 0.05, or pair 15 of the paper's own d_h = 96 (w = 0.0562), alpha_1 passes 0.3 at xi near
  * 10. Softmax states do not depend on W_Q and W_K, so one forward gives the LN(h) of every block,
  * and the weights are aimed at it: W_Q = a LN(h)^T/|LN(h)|^2 in the pair's column, 0 elsewhere. */
+#define ONE_PAIR "--heads 1 --head-dim 2 --context 3"
 #define SLOW_PAIR "--heads 1 --head-dim 2 --rope-scaling linear --rope-factor 20"
+#define SLOW_512 SLOW_PAIR " --context 512"
 #define OWN_PAIR "--heads 1 --head-dim 96"
 
 static void aim_rotary(Toy *y) {
     idx C = y->m.c.dim, D = y->m.c.head_dim, pair = D == 96 ? 15 : 0;
     double a = sqrt(y->x * sqrt((double)D));
     for (int l = 0; l < y->m.c.layers; l++) {
+        const Layer *w = &y->m.w.layer[l];
         const real *n = y->a.layer[l].n1;                    /* row 1; all rows are equal */
         double square = (double)vec_dot(C, n, n);
-        zero(y->m.w.layer[l].wq, C * D);
-        zero(y->m.w.layer[l].wk, C * D);
-        for (idx ch = 0; ch < C; ch++) {
-            y->m.w.layer[l].wq[ch * D + pair] = (real)(a * (double)n[ch] / square);
-            y->m.w.layer[l].wk[ch * D + pair] = (real)(-a * (double)n[ch] / square);
+        zero(w->wq, C * D);
+        zero(w->wk, C * D);
+        for (idx ch = 0, at = pair; ch < C; ch++, at += D) {
+            w->wq[at] = (real)(a * (double)n[ch] / square);
+            w->wk[at] = -w->wq[at];
         }
     }
     toy_forward(y);
@@ -3950,10 +3427,9 @@ static double xi_at_threshold(double w, int T) {
     return low;
 }
 
-/* Equations 25 to 28; q and k as the model left them, rotated. x picks the score off
- * <q,k>/sqrt(D) + b (over l more where --score-by-layer says so), relative to
- * 1 + |q||k|/sqrt(D); A_ti over the bound, t being the keys that the row sees; A_t1 off equation
- * 27; equation 25's error; xi. */
+/* Equations 25 to 28 in row t; q and k as the model left them, rotated. x picks one of: the score
+ * off <q,k>/sqrt(D) + b, relative to 1 + |q||k|/sqrt(D); A_ti over the bound, t being the keys that
+ * the row sees; A_t1 off equation 27; equation 25's error; xi. */
 enum { SCORE_OFF, OVER_BOUND, EQ27_OFF, EQ25_OFF, XI, ROTARY_MEASURES };
 static double row_rotary(const Toy *y, int l, int h, int t) {
     const Config *c = &y->m.c;
@@ -3967,10 +3443,10 @@ static double row_rotary(const Toy *y, int l, int h, int t) {
     worst[XI] = size / root;
     for (int i = 0; i < t; i++) {
         if (!visible(c, l, first + t - 1, first + i)) continue;
-        double dot = (double)vec_dot(D, q, k + i * K * D);
-        double off = fabs((double)z[i] - (dot / root + bias_law(y, h, t - 1 - i)));
-        worst[SCORE_OFF] = larger(worst[SCORE_OFF],
-                                  off / (1 + norm * length(D, k + i * K * D) / root));
+        const real *k_i = k + i * K * D;
+        double dot = (double)vec_dot(D, q, k_i), size_i = norm * length(D, k_i);
+        double off = fabs((double)z[i] - (dot / root + closed_bias(y, h, t - 1 - i)));
+        worst[SCORE_OFF] = larger(worst[SCORE_OFF], off / (1 + size_i / root));
         worst[EQ25_OFF] = larger(worst[EQ25_OFF], fabs(size * cos(dot / size) - dot));
         sum += exp(dot);
         most = larger(most, (double)A[i]);
@@ -4001,16 +3477,14 @@ static double aimed_over_own(Toy *y) {
 static const Line PROP4[] = {
     {"eq. 4", "the model's score is <q, k>/sqrt(d_h)", "", rotary, SCORE_OFF, AT_MOST, SCORES},
     {"eq. 28", "xi = |q||k|/sqrt(d_h): A_ti / bound", "", rotary, OVER_BOUND, AT_MOST, 1 + SCORES},
-    {"eq. 28", "  s(n) = -cos n, xi = 1, T = 3: A_31 / bound",
-     "--heads 1 --head-dim 2 --context 3", aimed_over_own, 1, EQUALS, 0.781036907},
+    {"eq. 28", "  -cos n, T = 3: A_31 / bound", ONE_PAIR, aimed_over_own, 1, EQUALS, 0.781036907},
     {"eq. 27", "printed: without the root; error of A_t1", "", rotary, EQ27_OFF, REFUTES, APART},
     {"eq. 25", "printed: <q,k> = |q||k|cos(<q,k>/|q||k|)", "", rotary, EQ25_OFF, REFUTES, APART},
     {"eq. 28", "says alpha_1 <= 0.3 up to xi, T = 64", "", xi_of_bound, 64, EQUALS, 1.0946297},
     {"eq. 28", "  T = 256", "", xi_of_bound, 256, EQUALS, 1.8031765},
     {"eq. 28", "  T = 1024", "", xi_of_bound, 1024, EQUALS, 2.5000552},
     {"eq. 28", "  T = 2048", "", xi_of_bound, 2048, EQUALS, 2.8472463},
-    {"prop. 4", "large t: alpha_1 / bound, xi = 2, T = 512",
-     SLOW_PAIR " --context 512", aimed_over_bound, 2, AT_MOST, 1},
+    {"prop. 4", "alpha_1 / bound, xi = 2, T = 512", SLOW_512, aimed_over_bound, 2, AT_MOST, 1},
     {"prop. 4", "s(n) = -10 cos(0.05 n), T = 64: a sink", SLOW_PAIR, aimed, 10, FAILS_BY, 0.3},
     {"beyond", "  its closed form: xi = 10", SLOW_PAIR, aimed, 10, EQUALS, 0.302390121},
     {"beyond", "  xi = 20", SLOW_PAIR, aimed, 20, EQUALS, 0.475012217},
@@ -4019,17 +3493,16 @@ static const Line PROP4[] = {
     {"prop. 4", "  alpha_1 of the model at xi = 9.8", OWN_PAIR, aimed, 9.8, AT_MOST, 0.3},
     {"prop. 4", "  at xi = 9.9: a sink", OWN_PAIR, aimed, 9.9, FAILS_BY, 0.3},
     {"beyond", "  its closed form", OWN_PAIR, aimed, 9.9, EQUALS, 0.300720490},
-    {0}
-};
+    {0}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.9  [E4] [T4] [T15] The scores in closed form, where the states part as well
  *
  * In block 1 the states of a repeated token are equal whatever the attention, so s(n) and, with an
  * extra column, s*_t give every weight of every row; where states stay equal, in the later blocks
- * too. s(n) = <q, R_n k> / sqrt(D) + b(n) turns once, by the distance, where the model turns q and
- * k; s*_t = <R_t q, k*> / sqrt(D) depends on t under rotary, since k* is not turned. Kernels are
- * left out: under rotary phi(R_i q) phi(R_j k) is no function of the distance. */
+ * too. s(n) = <q, R_n k> / sqrt(D) + b(n) rotates once, by the distance, where the model rotates q
+ * and k; s*_t = <R_t q, k*> / sqrt(D) depends on t under rotary, since k* is not rotated. Kernels
+ * are left out: under rotary phi(R_i q) phi(R_j k) is no function of the distance. */
 
 /* <q, R_n k> for two vectors [D] of head h, n < 0 for a key ahead of its query. */
 static double rotated(const Config *c, const double *q, const double *k, int n) {
@@ -4053,9 +3526,9 @@ static double closed_similarity(int sim, double z) {
     }
 }
 
-static double closed_normalizer(const Config *c, double sum, double power) {
+static double closed_normalizer(const Config *c, double sum, double e, double power) {
     switch (c->normalizer) {
-    case NORMALIZER_SUM:   return sum + (c->sim == SIM_EXP ? 0 : 1e-8);
+    case NORMALIZER_SUM:   return sum + e;
     case NORMALIZER_ONE:   return 1;
     case NORMALIZER_CLAMP: return fmax(fabs(sum), 1);
     case NORMALIZER_PNORM: return pow(power, 1 / c->pnorm);
@@ -4078,9 +3551,9 @@ static double closed_off(const Toy *y, int l, int h, int t, int map, int from, C
         s[i] = seen[i] ? closed_similarity(c->sim, z[i]) : 0;
         sum += s[i];
         size += fabs(s[i]);
-        power += seen[i] ? pow(fabs(s[i]), c->pnorm) : 0;
+        power += pow(fabs(s[i]), c->pnorm);                  /* of 0 where invisible: 0 */
     }
-    double Z = closed_normalizer(c, sum, power);
+    double Z = closed_normalizer(c, sum, e, power);
     for (int i = from; i <= y->T; i++) {
         m[i] = fabs(s[i]) / (size + e);
         s[i] *= c->scale / Z;
@@ -4112,7 +3585,7 @@ static double row_closed(const Toy *y, int l, int h, int t) {
         bool seen = !i || (n >= 0 && (!c->window || n < c->window)) || i <= c->prefix;
         double z = !i && w->logit ? (double)w->logit[h]
                  : rotated(c, q, i ? k : star, i ? n : t - 1) / sqrt((double)D);
-        if (i) z += bias_law(y, h, n > 0 ? n : 0);
+        if (i) z += closed_bias(y, h, n > 0 ? n : 0);
         closed.seen[i + 2] = seen;
         closed.map[MAP_Z][i + 2] = seen ? z : 0;
     }
@@ -4124,10 +3597,11 @@ static double closed_form(Toy *y) { return worst_row(y, y->x, row_closed); }
 
 static void check_closed(Page *p) {
     for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS; r++) {
+        if (!r->closed) continue;
         char flags[100];
         snprintf(flags, sizeof flags, "* %s", r->flags);
         Line l = {r->reference, r->name, flags, closed_form, r->closed, AT_MOST, SCORES};
-        if (r->closed) page_measure(p, &l);
+        page_measure(p, &l);
     }
 }
 
@@ -4157,8 +3631,7 @@ typedef struct Twin {
 } Twin;
 
 static const Twin TWINS[] = {
-    {"eq. 42", "W_O, AdamW: lr'= a lr, eps'= eps/a, wd'= wd/a", "", "wo", 0.2,
-     0, 1, -1, -1, 1, 0, 0, 0},
+    {"eq. 42", "W_O, lr'= a lr, eps'= eps/a, wd'= wd/a", "", "wo", 0.2, 0, 1, -1, -1, 1, 0, 0, 0},
     {"eq. 42", "  a = 1/4, to the bit",        "",         "wo", 0.25, 0, 1, -1, -1, 1, 0, 0, 0},
     {"eq. 42", "  of W_V",                     "",         "wv", 0.2,  0, 1, -1, -1, 1, 0, 0, 0},
     {"eq. 42", "  of W_V beside V biases",     "--vbias",  "wv", 0.2,  0, 1, -1, -1, 1, 0, 0, 0},
@@ -4176,7 +3649,7 @@ static const Twin TWINS[] = {
     {"eq. 35", "W_O, SGD: lr' = a^2 lr, wd' = wd/a^2", "", "wo", 0.2,  1, 2,  0, -2, 1, 0, 0, 0},
     {"eq. 35", "  a = 1/4, to the bit",        "",         "wo", 0.25, 1, 2,  0, -2, 1, 0, 0, 0},
     {"eq. 35", "  with lr' = a lr",            "",         "wo", 0.2,  1, 1,  0, -2, 1, 0, 0, 1},
-};
+    {0}};
 
 /* One step of one of the two; scaled: the one whose tensor carries the powers of alpha. */
 static double twin_step(const Twin *w, Toy *y, real *moments, long t, bool scaled) {
@@ -4231,11 +3704,9 @@ static double twin_gap(Page *p, const Twin *w) {
 }
 
 static void check_twins(Page *p) {
-    for (size_t n = 0; n < sizeof TWINS / sizeof *TWINS; n++) {
-        const Twin *w = &TWINS[n];
+    for (const Twin *w = TWINS; w->text; w++)
         page_line(p, w->reference, w->text, twin_gap(p, w), w->breaks ? FAILS_BY : AT_MOST,
                   w->breaks ? APART : w->alpha == 0.25 ? 0 : SCORES);
-    }
 }
 
 /* How far the scaled toy's logits lie from those of the other with x W_V, or |x| W_O for x < 0. */
@@ -4258,8 +3729,7 @@ static const Line SCALE[] = {
     {"eq. 31", "  beside V biases: 0.2 W_O", SCALED_V, folded, -0.2, FAILS_BY, APART},
     {"eq. 30", "  beside KV biases: 0.2 W_V", SCALED_KV, folded, 0.2, FAILS_BY, APART},
     {"eq. 31", "  beside KV biases: 0.2 W_O", SCALED_KV, folded, -0.2, AT_MOST, STATES},
-    {0}
-};
+    {0}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.11  [E43] [E44] The p-norm
@@ -4272,13 +3742,12 @@ static const Line SCALE[] = {
 /* 8 random scores: how far the weights are off equation 44. */
 static double pnorm_row(Toy *y) {
     enum { N = 9 };
-    Config soft;
+    Config soft = y->m.c;
     Rng rng = {5};
     real z[N] = {-INFINITY}, pz[N] = {-INFINITY}, spare[N];
     double p = y->m.c.pnorm, off = 0;
-    if (config_from_flags(&soft, "", y->page->e)) return NAN;
-    for (int j = 1; j < N; j++) z[j] = (real)(2 * rng_normal(&rng));
-    for (int j = 1; j < N; j++) pz[j] = (real)p * z[j];
+    soft.normalizer = NORMALIZER_SUM;
+    for (int j = 1; j < N; j++) pz[j] = (real)p * (z[j] = (real)(2 * rng_normal(&rng)));
     row_forward(&y->m.c, N, z, spare);
     row_forward(&soft, N, pz, spare);
     for (int j = 1; j < N; j++)
@@ -4300,15 +3769,15 @@ static const Line PNORMS[] = {
     {"beyond", "64 equal scores: 1/64 at p = 1/2", "--pnorm 0.5", pnorm_sum, 0, AT_MOST, SCORES},
     {"beyond", "  8 at p = 2", "--pnorm 2", pnorm_sum, 0, AT_MOST, SCORES},
     {"beyond", "  22.6 at p = 4", "--pnorm 4", pnorm_sum, 0, AT_MOST, SCORES},
-    {0}
-};
+    {0}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.12  [T4] A key bias is a gate, and without a normaliser it is nothing
  *
- * With an extra column of logit b_i and value v*, and S_i = sum_j e^z_ij over the keys,
+ * With an extra column of logit b_i and value v*, and sum_i = sum_j e^z_ij over the keys,
  *
- *   o_i = g_i softmax(z_i) V + (1 - g_i) v*      g_i = S_i / (e^b_i + S_i) = sigmoid(log S_i - b_i)
+ *   o_i = g_i softmax(z_i) V + (1 - g_i) v*          g_i = sum_i / (e^b_i + sum_i)
+ *                                                        = sigmoid(log sum_i - b_i)
  *
  * K biases, a zero logit and a learned one have v* = 0: they close the head by 1 - g_i, at a logit
  * of 20 all but wholly. With Z = 1 no row is divided by anything: a column of value 0 changes no
@@ -4329,9 +3798,9 @@ static double gate(Toy *y) {
     for (int t = 1; t <= y->T; t++)
         for (int h = 0; h < H; h++) {
             idx at = ((t - 1) * H + h) * D;
-            double S = 0, b = (double)toy_row(y, MAP_Z, 0, h, t)[-1];
-            for (int i = 0; i < t; i++) S += exp((double)toy_row(z, MAP_Z, 0, h, t)[i]);
-            double g = 1 / (1 + exp(b - log(S)));
+            double sum = 0, b = (double)toy_row(y, MAP_Z, 0, h, t)[-1];
+            for (int i = 0; i < t; i++) sum += exp((double)toy_row(z, MAP_Z, 0, h, t)[i]);
+            double g = 1 / (1 + exp(b - log(sum)));
             for (idx d = 0; d < D; d++) {
                 double vstar = w->vstar ? (double)w->vstar[h * D + d] : 0;
                 gated[d] = (real)(g * (double)plain[at + d] + (1 - g) * vstar);
@@ -4366,6 +3835,8 @@ static double moved(Toy *y) {
     return count;
 }
 
+#define WITH_K(operation) operation "--extra k |" operation
+
 static const Line GATE[] = {
     {"Table 4", "K biases: o = g softmax(z) V", "--extra k |", gate, 0, AT_MOST, SCORES},
     {"Table 4", "  with g = 1", "--extra k |", gate, 0, FAILS_BY, APART},
@@ -4375,14 +3846,12 @@ static const Line GATE[] = {
     {"beyond", "  with g = 1", "--extra logit |", gate, 0.01, FAILS_BY, APART},
     {"beyond", "learned logit of 20", "--extra logit |", gate, 20, AT_MOST, SCORES},
     {"beyond", "  with g = 1", "--extra logit |", gate, 20, FAILS_BY, APART},
-    {"Table 4", "K biases, Z = 1, sigmoid: moved, or dk* not 0",
-     SIGMOID_1 "--extra k |" SIGMOID_1, moved, 0, AT_MOST, 0},
-    {"Table 4", "  elu + 1", ELU_1 "--extra k |" ELU_1, moved, 0, AT_MOST, 0},
-    {"Table 4", "  linear", LINEAR_1 "--extra k |" LINEAR_1, moved, 0, AT_MOST, 0},
-    {"Table 4", "  linear / clamp", LINEAR_CLAMP "--extra k |" LINEAR_CLAMP, moved, 0, FAILS_BY, 1},
+    {"Table 4", "K biases, sigmoid: moved, or dk* not 0", WITH_K(SIGMOID_1), moved, 0, AT_MOST, 0},
+    {"Table 4", "  elu + 1", WITH_K(ELU_1), moved, 0, AT_MOST, 0},
+    {"Table 4", "  linear", WITH_K(LINEAR_1), moved, 0, AT_MOST, 0},
+    {"Table 4", "  linear / clamp", WITH_K(LINEAR_CLAMP), moved, 0, FAILS_BY, 1},
     {"Table 4", "  KV biases, sigmoid", SIGMOID_1 "--extra kv |" SIGMOID_1, moved, 0, FAILS_BY, 1},
-    {0}
-};
+    {0}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.13  Neutral elements, causality, and [M1] [M2] the metric
@@ -4396,10 +3865,8 @@ static const Line GATE[] = {
 static const Line NEUTRAL[] = {
     {"Figure 6", "numbers moved by a window of T", "--window 12 |", moved, 0, AT_MOST, 0},
     {"Figure 5", "  a prefix of 1", "--prefix 1 |", moved, 0, AT_MOST, 0},
-    {"Figure 5", "  a prefix of 1 beside a window",
-     "--prefix 1 --window 4 | --window 4", moved, 0, FAILS_BY, 1},
-    {"Figure 5", "  a prefix of 1 beside a sink token",
-     "--prefix 1 --sink-token | --sink-token", moved, 0, FAILS_BY, 1},
+    {"Figure 5", "    in a window", "--prefix 1 --window 4 | --window 4", moved, 0, FAILS_BY, 1},
+    {"Figure 5", "    after x*", "--prefix 1 --sink-token | --sink-token", moved, 0, FAILS_BY, 1},
     {"eq. 7", "  a distance bias of 0", "--pos t5 | --pos none", moved, 0, AT_MOST, 0},
     {"eq. 29", "  a scale of 1", "--scale 1 |", moved, 0, AT_MOST, 0},
     {"eq. 43", "  a p-norm with p = 1", "--normalizer pnorm --pnorm 1 |", moved, 0, AT_MOST, 0},
@@ -4407,11 +3874,10 @@ static const Line NEUTRAL[] = {
     {"beyond", "  a zero logit", "--extra zero |", moved, 0, FAILS_BY, 1},
     {"Table 12", "  adding one head", "--heads 1 --combine add | --heads 1", moved, 0, AT_MOST, 0},
     {"Table 12", "  adding two heads", "--combine add |", moved, 0, FAILS_BY, 1},
-    {0}
-};
+    {0}};
 
 /* Changes tokens 1 .. T in turn, in every named variant, and counts what x says. */
-enum { MOVES_EARLIER, MOVES_NOT_ITSELF, MOVES_BACK_IN_PREFIX };
+enum { MOVES_EARLIER, MOVES_NOT_ITSELF, MOVES_BACK };
 static double causality(Toy *y) {
     Page *p = y->page;
     int what = (int)y->x, count[3] = {0};
@@ -4427,7 +3893,7 @@ static double causality(Toy *y) {
             toy_logits(y, now);
             int early = differing(own, was, now);
             count[MOVES_EARLIER] += t > y->m.c.prefix ? early : 0;
-            count[MOVES_BACK_IN_PREFIX] += t <= y->m.c.prefix && early;
+            count[MOVES_BACK] += t <= y->m.c.prefix && early;
             count[MOVES_NOT_ITSELF] += !differing(TOY_VOCAB, was + own, now + own);
             copy(was, now, y->T * TOY_VOCAB);
         }
@@ -4436,13 +3902,10 @@ static double causality(Toy *y) {
 }
 
 static const Line CAUSAL[] = {
-    {"eq. 1", "all variants: logits before t moved by token t",
-     "", causality, MOVES_EARLIER, AT_MOST, 0},
+    {"eq. 1", "all variants: logits before t moved by t", "", causality, MOVES_EARLIER, AT_MOST, 0},
     {"eq. 1", "  tokens that do not move their own", "", causality, MOVES_NOT_ITSELF, AT_MOST, 0},
-    {"Figure 5", "  tokens inside a prefix of 5 that reach back",
-     "", causality, MOVES_BACK_IN_PREFIX, FAILS_BY, 4},
-    {0}
-};
+    {"Figure 5", "  in a prefix of 5 that reach back", "", causality, MOVES_BACK, FAILS_BY, 4},
+    {0}};
 
 /* T alpha_1. Learned logits of block 1 are 20 here, and its mlp kernel is 0. */
 static double alpha_range(Toy *y) {
@@ -4478,16 +3941,14 @@ static double sink_by_eps(Toy *y) {
 static const Line METRIC[] = {
     {"sec. 3.2", "alpha_1 >= 1/T, softmax: least T alpha_1", "*", alpha_range, 0, AT_LEAST, 1},
     {"sec. 3.2", "  with a learned logit of 20", "--extra logit", alpha_range, 0, FAILS_BELOW, 1},
-    {"sec. 3.2", "  with an mlp kernel of zeros",
-     LINEAR_1 "--kernel mlp", alpha_range, 0, FAILS_BELOW, 1},
+    {"sec. 3.2", "  with an mlp kernel of 0", MLP_1, alpha_range, 0, FAILS_BELOW, 1},
     {"sec. 3.2", "alpha_1 <= 1: T alpha_1, T = 16", "*", alpha_range, 0, AT_MOST, 16 + STATES},
     {"sec. 3.2", "Sink_1 rises with eps by", "--pos relative", sink_by_eps, 0, AT_MOST, 0},
     {"sec. 3.2", "  from eps = 0 to 1 it falls by", "--pos relative", sink_by_eps, 1, AT_LEAST, 1},
     {"eq. 29", "softmax: row sums off 1", "*", sums_off, 0, AT_MOST, STATES},
     {"eq. 29", "scale 0.2: row sums off 0.2", "* --scale 0.2", sums_off, 0, AT_MOST, STATES},
     {"eq. 29", "  the metric off scale 1's", "--scale 0.2 |", metric_moved, 0, AT_MOST, STATES},
-    {0}
-};
+    {0}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.15  [E1] [E4] [E10] The same statements on a trained or a published model
@@ -4510,7 +3971,7 @@ enum { TRAINED_T = 32 };     /* even rows: alpha_1 = H_32/32 = 0.127, far below 
 #define TRAINED_ROWS (100 * STATES)
 
 /* What a model has: rows that sum to the scale; a token 1 that sees itself alone; states of a
- * repeated token that stay equal (7.3), or not; what propositions 1, 2, 3 and 4 are about; scores
+ * repeated token that stay equal (7.2), or not; what propositions 1, 2, 3 and 4 are about; scores
  * that are q k^T; no prefix as far as the second half. */
 enum { SUMS = 1, LONE_FIRST = 2, EQUAL = 4, NOT_EQUAL = 8, NONE = 16, RELATIVE = 32, ALIBI = 64,
        ROTARY = 128, DOT_SCORES = 256, SECOND_HALF = 512 };
@@ -4664,19 +4125,21 @@ int check_model(const char *path, FILE *out, bool colour, Error *e) {
 /* -------------------------------------------------------------------------------------------------
  * 7.14  The table of checks */
 
+#define ALIBI_8 "--context 64 --pos alibi --heads 8 --head-dim 2"
+#define PNORM_64 "--context 64 --pos none --normalizer pnorm"
+
+static void check_states(Page *p);       /* prints them in a page of its own form: 16.2 */
 static const Check CHECKS[] = {
     {"states",  "Equations 10 to 17: states of repeated tokens", 0, "", NULL, check_states},
     {"rules",   "Equations 10 to 17: the rules behind the cells", 0, "", RULES, NULL},
     {"first",   "Section 3.1: the first token sees only itself", 1, "--context 9", FIRST, NULL},
     {"prop1",   "Proposition 1: no positions", 0, "--context 64 --pos none", PROP1, NULL},
     {"prop2",   "Proposition 2: relative positions", 0, "--context 64 --pos relative", PROP2, NULL},
-    {"prop3",   "Proposition 3: ALiBi",
-     0, "--context 64 --pos alibi --heads 8 --head-dim 2", PROP3, NULL},
+    {"prop3",   "Proposition 3: ALiBi", 0, ALIBI_8, PROP3, NULL},
     {"prop4",   "Proposition 4: rotary", 0, "--context 64 --pos rotary", PROP4, NULL},
     {"scores",  "z, A and m in closed form, 5 schemes each", 0, "--context 24", NULL, check_closed},
     {"scale",   "Equations 29 to 42: scale and optimiser", 1, "", SCALE, check_twins},
-    {"pnorm",   "Equations 43 and 44: the p-norm",
-     0, "--context 64 --pos none --normalizer pnorm", PNORMS, NULL},
+    {"pnorm",   "Equations 43 and 44: the p-norm", 0, PNORM_64, PNORMS, NULL},
     {"gate",    "Table 4: a key bias is a gate, or nothing", 1, "", GATE, NULL},
     {"neutral", "Neutral elements", 1, "", NEUTRAL, NULL},
     {"causal",  "Equation 1: causality", 1, "", CAUSAL, NULL},
@@ -4692,22 +4155,10 @@ enum { N_CHECKS = (int)(sizeof CHECKS / sizeof *CHECKS) };
 /* =================================================================================================
  * 8  Tokenizer                                                        (the paper's section 2)
  *
- * Text becomes token ids by byte pair encoding (BPE). It is cut into pieces; a piece begins as its
- * bytes or characters, each a token; and of all neighbours that are a merge the pair of lowest
- * rank, the leftmost when it occurs more than once, becomes one token, until none is left. No merge
- * crosses a cut. Every byte has a token, so that any bytes whatever can be encoded.
- *
- * sink's own vocabularies, which 8.6 trains, and those of published models differ in the rows that
- * a tokenizer's file names, and in nothing else:
- *
- *   cut         pieces                                    begin as      models
- *   sink        the rule below                            bytes         trained here
- *   gpt2        GPT-2's expression                        bytes         GPT-2, Pythia, OPT
- *   llama3      LLaMA-3's expression                      bytes         LLaMA-3, 3.1
- *   beside      wherever no token has both sides          characters    LLaMA-2, Mistral, Jamba
- *
- * SINK'S OWN start from the 256 bytes and join, again and again, the pair of neighbours that is
- * most frequent in a training text.
+ * Text becomes token ids by byte pair encoding (BPE). It is cut into pieces, a piece begins as its
+ * bytes, each a token; and of all neighbours that are a merge the pair of lowest rank, the leftmost
+ * when it occurs more than once, becomes one token, until none is left. No merge crosses a cut.
+ * Every byte has a token, so that any bytes whatever can be encoded.
  *
  *   id 0  <|endoftext|>      id 1  <|bos|>      id 2  <|fix|>
  *   id 3 .. 258              the bytes 0 .. 255
@@ -4724,28 +4175,10 @@ enum { N_CHECKS = (int)(sizeof CHECKS / sizeof *CHECKS) };
  * and it ends after PIECE_MAX bytes in any case, which bounds the length of a token. "It's 1,024
  *  km" is cut as  It|'|s| 1|,|024| | km.
  *
- * PUBLISHED ONES come from data/hf.c, and give the ids that their authors' libraries give:
+ * TRAINING starts from the 256 bytes and joins, again and again, the pair of neighbours that is
+ * most frequent in a text.
  *
- *   1  marks       strings with an id of their own are taken out of the text: the leftmost first,
- *                  of two that begin together the longer; a text that spells <s> gives its id
- *   2  form        what lies between is brought into Unicode's form NFC, where the file has the
- *                  tables for it (Pythia's); and where tokens come from SentencePiece, which spells
- *                  a space U+2581, that sign becomes a space, and a space is put in front
- *   3  runs        further strings are taken out as in 1: Pythia's tokens of 2 to 24 spaces
- *   4  pieces      by one of these expressions, where L, N and \s are Unicode's letters, numbers
- *                  and white space, which the file lists, and bytes outside UTF-8 are none of them
- *     gpt2         's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
- *     llama3       (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|
- *                  ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+    (a space before the ?)
- *   5  merges      LLaMA-3 first looks whether the piece is a token, and then needs no merge
- *
- * SentencePiece merges over the whole text. Here a text of any length is cut too, between any two
- * characters that no token has beside each other: no merge could join across, so the ids are the
- * same, and words can be remembered. A character that the vocabulary lacks becomes its bytes'
- * tokens. Merges of one rank go by place: SentencePiece ranks by what a merge makes, so that all
- * ways to make a token have one rank; files that list merges give each a rank of its own.
- *
- * THE FILE of sink's own, tokenizer.bin. Numbers are little-endian and unsigned; M merges.
+ * THE FILE, tokenizer.bin. Numbers are little-endian and unsigned; M merges.
  *     offset      bytes
  *     0           8       the letters SINKTOK1
  *     8           4       version, 1
@@ -4754,33 +4187,18 @@ enum { N_CHECKS = (int)(sizeof CHECKS / sizeof *CHECKS) };
  *     20          8 M     for each rank in order: 4 bytes left id, 4 bytes right id; both at least
  *                         3 and below 259 + rank; no pair twice; no token longer than 128 bytes
  *     20 + 8 M    8       hash64(0, .) of all bytes before it: also the tokenizer's hash
- * and nothing after that. The file of any other, which data/hf.c writes:
- *     0           12      SINKTOK1, version 2
- *     12          4  4    V; M
- *     20          4  4    CUT_*; SPACE_*
- *     28          4       1 a piece that is a token is one; 2 models have read bos before every
- *                         text; or the sum of these
- *     32          4  4    the ids that end and that begin a text; 2^32 - 1: none begins it
- *     40          4  4    C classes of characters; F folds
- *     48          4  4    K classes of combining marks; S bytes of spellings
- *     56          12 C    first, last code point; 0 letter, 1 number, 2 white space (others: none)
- *     ..          16 F    code point, first and second of its canonical form (second 0: none), 1
- *                         when the two compose; sorted
- *     ..          12 K    first, last code point; combining class; sorted, as are the classes
- *     ..          3 V     for each id: 1 byte KIND_*, 2 bytes length, at most 1024
- *     ..          S       the spellings, end to end
- *     ..          16 M    left id, right id, the id that they make, rank: 0 first, then that of
- *                         the merge before or its own number
- *     ..          8       hash64(0, .) of all bytes before it
+ * and nothing after that. Tokenizers of published models have files of version 2, other pieces and
+ * other ids: data/hf.c makes, reads and uses them.
  */
 
 #define TOKENIZER_MAGIC "SINKTOK1"
-enum { TOKENIZER_OWN = 1, TOKENIZER_OTHER = 2, TOKENIZER_HEAD = 20, OTHER_HEAD = 56,
-       TOKENIZER_TAIL = 8, OTHER_MERGES_MAX = 1 << 21, FOLD_DEPTH = 8 };
-enum { FLAG_WHOLE = 1, FLAG_BEGINS = 2 };
-static const char *const SPECIAL_NAME[TOKEN_BYTE] = {DOCUMENT_END, "<|bos|>", "<|fix|>"};
+enum { TOKENIZER_OWN = 1, TOKENIZER_PUBLISHED = 2, TOKENIZER_HEAD = 20, TOKENIZER_TAIL = 8 };
 
-/* ---- 8.1  Ids, little-endian numbers, numbered pairs ---------------------------------------- */
+/* Empty: sink alone knows no tokenizer but its own. data/hf.c, which includes this file, fills it.
+ */
+static const TokenizerKind PUBLISHED_TOKENIZERS;
+
+/* ---- 8.1  Ids and numbered pairs ------------------------------------------------------------ */
 
 /* Appends n ids to a. Returns 0, or e's status when there is no memory; a is then unchanged. */
 int ids_add(Ids *a, const int32_t *from, size_t n, Error *e) {
@@ -4843,7 +4261,7 @@ static int pairs_grow(Pairs *p, Error *e) {
 
 /* The number of a pair, which is added when it is new; -1 and an error when there is no memory. */
 static int64_t pairs_number(Pairs *p, int32_t left, int32_t right, Error *e) {
-    int64_t number = pairs_find(p, left, right);
+    const int64_t number = pairs_find(p, left, right);
     if (number >= 0) return number;
     if (p->size == p->room && pairs_grow(p, e)) return -1;
     p->at[p->size] = (Pair){.left = left, .right = right};
@@ -4881,11 +4299,10 @@ static enum ByteKind byte_kind(unsigned char b) {
     return b == ' ' || (b >= '\t' && b <= '\r') ? WHITE : OTHER;
 }
 
-/* CUT_SINK. Length of the first piece of a text of n >= 1 bytes: 1 to PIECE_MAX. White space that
- * gives up its last byte keeps one at least: a single space with a follower is the follower's from
- * the start. */
-static size_t sink_length(const Tokenizer *t, const unsigned char *text, size_t n) {
-    (void)t;
+/* Length of the first piece of a text of n >= 1 bytes: 1 to PIECE_MAX. White space that gives up
+ * its last byte keeps one at least: a single space with a follower is the follower's from the
+ * start. */
+static size_t piece_length(const unsigned char *text, size_t n) {
     size_t end = n > 1 && text[0] == ' ' && byte_kind(text[1]) != WHITE ? 1 : 0;
     const enum ByteKind kind = byte_kind(text[end]);
     const size_t most = kind == DIGIT ? end + 3 : PIECE_MAX;
@@ -4894,137 +4311,35 @@ static size_t sink_length(const Tokenizer *t, const unsigned char *text, size_t 
     return kind == WHITE && follower && text[end - 1] == ' ' ? end - 1 : end;
 }
 
-/* The length of the first character of n >= 1 bytes, and its code point; a byte that begins none
- * stands for itself, above all code points. */
-enum { CODE_BYTE = 0x110000, CODE_NFC = 0x300, HANGUL = 0xAC00, HANGUL_COUNT = 11172 };
-static size_t char_at(const unsigned char *s, size_t n, uint32_t *code) {
-    const size_t length = s[0] < 0x80 ? 1 : s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4;
-    *code = s[0];
-    if (length == 1) return 1;
-    if (length > n || utf8_length(s, length) < length) { *code += CODE_BYTE; return 1; }
-    *code &= 0x7Fu >> length;
-    for (size_t i = 1; i < length; i++) *code = *code << 6 | (s[i] & 0x3Fu);
-    return length;
-}
-
-/* The value of a code point in n sorted ranges, `none` outside them. */
-static unsigned range_value(const Range *r, int n, uint32_t code, unsigned none) {
-    int low = 0, high = n;
-    while (low < high) {
-        const int mid = (low + high) / 2;
-        if (r[mid].last < code) low = mid + 1; else high = mid;
-    }
-    return low < n && r[low].first <= code ? r[low].value : none;
-}
-
-/* The class of the first character of n bytes, and its length; OTHER and 0 at the end of a text. */
-static unsigned char_class(const Tokenizer *t, const unsigned char *s, size_t n, size_t *length) {
-    uint32_t code;
-    if (!n) { *length = 0; return OTHER; }
-    if (s[0] < 128) { *length = 1; return t->ascii[s[0]]; }
-    *length = char_at(s, n, &code);
-    return range_value(t->classes, t->n_classes, code, OTHER);
-}
-
-/* The bytes from `at` on that are at most `most` characters of one class. */
-static size_t class_run(const Tokenizer *t, const unsigned char *text, size_t at, size_t n,
-                        unsigned class, size_t most) {
-    size_t end = at, length;
-    while (end < n && most-- && char_class(t, text + end, n - end, &length) == class) end += length;
-    return end - at;
-}
-
-/* The length of a contraction, 0 when the text begins with none; `fold`: in capitals too, whose s
- * has a third form, the long one, U+017F. */
-static size_t contraction(const unsigned char *s, size_t n, bool fold) {
-    static const char *const TAILS[] = {"s", "t", "re", "ve", "m", "ll", "d", NULL};
-    if (n < 2 || s[0] != '\'') return 0;
-    if (fold && n > 2 && s[1] == 0xC5 && s[2] == 0xBF) return 3;
-    for (int i = 0; TAILS[i]; i++) {
-        const size_t length = strlen(TAILS[i]);
-        size_t k = 0;
-        while (k < length && k + 1 < n && TAILS[i][k] ==
-               (fold && s[k + 1] >= 'A' && s[k + 1] <= 'Z' ? s[k + 1] + 32 : s[k + 1])) k++;
-        if (k == length) return 1 + length;
-    }
-    return 0;
-}
-
-/* White space at the start of a text: all of it at the end of the text, and where it is a single
- * character; else all but its last, which the next piece may take. */
-static size_t white_length(const Tokenizer *t, const unsigned char *text, size_t n) {
-    size_t end = 0, last = 0, length;
-    while (end < n && char_class(t, text + end, n - end, &length) == WHITE) {
-        last = end;
-        end += length;
-    }
-    return end < n && last ? last : end;
-}
-
-static size_t gpt2_length(const Tokenizer *t, const unsigned char *text, size_t n) {
-    size_t length = contraction(text, n, false);
-    if (length) return length;
-    const size_t blank = n > 1 && text[0] == ' ';
-    const unsigned class = char_class(t, text + blank, n - blank, &length);
-    return class == WHITE ? white_length(t, text, n)
-                          : blank + class_run(t, text, blank, n, class, n);
-}
-
-static size_t llama3_length(const Tokenizer *t, const unsigned char *text, size_t n) {
-    size_t length = contraction(text, n, true), next;
-    if (length) return length;
-    const unsigned class = char_class(t, text, n, &length);
-    const bool line = text[0] == '\n' || text[0] == '\r';
-    if (class == LETTER) return class_run(t, text, 0, n, LETTER, n);
-    if (class == DIGIT) return class_run(t, text, 0, n, DIGIT, 3);
-    if (!line && char_class(t, text + length, n - length, &next) == LETTER && next)
-        return length + class_run(t, text, length, n, LETTER, n);
-    const size_t blank = n > 1 && text[0] == ' ';
-    if (char_class(t, text + blank, n - blank, &next) == OTHER) {
-        size_t end = blank + class_run(t, text, blank, n, OTHER, n);
-        while (end < n && (text[end] == '\n' || text[end] == '\r')) end++;
-        return end;
-    }
-    size_t end = class_run(t, text, 0, n, WHITE, n);
-    while (end && text[end - 1] != '\n' && text[end - 1] != '\r') end--;
-    return end ? end : white_length(t, text, n);
-}
-
-static size_t beside_length(const Tokenizer *t, const unsigned char *text, size_t n) {
-    uint32_t left, right;
-    size_t at = char_at(text, n, &left);
-    while (at < n) {
-        const size_t length = char_at(text + at, n - at, &right);
-        if (pairs_find(&t->beside, (int32_t)left, (int32_t)right) < 0) break;
-        left = right;
-        at += length;
-    }
-    return at;
-}
-
-/* CUTS: the length of the first piece of a text of n >= 1 bytes. */
-typedef size_t Cut(const Tokenizer *t, const unsigned char *text, size_t n);
-static Cut *const CUTS[CUTS_COUNT] = {sink_length, gpt2_length, llama3_length, beside_length};
-
 /* ---- 8.3  Making, reading and writing a tokenizer ------------------------------------------- */
 
 static const char HINT[] = "Try: sink help tokenize";
 
-/* A tokenizer of sink's own without merges and with room for vocab ids; tokenizer_merge adds merges
- * and tokenizer_finish ends it. Returns 0, or e's status with nothing left to free. */
-static int tokenizer_begin(Tokenizer *t, int vocab, Error *e) {
-    *t = (Tokenizer){.vocab = TOKEN_MERGE, .end = TOKEN_END, .bos = TOKEN_BOS, .fix = TOKEN_FIX};
-    t->start = grab((idx)vocab + 1, sizeof *t->start, e);
-    t->kind = grab(vocab, 1, e);
-    t->made = grab(vocab, sizeof *t->made, e);
-    if (e->status) { tokenizer_free(t); return e->status; }
-    for (int id = 0; id < TOKEN_MERGE; id++) {
-        t->start[id + 1] = t->start[id] +
-                           (id < TOKEN_BYTE ? (uint32_t)strlen(SPECIAL_NAME[id]) : 1);
-        t->kind[id] = id < TOKEN_BYTE ? KIND_NAME : KIND_TEXT;
-    }
-    for (int b = 0; b < 256; b++) t->byte[b] = TOKEN_BYTE + b;
+/* Adds a token that `n` bytes spell. */
+static int token_add(Tokenizer *t, const void *spelling, size_t n, Error *e) {
+    if (bytes_add(&t->pool, spelling, n, e)) return e->status;
+    t->start[++t->vocab] = (uint32_t)t->pool.size;
     return 0;
+}
+
+/* A tokenizer without merges and with room for vocab ids. */
+static int tokenizer_begin(Tokenizer *t, int vocab, Error *e) {
+    static const char *const SPECIAL[TOKEN_BYTE] = {DOCUMENT_END, "<|bos|>", "<|fix|>"};
+    *t = (Tokenizer){.end = TOKEN_END, .bos = TOKEN_BOS, .fix = TOKEN_FIX};
+    t->start = grab((idx)vocab + 1, sizeof *t->start, e);
+    for (int i = 0; i < TOKEN_BYTE && !e->status; i++)
+        token_add(t, SPECIAL[i], strlen(SPECIAL[i]), e);
+    for (int b = 0; b < 256 && !e->status; b++) {
+        const unsigned char byte = (unsigned char)b;
+        token_add(t, &byte, 1, e);
+    }
+    return e->status;
+}
+
+/* The bytes that token id (0 .. vocab - 1) stands for, and their number. */
+const unsigned char *tokenizer_token(const Tokenizer *t, int id, size_t *length) {
+    *length = t->start[id + 1] - t->start[id];
+    return t->pool.at + t->start[id];
 }
 
 /* Adds the merge of the next rank, if it is a lawful one: made of two ids that are older and not
@@ -5034,347 +4349,83 @@ static int tokenizer_merge(Tokenizer *t, uint64_t left, uint64_t right, const ch
                            Error *e) {
     const size_t rank = t->merges.size;
     const uint64_t id = (uint64_t)t->vocab;
+    unsigned char both[PIECE_MAX];
+    size_t n, more;
     if (left < TOKEN_BYTE || left >= id || right < TOKEN_BYTE || right >= id)
-        return fail(e, 1, "%s: expected merge %zu of ids 3 to %llu, found %llu and %llu. %s", name,
-                    rank, (unsigned long long)id - 1, (unsigned long long)left,
-                    (unsigned long long)right, HINT);
-    uint32_t length = t->start[left + 1] - t->start[left] + t->start[right + 1] - t->start[right];
-    if (length > PIECE_MAX)
-        return fail(e, 1, "%s: expected merge %zu to spell at most %d bytes, found %u. %s", name,
-                    rank, PIECE_MAX, (unsigned)length, HINT);
-    int64_t number = pairs_number(&t->merges, (int32_t)left, (int32_t)right, e);
-    if (number < 0) return e->status;
-    if ((size_t)number != rank)
+        return fail(e, 1, "%s: expected merge %zu of ids 3 to %d, found %u and %u. %s", name, rank,
+                    t->vocab - 1, (unsigned)left, (unsigned)right, HINT);
+    const unsigned char *first = tokenizer_token(t, (int)left, &n);
+    const unsigned char *second = tokenizer_token(t, (int)right, &more);
+    if (n + more > PIECE_MAX)
+        return fail(e, 1, "%s: expected merge %zu to spell at most %d bytes, found %zu. %s", name,
+                    rank, PIECE_MAX, n + more, HINT);
+    memcpy(both, first, n);
+    memcpy(both + n, second, more);
+    const int64_t number = pairs_number(&t->merges, (int32_t)left, (int32_t)right, e);
+    if (number >= 0 && (size_t)number != rank)
         return fail(e, 1, "%s: expected merge %zu to be new, found the pair of merge %zu. %s", name,
                     rank, (size_t)number, HINT);
-    t->made[rank] = (Merge){.id = (int32_t)id, .rank = (int32_t)rank};
-    t->start[id + 1] = t->start[id] + length;
-    t->vocab++;
-    return 0;
-}
-
-/* Spells every token and takes the hash. Returns 0 or e's status; the caller frees t then. */
-static int tokenizer_finish(Tokenizer *t, Error *e) {
-    t->pool = grab(t->start[t->vocab], 1, e);
-    if (!t->pool) return e->status;
-    for (int id = 0; id < t->vocab; id++) {
-        unsigned char *to = t->pool + t->start[id];
-        if (id < TOKEN_BYTE) {
-            memcpy(to, SPECIAL_NAME[id], strlen(SPECIAL_NAME[id]));
-        } else if (id < TOKEN_MERGE) {
-            *to = (unsigned char)(id - TOKEN_BYTE);
-        } else {
-            const Pair *m = &t->merges.at[id - TOKEN_MERGE];
-            size_t left, right;
-            const unsigned char *from = tokenizer_token(t, m->left, &left);
-            memcpy(to, from, left);
-            from = tokenizer_token(t, m->right, &right);
-            memcpy(to + left, from, right);
-        }
-    }
-    Bytes file = {0};
-    if (!tokenizer_bytes(t, &file, e))
-        t->hash = number_at(file.at + file.size - TOKENIZER_TAIL, TOKENIZER_TAIL);
-    bytes_free(&file);
-    return e->status;
-}
-
-/* The bytes that token id (0 .. vocab - 1) stands for, and their number. */
-const unsigned char *tokenizer_token(const Tokenizer *t, int id, size_t *length) {
-    *length = t->start[id + 1] - t->start[id];
-    return t->pool + t->start[id];
+    return number < 0 ? e->status : token_add(t, both, n + more, e);
 }
 
 /* Frees a tokenizer, also one that is empty or half made. */
 void tokenizer_free(Tokenizer *t) {
+    if (t->kind) t->kind->close(t);
     pairs_free(&t->merges);
-    pairs_free(&t->marks[0]);
-    pairs_free(&t->marks[1]);
-    pairs_free(&t->beside);
-    pairs_free(&t->joins);
-    free(t->made);
+    bytes_free(&t->pool);
     free(t->start);
-    free(t->pool);
-    free(t->kind);
-    free(t->slot);
-    free(t->classes);
-    free(t->combining);
-    free(t->folds);
     *t = (Tokenizer){0};
 }
 
-/* The size that a published tokenizer's head tells, 0 when a part is larger than any can be. */
-static size_t other_size(const unsigned char *bytes, size_t vocab, size_t merges) {
-    size_t part[4];                     /* classes, folds, combining marks, bytes of spellings */
-    for (int i = 0; i < 4; i++) {
-        part[i] = (size_t)number_at(bytes + 40 + 4 * i, 4);
-        if (part[i] > (i < 3 ? CODE_BYTE / 16 : (size_t)TOKEN_LENGTH_MAX << 18)) return 0;
-    }
-    return OTHER_HEAD + 12 * part[0] + 16 * part[1] + 12 * part[2] + 3 * vocab + part[3] +
-           16 * merges + TOKENIZER_TAIL;
-}
-
-/* Checks what both kinds of file have in common, the checksum too, so that a damaged file is told
- * apart from a wrong one. Returns the version, 0 with an error that has `name` at fault. */
-static unsigned tokenizer_check(const unsigned char *bytes, size_t n, const char *name, Error *e) {
-    if (n < TOKENIZER_HEAD + TOKENIZER_TAIL) {
-        fail(e, 1, "%s: expected a tokenizer of %d bytes or more, found %zu. %s", name,
-             TOKENIZER_HEAD + TOKENIZER_TAIL, n, HINT);
-        return 0;
-    }
-    if (memcmp(bytes, TOKENIZER_MAGIC, 8)) {
-        fail(e, 1, "%s: expected a tokenizer, which begins with " TOKENIZER_MAGIC
-             ", found another kind of file. %s", name, HINT);
-        return 0;
-    }
-    const unsigned version = (unsigned)number_at(bytes + 8, 4);
-    const unsigned vocab = (unsigned)number_at(bytes + 12, 4);
-    const unsigned merges = (unsigned)number_at(bytes + 16, 4);
-    size_t size = TOKENIZER_HEAD + 8 * (size_t)merges + TOKENIZER_TAIL;
-    if (version != TOKENIZER_OWN && version != TOKENIZER_OTHER)
-        fail(e, 1, "%s: expected version %d or %d, found %u. %s", name, TOKENIZER_OWN,
-             TOKENIZER_OTHER, version, HINT);
-    else if (version == TOKENIZER_OWN &&
-             (vocab < TOKEN_MERGE || vocab > TOKENIZER_VOCAB_MAX || merges != vocab - TOKEN_MERGE))
-        fail(e, 1, "%s: expected %d to %d tokens and %d fewer merges, found %u and %u. %s", name,
-             TOKEN_MERGE, TOKENIZER_VOCAB_MAX, TOKEN_MERGE, vocab, merges, HINT);
-    else if (version == TOKENIZER_OTHER) {
-        if (n < OTHER_HEAD + TOKENIZER_TAIL)
-            fail(e, 1, "%s: expected a head of %d bytes, found %zu bytes. %s", name, OTHER_HEAD, n,
-                 HINT);
-        else if (vocab < 1 || vocab > TOKENIZER_VOCAB_MAX || merges > OTHER_MERGES_MAX)
-            fail(e, 1, "%s: expected 1 to %d tokens and at most %d merges, found %u and %u. %s",
-                 name, TOKENIZER_VOCAB_MAX, OTHER_MERGES_MAX, vocab, merges, HINT);
-        else size = other_size(bytes, vocab, merges);
-    }
-    if (e->status) return 0;
-    if (n != size) {
-        fail(e, 1, "%s: expected %zu bytes for %u merges, found %zu. %s", name, size, merges, n,
-             HINT);
-        return 0;
-    }
+/* Whether a file has the size that its head tells, and the checksum, so that a damaged file is told
+ * apart from a wrong one. Returns 0, or e's status with an error that has `name` at fault. */
+static int tokenizer_sealed(const unsigned char *bytes, size_t n, size_t size, const char *name,
+                            Error *e) {
+    if (n != size)
+        return fail(e, 1, "%s: expected %zu bytes for %u merges, found %zu. %s", name, size,
+                    (unsigned)number_at(bytes + 16, 4), n, HINT);
     const uint64_t told = number_at(bytes + n - TOKENIZER_TAIL, TOKENIZER_TAIL);
     const uint64_t found = hash64(0, bytes, n - TOKENIZER_TAIL);
-    if (told == found) return version;
-    fail(e, 1, "%s: expected checksum %016llx, found %016llx: the file is damaged. %s", name,
-         (unsigned long long)told, (unsigned long long)found, HINT);
-    return 0;
-}
-
-/* n sorted ranges from a file, whose values are below `values`. */
-static int ranges_read(Range **out, int n, const unsigned char *at, unsigned values,
-                       const char *name, Error *e) {
-    Range *r = *out = grab(n, sizeof *r, e);
-    for (int i = 0; i < n && !e->status; i++, at += 12) {
-        r[i] = (Range){.first = (uint32_t)number_at(at, 4), .last = (uint32_t)number_at(at + 4, 4),
-                       .value = (uint32_t)number_at(at + 8, 4)};
-        if (r[i].first > r[i].last || r[i].last >= CODE_BYTE || r[i].value >= values ||
-            (i && r[i].first <= r[i - 1].last))
-            fail(e, 1, "%s: expected sorted ranges of characters, found %u to %u of class %u at "
-                 "place %d. %s", name, (unsigned)r[i].first, (unsigned)r[i].last,
-                 (unsigned)r[i].value, i, HINT);
-    }
-    return e->status;
-}
-
-/* The canonical form of a code point, NULL when it is its own. */
-static const Fold *fold_of(const Tokenizer *t, uint32_t code) {
-    int low = 0, high = t->n_folds;
-    while (low < high) {
-        const int mid = (low + high) / 2;
-        if (t->folds[mid].code < code) low = mid + 1; else high = mid;
-    }
-    return low < t->n_folds && t->folds[low].code == code ? &t->folds[low] : NULL;
-}
-
-/* The canonical forms of a file. A form's first code point may have a form again, a few times. */
-static int folds_read(Tokenizer *t, const unsigned char *at, const char *name, Error *e) {
-    t->folds = grab(t->n_folds, sizeof *t->folds, e);
-    for (int i = 0; i < t->n_folds && !e->status; i++, at += 16)
-        t->folds[i] = (Fold){.code = (uint32_t)number_at(at, 4),
-                             .first = (uint32_t)number_at(at + 4, 4),
-                             .second = (uint32_t)number_at(at + 8, 4),
-                             .joins = (uint32_t)number_at(at + 12, 4)};
-    for (int i = 0; i < t->n_folds && !e->status; i++) {
-        const Fold *f = &t->folds[i], *deeper = f;
-        int depth = 0;
-        while (deeper && ++depth <= FOLD_DEPTH) deeper = fold_of(t, deeper->first);
-        if (deeper || f->code >= CODE_BYTE || f->first >= CODE_BYTE || f->second >= CODE_BYTE ||
-            f->joins > (f->second > 0) || (i && f->code <= f[-1].code)) {
-            fail(e, 1, "%s: expected sorted canonical forms, found U+%04X at place %d. %s", name,
-                 (unsigned)f->code, i, HINT);
-            break;
-        }
-        if (!f->joins) continue;
-        const int64_t pair = pairs_number(&t->joins, (int32_t)f->first, (int32_t)f->second, e);
-        if (pair >= 0) t->joins.at[pair].last = (uint32_t)i + 1;
-    }
-    return e->status;
-}
-
-/* The slot of a spelling: that of the token which is spelt so, or the empty one for it. */
-static size_t token_slot(const Tokenizer *t, const unsigned char *text, size_t n) {
-    size_t s = hash64(0, text, n) & (t->slots - 1), length;
-    for (; t->slot[s]; s = (s + 1) & (t->slots - 1)) {
-        const unsigned char *found = tokenizer_token(t, (int)t->slot[s] - 1, &length);
-        if (length == n && !memcmp(found, text, n)) break;
-    }
-    return s;
-}
-
-/* The token of KIND_TEXT that is spelt so, -1 when there is none. */
-static int32_t token_find(const Tokenizer *t, const unsigned char *text, size_t n) {
-    return (int32_t)t->slot[token_slot(t, text, n)] - 1;
-}
-
-/* Enters token id, spelt by n >= 1 bytes, where text will be looked up: among the spellings, the
- * bytes, the marks; and the characters that it has beside each other. */
-static int token_enter(Tokenizer *t, int id, const char *name, Error *e) {
-    size_t n;
-    const unsigned char *s = tokenizer_token(t, id, &n);
-    const int kind = t->kind[id];
-    if (kind == KIND_MARK || kind == KIND_RUN) {
-        Pairs *tree = &t->marks[kind == KIND_RUN];
-        int64_t node = -1;
-        for (size_t i = 0; i < n && !e->status; i++)
-            node = pairs_number(tree, (int32_t)(node + 1), s[i], e);
-        if (e->status) return e->status;
-        if (tree->at[node].last)
-            return fail(e, 1, "%s: expected marks spelt differently, found %u and %d alike. %s",
-                        name, (unsigned)tree->at[node].last - 1, id, HINT);
-        tree->at[node].last = (uint32_t)id + 1;
-    } else if (kind == KIND_TEXT) {
-        const size_t slot = token_slot(t, s, n);
-        if (t->slot[slot])
-            return fail(e, 1, "%s: expected tokens spelt differently, found %u and %d alike. %s",
-                        name, (unsigned)t->slot[slot] - 1, id, HINT);
-        t->slot[slot] = (uint32_t)id + 1;
-        uint32_t left, right;
-        for (size_t at = char_at(s, n, &left); t->cut == CUT_BESIDE && at < n && !e->status;
-             left = right) {
-            at += char_at(s + at, n - at, &right);
-            pairs_number(&t->beside, (int32_t)left, (int32_t)right, e);
-        }
-    }
-    if (n == 1 && kind == (t->cut == CUT_BESIDE ? KIND_BYTE : KIND_TEXT)) t->byte[s[0]] = id;
-    return e->status;
-}
-
-/* The tokens of a file: V kinds and lengths from `at` on, then `bytes` bytes of spellings. */
-static int tokens_read(Tokenizer *t, const unsigned char *at, size_t bytes, const char *name,
-                       Error *e) {
-    t->start = grab((idx)t->vocab + 1, sizeof *t->start, e);
-    t->kind = grab(t->vocab, 1, e);
-    t->pool = grab((idx)bytes, 1, e);
-    for (t->slots = 2; t->slots < 2 * (size_t)t->vocab;) t->slots *= 2;
-    t->slot = grab((idx)t->slots, sizeof *t->slot, e);
-    if (e->status) return e->status;
-    memcpy(t->pool, at + 3 * (size_t)t->vocab, bytes);
-    for (int b = 0; b < 256; b++) t->byte[b] = -1;
-    size_t used = 0;
-    for (int id = 0; id < t->vocab && !e->status; id++, at += 3) {
-        const size_t length = (size_t)number_at(at + 1, 2);
-        t->kind[id] = at[0];
-        if (at[0] >= KINDS_COUNT || length > TOKEN_LENGTH_MAX || length > bytes - used ||
-            (at[0] != KIND_NAME && length < 1) || (at[0] == KIND_BYTE && length > 1))
-            return fail(e, 1, "%s: expected token %d of 1 to %d bytes, found %zu of kind %d. %s",
-                        name, id, TOKEN_LENGTH_MAX, length, at[0], HINT);
-        used += length;
-        t->start[id + 1] = (uint32_t)used;
-        token_enter(t, id, name, e);
-    }
-    if (!e->status && used != bytes)
-        fail(e, 1, "%s: expected %zu bytes of spellings, found %zu. %s", name, bytes, used, HINT);
-    for (int b = 0; b < 256 && !e->status; b++) {
-        const bool spare = b == 0xC0 || b == 0xC1 || b > 0xF4;       /* never in UTF-8 */
-        if (t->byte[b] < 0 && spare) t->byte[b] = t->byte['?'];
-        if (t->byte[b] < 0)
-            fail(e, 1, "%s: expected a token for every byte, found none for 0x%02X. %s", name,
-                 (unsigned)b, HINT);
-    }
-    return e->status;
-}
-
-/* The merges of a file, n of them: two tokens of text, the one that both spell, and a rank. */
-static int merges_read(Tokenizer *t, const unsigned char *at, size_t n, const char *name,
-                       Error *e) {
-    t->made = grab((idx)n, sizeof *t->made, e);
-    for (size_t r = 0; r < n && !e->status; r++, at += 16) {
-        size_t length[3];
-        const unsigned char *s[3];
-        bool good = true;
-        uint64_t id[3];
-        for (int i = 0; i < 3; i++) {
-            id[i] = number_at(at + 4 * i, 4);
-            good = good && id[i] < (uint64_t)t->vocab && t->kind[id[i]] == KIND_TEXT;
-            if (good) s[i] = tokenizer_token(t, (int)id[i], &length[i]);
-        }
-        if (!good || length[0] + length[1] != length[2] || memcmp(s[0], s[2], length[0]) ||
-            memcmp(s[1], s[2] + length[0], length[1]))
-            return fail(e, 1, "%s: expected merge %zu to spell its two tokens, found %llu, %llu "
-                        "and %llu. %s", name, r, (unsigned long long)id[0],
-                        (unsigned long long)id[1], (unsigned long long)id[2], HINT);
-        const int64_t number = pairs_number(&t->merges, (int32_t)id[0], (int32_t)id[1], e);
-        if (number >= 0 && (size_t)number != r)
-            return fail(e, 1, "%s: expected merge %zu to be new, found the pair of merge %zu. %s",
-                        name, r, (size_t)number, HINT);
-        const uint64_t rank = number_at(at + 12, 4);
-        if (rank != r && (!r || rank != (uint64_t)t->made[r - 1].rank))
-            return fail(e, 1, "%s: expected merge %zu of rank %zu or the one before, found %llu. "
-                        "%s", name, r, r, (unsigned long long)rank, HINT);
-        t->made[r] = (Merge){.id = (int32_t)id[2], .rank = (int32_t)rank};
-    }
-    return e->status;
-}
-
-/* A published tokenizer from its file, whose size and checksum are right. */
-static int other_read(Tokenizer *t, const unsigned char *bytes, const char *name, Error *e) {
-    uint32_t head[14];                  /* the 4-byte numbers up to OTHER_HEAD */
-    for (int i = 0; i < 14; i++) head[i] = (uint32_t)number_at(bytes + 4 * i, 4);
-    const uint32_t flags = head[7], end = head[8], bos = head[9], vocab = head[3];
-    if (head[5] == CUT_SINK || head[5] >= CUTS_COUNT || head[6] >= SPACES_COUNT ||
-        flags >= 4 || end >= vocab || (bos >= vocab && (bos != UINT32_MAX || flags & FLAG_BEGINS)))
-        return fail(e, 1, "%s: expected cuts, spaces, flags and ids that sink knows, found %u, %u, "
-                    "%u, %u and %u. %s", name, (unsigned)head[5], (unsigned)head[6],
-                    (unsigned)flags, (unsigned)end, (unsigned)bos, HINT);
-    *t = (Tokenizer){.vocab = (int)vocab, .cut = (int)head[5], .space = (int)head[6],
-                     .whole = flags & FLAG_WHOLE, .begins = flags & FLAG_BEGINS,
-                     .end = (int)end, .bos = bos < vocab ? (int)bos : -1, .fix = -1,
-                     .n_classes = (int)head[10], .n_folds = (int)head[11],
-                     .n_combining = (int)head[12]};
-    const unsigned char *at = bytes + OTHER_HEAD;
-    ranges_read(&t->classes, t->n_classes, at, OTHER, name, e);
-    at += 12 * (size_t)t->n_classes;
-    if (!e->status) folds_read(t, at, name, e);
-    at += 16 * (size_t)t->n_folds;
-    if (!e->status) ranges_read(&t->combining, t->n_combining, at, 256, name, e);
-    at += 12 * (size_t)t->n_combining;
-    for (unsigned c = 0; c < 128; c++)
-        if (!e->status)
-            t->ascii[c] = (unsigned char)range_value(t->classes, t->n_classes, c, OTHER);
-    if (!e->status) tokens_read(t, at, head[13], name, e);
-    at += 3 * (size_t)vocab + head[13];
-    if (!e->status) merges_read(t, at, head[4], name, e);
-    at += 16 * (size_t)head[4];
-    t->hash = number_at(at, TOKENIZER_TAIL);
-    return e->status;
+    return told == found ? 0
+         : fail(e, 1, "%s: expected checksum %016llx, found %016llx: the file is damaged. %s", name,
+                (unsigned long long)told, (unsigned long long)found, HINT);
 }
 
 /* Makes a tokenizer of a file's n bytes; `name` names the file in errors. Nothing is believed
- * before it is checked. Returns 0, or e's status with *out empty. */
-int tokenizer_read(const unsigned char *bytes, size_t n, const char *name, Tokenizer *out,
+ * before it is checked. Returns 0, or e's status with *t empty. */
+int tokenizer_read(const unsigned char *bytes, size_t n, const char *name, Tokenizer *t,
                    Error *e) {
-    *out = (Tokenizer){0};
-    const unsigned version = tokenizer_check(bytes, n, name, e);
-    if (!version) return e->status;
-    if (version == TOKENIZER_OWN) {
-        const int vocab = (int)number_at(bytes + 12, 4);
-        if (tokenizer_begin(out, vocab, e)) return e->status;
-        for (const unsigned char *p = bytes + TOKENIZER_HEAD; out->vocab < vocab; p += 8)
-            if (tokenizer_merge(out, number_at(p, 4), number_at(p + 4, 4), name, e)) break;
-        if (!e->status) tokenizer_finish(out, e);
-    } else other_read(out, bytes, name, e);
-    if (e->status) tokenizer_free(out);
+    *t = (Tokenizer){0};
+    if (n < TOKENIZER_HEAD + TOKENIZER_TAIL)
+        return fail(e, 1, "%s: expected a tokenizer of %d bytes or more, found %zu. %s", name,
+                    TOKENIZER_HEAD + TOKENIZER_TAIL, n, HINT);
+    if (memcmp(bytes, TOKENIZER_MAGIC, 8))
+        return fail(e, 1, "%s: expected a tokenizer, which begins with " TOKENIZER_MAGIC
+                    ", found another kind of file. %s", name, HINT);
+    const unsigned version = (unsigned)number_at(bytes + 8, 4);
+    const unsigned vocab = (unsigned)number_at(bytes + 12, 4);
+    const unsigned merges = (unsigned)number_at(bytes + 16, 4);
+    if (version == TOKENIZER_PUBLISHED && PUBLISHED_TOKENIZERS.read) {
+        t->kind = &PUBLISHED_TOKENIZERS;
+        PUBLISHED_TOKENIZERS.read(t, bytes, n, name, e);
+    } else if (version == TOKENIZER_PUBLISHED)
+        fail(e, 1, "%s: expected a tokenizer that sink trained, found a published model's. Try: "
+             "cc -O3 data/hf.c -o hf -lm, and ./hf in place of ./sink", name);
+    else if (version != TOKENIZER_OWN)
+        fail(e, 1, "%s: expected version %d or %d, found %u. %s", name, TOKENIZER_OWN,
+             TOKENIZER_PUBLISHED, version, HINT);
+    else if (vocab < TOKEN_MERGE || vocab > TOKENIZER_VOCAB_MAX || merges != vocab - TOKEN_MERGE)
+        fail(e, 1, "%s: expected %d to %d tokens and %d fewer merges, found %u and %u. %s", name,
+             TOKEN_MERGE, TOKENIZER_VOCAB_MAX, TOKEN_MERGE, vocab, merges, HINT);
+    else if (!tokenizer_sealed(bytes, n, TOKENIZER_HEAD + 8 * (size_t)merges + TOKENIZER_TAIL, name,
+                               e)) {
+        const unsigned char *p = bytes + TOKENIZER_HEAD;
+        tokenizer_begin(t, (int)vocab, e);
+        for (unsigned rank = 0; rank < merges && !e->status; rank++, p += 8)
+            tokenizer_merge(t, number_at(p, 4), number_at(p + 4, 4), name, e);
+        t->hash = number_at(p, TOKENIZER_TAIL);
+    }
+    if (e->status) tokenizer_free(t);
     return e->status;
 }
 
@@ -5390,15 +4441,14 @@ int tokenizer_load(const char *path, Tokenizer *out, Error *e) {
 /* Appends the file of a tokenizer of sink's own to out, which is empty at the start. Returns 0 or
  * e's status. */
 int tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e) {
-    const size_t merges = t->merges.size;
+    const Pair *m = t->merges.at, *end = m + t->merges.size;
     bytes_add(out, TOKENIZER_MAGIC, 8, e);
     bytes_number(out, TOKENIZER_OWN, 4, e);
     bytes_number(out, (uint64_t)t->vocab, 4, e);
-    bytes_number(out, merges, 4, e);
-    for (size_t r = 0; r < merges && !e->status; r++) {
-        bytes_number(out, (uint64_t)t->merges.at[r].left, 4, e);
-        bytes_number(out, (uint64_t)t->merges.at[r].right, 4, e);
-    }
+    bytes_number(out, t->merges.size, 4, e);
+    for (; m < end && !e->status; m++)
+        if (!bytes_number(out, (uint64_t)m->left, 4, e))
+            bytes_number(out, (uint64_t)m->right, 4, e);
     return e->status ? e->status : bytes_number(out, hash64(0, out->at, out->size), 8, e);
 }
 
@@ -5410,139 +4460,16 @@ int tokenizer_save(const char *path, const Tokenizer *t, Error *e) {
     return e->status;
 }
 
-/* ---- 8.4  Normalising ----------------------------------------------------------------------- */
-
-/* A code point in UTF-8, a stray byte as itself. */
-static int utf8_add(Bytes *out, uint32_t code, Error *e) {
-    unsigned char b[4] = {(unsigned char)code};
-    size_t n = 1;
-    if (code >= 0x80 && code < CODE_BYTE) {
-        n = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-        for (size_t i = n; i-- > 1; code >>= 6) b[i] = (unsigned char)(0x80 | (code & 0x3F));
-        b[0] = (unsigned char)(0xF0u << (4 - n) | code);
-    }
-    return bytes_add(out, b, n, e);
-}
-
-static unsigned combining_class(const Tokenizer *t, int32_t code) {
-    return range_value(t->combining, t->n_combining, (uint32_t)code, 0);
-}
-
-/* Appends the canonical decomposition of a code point. A Hangul syllable has two or three parts by
- * arithmetic: 19 x 21 x 28 of them from U+AC00 on. */
-static int decompose(const Tokenizer *t, uint32_t code, Ids *out, Error *e) {
-    int32_t part = (int32_t)code;
-    const Fold *f = fold_of(t, code);
-    if (code - HANGUL < HANGUL_COUNT) {
-        const int32_t s = (int32_t)code - HANGUL;
-        const int32_t parts[3] = {0x1100 + s / 588, 0x1161 + s % 588 / 28, 0x11A7 + s % 28};
-        return ids_add(out, parts, s % 28 ? 3 : 2, e);
-    }
-    if (!f) return ids_add(out, &part, 1, e);
-    part = (int32_t)f->second;
-    if (!decompose(t, f->first, out, e) && part) ids_add(out, &part, 1, e);
-    return e->status;
-}
-
-/* What two code points compose to, -1 when nothing. */
-static int32_t composed(const Tokenizer *t, int32_t left, int32_t right) {
-    const int32_t l = left - 0x1100, v = right - 0x1161, s = left - HANGUL, tail = right - 0x11A7;
-    if (l >= 0 && l < 19 && v >= 0 && v < 21) return HANGUL + (l * 21 + v) * 28;
-    if (s >= 0 && s < HANGUL_COUNT && s % 28 == 0 && tail > 0 && tail < 28) return left + tail;
-    const int64_t pair = pairs_find(&t->joins, left, right);
-    return pair < 0 ? -1 : (int32_t)t->folds[t->joins.at[pair].last - 1].code;
-}
-
-/* Puts a run of n marks in the order of their classes; equal ones stay as they stood. */
-static int marks_order(const Tokenizer *t, int32_t *run, size_t n, Ids *spare, Error *e) {
-    size_t place[257] = {0};
-    spare->size = 0;
-    if (ids_add(spare, run, n, e)) return e->status;
-    for (size_t i = 0; i < n; i++) place[combining_class(t, run[i]) + 1]++;
-    for (int k = 0; k < 256; k++) place[k + 1] += place[k];
-    for (size_t i = 0; i < n; i++) run[place[combining_class(t, spare->at[i])]++] = spare->at[i];
-    return 0;
-}
-
-/* Form NFC of decomposed code points, in place: marks into their order, then each composes with the
- * last starter (class 0) unless a mark of its class or a later one, or another starter, is between.
- * Unicode Standard Annex 15. */
-static int compose(Encoder *c, Error *e) {
-    const Tokenizer *t = c->tokenizer;
-    int32_t *codes = c->codes.at;
-    size_t n = c->codes.size, kept = 0, starter = SIZE_MAX;
-    for (size_t from = 0, to; from < n; from = to + 1) {
-        for (to = from; to < n && combining_class(t, codes[to]); to++) {}
-        if (to > from + 1 && marks_order(t, codes + from, to - from, &c->spare, e))
-            return e->status;
-    }
-    unsigned last = 0;
-    for (size_t i = 0; i < n; i++) {
-        const unsigned class = combining_class(t, codes[i]);
-        const bool near = starter != SIZE_MAX && (!last || last < class);
-        const int32_t made = near ? composed(t, codes[starter], codes[i]) : -1;
-        if (made >= 0) { codes[starter] = made; continue; }
-        if (!class) starter = kept;
-        last = class;
-        codes[kept++] = codes[i];
-    }
-    c->codes.size = kept;
-    return 0;
-}
-
-/* Appends n bytes of text to c->plain in form NFC. Nothing below U+0300 changes, unless one from
- * there on follows: a stretch is one character and all of those after it. */
-static int nfc_add(Encoder *c, const unsigned char *text, size_t n, Error *e) {
-    for (size_t at = 0, from; at < n && !e->status;) {
-        uint32_t code;
-        for (from = at; at < n && text[at] < 0xCC; at++) {}      /* 0xCC begins U+0300 */
-        if (at < n && at > from) do at--; while (at > from && (text[at] & 0xC0) == 0x80);
-        if (bytes_add(&c->plain, text + from, at - from, e) || at == n) break;
-        c->codes.size = 0;
-        do {
-            at += char_at(text + at, n - at, &code);
-            decompose(c->tokenizer, code, &c->codes, e);
-        } while (at < n && text[at] >= 0xCC && !e->status);
-        if (!e->status) compose(c, e);
-        for (size_t i = 0; i < c->codes.size && !e->status; i++)
-            utf8_add(&c->plain, (uint32_t)c->codes.at[i], e);
-    }
-    return e->status;
-}
-
-/* Fills c->plain with a blank, and n bytes of text as step 2 of the chapter's head makes them. */
-static int normalise(Encoder *c, const unsigned char *text, size_t n, Error *e) {
-    const Tokenizer *t = c->tokenizer;
-    c->plain.size = 0;
-    if (bytes_add(&c->plain, " ", 1, e)) return e->status;
-    if (t->n_folds ? nfc_add(c, text, n, e) : bytes_add(&c->plain, text, n, e)) return e->status;
-    if (t->space == SPACE_PLAIN) return 0;
-    unsigned char *s = c->plain.at, *end = s + c->plain.size, *to = s;
-    while (s < end) {
-        const bool sign = end - s >= 3 && !memcmp(s, "\xE2\x96\x81", 3);     /* U+2581 */
-        *to++ = sign ? ' ' : *s;
-        s += sign ? 3 : 1;
-    }
-    c->plain.size = (size_t)(to - c->plain.at);
-    return 0;
-}
-
-/* ---- 8.5  Encoding and decoding ------------------------------------------------------------- */
+/* ---- 8.4  Encoding and decoding ------------------------------------------------------------- */
 
 /* A word and its tokens, in 64 bytes: a line of most machines' caches. */
 enum { CACHE_SLOTS = 1 << 14, CACHE_BYTES = 22, CACHE_IDS = 10 };
-struct CachedWord {
+typedef struct CachedWord {
     unsigned char length;               /* 0: an empty slot */
     unsigned char count;                /* of ids */
     unsigned char word[CACHE_BYTES];
     int32_t ids[CACHE_IDS];
-};
-
-/* One symbol of a piece; what is joined to the one before it is no longer in the list. */
-struct Link {
-    int32_t id, join;                   /* join: its merge with the next, -1 none */
-    int32_t before, after;              /* -1: none */
-};
+} CachedWord;
 
 /* An encoder for t, which must outlive it: 1 MiB. Returns 0 or e's status. */
 int encoder_make(Encoder *c, const Tokenizer *t, Error *e) {
@@ -5552,128 +4479,56 @@ int encoder_make(Encoder *c, const Tokenizer *t, Error *e) {
 
 /* Frees an encoder, not its tokenizer. */
 void encoder_free(Encoder *c) {
+    if (c->scratch) PUBLISHED_TOKENIZERS.done(c);
     free(c->slot);
-    free(c->link);
-    free(c->heap);
-    bytes_free(&c->plain);
-    ids_free(&c->codes);
-    ids_free(&c->spare);
     *c = (Encoder){0};
 }
 
-/* Room for a piece of n bytes. */
-static int encoder_room(Encoder *c, size_t n, Error *e) {
-    if (n <= c->room) return 0;
-    size_t room = c->room ? c->room : PIECE_MAX;
-    while (room < n) room *= 2;
-    if (n > INT32_MAX)
-        return fail(e, 1, "text: expected words of at most %ld bytes, found %zu. Try: text",
-                    (long)INT32_MAX, n);
-    free(c->link);
-    free(c->heap);
-    c->link = grab((idx)room, sizeof *c->link, e);
-    c->heap = grab((idx)room, 2 * sizeof *c->heap, e);
-    c->room = e->status ? 0 : room;
-    return e->status;
+/* The merge of symbols i and i + 1 of n, -1 when they are none. */
+static int32_t merge_at(const Pairs *merges, const int32_t *id, size_t i, size_t n) {
+    return i + 1 < n ? (int32_t)pairs_find(merges, id[i], id[i + 1]) : -1;
 }
 
-/* The heap's keys are rank << 32 | place, so that the lowest is what comes next. A merge takes its
- * own key out and puts in two at most: 2 room keys are enough. */
-static void heap_add(Encoder *c, uint64_t key) {
-    size_t at = c->joins++;
-    for (; at && c->heap[(at - 1) / 2] > key; at = (at - 1) / 2)
-        c->heap[at] = c->heap[(at - 1) / 2];
-    c->heap[at] = key;
-}
-
-static uint64_t heap_take(Encoder *c) {
-    const uint64_t least = c->heap[0], key = c->heap[--c->joins];
-    size_t at = 0;
-    for (size_t next; (next = 2 * at + 1) < c->joins; at = next) {
-        if (next + 1 < c->joins && c->heap[next + 1] < c->heap[next]) next++;
-        if (c->heap[next] >= key) break;
-        c->heap[at] = c->heap[next];
-    }
-    c->heap[at] = key;
-    return least;
-}
-
-/* Notes whether symbol i and the next one are a merge. */
-static void link_join(Encoder *c, int32_t i) {
-    const Tokenizer *t = c->tokenizer;
-    Link *l = &c->link[i];
-    l->join = l->after < 0 ? -1 : (int32_t)pairs_find(&t->merges, l->id, c->link[l->after].id);
-    if (l->join >= 0) heap_add(c, (uint64_t)t->made[l->join].rank << 32 | (uint32_t)i);
-}
-
-/* A piece of n >= 1 bytes as symbols: its bytes, or characters; returns how many. */
-static int32_t piece_symbols(Encoder *c, const unsigned char *piece, size_t n) {
-    const Tokenizer *t = c->tokenizer;
-    int32_t count = 0;
-    for (size_t at = 0, length; at < n; at += length) {
-        int32_t id = -1;
-        uint32_t code;
-        length = 1;
-        if (t->cut == CUT_BESIDE) {
-            length = char_at(piece + at, n - at, &code);
-            id = token_find(t, piece + at, length);
-        }
-        for (size_t i = 0; i < (id < 0 ? length : 1); i++, count++)
-            c->link[count] = (Link){.id = id < 0 ? t->byte[piece[at + i]] : id,
-                                    .before = count - 1, .after = count + 1};
-    }
-    c->link[count - 1].after = -1;
-    return count;
-}
-
-/* Appends the ids of one piece of n >= 1 bytes to out: BPE in n log n steps. A key whose symbol has
- * gone, or joins at another rank since, is passed over. Returns 0 or e's status. */
+/* Appends the ids of one piece to out: BPE as the chapter's head has it. */
 static int piece_encode(Encoder *c, const unsigned char *piece, size_t n, Ids *out, Error *e) {
-    const Tokenizer *t = c->tokenizer;
-    const int32_t whole = t->whole ? token_find(t, piece, n) : -1;
-    if (whole >= 0) return ids_add(out, &whole, 1, e);
-    if (encoder_room(c, n, e)) return e->status;
-    const int32_t count = piece_symbols(c, piece, n);
-    c->joins = 0;
-    for (int32_t i = 0; i < count; i++) link_join(c, i);
-    while (c->joins) {
-        const uint64_t key = heap_take(c);
-        const int32_t i = (int32_t)(key & UINT32_MAX);
-        Link *l = &c->link[i];
-        if (l->join < 0 || (uint64_t)t->made[l->join].rank != key >> 32) continue;
-        Link *gone = &c->link[l->after];
-        l->id = t->made[l->join].id;
-        l->after = gone->after;
-        gone->join = -1;
-        if (l->after >= 0) c->link[l->after].before = i;
-        link_join(c, i);
-        if (l->before >= 0) link_join(c, l->before);
+    const Pairs *merges = &c->tokenizer->merges;
+    int32_t id[PIECE_MAX], merge[PIECE_MAX];
+    for (size_t i = 0; i < n; i++) id[i] = TOKEN_BYTE + piece[i];
+    for (size_t i = 0; i < n; i++) merge[i] = merge_at(merges, id, i, n);
+    for (;;) {
+        size_t at = n;
+        for (size_t i = 0; i < n; i++)
+            if (merge[i] >= 0 && (at == n || merge[i] < merge[at])) at = i;
+        if (at == n) return ids_add(out, id, n, e);
+        id[at] = TOKEN_MERGE + merge[at];
+        n--;
+        for (size_t i = at + 1; i < n; i++) {
+            id[i] = id[i + 1];
+            merge[i] = merge[i + 1];
+        }
+        merge[at] = merge_at(merges, id, at, n);
+        if (at) merge[at - 1] = merge_at(merges, id, at - 1, n);
     }
-    for (int32_t i = 0; i >= 0 && !e->status; i = c->link[i].after)
-        ids_add(out, &c->link[i].id, 1, e);
-    return e->status;
 }
 
-/* Steps 4 and 5: appends the ids of n bytes. A word's tokens do not depend on where it stands, so
+/* Appends the ids of n bytes, piece by piece. A word's tokens do not depend on where it stands, so
  * the cache changes the speed and nothing else: each word has one slot, which the latest word
  * takes. */
 static int pieces_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e) {
-    const Tokenizer *t = c->tokenizer;
-    Cut *cut = CUTS[t->cut];
+    const TokenizerKind *kind = c->tokenizer->kind;
     for (size_t at = 0, length; at < n && !e->status; at += length) {
         const unsigned char *piece = text + at;
-        length = cut(t, piece, n - at);
-        if (length > CACHE_BYTES) {
-            piece_encode(c, piece, length, out, e);
-            continue;
-        }
-        CachedWord *w = &c->slot[hash64(0, piece, length) % CACHE_SLOTS];
-        if (w->length == length && !memcmp(w->word, piece, length)) {
+        const size_t before = out->size;
+        length = kind ? kind->cut(c->tokenizer, piece, n - at) : piece_length(piece, n - at);
+        CachedWord *w = NULL;
+        if (length <= CACHE_BYTES) w = &c->slot[hash64(0, piece, length) % CACHE_SLOTS];
+        if (w && w->length == length && !memcmp(w->word, piece, length)) {
             ids_add(out, w->ids, w->count, e);
             continue;
         }
-        const size_t before = out->size;
-        if (piece_encode(c, piece, length, out, e) || out->size - before > CACHE_IDS) continue;
+        if (kind ? kind->piece(c, piece, length, out, e) : piece_encode(c, piece, length, out, e))
+            break;
+        if (!w || out->size - before > CACHE_IDS) continue;
         w->length = (unsigned char)length;
         w->count = (unsigned char)(out->size - before);
         memcpy(w->word, piece, length);
@@ -5682,59 +4537,12 @@ static int pieces_encode(Encoder *c, const unsigned char *text, size_t n, Ids *o
     return e->status;
 }
 
-/* Looks for the first mark of a tree in n bytes: of those that begin there, the longest. Returns
- * its length, 0 when there is none; *before is how many bytes come before it, *id its token. */
-static size_t mark_find(const Pairs *tree, const unsigned char *text, size_t n, size_t *before,
-                        int32_t *id) {
-    size_t best = 0;
-    *before = n;
-    for (size_t from = 0; tree->size && from < n && !best; from++) {
-        int64_t node = -1;
-        for (size_t at = from; at < n; at++) {
-            node = pairs_find(tree, (int32_t)(node + 1), text[at]);
-            if (node < 0) break;
-            if (!tree->at[node].last) continue;
-            best = at + 1 - from;
-            *before = from;
-            *id = (int32_t)tree->at[node].last - 1;
-        }
-    }
-    return best;
-}
-
-/* Steps 2 to 5 for a stretch of n >= 1 bytes between marks; `first`: it begins the text. */
-static int stretch_encode(Encoder *c, const unsigned char *text, size_t n, bool first, Ids *out,
-                          Error *e) {
-    const Tokenizer *t = c->tokenizer;
-    if (t->space == SPACE_PLAIN && !t->n_folds && !t->marks[1].size)
-        return pieces_encode(c, text, n, out, e);
-    if (normalise(c, text, n, e)) return e->status;
-    size_t at = t->space == SPACE_EACH ? 0 : 1;          /* the blank before the text, or not */
-    for (size_t length, before; at < c->plain.size && !e->status; at += before + length) {
-        unsigned char *run = c->plain.at + at;
-        int32_t id;
-        length = mark_find(&t->marks[1], run, c->plain.size - at, &before, &id);
-        /* what stands before the run has been encoded: its place may take a blank */
-        const bool blank = before && run[0] != ' ' &&
-                           (t->space == SPACE_ALWAYS || (t->space == SPACE_FIRST && first &&
-                                                         at == 1));
-        if (blank) run[-1] = ' ';
-        if (!pieces_encode(c, run - blank, before + blank, out, e) && length)
-            ids_add(out, &id, 1, e);
-    }
-    return e->status;
-}
-
 /* Appends the ids of n bytes of text to out. Returns 0, or e's status with out as it was. */
 int tokenizer_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e) {
-    const size_t kept = out->size;
-    for (size_t at = 0, length, before; at < n && !e->status; at += before + length) {
-        int32_t id;
-        length = mark_find(&c->tokenizer->marks[0], text + at, n - at, &before, &id);
-        if (before) stretch_encode(c, text + at, before, at == 0, out, e);
-        if (length) ids_add(out, &id, 1, e);
-    }
-    if (e->status) out->size = kept;
+    const TokenizerKind *kind = c->tokenizer->kind;
+    const size_t before = out->size;
+    if (kind ? kind->encode(c, text, n, out, e) : pieces_encode(c, text, n, out, e))
+        out->size = before;
     return e->status;
 }
 
@@ -5756,30 +4564,27 @@ int tokenizer_decode(const Tokenizer *t, const int32_t *ids, size_t n, Bytes *ou
     return e->status;
 }
 
-/* ---- 8.6  Training -------------------------------------------------------------------------- */
+/* ---- 8.5  Training -------------------------------------------------------------------------- */
 
 /* The text counts only as its distinct words, each with how often it occurs: of 33 MB of English,
- * a fiftieth. All counts of pairs are kept up to date while words change, and each pair lists the
- * words to visit when it is merged. */
-enum { TRAIN_BYTES_MAX = 1 << 30 };     /* so that 32 bits number nodes, words and visits */
+ * a fiftieth. The counts of pairs are kept up to date while words change. */
+enum { TRAIN_BYTES_MAX = 1 << 30 };     /* so that 32 bits number the nodes of the tree */
 typedef struct Word { size_t start; int length; int64_t count; } Word;
-typedef struct Visit { uint32_t word, next; } Visit;    /* next: 1 + an older visit, 0 for none */
 typedef struct Joiner {
     Pairs nodes;        /* a tree of prefixes: (1 + parent's number or 0, byte); count: words */
     Pairs pairs;        /* the neighbours (left id, right id) in all words */
     Ids symbols;        /* word w is symbols[start .. start + length - 1] */
     Word *words;        /* [n_words] */
-    Visit *visits;      /* [3 symbols.size] */
-    size_t n_words, n_visits;
+    size_t n_words;
 } Joiner;
 
 /* Counts the pieces of the text in the tree of prefixes. Separators of documents are skipped, and
  * end a piece. Returns 0 or e's status. */
-static int trainer_count(Joiner *r, const unsigned char *text, size_t n, Error *e) {
+static int joiner_count(Joiner *r, const unsigned char *text, size_t n, Error *e) {
     while (n) {
         const size_t document = document_length(text, n);
         for (size_t at = 0, length; at < document; at += length) {
-            length = sink_length(NULL, text + at, document - at);
+            length = piece_length(text + at, document - at);
             int64_t node = -1;
             for (size_t i = 0; i < length; i++) {
                 node = pairs_number(&r->nodes, (int32_t)(node + 1), text[at + i], e);
@@ -5796,119 +4601,80 @@ static int trainer_count(Joiner *r, const unsigned char *text, size_t n, Error *
 
 /* Lists the words of two bytes or more as ids, read from the tree's leaves to its root. Returns 0
  * or e's status. */
-static int trainer_words(Joiner *r, Error *e) {
-    size_t n_words = 0;
-    for (size_t i = 0; i < r->nodes.size; i++)
-        n_words += r->nodes.at[i].count > 0 && r->nodes.at[i].left > 0;
-    r->words = grab((idx)n_words, sizeof *r->words, e);
-    if (!r->words) return e->status;
-    for (size_t i = 0; i < r->nodes.size; i++) {
-        const Pair *node = &r->nodes.at[i];
-        if (node->count == 0 || node->left == 0) continue;
+static int joiner_words(Joiner *r, Error *e) {
+    r->words = grab((idx)r->nodes.size, sizeof *r->words, e);
+    for (size_t i = 0; i < r->nodes.size && !e->status; i++) {
+        const Pair *p = &r->nodes.at[i];
+        if (p->count == 0 || p->left == 0) continue;
         int32_t word[PIECE_MAX];
         int first = PIECE_MAX;
-        for (const Pair *p = node; ; p = &r->nodes.at[p->left - 1]) {
+        Word *w = &r->words[r->n_words++];
+        *w = (Word){.start = r->symbols.size, .count = p->count};
+        for (; p; p = p->left ? &r->nodes.at[p->left - 1] : NULL)
             word[--first] = TOKEN_BYTE + p->right;
-            if (p->left == 0) break;
-        }
-        const int length = PIECE_MAX - first;
-        r->words[r->n_words++] =
-            (Word){.start = r->symbols.size, .length = length, .count = node->count};
-        if (ids_add(&r->symbols, word + first, (size_t)length, e)) return e->status;
+        w->length = PIECE_MAX - first;
+        ids_add(&r->symbols, word + first, (size_t)w->length, e);
     }
-    return 0;
+    return e->status;
 }
 
-/* Adds `times` to the counts of a word's pairs of neighbours (a run such as aaa has two of them),
- * and lists the word for a visit at each pair with id `made` in it, or at every pair when made is
- * -1: the others list it already. Returns 0 or e's status. */
-static int word_add(Joiner *r, size_t w, int64_t times, int32_t made, Error *e) {
-    const int32_t *s = r->symbols.at + r->words[w].start;
-    for (int i = 0; i + 1 < r->words[w].length; i++) {
+/* Adds `times` to the counts of a word's pairs of neighbours; a run such as aaa has two of them. */
+static int word_count(Joiner *r, const Word *w, int64_t times, Error *e) {
+    const int32_t *s = r->symbols.at + w->start;
+    for (int i = 0; i + 1 < w->length; i++) {
         const int64_t number = pairs_number(&r->pairs, s[i], s[i + 1], e);
         if (number < 0) return e->status;
-        Pair *p = &r->pairs.at[number];
-        p->count += times;
-        if (made >= 0 && s[i] != made && s[i + 1] != made) continue;
-        r->visits[r->n_visits] = (Visit){.word = (uint32_t)w, .next = p->last};
-        p->last = (uint32_t)++r->n_visits;
+        r->pairs.at[number].count += times;
     }
     return 0;
 }
 
-/* Takes a word's pairs out of the counts. They are all known, so that no memory is needed. */
-static void word_subtract(Joiner *r, size_t w) {
-    const int32_t *s = r->symbols.at + r->words[w].start;
-    for (int i = 0; i + 1 < r->words[w].length; i++)
-        r->pairs.at[pairs_find(&r->pairs, s[i], s[i + 1])].count -= r->words[w].count;
-}
-
-/* True when a word has left and right beside each other: visits may be out of date. */
-static bool word_has(const Joiner *r, size_t w, int32_t left, int32_t right) {
-    const int32_t *s = r->symbols.at + r->words[w].start;
-    for (int i = 0; i + 1 < r->words[w].length; i++)
-        if (s[i] == left && s[i + 1] == right) return true;
-    return false;
-}
-
-/* Merges pair number `number` into id `made` in all words, from the left in each, and brings the
- * counts up to date. Returns 0 or e's status. */
-static int trainer_merge(Joiner *r, size_t number, int32_t made, Error *e) {
-    const Pair pair = r->pairs.at[number];      /* a copy: the table may move when it grows */
-    for (uint32_t v = pair.last; v; v = r->visits[v - 1].next) {
-        const size_t w = r->visits[v - 1].word;
-        if (!word_has(r, w, pair.left, pair.right)) continue;
-        word_subtract(r, w);
-        int32_t *s = r->symbols.at + r->words[w].start;
-        int kept = 0;
-        for (int i = 0; i < r->words[w].length; i++) {
-            const bool here = i + 1 < r->words[w].length && s[i] == pair.left &&
-                              s[i + 1] == pair.right;
-            s[kept++] = here ? made : s[i];
-            i += here;
+/* Merges left, right into id `made` in all words, from the left in each, and brings the counts up
+ * to date. Returns 0 or e's status. */
+static int joiner_merge(Joiner *r, int32_t left, int32_t right, int32_t made, Error *e) {
+    for (Word *w = r->words; w < r->words + r->n_words; w++) {
+        int32_t *s = r->symbols.at + w->start;
+        int at = 0, kept = 0;
+        while (at + 1 < w->length && !(s[at] == left && s[at + 1] == right)) at++;
+        if (at + 1 >= w->length) continue;
+        if (word_count(r, w, -w->count, e)) return e->status;
+        for (at = 0; at < w->length; at++) {
+            const bool here = at + 1 < w->length && s[at] == left && s[at + 1] == right;
+            s[kept++] = here ? made : s[at];
+            at += here;
         }
-        r->words[w].length = kept;
-        if (word_add(r, w, r->words[w].count, made, e)) return e->status;
+        w->length = kept;
+        if (word_count(r, w, w->count, e)) return e->status;
     }
     return 0;
 }
 
 /* The most frequent pair: of equals the one of lowest left id, then lowest right id, so that the
- * order of words plays no part. -1 when no pair occurs twice: merging it would save nothing. A
- * plain search, of some 50,000 pairs in English: a tenth of training's time at 2,048 tokens. */
-static int64_t trainer_best(const Joiner *r) {
-    int64_t best = -1, most = 2;
-    for (size_t i = 0; i < r->pairs.size; i++) {
-        const Pair *p = &r->pairs.at[i];
-        if (p->count < most) continue;
-        if (best >= 0 && p->count == most) {
-            const Pair *q = &r->pairs.at[best];
-            if (p->left > q->left || (p->left == q->left && p->right > q->right)) continue;
-        }
-        best = (int64_t)i;
-        most = p->count;
+ * order of words plays no part. NULL when no pair occurs twice: merging it would save nothing. */
+static const Pair *joiner_best(const Joiner *r) {
+    const Pair *best = NULL;
+    for (const Pair *p = r->pairs.at; p < r->pairs.at + r->pairs.size; p++) {
+        if (p->count < (best ? best->count : 2)) continue;
+        if (!best || p->count > best->count || p->left < best->left ||
+            (p->left == best->left && p->right < best->right)) best = p;
     }
     return best;
 }
 
 /* Finds the merges up to a vocabulary of vocab ids. Returns 0 or e's status. */
-static int trainer_run(Joiner *r, Tokenizer *out, const unsigned char *text, size_t n, int vocab,
-                       Error *e) {
-    if (trainer_count(r, text, n, e) || trainer_words(r, e)) return e->status;
-    /* A word's first listing takes a visit per symbol at most; each join removes a symbol and
-     * makes at most two new pairs: three visits per symbol are enough for good. */
-    r->visits = grab((idx)(3 * r->symbols.size), sizeof *r->visits, e);
-    if (!r->visits) return e->status;
+static int joiner_run(Joiner *r, Tokenizer *out, const unsigned char *text, size_t n, int vocab,
+                      Error *e) {
+    if (joiner_count(r, text, n, e) || joiner_words(r, e)) return e->status;
     for (size_t w = 0; w < r->n_words; w++)
-        if (word_add(r, w, r->words[w].count, -1, e)) return e->status;
+        if (word_count(r, &r->words[w], r->words[w].count, e)) return e->status;
     while (out->vocab < vocab) {
-        const int64_t best = trainer_best(r);
-        if (best < 0)
+        const Pair *best = joiner_best(r);
+        if (!best)
             return fail(e, 1, "training text: expected pairs enough for %d tokens, found %d. "
                         "Try: more text, or --vocab %d", vocab, out->vocab, out->vocab);
-        const Pair p = r->pairs.at[best];
-        if (tokenizer_merge(out, (uint64_t)p.left, (uint64_t)p.right, "training text", e) ||
-            trainer_merge(r, (size_t)best, out->vocab - 1, e)) return e->status;
+        const int32_t left = best->left, right = best->right;
+        if (tokenizer_merge(out, (uint64_t)left, (uint64_t)right, "training text", e) ||
+            joiner_merge(r, left, right, out->vocab - 1, e)) return e->status;
     }
     return 0;
 }
@@ -5918,6 +4684,7 @@ static int trainer_run(Joiner *r, Tokenizer *out, const unsigned char *text, siz
  * e's status with *out empty: a vocab out of range (2), too little or too much text, no memory. */
 int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int vocab, Error *e) {
     Joiner r = {0};
+    Bytes file = {0};
     *out = (Tokenizer){0};
     if (vocab < TOKEN_MERGE || vocab > TOKENIZER_VOCAB_MAX)
         return fail(e, 2, "--vocab: expected %d to %d, found %d. Try: --vocab 2048", TOKEN_MERGE,
@@ -5926,14 +4693,15 @@ int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int voc
         return fail(e, 1, "training text: expected at most %d bytes, found %zu. Try: a part of it",
                     TRAIN_BYTES_MAX, n);
     if (!tokenizer_begin(out, vocab, e) && vocab > TOKEN_MERGE)
-        trainer_run(&r, out, text, n, vocab, e);
-    if (!e->status) tokenizer_finish(out, e);
+        joiner_run(&r, out, text, n, vocab, e);
+    if (!e->status && !tokenizer_bytes(out, &file, e))
+        out->hash = number_at(file.at + file.size - TOKENIZER_TAIL, TOKENIZER_TAIL);
     if (e->status) tokenizer_free(out);
+    bytes_free(&file);
     pairs_free(&r.nodes);
     pairs_free(&r.pairs);
     ids_free(&r.symbols);
     free(r.words);
-    free(r.visits);
     return e->status;
 }
 
@@ -6541,7 +5309,7 @@ int grammar_read(Grammar *g, const unsigned char *text, size_t n, const char *na
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 9.2  Packing                                                       section 2 and Figure 1 right
+ * 9.2  Packing                                                       [S2] [FIG1] section 2
  *
  * Documents are tokenised, each followed by <|endoftext|> (and preceded by <|bos|> when asked),
  * joined, and cut into blocks of T+1 tokens that do not overlap: T inputs, and the same tokens one
@@ -6737,7 +5505,7 @@ static int data_split(Data *d, const Source *s, const Bytes *text, const Ids *id
              s->tokens[0] ? s->tokens : s->text);
     for (size_t i = 0; i < n && !e->status; i++) {
         const Document *p = (const Document *)(void *)list.at + i;
-        const bool room = T && (!s->data_tokens || (double)d->train.size < s->data_tokens);
+        const bool room = T && (s->data_tokens == 0 || (double)d->train.size < s->data_tokens);
         if (p->from < p->to && (p->held || room))
             data_encode(d, s, text->size ? text->at + p->from : NULL,
                         text->size ? NULL : ids->at + p->from, p->to - p->from,
@@ -6886,7 +5654,7 @@ static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t 
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 9.3  Interventions on a block                                          section 5, Table 10 right
+ * 9.3  Interventions on a block                                           [T10] [FIG5] section 5
  *
  * They overwrite, they do not insert: the target before position p changes with it, and is scored.
  *   --fix-token p        <|fix|>, an id that text never has
@@ -6941,7 +5709,7 @@ int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *targets, E
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 9.4  What an evaluation feeds                                        section 3.3, Table 1 left
+ * 9.4  What an evaluation feeds                                         [S3.3] [T1] section 3.3
  *
  *   natural   the first T tokens of held documents, as the paper takes them; when these do not
  *             suffice, further stretches of the same documents
@@ -7027,75 +5795,87 @@ static void on_interrupt(int signal_number) {
  *   8   the start, of a run that began from a trained model (--start): hash64 of its parameters
  *   8   hash64 of all that
  *
- * There is no clock, path of a machine, thread count or number of resumes in it: the same run gives
- * the same bytes. Nor is there a state of a generator: every draw comes from --seed and from where
- * it is made (a tensor's name, a pass, the number of a block or document), so that the places above
- * are the whole of it. Files are written and read a piece at a time, and take no memory of their
- * own.
+ * It holds no clock, path, thread count or number of resumes, so the same run gives the same bytes.
+ * It holds no generator's state either: every draw comes from --seed and from where it is made (a
+ * tensor's name, a pass, the number of a block or document).
  */
 enum { CHECKPOINT_VERSION = 1, CHECKPOINT_HEAD = 24, CHECKPOINT_PLACES = 52, CHECKPOINT_RUN = 32,
        CHECKPOINT_START = 8 };
 enum { PARTS_MOMENTS = 1, PARTS_RUN = 2, PARTS_START = 4, PIECE = 4096 };
 #define CHECKPOINT_MAGIC "SINKCKP1"
 
-/* A checkpoint on its way out: `piece` goes to the file, and its hash along. */
-typedef struct Saving { Writing w; uint64_t hash; Bytes piece; } Saving;
+/* A checkpoint on its way to a file, or from a file or memory. Each pass_ function writes what it
+ * is given or fills in what stands there, so that one walk (checkpoint_pass) serves both ways. */
+typedef struct Passage {
+    bool out;
+    Writing w; uint64_t hash;                    /* out */
+    FILE *f; const unsigned char *at; size_t left;           /* in: f, or where it is NULL, at */
+    const char *name;
+    Error *e;
+} Passage;
 
-static void save_piece(Saving *out) {
-    out->hash = hash_add(out->hash, out->piece.at, out->piece.size);
-    writing_add(&out->w, out->piece.at, out->piece.size);
-    out->piece.size = 0;
+static void number_put(unsigned char *p, uint64_t x, int bytes);          /* 15 */
+
+static int damaged(const char *name, Error *e) {
+    return fail(e, 1, "%s: expected the checksum at its end, found another: it is damaged or cut "
+                "short. Try: an older copy", name);
 }
 
-static void save_numbers(Saving *out, const real *x, idx n, Error *e) {
-    for (idx i = 0; i < n && !e->status; i++) {
-        uint64_t wide;
-        uint32_t narrow;
-        if (sizeof(real) == 8) memcpy(&wide, &x[i], sizeof(real));
-        else { memcpy(&narrow, &x[i], sizeof narrow); wide = narrow; }
-        bytes_number(&out->piece, wide, sizeof(real), e);
-        if (i % PIECE == PIECE - 1 || i + 1 == n) save_piece(out);
-    }
+static size_t passage_take(Passage *c, void *to, size_t n) {
+    if (c->f) return fread(to, 1, n, c->f);
+    if (n > c->left) n = c->left;
+    if (n) memcpy(to, c->at, n);
+    c->at += n;
+    c->left -= n;
+    return n;
 }
 
-static int bytes_double(Bytes *b, double x, Error *e) {
+static void pass_bytes(Passage *c, void *at, size_t n) {
+    if (c->e->status) return;
+    if (c->out) {
+        c->hash = hash_add(c->hash, at, n);
+        writing_add(&c->w, at, n);
+    } else if (passage_take(c, at, n) != n) damaged(c->name, c->e);
+}
+
+static uint64_t pass(Passage *c, uint64_t x, int bytes) {
+    unsigned char at[8];
+    number_put(at, x, bytes);
+    pass_bytes(c, at, (size_t)bytes);
+    return number_at(at, bytes);
+}
+
+static double pass_double(Passage *c, double x) {
     uint64_t bits;
     memcpy(&bits, &x, 8);
-    return bytes_number(b, bits, 8, e);
-}
-
-static double double_at(const unsigned char *p) {
-    uint64_t bits = number_at(p, 8);
-    double x;
+    bits = pass(c, bits, 8);
     memcpy(&x, &bits, 8);
     return x;
 }
 
-/* Bytes in memory, or a file; both are read forwards, a piece at a time. */
-typedef struct Input { const unsigned char *at; size_t left; FILE *f; } Input;
-
-static size_t input_take(Input *in, void *to, size_t n) {
-    if (in->f) return fread(to, 1, n, in->f);
-    if (n > in->left) n = in->left;
-    if (n) memcpy(to, in->at, n);
-    in->at += n;
-    in->left -= n;
-    return n;
-}
-
-static bool take_numbers(Input *in, real *x, idx n, size_t width) {
+/* Numbers of `width` bytes, 4 or 8, a piece at a time. */
+static void pass_numbers(Passage *c, real *x, idx n, int width) {
     unsigned char piece[8 * PIECE];
-    for (idx i = 0; i < n; i++) {
-        idx k = i % PIECE;
-        size_t some = (size_t)(n - i < PIECE ? n - i : PIECE) * width;
-        if (!k && input_take(in, piece, some) != some) return false;
-        if (width == 8) { x[i] = (real)double_at(piece + 8 * k); continue; }
-        uint32_t low = (uint32_t)number_at(piece + 4 * k, 4);
-        float f;
-        memcpy(&f, &low, 4);
-        x[i] = (real)f;
+    for (idx from = 0, some; from < n && !c->e->status; from += some) {
+        some = n - from < PIECE ? n - from : PIECE;
+        for (idx i = 0; i < some && c->out; i++) {
+            uint64_t bits = 0;
+            uint32_t low;
+            if (sizeof(real) == 8) memcpy(&bits, &x[from + i], sizeof(real));
+            else { memcpy(&low, &x[from + i], sizeof low); bits = low; }
+            number_put(piece + i * width, bits, width);
+        }
+        pass_bytes(c, piece, (size_t)(some * width));
+        for (idx i = 0; i < some && !c->out; i++) {
+            uint64_t bits = number_at(piece + i * width, width);
+            uint32_t low = (uint32_t)bits;
+            double wide;
+            float narrow;
+            memcpy(&wide, &bits, 8);
+            memcpy(&narrow, &low, 4);
+            x[from + i] = width == 8 ? (real)wide : (real)narrow;
+        }
     }
-    return true;
 }
 
 /* Does a checkpoint keep this flag? None that names a file; of what is measured, all that a look at
@@ -7107,51 +5887,13 @@ static bool option_kept(const Option *o) {
 
 /* Lines "flag value" of what is kept of those groups. */
 static int settings_lines(const Settings *s, const char *groups, Bytes *out, Error *e) {
-    char value[PATH_ROOM], line[PATH_ROOM + 64];
+    char value[PATH_ROOM];
     for (const Option *o = OPTIONS; o->flag; o++) {
         option_text(o, s, value, sizeof value);
-        if (!strchr(groups, o->group) || !option_kept(o) || (o->kind == 's' && !value[0])) continue;
-        int n = snprintf(line, sizeof line, "%s %s\n", o->flag, value);
-        bytes_add(out, line, (size_t)n, e);
+        if (strchr(groups, o->group) && option_kept(o) && (o->kind != 's' || value[0]))
+            bytes_print(out, e, "%s %s\n", o->flag, value);
     }
     return e->status;
-}
-
-int checkpoint_write(const char *path, const Trainer *t, bool with_moments, Error *e) {
-    Saving out = {.hash = hash_start(0)};
-    Bytes text = {0}, *p = &out.piece;
-    if (writing_begin(&out.w, path, e)) return e->status;
-    settings_lines(&t->s, "mtde", &text, e);
-    bytes_add(p, CHECKPOINT_MAGIC, 8, e);
-    bytes_number(p, CHECKPOINT_VERSION, 4, e);
-    bytes_number(p, sizeof(real), 4, e);
-    bytes_number(p, text.size, 8, e);
-    bytes_add(p, text.at, text.size, e);
-    bytes_number(p, t->data.tokenizer.hash, 8, e);
-    bytes_number(p, (uint64_t)t->step, 8, e);
-    bytes_number(p, t->data.sample, 8, e);
-    bytes_number(p, t->data.document, 8, e);
-    bytes_number(p, t->data.offset, 8, e);
-    int parts = PARTS_MOMENTS | PARTS_RUN | (t->start ? PARTS_START : 0);
-    bytes_number(p, (uint64_t)(with_moments ? parts : 0), 4, e);
-    bytes_number(p, (uint64_t)t->m.count, 8, e);
-    save_piece(&out);
-    save_numbers(&out, t->m.params, t->m.count, e);
-    if (with_moments) {
-        save_numbers(&out, t->m1, t->m.count, e);
-        save_numbers(&out, t->m2, t->m.count, e);
-        bytes_double(p, t->loss, e);
-        bytes_double(p, t->loss_sum, e);
-        bytes_number(p, (uint64_t)t->loss_steps, 8, e);
-        bytes_number(p, t->data.source, 8, e);
-        if (t->start) bytes_number(p, t->start, 8, e);
-        save_piece(&out);
-    }
-    bytes_number(p, hash_end(out.hash), 8, e);
-    save_piece(&out);
-    bytes_free(&text);
-    bytes_free(&out.piece);
-    return writing_end(&out.w, e);
 }
 
 /* One line "flag value" of the text, applied to s. */
@@ -7161,10 +5903,8 @@ static int checkpoint_line(Settings *s, const char *name, const char *groups, ch
     if (value) *value++ = 0;
     const Option *o = value ? option_find(line, groups) : NULL;
     if (!o || !option_kept(o))
-        return fail(e, 1,
-                    "%s: expected a flag and its value, found %.40s. Try: the version of sink that "
-                    "wrote it",
-                    name, line);
+        return fail(e, 1, "%s: expected a flag and its value, found %.40s. Try: the version of "
+                    "sink that wrote it", name, line);
     /* A default may lie outside the bounds: 0 often stands for another field's value. */
     Error wrong = {0};
     if (option_set(o, s, value, strcmp(value, o->fallback) != 0, &wrong))
@@ -7172,115 +5912,125 @@ static int checkpoint_line(Settings *s, const char *name, const char *groups, ch
     return 0;
 }
 
-static int damaged(const char *name, Error *e) {
-    return fail(e, 1, "%s: expected the checksum at its end, found another: it is damaged or cut "
-                "short. Try: an older copy", name);
-}
-
-/* Reads all of it, before a byte is believed: magic, version, checksum; *size is its length. */
-static int checkpoint_whole(Input *in, const char *name, uint64_t *size, Error *e) {
-    unsigned char piece[8 + 8 * PIECE];
-    size_t got = input_take(in, piece, sizeof piece), have = got;
-    *size = got;
-    if (in->f && ferror(in->f))
-        return fail(e, 1, "%s: cannot be read, %s. Try: check that it is a file", name,
-                    strerror(errno));
-    if (got < CHECKPOINT_HEAD + 8 || memcmp(piece, CHECKPOINT_MAGIC, 8))
-        return fail(e, 1,
-                    "%s: expected a checkpoint of sink, found something else. Try: sink train "
-                    "--out FILE makes one",
-                    name);
-    uint64_t version = number_at(piece + 8, 4), hash = hash_start(0);
-    if (version != CHECKPOINT_VERSION)
-        return fail(e, 1,
-                    "%s: expected version %d, found %llu. Try: the version of sink that wrote it",
-                    name, CHECKPOINT_VERSION, (unsigned long long)version);
-    do {                                             /* the last 8 bytes wait for what follows */
-        hash = hash_add(hash, piece, have - 8);
-        memmove(piece, piece + have - 8, 8);
-        got = input_take(in, piece + 8, sizeof piece - 8);
-        *size += got;
-        have = 8 + got;
-    } while (got);
-    return hash_end(hash) == number_at(piece, 8) ? 0 : damaged(name, e);
-}
-
-/* From the head and the text: t->s. */
-static int checkpoint_settings(Input *in, const char *name, Trainer *t, uint64_t length, Error *e) {
-    char *text = grab((idx)length + 1, 1, e);
-    if (e->status) return e->status;
+/* t->s from the text, and whether its model can be. */
+static int checkpoint_settings(Passage *c, Trainer *t, uint64_t length) {
+    char *text = grab((idx)length + 1, 1, c->e);
+    if (!text) return c->e->status;
     settings_default(&t->s);
-    if (input_take(in, text, (size_t)length) != length) damaged(name, e);
-    for (char *line = strtok(text, "\n"); line && !e->status; line = strtok(NULL, "\n"))
-        checkpoint_line(&t->s, name, "mtde", line, e);
+    pass_bytes(c, text, (size_t)length);
+    for (char *line = strtok(text, "\n"); line && !c->e->status; line = strtok(NULL, "\n"))
+        checkpoint_line(&t->s, c->name, "mtde", line, c->e);
     free(text);
     Error wrong = {0};
-    if (!e->status && config_resolve(&t->s.model, &wrong))
-        fail(e, 1, "%s: expected a model that can be, found %s", name, wrong.text);
-    return e->status;
+    if (!c->e->status && config_resolve(&t->s.model, &wrong))
+        fail(c->e, 1, "%s: expected a model that can be, found %s", c->name, wrong.text);
+    return c->e->status;
 }
 
-/* What follows the parameters: moments, and `more` bytes. */
-static int checkpoint_run(Input *in, const char *name, Trainer *t, size_t width, size_t more,
-                          Error *e) {
-    unsigned char at[CHECKPOINT_RUN + CHECKPOINT_START] = {0};
-    t->m1 = grab(t->m.count, sizeof(real), e);
-    t->m2 = grab(t->m.count, sizeof(real), e);
-    if (e->status) return e->status;
-    if (!take_numbers(in, t->m1, t->m.count, width) || !take_numbers(in, t->m2, t->m.count, width)
-        || input_take(in, at, more) != more) return damaged(name, e);
-    t->loss = double_at(at);
-    t->loss_sum = double_at(at + 8);
-    t->loss_steps = (long)number_at(at + 16, 8);
-    t->data.source = number_at(at + 24, 8);
-    t->start = number_at(at + 32, 8);
-    return 0;
-}
-
-/* Fills t->s, t->m and, when they are there and asked for, the moments and the data's place. */
-static int checkpoint_from(Input *in, uint64_t size, const char *name, Trainer *t,
-                           bool with_moments, Error *e) {
-    unsigned char at[CHECKPOINT_PLACES];
-    if (input_take(in, at, CHECKPOINT_HEAD) != CHECKPOINT_HEAD) return damaged(name, e);
-    uint64_t width = number_at(at + 12, 4), length = number_at(at + 16, 8);
-    if ((width != 4 && width != 8) || length > size
-        || length + CHECKPOINT_HEAD + CHECKPOINT_PLACES + 8 > size) return damaged(name, e);
-    if (checkpoint_settings(in, name, t, length, e)) return e->status;
-    if (input_take(in, at, sizeof at) != sizeof at) return damaged(name, e);
-    t->tokenizer_hash = number_at(at, 8);
-    t->step = (long)number_at(at + 8, 8);
-    t->data.sample = number_at(at + 16, 8);
-    t->data.document = number_at(at + 24, 8);
-    t->data.offset = (size_t)number_at(at + 32, 8);
-    uint64_t parts = number_at(at + 40, 4), count = number_at(at + 44, 8);
-    bool moments = parts & PARTS_MOMENTS;
-    size_t more = (parts & PARTS_RUN ? CHECKPOINT_RUN : 0u)
-                + (parts & PARTS_START ? CHECKPOINT_START : 0u);
-    uint64_t body = size - CHECKPOINT_HEAD - length - CHECKPOINT_PLACES - 8;
+/* Is what follows the places as long as they say? Then the room for it. Of the parts each stands
+ * with those before it alone: 0, 1, 3 or 7. */
+static int checkpoint_room(Passage *c, Trainer *t, uint64_t body, uint64_t count, int parts,
+                           int width, bool with_moments) {
+    Error *e = c->e;
     Model list = {0};
     if (model_list(&list, &t->s.model, &PUBLISHED_PARTS, e)) return e->status;
     uint64_t expected = (uint64_t)list.count;
     model_free(&list);
-    /* of the parts each stands with those before it alone: 0, 1, 3 or 7 */
+    uint64_t more = (parts & PARTS_RUN ? CHECKPOINT_RUN : 0u)
+                  + (parts & PARTS_START ? CHECKPOINT_START : 0u);
     if (count != expected || parts > 7 || (parts & (parts + 1))
-        || body != count * width * (moments ? 3 : 1) + more)
-        return fail(e, 1,
-                    "%s: expected %llu parameters, found another number. Try: the version of sink "
-                    "that wrote it",
-                    name, (unsigned long long)expected);
-    if (model_create(&t->m, &t->s.model, with_moments, e)) return e->status;
-    if (!take_numbers(in, t->m.params, t->m.count, (size_t)width)) return damaged(name, e);
-    return moments && with_moments ? checkpoint_run(in, name, t, (size_t)width, more, e) : 0;
+        || body != count * (unsigned)width * (parts & PARTS_MOMENTS ? 3 : 1) + more)
+        return fail(e, 1, "%s: expected %llu parameters, found another number. Try: the version "
+                    "of sink that wrote it", c->name, (unsigned long long)expected);
+    if (model_create(&t->m, &t->s.model, with_moments, e) || !with_moments) return e->status;
+    if (parts & PARTS_MOMENTS) {
+        t->m1 = grab(t->m.count, sizeof(real), e);
+        t->m2 = grab(t->m.count, sizeof(real), e);
+    }
+    return e->status;
 }
 
-/* The same from bytes in memory. */
+/* All of a checkpoint but its checksum, to a file or from `size` bytes: t->s, t->m and, when they
+ * are there and asked for, the moments and the run. */
+static int checkpoint_pass(Passage *c, Trainer *t, uint64_t size, bool with_moments) {
+    char magic[] = CHECKPOINT_MAGIC;
+    Bytes text = {0};
+    Error *e = c->e;
+    if (c->out) settings_lines(&t->s, "mtde", &text, e);
+    pass_bytes(c, magic, 8);
+    pass(c, CHECKPOINT_VERSION, 4);
+    uint64_t bytes = pass(c, sizeof(real), 4), length = pass(c, text.size, 8);
+    const uint64_t around = CHECKPOINT_HEAD + CHECKPOINT_PLACES + 8;
+    if (c->out) pass_bytes(c, text.at, text.size);
+    else if ((bytes != 4 && bytes != 8) || length > size || length + around > size)
+        damaged(c->name, e);
+    else checkpoint_settings(c, t, length);
+    bytes_free(&text);
+    t->tokenizer_hash = pass(c, t->tokenizer_hash, 8);
+    t->step = (long)pass(c, (uint64_t)t->step, 8);
+    t->data.sample = pass(c, t->data.sample, 8);
+    t->data.document = pass(c, t->data.document, 8);
+    t->data.offset = (size_t)pass(c, t->data.offset, 8);
+    int parts = PARTS_MOMENTS | PARTS_RUN | (t->start ? PARTS_START : 0), width = (int)bytes;
+    parts = (int)pass(c, with_moments ? (uint64_t)parts : 0, 4);
+    uint64_t count = pass(c, (uint64_t)t->m.count, 8);
+    if (!c->out && !e->status)
+        checkpoint_room(c, t, size - length - around, count, parts, width, with_moments);
+    pass_numbers(c, t->m.params, t->m.count, width);
+    if (!with_moments || !(parts & PARTS_MOMENTS) || e->status) return e->status;
+    pass_numbers(c, t->m1, t->m.count, width);
+    pass_numbers(c, t->m2, t->m.count, width);
+    if (parts & PARTS_RUN) {
+        t->loss = pass_double(c, t->loss);
+        t->loss_sum = pass_double(c, t->loss_sum);
+        t->loss_steps = (long)pass(c, (uint64_t)t->loss_steps, 8);
+        t->data.source = pass(c, t->data.source, 8);
+    }
+    if (parts & PARTS_START) t->start = pass(c, t->start, 8);
+    return e->status;
+}
+
+int checkpoint_write(const char *path, const Trainer *t, bool with_moments, Error *e) {
+    Passage c = {.out = true, .hash = hash_start(0), .name = path, .e = e};
+    Trainer same = *t;                           /* which each pass_ returns unchanged */
+    if (writing_begin(&c.w, path, e)) return e->status;
+    checkpoint_pass(&c, &same, 0, with_moments);
+    pass(&c, hash_end(c.hash), 8);
+    return writing_end(&c.w, e);
+}
+
+/* Reads all of it, before a byte is believed: magic, version, checksum; *size is its length. */
+static int checkpoint_whole(Passage *c, uint64_t *size) {
+    unsigned char piece[8 + 8 * PIECE];
+    size_t got = passage_take(c, piece, sizeof piece), have = got;
+    *size = got;
+    if (c->f && ferror(c->f))
+        return fail(c->e, 1, "%s: cannot be read, %s. Try: check that it is a file", c->name,
+                    strerror(errno));
+    if (got < CHECKPOINT_HEAD + 8 || memcmp(piece, CHECKPOINT_MAGIC, 8))
+        return fail(c->e, 1, "%s: expected a checkpoint of sink, found something else. Try: sink "
+                    "train --out FILE makes one", c->name);
+    uint64_t version = number_at(piece + 8, 4), hash = hash_start(0);
+    if (version != CHECKPOINT_VERSION)
+        return fail(c->e, 1, "%s: expected version %d, found %llu. Try: the version of sink that "
+                    "wrote it", c->name, CHECKPOINT_VERSION, (unsigned long long)version);
+    do {                                             /* the last 8 bytes wait for what follows */
+        hash = hash_add(hash, piece, have - 8);
+        memmove(piece, piece + have - 8, 8);
+        got = passage_take(c, piece + 8, sizeof piece - 8);
+        *size += got;
+        have = 8 + got;
+    } while (got);
+    return hash_end(hash) == number_at(piece, 8) ? 0 : damaged(c->name, c->e);
+}
+
+/* From bytes in memory. */
 int checkpoint_read(const unsigned char *p, size_t n, const char *name, Trainer *t,
                     bool with_moments, Error *e) {
-    Input in = {.at = p, .left = n}, again = in;
+    Passage c = {.at = p, .left = n, .name = name, .e = e}, again = c;
     uint64_t size;
     *t = (Trainer){0};
-    if (!checkpoint_whole(&in, name, &size, e))
-        checkpoint_from(&again, size, name, t, with_moments, e);
+    if (!checkpoint_whole(&c, &size)) checkpoint_pass(&again, t, size, with_moments);
     if (e->status) trainer_free(t);
     return e->status;
 }
@@ -7296,11 +6046,11 @@ int checkpoint_load(const char *path, Trainer *t, bool with_moments, Error *e) {
     *t = (Trainer){0};
     if (is_model_file(path)) return model_file_open(path, t, true, with_moments, e);
     FILE *f = strcmp(path, "-") ? fopen(path, "rb") : NULL;
-    Input in = {.f = f};
+    Passage c = {.f = f, .name = path, .e = e};
     if (f && !fseek(f, 0, SEEK_SET)) {
-        if (!checkpoint_whole(&in, path, &size, e)) {
+        if (!checkpoint_whole(&c, &size)) {
             rewind(f);
-            checkpoint_from(&in, size, path, t, with_moments, e);
+            checkpoint_pass(&c, t, size, with_moments);
         }
         if (e->status) trainer_free(t);
     } else if (!file_read(path, &held, e))
@@ -7311,7 +6061,7 @@ int checkpoint_load(const char *path, Trainer *t, bool with_moments, Error *e) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 10.4  Model files: published weights as they are, read matrix by matrix       section 3, Table 8
+ * 10.4  Model files: published weights as they are, read matrix by matrix           section 3, [T8]
  *
  * The models that section 3 measures have up to 52 billion parameters. Their numbers stay as they
  * were published, in 2 or 4 bytes each, in one file (data/hf.c writes it), or even in the files
@@ -7339,7 +6089,7 @@ int checkpoint_load(const char *path, Trainer *t, bool with_moments, Error *e) {
  * STREAMING. An evaluation brings all its sequences through a block before the next one, so each
  * weight is read once and then multiplies thousands of rows: of a LLaMA-2-7B, 100 sequences of 64
  * tokens are * 1200 operations for each 2 bytes. In memory are then the activations of one block
- * (place_layer), the slab in hand, and whatever is not multiplied: gains, biases, positions.
+ * (take_keys), the slab in hand, and whatever is not multiplied: gains, biases, positions.
  * Of the embedding only the rows of the tokens are read, and W_cls only when a loss is asked for.
  */
 enum {
@@ -8372,6 +7122,7 @@ Streamed stream_end(const Model *m) {
 static int trainer_room(Trainer *t, Error *e) {
     int B = t->s.train.batch, T = t->s.model.context;
     t->ids = grab(2 * (idx)B * T, sizeof(int), e);
+    t->m.plain = t->s.plain;
     return e->status ? e->status : acts_create(&t->a, &t->m, B, T, ACTS_ALL, e);
 }
 
@@ -8382,9 +7133,8 @@ int trainer_create(Trainer *t, const Settings *s, Error *e) {
     int known = t->data.vocab;
     if (t->s.model.vocab == 0) t->s.model.vocab = known;
     else if (t->s.model.vocab < known)
-        fail(e, 2,
-             "--vocab %d is less than the tokenizer's %d. Try: --vocab %d, or --tokenizer FILE",
-             t->s.model.vocab, known, known);
+        fail(e, 2, "--vocab %d is less than the tokenizer's %d. Try: --tokenizer FILE",
+             t->s.model.vocab, known);
     t->tokenizer_hash = t->data.tokenizer.hash;
     if (!e->status && !config_resolve(&t->s.model, e) &&
         !model_create(&t->m, &t->s.model, true, e) && !trainer_room(t, e)) {
@@ -8402,54 +7152,35 @@ static bool option_free(const Option *o) {
            !strcmp(o->flag, "log-every");
 }
 
-/* The first flag of those groups that a checkpoint keeps and --resume may not change, and that
- * differs in the two, with its values there; NULL when none does. */
-static const Option *flags_differ(const Settings *was, const Settings *is, const char *groups,
-                                  char old[PATH_ROOM], char new[PATH_ROOM]) {
+/* The settings to go on with: of `groups` what a checkpoint keeps from `was`, the settings of
+ * `file`; all else from s. The command line may repeat what was kept, but not contradict it: `rule`
+ * says so. */
+static int settings_go_on(Settings *now, const Settings *was, const Settings *s, const char *flags,
+                          const char *groups, const char *file, const char *rule, Error *e) {
+    const char *words[WORDS_MOST];
+    char old[PATH_ROOM], new[PATH_ROOM];
+    int n = 0;
+    Error not_now = {0};                          /* a flag that contradicts is named below */
+    *now = *s;
+    for (const Option *o = OPTIONS; o->flag; o++) {
+        if (!strchr(groups, o->group) || !option_kept(o)) continue;
+        option_text(o, was, old, sizeof old);
+        option_set(o, now, old, false, e);
+    }
+    if (settings_parse(now, s->argc, s->argv, s->groups, words, &n, e) ||
+        settings_flags(now, flags, "m", e)) return e->status;
+    memcpy(now->out, s->out, PATH_ROOM);          /* sink run's arms have files of their own */
+    memcpy(now->log, s->log, PATH_ROOM);
+    Config c = now->model;
+    if (!config_resolve(&c, &not_now)) now->model = c;
     for (const Option *o = OPTIONS; o->flag; o++) {
         if (!strchr(groups, o->group) || !option_kept(o) || option_free(o)) continue;
-        option_text(o, was, old, PATH_ROOM);
-        option_text(o, is, new, PATH_ROOM);
-        if (strcmp(old, new)) return o;
+        option_text(o, was, old, sizeof old);
+        option_text(o, now, new, sizeof new);
+        if (strcmp(old, new))
+            return fail(e, 2, "--%s %s: %s has %s, and %s. Try: without it", o->flag, new, file,
+                        *old ? old : "none", rule);
     }
-    return NULL;
-}
-
-/* The settings to go on with: paths, threads and the like from s, what a checkpoint keeps from t,
- * and on top of that the flags of the command line, which may repeat it but not contradict. */
-static int resume_settings(Trainer *t, const Settings *s, const char *flags, Error *e) {
-    const char *words[WORDS_MOST];
-    int n = 0;
-    Settings now = *s;
-    now.model = t->s.model;
-    now.train = t->s.train;
-    now.eps = t->s.eps;
-    now.eval_T = t->s.eval_T;
-    now.metric_rows = t->s.metric_rows;
-    now.input = t->s.input;
-    now.data = t->s.data;
-    now.data.open = s->data.open;
-    memcpy(now.data.text, s->data.text, PATH_ROOM);
-    memcpy(now.data.grammar, s->data.grammar, PATH_ROOM);
-    memcpy(now.data.tokens, s->data.tokens, PATH_ROOM);
-    memcpy(now.data.tokenizer, s->data.tokenizer, PATH_ROOM);
-    if (settings_parse(&now, s->argc, s->argv, s->groups, words, &n, e) ||
-        settings_flags(&now, flags, "m", e)) return e->status;
-    memcpy(now.out, s->out, PATH_ROOM);           /* sink run's arms have files of their own */
-    memcpy(now.log, s->log, PATH_ROOM);
-    Config c = now.model;
-    Error not_now = {0};                          /* a flag that contradicts is named below */
-    if (!config_resolve(&c, &not_now)) now.model = c;
-    char was[PATH_ROOM], is[PATH_ROOM];
-    const Option *o = flags_differ(&t->s, &now, "mtde", was, is);
-    if (o)
-        return fail(e, 2, "--%s %s: %s was begun with %s, and --resume changes only --steps, "
-                    "--save-every and --log-every. Try: without it", o->flag, is, s->out,
-                    *was ? was : "none");
-    if (now.train.steps < t->step)
-        return fail(e, 2, "--steps %d: %s has done %ld. Try: --steps %ld or more", now.train.steps,
-                    s->out, t->step, t->step);
-    t->s = now;
     return 0;
 }
 
@@ -8491,17 +7222,23 @@ static int resume_start(const Trainer *t, const Settings *s, Error *e) {
 }
 
 int trainer_resume(Trainer *t, const Settings *s, const char *flags, Error *e) {
+    Settings now;
     if (checkpoint_load(s->out, t, true, e)) return e->status;
     if (!t->m1)
         fail(e, 1, "%s: expected a training's checkpoint, found parameters alone. Try: without "
              "--resume", s->out);
-    if (!e->status && !resume_settings(t, s, flags, e) && !resume_start(t, s, e)
-        && !resume_data(t, e)) trainer_room(t, e);
+    else if (!settings_go_on(&now, &t->s, s, flags, "mtde", s->out, "--resume changes only "
+                             "--steps, --save-every and --log-every", e)
+             && now.train.steps < t->step)
+        fail(e, 2, "--steps %d: %s has done %ld. Try: --steps %ld or more", now.train.steps,
+             s->out, t->step, t->step);
+    if (!e->status) t->s = now;
+    if (!e->status && !resume_start(t, s, e) && !resume_data(t, e)) trainer_room(t, e);
     if (e->status) trainer_free(t);
     return e->status;
 }
 
-/* Fine-tuning (Figure 30, appendix D): the model of t, its parameters as they are, and everything
+/* Fine-tuning ([FIG30], appendix D): the model of t, its parameters as they are, and everything
  * else from s as trainer_create has it: step 0, moments of 0, its own data and schedule. The
  * tokenizer, unless ids come alone, must be the one that t was trained with, or for a model that
  * had none, one of as many ids. As after trainer_create, nothing is held on failure. */
@@ -8525,27 +7262,16 @@ int trainer_restart(Trainer *t, const Settings *s, Error *e) {
     return e->status;
 }
 
-/* --start: the model that is there, whose flags the command line may repeat but not contradict. */
+/* --start: the model that is there, trained further. */
 static int trainer_start(Trainer *t, const Settings *s, const char *flags, Error *e) {
-    const char *words[WORDS_MOST];
-    char was[PATH_ROOM], is[PATH_ROOM];
-    int n = 0;
-    Settings now = *s;
+    Settings now;
     if (!strcmp(s->start, s->out))
         return fail(e, 2, "--out %s: it is --start's own file. Try: another one", s->out);
     if (checkpoint_load(s->start, t, false, e)) return e->status;
-    now.model = t->s.model;
-    if (!settings_parse(&now, s->argc, s->argv, s->groups, words, &n, e)
-        && !settings_flags(&now, flags, "m", e)) {
-        Config c = now.model;
-        Error not_now = {0};                     /* a flag that contradicts is named below */
-        if (!config_resolve(&c, &not_now)) now.model = c;
-        const Option *o = flags_differ(&t->s, &now, "m", was, is);
-        if (o)
-            fail(e, 2, "--%s %s: %s has %s, and --start keeps a model as it is. Try: without it",
-                 o->flag, is, s->start, was);
+    if (settings_go_on(&now, &t->s, s, flags, "m", s->start, "--start keeps a model as it is", e)) {
+        trainer_free(t);
+        return e->status;
     }
-    if (e->status) { trainer_free(t); return e->status; }
     if (!s->quiet)
         fprintf(stderr, "sink: the run begins from %s, which has done %ld steps\n", s->start,
                 t->step);
@@ -8578,24 +7304,17 @@ void trainer_free(Trainer *t) {
 
 /* Names what is not finite, so that a diverging variant (the paper's "-") says where it broke. */
 static int diverged(const Trainer *t, const Tensor *bad, Error *e) {
-    int B = t->s.train.batch, N = t->a.N, C = t->m.c.dim, layer = -1;
-    if (bad)
-        return fail(e, 1,
-                    "step %ld: the gradient of %s is not finite: this variant diverges here. Try: "
-                    "a smaller --lr",
-                    t->step, bad->name);
-    for (int l = 0; l < t->m.c.layers && layer < 0; l++)
-        if (!isfinite((double)vec_dot((idx)B * N * C, t->a.layer[l].s2, t->a.layer[l].s2)))
-            layer = l;
-    if (layer < 0)
-        return fail(e, 1,
-                    "step %ld: the loss is not finite, though every block is: the last map "
-                    "diverges here. Try: a smaller --lr",
-                    t->step);
-    return fail(e, 1,
-                "step %ld: the loss is not finite, first in block %d: this variant diverges here. "
-                "Try: a smaller --lr",
-                t->step, layer);
+    idx n = (idx)t->s.train.batch * t->a.N * t->m.c.dim;
+    char where[160];
+    int l = 0;
+    while (!bad && l < t->m.c.layers
+           && isfinite((double)vec_dot(n, t->a.layer[l].s2, t->a.layer[l].s2))) l++;
+    if (bad) snprintf(where, sizeof where, "the gradient of %s is not finite", bad->name);
+    else if (l < t->m.c.layers)
+        snprintf(where, sizeof where, "the loss is not finite, first in block %d", l);
+    else snprintf(where, sizeof where, "the loss is not finite, though every block is");
+    return fail(e, 1, "step %ld: %s: this variant diverges here. Try: a smaller --lr", t->step,
+                where);
 }
 
 /* Did the last step fail for its numbers, and not for a file? */
@@ -8607,14 +7326,9 @@ static void trainer_update(Trainer *t, double shrink) {
     t->lr = schedule_lr(p->schedule, p->lr, p->min_lr, p->warmup, p->steps, (int)t->step);
     for (int i = 0; i < t->m.n_tensors; i++) {
         const Tensor *x = &t->m.tensor[i];
-        Step s = {.optimizer = p->optimizer,
-                  .lr = t->lr,
-                  .beta1 = p->beta1,
-                  .beta2 = p->beta2,
-                  .eps = p->adam_eps,
-                  .wd = p->decay == DECAY_ALL || x->matrix ? p->wd : 0,
-                  .t = t->step + 1,
-                  .shrink = shrink};
+        Step s = {.optimizer = p->optimizer, .lr = t->lr, .beta1 = p->beta1, .beta2 = p->beta2,
+                  .eps = p->adam_eps, .wd = p->decay == DECAY_ALL || x->matrix ? p->wd : 0,
+                  .t = t->step + 1, .shrink = shrink};
         optimizer_step(&s, x->count, t->m.params + x->at, t->m.grads + x->at, t->m1 + x->at,
                        t->m2 + x->at);
     }
@@ -8652,7 +7366,7 @@ int trainer_step(Trainer *t, Error *e) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 10.3  A training to its end: looks at the sink, the log, checkpoints          section 4, Figure 4
+ * 10.3  A training to its end: looks at the sink, the log, checkpoints          section 4, [FIG4]
  */
 
 enum { LOOK_N = 16 };                            /* sequences of a look */
@@ -8754,12 +7468,11 @@ int train_run(Trainer *t, Progress *p, Error *e) {
         run_save(t, &log, false, &second);
     } else if (t->step != saved) run_save(t, &log, true, e);
     bytes_free(&log);
-    if (!e->status && t->step < r->steps && t->s.out[0])
-        fail(e, 1, "stopped at step %ld of %d, and %s has it. Try: the same command with --resume",
-             t->step, r->steps, t->s.out);
-    else if (!e->status && t->step < r->steps)
-        fail(e, 1, "stopped at step %ld of %d, and nothing is kept. Try: --out FILE, which "
-             "--resume goes on with", t->step, r->steps);
+    if (t->step < r->steps)
+        fail(e, 1, "stopped at step %ld of %d, and %s. Try: %s", t->step, r->steps,
+             t->s.out[0] ? "--out has it" : "nothing is kept",
+             t->s.out[0] ? "the same command with --resume" : "--out FILE, which --resume goes on "
+                                                              "with");
     return e->status;
 }
 
@@ -9086,239 +7799,48 @@ double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 11.1  Multiple choice                                                 appendix B.3, Figure 10
- *
- * A question is a context and a few endings, one of them right. An ending's log p is the sum of log
- * p(token | all before it) over its tokens. The model's answer is the ending with the largest log p
- * (acc), or with the largest log p per character (acc_norm): the rule of the LM evaluation harness
- * for HellaSwag. Context and ending, joined by a blank, are encoded as one text, of which the
- * tokens beyond as many as the context alone has are the ending's. Where that is longer than what
- * the model was trained on, its last tokens are taken. The harness puts no bos before them by
- * default: --no-bos.
- *
- * --choices FILE has a question a line, fields between tabs: the number of the right ending, from
- * 0; the context; the endings. In a text \\t, \\n and \\\\ stand for a tab, a new line and a
- * backslash. `hf choices` makes it of HellaSwag's own file.
- */
-
-/* Turns the field of n bytes at `from`, escapes undone, into a string at `to`; its length. */
-static size_t field_plain(unsigned char *to, const unsigned char *from, size_t n) {
-    size_t length = 0;
-    for (size_t i = 0; i < n; i++) {
-        unsigned char c = from[i], next = i + 1 < n ? from[i + 1] : 0;
-        bool escape = c == '\\' && (next == 't' || next == 'n' || next == '\\');
-        to[length++] = !escape ? c : next == 't' ? '\t' : next == 'n' ? '\n' : '\\';
-        i += escape;
-    }
-    to[length] = 0;
-    return length;
-}
-
-int choices_read(const unsigned char *p, size_t n, const char *name, Choices *out, Error *e) {
-    int lines = 1;
-    *out = (Choices){0};
-    for (size_t i = 0; i < n; i++) lines += p[i] == '\n';
-    out->text = grab((idx)n + lines + 1, 1, e);              /* every field grows by its end */
-    out->question = grab(lines, sizeof *out->question, e);
-    size_t at = 0;
-    for (int line = 1; !e->status && line <= lines; line++) {
-        Question *q = &out->question[out->n];
-        const unsigned char *end = n ? memchr(p, '\n', n) : NULL;
-        size_t size = end ? (size_t)(end - p) : n;
-        *q = (Question){.gold = -1, .endings = -1};
-        for (size_t from = 0, field; size && from <= size; from += field + 1) {
-            const unsigned char *tab = memchr(p + from, '\t', size - from);
-            field = (tab ? (size_t)(tab - p) : size) - from;
-            if (q->gold < 0) {
-                if (field != 1 || !isdigit(p[from])) break;
-                q->gold = p[from] - '0';
-            } else if (++q->endings > ENDINGS_MOST) break;
-            else {
-                q->field[q->endings] = at;
-                at += field_plain(out->text + at, p + from, field) + 1;
-            }
-        }
-        if (size && (q->endings < 2 || q->endings > ENDINGS_MOST || q->gold >= q->endings))
-            fail(e, 1, "%s:%d: expected the number of the right ending from 0, a context and 2 to "
-                 "%d endings between tabs, found another line. Try: hf choices FILE.jsonl --out %s",
-                 name, line, ENDINGS_MOST, name);
-        out->n += size > 0;
-        p += size + (end != NULL);
-        n -= size + (end != NULL);
-    }
-    if (!e->status && !out->n)
-        fail(e, 1, "%s: expected a question a line, found none. Try: hf choices FILE.jsonl --out "
-             "%s", name, name);
-    if (e->status) choices_free(out);
-    return e->status;
-}
-
-void choices_free(Choices *c) {
-    free(c->text);
-    free(c->question);
-    *c = (Choices){0};
-}
-
-/* A context with one of its endings: `length` tokens from `at`, of which those from `scored` on
- * have their probabilities read. */
-typedef struct Choice { size_t at; int length, scored; } Choice;
-
-/* Encodes a question's endings, one Choice each, behind ids. */
-static int choices_encode(Data *d, const Settings *s, const Choices *c, const Question *q, Ids *ids,
-                          Choice *out, int most, Error *e) {
-    const unsigned char *context = c->text + q->field[0];
-    const size_t size = strlen((const char *)context);
-    const int32_t bos = d->bos;
-    Ids alone = {0};
-    Bytes text = {0};
-    tokenizer_encode(&d->encoder, context, size, &alone, e);
-    for (int k = 0; k < q->endings && !e->status; k++) {
-        const char *ending = (const char *)c->text + q->field[1 + k];
-        size_t from = ids->size;
-        text.size = 0;
-        bytes_add(&text, context, size, e);
-        bytes_add(&text, " ", size > 0, e);
-        bytes_add(&text, ending, strlen(ending), e);
-        if (s->data.bos) ids_add(ids, &bos, 1, e);
-        tokenizer_encode(&d->encoder, text.at, text.size, ids, e);
-        int length = (int)(ids->size - from), scored = (int)alone.size + (s->data.bos ? 1 : 0);
-        int cut = length > most + 1 ? length - most - 1 : 0;
-        if (scored >= length) scored = length - 1;           /* the last token at least */
-        out[k] = (Choice){from + (size_t)cut, length - cut, scored > cut ? scored - cut : 1};
-        if (length < 2)
-            fail(e, 1, "--choices: expected endings of a token or more, found \"%.40s\". Try: "
-                 "--bos", ending);
-    }
-    ids_free(&alone);
-    bytes_free(&text);
-    return e->status;
-}
-
-/* The longest of n choices: tokens that are fed, all but the last. */
-static int choices_longest(const Choice *c, int n) {
-    int T = 1;
-    for (int i = 0; i < n; i++) if (c[i].length - 1 > T) T = c[i].length - 1;
-    return T;
-}
-
-/* log p of every choice, `batch` of them at a time. */
-static int choices_measure(double *log_p, Model *m, const Choice *choice, int n, const Ids *tokens,
-                           const Settings *s, Error *e) {
-    Acts a = {0};
-    int most = choices_longest(choice, n), batch = evaluation_batch(m, n, most, e);
-    int *ids = grab(2 * (idx)batch * most, sizeof(int), e);
-    if (!e->status) acts_create(&a, m, batch, most, ACTS_ONE, e);
-    stream_begin(m, (n + batch - 1) / batch, true, s->quiet);
-    for (int from = 0; from < n && !e->status; from += batch) {
-        const Choice *c = &choice[from];
-        int B = n - from < batch ? n - from : batch, T = choices_longest(c, B);
-        int *targets = ids + (idx)B * T;
-        for (int b = 0; b < B; b++)                          /* what is short ends in token 0 */
-            for (int t = 0; t < T; t++) {
-                const bool fed = t < c[b].length - 1;
-                ids[b * T + t] = fed ? tokens->at[c[b].at + (size_t)t] : 0;
-                targets[b * T + t] = fed ? tokens->at[c[b].at + (size_t)t + 1] : 0;
-            }
-        model_forward(m, &a, ids, B, T);
-        model_loss(m, &a, targets, B, T, false, 1);
-        for (int b = 0; b < B; b++)
-            for (int t = c[b].scored - 1; t < c[b].length - 1; t++)
-                if (a.loss_row[(idx)b * T + t] >= 0)         /* -1 inside a prefix */
-                    log_p[from + b] -= a.loss_row[(idx)b * T + t];
-        model_fault(m, e);
-    }
-    stream_end(m);
-    acts_free(&a);
-    free(ids);
-    return e->status;
-}
-
-/* How many characters the harness counts: UTF-8 bytes that begin one. */
-static int characters(const char *text) {
-    int n = 0;
-    for (; *text; text++) n += ((unsigned char)*text & 0xC0) != 0x80;
-    return n;
-}
-
-int choices_answer(Chosen *out, Model *m, Data *d, const Settings *s, Error *e) {
-    Bytes file = {0};
-    Choices c = {0};
-    Ids ids = {0};
-    int n = 0, right[2] = {0};
-    *out = (Chosen){0};
-    if (!d->tokenizer.vocab)
-        return fail(e, 2, "--choices %s: expected a tokenizer to read it with, found ids alone. "
-                          "Try: --text FILE or --grammar FILE", s->choices);
-    if (!file_read(s->choices, &file, e))
-        choices_read(file.at, file.size, s->choices, &c, e);
-    bytes_free(&file);
-    if (s->questions && c.n > s->questions) c.n = s->questions;
-    Choice *choice = grab((idx)c.n * ENDINGS_MOST, sizeof *choice, e);
-    double *log_p = grab((idx)c.n * ENDINGS_MOST, sizeof *log_p, e);
-    for (int i = 0; i < c.n && !e->status; n += c.question[i++].endings)
-        choices_encode(d, s, &c, &c.question[i], &ids, choice + n, m->c.context, e);
-    if (!e->status) choices_measure(log_p, m, choice, n, &ids, s, e);
-    for (int i = 0, at = 0; i < c.n && !e->status; at += c.question[i++].endings) {
-        const Question *q = &c.question[i];
-        int best[2] = {0};
-        double most[2] = {-INFINITY, -INFINITY};
-        for (int k = 0; k < q->endings; k++) {
-            int size = characters((const char *)c.text + q->field[1 + k]);
-            double is[2] = {log_p[at + k], log_p[at + k] / (size ? size : 1)};
-            for (int x = 0; x < 2; x++)
-                if (is[x] > most[x]) { most[x] = is[x]; best[x] = k; }
-        }
-        for (int x = 0; x < 2; x++) right[x] += best[x] == q->gold;
-    }
-    out->n = c.n;
-    out->acc = c.n ? (double)right[0] / c.n : 0;
-    out->acc_norm = c.n ? (double)right[1] / c.n : 0;
-    choices_free(&c);
-    ids_free(&ids);
-    free(choice);
-    free(log_p);
-    return e->status;
-}
-
-/* -------------------------------------------------------------------------------------------------
  * 11.2  sink dump: every tensor of one forward and backward as .npy, for anyone to check in NumPy
  */
 
+/* A dump in the making, and the file in hand. N rows of a sequence, the first of them its x*, where
+ * it has one; S columns of a map. */
+typedef struct Dump {
+    const char *folder;
+    const Config *c;
+    idx B, T, N, S;
+    char path[PATH_ROOM + 64];
+    Passage file;
+    Error *e;
+} Dump;
+
 /* NumPy's format 1.0: magic, a header in Python's syntax padded to a multiple of 64, the numbers,
- * of 4 or 8 bytes each, little-endian. */
-static int npy_write(const char *folder, const char *name, const char *type, size_t width,
-                     const void *at, int rank, const idx *shape, Error *e) {
-    char path[PATH_ROOM + 64], header[256], dims[128] = "";
-    idx count = 1;
-    for (int i = 0, to = 0; i < rank; count *= shape[i++])
+ * little-endian, which follow in as many pieces as the caller likes. */
+static void npy_begin(Dump *d, const char *name, const char *type, int rank, const idx *shape) {
+    char magic[] = "\x93NUMPY\x01", header[256], dims[128] = "";
+    for (int i = 0, to = 0; i < rank; i++)
         to += snprintf(dims + to, sizeof dims - (size_t)to, "%lld,%s", (long long)shape[i],
                        i + 1 < rank ? " " : "");
-    int n = snprintf(header, sizeof header,
-                     "{'descr': '<%s', 'fortran_order': False, 'shape': (%s), }", type, dims);
-    int padded = (10 + n + 1 + 63) / 64 * 64 - 10;
-    Bytes out = {0};
-    const unsigned char *from = at;
-    bytes_add(&out, "\x93NUMPY\x01\x00", 8, e);
-    bytes_number(&out, (uint64_t)padded, 2, e);
-    bytes_print(&out, e, "%s%*s", header, padded - n, "\n");
-    for (; count-- > 0 && !e->status; from += width) {
-        uint32_t four;
-        uint64_t bits;
-        if (width == 8) memcpy(&bits, from, 8);
-        else { memcpy(&four, from, 4); bits = four; }
-        bytes_number(&out, bits, (int)width, e);
-    }
-    snprintf(path, sizeof path, "%s/%s.npy", folder, name);
-    if (!e->status) file_write(path, out.at, out.size, e);
-    bytes_free(&out);
-    return e->status;
+    int n = snprintf(header, sizeof header, "{'descr': '<%s', 'fortran_order': False, 'shape': "
+                     "(%s), }", type, dims), padded = (10 + n + 1 + 63) / 64 * 64 - 10;
+    snprintf(header + n, sizeof header - (size_t)n, "%*s", padded - n, "\n");
+    snprintf(d->path, sizeof d->path, "%s/%s.npy", d->folder, name);
+    d->file = (Passage){.out = true, .e = d->e};
+    if (d->e->status || writing_begin(&d->file.w, d->path, d->e)) return;
+    pass_bytes(&d->file, magic, 8);
+    pass(&d->file, (uint64_t)padded, 2);
+    pass_bytes(&d->file, header, (size_t)padded);
 }
 
-static int npy_real(const char *folder, const char *name, const real *at, int rank,
-                    const idx *shape, Error *e) {
-    return npy_write(folder, name, sizeof(real) == 4 ? "f4" : "f8", sizeof(real), at, rank, shape,
-                     e);
+static void npy_begin_real(Dump *d, const char *name, int rank, const idx *shape) {
+    npy_begin(d, name, sizeof(real) == 4 ? "f4" : "f8", rank, shape);
 }
+
+/* Writing leaves x as it is. */
+static void npy_add(Dump *d, const real *x, idx n) {
+    pass_numbers(&d->file, (real *)x, n, sizeof(real));
+}
+
+static void npy_end(Dump *d) { if (d->file.w.f) writing_end(&d->file.w, d->e); }
 
 /* config.json: the resolved model under the flags' names. */
 static int dump_config(const char *folder, const Settings *s, Error *e) {
@@ -9389,98 +7911,89 @@ int data_ids(Data *d, const char *path, int vocab, Error *e) {
     return e->status;
 }
 
-/* The weights, m or z of all layers, [B,H,N,S] each, as one [L,B,H,T,S] of the real rows. */
-static int dump_maps(const char *folder, const char *name, const Acts *a, int which,
-                     const Config *c, int B, int T, Error *e) {
-    idx L = c->layers, H = c->heads, N = config_rows(c, T), S = config_columns(c, T), first = N - T;
-    idx shape[] = {L, B, H, T, S};
-    real *all = grab(L * B * H * T * S, sizeof(real), e), *to = all;
-    for (idx l = 0; l < L && !e->status; l++)
-        for (idx bh = 0; bh < B * H; bh++, to += T * S) {
-            const real *const map[] = {a->probe[l].weight, a->probe[l].metric, a->probe[l].z};
-            copy(to, map[which] + (bh * N + first) * S, T * S);
+/* The weights, m or z of all layers as one [L,B,H,T,S] of the real rows. */
+static void dump_maps(Dump *d, const char *name, const Acts *a, int which) {
+    const idx L = d->c->layers, H = d->c->heads, shape[] = {L, d->B, H, d->T, d->S};
+    npy_begin_real(d, name, 5, shape);
+    for (idx l = 0; l < L; l++)
+        for (idx bh = 0; bh < d->B * H; bh++) {
+            real *const map[] = {a->probe[l].weight, a->probe[l].metric, a->probe[l].z};
+            npy_add(d, map[which] + ((bh + 1) * d->N - d->T) * d->S, d->T * d->S);
         }
-    if (!e->status) npy_real(folder, name, all, 5, shape, e);
-    free(all);
-    return e->status;
+    npy_end(d);
 }
 
-static int dump_alpha(const char *folder, const Acts *a, const Config *c, int B, int T, Error *e) {
-    idx L = c->layers, H = c->heads, N = config_rows(c, T), S = config_columns(c, T),
-        shape[] = {L, B, H, S};
-    double *alpha = grab(S, sizeof(double), e);
-    real *all = grab(L * B * H * S, sizeof(real), e), *to = all;
-    for (idx l = 0; l < L && !e->status; l++)
-        for (idx bh = 0; bh < B * H; bh++) {
-            sink_alpha(c, T, ROWS_REAL, a->probe[l].metric + bh * N * S, alpha);
-            for (idx j = 0; j < S; j++) *to++ = (real)alpha[j];
-        }
-    if (!e->status) npy_real(folder, "alpha", all, 4, shape, e);
+static void dump_alpha(Dump *d, const Acts *a) {
+    const idx L = d->c->layers, H = d->c->heads, S = d->S, shape[] = {L, d->B, H, S};
+    double *alpha = grab(S, sizeof(double), d->e);
+    npy_begin_real(d, "alpha", 4, shape);
+    for (idx i = 0; i < L * d->B * H && !d->e->status; i++) {
+        const idx l = i / (d->B * H), bh = i % (d->B * H);
+        sink_alpha(d->c, (int)d->T, ROWS_REAL, a->probe[l].metric + bh * d->N * S, alpha);
+        for (idx j = 0; j < S; j++) npy_add(d, &(real){(real)alpha[j]}, 1);
+    }
+    npy_end(d);
     free(alpha);
-    free(all);
-    return e->status;
 }
 
 /* hidden [L+1,B,N,C]; with all, prenorm [L,B,N,C] and q, k [L,B,H,N,D], key heads repeated. */
-static int dump_states(const char *folder, const Acts *a, const Config *c, int B, int T, bool all,
-                       Error *e) {
-    idx L = c->layers, H = c->heads, N = config_rows(c, T), C = c->dim, D = c->head_dim;
-    idx n = B * N * C, hidden[] = {L + 1, B, N, C}, prenorm[] = {L, B, N, C},
-        heads[] = {L, B, H, N, D};
-    idx most = (L + 1) * n > L * B * H * N * D ? (L + 1) * n : L * B * H * N * D;
-    real *at = grab(most, sizeof(real), e);
-    if (e->status) return e->status;
-    for (idx l = 0; l <= L; l++) copy(at + l * n, l < L ? a->layer[l].x : a->h, n);
-    npy_real(folder, "hidden", at, 4, hidden, e);
+static void dump_states(Dump *d, const Acts *a, bool all) {
+    const Config *c = d->c;
+    const idx L = c->layers, B = d->B, H = c->heads, N = d->N, C = c->dim, D = c->head_dim;
+    npy_begin_real(d, "hidden", 4, (idx[]){L + 1, B, N, C});
+    for (idx l = 0; l <= L; l++) npy_add(d, l < L ? a->layer[l].x : a->h, B * N * C);
+    npy_end(d);
     if (all && c->place == PLACE_POST) {
-        for (idx l = 0; l < L; l++) copy(at + l * n, a->layer[l].s2, n);
-        npy_real(folder, "prenorm", at, 4, prenorm, e);
+        npy_begin_real(d, "prenorm", 4, (idx[]){L, B, N, C});
+        for (idx l = 0; l < L; l++) npy_add(d, a->layer[l].s2, B * N * C);
+        npy_end(d);
     }
     for (int key = 0; all && key < 2; key++) {
-        real *to = at;
         const idx own = key ? c->kv_heads : H;
+        npy_begin_real(d, key ? "k" : "q", 5, (idx[]){L, B, H, N, D});
         for (idx l = 0; l < L; l++)
-            for (idx bh = 0; bh < B * H; bh++)
-                for (idx i = 0; i < N; i++, to += D)
-                    copy(to, (key ? a->layer[l].k : a->layer[l].q)
-                             + ((bh / H * N + i) * own + bh % H / (H / own)) * D, D);
-        npy_real(folder, key ? "k" : "q", at, 5, heads, e);
+            for (idx row = 0; row < B * H * N; row++) {      /* (b, h, i), in that order */
+                const idx b = row / N / H, h = row / N % H, i = row % N;
+                npy_add(d, (key ? a->layer[l].k : a->layer[l].q) +
+                           ((b * N + i) * own + h / (H / own)) * D, D);
+            }
+        npy_end(d);
     }
-    free(at);
-    return e->status;
 }
 
-static int dump_logits(const char *folder, const Model *m, Acts *a, int B, int T, Error *e) {
-    idx N = config_rows(&m->c, T), C = m->c.dim, V = m->c.vocab, shape[] = {B, T, V};
-    real *all = grab(B * T * V, sizeof(real), e);
-    for (idx b = 0; b < B && !e->status; b++)
-        for (idx t = 0; t < T; t += SLICE)
-            model_logits(m, a, a->nf + (b * N + N - T + t) * C, T - t < SLICE ? T - t : SLICE,
-                         all + (b * T + t) * V);
-    if (!e->status) npy_real(folder, "logits", all, 3, shape, e);
-    free(all);
-    return e->status;
+static void dump_logits(Dump *d, const Model *m, Acts *a) {
+    const idx C = m->c.dim, V = m->c.vocab;
+    real *y = grab(SLICE * V, sizeof(real), d->e);
+    npy_begin_real(d, "logits", 3, (idx[]){d->B, d->T, V});
+    for (idx b = 0; b < d->B; b++)
+        for (idx t = 0, some; t < d->T && !d->e->status; t += some) {
+            some = d->T - t < SLICE ? d->T - t : SLICE;
+            model_logits(m, a, a->nf + ((b + 1) * d->N - d->T + t) * C, some, y);
+            npy_add(d, y, some * V);
+        }
+    npy_end(d);
+    free(y);
 }
 
-static int dump_tensors(const char *folder, const Model *m, Error *e) {
-    char name[64];
-    for (int i = 0; i < m->n_tensors && !e->status; i++) {
-        const Tensor *t = &m->tensor[i];
-        idx shape[] = {t->shape[0], t->shape[1]};
-        snprintf(name, sizeof name, "param.%s", t->name);
-        npy_real(folder, name, m->params + t->at, t->rank, shape, e);
-        snprintf(name, sizeof name, "grad.%s", t->name);
-        npy_real(folder, name, m->grads + t->at, t->rank, shape, e);
+static void dump_tensors(Dump *d, const Model *m) {
+    for (int i = 0; i < 2 * m->n_tensors; i++) {
+        const Tensor *t = &m->tensor[i / 2];
+        char name[64];
+        snprintf(name, sizeof name, "%s.%s", i % 2 ? "grad" : "param", t->name);
+        npy_begin_real(d, name, t->rank, (idx[]){t->shape[0], t->shape[1]});
+        npy_add(d, (i % 2 ? m->grads : m->params) + t->at, t->count);
+        npy_end(d);
     }
-    return e->status;
 }
 
-/* One forward and backward over ids [B,T+1], and everything about it into folder. */
+/* One forward and backward over the lines of T + 1 ids in file [B,T+1], and everything about it
+ * into folder. */
 static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, const Ids *file,
                     int B, int T, Error *e) {
     const Config *c = &m->c;
-    idx L = c->layers, map = B * (idx)c->heads * config_rows(c, T) * config_columns(c, T),
-        shape[] = {B, T + 1};
+    Dump d = {.folder = folder, .c = c, .B = B, .T = T, .N = config_rows(c, T),
+              .S = config_columns(c, T), .e = e};
+    const idx L = c->layers, map = B * (idx)c->heads * d.N * d.S;
     int *ids = grab(2 * (idx)B * T, sizeof(int), e), *targets = ids ? ids + (idx)B * T : NULL;
     real *maps = grab(3 * L * map, sizeof(real), e);
     Probe *probe = grab(L, sizeof(Probe), e);
@@ -9489,24 +8002,28 @@ static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, co
             probe[l] = (Probe){maps + 3 * l * map, maps + (3 * l + 1) * map,
                                maps + (3 * l + 2) * map};
         for (idx i = 0; i < (idx)B * T; i++) {
-            ids[i] = file->at[i + i / T];                    /* lines of T + 1 */
+            ids[i] = file->at[i + i / T];
             targets[i] = file->at[i + i / T + 1];
         }
         a->probe = probe;
         model_zero_grads(m);
         model_forward(m, a, ids, B, T);
         real loss = (real)model_loss(m, a, targets, B, T, true, 1);
-        dump_logits(folder, m, a, B, T, e); /* before the backward: it shares scratch */
+        dump_logits(&d, m, a);                       /* before the backward: it shares scratch */
         model_backward(m, a, ids, B, T);
         dump_config(folder, s, e);
-        npy_write(folder, "ids", "i4", 4, file->at, 2, shape, e);
-        npy_real(folder, "loss", &loss, 0, NULL, e);
-        dump_tensors(folder, m, e);
-        dump_states(folder, a, c, B, T, s->all, e);
-        dump_maps(folder, "attn", a, 0, c, B, T, e);
-        dump_maps(folder, "metric", a, 1, c, B, T, e);
-        if (s->all) dump_maps(folder, "z", a, 2, c, B, T, e);
-        dump_alpha(folder, a, c, B, T, e);
+        npy_begin(&d, "ids", "i4", 2, (idx[]){B, T + 1});
+        for (size_t i = 0; i < file->size; i++) pass(&d.file, (uint32_t)file->at[i], 4);
+        npy_end(&d);
+        npy_begin_real(&d, "loss", 0, NULL);
+        npy_add(&d, &loss, 1);
+        npy_end(&d);
+        dump_tensors(&d, m);
+        dump_states(&d, a, s->all);
+        dump_maps(&d, "attn", a, 0);
+        dump_maps(&d, "metric", a, 1);
+        if (s->all) dump_maps(&d, "z", a, 2);
+        dump_alpha(&d, a);
         a->probe = NULL;
     }
     free(ids);
@@ -9786,8 +8303,8 @@ static void heat_cell(double x, int width, bool colour, FILE *out) {
     fprintf(out, colour ? "%*s\x1b[0m" : "%*s", width, text);
 }
 
-/* Maps side by side: alpha of a column by layer and head, a title and what the column is above
- * each. */
+/* [FIG19] Maps side by side: alpha of a column by layer and head, a title and what the column is
+ * above each. */
 void heat_maps(const HeatMap *maps, int n, FILE *out) {
     bool colour = wants_colour(out);
     for (int line = -2; line < maps->s->L; line++) {
@@ -9914,62 +8431,53 @@ void ablated_text(const Ablated *a, const Settings *s, Bytes *out, Error *e) {
  */
 
 /* =================================================================================================
-   14  Matrix multiply and vector maths
+ * 13  Matrix multiply and vector maths
+ *
+ * Nine tenths of a training step is c[i][j] += a[i][p] * b[p][j]. Three plain loops reach a few
+ * percent of what a processor can do, because they starve it. How to feed it:
+ *
+ * Lanes. One instruction multiplies and adds L numbers at once: 4 floats in the 16 bytes that every
+ * x86-64 and ARM machine has, 8 with AVX2, 16 with AVX-512. Neighbours in a row of B and of C fill
+ * the lanes; one number of A is repeated in all of them.
+ *
+ * Registers. A fused multiply-add takes about 4 cycles and two begin in each, so 8 or more must be
+ * under way that do not wait for each other. A tile of C, R rows of V vectors, is R V such sums,
+ * which stay in registers for the whole sum over p: 10 loads feed 16 of them in an 8 x 2 tile. The
+ * number of registers sets the tile: 8 x 32 floats with AVX-512, 6 x 16 with AVX2, 6 x 8 in plain
+ * x86-64, 8 x 8 on ARM, which has 32 short registers.
+ *
+ * Panels. B is cut into blocks of DEPTH rows by SPREAD columns, 128 KiB that live in the L2 cache
+ * while all rows of A pass by. A block is first packed into panels one tile wide, so that the tile
+ * reads consecutive bytes. For few rows, or a small B, the copy does not pay, and B is read where
+ * it lies. The tile's rows of A, 8 KiB, stay in L1. They are read in place if row-major; a
+ * transposed A is packed, four tiles of rows at a time.
+ *
+ * Edges. The last columns and rows fill their panel up with zeros, whose products go into sums that
+ * are never stored, so a NaN or an infinity meets them harmlessly.
+ *
+ * Order. An element of C is a sum over DEPTH steps of p, added to C, then the next DEPTH, whatever
+ * tile or task it falls in. Threads own blocks of C. So one thread and sixteen give the same bits.
+ *
+ * Everything is written once, for a vector width that is a constant wherever it is inlined, and the
+ * processor picks among the instances when it runs (13.4). Without GCC's vector extension the same
+ * loops run number by number. GCC fuses multiplies and adds in its default mode, not under -std=c11
+ * (fma_fuses tells).
+ */
 
-   Nine tenths of a training step is c[i][j] += a[i][p] * b[p][j]. The three loops that say so reach
-   a few percent of what a processor can do, because they starve it. How to feed it:
-
-   Lanes. One vector instruction multiplies and adds L numbers at once: 4 floats in the 16 bytes
-   that every x86-64 and ARM machine has, 8 with AVX2, 16 with AVX-512. Neighbours in a row of B and
-   of C fill the lanes; one number of A is repeated in all of them.
-
-   Registers. A fused multiply-add takes about 4 cycles, and two can begin in every cycle, so 8 or
-   more must be under way that do not wait for each other: each needs a sum of its own. A tile of C,
-   R rows of V vectors, is R*V such sums. They stay in registers for the whole sum over p, and a
-   step of p loads V vectors of B and R numbers of A for its R*V multiply-adds: 10 loads feed 16 of
-   them in an 8 x 2 tile, where the naive loop loads two numbers for each one. The registers set the
-   limit: 32 hold 8*2 sums, 2 vectors of B and room for A; where there are 16, 6*2 + 2 + 1 fit.
-   That is why the tile is 8 x 32 floats with AVX-512, 6 x 16 with AVX2, 6 x 8 in plain x86-64, and
-   8 x 8 on ARM, which has 32 short registers.
-
-   Panels. Memory is slow, and its caches are small: 32 to 48 KiB that deliver at full speed (L1),
-   256 KiB or more that deliver at perhaps half (L2). So B is cut into blocks of DEPTH rows by
-   SPREAD columns, 128 KiB that live in L2 while all rows of A pass by. A block is copied
-    first ("packed")
-   into panels one tile wide, so that the tile reads consecutive bytes: in place, consecutive rows
-   of B may lie some power of two apart, where they would fight for the same few places of a cache.
-   The copy costs one visit per element and saves m / R of them; for few rows, or a small B, it does
-   not pay and B is read where it lies. The tile's rows of A, DEPTH long, are 8 KiB and stay in L1
-   while the panels stream past. They are read in place if row-major; a transposed A is packed, four
-   tiles of rows at a time, since a whole cache line arrives with each of its elements.
-
-   Edges. The last columns and rows fill their panel up with zeros, whose products go into sums that
-   are never stored, so a NaN or an infinity meets them harmlessly. A tile of half the rows or half
-   the columns keeps the waste small.
-
-   Order. An element of C is a sum over DEPTH steps of p, added to C, then the next DEPTH: whatever
-   tile or task it falls in. Threads share out blocks of C and own them, so one thread and sixteen
-   give the same bits.
-
-   Everything below is written once, for a vector width that is a constant wherever it is inlined
-   (14.4), and the processor picks among the instances when it runs. GCC and Clang turn the few
-   operations of 14.1 into single instructions; other compilers run the same loops number by number.
-   GCC fuses multiplies and adds in its default mode, not under -std=c11 (fma_fuses tells).
-   ============================================================================================ */
-
-/* --- 14.1  Lanes: the only lines that know how to say "vector" to a compiler -------------------
-
-   `bytes` is 16, 32 or 64 and constant. Lanes are reached through pointers: a vector as argument or
-   result would have another calling convention in every instance. The types may alias real and
-   need no alignment beyond real's. An array that is only reached this way, at places that are
-   constant once its loops are unrolled, lives in registers; loops that count 0, 1, 2, ... do unroll
-   (with steps of `lanes` Clang leaves the sums in memory, at a third of the speed). */
+/* --- 13.1  Lanes: the only lines that know how to say "vector" to a compiler -------------------
+ *
+ * `bytes` is 16, 32 or 64 and constant. Lanes are reached through pointers: a vector as argument or
+ * result would have another calling convention in every instance. Arrays that are only reached this
+ * way, at places that are constant once loops are unrolled, live in registers. Loops that count 0,
+ * 1, 2, .. do unroll (with steps of `lanes` Clang leaves the sums in memory, at a third of the
+ * speed). */
 
 #if defined(__GNUC__) && !defined(__TINYC__)
-typedef real Lanes16 __attribute__((vector_size(16), aligned(sizeof(real)), may_alias));
-typedef real Lanes32 __attribute__((vector_size(32), aligned(sizeof(real)), may_alias));
-typedef real Lanes64 __attribute__((vector_size(64), aligned(sizeof(real)), may_alias));
-typedef real Four __attribute__((vector_size(4 * sizeof(real)), aligned(sizeof(real)), may_alias));
+#define LANES(bytes) vector_size(bytes), aligned(sizeof(real)), may_alias
+typedef real Lanes16 __attribute__((LANES(16)));
+typedef real Lanes32 __attribute__((LANES(32)));
+typedef real Lanes64 __attribute__((LANES(64)));
+typedef real Four __attribute__((LANES(4 * sizeof(real))));
 
 /* {a0, b0, a1, b1} and {a2, b2, a3, b3}; GCC takes the order as integers of real's size. */
 #ifdef __clang__
@@ -9982,34 +8490,23 @@ typedef __typeof__(_Generic((real)0, float: (int32_t)0, default: (int64_t)0)) Fo
 #define HIGH(a, b) __builtin_shuffle(a, b, (FourOrder){2, 6, 3, 7})
 #endif
 
-/* c += a b for one vector of `bytes` bytes, with the same a in every lane. */
+/* A statement on vectors L of `bytes` bytes. */
+#define WITH_LANES(statement)                                                                      \
+    if (bytes == 64) { typedef Lanes64 L; statement; }                                             \
+    else if (bytes == 32) { typedef Lanes32 L; statement; }                                        \
+    else { typedef Lanes16 L; statement; }
+
+/* c += a b for one vector, with the same a in every lane; lane by lane; and c = b. */
 INLINE void lanes_axpy(const int bytes, real *c, real a, const real *b) {
-    if (bytes == 64)
-        *(Lanes64 *)c += a * *(const Lanes64 *)b;
-    else if (bytes == 32)
-        *(Lanes32 *)c += a * *(const Lanes32 *)b;
-    else
-        *(Lanes16 *)c += a * *(const Lanes16 *)b;
+    WITH_LANES(*(L *)c += a * *(const L *)b)
 }
 
-/* c += a b for one vector, lane by lane. */
 INLINE void lanes_fma(const int bytes, real *c, const real *a, const real *b) {
-    if (bytes == 64)
-        *(Lanes64 *)c += *(const Lanes64 *)a * *(const Lanes64 *)b;
-    else if (bytes == 32)
-        *(Lanes32 *)c += *(const Lanes32 *)a * *(const Lanes32 *)b;
-    else
-        *(Lanes16 *)c += *(const Lanes16 *)a * *(const Lanes16 *)b;
+    WITH_LANES(*(L *)c += *(const L *)a * *(const L *)b)
 }
 
-/* c = b for one vector. */
 INLINE void lanes_copy(const int bytes, real *c, const real *b) {
-    if (bytes == 64)
-        *(Lanes64 *)c = *(const Lanes64 *)b;
-    else if (bytes == 32)
-        *(Lanes32 *)c = *(const Lanes32 *)b;
-    else
-        *(Lanes16 *)c = *(const Lanes16 *)b;
+    WITH_LANES(*(L *)c = *(const L *)b)
 }
 
 /* to[p*ldt + j] = from[j*ld + p] for j, p < 4: rows 0 and 2, 1 and 3 are interleaved, then the
@@ -10065,7 +8562,7 @@ void transpose(real *to, idx ldt, const real *from, idx ld, idx m, idx n) {
     transpose_inline(to, ldt, from, ld, m, n);
 }
 
-/* --- 14.2  The product ----------------------------------------------------------------------- */
+/* --- 13.2  The product ----------------------------------------------------------------------- */
 
 enum {
     LANES_MAX = 64 / (int)sizeof(real),
@@ -10194,19 +8691,18 @@ INLINE void product(const int bytes, const int rows, const int cols, real *c, id
     }
 }
 
-/* --- 14.3  Vector maths ------------------------------------------------------------------------
+/* --- 13.3  Vector maths ------------------------------------------------------------------------
 
-   libm's expf, erfcf and powf are called number by number, and sqrtf too, because it may have to
-   set errno. The functions below take one number and have no branches (`either`), so a loop over
-   them becomes vector code; it is a loop of constant length, over arrays of its own (map). A span
-   is one vector of the widest instance, and short, since a row of scores is. Whole spans are
-   computed at the end of an array too, so an element's bits do not depend on where it stands.
+   libm's expf, erfcf and powf work number by number, and so does sqrtf, which may set errno. The
+   functions below have no branches (`either`), so a loop over them becomes vector code. A span is
+   one vector of the widest instance. Whole spans are computed at the end of an array too, so an
+   element's bits do not depend on where it stands.
 
-   Coefficients: those of smallest maximal relative error, by Remez's exchange in 40 digits. The
-   largest errors over all floats and instruction sets (`make exhaustive`), in units in the last
-   place (ulp), in float; rounding alone is 0.5:
+   Coefficients: of smallest maximal relative error, by Remez's exchange in 40 digits. The largest
+   errors over all floats and instruction sets (`make exhaustive`), in units in the last place
+   (ulp), in float; rounding alone is 0.5:
      exp 1.012 at -5.86   sigmoid 2.402 at -4.16   sqrt 0.760   Phi 4.757 at -0.79   log 0.5001
-   and of powers 0.529, so far over every 61st float. */
+   and of powers 0.529, over every 61st float. */
 
 enum { SPAN = 16, PARTS = 32 };
 typedef enum FoldOp { FOLD_SUM, FOLD_MAX, FOLD_DOT } FoldOp;
@@ -10220,29 +8716,10 @@ INLINE double log_of(double x) { return log(x); }
 INLINE double pow_of(double x, double p) { return pow(fabs(x), p); }
 INLINE double either(bool first, double a, double b) { return first ? a : b; }
 #else
-INLINE float float_of(uint32_t bits) {
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-INLINE uint32_t bits_of(float x) {
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-INLINE double double_of(uint64_t bits) {
-    double x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-INLINE uint64_t bits_of_double(double x) {
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
+INLINE float float_of(uint32_t bits) { float x; memcpy(&x, &bits, 4); return x; }
+INLINE uint32_t bits_of(float x) { uint32_t bits; memcpy(&bits, &x, 4); return bits; }
+INLINE double double_of(uint64_t bits) { double x; memcpy(&x, &bits, 8); return x; }
+INLINE uint64_t bits_of_double(double x) { uint64_t bits; memcpy(&bits, &x, 8); return bits; }
 
 /* first ? a : b. As written there, the compiler might compute a and b behind a branch. */
 INLINE float either(bool first, float a, float b) {
@@ -10380,11 +8857,8 @@ INLINE void fold_half(real *s, const int half, bool largest) {
 
 /* Folds s[0..PARTS) into s[0], the upper half onto the lower until one is left. */
 INLINE real fold_tree(real *s, bool largest) {
-    fold_half(s, 16, largest);
-    fold_half(s, 8, largest);
-    fold_half(s, 4, largest);
-    fold_half(s, 2, largest);
-    fold_half(s, 1, largest);
+    fold_half(s, 16, largest); fold_half(s, 8, largest); fold_half(s, 4, largest);
+    fold_half(s, 2, largest); fold_half(s, 1, largest);
     return s[0];
 }
 
@@ -10423,56 +8897,36 @@ INLINE real fold_max(idx n, const real *x) {
     return fold_tree(s, true);
 }
 
-/* --- 14.4  One instance per instruction set, and the choice among them ----------------------- */
+/* --- 13.4  One instance per instruction set, and the choice among them ----------------------- */
 
-/* The peak's loop: `chains` vectors s, each s += a s again and again; every addition needs the one
-   before it in its own chain only. With |a| below half an epsilon s keeps its value for ever. */
-INLINE void spin(const int bytes, const int chains, int turns, real *x, real a) {
-    const int lanes = bytes / (int)sizeof(real);
-    real s[TILE_MAX];
-    for (int v = 0; v < chains; v++) lanes_copy(bytes, s + v * lanes, x);
-    for (int turn = 0; turn < turns; turn++)
-        for (int v = 0; v < chains; v++) lanes_axpy(bytes, s + v * lanes, a, s + v * lanes);
-    for (int v = 0; v < chains; v++) lanes_axpy(bytes, x, 1, s + v * lanes);
-}
-
-/* What an instance offers; flops is what one turn of spin does, rows the height of its tile. */
+/* What an instance offers, and the height of its tile. */
 typedef struct Kernels {
-    int flops, rows;
+    int rows;
     void (*product)(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add);
     void (*map)(VecOp op, idx n, real *y, const real *x, real p);
     real (*fold)(FoldOp op, idx n, const real *x, const real *y);
-    void (*spin)(int turns, real *x, real a);
 } Kernels;
 
 /* A macro, because a function can be compiled for another instruction set only under another name:
-   the four entries, into which everything above is inlined, and the row that lists them. */
-#define INSTANCE(name, target, bytes, tile_rows, tile_cols, chains)                                \
-    target static void product_##name(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n,       \
-                                      idx k, bool add)                                             \
-    {                                                                                              \
+   the entries, into which everything above is inlined, and the row that lists them. */
+#define INSTANCE(name, target, bytes, tile_rows, tile_cols)                                        \
+    target static void product_##name(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k,   \
+                                      bool add) {                                                  \
         product(bytes, tile_rows, tile_cols, c, ldc, a, b, m, n, k, add);                          \
     }                                                                                              \
-    target static void map_##name(VecOp op, idx n, real *y, const real *x, real p)                 \
-    {                                                                                              \
+    target static void map_##name(VecOp op, idx n, real *y, const real *x, real p) {               \
         map(op, n, y, x, p);                                                                       \
     }                                                                                              \
-    target static real fold_##name(FoldOp op, idx n, const real *x, const real *y)                 \
-    {                                                                                              \
+    target static real fold_##name(FoldOp op, idx n, const real *x, const real *y) {               \
         if (op == FOLD_MAX) return fold_max(n, x);                                                 \
         return op == FOLD_SUM ? fold_sum(bytes, n, x, NULL) : fold_sum(bytes, n, x, y);            \
     }                                                                                              \
-    target static void spin_##name(int turns, real *x, real a)                                     \
-    {                                                                                              \
-        spin(bytes, chains, turns, x, a);                                                          \
-    }                                                                                              \
-    static const Kernels KERNELS_##name = {2 * (chains) * (bytes) / (int)sizeof(real), tile_rows,  \
-                                           product_##name, map_##name, fold_##name, spin_##name};
+    static const Kernels KERNELS_##name = {tile_rows, product_##name, map_##name, fold_##name};
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__TINYC__)
-INSTANCE(base, , 16, 6, 2, 14)
-INSTANCE(avx2, TARGET_AVX2, 32, 6, 2, 12)
-INSTANCE(avx512, TARGET_AVX512, 64, 8, 2, 16)
+INSTANCE(base, , 16, 6, 2)
+INSTANCE(avx2, TARGET_AVX2, 32, 6, 2)
+INSTANCE(avx512, TARGET_AVX512, 64, 8, 2)
 
 Isa isa_best(void) {
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return ISA_BASE;
@@ -10485,16 +8939,10 @@ static const Kernels *kernels(Isa isa) {
     return use == ISA_AVX512 ? &KERNELS_avx512 : use == ISA_AVX2 ? &KERNELS_avx2 : &KERNELS_base;
 }
 #else
-INSTANCE(base, , 16, 8, 2, 16)
+INSTANCE(base, , 16, 8, 2)
 
-Isa isa_best(void) {
-    return ISA_BASE;
-}
-
-static const Kernels *kernels(Isa isa) {
-    (void)isa;
-    return &KERNELS_base;
-}
+Isa isa_best(void) { return ISA_BASE; }
+static const Kernels *kernels(Isa isa) { return (void)isa, &KERNELS_base; }
 #endif
 
 /* The product on this thread, the empty sum included. */
@@ -10548,25 +8996,6 @@ bool fma_fuses(Isa isa) {
     return c != 0;
 }
 
-/* The best of a few tries, since other programs only ever make one slower. */
-double fma_peak(Isa isa, int threads) {
-    enum { TURNS = 1 << 16, TRIES = 12 };
-    const Kernels *on = kernels(isa);
-    double best = 0;
-    for (int try = 0; try < TRIES; try++) {
-        const double start = seconds();
-        PARALLEL
-        for (int t = 0; t < threads; t++) {
-            real x[LANES_MAX];
-            for (int l = 0; l < LANES_MAX; l++) x[l] = (real)(l + 1);
-            on->spin(TURNS, x, (real)REAL_EPS / 8);
-        }
-        const double rate = (double)on->flops * TURNS * threads / (seconds() - start) * 1e-9;
-        if (rate > best) best = rate;
-    }
-    return best;
-}
-
 /* Fewer numbers than a span are filled up to one. */
 void vec_map_at(Isa isa, VecOp op, idx n, real *y, const real *x, real p) {
     const Kernels *on = kernels(isa);
@@ -10580,14 +9009,15 @@ void vec_map_at(Isa isa, VecOp op, idx n, real *y, const real *x, real p) {
     for (idx l = 0; l < n; l++) y[l] = few[l];
 }
 
-void vec_exp(idx n, real *y, const real *x) { vec_map_at(isa_best(), VEC_EXP, n, y, x, 0); }
-void vec_sigmoid(idx n, real *y, const real *x) { vec_map_at(isa_best(), VEC_SIGMOID, n, y, x, 0); }
-void vec_sqrt(idx n, real *y, const real *x) { vec_map_at(isa_best(), VEC_SQRT, n, y, x, 0); }
-void vec_cumulative(idx n, real *y, const real *x) {
-    vec_map_at(isa_best(), VEC_CUMULATIVE, n, y, x, 0);
+static void vec_map(VecOp op, idx n, real *y, const real *x, real p) {
+    vec_map_at(isa_best(), op, n, y, x, p);
 }
-void vec_log(idx n, real *y, const real *x) { vec_map_at(isa_best(), VEC_LOG, n, y, x, 0); }
-void vec_pow(idx n, real *y, const real *x, real p) { vec_map_at(isa_best(), VEC_POW, n, y, x, p); }
+void vec_exp(idx n, real *y, const real *x) { vec_map(VEC_EXP, n, y, x, 0); }
+void vec_sigmoid(idx n, real *y, const real *x) { vec_map(VEC_SIGMOID, n, y, x, 0); }
+void vec_sqrt(idx n, real *y, const real *x) { vec_map(VEC_SQRT, n, y, x, 0); }
+void vec_cumulative(idx n, real *y, const real *x) { vec_map(VEC_CUMULATIVE, n, y, x, 0); }
+void vec_log(idx n, real *y, const real *x) { vec_map(VEC_LOG, n, y, x, 0); }
+void vec_pow(idx n, real *y, const real *x, real p) { vec_map(VEC_POW, n, y, x, p); }
 
 /* Fewer than PARTS are filled up with what changes nothing. */
 static real fold_any(FoldOp op, idx n, const real *x, const real *y) {
@@ -10604,28 +9034,20 @@ real vec_sum(idx n, const real *x) { return fold_any(FOLD_SUM, n, x, NULL); }
 real vec_max(idx n, const real *x) { return fold_any(FOLD_MAX, n, x, NULL); }
 real vec_dot(idx n, const real *x, const real *y) { return fold_any(FOLD_DOT, n, x, y); }
 
-WIDE(add, (idx n, real *restrict y, const real *restrict x), (n, y, x))
-{
+WIDE(add, (idx n, real *restrict y, const real *restrict x), (n, y, x)) {
     for (idx j = 0; j < n; j++) y[j] += x[j];
 }
-WIDE(multiply, (idx n, real *restrict y, const real *restrict x), (n, y, x))
-{
+WIDE(multiply, (idx n, real *restrict y, const real *restrict x), (n, y, x)) {
     for (idx j = 0; j < n; j++) y[j] *= x[j];
 }
-WIDE(shift, (idx n, real *y, real a), (n, y, a))
-{
-    for (idx j = 0; j < n; j++) y[j] += a;
-}
-WIDE(scale, (idx n, real *y, real a), (n, y, a))
-{
-    for (idx j = 0; j < n; j++) y[j] *= a;
-}
+WIDE(shift, (idx n, real *y, real a), (n, y, a)) { for (idx j = 0; j < n; j++) y[j] += a; }
+WIDE(scale, (idx n, real *y, real a), (n, y, a)) { for (idx j = 0; j < n; j++) y[j] *= a; }
 void vec_add(idx n, real *y, const real *x) { add(n, y, x); }
 void vec_multiply(idx n, real *y, const real *x) { multiply(n, y, x); }
 void vec_shift(idx n, real *y, real a) { shift(n, y, a); }
 void vec_scale(idx n, real *y, real a) { scale(n, y, a); }
 
-/* --- 14.5  Half floats -------------------------------------------------------------------------
+/* --- 13.5  Half floats -------------------------------------------------------------------------
 
    BF16 is the upper half of a float. F16 has a sign, 5 bits of exponent and 10 of fraction:
 
@@ -10691,6 +9113,490 @@ real real_exp(real x) { return (real)exp((double)x); }
 real real_log(real x) { return (real)log((double)x); }
 real real_pow(real x, real y) { return (real)pow((double)x, (double)y); }
 real real_abs(real x) { return x < 0 ? -x : x; }
+
+/* =================================================================================================
+ * 14  Attention in tiles, with a cache
+ *
+ * The numbers of 3.7 as matrix multiplies. A task is one sequence and one key head. Its query heads
+ * follow one another. Each goes down its rows in tiles of R <= TILE queries, and a tile meets all
+ * n = hi - lo keys that any of its queries sees:
+ *
+ *     column    0     1 .. n
+ *   z [R,1+n]  z_i* | q k^T / sqrt(D) + bias       a multiply           -infinity where not seen
+ *   a [R,1+n]       s / Z                          row by row (3.6)
+ *   o [R,D]         scale (a v + a_* v*) + v+      a multiply
+ *
+ * Backward a tile takes five: z again, da = do v^T, dq = dz k, dk += dz^T q, dv += a^T do.
+ *
+ * FlashAttention (Dao et al. 2022) has the same plan: no map of scores is kept, and one number a
+ * row (its logsumexp, here row_stat) lets the backward make them again. It cuts the keys into tiles
+ * too, and corrects a running maximum and sum from one to the next (online softmax). Here a tile of
+ * queries has all its visible keys at once. So a row is whole when 3.6 takes it, whatever its
+ * similarity and Z, and nothing is corrected. The price is scratch: 2.4 MB a thread for D = 96 and
+ * N = 2048 in float, where the map of one head takes 16.8. Causal rows cost N (N + TILE) / 2 pairs.
+ *
+ * Tests: tiles__as_plain holds this chapter to 3.7 in every variant, both ways; 3.7 of test_sink.c
+ * to the slow model over 70 rows, so that tiles, windows and prefixes cut across each other.
+ */
+enum { TILE = 32 };
+
+/* One task's sizes and its piece of scratch, in which nothing outlives the task. k and v are
+ * transposed once a task, so that every product reads its right factor along rows. */
+typedef struct Tile {
+    idx N, D, ld;                       /* rows; head width; row length of the maps below, N + 1 */
+    real *kt, *vt;                      /* [D,N] [D,N] */
+    real *z, *a, *da;                   /* [TILE,ld] each; z becomes a or, backward, dz in place */
+    real *ds, *dlogz;                   /* [ld] each: s'/Z and the gradient of log Z, of one row */
+} Tile;
+
+/* The last 64 lie unused between two threads' pieces: no cache line is written by both. */
+static idx tile_size(const Config *c, idx N) {
+    return 2 * c->head_dim * N + (3 * TILE + 2) * (N + 1) + 64;
+}
+
+/* This thread's piece of scratch, cut for N rows, at most the a->N that it was made for. */
+static Tile tile_of(const Config *c, const Acts *a, idx N) {
+    Tile t = {.N = N, .D = c->head_dim, .ld = N + 1, .kt = attention_scratch(a)};
+    t.vt = t.kt + t.D * N;
+    t.z = t.vt + t.D * N;
+    t.a = t.z + TILE * t.ld;
+    t.da = t.a + TILE * t.ld;
+    t.ds = t.da + TILE * t.ld;
+    t.dlogz = t.ds + t.ld;
+    return t;
+}
+
+/* Which keys a tile's rows i0 <= i < i1 see between them: [lo,hi). Row i0 sees farthest back, to
+ * i0-w+1, row i1-1 farthest ahead, to itself; the prefix is rows first .. first+p-1. Keys between a
+ * prefix and a window far behind it are in the span too, and masked. */
+typedef struct Span { idx lo, hi; } Span;
+
+static Span span_of(const Config *c, int l, idx N, idx i0, idx i1) {
+    int w = config_window(c, l), first = c->sink_token ? 1 : 0;    /* x* is row 0: not of the p */
+    Span s = {.lo = w && i0 - w + 1 > 0 ? i0 - w + 1 : 0, .hi = i1};
+    if (c->prefix) {
+        if (s.lo > first) s.lo = first;
+        if (s.hi < first + c->prefix) s.hi = first + c->prefix < N ? first + c->prefix : N;
+    }
+    return s;
+}
+
+/* How many of the tile's columns row i reads: up to its own key, or the last of the prefix. */
+static idx row_columns(const Config *c, int l, idx N, Span tile, idx i) {
+    return span_of(c, l, N, i, i + 1).hi - tile.lo;
+}
+
+/* The scores of rows [i0,i1) of head h into t->z: of row i the column * and then row_columns,
+ * -infinity where not visible; what follows is undefined. q is row i0. Forward and backward call
+ * this on the same numbers, so both have the same bits. */
+static void tile_scores(const Model *m, const Acts *a, int l, idx h, const Tile *t, const real *q,
+                        Span span, idx i0, idx i1) {
+    const Config *c = &m->c;
+    idx D = t->D, stride = c->heads * D;
+    int w = config_window(c, l);
+    const real *bias = head_bias(a, h);
+    matmul_here(t->z + 1, t->ld, rows_of(q, stride), rows_of(t->kt + span.lo, t->N), i1 - i0,
+                span.hi - span.lo, D, false);
+    for (idx i = i0; i < i1; i++) {
+        real *z = t->z + (i - i0) * t->ld, *keys = z + 1;    /* [1+n]; keys[j] is key lo + j */
+        idx seen = row_columns(c, l, t->N, span, i);
+        vec_scale(seen, keys, score_scale(c, l));
+        if (bias) vec_add(seen, keys, bias + span.lo - i);   /* a run of the table */
+        for (idx j = span.lo; w && j < i - w + 1; j++)       /* what lies behind the window */
+            if (!visible(c, l, i, j)) keys[j - span.lo] = -INFINITY;
+        z[0] = extra_score(m, l, h, q + (i - i0) * stride);
+    }
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * Probes and ablations.
+ *
+ * Copies what a row shows into the caller's maps [B,H,N,S]: * if there is one, then every key (x*
+ * first), 0 where invisible. z, a [1+n] are of the keys of span; spare [1+n] is scratch. Weights
+ * leave as scale * a: a softmax row sums to the alpha of equation 29. The metric is free of it. */
+static void probe_row(const Config *c, const Probe *p, idx row, idx N, Span span, const real *z,
+                      const real *a, real row_stat, real *spare) {
+    idx extra = c->extra ? 1 : 0, S = extra + N;
+    row_metric(c, span.hi - span.lo + 1, a, row_stat, spare);
+    const real *from[] = {z, a, spare};
+    real *map[] = {p->z, p->weight, p->metric}, factor[] = {1, (real)c->scale, 1};
+    for (idx k = 0; k < 3; k++) {
+        if (!map[k]) continue;
+        real *to = map[k] + row * S, *keys = to + extra;
+        zero(to, S);
+        if (extra && z[0] != -INFINITY) to[0] = factor[k] * from[k][0];
+        for (idx j = span.lo; j < span.hi; j++)
+            if (z[1 + j - span.lo] != -INFINITY) keys[j] = factor[k] * from[k][1 + j - span.lo];
+    }
+}
+
+/* The same for a block under --plain, whose forward keeps no map: its rows once more. */
+void plain_probe(const Model *m, const Acts *a, int l, int B, idx N) {
+    const Config *c = &m->c;
+    const LayerActs *la = &a->layer[l];
+    idx D = c->head_dim, H = c->heads, K = c->kv_heads;
+    PARALLEL
+    for (idx bh = 0; bh < B * H; bh++) {
+        idx h = bh % H, first = bh / H * N;                  /* the sequence's first row */
+        const real *k = la->fk + (first * K + h / (H / K)) * D;
+        real *z = attention_scratch(a), *row = z + N + 1, *spare = row + N + 1;
+        for (idx i = 0; i < N; i++) {
+            row_scores(m, a, l, h, N, i, la->fq + ((first + i) * H + h) * D, k, z);
+            copy(row, z, N + 1);
+            real row_stat = row_forward(c, N + 1, row, spare);
+            probe_row(c, &a->probe[l], bh * N + i, N, (Span){0, N}, z, row, row_stat, spare);
+        }
+    }
+}
+
+/* ABLATIONS. Weights tell where attention goes, not what for. An evaluation may take one column j
+ * from all rows but j's own, in every block and head (struct Ablation, `sink eval --ablate`):
+ *
+ *   key      z_ij = -infinity      i spreads its weight over what else it sees
+ *   value    o_i loses a_ij v_j    the weight is still spent, and buys nothing
+ *   mean     a_ij v_j becomes a_ij times the mean of the sequence's v. This is the one that lets a
+ *            row know something of what comes after it, in 1/N of a value
+ *
+ * Row j keeps its own key and value. So under a causal mask the states of token j, and its keys in
+ * the blocks above, are as they were. What others take from it changes. There is no backward.
+ *
+ * Returns which column of a tile's row i is ablated, 0 for *, -1 for none. own: the row's keys. */
+static idx ablated_column(const Acts *a, idx b, idx i, Span own) {
+    if (!a->ablation) return -1;
+    idx j = a->ablation->column[b];
+    if (j < 0) return 0;
+    return j != i && j >= own.lo && j < own.hi ? 1 + j - own.lo : -1;
+}
+
+/* mean [D] of the rows of v [N,D] at stride ld. */
+static void value_mean(real *mean, const real *v, idx ld, idx N, idx D) {
+    zero(mean, D);
+    for (idx j = 0; j < N; j++) vec_add(D, mean, v + j * ld);
+    vec_scale(D, mean, (real)(1 / (double)N));
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * Forward. Rows a->past .. i0-1 are in the cache; R = N - past rows are made. Row i of the sequence
+ * is row i - past of q, o, row_stat and the maps, which have R rows, and row i of k and v.
+ *
+ * Tiles begin at multiples of TILE, wherever the rows begin. So a row meets its keys from the same
+ * column on in every forward, whatever rows go with it, and what its tile has beyond its own keys
+ * adds zeros at the end of the sums of a v. That is why a row made from a cache has the bits of the
+ * whole forward. */
+static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile *t) {
+    const Config *c = &m->c;
+    const Layer *w = &m->w.layer[l];
+    const LayerActs *la = &a->layer[l];
+    idx D = t->D, N = t->N, ld = t->ld, R = N - a->past, Qw = c->heads * D, Kw = c->kv_heads * D;
+    idx row0 = (b * c->heads + h) * R - a->past;
+    idx q0 = (b * R - a->past) * Qw + h * D;                 /* row 0's place, were it there */
+    const real *v = la->v + b * N * Kw + h / (c->heads / c->kv_heads) * D;       /* [N,D] */
+    const real *vstar = extra_value(c, w, a, h);
+    /* the weight that an ablation takes from each row; instead it goes to the mean v, or nowhere */
+    real taken[TILE], *mean = NULL;
+    if (a->ablation && a->ablation->what == ABLATE_MEAN)
+        value_mean(mean = t->vt, v, Kw, N, D);               /* vt is the backward's */
+    for (idx i0 = a->past, i1; i0 < N; i0 = i1) {
+        idx start = i0 - i0 % TILE;
+        i1 = start + TILE < N ? start + TILE : N;
+        Span span = span_of(c, l, N, start, i1);
+        idx n = span.hi - span.lo;
+        tile_scores(m, a, l, h, t, la->fq + (q0 + i0 * Qw), span, i0, i1);
+        for (idx i = i0; i < i1; i++) {                      /* a = s/Z */
+            real *row = t->z + (i - i0) * ld;
+            idx seen = row_columns(c, l, N, span, i);
+            Span own = {span.lo, span.lo + seen};
+            idx cut = ablated_column(a, b, i, own);
+            if (cut >= 0 && a->ablation->what == ABLATE_KEY) row[cut] = -INFINITY;
+            if (a->probe) copy(t->a, row, seen + 1);
+            real row_stat = la->row_stat[row0 + i] = row_forward(c, seen + 1, row, t->ds);
+            zero(row + 1 + seen, n - seen);                  /* the product takes all n columns */
+            if (a->probe)
+                probe_row(c, &a->probe[l], row0 + i, N, own, t->a, row, row_stat, t->dlogz);
+            taken[i - i0] = cut < 0 ? 0 : row[cut];
+            if (cut >= 0) row[cut] = 0;
+        }
+        /* a v [R,D]: weights [R,n], now in t->z, times rows lo .. hi-1 of v */
+        matmul_here(la->o + (q0 + i0 * Qw), Qw, rows_of(t->z + 1, ld),
+                    rows_of(v + span.lo * Kw, Kw), i1 - i0, D, n, false);
+        for (idx i = i0; i < i1; i++) {                      /* o = scale (a v + a_* v*) + v+ */
+            real *o_i = la->o + (q0 + i * Qw);
+            if (vstar) add_times(D, o_i, t->z[(i - i0) * ld], vstar);
+            if (mean) add_times(D, o_i, taken[i - i0], mean);
+            vec_scale(D, o_i, (real)c->scale);
+            if (w->vplus) vec_add(D, o_i, w->vplus + h * D);
+        }
+    }
+}
+
+/* attention_forward (3.7) of R rows against all N = past + R keys: la->fq [B,R,H,D], la->fk and
+ * la->v [B,N,K,D] to la->o [B,R,H,D] and la->row_stat [B,H,R]. */
+void tiled_forward(const Model *m, Acts *a, int l, int B, idx R) {
+    const Config *c = &m->c;
+    idx D = c->head_dim, K = c->kv_heads, group = c->heads / K, N = a->past + R;
+    PARALLEL
+    for (idx task = 0; task < B * K; task++) {
+        idx b = task / K, kh = task % K;
+        Tile t = tile_of(c, a, N);
+        transpose(t.kt, N, a->layer[l].fk + (b * N * K + kh) * D, K * D, N, D);
+        for (idx h = kh * group; h < (kh + 1) * group; h++) tiled_head(m, a, l, b, h, &t);
+    }
+}
+
+/* dz = s'/Z da - dlogz delta for a row, with the scale in da and in delta. */
+WIDE(row_gradient,
+     (idx n, real *restrict dz, const real *restrict ds, const real *restrict dlogz,
+      const real *restrict da, real scale, real delta),
+     (n, dz, ds, dlogz, da, scale, delta))
+{
+    for (idx j = 0; j < n; j++) dz[j] = ds[j] * (scale * da[j]) - dlogz[j] * delta;
+}
+
+/* Rows [i0,i1) of head h backward: head_backward of 3.7, a tile at a time. The scale sits in
+ * da = scale <do, v>: it is multiplied in row by row, into delta and dz, and into a before dv. */
+static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Tile *t, idx i0,
+                          idx i1) {
+    const Config *c = &m->c;
+    const Layer *w = &m->w.layer[l];
+    const LayerActs *la = &a->layer[l];
+    idx D = t->D, N = t->N, ld = t->ld, R = i1 - i0, bh = b * c->heads + h;
+    idx Qw = c->heads * D, Kw = c->kv_heads * D;
+    idx q0 = (b * N + i0) * Qw + h * D, k0 = b * N * Kw + h / (c->heads / c->kv_heads) * D;
+    Span span = span_of(c, l, N, i0, i1);
+    idx n = span.hi - span.lo, from = k0 + span.lo * Kw;
+    const real *kstar = extra_key(c, w, h), *vstar = extra_value(c, w, a, h);
+    const real *q = la->fq + q0, *dout = a->dout + q0;       /* [R,D]: the tile's rows */
+    real *dq = a->dq + q0, scale = (real)c->scale;
+    real *dkstar = a->slot + bh * (3 * D + 1), *dvstar = dkstar + D, *dvplus = dvstar + D;
+    real *dlogit = dvplus + D, *dbias = a->dbias ? a->dbias + bh * (2 * N - 1) + N - 1 : NULL;
+
+    /* o_i = scale (sum_j a_ij v_j + a_i* v*) + v+, but for the scale */
+    matmul_here(t->da + 1, ld, rows_of(dout, Qw), rows_of(t->vt + span.lo, N), R, n, D, false);
+    for (idx i = 0; i < R; i++) {
+        t->da[i * ld] = vstar ? vec_dot(D, dout + i * Qw, vstar) : 0;
+        vec_add(D, dvplus, dout + i * Qw);
+    }
+    tile_scores(m, a, l, h, t, q, span, i0, i1);
+    for (idx i = 0; i < R; i++) {
+        real *z = t->z + i * ld, *a_i = t->a + i * ld, *da = t->da + i * ld;
+        idx seen = row_columns(c, l, N, span, i0 + i);
+        /* a_ij = s_ij / Z_i. What is masked has a = ds = dlogz = 0, and so dz = 0: column 0 too,
+         * where there is no extra column */
+        row_backward(c, seen + 1, z, la->row_stat[bh * N + i0 + i], a_i, t->ds, t->dlogz);
+        real delta = scale * vec_dot(seen + 1, a_i, da);
+        row_gradient(seen + 1, z, t->ds, t->dlogz, da, scale, delta);    /* dz over z */
+        /* z_ij = .. + b(i-j), z_i* = logit: both take dz before it is divided by sqrt(D) */
+        if (dbias) vec_add(seen, dbias + span.lo - (i0 + i), z + 1);
+        *dlogit += z[0];
+        vec_scale(seen + 1, z, score_scale(c, l));
+        if (scale != 1) vec_scale(seen + 1, a_i, scale);
+        zero(z + 1 + seen, n - seen);
+        zero(a_i + 1 + seen, n - seen);
+    }
+    /* z_ij = <q_i, k_j>/sqrt(D): dq in full, since the tile holds every key of its rows; of dk a
+     * part, since other rows see k_j too. Then dv */
+    matmul_here(dq, Qw, rows_of(t->z + 1, ld), rows_of(la->fk + from, Kw), R, D, n, false);
+    matmul_here(a->dk + from, Kw, transpose_of(t->z + 1, ld), rows_of(q, Qw), n, D, R, true);
+    matmul_here(a->dv + from, Kw, transpose_of(t->a + 1, ld), rows_of(dout, Qw), n, D, R, true);
+    for (idx i = 0; i < R; i++) {                            /* z_i* = <q_i, k*>/sqrt(D), a_i* v* */
+        if (kstar) add_times(D, dq + i * Qw, t->z[i * ld], kstar);
+        if (kstar) add_times(D, dkstar, t->z[i * ld], q + i * Qw);
+        if (w->vstar) add_times(D, dvstar, t->a[i * ld], dout + i * Qw);
+    }
+}
+
+/* attention_backward (3.7). */
+void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
+    const Config *c = &m->c;
+    const LayerActs *la = &a->layer[l];
+    idx D = c->head_dim, K = c->kv_heads, group = c->heads / K, Kw = K * D;
+    slots_begin(c, a, B, N);
+    PARALLEL
+    for (idx task = 0; task < B * K; task++) {
+        idx b = task / K, kh = task % K, k0 = b * N * Kw + kh * D;
+        Tile t = tile_of(c, a, N);
+        transpose(t.kt, N, la->fk + k0, Kw, N, D);           /* for q k^T, the scores */
+        transpose(t.vt, N, la->v + k0, Kw, N, D);            /* for do v^T, which is da */
+        for (idx h = kh * group; h < (kh + 1) * group; h++)
+            for (idx i0 = 0; i0 < N; i0 += TILE)
+                tile_backward(m, a, l, b, h, &t, i0, i0 + TILE < N ? i0 + TILE : N);
+    }
+    slots_end(m, a, l, B);
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * The KV cache. model_forward for one sequence ids [T] whose first `from` tokens went through a
+ * before: their keys and values, after rotation and phi, still lie in every block's fk and v. Only
+ * the rows from there on are made, in the same functions and to the same bits. Returns R, how many
+ * they are: the row of token T is a->nf + (R-1) C.
+ *
+ *      token         x*  1  2  3 | 4  5          T = 5, from = 3: past = 4 rows, R = 2
+ *      fk, v         k   k  k  k | k  k          in the cache | made now
+ *      q, h, nf                  | o  o          arrays of R rows
+ *
+ * A row sees nothing ahead of it, so what came before it stays as it was. All rows are made anew
+ * while fewer than the p tokens of a prefix are in the cache, since these see each other; in a
+ * model with Mamba blocks, which keep the last state alone; and under --plain. a comes from
+ * acts_create with ACTS_KEYS or ACTS_ALL. */
+int model_extend(const Model *m, Acts *a, const int *ids, int T, int from) {
+    if (m->plain || from < m->c.prefix || config_attending(&m->c) < m->c.layers) from = 0;
+    a->past = from ? config_rows(&m->c, from) : 0;
+    idx R = forward_rows(&m->c, a, T - from);
+    model_forward(m, a, ids + from, 1, T - from);
+    a->past = 0;
+    return (int)R;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * Memory of a pass. Every array of struct Acts lies in one arena. One walk over the list of them
+ * serves twice: with base NULL it adds up their sizes, then it places them. So the two cannot
+ * disagree, and forward and backward allocate nothing. */
+typedef struct Arena { real *base; idx used; } Arena;        /* used: numbers, not bytes */
+
+/* The next n numbers of the arena; NULL while it is measured, and for n = 0: an array that the
+ * variant lacks is a NULL pointer, and the operators ask for that (a->bias, a->dbias). Sizes are
+ * rounded up to 16 numbers, so that every array is aligned as well as the arena itself. */
+static real *arena_take(Arena *at, idx n) {
+    real *p = at->base && n ? at->base + at->used : NULL;
+    at->used += (n + 15) / 16 * 16;
+    return p;
+}
+
+/* The keys and values of one block, k after the rotation; these are what later rows ask for. */
+static void take_keys(const Config *c, LayerActs *la, Arena *at, idx rows) {
+    idx K = rows * c->kv_heads * c->head_dim;
+    la->k = arena_take(at, K);
+    la->v = arena_take(at, K);
+    la->fk = c->kernel != KERNEL_IDENTITY ? arena_take(at, K) : la->k;
+}
+
+/* What else a block keeps from its forward to its backward. Without a backward an array is free
+ * once it has been read for the last time, and these share:
+ *
+ *   n1, o, n2     pre, parallel: n1 is read last by v's product, o by W_O's, before n2 is made
+ *   n1, o         post: o is read before n1 is made, and n1 = u stays until s2 has it
+ *   s1, s2        post: s1 is read last by n1
+ *   s2 or n2      the output, with the stream h0 [rows,C] that comes in
+ *   f1, fa        the activation works in place */
+static void take_layer(const Config *c, LayerActs *la, Arena *at, idx rows, bool keeps, real *h0) {
+    idx C = rows * c->dim, F = rows * c->ffn, Q = rows * c->heads * c->head_dim;
+    idx K = rows * c->kv_heads * c->head_dim;
+    bool phi = c->kernel != KERNEL_IDENTITY, mlp = c->kernel == KERNEL_MLP;
+    bool post = c->place == PLACE_POST;
+    la->n1 = arena_take(at, keeps || C > Q ? C : Q);
+    la->n1stat = arena_take(at, 2 * rows);
+    la->q = arena_take(at, Q);
+    la->fq = phi ? arena_take(at, Q) : la->q;
+    la->hq = arena_take(at, mlp ? Q : 0);
+    la->hk = arena_take(at, mlp ? K : 0);
+    la->o = keeps ? arena_take(at, Q) : la->n1;
+    la->osum = arena_take(at, c->combine == COMBINE_ADD ? rows * c->head_dim : 0);
+    la->row_stat = arena_take(at, rows * c->heads);
+    la->s1 = arena_take(at, C);
+    la->n2 = keeps ? arena_take(at, C) : post ? h0 : la->n1;
+    la->n2stat = arena_take(at, 2 * rows);
+    la->f1 = arena_take(at, F);
+    la->f2 = arena_take(at, config_gated(c) ? F : 0);
+    la->fa = keeps ? arena_take(at, F) : la->f1;
+    la->s2 = keeps ? arena_take(at, C) : post ? la->s1 : h0;
+}
+
+/* What the backward needs beside: one set for all blocks, since a block's gradients are spent
+ * before the next block down begins. */
+static void take_grads(const Config *c, Acts *a, Arena *at, idx rows) {
+    idx C = rows * c->dim, F = rows * c->ffn, D = c->head_dim, Q = rows * c->heads * D;
+    idx K = rows * c->kv_heads * D, heads = a->B * c->heads;
+    a->dh = arena_take(at, C);
+    a->dx = arena_take(at, C);
+    a->dn = arena_take(at, C);
+    a->dq = arena_take(at, Q);
+    a->dk = arena_take(at, K);
+    a->dv = arena_take(at, K);
+    a->dout = arena_take(at, Q);
+    a->dosum = c->combine == COMBINE_ADD ? arena_take(at, rows * D) : a->dout;
+    a->dphi = arena_take(at, c->kernel == KERNEL_MLP ? Q : 0);
+    a->df1 = arena_take(at, F);
+    a->df2 = arena_take(at, config_gated(c) ? F : 0);
+    a->slot = arena_take(at, heads * (3 * D + 1));
+    a->dbias = arena_take(at, c->pos == POS_T5 ? heads * (2 * a->N - 1) : 0);
+    a->dslice = arena_take(at, SLICE * c->dim);
+    a->doutp = arena_take(at, c->embed_dim != c->dim ? SLICE * c->embed_dim : 0);
+}
+
+/* The whole list. Tables that a position scheme does not need get no room; the enum POS_* ends with
+ * the three schemes that add a bias to the score. */
+static void take_all(const Model *m, Acts *a, Arena *at, int what) {
+    const Config *c = &m->c;
+    idx N = a->N, rows = a->B * N, C = c->dim;
+    bool projected = c->embed_dim != c->dim, post = c->place == PLACE_POST;
+    idx half = c->pos == POS_ROTARY ? c->rotary_dims / 2 : 0;
+    a->h0 = arena_take(at, rows * C);
+    for (int l = 0; l < c->layers; l++) {
+        a->layer[l] = a->layer[0];
+        if (l == 0 || what == ACTS_ALL)
+            take_layer(c, &a->layer[l], at, rows, what == ACTS_ALL, a->h0);
+        if (l == 0 || what != ACTS_ONE) take_keys(c, &a->layer[l], at, rows);
+    }
+    /* without a backward n1 is free: the last block is through */
+    a->fnorm = what == ACTS_ALL ? arena_take(at, post ? 0 : rows * C) : a->layer[0].n1;
+    a->nfstat = arena_take(at, post ? 0 : 2 * rows);
+    a->embed = arena_take(at, projected ? a->B * a->T * c->embed_dim : 0);
+    a->published = arena_take(at, m->published ? m->published->room(c, a->B, N) : 0);
+    /* tables by position, the fixed v*, and attention's scratch, a piece for each thread */
+    a->cosine = arena_take(at, N * half);
+    a->sine = arena_take(at, N * half);
+    a->sinusoid = arena_take(at, c->pos == POS_ABSOLUTE ? N * C : 0);
+    a->bias = arena_take(at, c->pos >= POS_RELATIVE ? c->heads * (2 * N - 1) : 0);
+    a->vfixed = arena_take(at, c->extra_value != VALUE_ZERO ? c->head_dim : 0);
+    a->scratch_size = tile_size(c, N);
+    a->scratch = arena_take(at, a->threads * a->scratch_size);
+    /* SLICE rows on their way to the loss (chapter 5) */
+    a->slice = arena_take(at, SLICE * C);
+    a->logits = arena_take(at, SLICE * c->vocab);
+    a->outp = arena_take(at, projected ? SLICE * c->embed_dim : 0);
+    if (what == ACTS_ALL) take_grads(c, a, at, rows);
+}
+
+/* How many numbers acts_create takes. */
+idx acts_size(const Model *m, int B, int T, int what, Error *e) {
+    Arena at = {NULL, 0};
+    Acts a = {.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
+    a.layer = grab(m->c.layers, sizeof(LayerActs), e);
+    if (!e->status) take_all(m, &a, &at, what);
+    free(a.layer);
+    return at.used;
+}
+
+/* Room for B sequences of T tokens under the model's Config and the present number of threads;
+ * everything 0, and the tables of positions filled. `what` says how much of a block outlives it:
+ *
+ *   ACTS_ONE     nothing: every block uses the arrays of one, which share memory as above, and
+ *                the stream stays in place
+ *   ACTS_ALL     everything, for a backward, and what the backward needs beside
+ *   ACTS_KEYS    its keys and values, a cache for rows to come (model_extend)
+ *
+ * 1 with an Error when memory is not to be had, and then nothing is held. No forward, loss or
+ * backward allocates after this. scratch has a piece for each thread of now: a pass must not run on
+ * more. */
+int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
+    Arena at = {NULL, 0};
+    *a = (Acts){.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
+    a->layer = grab(m->c.layers, sizeof(LayerActs), e);
+    a->loss_row = grab((idx)B * T, sizeof(double), e);
+    a->size = acts_size(m, B, T, what, e);                   /* first walk: how much */
+    if (!e->status) a->arena = at.base = grab(a->size, sizeof(real), e);
+    if (e->status) { acts_free(a); return e->status; }
+    take_all(m, a, &at, what);                               /* second walk: where */
+    positions_tabulate(&m->c, a, a->N);
+    if (a->vfixed) fixed_value(&m->c, a->vfixed);
+    return 0;
+}
+
+/* Whatever part of it exists; harmless on a zeroed struct. */
+void acts_free(Acts *a) {
+    free(a->layer); free(a->loss_row); free(a->arena);
+    *a = (Acts){0};
+}
 
 /* =================================================================================================
  * 15  Files, memory, random numbers, errors
@@ -10903,9 +9809,13 @@ void bytes_free(Bytes *b) {
 }
 
 /* Little-endian numbers, byte by byte: the files are the same on every machine. */
+static void number_put(unsigned char *p, uint64_t x, int bytes) {
+    for (int i = 0; i < bytes; i++) p[i] = (unsigned char)(x >> (8 * i) & 0xFF);
+}
+
 int bytes_number(Bytes *b, uint64_t x, int bytes, Error *e) {
     unsigned char out[8];
-    for (int i = 0; i < bytes; i++) out[i] = (unsigned char)(x >> (8 * i) & 0xFF);
+    number_put(out, x, bytes);
     return bytes_add(b, out, (size_t)bytes, e);
 }
 
@@ -11015,9 +9925,9 @@ int file_ready(const char *path, Error *e) {
  *
  * One table of options drives parsing, checking, help, config.json, checkpoints and the echoed
  * command. Groups: m the model, t the training, d the data, e what is measured, y several of it, a
- * ablations and edits, u --out, j CSV and JSON, p the page, o progress and threads, r going on, f
- * starting from, i ids, w a dump's, g generation, s the seed where nothing is trained, x
- * reproduction, b benches. A verb names the groups it takes.
+ * ablations and edits, u --out, j CSV and JSON, p the page, o progress and threads, l the plain
+ * loops, r going on, f starting from, i ids, w a dump's, g generation, s the seed where nothing is
+ * trained, x reproduction, b benches. A verb names the groups it takes.
  */
 
 #define AT(field) offsetof(Settings, field)
@@ -11145,9 +10055,6 @@ const Option OPTIONS[] = {
      "a line for each text and .grammar in it (Figure 9)"},
     {"lengths", 'y', 's', AT(lengths), STRING("16,64"),
      "a line for each T (Figure 3); --csv has Sink_1 at eps 0.1, 0.15 .. 0.5"},
-    {"choices", 'y', 's', AT(choices), STRING("FILE"),
-     "acc and acc_norm of multiple choice (Figure 10); hf choices makes it of HellaSwag"},
-    {"questions", 'y', 'i', AT(questions), "0", 1, 1 << 30, "N", "how many; default: all"},
 
     {"ablate", 'a', 'c', AT(ablate), WORDS("none", "key1|value1|value1-mean|kstar"),
      "the loss without token 1's key or value, or without k* (or x*), against a control"},
@@ -11166,6 +10073,8 @@ const Option OPTIONS[] = {
     {"resume", 'r', 'b', AT(resume), ON_OFF,
      "go on with the run in --out FILE, to the same bits; where there is none, begin it"},
     {"start", 'f', 's', AT(start), STRING("MODEL"), "train it further, from step 0 (Figure 30)"},
+    {"plain", 'l', 'b', AT(plain), ON_OFF,
+     "attention by the plain loops of 3.7, not in tiles: slower, the same to rounding"},
     {"threads", 'o', 'i', AT(threads), "0", 1, 1024, "N", "default: all; the same bits"},
 
     {"ids", 'i', 's', AT(ids), STRING("FILE"), "lines of T+1 token ids; - is standard input"},
@@ -11377,6 +10286,45 @@ static void page_line(Page *p, const char *reference, const char *text, double x
     fprintf(p->out, "\n");
 }
 
+/* The rows of the axes of attention that a row of the table has: one bit for each. */
+static unsigned axes_met(const StateRow *r, Error *e) {
+    Config c;
+    if (!r->flags || config_from_flags(&c, r->flags, e)) return 0;
+    int extra = KERNEL_ROWS, sim = extra + EXTRA_ROWS, normalizer = sim + SIM_ROWS;
+    return 1u << c.kernel | 1u << (extra + c.extra) | 1u << (sim + c.sim)
+         | 1u << (normalizer + c.normalizer);
+}
+enum { EVERY_ROW = (1 << (KERNEL_ROWS + EXTRA_ROWS + SIM_ROWS + NORMALIZER_ROWS)) - 1 };
+
+static void check_states(Page *p) {
+    fprintf(p->out, " %29s none  rel. alibi    t5  rot.  abs. learn.  = worst    alone  x least\n",
+            "");
+    unsigned rows = 0;
+    for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS && !p->e->status; r++) {
+        double worst = 0, alone = 0, least = INFINITY;
+        rows |= axes_met(r, p->e);
+        fprintf(p->out, " %-28s", r->name);
+        for (int x = 0; x < POS_ROWS; x++) {
+            double spread, single;
+            bool agree = r->agree && x < INSIDE;
+            bool good = state_cell(p, r, SCHEMES[x], agree, &spread, &single);
+            if (agree) { worst = larger(worst, spread); alone = larger(alone, single); }
+            else least = smaller(least, spread);
+            fprintf(p->out, "     ");
+            page_mark(p, !good ? FINDING_WRONG : agree ? FINDING_HOLDS : FINDING_FAILS,
+                      !good ? "!" : agree ? "=" : "x");
+        }
+        if (r->agree) fprintf(p->out, "   %8.1e %8.1e %8.1e\n", worst, alone, least);
+        else fprintf(p->out, "   %8s %8s %8.1e\n", "", "", least);
+    }
+    fprintf(p->out, " = they agree with each other and with the token alone, to %.1e (%.0e where Z "
+            "holds 1e-8)\n x they part by %.0e or more              ! neither, or the wrong one\n",
+            STATES, STATES + EPS_IN_Z, APART);
+    if (!p->e->status && rows != EVERY_ROW)
+        fail(p->e, 1, "check: expected every row of every axis in STATE_ROWS, found one without. "
+             "Try: a line for it there");
+}
+
 /* The last line, and the page's status. */
 static int page_total(const Page *p) {
     const int *n = p->count;
@@ -11394,6 +10342,11 @@ static void toy_free(Toy *y) {
     free(y->maps);
     free(y->before);
     *y = (Toy){0};
+}
+
+static bool named(const Tensor *t, const char *name) {
+    const char *dot = strchr(t->name, '.');
+    return dot && !strcmp(dot + 1, name);
 }
 
 /* Normal numbers: matrices that about keep a vector's length, gains near 1, the rest of spread 1.
@@ -11447,6 +10400,44 @@ static Toy *toy(Page *p, uint64_t seed, const char *format, ...) {
     if (model_create(&y->m, &c, true, p->e) || toy_room(y, p, c.context)) return NULL;
     toy_fill(&y->m, seed);
     return y;
+}
+
+static void toy_forward(Toy *y) {
+    y->a.probe = y->probe;
+    model_forward(&y->m, &y->a, y->ids, 1, y->T);
+}
+
+/* T tokens and the target of the last. */
+static void toy_feed(Toy *y, uint64_t seed) {
+    Rng rng = {seed};
+    for (int t = 0; t <= y->T; t++) y->ids[t] = seed ? (int)rng_below(&rng, TOY_VOCAB) : 7;
+    toy_forward(y);
+}
+
+static double toy_gradients(Toy *y) {
+    model_zero_grads(&y->m);
+    double loss = model_loss(&y->m, &y->a, y->ids + 1, 1, y->T, true, 1);
+    model_backward(&y->m, &y->a, y->ids, 1, y->T);
+    return loss;
+}
+
+static void toy_logits(Toy *y, real logits[LOGITS]) {
+    idx extra = config_rows(&y->m.c, y->T) - y->T;
+    model_logits(&y->m, &y->a, y->a.nf + extra * y->m.c.dim, y->T, logits);
+}
+
+static const real *toy_state(const Toy *y, int l, int t) {
+    const Config *c = &y->m.c;
+    const real *h = l == c->layers ? y->a.h : y->a.layer[l].x;
+    return h + (idx)(config_rows(c, y->T) - y->T + t - 1) * c->dim;
+}
+
+static const real *toy_row(const Toy *y, int map, int l, int h, int t) {
+    const Config *c = &y->m.c;
+    idx N = config_rows(c, y->T), S = config_columns(c, y->T);
+    const Probe *p = &y->probe[l];
+    const real *at = map == MAP_Z ? p->z : map == MAP_WEIGHT ? p->weight : p->metric;
+    return at + (h * N + N - y->T + t - 1) * S + config_column_first(c);
 }
 
 /* A toy of line l with these flags after the check's, fed. Where the line asks for t5 and x is not
@@ -11602,6 +10593,7 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
     t->s.data.open = s->data.open;
     if (settings_parse(&t->s, s->argc, s->argv, s->groups, words, &n, e)) return e->status;
     *s = t->s;
+    t->m.plain = s->plain;
     return 0;
 }
 
@@ -11686,9 +10678,9 @@ static int eval_write(const EvalRow *row, int n, bool table, const Settings *s, 
     return e->status;
 }
 
-/* The numbers of one measurement; Table 7's second column, an ablation and the answers to multiple
- * choice (or NULL) at their end, where there are any. */
-static int eval_numbers(Result *all, const Sinks *r, const Ablated *x, const Chosen *chosen,
+/* The numbers of one measurement; at their end, where there are any, Table 7's second column, an
+ * ablation and what the program measures besides. */
+static int eval_numbers(Result *all, const Sinks *r, const Ablated *x, const Result *besides,
                         const Settings *s, Error *e) {
     static const char *const of_loss[ABLATED] = {"untouched", "sink", "control"};
     int first = config_column_first(&s->model), star = config_column_star(&s->model);
@@ -11715,11 +10707,8 @@ static int eval_numbers(Result *all, const Sinks *r, const Ablated *x, const Cho
             put(all, e, more ? x->more[k] : x->loss[k], "ablate_%s%s", what, than);
             put(all, e, more ? x->more_spread[k] : x->spread[k], "ablate_%s%s_spread", what, than);
         }
-    if (chosen && chosen->n) {
-        result_add1(all, "questions", chosen->n, e);
-        result_add1(all, "acc", chosen->acc, e);
-        result_add1(all, "acc_norm", chosen->acc_norm, e);
-    }
+    for (int i = 0; i < besides->lists; i++)
+        result_add1(all, besides->list[i].name, besides->value[besides->list[i].at], e);
     return e->status;
 }
 
@@ -11747,9 +10736,6 @@ static void eval_print(const char *path, const Trainer *t, const Outcome *o, con
     bytes_free(&text);
 }
 
-/* The standard error of a share p of n questions, as the harness states it. */
-static double share_error(double p, int n) { return n > 1 ? sqrt(p * (1 - p) / (n - 1)) : 0; }
-
 /* A table of more than one measurement: models (Figure 4 left, Table 1 right), inputs (Table 1
  * left), texts (Figure 9), lengths and thresholds (Figure 3), each with each. What cannot be
  * measured is said and left out; --csv and --json have all that was, from the first line on. */
@@ -11761,7 +10747,7 @@ typedef struct Survey {
 } Survey;
 
 /* One line: the model of t and the text that is open, at one input and length. */
-static int survey_line(Survey *v, const Settings *s, Trainer *t, const Chosen *chosen,
+static int survey_line(Survey *v, const Settings *s, Trainer *t, const Result *besides,
                        const char *model, const char *text, Error *e) {
     const double eps[] = {s->eps, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5};
     enum { STEPS = (int)(sizeof eps / sizeof *eps), AT_02 = 3, AT_04 = 7 };
@@ -11777,13 +10763,16 @@ static int survey_line(Survey *v, const Settings *s, Trainer *t, const Chosen *c
     snprintf(row->model, sizeof row->model, "%s", model);
     snprintf(row->text, sizeof row->text, "%s", text);
     result_add1(&row->all, "parameters", (double)t->m.count, e);
-    eval_numbers(&row->all, &seen, NULL, chosen, s, e);
+    eval_numbers(&row->all, &seen, NULL, besides, s, e);
     for (int i = 1; i < STEPS; i++)
         put(&row->all, e, sinks_sink(&seen, first, i), "sink_1_at_%g", eps[i]);
-    if (v->rows == 1)
-        printf("%-26s %9s %-12s %-7s %5s %8s %8s %8s %8s %8s %6s %7s%s\n", "model", "million",
+    if (v->rows == 1) {
+        printf("%-26s %9s %-12s %-7s %5s %8s %8s %8s %8s %8s %6s %7s    loss", "model", "million",
                "text", "input", "T", "Sink 0.2", "Sink_1", "Sink 0.4", "Sink_*", "alpha_1",
-               "x even", "|h1|/|h|", chosen->n ? "    acc  acc_norm" : "    loss");
+               "x even", "|h1|/|h|");
+        for (int i = 0; i < besides->lists; i++) printf(" %9s", besides->list[i].name);
+        printf("\n");
+    }
     size_t size = strlen(model);
     printf("%-26s %9.2f %-12.12s %-7s %5d %7.2f%% %7.2f%% %7.2f%% ",
            model + (size > 26 ? size - 26 : 0), (double)t->m.count * 1e-6,
@@ -11794,9 +10783,11 @@ static int survey_line(Survey *v, const Settings *s, Trainer *t, const Chosen *c
     else printf("%7.2f%%", 100 * sinks_sink(&seen, star, 0));
     printf(" %8.4f %6.2f %8.2f", sinks_alpha(&seen, first),
            sinks_alpha(&seen, first) / sink_uniform(&t->m.c, s->eval_T), sinks_ratio(&seen));
-    if (chosen->n) printf(" %7.4f %7.4f\n", chosen->acc, chosen->acc_norm);
-    else if (s->input == INPUT_NATURAL) printf(" %7.4f\n", seen.loss);
-    else printf("\n");
+    if (s->input == INPUT_NATURAL) printf(" %7.4f", seen.loss);
+    else printf("%*s", besides->lists ? 8 : 0, "");
+    for (int i = 0; i < besides->lists; i++)
+        printf(" %9.4g", besides->value[besides->list[i].at]);
+    printf("\n");
     fflush(stdout);
     sinks_free(&seen);
     return e->status ? e->status : eval_write(v->row, v->rows, true, v->s, e);
@@ -11812,7 +10803,8 @@ static void survey_failed(Survey *v, Error *one) {
 /* The lines of one model and text, "" for the text that its settings name. */
 static void survey_text(Survey *v, Settings s, Trainer *t, const char *model, const char *path,
                         Error *e) {
-    Chosen chosen = {0};
+    Result besides = {0};
+    Bytes said = {0};
     char name[64];
     const char *text = path[0] ? path : s.ids[0] ? s.ids : s.data.text[0] ? s.data.text
                      : s.data.tokens[0] ? s.data.tokens : s.data.grammar;
@@ -11826,16 +10818,18 @@ static void survey_text(Survey *v, Settings s, Trainer *t, const char *model, co
     if (!*text) text = "story";                              /* the shipped grammar */
     snprintf(name, sizeof name, "%.*s", (int)strcspn(text, "."), text);
     data_close(&t->data);
-    if (!open_data(&s, t, model, e) && s.choices[0])
-        choices_answer(&chosen, &t->m, &t->data, &s, e);
+    if (!open_data(&s, t, model, e) && s.program->measure)
+        s.program->measure(&besides, &said, &s, t, e);
     for (int input = 0; input < (s.inputs ? 3 : 1) && !e->status; input++)
         for (int i = 0; i < (v->length[0] ? 32 : 1); i++) {
             if (i && !v->length[i]) break;
             if (s.inputs) s.input = input;
             if (v->length[0]) s.eval_T = v->length[i];
-            survey_line(v, &s, t, &chosen, model, name, e);
+            survey_line(v, &s, t, &besides, model, name, e);
             survey_failed(v, e);
         }
+    result_free(&besides);
+    bytes_free(&said);
     survey_failed(v, e);
 }
 
@@ -11871,10 +10865,13 @@ static int survey(const Settings *s, const char **words, int n, Error *e) {
 static int verb_eval(Settings *s, const char **words, int n, Error *e) {
     Trainer t = {0};
     Ablated ablated, *cut = NULL;
-    Chosen chosen = {0};
+    Result besides = {0};
+    Bytes said = {0};
     EvalRow row = {.input = 0};
     int starts = 0;
     if (!n) return fail(e, 2, "eval: expected a model file. Try: sink eval out/model.ckpt");
+    if (s->plain && s->ablate)
+        return fail(e, 2, "eval --ablate: --plain has no ablations. Try: without --plain");
     if (results_ready(s, e)) return e->status;
     if (n > 1 || s->inputs || s->domains[0] || s->lengths[0]) return survey(s, words, n, e);
     Outcome *o = grab(1, sizeof *o, e);
@@ -11882,21 +10879,20 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
         && !outcome_measure(o, &t, s, &starts, e) && s->ablate
         && !ablate(&ablated, &t.m, &t.data, s, s->eval_n, s->eval_T, e))
         cut = &ablated;
-    if (!e->status && s->choices[0]) choices_answer(&chosen, &t.m, &t.data, s, e);
+    if (!e->status && s->program->measure) s->program->measure(&besides, &said, s, &t, e);
     if (!e->status) {
         o->name = words[0];
         o->source = "";
         o->loss = o->s.loss;
         eval_print(words[0], &t, o, s, starts, cut);
-        if (chosen.n)
-            printf("\n%d questions of %s: acc %.4f +- %.4f, acc_norm %.4f +- %.4f\n", chosen.n,
-                   s->choices, chosen.acc, share_error(chosen.acc, chosen.n), chosen.acc_norm,
-                   share_error(chosen.acc_norm, chosen.n));
-        if (!eval_numbers(&row.all, &o->s, cut, &chosen, s, e)) eval_write(&row, 1, false, s, e);
+        fwrite(said.at, 1, said.size, stdout);
+        if (!eval_numbers(&row.all, &o->s, cut, &besides, s, e)) eval_write(&row, 1, false, s, e);
         if (s->report[0] && s->program && s->program->page)
             s->program->page(s->report, "eval", s, o, 1, cut, "", e);
     }
     result_free(&row.all);
+    result_free(&besides);
+    bytes_free(&said);
     if (o) sinks_free(&o->s);
     free(o);
     trainer_free(&t);
@@ -12001,7 +10997,7 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
     } else if (!ids_parse(&in, path, t.vocab, false, &ids, NULL, &B, &T, e) &&
                !tokenizer_decode(&t, ids.at, ids.size, &out, e)) {
         /* the space that encoding put before the text is not the text's */
-        const bool blank = t.space > SPACE_NONE && out.size && out.at[0] == ' ';
+        const bool blank = t.blank && out.size && out.at[0] == ' ';
         fwrite(out.at + blank, 1, out.size - blank, stdout);
     }
     encoder_free(&encoder);
@@ -12104,6 +11100,7 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
         if (checkpoint_load(words[0], &t, true, e)) return e->status;
     } else if (!config_resolve(&s->model, e) && !model_create(&t.m, &s->model, true, e))
         model_init(&t.m, s->train.init, (uint64_t)s->train.seed);
+    t.m.plain = s->plain;
     snprintf(config, sizeof config, "%s/config.json", s->out);
     if (!e->status) file_read(s->ids, &text, e);
     if (!e->status && !ids_parse(&text, s->ids, t.m.c.vocab, true, &ids, NULL, &B, &T, e)) {
@@ -12122,11 +11119,11 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
 static int verb_help(Settings *s, const char **words, int n, Error *e);
 
 static const Verb VERBS[] = {
-    {"run",      "",               "mtdeopruj",
+    {"run",      "",               "mtdeoprujl",
      "three short trainings: a sink emerges, moves to a key bias, fails to appear", verb_run, true},
-    {"train",    "",               "mtdeoprfu",
+    {"train",    "",               "mtdeoprful",
      "text in, checkpoint out", verb_train, true},
-    {"eval",     "MODEL ..",       "dseoapiyj",
+    {"eval",     "MODEL ..",       "dseoapiyjl",
      "the sink metrics, norms and the alpha map of a model; a table of several", verb_eval, false},
     {"check",    "[NAME|MODEL]",   "",
      "the paper's propositions, on toys or a model: holds, fails as it must, refuted", verb_check,
@@ -12135,9 +11132,9 @@ static const Verb VERBS[] = {
      "the paper's variants by name", verb_list, false},
     {"tokenize", "train|encode|decode [FILE]", "mdou",
      "make a tokenizer; text to ids; ids to text", verb_tokenize, false},
-    {"generate", "[MODEL]",        "dsgo",
+    {"generate", "[MODEL]",        "dsgol",
      "text from a model", verb_generate, true},
-    {"dump",     "[MODEL]",        "mtiouw",
+    {"dump",     "[MODEL]",        "mtiouwl",
      "every tensor of one forward and backward, for NumPy", verb_dump, false},
     {"help",     "[VERB]",         "",
      "this page; a verb's flags", verb_help, false},
@@ -12246,9 +11243,9 @@ int sink_main(const Program *program, int argc, char **argv) {
         if (!n || *v->words) v->run(&s, words, n, &e);
         else fail(&e, 2, "%s: a word too many. Try: sink help %s", words[0], v->name);
     }
-    if (e.status) fprintf(stderr, "sink: %s\n", e.text);
+    if (e.status) fprintf(stderr, "%s: %s\n", program->name, e.text);
     else if (fflush(stdout) || ferror(stdout)) {
-        fprintf(stderr, "sink: the output cannot be written. Try: free some space\n");
+        fprintf(stderr, "%s: the output cannot be written. Try: free some space\n", program->name);
         e.status = 1;
     }
     return e.status;

@@ -39,7 +39,7 @@ typedef float real;
 /* Counts and offsets: signed and wide, so that they mix with int and no product overflows. */
 typedef ptrdiff_t idx;
 
-/* A matrix as the multiply (14) reads it: element (i, j) lies at at[i*row + j*col]. One of the two
+/* A matrix as the multiply (13) reads it: element (i, j) lies at at[i*row + j*col]. One of the two
    strides is 1 for everything that has to be fast; any strides give the right answer. */
 typedef struct Matrix { const real *at; idx row, col; } Matrix;
 
@@ -77,7 +77,7 @@ enum { PAIR_HALF, PAIR_INTERLEAVED };                     /* which two dims a ro
 enum { ROPE_PLAIN, ROPE_LINEAR, ROPE_LLAMA3 };
 enum { NORM_RMS, NORM_LAYER };
 enum { PLACE_PRE, PLACE_POST, PLACE_PARALLEL };
-enum { ACT_SWIGLU, ACT_GEGLU, ACT_REGLU, ACT_SWISH, ACT_GELU, ACT_RELU, ACT_GELUTANH };
+enum { ACT_SWIGLU, ACT_GEGLU, ACT_REGLU, ACT_SWISH, ACT_GELU, ACT_RELU, ACT_GELUTANH, ACT_ROWS };
 /* which linear maps have a bias under linear_bias */
 enum { BIAS_ALL, BIAS_QKV, BIAS_ATTENTION, BIAS_FFN };
 enum { COMBINE_CONCAT, COMBINE_ADD };
@@ -240,6 +240,7 @@ typedef struct Model {
     const PublishedParts *published;      /* NULL, or what it has in place of the paper's parts: */
     struct ModelFile *file;               /* where its matrices are, and its blocks' own tensors */
     struct OtherBlock *other;             /* [L]; both known to data/hf.c alone */
+    bool plain;                  /* --plain: attention by 3.7's loops, not chapter 14's tiles */
 } Model;
 
 /* c resolved; all parameters 0. 2 for what data/hf.c alone has (config_trains). */
@@ -266,8 +267,8 @@ typedef struct LayerActs {
     real *fq, *fk, *hq, *hk;
     /* [B,N,H,D] head outputs; [B,N,D] their sum, when heads are added */
     real *o, *osum;
-    /* [B,H,N] the one number a row of scores leaves for its backward */
-    real *keep;
+    /* [B,H,N] the one number a row of scores leaves for its backward (3.6) */
+    real *row_stat;
     real *s1;                    /* [B,N,C] x + MHSA(..) */
     real *n2, *n2stat;           /* [B,N,C] [B,N,2] */
     /* [B,N,F] the two branches before, and their product after, the activation */
@@ -307,7 +308,7 @@ typedef struct Acts {
     Probe *probe;                /* [L], or NULL: set by the caller before a forward */
     const Ablation *ablation;    /* or NULL, as it must be where a backward follows */
     const PositionEdit *edit;    /* likewise; t at most T, and no cache before the forward */
-    real *cosine, *sine, *wave;  /* [N,r/2] of the rotations; [N,C] absolute positions */
+    real *cosine, *sine, *sinusoid;  /* [N,r/2] of the rotations; [N,C] absolute positions */
     /* [H,2N-1] b_h by j-i from -(N-1); [B,H,2N-1] its gradient by sequence */
     real *bias, *dbias;
     real *dh, *dx, *dn;          /* [B,N,C] gradients that travel down the stack */
@@ -316,12 +317,14 @@ typedef struct Acts {
     real *dphi;                  /* like q: scratch of the mlp kernel */
     real *df1, *df2;             /* like f1, f2; df1 holds dfa first */
     real *slot;                  /* [B,H,3D+1] gradients of k*, v*, v+ and the logit by sequence */
-    real *strip;                 /* scratch of attention, one piece for each thread */
+    real *vfixed;                /* [D] the fixed v* of Table 5, or NULL */
+    real *scratch;               /* of attention, scratch_size numbers for each thread */
+    idx scratch_size;
     /* [SLICE,C] [SLICE,C] [SLICE,V]: rows on their way to the loss */
     real *slice, *dslice, *logits;
     real *outp, *doutp;          /* [SLICE,E] when E differs from C */
     double *loss_row;            /* [B,T] -log p of each target; -1 where no target is scored */
-    int threads;                 /* how many pieces strip has */
+    int threads;                 /* how many pieces scratch has */
     idx size;                    /* numbers in the arena */
     void *arena;
 } Acts;
@@ -340,6 +343,11 @@ void model_forward(const Model *m, Acts *a, const int *ids, int B, int T);
  * rows made: T - from, or all of them where from is 0 or less than the prefix, or where a block is
  * Mamba's, whose state of an earlier row is gone. */
 int  model_extend(const Model *m, Acts *a, const int *ids, int T, int from);
+/* Chapter 14's form of attention_forward and attention_backward (3.7), for block l; and the maps
+ * that a probe asks for of a block that ran by 3.7. */
+void tiled_forward(const Model *m, Acts *a, int l, int B, idx R);
+void tiled_backward(Model *m, Acts *a, int l, int B, idx N);
+void plain_probe(const Model *m, const Acts *a, int l, int B, idx N);
 /* Mean cross-entropy over the scored targets [B,T] (prefix p: the first p-1 positions are not
  * scored). With grads, also adds share times the gradient of that mean to wcls (or wte) and leaves
  * it in a.dh. */
@@ -352,14 +360,15 @@ void model_backward(Model *m, Acts *a, const int *ids, int B, int T);
 /* [R,C] -> [R,V] */
 void model_logits(const Model *m, Acts *a, const real *rows, idx R, real *logits);
 
-/* One row of scores z[0..n), column 0 the extra one, to weights s/Z; returns what backward keeps.
- * */
+/* One row of scores z[0..n), column 0 the extra one, to weights s/Z; returns row_stat, what the
+ * backward keeps. */
 real row_forward(const Config *c, idx n, real *z, real *spare);
-/* From z and the kept number: weights a, slopes g = s'/Z and pulls pi = dlogZ/dz. */
-void row_backward(const Config *c, idx n, const real *z, real keep, real *a, real *g, real *pi);
-real row_normalizer(const Config *c, real keep);                   /* Z_i from what was kept */
+/* From z and row_stat: weights a, deriv = s'/Z and the gradient of log Z, dlogz = dlog Z/dz. */
+void row_backward(const Config *c, idx n, const real *z, real row_stat, real *a, real *deriv,
+                  real *dlogz);
+real row_normalizer(const Config *c, real row_stat);               /* Z_i from what was kept */
 /* m_ij from the weights */
-void row_metric(const Config *c, idx n, const real *a, real keep, real *m);
+void row_metric(const Config *c, idx n, const real *a, real row_stat, real *m);
 /* equation 6 as the authors' code has it: 0..31 */
 int  position_bucket(idx distance);
 /* radians a position, pair from 0 */
@@ -399,6 +408,7 @@ enum { EPS_MOST = 12 };          /* thresholds at a time */
 /* Means over sequences of everything that is measured, by layer, then head. */
 typedef struct Sinks {
     int L, H, T, N, S, batch, n;     /* N rows and S columns as in the maps; n sequences so far */
+    int heads;                       /* in all blocks that attend */
     /* Config's attention_period and _offset: blocks that do not attend have 0 in all that is of
      * heads, and means over blocks and heads leave them out */
     int period, offset;
@@ -462,19 +472,8 @@ enum {
     TOKEN_BYTE = 3,           /* 3 .. 258: the byte id - 3                                    */
     TOKEN_MERGE = 259,        /* 259 ..: merge of rank id - 259                               */
     TOKENIZER_VOCAB_MAX = 1 << 18,
-    PIECE_MAX = 128,          /* bytes of the longest piece of text that CUT_SINK makes       */
-    TOKEN_LENGTH_MAX = 1024   /* bytes of the longest token of any tokenizer                  */
+    PIECE_MAX = 128           /* bytes of the longest piece of text that is encoded by itself */
 };
-
-/* The rows of chapter 8: how text is cut into the pieces that are encoded each on its own; */
-enum { CUT_SINK, CUT_GPT2, CUT_LLAMA3, CUT_BESIDE, CUTS_COUNT };
-/* what is done about spaces before that: nothing; or as SentencePiece, whose sign for a space (and
- * U+2581 in a text) is one, with a space put before no text, before every stretch between marks,
- * before the text unless it begins with one, before every stretch that does not; */
-enum { SPACE_PLAIN, SPACE_NONE, SPACE_EACH, SPACE_FIRST, SPACE_ALWAYS, SPACES_COUNT };
-/* and what a token is: text; one byte of a character that the vocabulary lacks; a mark, taken out
- * of the text as it stands; one taken out after normalisation; a name that no text gives. */
-enum { KIND_TEXT, KIND_BYTE, KIND_MARK, KIND_RUN, KIND_NAME, KINDS_COUNT };
 
 /* A growing array of token ids. */
 typedef struct Ids { int32_t *at; size_t size, room; } Ids;
@@ -484,7 +483,7 @@ void ids_free(Ids *a);
 /* Distinct pairs of numbers >= 0, numbered 0, 1, ... in order of first sight, found by hashing. */
 typedef struct Pair {
     int32_t left, right;
-    uint32_t last;            /* training: 1 + latest visit of this pair; trees: 1 + the id   */
+    uint32_t last;            /* of a tree of prefixes: 1 + what ends here, 0 nothing         */
     int64_t count;            /* training only: how often the pair is in the text             */
 } Pair;
 typedef struct Pairs {
@@ -493,56 +492,39 @@ typedef struct Pairs {
     size_t size, room;        /* room is 0 or a power of two                                  */
 } Pairs;
 
-/* What a merge makes, and when: merges of lower rank come first. */
-typedef struct Merge { int32_t id, rank; } Merge;
-/* Code points that share a class of characters, or a class of marks that combine. */
-typedef struct Range { uint32_t first, last, value; } Range;
-/* A code point that is `first` and `second` (0: nothing) in another form; joins: and is made of
- * them again. */
-typedef struct Fold { uint32_t code, first, second, joins; } Fold;
-
 /* Never changed once made, so that any number of threads may share one. */
 typedef struct Tokenizer {
     int vocab;                /* V                                                            */
-    int cut, space;           /* CUT_*, SPACE_*                                               */
-    bool whole;               /* a piece that is a token is that token, whatever the merges   */
-    bool begins;              /* its models have read bos before every text                   */
     int end, bos, fix;        /* ids: after a document; before one; of --fix-token. -1: none  */
-    Pairs merges;             /* pair number r is merge r; of sink's own: of rank r           */
-    Merge *made;              /* [merges.size]                                                */
+    bool blank;               /* encoding puts a space before a text                          */
+    Pairs merges;             /* pair number r is merge r, of rank r                          */
     uint32_t *start;          /* [V + 1] token id spells pool[start[id] .. start[id + 1] - 1] */
-    unsigned char *pool;
-    unsigned char *kind;      /* [V] KIND_*                                                   */
-    int32_t byte[256];        /* the token of a byte: KIND_TEXT, under CUT_BESIDE KIND_BYTE   */
-    uint32_t *slot;           /* [slots] 1 + an id of KIND_TEXT, by the hash of its spelling  */
-    size_t slots;
-    Pairs marks[2];           /* trees of prefixes of KIND_MARK and KIND_RUN                  */
-    Pairs beside;             /* characters that some token has beside each other: CUT_BESIDE */
-    Range *classes, *combining;      /* [n_classes], [n_combining], sorted                    */
-    Fold *folds;              /* [n_folds], sorted by code; none: text is not normalised      */
-    Pairs joins;              /* (first, second) of folds that join                           */
-    int n_classes, n_combining, n_folds;
-    unsigned char ascii[128]; /* classes of the first 128 characters                          */
+    Bytes pool;
     uint64_t hash;            /* the file's checksum: checkpoints keep it to know their own   */
+    const struct TokenizerKind *kind;      /* NULL; of a published model, data/hf.c's, */
+    struct Published *published;           /* and all else that it knows */
 } Tokenizer;
 
-/* One caller's way into a Tokenizer: the tokens of words met lately, and scratch that grows to the
- * longest piece. One per thread. */
-typedef struct CachedWord CachedWord;
-typedef struct Link Link;
+/* One caller's way into a Tokenizer: the tokens of words met lately. One per thread. */
 typedef struct Encoder {
     const Tokenizer *tokenizer;
-    CachedWord *slot;
-    Link *link;               /* [room] the symbols of one piece                              */
-    uint64_t *heap;           /* [2 room] its joins, the next one first                       */
-    size_t room, joins;
-    Bytes plain;              /* a stretch of text, normalised                                */
-    Ids codes, spare;         /* its characters, where form NFC needs work                    */
+    struct CachedWord *slot;
+    struct Scratch *scratch;  /* NULL; of a published model's                                 */
 } Encoder;
 
+/* The ways of published models' tokenizers, which data/hf.c has. */
+typedef struct TokenizerKind {
+    int (*read)(Tokenizer *t, const unsigned char *bytes, size_t n, const char *name, Error *e);
+    void (*close)(Tokenizer *t);
+    int (*encode)(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e);
+    void (*done)(Encoder *c);
+    /* the length of a text's first piece; the ids of a piece */
+    size_t (*cut)(const Tokenizer *t, const unsigned char *text, size_t n);
+    int (*piece)(Encoder *c, const unsigned char *piece, size_t n, Ids *out, Error *e);
+} TokenizerKind;
+
 int  tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int vocab, Error *e);
-int  tokenizer_read(const unsigned char *bytes, size_t n, const char *name, Tokenizer *out,
-                    Error *e);
+int  tokenizer_read(const unsigned char *bytes, size_t n, const char *name, Tokenizer *t, Error *e);
 int  tokenizer_load(const char *path, Tokenizer *out, Error *e);
 int  tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e);
 int  tokenizer_save(const char *path, const Tokenizer *t, Error *e);
@@ -681,11 +663,11 @@ typedef struct Settings {
     double eps;                                   /* threshold of Sink */
     int eval_T, eval_n, eval_k, metric_rows, input, ablate;
     int replace_position, swap_position;          /* t of Table 7, 0: p_1 stays */
-    int threads, quiet, all, resume;
+    int threads, quiet, plain, all, resume;
     char out[PATH_ROOM], log[PATH_ROOM], csv[PATH_ROOM], json[PATH_ROOM], report[PATH_ROOM];
     char start[PATH_ROOM], ids[PATH_ROOM], prompt[PATH_ROOM];
-    char domains[PATH_ROOM], choices[PATH_ROOM], lengths[PATH_ROOM];   /* eval */
-    int inputs, questions;
+    char domains[PATH_ROOM], lengths[PATH_ROOM];                       /* eval */
+    int inputs;
     int how_many; double temperature;             /* generate */
     const struct Program *program;                /* who is asked, and its own settings */
     void *own;
@@ -908,19 +890,6 @@ int  head_map(HeadMap *out, Model *m, const Data *d, const Settings *s, int T, E
 int  look_at_sink(Trainer *t, Progress *p, Error *e);
 int  evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int T,
                     int *starts, Error *e);
-/* Multiple choice (11.1): questions of a context and endings, each a string that begins at
- * text + field[..], the context first; `gold`, from 0, is right. */
-enum { ENDINGS_MOST = 9 };
-typedef struct Question { int gold, endings; size_t field[1 + ENDINGS_MOST]; } Question;
-typedef struct Choices { unsigned char *text; int n; Question *question; } Choices;
-/* 1 with the line that is none; on failure nothing is held */
-int  choices_read(const unsigned char *p, size_t n, const char *name, Choices *out, Error *e);
-void choices_free(Choices *c);
-/* Of the first --questions of --choices the share that m answers rightly, by log p and by log p a
- * character. 1 for a file that cannot be read; 2 where d has no tokenizer. */
-typedef struct Chosen { int n; double acc, acc_norm; } Chosen;
-int  choices_answer(Chosen *out, Model *m, Data *d, const Settings *s, Error *e);
-
 /* The loss with a column ablated, at the same positions of the same n sequences: untouched, the
  * sink's column, and the control's, a token drawn for each sequence. */
 enum { UNTOUCHED, SINK_ABLATED, CONTROL_ABLATED, ABLATED };
@@ -961,7 +930,7 @@ int  result_add1(Result *r, const char *name, double x, Error *e);
 const double *result_find(const Result *r, const char *name, int *n);
 void result_free(Result *r);
 /* -------------------------------------------------------------------------------------------------
- * 14  Matrix multiply and vector maths */
+ * 13  Matrix multiply and vector maths */
 
 /* The row-major matrix at `at` whose rows begin ld elements apart. */
 static inline Matrix rows_of(const real *at, idx ld) {
@@ -997,10 +966,6 @@ void matmul_at(Isa isa, real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx 
 
 /* Whether the multiply's own kernel fuses a*b + c into one operation with one rounding. */
 bool fma_fuses(Isa isa);
-
-/* GFLOP/s that independent fused multiply-adds (a multiply and an add where nothing fuses) reach
-   just now in `threads` equal tasks shared among OpenMP's threads. Takes some 10 ms. */
-double fma_peak(Isa isa, int threads);
 
 /* y[i] = e^x[i], 1 / (1 + e^-x[i]), sqrt(x[i]), Phi(x[i]), log(x[i]), |x[i]|^p for i < n; y may be
    x. NaN stays NaN, sqrt and log of a negative number are NaN, and results below the normal floats
@@ -1131,6 +1096,8 @@ typedef struct Program {
     int (*page)(const char *path, const char *verb, const Settings *s, const Outcome *o, int n,
                 const Ablated *cut, const char *verdict, Error *e);
     int (*open)(Data *d, const Source *s, int T, Error *e);             /* the data of --toy */
+    /* what eval measures besides: numbers with names, and what is said of them in words */
+    int (*measure)(Result *besides, Bytes *said, const Settings *s, Trainer *t, Error *e);
 } Program;
 int  sink_main(const Program *program, int argc, char **argv);
 

@@ -11,8 +11,8 @@
  * file (sink.c, 10.4) that `sink eval` measures, with the numbers as they were published, copied or
  * linked to. Nothing that is read is trusted: JSON, headers, names and shapes are checked before
  * they are believed, every tensor is accounted for, and whatever would change the result and has no
- * counterpart in sink is refused by its name. The folder's tokenizer becomes MODEL.tok, a file of
- * sink.c's chapter 8, where sink looks for it; `hf tokenizer` makes one alone.
+ * counterpart in sink is refused by its name. The folder's tokenizer becomes MODEL.tok, the file of
+ * section 9, where it is looked for beside the model; `hf tokenizer` makes one alone.
  *
  * Export. A checkpoint is read by sink's own reader (10.1) and written as a folder of the llama
  * family:
@@ -28,8 +28,8 @@
  * The paper's variants are what it has no words for: they are refused by the flag's name.
  *
  * Contents   1 What llama can express   2 config.json   3 model.safetensors   4 tokenizer.json
- *            5 The folder   6 JSON   7 safetensors, read   8 Families   9 Tokenizers, read
- *            10 Import   11 HellaSwag   12 Command line
+ *            5 The folder   6 JSON   7 safetensors, read   8 Families   9 Tokenizers at work
+ *            10 Tokenizers, read   11 Import   12 HellaSwag   13 Command line
  *
  * data/golden/hf_check.py holds the logits, the greedy text and the token ids of transformers
  * against sink's; the tests named hf__ in test_sink.c run this program and read its files back. */
@@ -43,6 +43,12 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* What the flags of this program fill. */
+typedef struct HfOwn {
+    int link, questions;
+    char tokenizer[PATH_ROOM], choices[PATH_ROOM];
+} HfOwn;
 
 /* -------------------------------------------------------------------------------------------------
  * 1  What llama can express */
@@ -392,14 +398,14 @@ static int spellings_differ(const Tokenizer *t, const char *path, Error *e) {
 
 /* The classes of chapter 8.2 among the letters, and its pieces of at most PIECE_MAX bytes. White
  * space leaves its last byte to the piece after it when that byte is a space. */
-_Static_assert(PIECE_MAX == 128, "PIECES counts to 128");
-#define WORD   "A-Za-z\\u00a1-\\u00ac\\u00ae-\\u00ff\\u0122-\\u0143"
-#define WHITE  "\\u0109-\\u010d\\u0120"
-#define SPACE  "\\u0120"
-#define PIECES                                                                                     \
-    SPACE "[" WORD "]{1,127}|[" WORD "]{1,128}|" SPACE "?[0-9]{1,3}|"                              \
-    SPACE "[^" WORD "0-9" WHITE "]{1,127}|[^" WORD "0-9" WHITE "]{1,128}|"                         \
-    "[" WHITE "]{1,127}(?=" SPACE "[^" WHITE "])|[" WHITE "]{1,128}"
+_Static_assert(PIECE_MAX == 128, "SPLIT counts to 128");
+#define IN_WORD   "A-Za-z\\u00a1-\\u00ac\\u00ae-\\u00ff\\u0122-\\u0143"
+#define IN_WHITE  "\\u0109-\\u010d\\u0120"
+#define BLANK     "\\u0120"
+#define SPLIT                                                                                      \
+    BLANK "[" IN_WORD "]{1,127}|[" IN_WORD "]{1,128}|" BLANK "?[0-9]{1,3}|"                        \
+    BLANK "[^" IN_WORD "0-9" IN_WHITE "]{1,127}|[^" IN_WORD "0-9" IN_WHITE "]{1,128}|"             \
+    "[" IN_WHITE "]{1,127}(?=" BLANK "[^" IN_WHITE "])|[" IN_WHITE "]{1,128}"
 
 static int tokenizer_json(Bytes *out, const Tokenizer *t, int start, Error *e) {
     char name[32];
@@ -414,7 +420,7 @@ static int tokenizer_json(Bytes *out, const Tokenizer *t, int start, Error *e) {
                 "\"pretokenizers\": [\n{\"type\": \"ByteLevel\", \"add_prefix_space\": false, "
                 "\"trim_offsets\": true, \"use_regex\": false},\n{\"type\": \"Split\", "
                 "\"pattern\": {\"Regex\": \"%s\"}, \"behavior\": \"Isolated\", "
-                "\"invert\": false}]},\n", PIECES);
+                "\"invert\": false}]},\n", SPLIT);
     token_name(t, start, name);
     bytes_print(out, e,
                 "\"post_processor\": {\"type\": \"TemplateProcessing\",\n"
@@ -509,7 +515,7 @@ static int export_folder(const char *model, const char *folder, const char *toke
     int start = start_token(&t.s.data);
     if (!llama_refuses(&t.s, model, e) && t.tokenizer_hash &&
         !tokenizer_load(tokenizer, &words, e)) {
-        if (words.cut != CUT_SINK)
+        if (words.published)
             fail(e, 1, "%s: expected a tokenizer that sink trained, found a published one. Try: "
                        "the folder that it came from", tokenizer);
         else if (words.hash != t.tokenizer_hash)
@@ -1105,7 +1111,7 @@ static int folder_open(Folder *f, const char *path, Error *e) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 8  Families: what a published model is called here
+ * 8  Families: what a published model is called here                                     [T8]
  *
  * A family is a table of tensors (ours, theirs), rows of a table of keys of config.json (theirs,
  * our flag) and a function for what takes a sentence. In names * stands for a number: of the block,
@@ -1505,7 +1511,768 @@ static const Family *family_read(const Json *j, Settings *s, Error *e) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 9  Tokenizers, read
+ * 9  Tokenizers at work
+ *
+ * Published tokenizers give the ids that their authors' libraries give. They differ from sink's own
+ * (sink.c, chapter 8) and from one another in the rows that their file names:
+ *
+ *   cut         pieces                                    begin as      models
+ *   gpt2        GPT-2's expression                        bytes         GPT-2, Pythia, OPT
+ *   llama3      LLaMA-3's expression                      bytes         LLaMA-3, 3.1
+ *   beside      wherever no token has both sides          characters    LLaMA-2, Mistral, Jamba
+ *
+ *   1  marks       strings with an id of their own are taken out of the text: the leftmost first,
+ *                  of two that begin together the longer; a text that spells <s> gives its id
+ *   2  form        what lies between is brought into Unicode's form NFC, where the file has the
+ *                  tables for it (Pythia's); and where tokens come from SentencePiece, which spells
+ *                  a space U+2581, that sign becomes a space, and a space is put in front
+ *   3  runs        further strings are taken out as in 1: Pythia's tokens of 2 to 24 spaces
+ *   4  pieces      by one of these expressions, where L, N and \s are Unicode's letters, numbers
+ *                  and white space, which the file lists, and bytes outside UTF-8 are none of them
+ *     gpt2         's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
+ *     llama3       (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|
+ *                  ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+    (a space before the ?)
+ *   5  merges      LLaMA-3 first looks whether the piece is a token, and then needs no merge
+ *
+ * SentencePiece merges over the whole text. Here a text of any length is cut too, between any two
+ * characters that no token has beside each other: no merge could join across, so the ids are the
+ * same, and words can be remembered. A character that the vocabulary lacks becomes its bytes'
+ * tokens. Merges of one rank go by place: SentencePiece ranks by what a merge makes, so that all
+ * ways to make a token have one rank; files that list merges give each a rank of its own.
+ *
+ * The file. Numbers are little-endian and unsigned.
+ *     offset      bytes
+ *     0           12      SINKTOK1, version 2
+ *     12          4  4    V; M
+ *     20          4  4    CUT_*; SPACE_*
+ *     28          4       1 a piece that is a token is one; 2 models have read bos before every
+ *                         text; or the sum of these
+ *     32          4  4    the ids that end and that begin a text; 2^32 - 1: none begins it
+ *     40          4  4    C classes of characters; F folds
+ *     48          4  4    K classes of combining marks; S bytes of spellings
+ *     56          12 C    first, last code point; 0 letter, 1 number, 2 white space (others: none)
+ *     ..          16 F    code point, first and second of its canonical form (second 0: none), 1
+ *                         when the two compose; sorted
+ *     ..          12 K    first, last code point; combining class; sorted, as are the classes
+ *     ..          3 V     for each id: 1 byte KIND_*, 2 bytes length, at most 1024
+ *     ..          S       the spellings, end to end
+ *     ..          16 M    left id, right id, the id that they make, rank: 0 first, then that of
+ *                         the merge before or its own number
+ *     ..          8       hash64(0, .) of all bytes before it
+ */
+
+enum { PUBLISHED_HEAD = 56, PUBLISHED_MERGES_MAX = 1 << 21, FOLD_DEPTH = 8,
+       TOKEN_LENGTH_MAX = 1024 };       /* bytes of the longest token */
+enum { FLAG_WHOLE = 1, FLAG_BEGINS = 2 };
+
+/* How text is cut into the pieces that are encoded each on its own; 0 is sink's own rule. */
+enum { CUT_GPT2 = 1, CUT_LLAMA3, CUT_BESIDE, CUTS_COUNT };
+/* What is done about spaces before that: nothing; or as SentencePiece, whose sign for a space (and
+ * U+2581 in a text) is one, with a space put before no text, before every stretch between marks,
+ * before the text unless it begins with one, before every stretch that does not. */
+enum { SPACE_PLAIN, SPACE_NONE, SPACE_EACH, SPACE_FIRST, SPACE_ALWAYS, SPACES_COUNT };
+/* What a token is: text; one byte of a character that the vocabulary lacks; a mark, taken out of
+ * the text as it stands; one taken out after normalisation; a name that no text gives. */
+enum { KIND_TEXT, KIND_BYTE, KIND_MARK, KIND_RUN, KIND_NAME, KINDS_COUNT };
+
+/* What a merge makes, and when: merges of lower rank come first. */
+typedef struct Merge { int32_t id, rank; } Merge;
+/* Code points that share a class of characters, or a class of marks that combine. */
+typedef struct Range { uint32_t first, last, value; } Range;
+/* A code point that is `first` and `second` (0: nothing) in another form; joins: and is made of
+ * them again. */
+typedef struct Fold { uint32_t code, first, second, joins; } Fold;
+
+/* What a published tokenizer knows beside its vocabulary, ids and merges. */
+typedef struct Published {
+    int cut, space;           /* CUT_*, SPACE_*                                               */
+    bool whole;               /* a piece that is a token is that token, whatever the merges   */
+    bool begins;              /* its models have read bos before every text                   */
+    Merge *made;              /* [merges.size]                                                */
+    unsigned char *kind;      /* [V] KIND_*                                                   */
+    int32_t byte[256];        /* the token of a byte: KIND_TEXT, under CUT_BESIDE KIND_BYTE   */
+    uint32_t *slot;           /* [slots] 1 + an id of KIND_TEXT, by the hash of its spelling  */
+    size_t slots;
+    Pairs marks[2];           /* trees of prefixes of KIND_MARK and KIND_RUN                  */
+    Pairs beside;             /* characters that some token has beside each other: CUT_BESIDE */
+    Range *classes, *combining;      /* [n_classes], [n_combining], sorted                    */
+    Fold *folds;              /* [n_folds], sorted by code; none: text is not normalised      */
+    Pairs joins;              /* (first, second) of folds that join                           */
+    int n_classes, n_combining, n_folds;
+    unsigned char ascii[128]; /* classes of the first 128 characters                          */
+} Published;
+
+/* One symbol of a piece; what is joined to the one before it is no longer in the list. */
+typedef struct Link {
+    int32_t id, join;                   /* join: its merge with the next, -1 none */
+    int32_t before, after;              /* -1: none */
+} Link;
+
+/* What an encoder works with; it grows to the longest piece. */
+typedef struct Scratch {
+    const Tokenizer *tokenizer;
+    Encoder *encoder;
+    Link *link;               /* [room] the symbols of one piece                              */
+    uint64_t *heap;           /* [2 room] its joins, the next one first                       */
+    size_t room, joins;
+    Bytes plain;              /* a stretch of text, normalised                                */
+    Ids codes, spare;         /* its characters, where form NFC needs work                    */
+} Scratch;
+
+/* ---- 9.1  Cutting text ---------------------------------------------------------------------- */
+
+/* The length of the first character of n >= 1 bytes, and its code point; a byte that begins none
+ * stands for itself, above all code points. */
+enum { CODE_BYTE = 0x110000, CODE_NFC = 0x300, HANGUL = 0xAC00, HANGUL_COUNT = 11172 };
+static size_t char_at(const unsigned char *s, size_t n, uint32_t *code) {
+    const size_t length = s[0] < 0x80 ? 1 : s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4;
+    *code = s[0];
+    if (length == 1) return 1;
+    if (length > n || utf8_length(s, length) < length) { *code += CODE_BYTE; return 1; }
+    *code &= 0x7Fu >> length;
+    for (size_t i = 1; i < length; i++) *code = *code << 6 | (s[i] & 0x3Fu);
+    return length;
+}
+
+/* The value of a code point in n sorted ranges, `none` outside them. */
+static unsigned range_value(const Range *r, int n, uint32_t code, unsigned none) {
+    int low = 0, high = n;
+    while (low < high) {
+        const int mid = (low + high) / 2;
+        if (r[mid].last < code) low = mid + 1; else high = mid;
+    }
+    return low < n && r[low].first <= code ? r[low].value : none;
+}
+
+/* The class of the first character of n bytes, and its length; OTHER and 0 at the end of a text. */
+static unsigned char_class(const Published *t, const unsigned char *s, size_t n, size_t *length) {
+    uint32_t code;
+    if (!n) { *length = 0; return OTHER; }
+    if (s[0] < 128) { *length = 1; return t->ascii[s[0]]; }
+    *length = char_at(s, n, &code);
+    return range_value(t->classes, t->n_classes, code, OTHER);
+}
+
+/* The bytes from `at` on that are at most `most` characters of one class. */
+static size_t class_run(const Published *t, const unsigned char *text, size_t at, size_t n,
+                        unsigned class, size_t most) {
+    size_t end = at, length;
+    while (end < n && most-- && char_class(t, text + end, n - end, &length) == class) end += length;
+    return end - at;
+}
+
+/* The length of a contraction, 0 when the text begins with none; `fold`: in capitals too, whose s
+ * has a third form, the long one, U+017F. */
+static size_t contraction(const unsigned char *s, size_t n, bool fold) {
+    static const char *const TAILS[] = {"s", "t", "re", "ve", "m", "ll", "d", NULL};
+    if (n < 2 || s[0] != '\'') return 0;
+    if (fold && n > 2 && s[1] == 0xC5 && s[2] == 0xBF) return 3;
+    for (int i = 0; TAILS[i]; i++) {
+        const size_t length = strlen(TAILS[i]);
+        size_t k = 0;
+        while (k < length && k + 1 < n && TAILS[i][k] ==
+               (fold && s[k + 1] >= 'A' && s[k + 1] <= 'Z' ? s[k + 1] + 32 : s[k + 1])) k++;
+        if (k == length) return 1 + length;
+    }
+    return 0;
+}
+
+/* White space at the start of a text: all of it at the end of the text, and where it is a single
+ * character; else all but its last, which the next piece may take. */
+static size_t white_length(const Published *t, const unsigned char *text, size_t n) {
+    size_t end = 0, last = 0, length;
+    while (end < n && char_class(t, text + end, n - end, &length) == WHITE) {
+        last = end;
+        end += length;
+    }
+    return end < n && last ? last : end;
+}
+
+static size_t gpt2_length(const Published *t, const unsigned char *text, size_t n) {
+    size_t length = contraction(text, n, false);
+    if (length) return length;
+    const size_t blank = n > 1 && text[0] == ' ';
+    const unsigned class = char_class(t, text + blank, n - blank, &length);
+    return class == WHITE ? white_length(t, text, n)
+                          : blank + class_run(t, text, blank, n, class, n);
+}
+
+static size_t llama3_length(const Published *t, const unsigned char *text, size_t n) {
+    size_t length = contraction(text, n, true), next;
+    if (length) return length;
+    const unsigned class = char_class(t, text, n, &length);
+    const bool line = text[0] == '\n' || text[0] == '\r';
+    if (class == LETTER) return class_run(t, text, 0, n, LETTER, n);
+    if (class == DIGIT) return class_run(t, text, 0, n, DIGIT, 3);
+    if (!line && char_class(t, text + length, n - length, &next) == LETTER && next)
+        return length + class_run(t, text, length, n, LETTER, n);
+    const size_t blank = n > 1 && text[0] == ' ';
+    if (char_class(t, text + blank, n - blank, &next) == OTHER) {
+        size_t end = blank + class_run(t, text, blank, n, OTHER, n);
+        while (end < n && (text[end] == '\n' || text[end] == '\r')) end++;
+        return end;
+    }
+    size_t end = class_run(t, text, 0, n, WHITE, n);
+    while (end && text[end - 1] != '\n' && text[end - 1] != '\r') end--;
+    return end ? end : white_length(t, text, n);
+}
+
+static size_t beside_length(const Published *t, const unsigned char *text, size_t n) {
+    uint32_t left, right;
+    size_t at = char_at(text, n, &left);
+    while (at < n) {
+        const size_t length = char_at(text + at, n - at, &right);
+        if (pairs_find(&t->beside, (int32_t)left, (int32_t)right) < 0) break;
+        left = right;
+        at += length;
+    }
+    return at;
+}
+
+/* The length of the first piece of a text of n >= 1 bytes. */
+static size_t published_cut(const Tokenizer *k, const unsigned char *text, size_t n) {
+    const Published *t = k->published;
+    return t->cut == CUT_GPT2 ? gpt2_length(t, text, n)
+         : t->cut == CUT_LLAMA3 ? llama3_length(t, text, n) : beside_length(t, text, n);
+}
+
+/* ---- 9.2  The file, read -------------------------------------------------------------------- */
+
+/* The size that the head of a file tells, 0 when a part is larger than any can be. */
+static size_t published_size(const unsigned char *bytes, size_t vocab, size_t merges) {
+    size_t part[4];                     /* classes, folds, combining marks, bytes of spellings */
+    for (int i = 0; i < 4; i++) {
+        part[i] = (size_t)number_at(bytes + 40 + 4 * i, 4);
+        if (part[i] > (i < 3 ? CODE_BYTE / 16 : (size_t)TOKEN_LENGTH_MAX << 18)) return 0;
+    }
+    return PUBLISHED_HEAD + 12 * part[0] + 16 * part[1] + 12 * part[2] + 3 * vocab + part[3] +
+           16 * merges + TOKENIZER_TAIL;
+}
+
+/* n sorted ranges from a file, whose values are below `values`. */
+static int ranges_read(Range **out, int n, const unsigned char *at, unsigned values,
+                       const char *name, Error *e) {
+    Range *r = *out = grab(n, sizeof *r, e);
+    for (int i = 0; i < n && !e->status; i++, at += 12) {
+        r[i] = (Range){.first = (uint32_t)number_at(at, 4), .last = (uint32_t)number_at(at + 4, 4),
+                       .value = (uint32_t)number_at(at + 8, 4)};
+        if (r[i].first > r[i].last || r[i].last >= CODE_BYTE || r[i].value >= values ||
+            (i && r[i].first <= r[i - 1].last))
+            fail(e, 1, "%s: expected sorted ranges of characters, found %u to %u of class %u at "
+                 "place %d. %s", name, (unsigned)r[i].first, (unsigned)r[i].last,
+                 (unsigned)r[i].value, i, HINT);
+    }
+    return e->status;
+}
+
+/* The canonical form of a code point, NULL when it is its own. */
+static const Fold *fold_of(const Published *t, uint32_t code) {
+    int low = 0, high = t->n_folds;
+    while (low < high) {
+        const int mid = (low + high) / 2;
+        if (t->folds[mid].code < code) low = mid + 1; else high = mid;
+    }
+    return low < t->n_folds && t->folds[low].code == code ? &t->folds[low] : NULL;
+}
+
+/* The canonical forms of a file. A form's first code point may have a form again, a few times. */
+static int folds_read(Published *t, const unsigned char *at, const char *name, Error *e) {
+    t->folds = grab(t->n_folds, sizeof *t->folds, e);
+    for (int i = 0; i < t->n_folds && !e->status; i++, at += 16)
+        t->folds[i] = (Fold){.code = (uint32_t)number_at(at, 4),
+                             .first = (uint32_t)number_at(at + 4, 4),
+                             .second = (uint32_t)number_at(at + 8, 4),
+                             .joins = (uint32_t)number_at(at + 12, 4)};
+    for (int i = 0; i < t->n_folds && !e->status; i++) {
+        const Fold *f = &t->folds[i], *deeper = f;
+        int depth = 0;
+        while (deeper && ++depth <= FOLD_DEPTH) deeper = fold_of(t, deeper->first);
+        if (deeper || f->code >= CODE_BYTE || f->first >= CODE_BYTE || f->second >= CODE_BYTE ||
+            f->joins > (f->second > 0) || (i && f->code <= f[-1].code)) {
+            fail(e, 1, "%s: expected sorted canonical forms, found U+%04X at place %d. %s", name,
+                 (unsigned)f->code, i, HINT);
+            break;
+        }
+        if (!f->joins) continue;
+        const int64_t pair = pairs_number(&t->joins, (int32_t)f->first, (int32_t)f->second, e);
+        if (pair >= 0) t->joins.at[pair].last = (uint32_t)i + 1;
+    }
+    return e->status;
+}
+
+/* The slot of a spelling: that of the token which is spelt so, or the empty one for it. */
+static size_t token_slot(const Tokenizer *k, const unsigned char *text, size_t n) {
+    const Published *t = k->published;
+    size_t s = hash64(0, text, n) & (t->slots - 1), length;
+    for (; t->slot[s]; s = (s + 1) & (t->slots - 1)) {
+        const unsigned char *found = tokenizer_token(k, (int)t->slot[s] - 1, &length);
+        if (length == n && !memcmp(found, text, n)) break;
+    }
+    return s;
+}
+
+/* The token of KIND_TEXT that is spelt so, -1 when there is none. */
+static int32_t token_find(const Tokenizer *k, const unsigned char *text, size_t n) {
+    return (int32_t)k->published->slot[token_slot(k, text, n)] - 1;
+}
+
+/* Enters token id, spelt by n >= 1 bytes, where text will be looked up: among the spellings, the
+ * bytes, the marks; and the characters that it has beside each other. */
+static int token_enter(Tokenizer *k, int id, const char *name, Error *e) {
+    Published *t = k->published;
+    size_t n;
+    const unsigned char *s = tokenizer_token(k, id, &n);
+    const int kind = t->kind[id];
+    if (kind == KIND_MARK || kind == KIND_RUN) {
+        Pairs *tree = &t->marks[kind == KIND_RUN];
+        int64_t node = -1;
+        for (size_t i = 0; i < n && !e->status; i++)
+            node = pairs_number(tree, (int32_t)(node + 1), s[i], e);
+        if (e->status) return e->status;
+        if (tree->at[node].last)
+            return fail(e, 1, "%s: expected marks spelt differently, found %u and %d alike. %s",
+                        name, (unsigned)tree->at[node].last - 1, id, HINT);
+        tree->at[node].last = (uint32_t)id + 1;
+    } else if (kind == KIND_TEXT) {
+        const size_t slot = token_slot(k, s, n);
+        if (t->slot[slot])
+            return fail(e, 1, "%s: expected tokens spelt differently, found %u and %d alike. %s",
+                        name, (unsigned)t->slot[slot] - 1, id, HINT);
+        t->slot[slot] = (uint32_t)id + 1;
+        uint32_t left, right;
+        for (size_t at = char_at(s, n, &left); t->cut == CUT_BESIDE && at < n && !e->status;
+             left = right) {
+            at += char_at(s + at, n - at, &right);
+            pairs_number(&t->beside, (int32_t)left, (int32_t)right, e);
+        }
+    }
+    if (n == 1 && kind == (t->cut == CUT_BESIDE ? KIND_BYTE : KIND_TEXT)) t->byte[s[0]] = id;
+    return e->status;
+}
+
+/* The tokens of a file: V kinds and lengths from `at` on, then `bytes` bytes of spellings. */
+static int tokens_read(Tokenizer *k, const unsigned char *at, size_t bytes, const char *name,
+                       Error *e) {
+    Published *t = k->published;
+    const int V = k->vocab;
+    k->start = grab((idx)V + 1, sizeof *k->start, e);
+    t->kind = grab(V, 1, e);
+    for (t->slots = 2; t->slots < 2 * (size_t)V;) t->slots *= 2;
+    t->slot = grab((idx)t->slots, sizeof *t->slot, e);
+    if (e->status || bytes_add(&k->pool, at + 3 * (size_t)V, bytes, e)) return e->status;
+    for (int b = 0; b < 256; b++) t->byte[b] = -1;
+    size_t used = 0;
+    for (int id = 0; id < V && !e->status; id++, at += 3) {
+        const size_t length = (size_t)number_at(at + 1, 2);
+        t->kind[id] = at[0];
+        if (at[0] >= KINDS_COUNT || length > TOKEN_LENGTH_MAX || length > bytes - used ||
+            (at[0] != KIND_NAME && length < 1) || (at[0] == KIND_BYTE && length > 1))
+            return fail(e, 1, "%s: expected token %d of 1 to %d bytes, found %zu of kind %d. %s",
+                        name, id, TOKEN_LENGTH_MAX, length, at[0], HINT);
+        used += length;
+        k->start[id + 1] = (uint32_t)used;
+        token_enter(k, id, name, e);
+    }
+    if (!e->status && used != bytes)
+        fail(e, 1, "%s: expected %zu bytes of spellings, found %zu. %s", name, bytes, used, HINT);
+    for (int b = 0; b < 256 && !e->status; b++) {
+        const bool spare = b == 0xC0 || b == 0xC1 || b > 0xF4;       /* never in UTF-8 */
+        if (t->byte[b] < 0 && spare) t->byte[b] = t->byte['?'];
+        if (t->byte[b] < 0)
+            fail(e, 1, "%s: expected a token for every byte, found none for 0x%02X. %s", name,
+                 (unsigned)b, HINT);
+    }
+    return e->status;
+}
+
+/* The merges of a file, n of them: two tokens of text, the one that both spell, and a rank. */
+static int merges_read(Tokenizer *k, const unsigned char *at, size_t n, const char *name,
+                       Error *e) {
+    Published *t = k->published;
+    t->made = grab((idx)n, sizeof *t->made, e);
+    for (size_t r = 0; r < n && !e->status; r++, at += 16) {
+        size_t length[3];
+        const unsigned char *s[3];
+        bool good = true;
+        uint64_t id[3];
+        for (int i = 0; i < 3; i++) {
+            id[i] = number_at(at + 4 * i, 4);
+            good = good && id[i] < (uint64_t)k->vocab && t->kind[id[i]] == KIND_TEXT;
+            if (good) s[i] = tokenizer_token(k, (int)id[i], &length[i]);
+        }
+        if (!good || length[0] + length[1] != length[2] || memcmp(s[0], s[2], length[0]) ||
+            memcmp(s[1], s[2] + length[0], length[1]))
+            return fail(e, 1, "%s: expected merge %zu to spell its two tokens, found %llu, %llu "
+                        "and %llu. %s", name, r, (unsigned long long)id[0],
+                        (unsigned long long)id[1], (unsigned long long)id[2], HINT);
+        const int64_t number = pairs_number(&k->merges, (int32_t)id[0], (int32_t)id[1], e);
+        if (number >= 0 && (size_t)number != r)
+            return fail(e, 1, "%s: expected merge %zu to be new, found the pair of merge %zu. %s",
+                        name, r, (size_t)number, HINT);
+        const uint64_t rank = number_at(at + 12, 4);
+        if (rank != r && (!r || rank != (uint64_t)t->made[r - 1].rank))
+            return fail(e, 1, "%s: expected merge %zu of rank %zu or the one before, found %llu. "
+                        "%s", name, r, r, (unsigned long long)rank, HINT);
+        t->made[r] = (Merge){.id = (int32_t)id[2], .rank = (int32_t)rank};
+    }
+    return e->status;
+}
+
+/* Frees what published_read took, also when it failed on the way. */
+static void published_close(Tokenizer *k) {
+    Published *t = k->published;
+    if (!t) return;
+    pairs_free(&t->marks[0]);
+    pairs_free(&t->marks[1]);
+    pairs_free(&t->beside);
+    pairs_free(&t->joins);
+    free(t->made);
+    free(t->kind);
+    free(t->slot);
+    free(t->classes);
+    free(t->combining);
+    free(t->folds);
+    free(t);
+}
+
+/* A tokenizer of a file of version 2. Nothing is believed before it is checked. */
+static int published_read(Tokenizer *k, const unsigned char *bytes, size_t n, const char *name,
+                          Error *e) {
+    if (n < PUBLISHED_HEAD + TOKENIZER_TAIL)
+        return fail(e, 1, "%s: expected a head of %d bytes, found %zu bytes. %s", name,
+                    PUBLISHED_HEAD, n, HINT);
+    uint32_t head[14];                  /* the 4-byte numbers up to PUBLISHED_HEAD */
+    for (int i = 0; i < 14; i++) head[i] = (uint32_t)number_at(bytes + 4 * i, 4);
+    const uint32_t flags = head[7], end = head[8], bos = head[9], vocab = head[3];
+    if (vocab < 1 || vocab > TOKENIZER_VOCAB_MAX || head[4] > PUBLISHED_MERGES_MAX)
+        return fail(e, 1, "%s: expected 1 to %d tokens and at most %d merges, found %u and %u. %s",
+                    name, TOKENIZER_VOCAB_MAX, PUBLISHED_MERGES_MAX, (unsigned)vocab,
+                    (unsigned)head[4], HINT);
+    if (tokenizer_sealed(bytes, n, published_size(bytes, vocab, head[4]), name, e))
+        return e->status;
+    if (head[5] < CUT_GPT2 || head[5] >= CUTS_COUNT || head[6] >= SPACES_COUNT ||
+        flags >= 4 || end >= vocab || (bos >= vocab && (bos != UINT32_MAX || flags & FLAG_BEGINS)))
+        return fail(e, 1, "%s: expected cuts, spaces, flags and ids that sink knows, found %u, %u, "
+                    "%u, %u and %u. %s", name, (unsigned)head[5], (unsigned)head[6],
+                    (unsigned)flags, (unsigned)end, (unsigned)bos, HINT);
+    Published *t = k->published = grab(1, sizeof *t, e);
+    if (!t) return e->status;
+    *t = (Published){.cut = (int)head[5], .space = (int)head[6], .whole = flags & FLAG_WHOLE,
+                     .begins = flags & FLAG_BEGINS, .n_classes = (int)head[10],
+                     .n_folds = (int)head[11], .n_combining = (int)head[12]};
+    k->vocab = (int)vocab;
+    k->blank = t->space > SPACE_NONE;
+    k->end = (int)end;
+    k->bos = bos < vocab ? (int)bos : -1;
+    k->fix = -1;
+    const unsigned char *at = bytes + PUBLISHED_HEAD;
+    ranges_read(&t->classes, t->n_classes, at, OTHER, name, e);
+    at += 12 * (size_t)t->n_classes;
+    if (!e->status) folds_read(t, at, name, e);
+    at += 16 * (size_t)t->n_folds;
+    if (!e->status) ranges_read(&t->combining, t->n_combining, at, 256, name, e);
+    at += 12 * (size_t)t->n_combining;
+    for (unsigned c = 0; c < 128; c++)
+        if (!e->status)
+            t->ascii[c] = (unsigned char)range_value(t->classes, t->n_classes, c, OTHER);
+    if (!e->status) tokens_read(k, at, head[13], name, e);
+    at += 3 * (size_t)vocab + head[13];
+    if (!e->status) merges_read(k, at, head[4], name, e);
+    at += 16 * (size_t)head[4];
+    k->hash = number_at(at, TOKENIZER_TAIL);
+    return e->status;
+}
+
+/* ---- 9.3  Normalising ----------------------------------------------------------------------- */
+
+/* A code point in UTF-8, a stray byte as itself. */
+static int utf8_add(Bytes *out, uint32_t code, Error *e) {
+    unsigned char b[4] = {(unsigned char)code};
+    size_t n = 1;
+    if (code >= 0x80 && code < CODE_BYTE) {
+        n = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+        for (size_t i = n; i-- > 1; code >>= 6) b[i] = (unsigned char)(0x80 | (code & 0x3F));
+        b[0] = (unsigned char)(0xF0u << (4 - n) | code);
+    }
+    return bytes_add(out, b, n, e);
+}
+
+static unsigned combining_class(const Published *t, int32_t code) {
+    return range_value(t->combining, t->n_combining, (uint32_t)code, 0);
+}
+
+/* Appends the canonical decomposition of a code point. A Hangul syllable has two or three parts by
+ * arithmetic: 19 x 21 x 28 of them from U+AC00 on. */
+static int decompose(const Published *t, uint32_t code, Ids *out, Error *e) {
+    int32_t part = (int32_t)code;
+    const Fold *f = fold_of(t, code);
+    if (code - HANGUL < HANGUL_COUNT) {
+        const int32_t s = (int32_t)code - HANGUL;
+        const int32_t parts[3] = {0x1100 + s / 588, 0x1161 + s % 588 / 28, 0x11A7 + s % 28};
+        return ids_add(out, parts, s % 28 ? 3 : 2, e);
+    }
+    if (!f) return ids_add(out, &part, 1, e);
+    part = (int32_t)f->second;
+    if (!decompose(t, f->first, out, e) && part) ids_add(out, &part, 1, e);
+    return e->status;
+}
+
+/* What two code points compose to, -1 when nothing. */
+static int32_t composed(const Published *t, int32_t left, int32_t right) {
+    const int32_t l = left - 0x1100, v = right - 0x1161, s = left - HANGUL, tail = right - 0x11A7;
+    if (l >= 0 && l < 19 && v >= 0 && v < 21) return HANGUL + (l * 21 + v) * 28;
+    if (s >= 0 && s < HANGUL_COUNT && s % 28 == 0 && tail > 0 && tail < 28) return left + tail;
+    const int64_t pair = pairs_find(&t->joins, left, right);
+    return pair < 0 ? -1 : (int32_t)t->folds[t->joins.at[pair].last - 1].code;
+}
+
+/* Puts a run of n marks in the order of their classes; equal ones stay as they stood. */
+static int marks_order(const Published *t, int32_t *run, size_t n, Ids *spare, Error *e) {
+    size_t place[257] = {0};
+    spare->size = 0;
+    if (ids_add(spare, run, n, e)) return e->status;
+    for (size_t i = 0; i < n; i++) place[combining_class(t, run[i]) + 1]++;
+    for (int k = 0; k < 256; k++) place[k + 1] += place[k];
+    for (size_t i = 0; i < n; i++) run[place[combining_class(t, spare->at[i])]++] = spare->at[i];
+    return 0;
+}
+
+/* Form NFC of decomposed code points, in place: marks into their order, then each composes with the
+ * last starter (class 0) unless a mark of its class or a later one, or another starter, is between.
+ * Unicode Standard Annex 15. */
+static int compose(Scratch *c, Error *e) {
+    const Published *t = c->tokenizer->published;
+    int32_t *codes = c->codes.at;
+    size_t n = c->codes.size, kept = 0, starter = SIZE_MAX;
+    for (size_t from = 0, to; from < n; from = to + 1) {
+        for (to = from; to < n && combining_class(t, codes[to]); to++) {}
+        if (to > from + 1 && marks_order(t, codes + from, to - from, &c->spare, e))
+            return e->status;
+    }
+    unsigned last = 0;
+    for (size_t i = 0; i < n; i++) {
+        const unsigned class = combining_class(t, codes[i]);
+        const bool near = starter != SIZE_MAX && (!last || last < class);
+        const int32_t made = near ? composed(t, codes[starter], codes[i]) : -1;
+        if (made >= 0) { codes[starter] = made; continue; }
+        if (!class) starter = kept;
+        last = class;
+        codes[kept++] = codes[i];
+    }
+    c->codes.size = kept;
+    return 0;
+}
+
+/* Appends n bytes of text to c->plain in form NFC. Nothing below U+0300 changes, unless one from
+ * there on follows: a stretch is one character and all of those after it. */
+static int nfc_add(Scratch *c, const unsigned char *text, size_t n, Error *e) {
+    for (size_t at = 0, from; at < n && !e->status;) {
+        uint32_t code;
+        for (from = at; at < n && text[at] < 0xCC; at++) {}      /* 0xCC begins U+0300 */
+        if (at < n && at > from) do at--; while (at > from && (text[at] & 0xC0) == 0x80);
+        if (bytes_add(&c->plain, text + from, at - from, e) || at == n) break;
+        c->codes.size = 0;
+        do {
+            at += char_at(text + at, n - at, &code);
+            decompose(c->tokenizer->published, code, &c->codes, e);
+        } while (at < n && text[at] >= 0xCC && !e->status);
+        if (!e->status) compose(c, e);
+        for (size_t i = 0; i < c->codes.size && !e->status; i++)
+            utf8_add(&c->plain, (uint32_t)c->codes.at[i], e);
+    }
+    return e->status;
+}
+
+/* Fills c->plain with a blank, and n bytes of text as step 2 above makes them. */
+static int normalise(Scratch *c, const unsigned char *text, size_t n, Error *e) {
+    const Published *t = c->tokenizer->published;
+    c->plain.size = 0;
+    if (bytes_add(&c->plain, " ", 1, e)) return e->status;
+    if (t->n_folds ? nfc_add(c, text, n, e) : bytes_add(&c->plain, text, n, e)) return e->status;
+    if (t->space == SPACE_PLAIN) return 0;
+    unsigned char *s = c->plain.at, *end = s + c->plain.size, *to = s;
+    while (s < end) {
+        const bool sign = end - s >= 3 && !memcmp(s, "\xE2\x96\x81", 3);     /* U+2581 */
+        *to++ = sign ? ' ' : *s;
+        s += sign ? 3 : 1;
+    }
+    c->plain.size = (size_t)(to - c->plain.at);
+    return 0;
+}
+
+/* ---- 9.4  Encoding -------------------------------------------------------------------------- */
+
+/* Room for a piece of n bytes. */
+static int scratch_room(Scratch *c, size_t n, Error *e) {
+    if (n <= c->room) return 0;
+    size_t room = c->room ? c->room : PIECE_MAX;
+    while (room < n) room *= 2;
+    if (n > INT32_MAX)
+        return fail(e, 1, "text: expected words of at most %ld bytes, found %zu. Try: text",
+                    (long)INT32_MAX, n);
+    free(c->link);
+    free(c->heap);
+    c->link = grab((idx)room, sizeof *c->link, e);
+    c->heap = grab((idx)room, 2 * sizeof *c->heap, e);
+    c->room = e->status ? 0 : room;
+    return e->status;
+}
+
+/* The heap's keys are rank << 32 | place, so that the lowest is what comes next. A merge takes its
+ * own key out and puts in two at most: 2 room keys are enough. */
+static void heap_add(Scratch *c, uint64_t key) {
+    size_t at = c->joins++;
+    for (; at && c->heap[(at - 1) / 2] > key; at = (at - 1) / 2)
+        c->heap[at] = c->heap[(at - 1) / 2];
+    c->heap[at] = key;
+}
+
+static uint64_t heap_take(Scratch *c) {
+    const uint64_t least = c->heap[0], key = c->heap[--c->joins];
+    size_t at = 0;
+    for (size_t next; (next = 2 * at + 1) < c->joins; at = next) {
+        if (next + 1 < c->joins && c->heap[next + 1] < c->heap[next]) next++;
+        if (c->heap[next] >= key) break;
+        c->heap[at] = c->heap[next];
+    }
+    c->heap[at] = key;
+    return least;
+}
+
+/* Notes whether symbol i and the next one are a merge. */
+static void link_join(Scratch *c, int32_t i) {
+    const Tokenizer *k = c->tokenizer;
+    Link *l = &c->link[i];
+    l->join = l->after < 0 ? -1 : (int32_t)pairs_find(&k->merges, l->id, c->link[l->after].id);
+    if (l->join >= 0) heap_add(c, (uint64_t)k->published->made[l->join].rank << 32 | (uint32_t)i);
+}
+
+/* A piece of n >= 1 bytes as symbols: its bytes, or characters; returns how many. */
+static int32_t piece_symbols(Scratch *c, const unsigned char *piece, size_t n) {
+    const Published *t = c->tokenizer->published;
+    int32_t count = 0;
+    for (size_t at = 0, length; at < n; at += length) {
+        int32_t id = -1;
+        uint32_t code;
+        length = 1;
+        if (t->cut == CUT_BESIDE) {
+            length = char_at(piece + at, n - at, &code);
+            id = token_find(c->tokenizer, piece + at, length);
+        }
+        for (size_t i = 0; i < (id < 0 ? length : 1); i++, count++)
+            c->link[count] = (Link){.id = id < 0 ? t->byte[piece[at + i]] : id,
+                                    .before = count - 1, .after = count + 1};
+    }
+    c->link[count - 1].after = -1;
+    return count;
+}
+
+/* Appends the ids of one piece of n >= 1 bytes to out: BPE in n log n steps. A key whose symbol has
+ * gone, or joins at another rank since, is passed over. */
+static int published_piece(Encoder *encoder, const unsigned char *piece, size_t n, Ids *out,
+                           Error *e) {
+    Scratch *c = encoder->scratch;
+    const Published *t = c->tokenizer->published;
+    const int32_t whole = t->whole ? token_find(c->tokenizer, piece, n) : -1;
+    if (whole >= 0) return ids_add(out, &whole, 1, e);
+    if (scratch_room(c, n, e)) return e->status;
+    const int32_t count = piece_symbols(c, piece, n);
+    c->joins = 0;
+    for (int32_t i = 0; i < count; i++) link_join(c, i);
+    while (c->joins) {
+        const uint64_t key = heap_take(c);
+        const int32_t i = (int32_t)(key & UINT32_MAX);
+        Link *l = &c->link[i];
+        if (l->join < 0 || (uint64_t)t->made[l->join].rank != key >> 32) continue;
+        Link *gone = &c->link[l->after];
+        l->id = t->made[l->join].id;
+        l->after = gone->after;
+        gone->join = -1;
+        if (l->after >= 0) c->link[l->after].before = i;
+        link_join(c, i);
+        if (l->before >= 0) link_join(c, l->before);
+    }
+    for (int32_t i = 0; i >= 0 && !e->status; i = c->link[i].after)
+        ids_add(out, &c->link[i].id, 1, e);
+    return e->status;
+}
+
+/* Looks for the first mark of a tree in n bytes: of those that begin there, the longest. Returns
+ * its length, 0 when there is none; *before is how many bytes come before it, *id its token. */
+static size_t mark_find(const Pairs *tree, const unsigned char *text, size_t n, size_t *before,
+                        int32_t *id) {
+    size_t best = 0;
+    *before = n;
+    for (size_t from = 0; tree->size && from < n && !best; from++) {
+        int64_t node = -1;
+        for (size_t at = from; at < n; at++) {
+            node = pairs_find(tree, (int32_t)(node + 1), text[at]);
+            if (node < 0) break;
+            if (!tree->at[node].last) continue;
+            best = at + 1 - from;
+            *before = from;
+            *id = (int32_t)tree->at[node].last - 1;
+        }
+    }
+    return best;
+}
+
+/* Steps 2 to 5 for a stretch of n >= 1 bytes between marks; `first`: it begins the text. */
+static int stretch_encode(Scratch *c, const unsigned char *text, size_t n, bool first, Ids *out,
+                          Error *e) {
+    const Published *t = c->tokenizer->published;
+    if (t->space == SPACE_PLAIN && !t->n_folds && !t->marks[1].size)
+        return pieces_encode(c->encoder, text, n, out, e);
+    if (normalise(c, text, n, e)) return e->status;
+    size_t at = t->space == SPACE_EACH ? 0 : 1;          /* the blank before the text, or not */
+    for (size_t length, before; at < c->plain.size && !e->status; at += before + length) {
+        unsigned char *run = c->plain.at + at;
+        int32_t id;
+        length = mark_find(&t->marks[1], run, c->plain.size - at, &before, &id);
+        /* what stands before the run has been encoded: its place may take a blank */
+        const bool blank = before && run[0] != ' ' &&
+                           (t->space == SPACE_ALWAYS || (t->space == SPACE_FIRST && first &&
+                                                         at == 1));
+        if (blank) run[-1] = ' ';
+        if (!pieces_encode(c->encoder, run - blank, before + blank, out, e) && length)
+            ids_add(out, &id, 1, e);
+    }
+    return e->status;
+}
+
+/* Appends the ids of a whole text to out. */
+static int published_encode(Encoder *encoder, const unsigned char *text, size_t n, Ids *out,
+                            Error *e) {
+    if (!encoder->scratch && !(encoder->scratch = grab(1, sizeof(Scratch), e))) return e->status;
+    Scratch *c = encoder->scratch;
+    c->tokenizer = encoder->tokenizer;
+    c->encoder = encoder;
+    for (size_t at = 0, length, before; at < n && !e->status; at += before + length) {
+        int32_t id;
+        length = mark_find(&c->tokenizer->published->marks[0], text + at, n - at, &before, &id);
+        if (before) stretch_encode(c, text + at, before, at == 0, out, e);
+        if (length) ids_add(out, &id, 1, e);
+    }
+    return e->status;
+}
+
+/* Frees an encoder's scratch. */
+static void published_done(Encoder *encoder) {
+    Scratch *c = encoder->scratch;
+    free(c->link);
+    free(c->heap);
+    bytes_free(&c->plain);
+    ids_free(&c->codes);
+    ids_free(&c->spare);
+    free(c);
+}
+
+static const TokenizerKind PUBLISHED_TOKENIZERS = {
+    .read = published_read, .close = published_close, .encode = published_encode,
+    .done = published_done, .cut = published_cut, .piece = published_piece};
+
+/* -------------------------------------------------------------------------------------------------
+ * 10  Tokenizers, read
  *
  * What a folder or a file holds, in the order in which it is looked for:
  *
@@ -1514,7 +2281,7 @@ static const Family *family_read(const Json *j, Settings *s, Error *e) {
  *   vocab.json, merges.txt       GPT-2's algorithm: OPT has no other
  *   any .bin                     llama2.c's: pieces and scores
  *
- * becomes the published kind of sink's tokenizer file (sink.c, chapter 8). Whatever would change
+ * becomes the published kind of sink's tokenizer file (9). Whatever would change
  * the ids of a text and has no counterpart there is refused by its name. tokenizer_config.json,
  * where the folder has it, says which tokens begin and end a text and whether one is put in front.
  *
@@ -1742,7 +2509,7 @@ static int joins_of_scores(Making *m, Error *e) {
     return e->status;
 }
 
-/* ---- 9.1  tokenizer.json -------------------------------------------------------------------- */
+/* ---- 10.1  tokenizer.json -------------------------------------------------------------------- */
 
 /* LLaMA-3's expression, as its file has it. */
 static const char LLAMA3_CUTS[] =
@@ -1927,7 +2694,7 @@ static int json_tokenizer(Making *m, const Json *j, Error *e) {
     return merges_listed(m, j, json_get(j, model, "merges"), e);
 }
 
-/* ---- 9.2  tokenizer.model, llama2.c's file, merges.txt --------------------------------------- */
+/* ---- 10.2  tokenizer.model, llama2.c's file, merges.txt --------------------------------------- */
 
 /* Protocol buffers: fields of a number and a wire type; what is asked for is of types 0 (a number
  * of 7-bit groups), 2 (bytes) and 5 (4 bytes), and 1 (8 bytes) is passed over. */
@@ -2101,7 +2868,7 @@ static int listed(Making *m, const Json *vocabulary, const Bytes *merges, const 
     return e->status;
 }
 
-/* ---- 9.3  The folder, and sink's file ------------------------------------------------------- */
+/* ---- 10.3  The folder, and sink's file ------------------------------------------------------- */
 
 /* Which tokens begin and end a text: what tokenizer_config.json says, else the file itself, else
  * the names that published models give them. config may be empty. */
@@ -2156,7 +2923,7 @@ static uint64_t folds_write(Bytes *out, Error *e) {
     return folds;
 }
 
-/* Appends the tokenizer as the file that chapter 8 of sink.c describes. */
+/* Appends the tokenizer as the file that section 9 describes. */
 static int making_write(const Making *m, Bytes *out, Error *e) {
     Bytes tables = {0}, tokens = {0}, merges = {0};
     const uint64_t classes = m->cut == CUT_BESIDE ? 0 :
@@ -2248,21 +3015,21 @@ static int tokenizer_named(const char *from, Bytes *out, Tokenizer *words, Error
 
 /* `hf tokenizer FROM --out FILE`. Prints a line. */
 static int import_tokenizer(const char *from, const char *out, Error *e) {
-    static const char *const CUT_NAMES[CUTS_COUNT] = {"sink", "gpt2", "llama3", "beside"};
+    static const char *const CUT_NAMES[CUTS_COUNT] = {NULL, "gpt2", "llama3", "beside"};
     Bytes file = {0};
     Tokenizer t;
     if (!tokenizer_named(from, &file, &t, e) && !file_ready(out, e) &&
         !file_write(out, file.at, file.size, e))
         printf("cut=%s vocabulary=%d merges=%zu end=%d begin=%d in_front=%s hash=%016llx out=%s\n",
-               CUT_NAMES[t.cut], t.vocab, t.merges.size, t.end, t.bos, t.begins ? "yes" : "no",
-               (unsigned long long)t.hash, out);
+               CUT_NAMES[t.published->cut], t.vocab, t.merges.size, t.end, t.bos,
+               t.published->begins ? "yes" : "no", (unsigned long long)t.hash, out);
     tokenizer_free(&t);
     bytes_free(&file);
     return e->status;
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 10  Import: a folder or a file as a model file of sink
+ * 11  Import: a folder or a file as a model file of sink
  *
  * Before a number is copied every tensor is accounted for: each that the family needs is there once
  * in its shape, and nothing is there that it does not know. Then they are copied, or only pointed
@@ -2512,7 +3279,7 @@ static const Family *published_open(Folder *f, Settings *s, const char *from, bo
 }
 
 /* A published model as the model file `out`; a folder, or a file of llama2.c. tokenizer: a file or
- * folder, NULL for the folder's own, which goes to `out`.tok. One that sink cannot be does not keep
+ * folder, "" for the folder's own, which goes to `out`.tok. One that sink cannot be does not keep
  * a model from being looked at with ids made elsewhere: it is told on stderr. Prints a line. */
 static int import_model(const char *from, const char *out, bool link, const char *tokenizer,
                         Error *e) {
@@ -2526,10 +3293,10 @@ static int import_model(const char *from, const char *out, bool link, const char
     Error own = {0};
     const Family *family = published_open(&f, &s, from, &one, e);
     path_make(words, e, "%s.tok", out);
-    if (!e->status && tokenizer) tokenizer_named(tokenizer, &file, &t, e);
+    if (!e->status && *tokenizer) tokenizer_named(tokenizer, &file, &t, e);
     else if (!e->status && !one && tokenizer_from(from, &file, &t, &own))
         fprintf(stderr, "hf: without its tokenizer: %s\n", own.text);
-    if (tokenizer || !one) s.data.bos = t.begins;
+    if (*tokenizer || !one) s.data.bos = t.published && t.published->begins;
     if (!e->status && !model_file_begin(&w, out, &s, t.hash, e)) {
         int tensors = w.list.n_tensors;
         idx count = w.list.count;
@@ -2548,12 +3315,213 @@ static int import_model(const char *from, const char *out, bool link, const char
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 11  HellaSwag, for sink eval --choices                                appendix B.3, Figure 10
+ * 12  Multiple choice                                                     appendix B.3, [FIG10]
  *
- * A question a line of JSON: activity_label, ctx_a, ctx_b, endings, label. The LM evaluation
- * harness reads it as the context "LABEL: CTX_A CTX_B", CTX_B with its first letter large and the
- * others small (here those of ASCII), and in every text " [title]" becomes ". ", what else stands
- * in [] is dropped, and two blanks become one. */
+ * A question is a context and a few endings, one of them right. An ending's log p is the sum of log
+ * p(token | all before it) over its tokens. The model's answer is the ending with the largest log p
+ * (acc), or with the largest log p per character (acc_norm): the rule of the LM evaluation harness
+ * for HellaSwag. Context and ending, joined by a blank, are encoded as one text, of which the
+ * tokens beyond as many as the context alone has are the ending's. Where that is longer than what
+ * the model was trained on, its last tokens are taken. The harness puts no bos before them by
+ * default: --no-bos.
+ *
+ * --choices FILE has a question a line, fields between tabs: the number of the right ending, from
+ * 0; the context; the endings. In a text \\t, \\n and \\\\ stand for a tab, a new line and a
+ * backslash.
+ *
+ * hf choices makes it of HellaSwag's own file, a question a line of JSON: activity_label, ctx_a,
+ * ctx_b, endings, label. The harness reads it as the context "LABEL: CTX_A CTX_B", CTX_B with its
+ * first letter large and the others small (here those of ASCII), and in every text " [title]"
+ * becomes ". ", what else stands in [] is dropped, and two blanks become one. */
+enum { ENDINGS_MOST = 9 };
+
+/* Strings that begin at text + field[..], the context first; `gold`, from 0, is right. */
+typedef struct Question { int gold, endings; size_t field[1 + ENDINGS_MOST]; } Question;
+typedef struct Choices { unsigned char *text; int n; Question *question; } Choices;
+
+static void choices_free(Choices *c) {
+    free(c->text);
+    free(c->question);
+    *c = (Choices){0};
+}
+
+/* Turns the field of n bytes at `from`, escapes undone, into a string at `to`; its length. */
+static size_t field_plain(unsigned char *to, const unsigned char *from, size_t n) {
+    size_t length = 0;
+    for (size_t i = 0; i < n; i++) {
+        unsigned char c = from[i], next = i + 1 < n ? from[i + 1] : 0;
+        bool escape = c == '\\' && (next == 't' || next == 'n' || next == '\\');
+        to[length++] = !escape ? c : next == 't' ? '\t' : next == 'n' ? '\n' : '\\';
+        i += escape;
+    }
+    to[length] = 0;
+    return length;
+}
+
+/* 1 with the number of the line that is none; on failure nothing is held. */
+static int choices_read(const unsigned char *p, size_t n, const char *name, Choices *out, Error *e) {
+    int lines = 1;
+    *out = (Choices){0};
+    for (size_t i = 0; i < n; i++) lines += p[i] == '\n';
+    out->text = grab((idx)n + lines + 1, 1, e);              /* every field grows by its end */
+    out->question = grab(lines, sizeof *out->question, e);
+    size_t at = 0;
+    for (int line = 1; !e->status && line <= lines; line++) {
+        Question *q = &out->question[out->n];
+        const unsigned char *end = n ? memchr(p, '\n', n) : NULL;
+        size_t size = end ? (size_t)(end - p) : n;
+        *q = (Question){.gold = -1, .endings = -1};
+        for (size_t from = 0, field; size && from <= size; from += field + 1) {
+            const unsigned char *tab = memchr(p + from, '\t', size - from);
+            field = (tab ? (size_t)(tab - p) : size) - from;
+            if (q->gold < 0) {
+                if (field != 1 || !isdigit(p[from])) break;
+                q->gold = p[from] - '0';
+            } else if (++q->endings > ENDINGS_MOST) break;
+            else {
+                q->field[q->endings] = at;
+                at += field_plain(out->text + at, p + from, field) + 1;
+            }
+        }
+        if (size && (q->endings < 2 || q->endings > ENDINGS_MOST || q->gold >= q->endings))
+            fail(e, 1, "%s:%d: expected the number of the right ending from 0, a context and 2 to "
+                 "%d endings between tabs, found another line. Try: hf choices FILE.jsonl --out %s",
+                 name, line, ENDINGS_MOST, name);
+        out->n += size > 0;
+        p += size + (end != NULL);
+        n -= size + (end != NULL);
+    }
+    if (!e->status && !out->n)
+        fail(e, 1, "%s: expected a question a line, found none. Try: hf choices FILE.jsonl --out "
+             "%s", name, name);
+    if (e->status) choices_free(out);
+    return e->status;
+}
+
+/* A context with one of its endings: `length` tokens from `at`, of which those from `scored` on
+ * have their probabilities read. */
+typedef struct Choice { size_t at; int length, scored; } Choice;
+
+/* Encodes a question's endings, one Choice each, behind ids. */
+static int choices_encode(Data *d, const Settings *s, const Choices *c, const Question *q, Ids *ids,
+                          Choice *out, int most, Error *e) {
+    const unsigned char *context = c->text + q->field[0];
+    const size_t size = strlen((const char *)context);
+    const int32_t bos = d->bos;
+    Ids alone = {0};
+    Bytes text = {0};
+    tokenizer_encode(&d->encoder, context, size, &alone, e);
+    for (int k = 0; k < q->endings && !e->status; k++) {
+        const char *ending = (const char *)c->text + q->field[1 + k];
+        size_t from = ids->size;
+        text.size = 0;
+        bytes_add(&text, context, size, e);
+        bytes_add(&text, " ", size > 0, e);
+        bytes_add(&text, ending, strlen(ending), e);
+        if (s->data.bos) ids_add(ids, &bos, 1, e);
+        tokenizer_encode(&d->encoder, text.at, text.size, ids, e);
+        int length = (int)(ids->size - from), scored = (int)alone.size + (s->data.bos ? 1 : 0);
+        int cut = length > most + 1 ? length - most - 1 : 0;
+        if (scored >= length) scored = length - 1;           /* the last token at least */
+        out[k] = (Choice){from + (size_t)cut, length - cut, scored > cut ? scored - cut : 1};
+        if (length < 2)
+            fail(e, 1, "--choices: expected endings of a token or more, found \"%.40s\". Try: "
+                 "--bos", ending);
+    }
+    ids_free(&alone);
+    bytes_free(&text);
+    return e->status;
+}
+
+/* The longest of n choices: tokens that are fed, all but the last. */
+static int choices_longest(const Choice *c, int n) {
+    int T = 1;
+    for (int i = 0; i < n; i++) if (c[i].length - 1 > T) T = c[i].length - 1;
+    return T;
+}
+
+/* log p of every choice, `batch` of them at a time. */
+static int choices_log_p(double *log_p, Model *m, const Choice *choice, int n, const Ids *tokens,
+                           const Settings *s, Error *e) {
+    Acts a = {0};
+    int most = choices_longest(choice, n), batch = evaluation_batch(m, n, most, e);
+    int *ids = grab(2 * (idx)batch * most, sizeof(int), e);
+    if (!e->status) acts_create(&a, m, batch, most, ACTS_ONE, e);
+    stream_begin(m, (n + batch - 1) / batch, true, s->quiet);
+    for (int from = 0; from < n && !e->status; from += batch) {
+        const Choice *c = &choice[from];
+        int B = n - from < batch ? n - from : batch, T = choices_longest(c, B);
+        int *targets = ids + (idx)B * T;
+        for (int b = 0; b < B; b++)                          /* what is short ends in token 0 */
+            for (int t = 0; t < T; t++) {
+                const bool fed = t < c[b].length - 1;
+                ids[b * T + t] = fed ? tokens->at[c[b].at + (size_t)t] : 0;
+                targets[b * T + t] = fed ? tokens->at[c[b].at + (size_t)t + 1] : 0;
+            }
+        model_forward(m, &a, ids, B, T);
+        model_loss(m, &a, targets, B, T, false, 1);
+        for (int b = 0; b < B; b++)
+            for (int t = c[b].scored - 1; t < c[b].length - 1; t++)
+                if (a.loss_row[(idx)b * T + t] >= 0)         /* -1 inside a prefix */
+                    log_p[from + b] -= a.loss_row[(idx)b * T + t];
+        model_fault(m, e);
+    }
+    stream_end(m);
+    acts_free(&a);
+    free(ids);
+    return e->status;
+}
+
+/* How many characters the harness counts: UTF-8 bytes that begin one. */
+static int characters(const char *text) {
+    int n = 0;
+    for (; *text; text++) n += ((unsigned char)*text & 0xC0) != 0x80;
+    return n;
+}
+
+/* Of the first --questions of --choices the share that m answers rightly, by log p and by log p a
+ * character. 1 for a file that cannot be read; 2 where d has no tokenizer. */
+typedef struct Chosen { int n; double acc, acc_norm; } Chosen;
+static int choices_answer(Chosen *out, Model *m, Data *d, const Settings *s, Error *e) {
+    const HfOwn *own = s->own;
+    Bytes file = {0};
+    Choices c = {0};
+    Ids ids = {0};
+    int n = 0, right[2] = {0};
+    *out = (Chosen){0};
+    if (!d->tokenizer.vocab)
+        return fail(e, 2, "--choices %s: expected a tokenizer to read it with, found ids alone. "
+                          "Try: --text FILE or --grammar FILE", own->choices);
+    if (!file_read(own->choices, &file, e))
+        choices_read(file.at, file.size, own->choices, &c, e);
+    bytes_free(&file);
+    if (own->questions && c.n > own->questions) c.n = own->questions;
+    Choice *choice = grab((idx)c.n * ENDINGS_MOST, sizeof *choice, e);
+    double *log_p = grab((idx)c.n * ENDINGS_MOST, sizeof *log_p, e);
+    for (int i = 0; i < c.n && !e->status; n += c.question[i++].endings)
+        choices_encode(d, s, &c, &c.question[i], &ids, choice + n, m->c.context, e);
+    if (!e->status) choices_log_p(log_p, m, choice, n, &ids, s, e);
+    for (int i = 0, at = 0; i < c.n && !e->status; at += c.question[i++].endings) {
+        const Question *q = &c.question[i];
+        int best[2] = {0};
+        double most[2] = {-INFINITY, -INFINITY};
+        for (int k = 0; k < q->endings; k++) {
+            int size = characters((const char *)c.text + q->field[1 + k]);
+            double is[2] = {log_p[at + k], log_p[at + k] / (size ? size : 1)};
+            for (int x = 0; x < 2; x++)
+                if (is[x] > most[x]) { most[x] = is[x]; best[x] = k; }
+        }
+        for (int x = 0; x < 2; x++) right[x] += best[x] == q->gold;
+    }
+    out->n = c.n;
+    out->acc = c.n ? (double)right[0] / c.n : 0;
+    out->acc_norm = c.n ? (double)right[1] / c.n : 0;
+    choices_free(&c);
+    ids_free(&ids);
+    free(choice);
+    free(log_p);
+    return e->status;
+}
 
 /* The harness's form of a text, added to out with a tab, a new line and a backslash escaped. */
 static void choice_text(Bytes *out, const char *from, size_t n, Error *e) {
@@ -2639,64 +3607,93 @@ static int import_choices(const char *path, const char *to, Error *e) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 12  Command line */
+ * 13  Command line: sink's verbs, and these */
 
-static const char USAGE[] =
-    "hf: published models for sink, and models of sink for Hugging Face's transformers.\n\n"
-    "  hf FOLDER --out MODEL [--link]\n"
-    "      a folder as downloaded: config.json, model.safetensors or its shards. gpt2, gpt_neox,\n"
-    "      opt, llama, mistral, jamba. --link: MODEL points into the files and holds no copy\n"
-    "  hf FILE.bin --out MODEL [--link] [--tokenizer FILE]\n"
-    "      a model of llama2.c\n"
-    "  hf tokenizer FOLDER|FILE --out FILE\n"
-    "      a tokenizer alone: tokenizer.json, tokenizer.model, vocab.json with merges.txt, or\n"
-    "      llama2.c's. With a model it is converted too, to MODEL.tok\n"
-    "  hf choices FILE.jsonl --out FILE\n"
-    "      HellaSwag as sink eval --choices reads it\n"
-    "  hf export MODEL FOLDER [--tokenizer FILE]\n"
-    "      a llama: config.json, model.safetensors, tokenizer.json and what goes with them. The\n"
-    "      tokenizer is the one that MODEL was trained with [tokenizer.bin]\n\n"
-    "Exit status: 0 done, 1 a file or the model, 2 wrong usage.\n";
+/* The standard error of a share p of n questions, as the harness states it. */
+static double share_error(double p, int n) { return n > 1 ? sqrt(p * (1 - p) / (n - 1)) : 0; }
 
-static int run(int argc, char **argv, Error *e) {
-    const char *tokenizer = NULL, *out = NULL, *words[3] = {"", "", ""};
-    bool link = false;
-    int n = 0;
-    for (int i = 1; i < argc; i++) {
-        const char **value = !strcmp(argv[i], "--tokenizer") ? &tokenizer
-                           : !strcmp(argv[i], "--out") ? &out : NULL;
-        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
-            fputs(USAGE, stdout);
-            return 0;
-        }
-        if (value) {
-            if (i + 1 == argc)
-                return fail(e, 2, "%s: expected a file, found none. Try: hf --help", argv[i]);
-            *value = argv[++i];
-        } else if (!strcmp(argv[i], "--link")) link = true;
-        else if (!strncmp(argv[i], "--", 2) || n == 3)
-            return fail(e, 2, "%.60s: a word too many. Try: hf --help", argv[i]);
-        else words[n++] = argv[i];
-    }
-    bool export = n && !strcmp(words[0], "export");
-    if (n == 3 && export && !out && !link)
-        return export_folder(words[1], words[2], tokenizer ? tokenizer : "tokenizer.bin", e);
-    if (n == 1 && !export && out) return import_model(words[0], out, link, tokenizer, e);
-    if (n == 2 && !strcmp(words[0], "tokenizer") && out && !link && !tokenizer)
-        return import_tokenizer(words[1], out, e);
-    if (n == 2 && !strcmp(words[0], "choices") && out && !link && !tokenizer)
-        return import_choices(words[1], out, e);
-    return fail(e, 2, "expected a folder and --out, or export, a model file and a folder. Try: hf "
-                      "gpt2 --out out/gpt2.model, or hf export out/model.ckpt out/llama");
+/* What eval measures besides: --choices. */
+static int choices_measure(Result *besides, Bytes *said, const Settings *s, Trainer *t, Error *e) {
+    const HfOwn *own = s->own;
+    Chosen x;
+    if (!own->choices[0] || choices_answer(&x, &t->m, &t->data, s, e)) return e->status;
+    bytes_print(said, e, "\n%d questions of %s: acc %.4f +- %.4f, acc_norm %.4f +- %.4f\n", x.n,
+                own->choices, x.acc, share_error(x.acc, x.n), x.acc_norm,
+                share_error(x.acc_norm, x.n));
+    result_add1(besides, "questions", x.n, e);
+    result_add1(besides, "acc", x.acc, e);
+    return result_add1(besides, "acc_norm", x.acc_norm, e);
 }
 
-#ifndef HF_NO_MAIN               /* .ci/fuzz.c has another entry */
+static int out_wanted(const Settings *s, const char *verb, Error *e) {
+    return s->out[0] ? 0 : fail(e, 2, "%s: expected --out FILE. Try: hf help %s", verb, verb);
+}
+
+static int verb_import(Settings *s, const char **words, int n, Error *e) {
+    const HfOwn *own = s->own;
+    if (n != 1)
+        return fail(e, 2, "expected a folder and --out, or a verb. Try: hf gpt2 --out "
+                          "out/gpt2.model, or hf help");
+    return out_wanted(s, "import", e) ? e->status
+         : import_model(words[0], s->out, own->link, own->tokenizer, e);
+}
+
+static int verb_export(Settings *s, const char **words, int n, Error *e) {
+    const HfOwn *own = s->own;
+    if (n != 2)
+        return fail(e, 2, "export: expected a model file and a folder. Try: hf export "
+                          "out/model.ckpt out/llama");
+    return export_folder(words[0], words[1], own->tokenizer[0] ? own->tokenizer : "tokenizer.bin",
+                         e);
+}
+
+static int verb_converts(Settings *s, const char **words, int n, const char *verb,
+                         int (*convert)(const char *from, const char *to, Error *e), Error *e) {
+    if (n != 1) return fail(e, 2, "%s: expected one file or folder. Try: hf help %s", verb, verb);
+    return out_wanted(s, verb, e) ? e->status : convert(words[0], s->out, e);
+}
+static int verb_tokenizer(Settings *s, const char **words, int n, Error *e) {
+    return verb_converts(s, words, n, "tokenizer", import_tokenizer, e);
+}
+static int verb_choices(Settings *s, const char **words, int n, Error *e) {
+    return verb_converts(s, words, n, "choices", import_choices, e);
+}
+
+#define OWN(field) offsetof(HfOwn, field)
+static const Option HF_OPTIONS[] = {
+    {"link", 'L', 'b', OWN(link), ON_OFF, "MODEL points into the published files, without a copy"},
+    {"tokenizer", 'K', 's', OWN(tokenizer), STRING("FILE"),
+     "of import instead of the folder's; of export the one it learnt with [tokenizer.bin]"},
+    {"choices", 'y', 's', OWN(choices), STRING("FILE"),
+     "acc and acc_norm of multiple choice (Figure 10); hf choices makes it of HellaSwag"},
+    {"questions", 'y', 'i', OWN(questions), "0", 1, 1 << 30, "N", "of these; default: all"},
+    {NULL, 0, 0, 0, NULL, 0, 0, NULL, NULL}};
+
+static const Verb HF_VERBS[] = {
+    {"import",    "FOLDER|FILE.bin",  "KLu",
+     "a model of Hugging Face's or llama2.c's as MODEL, --out, and its tokenizer as MODEL.tok.\n"
+     "    gpt2, gpt_neox, opt, llama, mistral and jamba. The word import may be left out",
+     verb_import, false},
+    {"export",    "MODEL FOLDER",     "K",
+     "a llama for transformers: config.json, model.safetensors, tokenizer.json", verb_export,
+     false},
+    {"tokenizer", "FOLDER|FILE",      "u",
+     "a tokenizer alone: tokenizer.json, tokenizer.model, vocab.json with merges.txt, llama2.c's",
+     verb_tokenizer, false},
+    {"choices",   "FILE.jsonl",       "u",
+     "HellaSwag as eval --choices reads it", verb_choices, false},
+    {NULL, NULL, NULL, NULL, NULL, false}};
+
+#ifndef HF_NO_MAIN               /* the tests and .ci/fuzz.c have another entry */
 int main(int argc, char **argv) {
-    Error e = {0};
-    run(argc, argv, &e);
-    if (!e.status && (fflush(stdout) || ferror(stdout)))
-        fail(&e, 1, "the output cannot be written. Try: free some space");
-    if (e.status) fprintf(stderr, "hf: %s\n", e.text);
-    return e.status;
+    HfOwn own;
+    const Program hf = {.name = "hf", .verbs = HF_VERBS, .options = HF_OPTIONS, .own = &own,
+                        .measure = choices_measure};
+    char *more[WORDS_MOST + 64] = {argv[0], "import"};
+    calm_threads(argv);
+    if (argc < 2 || argc > WORDS_MOST || argv[1][0] == '-' || verb_find(&hf, argv[1]))
+        return sink_main(&hf, argc, argv);
+    for (int i = 1; i < argc; i++) more[i + 1] = argv[i];    /* hf FOLDER --out MODEL */
+    return sink_main(&hf, argc + 1, more);
 }
 #endif

@@ -1409,7 +1409,7 @@ static int measure_map(Result *r, const HeadMap *map, Error *e) {
     return result_add(r, "map", m, map->T * map->S, e);
 }
 
-/* +grid, Figure 3: Sink_1 of natural sequences by their length and the threshold. */
+/* +grid, [FIG3]: Sink_1 of natural sequences by their length and the threshold. */
 static int measure_grid(Result *r, Model *m, const Data *d, const Settings *s, Error *e) {
     enum { LENGTHS = 4, STEPS = 9 };
     static const double eps[STEPS] = {0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5};
@@ -1454,7 +1454,7 @@ static int measure_swaps(Result *r, Model *m, const Data *d, const Settings *s, 
     return e->status;
 }
 
-/* +domains, Figure 9: the held documents of every corpus and domain that is at hand, a grammar or
+/* +domains, [FIG9]: the held documents of every corpus and domain that is at hand, a grammar or
  * a text of the folder `texts`: what `./sink eval MODEL --text FILE` prints of each. Where t was
  * trained on one of them, the documents that are measured are none that it has seen. */
 static int measure_domains(Result *r, Trainer *t, const Experiments *x, const char *texts,

@@ -397,7 +397,7 @@ static void measure_swaps__by_hand(Test *t) {
     scratch_close();
 }
 
-/* Figure 3: alpha_1 of every sequence by hand, and the share of heads and sequences above eps. */
+/* [FIG3] alpha_1 of every sequence by hand, and the share of heads and sequences above eps. */
 static void measure_grid__by_hand(Test *t) {
     enum { N = 13, H = 8, MOST = 32 };
     Settings s;
@@ -452,7 +452,7 @@ static void measure_grid__by_hand(Test *t) {
     scratch_close();
 }
 
-/* Figure 9: of each corpus and domain that is at hand what an evaluation on it says; what is not at
+/* [FIG9] of each corpus and domain that is at hand what an evaluation on it says; what is not at
  * hand has no numbers, and another text than the table's is one line. */
 static void measure_domains__by_hand(Test *t) {
     static const char *const TEXT = "corpus tale tale.txt 0\n"
