@@ -2859,6 +2859,13 @@ static void distance_bias__tables(Test *t) {
 /* -------------------------------------------------------------------------------------------------
  * 3.5  Activations and the kernel phi */
 
+/* One number through the ffn's activation. */
+static double activate(int act, double x) {
+    real in = (real)x, out;
+    ACTS[act](1, &in, &out, NULL);
+    return (double)out;
+}
+
 /* [T11] Against libm's formulas on a grid, and at 1 against numbers from tables of the error
  * function. */
 static void activate__formulas(Test *t) {
