@@ -375,8 +375,6 @@ int  position_bucket(idx distance);
 double rope_frequency(const Config *c, int pair);
 /* the mask, rows and keys counted from 0 */
 bool visible(const Config *c, int l, idx i, idx j);
-/* for tests: the ffn's activation */
-double activate(int act, double x);
 
 /* -------------------------------------------------------------------------------------------------
  * 5  Loss, AdamW, schedule */
