@@ -9677,6 +9677,57 @@ static void settings_parse__order(Test *t) {
 /* -------------------------------------------------------------------------------------------------
  * 16.2  The program itself: ./sink, run as a user runs it */
 
+/* Every variant is listed with its flags; every verb, and every flag of a verb, has its help. A verb
+ * of a companion is named with the program that has it. */
+static void sink__pages(Test *t) {
+    Ran r, again;
+    if (no_binary(t)) return;
+    scratch_open();
+    if (!sink_does(t, "list", &r)) return;
+    for (const Variant *v = VARIANTS; v->name; v++) {
+        char line[400];
+        snprintf(line, sizeof line, "\n%s ", v->name);
+        const char *at = strstr((const char *)r.out.at, line),
+                   *end = at ? strchr(at + 1, '\n') : NULL,
+                   *flags = at ? strstr(at, v->flags) : NULL;
+        fact(t, end && flags && flags < end, "sink list has no %s with %s", v->name, v->flags);
+    }
+    fact(t, strstr((const char *)r.out.at, "\n  data/story.grammar ") &&
+            strstr((const char *)r.out.at, "\n  data/log.grammar "), "sink list has no grammars");
+    ran_free(&r);
+    if (!sink_does(t, "help", &r) || !sink_does(t, "", &again)) return;
+    fact(t, again.out.size == r.out.size && !memcmp(again.out.at, r.out.at, r.out.size),
+         "sink alone says something else");
+    for (const Verb *v = VERBS; v->name; v++) {
+        char line[60], words[40];
+        Ran of;
+        snprintf(line, sizeof line, "\n  %s ", v->name);
+        snprintf(words, sizeof words, "help %s", v->name);
+        fact(t, strstr((const char *)r.out.at, line) != NULL, "sink help has no %s", v->name);
+        if (!sink_does(t, words, &of)) return;
+        for (const Option *o = OPTIONS; o->flag; o++) {
+            snprintf(line, sizeof line, "\n  --%s ", o->flag);
+            bool here = strstr((const char *)of.out.at, line) != NULL,
+                 mine = option_find(o->flag, v->groups) != NULL;
+            fact(t, here == mine, "sink %s: --%s is %s", words, o->flag,
+                 here ? "there" : "missing");
+        }
+        ran_free(&of);
+    }
+    ran_free(&r);
+    ran_free(&again);
+    for (int i = 0; i < 7; i++) {            /* what only a training has */
+        static const char *const OF_TRAINING[] = {"lr", "batch", "steps", "log", "out", "toy",
+                                                  "data-tokens"};
+        fact(t, !option_find(OF_TRAINING[i], verb_among(VERBS, "eval")->groups),
+             "sink eval takes --%s", OF_TRAINING[i]);
+    }
+    sink_fails(t, "report", 2, "report is a verb of paper. Try: cc -O3 data/paper.c -o paper -lm");
+    sink_fails(t, "export", 2, "export is a verb of hf. Try: cc -O3 data/hf.c -o hf -lm");
+    sink_fails(t, "gemm", 2, "gemm is a verb of bench. Try: cc -O3 data/bench.c -o bench -lm");
+    scratch_close();
+}
+
 static void sink__wrong_usage(Test *t) {
     static const char *const ROWS[][2] = {
         {"nobody", "no verb 'nobody'"},
@@ -10544,6 +10595,7 @@ static const TestEntry TESTS[] = {
     {"option_text__round_trip", option_text__round_trip},
     {"settings_parse__words", settings_parse__words},
     {"settings_parse__order", settings_parse__order},
+    {"sink__pages", sink__pages},
     {"sink__wrong_usage", sink__wrong_usage},
     {"sink__wrong_files", sink__wrong_files},
     {"sink__survey", sink__survey},
