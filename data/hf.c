@@ -35,6 +35,7 @@
  * against sink's; the tests named hf__ in test_sink.c run this program and read its files back. */
 #define SINK_NO_MAIN
 #include "../sink.c"
+#include "pages.c"
 #include "unicode.h"
 
 #include <ctype.h>
@@ -3687,7 +3688,7 @@ static const Verb HF_VERBS[] = {
 #ifndef HF_NO_MAIN               /* the tests and .ci/fuzz.c have another entry */
 int main(int argc, char **argv) {
     HfOwn own;
-    const Program hf = {.name = "hf", .verbs = HF_VERBS, .options = HF_OPTIONS, .own = &own,
+    const Program hf = {.name = "hf", .verbs = HF_VERBS, .options = HF_OPTIONS, .own = &own, .page = report_write,
                         .measure = choices_measure};
     char *more[WORDS_MOST + 64] = {argv[0], "import"};
     calm_threads(argv);
