@@ -2819,7 +2819,6 @@ struct Page {
 static const char *const SCHEMES[] =
     {"none", "relative", "alibi", "t5", "rotary", "absolute", "learned"};
 enum { INSIDE = 5 };
-_Static_assert(sizeof SCHEMES / sizeof *SCHEMES == POS_ROWS, "SCHEMES lacks a row of positions");
 
 /* Operations of Table 15. */
 #define SIGMOID_1 "--sim sigmoid --normalizer one "
@@ -2960,6 +2959,8 @@ static const StateRow STATE_ROWS[] = {
     {"another first token",       NULL,                                    0, 0, 0, ""},
 };
 enum { N_STATE_ROWS = (int)(sizeof STATE_ROWS / sizeof *STATE_ROWS) };
+_Static_assert(POS_ROWS == 7 && KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4
+               && EXTRA_ROWS == 5, "a new row of an axis: add it to SCHEMES or STATE_ROWS");
 
 /* W_K = gain W_Q in every block: s(0) = gain |q|^2 / sqrt(D) is then positive. */
 static void keys_from_queries(Model *m, double gain) {
@@ -10283,23 +10284,11 @@ static void page_line(Page *p, const char *reference, const char *text, double x
     fprintf(p->out, "\n");
 }
 
-/* The rows of the axes of attention that a row of the table has: one bit for each. */
-static unsigned axes_met(const StateRow *r, Error *e) {
-    Config c;
-    if (!r->flags || config_from_flags(&c, r->flags, e)) return 0;
-    int extra = KERNEL_ROWS, sim = extra + EXTRA_ROWS, normalizer = sim + SIM_ROWS;
-    return 1u << c.kernel | 1u << (extra + c.extra) | 1u << (sim + c.sim)
-         | 1u << (normalizer + c.normalizer);
-}
-enum { EVERY_ROW = (1 << (KERNEL_ROWS + EXTRA_ROWS + SIM_ROWS + NORMALIZER_ROWS)) - 1 };
-
 static void check_states(Page *p) {
     fprintf(p->out, " %29s none  rel. alibi    t5  rot.  abs. learn.  = worst    alone  x least\n",
             "");
-    unsigned rows = 0;
     for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS && !p->e->status; r++) {
         double worst = 0, alone = 0, least = INFINITY;
-        rows |= axes_met(r, p->e);
         fprintf(p->out, " %-28s", r->name);
         for (int x = 0; x < POS_ROWS; x++) {
             double spread, single;
@@ -10317,9 +10306,6 @@ static void check_states(Page *p) {
     fprintf(p->out, " = they agree with each other and with the token alone, to %.1e (%.0e where Z "
             "holds 1e-8)\n x they part by %.0e or more              ! neither, or the wrong one\n",
             STATES, STATES + EPS_IN_Z, APART);
-    if (!p->e->status && rows != EVERY_ROW)
-        fail(p->e, 1, "check: expected every row of every axis in STATE_ROWS, found one without. "
-             "Try: a line for it there");
 }
 
 /* The last line, and the page's status. */
@@ -10475,28 +10461,23 @@ void checks_list(FILE *out) {
         fprintf(out, "  %-9s %s\n", CHECKS[n].name, CHECKS[n].heading);
 }
 
-static void check_run(Page *p, const Check *c) {
-    const char *on = p->colour ? "\033[1m" : "", *off = p->colour ? "\033[0m" : "";
-    bool lines = c->more != check_states;
-    p->check = c;
-    fprintf(p->out, "\n%s%-9s%-*s%s%s\n", on, c->name, lines ? 51 : 0, c->heading, off,
-            lines ? " measured    bound" : "");
-    for (const Line *l = c->lines; l && l->measure && !p->e->status; l++) page_measure(p, l);
-    if (c->more && !p->e->status) c->more(p);
-}
-
 int checks_run(const char *name, FILE *out, bool colour, Error *e) {
     Page p = {.out = out, .colour = colour, .e = e};
     int ran = 0, threads = workers();
     set_workers(1);                                          /* toys are too small to share */
     for (int i = 0; i < N_CHECKS && !e->status; i++) {
-        if (name && strncmp(CHECKS[i].name, name, strlen(name))) continue;
+        const Check *c = p.check = &CHECKS[i];
+        bool lines = c->more != check_states;
+        if (name && strncmp(c->name, name, strlen(name))) continue;
         if (!ran++)
             fprintf(out, "What the paper states, measured on toy models; %s build, eps = %.1e\n"
                     " holds: within the bound, or the number stated   fails as it must: a control\n"
                     " refuted as printed: here is a counterexample    WRONG: anything else\n",
                     sizeof(real) == sizeof(double) ? "double" : "float", REAL_EPS);
-        check_run(&p, &CHECKS[i]);
+        fprintf(out, "\n%s%-9s%-*s%s%s\n", colour ? "\033[1m" : "", c->name, lines ? 51 : 0,
+                c->heading, colour ? "\033[0m" : "", lines ? " measured    bound" : "");
+        for (const Line *l = c->lines; l && l->measure && !e->status; l++) page_measure(&p, l);
+        if (c->more && !e->status) c->more(&p);
     }
     for (int i = 0; i < 4; i++) toy_free(&p.toy[i]);
     set_workers(threads);
