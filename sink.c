@@ -2421,9 +2421,8 @@ double gradient_norm(const Model *m, const Tensor **bad) {
  * (1 + sum)/(T+1), which passes 0.3 from a mean of 0.289 over 64 rows on. It also sums over all
  * rows, where the paper sums over i >= k. That differs inside a prefix, whose rows see ahead.
  *
- * Beside the maps: measure_stream and measure_layer take the norms of Figures 2, 7 and 8 [FIG7],
- * norm_ratio their ratios, measure_angles the angles of Figure 2 [FIG2].
- *
+ * The definitions come first: sink_alpha, sinks_sink, norm_ratio. Then sinks_measure and what it
+ * takes from a forward: the maps, the norms of Figures 7 and 8, the angles of Figure 2.
  * `sink check prop1` and `metric` hold alpha and Sink against closed forms; test_sink.c has
  * sink_alpha__* and sinks__*.
  */
@@ -2449,6 +2448,23 @@ void sink_alpha(const Config *c, int T, int rows, const real *m, double *alpha) 
     }
 }
 
+/* [M2] Sink_k^eps of a column, 0 .. S-1, at threshold eps[x], in 0..1: the mean over heads of the
+ * share of sequences. The paper's Sink_1 is the column of token 1 (config_column_first), its Sink_*
+ * that of * or x* (config_column_star). */
+double sinks_sink(const Sinks *s, int column, int x) {
+    double sum = 0;
+    int LH = s->L * s->H;
+    for (idx i = 0; i < LH; i++) sum += s->over[(x * LH + i) * s->S + column];
+    return sum / s->heads;
+}
+
+/* [M1] of a column, averaged over layers, heads and sequences: no threshold. */
+double sinks_alpha(const Sinks *s, int column) {
+    double sum = 0;
+    for (idx i = 0; i < s->L * s->H; i++) sum += s->alpha[i * s->S + column];
+    return sum / s->heads;
+}
+
 /* alpha_1 if every row spread its weight evenly over what it sees, averaged over layers:
  *
  *   causal        H_T / T                           0.0741 at T = 64
@@ -2469,6 +2485,27 @@ double sink_uniform(const Config *c, int T) {
     return sum / config_attending(c) / T;
 }
 
+/* [FIG7] [FIG8] [FIG29] Norm of the first row (x*'s when there is one) over the mean of the others, for
+ * norms [N]. Their captions say t != 0 for the others and mean t != 1. The norms are averaged over
+ * sequences before the ratio is taken. 1 when there are no others, or all are 0. */
+double norm_ratio(const double *norms, idx N) {
+    double sum = 0;
+    for (idx n = 1; n < N; n++) sum += norms[n];
+    return N > 1 && sum > 0 ? norms[0] / (sum / (double)(N - 1)) : 1;
+}
+
+/* The largest ratio over the outputs of the blocks, l = 1 .. L. The paper finds massive activations
+ * where weights are non-negative and sum to 1 (Figure 8 left), none for sigmoid without
+ * normalisation (Figure 8 middle), nor with K or KV biases (Figure 7 middle). */
+double sinks_ratio(const Sinks *s) {
+    double most = 0;
+    for (int l = 1; l <= s->L; l++) {
+        double ratio = norm_ratio(s->hnorm + l * s->N, s->N);
+        if (ratio > most) most = ratio;
+    }
+    return most;
+}
+
 /* Room to measure up to `batch` sequences of T tokens at a time, sums at 0, at n_eps <= EPS_MOST
  * thresholds, of which eps[0] is the one that is quoted. maps holds two maps [batch,H,N,S], of the
  * weights and of m, one block's at a time. On failure nothing is held. */
@@ -2485,7 +2522,7 @@ int sinks_create(Sinks *s, const Config *c, int T, int batch, const double *eps,
     double **fields[] = {&s->alpha, &s->over,  &s->entropy, &s->mass,   &s->hnorm,  &s->prenorm,
                          &s->qnorm, &s->knorm, &s->vnorm,   &s->cosine, &s->product};
     idx sizes[] = {L * H * S, n_eps * L * H * S, L * H, L * H, (L + 1) * N, L * N,
-                   L * N,     L * N,         L * N, 2 * L * H, 2 * L * H};
+                   L * N,     L * N,             L * N, 2 * L * H, 2 * L * H};
     for (int i = 0; i < 11; i++) s->n_sums += sizes[i];
     s->sums = grab(s->n_sums, sizeof(double), e);
     s->probe = grab(L, sizeof(Probe), e);
@@ -2512,7 +2549,14 @@ bool sinks_attends(const Sinks *s, int l) {
 }
 
 /* |x|, for x [n]: the l2 norm of sections 3.1 and 7. */
-static double length(idx n, const real *x) { return sqrt((double)vec_dot(n, x, x)); }
+static double length(idx n, const real *x) {
+    return sqrt((double)vec_dot(n, x, x));
+}
+
+/* The mean of |x_h|, for x [n,D]. */
+static void add_lengths(double *to, idx n, idx D, const real *x) {
+    for (idx h = 0; h < n; h++) *to += length(D, x + h * D) / (double)n;
+}
 
 /* The maps of one head in one sequence, m and weight [N,S]; lh = l H + h. Adds:
  *
@@ -2616,14 +2660,11 @@ static void measure_stream(Sinks *s, const real *h, int l, int B, int C) {
 static void measure_massive(Sinks *s, idx b, int C) {
     idx n = s->N * C;
     real *h = s->extreme + b * n;                            /* [N,C]; in the end |h|, rising */
-    if (!isfinite((double)vec_sum(n, h))) {                  /* a model that has diverged */
-        s->massive = s->median = NAN;
-        return;
-    }
-    for (idx j = 0; j < n; j++) h[j] = real_abs(h[j]);
-    qsort(h, (size_t)n, sizeof(real), by_size);
-    s->massive += (double)h[n - 1];
-    s->median += (double)h[n / 2];
+    bool finite = isfinite((double)vec_sum(n, h));           /* else the model has diverged */
+    for (idx j = 0; finite && j < n; j++) h[j] = real_abs(h[j]);
+    if (finite) qsort(h, (size_t)n, sizeof(real), by_size);
+    s->massive += finite ? (double)h[n - 1] : NAN;
+    s->median += finite ? (double)h[n / 2] : NAN;
 }
 
 /* [FIG7] [FIG8] All that is read inside block l, from 0, in sequence b, while its activations are
@@ -2634,7 +2675,7 @@ static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l,
     const Config *c = &m->c;
     const LayerActs *la = &a->layer[l];
     idx N = s->N, C = c->dim, D = c->head_dim, H = c->heads, K = c->kv_heads;
-    idx map = N * s->S, row0 = b * N, at = l * N;
+    idx map = N * s->S;
     if (!config_attends(c, l)) H = K = 0;                    /* no q, k, v: |s2| alone */
     for (int h = 0; h < H; h++) {
         idx head = (b * H + h) * map;
@@ -2642,14 +2683,11 @@ static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l,
         measure_angles(s, c, la, b, l, h);
     }
     for (idx n = 0; n < N; n++) {
-        idx row = row0 + n;
-        s->prenorm[at + n] += length(C, la->s2 + row * C);
-        for (int h = 0; h < H; h++)
-            s->qnorm[at + n] += length(D, la->q + (row * H + h) * D) / (double)H;
-        for (int h = 0; h < K; h++) {
-            s->knorm[at + n] += length(D, la->k + (row * K + h) * D) / (double)K;
-            s->vnorm[at + n] += length(D, la->v + (row * K + h) * D) / (double)K;
-        }
+        idx row = b * N + n, at = l * N + n;
+        s->prenorm[at] += length(C, la->s2 + row * C);
+        add_lengths(&s->qnorm[at], H, D, la->q + row * H * D);
+        add_lengths(&s->knorm[at], K, D, la->k + row * K * D);
+        add_lengths(&s->vnorm[at], K, D, la->v + row * K * D);
     }
 }
 
@@ -2690,43 +2728,6 @@ void sinks_finish(Sinks *s) {
     s->loss /= n;
 }
 
-/* [M2] Sink_k^eps of a column, 0 .. S-1, at threshold eps[x], in 0..1: the mean over heads of the
- * share of sequences. The paper's Sink_1 is the column of token 1 (config_column_first), its Sink_*
- * that of * or x* (config_column_star). */
-double sinks_sink(const Sinks *s, int column, int x) {
-    double sum = 0;
-    int LH = s->L * s->H;
-    for (idx i = 0; i < LH; i++) sum += s->over[(x * LH + i) * s->S + column];
-    return sum / s->heads;
-}
-
-/* [M1] of a column, averaged over layers, heads and sequences: no threshold. */
-double sinks_alpha(const Sinks *s, int column) {
-    double sum = 0;
-    for (idx i = 0; i < s->L * s->H; i++) sum += s->alpha[i * s->S + column];
-    return sum / s->heads;
-}
-
-/* [FIG7] [FIG8] [FIG29] Norm of the first row (x*'s when there is one) over the mean of the others, for
- * norms [N]. Their captions say t != 0 for the others and mean t != 1. The norms are averaged over
- * sequences before the ratio is taken. 1 when there are no others, or all are 0. */
-double norm_ratio(const double *norms, idx N) {
-    double sum = 0;
-    for (idx n = 1; n < N; n++) sum += norms[n];
-    return N > 1 && sum > 0 ? norms[0] / (sum / (double)(N - 1)) : 1;
-}
-
-/* The largest ratio over the outputs of the blocks, l = 1 .. L. The paper finds massive activations
- * where weights are non-negative and sum to 1 (Figure 8 left), none for sigmoid without
- * normalisation (Figure 8 middle), nor with K or KV biases (Figure 7 middle). */
-double sinks_ratio(const Sinks *s) {
-    double most = 0;
-    for (int l = 1; l <= s->L; l++) {
-        double ratio = norm_ratio(s->hnorm + l * s->N, s->N);
-        if (ratio > most) most = ratio;
-    }
-    return most;
-}
 /* =================================================================================================
  * 7  The propositions, executable                        Appendix B.1 and C.4; sections 3.1, 3.2, 7
  *
