@@ -749,11 +749,10 @@ void model_init(Model *m, int init, uint64_t seed) {
  *   MHSA   3.3 W_Q, W_K, W_V -> 3.4 rotation -> 3.5 phi -> 3.6, 3.7 attention -> 3.8 heads, W_O
  *   FFN    3.9        norms   3.2        before the first block   3.1 embedding
  *
- * Rows (tokens) meet in 3.7 and nowhere else. Each operator stands under one heading: the equation,
- * the derivation, the numerics. dw is the gradient of the loss by w, of w's shape. A forward
- * overwrites its output. A backward adds to the gradients of its parameters, and says of its
- * input's gradient whether it adds (dx +=) or overwrites (dx =). Above a step of a backward stands
- * the line of the forward that it differentiates.
+ * Rows (tokens) meet in 3.7 and nowhere else. dw is the gradient of the loss by w, of w's shape. A
+ * forward overwrites its output. A backward adds to the gradients of its parameters, and says of
+ * its input's gradient whether it adds (dx +=) or overwrites (dx =). Above a step of a backward
+ * stands the line of the forward that it differentiates.
  *
  * Loops marked PARALLEL own what they write, so the bits do not depend on the number of threads. A
  * sum over rows (a gain, a bias, an embedding) is therefore shared out by columns, not by rows: a
@@ -769,17 +768,13 @@ void model_init(Model *m, int init, uint64_t seed) {
  * or 0: then the position enters the scores only (3.4), or nowhere (NoPE). Appendix B.1 draws its
  * line here. Without P a repeated token starts from equal states and, under softmax, keeps them in
  * all blocks; with P it does not. So Table 1 has on repeated tokens a Sink_1 of 62.28 in GPT2-XL,
- * whose P is learned, and 0.00 in LLaMA3-8B (rotary).
- *
- * Positions count from 0, as in the authors' code; the paper counts from 1. x*, when present,
- * stands at 0 and gets a p_0 like a token; the tokens move up by one.
+ * whose P is learned, and 0.00 in LLaMA3-8B (rotary). Positions count from 0, x* included, as in
+ * the authors' code; the paper counts from 1.
  *
  * Backward. h is linear in everything, so with dh_n given, summed over the sequences:
  *   dp_n     += dh_n        a row of the learned table         dx* += dh_0       where there is x*
  *   dwte[id] += dh_n        over all n that hold id; other ids get 0
  *   with W_in:  e = wte[id], h = e W_in + p:    dW_in += e^T dh    de = dh W_in^T    dwte[id] += de
- *
- * Tests: embed_forward__rows, embed_forward__absolute, embed_forward__edited.
  */
 
 enum {
@@ -878,8 +873,7 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
  * The paper's LN is an RMSNorm with a gain that starts at 1, no bias, and eps = 1e-5 inside the
  * root. A norm forgets its row's length. So the massive h_1 of section 3.1 is as long as the other
  * rows once divided by its RMS: its few huge channels stay, the rest shrink, and its key lies
- * elsewhere than theirs. Under post-norm every block ends in a norm, and Figure 7 (left) finds the
- * massive row before it.
+ * elsewhere than theirs.
  *
  * Backward, through the normalised row n_c = (x_c - mu) r: y_c = g_c n_c + b_c, so dn_c = g_c dy_c.
  * With v = mean_k (x_k - mu)^2 and r = (v + eps)^(-1/2):
@@ -893,9 +887,7 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
  *   dx_c += r (dn_c - mean dn - n_c mean(dn n))           the middle term only for LayerNorm
  *   dg_c += sum over rows of dy_c n_c      db_c += sum over rows of dy_c
  *
- * The variance is taken from x - mu in a second pass: no difference of large squares. A row of
- * zeros gives y = b, since r is then 1/sqrt(eps). Kept: stat [rows,2], mu and r, and the rows x.
- * Tests: norm_forward__by_hand, norm_forward__invariances.
+ * The variance is taken in a second pass: no difference of large squares. A row of zeros gives b.
  */
 
 /* One row: y = g (x - mu) r + b, for x, y, g, b [C], b NULL for RMSNorm. stat [2] becomes mu, r. */
@@ -1027,7 +1019,6 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
  * R_i^T R_j = R_(j-i) (appendix A), so <R_i q, R_j k> = <q, R_(j-i) k> sees the distance alone. For
  * one pair, with q at angle a and k at angle b, that is |q| |k| cos(b - a + (j-i) w_c). Lengths do
  * not change: hence |z_ij| <= |q||k|/sqrt(D), the xi of Proposition 4 (whose proof omits the root).
- * Of the paper's 48 pairs the first goes round once in 6.3 tokens, the last in 51,862.
  *
  *   dims of a head, r = 8    0   1   2   3   4   5   6   7
  *   half-split    pair       0   1   2   3   0   1   2   3     (c, c + r/2): the authors' code
@@ -1038,7 +1029,7 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
  * Backward: x' = R_n x, so dx = R_n^T dx' = R_(-n) dx': the same loop with the sine negated.
  *
  * Relative [E6], T5 and ALiBi [E7] add an attention bias b_h(i-j) to the score, after the division
- * by sqrt(D):
+ * by sqrt(D); a key ahead of its query, inside a prefix, counts as distance 0:
  *   relative   b(n) = bucket(n): the number itself, fixed, one for all heads, and growing with the
  *              distance, as the authors' code has it (F3)
  *   t5         b_h(n) = rel[bucket(n), h], learned and shared by all layers
@@ -1049,23 +1040,13 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
  * farthest key: above the threshold 0.3 with nothing learned. So Proposition 2 fails there (7), and
  * some of Table 3's row "Relative" (35.53, loss 5.45) may be the bias itself.
  *
- * Tabulated by j - i, a row of scores adds a run of consecutive numbers; here N = 4, row i = 2:
- *
- *   u            0     1     2     3     4     5     6           b[u] = b_h(N-1-u)
- *   j - i       -3    -2    -1     0     1     2     3
- *   distance     3     2     1     0     0     0     0           a key ahead of its query (inside a
- *   i = 2             j=0   j=1   j=2   j=3                      prefix) counts as distance 0
- *
- * Backward: the table is added to z, so db_h(i-j) += dz_ij over all rows, layers and sequences;
- * only T5 learns from it, drel[bucket(n),h] += db_h(n).
- *
- * Tests: rotate__*, position_bucket__list, distance_bias__tables; checks prop2, prop3, prop4.
+ * Backward: b is added to z, so db_h(i-j) += dz_ij over all rows, layers and sequences; only T5
+ * learns from it, drel[bucket(n),h] += db_h(n).
  */
 
 /* w of a pair, in radians a position. Published models stretch it to serve a longer context:
- * ROPE_LINEAR divides all by a factor. Llama 3.1's rule divides the slow pairs, those with fewer
- * than `low` turns in the original context; it keeps those with more than `high`, and blends
- * linearly in between. */
+ * ROPE_LINEAR divides all by a factor. Llama 3.1's rule divides the pairs with fewer than `low`
+ * turns in the original context, keeps those with more than `high`, and blends in between. */
 double rope_frequency(const Config *c, int pair) {
     double w = pow(c->rope_base, -2.0 * pair / c->rotary_dims);
     if (c->rope_scaling == ROPE_PLAIN) return w;
@@ -1109,7 +1090,8 @@ static void positions_tabulate(const Config *c, Acts *a, int N) {
             a->sinusoid[(idx)n * C + ch] = (real)absolute_position(C, n, ch);
 }
 
-/* Biases [H,2N-1] by j - i from -(N-1) to N-1; made at each forward, since T5's are learned. */
+/* Biases [H,2N-1] by j - i from -(N-1) to N-1, so that a row of scores adds a run of them; made at
+ * each forward, since T5's are learned. */
 static void biases_tabulate(const Model *m, Acts *a) {
     idx N = a->N;
     for (int h = 0; a->bias && h < m->c.heads; h++)
@@ -1175,12 +1157,10 @@ static void t5_backward(Model *m, const Acts *a, int B, idx N) {
  *   relu     max(x, 0)                       1 above 0, else 0 (at 0 as well, as PyTorch does)
  *   elu + 1  e^min(x,0) + max(x,0)           e^min(x,0): 1 above 0, e^x below
  *
- * The authors' GELU is the one with erf; gelutanh keeps within 0.0005 of it. In Table 11 all six
- * have a sink, from 13.88 (reglu) to 18.18 (swiglu). elu + 1 takes e^ of min(x, 0) only: nothing
- * overflows, and a masked score, x = -infinity, gives 0 with derivative 0. */
+ * The authors' GELU is the one with erf. elu + 1 takes e^ of min(x, 0) only: nothing overflows, and
+ * a masked score, x = -infinity, gives 0 with derivative 0. */
 
-/* f(x), and its derivative unless df is NULL, of n numbers: at most CHUNK but for the last two. f
- * may be x. */
+/* f(x), and its derivative unless df is NULL, of n numbers: CHUNK at most but for the last two. */
 typedef void Activation(idx n, const real *x, real *f, real *df);
 
 WIDE(act_swish, (idx n, const real *x, real *f, real *df), (n, x, f, df))
@@ -1233,13 +1213,6 @@ static Activation *const ACTS[] = {act_swish, act_gelu, act_relu,
                                    act_swish, act_gelu, act_relu, act_gelutanh};
 _Static_assert(sizeof ACTS / sizeof ACTS[0] == ACT_ROWS, "an activation for each row");
 
-/* One number through the ffn's activation, for tests. */
-double activate(int act, double x) {
-    real in = (real)x, out;
-    ACTS[act](1, &in, &out, NULL);
-    return (double)out;
-}
-
 /* phi acts on q and k alike, head by head, after the rotation; k* joins later, past it. x, y
  * [rows,D], a row for each head of each token. Rows 6, 7, 10 and 11 of Table 15:
  *   elu   y = elu(x) + 1      every score is positive, so that it can be summed
@@ -1262,9 +1235,8 @@ static void kernel_forward(const Config *c, const Layer *w, real *y, real *hidde
     matmul(y, D, rows_of(hidden, D), rows_of(w->phi2, D), rows, D, D, false);
 }
 
-/* dx [rows,D] holds dy on entry and dx on return; x is the kernel's input, the rotated q or k.
- * Called for q and for k: both add to the one pair dphi1, dphi2. scratch [rows,D] holds dr, then
- * du. */
+/* dx [rows,D] holds dy on entry and dx on return; x is the kernel's input, the rotated q or k: both
+ * add to the one pair dphi1, dphi2. scratch [rows,D] holds dr, then du. */
 static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx, const real *x,
                             const real *hidden, real *scratch, idx rows) {
     idx D = c->head_dim, n = rows * D;
@@ -1303,8 +1275,7 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
  *
  * Section 7.4 asks what Z does, and Table 15 answers: sigmoid over its sum sinks (30.24 %), sigmoid
  * with Z = 1 does not (0.44 %). What a row does not see has z = -infinity, the mask M of equation
- * 4: there s = 0 and s' = 0. The paper's scale (Z / alpha, [E29]) is not in a: it is applied once,
- * to the output (3.7), and the metric must not see it.
+ * 4: there s = 0 and s' = 0. The scale [E29] is not in a: 3.7 applies it to the output.
  *
  * FORWARD for exp. e^z overflows in float above z = 88.7, so all is taken relative to the row's
  * maximum, top: a_j = e^(z_j - top) / (Z e^-top), whose largest term is e^0 = 1. The top cancels:
@@ -1341,12 +1312,9 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
  * logsumexp that FlashAttention keeps, and log sum under its clamp (the sign tells which branch);
  * else the signed sum (sum, clamp) or Z (p-norm). Z = 1 needs none.
  *
- * EDGES. One visible key under softmax has a = 1 and dz = 0 exactly: A_11 = 1 of section 3.2. With
- * e, a lone key has s/(s + 1e-8): 1/2 at a sigmoid's z = -18.42. A row of zeros has p-norm 0, where
- * the formula has 0/0: by decision a = dz = 0. [E44] t equal scores of exp have a = t^(-1/p) each
- * and sum to t^(1-1/p): with p = 2, 3, 4 training diverged (Appendix C.4).
- *
- * Tests: 3.6 of test_sink.c, every sim with every Z in long double; chapter 7, closed forms.
+ * EDGES. One visible key under softmax has a = 1 and dz = 0 exactly: A_11 = 1 of section 3.2. A row
+ * of zeros has p-norm 0, where the formula has 0/0: by decision a = dz = 0. [E44] t equal scores of
+ * exp have a = t^(-1/p) each and sum to t^(1-1/p): for p = 2, 3, 4 training diverged (C.4).
  */
 
 static void sim_sigmoid(idx n, const real *z, real *s, real *ds) {
@@ -1361,7 +1329,7 @@ static void sim_identity(idx n, const real *z, real *s, real *ds) {
     for (idx j = 0; j < n; j++) s[j] = z[j] == -INFINITY ? 0 : z[j];      /* a NaN stays one */
 }
 
-/* By SIM_*: s and s' of a row z; exp stands in row_exp below. */
+/* By SIM_*: s and s' of a row z; exp has row_exp below. */
 static Activation *const SIMS[] = {NULL, sim_sigmoid, elu_plus_one, sim_identity};
 _Static_assert(sizeof SIMS / sizeof SIMS[0] == SIM_ROWS, "a function for each similarity");
 _Static_assert(NORMALIZER_ROWS == 4, "a new Z: row_normalizer, row_exp, the backwards below");
@@ -1383,10 +1351,8 @@ static real p_norm(idx n, const real *s, double p, real *spare) {
 
 /* Z of a row from its row_stat; for exp it may overflow where its logarithm does not. */
 real row_normalizer(const Config *c, real row_stat) {
-    if (c->sim == SIM_EXP) {                                 /* log sum < 0: the clamp's 1 */
-        bool clamped = c->normalizer == NORMALIZER_CLAMP && row_stat < 0;
-        return real_exp(clamped ? 0 : row_stat);             /* log Z; 0 under Z = 1 */
-    }
+    if (c->sim == SIM_EXP)                                   /* a log sum below 0: the clamp's 1 */
+        return real_exp(c->normalizer == NORMALIZER_CLAMP && row_stat < 0 ? 0 : row_stat);
     switch (c->normalizer) {
     case NORMALIZER_SUM:   return row_stat + NORMALIZER_EPS;
     case NORMALIZER_CLAMP: return real_abs(row_stat) > 1 ? real_abs(row_stat) : 1;
@@ -1761,11 +1727,9 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
  *
  * The paper gives no shape for its "addition". Concatenation is a sum already: [o_1, .., o_H] W_O =
  * sum_h o_h W_O^h, with W_O^h the rows of W_O that meet head h. So adding behind a W_O of each
- * head's own would change nothing. What can be meant is one W_O of D rows for all heads. Table 12
- * left, Sink_1: 18.18 % with 8 heads, 10.68 with 4, 12.95 with 2, 19.50 with 1; added 21.76.
+ * head's own would change nothing. What can be meant is one W_O of D rows for all heads.
  *
- * Backward: osum = sum_h o_h gives do_h = dosum for every h. The product with W_O is in chapter 4;
- * o [rows,H,D] as it lies is the concatenation.
+ * Backward: osum = sum_h o_h gives do_h = dosum for every h. The product with W_O is in chapter 4.
  */
 
 /* What W_O multiplies: o itself [rows,H*D], or the sum of its heads [rows,D]. */
@@ -1796,9 +1760,8 @@ static void combine_backward(const Config *c, Acts *a, idx rows) {
  *   gated   y = (act(x W1) * x W2) W3     W1, W2 [C,F]  W3 [F,C]     swiglu, geglu, reglu
  *   else    y = act(x W1) W2              W1 [C,F]      W2 [F,C]     swish, gelu, relu, gelutanh
  *
- * * is element by element. Table 11 does not compare equal sizes: in the authors' code F is 1536
- * for all six, so that a block has 3 C F or 2 C F weights. gelutanh and the biases b1, b2, b3 are
- * for published models.
+ * Table 11 does not compare equal sizes: in the authors' code F is 1536 for all six, so a block has
+ * 3 C F or 2 C F weights. gelutanh and the biases b1, b2, b3 are for published models.
  *
  * With f1 = x W1, f2 = x W2 (1 when not gated) and fa = act(f1) * f2, element by element:
  *   y = fa W3            dfa = dy W3^T               dW3 += fa^T dy
@@ -1806,7 +1769,6 @@ static void combine_backward(const Config *c, Acts *a, idx rows) {
  *   f1 = x W1            dx = df1 W1^T               dW1 += x^T df1
  *   f2 = x W2            dx += df2 W2^T              dW2 += x^T df2
  * f1, f2 and fa [rows,F] are kept; act(f1) is made again with its derivative.
- * Tests: 3.5 of test_sink.c, the seven activations against libm and all of Table 11 row by row.
  */
 
 /* y [rows,C] from x [rows,C]; fills la->f1, la->f2 (when gated) and la->fa [rows,F], which is f1's
@@ -2753,7 +2715,7 @@ void sinks_finish(Sinks *s) {
  *              in each, and a block enlarges an error by at most about 5: 3 x 60 x 5, rounded up
  *   SCORES     a weight's relative error is its score's absolute one: the largest score, about 40,
  *              times the angle of its rotation, at most 64 radians, times eps; rounded up
- *   EPS_IN_Z   the 1e-8 in Z = sum + 1e-8 makes r_t = 1 - 1e-8/S_t: within 1e-6 where S_t > 0.01
+ *   EPS_IN_Z   the 1e-8 in Z = sum + 1e-8 makes r_t = 1 - 1e-8/sum: within 1e-6 where sum > 0.01
  *   APART      what must differ differs by this or more: far above the others in either build
  */
 #define STATES (1000 * REAL_EPS)
@@ -2911,8 +2873,8 @@ static void toy_stack(const Toy *y, int t, real stack[STACK]) {
  *
  *   softmax, and any positive similarity over its sum   r_t = 1, times the scale, under any mask
  *   V biases                                            o_t = v + v+
- *   clamp                                               r_t = S_t/max(|S_t|,1), S_t = sum s(n)
- *   Z = 1                                               r_t = S_t, and t s(0) without positions
+ *   clamp                                    r_t = sum_t / max(|sum_t|, 1), sum_t = sum s(n)
+ *   Z = 1                                               r_t = sum_t, and t s(0) without positions
  *   p-norm of softmax                                   r_t = t^(1-1/p) without positions
  *   an extra column of weight A_t* and value v*         o_t = (1 - A_t*) v + A_t* v*
  *   another first token                                 every row gives it another share
@@ -2938,7 +2900,7 @@ static const StateRow STATE_ROWS[] = {
     {"sigmoid / sum",             "--sim sigmoid",                         1, 0, 1, "Table 15, 3"},
     {"elu + 1 / sum",             "--sim elu",                             1, 0, 1, "Table 15, 5"},
     {"elu kernel / sum",          "--kernel elu --sim identity",           1, 0, 0, ""},
-    {"linear / clamp, all S_t >= 1", LINEAR_CLAMP,                            1, 16, 0, ""},
+    {"linear / clamp, sums >= 1",  LINEAR_CLAMP,                        1, 16, 0, ""},
     {"linear / clamp",            LINEAR_CLAMP,                            0, 0, 1, "Table 15, 8"},
     {"mlp / clamp",               LINEAR_CLAMP "--kernel mlp",             0, 0, 0, ""},
     {"sigmoid, Z = 1",            SIGMOID_1,                               0, 0, 1, "Table 15, 2"},
@@ -3064,14 +3026,14 @@ static double prefix_rule(Toy *y) {
     return y->x == 0 ? toy_spread(y, 1, prefix) : least;
 }
 
-/* The clamp: r_t = S_t / max(|S_t|, 1) is constant if |S_t| >= 1 with one sign for all t, and
- * otherwise only by accident. This says whether row t meets that, by the sign of row 1: 0 or 1. */
+/* The clamp: r_t is constant if |sum_t| >= 1 with one sign for all t, and otherwise only by
+ * accident. This says whether row t misses that, by the sign of row 1: 0 or 1. */
 static double clamp_miss(const Toy *y, int l, int h, int t) {
-    double S = (double)vec_sum(t, toy_row(y, MAP_Z, l, h, t));
-    return (toy_row(y, MAP_Z, l, h, 1)[0] > 0 ? S : -S) < 1;
+    double sum = (double)vec_sum(t, toy_row(y, MAP_Z, l, h, t));
+    return (toy_row(y, MAP_Z, l, h, 1)[0] > 0 ? sum : -sum) < 1;
 }
 
-/* 60 models, half of them with W_K = 8 W_Q, and so large S_t. The condition, read off the recorded
+/* 60 models, half of them with W_K = 8 W_Q, and so large sums. The condition, read off the recorded
  * scores, must tell whether the states agree. x = 1: the worst of those that meet it; 0: the least
  * of the others. */
 static double clamp_rule(Toy *y) {
@@ -3109,7 +3071,7 @@ static const Line RULES[] = {
     {"eq. 17", "  and the token before them", "* " WINDOWED, window_rule, 1, FAILS_BY, APART},
     {"eq. 17", "prefix p, Z = 1: tokens t <= p", PREFIXED, prefix_rule, 0, AT_MOST, STATES},
     {"eq. 17", "  and the tokens after them", PREFIXED, prefix_rule, 1, FAILS_BY, APART},
-    {"Table 15, 8", "clamp: 60 models, |S_t| >= 1 of one sign", "", clamp_rule, 1, AT_MOST, STATES},
+    {"Table 15, 8", "clamp: 60 models, |sum_t| >= 1, one sign", "", clamp_rule, 1, AT_MOST, STATES},
     {"Table 15, 8", "  the others", "", clamp_rule, 0, FAILS_BY, APART},
     {"Table 4", "KV biases: o_t = v + A_t*(v* - v)", "--extra kv", kv_rule, 0, FAILS_BY, APART},
     {"Table 4", "  with v* = v in every block", "--extra kv", kv_rule, 1, AT_MOST, STATES},
@@ -3178,7 +3140,7 @@ static double harmonic(int n) { return n < 1 ? 0 : 1.0 / n + harmonic(n - 1); }
 
 /* b_h(n), what the scheme adds to a score at the distance n; NaN for one that is not known here. */
 static double alibi_slope(const Toy *y, int h) { return pow(2, -8.0 * (h + 1) / y->m.c.heads); }
-static double bias_law(const Toy *y, int h, int n) {
+static double closed_bias(const Toy *y, int h, int n) {
     switch (y->m.c.pos) {
     case POS_RELATIVE: return position_bucket(n);
     case POS_T5:       return (double)y->m.w.rel[position_bucket(n) * y->m.c.heads + h];
@@ -3193,12 +3155,12 @@ static double row_proposition(const Toy *y, int l, int h, int t) {
     const real *A = toy_row(y, MAP_METRIC, l, h, t);
     int w = y->m.c.window, p = y->m.c.prefix, pos = y->m.c.pos;
     double worst = 0, m = alibi_slope(y, h), sum = 0;
-    for (int n = 0; n < t; n++) sum += exp(bias_law(y, h, n));
+    for (int n = 0; n < t; n++) sum += exp(closed_bias(y, h, n));
     for (int i = 1; i <= y->T; i++) {
         if (!visible(&y->m.c, l, t - 1, i - 1)) continue;
         double closed = pos == POS_NONE ? 1.0 / (w && t > w ? w : t < p ? p : t)
                       : pos == POS_ALIBI ? exp(-m * (t - i)) * (1 - exp(-m)) / (1 - exp(-m * t))
-                      : exp(bias_law(y, h, t - i)) / sum;
+                      : exp(closed_bias(y, h, t - i)) / sum;
         worst = larger(worst, fabs((double)A[i - 1] / closed - 1));
     }
     return worst;
@@ -3263,8 +3225,8 @@ static const Line PROP1[] = {
     {"Figure 5", "  prefix of 3", "--prefix 3", alpha_1, 0, EQUALS, 0.061102462},
     {"Figure 5", "  prefix of 4", "--prefix 4", alpha_1, 0, EQUALS, 0.057196212},
     {"Figure 5", "  prefix of 10", "--prefix 10", alpha_1, 0, EQUALS, 0.043983166},
-    {"Figure 5", "  of 5: alpha_5, rows i >= 5", "--prefix 5", alpha_x, 5, EQUALS, 0.044342626},
-    {"Figure 5", "  all rows, as their code", "--prefix 5", alpha_all, 5, EQUALS, 0.057675960},
+    {"Figure 5", "  of 5: alpha_5 over i >= 5", "--prefix 5", alpha_x, 5, EQUALS, 0.044342626},
+    {"Figure 5", "    over all rows, as they do", "--prefix 5", alpha_all, 5, EQUALS, 0.057675960},
     {"Table 6", "sigmoid, block 1: 1/t", SIGMOID_1, proposition, 1, AT_MOST, SCORES + EPS_IN_Z},
     {"Table 6", "  and in the blocks after it", SIGMOID_1, proposition, 0, FAILS_BY, APART},
     {0}};
@@ -3446,7 +3408,7 @@ static double row_rotary(const Toy *y, int l, int h, int t) {
         if (!visible(c, l, first + t - 1, first + i)) continue;
         const real *k_i = k + i * K * D;
         double dot = (double)vec_dot(D, q, k_i), size_i = norm * length(D, k_i);
-        double off = fabs((double)z[i] - (dot / root + bias_law(y, h, t - 1 - i)));
+        double off = fabs((double)z[i] - (dot / root + closed_bias(y, h, t - 1 - i)));
         worst[SCORE_OFF] = larger(worst[SCORE_OFF], off / (1 + size_i / root));
         worst[EQ25_OFF] = larger(worst[EQ25_OFF], fabs(size * cos(dot / size) - dot));
         sum += exp(dot);
@@ -3501,9 +3463,9 @@ static const Line PROP4[] = {
  *
  * In block 1 the states of a repeated token are equal whatever the attention, so s(n) and, with an
  * extra column, s*_t give every weight of every row; where states stay equal, in the later blocks
- * too. s(n) = <q, R_n k> / sqrt(D) + b(n) turns once, by the distance, where the model turns q and
- * k; s*_t = <R_t q, k*> / sqrt(D) depends on t under rotary, since k* is not turned. Kernels are
- * left out: under rotary phi(R_i q) phi(R_j k) is no function of the distance. */
+ * too. s(n) = <q, R_n k> / sqrt(D) + b(n) rotates once, by the distance, where the model rotates q
+ * and k; s*_t = <R_t q, k*> / sqrt(D) depends on t under rotary, since k* is not rotated. Kernels
+ * are left out: under rotary phi(R_i q) phi(R_j k) is no function of the distance. */
 
 /* <q, R_n k> for two vectors [D] of head h, n < 0 for a key ahead of its query. */
 static double rotated(const Config *c, const double *q, const double *k, int n) {
@@ -3527,9 +3489,9 @@ static double closed_similarity(int sim, double z) {
     }
 }
 
-static double closed_normalizer(const Config *c, double sum, double power) {
+static double closed_normalizer(const Config *c, double sum, double e, double power) {
     switch (c->normalizer) {
-    case NORMALIZER_SUM:   return sum + (c->sim == SIM_EXP ? 0 : 1e-8);
+    case NORMALIZER_SUM:   return sum + e;
     case NORMALIZER_ONE:   return 1;
     case NORMALIZER_CLAMP: return fmax(fabs(sum), 1);
     case NORMALIZER_PNORM: return pow(power, 1 / c->pnorm);
@@ -3552,9 +3514,9 @@ static double closed_off(const Toy *y, int l, int h, int t, int map, int from, C
         s[i] = seen[i] ? closed_similarity(c->sim, z[i]) : 0;
         sum += s[i];
         size += fabs(s[i]);
-        power += seen[i] ? pow(fabs(s[i]), c->pnorm) : 0;
+        power += pow(fabs(s[i]), c->pnorm);                  /* of 0 where invisible: 0 */
     }
-    double Z = closed_normalizer(c, sum, power);
+    double Z = closed_normalizer(c, sum, e, power);
     for (int i = from; i <= y->T; i++) {
         m[i] = fabs(s[i]) / (size + e);
         s[i] *= c->scale / Z;
@@ -3586,7 +3548,7 @@ static double row_closed(const Toy *y, int l, int h, int t) {
         bool seen = !i || (n >= 0 && (!c->window || n < c->window)) || i <= c->prefix;
         double z = !i && w->logit ? (double)w->logit[h]
                  : rotated(c, q, i ? k : star, i ? n : t - 1) / sqrt((double)D);
-        if (i) z += bias_law(y, h, n > 0 ? n : 0);
+        if (i) z += closed_bias(y, h, n > 0 ? n : 0);
         closed.seen[i + 2] = seen;
         closed.map[MAP_Z][i + 2] = seen ? z : 0;
     }
@@ -3598,10 +3560,11 @@ static double closed_form(Toy *y) { return worst_row(y, y->x, row_closed); }
 
 static void check_closed(Page *p) {
     for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS; r++) {
+        if (!r->closed) continue;
         char flags[100];
         snprintf(flags, sizeof flags, "* %s", r->flags);
         Line l = {r->reference, r->name, flags, closed_form, r->closed, AT_MOST, SCORES};
-        if (r->closed) page_measure(p, &l);
+        page_measure(p, &l);
     }
 }
 
@@ -3742,11 +3705,11 @@ static const Line SCALE[] = {
 /* 8 random scores: how far the weights are off equation 44. */
 static double pnorm_row(Toy *y) {
     enum { N = 9 };
-    Config soft;
+    Config soft = y->m.c;
     Rng rng = {5};
     real z[N] = {-INFINITY}, pz[N] = {-INFINITY}, spare[N];
     double p = y->m.c.pnorm, off = 0;
-    if (config_from_flags(&soft, "", y->page->e)) return NAN;
+    soft.normalizer = NORMALIZER_SUM;
     for (int j = 1; j < N; j++) pz[j] = (real)p * (z[j] = (real)(2 * rng_normal(&rng)));
     row_forward(&y->m.c, N, z, spare);
     row_forward(&soft, N, pz, spare);
@@ -3774,9 +3737,10 @@ static const Line PNORMS[] = {
 /* -------------------------------------------------------------------------------------------------
  * 7.12  [T4] A key bias is a gate, and without a normaliser it is nothing
  *
- * With an extra column of logit b_i and value v*, and S_i = sum_j e^z_ij over the keys,
+ * With an extra column of logit b_i and value v*, and sum_i = sum_j e^z_ij over the keys,
  *
- *   o_i = g_i softmax(z_i) V + (1 - g_i) v*      g_i = S_i / (e^b_i + S_i) = sigmoid(log S_i - b_i)
+ *   o_i = g_i softmax(z_i) V + (1 - g_i) v*          g_i = sum_i / (e^b_i + sum_i)
+ *                                                        = sigmoid(log sum_i - b_i)
  *
  * K biases, a zero logit and a learned one have v* = 0: they close the head by 1 - g_i, at a logit
  * of 20 all but wholly. With Z = 1 no row is divided by anything: a column of value 0 changes no
@@ -3797,9 +3761,9 @@ static double gate(Toy *y) {
     for (int t = 1; t <= y->T; t++)
         for (int h = 0; h < H; h++) {
             idx at = ((t - 1) * H + h) * D;
-            double S = 0, b = (double)toy_row(y, MAP_Z, 0, h, t)[-1];
-            for (int i = 0; i < t; i++) S += exp((double)toy_row(z, MAP_Z, 0, h, t)[i]);
-            double g = 1 / (1 + exp(b - log(S)));
+            double sum = 0, b = (double)toy_row(y, MAP_Z, 0, h, t)[-1];
+            for (int i = 0; i < t; i++) sum += exp((double)toy_row(z, MAP_Z, 0, h, t)[i]);
+            double g = 1 / (1 + exp(b - log(sum)));
             for (idx d = 0; d < D; d++) {
                 double vstar = w->vstar ? (double)w->vstar[h * D + d] : 0;
                 gated[d] = (real)(g * (double)plain[at + d] + (1 - g) * vstar);
@@ -3834,7 +3798,7 @@ static double moved(Toy *y) {
     return count;
 }
 
-#define K(operation) operation "--extra k |" operation
+#define WITH_K(operation) operation "--extra k |" operation
 
 static const Line GATE[] = {
     {"Table 4", "K biases: o = g softmax(z) V", "--extra k |", gate, 0, AT_MOST, SCORES},
@@ -3845,10 +3809,10 @@ static const Line GATE[] = {
     {"beyond", "  with g = 1", "--extra logit |", gate, 0.01, FAILS_BY, APART},
     {"beyond", "learned logit of 20", "--extra logit |", gate, 20, AT_MOST, SCORES},
     {"beyond", "  with g = 1", "--extra logit |", gate, 20, FAILS_BY, APART},
-    {"Table 4", "K biases, Z = 1, sigmoid: moved, dk* not 0", K(SIGMOID_1), moved, 0, AT_MOST, 0},
-    {"Table 4", "  elu + 1", K(ELU_1), moved, 0, AT_MOST, 0},
-    {"Table 4", "  linear", K(LINEAR_1), moved, 0, AT_MOST, 0},
-    {"Table 4", "  linear / clamp", K(LINEAR_CLAMP), moved, 0, FAILS_BY, 1},
+    {"Table 4", "K biases, sigmoid: moved, or dk* not 0", WITH_K(SIGMOID_1), moved, 0, AT_MOST, 0},
+    {"Table 4", "  elu + 1", WITH_K(ELU_1), moved, 0, AT_MOST, 0},
+    {"Table 4", "  linear", WITH_K(LINEAR_1), moved, 0, AT_MOST, 0},
+    {"Table 4", "  linear / clamp", WITH_K(LINEAR_CLAMP), moved, 0, FAILS_BY, 1},
     {"Table 4", "  KV biases, sigmoid", SIGMOID_1 "--extra kv |" SIGMOID_1, moved, 0, FAILS_BY, 1},
     {0}};
 
@@ -3970,7 +3934,7 @@ enum { TRAINED_T = 32 };     /* even rows: alpha_1 = H_32/32 = 0.127, far below 
 #define TRAINED_ROWS (100 * STATES)
 
 /* What a model has: rows that sum to the scale; a token 1 that sees itself alone; states of a
- * repeated token that stay equal (7.3), or not; what propositions 1, 2, 3 and 4 are about; scores
+ * repeated token that stay equal (7.2), or not; what propositions 1, 2, 3 and 4 are about; scores
  * that are q k^T; no prefix as far as the second half. */
 enum { SUMS = 1, LONE_FIRST = 2, EQUAL = 4, NOT_EQUAL = 8, NONE = 16, RELATIVE = 32, ALIBI = 64,
        ROTARY = 128, DOT_SCORES = 256, SECOND_HALF = 512 };
@@ -5606,7 +5570,7 @@ void data_close(Data *d) {
     grammar_free(&d->grammar);
     ids_free(&d->train); ids_free(&d->held); ids_free(&d->starts); ids_free(&d->told);
     free(d->order);
-    free(d->chain);
+    free(d->drawn_from);
     *d = (Data){0};
 }
 
@@ -5627,7 +5591,7 @@ static void data_shuffle(Data *d, idx pass) {
  * at every pass, as in the authors' code. */
 static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t *number, Error *e) {
     *number = d->sample++;
-    if (d->chain) {                                          /* --toy backcopy */
+    if (d->draw) {
         d->draw(d, d->seed, *number, block, T + 1);
         return 0;
     }
@@ -8245,7 +8209,7 @@ int demo_run(const Settings *s, FILE *out, Error *e) {
     if (s->log[0])
         return fail(e, 2, "--log: each arm has one. Try: --out FOLDER, where they lie");
     if (s->data.toy)
-        return fail(e, 2, "--toy: run trains on text. Try: sink repro toy-trigger, or sink repro "
+        return fail(e, 2, "--toy: run trains on text. Try: ./paper toy-trigger, or ./paper "
                           "toy-backcopy");
     Outcome *o = grab(ARMS, sizeof *o, e);
     Settings base = *s;
@@ -8258,9 +8222,11 @@ int demo_run(const Settings *s, FILE *out, Error *e) {
         run_report(o, &base, out, &verdict, e);
         fprintf(out, "%.0f s on %d thread%s.\n", seconds() - start, workers(),
                 workers() > 1 ? "s" : "");
-        if (s->report[0] && s->program && s->program->page && !e->status
-            && !s->program->page(s->report, "run", &base, o, ARMS, NULL, (const char *)verdict.at,
-                                 e))
+        bool page = s->program && s->program->page;
+        if (!page) fprintf(out, "Curves and maps on a page: make run, or ./paper run\n");
+        else if (s->report[0] && !e->status
+                 && !s->program->page(s->report, "run", &base, o, ARMS, NULL,
+                                      (const char *)verdict.at, e))
             fprintf(out, "The page: %s\n", s->report);
         for (int i = 0; i < ARMS; i++)
             if (o[i].ended[0]) fail(e, 1, "%s", o[i].ended);
@@ -8915,7 +8881,8 @@ typedef struct Kernels {
         map(op, n, y, x, p);                                                                       \
     }                                                                                              \
     target static real fold_##name(FoldOp op, idx n, const real *x, const real *y) {               \
-        return op == FOLD_MAX ? fold_max(n, x) : fold_sum(bytes, n, x, y);                         \
+        if (op == FOLD_MAX) return fold_max(n, x);                                                 \
+        return op == FOLD_SUM ? fold_sum(bytes, n, x, NULL) : fold_sum(bytes, n, x, y);            \
     }                                                                                              \
     static const Kernels KERNELS_##name = {tile_rows, product_##name, map_##name, fold_##name};
 
@@ -10020,7 +9987,7 @@ const Option OPTIONS[] = {
     {"log-every", TRAIN('i', log_every), "100", 1, 1 << 30, "N", "steps between looks at the sink"},
     {"log", 't', 's', AT(log), STRING("FILE"), "a CSV line every --log-every steps"},
     {"toy", 't', 'c', AT(data.toy), WORDS("none", "trigger|backcopy"),
-     "a task whose mechanism is known, instead of text; sink repro has both"},
+     "a task whose mechanism is known, instead of text; ./paper has both"},
 
     {"text", DATA('s', text), STRING("FILE"),
      "text whose documents end in <|endoftext|>; a folder of it; - is standard input"},
@@ -10586,6 +10553,7 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
         if (o->group == 'e') option_set(o, &t->s, o->fallback, false, e);
     t->s.program = s->program;
     t->s.own = s->own;
+    t->s.data.open = s->data.open;
     if (settings_parse(&t->s, s->argc, s->argv, s->groups, words, &n, e)) return e->status;
     *s = t->s;
     t->m.plain = s->plain;
@@ -11149,8 +11117,8 @@ static const Verb *verb_find(const Program *program, const char *name) {
 
 /* Verbs that a companion has. */
 static const struct { const char *verb, *program; } ELSEWHERE[] = {
-    {"repro", "paper"}, {"report", "paper"}, {"readme", "paper"}, {"bench", "bench"},
-    {"gemm", "bench"}, {"step", "bench"}, {"ops", "bench"}, {"import", "hf"}, {"export", "hf"},
+    {"all", "paper"}, {"report", "paper"}, {"readme", "paper"}, {"gemm", "bench"},
+    {"step", "bench"}, {"ops", "bench"}, {"length", "bench"}, {"import", "hf"}, {"export", "hf"},
     {"choices", "hf"}, {"stream", "hf"}};
 
 /* The option after o: sink's, then the program's own; NULL after the last. */
@@ -11168,8 +11136,9 @@ static int verb_help(Settings *s, const char **words, int n, Error *e) {
                "VERB [MODEL] [--flag value ...]\n\n");
         for (const Verb *v = program->verbs; v && v->name; v++)
             printf("  %-9s %-27s %s\n", v->name, v->words, v->help);
-        for (const Verb *v = VERBS; v->name; v++)
-            printf("  %-9s %-27s %s\n", v->name, v->words, v->help);
+        for (const Verb *v = VERBS; v->name; v++)            /* but those it has of its own */
+            if (verb_find(program, v->name) == v)
+                printf("  %-9s %-27s %s\n", v->name, v->words, v->help);
         printf("\nBegin with: sink run. A verb's flags: sink help VERB. Results on stdout, "
                "progress on stderr.\n"
                "Exit status: 0 done, 1 a file, the data, the numbers or a check failed, 2 wrong "
@@ -11203,11 +11172,14 @@ int sink_main(const Program *program, int argc, char **argv) {
     settings_default(&s);
     s.program = program;
     s.own = program->own;
+    s.data.open = program->open;
     for (const Option *o = program->options; o && o->flag; o++)
         option_set(o, s.own, o->fallback, false, &e);
     const char *name = argc > 1 ? argv[1] : "help";
     if (!strcmp(name, "--help") || !strcmp(name, "-h")) name = "help";
     const Verb *v = verb_find(program, name);
+    int used = v ? 2 : 1;                                    /* words before the verb's own */
+    if (!v) v = program->other;
     for (size_t i = 0; !v && i < sizeof ELSEWHERE / sizeof *ELSEWHERE; i++)
         if (!strcmp(ELSEWHERE[i].verb, name))
             fail(&e, 2, "%s is a verb of %s. Try: cc -O3 data/%s.c -o %s -lm && ./%s help", name,
@@ -11218,8 +11190,8 @@ int sink_main(const Program *program, int argc, char **argv) {
         settings_flags(&s, RUN_FLAGS, "mtdp", &e);
         s.train.steps = RUN_STEPS;
     }
-    s.argc = argc > 2 ? argc - 2 : 0;
-    s.argv = argv + 2;
+    s.argc = argc > used ? argc - used : 0;
+    s.argv = argv + used;
     s.groups = v ? v->groups : "";
     if (v && !settings_parse(&s, s.argc, s.argv, s.groups, words, &n, &e)) {
         if (s.threads && set_workers(s.threads))             /* else OMP_NUM_THREADS may say */

@@ -96,7 +96,6 @@ enum { INPUT_NATURAL, INPUT_RANDOM, INPUT_REPEAT };
 extern const char *const INPUTS[];           /* their names */
 enum { ROWS_REAL, ROWS_PLUS1 };
 enum { ABLATE_NONE, ABLATE_KEY, ABLATE_VALUE, ABLATE_MEAN, ABLATE_STAR };
-enum { TOY_NONE, TOY_TRIGGER, TOY_BACKCOPY };             /* 12.4 */
 enum { VOCAB_DEFAULT = 2048 };          /* tokenizer.bin's, and where no tokenizer says */
 
 /* The model: one row chosen on each axis. Integers and doubles only, so that the table of options
@@ -376,8 +375,6 @@ int  position_bucket(idx distance);
 double rope_frequency(const Config *c, int pair);
 /* the mask, rows and keys counted from 0 */
 bool visible(const Config *c, int l, idx i, idx j);
-/* for tests: the ffn's activation */
-double activate(int act, double x);
 
 /* -------------------------------------------------------------------------------------------------
  * 5  Loss, AdamW, schedule */
@@ -622,11 +619,10 @@ typedef struct Data {
     size_t offset;               /* its token, */
     Ids told;                    /* and its tokens */
     uint64_t source;             /* hash64 of the text, the ids or the grammar */
-    /* of --toy backcopy, else NULL: [V,V] counts of pairs of characters, summed along rows; and its
-     * triggers (12.4) */
-    uint64_t *chain;
-    int trigger[3];
+    /* data that a companion draws (--toy): block `number` of a seed, and what that needs, one piece
+     * of memory that is freed with d; else NULL */
     void (*draw)(const struct Data *d, uint64_t seed, uint64_t number, int32_t *block, int n);
+    void *drawn_from;
 } Data;
 
 /* -------------------------------------------------------------------------------------------------
@@ -654,8 +650,8 @@ typedef struct Source {
     double data_tokens;
     int bos;                                      /* <|bos|> before every document */
     double valid;                                 /* share of the documents kept for validation */
-    int toy;                                      /* TOY_*: the data of data/paper.c instead */
-    int (*open)(struct Data *d, const struct Source *s, int T, Error *e);      /* of a toy */
+    int toy;                                      /* a task of the companion instead, 0 none, */
+    int (*open)(struct Data *d, const struct Source *s, int T, Error *e);   /* which opens it */
 } Source;
 
 typedef struct Settings {
@@ -1093,9 +1089,11 @@ typedef struct Program {
     const Verb *verbs;           /* its own, ended by a NULL name */
     const Option *options;       /* its own, ended by a NULL flag; their fields are offsets in own */
     void *own;                   /* its settings */
+    const Verb *other;           /* whose word is the first one, when that is no verb */
     /* the page of a run, a training or an evaluation: n models, and what is said of them */
     int (*page)(const char *path, const char *verb, const Settings *s, const Outcome *o, int n,
                 const Ablated *cut, const char *verdict, Error *e);
+    int (*open)(Data *d, const Source *s, int T, Error *e);             /* the data of --toy */
     /* what eval measures besides: numbers with names, and what is said of them in words */
     int (*measure)(Result *besides, Bytes *said, const Settings *s, Trainer *t, Error *e);
 } Program;
