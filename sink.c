@@ -2447,9 +2447,9 @@ double sink_uniform(const Config *c, int T) {
     return sum / config_attending(c) / T;
 }
 
-/* [FIG7] [FIG8] [FIG29] Norm of the first row (x*'s when there is one) over the mean of the others, for
- * norms [N]. Their captions say t != 0 for the others and mean t != 1. The norms are averaged over
- * sequences before the ratio is taken. 1 when there are no others, or all are 0. */
+/* [FIG7] [FIG8] [FIG29] Norm of the first row (x*'s when there is one) over the mean of the others,
+ * for norms [N]. Their captions say t != 0 for the others and mean t != 1. The norms are averaged
+ * over sequences before the ratio is taken. 1 when there are no others, or all are 0. */
 double norm_ratio(const double *norms, idx N) {
     double sum = 0;
     for (idx n = 1; n < N; n++) sum += norms[n];
