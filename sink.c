@@ -7762,6 +7762,142 @@ double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e) {
 }
 
 /* -------------------------------------------------------------------------------------------------
+ * 11.1  The numbers of an evaluation, for people and for programs
+ */
+
+/* A column of a table: its name in CSV and JSON, its heading, and how it shows unit times x. */
+typedef struct Column { const char *name, *head, *below, *form; int width; double unit; } Column;
+
+/* What every table has of a model; NAN where there is none. The even value of token 1 serves for *
+ * as well: every row sees both columns. */
+enum { SINK_1, SINK_STAR, ALPHA_1, TIMES_EVEN, ALPHA_STAR, NORM_RATIO, HELD_LOSS, ROW };
+static const Column ROW_COLUMNS[ROW] = {
+    {"sink_1",     "Sink_1",  "%",     "%.1f", 8, 100},
+    {"sink_star",  "Sink_*",  "%",     "%.1f", 8, 100},
+    {"alpha_1",    "alpha_1", "",      "%.3f", 8, 1},
+    {"times_even", "x even",  "",      "%.2f", 7, 1},
+    {"alpha_star", "alpha_*", "",      "%.3f", 8, 1},
+    {"norm_ratio", "norm",    "ratio", "%.2f", 7, 1},
+    {"loss",       "valid",   "loss",  "%.3f", 7, 1}};
+
+static void sinks_row(const Sinks *s, const Config *c, double loss, double row[ROW]) {
+    int first = config_column_first(c), star = config_column_star(c);
+    for (int i = 0; i < ROW; i++) row[i] = NAN;
+    if (!s->n) return;
+    row[SINK_1] = sinks_sink(s, first, 0);
+    row[ALPHA_1] = sinks_alpha(s, first);
+    row[TIMES_EVEN] = row[ALPHA_1] / sink_uniform(c, s->T);
+    row[NORM_RATIO] = sinks_ratio(s);
+    if (loss > 0) row[HELD_LOSS] = loss;
+    if (star < 0) return;
+    row[SINK_STAR] = sinks_sink(s, star, 0);
+    row[ALPHA_STAR] = sinks_alpha(s, star);
+}
+
+static void outcome_row(const Outcome *o, double row[ROW]) {
+    sinks_row(&o->s, &o->c, o->loss, row);
+}
+
+/* A number as a table shows it, or - where it is not there. */
+static const char *cell_text(char text[32], const Column *c, double x) {
+    snprintf(text, 32, isfinite(x) ? c->form : "-", c->unit * x);
+    return text;
+}
+static const char *row_text(char text[32], const double *row, int k) {
+    return cell_text(text, &ROW_COLUMNS[k], row[k]);
+}
+
+static double named_number(const Result *r, const char *name) {
+    int n;
+    const double *x = result_find(r, name, &n);
+    return x ? *x : NAN;
+}
+
+/* What is written of one measurement: its numbers, and in a table of several what they are of. */
+enum { LABELS = 3 };
+typedef struct Measured { char label[LABELS][PATH_ROOM]; Result all; } Measured;
+
+/* A text in CSV or JSON: quoted, and what must not stand there escaped. */
+static void quoted(Bytes *out, const char *text, bool json, Error *e) {
+    bytes_add(out, "\"", 1, e);
+    for (; *text; text++)
+        if ((unsigned char)*text < 32) bytes_print(out, e, json ? "\\u%04x" : " ", *text);
+        else {
+            if (*text == '"' || (json && *text == '\\')) bytes_add(out, json ? "\\" : "\"", 1, e);
+            bytes_add(out, text, 1, e);
+        }
+    bytes_add(out, "\"", 1, e);
+}
+
+/* n rows as --csv and --json, with all digits; a number that is not there is left empty, or null.
+ * `labels` ends with NULL; without one, the JSON is an object and no list. */
+static int rows_write(const Measured *row, int n, const char *const *labels, const Settings *s,
+                      Error *e) {
+    Bytes csv = {0}, json = {0};
+    bool table = labels[0];
+    for (int i = 0; labels[i]; i++) bytes_print(&csv, e, "%s,", labels[i]);
+    for (int i = 0; i < row->all.lists; i++)
+        bytes_print(&csv, e, "%s%s", i ? "," : "", row->all.list[i].name);
+    for (int r = 0; r < n; r++) {
+        const Result *all = &row[r].all;
+        bytes_print(&csv, e, "\n");
+        bytes_print(&json, e, "%s{", r ? ",\n " : table ? "[" : "");
+        for (int i = 0; labels[i]; i++) {
+            quoted(&csv, row[r].label[i], false, e);
+            bytes_print(&csv, e, ",");
+            bytes_print(&json, e, "\"%s\": ", labels[i]);
+            quoted(&json, row[r].label[i], true, e);
+            bytes_print(&json, e, ", ");
+        }
+        for (int i = 0; i < all->lists; i++) {
+            const char *name = all->list[i].name;
+            double x = all->value[all->list[i].at];
+            bytes_print(&csv, e, isfinite(x) ? "%s%.8g" : "%s", i ? "," : "", x);
+            bytes_print(&json, e, isfinite(x) ? "%s\"%s\": %.8g" : "%s\"%s\": null", i ? ", " : "",
+                        name, x);
+        }
+        bytes_print(&json, e, "}");
+    }
+    bytes_print(&csv, e, "\n");
+    bytes_print(&json, e, table ? "]\n" : "\n");
+    if (s->json[0] && !e->status) file_write(s->json, json.at, json.size, e);
+    if (s->csv[0] && !e->status) file_write(s->csv, csv.at, csv.size, e);
+    bytes_free(&csv);
+    bytes_free(&json);
+    return e->status;
+}
+
+/* The numbers of one measurement; at their end, where there are any, Table 7's second column, an
+ * ablation and what the program measures besides. */
+static int eval_numbers(Result *all, const Sinks *r, const Ablated *x, const Result *besides,
+                        const Settings *s, Error *e) {
+    static const char *const of_loss[ABLATED] = {"untouched", "sink", "control"};
+    int edited = s->replace_position + s->swap_position;
+    int there = config_column_first(&s->model) + edited - 1;
+    double row[ROW];
+    sinks_row(r, &s->model, r->loss, row);
+    put(all, e, s->eps, "eps");
+    put(all, e, r->T, "T");
+    put(all, e, r->n, "n");
+    for (int k = 0; k < ROW; k++) put(all, e, row[k], "%s", ROW_COLUMNS[k].name);
+    put(all, e, r->massive, "massive");
+    put(all, e, r->median, "median");
+    if (edited) {
+        put(all, e, sinks_sink(r, there, 0), "sink_t");
+        put(all, e, sinks_alpha(r, there), "alpha_t");
+    }
+    for (int more = 0; x && more < 2; more++)
+        for (int k = more; k < ABLATED; k++) {
+            const char *what = of_loss[k], *than = more ? "_more" : "";
+            put(all, e, more ? x->more[k] : x->loss[k], "ablate_%s%s", what, than);
+            put(all, e, more ? x->more_spread[k] : x->spread[k], "ablate_%s%s_spread", what, than);
+        }
+    for (int i = 0; i < besides->lists; i++)
+        put(all, e, besides->value[besides->list[i].at], "%s", besides->list[i].name);
+    return e->status;
+}
+
+/* -------------------------------------------------------------------------------------------------
  * 11.2  sink dump: every tensor of one forward and backward as .npy, for anyone to check in NumPy
  */
 
@@ -8023,78 +8159,35 @@ static const char RUN_FLAGS[] =
 
 static double times_even(const Outcome *o, double alpha) { return alpha / o->even; }
 
-/* The numbers of an arm's row, in the tables, the files and the page alike; NAN where there is
- * none. The even value of token 1 serves for * as well: every row sees both columns. */
-enum { SINK_1, SINK_STAR, ALPHA_1, TIMES_EVEN, ALPHA_STAR, NORM_RATIO, HELD_LOSS, ROW };
-static const struct { const char *name, *head, *below, *form; int width; double unit; }
-ROW_COLUMNS[ROW] = {
-    {"sink_1",     "Sink_1",  "%",     "%.1f", 8, 100},
-    {"sink_star",  "Sink_*",  "%",     "%.1f", 8, 100},
-    {"alpha_1",    "alpha_1", "",      "%.3f", 8, 1},
-    {"times_even", "x even",  "",      "%.2f", 7, 1},
-    {"alpha_star", "alpha_*", "",      "%.3f", 8, 1},
-    {"norm_ratio", "norm",    "ratio", "%.2f", 7, 1},
-    {"loss",       "valid",   "loss",  "%.3f", 7, 1}};
-static void outcome_row(const Outcome *o, double row[ROW]) {
-    int first = config_column_first(&o->c), star = config_column_star(&o->c);
-    for (int i = 0; i < ROW; i++) row[i] = NAN;
-    if (!o->s.n) return;
-    row[SINK_1] = sinks_sink(&o->s, first, 0);
-    row[ALPHA_1] = sinks_alpha(&o->s, first);
-    row[TIMES_EVEN] = times_even(o, row[ALPHA_1]);
-    row[NORM_RATIO] = sinks_ratio(&o->s);
-    if (o->loss > 0) row[HELD_LOSS] = o->loss;
-    if (!o->star) return;
-    row[SINK_STAR] = sinks_sink(&o->s, star, 0);
-    row[ALPHA_STAR] = sinks_alpha(&o->s, star);
-}
-
-/* A number as the tables show it, or - where it is not there. */
-static const char *row_text(char text[32], const double *row, int k) {
-    snprintf(text, 32, isfinite(row[k]) ? ROW_COLUMNS[k].form : "-", ROW_COLUMNS[k].unit * row[k]);
-    return text;
-}
-
-/* For people, and as --csv and --json with all digits; a number that is not there is - in the
- * table, left empty, or null. */
+/* The table, and --csv and --json. */
 static void run_table(const Outcome *o, const Settings *s, FILE *out, Error *e) {
-    Bytes csv = {0}, json = {0};
+    static const char *const LABEL[] = {"arm", NULL};
+    Measured rows[ARMS] = {0};
     fprintf(out, "\n%-8s %-9s", "arm", "paper");
     for (int k = 0; k < ROW; k++) fprintf(out, " %*s", ROW_COLUMNS[k].width, ROW_COLUMNS[k].head);
     fprintf(out, " %8s\n%-8s %-9s", "sink", "", "");
     for (int k = 0; k < ROW; k++) fprintf(out, " %*s", ROW_COLUMNS[k].width, ROW_COLUMNS[k].below);
     fprintf(out, " %8s\n", "on 1?");
-    bytes_print(&csv, e, "arm");
-    for (int k = 0; k < ROW; k++) bytes_print(&csv, e, ",%s", ROW_COLUMNS[k].name);
     for (int i = 0; i < ARMS; i++) {
         double row[ROW];
+        char text[32];
         outcome_row(&o[i], row);
+        snprintf(rows[i].label[0], PATH_ROOM, "%s", o[i].name);
         fprintf(out, "%-8s %-9s", o[i].name, o[i].source);
-        bytes_print(&csv, e, "\n%s", o[i].name);
-        bytes_print(&json, e, "%s{\"arm\": \"%s\"", i ? ",\n " : "[", o[i].name);
         for (int k = 0; k < ROW; k++) {
-            char text[32];
-            bool there = isfinite(row[k]);
             fprintf(out, " %*s", ROW_COLUMNS[k].width, row_text(text, row, k));
-            bytes_print(&csv, e, there ? ",%.8g" : ",", row[k]);
-            bytes_print(&json, e, there ? ", \"%s\": %.8g" : ", \"%s\": null", ROW_COLUMNS[k].name,
-                        row[k]);
+            put(&rows[i].all, e, row[k], "%s", ROW_COLUMNS[k].name);
         }
         double times = row[TIMES_EVEN];
         fprintf(out, " %8s\n", !isfinite(times) ? "-" : times >= SHOWS ? "yes"
                                : times < ABSENT ? "no" : "unclear");
-        bytes_print(&json, e, "}");
     }
     fprintf(out, "Sink: share of heads with alpha > %g, over %d sequences of %d tokens. alpha_1: "
             "mean weight\non token 1; x even: its multiple of what even rows give. norm ratio: the "
             "largest ||h_1||\nover the mean of the others. valid loss: nats a token on held "
             "documents.\n", s->eps, s->eval_n, s->eval_T);
-    bytes_print(&csv, e, "\n");
-    bytes_print(&json, e, "]\n");
-    if (s->csv[0]) file_write(s->csv, csv.at, csv.size, e);
-    if (s->json[0]) file_write(s->json, json.at, json.size, e);
-    bytes_free(&csv);
-    bytes_free(&json);
+    rows_write(rows, ARMS, LABEL, s, e);
+    for (int i = 0; i < ARMS; i++) result_free(&rows[i].all);
 }
 
 /* How it came: alpha_1 (alpha_* where there is a *) as a multiple of even rows, ten looks apart. */
@@ -10590,91 +10683,6 @@ int results_ready(const Settings *s, Error *e) {
     return file_ready(s->csv, e) || file_ready(s->json, e) ? e->status : file_ready(s->report, e);
 }
 
-/* What is written of one measurement: numbers, and in a table of several what they are of. */
-typedef struct EvalRow { char model[PATH_ROOM], text[64]; int input; Result all; } EvalRow;
-
-/* A text in CSV or JSON: quoted, and what must not stand there escaped. */
-static void quoted(Bytes *out, const char *text, bool json, Error *e) {
-    bytes_add(out, "\"", 1, e);
-    for (; *text; text++)
-        if ((unsigned char)*text < 32) bytes_print(out, e, json ? "\\u%04x" : " ", *text);
-        else {
-            if (*text == '"' || (json && *text == '\\')) bytes_add(out, json ? "\\" : "\"", 1, e);
-            bytes_add(out, text, 1, e);
-        }
-    bytes_add(out, "\"", 1, e);
-}
-
-/* n rows as --csv, and as --json: an object, or with `table` a list of them. */
-static int eval_write(const EvalRow *row, int n, bool table, const Settings *s, Error *e) {
-    static const char *const LABELS[] = {"model", "text", "input"};
-    Bytes csv = {0}, json = {0};
-    for (int i = 0; table && i < 3; i++) bytes_print(&csv, e, "%s,", LABELS[i]);
-    for (int i = 0; i < row->all.lists; i++)
-        bytes_print(&csv, e, "%s%s", i ? "," : "", row->all.list[i].name);
-    for (int r = 0; r < n; r++) {
-        const Result *all = &row[r].all;
-        const char *labels[] = {row[r].model, row[r].text, INPUTS[row[r].input]};
-        bytes_print(&csv, e, "\n");
-        bytes_print(&json, e, "%s{", r ? ",\n " : table ? "[" : "");
-        for (int i = 0; table && i < 3; i++) {
-            quoted(&csv, labels[i], false, e);
-            bytes_print(&csv, e, ",");
-            bytes_print(&json, e, "\"%s\": ", LABELS[i]);
-            quoted(&json, labels[i], true, e);
-            bytes_print(&json, e, ", ");
-        }
-        for (int i = 0; i < all->lists; i++) {
-            double value = all->value[all->list[i].at];
-            bytes_print(&csv, e, "%s%.8g", i ? "," : "", value);
-            bytes_print(&json, e, isfinite(value) ? "%s\"%s\": %.8g" : "%s\"%s\": null",
-                        i ? ", " : "", all->list[i].name, value);
-        }
-        bytes_print(&json, e, "}");
-    }
-    bytes_print(&csv, e, "\n");
-    bytes_print(&json, e, table ? "]\n" : "\n");
-    if (s->json[0] && !e->status) file_write(s->json, json.at, json.size, e);
-    if (s->csv[0] && !e->status) file_write(s->csv, csv.at, csv.size, e);
-    bytes_free(&csv);
-    bytes_free(&json);
-    return e->status;
-}
-
-/* The numbers of one measurement; at their end, where there are any, Table 7's second column, an
- * ablation and what the program measures besides. */
-static int eval_numbers(Result *all, const Sinks *r, const Ablated *x, const Result *besides,
-                        const Settings *s, Error *e) {
-    static const char *const of_loss[ABLATED] = {"untouched", "sink", "control"};
-    int first = config_column_first(&s->model), star = config_column_star(&s->model);
-    int edited = s->replace_position + s->swap_position, there = first + edited - 1;
-    result_add1(all, "eps", s->eps, e);
-    result_add1(all, "T", r->T, e);
-    result_add1(all, "n", r->n, e);
-    result_add1(all, "sink_1", sinks_sink(r, first, 0), e);
-    result_add1(all, "alpha_1", sinks_alpha(r, first), e);
-    result_add1(all, "times_even", sinks_alpha(r, first) / sink_uniform(&s->model, r->T), e);
-    result_add1(all, "sink_star", star < 0 ? 0 : sinks_sink(r, star, 0), e);
-    result_add1(all, "alpha_star", star < 0 ? 0 : sinks_alpha(r, star), e);
-    result_add1(all, "norm_ratio", sinks_ratio(r), e);
-    result_add1(all, "loss", r->loss, e);
-    result_add1(all, "massive", r->massive, e);
-    result_add1(all, "median", r->median, e);
-    if (edited) {
-        result_add1(all, "sink_t", sinks_sink(r, there, 0), e);
-        result_add1(all, "alpha_t", sinks_alpha(r, there), e);
-    }
-    for (int more = 0; x && more < 2; more++)
-        for (int k = more; k < ABLATED; k++) {
-            const char *what = of_loss[k], *than = more ? "_more" : "";
-            put(all, e, more ? x->more[k] : x->loss[k], "ablate_%s%s", what, than);
-            put(all, e, more ? x->more_spread[k] : x->spread[k], "ablate_%s%s_spread", what, than);
-        }
-    for (int i = 0; i < besides->lists; i++)
-        result_add1(all, besides->list[i].name, besides->value[besides->list[i].at], e);
-    return e->status;
-}
-
 static void eval_print(const char *path, const Trainer *t, const Outcome *o, const Settings *s,
                        int starts, const Ablated *cut) {
     printf("%s: %d sequences of %d tokens, %s", path, o->s.n, o->s.T, INPUTS[s->input]);
@@ -10703,57 +10711,64 @@ static void eval_print(const char *path, const Trainer *t, const Outcome *o, con
  * left), texts (Figure 9), lengths and thresholds (Figure 3), each with each. What cannot be
  * measured is said and left out; --csv and --json have all that was, from the first line on. */
 typedef struct Survey {
-    EvalRow *row;
+    Measured *row;
     int rows, left_out;
     const Settings *s;                                       /* as the command line has it */
     int length[33];                                          /* 0 ends */
 } Survey;
 
+static const char *const SURVEY_LABELS[LABELS + 1] = {"model", "text", "input", NULL};
+static const Column SURVEY_COLUMNS[] = {
+    {"sink_1_at_0.2", "Sink 0.2", "",  "%.2f%%", 8, 100},
+    {"sink_1",        "Sink_1",   "",  "%.2f%%", 8, 100},
+    {"sink_1_at_0.4", "Sink 0.4", "",  "%.2f%%", 8, 100},
+    {"sink_star",     "Sink_*",   "",  "%.2f%%", 8, 100},
+    {"alpha_1",       "alpha_1",  "",  "%.4f",   8, 1},
+    {"times_even",    "x even",   "",  "%.2f",   6, 1},
+    {"norm_ratio",    "|h1|/|h|", "",  "%.2f",   8, 1},
+    {"loss",          "loss",     "",  "%.4f",   7, 1}, {NULL, NULL, NULL, NULL, 0, 0}};
+
 /* One line: the model of t and the text that is open, at one input and length. */
 static int survey_line(Survey *v, const Settings *s, Trainer *t, const Result *besides,
                        const char *model, const char *text, Error *e) {
     const double eps[] = {s->eps, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5};
-    enum { STEPS = (int)(sizeof eps / sizeof *eps), AT_02 = 3, AT_04 = 7 };
+    enum { STEPS = (int)(sizeof eps / sizeof *eps) };
     Sinks seen;
-    int starts, first = config_column_first(&t->m.c), star = config_column_star(&t->m.c);
+    char cell[32];
+    int starts;
     if (evaluate_at(&seen, &t->m, &t->data, s, eps, STEPS, s->eval_n, s->eval_T, &starts, e))
         return e->status;
-    EvalRow *rows = realloc(v->row, (size_t)(v->rows + 1) * sizeof *rows);
+    Measured *rows = realloc(v->row, (size_t)(v->rows + 1) * sizeof *rows);
     if (!rows) { sinks_free(&seen); return fail(e, 1, "out of memory. Try: fewer models"); }
     v->row = rows;
-    EvalRow *row = &rows[v->rows++];
-    *row = (EvalRow){.input = s->input};
-    snprintf(row->model, sizeof row->model, "%s", model);
-    snprintf(row->text, sizeof row->text, "%s", text);
-    result_add1(&row->all, "parameters", (double)t->m.count, e);
+    Measured *row = &rows[v->rows++];
+    *row = (Measured){.all = {.lists = 0}};
+    snprintf(row->label[0], PATH_ROOM, "%s", model);
+    snprintf(row->label[1], PATH_ROOM, "%s", text);
+    snprintf(row->label[2], PATH_ROOM, "%s", INPUTS[s->input]);
+    put(&row->all, e, (double)t->m.count, "parameters");
     eval_numbers(&row->all, &seen, NULL, besides, s, e);
     for (int i = 1; i < STEPS; i++)
-        put(&row->all, e, sinks_sink(&seen, first, i), "sink_1_at_%g", eps[i]);
+        put(&row->all, e, sinks_sink(&seen, config_column_first(&t->m.c), i), "sink_1_at_%g",
+            eps[i]);
     if (v->rows == 1) {
-        printf("%-26s %9s %-12s %-7s %5s %8s %8s %8s %8s %8s %6s %7s    loss", "model", "million",
-               "text", "input", "T", "Sink 0.2", "Sink_1", "Sink 0.4", "Sink_*", "alpha_1",
-               "x even", "|h1|/|h|");
+        printf("%-26s %9s %-12s %-7s %5s", "model", "million", "text", "input", "T");
+        for (const Column *c = SURVEY_COLUMNS; c->name; c++) printf(" %*s", c->width, c->head);
         for (int i = 0; i < besides->lists; i++) printf(" %9s", besides->list[i].name);
         printf("\n");
     }
     size_t size = strlen(model);
-    printf("%-26s %9.2f %-12.12s %-7s %5d %7.2f%% %7.2f%% %7.2f%% ",
-           model + (size > 26 ? size - 26 : 0), (double)t->m.count * 1e-6,
-           s->input == INPUT_NATURAL ? text : "", INPUTS[s->input], s->eval_T,
-           100 * sinks_sink(&seen, first, AT_02), 100 * sinks_sink(&seen, first, 0),
-           100 * sinks_sink(&seen, first, AT_04));
-    if (star < 0) printf("%8s", "");
-    else printf("%7.2f%%", 100 * sinks_sink(&seen, star, 0));
-    printf(" %8.4f %6.2f %8.2f", sinks_alpha(&seen, first),
-           sinks_alpha(&seen, first) / sink_uniform(&t->m.c, s->eval_T), sinks_ratio(&seen));
-    if (s->input == INPUT_NATURAL) printf(" %7.4f", seen.loss);
-    else printf("%*s", besides->lists ? 8 : 0, "");
+    printf("%-26s %9.2f %-12.12s %-7s %5d", model + (size > 26 ? size - 26 : 0),
+           (double)t->m.count * 1e-6, s->input == INPUT_NATURAL ? text : "", INPUTS[s->input],
+           s->eval_T);
+    for (const Column *c = SURVEY_COLUMNS; c->name; c++)
+        printf(" %*s", c->width, cell_text(cell, c, named_number(&row->all, c->name)));
     for (int i = 0; i < besides->lists; i++)
         printf(" %9.4g", besides->value[besides->list[i].at]);
     printf("\n");
     fflush(stdout);
     sinks_free(&seen);
-    return e->status ? e->status : eval_write(v->row, v->rows, true, v->s, e);
+    return e->status ? e->status : rows_write(v->row, v->rows, SURVEY_LABELS, v->s, e);
 }
 
 static void survey_failed(Survey *v, Error *one) {
@@ -10830,7 +10845,7 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
     Ablated ablated, *cut = NULL;
     Result besides = {0};
     Bytes said = {0};
-    EvalRow row = {.input = 0};
+    Measured row = {.all = {.lists = 0}};
     int starts = 0;
     if (!n) return fail(e, 2, "eval: expected a model file. Try: sink eval out/model.ckpt");
     if (s->plain && s->ablate)
@@ -10849,7 +10864,8 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
         o->loss = o->s.loss;
         eval_print(words[0], &t, o, s, starts, cut);
         fwrite(said.at, 1, said.size, stdout);
-        if (!eval_numbers(&row.all, &o->s, cut, &besides, s, e)) eval_write(&row, 1, false, s, e);
+        if (!eval_numbers(&row.all, &o->s, cut, &besides, s, e))
+            rows_write(&row, 1, &SURVEY_LABELS[LABELS], s, e);
         if (s->report[0] && s->program && s->program->page)
             s->program->page(s->report, "eval", s, o, 1, cut, "", e);
     }
