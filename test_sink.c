@@ -2561,9 +2561,9 @@ static void position_bucket__list(Test *t) {
     fact(t, position_bucket(-5) == 0 && position_bucket(1 << 20) == 31, "the ends");
 }
 
-/* [E6] [E7] [T3] With q = 0 a score is its bias: relative's bucket number for every head, T5's learned
- * table, ALiBi's slopes at 8, 16 and 6 heads; a key ahead of its query, inside a prefix, counts as
- * distance 0. */
+/* [E6] [E7] [T3] With q = 0 a score is its bias: relative's bucket number for every head, T5's
+ * learned table, ALiBi's slopes at 8, 16 and 6 heads. A key ahead of its query, in a prefix, counts
+ * as distance 0. */
 static void distance_bias__tables(Test *t) {
     static const double EIGHT[] = {0.5,     0.25,     0.125,     0.0625,
                                    0.03125, 0.015625, 0.0078125, 0.00390625};
@@ -2606,6 +2606,13 @@ static void distance_bias__tables(Test *t) {
 
 /* -------------------------------------------------------------------------------------------------
  * 3.5  Activations and the kernel phi */
+
+/* One number through the ffn's activation. */
+static double activate(int act, double x) {
+    real in = (real)x, out;
+    ACTS[act](1, &in, &out, NULL);
+    return (double)out;
+}
 
 /* [T11] Against libm's formulas on a grid, and at 1 against numbers from tables of the error
  * function. */
@@ -2687,8 +2694,8 @@ static void kernel_forward__formulas(Test *t) {
 /* -------------------------------------------------------------------------------------------------
  * 3.6  One row of scores */
 
-/* The whole row by its formulas, in long double; what is masked has s = 0 and slope 0. */
-typedef struct Scores { long double a[400], g[400], pi[400], m[400], Z; } Scores;
+/* The whole row by its formulas, in long double; what is masked has s = 0 and derivative 0. */
+typedef struct Scores { long double a[400], deriv[400], dlogz[400], m[400], Z; } Scores;
 
 static void row_by_formula(const Config *c, int n, const real *z, Scores *r) {
     long double s[400], ds[400], sum = 0, size = 0, power = 0,
@@ -2710,17 +2717,17 @@ static void row_by_formula(const Config *c, int n, const real *z, Scores *r) {
          : c->normalizer == NORMALIZER_CLAMP ? fmaxl(fabsl(sum), 1) : powl(power, 1 / p);
     for (int j = 0; j < n; j++) {
         r->a[j] = s[j] / r->Z;
-        r->g[j] = ds[j] / r->Z;
+        r->deriv[j] = ds[j] / r->Z;
         r->m[j] = fabsl(s[j]) / (size + e);
-        r->pi[j] = 0;
-        if (c->normalizer == NORMALIZER_SUM) r->pi[j] = ds[j] / r->Z;
-        if (c->normalizer == NORMALIZER_CLAMP && fabsl(sum) > 1) r->pi[j] = ds[j] / sum;
+        r->dlogz[j] = 0;
+        if (c->normalizer == NORMALIZER_SUM) r->dlogz[j] = ds[j] / r->Z;
+        if (c->normalizer == NORMALIZER_CLAMP && fabsl(sum) > 1) r->dlogz[j] = ds[j] / sum;
         if (c->normalizer == NORMALIZER_PNORM && s[j] != 0)
-            r->pi[j] = powl(fabsl(s[j]), p - 1) * (s[j] < 0 ? -1 : 1) * ds[j] / powl(r->Z, p);
+            r->dlogz[j] = powl(fabsl(s[j]), p - 1) * (s[j] < 0 ? -1 : 1) * ds[j] / powl(r->Z, p);
     }
 }
 
-/* [T15] [E43] Weights, kept number, slopes, pulls, Z and metric of random rows of every length,
+/* [T15] [E43] Weights, row_stat, derivatives, dlogz, Z and metric of random rows of every length,
  * for every similarity and normaliser; a fifth of each row is masked. */
 static void row__every_operation(Test *t) {
     static const struct {
@@ -2733,7 +2740,7 @@ static void row__every_operation(Test *t) {
     Scores want;
     Rng r = {17};
     int over = 0, under = 0;
-    for (int sim = 0; sim < 4; sim++)
+    for (int sim = 0; sim < SIM_ROWS; sim++)
         for (int k = 0; k < 8; k++)
             for (int x = 0; x < 70; x++) {
                 Config c = {.sim = sim,
@@ -2743,28 +2750,28 @@ static void row__every_operation(Test *t) {
                                (c.normalizer == NORMALIZER_SUM || c.pnorm == 0.5);
                 if (cancels) continue;                       /* refused at configuration */
                 int n = LENGTHS[x % 7];
-                real z[400], a[400], spare[400], b[400], g[400], pi[400], m[400];
+                real z[400], a[400], spare[400], b[400], deriv[400], dlogz[400], m[400];
                 double shift = x % 3 - 1.0,
                        spread = c.normalizer == NORMALIZER_CLAMP && x % 2 ? 0.02 : 2;
                 for (int j = 0; j < n; j++) z[j] = (real)(spread * (shift + rng_normal(&r)));
                 for (int j = 1; j < n; j++) if (rng_below(&r, 5) == 0) z[j] = (real)-INFINITY;
                 row_by_formula(&c, n, z, &want);
                 copy(a, z, n);
-                real keep = row_forward(&c, n, a, spare);
-                row_backward(&c, n, z, keep, b, g, pi);
-                row_metric(&c, n, a, keep, m);
+                real row_stat = row_forward(&c, n, a, spare);
+                row_backward(&c, n, z, row_stat, b, deriv, dlogz);
+                row_metric(&c, n, a, row_stat, m);
                 over += c.normalizer == NORMALIZER_CLAMP && want.Z > 1;
                 under += c.normalizer == NORMALIZER_CLAMP && want.Z == 1;
                 double eps = REAL_EPS * (8 + 2 * sqrt(n)) * fmax(1, c.pnorm);
-                within(t, (double)(row_normalizer(&c, keep) / want.Z), 1, 4 * eps,
+                within(t, (double)(row_normalizer(&c, row_stat) / want.Z), 1, 4 * eps,
                        "Z of sim %d, normalizer %d, p %g", sim, c.normalizer, c.pnorm);
                 for (int j = 0; j < n; j++) {
-                    const double got[] = {(double)a[j], (double)b[j], (double)g[j], (double)pi[j],
-                                          (double)m[j]};
-                    const long double to[] = {want.a[j], want.a[j], want.g[j], want.pi[j],
+                    const double got[] = {(double)a[j], (double)b[j], (double)deriv[j],
+                                          (double)dlogz[j], (double)m[j]};
+                    const long double to[] = {want.a[j], want.a[j], want.deriv[j], want.dlogz[j],
                                               want.m[j]};
-                    static const char *const NAMES[] = {"weight", "weight made again", "slope",
-                                                        "pull", "metric"};
+                    static const char *const NAMES[] = {"weight", "weight made again", "derivative",
+                                                        "dlogz", "metric"};
                     for (int y = 0; y < 5; y++)
                         within(t, got[y], (double)to[y], 4 * eps * fmax(0.1, fabs((double)to[y])),
                                "%s of sim %d, normalizer %d, p %g, n %d", NAMES[y], sim,
@@ -2775,18 +2782,18 @@ static void row__every_operation(Test *t) {
     note(t, "clamp %d rows over 1, %d not", over, under);
 }
 
-/* Every z of n the same; the row's results in a, g, pi, m. */
-typedef struct Flat { real a[8], g[8], pi[8], m[8], keep; } Flat;
+/* Every z of n the same; the row's results in a, deriv, dlogz, m. */
+typedef struct Flat { real a[8], deriv[8], dlogz[8], m[8], row_stat; } Flat;
 
 static Flat flat_row(int sim, int normalizer, double p, int n, double z) {
     Config c = {.sim = sim, .normalizer = normalizer, .pnorm = p};
     Flat f;
     real row[8], spare[8];
     for (int j = 0; j < n; j++) row[j] = f.a[j] = (real)z;
-    f.keep = row_forward(&c, n, f.a, spare);
-    row_metric(&c, n, f.a, f.keep, f.m);
+    f.row_stat = row_forward(&c, n, f.a, spare);
+    row_metric(&c, n, f.a, f.row_stat, f.m);
     real again[8];
-    row_backward(&c, n, row, f.keep, again, f.g, f.pi);
+    row_backward(&c, n, row, f.row_stat, again, f.deriv, f.dlogz);
     double error = fabs((double)again[0] - (double)f.a[0]),
            least = REAL_EPS > 1e-10 ? 1e-37 : 1e-307;
     if (!(error <= 1e-2 * fabs((double)f.a[0]) + least))
@@ -2804,20 +2811,20 @@ static void row_forward__extremes(Test *t) {
             double tight = fmax(4 * REAL_EPS, fabs(SIZES[i]) * REAL_EPS);
             within(t, (double)f.a[0], 1.0 / n, 4 * REAL_EPS, "softmax of %d scores of %g", n,
                    SIZES[i]);
-            within(t, (double)f.g[0], 1.0 / n, tight, "its slope at %g", SIZES[i]);
+            within(t, (double)f.deriv[0], 1.0 / n, tight, "its derivative at %g", SIZES[i]);
             within(t, (double)f.m[0], 1.0 / n, 4 * REAL_EPS, "its metric at %g", SIZES[i]);
             for (double p = 0.5; p < 5; p *= 2) {
                 if (p == 1) continue;
                 f = flat_row(SIM_EXP, NORMALIZER_PNORM, p, n, SIZES[i]);
                 within(t, (double)f.a[0], pow(n, -1 / p), 16 * REAL_EPS,
                        "p-norm %g of %d scores of %g", p, n, SIZES[i]);
-                within(t, (double)f.pi[0], 1.0 / n, 4 * tight, "its pull at %g", SIZES[i]);
+                within(t, (double)f.dlogz[0], 1.0 / n, 4 * tight, "its dlogz at %g", SIZES[i]);
             }
             f = flat_row(SIM_EXP, NORMALIZER_CLAMP, 0, n, SIZES[i]);
             within(t, (double)f.a[0], fmin(exp(SIZES[i]), 1.0 / n), tight, "clamped exp at %g",
                    SIZES[i]);
-            within(t, (double)f.pi[0], SIZES[i] > 0 || (n > 1 && SIZES[i] == 0) ? 1.0 / n : 0,
-                   tight, "its pull at %g", SIZES[i]);
+            within(t, (double)f.dlogz[0], SIZES[i] > 0 || (n > 1 && SIZES[i] == 0) ? 1.0 / n : 0,
+                   tight, "its dlogz at %g", SIZES[i]);
         }
     fact(t, isinf((double)flat_row(SIM_EXP, NORMALIZER_ONE, 0, 2, 1e4).a[1]),
          "exp with Z = 1 hides its overflow");
@@ -2835,44 +2842,45 @@ static void row_forward__tiny_sigmoids(Test *t) {
         f = flat_row(SIM_SIGMOID, NORMALIZER_ONE, 0, 1, Z[i]);
         within(t, (double)f.a[0] / s, 1, 32 * REAL_EPS, "sigmoid at %g", Z[i]);
         within(t, (double)f.m[0] / (s / (s + e)), 1, 32 * REAL_EPS, "metric of Z = 1 at %g", Z[i]);
-        fact(t, f.pi[0] == 0, "Z = 1 pulls");
+        fact(t, f.dlogz[0] == 0, "Z = 1 has a gradient");
     }
     within(t, (double)flat_row(SIM_SIGMOID, NORMALIZER_SUM, 0, 1, -18.420680743952367).a[0], 0.5,
            1e-6, "half");
 }
 
-/* [E43] The p-norm's traps: a row of zeros has weights, metric, slopes and pulls 0; a sigmoid so
- * far down that s^p underflows has (1/n)^(1/p) all the same, and so it has where s itself is
+/* [E43] The p-norm's traps: a row of zeros has weights, metric, derivatives and dlogz 0. A sigmoid
+ * so far down that s^p underflows has (1/n)^(1/p) all the same, and so it has where s itself is
  * denormal. */
 static void row_forward__pnorm_traps(Test *t) {
     const double deep = REAL_EPS > 1e-10 ? -80 : -700, denormal = REAL_EPS > 1e-10 ? -95 : -730;
     for (double p = 1.5; p < 5; p *= 1.5) {
         Flat f = flat_row(SIM_IDENTITY, NORMALIZER_PNORM, p, 5, 0);
         for (int j = 0; j < 5; j++)
-            fact(t, f.a[j] == 0 && f.m[j] == 0 && f.g[j] == 0 && f.pi[j] == 0,
+            fact(t, f.a[j] == 0 && f.m[j] == 0 && f.deriv[j] == 0 && f.dlogz[j] == 0,
                  "a row of zeros at p %g: a %g m %g "
-                 "g %g pi %g",
-                 p, (double)f.a[j], (double)f.m[j], (double)f.g[j], (double)f.pi[j]);
+                 "deriv %g dlogz %g",
+                 p, (double)f.a[j], (double)f.m[j], (double)f.deriv[j], (double)f.dlogz[j]);
         f = flat_row(SIM_SIGMOID, NORMALIZER_PNORM, p, 5, deep);
         within(t, (double)f.a[0], pow(5, -1 / p), 64 * REAL_EPS, "weight at %g, p %g", deep, p);
-        within(t, (double)f.g[0], pow(5, -1 / p), 64 * REAL_EPS, "slope at %g, p %g", deep, p);
-        within(t, (double)f.pi[0], 0.2, 64 * REAL_EPS, "pull at %g, p %g", deep, p);
+        within(t, (double)f.deriv[0], pow(5, -1 / p), 64 * REAL_EPS, "derivative at %g, p %g",
+               deep, p);
+        within(t, (double)f.dlogz[0], 0.2, 64 * REAL_EPS, "dlogz at %g, p %g", deep, p);
         f = flat_row(SIM_SIGMOID, NORMALIZER_PNORM, p, 5, denormal);
         within(t, (double)f.a[0], pow(5, -1 / p), 1e-2, "weight at %g, p %g", denormal, p);
-        within(t, (double)f.g[0], pow(5, -1 / p), 1e-2, "slope at %g, p %g", denormal, p);
-        within(t, (double)f.pi[0], 0.2, 1e-2, "pull at %g, p %g", denormal, p);
+        within(t, (double)f.deriv[0], pow(5, -1 / p), 1e-2, "derivative at %g, p %g", denormal, p);
+        within(t, (double)f.dlogz[0], 0.2, 1e-2, "dlogz at %g, p %g", denormal, p);
         f = flat_row(SIM_IDENTITY, NORMALIZER_PNORM, p, 5, -3);
         within(t, (double)f.a[0], -pow(5, -1 / p), 16 * REAL_EPS, "weight of negative scores, p %g",
                p);
-        within(t, (double)f.pi[0], -1.0 / 15, 16 * REAL_EPS, "their pull, p %g", p);
+        within(t, (double)f.dlogz[0], -1.0 / 15, 16 * REAL_EPS, "their dlogz, p %g", p);
     }
 }
 
-/* max(|S|, 1): the sum's sign is dropped in Z and kept in the pull; at |S| = 1 exactly nothing
+/* max(|sum|, 1): the sum's sign is dropped in Z and kept in dlogz; at |sum| = 1 exactly nothing
  * binds. */
 static void row_forward__clamp_branches(Test *t) {
     static const struct {
-        double z, a, g, pi, m;
+        double z, a, deriv, dlogz, m;
     } ROWS[] = {
         /* four equal scores of the identity */
         {2, 0.25, 0.125, 0.125, 0.25}, {-2, -0.25, 0.125, -0.125, 0.25}, {0.25, 0.25, 1, 0, 0.25},
@@ -2881,37 +2889,38 @@ static void row_forward__clamp_branches(Test *t) {
     for (int i = 0; i < 6; i++) {
         Flat f = flat_row(SIM_IDENTITY, NORMALIZER_CLAMP, 0, 4, ROWS[i].z);
         within(t, (double)f.a[1], ROWS[i].a, 2 * REAL_EPS, "weight at %g", ROWS[i].z);
-        within(t, (double)f.g[1], ROWS[i].g, 2 * REAL_EPS, "slope at %g", ROWS[i].z);
-        within(t, (double)f.pi[1], ROWS[i].pi, 2 * REAL_EPS, "pull at %g", ROWS[i].z);
+        within(t, (double)f.deriv[1], ROWS[i].deriv, 2 * REAL_EPS, "derivative at %g", ROWS[i].z);
+        within(t, (double)f.dlogz[1], ROWS[i].dlogz, 2 * REAL_EPS, "dlogz at %g", ROWS[i].z);
         within(t, (double)f.m[1], ROWS[i].m, 4e-8 / fmax(0.0625, fabs(ROWS[i].z)), "metric at %g",
                ROWS[i].z);
     }
 }
 
-/* What is masked, z = -infinity, has weight, slope, pull and metric exactly 0, and changes no
+/* What is masked, z = -infinity, has weight, derivative, dlogz and metric exactly 0, and changes no
  * other key. */
 static void row_forward__masked(Test *t) {
-    for (int sim = 0; sim < 4; sim++)
-        for (int normalizer = 0; normalizer < 4; normalizer++) {
+    for (int sim = 0; sim < SIM_ROWS; sim++)
+        for (int normalizer = 0; normalizer < NORMALIZER_ROWS; normalizer++) {
             Config c = {.sim = sim,
                         .normalizer = normalizer,
                         .pnorm = normalizer == NORMALIZER_PNORM ? 2 : 0};
             if (sim == SIM_IDENTITY && normalizer == NORMALIZER_SUM) continue;
             real inf = (real)INFINITY, z[] = {-inf, 1, -inf, -2, (real)0.5, -inf},
                  few[] = {1, -2, (real)0.5};
-            real a[6], b[6], g[6], pi[6], m[6], spare[6], a3[3];
+            real a[6], b[6], deriv[6], dlogz[6], m[6], spare[6], a3[3];
             copy(a, z, 6);
             copy(a3, few, 3);
-            real keep = row_forward(&c, 6, a, spare), keep3 = row_forward(&c, 3, a3, spare);
-            row_backward(&c, 6, z, keep, b, g, pi);
-            row_metric(&c, 6, a, keep, m);
+            real row_stat = row_forward(&c, 6, a, spare), row_stat3 = row_forward(&c, 3, a3, spare);
+            row_backward(&c, 6, z, row_stat, b, deriv, dlogz);
+            row_metric(&c, 6, a, row_stat, m);
             for (int j = 0; j < 6; j++) {
                 bool masked = j == 0 || j == 2 || j == 5;
-                fact(t, !masked || (a[j] == 0 && b[j] == 0 && g[j] == 0 && pi[j] == 0 && m[j] == 0),
+                bool none = a[j] == 0 && b[j] == 0 && deriv[j] == 0 && dlogz[j] == 0 && m[j] == 0;
+                fact(t, !masked || none,
                      "sim %d, normalizer %d: column %d leaks", sim, normalizer, j);
             }
-            within(t, (double)keep, (double)keep3, 8 * REAL_EPS, "kept, sim %d, normalizer %d", sim,
-                   normalizer);
+            within(t, (double)row_stat, (double)row_stat3, 8 * REAL_EPS,
+                   "row_stat, sim %d, normalizer %d", sim, normalizer);
             within(t, (double)a[1], (double)a3[0], 8 * REAL_EPS, "weight, sim %d, normalizer %d",
                    sim, normalizer);
         }
@@ -2920,14 +2929,14 @@ static void row_forward__masked(Test *t) {
 /* A score that is not a number makes weights that are not, whatever the similarity and normaliser.
  * */
 static void row_forward__nan(Test *t) {
-    for (int sim = 0; sim < 4; sim++)
-        for (int normalizer = 0; normalizer < 4; normalizer++)
+    for (int sim = 0; sim < SIM_ROWS; sim++)
+        for (int normalizer = 0; normalizer < NORMALIZER_ROWS; normalizer++)
             for (int at = 0; at < 3; at++) {
                 Config c = {.sim = sim, .normalizer = normalizer, .pnorm = 2};
                 real z[] = {1, -2, (real)0.5}, spare[3], m[3];
                 z[at] = (real)NAN;
-                real keep = row_forward(&c, 3, z, spare);
-                row_metric(&c, 3, z, keep, m);
+                real row_stat = row_forward(&c, 3, z, spare);
+                row_metric(&c, 3, z, row_stat, m);
                 fact(t, isnan((double)z[at]) && isnan((double)m[at]),
                      "sim %d, normalizer %d: weight %g, metric %g", sim, normalizer, (double)z[at],
                      (double)m[at]);
@@ -3440,7 +3449,7 @@ static void published__opt_350m(Test *t) {
 /* =================================================================================================
  * 4  The block and the model */
 
-/* [E2] [E3] [FIG1] The three placements, sum by sum: what the norms read, and where the stack ends. */
+/* [E2] [E3] [FIG1] The placements, sum by sum: what the norms read, and where the stack ends. */
 static void block_forward__placements(Test *t) {
     static const char *const FLAGS[] = {"", "--place post", "--place parallel",
                                         "--place post --norm layer"};
@@ -8091,7 +8100,7 @@ static void checkpoint__continues(Test *t) {
 }
 
 /* Every flag may be repeated, and but for three none be changed; other data and other files are
- * told distance. */
+ * told apart. */
 static void trainer_resume__refuses(Test *t) {
     static const struct { const char *flag, *value; int status; const char *said; } ROWS[] = {
         {"--lr", "0.01", 0, ""},          {"--lr", "0.02", 2, "--lr 0.02: "},
@@ -8151,9 +8160,9 @@ static void trainer_resume__refuses(Test *t) {
     scratch_close();
 }
 
-/* [FIG30] Fine-tuning: twice the same bytes; those of a training whose start was written over by hand; and,
- * of a run that stops and goes on, of one that does not. Nothing of the first training but the
- * parameters is left in it. */
+/* [FIG30] Fine-tuning: twice the same bytes; those of a training whose start was written over by
+ * hand; and, of a run that stops and goes on, of one that does not. Nothing of the first training
+ * but the parameters is left in it. */
 static void trainer_restart__from_parameters(Test *t) {
     static const char BASE_RUN[] = "--extra k --lr 0.02";
     static const char *const FLAGS[] = {
@@ -8432,9 +8441,9 @@ static void train_run__leaves(Test *t) {
 /* =================================================================================================
  * 11  Evaluation */
 
-/* [FIG4] evaluate() against the maps of one forward by hand: alpha_k as the mean of column k's weights
- * over the rows i >= k, Sink as the share of heads and sequences above eps, and the loss of the
- * same tokens. */
+/* [FIG4] evaluate() against the maps of one forward by hand: alpha_k as the mean of column k's
+ * weights over the rows i >= k, Sink as the share of heads and sequences above eps, and the loss of
+ * the same tokens. */
 static void evaluate__against_maps(Test *t) {
     enum { T = 10, N = 21, H = 2, L = 2 };
     Settings s;
@@ -9129,7 +9138,7 @@ static Worst vec_worst(const struct VecRow *r, uint64_t from, uint64_t to, uint6
     return w;
 }
 
-/* Each function over patterns of every exponent, a stride distance, or (`make exhaustive`, stride 1)
+/* Each function over patterns of every exponent, a stride apart, or (`make exhaustive`, stride 1)
  * over every float. The double build calls libm, and its erfc sees a rounded argument. */
 static void vec_scan(Test *t, uint64_t stride) {
     static Worst part[256];
