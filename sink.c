@@ -759,7 +759,7 @@ void model_init(Model *m, int init, uint64_t seed) {
  * task owns CHANNELS of them, and walks down from the first row to the last.
  *
  * -------------------------------------------------------------------------------------------------
- * 3.1  Embedding and positions added to the input      H^0 = X W_E + P      section 2, [E5] [T1]
+ * 3.1  Embedding and positions added to the input   H^0 = X W_E + P   section 2, [E5] [T1] [T4]
  *
  *   h_n = wte[id] (W_in) + p_n      row n of a sequence; x*, if there is one, is row 0
  *
@@ -1512,7 +1512,7 @@ void row_metric(const Config *c, idx n, const real *a, real row_stat, real *m) {
  * chapter 7 has [E4] [T4] in closed form.
  */
 
-/* The mask: (j <= i and j > i-w) or j in the prefix. Rows i, columns j; o is seen:
+/* [FIG5] [FIG6] The mask: (j <= i and j > i-w) or j in the prefix. Rows i, columns j; o is seen:
  *
  *     causal         window 3       prefix 3       window 2,      window 2, prefix 2,
  *                    (Figure 6)     (Figure 5)     prefix 2       and the sink token x*
