@@ -2753,7 +2753,7 @@ double sinks_ratio(const Sinks *s) {
  *              in each, and a block enlarges an error by at most about 5: 3 x 60 x 5, rounded up
  *   SCORES     a weight's relative error is its score's absolute one: the largest score, about 40,
  *              times the angle of its rotation, at most 64 radians, times eps; rounded up
- *   EPS_IN_Z   the 1e-8 in Z = sum + 1e-8 makes r_t = 1 - 1e-8/S_t: within 1e-6 where S_t > 0.01
+ *   EPS_IN_Z   the 1e-8 in Z = sum + 1e-8 makes r_t = 1 - 1e-8/sum: within 1e-6 where sum > 0.01
  *   APART      what must differ differs by this or more: far above the others in either build
  */
 #define STATES (1000 * REAL_EPS)
@@ -2911,8 +2911,8 @@ static void toy_stack(const Toy *y, int t, real stack[STACK]) {
  *
  *   softmax, and any positive similarity over its sum   r_t = 1, times the scale, under any mask
  *   V biases                                            o_t = v + v+
- *   clamp                                               r_t = S_t/max(|S_t|,1), S_t = sum s(n)
- *   Z = 1                                               r_t = S_t, and t s(0) without positions
+ *   clamp                                    r_t = sum_t / max(|sum_t|, 1), sum_t = sum s(n)
+ *   Z = 1                                               r_t = sum_t, and t s(0) without positions
  *   p-norm of softmax                                   r_t = t^(1-1/p) without positions
  *   an extra column of weight A_t* and value v*         o_t = (1 - A_t*) v + A_t* v*
  *   another first token                                 every row gives it another share
@@ -2938,7 +2938,7 @@ static const StateRow STATE_ROWS[] = {
     {"sigmoid / sum",             "--sim sigmoid",                         1, 0, 1, "Table 15, 3"},
     {"elu + 1 / sum",             "--sim elu",                             1, 0, 1, "Table 15, 5"},
     {"elu kernel / sum",          "--kernel elu --sim identity",           1, 0, 0, ""},
-    {"linear / clamp, all S_t >= 1", LINEAR_CLAMP,                            1, 16, 0, ""},
+    {"linear / clamp, sums >= 1",  LINEAR_CLAMP,                        1, 16, 0, ""},
     {"linear / clamp",            LINEAR_CLAMP,                            0, 0, 1, "Table 15, 8"},
     {"mlp / clamp",               LINEAR_CLAMP "--kernel mlp",             0, 0, 0, ""},
     {"sigmoid, Z = 1",            SIGMOID_1,                               0, 0, 1, "Table 15, 2"},
@@ -3064,14 +3064,14 @@ static double prefix_rule(Toy *y) {
     return y->x == 0 ? toy_spread(y, 1, prefix) : least;
 }
 
-/* The clamp: r_t = S_t / max(|S_t|, 1) is constant if |S_t| >= 1 with one sign for all t, and
- * otherwise only by accident. This says whether row t meets that, by the sign of row 1: 0 or 1. */
+/* The clamp: r_t is constant if |sum_t| >= 1 with one sign for all t, and otherwise only by
+ * accident. This says whether row t misses that, by the sign of row 1: 0 or 1. */
 static double clamp_miss(const Toy *y, int l, int h, int t) {
-    double S = (double)vec_sum(t, toy_row(y, MAP_Z, l, h, t));
-    return (toy_row(y, MAP_Z, l, h, 1)[0] > 0 ? S : -S) < 1;
+    double sum = (double)vec_sum(t, toy_row(y, MAP_Z, l, h, t));
+    return (toy_row(y, MAP_Z, l, h, 1)[0] > 0 ? sum : -sum) < 1;
 }
 
-/* 60 models, half of them with W_K = 8 W_Q, and so large S_t. The condition, read off the recorded
+/* 60 models, half of them with W_K = 8 W_Q, and so large sums. The condition, read off the recorded
  * scores, must tell whether the states agree. x = 1: the worst of those that meet it; 0: the least
  * of the others. */
 static double clamp_rule(Toy *y) {
@@ -3109,7 +3109,7 @@ static const Line RULES[] = {
     {"eq. 17", "  and the token before them", "* " WINDOWED, window_rule, 1, FAILS_BY, APART},
     {"eq. 17", "prefix p, Z = 1: tokens t <= p", PREFIXED, prefix_rule, 0, AT_MOST, STATES},
     {"eq. 17", "  and the tokens after them", PREFIXED, prefix_rule, 1, FAILS_BY, APART},
-    {"Table 15, 8", "clamp: 60 models, |S_t| >= 1 of one sign", "", clamp_rule, 1, AT_MOST, STATES},
+    {"Table 15, 8", "clamp: 60 models, |sum_t| >= 1, one sign", "", clamp_rule, 1, AT_MOST, STATES},
     {"Table 15, 8", "  the others", "", clamp_rule, 0, FAILS_BY, APART},
     {"Table 4", "KV biases: o_t = v + A_t*(v* - v)", "--extra kv", kv_rule, 0, FAILS_BY, APART},
     {"Table 4", "  with v* = v in every block", "--extra kv", kv_rule, 1, AT_MOST, STATES},
@@ -3178,7 +3178,7 @@ static double harmonic(int n) { return n < 1 ? 0 : 1.0 / n + harmonic(n - 1); }
 
 /* b_h(n), what the scheme adds to a score at the distance n; NaN for one that is not known here. */
 static double alibi_slope(const Toy *y, int h) { return pow(2, -8.0 * (h + 1) / y->m.c.heads); }
-static double bias_law(const Toy *y, int h, int n) {
+static double closed_bias(const Toy *y, int h, int n) {
     switch (y->m.c.pos) {
     case POS_RELATIVE: return position_bucket(n);
     case POS_T5:       return (double)y->m.w.rel[position_bucket(n) * y->m.c.heads + h];
@@ -3193,12 +3193,12 @@ static double row_proposition(const Toy *y, int l, int h, int t) {
     const real *A = toy_row(y, MAP_METRIC, l, h, t);
     int w = y->m.c.window, p = y->m.c.prefix, pos = y->m.c.pos;
     double worst = 0, m = alibi_slope(y, h), sum = 0;
-    for (int n = 0; n < t; n++) sum += exp(bias_law(y, h, n));
+    for (int n = 0; n < t; n++) sum += exp(closed_bias(y, h, n));
     for (int i = 1; i <= y->T; i++) {
         if (!visible(&y->m.c, l, t - 1, i - 1)) continue;
         double closed = pos == POS_NONE ? 1.0 / (w && t > w ? w : t < p ? p : t)
                       : pos == POS_ALIBI ? exp(-m * (t - i)) * (1 - exp(-m)) / (1 - exp(-m * t))
-                      : exp(bias_law(y, h, t - i)) / sum;
+                      : exp(closed_bias(y, h, t - i)) / sum;
         worst = larger(worst, fabs((double)A[i - 1] / closed - 1));
     }
     return worst;
@@ -3263,8 +3263,8 @@ static const Line PROP1[] = {
     {"Figure 5", "  prefix of 3", "--prefix 3", alpha_1, 0, EQUALS, 0.061102462},
     {"Figure 5", "  prefix of 4", "--prefix 4", alpha_1, 0, EQUALS, 0.057196212},
     {"Figure 5", "  prefix of 10", "--prefix 10", alpha_1, 0, EQUALS, 0.043983166},
-    {"Figure 5", "  of 5: alpha_5, rows i >= 5", "--prefix 5", alpha_x, 5, EQUALS, 0.044342626},
-    {"Figure 5", "  all rows, as their code", "--prefix 5", alpha_all, 5, EQUALS, 0.057675960},
+    {"Figure 5", "  of 5: alpha_5 over i >= 5", "--prefix 5", alpha_x, 5, EQUALS, 0.044342626},
+    {"Figure 5", "    over all rows, as they do", "--prefix 5", alpha_all, 5, EQUALS, 0.057675960},
     {"Table 6", "sigmoid, block 1: 1/t", SIGMOID_1, proposition, 1, AT_MOST, SCORES + EPS_IN_Z},
     {"Table 6", "  and in the blocks after it", SIGMOID_1, proposition, 0, FAILS_BY, APART},
     {0}};
@@ -3446,7 +3446,7 @@ static double row_rotary(const Toy *y, int l, int h, int t) {
         if (!visible(c, l, first + t - 1, first + i)) continue;
         const real *k_i = k + i * K * D;
         double dot = (double)vec_dot(D, q, k_i), size_i = norm * length(D, k_i);
-        double off = fabs((double)z[i] - (dot / root + bias_law(y, h, t - 1 - i)));
+        double off = fabs((double)z[i] - (dot / root + closed_bias(y, h, t - 1 - i)));
         worst[SCORE_OFF] = larger(worst[SCORE_OFF], off / (1 + size_i / root));
         worst[EQ25_OFF] = larger(worst[EQ25_OFF], fabs(size * cos(dot / size) - dot));
         sum += exp(dot);
@@ -3501,9 +3501,9 @@ static const Line PROP4[] = {
  *
  * In block 1 the states of a repeated token are equal whatever the attention, so s(n) and, with an
  * extra column, s*_t give every weight of every row; where states stay equal, in the later blocks
- * too. s(n) = <q, R_n k> / sqrt(D) + b(n) turns once, by the distance, where the model turns q and
- * k; s*_t = <R_t q, k*> / sqrt(D) depends on t under rotary, since k* is not turned. Kernels are
- * left out: under rotary phi(R_i q) phi(R_j k) is no function of the distance. */
+ * too. s(n) = <q, R_n k> / sqrt(D) + b(n) rotates once, by the distance, where the model rotates q
+ * and k; s*_t = <R_t q, k*> / sqrt(D) depends on t under rotary, since k* is not rotated. Kernels
+ * are left out: under rotary phi(R_i q) phi(R_j k) is no function of the distance. */
 
 /* <q, R_n k> for two vectors [D] of head h, n < 0 for a key ahead of its query. */
 static double rotated(const Config *c, const double *q, const double *k, int n) {
@@ -3527,9 +3527,9 @@ static double closed_similarity(int sim, double z) {
     }
 }
 
-static double closed_normalizer(const Config *c, double sum, double power) {
+static double closed_normalizer(const Config *c, double sum, double e, double power) {
     switch (c->normalizer) {
-    case NORMALIZER_SUM:   return sum + (c->sim == SIM_EXP ? 0 : 1e-8);
+    case NORMALIZER_SUM:   return sum + e;
     case NORMALIZER_ONE:   return 1;
     case NORMALIZER_CLAMP: return fmax(fabs(sum), 1);
     case NORMALIZER_PNORM: return pow(power, 1 / c->pnorm);
@@ -3552,9 +3552,9 @@ static double closed_off(const Toy *y, int l, int h, int t, int map, int from, C
         s[i] = seen[i] ? closed_similarity(c->sim, z[i]) : 0;
         sum += s[i];
         size += fabs(s[i]);
-        power += seen[i] ? pow(fabs(s[i]), c->pnorm) : 0;
+        power += pow(fabs(s[i]), c->pnorm);                  /* of 0 where invisible: 0 */
     }
-    double Z = closed_normalizer(c, sum, power);
+    double Z = closed_normalizer(c, sum, e, power);
     for (int i = from; i <= y->T; i++) {
         m[i] = fabs(s[i]) / (size + e);
         s[i] *= c->scale / Z;
@@ -3586,7 +3586,7 @@ static double row_closed(const Toy *y, int l, int h, int t) {
         bool seen = !i || (n >= 0 && (!c->window || n < c->window)) || i <= c->prefix;
         double z = !i && w->logit ? (double)w->logit[h]
                  : rotated(c, q, i ? k : star, i ? n : t - 1) / sqrt((double)D);
-        if (i) z += bias_law(y, h, n > 0 ? n : 0);
+        if (i) z += closed_bias(y, h, n > 0 ? n : 0);
         closed.seen[i + 2] = seen;
         closed.map[MAP_Z][i + 2] = seen ? z : 0;
     }
@@ -3598,10 +3598,11 @@ static double closed_form(Toy *y) { return worst_row(y, y->x, row_closed); }
 
 static void check_closed(Page *p) {
     for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS; r++) {
+        if (!r->closed) continue;
         char flags[100];
         snprintf(flags, sizeof flags, "* %s", r->flags);
         Line l = {r->reference, r->name, flags, closed_form, r->closed, AT_MOST, SCORES};
-        if (r->closed) page_measure(p, &l);
+        page_measure(p, &l);
     }
 }
 
@@ -3742,11 +3743,11 @@ static const Line SCALE[] = {
 /* 8 random scores: how far the weights are off equation 44. */
 static double pnorm_row(Toy *y) {
     enum { N = 9 };
-    Config soft;
+    Config soft = y->m.c;
     Rng rng = {5};
     real z[N] = {-INFINITY}, pz[N] = {-INFINITY}, spare[N];
     double p = y->m.c.pnorm, off = 0;
-    if (config_from_flags(&soft, "", y->page->e)) return NAN;
+    soft.normalizer = NORMALIZER_SUM;
     for (int j = 1; j < N; j++) pz[j] = (real)p * (z[j] = (real)(2 * rng_normal(&rng)));
     row_forward(&y->m.c, N, z, spare);
     row_forward(&soft, N, pz, spare);
@@ -3774,9 +3775,10 @@ static const Line PNORMS[] = {
 /* -------------------------------------------------------------------------------------------------
  * 7.12  [T4] A key bias is a gate, and without a normaliser it is nothing
  *
- * With an extra column of logit b_i and value v*, and S_i = sum_j e^z_ij over the keys,
+ * With an extra column of logit b_i and value v*, and sum_i = sum_j e^z_ij over the keys,
  *
- *   o_i = g_i softmax(z_i) V + (1 - g_i) v*      g_i = S_i / (e^b_i + S_i) = sigmoid(log S_i - b_i)
+ *   o_i = g_i softmax(z_i) V + (1 - g_i) v*          g_i = sum_i / (e^b_i + sum_i)
+ *                                                        = sigmoid(log sum_i - b_i)
  *
  * K biases, a zero logit and a learned one have v* = 0: they close the head by 1 - g_i, at a logit
  * of 20 all but wholly. With Z = 1 no row is divided by anything: a column of value 0 changes no
@@ -3797,9 +3799,9 @@ static double gate(Toy *y) {
     for (int t = 1; t <= y->T; t++)
         for (int h = 0; h < H; h++) {
             idx at = ((t - 1) * H + h) * D;
-            double S = 0, b = (double)toy_row(y, MAP_Z, 0, h, t)[-1];
-            for (int i = 0; i < t; i++) S += exp((double)toy_row(z, MAP_Z, 0, h, t)[i]);
-            double g = 1 / (1 + exp(b - log(S)));
+            double sum = 0, b = (double)toy_row(y, MAP_Z, 0, h, t)[-1];
+            for (int i = 0; i < t; i++) sum += exp((double)toy_row(z, MAP_Z, 0, h, t)[i]);
+            double g = 1 / (1 + exp(b - log(sum)));
             for (idx d = 0; d < D; d++) {
                 double vstar = w->vstar ? (double)w->vstar[h * D + d] : 0;
                 gated[d] = (real)(g * (double)plain[at + d] + (1 - g) * vstar);
@@ -3834,7 +3836,7 @@ static double moved(Toy *y) {
     return count;
 }
 
-#define K(operation) operation "--extra k |" operation
+#define WITH_K(operation) operation "--extra k |" operation
 
 static const Line GATE[] = {
     {"Table 4", "K biases: o = g softmax(z) V", "--extra k |", gate, 0, AT_MOST, SCORES},
@@ -3845,10 +3847,10 @@ static const Line GATE[] = {
     {"beyond", "  with g = 1", "--extra logit |", gate, 0.01, FAILS_BY, APART},
     {"beyond", "learned logit of 20", "--extra logit |", gate, 20, AT_MOST, SCORES},
     {"beyond", "  with g = 1", "--extra logit |", gate, 20, FAILS_BY, APART},
-    {"Table 4", "K biases, Z = 1, sigmoid: moved, dk* not 0", K(SIGMOID_1), moved, 0, AT_MOST, 0},
-    {"Table 4", "  elu + 1", K(ELU_1), moved, 0, AT_MOST, 0},
-    {"Table 4", "  linear", K(LINEAR_1), moved, 0, AT_MOST, 0},
-    {"Table 4", "  linear / clamp", K(LINEAR_CLAMP), moved, 0, FAILS_BY, 1},
+    {"Table 4", "K biases, sigmoid: moved, or dk* not 0", WITH_K(SIGMOID_1), moved, 0, AT_MOST, 0},
+    {"Table 4", "  elu + 1", WITH_K(ELU_1), moved, 0, AT_MOST, 0},
+    {"Table 4", "  linear", WITH_K(LINEAR_1), moved, 0, AT_MOST, 0},
+    {"Table 4", "  linear / clamp", WITH_K(LINEAR_CLAMP), moved, 0, FAILS_BY, 1},
     {"Table 4", "  KV biases, sigmoid", SIGMOID_1 "--extra kv |" SIGMOID_1, moved, 0, FAILS_BY, 1},
     {0}};
 
@@ -6572,41 +6574,45 @@ double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e) {
  * 11.2  sink dump: every tensor of one forward and backward as .npy, for anyone to check in NumPy
  */
 
+/* A dump in the making, and the file in hand. N rows of a sequence, the first of them its x*, where
+ * it has one; S columns of a map. */
+typedef struct Dump {
+    const char *folder;
+    const Config *c;
+    idx B, T, N, S;
+    char path[PATH_ROOM + 64];
+    Passage file;
+    Error *e;
+} Dump;
+
 /* NumPy's format 1.0: magic, a header in Python's syntax padded to a multiple of 64, the numbers,
- * of 4 or 8 bytes each, little-endian. */
-static int npy_write(const char *folder, const char *name, const char *type, size_t width,
-                     const void *at, int rank, const idx *shape, Error *e) {
-    char path[PATH_ROOM + 64], header[256], dims[128] = "";
-    idx count = 1;
-    for (int i = 0, to = 0; i < rank; count *= shape[i++])
+ * little-endian, which follow in as many pieces as the caller likes. */
+static void npy_begin(Dump *d, const char *name, const char *type, int rank, const idx *shape) {
+    char magic[] = "\x93NUMPY\x01", header[256], dims[128] = "";
+    for (int i = 0, to = 0; i < rank; i++)
         to += snprintf(dims + to, sizeof dims - (size_t)to, "%lld,%s", (long long)shape[i],
                        i + 1 < rank ? " " : "");
-    int n = snprintf(header, sizeof header,
-                     "{'descr': '<%s', 'fortran_order': False, 'shape': (%s), }", type, dims);
-    int padded = (10 + n + 1 + 63) / 64 * 64 - 10;
-    Bytes out = {0};
-    const unsigned char *from = at;
-    bytes_add(&out, "\x93NUMPY\x01\x00", 8, e);
-    bytes_number(&out, (uint64_t)padded, 2, e);
-    bytes_print(&out, e, "%s%*s", header, padded - n, "\n");
-    for (; count-- > 0 && !e->status; from += width) {
-        uint32_t four;
-        uint64_t bits;
-        if (width == 8) memcpy(&bits, from, 8);
-        else { memcpy(&four, from, 4); bits = four; }
-        bytes_number(&out, bits, (int)width, e);
-    }
-    snprintf(path, sizeof path, "%s/%s.npy", folder, name);
-    if (!e->status) file_write(path, out.at, out.size, e);
-    bytes_free(&out);
-    return e->status;
+    int n = snprintf(header, sizeof header, "{'descr': '<%s', 'fortran_order': False, 'shape': "
+                     "(%s), }", type, dims), padded = (10 + n + 1 + 63) / 64 * 64 - 10;
+    snprintf(header + n, sizeof header - (size_t)n, "%*s", padded - n, "\n");
+    snprintf(d->path, sizeof d->path, "%s/%s.npy", d->folder, name);
+    d->file = (Passage){.out = true, .e = d->e};
+    if (d->e->status || writing_begin(&d->file.w, d->path, d->e)) return;
+    pass_bytes(&d->file, magic, 8);
+    pass(&d->file, (uint64_t)padded, 2);
+    pass_bytes(&d->file, header, (size_t)padded);
 }
 
-static int npy_real(const char *folder, const char *name, const real *at, int rank,
-                    const idx *shape, Error *e) {
-    return npy_write(folder, name, sizeof(real) == 4 ? "f4" : "f8", sizeof(real), at, rank, shape,
-                     e);
+static void npy_begin_real(Dump *d, const char *name, int rank, const idx *shape) {
+    npy_begin(d, name, sizeof(real) == 4 ? "f4" : "f8", rank, shape);
 }
+
+/* Writing leaves x as it is. */
+static void npy_add(Dump *d, const real *x, idx n) {
+    pass_numbers(&d->file, (real *)x, n, sizeof(real));
+}
+
+static void npy_end(Dump *d) { if (d->file.w.f) writing_end(&d->file.w, d->e); }
 
 /* config.json: the resolved model under the flags' names. */
 static int dump_config(const char *folder, const Settings *s, Error *e) {
@@ -6677,98 +6683,89 @@ int data_ids(Data *d, const char *path, int vocab, Error *e) {
     return e->status;
 }
 
-/* The weights, m or z of all layers, [B,H,N,S] each, as one [L,B,H,T,S] of the real rows. */
-static int dump_maps(const char *folder, const char *name, const Acts *a, int which,
-                     const Config *c, int B, int T, Error *e) {
-    idx L = c->layers, H = c->heads, N = config_rows(c, T), S = config_columns(c, T), first = N - T;
-    idx shape[] = {L, B, H, T, S};
-    real *all = grab(L * B * H * T * S, sizeof(real), e), *to = all;
-    for (idx l = 0; l < L && !e->status; l++)
-        for (idx bh = 0; bh < B * H; bh++, to += T * S) {
-            const real *const map[] = {a->probe[l].weight, a->probe[l].metric, a->probe[l].z};
-            copy(to, map[which] + (bh * N + first) * S, T * S);
+/* The weights, m or z of all layers as one [L,B,H,T,S] of the real rows. */
+static void dump_maps(Dump *d, const char *name, const Acts *a, int which) {
+    const idx L = d->c->layers, H = d->c->heads, shape[] = {L, d->B, H, d->T, d->S};
+    npy_begin_real(d, name, 5, shape);
+    for (idx l = 0; l < L; l++)
+        for (idx bh = 0; bh < d->B * H; bh++) {
+            real *const map[] = {a->probe[l].weight, a->probe[l].metric, a->probe[l].z};
+            npy_add(d, map[which] + ((bh + 1) * d->N - d->T) * d->S, d->T * d->S);
         }
-    if (!e->status) npy_real(folder, name, all, 5, shape, e);
-    free(all);
-    return e->status;
+    npy_end(d);
 }
 
-static int dump_alpha(const char *folder, const Acts *a, const Config *c, int B, int T, Error *e) {
-    idx L = c->layers, H = c->heads, N = config_rows(c, T), S = config_columns(c, T),
-        shape[] = {L, B, H, S};
-    double *alpha = grab(S, sizeof(double), e);
-    real *all = grab(L * B * H * S, sizeof(real), e), *to = all;
-    for (idx l = 0; l < L && !e->status; l++)
-        for (idx bh = 0; bh < B * H; bh++) {
-            sink_alpha(c, T, ROWS_REAL, a->probe[l].metric + bh * N * S, alpha);
-            for (idx j = 0; j < S; j++) *to++ = (real)alpha[j];
-        }
-    if (!e->status) npy_real(folder, "alpha", all, 4, shape, e);
+static void dump_alpha(Dump *d, const Acts *a) {
+    const idx L = d->c->layers, H = d->c->heads, S = d->S, shape[] = {L, d->B, H, S};
+    double *alpha = grab(S, sizeof(double), d->e);
+    npy_begin_real(d, "alpha", 4, shape);
+    for (idx i = 0; i < L * d->B * H && !d->e->status; i++) {
+        const idx l = i / (d->B * H), bh = i % (d->B * H);
+        sink_alpha(d->c, (int)d->T, ROWS_REAL, a->probe[l].metric + bh * d->N * S, alpha);
+        for (idx j = 0; j < S; j++) npy_add(d, &(real){(real)alpha[j]}, 1);
+    }
+    npy_end(d);
     free(alpha);
-    free(all);
-    return e->status;
 }
 
 /* hidden [L+1,B,N,C]; with all, prenorm [L,B,N,C] and q, k [L,B,H,N,D], key heads repeated. */
-static int dump_states(const char *folder, const Acts *a, const Config *c, int B, int T, bool all,
-                       Error *e) {
-    idx L = c->layers, H = c->heads, N = config_rows(c, T), C = c->dim, D = c->head_dim;
-    idx n = B * N * C, hidden[] = {L + 1, B, N, C}, prenorm[] = {L, B, N, C},
-        heads[] = {L, B, H, N, D};
-    idx most = (L + 1) * n > L * B * H * N * D ? (L + 1) * n : L * B * H * N * D;
-    real *at = grab(most, sizeof(real), e);
-    if (e->status) return e->status;
-    for (idx l = 0; l <= L; l++) copy(at + l * n, l < L ? a->layer[l].x : a->h, n);
-    npy_real(folder, "hidden", at, 4, hidden, e);
+static void dump_states(Dump *d, const Acts *a, bool all) {
+    const Config *c = d->c;
+    const idx L = c->layers, B = d->B, H = c->heads, N = d->N, C = c->dim, D = c->head_dim;
+    npy_begin_real(d, "hidden", 4, (idx[]){L + 1, B, N, C});
+    for (idx l = 0; l <= L; l++) npy_add(d, l < L ? a->layer[l].x : a->h, B * N * C);
+    npy_end(d);
     if (all && c->place == PLACE_POST) {
-        for (idx l = 0; l < L; l++) copy(at + l * n, a->layer[l].s2, n);
-        npy_real(folder, "prenorm", at, 4, prenorm, e);
+        npy_begin_real(d, "prenorm", 4, (idx[]){L, B, N, C});
+        for (idx l = 0; l < L; l++) npy_add(d, a->layer[l].s2, B * N * C);
+        npy_end(d);
     }
     for (int key = 0; all && key < 2; key++) {
-        real *to = at;
         const idx own = key ? c->kv_heads : H;
+        npy_begin_real(d, key ? "k" : "q", 5, (idx[]){L, B, H, N, D});
         for (idx l = 0; l < L; l++)
-            for (idx bh = 0; bh < B * H; bh++)
-                for (idx i = 0; i < N; i++, to += D)
-                    copy(to, (key ? a->layer[l].k : a->layer[l].q)
-                             + ((bh / H * N + i) * own + bh % H / (H / own)) * D, D);
-        npy_real(folder, key ? "k" : "q", at, 5, heads, e);
+            for (idx row = 0; row < B * H * N; row++) {      /* (b, h, i), in that order */
+                const idx b = row / N / H, h = row / N % H, i = row % N;
+                npy_add(d, (key ? a->layer[l].k : a->layer[l].q) +
+                           ((b * N + i) * own + h / (H / own)) * D, D);
+            }
+        npy_end(d);
     }
-    free(at);
-    return e->status;
 }
 
-static int dump_logits(const char *folder, const Model *m, Acts *a, int B, int T, Error *e) {
-    idx N = config_rows(&m->c, T), C = m->c.dim, V = m->c.vocab, shape[] = {B, T, V};
-    real *all = grab(B * T * V, sizeof(real), e);
-    for (idx b = 0; b < B && !e->status; b++)
-        for (idx t = 0; t < T; t += SLICE)
-            model_logits(m, a, a->nf + (b * N + N - T + t) * C, T - t < SLICE ? T - t : SLICE,
-                         all + (b * T + t) * V);
-    if (!e->status) npy_real(folder, "logits", all, 3, shape, e);
-    free(all);
-    return e->status;
+static void dump_logits(Dump *d, const Model *m, Acts *a) {
+    const idx C = m->c.dim, V = m->c.vocab;
+    real *y = grab(SLICE * V, sizeof(real), d->e);
+    npy_begin_real(d, "logits", 3, (idx[]){d->B, d->T, V});
+    for (idx b = 0; b < d->B; b++)
+        for (idx t = 0, some; t < d->T && !d->e->status; t += some) {
+            some = d->T - t < SLICE ? d->T - t : SLICE;
+            model_logits(m, a, a->nf + ((b + 1) * d->N - d->T + t) * C, some, y);
+            npy_add(d, y, some * V);
+        }
+    npy_end(d);
+    free(y);
 }
 
-static int dump_tensors(const char *folder, const Model *m, Error *e) {
-    char name[64];
-    for (int i = 0; i < m->n_tensors && !e->status; i++) {
-        const Tensor *t = &m->tensor[i];
-        idx shape[] = {t->shape[0], t->shape[1]};
-        snprintf(name, sizeof name, "param.%s", t->name);
-        npy_real(folder, name, m->params + t->at, t->rank, shape, e);
-        snprintf(name, sizeof name, "grad.%s", t->name);
-        npy_real(folder, name, m->grads + t->at, t->rank, shape, e);
+static void dump_tensors(Dump *d, const Model *m) {
+    for (int i = 0; i < 2 * m->n_tensors; i++) {
+        const Tensor *t = &m->tensor[i / 2];
+        char name[64];
+        snprintf(name, sizeof name, "%s.%s", i % 2 ? "grad" : "param", t->name);
+        npy_begin_real(d, name, t->rank, (idx[]){t->shape[0], t->shape[1]});
+        npy_add(d, (i % 2 ? m->grads : m->params) + t->at, t->count);
+        npy_end(d);
     }
-    return e->status;
 }
 
-/* One forward and backward over ids [B,T+1], and everything about it into folder. */
+/* One forward and backward over the lines of T + 1 ids in file [B,T+1], and everything about it
+ * into folder. */
 static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, const Ids *file,
                     int B, int T, Error *e) {
     const Config *c = &m->c;
-    idx L = c->layers, map = B * (idx)c->heads * config_rows(c, T) * config_columns(c, T),
-        shape[] = {B, T + 1};
+    Dump d = {.folder = folder, .c = c, .B = B, .T = T, .N = config_rows(c, T),
+              .S = config_columns(c, T), .e = e};
+    const idx L = c->layers, map = B * (idx)c->heads * d.N * d.S;
     int *ids = grab(2 * (idx)B * T, sizeof(int), e), *targets = ids ? ids + (idx)B * T : NULL;
     real *maps = grab(3 * L * map, sizeof(real), e);
     Probe *probe = grab(L, sizeof(Probe), e);
@@ -6777,24 +6774,28 @@ static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, co
             probe[l] = (Probe){maps + 3 * l * map, maps + (3 * l + 1) * map,
                                maps + (3 * l + 2) * map};
         for (idx i = 0; i < (idx)B * T; i++) {
-            ids[i] = file->at[i + i / T];                    /* lines of T + 1 */
+            ids[i] = file->at[i + i / T];
             targets[i] = file->at[i + i / T + 1];
         }
         a->probe = probe;
         model_zero_grads(m);
         model_forward(m, a, ids, B, T);
         real loss = (real)model_loss(m, a, targets, B, T, true, 1);
-        dump_logits(folder, m, a, B, T, e); /* before the backward: it shares scratch */
+        dump_logits(&d, m, a);                       /* before the backward: it shares scratch */
         model_backward(m, a, ids, B, T);
         dump_config(folder, s, e);
-        npy_write(folder, "ids", "i4", 4, file->at, 2, shape, e);
-        npy_real(folder, "loss", &loss, 0, NULL, e);
-        dump_tensors(folder, m, e);
-        dump_states(folder, a, c, B, T, s->all, e);
-        dump_maps(folder, "attn", a, 0, c, B, T, e);
-        dump_maps(folder, "metric", a, 1, c, B, T, e);
-        if (s->all) dump_maps(folder, "z", a, 2, c, B, T, e);
-        dump_alpha(folder, a, c, B, T, e);
+        npy_begin(&d, "ids", "i4", 2, (idx[]){B, T + 1});
+        for (size_t i = 0; i < file->size; i++) pass(&d.file, (uint32_t)file->at[i], 4);
+        npy_end(&d);
+        npy_begin_real(&d, "loss", 0, NULL);
+        npy_add(&d, &loss, 1);
+        npy_end(&d);
+        dump_tensors(&d, m);
+        dump_states(&d, a, s->all);
+        dump_maps(&d, "attn", a, 0);
+        dump_maps(&d, "metric", a, 1);
+        if (s->all) dump_maps(&d, "z", a, 2);
+        dump_alpha(&d, a);
         a->probe = NULL;
     }
     free(ids);
@@ -7200,62 +7201,53 @@ void ablated_text(const Ablated *a, const Settings *s, Bytes *out, Error *e) {
  */
 
 /* =================================================================================================
-   13  Matrix multiply and vector maths
-
-   Nine tenths of a training step is c[i][j] += a[i][p] * b[p][j]. The three loops that say so reach
-   a few percent of what a processor can do, because they starve it. How to feed it:
-
-   Lanes. One vector instruction multiplies and adds L numbers at once: 4 floats in the 16 bytes
-   that every x86-64 and ARM machine has, 8 with AVX2, 16 with AVX-512. Neighbours in a row of B and
-   of C fill the lanes; one number of A is repeated in all of them.
-
-   Registers. A fused multiply-add takes about 4 cycles, and two can begin in every cycle, so 8 or
-   more must be under way that do not wait for each other: each needs a sum of its own. A tile of C,
-   R rows of V vectors, is R*V such sums. They stay in registers for the whole sum over p, and a
-   step of p loads V vectors of B and R numbers of A for its R*V multiply-adds: 10 loads feed 16 of
-   them in an 8 x 2 tile, where the naive loop loads two numbers for each one. The registers set the
-   limit: 32 hold 8*2 sums, 2 vectors of B and room for A; where there are 16, 6*2 + 2 + 1 fit.
-   That is why the tile is 8 x 32 floats with AVX-512, 6 x 16 with AVX2, 6 x 8 in plain x86-64, and
-   8 x 8 on ARM, which has 32 short registers.
-
-   Panels. Memory is slow, and its caches are small: 32 to 48 KiB that deliver at full speed (L1),
-   256 KiB or more that deliver at perhaps half (L2). So B is cut into blocks of DEPTH rows by
-   SPREAD columns, 128 KiB that live in L2 while all rows of A pass by. A block is copied
-    first ("packed")
-   into panels one tile wide, so that the tile reads consecutive bytes: in place, consecutive rows
-   of B may lie some power of two apart, where they would fight for the same few places of a cache.
-   The copy costs one visit per element and saves m / R of them; for few rows, or a small B, it does
-   not pay and B is read where it lies. The tile's rows of A, DEPTH long, are 8 KiB and stay in L1
-   while the panels stream past. They are read in place if row-major; a transposed A is packed, four
-   tiles of rows at a time, since a whole cache line arrives with each of its elements.
-
-   Edges. The last columns and rows fill their panel up with zeros, whose products go into sums that
-   are never stored, so a NaN or an infinity meets them harmlessly. A tile of half the rows or half
-   the columns keeps the waste small.
-
-   Order. An element of C is a sum over DEPTH steps of p, added to C, then the next DEPTH: whatever
-   tile or task it falls in. Threads share out blocks of C and own them, so one thread and sixteen
-   give the same bits.
-
-   Everything below is written once, for a vector width that is a constant wherever it is inlined
-   (13.4), and the processor picks among the instances when it runs. GCC and Clang turn the few
-   operations of 13.1 into single instructions; other compilers run the same loops number by number.
-   GCC fuses multiplies and adds in its default mode, not under -std=c11 (fma_fuses tells).
-   ============================================================================================ */
+ * 13  Matrix multiply and vector maths
+ *
+ * Nine tenths of a training step is c[i][j] += a[i][p] * b[p][j]. Three plain loops reach a few
+ * percent of what a processor can do, because they starve it. How to feed it:
+ *
+ * Lanes. One instruction multiplies and adds L numbers at once: 4 floats in the 16 bytes that every
+ * x86-64 and ARM machine has, 8 with AVX2, 16 with AVX-512. Neighbours in a row of B and of C fill
+ * the lanes; one number of A is repeated in all of them.
+ *
+ * Registers. A fused multiply-add takes about 4 cycles and two begin in each, so 8 or more must be
+ * under way that do not wait for each other. A tile of C, R rows of V vectors, is R V such sums,
+ * which stay in registers for the whole sum over p: 10 loads feed 16 of them in an 8 x 2 tile. The
+ * number of registers sets the tile: 8 x 32 floats with AVX-512, 6 x 16 with AVX2, 6 x 8 in plain
+ * x86-64, 8 x 8 on ARM, which has 32 short registers.
+ *
+ * Panels. B is cut into blocks of DEPTH rows by SPREAD columns, 128 KiB that live in the L2 cache
+ * while all rows of A pass by. A block is first packed into panels one tile wide, so that the tile
+ * reads consecutive bytes. For few rows, or a small B, the copy does not pay, and B is read where
+ * it lies. The tile's rows of A, 8 KiB, stay in L1. They are read in place if row-major; a
+ * transposed A is packed, four tiles of rows at a time.
+ *
+ * Edges. The last columns and rows fill their panel up with zeros, whose products go into sums that
+ * are never stored, so a NaN or an infinity meets them harmlessly.
+ *
+ * Order. An element of C is a sum over DEPTH steps of p, added to C, then the next DEPTH, whatever
+ * tile or task it falls in. Threads own blocks of C. So one thread and sixteen give the same bits.
+ *
+ * Everything is written once, for a vector width that is a constant wherever it is inlined, and the
+ * processor picks among the instances when it runs (13.4). Without GCC's vector extension the same
+ * loops run number by number. GCC fuses multiplies and adds in its default mode, not under -std=c11
+ * (fma_fuses tells).
+ */
 
 /* --- 13.1  Lanes: the only lines that know how to say "vector" to a compiler -------------------
-
-   `bytes` is 16, 32 or 64 and constant. Lanes are reached through pointers: a vector as argument or
-   result would have another calling convention in every instance. The types may alias real and
-   need no alignment beyond real's. An array that is only reached this way, at places that are
-   constant once its loops are unrolled, lives in registers; loops that count 0, 1, 2, ... do unroll
-   (with steps of `lanes` Clang leaves the sums in memory, at a third of the speed). */
+ *
+ * `bytes` is 16, 32 or 64 and constant. Lanes are reached through pointers: a vector as argument or
+ * result would have another calling convention in every instance. Arrays that are only reached this
+ * way, at places that are constant once loops are unrolled, live in registers. Loops that count 0,
+ * 1, 2, .. do unroll (with steps of `lanes` Clang leaves the sums in memory, at a third of the
+ * speed). */
 
 #if defined(__GNUC__) && !defined(__TINYC__)
-typedef real Lanes16 __attribute__((vector_size(16), aligned(sizeof(real)), may_alias));
-typedef real Lanes32 __attribute__((vector_size(32), aligned(sizeof(real)), may_alias));
-typedef real Lanes64 __attribute__((vector_size(64), aligned(sizeof(real)), may_alias));
-typedef real Four __attribute__((vector_size(4 * sizeof(real)), aligned(sizeof(real)), may_alias));
+#define LANES(bytes) vector_size(bytes), aligned(sizeof(real)), may_alias
+typedef real Lanes16 __attribute__((LANES(16)));
+typedef real Lanes32 __attribute__((LANES(32)));
+typedef real Lanes64 __attribute__((LANES(64)));
+typedef real Four __attribute__((LANES(4 * sizeof(real))));
 
 /* {a0, b0, a1, b1} and {a2, b2, a3, b3}; GCC takes the order as integers of real's size. */
 #ifdef __clang__
@@ -7268,34 +7260,23 @@ typedef __typeof__(_Generic((real)0, float: (int32_t)0, default: (int64_t)0)) Fo
 #define HIGH(a, b) __builtin_shuffle(a, b, (FourOrder){2, 6, 3, 7})
 #endif
 
-/* c += a b for one vector of `bytes` bytes, with the same a in every lane. */
+/* A statement on vectors L of `bytes` bytes. */
+#define WITH_LANES(statement)                                                                      \
+    if (bytes == 64) { typedef Lanes64 L; statement; }                                             \
+    else if (bytes == 32) { typedef Lanes32 L; statement; }                                        \
+    else { typedef Lanes16 L; statement; }
+
+/* c += a b for one vector, with the same a in every lane; lane by lane; and c = b. */
 INLINE void lanes_axpy(const int bytes, real *c, real a, const real *b) {
-    if (bytes == 64)
-        *(Lanes64 *)c += a * *(const Lanes64 *)b;
-    else if (bytes == 32)
-        *(Lanes32 *)c += a * *(const Lanes32 *)b;
-    else
-        *(Lanes16 *)c += a * *(const Lanes16 *)b;
+    WITH_LANES(*(L *)c += a * *(const L *)b)
 }
 
-/* c += a b for one vector, lane by lane. */
 INLINE void lanes_fma(const int bytes, real *c, const real *a, const real *b) {
-    if (bytes == 64)
-        *(Lanes64 *)c += *(const Lanes64 *)a * *(const Lanes64 *)b;
-    else if (bytes == 32)
-        *(Lanes32 *)c += *(const Lanes32 *)a * *(const Lanes32 *)b;
-    else
-        *(Lanes16 *)c += *(const Lanes16 *)a * *(const Lanes16 *)b;
+    WITH_LANES(*(L *)c += *(const L *)a * *(const L *)b)
 }
 
-/* c = b for one vector. */
 INLINE void lanes_copy(const int bytes, real *c, const real *b) {
-    if (bytes == 64)
-        *(Lanes64 *)c = *(const Lanes64 *)b;
-    else if (bytes == 32)
-        *(Lanes32 *)c = *(const Lanes32 *)b;
-    else
-        *(Lanes16 *)c = *(const Lanes16 *)b;
+    WITH_LANES(*(L *)c = *(const L *)b)
 }
 
 /* to[p*ldt + j] = from[j*ld + p] for j, p < 4: rows 0 and 2, 1 and 3 are interleaved, then the
@@ -7482,17 +7463,16 @@ INLINE void product(const int bytes, const int rows, const int cols, real *c, id
 
 /* --- 13.3  Vector maths ------------------------------------------------------------------------
 
-   libm's expf, erfcf and powf are called number by number, and sqrtf too, because it may have to
-   set errno. The functions below take one number and have no branches (`either`), so a loop over
-   them becomes vector code; it is a loop of constant length, over arrays of its own (map). A span
-   is one vector of the widest instance, and short, since a row of scores is. Whole spans are
-   computed at the end of an array too, so an element's bits do not depend on where it stands.
+   libm's expf, erfcf and powf work number by number, and so does sqrtf, which may set errno. The
+   functions below have no branches (`either`), so a loop over them becomes vector code. A span is
+   one vector of the widest instance. Whole spans are computed at the end of an array too, so an
+   element's bits do not depend on where it stands.
 
-   Coefficients: those of smallest maximal relative error, by Remez's exchange in 40 digits. The
-   largest errors over all floats and instruction sets (`make exhaustive`), in units in the last
-   place (ulp), in float; rounding alone is 0.5:
+   Coefficients: of smallest maximal relative error, by Remez's exchange in 40 digits. The largest
+   errors over all floats and instruction sets (`make exhaustive`), in units in the last place
+   (ulp), in float; rounding alone is 0.5:
      exp 1.012 at -5.86   sigmoid 2.402 at -4.16   sqrt 0.760   Phi 4.757 at -0.79   log 0.5001
-   and of powers 0.529, so far over every 61st float. */
+   and of powers 0.529, over every 61st float. */
 
 enum { SPAN = 16, PARTS = 32 };
 typedef enum FoldOp { FOLD_SUM, FOLD_MAX, FOLD_DOT } FoldOp;
@@ -7506,29 +7486,10 @@ INLINE double log_of(double x) { return log(x); }
 INLINE double pow_of(double x, double p) { return pow(fabs(x), p); }
 INLINE double either(bool first, double a, double b) { return first ? a : b; }
 #else
-INLINE float float_of(uint32_t bits) {
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-INLINE uint32_t bits_of(float x) {
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-INLINE double double_of(uint64_t bits) {
-    double x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-INLINE uint64_t bits_of_double(double x) {
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
+INLINE float float_of(uint32_t bits) { float x; memcpy(&x, &bits, 4); return x; }
+INLINE uint32_t bits_of(float x) { uint32_t bits; memcpy(&bits, &x, 4); return bits; }
+INLINE double double_of(uint64_t bits) { double x; memcpy(&x, &bits, 8); return x; }
+INLINE uint64_t bits_of_double(double x) { uint64_t bits; memcpy(&bits, &x, 8); return bits; }
 
 /* first ? a : b. As written there, the compiler might compute a and b behind a branch. */
 INLINE float either(bool first, float a, float b) {
@@ -7666,11 +7627,8 @@ INLINE void fold_half(real *s, const int half, bool largest) {
 
 /* Folds s[0..PARTS) into s[0], the upper half onto the lower until one is left. */
 INLINE real fold_tree(real *s, bool largest) {
-    fold_half(s, 16, largest);
-    fold_half(s, 8, largest);
-    fold_half(s, 4, largest);
-    fold_half(s, 2, largest);
-    fold_half(s, 1, largest);
+    fold_half(s, 16, largest); fold_half(s, 8, largest); fold_half(s, 4, largest);
+    fold_half(s, 2, largest); fold_half(s, 1, largest);
     return s[0];
 }
 
@@ -7711,54 +7669,34 @@ INLINE real fold_max(idx n, const real *x) {
 
 /* --- 13.4  One instance per instruction set, and the choice among them ----------------------- */
 
-/* The peak's loop: `chains` vectors s, each s += a s again and again; every addition needs the one
-   before it in its own chain only. With |a| below half an epsilon s keeps its value for ever. */
-INLINE void spin(const int bytes, const int chains, int turns, real *x, real a) {
-    const int lanes = bytes / (int)sizeof(real);
-    real s[TILE_MAX];
-    for (int v = 0; v < chains; v++) lanes_copy(bytes, s + v * lanes, x);
-    for (int turn = 0; turn < turns; turn++)
-        for (int v = 0; v < chains; v++) lanes_axpy(bytes, s + v * lanes, a, s + v * lanes);
-    for (int v = 0; v < chains; v++) lanes_axpy(bytes, x, 1, s + v * lanes);
-}
-
-/* What an instance offers; flops is what one turn of spin does, rows the height of its tile. */
+/* What an instance offers, and the height of its tile. */
 typedef struct Kernels {
-    int flops, rows;
+    int rows;
     void (*product)(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add);
     void (*map)(VecOp op, idx n, real *y, const real *x, real p);
     real (*fold)(FoldOp op, idx n, const real *x, const real *y);
-    void (*spin)(int turns, real *x, real a);
 } Kernels;
 
 /* A macro, because a function can be compiled for another instruction set only under another name:
-   the four entries, into which everything above is inlined, and the row that lists them. */
-#define INSTANCE(name, target, bytes, tile_rows, tile_cols, chains)                                \
-    target static void product_##name(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n,       \
-                                      idx k, bool add)                                             \
-    {                                                                                              \
+   the entries, into which everything above is inlined, and the row that lists them. */
+#define INSTANCE(name, target, bytes, tile_rows, tile_cols)                                        \
+    target static void product_##name(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k,   \
+                                      bool add) {                                                  \
         product(bytes, tile_rows, tile_cols, c, ldc, a, b, m, n, k, add);                          \
     }                                                                                              \
-    target static void map_##name(VecOp op, idx n, real *y, const real *x, real p)                 \
-    {                                                                                              \
+    target static void map_##name(VecOp op, idx n, real *y, const real *x, real p) {               \
         map(op, n, y, x, p);                                                                       \
     }                                                                                              \
-    target static real fold_##name(FoldOp op, idx n, const real *x, const real *y)                 \
-    {                                                                                              \
+    target static real fold_##name(FoldOp op, idx n, const real *x, const real *y) {               \
         if (op == FOLD_MAX) return fold_max(n, x);                                                 \
         return op == FOLD_SUM ? fold_sum(bytes, n, x, NULL) : fold_sum(bytes, n, x, y);            \
     }                                                                                              \
-    target static void spin_##name(int turns, real *x, real a)                                     \
-    {                                                                                              \
-        spin(bytes, chains, turns, x, a);                                                          \
-    }                                                                                              \
-    static const Kernels KERNELS_##name = {2 * (chains) * (bytes) / (int)sizeof(real), tile_rows,  \
-                                           product_##name, map_##name, fold_##name, spin_##name};
+    static const Kernels KERNELS_##name = {tile_rows, product_##name, map_##name, fold_##name};
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__TINYC__)
-INSTANCE(base, , 16, 6, 2, 14)
-INSTANCE(avx2, TARGET_AVX2, 32, 6, 2, 12)
-INSTANCE(avx512, TARGET_AVX512, 64, 8, 2, 16)
+INSTANCE(base, , 16, 6, 2)
+INSTANCE(avx2, TARGET_AVX2, 32, 6, 2)
+INSTANCE(avx512, TARGET_AVX512, 64, 8, 2)
 
 Isa isa_best(void) {
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return ISA_BASE;
@@ -7771,16 +7709,10 @@ static const Kernels *kernels(Isa isa) {
     return use == ISA_AVX512 ? &KERNELS_avx512 : use == ISA_AVX2 ? &KERNELS_avx2 : &KERNELS_base;
 }
 #else
-INSTANCE(base, , 16, 8, 2, 16)
+INSTANCE(base, , 16, 8, 2)
 
-Isa isa_best(void) {
-    return ISA_BASE;
-}
-
-static const Kernels *kernels(Isa isa) {
-    (void)isa;
-    return &KERNELS_base;
-}
+Isa isa_best(void) { return ISA_BASE; }
+static const Kernels *kernels(Isa isa) { return (void)isa, &KERNELS_base; }
 #endif
 
 /* The product on this thread, the empty sum included. */
@@ -7834,25 +7766,6 @@ bool fma_fuses(Isa isa) {
     return c != 0;
 }
 
-/* The best of a few tries, since other programs only ever make one slower. */
-double fma_peak(Isa isa, int threads) {
-    enum { TURNS = 1 << 16, TRIES = 12 };
-    const Kernels *on = kernels(isa);
-    double best = 0;
-    for (int try = 0; try < TRIES; try++) {
-        const double start = seconds();
-        PARALLEL
-        for (int t = 0; t < threads; t++) {
-            real x[LANES_MAX];
-            for (int l = 0; l < LANES_MAX; l++) x[l] = (real)(l + 1);
-            on->spin(TURNS, x, (real)REAL_EPS / 8);
-        }
-        const double rate = (double)on->flops * TURNS * threads / (seconds() - start) * 1e-9;
-        if (rate > best) best = rate;
-    }
-    return best;
-}
-
 /* Fewer numbers than a span are filled up to one. */
 void vec_map_at(Isa isa, VecOp op, idx n, real *y, const real *x, real p) {
     const Kernels *on = kernels(isa);
@@ -7866,14 +7779,15 @@ void vec_map_at(Isa isa, VecOp op, idx n, real *y, const real *x, real p) {
     for (idx l = 0; l < n; l++) y[l] = few[l];
 }
 
-void vec_exp(idx n, real *y, const real *x) { vec_map_at(isa_best(), VEC_EXP, n, y, x, 0); }
-void vec_sigmoid(idx n, real *y, const real *x) { vec_map_at(isa_best(), VEC_SIGMOID, n, y, x, 0); }
-void vec_sqrt(idx n, real *y, const real *x) { vec_map_at(isa_best(), VEC_SQRT, n, y, x, 0); }
-void vec_cumulative(idx n, real *y, const real *x) {
-    vec_map_at(isa_best(), VEC_CUMULATIVE, n, y, x, 0);
+static void vec_map(VecOp op, idx n, real *y, const real *x, real p) {
+    vec_map_at(isa_best(), op, n, y, x, p);
 }
-void vec_log(idx n, real *y, const real *x) { vec_map_at(isa_best(), VEC_LOG, n, y, x, 0); }
-void vec_pow(idx n, real *y, const real *x, real p) { vec_map_at(isa_best(), VEC_POW, n, y, x, p); }
+void vec_exp(idx n, real *y, const real *x) { vec_map(VEC_EXP, n, y, x, 0); }
+void vec_sigmoid(idx n, real *y, const real *x) { vec_map(VEC_SIGMOID, n, y, x, 0); }
+void vec_sqrt(idx n, real *y, const real *x) { vec_map(VEC_SQRT, n, y, x, 0); }
+void vec_cumulative(idx n, real *y, const real *x) { vec_map(VEC_CUMULATIVE, n, y, x, 0); }
+void vec_log(idx n, real *y, const real *x) { vec_map(VEC_LOG, n, y, x, 0); }
+void vec_pow(idx n, real *y, const real *x, real p) { vec_map(VEC_POW, n, y, x, p); }
 
 /* Fewer than PARTS are filled up with what changes nothing. */
 static real fold_any(FoldOp op, idx n, const real *x, const real *y) {
@@ -7890,22 +7804,14 @@ real vec_sum(idx n, const real *x) { return fold_any(FOLD_SUM, n, x, NULL); }
 real vec_max(idx n, const real *x) { return fold_any(FOLD_MAX, n, x, NULL); }
 real vec_dot(idx n, const real *x, const real *y) { return fold_any(FOLD_DOT, n, x, y); }
 
-WIDE(add, (idx n, real *restrict y, const real *restrict x), (n, y, x))
-{
+WIDE(add, (idx n, real *restrict y, const real *restrict x), (n, y, x)) {
     for (idx j = 0; j < n; j++) y[j] += x[j];
 }
-WIDE(multiply, (idx n, real *restrict y, const real *restrict x), (n, y, x))
-{
+WIDE(multiply, (idx n, real *restrict y, const real *restrict x), (n, y, x)) {
     for (idx j = 0; j < n; j++) y[j] *= x[j];
 }
-WIDE(shift, (idx n, real *y, real a), (n, y, a))
-{
-    for (idx j = 0; j < n; j++) y[j] += a;
-}
-WIDE(scale, (idx n, real *y, real a), (n, y, a))
-{
-    for (idx j = 0; j < n; j++) y[j] *= a;
-}
+WIDE(shift, (idx n, real *y, real a), (n, y, a)) { for (idx j = 0; j < n; j++) y[j] += a; }
+WIDE(scale, (idx n, real *y, real a), (n, y, a)) { for (idx j = 0; j < n; j++) y[j] *= a; }
 void vec_add(idx n, real *y, const real *x) { add(n, y, x); }
 void vec_multiply(idx n, real *y, const real *x) { multiply(n, y, x); }
 void vec_shift(idx n, real *y, real a) { shift(n, y, a); }

@@ -868,10 +868,6 @@ void matmul_at(Isa isa, real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx 
 /* Whether the multiply's own kernel fuses a*b + c into one operation with one rounding. */
 bool fma_fuses(Isa isa);
 
-/* GFLOP/s that independent fused multiply-adds (a multiply and an add where nothing fuses) reach
-   just now in `threads` equal tasks shared among OpenMP's threads. Takes some 10 ms. */
-double fma_peak(Isa isa, int threads);
-
 /* y[i] = e^x[i], 1 / (1 + e^-x[i]), sqrt(x[i]), Phi(x[i]), log(x[i]), |x[i]|^p for i < n; y may be
    x. NaN stays NaN, sqrt and log of a negative number are NaN, and results below the normal floats
    are denormal, not flushed. Error of the float build, in units in the last place of the exact

@@ -3190,6 +3190,434 @@ static void hf__tells(Test *t) {
     scratch_close();
 }
 
+/* -------------------------------------------------------------------------------------------------
+ * Blocks that sink.c lacks, in plain loops */
+
+/* Without gradients, and with what sink.c lacks. */
+static int other_model(Model *m, const Config *c, Error *e) {
+    if (model_list(m, c, &PUBLISHED_PARTS, e)) return e->status;
+    m->params = grab(m->count, sizeof(real), e);
+    if (!e->status) model_point(m, &m->w, m->params);
+    return e->status;
+}
+
+/* [MAMBA] y [N,C] = MAMBA(u), without a state: what row t gets of each row s before it is written
+ * out, c_t b_s dt_s a_s times e^(A (dt_(s+1) + .. + dt_t)), and summed. */
+static void slow_mamba(const Slow *s, int l, double *y, const double *u) {
+    const Config *c = &s->m->c;
+    const OtherBlock *w = &s->m->other[l];
+    int C = c->dim, N = s->N, I = c->mamba_inner, M = c->mamba_state, J = c->mamba_conv;
+    int R = c->mamba_rank, P = R + 2 * M;
+    double *xz = room((idx)N * 2 * I), *a = room((idx)N * I), *p = room(P), *r = room(R);
+    double *bc = room((idx)N * 2 * M), *dt = room((idx)N * I), *out = room(I);
+    for (int t = 0; t < N; t++) {
+        slow_linear(xz + t * 2 * I, u + t * C, w->in, NULL, C, 2 * I);
+        for (int i = 0; i < I; i++) {
+            double sum = (double)w->conv_b[i];
+            for (int back = 0; back < J && back <= t; back++)
+                sum += (double)w->conv[(J - 1 - back) * I + i] * xz[(t - back) * 2 * I + i];
+            a[t * I + i] = sum / (1 + exp(-sum));
+        }
+        slow_linear(p, a + t * I, w->x, NULL, I, P);
+        slow_norm_of(c, R, r, p, w->r_norm, NULL);
+        slow_norm_of(c, M, bc + t * 2 * M, p + R, w->b_norm, NULL);
+        slow_norm_of(c, M, bc + t * 2 * M + M, p + R + M, w->c_norm, NULL);
+        slow_linear(dt + t * I, r, w->dt, w->dt_b, R, I);
+        for (int i = 0; i < I; i++) dt[t * I + i] = log1p(exp(dt[t * I + i]));
+        for (int i = 0; i < I; i++) {
+            double sum = (double)w->skip[i] * a[t * I + i], z = xz[t * 2 * I + I + i];
+            for (int m = 0; m < M; m++) {
+                double rate = -exp((double)w->a_log[m * I + i]), since = 0;
+                for (int from = t; from >= 0; since += dt[from-- * I + i])
+                    sum += bc[t * 2 * M + M + m] * bc[from * 2 * M + m] * exp(rate * since)
+                         * dt[from * I + i] * a[from * I + i];
+            }
+            out[i] = sum * z / (1 + exp(-z));
+        }
+        slow_linear(y + t * C, out, w->out, NULL, I, C);
+    }
+    free(xz); free(a); free(p); free(bc); free(r); free(dt); free(out);
+}
+
+/* [MOE] y = the sum of p_e FFN_e(x) over those experts that fewer than `top` others beat. */
+static void slow_experts(const Slow *s, int l, double *y, const double *x) {
+    const Config *c = &s->m->c;
+    const OtherBlock *w = &s->m->other[l];
+    int X = c->experts, C = c->dim;
+    double *p = room(X), total = 0, f[WIDE_LAB];
+    slow_linear(p, x, w->router, NULL, C, X);
+    for (int e = 0; e < X; e++) total += p[e] = exp(p[e]);
+    for (int i = 0; i < C; i++) y[i] = 0;
+    for (int e = 0; e < X; e++) {
+        int better = 0;
+        for (int k = 0; k < X; k++) better += p[k] > p[e] || (p[k] == p[e] && k < e);
+        if (better >= c->expert_top) continue;
+        slow_ffn(c, &w->expert[e], f, x);
+        for (int i = 0; i < C; i++) y[i] += p[e] / total * f[i];
+    }
+    free(p);
+}
+
+static const struct SlowOthers SLOW_OTHERS = {other_model, slow_mamba, slow_experts};
+
+/* Jamba's tensors in their order, each where the one before ends, and the pointers to them. */
+static void model_list__blocks(Test *t) {
+    static const struct { const char *name; int rank, rows, columns; } ROWS[] = {
+        {"l1.norm1", 1, 12, 1},  {"l1.m.in", 2, 12, 10},    {"l1.m.conv", 2, 4, 5},
+        {"l1.m.conv.b", 1, 5, 1}, {"l1.m.x", 2, 5, 8},      {"l1.m.rnorm", 1, 2, 1},
+        {"l1.m.bnorm", 1, 3, 1}, {"l1.m.cnorm", 1, 3, 1},   {"l1.m.dt", 2, 2, 5},
+        {"l1.m.dt.b", 1, 5, 1},  {"l1.m.alog", 2, 3, 5},    {"l1.m.skip", 1, 5, 1},
+        {"l1.m.out", 2, 5, 12},  {"l1.norm2", 1, 12, 1},    {"l1.router", 2, 12, 2},
+        {"l1.e0.w1", 2, 12, 7},  {"l1.e0.w2", 2, 12, 7},    {"l1.e0.w3", 2, 7, 12},
+        {"l1.e1.w1", 2, 12, 7},  {"l1.e1.w2", 2, 12, 7},    {"l1.e1.w3", 2, 7, 12},
+        {"normf", 1, 12, 1}};
+    enum { ALL = sizeof ROWS / sizeof *ROWS };
+    Lab b;
+    if (!lab_open(&b, t, 1, 4,
+                  "--attention-period 2 --mamba-inner 5 --mamba-state 3 --mamba-rank 2 "
+                  "--experts 2 --expert-period 2 --expert-offset 1")) return;
+    const Model *m = &b.m;
+    int first = 0;
+    while (first < m->n_tensors && strcmp(m->tensor[first].name, "l1.norm1")) first++;
+    for (int i = 0; i < ALL && first + i < m->n_tensors; i++) {
+        const Tensor *x = &m->tensor[first + i];
+        fact(t, !strcmp(x->name, ROWS[i].name) && x->rank == ROWS[i].rank
+                 && x->shape[0] == ROWS[i].rows && x->shape[1] == ROWS[i].columns
+                 && x->layer == (i + 1 < ALL ? 1 : -1),
+             "tensor %d is %s [%d,%d] of layer %d, expected %s", i, x->name, x->shape[0],
+             x->shape[1], x->layer, ROWS[i].name);
+        fact(t, x->at == x[-1].at + x[-1].count, "%s is not where %s ends", x->name, x[-1].name);
+    }
+    fact(t, m->n_tensors == first + ALL + 1, "%d tensors", m->n_tensors);
+    const Layer *w = &m->w.layer[1];
+    const OtherBlock *y = &m->other[1];
+    const struct { const char *name; const real *at; } POINTERS[] = {
+        {"l1.norm1", w->norm1},       {"l1.m.in", y->in},       {"l1.m.conv", y->conv},
+        {"l1.m.conv.b", y->conv_b},  {"l1.m.x", y->x},         {"l1.m.rnorm", y->r_norm},
+        {"l1.m.bnorm", y->b_norm},   {"l1.m.cnorm", y->c_norm}, {"l1.m.dt", y->dt},
+        {"l1.m.dt.b", y->dt_b},      {"l1.m.alog", y->a_log},   {"l1.m.skip", y->skip},
+        {"l1.m.out", y->out},       {"l1.router", y->router},   {"l1.e0.w1", y->expert[0].w1},
+        {"l1.e0.w3", y->expert[0].w3}, {"l1.e1.w2", y->expert[1].w2}, {"l0.wq", m->w.layer[0].wq},
+        {"l0.w3", m->w.layer[0].w3}};
+    for (int i = 0; i < (int)(sizeof POINTERS / sizeof *POINTERS); i++) {
+        const Tensor *x = model_tensor(m, POINTERS[i].name);
+        fact(t, x && POINTERS[i].at == m->params + x->at, "%s is elsewhere", POINTERS[i].name);
+    }
+    fact(t, !w->wq && !w->wo && !w->w1 && !m->other[0].in && !m->other[0].expert,
+         "a pointer to a tensor that is absent");
+    lab_close(&b);
+}
+
+static idx counted(const Model *m, int layer) {
+    idx sum = 0;
+    for (int i = 0; i < m->n_tensors; i++)
+        if (m->tensor[i].layer == layer) sum += m->tensor[i].count;
+    return sum;
+}
+
+static double size_of(const Model *m, const char *name) {
+    const Tensor *x = model_tensor(m, name);
+    return x ? (double)x->count : 0;
+}
+
+/* Parameters of Jamba from one block of each kind at its real width, its ffns from some of F = 14
+ * in place of 14336. */
+static void model_list__jamba(Test *t) {
+    Config c;
+    Model m;
+    Error e = {0};
+    if (config_from_flags(&c, "--layers 2 --heads 32 --kv-heads 8 --dim 4096 --ffn 14 --vocab 1 "
+                              "--pos none --attention-period 2 --attention-offset 1 --experts 16 "
+                              "--expert-period 2", &e) || SLOW_OTHERS.model(&m, &c, &e)) {
+        fact(t, false, "Jamba: %s", e.text);
+        return;
+    }
+    double norms = 2 * 4096, expert = size_of(&m, "l0.e0.w1") + size_of(&m, "l0.e0.w2")
+                                   + size_of(&m, "l0.e0.w3"), router = size_of(&m, "l0.router");
+    double mixer = (double)counted(&m, 0) - norms - 16 * expert - router;
+    double attention = (double)counted(&m, 1) - norms - expert, ffn = expert * 14336 / 14;
+    within(t, mixer, 105308448, 0, "a Mamba mixer of Jamba");
+    within(t, attention, 41943040, 0, "an attention of Jamba");
+    within(t, 2.0 * 65536 * 4096 + 4096 + 32 * norms + 28 * mixer + 4 * attention + 16 * ffn
+           + 16 * (16 * ffn + router), 51570323328, 0, "parameters of Jamba");
+    model_free(&m);
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * Blocks that sink.c lacks: the Mamba mixer and the experts, which have no backward */
+
+/* Block 0 of two is Mamba's; 1 attends. */
+#define MAMBA                                                                                      \
+    "--attention-period 2 --attention-offset 1 --mamba-inner 5 --mamba-state 3 --mamba-rank 2 "
+
+static const char *const PUBLISHED[] = {
+    MAMBA, MAMBA "--mamba-conv 1 --mamba-state 1 --mamba-rank 1 --place post",
+    MAMBA "--mamba-conv 9 --norm layer --place parallel --sink-token --linear-bias",
+    MAMBA "--experts 5 --expert-top 3 --extra kv --window 4",
+    MAMBA "--layers 4 --attention-period 4 --experts 3 --expert-period 2 --pos none --kv-heads 1",
+    "--experts 4", "--experts 6 --expert-top 1 --act gelu --linear-bias --place post",
+    "--experts 3 --expert-top 3 --expert-period 2 --expert-offset 1 --place parallel --prefix 3"};
+enum { FORWARDS = sizeof PUBLISHED / sizeof *PUBLISHED };
+
+/* [MAMBA] [MOE] Against plain loops, over 40 rows of two sequences; then with more channels than a
+ * task takes. */
+static void published__against_slow(Test *t) {
+    for (int f = 0; f < FORWARDS; f++) {
+        Lab b;
+        if (!lab_open(&b, t, 2, 40, PUBLISHED[f])) return;
+        compare_with_slow(t, &b, 2000 * REAL_EPS, PUBLISHED[f]);
+        lab_close(&b);
+    }
+    static const char WIDER[] = "--attention-period 2 --attention-offset 1 --mamba-inner 530 "
+                                "--mamba-state 17 --mamba-rank 20";
+    Lab b;
+    if (!lab_open(&b, t, 1, 9, WIDER)) return;
+    compare_with_slow(t, &b, 4000 * REAL_EPS, WIDER);
+    lab_close(&b);
+}
+
+/* [MAMBA] One state a channel, one tap, a repeated token and no eps in the norms: r, b and c, each
+ * of one number, are then +-1 times their gains, dt and a are the same in every row, and
+ *   S_t = dt b a (1 - f^t) / (1 - f),  f = e^(-dt e^A_log)        a geometric sum
+ * Then the unrolled sum for tokens that differ; and with four taps and weights of 1 the first rows
+ * see as many taps as there are rows. */
+static void mamba_forward__closed_form(Test *t) {
+    enum { I = 6, T = 33 };
+    static const char ONE[] = "--attention-period 2 --attention-offset 1 --mamba-inner 6 "
+                              "--mamba-state 1 --mamba-rank 1 --norm-eps 0 --layers 2 ";
+    Lab b;
+    char flags[300];
+    snprintf(flags, sizeof flags, "%s --mamba-conv 1", ONE);
+    if (!lab_open(&b, t, 1, T, flags)) return;
+    const OtherBlock *w = &b.m.other[0];
+    MambaActs acts = mamba_acts(&b.m, &b.a, 1, T), *p = &acts;
+    for (int i = 0; i < T; i++) b.ids[i] = 3;
+    lab_forward(&b);
+    for (int i = 0; i < I; i++) {
+        double x = (double)p->xz[i], z = (double)p->xz[I + i], most = 0;
+        double u = (double)w->conv[i] * x + (double)w->conv_b[i], a = u / (1 + exp(-u));
+        double r = (p->p[0] > 0 ? 1 : -1) * (double)w->r_norm[0];
+        double bb = (p->p[1] > 0 ? 1 : -1) * (double)w->b_norm[0];
+        double cc = (p->p[2] > 0 ? 1 : -1) * (double)w->c_norm[0];
+        double dt = log(1 + exp(r * (double)w->dt[i] + (double)w->dt_b[i]));
+        double f = exp(-dt * exp((double)w->a_log[i]));
+        for (int n = 0; n < T; n++) {
+            double state = dt * bb * a * (1 - pow(f, n + 1)) / (1 - f);
+            double y = (cc * state + (double)w->skip[i] * a) * z / (1 + exp(-z));
+            within(t, (double)p->y[n * I + i], y, 1000 * REAL_EPS * (1 + fabs(y)),
+                   "channel %d, row %d", i, n + 1);
+            most = fmax(most, fabs(y));
+        }
+        within(t, (double)p->state[i], dt * bb * a * (1 - pow(f, T)) / (1 - f),
+               1000 * REAL_EPS * (1 + fabs(dt * a / (1 - f))), "last state of channel %d", i);
+        fact(t, most > 1e-4, "channel %d is 0", i);
+    }
+    lab_draw(&b, 4);
+    lab_forward(&b);
+    for (int i = 0; i < I; i++)
+        for (int n = 0; n < T; n++) {
+            double sum = 0, decay = 0, A = -exp((double)w->a_log[i]);
+            for (int s = n; s >= 0; decay += (double)p->dt[s-- * I + i])
+                sum += exp(A * decay) * (double)p->dt[s * I + i] * (double)p->bc[s * 2]
+                     * (double)p->a[s * I + i];
+            double z = (double)p->xz[(2 * n + 1) * I + i];
+            double y = (sum * (double)p->bc[n * 2 + 1]
+                        + (double)w->skip[i] * (double)p->a[n * I + i]) * z / (1 + exp(-z));
+            within(t, (double)p->y[n * I + i], y, 1000 * REAL_EPS * (1 + fabs(y)),
+                   "tokens that differ: channel %d, row %d", i, n + 1);
+        }
+    lab_close(&b);
+    snprintf(flags, sizeof flags, "%s --mamba-conv 4", ONE);
+    if (!lab_open(&b, t, 1, T, flags)) return;
+    lab_fill(&b, "l0.m.conv", 1);
+    lab_fill(&b, "l0.m.conv.b", 0);
+    lab_forward(&b);
+    acts = mamba_acts(&b.m, &b.a, 1, T);
+    for (int n = 0; n < T; n++) {
+        double u = 0;
+        for (int s = n - 3 < 0 ? 0 : n - 3; s <= n; s++) u += (double)p->xz[s * 2 * I];
+        within(t, (double)p->a[n * I], u / (1 + exp(-u)), 100 * REAL_EPS, "taps of row %d", n + 1);
+    }
+    lab_close(&b);
+}
+
+/* The last tap meets the row itself and the first the row three before; a state that lasts
+ * (A -> 0) carries row 1 to the end, one that does not (A -> -infinity) forgets it at once. */
+static void mamba_forward__reaches(Test *t) {
+    enum { T = 12, I = 5 };
+    for (int how = 0; how < 4; how++) {
+        Lab b;
+        if (!lab_open(&b, t, 1, T, MAMBA)) return;
+        real *taps = lab_at(&b, "l0.m.conv"), before[T * I];
+        lab_fill(&b, "l0.m.alog", how == 3 ? -20 : 20);
+        for (int k = 0; k < 4 * I && how < 2; k++) taps[k] = k / I == (how ? 0 : 3);
+        for (int i = 0; i < T; i++) b.ids[i] = 2;
+        lab_forward(&b);
+        const real *made = mamba_acts(&b.m, &b.a, 1, T).y;
+        copy(before, made, T * I);
+        b.ids[0] = 7;
+        lab_forward(&b);
+        for (int n = 0; n < T; n++) {
+            double d = distance(I, before + n * I, made + n * I);
+            bool reached = how == 0 ? n == 0 : how == 1 ? n == 3 || n == 0
+                         : how == 2 ? n < 4 : true;
+            fact(t, reached ? d > 1e-9 : d == 0, "case %d: row %d moves by %g", how, n + 1, d);
+        }
+        lab_close(&b);
+    }
+}
+
+/* Expert by expert: one expert is the plain ffn, bit by bit; equal experts, of which each of X has
+ * p = 1/X, give top/X of it, for the p are not divided by their sum; all of them give all of it. */
+static void experts_forward__alike(Test *t) {
+    static const struct { const char *flags; int X, top; } ROWS[] = {
+        {"--experts 1", 1, 1}, {"--experts 4", 4, 2}, {"--experts 4 --expert-top 1", 4, 1},
+        {"--experts 4 --expert-top 3", 4, 3}, {"--experts 5 --expert-top 5", 5, 5},
+        {"--experts 1 --act gelu --linear-bias", 1, 1}};
+    for (int f = 0; f < 6; f++) {
+        Lab plain, b;
+        const char *rest = strstr(ROWS[f].flags, "--act");
+        if (!lab_open(&plain, t, 2, 9, rest ? rest : "") || !lab_open(&b, t, 2, 9, ROWS[f].flags))
+            return;
+        lab_share(&b, &plain);
+        for (int l = 0; l < 2; l++) {
+            char name[32], own[32];
+            static const char *const NAMES[] = {"w1", "w2", "w3", "b1", "b2", "b3"};
+            snprintf(name, sizeof name, "l%d.router", l);
+            if (ROWS[f].X > 1) lab_fill(&b, name, 0);
+            for (int e = 0; e < ROWS[f].X; e++)
+                for (int k = 0; k < 6; k++) {
+                    snprintf(name, sizeof name, "l%d.%s", l, NAMES[k]);
+                    snprintf(own, sizeof own, "l%d.e%d.%s", l, e, NAMES[k]);
+                    const Tensor *x = model_tensor(&plain.m, name);
+                    fact(t, !x == !model_tensor(&b.m, own), "%s and %s", name, own);
+                    if (x) copy(lab_at(&b, own), plain.m.params + x->at, x->count);
+                }
+        }
+        lab_forward(&plain);
+        lab_forward(&b);
+        if (ROWS[f].X == 1)
+            within(t, distance(2 * 9 * 12, plain.a.nf, b.a.nf), 0, 0, "one expert, %s",
+                   ROWS[f].flags);
+        const LayerActs *x = &plain.a.layer[0], *y = &b.a.layer[0];
+        for (int i = 0; i < 2 * 9 * 12; i++)
+            within(t, (double)y->s2[i] - (double)y->s1[i],
+                   ((double)x->s2[i] - (double)x->s1[i]) * ROWS[f].top / ROWS[f].X, 64 * REAL_EPS,
+                   "FFN times %d/%d", ROWS[f].top, ROWS[f].X);
+        for (int n = 0; n < 18 && ROWS[f].X > 1; n++)        /* of equal p the lower e */
+            for (int e = 0; e < ROWS[f].X; e++)
+                within(t, (double)b.a.published[n * ROWS[f].X + e],
+                       e < ROWS[f].top ? 1.0 / ROWS[f].X : 0, 2 * REAL_EPS, "p_%d", e);
+        lab_close(&plain);
+        lab_close(&b);
+    }
+}
+
+/* By hand: n2 row x = (1, 0, ..) and router columns (0, log 2, log 5), so p = (1, 2, 5)/8 and the
+ * top 2 weigh 2/8 and 5/8, not 2/7 and 5/7. A router that is NaN makes its rows NaN. */
+static void experts_forward__not_renormalised(Test *t) {
+    Lab b;
+    if (!lab_open(&b, t, 1, 5, "--experts 3 --layers 1 --norm layer")) return;
+    static const double P[] = {0, 2.0 / 8, 5.0 / 8};
+    lab_fill(&b, "l0.norm2", 0);                             /* n2 = its bias, in every row */
+    lab_fill(&b, "l0.norm2.b", 0);
+    lab_at(&b, "l0.norm2.b")[0] = 1;
+    for (int e = 0; e < 3; e++) lab_at(&b, "l0.router")[e] = (real)log(e == 0 ? 1 : e == 1 ? 2 : 5);
+    lab_forward(&b);
+    for (int n = 0; n < 5; n++)
+        for (int e = 0; e < 3; e++)
+            within(t, (double)b.a.published[n * 3 + e], P[e], 4 * REAL_EPS, "p_%d of row %d", e,
+                   n + 1);
+    lab_at(&b, "l0.router")[1] = (real)NAN;
+    lab_forward(&b);
+    for (int i = 0; i < 60; i++)
+        fact(t, isnan((double)b.a.nf[i]), "number %d is %g under a router of NaN", i,
+             (double)b.a.nf[i]);
+    lab_close(&b);
+}
+
+/* Rows see nothing ahead of them; a sequence has the same bits beside others, in the memory of one
+ * block, and on any number of threads. */
+static void published__same_bits(Test *t) {
+    enum { T = 9, B = 3 };
+    for (int f = 0; f < FORWARDS; f++) {
+        Lab b;
+        Acts one;
+        Error e = {0};
+        if (!lab_open(&b, t, B, T, PUBLISHED[f])) return;
+        const Config *c = &b.m.c;
+        idx N = config_rows(c, T), rows = N * c->dim, first = N - T;
+        real *whole = calloc((size_t)(B * rows), sizeof(real));
+        if (!whole || acts_create(&one, &b.m, B, T, ACTS_ONE, &e)) exit(1);
+        lab_forward(&b);
+        copy(whole, b.a.nf, B * rows);
+        model_forward(&b.m, &one, b.ids, B, T);
+        fact(t, !memcmp(whole, one.nf, (size_t)(B * rows) * sizeof(real)), "one block's memory, %s",
+             PUBLISHED[f]);
+        for (int s = 0; s < B; s++) {
+            model_forward(&b.m, &one, b.ids + s * T, 1, T);
+            fact(t, !memcmp(whole + s * rows, one.nf, (size_t)rows * sizeof(real)),
+                 "sequence %d alone, %s", s, PUBLISHED[f]);
+        }
+        for (int changed = 0; changed < T; changed++) {
+            int was = b.ids[changed];
+            b.ids[changed] = (was + 1) % 10;
+            model_forward(&b.m, &one, b.ids, 1, T);
+            idx before = (changed < c->prefix ? 0 : first + changed) * c->dim;
+            fact(t, !memcmp(whole, one.nf, (size_t)before * sizeof(real)),
+                 "token %d changes an earlier row, %s", changed + 1, PUBLISHED[f]);
+            fact(t, distance(c->dim, whole + (N - 1) * c->dim, one.nf + (N - 1) * c->dim) > 1e-12,
+                 "token %d does not reach the last row, %s", changed + 1, PUBLISHED[f]);
+            b.ids[changed] = was;
+        }
+        acts_free(&one);
+        int most = workers();
+        if (!set_workers(3)) {
+            Acts more;
+            if (acts_create(&more, &b.m, B, T, ACTS_ONE, &e)) exit(1);
+            model_forward(&b.m, &more, b.ids, B, T);
+            fact(t, !memcmp(whole, more.nf, (size_t)(B * rows) * sizeof(real)), "3 threads, %s",
+                 PUBLISHED[f]);
+            acts_free(&more);
+            set_workers(most);
+        }
+        free(whole);
+        lab_close(&b);
+    }
+}
+
+/* All kinds of Jamba's blocks, and attention with experts in one of them. */
+static void published__jamba(Test *t) {
+    static const struct { const char *name, *flags; } ROWS[] = {
+        {"jamba", "--layers 8 --heads 4 --kv-heads 2 --dim 32 --ffn 40 --pos none --norm-eps 1e-6 "
+                  "--attention-period 4 --attention-offset 2 --mamba-state 4 --mamba-rank 3 "
+                  "--experts 4 --expert-top 2 --expert-period 2 --expert-offset 1"},
+        {"jamba, attention and experts in a block", "--layers 4 --heads 4 --kv-heads 2 --dim 32 "
+            "--ffn 40 --pos none --attention-period 4 --attention-offset 1 --mamba-state 4 "
+            "--mamba-rank 3 --experts 4 --expert-period 2 --expert-offset 1"}};
+    for (int i = 0; i < 2; i++)
+        for (int T = 1; T <= 24; T += 23) {
+            Lab b;
+            if (!lab_open(&b, t, 1, T, ROWS[i].flags)) return;
+            compare_with_slow(t, &b, 4000 * REAL_EPS, ROWS[i].name);
+            lab_close(&b);
+        }
+}
+
+/* Rows that are made later are those of a whole forward, in which a Mamba block makes all anew. */
+static void published__extend(Test *t) {
+    static const int SHORT[] = {1, 2, 26, 55, 0};
+    for (int i = 0; i < FORWARDS; i++) if (!extend_one(t, PUBLISHED[i], SHORT, 75)) return;
+}
+
+/* The sink metrics, where not every block attends. */
+static void published__sinks(Test *t) {
+    static const char *const FLAGS[] = {
+        MAMBA "--layers 4 --attention-period 3 --extra k --sink-token --kv-heads 1",
+        "--experts 3"};
+    sinks_against_slow(t, FLAGS, 2);
+}
+
 /* Questions of a file, escapes undone, and the lines that are none. */
 static void choices_read__lines(Test *t) {
     static const char GOOD[] = "1\tA\\tb\tx\\n\ty\\\\n\\q\n\n0\t\tu\t\tw";
@@ -3339,6 +3767,17 @@ static void choices_answer__oracle(Test *t) {
 }
 
 static const TestEntry TESTS[] = {
+    {"model_list__blocks", model_list__blocks},
+    {"model_list__jamba", model_list__jamba},
+    {"published__against_slow", published__against_slow},
+    {"mamba_forward__closed_form", mamba_forward__closed_form},
+    {"mamba_forward__reaches", mamba_forward__reaches},
+    {"experts_forward__alike", experts_forward__alike},
+    {"experts_forward__not_renormalised", experts_forward__not_renormalised},
+    {"published__same_bits", published__same_bits},
+    {"published__jamba", published__jamba},
+    {"published__extend", published__extend},
+    {"published__sinks", published__sinks},
     {"hf__reads_back", hf__reads_back},
     {"hf__config", hf__config},
     {"hf__tokenizer", hf__tokenizer},
