@@ -4955,7 +4955,7 @@ static int check_model(const char *path, FILE *out, bool colour, Error *e) {
     if (!e->status) {
         fprintf(out, "%s: %d blocks of %d heads, positions %s; %d tokens\n", path, c->layers,
                 c->heads, positions, y->T);
-        parts_begin(&y->m, 3, false, false);
+        parts_begin(&y->m, 3, false, !is_terminal(stderr));
         trained_feed(y, T / 2, c->vocab);
         for (idx l = 0; l <= L; l++) copy(y->before + l * T * C, toy_state(y, (int)l, 1), T * C);
         trained_feed(y, T, c->vocab);
