@@ -750,11 +750,10 @@ void model_init(Model *m, int init, uint64_t seed) {
  *   MHSA   3.3 W_Q, W_K, W_V -> 3.4 rotation -> 3.5 phi -> 3.6, 3.7 attention -> 3.8 heads, W_O
  *   FFN    3.9        norms   3.2        before the first block   3.1 embedding
  *
- * Rows (tokens) meet in 3.7 and nowhere else. Each operator stands under one heading: the equation,
- * the derivation, the numerics. dw is the gradient of the loss by w, of w's shape. A forward
- * overwrites its output. A backward adds to the gradients of its parameters, and says of its
- * input's gradient whether it adds (dx +=) or overwrites (dx =). Above a step of a backward stands
- * the line of the forward that it differentiates.
+ * Rows (tokens) meet in 3.7 and nowhere else. dw is the gradient of the loss by w, of w's shape. A
+ * forward overwrites its output. A backward adds to the gradients of its parameters, and says of
+ * its input's gradient whether it adds (dx +=) or overwrites (dx =). Above a step of a backward
+ * stands the line of the forward that it differentiates.
  *
  * Loops marked PARALLEL own what they write, so the bits do not depend on the number of threads. A
  * sum over rows (a gain, a bias, an embedding) is therefore shared out by columns, not by rows: a
@@ -770,17 +769,13 @@ void model_init(Model *m, int init, uint64_t seed) {
  * or 0: then the position enters the scores only (3.4), or nowhere (NoPE). Appendix B.1 draws its
  * line here. Without P a repeated token starts from equal states and, under softmax, keeps them in
  * all blocks; with P it does not. So Table 1 has on repeated tokens a Sink_1 of 62.28 in GPT2-XL,
- * whose P is learned, and 0.00 in LLaMA3-8B (rotary).
- *
- * Positions count from 0, as in the authors' code; the paper counts from 1. x*, when present,
- * stands at 0 and gets a p_0 like a token; the tokens move up by one.
+ * whose P is learned, and 0.00 in LLaMA3-8B (rotary). Positions count from 0, x* included, as in
+ * the authors' code; the paper counts from 1.
  *
  * Backward. h is linear in everything, so with dh_n given, summed over the sequences:
  *   dp_n     += dh_n        a row of the learned table         dx* += dh_0       where there is x*
  *   dwte[id] += dh_n        over all n that hold id; other ids get 0
  *   with W_in:  e = wte[id], h = e W_in + p:    dW_in += e^T dh    de = dh W_in^T    dwte[id] += de
- *
- * Tests: embed_forward__rows, embed_forward__absolute, embed_forward__edited.
  */
 
 enum {
@@ -879,8 +874,7 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
  * The paper's LN is an RMSNorm with a gain that starts at 1, no bias, and eps = 1e-5 inside the
  * root. A norm forgets its row's length. So the massive h_1 of section 3.1 is as long as the other
  * rows once divided by its RMS: its few huge channels stay, the rest shrink, and its key lies
- * elsewhere than theirs. Under post-norm every block ends in a norm, and Figure 7 (left) finds the
- * massive row before it.
+ * elsewhere than theirs.
  *
  * Backward, through the normalised row n_c = (x_c - mu) r: y_c = g_c n_c + b_c, so dn_c = g_c dy_c.
  * With v = mean_k (x_k - mu)^2 and r = (v + eps)^(-1/2):
@@ -894,9 +888,7 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
  *   dx_c += r (dn_c - mean dn - n_c mean(dn n))           the middle term only for LayerNorm
  *   dg_c += sum over rows of dy_c n_c      db_c += sum over rows of dy_c
  *
- * The variance is taken from x - mu in a second pass: no difference of large squares. A row of
- * zeros gives y = b, since r is then 1/sqrt(eps). Kept: stat [rows,2], mu and r, and the rows x.
- * Tests: norm_forward__by_hand, norm_forward__invariances.
+ * The variance is taken in a second pass: no difference of large squares. A row of zeros gives b.
  */
 
 /* One row: y = g (x - mu) r + b, for x, y, g, b [C], b NULL for RMSNorm. stat [2] becomes mu, r. */
@@ -1028,7 +1020,6 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
  * R_i^T R_j = R_(j-i) (appendix A), so <R_i q, R_j k> = <q, R_(j-i) k> sees the distance alone. For
  * one pair, with q at angle a and k at angle b, that is |q| |k| cos(b - a + (j-i) w_c). Lengths do
  * not change: hence |z_ij| <= |q||k|/sqrt(D), the xi of Proposition 4 (whose proof omits the root).
- * Of the paper's 48 pairs the first goes round once in 6.3 tokens, the last in 51,862.
  *
  *   dims of a head, r = 8    0   1   2   3   4   5   6   7
  *   half-split    pair       0   1   2   3   0   1   2   3     (c, c + r/2): the authors' code
@@ -1039,7 +1030,7 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
  * Backward: x' = R_n x, so dx = R_n^T dx' = R_(-n) dx': the same loop with the sine negated.
  *
  * Relative [E6], T5 and ALiBi [E7] add an attention bias b_h(i-j) to the score, after the division
- * by sqrt(D):
+ * by sqrt(D); a key ahead of its query, inside a prefix, counts as distance 0:
  *   relative   b(n) = bucket(n): the number itself, fixed, one for all heads, and growing with the
  *              distance, as the authors' code has it (F3)
  *   t5         b_h(n) = rel[bucket(n), h], learned and shared by all layers
@@ -1050,23 +1041,13 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
  * farthest key: above the threshold 0.3 with nothing learned. So Proposition 2 fails there (7), and
  * some of Table 3's row "Relative" (35.53, loss 5.45) may be the bias itself.
  *
- * Tabulated by j - i, a row of scores adds a run of consecutive numbers; here N = 4, row i = 2:
- *
- *   u            0     1     2     3     4     5     6           b[u] = b_h(N-1-u)
- *   j - i       -3    -2    -1     0     1     2     3
- *   distance     3     2     1     0     0     0     0           a key ahead of its query (inside a
- *   i = 2             j=0   j=1   j=2   j=3                      prefix) counts as distance 0
- *
- * Backward: the table is added to z, so db_h(i-j) += dz_ij over all rows, layers and sequences;
- * only T5 learns from it, drel[bucket(n),h] += db_h(n).
- *
- * Tests: rotate__*, position_bucket__list, distance_bias__tables; checks prop2, prop3, prop4.
+ * Backward: b is added to z, so db_h(i-j) += dz_ij over all rows, layers and sequences; only T5
+ * learns from it, drel[bucket(n),h] += db_h(n).
  */
 
 /* w of a pair, in radians a position. Published models stretch it to serve a longer context:
- * ROPE_LINEAR divides all by a factor. Llama 3.1's rule divides the slow pairs, those with fewer
- * than `low` turns in the original context; it keeps those with more than `high`, and blends
- * linearly in between. */
+ * ROPE_LINEAR divides all by a factor. Llama 3.1's rule divides the pairs with fewer than `low`
+ * turns in the original context, keeps those with more than `high`, and blends in between. */
 double rope_frequency(const Config *c, int pair) {
     double w = pow(c->rope_base, -2.0 * pair / c->rotary_dims);
     if (c->rope_scaling == ROPE_PLAIN) return w;
@@ -1110,7 +1091,8 @@ static void positions_tabulate(const Config *c, Acts *a, int N) {
             a->sinusoid[(idx)n * C + ch] = (real)absolute_position(C, n, ch);
 }
 
-/* Biases [H,2N-1] by j - i from -(N-1) to N-1; made at each forward, since T5's are learned. */
+/* Biases [H,2N-1] by j - i from -(N-1) to N-1, so that a row of scores adds a run of them; made at
+ * each forward, since T5's are learned. */
 static void biases_tabulate(const Model *m, Acts *a) {
     idx N = a->N;
     for (int h = 0; a->bias && h < m->c.heads; h++)
@@ -1176,12 +1158,10 @@ static void t5_backward(Model *m, const Acts *a, int B, idx N) {
  *   relu     max(x, 0)                       1 above 0, else 0 (at 0 as well, as PyTorch does)
  *   elu + 1  e^min(x,0) + max(x,0)           e^min(x,0): 1 above 0, e^x below
  *
- * The authors' GELU is the one with erf; gelutanh keeps within 0.0005 of it. In Table 11 all six
- * have a sink, from 13.88 (reglu) to 18.18 (swiglu). elu + 1 takes e^ of min(x, 0) only: nothing
- * overflows, and a masked score, x = -infinity, gives 0 with derivative 0. */
+ * The authors' GELU is the one with erf. elu + 1 takes e^ of min(x, 0) only: nothing overflows, and
+ * a masked score, x = -infinity, gives 0 with derivative 0. */
 
-/* f(x), and its derivative unless df is NULL, of n numbers: at most CHUNK but for the last two. f
- * may be x. */
+/* f(x), and its derivative unless df is NULL, of n numbers: CHUNK at most but for the last two. */
 typedef void Activation(idx n, const real *x, real *f, real *df);
 
 WIDE(act_swish, (idx n, const real *x, real *f, real *df), (n, x, f, df))
@@ -1234,13 +1214,6 @@ static Activation *const ACTS[] = {act_swish, act_gelu, act_relu,
                                    act_swish, act_gelu, act_relu, act_gelutanh};
 _Static_assert(sizeof ACTS / sizeof ACTS[0] == ACT_ROWS, "an activation for each row");
 
-/* One number through the ffn's activation, for tests. */
-double activate(int act, double x) {
-    real in = (real)x, out;
-    ACTS[act](1, &in, &out, NULL);
-    return (double)out;
-}
-
 /* phi acts on q and k alike, head by head, after the rotation; k* joins later, past it. x, y
  * [rows,D], a row for each head of each token. Rows 6, 7, 10 and 11 of Table 15:
  *   elu   y = elu(x) + 1      every score is positive, so that it can be summed
@@ -1263,9 +1236,8 @@ static void kernel_forward(const Config *c, const Layer *w, real *y, real *hidde
     matmul(y, D, rows_of(hidden, D), rows_of(w->phi2, D), rows, D, D, false);
 }
 
-/* dx [rows,D] holds dy on entry and dx on return; x is the kernel's input, the rotated q or k.
- * Called for q and for k: both add to the one pair dphi1, dphi2. scratch [rows,D] holds dr, then
- * du. */
+/* dx [rows,D] holds dy on entry and dx on return; x is the kernel's input, the rotated q or k: both
+ * add to the one pair dphi1, dphi2. scratch [rows,D] holds dr, then du. */
 static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx, const real *x,
                             const real *hidden, real *scratch, idx rows) {
     idx D = c->head_dim, n = rows * D;
@@ -1304,8 +1276,7 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
  *
  * Section 7.4 asks what Z does, and Table 15 answers: sigmoid over its sum sinks (30.24 %), sigmoid
  * with Z = 1 does not (0.44 %). What a row does not see has z = -infinity, the mask M of equation
- * 4: there s = 0 and s' = 0. The paper's scale (Z / alpha, [E29]) is not in a: it is applied once,
- * to the output (3.7), and the metric must not see it.
+ * 4: there s = 0 and s' = 0. The scale [E29] is not in a: 3.7 applies it to the output.
  *
  * FORWARD for exp. e^z overflows in float above z = 88.7, so all is taken relative to the row's
  * maximum, top: a_j = e^(z_j - top) / (Z e^-top), whose largest term is e^0 = 1. The top cancels:
@@ -1342,12 +1313,9 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
  * logsumexp that FlashAttention keeps, and log sum under its clamp (the sign tells which branch);
  * else the signed sum (sum, clamp) or Z (p-norm). Z = 1 needs none.
  *
- * EDGES. One visible key under softmax has a = 1 and dz = 0 exactly: A_11 = 1 of section 3.2. With
- * e, a lone key has s/(s + 1e-8): 1/2 at a sigmoid's z = -18.42. A row of zeros has p-norm 0, where
- * the formula has 0/0: by decision a = dz = 0. [E44] t equal scores of exp have a = t^(-1/p) each
- * and sum to t^(1-1/p): with p = 2, 3, 4 training diverged (Appendix C.4).
- *
- * Tests: 3.6 of test_sink.c, every sim with every Z in long double; chapter 7, closed forms.
+ * EDGES. One visible key under softmax has a = 1 and dz = 0 exactly: A_11 = 1 of section 3.2. A row
+ * of zeros has p-norm 0, where the formula has 0/0: by decision a = dz = 0. [E44] t equal scores of
+ * exp have a = t^(-1/p) each and sum to t^(1-1/p): for p = 2, 3, 4 training diverged (C.4).
  */
 
 static void sim_sigmoid(idx n, const real *z, real *s, real *ds) {
@@ -1362,7 +1330,7 @@ static void sim_identity(idx n, const real *z, real *s, real *ds) {
     for (idx j = 0; j < n; j++) s[j] = z[j] == -INFINITY ? 0 : z[j];      /* a NaN stays one */
 }
 
-/* By SIM_*: s and s' of a row z; exp stands in row_exp below. */
+/* By SIM_*: s and s' of a row z; exp has row_exp below. */
 static Activation *const SIMS[] = {NULL, sim_sigmoid, elu_plus_one, sim_identity};
 _Static_assert(sizeof SIMS / sizeof SIMS[0] == SIM_ROWS, "a function for each similarity");
 _Static_assert(NORMALIZER_ROWS == 4, "a new Z: row_normalizer, row_exp, the backwards below");
@@ -1384,10 +1352,8 @@ static real p_norm(idx n, const real *s, double p, real *spare) {
 
 /* Z of a row from its row_stat; for exp it may overflow where its logarithm does not. */
 real row_normalizer(const Config *c, real row_stat) {
-    if (c->sim == SIM_EXP) {                                 /* log sum < 0: the clamp's 1 */
-        bool clamped = c->normalizer == NORMALIZER_CLAMP && row_stat < 0;
-        return real_exp(clamped ? 0 : row_stat);             /* log Z; 0 under Z = 1 */
-    }
+    if (c->sim == SIM_EXP)                                   /* a log sum below 0: the clamp's 1 */
+        return real_exp(c->normalizer == NORMALIZER_CLAMP && row_stat < 0 ? 0 : row_stat);
     switch (c->normalizer) {
     case NORMALIZER_SUM:   return row_stat + NORMALIZER_EPS;
     case NORMALIZER_CLAMP: return real_abs(row_stat) > 1 ? real_abs(row_stat) : 1;
@@ -1762,11 +1728,9 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
  *
  * The paper gives no shape for its "addition". Concatenation is a sum already: [o_1, .., o_H] W_O =
  * sum_h o_h W_O^h, with W_O^h the rows of W_O that meet head h. So adding behind a W_O of each
- * head's own would change nothing. What can be meant is one W_O of D rows for all heads. Table 12
- * left, Sink_1: 18.18 % with 8 heads, 10.68 with 4, 12.95 with 2, 19.50 with 1; added 21.76.
+ * head's own would change nothing. What can be meant is one W_O of D rows for all heads.
  *
- * Backward: osum = sum_h o_h gives do_h = dosum for every h. The product with W_O is in chapter 4;
- * o [rows,H,D] as it lies is the concatenation.
+ * Backward: osum = sum_h o_h gives do_h = dosum for every h. The product with W_O is in chapter 4.
  */
 
 /* What W_O multiplies: o itself [rows,H*D], or the sum of its heads [rows,D]. */
@@ -1797,9 +1761,8 @@ static void combine_backward(const Config *c, Acts *a, idx rows) {
  *   gated   y = (act(x W1) * x W2) W3     W1, W2 [C,F]  W3 [F,C]     swiglu, geglu, reglu
  *   else    y = act(x W1) W2              W1 [C,F]      W2 [F,C]     swish, gelu, relu, gelutanh
  *
- * * is element by element. Table 11 does not compare equal sizes: in the authors' code F is 1536
- * for all six, so that a block has 3 C F or 2 C F weights. gelutanh and the biases b1, b2, b3 are
- * for published models.
+ * Table 11 does not compare equal sizes: in the authors' code F is 1536 for all six, so a block has
+ * 3 C F or 2 C F weights. gelutanh and the biases b1, b2, b3 are for published models.
  *
  * With f1 = x W1, f2 = x W2 (1 when not gated) and fa = act(f1) * f2, element by element:
  *   y = fa W3            dfa = dy W3^T               dW3 += fa^T dy
@@ -1807,7 +1770,6 @@ static void combine_backward(const Config *c, Acts *a, idx rows) {
  *   f1 = x W1            dx = df1 W1^T               dW1 += x^T df1
  *   f2 = x W2            dx += df2 W2^T              dW2 += x^T df2
  * f1, f2 and fa [rows,F] are kept; act(f1) is made again with its derivative.
- * Tests: 3.5 of test_sink.c, the seven activations against libm and all of Table 11 row by row.
  */
 
 /* y [rows,C] from x [rows,C]; fills la->f1, la->f2 (when gated) and la->fa [rows,F], which is f1's
@@ -5436,7 +5398,7 @@ void data_close(Data *d) {
     grammar_free(&d->grammar);
     ids_free(&d->train); ids_free(&d->held); ids_free(&d->starts); ids_free(&d->told);
     free(d->order);
-    free(d->chain);
+    free(d->drawn_from);
     *d = (Data){0};
 }
 
@@ -5457,7 +5419,7 @@ static void data_shuffle(Data *d, idx pass) {
  * at every pass, as in the authors' code. */
 static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t *number, Error *e) {
     *number = d->sample++;
-    if (d->chain) {                                          /* --toy backcopy */
+    if (d->draw) {
         d->draw(d, d->seed, *number, block, T + 1);
         return 0;
     }
@@ -6571,6 +6533,142 @@ double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e) {
 }
 
 /* -------------------------------------------------------------------------------------------------
+ * 11.1  The numbers of an evaluation, for people and for programs
+ */
+
+/* A column of a table: its name in CSV and JSON, its heading, and how it shows unit times x. */
+typedef struct Column { const char *name, *head, *below, *form; int width; double unit; } Column;
+
+/* What every table has of a model; NAN where there is none. The even value of token 1 serves for *
+ * as well: every row sees both columns. */
+enum { SINK_1, SINK_STAR, ALPHA_1, TIMES_EVEN, ALPHA_STAR, NORM_RATIO, HELD_LOSS, ROW };
+static const Column ROW_COLUMNS[ROW] = {
+    {"sink_1",     "Sink_1",  "%",     "%.1f", 8, 100},
+    {"sink_star",  "Sink_*",  "%",     "%.1f", 8, 100},
+    {"alpha_1",    "alpha_1", "",      "%.3f", 8, 1},
+    {"times_even", "x even",  "",      "%.2f", 7, 1},
+    {"alpha_star", "alpha_*", "",      "%.3f", 8, 1},
+    {"norm_ratio", "norm",    "ratio", "%.2f", 7, 1},
+    {"loss",       "valid",   "loss",  "%.3f", 7, 1}};
+
+static void sinks_row(const Sinks *s, const Config *c, double loss, double row[ROW]) {
+    int first = config_column_first(c), star = config_column_star(c);
+    for (int i = 0; i < ROW; i++) row[i] = NAN;
+    if (!s->n) return;
+    row[SINK_1] = sinks_sink(s, first, 0);
+    row[ALPHA_1] = sinks_alpha(s, first);
+    row[TIMES_EVEN] = row[ALPHA_1] / sink_uniform(c, s->T);
+    row[NORM_RATIO] = sinks_ratio(s);
+    if (loss > 0) row[HELD_LOSS] = loss;
+    if (star < 0) return;
+    row[SINK_STAR] = sinks_sink(s, star, 0);
+    row[ALPHA_STAR] = sinks_alpha(s, star);
+}
+
+static void outcome_row(const Outcome *o, double row[ROW]) {
+    sinks_row(&o->s, &o->c, o->loss, row);
+}
+
+/* A number as a table shows it, or - where it is not there. */
+static const char *cell_text(char text[32], const Column *c, double x) {
+    snprintf(text, 32, isfinite(x) ? c->form : "-", c->unit * x);
+    return text;
+}
+static const char *row_text(char text[32], const double *row, int k) {
+    return cell_text(text, &ROW_COLUMNS[k], row[k]);
+}
+
+static double named_number(const Result *r, const char *name) {
+    int n;
+    const double *x = result_find(r, name, &n);
+    return x ? *x : NAN;
+}
+
+/* What is written of one measurement: its numbers, and in a table of several what they are of. */
+enum { LABELS = 3 };
+typedef struct Measured { char label[LABELS][PATH_ROOM]; Result all; } Measured;
+
+/* A text in CSV or JSON: quoted, and what must not stand there escaped. */
+static void quoted(Bytes *out, const char *text, bool json, Error *e) {
+    bytes_add(out, "\"", 1, e);
+    for (; *text; text++)
+        if ((unsigned char)*text < 32) bytes_print(out, e, json ? "\\u%04x" : " ", *text);
+        else {
+            if (*text == '"' || (json && *text == '\\')) bytes_add(out, json ? "\\" : "\"", 1, e);
+            bytes_add(out, text, 1, e);
+        }
+    bytes_add(out, "\"", 1, e);
+}
+
+/* n rows as --csv and --json, with all digits; a number that is not there is left empty, or null.
+ * `labels` ends with NULL; without one, the JSON is an object and no list. */
+static int rows_write(const Measured *row, int n, const char *const *labels, const Settings *s,
+                      Error *e) {
+    Bytes csv = {0}, json = {0};
+    bool table = labels[0];
+    for (int i = 0; labels[i]; i++) bytes_print(&csv, e, "%s,", labels[i]);
+    for (int i = 0; i < row->all.lists; i++)
+        bytes_print(&csv, e, "%s%s", i ? "," : "", row->all.list[i].name);
+    for (int r = 0; r < n; r++) {
+        const Result *all = &row[r].all;
+        bytes_print(&csv, e, "\n");
+        bytes_print(&json, e, "%s{", r ? ",\n " : table ? "[" : "");
+        for (int i = 0; labels[i]; i++) {
+            quoted(&csv, row[r].label[i], false, e);
+            bytes_print(&csv, e, ",");
+            bytes_print(&json, e, "\"%s\": ", labels[i]);
+            quoted(&json, row[r].label[i], true, e);
+            bytes_print(&json, e, ", ");
+        }
+        for (int i = 0; i < all->lists; i++) {
+            const char *name = all->list[i].name;
+            double x = all->value[all->list[i].at];
+            bytes_print(&csv, e, isfinite(x) ? "%s%.8g" : "%s", i ? "," : "", x);
+            bytes_print(&json, e, isfinite(x) ? "%s\"%s\": %.8g" : "%s\"%s\": null", i ? ", " : "",
+                        name, x);
+        }
+        bytes_print(&json, e, "}");
+    }
+    bytes_print(&csv, e, "\n");
+    bytes_print(&json, e, table ? "]\n" : "\n");
+    if (s->json[0] && !e->status) file_write(s->json, json.at, json.size, e);
+    if (s->csv[0] && !e->status) file_write(s->csv, csv.at, csv.size, e);
+    bytes_free(&csv);
+    bytes_free(&json);
+    return e->status;
+}
+
+/* The numbers of one measurement; at their end, where there are any, Table 7's second column, an
+ * ablation and what the program measures besides. */
+static int eval_numbers(Result *all, const Sinks *r, const Ablated *x, const Result *besides,
+                        const Settings *s, Error *e) {
+    static const char *const of_loss[ABLATED] = {"untouched", "sink", "control"};
+    int edited = s->replace_position + s->swap_position;
+    int there = config_column_first(&s->model) + edited - 1;
+    double row[ROW];
+    sinks_row(r, &s->model, r->loss, row);
+    put(all, e, s->eps, "eps");
+    put(all, e, r->T, "T");
+    put(all, e, r->n, "n");
+    for (int k = 0; k < ROW; k++) put(all, e, row[k], "%s", ROW_COLUMNS[k].name);
+    put(all, e, r->massive, "massive");
+    put(all, e, r->median, "median");
+    if (edited) {
+        put(all, e, sinks_sink(r, there, 0), "sink_t");
+        put(all, e, sinks_alpha(r, there), "alpha_t");
+    }
+    for (int more = 0; x && more < 2; more++)
+        for (int k = more; k < ABLATED; k++) {
+            const char *what = of_loss[k], *than = more ? "_more" : "";
+            put(all, e, more ? x->more[k] : x->loss[k], "ablate_%s%s", what, than);
+            put(all, e, more ? x->more_spread[k] : x->spread[k], "ablate_%s%s_spread", what, than);
+        }
+    for (int i = 0; i < besides->lists; i++)
+        put(all, e, besides->value[besides->list[i].at], "%s", besides->list[i].name);
+    return e->status;
+}
+
+/* -------------------------------------------------------------------------------------------------
  * 11.2  sink dump: every tensor of one forward and backward as .npy, for anyone to check in NumPy
  */
 
@@ -6832,78 +6930,35 @@ static const char RUN_FLAGS[] =
 
 static double times_even(const Outcome *o, double alpha) { return alpha / o->even; }
 
-/* The numbers of an arm's row, in the tables, the files and the page alike; NAN where there is
- * none. The even value of token 1 serves for * as well: every row sees both columns. */
-enum { SINK_1, SINK_STAR, ALPHA_1, TIMES_EVEN, ALPHA_STAR, NORM_RATIO, HELD_LOSS, ROW };
-static const struct { const char *name, *head, *below, *form; int width; double unit; }
-ROW_COLUMNS[ROW] = {
-    {"sink_1",     "Sink_1",  "%",     "%.1f", 8, 100},
-    {"sink_star",  "Sink_*",  "%",     "%.1f", 8, 100},
-    {"alpha_1",    "alpha_1", "",      "%.3f", 8, 1},
-    {"times_even", "x even",  "",      "%.2f", 7, 1},
-    {"alpha_star", "alpha_*", "",      "%.3f", 8, 1},
-    {"norm_ratio", "norm",    "ratio", "%.2f", 7, 1},
-    {"loss",       "valid",   "loss",  "%.3f", 7, 1}};
-static void outcome_row(const Outcome *o, double row[ROW]) {
-    int first = config_column_first(&o->c), star = config_column_star(&o->c);
-    for (int i = 0; i < ROW; i++) row[i] = NAN;
-    if (!o->s.n) return;
-    row[SINK_1] = sinks_sink(&o->s, first, 0);
-    row[ALPHA_1] = sinks_alpha(&o->s, first);
-    row[TIMES_EVEN] = times_even(o, row[ALPHA_1]);
-    row[NORM_RATIO] = sinks_ratio(&o->s);
-    if (o->loss > 0) row[HELD_LOSS] = o->loss;
-    if (!o->star) return;
-    row[SINK_STAR] = sinks_sink(&o->s, star, 0);
-    row[ALPHA_STAR] = sinks_alpha(&o->s, star);
-}
-
-/* A number as the tables show it, or - where it is not there. */
-static const char *row_text(char text[32], const double *row, int k) {
-    snprintf(text, 32, isfinite(row[k]) ? ROW_COLUMNS[k].form : "-", ROW_COLUMNS[k].unit * row[k]);
-    return text;
-}
-
-/* For people, and as --csv and --json with all digits; a number that is not there is - in the
- * table, left empty, or null. */
+/* The table, and --csv and --json. */
 static void run_table(const Outcome *o, const Settings *s, FILE *out, Error *e) {
-    Bytes csv = {0}, json = {0};
+    static const char *const LABEL[] = {"arm", NULL};
+    Measured rows[ARMS] = {0};
     fprintf(out, "\n%-8s %-9s", "arm", "paper");
     for (int k = 0; k < ROW; k++) fprintf(out, " %*s", ROW_COLUMNS[k].width, ROW_COLUMNS[k].head);
     fprintf(out, " %8s\n%-8s %-9s", "sink", "", "");
     for (int k = 0; k < ROW; k++) fprintf(out, " %*s", ROW_COLUMNS[k].width, ROW_COLUMNS[k].below);
     fprintf(out, " %8s\n", "on 1?");
-    bytes_print(&csv, e, "arm");
-    for (int k = 0; k < ROW; k++) bytes_print(&csv, e, ",%s", ROW_COLUMNS[k].name);
     for (int i = 0; i < ARMS; i++) {
         double row[ROW];
+        char text[32];
         outcome_row(&o[i], row);
+        snprintf(rows[i].label[0], PATH_ROOM, "%s", o[i].name);
         fprintf(out, "%-8s %-9s", o[i].name, o[i].source);
-        bytes_print(&csv, e, "\n%s", o[i].name);
-        bytes_print(&json, e, "%s{\"arm\": \"%s\"", i ? ",\n " : "[", o[i].name);
         for (int k = 0; k < ROW; k++) {
-            char text[32];
-            bool there = isfinite(row[k]);
             fprintf(out, " %*s", ROW_COLUMNS[k].width, row_text(text, row, k));
-            bytes_print(&csv, e, there ? ",%.8g" : ",", row[k]);
-            bytes_print(&json, e, there ? ", \"%s\": %.8g" : ", \"%s\": null", ROW_COLUMNS[k].name,
-                        row[k]);
+            put(&rows[i].all, e, row[k], "%s", ROW_COLUMNS[k].name);
         }
         double times = row[TIMES_EVEN];
         fprintf(out, " %8s\n", !isfinite(times) ? "-" : times >= SHOWS ? "yes"
                                : times < ABSENT ? "no" : "unclear");
-        bytes_print(&json, e, "}");
     }
     fprintf(out, "Sink: share of heads with alpha > %g, over %d sequences of %d tokens. alpha_1: "
             "mean weight\non token 1; x even: its multiple of what even rows give. norm ratio: the "
             "largest ||h_1||\nover the mean of the others. valid loss: nats a token on held "
             "documents.\n", s->eps, s->eval_n, s->eval_T);
-    bytes_print(&csv, e, "\n");
-    bytes_print(&json, e, "]\n");
-    if (s->csv[0]) file_write(s->csv, csv.at, csv.size, e);
-    if (s->json[0]) file_write(s->json, json.at, json.size, e);
-    bytes_free(&csv);
-    bytes_free(&json);
+    rows_write(rows, ARMS, LABEL, s, e);
+    for (int i = 0; i < ARMS; i++) result_free(&rows[i].all);
 }
 
 /* How it came: alpha_1 (alpha_* where there is a *) as a multiple of even rows, ten looks apart. */
@@ -7018,7 +7073,7 @@ int demo_run(const Settings *s, FILE *out, Error *e) {
     if (s->log[0])
         return fail(e, 2, "--log: each arm has one. Try: --out FOLDER, where they lie");
     if (s->data.toy)
-        return fail(e, 2, "--toy: run trains on text. Try: sink repro toy-trigger, or sink repro "
+        return fail(e, 2, "--toy: run trains on text. Try: ./paper toy-trigger, or ./paper "
                           "toy-backcopy");
     Outcome *o = grab(ARMS, sizeof *o, e);
     Settings base = *s;
@@ -7031,9 +7086,11 @@ int demo_run(const Settings *s, FILE *out, Error *e) {
         run_report(o, &base, out, &verdict, e);
         fprintf(out, "%.0f s on %d thread%s.\n", seconds() - start, workers(),
                 workers() > 1 ? "s" : "");
-        if (s->report[0] && s->program && s->program->page && !e->status
-            && !s->program->page(s->report, "run", &base, o, ARMS, NULL, (const char *)verdict.at,
-                                 e))
+        bool page = s->program && s->program->page;
+        if (!page) fprintf(out, "Curves and maps on a page: make run, or ./paper run\n");
+        else if (s->report[0] && !e->status
+                 && !s->program->page(s->report, "run", &base, o, ARMS, NULL,
+                                      (const char *)verdict.at, e))
             fprintf(out, "The page: %s\n", s->report);
         for (int i = 0; i < ARMS; i++)
             if (o[i].ended[0]) fail(e, 1, "%s", o[i].ended);
@@ -8736,7 +8793,7 @@ const Option OPTIONS[] = {
     {"log-every", TRAIN('i', log_every), "100", 1, 1 << 30, "N", "steps between looks at the sink"},
     {"log", 't', 's', AT(log), STRING("FILE"), "a CSV line every --log-every steps"},
     {"toy", 't', 'c', AT(data.toy), WORDS("none", "trigger|backcopy"),
-     "a task whose mechanism is known, instead of text; sink repro has both"},
+     "a task whose mechanism is known, instead of text; ./paper has both"},
 
     {"text", DATA('s', text), STRING("FILE"),
      "text whose documents end in <|endoftext|>; a folder of it; - is standard input"},
@@ -9299,6 +9356,7 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
         if (o->group == 'e') option_set(o, &t->s, o->fallback, false, e);
     t->s.program = s->program;
     t->s.own = s->own;
+    t->s.data.open = s->data.open;
     if (settings_parse(&t->s, s->argc, s->argv, s->groups, words, &n, e)) return e->status;
     *s = t->s;
     t->m.plain = s->plain;
@@ -9335,91 +9393,6 @@ int results_ready(const Settings *s, Error *e) {
     return file_ready(s->csv, e) || file_ready(s->json, e) ? e->status : file_ready(s->report, e);
 }
 
-/* What is written of one measurement: numbers, and in a table of several what they are of. */
-typedef struct EvalRow { char model[PATH_ROOM], text[64]; int input; Result all; } EvalRow;
-
-/* A text in CSV or JSON: quoted, and what must not stand there escaped. */
-static void quoted(Bytes *out, const char *text, bool json, Error *e) {
-    bytes_add(out, "\"", 1, e);
-    for (; *text; text++)
-        if ((unsigned char)*text < 32) bytes_print(out, e, json ? "\\u%04x" : " ", *text);
-        else {
-            if (*text == '"' || (json && *text == '\\')) bytes_add(out, json ? "\\" : "\"", 1, e);
-            bytes_add(out, text, 1, e);
-        }
-    bytes_add(out, "\"", 1, e);
-}
-
-/* n rows as --csv, and as --json: an object, or with `table` a list of them. */
-static int eval_write(const EvalRow *row, int n, bool table, const Settings *s, Error *e) {
-    static const char *const LABELS[] = {"model", "text", "input"};
-    Bytes csv = {0}, json = {0};
-    for (int i = 0; table && i < 3; i++) bytes_print(&csv, e, "%s,", LABELS[i]);
-    for (int i = 0; i < row->all.lists; i++)
-        bytes_print(&csv, e, "%s%s", i ? "," : "", row->all.list[i].name);
-    for (int r = 0; r < n; r++) {
-        const Result *all = &row[r].all;
-        const char *labels[] = {row[r].model, row[r].text, INPUTS[row[r].input]};
-        bytes_print(&csv, e, "\n");
-        bytes_print(&json, e, "%s{", r ? ",\n " : table ? "[" : "");
-        for (int i = 0; table && i < 3; i++) {
-            quoted(&csv, labels[i], false, e);
-            bytes_print(&csv, e, ",");
-            bytes_print(&json, e, "\"%s\": ", LABELS[i]);
-            quoted(&json, labels[i], true, e);
-            bytes_print(&json, e, ", ");
-        }
-        for (int i = 0; i < all->lists; i++) {
-            double value = all->value[all->list[i].at];
-            bytes_print(&csv, e, "%s%.8g", i ? "," : "", value);
-            bytes_print(&json, e, isfinite(value) ? "%s\"%s\": %.8g" : "%s\"%s\": null",
-                        i ? ", " : "", all->list[i].name, value);
-        }
-        bytes_print(&json, e, "}");
-    }
-    bytes_print(&csv, e, "\n");
-    bytes_print(&json, e, table ? "]\n" : "\n");
-    if (s->json[0] && !e->status) file_write(s->json, json.at, json.size, e);
-    if (s->csv[0] && !e->status) file_write(s->csv, csv.at, csv.size, e);
-    bytes_free(&csv);
-    bytes_free(&json);
-    return e->status;
-}
-
-/* The numbers of one measurement; at their end, where there are any, Table 7's second column, an
- * ablation and what the program measures besides. */
-static int eval_numbers(Result *all, const Sinks *r, const Ablated *x, const Result *besides,
-                        const Settings *s, Error *e) {
-    static const char *const of_loss[ABLATED] = {"untouched", "sink", "control"};
-    int first = config_column_first(&s->model), star = config_column_star(&s->model);
-    int edited = s->replace_position + s->swap_position, there = first + edited - 1;
-    result_add1(all, "eps", s->eps, e);
-    result_add1(all, "T", r->T, e);
-    result_add1(all, "n", r->n, e);
-    result_add1(all, "sink_1", sinks_sink(r, first, 0), e);
-    result_add1(all, "alpha_1", sinks_alpha(r, first), e);
-    result_add1(all, "times_even", sinks_alpha(r, first) / sink_uniform(&s->model, r->T), e);
-    result_add1(all, "sink_star", star < 0 ? 0 : sinks_sink(r, star, 0), e);
-    result_add1(all, "alpha_star", star < 0 ? 0 : sinks_alpha(r, star), e);
-    result_add1(all, "norm_ratio", sinks_ratio(r), e);
-    result_add1(all, "loss", r->loss, e);
-    result_add1(all, "massive", r->massive, e);
-    result_add1(all, "median", r->median, e);
-    if (edited) {
-        result_add1(all, "sink_t", sinks_sink(r, there, 0), e);
-        result_add1(all, "alpha_t", sinks_alpha(r, there), e);
-    }
-    for (int more = 0; x && more < 2; more++)
-        for (int k = more; k < ABLATED; k++) {
-            const char *what = of_loss[k], *than = more ? "_more" : "";
-            put(all, e, more ? x->more[k] : x->loss[k], "ablate_%s%s", what, than);
-            put(all, e, more ? x->more_spread[k] : x->spread[k], "ablate_%s%s_spread", what, than);
-        }
-    for (int i = 0; i < besides->lists; i++)
-        result_add1(all, besides->list[i].name, besides->value[besides->list[i].at], e);
-    return e->status;
-}
-
 static void eval_print(const char *path, const Trainer *t, const Outcome *o, const Settings *s,
                        int starts, const Ablated *cut) {
     printf("%s: %d sequences of %d tokens, %s", path, o->s.n, o->s.T, INPUTS[s->input]);
@@ -9448,57 +9421,64 @@ static void eval_print(const char *path, const Trainer *t, const Outcome *o, con
  * left), texts (Figure 9), lengths and thresholds (Figure 3), each with each. What cannot be
  * measured is said and left out; --csv and --json have all that was, from the first line on. */
 typedef struct Survey {
-    EvalRow *row;
+    Measured *row;
     int rows, left_out;
     const Settings *s;                                       /* as the command line has it */
     int length[33];                                          /* 0 ends */
 } Survey;
 
+static const char *const SURVEY_LABELS[LABELS + 1] = {"model", "text", "input", NULL};
+static const Column SURVEY_COLUMNS[] = {
+    {"sink_1_at_0.2", "Sink 0.2", "",  "%.2f%%", 8, 100},
+    {"sink_1",        "Sink_1",   "",  "%.2f%%", 8, 100},
+    {"sink_1_at_0.4", "Sink 0.4", "",  "%.2f%%", 8, 100},
+    {"sink_star",     "Sink_*",   "",  "%.2f%%", 8, 100},
+    {"alpha_1",       "alpha_1",  "",  "%.4f",   8, 1},
+    {"times_even",    "x even",   "",  "%.2f",   6, 1},
+    {"norm_ratio",    "|h1|/|h|", "",  "%.2f",   8, 1},
+    {"loss",          "loss",     "",  "%.4f",   7, 1}, {NULL, NULL, NULL, NULL, 0, 0}};
+
 /* One line: the model of t and the text that is open, at one input and length. */
 static int survey_line(Survey *v, const Settings *s, Trainer *t, const Result *besides,
                        const char *model, const char *text, Error *e) {
     const double eps[] = {s->eps, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5};
-    enum { STEPS = (int)(sizeof eps / sizeof *eps), AT_02 = 3, AT_04 = 7 };
+    enum { STEPS = (int)(sizeof eps / sizeof *eps) };
     Sinks seen;
-    int starts, first = config_column_first(&t->m.c), star = config_column_star(&t->m.c);
+    char cell[32];
+    int starts;
     if (evaluate_at(&seen, &t->m, &t->data, s, eps, STEPS, s->eval_n, s->eval_T, &starts, e))
         return e->status;
-    EvalRow *rows = realloc(v->row, (size_t)(v->rows + 1) * sizeof *rows);
+    Measured *rows = realloc(v->row, (size_t)(v->rows + 1) * sizeof *rows);
     if (!rows) { sinks_free(&seen); return fail(e, 1, "out of memory. Try: fewer models"); }
     v->row = rows;
-    EvalRow *row = &rows[v->rows++];
-    *row = (EvalRow){.input = s->input};
-    snprintf(row->model, sizeof row->model, "%s", model);
-    snprintf(row->text, sizeof row->text, "%s", text);
-    result_add1(&row->all, "parameters", (double)t->m.count, e);
+    Measured *row = &rows[v->rows++];
+    *row = (Measured){.all = {.lists = 0}};
+    snprintf(row->label[0], PATH_ROOM, "%s", model);
+    snprintf(row->label[1], PATH_ROOM, "%s", text);
+    snprintf(row->label[2], PATH_ROOM, "%s", INPUTS[s->input]);
+    put(&row->all, e, (double)t->m.count, "parameters");
     eval_numbers(&row->all, &seen, NULL, besides, s, e);
     for (int i = 1; i < STEPS; i++)
-        put(&row->all, e, sinks_sink(&seen, first, i), "sink_1_at_%g", eps[i]);
+        put(&row->all, e, sinks_sink(&seen, config_column_first(&t->m.c), i), "sink_1_at_%g",
+            eps[i]);
     if (v->rows == 1) {
-        printf("%-26s %9s %-12s %-7s %5s %8s %8s %8s %8s %8s %6s %7s    loss", "model", "million",
-               "text", "input", "T", "Sink 0.2", "Sink_1", "Sink 0.4", "Sink_*", "alpha_1",
-               "x even", "|h1|/|h|");
+        printf("%-26s %9s %-12s %-7s %5s", "model", "million", "text", "input", "T");
+        for (const Column *c = SURVEY_COLUMNS; c->name; c++) printf(" %*s", c->width, c->head);
         for (int i = 0; i < besides->lists; i++) printf(" %9s", besides->list[i].name);
         printf("\n");
     }
     size_t size = strlen(model);
-    printf("%-26s %9.2f %-12.12s %-7s %5d %7.2f%% %7.2f%% %7.2f%% ",
-           model + (size > 26 ? size - 26 : 0), (double)t->m.count * 1e-6,
-           s->input == INPUT_NATURAL ? text : "", INPUTS[s->input], s->eval_T,
-           100 * sinks_sink(&seen, first, AT_02), 100 * sinks_sink(&seen, first, 0),
-           100 * sinks_sink(&seen, first, AT_04));
-    if (star < 0) printf("%8s", "");
-    else printf("%7.2f%%", 100 * sinks_sink(&seen, star, 0));
-    printf(" %8.4f %6.2f %8.2f", sinks_alpha(&seen, first),
-           sinks_alpha(&seen, first) / sink_uniform(&t->m.c, s->eval_T), sinks_ratio(&seen));
-    if (s->input == INPUT_NATURAL) printf(" %7.4f", seen.loss);
-    else printf("%*s", besides->lists ? 8 : 0, "");
+    printf("%-26s %9.2f %-12.12s %-7s %5d", model + (size > 26 ? size - 26 : 0),
+           (double)t->m.count * 1e-6, s->input == INPUT_NATURAL ? text : "", INPUTS[s->input],
+           s->eval_T);
+    for (const Column *c = SURVEY_COLUMNS; c->name; c++)
+        printf(" %*s", c->width, cell_text(cell, c, named_number(&row->all, c->name)));
     for (int i = 0; i < besides->lists; i++)
         printf(" %9.4g", besides->value[besides->list[i].at]);
     printf("\n");
     fflush(stdout);
     sinks_free(&seen);
-    return e->status ? e->status : eval_write(v->row, v->rows, true, v->s, e);
+    return e->status ? e->status : rows_write(v->row, v->rows, SURVEY_LABELS, v->s, e);
 }
 
 static void survey_failed(Survey *v, Error *one) {
@@ -9575,7 +9555,7 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
     Ablated ablated, *cut = NULL;
     Result besides = {0};
     Bytes said = {0};
-    EvalRow row = {.input = 0};
+    Measured row = {.all = {.lists = 0}};
     int starts = 0;
     if (!n) return fail(e, 2, "eval: expected a model file. Try: sink eval out/model.ckpt");
     if (s->plain && s->ablate)
@@ -9594,7 +9574,8 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
         o->loss = o->s.loss;
         eval_print(words[0], &t, o, s, starts, cut);
         fwrite(said.at, 1, said.size, stdout);
-        if (!eval_numbers(&row.all, &o->s, cut, &besides, s, e)) eval_write(&row, 1, false, s, e);
+        if (!eval_numbers(&row.all, &o->s, cut, &besides, s, e))
+            rows_write(&row, 1, &SURVEY_LABELS[LABELS], s, e);
         if (s->report[0] && s->program && s->program->page)
             s->program->page(s->report, "eval", s, o, 1, cut, "", e);
     }
@@ -9864,8 +9845,8 @@ static const Verb *verb_find(const Program *program, const char *name) {
 
 /* Verbs that a companion has. */
 static const struct { const char *verb, *program; } ELSEWHERE[] = {
-    {"repro", "paper"}, {"report", "paper"}, {"readme", "paper"}, {"bench", "bench"},
-    {"gemm", "bench"}, {"step", "bench"}, {"ops", "bench"}, {"import", "hf"}, {"export", "hf"},
+    {"all", "paper"}, {"report", "paper"}, {"readme", "paper"}, {"gemm", "bench"},
+    {"step", "bench"}, {"ops", "bench"}, {"length", "bench"}, {"import", "hf"}, {"export", "hf"},
     {"choices", "hf"}, {"stream", "hf"}};
 
 /* The option after o: sink's, then the program's own; NULL after the last. */
@@ -9883,8 +9864,9 @@ static int verb_help(Settings *s, const char **words, int n, Error *e) {
                "VERB [MODEL] [--flag value ...]\n\n");
         for (const Verb *v = program->verbs; v && v->name; v++)
             printf("  %-9s %-27s %s\n", v->name, v->words, v->help);
-        for (const Verb *v = VERBS; v->name; v++)
-            printf("  %-9s %-27s %s\n", v->name, v->words, v->help);
+        for (const Verb *v = VERBS; v->name; v++)            /* but those it has of its own */
+            if (verb_find(program, v->name) == v)
+                printf("  %-9s %-27s %s\n", v->name, v->words, v->help);
         printf("\nBegin with: sink run. A verb's flags: sink help VERB. Results on stdout, "
                "progress on stderr.\n"
                "Exit status: 0 done, 1 a file, the data, the numbers or a check failed, 2 wrong "
@@ -9918,11 +9900,14 @@ int sink_main(const Program *program, int argc, char **argv) {
     settings_default(&s);
     s.program = program;
     s.own = program->own;
+    s.data.open = program->open;
     for (const Option *o = program->options; o && o->flag; o++)
         option_set(o, s.own, o->fallback, false, &e);
     const char *name = argc > 1 ? argv[1] : "help";
     if (!strcmp(name, "--help") || !strcmp(name, "-h")) name = "help";
     const Verb *v = verb_find(program, name);
+    int used = v ? 2 : 1;                                    /* words before the verb's own */
+    if (!v) v = program->other;
     for (size_t i = 0; !v && i < sizeof ELSEWHERE / sizeof *ELSEWHERE; i++)
         if (!strcmp(ELSEWHERE[i].verb, name))
             fail(&e, 2, "%s is a verb of %s. Try: cc -O3 data/%s.c -o %s -lm && ./%s help", name,
@@ -9933,8 +9918,8 @@ int sink_main(const Program *program, int argc, char **argv) {
         settings_flags(&s, RUN_FLAGS, "mtdp", &e);
         s.train.steps = RUN_STEPS;
     }
-    s.argc = argc > 2 ? argc - 2 : 0;
-    s.argv = argv + 2;
+    s.argc = argc > used ? argc - used : 0;
+    s.argv = argv + used;
     s.groups = v ? v->groups : "";
     if (v && !settings_parse(&s, s.argc, s.argv, s.groups, words, &n, &e)) {
         if (s.threads && set_workers(s.threads))             /* else OMP_NUM_THREADS may say */

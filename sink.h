@@ -1,17 +1,10 @@
-/* sink.h - "When Attention Sink Emerges in Language Models" (ICLR 2025) as one C file: the
- * declarations.
+/* sink.h - what a program that includes sink.c, or links with it, needs of it.
  *
  * SPDX-License-Identifier: MIT
  *
- * Everything that sink.c defines for use elsewhere is declared here, in sink.c's order and under
- * its chapter numbers. Read the masthead of sink.c first: it has the formula, the notation and the
- * contents.
+ * Everything stands here in sink.c's order and under its chapter numbers. The masthead of sink.c
+ * has the formula, the letters and the contents. A comment [B,N,C] is the shape of an array.
  *
- * Letters, once:   B sequences   T real tokens   N rows of a sequence: T, or T+1 with a sink token
- *                  L layers   H heads   D = d_h, a head's width   C = d, the model's width
- *                  K key heads (H of them, or fewer: H/K query heads share one)   F, V: ffn,
- *                  vocabulary
- * Indices:         i query   j key   h head   l layer   b sequence   c channel   t token, from 1
  * Row vectors: y = x W with W stored [in, out], as the paper writes it. The gradient of w is dw,
  * of the same shape, always accumulated with += and zeroed in one place (model_zero_grads).
  *
@@ -72,7 +65,7 @@ typedef struct Writing {
  * The first row of every axis is the paper's default, so a zeroed enum is the baseline. */
 
 enum { POS_ROTARY, POS_NONE, POS_ABSOLUTE, POS_LEARNED, POS_RELATIVE, POS_T5, POS_ALIBI, POS_ROWS };
-enum { PAIR_HALF, PAIR_INTERLEAVED };                     /* which two dims a rotation turns */
+enum { PAIR_HALF, PAIR_INTERLEAVED };                     /* the two dims of a rotated pair */
 /* how published models stretch the angles */
 enum { ROPE_PLAIN, ROPE_LINEAR, ROPE_LLAMA3 };
 enum { NORM_RMS, NORM_LAYER };
@@ -96,7 +89,6 @@ enum { INPUT_NATURAL, INPUT_RANDOM, INPUT_REPEAT };
 extern const char *const INPUTS[];           /* their names */
 enum { ROWS_REAL, ROWS_PLUS1 };
 enum { ABLATE_NONE, ABLATE_KEY, ABLATE_VALUE, ABLATE_MEAN, ABLATE_STAR };
-enum { TOY_NONE, TOY_TRIGGER, TOY_BACKCOPY };             /* 12.4 */
 enum { VOCAB_DEFAULT = 2048 };          /* tokenizer.bin's, and where no tokenizer says */
 
 /* The model: one row chosen on each axis. Integers and doubles only, so that the table of options
@@ -126,7 +118,7 @@ typedef struct Config {
     /* d_a learned dims, 0 means D: Table 13; ORDER_* says which */
     int extra_dims, extra_order;
     int extra_value;                  /* VALUE_*: the fixed v* of Table 5 */
-    double extra_norm;                /* m of Table 5 */
+    double extra_norm;                /* the length of v* in Table 5 */
     int vbias, sink_token;            /* switches: V biases and sink token of Table 4 */
     int window;                       /* w keys, self included; 0 means all (Figure 6) */
     /* period 0: every layer has the window; else l % period == offset */
@@ -142,18 +134,14 @@ typedef struct Config {
     int experts, expert_top, expert_period, expert_offset;
 } Config;
 
-/* A named row of the paper: flags that differ from the default, and what the paper measured there.
- * */
+/* A named row of the paper: "sigmoid", "--sim sigmoid --normalizer one", "Table 15, 2". */
 typedef struct Variant {
-    /* "sigmoid", "--sim sigmoid --normalizer one", "Table 15, 2" */
     const char *name, *flags, *source;
-    /* the paper's Sink_1 in percent (or "* / 1") and validation loss */
-    const char *sink, *loss;
+    const char *sink, *loss;             /* the paper's Sink_1 in percent, and validation loss */
 } Variant;
 extern const Variant VARIANTS[];         /* ends with a NULL name */
 
-/* Fills the fields that follow from others and refuses what section 3 of the formula cannot mean.
- * */
+/* Fills the fields that follow from others, and refuses rows that mean nothing together. */
 int config_resolve(Config *c, Error *e);
 int config_rows(const Config *c, int T);           /* N: T, or T+1 with a sink token */
 int config_columns(const Config *c, int T);        /* S: the extra column, x* and the T tokens */
@@ -382,8 +370,6 @@ int  position_bucket(idx distance);
 double rope_frequency(const Config *c, int pair);
 /* the mask, rows and keys counted from 0 */
 bool visible(const Config *c, int l, idx i, idx j);
-/* for tests: the ffn's activation */
-double activate(int act, double x);
 
 /* -------------------------------------------------------------------------------------------------
  * 5  Loss, AdamW, schedule */
@@ -625,11 +611,10 @@ typedef struct Data {
     size_t offset;               /* its token, */
     Ids told;                    /* and its tokens */
     uint64_t source;             /* hash64 of the text, the ids or the grammar */
-    /* of --toy backcopy, else NULL: [V,V] counts of pairs of characters, summed along rows; and its
-     * triggers (12.4) */
-    uint64_t *chain;
-    int trigger[3];
+    /* data that a companion draws (--toy): block `number` of a seed, and what that needs, one piece
+     * of memory that is freed with d; else NULL */
     void (*draw)(const struct Data *d, uint64_t seed, uint64_t number, int32_t *block, int n);
+    void *drawn_from;
 } Data;
 
 /* -------------------------------------------------------------------------------------------------
@@ -657,8 +642,8 @@ typedef struct Source {
     double data_tokens;
     int bos;                                      /* <|bos|> before every document */
     double valid;                                 /* share of the documents kept for validation */
-    int toy;                                      /* TOY_*: the data of data/paper.c instead */
-    int (*open)(struct Data *d, const struct Source *s, int T, Error *e);      /* of a toy */
+    int toy;                                      /* a task of the companion instead, 0 none, */
+    int (*open)(struct Data *d, const struct Source *s, int T, Error *e);   /* which opens it */
 } Source;
 
 typedef struct Settings {
@@ -988,9 +973,11 @@ typedef struct Program {
     const Verb *verbs;           /* its own, ended by a NULL name */
     const Option *options;       /* its own, ended by a NULL flag; their fields are offsets in own */
     void *own;                   /* its settings */
+    const Verb *other;           /* whose word is the first one, when that is no verb */
     /* the page of a run, a training or an evaluation: n models, and what is said of them */
     int (*page)(const char *path, const char *verb, const Settings *s, const Outcome *o, int n,
                 const Ablated *cut, const char *verdict, Error *e);
+    int (*open)(Data *d, const Source *s, int T, Error *e);             /* the data of --toy */
     /* what eval measures besides: numbers with names, and what is said of them in words */
     int (*measure)(Result *besides, Bytes *said, const Settings *s, Trainer *t, Error *e);
 } Program;
