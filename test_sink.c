@@ -6589,16 +6589,16 @@ static void shard_bytes(Bytes *out, const int32_t *ids, size_t n, bool head) {
 static void shard_read__forms(Test *t) {
     static const struct { int head, at, bytes; uint64_t value; long size; const char *said; }
     WRONG[] = {
-        {1, 8, 4, 301, 0, "the 301 ids that its header tells, found 600 bytes"},
-        {1, 8, 4, 0, 0, "the 0 ids that its header tells, found 600 bytes"},
-        {1, 8, 4, 0xffffffff, 0, "the 4294967295 ids that its header tells"},
-        {1, 4, 4, 7, 0, "ids of 16 bits, version 1, found version 7"},
-        {1, 0, 0, 0, 1623, "the 300 ids that its header tells, found 599 bytes"},
-        {1, 0, 0, 0, 1023, "a header of 1024 bytes, found 1023"},
-        {1, 0, 0, 0, 4, "a header of 1024 bytes, found 4"},
-        {1, 8, 4, 0, 1024, "ids of 2 bytes each, found 0 bytes"},
-        {0, 0, 0, 0, 599, "ids of 2 bytes each, found 599 bytes"},
-        {0, 0, 0, 0, -1, "ids of 2 bytes each, found 0 bytes"},
+        {1, 8, 4, 301, 0, "301 ids of 2 bytes each, found 600 bytes"},
+        {1, 8, 4, 0, 0, "0 ids of 2 bytes each, found 600 bytes"},
+        {1, 8, 4, 0xffffffff, 0, "4294967295 ids of 2 bytes each"},
+        {1, 4, 4, 7, 0, "1024 bytes of header, version 1, found 1624 bytes, version 7"},
+        {1, 0, 0, 0, 1623, "300 ids of 2 bytes each, found 599 bytes"},
+        {1, 0, 0, 0, 1023, "1024 bytes of header, version 1, found 1023 bytes"},
+        {1, 0, 0, 0, 4, "1024 bytes of header, version 1, found 4 bytes"},
+        {1, 8, 4, 0, 1024, "0 ids of 2 bytes each, found 0 bytes"},
+        {0, 0, 0, 0, 599, "300 ids of 2 bytes each, found 599 bytes"},
+        {0, 0, 0, 0, -1, "1 ids of 2 bytes each, found 0 bytes"},
         {0, 20, 2, 50257, 0, "ids below 50257, found 50257 at place 10"},
         {1, 1024 + 598, 2, 65535, 0, "ids below 50257, found 65535 at place 299"},
         {1, 0, 4, 20240801, 0, "ids below 50257, found 55713 at place 0"}};
