@@ -289,12 +289,12 @@ int config_experts(const Config *c, int l) {
 
 int config_trains(const Config *c, Error *e) {
     if (config_attending(c) < c->layers)
-        return fail(e, 2, "--attention-period %d: blocks of the Mamba mixer are forward only. Try: "
-                    "sink eval MODEL, or without it", c->attention_period);
+        return fail(e, 2, "--attention-period %d: blocks of the Mamba mixer are ./hf's, and forward "
+                    "only. Try: ./hf eval MODEL, or without it", c->attention_period);
     for (int l = 0; l < c->layers; l++)
         if (config_experts(c, l))
-            return fail(e, 2, "--experts %d: experts are forward only. Try: sink eval MODEL, or "
-                        "without it", c->experts);
+            return fail(e, 2, "--experts %d: experts are ./hf's, and forward only. Try: ./hf eval "
+                        "MODEL, or without it", c->experts);
     return 0;
 }
 
@@ -625,8 +625,8 @@ static void list_rows(Model *m, const TensorRow *rows, int layer, Error *e) {
     }
 }
 
-int model_list(Model *m, const Config *c, const PublishedParts *p, Error *e) {
-    if (p && !p->open) p = NULL;
+int model_list(Model *m, const Config *c, Error *e) {
+    const PublishedParts *p = PUBLISHED_PARTS.open ? &PUBLISHED_PARTS : NULL;
     *m = (Model){.c = *c, .published = p};
     if (!p && config_trains(c, e)) return e->status;
     m->w.layer = grab(c->layers, sizeof(Layer), e);
@@ -660,7 +660,8 @@ static void model_point(Model *m, Weights *w, real *base) {
  * failure nothing is left to free. Params and gradients take sizeof(real) bytes a number each: in
  * float 546 MB each for the paper's model, and AdamW's two moments (chapter 10) as much again. */
 int model_create(Model *m, const Config *c, bool with_grads, Error *e) {
-    if (model_list(m, c, with_grads ? NULL : &PUBLISHED_PARTS, e)) return e->status;
+    *m = (Model){0};
+    if ((with_grads && config_trains(c, e)) || model_list(m, c, e)) return e->status;
     m->params = grab(m->count, sizeof(real), e);
     if (with_grads) m->grads = grab(m->count, sizeof(real), e);
     if (e->status) { model_free(m); return e->status; }
@@ -5676,7 +5677,7 @@ static int checkpoint_room(Passage *c, Trainer *t, uint64_t body, uint64_t count
                            int width, bool with_moments) {
     Error *e = c->e;
     Model list = {0};
-    if (model_list(&list, &t->s.model, &PUBLISHED_PARTS, e)) return e->status;
+    if (model_list(&list, &t->s.model, e)) return e->status;
     uint64_t expected = (uint64_t)list.count;
     model_free(&list);
     uint64_t more = (parts & PARTS_RUN ? CHECKPOINT_RUN : 0u)

@@ -240,8 +240,8 @@ typedef struct Model {
 
 /* c resolved; all parameters 0. 2 for what data/hf.c alone has (config_trains). */
 int  model_create(Model *m, const Config *c, bool with_grads, Error *e);
-/* The list of tensors alone, and w.layer, d.layer without memory behind them; p may be NULL. */
-int  model_list(Model *m, const Config *c, const PublishedParts *p, Error *e);
+/* The list of tensors alone, and w.layer, d.layer without memory behind them. */
+int  model_list(Model *m, const Config *c, Error *e);
 void model_free(Model *m);
 /* INIT_*; each tensor draws from its own stream */
 void model_init(Model *m, int init, uint64_t seed);
