@@ -2810,7 +2810,6 @@ static Toy *toy(Page *p, uint64_t seed, const char *format, ...);
 static double worse(const Line *l, double a, double b);
 static void page_line(Page *p, const char *reference, const char *text, double x, int relation,
                       double bound);
-static void page_measure(Page *p, const Line *l);
 
 /* |a - b| / |b|, and how many of n numbers are not the same. */
 static double apart(idx n, const real *a, const real *b) {
@@ -2883,7 +2882,7 @@ typedef struct StateRow {
     const char *name, *flags;
     bool agree;                         /* where the positions act inside the score */
     double gain;                        /* not 0: W_K = gain W_Q, so that s(0) > 0 is large */
-    int closed; const char *reference;  /* 7.9: in the first blocks, or 0; where it stands */
+    int closed; const char *reference;  /* 16.3: in the first blocks, or 0; where it stands */
 } StateRow;
 
 static const StateRow STATE_ROWS[] = {
@@ -3461,117 +3460,7 @@ static const Line PROP4[] = {
     {0}};
 
 /* -------------------------------------------------------------------------------------------------
- * 7.9  [E4] [T4] [T15] The scores in closed form, where the states part as well
- *
- * In block 1 the states of a repeated token are equal whatever the attention, so s(n) and, with an
- * extra column, s*_t give every weight of every row; where states stay equal, in the later blocks
- * too. s(n) = <q, R_n k> / sqrt(D) + b(n) rotates once, by the distance, where the model rotates q
- * and k; s*_t = <R_t q, k*> / sqrt(D) depends on t under rotary, since k* is not rotated. Kernels
- * are left out: under rotary phi(R_i q) phi(R_j k) is no function of the distance. */
-
-/* <q, R_n k> for two vectors [D] of head h, n < 0 for a key ahead of its query. */
-static double rotated(const Config *c, const double *q, const double *k, int n) {
-    int half = c->head_dim / 2;
-    double dot = 0;
-    for (int a = 0, b = half; a < half; a++, b++) {
-        double angle = c->pos == POS_ROTARY ? n * pow(10000, -(double)a / half) : 0;
-        dot += (q[a] * k[a] + q[b] * k[b]) * cos(angle) + (q[a] * k[b] - q[b] * k[a]) * sin(angle);
-    }
-    return dot;
-}
-
-/* s and Z by the formula; NaN, and so WRONG, for a row of the axis that is not known here. */
-static double closed_similarity(int sim, double z) {
-    switch (sim) {
-    case SIM_EXP:      return exp(z);
-    case SIM_SIGMOID:  return 1 / (1 + exp(-z));
-    case SIM_ELU:      return z > 0 ? z + 1 : exp(z);
-    case SIM_IDENTITY: return z;
-    default:           return NAN;
-    }
-}
-
-static double closed_normalizer(const Config *c, double sum, double e, double power) {
-    switch (c->normalizer) {
-    case NORMALIZER_SUM:   return sum + e;
-    case NORMALIZER_ONE:   return 1;
-    case NORMALIZER_CLAMP: return fmax(fabs(sum), 1);
-    case NORMALIZER_PNORM: return pow(power, 1 / c->pnorm);
-    default:               return NAN;
-    }
-}
-
-/* Row t's scores, weights and metric in closed form: token i's at [2 + i], and before token 1's the
- * sink token's and, before that, the extra column's. */
-typedef struct Closed { double map[3][TOKENS + 3]; bool seen[TOKENS + 3]; } Closed;
-
-/* The weights and the metric of the columns `from` .. T from their scores; how far the maps of row
- * t from `map` on are off. */
-static double closed_off(const Toy *y, int l, int h, int t, int map, int from, Closed *out) {
-    const Config *c = &y->m.c;
-    const bool *seen = out->seen + 2;
-    double *z = out->map[MAP_Z] + 2, *s = out->map[MAP_WEIGHT] + 2, *m = out->map[MAP_METRIC] + 2;
-    double sum = 0, size = 0, power = 0, worst = 0, e = c->sim == SIM_EXP ? 0 : 1e-8;
-    for (int i = from; i <= y->T; i++) {
-        s[i] = seen[i] ? closed_similarity(c->sim, z[i]) : 0;
-        sum += s[i];
-        size += fabs(s[i]);
-        power += pow(fabs(s[i]), c->pnorm);                  /* of 0 where invisible: 0 */
-    }
-    double Z = closed_normalizer(c, sum, e, power);
-    for (int i = from; i <= y->T; i++) {
-        m[i] = fabs(s[i]) / (size + e);
-        s[i] *= c->scale / Z;
-    }
-    for (; map <= MAP_METRIC; map++)
-        for (int i = from; i <= y->T; i++) {
-            double is = (double)toy_row(y, map, l, h, t)[i - 1], must = out->map[map][i + 2];
-            worst = larger(worst, fabs(is - must) / (1 + fabs(must)));
-        }
-    return worst;
-}
-
-static double row_closed(const Toy *y, int l, int h, int t) {
-    const Config *c = &y->m.c;
-    const Layer *w = &y->m.w.layer[l];
-    const real *n1 = y->a.layer[l].n1;         /* LN(h) of token 1: no toy here has a sink token */
-    int D = c->head_dim, Q = c->heads * D, from = c->extra ? 0 : 1;
-    double q[WIDEST] = {0}, k[WIDEST] = {0}, star[WIDEST] = {0};
-    Closed closed;
-    for (int d = 0; d < D; d++) {
-        for (int ch = 0, at = h * D + d; ch < c->dim; ch++, at += Q) {
-            q[d] += (double)n1[ch] * (double)w->wq[at];
-            k[d] += (double)n1[ch] * (double)w->wk[at];
-        }
-        if (w->kstar) star[d] = (double)w->kstar[h * D + d];
-    }
-    for (int i = from; i <= y->T; i++) {       /* i = 0 is the extra column */
-        int n = t - i;
-        bool seen = !i || (n >= 0 && (!c->window || n < c->window)) || i <= c->prefix;
-        double z = !i && w->logit ? (double)w->logit[h]
-                 : rotated(c, q, i ? k : star, i ? n : t - 1) / sqrt((double)D);
-        if (i) z += closed_bias(y, h, n > 0 ? n : 0);
-        closed.seen[i + 2] = seen;
-        closed.map[MAP_Z][i + 2] = seen ? z : 0;
-    }
-    return closed_off(y, l, h, t, MAP_Z, from, &closed);
-}
-
-/* The first x blocks. */
-static double closed_form(Toy *y) { return worst_row(y, y->x, row_closed); }
-
-static void check_closed(Page *p) {
-    for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS; r++) {
-        if (!r->closed) continue;
-        char flags[100];
-        snprintf(flags, sizeof flags, "* %s", r->flags);
-        Line l = {r->reference, r->name, flags, closed_form, r->closed, AT_MOST, SCORES};
-        page_measure(p, &l);
-    }
-}
-
-/* -------------------------------------------------------------------------------------------------
- * 7.10  [E29] The scale, and [E32] what it is to the optimiser
+ * 7.9  [E29] The scale, and [E32] what it is to the optimiser
  *
  * o = scale A V: the scale can be folded into W_V or into W_O (equations 30, 31), except that W_O
  * also carries v+, and that W_V leaves v* behind. So training W under the scale a is training W^ =
@@ -3697,7 +3586,7 @@ static const Line SCALE[] = {
     {0}};
 
 /* -------------------------------------------------------------------------------------------------
- * 7.11  [E43] [E44] The p-norm
+ * 7.10  [E43] [E44] The p-norm
  *
  * exp(z_j) / (sum exp(z)^p)^(1/p) = softmax(p z)_j^(1/p): a temperature 1/p, then a root that gives
  * the weights of a row the proportions of softmax back, e^(z_i - z_j). So p does not flatten a row,
@@ -3737,7 +3626,7 @@ static const Line PNORMS[] = {
     {0}};
 
 /* -------------------------------------------------------------------------------------------------
- * 7.12  [T4] A key bias is a gate, and without a normaliser it is nothing
+ * 7.11  [T4] A key bias is a gate, and without a normaliser it is nothing
  *
  * With an extra column of logit b_i and value v*, and sum_i = sum_j e^z_ij over the keys,
  *
@@ -3819,59 +3708,11 @@ static const Line GATE[] = {
     {0}};
 
 /* -------------------------------------------------------------------------------------------------
- * 7.13  Neutral elements, causality, and [M1] [M2] the metric
- *
- * A neutral row of an axis changes no bit of the logits, nor of the gradients. Token t reaches no
- * logit before t, not by a bit, in any named variant; inside a prefix it does, and must.
+ * 7.12  Section 3.2: [M1] [M2] the metric
  *
  * Section 3.2 has 1/T <= alpha_1 <= 1, since A_11 = 1. That takes a softmax without an extra
  * column: with one, A_11 < 1; and a row of an mlp kernel can be 0 altogether. The metric's m_ij are
  * free of the scale (equation 29), else no head could pass 0.3 under a scale below 0.3. */
-static const Line NEUTRAL[] = {
-    {"Figure 6", "numbers moved by a window of T", "--window 12 |", moved, 0, AT_MOST, 0},
-    {"Figure 5", "  a prefix of 1", "--prefix 1 |", moved, 0, AT_MOST, 0},
-    {"Figure 5", "    in a window", "--prefix 1 --window 4 | --window 4", moved, 0, FAILS_BY, 1},
-    {"Figure 5", "    after x*", "--prefix 1 --sink-token | --sink-token", moved, 0, FAILS_BY, 1},
-    {"eq. 7", "  a distance bias of 0", "--pos t5 | --pos none", moved, 0, AT_MOST, 0},
-    {"eq. 29", "  a scale of 1", "--scale 1 |", moved, 0, AT_MOST, 0},
-    {"eq. 43", "  a p-norm with p = 1", "--normalizer pnorm --pnorm 1 |", moved, 0, AT_MOST, 0},
-    {"beyond", "  a learned logit of -infinity", "--extra logit |", moved, 0, AT_MOST, 0},
-    {"beyond", "  a zero logit", "--extra zero |", moved, 0, FAILS_BY, 1},
-    {"Table 12", "  adding one head", "--heads 1 --combine add | --heads 1", moved, 0, AT_MOST, 0},
-    {"Table 12", "  adding two heads", "--combine add |", moved, 0, FAILS_BY, 1},
-    {0}};
-
-/* Changes tokens 1 .. T in turn, in every named variant, and counts what x says. */
-enum { MOVES_EARLIER, MOVES_NOT_ITSELF, MOVES_BACK };
-static double causality(Toy *y) {
-    Page *p = y->page;
-    int what = (int)y->x, count[3] = {0};
-    for (const Variant *v = VARIANTS; v->name; v++) {
-        real was[LOGITS], now[LOGITS];
-        if (!(y = toy(p, 1, "%s", v->flags))) return NAN;
-        toy_feed(y, 1);
-        toy_logits(y, was);
-        for (int t = 1; t <= y->T; t++) {
-            idx own = (t - 1) * TOY_VOCAB;
-            y->ids[t - 1] = (y->ids[t - 1] + 1) % TOY_VOCAB;
-            toy_forward(y);
-            toy_logits(y, now);
-            int early = differing(own, was, now);
-            count[MOVES_EARLIER] += t > y->m.c.prefix ? early : 0;
-            count[MOVES_BACK] += t <= y->m.c.prefix && early;
-            count[MOVES_NOT_ITSELF] += !differing(TOY_VOCAB, was + own, now + own);
-            copy(was, now, y->T * TOY_VOCAB);
-        }
-    }
-    return count[what];
-}
-
-static const Line CAUSAL[] = {
-    {"eq. 1", "all variants: logits before t moved by t", "", causality, MOVES_EARLIER, AT_MOST, 0},
-    {"eq. 1", "  tokens that do not move their own", "", causality, MOVES_NOT_ITSELF, AT_MOST, 0},
-    {"Figure 5", "  in a prefix of 5 that reach back", "", causality, MOVES_BACK, FAILS_BY, 4},
-    {0}};
-
 /* T alpha_1. Learned logits of block 1 are 20 here, and its mlp kernel is 0. */
 static double alpha_range(Toy *y) {
     const Layer *w = &y->m.w.layer[0];
@@ -3916,12 +3757,14 @@ static const Line METRIC[] = {
     {0}};
 
 /* -------------------------------------------------------------------------------------------------
- * 7.14  The table of checks */
+ * 7.13  The table of checks */
 
 #define ALIBI_8 "--context 64 --pos alibi --heads 8 --head-dim 2"
 #define PNORM_64 "--context 64 --pos none --normalizer pnorm"
 
-static void check_states(Page *p);       /* prints them in a page of its own form: 16.2 */
+static void check_states(Page *p);                           /* 16.2 */
+static void check_closed(Page *p), check_neutral(Page *p), check_causal(Page *p);   /* 16.3 */
+
 static const Check CHECKS[] = {
     {"states",  "Equations 10 to 17: states of repeated tokens", 0, "", NULL, check_states},
     {"rules",   "Equations 10 to 17: the rules behind the cells", 0, "", RULES, NULL},
@@ -3934,8 +3777,8 @@ static const Check CHECKS[] = {
     {"scale",   "Equations 29 to 42: scale and optimiser", 1, "", SCALE, check_twins},
     {"pnorm",   "Equations 43 and 44: the p-norm", 0, PNORM_64, PNORMS, NULL},
     {"gate",    "Table 4: a key bias is a gate, or nothing", 1, "", GATE, NULL},
-    {"neutral", "Neutral elements", 1, "", NEUTRAL, NULL},
-    {"causal",  "Equation 1: causality", 1, "", CAUSAL, NULL},
+    {"neutral", "Neutral elements", 1, "", NULL, check_neutral},
+    {"causal",  "Equation 1: causality", 1, "", NULL, check_causal},
     {"metric",  "Section 3.2: the metric", 1, "--context 16", METRIC, NULL},
 };
 enum { N_CHECKS = (int)(sizeof CHECKS / sizeof *CHECKS) };
@@ -9179,6 +9022,10 @@ static void page_measure(Page *p, const Line *l) {
     page_line(p, l->reference, l->text, worst, l->relation, l->bound);
 }
 
+static void page_lines(Page *p, const Line *l) {
+    for (; l->measure && !p->e->status; l++) page_measure(p, l);
+}
+
 void checks_list(FILE *out) {
     for (int n = 0; n < N_CHECKS; n++)
         fprintf(out, "  %-9s %s\n", CHECKS[n].name, CHECKS[n].heading);
@@ -9199,7 +9046,7 @@ int checks_run(const char *name, FILE *out, bool colour, Error *e) {
                     sizeof(real) == sizeof(double) ? "double" : "float", REAL_EPS);
         fprintf(out, "\n%s%-9s%-*s%s%s\n", colour ? "\033[1m" : "", c->name, lines ? 51 : 0,
                 c->heading, colour ? "\033[0m" : "", lines ? " measured    bound" : "");
-        for (const Line *l = c->lines; l && l->measure && !e->status; l++) page_measure(&p, l);
+        if (c->lines) page_lines(&p, c->lines);
         if (c->more && !e->status) c->more(&p);
     }
     for (int i = 0; i < 4; i++) toy_free(&p.toy[i]);
@@ -9210,7 +9057,168 @@ int checks_run(const char *name, FILE *out, bool colour, Error *e) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 16.3  Verbs
+ * 16.3  What else `check` holds the program to: [E4] [T4] [T15] the scores in closed form, neutral
+ * elements, causality
+ *
+ * In block 1 the states of a repeated token are equal whatever the attention, so s(n) and, with an
+ * extra column, s*_t give every weight of every row; where states stay equal, in the later blocks
+ * too. s(n) = <q, R_n k> / sqrt(D) + b(n) rotates once, by the distance, where the model rotates q
+ * and k; s*_t = <R_t q, k*> / sqrt(D) depends on t under rotary, since k* is not rotated. Kernels
+ * are left out: under rotary phi(R_i q) phi(R_j k) is no function of the distance. */
+
+/* <q, R_n k> for two vectors [D] of head h, n < 0 for a key ahead of its query. */
+static double rotated(const Config *c, const double *q, const double *k, int n) {
+    int half = c->head_dim / 2;
+    double dot = 0;
+    for (int a = 0, b = half; a < half; a++, b++) {
+        double angle = c->pos == POS_ROTARY ? n * pow(10000, -(double)a / half) : 0;
+        dot += (q[a] * k[a] + q[b] * k[b]) * cos(angle) + (q[a] * k[b] - q[b] * k[a]) * sin(angle);
+    }
+    return dot;
+}
+
+/* s and Z by the formula; NaN, and so WRONG, for a row of the axis that is not known here. */
+static double closed_similarity(int sim, double z) {
+    switch (sim) {
+    case SIM_EXP:      return exp(z);
+    case SIM_SIGMOID:  return 1 / (1 + exp(-z));
+    case SIM_ELU:      return z > 0 ? z + 1 : exp(z);
+    case SIM_IDENTITY: return z;
+    default:           return NAN;
+    }
+}
+
+static double closed_normalizer(const Config *c, double sum, double e, double power) {
+    switch (c->normalizer) {
+    case NORMALIZER_SUM:   return sum + e;
+    case NORMALIZER_ONE:   return 1;
+    case NORMALIZER_CLAMP: return fmax(fabs(sum), 1);
+    case NORMALIZER_PNORM: return pow(power, 1 / c->pnorm);
+    default:               return NAN;
+    }
+}
+
+/* Row t's scores, weights and metric in closed form: token i's at [2 + i], and before token 1's the
+ * sink token's and, before that, the extra column's. */
+typedef struct Closed { double map[3][TOKENS + 3]; bool seen[TOKENS + 3]; } Closed;
+
+/* The weights and the metric of the columns `from` .. T from their scores; how far the maps of row
+ * t from `map` on are off. */
+static double closed_off(const Toy *y, int l, int h, int t, int map, int from, Closed *out) {
+    const Config *c = &y->m.c;
+    const bool *seen = out->seen + 2;
+    double *z = out->map[MAP_Z] + 2, *s = out->map[MAP_WEIGHT] + 2, *m = out->map[MAP_METRIC] + 2;
+    double sum = 0, size = 0, power = 0, worst = 0, e = c->sim == SIM_EXP ? 0 : 1e-8;
+    for (int i = from; i <= y->T; i++) {
+        s[i] = seen[i] ? closed_similarity(c->sim, z[i]) : 0;
+        sum += s[i];
+        size += fabs(s[i]);
+        power += pow(fabs(s[i]), c->pnorm);                  /* of 0 where invisible: 0 */
+    }
+    double Z = closed_normalizer(c, sum, e, power);
+    for (int i = from; i <= y->T; i++) {
+        m[i] = fabs(s[i]) / (size + e);
+        s[i] *= c->scale / Z;
+    }
+    for (; map <= MAP_METRIC; map++)
+        for (int i = from; i <= y->T; i++) {
+            double is = (double)toy_row(y, map, l, h, t)[i - 1], must = out->map[map][i + 2];
+            worst = larger(worst, fabs(is - must) / (1 + fabs(must)));
+        }
+    return worst;
+}
+
+static double row_closed(const Toy *y, int l, int h, int t) {
+    const Config *c = &y->m.c;
+    const Layer *w = &y->m.w.layer[l];
+    const real *n1 = y->a.layer[l].n1;         /* LN(h) of token 1: no toy here has a sink token */
+    int D = c->head_dim, Q = c->heads * D, from = c->extra ? 0 : 1;
+    double q[WIDEST] = {0}, k[WIDEST] = {0}, star[WIDEST] = {0};
+    Closed closed;
+    for (int d = 0; d < D; d++) {
+        for (int ch = 0, at = h * D + d; ch < c->dim; ch++, at += Q) {
+            q[d] += (double)n1[ch] * (double)w->wq[at];
+            k[d] += (double)n1[ch] * (double)w->wk[at];
+        }
+        if (w->kstar) star[d] = (double)w->kstar[h * D + d];
+    }
+    for (int i = from; i <= y->T; i++) {       /* i = 0 is the extra column */
+        int n = t - i;
+        bool seen = !i || (n >= 0 && (!c->window || n < c->window)) || i <= c->prefix;
+        double z = !i && w->logit ? (double)w->logit[h]
+                 : rotated(c, q, i ? k : star, i ? n : t - 1) / sqrt((double)D);
+        if (i) z += closed_bias(y, h, n > 0 ? n : 0);
+        closed.seen[i + 2] = seen;
+        closed.map[MAP_Z][i + 2] = seen ? z : 0;
+    }
+    return closed_off(y, l, h, t, MAP_Z, from, &closed);
+}
+
+/* The first x blocks. */
+static double closed_form(Toy *y) { return worst_row(y, y->x, row_closed); }
+
+static void check_closed(Page *p) {
+    for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS; r++) {
+        if (!r->closed) continue;
+        char flags[100];
+        snprintf(flags, sizeof flags, "* %s", r->flags);
+        Line l = {r->reference, r->name, flags, closed_form, r->closed, AT_MOST, SCORES};
+        page_measure(p, &l);
+    }
+}
+
+/* A neutral row of an axis changes no bit of the logits, nor of the gradients. */
+static const Line NEUTRAL[] = {
+    {"Figure 6", "numbers moved by a window of T", "--window 12 |", moved, 0, AT_MOST, 0},
+    {"Figure 5", "  a prefix of 1", "--prefix 1 |", moved, 0, AT_MOST, 0},
+    {"Figure 5", "    in a window", "--prefix 1 --window 4 | --window 4", moved, 0, FAILS_BY, 1},
+    {"Figure 5", "    after x*", "--prefix 1 --sink-token | --sink-token", moved, 0, FAILS_BY, 1},
+    {"eq. 7", "  a distance bias of 0", "--pos t5 | --pos none", moved, 0, AT_MOST, 0},
+    {"eq. 29", "  a scale of 1", "--scale 1 |", moved, 0, AT_MOST, 0},
+    {"eq. 43", "  a p-norm with p = 1", "--normalizer pnorm --pnorm 1 |", moved, 0, AT_MOST, 0},
+    {"beyond", "  a learned logit of -infinity", "--extra logit |", moved, 0, AT_MOST, 0},
+    {"beyond", "  a zero logit", "--extra zero |", moved, 0, FAILS_BY, 1},
+    {"Table 12", "  adding one head", "--heads 1 --combine add | --heads 1", moved, 0, AT_MOST, 0},
+    {"Table 12", "  adding two heads", "--combine add |", moved, 0, FAILS_BY, 1},
+    {0}};
+
+/* Token t reaches no logit before t, not by a bit, in any named variant; inside a prefix it does,
+ * and must. Changes tokens 1 .. T in turn and counts what x says. */
+enum { MOVES_EARLIER, MOVES_NOT_ITSELF, MOVES_BACK };
+static double causality(Toy *y) {
+    Page *p = y->page;
+    int what = (int)y->x, count[3] = {0};
+    for (const Variant *v = VARIANTS; v->name; v++) {
+        real was[LOGITS], now[LOGITS];
+        if (!(y = toy(p, 1, "%s", v->flags))) return NAN;
+        toy_feed(y, 1);
+        toy_logits(y, was);
+        for (int t = 1; t <= y->T; t++) {
+            idx own = (t - 1) * TOY_VOCAB;
+            y->ids[t - 1] = (y->ids[t - 1] + 1) % TOY_VOCAB;
+            toy_forward(y);
+            toy_logits(y, now);
+            int early = differing(own, was, now);
+            count[MOVES_EARLIER] += t > y->m.c.prefix ? early : 0;
+            count[MOVES_BACK] += t <= y->m.c.prefix && early;
+            count[MOVES_NOT_ITSELF] += !differing(TOY_VOCAB, was + own, now + own);
+            copy(was, now, y->T * TOY_VOCAB);
+        }
+    }
+    return count[what];
+}
+
+static const Line CAUSAL[] = {
+    {"eq. 1", "all variants: logits before t moved by t", "", causality, MOVES_EARLIER, AT_MOST, 0},
+    {"eq. 1", "  tokens that do not move their own", "", causality, MOVES_NOT_ITSELF, AT_MOST, 0},
+    {"Figure 5", "  in a prefix of 5 that reach back", "", causality, MOVES_BACK, FAILS_BY, 4},
+    {0}};
+
+static void check_neutral(Page *p) { page_lines(p, NEUTRAL); }
+static void check_causal(Page *p) { page_lines(p, CAUSAL); }
+
+/* -------------------------------------------------------------------------------------------------
+ * 16.4  Verbs
  */
 
 /* The command that repeats the run: every flag that differs from its default. */
