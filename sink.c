@@ -11132,9 +11132,9 @@ static const Verb *verb_find(const Program *program, const char *name) {
 
 /* Verbs that a companion has. */
 static const struct { const char *verb, *program; } ELSEWHERE[] = {
-    {"all", "paper"}, {"report", "paper"}, {"readme", "paper"}, {"gemm", "bench"},
-    {"step", "bench"}, {"ops", "bench"}, {"length", "bench"}, {"import", "hf"}, {"export", "hf"},
-    {"choices", "hf"}, {"stream", "hf"}};
+    {"repro", "paper"}, {"all", "paper"}, {"report", "paper"}, {"readme", "paper"},
+    {"bench", "bench"}, {"gemm", "bench"}, {"step", "bench"}, {"ops", "bench"}, {"length", "bench"},
+    {"import", "hf"}, {"export", "hf"}, {"choices", "hf"}, {"stream", "hf"}};
 
 /* The option after o: sink's, then the program's own; NULL after the last. */
 static const Option *option_after(const Option *o, const Program *program) {
