@@ -5757,9 +5757,8 @@ static void on_interrupt(int signal_number) {
  *   8   the start, of a run that began from a trained model (--start): hash64 of its parameters
  *   8   hash64 of all that
  *
- * It holds no clock, path, thread count or number of resumes, so the same run gives the same bytes.
- * It holds no generator's state either: every draw comes from --seed and from where it is made (a
- * tensor's name, a pass, the number of a block or document).
+ * No clock, path or thread count: the same run gives the same bytes. No generator's state: every
+ * draw comes from --seed and from where it is made (a tensor's name, the number of a document).
  */
 enum { CHECKPOINT_VERSION = 1, CHECKPOINT_HEAD = 24, CHECKPOINT_PLACES = 52, CHECKPOINT_RUN = 32,
        CHECKPOINT_START = 8 };
@@ -5777,6 +5776,7 @@ typedef struct Passage {
 } Passage;
 
 static void number_put(unsigned char *p, uint64_t x, int bytes);          /* 15 */
+static int unreadable(const char *path, Error *e);
 
 static int damaged(const char *name, Error *e) {
     return fail(e, 1, "%s: expected the checksum at its end, found another: it is damaged or cut "
@@ -5966,9 +5966,7 @@ static int checkpoint_whole(Passage *c, uint64_t *size) {
     unsigned char piece[8 + 8 * PIECE];
     size_t got = passage_take(c, piece, sizeof piece), have = got;
     *size = got;
-    if (c->f && ferror(c->f))
-        return fail(c->e, 1, "%s: cannot be read, %s. Try: check that it is a file", c->name,
-                    strerror(errno));
+    if (c->f && ferror(c->f)) return unreadable(c->name, c->e);
     if (got < CHECKPOINT_HEAD + 8 || memcmp(piece, CHECKPOINT_MAGIC, 8))
         return fail(c->e, 1, "%s: expected a checkpoint of sink, found something else. Try: sink "
                     "train --out FILE makes one", c->name);
@@ -7243,12 +7241,11 @@ static int trainer_start(Trainer *t, const Settings *s, const char *flags, Error
 int trainer_begin(Trainer *t, const Settings *s, const char *flags, Error *e) {
     if (s->resume && !s->out[0])
         return fail(e, 2, "--resume: expected --out, where the run is. Try: --resume --out FILE");
-    if (s->resume && !file_missing(s->out)) {
-        if (!trainer_resume(t, s, flags, e) && !s->quiet)
-            fprintf(stderr, "sink: %s goes on from step %ld of %d\n", s->out, t->step,
-                    t->s.train.steps);
-        return e->status;
-    }
+    const bool there = s->resume && !file_missing(s->out);
+    if (there && !trainer_resume(t, s, flags, e) && !s->quiet)
+        fprintf(stderr, "sink: %s goes on from step %ld of %d\n", s->out, t->step,
+                t->s.train.steps);
+    if (there) return e->status;
     if (s->resume && !s->quiet)
         fprintf(stderr, "sink: %s is not there yet: the run begins at step 0\n", s->out);
     if (s->start[0]) return trainer_start(t, s, flags, e);
@@ -7296,22 +7293,10 @@ static void trainer_update(Trainer *t, double shrink) {
     }
 }
 
-/* The update from loss and gradients that are there. */
-static int trainer_finish(Trainer *t, Error *e) {
-    double clip = t->s.train.clip;
-    const Tensor *bad;
-    t->norm = gradient_norm(&t->m, &bad);
-    if (bad) return diverged(t, bad, e);
-    trainer_update(t, clip > 0 && t->norm > clip ? clip / (t->norm + 1e-6) : 1);
-    t->step++;
-    t->loss_sum += t->loss;
-    t->loss_steps++;
-    return 0;
-}
-
 /* One step: forward, backward (several times when accumulating), clip, update. */
 int trainer_step(Trainer *t, Error *e) {
     const Train *p = &t->s.train;
+    const Tensor *bad;
     int B = p->batch, T = t->s.model.context;
     int *targets = t->ids + (idx)B * T;
     model_zero_grads(&t->m);
@@ -7324,7 +7309,13 @@ int trainer_step(Trainer *t, Error *e) {
         if (!isfinite(t->loss)) return diverged(t, NULL, e);
         model_backward(&t->m, &t->a, t->ids, B, T);
     }
-    return trainer_finish(t, e);
+    t->norm = gradient_norm(&t->m, &bad);
+    if (bad) return diverged(t, bad, e);
+    trainer_update(t, p->clip > 0 && t->norm > p->clip ? p->clip / (t->norm + 1e-6) : 1);
+    t->step++;
+    t->loss_sum += t->loss;
+    t->loss_steps++;
+    return 0;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -7354,25 +7345,22 @@ static long look_keep(Progress *p, const char *line) {
  * end with the last look; what came after it is written again. */
 static int log_begin(const Trainer *t, Progress *p, Bytes *log, Error *e) {
     const char *path = t->s.log;
-    size_t head = sizeof LOG_HEAD - 1;
-    Bytes old = {0};
-    if (!t->step || !path[0] || file_missing(path)) return bytes_add(log, LOG_HEAD, head, e);
+    const long looked = t->step - t->loss_steps;
+    size_t at = sizeof LOG_HEAD - 1;
     long last = 0;
-    if (file_read(path, &old, e) || bytes_add(&old, "", 1, e)) goto done;
-    if (strncmp((const char *)old.at, LOG_HEAD, head))
-        fail(e, 1, "%s: expected the log of this run, found something else. Try: another --log",
-             path);
-    else {
-        const char *line = (const char *)old.at + head, *end;
-        for (; (end = strchr(line, '\n')) && strtol(line, NULL, 10) <= t->step; line = end + 1)
-            last = look_keep(p, line);
-        bytes_add(log, old.at, (size_t)(line - (const char *)old.at), e);
-        if (last != t->step - t->loss_steps)
-            fail(e, 1, "%s: expected its lines up to step %ld, found them up to %ld. Try: another "
-                 "--log", path, t->step - t->loss_steps, last);
-    }
-done:
-    bytes_free(&old);
+    if (!t->step || !path[0] || file_missing(path)) return bytes_add(log, LOG_HEAD, at, e);
+    if (file_read(path, log, e) || bytes_add(log, "", 1, e)) return e->status;
+    const char *text = (const char *)log->at, *end;
+    if (strncmp(text, LOG_HEAD, at))
+        return fail(e, 1, "%s: expected the log of this run, found something else. Try: another "
+                    "--log", path);
+    for (; (end = strchr(text + at, '\n')) && strtol(text + at, NULL, 10) <= t->step;
+         at = (size_t)(end + 1 - text))
+        last = look_keep(p, text + at);
+    log->size = at;
+    if (last != looked)
+        fail(e, 1, "%s: expected its lines up to step %ld, found them up to %ld. Try: another "
+             "--log", path, looked, last);
     return e->status;
 }
 
@@ -7637,14 +7625,21 @@ int head_map(HeadMap *out, Model *m, const Data *d, const Settings *s, int T, Er
     return e->status;
 }
 
+static void outcome_begin(Outcome *o, const char *name, const char *source, const Trainer *t,
+                          int T) {
+    o->name = name;
+    o->source = source;
+    o->c = t->m.c;
+    o->even = sink_uniform(&o->c, T);
+    o->star = config_column_star(&o->c) >= 0;
+}
+
 /* Sinks of eval_n sequences of eval_T tokens, and the maps of the two heads whose sink, on * where
  * there is one and else on token 1, is the strongest and the weakest. */
 int outcome_measure(Outcome *o, Trainer *t, const Settings *s, int *starts, Error *e) {
     int star = config_column_star(&t->m.c), column = star < 0 ? config_column_first(&t->m.c) : star;
     if (evaluate(&o->s, &t->m, &t->data, s, s->eval_n, s->eval_T, starts, e)) return e->status;
-    o->c = t->m.c;
-    o->star = star >= 0;
-    o->even = sink_uniform(&o->c, o->s.T);
+    outcome_begin(o, o->name, o->source, t, o->s.T);
     int H = o->s.H, most = o->s.offset * H, least = most;    /* the first block that attends */
     for (int i = most + 1; i < o->s.L * H; i++) {
         double alpha = o->s.alpha[(idx)i * o->s.S + column];
@@ -8284,9 +8279,7 @@ static void run_arm(Outcome *o, const Arm *which, Settings *base, const char *fo
     else if (folder[0]) file_ready(arm.out, e);
     if (e->status || trainer_begin(&t, &arm, which->flags, e)) return;
     if (which == RUN_ARMS) *base = t.s;
-    o->c = t.m.c;
-    o->even = sink_uniform(&o->c, t.s.eval_T);
-    o->star = config_column_star(&o->c) >= 0;
+    outcome_begin(o, which->name, which->source, &t, t.s.eval_T);
     progress_start(&o->p, which->name, base->quiet);
     if (!train_run(&t, &o->p, e) && !interrupted && !trained_loss(&o->loss, &t, e))
         outcome_measure(o, &t, &t.s, &starts, e);
@@ -9880,6 +9873,11 @@ uint64_t number_at(const unsigned char *p, int bytes) {
     return x;
 }
 
+static int unreadable(const char *path, Error *e) {
+    return fail(e, 1, "%s: cannot be read, %s. Try: check that it is a file", path,
+                strerror(errno));
+}
+
 int file_read(const char *path, Bytes *out, Error *e) {
     FILE *f = strcmp(path, "-") ? fopen(path, "rb") : stdin;
     unsigned char buffer[1 << 15];
@@ -9887,8 +9885,7 @@ int file_read(const char *path, Bytes *out, Error *e) {
     if (!f) return fail(e, 1, "%s: %s. Try: check the path", path, strerror(errno));
     while ((n = fread(buffer, 1, sizeof buffer, f)) > 0)
         if (bytes_add(out, buffer, n, e)) break;
-    if (ferror(f))
-        fail(e, 1, "%s: cannot be read, %s. Try: check that it is a file", path, strerror(errno));
+    if (ferror(f)) unreadable(path, e);
     if (f != stdin) fclose(f);
     return e->status;
 }
@@ -10602,11 +10599,7 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
     if (!o || trainer_begin(&t, s, "", e)) { free(o); return e->status; }
     Settings seen = t.s;
     if (seen.eval_T > seen.model.context) seen.eval_T = seen.model.context;
-    o->name = "train";
-    o->source = "";
-    o->c = t.m.c;
-    o->even = sink_uniform(&o->c, seen.eval_T);
-    o->star = config_column_star(&o->c) >= 0;
+    outcome_begin(o, "train", "", &t, seen.eval_T);
     progress_start(&o->p, "train", s->quiet);
     if (!train_run(&t, &o->p, e) && !trained_loss(&o->loss, &t, e))
         printf("steps=%ld loss=%.6f valid_loss=%.6f alpha_1=%.6f sink_1=%.6f parameters=%lld%s%s\n",
@@ -10858,8 +10851,7 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
         cut = &ablated;
     if (!e->status && s->program->measure) s->program->measure(&besides, &said, s, &t, e);
     if (!e->status) {
-        o->name = words[0];
-        o->source = "";
+        outcome_begin(o, words[0], "", &t, o->s.T);
         o->loss = o->s.loss;
         eval_print(words[0], &t, o, s, starts, cut);
         fwrite(said.at, 1, said.size, stdout);
