@@ -5863,10 +5863,22 @@ static void trainer_update(Trainer *t, double shrink) {
     }
 }
 
+/* The update from loss and gradients that are there. */
+static int trainer_finish(Trainer *t, Error *e) {
+    double clip = t->s.train.clip;
+    const Tensor *bad;
+    t->norm = gradient_norm(&t->m, &bad);
+    if (bad) return diverged(t, bad, e);
+    trainer_update(t, clip > 0 && t->norm > clip ? clip / (t->norm + 1e-6) : 1);
+    t->step++;
+    t->loss_sum += t->loss;
+    t->loss_steps++;
+    return 0;
+}
+
 /* One step: forward, backward (several times when accumulating), clip, update. */
 int trainer_step(Trainer *t, Error *e) {
     const Train *p = &t->s.train;
-    const Tensor *bad;
     int B = p->batch, T = t->s.model.context;
     int *targets = t->ids + (idx)B * T;
     model_zero_grads(&t->m);
@@ -5879,13 +5891,7 @@ int trainer_step(Trainer *t, Error *e) {
         if (!isfinite(t->loss)) return diverged(t, NULL, e);
         model_backward(&t->m, &t->a, t->ids, B, T);
     }
-    t->norm = gradient_norm(&t->m, &bad);
-    if (bad) return diverged(t, bad, e);
-    trainer_update(t, p->clip > 0 && t->norm > p->clip ? p->clip / (t->norm + 1e-6) : 1);
-    t->step++;
-    t->loss_sum += t->loss;
-    t->loss_steps++;
-    return 0;
+    return trainer_finish(t, e);
 }
 
 /* -------------------------------------------------------------------------------------------------
