@@ -594,7 +594,7 @@ static int tensor_extent(const Config *c, char letter) {
     }
 }
 
-static const PublishedParts PUBLISHED_PARTS;
+static const PublishedParts PUBLISHED_PARTS;     /* nothing here; data/hf.c says what */
 
 /* Appends t, behind the tensors so far: they lie end to end in one array, in the list's order. */
 static int list_tensor(Model *m, Tensor t, Error *e) {
@@ -626,6 +626,7 @@ static void list_rows(Model *m, const TensorRow *rows, int layer, Error *e) {
 }
 
 int model_list(Model *m, const Config *c, const PublishedParts *p, Error *e) {
+    if (p && !p->open) p = NULL;
     *m = (Model){.c = *c, .published = p};
     if (!p && config_trains(c, e)) return e->status;
     m->w.layer = grab(c->layers, sizeof(Layer), e);
@@ -759,7 +760,7 @@ void model_init(Model *m, int init, uint64_t seed) {
  * task owns CHANNELS of them, and walks down from the first row to the last.
  *
  * -------------------------------------------------------------------------------------------------
- * 3.1  Embedding and positions added to the input      H^0 = X W_E + P      section 2, [E5] [T1]
+ * 3.1  Embedding and positions added to the input   H^0 = X W_E + P   section 2, [E5] [T1] [T4]
  *
  *   h_n = wte[id] (W_in) + p_n      row n of a sequence; x*, if there is one, is row 0
  *
@@ -1512,7 +1513,7 @@ void row_metric(const Config *c, idx n, const real *a, real row_stat, real *m) {
  * chapter 7 has [E4] [T4] in closed form.
  */
 
-/* The mask: (j <= i and j > i-w) or j in the prefix. Rows i, columns j; o is seen:
+/* [FIG5] [FIG6] The mask: (j <= i and j > i-w) or j in the prefix. Rows i, columns j; o is seen:
  *
  *     causal         window 3       prefix 3       window 2,      window 2, prefix 2,
  *                    (Figure 6)     (Figure 5)     prefix 2       and the sink token x*
@@ -2782,7 +2783,6 @@ struct Page {
 static const char *const SCHEMES[] =
     {"none", "relative", "alibi", "t5", "rotary", "absolute", "learned"};
 enum { INSIDE = 5 };
-_Static_assert(sizeof SCHEMES / sizeof *SCHEMES == POS_ROWS, "SCHEMES lacks a row of positions");
 
 /* Operations of Table 15. */
 #define SIGMOID_1 "--sim sigmoid --normalizer one "
@@ -2810,7 +2810,6 @@ static Toy *toy(Page *p, uint64_t seed, const char *format, ...);
 static double worse(const Line *l, double a, double b);
 static void page_line(Page *p, const char *reference, const char *text, double x, int relation,
                       double bound);
-static void page_measure(Page *p, const Line *l);
 
 /* |a - b| / |b|, and how many of n numbers are not the same. */
 static double apart(idx n, const real *a, const real *b) {
@@ -2883,7 +2882,7 @@ typedef struct StateRow {
     const char *name, *flags;
     bool agree;                         /* where the positions act inside the score */
     double gain;                        /* not 0: W_K = gain W_Q, so that s(0) > 0 is large */
-    int closed; const char *reference;  /* 7.9: in the first blocks, or 0; where it stands */
+    int closed; const char *reference;  /* 16.3: in the first blocks, or 0; where it stands */
 } StateRow;
 
 static const StateRow STATE_ROWS[] = {
@@ -2923,6 +2922,8 @@ static const StateRow STATE_ROWS[] = {
     {"another first token",       NULL,                                    0, 0, 0, ""},
 };
 enum { N_STATE_ROWS = (int)(sizeof STATE_ROWS / sizeof *STATE_ROWS) };
+_Static_assert(POS_ROWS == 7 && KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4
+               && EXTRA_ROWS == 5, "a new row of an axis: add it to SCHEMES or STATE_ROWS");
 
 /* W_K = gain W_Q in every block: s(0) = gain |q|^2 / sqrt(D) is then positive. */
 static void keys_from_queries(Model *m, double gain) {
@@ -3459,117 +3460,7 @@ static const Line PROP4[] = {
     {0}};
 
 /* -------------------------------------------------------------------------------------------------
- * 7.9  [E4] [T4] [T15] The scores in closed form, where the states part as well
- *
- * In block 1 the states of a repeated token are equal whatever the attention, so s(n) and, with an
- * extra column, s*_t give every weight of every row; where states stay equal, in the later blocks
- * too. s(n) = <q, R_n k> / sqrt(D) + b(n) rotates once, by the distance, where the model rotates q
- * and k; s*_t = <R_t q, k*> / sqrt(D) depends on t under rotary, since k* is not rotated. Kernels
- * are left out: under rotary phi(R_i q) phi(R_j k) is no function of the distance. */
-
-/* <q, R_n k> for two vectors [D] of head h, n < 0 for a key ahead of its query. */
-static double rotated(const Config *c, const double *q, const double *k, int n) {
-    int half = c->head_dim / 2;
-    double dot = 0;
-    for (int a = 0, b = half; a < half; a++, b++) {
-        double angle = c->pos == POS_ROTARY ? n * pow(10000, -(double)a / half) : 0;
-        dot += (q[a] * k[a] + q[b] * k[b]) * cos(angle) + (q[a] * k[b] - q[b] * k[a]) * sin(angle);
-    }
-    return dot;
-}
-
-/* s and Z by the formula; NaN, and so WRONG, for a row of the axis that is not known here. */
-static double closed_similarity(int sim, double z) {
-    switch (sim) {
-    case SIM_EXP:      return exp(z);
-    case SIM_SIGMOID:  return 1 / (1 + exp(-z));
-    case SIM_ELU:      return z > 0 ? z + 1 : exp(z);
-    case SIM_IDENTITY: return z;
-    default:           return NAN;
-    }
-}
-
-static double closed_normalizer(const Config *c, double sum, double e, double power) {
-    switch (c->normalizer) {
-    case NORMALIZER_SUM:   return sum + e;
-    case NORMALIZER_ONE:   return 1;
-    case NORMALIZER_CLAMP: return fmax(fabs(sum), 1);
-    case NORMALIZER_PNORM: return pow(power, 1 / c->pnorm);
-    default:               return NAN;
-    }
-}
-
-/* Row t's scores, weights and metric in closed form: token i's at [2 + i], and before token 1's the
- * sink token's and, before that, the extra column's. */
-typedef struct Closed { double map[3][TOKENS + 3]; bool seen[TOKENS + 3]; } Closed;
-
-/* The weights and the metric of the columns `from` .. T from their scores; how far the maps of row
- * t from `map` on are off. */
-static double closed_off(const Toy *y, int l, int h, int t, int map, int from, Closed *out) {
-    const Config *c = &y->m.c;
-    const bool *seen = out->seen + 2;
-    double *z = out->map[MAP_Z] + 2, *s = out->map[MAP_WEIGHT] + 2, *m = out->map[MAP_METRIC] + 2;
-    double sum = 0, size = 0, power = 0, worst = 0, e = c->sim == SIM_EXP ? 0 : 1e-8;
-    for (int i = from; i <= y->T; i++) {
-        s[i] = seen[i] ? closed_similarity(c->sim, z[i]) : 0;
-        sum += s[i];
-        size += fabs(s[i]);
-        power += pow(fabs(s[i]), c->pnorm);                  /* of 0 where invisible: 0 */
-    }
-    double Z = closed_normalizer(c, sum, e, power);
-    for (int i = from; i <= y->T; i++) {
-        m[i] = fabs(s[i]) / (size + e);
-        s[i] *= c->scale / Z;
-    }
-    for (; map <= MAP_METRIC; map++)
-        for (int i = from; i <= y->T; i++) {
-            double is = (double)toy_row(y, map, l, h, t)[i - 1], must = out->map[map][i + 2];
-            worst = larger(worst, fabs(is - must) / (1 + fabs(must)));
-        }
-    return worst;
-}
-
-static double row_closed(const Toy *y, int l, int h, int t) {
-    const Config *c = &y->m.c;
-    const Layer *w = &y->m.w.layer[l];
-    const real *n1 = y->a.layer[l].n1;         /* LN(h) of token 1: no toy here has a sink token */
-    int D = c->head_dim, Q = c->heads * D, from = c->extra ? 0 : 1;
-    double q[WIDEST] = {0}, k[WIDEST] = {0}, star[WIDEST] = {0};
-    Closed closed;
-    for (int d = 0; d < D; d++) {
-        for (int ch = 0, at = h * D + d; ch < c->dim; ch++, at += Q) {
-            q[d] += (double)n1[ch] * (double)w->wq[at];
-            k[d] += (double)n1[ch] * (double)w->wk[at];
-        }
-        if (w->kstar) star[d] = (double)w->kstar[h * D + d];
-    }
-    for (int i = from; i <= y->T; i++) {       /* i = 0 is the extra column */
-        int n = t - i;
-        bool seen = !i || (n >= 0 && (!c->window || n < c->window)) || i <= c->prefix;
-        double z = !i && w->logit ? (double)w->logit[h]
-                 : rotated(c, q, i ? k : star, i ? n : t - 1) / sqrt((double)D);
-        if (i) z += closed_bias(y, h, n > 0 ? n : 0);
-        closed.seen[i + 2] = seen;
-        closed.map[MAP_Z][i + 2] = seen ? z : 0;
-    }
-    return closed_off(y, l, h, t, MAP_Z, from, &closed);
-}
-
-/* The first x blocks. */
-static double closed_form(Toy *y) { return worst_row(y, y->x, row_closed); }
-
-static void check_closed(Page *p) {
-    for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS; r++) {
-        if (!r->closed) continue;
-        char flags[100];
-        snprintf(flags, sizeof flags, "* %s", r->flags);
-        Line l = {r->reference, r->name, flags, closed_form, r->closed, AT_MOST, SCORES};
-        page_measure(p, &l);
-    }
-}
-
-/* -------------------------------------------------------------------------------------------------
- * 7.10  [E29] The scale, and [E32] what it is to the optimiser
+ * 7.9  [E29] The scale, and [E32] what it is to the optimiser
  *
  * o = scale A V: the scale can be folded into W_V or into W_O (equations 30, 31), except that W_O
  * also carries v+, and that W_V leaves v* behind. So training W under the scale a is training W^ =
@@ -3695,7 +3586,7 @@ static const Line SCALE[] = {
     {0}};
 
 /* -------------------------------------------------------------------------------------------------
- * 7.11  [E43] [E44] The p-norm
+ * 7.10  [E43] [E44] The p-norm
  *
  * exp(z_j) / (sum exp(z)^p)^(1/p) = softmax(p z)_j^(1/p): a temperature 1/p, then a root that gives
  * the weights of a row the proportions of softmax back, e^(z_i - z_j). So p does not flatten a row,
@@ -3735,7 +3626,7 @@ static const Line PNORMS[] = {
     {0}};
 
 /* -------------------------------------------------------------------------------------------------
- * 7.12  [T4] A key bias is a gate, and without a normaliser it is nothing
+ * 7.11  [T4] A key bias is a gate, and without a normaliser it is nothing
  *
  * With an extra column of logit b_i and value v*, and sum_i = sum_j e^z_ij over the keys,
  *
@@ -3817,59 +3708,11 @@ static const Line GATE[] = {
     {0}};
 
 /* -------------------------------------------------------------------------------------------------
- * 7.13  Neutral elements, causality, and [M1] [M2] the metric
- *
- * A neutral row of an axis changes no bit of the logits, nor of the gradients. Token t reaches no
- * logit before t, not by a bit, in any named variant; inside a prefix it does, and must.
+ * 7.12  Section 3.2: [M1] [M2] the metric
  *
  * Section 3.2 has 1/T <= alpha_1 <= 1, since A_11 = 1. That takes a softmax without an extra
  * column: with one, A_11 < 1; and a row of an mlp kernel can be 0 altogether. The metric's m_ij are
  * free of the scale (equation 29), else no head could pass 0.3 under a scale below 0.3. */
-static const Line NEUTRAL[] = {
-    {"Figure 6", "numbers moved by a window of T", "--window 12 |", moved, 0, AT_MOST, 0},
-    {"Figure 5", "  a prefix of 1", "--prefix 1 |", moved, 0, AT_MOST, 0},
-    {"Figure 5", "    in a window", "--prefix 1 --window 4 | --window 4", moved, 0, FAILS_BY, 1},
-    {"Figure 5", "    after x*", "--prefix 1 --sink-token | --sink-token", moved, 0, FAILS_BY, 1},
-    {"eq. 7", "  a distance bias of 0", "--pos t5 | --pos none", moved, 0, AT_MOST, 0},
-    {"eq. 29", "  a scale of 1", "--scale 1 |", moved, 0, AT_MOST, 0},
-    {"eq. 43", "  a p-norm with p = 1", "--normalizer pnorm --pnorm 1 |", moved, 0, AT_MOST, 0},
-    {"beyond", "  a learned logit of -infinity", "--extra logit |", moved, 0, AT_MOST, 0},
-    {"beyond", "  a zero logit", "--extra zero |", moved, 0, FAILS_BY, 1},
-    {"Table 12", "  adding one head", "--heads 1 --combine add | --heads 1", moved, 0, AT_MOST, 0},
-    {"Table 12", "  adding two heads", "--combine add |", moved, 0, FAILS_BY, 1},
-    {0}};
-
-/* Changes tokens 1 .. T in turn, in every named variant, and counts what x says. */
-enum { MOVES_EARLIER, MOVES_NOT_ITSELF, MOVES_BACK };
-static double causality(Toy *y) {
-    Page *p = y->page;
-    int what = (int)y->x, count[3] = {0};
-    for (const Variant *v = VARIANTS; v->name; v++) {
-        real was[LOGITS], now[LOGITS];
-        if (!(y = toy(p, 1, "%s", v->flags))) return NAN;
-        toy_feed(y, 1);
-        toy_logits(y, was);
-        for (int t = 1; t <= y->T; t++) {
-            idx own = (t - 1) * TOY_VOCAB;
-            y->ids[t - 1] = (y->ids[t - 1] + 1) % TOY_VOCAB;
-            toy_forward(y);
-            toy_logits(y, now);
-            int early = differing(own, was, now);
-            count[MOVES_EARLIER] += t > y->m.c.prefix ? early : 0;
-            count[MOVES_BACK] += t <= y->m.c.prefix && early;
-            count[MOVES_NOT_ITSELF] += !differing(TOY_VOCAB, was + own, now + own);
-            copy(was, now, y->T * TOY_VOCAB);
-        }
-    }
-    return count[what];
-}
-
-static const Line CAUSAL[] = {
-    {"eq. 1", "all variants: logits before t moved by t", "", causality, MOVES_EARLIER, AT_MOST, 0},
-    {"eq. 1", "  tokens that do not move their own", "", causality, MOVES_NOT_ITSELF, AT_MOST, 0},
-    {"Figure 5", "  in a prefix of 5 that reach back", "", causality, MOVES_BACK, FAILS_BY, 4},
-    {0}};
-
 /* T alpha_1. Learned logits of block 1 are 20 here, and its mlp kernel is 0. */
 static double alpha_range(Toy *y) {
     const Layer *w = &y->m.w.layer[0];
@@ -3914,184 +3757,14 @@ static const Line METRIC[] = {
     {0}};
 
 /* -------------------------------------------------------------------------------------------------
- * 7.15  [E1] [E4] [E10] The same statements on a trained or a published model
- *
- * A statement is measured where the model has what it presupposes; where the states of a repeated
- * token must part, that they do is the control. What a model has learned cannot be set, as a toy's
- * weights can, so propositions 1 to 4 become questions: their bound on A_ti must hold, but whether
- * "no attention sink on repeated tokens" does is for the model to say. Nothing of the model is held
- * but its activations, so that one of any size is read from its file, once for each of the three
- * forwards: a token again and again, random tokens, and these with their second half changed. */
-static void toy_free(Toy *y);
-static int toy_room(Toy *y, Page *p, int T);
-static int page_total(const Page *p);
-
-enum { TRAINED_T = 32 };     /* even rows: alpha_1 = H_32/32 = 0.127, far below 0.3 */
-
-/* Trained models amplify a rounding more than toys do: their largest states are hundreds of times
- * the median, and scores tens of nats. */
-#define TRAINED_STATES (10 * STATES)
-#define TRAINED_ROWS (100 * STATES)
-
-/* What a model has: rows that sum to the scale; a token 1 that sees itself alone; states of a
- * repeated token that stay equal (7.2), or not; what propositions 1, 2, 3 and 4 are about; scores
- * that are q k^T; no prefix as far as the second half. */
-enum { SUMS = 1, LONE_FIRST = 2, EQUAL = 4, NOT_EQUAL = 8, NONE = 16, RELATIVE = 32, ALIBI = 64,
-       ROTARY = 128, DOT_SCORES = 256, SECOND_HALF = 512 };
-static int premises(const Config *c) {
-    _Static_assert(POS_ROWS == 7 && KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4
-                   && EXTRA_ROWS == 5, "a new row of an axis: say here what it has");
-    bool soft = c->sim == SIM_EXP, sums = c->normalizer == NORMALIZER_SUM && !c->extra
-                                       && !c->sink_token && c->kernel != KERNEL_MLP;
-    bool equal = sums && c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE
-              && config_attending(c) == c->layers;
-    bool law = equal && soft && !c->window && !c->prefix;
-    return sums * SUMS | (sums && soft && c->prefix < 2) * LONE_FIRST
-         | (equal ? EQUAL : NOT_EQUAL) | (law && c->pos == POS_NONE) * NONE
-         | (law && (c->pos == POS_RELATIVE || c->pos == POS_T5)) * RELATIVE
-         | (law && c->pos == POS_ALIBI) * ALIBI | (equal && soft && c->pos == POS_ROTARY) * ROTARY
-         | (c->kernel == KERNEL_IDENTITY) * DOT_SCORES | (c->prefix <= TRAINED_T / 2) * SECOND_HALF;
-}
-
-/* The states [L+1,T,C] of the random tokens, of which the second half was changed since: how many
- * numbers of the first half moved; how many states of the second did not. */
-static double halves(Toy *y) {
-    idx C = y->m.c.dim, T = y->T, moved = 0, stayed = 0;
-    for (int l = 0; l <= y->m.c.layers; l++)
-        for (int t = 1; t <= T; t++) {
-            int count = differing(C, y->before + (l * T + t - 1) * C, toy_state(y, l, t));
-            if (t <= T / 2) moved += count;
-            else stayed += !count;
-        }
-    return (double)(y->x == MOVES_EARLIER ? moved : stayed);
-}
-
-/* 1 - A_11, the largest. */
-static double row_alone(const Toy *y, int l, int h, int t) {
-    return t > 1 ? 0 : fabs(1 - (double)toy_row(y, MAP_METRIC, l, h, 1)[0]);
-}
-static double first_alone(Toy *y) { return worst_row(y, 0, row_alone); }
-
-/* A row's weights and metric off what its own scores make of them. */
-static double row_weights(const Toy *y, int l, int h, int t) {
-    const Config *c = &y->m.c;
-    Closed closed;
-    idx first = config_rows(c, y->T) - y->T;
-    int from = 1 - !!c->extra - c->sink_token;
-    for (int i = from; i <= y->T; i++) {
-        closed.seen[i + 2] = i < 1 || visible(c, l, first + t - 1, first + i - 1);
-        closed.map[MAP_Z][i + 2] = (double)toy_row(y, MAP_Z, l, h, t)[i - 1];
-    }
-    return closed_off(y, l, h, t, MAP_WEIGHT, from, &closed);
-}
-static double weights_off(Toy *y) { return worst_row(y, 0, row_weights); }
-static double all_spread(Toy *y) { return toy_spread(y, 1, y->T); }
-
-/* A line of such a page: what it presupposes (0: nothing), and the bound of the control where that
- * is missing, 0 for no line at all. */
-typedef struct TrainedLine { Line line; int premise; double control; } TrainedLine;
-
-static const TrainedLine OF_RANDOM[] = {
-    {{"eq. 1", "numbers of earlier tokens moved by later ones",
-      "", halves, MOVES_EARLIER, AT_MOST, 0}, SECOND_HALF, 0},
-    {{"eq. 1", "  changed tokens that moved no state of theirs",
-      "", halves, MOVES_NOT_ITSELF, AT_MOST, 0}, SECOND_HALF, 0},
-    {{"sec. 3.1", "the first token sees itself alone: 1 - A_11",
-      "", first_alone, 0, AT_MOST, 0}, LONE_FIRST, 0},
-    {{"eq. 4", "scores off <q, k>/sqrt(d_h) + b, relative",
-      "", rotary, SCORE_OFF, AT_MOST, SCORES}, DOT_SCORES, 0},
-    {{"eq. 4, 29", "weights and metric off what the scores make",
-      "", weights_off, 0, AT_MOST, SCORES}, 0, 0},
-    {{"eq. 29", "row sums off the scale", "", sums_off, 0, AT_MOST, STATES}, SUMS, 0},
-    {{"sec. 3.2", "alpha_1 >= 1/T: least T alpha_1",
-      "", alpha_1_times_T, 0, AT_LEAST, 1 - STATES}, LONE_FIRST, 0},
-    {{0}, 0, 0}
-}, OF_REPEATED[] = {
-    {{"eq. 10-17", "repeated token: states apart, all blocks",
-      "", all_spread, 0, AT_MOST, TRAINED_STATES}, EQUAL, 10 * APART},
-    {{"eq. 18", "  no positions: A_ti off 1/t",
-      "", proposition, 0, AT_MOST, TRAINED_ROWS}, NONE, 0},
-    {{"eq. 20", "  A_ti off e^g(t-i) / sum e^g(n)",
-      "", proposition, 0, AT_MOST, TRAINED_ROWS}, RELATIVE, 0},
-    {{"eq. 22", "  ALiBi: A_ti off its closed form",
-      "", proposition, 0, AT_MOST, TRAINED_ROWS}, ALIBI, 0},
-    {{"eq. 28", "  rotary: A_ti / bound, t > 1",
-      "", rotary, OVER_BOUND, AT_MOST, 1 + TRAINED_ROWS}, ROTARY, 0},
-    {{"eq. 28", "  which speaks up to xi = 0.726; the largest xi",
-      "", rotary, XI, SAYS, 0}, ROTARY, 0},
-    {{"prop. 1-4", "  \"no sink\": the largest alpha_1 of a head",
-      "", alpha_1, 0, DECIDES, 0.3}, EQUAL, 0},
-    {{"Table 1", "  the largest alpha_1 of a head, states apart",
-      "", alpha_1, 0, SAYS, 0}, NOT_EQUAL, 0},
-    {{0}, 0, 0}
-};
-
-/* T tokens for y: the first n of them, and then others, from two streams of the seed; n = 0: one
- * token again and again. */
-static void trained_feed(Toy *y, int n, int vocab) {
-    Rng rng = {1}, other = {2};
-    for (int t = 0; t < y->T; t++) {
-        int id = (int)rng_below(&rng, (uint64_t)vocab);
-        int changed = (id + 1 + (int)rng_below(&other, (uint64_t)vocab - 1)) % vocab;
-        y->ids[t] = n == 0 ? (t ? y->ids[0] : id) : t < n ? id : changed;
-    }
-    toy_forward(y);
-}
-
-static void trained_measure(Page *p, Toy *y, const TrainedLine *t) {
-    if (model_fault(&y->m, p->e)) return;
-    for (; t->line.measure; t++) {
-        const Line *l = y->line = &t->line;
-        bool has = (premises(&y->m.c) & t->premise) == t->premise;
-        double bound = has ? l->bound : t->control;
-        if (!has && bound == 0) continue;
-        if (has && bound > 0 && l->relation == AT_MOST && y->m.c.sim != SIM_EXP)
-            bound += EPS_IN_Z;
-        y->x = l->x;
-        page_line(p, l->reference, l->text, l->measure(y), has ? l->relation : FAILS_BY, bound);
-    }
-}
-
-int check_model(const char *path, FILE *out, bool colour, Error *e) {
-    Page p = {.out = out, .colour = colour, .e = e};
-    Toy *y = &p.toy[0];
-    Trainer t = {0};
-    char positions[PATH_ROOM];
-    if (checkpoint_open(path, &t, e)) return e->status;
-    option_text(option_find("pos", "m"), &t.s, positions, sizeof positions);
-    y->m = t.m;                                              /* it is the toy's now */
-    t.m = (Model){0};
-    trainer_free(&t);
-    const Config *c = &y->m.c;
-    idx L = c->layers, C = c->dim;
-    int T = c->pos == POS_LEARNED && c->context < TRAINED_T ? c->context : TRAINED_T;
-    if (c->vocab < 2 || T < 4)
-        fail(e, 1, "%s: expected 2 tokens and 4 positions or more, found %d and %d. Try: another "
-                   "model", path, c->vocab, T);
-    else if (!toy_room(y, &p, T)) y->before = grab((L + 1) * T * C, sizeof(real), e);
-    if (!e->status) {
-        fprintf(out, "%s: %d blocks of %d heads, positions %s; %d tokens\n", path, c->layers,
-                c->heads, positions, y->T);
-        stream_begin(&y->m, 3, false, false);
-        trained_feed(y, T / 2, c->vocab);
-        for (idx l = 0; l <= L; l++) copy(y->before + l * T * C, toy_state(y, (int)l, 1), T * C);
-        trained_feed(y, T, c->vocab);
-        trained_measure(&p, y, OF_RANDOM);
-        trained_feed(y, 0, c->vocab);
-        stream_end(&y->m);
-        trained_measure(&p, y, OF_REPEATED);
-    }
-    toy_free(y);
-    return e->status ? e->status : page_total(&p);
-}
-
-/* -------------------------------------------------------------------------------------------------
- * 7.14  The table of checks */
+ * 7.13  The table of checks */
 
 #define ALIBI_8 "--context 64 --pos alibi --heads 8 --head-dim 2"
 #define PNORM_64 "--context 64 --pos none --normalizer pnorm"
 
-static void check_states(Page *p);       /* prints them in a page of its own form: 16.2 */
+static void check_states(Page *p);                           /* 16.2 */
+static void check_closed(Page *p), check_neutral(Page *p), check_causal(Page *p);   /* 16.3 */
+
 static const Check CHECKS[] = {
     {"states",  "Equations 10 to 17: states of repeated tokens", 0, "", NULL, check_states},
     {"rules",   "Equations 10 to 17: the rules behind the cells", 0, "", RULES, NULL},
@@ -4104,8 +3777,8 @@ static const Check CHECKS[] = {
     {"scale",   "Equations 29 to 42: scale and optimiser", 1, "", SCALE, check_twins},
     {"pnorm",   "Equations 43 and 44: the p-norm", 0, PNORM_64, PNORMS, NULL},
     {"gate",    "Table 4: a key bias is a gate, or nothing", 1, "", GATE, NULL},
-    {"neutral", "Neutral elements", 1, "", NEUTRAL, NULL},
-    {"causal",  "Equation 1: causality", 1, "", CAUSAL, NULL},
+    {"neutral", "Neutral elements", 1, "", NULL, check_neutral},
+    {"causal",  "Equation 1: causality", 1, "", NULL, check_causal},
     {"metric",  "Section 3.2: the metric", 1, "--context 16", METRIC, NULL},
 };
 enum { N_CHECKS = (int)(sizeof CHECKS / sizeof *CHECKS) };
@@ -5895,7 +5568,10 @@ static int checkpoint_whole(Passage *c, uint64_t *size) {
         return fail(c->e, 1, "%s: cannot be read, %s. Try: check that it is a file", c->name,
                     strerror(errno));
     if (got < CHECKPOINT_HEAD + 8 || memcmp(piece, CHECKPOINT_MAGIC, 8))
-        return fail(c->e, 1, "%s: expected a checkpoint of sink, found something else. Try: sink "
+        return !memcmp(piece, "SINKMOD1", 8)
+             ? fail(c->e, 1, "%s: expected a checkpoint of sink, found a published model. Try: make "
+                    "hf, and ./hf instead of ./sink", c->name)
+             : fail(c->e, 1, "%s: expected a checkpoint of sink, found something else. Try: sink "
                     "train --out FILE makes one", c->name);
     uint64_t version = number_at(piece + 8, 4), hash = hash_start(0);
     if (version != CHECKPOINT_VERSION)
@@ -5922,16 +5598,13 @@ int checkpoint_read(const unsigned char *p, size_t n, const char *name, Trainer 
     return e->status;
 }
 
-static bool is_model_file(const char *path);                 /* 10.4 */
-static int model_file_open(const char *path, Trainer *t, bool whole, bool with_grads, Error *e);
-
-/* From a file, twice and a piece at a time; what cannot be read twice (-, a pipe) is held whole. A
- * model file (10.4) has parameters alone. */
+/* From a file, twice and a piece at a time; what cannot be read twice (-, a pipe) is held whole. */
 int checkpoint_load(const char *path, Trainer *t, bool with_moments, Error *e) {
     Bytes held = {0};
     uint64_t size;
     *t = (Trainer){0};
-    if (is_model_file(path)) return model_file_open(path, t, true, with_moments, e);
+    if (PUBLISHED_PARTS.open && PUBLISHED_PARTS.open(path, INFINITY, with_moments, t, e))
+        return e->status;
     FILE *f = strcmp(path, "-") ? fopen(path, "rb") : NULL;
     Passage c = {.f = f, .name = path, .e = e};
     if (f && !fseek(f, 0, SEEK_SET)) {
@@ -5945,1060 +5618,6 @@ int checkpoint_load(const char *path, Trainer *t, bool with_moments, Error *e) {
     if (f) fclose(f);
     bytes_free(&held);
     return e->status;
-}
-
-/* -------------------------------------------------------------------------------------------------
- * 10.4  Model files: published weights as they are, read matrix by matrix           section 3, [T8]
- *
- * The models that section 3 measures have up to 52 billion parameters. Their numbers stay as they
- * were published, in 2 or 4 bytes each, in one file (data/hf.c writes it), or even in the files
- * that were downloaded, to which this one then only points. Little-endian, in this order:
- *
- *   8   "SINKMOD1"          8  where the head begins          48  zeros
- *   ..  tensors in the order of the table of tensors, which is that of a forward; each begins at a
- *       multiple of 64
- *   the head, which ends the file:
- *   4   version, 1          4  links f          4  tensors n          8  tokenizer's hash (0: none)
- *   8   length of the text  .. the text: lines "flag value", every flag of the model and of data,
- *   f times, a file that holds tensors:
- *       8  its size         8  bytes of its header         8  hash64 of these
- *       4  length of the path      .. the path
- *   n times:
- *       4  length of the name      .. the name
- *       1  DTYPE_*   1  rank   1  IN_OUT or OUT_IN   1  zero      8 8  shape, in the table's order
- *       4  file, 0 this one, else the link     8 8 8  at, run, stride     8  checksum (0: unknown)
- *   8   hash64 of the head so far
- *
- * `at`, `run` and `stride` let a link point into a matrix that was published as a part of a larger
- * one: q, k and v of GPT-2 stand side by side in every row, those of GPT-NeoX head by head. A link
- * is known again by its size and by the hash of its header, which says where its tensors are.
- *
- * STREAMING. An evaluation brings all its sequences through a block before the next one, so each
- * weight is read once and then multiplies thousands of rows: of a LLaMA-2-7B, 100 sequences of 64
- * tokens are * 1200 operations for each 2 bytes. In memory are then the activations of one block
- * (take_keys), the slab in hand, and whatever is not multiplied: gains, biases, positions.
- * Of the embedding only the rows of the tokens are read, and W_cls only when a loss is asked for.
- */
-enum {
-    MODEL_VERSION = 1, MODEL_START = 64, MODEL_HEAD = 36, MODEL_ENTRY = 60, LINKS_MAX = 1000,
-    HEAD_MAX = 1 << 26,          /* bytes of a head, or of a link's header */
-    SLAB_SIZE = 1 << 22,         /* numbers of a slab, but for lines so long that .. */
-    SLAB_LINES = 256             /* .. so many, of which it has a multiple, are more */
-};
-#define MODEL_MAGIC "SINKMOD1"
-
-/* Of a tensor's bytes: sums of its numbers, taken as whole numbers of their width, and of these
- * sums (Fletcher's, in 64 bits). One damaged number changes it, and so do two that change places;
- * it runs at the memory's speed, and may come in pieces of whole numbers. */
-static void sums_add(Sums *x, int dtype, const unsigned char *p, size_t n) {
-    uint64_t sum = x->sum, of_sums = x->of_sums;
-    if (dtype == DTYPE_F32)
-        for (size_t i = 0; i < n; i += 4) {
-            sum += (uint32_t)(p[i] | p[i + 1] << 8 | p[i + 2] << 16) | (uint32_t)p[i + 3] << 24;
-            of_sums += sum;
-        }
-    else
-        for (size_t i = 0; i < n; i += 2) {
-            sum += (uint32_t)(p[i] | p[i + 1] << 8);
-            of_sums += sum;
-        }
-    *x = (Sums){sum, of_sums};
-}
-
-/* Never 0, which stands for a checksum that nobody knows. */
-static uint64_t sums_end(const Sums *x) {
-    uint64_t hash = hash_end(x->sum * 0x9E3779B97F4A7C15u + x->of_sums);
-    return hash ? hash : 1;
-}
-
-/* Do `bytes` bytes lie in a file of `size` bytes as x says? A run has whole numbers. */
-static bool extent_fits(const Extent *x, uint64_t bytes, size_t width, uint64_t size) {
-    if (!x->run || x->run % width || bytes % x->run || x->run > size || x->at > size - x->run)
-        return false;
-    uint64_t more = bytes / x->run - 1;                      /* runs after the first */
-    return !more || (x->stride >= x->run && more <= (size - x->run - x->at) / x->stride);
-}
-
-/* n bytes from byte `from` of what x says of f. */
-static bool extent_take(FILE *f, const Extent *x, uint64_t from, unsigned char *to, size_t n) {
-    for (size_t some; n; from += some, to += some, n -= some) {
-        uint64_t within = from % x->run, left = x->run - within;
-        some = left < n ? (size_t)left : n;
-        /* one run: the stride may be anything */
-        uint64_t at = x->at + within + (from >= x->run ? from / x->run * x->stride : 0);
-        if (!file_seek(f, at) || fread(to, 1, some, f) != some) return false;
-    }
-    return true;
-}
-
-/* hash64 of the first n bytes; false when they are not there. */
-static bool header_hash(FILE *f, uint64_t n, uint64_t *hash) {
-    unsigned char piece[1 << 12];
-    uint64_t h = hash_start(0);
-    if (!file_seek(f, 0)) return false;
-    for (size_t some; n; n -= some) {
-        some = n < sizeof piece ? (size_t)n : sizeof piece;
-        if (fread(piece, 1, some, f) != some) return false;
-        h = hash_add(h, piece, some);
-    }
-    *hash = hash_end(h);
-    return true;
-}
-
-/* --- Writing one ------------------------------------------------------------------------------ */
-
-int model_file_begin(ModelWriter *w, const char *path, const Settings *s, uint64_t tokenizer,
-                     Error *e) {
-    static const unsigned char start[MODEL_START] = MODEL_MAGIC;     /* where: model_file_end */
-    Settings resolved = *s;
-    *w = (ModelWriter){.tokenizer = tokenizer};
-    if (config_resolve(&resolved.model, e) || model_list(&w->list, &resolved.model, &PUBLISHED_PARTS, e))
-        return e->status;
-    if (settings_lines(&resolved, "md", &w->text, e) || writing_begin(&w->w, path, e)) {
-        bytes_free(&w->text);
-        model_free(&w->list);
-        return e->status;
-    }
-    writing_add(&w->w, start, MODEL_START);
-    w->at = MODEL_START;
-    return 0;
-}
-
-int model_file_source(ModelWriter *w, const char *path, uint64_t header, bool link, Error *e) {
-    ModelSource source = {.f = fopen(path, "rb")};
-    char *whole = NULL;
-    uint64_t hash = 0;
-    if (!source.f) fail(e, 1, "%s: %s. Try: check the path", path, strerror(errno));
-    else if (!file_size(source.f, &source.size) || header > source.size || header > HEAD_MAX
-             || !header_hash(source.f, header, &hash))
-        fail(e, 1, "%s: expected a header of %llu bytes, found it cut short. Try: download it "
-             "again", path, (unsigned long long)header);
-    else if (w->sources == LINKS_MAX)
-        fail(e, 1, "%s: expected at most %d files of one model. Try: without --link", path,
-             LINKS_MAX);
-    else if (link) {
-        whole = full_path(path);
-        if (!whole) fail(e, 1, "%s: has no whole path, %s. Try: without --link", path,
-                         strerror(errno));
-        source.link = ++w->linked;
-        bytes_number(&w->links, source.size, 8, e);
-        bytes_number(&w->links, header, 8, e);
-        bytes_number(&w->links, hash, 8, e);
-        bytes_number(&w->links, whole ? strlen(whole) : 0, 4, e);
-        bytes_add(&w->links, whole, whole ? strlen(whole) : 0, e);
-    }
-    free(whole);
-    ModelSource *more = e->status ? NULL : realloc(w->source, sizeof *more * (size_t)++w->sources);
-    if (more) (w->source = more)[w->sources - 1] = source;
-    else {
-        fail(e, 1, "memory: a list of files is not to be had. Try: a smaller model");
-        if (source.f) fclose(source.f);
-    }
-    return e->status ? 0 : w->sources;
-}
-
-/* The table's line on the tensor that has just been written, or that stays where it was. */
-static int model_entry(ModelWriter *w, const Extent *at, uint64_t hash, Error *e) {
-    const Tensor *t = &w->list.tensor[w->next];
-    Bytes *b = &w->table;
-    bytes_number(b, strlen(t->name), 4, e);
-    bytes_add(b, t->name, strlen(t->name), e);
-    bytes_number(b, (uint64_t)w->dtype, 1, e);
-    bytes_number(b, (uint64_t)t->rank, 1, e);
-    bytes_number(b, (uint64_t)w->order, 1, e);
-    bytes_number(b, 0, 1, e);
-    for (int d = 0; d < 2; d++) bytes_number(b, (uint64_t)t->shape[d], 8, e);
-    bytes_number(b, (uint64_t)at->file, 4, e);
-    bytes_number(b, at->at, 8, e);
-    bytes_number(b, at->run, 8, e);
-    bytes_number(b, at->stride, 8, e);
-    bytes_number(b, hash, 8, e);
-    w->next++;
-    return e->status;
-}
-
-/* Is it this tensor's turn? Sets w->left to its bytes. */
-static int model_turn(ModelWriter *w, const char *name, int dtype, int order, Error *e) {
-    const Tensor *t = w->next < w->list.n_tensors ? &w->list.tensor[w->next] : NULL;
-    if (w->left)
-        return fail(e, 1, "%s: expected %llu more bytes of %s, found the next tensor", w->w.path,
-                    (unsigned long long)w->left, t->name);
-    if (!t || strcmp(t->name, name))
-        return fail(e, 1, "%s: expected %s, found %s", w->w.path, t ? t->name : "no tensor", name);
-    w->dtype = dtype;
-    w->order = t->rank == 2 ? order : IN_OUT;
-    w->left = (uint64_t)t->count * dtype_width(dtype);
-    return 0;
-}
-
-int model_file_tensor(ModelWriter *w, const char *name, int dtype, int order, Error *e) {
-    static const unsigned char zeros[MODEL_START];
-    if (e->status || model_turn(w, name, dtype, order, e)) return e->status;
-    uint64_t pad = (MODEL_START - w->at % MODEL_START) % MODEL_START;
-    writing_add(&w->w, zeros, (size_t)pad);
-    w->begun = w->at += pad;
-    w->sums = (Sums){0};
-    return 0;
-}
-
-int model_file_bytes(ModelWriter *w, const void *at, size_t n, Error *e) {
-    if (e->status) return e->status;
-    if (n > w->left || n % dtype_width(w->dtype))
-        return fail(e, 1, "%s: expected %llu bytes more, found %zu", w->w.path,
-                    (unsigned long long)w->left, n);
-    writing_add(&w->w, at, n);
-    sums_add(&w->sums, w->dtype, at, n);
-    w->at += n;
-    w->left -= n;
-    if (w->left || !n) return 0;
-    uint64_t bytes = w->at - w->begun;
-    return model_entry(w, &(Extent){0, w->begun, bytes, bytes}, sums_end(&w->sums), e);
-}
-
-int model_file_copy(ModelWriter *w, const char *name, int dtype, int order, const Extent *from,
-                    Error *e) {
-    enum { COPIED = 1 << 16 };
-    const ModelSource *source = &w->source[from->file - 1];
-    if (e->status || model_turn(w, name, dtype, order, e)) return e->status;
-    uint64_t bytes = w->left;
-    w->left = 0;
-    if (!extent_fits(from, bytes, dtype_width(dtype), source->size))
-        return fail(e, 1, "%s: expected %llu bytes for %s, found them outside its file", w->w.path,
-                    (unsigned long long)bytes, name);
-    if (source->link)
-        return model_entry(w, &(Extent){source->link, from->at, from->run, from->stride}, 0, e);
-    unsigned char *piece = grab(COPIED, 1, e);
-    model_file_tensor(w, name, dtype, order, e);
-    for (uint64_t done = 0; done < bytes && !e->status;) {
-        size_t some = bytes - done < COPIED ? (size_t)(bytes - done) : COPIED;
-        if (!extent_take(source->f, from, done, piece, some))
-            fail(e, 1, "%s: expected %s, found it cut short. Try: download it again", w->w.path,
-                 name);
-        else model_file_bytes(w, piece, some, e);
-        done += some;
-    }
-    free(piece);
-    return e->status;
-}
-
-int model_file_end(ModelWriter *w, Error *e) {
-    Bytes head = {0}, start = {0};
-    if (!e->status && (w->left || w->next < w->list.n_tensors))
-        fail(e, 1, "%s: expected %s, found the end", w->w.path, w->list.tensor[w->next].name);
-    bytes_number(&head, MODEL_VERSION, 4, e);
-    bytes_number(&head, (uint64_t)w->linked, 4, e);
-    bytes_number(&head, (uint64_t)w->list.n_tensors, 4, e);
-    bytes_number(&head, w->tokenizer, 8, e);
-    bytes_number(&head, w->text.size, 8, e);
-    bytes_add(&head, w->text.at, w->text.size, e);
-    bytes_add(&head, w->links.at, w->links.size, e);
-    bytes_add(&head, w->table.at, w->table.size, e);
-    if (!e->status) bytes_number(&head, hash64(0, head.at, head.size), 8, e);
-    bytes_number(&start, w->at, 8, e);
-    if (!e->status) {
-        writing_add(&w->w, head.at, head.size);
-        if (fflush(w->w.f) || !file_seek(w->w.f, 8)) w->w.cause = errno ? errno : EIO;
-        writing_add(&w->w, start.at, 8);
-    }
-    writing_end(&w->w, e);
-    for (int i = 0; i < w->sources; i++) fclose(w->source[i].f);
-    free(w->source);
-    bytes_free(&head); bytes_free(&start);
-    bytes_free(&w->text); bytes_free(&w->links); bytes_free(&w->table);
-    model_free(&w->list);
-    return e->status;
-}
-
-/* --- Reading its head ------------------------------------------------------------------------- */
-
-/* What is left of a head; short: something was asked for that is not there. */
-typedef struct Rest { const unsigned char *at; size_t left; bool cut; } Rest;
-
-static const unsigned char *rest_take(Rest *r, uint64_t n) {
-    if (n > r->left) { r->cut = true; return NULL; }
-    const unsigned char *p = r->at;
-    r->at += n;
-    r->left -= (size_t)n;
-    return p;
-}
-
-static uint64_t rest_number(Rest *r, int bytes) {
-    const unsigned char *p = rest_take(r, (uint64_t)bytes);
-    return p ? number_at(p, bytes) : 0;
-}
-
-/* A string of its own from n bytes of it; no byte of it is 0. */
-static char *rest_text(Rest *r, uint64_t n, Error *e) {
-    const unsigned char *p = rest_take(r, n);
-    if (!p || memchr(p, 0, (size_t)n)) { r->cut = true; return NULL; }
-    char *text = grab((idx)n + 1, 1, e);
-    if (text && n) memcpy(text, p, (size_t)n);
-    return text;
-}
-
-static int head_settings(ModelHead *h, Rest *r, const char *name, Error *e) {
-    char *text = rest_text(r, rest_number(r, 8), e);
-    Error wrong = {0};
-    settings_default(&h->s);
-    for (char *line = text ? strtok(text, "\n") : NULL; line && !e->status;
-         line = strtok(NULL, "\n"))
-        checkpoint_line(&h->s, name, "md", line, e);
-    free(text);
-    if (!e->status && !r->cut && config_resolve(&h->s.model, &wrong))
-        fail(e, 1, "%s: expected a model that can be, found %s", name, wrong.text);
-    return e->status || r->cut;
-}
-
-static int head_links(ModelHead *h, Rest *r, Error *e) {
-    h->link = grab(h->links, sizeof *h->link, e);
-    for (int i = 0; i < h->links && !e->status && !r->cut; i++) {
-        ModelLink *l = &h->link[i];
-        l->size = rest_number(r, 8);
-        l->header = rest_number(r, 8);
-        l->hash = rest_number(r, 8);
-        l->path = rest_text(r, rest_number(r, 4), e);
-        if (l->header > HEAD_MAX || l->header > l->size) r->cut = true;
-    }
-    return e->status || r->cut;
-}
-
-/* The entry of tensor t, which must be this one, and lie where its file has room for it. */
-static int head_entry(const ModelHead *h, Stored *p, Rest *r, const Tensor *t, uint64_t size,
-                      const char *name, Error *e) {
-    uint64_t length = rest_number(r, 4);
-    const unsigned char *at = rest_take(r, length);
-    if (!at || length != strlen(t->name) || memcmp(at, t->name, (size_t)length))
-        return fail(e, 1, "%s: expected %s, found %.*s. Try: the version of sink that wrote it",
-                    name, t->name,
-                    at && length < 32 ? (int)length : 0, at ? (const char *)at : "");
-    p->dtype = (int)rest_number(r, 1);
-    int rank = (int)rest_number(r, 1);
-    p->order = (int)rest_number(r, 1);
-    int none = (int)rest_number(r, 1);
-    uint64_t shape[2] = {rest_number(r, 8), 0};
-    shape[1] = rest_number(r, 8);
-    uint64_t file = rest_number(r, 4);
-    p->at.at = rest_number(r, 8);
-    p->at.run = rest_number(r, 8);
-    p->at.stride = rest_number(r, 8);
-    p->hash = rest_number(r, 8);
-    if (r->cut) return 1;
-    if (rank != t->rank || shape[0] != (uint64_t)t->shape[0] || shape[1] != (uint64_t)t->shape[1])
-        return fail(e, 1, "%s: expected %s [%d,%d], found [%llu,%llu]. Try: the version of sink "
-                    "that wrote it", name, t->name, t->shape[0], t->shape[1],
-                    (unsigned long long)shape[0], (unsigned long long)shape[1]);
-    if (p->dtype >= DTYPES || p->order > OUT_IN || none || file > (uint64_t)h->links
-        || (rank == 1 && p->order))
-        return fail(e, 1, "%s: expected %s in a type and a file that this sink knows, found "
-                    "others. Try: the version of sink that wrote it", name, t->name);
-    p->at.file = (int)file;
-    p->bytes = (uint64_t)t->count * dtype_width(p->dtype);
-    if (!extent_fits(&p->at, p->bytes, dtype_width(p->dtype),
-                     file ? h->link[file - 1].size : size))
-        return fail(e, 1, "%s: expected the %llu bytes of %s, found that its file ends before "
-                    "them. Try: an older copy", name, (unsigned long long)p->bytes, t->name);
-    return 0;
-}
-
-/* p [n] is the head, behind `size` bytes of tensors. Nothing is believed before the checksum, and
- * then only what fits. On failure nothing is held. */
-int model_head_read(const unsigned char *p, size_t n, uint64_t size, const char *name,
-                    ModelHead *h, Error *e) {
-    *h = (ModelHead){0};
-    if (n < MODEL_HEAD || hash64(0, p, n - 8) != number_at(p + n - 8, 8)) return damaged(name, e);
-    Rest r = {p, n - 8, false};
-    uint64_t version = rest_number(&r, 4), links = rest_number(&r, 4), count = rest_number(&r, 4);
-    h->tokenizer = rest_number(&r, 8);
-    if (version != MODEL_VERSION)
-        return fail(e, 1,
-                    "%s: expected version %d, found %llu. Try: the version of sink that wrote it",
-                    name, MODEL_VERSION, (unsigned long long)version);
-    h->links = links <= LINKS_MAX ? (int)links : 0;
-    if (links > LINKS_MAX) r.cut = true;
-    if (!r.cut && !head_settings(h, &r, name, e) && !head_links(h, &r, e)
-        && !model_list(&h->list, &h->s.model, &PUBLISHED_PARTS, e)) {
-        if (count != (uint64_t)h->list.n_tensors)
-            fail(e, 1, "%s: expected %d tensors, found %llu. Try: the version of sink that wrote "
-                 "it", name, h->list.n_tensors, (unsigned long long)count);
-        else h->stored = grab((idx)count, sizeof *h->stored, e);
-        for (int i = 0; i < h->list.n_tensors && !e->status; i++)
-            if (head_entry(h, &h->stored[i], &r, &h->list.tensor[i], size, name, e)) break;
-        if (r.left) r.cut = true;
-    }
-    if (r.cut) damaged(name, e);
-    if (e->status) model_head_free(h);
-    return e->status;
-}
-
-void model_head_free(ModelHead *h) {
-    for (int i = 0; i < h->links && h->link; i++) free(h->link[i].path);
-    free(h->link);
-    free(h->stored);
-    model_free(&h->list);
-    *h = (ModelHead){0};
-}
-
-/* --- Reading its tensors ---------------------------------------------------------------------- */
-
-/* An open model file, and what stands between it and a forward. */
-struct ModelFile {
-    char *name;                  /* the model file's */
-    ModelHead head;              /* but its list, which is the model's */
-    FILE **file;                 /* [1 + links] */
-    unsigned char *raw;          /* a slab as it is in the file, */
-    real *slab;                  /* and as it is multiplied */
-    Sums sums;                   /* of the tensor in hand */
-    Error fault;                 /* why a read failed, once one has */
-    bool shows;                  /* progress */
-    double start, shown, waited; /* seconds: when it began, was last shown, and waited for files */
-    uint64_t read, expected;     /* bytes since `start`, and how many there will be */
-};
-
-void model_file_close(struct ModelFile *f) {
-    if (!f) return;
-    for (int i = 0; i <= f->head.links && f->file; i++) if (f->file[i]) fclose(f->file[i]);
-    free(f->file);
-    free(f->raw);
-    free(f->slab);
-    free(f->name);
-    model_head_free(&f->head);
-    free(f);
-}
-
-const Tensor *stored_tensor(const Model *m, const real *w) {
-    uintptr_t at = (uintptr_t)w, first = (uintptr_t)m->tensor;
-    bool entry = m->file && at >= first && at < first + sizeof(Tensor) * (size_t)m->n_tensors;
-    return entry ? m->tensor + (at - first) / sizeof(Tensor) : NULL;
-}
-
-/* Is it read anew by every forward? All matrices of the blocks that linear_forward multiplies, and
- * the largest two: wte, if a row of it is a token's, and wcls, if a slab of it is some columns. */
-static bool tensor_streams(const Tensor *t, const Stored *p) {
-    const char *last = strrchr(t->name, '.');
-    if (!t->matrix || t->rank != 2) return false;
-    if (t->layer >= 0) return strcmp(last, ".phi1") && strcmp(last, ".phi2");
-    return (!strcmp(t->name, "wte") && p->order == IN_OUT)
-        || (!strcmp(t->name, "wcls") && p->order == OUT_IN);
-}
-
-/* How many lines of so many numbers make a slab, of at most `lines`. */
-static idx slab_lines(idx lines, idx line) {
-    idx some = SLAB_SIZE / line / SLAB_LINES * SLAB_LINES;
-    if (some < SLAB_LINES) some = SLAB_LINES;
-    return some < lines ? some : lines;
-}
-
-/* "model: 41 %, 212 s left, 3 s of waiting for the disk so far", on a terminal, in place. */
-static void stream_show(struct ModelFile *f, bool end) {
-    double now = seconds(), part = f->expected ? (double)f->read / (double)f->expected : 0;
-    if (!f->shows || (!end && now - f->shown < 0.2)) return;
-    f->shown = now;
-    if (end) fprintf(stderr, "\r\033[K");
-    else if (part > 0)
-        fprintf(stderr, "\r%s: %.0f %%, %.0f s left; %.0f s so far, %.1f of them for the disk "
-                "\033[K", f->name, 100 * part, (now - f->start) * (1 - part) / part, now - f->start,
-                f->waited);
-    fflush(stderr);
-}
-
-/* n bytes of tensor i from byte `from` on; false, and a fault, when they are not to be had. */
-static bool stored_take(const Model *m, const Tensor *t, uint64_t from, size_t n) {
-    struct ModelFile *f = m->file;
-    const Stored *p = &f->head.stored[t - m->tensor];
-    double before = seconds();
-    bool good = extent_take(f->file[p->at.file], &p->at, from, f->raw, n);
-    f->waited += seconds() - before;
-    f->read += n;
-    if (!good)
-        fail(&f->fault, 1, "%s: expected all of %s, found it cut short. Try: an older copy",
-             p->at.file ? f->head.link[p->at.file - 1].path : f->name, t->name);
-    return good;
-}
-
-bool stored_slab(const Model *m, const Tensor *t, bool transposed, Slab *s) {
-    struct ModelFile *f = m->file;
-    const Stored *p = &f->head.stored[t - m->tensor];
-    /* W [in,out]; its lines, one after the other in the file, are columns of W or rows */
-    bool columns = (p->order == OUT_IN) != transposed;
-    idx in = t->shape[transposed], out = t->shape[!transposed];
-    idx lines = columns ? out : in, line = columns ? in : out;
-    idx done = columns ? s->out0 + s->n_out : s->in0 + s->n_in;
-    if (f->fault.status) return false;
-    if (done == 0) f->sums = (Sums){0};
-    if (done == lines) {
-        if (p->hash && p->hash != sums_end(&f->sums))
-            fail(&f->fault, 1, "%s: expected the checksum of %s, found another: it is damaged. "
-                 "Try: an older copy", f->name, t->name);
-        return false;
-    }
-    idx some = slab_lines(lines, line);
-    if (some > lines - done) some = lines - done;
-    size_t width = dtype_width(p->dtype), n = (size_t)(some * line) * width;
-    if (!stored_take(m, t, (uint64_t)(done * line) * width, n)) return false;
-    if (p->hash) sums_add(&f->sums, p->dtype, f->raw, n);
-    PARALLEL
-    for (idx i = 0; i < some; i++)
-        widen(p->dtype, line, f->slab + i * line, f->raw + (size_t)(i * line) * width);
-    *s = columns ? (Slab){transpose_of(f->slab, in), 0, in, done, some}
-                 : (Slab){rows_of(f->slab, out), done, some, 0, out};
-    stream_show(f, false);
-    return true;
-}
-
-void stored_row(const Model *m, const Tensor *t, idx row, real *to) {
-    struct ModelFile *f = m->file;
-    const Stored *p = &f->head.stored[t - m->tensor];
-    idx line = t->shape[1];
-    size_t n = (size_t)line * dtype_width(p->dtype);
-    if (f->fault.status || !stored_take(m, t, (uint64_t)row * n, n)) zero(to, line);
-    else widen(p->dtype, line, to, f->raw);
-}
-
-/* Reads tensor t to its place among the parameters, [in,out] there. */
-static void stored_whole(Model *m, const Tensor *t) {
-    const Stored *p = &m->file->head.stored[t - m->tensor];
-    idx out = t->shape[1];
-    for (Slab s = {0}; stored_slab(m, t, false, &s);) {
-        real *to = m->params + t->at + s.in0 * out + s.out0;
-        if (p->order == IN_OUT) copy(to, s.w.at, s.n_in * out);
-        else transpose(to, out, s.w.at, s.n_in, s.n_out, s.n_in);
-    }
-}
-
-/* Files that the model links to: opened, and known again. */
-static int links_open(struct ModelFile *f, Error *e) {
-    for (int i = 0; i < f->head.links && !e->status; i++) {
-        const ModelLink *l = &f->head.link[i];
-        uint64_t size = 0, hash = 0;
-        f->file[i + 1] = fopen(l->path, "rb");
-        if (!f->file[i + 1])
-            fail(e, 1, "%s: expected the file it links to, %s, found %s. Try: hf FOLDER again, "
-                 "without --link", f->name, l->path, strerror(errno));
-        else if (!file_size(f->file[i + 1], &size) || size != l->size
-                 || !header_hash(f->file[i + 1], l->header, &hash) || hash != l->hash)
-            fail(e, 1, "%s: expected %s as it was, %llu bytes, found another file there. Try: hf "
-                 "FOLDER again", f->name, l->path, (unsigned long long)l->size);
-    }
-    return e->status;
-}
-
-/* Memory for what stays and for a slab, and the tensors that stay. */
-static int model_fill(Model *m, bool whole, bool with_grads, Error *e) {
-    struct ModelFile *f = m->file;
-    idx kept = 0, room = 1;
-    for (int i = 0; i < m->n_tensors; i++) {
-        Tensor *t = &m->tensor[i];
-        const Stored *p = &f->head.stored[i];
-        idx in = t->shape[0], out = t->shape[1];
-        idx slab = p->order == OUT_IN ? in * slab_lines(out, in) : out * slab_lines(in, out);
-        if (slab > room) room = slab;
-        t->at = !whole && tensor_streams(t, p) ? -1 : kept;
-        if (t->at >= 0) kept += t->count;
-    }
-    m->params = grab(kept, sizeof(real), e);
-    if (with_grads) m->grads = grab(kept, sizeof(real), e);
-    f->raw = grab(room, 4, e);
-    f->slab = grab(room, sizeof(real), e);
-    if (e->status) return e->status;
-    model_point(m, &m->w, m->params);
-    if (with_grads) model_point(m, &m->d, m->grads);
-    for (int i = 0; i < m->n_tensors; i++)
-        if (m->tensor[i].at >= 0) stored_whole(m, &m->tensor[i]);
-    return model_fault(m, e);
-}
-
-/* Opens path, whose magic has been seen. whole: all of it is in memory afterwards, and the file
- * closed. Nothing is held on failure. */
-static int model_file_open(const char *path, Trainer *t, bool whole, bool with_grads, Error *e) {
-    unsigned char start[16];
-    Bytes head = {0};
-    uint64_t size = 0, at = 0;
-    struct ModelFile *f = t->m.file = grab(1, sizeof *f, e);
-    if (!f) return e->status;
-    f->name = grab((idx)strlen(path) + 1, 1, e);
-    FILE *of = fopen(path, "rb");
-    if (!of) fail(e, 1, "%s: %s. Try: check the path", path, strerror(errno));
-    else if (!file_size(of, &size) || !file_seek(of, 0) || fread(start, 1, 16, of) != 16
-             || (at = number_at(start + 8, 8)) < MODEL_START || at > size || size - at > HEAD_MAX)
-        damaged(path, e);
-    if (!e->status) {
-        strcpy(f->name, path);
-        head.at = grab((idx)(size - at), 1, e);
-        head.size = (size_t)(size - at);
-        if (head.at && (!file_seek(of, at) || fread(head.at, 1, head.size, of) != head.size))
-            damaged(path, e);
-    }
-    if (!e->status && !model_head_read(head.at, head.size, at, path, &f->head, e)) {
-        f->file = grab(1 + f->head.links, sizeof *f->file, e);
-        t->s = f->head.s;
-        t->tokenizer_hash = f->head.tokenizer;
-        t->m = f->head.list;
-        t->m.file = f;
-        f->head.list = (Model){0};
-        if (f->file) f->file[0] = of, of = NULL;
-        if (!e->status && !links_open(f, e)) model_fill(&t->m, whole, with_grads, e);
-    }
-    if (of) fclose(of);
-    bytes_free(&head);
-    if (e->status) trainer_free(t);
-    else if (whole) {
-        model_file_close(f);
-        t->m.file = NULL;
-    }
-    return e->status;
-}
-
-static bool is_model_file(const char *path) {
-    char magic[8];
-    FILE *f = strcmp(path, "-") ? fopen(path, "rb") : NULL;
-    bool is = f && fread(magic, 1, 8, f) == 8 && !memcmp(magic, MODEL_MAGIC, 8);
-    if (f) fclose(f);
-    return is;
-}
-
-int checkpoint_open(const char *path, Trainer *t, Error *e) {
-    *t = (Trainer){0};
-    return is_model_file(path) ? model_file_open(path, t, false, false, e)
-                               : checkpoint_load(path, t, false, e);
-}
-
-/* -------------------------------------------------------------------------------------------------
- * B  Blocks that the paper's models lack: the Mamba mixer in place of attention, experts in place
- *    of one ffn                                                          appendix B.3, Jamba
- *
- * Jamba's stack: of every 8 blocks one attends, and of every 2 one has experts. Block l, from 0:
- *
- *     l        0   1   2   3   4   5   6   7   8          --attention-period 8 --attention-offset 4
- *     mixer    M   M   M   M   A   M   M   M   M          --experts 16
- *     ffn      1   X   1   X   1   X   1   X   1          --expert-period 2 --expert-offset 1
- *
- * Without a period every block is of the one kind. Attention is where the sink metrics look, so
- * there is always a block that attends: of Jamba's 32 they are blocks 4, 12, 20 and 28. With
- * I = 2 C the parts weigh, in Jamba v0.1 (C = 4096, F = 14336, H = 32, K = 8, D = 128, M = 16,
- * J = 4, R = 256, X = 16):
- *
- *   attention     2 C H D + 2 C K D                                     41,943,040
- *   Mamba         3 C I + (2 R + 3 M + J + 3) I + R + 2 M              105,308,448
- *   an ffn        3 C F                                                176,160,768
- *   X experts     X (3 C F) + C X                                    2,818,637,824
- */
-/* -------------------------------------------------------------------------------------------------
- * B.1  The Mamba mixer, forward only                  [MAMBA] Gu and Dao 2023; Jamba, Lieber 2024
- *
- * Of the models that the paper evaluates (Table 8) Jamba alone is not all attention: 28 of its 32
- * blocks mix their rows by a recurrence, with no map of weights and no row that must sum to 1. Its
- * sinks are those of the other 4 (6): Sink_1 is 88.48 % in Jamba-v0.1, as strong as in a stack that
- * is all attention (Appendix B.3). With u_t [C] the normed row t and I = 2 C channels, each on its
- * own but for the linear maps:
- *
- *   (x, z) = u W_in                                    W_in [C,2I]: x the first I columns, z a gate
- *   a_t    = silu(b + sum_{j=1..J} w_j * x_(t-J+j))    J = 4 taps; the last, w_J, meets x_t itself
- *   (r, b, c) = a W_x                                  W_x [I,R+2M]; each of the three is normed
- *   dt     = softplus(r W_dt + b_dt)                   W_dt [R,I]: how long the row lasts, above 0
- *   S_t    = e^(dt A) * S_(t-1) + dt a_t b_t^T         S [M,I], S_0 = 0;  A = -e^A_log [M,I]
- *   y_t    = (c_t S_t + skip * a_t) * silu(z_t)        skip [I] passes the row itself by
- *   MAMBA(u)_t = y_t W_out                             W_out [I,C]
- *
- * * is element by element, channel by channel. b and c [M] are shared by all channels; element
- * [m,i] of S has its own rate A_mi < 0 and takes dt_i b_m a_i in. The three norms of r, b and c
- * (RMSNorm with gains and no bias, eps as elsewhere) are Jamba's; plain Mamba has none.
- *
- * What the recurrence is. S' = A S + b a, held at one a for a time dt, has the solution S_t =
- * e^(dt A) S_(t-1) + (e^(dt A) - 1)/A b a, and (e^(dt A) - 1)/A is dt to first order: the form
- * above. dt depends on the row: dt -> 0 leaves S as it was and ignores the row; large dt forgets
- * all before it. Unrolled, with M = 1 and one channel,
- *
- *   S_t = sum_(s<=t) e^(A (dt_(s+1) + .. + dt_t)) dt_s b_s a_s
- *
- * a sum over the rows up to t, in which row s has the weight c_t b_s dt_s e^(..). It is the linear
- * row of Table 15 (identity similarity, Z = 1: <c_t, b_s> as <q, k>) with a decay that the rows
- * between set. Nothing ties the sum of these weights, which is where the paper finds no sink. Rows
- * see no row ahead of them: the causal mask is the direction of the recurrence. There are no
- * positions. A window, a prefix, k* and whatever else belongs to scores have no part in it.
- *
- * Numerics. softplus(v) = max(v, 0) + log1p(e^-|v|), in double: no overflow, and e^v survives far
- * below 0. dt > 0 and A < 0 keep e^(dt A) within 0..1, so S does not grow by itself: with dt = 0.01
- * and A = -1 it halves in 69 rows. S is kept in real.
- *
- * Cost of a row: C 2I + I (R + 2M) + R I + I C for the maps, J I for the taps, and M I
- * exponentials. Jamba (C = 4096): 105.1 million, 32768 and 131072. Memory beside the maps' rows: S,
- * [M,I] a sequence. A task owns a sequence and CHUNK channels and goes down the rows.
- * There is no backward: config_trains refuses. Tests: against plain loops in double, and for M = 1
- * against the sum written out above.
- */
-
-static const TensorRow MAMBA_TENSORS[] = {
-    {"m.in",     offsetof(OtherBlock, in),     "Cx", INITIAL_LINEAR, true,  NULL},
-    {"m.conv",   offsetof(OtherBlock, conv),   "JI", INITIAL_LINEAR, false, NULL},
-    {"m.conv.b", offsetof(OtherBlock, conv_b), "I",  INITIAL_ZERO,   false, NULL},
-    {"m.x",      offsetof(OtherBlock, x),      "Ip", INITIAL_LINEAR, true,  NULL},
-    {"m.rnorm",  offsetof(OtherBlock, r_norm), "R",  INITIAL_ONE,    false, NULL},
-    {"m.bnorm",  offsetof(OtherBlock, b_norm), "M",  INITIAL_ONE,    false, NULL},
-    {"m.cnorm",  offsetof(OtherBlock, c_norm), "M",  INITIAL_ONE,    false, NULL},
-    {"m.dt",     offsetof(OtherBlock, dt),     "RI", INITIAL_LINEAR, true,  NULL},
-    {"m.dt.b",   offsetof(OtherBlock, dt_b),   "I",  INITIAL_ZERO,   false, NULL},
-    {"m.alog",   offsetof(OtherBlock, a_log),  "MI", INITIAL_ZERO,   false, NULL},
-    {"m.skip",   offsetof(OtherBlock, skip),   "I",  INITIAL_ONE,    false, NULL},
-    {"m.out",    offsetof(OtherBlock, out),    "IC", INITIAL_OUT,    true,  NULL},
-    {NULL, 0, NULL, 0, false, NULL}
-};
-
-/* dt_i = softplus(v) of n numbers, in place. */
-static void softplus(idx n, real *v) {
-    for (idx j = 0; j < n; j++) {
-        double x = (double)v[j];
-        v[j] = (real)((x > 0 ? x : 0) + log1p(exp(-fabs(x))));
-    }
-}
-
-/* One row t of n <= CHUNK channels: S = e^(dt A) S + dt a b^T, y = c S + skip a. state, rate [M,I] at
- * the stride I; y, dt, a, skip [n]; b, c [M]. */
-WIDE(scan_row,
-     (idx n, idx M, idx I, real *restrict state, real *restrict y, const real *restrict rate,
-      const real *restrict dt, const real *restrict a, const real *restrict skip,
-      const real *restrict b, const real *restrict c),
-     (n, M, I, state, y, rate, dt, a, skip, b, c))
-{
-    real fade[CHUNK];
-    for (idx j = 0; j < n; j++) y[j] = skip[j] * a[j];
-    for (idx m = 0; m < M; m++) {
-        real *S = state + m * I;
-        const real *A = rate + m * I;
-        for (idx j = 0; j < n; j++) fade[j] = dt[j] * A[j];
-        vec_exp(n, fade, fade);
-        for (idx j = 0; j < n; j++) S[j] = fade[j] * S[j] + dt[j] * a[j] * b[m];
-        for (idx j = 0; j < n; j++) y[j] += S[j] * c[m];
-    }
-}
-
-/* a [rows,I] = silu(b + sum_j w_j x_(t-J+j)), x the first half of xz [rows,2I]; rows before a
- * sequence's first count as 0. taps [J,I], bias [I]. */
-static void taps_forward(real *a, const real *xz, const real *taps, const real *bias, idx rows,
-                         idx N, idx I, idx J) {
-    PARALLEL
-    for (idx n = 0; n < rows; n++)
-        for (idx from = 0; from < I; from += CHUNK) {
-            idx some = I - from < CHUNK ? I - from : CHUNK, t = n % N;
-            real sum[CHUNK];
-            copy(sum, bias + from, some);
-            /* tap j, from 0, meets row t - (J-1) + j */
-            for (idx j = J - 1 > t ? J - 1 - t : 0; j < J; j++) {
-                const real *x = xz + (n - (J - 1) + j) * 2 * I + from, *w = taps + j * I + from;
-                for (idx i = 0; i < some; i++) sum[i] += w[i] * x[i];
-            }
-            act_swish(some, sum, a + n * I + from, NULL);
-        }
-}
-
-/* y [rows,I] from what lies in p, for rows of B sequences of N: the recurrence and the gate. */
-static void scan_forward(const MambaActs *p, const OtherBlock *w, idx B, idx N, idx I, idx M) {
-    idx blocks = (I + CHUNK - 1) / CHUNK;
-    PARALLEL
-    for (idx j = 0; j < M * I; j++) p->rate[j] = -real_exp(w->a_log[j]);    /* A = -e^A_log */
-    PARALLEL
-    for (idx task = 0; task < B * blocks; task++) {
-        idx b = task / blocks, from = task % blocks * CHUNK;
-        idx some = I - from < CHUNK ? I - from : CHUNK;
-        real *state = p->state + b * M * I + from, gate[CHUNK];
-        for (idx m = 0; m < M; m++) zero(state + m * I, some);               /* S_0 = 0 */
-        for (idx n = b * N; n < (b + 1) * N; n++) {
-            const real *bc = p->bc + n * 2 * M;
-            real *y = p->y + n * I + from;
-            scan_row(some, M, I, state, y, p->rate + from, p->dt + n * I + from,
-                     p->a + n * I + from, w->skip + from, bc, bc + M);
-            act_swish(some, p->xz + (2 * n + 1) * I + from, gate, NULL);     /* silu(z) */
-            vec_multiply(some, y, gate);
-        }
-    }
-}
-
-/* The set lies end to end in Acts.published. */
-MambaActs mamba_acts(const Model *m, const Acts *a, int B, idx N) {
-    idx I = m->c.mamba_inner, M = m->c.mamba_state, R = m->c.mamba_rank, rows = B * N;
-    idx sizes[] = {rows * 2 * I, rows * I, rows * (R + 2 * M), rows * R, rows * 2 * M,
-                   rows * I,     rows * I, M * I,              B * M * I};
-    MambaActs p;
-    real **fields[] = {&p.xz, &p.a, &p.p, &p.r, &p.bc, &p.dt, &p.y, &p.rate, &p.state};
-    real *at = a->published;
-    for (int i = 0; i < 9; at += sizes[i++]) *fields[i] = at;
-    return p;
-}
-
-/* y [B,N,C] = MAMBA(u), overwritten; u [B,N,C]. */
-static bool mamba_forward(const Model *m, Acts *a, int l, real *y, const real *u, int B, idx N) {
-    const Config *c = &m->c;
-    if (config_attends(c, l)) return false;
-    const OtherBlock *w = &m->other[l];
-    const MambaActs acts = mamba_acts(m, a, B, N), *p = &acts;
-    idx C = c->dim, I = c->mamba_inner, M = c->mamba_state, R = c->mamba_rank;
-    idx rows = B * N, P = R + 2 * M;
-    linear_forward(m, p->xz, u, w->in, NULL, rows, C, 2 * I);         /* (x, z) = u W_in */
-    taps_forward(p->a, p->xz, w->conv, w->conv_b, rows, N, I, c->mamba_conv);
-    linear_forward(m, p->p, p->a, w->x, NULL, rows, I, P);       /* (r, b, c) = a W_x, normed */
-    PARALLEL
-    for (idx n = 0; n < rows; n++) {
-        const real *from = p->p + n * P;
-        real *bc = p->bc + n * 2 * M, stat[2];
-        norm_row(c, R, p->r + n * R, stat, from, w->r_norm, NULL);
-        norm_row(c, M, bc, stat, from + R, w->b_norm, NULL);
-        norm_row(c, M, bc + M, stat, from + R + M, w->c_norm, NULL);
-    }
-    linear_forward(m, p->dt, p->r, w->dt, w->dt_b, rows, R, I); /* dt = softplus(r W_dt + b) */
-    PARALLEL
-    for (idx n = 0; n < rows; n++) softplus(I, p->dt + n * I);
-    scan_forward(p, w, B, N, I, M);
-    linear_forward(m, y, p->y, w->out, NULL, rows, I, C);
-    return true;
-}
-
-/* -------------------------------------------------------------------------------------------------
- * B.2  Experts, forward only                                [MOE] Shazeer et al. 2017; Jamba
- *
- *   p     = softmax(x W_r)                  W_r [C,X]: one number for each of X ffns
- *   MOE(x) = sum over the `top` largest p_e of  p_e FFN_e(x)
- *
- * FFN_e is 3.9 with matrices of its own. The kept p_e are those of the softmax over all X: their
- * sum is below 1 and says how sure the router is (Jamba; Mixtral divides by the sum instead, which
- * is a softmax over the kept). With X = 1, p = 1 and MOE is the plain ffn, bit by bit. Of equal p
- * the lower e is taken. Jamba: X = 16, top 2, in every other block.
- *
- * A row meets 2 of 16 ffns, which is the point: 16 times the weights at twice the cost. So rows are
- * gathered by expert, each ffn runs over its own rows, and its matrices are read once for all of
- * them, and not at all where no row takes it. A row's sum runs over rising e, whatever rows are
- * beside it.
- *
- * Cost of a row: C X, and `top` times 3.9. There is no backward: config_trains refuses.
- * Tests: against plain loops in double; and X = 1 against the plain ffn.
- */
-static const TensorRow ROUTER_TENSORS[] = {
-    {"router",   offsetof(OtherBlock, router), "CX", INITIAL_LINEAR, true,  NULL},
-    {NULL, 0, NULL, 0, false, NULL}
-};
-
-
-/* gate [X]: from scores to p_e where e is among the `top` largest, else 0; X <= CHUNK. One NaN
- * makes all of them NaN. */
-static void router_row(idx X, idx top, real *gate) {
-    real p[CHUNK], most = vec_max(X, gate);
-    bool taken[CHUNK] = {false};
-    for (idx e = 0; e < X; e++) p[e] = gate[e] - most;
-    vec_exp(X, p, p);
-    vec_scale(X, p, 1 / vec_sum(X, p));
-    zero(gate, X);
-    for (idx k = 0; k < top; k++) {
-        idx best = -1;
-        for (idx e = 0; e < X; e++)
-            if (!taken[e] && (best < 0 || p[e] > p[best])) best = e;
-        taken[best] = true;
-        gate[best] = p[best];
-    }
-}
-
-/* y [rows,C] = MOE(x), overwritten; x [rows,C]. a->published becomes gate [rows,X], p_e where row n
- * takes expert e, else 0; then the rows of one expert, and what it makes of them. The block's f1,
- * f2, fa are scratch. */
-static bool experts_forward(const Model *m, Acts *a, int l, real *y, const real *x, idx rows) {
-    const Config *c = &m->c;
-    if (!config_experts(c, l)) return false;
-    const OtherBlock *w = &m->other[l];
-    idx C = c->dim, X = c->experts;
-    real *gates = a->published, *in = gates + rows * X, *made = in + rows * C;
-    linear_forward(m, gates, x, w->router, NULL, rows, C, X);
-    PARALLEL
-    for (idx n = 0; n < rows; n++) router_row(X, c->expert_top, gates + n * X);
-    zero(y, rows * C);
-    for (idx e = 0; e < X; e++) {
-        idx R = 0;                                           /* the rows of expert e, in order */
-        for (idx n = 0; n < rows; n++)
-            if (gates[n * X + e] != 0) copy(in + R++ * C, x + n * C, C);
-        if (!R) continue;
-        ffn_forward(m, &w->expert[e], &a->layer[l], made, in, R);
-        R = 0;
-        for (idx n = 0; n < rows; n++) {
-            real gate = gates[n * X + e], *y_n = y + n * C;
-            if (gate == 0) continue;                         /* y += p_e FFN_e(x) */
-            const real *out = made + R++ * C;
-            for (idx ch = 0; ch < C; ch++) y_n[ch] += gate * out[ch];
-        }
-    }
-    return true;
-}
-
-/* -------------------------------------------------------------------------------------------------
- * B.3  Their tensors, and those that stay in their file: what Model.published leads to
- */
-
-/* The letters of chapter 2's shapes, and of these: channels, states, taps, rank, 2 I, R + 2 M, X. */
-static int other_extent(const Config *c, char letter) {
-    switch (letter) {
-    case 'I': return c->mamba_inner;
-    case 'M': return c->mamba_state;
-    case 'J': return c->mamba_conv;
-    case 'R': return c->mamba_rank;
-    case 'x': return 2 * c->mamba_inner;
-    case 'p': return c->mamba_rank + 2 * c->mamba_state;
-    case 'X': return c->experts;
-    default:  return tensor_extent(c, letter);
-    }
-}
-
-/* part 1: the pointer is in OtherBlock; 2 + x: in that of expert x, "l1.e0.w1" and so on. */
-static void list_other(Model *m, const TensorRow *rows, int layer, int part, Error *e) {
-    for (; rows->name && !e->status; rows++) {
-        if (rows->present && !rows->present(&m->c)) continue;
-        Tensor t = {.rank = (int)strlen(rows->shape), .shape = {1, 1}, .init = rows->init,
-                    .layer = layer, .matrix = rows->matrix, .field = rows->field, .part = part};
-        for (int d = 0; d < t.rank; d++) t.shape[d] = other_extent(&m->c, rows->shape[d]);
-        if (part == 1) snprintf(t.name, sizeof t.name, "l%d.%s", layer, rows->name);
-        else snprintf(t.name, sizeof t.name, "l%d.e%d.%s", layer, part - 2, rows->name);
-        list_tensor(m, t, e);
-    }
-}
-
-static bool mamba_list(Model *m, int l, Error *e) {
-    if (!m->other) m->other = grab(m->c.layers, sizeof(OtherBlock), e);
-    if (config_attends(&m->c, l)) return false;
-    list_other(m, MAMBA_TENSORS, l, 1, e);
-    return true;
-}
-
-static bool experts_list(Model *m, int l, Error *e) {
-    int X = config_experts(&m->c, l);
-    if (!X || e->status) return X > 0;
-    m->other[l].expert = grab(X, sizeof(Layer), e);
-    list_other(m, ROUTER_TENSORS, l, 1, e);
-    for (int x = 0; x < X; x++) list_other(m, FFN_TENSORS, l, 2 + x, e);
-    return true;
-}
-
-static void *parts_owner(const Model *m, const Tensor *t) {
-    OtherBlock *y = &m->other[t->layer];
-    return t->part == 1 ? (void *)y : &y->expert[t->part - 2];
-}
-
-/* Scratch: of the Mamba mixer or of the experts, which are not at work at the same time. */
-static idx parts_room(const Config *c, int B, idx N) {
-    idx rows = B * N, I = c->mamba_inner, M = c->mamba_state, R = c->mamba_rank;
-    idx mamba = rows * (5 * I + 2 * R + 4 * M) + (1 + B) * M * I;
-    idx experts = c->experts ? rows * (c->experts + 2 * c->dim) : 0;
-    if (config_attending(c) == c->layers) mamba = 0;
-    return mamba > experts ? mamba : experts;
-}
-
-/* Slabs of 256 rows, or a multiple, leave the order of a sum as it is (the multiply's blocks of k),
- * so a model has the same bits from its file as in memory (test model_file__same_bits). No rows, no
- * reading. */
-static bool stored_linear(const Model *m, real *y, const real *x, const real *w, bool transposed,
-                          idx rows, idx in, idx out) {
-    const Tensor *t = stored_tensor(m, w);
-    if (!t) return false;
-    if (!rows) return true;
-    for (Slab s = {0}; stored_slab(m, t, transposed, &s);)
-        matmul(y + s.out0, out, (Matrix){x + s.in0, in, 1}, s.w, rows, s.n_out, s.n_in, s.in0 > 0);
-    return true;
-}
-
-static bool parts_row(const Model *m, real *to, idx id) {
-    const Tensor *t = stored_tensor(m, m->w.wte);
-    if (t) stored_row(m, t, id, to);
-    return t != NULL;
-}
-
-/* Columns v0 .. v0+n-1 of a row of logits, y [n], of which `target` may be one: adds them to the
- * row's sums at[0] = the largest logit so far and at[1] = sum_v e^(y_v - that), and puts -y_target
- * into *loss. y is scratch. */
-static void cross_entropy_part(idx v0, idx n, real *y, idx target, double at[2], double *loss) {
-    real most = vec_max(n, y);
-    if (target >= v0 && target < v0 + n) *loss = -(double)y[target - v0];    /* y is overwritten */
-    if ((double)most > at[0]) {
-        if (at[1] != 0) at[1] *= exp(at[0] - (double)most);  /* NaN stays NaN */
-        at[0] = (double)most;
-    }
-    vec_shift(n, y, -(real)at[0]);
-    vec_exp(n, y, y);
-    at[1] += (double)vec_sum(n, y);
-}
-
-/* model_loss column by column of W_cls, whose slabs have all E rows: every row of the batch meets a
- * slab before the next one is read. */
-static bool stored_loss(const Model *m, Acts *a, const int *targets, int B, int T, double *mean) {
-    const Config *c = &m->c;
-    const Tensor *cls = stored_tensor(m, c->tied ? m->w.wte : m->w.wcls);
-    if (!cls) return false;
-    idx C = c->dim, E = c->embed_dim, N = config_rows(c, T);
-    idx from = c->prefix > 1 ? c->prefix - 1 : 0, per = T > from ? T - from : 0, count = B * per;
-    double (*sums)[2] = grab((idx)B * T, sizeof *sums, &m->file->fault), total = 0;
-    *mean = NAN;
-    if (!sums) return true;
-    for (idx i = 0; i < B * T; i++) sums[i][0] = -INFINITY;
-    for (Slab w = {0}; stored_slab(m, cls, c->tied, &w);)
-        for (idx s0 = 0; s0 < count; s0 += SLICE) {
-            idx R = count - s0 < SLICE ? count - s0 : SLICE, V = w.n_out;
-            for (idx r = 0; r < R; r++) {
-                idx b = (s0 + r) / per, t = from + (s0 + r) % per;
-                copy(a->slice + r * C, a->nf + (b * N + (N - T + t)) * C, C);
-            }
-            if (E != C) linear_forward(m, a->outp, a->slice, m->w.wout, NULL, R, C, E);
-            const real *in = E != C ? a->outp : a->slice;
-            matmul(a->logits, V, rows_of(in, E), w.w, R, V, E, false);
-            PARALLEL
-            for (idx r = 0; r < R; r++) {
-                idx at = (s0 + r) / per * T + from + (s0 + r) % per;
-                cross_entropy_part(w.out0, V, a->logits + r * V, targets[at], sums[at],
-                                   &a->loss_row[at]);
-            }
-        }
-    for (idx b = 0; b < B; b++)
-        for (idx t = from; t < T; t++) {
-            double *loss = &a->loss_row[b * T + t], *sum = sums[b * T + t];
-            *loss = log(sum[1]) + sum[0] + *loss;
-            total += *loss;
-        }
-    free(sums);
-    *mean = count ? total / (double)count : 0;
-    return true;
-}
-
-static int stored_fault(const Model *m, Error *e) {
-    return m->file && m->file->fault.status ? fail(e, m->file->fault.status, "%s",
-                                                   m->file->fault.text)
-                                            : 0;
-}
-
-static void parts_close(Model *m) {
-    model_file_close(m->file);
-    for (int l = 0; m->other && l < m->c.layers; l++) free(m->other[l].expert);
-    free(m->other);
-}
-
-static const PublishedParts PUBLISHED_PARTS = {
-    .list_mixer = mamba_list, .list_ffn = experts_list, .owner = parts_owner, .row = parts_row,
-    .linear = stored_linear, .loss = stored_loss, .mix = mamba_forward, .feed = experts_forward,
-    .room = parts_room, .fault = stored_fault, .close = parts_close};
-
-void stream_begin(const Model *m, double passes, bool loss, bool quiet) {
-    struct ModelFile *f = m->file;
-    if (!f) return;
-    double bytes = 0;
-    for (int i = 0; i < m->n_tensors; i++) {
-        const Tensor *t = &m->tensor[i];
-        bool last = !strcmp(t->name, m->c.tied ? "wte" : "wcls");
-        if (t->at < 0 && (t->layer >= 0 || (loss && last)))
-            bytes += (double)f->head.stored[i].bytes;
-    }
-    f->start = seconds();
-    f->waited = 0;
-    f->read = 0;
-    f->expected = (uint64_t)(passes * bytes);
-    f->shows = !quiet && is_terminal(stderr);
-}
-
-Streamed stream_end(const Model *m) {
-    struct ModelFile *f = m->file;
-    if (!f) return (Streamed){0};
-    stream_show(f, true);
-    f->shows = false;
-    return (Streamed){seconds() - f->start, f->waited, (double)f->read};
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -7506,16 +6125,12 @@ static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, c
         acts_create(&a, m, batch, T, ACTS_ONE, e);
     a.edit = position_edit(s, &room);
     const bool scored = s->input == INPUT_NATURAL;
-    if (!e->status) stream_begin(m, passes, scored, s->quiet);
+    if (m->published && !e->status) m->published->begin(m, passes, scored, s->quiet);
     for (int b = 0; b < got && !e->status; b += batch)
         sinks_measure(out, m, &a, ids + (idx)b * T, scored ? targets + (idx)b * T : NULL,
                       got - b < batch ? got - b : batch, s->metric_rows, e);
     sinks_finish(out);
-    Streamed took = stream_end(m);
-    if (took.bytes > 0 && !s->quiet && !e->status)
-        fprintf(stderr, "read %.2f GB in %d %s: %.1f s waiting for the disk, %.1f s computing\n",
-                took.bytes * 1e-9, passes, passes > 1 ? "passes" : "pass", took.waited,
-                took.seconds - took.waited);
+    if (m->published) m->published->end(m, e);
     acts_free(&a);
     free(ids);
     if (e->status) sinks_free(out);
@@ -7626,7 +6241,8 @@ int ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int n, int 
     int got = e->status ? 0 : data_probe(d, &s->data, INPUT_NATURAL, n, T, ids, targets, &starts);
     Ablation cut = {to_star ? ABLATE_KEY : s->ablate, sink}, control = {cut.what, drawn};
     const Ablation *const of[ABLATED] = {NULL, &cut, &control};
-    if (got) stream_begin(m, ABLATED * ((got + batch - 1) / batch), true, s->quiet);
+    if (got && m->published)
+        m->published->begin(m, ABLATED * ((got + batch - 1) / batch), true, s->quiet);
     for (int b0 = 0; b0 < got && !model_fault(m, e); b0 += batch) {
         int B = got - b0 < batch ? got - b0 : batch;
         for (int b = 0; b < B; b++) {                        /* rows, counted from 0 */
@@ -7651,8 +6267,8 @@ int ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int n, int 
             }
         }
     }
-    stream_end(m);
     model_fault(m, e);                                       /* of the last batch */
+    if (m->published) m->published->end(m, e);
     out->n = got;
     for (int k = 0; k < ABLATED && got; k++) {
         mean_and_spread(loss + (idx)k * n, got, &out->loss[k], &out->spread[k]);
@@ -9027,64 +7643,6 @@ void vec_multiply(idx n, real *y, const real *x) { multiply(n, y, x); }
 void vec_shift(idx n, real *y, real a) { shift(n, y, a); }
 void vec_scale(idx n, real *y, real a) { scale(n, y, a); }
 
-/* --- 13.5  Half floats -------------------------------------------------------------------------
-
-   BF16 is the upper half of a float. F16 has a sign, 5 bits of exponent and 10 of fraction:
-
-     exponent e = 1 .. 30    (1 + f / 1024) 2^(e - 15)      e + 112 and f, moved to a float's places
-     e = 0                   f 2^-24: (1 + f / 1024) 2^-14 - 2^-14, which is exact
-     e = 31                  infinity, NaN: e becomes 255, and f, a NaN's signs of origin, stays
-
-   So every F16 and BF16 has its own float (test widen__every_half). Numbers are taken byte by byte,
-   the lower first, whatever the machine's order; compilers make whole vectors of it. */
-
-size_t dtype_width(int dtype) { return dtype == DTYPE_F32 ? 4 : 2; }
-
-/* Bits of a float to a real: in double a conversion, which is exact too. */
-INLINE void real_from(real *to, uint32_t bits) {
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    *to = (real)x;
-}
-
-WIDE(widen_f16, (idx n, real *restrict to, const unsigned char *restrict from), (n, to, from))
-{
-    const float least = 0x1p-14f;                            /* the least normal F16 */
-    uint32_t one;
-    memcpy(&one, &least, 4);
-    for (idx i = 0; i < n; i++) {
-        uint32_t h = from[2 * i] | (uint32_t)from[2 * i + 1] << 8, rest = (h & 0x7FFF) << 13;
-        uint32_t normal = rest + (112u << 23), lifted = rest + one, small;
-        float f;
-        memcpy(&f, &lifted, 4);
-        f -= least;
-        memcpy(&small, &f, 4);
-        uint32_t bits = rest < 1u << 23    ? small
-                        : rest >= 31u << 23 ? normal + (112u << 23)
-                                            : normal;
-        real_from(to + i, bits | (h & 0x8000) << 16);
-    }
-}
-
-WIDE(widen_bf16, (idx n, real *restrict to, const unsigned char *restrict from), (n, to, from))
-{
-    for (idx i = 0; i < n; i++)
-        real_from(to + i, (uint32_t)from[2 * i] << 16 | (uint32_t)from[2 * i + 1] << 24);
-}
-
-WIDE(widen_f32, (idx n, real *restrict to, const unsigned char *restrict from), (n, to, from))
-{
-    for (idx i = 0; i < n; i++)
-        real_from(to + i, from[4 * i] | (uint32_t)from[4 * i + 1] << 8
-                          | (uint32_t)from[4 * i + 2] << 16 | (uint32_t)from[4 * i + 3] << 24);
-}
-
-void widen(int dtype, idx n, real *to, const unsigned char *from) {
-    if (dtype == DTYPE_F16) widen_f16(n, to, from);
-    else if (dtype == DTYPE_BF16) widen_bf16(n, to, from);
-    else widen_f32(n, to, from);
-}
-
 void zero(real *x, idx n) { if (n > 0) memset(x, 0, (size_t)n * sizeof(real)); }
 void copy(real *y, const real *x, idx n) { if (n > 0) memcpy(y, x, (size_t)n * sizeof(real)); }
 
@@ -10266,23 +8824,11 @@ static void page_line(Page *p, const char *reference, const char *text, double x
     fprintf(p->out, "\n");
 }
 
-/* The rows of the axes of attention that a row of the table has: one bit for each. */
-static unsigned axes_met(const StateRow *r, Error *e) {
-    Config c;
-    if (!r->flags || config_from_flags(&c, r->flags, e)) return 0;
-    int extra = KERNEL_ROWS, sim = extra + EXTRA_ROWS, normalizer = sim + SIM_ROWS;
-    return 1u << c.kernel | 1u << (extra + c.extra) | 1u << (sim + c.sim)
-         | 1u << (normalizer + c.normalizer);
-}
-enum { EVERY_ROW = (1 << (KERNEL_ROWS + EXTRA_ROWS + SIM_ROWS + NORMALIZER_ROWS)) - 1 };
-
 static void check_states(Page *p) {
     fprintf(p->out, " %29s none  rel. alibi    t5  rot.  abs. learn.  = worst    alone  x least\n",
             "");
-    unsigned rows = 0;
     for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS && !p->e->status; r++) {
         double worst = 0, alone = 0, least = INFINITY;
-        rows |= axes_met(r, p->e);
         fprintf(p->out, " %-28s", r->name);
         for (int x = 0; x < POS_ROWS; x++) {
             double spread, single;
@@ -10300,9 +8846,6 @@ static void check_states(Page *p) {
     fprintf(p->out, " = they agree with each other and with the token alone, to %.1e (%.0e where Z "
             "holds 1e-8)\n x they part by %.0e or more              ! neither, or the wrong one\n",
             STATES, STATES + EPS_IN_Z, APART);
-    if (!p->e->status && rows != EVERY_ROW)
-        fail(p->e, 1, "check: expected every row of every axis in STATE_ROWS, found one without. "
-             "Try: a line for it there");
 }
 
 /* The last line, and the page's status. */
@@ -10453,19 +8996,13 @@ static void page_measure(Page *p, const Line *l) {
     page_line(p, l->reference, l->text, worst, l->relation, l->bound);
 }
 
+static void page_lines(Page *p, const Line *l) {
+    for (; l->measure && !p->e->status; l++) page_measure(p, l);
+}
+
 void checks_list(FILE *out) {
     for (int n = 0; n < N_CHECKS; n++)
         fprintf(out, "  %-9s %s\n", CHECKS[n].name, CHECKS[n].heading);
-}
-
-static void check_run(Page *p, const Check *c) {
-    const char *on = p->colour ? "\033[1m" : "", *off = p->colour ? "\033[0m" : "";
-    bool lines = c->more != check_states;
-    p->check = c;
-    fprintf(p->out, "\n%s%-9s%-*s%s%s\n", on, c->name, lines ? 51 : 0, c->heading, off,
-            lines ? " measured    bound" : "");
-    for (const Line *l = c->lines; l && l->measure && !p->e->status; l++) page_measure(p, l);
-    if (c->more && !p->e->status) c->more(p);
 }
 
 int checks_run(const char *name, FILE *out, bool colour, Error *e) {
@@ -10473,13 +9010,18 @@ int checks_run(const char *name, FILE *out, bool colour, Error *e) {
     int ran = 0, threads = workers();
     set_workers(1);                                          /* toys are too small to share */
     for (int i = 0; i < N_CHECKS && !e->status; i++) {
-        if (name && strncmp(CHECKS[i].name, name, strlen(name))) continue;
+        const Check *c = p.check = &CHECKS[i];
+        bool lines = c->more != check_states;
+        if (name && strncmp(c->name, name, strlen(name))) continue;
         if (!ran++)
             fprintf(out, "What the paper states, measured on toy models; %s build, eps = %.1e\n"
                     " holds: within the bound, or the number stated   fails as it must: a control\n"
                     " refuted as printed: here is a counterexample    WRONG: anything else\n",
                     sizeof(real) == sizeof(double) ? "double" : "float", REAL_EPS);
-        check_run(&p, &CHECKS[i]);
+        fprintf(out, "\n%s%-9s%-*s%s%s\n", colour ? "\033[1m" : "", c->name, lines ? 51 : 0,
+                c->heading, colour ? "\033[0m" : "", lines ? " measured    bound" : "");
+        if (c->lines) page_lines(&p, c->lines);
+        if (c->more && !e->status) c->more(&p);
     }
     for (int i = 0; i < 4; i++) toy_free(&p.toy[i]);
     set_workers(threads);
@@ -10489,7 +9031,168 @@ int checks_run(const char *name, FILE *out, bool colour, Error *e) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 16.3  Verbs
+ * 16.3  What else `check` holds the program to: [E4] [T4] [T15] the scores in closed form, neutral
+ * elements, causality
+ *
+ * In block 1 the states of a repeated token are equal whatever the attention, so s(n) and, with an
+ * extra column, s*_t give every weight of every row; where states stay equal, in the later blocks
+ * too. s(n) = <q, R_n k> / sqrt(D) + b(n) rotates once, by the distance, where the model rotates q
+ * and k; s*_t = <R_t q, k*> / sqrt(D) depends on t under rotary, since k* is not rotated. Kernels
+ * are left out: under rotary phi(R_i q) phi(R_j k) is no function of the distance. */
+
+/* <q, R_n k> for two vectors [D] of head h, n < 0 for a key ahead of its query. */
+static double rotated(const Config *c, const double *q, const double *k, int n) {
+    int half = c->head_dim / 2;
+    double dot = 0;
+    for (int a = 0, b = half; a < half; a++, b++) {
+        double angle = c->pos == POS_ROTARY ? n * pow(10000, -(double)a / half) : 0;
+        dot += (q[a] * k[a] + q[b] * k[b]) * cos(angle) + (q[a] * k[b] - q[b] * k[a]) * sin(angle);
+    }
+    return dot;
+}
+
+/* s and Z by the formula; NaN, and so WRONG, for a row of the axis that is not known here. */
+static double closed_similarity(int sim, double z) {
+    switch (sim) {
+    case SIM_EXP:      return exp(z);
+    case SIM_SIGMOID:  return 1 / (1 + exp(-z));
+    case SIM_ELU:      return z > 0 ? z + 1 : exp(z);
+    case SIM_IDENTITY: return z;
+    default:           return NAN;
+    }
+}
+
+static double closed_normalizer(const Config *c, double sum, double e, double power) {
+    switch (c->normalizer) {
+    case NORMALIZER_SUM:   return sum + e;
+    case NORMALIZER_ONE:   return 1;
+    case NORMALIZER_CLAMP: return fmax(fabs(sum), 1);
+    case NORMALIZER_PNORM: return pow(power, 1 / c->pnorm);
+    default:               return NAN;
+    }
+}
+
+/* Row t's scores, weights and metric in closed form: token i's at [2 + i], and before token 1's the
+ * sink token's and, before that, the extra column's. */
+typedef struct Closed { double map[3][TOKENS + 3]; bool seen[TOKENS + 3]; } Closed;
+
+/* The weights and the metric of the columns `from` .. T from their scores; how far the maps of row
+ * t from `map` on are off. */
+static double closed_off(const Toy *y, int l, int h, int t, int map, int from, Closed *out) {
+    const Config *c = &y->m.c;
+    const bool *seen = out->seen + 2;
+    double *z = out->map[MAP_Z] + 2, *s = out->map[MAP_WEIGHT] + 2, *m = out->map[MAP_METRIC] + 2;
+    double sum = 0, size = 0, power = 0, worst = 0, e = c->sim == SIM_EXP ? 0 : 1e-8;
+    for (int i = from; i <= y->T; i++) {
+        s[i] = seen[i] ? closed_similarity(c->sim, z[i]) : 0;
+        sum += s[i];
+        size += fabs(s[i]);
+        power += pow(fabs(s[i]), c->pnorm);                  /* of 0 where invisible: 0 */
+    }
+    double Z = closed_normalizer(c, sum, e, power);
+    for (int i = from; i <= y->T; i++) {
+        m[i] = fabs(s[i]) / (size + e);
+        s[i] *= c->scale / Z;
+    }
+    for (; map <= MAP_METRIC; map++)
+        for (int i = from; i <= y->T; i++) {
+            double is = (double)toy_row(y, map, l, h, t)[i - 1], must = out->map[map][i + 2];
+            worst = larger(worst, fabs(is - must) / (1 + fabs(must)));
+        }
+    return worst;
+}
+
+static double row_closed(const Toy *y, int l, int h, int t) {
+    const Config *c = &y->m.c;
+    const Layer *w = &y->m.w.layer[l];
+    const real *n1 = y->a.layer[l].n1;         /* LN(h) of token 1: no toy here has a sink token */
+    int D = c->head_dim, Q = c->heads * D, from = c->extra ? 0 : 1;
+    double q[WIDEST] = {0}, k[WIDEST] = {0}, star[WIDEST] = {0};
+    Closed closed;
+    for (int d = 0; d < D; d++) {
+        for (int ch = 0, at = h * D + d; ch < c->dim; ch++, at += Q) {
+            q[d] += (double)n1[ch] * (double)w->wq[at];
+            k[d] += (double)n1[ch] * (double)w->wk[at];
+        }
+        if (w->kstar) star[d] = (double)w->kstar[h * D + d];
+    }
+    for (int i = from; i <= y->T; i++) {       /* i = 0 is the extra column */
+        int n = t - i;
+        bool seen = !i || (n >= 0 && (!c->window || n < c->window)) || i <= c->prefix;
+        double z = !i && w->logit ? (double)w->logit[h]
+                 : rotated(c, q, i ? k : star, i ? n : t - 1) / sqrt((double)D);
+        if (i) z += closed_bias(y, h, n > 0 ? n : 0);
+        closed.seen[i + 2] = seen;
+        closed.map[MAP_Z][i + 2] = seen ? z : 0;
+    }
+    return closed_off(y, l, h, t, MAP_Z, from, &closed);
+}
+
+/* The first x blocks. */
+static double closed_form(Toy *y) { return worst_row(y, y->x, row_closed); }
+
+static void check_closed(Page *p) {
+    for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS; r++) {
+        if (!r->closed) continue;
+        char flags[100];
+        snprintf(flags, sizeof flags, "* %s", r->flags);
+        Line l = {r->reference, r->name, flags, closed_form, r->closed, AT_MOST, SCORES};
+        page_measure(p, &l);
+    }
+}
+
+/* A neutral row of an axis changes no bit of the logits, nor of the gradients. */
+static const Line NEUTRAL[] = {
+    {"Figure 6", "numbers moved by a window of T", "--window 12 |", moved, 0, AT_MOST, 0},
+    {"Figure 5", "  a prefix of 1", "--prefix 1 |", moved, 0, AT_MOST, 0},
+    {"Figure 5", "    in a window", "--prefix 1 --window 4 | --window 4", moved, 0, FAILS_BY, 1},
+    {"Figure 5", "    after x*", "--prefix 1 --sink-token | --sink-token", moved, 0, FAILS_BY, 1},
+    {"eq. 7", "  a distance bias of 0", "--pos t5 | --pos none", moved, 0, AT_MOST, 0},
+    {"eq. 29", "  a scale of 1", "--scale 1 |", moved, 0, AT_MOST, 0},
+    {"eq. 43", "  a p-norm with p = 1", "--normalizer pnorm --pnorm 1 |", moved, 0, AT_MOST, 0},
+    {"beyond", "  a learned logit of -infinity", "--extra logit |", moved, 0, AT_MOST, 0},
+    {"beyond", "  a zero logit", "--extra zero |", moved, 0, FAILS_BY, 1},
+    {"Table 12", "  adding one head", "--heads 1 --combine add | --heads 1", moved, 0, AT_MOST, 0},
+    {"Table 12", "  adding two heads", "--combine add |", moved, 0, FAILS_BY, 1},
+    {0}};
+
+/* Token t reaches no logit before t, not by a bit, in any named variant; inside a prefix it does,
+ * and must. Changes tokens 1 .. T in turn and counts what x says. */
+enum { MOVES_EARLIER, MOVES_NOT_ITSELF, MOVES_BACK };
+static double causality(Toy *y) {
+    Page *p = y->page;
+    int what = (int)y->x, count[3] = {0};
+    for (const Variant *v = VARIANTS; v->name; v++) {
+        real was[LOGITS], now[LOGITS];
+        if (!(y = toy(p, 1, "%s", v->flags))) return NAN;
+        toy_feed(y, 1);
+        toy_logits(y, was);
+        for (int t = 1; t <= y->T; t++) {
+            idx own = (t - 1) * TOY_VOCAB;
+            y->ids[t - 1] = (y->ids[t - 1] + 1) % TOY_VOCAB;
+            toy_forward(y);
+            toy_logits(y, now);
+            int early = differing(own, was, now);
+            count[MOVES_EARLIER] += t > y->m.c.prefix ? early : 0;
+            count[MOVES_BACK] += t <= y->m.c.prefix && early;
+            count[MOVES_NOT_ITSELF] += !differing(TOY_VOCAB, was + own, now + own);
+            copy(was, now, y->T * TOY_VOCAB);
+        }
+    }
+    return count[what];
+}
+
+static const Line CAUSAL[] = {
+    {"eq. 1", "all variants: logits before t moved by t", "", causality, MOVES_EARLIER, AT_MOST, 0},
+    {"eq. 1", "  tokens that do not move their own", "", causality, MOVES_NOT_ITSELF, AT_MOST, 0},
+    {"Figure 5", "  in a prefix of 5 that reach back", "", causality, MOVES_BACK, FAILS_BY, 4},
+    {0}};
+
+static void check_neutral(Page *p) { page_lines(p, NEUTRAL); }
+static void check_causal(Page *p) { page_lines(p, CAUSAL); }
+
+/* -------------------------------------------------------------------------------------------------
+ * 16.4  Verbs
  */
 
 /* The command that repeats the run: every flag that differs from its default. */
@@ -10551,16 +9254,13 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
     return e->status;
 }
 
-/* A model of either kind; one of more than `room` bytes stays in its file, where that can be. Its
- * own settings hold, and what the command line says on top of them. */
+/* A model; a published one of more than `room` bytes stays in its file. Its own settings hold, and what the command line says on top of them. */
 static int open_model(Settings *s, const char *path, double room, Trainer *t, Error *e) {
     const char *words[WORDS_MOST];
     int n = 0;
-    if (checkpoint_open(path, t, e)) return e->status;
-    if (t->m.file && (double)t->m.count * sizeof(real) <= room) {
-        trainer_free(t);
-        if (checkpoint_load(path, t, false, e)) return e->status;
-    }
+    if (!PUBLISHED_PARTS.open || !PUBLISHED_PARTS.open(path, room, false, t, e))
+        checkpoint_load(path, t, false, e);
+    if (e->status) return e->status;
     char own[PATH_ROOM + 8];                     /* a published model's tokenizer lies beside it */
     snprintf(own, sizeof own, "%s.tok", path);
     if (strlen(own) < PATH_ROOM && !file_missing(own)) strcpy(t->s.data.tokenizer, own);
@@ -10806,7 +9506,9 @@ static int verb_check(Settings *s, const char **words, int n, Error *e) {
     (void)s;
     if (n > 1) return fail(e, 2, "check: expected at most one name. Try: sink check prop2");
     if (n && !strcmp(words[0], "list")) { checks_list(stdout); return 0; }
-    if (n && !file_missing(words[0])) return check_model(words[0], stdout, wants_colour(stdout), e);
+    if (n && !file_missing(words[0]))
+        return fail(e, 2, "check %s: the statements on a trained model are a verb of hf. Try: make "
+                    "hf, and ./hf check %s", words[0], words[0]);
     return checks_run(n ? words[0] : NULL, stdout, wants_colour(stdout), e);
 }
 
@@ -11028,7 +9730,7 @@ static const Verb VERBS[] = {
      "text in, checkpoint out", verb_train, true},
     {"eval",     "MODEL ..",       "dseoapiyjl",
      "the sink metrics, norms and the alpha map of a model; a table of several", verb_eval, false},
-    {"check",    "[NAME|MODEL]",   "",
+    {"check",    "[NAME]",   "",
      "the paper's propositions, on toys or a model: holds, fails as it must, refuted", verb_check,
      false},
     {"list",     "",               "",

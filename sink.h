@@ -201,6 +201,7 @@ typedef struct Tensor {
  * the caller does it as the paper has it. There is no backward. */
 struct Model;
 struct Acts;
+struct Trainer;
 typedef struct PublishedParts {
     /* the tensors of block l's mixer or ffn; the struct that has the pointer to a tensor of these */
     bool (*list_mixer)(struct Model *m, int l, Error *e);
@@ -217,6 +218,11 @@ typedef struct PublishedParts {
     bool (*mix)(const struct Model *m, struct Acts *a, int l, real *y, const real *x, int B, idx N);
     bool (*feed)(const struct Model *m, struct Acts *a, int l, real *y, const real *x, idx rows);
     idx (*room)(const Config *c, int B, idx N);
+    /* a file that is no checkpoint: false for one of no kind it knows. A model of more than `room`
+     * bytes stays there. Around forwards, which read all of it so many times, progress is shown */
+    bool (*open)(const char *path, double room, bool with_grads, struct Trainer *t, Error *e);
+    void (*begin)(const struct Model *m, double passes, bool loss, bool quiet);
+    void (*end)(const struct Model *m, const Error *e);
     int (*fault)(const struct Model *m, Error *e);   /* 0, or what reading the file came to */
     void (*close)(struct Model *m);                  /* the file, and what is other's */
 } PublishedParts;
@@ -444,9 +450,6 @@ int  config_column_first(const Config *c);                       /* column of to
  * name. */
 int checks_run(const char *name, FILE *out, bool colour, Error *e);
 void checks_list(FILE *out);
-/* The same on the model of a file, as far as its variant has what the statements presuppose (7.15).
- * 1 for a file that is no model, or when anything came out otherwise than it must. */
-int check_model(const char *path, FILE *out, bool colour, Error *e);
 
 /* -------------------------------------------------------------------------------------------------
  * 8  Tokenizer */
@@ -723,110 +726,6 @@ int  checkpoint_read(const unsigned char *p, size_t n, const char *name, Trainer
 int  checkpoint_load(const char *path, Trainer *t,
                     bool with_moments, Error *e);
 
-/* -------------------------------------------------------------------------------------------------
- * 10.4  Model files: published weights as they are, read matrix by matrix */
-
-enum { DTYPE_F32, DTYPE_F16, DTYPE_BF16, DTYPES };
-/* How a tensor lies in a file: row-major in the shape that Model.tensor has, or in its transpose,
- * as most published matrices do. */
-enum { IN_OUT, OUT_IN };
-
-/* Where the bytes of a tensor are: runs of `run` bytes, `stride` from the start of one to that of
- * the next, the first at `at`. One run of all of them where they lie together. */
-typedef struct Extent { int file; uint64_t at, run, stride; } Extent;
-
-/* The checksum of a tensor's bytes, in the making (10.4). */
-typedef struct Sums { uint64_t sum, of_sums; } Sums;
-
-/* A published file that a model file is made from: the number of its link, 0 where it is copied. */
-typedef struct ModelSource { FILE *f; uint64_t size; int link; } ModelSource;
-
-/* A model file in the making. After model_file_begin returned 0, model_file_end must follow; on any
- * failure, and when e already holds an error, nothing is left of it. */
-typedef struct ModelWriter {
-    Model list;                  /* c resolved, and the tensors in the order that is expected */
-    Writing w;
-    int next;                    /* how many tensors are done */
-    int dtype, order;            /* of the one in hand */
-    uint64_t at, begun, left;    /* bytes written; where it began; what it still lacks */
-    Sums sums;
-    uint64_t tokenizer;
-    int sources, linked; ModelSource *source;
-    Bytes text, links, table;
-} ModelWriter;
-/* Resolves s->model. 2 for a model that cannot be. */
-int  model_file_begin(ModelWriter *w, const char *path, const Settings *s, uint64_t tokenizer,
-                      Error *e);
-/* Opens a published file whose first `header` bytes say what is in it; linked, its tensors stay
- * there. Returns its number, 1 .., or 0 and an Error. */
-int  model_file_source(ModelWriter *w, const char *path, uint64_t header, bool link, Error *e);
-/* The next tensor, from a source; the name must be that of w->list.tensor[w->next]. */
-int  model_file_copy(ModelWriter *w, const char *name, int dtype, int order, const Extent *from,
-                     Error *e);
-/* The next tensor, from memory: its bytes in any number of pieces. */
-int  model_file_tensor(ModelWriter *w, const char *name, int dtype, int order, Error *e);
-int  model_file_bytes(ModelWriter *w, const void *at, size_t n, Error *e);
-int  model_file_end(ModelWriter *w, Error *e);
-
-typedef struct OtherBlock {
-    /* [C,2I] [J,I] [I] [I,R+2M], gains [R] [M] [M], [R,I] [I] [M,I] [I] [I,C] */
-    real *in, *conv, *conv_b, *x, *r_norm, *b_norm, *c_norm, *dt, *dt_b, *a_log, *skip, *out;
-    real *router;                /* [C,X] */
-    Layer *expert;               /* [X], of which w1 .. b3 alone are set */
-} OtherBlock;
-
-/* What the mixer makes on its way, one set for all blocks. */
-typedef struct MambaActs {
-    real *xz;                    /* [B,N,2I] both halves of u W_in */
-    real *a;                     /* [B,N,I] what the taps make of x, activated */
-    real *p;                     /* [B,N,R+2M] a W_x: r, b, c before their norms, */
-    real *r, *bc;                /* [B,N,R] [B,N,2M] and after */
-    real *dt, *y;                /* [B,N,I] the step; the mixer's output before W_out */
-    real *rate;                  /* [M,I] -e^A_log */
-    real *state;                 /* [B,M,I] S; after a forward that of the last row */
-} MambaActs;
-MambaActs mamba_acts(const Model *m, const Acts *a, int B, idx N);
-
-/* What of a matrix W [in,out] is at hand: [n_in,n_out], from row in0 and column out0 on. */
-typedef struct Slab { Matrix w; idx in0, n_in, out0, n_out; } Slab;
-
-/* Of a model that is still in its file. The entry that a pointer of m->w stands for; NULL where it
- * is memory. */
-const Tensor *stored_tensor(const Model *m, const real *w);
-/* The next slab of tensor t [in,out], or of the transpose of t [out,in]; *s is zeroed before the
- * first. False after the last, and from the first fault on. */
-bool stored_slab(const Model *m, const Tensor *t, bool transposed, Slab *s);
-/* to = row `row` of t; zeros after a fault */
-void stored_row(const Model *m, const Tensor *t, idx row, real *to);
-void model_file_close(struct ModelFile *f);               /* NULL is fine */
-
-/* checkpoint_load for either kind of file, but that the matrices of a model file stay in it until
- * a forward asks for them. */
-int  checkpoint_open(const char *path, Trainer *t, Error *e);
-/* 1 when a forward since the opening met a matrix that could not be read: what it left is void. */
-int  model_fault(const Model *m, Error *e);
-
-/* Where a tensor is, and what it is there. */
-typedef struct Stored { Extent at; uint64_t bytes, hash; int dtype, order; } Stored;
-typedef struct ModelLink { uint64_t size, header, hash; char *path; } ModelLink;
-typedef struct ModelHead {
-    Settings s;                  /* the model's flags; all else by default */
-    uint64_t tokenizer;
-    Model list;
-    Stored *stored;              /* [n_tensors] */
-    int links; ModelLink *link;
-} ModelHead;
-/* From the bytes of a head, p [n], which stands behind `size` bytes of tensors. */
-int  model_head_read(const unsigned char *p, size_t n, uint64_t size, const char *name,
-                     ModelHead *h, Error *e);
-void model_head_free(ModelHead *h);
-
-/* Around forwards of a model that is still in its file: how many times they read all of it, and
- * whether a loss is asked for; then what they took. Nothing for another model. */
-typedef struct Streamed { double seconds, waited, bytes; } Streamed;    /* waited for the file */
-void stream_begin(const Model *m, double passes, bool loss, bool quiet);
-Streamed stream_end(const Model *m);
-
 /* The sink as a training saw it at one step: loss is the mean since the look before, norm the
  * gradient's; of token 1 and of the column * (or x*) the mean weight alpha and Sink, both in 0..1;
  * the norm ratio; and the loss on held documents, 0 unless it was asked for. */
@@ -982,10 +881,6 @@ void vec_add(idx n, real *y, const real *x);
 void vec_multiply(idx n, real *y, const real *x);
 void vec_shift(idx n, real *y, real a);
 void vec_scale(idx n, real *y, real a);
-
-/* to [n] = the numbers of a type DTYPE_*, little-endian: exact, infinities and NaN as well. */
-void widen(int dtype, idx n, real *to, const unsigned char *from);
-size_t dtype_width(int dtype);           /* bytes of a number */
 
 void zero(real *x, idx n);               /* x [n] = 0 */
 void copy(real *y, const real *x, idx n);
