@@ -3830,28 +3830,19 @@ enum { N_CHECKS = (int)(sizeof CHECKS / sizeof *CHECKS) };
 #define TOKENIZER_MAGIC "SINKTOK1"
 enum { TOKENIZER_OWN = 1, TOKENIZER_PUBLISHED = 2, TOKENIZER_HEAD = 20, TOKENIZER_TAIL = 8 };
 
-/* Empty: sink alone knows no tokenizer but its own. data/hf.c, which includes this file, fills it.
- */
+/* Empty: sink alone knows its own tokenizer. data/hf.c, which includes this file, fills it. */
 static const TokenizerKind PUBLISHED_TOKENIZERS;
 
 /* ---- 8.1  Ids and numbered pairs ------------------------------------------------------------ */
 
-/* Appends n ids to a. Returns 0, or e's status when there is no memory; a is then unchanged. */
+/* Appends n ids to a, which without memory for them is unchanged. */
 int ids_add(Ids *a, const int32_t *from, size_t n, Error *e) {
-    if (n > a->room - a->size) {
-        size_t room = a->room ? a->room : 256;
-        while (room - a->size < n && room <= SIZE_MAX / 8) room *= 2;
-        int32_t *at = room - a->size < n ? NULL : realloc(a->at, room * sizeof *at);
-        if (!at) return fail(e, 1, "no memory for %zu more tokens. Try: a shorter text", n);
-        a->at = at;
-        a->room = room;
-    }
-    if (n) memcpy(a->at + a->size, from, n * sizeof *from);
-    a->size += n;
-    return 0;
+    Bytes b = {(unsigned char *)a->at, a->size * sizeof *from, a->room * sizeof *from};
+    if (!bytes_add(&b, from, n * sizeof *from, e))
+        *a = (Ids){(int32_t *)(void *)b.at, b.size / sizeof *from, b.room / sizeof *from};
+    return e->status;
 }
 
-/* Frees what ids_add took and leaves an empty array. */
 void ids_free(Ids *a) {
     free(a->at);
     *a = (Ids){0};
@@ -3876,23 +3867,24 @@ static int64_t pairs_find(const Pairs *p, int32_t left, int32_t right) {
     return p->room ? (int64_t)p->slot[pairs_slot(p, left, right)] - 1 : -1;
 }
 
-/* Doubles the room. Returns 0, or e's status when there is no memory; p is then unchanged. */
+static void pairs_free(Pairs *p) {
+    free(p->at);
+    free(p->slot);
+    *p = (Pairs){0};
+}
+
+/* Doubles the room; without memory for it p is unchanged. */
 static int pairs_grow(Pairs *p, Error *e) {
     Pairs q = {.size = p->size, .room = p->room ? 2 * p->room : 256};
     q.at = grab((idx)q.room, sizeof *q.at, e);
     q.slot = grab((idx)(2 * q.room), sizeof *q.slot, e);
-    if (!q.at || !q.slot) {
-        free(q.at);
-        free(q.slot);
-        return e->status;
-    }
-    if (p->size) memcpy(q.at, p->at, p->size * sizeof *q.at);
-    for (size_t i = 0; i < q.size; i++)
+    for (size_t i = 0; i < q.size && !e->status; i++) {
+        q.at[i] = p->at[i];
         q.slot[pairs_slot(&q, q.at[i].left, q.at[i].right)] = (uint32_t)(i + 1);
-    free(p->at);
-    free(p->slot);
-    *p = q;
-    return 0;
+    }
+    pairs_free(e->status ? &q : p);
+    if (!e->status) *p = q;
+    return e->status;
 }
 
 /* The number of a pair, which is added when it is new; -1 and an error when there is no memory. */
@@ -3903,13 +3895,6 @@ static int64_t pairs_number(Pairs *p, int32_t left, int32_t right, Error *e) {
     p->at[p->size] = (Pair){.left = left, .right = right};
     p->slot[pairs_slot(p, left, right)] = (uint32_t)++p->size;
     return (int64_t)p->size - 1;
-}
-
-/* Frees a table of pairs and leaves it empty. */
-static void pairs_free(Pairs *p) {
-    free(p->at);
-    free(p->slot);
-    *p = (Pairs){0};
 }
 
 /* ---- 8.2  Cutting text ---------------------------------------------------------------------- */
@@ -4013,8 +3998,8 @@ void tokenizer_free(Tokenizer *t) {
     *t = (Tokenizer){0};
 }
 
-/* Whether a file has the size that its head tells, and the checksum, so that a damaged file is told
- * apart from a wrong one. Returns 0, or e's status with an error that has `name` at fault. */
+/* Whether a file has the size that its head tells, and its checksum: so a damaged file is told
+ * apart from a wrong one. */
 static int tokenizer_sealed(const unsigned char *bytes, size_t n, size_t size, const char *name,
                             Error *e) {
     if (n != size)
@@ -4027,8 +4012,8 @@ static int tokenizer_sealed(const unsigned char *bytes, size_t n, size_t size, c
                 (unsigned long long)told, (unsigned long long)found, HINT);
 }
 
-/* Makes a tokenizer of a file's n bytes; `name` names the file in errors. Nothing is believed
- * before it is checked. Returns 0, or e's status with *t empty. */
+/* A tokenizer from a file's n bytes; `name` names the file in errors. Nothing is believed before it
+ * is checked. On failure *t is empty. */
 int tokenizer_read(const unsigned char *bytes, size_t n, const char *name, Tokenizer *t,
                    Error *e) {
     *t = (Tokenizer){0};
@@ -4065,7 +4050,6 @@ int tokenizer_read(const unsigned char *bytes, size_t n, const char *name, Token
     return e->status;
 }
 
-/* tokenizer_read of a file on disk. */
 int tokenizer_load(const char *path, Tokenizer *out, Error *e) {
     Bytes file = {0};
     *out = (Tokenizer){0};
@@ -4074,8 +4058,7 @@ int tokenizer_load(const char *path, Tokenizer *out, Error *e) {
     return e->status;
 }
 
-/* Appends the file of a tokenizer of sink's own to out, which is empty at the start. Returns 0 or
- * e's status. */
+/* Appends the file of a tokenizer of sink's own to out, which is empty at the start. */
 int tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e) {
     const Pair *m = t->merges.at, *end = m + t->merges.size;
     bytes_add(out, TOKENIZER_MAGIC, 8, e);
@@ -4088,7 +4071,6 @@ int tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e) {
     return e->status ? e->status : bytes_number(out, hash64(0, out->at, out->size), 8, e);
 }
 
-/* Writes the file of a tokenizer of sink's own. Returns 0 or e's status. */
 int tokenizer_save(const char *path, const Tokenizer *t, Error *e) {
     Bytes file = {0};
     if (!tokenizer_bytes(t, &file, e)) file_write(path, file.at, file.size, e);
@@ -4107,13 +4089,12 @@ typedef struct CachedWord {
     int32_t ids[CACHE_IDS];
 } CachedWord;
 
-/* An encoder for t, which must outlive it: 1 MiB. Returns 0 or e's status. */
+/* An encoder for t, which must outlive it: 1 MiB. */
 int encoder_make(Encoder *c, const Tokenizer *t, Error *e) {
     *c = (Encoder){.tokenizer = t, .slot = grab(CACHE_SLOTS, sizeof *c->slot, e)};
-    return c->slot ? 0 : e->status;
+    return e->status;
 }
 
-/* Frees an encoder, not its tokenizer. */
 void encoder_free(Encoder *c) {
     if (c->scratch) PUBLISHED_TOKENIZERS.done(c);
     free(c->slot);
@@ -4173,7 +4154,7 @@ static int pieces_encode(Encoder *c, const unsigned char *text, size_t n, Ids *o
     return e->status;
 }
 
-/* Appends the ids of n bytes of text to out. Returns 0, or e's status with out as it was. */
+/* Appends the ids of n bytes of text to out. On failure out is as it was. */
 int tokenizer_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e) {
     const TokenizerKind *kind = c->tokenizer->kind;
     const size_t before = out->size;
@@ -4182,19 +4163,15 @@ int tokenizer_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, 
     return e->status;
 }
 
-/* Appends the bytes of n ids to out, a special token as its name. Returns 0, or e's status with
- * out as it was: no memory, or an id that the vocabulary lacks. */
+/* Appends the bytes of n ids to out, a special token as its name. On failure out is as it was. */
 int tokenizer_decode(const Tokenizer *t, const int32_t *ids, size_t n, Bytes *out, Error *e) {
     const size_t before = out->size;
-    for (size_t i = 0; i < n && !e->status; i++) {
-        size_t length;
-        if (ids[i] < 0 || ids[i] >= t->vocab) {
-            fail(e, 1, "tokens: expected ids 0 to %d, found %ld at place %zu. Try: the tokenizer "
-                 "that made them", t->vocab - 1, (long)ids[i], i);
-            break;
-        }
-        const unsigned char *from = tokenizer_token(t, ids[i], &length);
-        bytes_add(out, from, length, e);
+    for (size_t i = 0, length; i < n && !e->status; i++) {
+        const bool known = ids[i] >= 0 && ids[i] < t->vocab;
+        const unsigned char *from = known ? tokenizer_token(t, ids[i], &length) : NULL;
+        if (known) bytes_add(out, from, length, e);
+        else fail(e, 1, "tokens: expected ids 0 to %d, found %ld at place %zu. Try: the tokenizer "
+                  "that made them", t->vocab - 1, (long)ids[i], i);
     }
     if (e->status) out->size = before;
     return e->status;
@@ -4214,8 +4191,8 @@ typedef struct Joiner {
     size_t n_words;
 } Joiner;
 
-/* Counts the pieces of the text in the tree of prefixes. Separators of documents are skipped, and
- * end a piece. Returns 0 or e's status. */
+/* Counts the pieces of the text in the tree of prefixes. A separator of documents is none, and ends
+ * one. */
 static int joiner_count(Joiner *r, const unsigned char *text, size_t n, Error *e) {
     while (n) {
         const size_t document = document_length(text, n);
@@ -4235,8 +4212,7 @@ static int joiner_count(Joiner *r, const unsigned char *text, size_t n, Error *e
     return 0;
 }
 
-/* Lists the words of two bytes or more as ids, read from the tree's leaves to its root. Returns 0
- * or e's status. */
+/* Lists the words of two bytes or more as ids, read from the tree's leaves to its root. */
 static int joiner_words(Joiner *r, Error *e) {
     r->words = grab((idx)r->nodes.size, sizeof *r->words, e);
     for (size_t i = 0; i < r->nodes.size && !e->status; i++) {
@@ -4265,8 +4241,7 @@ static int word_count(Joiner *r, const Word *w, int64_t times, Error *e) {
     return 0;
 }
 
-/* Merges left, right into id `made` in all words, from the left in each, and brings the counts up
- * to date. Returns 0 or e's status. */
+/* Merges left, right into id `made` in all words, from the left in each, and counts anew. */
 static int joiner_merge(Joiner *r, int32_t left, int32_t right, int32_t made, Error *e) {
     for (Word *w = r->words; w < r->words + r->n_words; w++) {
         int32_t *s = r->symbols.at + w->start;
@@ -4297,7 +4272,7 @@ static const Pair *joiner_best(const Joiner *r) {
     return best;
 }
 
-/* Finds the merges up to a vocabulary of vocab ids. Returns 0 or e's status. */
+/* Finds the merges up to a vocabulary of vocab ids. */
 static int joiner_run(Joiner *r, Tokenizer *out, const unsigned char *text, size_t n, int vocab,
                       Error *e) {
     if (joiner_count(r, text, n, e) || joiner_words(r, e)) return e->status;
@@ -4316,8 +4291,7 @@ static int joiner_run(Joiner *r, Tokenizer *out, const unsigned char *text, size
 }
 
 /* Trains a tokenizer of vocab ids, 259 or more (259 is bytes alone, and needs no text), on n bytes
- * of text, of which a part will do: the same text gives the same tokenizer anywhere. Returns 0, or
- * e's status with *out empty: a vocab out of range (2), too little or too much text, no memory. */
+ * of text: the same text gives the same tokenizer anywhere. On failure *out is empty. */
 int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int vocab, Error *e) {
     Joiner r = {0};
     Bytes file = {0};
