@@ -2725,7 +2725,7 @@ void sinks_finish(Sinks *s) {
 #define APART 1e-3
 
 /* -------------------------------------------------------------------------------------------------
- * 7.1  Lines, toys and their maps                       16.2 builds the toys and prints the page */
+ * 7.1  Lines, toys and their maps                       16.3 builds the toys and prints the page */
 
 /* How a measured number must stand to its bound. EQUALS: to the digits given. FAILS_*: a control.
  * REFUTES: then the printed statement is wrong. DECIDES: it holds, or else is refuted. SAYS: a
@@ -2882,7 +2882,7 @@ typedef struct StateRow {
     const char *name, *flags;
     bool agree;                         /* where the positions act inside the score */
     double gain;                        /* not 0: W_K = gain W_Q, so that s(0) > 0 is large */
-    int closed; const char *reference;  /* 16.3: in the first blocks, or 0; where it stands */
+    int closed; const char *reference;  /* 16.4: in the first blocks, or 0; where it stands */
 } StateRow;
 
 static const StateRow STATE_ROWS[] = {
@@ -3762,8 +3762,8 @@ static const Line METRIC[] = {
 #define ALIBI_8 "--context 64 --pos alibi --heads 8 --head-dim 2"
 #define PNORM_64 "--context 64 --pos none --normalizer pnorm"
 
-static void check_states(Page *p);                           /* 16.2 */
-static void check_closed(Page *p), check_neutral(Page *p), check_causal(Page *p);   /* 16.3 */
+static void check_states(Page *p);                           /* 16.3 */
+static void check_closed(Page *p), check_neutral(Page *p), check_causal(Page *p);   /* 16.4 */
 
 static const Check CHECKS[] = {
     {"states",  "Equations 10 to 17: states of repeated tokens", 0, "", NULL, check_states},
@@ -6874,153 +6874,6 @@ int demo_run(const Settings *s, FILE *out, Error *e) {
 }
 
 /* =================================================================================================
- * 13  Pictures and the report
- *
- * 13.1  Text for a terminal: progress on one line, heat maps of cells. Colour only where the stream
- * is a terminal and NO_COLOR is unset (no-color.org); otherwise digits tell the same.
- */
-
-static bool wants_colour(FILE *f) {
-    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-    return is_terminal(f) && !(no && *no) && !(term && !strcmp(term, "dumb"));
-}
-
-/* A weight 0 .. 1 as `width` characters. Six hold its number; fewer its colour, or without one its
- * tenths: . below 0.05, # from 0.95 on. The colours, of the 256-colour palette, rise in luminance
- * with the value, so that the map also reads in grey and to the colour-blind. */
-static void heat_cell(double x, int width, bool colour, FILE *out) {
-    static const unsigned char ramp[] = {233, 17, 18, 54, 90, 126, 162, 168, 174, 180, 222, 229};
-    int n = (int)(sizeof ramp), i = (int)fmin(fmax(x * n, 0), n - 1);
-    char text[16] = "";
-    if (width == 6) snprintf(text, sizeof text, colour ? "%.2f " : "%.2f", x);
-    else if (!colour) text[0] = ".123456789#"[(int)fmin(fmax(10 * x + 0.5, 0), 10)];
-    if (colour) fprintf(out, "\x1b[48;5;%dm\x1b[38;5;%dm", ramp[i], x > 0.55 ? 16 : 255);
-    fprintf(out, colour ? "%*s\x1b[0m" : "%*s", width, text);
-}
-
-/* [FIG19] Maps side by side: alpha of a column by layer and head, a title and what the column is
- * above each. */
-void heat_maps(const HeatMap *maps, int n, FILE *out) {
-    bool colour = wants_colour(out);
-    for (int line = -2; line < maps->s->L; line++) {
-        if (line >= 0 && !sinks_attends(maps->s, line)) continue;
-        if (line < 0) fprintf(out, "%6s", "");
-        else fprintf(out, "%5d ", line + 1);
-        for (int i = 0; i < n; i++) {
-            const Sinks *s = maps[i].s;
-            int least = 6 * s->H > 10 ? 6 * s->H + 1 : 11, width = i + 1 < n ? least : 0;
-            const char *text = line == -2 ? maps[i].title : maps[i].column_name;
-            if (line < 0) fprintf(out, " %-*s", width, text);
-            else fputc(' ', out);
-            for (int h = 0; line >= 0 && h < s->H; h++)
-                heat_cell(s->alpha[((idx)line * s->H + h) * s->S + maps[i].column], 6, colour, out);
-            if (line >= 0 && width) fprintf(out, "%*s", width - 6 * s->H, "");
-        }
-        fputc('\n', out);
-    }
-}
-
-void progress_start(Progress *p, const char *name, bool quiet) {
-    *p = (Progress){.name = name, .quiet = quiet, .live = is_terminal(stderr), .start = seconds()};
-}
-
-/* On a terminal two lines of 80 columns that rewrite themselves, five times a second; elsewhere one
- * long line now and then. */
-void progress_show(const Trainer *t, Progress *p) {
-    double now = seconds();
-    int steps = t->s.train.steps, tenth = steps / 10 > 0 ? steps / 10 : 1;
-    bool last = t->step == steps;
-    if (p->quiet || (!last && (p->live ? now - p->shown < 0.2 : t->step % tenth != 0))) return;
-    p->shown = now;
-    double per = (now - p->start) / (t->step > p->from ? (double)(t->step - p->from) : 1);
-    double tokens = (double)t->s.train.batch * t->s.train.accumulate * t->s.model.context;
-    char bar[13] = "............", star[32] = "";
-    for (int i = 0; i < 12 && i < (int)(12.0 * (double)t->step / steps); i++) bar[i] = '#';
-    if (p->has_star) snprintf(star, sizeof star, " Sink_* %.1f%%", 100 * p->sink_star);
-    fprintf(stderr, "%s%-8s [%s] %5ld/%d  loss %.3f  %6.0f tok/s  %4.0f s left%s  ",
-            p->open ? "\x1b[A\r" : "", p->name, bar, t->step, steps, t->loss, tokens / per,
-            per * (steps - (double)t->step), p->live ? "\x1b[K\n" : "");
-    fprintf(stderr, "Sink_1 %.1f%%@0.2 %.1f%%@%g alpha_1 %.3f%s norm ratio %.2f%s",
-            100 * p->sink1_low, 100 * p->sink1, t->s.eps, p->alpha1, star, p->ratio,
-            p->live ? "\x1b[K" : "\n");
-    p->open = p->live;
-    fflush(stderr);
-}
-
-void progress_end(Progress *p) {
-    if (p->open) fputc('\n', stderr);
-    p->open = false;
-}
-
-/* What `sink eval` prints: the metric, the norms by layer, and the map. */
-void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
-    static const char *const HEADS[] = {"|h1|/|h|", "|k1|/|k|", "|v1|/|v|", "cos q,k1", "cos q,k",
-                                        "|q||k1|",  "|q||k|",   "entropy",  "mass",     "pre-LN"};
-    int first = config_column_first(c), star = config_column_star(c), S = s->S;
-    int shown = c->place == PLACE_POST ? 10 : 9;
-    double even = sink_uniform(c, s->T);
-    fprintf(out, "%-8s %9s %9s %9s %9s %9s\n", "column", "Sink 0.2", "Sink", "Sink 0.4", "alpha",
-            "x even");
-    for (int j = star >= 0 ? star : first; j < S && j < first + kmax; j++) {
-        char name[16];
-        snprintf(name, sizeof name, j < first ? c->extra && j == 0 ? "*" : "x*" : "%d",
-                 j - first + 1);
-        fprintf(out, "%-8s %8.2f%% %8.2f%% %8.2f%% %9.4f %9.2f\n", name, 100 * sinks_sink(s, j, 1),
-                100 * sinks_sink(s, j, 0), 100 * sinks_sink(s, j, 2), sinks_alpha(s, j),
-                sinks_alpha(s, j) / even);
-    }
-    fprintf(out, "Sink at eps %g in the middle; even rows give alpha_1 = %.4f.\n\n%5s", s->eps[0],
-            even, "block");
-    for (int i = 0; i < shown; i++) fprintf(out, " %8s", HEADS[i]);
-    fputc('\n', out);
-    for (int l = 0; l < s->L; l++) {
-        idx row = (idx)l * s->N;
-        double is[10] = {norm_ratio(s->hnorm + row + s->N, s->N), norm_ratio(s->knorm + row, s->N),
-                         norm_ratio(s->vnorm + row, s->N)};
-        for (int h = 0; h < s->H; h++) {         /* means over heads: angles, products, rows */
-            idx at = (idx)l * s->H + h;
-            const double of_head[6] = {s->cosine[2 * at], s->cosine[2 * at + 1], s->product[2 * at],
-                                       s->product[2 * at + 1], s->entropy[at], s->mass[at]};
-            for (int i = 0; i < 6; i++) is[3 + i] += of_head[i] / s->H;
-        }
-        if (shown == 10) is[9] = norm_ratio(s->prenorm + row, s->N);
-        fprintf(out, "%5d", l + 1);
-        for (int i = 0; i < shown; i++)
-            if (sinks_attends(s, l) || i == 0 || i == 9) fprintf(out, " %8.3f", is[i]);
-            else fprintf(out, " %8s", i == 1 ? "Mamba" : "-");
-        fputc('\n', out);
-    }
-    fprintf(out,
-            "|h1|/|h|: norm of the first row over the mean of the others; h is the block's output, "
-            "pre-LN\nthe feature before a post-norm. cos, |q||k|: of a query after positions with "
-            "the first key,\nand with another that it sees. entropy: of a row, nats. mass: what a "
-            "row's weights over keys\nsum to. Massive activation: largest |h| %.3g, median |h| "
-            "beside it %.3g: %.1f times.\n\n",
-            s->massive, s->median, s->median > 0 ? s->massive / s->median : 0);
-    HeatMap maps[] = {{"alpha", "token 1", s, first}, {"", c->extra ? "*" : "x*", s, star}};
-    fprintf(out, "alpha by layer (down) and head (across)\n");
-    heat_maps(maps, star >= 0 ? 2 : 1, out);
-}
-
-/* The table of an ablation, for a terminal and for the page. */
-void ablated_text(const Ablated *a, const Settings *s, Bytes *out, Error *e) {
-    const char *const names[ABLATED] = {"untouched", a->column, "control"};
-    bytes_print(out, e, "\nAblation of %s: %s, in every block and head\n%-10s %9s %9s %9s %9s\n",
-                a->column, a->what == ABLATE_VALUE ? "its value counts as zero to every other row"
-                : a->what == ABLATE_MEAN ? "its value counts as the mean value to every other row"
-                : "its key is masked from every other row", "", "loss", "spread", "more", "spread");
-    for (int k = 0; k < ABLATED; k++) {
-        bytes_print(out, e, "%-10s %9.4f %9.4f", names[k], a->loss[k], a->spread[k]);
-        if (k) bytes_print(out, e, " %+9.4f %9.4f", a->more[k], a->more_spread[k]);
-        bytes_print(out, e, "\n");
-    }
-    bytes_print(out, e, "control: the same done to a token drawn for each sequence from 2 .. %d "
-                "(seed %d). All three\nlosses are over the positions after that token, in nats a "
-                "token: mean over %d sequences and\nstandard deviation; more: than untouched, "
-                "sequence by sequence.\n", a->last, s->train.seed, a->n);
-}
-
-/* =================================================================================================
  * PART IV   PLUMBING
  * =================================================================================================
  */
@@ -8771,7 +8624,152 @@ int config_from_flags(Config *c, const char *flags, Error *e) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 16.2  The page of check: the toys of chapter 7, and how their lines are judged and printed */
+ * 16.2  Text for a terminal: progress on one line, heat maps of cells. Colour only where the stream
+ * is a terminal and NO_COLOR is unset (no-color.org); otherwise digits tell the same.
+ */
+
+static bool wants_colour(FILE *f) {
+    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+    return is_terminal(f) && !(no && *no) && !(term && !strcmp(term, "dumb"));
+}
+
+/* A weight 0 .. 1 as `width` characters. Six hold its number; fewer its colour, or without one its
+ * tenths: . below 0.05, # from 0.95 on. The colours, of the 256-colour palette, rise in luminance
+ * with the value, so that the map also reads in grey and to the colour-blind. */
+static void heat_cell(double x, int width, bool colour, FILE *out) {
+    static const unsigned char ramp[] = {233, 17, 18, 54, 90, 126, 162, 168, 174, 180, 222, 229};
+    int n = (int)(sizeof ramp), i = (int)fmin(fmax(x * n, 0), n - 1);
+    char text[16] = "";
+    if (width == 6) snprintf(text, sizeof text, colour ? "%.2f " : "%.2f", x);
+    else if (!colour) text[0] = ".123456789#"[(int)fmin(fmax(10 * x + 0.5, 0), 10)];
+    if (colour) fprintf(out, "\x1b[48;5;%dm\x1b[38;5;%dm", ramp[i], x > 0.55 ? 16 : 255);
+    fprintf(out, colour ? "%*s\x1b[0m" : "%*s", width, text);
+}
+
+/* [FIG19] Maps side by side: alpha of a column by layer and head, a title and what the column is
+ * above each. */
+void heat_maps(const HeatMap *maps, int n, FILE *out) {
+    bool colour = wants_colour(out);
+    for (int line = -2; line < maps->s->L; line++) {
+        if (line >= 0 && !sinks_attends(maps->s, line)) continue;
+        if (line < 0) fprintf(out, "%6s", "");
+        else fprintf(out, "%5d ", line + 1);
+        for (int i = 0; i < n; i++) {
+            const Sinks *s = maps[i].s;
+            int least = 6 * s->H > 10 ? 6 * s->H + 1 : 11, width = i + 1 < n ? least : 0;
+            const char *text = line == -2 ? maps[i].title : maps[i].column_name;
+            if (line < 0) fprintf(out, " %-*s", width, text);
+            else fputc(' ', out);
+            for (int h = 0; line >= 0 && h < s->H; h++)
+                heat_cell(s->alpha[((idx)line * s->H + h) * s->S + maps[i].column], 6, colour, out);
+            if (line >= 0 && width) fprintf(out, "%*s", width - 6 * s->H, "");
+        }
+        fputc('\n', out);
+    }
+}
+
+void progress_start(Progress *p, const char *name, bool quiet) {
+    *p = (Progress){.name = name, .quiet = quiet, .live = is_terminal(stderr), .start = seconds()};
+}
+
+/* On a terminal two lines of 80 columns that rewrite themselves, five times a second; elsewhere one
+ * long line now and then. */
+void progress_show(const Trainer *t, Progress *p) {
+    double now = seconds();
+    int steps = t->s.train.steps, tenth = steps / 10 > 0 ? steps / 10 : 1;
+    bool last = t->step == steps;
+    if (p->quiet || (!last && (p->live ? now - p->shown < 0.2 : t->step % tenth != 0))) return;
+    p->shown = now;
+    double per = (now - p->start) / (t->step > p->from ? (double)(t->step - p->from) : 1);
+    double tokens = (double)t->s.train.batch * t->s.train.accumulate * t->s.model.context;
+    char bar[13] = "............", star[32] = "";
+    for (int i = 0; i < 12 && i < (int)(12.0 * (double)t->step / steps); i++) bar[i] = '#';
+    if (p->has_star) snprintf(star, sizeof star, " Sink_* %.1f%%", 100 * p->sink_star);
+    fprintf(stderr, "%s%-8s [%s] %5ld/%d  loss %.3f  %6.0f tok/s  %4.0f s left%s  ",
+            p->open ? "\x1b[A\r" : "", p->name, bar, t->step, steps, t->loss, tokens / per,
+            per * (steps - (double)t->step), p->live ? "\x1b[K\n" : "");
+    fprintf(stderr, "Sink_1 %.1f%%@0.2 %.1f%%@%g alpha_1 %.3f%s norm ratio %.2f%s",
+            100 * p->sink1_low, 100 * p->sink1, t->s.eps, p->alpha1, star, p->ratio,
+            p->live ? "\x1b[K" : "\n");
+    p->open = p->live;
+    fflush(stderr);
+}
+
+void progress_end(Progress *p) {
+    if (p->open) fputc('\n', stderr);
+    p->open = false;
+}
+
+/* What `sink eval` prints: the metric, the norms by layer, and the map. */
+void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
+    static const char *const HEADS[] = {"|h1|/|h|", "|k1|/|k|", "|v1|/|v|", "cos q,k1", "cos q,k",
+                                        "|q||k1|",  "|q||k|",   "entropy",  "mass",     "pre-LN"};
+    int first = config_column_first(c), star = config_column_star(c), S = s->S;
+    int shown = c->place == PLACE_POST ? 10 : 9;
+    double even = sink_uniform(c, s->T);
+    fprintf(out, "%-8s %9s %9s %9s %9s %9s\n", "column", "Sink 0.2", "Sink", "Sink 0.4", "alpha",
+            "x even");
+    for (int j = star >= 0 ? star : first; j < S && j < first + kmax; j++) {
+        char name[16];
+        snprintf(name, sizeof name, j < first ? c->extra && j == 0 ? "*" : "x*" : "%d",
+                 j - first + 1);
+        fprintf(out, "%-8s %8.2f%% %8.2f%% %8.2f%% %9.4f %9.2f\n", name, 100 * sinks_sink(s, j, 1),
+                100 * sinks_sink(s, j, 0), 100 * sinks_sink(s, j, 2), sinks_alpha(s, j),
+                sinks_alpha(s, j) / even);
+    }
+    fprintf(out, "Sink at eps %g in the middle; even rows give alpha_1 = %.4f.\n\n%5s", s->eps[0],
+            even, "block");
+    for (int i = 0; i < shown; i++) fprintf(out, " %8s", HEADS[i]);
+    fputc('\n', out);
+    for (int l = 0; l < s->L; l++) {
+        idx row = (idx)l * s->N;
+        double is[10] = {norm_ratio(s->hnorm + row + s->N, s->N), norm_ratio(s->knorm + row, s->N),
+                         norm_ratio(s->vnorm + row, s->N)};
+        for (int h = 0; h < s->H; h++) {         /* means over heads: angles, products, rows */
+            idx at = (idx)l * s->H + h;
+            const double of_head[6] = {s->cosine[2 * at], s->cosine[2 * at + 1], s->product[2 * at],
+                                       s->product[2 * at + 1], s->entropy[at], s->mass[at]};
+            for (int i = 0; i < 6; i++) is[3 + i] += of_head[i] / s->H;
+        }
+        if (shown == 10) is[9] = norm_ratio(s->prenorm + row, s->N);
+        fprintf(out, "%5d", l + 1);
+        for (int i = 0; i < shown; i++)
+            if (sinks_attends(s, l) || i == 0 || i == 9) fprintf(out, " %8.3f", is[i]);
+            else fprintf(out, " %8s", i == 1 ? "Mamba" : "-");
+        fputc('\n', out);
+    }
+    fprintf(out,
+            "|h1|/|h|: norm of the first row over the mean of the others; h is the block's output, "
+            "pre-LN\nthe feature before a post-norm. cos, |q||k|: of a query after positions with "
+            "the first key,\nand with another that it sees. entropy: of a row, nats. mass: what a "
+            "row's weights over keys\nsum to. Massive activation: largest |h| %.3g, median |h| "
+            "beside it %.3g: %.1f times.\n\n",
+            s->massive, s->median, s->median > 0 ? s->massive / s->median : 0);
+    HeatMap maps[] = {{"alpha", "token 1", s, first}, {"", c->extra ? "*" : "x*", s, star}};
+    fprintf(out, "alpha by layer (down) and head (across)\n");
+    heat_maps(maps, star >= 0 ? 2 : 1, out);
+}
+
+/* The table of an ablation, for a terminal and for the page. */
+void ablated_text(const Ablated *a, const Settings *s, Bytes *out, Error *e) {
+    const char *const names[ABLATED] = {"untouched", a->column, "control"};
+    bytes_print(out, e, "\nAblation of %s: %s, in every block and head\n%-10s %9s %9s %9s %9s\n",
+                a->column, a->what == ABLATE_VALUE ? "its value counts as zero to every other row"
+                : a->what == ABLATE_MEAN ? "its value counts as the mean value to every other row"
+                : "its key is masked from every other row", "", "loss", "spread", "more", "spread");
+    for (int k = 0; k < ABLATED; k++) {
+        bytes_print(out, e, "%-10s %9.4f %9.4f", names[k], a->loss[k], a->spread[k]);
+        if (k) bytes_print(out, e, " %+9.4f %9.4f", a->more[k], a->more_spread[k]);
+        bytes_print(out, e, "\n");
+    }
+    bytes_print(out, e, "control: the same done to a token drawn for each sequence from 2 .. %d "
+                "(seed %d). All three\nlosses are over the positions after that token, in nats a "
+                "token: mean over %d sequences and\nstandard deviation; more: than untouched, "
+                "sequence by sequence.\n", a->last, s->train.seed, a->n);
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 16.3  The page of check: the toys of chapter 7, and how their lines are judged and printed */
 
 static const struct { const char *text, *colour; } FINDING[FINDINGS] = {
     {"holds", "\033[32m"}, {"fails as it must", "\033[36m"},
@@ -9034,7 +9032,7 @@ int checks_run(const char *name, FILE *out, bool colour, Error *e) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 16.3  What else `check` holds the program to: [E4] [T4] [T15] the scores in closed form, neutral
+ * 16.4  What else `check` holds the program to: [E4] [T4] [T15] the scores in closed form, neutral
  * elements, causality
  *
  * In block 1 the states of a repeated token are equal whatever the attention, so s(n) and, with an
@@ -9195,7 +9193,7 @@ static void check_neutral(Page *p) { page_lines(p, NEUTRAL); }
 static void check_causal(Page *p) { page_lines(p, CAUSAL); }
 
 /* -------------------------------------------------------------------------------------------------
- * 16.4  Verbs
+ * 16.5  Verbs
  */
 
 /* The command that repeats the run: every flag that differs from its default. */
