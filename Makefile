@@ -21,7 +21,8 @@ sink: sink.c sink.h
 
 # Published models, and models as folders that Hugging Face's transformers loads:  ./hf export MODEL FOLDER
 hf: data/hf.c data/unicode.h sink.c sink.h
-	$(CC) $(CFLAGS) data/hf.c -o hf $(LDLIBS)
+	@if $(CC) $(CFLAGS) -fopenmp data/hf.c -o hf $(LDLIBS) 2>/dev/null; then :; \
+	else $(CC) $(CFLAGS) data/hf.c -o hf $(LDLIBS); fi
 
 # Every table and figure of the paper:  ./paper list
 paper: data/paper.c sink.c sink.h

@@ -7797,239 +7797,48 @@ double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 11.1  Multiple choice                                                 appendix B.3, [FIG10]
- *
- * A question is a context and a few endings, one of them right. An ending's log p is the sum of log
- * p(token | all before it) over its tokens. The model's answer is the ending with the largest log p
- * (acc), or with the largest log p per character (acc_norm): the rule of the LM evaluation harness
- * for HellaSwag. Context and ending, joined by a blank, are encoded as one text, of which the
- * tokens beyond as many as the context alone has are the ending's. Where that is longer than what
- * the model was trained on, its last tokens are taken. The harness puts no bos before them by
- * default: --no-bos.
- *
- * --choices FILE has a question a line, fields between tabs: the number of the right ending, from
- * 0; the context; the endings. In a text \\t, \\n and \\\\ stand for a tab, a new line and a
- * backslash. `hf choices` makes it of HellaSwag's own file.
- */
-
-/* Turns the field of n bytes at `from`, escapes undone, into a string at `to`; its length. */
-static size_t field_plain(unsigned char *to, const unsigned char *from, size_t n) {
-    size_t length = 0;
-    for (size_t i = 0; i < n; i++) {
-        unsigned char c = from[i], next = i + 1 < n ? from[i + 1] : 0;
-        bool escape = c == '\\' && (next == 't' || next == 'n' || next == '\\');
-        to[length++] = !escape ? c : next == 't' ? '\t' : next == 'n' ? '\n' : '\\';
-        i += escape;
-    }
-    to[length] = 0;
-    return length;
-}
-
-int choices_read(const unsigned char *p, size_t n, const char *name, Choices *out, Error *e) {
-    int lines = 1;
-    *out = (Choices){0};
-    for (size_t i = 0; i < n; i++) lines += p[i] == '\n';
-    out->text = grab((idx)n + lines + 1, 1, e);              /* every field grows by its end */
-    out->question = grab(lines, sizeof *out->question, e);
-    size_t at = 0;
-    for (int line = 1; !e->status && line <= lines; line++) {
-        Question *q = &out->question[out->n];
-        const unsigned char *end = n ? memchr(p, '\n', n) : NULL;
-        size_t size = end ? (size_t)(end - p) : n;
-        *q = (Question){.gold = -1, .endings = -1};
-        for (size_t from = 0, field; size && from <= size; from += field + 1) {
-            const unsigned char *tab = memchr(p + from, '\t', size - from);
-            field = (tab ? (size_t)(tab - p) : size) - from;
-            if (q->gold < 0) {
-                if (field != 1 || !isdigit(p[from])) break;
-                q->gold = p[from] - '0';
-            } else if (++q->endings > ENDINGS_MOST) break;
-            else {
-                q->field[q->endings] = at;
-                at += field_plain(out->text + at, p + from, field) + 1;
-            }
-        }
-        if (size && (q->endings < 2 || q->endings > ENDINGS_MOST || q->gold >= q->endings))
-            fail(e, 1, "%s:%d: expected the number of the right ending from 0, a context and 2 to "
-                 "%d endings between tabs, found another line. Try: hf choices FILE.jsonl --out %s",
-                 name, line, ENDINGS_MOST, name);
-        out->n += size > 0;
-        p += size + (end != NULL);
-        n -= size + (end != NULL);
-    }
-    if (!e->status && !out->n)
-        fail(e, 1, "%s: expected a question a line, found none. Try: hf choices FILE.jsonl --out "
-             "%s", name, name);
-    if (e->status) choices_free(out);
-    return e->status;
-}
-
-void choices_free(Choices *c) {
-    free(c->text);
-    free(c->question);
-    *c = (Choices){0};
-}
-
-/* A context with one of its endings: `length` tokens from `at`, of which those from `scored` on
- * have their probabilities read. */
-typedef struct Choice { size_t at; int length, scored; } Choice;
-
-/* Encodes a question's endings, one Choice each, behind ids. */
-static int choices_encode(Data *d, const Settings *s, const Choices *c, const Question *q, Ids *ids,
-                          Choice *out, int most, Error *e) {
-    const unsigned char *context = c->text + q->field[0];
-    const size_t size = strlen((const char *)context);
-    const int32_t bos = d->bos;
-    Ids alone = {0};
-    Bytes text = {0};
-    tokenizer_encode(&d->encoder, context, size, &alone, e);
-    for (int k = 0; k < q->endings && !e->status; k++) {
-        const char *ending = (const char *)c->text + q->field[1 + k];
-        size_t from = ids->size;
-        text.size = 0;
-        bytes_add(&text, context, size, e);
-        bytes_add(&text, " ", size > 0, e);
-        bytes_add(&text, ending, strlen(ending), e);
-        if (s->data.bos) ids_add(ids, &bos, 1, e);
-        tokenizer_encode(&d->encoder, text.at, text.size, ids, e);
-        int length = (int)(ids->size - from), scored = (int)alone.size + (s->data.bos ? 1 : 0);
-        int cut = length > most + 1 ? length - most - 1 : 0;
-        if (scored >= length) scored = length - 1;           /* the last token at least */
-        out[k] = (Choice){from + (size_t)cut, length - cut, scored > cut ? scored - cut : 1};
-        if (length < 2)
-            fail(e, 1, "--choices: expected endings of a token or more, found \"%.40s\". Try: "
-                 "--bos", ending);
-    }
-    ids_free(&alone);
-    bytes_free(&text);
-    return e->status;
-}
-
-/* The longest of n choices: tokens that are fed, all but the last. */
-static int choices_longest(const Choice *c, int n) {
-    int T = 1;
-    for (int i = 0; i < n; i++) if (c[i].length - 1 > T) T = c[i].length - 1;
-    return T;
-}
-
-/* log p of every choice, `batch` of them at a time. */
-static int choices_measure(double *log_p, Model *m, const Choice *choice, int n, const Ids *tokens,
-                           const Settings *s, Error *e) {
-    Acts a = {0};
-    int most = choices_longest(choice, n), batch = evaluation_batch(m, n, most, e);
-    int *ids = grab(2 * (idx)batch * most, sizeof(int), e);
-    if (!e->status) acts_create(&a, m, batch, most, ACTS_ONE, e);
-    stream_begin(m, (n + batch - 1) / batch, true, s->quiet);
-    for (int from = 0; from < n && !e->status; from += batch) {
-        const Choice *c = &choice[from];
-        int B = n - from < batch ? n - from : batch, T = choices_longest(c, B);
-        int *targets = ids + (idx)B * T;
-        for (int b = 0; b < B; b++)                          /* what is short ends in token 0 */
-            for (int t = 0; t < T; t++) {
-                const bool fed = t < c[b].length - 1;
-                ids[b * T + t] = fed ? tokens->at[c[b].at + (size_t)t] : 0;
-                targets[b * T + t] = fed ? tokens->at[c[b].at + (size_t)t + 1] : 0;
-            }
-        model_forward(m, &a, ids, B, T);
-        model_loss(m, &a, targets, B, T, false, 1);
-        for (int b = 0; b < B; b++)
-            for (int t = c[b].scored - 1; t < c[b].length - 1; t++)
-                if (a.loss_row[(idx)b * T + t] >= 0)         /* -1 inside a prefix */
-                    log_p[from + b] -= a.loss_row[(idx)b * T + t];
-        model_fault(m, e);
-    }
-    stream_end(m);
-    acts_free(&a);
-    free(ids);
-    return e->status;
-}
-
-/* How many characters the harness counts: UTF-8 bytes that begin one. */
-static int characters(const char *text) {
-    int n = 0;
-    for (; *text; text++) n += ((unsigned char)*text & 0xC0) != 0x80;
-    return n;
-}
-
-int choices_answer(Chosen *out, Model *m, Data *d, const Settings *s, Error *e) {
-    Bytes file = {0};
-    Choices c = {0};
-    Ids ids = {0};
-    int n = 0, right[2] = {0};
-    *out = (Chosen){0};
-    if (!d->tokenizer.vocab)
-        return fail(e, 2, "--choices %s: expected a tokenizer to read it with, found ids alone. "
-                          "Try: --text FILE or --grammar FILE", s->choices);
-    if (!file_read(s->choices, &file, e))
-        choices_read(file.at, file.size, s->choices, &c, e);
-    bytes_free(&file);
-    if (s->questions && c.n > s->questions) c.n = s->questions;
-    Choice *choice = grab((idx)c.n * ENDINGS_MOST, sizeof *choice, e);
-    double *log_p = grab((idx)c.n * ENDINGS_MOST, sizeof *log_p, e);
-    for (int i = 0; i < c.n && !e->status; n += c.question[i++].endings)
-        choices_encode(d, s, &c, &c.question[i], &ids, choice + n, m->c.context, e);
-    if (!e->status) choices_measure(log_p, m, choice, n, &ids, s, e);
-    for (int i = 0, at = 0; i < c.n && !e->status; at += c.question[i++].endings) {
-        const Question *q = &c.question[i];
-        int best[2] = {0};
-        double most[2] = {-INFINITY, -INFINITY};
-        for (int k = 0; k < q->endings; k++) {
-            int size = characters((const char *)c.text + q->field[1 + k]);
-            double is[2] = {log_p[at + k], log_p[at + k] / (size ? size : 1)};
-            for (int x = 0; x < 2; x++)
-                if (is[x] > most[x]) { most[x] = is[x]; best[x] = k; }
-        }
-        for (int x = 0; x < 2; x++) right[x] += best[x] == q->gold;
-    }
-    out->n = c.n;
-    out->acc = c.n ? (double)right[0] / c.n : 0;
-    out->acc_norm = c.n ? (double)right[1] / c.n : 0;
-    choices_free(&c);
-    ids_free(&ids);
-    free(choice);
-    free(log_p);
-    return e->status;
-}
-
-/* -------------------------------------------------------------------------------------------------
  * 11.2  sink dump: every tensor of one forward and backward as .npy, for anyone to check in NumPy
  */
 
+/* A dump in the making, and the file in hand. N rows of a sequence, the first of them its x*, where
+ * it has one; S columns of a map. */
+typedef struct Dump {
+    const char *folder;
+    const Config *c;
+    idx B, T, N, S;
+    char path[PATH_ROOM + 64];
+    Passage file;
+    Error *e;
+} Dump;
+
 /* NumPy's format 1.0: magic, a header in Python's syntax padded to a multiple of 64, the numbers,
- * of 4 or 8 bytes each, little-endian. */
-static int npy_write(const char *folder, const char *name, const char *type, size_t width,
-                     const void *at, int rank, const idx *shape, Error *e) {
-    char path[PATH_ROOM + 64], header[256], dims[128] = "";
-    idx count = 1;
-    for (int i = 0, to = 0; i < rank; count *= shape[i++])
+ * little-endian, which follow in as many pieces as the caller likes. */
+static void npy_begin(Dump *d, const char *name, const char *type, int rank, const idx *shape) {
+    char magic[] = "\x93NUMPY\x01", header[256], dims[128] = "";
+    for (int i = 0, to = 0; i < rank; i++)
         to += snprintf(dims + to, sizeof dims - (size_t)to, "%lld,%s", (long long)shape[i],
                        i + 1 < rank ? " " : "");
-    int n = snprintf(header, sizeof header,
-                     "{'descr': '<%s', 'fortran_order': False, 'shape': (%s), }", type, dims);
-    int padded = (10 + n + 1 + 63) / 64 * 64 - 10;
-    Bytes out = {0};
-    const unsigned char *from = at;
-    bytes_add(&out, "\x93NUMPY\x01\x00", 8, e);
-    bytes_number(&out, (uint64_t)padded, 2, e);
-    bytes_print(&out, e, "%s%*s", header, padded - n, "\n");
-    for (; count-- > 0 && !e->status; from += width) {
-        uint32_t four;
-        uint64_t bits;
-        if (width == 8) memcpy(&bits, from, 8);
-        else { memcpy(&four, from, 4); bits = four; }
-        bytes_number(&out, bits, (int)width, e);
-    }
-    snprintf(path, sizeof path, "%s/%s.npy", folder, name);
-    if (!e->status) file_write(path, out.at, out.size, e);
-    bytes_free(&out);
-    return e->status;
+    int n = snprintf(header, sizeof header, "{'descr': '<%s', 'fortran_order': False, 'shape': "
+                     "(%s), }", type, dims), padded = (10 + n + 1 + 63) / 64 * 64 - 10;
+    snprintf(header + n, sizeof header - (size_t)n, "%*s", padded - n, "\n");
+    snprintf(d->path, sizeof d->path, "%s/%s.npy", d->folder, name);
+    d->file = (Passage){.out = true, .e = d->e};
+    if (d->e->status || writing_begin(&d->file.w, d->path, d->e)) return;
+    pass_bytes(&d->file, magic, 8);
+    pass(&d->file, (uint64_t)padded, 2);
+    pass_bytes(&d->file, header, (size_t)padded);
 }
 
-static int npy_real(const char *folder, const char *name, const real *at, int rank,
-                    const idx *shape, Error *e) {
-    return npy_write(folder, name, sizeof(real) == 4 ? "f4" : "f8", sizeof(real), at, rank, shape,
-                     e);
+static void npy_begin_real(Dump *d, const char *name, int rank, const idx *shape) {
+    npy_begin(d, name, sizeof(real) == 4 ? "f4" : "f8", rank, shape);
 }
+
+/* Writing leaves x as it is. */
+static void npy_add(Dump *d, const real *x, idx n) {
+    pass_numbers(&d->file, (real *)x, n, sizeof(real));
+}
+
+static void npy_end(Dump *d) { if (d->file.w.f) writing_end(&d->file.w, d->e); }
 
 /* config.json: the resolved model under the flags' names. */
 static int dump_config(const char *folder, const Settings *s, Error *e) {
@@ -8100,98 +7909,89 @@ int data_ids(Data *d, const char *path, int vocab, Error *e) {
     return e->status;
 }
 
-/* The weights, m or z of all layers, [B,H,N,S] each, as one [L,B,H,T,S] of the real rows. */
-static int dump_maps(const char *folder, const char *name, const Acts *a, int which,
-                     const Config *c, int B, int T, Error *e) {
-    idx L = c->layers, H = c->heads, N = config_rows(c, T), S = config_columns(c, T), first = N - T;
-    idx shape[] = {L, B, H, T, S};
-    real *all = grab(L * B * H * T * S, sizeof(real), e), *to = all;
-    for (idx l = 0; l < L && !e->status; l++)
-        for (idx bh = 0; bh < B * H; bh++, to += T * S) {
-            const real *const map[] = {a->probe[l].weight, a->probe[l].metric, a->probe[l].z};
-            copy(to, map[which] + (bh * N + first) * S, T * S);
+/* The weights, m or z of all layers as one [L,B,H,T,S] of the real rows. */
+static void dump_maps(Dump *d, const char *name, const Acts *a, int which) {
+    const idx L = d->c->layers, H = d->c->heads, shape[] = {L, d->B, H, d->T, d->S};
+    npy_begin_real(d, name, 5, shape);
+    for (idx l = 0; l < L; l++)
+        for (idx bh = 0; bh < d->B * H; bh++) {
+            real *const map[] = {a->probe[l].weight, a->probe[l].metric, a->probe[l].z};
+            npy_add(d, map[which] + ((bh + 1) * d->N - d->T) * d->S, d->T * d->S);
         }
-    if (!e->status) npy_real(folder, name, all, 5, shape, e);
-    free(all);
-    return e->status;
+    npy_end(d);
 }
 
-static int dump_alpha(const char *folder, const Acts *a, const Config *c, int B, int T, Error *e) {
-    idx L = c->layers, H = c->heads, N = config_rows(c, T), S = config_columns(c, T),
-        shape[] = {L, B, H, S};
-    double *alpha = grab(S, sizeof(double), e);
-    real *all = grab(L * B * H * S, sizeof(real), e), *to = all;
-    for (idx l = 0; l < L && !e->status; l++)
-        for (idx bh = 0; bh < B * H; bh++) {
-            sink_alpha(c, T, ROWS_REAL, a->probe[l].metric + bh * N * S, alpha);
-            for (idx j = 0; j < S; j++) *to++ = (real)alpha[j];
-        }
-    if (!e->status) npy_real(folder, "alpha", all, 4, shape, e);
+static void dump_alpha(Dump *d, const Acts *a) {
+    const idx L = d->c->layers, H = d->c->heads, S = d->S, shape[] = {L, d->B, H, S};
+    double *alpha = grab(S, sizeof(double), d->e);
+    npy_begin_real(d, "alpha", 4, shape);
+    for (idx i = 0; i < L * d->B * H && !d->e->status; i++) {
+        const idx l = i / (d->B * H), bh = i % (d->B * H);
+        sink_alpha(d->c, (int)d->T, ROWS_REAL, a->probe[l].metric + bh * d->N * S, alpha);
+        for (idx j = 0; j < S; j++) npy_add(d, &(real){(real)alpha[j]}, 1);
+    }
+    npy_end(d);
     free(alpha);
-    free(all);
-    return e->status;
 }
 
 /* hidden [L+1,B,N,C]; with all, prenorm [L,B,N,C] and q, k [L,B,H,N,D], key heads repeated. */
-static int dump_states(const char *folder, const Acts *a, const Config *c, int B, int T, bool all,
-                       Error *e) {
-    idx L = c->layers, H = c->heads, N = config_rows(c, T), C = c->dim, D = c->head_dim;
-    idx n = B * N * C, hidden[] = {L + 1, B, N, C}, prenorm[] = {L, B, N, C},
-        heads[] = {L, B, H, N, D};
-    idx most = (L + 1) * n > L * B * H * N * D ? (L + 1) * n : L * B * H * N * D;
-    real *at = grab(most, sizeof(real), e);
-    if (e->status) return e->status;
-    for (idx l = 0; l <= L; l++) copy(at + l * n, l < L ? a->layer[l].x : a->h, n);
-    npy_real(folder, "hidden", at, 4, hidden, e);
+static void dump_states(Dump *d, const Acts *a, bool all) {
+    const Config *c = d->c;
+    const idx L = c->layers, B = d->B, H = c->heads, N = d->N, C = c->dim, D = c->head_dim;
+    npy_begin_real(d, "hidden", 4, (idx[]){L + 1, B, N, C});
+    for (idx l = 0; l <= L; l++) npy_add(d, l < L ? a->layer[l].x : a->h, B * N * C);
+    npy_end(d);
     if (all && c->place == PLACE_POST) {
-        for (idx l = 0; l < L; l++) copy(at + l * n, a->layer[l].s2, n);
-        npy_real(folder, "prenorm", at, 4, prenorm, e);
+        npy_begin_real(d, "prenorm", 4, (idx[]){L, B, N, C});
+        for (idx l = 0; l < L; l++) npy_add(d, a->layer[l].s2, B * N * C);
+        npy_end(d);
     }
     for (int key = 0; all && key < 2; key++) {
-        real *to = at;
         const idx own = key ? c->kv_heads : H;
+        npy_begin_real(d, key ? "k" : "q", 5, (idx[]){L, B, H, N, D});
         for (idx l = 0; l < L; l++)
-            for (idx bh = 0; bh < B * H; bh++)
-                for (idx i = 0; i < N; i++, to += D)
-                    copy(to, (key ? a->layer[l].k : a->layer[l].q)
-                             + ((bh / H * N + i) * own + bh % H / (H / own)) * D, D);
-        npy_real(folder, key ? "k" : "q", at, 5, heads, e);
+            for (idx row = 0; row < B * H * N; row++) {      /* (b, h, i), in that order */
+                const idx b = row / N / H, h = row / N % H, i = row % N;
+                npy_add(d, (key ? a->layer[l].k : a->layer[l].q) +
+                           ((b * N + i) * own + h / (H / own)) * D, D);
+            }
+        npy_end(d);
     }
-    free(at);
-    return e->status;
 }
 
-static int dump_logits(const char *folder, const Model *m, Acts *a, int B, int T, Error *e) {
-    idx N = config_rows(&m->c, T), C = m->c.dim, V = m->c.vocab, shape[] = {B, T, V};
-    real *all = grab(B * T * V, sizeof(real), e);
-    for (idx b = 0; b < B && !e->status; b++)
-        for (idx t = 0; t < T; t += SLICE)
-            model_logits(m, a, a->nf + (b * N + N - T + t) * C, T - t < SLICE ? T - t : SLICE,
-                         all + (b * T + t) * V);
-    if (!e->status) npy_real(folder, "logits", all, 3, shape, e);
-    free(all);
-    return e->status;
+static void dump_logits(Dump *d, const Model *m, Acts *a) {
+    const idx C = m->c.dim, V = m->c.vocab;
+    real *y = grab(SLICE * V, sizeof(real), d->e);
+    npy_begin_real(d, "logits", 3, (idx[]){d->B, d->T, V});
+    for (idx b = 0; b < d->B; b++)
+        for (idx t = 0, some; t < d->T && !d->e->status; t += some) {
+            some = d->T - t < SLICE ? d->T - t : SLICE;
+            model_logits(m, a, a->nf + ((b + 1) * d->N - d->T + t) * C, some, y);
+            npy_add(d, y, some * V);
+        }
+    npy_end(d);
+    free(y);
 }
 
-static int dump_tensors(const char *folder, const Model *m, Error *e) {
-    char name[64];
-    for (int i = 0; i < m->n_tensors && !e->status; i++) {
-        const Tensor *t = &m->tensor[i];
-        idx shape[] = {t->shape[0], t->shape[1]};
-        snprintf(name, sizeof name, "param.%s", t->name);
-        npy_real(folder, name, m->params + t->at, t->rank, shape, e);
-        snprintf(name, sizeof name, "grad.%s", t->name);
-        npy_real(folder, name, m->grads + t->at, t->rank, shape, e);
+static void dump_tensors(Dump *d, const Model *m) {
+    for (int i = 0; i < 2 * m->n_tensors; i++) {
+        const Tensor *t = &m->tensor[i / 2];
+        char name[64];
+        snprintf(name, sizeof name, "%s.%s", i % 2 ? "grad" : "param", t->name);
+        npy_begin_real(d, name, t->rank, (idx[]){t->shape[0], t->shape[1]});
+        npy_add(d, (i % 2 ? m->grads : m->params) + t->at, t->count);
+        npy_end(d);
     }
-    return e->status;
 }
 
-/* One forward and backward over ids [B,T+1], and everything about it into folder. */
+/* One forward and backward over the lines of T + 1 ids in file [B,T+1], and everything about it
+ * into folder. */
 static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, const Ids *file,
                     int B, int T, Error *e) {
     const Config *c = &m->c;
-    idx L = c->layers, map = B * (idx)c->heads * config_rows(c, T) * config_columns(c, T),
-        shape[] = {B, T + 1};
+    Dump d = {.folder = folder, .c = c, .B = B, .T = T, .N = config_rows(c, T),
+              .S = config_columns(c, T), .e = e};
+    const idx L = c->layers, map = B * (idx)c->heads * d.N * d.S;
     int *ids = grab(2 * (idx)B * T, sizeof(int), e), *targets = ids ? ids + (idx)B * T : NULL;
     real *maps = grab(3 * L * map, sizeof(real), e);
     Probe *probe = grab(L, sizeof(Probe), e);
@@ -8200,24 +8000,28 @@ static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, co
             probe[l] = (Probe){maps + 3 * l * map, maps + (3 * l + 1) * map,
                                maps + (3 * l + 2) * map};
         for (idx i = 0; i < (idx)B * T; i++) {
-            ids[i] = file->at[i + i / T];                    /* lines of T + 1 */
+            ids[i] = file->at[i + i / T];
             targets[i] = file->at[i + i / T + 1];
         }
         a->probe = probe;
         model_zero_grads(m);
         model_forward(m, a, ids, B, T);
         real loss = (real)model_loss(m, a, targets, B, T, true, 1);
-        dump_logits(folder, m, a, B, T, e); /* before the backward: it shares scratch */
+        dump_logits(&d, m, a);                       /* before the backward: it shares scratch */
         model_backward(m, a, ids, B, T);
         dump_config(folder, s, e);
-        npy_write(folder, "ids", "i4", 4, file->at, 2, shape, e);
-        npy_real(folder, "loss", &loss, 0, NULL, e);
-        dump_tensors(folder, m, e);
-        dump_states(folder, a, c, B, T, s->all, e);
-        dump_maps(folder, "attn", a, 0, c, B, T, e);
-        dump_maps(folder, "metric", a, 1, c, B, T, e);
-        if (s->all) dump_maps(folder, "z", a, 2, c, B, T, e);
-        dump_alpha(folder, a, c, B, T, e);
+        npy_begin(&d, "ids", "i4", 2, (idx[]){B, T + 1});
+        for (size_t i = 0; i < file->size; i++) pass(&d.file, (uint32_t)file->at[i], 4);
+        npy_end(&d);
+        npy_begin_real(&d, "loss", 0, NULL);
+        npy_add(&d, &loss, 1);
+        npy_end(&d);
+        dump_tensors(&d, m);
+        dump_states(&d, a, s->all);
+        dump_maps(&d, "attn", a, 0);
+        dump_maps(&d, "metric", a, 1);
+        if (s->all) dump_maps(&d, "z", a, 2);
+        dump_alpha(&d, a);
         a->probe = NULL;
     }
     free(ids);
@@ -8623,62 +8427,53 @@ void ablated_text(const Ablated *a, const Settings *s, Bytes *out, Error *e) {
  */
 
 /* =================================================================================================
-   13  Matrix multiply and vector maths
-
-   Nine tenths of a training step is c[i][j] += a[i][p] * b[p][j]. The three loops that say so reach
-   a few percent of what a processor can do, because they starve it. How to feed it:
-
-   Lanes. One vector instruction multiplies and adds L numbers at once: 4 floats in the 16 bytes
-   that every x86-64 and ARM machine has, 8 with AVX2, 16 with AVX-512. Neighbours in a row of B and
-   of C fill the lanes; one number of A is repeated in all of them.
-
-   Registers. A fused multiply-add takes about 4 cycles, and two can begin in every cycle, so 8 or
-   more must be under way that do not wait for each other: each needs a sum of its own. A tile of C,
-   R rows of V vectors, is R*V such sums. They stay in registers for the whole sum over p, and a
-   step of p loads V vectors of B and R numbers of A for its R*V multiply-adds: 10 loads feed 16 of
-   them in an 8 x 2 tile, where the naive loop loads two numbers for each one. The registers set the
-   limit: 32 hold 8*2 sums, 2 vectors of B and room for A; where there are 16, 6*2 + 2 + 1 fit.
-   That is why the tile is 8 x 32 floats with AVX-512, 6 x 16 with AVX2, 6 x 8 in plain x86-64, and
-   8 x 8 on ARM, which has 32 short registers.
-
-   Panels. Memory is slow, and its caches are small: 32 to 48 KiB that deliver at full speed (L1),
-   256 KiB or more that deliver at perhaps half (L2). So B is cut into blocks of DEPTH rows by
-   SPREAD columns, 128 KiB that live in L2 while all rows of A pass by. A block is copied
-    first ("packed")
-   into panels one tile wide, so that the tile reads consecutive bytes: in place, consecutive rows
-   of B may lie some power of two apart, where they would fight for the same few places of a cache.
-   The copy costs one visit per element and saves m / R of them; for few rows, or a small B, it does
-   not pay and B is read where it lies. The tile's rows of A, DEPTH long, are 8 KiB and stay in L1
-   while the panels stream past. They are read in place if row-major; a transposed A is packed, four
-   tiles of rows at a time, since a whole cache line arrives with each of its elements.
-
-   Edges. The last columns and rows fill their panel up with zeros, whose products go into sums that
-   are never stored, so a NaN or an infinity meets them harmlessly. A tile of half the rows or half
-   the columns keeps the waste small.
-
-   Order. An element of C is a sum over DEPTH steps of p, added to C, then the next DEPTH: whatever
-   tile or task it falls in. Threads share out blocks of C and own them, so one thread and sixteen
-   give the same bits.
-
-   Everything below is written once, for a vector width that is a constant wherever it is inlined
-   (13.4), and the processor picks among the instances when it runs. GCC and Clang turn the few
-   operations of 13.1 into single instructions; other compilers run the same loops number by number.
-   GCC fuses multiplies and adds in its default mode, not under -std=c11 (fma_fuses tells).
-   ============================================================================================ */
+ * 13  Matrix multiply and vector maths
+ *
+ * Nine tenths of a training step is c[i][j] += a[i][p] * b[p][j]. Three plain loops reach a few
+ * percent of what a processor can do, because they starve it. How to feed it:
+ *
+ * Lanes. One instruction multiplies and adds L numbers at once: 4 floats in the 16 bytes that every
+ * x86-64 and ARM machine has, 8 with AVX2, 16 with AVX-512. Neighbours in a row of B and of C fill
+ * the lanes; one number of A is repeated in all of them.
+ *
+ * Registers. A fused multiply-add takes about 4 cycles and two begin in each, so 8 or more must be
+ * under way that do not wait for each other. A tile of C, R rows of V vectors, is R V such sums,
+ * which stay in registers for the whole sum over p: 10 loads feed 16 of them in an 8 x 2 tile. The
+ * number of registers sets the tile: 8 x 32 floats with AVX-512, 6 x 16 with AVX2, 6 x 8 in plain
+ * x86-64, 8 x 8 on ARM, which has 32 short registers.
+ *
+ * Panels. B is cut into blocks of DEPTH rows by SPREAD columns, 128 KiB that live in the L2 cache
+ * while all rows of A pass by. A block is first packed into panels one tile wide, so that the tile
+ * reads consecutive bytes. For few rows, or a small B, the copy does not pay, and B is read where
+ * it lies. The tile's rows of A, 8 KiB, stay in L1. They are read in place if row-major; a
+ * transposed A is packed, four tiles of rows at a time.
+ *
+ * Edges. The last columns and rows fill their panel up with zeros, whose products go into sums that
+ * are never stored, so a NaN or an infinity meets them harmlessly.
+ *
+ * Order. An element of C is a sum over DEPTH steps of p, added to C, then the next DEPTH, whatever
+ * tile or task it falls in. Threads own blocks of C. So one thread and sixteen give the same bits.
+ *
+ * Everything is written once, for a vector width that is a constant wherever it is inlined, and the
+ * processor picks among the instances when it runs (13.4). Without GCC's vector extension the same
+ * loops run number by number. GCC fuses multiplies and adds in its default mode, not under -std=c11
+ * (fma_fuses tells).
+ */
 
 /* --- 13.1  Lanes: the only lines that know how to say "vector" to a compiler -------------------
-
-   `bytes` is 16, 32 or 64 and constant. Lanes are reached through pointers: a vector as argument or
-   result would have another calling convention in every instance. The types may alias real and
-   need no alignment beyond real's. An array that is only reached this way, at places that are
-   constant once its loops are unrolled, lives in registers; loops that count 0, 1, 2, ... do unroll
-   (with steps of `lanes` Clang leaves the sums in memory, at a third of the speed). */
+ *
+ * `bytes` is 16, 32 or 64 and constant. Lanes are reached through pointers: a vector as argument or
+ * result would have another calling convention in every instance. Arrays that are only reached this
+ * way, at places that are constant once loops are unrolled, live in registers. Loops that count 0,
+ * 1, 2, .. do unroll (with steps of `lanes` Clang leaves the sums in memory, at a third of the
+ * speed). */
 
 #if defined(__GNUC__) && !defined(__TINYC__)
-typedef real Lanes16 __attribute__((vector_size(16), aligned(sizeof(real)), may_alias));
-typedef real Lanes32 __attribute__((vector_size(32), aligned(sizeof(real)), may_alias));
-typedef real Lanes64 __attribute__((vector_size(64), aligned(sizeof(real)), may_alias));
-typedef real Four __attribute__((vector_size(4 * sizeof(real)), aligned(sizeof(real)), may_alias));
+#define LANES(bytes) vector_size(bytes), aligned(sizeof(real)), may_alias
+typedef real Lanes16 __attribute__((LANES(16)));
+typedef real Lanes32 __attribute__((LANES(32)));
+typedef real Lanes64 __attribute__((LANES(64)));
+typedef real Four __attribute__((LANES(4 * sizeof(real))));
 
 /* {a0, b0, a1, b1} and {a2, b2, a3, b3}; GCC takes the order as integers of real's size. */
 #ifdef __clang__
@@ -8691,34 +8486,23 @@ typedef __typeof__(_Generic((real)0, float: (int32_t)0, default: (int64_t)0)) Fo
 #define HIGH(a, b) __builtin_shuffle(a, b, (FourOrder){2, 6, 3, 7})
 #endif
 
-/* c += a b for one vector of `bytes` bytes, with the same a in every lane. */
+/* A statement on vectors L of `bytes` bytes. */
+#define WITH_LANES(statement)                                                                      \
+    if (bytes == 64) { typedef Lanes64 L; statement; }                                             \
+    else if (bytes == 32) { typedef Lanes32 L; statement; }                                        \
+    else { typedef Lanes16 L; statement; }
+
+/* c += a b for one vector, with the same a in every lane; lane by lane; and c = b. */
 INLINE void lanes_axpy(const int bytes, real *c, real a, const real *b) {
-    if (bytes == 64)
-        *(Lanes64 *)c += a * *(const Lanes64 *)b;
-    else if (bytes == 32)
-        *(Lanes32 *)c += a * *(const Lanes32 *)b;
-    else
-        *(Lanes16 *)c += a * *(const Lanes16 *)b;
+    WITH_LANES(*(L *)c += a * *(const L *)b)
 }
 
-/* c += a b for one vector, lane by lane. */
 INLINE void lanes_fma(const int bytes, real *c, const real *a, const real *b) {
-    if (bytes == 64)
-        *(Lanes64 *)c += *(const Lanes64 *)a * *(const Lanes64 *)b;
-    else if (bytes == 32)
-        *(Lanes32 *)c += *(const Lanes32 *)a * *(const Lanes32 *)b;
-    else
-        *(Lanes16 *)c += *(const Lanes16 *)a * *(const Lanes16 *)b;
+    WITH_LANES(*(L *)c += *(const L *)a * *(const L *)b)
 }
 
-/* c = b for one vector. */
 INLINE void lanes_copy(const int bytes, real *c, const real *b) {
-    if (bytes == 64)
-        *(Lanes64 *)c = *(const Lanes64 *)b;
-    else if (bytes == 32)
-        *(Lanes32 *)c = *(const Lanes32 *)b;
-    else
-        *(Lanes16 *)c = *(const Lanes16 *)b;
+    WITH_LANES(*(L *)c = *(const L *)b)
 }
 
 /* to[p*ldt + j] = from[j*ld + p] for j, p < 4: rows 0 and 2, 1 and 3 are interleaved, then the
@@ -8905,17 +8689,16 @@ INLINE void product(const int bytes, const int rows, const int cols, real *c, id
 
 /* --- 13.3  Vector maths ------------------------------------------------------------------------
 
-   libm's expf, erfcf and powf are called number by number, and sqrtf too, because it may have to
-   set errno. The functions below take one number and have no branches (`either`), so a loop over
-   them becomes vector code; it is a loop of constant length, over arrays of its own (map). A span
-   is one vector of the widest instance, and short, since a row of scores is. Whole spans are
-   computed at the end of an array too, so an element's bits do not depend on where it stands.
+   libm's expf, erfcf and powf work number by number, and so does sqrtf, which may set errno. The
+   functions below have no branches (`either`), so a loop over them becomes vector code. A span is
+   one vector of the widest instance. Whole spans are computed at the end of an array too, so an
+   element's bits do not depend on where it stands.
 
-   Coefficients: those of smallest maximal relative error, by Remez's exchange in 40 digits. The
-   largest errors over all floats and instruction sets (`make exhaustive`), in units in the last
-   place (ulp), in float; rounding alone is 0.5:
+   Coefficients: of smallest maximal relative error, by Remez's exchange in 40 digits. The largest
+   errors over all floats and instruction sets (`make exhaustive`), in units in the last place
+   (ulp), in float; rounding alone is 0.5:
      exp 1.012 at -5.86   sigmoid 2.402 at -4.16   sqrt 0.760   Phi 4.757 at -0.79   log 0.5001
-   and of powers 0.529, so far over every 61st float. */
+   and of powers 0.529, over every 61st float. */
 
 enum { SPAN = 16, PARTS = 32 };
 typedef enum FoldOp { FOLD_SUM, FOLD_MAX, FOLD_DOT } FoldOp;
@@ -8929,29 +8712,10 @@ INLINE double log_of(double x) { return log(x); }
 INLINE double pow_of(double x, double p) { return pow(fabs(x), p); }
 INLINE double either(bool first, double a, double b) { return first ? a : b; }
 #else
-INLINE float float_of(uint32_t bits) {
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-INLINE uint32_t bits_of(float x) {
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-INLINE double double_of(uint64_t bits) {
-    double x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-INLINE uint64_t bits_of_double(double x) {
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
+INLINE float float_of(uint32_t bits) { float x; memcpy(&x, &bits, 4); return x; }
+INLINE uint32_t bits_of(float x) { uint32_t bits; memcpy(&bits, &x, 4); return bits; }
+INLINE double double_of(uint64_t bits) { double x; memcpy(&x, &bits, 8); return x; }
+INLINE uint64_t bits_of_double(double x) { uint64_t bits; memcpy(&bits, &x, 8); return bits; }
 
 /* first ? a : b. As written there, the compiler might compute a and b behind a branch. */
 INLINE float either(bool first, float a, float b) {
@@ -9089,11 +8853,8 @@ INLINE void fold_half(real *s, const int half, bool largest) {
 
 /* Folds s[0..PARTS) into s[0], the upper half onto the lower until one is left. */
 INLINE real fold_tree(real *s, bool largest) {
-    fold_half(s, 16, largest);
-    fold_half(s, 8, largest);
-    fold_half(s, 4, largest);
-    fold_half(s, 2, largest);
-    fold_half(s, 1, largest);
+    fold_half(s, 16, largest); fold_half(s, 8, largest); fold_half(s, 4, largest);
+    fold_half(s, 2, largest); fold_half(s, 1, largest);
     return s[0];
 }
 
@@ -9134,54 +8895,33 @@ INLINE real fold_max(idx n, const real *x) {
 
 /* --- 13.4  One instance per instruction set, and the choice among them ----------------------- */
 
-/* The peak's loop: `chains` vectors s, each s += a s again and again; every addition needs the one
-   before it in its own chain only. With |a| below half an epsilon s keeps its value for ever. */
-INLINE void spin(const int bytes, const int chains, int turns, real *x, real a) {
-    const int lanes = bytes / (int)sizeof(real);
-    real s[TILE_MAX];
-    for (int v = 0; v < chains; v++) lanes_copy(bytes, s + v * lanes, x);
-    for (int turn = 0; turn < turns; turn++)
-        for (int v = 0; v < chains; v++) lanes_axpy(bytes, s + v * lanes, a, s + v * lanes);
-    for (int v = 0; v < chains; v++) lanes_axpy(bytes, x, 1, s + v * lanes);
-}
-
-/* What an instance offers; flops is what one turn of spin does, rows the height of its tile. */
+/* What an instance offers, and the height of its tile. */
 typedef struct Kernels {
-    int flops, rows;
+    int rows;
     void (*product)(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add);
     void (*map)(VecOp op, idx n, real *y, const real *x, real p);
     real (*fold)(FoldOp op, idx n, const real *x, const real *y);
-    void (*spin)(int turns, real *x, real a);
 } Kernels;
 
 /* A macro, because a function can be compiled for another instruction set only under another name:
-   the four entries, into which everything above is inlined, and the row that lists them. */
-#define INSTANCE(name, target, bytes, tile_rows, tile_cols, chains)                                \
-    target static void product_##name(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n,       \
-                                      idx k, bool add)                                             \
-    {                                                                                              \
+   the entries, into which everything above is inlined, and the row that lists them. */
+#define INSTANCE(name, target, bytes, tile_rows, tile_cols)                                        \
+    target static void product_##name(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k,   \
+                                      bool add) {                                                  \
         product(bytes, tile_rows, tile_cols, c, ldc, a, b, m, n, k, add);                          \
     }                                                                                              \
-    target static void map_##name(VecOp op, idx n, real *y, const real *x, real p)                 \
-    {                                                                                              \
+    target static void map_##name(VecOp op, idx n, real *y, const real *x, real p) {               \
         map(op, n, y, x, p);                                                                       \
     }                                                                                              \
-    target static real fold_##name(FoldOp op, idx n, const real *x, const real *y)                 \
-    {                                                                                              \
-        if (op == FOLD_MAX) return fold_max(n, x);                                                 \
-        return op == FOLD_SUM ? fold_sum(bytes, n, x, NULL) : fold_sum(bytes, n, x, y);            \
+    target static real fold_##name(FoldOp op, idx n, const real *x, const real *y) {               \
+        return op == FOLD_MAX ? fold_max(n, x) : fold_sum(bytes, n, x, y);                         \
     }                                                                                              \
-    target static void spin_##name(int turns, real *x, real a)                                     \
-    {                                                                                              \
-        spin(bytes, chains, turns, x, a);                                                          \
-    }                                                                                              \
-    static const Kernels KERNELS_##name = {2 * (chains) * (bytes) / (int)sizeof(real), tile_rows,  \
-                                           product_##name, map_##name, fold_##name, spin_##name};
+    static const Kernels KERNELS_##name = {tile_rows, product_##name, map_##name, fold_##name};
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__TINYC__)
-INSTANCE(base, , 16, 6, 2, 14)
-INSTANCE(avx2, TARGET_AVX2, 32, 6, 2, 12)
-INSTANCE(avx512, TARGET_AVX512, 64, 8, 2, 16)
+INSTANCE(base, , 16, 6, 2)
+INSTANCE(avx2, TARGET_AVX2, 32, 6, 2)
+INSTANCE(avx512, TARGET_AVX512, 64, 8, 2)
 
 Isa isa_best(void) {
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return ISA_BASE;
@@ -9194,16 +8934,10 @@ static const Kernels *kernels(Isa isa) {
     return use == ISA_AVX512 ? &KERNELS_avx512 : use == ISA_AVX2 ? &KERNELS_avx2 : &KERNELS_base;
 }
 #else
-INSTANCE(base, , 16, 8, 2, 16)
+INSTANCE(base, , 16, 8, 2)
 
-Isa isa_best(void) {
-    return ISA_BASE;
-}
-
-static const Kernels *kernels(Isa isa) {
-    (void)isa;
-    return &KERNELS_base;
-}
+Isa isa_best(void) { return ISA_BASE; }
+static const Kernels *kernels(Isa isa) { return (void)isa, &KERNELS_base; }
 #endif
 
 /* The product on this thread, the empty sum included. */
@@ -9257,25 +8991,6 @@ bool fma_fuses(Isa isa) {
     return c != 0;
 }
 
-/* The best of a few tries, since other programs only ever make one slower. */
-double fma_peak(Isa isa, int threads) {
-    enum { TURNS = 1 << 16, TRIES = 12 };
-    const Kernels *on = kernels(isa);
-    double best = 0;
-    for (int try = 0; try < TRIES; try++) {
-        const double start = seconds();
-        PARALLEL
-        for (int t = 0; t < threads; t++) {
-            real x[LANES_MAX];
-            for (int l = 0; l < LANES_MAX; l++) x[l] = (real)(l + 1);
-            on->spin(TURNS, x, (real)REAL_EPS / 8);
-        }
-        const double rate = (double)on->flops * TURNS * threads / (seconds() - start) * 1e-9;
-        if (rate > best) best = rate;
-    }
-    return best;
-}
-
 /* Fewer numbers than a span are filled up to one. */
 void vec_map_at(Isa isa, VecOp op, idx n, real *y, const real *x, real p) {
     const Kernels *on = kernels(isa);
@@ -9289,14 +9004,15 @@ void vec_map_at(Isa isa, VecOp op, idx n, real *y, const real *x, real p) {
     for (idx l = 0; l < n; l++) y[l] = few[l];
 }
 
-void vec_exp(idx n, real *y, const real *x) { vec_map_at(isa_best(), VEC_EXP, n, y, x, 0); }
-void vec_sigmoid(idx n, real *y, const real *x) { vec_map_at(isa_best(), VEC_SIGMOID, n, y, x, 0); }
-void vec_sqrt(idx n, real *y, const real *x) { vec_map_at(isa_best(), VEC_SQRT, n, y, x, 0); }
-void vec_cumulative(idx n, real *y, const real *x) {
-    vec_map_at(isa_best(), VEC_CUMULATIVE, n, y, x, 0);
+static void vec_map(VecOp op, idx n, real *y, const real *x, real p) {
+    vec_map_at(isa_best(), op, n, y, x, p);
 }
-void vec_log(idx n, real *y, const real *x) { vec_map_at(isa_best(), VEC_LOG, n, y, x, 0); }
-void vec_pow(idx n, real *y, const real *x, real p) { vec_map_at(isa_best(), VEC_POW, n, y, x, p); }
+void vec_exp(idx n, real *y, const real *x) { vec_map(VEC_EXP, n, y, x, 0); }
+void vec_sigmoid(idx n, real *y, const real *x) { vec_map(VEC_SIGMOID, n, y, x, 0); }
+void vec_sqrt(idx n, real *y, const real *x) { vec_map(VEC_SQRT, n, y, x, 0); }
+void vec_cumulative(idx n, real *y, const real *x) { vec_map(VEC_CUMULATIVE, n, y, x, 0); }
+void vec_log(idx n, real *y, const real *x) { vec_map(VEC_LOG, n, y, x, 0); }
+void vec_pow(idx n, real *y, const real *x, real p) { vec_map(VEC_POW, n, y, x, p); }
 
 /* Fewer than PARTS are filled up with what changes nothing. */
 static real fold_any(FoldOp op, idx n, const real *x, const real *y) {
@@ -9313,22 +9029,14 @@ real vec_sum(idx n, const real *x) { return fold_any(FOLD_SUM, n, x, NULL); }
 real vec_max(idx n, const real *x) { return fold_any(FOLD_MAX, n, x, NULL); }
 real vec_dot(idx n, const real *x, const real *y) { return fold_any(FOLD_DOT, n, x, y); }
 
-WIDE(add, (idx n, real *restrict y, const real *restrict x), (n, y, x))
-{
+WIDE(add, (idx n, real *restrict y, const real *restrict x), (n, y, x)) {
     for (idx j = 0; j < n; j++) y[j] += x[j];
 }
-WIDE(multiply, (idx n, real *restrict y, const real *restrict x), (n, y, x))
-{
+WIDE(multiply, (idx n, real *restrict y, const real *restrict x), (n, y, x)) {
     for (idx j = 0; j < n; j++) y[j] *= x[j];
 }
-WIDE(shift, (idx n, real *y, real a), (n, y, a))
-{
-    for (idx j = 0; j < n; j++) y[j] += a;
-}
-WIDE(scale, (idx n, real *y, real a), (n, y, a))
-{
-    for (idx j = 0; j < n; j++) y[j] *= a;
-}
+WIDE(shift, (idx n, real *y, real a), (n, y, a)) { for (idx j = 0; j < n; j++) y[j] += a; }
+WIDE(scale, (idx n, real *y, real a), (n, y, a)) { for (idx j = 0; j < n; j++) y[j] *= a; }
 void vec_add(idx n, real *y, const real *x) { add(n, y, x); }
 void vec_multiply(idx n, real *y, const real *x) { multiply(n, y, x); }
 void vec_shift(idx n, real *y, real a) { shift(n, y, a); }
@@ -10278,9 +9986,6 @@ const Option OPTIONS[] = {
      "a line for each text and .grammar in it (Figure 9)"},
     {"lengths", 'y', 's', AT(lengths), STRING("16,64"),
      "a line for each T (Figure 3); --csv has Sink_1 at eps 0.1, 0.15 .. 0.5"},
-    {"choices", 'y', 's', AT(choices), STRING("FILE"),
-     "acc and acc_norm of multiple choice (Figure 10); hf choices makes it of HellaSwag"},
-    {"questions", 'y', 'i', AT(questions), "0", 1, 1 << 30, "N", "how many; default: all"},
 
     {"ablate", 'a', 'c', AT(ablate), WORDS("none", "key1|value1|value1-mean|kstar"),
      "the loss without token 1's key or value, or without k* (or x*), against a control"},
@@ -10903,9 +10608,9 @@ static int eval_write(const EvalRow *row, int n, bool table, const Settings *s, 
     return e->status;
 }
 
-/* The numbers of one measurement; Table 7's second column, an ablation and the answers to multiple
- * choice (or NULL) at their end, where there are any. */
-static int eval_numbers(Result *all, const Sinks *r, const Ablated *x, const Chosen *chosen,
+/* The numbers of one measurement; at their end, where there are any, Table 7's second column, an
+ * ablation and what the program measures besides. */
+static int eval_numbers(Result *all, const Sinks *r, const Ablated *x, const Result *besides,
                         const Settings *s, Error *e) {
     static const char *const of_loss[ABLATED] = {"untouched", "sink", "control"};
     int first = config_column_first(&s->model), star = config_column_star(&s->model);
@@ -10932,11 +10637,8 @@ static int eval_numbers(Result *all, const Sinks *r, const Ablated *x, const Cho
             put(all, e, more ? x->more[k] : x->loss[k], "ablate_%s%s", what, than);
             put(all, e, more ? x->more_spread[k] : x->spread[k], "ablate_%s%s_spread", what, than);
         }
-    if (chosen && chosen->n) {
-        result_add1(all, "questions", chosen->n, e);
-        result_add1(all, "acc", chosen->acc, e);
-        result_add1(all, "acc_norm", chosen->acc_norm, e);
-    }
+    for (int i = 0; i < besides->lists; i++)
+        result_add1(all, besides->list[i].name, besides->value[besides->list[i].at], e);
     return e->status;
 }
 
@@ -10964,9 +10666,6 @@ static void eval_print(const char *path, const Trainer *t, const Outcome *o, con
     bytes_free(&text);
 }
 
-/* The standard error of a share p of n questions, as the harness states it. */
-static double share_error(double p, int n) { return n > 1 ? sqrt(p * (1 - p) / (n - 1)) : 0; }
-
 /* A table of more than one measurement: models (Figure 4 left, Table 1 right), inputs (Table 1
  * left), texts (Figure 9), lengths and thresholds (Figure 3), each with each. What cannot be
  * measured is said and left out; --csv and --json have all that was, from the first line on. */
@@ -10978,7 +10677,7 @@ typedef struct Survey {
 } Survey;
 
 /* One line: the model of t and the text that is open, at one input and length. */
-static int survey_line(Survey *v, const Settings *s, Trainer *t, const Chosen *chosen,
+static int survey_line(Survey *v, const Settings *s, Trainer *t, const Result *besides,
                        const char *model, const char *text, Error *e) {
     const double eps[] = {s->eps, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5};
     enum { STEPS = (int)(sizeof eps / sizeof *eps), AT_02 = 3, AT_04 = 7 };
@@ -10994,13 +10693,16 @@ static int survey_line(Survey *v, const Settings *s, Trainer *t, const Chosen *c
     snprintf(row->model, sizeof row->model, "%s", model);
     snprintf(row->text, sizeof row->text, "%s", text);
     result_add1(&row->all, "parameters", (double)t->m.count, e);
-    eval_numbers(&row->all, &seen, NULL, chosen, s, e);
+    eval_numbers(&row->all, &seen, NULL, besides, s, e);
     for (int i = 1; i < STEPS; i++)
         put(&row->all, e, sinks_sink(&seen, first, i), "sink_1_at_%g", eps[i]);
-    if (v->rows == 1)
-        printf("%-26s %9s %-12s %-7s %5s %8s %8s %8s %8s %8s %6s %7s%s\n", "model", "million",
+    if (v->rows == 1) {
+        printf("%-26s %9s %-12s %-7s %5s %8s %8s %8s %8s %8s %6s %7s    loss", "model", "million",
                "text", "input", "T", "Sink 0.2", "Sink_1", "Sink 0.4", "Sink_*", "alpha_1",
-               "x even", "|h1|/|h|", chosen->n ? "    acc  acc_norm" : "    loss");
+               "x even", "|h1|/|h|");
+        for (int i = 0; i < besides->lists; i++) printf(" %9s", besides->list[i].name);
+        printf("\n");
+    }
     size_t size = strlen(model);
     printf("%-26s %9.2f %-12.12s %-7s %5d %7.2f%% %7.2f%% %7.2f%% ",
            model + (size > 26 ? size - 26 : 0), (double)t->m.count * 1e-6,
@@ -11011,9 +10713,11 @@ static int survey_line(Survey *v, const Settings *s, Trainer *t, const Chosen *c
     else printf("%7.2f%%", 100 * sinks_sink(&seen, star, 0));
     printf(" %8.4f %6.2f %8.2f", sinks_alpha(&seen, first),
            sinks_alpha(&seen, first) / sink_uniform(&t->m.c, s->eval_T), sinks_ratio(&seen));
-    if (chosen->n) printf(" %7.4f %7.4f\n", chosen->acc, chosen->acc_norm);
-    else if (s->input == INPUT_NATURAL) printf(" %7.4f\n", seen.loss);
-    else printf("\n");
+    if (s->input == INPUT_NATURAL) printf(" %7.4f", seen.loss);
+    else printf("%*s", besides->lists ? 8 : 0, "");
+    for (int i = 0; i < besides->lists; i++)
+        printf(" %9.4g", besides->value[besides->list[i].at]);
+    printf("\n");
     fflush(stdout);
     sinks_free(&seen);
     return e->status ? e->status : eval_write(v->row, v->rows, true, v->s, e);
@@ -11029,7 +10733,8 @@ static void survey_failed(Survey *v, Error *one) {
 /* The lines of one model and text, "" for the text that its settings name. */
 static void survey_text(Survey *v, Settings s, Trainer *t, const char *model, const char *path,
                         Error *e) {
-    Chosen chosen = {0};
+    Result besides = {0};
+    Bytes said = {0};
     char name[64];
     const char *text = path[0] ? path : s.ids[0] ? s.ids : s.data.text[0] ? s.data.text
                      : s.data.tokens[0] ? s.data.tokens : s.data.grammar;
@@ -11043,16 +10748,18 @@ static void survey_text(Survey *v, Settings s, Trainer *t, const char *model, co
     if (!*text) text = "story";                              /* the shipped grammar */
     snprintf(name, sizeof name, "%.*s", (int)strcspn(text, "."), text);
     data_close(&t->data);
-    if (!open_data(&s, t, model, e) && s.choices[0])
-        choices_answer(&chosen, &t->m, &t->data, &s, e);
+    if (!open_data(&s, t, model, e) && s.program->measure)
+        s.program->measure(&besides, &said, &s, t, e);
     for (int input = 0; input < (s.inputs ? 3 : 1) && !e->status; input++)
         for (int i = 0; i < (v->length[0] ? 32 : 1); i++) {
             if (i && !v->length[i]) break;
             if (s.inputs) s.input = input;
             if (v->length[0]) s.eval_T = v->length[i];
-            survey_line(v, &s, t, &chosen, model, name, e);
+            survey_line(v, &s, t, &besides, model, name, e);
             survey_failed(v, e);
         }
+    result_free(&besides);
+    bytes_free(&said);
     survey_failed(v, e);
 }
 
@@ -11088,7 +10795,8 @@ static int survey(const Settings *s, const char **words, int n, Error *e) {
 static int verb_eval(Settings *s, const char **words, int n, Error *e) {
     Trainer t = {0};
     Ablated ablated, *cut = NULL;
-    Chosen chosen = {0};
+    Result besides = {0};
+    Bytes said = {0};
     EvalRow row = {.input = 0};
     int starts = 0;
     if (!n) return fail(e, 2, "eval: expected a model file. Try: sink eval out/model.ckpt");
@@ -11101,21 +10809,20 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
         && !outcome_measure(o, &t, s, &starts, e) && s->ablate
         && !ablate(&ablated, &t.m, &t.data, s, s->eval_n, s->eval_T, e))
         cut = &ablated;
-    if (!e->status && s->choices[0]) choices_answer(&chosen, &t.m, &t.data, s, e);
+    if (!e->status && s->program->measure) s->program->measure(&besides, &said, s, &t, e);
     if (!e->status) {
         o->name = words[0];
         o->source = "";
         o->loss = o->s.loss;
         eval_print(words[0], &t, o, s, starts, cut);
-        if (chosen.n)
-            printf("\n%d questions of %s: acc %.4f +- %.4f, acc_norm %.4f +- %.4f\n", chosen.n,
-                   s->choices, chosen.acc, share_error(chosen.acc, chosen.n), chosen.acc_norm,
-                   share_error(chosen.acc_norm, chosen.n));
-        if (!eval_numbers(&row.all, &o->s, cut, &chosen, s, e)) eval_write(&row, 1, false, s, e);
+        fwrite(said.at, 1, said.size, stdout);
+        if (!eval_numbers(&row.all, &o->s, cut, &besides, s, e)) eval_write(&row, 1, false, s, e);
         if (s->report[0] && s->program && s->program->page)
             s->program->page(s->report, "eval", s, o, 1, cut, "", e);
     }
     result_free(&row.all);
+    result_free(&besides);
+    bytes_free(&said);
     if (o) sinks_free(&o->s);
     free(o);
     trainer_free(&t);
@@ -11462,9 +11169,9 @@ int sink_main(const Program *program, int argc, char **argv) {
         if (!n || *v->words) v->run(&s, words, n, &e);
         else fail(&e, 2, "%s: a word too many. Try: sink help %s", words[0], v->name);
     }
-    if (e.status) fprintf(stderr, "sink: %s\n", e.text);
+    if (e.status) fprintf(stderr, "%s: %s\n", program->name, e.text);
     else if (fflush(stdout) || ferror(stdout)) {
-        fprintf(stderr, "sink: the output cannot be written. Try: free some space\n");
+        fprintf(stderr, "%s: the output cannot be written. Try: free some space\n", program->name);
         e.status = 1;
     }
     return e.status;

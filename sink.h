@@ -668,8 +668,8 @@ typedef struct Settings {
     int threads, quiet, plain, all, resume;
     char out[PATH_ROOM], log[PATH_ROOM], csv[PATH_ROOM], json[PATH_ROOM], report[PATH_ROOM];
     char start[PATH_ROOM], ids[PATH_ROOM], prompt[PATH_ROOM];
-    char domains[PATH_ROOM], choices[PATH_ROOM], lengths[PATH_ROOM];   /* eval */
-    int inputs, questions;
+    char domains[PATH_ROOM], lengths[PATH_ROOM];                       /* eval */
+    int inputs;
     int how_many; double temperature;             /* generate */
     const struct Program *program;                /* who is asked, and its own settings */
     void *own;
@@ -892,19 +892,6 @@ int  head_map(HeadMap *out, Model *m, const Data *d, const Settings *s, int T, E
 int  look_at_sink(Trainer *t, Progress *p, Error *e);
 int  evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int T,
                     int *starts, Error *e);
-/* Multiple choice (11.1): questions of a context and endings, each a string that begins at
- * text + field[..], the context first; `gold`, from 0, is right. */
-enum { ENDINGS_MOST = 9 };
-typedef struct Question { int gold, endings; size_t field[1 + ENDINGS_MOST]; } Question;
-typedef struct Choices { unsigned char *text; int n; Question *question; } Choices;
-/* 1 with the line that is none; on failure nothing is held */
-int  choices_read(const unsigned char *p, size_t n, const char *name, Choices *out, Error *e);
-void choices_free(Choices *c);
-/* Of the first --questions of --choices the share that m answers rightly, by log p and by log p a
- * character. 1 for a file that cannot be read; 2 where d has no tokenizer. */
-typedef struct Chosen { int n; double acc, acc_norm; } Chosen;
-int  choices_answer(Chosen *out, Model *m, Data *d, const Settings *s, Error *e);
-
 /* The loss with a column ablated, at the same positions of the same n sequences: untouched, the
  * sink's column, and the control's, a token drawn for each sequence. */
 enum { UNTOUCHED, SINK_ABLATED, CONTROL_ABLATED, ABLATED };
@@ -981,10 +968,6 @@ void matmul_at(Isa isa, real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx 
 
 /* Whether the multiply's own kernel fuses a*b + c into one operation with one rounding. */
 bool fma_fuses(Isa isa);
-
-/* GFLOP/s that independent fused multiply-adds (a multiply and an add where nothing fuses) reach
-   just now in `threads` equal tasks shared among OpenMP's threads. Takes some 10 ms. */
-double fma_peak(Isa isa, int threads);
 
 /* y[i] = e^x[i], 1 / (1 + e^-x[i]), sqrt(x[i]), Phi(x[i]), log(x[i]), |x[i]|^p for i < n; y may be
    x. NaN stays NaN, sqrt and log of a negative number are NaN, and results below the normal floats
@@ -1113,6 +1096,8 @@ typedef struct Program {
     /* the page of a run, a training or an evaluation: n models, and what is said of them */
     int (*page)(const char *path, const char *verb, const Settings *s, const Outcome *o, int n,
                 const Ablated *cut, const char *verdict, Error *e);
+    /* what eval measures besides: numbers with names, and what is said of them in words */
+    int (*measure)(Result *besides, Bytes *said, const Settings *s, Trainer *t, Error *e);
 } Program;
 int  sink_main(const Program *program, int argc, char **argv);
 

@@ -29,6 +29,56 @@ static double median(double *t, int n) {
     return t[n / 2];
 }
 
+/* The peak's loop: `chains` vectors s, each s += a s again and again; every addition needs the one
+ * before it in its own chain only. With |a| below half an epsilon s keeps its value for ever. */
+INLINE void spin(const int bytes, const int chains, int turns, real *x, real a) {
+    const int lanes = bytes / (int)sizeof(real);
+    real s[TILE_MAX];
+    for (int v = 0; v < chains; v++) lanes_copy(bytes, s + v * lanes, x);
+    for (int turn = 0; turn < turns; turn++)
+        for (int v = 0; v < chains; v++) lanes_axpy(bytes, s + v * lanes, a, s + v * lanes);
+    for (int v = 0; v < chains; v++) lanes_axpy(bytes, x, 1, s + v * lanes);
+}
+
+/* The loop for each instruction set. */
+typedef struct Spin { int bytes, chains; void (*run)(int turns, real *x, real a); } Spin;
+#define SPIN(name, target, bytes, chains)                                                          \
+    target static void spin_##name(int turns, real *x, real a) {                                   \
+        spin(bytes, chains, turns, x, a);                                                          \
+    }                                                                                              \
+    static const Spin SPIN_##name = {bytes, chains, spin_##name};
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__TINYC__)
+SPIN(base, , 16, 14)
+SPIN(avx2, TARGET_AVX2, 32, 12)
+SPIN(avx512, TARGET_AVX512, 64, 16)
+static const Spin *const SPINS[] = {&SPIN_base, &SPIN_avx2, &SPIN_avx512};
+#else
+SPIN(base, , 16, 16)
+static const Spin *const SPINS[] = {&SPIN_base, &SPIN_base, &SPIN_base};
+#endif
+
+/* GFLOP/s that independent fused multiply-adds (a multiply and an add where nothing fuses) reach
+ * just now in `threads` equal tasks shared among OpenMP's threads. Takes some 10 ms. The best of a
+ * few tries, since other programs only ever make one slower. */
+static double fma_peak(Isa isa, int threads) {
+    enum { TURNS = 1 << 16, TRIES = 12 };
+    const Spin *on = SPINS[isa];
+    const double flops = 2.0 * on->chains * on->bytes / (double)sizeof(real);
+    double best = 0;
+    for (int try = 0; try < TRIES; try++) {
+        const double start = seconds();
+        PARALLEL
+        for (int t = 0; t < threads; t++) {
+            real x[LANES_MAX];
+            for (int l = 0; l < LANES_MAX; l++) x[l] = (real)(l + 1);
+            on->run(TURNS, x, (real)REAL_EPS / 8);
+        }
+        const double rate = flops * TURNS * threads / (seconds() - start) * 1e-9;
+        if (rate > best) best = rate;
+    }
+    return best;
+}
+
 /* The clock in GHz, from a chain of shifts and exclusive ors, each of which takes one cycle and
  * waits for the one before it. */
 static double clock_rate(void) {
@@ -64,7 +114,8 @@ static double copy_rate(void) {
 static int bench_gemm(Settings *s, const char **words, int n_words, Error *e) {
     (void)words; (void)n_words;
     enum { ROUNDS = 15 };
-    int m = ((const Own *)s->own)->gemm_m, n = ((const Own *)s->own)->gemm_n, k = ((const Own *)s->own)->gemm_k;
+    const Own *own = s->own;
+    int m = own->gemm_m, n = own->gemm_n, k = own->gemm_k;
     Isa isa = ((const Own *)s->own)->isa == 0 ? isa_best() : (Isa)(((const Own *)s->own)->isa - 1);
     if (isa > isa_best())
         return fail(e, 2, "--isa: this machine has not that instruction set. Try: --isa best");

@@ -44,6 +44,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What the flags of this program fill. */
+typedef struct HfOwn {
+    int link, questions;
+    char tokenizer[PATH_ROOM], choices[PATH_ROOM];
+} HfOwn;
+
 /* -------------------------------------------------------------------------------------------------
  * 1  What llama can express */
 
@@ -3273,7 +3279,7 @@ static const Family *published_open(Folder *f, Settings *s, const char *from, bo
 }
 
 /* A published model as the model file `out`; a folder, or a file of llama2.c. tokenizer: a file or
- * folder, NULL for the folder's own, which goes to `out`.tok. One that sink cannot be does not keep
+ * folder, "" for the folder's own, which goes to `out`.tok. One that sink cannot be does not keep
  * a model from being looked at with ids made elsewhere: it is told on stderr. Prints a line. */
 static int import_model(const char *from, const char *out, bool link, const char *tokenizer,
                         Error *e) {
@@ -3287,10 +3293,10 @@ static int import_model(const char *from, const char *out, bool link, const char
     Error own = {0};
     const Family *family = published_open(&f, &s, from, &one, e);
     path_make(words, e, "%s.tok", out);
-    if (!e->status && tokenizer) tokenizer_named(tokenizer, &file, &t, e);
+    if (!e->status && *tokenizer) tokenizer_named(tokenizer, &file, &t, e);
     else if (!e->status && !one && tokenizer_from(from, &file, &t, &own))
         fprintf(stderr, "hf: without its tokenizer: %s\n", own.text);
-    if (tokenizer || !one) s.data.bos = t.published && t.published->begins;
+    if (*tokenizer || !one) s.data.bos = t.published && t.published->begins;
     if (!e->status && !model_file_begin(&w, out, &s, t.hash, e)) {
         int tensors = w.list.n_tensors;
         idx count = w.list.count;
@@ -3309,12 +3315,213 @@ static int import_model(const char *from, const char *out, bool link, const char
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 12  HellaSwag, for sink eval --choices                                appendix B.3, [FIG10]
+ * 12  Multiple choice                                                     appendix B.3, [FIG10]
  *
- * A question a line of JSON: activity_label, ctx_a, ctx_b, endings, label. The LM evaluation
- * harness reads it as the context "LABEL: CTX_A CTX_B", CTX_B with its first letter large and the
- * others small (here those of ASCII), and in every text " [title]" becomes ". ", what else stands
- * in [] is dropped, and two blanks become one. */
+ * A question is a context and a few endings, one of them right. An ending's log p is the sum of log
+ * p(token | all before it) over its tokens. The model's answer is the ending with the largest log p
+ * (acc), or with the largest log p per character (acc_norm): the rule of the LM evaluation harness
+ * for HellaSwag. Context and ending, joined by a blank, are encoded as one text, of which the
+ * tokens beyond as many as the context alone has are the ending's. Where that is longer than what
+ * the model was trained on, its last tokens are taken. The harness puts no bos before them by
+ * default: --no-bos.
+ *
+ * --choices FILE has a question a line, fields between tabs: the number of the right ending, from
+ * 0; the context; the endings. In a text \\t, \\n and \\\\ stand for a tab, a new line and a
+ * backslash.
+ *
+ * hf choices makes it of HellaSwag's own file, a question a line of JSON: activity_label, ctx_a,
+ * ctx_b, endings, label. The harness reads it as the context "LABEL: CTX_A CTX_B", CTX_B with its
+ * first letter large and the others small (here those of ASCII), and in every text " [title]"
+ * becomes ". ", what else stands in [] is dropped, and two blanks become one. */
+enum { ENDINGS_MOST = 9 };
+
+/* Strings that begin at text + field[..], the context first; `gold`, from 0, is right. */
+typedef struct Question { int gold, endings; size_t field[1 + ENDINGS_MOST]; } Question;
+typedef struct Choices { unsigned char *text; int n; Question *question; } Choices;
+
+static void choices_free(Choices *c) {
+    free(c->text);
+    free(c->question);
+    *c = (Choices){0};
+}
+
+/* Turns the field of n bytes at `from`, escapes undone, into a string at `to`; its length. */
+static size_t field_plain(unsigned char *to, const unsigned char *from, size_t n) {
+    size_t length = 0;
+    for (size_t i = 0; i < n; i++) {
+        unsigned char c = from[i], next = i + 1 < n ? from[i + 1] : 0;
+        bool escape = c == '\\' && (next == 't' || next == 'n' || next == '\\');
+        to[length++] = !escape ? c : next == 't' ? '\t' : next == 'n' ? '\n' : '\\';
+        i += escape;
+    }
+    to[length] = 0;
+    return length;
+}
+
+/* 1 with the number of the line that is none; on failure nothing is held. */
+static int choices_read(const unsigned char *p, size_t n, const char *name, Choices *out, Error *e) {
+    int lines = 1;
+    *out = (Choices){0};
+    for (size_t i = 0; i < n; i++) lines += p[i] == '\n';
+    out->text = grab((idx)n + lines + 1, 1, e);              /* every field grows by its end */
+    out->question = grab(lines, sizeof *out->question, e);
+    size_t at = 0;
+    for (int line = 1; !e->status && line <= lines; line++) {
+        Question *q = &out->question[out->n];
+        const unsigned char *end = n ? memchr(p, '\n', n) : NULL;
+        size_t size = end ? (size_t)(end - p) : n;
+        *q = (Question){.gold = -1, .endings = -1};
+        for (size_t from = 0, field; size && from <= size; from += field + 1) {
+            const unsigned char *tab = memchr(p + from, '\t', size - from);
+            field = (tab ? (size_t)(tab - p) : size) - from;
+            if (q->gold < 0) {
+                if (field != 1 || !isdigit(p[from])) break;
+                q->gold = p[from] - '0';
+            } else if (++q->endings > ENDINGS_MOST) break;
+            else {
+                q->field[q->endings] = at;
+                at += field_plain(out->text + at, p + from, field) + 1;
+            }
+        }
+        if (size && (q->endings < 2 || q->endings > ENDINGS_MOST || q->gold >= q->endings))
+            fail(e, 1, "%s:%d: expected the number of the right ending from 0, a context and 2 to "
+                 "%d endings between tabs, found another line. Try: hf choices FILE.jsonl --out %s",
+                 name, line, ENDINGS_MOST, name);
+        out->n += size > 0;
+        p += size + (end != NULL);
+        n -= size + (end != NULL);
+    }
+    if (!e->status && !out->n)
+        fail(e, 1, "%s: expected a question a line, found none. Try: hf choices FILE.jsonl --out "
+             "%s", name, name);
+    if (e->status) choices_free(out);
+    return e->status;
+}
+
+/* A context with one of its endings: `length` tokens from `at`, of which those from `scored` on
+ * have their probabilities read. */
+typedef struct Choice { size_t at; int length, scored; } Choice;
+
+/* Encodes a question's endings, one Choice each, behind ids. */
+static int choices_encode(Data *d, const Settings *s, const Choices *c, const Question *q, Ids *ids,
+                          Choice *out, int most, Error *e) {
+    const unsigned char *context = c->text + q->field[0];
+    const size_t size = strlen((const char *)context);
+    const int32_t bos = d->bos;
+    Ids alone = {0};
+    Bytes text = {0};
+    tokenizer_encode(&d->encoder, context, size, &alone, e);
+    for (int k = 0; k < q->endings && !e->status; k++) {
+        const char *ending = (const char *)c->text + q->field[1 + k];
+        size_t from = ids->size;
+        text.size = 0;
+        bytes_add(&text, context, size, e);
+        bytes_add(&text, " ", size > 0, e);
+        bytes_add(&text, ending, strlen(ending), e);
+        if (s->data.bos) ids_add(ids, &bos, 1, e);
+        tokenizer_encode(&d->encoder, text.at, text.size, ids, e);
+        int length = (int)(ids->size - from), scored = (int)alone.size + (s->data.bos ? 1 : 0);
+        int cut = length > most + 1 ? length - most - 1 : 0;
+        if (scored >= length) scored = length - 1;           /* the last token at least */
+        out[k] = (Choice){from + (size_t)cut, length - cut, scored > cut ? scored - cut : 1};
+        if (length < 2)
+            fail(e, 1, "--choices: expected endings of a token or more, found \"%.40s\". Try: "
+                 "--bos", ending);
+    }
+    ids_free(&alone);
+    bytes_free(&text);
+    return e->status;
+}
+
+/* The longest of n choices: tokens that are fed, all but the last. */
+static int choices_longest(const Choice *c, int n) {
+    int T = 1;
+    for (int i = 0; i < n; i++) if (c[i].length - 1 > T) T = c[i].length - 1;
+    return T;
+}
+
+/* log p of every choice, `batch` of them at a time. */
+static int choices_log_p(double *log_p, Model *m, const Choice *choice, int n, const Ids *tokens,
+                           const Settings *s, Error *e) {
+    Acts a = {0};
+    int most = choices_longest(choice, n), batch = evaluation_batch(m, n, most, e);
+    int *ids = grab(2 * (idx)batch * most, sizeof(int), e);
+    if (!e->status) acts_create(&a, m, batch, most, ACTS_ONE, e);
+    stream_begin(m, (n + batch - 1) / batch, true, s->quiet);
+    for (int from = 0; from < n && !e->status; from += batch) {
+        const Choice *c = &choice[from];
+        int B = n - from < batch ? n - from : batch, T = choices_longest(c, B);
+        int *targets = ids + (idx)B * T;
+        for (int b = 0; b < B; b++)                          /* what is short ends in token 0 */
+            for (int t = 0; t < T; t++) {
+                const bool fed = t < c[b].length - 1;
+                ids[b * T + t] = fed ? tokens->at[c[b].at + (size_t)t] : 0;
+                targets[b * T + t] = fed ? tokens->at[c[b].at + (size_t)t + 1] : 0;
+            }
+        model_forward(m, &a, ids, B, T);
+        model_loss(m, &a, targets, B, T, false, 1);
+        for (int b = 0; b < B; b++)
+            for (int t = c[b].scored - 1; t < c[b].length - 1; t++)
+                if (a.loss_row[(idx)b * T + t] >= 0)         /* -1 inside a prefix */
+                    log_p[from + b] -= a.loss_row[(idx)b * T + t];
+        model_fault(m, e);
+    }
+    stream_end(m);
+    acts_free(&a);
+    free(ids);
+    return e->status;
+}
+
+/* How many characters the harness counts: UTF-8 bytes that begin one. */
+static int characters(const char *text) {
+    int n = 0;
+    for (; *text; text++) n += ((unsigned char)*text & 0xC0) != 0x80;
+    return n;
+}
+
+/* Of the first --questions of --choices the share that m answers rightly, by log p and by log p a
+ * character. 1 for a file that cannot be read; 2 where d has no tokenizer. */
+typedef struct Chosen { int n; double acc, acc_norm; } Chosen;
+static int choices_answer(Chosen *out, Model *m, Data *d, const Settings *s, Error *e) {
+    const HfOwn *own = s->own;
+    Bytes file = {0};
+    Choices c = {0};
+    Ids ids = {0};
+    int n = 0, right[2] = {0};
+    *out = (Chosen){0};
+    if (!d->tokenizer.vocab)
+        return fail(e, 2, "--choices %s: expected a tokenizer to read it with, found ids alone. "
+                          "Try: --text FILE or --grammar FILE", own->choices);
+    if (!file_read(own->choices, &file, e))
+        choices_read(file.at, file.size, own->choices, &c, e);
+    bytes_free(&file);
+    if (own->questions && c.n > own->questions) c.n = own->questions;
+    Choice *choice = grab((idx)c.n * ENDINGS_MOST, sizeof *choice, e);
+    double *log_p = grab((idx)c.n * ENDINGS_MOST, sizeof *log_p, e);
+    for (int i = 0; i < c.n && !e->status; n += c.question[i++].endings)
+        choices_encode(d, s, &c, &c.question[i], &ids, choice + n, m->c.context, e);
+    if (!e->status) choices_log_p(log_p, m, choice, n, &ids, s, e);
+    for (int i = 0, at = 0; i < c.n && !e->status; at += c.question[i++].endings) {
+        const Question *q = &c.question[i];
+        int best[2] = {0};
+        double most[2] = {-INFINITY, -INFINITY};
+        for (int k = 0; k < q->endings; k++) {
+            int size = characters((const char *)c.text + q->field[1 + k]);
+            double is[2] = {log_p[at + k], log_p[at + k] / (size ? size : 1)};
+            for (int x = 0; x < 2; x++)
+                if (is[x] > most[x]) { most[x] = is[x]; best[x] = k; }
+        }
+        for (int x = 0; x < 2; x++) right[x] += best[x] == q->gold;
+    }
+    out->n = c.n;
+    out->acc = c.n ? (double)right[0] / c.n : 0;
+    out->acc_norm = c.n ? (double)right[1] / c.n : 0;
+    choices_free(&c);
+    ids_free(&ids);
+    free(choice);
+    free(log_p);
+    return e->status;
+}
 
 /* The harness's form of a text, added to out with a tab, a new line and a backslash escaped. */
 static void choice_text(Bytes *out, const char *from, size_t n, Error *e) {
@@ -3400,67 +3607,93 @@ static int import_choices(const char *path, const char *to, Error *e) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 13  Command line */
+ * 13  Command line: sink's verbs, and these */
 
-static const char USAGE[] =
-    "hf: published models for sink, and models of sink for Hugging Face's transformers.\n\n"
-    "  hf FOLDER --out MODEL [--link]\n"
-    "      a folder as downloaded: config.json, model.safetensors or its shards. gpt2, gpt_neox,\n"
-    "      opt, llama, mistral, jamba. --link: MODEL points into the files and holds no copy\n"
-    "  hf FILE.bin --out MODEL [--link] [--tokenizer FILE]\n"
-    "      a model of llama2.c\n"
-    "  hf tokenizer FOLDER|FILE --out FILE\n"
-    "      a tokenizer alone: tokenizer.json, tokenizer.model, vocab.json with merges.txt, or\n"
-    "      llama2.c's. With a model it is converted too, to MODEL.tok\n"
-    "  hf choices FILE.jsonl --out FILE\n"
-    "      HellaSwag as sink eval --choices reads it\n"
-    "  hf export MODEL FOLDER [--tokenizer FILE]\n"
-    "      a llama: config.json, model.safetensors, tokenizer.json and what goes with them. The\n"
-    "      tokenizer is the one that MODEL was trained with [tokenizer.bin]\n\n"
-    "Exit status: 0 done, 1 a file or the model, 2 wrong usage.\n";
+/* The standard error of a share p of n questions, as the harness states it. */
+static double share_error(double p, int n) { return n > 1 ? sqrt(p * (1 - p) / (n - 1)) : 0; }
 
-static int run(int argc, char **argv, Error *e) {
-    const char *tokenizer = NULL, *out = NULL, *words[3] = {"", "", ""};
-    bool link = false;
-    int n = 0;
-    for (int i = 1; i < argc; i++) {
-        const char **value = !strcmp(argv[i], "--tokenizer") ? &tokenizer
-                           : !strcmp(argv[i], "--out") ? &out : NULL;
-        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
-            fputs(USAGE, stdout);
-            return 0;
-        }
-        if (value) {
-            if (i + 1 == argc)
-                return fail(e, 2, "%s: expected a file, found none. Try: hf --help", argv[i]);
-            *value = argv[++i];
-        } else if (!strcmp(argv[i], "--link")) link = true;
-        else if (!strncmp(argv[i], "--", 2) || n == 3)
-            return fail(e, 2, "%.60s: a word too many. Try: hf --help", argv[i]);
-        else words[n++] = argv[i];
-    }
-    bool export = n && !strcmp(words[0], "export");
-    if (n == 3 && export && !out && !link)
-        return export_folder(words[1], words[2], tokenizer ? tokenizer : "tokenizer.bin", e);
-    if (n == 1 && !export && out) return import_model(words[0], out, link, tokenizer, e);
-    if (n == 2 && !strcmp(words[0], "tokenizer") && out && !link && !tokenizer)
-        return import_tokenizer(words[1], out, e);
-    if (n == 2 && !strcmp(words[0], "choices") && out && !link && !tokenizer)
-        return import_choices(words[1], out, e);
-    return fail(e, 2, "expected a folder and --out, or export, a model file and a folder. Try: hf "
-                      "gpt2 --out out/gpt2.model, or hf export out/model.ckpt out/llama");
+/* What eval measures besides: --choices. */
+static int choices_measure(Result *besides, Bytes *said, const Settings *s, Trainer *t, Error *e) {
+    const HfOwn *own = s->own;
+    Chosen x;
+    if (!own->choices[0] || choices_answer(&x, &t->m, &t->data, s, e)) return e->status;
+    bytes_print(said, e, "\n%d questions of %s: acc %.4f +- %.4f, acc_norm %.4f +- %.4f\n", x.n,
+                own->choices, x.acc, share_error(x.acc, x.n), x.acc_norm,
+                share_error(x.acc_norm, x.n));
+    result_add1(besides, "questions", x.n, e);
+    result_add1(besides, "acc", x.acc, e);
+    return result_add1(besides, "acc_norm", x.acc_norm, e);
 }
 
-#ifndef HF_NO_MAIN               /* .ci/fuzz.c has another entry */
+static int out_wanted(const Settings *s, const char *verb, Error *e) {
+    return s->out[0] ? 0 : fail(e, 2, "%s: expected --out FILE. Try: hf help %s", verb, verb);
+}
+
+static int verb_import(Settings *s, const char **words, int n, Error *e) {
+    const HfOwn *own = s->own;
+    if (n != 1)
+        return fail(e, 2, "expected a folder and --out, or a verb. Try: hf gpt2 --out "
+                          "out/gpt2.model, or hf help");
+    return out_wanted(s, "import", e) ? e->status
+         : import_model(words[0], s->out, own->link, own->tokenizer, e);
+}
+
+static int verb_export(Settings *s, const char **words, int n, Error *e) {
+    const HfOwn *own = s->own;
+    if (n != 2)
+        return fail(e, 2, "export: expected a model file and a folder. Try: hf export "
+                          "out/model.ckpt out/llama");
+    return export_folder(words[0], words[1], own->tokenizer[0] ? own->tokenizer : "tokenizer.bin",
+                         e);
+}
+
+static int verb_converts(Settings *s, const char **words, int n, const char *verb,
+                         int (*convert)(const char *from, const char *to, Error *e), Error *e) {
+    if (n != 1) return fail(e, 2, "%s: expected one file or folder. Try: hf help %s", verb, verb);
+    return out_wanted(s, verb, e) ? e->status : convert(words[0], s->out, e);
+}
+static int verb_tokenizer(Settings *s, const char **words, int n, Error *e) {
+    return verb_converts(s, words, n, "tokenizer", import_tokenizer, e);
+}
+static int verb_choices(Settings *s, const char **words, int n, Error *e) {
+    return verb_converts(s, words, n, "choices", import_choices, e);
+}
+
+#define OWN(field) offsetof(HfOwn, field)
+static const Option HF_OPTIONS[] = {
+    {"link", 'L', 'b', OWN(link), ON_OFF, "MODEL points into the published files, without a copy"},
+    {"tokenizer", 'K', 's', OWN(tokenizer), STRING("FILE"),
+     "of import instead of the folder's; of export the one it learnt with [tokenizer.bin]"},
+    {"choices", 'y', 's', OWN(choices), STRING("FILE"),
+     "acc and acc_norm of multiple choice (Figure 10); hf choices makes it of HellaSwag"},
+    {"questions", 'y', 'i', OWN(questions), "0", 1, 1 << 30, "N", "of these; default: all"},
+    {NULL, 0, 0, 0, NULL, 0, 0, NULL, NULL}};
+
+static const Verb HF_VERBS[] = {
+    {"import",    "FOLDER|FILE.bin",  "KLu",
+     "a model of Hugging Face's or llama2.c's as MODEL, --out, and its tokenizer as MODEL.tok.\n"
+     "    gpt2, gpt_neox, opt, llama, mistral and jamba. The word import may be left out",
+     verb_import, false},
+    {"export",    "MODEL FOLDER",     "K",
+     "a llama for transformers: config.json, model.safetensors, tokenizer.json", verb_export,
+     false},
+    {"tokenizer", "FOLDER|FILE",      "u",
+     "a tokenizer alone: tokenizer.json, tokenizer.model, vocab.json with merges.txt, llama2.c's",
+     verb_tokenizer, false},
+    {"choices",   "FILE.jsonl",       "u",
+     "HellaSwag as eval --choices reads it", verb_choices, false},
+    {NULL, NULL, NULL, NULL, NULL, false}};
+
+#ifndef HF_NO_MAIN               /* the tests and .ci/fuzz.c have another entry */
 int main(int argc, char **argv) {
-    static const Program HF = {.name = "hf"};
-    Error e = {0};
+    HfOwn own;
+    const Program hf = {.name = "hf", .verbs = HF_VERBS, .options = HF_OPTIONS, .own = &own,
+                        .measure = choices_measure};
+    char *more[WORDS_MOST + 64] = {argv[0], "import"};
     calm_threads(argv);
-    if (argc > 1 && verb_among(VERBS, argv[1])) return sink_main(&HF, argc, argv);
-    run(argc, argv, &e);
-    if (!e.status && (fflush(stdout) || ferror(stdout)))
-        fail(&e, 1, "the output cannot be written. Try: free some space");
-    if (e.status) fprintf(stderr, "hf: %s\n", e.text);
-    return e.status;
+    if (argc < 2 || argc > WORDS_MOST || argv[1][0] == '-' || verb_find(&hf, argv[1]))
+        return sink_main(&hf, argc, argv);
+    for (int i = 1; i < argc; i++) more[i + 1] = argv[i];    /* hf FOLDER --out MODEL */
+    return sink_main(&hf, argc + 1, more);
 }
 #endif

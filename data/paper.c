@@ -4073,7 +4073,8 @@ static const Verb PAPER_VERBS[] = {
 #ifndef PAPER_NO_MAIN
 int main(int argc, char **argv) {
     Own own;
-    const Program paper = {"paper", PAPER_VERBS, PAPER_OPTIONS, &own, report_write};
+    const Program paper = {.name = "paper", .verbs = PAPER_VERBS, .options = PAPER_OPTIONS,
+                           .own = &own, .page = report_write};
     calm_threads(argv);
     return sink_main(&paper, argc, argv);
 }

@@ -11,6 +11,380 @@
 #include "../test_sink.c"
 
 /* -------------------------------------------------------------------------------------------------
+ * 16.0  Published files in the small, written here */
+
+/* It ends well, says where the result is and leaves stderr empty. */
+static bool hf_does(Test *t, const char *words) {
+    Ran r = sink(words);
+    bool good = r.status == 0 && r.err.size == 1 && strstr((const char *)r.out.at, "out=");
+    fact(t, good, "hf %s: exit status %d, %s", words, r.status, (const char *)r.err.at);
+    ran_free(&r);
+    return good;
+}
+
+/* A file as a string; NULL at when there is none. */
+static Bytes slurp(const char *path) {
+    Bytes b = {0};
+    Error e = {0};
+    if (!file_read(path, &b, &e)) bytes_add(&b, "", 1, &e);
+    return b;
+}
+
+#define DOWNLOAD SCRATCH "/from"
+#define IMPORT DOWNLOAD " --out " SCRATCH "/x.model"
+
+static void text_file(Test *t, const char *path, const char *text) {
+    Error e = {0};
+    if (!file_ready(path, &e)) file_write(path, text, strlen(text), &e);
+    fact(t, !e.status, "%s", e.text);
+}
+
+/* Tensors of small published models, in shapes by number: C 12, 2 heads, F 20, V 11, 16 positions,
+ * 2 blocks. An own account of where each number goes: `ours` of one tensor there, or the name less
+ * its last letter (q, k or v) of three. */
+static const struct { const char *family, *theirs, *shape, *ours; char how; } TENSORS_OF[] = {
+    {"gpt2", "wte.weight", "11,12", "wte", '='},
+    {"gpt2", "wpe.weight", "16,12", "wpe", '='},
+    {"gpt2", "h.*.ln_1.weight", "12", "l*.norm1", '='},
+    {"gpt2", "h.*.ln_1.bias", "12", "l*.norm1.b", '='},
+    {"gpt2", "h.*.attn.c_attn.weight", "12,36", "l*.w", 't'},
+    {"gpt2", "h.*.attn.c_attn.bias", "36", "l*.b", 't'},
+    {"gpt2", "h.*.attn.c_proj.weight", "12,12", "l*.wo", '='},
+    {"gpt2", "h.*.attn.c_proj.bias", "12", "l*.bo", '='},
+    {"gpt2", "h.*.ln_2.weight", "12", "l*.norm2", '='},
+    {"gpt2", "h.*.ln_2.bias", "12", "l*.norm2.b", '='},
+    {"gpt2", "h.*.mlp.c_fc.weight", "12,20", "l*.w1", '='},
+    {"gpt2", "h.*.mlp.c_fc.bias", "20", "l*.b1", '='},
+    {"gpt2", "h.*.mlp.c_proj.weight", "20,12", "l*.w2", '='},
+    {"gpt2", "h.*.mlp.c_proj.bias", "12", "l*.b2", '='},
+    {"gpt2", "ln_f.weight", "12", "normf", '='},
+    {"gpt2", "ln_f.bias", "12", "normf.b", '='},
+    {"gpt_neox", "gpt_neox.embed_in.weight", "11,12", "wte", '='},
+    {"gpt_neox", "gpt_neox.layers.*.input_layernorm.weight", "12", "l*.norm1", '='},
+    {"gpt_neox", "gpt_neox.layers.*.input_layernorm.bias", "12", "l*.norm1.b", '='},
+    {"gpt_neox", "gpt_neox.layers.*.post_attention_layernorm.weight", "12", "l*.norm2", '='},
+    {"gpt_neox", "gpt_neox.layers.*.post_attention_layernorm.bias", "12", "l*.norm2.b", '='},
+    {"gpt_neox", "gpt_neox.layers.*.attention.query_key_value.weight", "36,12", "l*.w", 'h'},
+    {"gpt_neox", "gpt_neox.layers.*.attention.query_key_value.bias", "36", "l*.b", 'h'},
+    {"gpt_neox", "gpt_neox.layers.*.attention.dense.weight", "12,12", "l*.wo", 'T'},
+    {"gpt_neox", "gpt_neox.layers.*.attention.dense.bias", "12", "l*.bo", '='},
+    {"gpt_neox", "gpt_neox.layers.*.mlp.dense_h_to_4h.weight", "20,12", "l*.w1", 'T'},
+    {"gpt_neox", "gpt_neox.layers.*.mlp.dense_h_to_4h.bias", "20", "l*.b1", '='},
+    {"gpt_neox", "gpt_neox.layers.*.mlp.dense_4h_to_h.weight", "12,20", "l*.w2", 'T'},
+    {"gpt_neox", "gpt_neox.layers.*.mlp.dense_4h_to_h.bias", "12", "l*.b2", '='},
+    {"gpt_neox", "gpt_neox.final_layer_norm.weight", "12", "normf", '='},
+    {"gpt_neox", "gpt_neox.final_layer_norm.bias", "12", "normf.b", '='},
+    {"gpt_neox", "embed_out.weight", "11,12", "wcls", 'T'},
+    {"opt", "decoder.embed_tokens.weight", "11,8", "wte", '='},
+    {"opt", "decoder.embed_positions.weight", "18,12", "wpe", '2'},
+    {"opt", "decoder.project_in.weight", "12,8", "win", 'T'},
+    {"opt", "decoder.project_out.weight", "8,12", "wout", 'T'},
+    {"opt", "decoder.layers.*.self_attn.q_proj.weight", "12,12", "l*.wq", 'T'},
+    {"opt", "decoder.layers.*.self_attn.q_proj.bias", "12", "l*.bq", '='},
+    {"opt", "decoder.layers.*.self_attn.k_proj.weight", "12,12", "l*.wk", 'T'},
+    {"opt", "decoder.layers.*.self_attn.k_proj.bias", "12", "l*.bk", '='},
+    {"opt", "decoder.layers.*.self_attn.v_proj.weight", "12,12", "l*.wv", 'T'},
+    {"opt", "decoder.layers.*.self_attn.v_proj.bias", "12", "l*.bv", '='},
+    {"opt", "decoder.layers.*.self_attn.out_proj.weight", "12,12", "l*.wo", 'T'},
+    {"opt", "decoder.layers.*.self_attn.out_proj.bias", "12", "l*.bo", '='},
+    {"opt", "decoder.layers.*.self_attn_layer_norm.weight", "12", "l*.norm1", '='},
+    {"opt", "decoder.layers.*.self_attn_layer_norm.bias", "12", "l*.norm1.b", '='},
+    {"opt", "decoder.layers.*.fc1.weight", "20,12", "l*.w1", 'T'},
+    {"opt", "decoder.layers.*.fc1.bias", "20", "l*.b1", '='},
+    {"opt", "decoder.layers.*.fc2.weight", "12,20", "l*.w2", 'T'},
+    {"opt", "decoder.layers.*.fc2.bias", "12", "l*.b2", '='},
+    {"opt", "decoder.layers.*.final_layer_norm.weight", "12", "l*.norm2", '='},
+    {"opt", "decoder.layers.*.final_layer_norm.bias", "12", "l*.norm2.b", '='},
+    {"llama", "model.embed_tokens.weight", "11,12", "wte", '='},
+    {"llama", "model.layers.*.input_layernorm.weight", "12", "l*.norm1", '='},
+    {"llama", "model.layers.*.self_attn.q_proj.weight", "12,12", "l*.wq", 'T'},
+    {"llama", "model.layers.*.self_attn.k_proj.weight", "6,12", "l*.wk", 'T'},
+    {"llama", "model.layers.*.self_attn.v_proj.weight", "6,12", "l*.wv", 'T'},
+    {"llama", "model.layers.*.self_attn.o_proj.weight", "12,12", "l*.wo", 'T'},
+    {"llama", "model.layers.*.post_attention_layernorm.weight", "12", "l*.norm2", '='},
+    {"llama", "model.layers.*.mlp.gate_proj.weight", "20,12", "l*.w1", 'T'},
+    {"llama", "model.layers.*.mlp.up_proj.weight", "20,12", "l*.w2", 'T'},
+    {"llama", "model.layers.*.mlp.down_proj.weight", "12,20", "l*.w3", 'T'},
+    {"llama", "model.norm.weight", "12", "normf", '='},
+    {"llama", "lm_head.weight", "11,12", "wcls", 'T'},
+    {"jamba", "model.embed_tokens.weight", "11,12", "wte", '='},
+    {"jamba", "model.layers.0.self_attn.q_proj.weight", "12,12", "l0.wq", 'T'},
+    {"jamba", "model.layers.0.self_attn.k_proj.weight", "6,12", "l0.wk", 'T'},
+    {"jamba", "model.layers.0.self_attn.v_proj.weight", "6,12", "l0.wv", 'T'},
+    {"jamba", "model.layers.0.self_attn.o_proj.weight", "12,12", "l0.wo", 'T'},
+    {"jamba", "model.layers.0.feed_forward.gate_proj.weight", "20,12", "l0.w1", 'T'},
+    {"jamba", "model.layers.0.feed_forward.up_proj.weight", "20,12", "l0.w2", 'T'},
+    {"jamba", "model.layers.0.feed_forward.down_proj.weight", "12,20", "l0.w3", 'T'},
+    {"jamba", "model.layers.1.mamba.in_proj.weight", "48,12", "l1.m.in", 'T'},
+    {"jamba", "model.layers.1.mamba.conv1d.weight", "24,1,3", "l1.m.conv", 'T'},
+    {"jamba", "model.layers.1.mamba.conv1d.bias", "24", "l1.m.conv.b", '='},
+    {"jamba", "model.layers.1.mamba.x_proj.weight", "13,24", "l1.m.x", 'T'},
+    {"jamba", "model.layers.1.mamba.dt_proj.weight", "24,5", "l1.m.dt", 'T'},
+    {"jamba", "model.layers.1.mamba.dt_proj.bias", "24", "l1.m.dt.b", '='},
+    {"jamba", "model.layers.1.mamba.A_log", "24,4", "l1.m.alog", 'T'},
+    {"jamba", "model.layers.1.mamba.D", "24", "l1.m.skip", '='},
+    {"jamba", "model.layers.1.mamba.out_proj.weight", "12,24", "l1.m.out", 'T'},
+    {"jamba", "model.layers.1.mamba.dt_layernorm.weight", "5", "l1.m.rnorm", '='},
+    {"jamba", "model.layers.1.mamba.b_layernorm.weight", "4", "l1.m.bnorm", '='},
+    {"jamba", "model.layers.1.mamba.c_layernorm.weight", "4", "l1.m.cnorm", '='},
+    {"jamba", "model.layers.1.feed_forward.router.weight", "3,12", "l1.router", 'T'},
+    {"jamba", "model.layers.1.feed_forward.experts.0.gate_proj.weight", "20,12", "l1.e0.w1", 'T'},
+    {"jamba", "model.layers.1.feed_forward.experts.0.up_proj.weight", "20,12", "l1.e0.w2", 'T'},
+    {"jamba", "model.layers.1.feed_forward.experts.0.down_proj.weight", "12,20", "l1.e0.w3", 'T'},
+    {"jamba", "model.layers.1.feed_forward.experts.1.gate_proj.weight", "20,12", "l1.e1.w1", 'T'},
+    {"jamba", "model.layers.1.feed_forward.experts.1.up_proj.weight", "20,12", "l1.e1.w2", 'T'},
+    {"jamba", "model.layers.1.feed_forward.experts.1.down_proj.weight", "12,20", "l1.e1.w3", 'T'},
+    {"jamba", "model.layers.1.feed_forward.experts.2.gate_proj.weight", "20,12", "l1.e2.w1", 'T'},
+    {"jamba", "model.layers.1.feed_forward.experts.2.up_proj.weight", "20,12", "l1.e2.w2", 'T'},
+    {"jamba", "model.layers.1.feed_forward.experts.2.down_proj.weight", "12,20", "l1.e2.w3", 'T'},
+    {"jamba", "model.layers.*.input_layernorm.weight", "12", "l*.norm1", '='},
+    {"jamba", "model.layers.*.pre_ff_layernorm.weight", "12", "l*.norm2", '='},
+    {"jamba", "model.final_layernorm.weight", "12", "normf", '='},
+    {"jamba", "lm_head.weight", "11,12", "wcls", 'T'},
+};
+enum { TENSORS_OF_ALL = sizeof TENSORS_OF / sizeof TENSORS_OF[0] };
+
+#define LLAMA_SHAPE                                                                                \
+    "\"hidden_size\": 12, \"num_attention_heads\": 2, \"num_key_value_heads\": 1, "                \
+    "\"num_hidden_layers\": 2, \"intermediate_size\": 20, \"max_position_embeddings\": 16, "       \
+    "\"vocab_size\": 11"
+enum { FAMILIES_OF = 6 };
+static const char *const NAMES_OF[FAMILIES_OF] = {"gpt2", "gpt_neox", "opt", "jamba", "llama",
+                                                  "mistral"};
+static const char *const CONFIGS_OF[FAMILIES_OF] = {
+    "{\"model_type\": \"gpt2\", \"n_embd\": 12, \"n_head\": 2, \"n_layer\": 2, \"n_inner\": 20, "
+    "\"n_positions\": 16, \"vocab_size\": 11}",
+    "{\"architectures\": [\"GPTNeoXForCausalLM\"], \"hidden_size\": 12, \"vocab_size\": 11, "
+    "\"num_attention_heads\": 2, \"num_hidden_layers\": 2, \"intermediate_size\": 20.0, "
+    "\"max_position_embeddings\": 1.6e1, \"rotary_pct\": 0.4}",
+    "{\"model_type\": \"opt\", \"hidden_size\": 12, \"num_attention_heads\": 2, \"ffn_dim\": 20, "
+    "\"num_hidden_layers\": 2, \"max_position_embeddings\": 16, \"vocab_size\": 11, "
+    "\"word_embed_proj_dim\": 8, \"do_layer_norm_before\": false}",
+    "{\"model_type\": \"jamba\", " LLAMA_SHAPE ", \"attn_layer_period\": 2, "
+    "\"attn_layer_offset\": 0, \"mamba_d_state\": 4, \"mamba_d_conv\": 3, \"mamba_dt_rank\": 5, "
+    "\"num_experts\": 3, \"expert_layer_period\": 2, \"expert_layer_offset\": 1}",
+    "{\"model_type\": \"llama\", " LLAMA_SHAPE "}",
+    "{\"model_type\": \"mistral\", " LLAMA_SHAPE "}"};
+
+/* Number i of a tensor of this name: sixteenths from -8 to 8, which every format holds. */
+static double published(const char *name, idx i) {
+    uint64_t h = hash_add(hash_add(hash_start(1), name, strlen(name)), &i, sizeof i);
+    return ((double)(hash_end(h) % 255) - 127) / 16;
+}
+
+/* A block's name from a pattern. */
+static void starred(char out[128], const char *pattern, int l) {
+    const char *star = strchr(pattern, '*');
+    if (!star) snprintf(out, 128, "%s", pattern);
+    else snprintf(out, 128, "%.*s%d%s", (int)(star - pattern), pattern, l, star + 1);
+}
+
+static idx shape_product(const char *shape) {
+    idx n = 1;
+    for (const char *at = shape; at; at = strchr(at, ','), at += at ? 1 : 0) n *= atol(at);
+    return n;
+}
+
+/* Appends x as F32 (so I32), F16 or BF16, and of F64 as many bytes. */
+static void number_as(Bytes *b, const char *dtype, double x, Error *e) {
+    float f = (float)x;
+    uint32_t bits;
+    memcpy(&bits, &f, 4);
+    if (!strcmp(dtype, "F32") || !strcmp(dtype, "I32")) bytes_number(b, bits, 4, e);
+    else if (!strcmp(dtype, "BF16")) bytes_number(b, bits >> 16, 2, e);
+    else if (!strcmp(dtype, "F16")) {
+        /* exponents from -4 to 2: no subnormals */
+        uint32_t half = (bits >> 16 & 0x8000) | ((bits >> 23 & 0xFF) - 112) << 10 |
+                        (bits >> 13 & 0x3FF);
+        bytes_number(b, x == 0 ? 0 : half, 2, e);
+    } else bytes_number(b, 0, 8, e);
+}
+
+/* The tensors of a family from number `from` on, every step-th, as a file. */
+static void published_write(Test *t, const char *path, const char *family, const char *dtype,
+                            int from, int step, const char *without, const char *more) {
+    Bytes head = {0}, data = {0}, all = {0};
+    Error e = {0};
+    char name[128];
+    int n = 0;
+    bytes_print(&head, &e, "{\"__metadata__\": {\"format\": \"pt\"}%s", more);
+    for (int i = 0; i < TENSORS_OF_ALL; i++)
+        for (int l = 0; l < (strchr(TENSORS_OF[i].theirs, '*') ? 2 : 1); l++) {
+            if (strcmp(TENSORS_OF[i].family, family) || n++ % step != from) continue;
+            starred(name, TENSORS_OF[i].theirs, l);
+            if (without && !strcmp(without, name)) continue;
+            size_t begin = data.size;
+            for (idx k = 0; k < shape_product(TENSORS_OF[i].shape); k++)
+                number_as(&data, dtype, published(name, k), &e);
+            bytes_print(&head, &e, ", \"%s\": {\"dtype\": \"%s\", \"shape\": [%s], "
+                        "\"data_offsets\": [%zu, %zu]}", name, dtype, TENSORS_OF[i].shape, begin,
+                        data.size);
+        }
+    bytes_add(&head, "}", 1, &e);
+    bytes_number(&all, head.size, 8, &e);
+    bytes_add(&all, head.at, head.size, &e);
+    bytes_add(&all, data.at, data.size, &e);
+    if (!file_ready(path, &e)) file_write(path, all.at, all.size, &e);
+    fact(t, !e.status, "%s", e.text);
+    bytes_free(&head);
+    bytes_free(&data);
+    bytes_free(&all);
+}
+
+#define TINY "data/golden/hf_tiny.txt"
+#define FOLDER SCRATCH "/tiny"
+#define IMPORTED SCRATCH "/tiny.model"
+
+/* Errors relative to 1 + the largest of their line, the weights' as they are. */
+enum { TINY_HIDDEN, TINY_ATTN, TINY_LOGITS, TINY_KINDS };
+static double tiny_bound(int kind) {
+    static const double FLOAT[] = {2e-5, 1e-5, 5e-5};
+    return REAL_EPS < 1e-10 ? 1e-9 : FLOAT[kind];            /* 10 digits leave 5e-10 */
+}
+
+static bool ends(const char *name, const char *with) {
+    size_t n = strlen(name), w = strlen(with);
+    return n >= w && !strcmp(name + n - w, with);
+}
+
+/* <way, x> of each of the rows x [T,n]. */
+static void tiny_way(double *y, const real *x, int T, int n, uint64_t k, const char *of) {
+    char name[40];
+    snprintf(name, sizeof name, "way.%s", of);
+    for (int t = 0; t < T; t++) {
+        Rng r = {hash64(k, name, strlen(name))};
+        y[t] = 0;
+        for (int i = 0; i < n; i++) y[t] += (2 * rng_uniform(&r) - 1) * (double)x[(idx)t * n + i];
+    }
+}
+
+/* Mean cross-entropy of ids 2 .. T by logits [T,V]. */
+static double tiny_loss(const real *logits, const int *ids, int T, int V) {
+    double loss = 0;
+    for (int t = 0; t + 1 < T; t++) {
+        double sum = 0;
+        for (int i = 0; i < V; i++) sum += exp((double)logits[(idx)t * V + i]);
+        loss += (log(sum) - (double)logits[(idx)t * V + ids[t + 1]]) / (T - 1);
+    }
+    return loss;
+}
+
+/* One line of a run whose forward has gone through a, and so to logits [T,V]; false where there is
+ * none. most: the largest error of every kind. */
+static bool tiny_line(Golden *g, const Model *m, const Acts *a, const int *ids, int T,
+                      const real *logits, uint64_t k, double *most) {
+    enum { HIDDEN, WAY, ATTN, ALPHA, KEY, VALUE, LOGIT_COUNT, LOGITWAY, LOSS, WORDS };
+    static const char *const KIND_OF_LINE[] = {"hidden", "way", "attn", "alpha", "key", "value", "logits",
+                                       "logitway", "loss"};
+    const Config *c = &m->c;
+    char what[16], of[12];
+    double theirs[160], ours[160], size = 0;
+    const real *row = NULL;
+    int l = -1, h = -1, used = 0, n = T, w = 0;
+    if (g->e.status || sscanf(g->at, "%15[a-z] %d %d :%n", what, &l, &h, &used) != 3 || !used)
+        return false;
+    while (w < WORDS && strcmp(KIND_OF_LINE[w], what)) w++;
+    bool stream = w == HIDDEN || w == WAY, logit = w >= LOGIT_COUNT, map = w == ATTN || w == ALPHA;
+    if (w == WORDS || l < 0 || l >= c->layers + stream || h < 0 || h >= c->heads) {
+        fail(&g->e, 1, TINY ":%d: no %s %d %d in this model", g->line, what, l, h);
+        return false;
+    }
+    snprintf(of, sizeof of, "%d", l);
+    const LayerActs *la = &a->layer[l < c->layers ? l : 0];
+    const real *x = logit ? logits : l < c->layers ? la->x : a->h;
+    int wide = logit ? c->vocab : c->dim;
+    switch (w) {
+    case LOGIT_COUNT: case HIDDEN: row = x + (idx)(T - 1) * wide; n = wide; break;
+    case LOGITWAY:            tiny_way(ours, x, T, wide, k, "logits"); break;
+    case WAY:                 tiny_way(ours, x, T, wide, k, of); break;
+    case ATTN:                row = a->probe[l].weight + ((idx)h * T + T - 1) * T; break;
+    case ALPHA: sink_alpha(c, T, ROWS_REAL, a->probe[l].metric + (idx)h * T * T, ours); break;
+    case LOSS:                ours[0] = tiny_loss(logits, ids, T, wide); n = 1; break;
+    default:
+        n = c->head_dim;
+        row = (w == KEY ? la->k : la->v) + ((idx)(T - 1) * c->kv_heads + h) * n;
+    }
+    g->at += used;
+    if (!golden_numbers(g, n, theirs)) return false;
+    int kind = logit ? TINY_LOGITS : map ? TINY_ATTN : TINY_HIDDEN;
+    for (int i = 0; i < n && !map; i++) size = fmax(size, fabs(theirs[i]));
+    for (int i = 0; i < n; i++) {
+        double mine = row ? (double)row[i] : ours[i], error = fabs(mine - theirs[i]) / (1 + size);
+        golden_meet(g, mine, theirs[i], tiny_bound(kind) * (1 + size), what);
+        if (!(error <= most[kind])) most[kind] = error;
+    }
+    return true;
+}
+
+#define X_TOK SCRATCH "/x.tok"
+
+/* A vocabulary of GPT-2's alphabet: the 256 bytes, then `more`, as the pairs of a JSON object. */
+static void letters_json(Bytes *b, const char *more, Error *e) {
+    int spare = 256;
+    bytes_print(b, e, "{");
+    for (int c = 0; c < 256; c++) {
+        const bool own = (c > 32 && c < 127) || (c > 160 && c != 173);
+        bytes_print(b, e, "\"\\u%04x\": %d, ", own ? c : spare++, c);
+    }
+    bytes_print(b, e, "%s}", more);
+}
+
+/* What a row may change in a tokenizer.json; NULL for what stands in JSON_PLAIN. */
+typedef struct Parts {
+    const char *normalizer, *cuts, *added, *post, *model, *vocab, *merges;
+} Parts;
+
+#define ADDED(id, content, more) "{\"id\": " id ", \"content\": \"" content "\", " more "}"
+#define RAW "\"normalized\": false"
+#define BYTE_LEVEL(regex) "{\"type\": \"ByteLevel\", \"add_prefix_space\": false" regex "}"
+#define LLAMA3_SPLIT                                                                               \
+    "{\"type\": \"Sequence\", \"pretokenizers\": [{\"type\": \"Split\", \"pattern\": {\"Regex\": " \
+    "\"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\\\r\\\\n\\\\p{L}\\\\p{N}]?\\\\p{L}+|\\\\p{N}{1,3}| ?"      \
+    "[^\\\\s\\\\p{L}\\\\p{N}]+[\\\\r\\\\n]*|\\\\s*[\\\\r\\\\n]+|\\\\s+(?!\\\\S)|\\\\s+\"}, "       \
+    "\"behavior\": \"Isolated\", \"invert\": false}, " BYTE_LEVEL(", \"use_regex\": false") "]}"
+#define TEMPLATE(single)                                                                           \
+    "{\"type\": \"TemplateProcessing\", \"single\": [" single "], \"special_tokens\": "            \
+    "{\"<s>\": {\"id\": \"<s>\", \"ids\": [259]}}}"
+#define FRONT "{\"SpecialToken\": {\"id\": \"<s>\"}}"
+#define TEXT_A "{\"Sequence\": {\"id\": \"A\"}}"
+#define SIGN "\\u2581"
+
+static const Parts JSON_PLAIN = {
+    "null", BYTE_LEVEL(""), "[" ADDED("258", "<|endoftext|>", RAW) "]", "null", "",
+    "\"he\": 256, \"\\u0120he\": 257", "[\"h e\", \"\\u0120 he\"]"};
+
+/* Writes path: a tokenizer.json of bytes, or of characters where vocab begins a whole object. */
+static void parts_write(Test *t, const char *path, const Parts *p) {
+    const Parts *d = &JSON_PLAIN;
+    Bytes b = {0};
+    Error e = {0};
+    bytes_print(&b, &e, "{\"version\": \"1.0\", \"added_tokens\": %s,\n\"normalizer\": %s,\n",
+                p->added ? p->added : d->added, p->normalizer ? p->normalizer : d->normalizer);
+    bytes_print(&b, &e, "\"pre_tokenizer\": %s,\n\"post_processor\": %s,\n", p->cuts ? p->cuts
+                : d->cuts, p->post ? p->post : d->post);
+    bytes_print(&b, &e, "\"model\": {%s \"vocab\": ", p->model ? p->model : d->model);
+    if (p->vocab && p->vocab[0] == '{') bytes_add(&b, p->vocab, strlen(p->vocab), &e);
+    else letters_json(&b, p->vocab ? p->vocab : d->vocab, &e);
+    bytes_print(&b, &e, ", \"merges\": %s}}\n", p->merges ? p->merges : d->merges);
+    if (!e.status) file_write(path, b.at, b.size, &e);
+    fact(t, !e.status, "%s", e.text);
+    bytes_free(&b);
+}
+
+/* ./hf makes X_TOK of `from`, which is opened. */
+static bool tok_open(Test *t, const char *from, Tokenizer *k, Encoder *c) {
+    char words[300];
+    Error e = {0};
+    snprintf(words, sizeof words, "tokenizer %s --out " X_TOK, from);
+    *k = (Tokenizer){0};
+    *c = (Encoder){0};
+    if (!hf_does(t, words)) return false;
+    const bool good = !tokenizer_load(X_TOK, k, &e) && !encoder_make(c, k, &e);
+    fact(t, good, "%s: %s", from, e.text);
+    return good;
+}
+
+/* -------------------------------------------------------------------------------------------------
  * 16.3  ./hf (data/hf.c), run as a user runs it, and its files read back. What transformers makes
  * of them, data/golden/hf_check.py shows. */
 
@@ -118,7 +492,7 @@ static void hf__reads_back(Test *t) {
          "--rope-original 64 --rope-factor 4"),
     };
     enum { B = 2, T = 9, ROOM = B * T * 11 };
-    if (no_hf(t)) return;
+    if (no_binary(t)) return;
     scratch_open();
     for (int i = 0; i < (int)(sizeof FLAGS / sizeof FLAGS[0]) && !t->wrong; i++) {
         Lab lab, twin;
@@ -182,7 +556,7 @@ static void hf__config(Test *t) {
         {"", "\"bos_token_id\": null"}, {"", "\"eos_token_id\": null"},
         {"", "\"model_type\": \"llama\""}, {"", "\"architectures\": [\"LlamaForCausalLM\"]"},
     };
-    if (no_hf(t)) return;
+    if (no_binary(t)) return;
     scratch_open();
     const char *last = NULL;
     Bytes text = {0};
@@ -237,7 +611,7 @@ static void hf__tokenizer(Test *t) {
     Error e = {0};
     Tokenizer k = {0};
     char flags[128], spelt[4 * PIECE_MAX], line[9 * PIECE_MAX];
-    if (no_hf(t) || !tale_open(t, &s, "")) return;
+    if (no_binary(t) || !tale_open(t, &s, "")) return;
     fact(t, !tokenizer_load(SCRATCH "/tale.tok", &k, &e), "%s", e.text);
     for (int i = 0; i < 3; i++) {
         snprintf(flags, sizeof flags, "--vocab 330 %s", STARTS[i].flags);
@@ -298,19 +672,21 @@ static void hf__refuses(Test *t) {
         {"--rope-scaling llama3 --rope-low 0", "--rope-low above 0"},
     };
     static const char *const WORDS[][3] = {
-        {"", "2", "expected a folder and --out"}, {"export", "2", "expected a folder"},
-        {"export a", "2", "expected a folder"}, {"import a b", "2", "expected a folder"},
-        {"a", "2", "expected a folder"}, {"a b --out c", "2", "expected a folder"},
-        {"a --link", "2", "expected a folder"}, {"a --out", "2", "--out: expected a file"},
-        {"export a b --out c", "2", "expected a folder"}, {"export a b --link", "2", "expected"},
+        {"import", "2", "expected a folder and --out"},
+        {"export", "2", "export: expected a model file and a folder"},
+        {"export a", "2", "export: expected"}, {"import a b", "2", "expected a folder and --out"},
+        {"a", "2", "import: expected --out FILE"}, {"a b --out c", "2", "expected a folder"},
+        {"a --link", "2", "expected --out FILE"}, {"a --out", "2", "--out: expected a value"},
+        {"export a b --out c", "2", "--out: no such flag"}, {"export a b --link", "2", "--link: no"},
         {"a --out c --tokenizer d", "1", "a/config.json: "},
-        {"tokenizer a", "2", "expected a folder"},
-        {"tokenizer a --out c --link", "2", "expected a folder"},
+        {"tokenizer a", "2", "expected --out FILE"}, {"tokenizer", "2", "one file or folder"},
+        {"tokenizer a --out c --link", "2", "--link: no such flag"},
+        {"choices a", "2", "expected --out FILE"},
         {"tokenizer " SCRATCH "/none --out " SCRATCH "/x.tok", "1", "expected tokenizer.json"},
         {"tokenizer " SCRATCH "/tale.txt --out " SCRATCH "/x.tok", "1", "found a damaged one"},
-        {"export a b c", "2", "c: a word too many"},
-        {"export a b --nobody", "2", "--nobody: a word too many"},
-        {"export a b --tokenizer", "2", "expected a file"},
+        {"export a b c", "2", "export: expected a model file and a folder"},
+        {"export a b --nobody", "2", "--nobody: no such flag"},
+        {"export a b --tokenizer", "2", "--tokenizer: expected a value"},
         {"export " SCRATCH "/none " SCRATCH "/llama", "1", "none: "},
         {"export " SCRATCH "/tale.tok " SCRATCH "/llama", "1", "expected a checkpoint"},
         {"export " SCRATCH "/m.ckpt " SCRATCH "/llama --tokenizer " SCRATCH "/none", "1", "none: "},
@@ -326,10 +702,10 @@ static void hf__refuses(Test *t) {
     Error e = {0};
     Tokenizer k = {0};
     Bytes b = {0};
-    if (no_hf(t) || !tale_open(t, &s, "")) return;
+    if (no_binary(t) || !tale_open(t, &s, "")) return;
     for (int i = 0; i < (int)(sizeof FLAGS / sizeof FLAGS[0]); i++)
         if (model_file(t, FLAGS[i][0], 0))
-            hf_fails(t, "export " SCRATCH "/m.ckpt " SCRATCH "/llama", 1, FLAGS[i][1]);
+            sink_fails(t, "export " SCRATCH "/m.ckpt " SCRATCH "/llama", 1, FLAGS[i][1]);
     bytes_add(&b, "SINKTOK1", 8, &e);
     bytes_number(&b, 1, 4, &e);
     bytes_number(&b, 263, 4, &e);
@@ -343,7 +719,7 @@ static void hf__refuses(Test *t) {
     for (int i = 0; i < (int)(sizeof WORDS / sizeof WORDS[0]); i++) {
         bool last = strstr(WORDS[i][0], "twice") != NULL;
         if (model_file(t, "--vocab 320", last ? twice : k.hash))
-            hf_fails(t, WORDS[i][0], atoi(WORDS[i][1]), WORDS[i][2]);
+            sink_fails(t, WORDS[i][0], atoi(WORDS[i][1]), WORDS[i][2]);
     }
     FILE *f = fopen(SCRATCH "/llama/config.json", "rb");
     fact(t, !f, "something was written");
@@ -365,7 +741,7 @@ static void hf__keeps(Test *t) {
     Tokenizer k = {0};
     Bytes was[4];
     char path[256];
-    if (no_hf(t) || !tale_open(t, &s, "")) return;
+    if (no_binary(t) || !tale_open(t, &s, "")) return;
     tokenizer_load(SCRATCH "/tale.tok", &k, &e);
     if (!model_file(t, "--vocab 320", k.hash) || !hf_does(t, WORDS)) return;
     file_write(SCRATCH "/a/llama/mine", "note", 4, &e);
@@ -373,7 +749,7 @@ static void hf__keeps(Test *t) {
     fact(t, !make_folder(SCRATCH "/a/llama/tokenizer_config.json.part.new"), "no folder");
     for (int round = 0; round < 3; round++) {                /* as it was, fails, and is replaced */
         if (round == 2) remove(SCRATCH "/a/llama/tokenizer_config.json.part.new");
-        if (round == 1) hf_fails(t, WORDS, 1, "tokenizer_config.json.part.new");
+        if (round == 1) sink_fails(t, WORDS, 1, "tokenizer_config.json.part.new");
         if (round == 2) hf_does(t, WORDS);
         for (int i = 0; i < 4; i++) {
             snprintf(path, sizeof path, SCRATCH "/a/llama/%s", NAMES[i]);
@@ -390,7 +766,7 @@ static void hf__keeps(Test *t) {
         }
         if (!round) model_file(t, "--vocab 320 --kv-heads 1", k.hash);   /* another model */
     }
-    if (model_file(t, "", 0)) hf_fails(t, WORDS, 1, "expected no tokenizer");
+    if (model_file(t, "", 0)) sink_fails(t, WORDS, 1, "expected no tokenizer");
     for (int i = 0; i < 4; i++) bytes_free(&was[i]);
     tokenizer_free(&k);
     scratch_close();
@@ -420,7 +796,7 @@ static void st_fails(Test *t, const Bytes *b, const char *said) {
     text_file(t, DOWNLOAD "/config.json", config);
     file_write(DOWNLOAD "/model.safetensors", b->at, b->size, &e);
     fact(t, !e.status, "%s", e.text);
-    hf_fails(t, IMPORT, 1, said);
+    sink_fails(t, IMPORT, 1, said);
 }
 
 #define ENTRY(name, dtype, shape, place)                                                           \
@@ -514,7 +890,7 @@ static const struct { const char *header; size_t data; const char *said; } ST_RO
 static void hf__safetensors(Test *t) {
     static const struct { uint64_t length; size_t size; } HEAD_CASES[] = {    /* N, bytes of the file */
         {0, 0}, {0, 7}, {3, 10}, {4, 11}, {UINT64_MAX, 16}, {UINT64_MAX - 7, 16}, {1000, 108}};
-    if (no_hf(t)) return;
+    if (no_binary(t)) return;
     scratch_open();
     Bytes b = {0};
     Error e = {0};
@@ -540,7 +916,7 @@ static void hf__safetensors(Test *t) {
 /* Names, tensors and headers at their limits and one beyond. */
 static void hf__safetensors_limits(Test *t) {
     enum { TENSORS = 1000001, LIMIT = 100000000 };
-    if (no_hf(t)) return;
+    if (no_binary(t)) return;
     scratch_open();
     Bytes b = {0};
     Error e = {0};
@@ -564,7 +940,7 @@ static void hf__safetensors_limits(Test *t) {
     st_fails(t, &b, "within the file's 10");
     FILE *f = fopen(DOWNLOAD "/model.safetensors", "r+b");
     if (f) { fseek(f, LIMIT + 8, SEEK_SET); fputc(' ', f); fclose(f); }
-    hf_fails(t, IMPORT, 1, "within the file's 100000009, found a length of 100000001");
+    sink_fails(t, IMPORT, 1, "within the file's 100000009, found a length of 100000001");
     fact(t, f && !e.status, "%s", e.text);
     bytes_free(&b);
     scratch_close();
@@ -614,18 +990,18 @@ static void hf__json(Test *t) {
         {"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]", "expected model_type"},
         {"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]", "fewer brackets"},
     };
-    if (no_hf(t)) return;
+    if (no_binary(t)) return;
     scratch_open();
     for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
         text_file(t, DOWNLOAD "/config.json", ROWS[i].text);
-        hf_fails(t, IMPORT, 1, ROWS[i].said);
+        sink_fails(t, IMPORT, 1, ROWS[i].said);
     }
     Bytes b = {0};
     Error e = {0};
     bytes_add(&b, "{\"a\": \"b", 9, &e);                     /* with its 0 */
     bytes_add(&b, "c\"}", 3, &e);
     file_write(DOWNLOAD "/config.json", b.at, b.size, &e);
-    hf_fails(t, IMPORT, 1, "expected a closing quote at byte 8 of its JSON, found byte 0x00");
+    sink_fails(t, IMPORT, 1, "expected a closing quote at byte 8 of its JSON, found byte 0x00");
     bytes_free(&b);
     scratch_close();
 }
@@ -662,13 +1038,13 @@ static void hf__shards(Test *t) {
         "{" ENTRY("a", "U8", "1", "0, 1") ", " ENTRY("b", "U8", "0", "1, 1") "}"};
     char path[256];
     Error e = {0};
-    if (no_hf(t)) return;
+    if (no_binary(t)) return;
     scratch_open();
     snprintf(path, sizeof path, "%s}", GPT2_JSON);
     text_file(t, DOWNLOAD "/config.json", path);
-    hf_fails(t, IMPORT, 1, "from/model.safetensors: ");
+    sink_fails(t, IMPORT, 1, "from/model.safetensors: ");
     text_file(t, DOWNLOAD "/pytorch_model.bin", "PK");
-    hf_fails(t, IMPORT, 1, "found a pytorch_model.bin");
+    sink_fails(t, IMPORT, 1, "found a pytorch_model.bin");
     for (int i = 0; i < 3; i++) {
         Bytes b = {0};
         st_bytes(&b, strlen(SHARDS[i]), SHARDS[i], strlen(SHARDS[i]), 1, &e);
@@ -680,7 +1056,7 @@ static void hf__shards(Test *t) {
         text_file(t, DOWNLOAD "/model.safetensors.index.json", ROWS[i].index);
         /* the index goes first, were a whole file beside it */
         text_file(t, DOWNLOAD "/model.safetensors", "");
-        hf_fails(t, IMPORT, 1, ROWS[i].said);
+        sink_fails(t, IMPORT, 1, ROWS[i].said);
     }
     fact(t, !e.status, "%s", e.text);
     scratch_close();
@@ -745,7 +1121,7 @@ static void hf__choices(Test *t) {
         {"[1", ":1: "}};
     Bytes got = {0};
     Error e = {0};
-    if (no_hf(t)) return;
+    if (no_binary(t)) return;
     scratch_open();
     text_file(t, SCRATCH "/h.jsonl", LINES);
     if (!hf_does(t, "choices " SCRATCH "/h.jsonl --out " SCRATCH "/h.txt")) return;
@@ -755,7 +1131,7 @@ static void hf__choices(Test *t) {
     bytes_free(&got);
     for (int i = 0; i < 4; i++) {
         text_file(t, SCRATCH "/h.jsonl", BAD[i][0]);
-        hf_fails(t, "choices " SCRATCH "/h.jsonl --out " SCRATCH "/h.txt", 1, BAD[i][1]);
+        sink_fails(t, "choices " SCRATCH "/h.jsonl --out " SCRATCH "/h.txt", 1, BAD[i][1]);
     }
     scratch_close();
 }
@@ -772,7 +1148,7 @@ static void hf__families(Test *t) {
         ", \"lm_head.weight\": {\"dtype\": \"F16\", \"shape\": [0], \"data_offsets\": [0, 0]}", "",
         (", \"model.layers.1.self_attn.rotary_emb.inv_freq\": {\"dtype\": \"F32\", \"shape\": [0], "
         "\"data_offsets\": [0, 0]}")};
-    if (no_hf(t)) return;
+    if (no_binary(t)) return;
     for (int f = 0; f < FAMILIES_OF - 1; f++)
         for (int d = 0; d < 3; d++) {
             scratch_open();
@@ -946,7 +1322,7 @@ static void facts_given(Test *t, const char *family, const char *text) {
 
 /* A value of config.json becomes a flag. */
 static void hf__facts(Test *t) {
-    if (no_hf(t)) return;
+    if (no_binary(t)) return;
     scratch_open();
     for (int i = 0; i < (int)(sizeof FACTS_TAKEN / sizeof FACTS_TAKEN[0]); i++) {
         const char *family = FACTS_TAKEN[i].family, *given = FACTS_TAKEN[i].text,
@@ -969,15 +1345,15 @@ static void hf__facts(Test *t) {
 
 /* A value that has no flag is refused by its name, and so is a file that is no config. */
 static void hf__facts_refused(Test *t) {
-    if (no_hf(t)) return;
+    if (no_binary(t)) return;
     scratch_open();
     for (int i = 0; i < (int)(sizeof FACTS_REFUSED / sizeof FACTS_REFUSED[0]); i++) {
         facts_given(t, FACTS_REFUSED[i].family, FACTS_REFUSED[i].text);
-        hf_fails(t, IMPORT, 1, FACTS_REFUSED[i].said);
+        sink_fails(t, IMPORT, 1, FACTS_REFUSED[i].said);
     }
     for (int i = 0; i < (int)(sizeof NO_CONFIGS / sizeof NO_CONFIGS[0]); i++) {
         text_file(t, DOWNLOAD "/config.json", NO_CONFIGS[i][0]);
-        hf_fails(t, IMPORT, 1, NO_CONFIGS[i][1]);
+        sink_fails(t, IMPORT, 1, NO_CONFIGS[i][1]);
     }
     scratch_close();
 }
@@ -1011,7 +1387,7 @@ static void hf__accounts(Test *t) {
         {"jamba", NULL, MORE("model.layers.1.feed_forward.experts.3.up_proj.weight", "F32"),
          "experts.3.up_proj.weight too"},
     };
-    if (no_hf(t)) return;
+    if (no_binary(t)) return;
     scratch_open();
     text_file(t, SCRATCH "/x.model", "mine");
     for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
@@ -1020,13 +1396,13 @@ static void hf__accounts(Test *t) {
         text_file(t, DOWNLOAD "/config.json", CONFIGS_OF[f]);
         published_write(t, DOWNLOAD "/model.safetensors", ROWS[i].family, "F32", 0, 1,
                         ROWS[i].without, ROWS[i].more);
-        hf_fails(t, IMPORT, 1, ROWS[i].said);
+        sink_fails(t, IMPORT, 1, ROWS[i].said);
     }
     text_file(t, DOWNLOAD "/config.json", CONFIGS_OF[0]);
     published_write(t, DOWNLOAD "/model.safetensors", "gpt2", "I32", 0, 1, NULL, "");
-    hf_fails(t, IMPORT, 1, "in F32, F16 or BF16, found I32");
+    sink_fails(t, IMPORT, 1, "in F32, F16 or BF16, found I32");
     published_write(t, DOWNLOAD "/model.safetensors", "gpt2", "F64", 0, 1, NULL, "");
-    hf_fails(t, IMPORT, 1, "in F32, F16 or BF16, found F64");
+    sink_fails(t, IMPORT, 1, "in F32, F16 or BF16, found F64");
     Bytes mine = slurp(SCRATCH "/x.model"), left = slurp(SCRATCH "/x.model.new");
     fact(t, mine.at && !strcmp((char *)mine.at, "mine") && !left.at, "--out has changed");
     bytes_free(&mine);
@@ -1041,7 +1417,7 @@ static void hf__returns(Test *t) {
         "--kv-heads 1 --head-dim 6 --linear-bias --act geglu --rope-base 77.5 --norm-eps 1e-3",
         "--tied --rope-scaling llama3 --rope-original 64 --rope-factor 4 --rope-low 1.5",
         "--linear-bias --bias-in ffn --act reglu --rope-scaling linear --rope-factor 3"};
-    if (no_hf(t)) return;
+    if (no_binary(t)) return;
     scratch_open();
     for (int i = 0; i < 3; i++) {
         Trainer before, after;
@@ -1095,7 +1471,7 @@ static void bin_bytes(Bytes *b, bool tied, Error *e) {
 
 /* llama2.c's file: its header and its order. */
 static void hf__llama2c(Test *t) {
-    if (no_hf(t)) return;
+    if (no_binary(t)) return;
     scratch_open();
     for (int tied = 0; tied < 2; tied++) {
         Bytes b = {0};
@@ -1156,7 +1532,7 @@ static void hf__llama2c_refuses(Test *t) {
         {6, CONTEXT2 + 1, 0, "bytes for the shape"}, {5, V2, 0, "bytes for the shape"}};
     Bytes b = {0}, bad = {0};
     Error e = {0};
-    if (no_hf(t)) return;
+    if (no_binary(t)) return;
     scratch_open();
     bin_bytes(&b, false, &e);
     for (int i = 0; i < (int)(sizeof WRONG / sizeof WRONG[0]); i++) {
@@ -1166,25 +1542,25 @@ static void hf__llama2c_refuses(Test *t) {
             bad.at[4 * WRONG[i].at + k] = ((uint32_t)WRONG[i].value >> 8 * k) & 0xFF;
         if (WRONG[i].more > 0) bytes_add(&bad, "", 1, &e);
         file_write(SCRATCH "/x.bin", bad.at, bad.size - (WRONG[i].more < 0 ? 4 : 0), &e);
-        hf_fails(t, SCRATCH "/x.bin --out " SCRATCH "/y.model", 1, WRONG[i].said);
+        sink_fails(t, SCRATCH "/x.bin --out " SCRATCH "/y.model", 1, WRONG[i].said);
     }
     /* a tokenizer that is named has to be one */
     file_write(SCRATCH "/x.bin", b.at, b.size, &e);
     text_file(t, SCRATCH "/x.json", "{");
-    hf_fails(t, SCRATCH "/x.bin --out " SCRATCH "/y.model --tokenizer " SCRATCH "/x.json", 1,
+    sink_fails(t, SCRATCH "/x.bin --out " SCRATCH "/y.model --tokenizer " SCRATCH "/x.json", 1,
              "x.json: expected");
-    hf_fails(t, SCRATCH "/x.bin --out " SCRATCH "/y.model --tokenizer " SCRATCH "/none", 1,
+    sink_fails(t, SCRATCH "/x.bin --out " SCRATCH "/y.model --tokenizer " SCRATCH "/none", 1,
              "none: expected tokenizer.json");
     fact(t, !e.status, "%s", e.text);
     bytes_free(&b);
     bytes_free(&bad);
     text_file(t, SCRATCH "/x.bin", "PK\003\004 and twenty-four bytes more");
-    hf_fails(t, SCRATCH "/x.bin --out " SCRATCH "/y.model", 1, "found one file of a folder");
+    sink_fails(t, SCRATCH "/x.bin --out " SCRATCH "/y.model", 1, "found one file of a folder");
     text_file(t, SCRATCH "/x.bin", "12345678{and twenty-four bytes more");
-    hf_fails(t, SCRATCH "/x.bin --out " SCRATCH "/y.model", 1, "found one file of a folder");
+    sink_fails(t, SCRATCH "/x.bin --out " SCRATCH "/y.model", 1, "found one file of a folder");
     text_file(t, SCRATCH "/x.bin", "short");
-    hf_fails(t, SCRATCH "/x.bin --out " SCRATCH "/y.model", 1, "x.bin/config.json: ");
-    hf_fails(t, SCRATCH "/none --out " SCRATCH "/y.model", 1, "none/config.json: ");
+    sink_fails(t, SCRATCH "/x.bin --out " SCRATCH "/y.model", 1, "x.bin/config.json: ");
+    sink_fails(t, SCRATCH "/none --out " SCRATCH "/y.model", 1, "none/config.json: ");
     fact(t, file_missing(SCRATCH "/y.model"), "something was written");
     scratch_close();
 }
@@ -1433,7 +1809,7 @@ static void imported__against_library(Test *t) {
     char what[160] = "";
     int cases = 0, told, imports = 0;
     long numbers = 0;
-    if (no_hf(t)) return;
+    if (no_binary(t)) return;
     fact(t, !golden_read(TINY, &text, &told, &g.e), "%s", g.e.text);
     for (g.at = (const char *)text.at; g.at && tiny_next(&g, &c) && !t->wrong; cases++) {
         int f = 0;
@@ -1610,7 +1986,7 @@ static void imported__sees_faults(Test *t) {
     Bytes text = {0};
     TinyCase c;
     Golden g = {.path = TINY, .line = 1};
-    if (no_hf(t)) return;
+    if (no_binary(t)) return;
     fact(t, !golden_read(TINY, &text, &told, &g.e), "%s", g.e.text);
     for (g.at = (const char *)text.at; g.at && tiny_next(&g, &c);)
         for (int i = 0; i < n; i++) {
@@ -1675,7 +2051,7 @@ static void trained_close(Trained *x) {
 }
 
 static bool no_model(Test *t, const char *path) {
-    if (no_hf(t)) return true;
+    if (no_binary(t)) return true;
     if (file_missing(path)) t->skip = "no ../shared/models here";
     return t->skip != NULL;
 }
@@ -2209,7 +2585,7 @@ static void hf__tokenizer_json(Test *t) {
     char found[400];
     Tokenizer k;
     Encoder c;
-    if (no_hf(t)) return;
+    if (no_binary(t)) return;
     scratch_open();
     for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
         parts_write(t, SCRATCH "/t.json", &ROWS[i].p);
@@ -2282,14 +2658,14 @@ static void hf__tokenizer_refuses(Test *t) {
         {{.merges = "[\"h x\"]"}, "expected merge 0 of tokens into a token"},
         {{.merges = "[\"h e\", \"h e\"]"}, "merge 1 to be new"},
     };
-    if (no_hf(t)) return;
+    if (no_binary(t)) return;
     scratch_open();
     for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
         parts_write(t, SCRATCH "/t.json", &ROWS[i].p);
-        hf_fails(t, "tokenizer " SCRATCH "/t.json --out " X_TOK, 1, ROWS[i].said);
+        sink_fails(t, "tokenizer " SCRATCH "/t.json --out " X_TOK, 1, ROWS[i].said);
     }
     text_file(t, SCRATCH "/t.json", "{}");
-    hf_fails(t, "tokenizer " SCRATCH "/t.json --out " X_TOK, 1, "a model that is no BPE");
+    sink_fails(t, "tokenizer " SCRATCH "/t.json --out " X_TOK, 1, "a model that is no BPE");
     fact(t, file_missing(X_TOK), "something was written");
     scratch_close();
 }
@@ -2320,7 +2696,7 @@ static void hf__tokenizer_characters(Test *t) {
     Encoder c;
     Bytes b = {0};
     Error e = {0};
-    if (no_hf(t)) return;
+    if (no_binary(t)) return;
     scratch_open();
     bytes_print(&b, &e, "{\"<unk>\": 0, \"<s>\": 1, \"</s>\": 2, ");
     for (int i = 0; i < 256; i++) bytes_print(&b, &e, "\"<0x%02X>\": %d, ", (unsigned)i, 3 + i);
@@ -2459,7 +2835,7 @@ static int slow_pieces(const Pieces *p, const char *text, int *ids) {
 static void hf__sentencepiece(Test *t) {
     Rng r = {41};
     int joined = 0;
-    if (no_hf(t)) return;
+    if (no_binary(t)) return;
     scratch_open();
     for (int trial = 0; trial < 12; trial++) {
         Pieces p;
@@ -2552,36 +2928,36 @@ static void hf__sentencepiece_refuses(Test *t) {
     Bytes b = {0};
     Error e = {0};
     static const char WORDS[] = "tokenizer " SCRATCH "/t.model --out " X_TOK;
-    if (no_hf(t)) return;
+    if (no_binary(t)) return;
     scratch_open();
     pieces_draw(&p, &r);
     for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
         model_write(t, &p, ROWS[i].trainer, ROWS[i].normalizer);
-        if (ROWS[i].said) hf_fails(t, WORDS, 1, ROWS[i].said);
+        if (ROWS[i].said) sink_fails(t, WORDS, 1, ROWS[i].said);
         else hf_does(t, WORDS);                  /* -1: named <s> and </s> all the same */
     }
     p.type[20] = 5;
     model_write(t, &p, TRAINED, NORMAL);
-    hf_fails(t, WORDS, 1, "a piece of a type that is not used");
+    sink_fails(t, WORDS, 1, "a piece of a type that is not used");
     p.type[20] = 7;
     model_write(t, &p, TRAINED, NORMAL);
-    hf_fails(t, WORDS, 1, "a piece of a type that is not used");
+    sink_fails(t, WORDS, 1, "a piece of a type that is not used");
     p.type[20] = 1;
     strcpy(p.text[20], "xa");
     model_write(t, &p, TRAINED, NORMAL);
-    hf_fails(t, WORDS, 1, "a character that is no piece");
+    sink_fails(t, WORDS, 1, "a character that is no piece");
     strcpy(p.text[20], "a");
     model_write(t, &p, TRAINED, NORMAL);
-    hf_fails(t, WORDS, 1, "alike");
+    sink_fails(t, WORDS, 1, "alike");
     strcpy(p.text[20], "\xC3");
     model_write(t, &p, TRAINED, NORMAL);
-    hf_fails(t, WORDS, 1, "a damaged one");
+    sink_fails(t, WORDS, 1, "a damaged one");
     pieces_draw(&p, &r);
     model_write(t, &p, TRAINED, NORMAL);
     file_read(SCRATCH "/t.model", &b, &e);
     for (int i = 0; i < 30 && !e.status; i++) {
         file_write(SCRATCH "/t.model", b.at, (size_t)rng_below(&r, b.size), &e);
-        Ran ran_ = ran("./hf", WORDS);
+        Ran ran_ = sink(WORDS);
         fact(t, ran_.status == 1 && strstr((const char *)ran_.err.at, ". Try: "), "a cut file: %s",
              (const char *)ran_.err.at);
         ran_free(&ran_);
@@ -2610,7 +2986,7 @@ static void hf__tokenizer_folder(Test *t) {
     Tokenizer k;
     Encoder c;
     char found[300];
-    if (no_hf(t)) return;
+    if (no_binary(t)) return;
     scratch_open();
     for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
         b.size = 0;
@@ -2622,7 +2998,7 @@ static void hf__tokenizer_folder(Test *t) {
         text_file(t, DOWNLOAD "/merges.txt",
                   i % 2 ? "#version: 0.2\r\nh e\r\n\xC4\xA0 he\r\n\r\n" : "h e\n\xC4\xA0 he");
         if (ROWS[i].config) text_file(t, DOWNLOAD "/tokenizer_config.json", ROWS[i].config);
-        if (ROWS[i].said) { hf_fails(t, WORDS, 1, ROWS[i].said); continue; }
+        if (ROWS[i].said) { sink_fails(t, WORDS, 1, ROWS[i].said); continue; }
         if (tok_open(t, DOWNLOAD, &k, &c)) {
             const char *text = "he he</s><pad><|endoftext|>";
             ids_text(&c, text, strlen(text), found, sizeof found);
@@ -2635,9 +3011,9 @@ static void hf__tokenizer_folder(Test *t) {
     }
     text_file(t, DOWNLOAD "/tokenizer_config.json", "{}");
     text_file(t, DOWNLOAD "/merges.txt", "he\n");
-    hf_fails(t, WORDS, 1, "a merge that is no pair");
+    sink_fails(t, WORDS, 1, "a merge that is no pair");
     text_file(t, DOWNLOAD "/merges.txt", "h zz\nh e\n");
-    hf_fails(t, WORDS, 1, "found \"h\" and \"zz\". Try");
+    sink_fails(t, WORDS, 1, "found \"h\" and \"zz\". Try");
     parts_write(t, DOWNLOAD "/tokenizer.json", &JSON_PLAIN);             /* comes first */
     if (tok_open(t, DOWNLOAD, &k, &c)) fact(t, k.end == 258 && k.vocab == 259, "%d", k.vocab);
     other_close(&k, &c);
@@ -2667,7 +3043,7 @@ static void hf__tokenizer_nfc(Test *t) {
     };
     Tokenizer k;
     Encoder c;
-    if (no_hf(t)) return;
+    if (no_binary(t)) return;
     scratch_open();
     const Parts nfc = {.normalizer = "{\"type\": \"NFC\"}"};
     parts_write(t, SCRATCH "/t.json", &nfc);
@@ -2726,7 +3102,7 @@ static void hf__tokenizer_vectors(Test *t) {
         t->skip = "no " VECTORS " here";
         return;
     }
-    if (no_hf(t)) return;
+    if (no_binary(t)) return;
     scratch_open();
     for (int i = 0; i < 3; i++) {
         Bytes in = {0}, out = {0};
@@ -2797,7 +3173,7 @@ static void hf__tells(Test *t) {
         t->skip = "no ../shared/models here";
         return;
     }
-    if (no_hf(t) || no_binary(t) || !tale_open(t, &s, "")) return;
+    if (no_binary(t) || !tale_open(t, &s, "")) return;
     if (hf_does(t, STORIES " --out " SCRATCH "/s.model --tokenizer " STORIES_TOKENS))
         for (int i = 0; i < 4; i++) {
             snprintf(words, sizeof words, "generate " SCRATCH "/s.model --temperature 0 --n %d%s",
@@ -2814,7 +3190,594 @@ static void hf__tells(Test *t) {
     scratch_close();
 }
 
+/* -------------------------------------------------------------------------------------------------
+ * Blocks that sink.c lacks, in plain loops */
+
+/* Without gradients, and with what sink.c lacks. */
+static int other_model(Model *m, const Config *c, Error *e) {
+    if (model_list(m, c, &PUBLISHED_PARTS, e)) return e->status;
+    m->params = grab(m->count, sizeof(real), e);
+    if (!e->status) model_point(m, &m->w, m->params);
+    return e->status;
+}
+
+/* [MAMBA] y [N,C] = MAMBA(u), without a state: what row t gets of each row s before it is written
+ * out, c_t b_s dt_s a_s times e^(A (dt_(s+1) + .. + dt_t)), and summed. */
+static void slow_mamba(const Slow *s, int l, double *y, const double *u) {
+    const Config *c = &s->m->c;
+    const OtherBlock *w = &s->m->other[l];
+    int C = c->dim, N = s->N, I = c->mamba_inner, M = c->mamba_state, J = c->mamba_conv;
+    int R = c->mamba_rank, P = R + 2 * M;
+    double *xz = room((idx)N * 2 * I), *a = room((idx)N * I), *p = room(P), *r = room(R);
+    double *bc = room((idx)N * 2 * M), *dt = room((idx)N * I), *out = room(I);
+    for (int t = 0; t < N; t++) {
+        slow_linear(xz + t * 2 * I, u + t * C, w->in, NULL, C, 2 * I);
+        for (int i = 0; i < I; i++) {
+            double sum = (double)w->conv_b[i];
+            for (int back = 0; back < J && back <= t; back++)
+                sum += (double)w->conv[(J - 1 - back) * I + i] * xz[(t - back) * 2 * I + i];
+            a[t * I + i] = sum / (1 + exp(-sum));
+        }
+        slow_linear(p, a + t * I, w->x, NULL, I, P);
+        slow_norm_of(c, R, r, p, w->r_norm, NULL);
+        slow_norm_of(c, M, bc + t * 2 * M, p + R, w->b_norm, NULL);
+        slow_norm_of(c, M, bc + t * 2 * M + M, p + R + M, w->c_norm, NULL);
+        slow_linear(dt + t * I, r, w->dt, w->dt_b, R, I);
+        for (int i = 0; i < I; i++) dt[t * I + i] = log1p(exp(dt[t * I + i]));
+        for (int i = 0; i < I; i++) {
+            double sum = (double)w->skip[i] * a[t * I + i], z = xz[t * 2 * I + I + i];
+            for (int m = 0; m < M; m++) {
+                double rate = -exp((double)w->a_log[m * I + i]), since = 0;
+                for (int from = t; from >= 0; since += dt[from-- * I + i])
+                    sum += bc[t * 2 * M + M + m] * bc[from * 2 * M + m] * exp(rate * since)
+                         * dt[from * I + i] * a[from * I + i];
+            }
+            out[i] = sum * z / (1 + exp(-z));
+        }
+        slow_linear(y + t * C, out, w->out, NULL, I, C);
+    }
+    free(xz); free(a); free(p); free(bc); free(r); free(dt); free(out);
+}
+
+/* [MOE] y = the sum of p_e FFN_e(x) over those experts that fewer than `top` others beat. */
+static void slow_experts(const Slow *s, int l, double *y, const double *x) {
+    const Config *c = &s->m->c;
+    const OtherBlock *w = &s->m->other[l];
+    int X = c->experts, C = c->dim;
+    double *p = room(X), total = 0, f[WIDE_LAB];
+    slow_linear(p, x, w->router, NULL, C, X);
+    for (int e = 0; e < X; e++) total += p[e] = exp(p[e]);
+    for (int i = 0; i < C; i++) y[i] = 0;
+    for (int e = 0; e < X; e++) {
+        int better = 0;
+        for (int k = 0; k < X; k++) better += p[k] > p[e] || (p[k] == p[e] && k < e);
+        if (better >= c->expert_top) continue;
+        slow_ffn(c, &w->expert[e], f, x);
+        for (int i = 0; i < C; i++) y[i] += p[e] / total * f[i];
+    }
+    free(p);
+}
+
+static const struct SlowOthers SLOW_OTHERS = {other_model, slow_mamba, slow_experts};
+
+/* Jamba's tensors in their order, each where the one before ends, and the pointers to them. */
+static void model_list__blocks(Test *t) {
+    static const struct { const char *name; int rank, rows, columns; } ROWS[] = {
+        {"l1.norm1", 1, 12, 1},  {"l1.m.in", 2, 12, 10},    {"l1.m.conv", 2, 4, 5},
+        {"l1.m.conv.b", 1, 5, 1}, {"l1.m.x", 2, 5, 8},      {"l1.m.rnorm", 1, 2, 1},
+        {"l1.m.bnorm", 1, 3, 1}, {"l1.m.cnorm", 1, 3, 1},   {"l1.m.dt", 2, 2, 5},
+        {"l1.m.dt.b", 1, 5, 1},  {"l1.m.alog", 2, 3, 5},    {"l1.m.skip", 1, 5, 1},
+        {"l1.m.out", 2, 5, 12},  {"l1.norm2", 1, 12, 1},    {"l1.router", 2, 12, 2},
+        {"l1.e0.w1", 2, 12, 7},  {"l1.e0.w2", 2, 12, 7},    {"l1.e0.w3", 2, 7, 12},
+        {"l1.e1.w1", 2, 12, 7},  {"l1.e1.w2", 2, 12, 7},    {"l1.e1.w3", 2, 7, 12},
+        {"normf", 1, 12, 1}};
+    enum { ALL = sizeof ROWS / sizeof *ROWS };
+    Lab b;
+    if (!lab_open(&b, t, 1, 4,
+                  "--attention-period 2 --mamba-inner 5 --mamba-state 3 --mamba-rank 2 "
+                  "--experts 2 --expert-period 2 --expert-offset 1")) return;
+    const Model *m = &b.m;
+    int first = 0;
+    while (first < m->n_tensors && strcmp(m->tensor[first].name, "l1.norm1")) first++;
+    for (int i = 0; i < ALL && first + i < m->n_tensors; i++) {
+        const Tensor *x = &m->tensor[first + i];
+        fact(t, !strcmp(x->name, ROWS[i].name) && x->rank == ROWS[i].rank
+                 && x->shape[0] == ROWS[i].rows && x->shape[1] == ROWS[i].columns
+                 && x->layer == (i + 1 < ALL ? 1 : -1),
+             "tensor %d is %s [%d,%d] of layer %d, expected %s", i, x->name, x->shape[0],
+             x->shape[1], x->layer, ROWS[i].name);
+        fact(t, x->at == x[-1].at + x[-1].count, "%s is not where %s ends", x->name, x[-1].name);
+    }
+    fact(t, m->n_tensors == first + ALL + 1, "%d tensors", m->n_tensors);
+    const Layer *w = &m->w.layer[1];
+    const OtherBlock *y = &m->other[1];
+    const struct { const char *name; const real *at; } POINTERS[] = {
+        {"l1.norm1", w->norm1},       {"l1.m.in", y->in},       {"l1.m.conv", y->conv},
+        {"l1.m.conv.b", y->conv_b},  {"l1.m.x", y->x},         {"l1.m.rnorm", y->r_norm},
+        {"l1.m.bnorm", y->b_norm},   {"l1.m.cnorm", y->c_norm}, {"l1.m.dt", y->dt},
+        {"l1.m.dt.b", y->dt_b},      {"l1.m.alog", y->a_log},   {"l1.m.skip", y->skip},
+        {"l1.m.out", y->out},       {"l1.router", y->router},   {"l1.e0.w1", y->expert[0].w1},
+        {"l1.e0.w3", y->expert[0].w3}, {"l1.e1.w2", y->expert[1].w2}, {"l0.wq", m->w.layer[0].wq},
+        {"l0.w3", m->w.layer[0].w3}};
+    for (int i = 0; i < (int)(sizeof POINTERS / sizeof *POINTERS); i++) {
+        const Tensor *x = model_tensor(m, POINTERS[i].name);
+        fact(t, x && POINTERS[i].at == m->params + x->at, "%s is elsewhere", POINTERS[i].name);
+    }
+    fact(t, !w->wq && !w->wo && !w->w1 && !m->other[0].in && !m->other[0].expert,
+         "a pointer to a tensor that is absent");
+    lab_close(&b);
+}
+
+static idx counted(const Model *m, int layer) {
+    idx sum = 0;
+    for (int i = 0; i < m->n_tensors; i++)
+        if (m->tensor[i].layer == layer) sum += m->tensor[i].count;
+    return sum;
+}
+
+static double size_of(const Model *m, const char *name) {
+    const Tensor *x = model_tensor(m, name);
+    return x ? (double)x->count : 0;
+}
+
+/* Parameters of Jamba from one block of each kind at its real width, its ffns from some of F = 14
+ * in place of 14336. */
+static void model_list__jamba(Test *t) {
+    Config c;
+    Model m;
+    Error e = {0};
+    if (config_from_flags(&c, "--layers 2 --heads 32 --kv-heads 8 --dim 4096 --ffn 14 --vocab 1 "
+                              "--pos none --attention-period 2 --attention-offset 1 --experts 16 "
+                              "--expert-period 2", &e) || SLOW_OTHERS.model(&m, &c, &e)) {
+        fact(t, false, "Jamba: %s", e.text);
+        return;
+    }
+    double norms = 2 * 4096, expert = size_of(&m, "l0.e0.w1") + size_of(&m, "l0.e0.w2")
+                                   + size_of(&m, "l0.e0.w3"), router = size_of(&m, "l0.router");
+    double mixer = (double)counted(&m, 0) - norms - 16 * expert - router;
+    double attention = (double)counted(&m, 1) - norms - expert, ffn = expert * 14336 / 14;
+    within(t, mixer, 105308448, 0, "a Mamba mixer of Jamba");
+    within(t, attention, 41943040, 0, "an attention of Jamba");
+    within(t, 2.0 * 65536 * 4096 + 4096 + 32 * norms + 28 * mixer + 4 * attention + 16 * ffn
+           + 16 * (16 * ffn + router), 51570323328, 0, "parameters of Jamba");
+    model_free(&m);
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * Blocks that sink.c lacks: the Mamba mixer and the experts, which have no backward */
+
+/* Block 0 of two is Mamba's; 1 attends. */
+#define MAMBA                                                                                      \
+    "--attention-period 2 --attention-offset 1 --mamba-inner 5 --mamba-state 3 --mamba-rank 2 "
+
+static const char *const PUBLISHED[] = {
+    MAMBA, MAMBA "--mamba-conv 1 --mamba-state 1 --mamba-rank 1 --place post",
+    MAMBA "--mamba-conv 9 --norm layer --place parallel --sink-token --linear-bias",
+    MAMBA "--experts 5 --expert-top 3 --extra kv --window 4",
+    MAMBA "--layers 4 --attention-period 4 --experts 3 --expert-period 2 --pos none --kv-heads 1",
+    "--experts 4", "--experts 6 --expert-top 1 --act gelu --linear-bias --place post",
+    "--experts 3 --expert-top 3 --expert-period 2 --expert-offset 1 --place parallel --prefix 3"};
+enum { FORWARDS = sizeof PUBLISHED / sizeof *PUBLISHED };
+
+/* [MAMBA] [MOE] Against plain loops, over 40 rows of two sequences; then with more channels than a
+ * task takes. */
+static void published__against_slow(Test *t) {
+    for (int f = 0; f < FORWARDS; f++) {
+        Lab b;
+        if (!lab_open(&b, t, 2, 40, PUBLISHED[f])) return;
+        compare_with_slow(t, &b, 2000 * REAL_EPS, PUBLISHED[f]);
+        lab_close(&b);
+    }
+    static const char WIDER[] = "--attention-period 2 --attention-offset 1 --mamba-inner 530 "
+                                "--mamba-state 17 --mamba-rank 20";
+    Lab b;
+    if (!lab_open(&b, t, 1, 9, WIDER)) return;
+    compare_with_slow(t, &b, 4000 * REAL_EPS, WIDER);
+    lab_close(&b);
+}
+
+/* [MAMBA] One state a channel, one tap, a repeated token and no eps in the norms: r, b and c, each
+ * of one number, are then +-1 times their gains, dt and a are the same in every row, and
+ *   S_t = dt b a (1 - f^t) / (1 - f),  f = e^(-dt e^A_log)        a geometric sum
+ * Then the unrolled sum for tokens that differ; and with four taps and weights of 1 the first rows
+ * see as many taps as there are rows. */
+static void mamba_forward__closed_form(Test *t) {
+    enum { I = 6, T = 33 };
+    static const char ONE[] = "--attention-period 2 --attention-offset 1 --mamba-inner 6 "
+                              "--mamba-state 1 --mamba-rank 1 --norm-eps 0 --layers 2 ";
+    Lab b;
+    char flags[300];
+    snprintf(flags, sizeof flags, "%s --mamba-conv 1", ONE);
+    if (!lab_open(&b, t, 1, T, flags)) return;
+    const OtherBlock *w = &b.m.other[0];
+    MambaActs acts = mamba_acts(&b.m, &b.a, 1, T), *p = &acts;
+    for (int i = 0; i < T; i++) b.ids[i] = 3;
+    lab_forward(&b);
+    for (int i = 0; i < I; i++) {
+        double x = (double)p->xz[i], z = (double)p->xz[I + i], most = 0;
+        double u = (double)w->conv[i] * x + (double)w->conv_b[i], a = u / (1 + exp(-u));
+        double r = (p->p[0] > 0 ? 1 : -1) * (double)w->r_norm[0];
+        double bb = (p->p[1] > 0 ? 1 : -1) * (double)w->b_norm[0];
+        double cc = (p->p[2] > 0 ? 1 : -1) * (double)w->c_norm[0];
+        double dt = log(1 + exp(r * (double)w->dt[i] + (double)w->dt_b[i]));
+        double f = exp(-dt * exp((double)w->a_log[i]));
+        for (int n = 0; n < T; n++) {
+            double state = dt * bb * a * (1 - pow(f, n + 1)) / (1 - f);
+            double y = (cc * state + (double)w->skip[i] * a) * z / (1 + exp(-z));
+            within(t, (double)p->y[n * I + i], y, 1000 * REAL_EPS * (1 + fabs(y)),
+                   "channel %d, row %d", i, n + 1);
+            most = fmax(most, fabs(y));
+        }
+        within(t, (double)p->state[i], dt * bb * a * (1 - pow(f, T)) / (1 - f),
+               1000 * REAL_EPS * (1 + fabs(dt * a / (1 - f))), "last state of channel %d", i);
+        fact(t, most > 1e-4, "channel %d is 0", i);
+    }
+    lab_draw(&b, 4);
+    lab_forward(&b);
+    for (int i = 0; i < I; i++)
+        for (int n = 0; n < T; n++) {
+            double sum = 0, decay = 0, A = -exp((double)w->a_log[i]);
+            for (int s = n; s >= 0; decay += (double)p->dt[s-- * I + i])
+                sum += exp(A * decay) * (double)p->dt[s * I + i] * (double)p->bc[s * 2]
+                     * (double)p->a[s * I + i];
+            double z = (double)p->xz[(2 * n + 1) * I + i];
+            double y = (sum * (double)p->bc[n * 2 + 1]
+                        + (double)w->skip[i] * (double)p->a[n * I + i]) * z / (1 + exp(-z));
+            within(t, (double)p->y[n * I + i], y, 1000 * REAL_EPS * (1 + fabs(y)),
+                   "tokens that differ: channel %d, row %d", i, n + 1);
+        }
+    lab_close(&b);
+    snprintf(flags, sizeof flags, "%s --mamba-conv 4", ONE);
+    if (!lab_open(&b, t, 1, T, flags)) return;
+    lab_fill(&b, "l0.m.conv", 1);
+    lab_fill(&b, "l0.m.conv.b", 0);
+    lab_forward(&b);
+    acts = mamba_acts(&b.m, &b.a, 1, T);
+    for (int n = 0; n < T; n++) {
+        double u = 0;
+        for (int s = n - 3 < 0 ? 0 : n - 3; s <= n; s++) u += (double)p->xz[s * 2 * I];
+        within(t, (double)p->a[n * I], u / (1 + exp(-u)), 100 * REAL_EPS, "taps of row %d", n + 1);
+    }
+    lab_close(&b);
+}
+
+/* The last tap meets the row itself and the first the row three before; a state that lasts
+ * (A -> 0) carries row 1 to the end, one that does not (A -> -infinity) forgets it at once. */
+static void mamba_forward__reaches(Test *t) {
+    enum { T = 12, I = 5 };
+    for (int how = 0; how < 4; how++) {
+        Lab b;
+        if (!lab_open(&b, t, 1, T, MAMBA)) return;
+        real *taps = lab_at(&b, "l0.m.conv"), before[T * I];
+        lab_fill(&b, "l0.m.alog", how == 3 ? -20 : 20);
+        for (int k = 0; k < 4 * I && how < 2; k++) taps[k] = k / I == (how ? 0 : 3);
+        for (int i = 0; i < T; i++) b.ids[i] = 2;
+        lab_forward(&b);
+        const real *made = mamba_acts(&b.m, &b.a, 1, T).y;
+        copy(before, made, T * I);
+        b.ids[0] = 7;
+        lab_forward(&b);
+        for (int n = 0; n < T; n++) {
+            double d = distance(I, before + n * I, made + n * I);
+            bool reached = how == 0 ? n == 0 : how == 1 ? n == 3 || n == 0
+                         : how == 2 ? n < 4 : true;
+            fact(t, reached ? d > 1e-9 : d == 0, "case %d: row %d moves by %g", how, n + 1, d);
+        }
+        lab_close(&b);
+    }
+}
+
+/* Expert by expert: one expert is the plain ffn, bit by bit; equal experts, of which each of X has
+ * p = 1/X, give top/X of it, for the p are not divided by their sum; all of them give all of it. */
+static void experts_forward__alike(Test *t) {
+    static const struct { const char *flags; int X, top; } ROWS[] = {
+        {"--experts 1", 1, 1}, {"--experts 4", 4, 2}, {"--experts 4 --expert-top 1", 4, 1},
+        {"--experts 4 --expert-top 3", 4, 3}, {"--experts 5 --expert-top 5", 5, 5},
+        {"--experts 1 --act gelu --linear-bias", 1, 1}};
+    for (int f = 0; f < 6; f++) {
+        Lab plain, b;
+        const char *rest = strstr(ROWS[f].flags, "--act");
+        if (!lab_open(&plain, t, 2, 9, rest ? rest : "") || !lab_open(&b, t, 2, 9, ROWS[f].flags))
+            return;
+        lab_share(&b, &plain);
+        for (int l = 0; l < 2; l++) {
+            char name[32], own[32];
+            static const char *const NAMES[] = {"w1", "w2", "w3", "b1", "b2", "b3"};
+            snprintf(name, sizeof name, "l%d.router", l);
+            if (ROWS[f].X > 1) lab_fill(&b, name, 0);
+            for (int e = 0; e < ROWS[f].X; e++)
+                for (int k = 0; k < 6; k++) {
+                    snprintf(name, sizeof name, "l%d.%s", l, NAMES[k]);
+                    snprintf(own, sizeof own, "l%d.e%d.%s", l, e, NAMES[k]);
+                    const Tensor *x = model_tensor(&plain.m, name);
+                    fact(t, !x == !model_tensor(&b.m, own), "%s and %s", name, own);
+                    if (x) copy(lab_at(&b, own), plain.m.params + x->at, x->count);
+                }
+        }
+        lab_forward(&plain);
+        lab_forward(&b);
+        if (ROWS[f].X == 1)
+            within(t, distance(2 * 9 * 12, plain.a.nf, b.a.nf), 0, 0, "one expert, %s",
+                   ROWS[f].flags);
+        const LayerActs *x = &plain.a.layer[0], *y = &b.a.layer[0];
+        for (int i = 0; i < 2 * 9 * 12; i++)
+            within(t, (double)y->s2[i] - (double)y->s1[i],
+                   ((double)x->s2[i] - (double)x->s1[i]) * ROWS[f].top / ROWS[f].X, 64 * REAL_EPS,
+                   "FFN times %d/%d", ROWS[f].top, ROWS[f].X);
+        for (int n = 0; n < 18 && ROWS[f].X > 1; n++)        /* of equal p the lower e */
+            for (int e = 0; e < ROWS[f].X; e++)
+                within(t, (double)b.a.published[n * ROWS[f].X + e],
+                       e < ROWS[f].top ? 1.0 / ROWS[f].X : 0, 2 * REAL_EPS, "p_%d", e);
+        lab_close(&plain);
+        lab_close(&b);
+    }
+}
+
+/* By hand: n2 row x = (1, 0, ..) and router columns (0, log 2, log 5), so p = (1, 2, 5)/8 and the
+ * top 2 weigh 2/8 and 5/8, not 2/7 and 5/7. A router that is NaN makes its rows NaN. */
+static void experts_forward__not_renormalised(Test *t) {
+    Lab b;
+    if (!lab_open(&b, t, 1, 5, "--experts 3 --layers 1 --norm layer")) return;
+    static const double P[] = {0, 2.0 / 8, 5.0 / 8};
+    lab_fill(&b, "l0.norm2", 0);                             /* n2 = its bias, in every row */
+    lab_fill(&b, "l0.norm2.b", 0);
+    lab_at(&b, "l0.norm2.b")[0] = 1;
+    for (int e = 0; e < 3; e++) lab_at(&b, "l0.router")[e] = (real)log(e == 0 ? 1 : e == 1 ? 2 : 5);
+    lab_forward(&b);
+    for (int n = 0; n < 5; n++)
+        for (int e = 0; e < 3; e++)
+            within(t, (double)b.a.published[n * 3 + e], P[e], 4 * REAL_EPS, "p_%d of row %d", e,
+                   n + 1);
+    lab_at(&b, "l0.router")[1] = (real)NAN;
+    lab_forward(&b);
+    for (int i = 0; i < 60; i++)
+        fact(t, isnan((double)b.a.nf[i]), "number %d is %g under a router of NaN", i,
+             (double)b.a.nf[i]);
+    lab_close(&b);
+}
+
+/* Rows see nothing ahead of them; a sequence has the same bits beside others, in the memory of one
+ * block, and on any number of threads. */
+static void published__same_bits(Test *t) {
+    enum { T = 9, B = 3 };
+    for (int f = 0; f < FORWARDS; f++) {
+        Lab b;
+        Acts one;
+        Error e = {0};
+        if (!lab_open(&b, t, B, T, PUBLISHED[f])) return;
+        const Config *c = &b.m.c;
+        idx N = config_rows(c, T), rows = N * c->dim, first = N - T;
+        real *whole = calloc((size_t)(B * rows), sizeof(real));
+        if (!whole || acts_create(&one, &b.m, B, T, ACTS_ONE, &e)) exit(1);
+        lab_forward(&b);
+        copy(whole, b.a.nf, B * rows);
+        model_forward(&b.m, &one, b.ids, B, T);
+        fact(t, !memcmp(whole, one.nf, (size_t)(B * rows) * sizeof(real)), "one block's memory, %s",
+             PUBLISHED[f]);
+        for (int s = 0; s < B; s++) {
+            model_forward(&b.m, &one, b.ids + s * T, 1, T);
+            fact(t, !memcmp(whole + s * rows, one.nf, (size_t)rows * sizeof(real)),
+                 "sequence %d alone, %s", s, PUBLISHED[f]);
+        }
+        for (int changed = 0; changed < T; changed++) {
+            int was = b.ids[changed];
+            b.ids[changed] = (was + 1) % 10;
+            model_forward(&b.m, &one, b.ids, 1, T);
+            idx before = (changed < c->prefix ? 0 : first + changed) * c->dim;
+            fact(t, !memcmp(whole, one.nf, (size_t)before * sizeof(real)),
+                 "token %d changes an earlier row, %s", changed + 1, PUBLISHED[f]);
+            fact(t, distance(c->dim, whole + (N - 1) * c->dim, one.nf + (N - 1) * c->dim) > 1e-12,
+                 "token %d does not reach the last row, %s", changed + 1, PUBLISHED[f]);
+            b.ids[changed] = was;
+        }
+        acts_free(&one);
+        int most = workers();
+        if (!set_workers(3)) {
+            Acts more;
+            if (acts_create(&more, &b.m, B, T, ACTS_ONE, &e)) exit(1);
+            model_forward(&b.m, &more, b.ids, B, T);
+            fact(t, !memcmp(whole, more.nf, (size_t)(B * rows) * sizeof(real)), "3 threads, %s",
+                 PUBLISHED[f]);
+            acts_free(&more);
+            set_workers(most);
+        }
+        free(whole);
+        lab_close(&b);
+    }
+}
+
+/* All kinds of Jamba's blocks, and attention with experts in one of them. */
+static void published__jamba(Test *t) {
+    static const struct { const char *name, *flags; } ROWS[] = {
+        {"jamba", "--layers 8 --heads 4 --kv-heads 2 --dim 32 --ffn 40 --pos none --norm-eps 1e-6 "
+                  "--attention-period 4 --attention-offset 2 --mamba-state 4 --mamba-rank 3 "
+                  "--experts 4 --expert-top 2 --expert-period 2 --expert-offset 1"},
+        {"jamba, attention and experts in a block", "--layers 4 --heads 4 --kv-heads 2 --dim 32 "
+            "--ffn 40 --pos none --attention-period 4 --attention-offset 1 --mamba-state 4 "
+            "--mamba-rank 3 --experts 4 --expert-period 2 --expert-offset 1"}};
+    for (int i = 0; i < 2; i++)
+        for (int T = 1; T <= 24; T += 23) {
+            Lab b;
+            if (!lab_open(&b, t, 1, T, ROWS[i].flags)) return;
+            compare_with_slow(t, &b, 4000 * REAL_EPS, ROWS[i].name);
+            lab_close(&b);
+        }
+}
+
+/* Rows that are made later are those of a whole forward, in which a Mamba block makes all anew. */
+static void published__extend(Test *t) {
+    static const int SHORT[] = {1, 2, 26, 55, 0};
+    for (int i = 0; i < FORWARDS; i++) if (!extend_one(t, PUBLISHED[i], SHORT, 75)) return;
+}
+
+/* The sink metrics, where not every block attends. */
+static void published__sinks(Test *t) {
+    static const char *const FLAGS[] = {
+        MAMBA "--layers 4 --attention-period 3 --extra k --sink-token --kv-heads 1",
+        "--experts 3"};
+    sinks_against_slow(t, FLAGS, 2);
+}
+
+/* Questions of a file, escapes undone, and the lines that are none. */
+static void choices_read__lines(Test *t) {
+    static const char GOOD[] = "1\tA\\tb\tx\\n\ty\\\\n\\q\n\n0\t\tu\t\tw";
+    static const struct { const char *text, *said; } BAD[] = {
+        {"", "expected a question a line, found none"}, {"\n\n", "found none"},
+        {"0\ta\tb", ":1: "}, {"2\ta\tb\tc", ":1: "}, {"\n1\ta\tb\tc\nx\ta\tb\tc", ":3: "},
+        {"12\ta\tb\tc", ":1: "}, {"1", ":1: "}, {"1\t", ":1: "}, {"1\ta\tb\tc\n\t\t\t\n", ":2: "},
+        {"1\t0\t1\t2\t3\t4\t5\t6\t7\t8\t9\t", ":1: "},
+    };
+    Choices c;
+    Error e = {0};
+    fact(t, !choices_read((const unsigned char *)GOOD, sizeof GOOD - 1, "f", &c, &e), "%s", e.text);
+    if (e.status) return;
+    const char *const want[2][4] = {{"A\tb", "x\n", "y\\n\\q", NULL}, {"", "u", "", "w"}};
+    fact(t, c.n == 2 && c.question[0].gold == 1 && c.question[1].gold == 0 &&
+         c.question[0].endings == 2 && c.question[1].endings == 3, "%d questions", c.n);
+    for (int i = 0; i < c.n; i++)
+        for (int k = 0; k <= c.question[i].endings; k++)
+            fact(t, !strcmp((const char *)c.text + c.question[i].field[k], want[i][k]),
+                 "question %d, field %d: %s", i, k, c.text + c.question[i].field[k]);
+    choices_free(&c);
+    for (int i = 0; i < (int)(sizeof BAD / sizeof BAD[0]); i++) {
+        Error bad = {0};
+        int status = choices_read((const unsigned char *)BAD[i].text, strlen(BAD[i].text), "f", &c,
+                                  &bad);
+        fact(t, status == 1 && strstr(bad.text, BAD[i].said) && strstr(bad.text, ". Try: ")
+             && !c.text && !c.question, "%s: %d %s", BAD[i].text, status, bad.text);
+    }
+}
+
+/* [E1]  log p of an ending on its own, without padding or company: the sum over its tokens. */
+static double ending_log_p(Test *t, Trainer *r, const Settings *s, const char *context,
+                           const char *ending) {
+    enum { ROOM = 64, VOCAB = 400 };
+    char text[600];
+    int32_t bos = r->data.bos;
+    Ids ids = {0}, alone = {0};
+    Acts a;
+    Error e = {0};
+    double sum = 0;
+    snprintf(text, sizeof text, "%s %s", context, ending);
+    if (s->data.bos) ids_add(&ids, &bos, 1, &e), ids_add(&alone, &bos, 1, &e);
+    tokenizer_encode(&r->data.encoder, (const unsigned char *)text, strlen(text), &ids, &e);
+    tokenizer_encode(&r->data.encoder, (const unsigned char *)context, strlen(context), &alone, &e);
+    int T = (int)ids.size - 1, from = (int)alone.size, V = r->m.c.vocab;
+    int cut = T > r->m.c.context ? T - r->m.c.context : 0;
+    T -= cut;
+    if (T > ROOM || V > VOCAB || acts_create(&a, &r->m, 1, T, ACTS_ONE, &e)) {
+        fact(t, false, "%d tokens, %s", T, e.text);
+        return NAN;
+    }
+    static real logits[ROOM * VOCAB];
+    model_forward(&r->m, &a, (const int *)ids.at + cut, 1, T);
+    model_logits(&r->m, &a, a.nf, T, logits);
+    for (int i = from > cut ? from - cut - 1 : 0; i < T; i++) {
+        double all = 0;
+        for (int v = 0; v < V; v++) all += exp((double)logits[i * V + v]);
+        sum += (double)logits[i * V + ids.at[cut + i + 1]] - log(all);
+    }
+    acts_free(&a);
+    ids_free(&ids);
+    ids_free(&alone);
+    return sum;
+}
+
+/* What the program says of SCRATCH/m.ckpt, alone and in a table, and without the file. */
+static void eval_choices(Test *t, const char *said) {
+#define CHOSEN(more) "eval " SCRATCH "/m.ckpt --text " SCRATCH "/tale.txt --tokenizer " SCRATCH \
+                     "/tale.tok --T 8 --n 4 " more " --choices " SCRATCH
+    static const char *const WORDS[] = {CHOSEN("") "/choices", CHOSEN("--inputs") "/choices"};
+    Ran r;
+    if (no_binary(t)) return;
+    for (int i = 0; i < 2; i++) {
+        if (!sink_does(t, WORDS[i], &r)) return;
+        const char *out = (const char *)r.out.at;
+        fact(t, strstr(out, i ? " questions       acc  acc_norm\n" : said) != NULL, "%s", out);
+        ran_free(&r);
+    }
+    sink_fails(t, CHOSEN("") "/none", 1, "none: ");
+}
+
+/* acc and acc_norm of 60 questions against endings looked at one at a time, with and without bos,
+ * and where a context is longer than the model's. Every third has another right ending. */
+static void choices_answer__oracle(Test *t) {
+    static const char *const WORDS[] = {
+        "the cat", "a dog ran", "house", "saw it", "and \xc3\xa9t\xc3\xa9", "there", "in", "Tom",
+        "went far away from", "x"};
+    Settings s;
+    HfOwn own = {.choices = SCRATCH "/choices"};
+    if (!tale_open(t, &s, "")) return;
+    for (int f = 0; f < 3; f++) {
+        static const char *const FLAGS[] = {"--context 48", "--context 48 --bos", "--context 7"};
+        Trainer r;
+        Error e = {0};
+        char said[100];
+        Bytes file = {0};
+        Rng rng = {3};
+        int right[2] = {0}, differ = 0;
+        if (!trainer_made(t, &r, FLAGS[f])) return;
+        steps_of(t, &r, 20);
+        for (int i = 0; i < 60; i++) {
+            char context[200] = "", ending[4][100];
+            int best[2] = {0}, endings = 2 + i % 3;
+            double most[2] = {-INFINITY, -INFINITY};
+            for (int k = (int)rng_below(&rng, 5); k >= 0; k--) {
+                strcat(context, WORDS[rng_below(&rng, 10)]);
+                strcat(context, k ? " " : "");
+            }
+            for (int k = 0; k < endings; k++) {
+                snprintf(ending[k], sizeof ending[k], "%s%s%s", WORDS[rng_below(&rng, 10)],
+                         k % 2 ? " " : "", k % 2 ? WORDS[rng_below(&rng, 10)] : "");
+                int size = 0;
+                for (const char *at = ending[k]; *at; at++) size += (*at & 0xC0) != 0x80;
+                double log_p = ending_log_p(t, &r, &r.s, context, ending[k]);
+                double is[2] = {log_p, log_p / size};
+                for (int x = 0; x < 2; x++)
+                    if (is[x] > most[x]) { most[x] = is[x]; best[x] = k; }
+            }
+            int gold = i % 3 ? best[i % 2] : (best[0] + 1) % endings;
+            for (int x = 0; x < 2; x++) right[x] += best[x] == gold;
+            differ += best[0] != best[1];
+            bytes_print(&file, &e, "%d\t%s", gold, context);
+            for (int k = 0; k < endings; k++) bytes_print(&file, &e, "\t%s", ending[k]);
+            bytes_print(&file, &e, "\n");
+        }
+        file_write(SCRATCH "/choices", file.at, file.size, &e);
+        r.s.own = &own;
+        own.questions = 0;
+        Chosen got;
+        choices_answer(&got, &r.m, &r.data, &r.s, &e);
+        fact(t, !e.status && got.n == 60, "%s", e.text);
+        within(t, got.acc, right[0] / 60.0, 1e-12, "acc, %s", FLAGS[f]);
+        within(t, got.acc_norm, right[1] / 60.0, 1e-12, "acc_norm, %s", FLAGS[f]);
+        fact(t, differ > 5 && right[0] > 10 && right[0] < 50, "%d differ, %d right", differ,
+             right[0]);
+        own.questions = 7;
+        choices_answer(&got, &r.m, &r.data, &r.s, &e);
+        fact(t, !e.status && got.n == 7, "%d questions", got.n);
+        if (f == 0) checkpoint_write(SCRATCH "/m.ckpt", &r, false, &e);
+        snprintf(said, sizeof said, "60 questions of " SCRATCH "/choices: acc %.4f +- ",
+                 right[0] / 60.0);
+        bytes_free(&file);
+        trainer_free(&r);
+        if (f == 0) eval_choices(t, said);
+    }
+    scratch_close();
+}
+
 static const TestEntry TESTS[] = {
+    {"model_list__blocks", model_list__blocks},
+    {"model_list__jamba", model_list__jamba},
+    {"published__against_slow", published__against_slow},
+    {"mamba_forward__closed_form", mamba_forward__closed_form},
+    {"mamba_forward__reaches", mamba_forward__reaches},
+    {"experts_forward__alike", experts_forward__alike},
+    {"experts_forward__not_renormalised", experts_forward__not_renormalised},
+    {"published__same_bits", published__same_bits},
+    {"published__jamba", published__jamba},
+    {"published__extend", published__extend},
+    {"published__sinks", published__sinks},
     {"hf__reads_back", hf__reads_back},
     {"hf__config", hf__config},
     {"hf__tokenizer", hf__tokenizer},
@@ -2845,6 +3808,8 @@ static const TestEntry TESTS[] = {
     {"hf__tokenizer_nfc", hf__tokenizer_nfc},
     {"hf__tokenizer_vectors", hf__tokenizer_vectors},
     {"hf__tells", hf__tells},
+    {"choices_read__lines", choices_read__lines},
+    {"choices_answer__oracle", choices_answer__oracle},
     {"imported__against_library", imported__against_library},
     {"imported__sees_faults", imported__sees_faults},
     {"trained__gpt2", trained__gpt2},
