@@ -4,7 +4,7 @@
 # make test-double, make asan                    the tests again: the oracle's precision; ASan and UBSan
 # make mutants    fifty faults put into Part I, one at a time: a test must catch each
 # make tables     every run of data/experiments.txt that is missing, on every core; TEXTS=FOLDER has books.txt
-# make readme     the README's results, from data/results
+# make readme     data/results/README.md, from data/results
 # make exhaustive the vector maths on every float, some minutes on every core
 # make xref       every equation leads to a function and a test       make stats    lines and comments
 CC = cc
@@ -20,12 +20,12 @@ sink: sink.c sink.h
 	$(CC) $(CFLAGS) sink.c -o sink $(LDLIBS); fi
 
 # Published models, and models as folders that Hugging Face's transformers loads:  ./hf export MODEL FOLDER
-hf: data/hf.c data/unicode.h sink.c sink.h
+hf: data/hf.c data/pages.c data/unicode.h sink.c sink.h
 	@if $(CC) $(CFLAGS) -fopenmp data/hf.c -o hf $(LDLIBS) 2>/dev/null; then :; \
 	else $(CC) $(CFLAGS) data/hf.c -o hf $(LDLIBS); fi
 
 # Every table and figure of the paper:  ./paper list
-paper: data/paper.c sink.c sink.h
+paper: data/paper.c data/pages.c sink.c sink.h
 	@if $(CC) $(CFLAGS) -fopenmp data/paper.c -o paper $(LDLIBS) 2>/dev/null; then :; \
 	else $(CC) $(CFLAGS) data/paper.c -o paper $(LDLIBS); fi
 
@@ -48,10 +48,10 @@ out/test: test_sink.c sink.c sink.h | out
 out/test-double: test_sink.c sink.c sink.h | out
 	$(TEST) -DSINK_DOUBLE test_sink.c -o $@ $(LDLIBS)
 
-out/test-paper: data/test_paper.c data/paper.c test_sink.c sink.c sink.h | out
+out/test-paper: data/test_paper.c data/paper.c data/pages.c test_sink.c sink.c sink.h | out
 	$(TEST) -DSINK_DOUBLE data/test_paper.c -o $@ $(LDLIBS)
 
-out/test-hf: data/test_hf.c data/hf.c data/unicode.h test_sink.c sink.c sink.h | out
+out/test-hf: data/test_hf.c data/hf.c data/pages.c data/unicode.h test_sink.c sink.c sink.h | out
 	$(TEST) data/test_hf.c -o $@ $(LDLIBS)
 
 SANE = $(CC) $(STRICT) -Wno-unused-function -O1 -g -fsanitize=address,undefined -fno-sanitize-recover
@@ -84,14 +84,14 @@ mutants: | out
 
 # The paper: hours. What is finished is never run again; without TEXTS, the shipped grammar alone.
 tables: paper
-	@{ [ -z "$(TEXTS)" ] || ./paper repro all --commands --threads 1 --texts "$(TEXTS)"; \
-	   ./paper repro all --commands --threads 1 --corpus story; } | \
+	@{ [ -z "$(TEXTS)" ] || ./paper all --commands --threads 1 --texts "$(TEXTS)"; \
+	   ./paper all --commands --threads 1 --corpus story; } | \
 	    xargs -P "$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)" -I{} sh -c '{}'
-	./paper repro all --show
+	./paper all --show
 	./paper report
 
 readme: paper
-	./paper repro readme
+	./paper readme
 
 check: out/sink-double
 	./out/sink-double check

@@ -1,17 +1,10 @@
-/* sink.h - "When Attention Sink Emerges in Language Models" (ICLR 2025) as one C file: the
- * declarations.
+/* sink.h - what a program that includes sink.c, or links with it, needs of it.
  *
  * SPDX-License-Identifier: MIT
  *
- * Everything that sink.c defines for use elsewhere is declared here, in sink.c's order and under
- * its chapter numbers. Read the masthead of sink.c first: it has the formula, the notation and the
- * contents.
+ * Everything stands here in sink.c's order and under its chapter numbers. The masthead of sink.c
+ * has the formula, the letters and the contents. A comment [B,N,C] is the shape of an array.
  *
- * Letters, once:   B sequences   T real tokens   N rows of a sequence: T, or T+1 with a sink token
- *                  L layers   H heads   D = d_h, a head's width   C = d, the model's width
- *                  K key heads (H of them, or fewer: H/K query heads share one)   F, V: ffn,
- *                  vocabulary
- * Indices:         i query   j key   h head   l layer   b sequence   c channel   t token, from 1
  * Row vectors: y = x W with W stored [in, out], as the paper writes it. The gradient of w is dw,
  * of the same shape, always accumulated with += and zeroed in one place (model_zero_grads).
  *
@@ -72,7 +65,7 @@ typedef struct Writing {
  * The first row of every axis is the paper's default, so a zeroed enum is the baseline. */
 
 enum { POS_ROTARY, POS_NONE, POS_ABSOLUTE, POS_LEARNED, POS_RELATIVE, POS_T5, POS_ALIBI, POS_ROWS };
-enum { PAIR_HALF, PAIR_INTERLEAVED };                     /* which two dims a rotation turns */
+enum { PAIR_HALF, PAIR_INTERLEAVED };                     /* the two dims of a rotated pair */
 /* how published models stretch the angles */
 enum { ROPE_PLAIN, ROPE_LINEAR, ROPE_LLAMA3 };
 enum { NORM_RMS, NORM_LAYER };
@@ -96,7 +89,6 @@ enum { INPUT_NATURAL, INPUT_RANDOM, INPUT_REPEAT };
 extern const char *const INPUTS[];           /* their names */
 enum { ROWS_REAL, ROWS_PLUS1 };
 enum { ABLATE_NONE, ABLATE_KEY, ABLATE_VALUE, ABLATE_MEAN, ABLATE_STAR };
-enum { TOY_NONE, TOY_TRIGGER, TOY_BACKCOPY };             /* 12.4 */
 enum { VOCAB_DEFAULT = 2048 };          /* tokenizer.bin's, and where no tokenizer says */
 
 /* The model: one row chosen on each axis. Integers and doubles only, so that the table of options
@@ -126,7 +118,7 @@ typedef struct Config {
     /* d_a learned dims, 0 means D: Table 13; ORDER_* says which */
     int extra_dims, extra_order;
     int extra_value;                  /* VALUE_*: the fixed v* of Table 5 */
-    double extra_norm;                /* m of Table 5 */
+    double extra_norm;                /* the length of v* in Table 5 */
     int vbias, sink_token;            /* switches: V biases and sink token of Table 4 */
     int window;                       /* w keys, self included; 0 means all (Figure 6) */
     /* period 0: every layer has the window; else l % period == offset */
@@ -142,18 +134,14 @@ typedef struct Config {
     int experts, expert_top, expert_period, expert_offset;
 } Config;
 
-/* A named row of the paper: flags that differ from the default, and what the paper measured there.
- * */
+/* A named row of the paper: "sigmoid", "--sim sigmoid --normalizer one", "Table 15, 2". */
 typedef struct Variant {
-    /* "sigmoid", "--sim sigmoid --normalizer one", "Table 15, 2" */
     const char *name, *flags, *source;
-    /* the paper's Sink_1 in percent (or "* / 1") and validation loss */
-    const char *sink, *loss;
+    const char *sink, *loss;             /* the paper's Sink_1 in percent, and validation loss */
 } Variant;
 extern const Variant VARIANTS[];         /* ends with a NULL name */
 
-/* Fills the fields that follow from others and refuses what section 3 of the formula cannot mean.
- * */
+/* Fills the fields that follow from others, and refuses rows that mean nothing together. */
 int config_resolve(Config *c, Error *e);
 int config_rows(const Config *c, int T);           /* N: T, or T+1 with a sink token */
 int config_columns(const Config *c, int T);        /* S: the extra column, x* and the T tokens */
@@ -213,6 +201,7 @@ typedef struct Tensor {
  * the caller does it as the paper has it. There is no backward. */
 struct Model;
 struct Acts;
+struct Trainer;
 typedef struct PublishedParts {
     /* the tensors of block l's mixer or ffn; the struct that has the pointer to a tensor of these */
     bool (*list_mixer)(struct Model *m, int l, Error *e);
@@ -229,6 +218,11 @@ typedef struct PublishedParts {
     bool (*mix)(const struct Model *m, struct Acts *a, int l, real *y, const real *x, int B, idx N);
     bool (*feed)(const struct Model *m, struct Acts *a, int l, real *y, const real *x, idx rows);
     idx (*room)(const Config *c, int B, idx N);
+    /* a file that is no checkpoint: false for one of no kind it knows. A model of more than `room`
+     * bytes stays there. Around forwards, which read all of it so many times, progress is shown */
+    bool (*open)(const char *path, double room, bool with_grads, struct Trainer *t, Error *e);
+    void (*begin)(const struct Model *m, double passes, bool loss, bool quiet);
+    void (*end)(const struct Model *m, const Error *e);
     int (*fault)(const struct Model *m, Error *e);   /* 0, or what reading the file came to */
     void (*close)(struct Model *m);                  /* the file, and what is other's */
 } PublishedParts;
@@ -376,8 +370,6 @@ int  position_bucket(idx distance);
 double rope_frequency(const Config *c, int pair);
 /* the mask, rows and keys counted from 0 */
 bool visible(const Config *c, int l, idx i, idx j);
-/* for tests: the ffn's activation */
-double activate(int act, double x);
 
 /* -------------------------------------------------------------------------------------------------
  * 5  Loss, AdamW, schedule */
@@ -458,9 +450,6 @@ int  config_column_first(const Config *c);                       /* column of to
  * name. */
 int checks_run(const char *name, FILE *out, bool colour, Error *e);
 void checks_list(FILE *out);
-/* The same on the model of a file, as far as its variant has what the statements presuppose (7.15).
- * 1 for a file that is no model, or when anything came out otherwise than it must. */
-int check_model(const char *path, FILE *out, bool colour, Error *e);
 
 /* -------------------------------------------------------------------------------------------------
  * 8  Tokenizer */
@@ -622,11 +611,10 @@ typedef struct Data {
     size_t offset;               /* its token, */
     Ids told;                    /* and its tokens */
     uint64_t source;             /* hash64 of the text, the ids or the grammar */
-    /* of --toy backcopy, else NULL: [V,V] counts of pairs of characters, summed along rows; and its
-     * triggers (12.4) */
-    uint64_t *chain;
-    int trigger[3];
+    /* data that a companion draws (--toy): block `number` of a seed, and what that needs, one piece
+     * of memory that is freed with d; else NULL */
     void (*draw)(const struct Data *d, uint64_t seed, uint64_t number, int32_t *block, int n);
+    void *drawn_from;
 } Data;
 
 /* -------------------------------------------------------------------------------------------------
@@ -654,8 +642,8 @@ typedef struct Source {
     double data_tokens;
     int bos;                                      /* <|bos|> before every document */
     double valid;                                 /* share of the documents kept for validation */
-    int toy;                                      /* TOY_*: the data of data/paper.c instead */
-    int (*open)(struct Data *d, const struct Source *s, int T, Error *e);      /* of a toy */
+    int toy;                                      /* a task of the companion instead, 0 none, */
+    int (*open)(struct Data *d, const struct Source *s, int T, Error *e);   /* which opens it */
 } Source;
 
 typedef struct Settings {
@@ -737,110 +725,6 @@ int  checkpoint_read(const unsigned char *p, size_t n, const char *name, Trainer
                     bool with_moments, Error *e);
 int  checkpoint_load(const char *path, Trainer *t,
                     bool with_moments, Error *e);
-
-/* -------------------------------------------------------------------------------------------------
- * 10.4  Model files: published weights as they are, read matrix by matrix */
-
-enum { DTYPE_F32, DTYPE_F16, DTYPE_BF16, DTYPES };
-/* How a tensor lies in a file: row-major in the shape that Model.tensor has, or in its transpose,
- * as most published matrices do. */
-enum { IN_OUT, OUT_IN };
-
-/* Where the bytes of a tensor are: runs of `run` bytes, `stride` from the start of one to that of
- * the next, the first at `at`. One run of all of them where they lie together. */
-typedef struct Extent { int file; uint64_t at, run, stride; } Extent;
-
-/* The checksum of a tensor's bytes, in the making (10.4). */
-typedef struct Sums { uint64_t sum, of_sums; } Sums;
-
-/* A published file that a model file is made from: the number of its link, 0 where it is copied. */
-typedef struct ModelSource { FILE *f; uint64_t size; int link; } ModelSource;
-
-/* A model file in the making. After model_file_begin returned 0, model_file_end must follow; on any
- * failure, and when e already holds an error, nothing is left of it. */
-typedef struct ModelWriter {
-    Model list;                  /* c resolved, and the tensors in the order that is expected */
-    Writing w;
-    int next;                    /* how many tensors are done */
-    int dtype, order;            /* of the one in hand */
-    uint64_t at, begun, left;    /* bytes written; where it began; what it still lacks */
-    Sums sums;
-    uint64_t tokenizer;
-    int sources, linked; ModelSource *source;
-    Bytes text, links, table;
-} ModelWriter;
-/* Resolves s->model. 2 for a model that cannot be. */
-int  model_file_begin(ModelWriter *w, const char *path, const Settings *s, uint64_t tokenizer,
-                      Error *e);
-/* Opens a published file whose first `header` bytes say what is in it; linked, its tensors stay
- * there. Returns its number, 1 .., or 0 and an Error. */
-int  model_file_source(ModelWriter *w, const char *path, uint64_t header, bool link, Error *e);
-/* The next tensor, from a source; the name must be that of w->list.tensor[w->next]. */
-int  model_file_copy(ModelWriter *w, const char *name, int dtype, int order, const Extent *from,
-                     Error *e);
-/* The next tensor, from memory: its bytes in any number of pieces. */
-int  model_file_tensor(ModelWriter *w, const char *name, int dtype, int order, Error *e);
-int  model_file_bytes(ModelWriter *w, const void *at, size_t n, Error *e);
-int  model_file_end(ModelWriter *w, Error *e);
-
-typedef struct OtherBlock {
-    /* [C,2I] [J,I] [I] [I,R+2M], gains [R] [M] [M], [R,I] [I] [M,I] [I] [I,C] */
-    real *in, *conv, *conv_b, *x, *r_norm, *b_norm, *c_norm, *dt, *dt_b, *a_log, *skip, *out;
-    real *router;                /* [C,X] */
-    Layer *expert;               /* [X], of which w1 .. b3 alone are set */
-} OtherBlock;
-
-/* What the mixer makes on its way, one set for all blocks. */
-typedef struct MambaActs {
-    real *xz;                    /* [B,N,2I] both halves of u W_in */
-    real *a;                     /* [B,N,I] what the taps make of x, activated */
-    real *p;                     /* [B,N,R+2M] a W_x: r, b, c before their norms, */
-    real *r, *bc;                /* [B,N,R] [B,N,2M] and after */
-    real *dt, *y;                /* [B,N,I] the step; the mixer's output before W_out */
-    real *rate;                  /* [M,I] -e^A_log */
-    real *state;                 /* [B,M,I] S; after a forward that of the last row */
-} MambaActs;
-MambaActs mamba_acts(const Model *m, const Acts *a, int B, idx N);
-
-/* What of a matrix W [in,out] is at hand: [n_in,n_out], from row in0 and column out0 on. */
-typedef struct Slab { Matrix w; idx in0, n_in, out0, n_out; } Slab;
-
-/* Of a model that is still in its file. The entry that a pointer of m->w stands for; NULL where it
- * is memory. */
-const Tensor *stored_tensor(const Model *m, const real *w);
-/* The next slab of tensor t [in,out], or of the transpose of t [out,in]; *s is zeroed before the
- * first. False after the last, and from the first fault on. */
-bool stored_slab(const Model *m, const Tensor *t, bool transposed, Slab *s);
-/* to = row `row` of t; zeros after a fault */
-void stored_row(const Model *m, const Tensor *t, idx row, real *to);
-void model_file_close(struct ModelFile *f);               /* NULL is fine */
-
-/* checkpoint_load for either kind of file, but that the matrices of a model file stay in it until
- * a forward asks for them. */
-int  checkpoint_open(const char *path, Trainer *t, Error *e);
-/* 1 when a forward since the opening met a matrix that could not be read: what it left is void. */
-int  model_fault(const Model *m, Error *e);
-
-/* Where a tensor is, and what it is there. */
-typedef struct Stored { Extent at; uint64_t bytes, hash; int dtype, order; } Stored;
-typedef struct ModelLink { uint64_t size, header, hash; char *path; } ModelLink;
-typedef struct ModelHead {
-    Settings s;                  /* the model's flags; all else by default */
-    uint64_t tokenizer;
-    Model list;
-    Stored *stored;              /* [n_tensors] */
-    int links; ModelLink *link;
-} ModelHead;
-/* From the bytes of a head, p [n], which stands behind `size` bytes of tensors. */
-int  model_head_read(const unsigned char *p, size_t n, uint64_t size, const char *name,
-                     ModelHead *h, Error *e);
-void model_head_free(ModelHead *h);
-
-/* Around forwards of a model that is still in its file: how many times they read all of it, and
- * whether a loss is asked for; then what they took. Nothing for another model. */
-typedef struct Streamed { double seconds, waited, bytes; } Streamed;    /* waited for the file */
-void stream_begin(const Model *m, double passes, bool loss, bool quiet);
-Streamed stream_end(const Model *m);
 
 /* The sink as a training saw it at one step: loss is the mean since the look before, norm the
  * gradient's; of token 1 and of the column * (or x*) the mean weight alpha and Sink, both in 0..1;
@@ -998,10 +882,6 @@ void vec_multiply(idx n, real *y, const real *x);
 void vec_shift(idx n, real *y, real a);
 void vec_scale(idx n, real *y, real a);
 
-/* to [n] = the numbers of a type DTYPE_*, little-endian: exact, infinities and NaN as well. */
-void widen(int dtype, idx n, real *to, const unsigned char *from);
-size_t dtype_width(int dtype);           /* bytes of a number */
-
 void zero(real *x, idx n);               /* x [n] = 0 */
 void copy(real *y, const real *x, idx n);
 real real_exp(real x);
@@ -1093,9 +973,11 @@ typedef struct Program {
     const Verb *verbs;           /* its own, ended by a NULL name */
     const Option *options;       /* its own, ended by a NULL flag; their fields are offsets in own */
     void *own;                   /* its settings */
+    const Verb *other;           /* whose word is the first one, when that is no verb */
     /* the page of a run, a training or an evaluation: n models, and what is said of them */
     int (*page)(const char *path, const char *verb, const Settings *s, const Outcome *o, int n,
                 const Ablated *cut, const char *verdict, Error *e);
+    int (*open)(Data *d, const Source *s, int T, Error *e);             /* the data of --toy */
     /* what eval measures besides: numbers with names, and what is said of them in words */
     int (*measure)(Result *besides, Bytes *said, const Settings *s, Trainer *t, Error *e);
 } Program;

@@ -361,76 +361,6 @@ static int bench_length(Settings *s, const char **words, int n_words, Error *e) 
     return e->status;
 }
 
-/* A model file of this shape in F16 with numbers of about the size that trained ones have: gains of
- * 1, no biases, all others of either sign and 1/128 to 1/64. */
-static int synthetic_model(const Settings *s, Error *e) {
-    enum { PIECE_NUMBERS = 1 << 18 };
-    ModelWriter w;
-    Rng rng = {1};
-    uint64_t *piece = grab(PIECE_NUMBERS / 4, sizeof *piece, e);
-    if (e->status || model_file_begin(&w, s->out, s, 0, e)) { free(piece); return e->status; }
-    for (int i = 0; i < w.list.n_tensors && !e->status; i++) {
-        const Tensor *t = &w.list.tensor[i];
-        bool whole = t->init == INITIAL_ONE || t->init == INITIAL_ZERO || t->init == INITIAL_BIAS;
-        bool rows = !strcmp(t->name, "wte") || !strcmp(t->name, "wpe") || t->rank == 1;
-        model_file_tensor(&w, t->name, DTYPE_F16, rows ? IN_OUT : OUT_IN, e);
-        for (idx n = t->count; n > 0 && !e->status; n -= PIECE_NUMBERS) {
-            for (idx k = 0; k < PIECE_NUMBERS / 4; k++)      /* a sign, exponent 8, 10 bits */
-                piece[k] = t->init == INITIAL_ONE ? 0x3C003C003C003C00u
-                         : whole ? 0 : (rng_next(&rng) & 0x83FF83FF83FF83FFu) | 0x2000200020002000u;
-            model_file_bytes(&w, piece, 2 * (size_t)(n < PIECE_NUMBERS ? n : PIECE_NUMBERS), e);
-        }
-    }
-    free(piece);
-    return model_file_end(&w, e);
-}
-
-/* bench stream: an evaluation of --batch sequences of --context random tokens, their loss included,
- * by a model that stays in its file --out; that is made first where it is missing. ratio counts the
- * time that is not spent on waiting for the file; ratio_of_cpu, where other programs are running,
- * only that which the processor gave to this one. */
-static int bench_stream(Settings *s, const char **words, int n_words, Error *e) {
-    (void)words; (void)n_words;
-    Trainer t = {0};
-    Sinks x = {0};
-    Rng rng = {2};
-    if (!s->out[0])
-        return fail(e, 2, "bench stream: expected --out FILE, a model file, which is made where "
-                          "there is none. Try: --out out/stream.model --dim 1024 --ffn 4096");
-    if (file_missing(s->out) && !file_ready(s->out, e)) synthetic_model(s, e);
-    if (e->status || checkpoint_open(s->out, &t, e)) return e->status;
-    const Config *c = &t.m.c;
-    int B = s->train.batch, T = s->model.context;
-    int *ids = t.ids = grab(2 * (idx)B * T, sizeof(int), e);
-    for (idx i = 0; ids && i < 2 * (idx)B * T; i++)
-        ids[i] = (int)rng_below(&rng, (uint64_t)c->vocab);
-    double peak = fma_peak(isa_best(), workers());
-    if (!e->status && !sinks_create(&x, c, T, B, &s->eps, 1, e)
-        && !acts_create(&t.a, &t.m, B, T, ACTS_ONE, e)) {
-        stream_begin(&t.m, 1, true, s->quiet);
-        clock_t from = clock();
-        sinks_measure(&x, &t.m, &t.a, ids, ids + (idx)B * T, B, ROWS_REAL, e);
-        double cpu = (double)(clock() - from) / CLOCKS_PER_SEC / workers();
-        Streamed took = stream_end(&t.m);
-        double computed = took.seconds - took.waited;
-        double gflop = (matrix_flops(&t.m) * B * config_rows(c, T) + attention_flops(c, B, T))
-                     * 1e-9;
-        peak = fmax(peak, fma_peak(isa_best(), workers()));
-        if (!e->status)
-            printf("seconds=%.1f waiting=%.1f computing=%.1f cpu=%.1f gb=%.2f gflops=%.1f "
-                   "ratio=%.3f ratio_of_cpu=%.3f peak=%.1f activations_mb=%.0f parameters=%.0f "
-                   "threads=%d\n",
-                   took.seconds, took.waited, computed, cpu, took.bytes * 1e-9, gflop / computed,
-                   gflop / computed / peak, gflop / cpu / peak, peak,
-                   (double)t.a.size * sizeof(real) * 1e-6, (double)t.m.count, workers());
-    }
-    sinks_free(&x);
-    trainer_free(&t);
-    return e->status;
-}
-
-
-
 #define OWN(field) offsetof(Own, field)
 static const Option BENCH_OPTIONS[] = {
     {"m",             'b', 'i', OWN(gemm_m),              "768",    1, 1 << 16, "M",
@@ -448,7 +378,6 @@ static const Verb BENCH_VERBS[] = {
     {"step", "", "mtdo", "whole training steps", bench_step, false},
     {"ops", "", "mtdo", "the share of each operator in a step", bench_ops, false},
     {"length", "", "mtdo", "time and memory of a step by its length", bench_length, false},
-    {"stream", "", "mtdou", "a model that stays in its file", bench_stream, false},
     {NULL, NULL, NULL, NULL, NULL, false}
 };
 

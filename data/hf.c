@@ -35,6 +35,7 @@
  * against sink's; the tests named hf__ in test_sink.c run this program and read its files back. */
 #define SINK_NO_MAIN
 #include "../sink.c"
+#include "pages.c"
 #include "unicode.h"
 
 #include <ctype.h>
@@ -51,7 +52,1197 @@ typedef struct HfOwn {
 } HfOwn;
 
 /* -------------------------------------------------------------------------------------------------
- * 1  What llama can express */
+ * 1  Half floats
+ *
+ * BF16 is the upper half of a float. F16 has a sign, 5 bits of exponent and 10 of fraction:
+ *
+ *   exponent e = 1 .. 30    (1 + f / 1024) 2^(e - 15)      e + 112 and f, moved to a float's places
+ *   e = 0                   f 2^-24: (1 + f / 1024) 2^-14 - 2^-14, which is exact
+ *   e = 31                  infinity, NaN: e becomes 255, and f, a NaN's signs of origin, stays
+ *
+ * So every F16 and BF16 has its own float (test widen__every_half). Numbers are taken byte by byte,
+ * the lower first, whatever the machine's order; compilers make whole vectors of it. */
+enum { DTYPE_F32, DTYPE_F16, DTYPE_BF16, DTYPES };
+
+
+/* Bytes of a number. */
+static size_t dtype_width(int dtype) { return dtype == DTYPE_F32 ? 4 : 2; }
+
+/* Bits of a float to a real: in double a conversion, which is exact too. */
+INLINE void real_from(real *to, uint32_t bits) {
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    *to = (real)x;
+}
+
+WIDE(widen_f16, (idx n, real *restrict to, const unsigned char *restrict from), (n, to, from))
+{
+    const float least = 0x1p-14f;                            /* the least normal F16 */
+    uint32_t one;
+    memcpy(&one, &least, 4);
+    for (idx i = 0; i < n; i++) {
+        uint32_t h = from[2 * i] | (uint32_t)from[2 * i + 1] << 8, rest = (h & 0x7FFF) << 13;
+        uint32_t normal = rest + (112u << 23), lifted = rest + one, small;
+        float f;
+        memcpy(&f, &lifted, 4);
+        f -= least;
+        memcpy(&small, &f, 4);
+        uint32_t bits = rest < 1u << 23    ? small
+                        : rest >= 31u << 23 ? normal + (112u << 23)
+                                            : normal;
+        real_from(to + i, bits | (h & 0x8000) << 16);
+    }
+}
+
+WIDE(widen_bf16, (idx n, real *restrict to, const unsigned char *restrict from), (n, to, from))
+{
+    for (idx i = 0; i < n; i++)
+        real_from(to + i, (uint32_t)from[2 * i] << 16 | (uint32_t)from[2 * i + 1] << 24);
+}
+
+WIDE(widen_f32, (idx n, real *restrict to, const unsigned char *restrict from), (n, to, from))
+{
+    for (idx i = 0; i < n; i++)
+        real_from(to + i, from[4 * i] | (uint32_t)from[4 * i + 1] << 8
+                          | (uint32_t)from[4 * i + 2] << 16 | (uint32_t)from[4 * i + 3] << 24);
+}
+
+/* to [n] = the numbers of a type DTYPE_*: exact, infinities and NaN as well. */
+static void widen(int dtype, idx n, real *to, const unsigned char *from) {
+    if (dtype == DTYPE_F16) widen_f16(n, to, from);
+    else if (dtype == DTYPE_BF16) widen_bf16(n, to, from);
+    else widen_f32(n, to, from);
+}
+
+
+/* -------------------------------------------------------------------------------------------------
+ * 2  Model files: published weights as they are, read matrix by matrix               section 3, [T8]
+ *
+ * The models that section 3 measures have up to 52 billion parameters. Their numbers stay as they
+ * were published, in 2 or 4 bytes each, in one file (data/hf.c writes it), or even in the files
+ * that were downloaded, to which this one then only points. Little-endian, in this order:
+ *
+ *   8   "SINKMOD1"          8  where the head begins          48  zeros
+ *   ..  tensors in the order of the table of tensors, which is that of a forward; each begins at a
+ *       multiple of 64
+ *   the head, which ends the file:
+ *   4   version, 1          4  links f          4  tensors n          8  tokenizer's hash (0: none)
+ *   8   length of the text  .. the text: lines "flag value", every flag of the model and of data,
+ *   f times, a file that holds tensors:
+ *       8  its size         8  bytes of its header         8  hash64 of these
+ *       4  length of the path      .. the path
+ *   n times:
+ *       4  length of the name      .. the name
+ *       1  DTYPE_*   1  rank   1  IN_OUT or OUT_IN   1  zero      8 8  shape, in the table's order
+ *       4  file, 0 this one, else the link     8 8 8  at, run, stride     8  checksum (0: unknown)
+ *   8   hash64 of the head so far
+ *
+ * `at`, `run` and `stride` let a link point into a matrix that was published as a part of a larger
+ * one: q, k and v of GPT-2 stand side by side in every row, those of GPT-NeoX head by head. A link
+ * is known again by its size and by the hash of its header, which says where its tensors are.
+ *
+ * STREAMING. An evaluation brings all its sequences through a block before the next one, so each
+ * weight is read once and then multiplies thousands of rows: of a LLaMA-2-7B, 100 sequences of 64
+ * tokens are * 1200 operations for each 2 bytes. In memory are then the activations of one block
+ * (take_all), the slab in hand, and whatever is not multiplied: gains, biases, positions.
+ * Of the embedding only the rows of the tokens are read, and W_cls only when a loss is asked for.
+ */
+enum {
+    MODEL_VERSION = 1, MODEL_START = 64, MODEL_HEAD = 36, MODEL_ENTRY = 60, LINKS_MAX = 1000,
+    HEAD_MAX = 1 << 26,          /* bytes of a head, or of a link's header */
+    SLAB_SIZE = 1 << 22,         /* numbers of a slab, but for lines so long that .. */
+    SLAB_LINES = 256             /* .. so many, of which it has a multiple, are more */
+};
+#define MODEL_MAGIC "SINKMOD1"
+
+/* How a tensor lies in a file: row-major in the shape that Model.tensor has, or in its transpose,
+ * as most published matrices do. */
+enum { IN_OUT, OUT_IN };
+
+/* Where the bytes of a tensor are: runs of `run` bytes, `stride` from the start of one to that of
+ * the next, the first at `at`. One run of all of them where they lie together. */
+typedef struct Extent { int file; uint64_t at, run, stride; } Extent;
+
+/* The checksum of a tensor's bytes, in the making (10.4). */
+typedef struct Sums { uint64_t sum, of_sums; } Sums;
+
+/* A published file that a model file is made from: the number of its link, 0 where it is copied. */
+typedef struct ModelSource { FILE *f; uint64_t size; int link; } ModelSource;
+
+/* A model file in the making. After model_file_begin returned 0, model_file_end must follow; on any
+ * failure, and when e already holds an error, nothing is left of it. */
+typedef struct ModelWriter {
+    Model list;                  /* c resolved, and the tensors in the order that is expected */
+    Writing w;
+    int next;                    /* how many tensors are done */
+    int dtype, order;            /* of the one in hand */
+    uint64_t at, begun, left;    /* bytes written; where it began; what it still lacks */
+    Sums sums;
+    uint64_t tokenizer;
+    int sources, linked; ModelSource *source;
+    Bytes text, links, table;
+} ModelWriter;
+/* What of a matrix W [in,out] is at hand: [n_in,n_out], from row in0 and column out0 on. */
+typedef struct Slab { Matrix w; idx in0, n_in, out0, n_out; } Slab;
+
+/* Where a tensor is, and what it is there. */
+typedef struct Stored { Extent at; uint64_t bytes, hash; int dtype, order; } Stored;
+typedef struct ModelLink { uint64_t size, header, hash; char *path; } ModelLink;
+typedef struct ModelHead {
+    Settings s;                  /* the model's flags; all else by default */
+    uint64_t tokenizer;
+    Model list;
+    Stored *stored;              /* [n_tensors] */
+    int links; ModelLink *link;
+} ModelHead;
+
+/* Of a tensor's bytes: sums of its numbers, taken as whole numbers of their width, and of these
+ * sums (Fletcher's, in 64 bits). One damaged number changes it, and so do two that change places;
+ * it runs at the memory's speed, and may come in pieces of whole numbers. */
+static void sums_add(Sums *x, int dtype, const unsigned char *p, size_t n) {
+    uint64_t sum = x->sum, of_sums = x->of_sums;
+    if (dtype == DTYPE_F32)
+        for (size_t i = 0; i < n; i += 4) {
+            sum += (uint32_t)(p[i] | p[i + 1] << 8 | p[i + 2] << 16) | (uint32_t)p[i + 3] << 24;
+            of_sums += sum;
+        }
+    else
+        for (size_t i = 0; i < n; i += 2) {
+            sum += (uint32_t)(p[i] | p[i + 1] << 8);
+            of_sums += sum;
+        }
+    *x = (Sums){sum, of_sums};
+}
+
+/* Never 0, which stands for a checksum that nobody knows. */
+static uint64_t sums_end(const Sums *x) {
+    uint64_t hash = hash_end(x->sum * 0x9E3779B97F4A7C15u + x->of_sums);
+    return hash ? hash : 1;
+}
+
+/* Do `bytes` bytes lie in a file of `size` bytes as x says? A run has whole numbers. */
+static bool extent_fits(const Extent *x, uint64_t bytes, size_t width, uint64_t size) {
+    if (!x->run || x->run % width || bytes % x->run || x->run > size || x->at > size - x->run)
+        return false;
+    uint64_t more = bytes / x->run - 1;                      /* runs after the first */
+    return !more || (x->stride >= x->run && more <= (size - x->run - x->at) / x->stride);
+}
+
+/* n bytes from byte `from` of what x says of f. */
+static bool extent_take(FILE *f, const Extent *x, uint64_t from, unsigned char *to, size_t n) {
+    for (size_t some; n; from += some, to += some, n -= some) {
+        uint64_t within = from % x->run, left = x->run - within;
+        some = left < n ? (size_t)left : n;
+        /* one run: the stride may be anything */
+        uint64_t at = x->at + within + (from >= x->run ? from / x->run * x->stride : 0);
+        if (!file_seek(f, at) || fread(to, 1, some, f) != some) return false;
+    }
+    return true;
+}
+
+/* hash64 of the first n bytes; false when they are not there. */
+static bool header_hash(FILE *f, uint64_t n, uint64_t *hash) {
+    unsigned char piece[1 << 12];
+    uint64_t h = hash_start(0);
+    if (!file_seek(f, 0)) return false;
+    for (size_t some; n; n -= some) {
+        some = n < sizeof piece ? (size_t)n : sizeof piece;
+        if (fread(piece, 1, some, f) != some) return false;
+        h = hash_add(h, piece, some);
+    }
+    *hash = hash_end(h);
+    return true;
+}
+
+/* --- Writing one ------------------------------------------------------------------------------ */
+
+/* Resolves s->model. 2 for a model that cannot be. */
+static int model_file_begin(ModelWriter *w, const char *path, const Settings *s, uint64_t tokenizer,
+                     Error *e) {
+    static const unsigned char start[MODEL_START] = MODEL_MAGIC;     /* where: model_file_end */
+    Settings resolved = *s;
+    *w = (ModelWriter){.tokenizer = tokenizer};
+    if (config_resolve(&resolved.model, e) || model_list(&w->list, &resolved.model, &PUBLISHED_PARTS, e))
+        return e->status;
+    if (settings_lines(&resolved, "md", &w->text, e) || writing_begin(&w->w, path, e)) {
+        bytes_free(&w->text);
+        model_free(&w->list);
+        return e->status;
+    }
+    writing_add(&w->w, start, MODEL_START);
+    w->at = MODEL_START;
+    return 0;
+}
+
+/* Opens a published file whose first `header` bytes say what is in it; linked, its tensors stay
+ * there. Returns its number, 1 .., or 0 and an Error. */
+static int model_file_source(ModelWriter *w, const char *path, uint64_t header, bool link, Error *e) {
+    ModelSource source = {.f = fopen(path, "rb")};
+    char *whole = NULL;
+    uint64_t hash = 0;
+    if (!source.f) fail(e, 1, "%s: %s. Try: check the path", path, strerror(errno));
+    else if (!file_size(source.f, &source.size) || header > source.size || header > HEAD_MAX
+             || !header_hash(source.f, header, &hash))
+        fail(e, 1, "%s: expected a header of %llu bytes, found it cut short. Try: download it "
+             "again", path, (unsigned long long)header);
+    else if (w->sources == LINKS_MAX)
+        fail(e, 1, "%s: expected at most %d files of one model. Try: without --link", path,
+             LINKS_MAX);
+    else if (link) {
+        whole = full_path(path);
+        if (!whole) fail(e, 1, "%s: has no whole path, %s. Try: without --link", path,
+                         strerror(errno));
+        source.link = ++w->linked;
+        bytes_number(&w->links, source.size, 8, e);
+        bytes_number(&w->links, header, 8, e);
+        bytes_number(&w->links, hash, 8, e);
+        bytes_number(&w->links, whole ? strlen(whole) : 0, 4, e);
+        bytes_add(&w->links, whole, whole ? strlen(whole) : 0, e);
+    }
+    free(whole);
+    ModelSource *more = e->status ? NULL : realloc(w->source, sizeof *more * (size_t)++w->sources);
+    if (more) (w->source = more)[w->sources - 1] = source;
+    else {
+        fail(e, 1, "memory: a list of files is not to be had. Try: a smaller model");
+        if (source.f) fclose(source.f);
+    }
+    return e->status ? 0 : w->sources;
+}
+
+/* The table's line on the tensor that has just been written, or that stays where it was. */
+static int model_entry(ModelWriter *w, const Extent *at, uint64_t hash, Error *e) {
+    const Tensor *t = &w->list.tensor[w->next];
+    Bytes *b = &w->table;
+    bytes_number(b, strlen(t->name), 4, e);
+    bytes_add(b, t->name, strlen(t->name), e);
+    bytes_number(b, (uint64_t)w->dtype, 1, e);
+    bytes_number(b, (uint64_t)t->rank, 1, e);
+    bytes_number(b, (uint64_t)w->order, 1, e);
+    bytes_number(b, 0, 1, e);
+    for (int d = 0; d < 2; d++) bytes_number(b, (uint64_t)t->shape[d], 8, e);
+    bytes_number(b, (uint64_t)at->file, 4, e);
+    bytes_number(b, at->at, 8, e);
+    bytes_number(b, at->run, 8, e);
+    bytes_number(b, at->stride, 8, e);
+    bytes_number(b, hash, 8, e);
+    w->next++;
+    return e->status;
+}
+
+/* Is it this tensor's turn? Sets w->left to its bytes. */
+static int model_turn(ModelWriter *w, const char *name, int dtype, int order, Error *e) {
+    const Tensor *t = w->next < w->list.n_tensors ? &w->list.tensor[w->next] : NULL;
+    if (w->left)
+        return fail(e, 1, "%s: expected %llu more bytes of %s, found the next tensor", w->w.path,
+                    (unsigned long long)w->left, t->name);
+    if (!t || strcmp(t->name, name))
+        return fail(e, 1, "%s: expected %s, found %s", w->w.path, t ? t->name : "no tensor", name);
+    w->dtype = dtype;
+    w->order = t->rank == 2 ? order : IN_OUT;
+    w->left = (uint64_t)t->count * dtype_width(dtype);
+    return 0;
+}
+
+/* The next tensor, from memory: its bytes come in any number of pieces. */
+static int model_file_tensor(ModelWriter *w, const char *name, int dtype, int order, Error *e) {
+    static const unsigned char zeros[MODEL_START];
+    if (e->status || model_turn(w, name, dtype, order, e)) return e->status;
+    uint64_t pad = (MODEL_START - w->at % MODEL_START) % MODEL_START;
+    writing_add(&w->w, zeros, (size_t)pad);
+    w->begun = w->at += pad;
+    w->sums = (Sums){0};
+    return 0;
+}
+
+static int model_file_bytes(ModelWriter *w, const void *at, size_t n, Error *e) {
+    if (e->status) return e->status;
+    if (n > w->left || n % dtype_width(w->dtype))
+        return fail(e, 1, "%s: expected %llu bytes more, found %zu", w->w.path,
+                    (unsigned long long)w->left, n);
+    writing_add(&w->w, at, n);
+    sums_add(&w->sums, w->dtype, at, n);
+    w->at += n;
+    w->left -= n;
+    if (w->left || !n) return 0;
+    uint64_t bytes = w->at - w->begun;
+    return model_entry(w, &(Extent){0, w->begun, bytes, bytes}, sums_end(&w->sums), e);
+}
+
+/* The next tensor, from a source; the name must be that of w->list.tensor[w->next]. */
+static int model_file_copy(ModelWriter *w, const char *name, int dtype, int order, const Extent *from,
+                    Error *e) {
+    enum { COPIED = 1 << 16 };
+    const ModelSource *source = &w->source[from->file - 1];
+    if (e->status || model_turn(w, name, dtype, order, e)) return e->status;
+    uint64_t bytes = w->left;
+    w->left = 0;
+    if (!extent_fits(from, bytes, dtype_width(dtype), source->size))
+        return fail(e, 1, "%s: expected %llu bytes for %s, found them outside its file", w->w.path,
+                    (unsigned long long)bytes, name);
+    if (source->link)
+        return model_entry(w, &(Extent){source->link, from->at, from->run, from->stride}, 0, e);
+    unsigned char *piece = grab(COPIED, 1, e);
+    model_file_tensor(w, name, dtype, order, e);
+    for (uint64_t done = 0; done < bytes && !e->status;) {
+        size_t some = bytes - done < COPIED ? (size_t)(bytes - done) : COPIED;
+        if (!extent_take(source->f, from, done, piece, some))
+            fail(e, 1, "%s: expected %s, found it cut short. Try: download it again", w->w.path,
+                 name);
+        else model_file_bytes(w, piece, some, e);
+        done += some;
+    }
+    free(piece);
+    return e->status;
+}
+
+static int model_file_end(ModelWriter *w, Error *e) {
+    Bytes head = {0}, start = {0};
+    if (!e->status && (w->left || w->next < w->list.n_tensors))
+        fail(e, 1, "%s: expected %s, found the end", w->w.path, w->list.tensor[w->next].name);
+    bytes_number(&head, MODEL_VERSION, 4, e);
+    bytes_number(&head, (uint64_t)w->linked, 4, e);
+    bytes_number(&head, (uint64_t)w->list.n_tensors, 4, e);
+    bytes_number(&head, w->tokenizer, 8, e);
+    bytes_number(&head, w->text.size, 8, e);
+    bytes_add(&head, w->text.at, w->text.size, e);
+    bytes_add(&head, w->links.at, w->links.size, e);
+    bytes_add(&head, w->table.at, w->table.size, e);
+    if (!e->status) bytes_number(&head, hash64(0, head.at, head.size), 8, e);
+    bytes_number(&start, w->at, 8, e);
+    if (!e->status) {
+        writing_add(&w->w, head.at, head.size);
+        if (fflush(w->w.f) || !file_seek(w->w.f, 8)) w->w.cause = errno ? errno : EIO;
+        writing_add(&w->w, start.at, 8);
+    }
+    writing_end(&w->w, e);
+    for (int i = 0; i < w->sources; i++) fclose(w->source[i].f);
+    free(w->source);
+    bytes_free(&head); bytes_free(&start);
+    bytes_free(&w->text); bytes_free(&w->links); bytes_free(&w->table);
+    model_free(&w->list);
+    return e->status;
+}
+
+/* --- Reading its head ------------------------------------------------------------------------- */
+
+/* What is left of a head; short: something was asked for that is not there. */
+typedef struct Rest { const unsigned char *at; size_t left; bool cut; } Rest;
+
+static const unsigned char *rest_take(Rest *r, uint64_t n) {
+    if (n > r->left) { r->cut = true; return NULL; }
+    const unsigned char *p = r->at;
+    r->at += n;
+    r->left -= (size_t)n;
+    return p;
+}
+
+static uint64_t rest_number(Rest *r, int bytes) {
+    const unsigned char *p = rest_take(r, (uint64_t)bytes);
+    return p ? number_at(p, bytes) : 0;
+}
+
+/* A string of its own from n bytes of it; no byte of it is 0. */
+static char *rest_text(Rest *r, uint64_t n, Error *e) {
+    const unsigned char *p = rest_take(r, n);
+    if (!p || memchr(p, 0, (size_t)n)) { r->cut = true; return NULL; }
+    char *text = grab((idx)n + 1, 1, e);
+    if (text && n) memcpy(text, p, (size_t)n);
+    return text;
+}
+
+static int head_settings(ModelHead *h, Rest *r, const char *name, Error *e) {
+    char *text = rest_text(r, rest_number(r, 8), e);
+    Error wrong = {0};
+    settings_default(&h->s);
+    for (char *line = text ? strtok(text, "\n") : NULL; line && !e->status;
+         line = strtok(NULL, "\n"))
+        checkpoint_line(&h->s, name, "md", line, e);
+    free(text);
+    if (!e->status && !r->cut && config_resolve(&h->s.model, &wrong))
+        fail(e, 1, "%s: expected a model that can be, found %s", name, wrong.text);
+    return e->status || r->cut;
+}
+
+static int head_links(ModelHead *h, Rest *r, Error *e) {
+    h->link = grab(h->links, sizeof *h->link, e);
+    for (int i = 0; i < h->links && !e->status && !r->cut; i++) {
+        ModelLink *l = &h->link[i];
+        l->size = rest_number(r, 8);
+        l->header = rest_number(r, 8);
+        l->hash = rest_number(r, 8);
+        l->path = rest_text(r, rest_number(r, 4), e);
+        if (l->header > HEAD_MAX || l->header > l->size) r->cut = true;
+    }
+    return e->status || r->cut;
+}
+
+/* The entry of tensor t, which must be this one, and lie where its file has room for it. */
+static int head_entry(const ModelHead *h, Stored *p, Rest *r, const Tensor *t, uint64_t size,
+                      const char *name, Error *e) {
+    uint64_t length = rest_number(r, 4);
+    const unsigned char *at = rest_take(r, length);
+    if (!at || length != strlen(t->name) || memcmp(at, t->name, (size_t)length))
+        return fail(e, 1, "%s: expected %s, found %.*s. Try: the version of sink that wrote it",
+                    name, t->name,
+                    at && length < 32 ? (int)length : 0, at ? (const char *)at : "");
+    p->dtype = (int)rest_number(r, 1);
+    int rank = (int)rest_number(r, 1);
+    p->order = (int)rest_number(r, 1);
+    int none = (int)rest_number(r, 1);
+    uint64_t shape[2] = {rest_number(r, 8), 0};
+    shape[1] = rest_number(r, 8);
+    uint64_t file = rest_number(r, 4);
+    p->at.at = rest_number(r, 8);
+    p->at.run = rest_number(r, 8);
+    p->at.stride = rest_number(r, 8);
+    p->hash = rest_number(r, 8);
+    if (r->cut) return 1;
+    if (rank != t->rank || shape[0] != (uint64_t)t->shape[0] || shape[1] != (uint64_t)t->shape[1])
+        return fail(e, 1, "%s: expected %s [%d,%d], found [%llu,%llu]. Try: the version of sink "
+                    "that wrote it", name, t->name, t->shape[0], t->shape[1],
+                    (unsigned long long)shape[0], (unsigned long long)shape[1]);
+    if (p->dtype >= DTYPES || p->order > OUT_IN || none || file > (uint64_t)h->links
+        || (rank == 1 && p->order))
+        return fail(e, 1, "%s: expected %s in a type and a file that this sink knows, found "
+                    "others. Try: the version of sink that wrote it", name, t->name);
+    p->at.file = (int)file;
+    p->bytes = (uint64_t)t->count * dtype_width(p->dtype);
+    if (!extent_fits(&p->at, p->bytes, dtype_width(p->dtype),
+                     file ? h->link[file - 1].size : size))
+        return fail(e, 1, "%s: expected the %llu bytes of %s, found that its file ends before "
+                    "them. Try: an older copy", name, (unsigned long long)p->bytes, t->name);
+    return 0;
+}
+
+static void model_head_free(ModelHead *h) {
+    for (int i = 0; i < h->links && h->link; i++) free(h->link[i].path);
+    free(h->link);
+    free(h->stored);
+    model_free(&h->list);
+    *h = (ModelHead){0};
+}
+
+/* p [n] is the head, behind `size` bytes of tensors. Nothing is believed before the checksum, and
+ * then only what fits. On failure nothing is held. */
+static int model_head_read(const unsigned char *p, size_t n, uint64_t size, const char *name,
+                    ModelHead *h, Error *e) {
+    *h = (ModelHead){0};
+    if (n < MODEL_HEAD || hash64(0, p, n - 8) != number_at(p + n - 8, 8)) return damaged(name, e);
+    Rest r = {p, n - 8, false};
+    uint64_t version = rest_number(&r, 4), links = rest_number(&r, 4), count = rest_number(&r, 4);
+    h->tokenizer = rest_number(&r, 8);
+    if (version != MODEL_VERSION)
+        return fail(e, 1,
+                    "%s: expected version %d, found %llu. Try: the version of sink that wrote it",
+                    name, MODEL_VERSION, (unsigned long long)version);
+    h->links = links <= LINKS_MAX ? (int)links : 0;
+    if (links > LINKS_MAX) r.cut = true;
+    if (!r.cut && !head_settings(h, &r, name, e) && !head_links(h, &r, e)
+        && !model_list(&h->list, &h->s.model, &PUBLISHED_PARTS, e)) {
+        if (count != (uint64_t)h->list.n_tensors)
+            fail(e, 1, "%s: expected %d tensors, found %llu. Try: the version of sink that wrote "
+                 "it", name, h->list.n_tensors, (unsigned long long)count);
+        else h->stored = grab((idx)count, sizeof *h->stored, e);
+        for (int i = 0; i < h->list.n_tensors && !e->status; i++)
+            if (head_entry(h, &h->stored[i], &r, &h->list.tensor[i], size, name, e)) break;
+        if (r.left) r.cut = true;
+    }
+    if (r.cut) damaged(name, e);
+    if (e->status) model_head_free(h);
+    return e->status;
+}
+
+/* --- Reading its tensors ---------------------------------------------------------------------- */
+
+/* An open model file, and what stands between it and a forward. */
+struct ModelFile {
+    char *name;                  /* the model file's */
+    ModelHead head;              /* but its list, which is the model's */
+    FILE **file;                 /* [1 + links] */
+    unsigned char *raw;          /* a slab as it is in the file, */
+    real *slab;                  /* and as it is multiplied */
+    Sums sums;                   /* of the tensor in hand */
+    Error fault;                 /* why a read failed, once one has */
+    bool quiet;                  /* no progress */
+    double start, shown, waited, took;   /* seconds: began, last shown; waited for files, in all */
+    uint64_t read, expected;     /* bytes since `start`, and how many there will be */
+};
+
+static void model_file_close(struct ModelFile *f) {
+    if (!f) return;
+    for (int i = 0; i <= f->head.links && f->file; i++) if (f->file[i]) fclose(f->file[i]);
+    free(f->file);
+    free(f->raw);
+    free(f->slab);
+    free(f->name);
+    model_head_free(&f->head);
+    free(f);
+}
+
+/* The entry that a pointer of m->w stands for; NULL where it is memory. */
+static const Tensor *stored_tensor(const Model *m, const real *w) {
+    uintptr_t at = (uintptr_t)w, first = (uintptr_t)m->tensor;
+    bool entry = m->file && at >= first && at < first + sizeof(Tensor) * (size_t)m->n_tensors;
+    return entry ? m->tensor + (at - first) / sizeof(Tensor) : NULL;
+}
+
+/* Is it read anew by every forward? All matrices of the blocks that linear_forward multiplies, and
+ * the largest two: wte, if a row of it is a token's, and wcls, if a slab of it is some columns. */
+static bool tensor_streams(const Tensor *t, const Stored *p) {
+    const char *last = strrchr(t->name, '.');
+    if (!t->matrix || t->rank != 2) return false;
+    if (t->layer >= 0) return strcmp(last, ".phi1") && strcmp(last, ".phi2");
+    return (!strcmp(t->name, "wte") && p->order == IN_OUT)
+        || (!strcmp(t->name, "wcls") && p->order == OUT_IN);
+}
+
+/* How many lines of so many numbers make a slab, of at most `lines`. */
+static idx slab_lines(idx lines, idx line) {
+    idx some = SLAB_SIZE / line / SLAB_LINES * SLAB_LINES;
+    if (some < SLAB_LINES) some = SLAB_LINES;
+    return some < lines ? some : lines;
+}
+
+/* "model: 41 %, 212 s left, 3 s of waiting for the disk so far", on a terminal, in place. */
+static void stream_show(struct ModelFile *f, bool end) {
+    double now = seconds(), part = f->expected ? (double)f->read / (double)f->expected : 0;
+    if (f->quiet || !is_terminal(stderr) || (!end && now - f->shown < 0.2)) return;
+    f->shown = now;
+    if (end) fprintf(stderr, "\r\033[K");
+    else if (part > 0)
+        fprintf(stderr, "\r%s: %.0f %%, %.0f s left; %.0f s so far, %.1f of them for the disk "
+                "\033[K", f->name, 100 * part, (now - f->start) * (1 - part) / part, now - f->start,
+                f->waited);
+    fflush(stderr);
+}
+
+/* n bytes of tensor i from byte `from` on; false, and a fault, when they are not to be had. */
+static bool stored_take(const Model *m, const Tensor *t, uint64_t from, size_t n) {
+    struct ModelFile *f = m->file;
+    const Stored *p = &f->head.stored[t - m->tensor];
+    double before = seconds();
+    bool good = extent_take(f->file[p->at.file], &p->at, from, f->raw, n);
+    f->waited += seconds() - before;
+    f->read += n;
+    if (!good)
+        fail(&f->fault, 1, "%s: expected all of %s, found it cut short. Try: an older copy",
+             p->at.file ? f->head.link[p->at.file - 1].path : f->name, t->name);
+    return good;
+}
+
+/* The next slab of tensor t [in,out], or of the transpose of t [out,in]; *s is zeroed before the
+ * first. False after the last, and from the first fault on. */
+static bool stored_slab(const Model *m, const Tensor *t, bool transposed, Slab *s) {
+    struct ModelFile *f = m->file;
+    const Stored *p = &f->head.stored[t - m->tensor];
+    /* W [in,out]; its lines, one after the other in the file, are columns of W or rows */
+    bool columns = (p->order == OUT_IN) != transposed;
+    idx in = t->shape[transposed], out = t->shape[!transposed];
+    idx lines = columns ? out : in, line = columns ? in : out;
+    idx done = columns ? s->out0 + s->n_out : s->in0 + s->n_in;
+    if (f->fault.status) return false;
+    if (done == 0) f->sums = (Sums){0};
+    if (done == lines) {
+        if (p->hash && p->hash != sums_end(&f->sums))
+            fail(&f->fault, 1, "%s: expected the checksum of %s, found another: it is damaged. "
+                 "Try: an older copy", f->name, t->name);
+        return false;
+    }
+    idx some = slab_lines(lines, line);
+    if (some > lines - done) some = lines - done;
+    size_t width = dtype_width(p->dtype), n = (size_t)(some * line) * width;
+    if (!stored_take(m, t, (uint64_t)(done * line) * width, n)) return false;
+    if (p->hash) sums_add(&f->sums, p->dtype, f->raw, n);
+    PARALLEL
+    for (idx i = 0; i < some; i++)
+        widen(p->dtype, line, f->slab + i * line, f->raw + (size_t)(i * line) * width);
+    *s = columns ? (Slab){transpose_of(f->slab, in), 0, in, done, some}
+                 : (Slab){rows_of(f->slab, out), done, some, 0, out};
+    stream_show(f, false);
+    return true;
+}
+
+/* to = row `row` of t; zeros after a fault. */
+static void stored_row(const Model *m, const Tensor *t, idx row, real *to) {
+    struct ModelFile *f = m->file;
+    const Stored *p = &f->head.stored[t - m->tensor];
+    idx line = t->shape[1];
+    size_t n = (size_t)line * dtype_width(p->dtype);
+    if (f->fault.status || !stored_take(m, t, (uint64_t)row * n, n)) zero(to, line);
+    else widen(p->dtype, line, to, f->raw);
+}
+
+/* Reads tensor t to its place among the parameters, [in,out] there. */
+static void stored_whole(Model *m, const Tensor *t) {
+    const Stored *p = &m->file->head.stored[t - m->tensor];
+    idx out = t->shape[1];
+    for (Slab s = {0}; stored_slab(m, t, false, &s);) {
+        real *to = m->params + t->at + s.in0 * out + s.out0;
+        if (p->order == IN_OUT) copy(to, s.w.at, s.n_in * out);
+        else transpose(to, out, s.w.at, s.n_in, s.n_out, s.n_in);
+    }
+}
+
+/* Files that the model links to: opened, and known again. */
+static int links_open(struct ModelFile *f, Error *e) {
+    for (int i = 0; i < f->head.links && !e->status; i++) {
+        const ModelLink *l = &f->head.link[i];
+        uint64_t size = 0, hash = 0;
+        f->file[i + 1] = fopen(l->path, "rb");
+        if (!f->file[i + 1])
+            fail(e, 1, "%s: expected the file it links to, %s, found %s. Try: hf FOLDER again, "
+                 "without --link", f->name, l->path, strerror(errno));
+        else if (!file_size(f->file[i + 1], &size) || size != l->size
+                 || !header_hash(f->file[i + 1], l->header, &hash) || hash != l->hash)
+            fail(e, 1, "%s: expected %s as it was, %llu bytes, found another file there. Try: hf "
+                 "FOLDER again", f->name, l->path, (unsigned long long)l->size);
+    }
+    return e->status;
+}
+
+/* Memory for what stays and for a slab, and the tensors that stay. */
+static int model_fill(Model *m, bool whole, bool with_grads, Error *e) {
+    struct ModelFile *f = m->file;
+    idx kept = 0, room = 1;
+    for (int i = 0; i < m->n_tensors; i++) {
+        Tensor *t = &m->tensor[i];
+        const Stored *p = &f->head.stored[i];
+        idx in = t->shape[0], out = t->shape[1];
+        idx slab = p->order == OUT_IN ? in * slab_lines(out, in) : out * slab_lines(in, out);
+        if (slab > room) room = slab;
+        t->at = !whole && tensor_streams(t, p) ? -1 : kept;
+        if (t->at >= 0) kept += t->count;
+    }
+    m->params = grab(kept, sizeof(real), e);
+    if (with_grads) m->grads = grab(kept, sizeof(real), e);
+    f->raw = grab(room, 4, e);
+    f->slab = grab(room, sizeof(real), e);
+    if (e->status) return e->status;
+    model_point(m, &m->w, m->params);
+    if (with_grads) model_point(m, &m->d, m->grads);
+    for (int i = 0; i < m->n_tensors; i++)
+        if (m->tensor[i].at >= 0) stored_whole(m, &m->tensor[i]);
+    return model_fault(m, e);
+}
+
+/* The head of the open file `of`, which f takes over, and then its model. Of a model of at most
+ * `room` bytes all is in memory afterwards, and the file closed. Nothing is held on failure. */
+static int model_file_open(FILE *of, const char *path, double room, bool with_grads, Trainer *t,
+                           Error *e) {
+    unsigned char start[16];
+    Bytes head = {0};
+    uint64_t size = 0, at = 0;
+    struct ModelFile *f = grab(1, sizeof *f, e);
+    if (f) f->name = grab((idx)strlen(path) + 1, 1, e);
+    if (e->status) { free(f); fclose(of); return e->status; }
+    strcpy(f->name, path);
+    if (!file_size(of, &size) || !file_seek(of, 0) || fread(start, 1, 16, of) != 16
+        || (at = number_at(start + 8, 8)) < MODEL_START || at > size || size - at > HEAD_MAX)
+        damaged(path, e);
+    else {
+        head.size = (size_t)(size - at);
+        head.at = grab((idx)head.size, 1, e);
+        if (head.at && (!file_seek(of, at) || fread(head.at, 1, head.size, of) != head.size))
+            damaged(path, e);
+    }
+    if (!e->status) model_head_read(head.at, head.size, at, path, &f->head, e);
+    bytes_free(&head);
+    f->file = e->status ? NULL : grab(1 + f->head.links, sizeof *f->file, e);
+    if (!f->file) { fclose(of); model_file_close(f); return e->status; }
+    f->file[0] = of;
+    t->s = f->head.s;
+    t->tokenizer_hash = f->head.tokenizer;
+    t->m = f->head.list;
+    t->m.file = f;
+    f->head.list = (Model){0};
+    const bool whole = (double)t->m.count * sizeof(real) <= room;
+    if (!links_open(f, e)) model_fill(&t->m, whole, with_grads, e);
+    if (e->status) trainer_free(t);
+    else if (whole) {
+        model_file_close(f);
+        t->m.file = NULL;
+    }
+    return e->status;
+}
+
+static bool parts_open(const char *path, double room, bool with_grads, Trainer *t, Error *e) {
+    char magic[8];
+    FILE *f = strcmp(path, "-") ? fopen(path, "rb") : NULL;
+    const bool ours = f && fread(magic, 1, 8, f) == 8 && !memcmp(magic, MODEL_MAGIC, 8);
+    *t = (Trainer){0};
+    if (ours) model_file_open(f, path, room, with_grads, t, e);
+    else if (f) fclose(f);
+    return ours;
+}
+
+/* A checkpoint, or a model that stays in its file. */
+static int checkpoint_open(const char *path, Trainer *t, Error *e) {
+    return parts_open(path, 0, false, t, e) ? e->status : checkpoint_load(path, t, false, e);
+}
+
+/* How much a forward reads. */
+static void parts_begin(const Model *m, double passes, bool loss, bool quiet) {
+    struct ModelFile *f = m->file;
+    if (!f) return;
+    double bytes = 0;
+    for (int i = 0; i < m->n_tensors; i++) {
+        const Tensor *t = &m->tensor[i];
+        bool last = !strcmp(t->name, m->c.tied ? "wte" : "wcls");
+        if (t->at < 0 && (t->layer >= 0 || (loss && last)))
+            bytes += (double)f->head.stored[i].bytes;
+    }
+    f->start = seconds();
+    f->waited = 0;
+    f->read = 0;
+    f->expected = (uint64_t)(passes * bytes);
+    f->quiet = quiet;
+}
+
+static void parts_end(const Model *m, const Error *e) {
+    struct ModelFile *f = m->file;
+    if (!f) return;
+    stream_show(f, true);
+    f->took = seconds() - f->start;
+    if (!f->quiet && !e->status)
+        fprintf(stderr, "read %.2f GB: %.1f s waiting for the disk, %.1f s computing\n",
+                (double)f->read * 1e-9, f->waited, f->took - f->waited);
+    f->quiet = true;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * B  Blocks that the paper's models lack: the Mamba mixer in place of attention, experts in place
+ *    of one ffn                                                          appendix B.3, Jamba
+ *
+ * Jamba's stack: of every 8 blocks one attends, and of every 2 one has experts. Block l, from 0:
+ *
+ *     l        0   1   2   3   4   5   6   7   8          --attention-period 8 --attention-offset 4
+ *     mixer    M   M   M   M   A   M   M   M   M          --experts 16
+ *     ffn      1   X   1   X   1   X   1   X   1          --expert-period 2 --expert-offset 1
+ *
+ * Without a period every block is of the one kind. Attention is where the sink metrics look, so
+ * there is always a block that attends: of Jamba's 32 they are blocks 4, 12, 20 and 28. With
+ * I = 2 C the parts weigh, in Jamba v0.1 (C = 4096, F = 14336, H = 32, K = 8, D = 128, M = 16,
+ * J = 4, R = 256, X = 16):
+ *
+ *   attention     2 C H D + 2 C K D                                     41,943,040
+ *   Mamba         3 C I + (2 R + 3 M + J + 3) I + R + 2 M              105,308,448
+ *   an ffn        3 C F                                                176,160,768
+ *   X experts     X (3 C F) + C X                                    2,818,637,824
+ */
+/* -------------------------------------------------------------------------------------------------
+ * 3  The Mamba mixer, forward only                  [MAMBA] Gu and Dao 2023; Jamba, Lieber 2024
+ *
+ * Of the models that the paper evaluates (Table 8) Jamba alone is not all attention: 28 of its 32
+ * blocks mix their rows by a recurrence, with no map of weights and no row that must sum to 1. Its
+ * sinks are those of the other 4 (6): Sink_1 is 88.48 % in Jamba-v0.1, as strong as in a stack that
+ * is all attention (Appendix B.3). With u_t [C] the normed row t and I = 2 C channels, each on its
+ * own but for the linear maps:
+ *
+ *   (x, z) = u W_in                                    W_in [C,2I]: x the first I columns, z a gate
+ *   a_t    = silu(b + sum_{j=1..J} w_j * x_(t-J+j))    J = 4 taps; the last, w_J, meets x_t itself
+ *   (r, b, c) = a W_x                                  W_x [I,R+2M]; each of the three is normed
+ *   dt     = softplus(r W_dt + b_dt)                   W_dt [R,I]: how long the row lasts, above 0
+ *   S_t    = e^(dt A) * S_(t-1) + dt a_t b_t^T         S [M,I], S_0 = 0;  A = -e^A_log [M,I]
+ *   y_t    = (c_t S_t + skip * a_t) * silu(z_t)        skip [I] passes the row itself by
+ *   MAMBA(u)_t = y_t W_out                             W_out [I,C]
+ *
+ * * is element by element, channel by channel. b and c [M] are shared by all channels; element
+ * [m,i] of S has its own rate A_mi < 0 and takes dt_i b_m a_i in. The three norms of r, b and c
+ * (RMSNorm with gains and no bias, eps as elsewhere) are Jamba's; plain Mamba has none.
+ *
+ * What the recurrence is. S' = A S + b a, held at one a for a time dt, has the solution S_t =
+ * e^(dt A) S_(t-1) + (e^(dt A) - 1)/A b a, and (e^(dt A) - 1)/A is dt to first order: the form
+ * above. dt depends on the row: dt -> 0 leaves S as it was and ignores the row; large dt forgets
+ * all before it. Unrolled, with M = 1 and one channel,
+ *
+ *   S_t = sum_(s<=t) e^(A (dt_(s+1) + .. + dt_t)) dt_s b_s a_s
+ *
+ * a sum over the rows up to t, in which row s has the weight c_t b_s dt_s e^(..). It is the linear
+ * row of Table 15 (identity similarity, Z = 1: <c_t, b_s> as <q, k>) with a decay that the rows
+ * between set. Nothing ties the sum of these weights, which is where the paper finds no sink. Rows
+ * see no row ahead of them: the causal mask is the direction of the recurrence. There are no
+ * positions. A window, a prefix, k* and whatever else belongs to scores have no part in it.
+ *
+ * Numerics. softplus(v) = max(v, 0) + log1p(e^-|v|), in double: no overflow, and e^v survives far
+ * below 0. dt > 0 and A < 0 keep e^(dt A) within 0..1, so S does not grow by itself: with dt = 0.01
+ * and A = -1 it halves in 69 rows. S is kept in real.
+ *
+ * Cost of a row: C 2I + I (R + 2M) + R I + I C for the maps, J I for the taps, and M I
+ * exponentials. Jamba (C = 4096): 105.1 million, 32768 and 131072. Memory beside the maps' rows: S,
+ * [M,I] a sequence. A task owns a sequence and CHUNK channels and goes down the rows.
+ * There is no backward: config_trains refuses. Tests: against plain loops in double, and for M = 1
+ * against the sum written out above.
+ */
+typedef struct OtherBlock {
+    /* [C,2I] [J,I] [I] [I,R+2M], gains [R] [M] [M], [R,I] [I] [M,I] [I] [I,C] */
+    real *in, *conv, *conv_b, *x, *r_norm, *b_norm, *c_norm, *dt, *dt_b, *a_log, *skip, *out;
+    real *router;                /* [C,X] */
+    Layer *expert;               /* [X], of which w1 .. b3 alone are set */
+} OtherBlock;
+
+/* What the mixer makes on its way, one set for all blocks. */
+typedef struct MambaActs {
+    real *xz;                    /* [B,N,2I] both halves of u W_in */
+    real *a;                     /* [B,N,I] what the taps make of x, activated */
+    real *p;                     /* [B,N,R+2M] a W_x: r, b, c before their norms, */
+    real *r, *bc;                /* [B,N,R] [B,N,2M] and after */
+    real *dt, *y;                /* [B,N,I] the step; the mixer's output before W_out */
+    real *rate;                  /* [M,I] -e^A_log */
+    real *state;                 /* [B,M,I] S; after a forward that of the last row */
+} MambaActs;
+
+static const TensorRow MAMBA_TENSORS[] = {
+    {"m.in",     offsetof(OtherBlock, in),     "Cx", INITIAL_LINEAR, true,  NULL},
+    {"m.conv",   offsetof(OtherBlock, conv),   "JI", INITIAL_LINEAR, false, NULL},
+    {"m.conv.b", offsetof(OtherBlock, conv_b), "I",  INITIAL_ZERO,   false, NULL},
+    {"m.x",      offsetof(OtherBlock, x),      "Ip", INITIAL_LINEAR, true,  NULL},
+    {"m.rnorm",  offsetof(OtherBlock, r_norm), "R",  INITIAL_ONE,    false, NULL},
+    {"m.bnorm",  offsetof(OtherBlock, b_norm), "M",  INITIAL_ONE,    false, NULL},
+    {"m.cnorm",  offsetof(OtherBlock, c_norm), "M",  INITIAL_ONE,    false, NULL},
+    {"m.dt",     offsetof(OtherBlock, dt),     "RI", INITIAL_LINEAR, true,  NULL},
+    {"m.dt.b",   offsetof(OtherBlock, dt_b),   "I",  INITIAL_ZERO,   false, NULL},
+    {"m.alog",   offsetof(OtherBlock, a_log),  "MI", INITIAL_ZERO,   false, NULL},
+    {"m.skip",   offsetof(OtherBlock, skip),   "I",  INITIAL_ONE,    false, NULL},
+    {"m.out",    offsetof(OtherBlock, out),    "IC", INITIAL_OUT,    true,  NULL},
+    {NULL, 0, NULL, 0, false, NULL}
+};
+
+/* dt_i = softplus(v) of n numbers, in place. */
+static void softplus(idx n, real *v) {
+    for (idx j = 0; j < n; j++) {
+        double x = (double)v[j];
+        v[j] = (real)((x > 0 ? x : 0) + log1p(exp(-fabs(x))));
+    }
+}
+
+/* One row t of n <= CHUNK channels: S = e^(dt A) S + dt a b^T, y = c S + skip a. state, rate [M,I] at
+ * the stride I; y, dt, a, skip [n]; b, c [M]. */
+WIDE(scan_row,
+     (idx n, idx M, idx I, real *restrict state, real *restrict y, const real *restrict rate,
+      const real *restrict dt, const real *restrict a, const real *restrict skip,
+      const real *restrict b, const real *restrict c),
+     (n, M, I, state, y, rate, dt, a, skip, b, c))
+{
+    real fade[CHUNK];
+    for (idx j = 0; j < n; j++) y[j] = skip[j] * a[j];
+    for (idx m = 0; m < M; m++) {
+        real *S = state + m * I;
+        const real *A = rate + m * I;
+        for (idx j = 0; j < n; j++) fade[j] = dt[j] * A[j];
+        vec_exp(n, fade, fade);
+        for (idx j = 0; j < n; j++) S[j] = fade[j] * S[j] + dt[j] * a[j] * b[m];
+        for (idx j = 0; j < n; j++) y[j] += S[j] * c[m];
+    }
+}
+
+/* a [rows,I] = silu(b + sum_j w_j x_(t-J+j)), x the first half of xz [rows,2I]; rows before a
+ * sequence's first count as 0. taps [J,I], bias [I]. */
+static void taps_forward(real *a, const real *xz, const real *taps, const real *bias, idx rows,
+                         idx N, idx I, idx J) {
+    PARALLEL
+    for (idx n = 0; n < rows; n++)
+        for (idx from = 0; from < I; from += CHUNK) {
+            idx some = I - from < CHUNK ? I - from : CHUNK, t = n % N;
+            real sum[CHUNK];
+            copy(sum, bias + from, some);
+            /* tap j, from 0, meets row t - (J-1) + j */
+            for (idx j = J - 1 > t ? J - 1 - t : 0; j < J; j++) {
+                const real *x = xz + (n - (J - 1) + j) * 2 * I + from, *w = taps + j * I + from;
+                for (idx i = 0; i < some; i++) sum[i] += w[i] * x[i];
+            }
+            act_swish(some, sum, a + n * I + from, NULL);
+        }
+}
+
+/* y [rows,I] from what lies in p, for rows of B sequences of N: the recurrence and the gate. */
+static void scan_forward(const MambaActs *p, const OtherBlock *w, idx B, idx N, idx I, idx M) {
+    idx blocks = (I + CHUNK - 1) / CHUNK;
+    PARALLEL
+    for (idx j = 0; j < M * I; j++) p->rate[j] = -real_exp(w->a_log[j]);    /* A = -e^A_log */
+    PARALLEL
+    for (idx task = 0; task < B * blocks; task++) {
+        idx b = task / blocks, from = task % blocks * CHUNK;
+        idx some = I - from < CHUNK ? I - from : CHUNK;
+        real *state = p->state + b * M * I + from, gate[CHUNK];
+        for (idx m = 0; m < M; m++) zero(state + m * I, some);               /* S_0 = 0 */
+        for (idx n = b * N; n < (b + 1) * N; n++) {
+            const real *bc = p->bc + n * 2 * M;
+            real *y = p->y + n * I + from;
+            scan_row(some, M, I, state, y, p->rate + from, p->dt + n * I + from,
+                     p->a + n * I + from, w->skip + from, bc, bc + M);
+            act_swish(some, p->xz + (2 * n + 1) * I + from, gate, NULL);     /* silu(z) */
+            vec_multiply(some, y, gate);
+        }
+    }
+}
+
+/* The set lies end to end in Acts.published. */
+static MambaActs mamba_acts(const Model *m, const Acts *a, int B, idx N) {
+    idx I = m->c.mamba_inner, M = m->c.mamba_state, R = m->c.mamba_rank, rows = B * N;
+    idx sizes[] = {rows * 2 * I, rows * I, rows * (R + 2 * M), rows * R, rows * 2 * M,
+                   rows * I,     rows * I, M * I,              B * M * I};
+    MambaActs p;
+    real **fields[] = {&p.xz, &p.a, &p.p, &p.r, &p.bc, &p.dt, &p.y, &p.rate, &p.state};
+    real *at = a->published;
+    for (int i = 0; i < 9; at += sizes[i++]) *fields[i] = at;
+    return p;
+}
+
+/* y [B,N,C] = MAMBA(u), overwritten; u [B,N,C]. */
+static bool mamba_forward(const Model *m, Acts *a, int l, real *y, const real *u, int B, idx N) {
+    const Config *c = &m->c;
+    if (config_attends(c, l)) return false;
+    const OtherBlock *w = &m->other[l];
+    const MambaActs acts = mamba_acts(m, a, B, N), *p = &acts;
+    idx C = c->dim, I = c->mamba_inner, M = c->mamba_state, R = c->mamba_rank;
+    idx rows = B * N, P = R + 2 * M;
+    linear_forward(m, p->xz, u, w->in, NULL, rows, C, 2 * I);         /* (x, z) = u W_in */
+    taps_forward(p->a, p->xz, w->conv, w->conv_b, rows, N, I, c->mamba_conv);
+    linear_forward(m, p->p, p->a, w->x, NULL, rows, I, P);       /* (r, b, c) = a W_x, normed */
+    PARALLEL
+    for (idx n = 0; n < rows; n++) {
+        const real *from = p->p + n * P;
+        real *bc = p->bc + n * 2 * M, stat[2];
+        norm_row(c, R, p->r + n * R, stat, from, w->r_norm, NULL);
+        norm_row(c, M, bc, stat, from + R, w->b_norm, NULL);
+        norm_row(c, M, bc + M, stat, from + R + M, w->c_norm, NULL);
+    }
+    linear_forward(m, p->dt, p->r, w->dt, w->dt_b, rows, R, I); /* dt = softplus(r W_dt + b) */
+    PARALLEL
+    for (idx n = 0; n < rows; n++) softplus(I, p->dt + n * I);
+    scan_forward(p, w, B, N, I, M);
+    linear_forward(m, y, p->y, w->out, NULL, rows, I, C);
+    return true;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 4  Experts, forward only                                [MOE] Shazeer et al. 2017; Jamba
+ *
+ *   p     = softmax(x W_r)                  W_r [C,X]: one number for each of X ffns
+ *   MOE(x) = sum over the `top` largest p_e of  p_e FFN_e(x)
+ *
+ * FFN_e is 3.9 with matrices of its own. The kept p_e are those of the softmax over all X: their
+ * sum is below 1 and says how sure the router is (Jamba; Mixtral divides by the sum instead, which
+ * is a softmax over the kept). With X = 1, p = 1 and MOE is the plain ffn, bit by bit. Of equal p
+ * the lower e is taken. Jamba: X = 16, top 2, in every other block.
+ *
+ * A row meets 2 of 16 ffns, which is the point: 16 times the weights at twice the cost. So rows are
+ * gathered by expert, each ffn runs over its own rows, and its matrices are read once for all of
+ * them, and not at all where no row takes it. A row's sum runs over rising e, whatever rows are
+ * beside it.
+ *
+ * Cost of a row: C X, and `top` times 3.9. There is no backward: config_trains refuses.
+ * Tests: against plain loops in double; and X = 1 against the plain ffn.
+ */
+static const TensorRow ROUTER_TENSORS[] = {
+    {"router",   offsetof(OtherBlock, router), "CX", INITIAL_LINEAR, true,  NULL},
+    {NULL, 0, NULL, 0, false, NULL}
+};
+
+
+/* gate [X]: from scores to p_e where e is among the `top` largest, else 0; X <= CHUNK. One NaN
+ * makes all of them NaN. */
+static void router_row(idx X, idx top, real *gate) {
+    real p[CHUNK], most = vec_max(X, gate);
+    bool taken[CHUNK] = {false};
+    for (idx e = 0; e < X; e++) p[e] = gate[e] - most;
+    vec_exp(X, p, p);
+    vec_scale(X, p, 1 / vec_sum(X, p));
+    zero(gate, X);
+    for (idx k = 0; k < top; k++) {
+        idx best = -1;
+        for (idx e = 0; e < X; e++)
+            if (!taken[e] && (best < 0 || p[e] > p[best])) best = e;
+        taken[best] = true;
+        gate[best] = p[best];
+    }
+}
+
+/* y [rows,C] = MOE(x), overwritten; x [rows,C]. a->published becomes gate [rows,X], p_e where row n
+ * takes expert e, else 0; then the rows of one expert, and what it makes of them. The block's f1,
+ * f2, fa are scratch. */
+static bool experts_forward(const Model *m, Acts *a, int l, real *y, const real *x, idx rows) {
+    const Config *c = &m->c;
+    if (!config_experts(c, l)) return false;
+    const OtherBlock *w = &m->other[l];
+    idx C = c->dim, X = c->experts;
+    real *gates = a->published, *in = gates + rows * X, *made = in + rows * C;
+    linear_forward(m, gates, x, w->router, NULL, rows, C, X);
+    PARALLEL
+    for (idx n = 0; n < rows; n++) router_row(X, c->expert_top, gates + n * X);
+    zero(y, rows * C);
+    for (idx e = 0; e < X; e++) {
+        idx R = 0;                                           /* the rows of expert e, in order */
+        for (idx n = 0; n < rows; n++)
+            if (gates[n * X + e] != 0) copy(in + R++ * C, x + n * C, C);
+        if (!R) continue;
+        ffn_forward(m, &w->expert[e], &a->layer[l], made, in, R);
+        R = 0;
+        for (idx n = 0; n < rows; n++) {
+            real gate = gates[n * X + e], *y_n = y + n * C;
+            if (gate == 0) continue;                         /* y += p_e FFN_e(x) */
+            const real *out = made + R++ * C;
+            for (idx ch = 0; ch < C; ch++) y_n[ch] += gate * out[ch];
+        }
+    }
+    return true;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 5  Their tensors, and those that stay in their file: what Model.published leads to
+ */
+
+/* The letters of chapter 2's shapes, and of these: channels, states, taps, rank, 2 I, R + 2 M, X. */
+static int other_extent(const Config *c, char letter) {
+    switch (letter) {
+    case 'I': return c->mamba_inner;
+    case 'M': return c->mamba_state;
+    case 'J': return c->mamba_conv;
+    case 'R': return c->mamba_rank;
+    case 'x': return 2 * c->mamba_inner;
+    case 'p': return c->mamba_rank + 2 * c->mamba_state;
+    case 'X': return c->experts;
+    default:  return tensor_extent(c, letter);
+    }
+}
+
+/* part 1: the pointer is in OtherBlock; 2 + x: in that of expert x, "l1.e0.w1" and so on. */
+static void list_other(Model *m, const TensorRow *rows, int layer, int part, Error *e) {
+    for (; rows->name && !e->status; rows++) {
+        if (rows->present && !rows->present(&m->c)) continue;
+        Tensor t = {.rank = (int)strlen(rows->shape), .shape = {1, 1}, .init = rows->init,
+                    .layer = layer, .matrix = rows->matrix, .field = rows->field, .part = part};
+        for (int d = 0; d < t.rank; d++) t.shape[d] = other_extent(&m->c, rows->shape[d]);
+        if (part == 1) snprintf(t.name, sizeof t.name, "l%d.%s", layer, rows->name);
+        else snprintf(t.name, sizeof t.name, "l%d.e%d.%s", layer, part - 2, rows->name);
+        list_tensor(m, t, e);
+    }
+}
+
+static bool mamba_list(Model *m, int l, Error *e) {
+    if (!m->other) m->other = grab(m->c.layers, sizeof(OtherBlock), e);
+    if (config_attends(&m->c, l)) return false;
+    list_other(m, MAMBA_TENSORS, l, 1, e);
+    return true;
+}
+
+static bool experts_list(Model *m, int l, Error *e) {
+    int X = config_experts(&m->c, l);
+    if (!X || e->status) return X > 0;
+    m->other[l].expert = grab(X, sizeof(Layer), e);
+    list_other(m, ROUTER_TENSORS, l, 1, e);
+    for (int x = 0; x < X; x++) list_other(m, FFN_TENSORS, l, 2 + x, e);
+    return true;
+}
+
+static void *parts_owner(const Model *m, const Tensor *t) {
+    OtherBlock *y = &m->other[t->layer];
+    return t->part == 1 ? (void *)y : &y->expert[t->part - 2];
+}
+
+/* Scratch: of the Mamba mixer or of the experts, which are not at work at the same time. */
+static idx parts_room(const Config *c, int B, idx N) {
+    idx rows = B * N, I = c->mamba_inner, M = c->mamba_state, R = c->mamba_rank;
+    idx mamba = rows * (5 * I + 2 * R + 4 * M) + (1 + B) * M * I;
+    idx experts = c->experts ? rows * (c->experts + 2 * c->dim) : 0;
+    if (config_attending(c) == c->layers) mamba = 0;
+    return mamba > experts ? mamba : experts;
+}
+
+/* Slabs of 256 rows, or a multiple, leave the order of a sum as it is (the multiply's blocks of k),
+ * so a model has the same bits from its file as in memory (test model_file__same_bits). No rows, no
+ * reading. */
+static bool stored_linear(const Model *m, real *y, const real *x, const real *w, bool transposed,
+                          idx rows, idx in, idx out) {
+    const Tensor *t = stored_tensor(m, w);
+    if (!t) return false;
+    if (!rows) return true;
+    for (Slab s = {0}; stored_slab(m, t, transposed, &s);)
+        matmul(y + s.out0, out, (Matrix){x + s.in0, in, 1}, s.w, rows, s.n_out, s.n_in, s.in0 > 0);
+    return true;
+}
+
+static bool parts_row(const Model *m, real *to, idx id) {
+    const Tensor *t = stored_tensor(m, m->w.wte);
+    if (t) stored_row(m, t, id, to);
+    return t != NULL;
+}
+
+/* Columns v0 .. v0+n-1 of a row of logits, y [n], of which `target` may be one: adds them to the
+ * row's sums at[0] = the largest logit so far and at[1] = sum_v e^(y_v - that), and puts -y_target
+ * into *loss. y is scratch. */
+static void cross_entropy_part(idx v0, idx n, real *y, idx target, double at[2], double *loss) {
+    real most = vec_max(n, y);
+    if (target >= v0 && target < v0 + n) *loss = -(double)y[target - v0];    /* y is overwritten */
+    if ((double)most > at[0]) {
+        if (at[1] != 0) at[1] *= exp(at[0] - (double)most);  /* NaN stays NaN */
+        at[0] = (double)most;
+    }
+    vec_shift(n, y, -(real)at[0]);
+    vec_exp(n, y, y);
+    at[1] += (double)vec_sum(n, y);
+}
+
+/* model_loss column by column of W_cls, whose slabs have all E rows: every row of the batch meets a
+ * slab before the next one is read. */
+static bool stored_loss(const Model *m, Acts *a, const int *targets, int B, int T, double *mean) {
+    const Config *c = &m->c;
+    const Tensor *cls = stored_tensor(m, c->tied ? m->w.wte : m->w.wcls);
+    if (!cls) return false;
+    idx C = c->dim, E = c->embed_dim, N = config_rows(c, T);
+    idx from = c->prefix > 1 ? c->prefix - 1 : 0, per = T > from ? T - from : 0, count = B * per;
+    double (*sums)[2] = grab((idx)B * T, sizeof *sums, &m->file->fault), total = 0;
+    *mean = NAN;
+    if (!sums) return true;
+    for (idx i = 0; i < B * T; i++) sums[i][0] = -INFINITY;
+    for (Slab w = {0}; stored_slab(m, cls, c->tied, &w);)
+        for (idx s0 = 0; s0 < count; s0 += SLICE) {
+            idx R = count - s0 < SLICE ? count - s0 : SLICE, V = w.n_out;
+            for (idx r = 0; r < R; r++) {
+                idx b = (s0 + r) / per, t = from + (s0 + r) % per;
+                copy(a->slice + r * C, a->nf + (b * N + (N - T + t)) * C, C);
+            }
+            if (E != C) linear_forward(m, a->outp, a->slice, m->w.wout, NULL, R, C, E);
+            const real *in = E != C ? a->outp : a->slice;
+            matmul(a->logits, V, rows_of(in, E), w.w, R, V, E, false);
+            PARALLEL
+            for (idx r = 0; r < R; r++) {
+                idx at = (s0 + r) / per * T + from + (s0 + r) % per;
+                cross_entropy_part(w.out0, V, a->logits + r * V, targets[at], sums[at],
+                                   &a->loss_row[at]);
+            }
+        }
+    for (idx b = 0; b < B; b++)
+        for (idx t = from; t < T; t++) {
+            double *loss = &a->loss_row[b * T + t], *sum = sums[b * T + t];
+            *loss = log(sum[1]) + sum[0] + *loss;
+            total += *loss;
+        }
+    free(sums);
+    *mean = count ? total / (double)count : 0;
+    return true;
+}
+
+static int stored_fault(const Model *m, Error *e) {
+    return m->file && m->file->fault.status ? fail(e, m->file->fault.status, "%s",
+                                                   m->file->fault.text)
+                                            : 0;
+}
+
+static void parts_close(Model *m) {
+    model_file_close(m->file);
+    for (int l = 0; m->other && l < m->c.layers; l++) free(m->other[l].expert);
+    free(m->other);
+}
+
+static const PublishedParts PUBLISHED_PARTS = {
+    .list_mixer = mamba_list, .list_ffn = experts_list, .owner = parts_owner, .row = parts_row,
+    .linear = stored_linear, .loss = stored_loss, .mix = mamba_forward, .feed = experts_forward,
+    .room = parts_room, .open = parts_open, .begin = parts_begin, .end = parts_end,
+    .fault = stored_fault, .close = parts_close};
+
+/* -------------------------------------------------------------------------------------------------
+ * 6  What llama can express */
 
 /* Flags of a model whose every value has a counterpart there, with the exceptions that
  * llama_refuses names. All others must be as they are by default, so that an axis that sink gains
@@ -112,7 +1303,7 @@ static int start_token(const Source *s) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 2  config.json */
+ * 7  config.json */
 
 /* A key, with what stands before it, and a flag's number as one that is no integer: transformers
  * refuses 1 where it wants 1.0. It reads back to the same bits. */
@@ -181,7 +1372,7 @@ static int generation_json(Bytes *out, const Trainer *t, Error *e) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 3  model.safetensors
+ * 8  model.safetensors
  *
  *   8   N, the length of the header, little-endian
  *   N   the header, JSON: name -> {dtype, shape, data_offsets [begin, end) from the header's end};
@@ -467,7 +1658,7 @@ static int tokenizer_config_json(Bytes *out, const Tokenizer *t, int start, int 
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 5  The folder */
+ * 10  The folder */
 
 enum { WEIGHTS, CONFIG, GENERATION, TOKENIZER, TOKENIZER_CONFIG, FILES };
 static const char *const FILE_NAMES[FILES] = {
@@ -539,7 +1730,7 @@ static int export_folder(const char *model, const char *folder, const char *toke
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 6  JSON
+ * 11  JSON
  *
  * RFC 8259 and nothing beside it: no comments, no NaN, no Infinity, no comma too many, no key twice
  * in an object, no half of a surrogate pair, no byte that is not UTF-8. A text is read into a list
@@ -827,7 +2018,7 @@ static bool json_count(const Json *j, const JsonValue *v, uint64_t *n) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 7  safetensors, read: one file or many (the layout is chapter 3's)
+ * 12  safetensors, read: one file or many (the layout is chapter 3's)
  *
  * The header is believed when it names every byte of the file: its tensors, sorted by where they
  * begin, have neither hole nor overlap and end with the file. Names, shapes and lengths are checked
@@ -1111,7 +2302,7 @@ static int folder_open(Folder *f, const char *path, Error *e) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 8  Families: what a published model is called here                                     [T8]
+ * 13  Families: what a published model is called here                                     [T8]
  *
  * A family is a table of tensors (ours, theirs), rows of a table of keys of config.json (theirs,
  * our flag) and a function for what takes a sentence. In names * stands for a number: of the block,
@@ -1511,7 +2702,7 @@ static const Family *family_read(const Json *j, Settings *s, Error *e) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 9  Tokenizers at work
+ * 14  Tokenizers at work
  *
  * Published tokenizers give the ids that their authors' libraries give. They differ from sink's own
  * (sink.c, chapter 8) and from one another in the rows that their file names:
@@ -1619,7 +2810,7 @@ typedef struct Scratch {
     Ids codes, spare;         /* its characters, where form NFC needs work                    */
 } Scratch;
 
-/* ---- 9.1  Cutting text ---------------------------------------------------------------------- */
+/* ---- 14.1  Cutting text ---------------------------------------------------------------------- */
 
 /* The length of the first character of n >= 1 bytes, and its code point; a byte that begins none
  * stands for itself, above all code points. */
@@ -1736,7 +2927,7 @@ static size_t published_cut(const Tokenizer *k, const unsigned char *text, size_
          : t->cut == CUT_LLAMA3 ? llama3_length(t, text, n) : beside_length(t, text, n);
 }
 
-/* ---- 9.2  The file, read -------------------------------------------------------------------- */
+/* ---- 14.2  The file, read -------------------------------------------------------------------- */
 
 /* The size that the head of a file tells, 0 when a part is larger than any can be. */
 static size_t published_size(const unsigned char *bytes, size_t vocab, size_t merges) {
@@ -1983,7 +3174,7 @@ static int published_read(Tokenizer *k, const unsigned char *bytes, size_t n, co
     return e->status;
 }
 
-/* ---- 9.3  Normalising ----------------------------------------------------------------------- */
+/* ---- 14.3  Normalising ----------------------------------------------------------------------- */
 
 /* A code point in UTF-8, a stray byte as itself. */
 static int utf8_add(Bytes *out, uint32_t code, Error *e) {
@@ -2100,7 +3291,7 @@ static int normalise(Scratch *c, const unsigned char *text, size_t n, Error *e) 
     return 0;
 }
 
-/* ---- 9.4  Encoding -------------------------------------------------------------------------- */
+/* ---- 14.4  Encoding -------------------------------------------------------------------------- */
 
 /* Room for a piece of n bytes. */
 static int scratch_room(Scratch *c, size_t n, Error *e) {
@@ -2272,7 +3463,7 @@ static const TokenizerKind PUBLISHED_TOKENIZERS = {
     .done = published_done, .cut = published_cut, .piece = published_piece};
 
 /* -------------------------------------------------------------------------------------------------
- * 10  Tokenizers, read
+ * 15  Tokenizers, read
  *
  * What a folder or a file holds, in the order in which it is looked for:
  *
@@ -2509,7 +3700,7 @@ static int joins_of_scores(Making *m, Error *e) {
     return e->status;
 }
 
-/* ---- 10.1  tokenizer.json -------------------------------------------------------------------- */
+/* ---- 15.1  tokenizer.json -------------------------------------------------------------------- */
 
 /* LLaMA-3's expression, as its file has it. */
 static const char LLAMA3_CUTS[] =
@@ -2694,7 +3885,7 @@ static int json_tokenizer(Making *m, const Json *j, Error *e) {
     return merges_listed(m, j, json_get(j, model, "merges"), e);
 }
 
-/* ---- 10.2  tokenizer.model, llama2.c's file, merges.txt --------------------------------------- */
+/* ---- 15.2  tokenizer.model, llama2.c's file, merges.txt --------------------------------------- */
 
 /* Protocol buffers: fields of a number and a wire type; what is asked for is of types 0 (a number
  * of 7-bit groups), 2 (bytes) and 5 (4 bytes), and 1 (8 bytes) is passed over. */
@@ -2868,7 +4059,7 @@ static int listed(Making *m, const Json *vocabulary, const Bytes *merges, const 
     return e->status;
 }
 
-/* ---- 10.3  The folder, and sink's file ------------------------------------------------------- */
+/* ---- 15.3  The folder, and sink's file ------------------------------------------------------- */
 
 /* Which tokens begin and end a text: what tokenizer_config.json says, else the file itself, else
  * the names that published models give them. config may be empty. */
@@ -3029,7 +4220,7 @@ static int import_tokenizer(const char *from, const char *out, Error *e) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 11  Import: a folder or a file as a model file of sink
+ * 16  Import: a folder or a file as a model file of sink
  *
  * Before a number is copied every tensor is accounted for: each that the family needs is there once
  * in its shape, and nothing is there that it does not know. Then they are copied, or only pointed
@@ -3315,7 +4506,7 @@ static int import_model(const char *from, const char *out, bool link, const char
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 12  Multiple choice                                                     appendix B.3, [FIG10]
+ * 17  Multiple choice                                                     appendix B.3, [FIG10]
  *
  * A question is a context and a few endings, one of them right. An ending's log p is the sum of log
  * p(token | all before it) over its tokens. The model's answer is the ending with the largest log p
@@ -3447,7 +4638,7 @@ static int choices_log_p(double *log_p, Model *m, const Choice *choice, int n, c
     int most = choices_longest(choice, n), batch = evaluation_batch(m, n, most, e);
     int *ids = grab(2 * (idx)batch * most, sizeof(int), e);
     if (!e->status) acts_create(&a, m, batch, most, ACTS_ONE, e);
-    stream_begin(m, (n + batch - 1) / batch, true, s->quiet);
+    if (m->published) m->published->begin(m, (n + batch - 1) / batch, true, s->quiet);
     for (int from = 0; from < n && !e->status; from += batch) {
         const Choice *c = &choice[from];
         int B = n - from < batch ? n - from : batch, T = choices_longest(c, B);
@@ -3466,7 +4657,7 @@ static int choices_log_p(double *log_p, Model *m, const Choice *choice, int n, c
                     log_p[from + b] -= a.loss_row[(idx)b * T + t];
         model_fault(m, e);
     }
-    stream_end(m);
+    if (m->published) m->published->end(m, e);
     acts_free(&a);
     free(ids);
     return e->status;
@@ -3607,7 +4798,184 @@ static int import_choices(const char *path, const char *to, Error *e) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 13  Command line: sink's verbs, and these */
+ * 18  [E1] [E4] [E10] The statements of chapter 7 on a trained or a published model
+ *
+ * A statement is measured where the model has what it presupposes; where the states of a repeated
+ * token must part, that they do is the control. What a model has learned cannot be set, as a toy's
+ * weights can, so propositions 1 to 4 become questions: their bound on A_ti must hold, but whether
+ * "no attention sink on repeated tokens" does is for the model to say. Nothing of the model is held
+ * but its activations, so that one of any size is read from its file, once for each of the three
+ * forwards: a token again and again, random tokens, and these with their second half changed. */
+static void toy_free(Toy *y);
+static int toy_room(Toy *y, Page *p, int T);
+static int page_total(const Page *p);
+
+enum { TRAINED_T = 32 };     /* even rows: alpha_1 = H_32/32 = 0.127, far below 0.3 */
+
+/* Trained models amplify a rounding more than toys do: their largest states are hundreds of times
+ * the median, and scores tens of nats. */
+#define TRAINED_STATES (10 * STATES)
+#define TRAINED_ROWS (100 * STATES)
+
+/* What a model has: rows that sum to the scale; a token 1 that sees itself alone; states of a
+ * repeated token that stay equal (7.2), or not; what propositions 1, 2, 3 and 4 are about; scores
+ * that are q k^T; no prefix as far as the second half. */
+enum { SUMS = 1, LONE_FIRST = 2, EQUAL = 4, NOT_EQUAL = 8, NONE = 16, RELATIVE = 32, ALIBI = 64,
+       ROTARY = 128, DOT_SCORES = 256, SECOND_HALF = 512 };
+static int premises(const Config *c) {
+    _Static_assert(POS_ROWS == 7 && KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4
+                   && EXTRA_ROWS == 5, "a new row of an axis: say here what it has");
+    bool soft = c->sim == SIM_EXP, sums = c->normalizer == NORMALIZER_SUM && !c->extra
+                                       && !c->sink_token && c->kernel != KERNEL_MLP;
+    bool equal = sums && c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE
+              && config_attending(c) == c->layers;
+    bool law = equal && soft && !c->window && !c->prefix;
+    return sums * SUMS | (sums && soft && c->prefix < 2) * LONE_FIRST
+         | (equal ? EQUAL : NOT_EQUAL) | (law && c->pos == POS_NONE) * NONE
+         | (law && (c->pos == POS_RELATIVE || c->pos == POS_T5)) * RELATIVE
+         | (law && c->pos == POS_ALIBI) * ALIBI | (equal && soft && c->pos == POS_ROTARY) * ROTARY
+         | (c->kernel == KERNEL_IDENTITY) * DOT_SCORES | (c->prefix <= TRAINED_T / 2) * SECOND_HALF;
+}
+
+/* The states [L+1,T,C] of the random tokens, of which the second half was changed since: how many
+ * numbers of the first half moved; how many states of the second did not. */
+static double halves(Toy *y) {
+    idx C = y->m.c.dim, T = y->T, moved = 0, stayed = 0;
+    for (int l = 0; l <= y->m.c.layers; l++)
+        for (int t = 1; t <= T; t++) {
+            int count = differing(C, y->before + (l * T + t - 1) * C, toy_state(y, l, t));
+            if (t <= T / 2) moved += count;
+            else stayed += !count;
+        }
+    return (double)(y->x == MOVES_EARLIER ? moved : stayed);
+}
+
+/* 1 - A_11, the largest. */
+static double row_alone(const Toy *y, int l, int h, int t) {
+    return t > 1 ? 0 : fabs(1 - (double)toy_row(y, MAP_METRIC, l, h, 1)[0]);
+}
+static double first_alone(Toy *y) { return worst_row(y, 0, row_alone); }
+
+/* A row's weights and metric off what its own scores make of them. */
+static double row_weights(const Toy *y, int l, int h, int t) {
+    const Config *c = &y->m.c;
+    Closed closed;
+    idx first = config_rows(c, y->T) - y->T;
+    int from = 1 - !!c->extra - c->sink_token;
+    for (int i = from; i <= y->T; i++) {
+        closed.seen[i + 2] = i < 1 || visible(c, l, first + t - 1, first + i - 1);
+        closed.map[MAP_Z][i + 2] = (double)toy_row(y, MAP_Z, l, h, t)[i - 1];
+    }
+    return closed_off(y, l, h, t, MAP_WEIGHT, from, &closed);
+}
+static double weights_off(Toy *y) { return worst_row(y, 0, row_weights); }
+static double all_spread(Toy *y) { return toy_spread(y, 1, y->T); }
+
+/* A line of such a page: what it presupposes (0: nothing), and the bound of the control where that
+ * is missing, 0 for no line at all. */
+typedef struct TrainedLine { Line line; int premise; double control; } TrainedLine;
+
+static const TrainedLine OF_RANDOM[] = {
+    {{"eq. 1", "numbers of earlier tokens moved by later ones",
+      "", halves, MOVES_EARLIER, AT_MOST, 0}, SECOND_HALF, 0},
+    {{"eq. 1", "  changed tokens that moved no state of theirs",
+      "", halves, MOVES_NOT_ITSELF, AT_MOST, 0}, SECOND_HALF, 0},
+    {{"sec. 3.1", "the first token sees itself alone: 1 - A_11",
+      "", first_alone, 0, AT_MOST, 0}, LONE_FIRST, 0},
+    {{"eq. 4", "scores off <q, k>/sqrt(d_h) + b, relative",
+      "", rotary, SCORE_OFF, AT_MOST, SCORES}, DOT_SCORES, 0},
+    {{"eq. 4, 29", "weights and metric off what the scores make",
+      "", weights_off, 0, AT_MOST, SCORES}, 0, 0},
+    {{"eq. 29", "row sums off the scale", "", sums_off, 0, AT_MOST, STATES}, SUMS, 0},
+    {{"sec. 3.2", "alpha_1 >= 1/T: least T alpha_1",
+      "", alpha_1_times_T, 0, AT_LEAST, 1 - STATES}, LONE_FIRST, 0},
+    {{0}, 0, 0}
+}, OF_REPEATED[] = {
+    {{"eq. 10-17", "repeated token: states apart, all blocks",
+      "", all_spread, 0, AT_MOST, TRAINED_STATES}, EQUAL, 10 * APART},
+    {{"eq. 18", "  no positions: A_ti off 1/t",
+      "", proposition, 0, AT_MOST, TRAINED_ROWS}, NONE, 0},
+    {{"eq. 20", "  A_ti off e^g(t-i) / sum e^g(n)",
+      "", proposition, 0, AT_MOST, TRAINED_ROWS}, RELATIVE, 0},
+    {{"eq. 22", "  ALiBi: A_ti off its closed form",
+      "", proposition, 0, AT_MOST, TRAINED_ROWS}, ALIBI, 0},
+    {{"eq. 28", "  rotary: A_ti / bound, t > 1",
+      "", rotary, OVER_BOUND, AT_MOST, 1 + TRAINED_ROWS}, ROTARY, 0},
+    {{"eq. 28", "  which speaks up to xi = 0.726; the largest xi",
+      "", rotary, XI, SAYS, 0}, ROTARY, 0},
+    {{"prop. 1-4", "  \"no sink\": the largest alpha_1 of a head",
+      "", alpha_1, 0, DECIDES, 0.3}, EQUAL, 0},
+    {{"Table 1", "  the largest alpha_1 of a head, states apart",
+      "", alpha_1, 0, SAYS, 0}, NOT_EQUAL, 0},
+    {{0}, 0, 0}
+};
+
+/* T tokens for y: the first n of them, and then others, from two streams of the seed; n = 0: one
+ * token again and again. */
+static void trained_feed(Toy *y, int n, int vocab) {
+    Rng rng = {1}, other = {2};
+    for (int t = 0; t < y->T; t++) {
+        int id = (int)rng_below(&rng, (uint64_t)vocab);
+        int changed = (id + 1 + (int)rng_below(&other, (uint64_t)vocab - 1)) % vocab;
+        y->ids[t] = n == 0 ? (t ? y->ids[0] : id) : t < n ? id : changed;
+    }
+    toy_forward(y);
+}
+
+static void trained_measure(Page *p, Toy *y, const TrainedLine *t) {
+    if (model_fault(&y->m, p->e)) return;
+    for (; t->line.measure; t++) {
+        const Line *l = y->line = &t->line;
+        bool has = (premises(&y->m.c) & t->premise) == t->premise;
+        double bound = has ? l->bound : t->control;
+        if (!has && bound == 0) continue;
+        if (has && bound > 0 && l->relation == AT_MOST && y->m.c.sim != SIM_EXP)
+            bound += EPS_IN_Z;
+        y->x = l->x;
+        page_line(p, l->reference, l->text, l->measure(y), has ? l->relation : FAILS_BY, bound);
+    }
+}
+
+static int check_model(const char *path, FILE *out, bool colour, Error *e) {
+    Page p = {.out = out, .colour = colour, .e = e};
+    Toy *y = &p.toy[0];
+    Trainer t = {0};
+    char positions[PATH_ROOM];
+    if (checkpoint_open(path, &t, e)) return e->status;
+    option_text(option_find("pos", "m"), &t.s, positions, sizeof positions);
+    y->m = t.m;                                              /* it is the toy's now */
+    t.m = (Model){0};
+    trainer_free(&t);
+    const Config *c = &y->m.c;
+    idx L = c->layers, C = c->dim;
+    int T = c->pos == POS_LEARNED && c->context < TRAINED_T ? c->context : TRAINED_T;
+    if (c->vocab < 2 || T < 4)
+        fail(e, 1, "%s: expected 2 tokens and 4 positions or more, found %d and %d. Try: another "
+                   "model", path, c->vocab, T);
+    else if (!toy_room(y, &p, T)) y->before = grab((L + 1) * T * C, sizeof(real), e);
+    if (!e->status) {
+        fprintf(out, "%s: %d blocks of %d heads, positions %s; %d tokens\n", path, c->layers,
+                c->heads, positions, y->T);
+        parts_begin(&y->m, 3, false, !is_terminal(stderr));
+        trained_feed(y, T / 2, c->vocab);
+        for (idx l = 0; l <= L; l++) copy(y->before + l * T * C, toy_state(y, (int)l, 1), T * C);
+        trained_feed(y, T, c->vocab);
+        trained_measure(&p, y, OF_RANDOM);
+        trained_feed(y, 0, c->vocab);
+        parts_end(&y->m, e);
+        trained_measure(&p, y, OF_REPEATED);
+    }
+    toy_free(y);
+    return e->status ? e->status : page_total(&p);
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 19  Command line: sink's verbs, and these */
+
+static int verb_check_hf(Settings *s, const char **words, int n, Error *e) {
+    if (n != 1 || file_missing(words[0])) return verb_check(s, words, n, e);
+    return check_model(words[0], stdout, wants_colour(stdout), e);
+}
 
 /* The standard error of a share p of n questions, as the harness states it. */
 static double share_error(double p, int n) { return n > 1 ? sqrt(p * (1 - p) / (n - 1)) : 0; }
@@ -3659,6 +5027,104 @@ static int verb_choices(Settings *s, const char **words, int n, Error *e) {
     return verb_converts(s, words, n, "choices", import_choices, e);
 }
 
+/* A model file of this shape in F16 with numbers of about the size that trained ones have: gains of
+ * 1, no biases, all others of either sign and 1/128 to 1/64. */
+static int synthetic_model(const Settings *s, Error *e) {
+    enum { PIECE_NUMBERS = 1 << 18 };
+    ModelWriter w;
+    Rng rng = {1};
+    uint64_t *piece = grab(PIECE_NUMBERS / 4, sizeof *piece, e);
+    if (e->status || model_file_begin(&w, s->out, s, 0, e)) { free(piece); return e->status; }
+    for (int i = 0; i < w.list.n_tensors && !e->status; i++) {
+        const Tensor *t = &w.list.tensor[i];
+        bool whole = t->init == INITIAL_ONE || t->init == INITIAL_ZERO || t->init == INITIAL_BIAS;
+        bool rows = !strcmp(t->name, "wte") || !strcmp(t->name, "wpe") || t->rank == 1;
+        model_file_tensor(&w, t->name, DTYPE_F16, rows ? IN_OUT : OUT_IN, e);
+        for (idx n = t->count; n > 0 && !e->status; n -= PIECE_NUMBERS) {
+            for (idx k = 0; k < PIECE_NUMBERS / 4; k++)      /* a sign, exponent 8, 10 bits */
+                piece[k] = t->init == INITIAL_ONE ? 0x3C003C003C003C00u
+                         : whole ? 0 : (rng_next(&rng) & 0x83FF83FF83FF83FFu) | 0x2000200020002000u;
+            model_file_bytes(&w, piece, 2 * (size_t)(n < PIECE_NUMBERS ? n : PIECE_NUMBERS), e);
+        }
+    }
+    free(piece);
+    return model_file_end(&w, e);
+}
+
+/* Of a forward: 2 operations for each weight of a matrix and row, 4 D for each key that a row of a
+ * head sees. */
+static double forward_flops(const Model *m, int B, int T) {
+    const Config *c = &m->c;
+    const idx N = config_rows(c, T);
+    double weights = c->tied ? (double)c->vocab * c->embed_dim : 0, seen = 0;
+    for (int i = 0; i < m->n_tensors; i++) {
+        const Tensor *t = &m->tensor[i];
+        if (t->rank == 2 && t->matrix && strcmp(t->name, "wte") && strcmp(t->name, "wpe"))
+            weights += (double)t->count;
+    }
+    for (int l = 0; l < c->layers; l++)
+        for (idx i = 1, w = config_window(c, l); i <= N; i++) seen += (double)(w && w < i ? w : i);
+    return B * (2 * weights * (double)N + 4 * seen * c->heads * c->head_dim);
+}
+
+/* GFLOP/s of a square multiply just now, the best of three. */
+static double multiply_rate(Error *e) {
+    enum { N = 768 };
+    real *x = grab(3 * N * N, sizeof(real), e);
+    double best = 0;
+    for (int try = 0; x && try < 3; try++) {
+        double from = seconds();
+        matmul(x, N, rows_of(x + N * N, N), rows_of(x + 2 * N * N, N), N, N, N, false);
+        best = fmax(best, 2e-9 * N * N * N / (seconds() - from));
+    }
+    free(x);
+    return best;
+}
+
+/* hf stream: an evaluation of --batch sequences of --context random tokens, their loss included, by
+ * a model that stays in its file --out; that is made first where it is missing. ratio is to a
+ * square multiply, and counts the time that is not spent on waiting for the file; ratio_of_cpu,
+ * where other programs are running, only that which the processor gave to this one. */
+static int verb_stream(Settings *s, const char **words, int n, Error *e) {
+    (void)words; (void)n;
+    Trainer t = {0};
+    Sinks x = {0};
+    Rng rng = {2};
+    if (!s->out[0])
+        return fail(e, 2, "stream: expected --out FILE, a model file, which is made where there is "
+                          "none. Try: --out out/stream.model --dim 1024 --ffn 4096");
+    if (file_missing(s->out) && !file_ready(s->out, e)) synthetic_model(s, e);
+    if (e->status || checkpoint_open(s->out, &t, e)) return e->status;
+    const Config *c = &t.m.c;
+    int B = s->train.batch, T = s->model.context;
+    int *ids = t.ids = grab(2 * (idx)B * T, sizeof(int), e);
+    for (idx i = 0; ids && i < 2 * (idx)B * T; i++)
+        ids[i] = (int)rng_below(&rng, (uint64_t)c->vocab);
+    double peak = multiply_rate(e);
+    if (!e->status && !t.m.file)
+        fail(e, 2, "%s: expected a model file, found a checkpoint. Try: another --out", s->out);
+    if (!e->status && !sinks_create(&x, c, T, B, &s->eps, 1, e)
+        && !acts_create(&t.a, &t.m, B, T, ACTS_ONE, e)) {
+        const struct ModelFile *f = t.m.file;
+        parts_begin(&t.m, 1, true, s->quiet);
+        clock_t from = clock();
+        sinks_measure(&x, &t.m, &t.a, ids, ids + (idx)B * T, B, ROWS_REAL, e);
+        double cpu = (double)(clock() - from) / CLOCKS_PER_SEC / workers();
+        parts_end(&t.m, e);
+        double computed = f->took - f->waited, gflop = forward_flops(&t.m, B, T) * 1e-9;
+        peak = fmax(peak, multiply_rate(e));
+        if (!e->status)
+            printf("seconds=%.1f waiting=%.1f computing=%.1f cpu=%.1f gb=%.2f gflops=%.1f "
+                   "ratio=%.3f ratio_of_cpu=%.3f multiply=%.1f activations_mb=%.0f parameters=%.0f "
+                   "threads=%d\n", f->took, f->waited, computed, cpu, (double)f->read * 1e-9,
+                   gflop / computed, gflop / computed / peak, gflop / cpu / peak, peak,
+                   (double)t.a.size * sizeof(real) * 1e-6, (double)t.m.count, workers());
+    }
+    sinks_free(&x);
+    trainer_free(&t);
+    return e->status;
+}
+
 #define OWN(field) offsetof(HfOwn, field)
 static const Option HF_OPTIONS[] = {
     {"link", 'L', 'b', OWN(link), ON_OFF, "MODEL points into the published files, without a copy"},
@@ -3682,13 +5148,17 @@ static const Verb HF_VERBS[] = {
      verb_tokenizer, false},
     {"choices",   "FILE.jsonl",       "u",
      "HellaSwag as eval --choices reads it", verb_choices, false},
+    {"check",     "[NAME|MODEL]",     "",
+     "the propositions, on toys or on a model", verb_check_hf, false},
+    {"stream",    "",                 "mtdou",
+     "how fast a model that stays in its file is evaluated", verb_stream, false},
     {NULL, NULL, NULL, NULL, NULL, false}};
 
 #ifndef HF_NO_MAIN               /* the tests and .ci/fuzz.c have another entry */
 int main(int argc, char **argv) {
     HfOwn own;
     const Program hf = {.name = "hf", .verbs = HF_VERBS, .options = HF_OPTIONS, .own = &own,
-                        .measure = choices_measure};
+                        .page = report_write, .measure = choices_measure};
     char *more[WORDS_MOST + 64] = {argv[0], "import"};
     calm_threads(argv);
     if (argc < 2 || argc > WORDS_MOST || argv[1][0] == '-' || verb_find(&hf, argv[1]))

@@ -1,30 +1,72 @@
-/* paper.c - every table and figure of "When Attention Sink Emerges in Language Models" beside our own.
+/* paper.c - every table and figure of "When Attention Sink Emerges in Language Models", run and
+ * judged, beside the paper's numbers.
  *
  *     cc -O3 data/paper.c -o paper -lm
- *     ./paper repro ITEM          one table or figure: run, judged, beside the paper's numbers
+ *     ./paper list                the tables and figures, and how much of each is done
+ *     ./paper table4              one of them: what is missing is run, ours beside the paper's
+ *     ./paper run                 as ./sink run, and leaves a page: out/run.html
  *
  * SPDX-License-Identifier: MIT
+ *
+ * data/experiments.txt says which models are trained, what the paper printed of each, and what is
+ * claimed. This program reads it (chapter 1), trains and measures a row for a seed (4), keeps what
+ * it found in data/results (2), judges every claim by the rule that stands beside it (5), and shows
+ * tables and the ledger as text (6) or as a page for a browser (7). Two toys (3) show the mechanism
+ * in seconds. It has sink's own verbs too; its run, train and eval leave a page (pages.c).
+ *
+ * Contents   1 The table of experiments      2 Result files        3 Two toys
+ *            4 One run                       5 Rules and verdicts  6 What is shown
+ *            7 The page of the whole paper   8 The command
+ *
+ * A measure is a number of a result, by its name: alpha_1, sink_*, loss. The tests are in
+ * data/test_paper.c.
  */
 #define SINK_NO_MAIN
 #include "../sink.c"
+#include "pages.c"
 
 /* What the flags of this program fill. */
 typedef struct Own {
-    char row[64], corpus[64];                     /* repro: one row; the corpus, "" the first */
-    char texts[PATH_ROOM], results[PATH_ROOM], models[PATH_ROOM];    /* folders of them */
-    int only_seed, seeds, commands, verify, show; /* only_seed -1, seeds 0: those of the table */
+    char row[64], corpus[64];    /* one row; the text of the runs, "" the table's first */
+    char texts[PATH_ROOM], results[PATH_ROOM], models[PATH_ROOM];        /* folders of them */
+    int only_seed, seeds;        /* one seed, -1 all; seeds 1 .. this, 0 those of the table */
+    int commands, verify, show;
 } Own;
 static const Own *own_of(const Settings *s) { return s->own; }
 
-int  report_write(const char *path, const char *verb, const Settings *s, const Outcome *o, int n,
-                  const Ablated *cut, const char *verdict, Error *e);
-
 /* -------------------------------------------------------------------------------------------------
- * 12  Reproduction: data/experiments.txt run and judged */
-
+ * 1  The table of experiments
+ *
+ * data/experiments.txt says what is trained, what the paper found, and what is claimed, one
+ * statement a line. A line that begins with a blank goes on with the one before; one that begins
+ * with # is a comment.
+ *
+ *   seeds N M                      rows are judged by seeds 1 .. N, those of headline claims by M
+ *   corpus NAME FILE HASH          a text of the folder --texts, known by the hash64 of its bytes
+ *   corpus NAME FILE.grammar       a grammar of data/
+ *   domain NAME FILE [HASH]        a text or grammar to measure on, not to train on
+ *   recipe NAME [RECIPE] FLAGS     flags to start from
+ *   item NAME REFERENCE: TITLE     a table or figure; what follows belongs to it
+ *   columns MEASURE ..             which numbers the paper prints for the item's rows
+ *   picture KIND WORD ..           what the page draws of the item; the kinds are in 7
+ *   row NAME RECIPE FLAGS | NUMBER ..     a row, trained once for every seed
+ *   row NAME | NUMBER ..           a row that stands in another item, shown in this one too
+ *   model NAME [FOLDER] | NUMBER ..       a published model, in huggingface.co/FOLDER
+ *   eval FLAGS; each FLAGS         how `./hf eval` measures the item's models, in a table of all or
+ *                                  one by one; TEXTS is the folder --texts, NAME the model's
+ *   claim NAME KIND [headline] REFERENCE: STATEMENT
+ *   rule SIDE < SIDE [by M]        of a claim of kind differs; = .. within M of kind equal;
+ *                                  SIDE < SIDE < SIDE .. of kind ordered; <= >= = of kind exact
+ *   needs SIDE < SIDE              without which the claim is not judged; < or >, up to NEEDS times
+ *
+ * A SIDE is ROW.MEASURE or a number. Among a row's flags, +WORD asks for one more measurement, and
+ * after=ROW goes on from that row's trained model, with these flags on top of its own. A paper's
+ * number is -, where training failed there, or . where none is printed, or a number, which a * may
+ * follow (measured on proxy scores) and a ~ precede (second-hand: our copy has lost it).
+ */
 #define EXPERIMENTS_FILE "data/experiments.txt"
 #define RESULTS_FOLDER   "data/results"
-
+enum { EXPERIMENTS_MOST = 1 << 20 };           /* bytes of the file */
 
 /* A row: one configuration, trained once for every seed. */
 typedef struct Row {
@@ -61,7 +103,7 @@ typedef struct Claim {
     double margin;
 } Claim;
 
-/* A picture that an item wants (13.3), and of what. */
+/* A picture that an item wants (chapter 7), and of what. */
 typedef enum PictureKind {
     PICTURE_CURVES, PICTURE_DOTS, PICTURE_DOMAINS, PICTURE_OVER, PICTURE_RATIO,
     PICTURE_NORMS, PICTURE_ANGLES, PICTURE_GRID,
@@ -95,200 +137,6 @@ typedef struct Experiments {
     int corpora, recipes, items, rows, showns, claims, models, evals;
     int seeds, headline_seeds;   /* judged are seeds 1 .. seeds; 0 is for tuning */
 } Experiments;
-int  experiments_read(Experiments *x, const unsigned char *text, size_t n, const char *name,
-                      Error *e);
-void experiments_free(Experiments *x);
-int  experiments_row(const Experiments *x, const char *name);     /* -1: there is none */
-
-int  result_text(const Result *r, Bytes *out, Error *e);
-int  result_read(Result *r, const unsigned char *text, size_t n, const char *name, Error *e);
-/* NAME, NAME[i] (from 0) or NAME..k: sink_1..5 is sink_1 + .. + sink_5. NAN where there is none. */
-double result_number(const Result *r, const char *name);
-/* The page of the whole paper (13.3): every item of x beside the results that folder holds of it,
- * trained on that corpus. Written beside path and renamed. */
-int  paper_write(const char *path, const Experiments *x, const char *folder, const char *corpus,
-                 Error *e);
-/* What a row's +WORD measures besides: each adds its numbers (12.3) to r. Sequences, tokens and eps
- * are those of s, or of t->s. 1 for data without sequences of that length, or a text with another
- * hash; 2 (swaps) for a model whose positions are not added to its input. */
-int  measure_grid(Result *r, Model *m, const Data *d, const Settings *s, Error *e);
-int  measure_swaps(Result *r, Model *m, const Data *d, const Settings *s, Error *e);
-int  measure_domains(Result *r, Trainer *t, const Experiments *x, const char *texts, Error *e);
-/* FOLDER/CORPUS/ROW-SEED.csv */
-int  result_path(char path[PATH_ROOM], const char *folder, const char *corpus, const char *row,
-                 int seed, Error *e);
-
-/* Trains and measures a row for a seed, on a corpus of the table; a training that diverges is a
- * result too. Nothing is written. */
-int  row_run(Result *r, const Experiments *x, int row, const Corpus *corpus, int seed,
-             const Settings *s, Error *e);
-/* How many seeds a row is judged by: more when a headline claim rests on it. 0: none at all, when
- * only headline rows are wanted and it is not one. */
-int  row_seeds(const Experiments *x, int row, bool headline_only);
-/* Is the result of row and seed there, undamaged and of this row? 1 yes, 0 no, -1 void. */
-int  result_there(const Experiments *x, int row, const char *folder, const char *corpus, int seed);
-int  repro(const Settings *s, const char **words, int n, Error *e);
-
-/* 12.5: what became of a claim. */
-enum { SEEDS_MOST = 99 };
-typedef enum Verdict { UNDECIDED, REPRODUCED, NOT_REPRODUCED, OPPOSITE, VERDICT_KINDS } Verdict;
-const char *verdict_name(Verdict v);
-typedef struct Judged {
-    Verdict verdict;
-    bool tested;                 /* false: it could not be judged, and why says what is amiss */
-    /* difference of means, or mean tau; its 95 % interval (exact: the range over seeds); two-sided
-     * p, and Holm's among the headline claims; NAN where there is none */
-    double estimate, low, high, p, holm;
-    int n[2];                    /* seeds of either side, 0 of a number; ordered, exact: n[0] */
-    char why[300];
-} Judged;
-
-/* A difference of means, its standard error, degrees of freedom and 95 % interval. */
-typedef struct Estimate { double value, error, nu, low, high; } Estimate;
-
-/* P(T <= t) with nu >= 1 degrees of freedom, and the t of a P. Error of P below 1e-12, of a lower
- * tail below 1e-11 of itself, for nu <= 1000. */
-double student(double t, double nu);
-double student_quantile(double p, double nu);
-/* mean of b [nb] - mean of a [na]; a side of one value is a number without error */
-Estimate welch(const double *a, int na, const double *b, int nb);
-/* Two-sided p that the true value is `at`; without spread 1 or 0. */
-double estimate_p(const Estimate *d, double at);
-/* Holm's p of p [n], of which NAN is no member */
-void holm(double *adjusted, const double *p, int n);
-/* One claim by itself. value [sides + 2 needs][seeds]: the rule's sides, then each need's left and
- * right; NAN where a run has no number; what stands for a number is not read. seeds <= SEEDS_MOST;
- * n seeds are numbered 1 .. n. */
-void claim_judge(Judged *j, const Experiments *x, const Claim *c, const double *value, int seeds);
-
-/* The results of one corpus, all rows for seeds 1 .. headline_seeds. x must outlive it. A file that
- * is damaged, or void since its row has changed, counts as missing and has a line in notes. */
-typedef enum RunState { RUN_MISSING, RUN_HELD, RUN_DIVERGED, RUN_VOID, RUN_DAMAGED, RUN_STATES }
-    RunState;
-typedef struct Run { RunState state; Result result; } Run;
-typedef struct Results {
-    const Experiments *x;
-    char corpus[32];
-    bool headline_only;          /* not the table's first corpus: there by seeds 1 .. seeds alone */
-    int seeds;
-    Run *run;                    /* [rows][seeds] */
-    Judged *judged;              /* [claims] */
-    Bytes notes;                 /* lines, without a 0 */
-} Results;
-int  results_load(Results *r, const Experiments *x, const char *folder, const char *corpus,
-                  Error *e);
-void results_free(Results *r);
-/* NAN where there is none; `diverged` is 0 or 1, and a run that diverged has no other measure */
-double results_number(const Results *r, int row, int seed, const char *measure);
-/* From its runs all of r->judged; results_load has done so. */
-int  claims_judge(Results *r, Error *e);
-
-/* 12.6: text appended to out, without a 0. */
-/* An item: its rows, the paper's numbers beside ours, and its claims with all that led there. */
-int  repro_table(Bytes *out, const Results *r, int item, Error *e);
-/* Items, runs done of those needed, claims tested; items without rows and claims apart; notes. */
-int  repro_list(Bytes *out, const Results *r, Error *e);
-/* Verdicts counted, the headline claims, and every claim; in Markdown every item's rows too. */
-int  repro_ledger(Bytes *out, const Results *r, bool markdown, Error *e);
-/* The README's text [n] with the section [size], which ends with a line's end, in place of what
- * stands between the lines <!-- results --> and <!-- /results -->. */
-int  readme_with(Bytes *out, const char *text, size_t n, const char *section, size_t size,
-                 Error *e);
-
-/* 12.4 Two toys. */
-
-/* What is measured of a toy's maps, as sums over queries or sequences and how many these were. Of
- * @trigger the queries that stand at a trigger, else those that do not; the first query never. */
-enum {
-    TOY_ALPHA_1,                 /* weight m on the first token */
-    TOY_ALPHA_1_TRIGGER,
-    TOY_ALPHA_PREVIOUS_TRIGGER,  /* on the token before */
-    TOY_ALPHA_STAR,              /* on the column * */
-    TOY_ALPHA_STAR_TRIGGER,
-    TOY_WEIGHT_1,                /* s/Z on the first token: m where rows sum to 1 */
-    TOY_WEIGHT_1_TRIGGER,
-    TOY_GATE,                    /* what a row's weights s/Z over keys sum to */
-    TOY_GATE_TRIGGER,
-    TOY_LOGIT_GAP,               /* z_i1 minus the mean of the row's other z_ij */
-    TOY_LOGIT_GAP_TRIGGER,
-    TOY_EVENNESS_TRIGGER,        /* e^(entropy over keys) / keys: 1 where a row is uniform */
-    TOY_EVEN,                    /* alpha_1 of rows that spread evenly */
-    TOY_SINK_1,                  /* share of sequences whose alpha_1 is above eps */
-    TOY_VALUE_1, TOY_VALUE_REST, /* ||v_1||, ||v_j|| of the others */
-    TOY_LOSS,                    /* of held sequences: nats a token; or squared error a number */
-    TOY_LOSS_TRIGGER,
-    TOY_LOSS_BIGRAM,             /* backcopy: where the next character is drawn, */
-    TOY_ENTROPY_BIGRAM,          /* and the least that a loss can be there */
-    TOY_ERROR,                   /* trigger: |error| of a number */
-    TOY_NUMBERS
-};
-typedef struct ToySums {
-    double sum[TOY_NUMBERS], count[TOY_NUMBERS];
-    double worst;                /* trigger: the largest |error| */
-} ToySums;
-/* Adds one sequence of T rows (1 head, no x*): which of them are triggers [T], and its maps z,
- * weight and metric [T,S]. */
-void toy_measure(ToySums *x, const Config *c, double eps, int T, const bool *trigger, const real *z,
-                 const real *weight, const real *metric);
-
-/* Sequence `number` of a seed: inputs and targets x, y [T,C]. Returns the trigger's row, from 0. */
-int  trigger_draw(real *x, real *y, int C, int T, uint64_t seed, uint64_t number);
-/* Mean squared error of block 0's attention on x, y [B,T,C]; with grads, adds its gradient. */
-double trigger_loss(Model *m, Acts *a, const real *x, const real *y, int B, int T, bool with_grads);
-
-/* Characters, their pairs and three triggers from the text that s names; T 0: the context is not
- * known. */
-int  backcopy_open(Data *d, const Source *s, int T, Error *e);
-void backcopy_draw(const Data *d, uint64_t seed, uint64_t number, int32_t *block, int n);
-bool backcopy_trigger(const Data *d, int id);
-
-/* Trains the toy that s->data.toy names and adds its numbers to r. One that diverges is a result:
- * r->ended says where. 2 for a model that the toy is not made for. */
-int  toy_run(const Settings *s, Progress *p, Result *r, Error *e);
-/* The two maps of a result, before and after, as text; nothing where it has none. */
-void toy_print(const Result *r, FILE *out);
-
-/* =================================================================================================
- * 12  Reproduction: data/experiments.txt run and judged              sections 3 to 7, every table
- *
- * One file says which models are trained, what the paper printed of each, and what is claimed; this
- * chapter reads it (12.1), trains and measures a row for a seed (12.3), keeps what it found (12.2),
- * judges every claim by the rule that stands beside it (12.5), and shows tables and the ledger
- * (12.6); `sink repro` does what is missing of it all (12.7). Two toys (12.4) show the mechanism in
- * seconds. Last comes `sink run` (12.8), one model trained three times.
- */
-
-/* -------------------------------------------------------------------------------------------------
- * 12.1  The table of experiments
- *
- * data/experiments.txt says what is trained, what the paper found, and what is claimed, one
- * statement a line. A line that begins with a blank goes on with the one before; one that begins
- * with # is a comment.
- *
- *   seeds N M                      rows are judged by seeds 1 .. N, those of headline claims by M
- *   corpus NAME FILE HASH          a text of the folder --texts, known by the hash64 of its bytes
- *   corpus NAME FILE.grammar       a grammar of data/
- *   domain NAME FILE [HASH]        a text or grammar to measure on, not to train on
- *   recipe NAME [RECIPE] FLAGS     flags to start from
- *   item NAME REFERENCE: TITLE     a table or figure; what follows belongs to it
- *   columns MEASURE ..             which numbers the paper prints for the item's rows
- *   picture KIND WORD ..           what the page draws of the item; the kinds are in 13.3
- *   row NAME RECIPE FLAGS | NUMBER ..     a row, trained once for every seed
- *   row NAME | NUMBER ..           a row that stands in another item, shown in this one too
- *   model NAME [FOLDER] | NUMBER ..       a published model, in huggingface.co/FOLDER
- *   eval FLAGS; each FLAGS         how `sink eval` measures the item's models, in a table of all or
- *                                  one by one; TEXTS is the folder --texts, NAME the model's
- *   claim NAME KIND [headline] REFERENCE: STATEMENT
- *   rule SIDE < SIDE [by M]        of a claim of kind differs; = .. within M of kind equal;
- *                                  SIDE < SIDE < SIDE .. of kind ordered; <= >= = of kind exact
- *   needs SIDE < SIDE              without which the claim is not judged; < or >, up to NEEDS times
- *
- * A SIDE is ROW.MEASURE or a number. Among a row's flags, +WORD asks for one more measurement, and
- * after=ROW goes on from that row's trained model, with these flags on top of its own. A paper's
- * number is -, where training failed there, or . where none is printed, or a number, which a * may
- * follow (measured on proxy scores) and a ~ precede (second-hand: our copy has lost it).
- */
-enum { EXPERIMENTS_MOST = 1 << 20 };           /* bytes of the file */
 
 /* Counts the ways of measuring: another one voids every result. */
 static const uint64_t MEASUREMENTS = 1;
@@ -347,7 +195,7 @@ static int entry_of(const void *table, int n, size_t size, const char *name) {
     return -1;
 }
 
-int experiments_row(const Experiments *x, const char *name) {
+static int experiments_row(const Experiments *x, const char *name) {
     return entry_of(x->row, x->rows, sizeof *x->row, name);
 }
 
@@ -632,8 +480,14 @@ static int link_rows(Reading *r) {
     return 0;
 }
 
-int experiments_read(Experiments *x, const unsigned char *text, size_t n, const char *name,
-                     Error *e) {
+static void experiments_free(Experiments *x) {
+    free(x->text); free(x->corpus); free(x->recipe); free(x->item);
+    free(x->row); free(x->model); free(x->eval); free(x->shown); free(x->claim);
+    *x = (Experiments){0};
+}
+
+static int experiments_read(Experiments *x, const unsigned char *text, size_t n, const char *name,
+                            Error *e) {
     *x = (Experiments){.seeds = 3, .headline_seeds = 5};
     Reading r = {.x = x, .file = name, .line = 1, .e = e};
     idx lines = 1;                               /* of each kind there are no more than these */
@@ -664,12 +518,6 @@ int experiments_read(Experiments *x, const unsigned char *text, size_t n, const 
     return e->status;
 }
 
-void experiments_free(Experiments *x) {
-    free(x->text); free(x->corpus); free(x->recipe); free(x->item);
-    free(x->row); free(x->model); free(x->eval); free(x->shown); free(x->claim);
-    *x = (Experiments){0};
-}
-
 /* Is the row shown in the item? */
 static bool item_shows(const Experiments *x, const Item *item, int row) {
     for (int k = 0; k < item->count; k++)
@@ -690,7 +538,9 @@ static bool item_has(const Experiments *x, int item, int row) {
     return false;
 }
 
-int row_seeds(const Experiments *x, int row, bool headline_only) {
+/* How many seeds a row is judged by: more when a headline claim rests on it. 0: none at all, when
+ * only headline rows are wanted and it is not one. */
+static int row_seeds(const Experiments *x, int row, bool headline_only) {
     for (int i = 0; i < x->claims; i++)
         if (x->claim[i].headline && claim_uses(&x->claim[i], row))
             return headline_only ? x->seeds : x->headline_seeds;
@@ -698,14 +548,15 @@ int row_seeds(const Experiments *x, int row, bool headline_only) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 12.2  What a run leaves: data/results/CORPUS/ROW-SEED.csv
+ * 2  Result files: data/results/CORPUS/ROW-SEED.csv
  *
  * Lines of #KEY TEXT, then lines of NAME,NUMBER,NUMBER ..: six digits, nan where there is none. It
  * holds no clock, path, machine or number of threads: the same build repeats the same bytes.
  */
 static const char RESULT_HEAD[] = "# sink result 1\n";
 
-double result_number(const Result *r, const char *name) {
+/* NAME, NAME[i] (from 0) or NAME..k: sink_1..5 is sink_1 + .. + sink_5. NAN: there is none. */
+static double result_number(const Result *r, const char *name) {
     int n, stem = (int)strcspn(name, "[.");      /* of NAME[i] or NAME_1..k */
     const double *x = result_find(r, name, &n);
     char each[64];
@@ -736,7 +587,7 @@ static const HeadLine HEAD_LINES[] = {
     HEAD_LINE(build), HEAD_LINE(ended)};
 enum { HEAD_COUNT = sizeof HEAD_LINES / sizeof *HEAD_LINES };
 
-int result_text(const Result *r, Bytes *out, Error *e) {
+static int result_text(const Result *r, Bytes *out, Error *e) {
     bytes_print(out, e, "%s", RESULT_HEAD);
     for (int i = 0; i < HEAD_COUNT; i++) {
         const char *text = (const char *)r + HEAD_LINES[i].at;
@@ -781,11 +632,11 @@ static bool read_numbers(Result *r, char *line, double *room, Error *e) {
     return !result_add(r, line, room, n, e);
 }
 
-int result_read(Result *r, const unsigned char *text, size_t n, const char *name, Error *e) {
+static int result_read(Result *r, const unsigned char *text, size_t n, const char *name, Error *e) {
     size_t head = sizeof RESULT_HEAD - 1;
     *r = (Result){0};
     if (n < head || memcmp(text, RESULT_HEAD, head) || text[n - 1] != '\n' || memchr(text, 0, n))
-        return fail(e, 1, "%s: expected a result of `sink repro`, found something else or less. "
+        return fail(e, 1, "%s: expected a result of ./paper, found something else or less. "
                     "Try: delete it, and run it again", name);
     char *copy = grab((idx)n + 1, 1, e);
     double *room = grab((idx)n / 2 + 1, sizeof *room, e);
@@ -805,433 +656,15 @@ int result_read(Result *r, const unsigned char *text, size_t n, const char *name
     return e->status;
 }
 
-int result_path(char path[PATH_ROOM], const char *folder, const char *corpus, const char *row,
-                int seed, Error *e) {
+static int result_path(char path[PATH_ROOM], const char *folder, const char *corpus,
+                       const char *row, int seed, Error *e) {
     if (snprintf(path, PATH_ROOM, "%s/%s/%s-%d.csv", folder, corpus, row, seed) >= PATH_ROOM)
         return fail(e, 2, "--results %.40s..: this path is too long. Try: a shorter one", folder);
     return 0;
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 12.3  One run: a row trained for a seed, measured, kept
- */
-/* Where a corpus lies: a grammar in data/, a text in the folder `texts`. */
-static int corpus_path(char path[PATH_ROOM], const Corpus *c, const char *texts, Error *e) {
-    if (snprintf(path, PATH_ROOM, "%s/%s", c->grammar ? "data" : texts, c->file) < PATH_ROOM)
-        return 0;
-    return fail(e, 2, "--texts %.40s..: this path is too long. Try: a shorter one", texts);
-}
-
-static int corpus_check(const Corpus *c, const char *texts, const Data *d, Error *e) {
-    if (!c->hash || c->hash == d->source) return e->status;
-    return fail(e, 1, "%s/%s: expected the text with hash %016llx, found %016llx. Try: the text "
-                "that README.md describes, or --corpus of a grammar", texts, c->file,
-                (unsigned long long)c->hash, (unsigned long long)d->source);
-}
-
-static bool asks(const Row *row, const char *what) {
-    const char *at = strstr(row->also, what);
-    return at && (at[strlen(what)] == ' ' || !at[strlen(what)]);
-}
-
-/* The settings of a row for a seed: its flags, and where the text is. */
-static int row_settings(Settings *out, const Row *row, const Corpus *corpus, int seed,
-                        const Settings *s, Error *e) {
-    settings_default(out);
-    if (settings_flags(out, row->flags, "mtd", e)) return e->status;
-    out->train.seed = seed;
-    int looks = asks(row, "dense") ? 120 : 30;
-    out->train.log_every = out->train.steps / looks ? out->train.steps / looks : 1;
-    out->quiet = s->quiet;
-    memcpy(out->data.tokenizer, s->data.tokenizer, PATH_ROOM);
-    if (out->data.grammar[0] || out->data.toy) return 0;     /* the row brings its own text */
-    if (!corpus->grammar && !own_of(s)->texts[0])
-        return fail(e, 2, "%s: expected the folder with %s, its text. Try: --texts FOLDER, or "
-                    "--corpus story, which is here", corpus->name, corpus->file);
-    return corpus_path(corpus->grammar ? out->data.grammar : out->data.text, corpus, own_of(s)->texts, e);
-}
-
-static double tokens_a_step(const Trainer *t) {
-    return (double)t->s.train.batch * t->s.train.accumulate * t->s.model.context;
-}
-
-/* The numbers of the looks, from step 0 on. */
-static int measure_curves(Result *r, const Trainer *t, const Progress *p, const Look *start,
-                          const char *prefix, Error *e) {
-    const struct { const char *name; bool asked; size_t at; } CURVES[] = {
-        {"loss",    true,        offsetof(Look, loss)},
-        {"norm",    true,        offsetof(Look, norm)},
-        {"alpha_1", true,        offsetof(Look, alpha1)},
-        {"sink_1",  true,        offsetof(Look, sink1)},
-        {"alpha_*", p->has_star, offsetof(Look, alpha_star)},
-        {"sink_*",  p->has_star, offsetof(Look, sink_star)},
-        {"norm_ratio", true,     offsetof(Look, ratio)},
-        {"valid",   p->holds,    offsetof(Look, held)}};
-    double x[LOOKS + 1] = {0};
-    for (int i = 0; i < p->looks; i++) x[i + 1] = tokens_a_step(t) * (double)p->look[i].step;
-    put_list(r, e, x, p->looks + 1, "%stokens", prefix);
-    for (size_t k = 0; k < sizeof CURVES / sizeof *CURVES; k++) {
-        if (!CURVES[k].asked) continue;
-        for (int i = 0; i <= p->looks; i++)
-            memcpy(&x[i], (const char *)(i ? &p->look[i - 1] : start) + CURVES[k].at, sizeof *x);
-        put_list(r, e, x, p->looks + 1, "%s%s", prefix, CURVES[k].name);
-    }
-    return e->status;
-}
-
-/* When the sink came, by the looks: the tokens at which alpha_1 first was twice the even value, or
- * all of them if it never was; and its multiple where the loss had made 80 % of its way. */
-static int measure_onset(Result *r, const Trainer *t, const Progress *p, double even, Error *e) {
-    double onset = tokens_a_step(t) * t->s.train.steps, from = log(t->s.model.vocab), to = NAN;
-    double least = p->looks ? p->look[0].loss : NAN, emerged = 0;
-    for (int i = 1; i < p->looks; i++) least = fmin(least, p->look[i].loss);
-    for (int i = p->looks - 1; i >= 0; i--) {
-        const Look *at = &p->look[i];
-        if (at->alpha1 >= SHOWS * even) onset = tokens_a_step(t) * (double)at->step, emerged = 1;
-        if (from - at->loss >= 0.8 * (from - least)) to = at->alpha1 / even;
-    }
-    put(r, e, onset, "onset");
-    put(r, e, emerged, "emerged");
-    return put(r, e, to, "times_1_at_80");
-}
-
-/* First row and mean of the others, layer by layer, of norms [layers,N]. */
-static void measure_norms(Result *r, const char *name, const double *norms, int layers, int N,
-                          Error *e) {
-    double *x = grab(layers, sizeof *x, e);
-    for (int rest = 0; x && rest < 2; rest++) {
-        for (int l = 0; l < layers; l++) {
-            const double *of = norms + (idx)l * N;
-            x[l] = rest ? of[0] / norm_ratio(of, N) : of[0];
-        }
-        put_list(r, e, x, layers, "%s_%s", name, rest ? "rest" : "1");
-    }
-    free(x);
-}
-
-/* alpha and Sink of the columns of an evaluation. */
-static void measure_columns(Result *r, const Sinks *q, const Config *c, Error *e) {
-    int first = config_column_first(c), star = config_column_star(c);
-    double even = sink_uniform(c, q->T);
-    for (int k = 1; k <= 10 && k <= q->T; k++) {
-        put(r, e, sinks_alpha(q, first + k - 1), "alpha_%d", k);
-        put(r, e, sinks_sink(q, first + k - 1, 0), "sink_%d", k);
-    }
-    put(r, e, sinks_sink(q, first, 1), "sink_1:0.2");
-    put(r, e, sinks_sink(q, first, 2), "sink_1:0.4");
-    put(r, e, even, "even");
-    put(r, e, sinks_alpha(q, first) / even, "times_1");
-    if (star < 0) return;
-    put(r, e, sinks_alpha(q, star), "alpha_*");
-    put(r, e, sinks_sink(q, star, 0), "sink_*");
-    put(r, e, sinks_alpha(q, star) / even, "times_*");
-}
-
-/* By layer and head, and by layer. */
-static int measure_layers(Result *r, const Sinks *q, const Config *c, Error *e) {
-    enum { BEST, ENTROPY, MASS, RATIO, MASSIVE, MEDIAN, KEY, VALUE, COS_1, COS_REST, PRODUCT_1,
-           PRODUCT_REST, NUMBERS };
-    static const char *const names[NUMBERS] = {
-        "best_1", "entropy", "mass", "norm_ratio", "massive", "median", "key_ratio", "value_ratio",
-        "cos_1", "cos_rest", "product_1", "product_rest"};
-    int L = q->L, H = q->H, LH = L * H, first = config_column_first(c);
-    int star = config_column_star(c);
-    double x[NUMBERS] = {[RATIO] = sinks_ratio(q), [MASSIVE] = q->massive, [MEDIAN] = q->median};
-    double *map = grab(2 * (idx)LH, sizeof *map, e), before = 0;
-    if (e->status) return e->status;
-    for (int i = 0; i < LH; i++) {
-        map[i] = q->alpha[(idx)i * q->S + first];
-        if (star >= 0) map[LH + i] = q->alpha[(idx)i * q->S + star];
-        x[BEST] = fmax(x[BEST], map[i]);
-        x[ENTROPY] += q->entropy[i] / LH;
-        x[MASS] += q->mass[i] / LH;
-        for (int rest = 0; rest < 2; rest++) {
-            x[COS_1 + rest] += q->cosine[2 * i + rest] / LH;
-            x[PRODUCT_1 + rest] += q->product[2 * i + rest] / LH;
-        }
-    }
-    for (int l = 0; l < L; l++) {
-        x[KEY] += norm_ratio(q->knorm + (idx)l * q->N, q->N) / L;
-        x[VALUE] += norm_ratio(q->vnorm + (idx)l * q->N, q->N) / L;
-        if (c->place == PLACE_POST)
-            before = fmax(before, norm_ratio(q->prenorm + (idx)l * q->N, q->N));
-    }
-    for (int i = 0; i < NUMBERS; i++) result_add1(r, names[i], x[i], e);
-    result_add(r, "shape", (double[]){L, H, q->T, q->S}, 4, e);
-    result_add(r, "map_alpha_1", map, LH, e);
-    if (star >= 0) result_add(r, "map_alpha_*", map + LH, LH, e);
-    free(map);
-    measure_norms(r, "hnorm", q->hnorm, L + 1, q->N, e);
-    measure_norms(r, "knorm", q->knorm, L, q->N, e);
-    measure_norms(r, "vnorm", q->vnorm, L, q->N, e);
-    if (c->place == PLACE_POST) {
-        put(r, e, before, "norm_ratio_before");
-        measure_norms(r, "prenorm", q->prenorm, L, q->N, e);
-    }
-    result_add(r, "cosine", q->cosine, 2 * LH, e);
-    return result_add(r, "product", q->product, 2 * LH, e);
-}
-
-/* The same few numbers on random and on repeated tokens (Table 1). */
-static int measure_inputs(Result *r, Trainer *t, const Settings *s, Error *e) {
-    for (int input = INPUT_RANDOM; input <= INPUT_REPEAT && !e->status; input++) {
-        Settings other = *s;
-        Sinks q;
-        int starts, first = config_column_first(&t->m.c);
-        other.input = input;
-        if (evaluate(&q, &t->m, &t->data, &other, s->eval_n, s->eval_T, &starts, e)) break;
-        double alpha = sinks_alpha(&q, first);
-        put(r, e, alpha, "alpha_1@%s", INPUTS[input]);
-        put(r, e, sinks_sink(&q, first, 0), "sink_1@%s", INPUTS[input]);
-        put(r, e, alpha / sink_uniform(&t->m.c, s->eval_T), "times_1@%s", INPUTS[input]);
-        sinks_free(&q);
-    }
-    return e->status;
-}
-
-/* m of the head with the most sink, to four digits after the point, and which head that is. */
-static int measure_map(Result *r, const HeadMap *map, Error *e) {
-    double m[HEAD_MAP * (HEAD_MAP + 2)];
-    for (int i = 0; i < map->T * map->S; i++) m[i] = round(map->m[i] * 1e4) / 1e4;
-    result_add(r, "map_shape", (double[]){map->layer, map->head, map->T, map->S}, 4, e);
-    return result_add(r, "map", m, map->T * map->S, e);
-}
-
-/* +grid, [FIG3]: Sink_1 of natural sequences by their length and the threshold. */
-int measure_grid(Result *r, Model *m, const Data *d, const Settings *s, Error *e) {
-    enum { LENGTHS = 4, STEPS = 9 };
-    static const double eps[STEPS] = {0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5};
-    double length[LENGTHS], alpha[LENGTHS], sink[LENGTHS * STEPS];
-    Settings natural = *s;
-    int n = 0, starts, first = config_column_first(&m->c);
-    natural.input = INPUT_NATURAL;
-    for (int T = 16; T <= 128 && T <= m->c.context; T *= 2, n++) {
-        Sinks seen;
-        if (evaluate_at(&seen, m, d, &natural, eps, STEPS, s->eval_n, T, &starts, e))
-            return e->status;
-        length[n] = T;
-        alpha[n] = sinks_alpha(&seen, first);
-        for (int x = 0; x < STEPS; x++) sink[n * STEPS + x] = sinks_sink(&seen, first, x);
-        sinks_free(&seen);
-    }
-    result_add(r, "grid_T", length, n, e);
-    result_add(r, "grid_eps", eps, STEPS, e);
-    result_add(r, "grid_alpha_1", alpha, n, e);
-    return result_add(r, "grid_sink_1", sink, n * STEPS, e);
-}
-
-/* +swap, Table 7: sequences of one repeated token, p_1 replaced by p_t or swapped with it, for the
- * paper's t as far as the sequences go. 2 for a model without positions to edit. */
-int measure_swaps(Result *r, Model *m, const Data *d, const Settings *s, Error *e) {
-    Settings edited = *s;
-    edited.input = INPUT_REPEAT;
-    for (int t = 5; t <= 30 && t <= s->eval_T; t += 5)
-        for (int swap = 0; swap < 2; swap++) {
-            Sinks seen;
-            const char *how = swap ? "swap" : "replace";
-            int starts, first = config_column_first(&m->c), there = first + t - 1;
-            edited.replace_position = swap ? 0 : t;
-            edited.swap_position = swap ? t : 0;
-            if (evaluate(&seen, m, d, &edited, s->eval_n, s->eval_T, &starts, e)) return e->status;
-            put(r, e, sinks_sink(&seen, first, 0), "sink_1@%s%d", how, t);
-            put(r, e, sinks_sink(&seen, there, 0), "sink_t@%s%d", how, t);
-            put(r, e, sinks_alpha(&seen, first), "alpha_1@%s%d", how, t);
-            put(r, e, sinks_alpha(&seen, there), "alpha_t@%s%d", how, t);
-            sinks_free(&seen);
-        }
-    return e->status;
-}
-
-/* +domains, [FIG9]: the held documents of every corpus and domain that is at hand, a grammar or
- * a text of the folder `texts`: what `sink eval MODEL --text FILE` prints of each. Where t was
- * trained on one of them, the documents that are measured are none that it has seen. */
-int measure_domains(Result *r, Trainer *t, const Experiments *x, const char *texts, Error *e) {
-    int first = config_column_first(&t->m.c), starts;
-    for (int i = 0; i < x->corpora && !e->status; i++) {
-        const Corpus *c = &x->corpus[i];
-        Settings s = t->s;
-        Data data = {0};
-        Sinks q;
-        char *path = c->grammar ? s.data.grammar : s.data.text;
-        s.data.text[0] = s.data.grammar[0] = s.data.tokens[0] = 0;
-        s.input = INPUT_NATURAL;
-        if (corpus_path(path, c, texts, e)) break;
-        if (!c->grammar && (!*texts || file_missing(path))) continue;
-        if (data_open(&data, &s.data, 0, 0, e)) break;
-        if (!corpus_check(c, texts, &data, e) &&
-            !evaluate(&q, &t->m, &data, &s, s.eval_n, s.eval_T, &starts, e)) {
-            put(r, e, sinks_alpha(&q, first), "alpha_1/%s", c->name);
-            put(r, e, sinks_sink(&q, first, 0), "sink_1/%s", c->name);
-            put(r, e, sinks_sink(&q, first, 1), "sink_1:0.2/%s", c->name);
-            put(r, e, sinks_sink(&q, first, 2), "sink_1:0.4/%s", c->name);
-            put(r, e, q.loss, "loss/%s", c->name);
-            sinks_free(&q);
-        }
-        data_close(&data);
-    }
-    return e->status;
-}
-
-/* All that is asked of a trained model. */
-static int measure(Result *r, Trainer *t, const Progress *p, double loss, const Experiments *x,
-                   const Row *row, const char *texts, Error *e) {
-    Outcome *o = grab(1, sizeof *o, e);
-    int starts, last = p->looks / 10 + 1;                    /* a tenth of the looks */
-    double trained = p->looks ? 0 : NAN;
-    if (!o) return e->status;
-    if (t->s.eval_T > t->s.model.context) t->s.eval_T = t->s.model.context;
-    for (int i = p->looks ? p->looks - last : 0; i < p->looks; i++)
-        trained += p->look[i].loss / last;
-    if (!outcome_measure(o, t, &t->s, &starts, e)) {
-        put(r, e, loss, "loss");
-        put(r, e, trained, "train_loss");
-        put(r, e, loss - trained, "gap");
-        measure_columns(r, &o->s, &o->c, e);
-        measure_onset(r, t, p, o->even, e);
-        measure_layers(r, &o->s, &o->c, e);
-        measure_inputs(r, t, &t->s, e);
-        if (asks(row, "map")) measure_map(r, &o->map[0], e);
-        if (asks(row, "grid")) measure_grid(r, &t->m, &t->data, &t->s, e);
-        if (asks(row, "swap")) measure_swaps(r, &t->m, &t->data, &t->s, e);
-        if (asks(row, "domains")) measure_domains(r, t, x, texts, e);
-    }
-    sinks_free(&o->s);
-    free(o);
-    return e->status;
-}
-
-#if defined(__clang__)
-#define COMPILER "clang " __VERSION__
-#elif defined(__VERSION__)
-#define COMPILER "gcc " __VERSION__
-#else
-#define COMPILER "C"
-#endif
-
-/* The lines that say how the run came about; a toy has no data. */
-static void result_describe(Result *r, const Experiments *x, const Row *row, const Corpus *corpus,
-                            const Data *d) {
-    static const char *const sets[] = {"baseline", "avx2", "avx512"};
-    int i = 0;
-    while (i < x->items && !item_shows(x, &x->item[i], (int)(row - x->row))) i++;
-    snprintf(r->command, sizeof r->command, "sink repro %s --row %s --seed %d --corpus %s",
-             i < x->items ? x->item[i].name : "all", row->name, r->seed, corpus->name);
-    snprintf(r->flags, sizeof r->flags, "%s%s%s --seed %d",
-             row->after < 0 ? "" : x->row[row->after].flags, row->after < 0 ? "" : " then ",
-             row->flags, r->seed);
-    snprintf(r->data, sizeof r->data, "made by the toy");
-    if (d) snprintf(r->data, sizeof r->data, "%s %016llx, tokenizer %016llx", corpus->file,
-                    (unsigned long long)d->source, (unsigned long long)d->tokenizer.hash);
-    snprintf(r->build, sizeof r->build, COMPILER ", %s, %zu-byte numbers", sets[isa_best()],
-             sizeof(real));
-}
-
-/* A training to its end, in t: its looks in *p, and as *start the one before the first step. */
-static int row_train(Trainer *t, Progress *p, Look *start, const Row *row, int seed, Error *e) {
-    char name[96];
-    snprintf(name, sizeof name, "%s %d", row->name, seed);
-    progress_start(p, name, t->s.quiet);
-    p->holds = asks(row, "valid");
-    if (look_at_sink(t, p, e)) return e->status;
-    *start = (Look){.loss = NAN, .norm = NAN, .alpha1 = p->alpha1, .sink1 = p->sink1,
-                    .alpha_star = p->alpha_star, .sink_star = p->sink_star, .ratio = p->ratio,
-                    .held = NAN};
-    if (!train_run(t, p, e) && interrupted)
-        fail(e, 1, "stopped by Ctrl-C: %s is not finished and begins anew. Try: the same command",
-             name);
-    p->name = row->name;                                     /* `name` is this call's */
-    return e->status;
-}
-
-/* A trainer at the row's first step: new, or with the parameters that the row it goes on from has
- * been trained to. */
-static int row_begin(Trainer *t, Result *r, const Experiments *x, const Row *row,
-                     const Corpus *corpus, const Settings *s, Progress *p, Error *e) {
-    const Row *base = row->after < 0 ? row : &x->row[row->after];
-    Settings now;
-    Look start;
-    if (row_settings(&now, base, corpus, r->seed, s, e) || trainer_create(t, &now, e))
-        return e->status;
-    result_describe(r, x, row, corpus, &t->data);
-    if (corpus_check(corpus, own_of(s)->texts, &t->data, e) || base == row ||
-        row_train(t, p, &start, base, r->seed, e) ||
-        measure_curves(r, t, p, &start, "curve_", e) ||
-        row_settings(&now, row, corpus, r->seed, s, e)) return e->status;
-    return trainer_restart(t, &now, e);
-}
-
-/* Trains a model of the language and measures it. A training that diverges is a result. */
-static int row_model(Result *r, Progress *p, const Experiments *x, const Row *row,
-                     const Corpus *corpus, const Settings *s, Error *e) {
-    Trainer t = {0};
-    Look start = {.loss = NAN, .norm = NAN, .held = NAN};
-    double loss = NAN;
-    if (!row_begin(&t, r, x, row, corpus, s, p, e) &&
-        !row_train(&t, p, &start, row, r->seed, e)) trained_loss(&loss, &t, e);
-    bool ended = has_ended(r->ended, &t, e);
-    if (!e->status) {
-        put(r, e, ended, "diverged");
-        put(r, e, (double)t.step, "steps");
-        put(r, e, (double)t.step * tokens_a_step(&t), "tokens");
-        put(r, e, (double)t.m.count, "parameters");
-        measure_curves(r, &t, p, &start, row->after < 0 ? "curve_" : "tune_", e);
-        if (!ended && !e->status) measure(r, &t, p, loss, x, row, own_of(s)->texts, e);
-    }
-    trainer_free(&t);
-    return e->status;
-}
-
-int row_run(Result *r, const Experiments *x, int row, const Corpus *corpus, int seed,
-            const Settings *s, Error *e) {
-    const Row *w = &x->row[row];
-    Progress *p = grab(1, sizeof *p, e);
-    Settings now;
-    *r = (Result){.seed = seed, .checksum = w->checksum};
-    snprintf(r->row, sizeof r->row, "%s", w->name);
-    snprintf(r->corpus, sizeof r->corpus, "%s", corpus->name);
-    if (p && !row_settings(&now, w, corpus, seed, s, e) && now.data.toy) {
-        result_describe(r, x, w, corpus, NULL);
-        progress_start(p, w->name, s->quiet);
-        toy_run(&now, p, r, e);
-    } else if (!e->status) row_model(r, p, x, w, corpus, s, e);
-    free(p);
-    if (e->status) result_free(r);
-    return e->status;
-}
-
-/* The result of a row for a seed, if there is one, and what is amiss with it as a line of notes. */
-static RunState run_load(Result *r, const Experiments *x, int row, const char *folder,
-                         const char *corpus, int seed, Bytes *notes) {
-    const Row *is = &x->row[row];
-    char path[PATH_ROOM];
-    Bytes text = {0};
-    Error e = {0}, second = {0};
-    *r = (Result){0};
-    if (!result_path(path, folder, corpus, is->name, seed, &e) && file_missing(path))
-        return RUN_MISSING;
-    if (!e.status && !file_read(path, &text, &e) && !result_read(r, text.at, text.size, path, &e) &&
-        (strcmp(r->row, is->name) || strcmp(r->corpus, corpus) || r->seed != seed))
-        fail(&e, 1, "%s: expected row %s, seed %d of %s, found row %s, seed %d of %s. Try: delete "
-             "it, and run it again", path, is->name, seed, corpus, r->row, r->seed, r->corpus);
-    bytes_free(&text);
-    if (e.status) bytes_print(notes, &second, "%s\n", e.text);
-    else if (r->checksum != is->checksum)
-        bytes_print(notes, &second, "%s is void: the row changed\n", path);
-    return e.status ? RUN_DAMAGED : r->checksum != is->checksum ? RUN_VOID
-           : r->ended[0] ? RUN_DIVERGED : RUN_HELD;
-}
-
-int result_there(const Experiments *x, int row, const char *folder, const char *corpus, int seed) {
-    Result r;
-    Bytes notes = {0};
-    RunState state = run_load(&r, x, row, folder, corpus, seed, &notes);
-    result_free(&r);
-    bytes_free(&notes);
-    return state == RUN_VOID ? -1 : state == RUN_HELD || state == RUN_DIVERGED;
-}
-
-/* -------------------------------------------------------------------------------------------------
- * 12.4  Two toys that show the mechanism in seconds                        beyond the paper
+ * 3  Two toys that show the mechanism in seconds                           beyond the paper
  *
  * Two tasks in which a head has nothing to say at most positions, so that it needs a place to put
  * its weights, and one can tell beforehand where it will. One layer, one head.
@@ -1267,6 +700,41 @@ int result_there(const Experiments *x, int row, const char *folder, const char *
  * has. Looks at steps n k^2 / LAST^2: dense where things begin.
  */
 
+static double tokens_a_step(const Trainer *t) {
+    return (double)t->s.train.batch * t->s.train.accumulate * t->s.model.context;
+}
+
+enum { TOY_NONE, TOY_TRIGGER, TOY_BACKCOPY };             /* as --toy names them */
+
+/* What is measured of a toy's maps, as sums over queries or sequences and how many these were. Of
+ * @trigger the queries that stand at a trigger, else those that do not; the first query never. */
+enum {
+    TOY_ALPHA_1,                 /* weight m on the first token */
+    TOY_ALPHA_1_TRIGGER,
+    TOY_ALPHA_PREVIOUS_TRIGGER,  /* on the token before */
+    TOY_ALPHA_STAR,              /* on the column * */
+    TOY_ALPHA_STAR_TRIGGER,
+    TOY_WEIGHT_1,                /* s/Z on the first token: m where rows sum to 1 */
+    TOY_WEIGHT_1_TRIGGER,
+    TOY_GATE,                    /* what a row's weights s/Z over keys sum to */
+    TOY_GATE_TRIGGER,
+    TOY_LOGIT_GAP,               /* z_i1 minus the mean of the row's other z_ij */
+    TOY_LOGIT_GAP_TRIGGER,
+    TOY_EVENNESS_TRIGGER,        /* e^(entropy over keys) / keys: 1 where a row is uniform */
+    TOY_EVEN,                    /* alpha_1 of rows that spread evenly */
+    TOY_SINK_1,                  /* share of sequences whose alpha_1 is above eps */
+    TOY_VALUE_1, TOY_VALUE_REST, /* ||v_1||, ||v_j|| of the others */
+    TOY_LOSS,                    /* of held sequences: nats a token; or squared error a number */
+    TOY_LOSS_TRIGGER,
+    TOY_LOSS_BIGRAM,             /* backcopy: where the next character is drawn, */
+    TOY_ENTROPY_BIGRAM,          /* and the least that a loss can be there */
+    TOY_ERROR,                   /* trigger: |error| of a number */
+    TOY_NUMBERS
+};
+typedef struct ToySums {
+    double sum[TOY_NUMBERS], count[TOY_NUMBERS];
+    double worst;                /* trigger: the largest |error| */
+} ToySums;
 static void toy_add(ToySums *x, int which, double value) {
     x->sum[which] += value;
     x->count[which]++;
@@ -1276,8 +744,10 @@ static double toy_mean(const ToySums *x, int which) {
     return x->count[which] > 0 ? x->sum[which] / x->count[which] : NAN;
 }
 
-void toy_measure(ToySums *x, const Config *c, double eps, int T, const bool *trigger, const real *z,
-                 const real *weight, const real *metric) {
+/* Adds one sequence of T rows (1 head, no x*): which of them are triggers [T], and its maps z,
+ * weight and metric [T,S]. */
+static void toy_measure(ToySums *x, const Config *c, double eps, int T, const bool *trigger,
+                        const real *z, const real *weight, const real *metric) {
     int star = c->extra ? 1 : 0, S = T + star, quiet = 0;
     double alpha = 0;
     for (int i = 1; i < T; i++) {
@@ -1307,7 +777,8 @@ void toy_measure(ToySums *x, const Config *c, double eps, int T, const bool *tri
     if (quiet) toy_add(x, TOY_SINK_1, alpha / quiet > eps);
 }
 
-int trigger_draw(real *x, real *y, int C, int T, uint64_t seed, uint64_t number) {
+/* Sequence `number` of a seed: inputs and targets x, y [T,C]. Returns the trigger's row, from 0. */
+static int trigger_draw(real *x, real *y, int C, int T, uint64_t seed, uint64_t number) {
     Rng r = {hash64(seed, &number, sizeof number)};
     int at = 2 + (int)rng_below(&r, (uint64_t)T - 2);
     zero(y, (idx)T * C);
@@ -1321,8 +792,9 @@ int trigger_draw(real *x, real *y, int C, int T, uint64_t seed, uint64_t number)
     return at;
 }
 
-double trigger_loss(Model *m, Acts *a, const real *x, const real *y, int B, int T,
-                    bool with_grads) {
+/* Mean squared error of block 0's attention on x, y [B,T,C]; with grads, adds its gradient. */
+static double trigger_loss(Model *m, Acts *a, const real *x, const real *y, int B, int T,
+                           bool with_grads) {
     idx n = (idx)B * T * m->c.dim;
     real *out = a->layer[0].s1;                              /* [B,T,C] */
     double sum = 0;
@@ -1346,14 +818,24 @@ static const char LETTERS[] = " etaoinshrdlcumwfgypbvkjxqz";
 enum { BACKCOPY_VOCAB = sizeof LETTERS, BACKCOPY_TOLD = 200, BACKCOPY_HELD = 200,
        BACKCOPY_LENGTH = 256 };
 
-bool backcopy_trigger(const Data *d, int id) {
-    return id == d->trigger[0] || id == d->trigger[1] || id == d->trigger[2];
+/* What sequences are drawn from. Row a of `upto` has what follows character a: how often the first
+ * b characters do, all together. */
+typedef struct Chain {
+    uint64_t upto[BACKCOPY_VOCAB * BACKCOPY_VOCAB];
+    int trigger[3];
+} Chain;
+static const Chain *chain_of(const Data *d) { return d->drawn_from; }
+
+static bool backcopy_trigger(const Data *d, int id) {
+    const int *trigger = chain_of(d)->trigger;
+    return id == trigger[0] || id == trigger[1] || id == trigger[2];
 }
 
 /* Counts pairs of characters, the last with the first, so that each has a successor. */
 static int backcopy_count(Data *d, const Bytes *text, const char *name, Error *e) {
     enum { V = BACKCOPY_VOCAB };
-    uint64_t often[V] = {0};
+    Chain *chain = d->drawn_from;
+    uint64_t often[V] = {0}, *pair = chain->upto;
     int first = 0, last = 0;
     for (size_t i = 0, end = 0; i < text->size; i++) {
         if (i >= end) {                                      /* a document, and its separator */
@@ -1365,29 +847,46 @@ static int backcopy_count(Data *d, const Bytes *text, const char *name, Error *e
         int id = found ? 1 + (int)(found - LETTERS) : 0;
         if (!id || (id == 1 && last == 1)) continue;
         often[id]++;
-        if (last) d->chain[last * V + id]++;
+        if (last) pair[last * V + id]++;
         else first = id;
         last = id;
     }
-    if (first) d->chain[last * V + first]++;
+    if (first) pair[last * V + first]++;
     for (int k = 0; k < 3; k++)
         for (int id = 1; id < V; id++)
-            if (!backcopy_trigger(d, id) && often[id] > often[d->trigger[k]]) d->trigger[k] = id;
+            if (!backcopy_trigger(d, id) && often[id] > often[chain->trigger[k]])
+                chain->trigger[k] = id;
     uint64_t left = 0;
     for (int id = 1; id < V; id++) {
-        d->chain[id] = backcopy_trigger(d, id) ? 0 : often[id];
-        left += d->chain[id];
+        pair[id] = backcopy_trigger(d, id) ? 0 : often[id];
+        left += pair[id];
     }
     for (int i = 0; i < V * V; i++)                          /* along rows: each sums to its last */
-        if (i % V) d->chain[i] += d->chain[i - 1];
+        if (i % V) pair[i] += pair[i - 1];
     return left ? 0 : fail(e, 1, "%s: expected a text of more than three characters, found less. "
                                  "Try: another file", name);
 }
 
-int backcopy_open(Data *d, const Source *s, int T, Error *e) {
+/* block [n] begins with <s>. */
+static void backcopy_draw(const Data *d, uint64_t seed, uint64_t number, int32_t *block, int n) {
+    enum { V = BACKCOPY_VOCAB };
+    Rng r = {hash64(seed, &number, sizeof number)};
+    block[0] = 0;
+    for (int t = 1; t < n; t++) {
+        const uint64_t *row = chain_of(d)->upto + block[t - 1] * V;
+        uint64_t u = rng_below(&r, row[V - 1]);
+        int id = 0;
+        while (row[id] <= u) id++;
+        block[t] = backcopy_trigger(d, block[t - 1]) ? block[t - 2] : id;
+    }
+}
+
+/* --toy: backcopy is a text for the ordinary trainer. Its characters, their pairs and triggers come
+ * from the text that s names; T 0: the context is not known. */
+static int toys_open(Data *d, const Source *s, int T, Error *e) {
     if (s->toy == TOY_TRIGGER)
         return fail(e, 2, "--toy trigger: it has vectors, and no tokens for a language model. Try: "
-                          "paper repro toy-trigger, or --toy backcopy");
+                          "./paper toy-trigger, or --toy backcopy");
     const char *path = s->text[0] ? s->text : s->grammar[0] ? s->grammar : SHIPPED_GRAMMAR;
     Bytes text = {0}, file = {0};
     int n = (T ? T : BACKCOPY_LENGTH) + 1;
@@ -1398,7 +897,7 @@ int backcopy_open(Data *d, const Source *s, int T, Error *e) {
         return fail(e, 2, "--toy backcopy: its sequences are whole as they are. Try: without "
                           "--tokens, --fix-token, --random-tokens, --data-tokens and --bos");
     d->draw = backcopy_draw;
-    d->chain = grab(BACKCOPY_VOCAB * BACKCOPY_VOCAB, sizeof *d->chain, e);
+    d->drawn_from = grab(1, sizeof(Chain), e);
     int32_t *block = grab(n, sizeof *block, e);
     if (s->text[0]) source_read(d, s, &text, NULL, e);
     else if (!file_read(path, &file, e)
@@ -1420,23 +919,9 @@ int backcopy_open(Data *d, const Source *s, int T, Error *e) {
     return e->status;
 }
 
-/* block [n] begins with <s>. */
-void backcopy_draw(const Data *d, uint64_t seed, uint64_t number, int32_t *block, int n) {
-    enum { V = BACKCOPY_VOCAB };
-    Rng r = {hash64(seed, &number, sizeof number)};
-    block[0] = 0;
-    for (int t = 1; t < n; t++) {
-        const uint64_t *row = d->chain + block[t - 1] * V;
-        uint64_t u = rng_below(&r, row[V - 1]);
-        int id = 0;
-        while (row[id] <= u) id++;
-        block[t] = backcopy_trigger(d, block[t - 1]) ? block[t - 2] : id;
-    }
-}
-
 /* -sum p log p of what follows a character. */
 static double backcopy_entropy(const Data *d, int id) {
-    const uint64_t *row = d->chain + id * BACKCOPY_VOCAB;
+    const uint64_t *row = chain_of(d)->upto + id * BACKCOPY_VOCAB;
     double entropy = 0, all = (double)row[BACKCOPY_VOCAB - 1];
     for (int k = 1; k < BACKCOPY_VOCAB; k++) {
         double p = (double)(row[k] - row[k - 1]) / all;
@@ -1483,7 +968,7 @@ static int play_refuses(const Settings *s, Error *e) {
                      : trigger && c->dim < 4                  ? "--dim 4 or more"
                      : trigger && s->train.accumulate > 1     ? "no --accumulate" : NULL;
     if (!want) return 0;
-    return fail(e, 2, "--toy %s: expected %s. Try: sink repro toy-%s --commands",
+    return fail(e, 2, "--toy %s: expected %s. Try: ./paper toy-%s --commands",
                 trigger ? "trigger" : "backcopy", want, trigger ? "trigger" : "backcopy");
 }
 
@@ -1696,7 +1181,9 @@ static int play_train(Play *y, Progress *p, Result *r, Error *e) {
     return e->status;
 }
 
-int toy_run(const Settings *s, Progress *p, Result *r, Error *e) {
+/* Trains the toy that s->data.toy names and adds its numbers to r. One that diverges is a result:
+ * r->ended says where. 2 for a model that the toy is not made for. */
+static int toy_run(const Settings *s, Progress *p, Result *r, Error *e) {
     if (play_refuses(s, e)) return e->status;
     Play *y = grab(1, sizeof *y, e);
     if (!y) return e->status;
@@ -1712,8 +1199,423 @@ int toy_run(const Settings *s, Progress *p, Result *r, Error *e) {
     return e->status;
 }
 
+/* A toy's maps before and after: rows are queries, marked > at a trigger. */
+static void toy_print(const Result *r, FILE *out) {
+    int n, m;
+    const double *shape = result_find(r, "toy_shape", &n);
+    const double *tokens = result_find(r, "toy_tokens", &n);
+    const double *trigger = result_find(r, "toy_trigger", &n);
+    bool colour = wants_colour(out);
+    for (int k = 0; k < 2 && shape && tokens && trigger; k++) {
+        int rows = (int)shape[1], columns = (int)shape[2], before = columns - rows;
+        const double *map = result_find(r, k ? "after" : "before", &m);
+        if (n != rows || before < 0 || !map || m != rows * columns) return;
+        fprintf(out, "%6s%s\n%6s", "", k ? "after" : "before", "");
+        for (int j = -before; j < rows; j++)
+            fprintf(out, " %c", j < 0 ? '*' : trigger[j] > 0 ? 'v' : j == 0 ? '1' : ' ');
+        fputc('\n', out);
+        for (int i = 0; i < rows; i++) {
+            int id = (int)tokens[i];
+            bool letter = shape[0] > TOY_TRIGGER && id > 0 && id < BACKCOPY_VOCAB;
+            fprintf(out, " %c%c%c%c ", trigger[i] > 0 ? '>' : ' ', letter ? '\'' : ' ',
+                    letter ? LETTERS[id - 1] : i == 0 ? '1' : trigger[i] > 0 ? 't' : 'x',
+                    letter ? '\'' : ' ');
+            for (int j = 0; j < columns; j++) heat_cell(map[i * columns + j], 2, colour, out);
+            fputc('\n', out);
+        }
+    }
+}
+
 /* -------------------------------------------------------------------------------------------------
- * 12.5  Rules and verdicts
+ * 4  One run: a row trained for a seed and measured */
+
+/* Where a corpus lies: a grammar in data/, a text in the folder `texts`. */
+static int corpus_path(char path[PATH_ROOM], const Corpus *c, const char *texts, Error *e) {
+    if (snprintf(path, PATH_ROOM, "%s/%s", c->grammar ? "data" : texts, c->file) < PATH_ROOM)
+        return 0;
+    return fail(e, 2, "--texts %.40s..: this path is too long. Try: a shorter one", texts);
+}
+
+static int corpus_check(const Corpus *c, const char *texts, const Data *d, Error *e) {
+    if (!c->hash || c->hash == d->source) return e->status;
+    return fail(e, 1, "%s/%s: expected the text with hash %016llx, found %016llx. Try: the text "
+                "that data/results/README.md describes, or --corpus of a grammar", texts, c->file,
+                (unsigned long long)c->hash, (unsigned long long)d->source);
+}
+
+static bool asks(const Row *row, const char *what) {
+    const char *at = strstr(row->also, what);
+    return at && (at[strlen(what)] == ' ' || !at[strlen(what)]);
+}
+
+/* The settings of a row for a seed: its flags, and where the text is. */
+static int row_settings(Settings *out, const Row *row, const Corpus *corpus, int seed,
+                        const Settings *s, Error *e) {
+    settings_default(out);
+    out->data.open = toys_open;
+    if (settings_flags(out, row->flags, "mtd", e)) return e->status;
+    out->train.seed = seed;
+    int looks = asks(row, "dense") ? 120 : 30;
+    out->train.log_every = out->train.steps / looks ? out->train.steps / looks : 1;
+    out->quiet = s->quiet;
+    memcpy(out->data.tokenizer, s->data.tokenizer, PATH_ROOM);
+    if (out->data.grammar[0] || out->data.toy) return 0;     /* the row brings its own text */
+    if (!corpus->grammar && !own_of(s)->texts[0])
+        return fail(e, 2, "%s: expected the folder with %s, its text. Try: --texts FOLDER, or "
+                    "--corpus story, which is here", corpus->name, corpus->file);
+    return corpus_path(corpus->grammar ? out->data.grammar : out->data.text, corpus,
+                       own_of(s)->texts, e);
+}
+
+/* The numbers of the looks, from step 0 on. */
+static int measure_curves(Result *r, const Trainer *t, const Progress *p, const Look *start,
+                          const char *prefix, Error *e) {
+    const struct { const char *name; bool asked; size_t at; } CURVES[] = {
+        {"loss",    true,        offsetof(Look, loss)},
+        {"norm",    true,        offsetof(Look, norm)},
+        {"alpha_1", true,        offsetof(Look, alpha1)},
+        {"sink_1",  true,        offsetof(Look, sink1)},
+        {"alpha_*", p->has_star, offsetof(Look, alpha_star)},
+        {"sink_*",  p->has_star, offsetof(Look, sink_star)},
+        {"norm_ratio", true,     offsetof(Look, ratio)},
+        {"valid",   p->holds,    offsetof(Look, held)}};
+    double x[LOOKS + 1] = {0};
+    for (int i = 0; i < p->looks; i++) x[i + 1] = tokens_a_step(t) * (double)p->look[i].step;
+    put_list(r, e, x, p->looks + 1, "%stokens", prefix);
+    for (size_t k = 0; k < sizeof CURVES / sizeof *CURVES; k++) {
+        if (!CURVES[k].asked) continue;
+        for (int i = 0; i <= p->looks; i++)
+            memcpy(&x[i], (const char *)(i ? &p->look[i - 1] : start) + CURVES[k].at, sizeof *x);
+        put_list(r, e, x, p->looks + 1, "%s%s", prefix, CURVES[k].name);
+    }
+    return e->status;
+}
+
+/* When the sink came, by the looks: the tokens at which alpha_1 first was twice the even value, or
+ * all of them if it never was; and its multiple where the loss had made 80 % of its way. */
+static int measure_onset(Result *r, const Trainer *t, const Progress *p, double even, Error *e) {
+    double onset = tokens_a_step(t) * t->s.train.steps, from = log(t->s.model.vocab), to = NAN;
+    double least = p->looks ? p->look[0].loss : NAN, emerged = 0;
+    for (int i = 1; i < p->looks; i++) least = fmin(least, p->look[i].loss);
+    for (int i = p->looks - 1; i >= 0; i--) {
+        const Look *at = &p->look[i];
+        if (at->alpha1 >= SHOWS * even) onset = tokens_a_step(t) * (double)at->step, emerged = 1;
+        if (from - at->loss >= 0.8 * (from - least)) to = at->alpha1 / even;
+    }
+    put(r, e, onset, "onset");
+    put(r, e, emerged, "emerged");
+    return put(r, e, to, "times_1_at_80");
+}
+
+/* First row and mean of the others, layer by layer, of norms [layers,N]. */
+static void measure_norms(Result *r, const char *name, const double *norms, int layers, int N,
+                          Error *e) {
+    double *x = grab(layers, sizeof *x, e);
+    for (int rest = 0; x && rest < 2; rest++) {
+        for (int l = 0; l < layers; l++) {
+            const double *of = norms + (idx)l * N;
+            x[l] = rest ? of[0] / norm_ratio(of, N) : of[0];
+        }
+        put_list(r, e, x, layers, "%s_%s", name, rest ? "rest" : "1");
+    }
+    free(x);
+}
+
+/* alpha and Sink of the columns of an evaluation. */
+static void measure_columns(Result *r, const Sinks *q, const Config *c, Error *e) {
+    int first = config_column_first(c), star = config_column_star(c);
+    double even = sink_uniform(c, q->T);
+    for (int k = 1; k <= 10 && k <= q->T; k++) {
+        put(r, e, sinks_alpha(q, first + k - 1), "alpha_%d", k);
+        put(r, e, sinks_sink(q, first + k - 1, 0), "sink_%d", k);
+    }
+    put(r, e, sinks_sink(q, first, 1), "sink_1:0.2");
+    put(r, e, sinks_sink(q, first, 2), "sink_1:0.4");
+    put(r, e, even, "even");
+    put(r, e, sinks_alpha(q, first) / even, "times_1");
+    if (star < 0) return;
+    put(r, e, sinks_alpha(q, star), "alpha_*");
+    put(r, e, sinks_sink(q, star, 0), "sink_*");
+    put(r, e, sinks_alpha(q, star) / even, "times_*");
+}
+
+/* By layer and head, and by layer. */
+static int measure_layers(Result *r, const Sinks *q, const Config *c, Error *e) {
+    enum { BEST, ENTROPY, MASS, RATIO, MASSIVE, MEDIAN, KEY, VALUE, COS_1, COS_REST, PRODUCT_1,
+           PRODUCT_REST, NUMBERS };
+    static const char *const names[NUMBERS] = {
+        "best_1", "entropy", "mass", "norm_ratio", "massive", "median", "key_ratio", "value_ratio",
+        "cos_1", "cos_rest", "product_1", "product_rest"};
+    int L = q->L, H = q->H, LH = L * H, first = config_column_first(c);
+    int star = config_column_star(c);
+    double x[NUMBERS] = {[RATIO] = sinks_ratio(q), [MASSIVE] = q->massive, [MEDIAN] = q->median};
+    double *map = grab(2 * (idx)LH, sizeof *map, e), before = 0;
+    if (e->status) return e->status;
+    for (int i = 0; i < LH; i++) {
+        map[i] = q->alpha[(idx)i * q->S + first];
+        if (star >= 0) map[LH + i] = q->alpha[(idx)i * q->S + star];
+        x[BEST] = fmax(x[BEST], map[i]);
+        x[ENTROPY] += q->entropy[i] / LH;
+        x[MASS] += q->mass[i] / LH;
+        for (int rest = 0; rest < 2; rest++) {
+            x[COS_1 + rest] += q->cosine[2 * i + rest] / LH;
+            x[PRODUCT_1 + rest] += q->product[2 * i + rest] / LH;
+        }
+    }
+    for (int l = 0; l < L; l++) {
+        x[KEY] += norm_ratio(q->knorm + (idx)l * q->N, q->N) / L;
+        x[VALUE] += norm_ratio(q->vnorm + (idx)l * q->N, q->N) / L;
+        if (c->place == PLACE_POST)
+            before = fmax(before, norm_ratio(q->prenorm + (idx)l * q->N, q->N));
+    }
+    for (int i = 0; i < NUMBERS; i++) result_add1(r, names[i], x[i], e);
+    result_add(r, "shape", (double[]){L, H, q->T, q->S}, 4, e);
+    result_add(r, "map_alpha_1", map, LH, e);
+    if (star >= 0) result_add(r, "map_alpha_*", map + LH, LH, e);
+    free(map);
+    measure_norms(r, "hnorm", q->hnorm, L + 1, q->N, e);
+    measure_norms(r, "knorm", q->knorm, L, q->N, e);
+    measure_norms(r, "vnorm", q->vnorm, L, q->N, e);
+    if (c->place == PLACE_POST) {
+        put(r, e, before, "norm_ratio_before");
+        measure_norms(r, "prenorm", q->prenorm, L, q->N, e);
+    }
+    result_add(r, "cosine", q->cosine, 2 * LH, e);
+    return result_add(r, "product", q->product, 2 * LH, e);
+}
+
+/* The same few numbers on random and on repeated tokens (Table 1). */
+static int measure_inputs(Result *r, Trainer *t, const Settings *s, Error *e) {
+    for (int input = INPUT_RANDOM; input <= INPUT_REPEAT && !e->status; input++) {
+        Settings other = *s;
+        Sinks q;
+        int starts, first = config_column_first(&t->m.c);
+        other.input = input;
+        if (evaluate(&q, &t->m, &t->data, &other, s->eval_n, s->eval_T, &starts, e)) break;
+        double alpha = sinks_alpha(&q, first);
+        put(r, e, alpha, "alpha_1@%s", INPUTS[input]);
+        put(r, e, sinks_sink(&q, first, 0), "sink_1@%s", INPUTS[input]);
+        put(r, e, alpha / sink_uniform(&t->m.c, s->eval_T), "times_1@%s", INPUTS[input]);
+        sinks_free(&q);
+    }
+    return e->status;
+}
+
+/* m of the head with the most sink, to four digits after the point, and which head that is. */
+static int measure_map(Result *r, const HeadMap *map, Error *e) {
+    double m[HEAD_MAP * (HEAD_MAP + 2)];
+    for (int i = 0; i < map->T * map->S; i++) m[i] = round(map->m[i] * 1e4) / 1e4;
+    result_add(r, "map_shape", (double[]){map->layer, map->head, map->T, map->S}, 4, e);
+    return result_add(r, "map", m, map->T * map->S, e);
+}
+
+/* +grid, [FIG3]: Sink_1 of natural sequences by their length and the threshold. */
+static int measure_grid(Result *r, Model *m, const Data *d, const Settings *s, Error *e) {
+    enum { LENGTHS = 4, STEPS = 9 };
+    static const double eps[STEPS] = {0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5};
+    double length[LENGTHS], alpha[LENGTHS], sink[LENGTHS * STEPS];
+    Settings natural = *s;
+    int n = 0, starts, first = config_column_first(&m->c);
+    natural.input = INPUT_NATURAL;
+    for (int T = 16; T <= 128 && T <= m->c.context; T *= 2, n++) {
+        Sinks seen;
+        if (evaluate_at(&seen, m, d, &natural, eps, STEPS, s->eval_n, T, &starts, e))
+            return e->status;
+        length[n] = T;
+        alpha[n] = sinks_alpha(&seen, first);
+        for (int x = 0; x < STEPS; x++) sink[n * STEPS + x] = sinks_sink(&seen, first, x);
+        sinks_free(&seen);
+    }
+    result_add(r, "grid_T", length, n, e);
+    result_add(r, "grid_eps", eps, STEPS, e);
+    result_add(r, "grid_alpha_1", alpha, n, e);
+    return result_add(r, "grid_sink_1", sink, n * STEPS, e);
+}
+
+/* +swap, Table 7: sequences of one repeated token, p_1 replaced by p_t or swapped with it, for the
+ * paper's t as far as the sequences go. 2 for a model without positions to edit. */
+static int measure_swaps(Result *r, Model *m, const Data *d, const Settings *s, Error *e) {
+    Settings edited = *s;
+    edited.input = INPUT_REPEAT;
+    for (int t = 5; t <= 30 && t <= s->eval_T; t += 5)
+        for (int swap = 0; swap < 2; swap++) {
+            Sinks seen;
+            const char *how = swap ? "swap" : "replace";
+            int starts, first = config_column_first(&m->c), there = first + t - 1;
+            edited.replace_position = swap ? 0 : t;
+            edited.swap_position = swap ? t : 0;
+            if (evaluate(&seen, m, d, &edited, s->eval_n, s->eval_T, &starts, e)) return e->status;
+            put(r, e, sinks_sink(&seen, first, 0), "sink_1@%s%d", how, t);
+            put(r, e, sinks_sink(&seen, there, 0), "sink_t@%s%d", how, t);
+            put(r, e, sinks_alpha(&seen, first), "alpha_1@%s%d", how, t);
+            put(r, e, sinks_alpha(&seen, there), "alpha_t@%s%d", how, t);
+            sinks_free(&seen);
+        }
+    return e->status;
+}
+
+/* +domains, [FIG9]: the held documents of every corpus and domain that is at hand, a grammar or
+ * a text of the folder `texts`: what `./sink eval MODEL --text FILE` prints of each. Where t was
+ * trained on one of them, the documents that are measured are none that it has seen. */
+static int measure_domains(Result *r, Trainer *t, const Experiments *x, const char *texts,
+                           Error *e) {
+    int first = config_column_first(&t->m.c), starts;
+    for (int i = 0; i < x->corpora && !e->status; i++) {
+        const Corpus *c = &x->corpus[i];
+        Settings s = t->s;
+        Data data = {0};
+        Sinks q;
+        char *path = c->grammar ? s.data.grammar : s.data.text;
+        s.data.text[0] = s.data.grammar[0] = s.data.tokens[0] = 0;
+        s.input = INPUT_NATURAL;
+        if (corpus_path(path, c, texts, e)) break;
+        if (!c->grammar && (!*texts || file_missing(path))) continue;
+        if (data_open(&data, &s.data, 0, 0, e)) break;
+        if (!corpus_check(c, texts, &data, e) &&
+            !evaluate(&q, &t->m, &data, &s, s.eval_n, s.eval_T, &starts, e)) {
+            put(r, e, sinks_alpha(&q, first), "alpha_1/%s", c->name);
+            put(r, e, sinks_sink(&q, first, 0), "sink_1/%s", c->name);
+            put(r, e, sinks_sink(&q, first, 1), "sink_1:0.2/%s", c->name);
+            put(r, e, sinks_sink(&q, first, 2), "sink_1:0.4/%s", c->name);
+            put(r, e, q.loss, "loss/%s", c->name);
+            sinks_free(&q);
+        }
+        data_close(&data);
+    }
+    return e->status;
+}
+
+/* All that is asked of a trained model. */
+static int measure(Result *r, Trainer *t, const Progress *p, double loss, const Experiments *x,
+                   const Row *row, const char *texts, Error *e) {
+    Outcome *o = grab(1, sizeof *o, e);
+    int starts, last = p->looks / 10 + 1;                    /* a tenth of the looks */
+    double trained = p->looks ? 0 : NAN;
+    if (!o) return e->status;
+    if (t->s.eval_T > t->s.model.context) t->s.eval_T = t->s.model.context;
+    for (int i = p->looks ? p->looks - last : 0; i < p->looks; i++)
+        trained += p->look[i].loss / last;
+    if (!outcome_measure(o, t, &t->s, &starts, e)) {
+        put(r, e, loss, "loss");
+        put(r, e, trained, "train_loss");
+        put(r, e, loss - trained, "gap");
+        measure_columns(r, &o->s, &o->c, e);
+        measure_onset(r, t, p, o->even, e);
+        measure_layers(r, &o->s, &o->c, e);
+        measure_inputs(r, t, &t->s, e);
+        if (asks(row, "map")) measure_map(r, &o->map[0], e);
+        if (asks(row, "grid")) measure_grid(r, &t->m, &t->data, &t->s, e);
+        if (asks(row, "swap")) measure_swaps(r, &t->m, &t->data, &t->s, e);
+        if (asks(row, "domains")) measure_domains(r, t, x, texts, e);
+    }
+    sinks_free(&o->s);
+    free(o);
+    return e->status;
+}
+
+#if defined(__clang__)
+#define COMPILER "clang " __VERSION__
+#elif defined(__VERSION__)
+#define COMPILER "gcc " __VERSION__
+#else
+#define COMPILER "C"
+#endif
+
+/* The lines that say how the run came about; a toy has no data. */
+static void result_describe(Result *r, const Experiments *x, const Row *row, const Corpus *corpus,
+                            const Data *d) {
+    static const char *const sets[] = {"baseline", "avx2", "avx512"};
+    int i = 0;
+    while (i < x->items && !item_shows(x, &x->item[i], (int)(row - x->row))) i++;
+    snprintf(r->command, sizeof r->command, "./paper %s --row %s --seed %d --corpus %s",
+             i < x->items ? x->item[i].name : "all", row->name, r->seed, corpus->name);
+    snprintf(r->flags, sizeof r->flags, "%s%s%s --seed %d",
+             row->after < 0 ? "" : x->row[row->after].flags, row->after < 0 ? "" : " then ",
+             row->flags, r->seed);
+    snprintf(r->data, sizeof r->data, "made by the toy");
+    if (d) snprintf(r->data, sizeof r->data, "%s %016llx, tokenizer %016llx", corpus->file,
+                    (unsigned long long)d->source, (unsigned long long)d->tokenizer.hash);
+    snprintf(r->build, sizeof r->build, COMPILER ", %s, %zu-byte numbers", sets[isa_best()],
+             sizeof(real));
+}
+
+/* A training to its end, in t: its looks in *p, and as *start the one before the first step. */
+static int row_train(Trainer *t, Progress *p, Look *start, const Row *row, int seed, Error *e) {
+    char name[96];
+    snprintf(name, sizeof name, "%s %d", row->name, seed);
+    progress_start(p, name, t->s.quiet);
+    p->holds = asks(row, "valid");
+    if (look_at_sink(t, p, e)) return e->status;
+    *start = (Look){.loss = NAN, .norm = NAN, .alpha1 = p->alpha1, .sink1 = p->sink1,
+                    .alpha_star = p->alpha_star, .sink_star = p->sink_star, .ratio = p->ratio,
+                    .held = NAN};
+    if (!train_run(t, p, e) && interrupted)
+        fail(e, 1, "stopped by Ctrl-C: %s is not finished and begins anew. Try: the same command",
+             name);
+    p->name = row->name;                                     /* `name` is this call's */
+    return e->status;
+}
+
+/* A trainer at the row's first step: new, or with the parameters that the row it goes on from has
+ * been trained to. */
+static int row_begin(Trainer *t, Result *r, const Experiments *x, const Row *row,
+                     const Corpus *corpus, const Settings *s, Progress *p, Error *e) {
+    const Row *base = row->after < 0 ? row : &x->row[row->after];
+    Settings now;
+    Look start;
+    if (row_settings(&now, base, corpus, r->seed, s, e) || trainer_create(t, &now, e))
+        return e->status;
+    result_describe(r, x, row, corpus, &t->data);
+    if (corpus_check(corpus, own_of(s)->texts, &t->data, e) || base == row ||
+        row_train(t, p, &start, base, r->seed, e) ||
+        measure_curves(r, t, p, &start, "curve_", e) ||
+        row_settings(&now, row, corpus, r->seed, s, e)) return e->status;
+    return trainer_restart(t, &now, e);
+}
+
+/* Trains a model of the language and measures it. A training that diverges is a result. */
+static int row_model(Result *r, Progress *p, const Experiments *x, const Row *row,
+                     const Corpus *corpus, const Settings *s, Error *e) {
+    Trainer t = {0};
+    Look start = {.loss = NAN, .norm = NAN, .held = NAN};
+    double loss = NAN;
+    if (!row_begin(&t, r, x, row, corpus, s, p, e) &&
+        !row_train(&t, p, &start, row, r->seed, e)) trained_loss(&loss, &t, e);
+    bool ended = has_ended(r->ended, &t, e);
+    if (!e->status) {
+        put(r, e, ended, "diverged");
+        put(r, e, (double)t.step, "steps");
+        put(r, e, (double)t.step * tokens_a_step(&t), "tokens");
+        put(r, e, (double)t.m.count, "parameters");
+        measure_curves(r, &t, p, &start, row->after < 0 ? "curve_" : "tune_", e);
+        if (!ended && !e->status) measure(r, &t, p, loss, x, row, own_of(s)->texts, e);
+    }
+    trainer_free(&t);
+    return e->status;
+}
+
+/* Trains and measures a row for a seed, on a corpus of the table. A training that diverges is a
+ * result too. Nothing is written. */
+static int row_run(Result *r, const Experiments *x, int row, const Corpus *corpus, int seed,
+                   const Settings *s, Error *e) {
+    const Row *w = &x->row[row];
+    Progress *p = grab(1, sizeof *p, e);
+    Settings now;
+    *r = (Result){.seed = seed, .checksum = w->checksum};
+    snprintf(r->row, sizeof r->row, "%s", w->name);
+    snprintf(r->corpus, sizeof r->corpus, "%s", corpus->name);
+    if (p && !row_settings(&now, w, corpus, seed, s, e) && now.data.toy) {
+        result_describe(r, x, w, corpus, NULL);
+        progress_start(p, w->name, s->quiet);
+        toy_run(&now, p, r, e);
+    } else if (!e->status) row_model(r, p, x, w, corpus, s, e);
+    free(p);
+    if (e->status) result_free(r);
+    return e->status;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 5  Rules and verdicts
  *
  * What is judged is one number a seed and row, so n is the number of seeds, 3 to 5: tokens and
  * sequences within a run are no independent trials of the claim. Every interval is Student's, at
@@ -1749,6 +1651,22 @@ int toy_run(const Settings *s, Progress *p, Result *r, Error *e) {
  * `diverged` is 1) or void, a number that is not there, or a need that the means over seeds do not
  * meet. A counterexample to an exact claim stands even where other runs are missing.
  */
+enum { SEEDS_MOST = 99 };
+typedef enum Verdict { UNDECIDED, REPRODUCED, NOT_REPRODUCED, OPPOSITE, VERDICT_KINDS } Verdict;
+static const char *verdict_name(Verdict v);
+typedef struct Judged {
+    Verdict verdict;
+    bool tested;                 /* false: it could not be judged, and why says what is amiss */
+    /* difference of means, or mean tau; its 95 % interval (exact: the range over seeds); two-sided
+     * p, and Holm's among the headline claims; NAN where there is none */
+    double estimate, low, high, p, holm;
+    int n[2];                    /* seeds of either side, 0 of a number; ordered, exact: n[0] */
+    char why[300];
+} Judged;
+
+/* A difference of means, its standard error, degrees of freedom and 95 % interval. */
+typedef struct Estimate { double value, error, nu, low, high; } Estimate;
+
 static const double LEVEL = 0.05, TAU_COUNTS = 0.6;
 
 /* I_x(a,b), the regularised incomplete beta function; y is 1 - x, given because the difference
@@ -1757,7 +1675,7 @@ static const double LEVEL = 0.05, TAU_COUNTS = 0.6;
  *   d_2m = m (b-m) x / ((a+2m-1) (a+2m))      d_2m+1 = -(a+m) (a+b+m) x / ((a+2m) (a+2m+1))
  * is evaluated from the inside out. It converges fast for x < (a+1) / (a+b+2). */
 static double beta_fraction(double x, double y, double a, double b) {
-    enum { TERMS = 100 };                        /* of either kind; the error is in sink.h */
+    enum { TERMS = 100 };                        /* of either kind; the error is at student() */
     double f = 1;
     for (int m = TERMS; m >= 1; m--) {
         f = 1 - (a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)) / f;
@@ -1775,14 +1693,15 @@ static double beta_share(double x, double y, double a, double b) {
 }
 
 /* P(T <= t) of Student's distribution with nu degrees of freedom, from
- * P(|T| > t) = I_x(nu/2, 1/2), x = nu / (nu + t^2)   (DLMF 8.17; Abramowitz and Stegun 26.7.1). */
-double student(double t, double nu) {
+ * P(|T| > t) = I_x(nu/2, 1/2), x = nu / (nu + t^2)   (DLMF 8.17; Abramowitz and Stegun 26.7.1).
+ * Error below 1e-12, of a lower tail below 1e-11 of itself, for nu of 1 to 1000. */
+static double student(double t, double nu) {
     double sum = nu + t * t, tail = beta_share(nu / sum, t * t / sum, nu / 2, 0.5) / 2;
     return t < 0 ? tail : 1 - tail;
 }
 
 /* By bisection of the lower tail. */
-double student_quantile(double p, double nu) {
+static double student_quantile(double p, double nu) {
     double tail = p < 0.5 ? p : 1 - p, from = -1, to = 0;
     if (!(tail > 0)) return p < 0.5 ? -INFINITY : INFINITY;
     while (student(from, nu) > tail) from *= 2;
@@ -1808,7 +1727,7 @@ static double mean_of(const double *x, int n, double *square) {
  *   nu = e^4 / (e_a^4 / (n_a - 1) + e_b^4 / (n_b - 1))
  * degrees of freedom (Satterthwaite 1946). With a number for a, e_a = 0 and nu = n_b - 1: Student's
  * test of one sample. */
-Estimate welch(const double *a, int na, const double *b, int nb) {
+static Estimate welch(const double *a, int na, const double *b, int nb) {
     double ea, eb, mean = mean_of(a, na, &ea), other = mean_of(b, nb, &eb);
     Estimate d = {.value = other - mean, .error = sqrt(ea + eb)};
     double parts = (na > 1 ? ea * ea / (na - 1) : 0) + (nb > 1 ? eb * eb / (nb - 1) : 0);
@@ -1819,14 +1738,15 @@ Estimate welch(const double *a, int na, const double *b, int nb) {
     return d;
 }
 
-double estimate_p(const Estimate *d, double at) {
+/* Two-sided p that the true value is `at`; without spread 1 or 0. */
+static double estimate_p(const Estimate *d, double at) {
     if (!(d->error > 0)) return d->value == at;
     return 2 * student(-fabs(d->value - at) / d->error, d->nu);
 }
 
 /* Holm (1979): the smallest p times their number m, the next one times m - 1, .., none less than
  * the one before it and none above 1. NAN is no member of the family. */
-void holm(double *adjusted, const double *p, int n) {
+static void holm(double *adjusted, const double *p, int n) {
     int m = 0;
     for (int i = 0; i < n; i++) m += !isnan(p[i]);
     for (int i = 0; i < n; i++) {
@@ -1842,7 +1762,7 @@ void holm(double *adjusted, const double *p, int n) {
 
 static const char *const VERDICT_NAMES[VERDICT_KINDS] = {"undecided", "reproduced",
                                                          "not reproduced", "opposite"};
-const char *verdict_name(Verdict v) { return VERDICT_NAMES[v]; }
+static const char *verdict_name(Verdict v) { return VERDICT_NAMES[v]; }
 
 static bool related(double a, Relation relation, double b, double give) {
     switch (relation) {
@@ -2028,7 +1948,10 @@ static void claim_decide(Judged *j, const Claim *c) {
         why(j, "Holm's p is above %g", LEVEL);
 }
 
-void claim_judge(Judged *j, const Experiments *x, const Claim *c, const double *value, int seeds) {
+/* One claim by itself. value [side_count][seeds]: the rule's sides, then each need's left and
+ * right; NAN where a run has no number; what stands for a number is not read. */
+static void claim_judge(Judged *j, const Experiments *x, const Claim *c, const double *value,
+                        int seeds) {
     claim_estimate(j, &(Case){x, c, value, seeds});
     j->holm = j->p;
     claim_decide(j, c);
@@ -2036,6 +1959,53 @@ void claim_judge(Judged *j, const Experiments *x, const Claim *c, const double *
 
 /* -------------------------------------------------------------------------------------------------
  * The results of a corpus, and all claims */
+
+/* The results of one corpus, all rows for seeds 1 .. headline_seeds. x must outlive it. A file that
+ * is damaged, or void since its row has changed, counts as missing and has a line in notes. */
+typedef enum RunState { RUN_MISSING, RUN_HELD, RUN_DIVERGED, RUN_VOID, RUN_DAMAGED, RUN_STATES }
+    RunState;
+typedef struct Run { RunState state; Result result; } Run;
+typedef struct Results {
+    const Experiments *x;
+    char corpus[32];
+    bool headline_only;          /* not the table's first corpus: there by seeds 1 .. seeds alone */
+    int seeds;
+    Run *run;                    /* [rows][seeds] */
+    Judged *judged;              /* [claims] */
+    Bytes notes;                 /* lines, without a 0 */
+} Results;
+/* The result of a row for a seed, if there is one, and what is amiss with it as a line of notes. */
+static RunState run_load(Result *r, const Experiments *x, int row, const char *folder,
+                         const char *corpus, int seed, Bytes *notes) {
+    const Row *is = &x->row[row];
+    char path[PATH_ROOM];
+    Bytes text = {0};
+    Error e = {0}, second = {0};
+    *r = (Result){0};
+    if (!result_path(path, folder, corpus, is->name, seed, &e) && file_missing(path))
+        return RUN_MISSING;
+    if (!e.status && !file_read(path, &text, &e) && !result_read(r, text.at, text.size, path, &e) &&
+        (strcmp(r->row, is->name) || strcmp(r->corpus, corpus) || r->seed != seed))
+        fail(&e, 1, "%s: expected row %s, seed %d of %s, found row %s, seed %d of %s. Try: delete "
+             "it, and run it again", path, is->name, seed, corpus, r->row, r->seed, r->corpus);
+    bytes_free(&text);
+    if (e.status) bytes_print(notes, &second, "%s\n", e.text);
+    else if (r->checksum != is->checksum)
+        bytes_print(notes, &second, "%s is void: the row changed\n", path);
+    return e.status ? RUN_DAMAGED : r->checksum != is->checksum ? RUN_VOID
+           : r->ended[0] ? RUN_DIVERGED : RUN_HELD;
+}
+
+/* Is the result of row and seed there, undamaged and of this row? 1 yes, 0 no, -1 void. */
+static int result_there(const Experiments *x, int row, const char *folder, const char *corpus,
+                        int seed) {
+    Result r;
+    Bytes notes = {0};
+    RunState state = run_load(&r, x, row, folder, corpus, seed, &notes);
+    result_free(&r);
+    bytes_free(&notes);
+    return state == RUN_VOID ? -1 : state == RUN_HELD || state == RUN_DIVERGED;
+}
 
 static const Run *run_at(const Results *r, int row, int seed) {
     return &r->run[row * r->seeds + seed - 1];
@@ -2049,7 +2019,8 @@ static void count_runs(const Results *r, int row, int seeds, int state[RUN_STATE
     for (int seed = 1; seed <= seeds; seed++) state[run_at(r, row, seed)->state]++;
 }
 
-double results_number(const Results *r, int row, int seed, const char *measure) {
+/* NAN: there is none. `diverged` is 0 or 1, and a run that diverged has no other measure. */
+static double results_number(const Results *r, int row, int seed, const char *measure) {
     const Run *run = run_at(r, row, seed);
     if (run->state != RUN_HELD && run->state != RUN_DIVERGED) return NAN;
     if (!strcmp(measure, "diverged")) return run->state == RUN_DIVERGED;
@@ -2077,7 +2048,8 @@ static void why_runs(Judged *j, const Results *r, const Claim *c, int seeds) {
     why(j, "%s diverged (seed %d)", r->x->row[row].name, seed);
 }
 
-int claims_judge(Results *r, Error *e) {
+/* From its runs all of r->judged. */
+static int claims_judge(Results *r, Error *e) {
     const Experiments *x = r->x;
     Judged *j = r->judged;
     double *value = grab((SIDES + 2 * NEEDS) * (idx)r->seeds, sizeof *value, e);
@@ -2104,8 +2076,8 @@ done:
     return e->status;
 }
 
-int results_load(Results *r, const Experiments *x, const char *folder, const char *corpus,
-                 Error *e) {
+static int results_load(Results *r, const Experiments *x, const char *folder, const char *corpus,
+                        Error *e) {
     *r = (Results){.x = x, .seeds = x->headline_seeds};
     snprintf(r->corpus, sizeof r->corpus, "%s", corpus);
     for (int i = x->corpora - 1; i >= 0; i--)    /* the first one that is trained on decides */
@@ -2118,7 +2090,7 @@ int results_load(Results *r, const Experiments *x, const char *folder, const cha
     return e->status ? e->status : claims_judge(r, e);
 }
 
-void results_free(Results *r) {
+static void results_free(Results *r) {
     for (int i = 0; r->run && i < r->x->rows * r->seeds; i++) result_free(&r->run[i].result);
     free(r->run);
     free(r->judged);
@@ -2127,7 +2099,7 @@ void results_free(Results *r) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 12.6  What is shown: the list of items, an item's table, the ledger
+ * 6  What is shown: the list of items, an item's table, the ledger
  *
  * Text of at most 100 columns for a terminal, or Markdown for the README; both from the same cells,
  * so that the two cannot differ. Measures whose name begins with sink_ are shown in per cent, as
@@ -2377,7 +2349,8 @@ static void claim_text(Bytes *out, const Results *r, int claim, Error *e) {
     bytes_free(&line);
 }
 
-int repro_table(Bytes *out, const Results *r, int item, Error *e) {
+/* An item: its rows, the paper's numbers beside ours, and its claims with all that led there. */
+static int repro_table(Bytes *out, const Results *r, int item, Error *e) {
     const Item *is = &r->x->item[item];
     Bytes head = {0};
     bytes_print(&head, e, "%s, %s: %s (%s)", is->name, is->reference, is->title, r->corpus);
@@ -2412,7 +2385,8 @@ static int runs_done(const Results *r, const Item *item, int *needed) {
     return state[RUN_HELD] + state[RUN_DIVERGED];
 }
 
-int repro_list(Bytes *out, const Results *r, Error *e) {
+/* Items, runs done of those needed, claims tested; items without rows and claims apart; notes. */
+static int repro_list(Bytes *out, const Results *r, Error *e) {
     const Experiments *x = r->x;
     Bytes title = {0};
     bytes_print(out, e, "%-13s %9s %8s  what (%s)\n", "item", "runs", "claims", r->corpus);
@@ -2423,7 +2397,7 @@ int repro_list(Bytes *out, const Results *r, Error *e) {
             char first[100];
             if (is_elsewhere(x, i) != elsewhere) continue;
             if (elsewhere && !told++)
-                bytes_print(out, e, "\nWhat needs published models; sink repro ITEM says which, "
+                bytes_print(out, e, "\nWhat needs published models; ./paper ITEM says which, "
                             "and measures those at hand:\n");
             for (int k = 0; k < x->claims; k++)
                 if (x->claim[k].item == i) claims++, judged += r->judged[k].tested;
@@ -2495,7 +2469,8 @@ static void ledger_markdown(Bytes *out, const Results *r, Error *e) {
     }
 }
 
-int repro_ledger(Bytes *out, const Results *r, bool markdown, Error *e) {
+/* Verdicts counted, the headline claims, and every claim; in Markdown every item's rows too. */
+static int repro_ledger(Bytes *out, const Results *r, bool markdown, Error *e) {
     const Experiments *x = r->x;
     int n[VERDICT_KINDS] = {0}, headline = 0, tested = 0;
     for (int i = 0; i < x->claims; i++) {
@@ -2529,13 +2504,15 @@ static ptrdiff_t mark_at(const char *text, size_t n, const char *mark) {
     return found;
 }
 
-int readme_with(Bytes *out, const char *text, size_t n, const char *section, size_t size,
-                Error *e) {
+/* A text [n] with the section [size], which ends with a line's end, in place of what stands between
+ * the lines <!-- results --> and <!-- /results -->. */
+static int readme_with(Bytes *out, const char *text, size_t n, const char *section, size_t size,
+                       Error *e) {
     static const char begin[] = "<!-- results -->", end[] = "<!-- /results -->";
     ptrdiff_t from = mark_at(text, n, begin), to = mark_at(text, n, end);
     if (from < 0 || to < from)
-        return fail(e, 1, "README.md: expected one line %s and below it one line %s, found %s. "
-                    "Try: put them where the results go", begin, end,
+        return fail(e, 1, RESULTS_FOLDER "/README.md: expected one line %s and below it one line "
+                    "%s, found %s. Try: put them where the results go", begin, end,
                     from < 0 || to < 0 ? "none or several" : "them the other way round");
     bytes_add(out, text, (size_t)from, e);
     bytes_print(out, e, "%s\n", begin);
@@ -2544,947 +2521,11 @@ int readme_with(Bytes *out, const char *text, size_t n, const char *section, siz
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 12.7  The command: sink repro ITEM
- */
-
-/* What a command works on, and the runs it names. */
-typedef struct Repro {
-    const Settings *s;
-    Experiments x;
-    const Corpus *corpus;
-    int item, only;              /* -1: all */
-} Repro;
-
-/* The next run that the command asks for after (*row, *seed), row by row, and whether it is there,
- * as result_there says; false at the end. Start with row 0, seed below 0. */
-static bool run_next(const Repro *q, int *row, int *seed, int *there) {
-    bool headline_only = q->corpus != q->x.corpus && q->item < 0;
-    for (; *row < q->x.rows; ++*row, *seed = -1) {
-        if ((q->only >= 0 && *row != q->only) || !item_has(&q->x, q->item, *row)) continue;
-        int one = own_of(q->s)->only_seed, from = one < 0 ? 1 : one, to = one;
-        if (one < 0) to = own_of(q->s)->seeds ? own_of(q->s)->seeds : row_seeds(&q->x, *row, headline_only);
-        *seed = *seed < from ? from : *seed + 1;
-        if (*seed > to) continue;
-        *there = result_there(&q->x, *row, own_of(q->s)->results, q->corpus->name, *seed);
-        return true;
-    }
-    return false;
-}
-
-/* A run, and where its file goes; or with `verify`, where it is: it must have the same bytes. */
-static int run_do(const Repro *q, int row, int seed, bool verify, Error *e) {
-    char path[PATH_ROOM];
-    Result r = {0}, old = {0};
-    Bytes text = {0}, was = {0};
-    bool made =
-        !result_path(path, own_of(q->s)->results, q->corpus->name, q->x.row[row].name, seed, e) &&
-        !(verify ? file_read(path, &was, e) || result_read(&old, was.at, was.size, path, e)
-                 : file_ready(path, e)) &&
-        !row_run(&r, &q->x, row, q->corpus, seed, q->s, e) && !result_text(&r, &text, e);
-    if (made && !verify) file_write(path, text.at, text.size, e);
-    else if (made && text.size == was.size && !memcmp(text.at, was.at, was.size))
-        printf("%s: the same %zu bytes\n", path, was.size);
-    else if (made && strcmp(r.build, old.build))
-        fail(e, 1, "%s: expected the bytes of a run by %s, found others, but this is %s. Try: "
-             "that compiler and processor", path, old.build, r.build);
-    else if (made)
-        fail(e, 1, "%s: expected the same bytes, found others. Try: delete it, and run it again",
-             path);
-    result_free(&r);
-    result_free(&old);
-    bytes_free(&text);
-    bytes_free(&was);
-    return e->status;
-}
-
-/* Seconds that a step of a row takes on this machine now, from a few steps of it. */
-static double step_seconds(const Repro *q, int row, Error *e) {
-    enum { WARM = 3, COUNT = 10 };
-    Settings now;
-    Trainer t;
-    double start = 0;
-    if (row_settings(&now, &q->x.row[row], q->corpus, 0, q->s, e) || trainer_create(&t, &now, e))
-        return 0;
-    for (int i = 0; i < WARM + COUNT && !e->status; i++) {
-        if (i == WARM) start = seconds();
-        trainer_step(&t, e);
-    }
-    double took = (seconds() - start) / COUNT;
-    trainer_free(&t);
-    return took;
-}
-
-/* What a token costs, up to a factor: the weights that meet it, and half of the keys it sees. */
-static double token_work(const Config *c) {
-    double Q = (double)c->heads * c->head_dim, K = (double)c->kv_heads * c->head_dim;
-    double layer = c->dim * (2 * Q + 2 * K) + (config_gated(c) ? 3.0 : 2.0) * c->dim * c->ffn;
-    return c->layers * (layer + c->context * Q) + (double)c->embed_dim * c->vocab;
-}
-
-/* Says on stderr how many runs are missing, and the time they take in all, by the operations of a
- * step and the time of the first one's. */
-static int repro_announce(const Repro *q, int *missing, Error *e) {
-    static const double TOY_SECONDS = 12;                    /* 4 to 16 on one core */
-    double unit = 0, time = 0;
-    *missing = 0;
-    for (int row = 0, seed = -1, there; !e->status && run_next(q, &row, &seed, &there);) {
-        *missing += there != 1;
-        for (int at = there == 1 ? -1 : row; at >= 0; at = q->x.row[at].after) {
-            Settings now;
-            if (row_settings(&now, &q->x.row[at], q->corpus, seed, q->s, e)) return e->status;
-            if (now.data.toy) { time += TOY_SECONDS; continue; }
-            if (!now.model.vocab) now.model.vocab = VOCAB_DEFAULT;
-            if (config_resolve(&now.model, e)) return e->status;
-            double work = token_work(&now.model) * now.train.batch * now.train.accumulate
-                        * now.model.context;
-            if (unit <= 0) unit = step_seconds(q, row, e) / work;
-            time += unit * work * now.train.steps;
-        }
-    }
-    if (!e->status && *missing)
-        fprintf(stderr, "sink: %d run%s on %s to do, about %.0f min here on %d thread%s. Ctrl-C "
-                "stops; what is finished stays\n", *missing, *missing > 1 ? "s" : "",
-                q->corpus->name, ceil(time / 60), workers(), workers() > 1 ? "s" : "");
-    return e->status;
-}
-
-/* --commands: what is missing, a run a line. */
-static int repro_commands(const Repro *q, Error *e) {
-    const Settings *s = q->s;
-    int missing;
-    if (repro_announce(q, &missing, e)) return e->status;
-    for (int row = 0, seed = -1, there; run_next(q, &row, &seed, &there);) {
-        if (there == 1) continue;
-        printf("./sink repro %s --row %s --seed %d --corpus %s",
-               q->item < 0 ? "all" : q->x.item[q->item].name, q->x.row[row].name, seed,
-               q->corpus->name);
-        if (own_of(s)->texts[0]) printf(" --texts '%s'", own_of(s)->texts);
-        if (strcmp(own_of(s)->results, RESULTS_FOLDER)) printf(" --results '%s'", own_of(s)->results);
-        printf(" --threads %d --quiet\n", s->threads ? s->threads : 1);
-    }
-    return 0;
-}
-
-static int experiments_open(Experiments *x, Error *e) {
-    Bytes text = {0};
-    if (!file_read(EXPERIMENTS_FILE, &text, e))
-        experiments_read(x, text.at, text.size, EXPERIMENTS_FILE, e);
-    bytes_free(&text);
-    return e->status;
-}
-
-/* The corpus of --corpus, or the first where it is not given. */
-static const Corpus *corpus_asked(const Experiments *x, const char *name, Error *e) {
-    for (int i = 0; i < x->corpora; i++)
-        if (!x->corpus[i].domain && (!*name || !strcmp(x->corpus[i].name, name)))
-            return &x->corpus[i];
-    fail(e, 2, "--corpus %s: expected a corpus of " EXPERIMENTS_FILE ". Try: --corpus %s",
-         *name ? name : "NAME", x->corpora ? x->corpus->name : "NAME, after naming one");
-    return NULL;
-}
-
-static int repro_words(Repro *q, const char **words, int n, Error *e) {
-    const Settings *s = q->s;
-    const Experiments *x = &q->x;
-    q->item = q->only = -1;
-    if (!(q->corpus = corpus_asked(x, own_of(s)->corpus, e))) return e->status;
-    if (n > 1) return fail(e, 2, "repro: %s is a word too many. Try: sink help repro", words[1]);
-    if (n && strcmp(words[0], "all") &&
-        (q->item = entry_of(x->item, x->items, sizeof *x->item, words[0])) < 0)
-        return fail(e, 2, "repro: there is no item '%s'. Try: sink repro list", words[0]);
-    if (!own_of(s)->row[0]) return 0;
-    q->only = experiments_row(x, own_of(s)->row);
-    if (q->only < 0 || !item_has(x, q->item, q->only))
-        return fail(e, 2, "--row %s: %s has no such row. Try: sink repro %s --show", own_of(s)->row,
-                    n ? words[0] : "the table", n ? words[0] : "list");
-    return 0;
-}
-
-/* What is missing is trained, run by run; what is finished stays. */
-static int repro_runs(const Repro *q, Error *e) {
-    int missing = 1;
-    bool one = q->only >= 0 && own_of(q->s)->only_seed >= 0;         /* of --commands: nothing to plan */
-    if (!one && (repro_announce(q, &missing, e) || !missing)) return e->status;
-    for (int row = 0, seed = -1, there; !e->status && run_next(q, &row, &seed, &there);) {
-        if (there < 0)
-            fprintf(stderr, "sink: %s seed %d: its row has changed, so it is run again\n",
-                    q->x.row[row].name, seed);
-        if (there != 1) run_do(q, row, seed, false, e);
-    }
-    return e->status;
-}
-
-static int repro_verify(const Repro *q, Error *e) {
-    for (int row = 0, seed = -1, there; run_next(q, &row, &seed, &there);)
-        if (there == 1) return run_do(q, row, seed, true, e);
-    return fail(e, 1, "--verify: expected a finished run, found none. Try: without --verify");
-}
-
-/* What there is of it: the list; an item with the maps of its toys; or where none is named the
- * headline claims and all verdicts, which also go into the README. */
-static int repro_show(const Repro *q, bool list, bool readme, Error *e) {
-    static const char path[] = "README.md";
-    Results r;
-    Bytes out = {0}, text = {0}, page = {0};
-    const Item *item = q->item < 0 ? NULL : &q->x.item[q->item];
-    if (!results_load(&r, &q->x, own_of(q->s)->results, q->corpus->name, e)) {
-        if (list) repro_list(&out, &r, e);
-        else if (item) repro_table(&out, &r, q->item, e);
-        else repro_ledger(&out, &r, readme, e);
-    }
-    if (!e->status && !readme) fwrite(out.at, 1, out.size, stdout);
-    else if (!e->status && !file_read(path, &text, e) &&
-             !readme_with(&page, (const char *)text.at, text.size, (const char *)out.at, out.size,
-                          e))
-        file_write(path, page.at, page.size, e);
-    for (int k = 0; item && r.run && k < item->count; k++) {
-        int row = q->x.shown[item->from + k].row, n;
-        const Run *run = run_at(&r, row, 1);
-        if (run->state != RUN_HELD || !result_find(&run->result, "toy_shape", &n)) continue;
-        printf("\n%s, seed 1\n", q->x.row[row].name);
-        toy_print(&run->result, stdout);
-    }
-    results_free(&r);
-    bytes_free(&out);
-    bytes_free(&text);
-    bytes_free(&page);
-    return e->status;
-}
-
-/* --- What needs published models -------------------------------------------------------------- */
-
-/* NAME.model in the folder --models, and whether it is there. */
-static bool model_path(char path[PATH_ROOM], const Settings *s, const char *name) {
-    snprintf(path, PATH_ROOM, "%.400s/%.100s.model", own_of(s)->models, name);
-    return !file_missing(path);
-}
-
-/* A flag of an eval or each line as a word of the command, ended by 0; NAME, where there is one,
- * and TEXTS are filled in. */
-static void flag_add(Bytes *line, const char *word, size_t n, const char *name, const char *texts,
-                     Error *e) {
-    for (const char *end = word + n; word < end;) {
-        bool named = name && !strncmp(word, "NAME", 4), text = !strncmp(word, "TEXTS", 5);
-        const char *with = named ? name : text ? texts : word;
-        bytes_add(line, with, named || text ? strlen(with) : 1, e);
-        word += named ? 4 : text ? 5 : 1;
-    }
-    bytes_add(line, "", 1, e);
-}
-
-/* The command of an eval or each line: of one model, or for `only` below 0 of all of the item;
- * with `there` of those at hand alone. Returns how many models are in it. */
-static int eval_command(Bytes *line, const Repro *q, const Evaluation *v, int only, bool there,
-                        Error *e) {
-    const char *texts = own_of(q->s)->texts[0] ? own_of(q->s)->texts : "TEXTS";
-    const char *name = only < 0 ? NULL : q->x.model[only].name;
-    char path[PATH_ROOM];
-    int models = 0;
-    bytes_add(line, "./sink\0eval", 12, e);
-    for (int i = 0; i < q->x.models; i++) {
-        if (q->x.model[i].item != q->item || (only >= 0 && i != only)) continue;
-        if (!model_path(path, q->s, q->x.model[i].name) && there) continue;
-        bytes_add(line, path, strlen(path) + 1, e);
-        models++;
-    }
-    for (const char *at = v->flags; *at; at += strspn(at, " ")) {
-        size_t n = strcspn(at, " ");
-        flag_add(line, at, n, name, texts, e);
-        at += n;
-    }
-    bytes_print(line, e, "--csv");
-    bytes_add(line, "", 1, e);
-    int lines = 0, number = 0;                           /* of the item, where it has several */
-    for (int i = 0; i < q->x.evals; i++) {
-        lines += q->x.eval[i].item == q->item;
-        if (&q->x.eval[i] == v) number = lines;
-    }
-    bytes_print(line, e, "out/%s", q->x.item[q->item].name);
-    if (name) bytes_print(line, e, "-%s", name);
-    if (lines > 1) bytes_print(line, e, "-%d", number);
-    bytes_print(line, e, ".csv");
-    bytes_add(line, "", 1, e);
-    return models;
-}
-
-/* Prints a command; or runs it, in this program. */
-static int command_do(const Bytes *line, bool run, Error *e) {
-    enum { MOST = 160 };
-    char *words[MOST];
-    int n = 0;
-    for (size_t at = 0; at < line->size && n < MOST; at += strlen(words[n++]) + 1)
-        words[n] = (char *)line->at + at;
-    for (int i = 0; i < n && !run; i++)
-        printf(strchr(words[i], ' ') ? "%s'%s'" : "%s%s", i ? " " : "  ", words[i]);
-    if (!run) putchar('\n');
-    fflush(stdout);
-    static const Program PLAIN = {.name = "sink", .page = report_write};
-    if (run && sink_main(&PLAIN, n, words))
-        fail(e, 1, "%s: expected all of it to be measured, found what is said above. Try: --show "
-                   "for the commands", words[2]);
-    return e->status;
-}
-
-/* The commands of the item's eval and each lines; with `run` those of models at hand, run. */
-static void evals_do(const Repro *q, bool run, Error *e) {
-    for (int i = 0; i < q->x.evals && !e->status; i++) {
-        const Evaluation *v = &q->x.eval[i];
-        if (v->item != q->item) continue;
-        if (run && strstr(v->flags, "TEXTS") && !own_of(q->s)->texts[0]) {
-            fail(e, 2, "repro %s: expected --texts FOLDER, since its models are measured on texts "
-                 "there. Try: --texts ../texts, or --show", q->x.item[q->item].name);
-            return;
-        }
-        for (int m = v->each ? 0 : -1; m < (v->each ? q->x.models : 0) && !e->status; m++) {
-            Bytes line = {0};
-            if (m >= 0 && q->x.model[m].item != q->item) continue;
-            if (eval_command(&line, q, v, m, run, e)) command_do(&line, run, e);
-            bytes_free(&line);
-        }
-    }
-}
-
-/* The paper's numbers; what is to be downloaded, and how it is measured; and what is at hand,
- * measured. --show: without the last; --commands: the commands alone. */
-static int repro_published(const Repro *q, Error *e) {
-    const Item *item = &q->x.item[q->item];
-    char path[PATH_ROOM];
-    int missing = 0, there = 0;
-    bool alone = own_of(q->s)->commands;
-    if (!alone) printf("%s, %s: %s\n\n", item->name, item->reference, item->title);
-    for (int i = 0; i < q->x.models; i++) {
-        const Published *m = &q->x.model[i];
-        if (m->item != q->item) continue;
-        if (!alone && !there && !missing) {
-            printf("%-16s", "paper");
-            for (int k = 0; k < item->columns; k++) printf(" %14s", item->column[k]);
-            printf("  folder of huggingface.co\n");
-        }
-        if (model_path(path, q->s, m->name)) there++;
-        else missing++;
-        if (alone) continue;
-        printf("%-16s", m->name);
-        for (int k = 0; k < item->columns; k++) printf(" %14s", m->paper[k].text);
-        printf("  %s\n", m->folder);
-    }
-    if (!there && !missing && !alone) printf("No weights of it were published.\n");
-    if (missing && !alone)
-        printf("\n%d not in the folder %s (--models FOLDER). Download config.json, the tokenizer's "
-               "files and\n*.safetensors of each into %s/NAME; then (make hf builds ./hf)\n\n",
-               missing, own_of(q->s)->models, own_of(q->s)->models);
-    for (int i = 0; i < q->x.models; i++)
-        if (q->x.model[i].item == q->item && !model_path(path, q->s, q->x.model[i].name))
-            printf("  ./hf %s/%s --link --out %s\n", own_of(q->s)->models, q->x.model[i].name, path);
-    for (int i = 0; i < q->x.evals; i++) {
-        static const char word[] = "--choices TEXTS/";
-        const char *file = strstr(q->x.eval[i].flags, word);
-        const char *texts = own_of(q->s)->texts[0] ? own_of(q->s)->texts : "TEXTS";
-        int n = file ? (int)strcspn(file += strlen(word), ". ") : 0;
-        if (n && q->x.eval[i].item == q->item)
-            printf("  ./hf choices %.*s_val.jsonl --out %s/%.*s.txt\n", n, file, texts, n, file);
-    }
-    if (missing && !alone) printf("\nand measure them:\n\n");
-    if (missing || alone || own_of(q->s)->show) evals_do(q, false, e);
-    if (there && !alone && !own_of(q->s)->show) {
-        printf("\n%d at hand:\n\n", there);
-        evals_do(q, true, e);
-    }
-    return e->status;
-}
-
-int repro(const Settings *s, const char **words, int n, Error *e) {
-    Repro q = {.s = s};
-    bool list = !n || !strcmp(words[0], "list"), readme = n && !strcmp(words[0], "readme");
-    if (!experiments_open(&q.x, e) && !repro_words(&q, words, list || readme ? 0 : n, e)) {
-        if (list || readme) repro_show(&q, list, readme, e);
-        else if (q.item >= 0 && is_elsewhere(&q.x, q.item)) repro_published(&q, e);
-        else if (own_of(s)->commands) repro_commands(&q, e);
-        else if (own_of(s)->verify) repro_verify(&q, e);
-        else {
-            Error shown = {0};                               /* what is there is shown anyway */
-            if (!own_of(s)->show) repro_runs(&q, e);
-            if (q.only < 0 && repro_show(&q, false, false, &shown))
-                fail(e, shown.status, "%s", shown.text);
-        }
-    }
-    experiments_free(&q.x);
-    return e->status;
-}
-
-/* -------------------------------------------------------------------------------------------------
- * 13.2  The page: the same numbers and pictures as one HTML file for a browser, a phone or paper.
- *       No script, nothing fetched, inline SVG. Lines differ in dashes, marks and lightness, and
- *       the ramp of the maps falls in lightness from white, so that all of it reads in grey. Every
- *       element is closed, as in XML. Pieces draw everything: an element of text, a chart of axes
- *       and lines, a map of cells, the keys of a legend; tables say what differs.
- */
-typedef struct Html { Bytes text; Error *e; } Html;
-
-/* Formatted text of up to 2047 bytes, as it is. */
-#define say(h, ...) bytes_print(&(h)->text, (h)->e, __VA_ARGS__)
-
-/* Text with what HTML reads as its own replaced. */
-static void html_text(Html *h, const char *s) {
-    for (; *s; s++)
-        say(h, *s == '&' ? "&amp;" : *s == '<' ? "&lt;" : *s == '>' ? "&gt;" : *s == '"' ? "&quot;"
-               : "%c", *s);
-}
-
-/* The same of bytes without a 0 at their end, which are freed. */
-static void html_bytes(Html *h, Bytes *b) {
-    bytes_add(b, "", 1, h->e);
-    if (!h->e->status) html_text(h, (const char *)b->at);
-    bytes_free(b);
-}
-
-/* <tag>text</name>: the name of an element, attributes behind it. */
-static void element(Html *h, const char *tag, const char *text) {
-    say(h, "<%s>", tag);
-    html_text(h, text);
-    say(h, "</%.*s>", (int)strcspn(tag, " "), tag);
-}
-
-/* A line, or where `points` alone its marks; [low, high] is its band, drawn where `band`. */
-typedef struct Series {
-    char name[64];               /* "": not in the legend */
-    int style, n;
-    bool band, points;
-    double x[LOOKS], y[LOOKS], low[LOOKS], high[LOOKS];
-} Series;
-
-/* Appends a point, or where y is NAN a gap. */
-static void line_add(Series *line, double x, double y) {
-    if (line->n == LOOKS || !(fabs(x) < 1e30)) return;
-    line->x[line->n] = x;
-    line->y[line->n] = line->low[line->n] = line->high[line->n] = y;
-    line->n++;
-}
-
-/* Added to a style: LINE_STAR, the same line for the model's column *; LINE_SEED, a seed of it */
-enum { LINE_EVEN = 8, LINE_MEAN, LINE_STYLES, LINE_STAR = 16, LINE_SEED = 32, LINES = 24 };
-/* Okabe and Ito's colours, which the colour-blind tell apart, without the yellow. A mark is a path
- * about its middle, filled where it ends in z. */
-static const struct { const char *colour, *dash, *mark; double width; } STYLES[LINE_STYLES] = {
-    {"#10305c", "none", "m-3 0a3 3 0 1 0 6 0a3 3 0 1 0-6 0z", 2},
-    {"#d55e00", "8 3", "m-3-3h6v6h-6z", 2},
-    {"#3f97ad", "2 3", "m0-4l3.6 6.6h-7.2z", 2.4},
-    {"#cc79a7", "12 3 2 3", "m0-4.2l4.2 4.2-4.2 4.2-4.2-4.2z", 2},
-    {"#009e73", "5 2", "m0 4l3.6-6.6h-7.2z", 2},
-    {"#e69f00", "14 4", "m-3.4-3.4l6.8 6.8m0-6.8l-6.8 6.8", 2},
-    {"#56b4e9", "6 2 2 2 2 2", "m-4 0h8m-4-4v8", 2},
-    {"#666666", "3 2", "m-4.4-2.2h8.8v4.4h-8.8z", 1.6},
-    {"#777777", "4 3", "", 1.5},
-    {"#111111", "none", "m-.7-5h1.4v10h-1.4z", 1}};
-
-static const char *colour_of(int style) { return STYLES[style % LINE_STAR].colour; }
-
-static Series *line_begin(Series *lines, int k, const char *name, int style) {
-    lines[k] = (Series){.style = style, .points = style >= LINE_SEED || style == LINE_MEAN};
-    snprintf(lines[k].name, sizeof lines->name, "%.*s", (int)sizeof lines->name - 1, name);
-    return &lines[k];
-}
-
-/* An axis sees the values of its picture, and then lies between two places of it. */
-enum { TICKS = 64 };
-typedef struct Axis {
-    const char *name;
-    bool log, from_zero, tight, seen;    /* tight: it ends where its values do, not at a tick */
-    bool names;                  /* its ticks are names, and from .. to their lines */
-    double least, from, to, first, last;                 /* least: of the ticks' distances */
-    int n;
-    double at[TICKS];
-    char text[TICKS][32];
-} Axis;
-
-static void axis_see(Axis *a, double x) {
-    if (!isfinite(x) || (a->log && x <= 0)) return;
-    a->from = fmin(x, a->seen ? a->from : a->from_zero ? 0 : x);
-    a->to = fmax(x, a->seen ? a->to : a->from_zero ? 0 : x);
-    a->seen = true;
-}
-
-/* text NULL: the number itself */
-static void axis_tick(Axis *a, double at, const char *text) {
-    if (a->n == TICKS || !isfinite(at) || (a->log && at <= 0)) return;
-    if (text) snprintf(a->text[a->n], sizeof *a->text, "%.24s", text);
-    else snprintf(a->text[a->n], sizeof *a->text, "%g", at);
-    a->at[a->n++] = at;
-}
-
-/* What a logarithm cannot show stands at its end. */
-static double axis_place(const Axis *a, double x) {
-    double share = a->log ? log(fmax(x, a->from) / a->from) / log(a->to / a->from)
-                          : (x - a->from) / (a->to - a->from);
-    return a->first + share * (a->last - a->first);
-}
-
-/* The axis lies from first to last; an axis that has no ticks gets three to eight, 1, 2 or 5 times
- * a power of ten apart, or powers of ten and where these are few 2 and 5 times them. */
-static void axis_end(Axis *a, double first, double last) {
-    a->first = first;
-    a->last = last;
-    if (!(a->to > a->from)) a->to = a->log ? 2 * a->from : a->from + 1;
-    if (a->n) return;
-    double range = a->to - a->from, step = pow(10, floor(log10(range / 3)));
-    step *= range / step > 15 ? 5 : range / step > 6 ? 2 : 1;
-    step = fmax(step, a->least);
-    double low = a->log ? floor(log10(a->from) + 1e-9) : floor(a->from / step + 1e-9);
-    double high = a->log ? ceil(log10(a->to) - 1e-9) : ceil(a->to / step - 1e-9);
-    int every = high - low > 2 ? 3 * ((int)(high - low) / 7 + 1) : 1;
-    if (!a->tight) {
-        a->from = a->log ? pow(10, low) : step * low;
-        a->to = a->log ? pow(10, high) : step * high;
-    }
-    for (int i = 0; a->n < TICKS && i < 2000; i += a->log ? every : 1) {
-        static const int PARTS_OF_TEN[] = {1, 2, 5};
-        double at = a->log ? pow(10, low + i / 3) * PARTS_OF_TEN[i % 3] : step * (low + i);
-        double near = 1e-9 * (a->log ? at : step);
-        if (at > a->to + near) return;
-        if (at >= a->from - near) axis_tick(a, at, NULL);
-    }
-}
-
-static void svg_text(Html *h, double x, double y, const char *anchor, const char *text) {
-    say(h, "<text class=\"%s\" x=\"%.4g\" y=\"%.4g\">", anchor, x, y);
-    html_text(h, text);
-    say(h, "</text>");
-}
-
-/* Beside: rules from x = at to x = end. Below: at y = at, with rules up to y = end. */
-static void axis_draw(Html *h, const Axis *a, bool beside, double at, double end) {
-    double used = -1e9;
-    for (int i = 0; i < a->n; i++) {
-        double place = axis_place(a, a->at[i]), half = 3.3 * (double)strlen(a->text[i]) + 2;
-        if (beside) say(h, "<path class=\"rule\" d=\"M%.1f %.1fH%.1f\"/>", at, place, end);
-        else say(h, "<path class=\"rule\" d=\"M%.1f %.1fV%.1f\"/>", place, at + 4, end);
-        if (beside) svg_text(h, at - 7, place + 4, "end", a->text[i]);
-        if (beside || place - half < used) continue;
-        svg_text(h, place, at + 16, "middle", a->text[i]);
-        used = place + half;
-    }
-    if (beside) say(h, "<path class=\"axis\" d=\"M%.1f %.1fV%.1f\"/>\n", at, a->first, a->last);
-    else say(h, "<path class=\"axis\" d=\"M%.1f %.1fH%.1f\"/>\n", a->first, at, a->last);
-}
-
-/* A mark of that style, filled or open. */
-static void svg_mark(Html *h, int style, double x, double y) {
-    const char *mark = STYLES[style < LINE_SEED ? style % LINE_STAR : 0].mark;
-    bool filled = style < LINE_STAR && *mark && mark[strlen(mark) - 1] == 'z';
-    if (*mark && isfinite(x) && isfinite(y))
-        say(h, "<path fill=\"%s\" stroke=\"%s\" d=\"M%.1f %.1f%s\"/>",
-            filled ? colour_of(style) : "none", colour_of(style), x, y, mark);
-}
-
-/* A path of a line's colour and dashes; its d and its end follow. */
-static void svg_line(Html *h, int style) {
-    say(h, "<path class=\"line\" stroke=\"%s\" stroke-dasharray=\"%s\" stroke-width=\"%g\" d=\"",
-        colour_of(style), style < LINE_STAR ? STYLES[style].dash : "9 3 2 3",
-        STYLES[style % LINE_STAR].width);
-}
-
-/* A line's band, its strokes and its marks: where it has few points each, otherwise five. */
-static void draw_line(Html *h, const Axis *x, const Axis *y, const Series *line) {
-    int n = line->n, marks = line->points || n <= 12 ? n : 5;
-    for (int from = 0, to; line->band && from < n; from = to + 1) {
-        for (to = from; to < n && isfinite(line->y[to]); to++) continue;
-        int m = to - from;
-        if (m < 2) continue;
-        say(h, "<path class=\"band\" fill=\"%s\" d=\"", colour_of(line->style));
-        for (int i = 0; i < 2 * m; i++) {                    /* there above, and back below */
-            int k = i < m ? from + i : to - 1 - (i - m);
-            say(h, "%c%.1f %.1f", i ? 'L' : 'M', axis_place(x, line->x[k]),
-                axis_place(y, i < m ? line->high[k] : line->low[k]));
-        }
-        say(h, "z\"/>");
-    }
-    if (!line->points) {
-        svg_line(h, line->style);
-        for (int i = 0; i < n; i++)
-            if (isfinite(line->y[i]))
-                say(h, "%c%.1f %.1f", i && isfinite(line->y[i - 1]) ? 'L' : 'M',
-                    axis_place(x, line->x[i]), axis_place(y, line->y[i]));
-        say(h, "\"/>");
-    }
-    for (int k = 0; k < marks; k++) {
-        int i = marks == n ? k : (2 * k + 1) * n / (2 * marks);
-        if (isfinite(line->y[i]))
-            svg_mark(h, line->style, axis_place(x, line->x[i]), axis_place(y, line->y[i]));
-    }
-    say(h, "\n");
-}
-
-static void legend(Html *h, const Series *lines, int n) {
-    say(h, "<p class=\"key\">");
-    for (int k = 0; k < n; k++) {
-        if (!lines[k].name[0] || !lines[k].n) continue;
-        say(h, "<span><svg viewBox=\"0 0 28 12\" width=\"28\" aria-hidden=\"true\">");
-        if (!lines[k].points) svg_line(h, lines[k].style), say(h, "M0 6h28\"/>");
-        svg_mark(h, lines[k].style, 14, 6);
-        say(h, "</svg> ");
-        html_text(h, lines[k].name);
-        say(h, "</span> ");
-    }
-    say(h, "</p>");
-}
-
-static void figure_begin(Html *h, const char *title) {
-    say(h, "<figure>");
-    element(h, "h3", title);
-}
-
-static void figure_end(Html *h, const char *caption) {
-    if (*caption) element(h, "figcaption", caption);
-    say(h, "</figure>\n");
-}
-
-typedef struct Chart { const char *title, *caption; Axis x, y; } Chart;
-
-/* Have the axes see all points and bands; false: there are none. */
-static bool lines_seen(Axis *x, Axis *y, const Series *lines, int n) {
-    bool any = false;
-    for (int k = 0; k < n; k++)
-        for (int i = 0; i < lines[k].n; i++) {
-            if (!isfinite(lines[k].y[i]) || (y->log && lines[k].y[i] <= 0)) continue;
-            any = true;
-            axis_see(x, lines[k].x[i]);
-            axis_see(y, lines[k].low[i]);
-            axis_see(y, lines[k].high[i]);
-        }
-    return any;
-}
-
-/* What a reader hears who does not see the chart. */
-static void chart_label(Html *h, const Chart *what, const Series *lines, int n) {
-    bool names = what->y.names;
-    html_text(h, what->title);
-    say(h, ", in %s", names ? what->x.name : what->y.name);
-    for (int k = 0; k < n; k++) {
-        const double *at = names ? lines[k].x : lines[k].y;
-        double from = lines[k].n ? at[0] : NAN, to = lines[k].n ? at[lines[k].n - 1] : NAN;
-        if (!lines[k].n || !lines[k].name[0]) continue;
-        say(h, ". ");
-        html_text(h, lines[k].name);
-        say(h, ": from %.3g to %.3g", isfinite(from) ? from : 0, isfinite(to) ? to : 0);
-    }
-}
-
-/* What is not finite breaks a line. Where y has names, a chart is as high as they need. */
-static void chart(Html *h, const Chart *what, const Series *lines, int n) {
-    enum { RIGHT = 350, LINE = 15 };
-    Axis x = what->x, y = what->y;
-    size_t longest = 4;
-    figure_begin(h, what->title);
-    if (!lines_seen(&x, &y, lines, n)) { figure_end(h, "Nothing was measured."); return; }
-    for (int i = 0; y.names && i < y.n; i++)
-        if (strlen(y.text[i]) > longest) longest = strlen(y.text[i]);
-    double left = y.names ? 11 + 5.9 * (double)longest : 42, top = y.names ? 4 : 22;
-    double bottom = top + (y.names ? LINE * (y.to - y.from) : 150);
-    axis_end(&x, left, RIGHT);
-    axis_end(&y, y.names ? top : bottom, y.names ? bottom : top);
-    say(h, "<svg viewBox=\"0 0 360 %.0f\" role=\"img\" aria-label=\"", bottom + 34);
-    chart_label(h, what, lines, n);
-    say(h, "\">\n");
-    if (!y.names) svg_text(h, 2, 12, "", y.name);
-    svg_text(h, RIGHT, bottom + 30, "end", x.name);
-    axis_draw(h, &y, true, left, RIGHT);
-    axis_draw(h, &x, false, bottom, y.names ? top : bottom);
-    for (int k = 0; k < n; k++) draw_line(h, &x, &y, &lines[k]);
-    say(h, "</svg>");
-    legend(h, lines, n);
-    figure_end(h, what->caption);
-}
-
-/* The ramp of the maps: weights up to 1, borders about a factor 2 apart, since a sink stands out
- * by factors. */
-enum { RAMP = 7 };
-static const struct { double from; const char *colour; } RAMPS[RAMP] = {
-    {0, "#ffffff"},   {0.01, "#e8edf4"}, {0.02, "#c9d6e6"}, {0.05, "#9cb8d6"},
-    {0.1, "#6892c0"}, {0.2, "#33629c"},  {0.5, "#0f2c58"}};
-
-static int ramp_level(double x) {
-    int level = 0;
-    while (level + 1 < RAMP && x >= RAMPS[level + 1].from) level++;
-    return level;
-}
-
-static void ramp_legend(Html *h) {
-    say(h, "<p class=\"key\">weight of a key: ");
-    for (int k = 0; k < RAMP; k++)
-        say(h, "<span><svg viewBox=\"0 0 16 12\" width=\"16\" aria-hidden=\"true\"><rect class=\""
-               "axis\" width=\"16\" height=\"12\" style=\"fill:%s\"/></svg> from %g</span> ",
-            RAMPS[k].colour, RAMPS[k].from);
-    say(h, "</p>\n");
-}
-
-/* Cell (i, j) is m[i * ld + j * by]. Of heads: alpha [L,H] by block (down) and head (across), with
- * numbers where there is room; otherwise a head's weights of queries (down) on keys (across), where
- * columns that are more than the rows, named in `before`, come first. A block of s (or NULL) that
- * does not attend stays empty. */
-typedef struct CellMap {
-    const double *m;
-    idx ld, by;
-    int rows, columns;
-    bool heads;
-    const char *before, *title;
-    const Sinks *s;
-} CellMap;
-
-/* A path for each level of the ramp, made of runs of equal cells, so that a map of 64 x 64 takes
- * some kilobytes. */
-static void cells(Html *h, const CellMap *c, int left, int wide, int high) {
-    for (int level = 1; level < RAMP; level++) {
-        say(h, "<path fill=\"%s\" d=\"", RAMPS[level].colour);
-        for (int i = 0; i < c->rows; i++)
-            for (int j = 0, from; j < c->columns; j++) {
-                const double *row = c->m + i * c->ld;
-                for (from = j; j < c->columns && ramp_level(row[j * c->by]) == level; j++) continue;
-                if (j > from)
-                    say(h, "M%d %dh%dv%dh-%dz", left + from * wide, 16 + i * high,
-                        (j - from) * wide, high, (j - from) * wide);
-            }
-        say(h, "\"/>\n");
-    }
-    say(h, "<rect class=\"axis\" x=\"%d\" y=\"16\" width=\"%d\" height=\"%d\"/>\n", left,
-        c->columns * wide, c->rows * high);
-}
-
-static void cell_map(Html *h, const CellMap *c) {
-    enum { LEFT = 30 };
-    bool numbers = c->heads && c->columns <= 8 && c->rows <= 24;
-    int wide = numbers ? 38 : c->heads ? 10 : c->columns > 33 ? 4 : 8, high = numbers ? 20 : wide;
-    int before = c->heads ? 0 : c->columns - c->rows, keys = c->columns - before;
-    int every = numbers ? 1 : c->rows > 32 ? 16 : 4, bottom = 16 + c->rows * high;
-    int width = LEFT + (c->columns * wide > 120 ? c->columns * wide : 120) + 4;
-    char text[64];
-    say(h, "<p>%s</p><svg viewBox=\"0 0 %d %d\" style=\"max-width:%dpx\" role=\"img\" aria-label=\""
-           "%s %s, %d by %d\">", c->title, width, bottom + 16, width * 5 / 4,
-        c->heads ? "Heat map of alpha of" : "Attention map of", c->title, c->rows, c->columns);
-    snprintf(text, sizeof text, "%s%s 1 to %d", c->before, c->heads ? "head" : "key", keys);
-    svg_text(h, LEFT, 11, "", text);
-    cells(h, c, LEFT, wide, high);
-    for (int i = 0; i < c->rows || i < keys; i += every) {
-        snprintf(text, sizeof text, "%d", i + 1);
-        if (i < c->rows) svg_text(h, LEFT - 4, 20 + (i + 0.5) * high, "end", text);
-        if (i < keys) svg_text(h, LEFT + (before + i + 0.5) * wide, bottom + 12, "middle", text);
-    }
-    for (int i = 0; numbers && i < c->rows * c->columns; i++) {
-        double x = c->m[i / c->columns * c->ld + i % c->columns * c->by];
-        bool there = isfinite(x) && (!c->s || sinks_attends(c->s, i / c->columns));
-        snprintf(text, sizeof text, there ? "%.2f" : "-", x);
-        svg_text(h, LEFT + (i % c->columns + 0.5) * wide, 30 + i / c->columns * high,
-                 ramp_level(x) >= 5 ? "middle on" : "middle", text);
-    }
-    if (before) say(h, "<path class=\"axis\" d=\"M%d 16V%d\"/>", LEFT + before * wide, bottom);
-    say(h, "</svg>\n");
-}
-
-/* The charts of models: by step while they train, and by block. */
-enum { LOOK_LOSS, LOOK_SINK, LOOK_ALPHA, NORM_HIDDEN, NORM_KEYS, NORM_VALUES, MODEL_CHARTS };
-static const struct { const char *title, *y, *caption; bool from_zero; } CHARTS[MODEL_CHARTS] = {
-    {"Training loss", "nats a token",
-     "Mean since the look before. Look where the curves cross a height: models are compared at "
-     "equal loss, not at equal steps. The paper's Figure 4, middle and right.", false},
-    {"Sink of token 1 (and of *)", "%",
-     "Share of heads and held sequences whose alpha is above eps. Look when it leaves 0 %: in the "
-     "paper's Figure 4, middle, after 1,000 to 2,000 steps.", true},
-    {"alpha of token 1 (and of *)", "mean weight",
-     "Mean over heads of what the column receives (section 3.2), without a threshold; it moves "
-     "before Sink does. Look for a rise above even rows.", false},
-    {"Hidden states", "norm of the first row / mean of the others",
-     "Output of each block; 0 is the embedding. Massive activations stand far above 1, but not "
-     "without a normaliser or with a key bias. The paper's Figures 2, 7 and 8.", true},
-    {"Keys", "norm of the first row / mean of the others",
-     "Mean over key heads. In large models the first key is much shorter than the others. The "
-     "paper's Figure 2, top, and Figures 11 to 14.", true},
-    {"Values", "norm of the first row / mean of the others",
-     "Mean over key heads. A sink's value is short: it takes weight and gives little. The paper's "
-     "Figure 2, top, and Figures 11 to 14.", true}};
-
-/* A model's line of a chart, or that of its column *. */
-static void model_line(Series *line, const Outcome *o, int what, bool star) {
-    const Sinks *s = &o->s;
-    const double *const norms[] = {s->hnorm, s->knorm, s->vnorm};
-    int first = what > NORM_HIDDEN;              /* hidden states have a block 0 */
-    for (int i = 0; what < NORM_HIDDEN && i < o->p.looks; i++) {
-        const Look *p = &o->p.look[i];
-        const double y[][2] = {{p->loss, NAN}, {100 * p->sink1, 100 * p->sink_star},
-                               {p->alpha1, p->alpha_star}};
-        line_add(line, (double)p->step, y[what][star]);
-    }
-    for (int i = 0; what >= NORM_HIDDEN && s->n && i + first <= s->L; i++)
-        if (!first || sinks_attends(s, i))       /* else the block has no keys and values */
-            line_add(line, i + first, norm_ratio(norms[what - NORM_HIDDEN] + (idx)i * s->N, s->N));
-}
-
-/* Charts from .. to, with a line for each of the first three models, and one for its column *. */
-static void page_charts(Html *h, const Outcome *o, int n, int from, int to) {
-    Series *lines = grab(LINES, sizeof *lines, h->e);
-    say(h, "<div class=\"grid\">\n");
-    for (int what = from; lines && what < to; what++) {
-        bool curve = what < NORM_HIDDEN, columns = what == LOOK_SINK || what == LOOK_ALPHA;
-        Chart shown = {CHARTS[what].title, CHARTS[what].caption,
-                       {.name = curve ? "step" : "block", .least = 1, .tight = true},
-                       {.name = CHARTS[what].y, .from_zero = CHARTS[what].from_zero}};
-        int count = 0;
-        for (int i = 0; i < n && i < 3; i++)
-            for (int star = 0; star <= (columns && o[i].star); star++) {
-                const char *column = !columns ? "" : !star ? " 1" : o[i].c.extra ? " *" : " x*";
-                char name[40];
-                snprintf(name, sizeof name, "%.20s%s", o[i].name, column);
-                Series *line = line_begin(lines, count++, name, i + LINE_STAR * star);
-                model_line(line, &o[i], what, star);
-            }
-        if (what == LOOK_ALPHA && lines_seen(&shown.x, &shown.y, lines, count)) {
-            Series *even = line_begin(lines, count++, "even, first model", LINE_EVEN);
-            line_add(even, shown.x.from, o->even);
-            line_add(even, shown.x.to, o->even);
-        }
-        chart(h, &shown, lines, count);
-    }
-    say(h, "</div>\n");
-    free(lines);
-}
-
-/* Of every model alpha, and the weights of the heads with the most and the least sink. */
-static void page_maps(Html *h, const Outcome *o, int n) {
-    char text[400], before[16];
-    ramp_legend(h);
-    say(h, "<div class=\"grid\">\n");
-    for (; n > 0; n--, o++) {
-        const Sinks *s = &o->s;
-        const char *star = o->c.extra ? "column *" : "row x*";
-        if (!s->n) continue;
-        figure_begin(h, o->name);
-        for (int k = 0; k <= o->star; k++) {
-            int column = k ? config_column_star(&o->c) : config_column_first(&o->c);
-            cell_map(h, &(CellMap){s->alpha + column, (idx)s->H * s->S, s->S, s->L, s->H, true, "",
-                                   k ? star : "token 1", s});
-        }
-        snprintf(before, sizeof before, "%s%s", o->c.extra ? "*, " : "",
-                 o->c.sink_token ? "x*, " : "");
-        for (int k = 0; k < 2; k++) {
-            const HeadMap *map = &o->map[k];
-            snprintf(text, sizeof text, "block %d, head %d, the %s sink", map->layer + 1,
-                     map->head + 1, k ? "weakest" : "strongest");
-            if (map->T)
-                cell_map(h, &(CellMap){map->m, map->S, 1, map->T, map->S, false, before, text, 0});
-        }
-        snprintf(text, sizeof text,
-                 "Above alpha by block and head, mean over %d sequences of %d tokens; even rows "
-                 "give %.3f. Below the weight of each query (down) on each key (across), mean over "
-                 "16. A sink is a dark column%s; its mean is alpha. The paper's Figures 19 to 24.",
-                 s->n, s->T, o->even, o->star ? ", the first of them the learned one" : "");
-        figure_end(h, text);
-    }
-    say(h, "</div>\n");
-}
-
-static void page_table(Html *h, const Outcome *o, int n, const Settings *s) {
-    say(h, "<div class=\"wide\"><table><tr><th>model</th><th>paper</th>");
-    for (int k = 0; k < ROW; k++)
-        say(h, "<th>%s %s</th>", ROW_COLUMNS[k].head, ROW_COLUMNS[k].below);
-    say(h, "</tr>\n");
-    for (int i = 0; i < n; i++) {
-        double row[ROW];
-        char text[32];
-        outcome_row(&o[i], row);
-        say(h, "<tr>");
-        element(h, "td", o[i].name);
-        element(h, "td", o[i].source[0] ? o[i].source : "-");
-        for (int k = 0; k < ROW; k++) element(h, "td", row_text(text, row, k));
-        say(h, "</tr>\n");
-    }
-    say(h, "</table></div>\n<p>Sink: share of heads with alpha above %g, over %d sequences of %d "
-           "tokens. alpha: mean weight on token 1 or *; x even: its multiple of what even rows "
-           "give. Norm ratio: the largest over the blocks of the first row's norm, over the mean "
-           "of the others. Valid loss: nats a token on held documents.</p>\n", s->eps, s->eval_n,
-        o->s.n ? o->s.T : s->eval_T);
-}
-
-/* Of every page. A claim's verdict (13.3) is in its words, its sign and the bar before it. */
-static const char PAGE_STYLE[] =
-    "body{font:16px/1.45 sans-serif;max-width:72rem;margin:auto;padding:1rem;color:#111}"
-    "h1{font-size:1.5rem}h2{font-size:1.2rem;margin:1.6rem 0 .5rem;break-after:avoid}"
-    "h3{font-size:1rem;margin:0 0 .2rem}p{margin:.4rem 0}a{color:#10305c}"
-    "figure{margin:0;break-inside:avoid}figure p,figcaption,code,pre,.where,"
-    ".claim p+p{font-size:.85rem}figcaption,.where,.paper{color:#444}code{overflow-wrap:anywhere}"
-    ".grid{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,20rem),1fr));"
-    "gap:1.2rem 1.8rem;margin-top:.6rem}svg{width:100%;height:auto;display:block}"
-    "text{font:11px sans-serif}.end{text-anchor:end}.middle{text-anchor:middle}"
-    ".on{fill:#fff}.line,.axis{fill:none}"
-    ".band{fill-opacity:.2}.axis{stroke:#333}.rule{stroke:#ddd}.key span{white-space:nowrap;"
-    "margin-right:.7em}.key svg{display:inline;width:auto;height:12px;vertical-align:-1px}"
-    ".wide,pre{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums;"
-    "font-size:.9rem}th,td{padding:.2em .6em;text-align:right;border-bottom:1px solid #bbb;"
-    "white-space:nowrap}td:first-child,th:first-child{text-align:left}"
-    "td.paper,th.paper{border-left:1px solid #bbb}"
-    ".claim{border-left:.35rem solid #777;padding:.1rem .7rem;margin:.6rem 0;break-inside:avoid}"
-    ".claim p{margin:.15rem 0}.yes{border-color:#009e73}.open{border-left-style:dotted}"
-    ".no{border-color:#d55e00;border-left-style:double}"
-    "@media(max-width:30rem){table{font-size:.78rem}th,td{padding:.2em .3em}}"
-    "@media print{body{font-size:10pt;max-width:none;padding:0}.wide{overflow:visible}"
-    "table{font-size:7.5pt;break-inside:avoid}th,td{padding:.2em .4em;white-space:normal;"
-    "overflow-wrap:anywhere}.grid{grid-template-columns:repeat(2,1fr)}h2+p{break-after:avoid}}";
-
-static void page_head(Html *h, const char *verb) {
-    say(h, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/><meta name=\""
-           "viewport\" content=\"width=device-width,initial-scale=1\"/><title>sink %s</title>"
-           "<style>", verb);
-    bytes_add(&h->text, PAGE_STYLE, sizeof PAGE_STYLE - 1, h->e);
-    say(h, "</style></head><body>\n");
-}
-
-/* Ends the page and writes it beside path, which it then replaces. */
-static int page_end(Html *h, const char *path) {
-    say(h, "</body></html>\n");
-    if (!h->e->status) file_write(path, h->text.at, h->text.size, h->e);
-    bytes_free(&h->text);
-    return h->e->status;
-}
-
-/* The page of n models (three have lines of their own style), which `verb` has made; cut and
- * verdict may be NULL or "". */
-int report_write(const char *path, const char *verb, const Settings *s, const Outcome *o, int n,
-                 const Ablated *cut, const char *verdict, Error *e) {
-    Html h = {{0}, e};
-    Bytes ablation = {0};
-    int looks = 0, measured = 0;
-    for (int i = 0; i < n; i++) looks += o[i].p.looks, measured += o[i].s.n;
-    page_head(&h, verb);
-    say(&h, "<h1>Attention sinks: sink %s</h1>\n<p><code>sink %s ", verb, verb);
-    if (!strcmp(verb, "eval")) html_text(&h, o->name);
-    for (int i = 0; i < s->argc; i++) {
-        if (!strcmp(s->argv[i], o->name)) continue; /* eval's model stands there */
-        say(&h, " ");
-        html_text(&h, s->argv[i]);
-    }
-    say(&h, "</code></p>\n<p>%d blocks, %d heads of %d dims, width %d, context %d; %d steps of %d "
-            "sequences at rate %g; seed %d.</p>\n",
-        o->c.layers, o->c.heads, o->c.head_dim, o->c.dim, o->c.context, s->train.steps,
-        s->train.batch * s->train.accumulate, s->train.lr, s->train.seed);
-    if (measured) page_table(&h, o, n, s);
-    element(&h, "p", verdict ? verdict : "");
-    if (cut) {
-        ablated_text(cut, s, &ablation, e);
-        say(&h, "<pre>");
-        html_bytes(&h, &ablation);
-        say(&h, "</pre>");
-    }
-    if (looks) say(&h, "<h2>While it trained</h2>");
-    if (looks) page_charts(&h, o, n, LOOK_LOSS, NORM_HIDDEN);
-    if (measured) {
-        say(&h, "<h2>Where attention goes</h2>\n");
-        page_maps(&h, o, n);
-        say(&h, "<h2>Norms by layer</h2>");
-        page_charts(&h, o, n, NORM_HIDDEN, MODEL_CHARTS);
-    }
-    return page_end(&h, path);
-}
-
-/* -------------------------------------------------------------------------------------------------
- * 13.3  The page of the whole paper: a summary; then every item of data/experiments.txt with its
- *       table, its pictures, and its claims with rule and verdict. `picture KIND WORD ..` says what
- *       is drawn; a MEASURE is a number of a result (12.2), words joined by commas share a picture:
+ * 7  The page of the whole paper
+ *
+ * A summary; then every item of data/experiments.txt with its table, its pictures, and its claims
+ * with rule and verdict. `picture KIND WORD ..` says what is drawn; words that a comma joins share
+ * a picture:
  *   curves LIST ..          curve_LIST over the tokens trained on, or tune_LIST where it begins so
  *   dots MEASURE ..         every seed of every row
  *   domains MEASURE ..      MEASURE/NAME for every corpus and domain
@@ -3495,8 +2536,9 @@ int report_write(const char *path, const char *verb, const Settings *s, const Ou
  *   grid                    Sink over the length, a line for each threshold
  *   alpha LIST ..           map_LIST of block and head        map   weights of the strongest head
  *   toy                     weights before and after training
- *       A line is the mean over the seeds that have a number there, its band their range. Maps show
- *       the first seed that has one: heads of different seeds are not the same heads.
+ *
+ * A line is the mean over the seeds that have a number there, its band their range. Maps show the
+ * first seed that has one: heads of different seeds are not the same heads.
  */
 /* The i-th point of a line, read of one result. `side` is which of the lines that a row has in a
  * picture of its own, and names it; otherwise -1. */
@@ -3527,7 +2569,7 @@ struct Paper {
     Html h;
     const Experiments *x;
     Results runs, *others;       /* of the page's corpus; of each other [corpora] */
-    Series *lines;               /* [LINES] */
+    Series *lines;               /* [LINES_MOST] */
     const Item *item;            /* that is shown, */
     const Picture *picture;      /* and what of it is drawn */
     const Kind *kind;
@@ -3723,7 +2765,7 @@ static void draw_all_rows(Paper *p, const char *words) {
         for (int from = 1, number = 1; from < rows || number == 1; from += more, number++) {
             int count = 0;
             for (int i = from - 1; i < from + more && i < rows; i++)
-                for (int k = 0; part_of(words, k, part) && count < LINES; k++) {
+                for (int k = 0; part_of(words, k, part) && count < LINES_MOST; k++) {
                     int row = row_of(p, i < from ? 0 : i);
                     const char *of = joined && alone ? "" : p->x->row[row].name;
                     snprintf(name, sizeof name, "%s%s%s", of, joined && *of ? " " : "",
@@ -3857,7 +2899,7 @@ static void item_pictures(Paper *p) {
     say(&p->h, "</div>\n");
 }
 
-/* The cells that a terminal and the README show (12.6). */
+/* The cells that a terminal and the README show (6). */
 static void item_table(Paper *p) {
     static const char *const tags[] = {"th", "td", "th class=\"paper\"", "td class=\"paper\""};
     Html *h = &p->h;
@@ -3913,12 +2955,12 @@ static void page_item(Paper *p, int at) {
     say(h, "<p class=\"where\">");
     html_text(h, item->reference);
     if (item->count)
-        say(h, "; <code>sink repro %s</code>; %d of %d runs", item->name, there, needed);
+        say(h, "; <code>./paper %s</code>; %d of %d runs", item->name, there, needed);
     say(h, "</p>\n");
     if (is_elsewhere(p->x, at))
-        say(h, "<p>Needs published models: <code>sink repro %s</code>.</p>\n", item->name);
+        say(h, "<p>Needs published models: <code>./paper %s</code>.</p>\n", item->name);
     else if (item->count && needed && !there)
-        say(h, "<p><b>Not run yet: <code>sink repro %s</code></b></p>\n", item->name);
+        say(h, "<p><b>Not run yet: <code>./paper %s</code></b></p>\n", item->name);
     if (item->count) item_table(p);
     if (there && item->pictures) item_pictures(p);
     for (int k = 0; k < p->x->claims; k++)
@@ -3957,12 +2999,13 @@ static void page_summary(Paper *p) {
     say(h, "</p></section>\n");
 }
 
-int paper_write(const char *path, const Experiments *x, const char *folder, const char *corpus,
-                Error *e) {
+/* Every item of x beside the results that `folder` holds of it, trained on that corpus. */
+static int paper_write(const char *path, const Experiments *x, const char *folder,
+                       const char *corpus, Error *e) {
     Paper p = {.h = {{0}, e}, .x = x};
     int needed;
     p.others = grab(x->corpora, sizeof *p.others, e);
-    p.lines = grab(LINES, sizeof *p.lines, e);
+    p.lines = grab(LINES_MOST, sizeof *p.lines, e);
     if (!e->status) results_load(&p.runs, x, folder, corpus, e);
     for (int k = 0; k < x->corpora && !e->status; k++)
         if (!x->corpus[k].domain && strcmp(x->corpus[k].name, corpus))
@@ -3992,81 +3035,441 @@ int paper_write(const char *path, const Experiments *x, const char *folder, cons
     return page_end(&p.h, path);
 }
 
-/* A toy's maps (12.4) before and after: rows are queries, marked > at a trigger. */
-void toy_print(const Result *r, FILE *out) {
-    int n, m;
-    const double *shape = result_find(r, "toy_shape", &n);
-    const double *tokens = result_find(r, "toy_tokens", &n);
-    const double *trigger = result_find(r, "toy_trigger", &n);
-    bool colour = wants_colour(out);
-    for (int k = 0; k < 2 && shape && tokens && trigger; k++) {
-        int rows = (int)shape[1], columns = (int)shape[2], before = columns - rows;
-        const double *map = result_find(r, k ? "after" : "before", &m);
-        if (n != rows || before < 0 || !map || m != rows * columns) return;
-        fprintf(out, "%6s%s\n%6s", "", k ? "after" : "before", "");
-        for (int j = -before; j < rows; j++)
-            fprintf(out, " %c", j < 0 ? '*' : trigger[j] > 0 ? 'v' : j == 0 ? '1' : ' ');
-        fputc('\n', out);
-        for (int i = 0; i < rows; i++) {
-            int id = (int)tokens[i];
-            bool letter = shape[0] > TOY_TRIGGER && id > 0 && id < BACKCOPY_VOCAB;
-            fprintf(out, " %c%c%c%c ", trigger[i] > 0 ? '>' : ' ', letter ? '\'' : ' ',
-                    letter ? LETTERS[id - 1] : i == 0 ? '1' : trigger[i] > 0 ? 't' : 'x',
-                    letter ? '\'' : ' ');
-            for (int j = 0; j < columns; j++) heat_cell(map[i * columns + j], 2, colour, out);
-            fputc('\n', out);
-        }
+/* -------------------------------------------------------------------------------------------------
+ * 8  The command: ./paper ITEM */
+
+/* What a command works on, and the runs it names. */
+typedef struct Command {
+    const Settings *s;
+    const Own *own;
+    Experiments x;
+    const Corpus *corpus;
+    int item, only;              /* an item, a row; -1: all */
+} Command;
+
+/* The next run that the command asks for after (*row, *seed), row by row, and whether it is there,
+ * as result_there says; false at the end. Start with row 0, seed below 0. */
+static bool run_next(const Command *q, int *row, int *seed, int *there) {
+    bool headline_only = q->corpus != q->x.corpus && q->item < 0;
+    int one = q->own->only_seed, from = one < 0 ? 1 : one, to = one;
+    for (; *row < q->x.rows; ++*row, *seed = -1) {
+        if ((q->only >= 0 && *row != q->only) || !item_has(&q->x, q->item, *row)) continue;
+        if (one < 0) to = q->own->seeds ? q->own->seeds : row_seeds(&q->x, *row, headline_only);
+        *seed = *seed < from ? from : *seed + 1;
+        if (*seed > to) continue;
+        *there = result_there(&q->x, *row, q->own->results, q->corpus->name, *seed);
+        return true;
     }
+    return false;
 }
 
-/* The page of the whole paper. */
-static int verb_report(Settings *s, const char **words, int n, Error *e) {
-    const char *path = s->out[0] ? s->out : "out/report.html";
-    Experiments x = {0};
-    const Corpus *corpus = experiments_open(&x, e) ? NULL : corpus_asked(&x, own_of(s)->corpus, e);
-    (void)words; (void)n;
-    if (corpus && !file_ready(path, e) && !paper_write(path, &x, own_of(s)->results, corpus->name, e))
-        printf("The page: %s\n", path);
-    experiments_free(&x);
+/* A run, and where its file goes; or with `verify`, where it is: it must have the same bytes. */
+static int run_do(const Command *q, int row, int seed, bool verify, Error *e) {
+    char path[PATH_ROOM];
+    Result r = {0}, old = {0};
+    Bytes text = {0}, was = {0};
+    bool made =
+        !result_path(path, q->own->results, q->corpus->name, q->x.row[row].name, seed, e) &&
+        !(verify ? file_read(path, &was, e) || result_read(&old, was.at, was.size, path, e)
+                 : file_ready(path, e)) &&
+        !row_run(&r, &q->x, row, q->corpus, seed, q->s, e) && !result_text(&r, &text, e);
+    if (made && !verify) file_write(path, text.at, text.size, e);
+    else if (made && text.size == was.size && !memcmp(text.at, was.at, was.size))
+        printf("%s: the same %zu bytes\n", path, was.size);
+    else if (made && strcmp(r.build, old.build))
+        fail(e, 1, "%s: expected the bytes of a run by %s, found others, but this is %s. Try: "
+             "that compiler and processor", path, old.build, r.build);
+    else if (made)
+        fail(e, 1, "%s: expected the same bytes, found others. Try: delete it, and run it again",
+             path);
+    result_free(&r);
+    result_free(&old);
+    bytes_free(&text);
+    bytes_free(&was);
     return e->status;
 }
 
+/* Seconds that a step of a row takes on this machine now, from a few steps of it. */
+static double step_seconds(const Command *q, int row, Error *e) {
+    enum { WARM = 3, COUNT = 10 };
+    Settings now;
+    Trainer t;
+    double start = 0;
+    if (row_settings(&now, &q->x.row[row], q->corpus, 0, q->s, e) || trainer_create(&t, &now, e))
+        return 0;
+    for (int i = 0; i < WARM + COUNT && !e->status; i++) {
+        if (i == WARM) start = seconds();
+        trainer_step(&t, e);
+    }
+    double took = (seconds() - start) / COUNT;
+    trainer_free(&t);
+    return took;
+}
+
+/* What a training costs, up to a factor: its tokens, times the weights that meet each and half of
+ * the keys it sees. */
+static double train_work(const Settings *s) {
+    const Config *c = &s->model;
+    double Q = (double)c->heads * c->head_dim, K = (double)c->kv_heads * c->head_dim;
+    double layer = c->dim * (2 * Q + 2 * K) + (config_gated(c) ? 3.0 : 2.0) * c->dim * c->ffn;
+    double token = c->layers * (layer + c->context * Q) + (double)c->embed_dim * c->vocab;
+    return token * s->train.batch * s->train.accumulate * c->context * s->train.steps;
+}
+
+/* Says on stderr how many runs are missing, and the time they take in all, by the operations of a
+ * step and the time of the first one's. */
+static int runs_announce(const Command *q, int *missing, Error *e) {
+    static const double TOY_SECONDS = 12;                    /* 4 to 16 on one core */
+    double unit = 0, time = 0;
+    *missing = 0;
+    for (int row = 0, seed = -1, there; !e->status && run_next(q, &row, &seed, &there);) {
+        *missing += there != 1;
+        for (int at = there == 1 ? -1 : row; at >= 0; at = q->x.row[at].after) {
+            Settings now;
+            if (row_settings(&now, &q->x.row[at], q->corpus, seed, q->s, e)) return e->status;
+            if (now.data.toy) { time += TOY_SECONDS; continue; }
+            if (!now.model.vocab) now.model.vocab = VOCAB_DEFAULT;
+            if (config_resolve(&now.model, e)) return e->status;
+            double work = train_work(&now);
+            if (unit <= 0) unit = step_seconds(q, row, e) * now.train.steps / work;
+            time += unit * work;
+        }
+    }
+    if (!e->status && *missing)
+        fprintf(stderr, "paper: %d run%s on %s to do, about %.0f min here on %d thread%s. Ctrl-C "
+                "stops; what is finished stays\n", *missing, *missing > 1 ? "s" : "",
+                q->corpus->name, ceil(time / 60), workers(), workers() > 1 ? "s" : "");
+    return e->status;
+}
+
+/* --commands: what is missing, a run a line. */
+static int runs_print(const Command *q, Error *e) {
+    const Own *own = q->own;
+    int missing;
+    if (runs_announce(q, &missing, e)) return e->status;
+    for (int row = 0, seed = -1, there; run_next(q, &row, &seed, &there);) {
+        if (there == 1) continue;
+        printf("./paper %s --row %s --seed %d --corpus %s",
+               q->item < 0 ? "all" : q->x.item[q->item].name, q->x.row[row].name, seed,
+               q->corpus->name);
+        if (own->texts[0]) printf(" --texts '%s'", own->texts);
+        if (strcmp(own->results, RESULTS_FOLDER)) printf(" --results '%s'", own->results);
+        printf(" --threads %d --quiet\n", q->s->threads ? q->s->threads : 1);
+    }
+    return 0;
+}
+
+/* What is missing is trained, run by run; what is finished stays. */
+static int runs_train(const Command *q, Error *e) {
+    int missing = 1;
+    bool one = q->only >= 0 && q->own->only_seed >= 0;       /* of --commands: nothing to plan */
+    if (!one && (runs_announce(q, &missing, e) || !missing)) return e->status;
+    for (int row = 0, seed = -1, there; !e->status && run_next(q, &row, &seed, &there);) {
+        if (there < 0)
+            fprintf(stderr, "paper: %s seed %d: its row has changed, so it is run again\n",
+                    q->x.row[row].name, seed);
+        if (there != 1) run_do(q, row, seed, false, e);
+    }
+    return e->status;
+}
+
+static int run_verify(const Command *q, Error *e) {
+    for (int row = 0, seed = -1, there; run_next(q, &row, &seed, &there);)
+        if (there == 1) return run_do(q, row, seed, true, e);
+    return fail(e, 1, "--verify: expected a finished run, found none. Try: without --verify");
+}
+
+/* What there is of it: an item, with the maps of its toys; or of all the headline claims and every
+ * verdict. */
+static int results_show(const Command *q, Error *e) {
+    Results r;
+    Bytes out = {0};
+    const Item *item = q->item < 0 ? NULL : &q->x.item[q->item];
+    if (!results_load(&r, &q->x, q->own->results, q->corpus->name, e)) {
+        if (item) repro_table(&out, &r, q->item, e);
+        else repro_ledger(&out, &r, false, e);
+    }
+    if (!e->status) fwrite(out.at, 1, out.size, stdout);
+    for (int k = 0; item && r.run && k < item->count; k++) {
+        int row = q->x.shown[item->from + k].row, n;
+        const Run *run = run_at(&r, row, 1);
+        if (run->state != RUN_HELD || !result_find(&run->result, "toy_shape", &n)) continue;
+        printf("\n%s, seed 1\n", q->x.row[row].name);
+        toy_print(&run->result, stdout);
+    }
+    results_free(&r);
+    bytes_free(&out);
+    return e->status;
+}
+
+/* --- Items that need published models: ./hf has them, and measures them ----------------------- */
+
+/* NAME.model in the folder --models, and whether it is there. */
+static bool model_path(char path[PATH_ROOM], const Own *own, const char *name) {
+    snprintf(path, PATH_ROOM, "%.400s/%.100s.model", own->models, name);
+    return !file_missing(path);
+}
+
+/* Appends a word to a command, in quotes where a shell would split it. */
+static void argument_add(Bytes *line, const char *word, Error *e) {
+    const char *quote = strpbrk(word, " \"$&;()*?<>|\\") ? "'" : "";
+    bytes_print(line, e, " %s%s%s", quote, word, quote);
+}
+
+/* The flags of an eval or each line; NAME, where there is one, and TEXTS are filled in. */
+static void flags_add(Bytes *line, const char *flags, const char *name, const char *texts,
+                      Error *e) {
+    while (*flags) {
+        Bytes word = {0};
+        for (; *flags && *flags != ' '; flags++) {
+            bool named = name && !strncmp(flags, "NAME", 4), text = !strncmp(flags, "TEXTS", 5);
+            if (named || text) bytes_print(&word, e, "%s", named ? name : texts);
+            else bytes_print(&word, e, "%c", *flags);
+            flags += named ? 3 : text ? 4 : 0;
+        }
+        bytes_add(&word, "", 1, e);
+        if (!e->status) argument_add(line, (const char *)word.at, e);
+        bytes_free(&word);
+        flags += strspn(flags, " ");
+    }
+}
+
+/* The command of an eval or each line: of one model, or for `only` below 0 of all of the item;
+ * with `there` of those at hand alone. Returns how many models are in it. */
+static int eval_command(Bytes *line, const Command *q, const Evaluation *v, int only, bool there,
+                        Error *e) {
+    const char *name = only < 0 ? NULL : q->x.model[only].name;
+    char path[PATH_ROOM], csv[PATH_ROOM];
+    int models = 0, lines = 0, number = 0;                   /* of the item's lines the number-th */
+    bytes_print(line, e, "./hf eval");
+    for (int i = 0; i < q->x.models; i++) {
+        if (q->x.model[i].item != q->item || (only >= 0 && i != only)) continue;
+        if (!model_path(path, q->own, q->x.model[i].name) && there) continue;
+        argument_add(line, path, e);
+        models++;
+    }
+    flags_add(line, v->flags, name, q->own->texts[0] ? q->own->texts : "TEXTS", e);
+    for (int i = 0; i < q->x.evals; i++) {
+        lines += q->x.eval[i].item == q->item;
+        if (&q->x.eval[i] == v) number = lines;
+    }
+    int n = snprintf(csv, sizeof csv, "out/%.80s%s%.80s", q->x.item[q->item].name, name ? "-" : "",
+                     name ? name : "");
+    if (lines > 1) snprintf(csv + n, sizeof csv - (size_t)n, "-%d", number);
+    bytes_print(line, e, " --csv %s.csv", csv);
+    bytes_add(line, "", 1, e);
+    return models;
+}
+
+/* Prints the commands of the item's eval and each lines; with `run` those of models at hand are
+ * run. */
+static int evals_do(const Command *q, bool run, Error *e) {
+    for (int i = 0; i < q->x.evals && !e->status; i++) {
+        const Evaluation *v = &q->x.eval[i];
+        if (v->item != q->item) continue;
+        if (run && strstr(v->flags, "TEXTS") && !q->own->texts[0])
+            return fail(e, 2, "%s: expected --texts FOLDER, since its models are measured on texts "
+                        "there. Try: --texts ../texts, or --show", q->x.item[q->item].name);
+        for (int m = v->each ? 0 : -1; m < (v->each ? q->x.models : 0) && !e->status; m++) {
+            Bytes line = {0};
+            if (m >= 0 && q->x.model[m].item != q->item) continue;
+            int models = eval_command(&line, q, v, m, run, e);
+            if (models && !e->status) printf("  %s\n", (const char *)line.at);
+            fflush(stdout);
+            if (run && models && !e->status && system((const char *)line.at))
+                fail(e, 1, "%s: expected all of it to be measured, found what is said above. Try: "
+                     "make hf, or --show for the commands", q->x.item[q->item].name);
+            bytes_free(&line);
+        }
+    }
+    return e->status;
+}
+
+/* The commands that make NAME.model of a downloaded folder, and the questions of --choices. */
+static void imports_print(const Command *q) {
+    static const char word[] = "--choices TEXTS/";
+    const char *texts = q->own->texts[0] ? q->own->texts : "TEXTS";
+    char path[PATH_ROOM];
+    for (int i = 0; i < q->x.models; i++)
+        if (q->x.model[i].item == q->item && !model_path(path, q->own, q->x.model[i].name))
+            printf("  ./hf %s/%s --link --out %s\n", q->own->models, q->x.model[i].name, path);
+    for (int i = 0; i < q->x.evals; i++) {
+        const char *file = strstr(q->x.eval[i].flags, word);
+        int n = file ? (int)strcspn(file += strlen(word), ". ") : 0;
+        if (n && q->x.eval[i].item == q->item)
+            printf("  ./hf choices %.*s_val.jsonl --out %s/%.*s.txt\n", n, file, texts, n, file);
+    }
+}
+
+/* The paper's numbers; what is to be downloaded, and how it is measured; and what is at hand,
+ * measured. --show: without the last; --commands: the commands alone. */
+static int item_published(const Command *q, Error *e) {
+    const Item *item = &q->x.item[q->item];
+    char path[PATH_ROOM];
+    int missing = 0, there = 0;
+    bool alone = q->own->commands;
+    if (!alone) printf("%s, %s: %s\n\n", item->name, item->reference, item->title);
+    for (int i = 0; i < q->x.models; i++) {
+        const Published *m = &q->x.model[i];
+        if (m->item != q->item) continue;
+        if (!alone && !there && !missing) {
+            printf("%-16s", "paper");
+            for (int k = 0; k < item->columns; k++) printf(" %14s", item->column[k]);
+            printf("  folder of huggingface.co\n");
+        }
+        if (model_path(path, q->own, m->name)) there++;
+        else missing++;
+        if (alone) continue;
+        printf("%-16s", m->name);
+        for (int k = 0; k < item->columns; k++) printf(" %14s", m->paper[k].text);
+        printf("  %s\n", m->folder);
+    }
+    if (!there && !missing && !alone) printf("No weights of it were published.\n");
+    if (missing && !alone)
+        printf("\n%d not in the folder %s (--models FOLDER). Download config.json, the tokenizer's "
+               "files and\n*.safetensors of each into %s/NAME; then (make hf builds ./hf)\n\n",
+               missing, q->own->models, q->own->models);
+    imports_print(q);
+    if (missing && !alone) printf("\nand measure them:\n\n");
+    if (missing || alone || q->own->show) evals_do(q, false, e);
+    if (there && !alone && !q->own->show) {
+        printf("\n%d at hand:\n\n", there);
+        evals_do(q, true, e);
+    }
+    return e->status;
+}
+
+/* --- Verbs ------------------------------------------------------------------------------------ */
+
+/* The corpus of --corpus, or the first where it is not given. */
+static const Corpus *corpus_asked(const Experiments *x, const char *name, Error *e) {
+    for (int i = 0; i < x->corpora; i++)
+        if (!x->corpus[i].domain && (!*name || !strcmp(x->corpus[i].name, name)))
+            return &x->corpus[i];
+    fail(e, 2, "--corpus %s: expected a corpus of " EXPERIMENTS_FILE ". Try: --corpus %s",
+         *name ? name : "NAME", x->corpora ? x->corpus->name : "NAME, after naming one");
+    return NULL;
+}
+
+/* Reads the table of experiments; on failure nothing is held. */
+static int command_open(Command *q, const Settings *s, Error *e) {
+    Bytes text = {0};
+    *q = (Command){.s = s, .own = own_of(s), .item = -1, .only = -1};
+    if (!file_read(EXPERIMENTS_FILE, &text, e))
+        experiments_read(&q->x, text.at, text.size, EXPERIMENTS_FILE, e);
+    bytes_free(&text);
+    if (!e->status && !(q->corpus = corpus_asked(&q->x, q->own->corpus, e)))
+        experiments_free(&q->x);
+    return e->status;
+}
+
+/* The item or `all`, and --row. */
+static int command_words(Command *q, const char **words, int n, Error *e) {
+    const Experiments *x = &q->x;
+    if (n > 1) return fail(e, 2, "%s: a word too many. Try: ./paper help ITEM", words[1]);
+    if (n && strcmp(words[0], "all") &&
+        (q->item = entry_of(x->item, x->items, sizeof *x->item, words[0])) < 0)
+        return fail(e, 2, "there is no verb and no item '%s'. Try: ./paper help, or ./paper list",
+                    words[0]);
+    if (!q->own->row[0]) return 0;
+    q->only = experiments_row(x, q->own->row);
+    if (q->only < 0 || !item_has(x, q->item, q->only))
+        return fail(e, 2, "--row %s: %s has no such row. Try: ./paper %s --show", q->own->row,
+                    q->item < 0 ? "the table" : words[0], q->item < 0 ? "all" : words[0]);
+    return 0;
+}
+
+/* ./paper ITEM, ./paper all */
+static int verb_item(Settings *s, const char **words, int n, Error *e) {
+    Command q;
+    if (command_open(&q, s, e)) return e->status;
+    if (command_words(&q, words, n, e)) ;
+    else if (q.item >= 0 && is_elsewhere(&q.x, q.item)) item_published(&q, e);
+    else if (q.own->commands) runs_print(&q, e);
+    else if (q.own->verify) run_verify(&q, e);
+    else {
+        Error shown = {0};                                   /* what is there is shown anyway */
+        if (!q.own->show) runs_train(&q, e);
+        if (q.only < 0 && results_show(&q, &shown)) fail(e, shown.status, "%s", shown.text);
+    }
+    experiments_free(&q.x);
+    return e->status;
+}
+
+static int verb_items(Settings *s, const char **words, int n, Error *e) {
+    Command q;
+    Results r;
+    Bytes out = {0};
+    (void)words; (void)n;
+    if (command_open(&q, s, e)) return e->status;
+    if (!results_load(&r, &q.x, q.own->results, q.corpus->name, e)) repro_list(&out, &r, e);
+    if (!e->status) fwrite(out.at, 1, out.size, stdout);
+    if (!e->status) printf("\n./sink list shows the paper's variants.\n");
+    results_free(&r);
+    bytes_free(&out);
+    experiments_free(&q.x);
+    return e->status;
+}
+
+/* The tables of data/results/README.md: every claim and item on the corpus. */
+static int verb_readme(Settings *s, const char **words, int n, Error *e) {
+    static const char path[] = RESULTS_FOLDER "/README.md";
+    Command q;
+    Results r;
+    Bytes out = {0}, text = {0}, page = {0};
+    (void)words; (void)n;
+    if (command_open(&q, s, e)) return e->status;
+    if (!results_load(&r, &q.x, q.own->results, q.corpus->name, e) &&
+        !repro_ledger(&out, &r, true, e) && !file_read(path, &text, e) &&
+        !readme_with(&page, (const char *)text.at, text.size, (const char *)out.at, out.size, e) &&
+        !file_write(path, page.at, page.size, e)) printf("The tables: %s\n", path);
+    results_free(&r);
+    bytes_free(&out);
+    bytes_free(&text);
+    bytes_free(&page);
+    experiments_free(&q.x);
+    return e->status;
+}
+
+static int verb_report(Settings *s, const char **words, int n, Error *e) {
+    const char *path = s->out[0] ? s->out : "out/report.html";
+    Command q;
+    (void)words; (void)n;
+    if (command_open(&q, s, e)) return e->status;
+    if (!file_ready(path, e) && !paper_write(path, &q.x, q.own->results, q.corpus->name, e))
+        printf("The page: %s\n", path);
+    experiments_free(&q.x);
+    return e->status;
+}
 
 #define OWN(field) offsetof(Own, field)
 static const Option PAPER_OPTIONS[] = {
-    {"row",           'x', 's', OWN(row),                 "",       0, 64, "NAME",
-     "one row of the item; with --seed one run"},
-    {"seed",          'x', 'i', OWN(only_seed),           "-1",     0, 2147483647, "N",
+    {"row", 'x', 's', OWN(row), "", 0, 64, "NAME", "one row of the item; with --seed one run"},
+    {"seed", 'x', 'i', OWN(only_seed), "-1", 0, 2147483647, "N",
      "one seed; default: those that the table names. 0 is for tuning"},
-    {"seeds",         'x', 'i', OWN(seeds),               "0",      1, 99, "N",
-     "seeds 1 .. N of every row"},
-    {"corpus",        'x', 's', OWN(corpus),              "",       0, 64, "NAME",
-     "the text of the runs, by its name in data/experiments.txt; default: the first"},
-    {"texts",         'x', 's', OWN(texts),               "",       0, 0, "FOLDER",
+    {"seeds", 'x', 'i', OWN(seeds), "0", 1, SEEDS_MOST, "N", "seeds 1 .. N of every row"},
+    {"corpus", 'x', 's', OWN(corpus), "", 0, 64, "NAME",
+     "the text of the runs, by its name in " EXPERIMENTS_FILE "; default: the first"},
+    {"texts", 'x', 's', OWN(texts), "", 0, 0, "FOLDER",
      "where the texts are that data/ does not have"},
-    {"models",        'x', 's', OWN(models),              "models", 0, 0, "FOLDER",
-     "where published models are, NAME.model as hf makes them"},
-    {"results",       'x', 's', OWN(results),             RESULTS_FOLDER, 0, 0, "FOLDER",
+    {"models", 'x', 's', OWN(models), "models", 0, 0, "FOLDER",
+     "where published models are, NAME.model as ./hf makes them"},
+    {"results", 'x', 's', OWN(results), RESULTS_FOLDER, 0, 0, "FOLDER",
      "where finished runs are kept"},
-    {"commands",      'x', 'b', OWN(commands),            "0",      0, 1, "",
+    {"commands", 'x', 'b', OWN(commands), "0", 0, 1, "",
      "print the commands of the runs that are missing, one a line"},
-    {"verify",        'x', 'b', OWN(verify),              "0",      0, 1, "",
+    {"verify", 'x', 'b', OWN(verify), "0", 0, 1, "",
      "run one finished run again: its file must have the same bytes"},
-    {"show",          'x', 'b', OWN(show),                "0",      0, 1, "",
-     "run nothing; show what there is"},
+    {"show", 'x', 'b', OWN(show), "0", 0, 1, "", "run nothing; show what there is"},
     {NULL, 0, 0, 0, NULL, 0, 0, NULL, NULL}
 };
 
-static int verb_repro(Settings *s, const char **words, int n, Error *e) {
-    return repro(s, words, n, e);
-}
-
 static const Verb PAPER_VERBS[] = {
-    {"repro",    "[ITEM]",         "xo",
-     "a table or figure of the paper, run and judged; list: which there are", verb_repro, true},
-    {"report",   "",               "oux",
-     "the page of the whole paper: tables, pictures, verdicts [out/report.html]", verb_report,
-     false},
+    {"ITEM", "or all", "xo", "a table or figure of the paper: run, judged, beside the paper's",
+     verb_item, true},
+    {"list", "", "x", "the items: how many runs are done and claims judged", verb_items, false},
+    {"report", "", "oux", "the page of the whole paper [out/report.html]", verb_report, false},
+    {"readme", "", "x", "the tables of " RESULTS_FOLDER "/README.md", verb_readme, false},
     {NULL, NULL, NULL, NULL, NULL, false}
 };
 
@@ -4074,7 +3477,8 @@ static const Verb PAPER_VERBS[] = {
 int main(int argc, char **argv) {
     Own own;
     const Program paper = {.name = "paper", .verbs = PAPER_VERBS, .options = PAPER_OPTIONS,
-                           .own = &own, .page = report_write};
+                           .own = &own, .other = PAPER_VERBS, .page = report_write,
+                           .open = toys_open};
     calm_threads(argv);
     return sink_main(&paper, argc, argv);
 }

@@ -22,6 +22,27 @@ static bool hf_does(Test *t, const char *words) {
     return good;
 }
 
+/* What `sink check` says of a model file; its last line, and how many lines were measured. */
+static int checked(Test *t, const char *path, char last[120], int *lines) {
+    Error e = {0};
+    char line[512];
+    FILE *page = tmpfile();
+    if (!page) exit(1);
+    int status = check_model(path, page, false, &e);
+    rewind(page);
+    *lines = 0;
+    last[0] = 0;
+    while (fgets(line, sizeof line, page)) {
+        line[strcspn(line, "\n")] = 0;
+        fact(t, strlen(line) <= 100, "%zu columns: %.60s", strlen(line), line);
+        if (strstr(line, "WRONG") && !strstr(line, " 0 WRONG")) note(t, "%s: %s", path, line);
+        if (line[0] == ' ') ++*lines;
+        else snprintf(last, 120, "%.119s", line);
+    }
+    fclose(page);
+    return status;
+}
+
 /* A file as a string; NULL at when there is none. */
 static Bytes slurp(const char *path) {
     Bytes b = {0};
@@ -3766,6 +3787,690 @@ static void choices_answer__oracle(Test *t) {
     scratch_close();
 }
 
+/* [E10]  Every variant, with parameters of order 1: each statement that is measured comes out as it
+ * must, so that what a model is said to have is what it has. A model whose rows do not sum to the
+ * scale, as its flags say, is caught. */
+static void check_model__every_variant(Test *t) {
+    static const char *const MORE[] = {
+        "--pos alibi --window 8", "--prefix 5", "--extra k --sink-token", "--pos t5",
+        "--kv-heads 1", "--score-by-layer", "--scale 0.2", "--pos none", "--pos alibi",
+        "--pos relative", "--prefix 20"};
+    enum { EXTRA = (int)(sizeof MORE / sizeof *MORE) };
+    int models = 0, measured = 0, n;
+    char last[120];
+    scratch_open();
+    while (VARIANTS[models].name) models++;
+    for (int i = 0; i < models + EXTRA; i++) {
+        const char *flags = i < models ? VARIANTS[i].flags : MORE[i - models];
+        Trainer r = {0};
+        Error e = {0};
+        settings_default(&r.s);
+        char all[400];
+        snprintf(all, sizeof all, "--layers 2 --dim 12 --head-dim 4 --heads 2 --ffn 10 --vocab 13 "
+                 "--context 40 %s", flags);
+        if (settings_flags(&r.s, all, "m", &e) || config_resolve(&r.s.model, &e)
+            || model_create(&r.m, &r.s.model, true, &e)) {
+            fact(t, false, "%s: %s", flags, e.text);
+            continue;
+        }
+        Rng rng = {7};
+        for (int k = 0; k < r.m.n_tensors; k++) {
+            const Tensor *x = &r.m.tensor[k];
+            bool gain = strstr(x->name, "norm") && !strstr(x->name, ".b");
+            for (idx j = 0; j < x->count; j++)
+                r.m.params[x->at + j] = (real)(0.4 * rng_normal(&rng) + gain);
+        }
+        fact(t, !checkpoint_write(SCRATCH "/any.ckpt", &r, false, &e), "%s: %s", flags, e.text);
+        int status = checked(t, SCRATCH "/any.ckpt", last, &n);
+        fact(t, !status && n >= 4, "%s: %s", flags, last);
+        measured += n;
+        trainer_free(&r);
+    }
+    fact(t, check_model(SCRATCH "/none.ckpt", stdout, false, &(Error){0}) == 1, "no file");
+    note(t, "%d models, %d lines", models + EXTRA, measured);
+    scratch_close();
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 10.4  Model files */
+
+/* An F16 by its definition. */
+static double slow_half(unsigned h) {
+    int exponent = h >> 10 & 31;
+    double fraction = h & 1023, sign = h >> 15 ? -1 : 1;
+    if (exponent == 31) return fraction > 0 ? NAN : sign * INFINITY;
+    return sign * (exponent ? ldexp(1024 + fraction, exponent - 25) : ldexp(fraction, -24));
+}
+
+/* All 65,536 numbers of either kind, in one row, so that every lane of a vector meets some. */
+static void widen__every_half(Test *t) {
+    enum { ALL = 1 << 16 };
+    unsigned char *raw = malloc(4 * ALL);
+    real *got = malloc(ALL * sizeof *got);
+    if (!raw || !got) exit(1);
+    int nans = 0, subnormal = 0;
+    for (unsigned i = 0; i < ALL; i++) {
+        raw[2 * i] = (unsigned char)(i & 255);
+        raw[2 * i + 1] = (unsigned char)(i >> 8);
+    }
+    widen(DTYPE_F16, ALL, got, raw);
+    for (unsigned i = 0; i < ALL; i++) {
+        double want = slow_half(i), x = (double)got[i];
+        fact(t, isnan(want) ? isnan(x) : x == want && !signbit(x) == !signbit(want),
+             "F16 %04x is %.17g, expected %.17g", i, x, want);
+        nans += isnan(want);
+        subnormal += want != 0 && fabs(want) < 0x1p-14;
+#ifndef SINK_DOUBLE
+        uint32_t bits;
+        memcpy(&bits, &got[i], 4);
+        fact(t, !isnan(want) || bits == (0x7F800000u | (i & 0x8000u) << 16 | (i & 1023u) << 13),
+             "NaN %04x became %08x", i, (unsigned)bits);
+#endif
+    }
+    fact(t, nans == 2046 && subnormal == 2046, "%d NaN, %d subnormal", nans, subnormal);
+    widen(DTYPE_BF16, ALL, got, raw);
+    for (unsigned i = 0; i < ALL; i++) {
+        uint32_t bits = (uint32_t)i << 16;
+        float want;
+        memcpy(&want, &bits, 4);
+        fact(t, isnan(want) ? isnan((double)got[i]) : !memcmp(&(real){(real)want}, &got[i],
+                                                              sizeof(real)), "BF16 %04x", i);
+    }
+    Rng r = {1};
+    for (int i = 0; i < 4 * ALL; i++) raw[i] = (unsigned char)rng_below(&r, 256);
+    for (int n = 0; n < 70; n += 3) {                        /* rows of any length, any place */
+        widen(DTYPE_F32, n, got, raw + n);
+        got[n] = 7;
+        widen(DTYPE_F16, n, got + n + 1, raw + n + 1);
+        for (int i = 0; i < n; i++) {
+            uint32_t bits = (uint32_t)number_at(raw + n + 4 * i, 4);
+            float want;
+            memcpy(&want, &bits, 4);
+            fact(t, isnan(want) ? isnan((double)got[i]) : (double)got[i] == (double)want, "F32");
+            double half = slow_half((unsigned)number_at(raw + n + 1 + 2 * i, 2));
+            fact(t, isnan(half) || (double)got[n + 1 + i] == half, "F16 at an odd place");
+        }
+        fact(t, got[n] == 7, "written beyond the end");
+    }
+    fact(t, dtype_width(DTYPE_F32) == 4 && dtype_width(DTYPE_F16) == 2 &&
+         dtype_width(DTYPE_BF16) == 2, "widths");
+    free(raw);
+    free(got);
+}
+
+/* A random number that the type can say, below 1: its bytes, and what it is. */
+static real stored_number(Rng *r, int dtype, unsigned char at[4]) {
+    uint64_t bits = rng_next(r);
+    if (dtype == DTYPE_F16) {
+        unsigned h = (unsigned)(bits & 0x83FF) | (unsigned)(9 + bits % 3 * 2) << 10;
+        at[0] = (unsigned char)(h & 255);
+        at[1] = (unsigned char)(h >> 8);
+        return (real)slow_half(h);
+    }
+    float f = (float)(rng_uniform(r) * 0.6 - 0.3);
+    uint32_t word;
+    memcpy(&word, &f, 4);
+    if (dtype == DTYPE_BF16) word &= 0xFFFF0000u;
+    memcpy(&f, &word, 4);
+    for (int i = 0; i < 4; i++) at[i] = (unsigned char)(word >> (8 * i) & 255);
+    if (dtype == DTYPE_BF16) memmove(at, at + 2, 2);
+    return (real)f;
+}
+
+/* Tensor x with new numbers that its type can say, and its bytes as they lie in a file. */
+static unsigned char *tensor_drawn(Model *m, const Tensor *x, int dtype, int order, Rng *r) {
+    size_t width = dtype_width(dtype);
+    idx in = x->shape[0], out = x->shape[1];
+    unsigned char *raw = malloc((size_t)x->count * width);
+    if (!raw) exit(1);
+    for (idx i = 0; i < in; i++)
+        for (idx o = 0; o < out; o++) {
+            unsigned char at[4];
+            idx place = order == OUT_IN ? o * in + i : i * out + o;
+            real *to = m->params + x->at + i * out + o;
+            *to = stored_number(r, dtype, at);
+            if (frozen(m, x, i * out + o)) { *to = 0; memset(at, 0, 4); }
+            memcpy(raw + (size_t)place * width, at, width);
+        }
+    return raw;
+}
+
+/* Gives m's parameters new numbers and writes them as a model file, of types and orders by `kind`.
+ */
+static bool model_written(Test *t, Model *m, const char *path, int kind) {
+    Settings s;
+    Error e = {0};
+    ModelWriter w;
+    Rng r = {(uint64_t)kind};
+    settings_default(&s);
+    s.model = m->c;
+    if (model_file_begin(&w, path, &s, 77, &e)) { fact(t, false, "%s", e.text); return false; }
+    for (int k = 0; k < m->n_tensors; k++) {
+        const Tensor *x = &m->tensor[k];
+        int dtype = (kind + k) % DTYPES, order = (kind + k) / 2 % 2;
+        /* as published ones stand, but sometimes the other way */
+        if (!strcmp(x->name, "wte")) order = kind % 5 == 4 ? OUT_IN : IN_OUT;
+        if (!strcmp(x->name, "wcls")) order = kind % 5 == 4 ? IN_OUT : OUT_IN;
+        unsigned char *raw = tensor_drawn(m, x, dtype, x->rank == 2 ? order : IN_OUT, &r);
+        size_t n = (size_t)x->count * dtype_width(dtype), half = n / 8 * 4;
+        model_file_tensor(&w, x->name, dtype, order, &e);
+        if (half) model_file_bytes(&w, raw, half, &e);
+        model_file_bytes(&w, raw + half, n - half, &e);
+        free(raw);
+    }
+    fact(t, !model_file_end(&w, &e), "%s", e.text);
+    return !e.status;
+}
+
+/* As `sink generate` goes on: 5 tokens, then two after their keys, from a file and in memory. */
+static void extend_from_file(Test *t, const Model *m, const Model *file, const int *ids,
+                             const char *flags) {
+    real got[64], want[64];
+    Acts a[2];
+    Error e = {0};
+    int V = m->c.vocab, C = m->c.dim;
+    if (acts_create(&a[0], m, 1, 7, ACTS_KEYS, &e) ||
+        acts_create(&a[1], file, 1, 7, ACTS_KEYS, &e)) {
+        fact(t, false, "%s: %s", flags, e.text);
+        return;
+    }
+    for (int from = 0; from < 7; from += from ? 1 : 5) {
+        int T = from ? from + 1 : 5, R = model_extend(m, &a[0], ids, T, from);
+        fact(t, model_extend(file, &a[1], ids, T, from) == R, "%d rows in memory, %s", R, flags);
+        within(t, distance((idx)R * C, a[0].nf, a[1].nf), 0, 0, "token %d, %s", T, flags);
+        model_logits(m, &a[0], a[0].nf + (idx)(R - 1) * C, 1, want);
+        model_logits(file, &a[1], a[1].nf + (idx)(R - 1) * C, 1, got);
+        within(t, distance(V, want, got), 0, 0, "logits after %d tokens, %s", T, flags);
+    }
+    fact(t, !model_fault(file, &e), "%s: %s", flags, e.text);
+    acts_free(&a[0]);
+    acts_free(&a[1]);
+}
+
+/* Of every configuration: the same bits from a file, slab by slab, as in memory; and read whole it
+ * has the same parameters. */
+static void model_file__same_bits(Test *t) {
+    const Cover *v = covering(t);
+    const char *path = SCRATCH "/model.bin";
+    int streamed = 0;
+    scratch_open();
+    for (int i = 0; i < v->n; i++) {
+        char flags[1024];
+        Lab b;
+        Acts a;
+        Trainer whole, open;
+        Error e = {0};
+        pick_flags(&v->pick[i], flags, sizeof flags);
+        if (!lab_open(&b, t, 2, 7, flags) || !model_written(t, &b.m, path, i)) return;
+        if (checkpoint_load(path, &whole, false, &e) || checkpoint_open(path, &open, &e) ||
+            acts_create(&a, &open.m, 2, 7, ACTS_ONE, &e)) {
+            fact(t, false, "%s: %s", flags, e.text);
+            return;
+        }
+        const Model *m = &open.m;
+        fact(t, !whole.m.file && whole.m.count == b.m.count &&
+             same_numbers(b.m.count, b.m.params, whole.m.params), "%s: parameters", flags);
+        fact(t, open.tokenizer_hash == 77 && !memcmp(&m->c, &b.m.c, sizeof m->c),
+             "%s: another model", flags);
+        fact(t, m->file && stored_tensor(m, m->w.layer[1].wq) == model_tensor(m, "l1.wq") &&
+             !stored_tensor(m, m->w.layer[0].norm1), "%s: which tensors stay in the file", flags);
+        for (int k = 0; k < m->n_tensors; k++) streamed += m->tensor[k].at < 0;
+        double loss = lab_loss(&b);
+        for (int again = 0; again < 2; again++) {
+            model_forward(m, &a, b.ids, 2, 7);
+            double got = model_loss(&open.m, &a, b.targets, 2, 7, false, 1);
+            fact(t, !model_fault(m, &e), "%s: %s", flags, e.text);
+            within(t, distance(2 * config_rows(&m->c, 7) * 12, b.a.nf, a.nf), 0, 0, "nf, %s", flags);
+            within(t, got, loss, 0, "loss, %s", flags);
+        }
+        extend_from_file(t, &b.m, m, b.ids, flags);
+        acts_free(&a);
+        trainer_free(&whole);
+        trainer_free(&open);
+        lab_close(&b);
+    }
+    scratch_close();
+    note(t, "%d configurations, %d matrices streamed", v->n, streamed);
+}
+
+/* Matrices of several slabs, w1 of columns and w2 of rows, and a loss over slabs of W_cls. A slab
+ * has at most 2^22 / 264 = 15,887 lines, of which 62 times 256 are used. */
+static void model_file__slabs(Test *t) {
+    static const char *const NAMES[] = {"l0.w1", "l0.w2", "wte"};
+    enum { T = 24 };                             /* rows with their largest logit in either slab */
+    const char *path = SCRATCH "/model.bin";
+    Lab b;
+    Acts a;
+    Trainer open;
+    Error e = {0};
+    scratch_open();
+    if (!lab_open(&b, t, 1, T, "--layers 1 --dim 264 --ffn 17000 --vocab 30000 --act gelu --tied"))
+        return;
+    if (!model_written(t, &b.m, path, 0)) return;
+    if (checkpoint_open(path, &open, &e) || acts_create(&a, &open.m, 1, T, ACTS_ONE, &e)) {
+        fact(t, false, "%s", e.text);
+        return;
+    }
+    for (int k = 0; k < 3; k++) {
+        int slabs = 0;
+        const Tensor *x = model_tensor(&open.m, NAMES[k]);
+        for (Slab s = {0}; x->at < 0 && stored_slab(&open.m, x, k == 2, &s); slabs++)
+            fact(t, k == 1 ? s.n_out == 264 && s.in0 == slabs * 15872
+                           : s.n_in == 264 && s.out0 == slabs * 15872, "slab %d of %s", slabs,
+                 NAMES[k]);
+        fact(t, slabs == 2, "%s in %d slabs", NAMES[k], slabs);
+    }
+    parts_begin(&open.m, 1, true, true);
+    double loss = lab_loss(&b);
+    model_forward(&open.m, &a, b.ids, 1, T);
+    within(t, distance(T * 264, b.a.nf, a.nf), 0, 0, "nf");
+    within(t, model_loss(&open.m, &a, b.targets, 1, T, false, 1), loss, 16 * REAL_EPS * loss,
+           "loss over slabs");
+    const struct ModelFile *f = open.m.file;
+    parts_end(&open.m, &e);
+    /* each weight once: wte for the loss, w1 and w2; wq, wk, wv, wo; and rows of wte */
+    fact(t, f->read == 30000 * 264 * 4 + 17000 * 264 * (2 + 2) + 264 * 264 * (2 + 4 + 2 + 2)
+                           + T * 264 * 4, "%llu bytes", (unsigned long long)f->read);
+    fact(t, f->waited >= 0 && f->waited <= f->took, "%g of %g s", f->waited, f->took);
+    fact(t, !model_fault(&open.m, &e), "%s", e.text);
+    /* a NaN in the first of the slabs is not forgotten in the second */
+    FILE *file = fopen(path, "r+b");
+    unsigned char nan[4] = {0, 0, 0xC0, 0x7F};
+    fact(t, file && file_seek(file, 64 + 4 * 264 * 4) && fwrite(nan, 1, 4, file) == 4
+                && !fclose(file), "a NaN is not written");
+    model_loss(&open.m, &a, b.targets, 1, T, false, 1);
+    for (int i = 0; i < T; i++) fact(t, isnan(a.loss_row[i]), "row %d: %g", i, a.loss_row[i]);
+    fact(t, model_fault(&open.m, &e) && strstr(e.text, "checksum of wte"), "%s", e.text);
+    fact(t, !stored_slab(&open.m, model_tensor(&open.m, "l0.w1"), false, &(Slab){0}),
+         "a slab after a fault");
+    acts_free(&a);
+    trainer_free(&open);
+    lab_close(&b);
+    scratch_close();
+}
+
+/* The sums of a whole evaluation, all sequences through a block at a time, are those of batches of
+ * 16 in memory. */
+static void evaluate__streamed(Test *t) {
+    Settings s;
+    Error e = {0};
+    Data d = {0};
+    Trainer open;
+    Sinks in_memory, streamed;
+    Lab b;
+    int starts;
+    Bytes lines = {0};
+    Rng r = {5};
+    scratch_open();
+    settings_default(&s);
+    settings_flags(&s, "--T 9 --n 37 --quiet", "eo", &e);
+    for (int i = 0; i < 37; i++)
+        for (int k = 0; k < 10; k++)
+            bytes_print(&lines, &e, "%d%c", (int)rng_below(&r, 11), k < 9 ? ' ' : '\n');
+    file_write(SCRATCH "/ids", lines.at, lines.size, &e);
+    data_ids(&d, SCRATCH "/ids", 11, &e);
+    fact(t, !e.status && d.held.size == 370 && d.starts.size == 37 && d.starts.at[36] == 360,
+         "%zu ids in %zu lines: %s", d.held.size, d.starts.size, e.text);
+    if (!lab_open(&b, t, 1, 9, "--kv-heads 1 --norm layer --linear-bias")) return;
+    if (!model_written(t, &b.m, SCRATCH "/model.bin", 3)) return;
+    checkpoint_open(SCRATCH "/model.bin", &open, &e);
+    if (!e.status && !evaluate(&in_memory, &b.m, &d, &s, 37, 9, &starts, &e)
+        && !evaluate(&streamed, &open.m, &d, &s, 37, 9, &starts, &e)) {
+        fact(t, in_memory.n == 37 && streamed.n == 37 && starts == 37, "%d sequences", streamed.n);
+        fact(t, in_memory.batch == 16 && streamed.batch == 37, "batches of %d and %d",
+             in_memory.batch, streamed.batch);
+        for (idx k = 0; k < in_memory.n_sums; k++)
+            within(t, streamed.sums[k], in_memory.sums[k], 0, "number %td", k);
+        within(t, streamed.loss, in_memory.loss, 4 * REAL_EPS, "loss");
+        sinks_free(&in_memory);
+        sinks_free(&streamed);
+    }
+    fact(t, !e.status, "%s", e.text);
+    bytes_free(&lines);
+    data_close(&d);
+    trainer_free(&open);
+    lab_close(&b);
+    scratch_close();
+}
+
+/* A published file in the small: a header of 24 bytes, and q, k, v in one matrix, side by side in
+ * every row as GPT-2 has them, or head by head as GPT-NeoX. Links and copies give the same bits. */
+static void model_file__links(Test *t) {
+    const char *source = SCRATCH "/published", *path = SCRATCH "/model.bin";
+    enum { C = 12, H = 2, D = 6 };
+    for (int way = 0; way < 4; way++) {
+        bool heads = way & 1, link = way & 2;
+        Lab b;
+        Trainer back;
+        Settings s;
+        Error e = {0};
+        Bytes file = {0};
+        ModelWriter w;
+        Rng r = {9};
+        scratch_open();
+        if (!lab_open(&b, t, 2, 7, "--layers 1")) return;
+        bytes_add(&file, "a header of 24 bytes, so", 24, &e);
+        size_t fused = file.size;
+        for (int i = 0; i < 3 * C * C; i++) {                /* [C,3C], or [3C,C] */
+            unsigned char at[4];
+            real x = stored_number(&r, DTYPE_BF16, at);
+            bytes_add(&file, at, 2, &e);
+            int row = i / (heads ? C : 3 * C), column = i % (heads ? C : 3 * C);
+            int which = heads ? row / D % 3 : column / C;    /* q, k or v, */
+            int in = heads ? column : row;
+            int out = heads ? row / (3 * D) * D + row % D : column % C;
+            real *to[3] = {lab_at(&b, "l0.wq"), lab_at(&b, "l0.wk"), lab_at(&b, "l0.wv")};
+            to[which][in * C + out] = x;
+        }
+        size_t rest = file.size;
+        for (int k = 0; k < b.m.n_tensors; k++) {            /* the others, as they come */
+            const Tensor *x = &b.m.tensor[k];
+            if (strchr("qkv", x->name[strlen(x->name) - 1])) continue;
+            unsigned char *raw = tensor_drawn(&b.m, x, DTYPE_F32, IN_OUT, &r);
+            bytes_add(&file, raw, 4 * (size_t)x->count, &e);
+            free(raw);
+        }
+        if (!e.status) file_write(source, file.at, file.size, &e);
+        settings_default(&s);
+        s.model = b.m.c;
+        model_file_begin(&w, path, &s, 0, &e);
+        int f = model_file_source(&w, source, 24, link, &e);
+        fact(t, f == 1, "source %d: %s", f, e.text);
+        for (int k = 0; k < w.list.n_tensors && !e.status; k++) {
+            const Tensor *x = &w.list.tensor[k];
+            const char *part = strchr("qkv", x->name[strlen(x->name) - 1]);
+            uint64_t which = part ? (uint64_t)(strchr("qkv", *part) - "qkv") : 0;
+            Extent at = {f, rest, 4 * (uint64_t)x->count, 0};
+            uint64_t run = 2 * C * (heads ? D : 1);
+            if (part) at = (Extent){f, fused + which * run, run, 3 * run};
+            else rest += at.run;
+            model_file_copy(&w, x->name, part ? DTYPE_BF16 : DTYPE_F32,
+                            part && heads ? OUT_IN : IN_OUT, &at, &e);
+        }
+        if (model_file_end(&w, &e) || checkpoint_load(path, &back, false, &e)) {
+            fact(t, false, "%s", e.text);
+            return;
+        }
+        fact(t, same_numbers(b.m.count, b.m.params, back.m.params), "way %d", way);
+        trainer_free(&back);
+        /* gone, cut, or another header: told from one that is as it was */
+        file.at[3] ^= 1;
+        if (!e.status) file_write(source, file.at, file.size, &e);
+        bool no = checkpoint_load(path, &back, false, &e) == 1;
+        fact(t, no == link && (!no || strstr(e.text, "found another file")), "header: %s", e.text);
+        if (!no) trainer_free(&back);
+        e = (Error){0};
+        file.at[3] ^= 1;
+        file_write(source, file.at, file.size - 1, &e);
+        no = checkpoint_load(path, &back, false, &e) == 1;
+        fact(t, no == link && (!no || strstr(e.text, "found another file")), "size: %s", e.text);
+        if (!no) trainer_free(&back);
+        e = (Error){0};
+        remove(source);
+        no = checkpoint_open(path, &back, &e) == 1;
+        fact(t, no == link && (!no || strstr(e.text, "published, found")), "gone: %s", e.text);
+        if (!no) trainer_free(&back);
+        bytes_free(&file);
+        lab_close(&b);
+        scratch_close();
+    }
+}
+
+/* What a writer refuses, after which neither the file nor the one beside it is there. */
+static void model_file_end__refuses(Test *t) {
+    static const char *const SAID[] = {"expected l0.norm1, found l0.wq", "expected wcls, found the",
+                                       "264 bytes more", "outside its file", "found it cut short",
+                                       "12 more bytes", "check the path", "outside its file"};
+    const char *path = SCRATCH "/model.bin";
+    unsigned char zeros[1 << 12] = {0};
+    Lab b;
+    if (!lab_open(&b, t, 1, 5, "--layers 1")) return;
+    for (int what = 0; what < 8; what++) {
+        Settings s;
+        Error e = {0}, of_file = {0};
+        ModelWriter w;
+        scratch_open();
+        file_write(SCRATCH "/source", zeros, 100, &of_file);
+        settings_default(&s);
+        s.model = b.m.c;
+        model_file_begin(&w, path, &s, 0, &e);
+        if (what == 4) model_file_source(&w, SCRATCH "/source", 101, false, &e);
+        if (what == 6) model_file_source(&w, SCRATCH "/none", 1, false, &e);
+        for (int k = 0; k < w.list.n_tensors - (what == 1); k++) {
+            const Tensor *x = &w.list.tensor[k];
+            size_t n = 2 * (size_t)x->count;
+            if (what == 3 || (what == 7 && k == 1)) {    /* of 100 bytes: up to 264, 103 */
+                Extent at = {model_file_source(&w, SCRATCH "/source", 1, false, &e), 0, n, 0};
+                if (k == 1) at = (Extent){at.file, 15, 8, 40};
+                model_file_copy(&w, x->name, DTYPE_F16, IN_OUT, &at, &e);
+                break;
+            }
+            model_file_tensor(&w, what == 0 && k == 1 ? "l0.wq" : x->name, DTYPE_F16, IN_OUT, &e);
+            model_file_bytes(&w, zeros, what == 2 ? n + 2 : what == 5 && k == 1 ? n - 12 : n, &e);
+        }
+        fact(t, model_file_end(&w, &e) == 1 && strstr(e.text, SAID[what]), "%d: %s", what, e.text);
+        fact(t, file_missing(path) && file_missing(SCRATCH "/model.bin.new"), "%d leaves a file",
+             what);
+    }
+    lab_close(&b);
+    scratch_close();
+}
+
+/* The bytes of a small model file; *head says where its head begins. */
+static Bytes model_file_of(Test *t, size_t *head) {
+    Lab b;
+    Error e = {0};
+    Bytes file = {0};
+    scratch_open();
+    if (!lab_open(&b, t, 1, 5, "--norm layer --tied --pos learned") ||
+        !model_written(t, &b.m, SCRATCH "/model.bin", 1)) exit(1);
+    file_read(SCRATCH "/model.bin", &file, &e);
+    *head = (size_t)number_at(file.at + 8, 8);
+    lab_close(&b);
+    return file;
+}
+
+/* Is a head [n] of a file with `size` bytes of tensors refused, in one line? Freed either way. */
+static bool head_refused(const unsigned char *p, size_t n, uint64_t size, Error *e) {
+    ModelHead h;
+    unsigned char *copied = malloc(n ? n : 1);               /* its end is where reading must end */
+    if (!copied) exit(1);
+    if (n) memcpy(copied, p, n);
+    *e = (Error){0};
+    bool no = model_head_read(copied, n, size, "x", &h, e);
+    if (!no) model_head_free(&h);
+    free(copied);
+    return no && e->status == 1 && !strncmp(e->text, "x: expected ", 12) &&
+           strstr(e->text, ". Try: ") && !strchr(e->text, '\n');
+}
+
+static void head_seal(Bytes *b) {
+    uint64_t hash = hash64(0, b->at, b->size - 8);
+    for (int i = 0; i < 8; i++) b->at[b->size - 8 + (size_t)i] = (unsigned char)(hash >> 8 * i);
+}
+
+/* No damage gets past the checksum; and with a checksum made to fit, every byte is changed to some
+ * others, which must be refused in one line or leave a head that can be freed. What matters most is
+ * refused by name. */
+static void model_head_read__hostile(Test *t) {
+    size_t at;
+    Bytes file = model_file_of(t, &at), head = {0};
+    Error e = {0};
+    bytes_add(&head, file.at + at, file.size - at, &e);
+    size_t n = head.size;
+    fact(t, !head_refused(head.at, n, at, &e) && !e.status, "as written: %s", e.text);
+    for (size_t i = 0; i < n; i++) {
+        head.at[i] ^= 0x40;
+        fact(t, head_refused(head.at, n, at, &e) && strstr(e.text, "checksum"), "byte %zu: %s", i,
+             e.text);
+        head.at[i] ^= 0x40;
+        fact(t, head_refused(head.at, i, at, &e), "cut to %zu: %s", i, e.text);
+    }
+    int refused = 0, tried = 0;
+    for (size_t i = 0; i + 8 < n; i++)
+        for (int bit = 0; bit < 9; bit++, tried++) {
+            unsigned char was = head.at[i];
+            head.at[i] = (unsigned char)(bit < 8 ? was ^ 1 << bit : 0);
+            head_seal(&head);
+            refused += head_refused(head.at, n, at, &e);
+            fact(t, !e.status || strstr(e.text, ". Try: "), "byte %zu bit %d: %s", i, bit, e.text);
+            head.at[i] = was;
+        }
+    note(t, "%d of %d changes with a fitting checksum refused", refused, tried);
+    fact(t, refused > tried / 2, "%d of %d", refused, tried);
+    /* the last entry: where its numbers stand, counted from the end */
+    static const struct Wrong { size_t from_end; int bytes; uint64_t value; const char *said; }
+    WRONG[] = {
+        {16, 8, 1, ""},                          /* stride: not read where all is one run */
+        {24, 8, 0, "ends before"}, {24, 8, 3, "ends before"},
+        {24, 8, UINT64_MAX - 3, "ends before"}, {32, 8, UINT64_MAX - 7, "ends before"},
+        {32, 8, 1 << 20, "ends before"}, {36, 4, 1, "type and a file"}, {44, 8, 7, "[12,7]"},
+        {52, 8, 2, "[2,1]"}, {53, 1, 1, "type and a file"}, {54, 1, 1, "type and a file"},
+        {54, 1, 2, "type and a file"}, {55, 1, 2, "[12,1]"}, {56, 1, 3, "type and a file"}};
+    for (size_t k = 0; k < sizeof WRONG / sizeof WRONG[0]; k++) {
+        unsigned char was[8], *p = head.at + n - 8 - WRONG[k].from_end;
+        memcpy(was, p, 8);
+        for (int i = 0; i < WRONG[k].bytes; i++)
+            p[i] = (unsigned char)(WRONG[k].value >> 8 * i & 255);
+        head_seal(&head);
+        bool no = head_refused(head.at, n, at, &e);
+        fact(t, no == (WRONG[k].said[0] != 0) && strstr(e.text, WRONG[k].said), "%zu: %s", k,
+             e.text);
+        memcpy(p, was, 8);
+    }
+    bytes_add(&head, "more", 4, &e);                         /* behind the last entry */
+    head_seal(&head);
+    fact(t, head_refused(head.at, n + 4, at, &e) && strstr(e.text, "checksum"), "%s", e.text);
+    bytes_free(&file);
+    bytes_free(&head);
+    scratch_close();
+}
+
+/* Damage to the tensors: found when they are read, whichever way, and named. */
+static void model_file__damage(Test *t) {
+    const char *path = SCRATCH "/model.bin";
+    size_t at;
+    Bytes file = model_file_of(t, &at);
+    Trainer r;
+    Error e = {0};
+    int whole = 0, streamed = 0, tried = 0;
+    for (size_t i = 64; i < at; i += 37) {
+        e = (Error){0};
+        file.at[i] ^= 1;
+        file_write(path, file.at, file.size, &e);
+        file.at[i] ^= 1;
+        bool no = checkpoint_load(path, &r, false, &e) == 1;
+        whole += no && strstr(e.text, "checksum of");
+        if (!no) trainer_free(&r);
+        e = (Error){0};
+        if (!checkpoint_open(path, &r, &e) && !acts_create(&r.a, &r.m, 1, 5, ACTS_ONE, &e)) {
+            int ids[5] = {1, 2, 3, 4, 5};
+            model_forward(&r.m, &r.a, ids, 1, 5);
+            model_loss(&r.m, &r.a, ids, 1, 5, false, 1);
+            model_fault(&r.m, &e);
+        }
+        if (e.status) streamed += strstr(e.text, "checksum of") != NULL;
+        trainer_free(&r);
+        tried++;
+    }
+    int swapped = 0;
+    for (size_t i = 64; i + 4 < at; i += 4 * 51) {           /* two numbers that change places */
+        unsigned char *p = file.at + i, x[8];
+        memcpy(x, p, 8);
+        bool same = !memcmp(p, p + 4, 4);
+        memcpy(p, x + 4, 4);
+        memcpy(p + 4, x, 4);
+        file_write(path, file.at, file.size, &(Error){0});
+        memcpy(p, x, 8);
+        e = (Error){0};
+        bool no = checkpoint_load(path, &r, false, &e) == 1;
+        swapped += no;
+        fact(t, no || same, "bytes %zu and on change places", i);
+        if (!no) trainer_free(&r);
+    }
+    fact(t, swapped > 10, "%d exchanges found", swapped);
+    /* what is not found lies between two tensors */
+    fact(t, whole == streamed && whole > tried * 8 / 10, "%d and %d of %d found", whole, streamed,
+         tried);
+    for (size_t n = 0; n < file.size; n += 1 + n / 5) {      /* cut short: no head */
+        e = (Error){0};
+        file_write(path, file.at, n, &e);
+        fact(t, checkpoint_open(path, &r, &e) == 1 && strstr(e.text, ". Try: "), "%zu: %s", n,
+             e.text);
+    }
+    /* cut while it is open */
+    e = (Error){0};
+    file_write(path, file.at, file.size, &e);
+    if (!checkpoint_open(path, &r, &e) && !acts_create(&r.a, &r.m, 1, 5, ACTS_ONE, &e)) {
+        int ids[5] = {1, 2, 3, 4, 5};
+        FILE *f = fopen(path, "wb");
+        if (f) fclose(f);
+        model_forward(&r.m, &r.a, ids, 1, 5);
+        fact(t, model_fault(&r.m, &e) && strstr(e.text, "cut short"), "%s", e.text);
+    }
+    trainer_free(&r);
+    bytes_free(&file);
+    scratch_close();
+}
+
+/* A model file from the command line: made, evaluated from ids, dumped, checked; its numbers are
+ * those of this program's own forward of the same parameters. ./sink says whose it is. */
+static void sink__streams(Test *t) {
+#define MODEL_EVAL "eval " SCRATCH "/m.model --quiet --T 8 "
+    static const struct { const char *words, *said; int status; } ROWS[] = {
+        {"dump " SCRATCH "/m.model --ids " SCRATCH "/ids --out " SCRATCH "/dump", "", 0},
+        {MODEL_EVAL "--input repeat --n 2", "2 sequences", 0},   /* needs no tokenizer */
+        {"check " SCRATCH "/m.model", " 0 WRONG", 0},
+        {MODEL_EVAL, "Try: --ids FILE", 1},
+        {MODEL_EVAL "--ids " SCRATCH "/odd", "odd:2: expected token ids", 1},
+        {MODEL_EVAL "--ids " SCRATCH "/none", "none: ", 1},
+        {MODEL_EVAL "--ids " SCRATCH "/ids --T 9", "one of 10 tokens", 1}};
+    static const char IDS[] = "1 2 3 4 5 6 7 8 9\n9 8 7 6 5 4 3 2 1\n";
+    static const char ODD[] = "1 2 3 4 5 6 7 8 9\n# 10 11\n";
+    Ran r;
+    Error e = {0};
+    Trainer m = {0};
+    char want[64];
+    if (no_binary(t)) return;
+    scratch_open();
+    if (!sink_does(t, "stream --quiet --out " SCRATCH "/m.model --layers 2 --dim 32 --ffn 48 "
+                      "--vocab 50 --norm layer --linear-bias --context 16 --batch 3", &r)) return;
+    fact(t, strstr((char *)r.out.at, "seconds=") && strstr((char *)r.out.at, " ratio="), "%s",
+         (char *)r.out.at);
+    ran_free(&r);
+    file_write(SCRATCH "/ids", IDS, strlen(IDS), &e);
+    file_write(SCRATCH "/odd", ODD, strlen(ODD), &e);
+    if (!sink_does(t, MODEL_EVAL "--ids " SCRATCH "/ids --csv " SCRATCH "/csv", &r)) return;
+    if (!checkpoint_load(SCRATCH "/m.model", &m, false, &e) &&
+        !acts_create(&m.a, &m.m, 2, 8, ACTS_ONE, &e)) {
+        int rows[32];
+        for (int i = 0; i < 32; i++) {           /* ids, then targets */
+            int at = i % 8 + i / 16;
+            rows[i] = i / 8 % 2 ? 9 - at : 1 + at;
+        }
+        model_forward(&m.m, &m.a, rows, 2, 8);
+        double loss = model_loss(&m.m, &m.a, rows + 16, 2, 8, false, 1);
+        snprintf(want, sizeof want, "loss %.4f nats", loss);
+        fact(t, strstr((char *)r.out.at, want) && strstr((char *)r.out.at, "2 sequences of 8 tok"),
+             "%s is not in %s", want, (char *)r.out.at);
+    }
+    fact(t, !e.status, "%s", e.text);
+    ran_free(&r);
+    trainer_free(&m);
+    for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
+        r = sink(ROWS[k].words);
+        const char *said = (const char *)(ROWS[k].status ? r.err.at : r.out.at);
+        fact(t, r.status == ROWS[k].status && strstr(said, ROWS[k].said), "%s: %d, %s",
+             ROWS[k].words, r.status, said);
+        ran_free(&r);
+    }
+    r = ran("./sink", "eval " SCRATCH "/m.model");
+    fact(t, r.status == 1 && strstr((char *)r.err.at, "./hf instead of ./sink"), "./sink: %d, %s",
+         r.status, (char *)r.err.at);
+    ran_free(&r);
+    scratch_close();
+}
+
 static const TestEntry TESTS[] = {
     {"model_list__blocks", model_list__blocks},
     {"model_list__jamba", model_list__jamba},
@@ -3814,6 +4519,16 @@ static const TestEntry TESTS[] = {
     {"imported__sees_faults", imported__sees_faults},
     {"trained__gpt2", trained__gpt2},
     {"trained__stories", trained__stories},
+    {"check_model__every_variant", check_model__every_variant},
+    {"widen__every_half", widen__every_half},
+    {"model_file__same_bits", model_file__same_bits},
+    {"model_file__slabs", model_file__slabs},
+    {"evaluate__streamed", evaluate__streamed},
+    {"model_file__links", model_file__links},
+    {"model_file_end__refuses", model_file_end__refuses},
+    {"model_head_read__hostile", model_head_read__hostile},
+    {"model_file__damage", model_file__damage},
+    {"sink__streams", sink__streams},
 };
 
 int main(int argc, char **argv) {

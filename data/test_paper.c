@@ -10,7 +10,7 @@
 #define PROGRAM "./paper"
 #include "../test_sink.c"
 
-/* 12.1: a table by hand, every field of it. */
+/* 1: a table by hand, every field of it. */
 static void experiments_read__by_hand(Test *t) {
     static const char TEXT[] =
         "# a comment\n"
@@ -176,7 +176,7 @@ static void experiments_read__shipped(Test *t) {
     bytes_free(&b);
 }
 
-/* 12.2: what is written is read; names with [i] and ..k. */
+/* 2: what is written is read; names with [i] and ..k. */
 static void result__round_trip(Test *t) {
     Result r = {.seed = 7, .checksum = 0x0123456789ABCDEFu}, back;
     Error e = {0};
@@ -223,7 +223,7 @@ static void result__round_trip(Test *t) {
     bytes_free(&again);
 }
 
-/* 12.3: a row trained twice leaves the same bytes, whose numbers agree among themselves; another
+/* 4: a row trained twice leaves the same bytes, whose numbers agree among themselves; another
  * seed leaves others; a row that diverges says where. */
 static void row_run__repeats(Test *t) {
     static const char TEXT[] =
@@ -519,15 +519,21 @@ static const char *const TOY_ARMS[] = {"", "--extra k ", "--extra logit ", "--ex
     "--toy backcopy --layers 1 --heads 1 --dim 32 --ffn 64 --context 32 --pos learned --batch 16 " \
     "--lr 1e-2 --warmup 0 --quiet --n 20 "
 
+/* The settings that these flags say, in two strings, with what --toy opens. */
+static void toy_settings(Settings *s, const char *flags, const char *more, Error *e) {
+    settings_default(s);
+    s->data.open = toys_open;
+    settings_flags(s, flags, "mtdeou", e);
+    settings_flags(s, more, "mtdeou", e);
+}
+
 /* Runs a toy with these flags, two strings; false and a failed statement when it fails. */
 static bool toy_done(Test *t, Result *r, const char *flags, const char *more) {
     static Progress p;
     Settings s;
     Error e = {0};
     *r = (Result){0};
-    settings_default(&s);
-    settings_flags(&s, flags, "mtdeou", &e);
-    settings_flags(&s, more, "mtdeou", &e);
+    toy_settings(&s, flags, more, &e);
     progress_start(&p, "toy", true);
     if (!e.status && !toy_run(&s, &p, r, &e)) return true;
     fact(t, false, "%s%s: %s", flags, more, e.text);
@@ -659,8 +665,7 @@ static void backcopy_draw__rules(Test *t) {
     double after[64][64] = {{0}}, from[64] = {0};
     scratch_open();
     file_write(SCRATCH "/toy.txt", TEXT, sizeof TEXT - 1, &e);
-    settings_default(&s);
-    settings_flags(&s, "--toy backcopy --text " SCRATCH "/toy.txt", "td", &e);
+    toy_settings(&s, "--toy backcopy --text " SCRATCH "/toy.txt", "", &e);
     if (data_open(&d, &s.data, 0, T, &e)) { fact(t, false, "%s", e.text); return; }
     char letter[64] = "^";                                   /* by its place in a known order */
     strcpy(letter + 1, " etaoinshrdlcumwfgypbvkjxqz");
@@ -830,8 +835,7 @@ static void toy_run__refuses(Test *t) {
         Settings s;
         Error e = {0};
         Result r = {0};
-        settings_default(&s);
-        settings_flags(&s, FLAGS[k], "mtdeou", &e);
+        toy_settings(&s, FLAGS[k], "", &e);
         fact(t, toy_run(&s, &p, &r, &e) == 2 && strstr(e.text, "Try: "), "%s: %s", FLAGS[k],
              e.text);
         result_free(&r);
@@ -839,8 +843,7 @@ static void toy_run__refuses(Test *t) {
     Settings s;
     Error e = {0}, f = {0};
     Trainer r;
-    settings_default(&s);
-    settings_flags(&s, TRIGGER_TOY, "mtdeou", &e);
+    toy_settings(&s, TRIGGER_TOY, "", &e);
     fact(t, trainer_create(&r, &s, &e) == 2 && strstr(e.text, "--toy trigger"), "%s", e.text);
     fact(t, demo_run(&s, stdout, &f) == 2 && strstr(f.text, "--toy"), "%s", f.text);
 }
@@ -1274,85 +1277,69 @@ static void readme_with__marks(Test *t) {
     bytes_free(&twice);
 }
 
-/* Every variant is listed with its flags, every verb and every flag of a verb has its help. */
-static void sink__pages(Test *t) {
-    static const char *const VERB_NAMES[] = {"run",      "train",    "eval", "check", "list",
-                                             "tokenize", "generate", "dump", "bench", "help",
-                                             "report", "repro"};
-    Ran r, again;
+/* Every item is listed, every verb has its help, and what is no verb is an item. */
+static void sink__items(Test *t) {
+    static const char *const NAMES[] = {"ITEM", "list", "report", "readme", "run", "train", "help"};
+    Experiments x;
+    Bytes text = {0};
+    Error e = {0};
+    Ran r;
     if (no_binary(t)) return;
     scratch_open();
-    if (!sink_does(t, "list", &r)) return;
-    for (const Variant *v = VARIANTS; v->name; v++) {
-        char line[400];
-        snprintf(line, sizeof line, "\n%s ", v->name);
-        const char *at = strstr((const char *)r.out.at, line),
-                   *end = at ? strchr(at + 1, '\n') : NULL,
-                   *flags = at ? strstr(at, v->flags) : NULL;
-        fact(t, end && flags && flags < end, "sink list has no %s with %s", v->name, v->flags);
+    if (!sink_does(t, "list", &r) || file_read(EXPERIMENTS_FILE, &text, &e)
+        || experiments_read(&x, text.at, text.size, EXPERIMENTS_FILE, &e)) return;
+    char line[80];
+    for (int i = 0; i < x.items; i++) {
+        snprintf(line, sizeof line, "\n%s ", x.item[i].name);
+        fact(t, strstr((const char *)r.out.at, line) != NULL, "list has no %s", x.item[i].name);
     }
-    fact(t, strstr((const char *)r.out.at, "\n  data/story.grammar ") &&
-            strstr((const char *)r.out.at, "\n  data/log.grammar "), "sink list has no grammars");
+    bytes_free(&text);
+    experiments_free(&x);
     ran_free(&r);
-    if (!sink_does(t, "help", &r) || !sink_does(t, "", &again)) return;
-    for (int i = 0; i < 12; i++) {
-        char line[40];
-        snprintf(line, sizeof line, "\n  %s ", VERB_NAMES[i]);
-        fact(t, strstr((const char *)r.out.at, line) != NULL, "sink help has no %s", VERB_NAMES[i]);
+    if (!sink_does(t, "help", &r)) return;
+    for (int i = 0; i < 7; i++) {
+        snprintf(line, sizeof line, "\n  %s ", NAMES[i]);
+        const char *at = strstr((const char *)r.out.at, line);
+        fact(t, at && !strstr(at + 1, line), "help has %s twice, or not at all", NAMES[i]);
     }
-    fact(t, again.out.size == r.out.size && !memcmp(again.out.at, r.out.at, r.out.size),
-         "sink alone says something else");
     ran_free(&r);
-    ran_free(&again);
-    for (int i = 0; i < 2; i++) {
-        const char *words = i ? "help eval" : "help train";
-        if (!sink_does(t, words, &r)) return;
-        for (const Option *o = OPTIONS; o->flag; o++) {
-            char line[60];
-            snprintf(line, sizeof line, "\n  --%s ", o->flag);
-            bool here = strstr((const char *)r.out.at, line) != NULL,
-                 mine = option_find(o->flag, i ? "dseoapiyj" : "mtdeoprfu") != NULL;
-            fact(t, here == mine, "sink %s: --%s is %s", words, o->flag,
-                 here ? "there" : "missing");
-        }
-        ran_free(&r);
-    }
-    for (int i = 0; i < 7; i++) {            /* what only a training has */
-        static const char *const OF_TRAINING[] = {"lr", "batch", "steps", "log", "out", "toy",
-                                                  "data-tokens"};
-        fact(t, !option_find(OF_TRAINING[i], "dseoapiyj"), "sink eval takes --%s", OF_TRAINING[i]);
-    }
+    if (!sink_does(t, "toy-trigger --show", &r)) return;
+    fact(t, strstr((const char *)r.out.at, "trigger-softmax, seed 1\n") != NULL, "no maps");
+    ran_free(&r);
+    sink_fails(t, "tables", 2, "no verb and no item 'tables'");
+    sink_fails(t, "table4 --row nothing", 2, "--row nothing: table4 has no such row");
     scratch_close();
 }
 
 /* An item of published models where one of them is at hand: the paper's numbers, the commands for
  * the others, and what is measured, in SCRATCH, as the commands themselves measure it. */
-static void sink__repro_published(Test *t) {
+static void sink__published(Test *t) {
 #define AT_FOLDER SCRATCH "/at"
-#define THERE "sh -c 'cd " AT_FOLDER " && ../../../sink \"$@\"' sink"
+#define THERE "sh -c 'cd " AT_FOLDER " && ../../../paper \"$@\"' sink"
 #define ONE "eval models/gpt2-xl.model --input repeat "
     static const struct { const char *words; int status; const char *said[3]; } ROWS[] = {
-        {"repro fig10 --models none", 0, {"\npythia-12b        EleutherAI/pythia-12b\n",
+        {"fig10 --models none", 0, {"\npythia-12b        EleutherAI/pythia-12b\n",
             "  ./hf choices hellaswag_val.jsonl --out TEXTS/hellaswag.txt\n",
             "none/llama3-8b.model --text TEXTS/books.txt --choices TEXTS/hellaswag.txt --csv "}},
-        {"repro table7-gpt2 --models none", 0, {"1 not in the folder none",
+        {"table7-gpt2 --models none", 0, {"1 not in the folder none",
             " ./hf none/gpt2-xl --link --out none/gpt2-xl.model\n",
             " none/gpt2-xl.model --input repeat --swap-position 30 --csv out/table7-"}},
-        {"repro table1-left --texts .", 0, {"3 not in the folder models", "\n1 at hand:\n",
+        {"table1-left --texts .", 0, {"3 not in the folder models", "\n1 at hand:\n",
             "             repeat     64 "}},
-        {"repro table1-left", 2, {"3 not in", "1 at hand", "expected --texts FOLDER"}},
-        {"repro table1-left --commands", 0,
-            {"./sink eval models/gpt2-xl.model models/mistral-7b.model models/llama"}},
-        {"repro table7-gpt2", 0, {"62.28           0.20", "1 at hand", "repeat"}},
+        {"table1-left", 2, {"3 not in", "1 at hand", "expected --texts FOLDER"}},
+        {"table1-left --commands", 0,
+            {"./hf eval models/gpt2-xl.model models/mistral-7b.model models/llama"}},
+        {"table7-gpt2", 0, {"62.28           0.20", "1 at hand", "repeat"}},
         {ONE "--replace-position 15 --csv out/replace", 0, {"repeat"}},
         {ONE "--swap-position 30 --csv out/swap", 0, {"repeat"}},
-        {"repro fig8-right", 0, {"No weights of it were published."}}};
+        {"fig8-right", 0, {"No weights of it were published."}}};
     Settings s;
     if (no_binary(t) || !tale_open(t, &s, "")) return;
     if (system("mkdir -p " AT_FOLDER "/data " AT_FOLDER "/models && cp data/[es]*.* " AT_FOLDER "/data && cp "
                SCRATCH "/tale.tok " AT_FOLDER "/tokenizer.bin && for i in 1 2 3 4 5 6 7 8 9 10; do tr -d "
                "'<|>' <" SCRATCH "/tale.txt; echo '" DOCUMENT_END "'; done >" AT_FOLDER "/books.txt"))
         exit(1);
+    if (system("ln -s ../../../paper " AT_FOLDER "/hf")) exit(1);    /* a checkpoint of sink's own */
     Ran r = sink("train --quiet --steps 2 --pos learned --text " AT_FOLDER "/books.txt --out "
                  AT_FOLDER "/models/gpt2-xl.model" SMALL_SIZE "--context 72 --valid 0.5");
     fact(t, !r.status, "%s", (const char *)r.err.at);
@@ -1698,7 +1685,7 @@ static void paper_pictures(Result *r, Rng *g, Error *e) {
     }
 }
 
-/* Numbers of the kind that a run leaves (12.2), all of them, by row and seed. With `holes` every
+/* Numbers of the kind that a run leaves (chapter 2), all of them, by row and seed. With `holes` every
  * third is NAN; with `wild` any number may be anything. */
 static void paper_result(Result *r, const Experiments *x, int row, int seed, bool holes,
                          bool wild) {
@@ -1798,7 +1785,7 @@ static void paper_write__sound(Test *t) {
         paper_results(&x, CASES[i].seeds, CASES[i].every, CASES[i].holes, CASES[i].wild);
         fact(t, !paper_write(SCRATCH "/p.html", &x, SCRATCH "/results", "tale", &e), "%s", e.text);
         char *page = page_sound(t, SCRATCH "/p.html", -1);
-        int none = count_of(page, "Not run yet: <code>sink repro fig");
+        int none = count_of(page, "Not run yet: <code>./paper fig");
         fact(t, none == (CASES[i].seeds ? 0 : 12), "%s: %d items not run", CASES[i].what, none);
         fact(t, count_of(page, "<section id=\"fig") == 12, "its items");
         fact(t, count_of(page, "class=\"claim ") == 12 + 4, "its claims and the headline ones");
@@ -1899,11 +1886,11 @@ static void paper_write__numbers(Test *t) {
          "the table");
     fact(t, count_of(page, "claim yes\"") == 2 && count_of(page, "claim no\"") == 1 &&
             count_of(page, "&#8644; opposite.") == 2, "the verdicts");
-    fact(t, strstr(page, "<slow_span class=\"where\">b: &#8644; opposite.</slow_span>") != NULL,
+    fact(t, strstr(page, "<span class=\"where\">b: &#8644; opposite.</span>") != NULL,
          "b's verdict");
     fact(t, strstr(page, "low.sink_1 &lt; high.sink_1 by 0.01</code>: 0.5 [") != NULL, "the rule");
-    fact(t, count_of(page, "Not run yet: <code>sink repro three<") == 1 &&
-            count_of(page, "Needs published models: <code>sink repro ") == 1, "items without runs");
+    fact(t, count_of(page, "Not run yet: <code>./paper three<") == 1 &&
+            count_of(page, "Needs published models: <code>./paper ") == 1, "items without runs");
     fact(t, strstr(page, "6 of 9 runs are there") != NULL, "the runs");
     const char *dots = strstr(page, "<h3>sink_1</h3>"), *lines = strstr(page, "<h3>loss</h3>");
     if (!dots || !lines) { fact(t, false, "a picture is not there"); return; }
@@ -2047,8 +2034,8 @@ static const TestEntry TESTS[] = {
     {"toy_run__learns", toy_run__learns},
     {"toy_run__refuses", toy_run__refuses},
     {"toy_print__maps", toy_print__maps},
-    {"sink__pages", sink__pages},
-    {"sink__repro_published", sink__repro_published},
+    {"sink__items", sink__items},
+    {"sink__published", sink__published},
     {"sink__report", sink__report},
     {"sink__paper", sink__paper},
 };

@@ -1,0 +1,579 @@
+/* pages.c - what a run, a training or an evaluation leaves for a browser: a page of tables, curves
+ * and maps. paper.c and hf.c include it behind sink.c; report_write is what they pass to sink_main.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+
+/* -------------------------------------------------------------------------------------------------
+ * 1  Pictures
+ *
+ * A page is one HTML file for a browser, a phone or paper: no script, nothing fetched, inline SVG.
+ * It reads in grey: lines differ in dashes, marks and lightness, and the ramp of the maps falls in
+ * lightness from white. Every element is closed, as in XML. Four pieces draw everything: an element
+ * of text, a chart of axes and lines, a map of cells, and the keys of a legend.
+ */
+typedef struct Html { Bytes text; Error *e; } Html;
+
+/* Formatted text of up to 2047 bytes, as it is. */
+#define say(h, ...) bytes_print(&(h)->text, (h)->e, __VA_ARGS__)
+
+/* Text with what HTML reads as its own replaced. */
+static void html_text(Html *h, const char *s) {
+    for (; *s; s++)
+        say(h, *s == '&' ? "&amp;" : *s == '<' ? "&lt;" : *s == '>' ? "&gt;" : *s == '"' ? "&quot;"
+               : "%c", *s);
+}
+
+/* The same of bytes without a 0 at their end, which are freed. */
+static void html_bytes(Html *h, Bytes *b) {
+    bytes_add(b, "", 1, h->e);
+    if (!h->e->status) html_text(h, (const char *)b->at);
+    bytes_free(b);
+}
+
+/* <tag>text</name>: the name of an element, attributes behind it. */
+static void element(Html *h, const char *tag, const char *text) {
+    say(h, "<%s>", tag);
+    html_text(h, text);
+    say(h, "</%.*s>", (int)strcspn(tag, " "), tag);
+}
+
+/* A line, or where `points` alone its marks; [low, high] is its band, drawn where `band`. */
+typedef struct Series {
+    char name[64];               /* "": not in the legend */
+    int style, n;
+    bool band, points;
+    double x[LOOKS], y[LOOKS], low[LOOKS], high[LOOKS];
+} Series;
+
+/* Appends a point, or where y is NAN a gap. */
+static void line_add(Series *line, double x, double y) {
+    if (line->n == LOOKS || !(fabs(x) < 1e30)) return;
+    line->x[line->n] = x;
+    line->y[line->n] = line->low[line->n] = line->high[line->n] = y;
+    line->n++;
+}
+
+/* Added to a style: LINE_STAR, the same line for the model's column *; LINE_SEED, a seed of it */
+enum { LINE_EVEN = 8, LINE_MEAN, LINE_STYLES, LINE_STAR = 16, LINE_SEED = 32, LINES_MOST = 24 };
+/* Okabe and Ito's colours, which the colour-blind tell apart, without the yellow. A mark is a path
+ * about its middle, filled where it ends in z. */
+static const struct { const char *colour, *dash, *mark; double width; } STYLES[LINE_STYLES] = {
+    {"#10305c", "none", "m-3 0a3 3 0 1 0 6 0a3 3 0 1 0-6 0z", 2},
+    {"#d55e00", "8 3", "m-3-3h6v6h-6z", 2},
+    {"#3f97ad", "2 3", "m0-4l3.6 6.6h-7.2z", 2.4},
+    {"#cc79a7", "12 3 2 3", "m0-4.2l4.2 4.2-4.2 4.2-4.2-4.2z", 2},
+    {"#009e73", "5 2", "m0 4l3.6-6.6h-7.2z", 2},
+    {"#e69f00", "14 4", "m-3.4-3.4l6.8 6.8m0-6.8l-6.8 6.8", 2},
+    {"#56b4e9", "6 2 2 2 2 2", "m-4 0h8m-4-4v8", 2},
+    {"#666666", "3 2", "m-4.4-2.2h8.8v4.4h-8.8z", 1.6},
+    {"#777777", "4 3", "", 1.5},
+    {"#111111", "none", "m-.7-5h1.4v10h-1.4z", 1}};
+
+static const char *colour_of(int style) { return STYLES[style % LINE_STAR].colour; }
+
+static Series *line_begin(Series *lines, int k, const char *name, int style) {
+    lines[k] = (Series){.style = style, .points = style >= LINE_SEED || style == LINE_MEAN};
+    snprintf(lines[k].name, sizeof lines->name, "%.*s", (int)sizeof lines->name - 1, name);
+    return &lines[k];
+}
+
+/* An axis sees the values of its picture, and then lies between two places of it. */
+enum { TICKS = 64 };
+typedef struct Axis {
+    const char *name;
+    bool log, from_zero, tight, seen;    /* tight: it ends where its values do, not at a tick */
+    bool names;                  /* its ticks are names, and from .. to their lines */
+    double least, from, to, first, last;                 /* least: of the ticks' distances */
+    int n;
+    double at[TICKS];
+    char text[TICKS][32];
+} Axis;
+
+static void axis_see(Axis *a, double x) {
+    if (!isfinite(x) || (a->log && x <= 0)) return;
+    a->from = fmin(x, a->seen ? a->from : a->from_zero ? 0 : x);
+    a->to = fmax(x, a->seen ? a->to : a->from_zero ? 0 : x);
+    a->seen = true;
+}
+
+/* text NULL: the number itself */
+static void axis_tick(Axis *a, double at, const char *text) {
+    if (a->n == TICKS || !isfinite(at) || (a->log && at <= 0)) return;
+    if (text) snprintf(a->text[a->n], sizeof *a->text, "%.24s", text);
+    else snprintf(a->text[a->n], sizeof *a->text, "%g", at);
+    a->at[a->n++] = at;
+}
+
+/* What a logarithm cannot show stands at its end. */
+static double axis_place(const Axis *a, double x) {
+    double share = a->log ? log(fmax(x, a->from) / a->from) / log(a->to / a->from)
+                          : (x - a->from) / (a->to - a->from);
+    return a->first + share * (a->last - a->first);
+}
+
+/* The axis lies from first to last; an axis that has no ticks gets three to eight, 1, 2 or 5 times
+ * a power of ten apart, or powers of ten and where these are few 2 and 5 times them. */
+static void axis_end(Axis *a, double first, double last) {
+    a->first = first;
+    a->last = last;
+    if (!(a->to > a->from)) a->to = a->log ? 2 * a->from : a->from + 1;
+    if (a->n) return;
+    double range = a->to - a->from, step = pow(10, floor(log10(range / 3)));
+    step *= range / step > 15 ? 5 : range / step > 6 ? 2 : 1;
+    step = fmax(step, a->least);
+    double low = a->log ? floor(log10(a->from) + 1e-9) : floor(a->from / step + 1e-9);
+    double high = a->log ? ceil(log10(a->to) - 1e-9) : ceil(a->to / step - 1e-9);
+    int every = high - low > 2 ? 3 * ((int)(high - low) / 7 + 1) : 1;
+    if (!a->tight) {
+        a->from = a->log ? pow(10, low) : step * low;
+        a->to = a->log ? pow(10, high) : step * high;
+    }
+    for (int i = 0; a->n < TICKS && i < 2000; i += a->log ? every : 1) {
+        static const int PARTS_OF_TEN[] = {1, 2, 5};
+        double at = a->log ? pow(10, low + i / 3) * PARTS_OF_TEN[i % 3] : step * (low + i);
+        double near = 1e-9 * (a->log ? at : step);
+        if (at > a->to + near) return;
+        if (at >= a->from - near) axis_tick(a, at, NULL);
+    }
+}
+
+static void svg_text(Html *h, double x, double y, const char *anchor, const char *text) {
+    say(h, "<text class=\"%s\" x=\"%.4g\" y=\"%.4g\">", anchor, x, y);
+    html_text(h, text);
+    say(h, "</text>");
+}
+
+/* Beside: rules from x = at to x = end. Below: at y = at, with rules up to y = end. */
+static void axis_draw(Html *h, const Axis *a, bool beside, double at, double end) {
+    double used = -1e9;
+    for (int i = 0; i < a->n; i++) {
+        double place = axis_place(a, a->at[i]), half = 3.3 * (double)strlen(a->text[i]) + 2;
+        if (beside) say(h, "<path class=\"rule\" d=\"M%.1f %.1fH%.1f\"/>", at, place, end);
+        else say(h, "<path class=\"rule\" d=\"M%.1f %.1fV%.1f\"/>", place, at + 4, end);
+        if (beside) svg_text(h, at - 7, place + 4, "end", a->text[i]);
+        if (beside || place - half < used) continue;
+        svg_text(h, place, at + 16, "middle", a->text[i]);
+        used = place + half;
+    }
+    if (beside) say(h, "<path class=\"axis\" d=\"M%.1f %.1fV%.1f\"/>\n", at, a->first, a->last);
+    else say(h, "<path class=\"axis\" d=\"M%.1f %.1fH%.1f\"/>\n", a->first, at, a->last);
+}
+
+/* A mark of that style, filled or open. */
+static void svg_mark(Html *h, int style, double x, double y) {
+    const char *mark = STYLES[style < LINE_SEED ? style % LINE_STAR : 0].mark;
+    bool filled = style < LINE_STAR && *mark && mark[strlen(mark) - 1] == 'z';
+    if (*mark && isfinite(x) && isfinite(y))
+        say(h, "<path fill=\"%s\" stroke=\"%s\" d=\"M%.1f %.1f%s\"/>",
+            filled ? colour_of(style) : "none", colour_of(style), x, y, mark);
+}
+
+/* A path of a line's colour and dashes; its d and its end follow. */
+static void svg_line(Html *h, int style) {
+    say(h, "<path class=\"line\" stroke=\"%s\" stroke-dasharray=\"%s\" stroke-width=\"%g\" d=\"",
+        colour_of(style), style < LINE_STAR ? STYLES[style].dash : "9 3 2 3",
+        STYLES[style % LINE_STAR].width);
+}
+
+/* A line's band, its strokes and its marks: where it has few points each, otherwise five. */
+static void draw_line(Html *h, const Axis *x, const Axis *y, const Series *line) {
+    int n = line->n, marks = line->points || n <= 12 ? n : 5;
+    for (int from = 0, to; line->band && from < n; from = to + 1) {
+        for (to = from; to < n && isfinite(line->y[to]); to++) continue;
+        int m = to - from;
+        if (m < 2) continue;
+        say(h, "<path class=\"band\" fill=\"%s\" d=\"", colour_of(line->style));
+        for (int i = 0; i < 2 * m; i++) {                    /* there above, and back below */
+            int k = i < m ? from + i : to - 1 - (i - m);
+            say(h, "%c%.1f %.1f", i ? 'L' : 'M', axis_place(x, line->x[k]),
+                axis_place(y, i < m ? line->high[k] : line->low[k]));
+        }
+        say(h, "z\"/>");
+    }
+    if (!line->points) {
+        svg_line(h, line->style);
+        for (int i = 0; i < n; i++)
+            if (isfinite(line->y[i]))
+                say(h, "%c%.1f %.1f", i && isfinite(line->y[i - 1]) ? 'L' : 'M',
+                    axis_place(x, line->x[i]), axis_place(y, line->y[i]));
+        say(h, "\"/>");
+    }
+    for (int k = 0; k < marks; k++) {
+        int i = marks == n ? k : (2 * k + 1) * n / (2 * marks);
+        if (isfinite(line->y[i]))
+            svg_mark(h, line->style, axis_place(x, line->x[i]), axis_place(y, line->y[i]));
+    }
+    say(h, "\n");
+}
+
+static void legend(Html *h, const Series *lines, int n) {
+    say(h, "<p class=\"key\">");
+    for (int k = 0; k < n; k++) {
+        if (!lines[k].name[0] || !lines[k].n) continue;
+        say(h, "<span><svg viewBox=\"0 0 28 12\" width=\"28\" aria-hidden=\"true\">");
+        if (!lines[k].points) svg_line(h, lines[k].style), say(h, "M0 6h28\"/>");
+        svg_mark(h, lines[k].style, 14, 6);
+        say(h, "</svg> ");
+        html_text(h, lines[k].name);
+        say(h, "</span> ");
+    }
+    say(h, "</p>");
+}
+
+static void figure_begin(Html *h, const char *title) {
+    say(h, "<figure>");
+    element(h, "h3", title);
+}
+
+static void figure_end(Html *h, const char *caption) {
+    if (*caption) element(h, "figcaption", caption);
+    say(h, "</figure>\n");
+}
+
+typedef struct Chart { const char *title, *caption; Axis x, y; } Chart;
+
+/* Have the axes see all points and bands; false: there are none. */
+static bool lines_seen(Axis *x, Axis *y, const Series *lines, int n) {
+    bool any = false;
+    for (int k = 0; k < n; k++)
+        for (int i = 0; i < lines[k].n; i++) {
+            if (!isfinite(lines[k].y[i]) || (y->log && lines[k].y[i] <= 0)) continue;
+            any = true;
+            axis_see(x, lines[k].x[i]);
+            axis_see(y, lines[k].low[i]);
+            axis_see(y, lines[k].high[i]);
+        }
+    return any;
+}
+
+/* What a reader hears who does not see the chart. */
+static void chart_label(Html *h, const Chart *what, const Series *lines, int n) {
+    bool names = what->y.names;
+    html_text(h, what->title);
+    say(h, ", in %s", names ? what->x.name : what->y.name);
+    for (int k = 0; k < n; k++) {
+        const double *at = names ? lines[k].x : lines[k].y;
+        double from = lines[k].n ? at[0] : NAN, to = lines[k].n ? at[lines[k].n - 1] : NAN;
+        if (!lines[k].n || !lines[k].name[0]) continue;
+        say(h, ". ");
+        html_text(h, lines[k].name);
+        say(h, ": from %.3g to %.3g", isfinite(from) ? from : 0, isfinite(to) ? to : 0);
+    }
+}
+
+/* What is not finite breaks a line. Where y has names, a chart is as high as they need. */
+static void chart(Html *h, const Chart *what, const Series *lines, int n) {
+    enum { RIGHT = 350, LINE = 15 };
+    Axis x = what->x, y = what->y;
+    size_t longest = 4;
+    figure_begin(h, what->title);
+    if (!lines_seen(&x, &y, lines, n)) { figure_end(h, "Nothing was measured."); return; }
+    for (int i = 0; y.names && i < y.n; i++)
+        if (strlen(y.text[i]) > longest) longest = strlen(y.text[i]);
+    double left = y.names ? 11 + 5.9 * (double)longest : 42, top = y.names ? 4 : 22;
+    double bottom = top + (y.names ? LINE * (y.to - y.from) : 150);
+    axis_end(&x, left, RIGHT);
+    axis_end(&y, y.names ? top : bottom, y.names ? bottom : top);
+    say(h, "<svg viewBox=\"0 0 360 %.0f\" role=\"img\" aria-label=\"", bottom + 34);
+    chart_label(h, what, lines, n);
+    say(h, "\">\n");
+    if (!y.names) svg_text(h, 2, 12, "", y.name);
+    svg_text(h, RIGHT, bottom + 30, "end", x.name);
+    axis_draw(h, &y, true, left, RIGHT);
+    axis_draw(h, &x, false, bottom, y.names ? top : bottom);
+    for (int k = 0; k < n; k++) draw_line(h, &x, &y, &lines[k]);
+    say(h, "</svg>");
+    legend(h, lines, n);
+    figure_end(h, what->caption);
+}
+
+/* The ramp of the maps: weights up to 1, borders about a factor 2 apart, since a sink stands out
+ * by factors. */
+enum { RAMP = 7 };
+static const struct { double from; const char *colour; } RAMPS[RAMP] = {
+    {0, "#ffffff"},   {0.01, "#e8edf4"}, {0.02, "#c9d6e6"}, {0.05, "#9cb8d6"},
+    {0.1, "#6892c0"}, {0.2, "#33629c"},  {0.5, "#0f2c58"}};
+
+static int ramp_level(double x) {
+    int level = 0;
+    while (level + 1 < RAMP && x >= RAMPS[level + 1].from) level++;
+    return level;
+}
+
+static void ramp_legend(Html *h) {
+    say(h, "<p class=\"key\">weight of a key: ");
+    for (int k = 0; k < RAMP; k++)
+        say(h, "<span><svg viewBox=\"0 0 16 12\" width=\"16\" aria-hidden=\"true\"><rect class=\""
+               "axis\" width=\"16\" height=\"12\" style=\"fill:%s\"/></svg> from %g</span> ",
+            RAMPS[k].colour, RAMPS[k].from);
+    say(h, "</p>\n");
+}
+
+/* Cell (i, j) is m[i * ld + j * by]. Of heads: alpha [L,H] by block (down) and head (across), with
+ * numbers where there is room; otherwise a head's weights of queries (down) on keys (across), where
+ * columns that are more than the rows, named in `before`, come first. A block of s (or NULL) that
+ * does not attend stays empty. */
+typedef struct CellMap {
+    const double *m;
+    idx ld, by;
+    int rows, columns;
+    bool heads;
+    const char *before, *title;
+    const Sinks *s;
+} CellMap;
+
+/* A path for each level of the ramp, made of runs of equal cells, so that a map of 64 x 64 takes
+ * some kilobytes. */
+static void cells(Html *h, const CellMap *c, int left, int wide, int high) {
+    for (int level = 1; level < RAMP; level++) {
+        say(h, "<path fill=\"%s\" d=\"", RAMPS[level].colour);
+        for (int i = 0; i < c->rows; i++)
+            for (int j = 0, from; j < c->columns; j++) {
+                const double *row = c->m + i * c->ld;
+                for (from = j; j < c->columns && ramp_level(row[j * c->by]) == level; j++) continue;
+                if (j > from)
+                    say(h, "M%d %dh%dv%dh-%dz", left + from * wide, 16 + i * high,
+                        (j - from) * wide, high, (j - from) * wide);
+            }
+        say(h, "\"/>\n");
+    }
+    say(h, "<rect class=\"axis\" x=\"%d\" y=\"16\" width=\"%d\" height=\"%d\"/>\n", left,
+        c->columns * wide, c->rows * high);
+}
+
+static void cell_map(Html *h, const CellMap *c) {
+    enum { LEFT = 30 };
+    bool numbers = c->heads && c->columns <= 8 && c->rows <= 24;
+    int wide = numbers ? 38 : c->heads ? 10 : c->columns > 33 ? 4 : 8, high = numbers ? 20 : wide;
+    int before = c->heads ? 0 : c->columns - c->rows, keys = c->columns - before;
+    int every = numbers ? 1 : c->rows > 32 ? 16 : 4, bottom = 16 + c->rows * high;
+    int width = LEFT + (c->columns * wide > 120 ? c->columns * wide : 120) + 4;
+    char text[64];
+    say(h, "<p>%s</p><svg viewBox=\"0 0 %d %d\" style=\"max-width:%dpx\" role=\"img\" aria-label=\""
+           "%s %s, %d by %d\">", c->title, width, bottom + 16, width * 5 / 4,
+        c->heads ? "Heat map of alpha of" : "Attention map of", c->title, c->rows, c->columns);
+    snprintf(text, sizeof text, "%s%s 1 to %d", c->before, c->heads ? "head" : "key", keys);
+    svg_text(h, LEFT, 11, "", text);
+    cells(h, c, LEFT, wide, high);
+    for (int i = 0; i < c->rows || i < keys; i += every) {
+        snprintf(text, sizeof text, "%d", i + 1);
+        if (i < c->rows) svg_text(h, LEFT - 4, 20 + (i + 0.5) * high, "end", text);
+        if (i < keys) svg_text(h, LEFT + (before + i + 0.5) * wide, bottom + 12, "middle", text);
+    }
+    for (int i = 0; numbers && i < c->rows * c->columns; i++) {
+        double x = c->m[i / c->columns * c->ld + i % c->columns * c->by];
+        bool there = isfinite(x) && (!c->s || sinks_attends(c->s, i / c->columns));
+        snprintf(text, sizeof text, there ? "%.2f" : "-", x);
+        svg_text(h, LEFT + (i % c->columns + 0.5) * wide, 30 + i / c->columns * high,
+                 ramp_level(x) >= 5 ? "middle on" : "middle", text);
+    }
+    if (before) say(h, "<path class=\"axis\" d=\"M%d 16V%d\"/>", LEFT + before * wide, bottom);
+    say(h, "</svg>\n");
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 2  The page of a run, a training or an evaluation */
+
+/* The charts of models: by step while they train, and by block. */
+enum { LOOK_LOSS, LOOK_SINK, LOOK_ALPHA, NORM_HIDDEN, NORM_KEYS, NORM_VALUES, MODEL_CHARTS };
+static const struct { const char *title, *y, *caption; bool from_zero; } CHARTS[MODEL_CHARTS] = {
+    {"Training loss", "nats a token",
+     "Mean since the look before. Look where the curves cross a height: models are compared at "
+     "equal loss, not at equal steps. The paper's Figure 4, middle and right.", false},
+    {"Sink of token 1 (and of *)", "%",
+     "Share of heads and held sequences whose alpha is above eps. Look when it leaves 0 %: in the "
+     "paper's Figure 4, middle, after 1,000 to 2,000 steps.", true},
+    {"alpha of token 1 (and of *)", "mean weight",
+     "Mean over heads of what the column receives (section 3.2), without a threshold; it moves "
+     "before Sink does. Look for a rise above even rows.", false},
+    {"Hidden states", "norm of the first row / mean of the others",
+     "Output of each block; 0 is the embedding. Massive activations stand far above 1, but not "
+     "without a normaliser or with a key bias. The paper's Figures 2, 7 and 8.", true},
+    {"Keys", "norm of the first row / mean of the others",
+     "Mean over key heads. In large models the first key is much shorter than the others. The "
+     "paper's Figure 2, top, and Figures 11 to 14.", true},
+    {"Values", "norm of the first row / mean of the others",
+     "Mean over key heads. A sink's value is short: it takes weight and gives little. The paper's "
+     "Figure 2, top, and Figures 11 to 14.", true}};
+
+/* A model's line of a chart, or that of its column *. */
+static void model_line(Series *line, const Outcome *o, int what, bool star) {
+    const Sinks *s = &o->s;
+    const double *const norms[] = {s->hnorm, s->knorm, s->vnorm};
+    int first = what > NORM_HIDDEN;              /* hidden states have a block 0 */
+    for (int i = 0; what < NORM_HIDDEN && i < o->p.looks; i++) {
+        const Look *p = &o->p.look[i];
+        const double y[][2] = {{p->loss, NAN}, {100 * p->sink1, 100 * p->sink_star},
+                               {p->alpha1, p->alpha_star}};
+        line_add(line, (double)p->step, y[what][star]);
+    }
+    for (int i = 0; what >= NORM_HIDDEN && s->n && i + first <= s->L; i++)
+        if (!first || sinks_attends(s, i))       /* else the block has no keys and values */
+            line_add(line, i + first, norm_ratio(norms[what - NORM_HIDDEN] + (idx)i * s->N, s->N));
+}
+
+/* Charts from .. to, with a line for each of the first three models, and one for its column *. */
+static void page_charts(Html *h, const Outcome *o, int n, int from, int to) {
+    Series *lines = grab(LINES_MOST, sizeof *lines, h->e);
+    say(h, "<div class=\"grid\">\n");
+    for (int what = from; lines && what < to; what++) {
+        bool curve = what < NORM_HIDDEN, columns = what == LOOK_SINK || what == LOOK_ALPHA;
+        Chart shown = {CHARTS[what].title, CHARTS[what].caption,
+                       {.name = curve ? "step" : "block", .least = 1, .tight = true},
+                       {.name = CHARTS[what].y, .from_zero = CHARTS[what].from_zero}};
+        int count = 0;
+        for (int i = 0; i < n && i < 3; i++)
+            for (int star = 0; star <= (columns && o[i].star); star++) {
+                const char *column = !columns ? "" : !star ? " 1" : o[i].c.extra ? " *" : " x*";
+                char name[40];
+                snprintf(name, sizeof name, "%.20s%s", o[i].name, column);
+                Series *line = line_begin(lines, count++, name, i + LINE_STAR * star);
+                model_line(line, &o[i], what, star);
+            }
+        if (what == LOOK_ALPHA && lines_seen(&shown.x, &shown.y, lines, count)) {
+            Series *even = line_begin(lines, count++, "even, first model", LINE_EVEN);
+            line_add(even, shown.x.from, o->even);
+            line_add(even, shown.x.to, o->even);
+        }
+        chart(h, &shown, lines, count);
+    }
+    say(h, "</div>\n");
+    free(lines);
+}
+
+/* Of every model alpha, and the weights of the heads with the most and the least sink. */
+static void page_maps(Html *h, const Outcome *o, int n) {
+    char text[400], before[16];
+    ramp_legend(h);
+    say(h, "<div class=\"grid\">\n");
+    for (; n > 0; n--, o++) {
+        const Sinks *s = &o->s;
+        const char *star = o->c.extra ? "column *" : "row x*";
+        if (!s->n) continue;
+        figure_begin(h, o->name);
+        for (int k = 0; k <= o->star; k++) {
+            int column = k ? config_column_star(&o->c) : config_column_first(&o->c);
+            cell_map(h, &(CellMap){s->alpha + column, (idx)s->H * s->S, s->S, s->L, s->H, true, "",
+                                   k ? star : "token 1", s});
+        }
+        snprintf(before, sizeof before, "%s%s", o->c.extra ? "*, " : "",
+                 o->c.sink_token ? "x*, " : "");
+        for (int k = 0; k < 2; k++) {
+            const HeadMap *map = &o->map[k];
+            snprintf(text, sizeof text, "block %d, head %d, the %s sink", map->layer + 1,
+                     map->head + 1, k ? "weakest" : "strongest");
+            if (map->T)
+                cell_map(h, &(CellMap){map->m, map->S, 1, map->T, map->S, false, before, text, 0});
+        }
+        snprintf(text, sizeof text,
+                 "Above alpha by block and head, mean over %d sequences of %d tokens; even rows "
+                 "give %.3f. Below the weight of each query (down) on each key (across), mean over "
+                 "16. A sink is a dark column%s; its mean is alpha. The paper's Figures 19 to 24.",
+                 s->n, s->T, o->even, o->star ? ", the first of them the learned one" : "");
+        figure_end(h, text);
+    }
+    say(h, "</div>\n");
+}
+
+static void page_table(Html *h, const Outcome *o, int n, const Settings *s) {
+    say(h, "<div class=\"wide\"><table><tr><th>model</th><th>paper</th>");
+    for (int k = 0; k < ROW; k++)
+        say(h, "<th>%s %s</th>", ROW_COLUMNS[k].head, ROW_COLUMNS[k].below);
+    say(h, "</tr>\n");
+    for (int i = 0; i < n; i++) {
+        double row[ROW];
+        char text[32];
+        outcome_row(&o[i], row);
+        say(h, "<tr>");
+        element(h, "td", o[i].name);
+        element(h, "td", o[i].source[0] ? o[i].source : "-");
+        for (int k = 0; k < ROW; k++) element(h, "td", row_text(text, row, k));
+        say(h, "</tr>\n");
+    }
+    say(h, "</table></div>\n<p>Sink: share of heads with alpha above %g, over %d sequences of %d "
+           "tokens. alpha: mean weight on token 1 or *; x even: its multiple of what even rows "
+           "give. Norm ratio: the largest over the blocks of the first row's norm, over the mean "
+           "of the others. Valid loss: nats a token on held documents.</p>\n", s->eps, s->eval_n,
+        o->s.n ? o->s.T : s->eval_T);
+}
+
+/* Of every page. A claim's verdict is in its words, its sign and the bar before it. */
+static const char PAGE_STYLE[] =
+    "body{font:16px/1.45 sans-serif;max-width:72rem;margin:auto;padding:1rem;color:#111}"
+    "h1{font-size:1.5rem}h2{font-size:1.2rem;margin:1.6rem 0 .5rem;break-after:avoid}"
+    "h3{font-size:1rem;margin:0 0 .2rem}p{margin:.4rem 0}a{color:#10305c}"
+    "figure{margin:0;break-inside:avoid}figure p,figcaption,code,pre,.where,"
+    ".claim p+p{font-size:.85rem}figcaption,.where,.paper{color:#444}code{overflow-wrap:anywhere}"
+    ".grid{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,20rem),1fr));"
+    "gap:1.2rem 1.8rem;margin-top:.6rem}svg{width:100%;height:auto;display:block}"
+    "text{font:11px sans-serif}.end{text-anchor:end}.middle{text-anchor:middle}"
+    ".on{fill:#fff}.line,.axis{fill:none}"
+    ".band{fill-opacity:.2}.axis{stroke:#333}.rule{stroke:#ddd}.key span{white-space:nowrap;"
+    "margin-right:.7em}.key svg{display:inline;width:auto;height:12px;vertical-align:-1px}"
+    ".wide,pre{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums;"
+    "font-size:.9rem}th,td{padding:.2em .6em;text-align:right;border-bottom:1px solid #bbb;"
+    "white-space:nowrap}td:first-child,th:first-child{text-align:left}"
+    "td.paper,th.paper{border-left:1px solid #bbb}"
+    ".claim{border-left:.35rem solid #777;padding:.1rem .7rem;margin:.6rem 0;break-inside:avoid}"
+    ".claim p{margin:.15rem 0}.yes{border-color:#009e73}.open{border-left-style:dotted}"
+    ".no{border-color:#d55e00;border-left-style:double}"
+    "@media(max-width:30rem){table{font-size:.78rem}th,td{padding:.2em .3em}}"
+    "@media print{body{font-size:10pt;max-width:none;padding:0}.wide{overflow:visible}"
+    "table{font-size:7.5pt;break-inside:avoid}th,td{padding:.2em .4em;white-space:normal;"
+    "overflow-wrap:anywhere}.grid{grid-template-columns:repeat(2,1fr)}h2+p{break-after:avoid}}";
+
+static void page_head(Html *h, const char *verb) {
+    say(h, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/><meta name=\""
+           "viewport\" content=\"width=device-width,initial-scale=1\"/><title>sink %s</title>"
+           "<style>", verb);
+    bytes_add(&h->text, PAGE_STYLE, sizeof PAGE_STYLE - 1, h->e);
+    say(h, "</style></head><body>\n");
+}
+
+/* Ends the page and writes it beside path, which it then replaces. */
+static int page_end(Html *h, const char *path) {
+    say(h, "</body></html>\n");
+    if (!h->e->status) file_write(path, h->text.at, h->text.size, h->e);
+    bytes_free(&h->text);
+    return h->e->status;
+}
+
+/* The page of n models (three have lines of their own style), which `verb` has made; cut and
+ * verdict may be NULL or "". */
+static int report_write(const char *path, const char *verb, const Settings *s, const Outcome *o,
+                        int n, const Ablated *cut, const char *verdict, Error *e) {
+    Html h = {{0}, e};
+    Bytes ablation = {0};
+    int looks = 0, measured = 0;
+    for (int i = 0; i < n; i++) looks += o[i].p.looks, measured += o[i].s.n;
+    page_head(&h, verb);
+    say(&h, "<h1>Attention sinks: sink %s</h1>\n<p><code>sink %s ", verb, verb);
+    if (!strcmp(verb, "eval")) html_text(&h, o->name);
+    for (int i = 0; i < s->argc; i++) {
+        if (!strcmp(s->argv[i], o->name)) continue; /* eval's model stands there */
+        say(&h, " ");
+        html_text(&h, s->argv[i]);
+    }
+    say(&h, "</code></p>\n<p>%d blocks, %d heads of %d dims, width %d, context %d; %d steps of %d "
+            "sequences at rate %g; seed %d.</p>\n",
+        o->c.layers, o->c.heads, o->c.head_dim, o->c.dim, o->c.context, s->train.steps,
+        s->train.batch * s->train.accumulate, s->train.lr, s->train.seed);
+    if (measured) page_table(&h, o, n, s);
+    element(&h, "p", verdict ? verdict : "");
+    if (cut) {
+        ablated_text(cut, s, &ablation, e);
+        say(&h, "<pre>");
+        html_bytes(&h, &ablation);
+        say(&h, "</pre>");
+    }
+    if (looks) say(&h, "<h2>While it trained</h2>");
+    if (looks) page_charts(&h, o, n, LOOK_LOSS, NORM_HIDDEN);
+    if (measured) {
+        say(&h, "<h2>Where attention goes</h2>\n");
+        page_maps(&h, o, n);
+        say(&h, "<h2>Norms by layer</h2>");
+        page_charts(&h, o, n, NORM_HIDDEN, MODEL_CHARTS);
+    }
+    return page_end(&h, path);
+}
