@@ -3830,28 +3830,19 @@ enum { N_CHECKS = (int)(sizeof CHECKS / sizeof *CHECKS) };
 #define TOKENIZER_MAGIC "SINKTOK1"
 enum { TOKENIZER_OWN = 1, TOKENIZER_PUBLISHED = 2, TOKENIZER_HEAD = 20, TOKENIZER_TAIL = 8 };
 
-/* Empty: sink alone knows no tokenizer but its own. data/hf.c, which includes this file, fills it.
- */
+/* Empty: sink alone knows its own tokenizer. data/hf.c, which includes this file, fills it. */
 static const TokenizerKind PUBLISHED_TOKENIZERS;
 
 /* ---- 8.1  Ids and numbered pairs ------------------------------------------------------------ */
 
-/* Appends n ids to a. Returns 0, or e's status when there is no memory; a is then unchanged. */
+/* Appends n ids to a, which without memory for them is unchanged. */
 int ids_add(Ids *a, const int32_t *from, size_t n, Error *e) {
-    if (n > a->room - a->size) {
-        size_t room = a->room ? a->room : 256;
-        while (room - a->size < n && room <= SIZE_MAX / 8) room *= 2;
-        int32_t *at = room - a->size < n ? NULL : realloc(a->at, room * sizeof *at);
-        if (!at) return fail(e, 1, "no memory for %zu more tokens. Try: a shorter text", n);
-        a->at = at;
-        a->room = room;
-    }
-    if (n) memcpy(a->at + a->size, from, n * sizeof *from);
-    a->size += n;
-    return 0;
+    Bytes b = {(unsigned char *)a->at, a->size * sizeof *from, a->room * sizeof *from};
+    if (!bytes_add(&b, from, n * sizeof *from, e))
+        *a = (Ids){(int32_t *)(void *)b.at, b.size / sizeof *from, b.room / sizeof *from};
+    return e->status;
 }
 
-/* Frees what ids_add took and leaves an empty array. */
 void ids_free(Ids *a) {
     free(a->at);
     *a = (Ids){0};
@@ -3876,23 +3867,24 @@ static int64_t pairs_find(const Pairs *p, int32_t left, int32_t right) {
     return p->room ? (int64_t)p->slot[pairs_slot(p, left, right)] - 1 : -1;
 }
 
-/* Doubles the room. Returns 0, or e's status when there is no memory; p is then unchanged. */
+static void pairs_free(Pairs *p) {
+    free(p->at);
+    free(p->slot);
+    *p = (Pairs){0};
+}
+
+/* Doubles the room; without memory for it p is unchanged. */
 static int pairs_grow(Pairs *p, Error *e) {
     Pairs q = {.size = p->size, .room = p->room ? 2 * p->room : 256};
     q.at = grab((idx)q.room, sizeof *q.at, e);
     q.slot = grab((idx)(2 * q.room), sizeof *q.slot, e);
-    if (!q.at || !q.slot) {
-        free(q.at);
-        free(q.slot);
-        return e->status;
-    }
-    if (p->size) memcpy(q.at, p->at, p->size * sizeof *q.at);
-    for (size_t i = 0; i < q.size; i++)
+    for (size_t i = 0; i < q.size && !e->status; i++) {
+        q.at[i] = p->at[i];
         q.slot[pairs_slot(&q, q.at[i].left, q.at[i].right)] = (uint32_t)(i + 1);
-    free(p->at);
-    free(p->slot);
-    *p = q;
-    return 0;
+    }
+    pairs_free(e->status ? &q : p);
+    if (!e->status) *p = q;
+    return e->status;
 }
 
 /* The number of a pair, which is added when it is new; -1 and an error when there is no memory. */
@@ -3903,13 +3895,6 @@ static int64_t pairs_number(Pairs *p, int32_t left, int32_t right, Error *e) {
     p->at[p->size] = (Pair){.left = left, .right = right};
     p->slot[pairs_slot(p, left, right)] = (uint32_t)++p->size;
     return (int64_t)p->size - 1;
-}
-
-/* Frees a table of pairs and leaves it empty. */
-static void pairs_free(Pairs *p) {
-    free(p->at);
-    free(p->slot);
-    *p = (Pairs){0};
 }
 
 /* ---- 8.2  Cutting text ---------------------------------------------------------------------- */
@@ -4013,8 +3998,8 @@ void tokenizer_free(Tokenizer *t) {
     *t = (Tokenizer){0};
 }
 
-/* Whether a file has the size that its head tells, and the checksum, so that a damaged file is told
- * apart from a wrong one. Returns 0, or e's status with an error that has `name` at fault. */
+/* Whether a file has the size that its head tells, and its checksum: so a damaged file is told
+ * apart from a wrong one. */
 static int tokenizer_sealed(const unsigned char *bytes, size_t n, size_t size, const char *name,
                             Error *e) {
     if (n != size)
@@ -4027,8 +4012,8 @@ static int tokenizer_sealed(const unsigned char *bytes, size_t n, size_t size, c
                 (unsigned long long)told, (unsigned long long)found, HINT);
 }
 
-/* Makes a tokenizer of a file's n bytes; `name` names the file in errors. Nothing is believed
- * before it is checked. Returns 0, or e's status with *t empty. */
+/* A tokenizer from a file's n bytes; `name` names the file in errors. Nothing is believed before it
+ * is checked. On failure *t is empty. */
 int tokenizer_read(const unsigned char *bytes, size_t n, const char *name, Tokenizer *t,
                    Error *e) {
     *t = (Tokenizer){0};
@@ -4065,7 +4050,6 @@ int tokenizer_read(const unsigned char *bytes, size_t n, const char *name, Token
     return e->status;
 }
 
-/* tokenizer_read of a file on disk. */
 int tokenizer_load(const char *path, Tokenizer *out, Error *e) {
     Bytes file = {0};
     *out = (Tokenizer){0};
@@ -4074,8 +4058,7 @@ int tokenizer_load(const char *path, Tokenizer *out, Error *e) {
     return e->status;
 }
 
-/* Appends the file of a tokenizer of sink's own to out, which is empty at the start. Returns 0 or
- * e's status. */
+/* Appends the file of a tokenizer of sink's own to out, which is empty at the start. */
 int tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e) {
     const Pair *m = t->merges.at, *end = m + t->merges.size;
     bytes_add(out, TOKENIZER_MAGIC, 8, e);
@@ -4088,7 +4071,6 @@ int tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e) {
     return e->status ? e->status : bytes_number(out, hash64(0, out->at, out->size), 8, e);
 }
 
-/* Writes the file of a tokenizer of sink's own. Returns 0 or e's status. */
 int tokenizer_save(const char *path, const Tokenizer *t, Error *e) {
     Bytes file = {0};
     if (!tokenizer_bytes(t, &file, e)) file_write(path, file.at, file.size, e);
@@ -4107,13 +4089,12 @@ typedef struct CachedWord {
     int32_t ids[CACHE_IDS];
 } CachedWord;
 
-/* An encoder for t, which must outlive it: 1 MiB. Returns 0 or e's status. */
+/* An encoder for t, which must outlive it: 1 MiB. */
 int encoder_make(Encoder *c, const Tokenizer *t, Error *e) {
     *c = (Encoder){.tokenizer = t, .slot = grab(CACHE_SLOTS, sizeof *c->slot, e)};
-    return c->slot ? 0 : e->status;
+    return e->status;
 }
 
-/* Frees an encoder, not its tokenizer. */
 void encoder_free(Encoder *c) {
     if (c->scratch) PUBLISHED_TOKENIZERS.done(c);
     free(c->slot);
@@ -4173,7 +4154,7 @@ static int pieces_encode(Encoder *c, const unsigned char *text, size_t n, Ids *o
     return e->status;
 }
 
-/* Appends the ids of n bytes of text to out. Returns 0, or e's status with out as it was. */
+/* Appends the ids of n bytes of text to out. On failure out is as it was. */
 int tokenizer_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e) {
     const TokenizerKind *kind = c->tokenizer->kind;
     const size_t before = out->size;
@@ -4182,19 +4163,15 @@ int tokenizer_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, 
     return e->status;
 }
 
-/* Appends the bytes of n ids to out, a special token as its name. Returns 0, or e's status with
- * out as it was: no memory, or an id that the vocabulary lacks. */
+/* Appends the bytes of n ids to out, a special token as its name. On failure out is as it was. */
 int tokenizer_decode(const Tokenizer *t, const int32_t *ids, size_t n, Bytes *out, Error *e) {
     const size_t before = out->size;
-    for (size_t i = 0; i < n && !e->status; i++) {
-        size_t length;
-        if (ids[i] < 0 || ids[i] >= t->vocab) {
-            fail(e, 1, "tokens: expected ids 0 to %d, found %ld at place %zu. Try: the tokenizer "
-                 "that made them", t->vocab - 1, (long)ids[i], i);
-            break;
-        }
-        const unsigned char *from = tokenizer_token(t, ids[i], &length);
-        bytes_add(out, from, length, e);
+    for (size_t i = 0, length; i < n && !e->status; i++) {
+        const bool known = ids[i] >= 0 && ids[i] < t->vocab;
+        const unsigned char *from = known ? tokenizer_token(t, ids[i], &length) : NULL;
+        if (known) bytes_add(out, from, length, e);
+        else fail(e, 1, "tokens: expected ids 0 to %d, found %ld at place %zu. Try: the tokenizer "
+                  "that made them", t->vocab - 1, (long)ids[i], i);
     }
     if (e->status) out->size = before;
     return e->status;
@@ -4214,8 +4191,8 @@ typedef struct Joiner {
     size_t n_words;
 } Joiner;
 
-/* Counts the pieces of the text in the tree of prefixes. Separators of documents are skipped, and
- * end a piece. Returns 0 or e's status. */
+/* Counts the pieces of the text in the tree of prefixes. A separator of documents is none, and ends
+ * one. */
 static int joiner_count(Joiner *r, const unsigned char *text, size_t n, Error *e) {
     while (n) {
         const size_t document = document_length(text, n);
@@ -4235,8 +4212,7 @@ static int joiner_count(Joiner *r, const unsigned char *text, size_t n, Error *e
     return 0;
 }
 
-/* Lists the words of two bytes or more as ids, read from the tree's leaves to its root. Returns 0
- * or e's status. */
+/* Lists the words of two bytes or more as ids, read from the tree's leaves to its root. */
 static int joiner_words(Joiner *r, Error *e) {
     r->words = grab((idx)r->nodes.size, sizeof *r->words, e);
     for (size_t i = 0; i < r->nodes.size && !e->status; i++) {
@@ -4265,8 +4241,7 @@ static int word_count(Joiner *r, const Word *w, int64_t times, Error *e) {
     return 0;
 }
 
-/* Merges left, right into id `made` in all words, from the left in each, and brings the counts up
- * to date. Returns 0 or e's status. */
+/* Merges left, right into id `made` in all words, from the left in each, and counts anew. */
 static int joiner_merge(Joiner *r, int32_t left, int32_t right, int32_t made, Error *e) {
     for (Word *w = r->words; w < r->words + r->n_words; w++) {
         int32_t *s = r->symbols.at + w->start;
@@ -4297,7 +4272,7 @@ static const Pair *joiner_best(const Joiner *r) {
     return best;
 }
 
-/* Finds the merges up to a vocabulary of vocab ids. Returns 0 or e's status. */
+/* Finds the merges up to a vocabulary of vocab ids. */
 static int joiner_run(Joiner *r, Tokenizer *out, const unsigned char *text, size_t n, int vocab,
                       Error *e) {
     if (joiner_count(r, text, n, e) || joiner_words(r, e)) return e->status;
@@ -4316,8 +4291,7 @@ static int joiner_run(Joiner *r, Tokenizer *out, const unsigned char *text, size
 }
 
 /* Trains a tokenizer of vocab ids, 259 or more (259 is bytes alone, and needs no text), on n bytes
- * of text, of which a part will do: the same text gives the same tokenizer anywhere. Returns 0, or
- * e's status with *out empty: a vocab out of range (2), too little or too much text, no memory. */
+ * of text: the same text gives the same tokenizer anywhere. On failure *out is empty. */
 int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int vocab, Error *e) {
     Joiner r = {0};
     Bytes file = {0};
@@ -5381,9 +5355,8 @@ static void on_interrupt(int signal_number) {
  *   8   the start, of a run that began from a trained model (--start): hash64 of its parameters
  *   8   hash64 of all that
  *
- * It holds no clock, path, thread count or number of resumes, so the same run gives the same bytes.
- * It holds no generator's state either: every draw comes from --seed and from where it is made (a
- * tensor's name, a pass, the number of a block or document).
+ * No clock, path or thread count: the same run gives the same bytes. No generator's state: every
+ * draw comes from --seed and from where it is made (a tensor's name, the number of a document).
  */
 enum { CHECKPOINT_VERSION = 1, CHECKPOINT_HEAD = 24, CHECKPOINT_PLACES = 52, CHECKPOINT_RUN = 32,
        CHECKPOINT_START = 8 };
@@ -5401,6 +5374,7 @@ typedef struct Passage {
 } Passage;
 
 static void number_put(unsigned char *p, uint64_t x, int bytes);          /* 15 */
+static int unreadable(const char *path, Error *e);
 
 static int damaged(const char *name, Error *e) {
     return fail(e, 1, "%s: expected the checksum at its end, found another: it is damaged or cut "
@@ -5590,9 +5564,7 @@ static int checkpoint_whole(Passage *c, uint64_t *size) {
     unsigned char piece[8 + 8 * PIECE];
     size_t got = passage_take(c, piece, sizeof piece), have = got;
     *size = got;
-    if (c->f && ferror(c->f))
-        return fail(c->e, 1, "%s: cannot be read, %s. Try: check that it is a file", c->name,
-                    strerror(errno));
+    if (c->f && ferror(c->f)) return unreadable(c->name, c->e);
     if (got < CHECKPOINT_HEAD + 8 || memcmp(piece, CHECKPOINT_MAGIC, 8))
         return !memcmp(piece, "SINKMOD1", 8)
              ? fail(c->e, 1, "%s: expected a checkpoint of sink, found a published model. Try: make "
@@ -5813,12 +5785,11 @@ static int trainer_start(Trainer *t, const Settings *s, const char *flags, Error
 int trainer_begin(Trainer *t, const Settings *s, const char *flags, Error *e) {
     if (s->resume && !s->out[0])
         return fail(e, 2, "--resume: expected --out, where the run is. Try: --resume --out FILE");
-    if (s->resume && !file_missing(s->out)) {
-        if (!trainer_resume(t, s, flags, e) && !s->quiet)
-            fprintf(stderr, "sink: %s goes on from step %ld of %d\n", s->out, t->step,
-                    t->s.train.steps);
-        return e->status;
-    }
+    const bool there = s->resume && !file_missing(s->out);
+    if (there && !trainer_resume(t, s, flags, e) && !s->quiet)
+        fprintf(stderr, "sink: %s goes on from step %ld of %d\n", s->out, t->step,
+                t->s.train.steps);
+    if (there) return e->status;
     if (s->resume && !s->quiet)
         fprintf(stderr, "sink: %s is not there yet: the run begins at step 0\n", s->out);
     if (s->start[0]) return trainer_start(t, s, flags, e);
@@ -5924,25 +5895,22 @@ static long look_keep(Progress *p, const char *line) {
  * end with the last look; what came after it is written again. */
 static int log_begin(const Trainer *t, Progress *p, Bytes *log, Error *e) {
     const char *path = t->s.log;
-    size_t head = sizeof LOG_HEAD - 1;
-    Bytes old = {0};
-    if (!t->step || !path[0] || file_missing(path)) return bytes_add(log, LOG_HEAD, head, e);
+    const long looked = t->step - t->loss_steps;
+    size_t at = sizeof LOG_HEAD - 1;
     long last = 0;
-    if (file_read(path, &old, e) || bytes_add(&old, "", 1, e)) goto done;
-    if (strncmp((const char *)old.at, LOG_HEAD, head))
-        fail(e, 1, "%s: expected the log of this run, found something else. Try: another --log",
-             path);
-    else {
-        const char *line = (const char *)old.at + head, *end;
-        for (; (end = strchr(line, '\n')) && strtol(line, NULL, 10) <= t->step; line = end + 1)
-            last = look_keep(p, line);
-        bytes_add(log, old.at, (size_t)(line - (const char *)old.at), e);
-        if (last != t->step - t->loss_steps)
-            fail(e, 1, "%s: expected its lines up to step %ld, found them up to %ld. Try: another "
-                 "--log", path, t->step - t->loss_steps, last);
-    }
-done:
-    bytes_free(&old);
+    if (!t->step || !path[0] || file_missing(path)) return bytes_add(log, LOG_HEAD, at, e);
+    if (file_read(path, log, e) || bytes_add(log, "", 1, e)) return e->status;
+    const char *text = (const char *)log->at, *end;
+    if (strncmp(text, LOG_HEAD, at))
+        return fail(e, 1, "%s: expected the log of this run, found something else. Try: another "
+                    "--log", path);
+    for (; (end = strchr(text + at, '\n')) && strtol(text + at, NULL, 10) <= t->step;
+         at = (size_t)(end + 1 - text))
+        last = look_keep(p, text + at);
+    log->size = at;
+    if (last != looked)
+        fail(e, 1, "%s: expected its lines up to step %ld, found them up to %ld. Try: another "
+             "--log", path, looked, last);
     return e->status;
 }
 
@@ -6203,14 +6171,21 @@ int head_map(HeadMap *out, Model *m, const Data *d, const Settings *s, int T, Er
     return e->status;
 }
 
+static void outcome_begin(Outcome *o, const char *name, const char *source, const Trainer *t,
+                          int T) {
+    o->name = name;
+    o->source = source;
+    o->c = t->m.c;
+    o->even = sink_uniform(&o->c, T);
+    o->star = config_column_star(&o->c) >= 0;
+}
+
 /* Sinks of eval_n sequences of eval_T tokens, and the maps of the two heads whose sink, on * where
  * there is one and else on token 1, is the strongest and the weakest. */
 int outcome_measure(Outcome *o, Trainer *t, const Settings *s, int *starts, Error *e) {
     int star = config_column_star(&t->m.c), column = star < 0 ? config_column_first(&t->m.c) : star;
     if (evaluate(&o->s, &t->m, &t->data, s, s->eval_n, s->eval_T, starts, e)) return e->status;
-    o->c = t->m.c;
-    o->star = star >= 0;
-    o->even = sink_uniform(&o->c, o->s.T);
+    outcome_begin(o, o->name, o->source, t, o->s.T);
     int H = o->s.H, most = o->s.offset * H, least = most;    /* the first block that attends */
     for (int i = most + 1; i < o->s.L * H; i++) {
         double alpha = o->s.alpha[(idx)i * o->s.S + column];
@@ -6851,9 +6826,7 @@ static void run_arm(Outcome *o, const Arm *which, Settings *base, const char *fo
     else if (folder[0]) file_ready(arm.out, e);
     if (e->status || trainer_begin(&t, &arm, which->flags, e)) return;
     if (which == RUN_ARMS) *base = t.s;
-    o->c = t.m.c;
-    o->even = sink_uniform(&o->c, t.s.eval_T);
-    o->star = config_column_star(&o->c) >= 0;
+    outcome_begin(o, which->name, which->source, &t, t.s.eval_T);
     progress_start(&o->p, which->name, base->quiet);
     if (!train_run(&t, &o->p, e) && !interrupted && !trained_loss(&o->loss, &t, e))
         outcome_measure(o, &t, &t.s, &starts, e);
@@ -8325,6 +8298,11 @@ uint64_t number_at(const unsigned char *p, int bytes) {
     return x;
 }
 
+static int unreadable(const char *path, Error *e) {
+    return fail(e, 1, "%s: cannot be read, %s. Try: check that it is a file", path,
+                strerror(errno));
+}
+
 int file_read(const char *path, Bytes *out, Error *e) {
     FILE *f = strcmp(path, "-") ? fopen(path, "rb") : stdin;
     unsigned char buffer[1 << 15];
@@ -8332,8 +8310,7 @@ int file_read(const char *path, Bytes *out, Error *e) {
     if (!f) return fail(e, 1, "%s: %s. Try: check the path", path, strerror(errno));
     while ((n = fread(buffer, 1, sizeof buffer, f)) > 0)
         if (bytes_add(out, buffer, n, e)) break;
-    if (ferror(f))
-        fail(e, 1, "%s: cannot be read, %s. Try: check that it is a file", path, strerror(errno));
+    if (ferror(f)) unreadable(path, e);
     if (f != stdin) fclose(f);
     return e->status;
 }
@@ -9192,11 +9169,7 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
     if (!o || trainer_begin(&t, s, "", e)) { free(o); return e->status; }
     Settings seen = t.s;
     if (seen.eval_T > seen.model.context) seen.eval_T = seen.model.context;
-    o->name = "train";
-    o->source = "";
-    o->c = t.m.c;
-    o->even = sink_uniform(&o->c, seen.eval_T);
-    o->star = config_column_star(&o->c) >= 0;
+    outcome_begin(o, "train", "", &t, seen.eval_T);
     progress_start(&o->p, "train", s->quiet);
     if (!train_run(&t, &o->p, e) && !trained_loss(&o->loss, &t, e))
         printf("steps=%ld loss=%.6f valid_loss=%.6f alpha_1=%.6f sink_1=%.6f parameters=%lld%s%s\n",
@@ -9445,8 +9418,7 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
         cut = &ablated;
     if (!e->status && s->program->measure) s->program->measure(&besides, &said, s, &t, e);
     if (!e->status) {
-        o->name = words[0];
-        o->source = "";
+        outcome_begin(o, words[0], "", &t, o->s.T);
         o->loss = o->s.loss;
         eval_print(words[0], &t, o, s, starts, cut);
         fwrite(said.at, 1, said.size, stdout);
@@ -9721,9 +9693,9 @@ static const Verb *verb_find(const Program *program, const char *name) {
 
 /* Verbs that a companion has. */
 static const struct { const char *verb, *program; } ELSEWHERE[] = {
-    {"all", "paper"}, {"report", "paper"}, {"readme", "paper"}, {"gemm", "bench"},
-    {"step", "bench"}, {"ops", "bench"}, {"length", "bench"}, {"import", "hf"}, {"export", "hf"},
-    {"choices", "hf"}, {"stream", "hf"}};
+    {"repro", "paper"}, {"all", "paper"}, {"report", "paper"}, {"readme", "paper"},
+    {"bench", "bench"}, {"gemm", "bench"}, {"step", "bench"}, {"ops", "bench"}, {"length", "bench"},
+    {"import", "hf"}, {"export", "hf"}, {"choices", "hf"}, {"stream", "hf"}};
 
 /* The option after o: sink's, then the program's own; NULL after the last. */
 static const Option *option_after(const Option *o, const Program *program) {
