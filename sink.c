@@ -1641,7 +1641,7 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
     real *dk = a->dk + k0, *dv = a->dv + k0;
     real *dkstar = a->slot + bh * (3 * D + 1), *dvstar = dkstar + D, *dvplus = dvstar + D;
     real *dlogit = dvplus + D, *dbias = a->dbias ? a->dbias + bh * (2 * N - 1) + N - 1 : NULL;
-    real *z = attention_scratch(a), *a_i = z + N + 1, *ds = a_i + N + 1, *dlogz = ds + N + 1;
+    real *z = attention_scratch(a), *a_i = z + N + 1, *deriv = a_i + N + 1, *dlogz = deriv + N + 1;
     real *da = dlogz + N + 1, *dz = z;
     real scale = (real)c->scale, root = score_scale(c, l);
     for (idx i = 0; i < N; i++) {
@@ -1649,7 +1649,7 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
         real *dq_i = a->dq + q0 + i * Qw;
         /* the scores again, and row_stat gives Z back: a = s/Z, s'/Z, and the gradient of log Z */
         row_scores(m, a, l, h, N, i, q_i, k, z);
-        row_backward(c, N + 1, z, la->row_stat[bh * N + i], a_i, ds, dlogz);
+        row_backward(c, N + 1, z, la->row_stat[bh * N + i], a_i, deriv, dlogz);
 
         /* o_i = scale (a_i* v* + sum_j a_ij v_j) + v+ */
         vec_add(D, dvplus, do_i);
@@ -1663,7 +1663,7 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
         }
         /* a_ij = s_ij / Z_i */
         real delta = vec_dot(N + 1, a_i, da);
-        for (idx j = 0; j < N + 1; j++) dz[j] = ds[j] * da[j] - dlogz[j] * delta;
+        for (idx j = 0; j < N + 1; j++) dz[j] = deriv[j] * da[j] - dlogz[j] * delta;
 
         /* z_ij = <q_i, k_j> / sqrt(D) + b(i-j) */
         zero(dq_i, D);
@@ -1883,7 +1883,7 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
         rotate(c, a, k, rows, N, K, 1);
     }
     /* phi after the rotation, as in the authors' code; the paper leaves the order open. For the
-     * identity fq and fk are the arrays q and k (take_keys). */
+     * identity fq and fk are the arrays q and k (take_all). */
     if (c->kernel != KERNEL_IDENTITY) {
         kernel_forward(c, w, la->fq, la->hq, la->q, rows * H);
         kernel_forward(c, w, la->fk + cached, la->hk, k, rows * K);
@@ -7507,9 +7507,8 @@ real real_abs(real x) { return x < 0 ? -x : x; }
 /* =================================================================================================
  * 14  Attention in tiles, with a cache
  *
- * The numbers of 3.7 as matrix multiplies. A task is one sequence and one key head. Its query heads
- * follow one another. Each goes down its rows in tiles of R <= TILE queries, and a tile meets all
- * n = hi - lo keys that any of its queries sees:
+ * The numbers of 3.7 as matrix multiplies. A head goes down its rows in tiles of R <= TILE queries,
+ * and a tile meets all n = hi - lo keys that any of its queries sees:
  *
  *     column    0     1 .. n
  *   z [R,1+n]  z_i* | q k^T / sqrt(D) + bias       a multiply           -infinity where not seen
@@ -7521,12 +7520,10 @@ real real_abs(real x) { return x < 0 ? -x : x; }
  * FlashAttention (Dao et al. 2022) has the same plan: no map of scores is kept, and one number a
  * row (its logsumexp, here row_stat) lets the backward make them again. It cuts the keys into tiles
  * too, and corrects a running maximum and sum from one to the next (online softmax). Here a tile of
- * queries has all its visible keys at once. So a row is whole when 3.6 takes it, whatever its
- * similarity and Z, and nothing is corrected. The price is scratch: 2.4 MB a thread for D = 96 and
- * N = 2048 in float, where the map of one head takes 16.8. Causal rows cost N (N + TILE) / 2 pairs.
- *
- * Tests: tiles__as_plain holds this chapter to 3.7 in every variant, both ways; 3.7 of test_sink.c
- * to the slow model over 70 rows, so that tiles, windows and prefixes cut across each other.
+ * queries has all its visible keys at once: a row is whole when 3.6 takes it, whatever its sim and
+ * Z, and nothing is corrected. The price is scratch: 2.4 MB a thread for D = 96 and N = 2048 in
+ * float, where the map of one head takes 16.8. Causal rows cost N (N + TILE) / 2 pairs.
+ * Tests: tiles__as_plain holds this chapter to 3.7 in every variant, both ways; 3.7 of test_sink.c.
  */
 enum { TILE = 32 };
 
@@ -7536,23 +7533,19 @@ typedef struct Tile {
     idx N, D, ld;                       /* rows; head width; row length of the maps below, N + 1 */
     real *kt, *vt;                      /* [D,N] [D,N] */
     real *z, *a, *da;                   /* [TILE,ld] each; z becomes a or, backward, dz in place */
-    real *ds, *dlogz;                   /* [ld] each: s'/Z and the gradient of log Z, of one row */
+    real *deriv, *dlogz;                /* [ld] each: s'/Z and the gradient of log Z, of one row */
 } Tile;
 
-/* The last 64 lie unused between two threads' pieces: no cache line is written by both. */
 static idx tile_size(const Config *c, idx N) {
-    return 2 * c->head_dim * N + (3 * TILE + 2) * (N + 1) + 64;
+    return 2 * c->head_dim * N + (3 * TILE + 2) * (N + 1) + 64; /* 64: no cache line is shared */
 }
 
-/* This thread's piece of scratch, cut for N rows, at most the a->N that it was made for. */
+/* This thread's piece of scratch, cut for N <= a->N rows. */
 static Tile tile_of(const Config *c, const Acts *a, idx N) {
     Tile t = {.N = N, .D = c->head_dim, .ld = N + 1, .kt = attention_scratch(a)};
-    t.vt = t.kt + t.D * N;
-    t.z = t.vt + t.D * N;
-    t.a = t.z + TILE * t.ld;
-    t.da = t.a + TILE * t.ld;
-    t.ds = t.da + TILE * t.ld;
-    t.dlogz = t.ds + t.ld;
+    t.vt = t.kt + t.D * N;              t.z = t.vt + t.D * N;
+    t.a = t.z + TILE * t.ld;            t.da = t.a + TILE * t.ld;
+    t.deriv = t.da + TILE * t.ld;       t.dlogz = t.deriv + t.ld;
     return t;
 }
 
@@ -7560,7 +7553,6 @@ static Tile tile_of(const Config *c, const Acts *a, idx N) {
  * i0-w+1, row i1-1 farthest ahead, to itself; the prefix is rows first .. first+p-1. Keys between a
  * prefix and a window far behind it are in the span too, and masked. */
 typedef struct Span { idx lo, hi; } Span;
-
 static Span span_of(const Config *c, int l, idx N, idx i0, idx i1) {
     int w = config_window(c, l), first = c->sink_token ? 1 : 0;    /* x* is row 0: not of the p */
     Span s = {.lo = w && i0 - w + 1 > 0 ? i0 - w + 1 : 0, .hi = i1};
@@ -7576,17 +7568,15 @@ static idx row_columns(const Config *c, int l, idx N, Span tile, idx i) {
     return span_of(c, l, N, i, i + 1).hi - tile.lo;
 }
 
-/* The scores of rows [i0,i1) of head h into t->z: of row i the column * and then row_columns,
- * -infinity where not visible; what follows is undefined. q is row i0. Forward and backward call
- * this on the same numbers, so both have the same bits. */
+/* The scores of rows [i0,i1) of head h into t->z: of each row the column * and then row_columns;
+ * what follows is undefined. q is row i0. Forward and backward have the same bits. */
 static void tile_scores(const Model *m, const Acts *a, int l, idx h, const Tile *t, const real *q,
                         Span span, idx i0, idx i1) {
     const Config *c = &m->c;
-    idx D = t->D, stride = c->heads * D;
-    int w = config_window(c, l);
     const real *bias = head_bias(a, h);
+    idx stride = c->heads * t->D, w = config_window(c, l);
     matmul_here(t->z + 1, t->ld, rows_of(q, stride), rows_of(t->kt + span.lo, t->N), i1 - i0,
-                span.hi - span.lo, D, false);
+                span.hi - span.lo, t->D, false);
     for (idx i = i0; i < i1; i++) {
         real *z = t->z + (i - i0) * t->ld, *keys = z + 1;    /* [1+n]; keys[j] is key lo + j */
         idx seen = row_columns(c, l, t->N, span, i);
@@ -7598,10 +7588,7 @@ static void tile_scores(const Model *m, const Acts *a, int l, idx h, const Tile 
     }
 }
 
-/* -------------------------------------------------------------------------------------------------
- * Probes and ablations.
- *
- * Copies what a row shows into the caller's maps [B,H,N,S]: * if there is one, then every key (x*
+/* Copies what a row shows into a probe's maps [B,H,N,S]: * if there is one, then every key (x*
  * first), 0 where invisible. z, a [1+n] are of the keys of span; spare [1+n] is scratch. Weights
  * leave as scale * a: a softmax row sums to the alpha of equation 29. The metric is free of it. */
 static void probe_row(const Config *c, const Probe *p, idx row, idx N, Span span, const real *z,
@@ -7644,35 +7631,22 @@ void plain_probe(const Model *m, const Acts *a, int l, int B, idx N) {
  *
  *   key      z_ij = -infinity      i spreads its weight over what else it sees
  *   value    o_i loses a_ij v_j    the weight is still spent, and buys nothing
- *   mean     a_ij v_j becomes a_ij times the mean of the sequence's v. This is the one that lets a
- *            row know something of what comes after it, in 1/N of a value
+ *   mean     v_j becomes the mean of the sequence's v, in which a row sees 1/N of what is ahead
  *
  * Row j keeps its own key and value. So under a causal mask the states of token j, and its keys in
- * the blocks above, are as they were. What others take from it changes. There is no backward.
- *
+ * the blocks above, are as they were. There is no backward.
  * Returns which column of a tile's row i is ablated, 0 for *, -1 for none. own: the row's keys. */
 static idx ablated_column(const Acts *a, idx b, idx i, Span own) {
-    if (!a->ablation) return -1;
-    idx j = a->ablation->column[b];
+    idx j = a->ablation ? a->ablation->column[b] : i;
     if (j < 0) return 0;
     return j != i && j >= own.lo && j < own.hi ? 1 + j - own.lo : -1;
 }
 
-/* mean [D] of the rows of v [N,D] at stride ld. */
-static void value_mean(real *mean, const real *v, idx ld, idx N, idx D) {
-    zero(mean, D);
-    for (idx j = 0; j < N; j++) vec_add(D, mean, v + j * ld);
-    vec_scale(D, mean, (real)(1 / (double)N));
-}
-
-/* -------------------------------------------------------------------------------------------------
- * Forward. Rows a->past .. i0-1 are in the cache; R = N - past rows are made. Row i of the sequence
- * is row i - past of q, o, row_stat and the maps, which have R rows, and row i of k and v.
- *
- * Tiles begin at multiples of TILE, wherever the rows begin. So a row meets its keys from the same
- * column on in every forward, whatever rows go with it, and what its tile has beyond its own keys
- * adds zeros at the end of the sums of a v. That is why a row made from a cache has the bits of the
- * whole forward. */
+/* Head h forward: rows a->past .. N-1, those before being cached. Row i is row i of k and v, and
+ * row i - past of q, o, row_stat and the maps. Tiles begin at multiples of TILE, wherever the rows
+ * begin. So a row meets its keys from the same column on, whatever rows go with it, and what its
+ * tile has beyond its own keys adds zeros at the end of the sums of a v. That is why a row made from
+ * a cache has the bits of the whole forward. */
 static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile *t) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
@@ -7682,10 +7656,11 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
     idx q0 = (b * R - a->past) * Qw + h * D;                 /* row 0's place, were it there */
     const real *v = la->v + b * N * Kw + h / (c->heads / c->kv_heads) * D;       /* [N,D] */
     const real *vstar = extra_value(c, w, a, h);
-    /* the weight that an ablation takes from each row; instead it goes to the mean v, or nowhere */
-    real taken[TILE], *mean = NULL;
-    if (a->ablation && a->ablation->what == ABLATE_MEAN)
-        value_mean(mean = t->vt, v, Kw, N, D);               /* vt is the backward's */
+    /* the weight that an ablation takes from each row; it goes to the mean v, or nowhere */
+    real taken[TILE], *mean = a->ablation && a->ablation->what == ABLATE_MEAN ? t->vt : NULL;
+    if (mean) zero(mean, D);                                 /* vt is free: it is the backward's */
+    for (idx j = 0; mean && j < N; j++) vec_add(D, mean, v + j * Kw);
+    if (mean) vec_scale(D, mean, (real)(1 / (double)N));
     for (idx i0 = a->past, i1; i0 < N; i0 = i1) {
         idx start = i0 - i0 % TILE;
         i1 = start + TILE < N ? start + TILE : N;
@@ -7699,14 +7674,13 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
             idx cut = ablated_column(a, b, i, own);
             if (cut >= 0 && a->ablation->what == ABLATE_KEY) row[cut] = -INFINITY;
             if (a->probe) copy(t->a, row, seen + 1);
-            real row_stat = la->row_stat[row0 + i] = row_forward(c, seen + 1, row, t->ds);
+            real row_stat = la->row_stat[row0 + i] = row_forward(c, seen + 1, row, t->deriv);
             zero(row + 1 + seen, n - seen);                  /* the product takes all n columns */
             if (a->probe)
                 probe_row(c, &a->probe[l], row0 + i, N, own, t->a, row, row_stat, t->dlogz);
             taken[i - i0] = cut < 0 ? 0 : row[cut];
             if (cut >= 0) row[cut] = 0;
         }
-        /* a v [R,D]: weights [R,n], now in t->z, times rows lo .. hi-1 of v */
         matmul_here(la->o + (q0 + i0 * Qw), Qw, rows_of(t->z + 1, ld),
                     rows_of(v + span.lo * Kw, Kw), i1 - i0, D, n, false);
         for (idx i = i0; i < i1; i++) {                      /* o = scale (a v + a_* v*) + v+ */
@@ -7719,15 +7693,13 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
     }
 }
 
-/* attention_forward (3.7) of R rows against all N = past + R keys: la->fq [B,R,H,D], la->fk and
- * la->v [B,N,K,D] to la->o [B,R,H,D] and la->row_stat [B,H,R]. */
+/* attention_forward (3.7) of R rows of q, o and row_stat against N = past + R rows of k and v. */
 void tiled_forward(const Model *m, Acts *a, int l, int B, idx R) {
-    const Config *c = &m->c;
-    idx D = c->head_dim, K = c->kv_heads, group = c->heads / K, N = a->past + R;
+    idx D = m->c.head_dim, K = m->c.kv_heads, group = m->c.heads / K, N = a->past + R;
     PARALLEL
     for (idx task = 0; task < B * K; task++) {
         idx b = task / K, kh = task % K;
-        Tile t = tile_of(c, a, N);
+        Tile t = tile_of(&m->c, a, N);
         transpose(t.kt, N, a->layer[l].fk + (b * N * K + kh) * D, K * D, N, D);
         for (idx h = kh * group; h < (kh + 1) * group; h++) tiled_head(m, a, l, b, h, &t);
     }
@@ -7735,15 +7707,14 @@ void tiled_forward(const Model *m, Acts *a, int l, int B, idx R) {
 
 /* dz = s'/Z da - dlogz delta for a row, with the scale in da and in delta. */
 WIDE(row_gradient,
-     (idx n, real *restrict dz, const real *restrict ds, const real *restrict dlogz,
+     (idx n, real *restrict dz, const real *restrict deriv, const real *restrict dlogz,
       const real *restrict da, real scale, real delta),
-     (n, dz, ds, dlogz, da, scale, delta))
+     (n, dz, deriv, dlogz, da, scale, delta))
 {
-    for (idx j = 0; j < n; j++) dz[j] = ds[j] * (scale * da[j]) - dlogz[j] * delta;
+    for (idx j = 0; j < n; j++) dz[j] = deriv[j] * (scale * da[j]) - dlogz[j] * delta;
 }
 
-/* Rows [i0,i1) of head h backward: head_backward of 3.7, a tile at a time. The scale sits in
- * da = scale <do, v>: it is multiplied in row by row, into delta and dz, and into a before dv. */
+/* head_backward (3.7) for rows [i0,i1); the scale, there in da, is here in delta, dz and a. */
 static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Tile *t, idx i0,
                           idx i1) {
     const Config *c = &m->c;
@@ -7770,11 +7741,10 @@ static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Ti
     for (idx i = 0; i < R; i++) {
         real *z = t->z + i * ld, *a_i = t->a + i * ld, *da = t->da + i * ld;
         idx seen = row_columns(c, l, N, span, i0 + i);
-        /* a_ij = s_ij / Z_i. What is masked has a = ds = dlogz = 0, and so dz = 0: column 0 too,
-         * where there is no extra column */
-        row_backward(c, seen + 1, z, la->row_stat[bh * N + i0 + i], a_i, t->ds, t->dlogz);
+        /* a_ij = s_ij / Z_i. What is masked has a = deriv = dlogz = 0, and so dz = 0 */
+        row_backward(c, seen + 1, z, la->row_stat[bh * N + i0 + i], a_i, t->deriv, t->dlogz);
         real delta = scale * vec_dot(seen + 1, a_i, da);
-        row_gradient(seen + 1, z, t->ds, t->dlogz, da, scale, delta);    /* dz over z */
+        row_gradient(seen + 1, z, t->deriv, t->dlogz, da, scale, delta);     /* dz, over z */
         /* z_ij = .. + b(i-j), z_i* = logit: both take dz before it is divided by sqrt(D) */
         if (dbias) vec_add(seen, dbias + span.lo - (i0 + i), z + 1);
         *dlogit += z[0];
@@ -7783,8 +7753,7 @@ static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Ti
         zero(z + 1 + seen, n - seen);
         zero(a_i + 1 + seen, n - seen);
     }
-    /* z_ij = <q_i, k_j>/sqrt(D): dq in full, since the tile holds every key of its rows; of dk a
-     * part, since other rows see k_j too. Then dv */
+    /* z_ij = <q_i, k_j>/sqrt(D): dq in full, but a part of dk, since other rows see k_j too; dv */
     matmul_here(dq, Qw, rows_of(t->z + 1, ld), rows_of(la->fk + from, Kw), R, D, n, false);
     matmul_here(a->dk + from, Kw, transpose_of(t->z + 1, ld), rows_of(q, Qw), n, D, R, true);
     matmul_here(a->dv + from, Kw, transpose_of(t->a + 1, ld), rows_of(dout, Qw), n, D, R, true);
@@ -7797,14 +7766,13 @@ static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Ti
 
 /* attention_backward (3.7). */
 void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
-    const Config *c = &m->c;
     const LayerActs *la = &a->layer[l];
-    idx D = c->head_dim, K = c->kv_heads, group = c->heads / K, Kw = K * D;
-    slots_begin(c, a, B, N);
+    idx D = m->c.head_dim, K = m->c.kv_heads, group = m->c.heads / K, Kw = K * D;
+    slots_begin(&m->c, a, B, N);
     PARALLEL
     for (idx task = 0; task < B * K; task++) {
         idx b = task / K, kh = task % K, k0 = b * N * Kw + kh * D;
-        Tile t = tile_of(c, a, N);
+        Tile t = tile_of(&m->c, a, N);
         transpose(t.kt, N, la->fk + k0, Kw, N, D);           /* for q k^T, the scores */
         transpose(t.vt, N, la->v + k0, Kw, N, D);            /* for do v^T, which is da */
         for (idx h = kh * group; h < (kh + 1) * group; h++)
@@ -7817,17 +7785,14 @@ void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
 /* -------------------------------------------------------------------------------------------------
  * The KV cache. model_forward for one sequence ids [T] whose first `from` tokens went through a
  * before: their keys and values, after rotation and phi, still lie in every block's fk and v. Only
- * the rows from there on are made, in the same functions and to the same bits. Returns R, how many
- * they are: the row of token T is a->nf + (R-1) C.
+ * the rows from there on are made, to the same bits. Returns R, how many they are.
  *
  *      token         x*  1  2  3 | 4  5          T = 5, from = 3: past = 4 rows, R = 2
  *      fk, v         k   k  k  k | k  k          in the cache | made now
  *      q, h, nf                  | o  o          arrays of R rows
  *
- * A row sees nothing ahead of it, so what came before it stays as it was. All rows are made anew
- * while fewer than the p tokens of a prefix are in the cache, since these see each other; in a
- * model with Mamba blocks, which keep the last state alone; and under --plain. a comes from
- * acts_create with ACTS_KEYS or ACTS_ALL. */
+ * All rows are made anew under --plain; while fewer than the p tokens of a prefix are in the cache,
+ * since these see each other; and in a model with Mamba blocks, which keep the last state alone. */
 int model_extend(const Model *m, Acts *a, const int *ids, int T, int from) {
     if (m->plain || from < m->c.prefix || config_attending(&m->c) < m->c.layers) from = 0;
     a->past = from ? config_rows(&m->c, from) : 0;
@@ -7838,30 +7803,22 @@ int model_extend(const Model *m, Acts *a, const int *ids, int T, int from) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * Memory of a pass. Every array of struct Acts lies in one arena. One walk over the list of them
- * serves twice: with base NULL it adds up their sizes, then it places them. So the two cannot
- * disagree, and forward and backward allocate nothing. */
+ * Memory of a pass. Every array of struct Acts lies in one arena. One walk over the lists of them
+ * serves twice: with base NULL it adds up their sizes, then it places them. No pass allocates. */
 typedef struct Arena { real *base; idx used; } Arena;        /* used: numbers, not bytes */
+typedef struct Room { real **at; idx n; } Room;              /* an array, and how many numbers */
 
-/* The next n numbers of the arena; NULL while it is measured, and for n = 0: an array that the
- * variant lacks is a NULL pointer, and the operators ask for that (a->bias, a->dbias). Sizes are
- * rounded up to 16 numbers, so that every array is aligned as well as the arena itself. */
-static real *arena_take(Arena *at, idx n) {
-    real *p = at->base && n ? at->base + at->used : NULL;
-    at->used += (n + 15) / 16 * 16;
-    return p;
+/* Places for n arrays. One of 0 numbers, which the variant lacks, is a NULL pointer, for which the
+ * operators ask (a->bias, a->dbias). Sizes are rounded up to 16, so that every array is aligned. */
+static void arena_take(Arena *arena, const Room *room, size_t n) {
+    for (; n--; room++) {
+        *room->at = arena->base && room->n ? arena->base + arena->used : NULL;
+        arena->used += (room->n + 15) / 16 * 16;
+    }
 }
 
-/* The keys and values of one block, k after the rotation; these are what later rows ask for. */
-static void take_keys(const Config *c, LayerActs *la, Arena *at, idx rows) {
-    idx K = rows * c->kv_heads * c->head_dim;
-    la->k = arena_take(at, K);
-    la->v = arena_take(at, K);
-    la->fk = c->kernel != KERNEL_IDENTITY ? arena_take(at, K) : la->k;
-}
-
-/* What else a block keeps from its forward to its backward. Without a backward an array is free
- * once it has been read for the last time, and these share:
+/* A block, but for its keys and values. Without a backward an array is free once it has been read
+ * for the last time, and its memory serves another:
  *
  *   n1, o, n2     pre, parallel: n1 is read last by v's product, o by W_O's, before n2 is made
  *   n1, o         post: o is read before n1 is made, and n1 = u stays until s2 has it
@@ -7873,78 +7830,61 @@ static void take_layer(const Config *c, LayerActs *la, Arena *at, idx rows, bool
     idx K = rows * c->kv_heads * c->head_dim;
     bool phi = c->kernel != KERNEL_IDENTITY, mlp = c->kernel == KERNEL_MLP;
     bool post = c->place == PLACE_POST;
-    la->n1 = arena_take(at, keeps || C > Q ? C : Q);
-    la->n1stat = arena_take(at, 2 * rows);
-    la->q = arena_take(at, Q);
-    la->fq = phi ? arena_take(at, Q) : la->q;
-    la->hq = arena_take(at, mlp ? Q : 0);
-    la->hk = arena_take(at, mlp ? K : 0);
-    la->o = keeps ? arena_take(at, Q) : la->n1;
-    la->osum = arena_take(at, c->combine == COMBINE_ADD ? rows * c->head_dim : 0);
-    la->row_stat = arena_take(at, rows * c->heads);
-    la->s1 = arena_take(at, C);
-    la->n2 = keeps ? arena_take(at, C) : post ? h0 : la->n1;
-    la->n2stat = arena_take(at, 2 * rows);
-    la->f1 = arena_take(at, F);
-    la->f2 = arena_take(at, config_gated(c) ? F : 0);
-    la->fa = keeps ? arena_take(at, F) : la->f1;
-    la->s2 = keeps ? arena_take(at, C) : post ? la->s1 : h0;
+    const Room room[] = {
+        {&la->n1, keeps || C > Q ? C : Q}, {&la->n1stat, 2 * rows},
+        {&la->q, Q}, {&la->fq, phi ? Q : 0}, {&la->hq, mlp ? Q : 0}, {&la->hk, mlp ? K : 0},
+        {&la->row_stat, rows * c->heads}, {&la->o, keeps ? Q : 0},
+        {&la->osum, c->combine == COMBINE_ADD ? rows * c->head_dim : 0},
+        {&la->s1, C}, {&la->n2, keeps ? C : 0}, {&la->n2stat, 2 * rows},
+        {&la->f1, F}, {&la->f2, config_gated(c) ? F : 0}, {&la->fa, keeps ? F : 0},
+        {&la->s2, keeps ? C : 0}};
+    arena_take(at, room, sizeof room / sizeof *room);
+    if (!phi) la->fq = la->q;
+    if (keeps) return;
+    la->o = la->n1;
+    la->n2 = post ? h0 : la->n1;
+    la->fa = la->f1;
+    la->s2 = post ? la->s1 : h0;
 }
 
-/* What the backward needs beside: one set for all blocks, since a block's gradients are spent
- * before the next block down begins. */
-static void take_grads(const Config *c, Acts *a, Arena *at, idx rows) {
-    idx C = rows * c->dim, F = rows * c->ffn, D = c->head_dim, Q = rows * c->heads * D;
-    idx K = rows * c->kv_heads * D, heads = a->B * c->heads;
-    a->dh = arena_take(at, C);
-    a->dx = arena_take(at, C);
-    a->dn = arena_take(at, C);
-    a->dq = arena_take(at, Q);
-    a->dk = arena_take(at, K);
-    a->dv = arena_take(at, K);
-    a->dout = arena_take(at, Q);
-    a->dosum = c->combine == COMBINE_ADD ? arena_take(at, rows * D) : a->dout;
-    a->dphi = arena_take(at, c->kernel == KERNEL_MLP ? Q : 0);
-    a->df1 = arena_take(at, F);
-    a->df2 = arena_take(at, config_gated(c) ? F : 0);
-    a->slot = arena_take(at, heads * (3 * D + 1));
-    a->dbias = arena_take(at, c->pos == POS_T5 ? heads * (2 * a->N - 1) : 0);
-    a->dslice = arena_take(at, SLICE * c->dim);
-    a->doutp = arena_take(at, c->embed_dim != c->dim ? SLICE * c->embed_dim : 0);
-}
-
-/* The whole list. Tables that a position scheme does not need get no room; the enum POS_* ends with
- * the three schemes that add a bias to the score. */
+/* All arrays. Those of a backward are one set for all blocks, since a block's gradients are spent
+ * before the next block down begins. The enum POS_* ends with the schemes that add a bias to z. */
 static void take_all(const Model *m, Acts *a, Arena *at, int what) {
     const Config *c = &m->c;
-    idx N = a->N, rows = a->B * N, C = c->dim;
-    bool projected = c->embed_dim != c->dim, post = c->place == PLACE_POST;
-    idx half = c->pos == POS_ROTARY ? c->rotary_dims / 2 : 0;
-    a->h0 = arena_take(at, rows * C);
+    bool all = what == ACTS_ALL, post = c->place == PLACE_POST, add = c->combine == COMBINE_ADD;
+    bool phi = c->kernel != KERNEL_IDENTITY;
+    idx N = a->N, rows = a->B * N, D = c->head_dim, E = c->embed_dim != c->dim ? c->embed_dim : 0;
+    idx C = rows * c->dim, Q = rows * c->heads * D, heads = a->B * c->heads;
+    int pos = c->pos;
+    idx half = pos == POS_ROTARY ? N * c->rotary_dims / 2 : 0, biases = 2 * N - 1;
+    idx back = all ? 1 : 0, K = rows * c->kv_heads * D, F = back * rows * c->ffn;
+    arena_take(at, &(Room){&a->h0, C}, 1);
     for (int l = 0; l < c->layers; l++) {
-        a->layer[l] = a->layer[0];
-        if (l == 0 || what == ACTS_ALL)
-            take_layer(c, &a->layer[l], at, rows, what == ACTS_ALL, a->h0);
-        if (l == 0 || what != ACTS_ONE) take_keys(c, &a->layer[l], at, rows);
+        LayerActs *la = &a->layer[l];
+        *la = a->layer[0];
+        if (l == 0 || all) take_layer(c, la, at, rows, all, a->h0);
+        if (l > 0 && what == ACTS_ONE) continue;             /* k and v: what later rows ask for */
+        arena_take(at, (Room[]){{&la->k, K}, {&la->v, K}, {&la->fk, phi ? K : 0}}, 3);
+        if (!phi) la->fk = la->k;
     }
-    /* without a backward n1 is free: the last block is through */
-    a->fnorm = what == ACTS_ALL ? arena_take(at, post ? 0 : rows * C) : a->layer[0].n1;
-    a->nfstat = arena_take(at, post ? 0 : 2 * rows);
-    a->embed = arena_take(at, projected ? a->B * a->T * c->embed_dim : 0);
-    a->published = arena_take(at, m->published ? m->published->room(c, a->B, N) : 0);
-    /* tables by position, the fixed v*, and attention's scratch, a piece for each thread */
-    a->cosine = arena_take(at, N * half);
-    a->sine = arena_take(at, N * half);
-    a->sinusoid = arena_take(at, c->pos == POS_ABSOLUTE ? N * C : 0);
-    a->bias = arena_take(at, c->pos >= POS_RELATIVE ? c->heads * (2 * N - 1) : 0);
-    a->vfixed = arena_take(at, c->extra_value != VALUE_ZERO ? c->head_dim : 0);
     a->scratch_size = tile_size(c, N);
-    a->scratch = arena_take(at, a->threads * a->scratch_size);
-    /* SLICE rows on their way to the loss (chapter 5) */
-    a->slice = arena_take(at, SLICE * C);
-    a->logits = arena_take(at, SLICE * c->vocab);
-    a->outp = arena_take(at, projected ? SLICE * c->embed_dim : 0);
-    if (what == ACTS_ALL) take_grads(c, a, at, rows);
+    const Room room[] = {
+        {&a->fnorm, post ? 0 : back * C}, {&a->nfstat, post ? 0 : 2 * rows},
+        {&a->embed, a->B * a->T * E}, {&a->scratch, a->threads * a->scratch_size},
+        {&a->published, m->published ? m->published->room(c, a->B, N) : 0},
+        {&a->cosine, half}, {&a->sine, half}, {&a->sinusoid, pos == POS_ABSOLUTE ? N * c->dim : 0},
+        {&a->bias, pos >= POS_RELATIVE ? c->heads * biases : 0},
+        {&a->vfixed, c->extra_value != VALUE_ZERO ? D : 0},
+        {&a->slice, SLICE * c->dim}, {&a->logits, SLICE * c->vocab}, {&a->outp, SLICE * E},
+        {&a->dslice, back * SLICE * c->dim}, {&a->doutp, back * SLICE * E},
+        {&a->dh, back * C}, {&a->dx, back * C}, {&a->dn, back * C},
+        {&a->dq, back * Q}, {&a->dk, back * K}, {&a->dv, back * K}, {&a->dout, back * Q},
+        {&a->dosum, add ? back * rows * D : 0}, {&a->dphi, c->kernel == KERNEL_MLP ? back * Q : 0},
+        {&a->df1, F}, {&a->df2, config_gated(c) ? F : 0}, {&a->slot, back * heads * (3 * D + 1)},
+        {&a->dbias, pos == POS_T5 ? back * heads * biases : 0}};
+    arena_take(at, room, sizeof room / sizeof *room);
+    if (!all) a->fnorm = a->layer[0].n1;                     /* the last block is through */
+    if (!add) a->dosum = a->dout;
 }
 
 /* How many numbers acts_create takes. */
@@ -7957,17 +7897,14 @@ idx acts_size(const Model *m, int B, int T, int what, Error *e) {
     return at.used;
 }
 
-/* Room for B sequences of T tokens under the model's Config and the present number of threads;
- * everything 0, and the tables of positions filled. `what` says how much of a block outlives it:
+/* Room for B sequences of T tokens under the model's Config; everything 0, and the tables of
+ * positions filled. `what` says how much of a block outlives it:
  *
- *   ACTS_ONE     nothing: every block uses the arrays of one, which share memory as above, and
- *                the stream stays in place
+ *   ACTS_ONE     nothing: every block uses the arrays of one, and the stream stays in place
  *   ACTS_ALL     everything, for a backward, and what the backward needs beside
  *   ACTS_KEYS    its keys and values, a cache for rows to come (model_extend)
  *
- * 1 with an Error when memory is not to be had, and then nothing is held. No forward, loss or
- * backward allocates after this. scratch has a piece for each thread of now: a pass must not run on
- * more. */
+ * A pass must not run on more threads than there are now. On failure nothing is held. */
 int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
     Arena at = {NULL, 0};
     *a = (Acts){.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
@@ -7982,7 +7919,6 @@ int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
     return 0;
 }
 
-/* Whatever part of it exists; harmless on a zeroed struct. */
 void acts_free(Acts *a) {
     free(a->layer); free(a->loss_row); free(a->arena);
     *a = (Acts){0};
