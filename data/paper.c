@@ -1239,7 +1239,7 @@ static int corpus_path(char path[PATH_ROOM], const Corpus *c, const char *texts,
 static int corpus_check(const Corpus *c, const char *texts, const Data *d, Error *e) {
     if (!c->hash || c->hash == d->source) return e->status;
     return fail(e, 1, "%s/%s: expected the text with hash %016llx, found %016llx. Try: the text "
-                "that README.md describes, or --corpus of a grammar", texts, c->file,
+                "that data/results/README.md describes, or --corpus of a grammar", texts, c->file,
                 (unsigned long long)c->hash, (unsigned long long)d->source);
 }
 
