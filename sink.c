@@ -4999,8 +4999,8 @@ static int source_read(const Data *d, const Source *s, Bytes *text, Ids *ids, Er
     return e->status;
 }
 
-/* Appends the tokens of a document, bytes of a text or else ids, with bos and end. One of d->held is
- * noted in d->starts. */
+/* Appends the tokens of a document, bytes of a text or else ids, with bos and end. Where one of
+ * d->held begins is noted in d->starts. */
 static int data_encode(Data *d, const Source *s, const Bytes *text, const Ids *ids, size_t from,
                        size_t to, Ids *out, Error *e) {
     const int32_t bos = d->bos, end = d->end, start = (int32_t)out->size;
@@ -5124,8 +5124,9 @@ static int data_open_ids(Data *d, const Source *s, Error *e) {
     d->fix = t->fix;
     const bool bos = s->bos && d->bos < 0;
     if (!bos && !(s->fix_token && d->fix < 0)) return 0;
-    return fail(e, 2, "--%s: expected a tokenizer with an id for it, found none in %s. Try: without "
-                "it, or --tokenizer tokenizer.bin", bos ? "bos" : "fix-token", s->tokenizer);
+    return fail(e, 2, "--%s: expected a tokenizer with an id for it, found none in %s. Try: "
+                "without it, or --tokenizer tokenizer.bin", bos ? "bos" : "fix-token",
+                s->tokenizer);
 }
 
 /* What the data come from, for messages. */
