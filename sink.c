@@ -3900,7 +3900,7 @@ static int64_t pairs_number(Pairs *p, int32_t left, int32_t right, Error *e) {
 /* ---- 8.2  Cutting text ---------------------------------------------------------------------- */
 
 /* Bytes before the first DOCUMENT_END of a text, n when there is none. */
-size_t document_length(const unsigned char *text, size_t n) {
+static size_t document_length(const unsigned char *text, size_t n) {
     const size_t mark = sizeof DOCUMENT_END - 1;
     for (size_t at = 0; n - at >= mark; at++) {
         const unsigned char *p = memchr(text + at, DOCUMENT_END[0], n - at - mark + 1);
@@ -4059,7 +4059,7 @@ int tokenizer_load(const char *path, Tokenizer *out, Error *e) {
 }
 
 /* Appends the file of a tokenizer of sink's own to out, which is empty at the start. */
-int tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e) {
+static int tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e) {
     const Pair *m = t->merges.at, *end = m + t->merges.size;
     bytes_add(out, TOKENIZER_MAGIC, 8, e);
     bytes_number(out, TOKENIZER_OWN, 4, e);
@@ -4071,7 +4071,7 @@ int tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e) {
     return e->status ? e->status : bytes_number(out, hash64(0, out->at, out->size), 8, e);
 }
 
-int tokenizer_save(const char *path, const Tokenizer *t, Error *e) {
+static int tokenizer_save(const char *path, const Tokenizer *t, Error *e) {
     Bytes file = {0};
     if (!tokenizer_bytes(t, &file, e)) file_write(path, file.at, file.size, e);
     bytes_free(&file);
@@ -4292,7 +4292,8 @@ static int joiner_run(Joiner *r, Tokenizer *out, const unsigned char *text, size
 
 /* Trains a tokenizer of vocab ids, 259 or more (259 is bytes alone, and needs no text), on n bytes
  * of text: the same text gives the same tokenizer anywhere. On failure *out is empty. */
-int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int vocab, Error *e) {
+static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int vocab,
+                           Error *e) {
     Joiner r = {0};
     Bytes file = {0};
     *out = (Tokenizer){0};
@@ -4837,7 +4838,8 @@ static int tell_rule(Telling *t, int rule, int wanted) {
 
 /* Appends document number of the stream seed to out, without a separator. The random numbers start
  * from both, mixed, so that neighbours have nothing in common. On failure out is as it was. */
-int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, Bytes *out, Error *e) {
+static int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, Bytes *out,
+                            Error *e) {
     const size_t start = out->size;
     Telling t = {.g = g, .rng = {seed}, .out = out, .start = start, .floor = start, .e = e};
     t.rng.state = rng_next(&t.rng) ^ number;
@@ -4851,7 +4853,7 @@ int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, Bytes *ou
     return bad;
 }
 
-void grammar_free(Grammar *g) {
+static void grammar_free(Grammar *g) {
     bytes_free(&g->text);
     free(g->symbols);
     free(g->phrases);
@@ -4862,7 +4864,8 @@ void grammar_free(Grammar *g) {
 
 /* Reads a grammar of n bytes; name is the file's, for errors. Document 0 is told once as the last
  * check, so that a grammar without an end is refused here. On failure everything is freed. */
-int grammar_read(Grammar *g, const unsigned char *text, size_t n, const char *name, Error *e) {
+static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const char *name,
+                        Error *e) {
     *g = (Grammar){0};
     snprintf(g->name, sizeof g->name, "%s", name);
     if (n > GRAMMAR_FILE)
@@ -4921,7 +4924,7 @@ enum {
 
 /* Bytes before the first that is not UTF-8, n when all are. UTF-8 as RFC 3629 has it: no form
  * longer than it need be, no surrogates, nothing above U+10FFFF. */
-size_t utf8_length(const unsigned char *text, size_t n) {
+static size_t utf8_length(const unsigned char *text, size_t n) {
     static const uint32_t LEAST[4] = {0, 0x80, 0x800, 0x10000};
     for (size_t at = 0, more; at < n; at += more + 1) {
         const unsigned char b = text[at];
@@ -4953,8 +4956,8 @@ static int text_check(Bytes *text, size_t from, const char *name, Error *e) {
 }
 
 /* Appends the ids of a shard of n bytes to out, all below vocab. On failure out is as it was. */
-int shard_read(const unsigned char *bytes, size_t n, const char *name, int vocab, Ids *out,
-               Error *e) {
+static int shard_read(const unsigned char *bytes, size_t n, const char *name, int vocab, Ids *out,
+                      Error *e) {
     const size_t before = out->size;
     const bool head = n >= 4 && number_at(bytes, 4) == SHARD_MAGIC;
     if (head && (n < SHARD_HEAD || number_at(bytes + 4, 4) != SHARD_VERSION))
@@ -5222,8 +5225,8 @@ static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t 
  *   --random-tokens 1,2  ids drawn evenly from the whole vocabulary, once for a block
  */
 
-/* "1,2" to positions; 2 for anything else. */
-int positions_parse(const char *flag, const char *text, int *positions, int room, Error *e) {
+/* "1,2" to positions [room + 1], a 0 behind them; 2 for anything else. */
+static int positions_parse(const char *flag, const char *text, int *positions, int room, Error *e) {
     int n = 0;
     for (const char *at = text; *at;) {
         char *end;
