@@ -272,7 +272,7 @@ int config_window(const Config *c, int l) {
 }
 
 /* Published stacks of mixed blocks (Jamba): block l, from 0, attends, or has X experts. The other
- * mixer (Mamba) and the experts have no backward here, so that to train them is refused. */
+ * mixer (Mamba) and the experts stand in data/hf.c, forward only: to train them is refused. */
 bool config_attends(const Config *c, int l) {
     return !c->attention_period || l % c->attention_period == c->attention_offset;
 }
@@ -290,10 +290,10 @@ int config_experts(const Config *c, int l) {
 int config_trains(const Config *c, Error *e) {
     if (config_attending(c) < c->layers)
         return fail(e, 2, "--attention-period %d: blocks of the Mamba mixer are forward only. Try: "
-                    "sink eval MODEL, or without it", c->attention_period);
+                    "./hf eval MODEL, or without it", c->attention_period);
     for (int l = 0; l < c->layers; l++)
         if (config_experts(c, l))
-            return fail(e, 2, "--experts %d: experts are forward only. Try: sink eval MODEL, or "
+            return fail(e, 2, "--experts %d: experts are forward only. Try: ./hf eval MODEL, or "
                         "without it", c->experts);
     return 0;
 }
