@@ -2731,12 +2731,12 @@ void sinks_finish(Sinks *s) {
  * REFUTES: then the printed statement is wrong. DECIDES: it holds, or else is refuted. SAYS: a
  * number without a bound. */
 enum { AT_MOST, AT_LEAST, EQUALS, FAILS_BY, FAILS_BELOW, REFUTES, DECIDES, SAYS };
-enum { FINDING_HOLDS, FINDING_FAILS, FINDING_REFUTED, FINDING_WRONG, FINDINGS };
 
 /* A line of the page. Its toy has the check's flags, then those before a |. Those after the | are
  * of a second toy to compare with. A * in front stands for each position scheme inside the score in
  * turn. */
 typedef struct Toy Toy;
+typedef struct Page Page;
 typedef struct Line {
     const char *reference, *text, *flags;
     double (*measure)(Toy *y);
@@ -2745,22 +2745,12 @@ typedef struct Line {
     double bound;
 } Line;
 
-/* Lines of one subject, up to one without a measure, and what is no line. */
-typedef struct Page Page;
-typedef struct Check {
-    const char *name, *heading;
-    int seed;                           /* of the tokens of its toys; 0: they are all 7 */
-    const char *flags;                  /* of all its toys */
-    const Line *lines;                  /* or NULL */
-    void (*more)(Page *p);              /* or NULL */
-} Check;
-
 enum { TOKENS = 512, WIDEST = 32,       /* of the longest and of the widest toy */
        TOY_VOCAB = 13, LOGITS = 16 * TOY_VOCAB };
 
 /* A tiny model and the sequence it was last run on, with every map recorded. */
 struct Toy {
-    Page *page;
+    Page *page; Error *e;
     const Line *line;                   /* that is measured on it */
     double x;                           /* that line's x */
     Toy *other;                         /* that line's second toy */
@@ -2770,13 +2760,6 @@ struct Toy {
     Probe *probe;                       /* [L], into maps */
     real *maps;                         /* [L,3,H,N,S]: z, weight, metric */
     real *before;                       /* [L+1,T,C] or NULL: the states of an earlier run */
-};
-
-struct Page {
-    FILE *out; bool colour; Error *e;
-    int count[FINDINGS];
-    const Check *check;                 /* that is run */
-    Toy toy[4]; int toys;               /* the last four toys; an older one is freed */
 };
 
 /* Schemes inside the score, and, of which the states part, those added to the input. */
@@ -3109,6 +3092,7 @@ static double share_of_eps(Toy *y) {
     return 100 * (1 - (double)z[1]);
 }
 
+#define FIRST_TOYS "--context 9"
 static const Line FIRST[] = {
     {"sec. 3.1", "h_1 moved by later tokens: softmax", "*", h1_moved, BY_TOKENS, AT_MOST, 0},
     {"sec. 3.1", "  post-norm", "--place post", h1_moved, BY_TOKENS, AT_MOST, 0},
@@ -3210,6 +3194,7 @@ static double sink_at(const Toy *y, double eps) {
 }
 static double sink_1(Toy *y) { return sink_at(y, y->x); }
 
+#define PROP1_TOYS "--context 64 --pos none"
 static const Line PROP1[] = {
     {"eq. 18", "A_ti = 1/t: every block, head, row and key", "", proposition, 0, AT_MOST, SCORES},
     {"prop. 1", "alpha_k = (H_T - H_(k-1))/(T-k+1), all k", "", harmonic_off, 0, AT_MOST, SCORES},
@@ -3270,6 +3255,7 @@ static double bucket_growth(Toy *y) { return position_bucket((idx)y->x) - positi
 
 #define T5_512 "--pos t5 --layers 1 --context 512"
 
+#define PROP2_TOYS "--context 64 --pos relative"
 static const Line PROP2[] = {
     {"eq. 6", "wrong buckets; 16 .. begin at 16, 19 .. 113", "", bucket_errors, 400, AT_MOST, 0},
     {"eq. 20", "A_ti = e^g(t-i) / sum e^g(n), every block", "", proposition, 0, AT_MOST, SCORES},
@@ -3314,6 +3300,7 @@ static double head_alpha(Toy *y) {
     return worst_alpha(y, x > 0 ? x : 1, x > 0 ? 1 : -x, ROWS_REAL);
 }
 
+#define PROP3_TOYS "--context 64 --pos alibi --heads 8 --head-dim 2"
 static const Line PROP3[] = {
     {"eq. 22", "A_ti in closed form: all blocks, heads, rows", "", proposition, 0, AT_MOST, SCORES},
     {"prop. 3", "A_ti grows: least A_t,i+1/A_ti / e^m", "", alibi_growth, 0, AT_LEAST, 1 - SCORES},
@@ -3438,6 +3425,7 @@ static double aimed_over_own(Toy *y) {
     return rotary(y);
 }
 
+#define PROP4_TOYS "--context 64 --pos rotary"
 static const Line PROP4[] = {
     {"eq. 4", "the model's score is <q, k>/sqrt(d_h)", "", rotary, SCORE_OFF, AT_MOST, SCORES},
     {"eq. 28", "xi = |q||k|/sqrt(d_h): A_ti / bound", "", rotary, OVER_BOUND, AT_MOST, 1 + SCORES},
@@ -3543,7 +3531,7 @@ static double twin_gap(Page *p, const Twin *w) {
     double gap = 0;
     Toy *a = toy(p, 1, "--layers 2 %s --scale %g", w->flags, w->alpha);
     Toy *b = toy(p, 1, "--layers 2 %s", w->flags);
-    real *moments = a && b ? grab(4 * a->m.count, sizeof(real), p->e) : NULL;
+    real *moments = a && b ? grab(4 * a->m.count, sizeof(real), a->e) : NULL;
     if (!moments) return NAN;
     fold(&b->m, w->tensor, pow(w->alpha, w->start));
     for (long t = 1; t <= 200; t++) {
@@ -3615,6 +3603,7 @@ static double pnorm_sum(Toy *y) {
     return fabs(sum / pow(y->T, 1 - 1 / y->m.c.pnorm) - 1);
 }
 
+#define PNORM_TOYS "--context 64 --pos none --normalizer pnorm"
 static const Line PNORMS[] = {
     {"eq. 44", "softmax(p z)^(1/p): p = 1/4", "--pnorm 0.25", pnorm_row, 0, AT_MOST, SCORES},
     {"eq. 44", "  p = 1/2", "--pnorm 0.5", pnorm_row, 0, AT_MOST, SCORES},
@@ -3744,6 +3733,7 @@ static double sink_by_eps(Toy *y) {
     return y->x == 0 ? rise : first - last;
 }
 
+#define METRIC_TOYS "--context 16"
 static const Line METRIC[] = {
     {"sec. 3.2", "alpha_1 >= 1/T, softmax: least T alpha_1", "*", alpha_range, 0, AT_LEAST, 1},
     {"sec. 3.2", "  with a learned logit of 20", "--extra logit", alpha_range, 0, FAILS_BELOW, 1},
@@ -3755,33 +3745,6 @@ static const Line METRIC[] = {
     {"eq. 29", "scale 0.2: row sums off 0.2", "* --scale 0.2", sums_off, 0, AT_MOST, STATES},
     {"eq. 29", "  the metric off scale 1's", "--scale 0.2 |", metric_moved, 0, AT_MOST, STATES},
     {0}};
-
-/* -------------------------------------------------------------------------------------------------
- * 7.13  The table of checks */
-
-#define ALIBI_8 "--context 64 --pos alibi --heads 8 --head-dim 2"
-#define PNORM_64 "--context 64 --pos none --normalizer pnorm"
-
-static void check_states(Page *p);                           /* 16.3 */
-static void check_closed(Page *p), check_neutral(Page *p), check_causal(Page *p);   /* 16.4 */
-
-static const Check CHECKS[] = {
-    {"states",  "Equations 10 to 17: states of repeated tokens", 0, "", NULL, check_states},
-    {"rules",   "Equations 10 to 17: the rules behind the cells", 0, "", RULES, NULL},
-    {"first",   "Section 3.1: the first token sees only itself", 1, "--context 9", FIRST, NULL},
-    {"prop1",   "Proposition 1: no positions", 0, "--context 64 --pos none", PROP1, NULL},
-    {"prop2",   "Proposition 2: relative positions", 0, "--context 64 --pos relative", PROP2, NULL},
-    {"prop3",   "Proposition 3: ALiBi", 0, ALIBI_8, PROP3, NULL},
-    {"prop4",   "Proposition 4: rotary", 0, "--context 64 --pos rotary", PROP4, NULL},
-    {"scores",  "z, A and m in closed form, 5 schemes each", 0, "--context 24", NULL, check_closed},
-    {"scale",   "Equations 29 to 42: scale and optimiser", 1, "", SCALE, check_twins},
-    {"pnorm",   "Equations 43 and 44: the p-norm", 0, PNORM_64, PNORMS, NULL},
-    {"gate",    "Table 4: a key bias is a gate, or nothing", 1, "", GATE, NULL},
-    {"neutral", "Neutral elements", 1, "", NULL, check_neutral},
-    {"causal",  "Equation 1: causality", 1, "", NULL, check_causal},
-    {"metric",  "Section 3.2: the metric", 1, "--context 16", METRIC, NULL},
-};
-enum { N_CHECKS = (int)(sizeof CHECKS / sizeof *CHECKS) };
 
 /* =================================================================================================
  * PART II   THE DATA
@@ -8707,6 +8670,23 @@ void ablated_text(const Ablated *a, const Settings *s, Bytes *out, Error *e) {
 /* -------------------------------------------------------------------------------------------------
  * 16.3  The page of check: the toys of chapter 7, and how their lines are judged and printed */
 
+/* Lines of one subject, up to one without a measure, and what is no line. */
+typedef struct Check {
+    const char *name, *heading;
+    int seed;                           /* of the tokens of its toys; 0: they are all 7 */
+    const char *flags;                  /* of all its toys */
+    const Line *lines;                  /* or NULL */
+    void (*more)(Page *p);              /* or NULL */
+} Check;
+
+enum { FINDING_HOLDS, FINDING_FAILS, FINDING_REFUTED, FINDING_WRONG, FINDINGS };
+struct Page {
+    FILE *out; bool colour; Error *e;
+    int count[FINDINGS];
+    const Check *check;                 /* that is run */
+    Toy toy[4]; int toys;               /* the last four toys; an older one is freed */
+};
+
 static const struct { const char *text, *colour; } FINDING[FINDINGS] = {
     {"holds", "\033[32m"}, {"fails as it must", "\033[36m"},
     {"refuted as printed", "\033[33m"}, {"WRONG", "\033[1;31m"}};
@@ -8834,6 +8814,7 @@ static int toy_room(Toy *y, Page *p, int T) {
     y->probe = grab(c->layers, sizeof(Probe), p->e);
     y->maps = grab(3 * c->layers * map, sizeof(real), p->e);
     y->page = p;
+    y->e = p->e;
     y->T = T;
     if (p->e->status) { toy_free(y); return p->e->status; }
     for (int l = 0; l < c->layers; l++) {
@@ -8931,40 +8912,6 @@ static void page_measure(Page *p, const Line *l) {
         worst = x ? worse(l, worst, now) : now;
     }
     page_line(p, l->reference, l->text, worst, l->relation, l->bound);
-}
-
-static void page_lines(Page *p, const Line *l) {
-    for (; l->measure && !p->e->status; l++) page_measure(p, l);
-}
-
-void checks_list(FILE *out) {
-    for (int n = 0; n < N_CHECKS; n++)
-        fprintf(out, "  %-9s %s\n", CHECKS[n].name, CHECKS[n].heading);
-}
-
-int checks_run(const char *name, FILE *out, bool colour, Error *e) {
-    Page p = {.out = out, .colour = colour, .e = e};
-    int ran = 0, threads = workers();
-    set_workers(1);                                          /* toys are too small to share */
-    for (int i = 0; i < N_CHECKS && !e->status; i++) {
-        const Check *c = p.check = &CHECKS[i];
-        bool lines = c->more != check_states;
-        if (name && strncmp(c->name, name, strlen(name))) continue;
-        if (!ran++)
-            fprintf(out, "What the paper states, measured on toy models; %s build, eps = %.1e\n"
-                    " holds: within the bound, or the number stated   fails as it must: a control\n"
-                    " refuted as printed: here is a counterexample    WRONG: anything else\n",
-                    sizeof(real) == sizeof(double) ? "double" : "float", REAL_EPS);
-        fprintf(out, "\n%s%-9s%-*s%s%s\n", colour ? "\033[1m" : "", c->name, lines ? 51 : 0,
-                c->heading, colour ? "\033[0m" : "", lines ? " measured    bound" : "");
-        if (c->lines) page_lines(&p, c->lines);
-        if (c->more && !e->status) c->more(&p);
-    }
-    for (int i = 0; i < 4; i++) toy_free(&p.toy[i]);
-    set_workers(threads);
-    if (e->status) return e->status;
-    if (!ran) return fail(e, 2, "check %s: no check has this name. Try: sink check, for all", name);
-    return page_total(&p);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -9125,11 +9072,59 @@ static const Line CAUSAL[] = {
     {"Figure 5", "  in a prefix of 5 that reach back", "", causality, MOVES_BACK, FAILS_BY, 4},
     {0}};
 
-static void check_neutral(Page *p) { page_lines(p, NEUTRAL); }
-static void check_causal(Page *p) { page_lines(p, CAUSAL); }
+/* -------------------------------------------------------------------------------------------------
+ * 16.5  The table of checks */
+
+static const Check CHECKS[] = {
+    {"states",  "Equations 10 to 17: states of repeated tokens", 0, "", NULL, check_states},
+    {"rules",   "Equations 10 to 17: the rules behind the cells", 0, "", RULES, NULL},
+    {"first",   "Section 3.1: the first token sees only itself", 1, FIRST_TOYS, FIRST, NULL},
+    {"prop1",   "Proposition 1: no positions", 0, PROP1_TOYS, PROP1, NULL},
+    {"prop2",   "Proposition 2: relative positions", 0, PROP2_TOYS, PROP2, NULL},
+    {"prop3",   "Proposition 3: ALiBi", 0, PROP3_TOYS, PROP3, NULL},
+    {"prop4",   "Proposition 4: rotary", 0, PROP4_TOYS, PROP4, NULL},
+    {"scores",  "z, A and m in closed form, 5 schemes each", 0, "--context 24", NULL, check_closed},
+    {"scale",   "Equations 29 to 42: scale and optimiser", 1, "", SCALE, check_twins},
+    {"pnorm",   "Equations 43 and 44: the p-norm", 0, PNORM_TOYS, PNORMS, NULL},
+    {"gate",    "Table 4: a key bias is a gate, or nothing", 1, "", GATE, NULL},
+    {"neutral", "Neutral elements", 1, "", NEUTRAL, NULL},
+    {"causal",  "Equation 1: causality", 1, "", CAUSAL, NULL},
+    {"metric",  "Section 3.2: the metric", 1, METRIC_TOYS, METRIC, NULL},
+};
+enum { N_CHECKS = (int)(sizeof CHECKS / sizeof *CHECKS) };
+
+void checks_list(FILE *out) {
+    for (int n = 0; n < N_CHECKS; n++)
+        fprintf(out, "  %-9s %s\n", CHECKS[n].name, CHECKS[n].heading);
+}
+
+int checks_run(const char *name, FILE *out, bool colour, Error *e) {
+    Page p = {.out = out, .colour = colour, .e = e};
+    int ran = 0, threads = workers();
+    set_workers(1);                                          /* toys are too small to share */
+    for (int i = 0; i < N_CHECKS && !e->status; i++) {
+        const Check *c = p.check = &CHECKS[i];
+        bool lines = c->more != check_states;
+        if (name && strncmp(c->name, name, strlen(name))) continue;
+        if (!ran++)
+            fprintf(out, "What the paper states, measured on toy models; %s build, eps = %.1e\n"
+                    " holds: within the bound, or the number stated   fails as it must: a control\n"
+                    " refuted as printed: here is a counterexample    WRONG: anything else\n",
+                    sizeof(real) == sizeof(double) ? "double" : "float", REAL_EPS);
+        fprintf(out, "\n%s%-9s%-*s%s%s\n", colour ? "\033[1m" : "", c->name, lines ? 51 : 0,
+                c->heading, colour ? "\033[0m" : "", lines ? " measured    bound" : "");
+        for (const Line *l = c->lines; l && l->measure && !e->status; l++) page_measure(&p, l);
+        if (c->more && !e->status) c->more(&p);
+    }
+    for (int i = 0; i < 4; i++) toy_free(&p.toy[i]);
+    set_workers(threads);
+    if (e->status) return e->status;
+    if (!ran) return fail(e, 2, "check %s: no check has this name. Try: sink check, for all", name);
+    return page_total(&p);
+}
 
 /* -------------------------------------------------------------------------------------------------
- * 16.5  Verbs
+ * 16.6  Verbs
  */
 
 /* The command that repeats the run: every flag that differs from its default. */
