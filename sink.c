@@ -272,7 +272,7 @@ int config_window(const Config *c, int l) {
 }
 
 /* Published stacks of mixed blocks (Jamba): block l, from 0, attends, or has X experts. The other
- * mixer (Mamba) and the experts have no backward here, so that to train them is refused. */
+ * mixer (Mamba) and the experts stand in data/hf.c, forward only: to train them is refused. */
 bool config_attends(const Config *c, int l) {
     return !c->attention_period || l % c->attention_period == c->attention_offset;
 }
@@ -290,10 +290,10 @@ int config_experts(const Config *c, int l) {
 int config_trains(const Config *c, Error *e) {
     if (config_attending(c) < c->layers)
         return fail(e, 2, "--attention-period %d: blocks of the Mamba mixer are forward only. Try: "
-                    "sink eval MODEL, or without it", c->attention_period);
+                    "./hf eval MODEL, or without it", c->attention_period);
     for (int l = 0; l < c->layers; l++)
         if (config_experts(c, l))
-            return fail(e, 2, "--experts %d: experts are forward only. Try: sink eval MODEL, or "
+            return fail(e, 2, "--experts %d: experts are forward only. Try: ./hf eval MODEL, or "
                         "without it", c->experts);
     return 0;
 }
@@ -1641,7 +1641,7 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
     real *dk = a->dk + k0, *dv = a->dv + k0;
     real *dkstar = a->slot + bh * (3 * D + 1), *dvstar = dkstar + D, *dvplus = dvstar + D;
     real *dlogit = dvplus + D, *dbias = a->dbias ? a->dbias + bh * (2 * N - 1) + N - 1 : NULL;
-    real *z = attention_scratch(a), *a_i = z + N + 1, *ds = a_i + N + 1, *dlogz = ds + N + 1;
+    real *z = attention_scratch(a), *a_i = z + N + 1, *deriv = a_i + N + 1, *dlogz = deriv + N + 1;
     real *da = dlogz + N + 1, *dz = z;
     real scale = (real)c->scale, root = score_scale(c, l);
     for (idx i = 0; i < N; i++) {
@@ -1649,7 +1649,7 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
         real *dq_i = a->dq + q0 + i * Qw;
         /* the scores again, and row_stat gives Z back: a = s/Z, s'/Z, and the gradient of log Z */
         row_scores(m, a, l, h, N, i, q_i, k, z);
-        row_backward(c, N + 1, z, la->row_stat[bh * N + i], a_i, ds, dlogz);
+        row_backward(c, N + 1, z, la->row_stat[bh * N + i], a_i, deriv, dlogz);
 
         /* o_i = scale (a_i* v* + sum_j a_ij v_j) + v+ */
         vec_add(D, dvplus, do_i);
@@ -1663,7 +1663,7 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
         }
         /* a_ij = s_ij / Z_i */
         real delta = vec_dot(N + 1, a_i, da);
-        for (idx j = 0; j < N + 1; j++) dz[j] = ds[j] * da[j] - dlogz[j] * delta;
+        for (idx j = 0; j < N + 1; j++) dz[j] = deriv[j] * da[j] - dlogz[j] * delta;
 
         /* z_ij = <q_i, k_j> / sqrt(D) + b(i-j) */
         zero(dq_i, D);
@@ -1883,7 +1883,7 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
         rotate(c, a, k, rows, N, K, 1);
     }
     /* phi after the rotation, as in the authors' code; the paper leaves the order open. For the
-     * identity fq and fk are the arrays q and k (take_keys). */
+     * identity fq and fk are the arrays q and k (take_all). */
     if (c->kernel != KERNEL_IDENTITY) {
         kernel_forward(c, w, la->fq, la->hq, la->q, rows * H);
         kernel_forward(c, w, la->fk + cached, la->hk, k, rows * K);
@@ -2725,18 +2725,18 @@ void sinks_finish(Sinks *s) {
 #define APART 1e-3
 
 /* -------------------------------------------------------------------------------------------------
- * 7.1  Lines, toys and their maps                       16.2 builds the toys and prints the page */
+ * 7.1  Lines, toys and their maps                       16.3 builds the toys and prints the page */
 
 /* How a measured number must stand to its bound. EQUALS: to the digits given. FAILS_*: a control.
  * REFUTES: then the printed statement is wrong. DECIDES: it holds, or else is refuted. SAYS: a
  * number without a bound. */
 enum { AT_MOST, AT_LEAST, EQUALS, FAILS_BY, FAILS_BELOW, REFUTES, DECIDES, SAYS };
-enum { FINDING_HOLDS, FINDING_FAILS, FINDING_REFUTED, FINDING_WRONG, FINDINGS };
 
 /* A line of the page. Its toy has the check's flags, then those before a |. Those after the | are
  * of a second toy to compare with. A * in front stands for each position scheme inside the score in
  * turn. */
 typedef struct Toy Toy;
+typedef struct Page Page;
 typedef struct Line {
     const char *reference, *text, *flags;
     double (*measure)(Toy *y);
@@ -2745,22 +2745,12 @@ typedef struct Line {
     double bound;
 } Line;
 
-/* Lines of one subject, up to one without a measure, and what is no line. */
-typedef struct Page Page;
-typedef struct Check {
-    const char *name, *heading;
-    int seed;                           /* of the tokens of its toys; 0: they are all 7 */
-    const char *flags;                  /* of all its toys */
-    const Line *lines;                  /* or NULL */
-    void (*more)(Page *p);              /* or NULL */
-} Check;
-
 enum { TOKENS = 512, WIDEST = 32,       /* of the longest and of the widest toy */
        TOY_VOCAB = 13, LOGITS = 16 * TOY_VOCAB };
 
 /* A tiny model and the sequence it was last run on, with every map recorded. */
 struct Toy {
-    Page *page;
+    Page *page; Error *e;
     const Line *line;                   /* that is measured on it */
     double x;                           /* that line's x */
     Toy *other;                         /* that line's second toy */
@@ -2770,13 +2760,6 @@ struct Toy {
     Probe *probe;                       /* [L], into maps */
     real *maps;                         /* [L,3,H,N,S]: z, weight, metric */
     real *before;                       /* [L+1,T,C] or NULL: the states of an earlier run */
-};
-
-struct Page {
-    FILE *out; bool colour; Error *e;
-    int count[FINDINGS];
-    const Check *check;                 /* that is run */
-    Toy toy[4]; int toys;               /* the last four toys; an older one is freed */
 };
 
 /* Schemes inside the score, and, of which the states part, those added to the input. */
@@ -2882,7 +2865,7 @@ typedef struct StateRow {
     const char *name, *flags;
     bool agree;                         /* where the positions act inside the score */
     double gain;                        /* not 0: W_K = gain W_Q, so that s(0) > 0 is large */
-    int closed; const char *reference;  /* 16.3: in the first blocks, or 0; where it stands */
+    int closed; const char *reference;  /* 16.4: in the first blocks, or 0; where it stands */
 } StateRow;
 
 static const StateRow STATE_ROWS[] = {
@@ -3109,6 +3092,7 @@ static double share_of_eps(Toy *y) {
     return 100 * (1 - (double)z[1]);
 }
 
+#define FIRST_TOYS "--context 9"
 static const Line FIRST[] = {
     {"sec. 3.1", "h_1 moved by later tokens: softmax", "*", h1_moved, BY_TOKENS, AT_MOST, 0},
     {"sec. 3.1", "  post-norm", "--place post", h1_moved, BY_TOKENS, AT_MOST, 0},
@@ -3210,6 +3194,7 @@ static double sink_at(const Toy *y, double eps) {
 }
 static double sink_1(Toy *y) { return sink_at(y, y->x); }
 
+#define PROP1_TOYS "--context 64 --pos none"
 static const Line PROP1[] = {
     {"eq. 18", "A_ti = 1/t: every block, head, row and key", "", proposition, 0, AT_MOST, SCORES},
     {"prop. 1", "alpha_k = (H_T - H_(k-1))/(T-k+1), all k", "", harmonic_off, 0, AT_MOST, SCORES},
@@ -3270,6 +3255,7 @@ static double bucket_growth(Toy *y) { return position_bucket((idx)y->x) - positi
 
 #define T5_512 "--pos t5 --layers 1 --context 512"
 
+#define PROP2_TOYS "--context 64 --pos relative"
 static const Line PROP2[] = {
     {"eq. 6", "wrong buckets; 16 .. begin at 16, 19 .. 113", "", bucket_errors, 400, AT_MOST, 0},
     {"eq. 20", "A_ti = e^g(t-i) / sum e^g(n), every block", "", proposition, 0, AT_MOST, SCORES},
@@ -3314,6 +3300,7 @@ static double head_alpha(Toy *y) {
     return worst_alpha(y, x > 0 ? x : 1, x > 0 ? 1 : -x, ROWS_REAL);
 }
 
+#define PROP3_TOYS "--context 64 --pos alibi --heads 8 --head-dim 2"
 static const Line PROP3[] = {
     {"eq. 22", "A_ti in closed form: all blocks, heads, rows", "", proposition, 0, AT_MOST, SCORES},
     {"prop. 3", "A_ti grows: least A_t,i+1/A_ti / e^m", "", alibi_growth, 0, AT_LEAST, 1 - SCORES},
@@ -3438,6 +3425,7 @@ static double aimed_over_own(Toy *y) {
     return rotary(y);
 }
 
+#define PROP4_TOYS "--context 64 --pos rotary"
 static const Line PROP4[] = {
     {"eq. 4", "the model's score is <q, k>/sqrt(d_h)", "", rotary, SCORE_OFF, AT_MOST, SCORES},
     {"eq. 28", "xi = |q||k|/sqrt(d_h): A_ti / bound", "", rotary, OVER_BOUND, AT_MOST, 1 + SCORES},
@@ -3543,7 +3531,7 @@ static double twin_gap(Page *p, const Twin *w) {
     double gap = 0;
     Toy *a = toy(p, 1, "--layers 2 %s --scale %g", w->flags, w->alpha);
     Toy *b = toy(p, 1, "--layers 2 %s", w->flags);
-    real *moments = a && b ? grab(4 * a->m.count, sizeof(real), p->e) : NULL;
+    real *moments = a && b ? grab(4 * a->m.count, sizeof(real), a->e) : NULL;
     if (!moments) return NAN;
     fold(&b->m, w->tensor, pow(w->alpha, w->start));
     for (long t = 1; t <= 200; t++) {
@@ -3615,6 +3603,7 @@ static double pnorm_sum(Toy *y) {
     return fabs(sum / pow(y->T, 1 - 1 / y->m.c.pnorm) - 1);
 }
 
+#define PNORM_TOYS "--context 64 --pos none --normalizer pnorm"
 static const Line PNORMS[] = {
     {"eq. 44", "softmax(p z)^(1/p): p = 1/4", "--pnorm 0.25", pnorm_row, 0, AT_MOST, SCORES},
     {"eq. 44", "  p = 1/2", "--pnorm 0.5", pnorm_row, 0, AT_MOST, SCORES},
@@ -3744,6 +3733,7 @@ static double sink_by_eps(Toy *y) {
     return y->x == 0 ? rise : first - last;
 }
 
+#define METRIC_TOYS "--context 16"
 static const Line METRIC[] = {
     {"sec. 3.2", "alpha_1 >= 1/T, softmax: least T alpha_1", "*", alpha_range, 0, AT_LEAST, 1},
     {"sec. 3.2", "  with a learned logit of 20", "--extra logit", alpha_range, 0, FAILS_BELOW, 1},
@@ -3755,33 +3745,6 @@ static const Line METRIC[] = {
     {"eq. 29", "scale 0.2: row sums off 0.2", "* --scale 0.2", sums_off, 0, AT_MOST, STATES},
     {"eq. 29", "  the metric off scale 1's", "--scale 0.2 |", metric_moved, 0, AT_MOST, STATES},
     {0}};
-
-/* -------------------------------------------------------------------------------------------------
- * 7.13  The table of checks */
-
-#define ALIBI_8 "--context 64 --pos alibi --heads 8 --head-dim 2"
-#define PNORM_64 "--context 64 --pos none --normalizer pnorm"
-
-static void check_states(Page *p);                           /* 16.2 */
-static void check_closed(Page *p), check_neutral(Page *p), check_causal(Page *p);   /* 16.3 */
-
-static const Check CHECKS[] = {
-    {"states",  "Equations 10 to 17: states of repeated tokens", 0, "", NULL, check_states},
-    {"rules",   "Equations 10 to 17: the rules behind the cells", 0, "", RULES, NULL},
-    {"first",   "Section 3.1: the first token sees only itself", 1, "--context 9", FIRST, NULL},
-    {"prop1",   "Proposition 1: no positions", 0, "--context 64 --pos none", PROP1, NULL},
-    {"prop2",   "Proposition 2: relative positions", 0, "--context 64 --pos relative", PROP2, NULL},
-    {"prop3",   "Proposition 3: ALiBi", 0, ALIBI_8, PROP3, NULL},
-    {"prop4",   "Proposition 4: rotary", 0, "--context 64 --pos rotary", PROP4, NULL},
-    {"scores",  "z, A and m in closed form, 5 schemes each", 0, "--context 24", NULL, check_closed},
-    {"scale",   "Equations 29 to 42: scale and optimiser", 1, "", SCALE, check_twins},
-    {"pnorm",   "Equations 43 and 44: the p-norm", 0, PNORM_64, PNORMS, NULL},
-    {"gate",    "Table 4: a key bias is a gate, or nothing", 1, "", GATE, NULL},
-    {"neutral", "Neutral elements", 1, "", NULL, check_neutral},
-    {"causal",  "Equation 1: causality", 1, "", NULL, check_causal},
-    {"metric",  "Section 3.2: the metric", 1, "--context 16", METRIC, NULL},
-};
-enum { N_CHECKS = (int)(sizeof CHECKS / sizeof *CHECKS) };
 
 /* =================================================================================================
  * PART II   THE DATA
@@ -6878,153 +6841,6 @@ int demo_run(const Settings *s, FILE *out, Error *e) {
 }
 
 /* =================================================================================================
- * 13  Pictures and the report
- *
- * 13.1  Text for a terminal: progress on one line, heat maps of cells. Colour only where the stream
- * is a terminal and NO_COLOR is unset (no-color.org); otherwise digits tell the same.
- */
-
-static bool wants_colour(FILE *f) {
-    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-    return is_terminal(f) && !(no && *no) && !(term && !strcmp(term, "dumb"));
-}
-
-/* A weight 0 .. 1 as `width` characters. Six hold its number; fewer its colour, or without one its
- * tenths: . below 0.05, # from 0.95 on. The colours, of the 256-colour palette, rise in luminance
- * with the value, so that the map also reads in grey and to the colour-blind. */
-static void heat_cell(double x, int width, bool colour, FILE *out) {
-    static const unsigned char ramp[] = {233, 17, 18, 54, 90, 126, 162, 168, 174, 180, 222, 229};
-    int n = (int)(sizeof ramp), i = (int)fmin(fmax(x * n, 0), n - 1);
-    char text[16] = "";
-    if (width == 6) snprintf(text, sizeof text, colour ? "%.2f " : "%.2f", x);
-    else if (!colour) text[0] = ".123456789#"[(int)fmin(fmax(10 * x + 0.5, 0), 10)];
-    if (colour) fprintf(out, "\x1b[48;5;%dm\x1b[38;5;%dm", ramp[i], x > 0.55 ? 16 : 255);
-    fprintf(out, colour ? "%*s\x1b[0m" : "%*s", width, text);
-}
-
-/* [FIG19] Maps side by side: alpha of a column by layer and head, a title and what the column is
- * above each. */
-void heat_maps(const HeatMap *maps, int n, FILE *out) {
-    bool colour = wants_colour(out);
-    for (int line = -2; line < maps->s->L; line++) {
-        if (line >= 0 && !sinks_attends(maps->s, line)) continue;
-        if (line < 0) fprintf(out, "%6s", "");
-        else fprintf(out, "%5d ", line + 1);
-        for (int i = 0; i < n; i++) {
-            const Sinks *s = maps[i].s;
-            int least = 6 * s->H > 10 ? 6 * s->H + 1 : 11, width = i + 1 < n ? least : 0;
-            const char *text = line == -2 ? maps[i].title : maps[i].column_name;
-            if (line < 0) fprintf(out, " %-*s", width, text);
-            else fputc(' ', out);
-            for (int h = 0; line >= 0 && h < s->H; h++)
-                heat_cell(s->alpha[((idx)line * s->H + h) * s->S + maps[i].column], 6, colour, out);
-            if (line >= 0 && width) fprintf(out, "%*s", width - 6 * s->H, "");
-        }
-        fputc('\n', out);
-    }
-}
-
-void progress_start(Progress *p, const char *name, bool quiet) {
-    *p = (Progress){.name = name, .quiet = quiet, .live = is_terminal(stderr), .start = seconds()};
-}
-
-/* On a terminal two lines of 80 columns that rewrite themselves, five times a second; elsewhere one
- * long line now and then. */
-void progress_show(const Trainer *t, Progress *p) {
-    double now = seconds();
-    int steps = t->s.train.steps, tenth = steps / 10 > 0 ? steps / 10 : 1;
-    bool last = t->step == steps;
-    if (p->quiet || (!last && (p->live ? now - p->shown < 0.2 : t->step % tenth != 0))) return;
-    p->shown = now;
-    double per = (now - p->start) / (t->step > p->from ? (double)(t->step - p->from) : 1);
-    double tokens = (double)t->s.train.batch * t->s.train.accumulate * t->s.model.context;
-    char bar[13] = "............", star[32] = "";
-    for (int i = 0; i < 12 && i < (int)(12.0 * (double)t->step / steps); i++) bar[i] = '#';
-    if (p->has_star) snprintf(star, sizeof star, " Sink_* %.1f%%", 100 * p->sink_star);
-    fprintf(stderr, "%s%-8s [%s] %5ld/%d  loss %.3f  %6.0f tok/s  %4.0f s left%s  ",
-            p->open ? "\x1b[A\r" : "", p->name, bar, t->step, steps, t->loss, tokens / per,
-            per * (steps - (double)t->step), p->live ? "\x1b[K\n" : "");
-    fprintf(stderr, "Sink_1 %.1f%%@0.2 %.1f%%@%g alpha_1 %.3f%s norm ratio %.2f%s",
-            100 * p->sink1_low, 100 * p->sink1, t->s.eps, p->alpha1, star, p->ratio,
-            p->live ? "\x1b[K" : "\n");
-    p->open = p->live;
-    fflush(stderr);
-}
-
-void progress_end(Progress *p) {
-    if (p->open) fputc('\n', stderr);
-    p->open = false;
-}
-
-/* What `sink eval` prints: the metric, the norms by layer, and the map. */
-void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
-    static const char *const HEADS[] = {"|h1|/|h|", "|k1|/|k|", "|v1|/|v|", "cos q,k1", "cos q,k",
-                                        "|q||k1|",  "|q||k|",   "entropy",  "mass",     "pre-LN"};
-    int first = config_column_first(c), star = config_column_star(c), S = s->S;
-    int shown = c->place == PLACE_POST ? 10 : 9;
-    double even = sink_uniform(c, s->T);
-    fprintf(out, "%-8s %9s %9s %9s %9s %9s\n", "column", "Sink 0.2", "Sink", "Sink 0.4", "alpha",
-            "x even");
-    for (int j = star >= 0 ? star : first; j < S && j < first + kmax; j++) {
-        char name[16];
-        snprintf(name, sizeof name, j < first ? c->extra && j == 0 ? "*" : "x*" : "%d",
-                 j - first + 1);
-        fprintf(out, "%-8s %8.2f%% %8.2f%% %8.2f%% %9.4f %9.2f\n", name, 100 * sinks_sink(s, j, 1),
-                100 * sinks_sink(s, j, 0), 100 * sinks_sink(s, j, 2), sinks_alpha(s, j),
-                sinks_alpha(s, j) / even);
-    }
-    fprintf(out, "Sink at eps %g in the middle; even rows give alpha_1 = %.4f.\n\n%5s", s->eps[0],
-            even, "block");
-    for (int i = 0; i < shown; i++) fprintf(out, " %8s", HEADS[i]);
-    fputc('\n', out);
-    for (int l = 0; l < s->L; l++) {
-        idx row = (idx)l * s->N;
-        double is[10] = {norm_ratio(s->hnorm + row + s->N, s->N), norm_ratio(s->knorm + row, s->N),
-                         norm_ratio(s->vnorm + row, s->N)};
-        for (int h = 0; h < s->H; h++) {         /* means over heads: angles, products, rows */
-            idx at = (idx)l * s->H + h;
-            const double of_head[6] = {s->cosine[2 * at], s->cosine[2 * at + 1], s->product[2 * at],
-                                       s->product[2 * at + 1], s->entropy[at], s->mass[at]};
-            for (int i = 0; i < 6; i++) is[3 + i] += of_head[i] / s->H;
-        }
-        if (shown == 10) is[9] = norm_ratio(s->prenorm + row, s->N);
-        fprintf(out, "%5d", l + 1);
-        for (int i = 0; i < shown; i++)
-            if (sinks_attends(s, l) || i == 0 || i == 9) fprintf(out, " %8.3f", is[i]);
-            else fprintf(out, " %8s", i == 1 ? "Mamba" : "-");
-        fputc('\n', out);
-    }
-    fprintf(out,
-            "|h1|/|h|: norm of the first row over the mean of the others; h is the block's output, "
-            "pre-LN\nthe feature before a post-norm. cos, |q||k|: of a query after positions with "
-            "the first key,\nand with another that it sees. entropy: of a row, nats. mass: what a "
-            "row's weights over keys\nsum to. Massive activation: largest |h| %.3g, median |h| "
-            "beside it %.3g: %.1f times.\n\n",
-            s->massive, s->median, s->median > 0 ? s->massive / s->median : 0);
-    HeatMap maps[] = {{"alpha", "token 1", s, first}, {"", c->extra ? "*" : "x*", s, star}};
-    fprintf(out, "alpha by layer (down) and head (across)\n");
-    heat_maps(maps, star >= 0 ? 2 : 1, out);
-}
-
-/* The table of an ablation, for a terminal and for the page. */
-void ablated_text(const Ablated *a, const Settings *s, Bytes *out, Error *e) {
-    const char *const names[ABLATED] = {"untouched", a->column, "control"};
-    bytes_print(out, e, "\nAblation of %s: %s, in every block and head\n%-10s %9s %9s %9s %9s\n",
-                a->column, a->what == ABLATE_VALUE ? "its value counts as zero to every other row"
-                : a->what == ABLATE_MEAN ? "its value counts as the mean value to every other row"
-                : "its key is masked from every other row", "", "loss", "spread", "more", "spread");
-    for (int k = 0; k < ABLATED; k++) {
-        bytes_print(out, e, "%-10s %9.4f %9.4f", names[k], a->loss[k], a->spread[k]);
-        if (k) bytes_print(out, e, " %+9.4f %9.4f", a->more[k], a->more_spread[k]);
-        bytes_print(out, e, "\n");
-    }
-    bytes_print(out, e, "control: the same done to a token drawn for each sequence from 2 .. %d "
-                "(seed %d). All three\nlosses are over the positions after that token, in nats a "
-                "token: mean over %d sequences and\nstandard deviation; more: than untouched, "
-                "sequence by sequence.\n", a->last, s->train.seed, a->n);
-}
-
-/* =================================================================================================
  * PART IV   PLUMBING
  * =================================================================================================
  */
@@ -7658,9 +7474,8 @@ real real_abs(real x) { return x < 0 ? -x : x; }
 /* =================================================================================================
  * 14  Attention in tiles, with a cache
  *
- * The numbers of 3.7 as matrix multiplies. A task is one sequence and one key head. Its query heads
- * follow one another. Each goes down its rows in tiles of R <= TILE queries, and a tile meets all
- * n = hi - lo keys that any of its queries sees:
+ * The numbers of 3.7 as matrix multiplies. A head goes down its rows in tiles of R <= TILE queries,
+ * and a tile meets all n = hi - lo keys that any of its queries sees:
  *
  *     column    0     1 .. n
  *   z [R,1+n]  z_i* | q k^T / sqrt(D) + bias       a multiply           -infinity where not seen
@@ -7672,12 +7487,10 @@ real real_abs(real x) { return x < 0 ? -x : x; }
  * FlashAttention (Dao et al. 2022) has the same plan: no map of scores is kept, and one number a
  * row (its logsumexp, here row_stat) lets the backward make them again. It cuts the keys into tiles
  * too, and corrects a running maximum and sum from one to the next (online softmax). Here a tile of
- * queries has all its visible keys at once. So a row is whole when 3.6 takes it, whatever its
- * similarity and Z, and nothing is corrected. The price is scratch: 2.4 MB a thread for D = 96 and
- * N = 2048 in float, where the map of one head takes 16.8. Causal rows cost N (N + TILE) / 2 pairs.
- *
- * Tests: tiles__as_plain holds this chapter to 3.7 in every variant, both ways; 3.7 of test_sink.c
- * to the slow model over 70 rows, so that tiles, windows and prefixes cut across each other.
+ * queries has all its visible keys at once: a row is whole when 3.6 takes it, whatever its sim and
+ * Z, and nothing is corrected. The price is scratch: 2.4 MB a thread for D = 96 and N = 2048 in
+ * float, where the map of one head takes 16.8. Causal rows cost N (N + TILE) / 2 pairs.
+ * Tests: tiles__as_plain holds this chapter to 3.7 in every variant, both ways; 3.7 of test_sink.c.
  */
 enum { TILE = 32 };
 
@@ -7687,23 +7500,19 @@ typedef struct Tile {
     idx N, D, ld;                       /* rows; head width; row length of the maps below, N + 1 */
     real *kt, *vt;                      /* [D,N] [D,N] */
     real *z, *a, *da;                   /* [TILE,ld] each; z becomes a or, backward, dz in place */
-    real *ds, *dlogz;                   /* [ld] each: s'/Z and the gradient of log Z, of one row */
+    real *deriv, *dlogz;                /* [ld] each: s'/Z and the gradient of log Z, of one row */
 } Tile;
 
-/* The last 64 lie unused between two threads' pieces: no cache line is written by both. */
 static idx tile_size(const Config *c, idx N) {
-    return 2 * c->head_dim * N + (3 * TILE + 2) * (N + 1) + 64;
+    return 2 * c->head_dim * N + (3 * TILE + 2) * (N + 1) + 64; /* 64: no cache line is shared */
 }
 
-/* This thread's piece of scratch, cut for N rows, at most the a->N that it was made for. */
+/* This thread's piece of scratch, cut for N <= a->N rows. */
 static Tile tile_of(const Config *c, const Acts *a, idx N) {
     Tile t = {.N = N, .D = c->head_dim, .ld = N + 1, .kt = attention_scratch(a)};
-    t.vt = t.kt + t.D * N;
-    t.z = t.vt + t.D * N;
-    t.a = t.z + TILE * t.ld;
-    t.da = t.a + TILE * t.ld;
-    t.ds = t.da + TILE * t.ld;
-    t.dlogz = t.ds + t.ld;
+    t.vt = t.kt + t.D * N;              t.z = t.vt + t.D * N;
+    t.a = t.z + TILE * t.ld;            t.da = t.a + TILE * t.ld;
+    t.deriv = t.da + TILE * t.ld;       t.dlogz = t.deriv + t.ld;
     return t;
 }
 
@@ -7711,7 +7520,6 @@ static Tile tile_of(const Config *c, const Acts *a, idx N) {
  * i0-w+1, row i1-1 farthest ahead, to itself; the prefix is rows first .. first+p-1. Keys between a
  * prefix and a window far behind it are in the span too, and masked. */
 typedef struct Span { idx lo, hi; } Span;
-
 static Span span_of(const Config *c, int l, idx N, idx i0, idx i1) {
     int w = config_window(c, l), first = c->sink_token ? 1 : 0;    /* x* is row 0: not of the p */
     Span s = {.lo = w && i0 - w + 1 > 0 ? i0 - w + 1 : 0, .hi = i1};
@@ -7727,17 +7535,15 @@ static idx row_columns(const Config *c, int l, idx N, Span tile, idx i) {
     return span_of(c, l, N, i, i + 1).hi - tile.lo;
 }
 
-/* The scores of rows [i0,i1) of head h into t->z: of row i the column * and then row_columns,
- * -infinity where not visible; what follows is undefined. q is row i0. Forward and backward call
- * this on the same numbers, so both have the same bits. */
+/* The scores of rows [i0,i1) of head h into t->z: of each row the column * and then row_columns;
+ * what follows is undefined. q is row i0. Forward and backward have the same bits. */
 static void tile_scores(const Model *m, const Acts *a, int l, idx h, const Tile *t, const real *q,
                         Span span, idx i0, idx i1) {
     const Config *c = &m->c;
-    idx D = t->D, stride = c->heads * D;
-    int w = config_window(c, l);
     const real *bias = head_bias(a, h);
+    idx stride = c->heads * t->D, w = config_window(c, l);
     matmul_here(t->z + 1, t->ld, rows_of(q, stride), rows_of(t->kt + span.lo, t->N), i1 - i0,
-                span.hi - span.lo, D, false);
+                span.hi - span.lo, t->D, false);
     for (idx i = i0; i < i1; i++) {
         real *z = t->z + (i - i0) * t->ld, *keys = z + 1;    /* [1+n]; keys[j] is key lo + j */
         idx seen = row_columns(c, l, t->N, span, i);
@@ -7749,10 +7555,7 @@ static void tile_scores(const Model *m, const Acts *a, int l, idx h, const Tile 
     }
 }
 
-/* -------------------------------------------------------------------------------------------------
- * Probes and ablations.
- *
- * Copies what a row shows into the caller's maps [B,H,N,S]: * if there is one, then every key (x*
+/* Copies what a row shows into a probe's maps [B,H,N,S]: * if there is one, then every key (x*
  * first), 0 where invisible. z, a [1+n] are of the keys of span; spare [1+n] is scratch. Weights
  * leave as scale * a: a softmax row sums to the alpha of equation 29. The metric is free of it. */
 static void probe_row(const Config *c, const Probe *p, idx row, idx N, Span span, const real *z,
@@ -7795,35 +7598,22 @@ void plain_probe(const Model *m, const Acts *a, int l, int B, idx N) {
  *
  *   key      z_ij = -infinity      i spreads its weight over what else it sees
  *   value    o_i loses a_ij v_j    the weight is still spent, and buys nothing
- *   mean     a_ij v_j becomes a_ij times the mean of the sequence's v. This is the one that lets a
- *            row know something of what comes after it, in 1/N of a value
+ *   mean     v_j becomes the mean of the sequence's v, in which a row sees 1/N of what is ahead
  *
  * Row j keeps its own key and value. So under a causal mask the states of token j, and its keys in
- * the blocks above, are as they were. What others take from it changes. There is no backward.
- *
+ * the blocks above, are as they were. There is no backward.
  * Returns which column of a tile's row i is ablated, 0 for *, -1 for none. own: the row's keys. */
 static idx ablated_column(const Acts *a, idx b, idx i, Span own) {
-    if (!a->ablation) return -1;
-    idx j = a->ablation->column[b];
+    idx j = a->ablation ? a->ablation->column[b] : i;
     if (j < 0) return 0;
     return j != i && j >= own.lo && j < own.hi ? 1 + j - own.lo : -1;
 }
 
-/* mean [D] of the rows of v [N,D] at stride ld. */
-static void value_mean(real *mean, const real *v, idx ld, idx N, idx D) {
-    zero(mean, D);
-    for (idx j = 0; j < N; j++) vec_add(D, mean, v + j * ld);
-    vec_scale(D, mean, (real)(1 / (double)N));
-}
-
-/* -------------------------------------------------------------------------------------------------
- * Forward. Rows a->past .. i0-1 are in the cache; R = N - past rows are made. Row i of the sequence
- * is row i - past of q, o, row_stat and the maps, which have R rows, and row i of k and v.
- *
- * Tiles begin at multiples of TILE, wherever the rows begin. So a row meets its keys from the same
- * column on in every forward, whatever rows go with it, and what its tile has beyond its own keys
- * adds zeros at the end of the sums of a v. That is why a row made from a cache has the bits of the
- * whole forward. */
+/* Head h forward: rows a->past .. N-1, those before being cached. Row i is row i of k and v, and
+ * row i - past of q, o, row_stat and the maps. Tiles begin at multiples of TILE, wherever the rows
+ * begin. So a row meets its keys from the same column on, whatever rows go with it, and what its
+ * tile has beyond its own keys adds zeros at the end of the sums of a v. That is why a row made from
+ * a cache has the bits of the whole forward. */
 static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile *t) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
@@ -7833,10 +7623,11 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
     idx q0 = (b * R - a->past) * Qw + h * D;                 /* row 0's place, were it there */
     const real *v = la->v + b * N * Kw + h / (c->heads / c->kv_heads) * D;       /* [N,D] */
     const real *vstar = extra_value(c, w, a, h);
-    /* the weight that an ablation takes from each row; instead it goes to the mean v, or nowhere */
-    real taken[TILE], *mean = NULL;
-    if (a->ablation && a->ablation->what == ABLATE_MEAN)
-        value_mean(mean = t->vt, v, Kw, N, D);               /* vt is the backward's */
+    /* the weight that an ablation takes from each row; it goes to the mean v, or nowhere */
+    real taken[TILE], *mean = a->ablation && a->ablation->what == ABLATE_MEAN ? t->vt : NULL;
+    if (mean) zero(mean, D);                                 /* vt is free: it is the backward's */
+    for (idx j = 0; mean && j < N; j++) vec_add(D, mean, v + j * Kw);
+    if (mean) vec_scale(D, mean, (real)(1 / (double)N));
     for (idx i0 = a->past, i1; i0 < N; i0 = i1) {
         idx start = i0 - i0 % TILE;
         i1 = start + TILE < N ? start + TILE : N;
@@ -7850,14 +7641,13 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
             idx cut = ablated_column(a, b, i, own);
             if (cut >= 0 && a->ablation->what == ABLATE_KEY) row[cut] = -INFINITY;
             if (a->probe) copy(t->a, row, seen + 1);
-            real row_stat = la->row_stat[row0 + i] = row_forward(c, seen + 1, row, t->ds);
+            real row_stat = la->row_stat[row0 + i] = row_forward(c, seen + 1, row, t->deriv);
             zero(row + 1 + seen, n - seen);                  /* the product takes all n columns */
             if (a->probe)
                 probe_row(c, &a->probe[l], row0 + i, N, own, t->a, row, row_stat, t->dlogz);
             taken[i - i0] = cut < 0 ? 0 : row[cut];
             if (cut >= 0) row[cut] = 0;
         }
-        /* a v [R,D]: weights [R,n], now in t->z, times rows lo .. hi-1 of v */
         matmul_here(la->o + (q0 + i0 * Qw), Qw, rows_of(t->z + 1, ld),
                     rows_of(v + span.lo * Kw, Kw), i1 - i0, D, n, false);
         for (idx i = i0; i < i1; i++) {                      /* o = scale (a v + a_* v*) + v+ */
@@ -7870,15 +7660,13 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
     }
 }
 
-/* attention_forward (3.7) of R rows against all N = past + R keys: la->fq [B,R,H,D], la->fk and
- * la->v [B,N,K,D] to la->o [B,R,H,D] and la->row_stat [B,H,R]. */
+/* attention_forward (3.7) of R rows of q, o and row_stat against N = past + R rows of k and v. */
 void tiled_forward(const Model *m, Acts *a, int l, int B, idx R) {
-    const Config *c = &m->c;
-    idx D = c->head_dim, K = c->kv_heads, group = c->heads / K, N = a->past + R;
+    idx D = m->c.head_dim, K = m->c.kv_heads, group = m->c.heads / K, N = a->past + R;
     PARALLEL
     for (idx task = 0; task < B * K; task++) {
         idx b = task / K, kh = task % K;
-        Tile t = tile_of(c, a, N);
+        Tile t = tile_of(&m->c, a, N);
         transpose(t.kt, N, a->layer[l].fk + (b * N * K + kh) * D, K * D, N, D);
         for (idx h = kh * group; h < (kh + 1) * group; h++) tiled_head(m, a, l, b, h, &t);
     }
@@ -7886,15 +7674,14 @@ void tiled_forward(const Model *m, Acts *a, int l, int B, idx R) {
 
 /* dz = s'/Z da - dlogz delta for a row, with the scale in da and in delta. */
 WIDE(row_gradient,
-     (idx n, real *restrict dz, const real *restrict ds, const real *restrict dlogz,
+     (idx n, real *restrict dz, const real *restrict deriv, const real *restrict dlogz,
       const real *restrict da, real scale, real delta),
-     (n, dz, ds, dlogz, da, scale, delta))
+     (n, dz, deriv, dlogz, da, scale, delta))
 {
-    for (idx j = 0; j < n; j++) dz[j] = ds[j] * (scale * da[j]) - dlogz[j] * delta;
+    for (idx j = 0; j < n; j++) dz[j] = deriv[j] * (scale * da[j]) - dlogz[j] * delta;
 }
 
-/* Rows [i0,i1) of head h backward: head_backward of 3.7, a tile at a time. The scale sits in
- * da = scale <do, v>: it is multiplied in row by row, into delta and dz, and into a before dv. */
+/* head_backward (3.7) for rows [i0,i1); the scale, there in da, is here in delta, dz and a. */
 static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Tile *t, idx i0,
                           idx i1) {
     const Config *c = &m->c;
@@ -7921,11 +7708,10 @@ static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Ti
     for (idx i = 0; i < R; i++) {
         real *z = t->z + i * ld, *a_i = t->a + i * ld, *da = t->da + i * ld;
         idx seen = row_columns(c, l, N, span, i0 + i);
-        /* a_ij = s_ij / Z_i. What is masked has a = ds = dlogz = 0, and so dz = 0: column 0 too,
-         * where there is no extra column */
-        row_backward(c, seen + 1, z, la->row_stat[bh * N + i0 + i], a_i, t->ds, t->dlogz);
+        /* a_ij = s_ij / Z_i. What is masked has a = deriv = dlogz = 0, and so dz = 0 */
+        row_backward(c, seen + 1, z, la->row_stat[bh * N + i0 + i], a_i, t->deriv, t->dlogz);
         real delta = scale * vec_dot(seen + 1, a_i, da);
-        row_gradient(seen + 1, z, t->ds, t->dlogz, da, scale, delta);    /* dz over z */
+        row_gradient(seen + 1, z, t->deriv, t->dlogz, da, scale, delta);     /* dz, over z */
         /* z_ij = .. + b(i-j), z_i* = logit: both take dz before it is divided by sqrt(D) */
         if (dbias) vec_add(seen, dbias + span.lo - (i0 + i), z + 1);
         *dlogit += z[0];
@@ -7934,8 +7720,7 @@ static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Ti
         zero(z + 1 + seen, n - seen);
         zero(a_i + 1 + seen, n - seen);
     }
-    /* z_ij = <q_i, k_j>/sqrt(D): dq in full, since the tile holds every key of its rows; of dk a
-     * part, since other rows see k_j too. Then dv */
+    /* z_ij = <q_i, k_j>/sqrt(D): dq in full, but a part of dk, since other rows see k_j too; dv */
     matmul_here(dq, Qw, rows_of(t->z + 1, ld), rows_of(la->fk + from, Kw), R, D, n, false);
     matmul_here(a->dk + from, Kw, transpose_of(t->z + 1, ld), rows_of(q, Qw), n, D, R, true);
     matmul_here(a->dv + from, Kw, transpose_of(t->a + 1, ld), rows_of(dout, Qw), n, D, R, true);
@@ -7948,14 +7733,13 @@ static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Ti
 
 /* attention_backward (3.7). */
 void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
-    const Config *c = &m->c;
     const LayerActs *la = &a->layer[l];
-    idx D = c->head_dim, K = c->kv_heads, group = c->heads / K, Kw = K * D;
-    slots_begin(c, a, B, N);
+    idx D = m->c.head_dim, K = m->c.kv_heads, group = m->c.heads / K, Kw = K * D;
+    slots_begin(&m->c, a, B, N);
     PARALLEL
     for (idx task = 0; task < B * K; task++) {
         idx b = task / K, kh = task % K, k0 = b * N * Kw + kh * D;
-        Tile t = tile_of(c, a, N);
+        Tile t = tile_of(&m->c, a, N);
         transpose(t.kt, N, la->fk + k0, Kw, N, D);           /* for q k^T, the scores */
         transpose(t.vt, N, la->v + k0, Kw, N, D);            /* for do v^T, which is da */
         for (idx h = kh * group; h < (kh + 1) * group; h++)
@@ -7968,17 +7752,14 @@ void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
 /* -------------------------------------------------------------------------------------------------
  * The KV cache. model_forward for one sequence ids [T] whose first `from` tokens went through a
  * before: their keys and values, after rotation and phi, still lie in every block's fk and v. Only
- * the rows from there on are made, in the same functions and to the same bits. Returns R, how many
- * they are: the row of token T is a->nf + (R-1) C.
+ * the rows from there on are made, to the same bits. Returns R, how many they are.
  *
  *      token         x*  1  2  3 | 4  5          T = 5, from = 3: past = 4 rows, R = 2
  *      fk, v         k   k  k  k | k  k          in the cache | made now
  *      q, h, nf                  | o  o          arrays of R rows
  *
- * A row sees nothing ahead of it, so what came before it stays as it was. All rows are made anew
- * while fewer than the p tokens of a prefix are in the cache, since these see each other; in a
- * model with Mamba blocks, which keep the last state alone; and under --plain. a comes from
- * acts_create with ACTS_KEYS or ACTS_ALL. */
+ * All rows are made anew under --plain; while fewer than the p tokens of a prefix are in the cache,
+ * since these see each other; and in a model with Mamba blocks, which keep the last state alone. */
 int model_extend(const Model *m, Acts *a, const int *ids, int T, int from) {
     if (m->plain || from < m->c.prefix || config_attending(&m->c) < m->c.layers) from = 0;
     a->past = from ? config_rows(&m->c, from) : 0;
@@ -7989,30 +7770,22 @@ int model_extend(const Model *m, Acts *a, const int *ids, int T, int from) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * Memory of a pass. Every array of struct Acts lies in one arena. One walk over the list of them
- * serves twice: with base NULL it adds up their sizes, then it places them. So the two cannot
- * disagree, and forward and backward allocate nothing. */
+ * Memory of a pass. Every array of struct Acts lies in one arena. One walk over the lists of them
+ * serves twice: with base NULL it adds up their sizes, then it places them. No pass allocates. */
 typedef struct Arena { real *base; idx used; } Arena;        /* used: numbers, not bytes */
+typedef struct Room { real **at; idx n; } Room;              /* an array, and how many numbers */
 
-/* The next n numbers of the arena; NULL while it is measured, and for n = 0: an array that the
- * variant lacks is a NULL pointer, and the operators ask for that (a->bias, a->dbias). Sizes are
- * rounded up to 16 numbers, so that every array is aligned as well as the arena itself. */
-static real *arena_take(Arena *at, idx n) {
-    real *p = at->base && n ? at->base + at->used : NULL;
-    at->used += (n + 15) / 16 * 16;
-    return p;
+/* Places for n arrays. One of 0 numbers, which the variant lacks, is a NULL pointer, for which the
+ * operators ask (a->bias, a->dbias). Sizes are rounded up to 16, so that every array is aligned. */
+static void arena_take(Arena *arena, const Room *room, size_t n) {
+    for (; n--; room++) {
+        *room->at = arena->base && room->n ? arena->base + arena->used : NULL;
+        arena->used += (room->n + 15) / 16 * 16;
+    }
 }
 
-/* The keys and values of one block, k after the rotation; these are what later rows ask for. */
-static void take_keys(const Config *c, LayerActs *la, Arena *at, idx rows) {
-    idx K = rows * c->kv_heads * c->head_dim;
-    la->k = arena_take(at, K);
-    la->v = arena_take(at, K);
-    la->fk = c->kernel != KERNEL_IDENTITY ? arena_take(at, K) : la->k;
-}
-
-/* What else a block keeps from its forward to its backward. Without a backward an array is free
- * once it has been read for the last time, and these share:
+/* A block, but for its keys and values. Without a backward an array is free once it has been read
+ * for the last time, and its memory serves another:
  *
  *   n1, o, n2     pre, parallel: n1 is read last by v's product, o by W_O's, before n2 is made
  *   n1, o         post: o is read before n1 is made, and n1 = u stays until s2 has it
@@ -8024,78 +7797,61 @@ static void take_layer(const Config *c, LayerActs *la, Arena *at, idx rows, bool
     idx K = rows * c->kv_heads * c->head_dim;
     bool phi = c->kernel != KERNEL_IDENTITY, mlp = c->kernel == KERNEL_MLP;
     bool post = c->place == PLACE_POST;
-    la->n1 = arena_take(at, keeps || C > Q ? C : Q);
-    la->n1stat = arena_take(at, 2 * rows);
-    la->q = arena_take(at, Q);
-    la->fq = phi ? arena_take(at, Q) : la->q;
-    la->hq = arena_take(at, mlp ? Q : 0);
-    la->hk = arena_take(at, mlp ? K : 0);
-    la->o = keeps ? arena_take(at, Q) : la->n1;
-    la->osum = arena_take(at, c->combine == COMBINE_ADD ? rows * c->head_dim : 0);
-    la->row_stat = arena_take(at, rows * c->heads);
-    la->s1 = arena_take(at, C);
-    la->n2 = keeps ? arena_take(at, C) : post ? h0 : la->n1;
-    la->n2stat = arena_take(at, 2 * rows);
-    la->f1 = arena_take(at, F);
-    la->f2 = arena_take(at, config_gated(c) ? F : 0);
-    la->fa = keeps ? arena_take(at, F) : la->f1;
-    la->s2 = keeps ? arena_take(at, C) : post ? la->s1 : h0;
+    const Room room[] = {
+        {&la->n1, keeps || C > Q ? C : Q}, {&la->n1stat, 2 * rows},
+        {&la->q, Q}, {&la->fq, phi ? Q : 0}, {&la->hq, mlp ? Q : 0}, {&la->hk, mlp ? K : 0},
+        {&la->row_stat, rows * c->heads}, {&la->o, keeps ? Q : 0},
+        {&la->osum, c->combine == COMBINE_ADD ? rows * c->head_dim : 0},
+        {&la->s1, C}, {&la->n2, keeps ? C : 0}, {&la->n2stat, 2 * rows},
+        {&la->f1, F}, {&la->f2, config_gated(c) ? F : 0}, {&la->fa, keeps ? F : 0},
+        {&la->s2, keeps ? C : 0}};
+    arena_take(at, room, sizeof room / sizeof *room);
+    if (!phi) la->fq = la->q;
+    if (keeps) return;
+    la->o = la->n1;
+    la->n2 = post ? h0 : la->n1;
+    la->fa = la->f1;
+    la->s2 = post ? la->s1 : h0;
 }
 
-/* What the backward needs beside: one set for all blocks, since a block's gradients are spent
- * before the next block down begins. */
-static void take_grads(const Config *c, Acts *a, Arena *at, idx rows) {
-    idx C = rows * c->dim, F = rows * c->ffn, D = c->head_dim, Q = rows * c->heads * D;
-    idx K = rows * c->kv_heads * D, heads = a->B * c->heads;
-    a->dh = arena_take(at, C);
-    a->dx = arena_take(at, C);
-    a->dn = arena_take(at, C);
-    a->dq = arena_take(at, Q);
-    a->dk = arena_take(at, K);
-    a->dv = arena_take(at, K);
-    a->dout = arena_take(at, Q);
-    a->dosum = c->combine == COMBINE_ADD ? arena_take(at, rows * D) : a->dout;
-    a->dphi = arena_take(at, c->kernel == KERNEL_MLP ? Q : 0);
-    a->df1 = arena_take(at, F);
-    a->df2 = arena_take(at, config_gated(c) ? F : 0);
-    a->slot = arena_take(at, heads * (3 * D + 1));
-    a->dbias = arena_take(at, c->pos == POS_T5 ? heads * (2 * a->N - 1) : 0);
-    a->dslice = arena_take(at, SLICE * c->dim);
-    a->doutp = arena_take(at, c->embed_dim != c->dim ? SLICE * c->embed_dim : 0);
-}
-
-/* The whole list. Tables that a position scheme does not need get no room; the enum POS_* ends with
- * the three schemes that add a bias to the score. */
+/* All arrays. Those of a backward are one set for all blocks, since a block's gradients are spent
+ * before the next block down begins. The enum POS_* ends with the schemes that add a bias to z. */
 static void take_all(const Model *m, Acts *a, Arena *at, int what) {
     const Config *c = &m->c;
-    idx N = a->N, rows = a->B * N, C = c->dim;
-    bool projected = c->embed_dim != c->dim, post = c->place == PLACE_POST;
-    idx half = c->pos == POS_ROTARY ? c->rotary_dims / 2 : 0;
-    a->h0 = arena_take(at, rows * C);
+    bool all = what == ACTS_ALL, post = c->place == PLACE_POST, add = c->combine == COMBINE_ADD;
+    bool phi = c->kernel != KERNEL_IDENTITY;
+    idx N = a->N, rows = a->B * N, D = c->head_dim, E = c->embed_dim != c->dim ? c->embed_dim : 0;
+    idx C = rows * c->dim, Q = rows * c->heads * D, heads = a->B * c->heads;
+    int pos = c->pos;
+    idx half = pos == POS_ROTARY ? N * c->rotary_dims / 2 : 0, biases = 2 * N - 1;
+    idx back = all ? 1 : 0, K = rows * c->kv_heads * D, F = back * rows * c->ffn;
+    arena_take(at, &(Room){&a->h0, C}, 1);
     for (int l = 0; l < c->layers; l++) {
-        a->layer[l] = a->layer[0];
-        if (l == 0 || what == ACTS_ALL)
-            take_layer(c, &a->layer[l], at, rows, what == ACTS_ALL, a->h0);
-        if (l == 0 || what != ACTS_ONE) take_keys(c, &a->layer[l], at, rows);
+        LayerActs *la = &a->layer[l];
+        *la = a->layer[0];
+        if (l == 0 || all) take_layer(c, la, at, rows, all, a->h0);
+        if (l > 0 && what == ACTS_ONE) continue;             /* k and v: what later rows ask for */
+        arena_take(at, (Room[]){{&la->k, K}, {&la->v, K}, {&la->fk, phi ? K : 0}}, 3);
+        if (!phi) la->fk = la->k;
     }
-    /* without a backward n1 is free: the last block is through */
-    a->fnorm = what == ACTS_ALL ? arena_take(at, post ? 0 : rows * C) : a->layer[0].n1;
-    a->nfstat = arena_take(at, post ? 0 : 2 * rows);
-    a->embed = arena_take(at, projected ? a->B * a->T * c->embed_dim : 0);
-    a->published = arena_take(at, m->published ? m->published->room(c, a->B, N) : 0);
-    /* tables by position, the fixed v*, and attention's scratch, a piece for each thread */
-    a->cosine = arena_take(at, N * half);
-    a->sine = arena_take(at, N * half);
-    a->sinusoid = arena_take(at, c->pos == POS_ABSOLUTE ? N * C : 0);
-    a->bias = arena_take(at, c->pos >= POS_RELATIVE ? c->heads * (2 * N - 1) : 0);
-    a->vfixed = arena_take(at, c->extra_value != VALUE_ZERO ? c->head_dim : 0);
     a->scratch_size = tile_size(c, N);
-    a->scratch = arena_take(at, a->threads * a->scratch_size);
-    /* SLICE rows on their way to the loss (chapter 5) */
-    a->slice = arena_take(at, SLICE * C);
-    a->logits = arena_take(at, SLICE * c->vocab);
-    a->outp = arena_take(at, projected ? SLICE * c->embed_dim : 0);
-    if (what == ACTS_ALL) take_grads(c, a, at, rows);
+    const Room room[] = {
+        {&a->fnorm, post ? 0 : back * C}, {&a->nfstat, post ? 0 : 2 * rows},
+        {&a->embed, a->B * a->T * E}, {&a->scratch, a->threads * a->scratch_size},
+        {&a->published, m->published ? m->published->room(c, a->B, N) : 0},
+        {&a->cosine, half}, {&a->sine, half}, {&a->sinusoid, pos == POS_ABSOLUTE ? N * c->dim : 0},
+        {&a->bias, pos >= POS_RELATIVE ? c->heads * biases : 0},
+        {&a->vfixed, c->extra_value != VALUE_ZERO ? D : 0},
+        {&a->slice, SLICE * c->dim}, {&a->logits, SLICE * c->vocab}, {&a->outp, SLICE * E},
+        {&a->dslice, back * SLICE * c->dim}, {&a->doutp, back * SLICE * E},
+        {&a->dh, back * C}, {&a->dx, back * C}, {&a->dn, back * C},
+        {&a->dq, back * Q}, {&a->dk, back * K}, {&a->dv, back * K}, {&a->dout, back * Q},
+        {&a->dosum, add ? back * rows * D : 0}, {&a->dphi, c->kernel == KERNEL_MLP ? back * Q : 0},
+        {&a->df1, F}, {&a->df2, config_gated(c) ? F : 0}, {&a->slot, back * heads * (3 * D + 1)},
+        {&a->dbias, pos == POS_T5 ? back * heads * biases : 0}};
+    arena_take(at, room, sizeof room / sizeof *room);
+    if (!all) a->fnorm = a->layer[0].n1;                     /* the last block is through */
+    if (!add) a->dosum = a->dout;
 }
 
 /* How many numbers acts_create takes. */
@@ -8108,17 +7864,14 @@ idx acts_size(const Model *m, int B, int T, int what, Error *e) {
     return at.used;
 }
 
-/* Room for B sequences of T tokens under the model's Config and the present number of threads;
- * everything 0, and the tables of positions filled. `what` says how much of a block outlives it:
+/* Room for B sequences of T tokens under the model's Config; everything 0, and the tables of
+ * positions filled. `what` says how much of a block outlives it:
  *
- *   ACTS_ONE     nothing: every block uses the arrays of one, which share memory as above, and
- *                the stream stays in place
+ *   ACTS_ONE     nothing: every block uses the arrays of one, and the stream stays in place
  *   ACTS_ALL     everything, for a backward, and what the backward needs beside
  *   ACTS_KEYS    its keys and values, a cache for rows to come (model_extend)
  *
- * 1 with an Error when memory is not to be had, and then nothing is held. No forward, loss or
- * backward allocates after this. scratch has a piece for each thread of now: a pass must not run on
- * more. */
+ * A pass must not run on more threads than there are now. On failure nothing is held. */
 int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
     Arena at = {NULL, 0};
     *a = (Acts){.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
@@ -8133,7 +7886,6 @@ int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
     return 0;
 }
 
-/* Whatever part of it exists; harmless on a zeroed struct. */
 void acts_free(Acts *a) {
     free(a->layer); free(a->loss_row); free(a->arena);
     *a = (Acts){0};
@@ -8775,7 +8527,169 @@ int config_from_flags(Config *c, const char *flags, Error *e) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 16.2  The page of check: the toys of chapter 7, and how their lines are judged and printed */
+ * 16.2  Text for a terminal: progress on one line, heat maps of cells. Colour only where the stream
+ * is a terminal and NO_COLOR is unset (no-color.org); otherwise digits tell the same.
+ */
+
+static bool wants_colour(FILE *f) {
+    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+    return is_terminal(f) && !(no && *no) && !(term && !strcmp(term, "dumb"));
+}
+
+/* A weight 0 .. 1 as `width` characters. Six hold its number; fewer its colour, or without one its
+ * tenths: . below 0.05, # from 0.95 on. The colours, of the 256-colour palette, rise in luminance
+ * with the value, so that the map also reads in grey and to the colour-blind. */
+static void heat_cell(double x, int width, bool colour, FILE *out) {
+    static const unsigned char ramp[] = {233, 17, 18, 54, 90, 126, 162, 168, 174, 180, 222, 229};
+    int n = (int)(sizeof ramp), i = (int)fmin(fmax(x * n, 0), n - 1);
+    char text[16] = "";
+    if (width == 6) snprintf(text, sizeof text, colour ? "%.2f " : "%.2f", x);
+    else if (!colour) text[0] = ".123456789#"[(int)fmin(fmax(10 * x + 0.5, 0), 10)];
+    if (colour) fprintf(out, "\x1b[48;5;%dm\x1b[38;5;%dm", ramp[i], x > 0.55 ? 16 : 255);
+    fprintf(out, colour ? "%*s\x1b[0m" : "%*s", width, text);
+}
+
+/* [FIG19] Maps side by side: alpha of a column by layer and head, a title and what the column is
+ * above each. */
+void heat_maps(const HeatMap *maps, int n, FILE *out) {
+    bool colour = wants_colour(out);
+    for (int line = -2; line < maps->s->L; line++) {
+        if (line >= 0 && !sinks_attends(maps->s, line)) continue;
+        if (line < 0) fprintf(out, "%6s", "");
+        else fprintf(out, "%5d ", line + 1);
+        for (int i = 0; i < n; i++) {
+            const Sinks *s = maps[i].s;
+            int least = 6 * s->H > 10 ? 6 * s->H + 1 : 11, width = i + 1 < n ? least : 0;
+            const char *text = line == -2 ? maps[i].title : maps[i].column_name;
+            if (line < 0) fprintf(out, " %-*s", width, text);
+            else fputc(' ', out);
+            for (int h = 0; line >= 0 && h < s->H; h++)
+                heat_cell(s->alpha[((idx)line * s->H + h) * s->S + maps[i].column], 6, colour, out);
+            if (line >= 0 && width) fprintf(out, "%*s", width - 6 * s->H, "");
+        }
+        fputc('\n', out);
+    }
+}
+
+void progress_start(Progress *p, const char *name, bool quiet) {
+    *p = (Progress){.name = name, .quiet = quiet, .live = is_terminal(stderr), .start = seconds()};
+}
+
+/* On a terminal two lines of 80 columns that rewrite themselves, five times a second; elsewhere one
+ * long line now and then. */
+void progress_show(const Trainer *t, Progress *p) {
+    double now = seconds();
+    int steps = t->s.train.steps, tenth = steps / 10 > 0 ? steps / 10 : 1;
+    bool last = t->step == steps;
+    if (p->quiet || (!last && (p->live ? now - p->shown < 0.2 : t->step % tenth != 0))) return;
+    p->shown = now;
+    double per = (now - p->start) / (t->step > p->from ? (double)(t->step - p->from) : 1);
+    double tokens = (double)t->s.train.batch * t->s.train.accumulate * t->s.model.context;
+    char bar[13] = "............", star[32] = "";
+    for (int i = 0; i < 12 && i < (int)(12.0 * (double)t->step / steps); i++) bar[i] = '#';
+    if (p->has_star) snprintf(star, sizeof star, " Sink_* %.1f%%", 100 * p->sink_star);
+    fprintf(stderr, "%s%-8s [%s] %5ld/%d  loss %.3f  %6.0f tok/s  %4.0f s left%s  ",
+            p->open ? "\x1b[A\r" : "", p->name, bar, t->step, steps, t->loss, tokens / per,
+            per * (steps - (double)t->step), p->live ? "\x1b[K\n" : "");
+    fprintf(stderr, "Sink_1 %.1f%%@0.2 %.1f%%@%g alpha_1 %.3f%s norm ratio %.2f%s",
+            100 * p->sink1_low, 100 * p->sink1, t->s.eps, p->alpha1, star, p->ratio,
+            p->live ? "\x1b[K" : "\n");
+    p->open = p->live;
+    fflush(stderr);
+}
+
+void progress_end(Progress *p) {
+    if (p->open) fputc('\n', stderr);
+    p->open = false;
+}
+
+/* What `sink eval` prints: the metric, the norms by layer, and the map. */
+void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
+    static const char *const HEADS[] = {"|h1|/|h|", "|k1|/|k|", "|v1|/|v|", "cos q,k1", "cos q,k",
+                                        "|q||k1|",  "|q||k|",   "entropy",  "mass",     "pre-LN"};
+    int first = config_column_first(c), star = config_column_star(c), S = s->S;
+    int shown = c->place == PLACE_POST ? 10 : 9;
+    double even = sink_uniform(c, s->T);
+    fprintf(out, "%-8s %9s %9s %9s %9s %9s\n", "column", "Sink 0.2", "Sink", "Sink 0.4", "alpha",
+            "x even");
+    for (int j = star >= 0 ? star : first; j < S && j < first + kmax; j++) {
+        char name[16];
+        snprintf(name, sizeof name, j < first ? c->extra && j == 0 ? "*" : "x*" : "%d",
+                 j - first + 1);
+        fprintf(out, "%-8s %8.2f%% %8.2f%% %8.2f%% %9.4f %9.2f\n", name, 100 * sinks_sink(s, j, 1),
+                100 * sinks_sink(s, j, 0), 100 * sinks_sink(s, j, 2), sinks_alpha(s, j),
+                sinks_alpha(s, j) / even);
+    }
+    fprintf(out, "Sink at eps %g in the middle; even rows give alpha_1 = %.4f.\n\n%5s", s->eps[0],
+            even, "block");
+    for (int i = 0; i < shown; i++) fprintf(out, " %8s", HEADS[i]);
+    fputc('\n', out);
+    for (int l = 0; l < s->L; l++) {
+        idx row = (idx)l * s->N;
+        double is[10] = {norm_ratio(s->hnorm + row + s->N, s->N), norm_ratio(s->knorm + row, s->N),
+                         norm_ratio(s->vnorm + row, s->N)};
+        for (int h = 0; h < s->H; h++) {         /* means over heads: angles, products, rows */
+            idx at = (idx)l * s->H + h;
+            const double of_head[6] = {s->cosine[2 * at], s->cosine[2 * at + 1], s->product[2 * at],
+                                       s->product[2 * at + 1], s->entropy[at], s->mass[at]};
+            for (int i = 0; i < 6; i++) is[3 + i] += of_head[i] / s->H;
+        }
+        if (shown == 10) is[9] = norm_ratio(s->prenorm + row, s->N);
+        fprintf(out, "%5d", l + 1);
+        for (int i = 0; i < shown; i++)
+            if (sinks_attends(s, l) || i == 0 || i == 9) fprintf(out, " %8.3f", is[i]);
+            else fprintf(out, " %8s", i == 1 ? "Mamba" : "-");
+        fputc('\n', out);
+    }
+    fprintf(out,
+            "|h1|/|h|: norm of the first row over the mean of the others; h is the block's output, "
+            "pre-LN\nthe feature before a post-norm. cos, |q||k|: of a query after positions with "
+            "the first key,\nand with another that it sees. entropy: of a row, nats. mass: what a "
+            "row's weights over keys\nsum to. Massive activation: largest |h| %.3g, median |h| "
+            "beside it %.3g: %.1f times.\n\n",
+            s->massive, s->median, s->median > 0 ? s->massive / s->median : 0);
+    HeatMap maps[] = {{"alpha", "token 1", s, first}, {"", c->extra ? "*" : "x*", s, star}};
+    fprintf(out, "alpha by layer (down) and head (across)\n");
+    heat_maps(maps, star >= 0 ? 2 : 1, out);
+}
+
+/* The table of an ablation, for a terminal and for the page. */
+void ablated_text(const Ablated *a, const Settings *s, Bytes *out, Error *e) {
+    const char *const names[ABLATED] = {"untouched", a->column, "control"};
+    bytes_print(out, e, "\nAblation of %s: %s, in every block and head\n%-10s %9s %9s %9s %9s\n",
+                a->column, a->what == ABLATE_VALUE ? "its value counts as zero to every other row"
+                : a->what == ABLATE_MEAN ? "its value counts as the mean value to every other row"
+                : "its key is masked from every other row", "", "loss", "spread", "more", "spread");
+    for (int k = 0; k < ABLATED; k++) {
+        bytes_print(out, e, "%-10s %9.4f %9.4f", names[k], a->loss[k], a->spread[k]);
+        if (k) bytes_print(out, e, " %+9.4f %9.4f", a->more[k], a->more_spread[k]);
+        bytes_print(out, e, "\n");
+    }
+    bytes_print(out, e, "control: the same done to a token drawn for each sequence from 2 .. %d "
+                "(seed %d). All three\nlosses are over the positions after that token, in nats a "
+                "token: mean over %d sequences and\nstandard deviation; more: than untouched, "
+                "sequence by sequence.\n", a->last, s->train.seed, a->n);
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 16.3  The page of check: the toys of chapter 7, and how their lines are judged and printed */
+
+/* Lines of one subject, up to one without a measure, and what is no line. */
+typedef struct Check {
+    const char *name, *heading;
+    int seed;                           /* of the tokens of its toys; 0: they are all 7 */
+    const char *flags;                  /* of all its toys */
+    const Line *lines;                  /* or NULL */
+    void (*more)(Page *p);              /* or NULL */
+} Check;
+
+enum { FINDING_HOLDS, FINDING_FAILS, FINDING_REFUTED, FINDING_WRONG, FINDINGS };
+struct Page {
+    FILE *out; bool colour; Error *e;
+    int count[FINDINGS];
+    const Check *check;                 /* that is run */
+    Toy toy[4]; int toys;               /* the last four toys; an older one is freed */
+};
 
 static const struct { const char *text, *colour; } FINDING[FINDINGS] = {
     {"holds", "\033[32m"}, {"fails as it must", "\033[36m"},
@@ -8904,6 +8818,7 @@ static int toy_room(Toy *y, Page *p, int T) {
     y->probe = grab(c->layers, sizeof(Probe), p->e);
     y->maps = grab(3 * c->layers * map, sizeof(real), p->e);
     y->page = p;
+    y->e = p->e;
     y->T = T;
     if (p->e->status) { toy_free(y); return p->e->status; }
     for (int l = 0; l < c->layers; l++) {
@@ -9003,42 +8918,8 @@ static void page_measure(Page *p, const Line *l) {
     page_line(p, l->reference, l->text, worst, l->relation, l->bound);
 }
 
-static void page_lines(Page *p, const Line *l) {
-    for (; l->measure && !p->e->status; l++) page_measure(p, l);
-}
-
-void checks_list(FILE *out) {
-    for (int n = 0; n < N_CHECKS; n++)
-        fprintf(out, "  %-9s %s\n", CHECKS[n].name, CHECKS[n].heading);
-}
-
-int checks_run(const char *name, FILE *out, bool colour, Error *e) {
-    Page p = {.out = out, .colour = colour, .e = e};
-    int ran = 0, threads = workers();
-    set_workers(1);                                          /* toys are too small to share */
-    for (int i = 0; i < N_CHECKS && !e->status; i++) {
-        const Check *c = p.check = &CHECKS[i];
-        bool lines = c->more != check_states;
-        if (name && strncmp(c->name, name, strlen(name))) continue;
-        if (!ran++)
-            fprintf(out, "What the paper states, measured on toy models; %s build, eps = %.1e\n"
-                    " holds: within the bound, or the number stated   fails as it must: a control\n"
-                    " refuted as printed: here is a counterexample    WRONG: anything else\n",
-                    sizeof(real) == sizeof(double) ? "double" : "float", REAL_EPS);
-        fprintf(out, "\n%s%-9s%-*s%s%s\n", colour ? "\033[1m" : "", c->name, lines ? 51 : 0,
-                c->heading, colour ? "\033[0m" : "", lines ? " measured    bound" : "");
-        if (c->lines) page_lines(&p, c->lines);
-        if (c->more && !e->status) c->more(&p);
-    }
-    for (int i = 0; i < 4; i++) toy_free(&p.toy[i]);
-    set_workers(threads);
-    if (e->status) return e->status;
-    if (!ran) return fail(e, 2, "check %s: no check has this name. Try: sink check, for all", name);
-    return page_total(&p);
-}
-
 /* -------------------------------------------------------------------------------------------------
- * 16.3  What else `check` holds the program to: [E4] [T4] [T15] the scores in closed form, neutral
+ * 16.4  What else `check` holds the program to: [E4] [T4] [T15] the scores in closed form, neutral
  * elements, causality
  *
  * In block 1 the states of a repeated token are equal whatever the attention, so s(n) and, with an
@@ -9195,11 +9076,59 @@ static const Line CAUSAL[] = {
     {"Figure 5", "  in a prefix of 5 that reach back", "", causality, MOVES_BACK, FAILS_BY, 4},
     {0}};
 
-static void check_neutral(Page *p) { page_lines(p, NEUTRAL); }
-static void check_causal(Page *p) { page_lines(p, CAUSAL); }
+/* -------------------------------------------------------------------------------------------------
+ * 16.5  The table of checks */
+
+static const Check CHECKS[] = {
+    {"states",  "Equations 10 to 17: states of repeated tokens", 0, "", NULL, check_states},
+    {"rules",   "Equations 10 to 17: the rules behind the cells", 0, "", RULES, NULL},
+    {"first",   "Section 3.1: the first token sees only itself", 1, FIRST_TOYS, FIRST, NULL},
+    {"prop1",   "Proposition 1: no positions", 0, PROP1_TOYS, PROP1, NULL},
+    {"prop2",   "Proposition 2: relative positions", 0, PROP2_TOYS, PROP2, NULL},
+    {"prop3",   "Proposition 3: ALiBi", 0, PROP3_TOYS, PROP3, NULL},
+    {"prop4",   "Proposition 4: rotary", 0, PROP4_TOYS, PROP4, NULL},
+    {"scores",  "z, A and m in closed form, 5 schemes each", 0, "--context 24", NULL, check_closed},
+    {"scale",   "Equations 29 to 42: scale and optimiser", 1, "", SCALE, check_twins},
+    {"pnorm",   "Equations 43 and 44: the p-norm", 0, PNORM_TOYS, PNORMS, NULL},
+    {"gate",    "Table 4: a key bias is a gate, or nothing", 1, "", GATE, NULL},
+    {"neutral", "Neutral elements", 1, "", NEUTRAL, NULL},
+    {"causal",  "Equation 1: causality", 1, "", CAUSAL, NULL},
+    {"metric",  "Section 3.2: the metric", 1, METRIC_TOYS, METRIC, NULL},
+};
+enum { N_CHECKS = (int)(sizeof CHECKS / sizeof *CHECKS) };
+
+void checks_list(FILE *out) {
+    for (int n = 0; n < N_CHECKS; n++)
+        fprintf(out, "  %-9s %s\n", CHECKS[n].name, CHECKS[n].heading);
+}
+
+int checks_run(const char *name, FILE *out, bool colour, Error *e) {
+    Page p = {.out = out, .colour = colour, .e = e};
+    int ran = 0, threads = workers();
+    set_workers(1);                                          /* toys are too small to share */
+    for (int i = 0; i < N_CHECKS && !e->status; i++) {
+        const Check *c = p.check = &CHECKS[i];
+        bool lines = c->more != check_states;
+        if (name && strncmp(c->name, name, strlen(name))) continue;
+        if (!ran++)
+            fprintf(out, "What the paper states, measured on toy models; %s build, eps = %.1e\n"
+                    " holds: within the bound, or the number stated   fails as it must: a control\n"
+                    " refuted as printed: here is a counterexample    WRONG: anything else\n",
+                    sizeof(real) == sizeof(double) ? "double" : "float", REAL_EPS);
+        fprintf(out, "\n%s%-9s%-*s%s%s\n", colour ? "\033[1m" : "", c->name, lines ? 51 : 0,
+                c->heading, colour ? "\033[0m" : "", lines ? " measured    bound" : "");
+        for (const Line *l = c->lines; l && l->measure && !e->status; l++) page_measure(&p, l);
+        if (c->more && !e->status) c->more(&p);
+    }
+    for (int i = 0; i < 4; i++) toy_free(&p.toy[i]);
+    set_workers(threads);
+    if (e->status) return e->status;
+    if (!ran) return fail(e, 2, "check %s: no check has this name. Try: sink check, for all", name);
+    return page_total(&p);
+}
 
 /* -------------------------------------------------------------------------------------------------
- * 16.4  Verbs
+ * 16.6  Verbs
  */
 
 /* The command that repeats the run: every flag that differs from its default. */
