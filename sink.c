@@ -272,7 +272,7 @@ int config_window(const Config *c, int l) {
 }
 
 /* Published stacks of mixed blocks (Jamba): block l, from 0, attends, or has X experts. The other
- * mixer (Mamba) and the experts have no backward here, so that to train them is refused. */
+ * mixer (Mamba) and the experts stand in data/hf.c, forward only: to train them is refused. */
 bool config_attends(const Config *c, int l) {
     return !c->attention_period || l % c->attention_period == c->attention_offset;
 }
@@ -289,12 +289,12 @@ int config_experts(const Config *c, int l) {
 
 int config_trains(const Config *c, Error *e) {
     if (config_attending(c) < c->layers)
-        return fail(e, 2, "--attention-period %d: blocks of the Mamba mixer are ./hf's, and forward "
-                    "only. Try: ./hf eval MODEL, or without it", c->attention_period);
+        return fail(e, 2, "--attention-period %d: blocks of the Mamba mixer are forward only. Try: "
+                    "./hf eval MODEL, or without it", c->attention_period);
     for (int l = 0; l < c->layers; l++)
         if (config_experts(c, l))
-            return fail(e, 2, "--experts %d: experts are ./hf's, and forward only. Try: ./hf eval "
-                        "MODEL, or without it", c->experts);
+            return fail(e, 2, "--experts %d: experts are forward only. Try: ./hf eval MODEL, or "
+                        "without it", c->experts);
     return 0;
 }
 
@@ -3864,7 +3864,7 @@ static int64_t pairs_number(Pairs *p, int32_t left, int32_t right, Error *e) {
 /* ---- 8.2  Cutting text ---------------------------------------------------------------------- */
 
 /* Bytes before the first DOCUMENT_END of a text, n when there is none. */
-size_t document_length(const unsigned char *text, size_t n) {
+static size_t document_length(const unsigned char *text, size_t n) {
     const size_t mark = sizeof DOCUMENT_END - 1;
     for (size_t at = 0; n - at >= mark; at++) {
         const unsigned char *p = memchr(text + at, DOCUMENT_END[0], n - at - mark + 1);
@@ -4023,7 +4023,7 @@ int tokenizer_load(const char *path, Tokenizer *out, Error *e) {
 }
 
 /* Appends the file of a tokenizer of sink's own to out, which is empty at the start. */
-int tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e) {
+static int tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e) {
     const Pair *m = t->merges.at, *end = m + t->merges.size;
     bytes_add(out, TOKENIZER_MAGIC, 8, e);
     bytes_number(out, TOKENIZER_OWN, 4, e);
@@ -4035,7 +4035,7 @@ int tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e) {
     return e->status ? e->status : bytes_number(out, hash64(0, out->at, out->size), 8, e);
 }
 
-int tokenizer_save(const char *path, const Tokenizer *t, Error *e) {
+static int tokenizer_save(const char *path, const Tokenizer *t, Error *e) {
     Bytes file = {0};
     if (!tokenizer_bytes(t, &file, e)) file_write(path, file.at, file.size, e);
     bytes_free(&file);
@@ -4256,7 +4256,8 @@ static int joiner_run(Joiner *r, Tokenizer *out, const unsigned char *text, size
 
 /* Trains a tokenizer of vocab ids, 259 or more (259 is bytes alone, and needs no text), on n bytes
  * of text: the same text gives the same tokenizer anywhere. On failure *out is empty. */
-int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int vocab, Error *e) {
+static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int vocab,
+                           Error *e) {
     Joiner r = {0};
     Bytes file = {0};
     *out = (Tokenizer){0};
@@ -4801,7 +4802,8 @@ static int tell_rule(Telling *t, int rule, int wanted) {
 
 /* Appends document number of the stream seed to out, without a separator. The random numbers start
  * from both, mixed, so that neighbours have nothing in common. On failure out is as it was. */
-int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, Bytes *out, Error *e) {
+static int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, Bytes *out,
+                            Error *e) {
     const size_t start = out->size;
     Telling t = {.g = g, .rng = {seed}, .out = out, .start = start, .floor = start, .e = e};
     t.rng.state = rng_next(&t.rng) ^ number;
@@ -4815,7 +4817,7 @@ int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, Bytes *ou
     return bad;
 }
 
-void grammar_free(Grammar *g) {
+static void grammar_free(Grammar *g) {
     bytes_free(&g->text);
     free(g->symbols);
     free(g->phrases);
@@ -4826,7 +4828,8 @@ void grammar_free(Grammar *g) {
 
 /* Reads a grammar of n bytes; name is the file's, for errors. Document 0 is told once as the last
  * check, so that a grammar without an end is refused here. On failure everything is freed. */
-int grammar_read(Grammar *g, const unsigned char *text, size_t n, const char *name, Error *e) {
+static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const char *name,
+                        Error *e) {
     *g = (Grammar){0};
     snprintf(g->name, sizeof g->name, "%s", name);
     if (n > GRAMMAR_FILE)
@@ -4885,7 +4888,7 @@ enum {
 
 /* Bytes before the first that is not UTF-8, n when all are. UTF-8 as RFC 3629 has it: no form
  * longer than it need be, no surrogates, nothing above U+10FFFF. */
-size_t utf8_length(const unsigned char *text, size_t n) {
+static size_t utf8_length(const unsigned char *text, size_t n) {
     static const uint32_t LEAST[4] = {0, 0x80, 0x800, 0x10000};
     for (size_t at = 0, more; at < n; at += more + 1) {
         const unsigned char b = text[at];
@@ -4917,8 +4920,8 @@ static int text_check(Bytes *text, size_t from, const char *name, Error *e) {
 }
 
 /* Appends the ids of a shard of n bytes to out, all below vocab. On failure out is as it was. */
-int shard_read(const unsigned char *bytes, size_t n, const char *name, int vocab, Ids *out,
-               Error *e) {
+static int shard_read(const unsigned char *bytes, size_t n, const char *name, int vocab, Ids *out,
+                      Error *e) {
     const size_t before = out->size;
     const bool head = n >= 4 && number_at(bytes, 4) == SHARD_MAGIC;
     if (head && (n < SHARD_HEAD || number_at(bytes + 4, 4) != SHARD_VERSION))
@@ -4963,8 +4966,8 @@ static int source_read(const Data *d, const Source *s, Bytes *text, Ids *ids, Er
     return e->status;
 }
 
-/* Appends the tokens of a document, bytes of a text or else ids, with bos and end. One of d->held is
- * noted in d->starts. */
+/* Appends the tokens of a document, bytes of a text or else ids, with bos and end. Where one of
+ * d->held begins is noted in d->starts. */
 static int data_encode(Data *d, const Source *s, const Bytes *text, const Ids *ids, size_t from,
                        size_t to, Ids *out, Error *e) {
     const int32_t bos = d->bos, end = d->end, start = (int32_t)out->size;
@@ -5088,8 +5091,9 @@ static int data_open_ids(Data *d, const Source *s, Error *e) {
     d->fix = t->fix;
     const bool bos = s->bos && d->bos < 0;
     if (!bos && !(s->fix_token && d->fix < 0)) return 0;
-    return fail(e, 2, "--%s: expected a tokenizer with an id for it, found none in %s. Try: without "
-                "it, or --tokenizer tokenizer.bin", bos ? "bos" : "fix-token", s->tokenizer);
+    return fail(e, 2, "--%s: expected a tokenizer with an id for it, found none in %s. Try: "
+                "without it, or --tokenizer tokenizer.bin", bos ? "bos" : "fix-token",
+                s->tokenizer);
 }
 
 /* What the data come from, for messages. */
@@ -5185,8 +5189,8 @@ static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t 
  *   --random-tokens 1,2  ids drawn evenly from the whole vocabulary, once for a block
  */
 
-/* "1,2" to positions; 2 for anything else. */
-int positions_parse(const char *flag, const char *text, int *positions, int room, Error *e) {
+/* "1,2" to positions [room + 1], a 0 behind them; 2 for anything else. */
+static int positions_parse(const char *flag, const char *text, int *positions, int room, Error *e) {
     int n = 0;
     for (const char *at = text; *at;) {
         char *end;
