@@ -67,7 +67,8 @@ static void experiments_read__by_hand(Test *t) {
     fact(t, s[3].row == 3 && s[4].row == 3, "late is rows %d, %d", s[3].row, s[4].row);
     fact(t, isnan(s[0].paper[0].value) && s[0].paper[1].value == 3.73 && s[1].paper[0].second_hand
          && s[1].paper[0].value == 73.34 && isnan(s[1].paper[1].value)
-         && s[2].paper[0].value == 0.44 && is(s[2].paper[0].text, "0.44*") && s[3].paper[1].value == 2,
+         && s[2].paper[0].value == 0.44 && is(s[2].paper[0].text, "0.44*")
+         && s[3].paper[1].value == 2,
          "the paper's numbers");
     fact(t, x.claims == 4 && c[0].headline && !c[1].headline && c[0].kind == CLAIM_DIFFERS
          && c[0].item == 0 && c[1].item == 1 && is(c[0].statement, "it moves"), "claims");
@@ -1278,8 +1279,8 @@ static void sink__published(Test *t) {
         {"fig8-right", 0, {"No weights of it were published."}}};
     Settings s;
     if (no_binary(t) || !tale_open(t, &s, "")) return;
-    if (system("mkdir -p " HOME "/data " HOME "/models && cp data/[es]*.* " HOME "/data && cp " SCRATCH
-               "/tale.tok " HOME "/tokenizer.bin && ln -s ../../../paper " HOME "/hf && "
+    if (system("mkdir -p " HOME "/data " HOME "/models && cp data/[es]*.* " HOME "/data && cp "
+               SCRATCH "/tale.tok " HOME "/tokenizer.bin && ln -s ../../../paper " HOME "/hf && "
                "for i in 1 2 3 4 5 6 7 8 9 10; do tr -d '<|>' <" SCRATCH "/tale.txt; echo '"
                DOCUMENT_END "'; done >" HOME "/books.txt")) exit(1);      /* hf: checkpoints do */
     Ran r = sink("train --quiet --steps 2 --pos learned --text " HOME "/books.txt --out "
