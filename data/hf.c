@@ -144,7 +144,7 @@ static void widen(int dtype, idx n, real *to, const unsigned char *from) {
  * STREAMING. An evaluation brings all its sequences through a block before the next one, so each
  * weight is read once and then multiplies thousands of rows: of a LLaMA-2-7B, 100 sequences of 64
  * tokens are * 1200 operations for each 2 bytes. In memory are then the activations of one block
- * (take_keys), the slab in hand, and whatever is not multiplied: gains, biases, positions.
+ * (take_all), the slab in hand, and whatever is not multiplied: gains, biases, positions.
  * Of the embedding only the rows of the tokens are read, and W_cls only when a loss is asked for.
  */
 enum {
