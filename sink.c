@@ -2744,9 +2744,9 @@ static void sinks_finish(Sinks *s) {
  * number without a bound. */
 enum { AT_MOST, AT_LEAST, EQUALS, FAILS_BY, FAILS_BELOW, REFUTES, DECIDES, SAYS };
 
-/* A line of the page. Its toy has the check's flags, then those before a |. Those after the | are
- * of a second toy to compare with. A * in front stands for each position scheme inside the score in
- * turn. */
+/* A line of the page. Its toy has the flags of the check (above its table), then those before a |.
+ * Those after the | are of a second toy to compare with. A * in front stands for each position
+ * scheme inside the score in turn. */
 typedef struct Toy Toy;
 typedef struct Page Page;
 typedef struct Line {
@@ -2774,7 +2774,7 @@ struct Toy {
     real *before;                       /* [L+1,T,C] or NULL: the states of an earlier run */
 };
 
-/* Schemes inside the score, and, of which the states part, those added to the input. */
+/* Position schemes: those inside the score, and those added to the input. */
 static const char *const SCHEMES[] =
     {"none", "relative", "alibi", "t5", "rotary", "absolute", "learned"};
 enum { INSIDE = 5 };
@@ -2795,12 +2795,10 @@ static const real *toy_row(const Toy *y, int map, int l, int h, int t);
 static void toy_logits(Toy *y, real logits[LOGITS]);
 /* The loss of the last run, and its gradients. */
 static double toy_gradients(Toy *y);
-/* Is this the tensor `name` of some block? */
-static bool named(const Tensor *t, const char *name);
 /* Runs on its ids; or on T tokens: all the same for seed 0, else drawn at random. */
 static void toy_forward(Toy *y);
 static void toy_feed(Toy *y, uint64_t seed);
-/* A toy with these flags on top of its own; the less favourable of two numbers for a line. */
+/* A toy with these flags on top of its own, or NULL; the less favourable of two numbers. */
 static Toy *toy(Page *p, uint64_t seed, const char *format, ...);
 static double worse(const Line *l, double a, double b);
 static void page_line(Page *p, const char *reference, const char *text, double x, int relation,
@@ -3476,33 +3474,33 @@ static const Line PROP4[] = {
  * than g; counted as g, it is restored. At a = 1/4 all factors are powers of two, which pass
  * through rounding unharmed: the two trainings agree to the bit, in either build. At a = 0.2 each
  * of 200 steps rounds a number of order 1 twice, which may grow tenfold: within SCORES. */
+enum { UNCLIPPED, CLIPPED, CORRECTED };         /* corrected: the norm counts g for g/a */
 typedef struct Twin {
     const char *reference, *text, *flags, *tensor;
     double alpha;
     int optimizer, lr, eps, wd, start;  /* the powers of alpha on the settings and on W^0 */
-    double clip;                        /* 0: none */
-    bool corrected, breaks;             /* the norm counts g for g/a; must the two part? */
+    int clip; bool breaks;              /* by the global norm of 0.5; must the two part? */
 } Twin;
 
 static const Twin TWINS[] = {
-    {"eq. 42", "W_O, lr'= a lr, eps'= eps/a, wd'= wd/a", "", "wo", 0.2, 0, 1, -1, -1, 1, 0, 0, 0},
-    {"eq. 42", "  a = 1/4, to the bit",        "",         "wo", 0.25, 0, 1, -1, -1, 1, 0, 0, 0},
-    {"eq. 42", "  of W_V",                     "",         "wv", 0.2,  0, 1, -1, -1, 1, 0, 0, 0},
-    {"eq. 42", "  of W_V beside V biases",     "--vbias",  "wv", 0.2,  0, 1, -1, -1, 1, 0, 0, 0},
-    {"eq. 42", "  of W_O beside V biases",     "--vbias",  "wo", 0.2,  0, 1, -1, -1, 1, 0, 0, 1},
-    {"eq. 42", "  of W_O beside KV biases", "--extra kv",  "wo", 0.2,  0, 1, -1, -1, 1, 0, 0, 0},
-    {"eq. 42", "  of W_V beside KV biases", "--extra kv",  "wv", 0.2,  0, 1, -1, -1, 1, 0, 0, 1},
-    {"eq. 42", "  with eps' = eps",            "",         "wo", 0.2,  0, 1,  0, -1, 1, 0, 0, 1},
-    {"eq. 42", "  with eps' = a eps",          "",         "wo", 0.2,  0, 1,  1, -1, 1, 0, 0, 1},
-    {"eq. 42", "  with wd' = wd",              "",         "wo", 0.2,  0, 1, -1,  0, 1, 0, 0, 1},
-    {"eq. 42", "  with wd' = wd/a^2",          "",         "wo", 0.2,  0, 1, -1, -2, 1, 0, 0, 1},
-    {"eq. 42", "  with lr' = a^2 lr",          "",         "wo", 0.2,  0, 2, -1, -1, 1, 0, 0, 1},
-    {"eq. 42", "  from W^ = W",                "",         "wo", 0.2,  0, 1, -1, -1, 0, 0, 0, 1},
-    {"beyond", "  clipped by the global norm", "",         "wo", 0.2,  0, 1, -1, -1, 1, 0.5, 0, 1},
-    {"beyond", "  clipped, g in the norm for g/a", "",     "wo", 0.2,  0, 1, -1, -1, 1, 0.5, 1, 0},
-    {"eq. 35", "W_O, SGD: lr' = a^2 lr, wd' = wd/a^2", "", "wo", 0.2,  1, 2,  0, -2, 1, 0, 0, 0},
-    {"eq. 35", "  a = 1/4, to the bit",        "",         "wo", 0.25, 1, 2,  0, -2, 1, 0, 0, 0},
-    {"eq. 35", "  with lr' = a lr",            "",         "wo", 0.2,  1, 1,  0, -2, 1, 0, 0, 1},
+    {"eq. 42", "W_O, lr'= a lr, eps'= eps/a, wd'= wd/a", "", ".wo", 0.2, 0, 1, -1, -1, 1, 0, 0},
+    {"eq. 42", "  a = 1/4, to the bit",        "",        ".wo", 0.25, 0, 1, -1, -1, 1, 0, 0},
+    {"eq. 42", "  of W_V",                     "",        ".wv", 0.2,  0, 1, -1, -1, 1, 0, 0},
+    {"eq. 42", "  of W_V beside V biases",     "--vbias", ".wv", 0.2,  0, 1, -1, -1, 1, 0, 0},
+    {"eq. 42", "  of W_O beside V biases",     "--vbias", ".wo", 0.2,  0, 1, -1, -1, 1, 0, 1},
+    {"eq. 42", "  of W_O beside KV biases", "--extra kv", ".wo", 0.2,  0, 1, -1, -1, 1, 0, 0},
+    {"eq. 42", "  of W_V beside KV biases", "--extra kv", ".wv", 0.2,  0, 1, -1, -1, 1, 0, 1},
+    {"eq. 42", "  with eps' = eps",            "",        ".wo", 0.2,  0, 1,  0, -1, 1, 0, 1},
+    {"eq. 42", "  with eps' = a eps",          "",        ".wo", 0.2,  0, 1,  1, -1, 1, 0, 1},
+    {"eq. 42", "  with wd' = wd",              "",        ".wo", 0.2,  0, 1, -1,  0, 1, 0, 1},
+    {"eq. 42", "  with wd' = wd/a^2",          "",        ".wo", 0.2,  0, 1, -1, -2, 1, 0, 1},
+    {"eq. 42", "  with lr' = a^2 lr",          "",        ".wo", 0.2,  0, 2, -1, -1, 1, 0, 1},
+    {"eq. 42", "  from W^ = W",                "",        ".wo", 0.2,  0, 1, -1, -1, 0, 0, 1},
+    {"beyond", "  clipped by the global norm", "",        ".wo", 0.2,  0, 1, -1, -1, 1, CLIPPED, 1},
+    {"beyond", "  clipped, g for g/a in the norm", "",   ".wo", 0.2,  0, 1, -1, -1, 1, CORRECTED, 0},
+    {"eq. 35", "W_O, SGD: lr' = a^2 lr, wd' = wd/a^2", "", ".wo", 0.2,  1, 2,  0, -2, 1, 0, 0},
+    {"eq. 35", "  a = 1/4, to the bit",        "",        ".wo", 0.25, 1, 2,  0, -2, 1, 0, 0},
+    {"eq. 35", "  with lr' = a lr",            "",        ".wo", 0.2,  1, 1,  0, -2, 1, 0, 1},
     {0}};
 
 /* One step of one of the two; scaled: the one whose tensor carries the powers of alpha. */
@@ -3511,16 +3509,16 @@ static double twin_step(const Twin *w, Toy *y, real *moments, long t, bool scale
     const Tensor *bad;
     toy_feed(y, (uint64_t)t);
     double loss = toy_gradients(y), norm = gradient_norm(m, &bad), square = norm * norm;
-    for (int i = 0; i < m->n_tensors && scaled && w->corrected; i++) {
+    for (int i = 0; i < m->n_tensors && scaled && w->clip == CORRECTED; i++) {
         const Tensor *x = &m->tensor[i];
         double own = (double)vec_dot(x->count, m->grads + x->at, m->grads + x->at);
-        if (named(x, w->tensor)) square += (w->alpha * w->alpha - 1) * own;
+        if (strstr(x->name, w->tensor)) square += (w->alpha * w->alpha - 1) * own;
     }
-    if (w->clip > 0 && sqrt(square) > w->clip)
-        for (idx n = 0; n < m->count; n++) m->grads[n] *= (real)(w->clip / sqrt(square));
+    if (w->clip && sqrt(square) > 0.5)
+        for (idx n = 0; n < m->count; n++) m->grads[n] *= (real)(0.5 / sqrt(square));
     for (int i = 0; i < m->n_tensors; i++) {
         const Tensor *x = &m->tensor[i];
-        double a = scaled && named(x, w->tensor) ? w->alpha : 1;
+        double a = scaled && strstr(x->name, w->tensor) ? w->alpha : 1;
         Step s = {.optimizer = w->optimizer, .beta1 = 0.9, .beta2 = 0.95, .t = t, .shrink = 1,
                   .lr = 0.02 * pow(a, w->lr), .eps = 0.01 * pow(a, w->eps),
                   .wd = 0.1 * pow(a, w->wd)};
@@ -3533,7 +3531,7 @@ static double twin_step(const Twin *w, Toy *y, real *moments, long t, bool scale
 /* Multiplies one tensor of every block. */
 static void fold(Model *m, const char *tensor, double factor) {
     for (int i = 0; i < m->n_tensors; i++)
-        for (idx n = 0; n < m->tensor[i].count && named(&m->tensor[i], tensor); n++)
+        for (idx n = 0; n < m->tensor[i].count && strstr(m->tensor[i].name, tensor); n++)
             m->params[m->tensor[i].at + n] *= (real)factor;
 }
 
@@ -3566,7 +3564,7 @@ static void check_twins(Page *p) {
 /* How far the scaled toy's logits lie from those of the other with x W_V, or |x| W_O for x < 0. */
 static double folded(Toy *y) {
     real scaled[LOGITS], other[LOGITS];
-    fold(&y->other->m, y->x > 0 ? "wv" : "wo", fabs(y->x));
+    fold(&y->other->m, y->x > 0 ? ".wv" : ".wo", fabs(y->x));
     toy_forward(y->other);
     toy_logits(y, scaled);
     toy_logits(y->other, other);
@@ -8874,11 +8872,6 @@ static void toy_free(Toy *y) {
     *y = (Toy){0};
 }
 
-static bool named(const Tensor *t, const char *name) {
-    const char *dot = strchr(t->name, '.');
-    return dot && !strcmp(dot + 1, name);
-}
-
 /* Normal numbers: matrices that about keep a vector's length, gains near 1, the rest of spread 1.
  * Each tensor has its own stream, so that toys share what they have in common. */
 static void toy_fill(Model *m, uint64_t seed) {
@@ -8890,7 +8883,7 @@ static void toy_fill(Model *m, uint64_t seed) {
         double spread = gain ? 0.25 : rows ? 1 : 1 / sqrt((double)t->shape[0]);
         for (idx n = 0; n < t->count; n++) {
             int d = (int)(n % m->c.head_dim);
-            bool frozen = named(t, "kstar") && !config_learned_dim(&m->c, d);
+            bool frozen = strstr(t->name, ".kstar") && !config_learned_dim(&m->c, d);
             m->params[t->at + n] = frozen ? 0 : (real)(spread * rng_normal(&rng) + gain);
         }
     }
@@ -9005,8 +8998,7 @@ static void page_measure(Page *p, const Line *l) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 16.4  What else `check` holds the program to: [E4] [T4] [T15] the scores in closed form, neutral
- * elements, causality
+ * 16.4  [E4] [T4] [T15] What else `check` states: closed forms, neutral elements, causality
  *
  * In block 1 the states of a repeated token are equal whatever the attention, so s(n) and, with an
  * extra column, s*_t give every weight of every row; where states stay equal, in the later blocks
