@@ -2292,6 +2292,13 @@ WIDE(adamw,
         w[j] = c.decay * w[j] - c.step * m[j] / (sqrt_v[j] * c.root + c.eps);
 }
 
+typedef struct Step {            /* one step of the optimiser */
+    int optimizer;               /* OPTIMIZER_* */
+    double lr, beta1, beta2, eps, wd;
+    long t;                      /* counts from 1: the moments' bias correction */
+    double shrink;               /* what clipping leaves of the gradient: 1, or less */
+} Step;
+
 /* One step of w [n] by shrink times its gradient g [n]; the moments m, v [n] are updated too, and
  * not touched by SGD. CHUNK at a time, so that the square roots need no array of length n. */
 static void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m, real *v) {
@@ -3796,6 +3803,16 @@ static const Line METRIC[] = {
  * other ids: data/hf.c makes, reads and uses them.
  */
 
+enum {
+    TOKEN_END = 0,            /* <|endoftext|>  stands after each document */
+    TOKEN_BOS = 1,            /* <|bos|>        begins a sequence, where a run asks for it */
+    TOKEN_FIX = 2,            /* <|fix|>        never in text: an intervention writes it */
+    TOKEN_BYTE = 3,           /* 3 .. 258: the byte id - 3 */
+    TOKEN_MERGE = 259,        /* 259 ..: merge of rank id - 259 */
+    TOKENIZER_VOCAB_MAX = 1 << 18,
+    PIECE_MAX = 128           /* bytes of the longest piece of text that is encoded by itself */
+};
+
 #define TOKENIZER_MAGIC "SINKTOK1"
 enum { TOKENIZER_OWN = 1, TOKENIZER_PUBLISHED = 2, TOKENIZER_HEAD = 20, TOKENIZER_TAIL = 8 };
 
@@ -3816,6 +3833,12 @@ static void ids_free(Ids *a) {
     free(a->at);
     *a = (Ids){0};
 }
+
+typedef struct Pair {
+    int32_t left, right;
+    uint32_t last;            /* of a tree of prefixes: 1 + what ends here, 0 nothing */
+    int64_t count;            /* training only: how often the pair is in the text */
+} Pair;
 
 /* The slot that holds the pair, or the empty one where it belongs. Needs room > 0; since at most
  * half of the slots are in use, the walk ends. */
@@ -4319,6 +4342,49 @@ static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, 
  * same random numbers, in the head's order, so that what they share comes out the same. Blanks are
  * kept tidy: one at a time, none before , . ; : ! ? or at either end of a line or an alternative.
  */
+
+enum {
+    GRAMMAR_FORMS = 8,          /* forms of one rule, its own name included */
+    GRAMMAR_NESTING = 16,       /* { } inside { } */
+    GRAMMAR_DEPTH = 100,        /* rules inside rules while a document is told */
+    GRAMMAR_STEPS = 1 << 18,    /* rules told in one document, so that every document ends */
+    GRAMMAR_SIZE = 1 << 20,     /* bytes of one document, and of what it remembers */
+    GRAMMAR_FILE = 1 << 21      /* bytes of a grammar */
+};
+
+/* A name: of a rule, of a variable, of a form, or of several of these at once. */
+typedef struct Symbol {
+    int at, size;               /* its letters in Grammar.text */
+    int rule;                   /* the rule of this name, -1 none */
+    int shape, slot;            /* of a variable: a rule that has its forms (-1 none); its number */
+} Symbol;
+
+/* A stretch of text, a { } group, or a [reference]; a chain of them is one form of an alternative.
+ * What is said of references has no meaning for the others. */
+typedef struct Phrase {
+    int next, line;             /* the next of the chain, -1 none */
+    int at, size;               /* of text: where in Grammar.text; size -1: not text */
+    int rule;                   /* what to tell: a group's or reference's rule, -1 a variable */
+    int name, variable, form;   /* symbols: what is referred to, what remembers it, form; -1 none */
+    int low, high;              /* how many times */
+    int right, number;          /* [$x+$y]: y's symbol, -1 for a number, and that number */
+    char operator;              /* + - * / % or 0 */
+    bool recall, silent, capital, article;      /* [$x]   [x=...]   [^...]   [a ...] */
+} Phrase;
+
+/* One alternative: `forms` chains of phrases, one for every form of its rule or one for all. */
+typedef struct Alternative {
+    uint64_t upto;              /* weights so far, its own included */
+    int next;                   /* the rule's next alternative, -1 none */
+    int forms, first[GRAMMAR_FORMS];
+} Alternative;
+
+/* A rule: head[0] is its own name (-1 for a { } group), head[1 .. forms - 1] name other forms. */
+typedef struct Rule {
+    int line, forms, head[GRAMMAR_FORMS];
+    int first;                  /* its first alternative */
+    uint64_t weight;            /* of all of them */
+} Rule;
 
 /* The reader: a cursor over Grammar.text, where grammar_copy has left \n for the newline that ends
  * a rule and \v for any other: so one character is the end of a rule. */
@@ -5541,9 +5607,9 @@ static int checkpoint_whole(Passage *c, uint64_t *size) {
     *size = got;
     if (c->f && ferror(c->f)) return unreadable(c->name, c->e);
     if (got < CHECKPOINT_HEAD + 8 || memcmp(piece, CHECKPOINT_MAGIC, 8))
-        return !memcmp(piece, "SINKMOD1", 8)
-             ? fail(c->e, 1, "%s: expected a checkpoint of sink, found a published model. Try: make "
-                    "hf, and ./hf instead of ./sink", c->name)
+        return got >= 8 && !memcmp(piece, "SINKMOD1", 8)
+             ? fail(c->e, 1, "%s: expected a checkpoint of sink, found a published model. Try: "
+                    "make hf, and ./hf instead of ./sink", c->name)
              : fail(c->e, 1, "%s: expected a checkpoint of sink, found something else. Try: sink "
                     "train --out FILE makes one", c->name);
     uint64_t version = number_at(piece + 8, 4), hash = hash_start(0);
@@ -7131,6 +7197,7 @@ INLINE void product(const int bytes, const int rows, const int cols, real *c, id
    and of powers 0.529, over every 61st float. */
 
 enum { SPAN = 16, PARTS = 32 };
+typedef enum VecOp { VEC_EXP, VEC_SIGMOID, VEC_SQRT, VEC_CUMULATIVE, VEC_LOG, VEC_POW } VecOp;
 typedef enum FoldOp { FOLD_SUM, FOLD_MAX, FOLD_DOT } FoldOp;
 
 #ifdef SINK_DOUBLE
@@ -9200,7 +9267,8 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
     return e->status;
 }
 
-/* A model; a published one of more than `room` bytes stays in its file. Its own settings hold, and what the command line says on top of them. */
+/* A model; a published one of more than `room` bytes stays in its file. Its own settings hold, and
+ * what the command line says on top of them. */
 static int open_model(Settings *s, const char *path, double room, Trainer *t, Error *e) {
     const char *words[WORDS_MOST];
     int n = 0;
