@@ -46,6 +46,7 @@ typedef struct Test {
     const char *skip;            /* why this build cannot run it, or NULL */
     int cores;                   /* threads when the program began */
     Cover *cover;                /* the covering array, made by the first test that asks (0.4) */
+    Error e;                     /* of the call that was made last with fresh(t) */
 } Test;
 
 /* A statement that holds or does not; the text says what was found. */
@@ -75,6 +76,24 @@ static void within(Test *t, double got, double want, double bound, const char *f
     snprintf(t->what, sizeof t->what, "%s", what);
 }
 
+/* An empty error for the call that follows; t->e is what became of it. */
+static Error *fresh(Test *t) {
+    t->e = (Error){0};
+    return &t->e;
+}
+
+/* The configuration of these flags, which sink.c must accept. */
+static Config config_of(Test *t, const char *format, ...) {
+    char flags[1024];
+    Config c = {0};
+    va_list args;
+    va_start(args, format);
+    vsnprintf(flags, sizeof flags, format, args);
+    va_end(args);
+    fact(t, !config_from_flags(&c, flags, fresh(t)), "%s: %s", flags, t->e.text);
+    return c;
+}
+
 /* Adds a remark to the test's line. */
 static void note(Test *t, const char *format, ...) {
     size_t used = strlen(t->note);
@@ -87,12 +106,13 @@ static void note(Test *t, const char *format, ...) {
 /* For each row i of a table. */
 #define EACH(i, rows) for (int i = 0; i < (int)(sizeof(rows) / sizeof *(rows)); i++)
 
-/* Zeroed room for n numbers; a test program may give up. */
+/* Zeroed room for n doubles, for n reals; a test program may give up. */
 static double *room(idx n) {
     double *p = calloc((size_t)(n > 0 ? n : 1), sizeof(double));
     if (!p) { fprintf(stderr, "test_sink: out of memory\n"); exit(1); }
     return p;
 }
+static real *reals(idx n) { return (real *)room(n); }
 
 static double biggest(idx n, const real *x) {
     double most = 0;
@@ -108,6 +128,10 @@ typedef struct Lab {
     Acts a;
     int B, T;
     int *ids, *targets;          /* [B,T]; the last id of the vocabulary is never fed */
+    const char *flags;           /* after BASE */
+    int n;                       /* of those that LABS goes through, from 1 */
+    Probe *probe;                /* [L], once lab_maps has asked; and their memory */
+    real *maps;
 } Lab;
 
 static const char BASE[] = "--layers 2 --heads 2 --dim 12 --ffn 7 --vocab 11 --context 80 ";
@@ -135,6 +159,8 @@ static void lab_close(Lab *b) {
     model_free(&b->m);
     free(b->ids);
     free(b->targets);
+    free(b->probe);
+    free(b->maps);
     *b = (Lab){0};
 }
 
@@ -157,23 +183,50 @@ static const struct SlowOthers {
  * B sequences of T tokens. false and a failed statement when sink.c refuses it. */
 static bool lab_open(Lab *b, Test *t, int B, int T, const char *flags) {
     Config c;
-    Error e = {0}, no_backward = {0};
-    char all[1024];
+    Error no_backward = {0}, *e = fresh(t);
+    char all[1200];
     snprintf(all, sizeof all, "%s%s", BASE, flags);
-    *b = (Lab){.B = B, .T = T};
+    *b = (Lab){.B = B, .T = T, .flags = flags};
     b->ids = calloc((size_t)(B * T), sizeof(int));
     b->targets = calloc((size_t)(B * T), sizeof(int));
-    bool made = b->ids && b->targets && !config_from_flags(&c, all, &e) &&
-                !model_create(&b->m, &c, !config_trains(&c, &no_backward), &e) &&
-                !acts_create(&b->a, &b->m, B, T, ACTS_ALL, &e);
+    bool made = b->ids && b->targets && !config_from_flags(&c, all, e) &&
+                !model_create(&b->m, &c, !config_trains(&c, &no_backward), e) &&
+                !acts_create(&b->a, &b->m, B, T, ACTS_ALL, e);
     if (!made) {
-        fact(t, false, "%s: %s", flags, e.text);
+        fact(t, false, "%s: %s", flags, e->text);
         lab_close(b);
         return false;
     }
     lab_stir(b, 7, 0.3);
     lab_draw(b, 99);
     return true;
+}
+
+/* Closes the lab and opens that of the next flags; false after the last, which is NULL. */
+static bool lab_next(Lab *b, Test *t, int B, int T, const char *const *flags) {
+    int n = b->n;
+    lab_close(b);
+    if (!flags[n] || !lab_open(b, t, B, T, flags[n])) return false;
+    b->n = n + 1;
+    return true;
+}
+
+/* For each of these flags a lab b, closed at the end of its turn; and for each of a list. */
+#define LABS(b, B, T, ...) LABS_OF(b, B, T, ((const char *const[]){__VA_ARGS__, NULL}))
+#define LABS_OF(b, B, T, list) for (Lab b = {0}; lab_next(&b, t, B, T, list);)
+
+/* Every pass from now on leaves its maps in b->probe. */
+static void lab_maps(Lab *b) {
+    int L = b->m.c.layers;
+    idx map = (idx)b->B * b->m.c.heads * config_rows(&b->m.c, b->T) * config_columns(&b->m.c, b->T);
+    b->probe = calloc((size_t)L, sizeof *b->probe);
+    b->maps = reals(3 * L * map);
+    if (!b->probe) exit(1);
+    for (int l = 0; l < L; l++) {
+        real *at = b->maps + 3 * l * map;
+        b->probe[l] = (Probe){.z = at, .weight = at + map, .metric = at + 2 * map};
+    }
+    b->a.probe = b->probe;
 }
 
 static void lab_forward(Lab *b) { model_forward(&b->m, &b->a, b->ids, b->B, b->T); }
@@ -189,6 +242,12 @@ static double lab_backward(Lab *b, double share) {
     double loss = model_loss(&b->m, &b->a, b->targets, b->B, b->T, true, share);
     model_backward(&b->m, &b->a, b->ids, b->B, b->T);
     return loss;
+}
+
+/* The same, from gradients of 0. */
+static double lab_gradients(Lab *b) {
+    model_zero_grads(&b->m);
+    return lab_backward(b, 1);
 }
 
 /* The numbers of a tensor by name; NULL when the variant has none. */
@@ -302,9 +361,9 @@ static double slow_frequency(const Config *c, int p) {
 }
 
 static void slow_rotate(const Config *c, double *x, int n) {
+    bool half = c->rope_pairing == PAIR_HALF;
     for (int p = 0; p < c->rotary_dims / 2 && c->pos == POS_ROTARY; p++) {
-        int u = c->rope_pairing == PAIR_HALF ? p : 2 * p;
-        int v = c->rope_pairing == PAIR_HALF ? p + c->rotary_dims / 2 : 2 * p + 1;
+        int u = half ? p : 2 * p, v = half ? p + c->rotary_dims / 2 : 2 * p + 1;
         double angle = n * slow_frequency(c, p), a = x[u], b = x[v];
         x[u] = a * cos(angle) - b * sin(angle);
         x[v] = a * sin(angle) + b * cos(angle);
@@ -547,7 +606,7 @@ static void slow_forward(Slow *s, const int *ids) {
 }
 
 /* Largest difference between x and the slow model's y, relative to the largest of y. */
-static double slow_apart(idx n, const real *x, const double *y) {
+static double slow_distance(idx n, const real *x, const double *y) {
     double most = 0, size = 0;
     for (idx i = 0; i < n; i++) {
         double d = fabs((double)x[i] - y[i]);
@@ -557,24 +616,15 @@ static double slow_apart(idx n, const real *x, const double *y) {
     return size > 0 ? most / size : most;
 }
 
-/* Runs sequence b of the lab both ways and compares every state, map and logit. */
+/* Runs every sequence of the lab both ways and compares every state, map and logit. */
 static void compare_with_slow(Test *t, Lab *b, double bound, const char *label) {
     const Config *c = &b->m.c;
     Acts *a = &b->a;
-    int T = b->T, N = config_rows(c, T), S = config_columns(c, T), C = c->dim, H = c->heads,
-        V = c->vocab;
-    idx map = (idx)b->B * H * N * S, one = (idx)H * N * S, rows = (idx)N * C;
-    Probe *probe = calloc((size_t)c->layers, sizeof *probe);
-    real *maps = calloc((size_t)(3 * c->layers * map), sizeof(real)),
-         *logits = calloc((size_t)(SLICE * V), sizeof(real));
-    if (!probe || !maps || !logits) { fact(t, false, "out of memory"); exit(1); }
-    for (int l = 0; l < c->layers; l++) {
-        real *at = maps + 3 * l * map;
-        probe[l] = (Probe){.z = at, .weight = at + map, .metric = at + 2 * map};
-    }
-    a->probe = probe;
+    int T = b->T, N = config_rows(c, T), S = config_columns(c, T), C = c->dim, V = c->vocab;
+    idx one = (idx)c->heads * N * S, rows = (idx)N * C;
+    real *logits = reals(SLICE * V);
+    if (!b->probe) lab_maps(b);
     lab_forward(b);
-    a->probe = NULL;
     for (int seq = 0; seq < b->B; seq++) {
         Slow s = slow_open(&b->m, T);
         if (a->ablation) {
@@ -584,24 +634,22 @@ static void compare_with_slow(Test *t, Lab *b, double bound, const char *label) 
         slow_forward(&s, b->ids + seq * T);
         for (int l = 0; l <= c->layers; l++) {
             const real *h = (l < c->layers ? a->layer[l].x : a->h) + seq * rows;
-            within(t, slow_apart(rows, h, s.h + l * rows), 0, bound, "H^%d, %s", l, label);
+            within(t, slow_distance(rows, h, s.h + l * rows), 0, bound, "H^%d, %s", l, label);
         }
         for (int l = 0; l < c->layers; l++) {
-            const real *from[] = {probe[l].z, probe[l].weight, probe[l].metric};
+            const real *from[] = {b->probe[l].z, b->probe[l].weight, b->probe[l].metric};
             const double *to[] = {s.z, s.weight, s.metric};
             const char *names[] = {"scores", "weights", "metric"};
             for (int x = 0; x < 3; x++)
-                within(t, slow_apart(one, from[x] + seq * one, to[x] + l * one), 0, bound,
+                within(t, slow_distance(one, from[x] + seq * one, to[x] + l * one), 0, bound,
                        "%s of layer %d, %s", names[x], l, label);
-            within(t, slow_apart(rows, a->layer[l].s2 + seq * rows, s.sum + l * rows), 0, bound,
+            within(t, slow_distance(rows, a->layer[l].s2 + seq * rows, s.sum + l * rows), 0, bound,
                    "sum of block %d, %s", l, label);
         }
         model_logits(&b->m, a, a->nf + seq * rows + (N - T) * C, T, logits);
-        within(t, slow_apart((idx)T * V, logits, s.logits), 0, bound, "logits, %s", label);
+        within(t, slow_distance((idx)T * V, logits, s.logits), 0, bound, "logits, %s", label);
         slow_close(&s);
     }
-    free(probe);
-    free(maps);
     free(logits);
 }
 
@@ -660,6 +708,8 @@ struct Cover {
     Pick pick[MOST_CONFIGS];
     int n, pairs, refused, covered;
     char seen[N_AXES][MOST_ROWS][N_AXES][MOST_ROWS];     /* a < b; 1 covered, 2 refused */
+    char *flags[MOST_CONFIGS + 1];                       /* of every pick; NULL after the last */
+    char *axis[N_AXES * MOST_ROWS + 1];                  /* of every row beside the defaults */
 };
 
 static int axis_rows(int a) {
@@ -675,6 +725,13 @@ static void pick_flags(const Pick *p, char *text, size_t size) {
         const char *row = AXES[a].rows[p->row[a]];
         if (*row) used += (size_t)snprintf(text + used, size - used, "%s%s", used ? " " : "", row);
     }
+}
+
+static char *pick_text(const Pick *p) {
+    char *text = calloc(1024, 1);
+    if (!text) exit(1);
+    pick_flags(p, text, 1024);
+    return text;
 }
 
 static bool pick_resolves(const Pick *p) {
@@ -744,43 +801,60 @@ static bool candidate(const Cover *v, Pick *p, Rng *r, int a, int i, int b, int 
     return false;
 }
 
+static void cover_free(Cover *v) {
+    for (int i = 0; v && v->flags[i]; i++) free(v->flags[i]);
+    for (int i = 0; v && v->axis[i]; i++) free(v->axis[i]);
+    free(v);
+}
+
+/* Puts a configuration with this pair into the array, the best of twelve; none: it stays uncovered,
+ * and the counts tell. */
+static void cover_pair(Cover *v, Rng *r, int a, int i, int b, int j) {
+    Pick best = {{0}}, p;
+    bool all[N_AXES];
+    int most = -1;
+    for (int x = 0; x < N_AXES; x++) all[x] = true;
+    for (int n = 0; n < 12 && candidate(v, &p, r, a, i, b, j); n++) {
+        int gain = pick_gain(v, &p, all);
+        if (gain > most) { most = gain; best = p; }
+    }
+    if (most < 0 || v->n == MOST_CONFIGS) return;
+    v->pick[v->n] = best;
+    v->flags[v->n++] = pick_text(&best);
+    for (int y = 1; y < N_AXES; y++)
+        for (int x = 0; x < y; x++) {
+            char *seen = &v->seen[x][best.row[x]][y][best.row[y]];
+            v->covered += !*seen;
+            *seen = 1;
+        }
+}
+
 /* The array, made once. A pair without a completion is marked refused. */
 static const Cover *covering(Test *t) {
     if (t->cover) return t->cover;
     Cover *v = t->cover = calloc(1, sizeof *v);
     if (!v) exit(1);
     Rng r = {6};
-    bool all[N_AXES];
-    for (int a = 0; a < N_AXES; a++) all[a] = true;
     for (int b = 1; b < N_AXES; b++)
         for (int a = 0; a < b; a++)
             for (int i = 0; i < axis_rows(a); i++)
                 for (int j = 0; j < axis_rows(b); j++) {
                     v->pairs++;
                     if (v->seen[a][i][b][j]) continue;
-                    if (!pair_possible(a, i, b, j)) { v->seen[a][i][b][j] = 2; continue; }
-                    Pick best = {{0}}, p;
-                    int most = -1;
-                    for (int n = 0; n < 12; n++) {
-                        if (!candidate(v, &p, &r, a, i, b, j)) break;
-                        int gain = pick_gain(v, &p, all);
-                        if (gain > most) { most = gain; best = p; }
-                    }
-                    if (most < 0 || v->n == MOST_CONFIGS)
-                        continue; /* stays uncovered: the counts tell */
-                    v->pick[v->n++] = best;
-                    for (int y = 1; y < N_AXES; y++)
-                        for (int x = 0; x < y; x++) v->seen[x][best.row[x]][y][best.row[y]] = 1;
+                    if (pair_possible(a, i, b, j)) cover_pair(v, &r, a, i, b, j);
+                    else { v->seen[a][i][b][j] = 2; v->refused++; }
                 }
-    for (int b = 1; b < N_AXES; b++)
-        for (int a = 0; a < b; a++)
-            for (int i = 0; i < axis_rows(a); i++)
-                for (int j = 0; j < axis_rows(b); j++) {
-                    v->covered += v->seen[a][i][b][j] == 1;
-                    v->refused += v->seen[a][i][b][j] == 2;
-                }
+    for (int a = 0, n = 0; a < N_AXES; a++)
+        for (int i = a > 0; i < axis_rows(a); i++) {
+            Pick p = {{0}};
+            p.row[a] = i;
+            if (pick_resolves(&p)) v->axis[n++] = pick_text(&p);
+        }
     return v;
 }
+
+/* A lab b for each configuration of the array. */
+#define LABS_OF_COVER(b, B, T) LABS_OF(b, B, T, (const char *const *)covering(t)->flags)
 
 /* -------------------------------------------------------------------------------------------------
  * 0.5  Programs and files as a user has them, and what several chapters share */
@@ -864,43 +938,6 @@ static void golden_meet(Golden *g, double ours, double theirs, double scale, con
     if (error <= g->bound || g->changed++) return;
     snprintf(g->first, sizeof g->first, "%s:%d: %s is %.12g here, %.12g there", g->path,
              g->line - 1, what, ours, theirs);
-}
-
-static const char SAMPLE[] =
-    "The quick brown fox jumps over the lazy dog; the dog, being lazy, jumps over nothing.\n"
-    "It's 1,024  km from here to there -- isn't it?   Yes, 12345678 metres!!!\n\n\tthe end\n"
-    "na\xc3\xafve caf\xc3\xa9 \xe4\xb8\xad\xe6\x96\x87 \xf0\x9f\x99\x82 the the the there then"
-    "<|endoftext|>aaaa aaaaaaa aaaaaaaaa aa ==== ====== the fox there over nothing 2024 2025 ";
-
-/* n bytes: mode 0 any, 1 few letters and signs, 2 long runs, 3 scraps of SAMPLE. */
-static void random_text(Rng *r, int mode, unsigned char *to, size_t n) {
-    size_t from = 0, size = strlen(SAMPLE);
-    for (size_t i = 0; i < n; i++) {
-        if (mode == 0) to[i] = (unsigned char)rng_below(r, 256);
-        if (mode == 1) to[i] = (unsigned char)"abe th  1.2\n\xc3\xa9"[rng_below(r, 14)];
-        if (mode == 2)
-            to[i] = i && rng_below(r, 40) ? to[i - 1]
-                                          : (unsigned char)"a 1=\n\xff\0"[rng_below(r, 7)];
-        if (mode == 3) {
-            if (!i || !rng_below(r, 9)) from = (size_t)rng_below(r, size);
-            to[i] = (unsigned char)SAMPLE[from++ % size];
-        }
-    }
-}
-
-/* A tokenizer trained on a mixture of all of that. */
-static Tokenizer sample_tokenizer(Test *t, int vocab) {
-    enum { SIZE = 20000 };
-    Error e = {0};
-    Rng r = {9};
-    Tokenizer k = {0};
-    unsigned char *s = (unsigned char *)room(SIZE / 8);
-    random_text(&r, 3, s, 10000);
-    random_text(&r, 1, s + 10000, 8000);
-    random_text(&r, 2, s + 18000, 2000);
-    fact(t, !tokenizer_train(&k, s, SIZE, vocab, &e) && k.vocab == vocab, "training: %s", e.text);
-    free(s);
-    return k;
 }
 
 /* Makes the checksum in a file's last 8 bytes right. */
@@ -1133,91 +1170,6 @@ static bool sink_does(Test *t, const char *words, Ran *r) {
     " --tokenizer " SCRATCH "/tale.tok --layers 1 --dim 16 --ffn 20 --context 16 --batch 2 "
 #define SMALL_RUN " --grammar " SCRATCH "/tale.grammar" SMALL_SIZE
 
-/* One array of a dump: its type, its shape, its numbers as double. */
-typedef struct Npy {
-    char type[3];
-    int rank;
-    idx shape[6], count;
-    double *at;
-} Npy;
-
-/* Reads NAME.npy as NumPy does: magic, version 1.0, a padded header in one line, nothing after the
- * data. */
-static bool npy_read(Test *t, const char *name, Npy *a) {
-    char path[200], header[200] = "", shape[100] = "";
-    Bytes b = {0};
-    Error e = {0};
-    snprintf(path, sizeof path, SCRATCH "/dump/%s.npy", name);
-    *a = (Npy){.count = 1};
-    bool good = !file_read(path, &b, &e) && b.size > 10 && !memcmp(b.at, "\x93NUMPY\x01\x00", 8);
-    size_t length = good ? (size_t)number_at(b.at + 8, 2) : 0;
-    good = good && (10 + length) % 64 == 0 && 10 + length <= b.size && length < sizeof header &&
-           b.at[9 + length] == '\n';
-    if (good) memcpy(header, b.at + 10, length - 1);
-    good = good &&
-           sscanf(header, "{'descr': '<%2[a-z0-9]', 'fortran_order': False, 'shape': (%90[0-9, ]",
-                  a->type, shape) >= 1;
-    for (char *at = strtok(shape, ", "); good && at && a->rank < 6; at = strtok(NULL, ", "))
-        a->count *= a->shape[a->rank++] = atoi(at);
-    if (a->rank == 1) good = good && strstr(header, ",)"); /* (5,) and not (5) */
-    size_t width = good ? (size_t)(a->type[1] - '0') : 1;
-    good = good && strchr(header, '}') &&
-           strspn(strchr(header, '}') + 1, " ") == strlen(strchr(header, '}') + 1) &&
-           b.size == 10 + length + (size_t)a->count * width;
-    a->at = room(good ? a->count : 1);
-    for (idx i = 0; good && i < a->count; i++) {
-        uint64_t bits = number_at(b.at + 10 + length + (size_t)i * width, (int)width);
-        uint32_t low = (uint32_t)bits;
-        float f;
-        memcpy(&f, &low, 4);
-        if (a->type[0] == 'i') a->at[i] = (int32_t)low;
-        else if (width == 4) a->at[i] = (double)f;
-        else memcpy(&a->at[i], &bits, 8);
-    }
-    fact(t, good, "%s.npy: %s %s", name, header, e.text);
-    bytes_free(&b);
-    return good;
-}
-
-/* An array of the dump against numbers made here, relative to their largest. */
-static void npy_is(Test *t, const char *name, const real *want, idx count, double bound, int rank,
-                   const idx *shape) {
-    Npy a;
-    double most = biggest(count, want), worst = 0;
-    if (npy_read(t, name, &a)) {
-        bool same = a.rank == rank && a.count == count;
-        for (int i = 0; i < rank; i++) same = same && a.shape[i] == shape[i];
-        fact(t, same, "%s: %d dimensions, %td numbers", name, a.rank, a.count);
-        for (idx i = 0; same && i < count; i++)
-            worst = fmax(worst, fabs(a.at[i] - (double)want[i]));
-        within(t, worst / (most > 0 ? most : 1), 0, bound, "%s", name);
-    }
-    free(a.at);
-}
-
-/* A parameter and its gradient. */
-static void npy_parameter(Test *t, const Model *m, const Tensor *x) {
-    const idx shape[] = {x->shape[0], x->shape[1]};
-    char name[64];
-    snprintf(name, sizeof name, "param.%s", x->name);
-    npy_is(t, name, m->params + x->at, x->count, 1e-7, x->rank, shape);
-    snprintf(name, sizeof name, "grad.%s", x->name);
-    npy_is(t, name, m->grads + x->at, x->count, 1e-3, x->rank, shape);
-}
-
-/* Draws ids [B,T], then targets [B,T], below V; the text is lines of T+1, distance by spaces and
- * commas. */
-static void ids_drawn(int *ids, char *text, size_t room_of, int B, int T, int V) {
-    Rng rng = {8};
-    for (int i = 0; i < B * (T + 1); i++) {
-        int id = (int)rng_below(&rng, (uint64_t)V), b = i / (T + 1), k = i % (T + 1);
-        snprintf(text + strlen(text), room_of - strlen(text), "%d%c", id,
-                 k == T ? '\n' : i % 3 ? ' ' : ',');
-        if (k < T) ids[b * T + k] = id;
-        if (k > 0) ids[B * T + b * T + k - 1] = id;
-    }
-}
-
 /* -------------------------------------------------------------------------------------------------
  * 0.6  The tests are run */
 
@@ -1260,7 +1212,7 @@ static int tests_run(const TestEntry *tests, int n_tests, int argc, char **argv)
         else passed++;
         if (first && failed) break;
     }
-    free(cover);
+    cover_free(cover);
     if (passed + failed + skipped == 0) {
         fprintf(stderr, "test_sink: no test begins with %s\n", begins);
         return 1;
@@ -1361,7 +1313,7 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static double slow_span(int n, const double *x) {
+static double slow_length(int n, const double *x) {
     double sum = 0;
     for (int i = 0; i < n; i++) sum += x[i] * x[i];
     return sqrt(sum);
@@ -1402,7 +1354,7 @@ static void slow_measure(const Lab *b, const int *ids, int rows, Sinks *w) {
                 const double *q = s.q + (((idx)l * N + i) * H + h) * D;
                 for (int j = 0; j <= i; j++) {
                     const double *k = s.k + (((idx)l * N + j) * K + h / (H / K)) * D;
-                    double dot = 0, both = slow_span(D, q) * slow_span(D, k);
+                    double dot = 0, both = slow_length(D, q) * slow_length(D, k);
                     for (int d = 0; d < D; d++) dot += q[d] * k[d];
                     if (j == 0) {
                         w->cosine[2 * (l * H + h)] += dot / both / (N - 1);
@@ -1419,15 +1371,15 @@ static void slow_measure(const Lab *b, const int *ids, int rows, Sinks *w) {
         }
     for (int l = 0; l <= L; l++)
         for (int n = 0; n < N; n++) {
-            w->hnorm[l * N + n] += slow_span(C, s.h + ((idx)l * N + n) * C);
+            w->hnorm[l * N + n] += slow_length(C, s.h + ((idx)l * N + n) * C);
             if (l == L) continue;
-            w->prenorm[l * N + n] += slow_span(C, s.sum + ((idx)l * N + n) * C);
+            w->prenorm[l * N + n] += slow_length(C, s.sum + ((idx)l * N + n) * C);
             for (int h = 0; h < H; h++)
-                w->qnorm[l * N + n] += slow_span(D, s.q + (((idx)l * N + n) * H + h) * D) / H;
+                w->qnorm[l * N + n] += slow_length(D, s.q + (((idx)l * N + n) * H + h) * D) / H;
             for (int h = 0; h < K; h++)
-                w->knorm[l * N + n] += slow_span(D, s.k + (((idx)l * N + n) * K + h) * D) / K;
+                w->knorm[l * N + n] += slow_length(D, s.k + (((idx)l * N + n) * K + h) * D) / K;
             for (int h = 0; h < K; h++)
-                w->vnorm[l * N + n] += slow_span(D, s.v + (((idx)l * N + n) * K + h) * D) / K;
+                w->vnorm[l * N + n] += slow_length(D, s.v + (((idx)l * N + n) * K + h) * D) / K;
         }
     double most = 0, *at = NULL;
     for (int l = 1; l <= L; l++)
@@ -1464,8 +1416,7 @@ static void sinks_against_slow(Test *t, const char *const *flags, int n) {
         w.loss = 3 * slow_loss(&b, b.m.c.prefix > 1 ? b.m.c.prefix - 1 : 0);
         sinks_finish(&w);
         int LH = s.L * s.H, LN = s.L * s.N;
-        const struct { const char *name; const double *got, *want; int n;
-        } FIELDS[] = {
+        const struct { const char *name; const double *got, *want; int n; } FIELDS[] = {
             {"alpha", s.alpha, w.alpha, LH * s.S},
             {"entropy", s.entropy, w.entropy, LH},
             {"mass", s.mass, w.mass, LH},
@@ -1530,7 +1481,7 @@ static void config__defaults(Test *t) {
                         c.score_by_layer, c.attention_period, c.attention_offset, c.mamba_inner,
                         c.mamba_state,   c.mamba_conv,    c.mamba_rank,   c.experts,
                         c.expert_top,    c.expert_period, c.expert_offset};
-    for (int i = 0; i < (int)(sizeof axes / sizeof axes[0]); i++)
+    EACH(i, axes)
         fact(t, axes[i] == 0, "axis %d starts at row %d", i, axes[i]);
     const int sizes[][2] = {{c.layers, 4}, {c.heads, 2}, {c.dim, 64}, {c.ffn, 128}, {c.vocab, 2048},
                             {c.context, 128}};
@@ -1613,7 +1564,7 @@ static void config_resolve__refuses(Test *t) {
         {"--extra zero --extra-value e1", "--extra-value"},
         {"--extra logit --extra-value ones", "--extra-value"},
     };
-    for (int i = 0; i < (int)(sizeof WRONG / sizeof WRONG[0]); i++) {
+    EACH(i, WRONG) {
         Config c;
         Error e = {0};
         int status = config_from_flags(&c, WRONG[i].flags, &e);
@@ -1675,7 +1626,7 @@ static void config_resolve__near_misses(Test *t) {
         "--scale -1",
         "--extra zero --vbias --sink-token --prefix 3 --window 4 --place post --combine add --tied",
     };
-    for (int i = 0; i < (int)(sizeof RIGHT / sizeof RIGHT[0]); i++) {
+    EACH(i, RIGHT) {
         Config c;
         Error e = {0};
         fact(t, !config_from_flags(&c, RIGHT[i], &e), "%s: %s", RIGHT[i], e.text);
@@ -1738,8 +1689,7 @@ static void variants__table_15(Test *t) {
 
 /* [T13] Which dims of k* are learned, in order of preference, written out by hand. */
 static void config_learned_dim__orders(Test *t) {
-    static const struct { const char *flags; int D; int order[8];
-    } ROWS[] = {
+    static const struct { const char *flags; int D; int order[8]; } ROWS[] = {
         {"--head-dim 8 --extra-order first", 8, {0, 1, 2, 3, 4, 5, 6, 7}},
         {"--head-dim 8 --extra-order last", 8, {7, 6, 5, 4, 3, 2, 1, 0}},
         {"--head-dim 8 --extra-order lowfreq", 8, {3, 7, 2, 6, 1, 5, 0, 4}},
@@ -1755,7 +1705,7 @@ static void config_learned_dim__orders(Test *t) {
         {"--head-dim 8 --extra-order lowfreq --rotary-dims 3 --pos none", 8,
          {2, 3, 4, 5, 6, 7, 0, 1}},
     };
-    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++)
+    EACH(i, ROWS)
         for (int n = 1; n <= ROWS[i].D; n++) {
             Config c;
             Error e = {0};
@@ -1784,8 +1734,7 @@ static void config_learned_dim__orders(Test *t) {
 
 /* Rows, columns and who stands where, with and without * and x*; layers with a window [FIG6]. */
 static void config_columns__by_variant(Test *t) {
-    static const struct { const char *flags; int rows, columns, star, first;
-    } ROWS[] = {
+    static const struct { const char *flags; int rows, columns, star, first; } ROWS[] = {
         {"", 9, 9, -1, 0},
         {"--extra k", 9, 10, 0, 1},
         {"--extra zero", 9, 10, 0, 1},
@@ -1842,7 +1791,7 @@ static void config_trains__refuses(Test *t) {
         {"--attention-period 1", NULL},
         {"--layers 2 --experts 3 --expert-period 4 --expert-offset 3", NULL},
         {"--linear-bias --bias-in qkv --score-by-layer --mamba-state 3 --expert-top 2", NULL}};
-    for (int i = 0; i < (int)(sizeof ROWS / sizeof *ROWS); i++) {
+    EACH(i, ROWS) {
         Config c;
         Model m;
         Trainer r;
@@ -1883,8 +1832,7 @@ static idx counted(const Model *m, int layer) {
 static void model_create__counts(Test *t) {
     static const char SIZES[] =
         "--layers 10 --heads 8 --dim 768 --ffn 1536 --vocab 50432 --context 2048 ";
-    static const struct { const char *flags; double non_embedding;
-    } ROWS[] = {
+    static const struct { const char *flags; double non_embedding; } ROWS[] = {
         {"", 58998528},
         {"--act geglu", 58998528},
         {"--act reglu", 58998528},
@@ -1902,7 +1850,7 @@ static void model_create__counts(Test *t) {
         {"--combine add", 58998528 - 10 * 516096},
         {"--pos t5", 58998528 + 32 * 8},
     };
-    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+    EACH(i, ROWS) {
         char flags[300];
         Config c;
         Model m;
@@ -1985,7 +1933,7 @@ static void model_create__table(Test *t) {
     static const char SIZES[] =
         "--layers 2 --heads 4 --dim 12 --kv-heads 2 --ffn 7 --vocab 11 --context 20 "
         "--embed-dim 5 --pos none ";
-    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+    EACH(i, ROWS) {
         char flags[300];
         Config c;
         Model m;
@@ -2019,7 +1967,7 @@ static void model_create__layout(Test *t) {
     if (!lab_open(&b, t, 1, 4, "")) return;
     const Model *m = &b.m;
     fact(t, m->n_tensors == 21, "%d tensors", m->n_tensors);
-    for (int i = 0; i < (int)(sizeof NOT_THERE / sizeof NOT_THERE[0]); i++)
+    EACH(i, NOT_THERE)
         fact(t, !model_tensor(m, NOT_THERE[i]), "the default has %s", NOT_THERE[i]);
     idx at = 0;
     for (int i = 0; i < m->n_tensors; at += m->tensor[i++].count)
@@ -2035,8 +1983,7 @@ static void model_create__layout(Test *t) {
         return;
     m = &b.m;
     const Layer *w = &m->w.layer[1], *d = &m->d.layer[1];
-    const struct { const char *name; const real *w, *d;
-    } POINTERS[] = {
+    const struct { const char *name; const real *w, *d; } POINTERS[] = {
         {"wte", m->w.wte, m->d.wte},       {"win", m->w.win, m->d.win},
         {"xstar", m->w.xstar, m->d.xstar}, {"rel", m->w.rel, m->d.rel},
         {"normf", m->w.normf, m->d.normf}, {"normf.b", m->w.normfb, m->d.normfb},
@@ -2054,7 +2001,7 @@ static void model_create__layout(Test *t) {
         {"l1.vplus", w->vplus, d->vplus},  {"l1.phi1", w->phi1, d->phi1},
         {"l1.phi2", w->phi2, d->phi2},
     };
-    for (int i = 0; i < (int)(sizeof POINTERS / sizeof POINTERS[0]); i++) {
+    EACH(i, POINTERS) {
         const Tensor *x = model_tensor(m, POINTERS[i].name);
         fact(t, x && POINTERS[i].w == m->params + x->at && POINTERS[i].d == m->grads + x->at,
              "%s is elsewhere", POINTERS[i].name);
@@ -2123,8 +2070,7 @@ static void model_create__published_counts(Test *t) {
 static void model_init__laws(Test *t) {
     const double narrow = 0.02 / sqrt(6), swiglu = 1 / (sqrt(96) * 3), a = sqrt(0.4);
     enum { NORMAL, UNIFORM, EXACTLY };
-    const struct { const char *flags, *name; struct { int law; double size; } start[3];
-    } ROWS[] = {
+    const struct { const char *flags, *name; struct { int law; double size; } start[3]; } ROWS[] = {
         {"", "wte", {{NORMAL, 1}, {NORMAL, a / 8}, {NORMAL, 0.02}}},
         {"", "l0.wq", {{UNIFORM, 1.0 / 8}, {NORMAL, a / 8}, {NORMAL, 0.02}}},
         {"", "l1.wk", {{UNIFORM, 1.0 / 8}, {NORMAL, a / 8}, {NORMAL, 0.02}}},
@@ -2159,7 +2105,7 @@ static void model_init__laws(Test *t) {
         {"--embed-dim 25", "wcls", {{UNIFORM, 1.0 / 5}, {NORMAL, a / 5}, {NORMAL, 0.02}}},
     };
     static const char SIZES[] = "--layers 3 --heads 4 --dim 64 --ffn 96 --vocab 400 --context 128 ";
-    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++)
+    EACH(i, ROWS)
         for (int init = 0; init < 3; init++) {
             char flags[300];
             Lab b;
@@ -2377,8 +2323,7 @@ static void linear__with_biases(Test *t) {
     lab_forward(&b);
     const LayerActs *a = &b.a.layer[0];
     const Layer *w = &b.m.w.layer[0];
-    const struct { const char *name; const real *y, *x, *w, *b, *plus; int in, out;
-    } ROWS[] = {
+    const struct { const char *name; const real *y, *x, *w, *b, *plus; int in, out; } ROWS[] = {
         {"q", a->q, a->n1, w->wq, w->bq, NULL, 12, 12},
         {"k", a->k, a->n1, w->wk, w->bk, NULL, 12, 6},
         {"v", a->v, a->n1, w->wv, w->bv, NULL, 12, 6},
@@ -2546,8 +2491,7 @@ static void distance_bias__tables(Test *t) {
     static const double SIX[] = {0.39685026299204984,  0.15749013123685915,   0.0625,
                                  0.024803141437003115, 0.0098431332023036968, 0.00390625};
     static const double FIRST16[] = {0.70710678118654752, 0.5, 0.35355339059327376, 0.25};
-    static const struct { const char *flags; int heads; const double *slope; int known;
-    } ROWS[] = {
+    static const struct { const char *flags; int heads; const double *slope; int known; } ROWS[] = {
         {"--pos alibi --dim 16 --heads 8", 8, EIGHT, 8},
         {"--pos alibi --dim 12 --heads 6", 6, SIX, 6},
         {"--pos alibi --dim 16 --heads 16", 16, FIRST16, 4},
@@ -2593,8 +2537,7 @@ static double activate(int act, double x) {
 /* [T11] Against libm's formulas on a grid, and at 1 against numbers from tables of the error
  * function. */
 static void activate__formulas(Test *t) {
-    static const struct { int act; double at_1, at_minus_2;
-    } KNOWN[] = {
+    static const struct { int act; double at_1, at_minus_2; } KNOWN[] = {
         {ACT_SWIGLU, 0.73105857863000487, -0.23840584404423511},
         {ACT_SWISH, 0.73105857863000487, -0.23840584404423511},
         {ACT_GEGLU, 0.84134474606854293, -0.045500263896358414},
@@ -2940,8 +2883,7 @@ static void row_forward__pnorm_temperature(Test *t) {
 
 /* The mask as pictures: rows are queries, columns keys; a sink token is the first of each. */
 static void visible__pictures(Test *t) {
-    static const struct { const char *flags; int N; const char *rows[6];
-    } PICTURES[] = {
+    static const struct { const char *flags; int N; const char *rows[6]; } PICTURES[] = {
         {"", 5, {"1....", "11...", "111..", "1111.", "11111"}},
         {"--window 2", 5, {"1....", "11...", ".11..", "..11.", "...11"}},
         {"--window 1", 4, {"1...", ".1..", "..1.", "...1"}},
@@ -2956,7 +2898,7 @@ static void visible__pictures(Test *t) {
          6,
          {"111...", "111...", ".11...", ".111..", ".1111.", ".11.11"}},
     };
-    for (int p = 0; p < (int)(sizeof PICTURES / sizeof PICTURES[0]); p++) {
+    EACH(p, PICTURES) {
         Config c;
         Error e = {0};
         fact(t, !config_from_flags(&c, PICTURES[p].flags, &e), "%s", e.text);
@@ -3163,7 +3105,7 @@ static void attention__ablations(Test *t) {
         "--sim sigmoid --normalizer pnorm --pnorm 2",
         "--kernel mlp --sim identity --normalizer clamp", "--extra zero --place post"};
     int n = 0;
-    for (int f = 0; f < (int)(sizeof FLAGS / sizeof FLAGS[0]); f++)
+    EACH(f, FLAGS)
         for (int what = ABLATE_KEY; what <= ABLATE_MEAN; what++) {
             Lab b, plain;
             if (!lab_open(&b, t, 2, 70, FLAGS[f]) || !lab_open(&plain, t, 2, 70, FLAGS[f])) return;
@@ -3375,7 +3317,7 @@ static void published__families(Test *t) {
         {"qwen2", "--layers 2 --heads 4 --kv-heads 2 --dim 32 --ffn 56 --rope-base 1e6 "
                   "--norm-eps 1e-6 --linear-bias --bias-in qkv --tied"},
         {"mistral", "--layers 3 --heads 4 --kv-heads 2 --dim 32 --ffn 56 --window 5"}};
-    for (int i = 0; i < (int)(sizeof ROWS / sizeof *ROWS); i++)
+    EACH(i, ROWS)
         for (int T = 1; T <= 24; T += 23) {
             Lab b;
             if (!lab_open(&b, t, 1, T, ROWS[i].flags)) return;
@@ -3444,16 +3386,16 @@ static void block_forward__placements(Test *t) {
                 double x[12], want[12];
                 for (int i = 0; i < 12; i++) x[i] = (double)(post ? a->s1 : a->x)[n * 12 + i];
                 slow_norm(c, want, x, w->norm1, w->norm1b);
-                within(t, slow_apart(12, a->n1 + n * 12, want), 0, 64 * REAL_EPS, "norm 1, %s",
+                within(t, slow_distance(12, a->n1 + n * 12, want), 0, 64 * REAL_EPS, "norm 1, %s",
                        FLAGS[f]);
                 for (int i = 0; i < 12; i++) x[i] = (double)read2[n * 12 + i];
                 slow_norm(c, want, x, w->norm2, w->norm2b);
-                within(t, slow_apart(12, a->n2 + n * 12, want), 0, 64 * REAL_EPS, "norm 2, %s",
+                within(t, slow_distance(12, a->n2 + n * 12, want), 0, 64 * REAL_EPS, "norm 2, %s",
                        FLAGS[f]);
                 for (int i = 0; i < 12; i++) x[i] = (double)(post ? a->n1 : a->n2)[n * 12 + i];
                 slow_ffn(c, w, want, x);
                 for (int i = 0; i < 12; i++) want[i] += (double)(post ? a->n1 : a->s1)[n * 12 + i];
-                within(t, slow_apart(12, a->s2 + n * 12, want), 0, 256 * REAL_EPS, "sum 2, %s",
+                within(t, slow_distance(12, a->s2 + n * 12, want), 0, 256 * REAL_EPS, "sum 2, %s",
                        FLAGS[f]);
             }
             within(t, distance(72, post ? a->n2 : a->s2, out), 0, 0, "output of block %d, %s", l,
@@ -3660,15 +3602,15 @@ static void model_forward__batches(Test *t) {
 
 /* Arrays of a pass, by the shapes of struct Acts and LayerActs, each with its length. Those that a
  * variant lacks are NULL, those that share another's memory stand here once. */
-typedef struct SlowSpan { const char *name; real *at; idx n; } SlowSpan;
+typedef struct ActsArray { const char *name; real *at; idx n; } ActsArray;
 
-static int acts_spans(const Lab *b, SlowSpan *out) {
+static int acts_arrays(const Lab *b, ActsArray *out) {
     const Config *c = &b->m.c;
     const Acts *a = &b->a;
     idx rows = (idx)a->B * a->N, C = c->dim, D = c->head_dim, H = c->heads, F = c->ffn;
     idx X = rows * C, Q = rows * H * D, K = rows * c->kv_heads * D, half = c->rotary_dims / 2;
     int n = 0;
-    const SlowSpan whole[] = {
+    const ActsArray whole[] = {
         {"h0", a->h0, X}, {"fnorm", a->fnorm, X}, {"nfstat", a->nfstat, 2 * rows},
         {"embed", a->embed, (idx)a->B * a->T * c->embed_dim}, {"cosine", a->cosine, a->N * half},
         {"sine", a->sine, a->N * half}, {"sinusoid", a->sinusoid, a->N * C},
@@ -3681,7 +3623,7 @@ static int acts_spans(const Lab *b, SlowSpan *out) {
     for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) out[n++] = whole[i];
     for (int l = 0; l < c->layers; l++) {
         const LayerActs *y = &a->layer[l];
-        const SlowSpan block[] = {
+        const ActsArray block[] = {
             {"n1", y->n1, X}, {"n1stat", y->n1stat, 2 * rows}, {"q", y->q, Q}, {"k", y->k, K},
             {"v", y->v, K}, {"fq", y->fq == y->q ? NULL : y->fq, Q},
             {"fk", y->fk == y->k ? NULL : y->fk, K}, {"hq", y->hq, Q}, {"hk", y->hk, K},
@@ -3703,10 +3645,10 @@ static void acts__stay_within(Test *t) {
     for (int i = 0; i < v->n; i++) {
         char flags[1024];
         Lab b;
-        SlowSpan at[100];
+        ActsArray at[100];
         pick_flags(&v->pick[i], flags, sizeof flags);
         if (!lab_open(&b, t, 1, 9, flags)) return;
-        int n = acts_spans(&b, at);
+        int n = acts_arrays(&b, at);
         for (int pass = 0; pass < 2; pass++) {
             for (int k = 0; k < n; k++)
                 for (idx j = at[k].n; at[k].at && j % 16; j++) {
@@ -4389,8 +4331,8 @@ static void model_loss__slices(Test *t) {
         model_zero_grads(&b.m);
         within(t, model_loss(&b.m, &b.a, b.targets, B, T, true, 1), loss, 500 * REAL_EPS,
                "loss of %d x %d", B, T);
-        within(t, slow_apart(C * V, b.m.d.wcls, dw), 0, 500 * REAL_EPS, "dW_cls of %d x %d", B, T);
-        within(t, slow_apart((idx)B * T * C, b.a.dh, dnf), 0, 500 * REAL_EPS, "dnf of %d x %d", B,
+        within(t, slow_distance(C * V, b.m.d.wcls, dw), 0, 500 * REAL_EPS, "dW_cls of %d x %d", B, T);
+        within(t, slow_distance((idx)B * T * C, b.a.dh, dnf), 0, 500 * REAL_EPS, "dnf of %d x %d", B,
                T);
         free(dw);
         free(dnf);
@@ -4471,9 +4413,9 @@ static void optimizer_step__against_scalar(Test *t) {
             }
             optimizer_step(&s, COUNT, w, g, m, v);
         }
-        within(t, slow_apart(COUNT, w, W), 0, 100 * REAL_EPS, "w, settings %d", k);
-        within(t, slow_apart(COUNT, m, M), 0, 100 * REAL_EPS, "m, settings %d", k);
-        within(t, slow_apart(COUNT, v, U), 0, 400 * REAL_EPS, "v, settings %d", k);
+        within(t, slow_distance(COUNT, w, W), 0, 100 * REAL_EPS, "w, settings %d", k);
+        within(t, slow_distance(COUNT, m, M), 0, 100 * REAL_EPS, "m, settings %d", k);
+        within(t, slow_distance(COUNT, v, U), 0, 400 * REAL_EPS, "v, settings %d", k);
         free(W);
         free(M);
         free(U);
@@ -4482,8 +4424,7 @@ static void optimizer_step__against_scalar(Test *t) {
 
 /* (F1) [T9] Warm-up lr (s+1)/warmup, then constant, or half a cosine to min_lr. */
 static void schedule_lr__values(Test *t) {
-    static const struct { int schedule, warmup, steps, step; double want;
-    } ROWS[] = {
+    static const struct { int schedule, warmup, steps, step; double want; } ROWS[] = {
         {SCHEDULE_CONSTANT, 4, 20, 0, 0.25},
         {SCHEDULE_CONSTANT, 4, 20, 2, 0.75},
         {SCHEDULE_CONSTANT, 4, 20, 3, 1},
@@ -4501,7 +4442,7 @@ static void schedule_lr__values(Test *t) {
         {SCHEDULE_COSINE, 5, 5, 5, 0.1},
         {SCHEDULE_COSINE, 9, 5, 4, 5.0 / 9},
     };
-    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++)
+    EACH(i, ROWS)
         within(t,
                schedule_lr(ROWS[i].schedule, 2, 0.2, ROWS[i].warmup, ROWS[i].steps, ROWS[i].step),
                2 * ROWS[i].want, 8 * DBL_EPSILON, "schedule %d, warm-up %d, step %d",
@@ -4647,8 +4588,7 @@ static void sink_alpha__star_columns(Test *t) {
 
 /* The even share for every mask: H_T/T, H_w/T, and one key more with an extra column or x*. */
 static void sink_uniform__values(Test *t) {
-    static const struct { const char *flags; double want;
-    } ROWS[] = {
+    static const struct { const char *flags; double want; } ROWS[] = {
         {"", 0.07412329537},
         {"--window 8", 0.0424665},
         {"--window 16", 0.0528239},
@@ -4730,8 +4670,7 @@ static void sinks__threshold_per_sequence(Test *t) {
 /* Entropy of even rows is the mean of log t, of attracted ones 0; the mass is the weights' sum: 1
  * for softmax, the scale, (t)^(1 - 1/p), t sigmoid(0) without a normaliser, and what * leaves. */
 static void sinks__entropy_and_mass(Test *t) {
-    static const struct { const char *flags; double power, factor;
-    } ROWS[] = {
+    static const struct { const char *flags; double power, factor; } ROWS[] = {
         {"", 0, 1},
         {"--scale 0.2", 0, 0.2},
         {"--normalizer pnorm", 0.5, 1},
@@ -5177,6 +5116,43 @@ static void checks__hold(Test *t) {
  * Three things here know nothing of sink.c's ways: a cutter that tries each kind of piece on its
  * own, an encoder that goes through the merges rank by rank, and a trainer that counts every pair
  * anew. */
+
+static const char SAMPLE[] =
+    "The quick brown fox jumps over the lazy dog; the dog, being lazy, jumps over nothing.\n"
+    "It's 1,024  km from here to there -- isn't it?   Yes, 12345678 metres!!!\n\n\tthe end\n"
+    "na\xc3\xafve caf\xc3\xa9 \xe4\xb8\xad\xe6\x96\x87 \xf0\x9f\x99\x82 the the the there then"
+    "<|endoftext|>aaaa aaaaaaa aaaaaaaaa aa ==== ====== the fox there over nothing 2024 2025 ";
+
+/* n bytes: mode 0 any, 1 few letters and signs, 2 long runs, 3 scraps of SAMPLE. */
+static void random_text(Rng *r, int mode, unsigned char *to, size_t n) {
+    size_t from = 0, size = strlen(SAMPLE);
+    for (size_t i = 0; i < n; i++) {
+        if (mode == 0) to[i] = (unsigned char)rng_below(r, 256);
+        if (mode == 1) to[i] = (unsigned char)"abe th  1.2\n\xc3\xa9"[rng_below(r, 14)];
+        if (mode == 2)
+            to[i] = i && rng_below(r, 40) ? to[i - 1]
+                                          : (unsigned char)"a 1=\n\xff\0"[rng_below(r, 7)];
+        if (mode == 3) {
+            if (!i || !rng_below(r, 9)) from = (size_t)rng_below(r, size);
+            to[i] = (unsigned char)SAMPLE[from++ % size];
+        }
+    }
+}
+
+/* A tokenizer trained on a mixture of all of that. */
+static Tokenizer sample_tokenizer(Test *t, int vocab) {
+    enum { SIZE = 20000 };
+    Error e = {0};
+    Rng r = {9};
+    Tokenizer k = {0};
+    unsigned char *s = (unsigned char *)room(SIZE / 8);
+    random_text(&r, 3, s, 10000);
+    random_text(&r, 1, s + 10000, 8000);
+    random_text(&r, 2, s + 18000, 2000);
+    fact(t, !tokenizer_train(&k, s, SIZE, vocab, &e) && k.vocab == vocab, "training: %s", e.text);
+    free(s);
+    return k;
+}
 
 /* Kinds 0 to 3: letter, digit, neither, white space. */
 static bool oracle_is(int kind, unsigned char b) {
@@ -9196,6 +9172,91 @@ static void sink__tokenize(Test *t) {
     fact(t, !e.status, "%s", e.text);
     bytes_free(&text);
     scratch_close();
+}
+
+/* One array of a dump: its type, its shape, its numbers as double. */
+typedef struct Npy {
+    char type[3];
+    int rank;
+    idx shape[6], count;
+    double *at;
+} Npy;
+
+/* Reads NAME.npy as NumPy does: magic, version 1.0, a padded header in one line, nothing after the
+ * data. */
+static bool npy_read(Test *t, const char *name, Npy *a) {
+    char path[200], header[200] = "", shape[100] = "";
+    Bytes b = {0};
+    Error e = {0};
+    snprintf(path, sizeof path, SCRATCH "/dump/%s.npy", name);
+    *a = (Npy){.count = 1};
+    bool good = !file_read(path, &b, &e) && b.size > 10 && !memcmp(b.at, "\x93NUMPY\x01\x00", 8);
+    size_t length = good ? (size_t)number_at(b.at + 8, 2) : 0;
+    good = good && (10 + length) % 64 == 0 && 10 + length <= b.size && length < sizeof header &&
+           b.at[9 + length] == '\n';
+    if (good) memcpy(header, b.at + 10, length - 1);
+    good = good &&
+           sscanf(header, "{'descr': '<%2[a-z0-9]', 'fortran_order': False, 'shape': (%90[0-9, ]",
+                  a->type, shape) >= 1;
+    for (char *at = strtok(shape, ", "); good && at && a->rank < 6; at = strtok(NULL, ", "))
+        a->count *= a->shape[a->rank++] = atoi(at);
+    if (a->rank == 1) good = good && strstr(header, ",)"); /* (5,) and not (5) */
+    size_t width = good ? (size_t)(a->type[1] - '0') : 1;
+    good = good && strchr(header, '}') &&
+           strspn(strchr(header, '}') + 1, " ") == strlen(strchr(header, '}') + 1) &&
+           b.size == 10 + length + (size_t)a->count * width;
+    a->at = room(good ? a->count : 1);
+    for (idx i = 0; good && i < a->count; i++) {
+        uint64_t bits = number_at(b.at + 10 + length + (size_t)i * width, (int)width);
+        uint32_t low = (uint32_t)bits;
+        float f;
+        memcpy(&f, &low, 4);
+        if (a->type[0] == 'i') a->at[i] = (int32_t)low;
+        else if (width == 4) a->at[i] = (double)f;
+        else memcpy(&a->at[i], &bits, 8);
+    }
+    fact(t, good, "%s.npy: %s %s", name, header, e.text);
+    bytes_free(&b);
+    return good;
+}
+
+/* An array of the dump against numbers made here, relative to their largest. */
+static void npy_is(Test *t, const char *name, const real *want, idx count, double bound, int rank,
+                   const idx *shape) {
+    Npy a;
+    double most = biggest(count, want), worst = 0;
+    if (npy_read(t, name, &a)) {
+        bool same = a.rank == rank && a.count == count;
+        for (int i = 0; i < rank; i++) same = same && a.shape[i] == shape[i];
+        fact(t, same, "%s: %d dimensions, %td numbers", name, a.rank, a.count);
+        for (idx i = 0; same && i < count; i++)
+            worst = fmax(worst, fabs(a.at[i] - (double)want[i]));
+        within(t, worst / (most > 0 ? most : 1), 0, bound, "%s", name);
+    }
+    free(a.at);
+}
+
+/* A parameter and its gradient. */
+static void npy_parameter(Test *t, const Model *m, const Tensor *x) {
+    const idx shape[] = {x->shape[0], x->shape[1]};
+    char name[64];
+    snprintf(name, sizeof name, "param.%s", x->name);
+    npy_is(t, name, m->params + x->at, x->count, 1e-7, x->rank, shape);
+    snprintf(name, sizeof name, "grad.%s", x->name);
+    npy_is(t, name, m->grads + x->at, x->count, 1e-3, x->rank, shape);
+}
+
+/* Draws ids [B,T], then targets [B,T], below V; the text is lines of T+1, apart by spaces and
+ * commas. */
+static void ids_drawn(int *ids, char *text, size_t room_of, int B, int T, int V) {
+    Rng rng = {8};
+    for (int i = 0; i < B * (T + 1); i++) {
+        int id = (int)rng_below(&rng, (uint64_t)V), b = i / (T + 1), k = i % (T + 1);
+        snprintf(text + strlen(text), room_of - strlen(text), "%d%c", id,
+                 k == T ? '\n' : i % 3 ? ' ' : ',');
+        if (k < T) ids[b * T + k] = id;
+        if (k > 0) ids[B * T + b * T + k - 1] = id;
+    }
 }
 
 /* `sink dump` against the same model, forward and backward made here. */
