@@ -1469,24 +1469,18 @@ static void sinks_against_slow(Test *t, const char *const *flags, int n) {
 
 /* Without flags: the paper's default on every axis, at the sizes of a minute's run. */
 static void config__defaults(Test *t) {
-    Config c;
-    Error e = {0};
-    fact(t, !config_from_flags(&c, "", &e), "no flags: %s", e.text);
-    const int axes[] = {c.pos,           c.rope_pairing,  c.rope_scaling, c.norm,
-                        c.place,         c.act,           c.linear_bias,  c.tied,
-                        c.combine,       c.kernel,        c.sim,          c.normalizer,
-                        c.extra,         c.extra_shared,  c.extra_dims,   c.extra_order,
-                        c.extra_value,   c.vbias,         c.sink_token,   c.window,
-                        c.window_period, c.window_offset, c.prefix,       c.bias_in,
-                        c.score_by_layer, c.attention_period, c.attention_offset, c.mamba_inner,
-                        c.mamba_state,   c.mamba_conv,    c.mamba_rank,   c.experts,
-                        c.expert_top,    c.expert_period, c.expert_offset};
-    EACH(i, axes)
-        fact(t, axes[i] == 0, "axis %d starts at row %d", i, axes[i]);
+    const Config c = config_of(t, "");
+    const int axes[] = {
+        c.pos, c.rope_pairing, c.rope_scaling, c.norm, c.place, c.act, c.linear_bias, c.tied,
+        c.combine, c.kernel, c.sim, c.normalizer, c.extra, c.extra_shared, c.extra_dims,
+        c.extra_order, c.extra_value, c.vbias, c.sink_token, c.window, c.window_period,
+        c.window_offset, c.prefix, c.bias_in, c.score_by_layer, c.attention_period,
+        c.attention_offset, c.mamba_inner, c.mamba_state, c.mamba_conv, c.mamba_rank, c.experts,
+        c.expert_top, c.expert_period, c.expert_offset};
     const int sizes[][2] = {{c.layers, 4}, {c.heads, 2}, {c.dim, 64}, {c.ffn, 128}, {c.vocab, 2048},
                             {c.context, 128}};
-    for (int i = 0; i < 6; i++)
-        fact(t, sizes[i][0] == sizes[i][1], "size %d is %d", i, sizes[i][0]);
+    EACH(i, axes) fact(t, axes[i] == 0, "axis %d starts at row %d", i, axes[i]);
+    EACH(i, sizes) fact(t, sizes[i][0] == sizes[i][1], "size %d is %d", i, sizes[i][0]);
     within(t, c.rope_base, 10000, 0, "rope base");
     within(t, c.norm_eps, 1e-5, 0, "eps of the norm");
     within(t, c.scale, 1, 0, "scale");
@@ -1495,36 +1489,38 @@ static void config__defaults(Test *t) {
 
 /* What follows from other fields; p = 1 is the plain sum [E43]. */
 static void config_resolve__fills(Test *t) {
-    Config c;
-    Error e = {0};
-    config_from_flags(&c, "--heads 4 --dim 64 --normalizer pnorm", &e);
+    Config c = config_of(t, "--heads 4 --dim 64 --normalizer pnorm");
     fact(t, c.head_dim == 16 && c.kv_heads == 4 && c.embed_dim == 64 && c.rotary_dims == 16,
          "D %d K %d E %d r %d", c.head_dim, c.kv_heads, c.embed_dim, c.rotary_dims);
     fact(t, c.normalizer == NORMALIZER_PNORM && c.pnorm == 2, "p is %g unless given", c.pnorm);
-    config_from_flags(&c, "--heads 4 --head-dim 6 --kv-heads 2 --embed-dim 9 --rotary-dims 4", &e);
+    c = config_of(t, "--heads 4 --head-dim 6 --kv-heads 2 --embed-dim 9 --rotary-dims 4");
     fact(t, c.head_dim == 6 && c.kv_heads == 2 && c.embed_dim == 9 && c.rotary_dims == 4,
          "given ones stay");
-    config_from_flags(&c, "--sim sigmoid --normalizer pnorm --pnorm 1", &e);
-    Config jamba;
-    config_from_flags(&jamba, "--dim 40 --attention-period 2 --experts 3", &e);
-    fact(t, jamba.mamba_inner == 80 && jamba.mamba_state == 16 && jamba.mamba_conv == 4
-             && jamba.mamba_rank == 3 && jamba.expert_top == 2,
-         "Mamba of %d channels, %d states, %d taps, rank %d; top %d experts", jamba.mamba_inner,
-         jamba.mamba_state, jamba.mamba_conv, jamba.mamba_rank, jamba.expert_top);
-    config_from_flags(&jamba, "--experts 1", &e);
-    fact(t, jamba.expert_top == 1 && !jamba.mamba_inner, "the top %d of 1, and %d channels",
-         jamba.expert_top, jamba.mamba_inner);
+    c = config_of(t, "--dim 40 --attention-period 2 --experts 3");
+    fact(t, c.mamba_inner == 80 && c.mamba_state == 16 && c.mamba_conv == 4 && c.mamba_rank == 3
+             && c.expert_top == 2,
+         "Mamba of %d channels, %d states, %d taps, rank %d; top %d experts", c.mamba_inner,
+         c.mamba_state, c.mamba_conv, c.mamba_rank, c.expert_top);
+    c = config_of(t, "--experts 1");
+    fact(t, c.expert_top == 1 && !c.mamba_inner, "the top %d of 1, and %d channels", c.expert_top,
+         c.mamba_inner);
+    c = config_of(t, "--sim sigmoid --normalizer pnorm --pnorm 1");
     fact(t, c.normalizer == NORMALIZER_SUM && c.pnorm == 0, "p = 1 gives normalizer %d, p %g",
          c.normalizer, c.pnorm);
     Config again = c;
-    fact(t, !config_resolve(&again, &e), "resolving twice: %s", e.text);
-    fact(t,
-         again.normalizer == c.normalizer && again.pnorm == c.pnorm && again.head_dim == c.head_dim,
-         "resolving twice changes the model");
-    fact(t, !e.status, "%s", e.text);
+    fact(t, !config_resolve(&again, fresh(t)), "resolving twice: %s", t->e.text);
+    fact(t, again.normalizer == c.normalizer && again.pnorm == c.pnorm
+             && again.head_dim == c.head_dim, "resolving twice changes the model");
 }
 
-/* Every refusal of the design, with status 2 and one line that names the flag and what to try. */
+/* A refusal: status 2, and one line that names the flag and says what to try. */
+static void refusal(Test *t, const char *flags, int status, const Error *e, const char *named) {
+    fact(t, status == 2 && e->status == 2, "%s: status %d", flags, status);
+    fact(t, status == 0 || (strstr(e->text, named) && strstr(e->text, "Try: ")
+                            && !strchr(e->text, '\n')), "%s: \"%s\"", flags, e->text);
+}
+
+/* Every refusal of the design. */
 static void config_resolve__refuses(Test *t) {
     static const struct { const char *flags, *named; } WRONG[] = {
         {"--heads 3", "--heads"},
@@ -1566,71 +1562,41 @@ static void config_resolve__refuses(Test *t) {
     };
     EACH(i, WRONG) {
         Config c;
-        Error e = {0};
-        int status = config_from_flags(&c, WRONG[i].flags, &e);
-        fact(t, status == 2 && e.status == 2, "%s: status %d", WRONG[i].flags, status);
-        fact(t, status == 0 || strstr(e.text, WRONG[i].named), "%s: \"%s\" does not name %s",
-             WRONG[i].flags, e.text, WRONG[i].named);
-        fact(t, status == 0 || (strstr(e.text, "Try: ") && !strchr(e.text, '\n')),
-             "%s: \"%s\" has no Try", WRONG[i].flags, e.text);
+        int status = config_from_flags(&c, WRONG[i].flags, fresh(t));
+        refusal(t, WRONG[i].flags, status, &t->e, WRONG[i].named);
     }
 }
 
 /* The nearest neighbours of the refusals are accepted: nothing else is refused. */
 static void config_resolve__near_misses(Test *t) {
     static const char *const RIGHT[] = {
-        "--heads 3 --head-dim 20",
-        "--heads 3 --dim 63 --pos none",
-        "--heads 4 --kv-heads 2",
-        "--kv-heads 1",
-        "--rotary-dims 32",
-        "--head-dim 5 --pos none",
-        "--head-dim 5 --rotary-dims 4",
-        "--rotary-dims 3 --pos alibi",
-        "--extra k --extra-dims 32",
-        "--prefix 128",
-        "--prefix 0",
-        "--window 1",
-        "--window 999",
+        "--heads 3 --head-dim 20", "--heads 3 --dim 63 --pos none", "--heads 4 --kv-heads 2",
+        "--kv-heads 1", "--rotary-dims 32", "--head-dim 5 --pos none",
+        "--head-dim 5 --rotary-dims 4", "--rotary-dims 3 --pos alibi", "--extra k --extra-dims 32",
+        "--prefix 128", "--prefix 0", "--window 1", "--window 999",
         "--window 3 --window-period 2 --window-offset 1",
         "--attention-period 8 --attention-offset 3",
         "--attention-period 2 --attention-offset 1 --place parallel --sink-token --prefix 3",
-        "--attention-period 1",
-        "--attention-offset 9 --expert-offset 9 --expert-top 9",
-        "--experts 2 --expert-top 2 --expert-period 64 --expert-offset 63",
-        "--experts 1",
-        "--bias-in qkv",
-        "--normalizer pnorm",
-        "--normalizer pnorm --pnorm 0.01",
+        "--attention-period 1", "--attention-offset 9 --expert-offset 9 --expert-top 9",
+        "--experts 2 --expert-top 2 --expert-period 64 --expert-offset 63", "--experts 1",
+        "--bias-in qkv", "--normalizer pnorm", "--normalizer pnorm --pnorm 0.01",
         "--sim sigmoid --normalizer pnorm --pnorm 0.5",
-        "--sim identity --normalizer pnorm --pnorm 1.5",
-        "--sim identity --normalizer one",
+        "--sim identity --normalizer pnorm --pnorm 1.5", "--sim identity --normalizer one",
         "--sim identity --normalizer clamp",
-        "--kernel mlp --sim identity --normalizer clamp --extra k",
-        "--kernel elu --sim identity",
+        "--kernel mlp --sim identity --normalizer clamp --extra k", "--kernel elu --sim identity",
         "--kernel elu --sim identity --normalizer pnorm --pnorm 0.5",
         "--kernel elu --sim identity --extra zero",
         "--kernel elu --sim identity --normalizer pnorm --extra zero",
         "--kernel elu --sim identity --normalizer one --extra k",
         "--kernel elu --sim identity --normalizer clamp --extra logit",
-        "--kernel elu --sim identity --normalizer pnorm --pnorm 1",
-        "--kernel elu --extra k",
-        "--kernel elu --sim sigmoid --extra kv --normalizer pnorm",
-        "--kernel mlp",
-        "--sim elu --extra logit",
-        "--sim identity --normalizer pnorm --extra k",
-        "--extra k --extra-value e1",
-        "--extra k --extra-value ones --extra-norm 20",
-        "--extra-shared",
-        "--extra-dims 3",
-        "--scale -1",
+        "--kernel elu --sim identity --normalizer pnorm --pnorm 1", "--kernel elu --extra k",
+        "--kernel elu --sim sigmoid --extra kv --normalizer pnorm", "--kernel mlp",
+        "--sim elu --extra logit", "--sim identity --normalizer pnorm --extra k",
+        "--extra k --extra-value e1", "--extra k --extra-value ones --extra-norm 20",
+        "--extra-shared", "--extra-dims 3", "--scale -1",
         "--extra zero --vbias --sink-token --prefix 3 --window 4 --place post --combine add --tied",
     };
-    EACH(i, RIGHT) {
-        Config c;
-        Error e = {0};
-        fact(t, !config_from_flags(&c, RIGHT[i], &e), "%s: %s", RIGHT[i], e.text);
-    }
+    EACH(i, RIGHT) config_of(t, "%s", RIGHT[i]);
 }
 
 /* Every row of the table of variants resolves, is named once, has a source, and is what --variant
@@ -1638,18 +1604,12 @@ static void config_resolve__near_misses(Test *t) {
 static void variants__resolve(Test *t) {
     int n = 0, operations = 0;
     for (const Variant *v = VARIANTS; v->name; v++, n++) {
-        Config c, named;
-        Error e = {0};
-        char flags[100];
-        fact(t, !config_from_flags(&c, v->flags, &e), "%s: %s", v->name, e.text);
-        snprintf(flags, sizeof flags, "--variant %s", v->name);
-        fact(t, !config_from_flags(&named, flags, &e), "%s: %s", flags, e.text);
-        fact(t,
-             c.sim == named.sim && c.normalizer == named.normalizer && c.extra == named.extra &&
+        const Config c = config_of(t, "%s", v->flags), named = config_of(t, "--variant %s", v->name);
+        fact(t, c.sim == named.sim && c.normalizer == named.normalizer && c.extra == named.extra &&
                  c.pos == named.pos && c.act == named.act && c.scale == named.scale &&
                  c.kernel == named.kernel && c.extra_norm == named.extra_norm &&
                  c.prefix == named.prefix && c.window == named.window,
-             "%s differs from its flags", flags);
+             "%s differs from its flags", v->name);
         fact(t, v->source && *v->source && v->sink && v->loss, "%s has no source", v->name);
         for (const Variant *u = VARIANTS; u != v; u++)
             fact(t, strcmp(u->name, v->name), "%s twice", v->name);
@@ -1674,14 +1634,9 @@ static void variants__table_15(Test *t) {
         {"mlp-clamp", KERNEL_MLP, SIM_IDENTITY, NORMALIZER_CLAMP},
         {"mlp", KERNEL_MLP, SIM_IDENTITY, NORMALIZER_ONE},
     };
-    for (int i = 0; i < 11; i++) {
-        Config c;
-        Error e = {0};
-        char flags[100];
-        snprintf(flags, sizeof flags, "--variant %s", ROWS[i].name);
-        fact(t, !config_from_flags(&c, flags, &e), "%s: %s", flags, e.text);
-        fact(t,
-             c.kernel == ROWS[i].kernel && c.sim == ROWS[i].sim &&
+    EACH(i, ROWS) {
+        const Config c = config_of(t, "--variant %s", ROWS[i].name);
+        fact(t, c.kernel == ROWS[i].kernel && c.sim == ROWS[i].sim &&
                  c.normalizer == ROWS[i].normalizer,
              "%s is kernel %d, sim %d, normalizer %d", ROWS[i].name, c.kernel, c.sim, c.normalizer);
     }
@@ -1693,42 +1648,29 @@ static void config_learned_dim__orders(Test *t) {
         {"--head-dim 8 --extra-order first", 8, {0, 1, 2, 3, 4, 5, 6, 7}},
         {"--head-dim 8 --extra-order last", 8, {7, 6, 5, 4, 3, 2, 1, 0}},
         {"--head-dim 8 --extra-order lowfreq", 8, {3, 7, 2, 6, 1, 5, 0, 4}},
-        {"--head-dim 8 --extra-order lowfreq --rope-pairing interleaved",
-         8,
+        {"--head-dim 8 --extra-order lowfreq --rope-pairing interleaved", 8,
          {6, 7, 4, 5, 2, 3, 0, 1}},
         {"--head-dim 8 --extra-order lowfreq --rotary-dims 4", 8, {4, 5, 6, 7, 1, 3, 0, 2}},
-        {"--head-dim 8 --extra-order lowfreq --rotary-dims 6 --rope-pairing interleaved",
-         8,
+        {"--head-dim 8 --extra-order lowfreq --rotary-dims 6 --rope-pairing interleaved", 8,
          {6, 7, 4, 5, 2, 3, 0, 1}},
         {"--head-dim 7 --extra-order lowfreq --rotary-dims 2", 7, {2, 3, 4, 5, 6, 0, 1}},
         {"--head-dim 5 --extra-order last --pos none", 5, {4, 3, 2, 1, 0}},
         {"--head-dim 8 --extra-order lowfreq --rotary-dims 3 --pos none", 8,
          {2, 3, 4, 5, 6, 7, 0, 1}},
     };
-    EACH(i, ROWS)
-        for (int n = 1; n <= ROWS[i].D; n++) {
-            Config c;
-            Error e = {0};
-            char flags[200];
-            snprintf(flags, sizeof flags, "%s --extra k --extra-dims %d", ROWS[i].flags, n);
-            fact(t, !config_from_flags(&c, flags, &e), "%s: %s", flags, e.text);
-            for (int rank = 0; rank < ROWS[i].D; rank++)
-                fact(t, config_learned_dim(&c, ROWS[i].order[rank]) == (rank < n), "%s: dim %d",
-                     flags, ROWS[i].order[rank]);
-        }
-    for (int D = 1; D <= 9; D++) /* whatever the order, d_a dims are learned */
+    EACH(i, ROWS) for (int n = 1; n <= ROWS[i].D; n++) {
+        const Config c = config_of(t, "%s --extra k --extra-dims %d", ROWS[i].flags, n);
+        for (int rank = 0; rank < ROWS[i].D; rank++)
+            fact(t, config_learned_dim(&c, ROWS[i].order[rank]) == (rank < n),
+                 "%s, %d learned: dim %d", ROWS[i].flags, n, ROWS[i].order[rank]);
+    }
+    for (int D = 1; D <= 9; D++)             /* whatever the order, d_a dims are learned */
         for (int n = 1; n <= D; n++) {
-            Config c;
-            Error e = {0};
-            char flags[200];
+            const Config c = config_of(t, "--pos none --extra k --head-dim %d --extra-order lowfreq "
+                                          "--extra-dims %d", D, n);
             int learned = 0;
-            snprintf(flags, sizeof flags,
-                     "--pos none --extra k --head-dim %d --extra-order lowfreq "
-                     "--extra-dims %d",
-                     D, n);
-            config_from_flags(&c, flags, &e);
             for (int d = 0; d < D; d++) learned += config_learned_dim(&c, d);
-            fact(t, learned == n, "%s: %d dims learned", flags, learned);
+            fact(t, learned == n, "%d of %d dims: %d are learned", n, D, learned);
         }
 }
 
@@ -1742,46 +1684,39 @@ static void config_columns__by_variant(Test *t) {
         {"--sink-token", 10, 10, 0, 1},
         {"--sink-token --extra logit", 10, 11, 0, 2},
     };
-    for (int i = 0; i < 6; i++) {
-        Config c;
-        Error e = {0};
-        config_from_flags(&c, ROWS[i].flags, &e);
+    EACH(i, ROWS) {
+        const Config c = config_of(t, "%s", ROWS[i].flags);
         fact(t, config_rows(&c, 9) == ROWS[i].rows && config_columns(&c, 9) == ROWS[i].columns
              && config_column_star(&c) == ROWS[i].star && config_column_first(&c) == ROWS[i].first,
              "%s: %d rows, %d columns, * at %d, token 1 at %d", ROWS[i].flags, config_rows(&c, 9),
              config_columns(&c, 9), config_column_star(&c), config_column_first(&c));
     }
-    Config c;
-    Error e = {0};
-    config_from_flags(&c, "--window 5 --window-period 3 --window-offset 1", &e);
+    const Config third = config_of(t, "--window 5 --window-period 3 --window-offset 1");
+    const Config every = config_of(t, "--window 5");
     for (int l = 0; l < 9; l++)
-        fact(t, config_window(&c, l) == (l % 3 == 1 ? 5 : 0), "window of layer %d", l);
-    config_from_flags(&c, "--window 5", &e);
-    fact(t, config_window(&c, 0) == 5 && config_window(&c, 3) == 5, "a window without a period");
+        fact(t, config_window(&third, l) == (l % 3 == 1 ? 5 : 0) && config_window(&every, l) == 5,
+             "window of layer %d", l);
 }
 
 /* Which blocks attend and which have experts; Jamba's 32. */
 static void config_attends__periods(Test *t) {
-    Config c;
-    Error e = {0};
-    config_from_flags(&c, "--layers 32 --attention-period 8 --attention-offset 4 --experts 16 "
-                          "--expert-period 2 --expert-offset 1", &e);
-    fact(t, !e.status && config_attending(&c) == 4, "%d blocks attend", config_attending(&c));
+    Config c = config_of(t, "--layers 32 --attention-period 8 --attention-offset 4 --experts 16 "
+                            "--expert-period 2 --expert-offset 1");
+    fact(t, config_attending(&c) == 4, "%d blocks attend", config_attending(&c));
     for (int l = 0; l < 32; l++) {
         fact(t, config_attends(&c, l) == (l == 4 || l == 12 || l == 20 || l == 28), "block %d", l);
         fact(t, config_experts(&c, l) == (l & 1 ? 16 : 0), "%d experts in block %d",
              config_experts(&c, l), l);
     }
-    config_from_flags(&c, "--layers 3 --experts 5 --attention-offset 2 --expert-offset 2", &e);
+    c = config_of(t, "--layers 3 --experts 5 --attention-offset 2 --expert-offset 2");
     for (int l = 0; l < 3; l++)
         fact(t, config_attends(&c, l) && config_experts(&c, l) == 5,
              "without a period block %d is of another kind", l);
-    config_from_flags(&c, "--layers 3 --expert-period 2", &e);
+    c = config_of(t, "--layers 3 --expert-period 2");
     fact(t, !config_experts(&c, 0) && config_attending(&c) == 3, "no experts, yet some");
 }
 
-/* A model without a backward is refused wherever one would begin, with status 2 and one line; its
- * neighbours are not. */
+/* A model without a backward is refused wherever one would begin; its neighbours are not. */
 static void config_trains__refuses(Test *t) {
     static const struct { const char *flags, *named; } ROWS[] = {
         {"--layers 4 --attention-period 2", "--attention-period"},
@@ -1792,28 +1727,25 @@ static void config_trains__refuses(Test *t) {
         {"--layers 2 --experts 3 --expert-period 4 --expert-offset 3", NULL},
         {"--linear-bias --bias-in qkv --score-by-layer --mamba-state 3 --expert-top 2", NULL}};
     EACH(i, ROWS) {
-        Config c;
+        const char *flags = ROWS[i].flags, *named = ROWS[i].named;
+        const Config c = config_of(t, "%s", flags);
         Model m;
         Trainer r;
         Settings s;
-        Error e = {0}, train = {0}, none = {0}, begin = {0};
-        const char *named = ROWS[i].named;
-        config_from_flags(&c, ROWS[i].flags, &e);
-        fact(t, !e.status, "%s: %s", ROWS[i].flags, e.text);
-        fact(t, config_trains(&c, &train) == (named ? 2 : 0), "%s: %s", ROWS[i].flags, train.text);
-        fact(t, model_create(&m, &c, true, &e) == (named ? 2 : 0) && (!named || !m.params),
-             "%s with gradients: status %d", ROWS[i].flags, e.status);
+        fact(t, config_trains(&c, fresh(t)) == (named ? 2 : 0), "%s: %s", flags, t->e.text);
+        int status = model_create(&m, &c, true, fresh(t));
+        fact(t, status == (named ? 2 : 0) && (!named || !m.params), "%s with gradients: status %d",
+             flags, status);
         model_free(&m);
         if (!named) continue;
-        fact(t, strstr(e.text, named) && strstr(e.text, "Try: ") && !strchr(e.text, '\n'),
-             "%s: \"%s\"", ROWS[i].flags, e.text);
-        fact(t, model_create(&m, &c, false, &none) == 2 && !m.params, "%s without data/hf.c: %s",
-             ROWS[i].flags, none.text);
+        refusal(t, flags, status, &t->e, named);
+        fact(t, model_create(&m, &c, false, fresh(t)) == 2 && !m.params, "%s without data/hf.c: %s",
+             flags, t->e.text);
         model_free(&m);
         settings_default(&s);
-        settings_flags(&s, ROWS[i].flags, "m", &begin);
-        fact(t, !begin.status && trainer_create(&r, &s, &begin) == 2 && strstr(begin.text, named),
-             "a training of %s: %d, %s", ROWS[i].flags, begin.status, begin.text);
+        settings_flags(&s, flags, "m", fresh(t));
+        fact(t, !t->e.status && trainer_create(&r, &s, &t->e) == 2 && strstr(t->e.text, named),
+             "a training of %s: %d, %s", flags, t->e.status, t->e.text);
     }
 }
 
@@ -1825,6 +1757,14 @@ static idx counted(const Model *m, int layer) {
     for (int i = 0; i < m->n_tensors; i++)
         if (m->tensor[i].layer == layer) sum += m->tensor[i].count;
     return sum;
+}
+
+/* A model of these flags after others; false when it cannot be made. */
+static bool model_of(Test *t, Model *m, const char *before, const char *flags, bool with_grads) {
+    const Config c = config_of(t, "%s%s", before, flags);
+    bool made = !t->e.status && !model_create(m, &c, with_grads, &t->e);
+    fact(t, made, "%s: %s", flags, t->e.text);
+    return made;
 }
 
 /* The parameter counts of the authors' configurations. The 60M model is made as it is (untouched
@@ -1850,16 +1790,9 @@ static void model_create__counts(Test *t) {
         {"--combine add", 58998528 - 10 * 516096},
         {"--pos t5", 58998528 + 32 * 8},
     };
+    Model m;
     EACH(i, ROWS) {
-        char flags[300];
-        Config c;
-        Model m;
-        Error e = {0};
-        snprintf(flags, sizeof flags, "%s%s", SIZES, ROWS[i].flags);
-        if (config_from_flags(&c, flags, &e) || model_create(&m, &c, false, &e)) {
-            fact(t, false, "%s: %s", flags, e.text);
-            continue;
-        }
+        if (!model_of(t, &m, SIZES, ROWS[i].flags, false)) continue;
         idx ends = model_tensor(&m, "wte")->count + model_tensor(&m, "wcls")->count;
         within(t, (double)ends, 77463552, 0, "embedding and unembedding, %s", ROWS[i].flags);
         within(t, (double)(m.count - ends), ROWS[i].non_embedding, 0, "other parameters, %s",
@@ -1867,11 +1800,7 @@ static void model_create__counts(Test *t) {
         fact(t, !m.grads, "a model that only evaluates has gradients");
         model_free(&m);
     }
-    Config c;
-    Model m;
-    Error e = {0};
-    config_from_flags(&c, "--layers 1 --heads 16 --dim 2048 --ffn 5632 --vocab 1", &e);
-    if (model_create(&m, &c, false, &e)) { fact(t, false, "%s", e.text); return; }
+    if (!model_of(t, &m, "--layers 1 --heads 16 --dim 2048 --ffn 5632 --vocab 1", "", false)) return;
     double blocks = 22 * (double)counted(&m, 0) + (double)model_tensor(&m, "normf")->count;
     within(t, blocks, 1130457088, 0, "the 1B model without embeddings");
     within(t, blocks + 2.0 * 2048 * 50432, 1337026560, 0, "the 1B model");
@@ -1880,11 +1809,7 @@ static void model_create__counts(Test *t) {
 
 /* Names, shapes and the mark of --decay matrices. C 12, H 4, D 3, K 2, F 7, V 11, E 5. */
 static void model_create__table(Test *t) {
-    static const struct {
-        const char *flags, *name;
-        int rank, rows, columns;
-        bool matrix;
-    } ROWS[] = {
+    static const struct { const char *flags, *name; int rank, rows, columns; bool matrix; } ROWS[] = {
         {"", "wte", 2, 11, 5, true},
         {"", "win", 2, 5, 12, true},
         {"", "l0.norm1", 1, 12, 1, false},
@@ -1933,25 +1858,16 @@ static void model_create__table(Test *t) {
     static const char SIZES[] =
         "--layers 2 --heads 4 --dim 12 --kv-heads 2 --ffn 7 --vocab 11 --context 20 "
         "--embed-dim 5 --pos none ";
+    Model m;
     EACH(i, ROWS) {
-        char flags[300];
-        Config c;
-        Model m;
-        Error e = {0};
-        snprintf(flags, sizeof flags, "%s%s", SIZES, ROWS[i].flags);
-        if (config_from_flags(&c, flags, &e) || model_create(&m, &c, true, &e)) {
-            fact(t, false, "%s: %s", flags, e.text);
-            continue;
-        }
-        const Tensor *x = model_tensor(&m, ROWS[i].name);
-        fact(t, x != NULL, "%s: no %s", ROWS[i].flags, ROWS[i].name);
-        if (x)
-            fact(t,
-                 x->rank == ROWS[i].rank && x->shape[0] == ROWS[i].rows &&
-                     x->shape[1] == ROWS[i].columns &&
-                     x->count == (idx)ROWS[i].rows * ROWS[i].columns && x->matrix == ROWS[i].matrix,
-                 "%s: rank %d [%d,%d], matrix %d", x->name, x->rank, x->shape[0], x->shape[1],
-                 x->matrix);
+        if (!model_of(t, &m, SIZES, ROWS[i].flags, true)) continue;
+        const Tensor *x = model_tensor(&m, ROWS[i].name), none = {0};
+        if (!x) x = &none;
+        fact(t, x->rank == ROWS[i].rank && x->shape[0] == ROWS[i].rows
+                 && x->shape[1] == ROWS[i].columns && x->matrix == ROWS[i].matrix
+                 && x->count == (idx)ROWS[i].rows * ROWS[i].columns,
+             "%s, %s: rank %d [%d,%d], matrix %d", ROWS[i].flags, ROWS[i].name, x->rank,
+             x->shape[0], x->shape[1], x->matrix);
         model_free(&m);
     }
 }
