@@ -482,8 +482,7 @@ static int head_entry(const ModelHead *h, Stored *p, Rest *r, const Tensor *t, u
     const unsigned char *at = rest_take(r, length);
     if (!at || length != strlen(t->name) || memcmp(at, t->name, (size_t)length))
         return fail(e, 1, "%s: expected %s, found %.*s. Try: the version of sink that wrote it",
-                    name, t->name,
-                    at && length < 32 ? (int)length : 0, at ? (const char *)at : "");
+                    name, t->name, at && length < 32 ? (int)length : 0, at ? (const char *)at : "");
     p->dtype = (int)rest_number(r, 1);
     int rank = (int)rest_number(r, 1);
     p->order = (int)rest_number(r, 1);
@@ -531,9 +530,8 @@ static int model_head_read(const unsigned char *p, size_t n, uint64_t size, cons
     uint64_t version = rest_number(&r, 4), links = rest_number(&r, 4), count = rest_number(&r, 4);
     h->tokenizer = rest_number(&r, 8);
     if (version != MODEL_VERSION)
-        return fail(e, 1,
-                    "%s: expected version %d, found %llu. Try: the version of sink that wrote it",
-                    name, MODEL_VERSION, (unsigned long long)version);
+        return fail(e, 1, "%s: expected version %d, found %llu. Try: the version of sink that "
+                    "wrote it", name, MODEL_VERSION, (unsigned long long)version);
     h->links = links <= LINKS_MAX ? (int)links : 0;
     if (links > LINKS_MAX) r.cut = true;
     if (!r.cut && !head_settings(h, &r, name, e) && !head_links(h, &r, e)
@@ -1344,14 +1342,13 @@ static int config_json(Bytes *out, const Trainer *t, Error *e) {
     bool ffn = c->linear_bias && c->bias_in != BIAS_ATTENTION;
     /* transformers' gelu is x Phi(x), the one of --act geglu */
     const char *act = c->act == ACT_SWIGLU ? "silu" : c->act == ACT_GEGLU ? "gelu" : "relu";
-    bytes_print(out, e,
-                "{\n  \"architectures\": [\"LlamaForCausalLM\"],\n  \"model_type\": \"llama\",\n"
-                "  \"torch_dtype\": \"float32\",\n  \"vocab_size\": %d,\n"
-                "  \"hidden_size\": %d,\n  \"intermediate_size\": %d,\n"
-                "  \"num_hidden_layers\": %d,\n  \"num_attention_heads\": %d,\n"
-                "  \"num_key_value_heads\": %d,\n  \"head_dim\": %d,\n  \"hidden_act\": \"%s\",\n"
-                "  \"max_position_embeddings\": %d,\n", c->vocab, c->dim, c->ffn, c->layers,
-                c->heads, c->kv_heads, c->head_dim, act, c->context);
+    bytes_print(out, e, "{\n  \"architectures\": [\"LlamaForCausalLM\"],\n  \"model_type\": "
+                "\"llama\",\n  \"torch_dtype\": \"float32\",\n  \"vocab_size\": %d,\n  "
+                "\"hidden_size\": %d,\n  \"intermediate_size\": %d,\n  \"num_hidden_layers\": "
+                "%d,\n  \"num_attention_heads\": %d,\n  \"num_key_value_heads\": %d,\n  "
+                "\"head_dim\": %d,\n  \"hidden_act\": \"%s\",\n  \"max_position_embeddings\": "
+                "%d,\n", c->vocab, c->dim, c->ffn, c->layers, c->heads, c->kv_heads, c->head_dim,
+                act, c->context);
     print_real(out, &t->s, "  \"rms_norm_eps\"", "norm-eps", e);
     bytes_print(out, e, ",\n");
     print_rope(out, &t->s, e);
@@ -1605,28 +1602,23 @@ static int tokenizer_json(Bytes *out, const Tokenizer *t, int start, Error *e) {
         bytes_print(out, e, "%s\n{\"id\": %d, \"content\": \"%s\", \"single_word\": false, "
                             "\"lstrip\": false, \"rstrip\": false, \"normalized\": false, "
                             "\"special\": true}", id ? "," : "", id, token_name(t, id, name));
-    bytes_print(out, e,
-                "],\n\"normalizer\": null,\n\"pre_tokenizer\": {\"type\": \"Sequence\", "
+    bytes_print(out, e, "],\n\"normalizer\": null,\n\"pre_tokenizer\": {\"type\": \"Sequence\", "
                 "\"pretokenizers\": [\n{\"type\": \"ByteLevel\", \"add_prefix_space\": false, "
                 "\"trim_offsets\": true, \"use_regex\": false},\n{\"type\": \"Split\", "
-                "\"pattern\": {\"Regex\": \"%s\"}, \"behavior\": \"Isolated\", "
-                "\"invert\": false}]},\n", SPLIT);
+                "\"pattern\": {\"Regex\": \"%s\"}, \"behavior\": \"Isolated\", \"invert\": "
+                "false}]},\n", SPLIT);
     token_name(t, start, name);
-    bytes_print(out, e,
-                "\"post_processor\": {\"type\": \"TemplateProcessing\",\n"
-                "\"single\": [{\"SpecialToken\": {\"id\": \"%s\", \"type_id\": 0}}, "
-                "{\"Sequence\": {\"id\": \"A\", \"type_id\": 0}}],\n"
-                "\"pair\": [{\"SpecialToken\": {\"id\": \"%s\", \"type_id\": 0}}, "
-                "{\"Sequence\": {\"id\": \"A\", \"type_id\": 0}}, "
-                "{\"Sequence\": {\"id\": \"B\", \"type_id\": 1}}],\n"
-                "\"special_tokens\": {\"%s\": {\"id\": \"%s\", \"ids\": [%d], "
-                "\"tokens\": [\"%s\"]}}},\n", name, name, name, name, start, name);
-    bytes_print(out, e,
-                "\"decoder\": {\"type\": \"ByteLevel\", \"add_prefix_space\": false, "
-                "\"trim_offsets\": true, \"use_regex\": false},\n"
-                "\"model\": {\"type\": \"BPE\", \"dropout\": null, \"unk_token\": null, "
-                "\"continuing_subword_prefix\": null, \"end_of_word_suffix\": null, "
-                "\"fuse_unk\": false, \"byte_fallback\": false,\n\"vocab\": {");
+    bytes_print(out, e, "\"post_processor\": {\"type\": \"TemplateProcessing\",\n\"single\": "
+                "[{\"SpecialToken\": {\"id\": \"%s\", \"type_id\": 0}}, {\"Sequence\": {\"id\": "
+                "\"A\", \"type_id\": 0}}],\n\"pair\": [{\"SpecialToken\": {\"id\": \"%s\", "
+                "\"type_id\": 0}}, {\"Sequence\": {\"id\": \"A\", \"type_id\": 0}}, {\"Sequence\": "
+                "{\"id\": \"B\", \"type_id\": 1}}],\n\"special_tokens\": {\"%s\": {\"id\": \"%s\", "
+                "\"ids\": [%d], \"tokens\": [\"%s\"]}}},\n", name, name, name, name, start, name);
+    bytes_print(out, e, "\"decoder\": {\"type\": \"ByteLevel\", \"add_prefix_space\": false, "
+                "\"trim_offsets\": true, \"use_regex\": false},\n\"model\": {\"type\": \"BPE\", "
+                "\"dropout\": null, \"unk_token\": null, \"continuing_subword_prefix\": null, "
+                "\"end_of_word_suffix\": null, \"fuse_unk\": false, \"byte_fallback\": "
+                "false,\n\"vocab\": {");
     for (int id = 0; id < t->vocab && !e->status; id++) {
         bytes_print(out, e, "%s\n\"", id ? "," : "");
         print_token(out, t, id, e);
@@ -1647,12 +1639,11 @@ static int tokenizer_json(Bytes *out, const Tokenizer *t, int start, Error *e) {
 static int tokenizer_config_json(Bytes *out, const Tokenizer *t, int start, int context, Error *e) {
     char bos[32], end[32];
     token_name(t, TOKEN_END, end);
-    return bytes_print(out, e,
-                       "{\n  \"tokenizer_class\": \"PreTrainedTokenizerFast\",\n"
-                       "  \"bos_token\": \"%s\",\n  \"eos_token\": \"%s\",\n"
-                       "  \"pad_token\": \"%s\",\n  \"clean_up_tokenization_spaces\": false,\n"
-                       "  \"model_input_names\": [\"input_ids\", \"attention_mask\"],\n"
-                       "  \"model_max_length\": %d\n}\n", token_name(t, start, bos), end, end,
+    return bytes_print(out, e, "{\n  \"tokenizer_class\": \"PreTrainedTokenizerFast\",\n  "
+                       "\"bos_token\": \"%s\",\n  \"eos_token\": \"%s\",\n  \"pad_token\": "
+                       "\"%s\",\n  \"clean_up_tokenization_spaces\": false,\n  "
+                       "\"model_input_names\": [\"input_ids\", \"attention_mask\"],\n  "
+                       "\"model_max_length\": %d\n}\n", token_name(t, start, bos), end, end,
                        context);
 }
 

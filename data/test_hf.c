@@ -64,8 +64,7 @@ static void text_file(Test *t, const char *path, const char *text) {
  * 2 blocks. An own account of where each number goes: `ours` of one tensor there, or the name less
  * its last letter (q, k or v) of three. */
 static const struct { const char *family, *theirs, *shape, *ours; char how; } TENSORS_OF[] = {
-    {"gpt2", "wte.weight", "11,12", "wte", '='},
-    {"gpt2", "wpe.weight", "16,12", "wpe", '='},
+    {"gpt2", "wte.weight", "11,12", "wte", '='}, {"gpt2", "wpe.weight", "16,12", "wpe", '='},
     {"gpt2", "h.*.ln_1.weight", "12", "l*.norm1", '='},
     {"gpt2", "h.*.ln_1.bias", "12", "l*.norm1.b", '='},
     {"gpt2", "h.*.attn.c_attn.weight", "12,36", "l*.w", 't'},
@@ -78,8 +77,7 @@ static const struct { const char *family, *theirs, *shape, *ours; char how; } TE
     {"gpt2", "h.*.mlp.c_fc.bias", "20", "l*.b1", '='},
     {"gpt2", "h.*.mlp.c_proj.weight", "20,12", "l*.w2", '='},
     {"gpt2", "h.*.mlp.c_proj.bias", "12", "l*.b2", '='},
-    {"gpt2", "ln_f.weight", "12", "normf", '='},
-    {"gpt2", "ln_f.bias", "12", "normf.b", '='},
+    {"gpt2", "ln_f.weight", "12", "normf", '='}, {"gpt2", "ln_f.bias", "12", "normf.b", '='},
     {"gpt_neox", "gpt_neox.embed_in.weight", "11,12", "wte", '='},
     {"gpt_neox", "gpt_neox.layers.*.input_layernorm.weight", "12", "l*.norm1", '='},
     {"gpt_neox", "gpt_neox.layers.*.input_layernorm.bias", "12", "l*.norm1.b", '='},
@@ -411,24 +409,15 @@ static bool tok_open(Test *t, const char *from, Tokenizer *k, Encoder *c) {
 
 /* The tensors of a llama by our names, within a block and outside, in their layout. */
 static const struct { const char *ours, *theirs; bool turned; } LLAMA_NAMES[] = {
-    {"wte", "model.embed_tokens.weight", false},
-    {"norm1", "input_layernorm.weight", false},
-    {"wq", "self_attn.q_proj.weight", true},
-    {"wk", "self_attn.k_proj.weight", true},
-    {"wv", "self_attn.v_proj.weight", true},
-    {"wo", "self_attn.o_proj.weight", true},
-    {"bq", "self_attn.q_proj.bias", false},
-    {"bk", "self_attn.k_proj.bias", false},
-    {"bv", "self_attn.v_proj.bias", false},
-    {"bo", "self_attn.o_proj.bias", false},
-    {"norm2", "post_attention_layernorm.weight", false},
-    {"w1", "mlp.gate_proj.weight", true},
-    {"w2", "mlp.up_proj.weight", true},
-    {"w3", "mlp.down_proj.weight", true},
-    {"b1", "mlp.gate_proj.bias", false},
-    {"b2", "mlp.up_proj.bias", false},
-    {"b3", "mlp.down_proj.bias", false},
-    {"normf", "model.norm.weight", false},
+    {"wte", "model.embed_tokens.weight", false}, {"norm1", "input_layernorm.weight", false},
+    {"wq", "self_attn.q_proj.weight", true}, {"wk", "self_attn.k_proj.weight", true},
+    {"wv", "self_attn.v_proj.weight", true}, {"wo", "self_attn.o_proj.weight", true},
+    {"bq", "self_attn.q_proj.bias", false}, {"bk", "self_attn.k_proj.bias", false},
+    {"bv", "self_attn.v_proj.bias", false}, {"bo", "self_attn.o_proj.bias", false},
+    {"norm2", "post_attention_layernorm.weight", false}, {"w1", "mlp.gate_proj.weight", true},
+    {"w2", "mlp.up_proj.weight", true}, {"w3", "mlp.down_proj.weight", true},
+    {"b1", "mlp.gate_proj.bias", false}, {"b2", "mlp.up_proj.bias", false},
+    {"b3", "mlp.down_proj.bias", false}, {"normf", "model.norm.weight", false},
     {"wcls", "lm_head.weight", true},
 };
 
@@ -505,8 +494,7 @@ static void llama_fill(Test *t, const Bytes *file, Model *m) {
  * for bit where the pairing is the same, and in its logits where q and k changed their order. */
 static void hf__reads_back(Test *t) {
     static const char *const FLAGS[] = {
-        "",
-        "--heads 4 --kv-heads 2 --head-dim 6 --tied",
+        "", "--heads 4 --kv-heads 2 --head-dim 6 --tied",
         "--rope-pairing interleaved --heads 4 --kv-heads 1 --head-dim 8 --linear-bias --act geglu",
         ("--rope-pairing interleaved --kv-heads 1 --act reglu --rope-scaling llama3 --rope-base "
          "100 "
@@ -1268,8 +1256,7 @@ static const struct { const char *family, *text, *flag, *want; } FACTS_TAKEN[] =
     {"jamba", "", "mamba-state", "4"}, {"jamba", "", "mamba-conv", "3"},
     {"jamba", "", "mamba-rank", "5"}, {"jamba", "", "experts", "3"},
     {"jamba", "", "expert-top", "2"}, {"jamba", "", "expert-period", "2"},
-    {"jamba", "", "expert-offset", "1"},
-    {"jamba", "\"num_experts_per_tok\": 1", "expert-top", "1"},
+    {"jamba", "", "expert-offset", "1"}, {"jamba", "\"num_experts_per_tok\": 1", "expert-top", "1"},
 };
 
 /* What would change the result and has no flag. */
@@ -1507,11 +1494,10 @@ static void hf__llama2c(Test *t) {
             return;
         }
         const Config *c = &r.m.c;
-        fact(t, c->dim == C2 && c->ffn == F2 && c->layers == L2 && c->heads == H2 &&
-                    c->kv_heads == K2 && c->vocab == V2 && c->context == CONTEXT2 &&
-                    c->tied == tied && c->rope_pairing == PAIR_INTERLEAVED &&
-                    c->pos == POS_ROTARY && c->act == ACT_SWIGLU && c->norm == NORM_RMS &&
-                    c->norm_eps == 1e-5 && c->rope_base == 10000, "another model");
+        fact(t, c->dim == C2 && c->ffn == F2 && c->layers == L2 && c->heads == H2 && c->kv_heads ==
+             K2 && c->vocab == V2 && c->context == CONTEXT2 && c->tied == tied && c->rope_pairing ==
+             PAIR_INTERLEAVED && c->pos == POS_ROTARY && c->act == ACT_SWIGLU && c->norm == NORM_RMS
+             && c->norm_eps == 1e-5 && c->rope_base == 10000, "another model");
         idx seen = 0;
         for (int i = 0; i < 13 - tied; i++)
             for (int l = 0; l < BIN_ORDER[i].copies; l++) {
@@ -1978,8 +1964,7 @@ static void imported__sees_faults(Test *t) {
         {"gpt2-inner", NULL, "\"gelu\"", "\"gelu_new\""},
         {"gpt2-inverse", NULL, "layer_idx\": true", "layer_idx\": false"},
         {"gpt2", NULL, "epsilon\": 1e-05", "epsilon\": 0.001"},
-        {"gpt_neox", fault_thirds, NULL, NULL},
-        {"gpt_neox", NULL, "\"gelu\"", "\"gelu_new\""},
+        {"gpt_neox", fault_thirds, NULL, NULL}, {"gpt_neox", NULL, "\"gelu\"", "\"gelu_new\""},
         {"gpt_neox", NULL, "factor\": 0.25", "factor\": 0.4"},
         {"gpt_neox", NULL, "residual\": true", "residual\": false"},
         {"gpt_neox-sequential", NULL, "residual\": false", "residual\": true"},
@@ -3185,8 +3170,7 @@ static void hf__tells(Test *t) {
         " Once upon a time, there was a little girl named Lily. She loved to play outside in the "
         "park. One day, she saw a big, r\n";
     static const char *const WORDS[][2] = {
-        {"", TOLD}, {" --no-bos", NULL},
-        {" --prompt \"Once upon a time, there\"", TOLD + 1},
+        {"", TOLD}, {" --no-bos", NULL}, {" --prompt \"Once upon a time, there\"", TOLD + 1},
         {" --tokenizer " SCRATCH "/tale.tok", NULL}};
     char words[300];
     Settings s;
@@ -3203,9 +3187,8 @@ static void hf__tells(Test *t) {
             const char *out = (const char *)r.out.at;
             if (i == 3) fact(t, r.status == 1 && strstr((const char *)r.err.at, "found another"),
                              "%s: %s", words, (const char *)r.err.at);
-            else fact(t, !r.status && (WORDS[i][1] ? !strncmp(out, WORDS[i][1], 90)
-                                                   : !strstr(out, "Once upon")), "%s: %s", words,
-                      out);
+            else fact(t, !r.status && (WORDS[i][1] ? !strncmp(out, WORDS[i][1], 90) : !strstr(out,
+                      "Once upon")), "%s: %s", words, out);
             ran_free(&r);
         }
     scratch_close();
@@ -3302,9 +3285,8 @@ static void model_list__blocks(Test *t) {
     while (first < m->n_tensors && strcmp(m->tensor[first].name, "l1.norm1")) first++;
     for (int i = 0; i < ALL && first + i < m->n_tensors; i++) {
         const Tensor *x = &m->tensor[first + i];
-        fact(t, !strcmp(x->name, ROWS[i].name) && x->rank == ROWS[i].rank
-                 && x->shape[0] == ROWS[i].rows && x->shape[1] == ROWS[i].columns
-                 && x->layer == (i + 1 < ALL ? 1 : -1),
+        fact(t, !strcmp(x->name, ROWS[i].name) && x->rank == ROWS[i].rank && x->shape[0] ==
+             ROWS[i].rows && x->shape[1] == ROWS[i].columns && x->layer == (i + 1 < ALL ? 1 : -1),
              "tensor %d is %s [%d,%d] of layer %d, expected %s", i, x->name, x->shape[0],
              x->shape[1], x->layer, ROWS[i].name);
         fact(t, x->at == x[-1].at + x[-1].count, "%s is not where %s ends", x->name, x[-1].name);
@@ -4055,9 +4037,8 @@ static void model_file__slabs(Test *t) {
         int slabs = 0;
         const Tensor *x = model_tensor(&open.m, NAMES[k]);
         for (Slab s = {0}; x->at < 0 && stored_slab(&open.m, x, k == 2, &s); slabs++)
-            fact(t, k == 1 ? s.n_out == 264 && s.in0 == slabs * 15872
-                           : s.n_in == 264 && s.out0 == slabs * 15872, "slab %d of %s", slabs,
-                 NAMES[k]);
+            fact(t, k == 1 ? s.n_out == 264 && s.in0 == slabs * 15872 : s.n_in == 264 && s.out0 ==
+                 slabs * 15872, "slab %d of %s", slabs, NAMES[k]);
         fact(t, slabs == 2, "%s in %d slabs", NAMES[k], slabs);
     }
     parts_begin(&open.m, 1, true, true);
@@ -4420,8 +4401,7 @@ static void sink__streams(Test *t) {
     static const struct { const char *words, *said; int status; } ROWS[] = {
         {"dump " SCRATCH "/m.model --ids " SCRATCH "/ids --out " SCRATCH "/dump", "", 0},
         {MODEL_EVAL "--input repeat --n 2", "2 sequences", 0},   /* needs no tokenizer */
-        {"check " SCRATCH "/m.model", " 0 WRONG", 0},
-        {MODEL_EVAL, "Try: --ids FILE", 1},
+        {"check " SCRATCH "/m.model", " 0 WRONG", 0}, {MODEL_EVAL, "Try: --ids FILE", 1},
         {MODEL_EVAL "--ids " SCRATCH "/odd", "odd:2: expected token ids", 1},
         {MODEL_EVAL "--ids " SCRATCH "/none", "none: ", 1},
         {MODEL_EVAL "--ids " SCRATCH "/ids --T 9", "one of 10 tokens", 1}};
@@ -4472,63 +4452,42 @@ static void sink__streams(Test *t) {
 }
 
 static const TestEntry TESTS[] = {
-    {"model_list__blocks", model_list__blocks},
-    {"model_list__jamba", model_list__jamba},
+    {"model_list__blocks", model_list__blocks}, {"model_list__jamba", model_list__jamba},
     {"published__against_slow", published__against_slow},
     {"mamba_forward__closed_form", mamba_forward__closed_form},
     {"mamba_forward__reaches", mamba_forward__reaches},
     {"experts_forward__alike", experts_forward__alike},
     {"experts_forward__not_renormalised", experts_forward__not_renormalised},
-    {"published__same_bits", published__same_bits},
-    {"published__jamba", published__jamba},
-    {"published__extend", published__extend},
-    {"published__sinks", published__sinks},
-    {"hf__reads_back", hf__reads_back},
-    {"hf__config", hf__config},
-    {"hf__tokenizer", hf__tokenizer},
-    {"hf__refuses", hf__refuses},
-    {"hf__keeps", hf__keeps},
-    {"hf__safetensors", hf__safetensors},
-    {"hf__safetensors_limits", hf__safetensors_limits},
-    {"hf__json", hf__json},
-    {"hf__shards", hf__shards},
-    {"hf__choices", hf__choices},
-    {"hf__families", hf__families},
-    {"hf__facts", hf__facts},
-    {"hf__facts_refused", hf__facts_refused},
-    {"hf__accounts", hf__accounts},
-    {"hf__returns", hf__returns},
-    {"hf__llama2c", hf__llama2c},
-    {"hf__llama2c_refuses", hf__llama2c_refuses},
-    {"pieces__published", pieces__published},
+    {"published__same_bits", published__same_bits}, {"published__jamba", published__jamba},
+    {"published__extend", published__extend}, {"published__sinks", published__sinks},
+    {"hf__reads_back", hf__reads_back}, {"hf__config", hf__config},
+    {"hf__tokenizer", hf__tokenizer}, {"hf__refuses", hf__refuses}, {"hf__keeps", hf__keeps},
+    {"hf__safetensors", hf__safetensors}, {"hf__safetensors_limits", hf__safetensors_limits},
+    {"hf__json", hf__json}, {"hf__shards", hf__shards}, {"hf__choices", hf__choices},
+    {"hf__families", hf__families}, {"hf__facts", hf__facts},
+    {"hf__facts_refused", hf__facts_refused}, {"hf__accounts", hf__accounts},
+    {"hf__returns", hf__returns}, {"hf__llama2c", hf__llama2c},
+    {"hf__llama2c_refuses", hf__llama2c_refuses}, {"pieces__published", pieces__published},
     {"tokenizer_encode__spaces", tokenizer_encode__spaces},
     {"tokenizer_encode__ranks", tokenizer_encode__ranks},
     {"tokenizer_read__published", tokenizer_read__published},
     {"hf__tokenizer_json", hf__tokenizer_json},
     {"hf__tokenizer_characters", hf__tokenizer_characters},
-    {"hf__tokenizer_refuses", hf__tokenizer_refuses},
-    {"hf__sentencepiece", hf__sentencepiece},
+    {"hf__tokenizer_refuses", hf__tokenizer_refuses}, {"hf__sentencepiece", hf__sentencepiece},
     {"hf__sentencepiece_refuses", hf__sentencepiece_refuses},
-    {"hf__tokenizer_folder", hf__tokenizer_folder},
-    {"hf__tokenizer_nfc", hf__tokenizer_nfc},
-    {"hf__tokenizer_vectors", hf__tokenizer_vectors},
-    {"hf__tells", hf__tells},
+    {"hf__tokenizer_folder", hf__tokenizer_folder}, {"hf__tokenizer_nfc", hf__tokenizer_nfc},
+    {"hf__tokenizer_vectors", hf__tokenizer_vectors}, {"hf__tells", hf__tells},
     {"choices_read__lines", choices_read__lines},
     {"choices_answer__oracle", choices_answer__oracle},
     {"imported__against_library", imported__against_library},
-    {"imported__sees_faults", imported__sees_faults},
-    {"trained__gpt2", trained__gpt2},
+    {"imported__sees_faults", imported__sees_faults}, {"trained__gpt2", trained__gpt2},
     {"trained__stories", trained__stories},
     {"check_model__every_variant", check_model__every_variant},
-    {"widen__every_half", widen__every_half},
-    {"model_file__same_bits", model_file__same_bits},
-    {"model_file__slabs", model_file__slabs},
-    {"evaluate__streamed", evaluate__streamed},
-    {"model_file__links", model_file__links},
-    {"model_file_end__refuses", model_file_end__refuses},
+    {"widen__every_half", widen__every_half}, {"model_file__same_bits", model_file__same_bits},
+    {"model_file__slabs", model_file__slabs}, {"evaluate__streamed", evaluate__streamed},
+    {"model_file__links", model_file__links}, {"model_file_end__refuses", model_file_end__refuses},
     {"model_head_read__hostile", model_head_read__hostile},
-    {"model_file__damage", model_file__damage},
-    {"sink__streams", sink__streams},
+    {"model_file__damage", model_file__damage}, {"sink__streams", sink__streams},
 };
 
 int main(int argc, char **argv) {
