@@ -264,8 +264,7 @@ static int model_file_begin(ModelWriter *w, const char *path, const Settings *s,
     if (config_resolve(&resolved.model, e) || model_list(&w->list, &resolved.model, &PUBLISHED_PARTS, e))
         return e->status;
     if (settings_lines(&resolved, "md", &w->text, e) || writing_begin(&w->w, path, e)) {
-        bytes_free(&w->text);
-        model_free(&w->list);
+        bytes_free(&w->text); model_free(&w->list);
         return e->status;
     }
     writing_add(&w->w, start, MODEL_START);
@@ -417,8 +416,7 @@ static int model_file_end(ModelWriter *w, Error *e) {
     for (int i = 0; i < w->sources; i++) fclose(w->source[i].f);
     free(w->source);
     bytes_free(&head); bytes_free(&start);
-    bytes_free(&w->text); bytes_free(&w->links); bytes_free(&w->table);
-    model_free(&w->list);
+    bytes_free(&w->text); bytes_free(&w->links); bytes_free(&w->table); model_free(&w->list);
     return e->status;
 }
 
@@ -514,9 +512,7 @@ static int head_entry(const ModelHead *h, Stored *p, Rest *r, const Tensor *t, u
 
 static void model_head_free(ModelHead *h) {
     for (int i = 0; i < h->links && h->link; i++) free(h->link[i].path);
-    free(h->link);
-    free(h->stored);
-    model_free(&h->list);
+    free(h->link); free(h->stored); model_free(&h->list);
     *h = (ModelHead){0};
 }
 
@@ -568,12 +564,8 @@ struct ModelFile {
 static void model_file_close(struct ModelFile *f) {
     if (!f) return;
     for (int i = 0; i <= f->head.links && f->file; i++) if (f->file[i]) fclose(f->file[i]);
-    free(f->file);
-    free(f->raw);
-    free(f->slab);
-    free(f->name);
-    model_head_free(&f->head);
-    free(f);
+    free(f->file); free(f->raw); free(f->slab); free(f->name);
+    model_head_free(&f->head); free(f);
 }
 
 /* The entry that a pointer of m->w stands for; NULL where it is memory. */
@@ -1714,8 +1706,7 @@ static int export_folder(const char *model, const char *folder, const char *toke
                t.m.n_tensors, (long long)t.m.count, files[WEIGHTS].size, t.s.model.vocab,
                t.tokenizer_hash ? tokenizer : "none", folder);
     for (int i = 0; i < FILES; i++) bytes_free(&files[i]);
-    tokenizer_free(&words);
-    trainer_free(&t);
+    tokenizer_free(&words); trainer_free(&t);
     return e->status;
 }
 
@@ -1754,8 +1745,7 @@ typedef struct Json {
 } Json;
 
 static void json_free(Json *j) {
-    free(j->text);
-    free(j->at);
+    free(j->text); free(j->at);
     *j = (Json){0};
 }
 
@@ -2056,9 +2046,7 @@ typedef struct Folder {          /* all tensors of a published model, sorted by 
 
 static void folder_free(Folder *f) {
     for (int i = 0; i < f->shards; i++) json_free(&f->shard[i].header);
-    free(f->shard);
-    free(f->tensor);
-    free(f->names);
+    free(f->shard); free(f->tensor); free(f->names);
     *f = (Folder){0};
 }
 
@@ -2194,8 +2182,7 @@ static int shard_open(Folder *f, const char *path, Error *e) {
             fail(e, 1, "%s: cannot be read, %s. Try: check the disk", path, strerror(errno));
         else header_read(f, &s->header, head, 8 + (size_t)N, s->size, path, e);
     }
-    free(head);
-    fclose(in);
+    free(head); fclose(in);
     f->shards++;
     return e->status;
 }
@@ -3103,17 +3090,9 @@ static int merges_read(Tokenizer *k, const unsigned char *at, size_t n, const ch
 static void published_close(Tokenizer *k) {
     Published *t = k->published;
     if (!t) return;
-    pairs_free(&t->marks[0]);
-    pairs_free(&t->marks[1]);
-    pairs_free(&t->beside);
-    pairs_free(&t->joins);
-    free(t->made);
-    free(t->kind);
-    free(t->slot);
-    free(t->classes);
-    free(t->combining);
-    free(t->folds);
-    free(t);
+    pairs_free(&t->marks[0]); pairs_free(&t->marks[1]); pairs_free(&t->beside);
+    pairs_free(&t->joins); free(t->made); free(t->kind); free(t->slot);
+    free(t->classes); free(t->combining); free(t->folds); free(t);
 }
 
 /* A tokenizer of a file of version 2. Nothing is believed before it is checked. */
@@ -3291,8 +3270,7 @@ static int scratch_room(Scratch *c, size_t n, Error *e) {
     if (n > INT32_MAX)
         return fail(e, 1, "text: expected words of at most %ld bytes, found %zu. Try: text",
                     (long)INT32_MAX, n);
-    free(c->link);
-    free(c->heap);
+    free(c->link); free(c->heap);
     c->link = grab((idx)room, sizeof *c->link, e);
     c->heap = grab((idx)room, 2 * sizeof *c->heap, e);
     c->room = e->status ? 0 : room;
@@ -3440,12 +3418,8 @@ static int published_encode(Encoder *encoder, const unsigned char *text, size_t 
 /* Frees an encoder's scratch. */
 static void published_done(Encoder *encoder) {
     Scratch *c = encoder->scratch;
-    free(c->link);
-    free(c->heap);
-    bytes_free(&c->plain);
-    ids_free(&c->codes);
-    ids_free(&c->spare);
-    free(c);
+    free(c->link); free(c->heap); bytes_free(&c->plain); ids_free(&c->codes);
+    ids_free(&c->spare); free(c);
 }
 
 static const TokenizerKind PUBLISHED_TOKENIZERS = {
@@ -3499,10 +3473,7 @@ typedef struct Making {
 } Making;
 
 static void making_free(Making *m) {
-    free(m->entry);
-    free(m->sorted);
-    bytes_free(&m->join);
-    bytes_free(&m->names);
+    free(m->entry); free(m->sorted); bytes_free(&m->join); bytes_free(&m->names);
     bytes_free(&m->spelt);
     *m = (Making){0};
 }
@@ -4135,9 +4106,7 @@ static int making_write(const Making *m, Bytes *out, Error *e) {
     const Bytes *const parts[] = {&tables, &tokens, &m->spelt, &merges};
     for (int i = 0; i < 4 && !e->status; i++) bytes_add(out, parts[i]->at, parts[i]->size, e);
     if (!e->status) bytes_number(out, hash64(0, out->at + from, out->size - from), 8, e);
-    bytes_free(&tables);
-    bytes_free(&tokens);
-    bytes_free(&merges);
+    bytes_free(&tables); bytes_free(&tokens); bytes_free(&merges);
     return e->status;
 }
 
@@ -4180,10 +4149,7 @@ static int tokenizer_from(const char *from, Bytes *out, Tokenizer *words, Error 
     }
     if (found && !e->status && !ends_find(&m, &config, e) && !making_write(&m, out, e))
         tokenizer_read(out->at, out->size, path, words, e);
-    making_free(&m);
-    json_free(&config);
-    json_free(&vocabulary);
-    bytes_free(&in);
+    making_free(&m); json_free(&config); json_free(&vocabulary); bytes_free(&in);
     return e->status;
 }
 
@@ -4204,8 +4170,7 @@ static int import_tokenizer(const char *from, const char *out, Error *e) {
         printf("cut=%s vocabulary=%d merges=%zu end=%d begin=%d in_front=%s hash=%016llx out=%s\n",
                CUT_NAMES[t.published->cut], t.vocab, t.merges.size, t.end, t.bos,
                t.published->begins ? "yes" : "no", (unsigned long long)t.hash, out);
-    tokenizer_free(&t);
-    bytes_free(&file);
+    tokenizer_free(&t); bytes_free(&file);
     return e->status;
 }
 
@@ -4489,9 +4454,7 @@ static int import_model(const char *from, const char *out, bool link, const char
                    family->type, tensors, (long long)count, f.shards, link ? "yes" : "no",
                    t.vocab ? words : "none", out);
     }
-    tokenizer_free(&t);
-    bytes_free(&file);
-    folder_free(&f);
+    tokenizer_free(&t); bytes_free(&file); folder_free(&f);
     return e->status;
 }
 
@@ -4521,8 +4484,7 @@ typedef struct Question { int gold, endings; size_t field[1 + ENDINGS_MOST]; } Q
 typedef struct Choices { unsigned char *text; int n; Question *question; } Choices;
 
 static void choices_free(Choices *c) {
-    free(c->text);
-    free(c->question);
+    free(c->text); free(c->question);
     *c = (Choices){0};
 }
 
@@ -4609,8 +4571,7 @@ static int choices_encode(Data *d, const Settings *s, const Choices *c, const Qu
             fail(e, 1, "--choices: expected endings of a token or more, found \"%.40s\". Try: "
                  "--bos", ending);
     }
-    ids_free(&alone);
-    bytes_free(&text);
+    ids_free(&alone); bytes_free(&text);
     return e->status;
 }
 
@@ -4648,8 +4609,7 @@ static int choices_log_p(double *log_p, Model *m, const Choice *choice, int n, c
         model_fault(m, e);
     }
     if (m->published) m->published->end(m, e);
-    acts_free(&a);
-    free(ids);
+    acts_free(&a); free(ids);
     return e->status;
 }
 
@@ -4697,10 +4657,7 @@ static int choices_answer(Chosen *out, Model *m, Data *d, const Settings *s, Err
     out->n = c.n;
     out->acc = c.n ? (double)right[0] / c.n : 0;
     out->acc_norm = c.n ? (double)right[1] / c.n : 0;
-    choices_free(&c);
-    ids_free(&ids);
-    free(choice);
-    free(log_p);
+    choices_free(&c); ids_free(&ids); free(choice); free(log_p);
     return e->status;
 }
 
@@ -4782,8 +4739,7 @@ static int import_choices(const char *path, const char *to, Error *e) {
         fail(e, 1, "%s: expected a question a line, found none. Try: hellaswag_val.jsonl", path);
     if (!e->status && !file_write(to, out.at, out.size, e))
         printf("questions=%d out=%s\n", questions, to);
-    bytes_free(&file);
-    bytes_free(&out);
+    bytes_free(&file); bytes_free(&out);
     return e->status;
 }
 
@@ -5110,8 +5066,7 @@ static int verb_stream(Settings *s, const char **words, int n, Error *e) {
                    gflop / computed, gflop / computed / peak, gflop / cpu / peak, peak,
                    (double)t.a.size * sizeof(real) * 1e-6, (double)t.m.count, workers());
     }
-    sinks_free(&x);
-    trainer_free(&t);
+    sinks_free(&x); trainer_free(&t);
     return e->status;
 }
 

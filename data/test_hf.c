@@ -13,6 +13,13 @@
 /* -------------------------------------------------------------------------------------------------
  * 16.0  Published files in the small, written here */
 
+/* Is there a program to run? Then SCRATCH is empty. */
+static bool begun(Test *t) {
+    if (no_binary(t)) return false;
+    scratch_open();
+    return true;
+}
+
 /* It ends well, says where the result is and leaves stderr empty. */
 static bool hf_does(Test *t, const char *words) {
     Ran r = sink(words);
@@ -161,7 +168,7 @@ static const struct { const char *family, *theirs, *shape, *ours; char how; } TE
     {"jamba", "model.final_layernorm.weight", "12", "normf", '='},
     {"jamba", "lm_head.weight", "11,12", "wcls", 'T'},
 };
-enum { TENSORS_OF_ALL = sizeof TENSORS_OF / sizeof TENSORS_OF[0] };
+enum { TENSORS_OF_ALL = sizeof TENSORS_OF / sizeof *TENSORS_OF };
 
 #define LLAMA_SHAPE                                                                                \
     "\"hidden_size\": 12, \"num_attention_heads\": 2, \"num_key_value_heads\": 1, "                \
@@ -245,9 +252,7 @@ static void published_write(Test *t, const char *path, const char *family, const
     bytes_add(&all, data.at, data.size, &e);
     if (!file_ready(path, &e)) file_write(path, all.at, all.size, &e);
     fact(t, !e.status, "%s", e.text);
-    bytes_free(&head);
-    bytes_free(&data);
-    bytes_free(&all);
+    bytes_free(&head); bytes_free(&data); bytes_free(&all);
 }
 
 #define TINY "data/golden/hf_tiny.txt"
@@ -462,7 +467,7 @@ static void llama_fill(Test *t, const Bytes *file, Model *m) {
         const char *name = x->layer < 0 ? x->name : strchr(x->name, '.') + 1;
         char entry[256], block[64] = "";
         size_t i = 0;
-        while (i + 1 < sizeof LLAMA_NAMES / sizeof LLAMA_NAMES[0] && strcmp(LLAMA_NAMES[i].ours, name)) i++;
+        while (i + 1 < sizeof LLAMA_NAMES / sizeof *LLAMA_NAMES && strcmp(LLAMA_NAMES[i].ours, name)) i++;
         if (x->layer >= 0) snprintf(block, sizeof block, "model.layers.%d.", x->layer);
         int in = x->shape[0], out = x->rank == 2 ? x->shape[1] : 1;
         bool turned = LLAMA_NAMES[i].turned;
@@ -501,9 +506,8 @@ static void hf__reads_back(Test *t) {
          "--rope-original 64 --rope-factor 4"),
     };
     enum { B = 2, T = 9, ROOM = B * T * 11 };
-    if (no_binary(t)) return;
-    scratch_open();
-    for (int i = 0; i < (int)(sizeof FLAGS / sizeof FLAGS[0]) && !t->wrong; i++) {
+    if (!begun(t)) return;
+    for (int i = 0; i < (int)(sizeof FLAGS / sizeof *FLAGS) && !t->wrong; i++) {
         Lab lab, twin;
         Error e = {0};
         char half[512];
@@ -532,8 +536,7 @@ static void hf__reads_back(Test *t) {
             fact(t, same == (lab.m.c.rope_pairing == PAIR_HALF), "%s: the parameters %s", FLAGS[i],
                  same ? "kept their order" : "differ");
         }
-        lab_close(&lab);
-        lab_close(&twin);
+        lab_close(&lab); lab_close(&twin);
     }
     scratch_close();
 }
@@ -565,11 +568,10 @@ static void hf__config(Test *t) {
         {"", "\"bos_token_id\": null"}, {"", "\"eos_token_id\": null"},
         {"", "\"model_type\": \"llama\""}, {"", "\"architectures\": [\"LlamaForCausalLM\"]"},
     };
-    if (no_binary(t)) return;
-    scratch_open();
+    if (!begun(t)) return;
     const char *last = NULL;
     Bytes text = {0};
-    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+    EACH(i, ROWS) {
         if (!last || strcmp(last, ROWS[i][0])) {
             bytes_free(&text);
             if (!model_file(t, ROWS[i][0], 0) ||
@@ -632,9 +634,7 @@ static void hf__tokenizer(Test *t) {
         within(t, number_after((char *)config.at, "\"eos_token_id\": ", 0), 0, 0, "eos");
         within(t, number_after((char *)said.at, "\"bos_token_id\": ", 0), BOS[i], 0, "bos");
         fact(t, strstr((char *)more.at, STARTS[i].bos) != NULL, "%s", (char *)more.at);
-        bytes_free(&config);
-        bytes_free(&more);
-        bytes_free(&said);
+        bytes_free(&config); bytes_free(&more); bytes_free(&said);
     }
     Bytes text = slurp(SCRATCH "/llama/tokenizer.json");
     const char *at = strstr((const char *)text.at, "\"vocab\": {");
@@ -658,8 +658,7 @@ static void hf__tokenizer(Test *t) {
         at = there ? at + strlen(line) : NULL;
     }
     fact(t, at && k.merges.size > 50, "%zu merges", k.merges.size);
-    bytes_free(&text);
-    tokenizer_free(&k);
+    bytes_free(&text); tokenizer_free(&k);
     scratch_close();
 }
 
@@ -712,7 +711,7 @@ static void hf__refuses(Test *t) {
     Tokenizer k = {0};
     Bytes b = {0};
     if (no_binary(t) || !tale_open(t, &s, "")) return;
-    for (int i = 0; i < (int)(sizeof FLAGS / sizeof FLAGS[0]); i++)
+    EACH(i, FLAGS)
         if (model_file(t, FLAGS[i][0], 0))
             sink_fails(t, "export " SCRATCH "/m.ckpt " SCRATCH "/llama", 1, FLAGS[i][1]);
     bytes_add(&b, "SINKTOK1", 8, &e);
@@ -725,7 +724,7 @@ static void hf__refuses(Test *t) {
     file_write(SCRATCH "/twice.tok", b.at, b.size, &e);
     tokenizer_load(SCRATCH "/tale.tok", &k, &e);
     fact(t, !e.status, "%s", e.text);
-    for (int i = 0; i < (int)(sizeof WORDS / sizeof WORDS[0]); i++) {
+    EACH(i, WORDS) {
         bool last = strstr(WORDS[i][0], "twice") != NULL;
         if (model_file(t, "--vocab 320", last ? twice : k.hash))
             sink_fails(t, WORDS[i][0], atoi(WORDS[i][1]), WORDS[i][2]);
@@ -733,8 +732,7 @@ static void hf__refuses(Test *t) {
     FILE *f = fopen(SCRATCH "/llama/config.json", "rb");
     fact(t, !f, "something was written");
     if (f) fclose(f);
-    tokenizer_free(&k);
-    bytes_free(&b);
+    tokenizer_free(&k); bytes_free(&b);
     scratch_close();
 }
 
@@ -899,17 +897,16 @@ static const struct { const char *header; size_t data; const char *said; } ST_RO
 static void hf__safetensors(Test *t) {
     static const struct { uint64_t length; size_t size; } HEAD_CASES[] = {    /* N, bytes of the file */
         {0, 0}, {0, 7}, {3, 10}, {4, 11}, {UINT64_MAX, 16}, {UINT64_MAX - 7, 16}, {1000, 108}};
-    if (no_binary(t)) return;
-    scratch_open();
+    if (!begun(t)) return;
     Bytes b = {0};
     Error e = {0};
-    for (int i = 0; i < (int)(sizeof ST_ROWS / sizeof ST_ROWS[0]); i++) {
+    EACH(i, ST_ROWS) {
         size_t n = strlen(ST_ROWS[i].header);
         b.size = 0;
         st_bytes(&b, n, ST_ROWS[i].header, n, ST_ROWS[i].data, &e);
         st_fails(t, &b, ST_ROWS[i].said);
     }
-    for (int i = 0; i < (int)(sizeof HEAD_CASES / sizeof HEAD_CASES[0]); i++) {
+    EACH(i, HEAD_CASES) {
         b.size = 0;
         bytes_number(&b, HEAD_CASES[i].length, 8, &e);
         while (b.size < HEAD_CASES[i].size) bytes_add(&b, " ", 1, &e);
@@ -925,8 +922,7 @@ static void hf__safetensors(Test *t) {
 /* Names, tensors and headers at their limits and one beyond. */
 static void hf__safetensors_limits(Test *t) {
     enum { TENSORS = 1000001, LIMIT = 100000000 };
-    if (no_binary(t)) return;
-    scratch_open();
+    if (!begun(t)) return;
     Bytes b = {0};
     Error e = {0};
     for (int round = 0; round < 2; round++) {
@@ -999,9 +995,8 @@ static void hf__json(Test *t) {
         {"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]", "expected model_type"},
         {"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]", "fewer brackets"},
     };
-    if (no_binary(t)) return;
-    scratch_open();
-    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+    if (!begun(t)) return;
+    EACH(i, ROWS) {
         text_file(t, DOWNLOAD "/config.json", ROWS[i].text);
         sink_fails(t, IMPORT, 1, ROWS[i].said);
     }
@@ -1047,8 +1042,7 @@ static void hf__shards(Test *t) {
         "{" ENTRY("a", "U8", "1", "0, 1") ", " ENTRY("b", "U8", "0", "1, 1") "}"};
     char path[256];
     Error e = {0};
-    if (no_binary(t)) return;
-    scratch_open();
+    if (!begun(t)) return;
     snprintf(path, sizeof path, "%s}", GPT2_JSON);
     text_file(t, DOWNLOAD "/config.json", path);
     sink_fails(t, IMPORT, 1, "from/model.safetensors: ");
@@ -1061,7 +1055,7 @@ static void hf__shards(Test *t) {
         file_write(path, b.at, b.size, &e);
         bytes_free(&b);
     }
-    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+    EACH(i, ROWS) {
         text_file(t, DOWNLOAD "/model.safetensors.index.json", ROWS[i].index);
         /* the index goes first, were a whole file beside it */
         text_file(t, DOWNLOAD "/model.safetensors", "");
@@ -1130,8 +1124,7 @@ static void hf__choices(Test *t) {
         {"[1", ":1: "}};
     Bytes got = {0};
     Error e = {0};
-    if (no_binary(t)) return;
-    scratch_open();
+    if (!begun(t)) return;
     text_file(t, SCRATCH "/h.jsonl", LINES);
     if (!hf_does(t, "choices " SCRATCH "/h.jsonl --out " SCRATCH "/h.txt")) return;
     file_read(SCRATCH "/h.txt", &got, &e);
@@ -1330,9 +1323,8 @@ static void facts_given(Test *t, const char *family, const char *text) {
 
 /* A value of config.json becomes a flag. */
 static void hf__facts(Test *t) {
-    if (no_binary(t)) return;
-    scratch_open();
-    for (int i = 0; i < (int)(sizeof FACTS_TAKEN / sizeof FACTS_TAKEN[0]); i++) {
+    if (!begun(t)) return;
+    EACH(i, FACTS_TAKEN) {
         const char *family = FACTS_TAKEN[i].family, *given = FACTS_TAKEN[i].text,
                    *flag = FACTS_TAKEN[i].flag, *want = FACTS_TAKEN[i].want;
         Trainer r;
@@ -1353,13 +1345,12 @@ static void hf__facts(Test *t) {
 
 /* A value that has no flag is refused by its name, and so is a file that is no config. */
 static void hf__facts_refused(Test *t) {
-    if (no_binary(t)) return;
-    scratch_open();
-    for (int i = 0; i < (int)(sizeof FACTS_REFUSED / sizeof FACTS_REFUSED[0]); i++) {
+    if (!begun(t)) return;
+    EACH(i, FACTS_REFUSED) {
         facts_given(t, FACTS_REFUSED[i].family, FACTS_REFUSED[i].text);
         sink_fails(t, IMPORT, 1, FACTS_REFUSED[i].said);
     }
-    for (int i = 0; i < (int)(sizeof NO_CONFIGS / sizeof NO_CONFIGS[0]); i++) {
+    EACH(i, NO_CONFIGS) {
         text_file(t, DOWNLOAD "/config.json", NO_CONFIGS[i][0]);
         sink_fails(t, IMPORT, 1, NO_CONFIGS[i][1]);
     }
@@ -1395,10 +1386,9 @@ static void hf__accounts(Test *t) {
         {"jamba", NULL, MORE("model.layers.1.feed_forward.experts.3.up_proj.weight", "F32"),
          "experts.3.up_proj.weight too"},
     };
-    if (no_binary(t)) return;
-    scratch_open();
+    if (!begun(t)) return;
     text_file(t, SCRATCH "/x.model", "mine");
-    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+    EACH(i, ROWS) {
         int f = 0;
         while (strcmp(NAMES_OF[f], ROWS[i].family)) f++;
         text_file(t, DOWNLOAD "/config.json", CONFIGS_OF[f]);
@@ -1413,8 +1403,7 @@ static void hf__accounts(Test *t) {
     sink_fails(t, IMPORT, 1, "in F32, F16 or BF16, found F64");
     Bytes mine = slurp(SCRATCH "/x.model"), left = slurp(SCRATCH "/x.model.new");
     fact(t, mine.at && !strcmp((char *)mine.at, "mine") && !left.at, "--out has changed");
-    bytes_free(&mine);
-    bytes_free(&left);
+    bytes_free(&mine); bytes_free(&left);
     scratch_close();
 #undef MORE
 }
@@ -1425,8 +1414,7 @@ static void hf__returns(Test *t) {
         "--kv-heads 1 --head-dim 6 --linear-bias --act geglu --rope-base 77.5 --norm-eps 1e-3",
         "--tied --rope-scaling llama3 --rope-original 64 --rope-factor 4 --rope-low 1.5",
         "--linear-bias --bias-in ffn --act reglu --rope-scaling linear --rope-factor 3"};
-    if (no_binary(t)) return;
-    scratch_open();
+    if (!begun(t)) return;
     for (int i = 0; i < 3; i++) {
         Trainer before, after;
         Error e = {0};
@@ -1449,8 +1437,7 @@ static void hf__returns(Test *t) {
         for (idx k = 0; same && k < before.m.count; k++)
             same = (float)before.m.params[k] == (float)after.m.params[k];
         fact(t, same, "%s: the parameters differ", FLAGS[i]);
-        trainer_free(&before);
-        trainer_free(&after);
+        trainer_free(&before); trainer_free(&after);
     }
     scratch_close();
 }
@@ -1479,8 +1466,7 @@ static void bin_bytes(Bytes *b, bool tied, Error *e) {
 
 /* llama2.c's file: its header and its order. */
 static void hf__llama2c(Test *t) {
-    if (no_binary(t)) return;
-    scratch_open();
+    if (!begun(t)) return;
     for (int tied = 0; tied < 2; tied++) {
         Bytes b = {0};
         Error e = {0};
@@ -1539,10 +1525,9 @@ static void hf__llama2c_refuses(Test *t) {
         {6, CONTEXT2 + 1, 0, "bytes for the shape"}, {5, V2, 0, "bytes for the shape"}};
     Bytes b = {0}, bad = {0};
     Error e = {0};
-    if (no_binary(t)) return;
-    scratch_open();
+    if (!begun(t)) return;
     bin_bytes(&b, false, &e);
-    for (int i = 0; i < (int)(sizeof WRONG / sizeof WRONG[0]); i++) {
+    EACH(i, WRONG) {
         bad.size = 0;
         bytes_add(&bad, b.at, b.size, &e);
         for (int k = 0; k < 4; k++)
@@ -1559,8 +1544,7 @@ static void hf__llama2c_refuses(Test *t) {
     sink_fails(t, SCRATCH "/x.bin --out " SCRATCH "/y.model --tokenizer " SCRATCH "/none", 1,
              "none: expected tokenizer.json");
     fact(t, !e.status, "%s", e.text);
-    bytes_free(&b);
-    bytes_free(&bad);
+    bytes_free(&b); bytes_free(&bad);
     text_file(t, SCRATCH "/x.bin", "PK\003\004 and twenty-four bytes more");
     sink_fails(t, SCRATCH "/x.bin --out " SCRATCH "/y.model", 1, "found one file of a folder");
     text_file(t, SCRATCH "/x.bin", "12345678{and twenty-four bytes more");
@@ -1684,8 +1668,7 @@ static void tiny_file(Golden *g, Test *t, uint64_t k, Fault *fault, Bytes *index
     snprintf(path, sizeof path, FOLDER "/%s", file);
     file_write(path, head.at, head.size, &e);
     fact(t, !e.status, "%s", e.text);
-    bytes_free(&head);
-    bytes_free(&body);
+    bytes_free(&head); bytes_free(&body);
     golden_words(g, "\n");
     g->line++;
 }
@@ -1721,8 +1704,7 @@ static void tiny_write(Test *t, const TinyCase *c, int layout, int config, Fault
     }
     file_write(FOLDER "/config.json", text.at, text.size, &e);
     fact(t, files > 0 && !g.e.status && !e.status, "%s: %s%s", c->name, g.e.text, e.text);
-    bytes_free(&index);
-    bytes_free(&text);
+    bytes_free(&index); bytes_free(&text);
 }
 
 static void golden_skip(Golden *g) {
@@ -1776,10 +1758,7 @@ static void tiny_runs(Golden *g, Test *t, Model *m, uint64_t k, double *most) {
             while (tiny_line(g, m, &a, ids, T, logits, k, most)) {}
         }
         fact(t, !e.status && !g->e.status, "%s%s", e.text, g->e.text);
-        acts_free(&a);
-        free(maps);
-        free(logits);
-        free(probe);
+        acts_free(&a); free(maps); free(logits); free(probe);
         if (e.status) return;
     }
 }
@@ -1986,7 +1965,7 @@ static void imported__sees_faults(Test *t) {
         {"jamba", NULL, "per_tok\": 2", "per_tok\": 1"},
         {"jamba", NULL, "eps\": 1e-06", "eps\": 0.001"},
     };
-    int tried = 0, told, n = (int)(sizeof FAULTS / sizeof FAULTS[0]);
+    int tried = 0, told, n = (int)(sizeof FAULTS / sizeof *FAULTS);
     double faintest = INFINITY, most[TINY_KINDS] = {0};
     char which[80] = "";
     Bytes text = {0};
@@ -2049,10 +2028,7 @@ static void trained_forward(Trained *x, const int *ids, int T) {
 }
 
 static void trained_close(Trained *x) {
-    acts_free(&x->a);
-    trainer_free(&x->r);
-    free(x->maps);
-    free(x->logits);
+    acts_free(&x->a); trainer_free(&x->r); free(x->maps); free(x->logits);
     scratch_close();
 }
 
@@ -2136,8 +2112,7 @@ static void trained__stories(Test *t) {
         }
         fact(t, !strcmp(told, TOLD), "it tells \"%s\"", told);
     }
-    bytes_free(&pieces);
-    trained_close(&x);
+    bytes_free(&pieces); trained_close(&x);
 }
 
 /* A file in the making; tokens and merges in the order of their ids and ranks. */
@@ -2219,8 +2194,7 @@ static bool other_open(Test *t, Other *o, Tokenizer *k, Encoder *c) {
 }
 
 static void other_close(Tokenizer *k, Encoder *c) {
-    encoder_free(c);
-    tokenizer_free(k);
+    encoder_free(c); tokenizer_free(k);
 }
 
 /* Ids as their spellings with | between them; a byte's token in CUT_BESIDE as <XX>. */
@@ -2258,7 +2232,7 @@ static void pieces__published(Test *t) {
         {CUT_LLAMA3, "a|!\n\r\n|b| !|a|  |"}, {CUT_LLAMA3, "\n|a|\n| a|  "},
         {CUT_LLAMA3, U_3000 U_5DDD "|" U_3000 U_3000 "| !|" U_E9}, {CUT_LLAMA3, "''|ss|'|1"},
     };
-    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+    EACH(i, ROWS) {
         Tokenizer k;
         Encoder c;
         Ids ids = {0};
@@ -2283,8 +2257,7 @@ static void pieces__published(Test *t) {
             spelt_out(&k, &ids, found, sizeof found);
             fact(t, !strcmp(found, wanted), "cut %d: %s, expected %s", ROWS[i].cut, found, wanted);
         }
-        other_close(&k, &c);
-        ids_free(&ids);
+        other_close(&k, &c); ids_free(&ids);
     }
 }
 
@@ -2305,7 +2278,7 @@ static void tokenizer_encode__spaces(Test *t) {
         {SPACE_NONE, U_E9 "a" U_5DDD "\xFF", U_E9 "a|<E5>|<B7>|<9D>|<FF>"},
         {SPACE_NONE, "b" U_E9 "ab", "b|" U_E9 "a|b"}, {SPACE_EACH, "##a", " |##|a"},
     };
-    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+    EACH(i, ROWS) {
         Tokenizer k;
         Encoder c;
         Ids ids = {0};
@@ -2334,9 +2307,7 @@ static void tokenizer_encode__spaces(Test *t) {
             tokenizer_decode(&k, ids.at, ids.size, &back, &e);
             fact(t, !e.status, "%s", e.text);
         }
-        other_close(&k, &c);
-        ids_free(&ids);
-        bytes_free(&back);
+        other_close(&k, &c); ids_free(&ids); bytes_free(&back);
     }
 }
 
@@ -2430,8 +2401,7 @@ static void tokenizer_encode__ranks(Test *t) {
             fact(t, same, "trial %d: %zu ids, expected %d: %.60s", trial, ids.size, size, text);
             cuts += beside && (int)k.published->beside.size < SYMBOLS * SYMBOLS;
         }
-        other_close(&k, &c);
-        ids_free(&ids);
+        other_close(&k, &c); ids_free(&ids);
     }
     fact(t, joined > 30 * trials && cuts > 10, "%d joins, %d texts that can be cut", joined, cuts);
 }
@@ -2451,10 +2421,7 @@ static bool read_and_used(Test *t, const Bytes *w, int trial) {
         tokenizer_decode(&back, ids.at, ids.size, &text, &bad);
         fact(t, !bad.status, "trial %d: %s", trial, bad.text);
     } else fact(t, strstr(bad.text, ". Try: ") && !strchr(bad.text, '\n'), "%s", bad.text);
-    encoder_free(&c);
-    tokenizer_free(&back);
-    ids_free(&ids);
-    bytes_free(&text);
+    encoder_free(&c); tokenizer_free(&back); ids_free(&ids); bytes_free(&text);
     return good;
 }
 
@@ -2533,8 +2500,7 @@ static void tokenizer_read__published(Test *t) {
     }
     fact(t, accepted > 100 && accepted < trials - 100, "%d of %d tampered files are read", accepted,
          trials);
-    bytes_free(&b);
-    bytes_free(&w);
+    bytes_free(&b); bytes_free(&w);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -2591,9 +2557,8 @@ static void hf__tokenizer_json(Test *t) {
     char found[400];
     Tokenizer k;
     Encoder c;
-    if (no_binary(t)) return;
-    scratch_open();
-    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+    if (!begun(t)) return;
+    EACH(i, ROWS) {
         parts_write(t, SCRATCH "/t.json", &ROWS[i].p);
         if (tok_open(t, SCRATCH "/t.json", &k, &c)) {
             ids_text(&c, ROWS[i].text, strlen(ROWS[i].text), found, sizeof found);
@@ -2602,7 +2567,7 @@ static void hf__tokenizer_json(Test *t) {
         }
         other_close(&k, &c);
     }
-    for (int i = 0; i < (int)(sizeof FRONTS / sizeof FRONTS[0]); i++) {
+    EACH(i, FRONTS) {
         parts_write(t, SCRATCH "/t.json", &FRONTS[i].p);
         if (tok_open(t, SCRATCH "/t.json", &k, &c))
             fact(t, k.published->begins == FRONTS[i].begins && k.bos == FRONTS[i].bos &&
@@ -2664,9 +2629,8 @@ static void hf__tokenizer_refuses(Test *t) {
         {{.merges = "[\"h x\"]"}, "expected merge 0 of tokens into a token"},
         {{.merges = "[\"h e\", \"h e\"]"}, "merge 1 to be new"},
     };
-    if (no_binary(t)) return;
-    scratch_open();
-    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+    if (!begun(t)) return;
+    EACH(i, ROWS) {
         parts_write(t, SCRATCH "/t.json", &ROWS[i].p);
         sink_fails(t, "tokenizer " SCRATCH "/t.json --out " X_TOK, 1, ROWS[i].said);
     }
@@ -2702,14 +2666,13 @@ static void hf__tokenizer_characters(Test *t) {
     Encoder c;
     Bytes b = {0};
     Error e = {0};
-    if (no_binary(t)) return;
-    scratch_open();
+    if (!begun(t)) return;
     bytes_print(&b, &e, "{\"<unk>\": 0, \"<s>\": 1, \"</s>\": 2, ");
     for (int i = 0; i < 256; i++) bytes_print(&b, &e, "\"<0x%02X>\": %d, ", (unsigned)i, 3 + i);
     bytes_print(&b, &e, "\"" SIGN "\": 259, \"a\": 260, \"b\": 261, \"" SIGN "a\": 262, "
                         "\"ab\": 263, \" b\": 264}");
     bytes_add(&b, "", 1, &e);
-    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]) && !e.status; i++) {
+    for (int i = 0; i < (int)(sizeof ROWS / sizeof *ROWS) && !e.status; i++) {
         Ids ids = {0};
         snprintf(added, sizeof added, "[{\"id\": 1, \"content\": \"<s>\", %s}]", ROWS[i].more);
         const Parts p = {ROWS[i].normalizer, ROWS[i].cuts, added, NULL, "\"byte_fallback\": true,",
@@ -2722,8 +2685,7 @@ static void hf__tokenizer_characters(Test *t) {
             fact(t, !strcmp(found, ROWS[i].ids) && k.published->kind[264] == KIND_NAME,
                  "row %d, %s: %s, expected %s", i, ROWS[i].text, found, ROWS[i].ids);
         }
-        other_close(&k, &c);
-        ids_free(&ids);
+        other_close(&k, &c); ids_free(&ids);
     }
     fact(t, !e.status, "%s", e.text);
     bytes_free(&b);
@@ -2799,8 +2761,7 @@ static void model_write(Test *t, const Pieces *p, const int *trainer, const int 
     }
     if (!e.status) file_write(SCRATCH "/t.model", b.at, b.size, &e);
     fact(t, !e.status, "%s", e.text);
-    bytes_free(&b);
-    bytes_free(&s);
+    bytes_free(&b); bytes_free(&s);
 }
 
 static const int TRAINED[] = {3, 2, 35, 1, 0}, NORMAL[] = {3, 1, 4, 0, 0};
@@ -2841,8 +2802,7 @@ static int slow_pieces(const Pieces *p, const char *text, int *ids) {
 static void hf__sentencepiece(Test *t) {
     Rng r = {41};
     int joined = 0;
-    if (no_binary(t)) return;
-    scratch_open();
+    if (!begun(t)) return;
     for (int trial = 0; trial < 12; trial++) {
         Pieces p;
         Tokenizer k, k2;
@@ -2889,8 +2849,7 @@ static void hf__sentencepiece(Test *t) {
                     fact(t, same, "trial %d: %zu and %zu ids, expected %d: %.60s", trial, ids.size,
                          ids2.size, n, text);
                     joined += size + 1 - n;
-                    ids_free(&ids);
-                    ids_free(&ids2);
+                    ids_free(&ids); ids_free(&ids2);
                 }
             other_close(&k2, &c2);
         }
@@ -2934,10 +2893,9 @@ static void hf__sentencepiece_refuses(Test *t) {
     Bytes b = {0};
     Error e = {0};
     static const char WORDS[] = "tokenizer " SCRATCH "/t.model --out " X_TOK;
-    if (no_binary(t)) return;
-    scratch_open();
+    if (!begun(t)) return;
     pieces_draw(&p, &r);
-    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+    EACH(i, ROWS) {
         model_write(t, &p, ROWS[i].trainer, ROWS[i].normalizer);
         if (ROWS[i].said) sink_fails(t, WORDS, 1, ROWS[i].said);
         else hf_does(t, WORDS);                  /* -1: named <s> and </s> all the same */
@@ -2992,9 +2950,8 @@ static void hf__tokenizer_folder(Test *t) {
     Tokenizer k;
     Encoder c;
     char found[300];
-    if (no_binary(t)) return;
-    scratch_open();
-    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+    if (!begun(t)) return;
+    EACH(i, ROWS) {
         b.size = 0;
         letters_json(&b, i ? "\"he\": 256, \"\\u0120he\": 257, \"<|endoftext|>\": 258, \"<pad>\": "
                              "259, \"</s>\": 260"
@@ -3022,8 +2979,7 @@ static void hf__tokenizer_folder(Test *t) {
     sink_fails(t, WORDS, 1, "found \"h\" and \"zz\". Try");
     parts_write(t, DOWNLOAD "/tokenizer.json", &JSON_PLAIN);             /* comes first */
     if (tok_open(t, DOWNLOAD, &k, &c)) fact(t, k.end == 258 && k.vocab == 259, "%d", k.vocab);
-    other_close(&k, &c);
-    bytes_free(&b);
+    other_close(&k, &c); bytes_free(&b);
     scratch_close();
 }
 
@@ -3049,12 +3005,11 @@ static void hf__tokenizer_nfc(Test *t) {
     };
     Tokenizer k;
     Encoder c;
-    if (no_binary(t)) return;
-    scratch_open();
+    if (!begun(t)) return;
     const Parts nfc = {.normalizer = "{\"type\": \"NFC\"}"};
     parts_write(t, SCRATCH "/t.json", &nfc);
     if (tok_open(t, SCRATCH "/t.json", &k, &c)) {
-        for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+        EACH(i, ROWS) {
             const char *from = ROWS[i][0], *to = ROWS[i][1];
             if (!to) to = "\xC3\xA0\xD6\xAE\xCC\x80\xCC\x95";/* 0061 0315 0300 05AE 0300 */
             const bool stray = strchr(from, '\xFF') != NULL;             /* it has a token here */
@@ -3067,8 +3022,7 @@ static void hf__tokenizer_nfc(Test *t) {
             fact(t, back.size == n + stray && (!n || !memcmp(back.at, to, n)) &&
                         (!stray || back.at[n] == 0xFF), "row %d: %.*s, expected %s", i,
                  (int)back.size, back.size ? (const char *)back.at : "", to);
-            ids_free(&ids);
-            bytes_free(&back);
+            ids_free(&ids); bytes_free(&back);
         }
         enum { PAIRS = 200000 };                 /* marks out of order, so many in a row */
         Bytes many = {0}, back = {0};
@@ -3083,9 +3037,7 @@ static void hf__tokenizer_nfc(Test *t) {
         size_t below = 0;
         while (1 + 2 * below + 2 < back.size && back.at[1 + 2 * below + 1] == 0xA3) below++;
         fact(t, !e.status && back.size == many.size && below == PAIRS, "%zu below first", below);
-        bytes_free(&many);
-        bytes_free(&back);
-        ids_free(&ids);
+        bytes_free(&many); bytes_free(&back); ids_free(&ids);
     }
     other_close(&k, &c);
     scratch_close();
@@ -3108,8 +3060,7 @@ static void hf__tokenizer_vectors(Test *t) {
         t->skip = "no " VECTORS " here";
         return;
     }
-    if (no_binary(t)) return;
-    scratch_open();
+    if (!begun(t)) return;
     for (int i = 0; i < 3; i++) {
         Bytes in = {0}, out = {0};
         Error e = {0};
@@ -3144,14 +3095,11 @@ static void hf__tokenizer_vectors(Test *t) {
             same += good;
             line += width + (line[width] == '\n');
             next = next ? next + sizeof BETWEEN - 1 : NULL;
-            ids_free(&ids);
-            bytes_free(&back);
+            ids_free(&ids); bytes_free(&back);
         }
         fact(t, texts == 47, "%d texts", texts);
         note(t, "%s: %d of %d; ", ROWS[i][0], same, texts);
-        bytes_free(&in);
-        bytes_free(&out);
-        other_close(&k, &c);
+        bytes_free(&in); bytes_free(&out); other_close(&k, &c);
     }
     if (tok_open(t, VECTORS "gpt-neox.tokenizer.json", &k, &c))
         for (int i = 0; i < 4; i++) {
@@ -3302,7 +3250,7 @@ static void model_list__blocks(Test *t) {
         {"l1.m.out", y->out},       {"l1.router", y->router},   {"l1.e0.w1", y->expert[0].w1},
         {"l1.e0.w3", y->expert[0].w3}, {"l1.e1.w2", y->expert[1].w2}, {"l0.wq", m->w.layer[0].wq},
         {"l0.w3", m->w.layer[0].w3}};
-    for (int i = 0; i < (int)(sizeof POINTERS / sizeof *POINTERS); i++) {
+    EACH(i, POINTERS) {
         const Tensor *x = model_tensor(m, POINTERS[i].name);
         fact(t, x && POINTERS[i].at == m->params + x->at, "%s is elsewhere", POINTERS[i].name);
     }
@@ -3511,8 +3459,7 @@ static void experts_forward__alike(Test *t) {
             for (int e = 0; e < ROWS[f].X; e++)
                 within(t, (double)b.a.published[n * ROWS[f].X + e],
                        e < ROWS[f].top ? 1.0 / ROWS[f].X : 0, 2 * REAL_EPS, "p_%d", e);
-        lab_close(&plain);
-        lab_close(&b);
+        lab_close(&plain); lab_close(&b);
     }
 }
 
@@ -3584,8 +3531,7 @@ static void published__same_bits(Test *t) {
             acts_free(&more);
             set_workers(most);
         }
-        free(whole);
-        lab_close(&b);
+        free(whole); lab_close(&b);
     }
 }
 
@@ -3642,7 +3588,7 @@ static void choices_read__lines(Test *t) {
             fact(t, !strcmp((const char *)c.text + c.question[i].field[k], want[i][k]),
                  "question %d, field %d: %s", i, k, c.text + c.question[i].field[k]);
     choices_free(&c);
-    for (int i = 0; i < (int)(sizeof BAD / sizeof BAD[0]); i++) {
+    EACH(i, BAD) {
         Error bad = {0};
         int status = choices_read((const unsigned char *)BAD[i].text, strlen(BAD[i].text), "f", &c,
                                   &bad);
@@ -3680,9 +3626,7 @@ static double ending_log_p(Test *t, Trainer *r, const Settings *s, const char *c
         for (int v = 0; v < V; v++) all += exp((double)logits[i * V + v]);
         sum += (double)logits[i * V + ids.at[cut + i + 1]] - log(all);
     }
-    acts_free(&a);
-    ids_free(&ids);
-    ids_free(&alone);
+    acts_free(&a); ids_free(&ids); ids_free(&alone);
     return sum;
 }
 
@@ -3762,8 +3706,7 @@ static void choices_answer__oracle(Test *t) {
         if (f == 0) checkpoint_write(SCRATCH "/m.ckpt", &r, false, &e);
         snprintf(said, sizeof said, "60 questions of " SCRATCH "/choices: acc %.4f +- ",
                  right[0] / 60.0);
-        bytes_free(&file);
-        trainer_free(&r);
+        bytes_free(&file); trainer_free(&r);
         if (f == 0) eval_choices(t, said);
     }
     scratch_close();
@@ -3876,8 +3819,7 @@ static void widen__every_half(Test *t) {
     }
     fact(t, dtype_width(DTYPE_F32) == 4 && dtype_width(DTYPE_F16) == 2 &&
          dtype_width(DTYPE_BF16) == 2, "widths");
-    free(raw);
-    free(got);
+    free(raw); free(got);
 }
 
 /* A random number that the type can say, below 1: its bytes, and what it is. */
@@ -3965,8 +3907,7 @@ static void extend_from_file(Test *t, const Model *m, const Model *file, const i
         within(t, distance(V, want, got), 0, 0, "logits after %d tokens, %s", T, flags);
     }
     fact(t, !model_fault(file, &e), "%s: %s", flags, e.text);
-    acts_free(&a[0]);
-    acts_free(&a[1]);
+    acts_free(&a[0]); acts_free(&a[1]);
 }
 
 /* Of every configuration: the same bits from a file, slab by slab, as in memory; and read whole it
@@ -4006,10 +3947,7 @@ static void model_file__same_bits(Test *t) {
             within(t, got, loss, 0, "loss, %s", flags);
         }
         extend_from_file(t, &b.m, m, b.ids, flags);
-        acts_free(&a);
-        trainer_free(&whole);
-        trainer_free(&open);
-        lab_close(&b);
+        acts_free(&a); trainer_free(&whole); trainer_free(&open); lab_close(&b);
     }
     scratch_close();
     note(t, "%d configurations, %d matrices streamed", v->n, streamed);
@@ -4064,9 +4002,7 @@ static void model_file__slabs(Test *t) {
     fact(t, model_fault(&open.m, &e) && strstr(e.text, "checksum of wte"), "%s", e.text);
     fact(t, !stored_slab(&open.m, model_tensor(&open.m, "l0.w1"), false, &(Slab){0}),
          "a slab after a fault");
-    acts_free(&a);
-    trainer_free(&open);
-    lab_close(&b);
+    acts_free(&a); trainer_free(&open); lab_close(&b);
     scratch_close();
 }
 
@@ -4103,14 +4039,10 @@ static void evaluate__streamed(Test *t) {
         for (idx k = 0; k < in_memory.n_sums; k++)
             within(t, streamed.sums[k], in_memory.sums[k], 0, "number %td", k);
         within(t, streamed.loss, in_memory.loss, 4 * REAL_EPS, "loss");
-        sinks_free(&in_memory);
-        sinks_free(&streamed);
+        sinks_free(&in_memory); sinks_free(&streamed);
     }
     fact(t, !e.status, "%s", e.text);
-    bytes_free(&lines);
-    data_close(&d);
-    trainer_free(&open);
-    lab_close(&b);
+    bytes_free(&lines); data_close(&d); trainer_free(&open); lab_close(&b);
     scratch_close();
 }
 
@@ -4191,8 +4123,7 @@ static void model_file__links(Test *t) {
         no = checkpoint_open(path, &back, &e) == 1;
         fact(t, no == link && (!no || strstr(e.text, "published, found")), "gone: %s", e.text);
         if (!no) trainer_free(&back);
-        bytes_free(&file);
-        lab_close(&b);
+        bytes_free(&file); lab_close(&b);
         scratch_close();
     }
 }
@@ -4308,7 +4239,7 @@ static void model_head_read__hostile(Test *t) {
         {32, 8, 1 << 20, "ends before"}, {36, 4, 1, "type and a file"}, {44, 8, 7, "[12,7]"},
         {52, 8, 2, "[2,1]"}, {53, 1, 1, "type and a file"}, {54, 1, 1, "type and a file"},
         {54, 1, 2, "type and a file"}, {55, 1, 2, "[12,1]"}, {56, 1, 3, "type and a file"}};
-    for (size_t k = 0; k < sizeof WRONG / sizeof WRONG[0]; k++) {
+    for (size_t k = 0; k < sizeof WRONG / sizeof *WRONG; k++) {
         unsigned char was[8], *p = head.at + n - 8 - WRONG[k].from_end;
         memcpy(was, p, 8);
         for (int i = 0; i < WRONG[k].bytes; i++)
@@ -4322,8 +4253,7 @@ static void model_head_read__hostile(Test *t) {
     bytes_add(&head, "more", 4, &e);                         /* behind the last entry */
     head_seal(&head);
     fact(t, head_refused(head.at, n + 4, at, &e) && strstr(e.text, "checksum"), "%s", e.text);
-    bytes_free(&file);
-    bytes_free(&head);
+    bytes_free(&file); bytes_free(&head);
     scratch_close();
 }
 
@@ -4389,8 +4319,7 @@ static void model_file__damage(Test *t) {
         model_forward(&r.m, &r.a, ids, 1, 5);
         fact(t, model_fault(&r.m, &e) && strstr(e.text, "cut short"), "%s", e.text);
     }
-    trainer_free(&r);
-    bytes_free(&file);
+    trainer_free(&r); bytes_free(&file);
     scratch_close();
 }
 
@@ -4411,8 +4340,7 @@ static void sink__streams(Test *t) {
     Error e = {0};
     Trainer m = {0};
     char want[64];
-    if (no_binary(t)) return;
-    scratch_open();
+    if (!begun(t)) return;
     if (!sink_does(t, "stream --quiet --out " SCRATCH "/m.model --layers 2 --dim 32 --ffn 48 "
                       "--vocab 50 --norm layer --linear-bias --context 16 --batch 3", &r)) return;
     fact(t, strstr((char *)r.out.at, "seconds=") && strstr((char *)r.out.at, " ratio="), "%s",
@@ -4435,8 +4363,7 @@ static void sink__streams(Test *t) {
              "%s is not in %s", want, (char *)r.out.at);
     }
     fact(t, !e.status, "%s", e.text);
-    ran_free(&r);
-    trainer_free(&m);
+    ran_free(&r); trainer_free(&m);
     for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
         r = sink(ROWS[k].words);
         const char *said = (const char *)(ROWS[k].status ? r.err.at : r.out.at);
@@ -4491,5 +4418,5 @@ static const TestEntry TESTS[] = {
 };
 
 int main(int argc, char **argv) {
-    return tests_run(TESTS, sizeof TESTS / sizeof TESTS[0], argc, argv);
+    return tests_run(TESTS, sizeof TESTS / sizeof *TESTS, argc, argv);
 }
