@@ -2414,8 +2414,7 @@ static bool read_and_used(Test *t, const Bytes *w, int trial) {
     Encoder c = {0};
     Ids ids = {0};
     Bytes text = {0};
-    bool good = !tokenizer_read(w->at, w->size, "x", &back, &bad) &&
-                !encoder_make(&c, &back, &bad);
+    bool good = !tokenizer_read(w->at, w->size, "x", &back, &bad) && !encoder_make(&c, &back, &bad);
     if (good) {
         tokenizer_encode(&c, (const unsigned char *)TEXT, sizeof TEXT - 1, &ids, &bad);
         tokenizer_decode(&back, ids.at, ids.size, &text, &bad);
